@@ -337,10 +337,8 @@ func (v *reviewerView) rerunState(isNamed bool) rerunState {
 	if a.isUnderWay() {
 		return rerunUnderWay
 	}
-	got := attempt.judgeAttempt()
-	isObjection := got.outcome == quorum.Findings && got.reason != quorum.ReasonOverridden
-	mayVote := v.MayVote() && (v.Excused == "" || isObjection)
-	if _, _, excluded := v.whyExcluded(); excluded || !isNamed && (!mayVote || got.outcome == quorum.Approved) {
+	got, b := attempt.judgeAttempt(), v.makeBallot()
+	if _, _, excluded := v.whyExcluded(); excluded || !isNamed && (!b.Voter() || b.Vote == quorum.Approve) {
 		return rerunPointless
 	}
 	switch {

@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
@@ -11,7 +12,7 @@ import (
 func Judge(p quorum.Policy, s quorum.Snapshot) []quorum.Ballot {
 	ballots := make([]quorum.Ballot, 0, len(p.Reviewers))
 	for _, v := range reviewerViews(&p, &s) {
-		ballots = append(ballots, v.withCommanded(v.makeBallot()))
+		ballots = append(ballots, v.withCommanded(v.withPast(v.makeBallot())))
 	}
 	for i, b := range ballots {
 		ballots[i].Next = deferSharedCancels(b, ballots)
@@ -56,7 +57,17 @@ func reviewerViews(p *quorum.Policy, s *quorum.Snapshot) []*reviewerView {
 
 // makeBallot makes the reviewer's ballot.
 func (v *reviewerView) makeBallot() quorum.Ballot {
-	b := quorum.Ballot{Reviewer: v.Name, Required: v.Required, Shadow: v.Shadow, Retired: v.Retired, Since: v.head.cycle.start}
+	if v.Excused == "" || v.Retired || v.hasObjectedBefore() {
+		return v.makeVotersBallot()
+	}
+	return v.excuse(v.makeVotersBallot())
+}
+
+// makeVotersBallot makes the ballot that the reviewer has if it votes on this pull request.
+func (v *reviewerView) makeVotersBallot() quorum.Ballot {
+	b := quorum.Ballot{
+		Reviewer: v.Name, Required: v.Required, Shadow: v.Shadow, Retired: v.Retired, Family: v.Family, Since: v.head.cycle.start,
+	}
 	if why, detail, excluded := v.whyExcluded(); excluded {
 		return declinedBallot(b, why, detail)
 	}
@@ -70,7 +81,45 @@ func (v *reviewerView) makeBallot() quorum.Ballot {
 	if path, guarded := v.guardedPath(&a); guarded && !isObjection {
 		return declinedBallot(b, quorum.ReasonGuarded, path)
 	}
+	if st, found := attempt.carriedApproval(got); found {
+		return v.withCarried(b, &st)
+	}
+	b.Carried = got.carried
 	return newPlanner(attempt, got).completeBallot(b)
+}
+
+// hasObjectedBefore reports whether the reviewer objected to this head at an earlier look, whatever came of it: then it
+// votes on it, whatever its lane and its "when" say now.
+func (v *reviewerView) hasObjectedBefore() bool {
+	s := v.head.snapshot
+	return slices.ContainsFunc(s.Record.Objections, func(o quorum.Objection) bool { return o.Reviewer == v.Name }) ||
+		slices.ContainsFunc(s.Record.Judged, func(j quorum.Judged) bool {
+			return j.Reviewer == v.Name && j.Noes > 0 && j.Head != "" && strings.HasPrefix(s.PR.Head, j.Head)
+		})
+}
+
+// isExcusedNow reports whether the reviewer has no vote on this pull request, and has not objected to it.
+func (v *reviewerView) isExcusedNow() bool { return v.Excused != "" && v.makeBallot().Excused != "" }
+
+// excuse returns the ballot of a reviewer without a vote on this pull request: what it approved is shown, nothing is
+// waited for or done, and once it objects it votes. What seems to be an objection is one when its attempt has ended.
+func (v *reviewerView) excuse(b quorum.Ballot) quorum.Ballot {
+	if b.Vote == quorum.Object {
+		return b
+	}
+	shown := b
+	shown.Excused, shown.Required = v.Excused, false
+	switch {
+	case b.Vote == quorum.Approve:
+	case b.Vote == quorum.Pending && b.Then != nil && b.Then.Vote == quorum.Object:
+		shown.Next, shown.Watch = nil, false
+	default:
+		return declinedBallot(quorum.Ballot{
+			Reviewer: b.Reviewer, Shadow: b.Shadow, Family: b.Family, Excused: v.Excused,
+			Since: v.head.cycle.start, Run: b.Run, Attempt: b.Attempt, URL: b.URL,
+		}, v.Excused, "")
+	}
+	return shown
 }
 
 // whyExcluded says why the reviewer has no say on this pull request, whatever it wrote.

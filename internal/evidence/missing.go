@@ -19,9 +19,13 @@ const (
 
 // Missing lists the facts that a full judgement of s needs and that cost requests of their own: the logs of runs that
 // ended without an answer, the commits that texts name, those of the pull request and who pushed them, the other pull
-// requests of its branch with the workflow files of their bases, and people's permissions.
+// requests of its branch with the workflow files of their bases, and people's permissions. What tells the policy, of
+// which lane p is not yet, comes before all else.
 func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 	if isJudgedInPart(&p, &s) {
+		return w
+	}
+	if w = wantsOfLanes(&p, &s); w.Authors || w.Links {
 		return w
 	}
 	views := reviewerViews(&p, &s)
@@ -42,18 +46,21 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 		}
 		w.Authors = w.Authors || v.hasShortHeadName() || v.isEndedByPerson()
 		w.Pushes = w.Pushes || v.hasUnnamedText() || v.mayHaveMovedReview()
-		if who := v.head.commanders(v.Reviewer); len(who) > 0 {
-			w.Authors = true
-			w.People = append(w.People, who[:min(len(who), maxPeople)]...)
-		}
 		a := v.newestAttempt()
-		if a.run != nil {
-			w.Blobs = append(w.Blobs, v.head.workflowsToCompare(a.run)...)
-		}
 		for _, named := range v.unknownCommits(&a) {
 			if len(w.Commits) < maxCommits && !slices.Contains(w.Commits, named) {
 				w.Commits = append(w.Commits, named)
 			}
+		}
+		if v.isExcusedNow() {
+			continue // what tells a yes, or how to get one, is worth nothing
+		}
+		if who := v.head.commanders(v.Reviewer); len(who) > 0 {
+			w.Authors = true
+			w.People = append(w.People, who[:min(len(who), maxPeople)]...)
+		}
+		if a.run != nil {
+			w.Blobs = append(w.Blobs, v.head.workflowsToCompare(a.run)...)
 		}
 		attempt := attemptView{reviewerView: v, attempt: a}
 		for _, job := range attempt.unreadLogs() {
@@ -63,6 +70,7 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 		}
 	}
 	views[0].head.wantPeople(&w)
+	w.Tree = wantsTree(&p, &s, views)
 	if p.StandIn == 0 {
 		w.People = withoutRepeats(w.People)
 		return w
@@ -122,7 +130,8 @@ func (v *reviewerView) isEndedByPerson() bool {
 		return true
 	}
 	return slices.ContainsFunc(v.head.snapshot.Reviews, func(t quorum.Text) bool {
-		if t.State != "DISMISSED" || t.Commit != v.head.snapshot.PR.Head || !v.IsAuthor(t.Author) {
+		isHere := t.Commit == v.head.snapshot.PR.Head || v.head.isAlike(t.Commit) || v.head.record.isCarried(v.Name, t.TextRef)
+		if t.State != "DISMISSED" || !isHere || !v.IsAuthor(t.Author) {
 			return false
 		}
 		by, _ := v.head.dismissalOf(t.ID)
@@ -133,6 +142,9 @@ func (v *reviewerView) isEndedByPerson() bool {
 // branchWants wants the other pull requests of the head branch where an approval may be about one of them.
 func branchWants(views []*reviewerView) (w quorum.Wants) {
 	for _, v := range views {
+		if v.isExcusedNow() {
+			continue
+		}
 		if v.approvesCommitAlone() {
 			return quorum.Wants{SameBranch: true}
 		}

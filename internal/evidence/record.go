@@ -44,13 +44,19 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 		}
 	}
 	for _, b := range d.Ballots {
-		if b.Vote != quorum.Approve || !isJudgedInPart(&p, &s) { // an approval of which not all was asked may be none
+		isWhole := !isJudgedInPart(&p, &s) && b.Excused == "" // an approval of which not all was asked may be none
+		if b.Vote != quorum.Approve || isWhole {
 			rememberBallot(&rec, s, b)
 		}
 	}
 	nameArtifacts(rec.Stood, &p)
 	if d.Verdict != quorum.Ended {
 		nameObjections(rec.Objections, s.PR.BaseRef, d, now)
+	}
+	if !isJudgedInPart(&p, &s) {
+		rec.Diff, rec.Tree = s.PR.Diff.Lines, s.PR.Diff.Tree
+		rec.Judged = rememberJudged(rec.Judged, &s, d.Ballots)
+		markCounting(rec.Stood, &p, s.PR.BaseRef, d.Ballots)
 	}
 	for _, a := range slices.Concat(d.Effects.Cancels, d.Effects.Reruns, d.Effects.Requests) {
 		rec.Intents = rememberIntent(rec.Intents, a, s.PR.BaseRef, now)
@@ -160,7 +166,8 @@ func cloneRecord(rec quorum.Record) quorum.Record {
 	rec.Asked = slices.Clone(rec.Asked)
 	rec.Answers, rec.Undone = slices.Clone(rec.Answers), slices.Clone(rec.Undone)
 	rec.Annotated = slices.Clone(rec.Annotated)
-	rec.Commands = slices.Clone(rec.Commands)
+	rec.Alike, rec.Judged = slices.Clone(rec.Alike), slices.Clone(rec.Judged)
+	rec.Past, rec.Commands = slices.Clone(rec.Past), slices.Clone(rec.Commands)
 	return rec
 }
 
@@ -187,8 +194,11 @@ func rememberRun(runs []quorum.SeenRun, run quorum.Run) []quorum.SeenRun {
 	return runs
 }
 
-// rememberBallot adds the evidence on which a ballot rests.
+// rememberBallot adds the evidence on which a ballot rests. What an earlier head has left stands in the record already.
 func rememberBallot(rec *quorum.Record, s quorum.Snapshot, b quorum.Ballot) {
+	if b.Carried != "" {
+		return
+	}
 	text := b.Evidence.Kind == quorum.TextComment || b.Evidence.Kind == quorum.TextReview
 	if seen := (quorum.SeenText{TextRef: b.Evidence, Reviewer: b.Reviewer}); text && !slices.Contains(rec.Texts, seen) {
 		rec.Texts = append(rec.Texts, seen)

@@ -134,6 +134,7 @@ const (
 	ReasonLaneBase   Reason = "lane_base"   // it asks less, and does not name this base without a pattern; Detail: the base
 	ReasonLaneGuard  Reason = "lane_guard"  // it asks less, and the pull request changes what is guarded; Detail: the path
 	ReasonLanePolicy Reason = "lane_policy" // it asks less, and the pull request changes the policy; Detail: the path
+	ReasonLaneLinks  Reason = "lane_links"  // it asks less, and what guarded names link to is not known
 )
 
 // Standing reports whether a ballot's reason is that an objection stands which its reviewer has not answered.
@@ -166,6 +167,7 @@ type Ballot struct {
 	Asked    int       `json:"asked,omitempty"`    // verdicts that it gave on this diff, this one included; 0: one or none
 	Flipped  bool      `json:"flipped,omitempty"`  // Approve: it objected to this diff before
 	Again    bool      `json:"again,omitempty"`    // it objected to the last head that it judged, and so is required
+	Carried  string    `json:"carried,omitempty"`  // the vote was said on this earlier head, which has the same diff
 	Spent    bool      `json:"spent,omitempty"`    // Unavailable: no attempt is left
 	Findings []Finding `json:"findings,omitempty"`
 	Answers  []string  `json:"answers,omitempty"` // hostile: excerpts of answers without a verdict, oldest first
@@ -186,8 +188,8 @@ type Ballot struct {
 	Threads     bool  `json:"-"` // resolving threads would end this objection
 }
 
-// Voter reports whether the vote is one of the tally's.
-func (b Ballot) Voter() bool { return b.MayVote() && b.Excused == "" }
+// Voter reports whether the vote is one of the tally's. An objection is, of whomever the lane excuses.
+func (b Ballot) Voter() bool { return b.MayVote() && (b.Excused == "" || b.Vote == Object) }
 
 // MayVote reports whether the vote is one of the tally's once it objects.
 func (b Ballot) MayVote() bool { return !b.Shadow && !b.Retired }

@@ -31,6 +31,7 @@ func Decide(p Policy, ballots []Ballot, f Facts, now time.Time) Decision {
 	case f.Draft && p.DraftsWait:
 		d.Verdict, d.Reason, d.Ballots = Waiting, ReasonDraft, slices.Clone(ballots)
 		d.countVotes(p)
+		d.scheduleCommanded(ballots, f, now)
 		return d
 	}
 	if !d.passStands(p, ballots, f) {
@@ -65,12 +66,12 @@ func (d *Decision) applyRules(p Policy, ballots []Ballot, f Facts, now time.Time
 	case p.NeedsNoReview() && need == 0:
 		d.passWithPeople(p, ballots, f, f.Start, nil) // rule 1
 	case d.Pending == 0 && enough:
-		d.passWithPeople(p, ballots, f, earlierOf(d.lastSettledAt(), d.graceEnds(p, f)), nil) // rule 3, or rule 5 if nobody looked then
-	case d.Pending == 0:
+		d.passWithPeople(p, ballots, f, earlierOf(d.lastSettledAt(p), d.graceEnds(p, f)), nil) // rule 3, or rule 5 if nobody looked then
+	case d.Pending == 0 && required != Pending: // it is of a family that has approved, and waited for all the same
 		d.makeUnverified(p, required)
-		if len(f.StandIns) > 0 && len(f.Against) == 0 {
+		if len(f.StandIns) > 0 && len(f.Against) == 0 && !d.hasDoubt() { // of one that has no vote until it objects
 			by := f.StandIns[:1]
-			d.passWithPeople(p, ballots, f, laterOf(d.lastSettledAt(), by[0].At), by)
+			d.passWithPeople(p, ballots, f, laterOf(d.lastSettledAt(p), by[0].At), by)
 		}
 	case d.Approvals+d.Pending < need || required == Unavailable:
 		d.makeUnverified(p, required) // rule 4
@@ -171,11 +172,11 @@ func (d *Decision) passStands(p Policy, ballots []Ballot, f Facts) bool {
 	if len(was.By) > 0 && len(f.Against) > 0 || d.AgainstVote { // else a person has no say against the reviewers' quorum
 		return false
 	}
-	if len(was.People) < p.People {
+	if len(was.People) < p.People || !was.peopleStillApprove(f) {
 		return false
 	}
 	d.tallyBallots(p, ballots, was.At)
-	earned := d.Approvals >= d.Need && d.worstRequiredVote() == Approve || len(was.By) > 0
+	earned := d.Approvals >= d.Need && d.worstRequiredVote() == Approve || len(was.By) > 0 || d.Need == 0
 	if !earned || d.Objections > 0 || d.hasDoubt() || !slices.Equal(d.voterNames(), was.Voters) {
 		return false
 	}
@@ -184,13 +185,20 @@ func (d *Decision) passStands(p Policy, ballots []Ballot, f Facts) bool {
 			return false
 		}
 	}
-	for _, by := range slices.Concat(was.By, was.People) {
-		if !slices.ContainsFunc(f.StandIns, func(s StandIn) bool { return s.Review == by.Review }) {
+	d.tallyBallots(p, d.withoutUntakenSteps(p, ballots, f, was.At), was.At)
+	d.showPass(was)
+	return true
+}
+
+// peopleStillApprove reports whether each approval by a person that p rests on stands, and fills one place.
+func (p *Pass) peopleStillApprove(f Facts) bool {
+	all := slices.Concat(p.By, p.People)
+	for i, person := range all {
+		isSame := func(s StandIn) bool { return s.Review == person.Review }
+		if !slices.ContainsFunc(f.StandIns, isSame) || slices.ContainsFunc(all[:i], isSame) {
 			return false
 		}
 	}
-	d.tallyBallots(p, d.withoutUntakenSteps(p, ballots, f, was.At), was.At)
-	d.showPass(was)
 	return true
 }
 
@@ -257,13 +265,21 @@ func countVoters(p Policy, ballots []Ballot) int {
 // countDistinct says how many voters, or families of them where those are counted, have a ballot that counts.
 func countDistinct(p Policy, ballots []Ballot, counts func(b *Ballot) bool) (n int) {
 	for i := range ballots {
-		b := &ballots[i]
-		isFirst := !slices.ContainsFunc(ballots[:i], func(o Ballot) bool { return p.areOneFamily(b, &o) && o.Voter() && counts(&o) })
-		if b.Voter() && counts(b) && isFirst {
+		if b := &ballots[i]; b.Voter() && counts(b) && !hasRelative(p, ballots[:i], b, counts) {
 			n++
 		}
 	}
 	return n
+}
+
+// hasRelative reports whether one of the family of b has a ballot that counts.
+func hasRelative(p Policy, ballots []Ballot, b *Ballot, counts func(b *Ballot) bool) bool {
+	for i := range ballots {
+		if o := &ballots[i]; p.areOneFamily(b, o) && o.Voter() && counts(o) {
+			return true
+		}
+	}
+	return false
 }
 
 // areOneFamily reports whether the approvals of two ballots count once. Who has no family is one of its own.
@@ -274,28 +290,16 @@ func (p *Policy) areOneFamily(a, b *Ballot) bool {
 // countVotes counts the ballots. Where families are counted one approves with its first approval, and is pending only
 // while none of it approves; objections are never merged.
 func (d *Decision) countVotes(p Policy) {
-	d.Approvals, d.Objections, d.Unavailable, d.Pending = 0, 0, 0, 0
+	approves := func(b *Ballot) bool { return b.Vote == Approve }
+	mayApprove := func(b *Ballot) bool { return b.Vote == Approve || b.Vote == Pending }
+	objectsNot := func(b *Ballot) bool { return b.Vote == Approve || b.Vote == Pending || b.Vote == Unavailable }
+	d.Approvals = countDistinct(p, d.Ballots, approves)
+	d.Pending = countDistinct(p, d.Ballots, mayApprove) - d.Approvals
+	d.Unavailable = countDistinct(p, d.Ballots, objectsNot) - d.Approvals - d.Pending
+	d.Objections = 0
 	for i := range d.Ballots {
-		b := &d.Ballots[i]
-		isBeside := func(votes ...Vote) bool { // one of its family has such a ballot, or an earlier one as this
-			for j := range d.Ballots {
-				o := &d.Ballots[j]
-				if j != i && p.areOneFamily(b, o) && o.Voter() && (slices.Contains(votes, o.Vote) || j < i && o.Vote == b.Vote) {
-					return true
-				}
-			}
-			return false
-		}
-		switch {
-		case !b.Voter():
-		case b.Vote == Object:
+		if b := &d.Ballots[i]; b.Voter() && b.Vote == Object {
 			d.Objections++
-		case b.Vote == Approve && !isBeside():
-			d.Approvals++
-		case b.Vote == Pending && !isBeside(Approve):
-			d.Pending++
-		case b.Vote == Unavailable && !isBeside(Approve, Pending):
-			d.Unavailable++
 		}
 	}
 }
@@ -341,18 +345,27 @@ func (d *Decision) makeUnverified(p Policy, required Vote) {
 	}
 }
 
-// lastSettledAt returns when the last counted ballot became what it is; at least the start.
-func (d *Decision) lastSettledAt() (at time.Time) {
-	for _, b := range d.Ballots {
-		switch {
-		case !b.Voter():
-		case b.Vote == Approve:
-			at = laterOf(at, b.At)
-		default:
-			at = laterOf(at, b.Since)
+// lastSettledAt returns when the last counted ballot became what it is; at least the start. Where families are counted,
+// what one says after another of its family approved settles nothing, unless it is required.
+func (d *Decision) lastSettledAt(p Policy) time.Time {
+	at := d.Start
+	for i := range d.Ballots {
+		b := &d.Ballots[i]
+		settled := b.settledAt()
+		approvedBefore := func(o *Ballot) bool { return o.Vote == Approve && (b.Vote == Pending || o.At.Before(settled)) }
+		if b.Voter() && (b.Required || !hasRelative(p, d.Ballots, b, approvedBefore)) {
+			at = laterOf(at, settled)
 		}
 	}
-	return laterOf(at, d.Start)
+	return at
+}
+
+// settledAt is when b became what it is.
+func (b *Ballot) settledAt() time.Time {
+	if b.Vote == Approve {
+		return b.At
+	}
+	return b.Since
 }
 
 // graceEnds is when a quorum that stands stops waiting for the rest: the need-th approval and the last required one
@@ -369,14 +382,13 @@ func (d *Decision) graceEnds(p Policy, f Facts) time.Time {
 		}
 	}
 	slices.SortFunc(cast, func(a, b *Ballot) int { return a.At.Compare(b.At) })
-	counted := 0
+	families := 0
 	for i, b := range cast {
-		if !slices.ContainsFunc(cast[:i], func(o *Ballot) bool { return p.areOneFamily(b, o) }) {
-			counted++
+		if slices.ContainsFunc(cast[:i], func(o *Ballot) bool { return p.areOneFamily(b, o) }) {
+			continue
 		}
-		if counted == d.Need {
+		if families++; families == d.Need {
 			at = laterOf(at, b.At)
-			break
 		}
 	}
 	return at.Add(p.Grace)
@@ -431,8 +443,10 @@ func (d *Decision) scheduleCommanded(ballots []Ballot, f Facts, now time.Time) {
 				d.wakeBy(a.Due)
 			case a.Kind == Rerun:
 				isSame := func(o Action) bool { return o.Run == a.Run && o.Attempt == a.Attempt }
-				if !slices.ContainsFunc(d.Effects.Reruns, isSame) {
+				if i := slices.IndexFunc(d.Effects.Reruns, isSame); i < 0 {
 					d.Effects.Reruns = append(d.Effects.Reruns, a)
+				} else if d.Effects.Reruns[i].Command == 0 {
+					d.Effects.Reruns[i] = a // else the person's would be carried out once more
 				}
 			case a.Kind == Ask:
 				d.Effects.Requests = append(d.Effects.Requests, a)
@@ -453,14 +467,8 @@ func (d *Decision) mayChange(p Policy) bool {
 	may := countDistinct(p, d.Ballots, func(b *Ballot) bool {
 		return b.Vote == Approve || b.Vote == Pending || b.Vote == Unavailable && b.Open
 	})
-	for _, b := range d.Ballots {
-		switch {
-		case !b.Voter() || b.Vote != Unavailable || b.Open:
-		case b.Required:
-			return false
-		}
-	}
-	return may >= d.Need
+	isLost := func(b Ballot) bool { return b.Required && b.Voter() && b.Vote == Unavailable && !b.Open }
+	return may >= d.Need && !slices.ContainsFunc(d.Ballots, isLost)
 }
 
 // wakeBy sets d.Wake to t if t is earlier.

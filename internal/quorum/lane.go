@@ -103,7 +103,7 @@ type LaneChoice struct {
 // A LaneNot is a laxer lane that does not hold for a pull request although its condition does.
 type LaneNot struct {
 	Name   string `json:"name"`
-	Reason Reason `json:"reason"`           // ReasonLaneBase, ReasonLaneGuard, ReasonLanePolicy
+	Reason Reason `json:"reason"`           // ReasonLaneBase, ReasonLaneGuard, ReasonLanePolicy, ReasonLaneLinks
 	Detail string `json:"detail,omitempty"` // the branch or the path; hostile
 }
 
@@ -140,6 +140,9 @@ func (p Policy) WithAdded(l *Lane) Policy {
 	p.Lane.Added = append(slices.Clip(p.Lane.Added), l.Name)
 	p.Lane.By = append(slices.Clip(p.Lane.By), l.If)
 	if l.Need != nil {
+		if len(p.Rules) == 0 {
+			p.Rules = []NeedRule{{Share: ByNumber, Count: p.Need}} // it goes on to hold
+		}
 		p.Rules = append(slices.Clip(p.Rules), *l.Need)
 	}
 	if l.People != nil {

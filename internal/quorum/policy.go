@@ -2,6 +2,7 @@ package quorum
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -79,8 +80,11 @@ func (p Policy) NeedOf(voters int) int {
 	return need
 }
 
-// NeedsNoReview reports whether the lane asks for no reviewer's approval.
-func (p Policy) NeedsNoReview() bool { return len(p.Rules) > 0 && p.NeedOf(0) == 0 }
+// NeedsNoReview reports whether the lane asks for no reviewer's approval. A number of zero does not: it is a broken quorum.
+func (p Policy) NeedsNoReview() bool {
+	asksSome := func(n NeedRule) bool { return n.Share != NoReview }
+	return len(p.Rules) > 0 && !slices.ContainsFunc(p.Rules, asksSome)
+}
 
 // Mode says what the policy does with its verdict.
 type Mode uint8

@@ -51,8 +51,11 @@ type Snapshot struct {
 	// the head's own record has inherited from it.
 	Before     Record
 	BeforeHead string
-	Presses    []Press  // of the check's button, oldest first
-	Links      []string // what guarded names link to on the default branch; read only where [Wants] names it
+	Presses    []Press // of the check's button, oldest first
+	// Links are what guarded names link to on the default branch: of a folder, all that is in it. nil: they are not
+	// known; read only where [Wants] names them.
+	Links   []string
+	NoLinks bool // they cannot be told: there are too many files, say
 
 	Permissions map[string]Permission // by login, of people who approved or requested changes, or gave a command
 	Ours        Account               // as whom we write; zero if unknown

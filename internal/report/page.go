@@ -20,6 +20,8 @@ type Page struct {
 	Findings []PageFinding `json:"findings,omitempty"` // what reviewers object to, by place, the gravest first
 	Came     int           `json:"came,omitempty"`     // findings that came in
 	Rows     []PageRow     `json:"rows,omitempty"`     // a row for each reviewer, in the policy's order
+	Rules    []Phrase      `json:"rules,omitempty"`    // whose approvals count on this pull request, and why, where that is not plain
+	Heard    []Phrase      `json:"heard,omitempty"`    // what people asked for by comment or button, and what came of it, oldest first
 	Next     []Phrase      `json:"next,omitempty"`     // what happens by itself, and when
 	Notes    []PageNote    `json:"notes,omitempty"`    // what must be known of the policy file, of other checks, of GitHub
 	Path     []PageMoment  `json:"path,omitempty"`     // how it got here, oldest first
@@ -56,7 +58,7 @@ type PageWords struct {
 // A PageRow is a reviewer's vote.
 type PageRow struct {
 	Reviewer Phrase    `json:"reviewer"`
-	Note     string    `json:"note,omitempty"` // required, shadow, retired
+	Note     string    `json:"note,omitempty"` // required, shadow, retired, no vote here
 	Mark     string    `json:"mark"`           // of the vote, one character
 	Vote     string    `json:"vote"`
 	Why      Phrase    `json:"why"`           // linked to its evidence
@@ -124,6 +126,7 @@ func (p Page) Brief() Page {
 	for i := range p.Notes {
 		p.Notes[i].Block = cutBytes(makeVisible(p.Notes[i].Block), briefBlock)
 	}
+	p.Rules, p.Heard = p.Rules[:min(len(p.Rules), briefItems)], p.Heard[max(0, len(p.Heard)-briefItems):]
 	p.Path = p.Path[max(0, len(p.Path)-briefMoments):]
 	return p
 }

@@ -33,6 +33,8 @@ func PageOf(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, rec quorum.Re
 	m.page.Lead = m.lead()
 	m.page.Steps = m.steps()
 	m.page.Rows = m.rows()
+	m.page.Rules = m.rulesHere()
+	m.page.Heard = heardCommands(d, rec)
 	m.page.Next = m.nextSteps()
 	m.page.Notes = m.notes()
 	m.page.Path = pathMoments(s.PR, d, rec)
@@ -77,6 +79,17 @@ func (m *pageMaker) lead() Phrase {
 		by := linkPhrase(d.PR, wordsPhrase("approved this commit"), x.URL)
 		t = slices.Concat(t, fillPhrase(" %s %s and stands in for what is missing.", namePhrase(x.Login), by))
 	}
+	for _, x := range d.People {
+		by := linkPhrase(d.PR, wordsPhrase("approved this commit"), x.URL)
+		t = slices.Concat(t, fillPhrase(" %s %s, as the policy asks of a person.", namePhrase(x.Login), by))
+	}
+	for _, by := range overriddenBy(d) {
+		var names []Phrase
+		for _, b := range by.ballots {
+			names = append(names, namePhrase(b.Reviewer))
+		}
+		t = slices.Concat(t, fillPhrase(" %s accepted the change over %s.", namePhrase(by.login), objectionsOf(names)))
+	}
 	return t
 }
 
@@ -106,7 +119,9 @@ func undoneSaid(d quorum.Decision, rec quorum.Record) Phrase {
 
 func (m *pageMaker) leadSentence() Phrase {
 	d := m.decision
-	if d.Reason != quorum.ReasonTally && d.Reason != quorum.ReasonRequired && d.Reason != quorum.ReasonStandIn && d.Reason != "" {
+	switch d.Reason {
+	case quorum.ReasonTally, quorum.ReasonRequired, quorum.ReasonStandIn, quorum.ReasonPeople, quorum.ReasonTooFew, quorum.ReasonNoReview, "":
+	default:
 		if d.Verdict == quorum.Blocked || d.Verdict == quorum.Passed { // unreachable unless Decide has another reason for them
 			return wordsPhrase("%s", upperFirst(Sentence(d.Reason)))
 		}
@@ -115,12 +130,19 @@ func (m *pageMaker) leadSentence() Phrase {
 	switch d.Verdict {
 	case quorum.Waiting:
 		t := wordsPhrase("Nothing is decided yet: %s so far", approvalCount(d))
-		if d.Objections > 0 {
+		if d.Need == 0 && m.decision.Objections == 0 {
+			t = wordsPhrase("Nothing is decided yet: %s, but an objection seems to come", approvalCount(d))
+		}
+		t = slices.Concat(t, carriedSaid(d))
+		if d.Objections+len(opposingPeople(d)) > 0 {
 			t = slices.Concat(t, fillPhrase(", and %s", m.objectionsSaid()))
 		}
 		return t
 	case quorum.Passed:
-		return wordsPhrase("Enough reviewers approved this commit, and nobody objects: %s", approvalCount(d))
+		if d.Need == 0 {
+			return slices.Concat(m.noReviewSaid(), wordsPhrase(", and nobody objects"))
+		}
+		return slices.Concat(wordsPhrase("Enough reviewers approved this commit, and nobody objects: %s", approvalCount(d)), carriedSaid(d))
 	case quorum.Blocked:
 		return m.objectionsSaid()
 	case quorum.Unverified:
@@ -132,6 +154,34 @@ func (m *pageMaker) leadSentence() Phrase {
 	}
 }
 
+// noReviewSaid says that the lane needs no review, and why.
+func (m *pageMaker) noReviewSaid() Phrase {
+	switch lane := m.decision.Lane; {
+	case lane.Why != "":
+		return fillPhrase("No review is needed: %s", namePhrase(lane.Why))
+	case lane.Name != "":
+		return fillPhrase("No review is needed in the lane %s", namePhrase(lane.Name))
+	default:
+		return wordsPhrase("No review is needed")
+	}
+}
+
+// carriedSaid says of the approvals how many are carried over, and from where, as a part of a sentence; nil if none is.
+func carriedSaid(d quorum.Decision) Phrase {
+	approvals, carried, from := carriedApprovals(d)
+	if carried == 0 {
+		return nil
+	}
+	heads := make([]Phrase, 0, len(from))
+	for _, head := range from {
+		heads = append(heads, quotePhrase(head))
+	}
+	if carried < approvals {
+		return fillPhrase(", %s carried over from %s", wordsPhrase("%d", carried), joinPhrases(heads))
+	}
+	return fillPhrase(", carried over from %s", joinPhrases(heads))
+}
+
 // objectionsSaid says who objects, and to what first.
 func (m *pageMaker) objectionsSaid() Phrase {
 	var names []Phrase
@@ -139,6 +189,9 @@ func (m *pageMaker) objectionsSaid() Phrase {
 		if b.Voter() && b.Vote == quorum.Object {
 			names = append(names, namePhrase(b.Reviewer))
 		}
+	}
+	for _, login := range opposingPeople(m.decision) {
+		names = append(names, namePhrase(login))
 	}
 	verb := "objects"
 	if len(names) != 1 {
@@ -191,11 +244,21 @@ func (m *pageMaker) missingSaid() Phrase {
 	}
 	t := wordsPhrase("Too few reviewers approve this commit, and none objects: %s", approvalCount(d))
 	switch {
+	case d.Reason == quorum.ReasonPeople && d.Need == 0:
+		return slices.Concat(m.noReviewSaid(), wordsPhrase(". What is missing is %s", missingPeople(d)))
+	case d.Reason == quorum.ReasonPeople && len(d.StandIns) > 0:
+		return wordsPhrase("A person stands in for the approvals of reviewers that are missing, and nobody objects. What is missing is %s", missingPeople(d))
+	case d.Reason == quorum.ReasonPeople:
+		t = wordsPhrase("Enough reviewers approve this commit, and nobody objects: %s", approvalCount(d))
+		return slices.Concat(t, carriedSaid(d), wordsPhrase(". What is missing is %s", missingPeople(d)))
+	case d.Reason == quorum.ReasonTooFew:
+		t = wordsPhrase("Too few may approve: %s", tooFewSaid(m.policy, d))
 	case d.Objections > 0: // unreachable unless Decide has another rule
 		t = wordsPhrase("Too few reviewers approve this commit: %s", approvalCount(d))
 	case d.Reason == quorum.ReasonRequired:
 		t = wordsPhrase("A required reviewer does not approve, and none objects: %s", approvalCount(d))
 	}
+	t = slices.Concat(t, carriedSaid(d))
 	missing := m.missingReasons()
 	for i, x := range missing {
 		separator := "; "
@@ -220,7 +283,7 @@ type missingReason struct {
 func (m *pageMaker) missingReasons() (all []missingReason) {
 	d := m.decision
 	for _, b := range d.Ballots {
-		isMissing := d.Reason != quorum.ReasonRequired || b.Required
+		isMissing := (d.Reason != quorum.ReasonRequired || b.Required) && b.Reason != quorum.ReasonOverridden
 		if !b.Voter() || !isMissing || b.Vote != quorum.Unavailable && b.Vote != quorum.Pending {
 			continue
 		}
@@ -248,6 +311,10 @@ func (m *pageMaker) rows() (rows []PageRow) {
 			row.Note = "shadow: would not count"
 		case b.Retired:
 			row.Note = "retired, not counted"
+		case !b.Voter():
+			row.Note = "no vote here"
+		case b.Required && b.Again:
+			row.Note = "required: it objected before"
 		case b.Required:
 			row.Note = "required"
 		}
@@ -270,6 +337,8 @@ func (m *pageMaker) whySaid(b quorum.Ballot) Phrase {
 		return m.objectionSaid(b)
 	case b.Reason == quorum.ReasonGuarded: // the lead names the file, which may be wider than a cell of the table
 		return wordsPhrase("%s", Sentence(b.Reason))
+	case b.Excused != "" && b.Excused != b.Reason: // it says something, and has no vote
+		return slices.Concat(reasonSaid(b, m.snapshot.PR), wordsPhrase(" (%s)", Sentence(b.Excused)))
 	}
 	why := append(reasonSaid(b, m.snapshot.PR), Span{Text: retrySaid(b)})
 	if b.Failed > 1 && isSkipped(b) {
@@ -367,6 +436,9 @@ func ballotSince(b quorum.Ballot) time.Time {
 }
 
 func voteMark(b quorum.Ballot) (mark, word string) {
+	if b.Excused != "" && b.Excused == b.Reason {
+		return "➖", "none"
+	}
 	switch b.Vote {
 	case quorum.Pending:
 		if b.Reason == quorum.ReasonNotReceived {
@@ -411,7 +483,11 @@ func (m *pageMaker) nextSteps() (items []Phrase) {
 		case b.Vote == quorum.Unavailable && b.Open && b.Voter():
 			items = append(items, fillPhrase("%s: an answer may still come, and would count.", namePhrase(b.Reviewer)))
 		case b.Vote == quorum.Object && b.Voter() && b.Reason == quorum.ReasonLookingAgain:
-			items = append(items, fillPhrase("%s looks again: an approval of its own ends its objection.", namePhrase(b.Reviewer)))
+			says := "%s looks again: an approval of its own ends its objection."
+			if p.Reroll == quorum.RerollPerson {
+				says = "%s looks again: its approval counts once a person has ended its objection."
+			}
+			items = append(items, fillPhrase(says, namePhrase(b.Reviewer)))
 		}
 	}
 	switch d.Verdict {
@@ -423,6 +499,10 @@ func (m *pageMaker) nextSteps() (items []Phrase) {
 			add("A push starts the reviews anew.")
 		}
 	case quorum.Unverified:
+		if d.Reason == quorum.ReasonPeople {
+			add("The check passes when %s comes. An objection that comes later counts.", missingPeople(d))
+			return items
+		}
 		add("An approval that comes later counts, and so does an objection.")
 		if p.StandIn == 0 {
 			add("The policy lets no person stand in for a reviewer.")
@@ -442,7 +522,7 @@ func pendingSteps(d quorum.Decision) (items []Phrase) {
 	var groups []deadlineGroup
 	for _, b := range d.Ballots {
 		switch {
-		case b.Vote != quorum.Pending || b.Reason == quorum.ReasonNotReceived:
+		case b.Vote != quorum.Pending || b.Reason == quorum.ReasonNotReceived || b.Excused != "" && !isAwaited(b):
 		case len(b.Next) > 0:
 			items = append(items, announcedSteps(d, b))
 		case !b.Deadline.IsZero():
@@ -545,20 +625,8 @@ func (m *pageMaker) policyURL() string {
 
 // footer says by which rules it was decided, and where to read on.
 func (m *pageMaker) footer() (f PageFooter) {
-	p, s, d := m.policy, m.snapshot, m.decision
-	if p.Need > 0 && len(p.Reviewers) > 0 {
-		f.Quorum = wordsPhrase("Quorum: %d of %s must approve", p.Need, countNoun(p.Voters(), "reviewer"))
-		var required []Phrase
-		for _, r := range p.Reviewers {
-			if r.Required && r.Voter() {
-				required = append(required, namePhrase(r.Name))
-			}
-		}
-		if len(required) > 0 {
-			f.Quorum = slices.Concat(f.Quorum, fillPhrase(", %s among them", joinPhrases(required)))
-		}
-		f.Quorum = append(f.Quorum, Span{Text: ", and none may object"})
-	}
+	s, d := m.snapshot, m.decision
+	f.Quorum = m.quorumSaid()
 	if url := m.policyURL(); url != "" {
 		f.Policy = linkPhrase(d.PR, wordsPhrase("the policy file"), url)
 	}
@@ -573,6 +641,39 @@ func (m *pageMaker) footer() (f PageFooter) {
 		f.Writers = fillPhrase("Only the GitHub App that wrote it, %s, can write it where the rule that requires it names that App as its source. Else a workflow could write a check of this name.", namePhrase(s.Ours.Login))
 	}
 	return f
+}
+
+// quorumSaid says how many must approve, and who among them.
+func (m *pageMaker) quorumSaid() (says Phrase) {
+	p, d := m.policy, m.decision
+	if p.Need < 1 && len(p.Rules) == 0 || len(p.Reviewers) == 0 {
+		return nil
+	}
+	switch n, ones, many := voterCount(p, d); {
+	case d.Need == 0 && p.NeedsNoReview():
+		says = wordsPhrase("Quorum: no reviewer has to approve")
+	case n < d.Need:
+		says = wordsPhrase("Quorum: %d must approve, of %d %s", d.Need, n, pluralWord(n, ones, many))
+	default:
+		says = wordsPhrase("Quorum: %d of %d %s must approve", d.Need, n, pluralWord(n, ones, many))
+	}
+	var required []Phrase
+	for _, r := range p.Reviewers {
+		isAgain := slices.ContainsFunc(d.Ballots, func(b quorum.Ballot) bool { return b.Reviewer == r.Name && b.Again && b.Voter() })
+		if isAgain || r.Required && r.Voter() {
+			required = append(required, namePhrase(r.Name))
+		}
+	}
+	if len(required) > 0 {
+		says = slices.Concat(says, fillPhrase(", %s among them", joinPhrases(required)))
+	}
+	switch {
+	case d.NeedPeople == 1:
+		says = append(says, Span{Text: ", and a person besides"})
+	case d.NeedPeople > 1:
+		says = append(says, Span{Text: fmt.Sprintf(", and %d people besides", d.NeedPeople)})
+	}
+	return append(says, Span{Text: ", and none may object"})
 }
 
 func upperFirst(s string) string {

@@ -30,8 +30,15 @@ func pathMoments(pr quorum.PullRequest, d quorum.Decision, rec quorum.Record) []
 			if at.IsZero() {
 				at = b.Since
 			}
+			if b.Vote == quorum.Approve && b.Reason == quorum.ReasonCarried {
+				tell(at, "%s: approve, on %s, which has the same diff", who, quotePhrase(shortSHA(oneLine(b.Detail))))
+				continue
+			}
 			tell(at, "%s: %s", who, wordsPhrase("%s", b.Vote))
 		case quorum.Unavailable:
+			if b.Excused != "" && b.Excused == b.Reason || b.Reason == quorum.ReasonOverridden {
+				continue // nothing is expected of it, or a person's word tells it
+			}
 			why := sentenceAbout(b.Reason, pr)
 			if skipped := skippedSaid(b); skipped != "" {
 				why += "; " + skipped
@@ -40,7 +47,8 @@ func pathMoments(pr quorum.PullRequest, d quorum.Decision, rec quorum.Record) []
 		case quorum.Pending:
 		}
 	}
-	for _, x := range d.StandIns {
+	tellCommands(d, rec, tell)
+	for _, x := range slices.Concat(d.StandIns, d.People) {
 		tell(x.At, "%s: approves in person", namePhrase(x.Login))
 	}
 	for _, was := range rec.Undone {
@@ -58,6 +66,23 @@ func pathMoments(pr quorum.PullRequest, d quorum.Decision, rec quorum.Record) []
 		all = slices.Concat([]PageMoment{{What: wordsPhrase("%s not shown", countNoun(n, "earlier moment"))}}, all[n:])
 	}
 	return all
+}
+
+// tellCommands tells what people said that changed something.
+func tellCommands(d quorum.Decision, rec quorum.Record, tell func(at time.Time, format string, parts ...Phrase)) {
+	for _, c := range rec.Commands {
+		var names []Phrase
+		for _, name := range c.Reviewers {
+			names = append(names, namePhrase(name))
+		}
+		switch {
+		case c.Refused != "" || len(names) == 0 || c.Base != "" && c.Base != d.Base:
+		case c.Verb == quorum.CommandAccept:
+			tell(c.At, "%s accepts the change over %s", namePhrase(c.By), objectionsOf(names))
+		case c.Verb == quorum.CommandRerun:
+			tell(c.At, "%s asks for another review by %s", namePhrase(c.By), joinPhrases(names))
+		}
+	}
 }
 
 // whyUndone says what spoke against a pass, as far as the votes of now tell.

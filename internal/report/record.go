@@ -141,8 +141,9 @@ func isHidden(r rune) bool {
 }
 
 // fitRecord makes rec small enough to be written. What a decision rests on goes last: answered objections go and
-// excerpts shrink, then the keys of annotations go, then the oldest texts and approvals. Runs, intents, refusals, the
-// identity of objections and the pass stay, unless GitHub would not take the check with them.
+// excerpts shrink, then the keys of annotations go, then the oldest texts and approvals. Runs, intents, refusals, what
+// people said, the identity of objections and the pass stay, unless GitHub would not take the check with them: what can
+// make it red, of this diff and of others, goes after all else then.
 func fitRecord(rec quorum.Record) quorum.Record {
 	if rec.Version == 0 {
 		rec.Version = recordVersion
@@ -151,7 +152,7 @@ func fitRecord(rec quorum.Record) quorum.Record {
 	if size() <= maxRecord {
 		return rec
 	}
-	answers, refusals := rec.Answers, rec.Refusals
+	answers, refusals, commands, past := rec.Answers, rec.Refusals, rec.Commands, rec.Past
 	objections := slices.DeleteFunc(slices.Clone(rec.Objections), func(o quorum.Objection) bool { return o.Answered })
 	for _, n := range []int{600, 300, 120, 40, 0} {
 		rec.Answers, rec.Objections, rec.Refusals = slices.Clone(answers), slices.Clone(objections), slices.Clone(refusals)
@@ -163,6 +164,17 @@ func fitRecord(rec quorum.Record) quorum.Record {
 		}
 		for i := range rec.Refusals {
 			rec.Refusals[i].Detail = cutBytes(rec.Refusals[i].Detail, n)
+		}
+		rec.Commands, rec.Past = slices.Clone(commands), slices.Clone(past)
+		for i := range rec.Commands {
+			rec.Commands[i].Reason = cutBytes(rec.Commands[i].Reason, n)
+		}
+		for i := range rec.Past {
+			p := &rec.Past[i]
+			p.Objections = slices.DeleteFunc(slices.Clone(p.Objections), func(o quorum.Objection) bool { return o.Answered })
+			for k := range p.Objections {
+				p.Objections[k].Excerpt = cutBytes(p.Objections[k].Excerpt, n)
+			}
 		}
 		if size() <= maxRecord {
 			return rec
@@ -186,14 +198,22 @@ func fitRecord(rec quorum.Record) quorum.Record {
 	for i := range rec.Objections {
 		rec.Objections[i].URL = ""
 	}
+	for i := range rec.Past { // its lists are this record's own
+		for k := range rec.Past[i].Objections {
+			rec.Past[i].Objections[k].URL = ""
+		}
+	}
 	answers = rec.Answers
 	if drop(len(answers), maxRecord, func(k int) { rec.Answers = answers[k:] }) || size() <= hardMaxRecord {
 		return rec
 	}
 	runs, intents, objections, refusals := rec.Runs, rec.Intents, rec.Objections, rec.Refusals
+	commands, past = rec.Commands, rec.Past
 	switch {
 	case drop(len(runs), hardMaxRecord, func(k int) { rec.Runs = runs[k:] }):
 	case drop(len(refusals), hardMaxRecord, func(k int) { rec.Refusals = refusals[k:] }):
+	case drop(len(commands), hardMaxRecord, func(k int) { rec.Commands = commands[k:] }):
+	case drop(len(past), hardMaxRecord, func(k int) { rec.Past = past[:len(past)-k] }): // the newest diffs come first
 	case drop(len(objections), hardMaxRecord, func(k int) { rec.Objections = objections[k:] }):
 	case drop(len(intents), hardMaxRecord, func(k int) { rec.Intents = intents[k:] }):
 	default:
@@ -240,8 +260,9 @@ func jsonBlock(d quorum.Decision, rec quorum.Record) string {
 		fits = try()
 	}
 	if text == "" || len(text) > max(maxBlock, len(encodeLine(rec))+maxBlock/4) {
-		b.Decision.Ballots, b.Decision.StandIns, b.Decision.Siblings = nil, nil, nil
-		b.Omitted = append(b.Omitted, "ballots", "stand_ins", "siblings")
+		b.Decision.Ballots, b.Decision.StandIns, b.Decision.People, b.Decision.Siblings = nil, nil, nil, nil
+		b.Decision.Lane = quorum.LaneChoice{Name: clipRunes(oneLine(b.Decision.Lane.Name), maxLaneWords)}
+		b.Omitted = append(b.Omitted, "ballots", "stand_ins", "people", "siblings", "lane")
 		text = encodeLine(b)
 	}
 	return fenceOpening + "\n" + text + "\n" + fenceClosing
@@ -249,6 +270,13 @@ func jsonBlock(d quorum.Decision, rec quorum.Record) string {
 
 // hostileBytes returns the length of all texts of strangers in d.
 func hostileBytes(d quorum.Decision) (n int) {
+	n = len(d.Lane.Name) + len(d.Lane.Why)
+	for _, name := range d.Lane.Added {
+		n += len(name)
+	}
+	for _, not := range d.Lane.Not {
+		n += len(not.Name) + len(not.Detail)
+	}
 	for _, b := range d.Ballots {
 		n += len(b.Reviewer) + len(b.Detail) + len(b.URL)
 		for _, f := range b.Findings {

@@ -139,7 +139,7 @@ func goldens() []golden {
 	shadow.Shadow = true
 	threads := objects("copilot", 5, quorum.Finding{Path: "cart.go", Line: 12, Body: "The sum is not rounded.", Thread: 4})
 	threads.Threads = true
-	return []golden{
+	return append([]golden{
 		{
 			name:  "passed",
 			d:     with(decided(quorum.Passed, approves("openai", 4), retried, frozen), func(d *quorum.Decision) { d.Pass = &quorum.Pass{At: at(12)} }),
@@ -274,7 +274,7 @@ func goldens() []golden {
 			name: "closed", d: with(decided(quorum.Ended), func(d *quorum.Decision) { d.Reason = quorum.ReasonClosed }),
 			title: "Nothing is decided here: closed", status: "completed/cancelled",
 		},
-	}
+	}, laneGoldens()...)
 }
 
 func (g golden) render() Check {
@@ -359,7 +359,7 @@ func show(c Check) string {
 // Every reason has a sentence of its own, and advice unless it is one of those about which nobody can do anything.
 func TestEveryReasonHasItsWords(t *testing.T) {
 	silent := []string{"doubt", "silent", "running", "approved", "resolved", "below", "not_received", "tally", "closed", "off", "nopolicy", "stand_in",
-		"other_lane", "when", "carried", "noreview", "lane_base", "lane_guard", "lane_policy"}
+		"other_lane", "when", "carried", "noreview", "lane_base", "lane_guard", "lane_policy", "lane_links"}
 	file, err := parser.ParseFile(token.NewFileSet(), "../quorum/ballot.go", nil, 0)
 	if err != nil {
 		t.Fatal(err)

@@ -11,7 +11,8 @@ import (
 
 // What people can do, by who they are. Each step here is true for the decision that it stands under: an objection ends
 // by a push, by its reviewer's own approval, by a review that is dismissed or threads that are resolved, where it has
-// such; a person's approval fills what is missing, and only that, where the policy lets it.
+// such, or by the word of a person who may accept over it; a person's approval fills what is missing, and only that,
+// where the policy lets it.
 
 // Who can do something. In a format, %s is the reviewers that it is about.
 const (
@@ -116,7 +117,7 @@ func (m *pageMaker) steps() []PageStep {
 	case quorum.Waiting:
 		m.addObjections(&l)
 		awaitsApproval := slices.ContainsFunc(d.Ballots, func(b quorum.Ballot) bool {
-			return b.Voter() && b.Vote == quorum.Pending && b.Reason == quorum.ReasonApproval
+			return isAwaited(b) && b.Reason == quorum.ReasonApproval
 		})
 		if len(l) == 0 && !awaitsApproval && len(idle) == 0 {
 			l.add(m.author(), waitAdvice(d), "")
@@ -162,7 +163,7 @@ func passedAdvice(p quorum.Policy) string {
 func waitAdvice(d quorum.Decision) string {
 	until, last := waitingEnds(d), time.Time{}
 	for _, b := range d.Ballots {
-		if b.Voter() && b.Vote == quorum.Pending && b.Deadline.After(last) {
+		if isAwaited(b) && b.Deadline.After(last) {
 			last = b.Deadline
 		}
 	}
@@ -184,10 +185,14 @@ func waitAdvice(d quorum.Decision) string {
 // addObjections adds what ends the objections.
 func (m *pageMaker) addObjections(l *stepList) {
 	d := m.decision
-	if d.Objections == 0 {
+	people := opposingPeople(d)
+	if d.Objections == 0 && len(people) == 0 {
 		return
 	}
-	m.addFix(l)
+	if d.Objections > 0 {
+		m.addFix(l)
+	}
+	m.addSettle(l, people)
 	for _, b := range d.Ballots {
 		if !b.Voter() || b.Vote != quorum.Object {
 			continue
@@ -198,10 +203,53 @@ func (m *pageMaker) addObjections(l *stepList) {
 			m.snapshot.Reviews[i].State == "CHANGES_REQUESTED" {
 			l.add(whoWriter+hadNoHand, "[Dismiss the review of %s], if what it asks for is not needed.", b.URL, who)
 		}
-		if b.Reason == quorum.ReasonStands && m.canStart(b) {
+		if b.Reason == quorum.ReasonStands && m.canStart(b) && m.policy.Reroll != quorum.RerollPerson {
 			l.add(whoWriter, "["+m.startVerb(b)+"]: its own approval ends its objection.", b.URL, who)
 		}
 	}
+	m.addAccept(l)
+}
+
+// addSettle adds what ends the objections of people, where the policy asks people: nobody else ends them by a push.
+func (m *pageMaker) addSettle(l *stepList, people []string) {
+	if len(people) == 0 {
+		return
+	}
+	var names []Phrase
+	for _, login := range people {
+		names = append(names, namePhrase(login))
+	}
+	l.addFilled(m.author(), fillPhrase("Settle what %s asks for, and ask for a new review.", joinPhrases(names)), "")
+	l.addFilled(whoWriter+hadNoHand, fillPhrase("Dismiss the review of %s, if what it asks for is not needed.", joinPhrases(names)), "")
+}
+
+// addAccept adds the words by which a person who may accepts the change over the objections.
+func (m *pageMaker) addAccept(l *stepList) {
+	d := m.decision
+	if m.policy.Override == 0 || d.Objections == 0 || d.Head == "" {
+		return
+	}
+	var names []Phrase
+	for _, b := range d.Ballots {
+		if b.Voter() && b.Vote == quorum.Object {
+			names = append(names, namePhrase(b.Reviewer))
+		}
+	}
+	line := Phrase{{Text: "/review-coordinator accept " + cutBytes(d.Head, acceptedDigits) + " <why>", From: FromWriting}}
+	l.addFilled(personWith(m.policy.Override), fillPhrase(
+		"Comment %s, with your reason at its end, if the change is right as it is: that ends %s.", line, objectionsOf(names),
+	), "")
+}
+
+// acceptedDigits is how much of a commit's id the line to copy holds: seven are enough for it to be heard.
+const acceptedDigits = 12
+
+// objectionsOf returns "the objection of gemini", of several "the objections of gemini and kim".
+func objectionsOf(names []Phrase) Phrase {
+	if len(names) == 1 {
+		return fillPhrase("the objection of %s", names[0])
+	}
+	return fillPhrase("the objections of %s", joinPhrases(names))
 }
 
 // addFix adds what the author can do about objections: what they name, and a push.
@@ -293,7 +341,8 @@ func (m *pageMaker) addUnverified(l *stepList) {
 	m.addObjections(l)
 	var reviewers stepList
 	m.addReviewers(&reviewers)
-	helpsNow := m.policy.StandIn != 0 && d.Objections == 0 && len(d.Against) == 0 && d.Pending == 0
+	areSettled := !isAnyPending(d) || d.Reason == quorum.ReasonPeople
+	helpsNow := m.policy.StandIn != 0 && d.Objections == 0 && len(d.Against) == 0 && areSettled
 	if helpsNow { // a person's approval ends it, whatever became of the reviewers
 		m.addStandIn(l)
 	}
@@ -303,6 +352,9 @@ func (m *pageMaker) addUnverified(l *stepList) {
 			what += " You can ask for that approval."
 		}
 		l.add(m.author(), what, "")
+	}
+	if d.Reason == quorum.ReasonTooFew {
+		l.add(whoMaintainer, Advice(d.Reason), "")
 	}
 	*l = append(*l, reviewers...)
 	if !helpsNow {
@@ -324,16 +376,40 @@ func (m *pageMaker) addStandIn(l *stepList) {
 			"Settle what %s asks for: while a person requests changes, nobody's approval stands in for what is missing.", joinPhrases(names),
 		), "")
 	default:
-		what := "Review this commit and approve it: one such approval is enough."
-		if d.Pending > 0 {
-			what = "Review this commit and approve it: one such approval is enough, once nobody is pending."
+		what := "Review this commit and approve it: " + enoughApprovals(d)
+		if isAnyPending(d) && d.Reason != quorum.ReasonPeople {
+			what += ", once nobody is pending"
 		}
-		l.add(standInWho(m.policy.StandIn), what, "")
+		what += "."
+		l.add(personWith(m.policy.StandIn), what, "")
 	}
 }
 
-// standInWho names those who may stand in.
-func standInWho(p quorum.Permission) string {
+// isAnyPending reports whether somebody's answer keeps people from standing in: a voter's, or one that seems to object.
+func isAnyPending(d quorum.Decision) bool {
+	isDoubt := func(b quorum.Ballot) bool { return isAwaited(b) && !b.Voter() }
+	return d.Pending > 0 || slices.ContainsFunc(d.Ballots, isDoubt)
+}
+
+// enoughApprovals says how many approvals by people are enough: those that the policy asks for, and one for all of the
+// reviewers' that are missing.
+func enoughApprovals(d quorum.Decision) string {
+	n := d.NeedPeople - len(d.People)
+	if d.Reason != quorum.ReasonPeople {
+		n++
+	}
+	switch {
+	case n <= 1:
+		return "one such approval is enough"
+	case d.Reason == quorum.ReasonPeople || d.NeedPeople == 0:
+		return fmt.Sprintf("%d such approvals are enough", n)
+	default:
+		return fmt.Sprintf("%d such approvals, by different people, are enough", n)
+	}
+}
+
+// personWith names those who have at least that permission and had no hand in the change.
+func personWith(p quorum.Permission) string {
 	switch p {
 	case quorum.Maintain:
 		return whoMaintainer + " (permission maintain or admin)" + hadNoHand
@@ -347,7 +423,7 @@ func standInWho(p quorum.Permission) string {
 // addReviewers adds what can be done about reviewers that give no vote.
 func (m *pageMaker) addReviewers(l *stepList) {
 	for i, b := range m.decision.Ballots {
-		if b.Shadow || !mayNeedPerson(b) || b.Vote == quorum.Object {
+		if b.Shadow || b.Excused != "" || !mayNeedPerson(b) || b.Vote == quorum.Object {
 			continue
 		}
 		if b.Reason == quorum.ReasonGuarded {
@@ -371,7 +447,7 @@ func (m *pageMaker) addReviewers(l *stepList) {
 // isGuarded reports whether b does not count because of a file that is known. Where not all files are known, leaving
 // one out would not help.
 func isGuarded(b quorum.Ballot) bool {
-	return !b.Shadow && b.Vote == quorum.Unavailable && b.Reason == quorum.ReasonGuarded && b.Detail != ""
+	return !b.Shadow && b.Excused == "" && b.Vote == quorum.Unavailable && b.Reason == quorum.ReasonGuarded && b.Detail != ""
 }
 
 // addGuarded adds that the files that can steer reviews can be left out.
@@ -468,6 +544,8 @@ func whenAgain(r quorum.Reason) string {
 		return ", if its approval should count."
 	case quorum.ReasonRefused:
 		return " by hand, or push a new commit."
+	case quorum.ReasonOverridden:
+		return ", if its word should count after all."
 	default:
 		return ""
 	}
@@ -505,7 +583,7 @@ func (m *pageMaker) idleReviewers() (idle []Phrase) {
 	}
 	for _, b := range m.decision.Ballots {
 		r := m.reviewer(b)
-		if r != nil && r.Workflow != "" && (b.Reason == quorum.ReasonSilent || b.Reason == quorum.ReasonNoAnswer) {
+		if r != nil && b.Excused == "" && r.Workflow != "" && (b.Reason == quorum.ReasonSilent || b.Reason == quorum.ReasonNoAnswer) {
 			idle = append(idle, namePhrase(b.Reviewer))
 		}
 	}

@@ -15,6 +15,13 @@ const noRoomNote = "\n\n_More does not fit here; the whole decision stands in th
 // summaryFindings is how many findings the summary shows: the rest stands in the details.
 const summaryFindings = 5
 
+// The headings of lists.
+const (
+	headingRules = "Which rules hold here"
+	headingHeard = "What people asked for"
+	headingNext  = "What happens next"
+)
+
 // summaryBuilder collects pieces of the summary up to GitHub's limit.
 type summaryBuilder struct {
 	b    strings.Builder
@@ -33,6 +40,17 @@ func (p *summaryBuilder) addPiece(piece string) {
 }
 
 func (p *summaryBuilder) addFormat(format string, a ...any) { p.addPiece(fmt.Sprintf(format, a...)) }
+
+// addList adds a heading of ours and what stands below it; nothing where that is nothing.
+func (p *summaryBuilder) addList(heading string, items []Phrase) {
+	if len(items) == 0 {
+		return
+	}
+	p.addPiece("\n\n### " + heading + "\n")
+	for _, item := range items {
+		p.addPiece("\n- " + item.Markdown())
+	}
+}
 
 // addFold adds a part that is folded, whole or not at all.
 func (p *summaryBuilder) addFold(heading string, body string) {
@@ -64,12 +82,9 @@ func (p Page) Markdown() string {
 			b.addPiece("\n" + r.markdown())
 		}
 	}
-	if len(p.Next) > 0 {
-		b.addPiece("\n\n### What happens next\n")
-		for _, n := range p.Next {
-			b.addPiece("\n- " + n.Markdown())
-		}
-	}
+	b.addList(headingRules, p.Rules)
+	b.addList(headingHeard, p.Heard)
+	b.addList(headingNext, p.Next)
 	if len(p.Path) > 0 {
 		var items []string
 		for _, m := range p.Path {

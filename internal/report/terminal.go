@@ -57,12 +57,17 @@ func (p Page) Terminal(x Styles, start time.Time) string {
 		writeBlock(&b, n.Block)
 	}
 	p.writeRows(&b, x, start)
-	if len(p.Next) > 0 {
-		heading("What happens next")
-		for _, n := range p.Next {
-			fmt.Fprintf(&b, "- %s\n", n.Plain())
+	list := func(of string, items []Phrase) {
+		if len(items) > 0 {
+			heading(of)
+		}
+		for _, item := range items {
+			fmt.Fprintf(&b, "- %s\n", item.Plain())
 		}
 	}
+	list(headingRules, p.Rules)
+	list(headingHeard, p.Heard)
+	list(headingNext, p.Next)
 	if len(p.Path) > 0 {
 		heading("How it got here")
 		for _, m := range p.Path {

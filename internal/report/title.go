@@ -20,14 +20,14 @@ const (
 
 // renderTitle says d in one sentence of at most n characters.
 func renderTitle(p quorum.Policy, d quorum.Decision, n int) string {
-	t := titleSentence(d)
+	t := titleSentence(p, d)
 	if p.Mode == quorum.ReportOnly {
 		return clipRunes(t, n-len(reportOnlySuffix)) + reportOnlySuffix
 	}
 	return clipRunes(t, n)
 }
 
-func titleSentence(d quorum.Decision) string {
+func titleSentence(p quorum.Policy, d quorum.Decision) string {
 	switch d.Verdict {
 	case quorum.Waiting:
 		return waitingTitle(d)
@@ -36,7 +36,7 @@ func titleSentence(d quorum.Decision) string {
 	case quorum.Blocked:
 		return blockedTitle(d)
 	case quorum.Unverified:
-		return unverifiedTitle(d)
+		return unverifiedTitle(p, d)
 	case quorum.Ended:
 		return endedTitle(d)
 	default: // unreachable unless a decision was never made; it must not read like a pass
@@ -48,11 +48,12 @@ func waitingTitle(d quorum.Decision) string {
 	if d.Reason == quorum.ReasonDraft {
 		return "Waiting: " + Sentence(d.Reason)
 	}
-	t := approvalCount(d)
-	if d.Objections > 0 {
-		t += ", " + countNoun(d.Objections, "objection")
+	t := upperFirst(approvalCount(d)) + carriedTitle(d)
+	if n := d.Objections + len(opposingPeople(d)); n > 0 {
+		t += ", " + countNoun(n, "objection")
 	}
-	pending := votersWith(d, quorum.Pending)
+	t += peopleTitle(d) + overriddenTitle(d)
+	pending := awaitedReviewers(d)
 	if len(pending) == 0 { // unreachable unless Decide waits for nobody
 		return t + "; waiting"
 	}
@@ -69,8 +70,23 @@ func waitingTitle(d quorum.Decision) string {
 // awaitsOnlyApproval reports whether all that is waited for is a maintainer's approval.
 func awaitsOnlyApproval(d quorum.Decision) bool {
 	return !slices.ContainsFunc(d.Ballots, func(b quorum.Ballot) bool {
-		return b.Voter() && b.Vote == quorum.Pending && b.Reason != quorum.ReasonApproval
+		return isAwaited(b) && b.Reason != quorum.ReasonApproval
 	})
+}
+
+// awaitedReviewers are the names of those that are waited for.
+func awaitedReviewers(d quorum.Decision) (names []string) {
+	for _, b := range d.Ballots {
+		if isAwaited(b) {
+			names = append(names, plainLine(b.Reviewer, 60))
+		}
+	}
+	return names
+}
+
+// isAwaited reports whether b is waited for: a voter's is, and one that seems to object and would have a vote then.
+func isAwaited(b quorum.Ballot) bool {
+	return b.Vote == quorum.Pending && (b.Voter() || b.MayVote() && b.Then != nil && b.Then.Vote == quorum.Object)
 }
 
 // waitingEnds returns when the waiting ends at the latest, as it stands.
@@ -79,7 +95,7 @@ func waitingEnds(d quorum.Decision) (at time.Time) {
 		return d.GraceEnd
 	}
 	for _, b := range d.Ballots {
-		if end := attemptEnds(b); b.Voter() && b.Vote == quorum.Pending && end.After(at) {
+		if end := attemptEnds(b); isAwaited(b) && end.After(at) {
 			at = end
 		}
 	}
@@ -103,27 +119,144 @@ func attemptEnds(b quorum.Ballot) time.Time {
 }
 
 func passedTitle(d quorum.Decision) string {
-	t := []string{approvalCount(d)}
+	t := approvalCount(d) + carriedTitle(d)
+	if d.Need == 0 {
+		t = "No review needed" + laneTitle(d)
+	}
 	if len(d.StandIns) > 0 {
-		t = append(t, "verified by "+joinNames(standInLogins(d)))
-	} else if names := votersWith(d, quorum.Unavailable); len(names) > 0 {
-		t = append(t, joinNames(names)+" unavailable")
+		t += "; verified by " + joinNames(loginsOf(d.StandIns))
 	}
-	if names := votersWith(d, quorum.Pending); len(names) > 0 {
-		t = append(t, joinNames(names)+": "+Sentence(quorum.ReasonNotReceived))
+	t += peopleTitle(d) + overriddenTitle(d)
+	if names := unavailableNames(d); len(d.StandIns) == 0 && d.Need > 0 && len(names) > 0 {
+		t += "; " + joinNames(names) + " unavailable"
 	}
-	return strings.Join(t, "; ")
+	if names := votersWith(d, quorum.Pending); d.Need > 0 && len(names) > 0 {
+		t += "; " + joinNames(names) + ": " + Sentence(quorum.ReasonNotReceived)
+	}
+	return t
 }
 
-func standInLogins(d quorum.Decision) (logins []string) {
-	for _, s := range d.StandIns {
+// laneTitle says why the lane needs no review, as the end of a sentence.
+func laneTitle(d quorum.Decision) string {
+	switch {
+	case d.Lane.Why != "":
+		return ": " + plainLine(d.Lane.Why, maxLaneWords)
+	case d.Lane.Name != "":
+		return ": lane " + plainLine(d.Lane.Name, 60)
+	default:
+		return ""
+	}
+}
+
+// maxLaneWords is how much is shown of what a policy says of a lane, in characters.
+const maxLaneWords = 100
+
+// carriedTitle says of the approvals that count how many are carried over, as a part of a sentence; "" if none is.
+func carriedTitle(d quorum.Decision) string {
+	approvals, carried, from := carriedApprovals(d)
+	switch {
+	case carried == 0:
+		return ""
+	case len(from) > 2:
+		from = append(from[:2:2], "others")
+	}
+	t := "carried over from " + joinNames(from)
+	if carried < approvals {
+		return fmt.Sprintf(", %d %s", carried, t)
+	}
+	return ", " + t
+}
+
+// carriedApprovals counts the voters that approve, those of them whose approval is carried over, and says from which
+// heads.
+func carriedApprovals(d quorum.Decision) (approvals, carried int, from []string) {
+	for _, b := range d.Ballots {
+		if !b.Voter() || b.Vote != quorum.Approve {
+			continue
+		}
+		approvals++
+		if b.Reason != quorum.ReasonCarried {
+			continue
+		}
+		carried++
+		if head := plainLine(shortSHA(b.Detail), 7); !slices.Contains(from, head) {
+			from = append(from, head)
+		}
+	}
+	return approvals, carried, from
+}
+
+// peopleTitle names the people whose approvals the policy asks for, as the end of a sentence; "" if there is none.
+func peopleTitle(d quorum.Decision) string {
+	if len(d.People) == 0 {
+		return ""
+	}
+	verb := " approves"
+	if len(d.People) > 1 {
+		verb = " approve"
+	}
+	return "; " + joinNames(loginsOf(d.People)) + verb
+}
+
+// overriddenTitle says which objections were accepted, and by whom, as the end of a sentence; "" if none was.
+func overriddenTitle(d quorum.Decision) (t string) {
+	for _, by := range overriddenBy(d) {
+		names := make([]string, 0, len(by.ballots))
+		for _, b := range by.ballots {
+			names = append(names, plainLine(b.Reviewer, 60))
+		}
+		what := "objection of "
+		if len(names) > 1 {
+			what = "objections of "
+		}
+		t += "; " + what + joinNames(names) + " accepted by " + plainLine(by.login, 60)
+	}
+	return t
+}
+
+// An acceptedBy is who accepted the change over objections, and over which.
+type acceptedBy struct {
+	login   string
+	ballots []quorum.Ballot
+}
+
+func overriddenBy(d quorum.Decision) (all []acceptedBy) {
+	for _, b := range d.Ballots {
+		if !b.MayVote() || b.Vote != quorum.Unavailable || b.Reason != quorum.ReasonOverridden {
+			continue
+		}
+		i := slices.IndexFunc(all, func(a acceptedBy) bool { return a.login == b.Detail })
+		if i < 0 {
+			i, all = len(all), append(all, acceptedBy{login: b.Detail})
+		}
+		all[i].ballots = append(all[i].ballots, b)
+	}
+	return all
+}
+
+// unavailableNames names the voters that are lost, but those whose objection was accepted.
+func unavailableNames(d quorum.Decision) (names []string) {
+	for _, b := range d.Ballots {
+		if b.Voter() && b.Vote == quorum.Unavailable && b.Reason != quorum.ReasonOverridden {
+			names = append(names, plainLine(b.Reviewer, 60))
+		}
+	}
+	return names
+}
+
+func loginsOf(people []quorum.StandIn) (logins []string) {
+	for _, s := range people {
 		logins = append(logins, plainLine(s.Login, 60))
 	}
 	return logins
 }
 
 func blockedTitle(d quorum.Decision) string {
-	t := "Changes requested by " + joinNames(votersWith(d, quorum.Object))
+	names := votersWith(d, quorum.Object)
+	for _, login := range opposingPeople(d) {
+		names = append(names, plainLine(login, 60))
+	}
+	t := "Changes requested by " + joinNames(names)
 	n := 0
 	for _, b := range d.Ballots {
 		if !b.Voter() || b.Vote != quorum.Object {
@@ -145,34 +278,104 @@ func blockedTitle(d quorum.Decision) string {
 		}
 	}
 	switch {
-	case len(again) > 0 && len(votersWith(d, quorum.Object)) == 1:
+	case len(again) > 0 && len(names) == 1:
 		t += "; looking again"
 	case len(again) > 0:
 		t += "; " + joinNames(again) + " looking again"
 	}
+	t += overriddenTitle(d)
 	if names := votersWith(d, quorum.Pending); len(names) > 0 {
 		t += "; not waiting for " + joinNames(names)
 	}
 	return t
 }
 
-func unverifiedTitle(d quorum.Decision) string {
+// opposingPeople are the people whose request for changes objects: where the policy asks people.
+func opposingPeople(d quorum.Decision) []string {
+	if !d.AgainstVote {
+		return nil
+	}
+	return d.Against
+}
+
+func unverifiedTitle(p quorum.Policy, d quorum.Decision) string {
 	switch d.Reason {
 	case quorum.ReasonBroken:
 		return "Unverified: " + Sentence(d.Reason)
 	case quorum.ReasonSiblings:
 		return "Unverified: pull requests " + joinNames(siblingNumbers(d)) + " have the same head commit"
 	case quorum.ReasonRequired:
-		return "Unverified: required " + joinNames(missingRequired(d)) + "; " + approvalCount(d) + guardedTitle(d)
+		return "Unverified: required " + joinNames(missingRequired(d)) + "; " + approvalCount(d) + carriedTitle(d) + overriddenTitle(d) + guardedTitle(d)
+	case quorum.ReasonPeople:
+		t := "Unverified: " + approvalCount(d) + carriedTitle(d)
+		if len(d.StandIns) > 0 {
+			t += "; verified by " + joinNames(loginsOf(d.StandIns))
+		}
+		return t + peopleTitle(d) + overriddenTitle(d) + "; needs " + missingPeople(d)
+	case quorum.ReasonTooFew:
+		return "Unverified: " + tooFewSaid(p, d) + overriddenTitle(d)
 	}
-	t := "Unverified: " + approvalCount(d)
-	if names := votersWith(d, quorum.Unavailable); len(names) > 0 {
+	t := "Unverified: " + approvalCount(d) + carriedTitle(d) + overriddenTitle(d)
+	if names := unavailableNames(d); len(names) > 0 {
 		t += "; " + joinNames(names) + " unavailable"
 	}
 	if names := votersWith(d, quorum.Pending); len(names) > 0 {
 		t += "; " + joinNames(names) + " pending"
 	}
 	return t + guardedTitle(d)
+}
+
+// missingPeople says how many approvals by people are missing: "an approval by a person".
+func missingPeople(d quorum.Decision) string {
+	n, more := d.NeedPeople-len(d.People), ""
+	if len(d.People) > 0 {
+		more = "more "
+	}
+	switch {
+	case n == 1 && more != "":
+		return "one more approval by a person"
+	case n == 1:
+		return "an approval by a person"
+	default:
+		return fmt.Sprintf("%d %sapprovals by people", n, more)
+	}
+}
+
+// tooFewSaid says that fewer vote than must approve: "1 reviewer votes here, 2 must approve".
+func tooFewSaid(p quorum.Policy, d quorum.Decision) string {
+	n, ones, many := voterCount(p, d)
+	if n == 0 {
+		return fmt.Sprintf("no %s votes here, %d must approve", ones, d.Need)
+	}
+	return fmt.Sprintf("%d %s %s here, %d must approve", n, pluralWord(n, ones, many), pluralWord(n, "votes", "vote"), d.Need)
+}
+
+// pluralWord returns the word for one, or the one for many.
+func pluralWord(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+// voterCount says how many vote on the pull request, and what is counted: reviewers, or families of them.
+func voterCount(p quorum.Policy, d quorum.Decision) (n int, ones, many string) {
+	var families []string
+	for _, r := range p.Reviewers {
+		votes := r.Voter()
+		if i := slices.IndexFunc(d.Ballots, func(b quorum.Ballot) bool { return b.Reviewer == r.Name }); i >= 0 {
+			votes = d.Ballots[i].Voter() // who has objected votes all the same
+		}
+		isCounted := p.Families == quorum.DistinctFamily && r.Family != "" && slices.Contains(families, r.Family)
+		if votes && !isCounted {
+			families = append(families, r.Family)
+			n++
+		}
+	}
+	if p.Families == quorum.DistinctFamily {
+		return n, "family of reviewers", "families of reviewers"
+	}
+	return n, "reviewer", "reviewers"
 }
 
 // guardedTitle says of a pull request that it changes what instructs reviewers: then none of their answers can count,
@@ -198,9 +401,14 @@ func guardedTitle(d quorum.Decision) string {
 // missingRequired names the required reviewers that do not approve, each with its vote.
 func missingRequired(d quorum.Decision) (names []string) {
 	for _, b := range d.Ballots {
-		if b.Voter() && b.Required && b.Vote != quorum.Approve {
-			names = append(names, plainLine(b.Reviewer, 60)+" "+b.Vote.String())
+		if !b.Voter() || !b.Required || b.Vote == quorum.Approve {
+			continue
 		}
+		name := plainLine(b.Reviewer, 60)
+		if b.Again {
+			name += " (objected before)"
+		}
+		names = append(names, name+" "+b.Vote.String())
 	}
 	return names
 }
@@ -231,6 +439,8 @@ func endedTitle(d quorum.Decision) string {
 // approvalCount returns "1 of 2 approvals", or "3 approvals, 2 needed" where there are more than needed.
 func approvalCount(d quorum.Decision) string {
 	switch {
+	case d.Need == 0:
+		return "no reviewer has to approve"
 	case d.Approvals > d.Need:
 		return fmt.Sprintf("%s, %d needed", countNoun(d.Approvals, "approval"), d.Need)
 	case d.Need == 1:

@@ -183,6 +183,8 @@ func Sentence(r quorum.Reason) string {
 		return "the lane asks less, and the pull request changes what is guarded"
 	case quorum.ReasonLanePolicy:
 		return "the lane asks less, and the pull request changes the policy"
+	case quorum.ReasonLaneLinks:
+		return "the lane asks less, and it cannot be told which files the guarded ones link to"
 	default:
 		return "for a reason that this version has no words for"
 	}
@@ -318,7 +320,7 @@ func Advice(r quorum.Reason) string {
 	case quorum.ReasonSilent, quorum.ReasonRunning, quorum.ReasonApproved, quorum.ReasonResolved, quorum.ReasonAccepted,
 		quorum.ReasonNotReceived, quorum.ReasonTally, quorum.ReasonClosed, quorum.ReasonOff, quorum.ReasonNoPolicy, quorum.ReasonStandIn,
 		quorum.ReasonOtherLane, quorum.ReasonWhen, quorum.ReasonCarried, quorum.ReasonNoReview, quorum.ReasonLaneBase,
-		quorum.ReasonLaneGuard, quorum.ReasonLanePolicy:
+		quorum.ReasonLaneGuard, quorum.ReasonLanePolicy, quorum.ReasonLaneLinks:
 		return ""
 	default:
 		return ""
@@ -347,6 +349,10 @@ func reasonSaid(b quorum.Ballot, pr quorum.PullRequest) Phrase {
 	switch detail := oneLine(b.Detail); {
 	case detail == "":
 		return wordsPhrase("%s", sentenceAbout(b.Reason, pr))
+	case b.Reason == quorum.ReasonCarried:
+		return fillPhrase("its approval is carried over from %s, which has the same diff", quotePhrase(shortSHA(detail)))
+	case b.Reason == quorum.ReasonOverridden:
+		return fillPhrase("%s accepted the change over its objection", namePhrase(detail))
 	case b.Reason == quorum.ReasonGuarded:
 		return fillPhrase("the pull request changes %s, a file that can steer a review, so a person must look", quotePhrase(detail))
 	default:

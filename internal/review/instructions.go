@@ -15,3 +15,14 @@ var linkedInstructions = []string{
 
 // guardWithLinks returns the patterns, and the names to which files of them are linked.
 func guardWithLinks(patterns ...string) []string { return slices.Concat(linkedInstructions, patterns) }
+
+// InstructionFiles returns the patterns of the files that instruct the reviewer of any preset, sorted. A rule that asks
+// less than the others holds for no pull request that changes one of them, whoever reviews there.
+func InstructionFiles() []string {
+	var all []string
+	for _, name := range Presets() {
+		all = append(all, presetOf(name).reviewer.Guard...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}

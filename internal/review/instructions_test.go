@@ -1,6 +1,7 @@
 package review
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -97,5 +98,34 @@ func TestPresetsShareNoGuard(t *testing.T) {
 	one.Guard[0] = "changed"
 	if again, _ := Preset("codex"); again.Guard[0] == "changed" {
 		t.Error("the guard of a preset can be changed")
+	}
+}
+
+// TestInstructionFiles: what instructs any preset's reviewer is in the list of all, each pattern once.
+func TestInstructionFiles(t *testing.T) {
+	all := InstructionFiles()
+	if !slices.IsSorted(all) || len(slices.Compact(slices.Clone(all))) != len(all) {
+		t.Errorf("the patterns are not sorted, or stand twice: %q", all)
+	}
+	for _, name := range Presets() {
+		r, _ := Preset(name)
+		for _, pattern := range r.Guard {
+			if !slices.Contains(all, pattern) || strings.HasPrefix(pattern, "!") {
+				t.Errorf("%s: %q is not in the list, or takes away from it", name, pattern)
+			}
+		}
+	}
+}
+
+// TestFamilies: a preset names the maker of its model only where it has one: the others may use anybody's.
+func TestFamilies(t *testing.T) {
+	want := map[string]string{
+		"codex": "openai", "codex-action": "openai", "claude-action": "anthropic", "claude-review": "anthropic",
+		"gemini-cli": "google", "gemini-code-assist": "google",
+	}
+	for _, name := range Presets() {
+		if r, _ := Preset(name); r.Family != want[name] {
+			t.Errorf("%s is of the family %q, want %q", name, r.Family, want[name])
+		}
 	}
 }

@@ -34,7 +34,7 @@ type vendorFile struct {
 	Check  string       `json:"check,omitempty"`  // name of its check run
 	Status string       `json:"status,omitempty"` // context of its commit status
 	Signal vendorSignal `json:"signal,omitzero"`  // beside its texts
-	Family string       `json:"family,omitempty"` // the maker of the model that it uses, where it is one
+	Family string       `json:"family,omitempty"` // the maker of the model that it uses, where it is known to be one
 
 	// How it is used.
 	Workflow bool `json:"workflow,omitempty"` // it is a workflow, whose path only the user knows
@@ -145,7 +145,7 @@ func parsePreset(file string, data []byte) (*preset, error) {
 		Signal:  quorum.Signal(f.Signal),
 		Verdict: quorum.Format{Kind: format}, FailureMeans: failure, OnlyNew: f.OnlyNew, Retired: f.Retired,
 		Request: quorum.Request{Comment: f.Ask.Comment, Login: f.Ask.Login},
-		Obeys:   f.Obeys, Guard: f.Instructions,
+		Obeys:   f.Obeys, Guard: f.Instructions, Family: f.Family,
 	}}
 	for _, list := range []struct {
 		name    string

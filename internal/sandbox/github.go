@@ -75,7 +75,9 @@ type GitHub struct {
 	branches      map[string]*branch
 	commits       map[string]*commit
 	files         map[string]map[string]*string // by ref, then path; nil: the file was removed there
+	links         map[string]map[string]bool    // by ref, then path: the files that are symbolic links
 	trees         map[string]fileTree           // those that were created by requests
+	treeLimit     int                           // so many entries of a tree are listed; 0: as many as GitHub lists
 	permissions   map[string]string
 	runs          []*workflowRun // oldest first
 	liveRuns      []*workflowRun // those that will change by themselves
@@ -184,6 +186,14 @@ type Written struct {
 	RerunOrder       []int64        // runs, in the order of their reruns
 	Deleted          []int64        // issue comments it deleted
 	Edited           map[int64]bool // issue comments it edited
+	Reactions        []Reaction     // in their order
+}
+
+// Reaction is a reaction of the program's to an issue comment.
+type Reaction struct {
+	Comment int64
+	Author  string // of the comment
+	Content string // +1, -1, …
 }
 
 // Wrote returns what the program under test has written so far.
@@ -193,6 +203,7 @@ func (g *GitHub) Wrote() Written {
 	w := g.written
 	w.Comments, w.RequestedReviews = slices.Clone(w.Comments), slices.Clone(w.RequestedReviews)
 	w.RerunOrder, w.Deleted = slices.Clone(w.RerunOrder), slices.Clone(w.Deleted)
+	w.Reactions = slices.Clone(w.Reactions)
 	w.Reruns, w.Cancels, w.Edited = maps.Clone(w.Reruns), maps.Clone(w.Cancels), maps.Clone(w.Edited)
 	return w
 }
@@ -330,6 +341,7 @@ type commit struct {
 	committer  string
 	coauthors  []string
 	message    string
+	verified   bool   // GitHub has verified its signature
 	tree       string // that was created for it; "": it has one of its own
 	pushedAt   time.Time
 	simpleJSON json.RawMessage // rendered as runs and suites show it

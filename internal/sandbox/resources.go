@@ -35,6 +35,8 @@ func pullRoutes() []route {
 		{method: "GET", pattern: "R/issues/comments/{n:comment_id}", handle: (*GitHub).getComment},
 		{method: "PATCH", pattern: "R/issues/comments/{n:comment_id}", handle: (*GitHub).updateComment},
 		{method: "DELETE", pattern: "R/issues/comments/{n:comment_id}", handle: (*GitHub).removeComment},
+		{method: "GET", pattern: "R/issues/comments/{n:comment_id}/reactions", handle: (*GitHub).listReactions},
+		{method: "POST", pattern: "R/issues/comments/{n:comment_id}/reactions", handle: (*GitHub).createReaction},
 		{method: "GET", pattern: "R/issues/{n:issue_number}/comments", handle: onPull((*GitHub).listComments)},
 		{method: "POST", pattern: "R/issues/{n:issue_number}/comments", handle: onPull((*GitHub).createComment)},
 		{method: "GET", pattern: "R/issues/{n:issue_number}/timeline", handle: onPull((*GitHub).listTimeline)},
@@ -688,6 +690,11 @@ func (g *GitHub) getRef(r *routedRequest) routeAnswer {
 func (g *GitHub) getContent(r *routedRequest) routeAnswer {
 	name, ref := r.params["path"], r.queryParam("ref")
 	content, found := g.fileContent(name, ref)
+	if g.isLink(name, ref) { // GitHub answers with the file that it leads to
+		if target, isThere := g.fileContent(path.Join(path.Dir(name), content), ref); isThere {
+			content = target
+		}
+	}
 	switch {
 	case !found && ref != "" && g.resolveRef(ref) == "":
 		return answerError(404, "No commit found for the ref "+ref)

@@ -316,6 +316,7 @@ func TestEndpoints(t *testing.T) {
 		"contents/.github/review-coordinator.yml", "collaborators/bob/permission", "collaborators/stranger/permission",
 		"branches", "branches/main", "branches/release/1", "rules/branches/main", "rules/branches/release/1", "activity?ref=refs/heads/feature-7",
 		"git/ref/heads/main", "git/commits/" + head, "compare/main...feature-7", "/rate_limit",
+		"git/trees/main", "git/trees/" + head + "?recursive=1", "git/blobs/b82551848c644f63b8517a7bdf8be9a992e6f4da",
 	} {
 		c.get(path)
 	}
@@ -326,6 +327,9 @@ func TestEndpoints(t *testing.T) {
 	}
 	c.want(410, "GET", fmt.Sprintf("actions/artifacts/%d/zip", artifact), "")
 	c.want(200, "PATCH", "check-runs/"+own, `{"name":"Review quorum","conclusion":"success","output":{"title":"2 of 2","summary":"s"}}`)
+	c.want(201, "POST", "issues/comments/"+asked+"/reactions", `{"content":"+1"}`)
+	c.want(200, "POST", "issues/comments/"+asked+"/reactions", `{"content":"+1"}`)
+	c.get("issues/comments/" + asked + "/reactions")
 	c.want(200, "PATCH", "issues/comments/"+asked, `{"body":"@coderabbitai full review"}`)
 	c.want(204, "DELETE", "issues/comments/"+asked, "")
 	c.want(201, "POST", "pulls/7/requested_reviewers", `{"reviewers":["copilot-pull-request-reviewer[bot]"]}`)

@@ -1,0 +1,313 @@
+package evidence
+
+// Which policy holds for a pull request: that of its lane, for those of its reviewers that vote on it. What a
+// contributor can choose, and what is not known, makes nothing easier.
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/review-coordinator/coordinator/internal/pathfilter"
+	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/review"
+)
+
+// PolicyFor returns the policy that holds for the pull request of s: p in its lane, with what the lanes ask more that
+// labels or size choose, and with who has no vote on it.
+func PolicyFor(p quorum.Policy, s quorum.Snapshot) quorum.Policy {
+	c := changeView{policy: &p, snapshot: &s}
+	lane, barred, _ := c.lane()
+	out := p
+	out.Lane.Not = barred
+	if lane != nil {
+		out = out.InLane(lane)
+	}
+	for i := range p.Lanes {
+		if l := &p.Lanes[i]; l.Adds() && c.conditionOf(l) == holds {
+			out = out.WithAdded(l)
+		}
+	}
+	out.Reviewers = slices.Clone(out.Reviewers)
+	for i := range out.Reviewers {
+		if r := &out.Reviewers[i]; r.Excused == "" && c.whenOf(r) != holds {
+			r.Excused = quorum.ReasonWhen
+		}
+	}
+	return out
+}
+
+// wantsOfLanes are the facts without which [PolicyFor] cannot tell the policy: they are read only where nothing else
+// tells it.
+func wantsOfLanes(p *quorum.Policy, s *quorum.Snapshot) (w quorum.Wants) {
+	c := changeView{policy: p, snapshot: s}
+	_, _, w = c.lane()
+	for i := range p.Lanes {
+		if l := &p.Lanes[i]; l.Adds() && c.conditionOf(l) == untold {
+			w.Authors = true
+		}
+	}
+	for i := range p.Reviewers {
+		if r := &p.Reviewers[i]; !r.Retired && c.whenOf(r) == untold {
+			w.Authors = true
+		}
+	}
+	return w
+}
+
+// holding says whether a condition holds.
+type holding uint8
+
+const (
+	fails  holding = 1 + iota
+	untold         // it hangs on who made the commits, which was not read
+	holds
+)
+
+// changeView is what a pull request changes and who made it, as lanes and reviewers choose by it.
+type changeView struct {
+	policy   *quorum.Policy
+	snapshot *quorum.Snapshot
+}
+
+// lane finds the first lane that holds and that neither labels nor size choose; nil: the top level holds. barred are the
+// laxer ones before it that are not for this pull request, w what must be read for another answer.
+func (c changeView) lane() (lane *quorum.Lane, barred []quorum.LaneNot, w quorum.Wants) {
+	for i := range c.policy.Lanes {
+		l := &c.policy.Lanes[i]
+		if l.Adds() {
+			continue
+		}
+		state := c.conditionOf(l)
+		if state == fails {
+			continue
+		}
+		why, isBarred := quorum.LaneNot{}, false
+		if l.Laxer {
+			why, isBarred = c.whyNotLaxer(l)
+		}
+		switch {
+		case isBarred && why.Reason != quorum.ReasonLaneLinks:
+		case state == untold:
+			w.Authors = true // what links tell is asked for once that is known
+		case isBarred && !c.snapshot.NoLinks:
+			w.Links = true
+		}
+		switch {
+		case state == untold:
+		case isBarred:
+			barred = append(barred, why)
+		default:
+			return l, barred, w
+		}
+	}
+	return nil, barred, w
+}
+
+// whyNotLaxer says why a lane that asks less is not for this pull request although its condition holds.
+func (c changeView) whyNotLaxer(l *quorum.Lane) (why quorum.LaneNot, barred bool) {
+	why.Name = l.Name
+	pr := &c.snapshot.PR
+	if isNamed := slices.Contains(l.If.Base, pr.BaseRef) && !isPattern(pr.BaseRef); !isNamed && pr.BaseRef != pr.DefaultBranch {
+		why.Reason, why.Detail = quorum.ReasonLaneBase, pr.BaseRef
+		return why, true
+	}
+	if changed, found := c.changedPolicy(); found {
+		why.Reason, why.Detail = quorum.ReasonLanePolicy, changed
+		return why, true
+	}
+	if changed, found := c.guardedChange(); found {
+		why.Reason, why.Detail = quorum.ReasonLaneGuard, changed
+		return why, true
+	}
+	if c.snapshot.Links == nil {
+		why.Reason = quorum.ReasonLaneLinks
+		return why, true
+	}
+	return why, false
+}
+
+// isPattern reports whether what names a branch means others, too. A branch may be called v1+.
+func isPattern(branch string) bool { return strings.ContainsAny(branch, `*?+[]!\`) }
+
+// changedPolicy finds the file of the policy among those that the pull request changes, or one that may take its place.
+func (c changeView) changedPolicy() (changed string, found bool) {
+	file, paths := &c.snapshot.File, c.changedPaths()
+	if file.Changed {
+		return file.Path, true
+	}
+	name, _ := strings.CutSuffix(file.Path, path.Ext(file.Path))
+	i := slices.IndexFunc(paths, func(p string) bool { return name != "" && (p == name+".yml" || p == name+".yaml") })
+	if i < 0 {
+		return "", false
+	}
+	return paths[i], true
+}
+
+// guardedChange finds a changed path that is guarded: by the policy, for whichever reviewer, as an instruction file of
+// any preset, or as what such a name links to. The path is "" where the list of changed files is incomplete.
+func (c changeView) guardedChange() (path string, found bool) {
+	if c.areFilesMissing() {
+		return "", true
+	}
+	guards := [][]string{c.policy.Guard}
+	for i := range c.policy.Reviewers {
+		guards = append(guards, c.policy.Reviewers[i].Guard)
+	}
+	for _, name := range review.Presets() {
+		if preset, known := review.Preset(name); known {
+			guards = append(guards, preset.Guard)
+		}
+	}
+	paths := c.changedPaths()
+	for _, patterns := range guards { // each list by itself: what one excludes another may name
+		list, err := pathfilter.CompileWithFolders(patterns)
+		if err != nil { // unreachable: config has compiled them all
+			return "", true
+		}
+		if i := slices.IndexFunc(paths, list.Match); i >= 0 {
+			return paths[i], true
+		}
+	}
+	for _, target := range c.snapshot.Links {
+		if i := slices.IndexFunc(paths, func(path string) bool { return isOnWay(path, target) }); i >= 0 {
+			return paths[i], true
+		}
+	}
+	return "", false
+}
+
+// isOnWay reports whether one path is the other's or a folder on its way: what stands in a folder's place decides what
+// is found below it.
+func isOnWay(a, b string) bool {
+	return a == b || b == "." || strings.HasPrefix(a, b+"/") || strings.HasPrefix(b, a+"/")
+}
+
+// changedPaths are the changed files, of a rename both names.
+func (c changeView) changedPaths() (paths []string) {
+	for _, f := range c.snapshot.PR.Files {
+		for _, name := range []string{f.Path, f.Previous} {
+			if name != "" {
+				paths = append(paths, name)
+			}
+		}
+	}
+	return paths
+}
+
+// areFilesMissing reports whether the list of changed files is empty or incomplete: then anything may be changed.
+func (c changeView) areFilesMissing() bool {
+	return c.snapshot.PR.FilesMissing || len(c.snapshot.PR.Files) == 0
+}
+
+// conditionOf says whether the condition of a lane holds.
+func (c changeView) conditionOf(l *quorum.Lane) holding {
+	q := &l.If
+	if len(q.Paths) > 0 && (c.areFilesMissing() || !c.hasOnly(q.Paths)) {
+		return fails
+	}
+	return c.restOf(q)
+}
+
+// whenOf says whether the pull request is one of those on which a reviewer votes.
+func (c changeView) whenOf(r *quorum.Reviewer) holding {
+	q := &r.When
+	if len(q.Paths)+len(q.NotPaths) > 0 && !c.areFilesMissing() && !c.hasOneOf(q.Paths, q.NotPaths) {
+		return fails
+	}
+	return c.restOf(q)
+}
+
+// restOf says whether all holds that a condition names beside the paths that all must, or of which one may, match.
+func (c changeView) restOf(q *quorum.Condition) holding {
+	pr := &c.snapshot.PR
+	switch {
+	case len(q.AnyPath) > 0 && !c.areFilesMissing() && !c.hasOneOf(q.AnyPath, nil),
+		len(q.Labels) > 0 && !hasLabel(pr.Labels, q.Labels),
+		len(q.Base) > 0 && !matches(q.Base, pr.BaseRef),
+		q.OverLines > 0 && pr.Lines <= q.OverLines:
+		return fails
+	case len(q.Authors) > 0:
+		return c.madeBy(q.Authors)
+	}
+	return holds
+}
+
+// hasOnly reports whether every changed path matches.
+func (c changeView) hasOnly(patterns []string) bool {
+	list, err := pathfilter.CompileAll(patterns)
+	return err == nil && !slices.ContainsFunc(c.changedPaths(), func(path string) bool { return !list.Match(path) })
+}
+
+// hasOneOf reports whether a changed path matches, and none of the patterns in but; without patterns any path does.
+func (c changeView) hasOneOf(patterns, but []string) bool {
+	list, err := pathfilter.CompileAll(patterns)
+	exempt, errOfExempt := pathfilter.CompileAll(but)
+	if err != nil || errOfExempt != nil { // unreachable: config has compiled them all
+		return true
+	}
+	return slices.ContainsFunc(c.changedPaths(), func(path string) bool {
+		return (len(patterns) == 0 || list.Match(path)) && !exempt.Match(path)
+	})
+}
+
+func matches(patterns []string, name string) bool {
+	list, err := pathfilter.CompileAll(patterns)
+	return err == nil && list.Match(name)
+}
+
+// hasLabel reports whether one of the labels is on the pull request. GitHub compares them without case.
+func hasLabel(on, wanted []string) bool {
+	return slices.ContainsFunc(wanted, func(label string) bool {
+		return slices.ContainsFunc(on, func(o string) bool { return strings.EqualFold(o, label) })
+	})
+}
+
+// madeBy says whether those accounts, and nobody else, opened the pull request and pushed and made all of its commits.
+// An unknown pusher or author may be anybody, and a robot's commit is its own only if GitHub has verified its
+// signature: anyone can write its name into one.
+func (c changeView) madeBy(logins []string) holding {
+	s := c.snapshot
+	isNamed := func(a quorum.Account) bool { return slices.ContainsFunc(logins, a.Is) }
+	switch {
+	case !isNamed(s.PR.Author):
+		return fails
+	case s.Commits == nil:
+		return untold
+	case len(s.Commits) == 0 || len(s.Commits) < s.PR.Commits || !isPushListed(s):
+		return fails
+	}
+	for i := range s.Commits {
+		if !isCommitBy(&s.Commits[i], isNamed) {
+			return fails
+		}
+	}
+	for i := range s.Pushes {
+		if p := &s.Pushes[i]; isPushOfChange(s, p) && !isNamed(p.Actor) {
+			return fails
+		}
+	}
+	isByOther := func(e quorum.Event) bool { return e.Kind == quorum.ForcePushed && !isNamed(e.Actor) }
+	if slices.ContainsFunc(s.Timeline, isByOther) {
+		return fails
+	}
+	return holds
+}
+
+// webFlow is the committer of what GitHub itself commits, which it signs.
+const webFlow = "web-flow"
+
+// isCommitBy reports whether nobody but who is named made a commit.
+func isCommitBy(commit *quorum.Commit, isNamed func(quorum.Account) bool) bool {
+	made := 0
+	for _, a := range commit.People {
+		switch {
+		case commit.Verified && !a.Bot && strings.EqualFold(a.Login, webFlow):
+		case !isNamed(a), a.Bot && !commit.Verified:
+			return false
+		default:
+			made++
+		}
+	}
+	return made > 0
+}

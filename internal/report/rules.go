@@ -1,0 +1,297 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// Which rules hold for a pull request: its lane and why, lanes that look as if they held and do not, who has no vote
+// here, whose approvals count once, who must answer because it objected before, and what came over from an earlier
+// commit. Where the policy says none of that, there is nothing to say.
+
+// rulesHere says which rules hold here, where that is not plain.
+func (m *pageMaker) rulesHere() (says []Phrase) {
+	if m.decision.Verdict == quorum.Ended || len(m.decision.Ballots) == 0 {
+		return nil
+	}
+	return slices.Concat(m.laneRules(), m.voterRules(), m.peopleRules(), m.diffRules())
+}
+
+// maxLanesSaid is how many lanes of a kind are told of.
+const maxLanesSaid = 8
+
+// laneRules say which lane holds and why, which ones ask more besides, and which do not hold although they look so.
+func (m *pageMaker) laneRules() (says []Phrase) {
+	lane := m.decision.Lane
+	by := lane.By
+	if lane.Name != "" {
+		t := fillPhrase("The lane %s holds", namePhrase(lane.Name))
+		if len(by) > 0 {
+			t = slices.Concat(t, m.conditionSaid(by[0]))
+			by = by[1:]
+		}
+		if lane.Why != "" {
+			t = slices.Concat(t, fillPhrase(" (%s)", namePhrase(lane.Why)))
+		}
+		says = append(says, append(t, Span{Text: "."}))
+	}
+	for i, name := range lane.Added {
+		if i == maxLanesSaid {
+			says = append(says, wordsPhrase("%d more lanes ask more besides.", len(lane.Added)-i))
+			break
+		}
+		t := fillPhrase("The lane %s asks more besides", namePhrase(name))
+		if i < len(by) {
+			t = slices.Concat(t, m.conditionSaid(by[i]))
+		}
+		says = append(says, append(t, Span{Text: "."}))
+	}
+	for i, not := range lane.Not {
+		if i == maxLanesSaid {
+			says = append(says, wordsPhrase("%d more lanes ask less and are not for this pull request.", len(lane.Not)-i))
+			break
+		}
+		says = append(says, fillPhrase("The lane %s asks less and is not for this pull request: %s.", namePhrase(not.Name), whyNoLane(not)))
+	}
+	return says
+}
+
+// whyNoLane says why a lane that asks less does not hold.
+func whyNoLane(not quorum.LaneNot) Phrase {
+	detail := quotePhrase(not.Detail)
+	switch isKnown := oneLine(not.Detail) != ""; {
+	case not.Reason == quorum.ReasonLaneBase && isKnown:
+		return fillPhrase("it does not name the base %s without a pattern", detail)
+	case not.Reason == quorum.ReasonLaneGuard && isKnown:
+		return fillPhrase("that changes %s, a file that can steer a review", detail)
+	case not.Reason == quorum.ReasonLaneGuard:
+		return wordsPhrase("that changes a file that can steer a review, or not all of its files are known")
+	case not.Reason == quorum.ReasonLanePolicy && isKnown:
+		return fillPhrase("that changes the policy %s", detail)
+	default:
+		return wordsPhrase("%s", Sentence(not.Reason))
+	}
+}
+
+// conditionSaid says what of a pull request a condition names, as the end of a sentence.
+func (m *pageMaker) conditionSaid(c quorum.Condition) Phrase {
+	pull := m.snapshot.PR
+	var parts []Phrase
+	if len(c.Paths) > 0 {
+		parts = append(parts, fillPhrase("every changed path matches %s", oneOf(c.Paths)))
+	}
+	if len(c.AnyPath) > 0 {
+		parts = append(parts, fillPhrase("a changed path matches %s", oneOf(c.AnyPath)))
+	}
+	if len(c.Authors) > 0 {
+		parts = append(parts, fillPhrase("nobody but %s opened it, pushed to it and wrote its commits", oneOf(c.Authors)))
+	}
+	if len(c.Labels) > 0 {
+		onIt := slices.DeleteFunc(slices.Clone(c.Labels), func(label string) bool {
+			return !slices.ContainsFunc(pull.Labels, func(l string) bool { return strings.EqualFold(l, label) })
+		})
+		if len(onIt) == 0 {
+			onIt = c.Labels
+		}
+		parts = append(parts, fillPhrase("it has the label %s", oneOf(onIt)))
+	}
+	if len(c.Base) > 0 {
+		parts = append(parts, fillPhrase("its base %s matches %s", namePhrase(pull.BaseRef), oneOf(c.Base)))
+	}
+	if c.OverLines > 0 {
+		parts = append(parts, wordsPhrase("it changes %s, over %d", countNoun(pull.Lines, "line"), c.OverLines))
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	return slices.Concat(wordsPhrase(", because "), joinPhrases(parts))
+}
+
+// oneOf quotes what a policy lists, of which one is enough; of much it shows the first.
+func oneOf(all []string) (p Phrase) {
+	const most = 5
+	for i, one := range all {
+		switch {
+		case i == most:
+			return append(p, Span{Text: fmt.Sprintf(" or %d more", len(all)-most)})
+		case i > 0 && i == len(all)-1:
+			p = append(p, Span{Text: " or "})
+		case i > 0:
+			p = append(p, Span{Text: ", "})
+		}
+		p = append(p, quotePhrase(clipRunes(one, maxLaneWords))...)
+	}
+	return p
+}
+
+// voterRules say who has no vote here, whose approvals count once, and who must answer because it objected before.
+func (m *pageMaker) voterRules() (says []Phrase) {
+	of := map[quorum.Reason][]Phrase{}
+	families := map[string][]Phrase{}
+	var order []string
+	var again, heard []Phrase
+	for _, b := range m.decision.Ballots {
+		who := namePhrase(b.Reviewer)
+		if b.MayVote() && !b.Voter() {
+			of[b.Excused] = append(of[b.Excused], who)
+		}
+		if !b.Voter() {
+			continue
+		}
+		if b.Excused != "" {
+			heard = append(heard, who)
+		}
+		if b.Family != "" {
+			if families[b.Family] == nil {
+				order = append(order, b.Family)
+			}
+			families[b.Family] = append(families[b.Family], who)
+		}
+		if b.Again {
+			again = append(again, who)
+		}
+	}
+	if names := of[quorum.ReasonOtherLane]; len(names) > 0 {
+		says = append(says, fillPhrase("The lane names others than %s: no vote here, but an objection to this commit counts.", joinPhrases(names)))
+	}
+	if names := of[quorum.ReasonWhen]; len(names) > 0 {
+		says = append(says, fillPhrase(
+			"This is no pull request on which %s: no vote here, but an objection to this commit counts.",
+			slices.Concat(joinPhrases(names), wordsPhrase(" %s", pluralWord(len(names), "votes", "vote"))),
+		))
+	}
+	if len(heard) > 0 {
+		says = append(says, fillPhrase(
+			"An objection counts whatever the lane: %s %s a vote here until that has ended.", joinPhrases(heard), wordsPhrase("%s", pluralWord(len(heard), "has", "have")),
+		))
+	}
+	for _, family := range order {
+		if names := families[family]; m.policy.Families == quorum.DistinctFamily && len(names) > 1 {
+			count := wordsPhrase("%s", countNoun(len(names), "reviewer"))
+			says = append(says, fillPhrase("%s of %s count once: %s.", count, namePhrase(family), joinPhrases(names)))
+		}
+	}
+	if len(again) > 0 {
+		says = append(says, fillPhrase(
+			"The quorum cannot do without %s: the last commit of this pull request that it judged, it objected to.", joinPhrases(again),
+		))
+	}
+	return says
+}
+
+// peopleRules say whose approvals are needed beside the reviewers'.
+func (m *pageMaker) peopleRules() []Phrase {
+	d := m.decision
+	if d.NeedPeople == 0 {
+		return nil
+	}
+	t := wordsPhrase("%s must approve this commit, who may stand in for reviewers", countPeople(d.NeedPeople))
+	if m.policy.StandIn != 0 {
+		each := ""
+		if d.NeedPeople > 1 {
+			each = "each "
+		}
+		t = wordsPhrase("%s must approve this commit: %s%s", countPeople(d.NeedPeople), each, lowerFirst(personWith(m.policy.StandIn)))
+	}
+	var names []Phrase
+	for _, x := range d.People {
+		names = append(names, namePhrase(x.Login))
+	}
+	switch {
+	case len(names) == 0:
+	case len(names) == 1:
+		t = slices.Concat(t, fillPhrase(". %s approves", names[0]))
+	default:
+		t = slices.Concat(t, fillPhrase(". %s approve", joinPhrases(names)))
+	}
+	return []Phrase{append(t, Span{Text: ". Whoever stands in for a reviewer is none of them, and a request for changes by such a person objects."})}
+}
+
+// countPeople returns "A person" or "2 people".
+func countPeople(n int) string {
+	if n == 1 {
+		return "A person"
+	}
+	return fmt.Sprintf("%d people", n)
+}
+
+func lowerFirst(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToLower(s[:1]) + s[1:]
+}
+
+// diffRules say what came over from an earlier commit with the same diff, and who changed its mind about this one.
+func (m *pageMaker) diffRules() (says []Phrase) {
+	d := m.decision
+	type fromHead struct {
+		head      string
+		reviewers []Phrase
+	}
+	var carried []fromHead
+	for _, b := range d.Ballots {
+		who := namePhrase(b.Reviewer)
+		switch head := m.carriedFrom(b); {
+		case head != "":
+			says = append(says, fillPhrase(
+				"%s objected to %s, which has the same added and removed lines: that holds for this commit, too.", who, quotePhrase(head),
+			))
+		case b.Vote == quorum.Approve && b.Reason == quorum.ReasonCarried && b.MayVote():
+			head = shortSHA(oneLine(b.Detail))
+			i := slices.IndexFunc(carried, func(c fromHead) bool { return c.head == head })
+			if i < 0 {
+				i, carried = len(carried), append(carried, fromHead{head: head})
+			}
+			carried[i].reviewers = append(carried[i].reviewers, who)
+		}
+		if b.Vote == quorum.Approve && b.Flipped && b.MayVote() {
+			says = append(says, fillPhrase("%s approved on its %s answer to this diff.", who, wordsPhrase("%s", ordinalWord(b.Asked))))
+		}
+		if b.Vote == quorum.Object && b.Voter() && b.Asked > 1 {
+			says = append(says, fillPhrase("%s has answered %s times about this diff.", who, wordsPhrase("%d", b.Asked)))
+		}
+	}
+	for _, c := range carried {
+		says = append(says, fillPhrase(
+			"%s approved %s, which has the same diff: that counts as long as nothing new is said of this commit, and no review of it begins.",
+			joinPhrases(c.reviewers), quotePhrase(c.head),
+		))
+	}
+	if m.policy.Reroll == quorum.RerollPerson && d.Objections > 0 {
+		says = append(says, wordsPhrase(
+			"An objection ends by a person's word: of the same diff, its reviewer's approval counts only once a person who had no hand in the change has ended it.",
+		))
+	}
+	return says
+}
+
+// carriedFrom returns the earlier commit to which b's reviewer objected, if that is why it objects; "" else.
+func (m *pageMaker) carriedFrom(b quorum.Ballot) string {
+	if b.Vote != quorum.Object || !b.Voter() {
+		return ""
+	}
+	for _, o := range m.record.Objections {
+		isIts := o.Reviewer == b.Reviewer && o.Base == m.decision.Base && o.Carried != "" && !o.Answered
+		if isIts && (o.TextRef == b.Evidence || b.Reason.Standing()) {
+			return shortSHA(o.Carried)
+		}
+	}
+	return ""
+}
+
+// ordinalWord returns "third".
+func ordinalWord(n int) string {
+	words := []string{"", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"}
+	switch {
+	case n <= 1: // unreachable unless an answer was not counted: whoever flips has answered before
+		return "newest"
+	case n < len(words):
+		return words[n]
+	default:
+		return fmt.Sprintf("%dth", n)
+	}
+}
