@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -275,7 +276,20 @@ func TestEventsConcern(t *testing.T) {
 			"a button", "check_run",
 			`{"action":"requested_action","check_run":{"name":"quorum","head_sha":"` + commit + `","app":{"slug":"quorum-app"},` +
 				pulls + `},` + ours + `}`,
-			Notice{Concern: ConcernNothing, Idle: "requested actions are not built yet"},
+			Notice{
+				Concern: ConcernNothing, Idle: "the button is none of ours",
+			},
+		},
+		{
+			"our button", "check_run",
+			`{"action":"requested_action","requested_action":{"identifier":"rerun-reviewers"},"sender":{"login":"carol","id":12},` +
+				`"check_run":{"name":"quorum","head_sha":"` + commit + `","app":{"slug":"quorum-app"},` + pulls + `},` + ours + `}`,
+			Notice{
+				Concern: ConcernPulls, App: "quorum-app",
+				Touch: quorum.Touch{
+					Event: "check_run", Action: "requested_action", App: "quorum-app", Name: "quorum", Head: commit, Author: "carol", By: 12,
+				},
+			},
 		},
 		{
 			"a name of two lines", "check_run",
@@ -658,5 +672,20 @@ func TestPlainPayloads(t *testing.T) {
 	deep := []byte(`{"check_suite":{"pull_requests":` + strings.Repeat("[", 1<<20))
 	if payloadFields.Scan(deep, new(eventPayload)) {
 		t.Error("a list without an end")
+	}
+}
+
+// A press is told from every other by its delivery, and is no news of our own check.
+func TestPress(t *testing.T) {
+	n := Notice{Installation: 7, Concern: ConcernPulls, App: "quorum-app", Touch: quorum.Touch{Event: "check_run", Action: "requested_action"}}
+	n.SetPress("0a1b", time.Unix(1000, 0))
+	again, other := n, n
+	again.SetPress("0a1b", time.Unix(1000, 0))
+	other.SetPress("0a1c", time.Unix(1000, 0))
+	if n.Touch.Press >= 0 || n.Touch != again.Touch || n.Touch.Press == other.Touch.Press {
+		t.Errorf("the presses are %d, %d and %d", n.Touch.Press, again.Touch.Press, other.Touch.Press)
+	}
+	if n.ForApp("quorum-app").Concern != ConcernPulls {
+		t.Error("a press of our own check's button concerns nobody")
 	}
 }
