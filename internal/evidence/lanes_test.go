@@ -136,8 +136,10 @@ func TestLaneOfPullRequest(t *testing.T) {
 			func(s *quorum.Snapshot) { s.PR.BaseRef = "v1+" }), "none"},
 		{"laxer, and the next", with(inLanes(laxer("a", quorum.Condition{Base: []string{"s*"}}), lane("b", quorum.Condition{Base: []string{"s*"}})),
 			func(s *quorum.Snapshot) { s.PR.BaseRef = "stable" }), "b, not a: lane_base stable"},
-		{"laxer, the policy", docs().changes("docs/a.md", ".github/review-coordinator.yaml").with(func(x *scene) { x.p.Lanes[0].If.Paths = []string{"**"} }),
-			"none, not docs: lane_policy .github/review-coordinator.yaml"},
+		{
+			"laxer, the policy", docs().changes("docs/a.md", ".github/review-coordinator.yaml").with(func(x *scene) { x.p.Lanes[0].If.Paths = []string{"**"} }),
+			"none, not docs: lane_policy .github/review-coordinator.yaml",
+		},
 		{"laxer, a policy elsewhere", with(docs(), func(s *quorum.Snapshot) { s.File.Changed = true }), "none, not docs: lane_policy .github/review-coordinator.yml"},
 		{"laxer, the policy's guard", docs().with(func(x *scene) { x.p.Guard = []string{"docs/a*"} }), "none, not docs: lane_guard docs/a.md"},
 		{"laxer, a reviewer's guard", docs().with(func(x *scene) { x.p.Reviewers[1].Guard = []string{"docs/*"} }), "none, not docs: lane_guard docs/a.md"},
@@ -395,8 +397,10 @@ func TestLabelsAndSizeOnlyAdd(t *testing.T) {
 			x.p.Rules, x.p.Need = nil, rapid.IntRange(1, 3).Draw(t, "need")
 		}
 		for range rapid.IntRange(1, 4).Draw(t, "lanes") {
-			l := quorum.Lane{Name: "l", Laxer: rapid.Bool().Draw(t, "laxer"), People: pointer(t, "people", 0, 1, 2), Grace: minutes("grace"),
-				Timeout: minutes("timeout"), Deadline: minutes("deadline"), StandIn: may("stand_in"), Override: may("override")}
+			l := quorum.Lane{
+				Name: "l", Laxer: rapid.Bool().Draw(t, "laxer"), People: pointer(t, "people", 0, 1, 2), Grace: minutes("grace"),
+				Timeout: minutes("timeout"), Deadline: minutes("deadline"), StandIn: may("stand_in"), Override: may("override"),
+			}
 			if share := pointer(t, "quorum", 1, 2, 3, 4); share != nil {
 				l.Need = &quorum.NeedRule{Share: quorum.Share(*share), Count: 2}
 			}

@@ -1,0 +1,71 @@
+package github_test
+
+// What guarded names link to, and how often it is asked.
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/review-coordinator/coordinator/internal/evidence"
+	"github.com/review-coordinator/coordinator/internal/sandbox"
+)
+
+const laxPolicy = `version: 1
+quorum: 1
+lanes:
+  - name: docs
+    if: {paths: ["docs/**"]}
+    quorum: none
+reviewers:
+  - name: openai
+    workflow: .github/workflows/openai.yml
+    heading: "## OpenAI Review"
+`
+
+// The links are read once for each tip of the default branch, through whatever links lie on the way.
+func TestLinksAreReadOncePerTip(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, func(s *setup) {
+			s.policy, s.pull.Files = laxPolicy, []sandbox.ChangedFile{{Path: "docs/a.md"}}
+		})
+		w.g.SetLink("AGENTS.md", "", "shared/rules.md")
+		w.g.SetLink("shared", "", "./docs/house")
+		w.g.SetLink("web/CLAUDE.md", "", "/etc/passwd")
+		w.g.SetLink("notes.md", "", "docs/a.md")
+		asked := func() (n int) {
+			for _, r := range w.g.Requests() {
+				if strings.Contains(r.Path, "/git/") {
+					n++
+				}
+			}
+			w.g.ForgetRequests()
+			return n
+		}
+		p, s := w.observe()
+		if want := []string{"shared/rules.md", "docs/house/rules.md"}; !slices.Equal(s.Links, want) {
+			t.Errorf("links lead to %q, want %q", s.Links, want)
+		}
+		if lane := evidence.PolicyFor(p, s).Lane.Name; lane != "docs" {
+			t.Errorf("the lane is %q, want docs", lane)
+		}
+		if n := asked(); n != 4 {
+			t.Errorf("%d requests for a tree and three links, want 4", n)
+		}
+		w.observe()
+		if n := asked(); n != 0 {
+			t.Errorf("%d requests for a tip that is known, want none", n)
+		}
+		w.g.SetLink("GEMINI.md", "", "docs/a.md")
+		w.forge.Forget(w.pr)
+		if p, s = w.observe(); !slices.Contains(s.Links, "docs/a.md") || evidence.PolicyFor(p, s).Lane.Name != "" {
+			t.Errorf("a new link is not seen: %q", s.Links)
+		}
+		w.g.LimitTrees(1)
+		w.g.SetLink("x.md", "", "y.md")
+		w.forge.Forget(w.pr)
+		if p, s = w.observe(); s.Links != nil || !s.NoLinks || evidence.PolicyFor(p, s).Lane.Name != "" {
+			t.Errorf("of a tree that is cut short links are known: %q", s.Links)
+		}
+	})
+}
