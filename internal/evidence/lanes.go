@@ -30,8 +30,12 @@ func PolicyFor(p quorum.Policy, s quorum.Snapshot) quorum.Policy {
 	}
 	out.Reviewers = slices.Clone(out.Reviewers)
 	for i := range out.Reviewers {
-		if r := &out.Reviewers[i]; r.Excused == "" && c.whenOf(r) != holds {
+		switch r := &out.Reviewers[i]; {
+		case r.Excused != "":
+		case c.whenOf(r) != holds:
 			r.Excused = quorum.ReasonWhen
+		case out.NeedsNoReview():
+			r.Excused = quorum.ReasonNoReview
 		}
 	}
 	return out
