@@ -491,7 +491,9 @@ func TestBoardEscapes(t *testing.T) {
 	s := openTable(t)
 	sight := sceneWaiting()
 	sight.URL = "javascript:alert(5)"
-	for _, text := range []*string{&sight.Title, &sight.Says, &sight.Head, &sight.Base, &sight.Check, &sight.Status, &sight.Reason, &sight.PolicyLane, &sight.LaneWhy} {
+	for _, text := range []*string{
+		&sight.Title, &sight.Says, &sight.Head, &sight.Base, &sight.Check, &sight.Status, &sight.Reason, &sight.PolicyLane, &sight.LaneWhy,
+	} {
 		*text = hostile
 	}
 	sight.NeedPeople, sight.People = 1, []string{hostile}
