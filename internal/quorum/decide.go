@@ -11,8 +11,8 @@ import (
 // tried in the order of their numbers; each is a method below.
 func Decide(p Policy, ballots []Ballot, f Facts, now time.Time) Decision {
 	d := Decision{
-		PR: f.PR, Head: f.Head, Base: f.Base, Need: p.NeedOf(countVoters(p, ballots)), Start: f.Start, Against: f.Against, Reason: ReasonTally,
-		Lane: p.Lane, NeedPeople: p.People, AgainstVote: len(f.Against) > 0 && (p.People > 0 || p.NeedsNoReview()),
+		PR: f.PR, Head: f.Head, Base: f.Base, Need: p.NeedOf(countVoters(p, ballots)), Start: f.Start, Against: f.Against,
+		Reason: ReasonTally, Lane: p.Lane, NeedPeople: p.People, AgainstVote: len(f.Against) > 0 && p.HearsPeople(),
 	}
 	switch {
 	case f.File.State == FileMissing:
@@ -46,35 +46,43 @@ func Decide(p Policy, ballots []Ballot, f Facts, now time.Time) Decision {
 
 // applyRules applies rules 1 (its lanes without a review) to 6 to the ballots as of now.
 func (d *Decision) applyRules(p Policy, ballots []Ballot, f Facts, now time.Time) {
-	d.Verdict, d.Reason, d.Pass, d.StandIns, d.People, d.GraceEnd = 0, ReasonTally, nil, nil, nil, time.Time{}
+	d.Verdict, d.Reason, d.Pass, d.StandIns, d.People, d.GraceEnd, d.Enough = 0, ReasonTally, nil, nil, nil, time.Time{}, time.Time{}
 	d.tallyBallots(p, ballots, now)
-	need, objections := d.Need, d.Objections
+	objections := d.Objections
 	if d.AgainstVote {
 		objections += len(f.Against)
 	}
-	if p.NeedsNoReview() && objections > 0 {
-		need = 1
-	}
-	required := d.worstRequiredVote()
-	switch enough := d.Approvals >= need && required == Approve; {
-	case objections > 0 && (d.Pending == 0 || p.EarlyStart && (d.Approvals+objections >= need || d.Approvals+d.Pending < need)):
-		d.Verdict = Blocked // rule 2
+	switch {
 	case objections > 0:
-		d.Verdict = Waiting // rule 6: for a second answer
-	case d.hasDoubt() && (enough || need == 0):
-		d.Verdict = Waiting // a pass must not come between a doubt and its end
-	case p.NeedsNoReview() && need == 0:
+		d.applyObjections(p, objections)
+	case !p.NeedsNoReview():
+		d.applyApprovals(p, ballots, f, now)
+	case d.hasDoubt():
+		d.Verdict = Waiting
+	default:
 		d.passWithPeople(p, ballots, f, f.Start, nil) // rule 1
-	case d.Pending == 0 && enough:
+	}
+}
+
+// applyObjections applies rules 2 and 6: whether a second answer is waited for. A lane without a review waits for one
+// answer, and that is there.
+func (d *Decision) applyObjections(p Policy, objections int) {
+	need := max(d.Need, 1)
+	isSettled := d.Approvals+objections >= need || d.Approvals+d.Pending < need
+	d.Verdict = Waiting
+	if d.Pending == 0 || p.EarlyStart && isSettled {
+		d.Verdict = Blocked
+	}
+}
+
+// applyApprovals applies rules 3 to 6, where nobody objects.
+func (d *Decision) applyApprovals(p Policy, ballots []Ballot, f Facts, now time.Time) {
+	required := d.worstRequiredVote()
+	switch enough := d.Approvals >= d.Need && required == Approve; {
+	case enough && d.hasDoubt():
+		d.Verdict = Waiting // a pass must not come between a doubt and its end
+	case enough && d.Pending == 0:
 		d.passWithPeople(p, ballots, f, earlierOf(d.lastSettledAt(p), d.graceEnds(p, f)), nil) // rule 3, or rule 5 if nobody looked then
-	case d.Pending == 0 && required != Pending: // it is of a family that has approved, and waited for all the same
-		d.makeUnverified(p, required)
-		if len(f.StandIns) > 0 && len(f.Against) == 0 && !d.hasDoubt() { // of one that has no vote until it objects
-			by := f.StandIns[:1]
-			d.passWithPeople(p, ballots, f, laterOf(d.lastSettledAt(p), by[0].At), by)
-		}
-	case d.Approvals+d.Pending < need || required == Unavailable:
-		d.makeUnverified(p, required) // rule 4
 	case enough:
 		end := d.graceEnds(p, f) // rule 5
 		if now.Before(end) {
@@ -82,6 +90,14 @@ func (d *Decision) applyRules(p Policy, ballots []Ballot, f Facts, now time.Time
 		} else {
 			d.passWithPeople(p, ballots, f, end, nil)
 		}
+	case d.Pending == 0 && !d.isRequiredPending():
+		d.makeUnverified(p, required)
+		if len(f.StandIns) > 0 && len(f.Against) == 0 && !d.hasDoubt() { // of one that has no vote until it objects
+			by := f.StandIns[:1]
+			d.passWithPeople(p, ballots, f, laterOf(d.lastSettledAt(p), by[0].At), by)
+		}
+	case d.Approvals+d.Pending < d.Need || required == Unavailable:
+		d.makeUnverified(p, required) // rule 4
 	default:
 		d.Verdict = Waiting // rule 6
 	}
@@ -93,7 +109,7 @@ func (d *Decision) passWithPeople(p Policy, ballots []Ballot, f Facts, at time.T
 	people := slices.DeleteFunc(slices.Clone(f.StandIns), func(s StandIn) bool { return slices.Contains(by, s) })
 	people = people[:min(len(people), p.People)]
 	if len(people) < p.People {
-		d.Verdict, d.Reason, d.StandIns, d.People = Unverified, ReasonPeople, by, people
+		d.Verdict, d.Reason, d.Enough, d.StandIns, d.People = Unverified, ReasonPeople, at, by, people
 		return
 	}
 	for _, s := range people {
@@ -131,7 +147,7 @@ func (d *Decision) withoutUntakenSteps(p Policy, ballots []Ballot, f Facts, now 
 	then.Ballots = nil
 	then.applyRules(p, open, f, now)
 	for i, b := range left {
-		if isPlanned(b) && then.leavesOut(p, b.Next[0].Due) {
+		if isPlanned(b) && then.leavesOut(p, &b) {
 			left[i] = b.withoutStep()
 		}
 	}
@@ -145,13 +161,15 @@ func (b Ballot) withoutStep() Ballot {
 	return b
 }
 
-// leavesOut reports whether a retry that is due at that moment is not made under this decision.
-func (d *Decision) leavesOut(p Policy, due time.Time) bool {
-	switch {
+// leavesOut reports whether b's retry is not made under this decision.
+func (d *Decision) leavesOut(p Policy, b *Ballot) bool {
+	switch due := b.Next[0].Due; {
 	case d.Verdict == Passed:
 		return !due.Before(d.Pass.At)
 	case d.Verdict == Waiting:
 		return !d.GraceEnd.IsZero() && !due.Before(d.GraceEnd)
+	case d.Reason == ReasonPeople: // none is made any more; what was late by then stays late
+		return !due.Before(d.Enough) || b.Deadline.After(d.Enough)
 	}
 	return d.Verdict == Blocked || d.Verdict == Unverified && !d.mayChange(p)
 }
@@ -333,6 +351,11 @@ func (d *Decision) worstRequiredVote() Vote {
 		}
 	}
 	return worst
+}
+
+// isRequiredPending reports whether a required reviewer is pending: of a family that has approved it is waited for too.
+func (d *Decision) isRequiredPending() bool {
+	return slices.ContainsFunc(d.Ballots, func(b Ballot) bool { return b.Required && b.Voter() && b.Vote == Pending })
 }
 
 func (d *Decision) makeUnverified(p Policy, required Vote) {

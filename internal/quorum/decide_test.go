@@ -89,6 +89,24 @@ func (w world) person(login string, at int) world {
 	return w
 }
 
+func (w world) rules(rules ...NeedRule) world {
+	w.Policy.Rules = rules
+	return w
+}
+
+// distinct counts families.
+func (w world) distinct() world { w.Policy.Families = DistinctFamily; return w }
+
+func (w world) people(n int) world {
+	w.Policy.People = n
+	return w
+}
+
+func excused(b Ballot) Ballot {
+	b.Excused = ReasonOtherLane
+	return b
+}
+
 func draft(f *Facts)   { f.Draft = true }
 func closed(f *Facts)  { f.Closed = true }
 func against(f *Facts) { f.Against = []string{"carol"} }
@@ -450,6 +468,235 @@ func TestDecide(t *testing.T) {
 	}
 }
 
+// What lanes, families and people make of the rules.
+func TestDecideInALane(t *testing.T) {
+	const tally = ReasonTally
+	majority, all, none := NeedRule{Share: Majority}, NeedRule{Share: All}, NeedRule{Share: NoReview}
+	number := func(n int) NeedRule { return NeedRule{Share: ByNumber, Count: n} }
+	google := func(b Ballot) Ballot { return b.of("google") }
+	silent := excused(unavailable("sonar", 1))
+	doubt := excused(answered("sonar", 600, Object))
+	tests := []struct {
+		name string
+		w    world
+		want outcome
+	}{
+		// The need follows from those who vote.
+		{
+			"a majority of two that are left is both",
+			table(30, approves("openai", 10), unavailable("gemini", 20), silent).rules(majority),
+			outcome{is: Unverified, why: tally, a: 1, u: 1},
+		},
+		{"a majority of one is that one", table(30, approves("openai", 10), silent).rules(majority), outcome{is: Passed, why: tally, a: 1, passed: 10}},
+		{"nobody is left of a majority", table(30, silent).rules(majority), outcome{is: Unverified, why: ReasonTooFew}},
+		{"nobody is left of all", table(30, silent).rules(all), outcome{is: Unverified, why: ReasonTooFew}},
+		{
+			"too few voters are left",
+			table(30, pending("openai", 600), silent).rules(number(2)),
+			outcome{is: Unverified, why: ReasonTooFew, p: 1, wake: 600},
+		},
+		{
+			"too few voters are left, of the policy's own number too",
+			table(30, approves("openai", 10), silent),
+			outcome{is: Unverified, why: ReasonTooFew, a: 1},
+		},
+		{
+			"just enough voters are left",
+			table(30, approves("openai", 10), pending("gemini", 600), silent).rules(number(2)),
+			outcome{is: Waiting, why: tally, a: 1, p: 1, wake: 600},
+		},
+		{
+			"bob stands in where too few voters are left",
+			table(30, approves("openai", 10), silent).bob(15),
+			outcome{is: Passed, why: ReasonStandIn, a: 1, passed: 15},
+		},
+		{
+			"of two rules the stricter holds",
+			table(30, approves("openai", 10), approves("gemini", 20), unavailable("copilot", 25)).rules(majority, all),
+			outcome{is: Unverified, why: tally, a: 2, u: 1},
+		},
+		{"a rule of no approvals is broken", table(30, approves("openai", 10)).rules(number(0)), outcome{is: Unverified, why: ReasonBroken}},
+
+		// Who is excused.
+		{
+			"an excused approval is none",
+			table(30, approves("openai", 10), excused(approves("sonar", 5)), unavailable("gemini", 20)),
+			outcome{is: Unverified, why: tally, a: 1, u: 1},
+		},
+		{
+			"an excused one that is required is not waited for",
+			table(30, approves("openai", 10), approves("gemini", 20), required(silent)),
+			outcome{is: Passed, why: tally, a: 2, passed: 20},
+		},
+		{
+			"an excused one that objects votes",
+			table(30, approves("openai", 10), approves("gemini", 20), excused(objects("sonar", 25))),
+			outcome{is: Blocked, why: tally, a: 2, o: 1},
+		},
+		{
+			"an excused one seems to object",
+			table(599, approves("openai", 10), approves("gemini", 20), doubt),
+			outcome{is: Waiting, why: tally, a: 2, wake: 600},
+		},
+		{
+			"and does once its attempt does not end",
+			table(600, approves("openai", 10), approves("gemini", 20), doubt),
+			outcome{is: Blocked, why: tally, a: 2, o: 1},
+		},
+		{
+			"bob does not stand in while one that is excused seems to object",
+			table(30, approves("openai", 10), unavailable("gemini", 20), doubt).bob(15),
+			outcome{is: Unverified, why: tally, a: 1, u: 1, wake: 600},
+		},
+
+		// Families.
+		{
+			"one family counts once",
+			table(30, unavailable("openai", 9), google(approves("gemini", 4)), google(approves("flash", 6))).distinct(),
+			outcome{is: Unverified, why: tally, a: 1, u: 1},
+		},
+		{
+			"where any is counted, it counts twice",
+			table(30, unavailable("openai", 9), google(approves("gemini", 4)), google(approves("flash", 6))),
+			outcome{is: Passed, why: tally, a: 2, u: 1, passed: 9},
+		},
+		{
+			"who has no family is one of its own",
+			table(30, approves("openai", 9), approves("gemini", 4)).distinct(),
+			outcome{is: Passed, why: tally, a: 2, passed: 9},
+		},
+		{
+			"a family that has approved is not waited for",
+			table(30, approves("openai", 9), google(approves("gemini", 4)), google(pending("flash", 600))).distinct(),
+			outcome{is: Passed, why: tally, a: 2, passed: 9},
+		},
+		{
+			"nor does the moment of the pass move with what the rest of it says",
+			table(30, approves("openai", 9), google(approves("gemini", 4)), google(approves("flash", 25))).distinct(),
+			outcome{is: Passed, why: tally, a: 2, passed: 9},
+		},
+		{
+			"a required one of a family that has approved is waited for",
+			table(30, approves("openai", 9), google(approves("gemini", 4)), google(required(pending("flash", 600)))).distinct().bob(5),
+			outcome{is: Waiting, why: tally, a: 2, wake: 600},
+		},
+		{
+			"although another required one is lost",
+			table(30, required(unavailable("openai", 9)), google(approves("gemini", 4)), google(required(pending("flash", 600)))).distinct().of(1).bob(5),
+			outcome{is: Unverified, why: ReasonRequired, a: 1, u: 1, wake: 600},
+		},
+		{
+			"a family is pending while none of it approves",
+			table(30, approves("openai", 9), google(unavailable("gemini", 4)), google(pending("flash", 600))).distinct(),
+			outcome{is: Waiting, why: tally, a: 1, p: 1, wake: 600},
+		},
+		{
+			"a family's objection beside its approval",
+			table(30, approves("openai", 9), google(approves("gemini", 4)), google(objects("flash", 6))).distinct(),
+			outcome{is: Blocked, why: tally, a: 2, o: 1},
+		},
+		{
+			"the grace begins with the need-th family",
+			table(30, google(approves("gemini", 4)), google(approves("flash", 6)), approves("openai", 9), pending("sonar", 600)).distinct(),
+			outcome{is: Waiting, why: tally, a: 2, p: 1, wake: 189},
+		},
+		{
+			"a majority of families",
+			table(30, google(approves("gemini", 4)), google(unavailable("flash", 6)), unavailable("openai", 9)).distinct().rules(majority),
+			outcome{is: Unverified, why: tally, a: 1, u: 1},
+		},
+		{
+			"fewer families than must approve",
+			table(30, google(approves("gemini", 4)), google(approves("flash", 6))).distinct(),
+			outcome{is: Unverified, why: ReasonTooFew, a: 1},
+		},
+
+		// People.
+		{"a person is missing", table(30, approves("openai", 10), approves("gemini", 20)).people(1), outcome{is: Unverified, why: ReasonPeople, a: 2}},
+		{"a person is there", table(30, approves("openai", 10), approves("gemini", 20)).people(1).bob(15), outcome{is: Passed, why: tally, a: 2, passed: 20}},
+		{
+			"the person comes last",
+			table(30, approves("openai", 10), approves("gemini", 20)).people(1).bob(25),
+			outcome{is: Passed, why: tally, a: 2, passed: 25},
+		},
+		{"one of two people", table(30, approves("openai", 10), approves("gemini", 20)).people(2).bob(25), outcome{is: Unverified, why: ReasonPeople, a: 2}},
+		{
+			"two of two people",
+			table(30, approves("openai", 10), approves("gemini", 20)).people(2).bob(25).person("dan", 28),
+			outcome{is: Passed, why: tally, a: 2, passed: 28},
+		},
+		{
+			"the reviewers' grace comes first",
+			table(199, approves("openai", 10), approves("gemini", 20), pending("copilot", 600)).people(1),
+			outcome{is: Waiting, why: tally, a: 2, p: 1, wake: 200},
+		},
+		{
+			"and then the person is missing",
+			table(200, approves("openai", 10), approves("gemini", 20), next(pending("copilot", 600), Rerun, 20)).people(1),
+			outcome{is: Unverified, why: ReasonPeople, a: 2, p: 1, wake: 600},
+		},
+		{
+			"one approval fills one place",
+			table(30, approves("openai", 10), unavailable("gemini", 20)).people(1).bob(25),
+			outcome{is: Unverified, why: ReasonPeople, a: 1, u: 1},
+		},
+		{
+			"another fills the other",
+			table(30, approves("openai", 10), unavailable("gemini", 20)).people(1).bob(25).person("dan", 28),
+			outcome{is: Passed, why: ReasonStandIn, a: 1, u: 1, passed: 28},
+		},
+		{
+			"carol is heard where people are asked",
+			table(30, approves("openai", 10), approves("gemini", 20)).people(1).bob(15).facts(against),
+			outcome{is: Blocked, why: tally, a: 2},
+		},
+		{
+			"and waited with for a second answer",
+			table(30, pending("openai", 600), pending("gemini", 600)).people(1).facts(against),
+			outcome{is: Waiting, why: tally, p: 2, wake: 600},
+		},
+		{"and nowhere else", table(30, approves("openai", 10), approves("gemini", 20)).facts(against), outcome{is: Passed, why: tally, a: 2, passed: 20}},
+
+		// Lanes without a review.
+		{"no review is needed", table(30, pending("openai", 600)).rules(none), outcome{is: Passed, why: ReasonNoReview, p: 1}},
+		{"nobody reviews at all", table(30).rules(none), outcome{is: Passed, why: ReasonNoReview}},
+		{"whoever is required", table(30, required(unavailable("openai", 5))).rules(none), outcome{is: Passed, why: ReasonNoReview, u: 1}},
+		{"a lane without review hears a no", table(30, objects("copilot", 3), silent).rules(none), outcome{is: Blocked, why: tally, o: 1}},
+		{
+			"at once",
+			table(30, objects("copilot", 3), pending("openai", 600)).rules(none),
+			outcome{is: Blocked, why: tally, o: 1, p: 1, wake: 600},
+		},
+		{
+			"or patiently",
+			table(30, objects("copilot", 3), pending("openai", 600)).rules(none).patient(),
+			outcome{is: Waiting, why: tally, o: 1, p: 1, wake: 600},
+		},
+		{"and one of who is excused", table(30, excused(objects("copilot", 3))).rules(none), outcome{is: Blocked, why: tally, o: 1}},
+		{"what seems to be one", table(30, doubt).rules(none), outcome{is: Waiting, why: tally, wake: 600}},
+		{"a person's", table(30, unavailable("openai", 3)).rules(none).facts(against), outcome{is: Blocked, why: tally, u: 1}},
+		{
+			"a person's, although a label asks for an approval",
+			table(30, approves("openai", 3)).rules(none, number(1)).facts(against),
+			outcome{is: Blocked, why: tally, a: 1},
+		},
+		{"a label asks for an approval", table(30, unavailable("openai", 3)).rules(none, number(1)), outcome{is: Unverified, why: tally, u: 1}},
+		{"only its people are missing", table(30, pending("openai", 600)).rules(none).people(1), outcome{is: Unverified, why: ReasonPeople, p: 1, wake: 600}},
+		{
+			"only its people are needed",
+			table(30, pending("openai", 600)).rules(none).people(1).bob(9),
+			outcome{is: Passed, why: ReasonNoReview, p: 1, passed: 9},
+		},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if got := test.w.decide().outcome(); got != test.want {
+				t.Errorf("\n got %+v\nwant %+v", got, test.want)
+			}
+		})
+	}
+}
+
 // Rule 0: a pass with copilot's review not received, and what comes after it.
 func TestAPassStands(t *testing.T) {
 	passed := table(200, approves("openai", 10), approves("gemini", 20), pending("copilot", 600))
@@ -552,6 +799,37 @@ func TestAPassStands(t *testing.T) {
 			}
 		}), outcome{is: Waiting, why: ReasonTally, a: 2, p: 1, wake: 600}},
 	}
+	asked := table(30, approves("openai", 10), approves("gemini", 20)).people(1).bob(25)
+	docs := table(30, required(pending("openai", 600))).rules(NeedRule{Share: NoReview})
+	asked, docs = asked.remembering(asked.decide()), docs.remembering(docs.decide())
+	tests = append(tests, []struct {
+		name string
+		w    world
+		want outcome
+	}{
+		{"with a person", asked.at(sec(9000)), outcome{is: Passed, why: ReasonTally, a: 2, passed: 25}},
+		{"until the person takes it back", asked.facts(func(f *Facts) { f.StandIns = nil }), outcome{is: Unverified, why: ReasonPeople, a: 2}},
+		{"until carol is against that", asked.facts(against), outcome{is: Blocked, why: ReasonTally, a: 2}},
+		{"until another person is asked", asked.people(2), outcome{is: Unverified, why: ReasonPeople, a: 2}},
+		{"and although none is asked any more", asked.people(0), outcome{is: Passed, why: ReasonTally, a: 2, passed: 25}},
+		{
+			"the same person in two places",
+			asked.with(1, unavailable("gemini", 20)).facts(func(f *Facts) {
+				pass := *f.Pass
+				pass.By, pass.Basis, f.Pass = pass.People, pass.Basis[:1], &pass
+			}),
+			outcome{is: Unverified, why: ReasonPeople, a: 1, u: 1},
+		},
+		{"without a review", docs.at(sec(9000)), outcome{is: Passed, why: ReasonNoReview, p: 1}},
+		{"although the start is another", docs.facts(func(f *Facts) { f.Start = sec(28) }), outcome{is: Passed, why: ReasonNoReview, p: 1}},
+		{"until its reviewer objects", docs.with(0, objects("openai", 35)), outcome{is: Blocked, why: ReasonTally, o: 1}},
+		{"until carol does", docs.facts(against), outcome{is: Blocked, why: ReasonTally, p: 1, wake: 600}},
+		{
+			"until a label asks for a review",
+			docs.rules(NeedRule{Share: NoReview}, NeedRule{Share: All}),
+			outcome{is: Waiting, why: ReasonTally, p: 1, wake: 600},
+		},
+	}...)
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			if got := test.w.decide().outcome(); got != test.want {
@@ -598,6 +876,8 @@ func TestEffects(t *testing.T) {
 	gemini := next(next(next(pending("gemini", 600), Cancel, 50), Rerun, 60), Ask, 70)
 	open := unavailable("copilot", 20)
 	open.Open = true
+	asked := approves("openai", 10) // by a person
+	asked.Next = []Action{{Kind: Rerun, Reviewer: "openai", Run: 1, Attempt: 1, Command: 7}}
 	tests := []struct {
 		name string
 		w    world
@@ -615,6 +895,15 @@ func TestEffects(t *testing.T) {
 		{"not when blocked", table(70, objects("openai", 10), approves("copilot", 20), gemini), "", 600},
 		{"while an objection waits", table(70, objects("openai", 10), pending("copilot", 900), gemini), "cancel gemini, rerun gemini, ask gemini", 600},
 		{"not for a draft", table(70, gemini, pending("openai", 900)).facts(draft), "", 0},
+		{"what a person asked for: when passed", table(70, asked, approves("copilot", 20)), "rerun openai", 0},
+		{"when blocked", table(70, asked, objects("copilot", 20)), "rerun openai", 0},
+		{"for a draft", table(70, asked, pending("copilot", 900)).facts(draft), "rerun openai", 0},
+		{"for a shadow", table(70, shadow(asked), approves("copilot", 20)).of(1), "rerun openai", 0},
+		{"for one that is excused", table(70, excused(asked), approves("copilot", 20)).of(1), "rerun openai", 0},
+		{"once, where another of that run asks for it", table(70, asked, next(pending("gemini", 900), Rerun, 60)), "rerun openai", 900},
+		{"only people are missing", table(200, approves("openai", 10), approves("copilot", 20), gemini).people(1), "", 600},
+		{"not for one that is excused", table(70, excused(gemini), pending("openai", 900), pending("copilot", 900)), "", 600},
+		{"not where no review is needed", table(70, gemini).rules(NeedRule{Share: NoReview}), "", 0},
 		{"unverified for good", table(70, unavailable("openai", 10), unavailable("copilot", 20), gemini), "", 600},
 		{"unverified, but an answer may still come", table(70, unavailable("openai", 10), open, gemini), "cancel gemini, rerun gemini, ask gemini", 600},
 		{"unverified for good, whatever a shadow may still say", table(70, unavailable("openai", 10), shadow(open), gemini), "", 600},

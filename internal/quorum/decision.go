@@ -78,10 +78,11 @@ type Decision struct {
 	Lane        LaneChoice `json:"lane,omitzero"`
 	NeedPeople  int        `json:"need_people,omitempty"` // approvals that the policy asks of people
 	People      []StandIn  `json:"people,omitempty"`      // those that there are, at most so many
-	AgainstVote bool       `json:"-"`                     // Against objects: the policy asks people
+	AgainstVote bool       `json:"-"`                     // Against objects, see [Policy.HearsPeople]
 	Against     []string   `json:"-"`                     // people entitled to stand in who request changes: then nobody stands in
 	Start       time.Time  `json:"start,omitzero"`
 	GraceEnd    time.Time  `json:"grace_end,omitzero"` // Waiting for it: the check passes then
+	Enough      time.Time  `json:"-"`                  // Unverified, ReasonPeople: since when nothing but people is missing
 	Siblings    []int      `json:"siblings,omitempty"` // all open pull requests with this head, this one included
 	Wake        time.Time  `json:"wake,omitzero"`      // zero: only a change on GitHub can change the decision
 	Effects     Effects    `json:"-"`

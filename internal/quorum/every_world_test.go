@@ -7,13 +7,14 @@ import (
 	"flag"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 )
 
-var worldStep = flag.Int("world-step", 37, "of the choices of reviewers, each n-th is walked through; 1: all of them")
+var worldStep = flag.Int("world-step", 97, "of the choices of reviewers, each n-th is walked through; 1: all of them")
 
 // smallBallots are the kinds of ballots that a small world is made of: what differs in them differs for a rule.
 func smallBallots() (kinds []Ballot) {
@@ -53,6 +54,9 @@ func smallBallots() (kinds []Ballot) {
 	add(Unavailable, func(b *Ballot) { b.Open = true })
 	add(Object, cast(Object, 5), func(b *Ballot) { b.Shadow = true })
 	add(Approve, cast(Approve, 5), func(b *Ballot) { b.Retired = true })
+	excused := func(b *Ballot) { b.Excused = ReasonWhen }
+	add(Approve, cast(Approve, 5), excused)
+	add(Pending, excused, until(20), leaving(Object))
 	return kinds
 }
 
@@ -62,7 +66,7 @@ var smallMoments = []int{1, 5, 6, 9, 11, 12, 19, 20, 30, 39, 40, 50}
 // walkWorlds hands every world of those ballots to check.
 func walkWorlds(ballots []Ballot, check func(w world)) {
 	voters := 0
-	for i := range ballots {
+	for i := range ballots { // a kind is anybody's
 		ballots[i].Reviewer, ballots[i].Run = fmt.Sprint("r", i), int64(i+1)
 		for j := range ballots[i].Next {
 			ballots[i].Next[j].Reviewer, ballots[i].Next[j].Run = ballots[i].Reviewer, int64(i+1)
@@ -71,21 +75,33 @@ func walkWorlds(ballots []Ballot, check func(w world)) {
 			voters++
 		}
 	}
-	bob := []StandIn{{Login: "bob", Review: 100, At: sec(7)}}
-	for need := 1; need <= voters; need++ {
-		for setting := range 12 {
+	for need := 0; need <= voters; need++ {
+		for setting := range 20 {
+			if need == 0 && setting&3 != 0 { // grace and early start mean nothing to who needs no review
+				continue
+			}
 			w := world{
 				Policy: Policy{
 					Check: "Review quorum", Mode: Enforce, Need: need, Grace: time.Duration(setting&1) * 10 * time.Second,
-					EarlyStart: setting&2 != 0, StandIn: Write,
+					EarlyStart: setting&2 != 0, StandIn: Write, Families: AnyFamily,
 				},
 				Ballots: ballots, Facts: Facts{Head: "a1", Base: "main", Start: sec(0), File: PolicyFile{State: FileValid, SHA: "p1"}},
 			}
+			if need == 0 {
+				w.Policy.Rules = []NeedRule{{Share: NoReview}}
+			}
+			if ballots[0].Family != "" {
+				w.Policy.Families = DistinctFamily
+			}
 			switch setting / 4 {
 			case 1:
-				w.Facts.StandIns = bob
+				w = w.bob(7)
 			case 2:
-				w.Facts.StandIns, w.Facts.Against = bob, []string{"carol"}
+				w = w.bob(7).facts(against)
+			case 3:
+				w = w.bob(7).policy(askOne)
+			case 4:
+				w = w.bob(7).person("dan", 8).policy(askOne)
 			}
 			for _, moment := range smallMoments {
 				w.Now = sec(moment)
@@ -95,28 +111,51 @@ func walkWorlds(ballots []Ballot, check func(w world)) {
 	}
 }
 
+// of is b, by a reviewer of that family.
+func (b Ballot) of(family string) Ballot {
+	b.Family = family
+	if b.Then != nil {
+		left := *b.Then
+		left.Family, b.Then = family, &left
+	}
+	return b
+}
+
+func askOne(p *Policy) { p.People = 1 }
+
 // wrongOf says what is wrong with what Decide makes of a world; "" if nothing is.
 func wrongOf(w world, decide func(Policy, []Ballot, Facts, time.Time) Decision) string {
 	d := decide(w.Policy, w.Ballots, w.Facts, w.Now)
-	approvals, objections, doubts := 0, 0, 0
-	for _, b := range d.Ballots {
+	var approving []int
+	objections, doubts := 0, 0
+	for i, b := range d.Ballots {
 		switch {
-		case !b.Voter():
-		case b.Vote == Approve:
-			approvals++
+		case b.Shadow, b.Retired:
 		case b.Vote == Object:
 			objections++
 		case b.isDoubt():
 			doubts++
+		case b.Vote == Approve && b.Excused == "":
+			approving = append(approving, i)
 		}
+	}
+	approvals := w.families(approving)
+	if w.peopleObject() {
+		objections++
 	}
 	switch {
 	case d.Verdict == Passed && (objections > 0 || doubts > 0):
 		return "a pass over an objection"
-	case d.Verdict == Passed && approvals < w.Policy.Need && len(d.StandIns) == 0:
+	case d.Verdict == Passed && approvals < w.need() && len(d.StandIns) == 0:
 		return "a pass that is not earned"
+	case d.Verdict == Passed && len(w.Facts.StandIns) < w.Policy.People+len(d.StandIns):
+		return "a person fills two places"
 	case d.Verdict == Passed && len(d.StandIns) > 0 && len(w.Facts.Against) > 0:
 		return "a person stands in against another"
+	case d.Verdict == Unverified && w.asksNobody() && len(w.Facts.StandIns) >= w.Policy.People:
+		return "a review is missing where none is needed"
+	case d.Verdict == Unverified && doubts == 0 && approvals >= w.need() && d.Reason == ReasonTally:
+		return "nothing is missing and it is not said what"
 	case d.Verdict == Blocked && objections == 0:
 		return "blocked by nobody"
 	case d.Verdict == Waiting && (d.Wake.IsZero() || !d.Wake.After(w.Now) && d.Effects.Empty()):
@@ -158,17 +197,29 @@ func eachTriple(step int, work func(ballots []Ballot)) {
 		})
 	}
 	n := 0
-	send := func(of ...int) {
+	give := func(families bool, of ...int) {
 		if n++; n%step != 0 {
 			return
 		}
 		ballots := make([]Ballot, 0, len(of))
-		for _, i := range of {
+		for place, i := range of {
 			b := kinds[i]
 			b.Next = append([]Action(nil), b.Next...)
+			if families {
+				b = b.of([]string{"google", "google", "openai"}[place])
+			}
 			ballots = append(ballots, b)
 		}
 		jobs <- ballots
+	}
+	// The first two are of one family, or none are counted. To order these two in one way each is enough.
+	send := func(of ...int) {
+		if len(of) > 1 && of[0] <= of[1] {
+			give(true, of...)
+		}
+		if len(of) == 1 || of[0] >= of[1] {
+			give(false, of...)
+		}
 	}
 	for i := range kinds {
 		send(i)
@@ -198,13 +249,13 @@ func TestEverySmallWorld(t *testing.T) {
 		walkWorlds(ballots, func(w world) {
 			check(w)
 			d := w.decide()
-			if d.Verdict != Passed {
+			if d.Verdict != Passed || w.Now.After(d.Pass.At.Add(10*time.Second)) && w.Now.Before(sec(smallMoments[len(smallMoments)-1])) {
 				return
 			}
 			for i, was := range w.Ballots { // what may come after a pass
 				for _, b := range kinds {
 					b.Reviewer, b.Run = was.Reviewer, was.Run
-					check(w.with(i, b).remembering(d))
+					check(w.with(i, b.of(was.Family)).remembering(d))
 				}
 			}
 		})
@@ -229,6 +280,21 @@ func TestEverySmallWorldFindsMistakes(t *testing.T) {
 		"a person stands in against another": func(_ Policy, _ []Ballot, f Facts, d *Decision) {
 			if d.Verdict == Unverified && len(f.StandIns) > 0 {
 				d.Verdict, d.Pass, d.StandIns = Passed, &Pass{}, f.StandIns
+			}
+		},
+		"a person fills two places": func(p Policy, _ []Ballot, f Facts, d *Decision) {
+			if d.Reason == ReasonPeople && len(f.StandIns) == p.People {
+				d.Verdict, d.Pass = Passed, &Pass{}
+			}
+		},
+		"a review is missing where none is needed": func(p Policy, _ []Ballot, _ Facts, d *Decision) {
+			if p.NeedsNoReview() && d.Verdict == Passed && d.Approvals == 0 {
+				d.Verdict = Unverified
+			}
+		},
+		"nothing is missing and it is not said what": func(_ Policy, _ []Ballot, _ Facts, d *Decision) {
+			if d.Verdict == Unverified {
+				d.Reason = ReasonTally
 			}
 		},
 		"the clock took a pass back": func(_ Policy, _ []Ballot, f Facts, d *Decision) {
@@ -264,6 +330,9 @@ func TestEverySmallWorldFindsMistakes(t *testing.T) {
 	} {
 		var found atomic.Bool
 		eachTriple(37, func(ballots []Ballot) {
+			if found.Load() {
+				return
+			}
 			walkWorlds(ballots, func(w world) {
 				if wrongOf(w, func(p Policy, b []Ballot, f Facts, now time.Time) Decision {
 					d := Decide(p, b, f, now)
@@ -276,6 +345,75 @@ func TestEverySmallWorldFindsMistakes(t *testing.T) {
 		})
 		if !found.Load() {
 			t.Errorf("no world shows %q", want)
+		}
+	}
+}
+
+// What Decide would say if it read its inputs as somebody might who forgot a sentence of the rules.
+func TestEverySmallWorldFindsWhatIsNotRead(t *testing.T) {
+	each := func(change func(b *Ballot)) func(w *world) {
+		return func(w *world) {
+			w.Ballots = slices.Clone(w.Ballots)
+			for i := range w.Ballots {
+				change(&w.Ballots[i])
+			}
+		}
+	}
+	for _, mistake := range []struct {
+		name, want string
+		forget     func(w *world)
+	}{
+		{"families are not counted", "a pass that is not earned", func(w *world) { w.Policy.Families = AnyFamily }},
+		{"an excused vote counts", "a pass that is not earned", each(func(b *Ballot) { b.Excused = "" })},
+		{"a doubt of an excused one is none", "a pass over an objection", func(w *world) {
+			w.Ballots = slices.DeleteFunc(slices.Clone(w.Ballots), func(b Ballot) bool { return b.Excused != "" && b.Then != nil })
+		}},
+		{"people are not asked", "a person fills two places", func(w *world) { w.Policy.People = 0 }},
+		{"every lane is one without a review", "a pass that is not earned", func(w *world) { w.Policy.Rules = []NeedRule{{Share: NoReview}} }},
+		{"a lane without a review is not known", "a review is missing where none is needed", func(w *world) {
+			if w.asksNobody() {
+				w.Policy.Rules, w.Policy.Need = nil, 1
+			}
+		}},
+		{"people are not heard", "a pass over an objection", func(w *world) { w.Facts.Against = nil }},
+		{"the rest of a family is merged into what it objects", "a pass over an objection", func(w *world) {
+			w.Ballots = slices.Clone(w.Ballots)
+			for i, b := range w.Ballots {
+				approves := func(o Ballot) bool { return o.Family == b.Family && o.Vote == Approve }
+				if b.Vote == Object && b.Family != "" && slices.ContainsFunc(w.Ballots, approves) {
+					w.Ballots[i] = verdict(b, Approve, b.At)
+				}
+			}
+		}},
+	} {
+		var found atomic.Bool
+		eachTriple(37, func(ballots []Ballot) {
+			if found.Load() {
+				return
+			}
+			walkWorlds(ballots, func(w world) {
+				wrong := wrongOf(w, func(p Policy, b []Ballot, f Facts, now time.Time) Decision {
+					read := world{p, b, f, now}
+					mistake.forget(&read)
+					d := read.decide()
+					if len(d.Ballots) == len(b) { // it shows what there is
+						for i := range d.Ballots {
+							if d.Ballots[i].Vote == b[i].Vote || b[i].Vote != Pending {
+								d.Ballots[i] = b[i]
+							}
+						}
+					} else {
+						d.Ballots = b
+					}
+					return d
+				})
+				if wrong == mistake.want {
+					found.Store(true)
+				}
+			})
+		})
+		if !found.Load() {
+			t.Errorf("%s: no world shows %q", mistake.name, mistake.want)
 		}
 	}
 }

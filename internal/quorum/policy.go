@@ -86,6 +86,12 @@ func (p Policy) NeedsNoReview() bool {
 	return len(p.Rules) > 0 && !slices.ContainsFunc(p.Rules, asksSome)
 }
 
+// HearsPeople reports whether a request for changes by a person who could stand in objects: where people are asked, and
+// where a lane needs no review, whatever labels or size add to it.
+func (p Policy) HearsPeople() bool {
+	return p.People > 0 || slices.ContainsFunc(p.Rules, func(n NeedRule) bool { return n.Share == NoReview })
+}
+
 // Mode says what the policy does with its verdict.
 type Mode uint8
 

@@ -17,7 +17,7 @@ func TestAPassIsEarned(t *testing.T) {
 		if d.Verdict != Passed {
 			return
 		}
-		approvals := 0
+		var approving []int
 		for _, i := range w.voters() {
 			b := d.Ballots[i]
 			left := w.Ballots[i].Vote == Approve || w.Ballots[i].Then != nil && w.Ballots[i].Then.Vote == Approve
@@ -27,25 +27,122 @@ func TestAPassIsEarned(t *testing.T) {
 			case b.Vote == Approve && !left:
 				t.Fatalf("%s never approved", b.Reviewer)
 			case b.Vote == Approve:
-				approvals++
-			case b.Required && len(d.StandIns) == 0:
+				approving = append(approving, i)
+			case b.Required && len(d.StandIns) == 0 && !w.asksNobody():
 				t.Fatalf("passed without %s, which is required", b.Reviewer)
 			}
 		}
-		if approvals != d.Approvals {
-			t.Fatalf("says %d approvals, has %d", d.Approvals, approvals)
+		if families := w.families(approving); families != d.Approvals {
+			t.Fatalf("says %d approvals, has %d", d.Approvals, families)
 		}
-		if approvals < w.Policy.Need && len(d.StandIns) == 0 {
-			t.Fatalf("passed with %d of %d", approvals, w.Policy.Need)
+		if d.Approvals < w.need() && len(d.StandIns) == 0 {
+			t.Fatalf("passed with %d of %d", d.Approvals, w.need())
 		}
-		for _, by := range d.StandIns {
-			entitled := slices.ContainsFunc(w.Facts.StandIns, func(s StandIn) bool { return s.Review == by.Review })
-			if by.Login == "" || !entitled || d.Reason != ReasonStandIn || len(w.Facts.Against) > 0 {
-				t.Fatalf("%+v stands in, because %s", by, d.Reason)
+		if (d.Reason == ReasonNoReview) != (w.asksNobody() && len(d.StandIns) == 0) || d.Need != w.need() {
+			t.Fatalf("passed with need %d because %s", d.Need, d.Reason)
+		}
+	})
+}
+
+// One approval by a person fills one place: that of the stand-in, or one of those that the policy asks of people.
+func TestAPersonFillsOnePlace(t *testing.T) {
+	property(t, func(t *rapid.T, w world) {
+		d := w.decide()
+		if d.NeedPeople != w.Policy.People || d.Verdict == Passed && len(d.People) < w.Policy.People {
+			t.Fatalf("%s with %d of %d people", d.Verdict, len(d.People), w.Policy.People)
+		}
+		if d.Reason == ReasonPeople && (d.Verdict != Unverified || len(d.People) >= w.Policy.People) {
+			t.Fatalf("%s for want of people, and has %d of %d", d.Verdict, len(d.People), w.Policy.People)
+		}
+		places := make(map[int64]bool)
+		for _, person := range slices.Concat(d.StandIns, d.People) {
+			entitled := slices.ContainsFunc(w.Facts.StandIns, func(s StandIn) bool { return s.Review == person.Review })
+			if person.Login == "" || !entitled || places[person.Review] || w.peopleObject() {
+				t.Fatalf("%+v is one of %+v and %+v, because %s", person, d.StandIns, d.People, d.Reason)
+			}
+			places[person.Review] = true
+		}
+		standsIn := d.Verdict == Passed && d.Reason == ReasonStandIn || d.Verdict == Unverified && d.Reason == ReasonPeople
+		if len(d.StandIns) > 0 && (!standsIn || len(w.Facts.Against) > 0) {
+			t.Fatalf("%+v stand in, because %s", d.StandIns, d.Reason)
+		}
+	})
+}
+
+// A request for changes by a person who could stand in ends what rests on people, and nothing else.
+func TestAPersonsNoIsHeardWherePeopleAreAsked(t *testing.T) {
+	property(t, func(t *rapid.T, w world) {
+		w.Facts.Against = nil
+		d := w.decide()
+		w.Facts.Against = []string{"carol"}
+		e := w.decide()
+		switch {
+		case w.peopleObject():
+			if e.Verdict == Passed || e.Verdict == Blocked && !e.AgainstVote {
+				t.Fatalf("%s, although carol requests changes", e.Verdict)
+			}
+		case e.Verdict != d.Verdict && len(d.StandIns) == 0:
+			t.Fatalf("%s, and %s once carol requests changes", d.Verdict, e.Verdict)
+		}
+		if e.Verdict == Passed && len(e.StandIns) > 0 {
+			t.Fatal("a person stands in against another")
+		}
+	})
+}
+
+// Whatever labels or size add to a policy, what did not pass does not pass for it; but for a person who stands in, and
+// need not wait any more for a retry that cannot help now.
+func TestAnAddedRuleNeverPasses(t *testing.T) {
+	property(t, func(t *rapid.T, w world) {
+		w.Facts.Pass = nil
+		added := Lane{Name: "large"}
+		rule, people, grace := drawRule(t, len(w.Ballots)), rapid.IntRange(0, 2).Draw(t, "more people"), time.Duration(lastFact)*time.Second
+		if rapid.Bool().Draw(t, "a rule") {
+			added.Need = &rule
+		}
+		if rapid.Bool().Draw(t, "other people") {
+			added.People = &people
+		}
+		if rapid.Bool().Draw(t, "another grace") {
+			added.Grace = &grace
+		}
+		d, e := w.decide(), w.policy(func(p *Policy) { *p = p.WithAdded(&added) }).decide()
+		if e.Need < d.Need || e.NeedPeople < d.NeedPeople {
+			t.Fatalf("needs %d and %d people, and with more asked %d and %d", d.Need, d.NeedPeople, e.Need, e.NeedPeople)
+		}
+		if e.Verdict == Passed && d.Verdict != Passed && len(e.StandIns) == 0 {
+			t.Fatalf("%s (%s), and passed once more is asked", d.Verdict, d.Reason)
+		}
+	})
+}
+
+// Whom the lane excuses is as good as not there, until it objects or seems to.
+func TestAnExcusedVoteIsNone(t *testing.T) {
+	property(t, func(t *rapid.T, w world) {
+		excused := func(b Ballot) bool { return b.Excused != "" && b.Vote != Object && !isDoubtful(b) }
+		without := w
+		without.Ballots = slices.DeleteFunc(slices.Clone(w.Ballots), excused)
+		d, e := w.decide(), without.decide()
+		if d.Verdict != e.Verdict || d.Reason != e.Reason || d.Need != e.Need || d.Approvals != e.Approvals || d.Pending != e.Pending {
+			t.Fatalf("%s (%s) with those who are excused, %s (%s) without", d.Verdict, d.Reason, e.Verdict, e.Reason)
+		}
+		i, found := w.pick(t, func(b Ballot) bool { return !b.Shadow && !b.Retired })
+		if !found {
+			return
+		}
+		doubt := w.Ballots[i]
+		doubt.Excused, doubt.Vote, doubt.Deadline, doubt.Late, doubt.Planned = ReasonWhen, Pending, w.Now.Add(time.Second), ReasonLate, false
+		doubt.Then = then(doubt, Object)
+		for _, w := range []world{w.with(i, doubt), w.remembering(d).with(i, doubt), w.with(i, doubt).at(doubt.Deadline)} {
+			if d := w.decide(); d.Verdict == Passed {
+				t.Fatalf("passed although %s seems to object", doubt.Reviewer)
 			}
 		}
 	})
 }
+
+// isDoubtful reports whether a reviewer at work would object if it said no more.
+func isDoubtful(b Ballot) bool { return b.Vote == Pending && b.Then != nil && b.Then.Vote == Object }
 
 func TestThePassRemembersWhatItRestsOn(t *testing.T) {
 	property(t, func(t *rapid.T, w world) {
@@ -56,7 +153,7 @@ func TestThePassRemembersWhatItRestsOn(t *testing.T) {
 		if d.Pass == nil || d.Pass == w.Facts.Pass {
 			return
 		}
-		var voters []string
+		voters := []string{}
 		var basis []Basis
 		for _, i := range w.voters() {
 			voters = append(voters, w.Ballots[i].Reviewer)
@@ -64,7 +161,10 @@ func TestThePassRemembersWhatItRestsOn(t *testing.T) {
 				basis = append(basis, Basis{b.Reviewer, b.Run, b.Attempt})
 			}
 		}
-		want := &Pass{At: d.Pass.At, Policy: w.Facts.File.SHA, Base: w.Facts.Base, Need: w.Policy.Need, Voters: voters, Basis: basis, By: d.StandIns}
+		want := &Pass{
+			At: d.Pass.At, Policy: w.Facts.File.SHA, Base: w.Facts.Base, Need: w.need(), Voters: voters, Basis: basis, By: d.StandIns, People: d.People,
+			Lane: w.Policy.Lane.Name,
+		}
 		if diff := cmp.Diff(want, d.Pass); diff != "" {
 			t.Fatal(diff)
 		}
@@ -203,22 +303,28 @@ func TestOrderDoesNotMatter(t *testing.T) {
 	})
 }
 
+// What is due goes out while it can help; what people asked for, and the answers to it, whatever the verdict.
 func TestEffectsAreThoseThatAreDue(t *testing.T) {
 	property(t, func(t *rapid.T, w world) {
 		d := w.decide()
+		if d.Verdict == Ended || d.Reason == ReasonBroken || d.Reason == ReasonSiblings {
+			if !d.Effects.Empty() {
+				t.Fatalf("%s, and yet: %+v", d.Reason, d.Effects)
+			}
+			return
+		}
 		var want Effects
-		acts := d.Verdict == Waiting && d.Reason != ReasonDraft || d.Verdict == Unverified && w.couldPass()
+		acts := d.Verdict == Waiting && d.Reason != ReasonDraft || d.Verdict == Unverified && d.Reason != ReasonPeople && w.couldPass()
 		for _, i := range w.voters() {
 			b := w.Ballots[i]
 			if !acts || b.Vote != Pending || !w.Now.Before(b.Deadline) {
 				continue
 			}
 			for _, a := range b.Next {
-				asked := func(o Action) bool { return o.Run == a.Run && o.Attempt == a.Attempt }
 				switch {
-				case a.Due.After(w.Now):
-				case a.Kind == Rerun && slices.ContainsFunc(want.Reruns, asked),
-					a.Kind == Cancel && slices.ContainsFunc(want.Cancels, asked): // reviewers share that run
+				case a.Command != 0, a.Due.After(w.Now):
+				case a.Kind == Rerun && slices.ContainsFunc(want.Reruns, isOf(a)),
+					a.Kind == Cancel && slices.ContainsFunc(want.Cancels, isOf(a)): // reviewers share that run
 				case a.Kind == Rerun:
 					want.Reruns = append(want.Reruns, a)
 				case a.Kind == Cancel:
@@ -228,6 +334,21 @@ func TestEffectsAreThoseThatAreDue(t *testing.T) {
 				}
 			}
 		}
+		for _, b := range w.Ballots { // a shadow's too
+			for _, a := range b.Next {
+				same := slices.IndexFunc(want.Reruns, isOf(a))
+				switch {
+				case a.Command == 0:
+				case a.Kind == Ask:
+					want.Requests = append(want.Requests, a)
+				case same < 0:
+					want.Reruns = append(want.Reruns, a)
+				case want.Reruns[same].Command == 0: // one run for both
+					want.Reruns[same] = a
+				}
+			}
+		}
+		want.Replies = w.Facts.Replies
 		if !d.Effects.Empty() {
 			want.Head, want.Base = w.Facts.Head, w.Facts.Base
 		} else {
@@ -239,10 +360,19 @@ func TestEffectsAreThoseThatAreDue(t *testing.T) {
 	})
 }
 
+// isOf reports of an action whether it is about the same attempt as a.
+func isOf(a Action) func(o Action) bool {
+	return func(o Action) bool { return o.Run == a.Run && o.Attempt == a.Attempt }
+}
+
 // couldPass reports whether the policy would pass if everybody who may still answer approved now.
 func (w world) couldPass() bool {
-	w.Facts.Pass, w.Facts.StandIns = nil, nil
+	w.Facts.Pass, w.Facts.StandIns, w.Policy.People = nil, nil, 0
 	for i, b := range w.Ballots {
+		if b.Excused != "" {
+			b.Vote = Unavailable // whatever it seems to say
+			b.Open = false
+		}
 		if b = b.asOf(w.Now); b.Vote == Pending || b.Vote == Unavailable && b.Open {
 			b = verdict(b, Approve, w.Now)
 		}
@@ -253,11 +383,25 @@ func (w world) couldPass() bool {
 
 // one draws a voter with such a vote; false if there is none.
 func (w world) one(t *rapid.T, votes ...Vote) (int, bool) {
-	places := slices.DeleteFunc(w.voters(), func(i int) bool { return !slices.Contains(votes, w.Ballots[i].Vote) })
+	voters := w.voters()
+	return w.pick(t, func(b Ballot) bool {
+		isVoter := slices.ContainsFunc(voters, func(i int) bool { return w.Ballots[i].Reviewer == b.Reviewer })
+		return isVoter && slices.Contains(votes, b.Vote)
+	})
+}
+
+// pick draws one of the ballots that fit; false if there is none.
+func (w world) pick(t *rapid.T, fits func(b Ballot) bool) (int, bool) {
+	var places []int
+	for i, b := range w.Ballots {
+		if fits(b) {
+			places = append(places, i)
+		}
+	}
 	if len(places) == 0 {
 		return 0, false
 	}
-	return rapid.SampledFrom(places).Draw(t, "voter"), true
+	return rapid.SampledFrom(places).Draw(t, "ballot"), true
 }
 
 func TestAnotherApprovalNeverEndsAPass(t *testing.T) {
@@ -278,7 +422,7 @@ func TestAnotherApprovalNeverEndsAPass(t *testing.T) {
 
 func TestAnObjectionNeverPasses(t *testing.T) {
 	property(t, func(t *rapid.T, w world) {
-		i, found := w.one(t, Pending, Approve, Unavailable)
+		i, found := w.pick(t, func(b Ballot) bool { return !b.Shadow && !b.Retired }) // of one that is excused it is one, too
 		if !found {
 			return
 		}
@@ -337,9 +481,19 @@ func TestFactsComeBeforeTheClock(t *testing.T) {
 func TestEveryVoterIsCountedOnce(t *testing.T) {
 	property(t, func(t *rapid.T, w world) {
 		d := w.decide()
-		counted := d.Approvals + d.Objections + d.Unavailable + d.Pending
-		if d.Ballots != nil && counted != len(w.voters()) || d.Ballots == nil && counted != 0 {
-			t.Fatalf("%d votes of %d voters", counted, len(w.voters()))
+		var objecting, others []int
+		for i, b := range d.Ballots {
+			switch {
+			case b.Shadow, b.Retired:
+			case b.Vote == Object:
+				objecting = append(objecting, i)
+			case b.Excused == "":
+				others = append(others, i)
+			}
+		}
+		// Objections are never merged; of the others each family is counted once, and approves if one of it does.
+		if counted := d.Approvals + d.Unavailable + d.Pending; d.Objections != len(objecting) || counted != w.families(others) {
+			t.Fatalf("%d objections of %d, %d other votes of %d", d.Objections, len(objecting), counted, w.families(others))
 		}
 		without := w
 		without.Ballots = slices.DeleteFunc(slices.Clone(w.Ballots), func(b Ballot) bool { return b.Shadow || b.Retired })

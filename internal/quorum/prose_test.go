@@ -89,7 +89,7 @@ func withoutUntaken(w world, now int) world {
 	}
 	s, without := passSinceAt(open, now), w
 	for _, i := range planned {
-		if b := w.Ballots[i]; !willBeTaken(open, s, now, b.Next[0].Due) {
+		if b := w.Ballots[i]; !willBeTaken(open, s, now, b) {
 			b.Vote, b.Planned, b.Next = Unavailable, false, nil
 			without = without.with(i, b)
 		}
@@ -98,14 +98,19 @@ func withoutUntaken(w world, now int) world {
 }
 
 // willBeTaken says whether a retry that is due then is made: not once it is blocked, nor when no answer can help any
-// more, nor if it will have passed by then, or lack only people.
-func willBeTaken(w world, s scene, now int, due time.Time) bool {
+// more, nor if it will have passed by then, or lack only people. What was late by then is shown as late all the same.
+func willBeTaken(w world, s scene, now int, b Ballot) bool {
+	due := b.Next[0].Due
 	votes := votesAt(w, now)
 	switch s.verdict { //nolint:exhaustive // while it waits, below
 	case Blocked:
 		return false
 	case Unverified:
-		return s.reason != ReasonPeople && couldStill(w, votes)
+		if s.reason == ReasonPeople {
+			since := firstMomentOf(w, now, Unverified).passed
+			return due.Before(since) && !b.Deadline.After(since)
+		}
+		return couldStill(w, votes)
 	case Passed:
 		return due.Before(s.passed)
 	}
@@ -123,6 +128,15 @@ func passSinceAt(w world, now int) scene {
 	if s.verdict != Passed {
 		return s
 	}
+	if past := firstMomentOf(w, now, Passed); past.votes != "" {
+		return past
+	}
+	s.passed = w.Facts.Start // a pass of before the start, which a draft has moved
+	return s
+}
+
+// firstMomentOf is the first moment of the day at which it had passed, or (Unverified) lacked only people.
+func firstMomentOf(w world, now int, is Verdict) scene {
 	// The moment of the pass: the first one of the day at which somebody who knew only what had happened would have
 	// said it.
 	for then := range now + 1 {
@@ -141,12 +155,13 @@ func passSinceAt(w world, now int) scene {
 				votes[i] = 'p'
 			}
 		}
-		if past := ruleAt(w, string(votes), then); past.verdict == Passed && !w.Facts.Start.After(sec(then)) {
+		past := ruleAt(w, string(votes), then)
+		if past.verdict == is && (is == Passed || past.reason == ReasonPeople) && !w.Facts.Start.After(sec(then)) {
 			past.votes, past.passed = votesAt(w, then), sec(then)
 			return past
 		}
 	}
-	return s
+	return scene{}
 }
 
 // votesAt is what everybody's vote is at a second; what is shown of a draft is as GitHub has it (second -1).

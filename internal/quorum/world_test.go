@@ -110,7 +110,11 @@ func (w world) asksNobody() bool { return len(w.Policy.Rules) > 0 && w.need() ==
 
 // peopleObject reports whether a person's request for changes is an objection here.
 func (w world) peopleObject() bool {
-	return len(w.Facts.Against) > 0 && (w.Policy.People > 0 || w.asksNobody())
+	wasNone := false // although labels may have added a number
+	for _, rule := range w.Policy.Rules {
+		wasNone = wasNone || rule.Share == NoReview
+	}
+	return len(w.Facts.Against) > 0 && (w.Policy.People > 0 || wasNone)
 }
 
 // likely draws one of the values, the first in about three of four cases.
@@ -163,7 +167,10 @@ func draw(t *rapid.T) world {
 // drawRules makes what is needed of those who vote; none: the policy's own number.
 func drawRules(t *rapid.T, voters int) (rules []NeedRule) {
 	if rarely(t, "no review") {
-		return []NeedRule{{Share: NoReview}}
+		rules = append(rules, NeedRule{Share: NoReview})
+		if !rarely(t, "and more") {
+			return rules
+		}
 	}
 	for range rapid.SampledFrom([]int{0, 0, 1, 1, 2}).Draw(t, "rules") {
 		rules = append(rules, drawRule(t, voters))
@@ -340,6 +347,7 @@ func TestWorldsAreVaried(t *testing.T) {
 		case d.Verdict == Waiting && d.Objections > 0:
 			seen["an objection waits"]++
 		}
+		excusedDoubt := slices.ContainsFunc(d.Ballots, isExcused(Pending))
 		for kind, is := range map[string]bool{
 			"a pass with people":                        d.Verdict == Passed && len(d.People) > 0,
 			"a stand-in beside people":                  d.Verdict == Passed && len(d.People) > 0 && len(d.StandIns) > 0,
@@ -352,9 +360,9 @@ func TestWorldsAreVaried(t *testing.T) {
 			"a family approves once":                    d.Verdict == Passed && len(d.Pass.Basis) > d.Approvals,
 			"one of a family is waited for":             d.Verdict == Waiting && d.Pending == 0 && d.Approvals >= d.Need && d.Objections == 0,
 			"passed beside an excused approval":         d.Verdict == Passed && slices.ContainsFunc(d.Ballots, isExcused(Approve)),
-			"a doubt of an excused one holds back":      d.Verdict == Waiting && d.Approvals >= d.Need && slices.ContainsFunc(d.Ballots, isExcused(Pending)),
-			"a doubt of an excused one and no stand-in": d.Verdict == Unverified && d.Pending == 0 && len(w.Facts.StandIns) > 0 && slices.ContainsFunc(d.Ballots, isExcused(Pending)),
-			"an excused one objects":                    d.Verdict == Blocked && slices.ContainsFunc(w.Ballots, isExcused(Pending)) && !slices.ContainsFunc(d.Ballots, isExcused(Pending)),
+			"a doubt of an excused one holds back":      d.Verdict == Waiting && d.Approvals >= d.Need && excusedDoubt,
+			"a doubt of an excused one and no stand-in": d.Verdict == Unverified && d.Pending == 0 && len(w.Facts.StandIns) > 0 && excusedDoubt,
+			"an excused one objects":                    d.Verdict == Blocked && slices.ContainsFunc(w.Ballots, isExcused(Pending)) && !excusedDoubt,
 			"two rules":                                 len(w.Policy.Rules) == 2 && d.Verdict == Passed,
 			"a person's rerun when passed":              d.Verdict == Passed && len(d.Effects.Reruns) > 0,
 			"a person's question when passed":           d.Verdict == Passed && len(d.Effects.Requests) > 0,

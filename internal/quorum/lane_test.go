@@ -1,0 +1,298 @@
+package quorum
+
+// What a lane makes of a policy: a lane that is chosen by what the pull request is replaces keys, one that labels or
+// size choose only ever asks more.
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+func TestNeedOf(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		rule NeedRule
+		want [6]int // of so many voters
+	}{
+		{"a number", NeedRule{Share: ByNumber, Count: 2}, [6]int{2, 2, 2, 2, 2, 2}},
+		{"majority", NeedRule{Share: Majority}, [6]int{1, 1, 2, 2, 3, 3}},
+		{"all", NeedRule{Share: All}, [6]int{1, 1, 2, 3, 4, 5}},
+		{"no review", NeedRule{Share: NoReview}, [6]int{}},
+		{"no rule at all", NeedRule{}, [6]int{1, 1, 2, 3, 4, 5}},
+	} {
+		for voters, want := range test.want {
+			if got := test.rule.Of(voters); got != want {
+				t.Errorf("%s of %d: %d, want %d", test.name, voters, got, want)
+			}
+		}
+	}
+	none, majority, broken := NeedRule{Share: NoReview}, NeedRule{Share: Majority}, NeedRule{Share: ByNumber}
+	for _, test := range []struct {
+		name          string
+		p             Policy
+		need          int // of three voters
+		nobody, hears bool
+	}{
+		{"the policy's own", Policy{Need: 2}, 2, false, false},
+		{"people", Policy{Need: 2, People: 1}, 2, false, true},
+		{"one rule", Policy{Need: 1, Rules: []NeedRule{majority}}, 2, false, false},
+		{"the strictest of several", Policy{Need: 1, Rules: []NeedRule{{Share: All}, majority, {Share: ByNumber, Count: 1}}}, 3, false, false},
+		{"no review", Policy{Need: 2, Rules: []NeedRule{none}}, 0, true, true},
+		{"no review, and a label that asks for more", Policy{Rules: []NeedRule{none, majority}}, 2, false, true},
+		{"a number of zero", Policy{Need: 2, Rules: []NeedRule{broken}}, 0, false, false},
+		{"no review, and a number of zero", Policy{Need: 2, Rules: []NeedRule{none, broken}}, 0, false, true},
+	} {
+		if got := test.p.NeedOf(3); got != test.need || test.p.NeedsNoReview() != test.nobody || test.p.HearsPeople() != test.hears {
+			t.Errorf("%s: %d, no review %v, hears people %v", test.name, got, test.p.NeedsNoReview(), test.p.HearsPeople())
+		}
+	}
+}
+
+func TestIsLess(t *testing.T) {
+	two, three, majority, all, none := NeedRule{Share: ByNumber, Count: 2}, NeedRule{Share: ByNumber, Count: 3}, NeedRule{Share: Majority},
+		NeedRule{Share: All}, NeedRule{Share: NoReview}
+	for _, test := range []struct {
+		name string
+		a, b NeedRule
+		most int
+		want bool
+	}{
+		{"two and three", two, three, 3, true},
+		{"three and two", three, two, 3, false},
+		{"the same", majority, majority, 5, false},
+		{"a majority of up to two and all", majority, all, 2, false},
+		{"a majority of three and all", majority, all, 3, true},
+		{"all and two, where one may be left", all, two, 5, true},
+		{"two and all of two", two, all, 2, false},
+		{"two and all of three", two, all, 3, true},
+		{"none and a majority of nobody", none, majority, 0, true},
+		{"a majority and none", majority, none, 5, false},
+	} {
+		if got := test.a.IsLess(test.b, test.most); got != test.want {
+			t.Errorf("%s: %v", test.name, got)
+		}
+	}
+	for a, as := range map[Permission][4]bool{0: {}, Write: {true, false, true, true}, Maintain: {true, false, false, true}, Admin: {true}} {
+		for b, want := range as {
+			if got := a.IsWider(Permission(b)); got != want { //nolint:gosec // of four
+				t.Errorf("permission %d is wider than %d: %v", a, b, got)
+			}
+		}
+	}
+}
+
+func drawNeed(t *rapid.T) NeedRule {
+	return NeedRule{Share: rapid.SampledFrom([]Share{ByNumber, Majority, All, NoReview}).Draw(t, "share"), Count: rapid.IntRange(1, 4).Draw(t, "count")}
+}
+
+// drawKey draws a key of a lane: half of them are the top level's.
+func drawKey[T any](t *rapid.T, name string, of ...T) *T {
+	if rapid.Bool().Draw(t, name+"?") {
+		return nil
+	}
+	value := rapid.SampledFrom(of).Draw(t, name)
+	return &value
+}
+
+func drawPolicy(t *rapid.T) Policy {
+	permissions := []Permission{0, Write, Maintain, Admin}
+	p := Policy{
+		Need: rapid.IntRange(1, 4).Draw(t, "need"), People: rapid.IntRange(0, 2).Draw(t, "people"),
+		Grace: drawTime(t, "grace"), Timeout: drawTime(t, "timeout"), Deadline: drawTime(t, "deadline"),
+		EarlyStart: rapid.Bool().Draw(t, "early start"), StandIn: rapid.SampledFrom(permissions).Draw(t, "stand in"),
+		Override: rapid.SampledFrom(permissions).Draw(t, "override"), Threads: rapid.SampledFrom([]ThreadsBy{ByOthers, ByAnyone}).Draw(t, "threads"),
+	}
+	for range rapid.IntRange(0, 2).Draw(t, "rules") {
+		p.Rules = append(p.Rules, drawNeed(t))
+	}
+	for _, name := range []string{"openai", "gemini", "copilot"} {
+		r := Reviewer{Name: name, Timeout: p.Timeout, Excused: rapid.SampledFrom([]Reason{"", "", ReasonWhen}).Draw(t, "excused")}
+		if r.OwnTimeout = rapid.Bool().Draw(t, "own timeout"); r.OwnTimeout {
+			r.Timeout = 7 * time.Minute
+		}
+		p.Reviewers = append(p.Reviewers, r)
+	}
+	return p
+}
+
+func drawTime(t *rapid.T, name string) time.Duration {
+	return time.Duration(rapid.IntRange(1, 5).Draw(t, name)) * time.Minute
+}
+
+func drawLane(t *rapid.T) Lane {
+	minutes, permissions, need := []time.Duration{time.Minute, 3 * time.Minute, 9 * time.Minute}, []Permission{0, Write, Maintain, Admin}, drawNeed(t)
+	return Lane{
+		Name: "lane", Why: "why", If: Condition{Base: []string{"main"}}, Need: drawKey(t, "quorum", need), People: drawKey(t, "people", 0, 1, 2),
+		Voters: rapid.SampledFrom([][]string{nil, {}, {"openai"}, {"gemini", "copilot"}}).Draw(t, "voters"),
+		Grace:  drawKey(t, "grace", minutes...), Timeout: drawKey(t, "timeout", minutes...), Deadline: drawKey(t, "deadline", minutes...),
+		EarlyStart: drawKey(t, "early start", true, false), StandIn: drawKey(t, "stand in", permissions...),
+		Override: drawKey(t, "override", permissions...), Threads: drawKey(t, "threads", ByOthers, ByAnyone),
+	}
+}
+
+// lessOf says in what b asks less than a; "" if in nothing.
+func lessOf(a, b Policy) string {
+	for voters := range 8 {
+		if b.NeedOf(voters) < a.NeedOf(voters) {
+			return "approvals"
+		}
+	}
+	for i, r := range a.Reviewers {
+		o := b.Reviewers[i]
+		switch {
+		case o.Name != r.Name, o.Excused != r.Excused:
+			return "voters"
+		case o.Timeout < r.Timeout, o.OwnTimeout != r.OwnTimeout:
+			return "a reviewer's timeout"
+		}
+	}
+	switch {
+	case b.NeedsNoReview() && !a.NeedsNoReview():
+		return "a review"
+	case a.HearsPeople() && !b.HearsPeople():
+		return "people's say"
+	case b.People < a.People:
+		return "people"
+	case b.Grace < a.Grace:
+		return "grace"
+	case b.Timeout < a.Timeout:
+		return "timeout"
+	case b.Deadline < a.Deadline:
+		return "deadline"
+	case b.EarlyStart != a.EarlyStart:
+		return "early start"
+	case b.StandIn.IsWider(a.StandIn):
+		return "stand-in"
+	case b.Override.IsWider(a.Override):
+		return "override"
+	case b.Threads > a.Threads:
+		return "threads"
+	}
+	return ""
+}
+
+// Whatever labels and size choose, in whatever order, nothing is asked less.
+func TestWhatIsAddedNeverAsksLess(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p, a, b := drawPolicy(t), drawLane(t), drawLane(t)
+		if rapid.Bool().Draw(t, "in a lane") {
+			l := drawLane(t)
+			p = p.InLane(&l)
+		}
+		before := p
+		before.Reviewers, before.Rules = slices.Clone(p.Reviewers), slices.Clone(p.Rules)
+		one := p.WithAdded(&a)
+		if less := lessOf(p, one); less != "" {
+			t.Fatalf("asks less: %s", less)
+		}
+		if a.Need != nil && a.Need.Of(3) > one.NeedOf(3) || a.People != nil && *a.People > one.People {
+			t.Fatal("what the lane asks is not asked")
+		}
+		both, turned := one.WithAdded(&b), p.WithAdded(&b).WithAdded(&a)
+		if less := lessOf(one, both); less != "" {
+			t.Fatalf("a second one asks less: %s", less)
+		}
+		if less := lessOf(both, turned) + lessOf(turned, both); less != "" {
+			t.Fatalf("it depends on their order: %s", less)
+		}
+		if diff := cmp.Diff(before, p); diff != "" {
+			t.Fatalf("the policy itself was changed:\n%s", diff)
+		}
+		if diff := cmp.Diff([]string{"lane", "lane"}, both.Lane.Added); diff != "" || len(both.Lane.By) != len(p.Lane.By)+2 {
+			t.Fatalf("%+v", both.Lane)
+		}
+	})
+}
+
+// The test above would hold of an addition that does nothing, and of any if lessOf saw nothing: each key that a lane
+// replaces can be less.
+func TestALaneMayAskLess(t *testing.T) {
+	want := []string{
+		"approvals", "voters", "a reviewer's timeout", "people", "grace", "deadline", "early start", "stand-in", "override", "threads",
+	}
+	seen := make(map[string]bool)
+	lanes := rapid.Custom(func(t *rapid.T) string {
+		p, l := drawPolicy(t), drawLane(t)
+		if less := lessOf(p, p.InLane(&l)); less == "approvals" || less == "" || rapid.Bool().Draw(t, "as it is") {
+			return less
+		}
+		l.Need, l.Voters, l.Timeout = nil, nil, nil // so that what comes later is seen
+		return lessOf(p, p.InLane(&l))
+	})
+	for i := range 2000 {
+		seen[lanes.Example(i)] = true
+	}
+	for _, less := range want {
+		if !seen[less] {
+			t.Errorf("no lane asks less: %s", less)
+		}
+	}
+}
+
+func TestALaneReplacesWhatItNames(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p, l := drawPolicy(t), drawLane(t)
+		before := p
+		before.Reviewers = slices.Clone(p.Reviewers)
+		want := p
+		want.Reviewers = slices.Clone(p.Reviewers)
+		want.Lane = LaneChoice{Name: "lane", Why: "why", By: []Condition{l.If}}
+		if l.Need != nil {
+			want.Rules = []NeedRule{*l.Need}
+		}
+		for i := range want.Reviewers {
+			r := &want.Reviewers[i]
+			if l.Voters != nil && !slices.Contains(l.Voters, r.Name) && r.Excused == "" {
+				r.Excused = ReasonOtherLane
+			}
+			if l.Timeout != nil && !r.OwnTimeout {
+				r.Timeout = *l.Timeout
+			}
+		}
+		replaceKey(&want.People, l.People)
+		replaceKey(&want.Grace, l.Grace)
+		replaceKey(&want.Timeout, l.Timeout)
+		replaceKey(&want.Deadline, l.Deadline)
+		replaceKey(&want.EarlyStart, l.EarlyStart)
+		replaceKey(&want.StandIn, l.StandIn)
+		replaceKey(&want.Override, l.Override)
+		replaceKey(&want.Threads, l.Threads)
+		if diff := cmp.Diff(want, p.InLane(&l)); diff != "" {
+			t.Fatal(diff)
+		}
+		if diff := cmp.Diff(before, p); diff != "" {
+			t.Fatalf("the policy itself was changed:\n%s", diff)
+		}
+	})
+}
+
+func replaceKey[T any](key, by *T) {
+	if by != nil {
+		*key = *by
+	}
+}
+
+func TestLabelsAndSizeAdd(t *testing.T) {
+	for _, test := range []struct {
+		name        string
+		is          Condition
+		adds, names bool
+	}{
+		{"nothing", Condition{}, false, false},
+		{"paths", Condition{Paths: []string{"docs/**"}}, false, true},
+		{"any path", Condition{AnyPath: []string{"docs/**"}}, false, true},
+		{"authors", Condition{Authors: []string{"bob"}}, false, true},
+		{"base", Condition{Base: []string{"main"}}, false, true},
+		{"labels", Condition{Labels: []string{"large"}}, true, true},
+		{"size", Condition{OverLines: 500}, true, true},
+		{"labels beside paths", Condition{Labels: []string{"large"}, Paths: []string{"docs/**"}}, true, true},
+	} {
+		if l := (&Lane{If: test.is}); l.Adds() != test.adds || l.If.Names() != test.names {
+			t.Errorf("%s: adds %v, names %v", test.name, l.Adds(), l.If.Names())
+		}
+	}
+}
