@@ -392,6 +392,24 @@ func (m *pageMaker) threadsOf(b quorum.Ballot) (open, resolved int, url string) 
 	return open, resolved, url
 }
 
+// unlinkStatuses takes the addresses out of what rests on a commit status: its creator chose them, and a host of a
+// stranger's may have pages that are called like the repository's. They are shown in the table, and linked nowhere.
+func (m *pageMaker) unlinkStatuses() {
+	m.unlinked = map[string]string{}
+	m.decision.Ballots = slices.Clone(m.decision.Ballots)
+	for i := range m.decision.Ballots {
+		b := &m.decision.Ballots[i]
+		if !m.isStatusReviewer(*b) {
+			continue
+		}
+		m.unlinked[b.Reviewer], b.URL = b.URL, ""
+		b.Findings = slices.Clone(b.Findings)
+		for k := range b.Findings {
+			b.Findings[k].URL = ""
+		}
+	}
+}
+
 func (m *pageMaker) isStatusReviewer(b quorum.Ballot) bool {
 	r := m.reviewer(b)
 	return b.Evidence.Kind == quorum.TextStatus || r != nil && r.Status != ""

@@ -255,24 +255,6 @@ func countNoun(n int, what string) string {
 // countVerb returns "1 thread is" or "2 threads are".
 func countVerb(n int, what string) string { return countNoun(n, what) + " " + isOrAre(n) }
 
-// unlinkStatuses takes the addresses out of what rests on a commit status: its creator chose them, and a host of a
-// stranger's may have pages that are called like the repository's. They are shown in the table, and linked nowhere.
-func (m *pageMaker) unlinkStatuses() {
-	m.unlinked = map[string]string{}
-	m.decision.Ballots = slices.Clone(m.decision.Ballots)
-	for i := range m.decision.Ballots {
-		b := &m.decision.Ballots[i]
-		if !m.isStatusReviewer(*b) {
-			continue
-		}
-		m.unlinked[b.Reviewer], b.URL = b.URL, ""
-		b.Findings = slices.Clone(b.Findings)
-		for k := range b.Findings {
-			b.Findings[k].URL = ""
-		}
-	}
-}
-
 func isOrAre(n int) string {
 	if n == 1 {
 		return "is"
