@@ -453,7 +453,10 @@ func TestTheLawsBite(t *testing.T) {
 }
 
 // outputs are what the action promises (and the program writes).
-var outputs = []string{"verdict", "conclusion", "approvals", "need", "unavailable", "reruns", "check-run-id", "check-url", "next-check-at", "decision"}
+var outputs = []string{
+	"verdict", "conclusion", "approvals", "need", "unavailable", "reruns", "check-run-id", "check-url", "next-check-at", "lane", "need-people", "people",
+	"decision",
+}
 
 func TestTheAction(t *testing.T) {
 	var a action

@@ -102,6 +102,9 @@ func stepOutputs(r runResult) ([]stepOutput, error) {
 		{"check-run-id", idText(r.checkID)},
 		{"check-url", r.checkURL},
 		{"next-check-at", timeText(d.Wake)},
+		{"lane", d.Lane.Name},
+		{"need-people", strconv.Itoa(d.NeedPeople)},
+		{"people", strings.Join(approvingPeople(d), ",")},
 		{"decision", decision},
 	}, nil
 }
@@ -113,6 +116,14 @@ func unavailableReviewers(d quorum.Decision) (names []string) {
 		}
 	}
 	return names
+}
+
+// approvingPeople are the people whose approvals the policy asks for, as far as there are any.
+func approvingPeople(d quorum.Decision) (logins []string) {
+	for _, person := range d.People {
+		logins = append(logins, person.Login)
+	}
+	return logins
 }
 
 // countReruns counts the reruns on this head that GitHub did not refuse.

@@ -60,7 +60,7 @@ func TestRunInAJob(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := runnerOutputs(string(text), false)
-		if err != nil || !slices.Equal(got[:len(test.want)], test.want) || len(got) != 10 {
+		if err != nil || !slices.Equal(got[:len(test.want)], test.want) || len(got) != 13 {
 			t.Errorf("%v: %q", err, got)
 		}
 		if own := g.OwnCheckRuns(g.Head(1)); len(own) != 1 || got[6].value != fmt.Sprint(own[0].ID) || !strings.Contains(got[7].value, "/runs/") {

@@ -102,6 +102,7 @@ func strange(text string) runResult {
 		Decision: quorum.Decision{
 			PR: pr, Head: "3f2c1d9", Base: text, Verdict: quorum.Blocked, Reason: quorum.ReasonTally, Need: 2,
 			Approvals: 1, Objections: 1, Unavailable: 1, Wake: time.Unix(1_800_000_100, 0),
+			Lane: quorum.LaneChoice{Name: "docs" + text, Why: text}, NeedPeople: 1, People: []quorum.StandIn{{Login: "dave" + text}},
 			Ballots: []quorum.Ballot{
 				{
 					Reviewer: "openai" + text,
@@ -235,16 +236,16 @@ func TestOutputs(t *testing.T) {
 		{"reruns", "0"},
 		{"check-run-id", fmt.Sprint(check.ID)},
 	}
-	if len(got) != len(want)+3 || !slices.Equal(got[:len(want)], want) {
-		t.Fatalf("got %q, want %q, an address, a time and the decision", got, want)
+	if len(got) != len(want)+6 || !slices.Equal(got[:len(want)], want) {
+		t.Fatalf("got %q, want %q, an address, a time, lane and people, and the decision", got, want)
 	}
 	if url := got[8]; url.name != "check-url" || !strings.HasSuffix(url.value, fmt.Sprintf("/runs/%d", check.ID)) {
 		t.Errorf("got %q", url)
 	}
-	if got[10].name != "decision" {
-		t.Errorf("got %q", got[10])
+	if got[13].name != "decision" {
+		t.Errorf("got %q", got[13])
 	}
-	wants(t, got[10].value, `"pull_request": "acme/shop#2"`, `"verdict": "blocked"`)
+	wants(t, got[13].value, `"pull_request": "acme/shop#2"`, `"verdict": "blocked"`)
 	summary, err := os.ReadFile(env["GITHUB_STEP_SUMMARY"])
 	if err != nil || !strings.Contains(string(summary), "acme/shop#1") || !strings.Contains(string(summary), "acme/shop#2") {
 		t.Errorf("the summary is %q, %v", summary, err)
@@ -369,6 +370,9 @@ func meant(got []namedValue, words string, windows bool) bool {
 		{"check-run-id", "11"},
 		{"check-url", "https://github.com/acme/shop/runs/11" + words},
 		{"next-check-at", "2027-01-15T08:01:40Z"},
+		{"lane", "docs" + words},
+		{"need-people", "1"},
+		{"people", "dave" + words},
 	}
 	if windows { // there a line break is what it is
 		for i := range want {

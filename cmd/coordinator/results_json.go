@@ -24,6 +24,9 @@ type pullJSON struct {
 	Title       string           `json:"title,omitempty"`
 	Approvals   int              `json:"approvals"`
 	Need        int              `json:"need"`
+	Lane        string           `json:"lane,omitempty"`        // name of the policy's lane; "": none holds
+	NeedPeople  int              `json:"need_people,omitempty"` // approvals that the policy asks of people
+	People      []string         `json:"people,omitempty"`      // people whose approvals are these
 	Unavailable []string         `json:"unavailable,omitempty"`
 	Reruns      int              `json:"reruns"`
 	CheckRunID  int64            `json:"check_run_id,omitempty"`
@@ -51,6 +54,7 @@ func pullAsJSON(pr quorum.PR, look loop.Look, err error) pullJSON {
 		p.Verdict = d.Verdict.String()
 	}
 	p.Approvals, p.Need, p.Unavailable = d.Approvals, d.Need, unavailableReviewers(d)
+	p.Lane, p.NeedPeople, p.People = d.Lane.Name, d.NeedPeople, approvingPeople(d)
 	p.Reruns, p.NextCheckAt, p.Decision = countReruns(look.Snapshot.Record), timeText(d.Wake), &d
 	return p
 }

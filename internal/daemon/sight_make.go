@@ -33,7 +33,7 @@ func newSight(web string, l loop.Look, was dashboard.Sight) *dashboard.Sight {
 		PR: pr.String(), URL: fmt.Sprintf("%s/%s/%s/pull/%d", web, pr.Owner, pr.Repo, pr.Number), Title: pr.Title, Head: pr.Head,
 		Base: pr.BaseRef, Draft: pr.Draft, At: l.Snapshot.Began, Check: l.Check.Name, Says: l.Check.Title,
 		Status: l.Check.Status, Conclusion: l.Check.Conclusion, Verdict: dec.Verdict.String(), Reason: string(dec.Reason),
-		Need: dec.Need, Approvals: dec.Approvals,
+		Need: dec.Need, Approvals: dec.Approvals, PolicyLane: dec.Lane.Name, LaneWhy: dec.Lane.Why, NeedPeople: dec.NeedPeople,
 		Start: dec.Start, GraceEnd: dec.GraceEnd, Wake: dec.Wake, Threads: l.Check.Threads,
 	}
 	if !dec.GraceEnd.IsZero() {
@@ -42,13 +42,25 @@ func newSight(web string, l loop.Look, was dashboard.Sight) *dashboard.Sight {
 	if !dec.Start.IsZero() && l.Policy.Deadline > 0 {
 		s.Deadline = dec.Start.Add(l.Policy.Deadline)
 	}
+	for _, person := range dec.People {
+		s.People = append(s.People, person.Login)
+	}
 	page := l.Check.Page.Brief()
 	s.Page = &page
 	same := was.Head == s.Head && was.Base == s.Base
 	for _, b := range dec.Ballots {
 		lane := dashboard.Lane{
 			Name: b.Reviewer, Vote: b.Vote.String(), Why: sentenceOf(b), Required: b.Required, Shadow: b.Shadow, URL: b.URL,
-			Deadline: b.Deadline, VotedAt: b.At,
+			Deadline: b.Deadline, VotedAt: b.At, Again: b.Again, Asked: b.Asked, Flipped: b.Flipped,
+		}
+		if !b.Voter() {
+			lane.Excused = string(b.Excused)
+		}
+		switch b.Reason {
+		case quorum.ReasonCarried:
+			lane.Carried = b.Detail
+		case quorum.ReasonOverridden:
+			lane.Accepted = b.Detail
 		}
 		heard := quorum.DriftOf(b.Reviewer, l.Snapshot.Heard, 0)
 		lane.Answers, lane.Unread, lane.Drift = heard.Answers, heard.Unread, report.DriftSentence(heard)

@@ -221,11 +221,20 @@ func showVote(s Sight, lane int, now time.Time) boardVote {
 	if l.Drift != "" {
 		v.Drift = v.Name + ": " + boardClip(l.Drift, 200)
 	}
-	if l.Required {
+	switch {
+	case l.Required && l.Again:
+		v.Notes = append(v.Notes, "required: it objected before")
+	case l.Required:
 		v.Notes = append(v.Notes, "required")
 	}
 	if l.Shadow {
 		v.Notes = append(v.Notes, "does not count")
+	}
+	if l.Excused != "" {
+		v.Notes = append(v.Notes, "no vote here")
+		if l.VotedAt.IsZero() && l.Vote == quorum.Unavailable.String() { // nothing is expected of it
+			v.Mark = boardMark{"none", "dash", "calm"}
+		}
 	}
 	when := func(name string, at time.Time) {
 		if !at.IsZero() {
@@ -259,9 +268,19 @@ func showAttempt(s Sight, a AttemptBar, now time.Time) boardAttempt {
 
 func factsOf(s Sight, row store.Row, now time.Time) []boardFact {
 	facts := []boardFact{
-		{Name: "Approvals", Text: fmt.Sprintf("%d of %d", s.Approvals, s.Need)},
+		{Name: "Approvals", Text: approvalsOf(s)},
 		{Name: "Commit", Text: boardClip(s.Head, 12), Code: true},
 		{Name: "Into", Text: boardClip(s.Base, 100), Code: true},
+	}
+	if s.NeedPeople > 0 {
+		facts = append(facts, boardFact{Name: "People", Text: peopleOf(s)})
+	}
+	if s.PolicyLane != "" {
+		text := boardClip(s.PolicyLane, 80)
+		if s.LaneWhy != "" {
+			text += " · " + boardClip(s.LaneWhy, 120)
+		}
+		facts = append(facts, boardFact{Name: "Lane", Text: text})
 	}
 	if s.Check != "" {
 		facts = append(
@@ -288,6 +307,27 @@ func factsOf(s Sight, row store.Row, now time.Time) []boardFact {
 	when("Next look", row.Due)
 	when("Looked at", row.Seen)
 	return facts
+}
+
+// approvalsOf says how many reviewers approve.
+func approvalsOf(s Sight) string {
+	if s.Need == 0 && s.Verdict != quorum.Ended.String() {
+		return "none needed"
+	}
+	return fmt.Sprintf("%d of %d", s.Approvals, s.Need)
+}
+
+// peopleOf says how many people approve of those that the policy asks for, and who.
+func peopleOf(s Sight) string {
+	text := fmt.Sprintf("%d of %d", len(s.People), s.NeedPeople)
+	names := make([]string, 0, len(s.People))
+	for _, login := range s.People[:min(len(s.People), 8)] {
+		names = append(names, boardClip(login, 60))
+	}
+	if len(names) > 0 {
+		text += ": " + strings.Join(names, ", ")
+	}
+	return text
 }
 
 func firstOf(a, b string) string {

@@ -17,6 +17,8 @@ type boardSaid struct {
 	Notes    []boardNote
 	Findings []boardFinding
 	More     string // how many findings are not shown; "": none
+	Rules    [][]boardWords
+	Heard    [][]boardWords
 	Next     [][]boardWords
 	Path     []boardPast
 	Quorum   []boardWords
@@ -83,13 +85,18 @@ func showSaid(s Sight) *boardSaid {
 	if more := p.Came - shown; more > 0 && len(said.Findings) > 0 {
 		said.More = fmt.Sprintf("%d more in the check.", more)
 	}
-	for _, next := range p.Next {
-		said.Next = append(said.Next, showPhrase(s, next))
-	}
+	said.Rules, said.Heard, said.Next = showPhrases(s, p.Rules), showPhrases(s, p.Heard), showPhrases(s, p.Next)
 	for _, m := range p.Path {
 		said.Path = append(said.Path, boardPast{boardClip(m.Time, 40), showPhrase(s, m.What)})
 	}
 	return said
+}
+
+func showPhrases(s Sight, all []report.Phrase) (shown [][]boardWords) {
+	for _, p := range all {
+		shown = append(shown, showPhrase(s, p))
+	}
+	return shown
 }
 
 // showPhrase words a phrase; what is linked leads to the pull request's host.

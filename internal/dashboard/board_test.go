@@ -281,6 +281,41 @@ func TestBoardSaysWhatTheCheckSays(t *testing.T) {
 	}
 }
 
+// The lane, people, who has no vote here and what people said stand on the page and in the API.
+func TestBoardShowsTheRules(t *testing.T) {
+	s := openTable(t)
+	sight := scenePassed()
+	sight.Need, sight.Approvals, sight.PolicyLane, sight.LaneWhy, sight.NeedPeople, sight.People = 0, 0, "docs", "docs only", 2, []string{"dave"}
+	sight.Lanes[0] = Lane{Name: "openai", Vote: "unavailable", Excused: "other_lane", Why: "it has no vote in this lane"}
+	sight.Lanes[1].Required, sight.Lanes[1].Again = true, true
+	sight.Page = &report.Page{
+		Rules: []report.Phrase{{{Text: "The lane "}, {Text: "docs", From: report.FromName}, {Text: " holds."}}},
+		Heard: []report.Phrase{{{Text: "bob", From: report.FromName}, {Text: ": not heard."}}},
+	}
+	lay(t, s, sight, sceneNow, "")
+	_, number, _ := strings.Cut(sight.PR, "#")
+	page := askBoard(t, boardOf(s), "/pulls/acme/shop/"+number).Body.String()
+	for _, want := range []string{
+		`<h2 id="which-rules">Which rules hold here</h2>`, "<li>The lane <bdi>docs</bdi> holds.</li>", `<h2 id="heard">What people asked for</h2>`,
+		"<li><bdi>bob</bdi>: not heard.</li>", "<dt>Approvals</dt><dd><bdi>none needed</bdi>", "<dt>People</dt><dd><bdi>1 of 2: dave</bdi>",
+		"<dt>Lane</dt><dd><bdi>docs · docs only</bdi>", `<span class="note">no vote here</span>`, `<span class="note">required: it objected before</span>`,
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("it does not say %s", want)
+		}
+	}
+	mux := http.NewServeMux()
+	API{Store: s, Now: func() time.Time { return sceneNow }}.Routes(mux)
+	answer := askBoard(t, mux, "/api/v1/pulls/acme/shop/"+number).Body.String()
+	for _, want := range []string{
+		`"lane":"docs"`, `"lane_why":"docs only"`, `"need_people":2`, `"people":["dave"]`, `"excused":"other_lane"`, `"objected_before":true`,
+	} {
+		if !strings.Contains(answer, want) {
+			t.Errorf("the API does not say %s", want)
+		}
+	}
+}
+
 // A list of many pull requests leaves out what the checks say; a pull request's own answer has it.
 func TestAPIShowsThePageOfOne(t *testing.T) {
 	s := openTable(t)
@@ -456,12 +491,16 @@ func TestBoardEscapes(t *testing.T) {
 	s := openTable(t)
 	sight := sceneWaiting()
 	sight.URL = "javascript:alert(5)"
-	for _, text := range []*string{&sight.Title, &sight.Says, &sight.Head, &sight.Base, &sight.Check, &sight.Status, &sight.Reason} {
+	for _, text := range []*string{
+		&sight.Title, &sight.Says, &sight.Head, &sight.Base, &sight.Check, &sight.Status, &sight.Reason, &sight.PolicyLane, &sight.LaneWhy,
+	} {
 		*text = hostile
 	}
+	sight.NeedPeople, sight.People = 1, []string{hostile}
 	for i := range sight.Lanes {
 		l := &sight.Lanes[i]
 		l.Name, l.Why, l.URL = hostile, hostile, "javascript:alert(6)"
+		l.Excused, l.Carried, l.Accepted = hostile, hostile, hostile
 		for j := range l.Attempts {
 			l.Attempts[j].Came, l.Attempts[j].URL = hostile, "https://evil.example/phish"
 		}

@@ -27,8 +27,12 @@ type Sight struct {
 	Reason     string    `json:"reason"`
 	Need       int       `json:"need"`
 	Approvals  int       `json:"approvals"`
-	Start      time.Time `json:"start,omitzero"`     // of the cycle: all clocks count from it
-	GraceEnd   time.Time `json:"grace_end,omitzero"` // it passes then
+	PolicyLane string    `json:"lane,omitempty"`        // name of the policy's lane that holds; hostile, as its reason
+	LaneWhy    string    `json:"lane_why,omitempty"`    // the reason that the policy gives
+	NeedPeople int       `json:"need_people,omitempty"` // approvals that the policy asks of people
+	People     []string  `json:"people,omitempty"`      // people whose approvals are these
+	Start      time.Time `json:"start,omitzero"`        // of the cycle: all clocks count from it
+	GraceEnd   time.Time `json:"grace_end,omitzero"`    // it passes then
 	GraceFrom  time.Time `json:"grace_from,omitzero"`
 	Deadline   time.Time `json:"deadline,omitzero"`    // what is pending then is unavailable
 	Wake       time.Time `json:"next_change,omitzero"` // when the decision can next change by itself
@@ -45,15 +49,21 @@ type Lane struct {
 	Why      string       `json:"why"`  // one sentence; hostile parts of it are quoted
 	Required bool         `json:"required,omitempty"`
 	Shadow   bool         `json:"shadow,omitempty"`
-	URL      string       `json:"url,omitempty"`      // of the evidence, else of the run
-	Deadline time.Time    `json:"deadline,omitzero"`  // pending: unavailable from then on
-	VotedAt  time.Time    `json:"voted_at,omitzero"`  // when the vote was cast
-	RerunAt  time.Time    `json:"rerun_at,omitzero"`  // when it will be run again
-	Answers  int          `json:"answers,omitempty"`  // its newest ones in the repository, at most 20
-	Unread   int          `json:"unread,omitempty"`   // of them: nobody understood them
-	Drift    string       `json:"drift,omitempty"`    // what a person should know of that
-	Warned   string       `json:"warned,omitempty"`   // the kind of the last warning of it on this head, see package report
-	Attempts []AttemptBar `json:"attempts,omitempty"` // oldest first
+	Excused  string       `json:"excused,omitempty"`         // why it has no vote on this pull request: other_lane, when
+	Again    bool         `json:"objected_before,omitempty"` // to the last head that it judged, and is required for that
+	Carried  string       `json:"carried_from,omitempty"`    // the earlier head that it approved, with the same diff
+	Accepted string       `json:"accepted_by,omitempty"`     // who accepted the change over its objection
+	Asked    int          `json:"answers_on_diff,omitempty"` // verdicts that it gave on this diff, where they are several
+	Flipped  bool         `json:"flipped,omitempty"`         // it approves, and objected to this diff before
+	URL      string       `json:"url,omitempty"`             // of the evidence, else of the run
+	Deadline time.Time    `json:"deadline,omitzero"`         // pending: unavailable from then on
+	VotedAt  time.Time    `json:"voted_at,omitzero"`         // when the vote was cast
+	RerunAt  time.Time    `json:"rerun_at,omitzero"`         // when it will be run again
+	Answers  int          `json:"answers,omitempty"`         // its newest ones in the repository, at most 20
+	Unread   int          `json:"unread,omitempty"`          // of them: nobody understood them
+	Drift    string       `json:"drift,omitempty"`           // what a person should know of that
+	Warned   string       `json:"warned,omitempty"`          // the kind of the last warning of it on this head, see package report
+	Attempts []AttemptBar `json:"attempts,omitempty"`        // oldest first
 }
 
 // An AttemptBar is one attempt of a reviewer.

@@ -68,7 +68,8 @@ func laneGoldens() []golden {
 				Added: []string{"security"}, By: []quorum.Condition{{Labels: []string{"security", "crypto"}}},
 				Not: []quorum.LaneNot{
 					{Name: "docs", Reason: quorum.ReasonLaneGuard, Detail: ".github/copilot-instructions.md"},
-					{Name: "lockfile", Reason: quorum.ReasonLaneBase, Detail: "release/1"}, {Name: "robot", Reason: quorum.ReasonLanePolicy, Detail: ".github/review-coordinator.yml"},
+					{Name: "lockfile", Reason: quorum.ReasonLaneBase, Detail: "release/1"},
+					{Name: "robot", Reason: quorum.ReasonLanePolicy, Detail: ".github/review-coordinator.yml"},
 				},
 			}, 2),
 			title: "1 of 2 approvals; waiting for gemini until 14:20 UTC", status: "in_progress/",
@@ -156,7 +157,10 @@ func laneGoldens() []golden {
 				d.Reason = quorum.ReasonRequired
 			}),
 			title: "Unverified: required gemini (objected before) unavailable; 2 of 2 approvals", status: "completed/action_required",
-			says: []string{"gemini (required: it objected before)", "The quorum cannot do without gemini: the last commit of this pull request that it judged, it objected to."},
+			says: []string{
+				"gemini (required: it objected before)",
+				"The quorum cannot do without gemini: the last commit of this pull request that it judged, it objected to.",
+			},
 		},
 		{
 			name: "objection-came-along", policy: func(p *quorum.Policy) { p.Reroll, p.Override = quorum.RerollPerson, quorum.Maintain },

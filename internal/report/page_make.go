@@ -33,7 +33,7 @@ func PageOf(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, rec quorum.Re
 	m.page.Lead = m.lead()
 	m.page.Steps = m.steps()
 	m.page.Rows = m.rows()
-	m.page.Rules = m.rulesHere()
+	m.page.Rules = ruleTeller{policy: p, snapshot: s, decision: d, record: rec}.rulesHere()
 	m.page.Heard = heardCommands(d, rec)
 	m.page.Next = m.nextSteps()
 	m.page.Notes = m.notes()
@@ -120,7 +120,8 @@ func undoneSaid(d quorum.Decision, rec quorum.Record) Phrase {
 func (m *pageMaker) leadSentence() Phrase {
 	d := m.decision
 	switch d.Reason {
-	case quorum.ReasonTally, quorum.ReasonRequired, quorum.ReasonStandIn, quorum.ReasonPeople, quorum.ReasonTooFew, quorum.ReasonNoReview, "":
+	case "", quorum.ReasonTally, quorum.ReasonRequired, quorum.ReasonStandIn,
+		quorum.ReasonPeople, quorum.ReasonTooFew, quorum.ReasonNoReview: // of the votes
 	default:
 		if d.Verdict == quorum.Blocked || d.Verdict == quorum.Passed { // unreachable unless Decide has another reason for them
 			return wordsPhrase("%s", upperFirst(Sentence(d.Reason)))
@@ -140,7 +141,7 @@ func (m *pageMaker) leadSentence() Phrase {
 		return t
 	case quorum.Passed:
 		if d.Need == 0 {
-			return slices.Concat(m.noReviewSaid(), wordsPhrase(", and nobody objects"))
+			return slices.Concat(noReviewSaid(d.Lane), wordsPhrase(", and nobody objects"))
 		}
 		return slices.Concat(wordsPhrase("Enough reviewers approved this commit, and nobody objects: %s", approvalCount(d)), carriedSaid(d))
 	case quorum.Blocked:
@@ -155,8 +156,8 @@ func (m *pageMaker) leadSentence() Phrase {
 }
 
 // noReviewSaid says that the lane needs no review, and why.
-func (m *pageMaker) noReviewSaid() Phrase {
-	switch lane := m.decision.Lane; {
+func noReviewSaid(lane quorum.LaneChoice) Phrase {
+	switch {
 	case lane.Why != "":
 		return fillPhrase("No review is needed: %s", namePhrase(lane.Why))
 	case lane.Name != "":
@@ -245,7 +246,7 @@ func (m *pageMaker) missingSaid() Phrase {
 	t := wordsPhrase("Too few reviewers approve this commit, and none objects: %s", approvalCount(d))
 	switch {
 	case d.Reason == quorum.ReasonPeople && d.Need == 0:
-		return slices.Concat(m.noReviewSaid(), wordsPhrase(". What is missing is %s", missingPeople(d)))
+		return slices.Concat(noReviewSaid(d.Lane), wordsPhrase(". What is missing is %s", missingPeople(d)))
 	case d.Reason == quorum.ReasonPeople && len(d.StandIns) > 0:
 		return wordsPhrase("A person stands in for the approvals of reviewers that are missing, and nobody objects. What is missing is %s", missingPeople(d))
 	case d.Reason == quorum.ReasonPeople:
@@ -391,9 +392,6 @@ func (m *pageMaker) threadsOf(b quorum.Ballot) (open, resolved int, url string) 
 	return open, resolved, url
 }
 
-// countVerb returns "1 thread is" or "2 threads are".
-func countVerb(n int, what string) string { return countNoun(n, what) + " " + isOrAre(n) }
-
 // unlinkStatuses takes the addresses out of what rests on a commit status: its creator chose them, and a host of a
 // stranger's may have pages that are called like the repository's. They are shown in the table, and linked nowhere.
 func (m *pageMaker) unlinkStatuses() {
@@ -483,11 +481,7 @@ func (m *pageMaker) nextSteps() (items []Phrase) {
 		case b.Vote == quorum.Unavailable && b.Open && b.Voter():
 			items = append(items, fillPhrase("%s: an answer may still come, and would count.", namePhrase(b.Reviewer)))
 		case b.Vote == quorum.Object && b.Voter() && b.Reason == quorum.ReasonLookingAgain:
-			says := "%s looks again: an approval of its own ends its objection."
-			if p.Reroll == quorum.RerollPerson {
-				says = "%s looks again: its approval counts once a person has ended its objection."
-			}
-			items = append(items, fillPhrase(says, namePhrase(b.Reviewer)))
+			items = append(items, lookingAgainSaid(p, b))
 		}
 	}
 	switch d.Verdict {
@@ -510,6 +504,15 @@ func (m *pageMaker) nextSteps() (items []Phrase) {
 	case quorum.Ended:
 	}
 	return items
+}
+
+// lookingAgainSaid says what an answer of a reviewer whose objection stands would be good for.
+func lookingAgainSaid(p quorum.Policy, b quorum.Ballot) Phrase {
+	says := "%s looks again: an approval of its own ends its objection."
+	if p.Reroll == quorum.RerollPerson {
+		says = "%s looks again: its approval counts once a person has ended its objection."
+	}
+	return fillPhrase(says, namePhrase(b.Reviewer))
 }
 
 // pendingSteps say how long pending reviewers have, and what happens in the meantime. Why they are pending stands in the
@@ -626,7 +629,7 @@ func (m *pageMaker) policyURL() string {
 // footer says by which rules it was decided, and where to read on.
 func (m *pageMaker) footer() (f PageFooter) {
 	s, d := m.snapshot, m.decision
-	f.Quorum = m.quorumSaid()
+	f.Quorum = quorumSaid(m.policy, d)
 	if url := m.policyURL(); url != "" {
 		f.Policy = linkPhrase(d.PR, wordsPhrase("the policy file"), url)
 	}
@@ -644,8 +647,7 @@ func (m *pageMaker) footer() (f PageFooter) {
 }
 
 // quorumSaid says how many must approve, and who among them.
-func (m *pageMaker) quorumSaid() (says Phrase) {
-	p, d := m.policy, m.decision
+func quorumSaid(p quorum.Policy, d quorum.Decision) (says Phrase) {
 	if p.Need < 1 && len(p.Rules) == 0 || len(p.Reviewers) == 0 {
 		return nil
 	}
@@ -674,11 +676,4 @@ func (m *pageMaker) quorumSaid() (says Phrase) {
 		says = append(says, Span{Text: fmt.Sprintf(", and %d people besides", d.NeedPeople)})
 	}
 	return append(says, Span{Text: ", and none may object"})
-}
-
-func upperFirst(s string) string {
-	if s == "" {
-		return s
-	}
-	return strings.ToUpper(s[:1]) + s[1:]
 }

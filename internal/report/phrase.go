@@ -100,6 +100,14 @@ func joinPhrases(all []Phrase) Phrase {
 	return p
 }
 
+// objectionsOf returns "the objection of gemini", of several "the objections of gemini and kim".
+func objectionsOf(names []Phrase) Phrase {
+	if len(names) == 1 {
+		return fillPhrase("the objection of %s", names[0])
+	}
+	return fillPhrase("the objections of %s", joinPhrases(names))
+}
+
 // Plain shows p on one line of a terminal or a log: no control character of a stranger's gets there, and no words of his
 // that read like ours.
 func (p Phrase) Plain() string {

@@ -152,30 +152,9 @@ func fitRecord(rec quorum.Record) quorum.Record {
 	if size() <= maxRecord {
 		return rec
 	}
-	answers, refusals, commands, past := rec.Answers, rec.Refusals, rec.Commands, rec.Past
-	objections := slices.DeleteFunc(slices.Clone(rec.Objections), func(o quorum.Objection) bool { return o.Answered })
+	whole := rec
 	for _, n := range []int{600, 300, 120, 40, 0} {
-		rec.Answers, rec.Objections, rec.Refusals = slices.Clone(answers), slices.Clone(objections), slices.Clone(refusals)
-		for i := range rec.Answers {
-			rec.Answers[i].Excerpt = cutBytes(rec.Answers[i].Excerpt, n)
-		}
-		for i := range rec.Objections {
-			rec.Objections[i].Excerpt = cutBytes(rec.Objections[i].Excerpt, n)
-		}
-		for i := range rec.Refusals {
-			rec.Refusals[i].Detail = cutBytes(rec.Refusals[i].Detail, n)
-		}
-		rec.Commands, rec.Past = slices.Clone(commands), slices.Clone(past)
-		for i := range rec.Commands {
-			rec.Commands[i].Reason = cutBytes(rec.Commands[i].Reason, n)
-		}
-		for i := range rec.Past {
-			p := &rec.Past[i]
-			p.Objections = slices.DeleteFunc(slices.Clone(p.Objections), func(o quorum.Objection) bool { return o.Answered })
-			for k := range p.Objections {
-				p.Objections[k].Excerpt = cutBytes(p.Objections[k].Excerpt, n)
-			}
-		}
+		rec = withExcerptsOf(whole, n)
 		if size() <= maxRecord {
 			return rec
 		}
@@ -203,12 +182,12 @@ func fitRecord(rec quorum.Record) quorum.Record {
 			rec.Past[i].Objections[k].URL = ""
 		}
 	}
-	answers = rec.Answers
+	answers := rec.Answers
 	if drop(len(answers), maxRecord, func(k int) { rec.Answers = answers[k:] }) || size() <= hardMaxRecord {
 		return rec
 	}
 	runs, intents, objections, refusals := rec.Runs, rec.Intents, rec.Objections, rec.Refusals
-	commands, past = rec.Commands, rec.Past
+	commands, past := rec.Commands, rec.Past
 	switch {
 	case drop(len(runs), hardMaxRecord, func(k int) { rec.Runs = runs[k:] }):
 	case drop(len(refusals), hardMaxRecord, func(k int) { rec.Refusals = refusals[k:] }):
@@ -218,6 +197,34 @@ func fitRecord(rec quorum.Record) quorum.Record {
 	case drop(len(intents), hardMaxRecord, func(k int) { rec.Intents = intents[k:] }):
 	default:
 		rec.Pass = nil // it is then earned anew
+	}
+	return rec
+}
+
+// withExcerptsOf returns rec without answered objections, and with at most n bytes of each text of a stranger's. Its
+// lists are its own.
+func withExcerptsOf(rec quorum.Record, n int) quorum.Record {
+	unanswered := func(all []quorum.Objection) []quorum.Objection {
+		all = slices.DeleteFunc(slices.Clone(all), func(o quorum.Objection) bool { return o.Answered })
+		for i := range all {
+			all[i].Excerpt = cutBytes(all[i].Excerpt, n)
+		}
+		return all
+	}
+	rec.Answers, rec.Refusals = slices.Clone(rec.Answers), slices.Clone(rec.Refusals)
+	rec.Commands, rec.Past = slices.Clone(rec.Commands), slices.Clone(rec.Past)
+	for i := range rec.Answers {
+		rec.Answers[i].Excerpt = cutBytes(rec.Answers[i].Excerpt, n)
+	}
+	for i := range rec.Refusals {
+		rec.Refusals[i].Detail = cutBytes(rec.Refusals[i].Detail, n)
+	}
+	for i := range rec.Commands {
+		rec.Commands[i].Reason = cutBytes(rec.Commands[i].Reason, n)
+	}
+	rec.Objections = unanswered(rec.Objections)
+	for i := range rec.Past {
+		rec.Past[i].Objections = unanswered(rec.Past[i].Objections)
 	}
 	return rec
 }

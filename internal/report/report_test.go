@@ -358,8 +358,10 @@ func show(c Check) string {
 
 // Every reason has a sentence of its own, and advice unless it is one of those about which nobody can do anything.
 func TestEveryReasonHasItsWords(t *testing.T) {
-	silent := []string{"doubt", "silent", "running", "approved", "resolved", "below", "not_received", "tally", "closed", "off", "nopolicy", "stand_in",
-		"other_lane", "when", "carried", "noreview", "lane_base", "lane_guard", "lane_policy", "lane_links"}
+	silent := []string{
+		"doubt", "silent", "running", "approved", "resolved", "below", "not_received", "tally", "closed", "off", "nopolicy", "stand_in",
+		"other_lane", "when", "carried", "noreview", "lane_base", "lane_guard", "lane_policy", "lane_links",
+	}
 	file, err := parser.ParseFile(token.NewFileSet(), "../quorum/ballot.go", nil, 0)
 	if err != nil {
 		t.Fatal(err)

@@ -12,8 +12,16 @@ import (
 // here, whose approvals count once, who must answer because it objected before, and what came over from an earlier
 // commit. Where the policy says none of that, there is nothing to say.
 
+// A ruleTeller tells which rules hold for a decision.
+type ruleTeller struct {
+	policy   quorum.Policy
+	snapshot quorum.Snapshot
+	decision quorum.Decision
+	record   quorum.Record
+}
+
 // rulesHere says which rules hold here, where that is not plain.
-func (m *pageMaker) rulesHere() (says []Phrase) {
+func (m ruleTeller) rulesHere() (says []Phrase) {
 	if m.decision.Verdict == quorum.Ended || len(m.decision.Ballots) == 0 {
 		return nil
 	}
@@ -24,7 +32,7 @@ func (m *pageMaker) rulesHere() (says []Phrase) {
 const maxLanesSaid = 8
 
 // laneRules say which lane holds and why, which ones ask more besides, and which do not hold although they look so.
-func (m *pageMaker) laneRules() (says []Phrase) {
+func (m ruleTeller) laneRules() (says []Phrase) {
 	lane := m.decision.Lane
 	by := lane.By
 	if lane.Name != "" {
@@ -77,7 +85,7 @@ func whyNoLane(not quorum.LaneNot) Phrase {
 }
 
 // conditionSaid says what of a pull request a condition names, as the end of a sentence.
-func (m *pageMaker) conditionSaid(c quorum.Condition) Phrase {
+func (m ruleTeller) conditionSaid(c quorum.Condition) Phrase {
 	pull := m.snapshot.PR
 	var parts []Phrase
 	if len(c.Paths) > 0 {
@@ -128,7 +136,7 @@ func oneOf(all []string) (p Phrase) {
 }
 
 // voterRules say who has no vote here, whose approvals count once, and who must answer because it objected before.
-func (m *pageMaker) voterRules() (says []Phrase) {
+func (m ruleTeller) voterRules() (says []Phrase) {
 	of := map[quorum.Reason][]Phrase{}
 	families := map[string][]Phrase{}
 	var order []string
@@ -183,7 +191,7 @@ func (m *pageMaker) voterRules() (says []Phrase) {
 }
 
 // peopleRules say whose approvals are needed beside the reviewers'.
-func (m *pageMaker) peopleRules() []Phrase {
+func (m ruleTeller) peopleRules() []Phrase {
 	d := m.decision
 	if d.NeedPeople == 0 {
 		return nil
@@ -218,15 +226,8 @@ func countPeople(n int) string {
 	return fmt.Sprintf("%d people", n)
 }
 
-func lowerFirst(s string) string {
-	if s == "" {
-		return s
-	}
-	return strings.ToLower(s[:1]) + s[1:]
-}
-
 // diffRules say what came over from an earlier commit with the same diff, and who changed its mind about this one.
-func (m *pageMaker) diffRules() (says []Phrase) {
+func (m ruleTeller) diffRules() (says []Phrase) {
 	d := m.decision
 	type fromHead struct {
 		head      string
@@ -270,7 +271,7 @@ func (m *pageMaker) diffRules() (says []Phrase) {
 }
 
 // carriedFrom returns the earlier commit to which b's reviewer objected, if that is why it objects; "" else.
-func (m *pageMaker) carriedFrom(b quorum.Ballot) string {
+func (m ruleTeller) carriedFrom(b quorum.Ballot) string {
 	if b.Vote != quorum.Object || !b.Voter() {
 		return ""
 	}

@@ -14,17 +14,6 @@ import (
 // such, or by the word of a person who may accept over it; a person's approval fills what is missing, and only that,
 // where the policy lets it.
 
-// Who can do something. In a format, %s is the reviewers that it is about.
-const (
-	whoAuthor     = "You"                             // whoever opened the pull request
-	whoBotsKeeper = "Whoever looks after this branch" // in place of an author that is no person
-	whoWriter     = "A person with write permission"
-	whoMaintainer = "A maintainer"
-	whoOperator   = "Whoever runs %s"
-	whoUs         = "Whoever runs the coordinator"
-	hadNoHand     = " who had no hand in the change"
-)
-
 // A stepDraft is a step for which reviewers are still collected.
 type stepDraft struct {
 	who, what string // formats: %s are the reviewers, at most once in both together; what stands in [] is linked
@@ -192,7 +181,7 @@ func (m *pageMaker) addObjections(l *stepList) {
 	if d.Objections > 0 {
 		m.addFix(l)
 	}
-	m.addSettle(l, people)
+	l.addSettle(m.author(), people)
 	for _, b := range d.Ballots {
 		if !b.Voter() || b.Vote != quorum.Object {
 			continue
@@ -207,11 +196,11 @@ func (m *pageMaker) addObjections(l *stepList) {
 			l.add(whoWriter, "["+m.startVerb(b)+"]: its own approval ends its objection.", b.URL, who)
 		}
 	}
-	m.addAccept(l)
+	l.addAccept(m.policy, d)
 }
 
 // addSettle adds what ends the objections of people, where the policy asks people: nobody else ends them by a push.
-func (m *pageMaker) addSettle(l *stepList, people []string) {
+func (l *stepList) addSettle(author string, people []string) {
 	if len(people) == 0 {
 		return
 	}
@@ -219,14 +208,13 @@ func (m *pageMaker) addSettle(l *stepList, people []string) {
 	for _, login := range people {
 		names = append(names, namePhrase(login))
 	}
-	l.addFilled(m.author(), fillPhrase("Settle what %s asks for, and ask for a new review.", joinPhrases(names)), "")
+	l.addFilled(author, fillPhrase("Settle what %s asks for, and ask for a new review.", joinPhrases(names)), "")
 	l.addFilled(whoWriter+hadNoHand, fillPhrase("Dismiss the review of %s, if what it asks for is not needed.", joinPhrases(names)), "")
 }
 
 // addAccept adds the words by which a person who may accepts the change over the objections.
-func (m *pageMaker) addAccept(l *stepList) {
-	d := m.decision
-	if m.policy.Override == 0 || d.Objections == 0 || d.Head == "" {
+func (l *stepList) addAccept(p quorum.Policy, d quorum.Decision) {
+	if p.Override == 0 || d.Objections == 0 || d.Head == "" {
 		return
 	}
 	var names []Phrase
@@ -236,21 +224,13 @@ func (m *pageMaker) addAccept(l *stepList) {
 		}
 	}
 	line := Phrase{{Text: "/review-coordinator accept " + cutBytes(d.Head, acceptedDigits) + " <why>", From: FromWriting}}
-	l.addFilled(personWith(m.policy.Override), fillPhrase(
+	l.addFilled(personWith(p.Override), fillPhrase(
 		"Comment %s, with your reason at its end, if the change is right as it is: that ends %s.", line, objectionsOf(names),
 	), "")
 }
 
 // acceptedDigits is how much of a commit's id the line to copy holds: seven are enough for it to be heard.
 const acceptedDigits = 12
-
-// objectionsOf returns "the objection of gemini", of several "the objections of gemini and kim".
-func objectionsOf(names []Phrase) Phrase {
-	if len(names) == 1 {
-		return fillPhrase("the objection of %s", names[0])
-	}
-	return fillPhrase("the objections of %s", joinPhrases(names))
-}
 
 // addFix adds what the author can do about objections: what they name, and a push.
 func (m *pageMaker) addFix(l *stepList) {
@@ -405,18 +385,6 @@ func enoughApprovals(d quorum.Decision) string {
 		return fmt.Sprintf("%d such approvals are enough", n)
 	default:
 		return fmt.Sprintf("%d such approvals, by different people, are enough", n)
-	}
-}
-
-// personWith names those who have at least that permission and had no hand in the change.
-func personWith(p quorum.Permission) string {
-	switch p {
-	case quorum.Maintain:
-		return whoMaintainer + " (permission maintain or admin)" + hadNoHand
-	case quorum.Admin:
-		return "An administrator" + hadNoHand
-	default:
-		return whoWriter + hadNoHand
 	}
 }
 

@@ -120,13 +120,6 @@ func (p Page) renderFindings(room int) string {
 	return head + b.String()
 }
 
-func isOrAre(n int) string {
-	if n == 1 {
-		return "is"
-	}
-	return "are"
-}
-
 // renderMarkdown quotes f with at most most bytes of each text, and reports whether one was cut.
 func (f PageFinding) renderMarkdown(most int) (text string, short bool) {
 	var b strings.Builder

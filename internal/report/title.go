@@ -305,7 +305,8 @@ func unverifiedTitle(p quorum.Policy, d quorum.Decision) string {
 	case quorum.ReasonSiblings:
 		return "Unverified: pull requests " + joinNames(siblingNumbers(d)) + " have the same head commit"
 	case quorum.ReasonRequired:
-		return "Unverified: required " + joinNames(missingRequired(d)) + "; " + approvalCount(d) + carriedTitle(d) + overriddenTitle(d) + guardedTitle(d)
+		t := "Unverified: required " + joinNames(missingRequired(d)) + "; " + approvalCount(d)
+		return t + carriedTitle(d) + overriddenTitle(d) + guardedTitle(d)
 	case quorum.ReasonPeople:
 		t := "Unverified: " + approvalCount(d) + carriedTitle(d)
 		if len(d.StandIns) > 0 {
@@ -348,14 +349,6 @@ func tooFewSaid(p quorum.Policy, d quorum.Decision) string {
 		return fmt.Sprintf("no %s votes here, %d must approve", ones, d.Need)
 	}
 	return fmt.Sprintf("%d %s %s here, %d must approve", n, pluralWord(n, ones, many), pluralWord(n, "votes", "vote"), d.Need)
-}
-
-// pluralWord returns the word for one, or the one for many.
-func pluralWord(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
 }
 
 // voterCount says how many vote on the pull request, and what is counted: reviewers, or families of them.
