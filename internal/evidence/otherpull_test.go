@@ -264,7 +264,6 @@ func TestMissingSameBranch(t *testing.T) {
 			true,
 		},
 		"a status":              {onHead(sonar()).status(5, 50, "success"), true},
-		"one on one head of it": {onHead(sonar()).status(5, 50, "success").with(func(x *scene) { x.s.Siblings = []quorum.PullRequest{{}} }), false},
 		"a draft":               {onHead(sonar()).status(5, 50, "success").with(func(x *scene) { x.s.PR.Draft = true }), false},
 	} {
 		c.x.s.SameBranch = nil

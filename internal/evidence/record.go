@@ -16,7 +16,7 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 		old = quorum.Record{}
 	}
 	rec := cloneRecord(old)
-	rec.Version, rec.Head, rec.Base, rec.Pull = 1, s.PR.Head, s.PR.BaseRef, s.PR.Number
+	rec.Version, rec.Head, rec.Base, rec.Pull, rec.Fork = 1, s.PR.Head, s.PR.BaseRef, s.PR.Number, s.PR.Fork
 	if s.File.State == quorum.FileValid {
 		rec.Policy = s.File.SHA
 	}
@@ -51,6 +51,7 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 		rec.Undone = rememberUndone(rec.Undone, old.Pass, d, now)
 		rec.Pass = d.Pass
 	}
+	rec.Objections = withForeignOf(old, rec.Objections)
 	rec.Seq = old.Seq
 	if !reflect.DeepEqual(rec, old) {
 		rec.Seq++
@@ -59,6 +60,18 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 		rec.Seen = quorum.Seen{At: s.Began.UTC().Truncate(time.Second), Threads: threadMarks(s.Threads)}
 	}
 	return rec
+}
+
+// withForeignOf returns objections with those of old that stand in another pull request's record, as they stand there:
+// what becomes of them is that one's matter.
+func withForeignOf(old quorum.Record, all []quorum.Objection) []quorum.Objection {
+	all = slices.DeleteFunc(all, func(o quorum.Objection) bool { return o.Of != 0 })
+	for _, o := range old.Objections {
+		if o.Of != 0 {
+			all = append(all, o)
+		}
+	}
+	return all
 }
 
 // maxUndone is how many passes that were taken back are remembered: the last ones.
