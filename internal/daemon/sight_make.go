@@ -42,6 +42,9 @@ func newSight(web string, l loop.Look, was dashboard.Sight) *dashboard.Sight {
 	if !dec.Start.IsZero() && l.Policy.Deadline > 0 {
 		s.Deadline = dec.Start.Add(l.Policy.Deadline)
 	}
+	for _, p := range l.Snapshot.Siblings[:min(len(l.Snapshot.Siblings), quorum.MaxSiblings)] {
+		s.Siblings = append(s.Siblings, p.Number)
+	}
 	page := l.Check.Page.Brief()
 	s.Page = &page
 	same := was.Head == s.Head && was.Base == s.Base
