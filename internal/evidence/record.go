@@ -185,6 +185,12 @@ func rememberRun(runs []quorum.SeenRun, run quorum.Run) []quorum.SeenRun {
 
 // rememberBallot adds the evidence on which a ballot rests.
 func rememberBallot(rec *quorum.Record, s quorum.Snapshot, b quorum.Ballot) {
+	isForeign := func(o quorum.Objection) bool {
+		return o.Of != 0 && o.TextRef == b.Evidence && o.Reviewer == b.Reviewer
+	}
+	if slices.ContainsFunc(rec.Objections, isForeign) { // it stands in another pull request, and in that one's record
+		return
+	}
 	text := b.Evidence.Kind == quorum.TextComment || b.Evidence.Kind == quorum.TextReview
 	if seen := (quorum.SeenText{TextRef: b.Evidence, Reviewer: b.Reviewer}); text && !slices.Contains(rec.Texts, seen) {
 		rec.Texts = append(rec.Texts, seen)
