@@ -381,6 +381,9 @@ func (p *publication) retireOthers(ctx context.Context, c report.Check) error {
 			)
 			if o.name != c.Name && !isOthers(o, c) && !known && o.isOpenOrGreen() {
 				title := "the check is called " + report.Quote(c.Name) + " now"
+				if o.external != c.ExternalID {
+					title = "no open pull request has this check any more"
+				}
 				if err := p.replaceCheck(ctx, o, report.Check{
 					Status: "completed", Conclusion: "cancelled", Title: title, Summary: title + ".",
 				}); err != nil {

@@ -267,6 +267,9 @@ func (f *family) render() {
 	}
 	shared := quorum.Shared(judged, f.open)
 	for _, s := range shared {
+		if s.Name != begin.checkName() && !f.stands(s.Name) { // who has it writes it first: two that look at once would make two
+			continue
+		}
 		c, d := f.renderShared(s, judged)
 		c.Others, c.OthersKnown = f.otherNames(begin, shared), true
 		if !begin.Snapshot.PR.Closed && s.Name == begin.checkName() {
@@ -278,6 +281,11 @@ func (f *family) render() {
 		}
 		f.checks = append(f.checks, c)
 	}
+}
+
+// stands reports whether a check of ours of that name stands on the head.
+func (f *family) stands(name string) bool {
+	return slices.ContainsFunc(f.begin().Snapshot.Held, func(h quorum.HeldRecord) bool { return h.Check == name })
 }
 
 // checkName is the name of the check that the pull request of a look has.
