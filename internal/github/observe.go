@@ -54,16 +54,16 @@ type look struct {
 func (f *Forge) Observe(ctx context.Context, pr quorum.PR) (quorum.Policy, quorum.Snapshot, error) {
 	m, release := f.holdMemory(pr)
 	defer release()
-	return f.observeWith(ctx, pr, m)
+	return observeWith(ctx, f, pr, m)
 }
 
 // ObserveSibling is [Forge.Observe] for a pull request of the same head as one that is looked at: another worker may look
 // at it at the same time, so nothing is remembered of it, and nothing is published for it.
 func (f *Forge) ObserveSibling(ctx context.Context, pr quorum.PR) (quorum.Policy, quorum.Snapshot, error) {
-	return f.observeWith(ctx, pr, &memory{key: memoryKey{f.id, pr}})
+	return observeWith(ctx, f, pr, &memory{key: memoryKey{f.id, pr}})
 }
 
-func (f *Forge) observeWith(ctx context.Context, pr quorum.PR, m *memory) (quorum.Policy, quorum.Snapshot, error) {
+func observeWith(ctx context.Context, f *Forge, pr quorum.PR, m *memory) (quorum.Policy, quorum.Snapshot, error) {
 	l := &look{f: f, mem: m, policyRead: f.policyOf(pr.Owner, pr.Repo)}
 	l.read = pullReader{client: f.client, pr: pr, news: l.policyRead.news, texts: &m.pages}
 	l.eventCame, l.expectedHead = m.takeEvents()
@@ -177,7 +177,7 @@ func (l *look) reconcileSources(ctx context.Context) error {
 		}
 	}
 	if !l.willJudge() {
-		l.nameFormerSiblings()
+		nameFormerSiblings(l)
 		return nil
 	}
 	if err := l.takeAgreeingConversation(ctx); err != nil {
@@ -559,7 +559,7 @@ func (l *look) takeSiblings() {
 
 // nameFormerSiblings lists the pull requests that the check of a closed one names beside it: they may have this head
 // still.
-func (l *look) nameFormerSiblings() {
+func nameFormerSiblings(l *look) {
 	if !l.snap.PR.Closed {
 		return
 	}

@@ -52,7 +52,7 @@ func sharedSaid(d quorum.Decision) (t Phrase) {
 	}
 	if len(speaking) > 1 {
 		t = fillPhrase(
-			" A check belongs to a commit, and this is the head of %s: the worst of what was decided about each counts. What follows is about %s.",
+			" A check belongs to a commit, and this is the head of %s: the worst of what was decided counts. What follows is about %s.",
 			joinPhrases(speaking), numberPhrase(d.PR.Number),
 		)
 	}
@@ -65,7 +65,7 @@ func sharedSaid(d quorum.Decision) (t Phrase) {
 			))
 		case s.Fork:
 			t = slices.Concat(t, fillPhrase(
-				" This check does not speak for %s, which comes from a fork and has the same head commit: do not merge that one because of it.",
+				" This check does not speak for %s, a fork's with the same head commit: do not merge that one because of it.",
 				againstPhrase(s),
 			))
 		default:
