@@ -173,6 +173,10 @@ type place2 struct {
 	tenant int64
 }
 
+func (p place2) ObserveSibling(ctx context.Context, pr quorum.PR) (quorum.Policy, quorum.Snapshot, error) {
+	return p.Observe(ctx, pr)
+}
+
 func (p place2) Observe(ctx context.Context, pr quorum.PR) (quorum.Policy, quorum.Snapshot, error) {
 	p.mu.Lock()
 	if p.panics {

@@ -45,6 +45,9 @@ func newSight(web string, l loop.Look, was dashboard.Sight) *dashboard.Sight {
 	for _, person := range dec.People {
 		s.People = append(s.People, person.Login)
 	}
+	for _, p := range l.Snapshot.Siblings[:min(len(l.Snapshot.Siblings), quorum.MaxSiblings)] {
+		s.Siblings = append(s.Siblings, p.Number)
+	}
 	page := l.Check.Page.Brief()
 	s.Page = &page
 	same := was.Head == s.Head && was.Base == s.Base

@@ -242,13 +242,29 @@ func (d *Daemon) reconcilePull(
 	}
 	if last.Decision.Verdict == quorum.Ended { // closed, or without a policy: a new event brings it back
 		// The sight is for a look that was asked for meanwhile, so that it tells of no second end.
-		return workResult{label: resultOK, pr: pr, sightBefore: was, sight: s, outcome: store.Completion{Gone: true, Sight: text}}, nil
+		pokes := d.siblingPokes(p, pr, s.Siblings)
+		return workResult{
+			label: resultOK, pr: pr, sightBefore: was, sight: s, pokes: pokes, outcome: store.Completion{Gone: true, Sight: text},
+		}, nil
+	}
+	var pokes []store.Poke
+	if was.Head != s.Head || was.Base != s.Base { // those that it shared a check with have it without this one
+		pokes = d.siblingPokes(p, pr, was.Siblings)
 	}
 	if !wake.IsZero() { // it is by GitHub's clock
 		wake = wake.Add(-last.Snapshot.Skew)
 	}
 	outcome := store.Completion{Wake: wake, Sight: text, Open: s.Open()}
-	return workResult{label: resultOK, pr: pr, sightBefore: was, sight: s, outcome: outcome}, nil
+	return workResult{label: resultOK, pr: pr, sightBefore: was, sight: s, pokes: pokes, outcome: outcome}, nil
+}
+
+// siblingPokes returns pokes of pull requests of the same repository as pr.
+func (d *Daemon) siblingPokes(p workkey.Key, pr quorum.PR, numbers []int) (pokes []store.Poke) {
+	for _, n := range numbers {
+		pr.Number = n
+		pokes = append(pokes, pullPoke(p.Tenant, pr, d.Now(), ""))
+	}
+	return pokes
 }
 
 // logWarnings warns of reviewers that are run again or given up, once each on a head: was is what the look before saw,

@@ -37,6 +37,7 @@ type Sight struct {
 	Deadline   time.Time `json:"deadline,omitzero"`    // what is pending then is unavailable
 	Wake       time.Time `json:"next_change,omitzero"` // when the decision can next change by itself
 	Threads    bool      `json:"threads,omitempty"`    // resolving a thread may change it
+	Siblings   []int     `json:"siblings,omitempty"`   // other pull requests whose check it is
 	Lanes      []Lane    `json:"reviewers"`
 
 	Page *report.Page `json:"page,omitempty"` // what the check says, see [report.Page.Brief]; nil: an older program kept none

@@ -80,7 +80,7 @@ func (v *reviewerView) statusStatements() (out []statement) {
 		if s.Outcome == quorum.Approved && v.head.cycle.isBeforeBase(v.head.scanBegan(st)) { // it looked at the base of then
 			continue
 		}
-		s.voidIfOtherPull(v.head.otherPullAt(st.At))
+		s.voidIfOtherPull(v.head.otherPullOfCommitAt(st.At))
 		out = append(out, s)
 	}
 	return out

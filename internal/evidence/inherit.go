@@ -168,7 +168,7 @@ func (in *inheritance) takeOverAnswers(before *quorum.Record) {
 			in.rec.Objections[i].Answered = true
 			continue
 		}
-		o.Answered, o.Excerpt, o.URL, o.Named, o.Carried = true, "", "", time.Time{}, cmp.Or(o.Carried, shortOf(before.Head))
+		o.Answered, o.Excerpt, o.URL, o.Named, o.Of, o.Carried = true, "", "", time.Time{}, 0, cmp.Or(o.Carried, shortOf(before.Head))
 		in.rec.Objections = append(in.rec.Objections, o)
 	}
 }
@@ -211,7 +211,7 @@ func (in *inheritance) bringBack() {
 			if o.Carried = cmp.Or(o.Carried, past.Head); o.Carried == head {
 				o.Carried = ""
 			}
-			o.Named = time.Time{}
+			o.Named, o.Of = time.Time{}, 0 // it is this pull request's own from now on
 			in.rec.Objections = append(in.rec.Objections, o)
 		}
 		return true

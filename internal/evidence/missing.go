@@ -35,7 +35,7 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 	if len(w.Uploads) > 0 {
 		return w
 	}
-	if s.SameBranch == nil && len(s.Siblings) == 0 {
+	if s.SameBranch == nil {
 		if wants := branchWants(views); wants.SameBranch {
 			return wants
 		}

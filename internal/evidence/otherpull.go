@@ -26,6 +26,20 @@ func (h *headView) isOtherBranchRun(run *quorum.Run) bool {
 	return false
 }
 
+// otherPullOfCommitAt is [headView.otherPullAt] for what stands on the commit alone: it may also be about a pull request
+// of another branch, or of a fork, that has the same head against another base.
+func (h *headView) otherPullOfCommitAt(at time.Time) (name string, found bool) {
+	if name, found = h.otherPullAt(at); found {
+		return name, found
+	}
+	for i := range h.snapshot.SameHead {
+		if o := &h.snapshot.SameHead[i]; o.BaseRef != h.snapshot.PR.BaseRef && (at.IsZero() || !at.Before(o.Created)) {
+			return fmt.Sprintf("#%d", o.Number), true
+		}
+	}
+	return "", false
+}
+
 // otherPullAt finds a pull request of the same branch that something which came at that time may be about: it was
 // opened by then, and had this head, or may have had it. When it was closed ends nothing: a label starts runs of a
 // closed pull request too, and GitHub may be late. It returns a name for people, "" where only the list is not whole.
@@ -68,11 +82,13 @@ func (h *headView) otherPullOfText(run *quorum.Run) (name string, found bool) {
 	return "", !isWhole || run.Repo == ""
 }
 
-// hasSameWorkflow reports whether a workflow's file is the same on the base of another pull request as on this one's.
+// hasSameWorkflow reports whether a workflow's file is the same on the base of another pull request as on this one's. One
+// that is on neither is the head's own.
 func (h *headView) hasSameWorkflow(path string, o *quorum.PullRequest) bool {
 	base := h.snapshot.PR.BaseRef
 	here, isRead := h.snapshot.Blobs[quorum.BranchFile{Path: path, Branch: base}]
-	return o.BaseRef == base || isRead && here != "" && here == h.snapshot.Blobs[quorum.BranchFile{Path: path, Branch: o.BaseRef}]
+	there, isOtherRead := h.snapshot.Blobs[quorum.BranchFile{Path: path, Branch: o.BaseRef}]
+	return o.BaseRef == base || isRead && isOtherRead && here == there
 }
 
 // workflowsToCompare are the files that [headView.hasSameWorkflow] compares for a run.
@@ -101,12 +117,12 @@ func (h *headView) otherPullOfRun(run *quorum.Run) (name string, found bool) {
 	return name, found || run.Repo == ""
 }
 
-// otherPullOfCheck is [headView.otherPullAt] for a check run.
+// otherPullOfCheck is [headView.otherPullOfCommitAt] for a check run.
 func (h *headView) otherPullOfCheck(c *quorum.CheckRun) (name string, found bool) {
 	if run, listed := h.runOfCheck(c); c.Job && listed {
 		return h.otherPullOfRun(run)
 	}
-	return h.otherPullAt(latest(c.Started, c.Completed))
+	return h.otherPullOfCommitAt(latest(c.Started, c.Completed))
 }
 
 // runOfCheck is the run in whose suite a check is: the run of a job. What a workflow writes lands in some suite of its

@@ -16,10 +16,6 @@ func Facts(p quorum.Policy, s quorum.Snapshot) quorum.Facts {
 	f := quorum.Facts{
 		PR: s.PR.PR, Head: s.PR.Head, Base: s.PR.BaseRef, File: s.File, Draft: s.PR.Draft, Closed: s.PR.Closed, Start: h.cycle.start,
 	}
-	for _, o := range s.Siblings {
-		f.Siblings = append(f.Siblings, o.Number)
-	}
-	slices.Sort(f.Siblings)
 	f.StandIns, f.Against = h.standIns()
 	f.Replies = h.replies()
 	if pass := s.Record.Pass; pass != nil && s.Record.Head == s.PR.Head && !h.cycle.isBeforeBase(pass.At) {

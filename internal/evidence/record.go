@@ -17,7 +17,7 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 		old = quorum.Record{}
 	}
 	rec := cloneRecord(old)
-	rec.Version, rec.Head, rec.Base, rec.Pull = 1, s.PR.Head, s.PR.BaseRef, s.PR.Number
+	rec.Version, rec.Head, rec.Base, rec.Pull, rec.Fork = 1, s.PR.Head, s.PR.BaseRef, s.PR.Number, s.PR.Fork
 	if s.File.State == quorum.FileValid {
 		rec.Policy = s.File.SHA
 	}
@@ -65,6 +65,7 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 		rec.Undone = rememberUndone(rec.Undone, old.Pass, d, now)
 		rec.Pass = d.Pass
 	}
+	rec.Objections = withForeignOf(old, rec.Objections)
 	rec.Seq = old.Seq
 	if !reflect.DeepEqual(rec, old) {
 		rec.Seq++
@@ -73,6 +74,18 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 		rec.Seen = quorum.Seen{At: s.Began.UTC().Truncate(time.Second), Threads: threadMarks(s.Threads)}
 	}
 	return rec
+}
+
+// withForeignOf returns objections with those of old that stand in another pull request's record, as they stand there:
+// what becomes of them is that one's matter.
+func withForeignOf(old quorum.Record, all []quorum.Objection) []quorum.Objection {
+	all = slices.DeleteFunc(all, func(o quorum.Objection) bool { return o.Of != 0 })
+	for _, o := range old.Objections {
+		if o.Of != 0 {
+			all = append(all, o)
+		}
+	}
+	return all
 }
 
 // maxUndone is how many passes that were taken back are remembered: the last ones.
@@ -196,7 +209,10 @@ func rememberRun(runs []quorum.SeenRun, run quorum.Run) []quorum.SeenRun {
 
 // rememberBallot adds the evidence on which a ballot rests. What an earlier head has left stands in the record already.
 func rememberBallot(rec *quorum.Record, s quorum.Snapshot, b quorum.Ballot) {
-	if b.Carried != "" {
+	isForeign := func(o quorum.Objection) bool {
+		return o.Of != 0 && o.TextRef == b.Evidence && o.Reviewer == b.Reviewer
+	}
+	if b.Carried != "" || slices.ContainsFunc(rec.Objections, isForeign) { // or in another pull request, and in that one's record
 		return
 	}
 	text := b.Evidence.Kind == quorum.TextComment || b.Evidence.Kind == quorum.TextReview

@@ -22,6 +22,9 @@ func (f *Forge) Apply(ctx context.Context, pr quorum.PR, e quorum.Effects) (rece
 	all := slices.Concat(e.Cancels, e.Reruns, e.Requests)
 	m, release := f.holdMemory(pr)
 	defer release()
+	if e.PR.Number != 0 { // a sibling's: the check on the head is the same
+		pr = e.PR
+	}
 	var p restPull
 	if _, err := f.client.Get(ctx, f.repoPath(pr, "pulls", strconv.Itoa(pr.Number)), &p); err != nil {
 		return receipt, err

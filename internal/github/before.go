@@ -41,8 +41,7 @@ func (b *headBefore) size() (n int) {
 	return n + 256*(len(b.record.Texts)+len(b.record.Stood)+len(b.record.Runs)) + 1024*len(b.record.Objections)
 }
 
-// mayInherit reports whether what the head before left may be needed. While siblings share a check they word it
-// alike, and a personal token's status holds no record.
+// mayInherit reports whether what the head before left may be needed. A personal token's status holds no record.
 func (l *look) mayInherit() bool {
 	return l.willJudge() && !l.snap.NoRecord && !(l.snap.PR.Draft && l.policy.DraftsWait)
 }
@@ -68,7 +67,7 @@ func (l *look) readBefore(ctx context.Context) error {
 	case evidence.HasInherited(l.snap, left):
 		*b = headBefore{checks: b.checks}
 		return nil
-	case !l.mayInherit() || len(l.snap.Siblings) > 0:
+	case !l.mayInherit():
 		return nil
 	case b.of == l.snap.PR.Head && b.left.Equal(left):
 		l.snap.Before, l.snap.BeforeHead = b.record, b.head
@@ -98,9 +97,7 @@ func (l *look) readBefore(ctx context.Context) error {
 
 // inherit makes the head's record of what it held and of what the head before left.
 func (l *look) inherit() {
-	if len(l.snap.Siblings) == 0 {
-		l.snap.Record = evidence.Inherit(l.policy, l.snap)
-	}
+	l.snap.Record = evidence.Inherit(l.policy, l.snap)
 }
 
 // hasNoCheckOfOurs reports whether the conversation shows that an earlier commit carries no check of ours: whether
@@ -138,11 +135,14 @@ func (l *look) readRecordOf(ctx context.Context, head string) (found bool, err e
 	if l.mem.before.checks.head == "" {
 		l.mem.before.checks = own
 	}
+	var held []quorum.HeldRecord
 	for _, check := range own.checks {
-		rec, ok := report.ParseRecord(check.Text)
-		if ok && strings.EqualFold(rec.Head, head) && (!found || rec.Seq > l.snap.Before.Seq) {
-			l.snap.Before, l.snap.BeforeHead, found = rec.ForPull(l.snap.PR.Number), head, true
+		if rec, ok := report.ParseRecord(check.Text); ok && strings.EqualFold(rec.Head, head) {
+			held = append(held, quorum.HeldRecords(check.Name, rec)...)
 		}
 	}
-	return found, nil
+	if len(held) > 0 {
+		l.snap.Before, l.snap.BeforeHead = quorum.RecordOf(l.snap.PR.Number, l.snap.PR.Fork, held), head
+	}
+	return len(held) > 0, nil
 }

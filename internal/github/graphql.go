@@ -32,7 +32,7 @@ const conversationQuery = `query($owner: String!, $name: String!, $number: Int!,
     object(oid: $head) { ... on Commit {
       associatedPullRequests(first: 50) {
         pageInfo { hasNextPage endCursor }
-        nodes { number state headRefOid }
+        nodes { number state headRefOid baseRefName isDraft isCrossRepository createdAt }
       }
       checkSuites(first: 20) { nodes { ...suite } }
     } }
@@ -272,9 +272,13 @@ type graphRepo struct {
 
 // graphSibling is a pull request of which the head is a commit.
 type graphSibling struct {
-	Number int    `json:"number"`
-	State  string `json:"state"`
-	Head   string `json:"headRefOid"`
+	Number  int       `json:"number"`
+	State   string    `json:"state"`
+	Head    string    `json:"headRefOid"`
+	Base    string    `json:"baseRefName"`
+	Draft   bool      `json:"isDraft"`
+	Fork    bool      `json:"isCrossRepository"`
+	Created time.Time `json:"createdAt"`
 }
 
 // conversation is what the query tells.
@@ -293,7 +297,7 @@ type conversation struct {
 	pushed        time.Time       // creation of the head's first check suite that our own check did not bring; zero without one
 	arrived       time.Time       // creation of the head's first check suite; zero without one
 	earlier       []earlierCommit // the newest ones, the head not among them
-	siblings      []int           // other open pull requests with this head
+	siblings      []graphSibling  // other pull requests with this head, closed ones too
 	siblingsKnown bool            // siblings is an answer
 }
 
@@ -481,11 +485,11 @@ func (c *conversation) readSiblings(r *graphRepo, pr quorum.PR) {
 	}
 	for _, p := range r.Commit.Pulls.Nodes {
 		switch {
-		case p.State != "OPEN" || p.Head != c.head:
+		case p.Head != c.head:
 		case p.Number == pr.Number:
 			c.siblingsKnown = true
 		default:
-			c.siblings = append(c.siblings, p.Number)
+			c.siblings = append(c.siblings, p)
 		}
 	}
 }
@@ -537,7 +541,7 @@ func (c *conversation) readSuites(suites []graphSuite) {
 		if c.arrived.IsZero() || s.Created.Before(c.arrived) {
 			c.arrived = s.Created
 		}
-		isOurs := slices.ContainsFunc(s.Checks.Nodes, func(check graphSuiteCheck) bool { return check.ExternalID == c.external })
+		isOurs := slices.ContainsFunc(s.Checks.Nodes, func(check graphSuiteCheck) bool { return isOfOurs(check.ExternalID, c.external) })
 		if (!isOurs || s.Run != nil) && (c.pushed.IsZero() || s.Created.Before(c.pushed)) {
 			c.pushed = s.Created
 		}
@@ -556,7 +560,7 @@ func (c *conversation) readCommits(nodes []graphCommit) {
 		for _, s := range suites.Nodes {
 			k.complete = k.complete && !s.Checks.Page.HasNext
 			for _, check := range s.Checks.Nodes {
-				if check.ExternalID != c.external {
+				if !isOfOurs(check.ExternalID, c.external) {
 					continue
 				}
 				k.ours++

@@ -67,5 +67,8 @@ func (in inquiry) answersOn(p graphOpen, s ownCheckState) []quorum.HeardAnswer {
 		Author: quorum.Account{Login: p.Author.Login},
 		Fork:   p.Fork,
 	}
+	if s.shows != 0 && s.shows != p.Number { // they are of another pull request that shares the check
+		return nil
+	}
 	return quorum.AnswersIn(in.policy, pull, s.Ballots())
 }

@@ -268,6 +268,9 @@ func (m *memory) compacted(same sharedStrings) *memory {
 	for i := range n.presses {
 		same.share(&n.presses[i].By.Login, &n.presses[i].head)
 	}
+	for i := range t.siblings {
+		same.share(&t.siblings[i].State, &t.siblings[i].Head, &t.siblings[i].Base)
+	}
 	for i := range t.earlier {
 		same.share(&t.earlier[i].sha)
 	}
@@ -335,7 +338,7 @@ func (m *memory) estimateSize() int {
 		n += 512 + len(t.Body)
 	}
 	n += 128*(len(m.conversation.commentEdits)+len(m.conversation.reviewEdits)) +
-		256*(len(m.conversation.timeline)+len(m.statuses)) + 64*len(m.conversation.earlier)
+		256*(len(m.conversation.timeline)+len(m.statuses)) + 64*len(m.conversation.earlier) + 256*len(m.conversation.siblings)
 	for _, job := range m.logs {
 		n += 256 + len(job.Log)
 		for _, note := range job.Annotations {

@@ -56,6 +56,16 @@ type look struct {
 func (f *Forge) Observe(ctx context.Context, pr quorum.PR) (quorum.Policy, quorum.Snapshot, error) {
 	m, release := f.holdMemory(pr)
 	defer release()
+	return observeWith(ctx, f, pr, m)
+}
+
+// ObserveSibling is [Forge.Observe] for a pull request of the same head as one that is looked at: another worker may look
+// at it at the same time, so nothing is remembered of it, and nothing is published for it.
+func (f *Forge) ObserveSibling(ctx context.Context, pr quorum.PR) (quorum.Policy, quorum.Snapshot, error) {
+	return observeWith(ctx, f, pr, &memory{key: memoryKey{f.id, pr}})
+}
+
+func observeWith(ctx context.Context, f *Forge, pr quorum.PR, m *memory) (quorum.Policy, quorum.Snapshot, error) {
 	l := &look{f: f, mem: m, policyRead: f.policyOf(pr.Owner, pr.Repo)}
 	l.read = pullReader{client: f.client, pr: pr, news: l.policyRead.news, texts: &m.pages}
 	l.eventCame, l.expectedHead = m.takeEvents()
@@ -175,6 +185,7 @@ func (l *look) reconcileSources(ctx context.Context) error {
 		}
 	}
 	if !l.willJudge() {
+		nameFormerSiblings(l)
 		return nil
 	}
 	if err := l.takeAgreeingConversation(ctx); err != nil {
@@ -183,9 +194,6 @@ func (l *look) reconcileSources(ctx context.Context) error {
 	l.takeFiles()
 	l.takeTexts()
 	l.takeSiblings()
-	if len(l.snap.Siblings) == 0 { // while several share the check they must word it alike
-		l.snap.Record = l.snap.Record.ForPull(l.snap.PR.Number)
-	}
 	if l.snap.PR.Commits > 1 {
 		l.takeBranchRuns()
 	}
@@ -576,26 +584,54 @@ func (l *look) takeBranchRuns() {
 	}
 }
 
-// takeSiblings lists the other open pull requests with this head, as the conversation or REST shows them.
+// takeSiblings lists the other pull requests with this head, as the conversation or REST shows them.
 func (l *look) takeSiblings() {
-	numbers := l.head.conversation.siblings
+	var all []quorum.PullRequest
+	for _, p := range l.head.conversation.siblings {
+		all = append(all, quorum.PullRequest{
+			PR:   quorum.PR{Owner: l.read.pr.Owner, Repo: l.read.pr.Repo, Number: p.Number},
+			Head: p.Head, BaseRef: p.Base, Draft: p.Draft, Fork: p.Fork, Closed: p.State != "OPEN", Created: p.Created,
+		})
+	}
 	if !l.siblingsKnown {
-		numbers = nil
-		for _, p := range l.head.siblings {
-			if p.Number != l.read.pr.Number && p.State == "open" && p.Head.SHA == l.snap.PR.Head {
-				numbers = append(numbers, p.Number)
+		all = nil
+		for i := range l.head.siblings {
+			if p := &l.head.siblings[i]; p.Number != l.read.pr.Number && p.Head.SHA == l.snap.PR.Head {
+				o := p.toPull(l.read.pr)
+				all = append(all, quorum.PullRequest{
+					PR: o.PR, Head: o.Head, BaseRef: o.BaseRef, Draft: o.Draft, Fork: o.Fork, Closed: o.Closed, Created: o.Created,
+				})
 			}
 		}
 	}
-	slices.Sort(numbers)
-	for _, n := range numbers {
-		l.snap.Siblings = append(
-			l.snap.Siblings,
-			quorum.PullRequest{PR: quorum.PR{Owner: l.read.pr.Owner, Repo: l.read.pr.Repo, Number: n}, Head: l.snap.PR.Head},
-		)
+	slices.SortFunc(all, func(a, b quorum.PullRequest) int { return a.Number - b.Number })
+	l.snap.SameHead = all
+	var numbers []int
+	for _, p := range all {
+		if !p.Closed {
+			l.snap.Siblings = append(l.snap.Siblings, p)
+			numbers = append(numbers, p.Number)
+		}
 	}
 	l.read.news.note(!slices.Equal(l.mem.siblings, numbers))
 	l.mem.siblings = numbers
+}
+
+// nameFormerSiblings lists the pull requests that the check of a closed one names beside it: they may have this head
+// still.
+func nameFormerSiblings(l *look) {
+	if !l.snap.PR.Closed {
+		return
+	}
+	for _, h := range l.snap.Held {
+		isNamed := slices.ContainsFunc(l.snap.Siblings, func(p quorum.PullRequest) bool { return p.Number == h.Pull })
+		if h.Pull != 0 && h.Pull != l.snap.PR.Number && !isNamed {
+			l.snap.Siblings = append(l.snap.Siblings, quorum.PullRequest{
+				PR: quorum.PR{Owner: l.read.pr.Owner, Repo: l.read.pr.Repo, Number: h.Pull}, Head: l.snap.PR.Head,
+			})
+		}
+	}
+	slices.SortFunc(l.snap.Siblings, func(a, b quorum.PullRequest) int { return a.Number - b.Number })
 }
 
 func (l *look) readPull(ctx context.Context) error {
@@ -668,13 +704,14 @@ func (l *look) takeConversation(c conversation) {
 	l.mem.wordsKeptFor = l.watched.authorsDigest()
 }
 
-// takeRecord takes over the record of our own checks; of several the one that was written last.
+// takeRecord takes over the records in our own checks; of several of a pull request the one that was written last.
 func (l *look) takeRecord() {
 	for _, c := range l.own {
-		if rec, found := report.ParseRecord(c.Text); found && rec.Seq > l.snap.Record.Seq && rec.Head == l.snap.PR.Head {
-			l.snap.Record = rec
+		if rec, found := report.ParseRecord(c.Text); found && rec.Head == l.snap.PR.Head {
+			l.snap.Held = append(l.snap.Held, quorum.HeldRecords(c.Name, rec)...)
 		}
 	}
+	l.snap.Record = quorum.RecordOf(l.snap.PR.Number, l.snap.PR.Fork, l.snap.Held)
 }
 
 // joinAnswers joins what the answers say of the same things.

@@ -161,7 +161,11 @@ func (f *Forge) openFrom(ctx context.Context, owner, repo string, first int) (Op
 		status := in.takeEqualStatus(&tip, p.Base)
 		own := in.ownCheckOf(p, tip)
 		o.Heard = append(o.Heard, in.answersOn(p, own)...)
-		if why := in.whyDue(p, tip, own, status); why != 0 {
+		why := in.whyDue(p, tip, own, status)
+		if why == 0 && hasLeft(own.siblings, p.Head, all) {
+			why = Changed
+		}
+		if why != 0 {
 			o.Due = append(
 				o.Due,
 				Due{
@@ -178,6 +182,13 @@ func (f *Forge) openFrom(ctx context.Context, owner, repo string, first int) (Op
 		o.Due = in.interleave(o.Due)
 	}
 	return o, nil
+}
+
+// hasLeft reports whether one of the pull requests that share a check has that head no more.
+func hasLeft(siblings []int, head string, open []graphOpen) bool {
+	return slices.ContainsFunc(siblings, func(n int) bool {
+		return !slices.ContainsFunc(open, func(p graphOpen) bool { return p.Number == n && p.Head == head })
+	})
 }
 
 // inquiry is all that decides whether an open pull request must be looked at, apart from the pull request itself.
@@ -414,6 +425,8 @@ type ownCheckState struct {
 	open      bool // one of them is not completed
 	readable  bool
 	cancelled bool           // the one that was written last
+	shows     int            // the pull request of which it shows the decision; 0: not known
+	siblings  []int          // the pull requests that share it, by their records; nil where it is one's alone
 	misnamed  bool           // one under a name that none should have is open or green
 	reads     report.Check   // its status and conclusion
 	suites    map[int64]bool // in which our checks are
@@ -425,15 +438,20 @@ func (in inquiry) ownCheckOf(p graphOpen, tip openTip) (s ownCheckState) {
 	want := in.checkName(p.Base)
 	id := report.ExternalID(quorum.PR{Owner: in.owner, Repo: in.repo, Number: p.Number})
 	for _, c := range tip.contexts {
-		if !in.isOwnCheck(c, id) {
+		shown, ok := report.ParseCheck(c.Text)
+		ok = ok && shown.Record.Head == p.Head
+		rec, isNamed := recordIn(shown.Record, p.Number)
+		if !in.isOwnCheck(c, id) || ok && !isNamed || !ok && !strings.EqualFold(c.ExternalID, id) {
 			continue
 		}
 		s.misnamed = s.misnamed ||
 			want != "" && c.Name != "" && c.Name != want && (c.Status != "COMPLETED" || c.Conclusion == "SUCCESS")
 		s.any, s.suites[c.Suite.ID] = true, true
 		s.open = s.open || c.Status != "COMPLETED"
-		shown, ok := report.ParseCheck(c.Text)
-		if ok && shown.Record.Head == p.Head && (!s.readable || shown.Record.Seen.At.After(s.Record.Seen.At)) {
+		if ok && (!s.readable || shown.Record.Seen.At.After(s.Record.Seen.At)) {
+			s.siblings, s.shows = siblingsIn(shown.Record), shown.Record.Pull
+			rec.Seen = shown.Record.Seen
+			shown.Record = rec
 			s.ParsedCheck, s.readable, s.cancelled = shown, !shown.Record.Seen.At.IsZero(), c.Conclusion == "CANCELLED"
 			s.reads = report.Check{Status: strings.ToLower(c.Status), Conclusion: strings.ToLower(c.Conclusion)}
 		}
@@ -441,9 +459,36 @@ func (in inquiry) ownCheckOf(p graphOpen, tip openTip) (s ownCheckState) {
 	return s
 }
 
+// recordIn returns the record of a pull request among those of a check.
+func recordIn(rec quorum.Record, number int) (quorum.Record, bool) {
+	if rec.Pull == number || rec.Pull == 0 {
+		return rec, true
+	}
+	i := slices.IndexFunc(rec.Siblings, func(x quorum.Record) bool { return x.Pull == number })
+	if i < 0 {
+		return quorum.Record{}, false
+	}
+	return rec.Siblings[i], true
+}
+
+// siblingsIn are the numbers of the pull requests that share a check; none where it is one's alone. Of one that has left
+// the head the record holds objections and nothing else, not even by which policy it was judged.
+func siblingsIn(rec quorum.Record) (numbers []int) {
+	for _, x := range append([]quorum.Record{rec}, rec.Siblings...) {
+		if x.Policy != "" {
+			numbers = append(numbers, x.Pull)
+		}
+	}
+	slices.Sort(numbers)
+	if len(numbers) < 2 {
+		return nil
+	}
+	return numbers
+}
+
 func (in inquiry) isOwnCheck(c graphContext, id string) bool {
 	isOurs := c.Suite.App.Slug == in.app || in.appID != 0 && c.Suite.App.ID == in.appID
-	return c.Type == "CheckRun" && isOurs && strings.EqualFold(c.ExternalID, id)
+	return c.Type == "CheckRun" && isOurs && isOfOurs(strings.ToLower(c.ExternalID), strings.ToLower(id))
 }
 
 // whyDue says why p must be looked at, on whose head that stands, with our check and the state of the status beside it;
@@ -544,6 +589,9 @@ func (s ownCheckState) changedSince(p graphOpen, tip openTip) bool {
 // threadsChanged reports whether a thread may have ended an objection, or brought one back. GitHub says of neither
 // when.
 func (s ownCheckState) threadsChanged(p graphOpen) bool {
+	if len(s.siblings) > 0 { // the marks are another pull request's, maybe
+		return p.Threads.Total > 0 && (s.Decision.Verdict == quorum.Blocked || s.Decision.Verdict == quorum.Passed)
+	}
 	marks := s.Record.Seen.Threads
 	for i, t := range p.Threads.Nodes {
 		was, is := i < len(marks) && marks[i] == '1', t.Resolved || t.Outdated

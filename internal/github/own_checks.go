@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"regexp"
 	"strconv"
+	"strings"
 
 	"github.com/review-coordinator/coordinator/internal/github/untrusted"
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -50,6 +51,13 @@ func digestsOf(title, summary, text string) checkDigests {
 		text:    sha256.Sum256([]byte(rest)),
 		stamp:   sha256.Sum256([]byte(stamp)),
 	}
+}
+
+// isOfOurs reports whether a check with that external id is ours: own is that of a pull request of the repository. Pull
+// requests of one head share a check, which was made for any of them.
+func isOfOurs(external, own string) bool {
+	repository := own[:strings.LastIndexByte(own, '#')+1]
+	return repository != "" && strings.HasPrefix(external, repository)
 }
 
 func (o ownCheck) asWritten() writtenCheck {

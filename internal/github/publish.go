@@ -108,11 +108,9 @@ func (p *publication) writeChecks(ctx context.Context, c report.Check, mine []wr
 // endOpen completes our open checks, under whatever name, and green ones of the name that c gives, and touches nothing
 // else. A head that another open pull request has too keeps its check.
 func (p *publication) endOpen(ctx context.Context, c report.Check) error {
-	open := slices.DeleteFunc(
+	open := slices.DeleteFunc( // whoever of the pull requests of the head they were made for
 		slices.Clone(p.m.ownChecks),
-		func(o writtenCheck) bool {
-			return o.external != c.ExternalID || !o.isOpenOrGreen() || o.isGreen() && o.name != c.OrGreen
-		},
+		func(o writtenCheck) bool { return !o.isOpenOrGreen() || o.isGreen() && o.name != c.OrGreen },
 	)
 	if len(open) == 0 {
 		return nil
@@ -403,8 +401,11 @@ func (p *publication) retireOthers(ctx context.Context, c report.Check) error {
 				c.Retire,
 				func(old report.Retired) bool { return old.Head == c.Head && old.Name == o.name },
 			)
-			if o.name != c.Name && o.external == c.ExternalID && !known && o.isOpenOrGreen() {
+			if o.name != c.Name && !isOthers(o, c) && !known && o.isOpenOrGreen() {
 				title := "the check is called " + report.Quote(c.Name) + " now"
+				if o.external != c.ExternalID {
+					title = "no open pull request has this check any more"
+				}
 				if err := p.replaceCheck(ctx, o, report.Check{
 					Status: "completed", Conclusion: "cancelled", Title: title, Summary: title + ".",
 				}); err != nil {
@@ -425,7 +426,7 @@ func (p *publication) retireOthers(ctx context.Context, c report.Check) error {
 		}
 		if old.Head == c.Head {
 			for _, o := range slices.Clone(p.m.ownChecks) {
-				if o.name == old.Name && o.external == c.ExternalID && o.isOpenOrGreen() {
+				if o.name == old.Name && !isOthers(o, c) && o.isOpenOrGreen() {
 					if err := p.replaceCheck(ctx, o, ended); err != nil {
 						return err
 					}
@@ -454,6 +455,11 @@ func (p *publication) retireOthers(ctx context.Context, c report.Check) error {
 		}
 	}
 	return nil
+}
+
+// isOthers reports whether a check of ours on the head of c may be another open pull request's.
+func isOthers(o writtenCheck, c report.Check) bool {
+	return slices.Contains(c.Others, o.name) || !c.OthersKnown && o.external != c.ExternalID
 }
 
 // replaceCheck ends a check of ours on the same head as another one, which may never be written: its text, with the
@@ -495,7 +501,7 @@ func (m *memory) checksLeft(head, name, external string) (left []writtenCheck) {
 	}
 	return slices.DeleteFunc(
 		slices.Clone(m.previousChecks),
-		func(o writtenCheck) bool { return o.name != name || o.external != external },
+		func(o writtenCheck) bool { return o.name != name || !isOfOurs(o.external, external) },
 	)
 }
 
@@ -532,7 +538,7 @@ func (p *publication) endOnOlderHead(ctx context.Context, c report.Check) error 
 		return nil
 	}
 	found = slices.DeleteFunc(found, func(o ownCheck) bool {
-		return o.ExternalID != report.ExternalID(p.pr) || !o.asWritten().isOpenOrGreen()
+		return !o.asWritten().isOpenOrGreen()
 	})
 	if err == nil && len(found) > 0 && !expected {
 		err = readShared()

@@ -227,7 +227,7 @@ func TestPublishOnlyOpen(t *testing.T) {
 		"open":                    {func(*report.Check) {}, "cancelled", 2},
 		"completed":               {func(c *report.Check) { c.Status, c.Conclusion = "completed", "success" }, "success", 1},
 		"open under another name": {func(c *report.Check) { c.Name = "Old name" }, "cancelled", 2},
-		"another's":               {func(c *report.Check) { c.ExternalID = "review-coordinator acme/shop#8" }, "", 1},
+		"made for another":        {func(c *report.Check) { c.ExternalID = "review-coordinator acme/shop#8" }, "cancelled", 2}, // which is closed
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {

@@ -87,6 +87,15 @@ func (s *ServerForge) Observe(ctx context.Context, pr quorum.PR) (quorum.Policy,
 	return f.Observe(ctx, pr)
 }
 
+// ObserveSibling is [Forge.ObserveSibling].
+func (s *ServerForge) ObserveSibling(ctx context.Context, pr quorum.PR) (quorum.Policy, quorum.Snapshot, error) {
+	f, err := s.enter(ctx)
+	if err != nil {
+		return quorum.Policy{}, quorum.Snapshot{}, err
+	}
+	return f.ObserveSibling(ctx, pr)
+}
+
 // Apply is [Forge.Apply].
 func (s *ServerForge) Apply(ctx context.Context, pr quorum.PR, e quorum.Effects) (quorum.Receipt, error) {
 	f, err := s.enter(ctx)

@@ -22,6 +22,8 @@ type Forge interface {
 	// Observe reads everything that a decision about pr depends on, or fails. A broken policy is part of the Snapshot,
 	// not an error.
 	Observe(ctx context.Context, pr quorum.PR) (quorum.Policy, quorum.Snapshot, error)
+	// ObserveSibling is Observe for a pull request that has the head of one that was observed.
+	ObserveSibling(ctx context.Context, pr quorum.PR) (quorum.Policy, quorum.Snapshot, error)
 	// Apply carries out the effects that still hold: each is read again first and void if GitHub has moved on.
 	Apply(ctx context.Context, pr quorum.PR, e quorum.Effects) (quorum.Receipt, error)
 	// Publish makes the check read as c. It writes nothing if it does.
@@ -59,6 +61,8 @@ type Look struct {
 
 	places  report.Places        // as the Reconciler's
 	quiet   bool                 // as the Reconciler's
+	crowd   []int                // the other pull requests of the head, where they are too many to be judged
+	shared  *quorum.Decision     // what the check shows, where other pull requests have it too
 	answers []quorum.HeardAnswer // that reviewers gave here
 }
 
@@ -84,47 +88,77 @@ func (r *Reconciler) Reconcile(ctx context.Context, pr quorum.PR) (wake time.Tim
 }
 
 // reconcileOnce makes one look, publishes its check and carries out its effects. It reports whether the look made the
-// check pass.
+// check pass. Where several open pull requests have the head it does so for all that are judged together.
 func (r *Reconciler) reconcileOnce(ctx context.Context, pr quorum.PR) (wake time.Time, passed bool, err error) {
 	look, err := r.observe(ctx, pr)
 	if err != nil {
 		return time.Time{}, false, r.withdrawUnread(ctx, pr, err)
 	}
-	effects, before := look.Decision.Effects, look.Snapshot.Record.Pass
-	look.renderCheck()
-	effects.Replies = report.FillReplies(effects.Replies, look.Check)
-	if err := r.publish(ctx, pr, look); err != nil {
-		return time.Time{}, look.Decision.Verdict == quorum.Passed, err
+	f, err := r.observeFamily(ctx, look)
+	if err != nil {
+		return time.Time{}, false, err
 	}
-	wake = look.Decision.Wake
-	passed = !r.DryRun && before == nil && look.Decision.Verdict == quorum.Passed && !look.Snapshot.NoRecord
-	if effects.Empty() || r.DryRun {
+	effects, before := f.effects(), f.passesBefore()
+	f.render()
+	isAnswerAlone := true // replies change nothing that was decided
+	for i := range effects {
+		e := &effects[i]
+		e.Replies = report.FillReplies(e.Replies, f.begin().Check)
+		isAnswerAlone = isAnswerAlone && len(e.Cancels)+len(e.Reruns)+len(e.Requests) == 0
+	}
+	if err := r.publish(ctx, f); err != nil {
+		return time.Time{}, f.hasPassed(nil), err
+	}
+	wake = f.wake()
+	passed = !r.DryRun && f.hasPassed(before) && !look.Snapshot.NoRecord
+	if len(effects) == 0 || r.DryRun {
 		return wake, passed, nil
 	}
 	if ctx.Err() != nil {
 		return time.Time{}, false, context.Cause(ctx)
 	}
-	writing, done := outliveContext(ctx)
-	receipt, err := r.Forge.Apply(writing, pr, effects)
-	done()
-	settled := true
-	for _, done := range receipt.Done {
-		settled = settled && done.State == quorum.ResultDone
-	}
-	if rec := evidence.Refuse(look.Snapshot.Record, receipt); rec.Seq != look.Snapshot.Record.Seq {
-		look.Snapshot.Record = rec
-		look.judgeAndDecide()
-		look.renderCheck()
-		if err := r.publish(ctx, pr, look); err != nil {
+	settled, refused, err := r.apply(ctx, f, effects)
+	if refused {
+		f.render()
+		if err := r.publish(ctx, f); err != nil {
 			return time.Time{}, false, err
 		}
-		wake = look.Decision.Wake
+		wake = f.wake()
 	}
 	if soon := look.At.Add(lookAgainDelay); err == nil && (!settled || look.Snapshot.NoRecord) && (wake.IsZero() || soon.Before(wake)) {
 		wake = soon
 	}
-	isAnswerAlone := len(effects.Cancels)+len(effects.Reruns)+len(effects.Requests) == 0
 	return wake, passed && isAnswerAlone, err
+}
+
+// apply carries out effects, in the order of the pull requests. It reports whether all are done, and whether any was
+// refused, which the records then know.
+func (r *Reconciler) apply(ctx context.Context, f *family, effects []quorum.Effects) (settled, refused bool, err error) {
+	settled = true
+	known := map[quorum.Action]quorum.Result{} // what became of those that pull requests share
+	for _, e := range effects {
+		mine := f.lookAt(e.PR)
+		receipt := quorum.Receipt{Done: takeShared(&e, known)}
+		if !e.Empty() {
+			writing, done := outliveContext(ctx)
+			var carried quorum.Receipt
+			carried, err = r.Forge.Apply(writing, f.begin().Snapshot.PR.PR, e)
+			done()
+			receipt.Done = append(receipt.Done, carried.Done...)
+		}
+		for _, done := range receipt.Done {
+			settled = settled && done.State == quorum.ResultDone
+			known[sharedAction(done.Action)] = done
+		}
+		if rec := evidence.Refuse(mine.Snapshot.Record, receipt); rec.Seq != mine.Snapshot.Record.Seq {
+			mine.Snapshot.Record, refused = rec, true
+			mine.judgeAndDecide()
+		}
+		if err != nil {
+			break
+		}
+	}
+	return settled, refused, err
 }
 
 // withdrawUnread has the green of a pull request taken away, if it has been lost to sight, and returns why it could not
@@ -142,18 +176,34 @@ func (r *Reconciler) withdrawUnread(ctx context.Context, pr quorum.PR, why error
 // Look observes pr and says what its check should read, without writing anything.
 func (r *Reconciler) Look(ctx context.Context, pr quorum.PR) (Look, error) {
 	look, err := r.observe(ctx, pr)
-	if err == nil {
-		look.renderCheck()
+	if err != nil {
+		return look, err
 	}
-	return look, err
+	f, err := r.observeFamily(ctx, look)
+	if err != nil {
+		return Look{}, err
+	}
+	f.render()
+	return *f.begin(), nil
 }
 
 // observe looks at pr, and a second time where a run seems to have left nothing: GitHub's lists are read side by side,
 // and a text that was posted between two of them would look as if it were missing.
-func (r *Reconciler) observe(ctx context.Context, pr quorum.PR) (look Look, err error) {
+func (r *Reconciler) observe(ctx context.Context, pr quorum.PR) (Look, error) {
+	look, err := r.observeWith(ctx, pr, r.Forge.Observe)
+	if err == nil {
+		r.hear(ctx, &look)
+	}
+	return look, err
+}
+
+// An observer is one of the ways in which a [Forge] observes.
+type observer func(ctx context.Context, pr quorum.PR) (quorum.Policy, quorum.Snapshot, error)
+
+func (r *Reconciler) observeWith(ctx context.Context, pr quorum.PR, observe observer) (look Look, err error) {
 	for range 2 {
 		look = Look{quiet: r.Quiet, places: r.Places}
-		look.Policy, look.Snapshot, err = r.Forge.Observe(ctx, pr)
+		look.Policy, look.Snapshot, err = observe(ctx, pr)
 		if err != nil {
 			return Look{}, err
 		}
@@ -164,14 +214,15 @@ func (r *Reconciler) observe(ctx context.Context, pr quorum.PR) (look Look, err 
 			break
 		}
 	}
-	r.hear(ctx, &look)
 	return look, nil
 }
 
 func (l *Look) judgeAndDecide() {
 	ballots := evidence.Judge(l.Policy, l.Snapshot)
 	l.answers = quorum.AnswersIn(l.Policy, l.Snapshot.PR, ballots)
-	l.Decision = quorum.Decide(l.Policy, ballots, evidence.Facts(l.Policy, l.Snapshot), l.At)
+	facts := evidence.Facts(l.Policy, l.Snapshot)
+	facts.Siblings = l.crowd
+	l.Decision = quorum.Decide(l.Policy, ballots, facts, l.At)
 	if !l.quiet {
 		return
 	}
@@ -187,16 +238,15 @@ func (l *Look) judgeAndDecide() {
 	}
 }
 
-// renderCheck renders the decision with its record. Effects that are due are announced as under way: their intents
-// stand in the record, and the ballots are judged with it, before anything is carried out.
-func (l *Look) renderCheck() {
+// remember makes the record of the decision. Effects that are due are announced as under way: their intents stand in the
+// record, and the ballots are judged with it, before anything is carried out.
+func (l *Look) remember() {
 	if l.Decision.Reason != quorum.ReasonSiblings { // siblings share one check and must word it alike
 		l.Snapshot.Record = evidence.Remember(l.Policy, l.Snapshot, l.Decision, l.At)
 	}
 	if !l.Decision.Effects.Empty() && !l.Snapshot.NoRecord {
 		l.judgeAndDecide()
 	}
-	l.Check = report.Render(l.Policy, l.Snapshot, l.Decision, l.Snapshot.Record, l.places)
 }
 
 // hasNewEmptyAttempt reports whether an attempt has ended and left nothing, and the record does not know it yet.
@@ -216,20 +266,22 @@ func (l *Look) hasNewEmptyAttempt() bool {
 	return false
 }
 
-func (r *Reconciler) publish(ctx context.Context, pr quorum.PR, look Look) error {
+func (r *Reconciler) publish(ctx context.Context, f *family) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	if !r.DryRun {
 		writing, done := outliveContext(ctx)
 		defer done()
-		look.Check.Restamp = r.Restamp
-		if err := r.Forge.Publish(writing, pr, look.Check); err != nil {
-			return err
+		for _, c := range f.checks {
+			c.Restamp = r.Restamp
+			if err := r.Forge.Publish(writing, f.begin().Snapshot.PR.PR, c); err != nil {
+				return err
+			}
 		}
 	}
 	if r.Seen != nil {
-		r.Seen(look)
+		r.Seen(*f.begin())
 	}
 	return nil
 }

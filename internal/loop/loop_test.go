@@ -73,6 +73,10 @@ func (h *host) Observe(ctx context.Context, _ quorum.PR) (quorum.Policy, quorum.
 	return h.p, s, nil
 }
 
+func (h *host) ObserveSibling(ctx context.Context, pr quorum.PR) (quorum.Policy, quorum.Snapshot, error) {
+	return h.Observe(ctx, pr)
+}
+
 func (h *host) Apply(ctx context.Context, _ quorum.PR, e quorum.Effects) (r quorum.Receipt, err error) {
 	for _, a := range slices.Concat(e.Cancels, e.Reruns, e.Requests) {
 		what := fmt.Sprintf("%s %s", a.Kind, a.Reviewer)

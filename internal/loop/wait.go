@@ -80,7 +80,7 @@ func (r *Reconciler) Stay(ctx context.Context, pr quorum.PR, stay Stay) (last Lo
 			return last, context.Cause(ctx)
 		case err == nil:
 			faulty, pause = time.Time{}, time.Second
-			if !stay.shouldStay(last.Decision, r.now().Sub(began)) {
+			if !stay.shouldStay(last.decisionShown(), r.now().Sub(began)) {
 				return last, nil
 			}
 			if !wake.IsZero() && wake.Add(-last.Snapshot.Skew).Before(next) { // a wake is by GitHub's clock

@@ -25,7 +25,7 @@ type Facts struct {
 	Draft    bool
 	Closed   bool
 	Start    time.Time // of the cycle: all clocks count from it
-	Siblings []int     // other open pull requests with this head
+	Siblings []int     // other open pull requests with this head, where they are too many to be judged together
 	StandIns []StandIn // people entitled to stand in who approve the head, by the time of their review
 	Against  []string  // people entitled to stand in who request changes
 	Pass     *Pass     // the pass that our check shows, if it is of this head, base, policy and electorate
@@ -75,23 +75,25 @@ type Decision struct {
 	Ballots     []Ballot  `json:"ballots"`             // in the policy's order, as of now
 	StandIns    []StandIn `json:"stand_ins,omitempty"` // people whose approvals filled what was missing
 
-	Lane        LaneChoice `json:"lane,omitzero"`
-	NeedPeople  int        `json:"need_people,omitempty"` // approvals that the policy asks of people
-	People      []StandIn  `json:"people,omitempty"`      // those that there are, at most so many
-	AgainstVote bool       `json:"-"`                     // Against objects, see [Policy.HearsPeople]
-	Against     []string   `json:"-"`                     // people entitled to stand in who request changes: then nobody stands in
-	Start       time.Time  `json:"start,omitzero"`
-	GraceEnd    time.Time  `json:"grace_end,omitzero"` // Waiting for it: the check passes then
-	Enough      time.Time  `json:"-"`                  // Unverified, ReasonPeople: since when nothing but people is missing
-	Siblings    []int      `json:"siblings,omitempty"` // all open pull requests with this head, this one included
-	Wake        time.Time  `json:"wake,omitzero"`      // zero: only a change on GitHub can change the decision
-	Effects     Effects    `json:"-"`
-	Pass        *Pass      `json:"-"` // Passed: to be remembered
+	Lane        LaneChoice   `json:"lane,omitzero"`
+	NeedPeople  int          `json:"need_people,omitempty"` // approvals that the policy asks of people
+	People      []StandIn    `json:"people,omitempty"`      // those that there are, at most so many
+	AgainstVote bool         `json:"-"`                     // Against objects, see [Policy.HearsPeople]
+	Against     []string     `json:"-"`                     // people entitled to stand in who request changes: then nobody stands in
+	Start       time.Time    `json:"start,omitzero"`
+	GraceEnd    time.Time    `json:"grace_end,omitzero"` // Waiting for it: the check passes then
+	Enough      time.Time    `json:"-"`                  // Unverified, ReasonPeople: since when nothing but people is missing
+	Siblings    []int        `json:"siblings,omitempty"` // all open pull requests with this head, where they are too many to be judged
+	Shared      []SharedPull `json:"shared,omitempty"`   // the pull requests that share the check; nil where it is one's alone
+	Wake        time.Time    `json:"wake,omitzero"`      // zero: only a change on GitHub can change the decision
+	Effects     Effects      `json:"-"`
+	Pass        *Pass        `json:"-"` // Passed: to be remembered
 }
 
 // Effects are to be carried out, in this order, after the check that announces them was written: each intent stands
 // in the check's record first. All of them are void on a head or base that is no longer the pull request's.
 type Effects struct {
+	PR       PR // on which they are carried out; zero: the one that was looked at
 	Head     string
 	Base     string
 	Cancels  []Action
@@ -170,6 +172,9 @@ type Record struct {
 	Judged   []Judged   `json:"judged,omitempty"`   // the newest verdict of each reviewer, on whatever head
 	Past     []PastDiff `json:"past,omitempty"`     // other diffs that were objected to, the newest first
 	Commands []Command  `json:"commands,omitempty"` // people's words that were heard, oldest first
+
+	Fork     bool     `json:"fork,omitempty"`     // the pull request comes from a fork
+	Siblings []Record `json:"siblings,omitempty"` // of other pull requests that have, or had, this head
 }
 
 // A Judged is the verdict that a reviewer gave last on this pull request.
@@ -300,6 +305,7 @@ type Objection struct {
 	Answered bool      `json:"answered,omitempty"` // its reviewer approved since
 	Named    time.Time `json:"named,omitzero"`     // when our check named it first
 	Carried  string    `json:"carried,omitempty"`  // the earlier head on which it was said; the first seven digits
+	Of       int       `json:"-"`                  // the other pull request of this head whose record holds it; 0: this one's
 }
 
 // Intent is an effect that was about to be carried out.

@@ -20,9 +20,13 @@ type Snapshot struct {
 	// suite; "" where it does not.
 	PassedOverFor string
 
-	Began    time.Time     // when this look began, by GitHub's clock
-	Skew     time.Duration // GitHub's clock minus the local one, where that exceeds two seconds
-	Siblings []PullRequest // other open pull requests with the same head
+	Began time.Time     // when this look began, by GitHub's clock
+	Skew  time.Duration // GitHub's clock minus the local one, where that exceeds two seconds
+	// Siblings are the other open pull requests with the same head, of which a part is known: number, base, Fork, Draft
+	// and Created. Of a closed pull request they are those that its check names.
+	Siblings []PullRequest
+	Held     []HeldRecord  // of all pull requests, as our checks on the head hold them
+	SameHead []PullRequest // Siblings, and those that were closed on this head, as far as GitHub lists them
 	Timeline []Event       // oldest first
 	Runs     []Run         // workflow runs of the head, any workflow
 	Others   []Run         // runs of earlier heads of this pull request, as far as GitHub lists them

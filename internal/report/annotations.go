@@ -66,10 +66,10 @@ func recordAnnotations(d quorum.Decision, rec quorum.Record) (quorum.Record, []A
 	kept = kept[:min(len(kept), maxAnnotated)]
 	gone = gone[max(0, len(gone)+len(kept)-maxAnnotated):]
 	rec.Annotated = slices.Concat(gone, kept)
-	small := fitRecord(rec)
+	small := fitShared(rec)
 	if len(gone) > 0 && len(small.Annotated) < len(rec.Annotated) {
 		rec.Annotated = kept
-		small = fitRecord(rec)
+		small = fitShared(rec)
 	}
 	held := slices.DeleteFunc(fresh, func(p placedFinding) bool { return !slices.Contains(small.Annotated, p.key) })
 	return small, annotationsOf(held)

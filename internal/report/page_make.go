@@ -72,6 +72,7 @@ func (m *pageMaker) lead() Phrase {
 		}
 		t = append(t, Span{Text: "."})
 	}
+	t = slices.Concat(t, sharedSaid(d))
 	if d.Reason == quorum.ReasonSiblings {
 		t = slices.Concat(t, fillPhrase(" A check belongs to a commit, so one check would speak for the pull requests %s at once.", m.siblings()))
 	}

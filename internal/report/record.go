@@ -140,38 +140,39 @@ func isHidden(r rune) bool {
 	return r >= 0x7F && (unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Cf, r))
 }
 
-// fitRecord makes rec small enough to be written. What a decision rests on goes last: answered objections go and
-// excerpts shrink, then the keys of annotations go, then the oldest texts and approvals. Runs, intents, refusals, what
-// people said, the identity of objections and the pass stay, unless GitHub would not take the check with them: what can
-// make it red, of this diff and of others, goes after all else then.
-func fitRecord(rec quorum.Record) quorum.Record {
+// fitRecord makes rec small enough to be written: of limit bytes if that can be, of hardLimit in any case. What a
+// decision rests on goes last: answered objections go and excerpts shrink, then the keys of annotations go, then the
+// oldest texts and approvals. Runs, intents, refusals, what people said, the identity of objections and the pass stay,
+// unless GitHub would not take the check with them: what can make it red, of this diff and of others, goes after all
+// else then.
+func fitRecord(rec quorum.Record, limit, hardLimit int) quorum.Record {
 	if rec.Version == 0 {
 		rec.Version = recordVersion
 	}
 	size := func() int { return len(encodeLine(rec)) }
-	if size() <= maxRecord {
+	if size() <= limit {
 		return rec
 	}
 	whole := rec
 	for _, n := range []int{600, 300, 120, 40, 0} {
 		rec = withExcerptsOf(whole, n)
-		if size() <= maxRecord {
+		if size() <= limit {
 			return rec
 		}
 	}
 	// drop forgets as few as possible of n entries; keep says which part stays when k of them go.
-	drop := func(n, limit int, keep func(k int)) bool {
-		k := sort.Search(n, func(k int) bool { keep(k); return size() <= limit })
+	drop := func(n, most int, keep func(k int)) bool {
+		k := sort.Search(n, func(k int) bool { keep(k); return size() <= most })
 		keep(k)
-		return size() <= limit
+		return size() <= most
 	}
 	annotated, texts, stood := rec.Annotated, rec.Texts, rec.Stood
 	switch { // the newest keys go first: see [recordAnnotations]
-	case drop(len(annotated), maxRecord, func(k int) { rec.Annotated = annotated[:len(annotated)-k] }):
+	case drop(len(annotated), limit, func(k int) { rec.Annotated = annotated[:len(annotated)-k] }):
 		return rec
-	case drop(len(texts), maxRecord, func(k int) { rec.Texts = texts[k:] }):
+	case drop(len(texts), limit, func(k int) { rec.Texts = texts[k:] }):
 		return rec
-	case drop(len(stood), maxRecord, func(k int) { rec.Stood = stood[k:] }):
+	case drop(len(stood), limit, func(k int) { rec.Stood = stood[k:] }):
 		return rec
 	}
 	for i := range rec.Objections {
@@ -183,18 +184,18 @@ func fitRecord(rec quorum.Record) quorum.Record {
 		}
 	}
 	answers := rec.Answers
-	if drop(len(answers), maxRecord, func(k int) { rec.Answers = answers[k:] }) || size() <= hardMaxRecord {
+	if drop(len(answers), limit, func(k int) { rec.Answers = answers[k:] }) || size() <= hardLimit {
 		return rec
 	}
 	runs, intents, objections, refusals := rec.Runs, rec.Intents, rec.Objections, rec.Refusals
 	commands, past := rec.Commands, rec.Past
 	switch {
-	case drop(len(runs), hardMaxRecord, func(k int) { rec.Runs = runs[k:] }):
-	case drop(len(refusals), hardMaxRecord, func(k int) { rec.Refusals = refusals[k:] }):
-	case drop(len(commands), hardMaxRecord, func(k int) { rec.Commands = commands[k:] }):
-	case drop(len(past), hardMaxRecord, func(k int) { rec.Past = past[:len(past)-k] }): // the newest diffs come first
-	case drop(len(objections), hardMaxRecord, func(k int) { rec.Objections = objections[k:] }):
-	case drop(len(intents), hardMaxRecord, func(k int) { rec.Intents = intents[k:] }):
+	case drop(len(runs), hardLimit, func(k int) { rec.Runs = runs[k:] }):
+	case drop(len(refusals), hardLimit, func(k int) { rec.Refusals = refusals[k:] }):
+	case drop(len(commands), hardLimit, func(k int) { rec.Commands = commands[k:] }):
+	case drop(len(past), hardLimit, func(k int) { rec.Past = past[:len(past)-k] }): // the newest diffs come first
+	case drop(len(objections), hardLimit, func(k int) { rec.Objections = objections[k:] }):
+	case drop(len(intents), hardLimit, func(k int) { rec.Intents = intents[k:] }):
 	default:
 		rec.Pass = nil // it is then earned anew
 	}
@@ -267,7 +268,7 @@ func jsonBlock(d quorum.Decision, rec quorum.Record) string {
 		fits = try()
 	}
 	if text == "" || len(text) > max(maxBlock, len(encodeLine(rec))+maxBlock/4) {
-		b.Decision.Ballots, b.Decision.StandIns, b.Decision.People, b.Decision.Siblings = nil, nil, nil, nil
+		b.Decision.Ballots, b.Decision.StandIns, b.Decision.People, b.Decision.Siblings = nil, nil, nil, nil // Shared is bounded by us
 		b.Decision.Lane = quorum.LaneChoice{Name: clipRunes(oneLine(b.Decision.Lane.Name), maxLaneWords)}
 		b.Omitted = append(b.Omitted, "ballots", "stand_ins", "people", "siblings", "lane")
 		text = encodeLine(b)

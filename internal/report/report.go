@@ -28,6 +28,8 @@ type Check struct {
 	OrGreen     string // with OnlyOpen: the name under which a green one is completed, too
 	Leave       bool   // nothing is written at all
 	Retire      []Retired
+	Others      []string  // names of checks of ours on the head that other open pull requests may have
+	OthersKnown bool      // no others have one there
 	Wake        time.Time // when to look again; a look from then on must not rest on old answers
 	Restamp     bool      // a completed check that reads so is written all the same if it is of an earlier look
 	Threads     bool      // resolving a thread may change the decision: threads must be read at every look

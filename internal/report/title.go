@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,7 +21,11 @@ const (
 
 // renderTitle says d in one sentence of at most n characters.
 func renderTitle(p quorum.Policy, d quorum.Decision, n int) string {
-	t := titleSentence(p, d)
+	room := n
+	if p.Mode == quorum.ReportOnly {
+		room -= len(reportOnlySuffix)
+	}
+	t := cmp.Or(sharedTitle(d, room), titleSentence(p, d))
 	if p.Mode == quorum.ReportOnly {
 		return clipRunes(t, n-len(reportOnlySuffix)) + reportOnlySuffix
 	}

@@ -1,0 +1,363 @@
+package loop
+
+// Pull requests that share a head share its check. A look at one of them looks at those that speak for the head, decides
+// about each alone, and writes what comes of them together: the same, whichever of them it began with.
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/evidence"
+	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/report"
+)
+
+// A family is what a look shows of the open pull requests of a head.
+type family struct {
+	looks     []*Look // the one that was asked for first
+	open      []quorum.PullRequest
+	spokesmen []int // numbers of those of looks that may speak
+	checks    []report.Check
+}
+
+func (f *family) begin() *Look { return f.looks[0] }
+
+// isAlone reports whether there is nothing to be combined: the pull request that was asked for has its check alone.
+func (f *family) isAlone() bool { return len(f.open) < 2 && len(f.looks) == 1 }
+
+func (f *family) lookAt(pr quorum.PR) *Look {
+	i := slices.IndexFunc(f.looks, func(l *Look) bool { return l.Snapshot.PR.Number == pr.Number })
+	return f.looks[max(i, 0)]
+}
+
+// siblingMoved is a sibling that changed while those of its head were looked at.
+type siblingMoved struct{ pr quorum.PR }
+
+func (e siblingMoved) Error() string {
+	return fmt.Sprintf("observe %s: it moved while it was read", e.pr)
+}
+
+// Temporary says that another look may help.
+func (siblingMoved) Temporary() bool { return true }
+
+// LookAgain says that a look at once may show what has moved.
+func (siblingMoved) LookAgain() bool { return true }
+
+// observeFamily observes those with which the pull request of a look shares its head, as far as they speak for it.
+func (r *Reconciler) observeFamily(ctx context.Context, begin Look) (*family, error) {
+	f := &family{looks: []*Look{&begin}}
+	if begin.Snapshot.PR.Closed {
+		return f, r.observeHeirs(ctx, f)
+	}
+	f.open = append(slices.Clone(begin.Snapshot.Siblings), begin.Snapshot.PR)
+	if len(f.open) == 1 || begin.Decision.Verdict == quorum.Ended || begin.Snapshot.File.State != quorum.FileValid {
+		return f, nil
+	}
+	return f, r.observeSpeakers(ctx, f, &begin)
+}
+
+// observeHeirs observes the pull requests that still have the head of a closed one which shared its check: what that
+// says may have hung on it.
+func (r *Reconciler) observeHeirs(ctx context.Context, f *family) error {
+	closed := f.begin().Snapshot.PR
+	for _, s := range f.begin().Snapshot.Siblings[:min(len(f.begin().Snapshot.Siblings), quorum.MaxSiblings)] {
+		heir, err := r.observeWith(ctx, s.PR, r.Forge.ObserveSibling)
+		if err != nil {
+			return err
+		}
+		if heir.Snapshot.PR.Closed || heir.Snapshot.PR.Head != closed.Head || heir.Decision.Verdict == quorum.Ended {
+			continue
+		}
+		f.looks = append(f.looks, &heir)
+		f.open = append(slices.Clone(heir.Snapshot.Siblings), heir.Snapshot.PR)
+		f.open = slices.DeleteFunc(f.open, func(p quorum.PullRequest) bool { return p.Number == closed.Number })
+		return r.observeSpeakers(ctx, f, &heir)
+	}
+	return nil
+}
+
+// observeSpeakers observes those that speak, the ones of the lowest rank first, until one of them has the plain check:
+// what has a higher rank does not speak there. The one that speaks for the base of the pull request that was asked for
+// is among them, for it may have a check of its own.
+func (r *Reconciler) observeSpeakers(ctx context.Context, f *family, from *Look) error {
+	speakers := quorum.SpeakersOf(f.open)
+	hasPlain, rank := false, -1
+	for _, s := range speakers {
+		if isNext := s.SiblingRank() != rank; isNext && hasPlain {
+			break
+		}
+		rank = s.SiblingRank()
+		if len(f.spokesmen) == quorum.MaxSiblings {
+			f.refuseCrowd(from)
+			return nil
+		}
+		l, err := r.observeSibling(ctx, f, s)
+		if err != nil {
+			return err
+		}
+		f.spokesmen = append(f.spokesmen, s.Number)
+		hasPlain = hasPlain || l.Snapshot.Gated
+	}
+	base := from.Snapshot.PR.BaseRef
+	i := slices.IndexFunc(speakers, func(s quorum.PullRequest) bool { return s.BaseRef == base })
+	if !from.Snapshot.Gated && !slices.Contains(f.spokesmen, speakers[i].Number) {
+		if _, err := r.observeSibling(ctx, f, speakers[i]); err != nil {
+			return err
+		}
+		f.spokesmen = append(f.spokesmen, speakers[i].Number)
+	}
+	f.shareObjections()
+	return nil
+}
+
+// refuseCrowd has nothing decided: so many pull requests have the head, each against another base, that looking at all
+// of them would cost too much.
+func (f *family) refuseCrowd(from *Look) {
+	f.looks, f.spokesmen, f.open = f.looks[:1], nil, nil
+	for _, s := range from.Snapshot.Siblings {
+		from.crowd = append(from.crowd, s.Number)
+	}
+	from.judgeAndDecide()
+}
+
+// observeSibling returns the look at a pull request of the head, which it takes if there is none yet.
+func (r *Reconciler) observeSibling(ctx context.Context, f *family, s quorum.PullRequest) (*Look, error) {
+	i := slices.IndexFunc(f.looks, func(l *Look) bool { return l.Snapshot.PR.Number == s.Number })
+	if i >= 0 {
+		return f.looks[i], nil
+	}
+	l, err := r.observeWith(ctx, s.PR, r.Forge.ObserveSibling)
+	if err != nil {
+		return nil, err
+	}
+	p := l.Snapshot.PR
+	if p.Closed || p.Head != f.begin().Snapshot.PR.Head || p.BaseRef != s.BaseRef || p.SiblingRank() != s.SiblingRank() {
+		return nil, siblingMoved{s.PR}
+	}
+	f.looks = append(f.looks, &l)
+	return &l, nil
+}
+
+// shareObjections tells each look what was objected to the commit in the others, which their records do not know yet.
+func (f *family) shareObjections() {
+	var fresh []quorum.HeldRecord
+	for _, l := range f.looks {
+		if !l.Snapshot.PR.Closed {
+			rec := evidence.Remember(l.Policy, l.Snapshot, l.Decision, l.At)
+			fresh = append(fresh, quorum.HeldRecord{Record: rec.WithoutForeign()})
+		}
+	}
+	for _, l := range f.looks {
+		number := l.Snapshot.PR.Number
+		held := []quorum.HeldRecord{{Record: l.Snapshot.Record.WithoutForeign()}}
+		held[0].Pull = number
+		for _, h := range slices.Concat(fresh, l.Snapshot.Held) {
+			if h.Pull != 0 && h.Pull != number {
+				held = append(held, h)
+			}
+		}
+		rec := quorum.RecordOf(number, l.Snapshot.PR.Fork, held)
+		if len(rec.Objections) == len(l.Snapshot.Record.Objections) {
+			continue
+		}
+		known := l.Snapshot.Record
+		if known.Objections = rec.Objections; known.Head != l.Snapshot.PR.Head { // it had none
+			known = quorum.Record{Head: l.Snapshot.PR.Head, Objections: rec.Objections}
+		}
+		l.Snapshot.Record = known
+		l.judgeAndDecide()
+	}
+}
+
+// effects are those that are due, of each pull request that was looked at.
+func (f *family) effects() (all []quorum.Effects) {
+	for i, l := range f.looks {
+		if e := l.Decision.Effects; !e.Empty() {
+			if i > 0 {
+				e.PR = l.Snapshot.PR.PR
+			}
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// takeShared takes the effects on runs out of e that were carried out already for another pull request, and returns what
+// became of them.
+func takeShared(e *quorum.Effects, known map[quorum.Action]quorum.Result) (done []quorum.Result) {
+	take := func(all []quorum.Action) (left []quorum.Action) {
+		for _, a := range all {
+			if result, isKnown := known[sharedAction(a)]; isKnown {
+				result.Action = a
+				done = append(done, result)
+			} else {
+				left = append(left, a)
+			}
+		}
+		return left
+	}
+	e.Cancels, e.Reruns = take(e.Cancels), take(e.Reruns)
+	return done
+}
+
+// sharedAction is what an effect on a run is, whoever's it is.
+func sharedAction(a quorum.Action) quorum.Action {
+	if a.Kind == quorum.Ask {
+		return a
+	}
+	return quorum.Action{Kind: a.Kind, Run: a.Run, Attempt: a.Attempt}
+}
+
+// passesBefore are the numbers of those whose check had passed before this look.
+func (f *family) passesBefore() (numbers []int) {
+	for _, l := range f.looks {
+		if l.Snapshot.Record.Pass != nil {
+			numbers = append(numbers, l.Snapshot.PR.Number)
+		}
+	}
+	return numbers
+}
+
+// hasPassed reports whether a look passed that had not before.
+func (f *family) hasPassed(before []int) bool {
+	return slices.ContainsFunc(f.looks, func(l *Look) bool {
+		return l.Decision.Verdict == quorum.Passed && !slices.Contains(before, l.Snapshot.PR.Number)
+	})
+}
+
+// wake is when the decision about any of them changes by the clock.
+func (f *family) wake() (at time.Time) {
+	for _, l := range f.looks {
+		at = earlierOf(at, l.Decision.Wake)
+	}
+	return at
+}
+
+// earlierOf is the earlier of two moments, of which either may be none.
+func earlierOf(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// render renders the checks of the head.
+func (f *family) render() {
+	f.checks = nil
+	for _, l := range f.looks {
+		l.remember()
+	}
+	begin := f.begin()
+	if f.isAlone() || begin.Snapshot.PR.Closed {
+		begin.Check = report.Render(begin.Policy, begin.Snapshot, begin.Decision, f.recordWith(begin), begin.places)
+		begin.Check.Others, begin.Check.OthersKnown = f.otherNames(begin, nil), f.isOpenKnown(begin)
+		f.checks = append(f.checks, begin.Check)
+	}
+	if f.isAlone() || len(f.spokesmen) == 0 {
+		return
+	}
+	var judged []quorum.Sibling
+	for _, n := range f.spokesmen {
+		l := f.lookAt(quorum.PR{Number: n})
+		judged = append(judged, quorum.Sibling{
+			PR: l.Snapshot.PR, Check: l.checkName(), Gated: l.Snapshot.Gated, Decision: l.Decision, Title: report.TitleOf(l.Policy, l.Decision),
+		})
+	}
+	shared := quorum.Shared(judged, f.open)
+	for _, s := range shared {
+		if s.Name != begin.checkName() && !f.stands(s.Name) { // who has it writes it first: two that look at once would make two
+			continue
+		}
+		c, d := f.renderShared(s, judged)
+		c.Others, c.OthersKnown = f.otherNames(begin, shared), true
+		if !begin.Snapshot.PR.Closed && s.Name == begin.checkName() {
+			if begin.shared = &d; s.Lead != begin.Snapshot.PR.Number { // what it left behind itself
+				own := report.Render(begin.Policy, begin.Snapshot, begin.Decision, begin.Snapshot.Record, begin.places)
+				c.Retire = append(c.Retire, own.Retire...)
+			}
+			begin.Check = c
+		}
+		f.checks = append(f.checks, c)
+	}
+}
+
+// stands reports whether a check of ours of that name stands on the head.
+func (f *family) stands(name string) bool {
+	return slices.ContainsFunc(f.begin().Snapshot.Held, func(h quorum.HeldRecord) bool { return h.Check == name })
+}
+
+// checkName is the name of the check that the pull request of a look has.
+func (l *Look) checkName() string {
+	return report.CheckName(l.Policy, l.Snapshot.Gated, l.Snapshot.PR.BaseRef)
+}
+
+// isOpenKnown reports whether a look knows all open pull requests of the head.
+func (f *family) isOpenKnown(l *Look) bool {
+	return l.Snapshot.File.State == quorum.FileValid && len(l.crowd) == 0 && l.Decision.Verdict != quorum.Ended
+}
+
+// otherNames are the names under which open pull requests of the head may have a check.
+func (f *family) otherNames(l *Look, shared []quorum.SharedCheck) (names []string) {
+	for _, s := range shared {
+		names = append(names, s.Name)
+	}
+	for _, p := range f.open {
+		if p.Number != l.Snapshot.PR.Number {
+			names = append(names, report.CheckName(l.Policy, false, p.BaseRef))
+		}
+	}
+	return names
+}
+
+// renderShared renders a check that pull requests share, and returns the decision that it shows.
+func (f *family) renderShared(s quorum.SharedCheck, judged []quorum.Sibling) (report.Check, quorum.Decision) {
+	lead := f.lookAt(quorum.PR{Number: s.Lead})
+	d, threads := lead.Decision, false
+	if len(s.Pulls) > 1 {
+		d.Shared = s.Pulls
+	}
+	for _, j := range judged {
+		if l := f.lookAt(j.PR.PR); j.Check == s.Name {
+			d.Wake = earlierOf(d.Wake, l.Decision.Wake)
+			threads = threads || slices.ContainsFunc(l.Decision.Ballots, func(b quorum.Ballot) bool { return b.Threads })
+		}
+	}
+	c := report.Render(lead.Policy, lead.Snapshot, d, f.recordWith(lead), lead.places)
+	c.Threads = threads
+	return c, d
+}
+
+// recordWith is the record of a look with those of the others that have its check.
+func (f *family) recordWith(l *Look) quorum.Record {
+	var here, held []quorum.Record
+	for _, o := range f.looks {
+		if o != l && !o.Snapshot.PR.Closed && o.checkName() == l.checkName() {
+			here = append(here, o.Snapshot.Record)
+		}
+	}
+	for _, h := range l.Snapshot.Held {
+		if h.Check == l.checkName() {
+			held = append(held, h.Record)
+		}
+	}
+	own, areKnown := l.Snapshot.Record, f.isOpenKnown(l)
+	if len(l.crowd) > 0 { // it stays as it is, whoever is looked at
+		own = quorum.Record{Head: l.Snapshot.PR.Head}
+		if len(held) > 0 {
+			own = held[0]
+		}
+	}
+	return own.WithSiblings(here, held, func(number int) bool {
+		return !areKnown || slices.ContainsFunc(f.open, func(p quorum.PullRequest) bool { return p.Number == number })
+	})
+}
+
+// decisionShown is what the check of a look shows.
+func (l *Look) decisionShown() quorum.Decision {
+	if l.shared != nil {
+		return *l.shared
+	}
+	return l.Decision
+}

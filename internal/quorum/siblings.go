@@ -1,0 +1,257 @@
+package quorum
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Several open pull requests may have one head, and a check belongs to a commit. Here stands who of them speaks in it,
+// and what it says: it must be the same whichever of them is looked at.
+
+// MaxSiblings is how many pull requests of one head, each against a base of its own, are judged together.
+const MaxSiblings = 10
+
+// SiblingRank says in which order pull requests of one head speak for it: those of this repository before those of
+// forks, and drafts only where all are. The lowest rank speaks.
+func (p PullRequest) SiblingRank() int {
+	rank := 0
+	if p.Fork {
+		rank = 1
+	}
+	if p.Draft {
+		rank += 2
+	}
+	return rank
+}
+
+// A SharedPull is a pull request of a head of which several are open, as their check names it.
+type SharedPull struct {
+	Number  int     `json:"number"`
+	Base    string  `json:"base"`
+	Fork    bool    `json:"fork,omitempty"`
+	Draft   bool    `json:"draft,omitempty"`
+	Speaks  bool    `json:"speaks,omitempty"`  // its verdict counts
+	By      int     `json:"by,omitempty"`      // who speaks for it; 0: it speaks itself, or the check does not speak for it
+	Verdict Verdict `json:"verdict,omitempty"` // of one that speaks
+	Title   string  `json:"title,omitempty"`   // of one that speaks: what its check would say alone
+}
+
+// SpeakersOf returns of the open pull requests of one head the one that would speak for each base: the oldest of the
+// lowest rank. They come by rank, then by number.
+func SpeakersOf(all []PullRequest) []PullRequest {
+	sorted := slices.Clone(all)
+	slices.SortFunc(sorted, func(a, b PullRequest) int {
+		return cmp.Or(a.SiblingRank()-b.SiblingRank(), a.Number-b.Number)
+	})
+	var speakers []PullRequest
+	for _, p := range sorted {
+		if !slices.ContainsFunc(speakers, func(s PullRequest) bool { return s.BaseRef == p.BaseRef }) {
+			speakers = append(speakers, p)
+		}
+	}
+	return speakers
+}
+
+// A Sibling is one of several open pull requests of a head, with what was decided about it alone.
+type Sibling struct {
+	PR       PullRequest
+	Check    string // the name of its check
+	Gated    bool   // that is the plain one
+	Decision Decision
+	Title    string // what its check would say alone
+}
+
+// A SharedCheck is the check of all open pull requests of a head for which it has that name.
+type SharedCheck struct {
+	Name  string
+	Lead  int          // the number of the pull request of which the check shows the decision: the worst of those that speak
+	Pulls []SharedPull // by number
+}
+
+// Shared returns the checks of a head. judged are those of [SpeakersOf] that were judged, and all are all open pull
+// requests of the head. Of those that share a name the lowest rank speaks, each for its base, and the worst verdict
+// counts.
+func Shared(judged []Sibling, all []PullRequest) (checks []SharedCheck) {
+	var names []string
+	for _, s := range judged {
+		if !slices.Contains(names, s.Check) {
+			names = append(names, s.Check)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		checks = append(checks, sharedCheck(name, judged, all))
+	}
+	return checks
+}
+
+func sharedCheck(name string, judged []Sibling, all []PullRequest) SharedCheck {
+	group := slices.DeleteFunc(slices.Clone(judged), func(s Sibling) bool { return s.Check != name })
+	least := slices.MinFunc(group, func(a, b Sibling) int { return a.PR.SiblingRank() - b.PR.SiblingRank() }).PR.SiblingRank()
+	speaking := slices.DeleteFunc(slices.Clone(group), func(s Sibling) bool { return s.PR.SiblingRank() != least })
+	lead := slices.MinFunc(speaking, func(a, b Sibling) int {
+		return cmp.Or(b.Decision.Verdict.badness()-a.Decision.Verdict.badness(), a.PR.Number-b.PR.Number)
+	})
+	c := SharedCheck{Name: name, Lead: lead.PR.Number}
+	for _, p := range all {
+		named := SharedPull{Number: p.Number, Base: p.BaseRef, Fork: p.Fork, Draft: p.Draft}
+		ofBase := func(s Sibling) bool { return s.PR.BaseRef == p.BaseRef }
+		switch i := slices.IndexFunc(speaking, ofBase); {
+		case i >= 0 && speaking[i].PR.Number == p.Number:
+			named.Speaks, named.Verdict, named.Title = true, speaking[i].Decision.Verdict, speaking[i].Title
+		case i >= 0:
+			named.By = speaking[i].PR.Number
+		case !lead.Gated, slices.ContainsFunc(judged, func(s Sibling) bool { return ofBase(s) && s.Check != name }):
+			continue // it has a check of its own name
+		}
+		c.Pulls = append(c.Pulls, named)
+	}
+	slices.SortFunc(c.Pulls, func(a, b SharedPull) int { return a.Number - b.Number })
+	return c
+}
+
+// badness orders verdicts: the worst of several counts.
+func (v Verdict) badness() int {
+	switch v {
+	case Blocked:
+		return 4
+	case Waiting:
+		return 2
+	case Passed:
+		return 1
+	case Ended:
+		return 0
+	default: // Unverified, and one that was never made
+		return 3
+	}
+}
+
+// A HeldRecord is a pull request's record, and the name of our check on the head in which it stands.
+type HeldRecord struct {
+	Check string
+	Record
+}
+
+// HeldRecords are the records in a check of ours of that name, each by itself.
+func HeldRecords(check string, rec Record) []HeldRecord {
+	all := []HeldRecord{{check, rec}}
+	all[0].Siblings = nil
+	for _, s := range rec.Siblings {
+		if s.Head == rec.Head {
+			all = append(all, HeldRecord{check, s})
+		}
+	}
+	return all
+}
+
+// RecordOf is the record of a pull request among those that our checks on its head hold; fork says that it comes from
+// one. What was objected to the same commit in other pull requests is part of it, but for what was said in a fork's to
+// one of this repository. One that has no record yet takes over of another's what [Record.ForPull] leaves.
+func RecordOf(number int, fork bool, held []HeldRecord) (rec Record) {
+	held = newestOf(held)
+	var other Record
+	for _, h := range held {
+		switch {
+		case h.Pull == number || h.Pull == 0:
+			if h.Seq > rec.Seq {
+				rec = h.Record
+			}
+		case h.Seq > other.Seq && (fork || !h.Fork):
+			other = h.Record
+		}
+	}
+	if rec.Seq == 0 {
+		if rec = other.ForPull(number); rec.Seq != 0 {
+			rec.Objections = nil // each comes from the record in which it stands
+		}
+	}
+	for _, h := range held {
+		if h.Pull == number || h.Pull == 0 || h.Fork && !fork {
+			continue
+		}
+		for _, o := range h.Objections {
+			isKnown := slices.ContainsFunc(rec.Objections, func(x Objection) bool {
+				return x.Reviewer == o.Reviewer && x.Base == o.Base && x.TextRef == o.TextRef && x.Attempt == o.Attempt
+			})
+			if !o.Answered && !isKnown {
+				o.Of = h.Pull
+				rec.Objections = append(slices.Clip(rec.Objections), o)
+			}
+		}
+	}
+	return rec
+}
+
+// newestOf leaves of each pull request's records the newest one.
+func newestOf(held []HeldRecord) (newest []HeldRecord) {
+	for _, h := range held {
+		i := slices.IndexFunc(newest, func(o HeldRecord) bool { return o.Pull == h.Pull })
+		switch {
+		case i < 0:
+			newest = append(newest, h)
+		case h.Seq > newest[i].Seq:
+			newest[i] = h
+		}
+	}
+	return newest
+}
+
+// WithoutForeign is the record without what stands in another pull request's.
+func (r Record) WithoutForeign() Record {
+	r.Objections = slices.DeleteFunc(slices.Clone(r.Objections), func(o Objection) bool { return o.Of != 0 })
+	if len(r.Objections) == 0 {
+		r.Objections = nil
+	}
+	return r
+}
+
+// ObjectionsAlone is what is kept of the record of a pull request that has left the head: what was objected there still
+// counts against the base.
+func (r Record) ObjectionsAlone() Record {
+	kept := Record{Version: r.Version, Seq: r.Seq, Head: r.Head, Base: r.Base, Pull: r.Pull, Fork: r.Fork}
+	for _, o := range r.WithoutForeign().Objections {
+		if !o.Answered {
+			kept.Objections = append(kept.Objections, o)
+		}
+	}
+	return kept
+}
+
+// maxGone is how many pull requests that have left the head are remembered: those with the newest records.
+const maxGone = 5
+
+// WithSiblings is the record of a check that several pull requests of a head share: r with the others', by number.
+// here are the records of those that were judged now, held those that stood in the check, and isOpen says of which
+// pull request the head still is.
+func (r Record) WithSiblings(here []Record, held []Record, isOpen func(number int) bool) Record {
+	r = r.WithoutForeign()
+	r.Siblings = nil
+	has := func(number int) bool {
+		return number == r.Pull || slices.ContainsFunc(r.Siblings, func(x Record) bool { return x.Pull == number })
+	}
+	add := func(x Record) {
+		x = x.WithoutForeign()
+		x.Siblings, x.Seen = nil, Seen{}
+		r.Siblings = append(r.Siblings, x)
+	}
+	for _, x := range here {
+		if !has(x.Pull) {
+			add(x)
+		}
+	}
+	newest := slices.Clone(held)
+	slices.SortStableFunc(newest, func(a, b Record) int { return cmp.Or(b.Seq-a.Seq, b.Pull-a.Pull) })
+	gone := 0
+	for _, x := range newest {
+		switch {
+		case x.Pull == 0 || has(x.Pull):
+		case isOpen(x.Pull):
+			add(x)
+		case gone < maxGone && len(x.ObjectionsAlone().Objections) > 0:
+			gone++
+			add(x.ObjectionsAlone())
+		}
+	}
+	slices.SortFunc(r.Siblings, func(a, b Record) int { return a.Pull - b.Pull })
+	return r
+}
