@@ -12,7 +12,7 @@ import (
 func Judge(p quorum.Policy, s quorum.Snapshot) []quorum.Ballot {
 	ballots := make([]quorum.Ballot, 0, len(p.Reviewers))
 	for _, v := range reviewerViews(&p, &s) {
-		ballots = append(ballots, v.makeBallot())
+		ballots = append(ballots, v.withPast(v.makeBallot()))
 	}
 	for i, b := range ballots {
 		ballots[i].Next = deferSharedCancels(b, ballots)
@@ -80,6 +80,10 @@ func (v *reviewerView) makeVotersBallot() quorum.Ballot {
 	if path, guarded := v.guardedPath(&a); guarded && !isObjection {
 		return declinedBallot(b, quorum.ReasonGuarded, path)
 	}
+	if st, found := attempt.carriedApproval(got); found {
+		return v.withCarried(b, &st)
+	}
+	b.Carried = got.carried
 	return newPlanner(attempt, got).completeBallot(b)
 }
 

@@ -69,6 +69,7 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 			}
 		}
 	}
+	w.Tree = wantsTree(&p, &s, views)
 	if p.StandIn == 0 {
 		w.People = withoutRepeats(w.People)
 		return w
@@ -128,7 +129,8 @@ func (v *reviewerView) isEndedByPerson() bool {
 		return true
 	}
 	return slices.ContainsFunc(v.head.snapshot.Reviews, func(t quorum.Text) bool {
-		if t.State != "DISMISSED" || t.Commit != v.head.snapshot.PR.Head || !v.IsAuthor(t.Author) {
+		isHere := t.Commit == v.head.snapshot.PR.Head || v.head.isAlike(t.Commit) || v.head.record.isCarried(v.Name, t.TextRef)
+		if t.State != "DISMISSED" || !isHere || !v.IsAuthor(t.Author) {
 			return false
 		}
 		by, _ := v.head.dismissalOf(t.ID)

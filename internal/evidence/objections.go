@@ -64,7 +64,7 @@ func isWithdrawable(k quorum.TextKind) bool { return k == quorum.TextComment || 
 // more.
 func (v *attemptView) unansweredObjection(got attemptResult, statements []statement) (attemptResult, bool) {
 	// Threads that were resolved end the objection that they are, and no other.
-	isAnswer := got.outcome == quorum.Approved && got.reason != quorum.ReasonResolved && !v.attempt.isUnderWay()
+	isAnswer := got.outcome == quorum.Approved && got.reason != quorum.ReasonResolved && !v.attempt.isUnderWay() && !v.needsPerson()
 	shown := statements
 	var standing *statement
 	var saidIn reviewAttempt
@@ -72,7 +72,7 @@ func (v *attemptView) unansweredObjection(got attemptResult, statements []statem
 		said := v.textStatements(&earlier)
 		shown = append(slices.Clip(shown), said...)
 		objection, approves := v.verdictOfAttempt(said)
-		if objection != nil || approves {
+		if objection != nil || approves && !v.needsPerson() {
 			standing, saidIn = objection, earlier
 		}
 	}
@@ -82,7 +82,7 @@ func (v *attemptView) unansweredObjection(got attemptResult, statements []statem
 		return v.standingResult(objection, got, true), true
 	}
 	for _, list := range [][]statement{v.checkStatements(), v.statusStatements()} {
-		s, found := openObjection(list)
+		s, found := openObjection(list, v.needsPerson())
 		if found && !(isAnswer && got.at.After(s.at)) && !v.head.record.hasAnswered(v.Name, s.at, 0, 0) {
 			return v.standingResult(v.objectionResult(&s), got, false), true
 		}
@@ -95,15 +95,25 @@ func (v *attemptView) unansweredObjection(got attemptResult, statements []statem
 		if !v.isAnswered(&o, got, isAnswer, shown) {
 			return v.standingResult(attemptResult{
 				outcome: quorum.Findings, at: o.At, ref: o.TextRef, url: o.URL, findings: []quorum.Finding{{Body: o.Excerpt, URL: o.URL}},
-			}, got, v.isOlder(&o)), true
+				carried: o.Carried,
+			}, got, o.Carried != "" || v.isOlder(&o)), true
 		}
 	}
 	return attemptResult{}, false
 }
 
+// needsPerson reports whether the reviewer's own yes answers nothing that it objected to the same diff: then only a
+// person ends it.
+func (v *reviewerView) needsPerson() bool { return v.head.policy.Reroll == quorum.RerollPerson }
+
 // openObjection finds an objection by a check or status after which a newer one came that is no verdict: it goes on,
-// say.
-func openObjection(all []statement) (objection statement, found bool) {
+// say. Where a person must end it, one that approves leaves it open, too.
+func openObjection(all []statement, needsPerson bool) (objection statement, found bool) {
+	if needsPerson {
+		all = without(all, func(s statement) bool { return s.Outcome == quorum.Approved })
+		objection, found = newestStatement(all)
+		return objection, found && objection.Outcome == quorum.Findings && !objection.void
+	}
 	objection, found = newestStatement(without(all, func(s statement) bool { return !s.isVerdict() }))
 	newest, _ := newestStatement(all)
 	return objection, found && objection.Outcome == quorum.Findings && newest.ref != objection.ref
@@ -115,7 +125,9 @@ func (v *attemptView) failedRunBefore() (objection attemptResult, found bool) {
 		got, _ := earlier.resultByConclusion()
 		switch got.outcome {
 		case quorum.Approved:
-			return attemptResult{}, false
+			if !v.needsPerson() {
+				return attemptResult{}, false
+			}
 		case quorum.Findings:
 			got.saidRun, got.saidAttempt = earlier.attempt.run.ID, earlier.attempt.number
 			return got, true
@@ -200,6 +212,8 @@ func (v *attemptView) isAnswered(o *quorum.Objection, got attemptResult, isAnswe
 		return true
 	}
 	switch {
+	case o.Carried != "":
+		return v.isCarriedAnswered(o, got, isAnswer)
 	case o.Kind == quorum.TextThread:
 		return v.isThreadAnswered(o.ID, isAnswer)
 	case o.Kind == quorum.TextRun:
@@ -266,7 +280,7 @@ func (v *attemptView) isAnsweredAsShown(o *quorum.Objection, s *statement, isAns
 	case s.void:
 		return false
 	case s.at.After(o.At): // edited since: by its author, or by any workflow where that one is shared
-		return !v.isShared() && (s.Outcome == quorum.Approved || v.threads.haveEnded(s))
+		return !v.isShared() && (s.Outcome == quorum.Approved && !v.needsPerson() || v.threads.haveEnded(s))
 	}
 	return len(s.threads) >= o.Threads // it was read anew, under the policy in force
 }

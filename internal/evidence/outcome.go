@@ -75,10 +75,10 @@ func (v *attemptView) decidingStatements(statements []statement) (approval, obje
 			elsewhere = newerObjection(elsewhere, s)
 		case s.Outcome == quorum.Approved:
 			approval = s
-			if !v.isShared() && (s.isReview || v.isOfAttemptsBefore(inReview, s)) {
+			if v.mayAnswerItself() && (s.isReview || v.isOfAttemptsBefore(inReview, s)) {
 				inReview = nil
 			}
-			if !v.isShared() && v.isOfAttemptsBefore(elsewhere, s) {
+			if v.mayAnswerItself() && v.isOfAttemptsBefore(elsewhere, s) {
 				elsewhere = nil
 			}
 		default:
@@ -87,6 +87,9 @@ func (v *attemptView) decidingStatements(statements []statement) (approval, obje
 	}
 	return approval, newerObjection(elsewhere, inReview), other
 }
+
+// mayAnswerItself reports whether a later text of the reviewer's answers an earlier one of the same attempt.
+func (v *reviewerView) mayAnswerItself() bool { return !v.isShared() && !v.needsPerson() }
 
 // tellingStatement is the one of two statements without a verdict that tells more of why there is none: the newer,
 // unless only the older one says it.

@@ -45,6 +45,11 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 		}
 	}
 	nameArtifacts(rec.Stood, &p)
+	if !isJudgedInPart(&p, &s) {
+		rec.Diff, rec.Tree = s.PR.Diff.Lines, s.PR.Diff.Tree
+		rec.Judged = rememberJudged(rec.Judged, &s, d.Ballots)
+		markCounting(rec.Stood, &p, s.PR.BaseRef, d.Ballots)
+	}
 	for _, a := range slices.Concat(d.Effects.Cancels, d.Effects.Reruns, d.Effects.Requests) {
 		rec.Intents = rememberIntent(rec.Intents, a, s.PR.BaseRef, now)
 	}
@@ -145,6 +150,8 @@ func cloneRecord(rec quorum.Record) quorum.Record {
 	rec.Asked = slices.Clone(rec.Asked)
 	rec.Answers, rec.Undone = slices.Clone(rec.Answers), slices.Clone(rec.Undone)
 	rec.Annotated = slices.Clone(rec.Annotated)
+	rec.Alike, rec.Judged = slices.Clone(rec.Alike), slices.Clone(rec.Judged)
+	rec.Past, rec.Commands = slices.Clone(rec.Past), slices.Clone(rec.Commands)
 	return rec
 }
 
@@ -171,8 +178,11 @@ func rememberRun(runs []quorum.SeenRun, run quorum.Run) []quorum.SeenRun {
 	return runs
 }
 
-// rememberBallot adds the evidence on which a ballot rests.
+// rememberBallot adds the evidence on which a ballot rests. What an earlier head has left stands in the record already.
 func rememberBallot(rec *quorum.Record, s quorum.Snapshot, b quorum.Ballot) {
+	if b.Carried != "" {
+		return
+	}
 	text := b.Evidence.Kind == quorum.TextComment || b.Evidence.Kind == quorum.TextReview
 	if seen := (quorum.SeenText{TextRef: b.Evidence, Reviewer: b.Reviewer}); text && !slices.Contains(rec.Texts, seen) {
 		rec.Texts = append(rec.Texts, seen)

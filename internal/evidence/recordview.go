@@ -21,17 +21,17 @@ func recordViewOf(s *quorum.Snapshot) recordView {
 // firstApproval is when the record saw that text approve first.
 func (v recordView) firstApproval(reviewer string, ref quorum.TextRef) (time.Time, bool) {
 	for _, st := range v.record.Stood {
-		if st.Reviewer == reviewer && st.TextRef == ref {
+		if st.Reviewer == reviewer && st.TextRef == ref && st.Carried == "" {
 			return st.At, true
 		}
 	}
 	return time.Time{}, false
 }
 
-// approvalsOf are the approvals of a reviewer that were once seen.
+// approvalsOf are the approvals of a reviewer that were once seen on this head.
 func (v recordView) approvalsOf(reviewer string) (out []quorum.Stood) {
 	for _, st := range v.record.Stood {
-		if st.Reviewer == reviewer {
+		if st.Reviewer == reviewer && st.Carried == "" {
 			out = append(out, st)
 		}
 	}

@@ -27,7 +27,7 @@ func (h *headView) openedThreads(r *quorum.Reviewer, review int64) (out []quorum
 // outdated for a reviewer that reports only what is new. On the head that it objects to a bot resolves nothing, not
 // even its own: nothing has changed there.
 func (h *headView) hasEnded(r *quorum.Reviewer, t *quorum.Thread) bool {
-	isOfHead := t.Commit == h.snapshot.PR.Head
+	isOfHead := t.Commit == h.snapshot.PR.Head || h.isAlike(t.Commit)
 	switch {
 	case t.Outdated && !isOfHead && r.OnlyNew:
 		return true

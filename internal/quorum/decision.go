@@ -163,6 +163,8 @@ type Record struct {
 	Diff     string     `json:"diff,omitempty"`     // [DiffPrint].Lines of this head
 	Tree     string     `json:"tree,omitempty"`     // [DiffPrint].Tree of this head
 	Before   string     `json:"before,omitempty"`   // the head from which this record inherited
+	BeforeAt time.Time  `json:"before_at,omitzero"` // when that one was left; zero where no force-push tells
+	Alike    []string   `json:"alike,omitempty"`    // earlier heads with this diff and base, newest first; the first seven digits
 	Judged   []Judged   `json:"judged,omitempty"`   // the newest verdict of each reviewer, on whatever head
 	Past     []PastDiff `json:"past,omitempty"`     // other diffs that were objected to, the newest first
 	Commands []Command  `json:"commands,omitempty"` // people's words that were heard, oldest first
@@ -176,6 +178,9 @@ type Judged struct {
 	Diff     string `json:"diff,omitempty"`  // of that head
 	Times    int    `json:"times,omitempty"` // verdicts that it gave on that diff
 	Noes     int    `json:"noes,omitempty"`  // objections among them
+
+	Said  time.Time `json:"said,omitzero"`
+	Again bool      `json:"again,omitempty"` // on that head it was required, for it had objected to another diff before
 }
 
 // A PastDiff is a diff of the pull request against a base that was objected to: coming back to it brings that back.
@@ -270,6 +275,7 @@ type Stood struct {
 	Resolved bool      `json:"resolved,omitempty"` // threads were resolved: it answers no other objection
 	Artifact string    `json:"artifact,omitempty"` // the name of the artifact that it stood in
 	Carried  string    `json:"carried,omitempty"`  // the earlier head on which it was said; the first seven digits
+	Counts   bool      `json:"counts,omitempty"`   // it counted at the last look: a head with the same diff may take it over
 }
 
 // Commanded is an approval that answered somebody's command, which may be deleted since.

@@ -1,0 +1,353 @@
+package evidence
+
+// A push need not change what a pull request changes. So a verdict cannot be had by asking until it differs: what was
+// objected to a diff stands on every head that has it, and comes back with it. Approvals are carried over only where
+// the policy says so, and only to the very same files.
+
+import (
+	"cmp"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// UnknownTree stands in a record for a tree that was asked for, and that GitHub does not tell whole.
+const UnknownTree = "-"
+
+const (
+	shortSHA       = 7  // digits by which a record names another head
+	maxAlike       = 10 // earlier heads with the same diff that are remembered
+	maxPast        = 20 // other diffs that are remembered, unless a reviewer's last objection is among the rest
+	maxHeadsBefore = 30 // earlier heads that may be the one before
+)
+
+func shortOf(head string) string { return head[:min(len(head), shortSHA)] }
+
+// HeadsBefore are the heads that the pull request may have had before this one, the likeliest first, and when the last
+// of them was left, as far as a force-push tells.
+func HeadsBefore(s quorum.Snapshot) (heads []string, left time.Time) {
+	add := func(head string) {
+		if head != "" && head != s.PR.Head && !slices.Contains(heads, head) && len(heads) < maxHeadsBefore {
+			heads = append(heads, head)
+		}
+	}
+	for _, e := range slices.Backward(s.Timeline) {
+		if e.Kind == quorum.ForcePushed && (e.To == s.PR.Head || e.From == s.PR.Head) {
+			left = e.At.UTC()
+			add(e.From)
+			add(e.To) // it was left by force, and came back since
+			break
+		}
+	}
+	for _, head := range slices.Backward(s.Earlier) {
+		add(head)
+	}
+	others := slices.Clone(s.Others)
+	slices.SortStableFunc(others, func(a, b quorum.Run) int { return b.Created.Compare(a.Created) })
+	for _, run := range others {
+		add(run.Head)
+	}
+	for _, e := range slices.Backward(s.Timeline) {
+		if e.Kind == quorum.ForcePushed {
+			add(e.From)
+			add(e.To)
+		}
+	}
+	return heads, left
+}
+
+// HasInherited reports whether the head's own record has taken over what the head before left, which was left then.
+func HasInherited(s quorum.Snapshot, left time.Time) bool {
+	rec := &s.Record
+	return rec.Head == s.PR.Head && rec.Before != "" && rec.BeforeAt.Equal(left)
+}
+
+// Inherit returns the record of the head of s with what it has from the head before: what was objected to the same
+// diff, the objections to others, who judged last, and, where p carries them, approvals of the very same files. It
+// changes nothing that is there already, so that it may be applied at every look.
+func Inherit(p quorum.Policy, s quorum.Snapshot) quorum.Record {
+	own := s.Record
+	if own.Head != s.PR.Head {
+		own = quorum.Record{}
+	}
+	if s.PR.Diff.Lines == "" { // nothing is judged
+		return own
+	}
+	in := inheritance{policy: &p, snapshot: &s, rec: cloneRecord(own)}
+	if own.Head != "" && own.Base != s.PR.BaseRef {
+		in.leaveBase()
+	}
+	if s.BeforeHead != "" {
+		in.takeOver(s.Before)
+		_, in.rec.BeforeAt = HeadsBefore(s)
+		in.rec.Before = s.BeforeHead
+	}
+	in.bringBack()
+	in.addLateObjections()
+	if reflect.DeepEqual(in.rec, own) {
+		return own
+	}
+	rec := in.rec
+	rec.Version, rec.Head, rec.Base, rec.Pull = 1, s.PR.Head, s.PR.BaseRef, s.PR.Number
+	rec.Diff = s.PR.Diff.Lines
+	rec.Seq++
+	return rec
+}
+
+// An inheritance is the record of a head while it takes over another one.
+type inheritance struct {
+	policy   *quorum.Policy
+	snapshot *quorum.Snapshot
+	rec      quorum.Record
+}
+
+// leaveBase notes which diff the objections were to that the head has against the base that it had.
+func (in *inheritance) leaveBase() {
+	in.rec.Past = rememberPast(in.rec.Past, ownPast(&in.rec))
+	in.rec.Alike = nil
+}
+
+// ownPast is what a record holds against its own diff.
+func ownPast(rec *quorum.Record) quorum.PastDiff {
+	past := quorum.PastDiff{Diff: rec.Diff, Base: rec.Base, Head: shortOf(rec.Head)}
+	for _, o := range rec.Objections {
+		if o.Base == rec.Base && !o.Answered && !isAccepted(rec, &o) {
+			past.Objections = append(past.Objections, o)
+		}
+	}
+	return past
+}
+
+// isAccepted reports whether somebody who may accepted over an objection, on the record's head.
+func isAccepted(rec *quorum.Record, o *quorum.Objection) bool {
+	return slices.ContainsFunc(rec.Commands, func(c quorum.Command) bool {
+		return c.Verb == quorum.CommandAccept && c.Refused == "" && c.Base == o.Base &&
+			slices.Contains(c.Reviewers, o.Reviewer) && !o.At.After(c.Until)
+	})
+}
+
+// takeOver takes over the record of the head before.
+func (in *inheritance) takeOver(before quorum.Record) {
+	if before.Head == "" || before.Head == in.snapshot.PR.Head {
+		return
+	}
+	for _, past := range slices.Backward(before.Past) {
+		in.rec.Past = rememberPast(in.rec.Past, past)
+	}
+	in.rec.Past = rememberPast(in.rec.Past, ownPast(&before))
+	for _, j := range before.Judged {
+		i := slices.IndexFunc(in.rec.Judged, func(own quorum.Judged) bool { return own.Reviewer == j.Reviewer })
+		switch {
+		case i < 0:
+			in.rec.Judged = append(in.rec.Judged, j)
+		case in.rec.Judged[i].Said.Before(j.Said):
+			in.rec.Judged[i] = j
+		}
+	}
+	if before.Diff != in.snapshot.PR.Diff.Lines || before.Base != in.snapshot.PR.BaseRef {
+		return
+	}
+	in.rec.Alike = slices.Concat([]string{shortOf(before.Head)}, before.Alike, in.rec.Alike)
+	in.rec.Alike = withoutRepeats(slices.DeleteFunc(in.rec.Alike, func(head string) bool { return head == shortOf(in.snapshot.PR.Head) }))
+	in.rec.Alike = in.rec.Alike[:min(len(in.rec.Alike), maxAlike)]
+	in.takeOverAnswers(&before)
+	in.takeOverApprovals(&before)
+}
+
+// takeOverAnswers takes over which objections to this diff were answered: GitHub may still show them.
+func (in *inheritance) takeOverAnswers(before *quorum.Record) {
+	for _, o := range before.Objections {
+		if o.Base != before.Base || !o.Answered && !isAccepted(before, &o) {
+			continue
+		}
+		if i := in.indexOfObjection(&o); i >= 0 {
+			in.rec.Objections[i].Answered = true
+			continue
+		}
+		o.Answered, o.Excerpt, o.URL, o.Named, o.Carried = true, "", "", time.Time{}, cmp.Or(o.Carried, shortOf(before.Head))
+		in.rec.Objections = append(in.rec.Objections, o)
+	}
+}
+
+func (in *inheritance) indexOfObjection(o *quorum.Objection) int {
+	return slices.IndexFunc(in.rec.Objections, func(own quorum.Objection) bool {
+		return own.Reviewer == o.Reviewer && own.Base == o.Base && own.TextRef == o.TextRef && own.Run == o.Run && own.Attempt == o.Attempt
+	})
+}
+
+// takeOverApprovals takes over the approvals that counted, where this head has the very same files.
+func (in *inheritance) takeOverApprovals(before *quorum.Record) {
+	tree := in.snapshot.PR.Diff.Tree
+	if in.policy.Carry != quorum.CarrySameDiff || tree == "" || tree == UnknownTree || tree != before.Tree {
+		return
+	}
+	for _, st := range before.Stood {
+		isKnown := slices.ContainsFunc(in.rec.Stood, func(own quorum.Stood) bool {
+			return own.Reviewer == st.Reviewer && own.Base == st.Base && own.TextRef == st.TextRef
+		})
+		if !st.Counts || st.Base != before.Base || isKnown {
+			continue
+		}
+		st.Counts, st.Carried = false, cmp.Or(st.Carried, shortOf(before.Head))
+		in.rec.Stood = append(in.rec.Stood, st)
+	}
+}
+
+// bringBack brings back what was objected to the diff that the head has against its base now.
+func (in *inheritance) bringBack() {
+	lines, base, head := in.snapshot.PR.Diff.Lines, in.snapshot.PR.BaseRef, shortOf(in.snapshot.PR.Head)
+	in.rec.Past = slices.DeleteFunc(in.rec.Past, func(past quorum.PastDiff) bool {
+		if past.Diff != lines || past.Base != base {
+			return false
+		}
+		for _, o := range past.Objections {
+			if in.indexOfObjection(&o) >= 0 {
+				continue
+			}
+			if o.Carried = cmp.Or(o.Carried, past.Head); o.Carried == head {
+				o.Carried = ""
+			}
+			o.Named = time.Time{}
+			in.rec.Objections = append(in.rec.Objections, o)
+		}
+		return true
+	})
+	if len(in.rec.Past) == 0 {
+		in.rec.Past = nil
+	}
+}
+
+// addLateObjections adds what was objected to earlier heads with this diff, and what no look saw there: just before the
+// push, or by a run that ended after it.
+func (in *inheritance) addLateObjections() {
+	s := *in.snapshot
+	s.Record = in.rec
+	for _, o := range objectionsOfAlikeHeads(in.policy, &s) {
+		isKnown := slices.ContainsFunc(in.rec.Objections, func(own quorum.Objection) bool {
+			return own.Reviewer == o.Reviewer && own.Base == o.Base && own.TextRef == o.TextRef && own.Attempt >= o.Attempt
+		})
+		if !isKnown {
+			in.rec.Objections = appendObjection(in.rec.Objections, o)
+		}
+	}
+}
+
+// objectionsOfAlikeHeads are the objections that GitHub shows to earlier heads with this diff, by texts that name their
+// commit or belong to its run.
+func objectionsOfAlikeHeads(p *quorum.Policy, s *quorum.Snapshot) (all []quorum.Objection) {
+	for _, alike := range s.Record.Alike {
+		head := headByPrefix(s, alike)
+		if head == "" {
+			continue
+		}
+		past := *s
+		past.PR.Head, past.PR.Merge = head, ""
+		past.Runs, past.Others = nil, nil
+		for _, run := range slices.Concat(s.Runs, s.Others) {
+			if run.Head == head {
+				past.Runs = append(past.Runs, run)
+			} else {
+				past.Others = append(past.Others, run)
+			}
+		}
+		past.Checks, past.Statuses, past.Uploads = nil, nil, nil
+		past.Pushed, past.Arrived = time.Time{}, time.Time{}
+		past.Record = quorum.Record{Accounts: s.Record.Accounts}
+		var then quorum.Record
+		for _, v := range reviewerViews(p, &past) {
+			if v.Verdict.Kind == quorum.Conclusion || v.Verdict.Kind == quorum.Artifact { // their logs and files are not read
+				continue
+			}
+			if b := v.makeBallot(); b.Vote == quorum.Object && b.Reason != quorum.ReasonOpenThreads && v.isOfHead(b.Evidence) {
+				rememberBallot(&then, past, b)
+			}
+		}
+		for _, o := range then.Objections {
+			o.Carried = alike
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
+// isOfHead reports whether a text is about this head beyond doubt: by its commit, by naming it, or by its run.
+func (v *reviewerView) isOfHead(ref quorum.TextRef) bool {
+	if ref.Kind == quorum.TextReview || v.Workflow != "" {
+		return true
+	}
+	i := slices.IndexFunc(v.head.texts, func(t quorum.Text) bool { return t.TextRef == ref })
+	return i >= 0 && v.head.isHead(v.namedCommit(&v.head.texts[i]))
+}
+
+// headByPrefix is the earlier head that begins so, as far as anything shows it.
+func headByPrefix(s *quorum.Snapshot, prefix string) string {
+	heads, _ := HeadsBefore(*s)
+	for _, t := range s.Reviews {
+		heads = append(heads, t.Commit)
+	}
+	for _, head := range heads {
+		if prefix != "" && strings.HasPrefix(head, prefix) && head != s.PR.Head {
+			return head
+		}
+	}
+	return ""
+}
+
+// rememberPast adds what was objected to another diff. Of those that are too many the oldest go, but no reviewer's last
+// one.
+func rememberPast(all []quorum.PastDiff, past quorum.PastDiff) []quorum.PastDiff {
+	if past.Diff == "" || len(past.Objections) == 0 {
+		return all
+	}
+	kept := []quorum.PastDiff{past}
+	for _, old := range all {
+		if old.Diff == past.Diff && old.Base == past.Base {
+			kept[0].Objections = slices.Clone(kept[0].Objections)
+			for _, o := range old.Objections {
+				kept[0].Objections = appendObjection(kept[0].Objections, o)
+			}
+			continue
+		}
+		kept = append(kept, old)
+	}
+	for i := len(kept) - 1; i > 0 && len(kept) > maxPast; i-- {
+		if !HoldsLast(kept, i) {
+			kept = slices.Delete(kept, i, i+1)
+		}
+	}
+	return kept
+}
+
+// HoldsLast reports whether one of the diffs holds all that is left of what some reviewer objected to any.
+func HoldsLast(all []quorum.PastDiff, at int) bool {
+	return slices.ContainsFunc(all[at].Objections, func(o quorum.Objection) bool {
+		for i, other := range all {
+			if i != at && slices.ContainsFunc(other.Objections, func(x quorum.Objection) bool { return x.Reviewer == o.Reviewer }) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// wantsTree reports whether an approval stands on this head, or could be carried to it.
+func wantsTree(p *quorum.Policy, s *quorum.Snapshot, views []*reviewerView) bool {
+	if p.Carry != quorum.CarrySameDiff || s.NoRecord || s.PR.FilesMissing || s.PR.Diff.Tree != "" {
+		return false
+	}
+	before := &s.Before
+	if before.Diff == s.PR.Diff.Lines && before.Base == s.PR.BaseRef && before.Tree != "" && before.Tree != UnknownTree &&
+		slices.ContainsFunc(before.Stood, func(st quorum.Stood) bool { return st.Counts }) {
+		return true
+	}
+	return slices.ContainsFunc(views, func(v *reviewerView) bool {
+		if !v.MayVote() {
+			return false
+		}
+		b := v.makeBallot()
+		return b.Vote == quorum.Approve || b.Then != nil && b.Then.Vote == quorum.Approve
+	})
+}
