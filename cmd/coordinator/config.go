@@ -140,7 +140,11 @@ func readPolicyFile(path string) ([]byte, error) {
 // describePolicy describes in words who votes, how many must approve, and how long they have.
 func describePolicy(path string, p quorum.Policy) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s is valid: %q needs %s of %s.\n", path, p.Check, countNoun(p.Need, "approval"), countNoun(p.Voters(), "voter"))
+	fmt.Fprintf(&b, "%s is valid: %q needs %s of %s%s.\n",
+		path, p.Check, countNoun(p.Need, "approval"), countNoun(p.Voters(), "voter"), describePeople(p.People))
+	if p.Families == quorum.DistinctFamily {
+		b.WriteString("families: distinct, so reviewers of one family count as one.\n")
+	}
 	switch p.Mode {
 	case quorum.Enforce:
 	case quorum.ReportOnly:
@@ -150,8 +154,9 @@ func describePolicy(path string, p quorum.Policy) string {
 	}
 	b.WriteByte('\n')
 	for _, r := range p.Reviewers {
-		fmt.Fprintf(&b, "  %-8s %s: %s, %s for each attempt\n", roleOf(r), r.Name, sourceOf(r), config.Duration(r.Timeout))
+		fmt.Fprintf(&b, "  %-8s %s: %s, %s for each attempt%s\n", roleOf(r), r.Name, sourceOf(r), config.Duration(r.Timeout), describeVote(r))
 	}
+	b.WriteString(describeLanes(p))
 	fmt.Fprintf(
 		&b,
 		"\nOnce the quorum is reached the rest has %s. After %s everything ends.\n",

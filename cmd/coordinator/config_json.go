@@ -17,8 +17,14 @@ type policyJSON struct {
 	Mode      string         `json:"mode,omitempty"` // enforce, report or off
 	Need      int            `json:"need,omitempty"`
 	Voters    int            `json:"voters,omitempty"`
+	People    int            `json:"people,omitempty"`   // approvals by people, on top of the need
+	Families  string         `json:"families,omitempty"` // any or distinct
+	Reroll    string         `json:"reroll,omitempty"`   // shown or person
+	Carry     string         `json:"carry,omitempty"`    // none or same_diff
+	Override  string         `json:"override,omitempty"` // none, maintain or admin
 	Grace     string         `json:"grace,omitempty"`
 	Deadline  string         `json:"deadline,omitempty"`
+	Lanes     []laneJSON     `json:"lanes,omitempty"`
 	Reviewers []reviewerJSON `json:"reviewers,omitempty"`
 	Problems  []problemJSON  `json:"problems"`
 	Warnings  []problemJSON  `json:"warnings"`
@@ -29,6 +35,8 @@ type reviewerJSON struct {
 	Role    string `json:"role"` // votes, required, shadow or retired
 	Source  string `json:"source"`
 	Timeout string `json:"timeout"`
+	Family  string `json:"family,omitempty"`
+	When    ifJSON `json:"when,omitzero"` // the pull requests on which it votes
 }
 
 type problemJSON struct {
@@ -49,12 +57,15 @@ func problemsAsJSON(all []config.Diagnostic) []problemJSON {
 func policyAsJSON(path string, p quorum.Policy, warnings []config.Diagnostic) policyJSON {
 	out := policyJSON{
 		File: path, Valid: true, Check: p.Check, Mode: modeWord(p.Mode), Need: p.Need, Voters: p.Voters(),
+		People: p.People, Families: familiesWord(p.Families), Reroll: rerollWord(p.Reroll), Carry: carryWord(p.Carry),
+		Override: permissionWord(p.Override), Lanes: lanesAsJSON(p),
 		Grace: config.Duration(p.Grace).String(), Deadline: config.Duration(p.Deadline).String(),
 		Problems: []problemJSON{}, Warnings: problemsAsJSON(warnings),
 	}
 	for _, r := range p.Reviewers {
 		out.Reviewers = append(out.Reviewers, reviewerJSON{
 			Name: r.Name, Role: roleOf(r), Source: sourceOf(r), Timeout: config.Duration(r.Timeout).String(),
+			Family: r.Family, When: conditionAsJSON(r.When),
 		})
 	}
 	return out

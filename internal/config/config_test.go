@@ -141,9 +141,10 @@ reviewers:
 		return q
 	}
 	want := quorum.Policy{
-		Check: "Review quorum", Mode: quorum.Enforce, Need: 2,
-		Grace: 3 * time.Minute, Deadline: 45 * time.Minute, EarlyStart: true, DraftsWait: true,
+		Check: "Review quorum", Mode: quorum.Enforce, Need: 2, Rules: []quorum.NeedRule{{Share: quorum.Majority}},
+		Grace: 3 * time.Minute, Timeout: 10 * time.Minute, Deadline: 45 * time.Minute, EarlyStart: true, DraftsWait: true,
 		StandIn: quorum.Write, Threads: quorum.ByOthers,
+		Families: quorum.AnyFamily, Reroll: quorum.RerollShown, Carry: quorum.CarryNone,
 		Guard: []string{".github/workflows/**", ".github/actions/**"},
 		Retry: quorum.Retry{Max: 1, FastFail: 30 * time.Second, Backoff: time.Minute},
 		Reviewers: []quorum.Reviewer{
@@ -172,7 +173,9 @@ func TestEveryKeyReachesThePolicy(t *testing.T) {
 	top := p
 	top.Reviewers = nil
 	want := quorum.Policy{
-		Check: "Reviews", Mode: quorum.ReportOnly, Need: 5, Deadline: 2 * time.Hour, Threads: quorum.ByAnyone,
+		Check: "Reviews", Mode: quorum.ReportOnly, Need: 5, Rules: []quorum.NeedRule{{Share: quorum.All}},
+		Timeout: 90 * time.Minute, Deadline: 2 * time.Hour, Threads: quorum.ByAnyone,
+		Families: quorum.AnyFamily, Reroll: quorum.RerollShown, Carry: quorum.CarryNone,
 		Guard: []string{"docs/**", "!docs/README.md"}, Retry: quorum.Retry{Backoff: 1500 * time.Millisecond},
 	}
 	if diff := cmp.Diff(want, top); diff != "" {
@@ -180,7 +183,7 @@ func TestEveryKeyReachesThePolicy(t *testing.T) {
 	}
 	alpha := quorum.Reviewer{
 		Name: "alpha", Workflow: ".github/workflows/alpha.yaml", Heading: "## Alpha", Author: "octo-app[bot]",
-		Events: []string{"pull_request_target"}, MinSeverity: quorum.High, Timeout: 90 * time.Second, Required: true,
+		Events: []string{"pull_request_target"}, MinSeverity: quorum.High, Timeout: 90 * time.Second, OwnTimeout: true, Required: true,
 		Verdict:      quorum.Format{Kind: quorum.Pattern, Approve: "^ship it$", Object: `^(stop|wait)\b`},
 		FailureMeans: quorum.MeansUnavailable,
 	}
@@ -391,6 +394,26 @@ func TestWords(t *testing.T) {
 	for word, want := range map[string]quorum.ThreadsBy{"others": quorum.ByOthers, "anyone": quorum.ByAnyone} {
 		if got := parse("threads: "+word, "").Threads; got != want {
 			t.Errorf("threads: %s is %d, want %d", word, got, want)
+		}
+	}
+	for word, want := range map[string]quorum.Permission{"none": 0, "maintain": quorum.Maintain, "admin": quorum.Admin} {
+		if got := parse("override: "+word, "").Override; got != want {
+			t.Errorf("override: %s is %d, want %d", word, got, want)
+		}
+	}
+	for word, want := range map[string]quorum.Families{"any": quorum.AnyFamily, "distinct": quorum.DistinctFamily} {
+		if got := parse("families: "+word, "").Families; got != want {
+			t.Errorf("families: %s is %d, want %d", word, got, want)
+		}
+	}
+	for word, want := range map[string]quorum.Reroll{"shown": quorum.RerollShown, "person": quorum.RerollPerson} {
+		if got := parse("override: admin\nreroll: "+word, "").Reroll; got != want {
+			t.Errorf("reroll: %s is %d, want %d", word, got, want)
+		}
+	}
+	for word, want := range map[string]quorum.Carry{"none": quorum.CarryNone, "same_diff": quorum.CarrySameDiff} {
+		if got := parse("carry: "+word, "").Carry; got != want {
+			t.Errorf("carry: %s is %d, want %d", word, got, want)
 		}
 	}
 	for word, want := range map[string]bool{"wait": true, "review": false} {

@@ -15,14 +15,14 @@ type PolicyKeys struct {
 	Version        int                `yaml:"version"         jsonschema:"enum=1"                                        jsonschema_description:"The version of this language."`
 	Check          string             `yaml:"check"           jsonschema:"minLength=1,maxLength=100"                     jsonschema_description:"Name of the check run."`
 	Mode           string             `yaml:"mode"            jsonschema:"enum=enforce,enum=report,enum=off"             jsonschema_description:"enforce: the check says the verdict. report: the check is neutral and says (report only). off: nothing is written."`
-	Quorum         Quorum             `yaml:"quorum"                                                                     jsonschema_description:"How many approvals are needed: a number, majority (more than half of the voting reviewers) or all of them."`
+	Quorum         Quorum             `yaml:"quorum"                                                                     jsonschema_description:"How many approvals are needed: a number, majority (more than half of the voting reviewers) or all of them. majority and all count those that vote on the pull request, and are at least one."`
 	Grace          Duration           `yaml:"grace"                                                                      jsonschema_description:"How long a reached quorum waits for the reviewers that have not answered."`
 	Timeout        Duration           `yaml:"timeout"                                                                    jsonschema_description:"How long each attempt of a reviewer may take."                                                                                                                                                                   least:"1s"`
 	Deadline       Duration           `yaml:"deadline"                                                                   jsonschema_description:"What is pending so long after the start is unavailable, whatever happens."                                                                                                                                       least:"1s"`
 	EarlyStart     bool               `yaml:"early_start"                                                                jsonschema_description:"Blocked as soon as a quorum has answered and one of them objects, without waiting for the rest."`
 	Drafts         string             `yaml:"drafts"          jsonschema:"enum=wait,enum=review"                         jsonschema_description:"wait: nothing is decided while the pull request is a draft. review: a draft is decided like any other."`
 	StandIn        string             `yaml:"stand_in"        jsonschema:"enum=none,enum=write,enum=maintain,enum=admin" jsonschema_description:"The permission of a person whose approval of the head may fill missing approvals."`
-	Override       string             `yaml:"override"        jsonschema:"enum=none,enum=maintain,enum=admin"            jsonschema_description:"The permission of a person who may accept a pull request over an objection."                                                                                                                                                    later:"yes"`
+	Override       string             `yaml:"override"        jsonschema:"enum=none,enum=maintain,enum=admin"            jsonschema_description:"The permission of a person who may accept a pull request over an objection, by /review-coordinator accept."`
 	Threads        string             `yaml:"threads"         jsonschema:"enum=others,enum=anyone"                       jsonschema_description:"Who may end an objection by resolving its threads: others (people who had no hand in the change), or anyone (but bots)."`
 	Guard          []Glob             `yaml:"guard"                                                                      jsonschema_description:"Path patterns. A pull request that changes one of these files makes the reviewers concerned unavailable, unless they object: those whose evidence github-actions[bot] posts. Each preset adds the files that instruct its reviewer, as listed below."`
 	Retry          RetryKeys          `yaml:"retry"                                                                      jsonschema_description:"The one rerun of a reviewer that failed."`
@@ -30,12 +30,12 @@ type PolicyKeys struct {
 	Sweep          SweepKeys          `yaml:"sweep"                                                                      jsonschema_description:"How open pull requests are swept. It changes nothing in a single job."`
 	Fix            FixKeys            `yaml:"fix"                                                                        jsonschema_description:"Starts a workflow that fixes a blocked pull request. Off unless a workflow is named."                                                                                                                                           later:"yes"`
 	Comment        string             `yaml:"comment"         jsonschema:"enum=never,enum=on_problem,enum=always"        jsonschema_description:"When the verdict is also told in a comment on the pull request."                                                                                                                                                                later:"yes"`
-	Families       string             `yaml:"families" jsonschema:"enum=any,enum=distinct" jsonschema_description:"distinct: reviewers of one family count as one." later:"yes"`
-	People         int                `yaml:"people" jsonschema:"minimum=0,maximum=20" jsonschema_description:"Approvals of the head by people who could stand in, on top of the quorum." later:"yes"`
-	Reroll         string             `yaml:"reroll" jsonschema:"enum=shown,enum=person" jsonschema_description:"What an approval after an objection to the same diff takes: it is shown, or a person's word." later:"yes"`
-	Carry          string             `yaml:"carry" jsonschema:"enum=none,enum=same_diff" jsonschema_description:"same_diff: a push that leaves the pull request's diff as it was keeps its approvals." later:"yes"`
+	Families       string             `yaml:"families" jsonschema:"enum=any,enum=distinct" jsonschema_description:"distinct: reviewers of one family count as one, in the quorum, in approvals and in those that are pending. Who has none is one of its own."`
+	People         int                `yaml:"people" jsonschema:"minimum=0,maximum=20" jsonschema_description:"Approvals of the head by people who could stand in, on top of the quorum."`
+	Reroll         string             `yaml:"reroll" jsonschema:"enum=shown,enum=person" jsonschema_description:"What an approval takes after an objection of the same reviewer to the same diff. shown: it counts, and the check says so. person: a person must have ended the objection."`
+	Carry          string             `yaml:"carry" jsonschema:"enum=none,enum=same_diff" jsonschema_description:"same_diff: a push that leaves the pull request's diff as it was keeps its approvals. Objections it keeps in any case."`
 	Escalate       EscalateKeys       `yaml:"escalate" jsonschema_description:"Whose review is asked for when nothing else helps. Off unless named." later:"yes"`
-	Lanes          []LaneKeys         `yaml:"lanes" jsonschema_description:"Rules for some pull requests: the first that matches replaces these keys of the top level." later:"yes"`
+	Lanes          []LaneKeys         `yaml:"lanes" jsonschema:"maxItems=50" jsonschema_description:"Rules for some pull requests: the first that matches replaces these keys of the top level."`
 	Reviewers      []ReviewerKeys     `yaml:"reviewers"       jsonschema:"required,minItems=1,maxItems=50"               jsonschema_description:"Who reviews, in the order of the check's table."`
 }
 
@@ -84,29 +84,29 @@ type EscalateKeys struct {
 
 // LaneKeys are a rule for some pull requests.
 type LaneKeys struct {
-	Name       string     `yaml:"name"        jsonschema_description:"Its name, as the check shows it." jsonschema:"required,minLength=1,maxLength=60"`
-	If         LaneIfKeys `yaml:"if"          jsonschema_description:"The pull requests that it is for; all conditions that are named must hold."`
-	Why        string     `yaml:"why"         jsonschema_description:"The reason that the check gives." jsonschema:"maxLength=200"`
-	Quorum     LaneQuorum `yaml:"quorum"      jsonschema_description:"As at the top level; none: no review is needed."`
-	People     int        `yaml:"people"      jsonschema_description:"As at the top level." jsonschema:"minimum=0,maximum=20"`
-	Reviewers  []string   `yaml:"reviewers"   jsonschema_description:"The names of those who vote; the others are shown."`
-	Grace      Duration   `yaml:"grace"       jsonschema_description:"As at the top level."`
-	Timeout    Duration   `yaml:"timeout"     jsonschema_description:"As at the top level." least:"1s"`
-	Deadline   Duration   `yaml:"deadline"    jsonschema_description:"As at the top level." least:"1s"`
-	EarlyStart bool       `yaml:"early_start" jsonschema_description:"As at the top level."`
-	StandIn    string     `yaml:"stand_in"    jsonschema_description:"As at the top level." jsonschema:"enum=none,enum=write,enum=maintain,enum=admin"`
-	Override   string     `yaml:"override"    jsonschema_description:"As at the top level." jsonschema:"enum=none,enum=maintain,enum=admin"`
-	Threads    string     `yaml:"threads"     jsonschema_description:"As at the top level." jsonschema:"enum=others,enum=anyone"`
+	Name       string     `yaml:"name"        jsonschema:"required,minLength=1,maxLength=60"                     jsonschema_description:"Its name, as the check shows it. No two lanes have the same."`
+	If         LaneIfKeys `yaml:"if"          default:"*(needed)*"                                               jsonschema_description:"The pull requests that it is for; all conditions that are named must hold."`
+	Why        string     `yaml:"why"         jsonschema:"maxLength=200"                                         jsonschema_description:"The reason that the check gives."`
+	Quorum     LaneQuorum `yaml:"quorum"      default:"the top level's"                                          jsonschema_description:"As at the top level, of those who vote in the lane; none: no review is needed."`
+	People     int        `yaml:"people"      default:"the top level's" jsonschema:"minimum=0,maximum=20"        jsonschema_description:"As at the top level."`
+	Reviewers  []string   `yaml:"reviewers"   default:"all that vote"   jsonschema:"minItems=1,maxItems=50"      jsonschema_description:"The names of those who vote; the others are shown."`
+	Grace      Duration   `yaml:"grace"       default:"the top level's"                                          jsonschema_description:"As at the top level."`
+	Timeout    Duration   `yaml:"timeout"     default:"the top level's"                               least:"1s" jsonschema_description:"As at the top level. A reviewer's own goes before it."`
+	Deadline   Duration   `yaml:"deadline"    default:"the top level's"                               least:"1s" jsonschema_description:"As at the top level."`
+	EarlyStart bool       `yaml:"early_start" default:"the top level's"                                          jsonschema_description:"As at the top level."`
+	StandIn    string     `yaml:"stand_in"    default:"the top level's" jsonschema:"enum=none,enum=write,enum=maintain,enum=admin" jsonschema_description:"As at the top level."`
+	Override   string     `yaml:"override"    default:"the top level's" jsonschema:"enum=none,enum=maintain,enum=admin" jsonschema_description:"As at the top level."`
+	Threads    string     `yaml:"threads"     default:"the top level's" jsonschema:"enum=others,enum=anyone"     jsonschema_description:"As at the top level."`
 }
 
 // LaneIfKeys are the conditions of a lane.
 type LaneIfKeys struct {
-	Paths     []Glob   `yaml:"paths"      jsonschema_description:"Every changed path must match; of a rename both names."`
-	AnyPath   []Glob   `yaml:"any_path"   jsonschema_description:"One changed path must match."`
-	Authors   []string `yaml:"authors"    jsonschema_description:"Who opened it, and pushed and authored every commit."`
-	Labels    []string `yaml:"labels"     jsonschema_description:"A label that it has."`
-	Base      []Glob   `yaml:"base"       jsonschema_description:"The base branch."`
-	OverLines int      `yaml:"over_lines" jsonschema_description:"More lines than this are changed." jsonschema:"minimum=0,maximum=1000000"`
+	Paths     []Glob   `yaml:"paths"      jsonschema:"maxItems=100" jsonschema_description:"Every changed path must match; of a rename both names."`
+	AnyPath   []Glob   `yaml:"any_path"   jsonschema:"maxItems=100" jsonschema_description:"One changed path must match; of a rename either name."`
+	Authors   []string `yaml:"authors"    jsonschema:"maxItems=100" jsonschema_description:"Accounts: who opened it, and who pushed and authored every commit, must be among them. A bot's commit counts only if GitHub verified its signature."`
+	Labels    []string `yaml:"labels"     jsonschema:"maxItems=100" jsonschema_description:"One of these labels must be on it. Such a lane can only ask for more."`
+	Base      []Glob   `yaml:"base"       jsonschema:"maxItems=100" jsonschema_description:"The base branch must match."`
+	OverLines int      `yaml:"over_lines" default:"*(any size)*" jsonschema:"minimum=1,maximum=1000000" jsonschema_description:"More lines than this must be added and removed. Such a lane can only ask for more."`
 }
 
 // ReviewerKeys are one entry of reviewers.
@@ -126,19 +126,19 @@ type ReviewerKeys struct {
 	Timeout      Duration      `yaml:"timeout"                                                                          default:"the top level's"                                                   jsonschema_description:"How long each attempt of it may take."                                                                                                                                                                    least:"1s"`
 	Required     bool          `yaml:"required"                                                                         default:"false"                                                             jsonschema_description:"The quorum cannot do without it."`
 	Shadow       bool          `yaml:"shadow"                                                                           default:"false"                                                             jsonschema_description:"It is shown and never counted."`
-	Family       string        `yaml:"family" jsonschema:"minLength=1,maxLength=60" jsonschema_description:"The model's maker, for families: distinct." later:"yes"`
+	Family       string        `yaml:"family" default:"the preset's" jsonschema:"minLength=1,maxLength=60" jsonschema_description:"The maker of its model, for families: distinct. Presets know theirs where it is one."`
 	Shapes       ShapesKeys    `yaml:"shapes"                                                                                                                                                       jsonschema_description:"Sentences of its own by which it is understood, beside those of its preset: for a vendor that has none, or until it knows a new form. coordinator classify prints the row to add."`
-	When         WhenKeys      `yaml:"when"                                                                                                                                                         jsonschema_description:"The pull requests that it votes on."                                                                                                                                                                                     later:"yes"`
+	When         WhenKeys      `yaml:"when"                                                                                                                                                         jsonschema_description:"The pull requests that it votes on; all that is named must hold. On one to which it has objected it votes in any case."`
 	Request      RequestKeys   `yaml:"request"                                                                                                                                                      jsonschema_description:"How it is asked for a review. A comment reaches apps, and no workflow when it is written with GITHUB_TOKEN."`
 }
 
 // WhenKeys say on which pull requests a reviewer votes.
 type WhenKeys struct {
-	Paths    []Glob   `yaml:"paths"     jsonschema_description:"One changed path must match."`
-	NotPaths []Glob   `yaml:"not_paths" jsonschema_description:"Paths that do not count."`
-	Authors  []string `yaml:"authors"   jsonschema_description:"Who opened it."`
-	Labels   []string `yaml:"labels"    jsonschema_description:"A label that it has."`
-	Base     []Glob   `yaml:"base"      jsonschema_description:"The base branch."`
+	Paths    []Glob   `yaml:"paths"     jsonschema:"maxItems=100" jsonschema_description:"One changed path must match; of a rename either name."`
+	NotPaths []Glob   `yaml:"not_paths" jsonschema:"maxItems=100" jsonschema_description:"Paths that do not count for that. Needs paths."`
+	Authors  []string `yaml:"authors"   jsonschema:"maxItems=100" jsonschema_description:"Accounts: who opened it, and who pushed and authored every commit, must be among them."`
+	Labels   []string `yaml:"labels"    jsonschema:"maxItems=100" jsonschema_description:"One of these labels must be on it."`
+	Base     []Glob   `yaml:"base"      jsonschema:"maxItems=100" jsonschema_description:"The base branch must match."`
 }
 
 // ShapesKeys are sentences by which a reviewer is understood, in the form of a vendor's file.

@@ -81,11 +81,12 @@ func policyReference() []byte {
 	writeSection(&b, "`request` of a reviewer", "", reflect.ValueOf(RequestKeys{}))
 	writeSection(&b, "`shapes` of a reviewer", shapesNote, reflect.ValueOf(ShapesKeys{}))
 	writeSection(&b, "An entry of `notices`", "", reflect.ValueOf(NoticeKeys{}))
-	writeSection(&b, "`when` of a reviewer ¹", "", reflect.ValueOf(WhenKeys{}))
+	writeSection(&b, "`when` of a reviewer", whenNote, reflect.ValueOf(WhenKeys{}))
+	writeSection(&b, "An entry of `lanes`", lanesNote, reflect.ValueOf(LaneKeys{}))
+	writeSection(&b, "`if` of a lane", laneIfNote, reflect.ValueOf(LaneIfKeys{}))
+	b.WriteString(peopleNote)
 	writeSection(&b, "`fix` ¹", "", reflect.ValueOf(Default().Fix))
 	writeSection(&b, "`escalate` ¹", "", reflect.ValueOf(EscalateKeys{}))
-	writeSection(&b, "An entry of `lanes` ¹", "", reflect.ValueOf(LaneKeys{}))
-	writeSection(&b, "`if` of a lane ¹", "", reflect.ValueOf(LaneIfKeys{}))
 	writePresets(&b)
 	return []byte(b.String())
 }
@@ -123,6 +124,54 @@ const shapesExample = `  - name: sage
       counts: ["sage left {count} remark(s|)"]
       notices:
         - {line: "sage is out of credit{any}", outcome: failed, reason: billing}
+`
+
+const whenNote = `On other pull requests the reviewer has no vote and is not waited for; what it says is shown. Once it has objected to a head it
+votes on that head, whatever ` + "`when`" + ` says. If the list of changed files is empty or not complete (GitHub lists 3,000), every
+` + "`paths`" + ` matches. A number in ` + "`quorum`" + ` stays what it is when fewer vote: then people must fill the places.`
+
+// lanesNote explains lanes. A test holds that its example is valid.
+const lanesNote = `The first lane whose conditions hold is the pull request's; the check names it. Its keys replace those of the top level there,
+and what it does not name stays. [A policy with lanes](lanes.md) shows what they are good for.
+
+` + "```yaml\nlanes:\n" + lanesExample + "```" + `
+
+A lane is **laxer** where any key of it asks less than the top level: a voter left out, fewer approvals or people, a shorter
+` + "`grace`, `timeout` or `deadline`" + `, a wider ` + "`stand_in`, `override` or `threads`" + `. A contributor must not be able to choose such a lane. It holds
+only against the default branch and the bases that it names without a pattern, and for no pull request that changes a guarded
+file, a file that instructs any preset's reviewer, the policy, or what the name of such a file links to. Then the next lane gets
+its turn, and the check says why.
+
+**Labels and size may only add**: of a lane with ` + "`labels` or `over_lines`" + ` each key counts only where it asks for more, on top of the
+lane that is found without it. Its ` + "`reviewers` and `early_start`" + ` count for nothing.
+
+An objection is never out of reach: a voter that has objected to the head votes on it in any lane, ` + "`quorum: none`" + ` included.`
+
+// lanesExample are lanes for the example of lanesNote.
+const lanesExample = `  - name: docs
+    if: {paths: ["docs/**", "*.md"]}     # nothing else is changed
+    quorum: none
+    why: docs only
+  - name: database
+    if: {any_path: ["migrations/**"]}    # this is changed, too
+    quorum: all
+    people: 1
+`
+
+const laneIfNote = `All conditions that are named must hold, and one must be named. If the list of changed files is empty or not complete, no
+` + "`paths`" + ` and every ` + "`any_path`" + ` matches: what is not known makes nothing easier.`
+
+const peopleNote = `
+## People, families, second answers
+
+- ` + "`people`" + ` counts approvals of the head by people with the permission that ` + "`stand_in`" + ` names, who had no hand in the change. One
+  approval fills one place: it does not stand in for a reviewer, too.
+- ` + "`families: distinct`" + ` counts the makers of models: two reviewers of one family count once, in ` + "`majority` and `all`" + ` as in approvals. A
+  preset knows its family where one maker is behind it; name the others' yourself. Who has none is one of its own.
+- ` + "`reroll: person`" + ` is for reviewers that answer otherwise when they are asked again: after an objection to a diff, an approval of the
+  same diff by the same reviewer counts only when a person who had no hand in the change has ended the objection. It needs
+  ` + "`override`" + `.
+- ` + "`carry: same_diff`" + ` keeps approvals over a push that leaves the diff as it was: a rebase, a merge of the base, another message.
 `
 
 func writeSection(b *strings.Builder, title, text string, v reflect.Value) {
@@ -223,7 +272,7 @@ func writePresets(b *strings.Builder) {
 	b.WriteString(
 		"\n## Presets\n\nA preset knows a reviewer: who it is, what it posts, " +
 			"how it refuses and how it is asked. Its name is its default `name`; " +
-			"each key of the entry overrides what the preset says.\n\n| preset | needs | what it reads |\n|---|---|---|\n",
+			"each key of the entry overrides what the preset says.\n\n| preset | needs | family | what it reads |\n|---|---|---|---|\n",
 	)
 	for _, name := range review.Presets() {
 		q, _ := review.Preset(name)
@@ -236,7 +285,7 @@ func writePresets(b *strings.Builder) {
 		case review.NeedsWorkflow(name):
 			needs = "`workflow`"
 		}
-		fmt.Fprintf(b, "| `%s` | %s | %s |\n", name, needs, strings.ReplaceAll(review.PresetNote(name), "|", "\\|"))
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", name, needs, q.Family, strings.ReplaceAll(review.PresetNote(name), "|", "\\|"))
 	}
 	b.WriteString(strings.NewReplacer("'s", "'s", "'", "`").Replace(guardNote))
 	for _, name := range review.Presets() {

@@ -31,12 +31,19 @@ func (r policyResolver) resolvePolicy(f PolicyKeys) quorum.Policy {
 	p := quorum.Policy{
 		Check:      f.Check,
 		Mode:       parseMode(f.Mode),
+		Rules:      []quorum.NeedRule{f.Quorum.needRule()},
+		People:     f.People,
+		Families:   parseFamilies(f.Families),
 		Grace:      time.Duration(f.Grace),
+		Timeout:    time.Duration(f.Timeout),
 		Deadline:   time.Duration(f.Deadline),
 		EarlyStart: f.EarlyStart,
 		DraftsWait: f.Drafts == "wait",
 		StandIn:    parsePermission(f.StandIn),
+		Override:   parsePermission(f.Override),
 		Threads:    parseThreads(f.Threads),
+		Reroll:     parseReroll(f.Reroll),
+		Carry:      parseCarry(f.Carry),
 		Guard:      globTexts(f.Guard),
 		Retry: quorum.Retry{
 			Max:      f.Retry.Max,
@@ -52,6 +59,7 @@ func (r policyResolver) resolvePolicy(f PolicyKeys) quorum.Policy {
 	r.checkNames(p.Reviewers)
 	r.checkIdentities(p.Reviewers)
 	r.checkHeadings(p.Reviewers)
+	r.checkPeople(f, p)
 	p.Need = r.resolveNeed(f.Quorum, p)
 	return p
 }
@@ -79,13 +87,6 @@ func (r policyResolver) checkTopLevel(f PolicyKeys) {
 	}
 	r.warnDurations(f)
 	r.checkPatterns("guard", f.Guard)
-	for i, lane := range f.Lanes {
-		key := fmt.Sprintf("lanes[%d]", i)
-		if !r.hasKey(key+".if") && !r.brokenKeys[key] {
-			r.failKey(key, "no condition: every pull request would be in this lane", "add if: with paths:, authors:, labels: or base:")
-		}
-		r.checkLogins(key+".if.authors", lane.If.Authors)
-	}
 	if f.Fix.Workflow != "" && !workflowPattern.MatchString(f.Fix.Workflow) {
 		r.failKey(
 			"fix.workflow",
@@ -112,26 +113,18 @@ func (r policyResolver) refuseUnavailable(f PolicyKeys) {
 	for field := range got.Type().Fields() {
 		key := field.Tag.Get("yaml")
 		if field.Tag.Get("later") != "" && !equalValues(got.FieldByIndex(field.Index), def.FieldByIndex(field.Index)) {
-			r.failUnavailable(key, key)
-		}
-	}
-	for i, reviewer := range f.Reviewers {
-		if key := reviewerKey(i) + ".when"; !equalValues(reflect.ValueOf(reviewer.When), reflect.ValueOf(WhenKeys{})) {
-			r.failUnavailable(key, key)
-		}
-		if reviewer.Family != "" {
-			r.failUnavailable(reviewerKey(i)+".family", reviewerKey(i)+".family")
+			r.failUnavailable(key)
 		}
 	}
 }
 
-func (r policyResolver) failUnavailable(key, what string) {
+func (r policyResolver) failUnavailable(key string) {
 	r.brokenKeys[key] = true
 	at := r.positionOfKey(key)
 	if k, ok := r.keyPositions[key]; ok {
 		at = k
 	}
-	r.failAt(at, what+" is not available in this version", "remove it: a rule that is not applied must not look as if it were")
+	r.failAt(at, key+" is not available in this version", "remove it: a rule that is not applied must not look as if it were")
 }
 
 // equalValues compares two values of the file; an empty list is no list.
@@ -239,8 +232,12 @@ func (r policyResolver) overlayEntry(key string, e ReviewerKeys, q *quorum.Revie
 		q.FailureMeans = parseFailureMeans(e.FailureMeans)
 	}
 	if e.Timeout != 0 {
-		q.Timeout = time.Duration(e.Timeout)
+		q.Timeout, q.OwnTimeout = time.Duration(e.Timeout), true
 	}
+	if e.Family != "" {
+		q.Family = strings.ToLower(strings.TrimSpace(e.Family))
+	}
+	q.When = e.When.condition()
 	if r.hasKey(key + ".required") {
 		q.Required = e.Required
 	}
@@ -312,7 +309,7 @@ func (r policyResolver) checkSpelling(key string, e ReviewerKeys) {
 	if e.Author != "" {
 		r.checkLogin(key+".author", e.Author)
 	}
-	r.checkLogins(key+".when.authors", e.When.Authors)
+	r.checkWhen(key+".when", e.When)
 	for i, event := range e.Event {
 		if event != "" && !eventPattern.MatchString(event) {
 			r.failKey(
@@ -561,40 +558,104 @@ func beginAlike(a, b string) bool {
 	return strings.HasPrefix(a, b) || strings.HasPrefix(b, a)
 }
 
-// resolveNeed resolves the quorum against those who vote.
-func (r policyResolver) resolveNeed(q Quorum, p quorum.Policy) int {
-	if r.brokenKeys["reviewers"] || r.brokenKeys["quorum"] {
-		return 0
-	}
-	for i := range p.Reviewers {
-		key := reviewerKey(i)
-		if r.brokenKeys[key+".shadow"] || r.brokenKeys[key+".preset"] {
-			return 0
-		}
-	}
-	voters := p.Voters()
-	switch {
-	case voters == 0:
-		r.failKey("reviewers", "nobody votes: every reviewer is a shadow or retired", "add a reviewer whose vote counts")
-	case q.Word == majorityWord:
-		return voters/2 + 1
-	case q.Word == allWord:
-		return voters
-	case q.Count > voters:
+// checkPeople refuses people that are asked for and that nobody could be.
+func (r policyResolver) checkPeople(f PolicyKeys, p quorum.Policy) {
+	if p.People > 0 && p.StandIn == 0 && !r.brokenKeys["stand_in"] {
 		r.failKey(
-			"quorum",
-			fmt.Sprintf("a quorum of %d can never be reached: %s", q.Count, votersPhrase(voters)),
-			fmt.Sprintf("write %d or less, majority or all, or add a reviewer", voters),
+			"people",
+			fmt.Sprintf("%s can never be had: stand_in: none lets nobody approve", peoplePhrase(p.People)),
+			"write stand_in: write, maintain or admin, or remove people",
 		)
 	}
-	return q.Count
+	if p.Reroll == quorum.RerollPerson && p.Override == 0 && !r.brokenKeys["override"] {
+		r.failKey(
+			"reroll",
+			"reroll: person takes a person's word, and override: none lets nobody give it: an objection without threads could never end",
+			"write override: "+f.rerollPermission()+" beside it, or remove reroll",
+		)
+	}
 }
 
-func votersPhrase(voters int) string {
-	if voters == 1 {
-		return "one reviewer votes"
+// rerollPermission is the permission that the hint at reroll proposes: what the policy asks of those who stand in, as far
+// as override has the word.
+func (f PolicyKeys) rerollPermission() string {
+	if f.StandIn == "admin" {
+		return f.StandIn
 	}
-	return fmt.Sprintf("%d reviewers vote", voters)
+	return "maintain"
+}
+
+func peoplePhrase(people int) string {
+	if people == 1 {
+		return "a person's approval"
+	}
+	return fmt.Sprintf("approvals by %d people", people)
+}
+
+// resolveNeed resolves the quorum against those who vote.
+func (r policyResolver) resolveNeed(q Quorum, p quorum.Policy) int {
+	if r.brokenKeys["reviewers"] || r.brokenKeys["quorum"] || r.brokenKeys["families"] || !r.votersAreKnown(p) {
+		return 0
+	}
+	most := countDistinct(p, p.Reviewers)
+	switch {
+	case most == 0:
+		r.failKey("reviewers", "nobody votes: every reviewer is a shadow or retired", "add a reviewer whose vote counts")
+	case q.Count > most:
+		r.failKey(
+			"quorum",
+			fmt.Sprintf("a quorum of %d can never be reached: %s", q.Count, votersPhrase(p, p.Reviewers)),
+			fmt.Sprintf("write %d or less, majority or all, or add a reviewer", most),
+		)
+	}
+	return p.NeedOf(most)
+}
+
+// votersAreKnown reports whether it could be read of every reviewer whether it votes, and for which family.
+func (r policyResolver) votersAreKnown(p quorum.Policy) bool {
+	for i := range p.Reviewers {
+		key := reviewerKey(i)
+		if r.brokenKeys[key] || r.brokenKeys[key+".shadow"] || r.brokenKeys[key+".preset"] || r.brokenKeys[key+".family"] {
+			return false
+		}
+	}
+	return true
+}
+
+// countDistinct counts the voters among reviewers as the policy counts them: families, where it says so.
+func countDistinct(p quorum.Policy, reviewers []quorum.Reviewer) (n int) {
+	families := map[string]bool{}
+	for _, q := range reviewers {
+		switch {
+		case !q.Voter():
+		case p.Families == quorum.DistinctFamily && q.Family != "":
+			families[q.Family] = true
+		default:
+			n++
+		}
+	}
+	return n + len(families)
+}
+
+// votersPhrase says how many of the reviewers vote, and of how many families they are where that counts.
+func votersPhrase(p quorum.Policy, reviewers []quorum.Reviewer) string {
+	voters, distinct := 0, countDistinct(p, reviewers)
+	for _, q := range reviewers {
+		if q.Voter() {
+			voters++
+		}
+	}
+	phrase := fmt.Sprintf("%d reviewers vote", voters)
+	if voters == 1 {
+		phrase = "one reviewer votes"
+	}
+	switch {
+	case distinct == voters:
+		return phrase
+	case distinct == 1:
+		return phrase + ", and they are one family"
+	}
+	return fmt.Sprintf("%s, and they are %d families", phrase, distinct)
 }
 
 func reviewerPhrase(q quorum.Reviewer) string {
@@ -645,6 +706,36 @@ func parseThreads(word string) quorum.ThreadsBy {
 		return quorum.ByOthers
 	case "anyone":
 		return quorum.ByAnyone
+	}
+	return 0
+}
+
+func parseFamilies(word string) quorum.Families {
+	switch word {
+	case "any":
+		return quorum.AnyFamily
+	case "distinct":
+		return quorum.DistinctFamily
+	}
+	return 0
+}
+
+func parseReroll(word string) quorum.Reroll {
+	switch word {
+	case "shown":
+		return quorum.RerollShown
+	case "person":
+		return quorum.RerollPerson
+	}
+	return 0
+}
+
+func parseCarry(word string) quorum.Carry {
+	switch word {
+	case "none":
+		return quorum.CarryNone
+	case "same_diff":
+		return quorum.CarrySameDiff
 	}
 	return 0
 }

@@ -22,6 +22,12 @@ func reflected() []byte {
 	s.Title = "Review coordinator policy"
 	s.Description = "Which reviewers vote on a pull request, and how many approvals are enough."
 	defaults(s, reflect.ValueOf(Default()))
+	if lanes, ok := s.Properties.Get("lanes"); ok {
+		lanes.Items.Required = append(lanes.Items.Required, "if")
+		if condition, ok := lanes.Items.Properties.Get("if"); ok {
+			condition.MinProperties = new(uint64(1))
+		}
+	}
 	if reviewers, ok := s.Properties.Get("reviewers"); ok {
 		entry := reviewers.Items
 		entry.AnyOf = []*jsonschema.Schema{{Required: []string{"name"}}, {Required: []string{"preset"}}}

@@ -85,29 +85,36 @@ type Quorum struct {
 	Word  string // majority or all; of a lane, none too
 }
 
-const quorumHint = "write a number, majority or all"
-
 func (q *Quorum) decodeNode(r *policyFileReader, key string, n ast.Node) {
+	q.decodeWords(r, key, n, majorityWord, allWord)
+}
+
+// decodeWords reads a number or one of the words.
+func (q *Quorum) decodeWords(r *policyFileReader, key string, n ast.Node, words ...string) {
+	last := len(words) - 1
+	hint := "write a number, " + strings.Join(words[:last], ", ") + " or " + words[last]
 	text, ok := scalarText(n)
 	if !ok {
-		r.failWrongType(key, n, "a number or a word", quorumHint)
+		r.failWrongType(key, n, "a number or a word", hint)
 		return
 	}
 	count, err := strconv.Atoi(text)
 	switch {
 	case n.Type() == ast.IntegerType && err == nil && count < 1:
-		r.failKey(key, fmt.Sprintf("a quorum of %d would pass without a review", count), "write 1 or more, majority or all")
+		r.failKey(key, fmt.Sprintf("a quorum of %d would pass without a review", count), strings.Replace(hint, "a number", "1 or more", 1))
 	case n.Type() == ast.IntegerType && err == nil:
 		*q = Quorum{Count: count}
 	case n.Type() == ast.StringType && err == nil:
 		r.failKey(key, fmt.Sprintf("%s is text, not a number", quoteText(text)), "write the number without quotes")
-	case text == majorityWord, text == allWord:
+	case slices.Contains(words, text):
 		*q = Quorum{Word: text}
+	case text == noneWord:
+		r.failKey(key, "only a lane may need no review", "name the pull requests that need none: lanes: with if: and quorum: none")
 	default:
 		r.failKey(
 			key,
-			fmt.Sprintf("%s is neither a number nor one of majority, all", quoteText(text)),
-			suggestWord(text, []string{majorityWord, allWord}, quorumHint),
+			fmt.Sprintf("%s is neither a number nor one of %s", quoteText(text), strings.Join(words, ", ")),
+			suggestWord(text, words, hint),
 		)
 	}
 }
@@ -116,11 +123,20 @@ func (q *Quorum) decodeNode(r *policyFileReader, key string, n ast.Node) {
 type LaneQuorum struct{ Quorum }
 
 func (q *LaneQuorum) decodeNode(r *policyFileReader, key string, n ast.Node) {
-	if text, ok := scalarText(n); ok && text == noneWord {
-		q.Word = noneWord
-		return
+	q.decodeWords(r, key, n, majorityWord, allWord, noneWord)
+}
+
+// needRule returns q as the core's rule.
+func (q Quorum) needRule() quorum.NeedRule {
+	switch q.Word {
+	case majorityWord:
+		return quorum.NeedRule{Share: quorum.Majority}
+	case allWord:
+		return quorum.NeedRule{Share: quorum.All}
+	case noneWord:
+		return quorum.NeedRule{Share: quorum.NoReview}
 	}
-	q.Quorum.decodeNode(r, key, n)
+	return quorum.NeedRule{Share: quorum.ByNumber, Count: q.Count}
 }
 
 func (q Quorum) String() string {

@@ -24,9 +24,11 @@ func CommonPath(a, b []string) (path string, found bool) {
 	for _, filler := range "xa7" {
 		for first := range automata(a) {
 			for second := range automata(b) {
-				path, found = first.commonWith(second, filler)
-				if found && listA.Match(path) && listB.Match(path) {
-					return path, true
+				for _, noDots := range []bool{true, false} { // docs/x.md tells more than docs/.md
+					path, found = first.commonWith(second, filler, noDots)
+					if found && listA.Match(path) && listB.Match(path) {
+						return path, true
+					}
 				}
 			}
 		}
@@ -38,7 +40,7 @@ func CommonPath(a, b []string) (path string, found bool) {
 func AreDisjoint(a, b []string) bool {
 	for first := range automata(a) {
 		for second := range automata(b) {
-			if _, found := first.commonWith(second, 'x'); found {
+			if _, found := first.commonWith(second, 'x', false); found {
 				return false
 			}
 		}
@@ -46,17 +48,30 @@ func AreDisjoint(a, b []string) bool {
 	return true
 }
 
-// Covers reports whether each path that b matches is known to match a, too.
+// Covers reports whether b adds some path, and each path that it matches is known to match a, too.
 func Covers(a, b []string) bool {
-	if slices.Equal(a, b) {
-		return true
+	adds := slices.DeleteFunc(slices.Clone(b), isNegated)
+	return len(adds) > 0 && (slices.Equal(a, b) || !slices.ContainsFunc(adds, func(pattern string) bool { return !listCovers(a, pattern) }))
+}
+
+// listCovers reports whether a list is known to match each path that one pattern matches: a pattern of it does, and none
+// behind that one takes away from it.
+func listCovers(list []string, pattern string) bool {
+	for i, wider := range list {
+		if isNegated(wider) || !coversPattern(wider, pattern) {
+			continue
+		}
+		var taken []string
+		for _, later := range list[i+1:] {
+			if isNegated(later) {
+				taken = append(taken, later[1:])
+			}
+		}
+		if AreDisjoint(taken, []string{pattern}) {
+			return true
+		}
 	}
-	if slices.ContainsFunc(a, isNegated) {
-		return false
-	}
-	return !slices.ContainsFunc(b, func(pattern string) bool {
-		return !isNegated(pattern) && !slices.ContainsFunc(a, func(wider string) bool { return coversPattern(wider, pattern) })
-	})
+	return false
 }
 
 // MatchesAll reports whether a list matches every path.
@@ -117,8 +132,9 @@ type statePair struct {
 	afterSlash bool // a path begins with no slash, ends with none, and has no two in a row
 }
 
-// commonWith finds a path that both match. The stars of both are filled with one character.
-func (a automaton) commonWith(b automaton, filler rune) (path string, found bool) {
+// commonWith finds a path that both match. The stars of both are filled with one character; with noDots no name in the
+// path begins with a dot.
+func (a automaton) commonWith(b automaton, filler rune, noDots bool) (path string, found bool) {
 	type step struct {
 		statePair
 		path string
@@ -139,6 +155,7 @@ func (a automaton) commonWith(b automaton, filler rune) (path string, found bool
 					return at.path, true
 				}
 				c, fits := commonRune(instA, instB, filler, at.afterSlash)
+				fits = fits && !(noDots && at.afterSlash && c == '.')
 				if next := (statePair{a: instA.Out, b: instB.Out, afterSlash: c == '/'}); fits && !seen[next] {
 					queue = append(queue, step{statePair: next, path: at.path + string(c)})
 				}

@@ -14,8 +14,8 @@ func TestCommonPath(t *testing.T) {
 		common   string // "": none was found
 		disjoint bool
 	}{
-		{a: "docs/**", b: "docs/api/*.md", common: "docs/api/.md"},
-		{a: "docs/**", b: "**.md", common: "docs/.md"},
+		{a: "docs/**", b: "docs/api/*.md", common: "docs/api/x.md"},
+		{a: "docs/**", b: "**.md", common: "docs/x.md"},
 		{a: "docs/**", b: "migrations/**", disjoint: true},
 		{a: "docs/**", b: "docs", disjoint: true},
 		{a: "**", b: "migrations/**", common: "migrations/x"},
@@ -31,6 +31,7 @@ func TestCommonPath(t *testing.T) {
 		{a: "!docs/**", b: "docs/**", disjoint: true},
 		{a: "a//b", b: "a//b", disjoint: true}, // no path
 		{a: "[", b: "**", disjoint: true},      // no pattern
+		{a: ".github/**", b: "**.yml", common: ".github/.yml"},
 	} {
 		a, b := strings.Fields(test.a), strings.Fields(test.b)
 		for range 2 {
@@ -60,7 +61,13 @@ func TestCovers(t *testing.T) {
 		{"docs/*", "docs/a", true},
 		{"docs/*", "docs/a/b", false},
 		{"docs/api/**", "docs/**", false},
-		{"** !docs/**", "src/**", false}, // nothing is proved through a !
+		{"** !docs/**", "src/** go.sum", true},
+		{"** !docs/**", "docs/a", false},
+		{"!docs/** **", "docs/a", true},
+		{"** !docs/** docs/api/**", "docs/api/*", true},
+		{"** !**.md", "src/**", false},
+		{"**", "!docs/**", false}, // matches nothing
+		{"", "docs/**", false},
 		{"** !docs/**", "** !docs/**", true},
 		{"docs/**", "docs/** !docs/a", true},
 		{"*", "a", true},

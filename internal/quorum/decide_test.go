@@ -79,7 +79,7 @@ func table(now int, ballots ...Ballot) world {
 	}
 }
 
-func (w world) need(n int) world                  { w.Policy.Need = n; return w }
+func (w world) of(need int) world                 { w.Policy.Need = need; return w }
 func (w world) patient() world                    { w.Policy.EarlyStart = false; return w }
 func (w world) facts(change func(f *Facts)) world { change(&w.Facts); return w }
 func (w world) policy(change func(*Policy)) world { change(&w.Policy); return w }
@@ -185,8 +185,8 @@ func TestDecide(t *testing.T) {
 			table(30, approves("openai", 10), approves("gemini", 10)).facts(func(f *Facts) { f.File.State = 0 }),
 			outcome{is: Unverified, why: ReasonBroken},
 		},
-		{"an empty quorum", table(30, approves("openai", 10)).need(0), outcome{is: Unverified, why: ReasonBroken}},
-		{"nobody votes in an empty quorum", table(30).need(0), outcome{is: Unverified, why: ReasonBroken}},
+		{"an empty quorum", table(30, approves("openai", 10)).of(0), outcome{is: Unverified, why: ReasonBroken}},
+		{"nobody votes in an empty quorum", table(30).of(0), outcome{is: Unverified, why: ReasonBroken}},
 		{
 			"siblings",
 			table(30, approves("openai", 10), approves("gemini", 10)).facts(func(f *Facts) { f.Siblings = []int{8} }),
@@ -234,7 +234,7 @@ func TestDecide(t *testing.T) {
 			table(600, objects("openai", 10), objects("gemini", 20), pending("copilot", 600)).patient(),
 			outcome{is: Blocked, why: tally, o: 2, u: 1},
 		},
-		{"one of need one objects", table(30, objects("openai", 10), pending("gemini", 600)).need(1), outcome{is: Blocked, why: tally, o: 1, p: 1, wake: 600}},
+		{"one of need one objects", table(30, objects("openai", 10), pending("gemini", 600)).of(1), outcome{is: Blocked, why: tally, o: 1, p: 1, wake: 600}},
 		{
 			"an objection is waited with, whatever a required reviewer lacks",
 			table(30, objects("openai", 10), required(unavailable("gemini", 20)), pending("copilot", 600), pending("sonar", 700)),
@@ -518,8 +518,8 @@ func TestAPassStands(t *testing.T) {
 			remember(100, openai, gemini, copilot).facts(func(f *Facts) { f.Base = "dev" }),
 			outcome{is: Waiting, why: ReasonTally, a: 2, p: 1, wake: 200},
 		},
-		{"another quorum", remember(500, openai, gemini, copilot).need(3), outcome{is: Waiting, why: ReasonTally, a: 2, p: 1, wake: 600}},
-		{"a smaller quorum", remember(500, openai, gemini, copilot).need(1), outcome{is: Passed, why: ReasonTally, a: 2, p: 1, passed: 190}},
+		{"another quorum", remember(500, openai, gemini, copilot).of(3), outcome{is: Waiting, why: ReasonTally, a: 2, p: 1, wake: 600}},
+		{"a smaller quorum", remember(500, openai, gemini, copilot).of(1), outcome{is: Passed, why: ReasonTally, a: 2, p: 1, passed: 190}},
 		{"another voter", remember(100, openai, gemini, copilot, pending("sonar", 900)), outcome{is: Waiting, why: ReasonTally, a: 2, p: 2, wake: 200}},
 		{"a voter less", remember(100, openai, gemini, shadow(copilot)), outcome{is: Passed, why: ReasonTally, a: 2, passed: 20}},
 		{"a draft again", remember(500, openai, gemini, copilot).facts(draft), outcome{is: Waiting, why: ReasonDraft, a: 2, p: 1}},
@@ -608,7 +608,7 @@ func TestEffects(t *testing.T) {
 		{"the first is due", table(50, gemini, pending("openai", 900)), "cancel gemini", 60},
 		{"the second is due", table(60, gemini, pending("openai", 900)), "cancel gemini, rerun gemini", 70},
 		{"all are due", table(70, gemini, pending("openai", 900)), "cancel gemini, rerun gemini, ask gemini", 600},
-		{"not beyond the deadline", table(600, gemini, pending("openai", 900)).need(1), "", 900},
+		{"not beyond the deadline", table(600, gemini, pending("openai", 900)).of(1), "", 900},
 		{"not for a shadow", table(70, shadow(gemini), pending("openai", 900), pending("copilot", 900)), "", 600},
 		{"not for a retired one", table(70, retired(gemini), pending("openai", 900), pending("copilot", 900)), "", 600},
 		{"not when passed", table(200, approves("openai", 10), approves("copilot", 20), gemini), "", 0},

@@ -31,10 +31,9 @@ func prose(w world) opinion {
 	now := int(w.Now.Sub(midnight) / time.Second)
 	today := sceneAt(w, now)
 	o := opinion{Verdict: today.verdict, Reason: today.reason, PassedAt: today.passed}
-	for i, letter := range today.votes {
-		if b := w.Ballots[i]; !b.Shadow && !b.Retired {
-			o.Counts[strings.IndexRune("aoup", letter)]++
-		}
+	if today.votes != "" {
+		c := countAt(w, today.votes)
+		o.Counts = [4]int{c.approve, c.object, c.unavailable, c.pending}
 	}
 	if today.verdict == Passed {
 		return o // it has no wake
@@ -57,6 +56,8 @@ func sceneAt(w world, now int) scene {
 		return scene{verdict: Ended, reason: ReasonClosed}
 	case f.File.State != FileValid:
 		return scene{verdict: Unverified, reason: ReasonBroken}
+	case w.need() == 0 && !w.asksNobody():
+		return scene{verdict: Unverified, reason: ReasonBroken}
 	case w.Policy.Mode == Off:
 		return scene{verdict: Ended, reason: ReasonOff}
 	case len(f.Siblings) != 0:
@@ -69,6 +70,8 @@ func sceneAt(w world, now int) scene {
 		s := scene{verdict: Passed, reason: ReasonTally, votes: votesAt(withoutUntaken(w, at), at), passed: f.Pass.At}
 		if len(f.Pass.By) > 0 {
 			s.reason = ReasonStandIn
+		} else if w.asksNobody() {
+			s.reason = ReasonNoReview
 		}
 		return s
 	}
@@ -79,7 +82,7 @@ func sceneAt(w world, now int) scene {
 func withoutUntaken(w world, now int) world {
 	open, planned := w, []int{}
 	for i, b := range w.Ballots {
-		if b.Planned && b.Vote == Pending && !b.Shadow && !b.Retired {
+		if b.Planned && b.Vote == Pending && hasVote(b, 'p') {
 			b.Deadline = sec(99999)
 			open, planned = open.with(i, b), append(planned, i)
 		}
@@ -95,19 +98,19 @@ func withoutUntaken(w world, now int) world {
 }
 
 // willBeTaken says whether a retry that is due then is made: not once it is blocked, nor when no answer can help any
-// more, nor if it will have passed by then.
+// more, nor if it will have passed by then, or lack only people.
 func willBeTaken(w world, s scene, now int, due time.Time) bool {
 	votes := votesAt(w, now)
 	switch s.verdict { //nolint:exhaustive // while it waits, below
 	case Blocked:
 		return false
 	case Unverified:
-		return couldStill(w, votes, now)
+		return s.reason != ReasonPeople && couldStill(w, votes)
 	case Passed:
 		return due.Before(s.passed)
 	}
 	for then := now; !sec(then).After(due); then++ {
-		if ruleAt(w, votes, then).verdict == Passed {
+		if past := ruleAt(w, votes, then); past.verdict == Passed || past.reason == ReasonPeople {
 			return false
 		}
 	}
@@ -162,58 +165,129 @@ func votesAt(w world, now int) string {
 	return out.String()
 }
 
-// ruleAt applies rules 2 to 6 and stand_in, each as its sentence says it.
-func ruleAt(w world, votes string, now int) scene {
-	electorate, must := "", ""
+// hasVote says whether a reviewer's word counts: who has none here has one as soon as it objects.
+func hasVote(b Ballot, letter byte) bool {
+	if b.Shadow || b.Retired {
+		return false
+	}
+	return b.Excused == "" || letter == 'o'
+}
+
+// count is what a moment's votes amount to.
+type count struct {
+	approve, object, unavailable, pending int
+
+	voters int
+	must   string // the votes of the required
+	doubt  bool
+}
+
+// countAt sorts the families by the best that one of each says; objections are each its own.
+func countAt(w world, votes string) (c count) {
+	best := make(map[string]byte)
 	for i, b := range w.Ballots {
-		if b.Shadow || b.Retired {
+		letter := votes[i]
+		if !b.Shadow && !b.Retired && letter == 'p' && seemsToObject(b) {
+			c.doubt = true
+		}
+		if !hasVote(b, letter) {
 			continue
 		}
-		electorate += votes[i : i+1]
 		if b.Required {
-			must += votes[i : i+1]
+			c.must += string(letter)
+		}
+		family := b.Family
+		if family == "" || w.Policy.Families != DistinctFamily {
+			family = fmt.Sprint("place ", i)
+		}
+		if letter == 'o' {
+			c.object++
+		}
+		if was, known := best[family]; !known || strings.IndexByte("apuo", letter) < strings.IndexByte("apuo", was) {
+			best[family] = letter
 		}
 	}
-	a, o, p := strings.Count(electorate, "a"), strings.Count(electorate, "o"), strings.Count(electorate, "p")
-	need, everyRequiredApproves := w.Policy.Need, strings.Trim(must, "a") == ""
+	c.voters = len(best)
+	for _, letter := range best {
+		switch letter {
+		case 'a':
+			c.approve++
+		case 'u':
+			c.unavailable++
+		case 'p':
+			c.pending++
+		}
+	}
+	return c
+}
+
+// ruleAt applies rules 1 to 6, stand_in and people, each as its sentence says it.
+func ruleAt(w world, votes string, now int) scene {
+	c := countAt(w, votes)
+	a, o, p, need := c.approve, c.object, c.pending, w.need()
+	everyRequiredApproves := strings.Trim(c.must, "a") == ""
 	s := scene{votes: votes, reason: ReasonTally}
 	short := func() scene {
 		s.verdict = Unverified
 		if a >= need {
 			s.reason = ReasonRequired
+		} else if c.voters < need {
+			s.reason = ReasonTooFew
 		}
-		if couldStill(w, votes, now) {
+		if couldStill(w, votes) {
 			s.effects = dueAt(w, votes, now)
 		}
 		return s
+	}
+	people := 0 // who have approved by now
+	for _, person := range w.Facts.StandIns {
+		if !person.At.After(sec(now)) {
+			people++
+		}
+	}
+	pass := func(why Reason) scene {
+		s.verdict, s.reason = Passed, why
+		if why == ReasonStandIn {
+			people-- // who fills that place fills no other
+		}
+		if people < w.Policy.People {
+			s.verdict, s.reason = Unverified, ReasonPeople
+		}
+		return s
+	}
+	if w.peopleObject() {
+		o += len(w.Facts.Against)
+	}
+	if w.asksNobody() { // 1
+		if o == 0 && !c.doubt {
+			return pass(ReasonNoReview)
+		}
+		if o == 0 {
+			s.verdict, s.effects = Waiting, dueAt(w, votes, now)
+			return s
+		}
+		need = 1
 	}
 	if o > 0 && (p == 0 || w.Policy.EarlyStart && (a+o >= need || a+p < need)) { // 2
 		s.verdict = Blocked
 		return s
 	}
-	if p == 0 { // 3
-		if a >= need && everyRequiredApproves {
-			s.verdict = Passed
-			return s
+	if o == 0 && p == 0 && !strings.Contains(c.must, "p") { // 3
+		if a >= need && everyRequiredApproves && !c.doubt {
+			return pass(ReasonTally)
 		}
-		for _, person := range w.Facts.StandIns {
-			if len(w.Facts.Against) == 0 && !person.At.After(sec(now)) {
-				s.verdict, s.reason = Passed, ReasonStandIn
-				return s
+		if a < need || !everyRequiredApproves {
+			if people > 0 && len(w.Facts.Against) == 0 && !c.doubt {
+				return pass(ReasonStandIn)
 			}
+			return short()
 		}
+	}
+	if o == 0 && (a+p < need || strings.Contains(c.must, "u")) { // 4
 		return short()
 	}
-	if o == 0 && (a+p < need || strings.Contains(must, "u")) { // 4
-		return short()
-	}
-	doubt := false
-	for i, b := range w.Ballots {
-		doubt = doubt || votes[i] == 'p' && !b.Shadow && !b.Retired && seemsToObject(b)
-	}
-	if o == 0 && a >= need && everyRequiredApproves && !doubt && graceIsOver(w, votes, now) { // 5
-		s.verdict = Passed
-		return s
+	if o == 0 && a >= need && everyRequiredApproves && !c.doubt && graceIsOver(w, votes, now) { // 5
+		return pass(ReasonTally)
 	}
 	s.verdict, s.effects = Waiting, dueAt(w, votes, now) // 6
 	return s
@@ -226,21 +300,22 @@ func seemsToObject(b Ballot) bool { return b.Vote == Pending && b.Then != nil &&
 // come.
 func graceIsOver(w world, votes string, now int) bool {
 	for then := 0; !sec(then).Add(w.Policy.Grace).After(sec(now)); then++ {
-		come, missing := 0, w.Facts.Start.After(sec(then))
+		var come []int
+		missing := w.Facts.Start.After(sec(then))
 		for i, b := range w.Ballots {
-			if b.Shadow || b.Retired {
+			if !hasVote(b, votes[i]) {
 				continue
 			}
 			if b.Vote == Pending && b.Then != nil {
 				b = *b.Then
 			}
 			if votes[i] == 'a' && !b.At.After(sec(then)) {
-				come++
+				come = append(come, i)
 			} else if b.Required {
 				missing = true
 			}
 		}
-		if come >= w.Policy.Need && !missing {
+		if !missing && w.families(come) >= w.need() {
 			return true
 		}
 	}
@@ -248,7 +323,7 @@ func graceIsOver(w world, votes string, now int) bool {
 }
 
 // couldStill tries every way in which those who may still answer could: does one of them pass?
-func couldStill(w world, votes string, now int) bool {
+func couldStill(w world, votes string) bool {
 	var may []int
 	for i, b := range w.Ballots {
 		if votes[i] == 'p' || votes[i] == 'u' && b.Open {
@@ -256,31 +331,32 @@ func couldStill(w world, votes string, now int) bool {
 		}
 	}
 	for choice := range 1 << len(may) {
-		approvals, missing := 0, false
+		var approving []int
+		missing := false
 		for i, b := range w.Ballots {
-			if b.Shadow || b.Retired {
+			if !hasVote(b, votes[i]) {
 				continue
 			}
 			at := slices.Index(may, i)
 			if votes[i] == 'a' || at >= 0 && choice>>at&1 == 1 {
-				approvals++
+				approving = append(approving, i)
 			} else if b.Required {
 				missing = true
 			}
 		}
-		if approvals >= w.Policy.Need && !missing {
+		if !missing && w.families(approving) >= w.need() {
 			return true
 		}
 	}
 	return false
 }
 
-// dueAt is everything that is due for the voters that are pending.
+// dueAt is everything that is due for the voters that are pending; what a person asked for is done at once.
 func dueAt(w world, votes string, now int) string {
 	var out []string
 	for i, b := range w.Ballots {
 		for j, a := range b.Next {
-			if votes[i] == 'p' && !b.Shadow && !b.Retired && !a.Due.After(sec(now)) {
+			if votes[i] == 'p' && hasVote(b, 'p') && a.Command == 0 && !a.Due.After(sec(now)) {
 				out = append(out, fmt.Sprint(b.Reviewer, j))
 			}
 		}
@@ -292,25 +368,22 @@ func dueAt(w world, votes string, now int) string {
 func nothingSpeaksAgainst(w world, pass *Pass) bool {
 	var voters []string
 	approves := make(map[Basis]bool)
-	approvals, requiredMissing := 0, false
 	votes := votesAt(w, int(pass.At.Sub(midnight)/time.Second))
+	c := countAt(w, votes)
 	for i, b := range w.Ballots {
-		if b.Shadow || b.Retired {
+		if !b.Shadow && !b.Retired && seemsToObject(b) {
+			return false // a doubt, of whomever
+		}
+		if !hasVote(b, votes[i]) {
 			continue
 		}
 		voters = append(voters, b.Reviewer)
-		if seemsToObject(b) {
-			return false // a doubt
-		}
-		switch votes[i] {
-		case 'o':
-			return false // an objection
-		case 'a':
-			approvals++
+		if votes[i] == 'a' {
 			approves[Basis{b.Reviewer, b.Run, b.Attempt}] = true
-		default:
-			requiredMissing = requiredMissing || b.Required
 		}
+	}
+	if c.object > 0 {
+		return false // an objection
 	}
 	for _, b := range pass.Basis {
 		if !approves[b] {
@@ -318,22 +391,32 @@ func nothingSpeaksAgainst(w world, pass *Pass) bool {
 		}
 	}
 	if len(w.Facts.Against) > 0 && len(pass.By) > 0 {
-		return false // a request for changes by a person; it weighs against what a person vouched for, and in no other rule
+		return false // a request for changes by a person; it weighs against what a person vouched for
 	}
-	if strings.Join(voters, " ") != strings.Join(pass.Voters, " ") || pass.Need != w.Policy.Need || pass.Policy != w.Facts.File.SHA {
+	if w.peopleObject() {
+		return false // and where people are asked, or nobody else
+	}
+	if strings.Join(voters, " ") != strings.Join(pass.Voters, " ") || pass.Need != w.need() || pass.Policy != w.Facts.File.SHA {
 		return false // who votes, the quorum, or the policy changed
 	}
 	if pass.Base != w.Facts.Base {
 		return false // a new base
 	}
-	reviews := make(map[int64]bool)
+	if len(pass.People) < w.Policy.People {
+		return false // more people are asked
+	}
+	free := make(map[int64]bool)
 	for _, person := range w.Facts.StandIns {
-		reviews[person.Review] = true
+		free[person.Review] = true
 	}
-	for _, person := range pass.By {
-		if !reviews[person.Review] {
-			return false // the person withdrew
+	for _, person := range append(slices.Clone(pass.By), pass.People...) {
+		if !free[person.Review] {
+			return false // the person withdrew, or fills two places
 		}
+		free[person.Review] = false
 	}
-	return len(pass.By) > 0 || approvals >= w.Policy.Need && !requiredMissing // else it was never earned
+	if len(pass.By) > 0 || w.asksNobody() {
+		return true
+	}
+	return c.approve >= w.need() && strings.Trim(c.must, "a") == "" // else it was never earned
 }

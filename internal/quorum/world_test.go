@@ -6,6 +6,7 @@ package quorum
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -57,11 +58,59 @@ func (w world) with(i int, b Ballot) world {
 // voters are the places of the ballots that are counted.
 func (w world) voters() (places []int) {
 	for i, b := range w.Ballots {
-		if !b.Shadow && !b.Retired {
+		if !b.Shadow && !b.Retired && (b.Excused == "" || b.Vote == Object) {
 			places = append(places, i)
 		}
 	}
 	return places
+}
+
+// families are the different families of those ballots; who has none, or where none are counted, is one of its own.
+func (w world) families(places []int) (n int) {
+	seen := ""
+	for _, i := range places {
+		b := w.Ballots[i]
+		name := b.Family
+		if name == "" || w.Policy.Families != DistinctFamily {
+			name = "only " + b.Reviewer
+		}
+		if !strings.Contains(seen, "/"+name+"/") {
+			seen, n = seen+"/"+name+"/", n+1
+		}
+	}
+	return n
+}
+
+// need is how many must approve: of several rules, what the strictest asks of those who vote.
+func (w world) need() (most int) {
+	voters := w.families(w.voters())
+	if len(w.Policy.Rules) == 0 {
+		return w.Policy.Need
+	}
+	for _, rule := range w.Policy.Rules {
+		switch asks := rule.Count; rule.Share {
+		case NoReview:
+		case All:
+			most = max(most, voters, 1)
+		case Majority:
+			asks = 1
+			for 2*asks <= voters {
+				asks++
+			}
+			most = max(most, asks)
+		case ByNumber:
+			most = max(most, asks)
+		}
+	}
+	return most
+}
+
+// asksNobody reports whether the lane asks for no reviewer's approval.
+func (w world) asksNobody() bool { return len(w.Policy.Rules) > 0 && w.need() == 0 }
+
+// peopleObject reports whether a person's request for changes is an objection here.
+func (w world) peopleObject() bool {
+	return len(w.Facts.Against) > 0 && (w.Policy.People > 0 || w.asksNobody())
 }
 
 // likely draws one of the values, the first in about three of four cases.
@@ -97,6 +146,10 @@ func draw(t *rapid.T) world {
 		EarlyStart: rapid.Bool().Draw(t, "early start"),
 		DraftsWait: rapid.Bool().Draw(t, "drafts wait"),
 		StandIn:    Write,
+		People:     rapid.SampledFrom([]int{0, 0, 0, 0, 1, 2}).Draw(t, "people"),
+		Families:   rapid.SampledFrom([]Families{AnyFamily, DistinctFamily}).Draw(t, "families"),
+		Rules:      drawRules(t, voters),
+		Lane:       LaneChoice{Name: likely(t, "lane", "", "database")},
 	}
 	for _, b := range w.Ballots {
 		w.Policy.Reviewers = append(w.Policy.Reviewers, Reviewer{Name: b.Reviewer, Required: b.Required, Shadow: b.Shadow, Retired: b.Retired})
@@ -105,6 +158,25 @@ func draw(t *rapid.T) world {
 		w.Facts.Pass = drawPass(t, w)
 	}
 	return w
+}
+
+// drawRules makes what is needed of those who vote; none: the policy's own number.
+func drawRules(t *rapid.T, voters int) (rules []NeedRule) {
+	if rarely(t, "no review") {
+		return []NeedRule{{Share: NoReview}}
+	}
+	for range rapid.SampledFrom([]int{0, 0, 1, 1, 2}).Draw(t, "rules") {
+		rules = append(rules, drawRule(t, voters))
+	}
+	return rules
+}
+
+func drawRule(t *rapid.T, voters int) NeedRule {
+	rule := NeedRule{Share: rapid.SampledFrom([]Share{ByNumber, Majority, All}).Draw(t, "share")}
+	if rule.Share == ByNumber {
+		rule.Count = rapid.IntRange(1, voters+1).Draw(t, "count")
+	}
+	return rule
 }
 
 func drawFacts(t *rapid.T, start int) Facts {
@@ -120,12 +192,15 @@ func drawFacts(t *rapid.T, start int) Facts {
 	if rarely(t, "siblings") && rarely(t, "real siblings") {
 		f.Siblings = []int{8, 9}
 	}
-	for i := range rapid.SampledFrom([]int{0, 0, 1, 2}).Draw(t, "stand-ins") {
+	for i := range rapid.SampledFrom([]int{0, 0, 1, 2, 3}).Draw(t, "stand-ins") {
 		f.StandIns = append(f.StandIns, StandIn{Login: fmt.Sprint("person", i), Review: int64(100 + i), At: second(t, "stood in", 0, lastFact)})
 	}
 	slices.SortFunc(f.StandIns, func(a, b StandIn) int { return a.At.Compare(b.At) })
 	if rarely(t, "against") {
 		f.Against = []string{"carol"}
+	}
+	if rarely(t, "reply") {
+		f.Replies = []Reply{{Command: 5, Refused: rapid.Bool().Draw(t, "refused")}}
 	}
 	return f
 }
@@ -137,8 +212,12 @@ func drawBallot(t *rapid.T, name string, place, start int) Ballot {
 		Since: second(t, "since", 0, lastFact), Required: rapid.IntRange(0, 4).Draw(t, "required") == 4,
 		Vote: rapid.SampledFrom([]Vote{Approve, Approve, Approve, Pending, Pending, Pending, Pending, Unavailable, Unavailable, Object}).Draw(t, "vote"),
 	}
+	b.Family = rapid.SampledFrom([]string{"", "google", "google", "openai"}).Draw(t, "family")
 	if place > 0 {
 		b.Shadow, b.Retired = rarely(t, "shadow"), rarely(t, "retired")
+		if b.Vote != Object && rapid.IntRange(0, 5).Draw(t, "excused") == 5 {
+			return drawExcused(t, b, start)
+		}
 	}
 	switch b.Vote {
 	case Approve, Object:
@@ -160,6 +239,31 @@ func drawBallot(t *rapid.T, name string, place, start int) Ballot {
 		}
 		slices.SortFunc(b.Next, func(x, y Action) int { return x.Due.Compare(y.Due) })
 		b.Planned = b.Then == nil && len(b.Next) > 0 && rapid.Bool().Draw(t, "planned")
+	}
+	if rarely(t, "commanded") {
+		b.Next = append(b.Next, Action{
+			Kind: rapid.SampledFrom([]ActionKind{Rerun, Ask}).Draw(t, "command"), Reviewer: name, Command: 7,
+			Run: likely(t, "commanded run", b.Run, 0), Attempt: b.Attempt,
+		})
+	}
+	return b
+}
+
+// drawExcused makes the ballot of one that has no vote here: mostly of one that has said nothing.
+func drawExcused(t *rapid.T, b Ballot, start int) Ballot {
+	b.Excused = rapid.SampledFrom([]Reason{ReasonOtherLane, ReasonWhen}).Draw(t, "why excused")
+	b.Vote = rapid.SampledFrom([]Vote{Unavailable, Approve, Pending}).Draw(t, "vote of an excused one")
+	switch b.Vote { //nolint:exhaustive // who objects is not excused
+	case Unavailable:
+		b.Outcome, b.Reason = Declined, b.Excused
+	case Approve:
+		b = verdict(b, Approve, second(t, "cast", start, lastFact))
+	case Pending:
+		b.Outcome, b.Reason, b.Late, b.Deadline = Running, ReasonDoubt, ReasonLate, second(t, "deadline", 0, lastMoment)
+		b.Then = then(b, Object)
+		if rapid.Bool().Draw(t, "a voter then") {
+			b.Then.Excused = ""
+		}
 	}
 	return b
 }
@@ -185,7 +289,10 @@ func then(b Ballot, v Vote) *Ballot {
 func drawPass(t *rapid.T, w world) *Pass {
 	pass := &Pass{
 		At: second(t, "passed at", 0, lastFact), Policy: likely(t, "pass sha", "p1", "p2"), Base: likely(t, "pass base", "main", "dev"),
-		Need: likely(t, "pass need", w.Policy.Need, w.Policy.Need+1), Voters: []string{},
+		Need: likely(t, "pass need", w.need(), w.need()+1), Voters: []string{}, Lane: w.Policy.Lane.Name,
+	}
+	for i := range rapid.SampledFrom([]int{w.Policy.People, w.Policy.People, 0, 2}).Draw(t, "people then") {
+		pass.People = append(pass.People, StandIn{Login: fmt.Sprint("person", i), Review: int64(100 + i), At: sec(4)})
 	}
 	for _, i := range w.voters() {
 		b := w.Ballots[i]
@@ -197,7 +304,8 @@ func drawPass(t *rapid.T, w world) *Pass {
 		}
 	}
 	if rarely(t, "stood in then") {
-		pass.By = []StandIn{{Login: "person0", Review: 100, At: sec(3)}}
+		n := rapid.IntRange(0, 2).Draw(t, "who stood in")
+		pass.By = []StandIn{{Login: fmt.Sprint("person", n), Review: int64(100 + n), At: sec(3)}}
 	}
 	return pass
 }
@@ -232,6 +340,30 @@ func TestWorldsAreVaried(t *testing.T) {
 		case d.Verdict == Waiting && d.Objections > 0:
 			seen["an objection waits"]++
 		}
+		for kind, is := range map[string]bool{
+			"a pass with people":                        d.Verdict == Passed && len(d.People) > 0,
+			"a stand-in beside people":                  d.Verdict == Passed && len(d.People) > 0 && len(d.StandIns) > 0,
+			"a pass with people stands":                 d.Verdict == Passed && len(d.People) > 0 && w.Facts.Pass == d.Pass,
+			"a pass without review stands":              d.Reason == ReasonNoReview && w.Facts.Pass == d.Pass,
+			"people are missing beside a stand-in":      d.Reason == ReasonPeople && len(d.StandIns) > 0,
+			"people are missing without review":         d.Reason == ReasonPeople && w.asksNobody(),
+			"a reviewer objects without review":         d.Verdict == Blocked && w.asksNobody() && d.Objections > 0,
+			"a person objects":                          d.Verdict == Blocked && d.Objections == 0,
+			"a family approves once":                    d.Verdict == Passed && len(d.Pass.Basis) > d.Approvals,
+			"one of a family is waited for":             d.Verdict == Waiting && d.Pending == 0 && d.Approvals >= d.Need && d.Objections == 0,
+			"passed beside an excused approval":         d.Verdict == Passed && slices.ContainsFunc(d.Ballots, isExcused(Approve)),
+			"a doubt of an excused one holds back":      d.Verdict == Waiting && d.Approvals >= d.Need && slices.ContainsFunc(d.Ballots, isExcused(Pending)),
+			"a doubt of an excused one and no stand-in": d.Verdict == Unverified && d.Pending == 0 && len(w.Facts.StandIns) > 0 && slices.ContainsFunc(d.Ballots, isExcused(Pending)),
+			"an excused one objects":                    d.Verdict == Blocked && slices.ContainsFunc(w.Ballots, isExcused(Pending)) && !slices.ContainsFunc(d.Ballots, isExcused(Pending)),
+			"two rules":                                 len(w.Policy.Rules) == 2 && d.Verdict == Passed,
+			"a person's rerun when passed":              d.Verdict == Passed && len(d.Effects.Reruns) > 0,
+			"a person's question when passed":           d.Verdict == Passed && len(d.Effects.Requests) > 0,
+			"a reply when blocked":                      d.Verdict == Blocked && len(d.Effects.Replies) > 0,
+		} {
+			if is {
+				seen[kind]++
+			}
+		}
 		if d.Verdict == Passed && w.Facts.Pass == nil &&
 			slices.ContainsFunc(d.Ballots, func(b Ballot) bool { return b.Reason == ReasonNotReceived && b.Voter() }) {
 			seen["passed, not received"]++
@@ -242,9 +374,20 @@ func TestWorldsAreVaried(t *testing.T) {
 		"unverified broken", "unverified siblings", "ended closed", "ended off", "ended nopolicy",
 		"a pass stands", "a pass does not stand, and another comes", "passed without all", "blocked early", "unverified and at work", "grace",
 		"an objection waits", "passed, not received",
+		"unverified people", "unverified too_few", "passed noreview", "a pass with people", "a stand-in beside people",
+		"a pass with people stands", "a pass without review stands", "people are missing beside a stand-in",
+		"people are missing without review", "a reviewer objects without review", "a person objects", "a family approves once",
+		"one of a family is waited for", "passed beside an excused approval", "a doubt of an excused one holds back",
+		"a doubt of an excused one and no stand-in", "an excused one objects", "two rules", "a person's rerun when passed",
+		"a person's question when passed", "a reply when blocked",
 	} {
 		if seen[want] < 5 {
 			t.Errorf("%d of 4000 worlds: %s\n%v", seen[want], want, seen)
 		}
 	}
+}
+
+// isExcused reports of a ballot whether it is an excused one with that vote.
+func isExcused(v Vote) func(b Ballot) bool {
+	return func(b Ballot) bool { return b.Excused != "" && !b.Shadow && !b.Retired && b.Vote == v }
 }

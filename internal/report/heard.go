@@ -13,7 +13,7 @@ import (
 const maxHeard = 20
 
 // heardCommands says what became of each command of this base.
-func heardCommands(s quorum.Snapshot, d quorum.Decision, rec quorum.Record) (says []Phrase) {
+func heardCommands(d quorum.Decision, rec quorum.Record) (says []Phrase) {
 	if d.Verdict == quorum.Ended {
 		return nil
 	}
@@ -27,16 +27,20 @@ func heardCommands(s quorum.Snapshot, d quorum.Decision, rec quorum.Record) (say
 		says, all = append(says, wordsPhrase("%s not shown.", countVerb(n, "earlier word"))), all[n:]
 	}
 	for _, c := range all {
-		says = append(says, heardSaid(s, d, c))
+		says = append(says, heardSaid(d, c))
 	}
 	return says
 }
 
 // heardSaid says what became of one command.
-func heardSaid(s quorum.Snapshot, d quorum.Decision, c quorum.Command) Phrase {
-	asked := fillPhrase("%s, %s, %s", namePhrase(c.By), wordsPhrase("%s", formatTime(c.At, d.Start)), quotePhrase(string(c.Verb)))
+func heardSaid(d quorum.Decision, c quorum.Command) Phrase {
+	verb := quotePhrase(string(c.Verb))
+	if c.Verb == "" {
+		verb = wordsPhrase("a word that is none of ours")
+	}
+	asked := fillPhrase("%s, %s, %s", namePhrase(c.By), wordsPhrase("%s", formatTime(c.At, d.Start)), verb)
 	if c.Refused != "" {
-		return slices.Concat(asked, fillPhrase(": not heard: %s.", refusedSaid(c.Refused)))
+		return slices.Concat(asked, wordsPhrase(": not heard, because %s.", Sentence(c.Refused)))
 	}
 	var names []Phrase
 	for _, name := range c.Reviewers {
@@ -63,6 +67,3 @@ func heardSaid(s quorum.Snapshot, d quorum.Decision, c quorum.Command) Phrase {
 		return append(asked, Span{Text: "."})
 	}
 }
-
-// refusedSaid says why nothing came of a command.
-func refusedSaid(r quorum.Reason) Phrase { return wordsPhrase("%s", Sentence(r)) }

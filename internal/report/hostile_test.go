@@ -69,7 +69,7 @@ var (
 		"p", "strong", "em", "h3", "ul", "li", "table", "thead", "tbody", "tr", "th", "td", "code", "pre", "a", "br", "details", "summary",
 		"blockquote",
 	}
-	headings = []string{"What you can do", "What happens next", "Findings", "Answers without a verdict"}
+	headings = []string{"What you can do", headingNext, headingRules, headingHeard, "Findings", "Answers without a verdict"}
 	folds    = regexp.MustCompile("^(<details>\n<summary>(How it got here|Who can write this check\\?|For tools: the record and the decision)</summary>\n|</details>\n?)$")
 )
 
@@ -179,6 +179,10 @@ func assault(r *rand.Rand) (quorum.Policy, quorum.Snapshot, quorum.Decision, quo
 			URL: urls[r.IntN(len(urls))], Run: int64(v), Shadow: r.IntN(5) == 0,
 			Evidence: quorum.TextRef{Kind: quorum.TextKind(r.IntN(7))}, Open: r.IntN(3) == 0, Deadline: at(30),
 		}
+		b.Family, b.Again, b.Asked, b.Flipped = h(), r.IntN(3) == 0, r.IntN(20), r.IntN(3) == 0
+		if v != 2 && r.IntN(4) == 0 {
+			b.Excused = []quorum.Reason{quorum.ReasonOtherLane, quorum.ReasonWhen}[r.IntN(2)]
+		}
 		for range r.IntN(3) {
 			b.Findings = append(b.Findings, quorum.Finding{Path: h(), Line: r.IntN(3), Body: h(), URL: urls[r.IntN(len(urls))], Below: r.IntN(3) == 0})
 		}
@@ -188,7 +192,20 @@ func assault(r *rand.Rand) (quorum.Policy, quorum.Snapshot, quorum.Decision, quo
 	d := decided(verdict, ballots...)
 	d.Base = h()
 	d.StandIns = []quorum.StandIn{{Login: h(), At: at(3), URL: urls[r.IntN(len(urls))]}}
-	d.Reason = []quorum.Reason{quorum.ReasonTally, quorum.ReasonBroken, quorum.ReasonRequired, quorum.ReasonStandIn}[r.IntN(4)]
+	decisions := []quorum.Reason{
+		quorum.ReasonTally, quorum.ReasonBroken, quorum.ReasonRequired, quorum.ReasonStandIn, quorum.ReasonPeople, quorum.ReasonTooFew, quorum.ReasonNoReview,
+	}
+	d.Reason = decisions[r.IntN(len(decisions))]
+	d.Need, d.NeedPeople, d.AgainstVote = r.IntN(3), r.IntN(3), r.IntN(2) == 0
+	d.People = []quorum.StandIn{{Login: h(), At: at(3), URL: urls[r.IntN(len(urls))]}}
+	d.Lane = quorum.LaneChoice{Name: h(), Why: h(), Added: []string{h()}, Not: []quorum.LaneNot{
+		{Name: h(), Reason: []quorum.Reason{quorum.ReasonLaneBase, quorum.ReasonLaneGuard, quorum.ReasonLanePolicy}[r.IntN(3)], Detail: h()},
+	}}
+	for range 2 {
+		d.Lane.By = append(d.Lane.By, quorum.Condition{
+			Paths: []string{h(), h()}, AnyPath: []string{h()}, Authors: []string{h()}, Labels: []string{h(), h()}, Base: []string{h()}, OverLines: 5,
+		})
+	}
 	s := snapshot()
 	s.PR.Title, s.PR.BaseRef, s.Gated = h(), h(), r.IntN(2) == 0
 	s.File = quorum.PolicyFile{State: quorum.FileState(1 + r.IntN(2)), Path: h(), Problem: h() + h(), Changed: r.IntN(2) == 0, Proposed: h() + h()}
@@ -200,8 +217,14 @@ func assault(r *rand.Rand) (quorum.Policy, quorum.Snapshot, quorum.Decision, quo
 	rec := record()
 	rec.Intents = []quorum.Intent{{Kind: quorum.Ask, Reviewer: h(), Base: d.Base, At: at(2)}}
 	rec.Answers = []quorum.Answer{{Reviewer: "gemini", Excerpt: h()}}
+	rec.Objections = []quorum.Objection{{Reviewer: ballots[2].Reviewer, Base: d.Base, Carried: h(), Excerpt: h(), TextRef: ballots[2].Evidence}}
+	for _, verb := range []quorum.CommandVerb{quorum.CommandAccept, quorum.CommandRerun, quorum.CommandVerb(h())} {
+		rec.Commands = append(rec.Commands, quorum.Command{Verb: verb, By: h(), At: at(3), Base: d.Base, Reviewers: []string{h()}, Reason: h()})
+	}
 	rec.Undone = []quorum.UndonePass{{Passed: at(1), Until: at(2)}}
 	p := policy()
+	p.Override, p.Reroll, p.Families = quorum.Permission(r.IntN(4)), quorum.Reroll(1+r.IntN(2)), quorum.Families(1+r.IntN(2))
+	p.Rules = []quorum.NeedRule{{Share: quorum.Share(1 + r.IntN(4)), Count: d.Need}}
 	for i := range p.Reviewers { // the policy's own names are of whoever may write it
 		p.Reviewers[i].Name, p.Reviewers[i].Required = ballots[i].Reviewer, r.IntN(3) == 0
 	}

@@ -34,7 +34,7 @@ func PageOf(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, rec quorum.Re
 	m.page.Steps = m.steps()
 	m.page.Rows = m.rows()
 	m.page.Rules = m.rulesHere()
-	m.page.Heard = heardCommands(s, d, rec)
+	m.page.Heard = heardCommands(d, rec)
 	m.page.Next = m.nextSteps()
 	m.page.Notes = m.notes()
 	m.page.Path = pathMoments(s.PR, d, rec)
@@ -130,11 +130,11 @@ func (m *pageMaker) leadSentence() Phrase {
 	switch d.Verdict {
 	case quorum.Waiting:
 		t := wordsPhrase("Nothing is decided yet: %s so far", approvalCount(d))
-		if d.Need == 0 {
+		if d.Need == 0 && m.decision.Objections == 0 {
 			t = wordsPhrase("Nothing is decided yet: %s, but an objection seems to come", approvalCount(d))
 		}
 		t = slices.Concat(t, carriedSaid(d))
-		if d.Objections > 0 {
+		if d.Objections+len(opposingPeople(d)) > 0 {
 			t = slices.Concat(t, fillPhrase(", and %s", m.objectionsSaid()))
 		}
 		return t
@@ -311,7 +311,7 @@ func (m *pageMaker) rows() (rows []PageRow) {
 			row.Note = "shadow: would not count"
 		case b.Retired:
 			row.Note = "retired, not counted"
-		case b.Excused != "":
+		case !b.Voter():
 			row.Note = "no vote here"
 		case b.Required && b.Again:
 			row.Note = "required: it objected before"
@@ -652,10 +652,10 @@ func (m *pageMaker) quorumSaid() (says Phrase) {
 	switch n, ones, many := voterCount(p, d); {
 	case d.Need == 0 && p.NeedsNoReview():
 		says = wordsPhrase("Quorum: no reviewer has to approve")
-	case n == 1:
-		says = wordsPhrase("Quorum: %d of 1 %s must approve", d.Need, ones)
+	case n < d.Need:
+		says = wordsPhrase("Quorum: %d must approve, of %d %s", d.Need, n, pluralWord(n, ones, many))
 	default:
-		says = wordsPhrase("Quorum: %d of %d %s must approve", d.Need, n, many)
+		says = wordsPhrase("Quorum: %d of %d %s must approve", d.Need, n, pluralWord(n, ones, many))
 	}
 	var required []Phrase
 	for _, r := range p.Reviewers {

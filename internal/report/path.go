@@ -36,8 +36,8 @@ func pathMoments(pr quorum.PullRequest, d quorum.Decision, rec quorum.Record) []
 			}
 			tell(at, "%s: %s", who, wordsPhrase("%s", b.Vote))
 		case quorum.Unavailable:
-			if b.Excused != "" && b.Excused == b.Reason {
-				continue // nothing is expected of it
+			if b.Excused != "" && b.Excused == b.Reason || b.Reason == quorum.ReasonOverridden {
+				continue // nothing is expected of it, or a person's word tells it
 			}
 			why := sentenceAbout(b.Reason, pr)
 			if skipped := skippedSaid(b); skipped != "" {

@@ -139,7 +139,7 @@ func goldens() []golden {
 	shadow.Shadow = true
 	threads := objects("copilot", 5, quorum.Finding{Path: "cart.go", Line: 12, Body: "The sum is not rounded.", Thread: 4})
 	threads.Threads = true
-	return []golden{
+	return append([]golden{
 		{
 			name:  "passed",
 			d:     with(decided(quorum.Passed, approves("openai", 4), retried, frozen), func(d *quorum.Decision) { d.Pass = &quorum.Pass{At: at(12)} }),
@@ -274,7 +274,7 @@ func goldens() []golden {
 			name: "closed", d: with(decided(quorum.Ended), func(d *quorum.Decision) { d.Reason = quorum.ReasonClosed }),
 			title: "Nothing is decided here: closed", status: "completed/cancelled",
 		},
-	}
+	}, laneGoldens()...)
 }
 
 func (g golden) render() Check {

@@ -132,14 +132,17 @@ func (m *pageMaker) voterRules() (says []Phrase) {
 	of := map[quorum.Reason][]Phrase{}
 	families := map[string][]Phrase{}
 	var order []string
-	var again []Phrase
+	var again, heard []Phrase
 	for _, b := range m.decision.Ballots {
 		who := namePhrase(b.Reviewer)
-		if b.MayVote() && b.Excused != "" {
+		if b.MayVote() && !b.Voter() {
 			of[b.Excused] = append(of[b.Excused], who)
 		}
 		if !b.Voter() {
 			continue
+		}
+		if b.Excused != "" {
+			heard = append(heard, who)
 		}
 		if b.Family != "" {
 			if families[b.Family] == nil {
@@ -157,7 +160,12 @@ func (m *pageMaker) voterRules() (says []Phrase) {
 	if names := of[quorum.ReasonWhen]; len(names) > 0 {
 		says = append(says, fillPhrase(
 			"This is no pull request on which %s: no vote here, but an objection to this commit counts.",
-			slices.Concat(joinPhrases(names), wordsPhrase(" %s", voteOrVotes(len(names)))),
+			slices.Concat(joinPhrases(names), wordsPhrase(" %s", pluralWord(len(names), "votes", "vote"))),
+		))
+	}
+	if len(heard) > 0 {
+		says = append(says, fillPhrase(
+			"An objection counts whatever the lane: %s %s a vote here until that has ended.", joinPhrases(heard), wordsPhrase("%s", pluralWord(len(heard), "has", "have")),
 		))
 	}
 	for _, family := range order {
@@ -174,13 +182,6 @@ func (m *pageMaker) voterRules() (says []Phrase) {
 	return says
 }
 
-func voteOrVotes(n int) string {
-	if n == 1 {
-		return "votes"
-	}
-	return "vote"
-}
-
 // peopleRules say whose approvals are needed beside the reviewers'.
 func (m *pageMaker) peopleRules() []Phrase {
 	d := m.decision
@@ -189,7 +190,11 @@ func (m *pageMaker) peopleRules() []Phrase {
 	}
 	t := wordsPhrase("%s must approve this commit, who may stand in for reviewers", countPeople(d.NeedPeople))
 	if m.policy.StandIn != 0 {
-		t = wordsPhrase("%s must approve this commit: %s", countPeople(d.NeedPeople), lowerFirst(personWith(m.policy.StandIn)))
+		each := ""
+		if d.NeedPeople > 1 {
+			each = "each "
+		}
+		t = wordsPhrase("%s must approve this commit: %s%s", countPeople(d.NeedPeople), each, lowerFirst(personWith(m.policy.StandIn)))
 	}
 	var names []Phrase
 	for _, x := range d.People {
@@ -223,6 +228,11 @@ func lowerFirst(s string) string {
 // diffRules say what came over from an earlier commit with the same diff, and who changed its mind about this one.
 func (m *pageMaker) diffRules() (says []Phrase) {
 	d := m.decision
+	type fromHead struct {
+		head      string
+		reviewers []Phrase
+	}
+	var carried []fromHead
 	for _, b := range d.Ballots {
 		who := namePhrase(b.Reviewer)
 		switch head := m.carriedFrom(b); {
@@ -231,10 +241,12 @@ func (m *pageMaker) diffRules() (says []Phrase) {
 				"%s objected to %s, which has the same added and removed lines: that holds for this commit, too.", who, quotePhrase(head),
 			))
 		case b.Vote == quorum.Approve && b.Reason == quorum.ReasonCarried && b.MayVote():
-			says = append(says, fillPhrase(
-				"%s approved %s, which has the same diff: that counts until it begins a review of this commit, or says something of it.",
-				who, quotePhrase(shortSHA(b.Detail)),
-			))
+			head = shortSHA(oneLine(b.Detail))
+			i := slices.IndexFunc(carried, func(c fromHead) bool { return c.head == head })
+			if i < 0 {
+				i, carried = len(carried), append(carried, fromHead{head: head})
+			}
+			carried[i].reviewers = append(carried[i].reviewers, who)
 		}
 		if b.Vote == quorum.Approve && b.Flipped && b.MayVote() {
 			says = append(says, fillPhrase("%s approved on its %s answer to this diff.", who, wordsPhrase("%s", ordinalWord(b.Asked))))
@@ -243,9 +255,15 @@ func (m *pageMaker) diffRules() (says []Phrase) {
 			says = append(says, fillPhrase("%s has answered %s times about this diff.", who, wordsPhrase("%d", b.Asked)))
 		}
 	}
+	for _, c := range carried {
+		says = append(says, fillPhrase(
+			"%s approved %s, which has the same diff: that counts as long as nothing new is said of this commit, and no review of it begins.",
+			joinPhrases(c.reviewers), quotePhrase(c.head),
+		))
+	}
 	if m.policy.Reroll == quorum.RerollPerson && d.Objections > 0 {
 		says = append(says, wordsPhrase(
-			"An objection to this diff ends by a person's word: its reviewer's approval of the same diff counts only once a person who had no hand in the change has ended it.",
+			"An objection ends by a person's word: of the same diff, its reviewer's approval counts only once a person who had no hand in the change has ended it.",
 		))
 	}
 	return says

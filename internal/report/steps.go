@@ -341,7 +341,7 @@ func (m *pageMaker) addUnverified(l *stepList) {
 	m.addObjections(l)
 	var reviewers stepList
 	m.addReviewers(&reviewers)
-	areSettled := d.Pending == 0 || d.Reason == quorum.ReasonPeople
+	areSettled := !isAnyPending(d) || d.Reason == quorum.ReasonPeople
 	helpsNow := m.policy.StandIn != 0 && d.Objections == 0 && len(d.Against) == 0 && areSettled
 	if helpsNow { // a person's approval ends it, whatever became of the reviewers
 		m.addStandIn(l)
@@ -377,12 +377,18 @@ func (m *pageMaker) addStandIn(l *stepList) {
 		), "")
 	default:
 		what := "Review this commit and approve it: " + enoughApprovals(d)
-		if d.Pending > 0 && d.Reason != quorum.ReasonPeople {
+		if isAnyPending(d) && d.Reason != quorum.ReasonPeople {
 			what += ", once nobody is pending"
 		}
 		what += "."
 		l.add(personWith(m.policy.StandIn), what, "")
 	}
+}
+
+// isAnyPending reports whether somebody's answer keeps people from standing in: a voter's, or one that seems to object.
+func isAnyPending(d quorum.Decision) bool {
+	isDoubt := func(b quorum.Ballot) bool { return isAwaited(b) && !b.Voter() }
+	return d.Pending > 0 || slices.ContainsFunc(d.Ballots, isDoubt)
 }
 
 // enoughApprovals says how many approvals by people are enough: those that the policy asks for, and one for all of the

@@ -23,7 +23,8 @@ var everyReason = []quorum.Reason{
 	quorum.ReasonNoSecrets, quorum.ReasonForbidden, quorum.ReasonRetired, quorum.ReasonGuarded, quorum.ReasonCancelled,
 	quorum.ReasonApproval, quorum.ReasonRefused, quorum.ReasonPermission, quorum.ReasonTooOld, quorum.ReasonAttempts,
 	quorum.ReasonIgnored, quorum.ReasonDismissed, quorum.ReasonDeleted, quorum.ReasonEdited, quorum.ReasonUnknown, quorum.ReasonUnnamed,
-	quorum.ReasonMoved, quorum.ReasonCommand, quorum.ReasonSelf, quorum.ReasonOtherPull, "no such reason",
+	quorum.ReasonMoved, quorum.ReasonCommand, quorum.ReasonSelf, quorum.ReasonOtherPull, quorum.ReasonOtherLane, quorum.ReasonWhen,
+	quorum.ReasonCarried, quorum.ReasonOverridden, "no such reason",
 }
 
 // standingCase is a decision with all that its steps depend on.
@@ -31,6 +32,9 @@ type standingCase struct {
 	p quorum.Policy
 	s quorum.Snapshot
 	d quorum.Decision
+
+	ballots []quorum.Ballot // of which it was decided
+	facts   quorum.Facts
 }
 
 // drawCase returns a decision as Decide may make it of random ballots. The first ballot has the given reason and vote.
@@ -41,6 +45,7 @@ func drawCase(r *rand.Rand, reason quorum.Reason, vote quorum.Vote) standingCase
 	p.Threads = quorum.ThreadsBy(1 + r.IntN(2))
 	p.EarlyStart = one(2)
 	p.Reviewers[2].Request = quorum.Request{Comment: "@copilot review"}
+	p = drawRules(r, p)
 	s.PR.Fork, s.PR.HeadRepo = one(2), []string{"bob/shop", ""}[r.IntN(2)]
 	s.PR.Author = []quorum.Account{{Login: "bob"}, {Login: "dependabot[bot]", Bot: true}}[r.IntN(2)]
 	if one(8) {
@@ -56,8 +61,14 @@ func drawCase(r *rand.Rand, reason quorum.Reason, vote quorum.Vote) standingCase
 		if one(2) {
 			b.Detail = "cart.go"
 		}
+		b.Excused, b.Again = p.Reviewers[i].Excused, b.Required && one(3)
+		b.Family, b.Asked, b.Flipped = p.Reviewers[i].Family, r.IntN(4), one(4)
 		if b.Vote == quorum.Pending {
 			b.Deadline, b.Late = at(30), quorum.ReasonNoAnswer
+			if one(6) {
+				doubt := objects(name, 6)
+				b.Then, b.Reason = &doubt, quorum.ReasonDoubt
+			}
 		}
 		if b.Vote == quorum.Object {
 			b.At = at(3)
@@ -89,12 +100,118 @@ func drawCase(r *rand.Rand, reason quorum.Reason, vote quorum.Vote) standingCase
 		facts.Against = []string{"carol"}
 	}
 	if one(5) {
-		facts.StandIns = []quorum.StandIn{{Login: "dave", Review: 1, At: at(4)}}
+		facts.StandIns = []quorum.StandIn{{Login: "dave", Review: 1, At: at(4)}, {Login: "erin", Review: 2, At: at(5)}}[:1+r.IntN(2)]
+	}
+	if p.StandIn == 0 {
+		facts.StandIns, facts.Against = nil, nil
 	}
 	if one(30) {
 		facts.Siblings = []int{8}
 	}
-	return standingCase{p, s, quorum.Decide(p, ballots, facts, at(r.IntN(40)))}
+	return standingCase{p, s, quorum.Decide(p, ballots, facts, at(r.IntN(40))), ballots, facts}
+}
+
+// drawRules draws what lanes and people ask.
+func drawRules(r *rand.Rand, p quorum.Policy) quorum.Policy {
+	one := func(chance int) bool { return r.IntN(chance) == 0 }
+	p.Override, p.Reroll, p.Carry = quorum.Permission(r.IntN(4)), quorum.Reroll(1+r.IntN(2)), quorum.Carry(1+r.IntN(2))
+	if one(3) && p.StandIn != 0 { // else it is an error of the policy
+		p.People = 1 + r.IntN(2)
+	}
+	if one(3) {
+		p.Lane = quorum.LaneChoice{Name: "docs", Why: "docs only", By: []quorum.Condition{{Paths: []string{"docs/**"}}}}
+		p.Rules = []quorum.NeedRule{{Share: quorum.Share(1 + r.IntN(4)), Count: 2}}
+	}
+	if one(3) {
+		p.Families = quorum.DistinctFamily
+		p.Reviewers[1].Family, p.Reviewers[2].Family = "google", "google"
+	}
+	for i := range p.Reviewers {
+		if one(6) {
+			p.Reviewers[i].Excused = []quorum.Reason{quorum.ReasonOtherLane, quorum.ReasonWhen}[r.IntN(2)]
+		}
+	}
+	return p
+}
+
+// greenWith decides the case anew with something changed.
+func (c standingCase) greenWith(change func(ballots []quorum.Ballot, f *quorum.Facts)) bool {
+	ballots, facts := slices.Clone(c.ballots), c.facts
+	change(ballots, &facts)
+	return quorum.Decide(c.p, ballots, facts, at(50)).Verdict == quorum.Passed
+}
+
+// approvingPeople are so many who may stand in.
+func approvingPeople(n int) (people []quorum.StandIn) {
+	for i := range n {
+		people = append(people, quorum.StandIn{Login: []string{"kim", "lee", "max", "ned"}[i], Review: int64(10 + i), At: at(41 + i)})
+	}
+	return people
+}
+
+// enoughIs is how many approvals by people a step says are enough.
+func enoughIs(what string) int {
+	for n, words := range []string{"one such approval is enough", "2 such approvals", "3 such approvals", "4 such approvals"} {
+		if strings.Contains(what, words) {
+			return n + 1
+		}
+	}
+	return 0
+}
+
+// untruePeople says what is wrong with a step by which people approve: so many must be enough, and one fewer not.
+func (c standingCase) untruePeople(what string) string {
+	n := enoughIs(what)
+	approve := func(n int) bool {
+		return c.greenWith(func(ballots []quorum.Ballot, f *quorum.Facts) {
+			f.StandIns = slices.Concat(c.d.StandIns, c.d.People, approvingPeople(n))
+			for i := range ballots { // nobody is pending any more
+				if b := &ballots[i]; b.Vote == quorum.Pending && !c.enoughApprove() {
+					b.Vote, b.Reason, b.Since, b.Deadline, b.Then = quorum.Unavailable, quorum.ReasonNoAnswer, at(30), at(30), nil
+				}
+			}
+		})
+	}
+	switch {
+	case n == 0:
+		return "it is not said how many are enough: " + what
+	case !approve(n):
+		return "so many are not enough: " + what
+	case n > 1 && approve(n-1):
+		return "fewer are enough: " + what
+	}
+	return ""
+}
+
+// enoughApprove reports whether only people are missing.
+func (c standingCase) enoughApprove() bool { return c.d.Reason == quorum.ReasonPeople }
+
+// untrueAccept says what is wrong with a step by which somebody accepts over the objections.
+func (c standingCase) untrueAccept(who, what string) string {
+	switch {
+	case c.p.Override == 0 || c.d.Objections == 0:
+		return "nobody accepts here: " + what
+	case who == "You" || !strings.Contains(who, "no hand"):
+		return "the author accepts nothing: " + who
+	case !strings.Contains(what, "/review-coordinator accept "+head[:12]):
+		return "there is no line to copy: " + what
+	}
+	ended := c.greenWith(func(ballots []quorum.Ballot, f *quorum.Facts) {
+		f.Against = nil
+		for i := range ballots {
+			switch b := &ballots[i]; {
+			case b.Vote == quorum.Object:
+				b.Vote, b.Reason, b.Detail = quorum.Unavailable, quorum.ReasonOverridden, "bob"
+			case b.Vote == quorum.Pending:
+				b.Vote, b.Reason, b.At, b.Then = quorum.Approve, quorum.ReasonApproved, at(31), nil
+			}
+		}
+		f.StandIns = approvingPeople(4)
+	})
+	if !ended && c.p.StandIn != 0 {
+		return "that ends no objection: " + what
+	}
+	return ""
 }
 
 // objectsWith reports whether an objection of the case is as test says.
@@ -125,7 +242,7 @@ func (c standingCase) untrue(steps []PageStep) string {
 			return "there are no threads: " + what
 		case strings.Contains(what, "thread") && strings.HasPrefix(who, "You") && (c.p.Threads != quorum.ByAnyone || c.s.PR.Author.Bot):
 			return "the author resolves nothing: " + what
-		case strings.Contains(what, "Dismiss") && !c.objectsWith(c.hasReview):
+		case strings.Contains(what, "Dismiss") && !c.objectsWith(c.hasReview) && !c.d.AgainstVote:
 			return "there is no review to dismiss: " + what
 		case standsIn && (c.p.StandIn == 0 || c.d.Verdict != quorum.Unverified || c.d.Objections > 0 || len(c.d.Against) > 0):
 			return "nobody stands in here: " + what
@@ -133,7 +250,13 @@ func (c standingCase) untrue(steps []PageStep) string {
 			return "the author does not stand in: " + who
 		case step.URL != "" && !slices.ContainsFunc(slices.Concat(step.Who, step.What), func(s Span) bool { return s.URL == step.URL }):
 			return "nothing of it is linked: " + what
-		case standsIn && c.d.Pending > 0 != strings.Contains(what, "once nobody is pending"):
+		case strings.Contains(what, "accept ") && c.untrueAccept(who, what) != "":
+			return c.untrueAccept(who, what)
+		case strings.Contains(what, "its own approval ends") && c.p.Reroll == quorum.RerollPerson:
+			return "its own approval ends nothing: " + what
+		case standsIn && c.untruePeople(what) != "":
+			return c.untruePeople(what)
+		case standsIn && (isAnyPending(c.d) && !c.enoughApprove()) != strings.Contains(what, "once nobody is pending"):
 			return "it does not count yet, or does: " + what
 		case strings.HasPrefix(who, "You") && c.s.PR.Author.Bot:
 			return "a bot reads no checks: " + what
@@ -163,17 +286,29 @@ func (c standingCase) missing(steps []PageStep) string {
 	switch d := c.d; {
 	case d.Verdict != quorum.Ended && len(steps) == 0:
 		return "nobody is told anything"
-	case d.Verdict == quorum.Blocked && !branchGone && !says("push"):
+	case d.Verdict == quorum.Blocked && d.Objections > 0 && !branchGone && !says("push"):
 		return "it is not said that a push ends it"
 	case d.Verdict == quorum.Blocked && c.objectsWith(c.hasReview) && !says("Dismiss"):
 		return "it is not said that the review may be dismissed"
+	case d.Verdict == quorum.Blocked && d.AgainstVote && !says("Settle what carol asks for"):
+		return "it is not said what a person asks for"
+	case d.Verdict == quorum.Blocked && d.Objections > 0 && c.p.Override != 0 && !says("/review-coordinator accept "):
+		return "it is not said that a person may accept"
+	case d.Reason == quorum.ReasonTooFew && !says("Let more reviewers vote"):
+		return "it is not said that too few vote"
 	case d.Verdict == quorum.Unverified && d.Reason != quorum.ReasonSiblings && c.p.StandIn != 0 && len(d.Against) == 0 && !says("approve it"):
 		return "it is not said that a person may stand in"
-	case d.Verdict == quorum.Unverified && d.Reason != quorum.ReasonSiblings && len(d.Against) == 0 && c.p.StandIn != 0 && d.Pending == 0 &&
+	case d.Verdict == quorum.Unverified && d.Reason != quorum.ReasonSiblings && len(d.Against) == 0 && c.p.StandIn != 0 && !isAnyPending(d) &&
 		!strings.Contains(steps[0].What.Plain(), "approve it") && len(c.s.Timeline) == 0:
 		return "a person's approval comes first, not: " + steps[0].What.Plain()
 	}
 	return ""
+}
+
+// kindsOfSteps are words of steps that all must come up.
+var kindsOfSteps = []string{
+	"Resolve the", "resolve them again", "Dismiss", "approve it", "Settle", "Push a new", "branch is gone", "/review-coordinator accept", "its own approval",
+	"2 such approvals", "3 such approvals, by different people", "Let more reviewers vote", "word should count",
 }
 
 func TestStepsAreTrue(t *testing.T) {
@@ -190,7 +325,7 @@ func TestStepsAreTrue(t *testing.T) {
 					t.Fatalf("%s by %s: %s\n%s", vote, reason, wrong, page.Terminal(Styles{}, start))
 				}
 				for _, step := range page.Steps {
-					for _, words := range []string{"Resolve the", "resolve them again", "Dismiss", "approve it", "Settle", "Push a new", "branch is gone"} {
+					for _, words := range kindsOfSteps {
 						if strings.Contains(step.What.Plain(), words) {
 							said[words]++
 						}
@@ -204,14 +339,16 @@ func TestStepsAreTrue(t *testing.T) {
 			t.Errorf("only %d cases are %s: the generator shows nothing of it", verdicts[v], v)
 		}
 	}
-	if len(said) != 7 {
+	if len(said) != len(kindsOfSteps) {
 		t.Errorf("not all kinds of steps came up: %v", said)
 	}
 }
 
 // Each law can fail: a step that is not true is found.
 func TestUntrueStepsAreFound(t *testing.T) {
-	c := standingCase{policy(), snapshot(), decided(quorum.Blocked, objects("gemini", 5, quorum.Finding{Path: "a.go", Line: 1, Body: "x"}))}
+	c := standingCase{
+		p: policy(), s: snapshot(), d: decided(quorum.Blocked, objects("gemini", 5, quorum.Finding{Path: "a.go", Line: 1, Body: "x"})),
+	}
 	step := func(who, what string) []PageStep {
 		return []PageStep{{Who: wordsPhrase("%s", who), What: wordsPhrase("%s", what)}}
 	}
@@ -220,6 +357,7 @@ func TestUntrueStepsAreFound(t *testing.T) {
 		{{Who: wordsPhrase("You"), What: wordsPhrase("Push."), URL: "https://x"}},
 		step("You", "Resolve its threads and push."), step("A maintainer", "Dismiss its review, or push."),
 		step("A maintainer who had no hand in the change", "Review this commit and approve it, or push."),
+		step("A maintainer who had no hand in the change", "Comment /review-coordinator accept 3f2c1d9a5b6c, or push."),
 		step("You", "Run gemini again and push."), step("You", "Wait."), step("You", "Nothing is left to do; push."),
 	} {
 		if c.untrue(steps) == "" {

@@ -49,8 +49,8 @@ func waitingTitle(d quorum.Decision) string {
 		return "Waiting: " + Sentence(d.Reason)
 	}
 	t := upperFirst(approvalCount(d)) + carriedTitle(d)
-	if d.Objections > 0 {
-		t += ", " + countNoun(d.Objections, "objection")
+	if n := d.Objections + len(opposingPeople(d)); n > 0 {
+		t += ", " + countNoun(n, "objection")
 	}
 	t += peopleTitle(d) + overriddenTitle(d)
 	pending := awaitedReviewers(d)
@@ -344,14 +344,18 @@ func missingPeople(d quorum.Decision) string {
 // tooFewSaid says that fewer vote than must approve: "1 reviewer votes here, 2 must approve".
 func tooFewSaid(p quorum.Policy, d quorum.Decision) string {
 	n, ones, many := voterCount(p, d)
-	switch n {
-	case 0:
+	if n == 0 {
 		return fmt.Sprintf("no %s votes here, %d must approve", ones, d.Need)
-	case 1:
-		return fmt.Sprintf("1 %s votes here, %d must approve", ones, d.Need)
-	default:
-		return fmt.Sprintf("%d %s vote here, %d must approve", n, many, d.Need)
 	}
+	return fmt.Sprintf("%d %s %s here, %d must approve", n, pluralWord(n, ones, many), pluralWord(n, "votes", "vote"), d.Need)
+}
+
+// pluralWord returns the word for one, or the one for many.
+func pluralWord(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
 }
 
 // voterCount says how many vote on the pull request, and what is counted: reviewers, or families of them.

@@ -75,7 +75,9 @@ type GitHub struct {
 	branches      map[string]*branch
 	commits       map[string]*commit
 	files         map[string]map[string]*string // by ref, then path; nil: the file was removed there
+	links         map[string]map[string]bool    // by ref, then path: the files that are symbolic links
 	trees         map[string]fileTree           // those that were created by requests
+	treeLimit     int                           // so many entries of a tree are listed; 0: as many as GitHub lists
 	permissions   map[string]string
 	runs          []*workflowRun // oldest first
 	liveRuns      []*workflowRun // those that will change by themselves
@@ -330,6 +332,7 @@ type commit struct {
 	committer  string
 	coauthors  []string
 	message    string
+	verified   bool   // GitHub has verified its signature
 	tree       string // that was created for it; "": it has one of its own
 	pushedAt   time.Time
 	simpleJSON json.RawMessage // rendered as runs and suites show it

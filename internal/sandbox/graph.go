@@ -224,6 +224,7 @@ func (g *GitHub) graphCommitStub(sha string) object {
 
 func (g *GitHub) graphPull(p *pullRequest, r *routedRequest) object {
 	base := g.branches[p.baseBranch]
+	added, removed := p.changedLines()
 	return object{
 		"__typename": "PullRequest", "id": nodeID("PR", pullID(p)), "databaseId": pullID(p),
 		"fullDatabaseId": fmt.Sprint(pullID(p)), "number": p.number, "title": p.title,
@@ -232,7 +233,7 @@ func (g *GitHub) graphPull(p *pullRequest, r *routedRequest) object {
 		"isCrossRepository": p.fork, "author": g.graphActor(p.author), "authorAssociation": "CONTRIBUTOR",
 		"headRefName": p.headBranch, "headRefOid": p.head, "baseRefName": p.baseBranch, "baseRefOid": p.baseSHA,
 		"createdAt": timeOrNull(p.created), "updatedAt": timeOrNull(p.updated), "closedAt": timeOrNull(p.closedAt),
-		"changedFiles": max(len(p.files), p.changedCount), "additions": len(p.files), "deletions": len(p.files),
+		"changedFiles": max(len(p.files), p.changedCount), "additions": added, "deletions": removed,
 		"mergeable": "MERGEABLE", "mergeQueueEntry": nil, "isInMergeQueue": false, "reviewDecision": nil,
 		"potentialMergeCommit": func() object { return g.graphCommit(g.commits[MergeSHA(p.head)], r) },
 		"headRepository": object{
@@ -262,11 +263,12 @@ func (g *GitHub) graphPull(p *pullRequest, r *routedRequest) object {
 				if f.Previous != "" && f.Status == "" {
 					change = "RENAMED"
 				}
+				added, removed := f.changedLines()
 				return object{
 					"__typename": "PullRequestChangedFile",
 					"path":       f.Path,
-					"additions":  1,
-					"deletions":  1,
+					"additions":  added,
+					"deletions":  removed,
 					"changeType": change,
 				}
 			})
@@ -532,6 +534,10 @@ func (g *GitHub) graphCommit(c *commit, r *routedRequest) object {
 			})
 			return toObjects(all, func(s *checkSuite) object { return g.graphSuite(s, r) })
 		}),
+	}
+	o["signature"] = nil
+	if c.verified {
+		o["signature"] = object{"__typename": "GpgSignature", "isValid": true, "state": "VALID", "wasSignedByGitHub": true}
 	}
 	maps.Copy(o, g.graphCommitStub(c.sha))
 	return o

@@ -34,6 +34,29 @@ type ChangedFile struct {
 	Path     string
 	Previous string // the old name of a file that was renamed
 	Status   string // default modified, or renamed if it has a previous name
+	Mode     string // default 100644
+	Added    int    // lines; where neither is given, one is added and one removed
+	Removed  int
+}
+
+// changedLines are the lines that are added to a file and removed from it.
+func (f ChangedFile) changedLines() (added, removed int) {
+	if f.Added == 0 && f.Removed == 0 {
+		return 1, 1
+	}
+	return f.Added, f.Removed
+}
+
+// blob is the name of the file's content as the pull request has it.
+func (f ChangedFile) blob() string { return SHA("blob " + f.Path) }
+
+// changedLines are the lines that the pull request adds and removes.
+func (p *pullRequest) changedLines() (added, removed int) {
+	for _, f := range p.files {
+		more, less := f.changedLines()
+		added, removed = added+more, removed+less
+	}
+	return added, removed
 }
 
 // CommitSpec describes a commit that is pushed: its people and its message.
@@ -42,7 +65,17 @@ type CommitSpec struct {
 	Committer string
 	CoAuthors []string
 	Message   string
+	Signature Signature
 }
+
+// Signature says whether GitHub has verified a commit's signature.
+type Signature uint8
+
+const (
+	SignedIfRobot Signature = iota // if a robot pushed its own commit: by GitHub's API, which signs it
+	Signed
+	Unsigned
+)
 
 // PushSpec is how a commit is pushed.
 type PushSpec struct {
@@ -72,6 +105,7 @@ type pullRequest struct {
 	merged         bool
 	labels         []string
 	files          []ChangedFile
+	filesOf        map[string][]ChangedFile // by head
 	changedCount   int
 	created        time.Time
 	updated        time.Time
@@ -183,10 +217,18 @@ func openPull(g *GitHub, s PullSpec) *pullRequest {
 	p.baseSHA = g.ensureBranch(p.baseBranch).tip
 	g.pulls[p.number] = p
 	g.index.addPull(p)
-	g.setHead(p, SHA(or(s.Head, "a1")), s.Commit, []string{p.baseSHA}, now)
+	g.setHead(p, SHA(or(s.Head, "a1")), s.Commit.signedIfBy(or(s.PushedBy, p.author), p.author), []string{p.baseSHA}, now)
 	g.announceHead(p, strings.Repeat("0", 40), or(s.PushedBy, p.author), "branch_creation")
 	g.emitPullEvent(p, "opened", p.author, nil)
 	return p
+}
+
+// signedIfBy returns a commit with its signature, as somebody pushed it.
+func (c CommitSpec) signedIfBy(pusher, author string) CommitSpec {
+	if c.Signature == SignedIfRobot && strings.HasSuffix(pusher, "[bot]") && or(c.Author, author) == pusher {
+		c.Signature = Signed
+	}
+	return c
 }
 
 func or(s, preset string) string {
@@ -207,6 +249,7 @@ func (g *GitHub) setHead(p *pullRequest, sha string, by CommitSpec, parents []st
 			committer: or(by.Committer, author),
 			coauthors: by.CoAuthors,
 			message:   by.Message,
+			verified:  by.Signature == Signed,
 			pushedAt:  now,
 		},
 	)
@@ -219,6 +262,10 @@ func (g *GitHub) setHead(p *pullRequest, sha string, by CommitSpec, parents []st
 		pushedAt:  now,
 	}
 	g.index.addHead(p, sha)
+	if p.filesOf == nil {
+		p.filesOf = map[string][]ChangedFile{}
+	}
+	p.filesOf[sha] = p.files
 	p.head, p.allHeads, p.shownCommits = sha, append(p.allHeads, sha), append(p.shownCommits, sha)
 }
 
@@ -266,11 +313,11 @@ func (g *GitHub) Push(number int, head string, s PushSpec) error {
 			s.Commit.Message = or(s.Commit.Message, fmt.Sprintf("Merge branch '%s' into %s", s.Merges, p.headBranch))
 		}
 		s.Commit.Author = or(s.Commit.Author, by)
-		g.setHead(p, SHA(head), s.Commit, parents, now)
-		p.moveReviews(before, s.Moves)
 		if s.Files != nil {
 			p.files = slices.Clone(s.Files)
 		}
+		g.setHead(p, SHA(head), s.Commit.signedIfBy(by, p.author), parents, now)
+		p.moveReviews(before, s.Moves)
 		if s.Force {
 			g.addTimelineEvent(p, timelineEvent{kind: "head_ref_force_pushed", actor: by, old: before, new: p.head})
 		}

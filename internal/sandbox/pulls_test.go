@@ -224,6 +224,64 @@ func TestContents(t *testing.T) {
 	c.want(404, "GET", "contents/"+file+"?ref=feature-7", "")
 }
 
+func TestTrees(t *testing.T) {
+	g, _, c := quiet(t, sandbox.Options{})
+	g.SetFile("docs/rules.md", "", "Be kind.\n")
+	g.SetLink("web/AGENTS.md", "", "../docs/rules.md")
+	check(t, g.Push(7, "a2", sandbox.PushSpec{Files: []sandbox.ChangedFile{
+		{Path: "run.sh", Mode: "100755", Added: 3}, {Path: "docs/rules.md", Status: "removed"},
+	}}))
+	list := func(at string) (lines []string) {
+		r := c.get("git/trees/" + at)
+		for i := range 9 {
+			if path := r.at(fmt.Sprintf("tree.%d.path", i)); path != "<missing>" {
+				lines = append(lines, r.at(fmt.Sprintf("tree.%d.mode", i))+" "+path)
+			}
+		}
+		return lines
+	}
+	for at, want := range map[string]string{
+		"main":                             "040000 docs, 040000 web",
+		"main?recursive=1":                 "040000 docs, 100644 docs/rules.md, 040000 web, 120000 web/AGENTS.md",
+		sandbox.SHA("a2") + "?recursive=1": "100755 run.sh, 040000 web, 120000 web/AGENTS.md",
+	} {
+		if got := strings.Join(list(at), ", "); got != want {
+			t.Errorf("at %s: %s, want %s", at, got, want)
+		}
+	}
+	link := c.get("git/trees/main?recursive=1").at("tree.3.sha")
+	text, err := base64.StdEncoding.DecodeString(strings.TrimSpace(c.get("git/blobs/" + link).at("content")))
+	if string(text) != "../docs/rules.md" || err != nil {
+		t.Errorf("the link leads to %q, %v", text, err)
+	}
+	if got := string(c.get("contents/web/AGENTS.md", "Accept: application/vnd.github.raw+json").body); got != "Be kind.\n" {
+		t.Errorf("through the link stands %q", got)
+	}
+	c.get("pulls/7").is(t, "additions", "4", "deletions", "1")
+	g.LimitTrees(3)
+	c.get("git/trees/main?recursive=1").is(t, "truncated", "true", "tree.#", "3")
+	c.want(404, "GET", "git/trees/nowhere", "")
+	c.want(404, "GET", "git/blobs/"+sandbox.SHA("nobody"), "")
+}
+
+func TestSignedCommits(t *testing.T) {
+	g, _, c := quiet(t, sandbox.Options{})
+	for i, test := range []struct {
+		push sandbox.PushSpec
+		want string
+	}{
+		{sandbox.PushSpec{By: "renovate[bot]"}, "true"},
+		{sandbox.PushSpec{By: "alice"}, "false"},
+		{sandbox.PushSpec{By: "alice", Commit: sandbox.CommitSpec{Author: "renovate[bot]"}}, "false"},
+		{sandbox.PushSpec{By: "renovate[bot]", Commit: sandbox.CommitSpec{Signature: sandbox.Unsigned}}, "false"},
+		{sandbox.PushSpec{By: "alice", Commit: sandbox.CommitSpec{Signature: sandbox.Signed}}, "true"},
+	} {
+		name := fmt.Sprint("c", i)
+		check(t, g.Push(7, name, test.push))
+		c.get("commits/"+sandbox.SHA(name)).is(t, "commit.verification.verified", test.want)
+	}
+}
+
 func TestWhoMayWhat(t *testing.T) {
 	g, _, c := quiet(t, sandbox.Options{})
 	g.SetPermission("Bob", "maintain")

@@ -688,6 +688,11 @@ func (g *GitHub) getRef(r *routedRequest) routeAnswer {
 func (g *GitHub) getContent(r *routedRequest) routeAnswer {
 	name, ref := r.params["path"], r.queryParam("ref")
 	content, found := g.fileContent(name, ref)
+	if g.isLink(name, ref) { // GitHub answers with the file that it leads to
+		if target, isThere := g.fileContent(path.Join(path.Dir(name), content), ref); isThere {
+			content = target
+		}
+	}
 	switch {
 	case !found && ref != "" && g.resolveRef(ref) == "":
 		return answerError(404, "No commit found for the ref "+ref)

@@ -177,6 +177,7 @@ func allRoutes() []route {
 	add(runRoutes())
 	add(checkRoutes())
 	add(repoRoutes())
+	add(treeRoutes())
 	add(proposalRoutes())
 	return all
 }

@@ -316,6 +316,7 @@ func TestEndpoints(t *testing.T) {
 		"contents/.github/review-coordinator.yml", "collaborators/bob/permission", "collaborators/stranger/permission",
 		"branches", "branches/main", "branches/release/1", "rules/branches/main", "rules/branches/release/1", "activity?ref=refs/heads/feature-7",
 		"git/ref/heads/main", "git/commits/" + head, "compare/main...feature-7", "/rate_limit",
+		"git/trees/main", "git/trees/" + head + "?recursive=1", "git/blobs/b82551848c644f63b8517a7bdf8be9a992e6f4da",
 	} {
 		c.get(path)
 	}

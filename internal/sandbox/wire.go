@@ -143,6 +143,7 @@ func (g *GitHub) repoJSON(owner string) json.RawMessage {
 }
 
 func (g *GitHub) pullJSON(p *pullRequest) object {
+	added, removed := p.changedLines()
 	api, web := fmt.Sprintf("%s/pulls/%d", g.apiURL(), p.number), fmt.Sprintf("%s/pull/%d", g.webURL(), p.number)
 	issue := fmt.Sprintf("%s/issues/%d", g.apiURL(), p.number)
 	labels := []any{}
@@ -199,8 +200,8 @@ func (g *GitHub) pullJSON(p *pullRequest) object {
 		"_links": hrefs, "author_association": "CONTRIBUTOR", "auto_merge": nil, "active_lock_reason": nil,
 		"merged": p.merged, "mergeable": true, "rebaseable": true, "mergeable_state": "blocked",
 		"merged_by": mergedBy, "comments": len(p.comments), "review_comments": threads,
-		"maintainer_can_modify": false, "commits": len(p.shownCommits), "additions": len(p.files),
-		"deletions": len(p.files), "changed_files": max(len(p.files), p.changedCount),
+		"maintainer_can_modify": false, "commits": len(p.shownCommits), "additions": added,
+		"deletions": removed, "changed_files": max(len(p.files), p.changedCount),
 	}
 }
 
@@ -218,10 +219,10 @@ func (g *GitHub) requestedReviewersJSON(p *pullRequest) []any {
 
 func (g *GitHub) fileJSON(p *pullRequest, f ChangedFile) object {
 	status := or(f.Status, "modified")
+	added, removed := f.changedLines()
 	out := object{
-		"sha": SHA(
-			"blob " + f.Path,
-		), "filename": f.Path, "additions": 1, "deletions": 1, "changes": 2, "patch": "@@ -1 +1 @@\n-a\n+b",
+		"sha": f.blob(), "filename": f.Path, "additions": added, "deletions": removed, "changes": added + removed,
+		"patch":    "@@ -1 +1 @@\n-a\n+b",
 		"blob_url": g.webURL() + "/blob/" + p.head + "/" + f.Path, "raw_url": g.webURL() + "/raw/" + p.head + "/" + f.Path,
 		"contents_url": g.apiURL() + "/contents/" + f.Path + "?ref=" + p.head,
 	}
@@ -260,8 +261,8 @@ func (g *GitHub) gitCommitJSON(c *commit) object {
 		"message": c.fullMessage(), "author": who(c.author), "committer": who(c.committer),
 		"tree": object{"sha": tree, "url": g.apiURL() + "/git/trees/" + tree},
 		"verification": object{
-			"verified":    false,
-			"reason":      "unsigned",
+			"verified":    c.verified,
+			"reason":      map[bool]string{true: "valid", false: "unsigned"}[c.verified],
 			"signature":   nil,
 			"payload":     nil,
 			"verified_at": nil,

@@ -1,0 +1,66 @@
+package config
+
+// What is told about a file: its mistakes and warnings, each with its place.
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// MaxSize is the size of the largest policy file that is read, in bytes.
+const MaxSize = 64 << 10
+
+// An Error holds all mistakes of a policy file, in the order of the lines.
+type Error struct {
+	Problems []Diagnostic
+}
+
+// maxShownProblems bounds what an error prints: a file may be one big mistake, and a pull request may have written it.
+const maxShownProblems = 20
+
+func (e *Error) Error() string {
+	var b strings.Builder
+	for i, p := range e.Problems {
+		if i == maxShownProblems {
+			fmt.Fprintf(&b, "\nand %d more", len(e.Problems)-i)
+			break
+		}
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(p.String())
+	}
+	return b.String()
+}
+
+// A Diagnostic is one mistake, or one warning, with its place.
+type Diagnostic struct {
+	Path    string
+	Line    int // 1-based
+	Column  int // 1-based, in characters
+	Message string
+	Hint    string // how to write it instead
+	Snippet string // the line, and below it a caret
+}
+
+func (p Diagnostic) String() string {
+	s := fmt.Sprintf("%s:%d:%d: %s", p.Path, p.Line, p.Column, p.Message)
+	if p.Snippet != "" {
+		s += "\n" + p.Snippet
+	}
+	if p.Hint != "" {
+		s += "\n  hint: " + p.Hint
+	}
+	return s
+}
+
+func sortByPosition(problems []Diagnostic) []Diagnostic {
+	slices.SortStableFunc(problems, func(a, b Diagnostic) int {
+		if a.Line != b.Line {
+			return a.Line - b.Line
+		}
+		return a.Column - b.Column
+	})
+	return problems
+}
