@@ -281,7 +281,9 @@ func appendObjection(all []quorum.Objection, o quorum.Objection) []quorum.Object
 		}
 	}
 	if o.Kind != quorum.TextThread && unanswered >= maxUnanswered { // the first and the newest are kept
-		all[newest] = o
+		if o.At.After(all[newest].At) {
+			all[newest] = o
+		}
 		return all
 	}
 	if o.Kind == quorum.TextThread && threads >= maxThreadObjections {
