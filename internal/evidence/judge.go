@@ -56,7 +56,7 @@ func reviewerViews(p *quorum.Policy, s *quorum.Snapshot) []*reviewerView {
 
 // makeBallot makes the reviewer's ballot.
 func (v *reviewerView) makeBallot() quorum.Ballot {
-	if v.Excused == "" || v.Retired || v.hasObjectedBefore() {
+	if v.Excused == "" || v.Retired || v.hasObjectedBefore() || v.isRequiredAgain() {
 		return v.makeVotersBallot()
 	}
 	return v.excuse(v.makeVotersBallot())
