@@ -30,7 +30,7 @@ func PolicyFor(p quorum.Policy, s quorum.Snapshot) quorum.Policy {
 	}
 	out.Reviewers = slices.Clone(out.Reviewers)
 	for i := range out.Reviewers {
-		if r := &out.Reviewers[i]; r.Excused == "" && c.whenOf(r) != holds {
+		if r := &out.Reviewers[i]; c.whenOf(r) != holds { // it tells more than the lane: not even who must judge again votes
 			r.Excused = quorum.ReasonWhen
 		}
 	}
