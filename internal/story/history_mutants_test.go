@@ -90,6 +90,190 @@ var mutants = map[string]mutant{
 			b.Next = []quorum.Action{{Kind: quorum.Cancel, Reviewer: b.Reviewer, Due: b.Deadline, Run: b.Run, Attempt: b.Attempt}}
 		}
 	})},
+
+	// Of what a head inherits.
+	"a push sheds what was objected": {diffStaysRed, carryWorld(), mutateInherited(func(rec *quorum.Record) {
+		rec.Objections = slices.DeleteFunc(rec.Objections, func(o quorum.Objection) bool { return o.Carried != "" })
+	})},
+	"a way back sheds what was objected": {diffStaysRed, carryWorld(), mutateInherited(func(rec *quorum.Record) { rec.Past = nil })},
+	"only the first push inherits": {diffStaysRed, carryWorld(), mutateSnapshot(func(_ *quorum.Policy, s *quorum.Snapshot) {
+		if s.Record.Before != "" {
+			s.Before, s.BeforeHead = quorum.Record{}, ""
+		}
+	})},
+	"approvals are carried by lines": {passIsEarned, carryWorld(), mutateSnapshot(func(_ *quorum.Policy, s *quorum.Snapshot) {
+		s.PR.Diff.Tree = s.PR.Diff.Lines
+	})},
+	"approvals are carried unasked": {passIsEarned, commandWorld(), mutateSnapshot(func(p *quorum.Policy, _ *quorum.Snapshot) {
+		p.Carry = quorum.CarrySameDiff
+	})},
+	"a carried approval outlives a new attempt": {passIsEarned, carryWorld(), func(p *product) {
+		judge := p.judge
+		p.judge = func(policy quorum.Policy, s quorum.Snapshot) []quorum.Ballot {
+			ballots := judge(policy, s)
+			for i := range ballots {
+				b := &ballots[i]
+				for _, st := range s.Record.Stood {
+					if st.Carried != "" && st.Reviewer == b.Reviewer && st.Base == s.PR.BaseRef && b.Vote == quorum.Pending {
+						b.Vote, b.Outcome, b.Reason, b.At = quorum.Approve, quorum.Approved, quorum.ReasonCarried, b.Since
+					}
+				}
+			}
+			return ballots
+		}
+	}},
+	"who is carried is asked": {nothingTwice, askWorld(), mutateInherited(func(rec *quorum.Record) {
+		rec.Stood = slices.DeleteFunc(rec.Stood, func(st quorum.Stood) bool { return st.Carried != "" })
+	})},
+	"who objected last is forgotten": {objectorJudges, carryWorld(), mutateInherited(func(rec *quorum.Record) { rec.Judged = nil })},
+	"a lane sheds who objected last": {objectorJudges, laneWorld(), func(p *product) {
+		judge := p.judge
+		p.judge = func(policy quorum.Policy, s quorum.Snapshot) []quorum.Ballot {
+			ballots := judge(policy, s)
+			for i := range ballots {
+				if b := &ballots[i]; b.Again && policy.Reviewers[i].Excused != "" {
+					b.Excused, b.Required, b.Again = policy.Reviewers[i].Excused, false, false
+				}
+			}
+			return ballots
+		}
+	}},
+	"a reviewer's own yes is enough": {noStands, commandWorld(), mutateSnapshot(func(p *quorum.Policy, _ *quorum.Snapshot) {
+		p.Reroll = quorum.RerollShown
+	})},
+
+	// Of lanes and labels.
+	"labels choose": {laneHolds, laneWorld(), func(p *product) {
+		policyFor := p.policyFor
+		p.policyFor = func(policy quorum.Policy, s quorum.Snapshot) quorum.Policy {
+			for i := range policy.Lanes {
+				if l := &policy.Lanes[i]; slices.Contains(s.PR.Labels, laxLabel) && slices.Contains(l.If.Labels, laxLabel) {
+					return policy.InLane(l)
+				}
+			}
+			return policyFor(policy, s)
+		}
+	}},
+	"labels add nothing": {laneHolds, laneWorld(), mutatePolicy(func(_ *quorum.Policy, s *quorum.Snapshot) { s.PR.Labels = nil })},
+	"a laxer lane holds on every base": {laneHolds, laneWorld(), mutatePolicy(func(_ *quorum.Policy, s *quorum.Snapshot) {
+		s.PR.DefaultBranch = s.PR.BaseRef
+	})},
+	"a laxer lane holds for guarded files": {laneHolds, laneWorld(), mutatePolicy(func(p *quorum.Policy, _ *quorum.Snapshot) { p.Guard = nil })},
+	"a lane silences an objection": {noStands, laneWorld(), func(p *product) {
+		judge := p.judge
+		p.judge = func(policy quorum.Policy, s quorum.Snapshot) []quorum.Ballot {
+			ballots := judge(policy, s)
+			for i := range ballots {
+				if b := &ballots[i]; policy.Reviewers[i].Excused != "" {
+					b.Excused, b.Vote, b.Reason = policy.Reviewers[i].Excused, quorum.Unavailable, policy.Reviewers[i].Excused
+				}
+			}
+			return ballots
+		}
+	}},
+	"a lane without review hears no objection": {noStands, laneWorld(), mutateFacts(func(p *quorum.Policy, ballots []quorum.Ballot, _ *quorum.Facts) {
+		for i := range ballots {
+			ballots[i].Shadow = ballots[i].Shadow || p.NeedsNoReview()
+		}
+	})},
+	"a lane without review hears no person": {passIsEarned, laneWorld(), mutateFacts(func(_ *quorum.Policy, _ []quorum.Ballot, f *quorum.Facts) {
+		f.Against = nil
+	})},
+
+	// Of people and families.
+	"a person counts twice": {passIsEarned, peopleWorld(), mutateFacts(func(_ *quorum.Policy, _ []quorum.Ballot, f *quorum.Facts) {
+		for _, by := range f.StandIns {
+			by.Review = -by.Review
+			f.StandIns = append(f.StandIns, by)
+		}
+	})},
+	"the author is one of the people": {passIsEarned, peopleWorld(), func(p *product) {
+		facts := p.facts
+		p.facts = func(policy quorum.Policy, s quorum.Snapshot) quorum.Facts {
+			s.PR.Author = passer
+			s.Pushes, s.Commits = slices.Clone(s.Pushes), slices.Clone(s.Commits)
+			for i := range s.Pushes {
+				s.Pushes[i].Actor = passer
+			}
+			for i := range s.Commits {
+				s.Commits[i].People = []quorum.Account{passer}
+			}
+			return facts(policy, s)
+		}
+	}},
+	"a stranger is one of the people": {passIsEarned, peopleWorld(), func(p *product) {
+		facts := p.facts
+		p.facts = func(policy quorum.Policy, s quorum.Snapshot) quorum.Facts {
+			s.Permissions = map[string]quorum.Permission{"bob": quorum.Write, "dave": quorum.Write, "mallory": quorum.Write}
+			return facts(policy, s)
+		}
+	}},
+	"an approval by a person is carried": {passIsEarned, peopleWorld(), func(p *product) {
+		facts := p.facts
+		p.facts = func(policy quorum.Policy, s quorum.Snapshot) quorum.Facts {
+			s.Reviews = slices.Clone(s.Reviews)
+			for i := range s.Reviews {
+				s.Reviews[i].Commit, s.Reviews[i].At = s.PR.Head, s.Began
+			}
+			return facts(policy, s)
+		}
+	}},
+	"each of a family counts": {passIsEarned, familyWorld(), mutateFacts(func(p *quorum.Policy, _ []quorum.Ballot, _ *quorum.Facts) {
+		p.Families = quorum.AnyFamily
+	})},
+}
+
+// mutateInherited changes what a head has inherited.
+func mutateInherited(change func(rec *quorum.Record)) func(p *product) {
+	return func(p *product) {
+		inherit := p.inherit
+		p.inherit = func(policy quorum.Policy, s quorum.Snapshot) quorum.Record {
+			rec := inherit(policy, s)
+			change(&rec)
+			return rec
+		}
+	}
+}
+
+// mutateSnapshot changes the policy and the snapshot for all but the choice of the lane.
+func mutateSnapshot(change func(policy *quorum.Policy, s *quorum.Snapshot)) func(p *product) {
+	return func(p *product) {
+		was := *p
+		p.inherit = func(policy quorum.Policy, s quorum.Snapshot) quorum.Record {
+			change(&policy, &s)
+			return was.inherit(policy, s)
+		}
+		p.judge = func(policy quorum.Policy, s quorum.Snapshot) []quorum.Ballot {
+			change(&policy, &s)
+			return was.judge(policy, s)
+		}
+		p.remember = func(policy quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Time) quorum.Record {
+			change(&policy, &s)
+			return was.remember(policy, s, d, now)
+		}
+	}
+}
+
+// mutatePolicy changes by what the lane is chosen.
+func mutatePolicy(change func(policy *quorum.Policy, s *quorum.Snapshot)) func(p *product) {
+	return func(p *product) {
+		policyFor := p.policyFor
+		p.policyFor = func(policy quorum.Policy, s quorum.Snapshot) quorum.Policy {
+			change(&policy, &s)
+			return policyFor(policy, s)
+		}
+	}
+}
+
+// mutateFacts changes what is decided by.
+func mutateFacts(change func(policy *quorum.Policy, ballots []quorum.Ballot, f *quorum.Facts)) func(p *product) {
+	return func(p *product) {
+		decide := p.decide
+		p.decide = func(policy quorum.Policy, ballots []quorum.Ballot, f quorum.Facts, now time.Time) quorum.Decision {
+			change(&policy, ballots, &f)
+			return decide(policy, ballots, f, now)
+		}
+	}
 }
 
 // mutateBallots changes each ballot that the judge makes.
@@ -137,6 +321,7 @@ func TestEveryPropertyFindsItsMutant(t *testing.T) {
 			p := theProduct
 			m.mutate(&p)
 			w := newWalker(p, m.world)
+			w.stopAt = m.finds
 			w.walkAll(min(2, m.world.depth), 200, *historySeed)
 			if w.broken[m.finds] == "" {
 				t.Errorf("nothing says that %q does not hold; what does not: %v", m.finds, w.broken)

@@ -64,6 +64,7 @@ type walker struct {
 	looks   atomic.Int64
 	states  atomic.Int64
 
+	stopAt property // once it is broken, nothing more is walked through
 	mu     sync.Mutex
 	broken map[property]string // the shortest history that breaks it
 	passes map[string]int      // looks that passed, by what they rest on
@@ -83,6 +84,13 @@ func (w *walker) fails(p property, history []string, format string, args ...any)
 	if was, found := w.broken[p]; !found || len(told) < len(was) {
 		w.broken[p] = told
 	}
+}
+
+// isOver reports whether what is looked for was found.
+func (w *walker) isOver() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.stopAt != "" && w.broken[w.stopAt] != ""
 }
 
 // crashPoint says where a look is cut off.
@@ -461,7 +469,7 @@ func (w *walker) hasSeveralEffects(st *modelState) bool {
 
 // visit settles a state, and the same after a crash, unless one that judges alike was settled before.
 func (w *walker) visit(st *modelState, hash uint64, history []string) {
-	if _, known := w.seen.LoadOrStore(hash, true); known {
+	if _, known := w.seen.LoadOrStore(hash, true); known || w.isOver() {
 		return
 	}
 	w.states.Add(1)
@@ -533,7 +541,7 @@ func (w *walker) step(st *modelState, m move, history []string) *modelState {
 func (w *walker) walk(st *modelState, history []string, depth int) {
 	hash := st.hash()
 	w.visit(st, hash, history)
-	if depth == 0 {
+	if depth == 0 || w.isOver() {
 		return
 	}
 	if was, _ := w.walked.Swap(hash, depth); was != nil && was.(int) >= depth {
@@ -585,12 +593,12 @@ func (w *walker) beginnings() (all []*modelState, told [][]string) {
 			return []string{name + "status " + map[bool]string{true: "succeeds", false: "fails"}[yes]}
 		}
 	}
-	add()
-	add(verdictOf(0, false)...)
-	add(verdictOf(0, true)...)
 	for _, names := range w.told {
 		add(names...)
 	}
+	add()
+	add(verdictOf(0, false)...)
+	add(verdictOf(0, true)...)
 	if len(w.kinds) > 1 {
 		add(slices.Concat(verdictOf(0, false), verdictOf(1, true))...)
 		add(slices.Concat(verdictOf(0, true), verdictOf(1, false))...)
@@ -613,6 +621,9 @@ func (w *walker) walkAll(depth, sample int, seed uint64) {
 	for range runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
 			for j := range jobs {
+				if w.isOver() {
+					continue
+				}
 				if j.depth >= 0 {
 					w.walk(j.st, j.history, j.depth)
 					continue

@@ -104,6 +104,7 @@ func carryWorld() world {
 			{"b-app requests changes", "alice pushes"},
 			{"b-app approves", "alice rebases", "alice forces back to the first head"},
 			{"alice rebases", "alice forces back to the first head", "b-app requests changes"},
+			{"alice rebases", "alice forces back to the first head", "alice rebases", "b-app requests changes"},
 		},
 		shows: []string{"carried", "again"},
 	}
