@@ -661,6 +661,11 @@ var outcomes = []struct {
 		quorum.ReasonTooOld, quorum.ReasonAttempts, quorum.ReasonIgnored, quorum.ReasonDrift,
 		quorum.ReasonOverridden, quorum.ReasonOtherLane, quorum.ReasonWhen,
 	}},
+	{"refused", []quorum.Reason{
+		quorum.ReasonMayNot, quorum.ReasonHadHand, quorum.ReasonHandsUnknown, quorum.ReasonWordEdited, quorum.ReasonUnclear,
+		quorum.ReasonNoOverride, quorum.ReasonOtherHead, quorum.ReasonNothingNamed,
+		quorum.ReasonNoReviewer, quorum.ReasonUnderWay, quorum.ReasonNobodyToRerun,
+	}},
 	{"whole", []quorum.Reason{
 		quorum.ReasonTally, quorum.ReasonRequired, quorum.ReasonStandIn, quorum.ReasonDraft, quorum.ReasonBroken, quorum.ReasonSiblings,
 		quorum.ReasonPeople, quorum.ReasonTooFew, quorum.ReasonNoReview,

@@ -47,7 +47,7 @@ var appPermissions = []appPermission{
 	{client.Grant{Name: "metadata", Level: "read"}, "every App has it: the repository, its branches and who may push"},
 	{
 		client.Grant{Name: "pull_requests", Level: "write"},
-		"read pull requests, files, reviews and threads; ask a reviewer, by a comment too",
+		"read pull requests, files, reviews and threads; ask a reviewer, by a comment too; answer people's commands",
 	},
 	{client.Grant{Name: "statuses", Level: "read"}, "read reviewers that set a commit status"},
 }
@@ -63,9 +63,9 @@ const mergeQueuesPermission = "merge_queues"
 // appEvents are the events that can change a check. GitHub sends ping, installation and installation_repositories to
 // every App, and refuses a manifest that names them.
 var appEvents = []eventSubscription{
-	{"check_run", "checks", "another App's check as a reviewer; Re-run on our own check"},
+	{"check_run", "checks", "another App's check as a reviewer; Re-run and Rerun reviewers on our own check"},
 	{"check_suite", "checks", "all checks of an App on a commit have ended"},
-	{"issue_comment", "issues", "a reviewer's answer as a comment: new, edited or deleted"},
+	{"issue_comment", "issues", "a reviewer's answer as a comment: new, edited or deleted; a person's command"},
 	{"merge_group", mergeQueuesPermission, "a merge queue's commit: counted, not answered yet"},
 	{"pull_request", "pull_requests", "opened, pushed to, retargeted, ready, closed"},
 	{"pull_request_review", "pull_requests", "a review, or its dismissal"},

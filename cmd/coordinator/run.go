@@ -200,6 +200,7 @@ func (cmd runCmd) findPulls(ctx context.Context, c *command, forge *github.Forge
 	if err != nil {
 		return found, err
 	}
+	event.SetPress(c.Getenv("GITHUB_RUN_ID"), time.Now())
 	if event.Blocked {
 		c.printWarning("GitHub blocks pull_request_target in public repositories by default since 2026-11-02: without a policy that allows it " +
 			"this job is not started any more, and no check appears. examples/bell.yml with examples/event-driven.yml needs no such event.")
@@ -234,6 +235,9 @@ func (cmd runCmd) findPulls(ctx context.Context, c *command, forge *github.Forge
 	}
 	for _, pr := range found.prs {
 		forge.Hint(pr, event.Runs...)
+		if event.Touch.Press != 0 || event.Touch.Command {
+			forge.Hear(pr, event.Touch)
+		}
 	}
 	return found, nil
 }

@@ -25,6 +25,7 @@ func (d *Daemon) Receive(ctx context.Context, r Received) (result string, err er
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
+	n.SetPress(r.ID, r.At)
 	due := d.Now()
 	if n.Concern != webhook.ConcernNothing { // else it costs no look, and is part of no burst
 		due = d.burst.countDelivery(n.Installation, due)

@@ -190,7 +190,7 @@ func (d *Daemon) skipUnconcerned(w store.Work, p workkey.Key, touches []quorum.T
 }
 
 // reviewersTouches returns the touches without those of strangers' texts, as far as the policy is known: strangers' may
-// be many, and few are kept.
+// be many, and few are kept. People's commands are no strangers'.
 func (d *Daemon) reviewersTouches(p workkey.Key, touches []quorum.Touch) []quorum.Touch {
 	known, ok := d.policies.get(workkey.Repo(p.Tenant, p.Owner, p.Repo))
 	if !ok || known.state != quorum.FileValid {
@@ -198,7 +198,7 @@ func (d *Daemon) reviewersTouches(p workkey.Key, touches []quorum.Touch) []quoru
 	}
 	return slices.DeleteFunc(slices.Clone(touches), func(t quorum.Touch) bool {
 		isAuthor := func(r quorum.Reviewer) bool { return strings.EqualFold(r.Author, t.Author) }
-		return t.Author != "" && !slices.ContainsFunc(known.policy.Reviewers, isAuthor)
+		return t.Author != "" && t.Press == 0 && !t.Command && !slices.ContainsFunc(known.policy.Reviewers, isAuthor)
 	})
 }
 

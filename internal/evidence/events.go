@@ -13,7 +13,7 @@ import (
 // Concerned reports whether an event may concern a reviewer of p or the decision itself. In doubt it does: an unknown
 // event, or one that lacks what would tell.
 func Concerned(p quorum.Policy, t quorum.Touch) bool {
-	if t.Action == "rerequested" { // the button of a check
+	if t.Action == "rerequested" || t.Press != 0 || t.Command { // a button of a check; a person's word
 		return true
 	}
 	anyone := func(is func(quorum.Reviewer) bool) bool { return slices.ContainsFunc(p.Reviewers, is) }

@@ -12,13 +12,16 @@ type headView struct {
 	snapshot *quorum.Snapshot
 	cycle    cycle
 	record   recordView
-	texts    []quorum.Text // comments, then reviews
+	texts    []quorum.Text    // comments, then reviews
+	commands []quorum.Command // people's words: those of the record, then those that are heard now
 }
 
 func newHeadView(p *quorum.Policy, s *quorum.Snapshot) *headView {
 	s = withoutImpostors(p, s)
 	texts := slices.Concat(s.Comments, s.Reviews)
-	return &headView{policy: p, snapshot: s, cycle: cycleOf(s), record: recordViewOf(s), texts: texts}
+	h := &headView{policy: p, snapshot: s, cycle: cycleOf(s), record: recordViewOf(s), texts: texts}
+	h.commands = h.commandsOf()
+	return h
 }
 
 // mayHaveHadOtherHead reports whether the pull request had another head before, or may have had one of which no run,

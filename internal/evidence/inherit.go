@@ -125,7 +125,7 @@ func ownPast(rec *quorum.Record) quorum.PastDiff {
 func isAccepted(rec *quorum.Record, o *quorum.Objection) bool {
 	return slices.ContainsFunc(rec.Commands, func(c quorum.Command) bool {
 		return c.Verb == quorum.CommandAccept && c.Refused == "" && c.Base == o.Base &&
-			slices.Contains(c.Reviewers, o.Reviewer) && !o.At.After(c.Until)
+			slices.Contains(c.Reviewers, o.Reviewer) && !o.At.After(c.Until) && wasNamedBy(o, c.At)
 	})
 }
 

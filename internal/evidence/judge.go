@@ -12,7 +12,7 @@ import (
 func Judge(p quorum.Policy, s quorum.Snapshot) []quorum.Ballot {
 	ballots := make([]quorum.Ballot, 0, len(p.Reviewers))
 	for _, v := range reviewerViews(&p, &s) {
-		ballots = append(ballots, v.withPast(v.makeBallot()))
+		ballots = append(ballots, v.withCommanded(v.withPast(v.makeBallot())))
 	}
 	for i, b := range ballots {
 		ballots[i].Next = deferSharedCancels(b, ballots)
@@ -51,6 +51,7 @@ func reviewerViews(p *quorum.Policy, s *quorum.Snapshot) []*reviewerView {
 	for i := range p.Reviewers {
 		views[i] = newReviewerView(h, texts, &p.Reviewers[i])
 	}
+	h.chooseReruns(views)
 	return views
 }
 

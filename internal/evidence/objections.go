@@ -13,12 +13,21 @@ import (
 // that was withdrawn is not asked for again.
 func (v *attemptView) applyRecord(got attemptResult, statements []statement) attemptResult {
 	if got.outcome == quorum.Findings && !got.isDoubt {
-		return got
+		c, isAccepted := v.acceptOfResult(&got)
+		if !isAccepted {
+			return got
+		}
+		got = overriddenResult(got, c)
 	}
-	if objection, found := v.unansweredObjection(got, statements); found {
+	objection, found := v.unansweredObjection(got, statements)
+	switch {
+	case !found:
+	case objection.reason != quorum.ReasonOverridden:
+		return objection
+	case got.reason != quorum.ReasonOverridden && !v.attempt.isUnderWay() && !answersAnew(&got, &objection):
 		return objection
 	}
-	if got.outcome == quorum.Approved || got.isDoubt {
+	if got.outcome == quorum.Approved || got.isDoubt || got.reason == quorum.ReasonOverridden {
 		return got
 	}
 	if withdrawn, found := v.withdrawnApproval(statements); found {
@@ -61,10 +70,19 @@ func isWithdrawable(k quorum.TextKind) bool { return k == quorum.TextComment || 
 
 // unansweredObjection finds an objection to this head and base that nothing has answered, beside a result of the
 // newest attempt that does not object. What GitHub still shows is read anew; the record speaks for what it shows no
-// more.
+// more. Where all that nothing has answered was accepted by a person, it is the first of that.
 func (v *attemptView) unansweredObjection(got attemptResult, statements []statement) (attemptResult, bool) {
 	// Threads that were resolved end the objection that they are, and no other.
 	isAnswer := got.outcome == quorum.Approved && got.reason != quorum.ReasonResolved && !v.attempt.isUnderWay() && !v.needsPerson()
+	var accepted *attemptResult
+	isEnded := func(objection attemptResult) bool {
+		c, ended := v.acceptOfResult(&objection)
+		if ended && accepted == nil {
+			overridden := overriddenResult(objection, c)
+			accepted = &overridden
+		}
+		return ended
+	}
 	shown := statements
 	var standing *statement
 	var saidIn reviewAttempt
@@ -79,25 +97,34 @@ func (v *attemptView) unansweredObjection(got attemptResult, statements []statem
 	if standing != nil && !isAnswer && !v.head.record.hasAnswered(v.Name, standing.at, saidIn.run.ID, saidIn.number) {
 		objection := v.objectionResult(standing)
 		objection.saidRun, objection.saidAttempt = saidIn.run.ID, saidIn.number
-		return v.standingResult(objection, got, true), true
+		if !isEnded(objection) {
+			return v.standingResult(objection, got, true), true
+		}
 	}
 	for _, list := range [][]statement{v.checkStatements(), v.statusStatements()} {
 		s, found := openObjection(list, v.needsPerson())
-		if found && !(isAnswer && got.at.After(s.at)) && !v.head.record.hasAnswered(v.Name, s.at, 0, 0) {
-			return v.standingResult(v.objectionResult(&s), got, false), true
+		if !found || isAnswer && got.at.After(s.at) || v.head.record.hasAnswered(v.Name, s.at, 0, 0) {
+			continue
+		}
+		if objection := v.objectionResult(&s); !isEnded(objection) {
+			return v.standingResult(objection, got, false), true
 		}
 	}
 	objection, found := v.failedRunBefore()
-	if found && !isAnswer && !v.head.record.hasAnswered(v.Name, objection.at, objection.saidRun, objection.saidAttempt) {
+	if found && !isAnswer && !v.head.record.hasAnswered(v.Name, objection.at, objection.saidRun, objection.saidAttempt) && !isEnded(objection) {
 		return v.standingResult(objection, got, true), true
 	}
 	for _, o := range v.head.record.objectionsOf(v.Name) {
-		if !v.isAnswered(&o, got, isAnswer, shown) {
-			return v.standingResult(attemptResult{
-				outcome: quorum.Findings, at: o.At, ref: o.TextRef, url: o.URL, findings: []quorum.Finding{{Body: o.Excerpt, URL: o.URL}},
-				carried: o.Carried,
-			}, got, o.Carried != "" || v.isOlder(&o)), true
+		objection := attemptResult{
+			outcome: quorum.Findings, at: o.At, ref: o.TextRef, url: o.URL, findings: []quorum.Finding{{Body: o.Excerpt, URL: o.URL}},
+			carried: o.Carried,
 		}
+		if !v.isAnswered(&o, got, isAnswer, shown) && !isEnded(objection) {
+			return v.standingResult(objection, got, o.Carried != "" || v.isOlder(&o)), true
+		}
+	}
+	if accepted != nil {
+		return *accepted, true
 	}
 	return attemptResult{}, false
 }

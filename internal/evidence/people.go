@@ -10,6 +10,9 @@ import (
 // Facts returns the input of [quorum.Decide] that is not a ballot.
 func Facts(p quorum.Policy, s quorum.Snapshot) quorum.Facts {
 	h := newHeadView(&p, &s)
+	if h.hasNewCommands() {
+		h = reviewerViews(&p, &s)[0].head
+	}
 	f := quorum.Facts{
 		PR: s.PR.PR, Head: s.PR.Head, Base: s.PR.BaseRef, File: s.File, Draft: s.PR.Draft, Closed: s.PR.Closed, Start: h.cycle.start,
 	}
@@ -18,6 +21,7 @@ func Facts(p quorum.Policy, s quorum.Snapshot) quorum.Facts {
 	}
 	slices.Sort(f.Siblings)
 	f.StandIns, f.Against = h.standIns()
+	f.Replies = h.replies()
 	if pass := s.Record.Pass; pass != nil && s.Record.Head == s.PR.Head && !h.cycle.isBeforeBase(pass.At) {
 		f.Pass = pass
 	}

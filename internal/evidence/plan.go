@@ -46,6 +46,10 @@ func (p *planner) completeBallot(b quorum.Ballot) quorum.Ballot {
 	}
 	// GitHub starts no workflow for a Copilot review, nor for a check on a commit on which Actions run.
 	b.Watch = p.Workflow == "" && (p.Request.Login != "" || p.Check != "")
+	if got.reason == quorum.ReasonOverridden {
+		b.Vote = quorum.Unavailable
+		return b
+	}
 	switch got.outcome {
 	case quorum.Approved, quorum.Findings:
 		return p.castVote(b)
@@ -260,7 +264,7 @@ func (p *planner) repeatRequest(b quorum.Ballot) quorum.Ballot {
 	}
 	b.Watch, b.Retrying = true, a.number > 1
 	if no, refused := p.retryRefusal(); refused {
-		if !a.byPerson { // else a person has asked since, and is waited for
+		if !a.byPerson || a.isCommanded { // else a person has asked since, and is waited for
 			setRefused(&b, no)
 			b.Deadline = time.Time{}
 		}

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 	"time"
@@ -24,7 +25,11 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 		rec.Arrived = s.Arrived.UTC()
 	}
 	rec.Accounts = rememberAccounts(rec.Accounts, &p, &s)
-	for _, v := range reviewerViews(&p, &s) {
+	views := reviewerViews(&p, &s)
+	if len(views) > 0 {
+		rec.Commands = rememberCommands(rec.Commands, views[0].head.commands)
+	}
+	for _, v := range views {
 		if at := v.personRequest(); !at.IsZero() {
 			if first := (quorum.Asked{Reviewer: v.Name, Base: s.PR.BaseRef, At: at.UTC()}); !slices.Contains(rec.Asked, first) {
 				rec.Asked = append(rec.Asked, first)
@@ -45,6 +50,9 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 		}
 	}
 	nameArtifacts(rec.Stood, &p)
+	if d.Verdict != quorum.Ended {
+		nameObjections(rec.Objections, s.PR.BaseRef, d, now)
+	}
 	if !isJudgedInPart(&p, &s) {
 		rec.Diff, rec.Tree = s.PR.Diff.Lines, s.PR.Diff.Tree
 		rec.Judged = rememberJudged(rec.Judged, &s, d.Ballots)
@@ -121,7 +129,8 @@ func threadMarks(threads []quorum.Thread) string {
 	return string(marks[:min(len(marks), quorum.MaxSeenThreads)])
 }
 
-// Refuse returns rec with the refusals of a receipt, by which an effect is not tried again.
+// Refuse returns rec with the refusals of a receipt, by which an effect is not tried again, and with the replies that
+// were given.
 func Refuse(rec quorum.Record, receipt quorum.Receipt) quorum.Record {
 	before := len(rec.Refusals)
 	rec.Refusals = slices.Clone(rec.Refusals)
@@ -133,7 +142,14 @@ func Refuse(rec quorum.Record, receipt quorum.Receipt) quorum.Record {
 			})
 		}
 	}
-	if len(rec.Refusals) > before {
+	commands, replied := slices.Clone(rec.Commands), false
+	for i := range commands {
+		if c := &commands[i]; !c.Replied && slices.Contains(receipt.Replied, c.ID) {
+			c.Replied, replied = true, true
+		}
+	}
+	rec.Commands = commands
+	if len(rec.Refusals) > before || replied {
 		rec.Seq++
 	}
 	return rec
@@ -299,9 +315,11 @@ func rememberIntent(intents []quorum.Intent, a quorum.Action, base string, now t
 	}
 	if i := slices.IndexFunc(intents, same); i >= 0 {
 		intents[i].At, intents[i].Tries = now.UTC(), intents[i].Tries+1
+		intents[i].Command = cmp.Or(a.Command, intents[i].Command)
 		return intents
 	}
 	return append(intents, quorum.Intent{
 		Kind: a.Kind, Reviewer: a.Reviewer, Base: base, Run: a.Run, Attempt: a.Attempt, At: now.UTC(), Tries: 1,
+		Command: a.Command,
 	})
 }

@@ -143,9 +143,31 @@ func (v recordView) hasIntent(kind quorum.ActionKind, reviewer string, run int64
 	return found
 }
 
-// refusedRequest is GitHub's newest refusal to let us ask a reviewer.
+// hasOwnIntent reports whether we meant to do that by ourselves, and not at a person's command.
+func (v recordView) hasOwnIntent(kind quorum.ActionKind, reviewer string, run int64, attempt int) bool {
+	in, found := v.newestIntent(kind, reviewer, run, attempt)
+	return found && in.Command == 0
+}
+
+// hasCommandedIntent reports whether a person's command was carried out for a reviewer, or was about to be: reviewers may
+// share a run (0: it has none).
+func (v recordView) hasCommandedIntent(command int64, reviewer string, run int64) bool {
+	return slices.ContainsFunc(v.record.Intents, func(in quorum.Intent) bool {
+		return in.Command == command && (in.Reviewer == reviewer || run != 0 && in.Run == run)
+	})
+}
+
+// refusedRequest is GitHub's newest refusal to let us ask a reviewer, unless it was asked again since.
 func (v recordView) refusedRequest(reviewer string) (quorum.Refusal, bool) {
-	return v.newestRefusal(func(no quorum.Refusal) bool { return no.Kind == quorum.Ask && no.Reviewer == reviewer })
+	asked := 0
+	for _, in := range v.requestsTo(reviewer) {
+		if in.Command != 0 {
+			asked = max(asked, in.Attempt)
+		}
+	}
+	return v.newestRefusal(func(no quorum.Refusal) bool {
+		return no.Kind == quorum.Ask && no.Reviewer == reviewer && no.Attempt >= asked
+	})
 }
 
 // refusedRerun is GitHub's newest refusal to run that attempt again.

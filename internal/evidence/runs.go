@@ -106,6 +106,7 @@ type reviewAttempt struct {
 	spentAttempts int       // attempts used up beyond the first
 	request       *quorum.Intent
 	byPerson      bool // a person caused it: deadlines begin anew
+	isCommanded   bool // at the person's command it was we who asked
 	isSeveral     bool // it stands for all attempts of its run up to this one: GitHub does not show where each began
 }
 

@@ -64,7 +64,8 @@ func (f *Forge) Apply(ctx context.Context, pr quorum.PR, e quorum.Effects) (rece
 		}
 		receipt.Done = append(receipt.Done, done)
 	}
-	return receipt, nil
+	receipt.Replied, err = act.giveReplies(ctx, e.Replies)
+	return receipt, err
 }
 
 // An application carries out effects on one pull request.

@@ -69,10 +69,11 @@ type memory struct {
 
 // eventHints are what events told.
 type eventHints struct {
-	runs         []runHint  // runs that an event named
-	texts        []toldText // texts that an event told of, until a look shows them
-	came         bool       // an event came since the last look
-	expectedHead string     // the head that it named
+	runs         []runHint   // runs that an event named
+	texts        []toldText  // texts that an event told of, until a look shows them
+	presses      []toldPress // of our check's button; the record knows which were heard
+	came         bool        // an event came since the last look
+	expectedHead string      // the head that it named
 }
 
 // observed is what looks and writes have shown.
@@ -123,7 +124,14 @@ type toldText struct {
 	at        time.Time // when it was edited last; zero: not known, as of a review, whose edits REST does not date
 	sum       string    // ShortDigest of what it says then; "": not known
 	dismissed bool
+	isCommand bool      // a member's
 	since     time.Time // when it was told
+}
+
+// toldPress is a press of our check's button, and the head that the check is of.
+type toldPress struct {
+	quorum.Press
+	head string
 }
 
 // isShownBy reports whether t, as it is shown, is what was told, or newer.
@@ -131,6 +139,9 @@ func (h toldText) isShownBy(t quorum.Text) bool {
 	at := laterOf(t.At, t.Edited)
 	if t.TextRef != h.ref || at.Before(h.at) || h.dismissed && t.State != "DISMISSED" {
 		return false
+	}
+	if h.isCommand { // of a long one not all is kept
+		return true
 	}
 	newer := !h.at.IsZero() && at.After(h.at) // it was edited since, and may say something else
 	return newer || h.sum == "" || h.sum == untrusted.ShortDigest(t.Body)
@@ -225,7 +236,7 @@ func (all *Memories) Compact() {
 func (m *memory) compacted(same sharedStrings) *memory {
 	n := &memory{key: m.key, size: m.size, lookBegan: m.lookBegan, eventHints: m.eventHints, observed: m.observed}
 	t := &n.conversation
-	n.runs, n.texts = slices.Clone(n.runs), slices.Clone(n.texts)
+	n.runs, n.texts, n.presses = slices.Clone(n.runs), slices.Clone(n.texts), slices.Clone(n.presses)
 	n.siblings, n.disagreeing = slices.Clone(n.siblings), slices.Clone(n.disagreeing)
 	t.siblings, t.earlier = slices.Clone(t.siblings), slices.Clone(t.earlier)
 	same.share(
@@ -252,6 +263,9 @@ func (m *memory) compacted(same sharedStrings) *memory {
 	}
 	for i := range n.texts {
 		same.share(&n.texts[i].author, &n.texts[i].sum)
+	}
+	for i := range n.presses {
+		same.share(&n.presses[i].By.Login, &n.presses[i].head)
 	}
 	for i := range t.earlier {
 		same.share(&t.earlier[i].sha)
@@ -371,7 +385,12 @@ func (m *memory) noteTouches(touches []quorum.Touch, now time.Time) {
 			author:    t.Author,
 			sum:       t.Sum,
 			dismissed: t.Action == "dismissed",
+			isCommand: t.Command,
 			since:     now,
+		}
+		if t.Press != 0 {
+			m.notePress(t)
+			continue
 		}
 		if t.Event == "pull_request_review" {
 			h.ref.Kind = quorum.TextReview
@@ -395,6 +414,28 @@ func (m *memory) noteTouches(touches []quorum.Touch, now time.Time) {
 		}
 	}
 	m.texts = m.texts[max(0, len(m.texts)-maxHints):]
+}
+
+// notePress takes over a press of our check's button.
+func (m *memory) notePress(t quorum.Touch) {
+	if slices.ContainsFunc(m.presses, func(p toldPress) bool { return p.ID == t.Press }) {
+		return
+	}
+	by := quorum.Account{Login: t.Author, ID: t.By, Bot: strings.HasSuffix(t.Author, "[bot]")}
+	m.presses = append(m.presses, toldPress{quorum.Press{ID: t.Press, By: by, At: time.Unix(t.At, 0).UTC()}, t.Head})
+	m.presses = m.presses[max(0, len(m.presses)-maxHints):]
+}
+
+// pressesOn are the presses of the button of our check on a head.
+func (m *memory) pressesOn(head string) (all []quorum.Press) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, p := range m.presses {
+		if p.head == head {
+			all = append(all, p.Press)
+		}
+	}
+	return all
 }
 
 // takeEvents hands over what events told since the last look.

@@ -712,6 +712,7 @@ func (l *look) joinAnswers() {
 		l.snap.PassedOverFor = passedOverFor(l.own, l.runs)
 	}
 	l.snap.Resolved = l.mem.commits
+	l.snap.Presses = l.mem.pressesOn(l.snap.PR.Head)
 	attachLogs(l.snap.Runs, l.mem.logs)
 }
 

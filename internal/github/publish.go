@@ -165,13 +165,21 @@ func (p *publication) refuseForeignWrites(ctx context.Context, c report.Check) e
 
 // checkBody is a check run as it is written.
 type checkBody struct {
-	Name       string       `json:"name,omitempty"`
-	Head       string       `json:"head_sha,omitempty"`
-	ExternalID string       `json:"external_id,omitempty"`
-	DetailsURL string       `json:"details_url,omitempty"` // goes with a write; none is made for it
-	Status     string       `json:"status"`
-	Conclusion string       `json:"conclusion,omitempty"`
-	Output     *checkOutput `json:"output,omitempty"`
+	Name       string        `json:"name,omitempty"`
+	Head       string        `json:"head_sha,omitempty"`
+	ExternalID string        `json:"external_id,omitempty"`
+	DetailsURL string        `json:"details_url,omitempty"` // goes with a write; none is made for it
+	Status     string        `json:"status"`
+	Conclusion string        `json:"conclusion,omitempty"`
+	Output     *checkOutput  `json:"output,omitempty"`
+	Actions    []checkButton `json:"actions,omitzero"`
+}
+
+// checkButton is a button of a check. GitHub shows it in full up to 20, 40 and 20 characters, and refuses longer ones.
+type checkButton struct {
+	Label       string `json:"label"`
+	Description string `json:"description"`
+	Identifier  string `json:"identifier"`
 }
 
 type checkOutput struct {
@@ -190,8 +198,23 @@ type restAnnotation struct {
 	Title   string `json:"title,omitempty"`
 }
 
-func checkBodyOf(c report.Check, annotations []report.Annotation) checkBody {
+// buttonsOf are the buttons of a check that reads as c: none where nothing could come of a press. A job's own token gets
+// none, for GitHub tells nobody of a press there.
+func (f *Forge) buttonsOf(c report.Check) []checkButton {
+	if f.app.KnownSlug() == quorum.ActionsApp {
+		return nil
+	}
+	if c.Conclusion == "success" || c.Conclusion == "cancelled" {
+		return []checkButton{}
+	}
+	return []checkButton{{
+		Label: "Rerun reviewers", Description: "Run those again that do not approve", Identifier: quorum.RerunButton,
+	}}
+}
+
+func (f *Forge) checkBodyOf(c report.Check, annotations []report.Annotation) checkBody {
 	b := checkBody{
+		Actions:    f.buttonsOf(c),
 		Status:     c.Status,
 		Conclusion: c.Conclusion,
 		DetailsURL: c.DetailsURL,
@@ -219,7 +242,7 @@ func batchAnnotations(all []report.Annotation) (out [][]report.Annotation) {
 // again.
 func (p *publication) createCheck(ctx context.Context, c report.Check) error {
 	parts := batchAnnotations(c.Annotations)
-	b := checkBodyOf(c, parts[0])
+	b := p.f.checkBodyOf(c, parts[0])
 	b.Name, b.Head, b.ExternalID = c.Name, c.Head, c.ExternalID
 	var lost error
 	for try := range writeTries {
@@ -349,7 +372,7 @@ func (p *publication) patchCheck(
 			}
 		}
 		var made restCheck
-		_, err := p.f.client.Send(ctx, http.MethodPatch, path, checkBodyOf(c, annotations), &made)
+		_, err := p.f.client.Send(ctx, http.MethodPatch, path, p.f.checkBodyOf(c, annotations), &made)
 		switch {
 		case err == nil:
 			o.status, o.conclusion, o.digests = c.Status, c.Conclusion, digestsOf(c.Title, c.Summary, c.Text)

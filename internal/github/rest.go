@@ -215,6 +215,7 @@ type restComment struct {
 	Updated time.Time `json:"updated_at"`
 	URL     string    `json:"html_url"`
 
+	Relation string `json:"author_association"`
 	IssueURL string `json:"issue_url"`
 
 	sum untrusted.Digest // of the body as it came
@@ -260,9 +261,14 @@ func (r restReview) toText() quorum.Text {
 		At:      r.Submitted,
 		Commit:  r.Commit,
 		State:   r.State,
-		Member:  r.Relation == "OWNER" || r.Relation == "MEMBER" || r.Relation == "COLLABORATOR",
+		Member:  isMember(r.Relation),
 		URL:     r.URL,
 	}
+}
+
+// isMember reports whether GitHub's word for what an author is to the repository is that of a member.
+func isMember(relation string) bool {
+	return relation == "OWNER" || relation == "MEMBER" || relation == "COLLABORATOR"
 }
 
 func (c restComment) toText() quorum.Text {
@@ -271,6 +277,7 @@ func (c restComment) toText() quorum.Text {
 		Author:  c.User.account(),
 		Body:    c.Body,
 		At:      c.Created,
+		Member:  isMember(c.Relation),
 		URL:     c.URL,
 	}
 	if c.Updated.After(c.Created) {

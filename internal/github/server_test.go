@@ -69,7 +69,7 @@ func TestAServerReadsDeliveries(t *testing.T) {
 		{"Re-run on our check", app, "check_run", check("rerequested", "quorum-app") + both, webhook.ConcernPulls, 77, "", quorum.Touch{}},
 		{
 			"a button of ours", app, "check_run", check("requested_action", "quorum-app") + both, webhook.ConcernNothing, 77,
-			"requested actions are not built yet",
+			"the button is none of ours",
 			quorum.Touch{},
 		},
 		{

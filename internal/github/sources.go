@@ -58,7 +58,7 @@ func (l *look) unshownTexts() []toldText {
 	defer l.mem.mu.Unlock()
 	now := l.f.now()
 	l.mem.texts = slices.DeleteFunc(l.mem.texts, func(h toldText) bool {
-		return !l.watched.includes(quorum.Account{Login: h.author}) || now.Sub(h.since) >= maxDisagreement ||
+		return !l.watched.includes(quorum.Account{Login: h.author}) && !h.isCommand || now.Sub(h.since) >= maxDisagreement ||
 			slices.ContainsFunc(*l.listOf(h.ref.Kind), h.isShownBy)
 	})
 	return slices.Clone(l.mem.texts)

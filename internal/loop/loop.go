@@ -92,12 +92,14 @@ func (r *Reconciler) reconcileOnce(ctx context.Context, pr quorum.PR) (wake time
 	}
 	effects, before := look.Decision.Effects, look.Snapshot.Record.Pass
 	look.renderCheck()
+	effects.Replies = report.FillReplies(effects.Replies, look.Check)
 	if err := r.publish(ctx, pr, look); err != nil {
 		return time.Time{}, look.Decision.Verdict == quorum.Passed, err
 	}
 	wake = look.Decision.Wake
+	passed = !r.DryRun && before == nil && look.Decision.Verdict == quorum.Passed && !look.Snapshot.NoRecord
 	if effects.Empty() || r.DryRun {
-		return wake, !r.DryRun && before == nil && look.Decision.Verdict == quorum.Passed && !look.Snapshot.NoRecord, nil
+		return wake, passed, nil
 	}
 	if ctx.Err() != nil {
 		return time.Time{}, false, context.Cause(ctx)
@@ -121,7 +123,8 @@ func (r *Reconciler) reconcileOnce(ctx context.Context, pr quorum.PR) (wake time
 	if soon := look.At.Add(lookAgainDelay); err == nil && (!settled || look.Snapshot.NoRecord) && (wake.IsZero() || soon.Before(wake)) {
 		wake = soon
 	}
-	return wake, false, err
+	isAnswerAlone := len(effects.Cancels)+len(effects.Reruns)+len(effects.Requests) == 0
+	return wake, passed && isAnswerAlone, err
 }
 
 // withdrawUnread has the green of a pull request taken away, if it has been lost to sight, and returns why it could not

@@ -117,6 +117,19 @@ const (
 	ReasonTooFew   Reason = "too_few"  // Unverified: fewer reviewers vote on this pull request than must approve
 	ReasonNoReview Reason = "noreview" // Passed: the lane needs no review
 
+	// Of people's commands that were refused.
+	ReasonMayNot        Reason = "may_not"         // its author has not the permission
+	ReasonHadHand       Reason = "had_hand"        // its author had a hand in the change
+	ReasonHandsUnknown  Reason = "hands_unknown"   // GitHub does not tell who had a hand in the change
+	ReasonWordEdited    Reason = "word_edited"     // the comment was edited before it was heard
+	ReasonUnclear       Reason = "unclear"         // it is no command that is known
+	ReasonNoOverride    Reason = "no_override"     // accept: the policy lets nobody
+	ReasonOtherHead     Reason = "other_head"      // accept: it names another commit
+	ReasonNothingNamed  Reason = "nothing_named"   // accept: the check had named no objection by then that still stands
+	ReasonNoReviewer    Reason = "no_reviewer"     // rerun: the policy names no such reviewer
+	ReasonUnderWay      Reason = "under_way"       // rerun: it is under way already
+	ReasonNobodyToRerun Reason = "nobody_to_rerun" // rerun: all approve, or nothing of them can be run again
+
 	// Of lanes that do not hold for a pull request.
 	ReasonLaneBase   Reason = "lane_base"   // it asks less, and does not name this base without a pattern; Detail: the base
 	ReasonLaneGuard  Reason = "lane_guard"  // it asks less, and the pull request changes what is guarded; Detail: the path

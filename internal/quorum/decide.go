@@ -31,7 +31,7 @@ func Decide(p Policy, ballots []Ballot, f Facts, now time.Time) Decision {
 	case f.Draft && p.DraftsWait:
 		d.Verdict, d.Reason, d.Ballots = Waiting, ReasonDraft, slices.Clone(ballots)
 		d.countVotes(p)
-		d.scheduleCommanded(ballots, f)
+		d.scheduleCommanded(ballots, f, now)
 		return d
 	}
 	if !d.passStands(p, ballots, f) {
@@ -40,7 +40,7 @@ func Decide(p Policy, ballots []Ballot, f Facts, now time.Time) Decision {
 	if d.Verdict != Passed {
 		d.scheduleEffects(p, f, now)
 	}
-	d.scheduleCommanded(ballots, f)
+	d.scheduleCommanded(ballots, f, now)
 	return d
 }
 
@@ -434,11 +434,13 @@ func (d *Decision) scheduleEffects(p Policy, f Facts, now time.Time) {
 }
 
 // scheduleCommanded adds what people have asked for, whatever the verdict.
-func (d *Decision) scheduleCommanded(ballots []Ballot, f Facts) {
+func (d *Decision) scheduleCommanded(ballots []Ballot, f Facts, now time.Time) {
 	for _, b := range ballots {
 		for _, a := range b.Next {
 			switch {
 			case a.Command == 0:
+			case now.Before(a.Due): // GitHub shows no trace of it yet
+				d.wakeBy(a.Due)
 			case a.Kind == Rerun:
 				isSame := func(o Action) bool { return o.Run == a.Run && o.Attempt == a.Attempt }
 				if i := slices.IndexFunc(d.Effects.Reruns, isSame); i < 0 {

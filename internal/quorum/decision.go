@@ -114,7 +114,8 @@ type Reply struct {
 
 // A Receipt says what became of each effect.
 type Receipt struct {
-	Done []Result
+	Done    []Result
+	Replied []int64 // commands that were answered, or that GitHub will not let us answer
 }
 
 // Result is what became of one effect.
@@ -220,7 +221,7 @@ func (r Record) ForPull(number int) Record {
 	if r.Pull == 0 || r.Pull == number {
 		return r
 	}
-	r.Texts, r.Stood, r.Asked, r.Answers, r.Pass, r.Undone = nil, nil, nil, nil, nil, nil
+	r.Texts, r.Stood, r.Asked, r.Answers, r.Pass, r.Undone, r.Commands = nil, nil, nil, nil, nil, nil, nil
 	r.Intents = slices.DeleteFunc(slices.Clone(r.Intents), func(in Intent) bool { return in.Kind == Ask })
 	r.Refusals = slices.DeleteFunc(slices.Clone(r.Refusals), func(no Refusal) bool { return no.Kind == Ask })
 	return r

@@ -12,6 +12,9 @@ type Touch struct {
 	Run      int64  `json:"r,omitempty"` // workflow_run: id
 	Head     string `json:"h,omitempty"` // SHA that the event names; pull_request: its head
 	Text     int64  `json:"t,omitempty"` // issue_comment, pull_request_review: id of the comment or the review
-	At       int64  `json:"s,omitempty"` // issue_comment: when it was updated, in seconds since 1970
+	At       int64  `json:"s,omitempty"` // issue_comment: when it was updated; Press: when it came; in seconds since 1970
 	Sum      string `json:"b,omitempty"` // a short hash of what the comment or the review says
+	Command  bool   `json:"k,omitempty"` // issue_comment: a member's command
+	Press    int64  `json:"i,omitempty"` // check_run: Rerun reviewers was pressed; see [Press].ID
+	By       int64  `json:"y,omitempty"` // with Press: id of Author
 }

@@ -130,6 +130,29 @@ func Sentence(r quorum.Reason) string {
 	case quorum.ReasonOverridden:
 		return "a person who may accepted the change over its objection"
 
+	case quorum.ReasonMayNot:
+		return "who wrote it may not: the permission is missing"
+	case quorum.ReasonHadHand:
+		return "who wrote it had a hand in the change"
+	case quorum.ReasonHandsUnknown:
+		return "GitHub does not tell who had a hand in the change"
+	case quorum.ReasonWordEdited:
+		return "the comment was edited before it was heard"
+	case quorum.ReasonUnclear:
+		return "it is no command that is known"
+	case quorum.ReasonNoOverride:
+		return "the policy lets nobody accept over an objection"
+	case quorum.ReasonOtherHead:
+		return "it names another commit"
+	case quorum.ReasonNothingNamed:
+		return "the check had named no objection when it was written, or none that still stands"
+	case quorum.ReasonNoReviewer:
+		return "the policy names no such reviewer"
+	case quorum.ReasonUnderWay:
+		return "the review is under way already"
+	case quorum.ReasonNobodyToRerun:
+		return "there is nobody to run again: all approve, or have no run and no request that could be repeated"
+
 	case quorum.ReasonTally:
 		return "the reviewers' votes decide"
 	case quorum.ReasonDraft:
@@ -257,6 +280,29 @@ func Advice(r quorum.Reason) string {
 		return "Push a new commit, or have a person approve in its place: what comes then can be no other pull request's."
 	case quorum.ReasonOverridden:
 		return "Run it again if its word should count after all."
+
+	case quorum.ReasonMayNot:
+		return "Somebody with write permission can run reviewers again; who may accept, the policy's `override` says."
+	case quorum.ReasonHadHand:
+		return "Somebody who neither opened the pull request nor wrote or pushed a commit of it can say it."
+	case quorum.ReasonHandsUnknown:
+		return "Push the branch anew, or have the reviewer's threads resolved by a person instead."
+	case quorum.ReasonWordEdited:
+		return "Write a new comment: an edited one may say what its author did not."
+	case quorum.ReasonUnclear:
+		return "Write accept with a commit of at least seven digits and a reason, rerun with a reviewer's name or none, or explain."
+	case quorum.ReasonNoOverride:
+		return "Set `override` in the policy, or have the objection answered."
+	case quorum.ReasonOtherHead:
+		return "Look at the newest commit, and accept that."
+	case quorum.ReasonNothingNamed:
+		return "Wait until the check shows the objection, and accept it then."
+	case quorum.ReasonNoReviewer:
+		return "Write the name as the policy has it."
+	case quorum.ReasonUnderWay:
+		return "Wait for its end."
+	case quorum.ReasonNobodyToRerun:
+		return "Name a reviewer to run again one that approves."
 
 	case quorum.ReasonDraft:
 		return "Mark the pull request as ready for review."

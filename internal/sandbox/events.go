@@ -219,7 +219,11 @@ func (g *GitHub) emitRunProgress(r *workflowRun, before string) {
 
 // emitCheckEvent sends a check_run event about a job, a check run of another App, or one of ours.
 func (g *GitHub) emitCheckEvent(c checkView, action string) {
-	g.emitEvent("check_run", action, c.App.Slug+"[bot]", func() object {
+	g.emitCheckRunEvent(c, action, c.App.Slug+"[bot]", nil)
+}
+
+func (g *GitHub) emitCheckRunEvent(c checkView, action, sender string, more object) {
+	g.emitEvent("check_run", action, sender, func() object {
 		shown := g.checkJSON(c)
 		suite := g.suiteJSON(c.suite, g.now())
 		for _, missing := range []string{
@@ -232,7 +236,11 @@ func (g *GitHub) emitCheckEvent(c checkView, action string) {
 		if c.Started.IsZero() { // a job that waits
 			shown["started_at"] = timeOrNull(c.Created)
 		}
-		return object{"check_run": shown}
+		o := object{"check_run": shown}
+		for name, value := range more {
+			o[name] = value
+		}
+		return o
 	})
 }
 

@@ -186,6 +186,14 @@ type Written struct {
 	RerunOrder       []int64        // runs, in the order of their reruns
 	Deleted          []int64        // issue comments it deleted
 	Edited           map[int64]bool // issue comments it edited
+	Reactions        []Reaction     // in their order
+}
+
+// Reaction is a reaction of the program's to an issue comment.
+type Reaction struct {
+	Comment int64
+	Author  string // of the comment
+	Content string // +1, -1, …
 }
 
 // Wrote returns what the program under test has written so far.
@@ -195,6 +203,7 @@ func (g *GitHub) Wrote() Written {
 	w := g.written
 	w.Comments, w.RequestedReviews = slices.Clone(w.Comments), slices.Clone(w.RequestedReviews)
 	w.RerunOrder, w.Deleted = slices.Clone(w.RerunOrder), slices.Clone(w.Deleted)
+	w.Reactions = slices.Clone(w.Reactions)
 	w.Reruns, w.Cancels, w.Edited = maps.Clone(w.Reruns), maps.Clone(w.Cancels), maps.Clone(w.Edited)
 	return w
 }

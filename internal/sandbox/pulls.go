@@ -126,6 +126,8 @@ type issueComment struct {
 	updated  time.Time
 	editor   string
 	editedAt time.Time
+
+	reactions []reaction
 }
 
 type review struct {

@@ -35,6 +35,8 @@ func pullRoutes() []route {
 		{method: "GET", pattern: "R/issues/comments/{n:comment_id}", handle: (*GitHub).getComment},
 		{method: "PATCH", pattern: "R/issues/comments/{n:comment_id}", handle: (*GitHub).updateComment},
 		{method: "DELETE", pattern: "R/issues/comments/{n:comment_id}", handle: (*GitHub).removeComment},
+		{method: "GET", pattern: "R/issues/comments/{n:comment_id}/reactions", handle: (*GitHub).listReactions},
+		{method: "POST", pattern: "R/issues/comments/{n:comment_id}/reactions", handle: (*GitHub).createReaction},
 		{method: "GET", pattern: "R/issues/{n:issue_number}/comments", handle: onPull((*GitHub).listComments)},
 		{method: "POST", pattern: "R/issues/{n:issue_number}/comments", handle: onPull((*GitHub).createComment)},
 		{method: "GET", pattern: "R/issues/{n:issue_number}/timeline", handle: onPull((*GitHub).listTimeline)},

@@ -327,6 +327,9 @@ func TestEndpoints(t *testing.T) {
 	}
 	c.want(410, "GET", fmt.Sprintf("actions/artifacts/%d/zip", artifact), "")
 	c.want(200, "PATCH", "check-runs/"+own, `{"name":"Review quorum","conclusion":"success","output":{"title":"2 of 2","summary":"s"}}`)
+	c.want(201, "POST", "issues/comments/"+asked+"/reactions", `{"content":"+1"}`)
+	c.want(200, "POST", "issues/comments/"+asked+"/reactions", `{"content":"+1"}`)
+	c.get("issues/comments/" + asked + "/reactions")
 	c.want(200, "PATCH", "issues/comments/"+asked, `{"body":"@coderabbitai full review"}`)
 	c.want(204, "DELETE", "issues/comments/"+asked, "")
 	c.want(201, "POST", "pulls/7/requested_reviewers", `{"reviewers":["copilot-pull-request-reviewer[bot]"]}`)

@@ -305,7 +305,7 @@ func (g *GitHub) commentJSON(p *pullRequest, c *issueComment) object {
 		"html_url":  fmt.Sprintf("%s/pull/%d#issuecomment-%d", g.webURL(), p.number, c.id),
 		"issue_url": fmt.Sprintf("%s/issues/%d", g.apiURL(), p.number), "user": g.userJSON(c.author),
 		"body": c.body, "created_at": timeOrNull(c.created), "updated_at": timeOrNull(c.updated),
-		"author_association": "NONE", "performed_via_github_app": nil,
+		"author_association": association(g.permissions[strings.ToLower(c.author)]), "performed_via_github_app": nil,
 	}
 }
 

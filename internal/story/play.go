@@ -48,6 +48,7 @@ type world struct {
 	stepMu    sync.Mutex // one step is carried out at a time
 	mu        sync.Mutex // guards queue, askCounts and runIDs
 	queue     []dueStep
+	presses   []press // of the check's button
 	askCounts map[string]int
 	stirred   chan struct{} // signals a new step in the queue, or a write
 }
@@ -109,6 +110,39 @@ func (s *Scenario) newWorldOn(g *sandbox.GitHub, now func() time.Time, begin tim
 		a.prepare(w)
 	}
 	return w
+}
+
+// press is a press of the check's button, as its event would tell of it.
+type press struct {
+	pull  int
+	touch quorum.Touch
+}
+
+func (w *world) notePress(pull int, login string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.presses = append(w.presses, press{pull, quorum.Touch{
+		Event: "check_run", Action: "requested_action", Author: login, Head: w.g.Head(pull),
+		Press: -1 - int64(len(w.presses)), At: w.now().Unix(),
+	}})
+}
+
+// A toldForge is told of the presses of the button before each look, as by events.
+type toldForge struct {
+	*github.Forge
+	world *world
+}
+
+// Observe implements [loop.Forge].
+func (f toldForge) Observe(ctx context.Context, pr quorum.PR) (quorum.Policy, quorum.Snapshot, error) {
+	f.world.mu.Lock()
+	for _, p := range f.world.presses {
+		if p.pull == pr.Number {
+			f.Hear(pr, p.touch)
+		}
+	}
+	f.world.mu.Unlock()
+	return f.Forge.Observe(ctx, pr)
 }
 
 func (w *world) notifyStirred() {
@@ -310,7 +344,7 @@ func (w *world) newReconciler(transport http.RoundTripper, now func() time.Time)
 	}
 	forge := github.NewForge(api, sandbox.AppSlug(w.g, cmp.Or(w.scenario.appSlug, quorum.ActionsApp)), "", nil)
 	forge.SetClock(now)
-	r := &loop.Reconciler{Forge: forge, Now: now, Seen: func(l loop.Look) {
+	r := &loop.Reconciler{Forge: toldForge{forge, w}, Now: now, Seen: func(l loop.Look) {
 		w.recorder.recordLook(l)
 		if w.audience.Looked != nil {
 			w.audience.Looked(l)

@@ -280,6 +280,7 @@ func allVerbs() []verb {
 		{"loses its artifacts", "RUN loses its artifacts [to retention]", parseLosesArtifacts},
 
 		{"comments", "AUTHOR comments [on #N]", (*sentenceParser).parseComments},
+		{"presses Rerun reviewers", "LOGIN presses Rerun reviewers [on #N]", parsePresses},
 		{"edits the comment by", "LOGIN edits the comment by AUTHOR", (*sentenceParser).parseEditsComment},
 		{"deletes the comment by", "LOGIN deletes the comment by AUTHOR", (*sentenceParser).parseDeletesComment},
 		{"approves", "AUTHOR approves [at COMMIT] [on #N]", parseReviews("APPROVED")},
@@ -755,6 +756,17 @@ func (l *sentenceParser) parseComments() func(*world) error {
 		id, err := w.g.Comment(w.pullNumber(n), w.loginOf(who), w.expandCommits(body))
 		w.commentIDs[who] = id
 		return err
+	}
+}
+
+// parsePresses parses "LOGIN presses Rerun reviewers": the button of the check on the pull request's head. GitHub tells
+// of it in an event alone.
+func parsePresses(l *sentenceParser) func(*world) error {
+	n, _ := l.acceptPullNumber("on")
+	who := l.subject.text
+	return func(w *world) error {
+		w.notePress(w.pullNumber(n), who)
+		return sandbox.PressButton(w.g, w.g.Head(w.pullNumber(n)), who, "Rerun reviewers")
 	}
 }
 

@@ -23,6 +23,7 @@ const (
 	EntryReran     EntryKind = "rerun"   // it ran a run again
 	EntryCancelled EntryKind = "cancel"  // it cancelled a run
 	EntryAsked     EntryKind = "ask"     // it asked for a review
+	EntryReplied   EntryKind = "reply"   // it answered a person's command
 	EntryAnnotated EntryKind = "note"    // it annotated findings
 	EntryGaveUp    EntryKind = "gave up" // it can do no more until something happens
 	EntryGated     EntryKind = "gate"    // GitHub's merge gate opens or closes, in a story that watches it
@@ -212,7 +213,7 @@ func (s Story) Transitions() (turns []string) {
 			last[key] = e.checkState()
 		case EntryGated:
 			others = append(others, e.Head+": "+e.Text)
-		case EntryReran, EntryCancelled, EntryAsked:
+		case EntryReran, EntryCancelled, EntryAsked, EntryReplied:
 			acts = append(acts, string(e.Kind)+" "+e.Text)
 		case EntryAnnotated, EntryGaveUp:
 		}
@@ -235,6 +236,7 @@ type recorder struct {
 	cancelCounts       map[int64]int
 	commentCount       int
 	reviewRequestCount int
+	reactionCount      int
 	lastLooks          map[int]loop.Look
 	watchesGates       bool
 	gates              []mergeGate // one for each pull request
@@ -318,7 +320,16 @@ func (r *recorder) recordWrites() {
 	for _, id := range wrote.RerunOrder[min(r.rerunCount, len(wrote.RerunOrder)):] {
 		r.addEntry(Entry{Kind: EntryReran, Text: r.world.runLabel(id)})
 	}
+	for _, x := range wrote.Reactions[min(r.reactionCount, len(wrote.Reactions)):] {
+		thumb := map[string]string{"+1": "👍", "-1": "👎"}[x.Content]
+		r.addEntry(Entry{Kind: EntryReplied, Text: thumb + " to " + x.Author})
+	}
+	r.reactionCount = len(wrote.Reactions)
 	for _, body := range wrote.Comments[min(r.commentCount, len(wrote.Comments)):] {
+		if strings.HasPrefix(body, quorum.ExplainMarker) {
+			r.addEntry(Entry{Kind: EntryReplied, Text: "explains the check in a comment"})
+			continue
+		}
 		r.addEntry(Entry{Kind: EntryAsked, Text: fmt.Sprintf("%q", body)})
 	}
 	for _, login := range wrote.RequestedReviews[min(r.reviewRequestCount, len(wrote.RequestedReviews)):] {

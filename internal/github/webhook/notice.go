@@ -6,6 +6,8 @@ package webhook
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -371,8 +373,8 @@ func (e *Notice) whyIdle(p *eventPayload) string {
 			}
 		}
 	case "check_run":
-		if e.Action == "requested_action" {
-			return "requested actions are not built yet"
+		if e.Action == "requested_action" && p.Requested.Is.Identifier != quorum.RerunButton {
+			return "the button is none of ours"
 		}
 	}
 	return ""
@@ -419,6 +421,9 @@ func (e *Notice) setTouch(p *eventPayload) {
 		}
 	case "check_run":
 		t.App, t.Name, t.Head = p.CheckRun.App.Slug, p.CheckRun.Name, parseSHA(p.CheckRun.HeadSHA)
+		if e.Action == "requested_action" {
+			t.Author, t.By = p.Sender.Login, p.Sender.ID
+		}
 	case "check_suite":
 		t.App, t.Head = p.CheckSuite.App.Slug, parseSHA(p.CheckSuite.HeadSHA)
 	case "status":
@@ -428,6 +433,7 @@ func (e *Notice) setTouch(p *eventPayload) {
 		if at := p.Comment.Is.Updated; !at.IsZero() {
 			t.At = at.Unix()
 		}
+		t.Command = e.Action == "created" && p.Comment.Is.isMembersCommand()
 	case "pull_request_review_comment":
 		t.Author = p.Comment.Is.User.Login
 	case "pull_request_review":
@@ -447,6 +453,21 @@ func (e *Notice) setTouch(p *eventPayload) {
 	}
 }
 
+// IsPress reports whether somebody pressed the button of our check. Whoever received the delivery calls
+// [Notice.SetPress] then.
+func (e Notice) IsPress() bool {
+	return e.Touch.Event == "check_run" && e.Touch.Action == "requested_action"
+}
+
+// SetPress makes the touch of a press one that is told from every other: GitHub's payload has neither a number of it nor
+// a time. id names the delivery.
+func (e *Notice) SetPress(id string, at time.Time) {
+	if e.IsPress() && id != "" {
+		sum := sha256.Sum256([]byte(id))
+		e.Touch.Press, e.Touch.At = -1-int64(binary.BigEndian.Uint64(sum[:8])>>12), at.Unix() // 52 bits: every reader of JSON has them
+	}
+}
+
 // isPlainLine says that text is a line which can be kept as it is.
 func isPlainLine(text string, limit int) bool {
 	if len(text) > limit || !utf8.ValidString(text) {
@@ -462,24 +483,25 @@ func isPlainLine(text string, limit int) bool {
 
 // The few fields of GitHub's payloads that are read.
 type eventPayload struct {
-	Action       string                    `json:"action"`
-	Before       string                    `json:"before"`
-	Ref          string                    `json:"ref"`
-	SHA          string                    `json:"sha"`
-	Context      string                    `json:"context"`
-	Repository   *eventRepository          `json:"repository"`
-	PullRequest  *eventPull                `json:"pull_request"`
-	Issue        *eventIssue               `json:"issue"`
-	Comment      jsonscan.Maybe[eventText] `json:"comment"`
-	Review       jsonscan.Maybe[eventText] `json:"review"`
-	Workflow     jsonscan.Maybe[eventPath] `json:"workflow"`
-	WorkflowRun  *eventRun                 `json:"workflow_run"`
-	CheckRun     *eventCheck               `json:"check_run"`
-	CheckSuite   *eventSuite               `json:"check_suite"`
-	Inputs       eventInputs               `json:"inputs"`
-	Changes      eventChanges              `json:"changes"`
-	Sender       eventUser                 `json:"sender"`
-	Installation *eventInstallation        `json:"installation"`
+	Action       string                      `json:"action"`
+	Before       string                      `json:"before"`
+	Ref          string                      `json:"ref"`
+	SHA          string                      `json:"sha"`
+	Context      string                      `json:"context"`
+	Repository   *eventRepository            `json:"repository"`
+	PullRequest  *eventPull                  `json:"pull_request"`
+	Issue        *eventIssue                 `json:"issue"`
+	Comment      jsonscan.Maybe[eventText]   `json:"comment"`
+	Review       jsonscan.Maybe[eventText]   `json:"review"`
+	Workflow     jsonscan.Maybe[eventPath]   `json:"workflow"`
+	WorkflowRun  *eventRun                   `json:"workflow_run"`
+	CheckRun     *eventCheck                 `json:"check_run"`
+	CheckSuite   *eventSuite                 `json:"check_suite"`
+	Inputs       eventInputs                 `json:"inputs"`
+	Changes      eventChanges                `json:"changes"`
+	Requested    jsonscan.Maybe[eventButton] `json:"requested_action"`
+	Sender       eventUser                   `json:"sender"`
+	Installation *eventInstallation          `json:"installation"`
 }
 
 // The fields of an event that is not understood.
@@ -500,6 +522,11 @@ type eventInstallation struct {
 
 type eventUser struct {
 	Login string `json:"login"`
+	ID    int64  `json:"id"`
+}
+
+type eventButton struct {
+	Identifier string `json:"identifier"`
 }
 
 type eventText struct {
@@ -507,6 +534,13 @@ type eventText struct {
 	User    eventUser `json:"user"`
 	Body    string    `json:"body"`
 	Updated time.Time `json:"updated_at"`
+
+	Relation string `json:"author_association"`
+}
+
+// isMembersCommand reports whether a comment is the command of somebody whom GitHub calls a member.
+func (t eventText) isMembersCommand() bool {
+	return slices.Contains([]string{"OWNER", "MEMBER", "COLLABORATOR"}, t.Relation) && quorum.CommandLine(t.Body) != ""
 }
 
 func (t eventText) digest() string {

@@ -275,7 +275,9 @@ func TestEventsConcern(t *testing.T) {
 			"a button", "check_run",
 			`{"action":"requested_action","check_run":{"name":"quorum","head_sha":"` + commit + `","app":{"slug":"quorum-app"},` +
 				pulls + `},` + ours + `}`,
-			Notice{Concern: ConcernNothing, Idle: "requested actions are not built yet"},
+			Notice{
+				Concern: ConcernNothing, Idle: "the button is none of ours",
+			},
 		},
 		{
 			"a name of two lines", "check_run",

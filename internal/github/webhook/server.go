@@ -3,12 +3,12 @@ package webhook
 import "github.com/review-coordinator/coordinator/internal/quorum"
 
 // ForApp returns the notice as a server that is an App takes it. News of the App's own checks concern nobody, but
-// whoever presses "Re-run" on one is heard. Before the App's slug is known, "", any check may be another's.
+// whoever presses a button of one is heard. Before the App's slug is known, "", any check may be another's.
 func (e Notice) ForApp(slug string) Notice {
 	switch own := e.App != "" && e.App == slug; {
 	case e.Installation <= 0 && e.Concern != ConcernNothing:
 		e.Concern, e.Idle = ConcernNothing, "the event is of no installation of the App"
-	case own && e.Touch != (quorum.Touch{}):
+	case own && e.Touch != (quorum.Touch{}) && !e.IsPress():
 		e.Concern, e.Idle = ConcernNothing, "the check is our own"
 	}
 	return e

@@ -1,0 +1,429 @@
+package evidence
+
+// People's words: the first line of a comment, or a press of the check's button. Who may say them is read when they are
+// heard; what was heard stands, whatever becomes of the comment or of its author's permission.
+
+import (
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/review"
+)
+
+// maxHeard, maxRefused and maxUnentitled are how many commands on a head are kept that came to something, that did not,
+// and that came from people who may not: nobody can talk the record full, nor keep others from being heard. What is
+// beyond them is not heard.
+const (
+	maxHeard      = 12
+	maxRefused    = 8
+	maxUnentitled = 6
+)
+
+const (
+	minCommandSHA    = 7   // digits by which a commit is named
+	maxCommandReason = 200 // characters of it that are kept
+)
+
+// handsPatience is how long GitHub may take to tell who had a hand in the change before a command is refused for that.
+const handsPatience = 2 * time.Minute
+
+// A spokenCommand is a command as a person wrote it.
+type spokenCommand struct {
+	verb     quorum.CommandVerb // "": it is not understood
+	sha      string             // accept
+	reason   string             // accept
+	reviewer string             // rerun; "": all
+}
+
+// parseCommand reads a comment that may be a command.
+func parseCommand(body string) (c spokenCommand, found bool) {
+	line := quorum.CommandLine(body)
+	if line == "" {
+		return c, false
+	}
+	words := strings.Fields(line)[1:]
+	if len(words) == 0 {
+		return c, true
+	}
+	args := words[1:]
+	switch verb := quorum.CommandVerb(words[0]); {
+	case verb == quorum.CommandAccept && len(args) > 1 && isCommandSHA(args[0]):
+		c = spokenCommand{verb: verb, sha: strings.ToLower(args[0]), reason: plainReason(strings.Join(args[1:], " "))}
+	case verb == quorum.CommandRerun && len(args) == 0, verb == quorum.CommandExplain && len(args) == 0:
+		c.verb = verb
+	case verb == quorum.CommandRerun && len(args) == 1:
+		c = spokenCommand{verb: verb, reviewer: args[0]}
+	}
+	return c, true
+}
+
+func isCommandSHA(word string) bool {
+	return len(word) >= minCommandSHA && len(word) <= 64 && review.IsHex(strings.ToLower(word))
+}
+
+// plainReason is a reason as it is kept: one line of what can be printed.
+func plainReason(text string) string {
+	plain := []rune(strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }), " "))
+	if len(plain) > maxCommandReason {
+		plain = append(plain[:maxCommandReason-1], '…')
+	}
+	return string(plain)
+}
+
+// A saidCommand is a command that the record does not know, with who said it.
+type saidCommand struct {
+	spokenCommand
+	id       int64
+	by       quorum.Account
+	at       time.Time
+	isEdited bool
+}
+
+// saidCommands are the commands of people on this head and base that the record does not know, oldest first. Whom GitHub
+// does not call a member is not heard, nor is a text of which it is not known whether it was edited.
+func (h *headView) saidCommands() (all []saidCommand) {
+	s := h.snapshot
+	if s.NoRecord || isJudgedInPart(h.policy, s) {
+		return nil
+	}
+	isOfThisHead := func(at time.Time) bool { return !at.Before(h.cycle.arrival) && !h.cycle.isBeforeBase(at) }
+	isRecorded := func(id int64) bool {
+		return slices.ContainsFunc(s.Record.Commands, func(c quorum.Command) bool { return c.ID == id })
+	}
+	for i := range s.Comments {
+		t := &s.Comments[i]
+		isEdited := !t.Edited.IsZero()
+		if !t.Member || t.Author.Bot || t.Author.Login == "" || t.Author.Same(s.Ours) || isEdited && t.Editor.Login == "" {
+			continue
+		}
+		if c, found := parseCommand(t.Body); found && isOfThisHead(t.At) && !isRecorded(t.ID) {
+			all = append(all, saidCommand{spokenCommand: c, id: t.ID, by: t.Author, at: t.At, isEdited: isEdited})
+		}
+	}
+	for _, p := range s.Presses {
+		if !p.By.Bot && p.By.Login != "" && !isRecorded(p.ID) {
+			all = append(all, saidCommand{spokenCommand: spokenCommand{verb: quorum.CommandRerun}, id: p.ID, by: p.By, at: p.At})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b saidCommand) int { return a.at.Compare(b.at) })
+	return all
+}
+
+// wantPeople adds what must be known to hear what people have said.
+func (h *headView) wantPeople(w *quorum.Wants) {
+	for _, c := range h.saidCommands() {
+		w.People = append(w.People, c.by.Login)
+		w.Authors = w.Authors || c.verb == quorum.CommandAccept || c.verb == quorum.CommandRerun
+	}
+}
+
+// commandsOf are the commands of the record, and after them those that are heard now. Of a rerun that is heard now it is
+// not said yet who is run again: see [headView.chooseReruns].
+func (h *headView) commandsOf() []quorum.Command {
+	all := slices.Clone(h.snapshot.Record.Commands)
+	for _, said := range h.saidCommands() {
+		if c, heard := h.hearCommand(&said); heard && hasRoomFor(all, c.Refused) {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// hasRoomFor reports whether one more command with that refusal is kept.
+func hasRoomFor(all []quorum.Command, refused quorum.Reason) bool {
+	most := maxRefused
+	switch refused {
+	case "":
+		most = maxHeard
+	case quorum.ReasonMayNot:
+		most = maxUnentitled
+	}
+	n := 0
+	for _, c := range all {
+		isAlike := c.Refused == refused || c.Refused != "" && refused != "" && c.Refused != quorum.ReasonMayNot && refused != quorum.ReasonMayNot
+		if isAlike {
+			n++
+		}
+	}
+	return n < most
+}
+
+// hearCommand says what becomes of a command; false while that is not known.
+func (h *headView) hearCommand(said *saidCommand) (c quorum.Command, heard bool) {
+	s := h.snapshot
+	may, known := s.Permissions[strings.ToLower(said.by.Login)]
+	if !known {
+		return c, false
+	}
+	c = quorum.Command{ID: said.id, Verb: said.verb, By: said.by.Login, At: said.at, Base: s.PR.BaseRef}
+	if said.verb == quorum.CommandAccept {
+		c.Reason = said.reason
+	}
+	needsNoHand := said.verb != quorum.CommandExplain
+	switch {
+	case may < quorum.Write:
+		c.Refused = quorum.ReasonMayNot
+	case said.isEdited:
+		c.Refused = quorum.ReasonWordEdited
+	case said.verb == "":
+		c.Refused = quorum.ReasonUnclear
+	case said.verb == quorum.CommandAccept && h.policy.Override == 0:
+		c.Refused = quorum.ReasonNoOverride
+	case said.verb == quorum.CommandAccept && may < h.policy.Override:
+		c.Refused = quorum.ReasonMayNot
+	case needsNoHand && hadHandIn(s, said.by):
+		c.Refused = quorum.ReasonHadHand
+	case needsNoHand && !areHandsKnown(s):
+		if s.Began.Before(said.at.Add(handsPatience)) {
+			return c, false
+		}
+		c.Refused = quorum.ReasonHandsUnknown
+	case said.verb == quorum.CommandAccept:
+		c.Reviewers, c.Until, c.Refused = h.acceptedBy(said)
+	case said.reviewer != "":
+		c.Reviewers = []string{said.reviewer}
+	}
+	return c, true
+}
+
+// acceptedBy says whose objections an accept ends, and until when: those that our check had named by then.
+func (h *headView) acceptedBy(said *saidCommand) (reviewers []string, until time.Time, refused quorum.Reason) {
+	if !strings.HasPrefix(h.snapshot.PR.Head, said.sha) {
+		return nil, until, quorum.ReasonOtherHead
+	}
+	for i := range h.snapshot.Record.Objections {
+		o := &h.snapshot.Record.Objections[i]
+		if o.Base != h.snapshot.PR.BaseRef || o.Answered || !wasNamedBy(o, said.at) {
+			continue
+		}
+		until = latest(until, o.At)
+		if !slices.Contains(reviewers, o.Reviewer) {
+			reviewers = append(reviewers, o.Reviewer)
+		}
+	}
+	if len(reviewers) == 0 {
+		return nil, until, quorum.ReasonNothingNamed
+	}
+	return reviewers, until, ""
+}
+
+// wasNamedBy reports whether our check had named an objection by that moment.
+func wasNamedBy(o *quorum.Objection, at time.Time) bool {
+	return !o.Named.IsZero() && !o.Named.After(at)
+}
+
+// nameObjections notes when the check names objections first: those of reviewers whose ballots object in it.
+func nameObjections(objections []quorum.Objection, base string, d quorum.Decision, now time.Time) {
+	named := now.UTC().Truncate(time.Second)
+	if named.Before(now) { // a comment of the very second may be from before
+		named = named.Add(time.Second)
+	}
+	for i := range objections {
+		o := &objections[i]
+		isShown := slices.ContainsFunc(d.Ballots, func(b quorum.Ballot) bool { return b.Reviewer == o.Reviewer && b.Vote == quorum.Object })
+		if o.Named.IsZero() && o.Base == base && !o.Answered && isShown {
+			o.Named = named
+		}
+	}
+}
+
+// acceptOf finds the accept that ends an objection of a reviewer that was said at a moment: one against this head and base
+// that our check had named by then.
+func (h *headView) acceptOf(reviewer string, at time.Time, isNamed func(o *quorum.Objection) bool) (c quorum.Command, found bool) {
+	for _, c := range h.commands {
+		if c.Verb != quorum.CommandAccept || c.Refused != "" || c.Base != h.snapshot.PR.BaseRef || h.cycle.isBeforeBase(c.At) ||
+			at.After(c.Until) || !slices.Contains(c.Reviewers, reviewer) {
+			continue
+		}
+		for i := range h.snapshot.Record.Objections {
+			if o := &h.snapshot.Record.Objections[i]; o.Reviewer == reviewer && o.Base == c.Base && wasNamedBy(o, c.At) && isNamed(o) {
+				return c, true
+			}
+		}
+	}
+	return c, false
+}
+
+// acceptOfResult finds the accept that ends an objection as a result shows it. One by open threads is ended if none of
+// them is younger than the accepted ones.
+func (v *attemptView) acceptOfResult(r *attemptResult) (c quorum.Command, found bool) {
+	if len(v.head.commands) == 0 {
+		return c, false
+	}
+	if r.reason != quorum.ReasonOpenThreads {
+		return v.head.acceptOf(v.Name, r.at, func(o *quorum.Objection) bool { return o.TextRef == r.ref })
+	}
+	at := r.at
+	for _, f := range r.findings {
+		for i := range v.head.snapshot.Threads {
+			if t := &v.head.snapshot.Threads[i]; t.ID == f.Thread {
+				at = latest(at, t.At)
+			}
+		}
+	}
+	return v.head.acceptOf(v.Name, at, func(o *quorum.Objection) bool { return o.Kind == quorum.TextThread })
+}
+
+// overriddenResult is an objection that a person's accept has ended.
+func overriddenResult(objection attemptResult, c quorum.Command) attemptResult {
+	objection.reason, objection.detail, objection.isDoubt = quorum.ReasonOverridden, c.By, false
+	objection.newestResult, objection.hasThreads = nil, false
+	return objection
+}
+
+// answersAnew reports whether a result is the reviewer's own approval after an objection.
+func answersAnew(got, objection *attemptResult) bool {
+	return got.outcome == quorum.Approved && got.reason != quorum.ReasonResolved && got.at.After(objection.at)
+}
+
+// chooseReruns says of the reruns that are heard now who is run again: of all those that do not approve, or who is named.
+// Nothing that is under way is.
+func (h *headView) chooseReruns(views []*reviewerView) {
+	for i := range h.commands {
+		c := &h.commands[i]
+		if c.Verb != quorum.CommandRerun || c.Refused != "" || i < len(h.snapshot.Record.Commands) {
+			continue
+		}
+		c.Reviewers, c.Refused = reviewersToRerun(views, slices.Clone(c.Reviewers))
+		if c.Refused != "" && !hasRoomFor(h.commands[:i], c.Refused) {
+			c.ID = 0 // it is forgotten below
+		}
+	}
+	h.commands = slices.DeleteFunc(h.commands, func(c quorum.Command) bool { return c.ID == 0 })
+}
+
+func reviewersToRerun(views []*reviewerView, named []string) (chosen []string, refused quorum.Reason) {
+	refused = quorum.ReasonNobodyToRerun
+	if len(named) > 0 {
+		refused = quorum.ReasonNoReviewer
+	}
+	for _, v := range views {
+		if len(named) > 0 && !strings.EqualFold(v.Name, named[0]) {
+			continue
+		}
+		switch v.rerunState(len(named) > 0) {
+		case rerunPossible:
+			chosen = append(chosen, v.Name)
+		case rerunUnderWay:
+			refused = quorum.ReasonUnderWay
+		case rerunPointless:
+			if refused != quorum.ReasonUnderWay {
+				refused = quorum.ReasonNobodyToRerun
+			}
+		}
+	}
+	if len(chosen) > 0 {
+		return chosen, ""
+	}
+	return nil, refused
+}
+
+type rerunState uint8
+
+const (
+	rerunPossible  rerunState = 1 + iota
+	rerunUnderWay             // it is at work, or is about to be
+	rerunPointless            // it approves, or there is nothing that could be run again
+)
+
+// rerunState says whether a reviewer can be run or asked again. By its name that may be anyone, else only who votes and
+// does not approve.
+func (v *reviewerView) rerunState(isNamed bool) rerunState {
+	a := v.newestAttempt()
+	attempt := attemptView{reviewerView: v, attempt: a}
+	if a.isUnderWay() {
+		return rerunUnderWay
+	}
+	got, b := attempt.judgeAttempt(), v.makeBallot()
+	if _, _, excluded := v.whyExcluded(); excluded || !isNamed && (!b.Voter() || b.Vote == quorum.Approve) {
+		return rerunPointless
+	}
+	switch {
+	case a.run != nil && got.outcome == quorum.AwaitingApproval:
+		return rerunPointless
+	case a.run != nil:
+		return rerunPossible
+	case v.Workflow != "" || !v.Request.Set():
+		return rerunPointless
+	case got.outcome == quorum.Running, got.outcome == quorum.Silent && (a.request != nil || a.byPerson):
+		return rerunUnderWay
+	case got.outcome == quorum.Silent && newPlanner(attempt, got).asksFirst():
+		return rerunUnderWay // it is asked just now
+	}
+	return rerunPossible
+}
+
+// commandedActions are what people's reruns ask of a reviewer now: each once, and again only while GitHub shows no trace
+// of it.
+func (v *reviewerView) commandedActions() (actions []quorum.Action) {
+	for _, c := range v.head.commands {
+		if c.Verb != quorum.CommandRerun || c.Refused != "" || c.Base != v.head.snapshot.PR.BaseRef || !slices.Contains(c.Reviewers, v.Name) {
+			continue
+		}
+		a := v.newestAttempt()
+		p := newPlanner(attemptView{reviewerView: v, attempt: a}, attemptResult{})
+		var run int64
+		if a.run != nil {
+			run = a.run.ID
+		}
+		isNew := !v.head.record.hasCommandedIntent(c.ID, v.Name, run)
+		switch {
+		case a.isUnderWay():
+		case a.run == nil && isNew && v.Request.Set():
+			ask := p.askAction(a.number+1, c.At)
+			ask.Command = c.ID
+			actions = append(actions, ask)
+		case a.run != nil:
+			rerun := p.rerunAction(c.At)
+			rerun.Command = c.ID
+			if !isNew {
+				in, found := v.head.record.newestIntent(quorum.Rerun, v.Name, a.run.ID, a.number)
+				_, refused := v.head.record.refusedRerun(a.run.ID, a.number)
+				if !found || in.Command != c.ID || in.Tries >= maxTries || refused {
+					continue
+				}
+				rerun.Due = in.At.Add(quorum.ReplicaLag)
+			}
+			actions = append(actions, rerun)
+		}
+	}
+	return actions
+}
+
+// withCommanded adds to a ballot what people have asked for, in place of what we would do for the reviewer ourselves.
+func (v *reviewerView) withCommanded(b quorum.Ballot) quorum.Ballot {
+	commanded := v.commandedActions()
+	if len(commanded) == 0 {
+		return b
+	}
+	b.Next = without(b.Next, func(a quorum.Action) bool { return a.Kind == quorum.Rerun || a.Kind == quorum.Ask })
+	b.Next = append(b.Next, commanded[0])
+	return b
+}
+
+// rememberCommands adds the commands that are heard now.
+func rememberCommands(known, all []quorum.Command) []quorum.Command {
+	for _, c := range all[len(known):] {
+		c.At, c.Until = c.At.UTC(), c.Until.UTC()
+		known = append(known, c)
+	}
+	return known
+}
+
+// replies are the answers to commands that were not given yet. A press of the button has no comment to be answered at.
+func (h *headView) replies() (all []quorum.Reply) {
+	for _, c := range h.commands {
+		if !c.Replied && c.ID > 0 {
+			all = append(all, quorum.Reply{
+				Command: c.ID, Refused: c.Refused != "", Explain: c.Verb == quorum.CommandExplain && c.Refused == "",
+			})
+		}
+	}
+	return all
+}
+
+// hasNewCommands reports whether people have said what the record does not know.
+func (h *headView) hasNewCommands() bool { return len(h.commands) > len(h.snapshot.Record.Commands) }

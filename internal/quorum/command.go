@@ -1,0 +1,34 @@
+package quorum
+
+// How a person's word in a comment is told from any other comment.
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// CommandWord is the first word of a comment that is a command.
+const CommandWord = "/review-coordinator"
+
+// ExplainMarker begins a comment of ours that answers "explain"; the id of the comment that asked follows. Pages do not
+// show it.
+const ExplainMarker = "<!-- review-coordinator explains "
+
+// RerunButton is the identifier of the check's button.
+const RerunButton = "rerun-reviewers"
+
+// maxCommandLine is how many bytes of a command are read.
+const maxCommandLine = 1 << 10
+
+// CommandLine is the first line of a comment that is a command, as far as it is read; "" of any other comment.
+func CommandLine(body string) string {
+	rest, found := strings.CutPrefix(body, CommandWord)
+	if !found || rest != "" && !strings.ContainsAny(rest[:1], " \t\r\n") {
+		return ""
+	}
+	line, _, _ := strings.Cut(body[:min(len(body), maxCommandLine)], "\n")
+	for !utf8.ValidString(line) { // cut within a character, or none of GitHub's
+		line = strings.ToValidUTF8(line, "")
+	}
+	return strings.TrimRight(line, " \t\r")
+}
