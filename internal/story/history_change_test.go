@@ -68,8 +68,8 @@ type changeState struct {
 	carried  []bool // by reviewer: it approved an earlier head, which changes the same, and nothing came since
 	judged   []judgedTruth
 	asked    []quorum.Action // requests that we made on this head and base
-	requests int
 	commands int
+	replied  []int64 // commands that we answered
 }
 
 func newChangeState(first change, p *quorum.Policy) changeState {

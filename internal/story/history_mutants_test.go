@@ -4,6 +4,7 @@ package story_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -178,6 +179,43 @@ var mutants = map[string]mutant{
 	})},
 	"a lane without review hears no person": {passIsEarned, laneWorld(), mutateFacts(func(_ *quorum.Policy, _ []quorum.Ballot, f *quorum.Facts) {
 		f.Against = nil
+	})},
+
+	// Of people's words.
+	"anybody may accept": {noStands, commandWorld(), mutateSnapshot(func(_ *quorum.Policy, s *quorum.Snapshot) {
+		s.Permissions = map[string]quorum.Permission{"bob": quorum.Admin, "dave": quorum.Admin, "mallory": quorum.Admin}
+	})},
+	"the author may accept": {noStands, commandWorld(), mutateSnapshot(func(_ *quorum.Policy, s *quorum.Snapshot) {
+		s.PR.Author, s.Pushes = passer, []quorum.Push{{After: s.PR.Head, Actor: passer, At: opened}}
+		s.Commits = slices.Repeat([]quorum.Commit{{SHA: s.PR.Head, People: []quorum.Account{passer}}}, len(s.Commits))
+		s.Timeline = slices.DeleteFunc(slices.Clone(s.Timeline), func(e quorum.Event) bool { return e.Kind == quorum.ForcePushed })
+	})},
+	"an edited command is heard": {noStands, commandWorld(), mutateSnapshot(func(_ *quorum.Policy, s *quorum.Snapshot) {
+		s.Comments = slices.Clone(s.Comments)
+		for i := range s.Comments {
+			s.Comments[i].Edited = time.Time{}
+		}
+	})},
+	"an accept of another head is heard": {diffStaysRed, commandWorld(), mutateSnapshot(func(_ *quorum.Policy, s *quorum.Snapshot) {
+		s.Comments = slices.Clone(s.Comments)
+		for i := range s.Comments {
+			if t := &s.Comments[i]; strings.HasPrefix(t.Body, "/review-coordinator accept") {
+				t.Body = "/review-coordinator accept " + s.PR.Head + " it is fine"
+			}
+		}
+	})},
+	"an accept ends what comes after it": {noStands, commandWorld(), mutateRecord(func(rec *quorum.Record) {
+		for i := range rec.Commands {
+			rec.Commands[i].Until = rec.Commands[i].At.Add(time.Hour)
+		}
+	})},
+	"an accept ends what no check has named": {diffStaysRed, commandWorld(), mutateInherited(func(rec *quorum.Record) {
+		for i := range rec.Objections {
+			rec.Objections[i].Named = rec.Objections[i].At
+		}
+	})},
+	"a command is carried out again and again": {nothingTwice, commandWorld(), mutateRecord(func(rec *quorum.Record) {
+		rec.Intents = slices.DeleteFunc(rec.Intents, func(in quorum.Intent) bool { return in.Command != 0 })
 	})},
 
 	// Of people and families.

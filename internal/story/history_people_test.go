@@ -128,6 +128,14 @@ func commandMoves(add addMove, p *quorum.Policy) {
 		st.accept()
 		return true
 	})
+	add("alice rebases, and bob accepts what no look has named", func(st *modelState) bool {
+		if st.commands == maxCommands || !st.push(author, st.change) {
+			return false
+		}
+		st.now = st.now.Add(time.Second)
+		st.command(helper, "accept "+st.s.PR.Head[:7]+why)
+		return true
+	})
 	add("bob edits his command", func(st *modelState) bool {
 		t := st.lastCommand()
 		if t == nil || !t.Edited.IsZero() {

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/review-coordinator/coordinator/internal/evidence"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
@@ -149,7 +150,21 @@ func (w *walker) lookOnce(st *modelState, history []string, crash crashPoint) (a
 			w.cancel(st, a, history)
 		}
 	}
+	w.reply(st, effects.Replies, history)
 	return !effects.Empty()
+}
+
+// reply answers people's commands.
+func (w *walker) reply(st *modelState, replies []quorum.Reply, history []string) {
+	var done quorum.Receipt
+	for _, r := range replies {
+		if slices.Contains(st.replied, r.Command) {
+			w.fails(nothingTwice, history, "a command is answered twice")
+		}
+		done.Replied = append(done.Replied, r.Command)
+	}
+	st.replied = append(slices.Clip(st.replied), done.Replied...)
+	st.s.Record = evidence.Refuse(st.s.Record, done)
 }
 
 // observe returns the policy that holds for a pull request at that moment, and what is found of it, with what its head

@@ -236,7 +236,7 @@ func commandWorld() world {
 			{"b-status status fails", "bob accepts"},
 			{"b-status status fails", "alice pushes", "b-status status succeeds"},
 		},
-		shows: []string{"again"},
+		shows: []string{"accepted", "again"},
 	}
 }
 
