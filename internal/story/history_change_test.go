@@ -66,6 +66,7 @@ type changeState struct {
 	reroll   quorum.Reroll
 	carry    quorum.Carry
 	carried  []bool // by reviewer: it approved an earlier head, which changes the same, and nothing came since
+	kept     []bool // by reviewer: its approval is carried, and this head has never heard of it
 	judged   []judgedTruth
 	asked    []quorum.Action // requests that we made on this head and base
 	commands int
@@ -75,14 +76,15 @@ type changeState struct {
 func newChangeState(first change, p *quorum.Policy) changeState {
 	return changeState{
 		change: first, before: -1, hands: []string{author.Login}, reroll: p.Reroll, carry: p.Carry,
-		carried: make([]bool, len(p.Reviewers)), judged: make([]judgedTruth, len(p.Reviewers)),
+		carried: make([]bool, len(p.Reviewers)), kept: make([]bool, len(p.Reviewers)), judged: make([]judgedTruth, len(p.Reviewers)),
 	}
 }
 
 func (c *changeState) clone() changeState {
 	d := *c
 	d.heads, d.labels, d.hands = slices.Clone(c.heads), slices.Clone(c.labels), slices.Clone(c.hands)
-	d.carried, d.judged, d.asked = slices.Clone(c.carried), slices.Clone(c.judged), slices.Clone(c.asked)
+	d.carried, d.kept = slices.Clone(c.carried), slices.Clone(c.kept)
+	d.judged, d.asked = slices.Clone(c.judged), slices.Clone(c.asked)
 	return d
 }
 
@@ -125,7 +127,9 @@ func (st *modelState) moveTo(at int, by quorum.Account) {
 	old.said, old.superseded = st.said, st.superseded
 	to := st.heads[at]
 	isSame = to.change == st.change && st.carry == quorum.CarrySameDiff
+	isNew := to.record.Head == ""
 	for place := range st.carried {
+		st.kept[place] = isSame && isNew && (st.kept[place] || st.hasApproved(place))
 		st.carried[place] = isSame && (st.carried[place] || st.hasApproved(place))
 	}
 	if isForced := at < st.at || to.lines == st.change.lines || len(to.commits) <= len(st.s.Commits); isForced {
@@ -170,6 +174,7 @@ func (st *modelState) retarget(base string) bool {
 	clear(st.said)
 	clear(st.superseded)
 	clear(st.carried)
+	clear(st.kept)
 	for i := range st.heads {
 		st.heads[i].said, st.heads[i].superseded = make([]reviewerTruth, len(st.said)), make([]reviewerTruth, len(st.said))
 	}

@@ -310,7 +310,7 @@ func (w *world) moves(p *quorum.Policy) (all []move) {
 			isOwn := !strings.Contains(name, " by ") && !strings.HasSuffix(name, "is deleted")
 			add(name, func(st *modelState) bool {
 				done := do(st)
-				st.carried[i] = st.carried[i] && !(done && isOwn) // it says something on this head
+				st.begins(i, done && isOwn)
 				return done
 			})
 		}
@@ -345,6 +345,11 @@ func (w *world) moves(p *quorum.Policy) (all []move) {
 		return false
 	})
 	return all
+}
+
+// begins notes that a reviewer may have begun to work on this head, or said something about it: then nothing is carried.
+func (st *modelState) begins(place int, here bool) {
+	st.carried[place], st.kept[place] = st.carried[place] && !here, st.kept[place] && !here
 }
 
 // plainMoves are what people do where nothing more matters.
@@ -698,7 +703,7 @@ func (st *modelState) setStatus(place int, state string) quorum.TextRef {
 func (st *modelState) objectByStatus(place int) {
 	st.object(place, st.setStatus(place, "failure"), nil)
 	st.said[place] = reviewerTruth{no: true, counts: true}
-	st.carried[place] = false
+	st.begins(place, true)
 }
 
 func statusMoves(add addMove, place int, _ *quorum.Reviewer) {

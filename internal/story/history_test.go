@@ -183,7 +183,7 @@ func (w *walker) decide(p quorum.Policy, s quorum.Snapshot, now time.Time) quoru
 // request asks a reviewer for a review.
 func (w *walker) request(st *modelState, a quorum.Action, history []string) {
 	place := w.placeOf(a.Reviewer)
-	if st.carried[place] && !st.hasStanding(place) {
+	if st.kept[place] && !st.hasStanding(place) {
 		w.fails(nothingTwice, history, "%s is asked although its approval is carried", a.Reviewer)
 	}
 	if slices.ContainsFunc(st.asked, func(o quorum.Action) bool { return o.Reviewer == a.Reviewer && o.Attempt == a.Attempt }) {
@@ -231,7 +231,7 @@ func (w *walker) rerun(st *modelState, a quorum.Action, history []string) {
 	if said := st.said[place]; said.counts && said.yes && !said.no {
 		w.fails(nothingTwice, history, "%s is run again although it returned a verdict", a.Reviewer)
 	}
-	if st.carried[place] && !st.hasStanding(place) {
+	if st.kept[place] && !st.hasStanding(place) {
 		w.fails(nothingTwice, history, "%s is run again although its approval is carried", a.Reviewer)
 	}
 	st.runAgain(run, a, place)
@@ -251,7 +251,8 @@ func (st *modelState) runAgain(run *quorum.Run, a quorum.Action, place int) {
 	st.reruns = append(st.reruns, a)
 	run.Attempt++
 	st.beginAttempt(run, "in_progress")
-	st.said[place], st.carried[place] = reviewerTruth{since: st.now}, false
+	st.said[place] = reviewerTruth{since: st.now}
+	st.begins(place, true)
 }
 
 // cancel carries out a cancel.
