@@ -175,7 +175,8 @@ func (in *inheritance) takeOverAnswers(before *quorum.Record) {
 
 func (in *inheritance) indexOfObjection(o *quorum.Objection) int {
 	return slices.IndexFunc(in.rec.Objections, func(own quorum.Objection) bool {
-		return own.Reviewer == o.Reviewer && own.Base == o.Base && own.TextRef == o.TextRef && own.Run == o.Run && own.Attempt == o.Attempt
+		return own.Reviewer == o.Reviewer && own.Base == o.Base && own.TextRef == o.TextRef && own.Run == o.Run &&
+			own.Attempt == o.Attempt && own.At.Equal(o.At) // a check run may fail again after it was answered
 	})
 }
 

@@ -31,10 +31,9 @@ func PolicyFor(p quorum.Policy, s quorum.Snapshot) quorum.Policy {
 	out.Reviewers = slices.Clone(out.Reviewers)
 	for i := range out.Reviewers {
 		switch r := &out.Reviewers[i]; {
-		case r.Excused != "":
-		case c.whenOf(r) != holds:
+		case c.whenOf(r) != holds: // it tells more than the lane: not even who must judge again votes
 			r.Excused = quorum.ReasonWhen
-		case out.NeedsNoReview():
+		case r.Excused == "" && out.NeedsNoReview():
 			r.Excused = quorum.ReasonNoReview
 		}
 	}

@@ -292,8 +292,11 @@ func rememberObjection(rec *quorum.Record, s quorum.Snapshot, b quorum.Ballot) {
 const maxThreadObjections = 20
 
 // maxUnanswered is how many unanswered objections of each kind a reviewer has in the record, to a base: one in a
-// comment stands whatever its reviews say. Of threads there may be more.
-const maxUnanswered = 2
+// comment stands whatever its reviews say. Of threads there may be more, and of reviews, for people end them one by one.
+const (
+	maxUnanswered        = 2
+	maxUnansweredReviews = 10
+)
 
 func appendObjection(all []quorum.Objection, o quorum.Objection) []quorum.Objection {
 	if o.ID == 0 {
@@ -312,8 +315,14 @@ func appendObjection(all []quorum.Objection, o quorum.Objection) []quorum.Object
 			unanswered, newest = unanswered+1, i
 		}
 	}
-	if o.Kind != quorum.TextThread && unanswered >= maxUnanswered { // the first and the newest are kept
-		all[newest] = o
+	most := maxUnanswered
+	if o.Kind == quorum.TextReview {
+		most = maxUnansweredReviews
+	}
+	if o.Kind != quorum.TextThread && unanswered >= most { // the first and the newest are kept
+		if o.At.After(all[newest].At) {
+			all[newest] = o
+		}
 		return all
 	}
 	if o.Kind == quorum.TextThread && threads >= maxThreadObjections {

@@ -726,11 +726,13 @@ func (l *look) joinAnswers() {
 			l.snap.Earlier = append(l.snap.Earlier, k.sha)
 		}
 	}
+	var away []string
 	for _, e := range c.timeline {
 		if e.Kind == quorum.ForcePushed && e.From != l.snap.PR.Head && !slices.Contains(l.snap.Earlier, e.From) && e.From != "" {
-			l.snap.Earlier = append(l.snap.Earlier, e.From)
+			away = append(away, e.From)
 		}
 	}
+	l.snap.Earlier = append(away, l.snap.Earlier...) // the head before one that no force brought is a commit of the pull request
 	if l.f.client.Personal() {
 		for _, st := range l.snap.Statuses { // a status brings no suite
 			if st.Creator.Same(l.snap.Ours) && (l.snap.Arrived.IsZero() || st.At.Before(l.snap.Arrived)) &&

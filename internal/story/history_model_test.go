@@ -6,6 +6,7 @@ package story_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/evidence"
@@ -14,13 +15,18 @@ import (
 
 // product is what is under test. A mutant replaces one of its parts.
 type product struct {
-	judge    func(quorum.Policy, quorum.Snapshot) []quorum.Ballot
-	facts    func(quorum.Policy, quorum.Snapshot) quorum.Facts
-	decide   func(quorum.Policy, []quorum.Ballot, quorum.Facts, time.Time) quorum.Decision
-	remember func(quorum.Policy, quorum.Snapshot, quorum.Decision, time.Time) quorum.Record
+	policyFor func(quorum.Policy, quorum.Snapshot) quorum.Policy
+	inherit   func(quorum.Policy, quorum.Snapshot) quorum.Record
+	judge     func(quorum.Policy, quorum.Snapshot) []quorum.Ballot
+	facts     func(quorum.Policy, quorum.Snapshot) quorum.Facts
+	decide    func(quorum.Policy, []quorum.Ballot, quorum.Facts, time.Time) quorum.Decision
+	remember  func(quorum.Policy, quorum.Snapshot, quorum.Decision, time.Time) quorum.Record
 }
 
-var theProduct = product{judge: evidence.Judge, facts: evidence.Facts, decide: quorum.Decide, remember: evidence.Remember}
+var theProduct = product{
+	policyFor: evidence.PolicyFor, inherit: evidence.Inherit,
+	judge: evidence.Judge, facts: evidence.Facts, decide: quorum.Decide, remember: evidence.Remember,
+}
 
 // reviewerKind is how a reviewer of the model leaves its verdict.
 type reviewerKind int
@@ -52,6 +58,8 @@ var (
 	opened  = time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC)
 	author  = quorum.Account{Login: "alice", ID: 1}
 	helper  = quorum.Account{Login: "bob", ID: 2}
+	second  = quorum.Account{Login: "dave", ID: 6}
+	passer  = quorum.Account{Login: "mallory", ID: 7}
 	robot   = quorum.Account{Login: quorum.ActionsBot, ID: 3, Bot: true}
 	tidier  = quorum.Account{Login: "tidy[bot]", ID: 4, Bot: true}
 	ourself = quorum.Account{Login: "quorum[bot]", ID: 5, Bot: true}
@@ -60,7 +68,7 @@ var (
 // modelPolicy is a policy of need approvals by reviewers of these kinds.
 func modelPolicy(need int, kinds []reviewerKind) quorum.Policy {
 	p := quorum.Policy{
-		Check: "Review quorum", Mode: quorum.Enforce, Need: need, Grace: time.Minute, Deadline: 45 * time.Minute,
+		Check: "Review quorum", Mode: quorum.Enforce, Need: need, Families: quorum.AnyFamily, Reroll: quorum.RerollShown, Carry: quorum.CarryNone, Grace: time.Minute, Deadline: 45 * time.Minute,
 		EarlyStart: true, DraftsWait: true, StandIn: quorum.Write, Threads: quorum.ByOthers,
 		Retry: quorum.Retry{Max: 1, FastFail: 30 * time.Second, Backoff: time.Minute},
 	}
@@ -86,16 +94,18 @@ func modelPolicy(need int, kinds []reviewerKind) quorum.Policy {
 	return p
 }
 
-// An objectionTruth is a no that was said of a head against a base.
+// An objectionTruth is a no that was said of a head against a base, and so of every head that changes the same lines.
 type objectionTruth struct {
 	reviewer   int
 	at         time.Time
 	head, base string
+	lines      int
 	ref        quorum.TextRef
 	run        int64
 	attempt    int
 	seen       bool // a look saw it
-	answered   bool
+	answered   bool // by its reviewer, or
+	ended      bool // by a person who may
 }
 
 // A modelState is a pull request at one moment.
@@ -112,6 +122,7 @@ type modelState struct {
 	looked     bool
 	reruns     []quorum.Action // that we made
 	cancels    []int64         // runs that we cancelled
+	changeState
 }
 
 // A reviewerTruth is what a reviewer last said of this head and base.
@@ -122,26 +133,31 @@ type reviewerTruth struct {
 	earlier bool      // of an earlier run, which the newest, cancelled without a word, did not replace
 }
 
-func newModelState(p quorum.Policy, kinds []reviewerKind) *modelState {
+func newModelState(p *quorum.Policy, kinds []reviewerKind) *modelState {
+	first := change{path: codeFile}
 	pr := quorum.PullRequest{
 		PR: quorum.PR{Owner: model, Repo: "shop", Number: 7}, Title: "Round the totals", Head: headSHA(0), HeadRef: "feature", HeadRepo: "acme/shop",
-		BaseRef: mainBase, DefaultBranch: mainBase, Author: author, Created: opened, Commits: 1, Files: []quorum.File{{Path: "cart.go"}},
+		BaseRef: mainBase, DefaultBranch: mainBase, Author: author, Created: opened, Commits: 1, Files: first.files(), Diff: first.print(mainBase),
 	}
 	st := &modelState{
 		kinds: kinds, reviewers: p.Reviewers, now: opened, nextID: 100,
 		said: make([]reviewerTruth, len(p.Reviewers)), superseded: make([]reviewerTruth, len(p.Reviewers)),
+		changeState: newChangeState(first, p),
 	}
 	st.s = quorum.Snapshot{
 		PR: pr, File: quorum.PolicyFile{State: quorum.FileValid, Path: ".github/review-coordinator.yml", SHA: "p1"}, Gated: true, Arrived: opened,
-		Permissions: map[string]quorum.Permission{"bob": quorum.Write, "alice": quorum.Write}, Ours: ourself,
+		Permissions: map[string]quorum.Permission{"alice": quorum.Admin, "bob": quorum.Maintain, "dave": quorum.Write, "mallory": 0},
+		Ours:        ourself, Links: []string{},
 	}
 	st.s.SameBranch = []quorum.PullRequest{pr}
+	st.heads = []headTruth{{change: first, sha: pr.Head, arrived: opened}}
 	st.s.Commits = []quorum.Commit{{SHA: pr.Head, People: []quorum.Account{author}}}
+	st.heads[0].commits = st.s.Commits
 	st.s.Pushes = []quorum.Push{{After: pr.Head, Actor: author, At: opened}}
 	return st
 }
 
-func headSHA(n int) string { return fmt.Sprintf("%040x", 0xa1+n) }
+func headSHA(n int) string { return fmt.Sprintf("%07x%033x", 0xa1b2c00+n, n) }
 
 // clone copies what moves change.
 func (st *modelState) clone() *modelState {
@@ -151,6 +167,7 @@ func (st *modelState) clone() *modelState {
 	c.s.Checks, c.s.Statuses, c.s.Earlier = slices.Clone(st.s.Checks), slices.Clone(st.s.Statuses), slices.Clone(st.s.Earlier)
 	c.objections, c.said, c.reruns = slices.Clone(st.objections), slices.Clone(st.said), slices.Clone(st.reruns)
 	c.superseded, c.cancels = slices.Clone(st.superseded), slices.Clone(st.cancels)
+	c.changeState = st.changeState.clone()
 	return &c
 }
 
@@ -209,63 +226,69 @@ func (st *modelState) endRun(run *quorum.Run, conclusion string) {
 
 // object notes that a reviewer said no.
 func (st *modelState) object(place int, ref quorum.TextRef, run *quorum.Run) {
-	o := objectionTruth{reviewer: place, at: st.now, head: st.s.PR.Head, base: st.s.PR.BaseRef, ref: ref}
+	o := objectionTruth{reviewer: place, at: st.now, head: st.s.PR.Head, base: st.s.PR.BaseRef, lines: st.change.lines, ref: ref}
 	if run != nil {
 		o.run, o.attempt = run.ID, run.Attempt
 	}
 	st.objections = append(st.objections, o)
 }
 
-// end ends objections by a person's deed, whatever the base is now.
+// end ends objections by a person's deed, whatever the head and base are now.
 func (st *modelState) end(place int, isEnded func(o *objectionTruth) bool) {
 	for i := range st.objections {
-		if o := &st.objections[i]; o.reviewer == place && o.head == st.s.PR.Head && isEnded(o) {
-			o.answered = true
+		if o := &st.objections[i]; o.reviewer == place && isEnded(o) {
+			o.ended = true
 		}
 	}
 }
 
-// answer notes that a reviewer's objections to this head and base are answered: all of them that isAnswered names.
+// answer notes that a reviewer's objections to these lines and this base are answered: all of them that isAnswered
+// names. Where that takes a person's word nothing is.
 func (st *modelState) answer(place int, isAnswered func(o *objectionTruth) bool) {
 	for i := range st.objections {
 		o := &st.objections[i]
-		if o.reviewer == place && o.head == st.s.PR.Head && o.base == st.s.PR.BaseRef && isAnswered(o) {
+		if o.reviewer == place && st.isOfThis(o) && isAnswered(o) && st.reroll != quorum.RerollPerson {
 			o.answered = true
 		}
 	}
 }
 
-// isBeforeBase reports whether an objection was said before the newest change of the base: whatever its reviewer says
-// now is said anew.
-func (st *modelState) isBeforeBase(o *objectionTruth) bool {
-	return slices.ContainsFunc(st.s.Timeline, func(e quorum.Event) bool { return e.Kind == quorum.BaseChanged && !o.at.After(e.At) })
+// isOfThis reports whether an objection is to what this head changes, and against this base.
+func (st *modelState) isOfThis(o *objectionTruth) bool {
+	return o.lines == st.change.lines && o.base == st.s.PR.BaseRef
 }
 
-// standing are the places of the reviewers with an objection to this head and base that a look saw and nothing
-// answered.
-func (st *modelState) standing() (places []int) {
-	for _, o := range st.objections {
-		if o.seen && !o.answered && o.head == st.s.PR.Head && o.base == st.s.PR.BaseRef && !slices.Contains(places, o.reviewer) {
-			places = append(places, o.reviewer)
-		}
-	}
-	return places
+// isBeforeThis reports whether an objection was said on another head, or before the newest change of the base: whatever
+// its reviewer says now is said anew.
+func (st *modelState) isBeforeThis(o *objectionTruth) bool {
+	return o.head != st.s.PR.Head || slices.ContainsFunc(st.s.Timeline, func(e quorum.Event) bool { return e.Kind == quorum.BaseChanged && !o.at.After(e.At) })
 }
 
-// approvers counts the reviewers of whom it is true that their newest attempt approved and nothing took it back.
-func (st *modelState) approvers() (n int) {
-	standing := st.standing()
-	for place, said := range st.said {
-		counts := said.counts || !said.since.IsZero() && !st.now.Before(said.since.Add(modelTimeout)) // an attempt that does not end
-		approves := said.yes && !said.no && counts
-		if st.kinds[place] == byApp {
-			approves = st.appApproves(&st.reviewers[place])
-		}
-		if approves && !slices.Contains(standing, place) {
-			n++
+// standing are the objections to these lines and this base that a look saw and nothing answered.
+func (st *modelState) standing() (standing []*objectionTruth) {
+	for i := range st.objections {
+		if o := &st.objections[i]; o.seen && !o.answered && !o.ended && st.isOfThis(o) {
+			standing = append(standing, o)
 		}
 	}
-	return n
+	return standing
+}
+
+// hasStanding reports whether such an objection is a reviewer's.
+func (st *modelState) hasStanding(place int) bool {
+	return slices.ContainsFunc(st.standing(), func(o *objectionTruth) bool { return o.reviewer == place })
+}
+
+// hasApproved reports whether it is true of a reviewer that its newest attempt on this head approved and nothing took
+// it back.
+func (st *modelState) hasApproved(place int) bool {
+	said := &st.said[place]
+	counts := said.counts || !said.since.IsZero() && !st.now.Before(said.since.Add(modelTimeout)) // an attempt that does not end
+	approves := said.yes && !said.no && counts
+	if st.kinds[place] == byApp {
+		approves = st.appApproves(&st.reviewers[place])
+	}
+	return approves && !st.hasStanding(place)
 }
 
 // A move is one thing that may happen. It reports whether it can, now.
@@ -274,58 +297,42 @@ type move struct {
 	do   func(st *modelState) bool
 }
 
-// moves are all that may happen with reviewers of a policy.
-func moves(p *quorum.Policy, kinds []reviewerKind) (all []move) {
+// moves are all that may happen in a world with that policy.
+func (w *world) moves(p *quorum.Policy) (all []move) {
+	add := func(name string, do func(st *modelState) bool) { all = append(all, move{name, do}) }
 	for i := range p.Reviewers {
 		r := &p.Reviewers[i]
-		add := func(name string, do func(st *modelState) bool) { all = append(all, move{r.Name + " " + name, do}) }
-		switch kinds[i] {
+		addOwn := func(name string, do func(st *modelState) bool) {
+			name = r.Name + " " + name
+			if w.few != nil && !slices.ContainsFunc(w.few, func(end string) bool { return strings.HasSuffix(name, end) }) {
+				return
+			}
+			isOwn := !strings.Contains(name, " by ") && !strings.HasSuffix(name, "is deleted")
+			add(name, func(st *modelState) bool {
+				done := do(st)
+				st.begins(i, done && isOwn)
+				return done
+			})
+		}
+		switch w.kinds[i] {
 		case byWorkflowText:
-			runMoves(add, i, r)
-			textMoves(add, i, r)
+			runMoves(addOwn, i, r)
+			textMoves(addOwn, i, r)
 		case byConclusion:
-			runMoves(add, i, r)
+			runMoves(addOwn, i, r)
 		case byApp:
-			appMoves(add, i, r)
+			appMoves(addOwn, i, r)
 		case byCheck:
-			checkMoves(add, i, r)
+			checkMoves(addOwn, i, r)
 		case byStatus:
-			statusMoves(add, i, r)
+			statusMoves(addOwn, i, r)
 		}
 	}
-	add := func(name string, do func(st *modelState) bool) { all = append(all, move{name, do}) }
-	add("alice pushes", func(st *modelState) bool {
-		st.s.Earlier, st.s.Others = append(st.s.Earlier, st.s.PR.Head), append(st.s.Others, st.s.Runs...)
-		st.s.PR.Head = headSHA(len(st.s.Earlier))
-		st.s.Runs, st.s.Checks, st.s.Statuses, st.s.Record = nil, nil, nil, quorum.Record{}
-		st.s.Arrived, st.s.PR.Commits = st.now, st.s.PR.Commits+1
-		st.s.Commits = append(slices.Clone(st.s.Commits), quorum.Commit{SHA: st.s.PR.Head, People: []quorum.Account{author}})
-		st.s.Pushes = slices.Insert(slices.Clone(st.s.Pushes), 0, quorum.Push{After: st.s.PR.Head, Actor: author, At: st.now})
-		st.forget()
-		return len(st.s.Earlier) < 3
-	})
-	add("alice retargets", func(st *modelState) bool {
-		from, to := mainBase, otherBase
-		if st.s.PR.BaseRef == otherBase {
-			from, to = to, from
-		}
-		st.s.PR.BaseRef = to
-		st.s.Timeline = append(st.s.Timeline, quorum.Event{Kind: quorum.BaseChanged, At: st.now, Actor: author, From: from, To: to})
-		st.forget()
-		return true
-	})
-	add("alice closes and reopens", func(st *modelState) bool {
-		st.s.Timeline = append(st.s.Timeline,
-			quorum.Event{Kind: quorum.Closed, At: st.now, Actor: author}, quorum.Event{Kind: quorum.Reopened, At: st.now.Add(time.Second), Actor: author})
-		st.now = st.now.Add(time.Second)
-		return true
-	})
-	add("bob approves", func(st *modelState) bool {
-		st.s.Reviews = append(st.s.Reviews, quorum.Text{
-			TextRef: quorum.TextRef{Kind: quorum.TextReview, ID: st.newID()}, Author: helper, At: st.now, Commit: st.s.PR.Head, State: "APPROVED",
-		})
-		return true
-	})
+	if w.add == nil {
+		plainMoves(add)
+	} else {
+		w.add(add, p)
+	}
 	add("a minute passes", func(st *modelState) bool {
 		st.now = st.now.Add(time.Minute - moveTakes)
 		return true
@@ -340,10 +347,27 @@ func moves(p *quorum.Policy, kinds []reviewerKind) (all []move) {
 	return all
 }
 
-// forget says that what was said is not of this head and base.
-func (st *modelState) forget() {
-	clear(st.said)
-	clear(st.superseded)
+// begins notes that a reviewer may have begun to work on this head, or said something about it: then nothing is carried.
+func (st *modelState) begins(place int, here bool) {
+	st.carried[place], st.kept[place] = st.carried[place] && !here, st.kept[place] && !here
+}
+
+// plainMoves are what people do where nothing more matters.
+func plainMoves(add addMove) {
+	add("alice pushes", func(st *modelState) bool { return st.push(author, st.otherChange(codeFile)) })
+	add("alice retargets", func(st *modelState) bool {
+		if st.s.PR.BaseRef == otherBase {
+			return st.retarget(mainBase)
+		}
+		return st.retarget(otherBase)
+	})
+	add("alice closes and reopens", func(st *modelState) bool {
+		st.s.Timeline = append(st.s.Timeline,
+			quorum.Event{Kind: quorum.Closed, At: st.now, Actor: author}, quorum.Event{Kind: quorum.Reopened, At: st.now.Add(time.Second), Actor: author})
+		st.now = st.now.Add(time.Second)
+		return true
+	})
+	add("bob approves", func(st *modelState) bool { return st.review(helper, "APPROVED") })
 }
 
 // isAmbiguous reports whether a text that names no commit may come from another run than this one.
@@ -523,9 +547,9 @@ func textMoves(add addMove, place int, r *quorum.Reviewer) {
 	})
 }
 
-// hasObjected reports whether a text has objected to this head.
+// hasObjected reports whether a text has objected to what this head changes.
 func (st *modelState) hasObjected(ref quorum.TextRef) bool {
-	return slices.ContainsFunc(st.objections, func(o objectionTruth) bool { return o.ref == ref && o.head == st.s.PR.Head })
+	return slices.ContainsFunc(st.objections, func(o objectionTruth) bool { return o.ref == ref && o.lines == st.change.lines })
 }
 
 // dropUnseen drops an objection that no look saw: nobody can know of it any more.
@@ -542,7 +566,7 @@ func appMoves(add addMove, place int, r *quorum.Reviewer) {
 	}
 	add("approves", func(st *modelState) bool {
 		review(st, "APPROVED")
-		st.answer(place, func(o *objectionTruth) bool { return o.ref.Kind == quorum.TextReview || st.isBeforeBase(o) })
+		st.answer(place, func(o *objectionTruth) bool { return o.ref.Kind == quorum.TextReview || st.isBeforeThis(o) })
 		return true
 	})
 	add("requests changes", func(st *modelState) bool {
@@ -602,7 +626,7 @@ func appMoves(add addMove, place int, r *quorum.Reviewer) {
 			t.Body, t.Edited, t.Editor = fmt.Sprintf(format, r.Name), st.now, app
 			st.dropUnseen(t.TextRef)
 			if format == yesText {
-				st.answer(place, func(o *objectionTruth) bool { return o.ref == t.TextRef || st.isBeforeBase(o) })
+				st.answer(place, func(o *objectionTruth) bool { return o.ref == t.TextRef || st.isBeforeThis(o) })
 			}
 			return true
 		})
@@ -666,26 +690,34 @@ func checkMoves(add addMove, place int, r *quorum.Reviewer) {
 	})
 }
 
-func statusMoves(add addMove, place int, r *quorum.Reviewer) {
-	set := func(st *modelState, state string) quorum.TextRef {
-		id := st.newID()
-		st.s.Statuses = slices.Insert(st.s.Statuses, 0, quorum.Status{
-			ID: id, Context: r.Status, State: state, Creator: quorum.Account{Login: r.Author, ID: int64(50 + place), Bot: true}, At: st.now,
-		})
-		return quorum.TextRef{Kind: quorum.TextStatus, ID: id}
-	}
+// setStatus sets a reviewer's status of the head.
+func (st *modelState) setStatus(place int, state string) quorum.TextRef {
+	id, r := st.newID(), &st.reviewers[place]
+	st.s.Statuses = slices.Insert(slices.Clone(st.s.Statuses), 0, quorum.Status{
+		ID: id, Context: r.Status, State: state, Creator: quorum.Account{Login: r.Author, ID: int64(50 + place), Bot: true}, At: st.now,
+	})
+	return quorum.TextRef{Kind: quorum.TextStatus, ID: id}
+}
+
+// objectByStatus lets a reviewer's status fail.
+func (st *modelState) objectByStatus(place int) {
+	st.object(place, st.setStatus(place, "failure"), nil)
+	st.said[place] = reviewerTruth{no: true, counts: true}
+	st.begins(place, true)
+}
+
+func statusMoves(add addMove, place int, _ *quorum.Reviewer) {
 	add("status is pending", func(st *modelState) bool {
-		set(st, "pending")
+		st.setStatus(place, "pending")
 		st.said[place] = reviewerTruth{}
 		return true
 	})
 	add("status fails", func(st *modelState) bool {
-		st.object(place, set(st, "failure"), nil)
-		st.said[place] = reviewerTruth{no: true, counts: true}
+		st.objectByStatus(place)
 		return true
 	})
 	add("status succeeds", func(st *modelState) bool {
-		set(st, "success")
+		st.setStatus(place, "success")
 		st.said[place] = reviewerTruth{yes: true, counts: true}
 		st.answer(place, func(*objectionTruth) bool { return true })
 		return true

@@ -1,0 +1,264 @@
+package story_test
+
+// What the author and others do to the change itself, in the model: pushes that leave the diff as it was and pushes that
+// do not, ways back, other bases, labels. And what is true of votes then.
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/evidence"
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+const (
+	codeFile  = "cart.go"
+	docsFile  = "docs/intro.md"
+	rulesFile = "docs/rules/review.md" // guarded
+	maxHeads  = 4                      // of a history
+)
+
+// A change is what a head changes.
+type change struct {
+	lines int // equal where the same lines are added and removed
+	tree  int // of such heads, equal where modes and blobs are the same, too
+	path  string
+}
+
+func (c change) files() []quorum.File { return []quorum.File{{Path: c.path}} }
+
+// print is the diff's, against a base.
+func (c change) print(base string) quorum.DiffPrint {
+	return quorum.DiffPrint{Lines: fmt.Sprintf("lines%d", c.lines), Tree: fmt.Sprintf("tree%d.%d.%s", c.lines, c.tree, base)}
+}
+
+// A headTruth is a head that the pull request has or had, with what GitHub and our check hold of it while it has another
+// one.
+type headTruth struct {
+	change
+	sha              string
+	arrived          time.Time
+	commits          []quorum.Commit
+	runs             []quorum.Run
+	checks           []quorum.CheckRun
+	statuses         []quorum.Status
+	record           quorum.Record
+	said, superseded []reviewerTruth
+}
+
+// A judgedTruth is the verdict that a reviewer gave last, on whatever head.
+type judgedTruth struct {
+	no    bool
+	lines int
+	again string // the head on which it was given because one before it was a no
+}
+
+// changeState is what is true of a pull request's change.
+type changeState struct {
+	change
+	heads    []headTruth
+	at       int // which of them it has
+	before   int // which it had before; -1: none
+	changes  int // different lines and trees so far
+	labels   []string
+	hands    []string // logins of who had a hand in the change
+	reroll   quorum.Reroll
+	carry    quorum.Carry
+	carried  []bool // by reviewer: it approved an earlier head, which changes the same, and nothing came since
+	kept     []bool // by reviewer: its approval is carried, and this head has never heard of it
+	judged   []judgedTruth
+	asked    []quorum.Action // requests that we made on this head and base
+	commands int
+	replied  []int64 // commands that we answered
+}
+
+func newChangeState(first change, p *quorum.Policy) changeState {
+	return changeState{
+		change: first, before: -1, hands: []string{author.Login}, reroll: p.Reroll, carry: p.Carry,
+		carried: make([]bool, len(p.Reviewers)), kept: make([]bool, len(p.Reviewers)), judged: make([]judgedTruth, len(p.Reviewers)),
+	}
+}
+
+func (c *changeState) clone() changeState {
+	d := *c
+	d.heads, d.labels, d.hands = slices.Clone(c.heads), slices.Clone(c.labels), slices.Clone(c.hands)
+	d.carried, d.kept = slices.Clone(c.carried), slices.Clone(c.kept)
+	d.judged, d.asked = slices.Clone(c.judged), slices.Clone(c.asked)
+	return d
+}
+
+// otherChange is a change of lines that no head has had.
+func (c *changeState) otherChange(path string) change {
+	return change{lines: c.changes + 1, path: path}
+}
+
+// push gives the pull request a new head. Where it changes the same lines, it was a rebase: its commits are made anew.
+func (st *modelState) push(by quorum.Account, to change) bool {
+	if len(st.heads) == maxHeads {
+		return false
+	}
+	commit := quorum.Commit{SHA: headSHA(len(st.heads)), People: []quorum.Account{by}}
+	commits := []quorum.Commit{commit}
+	if isRebase := to.lines == st.change.lines; !isRebase {
+		commits = append(slices.Clone(st.s.Commits), commit)
+	}
+	st.heads = append(st.heads, headTruth{
+		change: to, sha: commit.SHA, arrived: st.now, commits: commits,
+		said: make([]reviewerTruth, len(st.said)), superseded: make([]reviewerTruth, len(st.said)),
+	})
+	st.moveTo(len(st.heads)-1, by)
+	return true
+}
+
+// forceBack gives the pull request its first head again.
+func (st *modelState) forceBack(by quorum.Account) bool {
+	if st.at == 0 {
+		return false
+	}
+	st.moveTo(0, by)
+	return true
+}
+
+// moveTo gives the pull request one of its heads.
+func (st *modelState) moveTo(at int, by quorum.Account) {
+	old, isSame := &st.heads[st.at], false
+	old.runs, old.checks, old.statuses, old.record = st.s.Runs, st.s.Checks, st.s.Statuses, st.s.Record
+	old.said, old.superseded = st.said, st.superseded
+	to := st.heads[at]
+	isSame = to.change == st.change && st.carry == quorum.CarrySameDiff
+	isNew := to.record.Head == ""
+	for place := range st.carried {
+		st.kept[place] = isSame && isNew && (st.kept[place] || st.hasApproved(place))
+		st.carried[place] = isSame && (st.carried[place] || st.hasApproved(place))
+	}
+	if isForced := at < st.at || to.lines == st.change.lines || len(to.commits) <= len(st.s.Commits); isForced {
+		st.s.Timeline = append(st.s.Timeline, quorum.Event{Kind: quorum.ForcePushed, At: st.now, Actor: by, From: old.sha, To: to.sha})
+	}
+	st.s.Pushes = slices.Insert(slices.Clone(st.s.Pushes), 0, quorum.Push{Before: old.sha, After: to.sha, Actor: by, At: st.now})
+	st.before, st.at, st.change, st.changes = st.at, at, to.change, max(st.changes, to.lines)
+	st.asked = nil
+	if !slices.Contains(st.hands, by.Login) {
+		st.hands = append(slices.Clip(st.hands), by.Login)
+	}
+	st.s.PR.Head, st.s.PR.Files, st.s.PR.Diff = to.sha, to.files(), to.print(st.s.PR.BaseRef)
+	st.s.Commits, st.s.PR.Commits, st.s.Arrived = to.commits, len(to.commits), to.arrived
+	st.s.Runs, st.s.Checks, st.s.Statuses, st.s.Record = slices.Clone(to.runs), slices.Clone(to.checks), slices.Clone(to.statuses), to.record
+	st.said, st.superseded = slices.Clone(to.said), slices.Clone(to.superseded)
+	st.s.Earlier, st.s.Others = nil, nil
+	var ancestors []string
+	for i := range st.heads {
+		h := &st.heads[i]
+		isAncestor := slices.ContainsFunc(to.commits, func(c quorum.Commit) bool { return c.SHA == h.sha })
+		switch {
+		case i == at:
+			continue
+		case isAncestor:
+			ancestors = append(ancestors, h.sha)
+		default:
+			st.s.Earlier = append(st.s.Earlier, h.sha)
+		}
+		st.s.Others = append(st.s.Others, h.runs...)
+	}
+	st.s.Earlier = append(st.s.Earlier, ancestors...)
+}
+
+// retarget gives the pull request another base: nothing that was said of any head is of this base.
+func (st *modelState) retarget(base string) bool {
+	from := st.s.PR.BaseRef
+	if from == base {
+		return false
+	}
+	st.s.PR.BaseRef, st.s.PR.Diff, st.s.Gated = base, st.change.print(base), base == mainBase
+	st.s.Timeline = append(st.s.Timeline, quorum.Event{Kind: quorum.BaseChanged, At: st.now, Actor: author, From: from, To: base})
+	clear(st.said)
+	clear(st.superseded)
+	clear(st.carried)
+	clear(st.kept)
+	for i := range st.heads {
+		st.heads[i].said, st.heads[i].superseded = make([]reviewerTruth, len(st.said)), make([]reviewerTruth, len(st.said))
+	}
+	st.asked = nil
+	return true
+}
+
+// setLabel sets or removes a label.
+func (st *modelState) setLabel(label string) {
+	if i := slices.Index(st.labels, label); i >= 0 {
+		st.labels = slices.Delete(slices.Clone(st.labels), i, i+1)
+	} else {
+		st.labels = append(slices.Clip(st.labels), label)
+	}
+	st.s.PR.Labels = st.labels
+}
+
+// snapshot is what a look at a moment finds: the record of the head before, too, where this head's has not inherited
+// from it.
+func (st *modelState) snapshot(at time.Time) quorum.Snapshot {
+	s := st.s
+	s.Began = at
+	heads, left := evidence.HeadsBefore(s)
+	if evidence.HasInherited(s, left) {
+		return s
+	}
+	for _, sha := range heads {
+		i := slices.IndexFunc(st.heads, func(h headTruth) bool { return h.sha == sha })
+		if st.heads[i].record.Head != "" {
+			s.Before, s.BeforeHead = st.heads[i].record, sha
+			return s
+		}
+	}
+	return s
+}
+
+// noteVerdicts notes what each reviewer judged last, as a look sees it.
+func (st *modelState) noteVerdicts() {
+	for place := range st.judged {
+		again := ""
+		if st.mustJudge(place) {
+			again = st.s.PR.Head
+		}
+		switch {
+		case slices.ContainsFunc(st.standing(), func(o *objectionTruth) bool { return o.reviewer == place && o.head == st.s.PR.Head }):
+			st.judged[place] = judgedTruth{no: true, lines: st.change.lines, again: again}
+		case st.hasApproved(place):
+			st.judged[place] = judgedTruth{lines: st.change.lines, again: again}
+		case slices.ContainsFunc(st.objections, func(o objectionTruth) bool { return o.reviewer == place && o.ended }):
+			st.judged[place].no = false // a person's word was enough
+		}
+	}
+}
+
+// mustJudge reports whether a reviewer objected to the last head that it judged before this one, which changes something
+// else.
+func (st *modelState) mustJudge(place int) bool {
+	j := &st.judged[place]
+	return j.no && j.lines != st.change.lines || j.again == st.s.PR.Head
+}
+
+// approves reports whether it is true of a reviewer that it approves this head, or one that changes the same.
+func (st *modelState) approves(place int) bool {
+	return st.hasApproved(place) || st.carried[place] && !st.hasStanding(place)
+}
+
+// hasObjectedToThis reports whether a reviewer has objected to this head, or to what it changes, answered or not.
+func (st *modelState) hasObjectedToThis(place int) bool {
+	return slices.ContainsFunc(st.objections, func(o objectionTruth) bool {
+		return o.reviewer == place && o.seen && (o.head == st.s.PR.Head || st.isOfThis(&o))
+	})
+}
+
+// changeMoves are what the author does to the change.
+func changeMoves(add addMove) {
+	add("alice rebases", func(st *modelState) bool { return st.push(author, st.change) })
+	add("alice pushes another mode", func(st *modelState) bool {
+		to := st.change
+		to.tree++
+		return st.push(author, to)
+	})
+	add("alice pushes", func(st *modelState) bool { return st.push(author, st.otherChange(codeFile)) })
+	add("alice pushes the first change", func(st *modelState) bool {
+		return st.change.lines != st.heads[0].lines && st.push(author, st.heads[0].change)
+	})
+	add("alice forces back to the first head", func(st *modelState) bool { return st.forceBack(author) })
+}

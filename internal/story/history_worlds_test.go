@@ -1,0 +1,267 @@
+package story_test
+
+// The policies whose histories are walked through, each with the moves that matter to it, and what truly holds in them
+// for a pull request.
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// A world is a policy with what may happen under it.
+type world struct {
+	name   string
+	need   int
+	kinds  []reviewerKind
+	depth  int                                 // of the histories that are walked through, at most
+	shape  func(p *quorum.Policy)              // what the policy asks beside need
+	few    []string                            // ends of the reviewers' moves; none: all of them, and those of plain worlds
+	add    func(add addMove, p *quorum.Policy) // further moves
+	laneOf func(st *modelState) laneTruth      // nil: that of the top level
+	told   [][]string                          // further beginnings
+	shows  []string                            // kinds of passes that there must be
+}
+
+// anyDepth is for worlds whose histories are walked through as far as the flag says.
+const anyDepth = 100
+
+// plainWorld has reviewers of these kinds and asks for need approvals of any of them.
+func plainWorld(need int, kinds ...reviewerKind) world {
+	var names []string
+	for _, k := range kinds {
+		names = append(names, kindNames[k])
+	}
+	w := world{name: strings.Join(names, "+"), need: need, kinds: kinds, depth: anyDepth}
+	if need > 1 {
+		w.name, w.depth = w.name+" both", 1
+	}
+	return w
+}
+
+// policy is the world's.
+func (w *world) policy() quorum.Policy {
+	p := modelPolicy(w.need, w.kinds)
+	if w.shape != nil {
+		w.shape(&p)
+	}
+	return p
+}
+
+// A laneTruth is what truly holds for a pull request.
+type laneTruth struct {
+	name   string
+	rules  []quorum.NeedRule
+	people int
+	votes  func(place int) bool // nil: everybody
+}
+
+// needOf is how many of so many voters must approve.
+func (l *laneTruth) needOf(voters int) (need int) {
+	for _, rule := range l.rules {
+		switch rule.Share {
+		case quorum.ByNumber:
+			need = max(need, rule.Count)
+		case quorum.Majority:
+			need = max(need, voters/2+1)
+		case quorum.All:
+			need = max(need, voters, 1)
+		case quorum.NoReview:
+		}
+	}
+	return need
+}
+
+// topLevel is what holds where no lane does.
+func topLevel(p *quorum.Policy) laneTruth {
+	rules := p.Rules
+	if len(rules) == 0 {
+		rules = byNumber(p.Need)
+	}
+	return laneTruth{rules: rules, people: p.People}
+}
+
+func byNumber(n int) []quorum.NeedRule { return []quorum.NeedRule{{Share: quorum.ByNumber, Count: n}} }
+
+// The moves by which reviewers of few words say yes and no.
+var (
+	fewWords  = []string{" starts", " says yes", " says no", " ends as success", " approves", " requests changes", " fails", " succeeds"}
+	moreWords = append(slices.Clip(fewWords), " text is edited into a yes by a workflow", " text is deleted", " opens a thread",
+		" threads are resolved by bob", " threads are resolved by alice", " review is dismissed by bob", " review is dismissed by alice")
+)
+
+// carryWorld has pushes that change nothing.
+func carryWorld() world {
+	return world{
+		name: "carry", need: 1, kinds: []reviewerKind{byWorkflowText, byApp}, depth: anyDepth, few: moreWords,
+		shape: func(p *quorum.Policy) { p.Carry = quorum.CarrySameDiff },
+		add: func(add addMove, _ *quorum.Policy) {
+			changeMoves(add)
+			retargetMoves(add, mainBase, otherBase)
+		},
+		told: [][]string{
+			{"b-app requests changes", "alice pushes"},
+			{"b-app approves", "alice rebases", "alice forces back to the first head"},
+			{"alice rebases", "alice forces back to the first head", "b-app requests changes"},
+			{"alice rebases", "alice forces back to the first head", "alice rebases", "b-app requests changes"},
+		},
+		shows: []string{"carried", "again"},
+	}
+}
+
+// askWorld has a reviewer that is asked at the start, beside pushes that change nothing.
+func askWorld() world {
+	return world{
+		name: "carry, asked", need: 2, kinds: []reviewerKind{byApp, byStatus}, depth: anyDepth, few: fewWords,
+		shape: func(p *quorum.Policy) {
+			p.Carry = quorum.CarrySameDiff
+			p.Reviewers[0].Request = quorum.Request{Comment: "@a-app review", AtStart: true}
+		},
+		add:   func(add addMove, _ *quorum.Policy) { changeMoves(add) },
+		shows: []string{"carried"},
+	}
+}
+
+const (
+	strictLabel = "security"
+	laxLabel    = "trivial"
+	otherBranch = "release-1"
+)
+
+// laneWorld has lanes that documentation, a base and labels choose, and a reviewer that judges code alone.
+func laneWorld() world {
+	none := quorum.NeedRule{Share: quorum.NoReview}
+	all := quorum.NeedRule{Share: quorum.All}
+	one := 1
+	return world{
+		name: "lanes", need: 2, kinds: []reviewerKind{byStatus, byApp}, depth: anyDepth, few: fewWords,
+		shape: func(p *quorum.Policy) {
+			p.Rules, p.Guard = byNumber(2), []string{"docs/rules/**"}
+			p.Reviewers[1].When = quorum.Condition{Paths: []string{"**.go"}}
+			p.Lanes = []quorum.Lane{
+				{Name: "trivial", If: quorum.Condition{Labels: []string{laxLabel}}, Laxer: true, Need: &none},
+				{Name: "docs", Why: "docs only", If: quorum.Condition{Paths: []string{"docs/**"}}, Laxer: true, Need: &none},
+				{Name: "release", If: quorum.Condition{Base: []string{"release-*"}}, Laxer: true, Need: &none},
+				{Name: "security", If: quorum.Condition{Labels: []string{strictLabel}}, Need: &all, People: &one},
+				{Name: "stable", If: quorum.Condition{Base: []string{otherBase}}, Laxer: true, Need: &byNumber(1)[0], Voters: []string{"a-status"}},
+			}
+		},
+		add: func(add addMove, _ *quorum.Policy) {
+			add("alice pushes", func(st *modelState) bool { return st.push(author, st.otherChange(codeFile)) })
+			add("alice pushes documentation", func(st *modelState) bool { return st.push(author, st.otherChange(docsFile)) })
+			add("alice pushes a guarded file", func(st *modelState) bool { return st.push(author, st.otherChange(rulesFile)) })
+			add("alice forces back to the first head", func(st *modelState) bool { return st.forceBack(author) })
+			for _, label := range []string{strictLabel, laxLabel} {
+				add("carol turns "+label, func(st *modelState) bool {
+					st.setLabel(label)
+					return true
+				})
+			}
+			retargetMoves(add, mainBase, otherBase, otherBranch)
+			add("bob approves", func(st *modelState) bool { return st.review(helper, "APPROVED") })
+			add("bob requests changes", func(st *modelState) bool { return st.review(helper, "CHANGES_REQUESTED") })
+		},
+		laneOf: laneOfLaneWorld,
+		told: [][]string{
+			{"alice pushes documentation", "a-status status fails"},
+			{"b-app requests changes", "alice pushes documentation"},
+			{"b-app requests changes", "alice retargets to " + otherBase, "alice pushes"},
+			{"carol turns " + strictLabel, "a-status status succeeds", "b-app approves"},
+		},
+		shows: []string{"no review", "by lane", "by label", "stand-in", "again"},
+	}
+}
+
+// laneOfLaneWorld says in which lane a pull request of that world is.
+func laneOfLaneWorld(st *modelState) laneTruth {
+	l := laneTruth{rules: byNumber(2)}
+	isCode := st.change.path == codeFile
+	l.votes = func(place int) bool { return place == 0 || isCode }
+	switch base := st.s.PR.BaseRef; {
+	case st.change.path == docsFile && base == mainBase:
+		l.name, l.rules = "docs", nil
+	case base == otherBase && st.change.path != rulesFile:
+		l.name, l.rules = "stable", byNumber(1)
+		l.votes = func(place int) bool { return place == 0 }
+	}
+	if slices.Contains(st.labels, strictLabel) {
+		l.rules, l.people = append(l.rules, quorum.NeedRule{Share: quorum.All}), 1
+	}
+	return l
+}
+
+// peopleWorld asks for a person beside the reviewers.
+func peopleWorld() world {
+	return world{
+		name: "people", need: 1, kinds: []reviewerKind{byStatus}, depth: anyDepth, few: fewWords,
+		shape: func(p *quorum.Policy) { p.People = 1 },
+		add: func(add addMove, _ *quorum.Policy) {
+			peopleMoves(add)
+			add("alice rebases", func(st *modelState) bool { return st.push(author, st.change) })
+			retargetMoves(add, mainBase, otherBase)
+		},
+		told:  [][]string{{"bob approves", "a-status status fails"}, {"a-status status succeeds", "bob approves", "alice rebases"}},
+		shows: []string{"people", "stand-in"},
+	}
+}
+
+// familyWorld counts two reviewers as one.
+func familyWorld() world {
+	return world{
+		name: "families", need: 2, kinds: []reviewerKind{byStatus, byCheck, byApp}, depth: anyDepth, few: fewWords,
+		shape: func(p *quorum.Policy) {
+			p.Families = quorum.DistinctFamily
+			p.Reviewers[0].Family, p.Reviewers[1].Family = "maker", "maker"
+		},
+		add: func(add addMove, _ *quorum.Policy) {
+			add("alice rebases", func(st *modelState) bool { return st.push(author, st.change) })
+		},
+		shows: []string{"reviewers"},
+	}
+}
+
+// commandWorld has people's commands, and takes a person's word for a second answer.
+func commandWorld() world {
+	return world{
+		name: "commands", need: 1, kinds: []reviewerKind{byWorkflowText, byStatus}, depth: anyDepth, few: fewWords,
+		shape: func(p *quorum.Policy) { p.Override, p.Reroll = quorum.Maintain, quorum.RerollPerson },
+		add: func(add addMove, p *quorum.Policy) {
+			commandMoves(add, p)
+			changeMoves(add)
+			retargetMoves(add, mainBase, otherBase)
+		},
+		told: [][]string{
+			{"b-status status fails", "b-status status succeeds"},
+			{"b-status status fails", "bob accepts"},
+			{"b-status status fails", "alice pushes", "b-status status succeeds"},
+		},
+		shows: []string{"accepted", "again"},
+	}
+}
+
+// retargetMoves let the author choose one of these bases.
+func retargetMoves(add addMove, bases ...string) {
+	for _, base := range bases {
+		add("alice retargets to "+base, func(st *modelState) bool { return st.retarget(base) })
+	}
+}
+
+// worlds are those whose histories are walked through.
+func worlds() []world {
+	return []world{
+		plainWorld(1, byWorkflowText),
+		plainWorld(1, byConclusion),
+		plainWorld(1, byApp),
+		plainWorld(1, byWorkflowText, byWorkflowText),
+		plainWorld(1, byApp, byWorkflowText),
+		plainWorld(1, byConclusion, byWorkflowText),
+		plainWorld(1, byCheck, byStatus),
+		// Of these only a sample is walked through: two approvals are needed, and there may be three reviewers.
+		plainWorld(2, byWorkflowText, byWorkflowText),
+		plainWorld(2, byApp, byWorkflowText),
+		plainWorld(2, byWorkflowText, byWorkflowText, byApp),
+		plainWorld(2, byConclusion, byWorkflowText, byStatus),
+		carryWorld(), askWorld(), laneWorld(), peopleWorld(), familyWorld(), commandWorld(),
+	}
+}
