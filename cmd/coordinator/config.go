@@ -28,8 +28,8 @@ type configCheckCmd struct {
 // Help is shown by coordinator config check --help.
 func (configCheckCmd) Help() string {
 	return `Every mistake is shown with its line, a caret and a hint; the exit code is then 2. Otherwise it says who votes, how many
-approvals are needed and how long is waited for them, and warns of what is likely to be regretted. In a repository's
-folder it also says what no guard covers: files that a reviewer's workflow names, and guarded names that are links.
+approvals are needed, what each lane asks and how long is waited, and warns of what is likely to be regretted. In a
+repository's folder it also says what no guard covers: files that a reviewer's workflow names, guarded names that are links.
 
 Examples:
 
@@ -154,7 +154,10 @@ func describePolicy(path string, p quorum.Policy) string {
 	}
 	b.WriteByte('\n')
 	for _, r := range p.Reviewers {
-		fmt.Fprintf(&b, "  %-8s %s: %s, %s for each attempt%s\n", roleOf(r), r.Name, sourceOf(r), config.Duration(r.Timeout), describeVote(r))
+		fmt.Fprintf(
+			&b, "  %-8s %s: %s, %s for each attempt%s\n",
+			roleOf(r), r.Name, sourceOf(r), config.Duration(r.Timeout), describeVote(r),
+		)
 	}
 	b.WriteString(describeLanes(p))
 	fmt.Fprintf(

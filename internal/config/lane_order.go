@@ -24,7 +24,8 @@ func (c *laneChecker) warnOfLanesAbove(i int) {
 			c.idle[i] = true
 			c.warnKey(
 				laneKey(i)+".if",
-				fmt.Sprintf("nothing can reach %s: %s above it takes every pull request that it is for", lanePhrase(lane.Name), lanePhrase(above.Name)),
+				fmt.Sprintf("nothing can reach %s: %s above it takes every pull request that it is for",
+					lanePhrase(lane.Name), lanePhrase(above.Name)),
 				fmt.Sprintf("move %s above %s, or remove it", quoteText(lane.Name), quoteText(above.Name)),
 			)
 			return
@@ -49,10 +50,14 @@ func (c *laneChecker) warnOfLanesAbove(i int) {
 	}
 }
 
-// mayCompare reports whether there is time to compare two conditions.
+// mayCompare reports whether there is time to compare two conditions: it takes time in proportion to the patterns of both.
 func (c *laneChecker) mayCompare(a, b quorum.Condition) bool {
-	c.left -= (len(a.Paths)+len(a.AnyPath)+1)*(len(b.Paths)+len(b.AnyPath)+1) + len(a.Base)*len(b.Base)
+	c.left -= patternBytes(a) * patternBytes(b)
 	return c.left >= 0
+}
+
+func patternBytes(c quorum.Condition) int {
+	return 1 + len(strings.Join(slices.Concat(c.Paths, c.AnyPath, c.Base), " "))
 }
 
 // keysThatHide returns the keys in which a lane asks less than one below it, but for the waits.

@@ -17,11 +17,11 @@ import (
 type laneChecker struct {
 	policyResolver
 	policy quorum.Policy
-	left   int          // how many more pairs of patterns are compared: a file may try to be a burden
+	left   int          // how much more is compared: a file may try to be a burden
 	idle   map[int]bool // lanes that nothing can reach
 }
 
-const maxComparisons = 5_000
+const maxComparisons = 2_000_000 // bytes of one condition's patterns times those of another
 
 // warnOfLanes warns of lanes, and of the conditions of reviewers.
 func (c *laneChecker) warnOfLanes() {
@@ -125,7 +125,8 @@ func (c *laneChecker) warnOfLaneWaits(key string, lane *quorum.Lane) {
 		}
 		c.warnKey(
 			key+"."+at,
-			fmt.Sprintf("in this lane %s (%s) is longer than deadline (%s), which ends everything", wait.name, Duration(wait.holds), Duration(p.Deadline)),
+			fmt.Sprintf("in this lane %s (%s) is longer than deadline (%s), which ends everything",
+				wait.name, Duration(wait.holds), Duration(p.Deadline)),
 			"shorten "+wait.name+" or lengthen deadline",
 		)
 	}
@@ -141,10 +142,9 @@ func (c *laneChecker) warnOfLaneWaits(key string, lane *quorum.Lane) {
 // warnOfUselessKeys warns of the keys of a lane that labels or size choose: what does not ask for more than some other
 // lane, or the top level, counts for nothing there.
 func (c *laneChecker) warnOfUselessKeys(key string, lane *quorum.Lane) {
-	useful := 0
-	for _, own := range c.keysThatAdd(lane) {
+	keys := c.keysThatAdd(lane)
+	for _, own := range keys {
 		if own.adds {
-			useful++
 			continue
 		}
 		hint := "remove it, or ask for more"
@@ -157,8 +157,12 @@ func (c *laneChecker) warnOfUselessKeys(key string, lane *quorum.Lane) {
 			hint,
 		)
 	}
-	if useful == 0 {
-		c.warnKey(key, lanePhrase(lane.Name)+" changes nothing: no key of it asks for more than what holds without it", "add people:, or a larger quorum:")
+	if len(keys) == 0 {
+		c.warnKey(
+			key,
+			lanePhrase(lane.Name)+" changes nothing: it has no key that asks for more",
+			"add people:, or a larger quorum:",
+		)
 	}
 }
 
@@ -193,7 +197,7 @@ func (c *laneChecker) keysThatAdd(lane *quorum.Lane) (keys []laneKeyUse) {
 	add("early_start", lane.EarlyStart != nil, never)
 	add("stand_in", lane.StandIn != nil, func(p quorum.Policy) bool { return p.StandIn.IsWider(*lane.StandIn) })
 	add("override", lane.Override != nil, func(p quorum.Policy) bool { return p.Override.IsWider(*lane.Override) })
-	add("threads", lane.Threads != nil, func(p quorum.Policy) bool { return p.Threads == quorum.ByAnyone && *lane.Threads == quorum.ByOthers })
+	add("threads", lane.Threads != nil, func(p quorum.Policy) bool { return *lane.Threads < p.Threads })
 	return keys
 }
 
@@ -203,7 +207,11 @@ func (c *laneChecker) warnOfWhen(key string, q quorum.Reviewer) {
 		return
 	}
 	if len(q.When.Paths) > 0 && pathfilter.Covers(q.When.NotPaths, q.When.Paths) {
-		c.warnKey(key+".not_paths", reviewerPhrase(q)+" votes nowhere: not_paths takes away all of paths", "take less away, or write shadow: true")
+		c.warnKey(
+			key+".not_paths",
+			reviewerPhrase(q)+" votes nowhere: not_paths takes away all of paths",
+			"take less away, or write shadow: true",
+		)
 	}
 	if len(q.When.Labels) > 0 {
 		c.warnKey(

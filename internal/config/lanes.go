@@ -112,7 +112,11 @@ func (r policyResolver) checkLaneIf(key string, keys LaneIfKeys) {
 		if !r.hasKey(ifKey) {
 			at = key
 		}
-		r.failKey(at, "no condition: every pull request would be in this lane", "add if: with paths:, any_path:, authors:, labels:, base: or over_lines:")
+		r.failKey(
+			at,
+			"no condition: every pull request would be in this lane",
+			"add if: with paths:, any_path:, authors:, labels:, base: or over_lines:",
+		)
 		r.brokenKeys[at] = at == ifKey // the rest of the lane is still looked at
 		return
 	}
@@ -188,7 +192,10 @@ func (r policyResolver) checkLaneVoters(key string, keys LaneKeys, p quorum.Poli
 	if r.hasKey(key + ".quorum") {
 		need, needKey = keys.Quorum.needRule(), key+".quorum"
 	}
-	if r.brokenKeys[needKey] || r.brokenKeys["quorum"] || r.brokenKeys["families"] || need.Count <= most || needKey == key || !r.hasKey(needKey) {
+	if r.brokenKeys[needKey] || r.brokenKeys["quorum"] || r.brokenKeys["families"] || need.Count <= most {
+		return
+	}
+	if needKey == key || !r.hasKey(needKey) {
 		return // the top level's quorum of all voters was looked at there
 	}
 	r.failKey(
@@ -219,7 +226,11 @@ func (r policyResolver) findLaneVoters(key string, names []string, reviewers []q
 		case r.brokenKeys[at]:
 			known = false
 		case i < 0:
-			r.failKey(at, fmt.Sprintf("there is no reviewer %s", quoteText(name)), suggestWord(name, all, "name some of "+cleanText(strings.Join(all, ", "), 200)))
+			r.failKey(
+				at,
+				"there is no reviewer "+quoteText(name),
+				suggestWord(name, all, "name some of "+cleanText(strings.Join(all, ", "), 200)),
+			)
 			known = false
 		case slices.Contains(names[:j], name):
 			r.failKey(at, fmt.Sprintf("%s stands here again", quoteText(name)), "remove it")

@@ -297,3 +297,48 @@ func triedLaxer(p quorum.Policy, lane quorum.Lane) bool {
 	}
 	return less
 }
+
+// TestLanesOfTheDocs: the policy of docs/lanes.md is valid, and nothing in it is warned of.
+func TestLanesOfTheDocs(t *testing.T) {
+	page, err := os.ReadFile("../../docs/lanes.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(page), "```yaml\n")
+	src, _, _ := strings.Cut(rest, "```")
+	p, err := Parse(file, []byte(src))
+	if err != nil || len(p.Lanes) != 5 {
+		t.Fatalf("%d lanes: %v", len(p.Lanes), err)
+	}
+	for _, w := range Warnings(file, []byte(src)) {
+		t.Error(w)
+	}
+	var laxer []string
+	for _, lane := range p.Lanes {
+		if lane.Laxer {
+			laxer = append(laxer, lane.Name)
+		}
+	}
+	if want := []string{"docs", "lockfiles"}; !slices.Equal(laxer, want) {
+		t.Errorf("laxer are %q, want %q", laxer, want)
+	}
+}
+
+// TestWarningsOfManyLanesEndSoon: lanes are compared with each other, and a file may have as many as fit.
+func TestWarningsOfManyLanesEndSoon(t *testing.T) {
+	var src strings.Builder
+	src.WriteString("lanes:\n")
+	pattern := `"` + strings.Repeat("*a?[a-z]+**/", 3)
+	for i := range 50 {
+		fmt.Fprintf(&src, "  - {name: l%d, if: {any_path: [%s%d\"], paths: [%s\"%s]}, quorum: all}\n", i, pattern, i, pattern, strings.Repeat(", "+pattern+`"`, 20))
+	}
+	src.WriteString("reviewers: [{name: a, author: a}, {name: b, author: b}]\n")
+	if _, err := Parse(file, []byte(src.String())); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	Warnings(file, []byte(src.String()))
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("%d bytes took %v", src.Len(), took)
+	}
+}

@@ -30,8 +30,12 @@ func PolicyFor(p quorum.Policy, s quorum.Snapshot) quorum.Policy {
 	}
 	out.Reviewers = slices.Clone(out.Reviewers)
 	for i := range out.Reviewers {
-		if r := &out.Reviewers[i]; r.Excused == "" && c.whenOf(r) != holds {
+		switch r := &out.Reviewers[i]; {
+		case r.Excused != "":
+		case c.whenOf(r) != holds:
 			r.Excused = quorum.ReasonWhen
+		case out.NeedsNoReview():
+			r.Excused = quorum.ReasonNoReview
 		}
 	}
 	return out
@@ -52,7 +56,46 @@ func wantsOfLanes(p *quorum.Policy, s *quorum.Snapshot) (w quorum.Wants) {
 			w.Authors = true
 		}
 	}
+	w.Lane = w.Authors || w.Links
 	return w
+}
+
+// NamesBase reports whether a lane that asks no less than the top level names a base: by its name, or only by a pattern.
+func NamesBase(p quorum.Policy, base string) (byName, byPattern bool) {
+	for i := range p.Lanes {
+		if l := &p.Lanes[i]; !l.Laxer && matches(l.If.Base, base) {
+			byName = byName || slices.Contains(l.If.Base, base) && !isPattern(base)
+			byPattern = true
+		}
+	}
+	return byName, byPattern && !byName
+}
+
+// GuardedNames are those of the paths that a laxer lane takes for guarded by p: by the policy, for whichever reviewer,
+// or as an instruction file of any preset.
+func GuardedNames(p quorum.Policy, paths []string) (guarded []string) {
+	guards := [][]string{p.Guard}
+	for i := range p.Reviewers {
+		guards = append(guards, p.Reviewers[i].Guard)
+	}
+	for _, name := range review.Presets() {
+		if preset, known := review.Preset(name); known {
+			guards = append(guards, preset.Guard)
+		}
+	}
+	is := make([]bool, len(paths))
+	for _, patterns := range guards { // each list by itself: what one excludes another may name
+		list, err := pathfilter.CompileWithFolders(patterns)
+		for i, path := range paths {
+			is[i] = is[i] || err != nil || list.Match(path) // config has compiled them all
+		}
+	}
+	for i, path := range paths {
+		if is[i] {
+			guarded = append(guarded, path)
+		}
+	}
+	return guarded
 }
 
 // holding says whether a condition holds.
@@ -150,24 +193,9 @@ func (c changeView) guardedChange() (path string, found bool) {
 	if c.areFilesMissing() {
 		return "", true
 	}
-	guards := [][]string{c.policy.Guard}
-	for i := range c.policy.Reviewers {
-		guards = append(guards, c.policy.Reviewers[i].Guard)
-	}
-	for _, name := range review.Presets() {
-		if preset, known := review.Preset(name); known {
-			guards = append(guards, preset.Guard)
-		}
-	}
 	paths := c.changedPaths()
-	for _, patterns := range guards { // each list by itself: what one excludes another may name
-		list, err := pathfilter.CompileWithFolders(patterns)
-		if err != nil { // unreachable: config has compiled them all
-			return "", true
-		}
-		if i := slices.IndexFunc(paths, list.Match); i >= 0 {
-			return paths[i], true
-		}
+	if guarded := GuardedNames(*c.policy, paths); len(guarded) > 0 {
+		return guarded[0], true
 	}
 	for _, target := range c.snapshot.Links {
 		if i := slices.IndexFunc(paths, func(path string) bool { return isOnWay(path, target) }); i >= 0 {

@@ -25,7 +25,7 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 	if isJudgedInPart(&p, &s) {
 		return w
 	}
-	if w = wantsOfLanes(&p, &s); w.Authors || w.Links {
+	if w = wantsOfLanes(&p, &s); w.Lane {
 		return w
 	}
 	views := reviewerViews(&p, &s)

@@ -16,7 +16,7 @@ func (l *look) actualPlan() readPlan {
 	pr := l.snap.PR
 	return readPlan{
 		head: pr.Head, headRef: pr.HeadRef, created: pr.Created, commits: pr.Commits, base: pr.BaseRef, defaultBranch: pr.DefaultBranch,
-		check: l.policy.Check, statuses: needsStatuses(l.f, l.policy),
+		named: laneBaseOf(l.policy, pr.BaseRef), check: l.policy.Check, statuses: needsStatuses(l.f, l.policy),
 		hasPolicy: l.snap.File.State != quorum.FileMissing, judged: l.willJudge(),
 	}
 }
@@ -48,6 +48,7 @@ func (l *look) expectedPlan() readPlan {
 	}
 	if seen, known := l.f.policies.lookup(l.read.pr); known {
 		l.watched = seen.policy.Reviewers
+		sc.named = laneBaseOf(seen.policy, sc.base)
 		sc.check, sc.statuses, sc.hasPolicy = seen.policy.Check, needsStatuses(l.f, seen.policy), seen.file.State != quorum.FileMissing
 		sc.judged = sc.judged && policyJudges(seen.file, seen.policy)
 	}
@@ -74,7 +75,7 @@ func (l *look) dropStaleReads(was readPlan) {
 		l.head.drop(^part(0))
 		return
 	}
-	if was.base != now.base || was.defaultBranch != now.defaultBranch || was.check != now.check {
+	if was.base != now.base || was.defaultBranch != now.defaultBranch || was.named != now.named || was.check != now.check {
 		l.head.drop(partGated)
 	}
 	if was.headRef != now.headRef || !was.created.Equal(now.created) {

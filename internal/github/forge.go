@@ -37,6 +37,7 @@ type Forge struct {
 	id       int // among those that share memories
 	memories *Memories
 	policies lastPolicies
+	links    lastLinks
 
 	mu    sync.Mutex
 	me    quorum.Account      // whom a personal token belongs to

@@ -28,6 +28,7 @@ import (
 const conversationQuery = `query($owner: String!, $name: String!, $number: Int!, $check: String!, $head: GitObjectID!, $policy: String!, $bodies: Boolean!, $threads: String, $comments: String, $reviews: String, $timeline: String) {
   repository(owner: $owner, name: $name) {
     policy: object(expression: $policy) { oid }
+    defaultBranchRef { target { oid } }
     object(oid: $head) { ... on Commit {
       associatedPullRequests(first: 50) {
         pageInfo { hasNextPage endCursor }
@@ -104,6 +105,7 @@ const authorsQuery = `query($owner: String!, $name: String!, $number: Int!, $com
           oid
           authors(first: 20) { totalCount nodes { user { __typename login databaseId } } }
           committer { user { __typename login databaseId } }
+          signature { isValid }
         } }
       }
     }
@@ -121,7 +123,8 @@ func (a *graphActor) account() quorum.Account {
 	if a == nil {
 		return quorum.Account{}
 	}
-	out := quorum.Account{Login: a.Login, ID: a.ID, Bot: a.Type == "Bot"}
+	// As a commit's author GraphQL shows a bot as a User, under the name that REST gives it: no person has brackets.
+	out := quorum.Account{Login: a.Login, ID: a.ID, Bot: a.Type == "Bot" || strings.HasSuffix(a.Login, "[bot]")}
 	if out.Bot && !strings.HasSuffix(out.Login, "[bot]") {
 		out.Login += "[bot]"
 	}
@@ -214,6 +217,9 @@ type graphCommit struct {
 		Committer struct {
 			User *graphActor `json:"user"`
 		} `json:"committer"`
+		Signature *struct {
+			Valid bool `json:"isValid"`
+		} `json:"signature"` // nil: it has none
 		Suites graphConnection[graphSuite] `json:"checkSuites"`
 	} `json:"commit"`
 }
@@ -253,7 +259,10 @@ type graphAnswer struct {
 }
 
 type graphRepo struct {
-	Policy graphOID `json:"policy"`
+	Policy  graphOID `json:"policy"`
+	Default struct {
+		Target graphOID `json:"target"`
+	} `json:"defaultBranchRef"`
 	Commit *struct {
 		Pulls  graphConnection[graphSibling] `json:"associatedPullRequests"`
 		Suites graphConnection[graphSuite]   `json:"checkSuites"`
@@ -274,6 +283,7 @@ type conversation struct {
 	check         string // the name of ours that was asked for
 	external      string // by which ours are told
 	base          string
+	tip           string // of the default branch
 	draft         bool
 	closed        bool
 	threads       []quorum.Thread
@@ -370,6 +380,7 @@ func (r pullReader) readConversation(
 		takeEdits(c.reviewEdits, p.Reviews.Nodes, watched, bodies, wordless)
 		c.takeTimeline(p.Timeline.Nodes)
 		if page == 0 {
+			c.tip = repo.Default.Target.OID
 			c.base, c.draft, c.closed = p.Base, p.Draft, p.State != "OPEN"
 			c.readCommits(p.Commits.Nodes)
 			if repo.Commit != nil {
@@ -574,7 +585,7 @@ func (r pullReader) readCommitAuthors(ctx context.Context, head string) (commits
 			if n.Commit.Authors.Total > len(n.Commit.Authors.Nodes) {
 				return nil, nil // not all are known, so that nobody can be said to be none of them
 			}
-			c := quorum.Commit{SHA: n.Commit.OID}
+			c := quorum.Commit{SHA: n.Commit.OID, Verified: n.Commit.Signature != nil && n.Commit.Signature.Valid}
 			for _, a := range n.Commit.Authors.Nodes {
 				if a.User != nil {
 					c.People = append(c.People, a.User.account())

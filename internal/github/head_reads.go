@@ -89,7 +89,7 @@ func (l *look) readParts(ctx context.Context, g group, sc readPlan, early bool) 
 		partGated,
 		sc.hasPolicy && (!early || sc.base != ""),
 		func() (err error) {
-			h.gated, err = r.readGated(ctx, sc.base, sc.defaultBranch, cmp.Or(sc.check, quorum.DefaultCheck), l.f.app.id())
+			h.gated, err = r.readGated(ctx, sc, cmp.Or(sc.check, quorum.DefaultCheck), l.f.app.id())
 			return err
 		},
 	)

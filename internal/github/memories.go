@@ -238,6 +238,7 @@ func (m *memory) compacted(same sharedStrings) *memory {
 		&n.authorsOf,
 		&n.pushesOf,
 		&n.lastPlan.head,
+		&t.tip,
 		&n.lastPlan.headRef,
 		&n.lastPlan.base,
 		&n.lastPlan.defaultBranch,

@@ -276,7 +276,10 @@ func (l *look) readMissing(ctx context.Context) error {
 		return err
 	}
 	l.inherit()
-	wants, err := l.readWhatTellsWants(ctx)
+	if err := l.readWhatTellsLane(ctx); err != nil {
+		return err
+	}
+	wants, err := l.readWhatTellsWants(ctx, evidence.PolicyFor(l.policy, l.snap))
 	if err != nil {
 		return err
 	}
@@ -294,18 +297,7 @@ func (l *look) readMissing(ctx context.Context) error {
 			return err
 		})
 	}
-	if wants.Authors && l.mem.authorsOf != l.snap.PR.Head {
-		g.Go(func() (err error) {
-			l.mem.authors, err = l.read.readCommitAuthors(ctx, l.snap.PR.Head)
-			return err
-		})
-	}
-	if (wants.Authors || wants.Pushes) && l.mem.pushesOf != l.snap.PR.Head {
-		g.Go(func() (err error) {
-			l.mem.pushes, err = l.read.readPushes(ctx, l.snap.PR.HeadRepo, l.snap.PR.HeadRef)
-			return err
-		})
-	}
+	l.readHands(ctx, g, wants)
 	if err := g.Wait(); err != nil {
 		return err
 	}
@@ -324,12 +316,7 @@ func (l *look) readMissing(ctx context.Context) error {
 	for i, login := range wants.People {
 		l.snap.Permissions[strings.ToLower(login)] = may[i]
 	}
-	if wants.Authors {
-		l.mem.authorsOf, l.snap.Commits = l.snap.PR.Head, l.mem.authors
-	}
-	if wants.Authors || wants.Pushes {
-		l.takePushes()
-	}
+	l.takeHands(wants)
 	attachLogs(l.snap.Runs, l.mem.logs)
 	if wants.Tree || wants.Authors {
 		l.inherit()
@@ -337,21 +324,72 @@ func (l *look) readMissing(ctx context.Context) error {
 	return nil
 }
 
+// readWhatTellsLane reads what tells in which lane the pull request is: who made it and, where a laxer one may hold,
+// what guarded names link to.
+func (l *look) readWhatTellsLane(ctx context.Context) error {
+	for range 2 { // links are worth a request only if those who made it are the ones
+		wants := evidence.Missing(l.policy, l.snap)
+		if !wants.Lane {
+			return nil
+		}
+		g, beside := newGroup(ctx)
+		l.readHands(beside, g, wants)
+		if wants.Links {
+			g.Go(func() (err error) {
+				l.snap.Links, err = l.read.readLinks(beside, l.f, l.policy, l.snap.PR.DefaultBranch, l.mem.conversation.tip)
+				l.snap.NoLinks = l.snap.Links == nil
+				return err
+			})
+		}
+		if err := g.Wait(); err != nil {
+			return err
+		}
+		l.takeHands(wants)
+	}
+	return nil
+}
+
+// readHands begins to read who made and who pushed the commits, as far as it is wanted and not known.
+func (l *look) readHands(ctx context.Context, g group, wants quorum.Wants) {
+	if wants.Authors && l.mem.authorsOf != l.snap.PR.Head {
+		g.Go(func() (err error) {
+			l.mem.authors, err = l.read.readCommitAuthors(ctx, l.snap.PR.Head)
+			return err
+		})
+	}
+	if (wants.Authors || wants.Pushes) && l.mem.pushesOf != l.snap.PR.Head {
+		g.Go(func() (err error) {
+			l.mem.pushes, err = l.read.readPushes(ctx, l.snap.PR.HeadRepo, l.snap.PR.HeadRef)
+			return err
+		})
+	}
+}
+
+// takeHands takes over who made and who pushed the commits.
+func (l *look) takeHands(wants quorum.Wants) {
+	if wants.Authors {
+		l.mem.authorsOf, l.snap.Commits = l.snap.PR.Head, slices.Concat([]quorum.Commit{}, l.mem.authors) // not nil: it was read
+	}
+	if wants.Authors || wants.Pushes {
+		l.takePushes()
+	}
+}
+
 // readWhatTellsWants reads the artifacts and the pull requests of the branch: what else is wanted shows by them.
-func (l *look) readWhatTellsWants(ctx context.Context) (wants quorum.Wants, err error) {
-	wants = evidence.Missing(l.policy, l.snap)
+func (l *look) readWhatTellsWants(ctx context.Context, p quorum.Policy) (wants quorum.Wants, err error) {
+	wants = evidence.Missing(p, l.snap)
 	if len(wants.Uploads) > 0 {
 		r := uploadReader{l.read, l.mem.uploads, l.snap.Runs, l.f.now().Add(l.snap.Skew - quorum.ReplicaLag)}
 		if l.snap.Uploads, l.mem.uploads, err = r.readAll(ctx, wants.Uploads); err != nil {
 			return quorum.Wants{}, err
 		}
-		wants = evidence.Missing(l.policy, l.snap)
+		wants = evidence.Missing(p, l.snap)
 	}
 	if wants.SameBranch {
 		if err := l.readSameBranch(ctx, wants.SameBranchRun); err != nil {
 			return quorum.Wants{}, err
 		}
-		wants = evidence.Missing(l.policy, l.snap)
+		wants = evidence.Missing(p, l.snap)
 	}
 	return wants, nil
 }
@@ -502,7 +540,7 @@ func (l *look) takeFiles() {
 		l.snap.PR.Files = append(l.snap.PR.Files, quorum.File{Path: file.Filename, Previous: file.Previous})
 	}
 	n := len(l.head.files)
-	l.snap.PR.FilesMissing = l.snap.PR.FilesMissing || n >= maxFiles || n < l.changedFiles
+	l.snap.PR.FilesMissing = l.snap.PR.FilesMissing || n == 0 || n >= maxFiles || n < l.changedFiles
 	l.takeDiff()
 	l.snap.File.Changed = slices.ContainsFunc(
 		l.snap.PR.Files,

@@ -232,7 +232,8 @@ func (f *Forge) checkNames(
 			}
 		}
 		r := pullReader{client: f.client, pr: quorum.PR{Owner: in.owner, Repo: in.repo}}
-		gated, err := r.readGated(ctx, p.Base, defaultBranch, in.policy.Check, f.app.id())
+		plan := readPlan{base: p.Base, defaultBranch: defaultBranch, named: laneBaseOf(in.policy, p.Base)}
+		gated, err := r.readGated(ctx, plan, in.policy.Check, f.app.id())
 		if err != nil {
 			return nil, err
 		}

@@ -1,6 +1,11 @@
 package github
 
-import "time"
+import (
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/evidence"
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
 
 // A readPlan is what a look knows, or expects, that decides which requests it sends.
 type readPlan struct {
@@ -10,9 +15,29 @@ type readPlan struct {
 	commits       int
 	base          string
 	defaultBranch string // the default branch
+	named         laneBase
 	check         string // name of our check
 	statuses      bool   // commit statuses are needed
 	hasPolicy     bool   // there is a policy file
 	judged        bool   // anything will be judged
 	conversation  bool   // the conversation is read in parallel with all else
+}
+
+// laneBase says how the lanes of the policy name the base, but for those that ask less than the top level.
+type laneBase uint8
+
+const (
+	baseUnnamed laneBase = iota
+	baseByPattern
+	baseByName
+)
+
+func laneBaseOf(p quorum.Policy, base string) laneBase {
+	switch byName, byPattern := evidence.NamesBase(p, base); {
+	case byName:
+		return baseByName
+	case byPattern:
+		return baseByPattern
+	}
+	return baseUnnamed
 }

@@ -144,11 +144,13 @@ func hasNoRules(err error) bool {
 	return client.IsNotFound(err) || client.IsForbidden(err) && errors.As(err, &refused) && !refused.Missing
 }
 
-// readGated reads whether the base is one that matters: the default branch, or one that requires the check of that name
-// by that App. Any other rule or protection does not matter, for anybody may give all branches of a name one. What
-// GitHub does not tell requires nothing.
-func (r pullReader) readGated(ctx context.Context, base, defaultBranch, check string, app int64) (bool, error) {
-	if base == defaultBranch {
+// readGated reads whether the base is one that matters: the default branch, one that a lane names, or one that requires
+// the check of that name by that App. Any other rule or protection does not matter, for anybody may give all branches of
+// a name one; but of the branches that a lane's pattern means it marks those that not everybody may create. What GitHub
+// does not tell requires nothing.
+func (r pullReader) readGated(ctx context.Context, sc readPlan, check string, app int64) (bool, error) {
+	base := sc.base
+	if base == sc.defaultBranch || sc.named == baseByName {
 		return true, nil
 	}
 	var rules []struct {
@@ -168,6 +170,7 @@ func (r pullReader) readGated(ctx context.Context, base, defaultBranch, check st
 		}
 	}
 	var branch struct {
+		Protected  bool `json:"protected"`
 		Protection struct {
 			Required struct {
 				Level    string          `json:"enforcement_level"` // off: nothing is required
@@ -179,6 +182,9 @@ func (r pullReader) readGated(ctx context.Context, base, defaultBranch, check st
 	_, err = r.client.Get(ctx, r.repoPath("branches")+"/"+client.EscapeSlashed(base), &branch)
 	if err != nil && !hasNoRules(err) {
 		return false, err
+	}
+	if sc.named == baseByPattern && branch.Protected {
+		return true, nil
 	}
 	required := branch.Protection.Required
 	if required.Level == "off" {

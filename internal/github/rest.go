@@ -57,6 +57,8 @@ type restPull struct {
 	} `json:"labels"`
 	Merge        string `json:"merge_commit_sha"`
 	ChangedFiles int    `json:"changed_files"`
+	Additions    int    `json:"additions"`
+	Deletions    int    `json:"deletions"`
 	Commits      int    `json:"commits"`
 }
 
@@ -65,7 +67,7 @@ func (p restPull) toPull(pr quorum.PR) quorum.PullRequest {
 		PR: quorum.PR{Owner: pr.Owner, Repo: pr.Repo, Number: p.Number}, Title: p.Title,
 		Head: p.Head.SHA, HeadRef: p.Head.Ref, Base: p.Base.SHA, BaseRef: p.Base.Ref, DefaultBranch: p.Base.Repo.DefaultBranch,
 		Merge: p.Merge, Author: p.User.account(), Draft: p.Draft, Closed: p.State != "open", Merged: !p.Merged.IsZero(),
-		Created: p.Created, ClosedAt: p.Closed, Commits: p.Commits,
+		Created: p.Created, ClosedAt: p.Closed, Commits: p.Commits, Lines: p.Additions + p.Deletions,
 	}
 	if p.Head.Repo != nil {
 		out.HeadRepo = p.Head.Repo.FullName

@@ -154,6 +154,7 @@ func (r *Reconciler) observe(ctx context.Context, pr quorum.PR) (look Look, err 
 		if err != nil {
 			return Look{}, err
 		}
+		look.Policy = evidence.PolicyFor(look.Policy, look.Snapshot)
 		look.At = r.now().Add(look.Snapshot.Skew)
 		look.judgeAndDecide()
 		if !look.hasNewEmptyAttempt() {

@@ -20,12 +20,14 @@ func CommonPath(a, b []string) (path string, found bool) {
 	if errA != nil || errB != nil {
 		return "", false
 	}
+	search := pathSearch{left: maxPairs}
+	listOfA, listOfB := automata(a), automata(b)
 	// A path that a later ! takes away may be one of many: another letter in the place of its stars makes another one.
-	for _, filler := range "xa7" {
-		for first := range automata(a) {
-			for second := range automata(b) {
-				for _, noDots := range []bool{true, false} { // docs/x.md tells more than docs/.md
-					path, found = first.commonWith(second, filler, noDots)
+	for _, search.filler = range "xa7" {
+		for _, first := range listOfA {
+			for _, second := range listOfB {
+				for _, search.noDots = range []bool{true, false} { // docs/x.md tells more than docs/.md
+					path, found = search.commonPath(first, second)
 					if found && listA.Match(path) && listB.Match(path) {
 						return path, true
 					}
@@ -36,16 +38,18 @@ func CommonPath(a, b []string) (path string, found bool) {
 	return "", false
 }
 
-// AreDisjoint reports whether no path can match both lists.
+// AreDisjoint reports whether it is known that no path can match both lists.
 func AreDisjoint(a, b []string) bool {
-	for first := range automata(a) {
-		for second := range automata(b) {
-			if _, found := first.commonWith(second, 'x', false); found {
+	search := pathSearch{left: maxPairs, filler: 'x'}
+	listOfB := automata(b)
+	for _, first := range automata(a) {
+		for _, second := range listOfB {
+			if _, found := search.commonPath(first, second); found {
 				return false
 			}
 		}
 	}
-	return true
+	return search.left > 0
 }
 
 // Covers reports whether b adds some path, and each path that it matches is known to match a, too.
@@ -97,34 +101,44 @@ func coversPattern(wider, pattern string) bool {
 	return isFolder && IsName(folder) && isBelow && !strings.HasPrefix(rest, "?") // a ? would make the slash optional
 }
 
-// An automaton is a pattern as regular expressions are run: its states are instructions.
-type automaton struct{ *syntax.Prog }
-
-// automata yields the patterns of a list that add to it.
-func automata(list []string) func(yield func(automaton) bool) {
-	return func(yield func(automaton) bool) {
-		for _, pattern := range list {
-			if isNegated(pattern) {
-				continue
-			}
-			expr, err := patternToRegexp(pattern)
-			if err != nil {
-				continue
-			}
-			parsed, err := syntax.Parse(expr, syntax.Perl)
-			if err != nil {
-				continue
-			}
-			prog, err := syntax.Compile(parsed.Simplify())
-			if err == nil && !yield(automaton{prog}) {
-				return
-			}
-		}
-	}
+// An automaton is a pattern as regular expressions are run: its states are instructions. next are, for each, the states
+// that read a character, or have matched, to which it leads without reading one.
+type automaton struct {
+	*syntax.Prog
+	next [][]uint32
 }
 
-// maxPairs bounds how many pairs of states are looked at: patterns are short, and a file may try to be a burden.
+// automata returns the patterns of a list that add to it.
+func automata(list []string) (all []automaton) {
+	for _, pattern := range list {
+		if isNegated(pattern) {
+			continue
+		}
+		expr, err := patternToRegexp(pattern)
+		if err != nil {
+			continue
+		}
+		parsed, err := syntax.Parse(expr, syntax.Perl)
+		if err != nil {
+			continue
+		}
+		if prog, err := syntax.Compile(parsed.Simplify()); err == nil {
+			all = append(all, automaton{Prog: prog, next: make([][]uint32, len(prog.Inst))})
+		}
+	}
+	return all
+}
+
+// maxPairs bounds how many pairs of states one comparison of two lists looks at: a file may try to be a burden. What was
+// not found until then is not known.
 const maxPairs = 20_000
+
+// A pathSearch looks for a path that two patterns match.
+type pathSearch struct {
+	left   int  // how many more pairs of states are looked at
+	filler rune // stands for the stars
+	noDots bool // no name in the path begins with a dot
+}
 
 // A statePair is where two automata stand after the same beginning of a path.
 type statePair struct {
@@ -132,16 +146,15 @@ type statePair struct {
 	afterSlash bool // a path begins with no slash, ends with none, and has no two in a row
 }
 
-// commonWith finds a path that both match. The stars of both are filled with one character; with noDots no name in the
-// path begins with a dot.
-func (a automaton) commonWith(b automaton, filler rune, noDots bool) (path string, found bool) {
+// commonPath finds a path that both match.
+func (s *pathSearch) commonPath(a, b automaton) (path string, found bool) {
 	type step struct {
 		statePair
 		path string
 	}
 	queue := []step{{statePair: statePair{a: uint32(a.Start), b: uint32(b.Start), afterSlash: true}}} // a program is no longer than 2^31
 	seen := map[statePair]bool{}
-	for len(queue) > 0 && len(seen) < maxPairs {
+	for len(queue) > 0 && s.left > 0 {
 		at := queue[0]
 		queue = queue[1:]
 		if seen[at.statePair] {
@@ -150,12 +163,12 @@ func (a automaton) commonWith(b automaton, filler rune, noDots bool) (path strin
 		seen[at.statePair] = true
 		for _, stateA := range a.reachable(at.a) {
 			for _, stateB := range b.reachable(at.b) {
+				s.left--
 				instA, instB := &a.Inst[stateA], &b.Inst[stateB]
 				if instA.Op == syntax.InstMatch && instB.Op == syntax.InstMatch && !at.afterSlash {
 					return at.path, true
 				}
-				c, fits := commonRune(instA, instB, filler, at.afterSlash)
-				fits = fits && !(noDots && at.afterSlash && c == '.')
+				c, fits := s.commonRune(instA, instB, at.afterSlash)
 				if next := (statePair{a: instA.Out, b: instB.Out, afterSlash: c == '/'}); fits && !seen[next] {
 					queue = append(queue, step{statePair: next, path: at.path + string(c)})
 				}
@@ -166,8 +179,11 @@ func (a automaton) commonWith(b automaton, filler rune, noDots bool) (path strin
 }
 
 // reachable returns the states that read a character, or have matched, to which state leads without reading one.
-func (a automaton) reachable(state uint32) (states []uint32) {
-	todo, seen := []uint32{state}, map[uint32]bool{}
+func (a automaton) reachable(state uint32) []uint32 {
+	if a.next[state] != nil {
+		return a.next[state]
+	}
+	states, todo, seen := []uint32{}, []uint32{state}, map[uint32]bool{}
 	for len(todo) > 0 {
 		at := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
@@ -185,18 +201,22 @@ func (a automaton) reachable(state uint32) (states []uint32) {
 			states = append(states, at)
 		}
 	}
+	a.next[state] = states
 	return states
 }
 
 // commonRune returns a character that both instructions read, the filler if they do.
-func commonRune(a, b *syntax.Inst, filler rune, afterSlash bool) (c rune, found bool) {
+func (s *pathSearch) commonRune(a, b *syntax.Inst, afterSlash bool) (c rune, found bool) {
 	if a.Op == syntax.InstMatch || b.Op == syntax.InstMatch {
 		return 0, false
 	}
+	fits := func(c rune) bool {
+		return c >= ' ' && a.MatchRune(c) && b.MatchRune(c) && !(afterSlash && (c == '/' || s.noDots && c == '.'))
+	}
 	// Two ranges that have a character in common have the later one's first in common.
-	for _, c := range slices.Concat([]rune{filler}, a.Rune, b.Rune) {
-		if c >= ' ' && a.MatchRune(c) && b.MatchRune(c) && (c != '/' || !afterSlash) {
-			return c, true
+	for _, ranges := range [][]rune{{s.filler}, a.Rune, b.Rune} {
+		if i := slices.IndexFunc(ranges, fits); i >= 0 {
+			return ranges[i], true
 		}
 	}
 	return 0, false

@@ -353,6 +353,7 @@ type Wants struct {
 	Uploads []UploadName // artifacts that may hold verdicts; nothing else is told before they are known
 	Tree    bool         // [DiffPrint].Tree of the head
 	Links   bool         // [Snapshot].Links
+	Lane    bool         // Authors or Links tell in which lane the pull request is: nothing else is told before they are known
 
 	SameBranch bool // all pull requests of its head branch; nothing else but Uploads is told before they are known
 	// SameBranchRun is the newest run that approves by a text: a list that was read when that run was known will do.

@@ -21,6 +21,8 @@ var graphInterfaces = map[string][]string{
 	"Commit":      {"Node", "GitObject"},
 	"Blob":        {"Node", "GitObject"},
 
+	"GpgSignature": {"GitSignature"},
+
 	"IssueComment":             {"Node", "Comment", "PullRequestTimelineItems"},
 	"PullRequestReview":        {"Node", "Comment", "PullRequestTimelineItems"},
 	"PullRequestReviewComment": {"Node", "Comment"},

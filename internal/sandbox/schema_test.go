@@ -16,7 +16,7 @@ var schemaFile = flag.String("schema", "", "cut GitHub's GraphQL schema anew fro
 // imitated are the types of which the sandbox has objects. Their connections, and what their arguments take, come
 // along.
 var imitated = []string{
-	"Query", "RateLimit", "Repository", "Ref", "Commit", "GitActor", "App", "CheckSuite",
+	"Query", "RateLimit", "Repository", "Ref", "Commit", "GitActor", "GitSignature", "GpgSignature", "App", "CheckSuite",
 	"CheckRun", "WorkflowRun", "WorkflowRunFile", "Workflow", "StatusCheckRollup", "StatusContext",
 	"PullRequest", "PullRequestCommit", "PullRequestChangedFile", "PullRequestReview",
 	"PullRequestReviewComment", "PullRequestReviewThread", "IssueComment", "Label", "ReviewRequest",

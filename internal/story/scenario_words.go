@@ -193,7 +193,7 @@ func (l *sentenceParser) parseCommit(known bool) string {
 func (l *sentenceParser) parsePaths() (all []string) {
 	stop := []string{
 		"at", "onto", "from", "branch", "as", "renaming", "of", "labelled", "with", "opened", "to", "written", "on",
-		"pushed", "merging", "moving", "titled",
+		"pushed", "merging", "moving", "titled", "signed", "unsigned", "adding",
 	}
 	for l.pos < len(l.tokens) && !slices.Contains(stop, l.tokens[l.pos].text) {
 		all = append(all, l.next("a path").text)
@@ -230,18 +230,20 @@ func allVerbs() []verb {
 		{
 			"opens",
 			"LOGIN opens #N [at COMMIT] [onto BRANCH] [branch NAME] [from fork OWNER] [as draft] " +
-				"[changing PATH…] [renaming OLD NEW] [of N files] [labelled LABEL] [written by LOGIN] [with LOGIN] [pushed by LOGIN] [opened DURATION ago] " +
+				"[changing PATH…] [renaming OLD NEW] [of N files] [labelled LABEL] [written by LOGIN] [with LOGIN] [pushed by LOGIN] [signed|unsigned] [adding N lines] [opened DURATION ago] " +
 				"[titled \"TEXT\"]",
 			(*sentenceParser).parseOpens,
 		},
 		{
 			"force-pushes",
-			"LOGIN force-pushes COMMIT [to #N] [with the same diff [but another mode|link|place|binary|file around]] [changing PATH…] [written by LOGIN] [with LOGIN] [moving the review by AUTHOR]",
+			"LOGIN force-pushes COMMIT [to #N] [with the same diff [but another mode|link|place|binary|file around]] " +
+				"[changing PATH…] [written by LOGIN] [with LOGIN] [signed|unsigned] [adding N lines] [moving the review by AUTHOR]",
 			(*sentenceParser).parsePushes,
 		},
 		{
 			"pushes",
-			"LOGIN pushes COMMIT [to #N] [merging BRANCH] [with the same diff [but another mode|link|place|binary|file around]] [changing PATH…] [written by LOGIN] [with LOGIN] [moving the review by AUTHOR]",
+			"LOGIN pushes COMMIT [to #N] [merging BRANCH] [with the same diff [but another mode|link|place|binary|file around]] " +
+				"[changing PATH…] [written by LOGIN] [with LOGIN] [signed|unsigned] [adding N lines] [moving the review by AUTHOR]",
 			(*sentenceParser).parsePushes,
 		},
 		{"retargets", "LOGIN retargets [#N] to BRANCH", (*sentenceParser).parseRetargets},
@@ -296,6 +298,7 @@ func allVerbs() []verb {
 		{"changes the policy", "LOGIN changes the policy", (*sentenceParser).parseChangesPolicy},
 		{"removes the policy", "LOGIN removes the policy", (*sentenceParser).parseRemovesPolicy},
 		{"writes", "LOGIN writes PATH [at COMMIT|onto BRANCH]", (*sentenceParser).parseWrites},
+		{"links", "LOGIN links PATH to TARGET [onto BRANCH]", parseLinks},
 		{"may", "LOGIN may read|triage|write|maintain|admin", (*sentenceParser).parseMay},
 		{
 			"protects", "LOGIN protects BRANCH [requiring CHECK [of APP]|requiring no check] [by ruleset]",
@@ -459,6 +462,9 @@ func (l *sentenceParser) parseOpens() func(*world) error {
 			s.Commit.CoAuthors = append(s.Commit.CoAuthors, l.next("the co-author").text)
 		case l.accept("pushed", "by"):
 			s.PushedBy = l.next("who pushed it").text
+		case l.parseSignature(&s.Commit):
+		case l.accept("adding"):
+			s.Files = l.parseAddedLines(s.Files)
 		case l.accept("opened"):
 			age = l.parseAgo()
 		case l.accept("titled"):
@@ -487,6 +493,49 @@ func (l *sentenceParser) parseAgo() time.Duration {
 	return d
 }
 
+// parseSignature reads whether GitHub has verified a commit's signature. Where nothing says so it has that of a robot's
+// own commit.
+func (l *sentenceParser) parseSignature(commit *sandbox.CommitSpec) (found bool) {
+	switch {
+	case l.accept("signed"):
+		commit.Signature = sandbox.Signed
+	case l.accept("unsigned"):
+		commit.Signature = sandbox.Unsigned
+	default:
+		return false
+	}
+	return true
+}
+
+// parseAddedLines reads "N lines" of "adding N lines": they are added to the last of the changed files.
+func (l *sentenceParser) parseAddedLines(files []sandbox.ChangedFile) []sandbox.ChangedFile {
+	n := l.parseCount("the number of lines")
+	if !l.accept("lines") {
+		l.fail(l.peek(), "adding N lines", "")
+	}
+	if len(files) == 0 {
+		files = []sandbox.ChangedFile{{Path: "main.go"}}
+	}
+	files[len(files)-1].Added = n
+	return files
+}
+
+// parseLinks parses "LOGIN links PATH to TARGET": a symbolic link, whose target is told from where it stands.
+func parseLinks(l *sentenceParser) func(*world) error {
+	path, ref := l.next("the link's path").text, ""
+	if !l.accept("to") {
+		l.fail(l.peek(), `"to" and where it leads are missing`, "")
+	}
+	target := l.next("where it leads").text
+	if l.accept("onto") {
+		ref = l.next("the branch").text
+	}
+	return func(w *world) error {
+		w.g.SetLink(path, ref, target)
+		return nil
+	}
+}
+
 func (l *sentenceParser) parsePushes() func(*world) error {
 	s := sandbox.PushSpec{By: l.subject.text, Force: l.tokens[l.pos-1].text == "force-pushes"}
 	head, n := l.parseCommit(false), 0
@@ -507,6 +556,9 @@ func (l *sentenceParser) parsePushes() func(*world) error {
 			}
 		case l.accept("with"):
 			s.Commit.CoAuthors = append(s.Commit.CoAuthors, l.next("the co-author").text)
+		case l.parseSignature(&s.Commit):
+		case l.accept("adding"):
+			s.Files = l.parseAddedLines(s.Files)
 		case !s.Force && l.accept("merging"):
 			s.Merges = l.next("the branch").text
 		case l.accept("moving", "the", "review", "by"):

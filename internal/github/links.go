@@ -1,0 +1,177 @@
+package github
+
+// What guarded names link to on the default branch: a pull request that changes the target changes what the name holds,
+// and only the target stands in its list of files.
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/review-coordinator/coordinator/internal/evidence"
+	"github.com/review-coordinator/coordinator/internal/github/client"
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// maxLinkTexts bounds how many different links are read of one tree: each takes a request, but those that read the same.
+const maxLinkTexts = 100
+
+// maxLinkSteps bounds how many links lead from one to another.
+const maxLinkSteps = 16
+
+// modeLink is Git's mode of a symbolic link.
+const modeLink = "120000"
+
+// lastLinks holds the links of the repositories' default branches as they were read last. It may be used by several
+// goroutines.
+type lastLinks struct {
+	mu    sync.Mutex
+	repos map[string]repoLinks // by "owner/repo"
+}
+
+// repoLinks are the symbolic links of a commit's tree.
+type repoLinks struct {
+	tip     string            // the commit
+	blobs   map[string]string // each link's blob; nil: they cannot be told
+	targets map[string]string // what a blob says, of those that were read
+}
+
+func (c *lastLinks) lookup(pr quorum.PR) repoLinks {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.repos[repoKey(pr)]
+}
+
+func (c *lastLinks) store(pr quorum.PR, links repoLinks) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.repos == nil || len(c.repos) >= maxRepos {
+		c.repos = map[string]repoLinks{}
+	}
+	c.repos[repoKey(pr)] = links
+}
+
+// readLinks returns what the names that p guards link to on the default branch, and each link on the way; nil where that
+// cannot be told. The branch is read again only if its tip is another commit, or is not known.
+func (r pullReader) readLinks(ctx context.Context, f *Forge, p quorum.Policy, branch, tip string) ([]string, error) {
+	known := f.links.lookup(r.pr)
+	links := repoLinks{tip: tip, blobs: known.blobs, targets: maps.Clone(known.targets)}
+	if tip == "" || known.tip != tip {
+		var err error
+		if links.blobs, err = r.readTreeLinks(ctx, branch, tip); err != nil {
+			return nil, err
+		}
+	}
+	if links.targets == nil || len(links.targets) > maxLinkTexts {
+		links.targets = map[string]string{}
+	}
+	targets, err := r.followLinks(ctx, p, &links)
+	if err != nil {
+		return nil, err
+	}
+	f.links.store(r.pr, links)
+	return targets, nil
+}
+
+// readTreeLinks reads the blobs of all symbolic links of a commit, or of the branch if it is not known; nil if GitHub
+// does not list the whole tree.
+func (r pullReader) readTreeLinks(ctx context.Context, branch, tip string) (map[string]string, error) {
+	at := tip
+	if at == "" {
+		at = client.EscapeSlashed(branch)
+	}
+	var tree struct {
+		Truncated bool `json:"truncated"`
+		Tree      []struct {
+			Path string `json:"path"`
+			Mode string `json:"mode"`
+			SHA  string `json:"sha"`
+		} `json:"tree"`
+	}
+	_, err := r.client.Get(ctx, r.repoPath("git", "trees")+"/"+at+"?recursive=1", &tree)
+	switch {
+	case client.IsNotFound(err), client.IsConflict(err), client.IsForbidden(err) && client.LacksPermission(err), errors.Is(err, client.ErrTooLong):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case tree.Truncated:
+		return nil, nil
+	}
+	blobs := map[string]string{}
+	for _, e := range tree.Tree {
+		if e.Mode == modeLink {
+			blobs[e.Path] = e.SHA
+		}
+	}
+	return blobs, nil
+}
+
+// followLinks returns what the guarded links lead to, link by link; nil where that cannot be told.
+func (r pullReader) followLinks(ctx context.Context, p quorum.Policy, links *repoLinks) ([]string, error) {
+	if links.blobs == nil {
+		return nil, nil
+	}
+	reached := []string{} // not nil: they are known
+	for _, name := range evidence.GuardedNames(p, slices.Sorted(maps.Keys(links.blobs))) {
+		at := name
+		for step := 0; ; step++ {
+			link, rest, found := firstLinkOn(at, links.blobs)
+			if !found {
+				break
+			}
+			text, err := r.readLinkText(ctx, links, links.blobs[link])
+			if err != nil || text == "" || step == maxLinkSteps {
+				return nil, err
+			}
+			at = path.Join(path.Dir(link), text, rest)
+			if path.IsAbs(text) || at == ".." || strings.HasPrefix(at, "../") { // it leads out of the repository
+				break
+			}
+			if !slices.Contains(reached, at) {
+				reached = append(reached, at)
+			}
+		}
+	}
+	return reached, nil
+}
+
+// firstLinkOn finds the first link on a path, which may be its last part, and the rest of the path after it.
+func firstLinkOn(at string, links map[string]string) (link, rest string, found bool) {
+	for i := range len(at) + 1 {
+		if i < len(at) && at[i] != '/' {
+			continue
+		}
+		if _, found = links[at[:i]]; found {
+			return at[:i], at[i:], true
+		}
+	}
+	return "", "", false
+}
+
+// readLinkText reads where a link leads; "" where GitHub does not tell, or too many were read.
+func (r pullReader) readLinkText(ctx context.Context, links *repoLinks, blob string) (string, error) {
+	if text, known := links.targets[blob]; known || len(links.targets) >= maxLinkTexts {
+		return text, nil
+	}
+	var b struct {
+		Content string `json:"content"`
+	}
+	_, err := r.client.Get(ctx, r.repoPath("git", "blobs", blob), &b)
+	if client.IsNotFound(err) || client.IsForbidden(err) && client.LacksPermission(err) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	text, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(b.Content, "\n", ""))
+	if err != nil {
+		return "", nil
+	}
+	links.targets[blob] = string(text)
+	return string(text), nil
+}
