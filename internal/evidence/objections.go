@@ -64,7 +64,7 @@ func isWithdrawable(k quorum.TextKind) bool { return k == quorum.TextComment || 
 // more.
 func (v *attemptView) unansweredObjection(got attemptResult, statements []statement) (attemptResult, bool) {
 	// Threads that were resolved end the objection that they are, and no other.
-	isAnswer := got.outcome == quorum.Approved && got.reason != quorum.ReasonResolved && !v.attempt.isUnderWay() && !v.needsPerson()
+	isAnswer := v.isAnswer(&got)
 	shown := statements
 	var standing *statement
 	var saidIn reviewAttempt
@@ -91,6 +91,16 @@ func (v *attemptView) unansweredObjection(got attemptResult, statements []statem
 	if found && !isAnswer && !v.head.record.hasAnswered(v.Name, objection.at, objection.saidRun, objection.saidAttempt) {
 		return v.standingResult(objection, got, true), true
 	}
+	return v.recordedObjection(got, isAnswer, shown)
+}
+
+// isAnswer reports whether a result answers what its reviewer objected before.
+func (v *attemptView) isAnswer(got *attemptResult) bool {
+	return got.outcome == quorum.Approved && got.reason != quorum.ReasonResolved && !v.attempt.isUnderWay() && !v.needsPerson()
+}
+
+// recordedObjection finds an objection in the record that nothing has answered.
+func (v *attemptView) recordedObjection(got attemptResult, isAnswer bool, shown []statement) (attemptResult, bool) {
 	for _, o := range v.head.record.objectionsOf(v.Name) {
 		if !v.isAnswered(&o, got, isAnswer, shown) {
 			return v.standingResult(attemptResult{
@@ -211,9 +221,10 @@ func (v *attemptView) isAnswered(o *quorum.Objection, got attemptResult, isAnswe
 	if v.head.record.hasAnswered(v.Name, o.At, o.Run, o.Attempt) {
 		return true
 	}
-	switch {
-	case o.Carried != "":
+	if o.Carried != "" {
 		return v.isCarriedAnswered(o, got, isAnswer)
+	}
+	switch {
 	case o.Kind == quorum.TextThread:
 		return v.isThreadAnswered(o.ID, isAnswer)
 	case o.Kind == quorum.TextRun:
@@ -231,10 +242,10 @@ func (v *attemptView) isAnswered(o *quorum.Objection, got attemptResult, isAnswe
 			return v.isAnsweredAsShown(o, s, isAnswer)
 		}
 	}
-	if v.hasEndedSince(o) {
+	switch {
+	case v.hasEndedSince(o):
 		return true
-	}
-	if v.isShared() {
+	case v.isShared():
 		return isAnswer && v.isOlder(o)
 	}
 	return isAnswer && got.at.After(o.At) // its text is gone: a newer one of an author of its own takes its place
