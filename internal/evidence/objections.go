@@ -73,7 +73,7 @@ func isWithdrawable(k quorum.TextKind) bool { return k == quorum.TextComment || 
 // more. Where all that nothing has answered was accepted by a person, it is the first of that.
 func (v *attemptView) unansweredObjection(got attemptResult, statements []statement) (attemptResult, bool) {
 	// Threads that were resolved end the objection that they are, and no other.
-	isAnswer := got.outcome == quorum.Approved && got.reason != quorum.ReasonResolved && !v.attempt.isUnderWay() && !v.needsPerson()
+	isAnswer := v.isAnswer(&got)
 	var accepted *attemptResult
 	isEnded := func(objection attemptResult) bool {
 		c, ended := v.acceptOfResult(&objection)
@@ -114,6 +114,24 @@ func (v *attemptView) unansweredObjection(got attemptResult, statements []statem
 	if found && !isAnswer && !v.head.record.hasAnswered(v.Name, objection.at, objection.saidRun, objection.saidAttempt) && !isEnded(objection) {
 		return v.standingResult(objection, got, true), true
 	}
+	if objection, found := v.recordedObjection(got, isAnswer, shown, isEnded); found {
+		return objection, true
+	}
+	if accepted != nil {
+		return *accepted, true
+	}
+	return attemptResult{}, false
+}
+
+// isAnswer reports whether a result answers what its reviewer objected before.
+func (v *attemptView) isAnswer(got *attemptResult) bool {
+	return got.outcome == quorum.Approved && got.reason != quorum.ReasonResolved && !v.attempt.isUnderWay() && !v.needsPerson()
+}
+
+// recordedObjection finds an objection in the record that nothing has answered, and that isEnded does not call ended.
+func (v *attemptView) recordedObjection(
+	got attemptResult, isAnswer bool, shown []statement, isEnded func(attemptResult) bool,
+) (attemptResult, bool) {
 	for _, o := range v.head.record.objectionsOf(v.Name) {
 		objection := attemptResult{
 			outcome: quorum.Findings, at: o.At, ref: o.TextRef, url: o.URL, findings: []quorum.Finding{{Body: o.Excerpt, URL: o.URL}},
@@ -122,9 +140,6 @@ func (v *attemptView) unansweredObjection(got attemptResult, statements []statem
 		if !v.isAnswered(&o, got, isAnswer, shown) && !isEnded(objection) {
 			return v.standingResult(objection, got, o.Carried != "" || v.isOlder(&o)), true
 		}
-	}
-	if accepted != nil {
-		return *accepted, true
 	}
 	return attemptResult{}, false
 }
@@ -238,9 +253,10 @@ func (v *attemptView) isAnswered(o *quorum.Objection, got attemptResult, isAnswe
 	if v.head.record.hasAnswered(v.Name, o.At, o.Run, o.Attempt) {
 		return true
 	}
-	switch {
-	case o.Carried != "":
+	if o.Carried != "" {
 		return v.isCarriedAnswered(o, got, isAnswer)
+	}
+	switch {
 	case o.Kind == quorum.TextThread:
 		return v.isThreadAnswered(o.ID, isAnswer)
 	case o.Kind == quorum.TextRun:
@@ -258,10 +274,10 @@ func (v *attemptView) isAnswered(o *quorum.Objection, got attemptResult, isAnswe
 			return v.isAnsweredAsShown(o, s, isAnswer)
 		}
 	}
-	if v.hasEndedSince(o) {
+	switch {
+	case v.hasEndedSince(o):
 		return true
-	}
-	if v.isShared() {
+	case v.isShared():
 		return isAnswer && v.isOlder(o)
 	}
 	return isAnswer && got.at.After(o.At) // its text is gone: a newer one of an author of its own takes its place

@@ -111,7 +111,7 @@ func (l *look) hasNoCheckOfOurs(head string) bool {
 // readOwnChecks reads our checks on an earlier head, the newest first.
 func (l *look) readOwnChecks(ctx context.Context, head string) (own headChecks, err error) {
 	own.head = head
-	all, err := readPages[restCheck](ctx, l.f.client, nil, l.read.repoPath("commits", head, "check-runs")+"?filter=all&per_page=100", "check_runs")
+	all, err := l.read.readChecks(ctx, head)
 	if client.IsNotFound(err) || client.IsUnprocessable(err) {
 		return own, nil
 	}

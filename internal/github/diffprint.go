@@ -212,7 +212,8 @@ func (f *restFile) writeTreePrint(h io.Writer, head, base *restTree) bool {
 		}
 		was = "base " + old.Mode + " " + old.SHA
 	}
-	fmt.Fprintf(h, "%q %q %q %q %q %q %x\n", f.Filename, f.Previous, f.Status, now.Mode, now.SHA, was, f.print.sum) // a hash takes everything
+	names := [...]string{f.Filename, f.Previous, f.Status, now.Mode, now.SHA, was}
+	fmt.Fprintf(h, "%q %x\n", names, f.print.sum) // a hash takes everything
 	return true
 }
 

@@ -280,13 +280,13 @@ func (l *look) readMissing(ctx context.Context) error {
 	if err := l.readRunsOfLostHeads(ctx); err != nil {
 		return err
 	}
-	if err := l.readWhatTellsLane(ctx); err != nil {
-		return err
-	}
 	if err := l.readBefore(ctx); err != nil {
 		return err
 	}
 	l.inherit()
+	if err := l.readWhatTellsLane(ctx); err != nil {
+		return err
+	}
 	wants, err := l.readWhatTellsWants(ctx, evidence.PolicyFor(l.policy, l.snap))
 	if err != nil {
 		return err
@@ -299,13 +299,13 @@ func (l *look) readMissing(ctx context.Context) error {
 	commits := readEach(g, wants.Commits, func(id string) (quorum.Commit, error) { return l.read.readCommit(ctx, id) })
 	may := readEach(g, wants.People, func(login string) (quorum.Permission, error) { return l.read.readPermission(ctx, login) })
 	blobs := readEach(g, wants.Blobs, func(file quorum.BranchFile) (string, error) { return l.read.readBlobSHA(ctx, file) })
-	l.readHands(ctx, g, wants)
 	if wants.Tree {
 		g.Go(func() (err error) {
 			l.snap.PR.Diff.Tree, err = l.readTreePrint(ctx)
 			return err
 		})
 	}
+	l.readHands(ctx, g, wants)
 	if err := g.Wait(); err != nil {
 		return err
 	}

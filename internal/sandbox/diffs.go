@@ -114,7 +114,9 @@ func (g *GitHub) noteMergeBase(p *pullRequest, head string, files []ChangedFile)
 		return
 	}
 	sha := SHA("the base of " + head)
-	g.commits[sha] = &commit{sha: sha, parents: []string{p.baseSHA}, author: g.owner, committer: g.owner, message: "Base", pushedAt: g.now()}
+	g.commits[sha] = &commit{
+		sha: sha, parents: []string{p.baseSHA}, author: g.owner, committer: g.owner, message: "Base", pushedAt: g.now(),
+	}
 	if g.oldFiles == nil {
 		g.oldFiles = map[string]map[string]treeEntry{}
 	}

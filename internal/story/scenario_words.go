@@ -236,12 +236,14 @@ func allVerbs() []verb {
 		},
 		{
 			"force-pushes",
-			"LOGIN force-pushes COMMIT [to #N] [with the same diff [but another mode|link|place|binary|file around]] [changing PATH…] [written by LOGIN] [with LOGIN] [signed|unsigned] [adding N lines] [moving the review by AUTHOR]",
+			"LOGIN force-pushes COMMIT [to #N] [with the same diff [but another mode|link|place|binary|file around]] " +
+				"[changing PATH…] [written by LOGIN] [with LOGIN] [signed|unsigned] [adding N lines] [moving the review by AUTHOR]",
 			(*sentenceParser).parsePushes,
 		},
 		{
 			"pushes",
-			"LOGIN pushes COMMIT [to #N] [merging BRANCH] [with the same diff [but another mode|link|place|binary|file around]] [changing PATH…] [written by LOGIN] [with LOGIN] [signed|unsigned] [adding N lines] [moving the review by AUTHOR]",
+			"LOGIN pushes COMMIT [to #N] [merging BRANCH] [with the same diff [but another mode|link|place|binary|file around]] " +
+				"[changing PATH…] [written by LOGIN] [with LOGIN] [signed|unsigned] [adding N lines] [moving the review by AUTHOR]",
 			(*sentenceParser).parsePushes,
 		},
 		{"retargets", "LOGIN retargets [#N] to BRANCH", (*sentenceParser).parseRetargets},
