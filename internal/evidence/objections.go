@@ -135,7 +135,7 @@ func (v *attemptView) recordedObjection(
 	for _, o := range v.head.record.objectionsOf(v.Name) {
 		objection := attemptResult{
 			outcome: quorum.Findings, at: o.At, ref: o.TextRef, url: o.URL, findings: []quorum.Finding{{Body: o.Excerpt, URL: o.URL}},
-			carried: o.Carried,
+			carried: o.Carried, hasThreads: o.Threads > 0 || o.Kind == quorum.TextThread,
 		}
 		if !v.isAnswered(&o, got, isAnswer, shown) && !isEnded(objection) {
 			return v.standingResult(objection, got, o.Carried != "" || v.isOlder(&o)), true

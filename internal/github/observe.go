@@ -548,7 +548,7 @@ func (l *look) takeFiles() {
 		l.snap.PR.Files = append(l.snap.PR.Files, quorum.File{Path: file.Filename, Previous: file.Previous})
 	}
 	n := len(l.head.files)
-	l.snap.PR.FilesMissing = l.snap.PR.FilesMissing || n == 0 || n >= maxFiles || n < l.changedFiles
+	l.snap.PR.FilesMissing = l.snap.PR.FilesMissing || n >= maxFiles || n < l.changedFiles
 	l.takeDiff()
 	l.snap.File.Changed = slices.ContainsFunc(
 		l.snap.PR.Files,
