@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/review-coordinator/coordinator/internal/evidence"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
@@ -50,14 +51,18 @@ type saidTruth struct {
 
 // siblingState is a head with its pull requests at one moment.
 type siblingState struct {
-	now      time.Time
-	nextID   int64
-	pulls    []pullTruth
-	statuses []quorum.Status
-	said     []saidTruth
-	record   quorum.Record // of the check that they share
-	verdict  quorum.Verdict
-	lead     int
+	now       time.Time
+	nextID    int64
+	pulls     []pullTruth
+	statuses  []quorum.Status
+	said      []saidTruth
+	record    quorum.Record // of the check that they share
+	hasFailed bool          // the commit's status, once
+	pushes    int
+	pushed    time.Time
+	left      quorum.Record // of the check that they shared on the head before
+	verdict   quorum.Verdict
+	lead      int
 }
 
 // The pull requests of the model: two of this repository against one base, one against another, and one of a fork.
@@ -99,7 +104,7 @@ func (st *siblingState) clone() *siblingState {
 
 func (st *siblingState) open(place int) bool {
 	p := &st.pulls[place]
-	if p.isOpened {
+	if p.isOpened || place == forkPull && st.pushes > 0 {
 		return false
 	}
 	p.isOpened, p.pr.Closed, p.pr.Created = true, false, st.now
@@ -128,6 +133,24 @@ type siblingMove struct {
 	do   func(st *siblingState) bool
 }
 
+// rebase gives the branch of this repository's pull requests another head that changes the same. A fork's is left alone.
+func (st *siblingState) rebase() bool {
+	if st.pushes == 2 {
+		return false
+	}
+	st.pushes++
+	st.pushed, st.statuses = st.now, nil
+	st.left, st.record = st.record, quorum.Record{}
+	for i := range st.pulls {
+		p := &st.pulls[i].pr
+		p.Closed = p.Closed || p.Fork
+		if !p.Closed || !st.pulls[i].isOpened {
+			p.Head = headSHA(st.pushes)
+		}
+	}
+	return true
+}
+
 func siblingMoves() (all []siblingMove) {
 	add := func(name string, do func(st *siblingState) bool) { all = append(all, siblingMove{name, do}) }
 	for place, name := range []string{"#7", "#8", "#9 against " + otherBase, "#10 of a fork"} {
@@ -148,6 +171,7 @@ func siblingMoves() (all []siblingMove) {
 		st.pulls[firstPull].pr.Draft = !st.pulls[firstPull].pr.Draft
 		return !st.pulls[firstPull].pr.Closed
 	})
+	add("alice rebases", func(st *siblingState) bool { return st.rebase() })
 	add("two minutes pass", func(st *siblingState) bool {
 		st.now = st.now.Add(2 * time.Minute)
 		return true
@@ -155,6 +179,7 @@ func siblingMoves() (all []siblingMove) {
 	for _, state := range []string{"success", "failure"} {
 		add("the commit's status is "+state, func(st *siblingState) bool {
 			st.nextID++
+			st.hasFailed = st.hasFailed || state == "failure"
 			st.statuses = slices.Insert(st.statuses, 0, quorum.Status{
 				ID: st.nextID, Context: "c-status", State: state, Creator: quorum.Account{Login: "c-status[bot]", ID: 52, Bot: true}, At: st.now,
 			})
@@ -211,7 +236,7 @@ func (w *siblingWalker) lookFrom(st *siblingState, begin int) (d quorum.Decision
 	w.looks++
 	var all, known []quorum.PullRequest
 	for i := range st.pulls {
-		if p := st.pulls[i].pr; st.pulls[i].isOpened {
+		if p := st.pulls[i].pr; st.pulls[i].isOpened && p.Head == headSHA(st.pushes) {
 			known = append(known, p)
 			if !p.Closed {
 				all = append(all, p)
@@ -262,8 +287,23 @@ func (w *siblingWalker) lookAt(st *siblingState, pr quorum.PullRequest, all, kno
 		Siblings: filterPulls(all, isOther), SameHead: filterPulls(known, isOther), Record: w.product.recordOf(pr.Number, pr.Fork, held),
 		Commits: []quorum.Commit{{SHA: pr.Head, People: []quorum.Account{author}}}, Pushes: []quorum.Push{{After: pr.Head, Actor: author, At: opened}},
 	}
-	s.SameBranch = filterPulls(known, func(p quorum.PullRequest) bool { return p.Fork == pr.Fork })
-	l := &siblingLook{policy: w.product.policyFor(w.policy, s), snapshot: s}
+	if st.pushes > 0 {
+		before := headSHA(st.pushes - 1)
+		s.Pushes[0].Before, s.Pushes[0].At, s.Arrived = before, st.pushed, st.pushed
+		s.Timeline = []quorum.Event{{Kind: quorum.ForcePushed, At: st.pushed, Actor: author, From: before, To: pr.Head}}
+		s.Earlier = []string{before}
+		if !evidence.HasInherited(s, st.pushed) && st.left.Seq > 0 {
+			s.Before, s.BeforeHead = w.product.recordOf(pr.Number, pr.Fork, quorum.HeldRecords("plain", st.left)), before
+		}
+	}
+	for i := range st.pulls {
+		if p := &st.pulls[i]; p.isOpened && p.pr.Fork == pr.Fork {
+			s.SameBranch = append(s.SameBranch, p.pr)
+		}
+	}
+	p := w.product.policyFor(w.policy, s)
+	s.Record = w.product.inherit(p, s)
+	l := &siblingLook{policy: p, snapshot: s}
 	w.judge(l, st.now)
 	return l
 }
@@ -274,16 +314,21 @@ func filterPulls(all []quorum.PullRequest, keeps func(quorum.PullRequest) bool) 
 
 // shareObjections tells each look what was objected in the others.
 func (w *siblingWalker) shareObjections(looks []*siblingLook, held []quorum.HeldRecord, now time.Time) {
-	fresh := slices.Clone(held)
+	fresh := make([]quorum.HeldRecord, 0, len(looks)+len(held))
 	for _, l := range looks {
-		fresh = append(fresh, quorum.HeldRecord{Check: "plain", Record: l.record.WithoutForeign()})
+		fresh = append(fresh, quorum.HeldRecord{Record: l.record.WithoutForeign()})
 	}
 	for _, l := range looks {
 		pr := &l.snapshot.PR
-		l.snapshot.Record.Objections = w.product.recordOf(pr.Number, pr.Fork, fresh).Objections
-		if l.snapshot.Record.Head == "" {
-			l.snapshot.Record.Head = pr.Head
+		known := []quorum.HeldRecord{{Record: l.snapshot.Record.WithoutForeign()}}
+		known[0].Pull = pr.Number
+		for _, h := range slices.Concat(fresh, held) {
+			if h.Pull != 0 && h.Pull != pr.Number {
+				known = append(known, h)
+			}
 		}
+		l.snapshot.Record.Objections = w.product.recordOf(pr.Number, pr.Fork, known).Objections
+		l.snapshot.Record.Head = pr.Head
 		w.judge(l, now)
 	}
 }
@@ -338,7 +383,7 @@ func (st *siblingState) speaking() (places []int) {
 func (w *siblingWalker) checkShared(st *siblingState, history []string) {
 	speaking := st.speaking()
 	isFailed := len(st.statuses) > 0 && st.statuses[0].State == "failure"
-	isObjected := slices.ContainsFunc(st.statuses, func(s quorum.Status) bool { return s.State == "failure" }) // for one that came later
+	isObjected := st.hasFailed // for one that came later, too
 	for _, place := range speaking {
 		pr := &st.pulls[place].pr
 		for i := range st.said {
@@ -375,7 +420,7 @@ func (st *siblingState) isApproved(place int) bool {
 	p := &st.pulls[place]
 	for _, app := range siblingApps {
 		for _, t := range slices.Backward(p.reviews) {
-			if t.Author != app {
+			if t.Author != app || t.Commit != p.pr.Head {
 				continue
 			}
 			if t.State == "APPROVED" {
@@ -388,7 +433,7 @@ func (st *siblingState) isApproved(place int) bool {
 		return false
 	}
 	return !slices.ContainsFunc(st.pulls, func(o pullTruth) bool {
-		return o.isOpened && o.pr.BaseRef != p.pr.BaseRef && !st.statuses[0].At.Before(o.pr.Created)
+		return o.isOpened && o.pr.Head == p.pr.Head && o.pr.BaseRef != p.pr.BaseRef && !st.statuses[0].At.Before(o.pr.Created)
 	})
 }
 
@@ -400,13 +445,13 @@ func (st *siblingState) hash() uint64 {
 		p := &st.pulls[i]
 		fmt.Fprint(&h, p.isOpened, p.pr.Closed, p.pr.Draft, st.isApproved(i))
 		for _, t := range p.reviews {
-			fmt.Fprint(&h, t.State, t.Author.ID)
+			fmt.Fprint(&h, t.State, t.Author.ID, t.Commit == p.pr.Head)
 		}
 	}
 	for _, s := range st.statuses {
 		fmt.Fprint(&h, s.State)
 	}
-	fmt.Fprint(&h, st.said, st.verdict, st.lead, len(st.record.Siblings))
+	fmt.Fprint(&h, st.pushes, st.said, st.verdict, st.lead, len(st.record.Siblings))
 	return h.Sum64()
 }
 
@@ -437,7 +482,7 @@ func (w *siblingWalker) walk(st *siblingState, history []string, depth int) {
 // walkAll walks through all histories of that depth, and through a sample of longer ones.
 func (w *siblingWalker) walkAll(depth, sample int, seed uint64) {
 	beginnings := [][]string{
-		nil, {"#10 of a fork is opened", "#7 is closed", "#10 is objected to"}, {"#7 is objected to", "#8 is opened", "#7 is closed"}, {"#7 is approved", "#9 against stable is opened", "#10 of a fork is opened"},
+		nil, {"#7 is objected to", "#8 is opened", "#7 is closed", "alice rebases"}, {"#10 of a fork is opened", "#7 is closed", "#10 is objected to"}, {"#7 is objected to", "#8 is opened", "#7 is closed"}, {"#7 is approved", "#9 against stable is opened", "#10 of a fork is opened"},
 	}
 	states := make([]*siblingState, len(beginnings))
 	for i, names := range beginnings {
@@ -515,6 +560,16 @@ var siblingMutants = map[string]struct {
 	"what was said to a fork's counts": {forkHoldsUp, func(p *siblingProduct) {
 		recordOf := p.recordOf
 		p.recordOf = func(number int, _ bool, held []quorum.HeldRecord) quorum.Record { return recordOf(number, true, held) }
+	}},
+	"a push sheds what was said to another one": {diffStaysRed, func(p *siblingProduct) {
+		recordOf := p.recordOf
+		p.recordOf = func(number int, fork bool, held []quorum.HeldRecord) quorum.Record {
+			rec := recordOf(number, fork, held)
+			if rec.Before == "" && rec.Head == headSHA(0) { // the head before
+				return rec.WithoutForeign()
+			}
+			return rec
+		}
 	}},
 	"what was said to another one is forgotten": {diffStaysRed, func(p *siblingProduct) {
 		recordOf := p.recordOf
