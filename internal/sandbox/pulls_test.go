@@ -227,7 +227,7 @@ func TestContents(t *testing.T) {
 func TestTrees(t *testing.T) {
 	g, _, c := quiet(t, sandbox.Options{})
 	g.SetFile("docs/rules.md", "", "Be kind.\n")
-	g.SetLink("web/AGENTS.md", "", "../docs/rules.md")
+	sandbox.SetLink(g, "web/AGENTS.md", "", "../docs/rules.md")
 	check(t, g.Push(7, "a2", sandbox.PushSpec{Files: []sandbox.ChangedFile{
 		{Path: "run.sh", Mode: "100755", Added: 3}, {Path: "docs/rules.md", Status: "removed"},
 	}}))
@@ -258,7 +258,7 @@ func TestTrees(t *testing.T) {
 		t.Errorf("through the link stands %q", got)
 	}
 	c.get("pulls/7").is(t, "additions", "4", "deletions", "1")
-	g.LimitTrees(3)
+	sandbox.LimitTrees(g, 3)
 	c.get("git/trees/main?recursive=1").is(t, "truncated", "true", "tree.#", "3")
 	c.want(404, "GET", "git/trees/nowhere", "")
 	c.want(404, "GET", "git/blobs/"+sandbox.SHA("nobody"), "")
