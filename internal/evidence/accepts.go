@@ -1,5 +1,7 @@
 package evidence
 
+// What a person accepted over stands no more: the accept of a head, found for each objection that it ends.
+
 import (
 	"slices"
 	"time"
@@ -7,18 +9,16 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// What a person accepted over stands no more: the accept of a head, found for each objection that it ends.
-
 // acceptOf finds the accept that ends an objection of a reviewer that was said at a moment: one against this head and base
 // that our check had named by then.
-func (h *headView) acceptOf(reviewer string, at time.Time, isNamed func(o *quorum.Objection) bool) (c quorum.Command, found bool) {
-	for _, c := range h.commands {
-		if c.Verb != quorum.CommandAccept || c.Refused != "" || c.Base != h.snapshot.PR.BaseRef || h.cycle.isBeforeBase(c.At) ||
+func (v *commandView) acceptOf(reviewer string, at time.Time, isNamed func(o *quorum.Objection) bool) (c quorum.Command, found bool) {
+	for _, c := range v.all {
+		if c.Verb != quorum.CommandAccept || c.Refused != "" || c.Base != v.head.snapshot.PR.BaseRef || v.head.cycle.isBeforeBase(c.At) ||
 			at.After(c.Until) || !slices.Contains(c.Reviewers, reviewer) {
 			continue
 		}
-		for i := range h.snapshot.Record.Objections {
-			if o := &h.snapshot.Record.Objections[i]; o.Reviewer == reviewer && o.Base == c.Base && wasNamedBy(o, c.At) && isNamed(o) {
+		for i := range v.head.snapshot.Record.Objections {
+			if o := &v.head.snapshot.Record.Objections[i]; o.Reviewer == reviewer && o.Base == c.Base && wasNamedBy(o, c.At) && isNamed(o) {
 				return c, true
 			}
 		}
@@ -29,11 +29,11 @@ func (h *headView) acceptOf(reviewer string, at time.Time, isNamed func(o *quoru
 // acceptOfResult finds the accept that ends an objection as a result shows it. One by open threads is ended if none of
 // them is younger than the accepted ones.
 func (v *attemptView) acceptOfResult(r *attemptResult) (c quorum.Command, found bool) {
-	if len(v.head.commands) == 0 {
+	if len(v.commands.all) == 0 {
 		return c, false
 	}
 	if r.reason != quorum.ReasonOpenThreads {
-		return v.head.acceptOf(v.Name, r.at, func(o *quorum.Objection) bool { return o.TextRef == r.ref })
+		return v.commands.acceptOf(v.Name, r.at, func(o *quorum.Objection) bool { return o.TextRef == r.ref })
 	}
 	at := r.at
 	for _, f := range r.findings {
@@ -43,7 +43,7 @@ func (v *attemptView) acceptOfResult(r *attemptResult) (c quorum.Command, found 
 			}
 		}
 	}
-	return v.head.acceptOf(v.Name, at, func(o *quorum.Objection) bool { return o.Kind == quorum.TextThread })
+	return v.commands.acceptOf(v.Name, at, func(o *quorum.Objection) bool { return o.Kind == quorum.TextThread })
 }
 
 // overriddenResult is an objection that a person's accept has ended.

@@ -1,12 +1,12 @@
 package evidence
 
+// What answers an objection: an approval of its reviewer, or a person who ended it.
+
 import (
 	"slices"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
-
-// What answers an objection: an approval of its reviewer, or a person who ended it.
 
 // isAnswer reports whether a result answers what its reviewer objected before.
 func (v *attemptView) isAnswer(got *attemptResult) bool {
@@ -61,9 +61,7 @@ func (v *attemptView) hasEndedSince(o *quorum.Objection) bool {
 		by, _ := v.head.dismissalOf(t.ID)
 		return v.head.hadNoHand(by)
 	}
-	s := statement{ref: t.TextRef, isReview: true, reviewState: t.State, threads: v.head.openedThreads(v.Reviewer, t.ID)}
-	objecting, minor := v.threads.countObjecting(s.threads)
-	s.Reading = v.texts.readText(v.Reviewer, t, t.State, objecting, minor)
+	s := v.readAgain(t)
 	return s.Outcome == quorum.Findings && v.threads.haveEnded(&s)
 }
 

@@ -1,13 +1,13 @@
 package evidence
 
-import "github.com/review-coordinator/coordinator/internal/quorum"
-
 // The ballot of one reviewer: whether it has a vote here, what its newest attempt came to, and what the policy makes of
 // that.
 
+import "github.com/review-coordinator/coordinator/internal/quorum"
+
 // makeBallot makes the reviewer's ballot.
 func (v *reviewerView) makeBallot() quorum.Ballot {
-	if v.Excused == "" || v.Retired || v.hasObjectedBefore() || v.isRequiredAgain() {
+	if v.Excused == "" || v.Retired || v.past.hasObjectedBefore() || v.past.isRequiredAgain() {
 		return v.makeVotersBallot()
 	}
 	return v.excuse(v.makeVotersBallot())
@@ -31,8 +31,9 @@ func (v *reviewerView) makeVotersBallot() quorum.Ballot {
 	if path, guarded := v.guardedPath(&a); guarded && !isObjection {
 		return declinedBallot(b, quorum.ReasonGuarded, path)
 	}
-	if st, found := attempt.carriedApproval(got); found {
-		return v.withCarried(b, &st)
+	carry := carryView{v}
+	if st, found := carry.carriedApproval(got); found {
+		return carry.withCarried(b, &st)
 	}
 	b.Carried = got.carried
 	return newPlanner(attempt, got).completeBallot(b)

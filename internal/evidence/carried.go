@@ -9,17 +9,19 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
+// A carryView is what earlier heads have left of one reviewer's approvals.
+type carryView struct{ *reviewerView }
+
 // carriedApproval finds the approval of an earlier head with the very same files that stands for this one: its reviewer
 // has neither started a run nor said anything here.
-func (v *attemptView) carriedApproval(got attemptResult) (st quorum.Stood, found bool) {
-	if v.head.policy.Carry != quorum.CarrySameDiff || got.outcome == quorum.Findings || got.outcome == quorum.Approved || v.hasBegunHere() {
+func (v carryView) carriedApproval(got attemptResult) (st quorum.Stood, found bool) {
+	isVerdict := got.outcome == quorum.Findings || got.outcome == quorum.Approved
+	if v.head.policy.Carry != quorum.CarrySameDiff || isVerdict || v.hasBegunHere() {
 		return quorum.Stood{}, false
 	}
 	for _, st := range slices.Backward(v.head.record.record.Stood) {
-		if st.Carried == "" || st.Reviewer != v.Name || st.Base != v.head.record.base || v.head.cycle.isBeforeBase(st.At) {
-			continue
-		}
-		if why, _ := v.whyWithdrawn(&st); why == "" {
+		isOwn := st.Carried != "" && st.Reviewer == v.Name && st.Base == v.head.record.base
+		if isOwn && !v.head.cycle.isBeforeBase(st.At) && !v.isWithdrawn(&st) {
 			return st, true
 		}
 	}
@@ -28,7 +30,7 @@ func (v *attemptView) carriedApproval(got attemptResult) (st quorum.Stood, found
 
 // hasBegunHere reports whether the reviewer has started a run on this head, or said something about it. A run that was
 // skipped is none, and nothing is said by a review that GitHub moved here.
-func (v *reviewerView) hasBegunHere() bool {
+func (v carryView) hasBegunHere() bool {
 	if slices.ContainsFunc(v.runs.counted, func(run quorum.Run) bool { return v.reallyRan(&run) }) {
 		return true
 	}
@@ -39,41 +41,28 @@ func (v *reviewerView) hasBegunHere() bool {
 	})
 }
 
-// whyWithdrawn says why an approval of an earlier head stands no more, as GitHub shows its text; "" if it stands. Of
-// what is no text only the record tells.
-func (v *reviewerView) whyWithdrawn(st *quorum.Stood) (why quorum.Reason, by string) {
+// isWithdrawn reports whether an approval of an earlier head stands no more, as GitHub shows its text. Of what is no text
+// only the record tells.
+func (v carryView) isWithdrawn(st *quorum.Stood) bool {
 	if !isWithdrawable(st.Kind) {
-		return "", ""
+		return false
 	}
 	i := slices.IndexFunc(v.head.texts, func(t quorum.Text) bool { return t.TextRef == st.TextRef })
 	if i < 0 {
-		return quorum.ReasonDeleted, ""
+		return true
 	}
 	t := &v.head.texts[i]
-	switch {
-	case !v.IsAuthor(t.Author):
-		return quorum.ReasonEdited, t.Author.Login
-	case t.State == "DISMISSED":
-		dismissed, _ := v.head.dismissalOf(t.ID)
-		return quorum.ReasonDismissed, dismissed.Login
-	case t.Edited.After(st.At) && (v.isShared() || !v.IsAuthor(t.Editor)):
-		return quorum.ReasonEdited, t.Editor.Login
+	isEditedByOther := t.Edited.After(st.At) && (v.isShared() || !v.IsAuthor(t.Editor))
+	if !v.IsAuthor(t.Author) || t.State == "DISMISSED" || isEditedByOther {
+		return true
 	}
-	s := statement{ref: t.TextRef, isReview: t.Kind == quorum.TextReview, reviewState: t.State}
-	if s.isReview {
-		s.threads = v.head.openedThreads(v.Reviewer, t.ID)
-	}
-	objecting, minor := v.threads.countObjecting(s.threads)
-	s.Reading = v.texts.readText(v.Reviewer, t, t.State, objecting, minor)
+	s := v.readAgain(t)
 	isOpen := (v.OnlyNew || s.NoOpen) && len(v.threads.openFindings()) > 0
-	if s.Outcome == quorum.Approved && !isOpen || s.Outcome == quorum.Findings && v.threads.haveEnded(&s) {
-		return "", ""
-	}
-	return quorum.ReasonEdited, t.Author.Login
+	return !(s.Outcome == quorum.Approved && !isOpen || s.Outcome == quorum.Findings && v.threads.haveEnded(&s))
 }
 
 // withCarried is the ballot of an approval of an earlier head. Nobody is asked or run again for it.
-func (v *reviewerView) withCarried(b quorum.Ballot, st *quorum.Stood) quorum.Ballot {
+func (v carryView) withCarried(b quorum.Ballot, st *quorum.Stood) quorum.Ballot {
 	b.Vote, b.Outcome, b.Reason, b.Detail = quorum.Approve, quorum.Approved, quorum.ReasonCarried, st.Carried
 	b.Carried, b.Evidence, b.Run, b.Attempt = st.Carried, st.TextRef, st.Run, st.Attempt
 	b.Since, b.At, b.URL = st.At, latest(st.At, v.head.cycle.start), ""

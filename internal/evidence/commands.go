@@ -84,12 +84,12 @@ type saidCommand struct {
 
 // saidCommands are the commands of people on this head and base that the record does not know, oldest first. Whom GitHub
 // does not call a member is not heard, nor is a text of which it is not known whether it was edited.
-func (h *headView) saidCommands() (all []saidCommand) {
-	s := h.snapshot
-	if s.NoRecord || isJudgedInPart(h.policy, s) {
+func (v *commandView) saidCommands() (all []saidCommand) {
+	s := v.head.snapshot
+	if s.NoRecord || isJudgedInPart(v.head.policy, s) {
 		return nil
 	}
-	isOfThisHead := func(at time.Time) bool { return !at.Before(h.cycle.arrival) && !h.cycle.isBeforeBase(at) }
+	isOfThisHead := func(at time.Time) bool { return !at.Before(v.head.cycle.arrival) && !v.head.cycle.isBeforeBase(at) }
 	isRecorded := func(id int64) bool {
 		return slices.ContainsFunc(s.Record.Commands, func(c quorum.Command) bool { return c.ID == id })
 	}
@@ -113,23 +113,29 @@ func (h *headView) saidCommands() (all []saidCommand) {
 }
 
 // wantPeople adds what must be known to hear what people have said.
-func (h *headView) wantPeople(w *quorum.Wants) {
-	for _, c := range h.saidCommands() {
+func (v *commandView) wantPeople(w *quorum.Wants) {
+	for _, c := range v.saidCommands() {
 		w.People = append(w.People, c.by.Login)
 		w.Authors = w.Authors || c.verb == quorum.CommandAccept || c.verb == quorum.CommandRerun
 	}
 }
 
-// commandsOf are the commands of the record, and after them those that are heard now. Of a rerun that is heard now it is
-// not said yet who is run again: see [headView.chooseReruns].
-func (h *headView) commandsOf() []quorum.Command {
-	all := slices.Clone(h.snapshot.Record.Commands)
-	for _, said := range h.saidCommands() {
-		if c, heard := h.hearCommand(&said); heard && hasRoomFor(all, c.Refused) {
-			all = append(all, c)
+// A commandView is what people have told us on a head: the commands of the record, and after them those that are heard now.
+type commandView struct {
+	head *headView
+	all  []quorum.Command
+}
+
+// newCommandView hears what people say. Of a rerun that is heard now it is not said yet who is run again: see
+// [commandView.chooseReruns].
+func newCommandView(h *headView) *commandView {
+	v := &commandView{head: h, all: slices.Clone(h.snapshot.Record.Commands)}
+	for _, said := range v.saidCommands() {
+		if c, heard := v.hearCommand(&said); heard && hasRoomFor(v.all, c.Refused) {
+			v.all = append(v.all, c)
 		}
 	}
-	return all
+	return v
 }
 
 // hasRoomFor reports whether one more command with that refusal is kept.
@@ -141,19 +147,19 @@ func hasRoomFor(all []quorum.Command, refused quorum.Reason) bool {
 	case quorum.ReasonMayNot:
 		most = maxUnentitled
 	}
-	n := 0
+	isOfRest := func(r quorum.Reason) bool { return r != "" && r != quorum.ReasonMayNot }
+	alike := 0
 	for _, c := range all {
-		isAlike := c.Refused == refused || c.Refused != "" && refused != "" && c.Refused != quorum.ReasonMayNot && refused != quorum.ReasonMayNot
-		if isAlike {
-			n++
+		if c.Refused == refused || isOfRest(c.Refused) && isOfRest(refused) {
+			alike++
 		}
 	}
-	return n < most
+	return alike < most
 }
 
 // hearCommand says what becomes of a command; false while that is not known.
-func (h *headView) hearCommand(said *saidCommand) (c quorum.Command, heard bool) {
-	s := h.snapshot
+func (v *commandView) hearCommand(said *saidCommand) (c quorum.Command, heard bool) {
+	s := v.head.snapshot
 	may, known := s.Permissions[strings.ToLower(said.by.Login)]
 	if !known {
 		return c, false
@@ -170,9 +176,9 @@ func (h *headView) hearCommand(said *saidCommand) (c quorum.Command, heard bool)
 		c.Refused = quorum.ReasonWordEdited
 	case said.verb == "":
 		c.Refused = quorum.ReasonUnclear
-	case said.verb == quorum.CommandAccept && h.policy.Override == 0:
+	case said.verb == quorum.CommandAccept && v.head.policy.Override == 0:
 		c.Refused = quorum.ReasonNoOverride
-	case said.verb == quorum.CommandAccept && may < h.policy.Override:
+	case said.verb == quorum.CommandAccept && may < v.head.policy.Override:
 		c.Refused = quorum.ReasonMayNot
 	case needsNoHand && hadHandIn(s, said.by):
 		c.Refused = quorum.ReasonHadHand
@@ -182,7 +188,7 @@ func (h *headView) hearCommand(said *saidCommand) (c quorum.Command, heard bool)
 		}
 		c.Refused = quorum.ReasonHandsUnknown
 	case said.verb == quorum.CommandAccept:
-		c.Reviewers, c.Until, c.Refused = h.acceptedBy(said)
+		c.Reviewers, c.Until, c.Refused = v.acceptedBy(said)
 	case said.reviewer != "":
 		c.Reviewers = []string{said.reviewer}
 	}
@@ -190,13 +196,13 @@ func (h *headView) hearCommand(said *saidCommand) (c quorum.Command, heard bool)
 }
 
 // acceptedBy says whose objections an accept ends, and until when: those that our check had named by then.
-func (h *headView) acceptedBy(said *saidCommand) (reviewers []string, until time.Time, refused quorum.Reason) {
-	if !strings.HasPrefix(h.snapshot.PR.Head, said.sha) {
+func (v *commandView) acceptedBy(said *saidCommand) (reviewers []string, until time.Time, refused quorum.Reason) {
+	if !strings.HasPrefix(v.head.snapshot.PR.Head, said.sha) {
 		return nil, until, quorum.ReasonOtherHead
 	}
-	for i := range h.snapshot.Record.Objections {
-		o := &h.snapshot.Record.Objections[i]
-		if o.Base != h.snapshot.PR.BaseRef || o.Answered || !wasNamedBy(o, said.at) {
+	for i := range v.head.snapshot.Record.Objections {
+		o := &v.head.snapshot.Record.Objections[i]
+		if o.Base != v.head.snapshot.PR.BaseRef || o.Answered || !wasNamedBy(o, said.at) {
 			continue
 		}
 		until = latest(until, o.At)
@@ -240,8 +246,8 @@ func rememberCommands(known, all []quorum.Command) []quorum.Command {
 }
 
 // replies are the answers to commands that were not given yet. A press of the button has no comment to be answered at.
-func (h *headView) replies() (all []quorum.Reply) {
-	for _, c := range h.commands {
+func (v *commandView) replies() (all []quorum.Reply) {
+	for _, c := range v.all {
 		if !c.Replied && c.ID > 0 {
 			all = append(all, quorum.Reply{
 				Command: c.ID, Refused: c.Refused != "", Explain: c.Verb == quorum.CommandExplain && c.Refused == "",
@@ -251,5 +257,5 @@ func (h *headView) replies() (all []quorum.Reply) {
 	return all
 }
 
-// hasNewCommands reports whether people have said what the record does not know.
-func (h *headView) hasNewCommands() bool { return len(h.commands) > len(h.snapshot.Record.Commands) }
+// hasNew reports whether people have said what the record does not know.
+func (v *commandView) hasNew() bool { return len(v.all) > len(v.head.snapshot.Record.Commands) }

@@ -1,14 +1,14 @@
 package evidence
 
+// Who had a hand in the change, and who had none: only the word of such a person counts for it. An unknown one may be
+// anybody.
+
 import (
 	"slices"
 	"strings"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
-
-// Who had a hand in the change, and who had none: only the word of such a person counts for it. An unknown one may be
-// anybody.
 
 // hadNoHand reports whether a is a person who had no hand in the change: whose word may end an objection.
 func (h *headView) hadNoHand(a quorum.Account) bool {

@@ -11,7 +11,7 @@ import (
 func Judge(p quorum.Policy, s quorum.Snapshot) []quorum.Ballot {
 	ballots := make([]quorum.Ballot, 0, len(p.Reviewers))
 	for _, v := range reviewerViews(&p, &s) {
-		ballots = append(ballots, v.withCommanded(v.withPast(v.makeBallot())))
+		ballots = append(ballots, v.withCommanded(v.past.withPast(v.makeBallot())))
 	}
 	for i, b := range ballots {
 		ballots[i].Next = deferSharedCancels(b, ballots)
@@ -45,11 +45,12 @@ func deferSharedCancels(b quorum.Ballot, ballots []quorum.Ballot) []quorum.Actio
 // reviewerViews returns a view for each of p's reviewers, in the policy's order.
 func reviewerViews(p *quorum.Policy, s *quorum.Snapshot) []*reviewerView {
 	h, texts := newHeadView(p, s), newTextReader()
+	commands := newCommandView(h)
 	h.record.unlooked = objectionsOfEarlierStays(p, s)
 	views := make([]*reviewerView, len(p.Reviewers))
 	for i := range p.Reviewers {
-		views[i] = newReviewerView(h, texts, &p.Reviewers[i])
+		views[i] = newReviewerView(h, texts, commands, &p.Reviewers[i])
 	}
-	h.chooseReruns(views)
+	commands.chooseReruns(views)
 	return views
 }

@@ -69,7 +69,7 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 			}
 		}
 	}
-	views[0].head.wantPeople(&w)
+	views[0].commands.wantPeople(&w)
 	w.Tree = wantsTree(&p, &s, views)
 	if p.StandIn == 0 {
 		w.People = withoutRepeats(w.People)

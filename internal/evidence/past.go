@@ -1,5 +1,7 @@
 package evidence
 
+// What a reviewer said before the newest look: on this head, on the head that it judged last, and on this diff.
+
 import (
 	"slices"
 	"strings"
@@ -8,11 +10,15 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// What a reviewer said before the newest look: on this head, on the head that it judged last, and on this diff.
+// A pastView is what one reviewer said before, as the record knows it.
+type pastView struct {
+	*quorum.Reviewer
+	head *headView
+}
 
 // hasObjectedBefore reports whether the reviewer objected to this head at an earlier look, whatever came of it: then it
 // votes on it, whatever its lane and its "when" say now.
-func (v *reviewerView) hasObjectedBefore() bool {
+func (v pastView) hasObjectedBefore() bool {
 	s := v.head.snapshot
 	return slices.ContainsFunc(s.Record.Objections, func(o quorum.Objection) bool { return o.Reviewer == v.Name }) ||
 		slices.ContainsFunc(s.Record.Judged, func(j quorum.Judged) bool {
@@ -21,7 +27,7 @@ func (v *reviewerView) hasObjectedBefore() bool {
 }
 
 // judged is the verdict that the reviewer gave last, as the record knows it.
-func (v *reviewerView) judged() (j quorum.Judged, found bool) {
+func (v pastView) judged() (j quorum.Judged, found bool) {
 	i := slices.IndexFunc(v.head.record.record.Judged, func(j quorum.Judged) bool { return j.Reviewer == v.Name })
 	if i < 0 {
 		return quorum.Judged{}, false
@@ -31,7 +37,7 @@ func (v *reviewerView) judged() (j quorum.Judged, found bool) {
 
 // isRequiredAgain reports whether the reviewer objected to the last head that it judged, and this one has another diff:
 // its answer is needed, whatever lane the pull request is in now, unless that one asks for no review.
-func (v *reviewerView) isRequiredAgain() bool {
+func (v pastView) isRequiredAgain() bool {
 	j, found := v.judged()
 	if !found || !v.MayVote() || v.Excused == quorum.ReasonWhen || v.head.policy.NeedsNoReview() {
 		return false
@@ -42,7 +48,7 @@ func (v *reviewerView) isRequiredAgain() bool {
 }
 
 // withPast adds to a ballot what the reviewer said before: on this diff, and on the head that it judged last.
-func (v *reviewerView) withPast(b quorum.Ballot) quorum.Ballot {
+func (v pastView) withPast(b quorum.Ballot) quorum.Ballot {
 	if v.isRequiredAgain() {
 		b.Again, b.Required = true, true
 	}
@@ -58,7 +64,7 @@ func (v *reviewerView) withPast(b quorum.Ballot) quorum.Ballot {
 
 // countAnswers counts the verdicts on this diff, b among them; 0 if it is the only one. flipped says that it approves
 // after an objection.
-func (v *reviewerView) countAnswers(b *quorum.Ballot) (asked int, flipped bool) {
+func (v pastView) countAnswers(b *quorum.Ballot) (asked int, flipped bool) {
 	j, found := v.judged()
 	if !found || !isVerdictHere(b) || j.Diff == "" || j.Diff != v.head.snapshot.PR.Diff.Lines {
 		return 0, false

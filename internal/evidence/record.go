@@ -26,7 +26,7 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 	rec.Accounts = rememberAccounts(rec.Accounts, &p, &s)
 	views := reviewerViews(&p, &s)
 	if len(views) > 0 {
-		rec.Commands = rememberCommands(rec.Commands, views[0].head.commands)
+		rec.Commands = rememberCommands(rec.Commands, views[0].commands.all)
 	}
 	for _, v := range views {
 		if at := v.personRequest(); !at.IsZero() {

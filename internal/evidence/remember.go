@@ -1,5 +1,7 @@
 package evidence
 
+// How each thing is added to a record: bounded, and once.
+
 import (
 	"cmp"
 	"slices"
@@ -7,8 +9,6 @@ import (
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
-
-// How each thing is added to a record: bounded, and once.
 
 // cloneRecord copies a record so that appending to the copy changes nothing of the original.
 func cloneRecord(rec quorum.Record) quorum.Record {

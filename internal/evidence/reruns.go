@@ -1,5 +1,7 @@
 package evidence
 
+// People's reruns: who is run again, and until GitHub shows it. No limit of ours holds for them, but each is done once.
+
 import (
 	"slices"
 	"strings"
@@ -7,22 +9,20 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// People's reruns: who is run again, and until GitHub shows it. No limit of ours holds for them, but each is done once.
-
 // chooseReruns says of the reruns that are heard now who is run again: of all those that do not approve, or who is named.
 // Nothing that is under way is.
-func (h *headView) chooseReruns(views []*reviewerView) {
-	for i := range h.commands {
-		c := &h.commands[i]
-		if c.Verb != quorum.CommandRerun || c.Refused != "" || i < len(h.snapshot.Record.Commands) {
+func (v *commandView) chooseReruns(views []*reviewerView) {
+	for i := range v.all {
+		c := &v.all[i]
+		if c.Verb != quorum.CommandRerun || c.Refused != "" || i < len(v.head.snapshot.Record.Commands) {
 			continue
 		}
 		c.Reviewers, c.Refused = reviewersToRerun(views, slices.Clone(c.Reviewers))
-		if c.Refused != "" && !hasRoomFor(h.commands[:i], c.Refused) {
+		if c.Refused != "" && !hasRoomFor(v.all[:i], c.Refused) {
 			c.ID = 0 // it is forgotten below
 		}
 	}
-	h.commands = slices.DeleteFunc(h.commands, func(c quorum.Command) bool { return c.ID == 0 })
+	v.all = slices.DeleteFunc(v.all, func(c quorum.Command) bool { return c.ID == 0 })
 }
 
 func reviewersToRerun(views []*reviewerView, named []string) (chosen []string, refused quorum.Reason) {
@@ -89,7 +89,7 @@ func (v *reviewerView) rerunState(isNamed bool) rerunState {
 // commandedActions are what people's reruns ask of a reviewer now: each once, and again only while GitHub shows no trace
 // of it.
 func (v *reviewerView) commandedActions() (actions []quorum.Action) {
-	for _, c := range v.head.commands {
+	for _, c := range v.commands.all {
 		if c.Verb != quorum.CommandRerun || c.Refused != "" || c.Base != v.head.snapshot.PR.BaseRef || !slices.Contains(c.Reviewers, v.Name) {
 			continue
 		}
