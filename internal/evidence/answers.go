@@ -8,7 +8,8 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// isAnswer reports whether a result answers what its reviewer objected before.
+// isAnswer reports whether a result answers what its reviewer objected before. Threads that were resolved end the
+// objection that they are, and no other.
 func (v *attemptView) isAnswer(got *attemptResult) bool {
 	return got.outcome == quorum.Approved && got.reason != quorum.ReasonResolved && !v.attempt.isUnderWay() && !v.needsPerson()
 }
@@ -26,14 +27,9 @@ func (v *attemptView) isAnswered(o *quorum.Objection, got attemptResult, isAnswe
 	case o.Kind == quorum.TextThread:
 		return v.isThreadAnswered(o.ID, isAnswer)
 	case o.Kind == quorum.TextRun:
-		run := v.attempt.run
-		isReadAnew := run != nil && run.ID == o.Run && run.Completed() && run.Attempt == o.Attempt // under the policy in force
-		return isReadAnew || isAnswer && v.isOlder(o)
+		return v.isReadAnew(o) || isAnswer && v.isOlder(o)
 	case o.Kind == quorum.TextCheck || o.Kind == quorum.TextStatus: // only its App can change it, but others can delete its threads
-		lostThread := slices.ContainsFunc(shown, func(s statement) bool {
-			return s.ref == o.TextRef && s.Outcome == quorum.Findings && len(s.threads) < o.Threads
-		})
-		return isAnswer && !lostThread
+		return isAnswer && !hasLostThread(o, shown)
 	}
 	for i := range shown {
 		if s := &shown[i]; s.ref == o.TextRef {
@@ -47,6 +43,20 @@ func (v *attemptView) isAnswered(o *quorum.Objection, got attemptResult, isAnswe
 		return isAnswer && v.isOlder(o)
 	}
 	return isAnswer && got.at.After(o.At) // its text is gone: a newer one of an author of its own takes its place
+}
+
+// isReadAnew reports whether an objection by a run's conclusion is this attempt's own: that is read under the policy in
+// force.
+func (v *attemptView) isReadAnew(o *quorum.Objection) bool {
+	run := v.attempt.run
+	return run != nil && run.ID == o.Run && run.Completed() && run.Attempt == o.Attempt
+}
+
+// hasLostThread reports whether an objection has fewer threads than it was recorded with.
+func hasLostThread(o *quorum.Objection, shown []statement) bool {
+	return slices.ContainsFunc(shown, func(s statement) bool {
+		return s.ref == o.TextRef && s.Outcome == quorum.Findings && len(s.threads) < o.Threads
+	})
 }
 
 // hasEndedSince reports whether a person ended a review that objected to this base and is void since, for the pull

@@ -69,12 +69,16 @@ func rememberBallot(rec *quorum.Record, s quorum.Snapshot, b quorum.Ballot) {
 	case b.Then != nil && b.Then.Vote == quorum.Object: // said before the end of its attempt
 		rememberObjection(rec, s, *b.Then)
 	case (b.Outcome == quorum.Malformed || b.Outcome == quorum.Partial) && len(b.Answers) > 0:
-		a := quorum.Answer{Reviewer: b.Reviewer, Run: b.Run, Attempt: b.Attempt, Excerpt: b.Answers[len(b.Answers)-1]}
-		if !slices.ContainsFunc(rec.Answers, func(old quorum.Answer) bool {
-			return old.Reviewer == a.Reviewer && old.Run == a.Run && old.Attempt == a.Attempt
-		}) {
-			rec.Answers = append(rec.Answers, a)
-		}
+		rememberAnswer(rec, quorum.Answer{Reviewer: b.Reviewer, Run: b.Run, Attempt: b.Attempt, Excerpt: b.Answers[len(b.Answers)-1]})
+	}
+}
+
+// rememberAnswer adds an answer without a verdict, one for each attempt.
+func rememberAnswer(rec *quorum.Record, a quorum.Answer) {
+	if !slices.ContainsFunc(rec.Answers, func(old quorum.Answer) bool {
+		return old.Reviewer == a.Reviewer && old.Run == a.Run && old.Attempt == a.Attempt
+	}) {
+		rec.Answers = append(rec.Answers, a)
 	}
 }
 

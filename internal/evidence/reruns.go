@@ -90,7 +90,8 @@ func (v *reviewerView) rerunState(isNamed bool) rerunState {
 // of it.
 func (v *reviewerView) commandedActions() (actions []quorum.Action) {
 	for _, c := range v.commands.all {
-		if c.Verb != quorum.CommandRerun || c.Refused != "" || c.Base != v.head.snapshot.PR.BaseRef || !slices.Contains(c.Reviewers, v.Name) {
+		isInForce := c.Refused == "" && c.Base == v.head.snapshot.PR.BaseRef
+		if c.Verb != quorum.CommandRerun || !isInForce || !slices.Contains(c.Reviewers, v.Name) {
 			continue
 		}
 		a := v.newestAttempt()
