@@ -57,3 +57,11 @@ func overriddenResult(objection attemptResult, c quorum.Command) attemptResult {
 func answersAnew(got, objection *attemptResult) bool {
 	return got.outcome == quorum.Approved && got.reason != quorum.ReasonResolved && got.at.After(objection.at)
 }
+
+// isAccepted reports whether somebody who may accepted over an objection, on the record's head.
+func isAccepted(rec *quorum.Record, o *quorum.Objection) bool {
+	return slices.ContainsFunc(rec.Commands, func(c quorum.Command) bool {
+		return c.Verb == quorum.CommandAccept && c.Refused == "" && c.Base == o.Base &&
+			slices.Contains(c.Reviewers, o.Reviewer) && !o.At.After(c.Until) && wasNamedBy(o, c.At)
+	})
+}

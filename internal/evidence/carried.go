@@ -1,7 +1,7 @@
 package evidence
 
-// What a head has from earlier ones with the same diff, as votes: objections until they are answered, approvals until
-// their reviewer has begun anew, and how often somebody was asked about one diff.
+// Approvals that earlier heads with the very same files have left to this one: they stand until their reviewer begins
+// anew here, or GitHub shows that they were taken back.
 
 import (
 	"slices"
@@ -75,15 +75,6 @@ func (v carryView) withCarried(b quorum.Ballot, st *quorum.Stood) quorum.Ballot 
 		return v.IsAuthor(t.Author) && st.Kind == quorum.TextReview && t.Review == st.ID
 	})
 	return b
-}
-
-// isCarried reports whether a text is one that an earlier head has left to this one.
-func (v recordView) isCarried(reviewer string, ref quorum.TextRef) bool {
-	return slices.ContainsFunc(v.record.Stood, func(st quorum.Stood) bool {
-		return st.Carried != "" && st.Reviewer == reviewer && st.TextRef == ref
-	}) || slices.ContainsFunc(v.record.Objections, func(o quorum.Objection) bool {
-		return o.Carried != "" && o.Reviewer == reviewer && o.TextRef == ref
-	})
 }
 
 // markCounting marks the approvals that count, for the next head.

@@ -119,14 +119,6 @@ func ownPast(rec *quorum.Record) quorum.PastDiff {
 	return past
 }
 
-// isAccepted reports whether somebody who may accepted over an objection, on the record's head.
-func isAccepted(rec *quorum.Record, o *quorum.Objection) bool {
-	return slices.ContainsFunc(rec.Commands, func(c quorum.Command) bool {
-		return c.Verb == quorum.CommandAccept && c.Refused == "" && c.Base == o.Base &&
-			slices.Contains(c.Reviewers, o.Reviewer) && !o.At.After(c.Until) && wasNamedBy(o, c.At)
-	})
-}
-
 // takeOver takes over the record of the head before.
 func (in *inheritance) takeOver(before quorum.Record) {
 	if before.Head == "" || before.Head == in.snapshot.PR.Head {

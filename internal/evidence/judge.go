@@ -19,6 +19,24 @@ func Judge(p quorum.Policy, s quorum.Snapshot) []quorum.Ballot {
 	return ballots
 }
 
+// Facts returns the input of [quorum.Decide] that is not a ballot.
+func Facts(p quorum.Policy, s quorum.Snapshot) quorum.Facts {
+	h := newHeadView(&p, &s)
+	commands := newCommandView(h)
+	if commands.hasNew() { // whom a rerun concerns, the ballots tell
+		commands = reviewerViews(&p, &s)[0].commands
+	}
+	f := quorum.Facts{
+		PR: s.PR.PR, Head: s.PR.Head, Base: s.PR.BaseRef, File: s.File, Draft: s.PR.Draft, Closed: s.PR.Closed, Start: h.cycle.start,
+	}
+	f.StandIns, f.Against = h.standIns()
+	f.Replies = commands.replies()
+	if pass := s.Record.Pass; pass != nil && s.Record.Head == s.PR.Head && !h.cycle.isBeforeBase(pass.At) {
+		f.Pass = pass
+	}
+	return f
+}
+
 // deferSharedCancels returns b's next actions. A run that several undecided reviewers share is cancelled only when the
 // last of them would cancel it, and not if one of them would not.
 func deferSharedCancels(b quorum.Ballot, ballots []quorum.Ballot) []quorum.Action {

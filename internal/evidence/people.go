@@ -1,29 +1,13 @@
 package evidence
 
+// People who stand in for a reviewer, and those who request changes.
+
 import (
 	"slices"
 	"strings"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
-
-// Facts returns the input of [quorum.Decide] that is not a ballot.
-func Facts(p quorum.Policy, s quorum.Snapshot) quorum.Facts {
-	h := newHeadView(&p, &s)
-	commands := newCommandView(h)
-	if commands.hasNew() { // whom a rerun concerns, the ballots tell
-		commands = reviewerViews(&p, &s)[0].commands
-	}
-	f := quorum.Facts{
-		PR: s.PR.PR, Head: s.PR.Head, Base: s.PR.BaseRef, File: s.File, Draft: s.PR.Draft, Closed: s.PR.Closed, Start: h.cycle.start,
-	}
-	f.StandIns, f.Against = h.standIns()
-	f.Replies = commands.replies()
-	if pass := s.Record.Pass; pass != nil && s.Record.Head == s.PR.Head && !h.cycle.isBeforeBase(pass.At) {
-		f.Pass = pass
-	}
-	return f
-}
 
 // standIns finds the people with at least the policy's permission who approve this head, and those who request
 // changes.
