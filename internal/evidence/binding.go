@@ -6,9 +6,9 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// whyUnbound says why a text is not about this head or not from attempt a; "" if it is bound to both: it names the
+// whyUnbound says why a text is not about this head or not from the attempt; "" if it is bound to both: it names the
 // head, or was written during the attempt.
-func (v *reviewerView) whyUnbound(a *reviewAttempt, t *quorum.Text, at time.Time) rejection {
+func (v textView) whyUnbound(t *quorum.Text, at time.Time) rejection {
 	if v.head.cycle.isBeforeBase(at) {
 		return beforeBase
 	}
@@ -23,12 +23,12 @@ func (v *reviewerView) whyUnbound(a *reviewAttempt, t *quorum.Text, at time.Time
 	if v.Workflow == "" {
 		return v.whyUnboundWithoutRun(about, at)
 	}
-	return v.whyOutsideRun(a, t, about, at)
+	return v.whyOutsideRun(t, about, at)
 }
 
 // isNoticeOfHead reports whether a text says since the start that its reviewer works, or why there is no review, and
 // names no other commit where it says so: what it names elsewhere is of an older review that stands there still.
-func (v *reviewerView) isNoticeOfHead(t *quorum.Text, at time.Time) bool {
+func (v textView) isNoticeOfHead(t *quorum.Text, at time.Time) bool {
 	if at.Before(v.head.cycle.start) {
 		return false
 	}
@@ -40,8 +40,8 @@ func (v *reviewerView) isNoticeOfHead(t *quorum.Text, at time.Time) bool {
 	return false
 }
 
-// whyUnboundWithoutRun is [reviewerView.whyUnbound] for a reviewer without a workflow.
-func (v *reviewerView) whyUnboundWithoutRun(about bool, at time.Time) rejection {
+// whyUnboundWithoutRun is [textView.whyUnbound] for a reviewer without a workflow.
+func (v textView) whyUnboundWithoutRun(about bool, at time.Time) rejection {
 	switch {
 	case about:
 		return ""
@@ -53,19 +53,19 @@ func (v *reviewerView) whyUnboundWithoutRun(about bool, at time.Time) rejection 
 	return ""
 }
 
-// whyOutsideRun is [reviewerView.whyUnbound] for a workflow's reviewer.
-func (v *reviewerView) whyOutsideRun(a *reviewAttempt, t *quorum.Text, about bool, at time.Time) rejection {
+// whyOutsideRun is [textView.whyUnbound] for a workflow's reviewer.
+func (v textView) whyOutsideRun(t *quorum.Text, about bool, at time.Time) rejection {
 	isNamedByOther := about && v.runs.oldBaseUnderWay(at) // a run for the base of before names this head, too
 	switch {
-	case a.run == nil && about && !v.isShared() && !isNamedByOther:
+	case v.attempt.run == nil && about && !v.isShared() && !isNamedByOther:
 		return ""
-	case a.run == nil:
+	case v.attempt.run == nil:
 		return noRunKnown.with(v.Workflow)
-	case about && !v.isShared() && !at.Before(a.began) && !isNamedByOther:
+	case about && !v.isShared() && !at.Before(v.attempt.began) && !isNamedByOther:
 		return ""
-	case !a.covers(at):
+	case !v.attempt.covers(at):
 		return outsideAttempt
-	case (isNamedByOther || !about && v.runs.otherUnderWay(a.run, at)) && !v.isRemembered(t):
+	case (isNamedByOther || !about && v.runs.otherUnderWay(v.attempt.run, at)) && !v.isRemembered(t):
 		return duringOtherRun
 	}
 	return ""
@@ -73,7 +73,7 @@ func (v *reviewerView) whyOutsideRun(a *reviewAttempt, t *quorum.Text, about boo
 
 // isRemembered reports whether the record holds that t approved, and t was not edited since: a run of another head that
 // is run again later would seem to have been under way all the time.
-func (v *reviewerView) isRemembered(t *quorum.Text) bool {
+func (v textView) isRemembered(t *quorum.Text) bool {
 	stood, found := v.head.record.firstApproval(v.Name, t.TextRef)
 	return found && !latest(t.At, t.Edited).After(stood)
 }

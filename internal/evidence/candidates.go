@@ -28,11 +28,18 @@ func (c *candidate) rejectVoid(why rejection, reason quorum.Reason, detail strin
 	c.setVoid(reason, detail)
 }
 
+// A textView is what one reviewer's texts say as those of one of its attempts.
+type textView struct {
+	*reviewerView
+	attempt *reviewAttempt
+}
+
 // candidates are the texts by the reviewer's account for attempt a, comments first, each oldest first. Texts of our
 // own, and those that another workflow wrote as the same account, are none.
 func (v *reviewerView) candidates(a *reviewAttempt) (out []candidate) {
+	texts := textView{v, a}
 	for i := range v.head.texts {
-		if c, found := v.newCandidate(a, &v.head.texts[i]); found {
+		if c, found := texts.newCandidate(&v.head.texts[i]); found {
 			out = append(out, c)
 		}
 	}
@@ -45,8 +52,9 @@ func (v *reviewerView) textStatements(a *reviewAttempt) (out []statement) {
 	if v.Verdict.Kind == quorum.Artifact {
 		return v.artifacts.artifactStatements(a)
 	}
+	texts := textView{v, a}
 	for i := range v.head.texts {
-		if c, found := v.newCandidate(a, &v.head.texts[i]); found && c.isStatement {
+		if c, found := texts.newCandidate(&v.head.texts[i]); found && c.isStatement {
 			out = append(out, c.statement)
 		}
 	}
@@ -54,9 +62,9 @@ func (v *reviewerView) textStatements(a *reviewAttempt) (out []statement) {
 	return out
 }
 
-// newCandidate decides whether t counts for attempt a: an edit by anybody but the reviewer makes it void. found is
+// newCandidate decides whether t counts for the attempt: an edit by anybody but the reviewer makes it void. found is
 // false if t is not the reviewer's.
-func (v *reviewerView) newCandidate(a *reviewAttempt, t *quorum.Text) (c candidate, found bool) {
+func (v textView) newCandidate(t *quorum.Text) (c candidate, found bool) {
 	if v.Author == "" || !v.IsAuthor(t.Author) || v.head.isOurs(t) {
 		return candidate{}, false
 	}
@@ -83,31 +91,31 @@ func (v *reviewerView) newCandidate(a *reviewAttempt, t *quorum.Text) (c candida
 			c.rejectVoid(editedByOther, quorum.ReasonEdited, t.Editor.Login)
 		}
 	}
-	if why := v.bind(a, &c); why != "" {
+	if why := v.bind(&c); why != "" {
 		c.reject(cmp.Or(c.rejected, why)) // an edit by somebody else is reason enough, wherever the text belongs
 		return c, true
 	}
 	if c.isReview {
 		c.threads = v.head.openedThreads(v.Reviewer, t.ID)
 	}
-	v.readCandidate(a, &c)
+	v.readCandidate(&c)
 	if c.Outcome == quorum.Findings && !t.Edited.IsZero() {
 		c.at = t.Edited // bind dates an approval from when it first stood; what was edited into an objection was said then
 	}
 	return c, true
 }
 
-// bind dates a candidate from when it first stood, and returns why it is not bound to a; "" if it is.
-func (v *reviewerView) bind(a *reviewAttempt, c *candidate) (why rejection) {
-	why = v.whyUnbound(a, c.text, c.at)
+// bind dates a candidate from when it first stood, and returns why it is not bound to the attempt; "" if it is.
+func (v textView) bind(c *candidate) (why rejection) {
+	why = v.whyUnbound(c.text, c.at)
 	if why != "" && c.void { // what it was before the edit explains what became of an approval
-		return v.whyUnbound(a, c.text, c.text.At)
+		return v.whyUnbound(c.text, c.text.At)
 	}
 	stood, found := v.head.record.firstApproval(v.Name, c.ref)
-	if !found || c.void || !stood.Before(c.at) || stood.Before(a.began) {
+	if !found || c.void || !stood.Before(c.at) || stood.Before(v.attempt.began) {
 		return why
 	}
-	if why == "" || v.whyUnbound(a, c.text, stood) == "" {
+	if why == "" || v.whyUnbound(c.text, stood) == "" {
 		c.at, why = stood, "" // its author edited it later
 	}
 	return why
@@ -115,7 +123,7 @@ func (v *reviewerView) bind(a *reviewAttempt, c *candidate) (why rejection) {
 
 // readCandidate fills in what the text says. A review that was dismissed is void, unless it objects and who dismissed
 // it may not end that.
-func (v *reviewerView) readCandidate(a *reviewAttempt, c *candidate) {
+func (v textView) readCandidate(c *candidate) {
 	dismissed, by := c.text.State == "DISMISSED", quorum.Account{}
 	if dismissed {
 		by, c.reviewState = v.head.dismissalOf(c.text.ID)
@@ -133,40 +141,40 @@ func (v *reviewerView) readCandidate(a *reviewAttempt, c *candidate) {
 	case c.Outcome == quorum.Unrelated:
 		c.reject(cmp.Or(c.rejected, noReview))
 	case c.Outcome == quorum.Approved:
-		v.doubtApproval(a, c)
+		v.doubtApproval(c)
 	}
-	if c.isStatement && a.wasBefore(&c.statement) {
+	if c.isStatement && v.attempt.wasBefore(&c.statement) {
 		c.reject(askedAgainSince)
 	}
 }
 
 // doubtApproval makes an approval void that may be about another commit or pull request, that answers a command, or
 // that objected in the same attempt.
-func (v *reviewerView) doubtApproval(a *reviewAttempt, c *candidate) {
+func (v textView) doubtApproval(c *candidate) {
 	if why := v.whyUnnamed(c); why != "" {
 		c.rejectVoid(why, quorum.ReasonUnnamed, c.voidDetail)
 	}
-	if name, found := v.otherPullOf(a); found && c.rejected == "" {
+	if name, found := v.otherPullOf(); found && c.rejected == "" {
 		c.rejectVoid(ofOtherPull, quorum.ReasonOtherPull, name)
 	}
 	if by, found := v.head.commandBefore(v.Reviewer, &c.statement); found && c.rejected == "" {
 		c.rejectVoid(answersCommand, quorum.ReasonCommand, by)
 	}
-	if c.rejected == "" && a.run != nil && v.isShared() && v.head.record.hasObjected(v.Name, c.ref) {
+	if c.rejected == "" && v.attempt.run != nil && v.isShared() && v.head.record.hasObjected(v.Name, c.ref) {
 		c.rejectVoid(editedIntoYes, quorum.ReasonEdited, c.text.Editor.Login)
 	}
 }
 
-// otherPullOf finds a pull request of the same branch that the texts of an attempt may be about.
-func (v *reviewerView) otherPullOf(a *reviewAttempt) (name string, found bool) {
-	if a.run == nil || v.head.snapshot.SameBranch == nil {
+// otherPullOf finds a pull request of the same branch that the texts of the attempt may be about.
+func (v textView) otherPullOf() (name string, found bool) {
+	if v.attempt.run == nil || v.head.snapshot.SameBranch == nil {
 		return "", false
 	}
-	return v.head.otherPullOfText(a.run)
+	return v.head.otherPullOfText(v.attempt.run)
 }
 
 // whyUnnamed says why an approval may be about another commit than the head; "" if it cannot.
-func (v *reviewerView) whyUnnamed(c *candidate) rejection {
+func (v textView) whyUnnamed(c *candidate) rejection {
 	named := v.namedCommit(c.text)
 	switch {
 	case named != "" && v.head.isVague(named):

@@ -1,27 +1,27 @@
 package evidence
 
-// What a head has from earlier ones with the same diff, as votes: objections until they are answered, approvals until
-// their reviewer has begun anew, and how often somebody was asked about one diff.
+// Approvals that earlier heads with the very same files have left to this one: they stand until their reviewer begins
+// anew here, or GitHub shows that they were taken back.
 
 import (
 	"slices"
-	"strings"
-	"time"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
+// A carryView is what earlier heads have left of one reviewer's approvals.
+type carryView struct{ *reviewerView }
+
 // carriedApproval finds the approval of an earlier head with the very same files that stands for this one: its reviewer
 // has neither started a run nor said anything here.
-func (v *attemptView) carriedApproval(got attemptResult) (st quorum.Stood, found bool) {
-	if v.head.policy.Carry != quorum.CarrySameDiff || got.outcome == quorum.Findings || got.outcome == quorum.Approved || v.hasBegunHere() {
+func (v carryView) carriedApproval(got attemptResult) (st quorum.Stood, found bool) {
+	isVerdict := got.outcome == quorum.Findings || got.outcome == quorum.Approved
+	if v.head.policy.Carry != quorum.CarrySameDiff || isVerdict || v.hasBegunHere() {
 		return quorum.Stood{}, false
 	}
 	for _, st := range slices.Backward(v.head.record.record.Stood) {
-		if st.Carried == "" || st.Reviewer != v.Name || st.Base != v.head.record.base || v.head.cycle.isBeforeBase(st.At) {
-			continue
-		}
-		if why, _ := v.whyWithdrawn(&st); why == "" {
+		isOwn := st.Carried != "" && st.Reviewer == v.Name && st.Base == v.head.record.base
+		if isOwn && !v.head.cycle.isBeforeBase(st.At) && !v.isWithdrawn(&st) {
 			return st, true
 		}
 	}
@@ -30,7 +30,7 @@ func (v *attemptView) carriedApproval(got attemptResult) (st quorum.Stood, found
 
 // hasBegunHere reports whether the reviewer has started a run on this head, or said something about it. A run that was
 // skipped is none, and nothing is said by a review that GitHub moved here.
-func (v *reviewerView) hasBegunHere() bool {
+func (v carryView) hasBegunHere() bool {
 	if slices.ContainsFunc(v.runs.counted, func(run quorum.Run) bool { return v.reallyRan(&run) }) {
 		return true
 	}
@@ -41,41 +41,28 @@ func (v *reviewerView) hasBegunHere() bool {
 	})
 }
 
-// whyWithdrawn says why an approval of an earlier head stands no more, as GitHub shows its text; "" if it stands. Of
-// what is no text only the record tells.
-func (v *reviewerView) whyWithdrawn(st *quorum.Stood) (why quorum.Reason, by string) {
+// isWithdrawn reports whether an approval of an earlier head stands no more, as GitHub shows its text. Of what is no text
+// only the record tells.
+func (v carryView) isWithdrawn(st *quorum.Stood) bool {
 	if !isWithdrawable(st.Kind) {
-		return "", ""
+		return false
 	}
 	i := slices.IndexFunc(v.head.texts, func(t quorum.Text) bool { return t.TextRef == st.TextRef })
 	if i < 0 {
-		return quorum.ReasonDeleted, ""
+		return true
 	}
 	t := &v.head.texts[i]
-	switch {
-	case !v.IsAuthor(t.Author):
-		return quorum.ReasonEdited, t.Author.Login
-	case t.State == "DISMISSED":
-		dismissed, _ := v.head.dismissalOf(t.ID)
-		return quorum.ReasonDismissed, dismissed.Login
-	case t.Edited.After(st.At) && (v.isShared() || !v.IsAuthor(t.Editor)):
-		return quorum.ReasonEdited, t.Editor.Login
+	isEditedByOther := t.Edited.After(st.At) && (v.isShared() || !v.IsAuthor(t.Editor))
+	if !v.IsAuthor(t.Author) || t.State == "DISMISSED" || isEditedByOther {
+		return true
 	}
-	s := statement{ref: t.TextRef, isReview: t.Kind == quorum.TextReview, reviewState: t.State}
-	if s.isReview {
-		s.threads = v.head.openedThreads(v.Reviewer, t.ID)
-	}
-	objecting, minor := v.threads.countObjecting(s.threads)
-	s.Reading = v.texts.readText(v.Reviewer, t, t.State, objecting, minor)
+	s := v.readAgain(t)
 	isOpen := (v.OnlyNew || s.NoOpen) && len(v.threads.openFindings()) > 0
-	if s.Outcome == quorum.Approved && !isOpen || s.Outcome == quorum.Findings && v.threads.haveEnded(&s) {
-		return "", ""
-	}
-	return quorum.ReasonEdited, t.Author.Login
+	return !(s.Outcome == quorum.Approved && !isOpen || s.Outcome == quorum.Findings && v.threads.haveEnded(&s))
 }
 
 // withCarried is the ballot of an approval of an earlier head. Nobody is asked or run again for it.
-func (v *reviewerView) withCarried(b quorum.Ballot, st *quorum.Stood) quorum.Ballot {
+func (v carryView) withCarried(b quorum.Ballot, st *quorum.Stood) quorum.Ballot {
 	b.Vote, b.Outcome, b.Reason, b.Detail = quorum.Approve, quorum.Approved, quorum.ReasonCarried, st.Carried
 	b.Carried, b.Evidence, b.Run, b.Attempt = st.Carried, st.TextRef, st.Run, st.Attempt
 	b.Since, b.At, b.URL = st.At, latest(st.At, v.head.cycle.start), ""
@@ -88,131 +75,6 @@ func (v *reviewerView) withCarried(b quorum.Ballot, st *quorum.Stood) quorum.Bal
 		return v.IsAuthor(t.Author) && st.Kind == quorum.TextReview && t.Review == st.ID
 	})
 	return b
-}
-
-// isAlike reports whether a commit is an earlier head with the same diff: nothing has changed since.
-func (h *headView) isAlike(commit string) bool {
-	return slices.ContainsFunc(h.snapshot.Record.Alike, func(head string) bool {
-		return len(head) >= shortSHA && strings.HasPrefix(commit, head)
-	})
-}
-
-// isCarried reports whether a text is one that an earlier head has left to this one.
-func (v recordView) isCarried(reviewer string, ref quorum.TextRef) bool {
-	return slices.ContainsFunc(v.record.Stood, func(st quorum.Stood) bool {
-		return st.Carried != "" && st.Reviewer == reviewer && st.TextRef == ref
-	}) || slices.ContainsFunc(v.record.Objections, func(o quorum.Objection) bool {
-		return o.Carried != "" && o.Reviewer == reviewer && o.TextRef == ref
-	})
-}
-
-// isCarriedAnswered reports whether an objection to an earlier head with this diff stands no more: by what its reviewer
-// says here since, or by a person who ended it there.
-func (v *attemptView) isCarriedAnswered(o *quorum.Objection, got attemptResult, isAnswer bool) bool {
-	isAnswer = isAnswer && got.at.After(o.At)
-	switch {
-	case isAnswer:
-		return true
-	case o.Kind == quorum.TextThread:
-		return v.isThreadAnswered(o.ID, false)
-	}
-	return o.Kind == quorum.TextReview && v.hasEndedSince(o)
-}
-
-// judged is the verdict that the reviewer gave last, as the record knows it.
-func (v *reviewerView) judged() (j quorum.Judged, found bool) {
-	i := slices.IndexFunc(v.head.record.record.Judged, func(j quorum.Judged) bool { return j.Reviewer == v.Name })
-	if i < 0 {
-		return quorum.Judged{}, false
-	}
-	return v.head.record.record.Judged[i], true
-}
-
-// isRequiredAgain reports whether the reviewer objected to the last head that it judged, and this one has another diff:
-// its answer is needed, whatever lane the pull request is in now, unless that one asks for no review.
-func (v *reviewerView) isRequiredAgain() bool {
-	j, found := v.judged()
-	if !found || !v.MayVote() || v.Excused == quorum.ReasonWhen || v.head.policy.NeedsNoReview() {
-		return false
-	}
-	diff, isHere := v.head.snapshot.PR.Diff.Lines, j.Head == shortOf(v.head.snapshot.PR.Head)
-	isOtherDiff := j.Diff == "" || diff == "" || j.Diff != diff
-	return j.No && !isHere && isOtherDiff || j.Again && isHere
-}
-
-// withPast adds to a ballot what the reviewer said before: on this diff, and on the head that it judged last.
-func (v *reviewerView) withPast(b quorum.Ballot) quorum.Ballot {
-	if v.isRequiredAgain() {
-		b.Again, b.Required = true, true
-	}
-	b.Asked, b.Flipped = v.countAnswers(&b)
-	if b.Then != nil {
-		then := *b.Then
-		then.Again, then.Required = b.Again, b.Required
-		then.Asked, then.Flipped = v.countAnswers(&then)
-		b.Then = &then
-	}
-	return b
-}
-
-// countAnswers counts the verdicts on this diff, b among them; 0 if it is the only one. flipped says that it approves
-// after an objection.
-func (v *reviewerView) countAnswers(b *quorum.Ballot) (asked int, flipped bool) {
-	j, found := v.judged()
-	if !found || !isVerdictHere(b) || j.Diff == "" || j.Diff != v.head.snapshot.PR.Diff.Lines {
-		return 0, false
-	}
-	asked, noes := j.Times, j.Noes
-	if isNewVerdict(&j, b) {
-		asked++
-	}
-	if asked < 2 {
-		return 0, false
-	}
-	return asked, b.Vote == quorum.Approve && b.Reason != quorum.ReasonResolved && noes > 0
-}
-
-// isVerdictHere reports whether a ballot is a verdict that was given on this head.
-func isVerdictHere(b *quorum.Ballot) bool {
-	return b.Carried == "" && b.Evidence.ID != 0 && (b.Vote == quorum.Approve || b.Vote == quorum.Object)
-}
-
-func isNewVerdict(j *quorum.Judged, b *quorum.Ballot) bool {
-	return b.Since.UTC().Truncate(time.Second).After(j.Said)
-}
-
-// rememberJudged remembers what each reviewer said last, and counts what it said on this diff.
-func rememberJudged(all []quorum.Judged, s *quorum.Snapshot, ballots []quorum.Ballot) []quorum.Judged {
-	head, diff := shortOf(s.PR.Head), s.PR.Diff.Lines
-	for i := range ballots {
-		b := &ballots[i]
-		if !isVerdictHere(b) {
-			continue
-		}
-		isNo := b.Vote == quorum.Object
-		now := quorum.Judged{
-			Reviewer: b.Reviewer, Head: head, No: isNo, Diff: diff, Times: 1, Said: b.Since.UTC().Truncate(time.Second), Again: b.Again,
-		}
-		if isNo {
-			now.Noes = 1
-		}
-		at := slices.IndexFunc(all, func(j quorum.Judged) bool { return j.Reviewer == b.Reviewer })
-		if at < 0 {
-			all = append(all, now)
-			continue
-		}
-		was := &all[at]
-		switch {
-		case isNewVerdict(was, b):
-			if was.Diff == diff && diff != "" {
-				now.Times, now.Noes = was.Times+1, was.Noes+now.Noes
-			}
-			*was = now
-		case was.Head == head && was.Said.Equal(now.Said): // the same words count otherwise now: of open threads, say
-			was.No, was.Noes = isNo, max(was.Noes, now.Noes)
-		}
-	}
-	return all
 }
 
 // markCounting marks the approvals that count, for the next head.

@@ -84,12 +84,12 @@ type saidCommand struct {
 
 // saidCommands are the commands of people on this head and base that the record does not know, oldest first. Whom GitHub
 // does not call a member is not heard, nor is a text of which it is not known whether it was edited.
-func (h *headView) saidCommands() (all []saidCommand) {
-	s := h.snapshot
-	if s.NoRecord || isJudgedInPart(h.policy, s) {
+func (v *commandView) saidCommands() (all []saidCommand) {
+	s := v.head.snapshot
+	if s.NoRecord || isJudgedInPart(v.head.policy, s) {
 		return nil
 	}
-	isOfThisHead := func(at time.Time) bool { return !at.Before(h.cycle.arrival) && !h.cycle.isBeforeBase(at) }
+	isOfThisHead := func(at time.Time) bool { return !at.Before(v.head.cycle.arrival) && !v.head.cycle.isBeforeBase(at) }
 	isRecorded := func(id int64) bool {
 		return slices.ContainsFunc(s.Record.Commands, func(c quorum.Command) bool { return c.ID == id })
 	}
@@ -113,23 +113,29 @@ func (h *headView) saidCommands() (all []saidCommand) {
 }
 
 // wantPeople adds what must be known to hear what people have said.
-func (h *headView) wantPeople(w *quorum.Wants) {
-	for _, c := range h.saidCommands() {
+func (v *commandView) wantPeople(w *quorum.Wants) {
+	for _, c := range v.saidCommands() {
 		w.People = append(w.People, c.by.Login)
 		w.Authors = w.Authors || c.verb == quorum.CommandAccept || c.verb == quorum.CommandRerun
 	}
 }
 
-// commandsOf are the commands of the record, and after them those that are heard now. Of a rerun that is heard now it is
-// not said yet who is run again: see [headView.chooseReruns].
-func (h *headView) commandsOf() []quorum.Command {
-	all := slices.Clone(h.snapshot.Record.Commands)
-	for _, said := range h.saidCommands() {
-		if c, heard := h.hearCommand(&said); heard && hasRoomFor(all, c.Refused) {
-			all = append(all, c)
+// A commandView is what people have told us on a head: the commands of the record, and after them those that are heard now.
+type commandView struct {
+	head *headView
+	all  []quorum.Command
+}
+
+// newCommandView hears what people say. Of a rerun that is heard now it is not said yet who is run again: see
+// [commandView.chooseReruns].
+func newCommandView(h *headView) *commandView {
+	v := &commandView{head: h, all: slices.Clone(h.snapshot.Record.Commands)}
+	for _, said := range v.saidCommands() {
+		if c, heard := v.hearCommand(&said); heard && hasRoomFor(v.all, c.Refused) {
+			v.all = append(v.all, c)
 		}
 	}
-	return all
+	return v
 }
 
 // hasRoomFor reports whether one more command with that refusal is kept.
@@ -141,19 +147,19 @@ func hasRoomFor(all []quorum.Command, refused quorum.Reason) bool {
 	case quorum.ReasonMayNot:
 		most = maxUnentitled
 	}
-	n := 0
+	isOfRest := func(r quorum.Reason) bool { return r != "" && r != quorum.ReasonMayNot }
+	alike := 0
 	for _, c := range all {
-		isAlike := c.Refused == refused || c.Refused != "" && refused != "" && c.Refused != quorum.ReasonMayNot && refused != quorum.ReasonMayNot
-		if isAlike {
-			n++
+		if c.Refused == refused || isOfRest(c.Refused) && isOfRest(refused) {
+			alike++
 		}
 	}
-	return n < most
+	return alike < most
 }
 
 // hearCommand says what becomes of a command; false while that is not known.
-func (h *headView) hearCommand(said *saidCommand) (c quorum.Command, heard bool) {
-	s := h.snapshot
+func (v *commandView) hearCommand(said *saidCommand) (c quorum.Command, heard bool) {
+	s := v.head.snapshot
 	may, known := s.Permissions[strings.ToLower(said.by.Login)]
 	if !known {
 		return c, false
@@ -170,9 +176,9 @@ func (h *headView) hearCommand(said *saidCommand) (c quorum.Command, heard bool)
 		c.Refused = quorum.ReasonWordEdited
 	case said.verb == "":
 		c.Refused = quorum.ReasonUnclear
-	case said.verb == quorum.CommandAccept && h.policy.Override == 0:
+	case said.verb == quorum.CommandAccept && v.head.policy.Override == 0:
 		c.Refused = quorum.ReasonNoOverride
-	case said.verb == quorum.CommandAccept && may < h.policy.Override:
+	case said.verb == quorum.CommandAccept && may < v.head.policy.Override:
 		c.Refused = quorum.ReasonMayNot
 	case needsNoHand && hadHandIn(s, said.by):
 		c.Refused = quorum.ReasonHadHand
@@ -182,7 +188,7 @@ func (h *headView) hearCommand(said *saidCommand) (c quorum.Command, heard bool)
 		}
 		c.Refused = quorum.ReasonHandsUnknown
 	case said.verb == quorum.CommandAccept:
-		c.Reviewers, c.Until, c.Refused = h.acceptedBy(said)
+		c.Reviewers, c.Until, c.Refused = v.acceptedBy(said)
 	case said.reviewer != "":
 		c.Reviewers = []string{said.reviewer}
 	}
@@ -190,13 +196,13 @@ func (h *headView) hearCommand(said *saidCommand) (c quorum.Command, heard bool)
 }
 
 // acceptedBy says whose objections an accept ends, and until when: those that our check had named by then.
-func (h *headView) acceptedBy(said *saidCommand) (reviewers []string, until time.Time, refused quorum.Reason) {
-	if !strings.HasPrefix(h.snapshot.PR.Head, said.sha) {
+func (v *commandView) acceptedBy(said *saidCommand) (reviewers []string, until time.Time, refused quorum.Reason) {
+	if !strings.HasPrefix(v.head.snapshot.PR.Head, said.sha) {
 		return nil, until, quorum.ReasonOtherHead
 	}
-	for i := range h.snapshot.Record.Objections {
-		o := &h.snapshot.Record.Objections[i]
-		if o.Base != h.snapshot.PR.BaseRef || o.Answered || !wasNamedBy(o, said.at) {
+	for i := range v.head.snapshot.Record.Objections {
+		o := &v.head.snapshot.Record.Objections[i]
+		if o.Base != v.head.snapshot.PR.BaseRef || o.Answered || !wasNamedBy(o, said.at) {
 			continue
 		}
 		until = latest(until, o.At)
@@ -230,180 +236,6 @@ func nameObjections(objections []quorum.Objection, base string, d quorum.Decisio
 	}
 }
 
-// acceptOf finds the accept that ends an objection of a reviewer that was said at a moment: one against this head and base
-// that our check had named by then.
-func (h *headView) acceptOf(reviewer string, at time.Time, isNamed func(o *quorum.Objection) bool) (c quorum.Command, found bool) {
-	for _, c := range h.commands {
-		if c.Verb != quorum.CommandAccept || c.Refused != "" || c.Base != h.snapshot.PR.BaseRef || h.cycle.isBeforeBase(c.At) ||
-			at.After(c.Until) || !slices.Contains(c.Reviewers, reviewer) {
-			continue
-		}
-		for i := range h.snapshot.Record.Objections {
-			if o := &h.snapshot.Record.Objections[i]; o.Reviewer == reviewer && o.Base == c.Base && wasNamedBy(o, c.At) && isNamed(o) {
-				return c, true
-			}
-		}
-	}
-	return c, false
-}
-
-// acceptOfResult finds the accept that ends an objection as a result shows it. One by open threads is ended if none of
-// them is younger than the accepted ones.
-func (v *attemptView) acceptOfResult(r *attemptResult) (c quorum.Command, found bool) {
-	if len(v.head.commands) == 0 {
-		return c, false
-	}
-	if r.reason != quorum.ReasonOpenThreads {
-		return v.head.acceptOf(v.Name, r.at, func(o *quorum.Objection) bool { return o.TextRef == r.ref })
-	}
-	at := r.at
-	for _, f := range r.findings {
-		for i := range v.head.snapshot.Threads {
-			if t := &v.head.snapshot.Threads[i]; t.ID == f.Thread {
-				at = latest(at, t.At)
-			}
-		}
-	}
-	return v.head.acceptOf(v.Name, at, func(o *quorum.Objection) bool { return o.Kind == quorum.TextThread })
-}
-
-// overriddenResult is an objection that a person's accept has ended.
-func overriddenResult(objection attemptResult, c quorum.Command) attemptResult {
-	objection.reason, objection.detail, objection.isDoubt = quorum.ReasonOverridden, c.By, false
-	objection.newestResult, objection.hasThreads = nil, false
-	return objection
-}
-
-// answersAnew reports whether a result is the reviewer's own approval after an objection.
-func answersAnew(got, objection *attemptResult) bool {
-	return got.outcome == quorum.Approved && got.reason != quorum.ReasonResolved && got.at.After(objection.at)
-}
-
-// chooseReruns says of the reruns that are heard now who is run again: of all those that do not approve, or who is named.
-// Nothing that is under way is.
-func (h *headView) chooseReruns(views []*reviewerView) {
-	for i := range h.commands {
-		c := &h.commands[i]
-		if c.Verb != quorum.CommandRerun || c.Refused != "" || i < len(h.snapshot.Record.Commands) {
-			continue
-		}
-		c.Reviewers, c.Refused = reviewersToRerun(views, slices.Clone(c.Reviewers))
-		if c.Refused != "" && !hasRoomFor(h.commands[:i], c.Refused) {
-			c.ID = 0 // it is forgotten below
-		}
-	}
-	h.commands = slices.DeleteFunc(h.commands, func(c quorum.Command) bool { return c.ID == 0 })
-}
-
-func reviewersToRerun(views []*reviewerView, named []string) (chosen []string, refused quorum.Reason) {
-	refused = quorum.ReasonNobodyToRerun
-	if len(named) > 0 {
-		refused = quorum.ReasonNoReviewer
-	}
-	for _, v := range views {
-		if len(named) > 0 && !strings.EqualFold(v.Name, named[0]) {
-			continue
-		}
-		switch v.rerunState(len(named) > 0) {
-		case rerunPossible:
-			chosen = append(chosen, v.Name)
-		case rerunUnderWay:
-			refused = quorum.ReasonUnderWay
-		case rerunPointless:
-			if refused != quorum.ReasonUnderWay {
-				refused = quorum.ReasonNobodyToRerun
-			}
-		}
-	}
-	if len(chosen) > 0 {
-		return chosen, ""
-	}
-	return nil, refused
-}
-
-type rerunState uint8
-
-const (
-	rerunPossible  rerunState = 1 + iota
-	rerunUnderWay             // it is at work, or is about to be
-	rerunPointless            // it approves, or there is nothing that could be run again
-)
-
-// rerunState says whether a reviewer can be run or asked again. By its name that may be anyone, else only who votes and
-// does not approve.
-func (v *reviewerView) rerunState(isNamed bool) rerunState {
-	a := v.newestAttempt()
-	attempt := attemptView{reviewerView: v, attempt: a}
-	if a.isUnderWay() {
-		return rerunUnderWay
-	}
-	got, b := attempt.judgeAttempt(), v.makeBallot()
-	if _, _, excluded := v.whyExcluded(); excluded || !isNamed && (!b.Voter() || b.Vote == quorum.Approve) {
-		return rerunPointless
-	}
-	switch {
-	case a.run != nil && got.outcome == quorum.AwaitingApproval:
-		return rerunPointless
-	case a.run != nil:
-		return rerunPossible
-	case v.Workflow != "" || !v.Request.Set():
-		return rerunPointless
-	case got.outcome == quorum.Running, got.outcome == quorum.Silent && (a.request != nil || a.byPerson):
-		return rerunUnderWay
-	case got.outcome == quorum.Silent && newPlanner(attempt, got).asksFirst():
-		return rerunUnderWay // it is asked just now
-	}
-	return rerunPossible
-}
-
-// commandedActions are what people's reruns ask of a reviewer now: each once, and again only while GitHub shows no trace
-// of it.
-func (v *reviewerView) commandedActions() (actions []quorum.Action) {
-	for _, c := range v.head.commands {
-		if c.Verb != quorum.CommandRerun || c.Refused != "" || c.Base != v.head.snapshot.PR.BaseRef || !slices.Contains(c.Reviewers, v.Name) {
-			continue
-		}
-		a := v.newestAttempt()
-		p := newPlanner(attemptView{reviewerView: v, attempt: a}, attemptResult{})
-		var run int64
-		if a.run != nil {
-			run = a.run.ID
-		}
-		isNew := !v.head.record.hasCommandedIntent(c.ID, v.Name, run)
-		switch {
-		case a.isUnderWay():
-		case a.run == nil && isNew && v.Request.Set():
-			ask := p.askAction(a.number+1, c.At)
-			ask.Command = c.ID
-			actions = append(actions, ask)
-		case a.run != nil:
-			rerun := p.rerunAction(c.At)
-			rerun.Command = c.ID
-			if !isNew {
-				in, found := v.head.record.newestIntent(quorum.Rerun, v.Name, a.run.ID, a.number)
-				_, refused := v.head.record.refusedRerun(a.run.ID, a.number)
-				if !found || in.Command != c.ID || in.Tries >= maxTries || refused {
-					continue
-				}
-				rerun.Due = in.At.Add(quorum.ReplicaLag)
-			}
-			actions = append(actions, rerun)
-		}
-	}
-	return actions
-}
-
-// withCommanded adds to a ballot what people have asked for, in place of what we would do for the reviewer ourselves.
-func (v *reviewerView) withCommanded(b quorum.Ballot) quorum.Ballot {
-	commanded := v.commandedActions()
-	if len(commanded) == 0 {
-		return b
-	}
-	b.Next = without(b.Next, func(a quorum.Action) bool { return a.Kind == quorum.Rerun || a.Kind == quorum.Ask })
-	b.Next = append(b.Next, commanded[0])
-	return b
-}
-
 // rememberCommands adds the commands that are heard now.
 func rememberCommands(known, all []quorum.Command) []quorum.Command {
 	for _, c := range all[len(known):] {
@@ -414,8 +246,8 @@ func rememberCommands(known, all []quorum.Command) []quorum.Command {
 }
 
 // replies are the answers to commands that were not given yet. A press of the button has no comment to be answered at.
-func (h *headView) replies() (all []quorum.Reply) {
-	for _, c := range h.commands {
+func (v *commandView) replies() (all []quorum.Reply) {
+	for _, c := range v.all {
 		if !c.Replied && c.ID > 0 {
 			all = append(all, quorum.Reply{
 				Command: c.ID, Refused: c.Refused != "", Explain: c.Verb == quorum.CommandExplain && c.Refused == "",
@@ -425,5 +257,5 @@ func (h *headView) replies() (all []quorum.Reply) {
 	return all
 }
 
-// hasNewCommands reports whether people have said what the record does not know.
-func (h *headView) hasNewCommands() bool { return len(h.commands) > len(h.snapshot.Record.Commands) }
+// hasNew reports whether people have said what the record does not know.
+func (v *commandView) hasNew() bool { return len(v.all) > len(v.head.snapshot.Record.Commands) }

@@ -49,3 +49,15 @@ func (h *headView) isMergeOfHead(named string) bool {
 	c, found := h.snapshot.Resolved[named]
 	return found && len(c.Parents) > 1 && slices.Contains(c.Parents, h.snapshot.PR.Head)
 }
+
+// shortSHA is by how many digits a record names another head.
+const shortSHA = 7
+
+func shortOf(head string) string { return head[:min(len(head), shortSHA)] }
+
+// isAlike reports whether a commit is an earlier head with the same diff: nothing has changed since.
+func (h *headView) isAlike(commit string) bool {
+	return slices.ContainsFunc(h.snapshot.Record.Alike, func(head string) bool {
+		return len(head) >= shortSHA && strings.HasPrefix(commit, head)
+	})
+}

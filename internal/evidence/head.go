@@ -12,16 +12,13 @@ type headView struct {
 	snapshot *quorum.Snapshot
 	cycle    cycle
 	record   recordView
-	texts    []quorum.Text    // comments, then reviews
-	commands []quorum.Command // people's words: those of the record, then those that are heard now
+	texts    []quorum.Text // comments, then reviews
 }
 
 func newHeadView(p *quorum.Policy, s *quorum.Snapshot) *headView {
 	s = withoutImpostors(p, s)
 	texts := slices.Concat(s.Comments, s.Reviews)
-	h := &headView{policy: p, snapshot: s, cycle: cycleOf(s), record: recordViewOf(s), texts: texts}
-	h.commands = h.commandsOf()
-	return h
+	return &headView{policy: p, snapshot: s, cycle: cycleOf(s), record: recordViewOf(s), texts: texts}
 }
 
 // mayHaveHadOtherHead reports whether the pull request had another head before, or may have had one of which no run,

@@ -93,3 +93,13 @@ func withoutImpostors(p *quorum.Policy, s *quorum.Snapshot) *quorum.Snapshot {
 
 // without is a copy of a list without some of it.
 func without[T any](all []T, is func(T) bool) []T { return slices.DeleteFunc(slices.Clone(all), is) }
+
+// withoutRepeats are logins or heads, each once, whatever its case.
+func withoutRepeats(all []string) (once []string) {
+	for _, one := range all {
+		if !slices.ContainsFunc(once, func(o string) bool { return strings.EqualFold(o, one) }) {
+			once = append(once, one)
+		}
+	}
+	return once
+}

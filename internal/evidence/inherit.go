@@ -18,14 +18,11 @@ import (
 const UnknownTree = "-"
 
 const (
-	shortSHA          = 7  // digits by which a record names another head
 	maxAlike          = 10 // earlier heads with the same diff that are remembered
 	maxPast           = 20 // other diffs that are remembered, unless a reviewer's last objection is among the rest
 	maxPastObjections = 40 // in all of them
 	maxHeadsBefore    = 30 // earlier heads that may be the one before
 )
-
-func shortOf(head string) string { return head[:min(len(head), shortSHA)] }
 
 // HeadsBefore are the heads that the pull request may have had before this one, the likeliest first, and when the last
 // of them was left, as far as a force-push tells.
@@ -120,14 +117,6 @@ func ownPast(rec *quorum.Record) quorum.PastDiff {
 		}
 	}
 	return past
-}
-
-// isAccepted reports whether somebody who may accepted over an objection, on the record's head.
-func isAccepted(rec *quorum.Record, o *quorum.Objection) bool {
-	return slices.ContainsFunc(rec.Commands, func(c quorum.Command) bool {
-		return c.Verb == quorum.CommandAccept && c.Refused == "" && c.Base == o.Base &&
-			slices.Contains(c.Reviewers, o.Reviewer) && !o.At.After(c.Until) && wasNamedBy(o, c.At)
-	})
 }
 
 // takeOver takes over the record of the head before.
@@ -339,24 +328,5 @@ func holdsLast(all []quorum.PastDiff, at int) bool {
 			}
 		}
 		return true
-	})
-}
-
-// wantsTree reports whether an approval stands on this head, or could be carried to it.
-func wantsTree(p *quorum.Policy, s *quorum.Snapshot, views []*reviewerView) bool {
-	if p.Carry != quorum.CarrySameDiff || s.NoRecord || s.PR.FilesMissing || s.PR.Diff.Tree != "" {
-		return false
-	}
-	before := &s.Before
-	if before.Diff == s.PR.Diff.Lines && before.Base == s.PR.BaseRef && before.Tree != "" && before.Tree != UnknownTree &&
-		slices.ContainsFunc(before.Stood, func(st quorum.Stood) bool { return st.Counts }) {
-		return true
-	}
-	return slices.ContainsFunc(views, func(v *reviewerView) bool {
-		if !v.MayVote() {
-			return false
-		}
-		b := v.makeBallot()
-		return b.Vote == quorum.Approve || b.Then != nil && b.Then.Vote == quorum.Approve
 	})
 }

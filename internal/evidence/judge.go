@@ -2,7 +2,6 @@ package evidence
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
@@ -12,12 +11,30 @@ import (
 func Judge(p quorum.Policy, s quorum.Snapshot) []quorum.Ballot {
 	ballots := make([]quorum.Ballot, 0, len(p.Reviewers))
 	for _, v := range reviewerViews(&p, &s) {
-		ballots = append(ballots, v.withCommanded(v.withPast(v.makeBallot())))
+		ballots = append(ballots, v.withCommanded(v.past.withPast(v.makeBallot())))
 	}
 	for i, b := range ballots {
 		ballots[i].Next = deferSharedCancels(b, ballots)
 	}
 	return ballots
+}
+
+// Facts returns the input of [quorum.Decide] that is not a ballot.
+func Facts(p quorum.Policy, s quorum.Snapshot) quorum.Facts {
+	h := newHeadView(&p, &s)
+	commands := newCommandView(h)
+	if commands.hasNew() { // whom a rerun concerns, the ballots tell
+		commands = reviewerViews(&p, &s)[0].commands
+	}
+	f := quorum.Facts{
+		PR: s.PR.PR, Head: s.PR.Head, Base: s.PR.BaseRef, File: s.File, Draft: s.PR.Draft, Closed: s.PR.Closed, Start: h.cycle.start,
+	}
+	f.StandIns, f.Against = h.standIns()
+	f.Replies = commands.replies()
+	if pass := s.Record.Pass; pass != nil && s.Record.Head == s.PR.Head && !h.cycle.isBeforeBase(pass.At) {
+		f.Pass = pass
+	}
+	return f
 }
 
 // deferSharedCancels returns b's next actions. A run that several undecided reviewers share is cancelled only when the
@@ -46,94 +63,12 @@ func deferSharedCancels(b quorum.Ballot, ballots []quorum.Ballot) []quorum.Actio
 // reviewerViews returns a view for each of p's reviewers, in the policy's order.
 func reviewerViews(p *quorum.Policy, s *quorum.Snapshot) []*reviewerView {
 	h, texts := newHeadView(p, s), newTextReader()
+	commands := newCommandView(h)
 	h.record.unlooked = objectionsOfEarlierStays(p, s)
 	views := make([]*reviewerView, len(p.Reviewers))
 	for i := range p.Reviewers {
-		views[i] = newReviewerView(h, texts, &p.Reviewers[i])
+		views[i] = newReviewerView(h, texts, commands, &p.Reviewers[i])
 	}
-	h.chooseReruns(views)
+	commands.chooseReruns(views)
 	return views
-}
-
-// makeBallot makes the reviewer's ballot.
-func (v *reviewerView) makeBallot() quorum.Ballot {
-	if v.Excused == "" || v.Retired || v.hasObjectedBefore() || v.isRequiredAgain() {
-		return v.makeVotersBallot()
-	}
-	return v.excuse(v.makeVotersBallot())
-}
-
-// makeVotersBallot makes the ballot that the reviewer has if it votes on this pull request.
-func (v *reviewerView) makeVotersBallot() quorum.Ballot {
-	b := quorum.Ballot{
-		Reviewer: v.Name, Required: v.Required, Shadow: v.Shadow, Retired: v.Retired, Family: v.Family, Since: v.head.cycle.start,
-	}
-	if why, detail, excluded := v.whyExcluded(); excluded {
-		return declinedBallot(b, why, detail)
-	}
-	a := v.newestAttempt()
-	if a.run != nil {
-		b.Run, b.Attempt, b.URL = a.run.ID, a.number, a.run.URL
-	}
-	attempt := attemptView{reviewerView: v, attempt: a}
-	got := attempt.judgeAttempt()
-	isObjection := got.outcome == quorum.Findings && !got.isDoubt // who is instructed may still object
-	if path, guarded := v.guardedPath(&a); guarded && !isObjection {
-		return declinedBallot(b, quorum.ReasonGuarded, path)
-	}
-	if st, found := attempt.carriedApproval(got); found {
-		return v.withCarried(b, &st)
-	}
-	b.Carried = got.carried
-	return newPlanner(attempt, got).completeBallot(b)
-}
-
-// hasObjectedBefore reports whether the reviewer objected to this head at an earlier look, whatever came of it: then it
-// votes on it, whatever its lane and its "when" say now.
-func (v *reviewerView) hasObjectedBefore() bool {
-	s := v.head.snapshot
-	return slices.ContainsFunc(s.Record.Objections, func(o quorum.Objection) bool { return o.Reviewer == v.Name }) ||
-		slices.ContainsFunc(s.Record.Judged, func(j quorum.Judged) bool {
-			return j.Reviewer == v.Name && j.Noes > 0 && j.Head != "" && strings.HasPrefix(s.PR.Head, j.Head)
-		})
-}
-
-// isExcusedNow reports whether the reviewer has no vote on this pull request, and has not objected to it.
-func (v *reviewerView) isExcusedNow() bool { return v.Excused != "" && v.makeBallot().Excused != "" }
-
-// excuse returns the ballot of a reviewer without a vote on this pull request: what it approved is shown, nothing is
-// waited for or done, and once it objects it votes. What seems to be an objection is one when its attempt has ended.
-func (v *reviewerView) excuse(b quorum.Ballot) quorum.Ballot {
-	if b.Vote == quorum.Object {
-		return b
-	}
-	shown := b
-	shown.Excused, shown.Required = v.Excused, false
-	switch {
-	case b.Vote == quorum.Approve:
-	case b.Vote == quorum.Pending && b.Then != nil && b.Then.Vote == quorum.Object:
-		shown.Next, shown.Watch = nil, false
-	default:
-		return declinedBallot(quorum.Ballot{
-			Reviewer: b.Reviewer, Shadow: b.Shadow, Family: b.Family, Excused: v.Excused,
-			Since: v.head.cycle.start, Run: b.Run, Attempt: b.Attempt, URL: b.URL,
-		}, v.Excused, "")
-	}
-	return shown
-}
-
-// whyExcluded says why the reviewer has no say on this pull request, whatever it wrote.
-func (v *reviewerView) whyExcluded() (why quorum.Reason, detail string, excluded bool) {
-	switch {
-	case v.Retired:
-		return quorum.ReasonRetired, "", true
-	case !v.isShared() && v.IsAuthor(v.head.snapshot.PR.Author):
-		return quorum.ReasonSelf, v.Author, true
-	}
-	return "", "", false
-}
-
-func declinedBallot(b quorum.Ballot, why quorum.Reason, detail string) quorum.Ballot {
-	b.Vote, b.Outcome, b.Reason, b.Detail = quorum.Unavailable, quorum.Declined, why, detail
-	return b
 }

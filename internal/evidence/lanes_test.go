@@ -93,12 +93,20 @@ func TestLaneOfPullRequest(t *testing.T) {
 		{"paths: a rename to elsewhere", on(quorum.Condition{Paths: []string{"web/**"}}).changes("web/cart.js -> cart.js"), "none"},
 		{"paths: a rename within", on(quorum.Condition{Paths: []string{"web/**"}}).changes("web/a.js -> web/b.js"), "a"},
 		{"paths: an empty list", on(quorum.Condition{Paths: []string{"**"}}).changes(), "none"},
-		{"paths: an incomplete list", with(on(quorum.Condition{Paths: []string{"**"}}), func(s *quorum.Snapshot) { s.PR.FilesMissing = true }), "none"},
+		{
+			"paths: an incomplete list",
+			with(on(quorum.Condition{Paths: []string{"**"}}), func(s *quorum.Snapshot) { s.PR.FilesMissing = true }),
+			"none",
+		},
 		{"any_path: one matches", on(quorum.Condition{AnyPath: []string{"db/**"}}).changes("cart.go", "db/1.sql"), "a"},
 		{"any_path: none does", on(quorum.Condition{AnyPath: []string{"db/**"}}).changes("cart.go"), "none"},
 		{"any_path: the old name", on(quorum.Condition{AnyPath: []string{"db/**"}}).changes("db/1.sql -> old.sql"), "a"},
 		{"any_path: an empty list", on(quorum.Condition{AnyPath: []string{"db/**"}}).changes(), "a"},
-		{"any_path: an incomplete list", with(on(quorum.Condition{AnyPath: []string{"db/**"}}), func(s *quorum.Snapshot) { s.PR.FilesMissing = true }), "a"},
+		{
+			"any_path: an incomplete list",
+			with(on(quorum.Condition{AnyPath: []string{"db/**"}}), func(s *quorum.Snapshot) { s.PR.FilesMissing = true }),
+			"a",
+		},
 		{"all that is named must hold", on(quorum.Condition{Paths: []string{"web/**"}, Base: []string{"dev"}}).changes("web/a.js"), "none"},
 		{"base", on(quorum.Condition{Base: []string{"ma*"}}), "a"},
 		{"another base", on(quorum.Condition{Base: []string{"release/*"}}), "none"},
@@ -106,7 +114,11 @@ func TestLaneOfPullRequest(t *testing.T) {
 			lane("c", quorum.Condition{Base: []string{"main"}})), "b"},
 
 		{"authors: the one", lockfile().made("alice", "alice", "alice", false), "lock"},
-		{"authors: a robot and GitHub, signed", lockfile().made("dependabot[bot]", "dependabot[bot] web-flow", "dependabot[bot]", true), "lock"},
+		{
+			"authors: a robot and GitHub, signed",
+			lockfile().made("dependabot[bot]", "dependabot[bot] web-flow", "dependabot[bot]", true),
+			"lock",
+		},
 		{"authors: a robot, not signed", lockfile().made("dependabot[bot]", "dependabot[bot]", "dependabot[bot]", false), "none"},
 		{"authors: GitHub, not signed", lockfile().made("alice", "alice web-flow", "alice", false), "none"},
 		{"authors: GitHub alone", lockfile().made("alice", "web-flow", "alice", true), "none"},
@@ -122,7 +134,11 @@ func TestLaneOfPullRequest(t *testing.T) {
 		{"authors: another pushed before", with(lockfile(), func(s *quorum.Snapshot) {
 			s.Pushes = append(s.Pushes, quorum.Push{After: older, Actor: who("mallory"), At: at(-30)})
 		}), "none"},
-		{"authors: another forced it", lockfile().event(5, quorum.Event{Kind: quorum.ForcePushed, From: older, To: head, Actor: who("mallory")}), "none"},
+		{
+			"authors: another forced it",
+			lockfile().event(5, quorum.Event{Kind: quorum.ForcePushed, From: older, To: head, Actor: who("mallory")}),
+			"none",
+		},
 		{"authors: a commit is not listed", with(lockfile(), func(s *quorum.Snapshot) { s.PR.Commits = 2 }), "none"},
 		{"authors: not read", with(lockfile(), func(s *quorum.Snapshot) { s.Commits = nil }), "none"},
 
@@ -140,29 +156,76 @@ func TestLaneOfPullRequest(t *testing.T) {
 			"laxer, the policy", docs().changes("docs/a.md", ".github/review-coordinator.yaml").with(func(x *scene) { x.p.Lanes[0].If.Paths = []string{"**"} }),
 			"none, not docs: lane_policy .github/review-coordinator.yaml",
 		},
-		{"laxer, a policy elsewhere", with(docs(), func(s *quorum.Snapshot) { s.File.Changed = true }), "none, not docs: lane_policy .github/review-coordinator.yml"},
-		{"laxer, the policy's guard", docs().with(func(x *scene) { x.p.Guard = []string{"docs/a*"} }), "none, not docs: lane_guard docs/a.md"},
-		{"laxer, a reviewer's guard", docs().with(func(x *scene) { x.p.Reviewers[1].Guard = []string{"docs/*"} }), "none, not docs: lane_guard docs/a.md"},
+		{
+			"laxer, a policy elsewhere",
+			with(docs(), func(s *quorum.Snapshot) { s.File.Changed = true }),
+			"none, not docs: lane_policy .github/review-coordinator.yml",
+		},
+		{
+			"laxer, the policy's guard",
+			docs().with(func(x *scene) { x.p.Guard = []string{"docs/a*"} }),
+			"none, not docs: lane_guard docs/a.md",
+		},
+		{
+			"laxer, a reviewer's guard",
+			docs().with(func(x *scene) { x.p.Reviewers[1].Guard = []string{"docs/*"} }),
+			"none, not docs: lane_guard docs/a.md",
+		},
 		{"laxer, what another list exempts", docs().with(func(x *scene) {
 			x.p.Guard, x.p.Reviewers[1].Guard = []string{"docs/**"}, []string{"!docs/**"}
 		}), "none, not docs: lane_guard docs/a.md"},
-		{"laxer, a preset's file that the policy does not name", docs().changes("docs/a.md", "AGENTS.md"), "none, not docs: lane_guard AGENTS.md"},
+		{
+			"laxer, a preset's file that the policy does not name",
+			docs().changes("docs/a.md", "AGENTS.md"),
+			"none, not docs: lane_guard AGENTS.md",
+		},
 		{"laxer, a guarded file that was renamed", docs().changes("CLAUDE.md -> docs/a.md"), "none, not docs: lane_guard CLAUDE.md"},
-		{"laxer, a linked file", with(docs(), func(s *quorum.Snapshot) { s.Links = []string{"docs/a.md"} }), "none, not docs: lane_guard docs/a.md"},
-		{"laxer, in a linked folder", with(docs(), func(s *quorum.Snapshot) { s.Links = []string{"docs"} }), "none, not docs: lane_guard docs/a.md"},
-		{"laxer, in place of a linked file's folder", with(docs().changes("docs/x"), func(s *quorum.Snapshot) { s.Links = []string{"docs/x/a.md"} }), "none, not docs: lane_guard docs/x"},
-		{"laxer, beside a linked file", with(docs(), func(s *quorum.Snapshot) { s.Links = []string{"docs/a.md.txt", "docs/a", "doc"} }), "docs"},
-		{"laxer, the root is linked", with(docs(), func(s *quorum.Snapshot) { s.Links = []string{"."} }), "none, not docs: lane_guard docs/a.md"},
+		{
+			"laxer, a linked file",
+			with(docs(), func(s *quorum.Snapshot) { s.Links = []string{"docs/a.md"} }),
+			"none, not docs: lane_guard docs/a.md",
+		},
+		{
+			"laxer, in a linked folder",
+			with(docs(), func(s *quorum.Snapshot) { s.Links = []string{"docs"} }),
+			"none, not docs: lane_guard docs/a.md",
+		},
+		{
+			"laxer, in place of a linked file's folder",
+			with(docs().changes("docs/x"), func(s *quorum.Snapshot) { s.Links = []string{"docs/x/a.md"} }),
+			"none, not docs: lane_guard docs/x",
+		},
+		{
+			"laxer, beside a linked file",
+			with(docs(), func(s *quorum.Snapshot) { s.Links = []string{"docs/a.md.txt", "docs/a", "doc"} }),
+			"docs",
+		},
+		{
+			"laxer, the root is linked",
+			with(docs(), func(s *quorum.Snapshot) { s.Links = []string{"."} }),
+			"none, not docs: lane_guard docs/a.md",
+		},
 		{"laxer, links are not known", with(docs(), func(s *quorum.Snapshot) { s.Links = nil }), "none, not docs: lane_links"},
-		{"laxer, an incomplete list", with(inLanes(laxer("a", quorum.Condition{AnyPath: []string{"x"}})), func(s *quorum.Snapshot) { s.PR.FilesMissing = true }), "none, not a: lane_guard"},
+		{
+			"laxer, an incomplete list",
+			with(inLanes(laxer("a", quorum.Condition{AnyPath: []string{"x"}})), func(s *quorum.Snapshot) { s.PR.FilesMissing = true }),
+			"none, not a: lane_guard",
+		},
 
-		{"a label", with(inLanes(lane("a", quorum.Condition{Labels: []string{"Big", "db"}})), func(s *quorum.Snapshot) { s.PR.Labels = []string{"DB"} }), "none, +a"},
+		{
+			"a label",
+			with(inLanes(lane("a", quorum.Condition{Labels: []string{"Big", "db"}})), func(s *quorum.Snapshot) { s.PR.Labels = []string{"DB"} }),
+			"none, +a",
+		},
 		{"no label", inLanes(lane("a", quorum.Condition{Labels: []string{"db"}})), "none"},
 		{"more lines", with(inLanes(lane("a", quorum.Condition{OverLines: 9})), func(s *quorum.Snapshot) { s.PR.Lines = 10 }), "none, +a"},
 		{"as many lines", with(inLanes(lane("a", quorum.Condition{OverLines: 9})), func(s *quorum.Snapshot) { s.PR.Lines = 9 }), "none"},
 		{"several add, a lane holds", with(
-			inLanes(lane("a", quorum.Condition{OverLines: 9}), lane("b", quorum.Condition{Base: []string{"main"}}), lane("c", quorum.Condition{Labels: []string{"x"}, Base: []string{"main"}}),
-				lane("d", quorum.Condition{Labels: []string{"x"}, Base: []string{"dev"}})),
+			inLanes(
+				lane("a", quorum.Condition{OverLines: 9}), lane("b", quorum.Condition{Base: []string{"main"}}),
+				lane("c", quorum.Condition{Labels: []string{"x"}, Base: []string{"main"}}),
+				lane("d", quorum.Condition{Labels: []string{"x"}, Base: []string{"dev"}}),
+			),
 			func(s *quorum.Snapshot) { s.PR.Lines, s.PR.Labels = 10, []string{"x"} }), "b, +a, +c"},
 	} {
 		if got := laneText(evidence.PolicyFor(test.x.p, test.x.s).Lane); got != test.want {
@@ -185,12 +248,24 @@ func TestWhoVotes(t *testing.T) {
 		{"paths", when(quorum.Condition{Paths: []string{"**.go"}}).changes("a.md", "b.go"), ""},
 		{"other paths", when(quorum.Condition{Paths: []string{"**.go"}}).changes("a.md"), quorum.ReasonWhen},
 		{"the old name", when(quorum.Condition{Paths: []string{"**.go"}}).changes("a.go -> a.md"), ""},
-		{"not_paths", when(quorum.Condition{Paths: []string{"**.go"}, NotPaths: []string{"gen/**"}}).changes("gen/a.go", "b.md"), quorum.ReasonWhen},
-		{"not_paths, and one beside", when(quorum.Condition{Paths: []string{"**.go"}, NotPaths: []string{"gen/**"}}).changes("gen/a.go", "b.go"), ""},
+		{
+			"not_paths",
+			when(quorum.Condition{Paths: []string{"**.go"}, NotPaths: []string{"gen/**"}}).changes("gen/a.go", "b.md"),
+			quorum.ReasonWhen,
+		},
+		{
+			"not_paths, and one beside",
+			when(quorum.Condition{Paths: []string{"**.go"}, NotPaths: []string{"gen/**"}}).changes("gen/a.go", "b.go"),
+			"",
+		},
 		{"not_paths alone", when(quorum.Condition{NotPaths: []string{"docs/**"}}).changes("docs/a.md"), quorum.ReasonWhen},
 		{"not_paths alone, and one beside", when(quorum.Condition{NotPaths: []string{"docs/**"}}).changes("docs/a.md", "b"), ""},
 		{"an empty list", when(quorum.Condition{Paths: []string{"**.go"}}).changes(), ""},
-		{"an incomplete list", with(when(quorum.Condition{Paths: []string{"x"}}), func(s *quorum.Snapshot) { s.PR.FilesMissing = true }), ""},
+		{
+			"an incomplete list",
+			with(when(quorum.Condition{Paths: []string{"x"}}), func(s *quorum.Snapshot) { s.PR.FilesMissing = true }),
+			"",
+		},
 		{"authors", when(quorum.Condition{Authors: []string{"alice"}}), ""},
 		{"other authors", when(quorum.Condition{Authors: []string{"bob"}}), quorum.ReasonWhen},
 		{"labels", with(when(quorum.Condition{Labels: []string{"go"}}), func(s *quorum.Snapshot) { s.PR.Labels = []string{"Go"} }), ""},
@@ -198,7 +273,11 @@ func TestWhoVotes(t *testing.T) {
 		{"base", when(quorum.Condition{Base: []string{"main"}}), ""},
 		{"another base", when(quorum.Condition{Base: []string{"dev"}}), quorum.ReasonWhen},
 		{"all that is named must hold", when(quorum.Condition{Paths: []string{"**"}, Base: []string{"dev"}}), quorum.ReasonWhen},
-		{"a lane names others", inLanes(quorum.Lane{Name: "a", If: quorum.Condition{Base: []string{"main"}}, Voters: []string{"sage"}}), quorum.ReasonOtherLane},
+		{
+			"a lane names others",
+			inLanes(quorum.Lane{Name: "a", If: quorum.Condition{Base: []string{"main"}}, Voters: []string{"sage"}}),
+			quorum.ReasonOtherLane,
+		},
 		{"a lane names it, and when does not", when(quorum.Condition{Base: []string{"dev"}}).with(func(x *scene) {
 			x.p.Lanes = []quorum.Lane{{Name: "a", If: quorum.Condition{Base: []string{"main"}}, Voters: []string{"openai"}}}
 		}), quorum.ReasonWhen},
@@ -285,11 +364,23 @@ func TestMissingForLanes(t *testing.T) {
 		{"another file", unread(inLanes(laxer("a", lock))).changes("go.mod"), ""},
 		{"another opened it", unread(inLanes(laxer("a", lock))).changes("go.sum").with(func(x *scene) { x.s.PR.Author = who("bob") }), ""},
 		{"it is barred anyway", unread(inLanes(laxer("a", lock))).changes("go.sum").with(func(x *scene) { x.s.PR.BaseRef = "dev" }), ""},
-		{"a lane before holds", unread(inLanes(lane("b", quorum.Condition{Base: []string{"main"}}), laxer("a", lock))).changes("go.sum"), ""},
+		{
+			"a lane before holds",
+			unread(inLanes(lane("b", quorum.Condition{Base: []string{"main"}}), laxer("a", lock))).changes("go.sum"),
+			"",
+		},
 		{"then links do", inLanes(laxer("a", lock)).changes("go.sum").with(func(x *scene) { x.s.Links = nil }), "links"},
-		{"links cannot be told", inLanes(laxer("a", lock)).changes("go.sum").with(func(x *scene) { x.s.Links, x.s.NoLinks = nil, true }), ""},
+		{
+			"links cannot be told",
+			inLanes(laxer("a", lock)).changes("go.sum").with(func(x *scene) { x.s.Links, x.s.NoLinks = nil, true }),
+			"",
+		},
 		{"all is known", inLanes(laxer("a", lock)).changes("go.sum"), ""},
-		{"a lane adds by authors", unread(inLanes(lane("a", quorum.Condition{Authors: []string{"alice"}, OverLines: 5}))).with(func(x *scene) { x.s.PR.Lines = 6 }), "authors"},
+		{
+			"a lane adds by authors",
+			unread(inLanes(lane("a", quorum.Condition{Authors: []string{"alice"}, OverLines: 5}))).with(func(x *scene) { x.s.PR.Lines = 6 }),
+			"authors",
+		},
 		{"a lane does not add", unread(inLanes(lane("a", quorum.Condition{Authors: []string{"alice"}, OverLines: 5}))), ""},
 		{"when by authors", unread(inLanes()).with(func(x *scene) { x.p.Reviewers[0].When.Authors = []string{"alice"} }), "authors"},
 		{"when by authors, of a retired one", unread(inLanes()).with(func(x *scene) {
@@ -338,6 +429,7 @@ func asksLess(p, than quorum.Policy) string {
 				most = max(most, n)
 			case quorum.All:
 				most = max(most, voters, 1)
+			case quorum.NoReview:
 			}
 		}
 		return most

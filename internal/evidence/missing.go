@@ -69,7 +69,7 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 			}
 		}
 	}
-	views[0].head.wantPeople(&w)
+	views[0].commands.wantPeople(&w)
 	w.Tree = wantsTree(&p, &s, views)
 	if p.StandIn == 0 {
 		w.People = withoutRepeats(w.People)
@@ -87,16 +87,6 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 	}
 	w.People = withoutRepeats(w.People)
 	return w
-}
-
-// withoutRepeats are logins, each once, whatever its case.
-func withoutRepeats(logins []string) (once []string) {
-	for _, login := range logins {
-		if !slices.ContainsFunc(once, func(o string) bool { return strings.EqualFold(o, login) }) {
-			once = append(once, login)
-		}
-	}
-	return once
 }
 
 // hasUnnamedText reports whether a comment of a reviewer without a run names no commit, where a second commit may
@@ -277,4 +267,23 @@ func logRank(job quorum.Job) int {
 		return 0
 	}
 	return 1
+}
+
+// wantsTree reports whether an approval stands on this head, or could be carried to it.
+func wantsTree(p *quorum.Policy, s *quorum.Snapshot, views []*reviewerView) bool {
+	if p.Carry != quorum.CarrySameDiff || s.NoRecord || s.PR.FilesMissing || s.PR.Diff.Tree != "" {
+		return false
+	}
+	before := &s.Before
+	if before.Diff == s.PR.Diff.Lines && before.Base == s.PR.BaseRef && before.Tree != "" && before.Tree != UnknownTree &&
+		slices.ContainsFunc(before.Stood, func(st quorum.Stood) bool { return st.Counts }) {
+		return true
+	}
+	return slices.ContainsFunc(views, func(v *reviewerView) bool {
+		if !v.MayVote() {
+			return false
+		}
+		b := v.makeBallot()
+		return b.Vote == quorum.Approve || b.Then != nil && b.Then.Vote == quorum.Approve
+	})
 }

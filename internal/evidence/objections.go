@@ -68,77 +68,94 @@ func (v *attemptView) withdrawnApproval(statements []statement) (attemptResult, 
 // isWithdrawable reports whether an approval of that kind is taken back by deleting it.
 func isWithdrawable(k quorum.TextKind) bool { return k == quorum.TextComment || k == quorum.TextReview }
 
+// An objectionSearch looks for an objection that nothing has answered, beside a result of the newest attempt that does
+// not object.
+type objectionSearch struct {
+	*attemptView
+	got      attemptResult
+	isAnswer bool           // it answers what its reviewer objected before
+	shown    []statement    // of this attempt and of those before it, as GitHub shows them
+	accepted *attemptResult // the first that only a person's accept has ended
+}
+
 // unansweredObjection finds an objection to this head and base that nothing has answered, beside a result of the
 // newest attempt that does not object. What GitHub still shows is read anew; the record speaks for what it shows no
 // more. Where all that nothing has answered was accepted by a person, it is the first of that.
 func (v *attemptView) unansweredObjection(got attemptResult, statements []statement) (attemptResult, bool) {
-	// Threads that were resolved end the objection that they are, and no other.
-	isAnswer := v.isAnswer(&got)
-	var accepted *attemptResult
-	isEnded := func(objection attemptResult) bool {
-		c, ended := v.acceptOfResult(&objection)
-		if ended && accepted == nil {
-			overridden := overriddenResult(objection, c)
-			accepted = &overridden
-		}
-		return ended
-	}
-	shown := statements
-	var standing *statement
-	var saidIn reviewAttempt
-	for _, earlier := range v.earlierAttempts() {
-		said := v.textStatements(&earlier)
-		shown = append(slices.Clip(shown), said...)
-		objection, approves := v.verdictOfAttempt(said)
-		if objection != nil || approves && !v.needsPerson() {
-			standing, saidIn = objection, earlier
+	s := &objectionSearch{attemptView: v, got: got, isAnswer: v.isAnswer(&got), shown: statements}
+	for _, findIn := range []func() (attemptResult, bool){s.findInAttemptsBefore, s.findInSignals, s.findInRunsBefore, s.findInRecord} {
+		if objection, found := findIn(); found {
+			return objection, true
 		}
 	}
-	if standing != nil && !isAnswer && !v.head.record.hasAnswered(v.Name, standing.at, saidIn.run.ID, saidIn.number) {
-		objection := v.objectionResult(standing)
-		objection.saidRun, objection.saidAttempt = saidIn.run.ID, saidIn.number
-		if !isEnded(objection) {
-			return v.standingResult(objection, got, true), true
-		}
-	}
-	for _, list := range [][]statement{v.checkStatements(), v.statusStatements()} {
-		s, found := openObjection(list, v.needsPerson())
-		if !found || isAnswer && got.at.After(s.at) || v.head.record.hasAnswered(v.Name, s.at, 0, 0) {
-			continue
-		}
-		if objection := v.objectionResult(&s); !isEnded(objection) {
-			return v.standingResult(objection, got, false), true
-		}
-	}
-	objection, found := v.failedRunBefore()
-	if found && !isAnswer && !v.head.record.hasAnswered(v.Name, objection.at, objection.saidRun, objection.saidAttempt) && !isEnded(objection) {
-		return v.standingResult(objection, got, true), true
-	}
-	if objection, found := v.recordedObjection(got, isAnswer, shown, isEnded); found {
-		return objection, true
-	}
-	if accepted != nil {
-		return *accepted, true
+	if s.accepted != nil {
+		return *s.accepted, true
 	}
 	return attemptResult{}, false
 }
 
-// isAnswer reports whether a result answers what its reviewer objected before.
-func (v *attemptView) isAnswer(got *attemptResult) bool {
-	return got.outcome == quorum.Approved && got.reason != quorum.ReasonResolved && !v.attempt.isUnderWay() && !v.needsPerson()
+// isEnded reports whether a person accepted over an objection, and notes the first.
+func (s *objectionSearch) isEnded(objection attemptResult) bool {
+	c, ended := s.acceptOfResult(&objection)
+	if ended && s.accepted == nil {
+		overridden := overriddenResult(objection, c)
+		s.accepted = &overridden
+	}
+	return ended
 }
 
-// recordedObjection finds an objection in the record that nothing has answered, and that isEnded does not call ended.
-func (v *attemptView) recordedObjection(
-	got attemptResult, isAnswer bool, shown []statement, isEnded func(attemptResult) bool,
-) (attemptResult, bool) {
-	for _, o := range v.head.record.objectionsOf(v.Name) {
+// findInAttemptsBefore finds what the last attempt with a verdict objected, and adds what all of them said to what is shown.
+func (s *objectionSearch) findInAttemptsBefore() (attemptResult, bool) {
+	var standing *statement
+	var saidIn reviewAttempt
+	for _, earlier := range s.earlierAttempts() {
+		said := s.textStatements(&earlier)
+		s.shown = append(slices.Clip(s.shown), said...)
+		objection, approves := s.verdictOfAttempt(said)
+		if objection != nil || approves && !s.needsPerson() {
+			standing, saidIn = objection, earlier
+		}
+	}
+	if standing == nil || s.isAnswer || s.head.record.hasAnswered(s.Name, standing.at, saidIn.run.ID, saidIn.number) {
+		return attemptResult{}, false
+	}
+	objection := s.objectionResult(standing)
+	objection.saidRun, objection.saidAttempt = saidIn.run.ID, saidIn.number
+	return s.standingResult(objection, s.got, true), !s.isEnded(objection)
+}
+
+// findInSignals finds what a check or a status objects that a newer one says no more.
+func (s *objectionSearch) findInSignals() (attemptResult, bool) {
+	for _, list := range [][]statement{s.checkStatements(), s.statusStatements()} {
+		open, found := openObjection(list, s.needsPerson())
+		if !found || s.isAnswer && s.got.at.After(open.at) || s.head.record.hasAnswered(s.Name, open.at, 0, 0) {
+			continue
+		}
+		if objection := s.objectionResult(&open); !s.isEnded(objection) {
+			return s.standingResult(objection, s.got, false), true
+		}
+	}
+	return attemptResult{}, false
+}
+
+// findInRunsBefore finds the failure of an earlier run whose conclusion was the verdict.
+func (s *objectionSearch) findInRunsBefore() (attemptResult, bool) {
+	objection, found := s.failedRunBefore()
+	if !found || s.isAnswer || s.head.record.hasAnswered(s.Name, objection.at, objection.saidRun, objection.saidAttempt) {
+		return attemptResult{}, false
+	}
+	return s.standingResult(objection, s.got, true), !s.isEnded(objection)
+}
+
+// findInRecord finds what only the record still knows.
+func (s *objectionSearch) findInRecord() (attemptResult, bool) {
+	for _, o := range s.head.record.objectionsOf(s.Name) {
 		objection := attemptResult{
 			outcome: quorum.Findings, at: o.At, ref: o.TextRef, url: o.URL, findings: []quorum.Finding{{Body: o.Excerpt, URL: o.URL}},
 			carried: o.Carried, hasThreads: o.Threads > 0 || o.Kind == quorum.TextThread,
 		}
-		if !v.isAnswered(&o, got, isAnswer, shown) && !isEnded(objection) {
-			return v.standingResult(objection, got, o.Carried != "" || v.isOlder(&o)), true
+		if !s.isAnswered(&o, s.got, s.isAnswer, s.shown) && !s.isEnded(objection) {
+			return s.standingResult(objection, s.got, o.Carried != "" || s.isOlder(&o)), true
 		}
 	}
 	return attemptResult{}, false
@@ -245,102 +262,4 @@ func (v *attemptView) earlierAttempts() (out []reviewAttempt) {
 		}
 	}
 	return out
-}
-
-// isAnswered reports whether a recorded objection stands no more. shown are the statements of this attempt and of
-// those before it, as GitHub shows them; isAnswer says that the result is an approval that counts.
-func (v *attemptView) isAnswered(o *quorum.Objection, got attemptResult, isAnswer bool, shown []statement) bool {
-	if v.head.record.hasAnswered(v.Name, o.At, o.Run, o.Attempt) {
-		return true
-	}
-	if o.Carried != "" {
-		return v.isCarriedAnswered(o, got, isAnswer)
-	}
-	switch {
-	case o.Kind == quorum.TextThread:
-		return v.isThreadAnswered(o.ID, isAnswer)
-	case o.Kind == quorum.TextRun:
-		run := v.attempt.run
-		isReadAnew := run != nil && run.ID == o.Run && run.Completed() && run.Attempt == o.Attempt // under the policy in force
-		return isReadAnew || isAnswer && v.isOlder(o)
-	case o.Kind == quorum.TextCheck || o.Kind == quorum.TextStatus: // only its App can change it, but others can delete its threads
-		lostThread := slices.ContainsFunc(shown, func(s statement) bool {
-			return s.ref == o.TextRef && s.Outcome == quorum.Findings && len(s.threads) < o.Threads
-		})
-		return isAnswer && !lostThread
-	}
-	for i := range shown {
-		if s := &shown[i]; s.ref == o.TextRef {
-			return v.isAnsweredAsShown(o, s, isAnswer)
-		}
-	}
-	switch {
-	case v.hasEndedSince(o):
-		return true
-	case v.isShared():
-		return isAnswer && v.isOlder(o)
-	}
-	return isAnswer && got.at.After(o.At) // its text is gone: a newer one of an author of its own takes its place
-}
-
-// hasEndedSince reports whether a person ended a review that objected to this base and is void since, for the pull
-// request left the base for a while: by dismissing it, or by resolving all of its threads.
-func (v *attemptView) hasEndedSince(o *quorum.Objection) bool {
-	i := slices.IndexFunc(v.head.snapshot.Reviews, func(t quorum.Text) bool { return t.TextRef == o.TextRef })
-	if i < 0 {
-		return false
-	}
-	t := &v.head.snapshot.Reviews[i]
-	if t.State == "DISMISSED" {
-		by, _ := v.head.dismissalOf(t.ID)
-		return v.head.hadNoHand(by)
-	}
-	s := statement{ref: t.TextRef, isReview: true, reviewState: t.State, threads: v.head.openedThreads(v.Reviewer, t.ID)}
-	objecting, minor := v.threads.countObjecting(s.threads)
-	s.Reading = v.texts.readText(v.Reviewer, t, t.State, objecting, minor)
-	return s.Outcome == quorum.Findings && v.threads.haveEnded(&s)
-}
-
-// isThreadAnswered reports whether a thread that was open when it was recorded objects no more: somebody who may has
-// ended it, or an approval counts, which reads all threads anew. Deleting it does not close it.
-func (v *attemptView) isThreadAnswered(id int64, isAnswer bool) bool {
-	i := slices.IndexFunc(v.head.snapshot.Threads, func(t quorum.Thread) bool { return t.ID == id })
-	if i < 0 {
-		return false
-	}
-	t := &v.head.snapshot.Threads[i]
-	return isAnswer || v.head.hasEnded(v.Reviewer, t) || v.threads.isMinor(t)
-}
-
-// isAnsweredAsShown is [attemptView.isAnswered] for an objection whose text GitHub still shows.
-func (v *attemptView) isAnsweredAsShown(o *quorum.Objection, s *statement, isAnswer bool) bool {
-	switch {
-	case s.void && s.voidReason == quorum.ReasonDismissed:
-		by, _ := v.head.dismissalOf(o.ID)
-		return v.head.hadNoHand(by)
-	case isAnswer && v.isOlder(o):
-		return true
-	case s.void:
-		return false
-	case s.at.After(o.At): // edited since: by its author, or by any workflow where that one is shared
-		return !v.isShared() && (s.Outcome == quorum.Approved && !v.needsPerson() || v.threads.haveEnded(s))
-	}
-	return len(s.threads) >= o.Threads // it was read anew, under the policy in force
-}
-
-// isOlder reports whether an objection is from an earlier attempt of this run, or from an earlier run.
-func (v *attemptView) isOlder(o *quorum.Objection) bool {
-	a := &v.attempt
-	switch {
-	case a.run == nil:
-		return o.Attempt < a.number
-	case o.Run == a.run.ID: // GitHub sometimes begins a run again without counting the attempt
-		return o.Attempt < a.number || o.Attempt == a.number && o.At.Before(a.began)
-	}
-	for i := range v.head.snapshot.Runs {
-		if run := &v.head.snapshot.Runs[i]; run.ID == o.Run && run.Path == a.run.Path {
-			return run.Number < a.run.Number
-		}
-	}
-	return o.At.Before(a.began) // GitHub shows its run no more, or the policy names another workflow
 }

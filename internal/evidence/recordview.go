@@ -211,3 +211,12 @@ func (v recordView) answersBefore(reviewer string, attempt int) (out []string) {
 	}
 	return out
 }
+
+// isCarried reports whether a text is one that an earlier head has left to this one.
+func (v recordView) isCarried(reviewer string, ref quorum.TextRef) bool {
+	return slices.ContainsFunc(v.record.Stood, func(st quorum.Stood) bool {
+		return st.Carried != "" && st.Reviewer == reviewer && st.TextRef == ref
+	}) || slices.ContainsFunc(v.record.Objections, func(o quorum.Objection) bool {
+		return o.Carried != "" && o.Reviewer == reviewer && o.TextRef == ref
+	})
+}

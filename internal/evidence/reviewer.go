@@ -11,14 +11,17 @@ type reviewerView struct {
 	texts     *textReader
 	artifacts artifactView
 	threads   threadView
+	past      pastView
 	runs      workflowRuns
+	commands  *commandView
 }
 
-func newReviewerView(h *headView, texts *textReader, r *quorum.Reviewer) *reviewerView {
+func newReviewerView(h *headView, texts *textReader, commands *commandView, r *quorum.Reviewer) *reviewerView {
 	return &reviewerView{
-		Reviewer: r, head: h, texts: texts, runs: h.runsOf(r),
+		Reviewer: r, head: h, texts: texts, runs: h.runsOf(r), commands: commands,
 		artifacts: artifactView{Reviewer: r, head: h},
 		threads:   threadView{Reviewer: r, head: h, texts: texts},
+		past:      pastView{Reviewer: r, head: h},
 	}
 }
 
@@ -37,3 +40,14 @@ func (v *reviewerView) isByConclusion() bool {
 
 // isShared reports whether others write as the reviewer's author, too: all workflows write as one account.
 func (v *reviewerView) isShared() bool { return v.Author == quorum.ActionsBot }
+
+// readAgain is what a text says as it stands, wherever it may count.
+func (v *reviewerView) readAgain(t *quorum.Text) statement {
+	s := statement{ref: t.TextRef, isReview: t.Kind == quorum.TextReview, reviewState: t.State}
+	if s.isReview {
+		s.threads = v.head.openedThreads(v.Reviewer, t.ID)
+	}
+	objecting, minor := v.threads.countObjecting(s.threads)
+	s.Reading = v.texts.readText(v.Reviewer, t, t.State, objecting, minor)
+	return s
+}

@@ -169,17 +169,23 @@ func RecordOf(number int, fork bool, held []HeldRecord) (rec Record) {
 		if h.Pull == number || h.Pull == 0 || h.Fork && !fork {
 			continue
 		}
-		for _, o := range h.Objections {
-			isKnown := slices.ContainsFunc(rec.Objections, func(x Objection) bool {
-				return x.Reviewer == o.Reviewer && x.Base == o.Base && x.TextRef == o.TextRef && x.Attempt == o.Attempt
-			})
-			if !o.Answered && !isKnown {
-				o.Of = h.Pull
-				rec.Objections = append(slices.Clip(rec.Objections), o)
-			}
-		}
+		rec.Objections = withForeign(rec.Objections, h.Record)
 	}
 	return rec
+}
+
+// withForeign returns objections with the unanswered ones that another pull request's record holds.
+func withForeign(all []Objection, other Record) []Objection {
+	for _, o := range other.Objections {
+		isKnown := slices.ContainsFunc(all, func(x Objection) bool {
+			return x.Reviewer == o.Reviewer && x.Base == o.Base && x.TextRef == o.TextRef && x.Attempt == o.Attempt
+		})
+		if !o.Answered && !isKnown {
+			o.Of = other.Pull
+			all = append(slices.Clip(all), o)
+		}
+	}
+	return all
 }
 
 // newestOf leaves of each pull request's records the newest one.

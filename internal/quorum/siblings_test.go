@@ -3,36 +3,40 @@ package quorum_test
 import (
 	"testing"
 
-	. "github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
 // Whose verdict a shared check shows, by who shares it.
 func TestShared(t *testing.T) {
-	type pulls []PullRequest
-	type verdicts map[int]Verdict
-	ours := func(number int, base string) PullRequest { return PullRequest{PR: PR{Number: number}, BaseRef: base} }
-	fork := func(p PullRequest) PullRequest { p.Fork = true; return p }
-	draft := func(p PullRequest) PullRequest { p.Draft = true; return p }
+	pull := func(number int, base string) quorum.PullRequest {
+		return quorum.PullRequest{PR: quorum.PR{Number: number}, BaseRef: base}
+	}
+	fork := func(p quorum.PullRequest) quorum.PullRequest { p.Fork = true; return p }
+	draft := func(p quorum.PullRequest) quorum.PullRequest { p.Draft = true; return p }
+	type pulls = []quorum.PullRequest
+	type verdicts = map[int]quorum.Verdict
+	const blocked, passed, unverified, waiting = quorum.Blocked, quorum.Passed, quorum.Unverified, quorum.Waiting
 	for name, c := range map[string]struct {
 		all      pulls
 		verdicts verdicts
 		lead     int
 	}{
-		"the worst of two bases":       {pulls{ours(7, "main"), ours(8, "release")}, verdicts{7: Passed, 8: Blocked}, 8},
-		"unverified is worse":          {pulls{ours(7, "main"), ours(8, "release")}, verdicts{7: Unverified, 8: Waiting}, 7},
-		"the oldest of one base":       {pulls{ours(8, "main"), ours(7, "main")}, verdicts{7: Passed, 8: Blocked}, 7},
-		"a fork holds up nobody":       {pulls{fork(ours(7, "release")), ours(8, "main")}, verdicts{7: Blocked, 8: Passed}, 8},
-		"nor does an older one speak":  {pulls{fork(ours(7, "main")), ours(8, "main")}, verdicts{7: Blocked, 8: Passed}, 8},
-		"a draft does not speak":       {pulls{draft(ours(7, "main")), ours(8, "release")}, verdicts{7: Waiting, 8: Passed}, 8},
-		"drafts speak where all are":   {pulls{draft(ours(7, "main")), fork(draft(ours(8, "main")))}, verdicts{7: Waiting, 8: Waiting}, 7},
-		"a fork that is ready, before": {pulls{draft(ours(7, "main")), fork(ours(8, "main"))}, verdicts{7: Waiting, 8: Passed}, 8},
+		"the worst of two bases":       {pulls{pull(7, "main"), pull(8, "release")}, verdicts{7: passed, 8: blocked}, 8},
+		"unverified is worse":          {pulls{pull(7, "main"), pull(8, "release")}, verdicts{7: unverified, 8: waiting}, 7},
+		"the oldest of one base":       {pulls{pull(8, "main"), pull(7, "main")}, verdicts{7: passed, 8: blocked}, 7},
+		"a fork holds up nobody":       {pulls{fork(pull(7, "release")), pull(8, "main")}, verdicts{7: blocked, 8: passed}, 8},
+		"nor does an older one speak":  {pulls{fork(pull(7, "main")), pull(8, "main")}, verdicts{7: blocked, 8: passed}, 8},
+		"a draft does not speak":       {pulls{draft(pull(7, "main")), pull(8, "release")}, verdicts{7: waiting, 8: passed}, 8},
+		"drafts speak where all are":   {pulls{draft(pull(7, "main")), draft(fork(pull(8, "main")))}, verdicts{7: waiting, 8: waiting}, 7},
+		"a fork that is ready, before": {pulls{draft(pull(7, "main")), fork(pull(8, "main"))}, verdicts{7: waiting, 8: passed}, 8},
 	} {
-		var judged []Sibling
-		for _, p := range SpeakersOf(c.all) {
-			d := Decision{PR: p.PR, Verdict: c.verdicts[p.Number]}
-			judged = append(judged, Sibling{PR: p, Check: "Review quorum", Gated: true, Decision: d})
+		var judged []quorum.Sibling
+		for _, p := range quorum.SpeakersOf(c.all) {
+			judged = append(judged, quorum.Sibling{
+				PR: p, Check: "Review quorum", Gated: true, Decision: quorum.Decision{PR: p.PR, Verdict: c.verdicts[p.Number]},
+			})
 		}
-		got := Shared(judged, c.all)
+		got := quorum.Shared(judged, c.all)
 		if len(got) != 1 || got[0].Lead != c.lead || len(got[0].Pulls) != len(c.all) {
 			t.Errorf("%s: %+v", name, got)
 		}

@@ -30,7 +30,7 @@ type Snapshot struct {
 	Timeline []Event       // oldest first
 	Runs     []Run         // workflow runs of the head, any workflow
 	Others   []Run         // runs of earlier heads of this pull request, as far as GitHub lists them
-	Earlier  []string      // commits that were force-pushed away, then earlier ones of the pull request that carried a run or a check of ours
+	Earlier  []string      // force-pushed away; then earlier ones of the pull request that carried a run or a check of ours
 	Reviews  []Text        // Kind TextReview, oldest first
 	Comments []Text        // Kind TextComment, oldest first
 	Threads  []Thread      // review threads, of any head

@@ -1,0 +1,123 @@
+package evidence
+
+// What a reviewer said before the newest look: on this head, on the head that it judged last, and on this diff.
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// A pastView is what one reviewer said before, as the record knows it.
+type pastView struct {
+	*quorum.Reviewer
+	head *headView
+}
+
+// hasObjectedBefore reports whether the reviewer objected to this head at an earlier look, whatever came of it: then it
+// votes on it, whatever its lane and its "when" say now.
+func (v pastView) hasObjectedBefore() bool {
+	s := v.head.snapshot
+	return slices.ContainsFunc(s.Record.Objections, func(o quorum.Objection) bool { return o.Reviewer == v.Name }) ||
+		slices.ContainsFunc(s.Record.Judged, func(j quorum.Judged) bool {
+			return j.Reviewer == v.Name && j.Noes > 0 && j.Head != "" && strings.HasPrefix(s.PR.Head, j.Head)
+		})
+}
+
+// judged is the verdict that the reviewer gave last, as the record knows it.
+func (v pastView) judged() (j quorum.Judged, found bool) {
+	i := slices.IndexFunc(v.head.record.record.Judged, func(j quorum.Judged) bool { return j.Reviewer == v.Name })
+	if i < 0 {
+		return quorum.Judged{}, false
+	}
+	return v.head.record.record.Judged[i], true
+}
+
+// isRequiredAgain reports whether the reviewer objected to the last head that it judged, and this one has another diff:
+// its answer is needed, whatever lane the pull request is in now, unless that one asks for no review.
+func (v pastView) isRequiredAgain() bool {
+	j, found := v.judged()
+	if !found || !v.MayVote() || v.Excused == quorum.ReasonWhen || v.head.policy.NeedsNoReview() {
+		return false
+	}
+	diff, isHere := v.head.snapshot.PR.Diff.Lines, j.Head == shortOf(v.head.snapshot.PR.Head)
+	isOtherDiff := j.Diff == "" || diff == "" || j.Diff != diff
+	return j.No && !isHere && isOtherDiff || j.Again && isHere
+}
+
+// withPast adds to a ballot what the reviewer said before: on this diff, and on the head that it judged last.
+func (v pastView) withPast(b quorum.Ballot) quorum.Ballot {
+	if v.isRequiredAgain() {
+		b.Again, b.Required = true, true
+	}
+	b.Asked, b.Flipped = v.countAnswers(&b)
+	if b.Then != nil {
+		then := *b.Then
+		then.Again, then.Required = b.Again, b.Required
+		then.Asked, then.Flipped = v.countAnswers(&then)
+		b.Then = &then
+	}
+	return b
+}
+
+// countAnswers counts the verdicts on this diff, b among them; 0 if it is the only one. flipped says that it approves
+// after an objection.
+func (v pastView) countAnswers(b *quorum.Ballot) (asked int, flipped bool) {
+	j, found := v.judged()
+	if !found || !isVerdictHere(b) || j.Diff == "" || j.Diff != v.head.snapshot.PR.Diff.Lines {
+		return 0, false
+	}
+	asked, noes := j.Times, j.Noes
+	if isNewVerdict(&j, b) {
+		asked++
+	}
+	if asked < 2 {
+		return 0, false
+	}
+	return asked, b.Vote == quorum.Approve && b.Reason != quorum.ReasonResolved && noes > 0
+}
+
+// isVerdictHere reports whether a ballot is a verdict that was given on this head.
+func isVerdictHere(b *quorum.Ballot) bool {
+	return b.Carried == "" && b.Evidence.ID != 0 && (b.Vote == quorum.Approve || b.Vote == quorum.Object)
+}
+
+func isNewVerdict(j *quorum.Judged, b *quorum.Ballot) bool {
+	return b.Since.UTC().Truncate(time.Second).After(j.Said)
+}
+
+// rememberJudged remembers what each reviewer said last, and counts what it said on this diff.
+func rememberJudged(all []quorum.Judged, s *quorum.Snapshot, ballots []quorum.Ballot) []quorum.Judged {
+	head, diff := shortOf(s.PR.Head), s.PR.Diff.Lines
+	for i := range ballots {
+		b := &ballots[i]
+		if !isVerdictHere(b) {
+			continue
+		}
+		isNo := b.Vote == quorum.Object
+		now := quorum.Judged{
+			Reviewer: b.Reviewer, Head: head, No: isNo, Diff: diff, Times: 1, Said: b.Since.UTC().Truncate(time.Second), Again: b.Again,
+		}
+		if isNo {
+			now.Noes = 1
+		}
+		at := slices.IndexFunc(all, func(j quorum.Judged) bool { return j.Reviewer == b.Reviewer })
+		if at < 0 {
+			all = append(all, now)
+			continue
+		}
+		was := &all[at]
+		switch {
+		case isNewVerdict(was, b):
+			if was.Diff == diff && diff != "" {
+				now.Times, now.Noes = was.Times+1, was.Noes+now.Noes
+			}
+			*was = now
+		case was.Head == head && was.Said.Equal(now.Said): // the same words count otherwise now: of open threads, say
+			was.No, was.Noes = isNo, max(was.Noes, now.Noes)
+		}
+	}
+	return all
+}

@@ -1,0 +1,194 @@
+package evidence
+
+// How each thing is added to a record: bounded, and once.
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// cloneRecord copies a record so that appending to the copy changes nothing of the original.
+func cloneRecord(rec quorum.Record) quorum.Record {
+	rec.Runs, rec.Accounts = slices.Clone(rec.Runs), slices.Clone(rec.Accounts)
+	rec.Texts, rec.Commanded = slices.Clone(rec.Texts), slices.Clone(rec.Commanded)
+	rec.Stood = slices.Clone(rec.Stood)
+	rec.Objections = slices.Clone(rec.Objections)
+	rec.Intents = slices.Clone(rec.Intents)
+	rec.Refusals = slices.Clone(rec.Refusals)
+	rec.Asked = slices.Clone(rec.Asked)
+	rec.Answers, rec.Undone = slices.Clone(rec.Answers), slices.Clone(rec.Undone)
+	rec.Annotated = slices.Clone(rec.Annotated)
+	rec.Alike, rec.Judged = slices.Clone(rec.Alike), slices.Clone(rec.Judged)
+	rec.Past, rec.Commands = slices.Clone(rec.Past), slices.Clone(rec.Commands)
+	return rec
+}
+
+// rememberRun remembers a run, its attempt and its end. GitHub sometimes starts a run again without counting the
+// attempt.
+func rememberRun(runs []quorum.SeenRun, run quorum.Run) []quorum.SeenRun {
+	now := quorum.SeenRun{ID: run.ID, Attempt: run.Attempt, Started: run.Started, Path: run.Path}
+	if run.Completed() && run.Conclusion != "action_required" { // approving one that waits for approval is no rerun
+		now.Ended = run.Updated
+	}
+	i := slices.IndexFunc(runs, func(s quorum.SeenRun) bool { return s.ID == run.ID })
+	if i < 0 {
+		return append(runs, now)
+	}
+	was := runs[i]
+	now.Again = was.Again
+	if was.Attempt == now.Attempt && !was.Ended.IsZero() && (now.Ended.IsZero() || now.Started.After(was.Started)) {
+		now.Again++
+	}
+	if was.Attempt == now.Attempt && !was.Ended.IsZero() && !now.Ended.IsZero() && now.Started.Equal(was.Started) {
+		now.Ended = was.Ended // updated_at may move after the end
+	}
+	runs[i] = now
+	return runs
+}
+
+// rememberBallot adds the evidence on which a ballot rests. What an earlier head has left stands in the record already.
+func rememberBallot(rec *quorum.Record, s quorum.Snapshot, b quorum.Ballot) {
+	isForeign := func(o quorum.Objection) bool {
+		return o.Of != 0 && o.TextRef == b.Evidence && o.Reviewer == b.Reviewer
+	}
+	if b.Carried != "" || slices.ContainsFunc(rec.Objections, isForeign) { // or in another pull request, and in that one's record
+		return
+	}
+	text := b.Evidence.Kind == quorum.TextComment || b.Evidence.Kind == quorum.TextReview
+	if seen := (quorum.SeenText{TextRef: b.Evidence, Reviewer: b.Reviewer}); text && !slices.Contains(rec.Texts, seen) {
+		rec.Texts = append(rec.Texts, seen)
+	}
+	switch {
+	case b.Vote == quorum.Approve && b.Evidence.ID != 0:
+		rememberApproval(rec, s.PR.BaseRef, b)
+	case b.Vote == quorum.Object && (!b.Reason.Standing() || b.SaidRun != 0):
+		rememberObjection(rec, s, b)
+	case b.Then != nil && b.Then.Vote == quorum.Object: // said before the end of its attempt
+		rememberObjection(rec, s, *b.Then)
+	case (b.Outcome == quorum.Malformed || b.Outcome == quorum.Partial) && len(b.Answers) > 0:
+		rememberAnswer(rec, quorum.Answer{Reviewer: b.Reviewer, Run: b.Run, Attempt: b.Attempt, Excerpt: b.Answers[len(b.Answers)-1]})
+	}
+}
+
+// rememberAnswer adds an answer without a verdict, one for each attempt.
+func rememberAnswer(rec *quorum.Record, a quorum.Answer) {
+	if !slices.ContainsFunc(rec.Answers, func(old quorum.Answer) bool {
+		return old.Reviewer == a.Reviewer && old.Run == a.Run && old.Attempt == a.Attempt
+	}) {
+		rec.Answers = append(rec.Answers, a)
+	}
+}
+
+// rememberApproval adds an approval. All that its reviewer objected to this head and base before is answered by it.
+func rememberApproval(rec *quorum.Record, base string, b quorum.Ballot) {
+	for i := range rec.Objections {
+		o := &rec.Objections[i]
+		isRest := b.Reason == quorum.ReasonResolved && o.TextRef != b.Evidence
+		if o.Reviewer == b.Reviewer && o.Base == base && !isRest {
+			o.Answered = true
+		}
+	}
+	rec.Objections = slices.DeleteFunc(rec.Objections, func(o quorum.Objection) bool { // nothing asks for it again
+		return o.Answered && o.Kind == quorum.TextThread
+	})
+	isSame := func(st quorum.Stood) bool {
+		return st.Reviewer == b.Reviewer && st.TextRef == b.Evidence && st.Base == base
+	}
+	if slices.ContainsFunc(rec.Stood, func(st quorum.Stood) bool { return isSame(st) && st.At.Equal(b.At) }) {
+		return
+	}
+	rec.Stood = append(slices.DeleteFunc(rec.Stood, isSame), quorum.Stood{
+		TextRef: b.Evidence, Reviewer: b.Reviewer, Base: base, Run: b.Run, Attempt: b.Attempt, At: b.At,
+		Resolved: b.Reason == quorum.ReasonResolved,
+	})
+}
+
+// rememberObjection adds an objection, so that deleting or editing its text does not end it.
+func rememberObjection(rec *quorum.Record, s quorum.Snapshot, b quorum.Ballot) {
+	o := quorum.Objection{
+		TextRef: b.Evidence, Reviewer: b.Reviewer, Base: s.PR.BaseRef, Run: b.Run, Attempt: b.Attempt,
+		At: b.Since, URL: b.URL, Excerpt: excerptOf(b.Detail),
+	}
+	if b.SaidRun != 0 {
+		o.Run, o.Attempt = b.SaidRun, b.SaidAttempt
+	}
+	for _, f := range b.Findings {
+		if f.Thread != 0 {
+			o.Threads++
+		}
+	}
+	if len(b.Findings) > 0 {
+		o.Excerpt = excerptOf(b.Findings[0].Body)
+	}
+	if b.Reason != quorum.ReasonOpenThreads {
+		rec.Objections = appendObjection(rec.Objections, o)
+		return
+	}
+	for _, f := range b.Findings { // the text itself approves; the objections are open threads, of this head or an earlier one
+		o.TextRef, o.Threads = quorum.TextRef{Kind: quorum.TextThread, ID: f.Thread}, 0
+		o.Excerpt, o.URL = excerptOf(f.Body), f.URL
+		rec.Objections = appendObjection(rec.Objections, o)
+	}
+}
+
+// maxThreadObjections is how many open threads of a reviewer are recorded: while one of them is open it objects.
+const maxThreadObjections = 20
+
+// maxUnanswered is how many unanswered objections of each kind a reviewer has in the record, to a base: one in a
+// comment stands whatever its reviews say. Of threads there may be more, and of reviews, for people end them one by one.
+const (
+	maxUnanswered        = 2
+	maxUnansweredReviews = 10
+)
+
+func appendObjection(all []quorum.Objection, o quorum.Objection) []quorum.Objection {
+	if o.ID == 0 {
+		return all
+	}
+	threads, unanswered, newest := 0, 0, 0
+	for i, old := range all {
+		isSame := old.Reviewer == o.Reviewer && old.Base == o.Base
+		if isSame && old.TextRef == o.TextRef && !old.Answered && (old.Attempt == o.Attempt || o.Kind == quorum.TextThread) {
+			return all
+		}
+		switch {
+		case isSame && old.Kind == quorum.TextThread:
+			threads++
+		case isSame && !old.Answered && old.Kind == o.Kind:
+			unanswered, newest = unanswered+1, i
+		}
+	}
+	most := maxUnanswered
+	if o.Kind == quorum.TextReview {
+		most = maxUnansweredReviews
+	}
+	if o.Kind != quorum.TextThread && unanswered >= most { // the first and the newest are kept
+		if o.At.After(all[newest].At) {
+			all[newest] = o
+		}
+		return all
+	}
+	if o.Kind == quorum.TextThread && threads >= maxThreadObjections {
+		return all
+	}
+	return append(all, o)
+}
+
+// rememberIntent adds the intent to carry out an effect, or counts one more try of it.
+func rememberIntent(intents []quorum.Intent, a quorum.Action, base string, now time.Time) []quorum.Intent {
+	same := func(in quorum.Intent) bool {
+		return in.Kind == a.Kind && in.Reviewer == a.Reviewer && in.Base == base && in.Run == a.Run && in.Attempt == a.Attempt
+	}
+	if i := slices.IndexFunc(intents, same); i >= 0 {
+		intents[i].At, intents[i].Tries = now.UTC(), intents[i].Tries+1
+		intents[i].Command = cmp.Or(a.Command, intents[i].Command)
+		return intents
+	}
+	return append(intents, quorum.Intent{
+		Kind: a.Kind, Reviewer: a.Reviewer, Base: base, Run: a.Run, Attempt: a.Attempt, At: now.UTC(), Tries: 1,
+		Command: a.Command,
+	})
+}
