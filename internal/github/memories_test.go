@@ -98,7 +98,7 @@ func TestMemoryMoves(t *testing.T) {
 	stays = slices.DeleteFunc(slices.Compact(stays), func(path string) bool {
 		return slices.ContainsFunc(
 			[]string{
-				".observed.logs", ".observed.commits", ".observed.authors", ".observed.pushes", ".observed.sameBranch",
+				".observed.logs", ".observed.commits", ".observed.hands.authors", ".observed.hands.pushes", ".observed.sameBranch",
 				".observed.retired", ".observed.statuses", ".observed.uploads", ".observed.before",
 			},
 			func(few string) bool {
