@@ -226,7 +226,8 @@ func (st *demoScreen) printEntry(e story.Entry) {
 		case st.titleChanged(e.Text):
 			st.printLine(e.At, "● ", e.Text, st.newStyle().Foreground(grey))
 		}
-	case story.EntryAsked, story.EntryReplied, story.EntryCancelled, story.EntryAnnotated, story.EntryStated, story.EntryGaveUp, story.EntryGated:
+	case story.EntryAsked, story.EntryReplied, story.EntryCancelled, story.EntryAnnotated,
+		story.EntryStated, story.EntryGaveUp, story.EntryGated:
 	}
 }
 

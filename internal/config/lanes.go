@@ -163,7 +163,8 @@ func (r policyResolver) checkLaneNames(lanes []LaneKeys) {
 		if ok && name != "" {
 			r.failKey(
 				laneKey(i)+".name",
-				fmt.Sprintf("a second lane is called %s; the first is in line %d", quoteText(keys.Name), r.positionOfKey(laneKey(first)).line),
+				fmt.Sprintf("a second lane is called %s; the first is in line %d",
+					quoteText(keys.Name), r.positionOfKey(laneKey(first)).line),
 				"give it another name",
 			)
 			continue

@@ -330,7 +330,8 @@ func TestWarningsOfManyLanesEndSoon(t *testing.T) {
 	src.WriteString("lanes:\n")
 	pattern := `"` + strings.Repeat("*a?[a-z]+**/", 3)
 	for i := range 50 {
-		fmt.Fprintf(&src, "  - {name: l%d, if: {any_path: [%s%d\"], paths: [%s\"%s]}, quorum: all}\n", i, pattern, i, pattern, strings.Repeat(", "+pattern+`"`, 20))
+		fmt.Fprintf(&src, "  - {name: l%d, if: {any_path: [%s%d\"], paths: [%s\"%s]}, quorum: all}\n",
+			i, pattern, i, pattern, strings.Repeat(", "+pattern+`"`, 20))
 	}
 	src.WriteString("reviewers: [{name: a, author: a}, {name: b, author: b}]\n")
 	if _, err := Parse(file, []byte(src.String())); err != nil {

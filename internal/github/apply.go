@@ -26,7 +26,7 @@ func (f *Forge) Apply(ctx context.Context, pr quorum.PR, e quorum.Effects) (rece
 		pr = e.PR
 	}
 	var p restPull
-	if _, err := f.client.Get(ctx, f.repoPath(pr, "pulls", strconv.Itoa(pr.Number)), &p); err != nil {
+	if _, err := f.client.Get(ctx, repoPath(pr, "pulls", strconv.Itoa(pr.Number)), &p); err != nil {
 		return receipt, err
 	}
 	if p.State != "open" || p.Head.SHA != e.Head || p.Base.Ref != e.Base {
@@ -90,7 +90,7 @@ func (a application) otherWroteCheck(ctx context.Context, m *memory, head string
 // attemptStands reads a run again: whether its newest attempt is the one that was seen, and completed or not.
 func (a application) attemptStands(ctx context.Context, e quorum.Action, status string) (bool, error) {
 	var r restRun
-	_, err := a.f.client.Get(ctx, a.f.repoPath(a.pr, "actions", "runs", strconv.FormatInt(e.Run, 10))+"?exclude_pull_requests=true", &r)
+	_, err := a.f.client.Get(ctx, repoPath(a.pr, "actions", "runs", strconv.FormatInt(e.Run, 10))+"?exclude_pull_requests=true", &r)
 	return max(r.Attempt, 1) == e.Attempt && (r.Status == "completed") == (status == "completed"), err
 }
 
@@ -103,7 +103,7 @@ func voidResult(err error) (quorum.Result, error) {
 }
 
 func (a application) runPath(e quorum.Action, verb string) string {
-	return a.f.repoPath(a.pr, "actions", "runs", strconv.FormatInt(e.Run, 10), verb)
+	return repoPath(a.pr, "actions", "runs", strconv.FormatInt(e.Run, 10), verb)
 }
 
 func (a application) cancelRun(ctx context.Context, e quorum.Action) (quorum.Result, error) {
@@ -154,7 +154,7 @@ func (a application) askReviewer(ctx context.Context, e quorum.Action) (quorum.R
 		return a.requestReview(ctx, e, n)
 	}
 	_, err := a.f.client.Send(
-		ctx, http.MethodPost, a.f.repoPath(a.pr, "issues", n, "comments"),
+		ctx, http.MethodPost, repoPath(a.pr, "issues", n, "comments"),
 		map[string]string{"body": e.Request.Comment}, nil,
 	)
 	return resultOf(err)
@@ -170,7 +170,7 @@ func (a application) requestReview(ctx context.Context, e quorum.Action, number 
 	_, err := a.f.client.Send(
 		ctx,
 		http.MethodPost,
-		a.f.repoPath(a.pr, "pulls", number, "requested_reviewers"),
+		repoPath(a.pr, "pulls", number, "requested_reviewers"),
 		map[string][]string{"reviewers": {e.Request.Login}},
 		&p,
 	)

@@ -41,47 +41,48 @@ func (b *headBefore) size() (n int) {
 	return n + 256*(len(b.record.Texts)+len(b.record.Stood)+len(b.record.Runs)) + 1024*len(b.record.Objections)
 }
 
-// mayInherit reports whether what the head before left may be needed. A personal token's status holds no record.
-func (l *look) mayInherit() bool {
-	return l.willJudge() && !l.snap.NoRecord && !(l.snap.PR.Draft && l.policy.DraftsWait)
+// A beforeReader reads what our checks on earlier heads hold.
+type beforeReader struct {
+	pullReader
+	app   appIdentity
+	known *headBefore
+	left  headChecks // our checks on the head before, as they were read beside all else
 }
 
-// readChecksLeft reads our checks on the head that the pull request has just left, as far as this process knows it,
+// readLeft begins to read our checks on the head that the pull request has just left, as far as this process knows it,
 // beside all else.
-func (l *look) readChecksLeft(ctx context.Context, g group, head string, judged bool) {
-	if head == "" || !judged || l.f.client.Personal() || l.left.head == head {
+func (r *beforeReader) readLeft(ctx context.Context, g group, head string) {
+	if head == "" || r.client.Personal() || r.left.head == head {
 		return
 	}
 	g.Go(func() (err error) {
-		l.left, err = l.readOwnChecks(ctx, head)
+		r.left, err = r.readOwnChecks(ctx, head)
 		return err
 	})
 }
 
-// readBefore reads the record of the head before, unless the head's own has taken it over. A pull request that never
-// had another head costs no request.
-func (l *look) readBefore(ctx context.Context) error {
-	heads, left := evidence.HeadsBefore(l.snap)
-	b := &l.mem.before
-	switch {
-	case evidence.HasInherited(l.snap, left):
-		*b = headBefore{checks: b.checks}
-		return nil
-	case !l.mayInherit():
-		return nil
-	case b.of == l.snap.PR.Head && b.left.Equal(left):
-		l.snap.Before, l.snap.BeforeHead = b.record, b.head
+// readRecord puts the record of the head before into the snapshot, unless the head's own has taken it over. previous is
+// the head before as this process knows it; c tells of the earlier commits. A pull request that never had another head
+// costs no request.
+func (r *beforeReader) readRecord(ctx context.Context, s *quorum.Snapshot, previous string, c conversation) error {
+	heads, left := evidence.HeadsBefore(*s)
+	b := r.known
+	if b.of == s.PR.Head && b.left.Equal(left) {
+		s.Before, s.BeforeHead = b.record, b.head
 		return nil
 	}
-	if previous := l.mem.previousHead; left.IsZero() && previous != "" && previous != l.snap.PR.Head {
+	if left.IsZero() && previous != "" && previous != s.PR.Head {
 		heads = slices.DeleteFunc(heads, func(head string) bool { return head == previous })
 		heads = slices.Insert(heads, 0, previous)
 	}
-	heads = slices.DeleteFunc(heads, l.hasNoCheckOfOurs)
+	hadOtherBase := slices.ContainsFunc(s.Timeline, func(e quorum.Event) bool { return e.Kind == quorum.BaseChanged })
+	heads = slices.DeleteFunc(heads, func(head string) bool {
+		return !hadOtherBase && head != previous && c.hasNoCheckOfOurs(head)
+	})
 	found := false
 	for _, head := range heads {
 		var err error
-		if found, err = l.readRecordOf(ctx, head); err != nil {
+		if found, err = r.readRecordOf(ctx, s, head); err != nil {
 			return err
 		}
 		if found {
@@ -89,34 +90,28 @@ func (l *look) readBefore(ctx context.Context) error {
 		}
 	}
 	if !found && len(heads) > 0 { // none has a record: it is not looked for again
-		l.snap.BeforeHead = heads[0]
+		s.BeforeHead = heads[0]
 	}
-	*b = headBefore{checks: b.checks, of: l.snap.PR.Head, left: left, head: l.snap.BeforeHead, record: l.snap.Before}
+	*b = headBefore{checks: b.checks, of: s.PR.Head, left: left, head: s.BeforeHead, record: s.Before}
 	return nil
-}
-
-// inherit makes the head's record of what it held and of what the head before left.
-func (l *look) inherit() {
-	l.snap.Record = evidence.Inherit(l.policy, l.snap)
 }
 
 // hasNoCheckOfOurs reports whether the conversation shows that an earlier commit carries no check of ours: whether
 // one stands there under the name for another base it does not show.
-func (l *look) hasNoCheckOfOurs(head string) bool {
-	shown := l.mem.conversation.commit(head)
-	hadOtherBase := slices.ContainsFunc(l.snap.Timeline, func(e quorum.Event) bool { return e.Kind == quorum.BaseChanged })
-	return shown.sha != "" && shown.complete && shown.ours == 0 && !hadOtherBase && l.mem.previousHead != head
+func (c conversation) hasNoCheckOfOurs(head string) bool {
+	shown := c.commit(head)
+	return shown.sha != "" && shown.complete && shown.ours == 0
 }
 
 // readOwnChecks reads our checks on an earlier head, the newest first.
-func (l *look) readOwnChecks(ctx context.Context, head string) (own headChecks, err error) {
+func (r *beforeReader) readOwnChecks(ctx context.Context, head string) (own headChecks, err error) {
 	own.head = head
-	all, err := l.read.readChecks(ctx, head)
+	all, err := r.readChecks(ctx, head)
 	if client.IsNotFound(err) || client.IsUnprocessable(err) {
 		return own, nil
 	}
-	for _, r := range all {
-		if check := r.toCheck(); l.f.isOwnCheck(l.read.pr, check.CheckRun) {
+	for _, c := range all {
+		if check := c.toCheck(); isOwnCheck(r.app, r.pr, check.CheckRun) {
 			own.checks = append(own.checks, check)
 		}
 	}
@@ -125,15 +120,15 @@ func (l *look) readOwnChecks(ctx context.Context, head string) (own headChecks, 
 }
 
 // readRecordOf takes over the newest record of our checks on an earlier head.
-func (l *look) readRecordOf(ctx context.Context, head string) (found bool, err error) {
-	own := l.left
+func (r *beforeReader) readRecordOf(ctx context.Context, s *quorum.Snapshot, head string) (found bool, err error) {
+	own := r.left
 	if own.head != head {
-		if own, err = l.readOwnChecks(ctx, head); err != nil {
+		if own, err = r.readOwnChecks(ctx, head); err != nil {
 			return false, err
 		}
 	}
-	if l.mem.before.checks.head == "" {
-		l.mem.before.checks = own
+	if r.known.checks.head == "" {
+		r.known.checks = own
 	}
 	var held []quorum.HeldRecord
 	for _, check := range own.checks {
@@ -142,7 +137,7 @@ func (l *look) readRecordOf(ctx context.Context, head string) (found bool, err e
 		}
 	}
 	if len(held) > 0 {
-		l.snap.Before, l.snap.BeforeHead = quorum.RecordOf(l.snap.PR.Number, l.snap.PR.Fork, held), head
+		s.Before, s.BeforeHead = quorum.RecordOf(s.PR.Number, s.PR.Fork, held), head
 	}
 	return len(held) > 0, nil
 }

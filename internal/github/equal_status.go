@@ -118,7 +118,7 @@ func (e *equalStatus) readStatuses(ctx context.Context) error {
 	return nil
 }
 
-func (e *equalStatus) path(parts ...string) string { return e.p.f.repoPath(e.p.pr, parts...) }
+func (e *equalStatus) path(parts ...string) string { return repoPath(e.p.pr, parts...) }
 
 // named are the statuses of the name, the newest first, whoever wrote them: the newest is the one that counts.
 func (e *equalStatus) named() []quorum.Status {

@@ -24,22 +24,22 @@ type writeFence struct {
 	sweepAt int                             // writes: beyond it those are forgotten that no look under way can have missed
 }
 
-// writtenBySibling is a write that a look at another pull request of the same head has made meanwhile.
-type writtenBySibling struct {
+// siblingWriteError is a write that a look at another pull request of the same head has made meanwhile.
+type siblingWriteError struct {
 	commit string
 	number int
 }
 
-func (e writtenBySibling) Error() string {
+func (e siblingWriteError) Error() string {
 	return fmt.Sprintf("publish on %s: #%d, which has the same head, is written at the same time", e.commit, e.number)
 }
 
-func (writtenBySibling) Temporary() bool { return true }
+func (siblingWriteError) Temporary() bool { return true }
 
 // LookAgain says that a look at once shows what was written.
-func (writtenBySibling) LookAgain() bool { return true }
+func (siblingWriteError) LookAgain() bool { return true }
 
-func (writtenBySibling) Unwrap() error { return ErrMoved }
+func (siblingWriteError) Unwrap() error { return ErrMoved }
 
 // headWrite is which pull request's look wrote on a commit last, or is about to.
 type headWrite struct {
@@ -57,7 +57,7 @@ func (f *writeFence) claim(installation int64, pr quorum.PR, head, check string,
 	defer f.mu.Unlock()
 	now, sum := time.Now(), sha256.Sum256([]byte(commit))
 	if was, known := f.writes[sum]; known && was.number != pr.Number && !was.at.Before(observed) {
-		return writtenBySibling{commit, was.number}
+		return siblingWriteError{commit, was.number}
 	}
 	if len(f.writes) > f.sweepAt {
 		maps.DeleteFunc(f.writes, func(_ [sha256.Size]byte, w headWrite) bool { return now.Sub(w.at) > forgetWrite })

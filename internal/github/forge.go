@@ -8,14 +8,12 @@ import (
 	"context"
 	"log/slog"
 	"net/url"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/oplog"
 	"github.com/review-coordinator/coordinator/internal/quorum"
-	"github.com/review-coordinator/coordinator/internal/report"
 )
 
 // Forge is GitHub as the loop needs it: it observes, applies and publishes. It may be used by several goroutines, as
@@ -135,10 +133,6 @@ func (f *Forge) PullsLeftOn(ctx context.Context, owner, repo, sha, branch string
 	return prs, err
 }
 
-func (f *Forge) repoPath(pr quorum.PR, parts ...string) string {
-	return client.RepoPath(pr.Owner, pr.Repo, parts...)
-}
-
 // noteWholeLook notes that a look read all it needed.
 func (f *Forge) noteWholeLook(began time.Time) {
 	f.mu.Lock()
@@ -161,59 +155,3 @@ func (f *Forge) warnOfUnshownStatuses(pr quorum.PR) {
 func (f *Forge) writesAsJob() bool {
 	return f.app.KnownSlug() == quorum.ActionsApp && !f.client.Personal()
 }
-
-// isOwnCheck reports whether a check run is one of ours, whatever its name. The repository may have had another one,
-// too.
-func (f *Forge) isOwnCheck(pr quorum.PR, c quorum.CheckRun) bool {
-	return f.isOwnApp(c) && strings.HasPrefix(c.ExternalID, strings.TrimSuffix(report.ExternalID(pr), pr.String()))
-}
-
-// isOwnApp reports whether a check run is of the App as which we write.
-func (f *Forge) isOwnApp(c quorum.CheckRun) bool {
-	if id := f.app.id(); id != 0 {
-		return c.AppID == id
-	}
-	return c.App == f.app.KnownSlug()
-}
-
-// An appIdentity is the App as which a forge writes. A new name changes an App's slug, everywhere at once, and never
-// its id.
-type appIdentity interface {
-	id() int64 // 0 where only the slug is known
-	KnownSlug() string
-	NoteSlug(slug string)
-}
-
-// fixedApp is an App of which only the slug is known, as GitHub told it when the program began.
-type fixedApp string
-
-func (fixedApp) id() int64           { return 0 }
-func (a fixedApp) KnownSlug() string { return string(a) }
-func (fixedApp) NoteSlug(string)     {}
-
-// ownApp is the App of which the client has the key.
-type ownApp struct {
-	number int64
-
-	mu   sync.Mutex
-	slug string
-}
-
-func (a *ownApp) id() int64 { return a.number }
-
-func (a *ownApp) KnownSlug() string {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.slug
-}
-
-func (a *ownApp) NoteSlug(slug string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.slug = slug
-}
-
-// pooledApp is the App of a server.
-type pooledApp struct{ *client.Pool }
-
-func (a pooledApp) id() int64 { return a.AppID() }

@@ -58,8 +58,8 @@ func (c *lastLinks) store(pr quorum.PR, links repoLinks) {
 
 // readLinks returns what the names that p guards link to on the default branch, and each link on the way; nil where that
 // cannot be told. The branch is read again only if its tip is another commit, or is not known.
-func (r pullReader) readLinks(ctx context.Context, f *Forge, p quorum.Policy, branch, tip string) ([]string, error) {
-	known := f.links.lookup(r.pr)
+func (r pullReader) readLinks(ctx context.Context, cache *lastLinks, p quorum.Policy, branch, tip string) ([]string, error) {
+	known := cache.lookup(r.pr)
 	links := repoLinks{tip: tip, blobs: known.blobs, targets: maps.Clone(known.targets)}
 	if tip == "" || known.tip != tip {
 		var err error
@@ -74,7 +74,7 @@ func (r pullReader) readLinks(ctx context.Context, f *Forge, p quorum.Policy, br
 	if err != nil {
 		return nil, err
 	}
-	f.links.store(r.pr, links)
+	cache.store(r.pr, links)
 	return targets, nil
 }
 
@@ -95,7 +95,8 @@ func (r pullReader) readTreeLinks(ctx context.Context, branch, tip string) (map[
 	}
 	_, err := r.client.Get(ctx, r.repoPath("git", "trees")+"/"+at+"?recursive=1", &tree)
 	switch {
-	case client.IsNotFound(err), client.IsConflict(err), client.IsForbidden(err) && client.LacksPermission(err), errors.Is(err, client.ErrTooLong):
+	case client.IsNotFound(err), client.IsConflict(err),
+		client.IsForbidden(err) && client.LacksPermission(err), errors.Is(err, client.ErrTooLong):
 		return nil, nil
 	case err != nil:
 		return nil, err
@@ -170,7 +171,7 @@ func (r pullReader) readLinkText(ctx context.Context, links *repoLinks, blob str
 	}
 	text, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(b.Content, "\n", ""))
 	if err != nil {
-		return "", nil
+		return "", nil //nolint:nilerr // it is no text, and leads nowhere that could be told
 	}
 	links.targets[blob] = string(text)
 	return string(text), nil

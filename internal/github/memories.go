@@ -103,13 +103,10 @@ type observed struct {
 	logs                map[int64]quorum.Job
 	uploads             knownUploads
 	commits             map[string]quorum.Commit
-	authors             []quorum.Commit
+	hands               knownHands
 	sameBranch          []quorum.PullRequest // of the head branch
 	sameBranchRun       int64                // the newest run that was known when sameBranch was read; 0: it is to be read
-	pushes              []quorum.Push
-	authorsOf           string          // the head for which authors was read
-	pushesOf            string          // the head that pushes shows
-	retired             map[string]bool // retired checks that were looked after
+	retired             map[string]bool      // retired checks that were looked after
 }
 
 // runHint is a run that an event named.
@@ -246,8 +243,8 @@ func (m *memory) compacted(same sharedStrings) *memory {
 		&n.expectedHead,
 		&n.head,
 		&n.previousHead,
-		&n.authorsOf,
-		&n.pushesOf,
+		&n.hands.authorsOf,
+		&n.hands.pushesOf,
 		&n.lastPlan.head,
 		&t.tip,
 		&n.lastPlan.headRef,
@@ -345,7 +342,7 @@ func (m *memory) estimateSize() int {
 			n += len(note)
 		}
 	}
-	return n + m.before.size() + m.uploads.size() + 256*(len(m.commits)+len(m.authors)+len(m.pushes)+len(m.sameBranch)+len(m.retired))
+	return n + m.before.size() + m.uploads.size() + m.hands.size() + 256*(len(m.commits)+len(m.sameBranch)+len(m.retired))
 }
 
 // changeHead takes up another head, and drops all that was only of the one before.
@@ -358,7 +355,7 @@ func (m *memory) changeHead(head string) (changed bool) {
 	m.conversationCurrent, m.queriedInParallel, m.readSerially = false, false, false
 	m.foreignChecks, m.foreignStatuses = untrusted.Digest{}, untrusted.Digest{}
 	m.siblings, m.statuses, m.disagreeing = nil, nil, nil
-	m.authors, m.pushes, m.authorsOf, m.pushesOf = nil, nil, "", ""
+	m.hands = knownHands{}
 	m.sameBranch, m.sameBranchRun = nil, 0
 	m.logs, m.commits, m.uploads = nil, nil, nil
 	m.before = headBefore{}
@@ -487,6 +484,27 @@ func (m *memory) placeHints(head string, listed []restRun, read []*restRun) {
 		kept = append(kept, h)
 	}
 	m.runs = kept
+}
+
+// unlistedRuns are the ids of runs that an event or the record names and the list does not show.
+func (m *memory) unlistedRuns(head string, recorded []quorum.SeenRun, listed []restRun) (ids []int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	all := make([]int64, 0, len(m.runs)+len(recorded))
+	for _, h := range m.runs {
+		if h.head == "" || h.head == head {
+			all = append(all, h.run)
+		}
+	}
+	for _, r := range recorded {
+		all = append(all, r.ID)
+	}
+	for _, id := range all {
+		if !slices.ContainsFunc(listed, func(r restRun) bool { return r.ID == id }) && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
 func containsRun(hints []runHint, id int64) bool {

@@ -32,6 +32,9 @@ func fill(v reflect.Value, n *int) {
 			fill(v.Index(i), n)
 		}
 	case reflect.Slice:
+		if v.Type() == reflect.TypeFor[[]quorum.Record]() { // a record in a record would have no end
+			return
+		}
 		v.Set(reflect.MakeSlice(v.Type(), 2, 4))
 		fill(v.Index(0), n)
 		fill(v.Index(1), n)
@@ -99,7 +102,7 @@ func TestMemoryMoves(t *testing.T) {
 	stays = slices.DeleteFunc(slices.Compact(stays), func(path string) bool {
 		return slices.ContainsFunc(
 			[]string{
-				".observed.logs", ".observed.commits", ".observed.authors", ".observed.pushes", ".observed.sameBranch",
+				".observed.logs", ".observed.commits", ".observed.hands.authors", ".observed.hands.pushes", ".observed.sameBranch",
 				".observed.retired", ".observed.statuses", ".observed.uploads", ".observed.before",
 			},
 			func(few string) bool {

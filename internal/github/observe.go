@@ -4,14 +4,12 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/review-coordinator/coordinator/internal/config"
 	"github.com/review-coordinator/coordinator/internal/evidence"
 	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/github/untrusted"
@@ -37,11 +35,11 @@ type look struct {
 	policy           quorum.Policy
 	watched          reviewerSet // the policy's, or until it was read those that are expected
 	snap             quorum.Snapshot
-	changedFiles     int        // changed_files
-	headLabel        string     // "owner:branch" of the head
-	headChanged      bool       // since the last look
-	left             headChecks // our checks on the head before, as they were read beside all else
-	gone             bool       // the pull request itself answers 404
+	changedFiles     int    // changed_files
+	headLabel        string // "owner:branch" of the head
+	headChanged      bool   // since the last look
+	before           beforeReader
+	gone             bool // the pull request itself answers 404
 	head             headReads
 	runs             []restRun  // the head's, and those that were read by their ids
 	own              []ownCheck // our checks on the head
@@ -68,6 +66,7 @@ func (f *Forge) ObserveSibling(ctx context.Context, pr quorum.PR) (quorum.Policy
 func observeWith(ctx context.Context, f *Forge, pr quorum.PR, m *memory) (quorum.Policy, quorum.Snapshot, error) {
 	l := &look{f: f, mem: m, policyRead: f.policyOf(pr.Owner, pr.Repo)}
 	l.read = pullReader{client: f.client, pr: pr, news: l.policyRead.news, texts: &m.pages}
+	l.before = beforeReader{pullReader: l.read, app: f.app, known: &m.before}
 	l.eventCame, l.expectedHead = m.takeEvents()
 	began := f.now()
 	m.lookBegan = time.Now()
@@ -109,8 +108,8 @@ func (l *look) readPullAndPolicy(ctx context.Context) error {
 	if sc.head != "" {
 		l.readParts(beside, g, sc, true)
 	}
-	if l.expectedHead != "" && l.expectedHead != l.mem.head {
-		l.readChecksLeft(beside, g, l.mem.head, sc.judged)
+	if sc.judged && l.expectedHead != "" && l.expectedHead != l.mem.head {
+		l.before.readLeft(beside, g, l.mem.head)
 	}
 	if err := g.Wait(); err != nil {
 		return err
@@ -141,8 +140,8 @@ func (l *look) readPullAndPolicy(ctx context.Context) error {
 func (l *look) readHead(ctx context.Context) error {
 	g, ctx := newGroup(ctx)
 	l.readParts(ctx, g, l.actualPlan(), false)
-	if l.headChanged {
-		l.readChecksLeft(ctx, g, l.mem.previousHead, l.mayInherit())
+	if l.headChanged && l.mayInherit() {
+		l.before.readLeft(ctx, g, l.mem.previousHead)
 	}
 	return g.Wait()
 }
@@ -185,7 +184,9 @@ func (l *look) reconcileSources(ctx context.Context) error {
 		}
 	}
 	if !l.willJudge() {
-		nameFormerSiblings(l)
+		if l.snap.PR.Closed {
+			l.snap.Siblings = withFormerSiblings(l.snap)
+		}
 		return nil
 	}
 	if err := l.takeAgreeingConversation(ctx); err != nil {
@@ -205,10 +206,13 @@ func (l *look) reconcileSources(ctx context.Context) error {
 		g.Go(func() error { return l.readConversation(ctx, sc) })
 	}
 	if l.snap.File.Changed {
-		g.Go(func() error { return l.readProposedPolicy(ctx) })
+		g.Go(func() (err error) {
+			l.snap.File.Proposed, err = l.policyRead.readProposedPolicy(ctx, l.snap.File.Path, l.snap.PR.Head)
+			return err
+		})
 	}
-	missing := l.unlistedRuns()
-	found := l.beginReadingRuns(ctx, g, missing)
+	missing := l.mem.unlistedRuns(l.snap.PR.Head, l.snap.Record.Runs, l.runs)
+	found := l.read.beginReadingRuns(ctx, g, missing)
 	for _, ref := range l.missingTexts() {
 		g.Go(func() error { return l.readText(ctx, ref) })
 	}
@@ -235,40 +239,6 @@ func (l *look) reconcileSources(ctx context.Context) error {
 	return nil
 }
 
-// beginReadingRuns reads runs by their ids, as tasks of g: each stands in what it returns once g has ended, nil if
-// GitHub knows it no more.
-func (l *look) beginReadingRuns(ctx context.Context, g group, ids []int64) []*restRun {
-	found := make([]*restRun, len(ids))
-	for i, id := range ids {
-		g.Go(func() (err error) {
-			found[i], err = l.read.readRun(ctx, id)
-			return err
-		})
-	}
-	return found
-}
-
-// unlistedRuns are the ids of runs that an event or the record names and the list does not show.
-func (l *look) unlistedRuns() (ids []int64) {
-	l.mem.mu.Lock()
-	defer l.mem.mu.Unlock()
-	all := make([]int64, 0, len(l.mem.runs)+len(l.snap.Record.Runs))
-	for _, h := range l.mem.runs {
-		if h.head == "" || h.head == l.snap.PR.Head {
-			all = append(all, h.run)
-		}
-	}
-	for _, r := range l.snap.Record.Runs {
-		all = append(all, r.ID)
-	}
-	for _, id := range all {
-		if !slices.ContainsFunc(l.runs, func(r restRun) bool { return r.ID == id }) && !slices.Contains(ids, id) {
-			ids = append(ids, id)
-		}
-	}
-	return ids
-}
-
 // readMissing puts the snapshot together and reads the logs, commits and permissions that it then lacks.
 func (l *look) readMissing(ctx context.Context) error {
 	if !l.willJudge() {
@@ -280,10 +250,9 @@ func (l *look) readMissing(ctx context.Context) error {
 	if err := l.readRunsOfLostHeads(ctx); err != nil {
 		return err
 	}
-	if err := l.readBefore(ctx); err != nil {
+	if err := l.inheritFromBefore(ctx); err != nil {
 		return err
 	}
-	l.inherit()
 	if err := l.readWhatTellsLane(ctx); err != nil {
 		return err
 	}
@@ -301,11 +270,11 @@ func (l *look) readMissing(ctx context.Context) error {
 	blobs := readEach(g, wants.Blobs, func(file quorum.BranchFile) (string, error) { return l.read.readBlobSHA(ctx, file) })
 	if wants.Tree {
 		g.Go(func() (err error) {
-			l.snap.PR.Diff.Tree, err = l.readTreePrint(ctx)
+			l.snap.PR.Diff.Tree, err = l.read.readTreePrint(ctx, l.snap.PR, l.head.files)
 			return err
 		})
 	}
-	l.readHands(ctx, g, wants)
+	l.mem.hands.readWanted(ctx, g, l.read, l.snap.PR, wants)
 	if err := g.Wait(); err != nil {
 		return err
 	}
@@ -324,12 +293,36 @@ func (l *look) readMissing(ctx context.Context) error {
 	for i, login := range wants.People {
 		l.snap.Permissions[strings.ToLower(login)] = may[i]
 	}
-	l.takeHands(wants)
+	l.mem.hands.showIn(&l.snap, wants)
 	attachLogs(l.snap.Runs, l.mem.logs)
 	if wants.Tree || wants.Authors {
 		l.inherit()
 	}
 	return nil
+}
+
+// mayInherit reports whether what the head before left may be needed. A personal token's status holds no record.
+func (l *look) mayInherit() bool {
+	return l.willJudge() && !l.snap.NoRecord && !(l.snap.PR.Draft && l.policy.DraftsWait)
+}
+
+// inheritFromBefore takes over what the head before left, unless the head's own record has done so.
+func (l *look) inheritFromBefore(ctx context.Context) error {
+	switch _, left := evidence.HeadsBefore(l.snap); {
+	case evidence.HasInherited(l.snap, left):
+		l.mem.before = headBefore{checks: l.mem.before.checks}
+	case l.mayInherit():
+		if err := l.before.readRecord(ctx, &l.snap, l.mem.previousHead, l.mem.conversation); err != nil {
+			return err
+		}
+	}
+	l.inherit()
+	return nil
+}
+
+// inherit makes the head's record of what it held and of what the head before left.
+func (l *look) inherit() {
+	l.snap.Record = evidence.Inherit(l.policy, l.snap)
 }
 
 // readWhatTellsLane reads what tells in which lane the pull request is: who made it and, where a laxer one may hold,
@@ -341,10 +334,10 @@ func (l *look) readWhatTellsLane(ctx context.Context) error {
 			return nil
 		}
 		g, beside := newGroup(ctx)
-		l.readHands(beside, g, wants)
+		l.mem.hands.readWanted(beside, g, l.read, l.snap.PR, wants)
 		if wants.Links {
 			g.Go(func() (err error) {
-				l.snap.Links, err = l.read.readLinks(beside, l.f, l.policy, l.snap.PR.DefaultBranch, l.mem.conversation.tip)
+				l.snap.Links, err = l.read.readLinks(beside, &l.f.links, l.policy, l.snap.PR.DefaultBranch, l.mem.conversation.tip)
 				l.snap.NoLinks = l.snap.Links == nil
 				return err
 			})
@@ -352,35 +345,9 @@ func (l *look) readWhatTellsLane(ctx context.Context) error {
 		if err := g.Wait(); err != nil {
 			return err
 		}
-		l.takeHands(wants)
+		l.mem.hands.showIn(&l.snap, wants)
 	}
 	return nil
-}
-
-// readHands begins to read who made and who pushed the commits, as far as it is wanted and not known.
-func (l *look) readHands(ctx context.Context, g group, wants quorum.Wants) {
-	if wants.Authors && l.mem.authorsOf != l.snap.PR.Head {
-		g.Go(func() (err error) {
-			l.mem.authors, err = l.read.readCommitAuthors(ctx, l.snap.PR.Head)
-			return err
-		})
-	}
-	if (wants.Authors || wants.Pushes) && l.mem.pushesOf != l.snap.PR.Head {
-		g.Go(func() (err error) {
-			l.mem.pushes, err = l.read.readPushes(ctx, l.snap.PR.HeadRepo, l.snap.PR.HeadRef)
-			return err
-		})
-	}
-}
-
-// takeHands takes over who made and who pushed the commits.
-func (l *look) takeHands(wants quorum.Wants) {
-	if wants.Authors {
-		l.mem.authorsOf, l.snap.Commits = l.snap.PR.Head, slices.Concat([]quorum.Commit{}, l.mem.authors) // not nil: it was read
-	}
-	if wants.Authors || wants.Pushes {
-		l.takePushes()
-	}
 }
 
 // readWhatTellsWants reads the artifacts and the pull requests of the branch: what else is wanted shows by them.
@@ -456,20 +423,12 @@ func (l *look) readRunsOfLostHeads(ctx context.Context) error {
 	return nil
 }
 
-// takePushes takes over who pushed what. A list that does not show the head yet is read again by the next look.
-func (l *look) takePushes() {
-	l.snap.Pushes, l.mem.pushesOf = l.mem.pushes, ""
-	if slices.ContainsFunc(l.mem.pushes, func(p quorum.Push) bool { return p.After == l.snap.PR.Head }) {
-		l.mem.pushesOf = l.snap.PR.Head
-	}
-}
-
 // sortChecks tells our own checks from those of others.
 func (l *look) sortChecks() {
 	l.mem.ownChecks, l.mem.foreignCheckOnHead, l.mem.jobsCheckOnHead, l.own = nil, false, false, nil
 	for _, c := range l.head.checks {
 		check := c.toCheck()
-		if !l.f.client.Personal() && l.f.isOwnCheck(l.read.pr, check.CheckRun) {
+		if !l.f.client.Personal() && isOwnCheck(l.f.app, l.read.pr, check.CheckRun) {
 			if check.App != l.f.app.KnownSlug() { // it was renamed
 				l.f.app.NoteSlug(check.App)
 				l.snap.Ours.Login = check.App + "[bot]"
@@ -549,29 +508,14 @@ func (l *look) takeFiles() {
 	}
 	n := len(l.head.files)
 	l.snap.PR.FilesMissing = l.snap.PR.FilesMissing || n >= maxFiles || n < l.changedFiles
-	l.takeDiff()
+	l.snap.PR.Diff = quorum.DiffPrint{Lines: linesPrint(l.head.files, l.changedFiles)}
+	if rec := &l.snap.Record; rec.Head == l.snap.PR.Head && rec.Base == l.snap.PR.BaseRef && rec.Diff == l.snap.PR.Diff.Lines {
+		l.snap.PR.Diff.Tree = rec.Tree
+	}
 	l.snap.File.Changed = slices.ContainsFunc(
 		l.snap.PR.Files,
 		func(file quorum.File) bool { return file.Path == l.snap.File.Path || file.Previous == l.snap.File.Path },
 	)
-}
-
-// readProposedPolicy reads the policy file as the pull request changes it.
-func (l *look) readProposedPolicy(ctx context.Context) error {
-	src, _, err := l.read.readFile(ctx, l.snap.File.Path, l.snap.PR.Head)
-	switch {
-	case client.IsNotFound(err):
-		l.snap.File.Proposed = "the pull request deletes or renames it"
-	case errors.Is(err, errNoFile):
-		l.snap.File.Proposed = "the pull request makes it something else than a file"
-	case err != nil:
-		return err
-	default:
-		if _, err := config.Parse(l.snap.File.Path, src); err != nil {
-			l.snap.File.Proposed = err.Error()
-		}
-	}
-	return nil
 }
 
 func (l *look) takeBranchRuns() {
@@ -586,23 +530,9 @@ func (l *look) takeBranchRuns() {
 
 // takeSiblings lists the other pull requests with this head, as the conversation or REST shows them.
 func (l *look) takeSiblings() {
-	var all []quorum.PullRequest
-	for _, p := range l.head.conversation.siblings {
-		all = append(all, quorum.PullRequest{
-			PR:   quorum.PR{Owner: l.read.pr.Owner, Repo: l.read.pr.Repo, Number: p.Number},
-			Head: p.Head, BaseRef: p.Base, Draft: p.Draft, Fork: p.Fork, Closed: p.State != "OPEN", Created: p.Created,
-		})
-	}
+	all := l.head.conversation.siblingsOf(l.read.pr)
 	if !l.siblingsKnown {
-		all = nil
-		for i := range l.head.siblings {
-			if p := &l.head.siblings[i]; p.Number != l.read.pr.Number && p.Head.SHA == l.snap.PR.Head {
-				o := p.toPull(l.read.pr)
-				all = append(all, quorum.PullRequest{
-					PR: o.PR, Head: o.Head, BaseRef: o.BaseRef, Draft: o.Draft, Fork: o.Fork, Closed: o.Closed, Created: o.Created,
-				})
-			}
-		}
+		all = siblingsAmong(l.head.siblings, l.snap.PR)
 	}
 	slices.SortFunc(all, func(a, b quorum.PullRequest) int { return a.Number - b.Number })
 	l.snap.SameHead = all
@@ -615,23 +545,6 @@ func (l *look) takeSiblings() {
 	}
 	l.read.news.note(!slices.Equal(l.mem.siblings, numbers))
 	l.mem.siblings = numbers
-}
-
-// nameFormerSiblings lists the pull requests that the check of a closed one names beside it: they may have this head
-// still.
-func nameFormerSiblings(l *look) {
-	if !l.snap.PR.Closed {
-		return
-	}
-	for _, h := range l.snap.Held {
-		isNamed := slices.ContainsFunc(l.snap.Siblings, func(p quorum.PullRequest) bool { return p.Number == h.Pull })
-		if h.Pull != 0 && h.Pull != l.snap.PR.Number && !isNamed {
-			l.snap.Siblings = append(l.snap.Siblings, quorum.PullRequest{
-				PR: quorum.PR{Owner: l.read.pr.Owner, Repo: l.read.pr.Repo, Number: h.Pull}, Head: l.snap.PR.Head,
-			})
-		}
-	}
-	slices.SortFunc(l.snap.Siblings, func(a, b quorum.PullRequest) int { return a.Number - b.Number })
 }
 
 func (l *look) readPull(ctx context.Context) error {

@@ -5,6 +5,7 @@ import (
 	"crypto/sha1" //nolint:gosec // Git names files by it
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
@@ -84,6 +85,24 @@ func (r *policyReader) readPolicy(ctx context.Context) error {
 	r.file = quorum.PolicyFile{State: quorum.FileMissing, Path: paths[0]}
 	r.f.policies.store(r.pr, cachedPolicy{file: r.file})
 	return nil
+}
+
+// readProposedPolicy reads the policy file as a commit has it, and returns what is wrong with it; "" if nothing is.
+func (r *policyReader) readProposedPolicy(ctx context.Context, path, head string) (problem string, err error) {
+	src, _, err := r.readFile(ctx, path, head)
+	switch {
+	case client.IsNotFound(err):
+		return "the pull request deletes or renames it", nil
+	case errors.Is(err, errNoFile):
+		return "the pull request makes it something else than a file", nil
+	case err != nil:
+		return "", err
+	default:
+		if _, err := config.Parse(path, src); err != nil {
+			return err.Error(), nil
+		}
+	}
+	return "", nil
 }
 
 // blobID is the name that Git gives to a file that holds src.

@@ -197,8 +197,8 @@ type restAnnotation struct {
 
 // buttonsOf are the buttons of a check that reads as c: none where nothing could come of a press. A job's own token gets
 // none, for GitHub tells nobody of a press there.
-func (f *Forge) buttonsOf(c report.Check) []checkButton {
-	if f.app.KnownSlug() == quorum.ActionsApp {
+func buttonsOf(app appIdentity, c report.Check) []checkButton {
+	if app.KnownSlug() == quorum.ActionsApp {
 		return nil
 	}
 	if c.Conclusion == "success" || c.Conclusion == "cancelled" {
@@ -209,9 +209,9 @@ func (f *Forge) buttonsOf(c report.Check) []checkButton {
 	}}
 }
 
-func (f *Forge) checkBodyOf(c report.Check, annotations []report.Annotation) checkBody {
+func checkBodyOf(app appIdentity, c report.Check, annotations []report.Annotation) checkBody {
 	b := checkBody{
-		Actions:    f.buttonsOf(c),
+		Actions:    buttonsOf(app, c),
 		Status:     c.Status,
 		Conclusion: c.Conclusion,
 		DetailsURL: c.DetailsURL,
@@ -239,7 +239,7 @@ func batchAnnotations(all []report.Annotation) (out [][]report.Annotation) {
 // again.
 func (p *publication) createCheck(ctx context.Context, c report.Check) error {
 	parts := batchAnnotations(c.Annotations)
-	b := p.f.checkBodyOf(c, parts[0])
+	b := checkBodyOf(p.f.app, c, parts[0])
 	b.Name, b.Head, b.ExternalID = c.Name, c.Head, c.ExternalID
 	var lost error
 	for try := range writeTries {
@@ -262,9 +262,9 @@ func (p *publication) createCheck(ctx context.Context, c report.Check) error {
 			}
 		}
 		var made restCheck
-		_, err := p.f.client.Send(ctx, http.MethodPost, p.f.repoPath(p.pr, "check-runs"), b, &made)
+		_, err := p.f.client.Send(ctx, http.MethodPost, repoPath(p.pr, "check-runs"), b, &made)
 		switch {
-		case err == nil && made.ExternalID == c.ExternalID && !p.f.isOwnApp(made.toCheck().CheckRun):
+		case err == nil && made.ExternalID == c.ExternalID && !isByApp(p.f.app, made.toCheck().CheckRun):
 			app := made.App // each look would write it again
 			return fmt.Errorf(
 				"create check: GitHub shows it as of the App %q (%d), which is not the one that writes it",
@@ -300,11 +300,11 @@ func (p *publication) findOwnWithText(ctx context.Context, c report.Check) (mine
 		ctx,
 		p.f.client,
 		nil,
-		p.f.repoPath(p.pr, "commits", c.Head, "check-runs")+"?filter=all&per_page=100",
+		repoPath(p.pr, "commits", c.Head, "check-runs")+"?filter=all&per_page=100",
 		"check_runs",
 	)
 	for _, r := range all {
-		if o := r.toCheck(); o.Name == c.Name && p.f.isOwnCheck(p.pr, o.CheckRun) {
+		if o := r.toCheck(); o.Name == c.Name && isOwnCheck(p.f.app, p.pr, o.CheckRun) {
 			mine = append(mine, o)
 		}
 	}
@@ -347,7 +347,7 @@ func (p *publication) patchCheck(
 	c report.Check,
 	annotations []report.Annotation,
 ) error {
-	path := p.f.repoPath(p.pr, "check-runs", strconv.FormatInt(o.id, 10))
+	path := repoPath(p.pr, "check-runs", strconv.FormatInt(o.id, 10))
 	had := o.annotations
 	if i := slices.IndexFunc(p.m.ownChecks, func(x writtenCheck) bool { return x.id == o.id }); i >= 0 {
 		had = p.m.ownChecks[i].annotations
@@ -369,7 +369,7 @@ func (p *publication) patchCheck(
 			}
 		}
 		var made restCheck
-		_, err := p.f.client.Send(ctx, http.MethodPatch, path, p.f.checkBodyOf(c, annotations), &made)
+		_, err := p.f.client.Send(ctx, http.MethodPatch, path, checkBodyOf(p.f.app, c, annotations), &made)
 		switch {
 		case err == nil:
 			o.status, o.conclusion, o.digests = c.Status, c.Conclusion, digestsOf(c.Title, c.Summary, c.Text)
@@ -466,7 +466,7 @@ func isOthers(o writtenCheck, c report.Check) bool {
 // record, stays as it is read now.
 func (p *publication) replaceCheck(ctx context.Context, o writtenCheck, ended report.Check) error {
 	var now restCheck
-	if _, err := p.f.client.Get(ctx, p.f.repoPath(p.pr, "check-runs", strconv.FormatInt(o.id, 10)), &now); err != nil {
+	if _, err := p.f.client.Get(ctx, repoPath(p.pr, "check-runs", strconv.FormatInt(o.id, 10)), &now); err != nil {
 		return fmt.Errorf("read check: %w", err)
 	}
 	if now.ID != o.id { // its text would be none
@@ -604,7 +604,7 @@ func (p *publication) publishStatus(ctx context.Context, c report.Check) error {
 		in["target_url"] = c.DetailsURL
 	}
 	var made restStatus
-	_, err := p.f.client.Send(ctx, http.MethodPost, p.f.repoPath(p.pr, "statuses", c.Head), in, &made)
+	_, err := p.f.client.Send(ctx, http.MethodPost, repoPath(p.pr, "statuses", c.Head), in, &made)
 	if client.IsUnprocessable(err) || client.IsNotFound(err) {
 		return &UnpublishableError{c.Head, err}
 	}

@@ -37,9 +37,12 @@ type textPages struct {
 	bodiless          bool // GraphQL tells of no words but reviewers'
 }
 
-func (r pullReader) repoPath(parts ...string) string {
-	return client.RepoPath(r.pr.Owner, r.pr.Repo, parts...)
+// repoPath is the path of something in the repository of a pull request.
+func repoPath(pr quorum.PR, parts ...string) string {
+	return client.RepoPath(pr.Owner, pr.Repo, parts...)
 }
+
+func (r pullReader) repoPath(parts ...string) string { return repoPath(r.pr, parts...) }
 
 // pullPath is the path of something that belongs to the pull request's number: kind is pulls or issues.
 func (r pullReader) pullPath(kind string, parts ...string) string {
@@ -209,6 +212,19 @@ func (r pullReader) readRun(ctx context.Context, id int64) (*restRun, error) {
 	}
 	r.news.note(answer.Changed)
 	return &run, err
+}
+
+// beginReadingRuns reads runs by their ids, as tasks of g: each stands in what it returns once g has ended, nil if
+// GitHub knows it no more.
+func (r pullReader) beginReadingRuns(ctx context.Context, g group, ids []int64) []*restRun {
+	found := make([]*restRun, len(ids))
+	for i, id := range ids {
+		g.Go(func() (err error) {
+			found[i], err = r.readRun(ctx, id)
+			return err
+		})
+	}
+	return found
 }
 
 // readText reads one review or comment.

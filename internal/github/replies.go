@@ -44,7 +44,7 @@ func (a application) react(ctx context.Context, reply quorum.Reply) error {
 	if reply.Refused {
 		content = "-1"
 	}
-	path := a.f.repoPath(a.pr, "issues", "comments", strconv.FormatInt(reply.Command, 10), "reactions")
+	path := repoPath(a.pr, "issues", "comments", strconv.FormatInt(reply.Command, 10), "reactions")
 	_, err := a.f.client.Send(ctx, http.MethodPost, path, map[string]string{"content": content}, nil)
 	return err
 }
@@ -52,7 +52,7 @@ func (a application) react(ctx context.Context, reply quorum.Reply) error {
 // explain writes the comment that answers "explain", unless it is there: an answer of GitHub's may have been lost.
 func (a application) explain(ctx context.Context, reply quorum.Reply) error {
 	marker := quorum.ExplainMarker + strconv.FormatInt(reply.Command, 10) + " -->"
-	path := a.f.repoPath(a.pr, "issues", strconv.Itoa(a.pr.Number), "comments")
+	path := repoPath(a.pr, "issues", strconv.Itoa(a.pr.Number), "comments")
 	found := false
 	_, err := readSizedPages(ctx, a.f.client, nil, new(int), path+"?per_page=100", "", func(c *restComment) {
 		isOurs := c.User.account().Is(a.f.app.KnownSlug() + "[bot]")

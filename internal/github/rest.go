@@ -89,7 +89,7 @@ type restFile struct {
 	Deletions int    `json:"deletions"`
 	Patch     string `json:"patch"` // hostile; dropped once print is taken
 
-	print patchPrint
+	printed patchPrint
 }
 
 type restRun struct {

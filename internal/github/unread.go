@@ -52,7 +52,7 @@ func (f *Forge) WithdrawUnread(ctx context.Context, pr quorum.PR, inSweep bool) 
 		return nil
 	}
 	var now restPull
-	if _, err := f.client.Get(ctx, f.repoPath(pr, "pulls", strconv.Itoa(pr.Number)), &now); err != nil {
+	if _, err := f.client.Get(ctx, repoPath(pr, "pulls", strconv.Itoa(pr.Number)), &now); err != nil {
 		return fmt.Errorf("withdraw %s: %w", pr, err)
 	}
 	if len(now.Head.SHA) < 40 || now.State != "open" {
@@ -80,7 +80,7 @@ func (p *publication) withdrawChecks(ctx context.Context, since time.Time) error
 	}
 	for _, r := range all {
 		check := r.toCheck()
-		if !p.f.isOwnCheck(p.pr, check.CheckRun) {
+		if !isOwnCheck(p.f.app, p.pr, check.CheckRun) {
 			p.m.jobsCheckOnHead = p.m.jobsCheckOnHead || check.App == quorum.ActionsApp
 			continue
 		}
@@ -88,7 +88,7 @@ func (p *publication) withdrawChecks(ctx context.Context, since time.Time) error
 	}
 	for _, r := range all {
 		check := r.toCheck()
-		if !p.f.isOwnCheck(p.pr, check.CheckRun) || check.Conclusion != "success" {
+		if !isOwnCheck(p.f.app, p.pr, check.CheckRun) || check.Conclusion != "success" {
 			continue
 		}
 		p.f.log.Warn("a pull request cannot be read, and its check is not success any more",

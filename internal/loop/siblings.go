@@ -32,18 +32,18 @@ func (f *family) lookAt(pr quorum.PR) *Look {
 	return f.looks[max(i, 0)]
 }
 
-// siblingMoved is a sibling that changed while those of its head were looked at.
-type siblingMoved struct{ pr quorum.PR }
+// siblingMovedError is a sibling that changed while those of its head were looked at.
+type siblingMovedError struct{ pr quorum.PR }
 
-func (e siblingMoved) Error() string {
+func (e siblingMovedError) Error() string {
 	return fmt.Sprintf("observe %s: it moved while it was read", e.pr)
 }
 
 // Temporary says that another look may help.
-func (siblingMoved) Temporary() bool { return true }
+func (siblingMovedError) Temporary() bool { return true }
 
 // LookAgain says that a look at once may show what has moved.
-func (siblingMoved) LookAgain() bool { return true }
+func (siblingMovedError) LookAgain() bool { return true }
 
 // observeFamily observes those with which the pull request of a look shares its head, as far as they speak for it.
 func (r *Reconciler) observeFamily(ctx context.Context, begin Look) (*family, error) {
@@ -134,7 +134,7 @@ func (r *Reconciler) observeSibling(ctx context.Context, f *family, s quorum.Pul
 	}
 	p := l.Snapshot.PR
 	if p.Closed || p.Head != f.begin().Snapshot.PR.Head || p.BaseRef != s.BaseRef || p.SiblingRank() != s.SiblingRank() {
-		return nil, siblingMoved{s.PR}
+		return nil, siblingMovedError{s.PR}
 	}
 	f.looks = append(f.looks, &l)
 	return &l, nil
@@ -262,7 +262,8 @@ func (f *family) render() {
 	for _, n := range f.spokesmen {
 		l := f.lookAt(quorum.PR{Number: n})
 		judged = append(judged, quorum.Sibling{
-			PR: l.Snapshot.PR, Check: l.checkName(), Gated: l.Snapshot.Gated, Decision: l.Decision, Title: report.TitleOf(l.Policy, l.Decision),
+			PR: l.Snapshot.PR, Check: l.checkName(), Gated: l.Snapshot.Gated,
+			Decision: l.Decision, Title: report.TitleOf(l.Policy, l.Decision),
 		})
 	}
 	shared := quorum.Shared(judged, f.open)

@@ -12,7 +12,9 @@ import (
 // same.
 
 // TitleOf returns what the check of a decision would say as its title, alone.
-func TitleOf(p quorum.Policy, d quorum.Decision) string { return clipRunes(titleSentence(p, d), maxTitle) }
+func TitleOf(p quorum.Policy, d quorum.Decision) string {
+	return clipRunes(titleSentence(p, d), maxTitle)
+}
 
 // sharedTitle names each pull request that speaks in a check, in at most n characters; "" where one speaks alone.
 func sharedTitle(d quorum.Decision, n int) string {

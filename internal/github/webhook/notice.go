@@ -446,11 +446,15 @@ func (e *Notice) setTouch(p *eventPayload) {
 		e.App = t.App
 	}
 	asked := e.Action == "rerequested" // somebody pressed the button: whatever the policy says
-	if !asked && isPlainLine(t.Event, 50) && isPlainLine(t.Action, 50) && isPlainLine(t.Workflow, 300) && isPlainLine(t.App, 100) &&
-		isPlainLine(t.Name, 300) &&
-		isPlainLine(t.Author, 100) {
+	if !asked && isPlainTouch(t) {
 		e.Touch = t
 	}
+}
+
+// isPlainTouch reports whether all that a touch names is of a length and of characters that GitHub allows.
+func isPlainTouch(t quorum.Touch) bool {
+	return isPlainLine(t.Event, 50) && isPlainLine(t.Action, 50) && isPlainLine(t.Workflow, 300) &&
+		isPlainLine(t.App, 100) && isPlainLine(t.Name, 300) && isPlainLine(t.Author, 100)
 }
 
 // IsPress reports whether somebody pressed the button of our check. Whoever received the delivery calls

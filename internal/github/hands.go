@@ -1,0 +1,51 @@
+package github
+
+// Who had a hand in a pull request: who made its commits, and who pushed them.
+
+import (
+	"context"
+	"slices"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// knownHands are who made a head's commits and who moved its branch, as far as it was read.
+type knownHands struct {
+	authors   []quorum.Commit
+	pushes    []quorum.Push
+	authorsOf string // the head for which authors was read
+	pushesOf  string // the head that pushes shows
+}
+
+// size is about how many bytes it takes.
+func (k *knownHands) size() int { return 256 * (len(k.authors) + len(k.pushes)) }
+
+// readWanted begins to read what is wanted of pr and not known.
+func (k *knownHands) readWanted(ctx context.Context, g group, r pullReader, pr quorum.PullRequest, wants quorum.Wants) {
+	if wants.Authors && k.authorsOf != pr.Head {
+		g.Go(func() (err error) {
+			k.authors, err = r.readCommitAuthors(ctx, pr.Head)
+			return err
+		})
+	}
+	if (wants.Authors || wants.Pushes) && k.pushesOf != pr.Head {
+		g.Go(func() (err error) {
+			k.pushes, err = r.readPushes(ctx, pr.HeadRepo, pr.HeadRef)
+			return err
+		})
+	}
+}
+
+// showIn puts what was wanted into the snapshot. A list of pushes that does not show the head yet is read again by the
+// next look.
+func (k *knownHands) showIn(s *quorum.Snapshot, wants quorum.Wants) {
+	if wants.Authors {
+		k.authorsOf, s.Commits = s.PR.Head, slices.Concat([]quorum.Commit{}, k.authors) // not nil: it was read
+	}
+	if wants.Authors || wants.Pushes {
+		s.Pushes, k.pushesOf = k.pushes, ""
+		if slices.ContainsFunc(k.pushes, func(p quorum.Push) bool { return p.After == s.PR.Head }) {
+			k.pushesOf = s.PR.Head
+		}
+	}
+}
