@@ -296,10 +296,13 @@ func scenePassed() Sight {
 			VotedAt:  time.Date(2026, 3, 2, 8, 52, 50, 0, time.UTC),
 			Attempts: []AttemptBar{attempt(1, time.Date(2026, 3, 2, 8, 50, 9, 0, time.UTC), time.Date(2026, 3, 2, 8, 52, 54, 0, time.UTC), "approved")},
 		},
-		ReviewerLine{Name: "gemini", Vote: "approve", Why: "approved (retry succeeded)", VotedAt: time.Date(2026, 3, 2, 8, 54, 1, 0, time.UTC), Attempts: []AttemptBar{
-			attempt(1, time.Date(2026, 3, 2, 8, 50, 9, 0, time.UTC), time.Date(2026, 3, 2, 8, 51, 20, 0, time.UTC), "overloaded"),
-			attempt(2, time.Date(2026, 3, 2, 8, 52, 17, 0, time.UTC), time.Date(2026, 3, 2, 8, 54, 1, 0, time.UTC), "approved"),
-		}},
+		ReviewerLine{
+			Name: "gemini", Vote: "approve", Why: "approved (retry succeeded)",
+			VotedAt: time.Date(2026, 3, 2, 8, 54, 1, 0, time.UTC), Attempts: []AttemptBar{
+				attempt(1, time.Date(2026, 3, 2, 8, 50, 9, 0, time.UTC), time.Date(2026, 3, 2, 8, 51, 20, 0, time.UTC), "overloaded"),
+				attempt(2, time.Date(2026, 3, 2, 8, 52, 17, 0, time.UTC), time.Date(2026, 3, 2, 8, 54, 1, 0, time.UTC), "approved"),
+			},
+		},
 		ReviewerLine{Name: "copilot", Vote: "unavailable", Why: "not received"},
 	)
 }

@@ -5,6 +5,7 @@ package sandbox
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	_ "embed"
 	"encoding/json"
@@ -65,7 +66,7 @@ func validateQuery(doc *graphDocument, op *graphOperation) []graphError {
 	v.checkSelections(op.selections, "Query", nil)
 	for name := range op.variableTypes {
 		if !v.usedVariables[name] {
-			v.addProblem(nil, "Variable $%s is declared by %s but not used", name, or(op.name, "anonymous query"))
+			v.addProblem(nil, "Variable $%s is declared by %s but not used", name, cmp.Or(op.name, "anonymous query"))
 		}
 	}
 	return v.problems
@@ -99,9 +100,9 @@ func (v *queryValidator) checkSelections(sels []graphSelection, typename string,
 			f := v.doc.fragments[s.spread]
 			v.checkFragment(f.typeCondition, f.selections, typename, path)
 		case s.name == "":
-			v.checkFragment(or(s.typeCondition, typename), s.selections, typename, path)
+			v.checkFragment(cmp.Or(s.typeCondition, typename), s.selections, typename, path)
 		default:
-			v.checkField(s, typename, append(slices.Clip(path), or(s.alias, s.name)))
+			v.checkField(s, typename, append(slices.Clip(path), cmp.Or(s.alias, s.name)))
 		}
 	}
 }
