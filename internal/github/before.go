@@ -41,9 +41,10 @@ func (b *headBefore) size() (n int) {
 	return n + 256*(len(b.record.Texts)+len(b.record.Stood)+len(b.record.Runs)) + 1024*len(b.record.Objections)
 }
 
-// mayInherit reports whether what the head before left may be needed. A personal token's status holds no record.
+// mayInherit reports whether what the head before left may be needed. Of a draft, too: the next head has it from there. A
+// personal token's status holds no record.
 func (l *look) mayInherit() bool {
-	return l.willJudge() && !l.snap.NoRecord && !(l.snap.PR.Draft && l.policy.DraftsWait)
+	return l.willJudge() && !l.snap.NoRecord
 }
 
 // readChecksLeft reads our checks on the head that the pull request has just left, as far as this process knows it,
