@@ -78,7 +78,7 @@ func (l *look) readBefore(ctx context.Context) error {
 		heads = slices.DeleteFunc(heads, func(head string) bool { return head == previous })
 		heads = slices.Insert(heads, 0, previous)
 	}
-	heads = slices.DeleteFunc(heads, l.hasNoCheckOfOurs)
+	heads = evidence.LikelyHeads(l.snap, slices.DeleteFunc(heads, l.hasNoCheckOfOurs))
 	found := false
 	for _, head := range heads {
 		var err error

@@ -1,6 +1,6 @@
 package github
 
-// What guarded names link to on the default branch: a pull request that changes the target changes what the name holds,
+// What guarded names link to on a branch: a pull request that changes the target changes what the name holds,
 // and only the target stands in its list of files.
 
 import (
@@ -27,11 +27,11 @@ const maxLinkSteps = 16
 // modeLink is Git's mode of a symbolic link.
 const modeLink = "120000"
 
-// lastLinks holds the links of the repositories' default branches as they were read last. It may be used by several
+// lastLinks holds the links of repositories' branches as they were read last. It may be used by several
 // goroutines.
 type lastLinks struct {
 	mu    sync.Mutex
-	repos map[string]repoLinks // by "owner/repo"
+	repos map[string]repoLinks // by "owner/repo" and branch
 }
 
 // repoLinks are the symbolic links of a commit's tree.
@@ -41,25 +41,25 @@ type repoLinks struct {
 	targets map[string]string // what a blob says, of those that were read
 }
 
-func (c *lastLinks) lookup(pr quorum.PR) repoLinks {
+func (c *lastLinks) lookup(pr quorum.PR, branch string) repoLinks {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.repos[repoKey(pr)]
+	return c.repos[repoKey(pr)+" "+branch]
 }
 
-func (c *lastLinks) store(pr quorum.PR, links repoLinks) {
+func (c *lastLinks) store(pr quorum.PR, branch string, links repoLinks) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.repos == nil || len(c.repos) >= maxRepos {
 		c.repos = map[string]repoLinks{}
 	}
-	c.repos[repoKey(pr)] = links
+	c.repos[repoKey(pr)+" "+branch] = links
 }
 
-// readLinks returns what the names that p guards link to on the default branch, and each link on the way; nil where that
-// cannot be told. The branch is read again only if its tip is another commit, or is not known.
+// readLinks returns what the names that p guards link to on a branch, and each link on the way; nil where that cannot be
+// told. The branch is read again only if its tip is another commit, or is not known.
 func (r pullReader) readLinks(ctx context.Context, f *Forge, p quorum.Policy, branch, tip string) ([]string, error) {
-	known := f.links.lookup(r.pr)
+	known := f.links.lookup(r.pr, branch)
 	links := repoLinks{tip: tip, blobs: known.blobs, targets: maps.Clone(known.targets)}
 	if tip == "" || known.tip != tip {
 		var err error
@@ -74,7 +74,7 @@ func (r pullReader) readLinks(ctx context.Context, f *Forge, p quorum.Policy, br
 	if err != nil {
 		return nil, err
 	}
-	f.links.store(r.pr, links)
+	f.links.store(r.pr, branch, links)
 	return targets, nil
 }
 

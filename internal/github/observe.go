@@ -344,7 +344,7 @@ func (l *look) readWhatTellsLane(ctx context.Context) error {
 		l.readHands(beside, g, wants)
 		if wants.Links {
 			g.Go(func() (err error) {
-				l.snap.Links, err = l.read.readLinks(beside, l.f, l.policy, l.snap.PR.DefaultBranch, l.mem.conversation.tip)
+				l.snap.Links, err = l.readGuardedLinks(beside)
 				l.snap.NoLinks = l.snap.Links == nil
 				return err
 			})
@@ -355,6 +355,21 @@ func (l *look) readWhatTellsLane(ctx context.Context) error {
 		l.takeHands(wants)
 	}
 	return nil
+}
+
+// readGuardedLinks returns what guarded names link to on the default branch and on the base: reviewers find the one or
+// the other. nil where that cannot be told.
+func (l *look) readGuardedLinks(ctx context.Context) ([]string, error) {
+	pr := &l.snap.PR
+	links, err := l.read.readLinks(ctx, l.f, l.policy, pr.DefaultBranch, l.mem.conversation.tip)
+	if err != nil || links == nil || pr.BaseRef == pr.DefaultBranch {
+		return links, err
+	}
+	onBase, err := l.read.readLinks(ctx, l.f, l.policy, pr.BaseRef, "") // what the pull request calls its base may be an older tip
+	if err != nil || onBase == nil {
+		return nil, err
+	}
+	return slices.Concat(links, onBase), nil
 }
 
 // readHands begins to read who made and who pushed the commits, as far as it is wanted and not known.
