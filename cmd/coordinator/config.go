@@ -142,9 +142,7 @@ func describePolicy(path string, p quorum.Policy) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s is valid: %q needs %s of %s%s.\n",
 		path, p.Check, countNoun(p.Need, "approval"), countNoun(p.Voters(), "voter"), describePeople(p.People))
-	if p.Families == quorum.DistinctFamily {
-		b.WriteString("families: distinct, so reviewers of one family count as one.\n")
-	}
+	b.WriteString(describeRules(p))
 	switch p.Mode {
 	case quorum.Enforce:
 	case quorum.ReportOnly:

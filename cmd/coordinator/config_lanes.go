@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -135,6 +136,27 @@ func describePeople(people int) string {
 		return ", and one by a person"
 	}
 	return fmt.Sprintf(", and %d by people", people)
+}
+
+// describeRules says what holds beside the number of approvals, a line for each key that is not as it is by default.
+func describeRules(p quorum.Policy) (text string) {
+	isConditional := slices.ContainsFunc(p.Reviewers, func(r quorum.Reviewer) bool { return r.Voter() && r.When.Names() })
+	if share := quorumOf(p).Share; isConditional && (share == quorum.Majority || share == quorum.All) {
+		text += "quorum: " + ruleWord(quorumOf(p)) + ", of those that vote on the pull request, so fewer approvals are needed where a when does not hold.\n"
+	}
+	if p.Families == quorum.DistinctFamily {
+		text += "families: distinct, so reviewers of one family count as one.\n"
+	}
+	if p.Carry == quorum.CarrySameDiff {
+		text += "carry: same_diff, so a push that leaves the diff as it was keeps its approvals.\n"
+	}
+	if p.Reroll == quorum.RerollPerson {
+		text += "reroll: person, so an approval after an objection to the same diff takes a person's word.\n"
+	}
+	if word := permissionWord(p.Override); word != "none" {
+		text += "override: " + word + ", so a person with that permission may accept a pull request over an objection.\n"
+	}
+	return text
 }
 
 // describeVote says what else is known of a reviewer's vote: its family, and where it votes.

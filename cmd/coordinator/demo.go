@@ -370,7 +370,7 @@ func (st *demoScreen) renderCheck() string {
 }
 
 // renderReviewer renders a reviewer's line: its vote and why.
-func (st *demoScreen) renderReviewer(l dashboard.Lane, width int) string {
+func (st *demoScreen) renderReviewer(l dashboard.ReviewerLine, width int) string {
 	sign, tint, word := "…", grey, "pending"
 	switch l.Vote {
 	case quorum.Approve.String():

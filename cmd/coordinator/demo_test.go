@@ -112,7 +112,7 @@ func TestNarrowDemo(t *testing.T) {
 // In the demo's story nobody is given up for good; the check would say it so.
 func TestDemoShowsWhoIsUnavailable(t *testing.T) {
 	st := &demoScreen{width: 80, now: func() time.Time { return time.Unix(0, 0).UTC() }}
-	st.updateCheck(dashboard.Sight{Lanes: []dashboard.Lane{{Name: "gemini", Vote: "unavailable", Why: "no review by its deadline"}}})
+	st.updateCheck(dashboard.Sight{Lanes: []dashboard.ReviewerLine{{Name: "gemini", Vote: "unavailable", Why: "no review by its deadline"}}})
 	if box := st.renderCheck(); !strings.Contains(box, "gemini    – unavailable  no review by its deadline") {
 		t.Errorf("it says\n%s", box)
 	}

@@ -65,7 +65,7 @@ func (d drifting) wantAsked(numbers ...int) {
 }
 
 // laneOf is what the dashboard shows of sage on a pull request.
-func (b *bubbled) laneOf(t *testing.T, n int) dashboard.Lane {
+func (b *bubbled) laneOf(t *testing.T, n int) dashboard.ReviewerLine {
 	t.Helper()
 	row, err := b.store.Get(t.Context(), fmt.Sprintf("%s#%d", workkey.Repo(77, "acme", "shop"), n))
 	var s dashboard.Sight

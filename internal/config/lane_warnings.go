@@ -74,7 +74,7 @@ func (c *laneChecker) warnOfLaneIf(key string, lane *quorum.Lane) {
 		c.warnKey(
 			fmt.Sprintf("%s.if.authors[%d]", key, i),
 			fmt.Sprintf("%s asks less for all that %s writes: who has that account needs less of a review", who, quoteText(cond.Authors[i])),
-			"leave people out of the authors of a lane that asks less",
+			"leave people out of the authors of a lane that asks less; the account of an App ends with [bot], as in "+quoteText(cond.Authors[i]+"[bot]"),
 		)
 	}
 }

@@ -28,7 +28,7 @@ func apiTable(t *testing.T) *shownTable {
 		Base: "main", At: noon, Check: "AI review",
 		Says: "waiting for gemini", Status: "in_progress", Verdict: "waiting", Reason: "tally", Need: 2, Approvals: 1, Start: noon.Add(-time.Minute),
 		Deadline: noon.Add(time.Hour), Wake: noon.Add(time.Minute),
-		Lanes: []dashboard.Lane{
+		Lanes: []dashboard.ReviewerLine{
 			{Name: "gemini", Vote: "pending", Why: "it runs", Attempts: []dashboard.AttemptBar{{Number: 1, Start: noon.Add(-time.Minute), Came: "running"}}},
 		},
 	})

@@ -52,7 +52,7 @@ func newSight(web string, l loop.Look, was dashboard.Sight) *dashboard.Sight {
 	s.Page = &page
 	same := was.Head == s.Head && was.Base == s.Base
 	for _, b := range dec.Ballots {
-		lane := dashboard.Lane{
+		lane := dashboard.ReviewerLine{
 			Name: b.Reviewer, Vote: b.Vote.String(), Why: sentenceOf(b), Required: b.Required, Shadow: b.Shadow, URL: b.URL,
 			Deadline: b.Deadline, VotedAt: b.At, Again: b.Again, Asked: b.Asked, Flipped: b.Flipped,
 		}
@@ -97,7 +97,7 @@ func sentenceOf(b quorum.Ballot) string {
 }
 
 func barsBefore(was dashboard.Sight, reviewer string) []dashboard.AttemptBar {
-	i := slices.IndexFunc(was.Lanes, func(l dashboard.Lane) bool { return l.Name == reviewer })
+	i := slices.IndexFunc(was.Lanes, func(l dashboard.ReviewerLine) bool { return l.Name == reviewer })
 	if i < 0 {
 		return nil
 	}

@@ -223,7 +223,7 @@ func laterTime(a, b time.Time) time.Time {
 }
 
 // rerunLength is about how long a planned attempt will take: as long as the last one.
-func rerunLength(l Lane) time.Duration {
+func rerunLength(l ReviewerLine) time.Duration {
 	length := time.Minute
 	for _, a := range l.Attempts {
 		if a.End.After(a.Start) {
@@ -270,7 +270,7 @@ func wordAt(at float64, text, class string) boardTick {
 	return t
 }
 
-func drawLane(s Sight, r Lane, scale boardScale, now time.Time, live bool, size boardSize) boardLane {
+func drawLane(s Sight, r ReviewerLine, scale boardScale, now time.Time, live bool, size boardSize) boardLane {
 	d := boardLane{Name: boardClip(r.Name, 80), Mark: voteMark(r.Vote), Shadow: r.Shadow}
 	free := s.Start // until when the lane is drawn
 	shown := newest(r.Attempts)
@@ -311,12 +311,12 @@ func drawLane(s Sight, r Lane, scale boardScale, now time.Time, live bool, size 
 }
 
 // voted reports whether a reviewer's vote has a moment to be shown at.
-func voted(r Lane) bool {
+func voted(r ReviewerLine) bool {
 	return !r.VotedAt.IsZero() && (r.Vote == quorum.Approve.String() || r.Vote == quorum.Object.String())
 }
 
 // done reports whether a rerun would be of no use any more.
-func (d boardLane) done(r Lane) bool {
+func (d boardLane) done(r ReviewerLine) bool {
 	return r.Vote == quorum.Approve.String() || r.Vote == quorum.Object.String()
 }
 
@@ -413,7 +413,7 @@ func toldOf(s Sight, now time.Time) []string {
 	return told
 }
 
-func toldLane(l Lane, now time.Time) string {
+func toldLane(l ReviewerLine, now time.Time) string {
 	parts := []string{boardClip(l.Name, 80) + " " + voteWords(l.Vote)}
 	for _, a := range newest(l.Attempts) {
 		text := fmt.Sprintf("attempt %d %s from %s", a.Number, cameMark(a.Came).Word, a.Start.UTC().Format("15:04:05"))

@@ -90,7 +90,7 @@ func layMany(t testing.TB, s store.Store, sights []Sight, first time.Time) {
 	done.Wait()
 }
 
-func sightOf(pr, title, verdict, says string, start time.Time, lanes ...Lane) Sight {
+func sightOf(pr, title, verdict, says string, start time.Time, lanes ...ReviewerLine) Sight {
 	name, number, _ := strings.Cut(pr, "#")
 	s := Sight{
 		PR: pr, URL: "https://github.com/" + name + "/pull/" + number, Title: title, Head: "4f0c2ad1be93c5a7d1e22c7f0a9b8d6e5c4b3a21", Base: "main",
@@ -122,7 +122,7 @@ func sceneWaiting() Sight {
 		"waiting",
 		"1 of 2 approvals; waiting for gemini and copilot until 09:12 UTC",
 		clockAt(0, 30),
-		Lane{
+		ReviewerLine{
 			Name:     "openai",
 			Vote:     "approve",
 			Why:      "approved",
@@ -131,14 +131,14 @@ func sceneWaiting() Sight {
 			URL:      "https://github.com/acme/shop/pull/482#issuecomment-1",
 			Attempts: []AttemptBar{attempt(1, clockAt(0, 38), clockAt(2, 54), "approved")},
 		},
-		Lane{
+		ReviewerLine{
 			Name:     "gemini",
 			Vote:     "pending",
 			Why:      "at work — retrying once",
 			Deadline: clockAt(13, 40),
 			Attempts: []AttemptBar{attempt(1, clockAt(0, 38), clockAt(1, 52), "overloaded"), attempt(2, clockAt(3, 40), time.Time{}, "running")},
 		},
-		Lane{Name: "copilot", Vote: "pending", Why: "not received", Deadline: clockAt(10, 30)},
+		ReviewerLine{Name: "copilot", Vote: "pending", Why: "not received", Deadline: clockAt(10, 30)},
 	)
 }
 
@@ -149,21 +149,21 @@ func sceneGrace() Sight {
 		"waiting",
 		"2 of 2 approvals; waiting for copilot until 09:07 UTC",
 		clockAt(1, 0),
-		Lane{
+		ReviewerLine{
 			Name:     "openai",
 			Vote:     "approve",
 			Why:      "approved",
 			VotedAt:  clockAt(3, 30),
 			Attempts: []AttemptBar{attempt(1, clockAt(1, 10), clockAt(3, 34), "approved")},
 		},
-		Lane{
+		ReviewerLine{
 			Name:     "gemini",
 			Vote:     "approve",
 			Why:      "approved",
 			VotedAt:  clockAt(4, 50),
 			Attempts: []AttemptBar{attempt(1, clockAt(1, 12), clockAt(4, 54), "approved")},
 		},
-		Lane{Name: "copilot", Vote: "pending", Why: "not received", Deadline: clockAt(11, 0)},
+		ReviewerLine{Name: "copilot", Vote: "pending", Why: "not received", Deadline: clockAt(11, 0)},
 	)
 	s.GraceFrom, s.GraceEnd, s.Wake = clockAt(4, 50), clockAt(7, 50), clockAt(7, 50)
 	return s
@@ -176,14 +176,14 @@ func sceneRunning() Sight {
 		"waiting",
 		"0 of 2 approvals; waiting for openai, gemini and claude until 09:14 UTC",
 		clockAt(4, 10),
-		Lane{
+		ReviewerLine{
 			Name:     "openai",
 			Vote:     "pending",
 			Why:      "at work",
 			Deadline: clockAt(14, 10),
 			Attempts: []AttemptBar{attempt(1, clockAt(4, 18), time.Time{}, "running")},
 		},
-		Lane{
+		ReviewerLine{
 			Name:     "gemini",
 			Vote:     "pending",
 			Why:      "empty — retrying once",
@@ -191,7 +191,7 @@ func sceneRunning() Sight {
 			RerunAt:  clockAt(6, 40),
 			Attempts: []AttemptBar{attempt(1, clockAt(4, 20), clockAt(5, 5), "empty")},
 		},
-		Lane{
+		ReviewerLine{
 			Name:     "claude",
 			Vote:     "pending",
 			Why:      "at work",
@@ -209,18 +209,18 @@ func sceneUnverified() Sight {
 		"unverified",
 		"Unverified: 1 of 2 approvals; gemini: overloaded twice; copilot: review not received. A maintainer may approve instead",
 		time.Date(2026, 3, 2, 8, 12, 0, 0, time.UTC),
-		Lane{
+		ReviewerLine{
 			Name:     "openai",
 			Vote:     "approve",
 			Why:      "approved",
 			VotedAt:  time.Date(2026, 3, 2, 8, 15, 0, 0, time.UTC),
 			Attempts: []AttemptBar{attempt(1, time.Date(2026, 3, 2, 8, 12, 10, 0, time.UTC), time.Date(2026, 3, 2, 8, 15, 5, 0, time.UTC), "approved")},
 		},
-		Lane{Name: "gemini", Vote: "unavailable", Why: "overloaded, retried once", Attempts: []AttemptBar{
+		ReviewerLine{Name: "gemini", Vote: "unavailable", Why: "overloaded, retried once", Attempts: []AttemptBar{
 			attempt(1, time.Date(2026, 3, 2, 8, 12, 10, 0, time.UTC), time.Date(2026, 3, 2, 8, 13, 40, 0, time.UTC), "overloaded"),
 			attempt(2, time.Date(2026, 3, 2, 8, 17, 40, 0, time.UTC), time.Date(2026, 3, 2, 8, 19, 30, 0, time.UTC), "overloaded"),
 		}},
-		Lane{Name: "copilot", Vote: "unavailable", Why: "not received in time"},
+		ReviewerLine{Name: "copilot", Vote: "unavailable", Why: "not received in time"},
 	)
 	s.Page = scenePage()
 	return s
@@ -264,14 +264,14 @@ func sceneBlocked() Sight {
 		"blocked",
 		"Blocked: openai objects: cents are lost when a line is split",
 		time.Date(2026, 3, 2, 8, 40, 0, 0, time.UTC),
-		Lane{
+		ReviewerLine{
 			Name:     "openai",
 			Vote:     "object",
 			Why:      "3 threads are open: “cents are lost when a line is split”",
 			VotedAt:  time.Date(2026, 3, 2, 8, 43, 0, 0, time.UTC),
 			Attempts: []AttemptBar{attempt(1, time.Date(2026, 3, 2, 8, 40, 9, 0, time.UTC), time.Date(2026, 3, 2, 8, 43, 5, 0, time.UTC), "findings")},
 		},
-		Lane{
+		ReviewerLine{
 			Name:     "gemini",
 			Vote:     "approve",
 			Why:      "approved",
@@ -289,18 +289,18 @@ func scenePassed() Sight {
 		"passed",
 		"2 of 2 approvals; copilot: review not received",
 		time.Date(2026, 3, 2, 8, 50, 0, 0, time.UTC),
-		Lane{
+		ReviewerLine{
 			Name:     "openai",
 			Vote:     "approve",
 			Why:      "approved",
 			VotedAt:  time.Date(2026, 3, 2, 8, 52, 50, 0, time.UTC),
 			Attempts: []AttemptBar{attempt(1, time.Date(2026, 3, 2, 8, 50, 9, 0, time.UTC), time.Date(2026, 3, 2, 8, 52, 54, 0, time.UTC), "approved")},
 		},
-		Lane{Name: "gemini", Vote: "approve", Why: "approved (retry succeeded)", VotedAt: time.Date(2026, 3, 2, 8, 54, 1, 0, time.UTC), Attempts: []AttemptBar{
+		ReviewerLine{Name: "gemini", Vote: "approve", Why: "approved (retry succeeded)", VotedAt: time.Date(2026, 3, 2, 8, 54, 1, 0, time.UTC), Attempts: []AttemptBar{
 			attempt(1, time.Date(2026, 3, 2, 8, 50, 9, 0, time.UTC), time.Date(2026, 3, 2, 8, 51, 20, 0, time.UTC), "overloaded"),
 			attempt(2, time.Date(2026, 3, 2, 8, 52, 17, 0, time.UTC), time.Date(2026, 3, 2, 8, 54, 1, 0, time.UTC), "approved"),
 		}},
-		Lane{Name: "copilot", Vote: "unavailable", Why: "not received"},
+		ReviewerLine{Name: "copilot", Vote: "unavailable", Why: "not received"},
 	)
 }
 

@@ -286,7 +286,7 @@ func TestBoardShowsTheRules(t *testing.T) {
 	s := openTable(t)
 	sight := scenePassed()
 	sight.Need, sight.Approvals, sight.PolicyLane, sight.LaneWhy, sight.NeedPeople, sight.People = 0, 0, "docs", "docs only", 2, []string{"dave"}
-	sight.Lanes[0] = Lane{Name: "openai", Vote: "unavailable", Excused: "other_lane", Why: "it has no vote in this lane"}
+	sight.Lanes[0] = ReviewerLine{Name: "openai", Vote: "unavailable", Excused: "other_lane", Why: "it has no vote in this lane"}
 	sight.Lanes[1].Required, sight.Lanes[1].Again = true, true
 	sight.Page = &report.Page{
 		Rules: []report.Phrase{{{Text: "The lane "}, {Text: "docs", From: report.FromName}, {Text: " holds."}}},

@@ -12,39 +12,39 @@ import (
 // A Sight is what the last look at a pull request came to: the decision and its cycle as a timeline. Names in its JSON
 // are an interface: /api/v1 shows it.
 type Sight struct {
-	PR         string    `json:"reference"` // owner/repo#number
-	URL        string    `json:"url"`
-	Title      string    `json:"title"` // of the pull request; hostile
-	Head       string    `json:"head"`  // SHA
-	Base       string    `json:"base"`  // branch
-	Draft      bool      `json:"draft,omitempty"`
-	At         time.Time `json:"at"` // when the look began, by GitHub's clock
-	Check      string    `json:"check"`
-	Says       string    `json:"check_title"` // why it is so
-	Status     string    `json:"status"`      // of the check run
-	Conclusion string    `json:"conclusion"`  // of the check run; "" while it is in progress
-	Verdict    string    `json:"verdict"`     // waiting, passed, blocked, unverified, ended
-	Reason     string    `json:"reason"`
-	Need       int       `json:"need"`
-	Approvals  int       `json:"approvals"`
-	PolicyLane string    `json:"lane,omitempty"`        // name of the policy's lane that holds; hostile, as its reason
-	LaneWhy    string    `json:"lane_why,omitempty"`    // the reason that the policy gives
-	NeedPeople int       `json:"need_people,omitempty"` // approvals that the policy asks of people
-	People     []string  `json:"people,omitempty"`      // people whose approvals are these
-	Start      time.Time `json:"start,omitzero"`        // of the cycle: all clocks count from it
-	GraceEnd   time.Time `json:"grace_end,omitzero"`    // it passes then
-	GraceFrom  time.Time `json:"grace_from,omitzero"`
-	Deadline   time.Time `json:"deadline,omitzero"`    // what is pending then is unavailable
-	Wake       time.Time `json:"next_change,omitzero"` // when the decision can next change by itself
-	Threads    bool      `json:"threads,omitempty"`    // resolving a thread may change it
-	Siblings   []int     `json:"siblings,omitempty"`   // other pull requests whose check it is
-	Lanes      []Lane    `json:"reviewers"`
+	PR         string         `json:"reference"` // owner/repo#number
+	URL        string         `json:"url"`
+	Title      string         `json:"title"` // of the pull request; hostile
+	Head       string         `json:"head"`  // SHA
+	Base       string         `json:"base"`  // branch
+	Draft      bool           `json:"draft,omitempty"`
+	At         time.Time      `json:"at"` // when the look began, by GitHub's clock
+	Check      string         `json:"check"`
+	Says       string         `json:"check_title"` // why it is so
+	Status     string         `json:"status"`      // of the check run
+	Conclusion string         `json:"conclusion"`  // of the check run; "" while it is in progress
+	Verdict    string         `json:"verdict"`     // waiting, passed, blocked, unverified, ended
+	Reason     string         `json:"reason"`
+	Need       int            `json:"need"`
+	Approvals  int            `json:"approvals"`
+	PolicyLane string         `json:"lane,omitempty"`        // name of the policy's lane that holds; hostile, as its reason
+	LaneWhy    string         `json:"lane_why,omitempty"`    // the reason that the policy gives
+	NeedPeople int            `json:"need_people,omitempty"` // approvals that the policy asks of people
+	People     []string       `json:"people,omitempty"`      // people whose approvals are these
+	Start      time.Time      `json:"start,omitzero"`        // of the cycle: all clocks count from it
+	GraceEnd   time.Time      `json:"grace_end,omitzero"`    // it passes then
+	GraceFrom  time.Time      `json:"grace_from,omitzero"`
+	Deadline   time.Time      `json:"deadline,omitzero"`    // what is pending then is unavailable
+	Wake       time.Time      `json:"next_change,omitzero"` // when the decision can next change by itself
+	Threads    bool           `json:"threads,omitempty"`    // resolving a thread may change it
+	Siblings   []int          `json:"siblings,omitempty"`   // other pull requests whose check it is
+	Lanes      []ReviewerLine `json:"reviewers"`
 
 	Page *report.Page `json:"page,omitempty"` // what the check says, see [report.Page.Brief]; nil: an older program kept none
 }
 
-// A Lane is one reviewer in the cycle.
-type Lane struct {
+// A ReviewerLine is one reviewer in the cycle.
+type ReviewerLine struct {
 	Name     string       `json:"name"`
 	Vote     string       `json:"vote"` // pending, approve, object, unavailable
 	Why      string       `json:"why"`  // one sentence; hostile parts of it are quoted

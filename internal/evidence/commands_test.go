@@ -58,7 +58,10 @@ func TestCommands(t *testing.T) {
 		"rerun of nobody":             {objectedTo().said(9, 200, "carol", "rerun gpt"), quorum.ReasonNoReviewer},
 		"rerun by one who may not":    {objectedTo().said(9, 200, "dave", "rerun"), quorum.ReasonMayNot},
 		"rerun of what is under way":  {onHead(openai()).run(1, 10, -1).said(9, 200, "carol", "rerun").with(mayWrite), quorum.ReasonUnderWay},
-		"rerun where all approve":     {onHead(openai()).run(1, 10, 100).comment(1, 90, bot, yes).said(9, 200, "carol", "rerun").with(mayWrite), quorum.ReasonNobodyToRerun},
+		"rerun where all approve": {
+			onHead(openai()).run(1, 10, 100).comment(1, 90, bot, yes).said(9, 200, "carol", "rerun").with(mayWrite),
+			quorum.ReasonNobodyToRerun,
+		},
 		"explain by the author":       {objectedTo().said(9, 200, "alice", "explain"), ""},
 		"a word that is none of ours": {objectedTo().said(9, 200, "carol", "merge"), quorum.ReasonUnclear},
 		"no word at all":              {objectedTo().said(9, 200, "carol", ""), quorum.ReasonUnclear},

@@ -29,10 +29,10 @@ func TestLinksAreReadOncePerTip(t *testing.T) {
 		w := newWorld(t, func(s *setup) {
 			s.policy, s.pull.Files = laxPolicy, []sandbox.ChangedFile{{Path: "docs/a.md"}}
 		})
-		w.g.SetLink("AGENTS.md", "", "shared/rules.md")
-		w.g.SetLink("shared", "", "./docs/house")
-		w.g.SetLink("web/CLAUDE.md", "", "/etc/passwd")
-		w.g.SetLink("notes.md", "", "docs/a.md")
+		sandbox.SetLink(w.g, "AGENTS.md", "", "shared/rules.md")
+		sandbox.SetLink(w.g, "shared", "", "./docs/house")
+		sandbox.SetLink(w.g, "web/CLAUDE.md", "", "/etc/passwd")
+		sandbox.SetLink(w.g, "notes.md", "", "docs/a.md")
 		asked := func() (n int) {
 			for _, r := range w.g.Requests() {
 				if strings.Contains(r.Path, "/git/") {
@@ -56,13 +56,13 @@ func TestLinksAreReadOncePerTip(t *testing.T) {
 		if n := asked(); n != 0 {
 			t.Errorf("%d requests for a tip that is known, want none", n)
 		}
-		w.g.SetLink("GEMINI.md", "", "docs/a.md")
+		sandbox.SetLink(w.g, "GEMINI.md", "", "docs/a.md")
 		w.forge.Forget(w.pr)
 		if p, s = w.observe(); !slices.Contains(s.Links, "docs/a.md") || evidence.PolicyFor(p, s).Lane.Name != "" {
 			t.Errorf("a new link is not seen: %q", s.Links)
 		}
-		w.g.LimitTrees(1)
-		w.g.SetLink("x.md", "", "y.md")
+		sandbox.LimitTrees(w.g, 1)
+		sandbox.SetLink(w.g, "x.md", "", "y.md")
 		w.forge.Forget(w.pr)
 		if p, s = w.observe(); s.Links != nil || !s.NoLinks || evidence.PolicyFor(p, s).Lane.Name != "" {
 			t.Errorf("of a tree that is cut short links are known: %q", s.Links)

@@ -43,7 +43,8 @@ func fill(v reflect.Value, n *int) {
 		v.SetMapIndex(key, value)
 	case reflect.Struct:
 		for i := range v.NumField() {
-			if v.Field(i).Kind() != reflect.Pointer {
+			isOwnKind := v.Field(i).Kind() == reflect.Slice && v.Field(i).Type().Elem() == v.Type() // a record's siblings have none
+			if v.Field(i).Kind() != reflect.Pointer && !isOwnKind {
 				fill(v.Field(i), n)
 			}
 		}

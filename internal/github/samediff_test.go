@@ -78,7 +78,7 @@ func TestPushesThatChangeNothing(t *testing.T) {
 			}
 			was := w.own().Conclusion
 			for n := 1; n <= pushesInARow; n++ {
-				time.Sleep(time.Minute)
+				pass(time.Minute)
 				how := w.pushNothing(seed, n)
 				w.look()
 				if now := do[string](t)(w.decided()); w.own().Conclusion != was || now != first {
@@ -116,12 +116,12 @@ func TestPushesThatChangeOneThing(t *testing.T) {
 			w.look()
 			w.reads("success", "")
 			for k := range seed.IntN(3) {
-				time.Sleep(time.Minute)
+				pass(time.Minute)
 				w.pushNothing(seed, k+1)
 				w.look()
 				w.reads("success", "")
 			}
-			time.Sleep(time.Minute)
+			pass(time.Minute)
 			w.must(w.g.Push(7, fmt.Sprintf("other %d", n), sandbox.PushSpec{Same: true, But: but, Force: seed.IntN(2) == 0}))
 			w.look()
 			if c := w.own(); c.Conclusion == "success" {
@@ -145,7 +145,7 @@ func TestWhatAPushCosts(t *testing.T) {
 			}
 			w.look()
 			first = w.asked().all
-			time.Sleep(time.Minute)
+			pass(time.Minute)
 			w.must(w.g.Push(7, "a2", sandbox.PushSpec{Force: true, Same: true}))
 			w.g.ForgetRequests()
 			w.look()

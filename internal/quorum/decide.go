@@ -24,7 +24,7 @@ func Decide(p Policy, ballots []Ballot, f Facts, now time.Time) Decision {
 		return d
 	case p.Mode == Off:
 		return d.asEnded(ReasonOff)
-	case len(f.Siblings) > 0: // until siblings are judged together, none of them passes
+	case len(f.Siblings) > 0: // too many to be judged together: none of them passes
 		d.Verdict, d.Reason, d.Base, d.Start = Unverified, ReasonSiblings, "", time.Time{} // the same for each of them
 		d.Siblings = slices.Sorted(slices.Values(append(slices.Clone(f.Siblings), f.PR.Number)))
 		return d

@@ -228,6 +228,7 @@ func (r Record) ForPull(number int) Record {
 		return r
 	}
 	r.Texts, r.Stood, r.Asked, r.Answers, r.Pass, r.Undone, r.Commands = nil, nil, nil, nil, nil, nil, nil
+	r.Before, r.BeforeAt = "", time.Time{} // it has inherited nothing itself
 	r.Intents = slices.DeleteFunc(slices.Clone(r.Intents), func(in Intent) bool { return in.Kind == Ask })
 	r.Refusals = slices.DeleteFunc(slices.Clone(r.Refusals), func(no Refusal) bool { return no.Kind == Ask })
 	return r

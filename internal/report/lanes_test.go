@@ -59,7 +59,8 @@ func laneGoldens() []golden {
 			title: "No review needed: docs only", status: "completed/success",
 			says: []string{
 				"**Passed.** No review is needed: docs only, and nobody objects.",
-				"The lane docs holds, because every changed path matches `docs/**` or `*.md`", "Quorum: no reviewer has to approve",
+				"The lane docs holds, because every changed path matches `docs/**` or `*.md`",
+				"Quorum: no reviewer has to approve",
 			},
 		},
 		{
@@ -76,7 +77,8 @@ func laneGoldens() []golden {
 			says: []string{
 				"The lane security asks more besides, because it has the label `security`.",
 				"The lane docs asks less and is not for this pull request: that changes `.github/copilot-instructions.md`, a file that can steer a review.",
-				"it does not name the base `release/1` without a pattern.", "that changes the policy `.github/review-coordinator.yml`.",
+				"it does not name the base `release/1` without a pattern.",
+				"that changes the policy `.github/review-coordinator.yml`.",
 			},
 		},
 		{
@@ -89,7 +91,8 @@ func laneGoldens() []golden {
 			title: "Unverified: 0 of 1 approval; openai unavailable", status: "completed/action_required",
 			says: []string{
 				"| gemini (no vote here) | ✅ approve |", "| copilot (no vote here) | ➖ none |",
-				"a changed path matches `web/**` and its base main matches `main`.", "Quorum: 1 of 1 reviewer must approve",
+				"a changed path matches `web/**` and its base main matches `main`.",
+				"Quorum: 1 of 1 reviewer must approve",
 				"The lane names others than gemini: no vote here, but an objection to this commit counts.",
 			},
 		},
@@ -102,7 +105,10 @@ func laneGoldens() []golden {
 				func(d *quorum.Decision) { d.Reason = quorum.ReasonTooFew },
 			),
 			title: "Unverified: 1 reviewer votes here, 2 must approve", status: "completed/action_required",
-			says: []string{"This is no pull request on which gemini and copilot vote", "**A maintainer**: Let more reviewers vote"},
+			says: []string{
+				"This is no pull request on which gemini and copilot vote",
+				"**A maintainer**: Let more reviewers vote",
+			},
 		},
 		{
 			name: "person-is-missing", policy: func(p *quorum.Policy) { p.People = 1 },
@@ -129,7 +135,10 @@ func laneGoldens() []golden {
 				d.Reason, d.NeedPeople, d.StandIns, d.People = quorum.ReasonStandIn, 1, []quorum.StandIn{bob}, []quorum.StandIn{dave}
 			}),
 			title: "1 of 2 approvals; verified by bob; dave approves", status: "completed/success",
-			says: []string{"and stands in for what is missing.", "dave [approved this commit]", "as the policy asks of a person."},
+			says: []string{
+				"and stands in for what is missing.", "dave [approved this commit]",
+				"as the policy asks of a person.",
+			},
 		},
 		{
 			name: "person-objects", policy: func(p *quorum.Policy) { p.People = 1 },
@@ -137,13 +146,19 @@ func laneGoldens() []golden {
 				d.NeedPeople, d.Against, d.AgainstVote = 1, []string{"bob"}, true
 			}),
 			title: "Changes requested by bob", status: "completed/failure",
-			says: []string{"**Blocked.** bob objects.", "Settle what bob asks for, and ask for a new review.", "Dismiss the review of bob"},
+			says: []string{
+				"**Blocked.** bob objects.", "Settle what bob asks for, and ask for a new review.",
+				"Dismiss the review of bob",
+			},
 		},
 		{
 			name: "carried-over", policy: func(p *quorum.Policy) { p.Carry = quorum.CarrySameDiff },
 			d:     decided(quorum.Passed, carried("openai", -20), carried("gemini", -18)),
 			title: "2 of 2 approvals, carried over from 1f7f530", status: "completed/success",
-			says: []string{"2 of 2 approvals, carried over from `1f7f530`.", "openai and gemini approved `1f7f530`, which has the same diff"},
+			says: []string{
+				"2 of 2 approvals, carried over from `1f7f530`.",
+				"openai and gemini approved `1f7f530`, which has the same diff",
+			},
 		},
 		{
 			name:  "partly-carried-over",
@@ -152,7 +167,8 @@ func laneGoldens() []golden {
 			says: []string{"openai approved on its third answer to this diff."},
 		},
 		{
-			name: "objected-before", policy: func(p *quorum.Policy) { p.Reroll, p.Override = quorum.RerollPerson, quorum.Maintain },
+			name:   "objected-before",
+			policy: func(p *quorum.Policy) { p.Reroll, p.Override = quorum.RerollPerson, quorum.Maintain },
 			d: with(decided(quorum.Unverified, approves("openai", 4), again, approves("copilot", 4)), func(d *quorum.Decision) {
 				d.Reason = quorum.ReasonRequired
 			}),
@@ -163,8 +179,9 @@ func laneGoldens() []golden {
 			},
 		},
 		{
-			name: "objection-came-along", policy: func(p *quorum.Policy) { p.Reroll, p.Override = quorum.RerollPerson, quorum.Maintain },
-			d: decided(quorum.Blocked, approves("openai", 4), held, approves("copilot", 4)),
+			name:   "objection-came-along",
+			policy: func(p *quorum.Policy) { p.Reroll, p.Override = quorum.RerollPerson, quorum.Maintain },
+			d:      decided(quorum.Blocked, approves("openai", 4), held, approves("copilot", 4)),
 			rec: func(r *quorum.Record) {
 				r.Objections = []quorum.Objection{{TextRef: held.Evidence, Reviewer: "gemini", Base: "main", At: at(5), Carried: "1f7f530"}}
 				r.Commands = []quorum.Command{
@@ -178,7 +195,8 @@ func laneGoldens() []golden {
 			says: []string{
 				"gemini objected to `1f7f530`, which has the same added and removed lines: that holds for this commit, too.",
 				"**A maintainer (permission maintain or admin) who had no hand in the change**: Comment `/review-coordinator accept 3f2c1d9a5b6c <why>`",
-				"that ends the objection of gemini.", "- carol, 14:06 UTC, `rerun`: gemini is run again.", "- carol, 14:07 UTC, `accept`: not heard, because ",
+				"that ends the objection of gemini.", "- carol, 14:06 UTC, `rerun`: gemini is run again.",
+				"- carol, 14:07 UTC, `accept`: not heard, because ",
 				"- dave, 14:08 UTC, `explain`: answered by a comment.", "An objection ends by a person's word",
 			},
 		},
@@ -193,7 +211,8 @@ func laneGoldens() []golden {
 			},
 			title: "2 of 2 approvals; objection of gemini accepted by bob", status: "completed/success",
 			says: []string{
-				"bob accepted the change over the objection of gemini.", "| gemini | ⚠️ unavailable | [bob accepted the change over its objection]",
+				"bob accepted the change over the objection of gemini.",
+				"| gemini | ⚠️ unavailable | [bob accepted the change over its objection]",
 				"- bob, 14:08 UTC, `accept`: ends what gemini had objected to, because: `@acme/everyone the [total](https://evil.example) is rounded later`",
 			},
 		},
@@ -205,7 +224,10 @@ func laneGoldens() []golden {
 			d: with(decided(quorum.Unverified, fails("openai", quorum.ReasonQuota, 1), google(approves("gemini", 4)), google(approves("copilot", 4))),
 				func(d *quorum.Decision) { d.Approvals = 1 }),
 			title: "Unverified: 1 of 2 approvals; openai unavailable", status: "completed/action_required",
-			says: []string{"2 reviewers of google count once: gemini and copilot.", "Quorum: 2 of 2 families of reviewers must approve"},
+			says: []string{
+				"2 reviewers of google count once: gemini and copilot.",
+				"Quorum: 2 of 2 families of reviewers must approve",
+			},
 		},
 	}
 }

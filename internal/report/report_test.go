@@ -147,7 +147,8 @@ func goldens() []golden {
 			says: []string{"(retry succeeded)", "14:12 UTC the check passes"},
 		},
 		{
-			name: "waiting", d: with(decided(quorum.Waiting, approves("openai", 4), retrying), func(d *quorum.Decision) { d.Wake = at(5) }),
+			name:  "waiting",
+			d:     with(decided(quorum.Waiting, approves("openai", 4), retrying), func(d *quorum.Decision) { d.Wake = at(5) }),
 			title: "1 of 2 approvals; waiting for gemini until 14:05 UTC", status: "in_progress/",
 			says: []string{
 				"| no clear verdict in its answer — retrying once |",
@@ -167,7 +168,8 @@ func goldens() []golden {
 			title: "2 of 2 approvals; waiting for copilot until 14:08 UTC", status: "in_progress/", says: []string{"The check passes at 14:08 UTC"},
 		},
 		{
-			name: "approval", d: decided(quorum.Waiting, waits("openai", quorum.ReasonApproval, 45), waits("gemini", quorum.ReasonApproval, 24*60)),
+			name:  "approval",
+			d:     decided(quorum.Waiting, waits("openai", quorum.ReasonApproval, 45), waits("gemini", quorum.ReasonApproval, 24*60)),
 			title: "0 of 2 approvals; waiting for openai and gemini, whose run a maintainer must approve, until 2026-03-05 14:00 UTC", status: "in_progress/",
 			says: []string{"**A maintainer**: Approve the run of openai and gemini"},
 		},
@@ -218,10 +220,13 @@ func goldens() []golden {
 				d.Reason, d.Ballots[2].Required = quorum.ReasonRequired, true
 			}),
 			title: "Unverified: required gemini unavailable; 2 of 2 approvals; the pull request changes what instructs gemini", status: "completed/action_required",
-			says: []string{"gemini: the pull request changes `.github/workflows/gemini.yml`, a file that can steer a review, so a person must look"},
+			says: []string{
+				"gemini: the pull request changes `.github/workflows/gemini.yml`, a file that can steer a review, so a person must look",
+			},
 		},
 		{
-			name: "stand-in", d: with(decided(quorum.Passed, approves("openai", 4), fails("gemini", quorum.ReasonBudget, 1)), func(d *quorum.Decision) {
+			name: "stand-in",
+			d: with(decided(quorum.Passed, approves("openai", 4), fails("gemini", quorum.ReasonBudget, 1)), func(d *quorum.Decision) {
 				d.Reason, d.StandIns = quorum.ReasonStandIn, []quorum.StandIn{
 					{Login: "bob", Review: 9, At: at(20), URL: "https://github.com/acme/shop/pull/7#pullrequestreview-9"},
 				}
@@ -233,7 +238,8 @@ func goldens() []golden {
 			title: "Waiting: the pull request is a draft", status: "in_progress/",
 		},
 		{
-			name: "broken", d: with(decided(quorum.Unverified), func(d *quorum.Decision) { d.Reason = quorum.ReasonBroken }),
+			name:   "broken",
+			d:      with(decided(quorum.Unverified), func(d *quorum.Decision) { d.Reason = quorum.ReasonBroken }),
 			policy: func(p *quorum.Policy) { *p = quorum.Policy{Check: "Gate"} },
 			snap: func(s *quorum.Snapshot) {
 				s.File.State, s.File.Problem = quorum.FileBroken, "review-coordinator.yml:2:1: unknown key \"qorum\"\n  2 | qorum: 2\n    | ^\n  hint: did you mean quorum?"
@@ -248,7 +254,8 @@ func goldens() []golden {
 			},
 		},
 		{
-			name: "siblings", d: with(decided(quorum.Unverified), func(d *quorum.Decision) { d.Reason, d.Siblings = quorum.ReasonSiblings, []int{8} }),
+			name:  "siblings",
+			d:     with(decided(quorum.Unverified), func(d *quorum.Decision) { d.Reason, d.Siblings = quorum.ReasonSiblings, []int{8} }),
 			title: "Unverified: pull requests #7 and #8 have the same head commit", status: "completed/action_required",
 		},
 		{
@@ -260,7 +267,8 @@ func goldens() []golden {
 			title: "Changes requested by gemini (report only)", status: "completed/neutral", says: []string{"was not written by this coordinator, but by `github-actions`; it says `success`"},
 		},
 		{
-			name: "new-base", d: decided(quorum.Waiting, waits("openai", quorum.ReasonSilent, 10), waits("gemini", quorum.ReasonSilent, 10)),
+			name: "new-base",
+			d:    decided(quorum.Waiting, waits("openai", quorum.ReasonSilent, 10), waits("gemini", quorum.ReasonSilent, 10)),
 			snap: func(s *quorum.Snapshot) {
 				s.Gated, s.PR.BaseRef, s.Earlier = false, "topic", []string{"aaaaaaaaaaaa", head}
 				s.Timeline = []quorum.Event{
@@ -359,7 +367,8 @@ func show(c Check) string {
 // Every reason has a sentence of its own, and advice unless it is one of those about which nobody can do anything.
 func TestEveryReasonHasItsWords(t *testing.T) {
 	silent := []string{
-		"doubt", "silent", "running", "approved", "resolved", "below", "not_received", "tally", "closed", "off", "nopolicy", "stand_in",
+		"doubt", "silent", "running", "approved", "resolved", "below", "not_received", "tally", "closed", "off",
+		"nopolicy", "stand_in",
 		"other_lane", "when", "carried", "noreview", "lane_base", "lane_guard", "lane_policy", "lane_links",
 	}
 	file, err := parser.ParseFile(token.NewFileSet(), "../quorum/ballot.go", nil, 0)
@@ -476,8 +485,11 @@ func TestRecordRoundTrip(t *testing.T) {
 		t.Errorf("a hostile excerpt does not survive: %s", cmp.Diff(hostile, got))
 	}
 	for _, text := range []string{
-		"", "```json", "```json\n{}\n```", "```json\n{\"record\":null,\"decision\":{}}\n```", "```json\n{\"record\":{\"v\":2},\"decision\":{}}\n```",
-		"{\"record\":{\"v\":1},\"decision\":{}}", "````\n```json\n{\"record\":{\"v\":1},\"decision\":{}}\n```\n````", "```json\n{\"record\":{\"v\":1},\"decision\":{}",
+		"", "```json", "```json\n{}\n```", "```json\n{\"record\":null,\"decision\":{}}\n```",
+		"```json\n{\"record\":{\"v\":2},\"decision\":{}}\n```",
+		"{\"record\":{\"v\":1},\"decision\":{}}",
+		"````\n```json\n{\"record\":{\"v\":1},\"decision\":{}}\n```\n````",
+		"```json\n{\"record\":{\"v\":1},\"decision\":{}",
 	} {
 		if _, ok := ParseRecord(text); ok {
 			t.Errorf("read a record in %q", text)
@@ -821,9 +833,11 @@ func TestOrderOfThePage(t *testing.T) {
 	last := -1
 	for _, words := range []string{
 		"**Blocked.** gemini objects: `Finding number 0. Far apart.` This check had passed at 14:03 UTC; the objection of gemini came after that. This is about commit `3f2c1d9` against main.",
-		"### What you can do", "- **You**: Fix [`cart.go:1`](https://github.com/acme/shop/blob/" + head + "/cart.go#L1) and the 8 other places below, and push.",
+		"### What you can do",
+		"- **You**: Fix [`cart.go:1`](https://github.com/acme/shop/blob/" + head + "/cart.go#L1) and the 8 other places below, and push.",
 		"### Findings", "· gemini: `Finding number 0. Far apart.`", "4 more stand in the details below.",
-		"| Reviewer | Vote | Why |\n| --- | --- | --- |\n", "### What happens next", "<summary>How it got here</summary>",
+		"| Reviewer | Vote | Why |\n| --- | --- | --- |\n", "### What happens next",
+		"<summary>How it got here</summary>",
 		"- 14:03 UTC the check passes\n", "- 14:06 UTC the pass is taken back: gemini objects\n",
 		"Quorum: 2 of 3 reviewers must approve, openai among them, and none may object · [the policy file](https://github.com/acme/shop/blob/HEAD/.github/review-coordinator.yml)",
 		" · [what does this mean?](https://github.com/review-coordinator/coordinator/blob/v1.2.3/docs/verdicts.md#blocked)",

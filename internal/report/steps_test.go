@@ -307,7 +307,8 @@ func (c standingCase) missing(steps []PageStep) string {
 
 // kindsOfSteps are words of steps that all must come up.
 var kindsOfSteps = []string{
-	"Resolve the", "resolve them again", "Dismiss", "approve it", "Settle", "Push a new", "branch is gone", "/review-coordinator accept", "its own approval",
+	"Resolve the", "resolve them again", "Dismiss", "approve it", "Settle", "Push a new", "branch is gone",
+	"/review-coordinator accept", "its own approval",
 	"2 such approvals", "3 such approvals, by different people", "Let more reviewers vote", "word should count",
 }
 

@@ -24,8 +24,10 @@ func TestACheckRunGrows(t *testing.T) {
 	c.want(200, "PATCH", "check-runs/"+id, `{"output":{"title":"0 of 2","summary":"other"}}`)
 	now.pass(time.Minute)
 	done := c.want(200, "PATCH", "check-runs/"+id, `{"conclusion":"success","output":{"title":"2 of 2","summary":"s"}}`)
-	done.is(t, "status", "completed", "conclusion", "success", "completed_at", "2026-11-21T14:02:00Z", "output.text", "null", "app.id", "15368")
-	c.want(200, "PATCH", "check-runs/"+id, `{"status":"in_progress"}`).is(t, "conclusion", "null", "completed_at", "null", "output.title", "2 of 2")
+	done.is(t, "status", "completed", "conclusion", "success", "completed_at", "2026-11-21T14:02:00Z",
+		"output.text", "null", "app.id", "15368")
+	c.want(200, "PATCH", "check-runs/"+id, `{"status":"in_progress"}`).is(t, "conclusion", "null",
+		"completed_at", "null", "output.title", "2 of 2")
 
 	own := g.OwnCheckRuns("a1")
 	if len(own) != 1 || own[0].Writes != 4 {
@@ -210,9 +212,11 @@ func TestACheckIsListedAsAJobOfAForeignRun(t *testing.T) {
 	c.get(fmt.Sprintf("actions/runs/%d/jobs", review)).is(t, "total_count", "1", "jobs.0.name", "review")
 	jobs := c.get(fmt.Sprintf("actions/runs/%d/jobs", lint))
 	jobs.is(t, "total_count", "3", "jobs.0.runner_id", "1")
-	jobs.is(t, "jobs.1.id", made.at("id"), "jobs.1.name", "Q", "jobs.1.status", "queued", "jobs.1.html_url", "https://example.com/why")
+	jobs.is(t, "jobs.1.id", made.at("id"), "jobs.1.name", "Q", "jobs.1.status", "queued",
+		"jobs.1.html_url", "https://example.com/why")
 	jobs.is(t, "jobs.1.runner_id", "0", "jobs.1.runner_name", "", "jobs.1.steps.#", "0")
-	jobs.is(t, "jobs.2.html_url", bare.at("html_url"), "jobs.2.conclusion", "success", "jobs.2.run_id", fmt.Sprint(lint))
+	jobs.is(t, "jobs.2.html_url", bare.at("html_url"), "jobs.2.conclusion", "success",
+		"jobs.2.run_id", fmt.Sprint(lint))
 
 	suites := func() reply {
 		return c.query(`{repository(owner: "acme", name: "shop") {object(oid: "` + head + `") {... on Commit {

@@ -4,10 +4,38 @@ package sandbox
 // commit's files never change; a head with the same diff has the same files.
 
 import (
+	"cmp"
+	"crypto/sha1"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
 )
+
+const (
+	modeFile = "100644"
+	modeLink = "120000"
+)
+
+// ChangedFile is a file that a pull request changes.
+type ChangedFile struct {
+	Path     string
+	Previous string // the old name of a file that was renamed
+	Status   string // default modified, or renamed if it has a previous name
+	Mode     string // default 100644
+	Added    int    // lines; where neither is given, one is added and one removed
+	Removed  int
+
+	Change *FileChange // what of it changes; nil: a line, which tells the head
+}
+
+// changedLines are the lines that are added to a file and removed from it.
+func (f ChangedFile) changedLines() (added, removed int) {
+	if f.Added == 0 && f.Removed == 0 {
+		return 1, 1
+	}
+	return f.Added, f.Removed
+}
 
 // FileChange is a file on the base and on a head.
 type FileChange struct{ Was, Is FileVersion }
@@ -41,10 +69,7 @@ func filesOn(head string, files []ChangedFile) []ChangedFile {
 	return on
 }
 
-// changedFiles are the files that the pull request changes on its head.
-func (p *pullRequest) changedFiles() []ChangedFile { return p.filesOf[p.head] }
-
-func (f ChangedFile) mode() string { return or(f.Change.Is.Mode, or(f.Mode, modeFile)) }
+func (f ChangedFile) mode() string { return cmp.Or(f.Change.Is.Mode, cmp.Or(f.Mode, modeFile)) }
 
 // blob is the name of the file's content on the head; of a removed file, of the content that it had.
 func (f ChangedFile) blob() string {
@@ -52,6 +77,12 @@ func (f ChangedFile) blob() string {
 		return blobID(f.Change.Was.Content)
 	}
 	return blobID(f.Change.Is.Content)
+}
+
+// blobID is the name that Git gives to a file's content.
+func blobID(content string) string {
+	sum := sha1.Sum(fmt.Appendf(nil, "blob %d\x00%s", len(content), content))
+	return hex.EncodeToString(sum[:])
 }
 
 // patch is the difference between the file on the base and on the head, as GitHub shows it: one hunk with three lines
@@ -96,38 +127,6 @@ func linesOf(content string) []string {
 		return nil
 	}
 	return strings.Split(strings.TrimSuffix(content, "\n"), "\n")
-}
-
-// mergeBase is the commit at which a head has left the base: one of its own where the pull request says what its files
-// were there.
-func (p *pullRequest) mergeBase(g *GitHub, head string) *commit {
-	sha := SHA("the base of " + head)
-	if c := g.commits[sha]; c != nil {
-		return c
-	}
-	return g.commits[p.baseSHA]
-}
-
-// noteMergeBase makes the commit known at which a head has left the base, if its files are told.
-func (g *GitHub) noteMergeBase(p *pullRequest, head string, files []ChangedFile) {
-	if !slices.ContainsFunc(files, func(f ChangedFile) bool { return f.Change != nil }) {
-		return
-	}
-	sha := SHA("the base of " + head)
-	g.commits[sha] = &commit{
-		sha: sha, parents: []string{p.baseSHA}, author: g.owner, committer: g.owner, message: "Base", pushedAt: g.now(),
-	}
-	if g.oldFiles == nil {
-		g.oldFiles = map[string]map[string]treeEntry{}
-	}
-	was := map[string]treeEntry{}
-	for _, f := range files {
-		if f.Status != "added" && f.Change != nil {
-			name := or(f.Previous, f.Path)
-			was[name] = treeEntry{name, or(f.Change.Was.Mode, modeFile), blobID(f.Change.Was.Content)}
-		}
-	}
-	g.oldFiles[sha] = was
 }
 
 // Difference is the one thing in which a head's files differ from those of the head before.

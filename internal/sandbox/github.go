@@ -74,11 +74,9 @@ type GitHub struct {
 	activity      []branchPush // oldest first
 	branches      map[string]*branch
 	commits       map[string]*commit
-	files         map[string]map[string]*string   // by ref, then path; nil: the file was removed there
-	links         map[string]map[string]bool      // by ref, then path: the files that are symbolic links
-	trees         map[string]fileTree             // those that were created by requests
-	oldFiles      map[string]map[string]treeEntry // by merge base, then path: what pull requests change
-	treeLimit     int                             // so many entries of a tree are listed; 0: as many as GitHub lists
+	files         map[string]map[string]*string // by ref, then path; nil: the file was removed there
+	trees         map[string]fileTree           // those that were created by requests
+	treeNotes     treeNotes
 	permissions   map[string]string
 	runs          []*workflowRun // oldest first
 	liveRuns      []*workflowRun // those that will change by themselves
@@ -118,7 +116,7 @@ func New(o Options) *GitHub {
 		lastID: 900_000,
 		pulls:  map[int]*pullRequest{}, branches: map[string]*branch{},
 		commits: map[string]*commit{}, files: map[string]map[string]*string{},
-		index: newIndex(), queryCache: &graphCache{}, permissions: map[string]string{}, runNumbers: map[string]int{},
+		index: newIndex(), treeNotes: newTreeNotes(), queryCache: &graphCache{}, permissions: map[string]string{}, runNumbers: map[string]int{},
 		renderedAccounts: map[string]json.RawMessage{}, renderedApps: map[App]json.RawMessage{},
 		renderedRepos: map[string]json.RawMessage{}, graphActors: map[string]object{},
 		newSlugs: map[string]string{}, firstSlug: map[string]string{},

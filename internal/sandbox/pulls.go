@@ -29,26 +29,6 @@ type PullSpec struct {
 	PushedBy     string        // who pushed the head; default: the author
 }
 
-// ChangedFile is a file that a pull request changes.
-type ChangedFile struct {
-	Path     string
-	Previous string // the old name of a file that was renamed
-	Status   string // default modified, or renamed if it has a previous name
-	Mode     string // default 100644
-	Added    int    // lines; where neither is given, one is added and one removed
-	Removed  int
-
-	Change *FileChange // what of it changes; nil: a line, which tells the head
-}
-
-// changedLines are the lines that are added to a file and removed from it.
-func (f ChangedFile) changedLines() (added, removed int) {
-	if f.Added == 0 && f.Removed == 0 {
-		return 1, 1
-	}
-	return f.Added, f.Removed
-}
-
 // changedLines are the lines that the pull request adds and removes.
 func (p *pullRequest) changedLines() (added, removed int) {
 	for _, f := range p.files {
@@ -128,7 +108,15 @@ type issueComment struct {
 	editor   string
 	editedAt time.Time
 
-	reactions []reaction
+	reactions []commentReaction
+}
+
+// commentReaction is somebody's reaction to an issue comment.
+type commentReaction struct {
+	id      int64
+	by      string
+	content string
+	at      time.Time
 }
 
 type review struct {
@@ -241,6 +229,9 @@ func or(s, preset string) string {
 	return s
 }
 
+// changedFiles are the files that the pull request changes on its head.
+func (p *pullRequest) changedFiles() []ChangedFile { return p.filesOf[p.head] }
+
 // setHead gives p a new head. The commit is known from then on, and so is its test merge.
 func (g *GitHub) setHead(p *pullRequest, sha string, by CommitSpec, parents []string, now time.Time) {
 	author := or(by.Author, p.author)
@@ -270,7 +261,7 @@ func (g *GitHub) setHead(p *pullRequest, sha string, by CommitSpec, parents []st
 	}
 	if p.filesOf[sha] == nil { // else it is a head that comes back
 		p.filesOf[sha] = filesOn(sha, p.files)
-		g.noteMergeBase(p, sha, p.filesOf[sha])
+		noteMergeBase(g, p, sha, p.filesOf[sha])
 	}
 	p.head, p.allHeads, p.shownCommits = sha, append(p.allHeads, sha), append(p.shownCommits, sha)
 }
@@ -324,7 +315,7 @@ func (g *GitHub) Push(number int, head string, s PushSpec) error {
 		}
 		if s.Same && p.filesOf[SHA(head)] == nil {
 			p.filesOf[SHA(head)] = withDifference(p.filesOf[before], s.But, head)
-			g.noteMergeBase(p, SHA(head), p.filesOf[SHA(head)])
+			noteMergeBase(g, p, SHA(head), p.filesOf[SHA(head)])
 		}
 		g.setHead(p, SHA(head), s.Commit.signedIfBy(by, p.author), parents, now)
 		p.moveReviews(before, s.Moves)

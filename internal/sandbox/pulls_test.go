@@ -67,10 +67,12 @@ func TestWhoMovedABranch(t *testing.T) {
 	check(t, g.Push(7, "a2", sandbox.PushSpec{By: "bob", Commit: sandbox.CommitSpec{Author: "carol"}}))
 	check(t, g.Push(7, "a3", sandbox.PushSpec{By: "bob", Force: true, Commit: sandbox.CommitSpec{Author: "someone@example.org"}}))
 	c.get("activity?ref=refs/heads/feature-7").is(t, "#", "3",
-		"0.activity_type", "force_push", "0.actor.login", "bob", "0.before", sandbox.SHA("a2"), "0.after", sandbox.SHA("a3"),
+		"0.activity_type", "force_push", "0.actor.login", "bob", "0.before", sandbox.SHA("a2"), "0.after",
+		sandbox.SHA("a3"),
 		"1.activity_type", "push", "1.actor.login", "bob", "2.activity_type", "branch_creation", "2.actor.login", "alice")
 	c.get("commits/"+sandbox.SHA("a2")).is(t, "author.login", "carol", "committer.login", "carol")
-	c.get("commits/"+sandbox.SHA("a3")).is(t, "author", "null", "committer", "null", "commit.author.email", "someone@example.org")
+	c.get("commits/"+sandbox.SHA("a3")).is(t, "author", "null", "committer", "null",
+		"commit.author.email", "someone@example.org")
 	c.get("activity?ref=refs/heads/feature-9").is(t, "#", "1", "0.actor.login", "bob")
 	c.get("activity?ref=refs/heads/feature-8").is(t, "#", "0") // it is told in the fork
 }
@@ -84,7 +86,8 @@ func TestFilesAndCommits(t *testing.T) {
 	many[0].Previous = "old.go"
 	g.OpenPull(sandbox.PullSpec{Number: 9, Head: "b1", Files: many})
 	c.get("pulls/9").is(t, "changed_files", "3100")
-	c.get("pulls/9/files?per_page=100").is(t, "0.status", "renamed", "0.previous_filename", "old.go", "1.status", "modified", "#", "100")
+	c.get("pulls/9/files?per_page=100").is(t, "0.status", "renamed", "0.previous_filename", "old.go",
+		"1.status", "modified", "#", "100")
 	c.get("pulls/9/files?per_page=100&page=31").is(t, "#", "0") // GitHub stops at 3,000
 	c.get("commits/"+sandbox.SHA("b1")[:7]).is(t, "sha", sandbox.SHA("b1"))
 	c.get("commits/"+sandbox.MergeSHA("b1")).is(t, "parents.#", "2", "parents.1.sha", sandbox.SHA("b1"))
@@ -97,7 +100,8 @@ func TestReviewsAndThreads(t *testing.T) {
 	id := must[int64](t)(g.Review(7, sandbox.ReviewSpec{By: "bugbot[bot]", Comments: []sandbox.LineComment{{Path: "main.go", Line: 3, Body: "nil"}}}))
 	now.pass(time.Minute)
 	check(t, g.Push(7, "a2", sandbox.PushSpec{}))
-	c.get("pulls/7/reviews").is(t, "0.state", "COMMENTED", "0.commit_id", sandbox.SHA("a1"), "0.user.type", "Bot", "0.submitted_at", "2026-11-21T14:00:00Z")
+	c.get("pulls/7/reviews").is(t, "0.state", "COMMENTED", "0.commit_id", sandbox.SHA("a1"), "0.user.type", "Bot",
+		"0.submitted_at", "2026-11-21T14:00:00Z")
 	c.get("pulls/7/comments").is(t, "0.commit_id", sandbox.SHA("a2"), "0.original_commit_id", sandbox.SHA("a1"), "0.line", "3") // it moves along
 	check(t, g.OutdateThreads(7, "bugbot[bot]"))
 	c.get("pulls/7/comments").is(t, "0.commit_id", sandbox.SHA("a1"), "0.line", "<missing>")
@@ -108,7 +112,8 @@ func TestReviewsAndThreads(t *testing.T) {
 	c.get("pulls/7/comments").is(t, "1.in_reply_to_id", c.get("pulls/7/comments").at("0.id"))
 	check(t, g.DismissReview(id, "bob"))
 	c.get("pulls/7/reviews").is(t, "0.state", "DISMISSED")
-	c.get("issues/7/timeline").is(t, "0.event", "review_dismissed", "0.dismissed_review.review_id", fmt.Sprint(id), "0.dismissed_review.state", "commented")
+	c.get("issues/7/timeline").is(t, "0.event", "review_dismissed", "0.dismissed_review.review_id", fmt.Sprint(id),
+		"0.dismissed_review.state", "commented")
 	if err := g.ResolveThreads(7, "nobody", "bob"); err == nil {
 		t.Error("threads that nobody opened were resolved")
 	}
@@ -121,7 +126,8 @@ func TestReviewsMove(t *testing.T) {
 		must[int64](t)(g.Review(7, sandbox.ReviewSpec{By: by, State: "APPROVED"}))
 	}
 	check(t, g.Push(7, "a2", sandbox.PushSpec{Merges: "main", Moves: []string{"sage[bot]"}}))
-	c.get("pulls/7/reviews").is(t, "0.commit_id", sandbox.SHA("a2"), "0.submitted_at", "2026-11-21T14:00:00Z", "1.commit_id", sandbox.SHA("a1"))
+	c.get("pulls/7/reviews").is(t, "0.commit_id", sandbox.SHA("a2"), "0.submitted_at", "2026-11-21T14:00:00Z",
+		"1.commit_id", sandbox.SHA("a1"))
 	c.get("commits/"+sandbox.SHA("a2")).is(t, "parents.#", "2", "parents.0.sha", sandbox.SHA("a1"),
 		"parents.1.sha", c.get("branches/main").at("commit.sha"), "commit.message", "Merge branch 'main' into feature-7")
 	check(t, g.Push(7, "a3", sandbox.PushSpec{Force: true, Moves: []string{"sage[bot]", "bob"}}))
@@ -206,7 +212,8 @@ func TestContents(t *testing.T) {
 		return string(c.get("contents/"+file+"?ref="+ref, "Accept: application/vnd.github.raw+json").body)
 	}
 	for ref, want := range map[string]string{
-		"": "version: 1\n", "main": "version: 1\n", "feature-7": "version: 2\n", sandbox.SHA("a1"): "version: 2\n", "release": "",
+		"": "version: 1\n", "main": "version: 1\n", "feature-7": "version: 2\n", sandbox.SHA("a1"): "version: 2\n",
+		"release": "",
 	} {
 		if want == "" {
 			c.want(404, "GET", "contents/"+file+"?ref="+ref, "")
@@ -227,7 +234,7 @@ func TestContents(t *testing.T) {
 func TestTrees(t *testing.T) {
 	g, _, c := quiet(t, sandbox.Options{})
 	g.SetFile("docs/rules.md", "", "Be kind.\n")
-	g.SetLink("web/AGENTS.md", "", "../docs/rules.md")
+	sandbox.SetLink(g, "web/AGENTS.md", "", "../docs/rules.md")
 	check(t, g.Push(7, "a2", sandbox.PushSpec{Files: []sandbox.ChangedFile{
 		{Path: "run.sh", Mode: "100755", Added: 3}, {Path: "docs/rules.md", Status: "removed"},
 	}}))
@@ -258,7 +265,7 @@ func TestTrees(t *testing.T) {
 		t.Errorf("through the link stands %q", got)
 	}
 	c.get("pulls/7").is(t, "additions", "4", "deletions", "1")
-	g.LimitTrees(3)
+	sandbox.LimitTrees(g, 3)
 	c.get("git/trees/main?recursive=1").is(t, "truncated", "true", "tree.#", "3")
 	c.want(404, "GET", "git/trees/nowhere", "")
 	c.want(404, "GET", "git/blobs/"+sandbox.SHA("nobody"), "")
@@ -313,8 +320,10 @@ func TestWhichCheckIsRequired(t *testing.T) {
 
 	classic := c.get("branches/classic")
 	classic.is(t, "protected", "true", "protection.enabled", "true", protection+"enforcement_level", "non_admins")
-	classic.is(t, protection+"contexts.0", "Review quorum", protection+"checks.0.context", "Review quorum", protection+"checks.0.app_id", "null")
-	c.get("branches/bound").is(t, protection+"contexts.#", "2", protection+"checks.1.context", "Q", protection+"checks.1.app_id", "4242")
+	classic.is(t, protection+"contexts.0", "Review quorum", protection+"checks.0.context", "Review quorum",
+		protection+"checks.0.app_id", "null")
+	c.get("branches/bound").is(t, protection+"contexts.#", "2", protection+"checks.1.context", "Q",
+		protection+"checks.1.app_id", "4242")
 	c.get("branches/linear").is(t, "protected", "true", "protection.enabled", "true", protection+"contexts.#", "0")
 	c.get("branches/ruled").is(t, "protected", "true", "protection.enabled", "false", protection+"contexts.#", "0")
 	c.get("rules/branches/classic").is(t, "#", "0")

@@ -3,9 +3,7 @@ package sandbox
 // Endpoints for pull requests, workflow runs, and the rest of a repository.
 
 import (
-	"crypto/sha1"
 	"encoding/base64"
-	"encoding/hex"
 	"fmt"
 	"maps"
 	"net/url"
@@ -35,8 +33,8 @@ func pullRoutes() []route {
 		{method: "GET", pattern: "R/issues/comments/{n:comment_id}", handle: (*GitHub).getComment},
 		{method: "PATCH", pattern: "R/issues/comments/{n:comment_id}", handle: (*GitHub).updateComment},
 		{method: "DELETE", pattern: "R/issues/comments/{n:comment_id}", handle: (*GitHub).removeComment},
-		{method: "GET", pattern: "R/issues/comments/{n:comment_id}/reactions", handle: (*GitHub).listReactions},
-		{method: "POST", pattern: "R/issues/comments/{n:comment_id}/reactions", handle: (*GitHub).createReaction},
+		{method: "GET", pattern: "R/issues/comments/{n:comment_id}/reactions", handle: listReactions},
+		{method: "POST", pattern: "R/issues/comments/{n:comment_id}/reactions", handle: createReaction},
 		{method: "GET", pattern: "R/issues/{n:issue_number}/comments", handle: onPull((*GitHub).listComments)},
 		{method: "POST", pattern: "R/issues/{n:issue_number}/comments", handle: onPull((*GitHub).createComment)},
 		{method: "GET", pattern: "R/issues/{n:issue_number}/timeline", handle: onPull((*GitHub).listTimeline)},
@@ -288,6 +286,47 @@ func (g *GitHub) removeComment(r *routedRequest) routeAnswer {
 	g.emitCommentEvent(p, c, "deleted", g.programLogin(), nil)
 	g.written.Deleted = append(g.written.Deleted, c.id)
 	return routeAnswer{status: 204}
+}
+
+// reactionContents are the words by which GitHub names reactions.
+var reactionContents = []string{"+1", "-1", "laugh", "confused", "heart", "hooray", "rocket", "eyes"}
+
+func createReaction(g *GitHub, r *routedRequest) routeAnswer {
+	p, c := g.findComment(r.intParam("comment_id"))
+	if c == nil {
+		return answerNotFound()
+	}
+	var in struct {
+		Content string `json:"content"`
+	}
+	if err := r.decodeBody(&in); err != nil || !slices.Contains(reactionContents, in.Content) {
+		return answerError(422, "Validation Failed: content is no reaction")
+	}
+	by := g.programLogin()
+	for _, old := range c.reactions { // one of a kind each: GitHub answers with the one that is there
+		if old.by == by && old.content == in.Content {
+			return answerOK(reactionJSON(g, old))
+		}
+	}
+	made := commentReaction{id: g.newID(), by: by, content: in.Content, at: r.now}
+	c.reactions = append(c.reactions, made)
+	g.written.Reactions = append(g.written.Reactions, Reaction{Comment: c.id, Author: c.author, Content: in.Content})
+	p.updated = r.now
+	return answerCreated(reactionJSON(g, made))
+}
+
+func listReactions(g *GitHub, r *routedRequest) routeAnswer {
+	_, c := g.findComment(r.intParam("comment_id"))
+	if c == nil {
+		return answerNotFound()
+	}
+	return answerList(r, c.reactions, func(x commentReaction) any { return reactionJSON(g, x) }, "")
+}
+
+func reactionJSON(g *GitHub, x commentReaction) object {
+	return object{
+		"id": x.id, "node_id": nodeID("REA", x.id), "user": g.userJSON(x.by), "content": x.content, "created_at": timeOrNull(x.at),
+	}
 }
 
 func (g *GitHub) listTimeline(r *routedRequest, p *pullRequest) routeAnswer {
@@ -690,7 +729,7 @@ func (g *GitHub) getRef(r *routedRequest) routeAnswer {
 func (g *GitHub) getContent(r *routedRequest) routeAnswer {
 	name, ref := r.params["path"], r.queryParam("ref")
 	content, found := g.fileContent(name, ref)
-	if g.isLink(name, ref) { // GitHub answers with the file that it leads to
+	if g.treeNotes.isLink(name, or(ref, g.defaultBranch)) { // GitHub answers with the file that it leads to
 		if target, isThere := g.fileContent(path.Join(path.Dir(name), content), ref); isThere {
 			content = target
 		}
@@ -716,12 +755,6 @@ func (g *GitHub) getContent(r *routedRequest) routeAnswer {
 		"url": url, "git_url": git, "html_url": html, "download_url": html + "?raw=true",
 		"_links": object{"self": url, "git": git, "html": html},
 	})
-}
-
-// blobID is the name that Git gives to a file's content.
-func blobID(content string) string {
-	sum := sha1.Sum(fmt.Appendf(nil, "blob %d\x00%s", len(content), content))
-	return hex.EncodeToString(sum[:])
 }
 
 // wrapBase64 breaks base64 as GitHub does: after 60 characters.

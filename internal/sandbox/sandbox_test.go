@@ -312,9 +312,11 @@ func TestEndpoints(t *testing.T) {
 		"actions/runs", "actions/runs?head_sha=" + head + "&event=pull_request&per_page=100",
 		fmt.Sprintf("actions/runs/%d", g.run), fmt.Sprintf("actions/runs/%d/attempts/1", g.run),
 		fmt.Sprintf("actions/runs/%d/attempts/1/jobs", g.run), fmt.Sprintf("actions/runs/%d/artifacts", g.run), "actions/jobs/" + job,
-		"actions/workflows", "actions/workflows/" + workflow, "actions/workflows/openai.yml", "actions/workflows/openai.yml/runs",
+		"actions/workflows", "actions/workflows/" + workflow, "actions/workflows/openai.yml",
+		"actions/workflows/openai.yml/runs",
 		"contents/.github/review-coordinator.yml", "collaborators/bob/permission", "collaborators/stranger/permission",
-		"branches", "branches/main", "branches/release/1", "rules/branches/main", "rules/branches/release/1", "activity?ref=refs/heads/feature-7",
+		"branches", "branches/main", "branches/release/1", "rules/branches/main", "rules/branches/release/1",
+		"activity?ref=refs/heads/feature-7",
 		"git/ref/heads/main", "git/commits/" + head, "compare/main...feature-7", "/rate_limit",
 		"git/trees/main", "git/trees/" + head + "?recursive=1", "git/blobs/b82551848c644f63b8517a7bdf8be9a992e6f4da",
 	} {

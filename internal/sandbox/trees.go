@@ -12,31 +12,40 @@ import (
 	"strings"
 )
 
-const (
-	modeFile   = "100644"
-	modeLink   = "120000"
-	modeFolder = "040000"
-)
+const modeFolder = "040000"
 
 // maxTreeEntries is how many entries of a tree GitHub lists. Source: the description of git/get-tree.
 const maxTreeEntries = 100_000
 
-// A treeEntry is a file in a tree.
-type treeEntry struct{ path, mode, sha string }
+// A treeFile is a file in a tree.
+type treeFile struct{ path, mode, sha string }
+
+// treeNotes are what trees have that files do not tell.
+type treeNotes struct {
+	links    map[string]map[string]bool     // by ref, then path: the files that are symbolic links
+	oldFiles map[string]map[string]treeFile // by merge base, then path: what pull requests change
+	limit    int                            // so many entries of a tree are listed; 0: as many as GitHub lists
+}
+
+func newTreeNotes() treeNotes {
+	return treeNotes{links: map[string]map[string]bool{}, oldFiles: map[string]map[string]treeFile{}}
+}
+
+// noteLink notes that a file of a branch is a symbolic link.
+func (t treeNotes) noteLink(name, ref string) {
+	if t.links[ref] == nil {
+		t.links[ref] = map[string]bool{}
+	}
+	t.links[ref][name] = true
+}
 
 // SetLink puts a symbolic link into a branch, the default one if ref is empty: a commit of its own.
-func (g *GitHub) SetLink(name, ref, target string) {
+func SetLink(g *GitHub, name, ref, target string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	ref = or(ref, g.defaultBranch)
 	g.filesAt(ref)[name] = &target
-	if g.links == nil {
-		g.links = map[string]map[string]bool{}
-	}
-	if g.links[ref] == nil {
-		g.links[ref] = map[string]bool{}
-	}
-	g.links[ref][name] = true
+	g.treeNotes.noteLink(name, ref)
 	b := g.ensureBranch(ref)
 	before := b.tip
 	b.tip = SHA(fmt.Sprintf("%s, then %s to %s", before, name, target))
@@ -45,10 +54,10 @@ func (g *GitHub) SetLink(name, ref, target string) {
 }
 
 // LimitTrees makes GitHub list no more than so many entries of a tree.
-func (g *GitHub) LimitTrees(entries int) {
+func LimitTrees(g *GitHub, entries int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.treeLimit = entries
+	g.treeNotes.limit = entries
 }
 
 func treeRoutes() []route {
@@ -71,9 +80,9 @@ func getTree(g *GitHub, r *routedRequest) routeAnswer {
 	if sha == "" {
 		return answerNotFound()
 	}
-	files := g.treeOf(sha)
+	files := treeOf(g, sha)
 	entries, seen := []any{}, map[string]bool{}
-	add := func(e treeEntry, kind string) {
+	add := func(e treeFile, kind string) {
 		if seen[e.path] {
 			return
 		}
@@ -89,7 +98,7 @@ func getTree(g *GitHub, r *routedRequest) routeAnswer {
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		for i := range len(name) {
 			if name[i] == '/' && (isRecursive || !strings.Contains(name[:i], "/")) {
-				add(treeEntry{name[:i], modeFolder, SHA("tree " + sha + " " + name[:i])}, "tree")
+				add(treeFile{name[:i], modeFolder, SHA("tree " + sha + " " + name[:i])}, "tree")
 			}
 		}
 		if isRecursive || !strings.Contains(name, "/") {
@@ -97,8 +106,8 @@ func getTree(g *GitHub, r *routedRequest) routeAnswer {
 		}
 	}
 	most := maxTreeEntries
-	if g.treeLimit > 0 {
-		most = g.treeLimit
+	if g.treeNotes.limit > 0 {
+		most = g.treeNotes.limit
 	}
 	tree := or(g.commits[sha].tree, SHA("tree "+sha))
 	return answerOK(object{
@@ -108,17 +117,17 @@ func getTree(g *GitHub, r *routedRequest) routeAnswer {
 
 // treeOf are the files at a commit, by path: those of the default branch, of the branch that it is on, and of a pull
 // request's head those that it changes.
-func (g *GitHub) treeOf(sha string) map[string]treeEntry {
-	files := map[string]treeEntry{}
+func treeOf(g *GitHub, sha string) map[string]treeFile {
+	files := map[string]treeFile{}
 	over := func(ref string) {
 		for name, content := range g.files[ref] {
 			switch {
 			case content == nil:
 				delete(files, name)
-			case g.links[ref][name]:
-				files[name] = treeEntry{name, modeLink, blobID(*content)}
+			case g.treeNotes.links[ref][name]:
+				files[name] = treeFile{name, modeLink, blobID(*content)}
 			default:
-				files[name] = treeEntry{name, modeFile, blobID(*content)}
+				files[name] = treeFile{name, modeFile, blobID(*content)}
 			}
 		}
 	}
@@ -128,7 +137,7 @@ func (g *GitHub) treeOf(sha string) map[string]treeEntry {
 			over(name)
 		}
 	}
-	maps.Copy(files, g.oldFiles[sha])
+	maps.Copy(files, g.treeNotes.oldFiles[sha])
 	for _, p := range g.index.pullsFor(sha) {
 		changed, isHead := p.filesOf[sha]
 		if !isHead {
@@ -146,7 +155,7 @@ func (g *GitHub) treeOf(sha string) map[string]treeEntry {
 			if _, isThere := g.files[p.headBranch][f.Path]; isThere || g.files[sha][f.Path] != nil {
 				continue // its content is known
 			}
-			files[f.Path] = treeEntry{f.Path, f.mode(), f.blob()}
+			files[f.Path] = treeFile{f.Path, f.mode(), f.blob()}
 		}
 	}
 	return files
@@ -170,6 +179,35 @@ func getBlob(g *GitHub, r *routedRequest) routeAnswer {
 }
 
 // isLink reports whether a file of a branch is a symbolic link.
-func (g *GitHub) isLink(name, ref string) bool {
-	return g.links[strings.TrimPrefix(or(ref, g.defaultBranch), "refs/heads/")][path.Clean(name)]
+func (t treeNotes) isLink(name, ref string) bool {
+	return t.links[strings.TrimPrefix(ref, "refs/heads/")][path.Clean(name)]
+}
+
+// mergeBase is the commit at which a head has left the base: one of its own where the pull request says what its files
+// were there.
+func (p *pullRequest) mergeBase(g *GitHub, head string) *commit {
+	sha := SHA("the base of " + head)
+	if c := g.commits[sha]; c != nil {
+		return c
+	}
+	return g.commits[p.baseSHA]
+}
+
+// noteMergeBase makes the commit known at which a head has left the base, if its files are told.
+func noteMergeBase(g *GitHub, p *pullRequest, head string, files []ChangedFile) {
+	if !slices.ContainsFunc(files, func(f ChangedFile) bool { return f.Change != nil }) {
+		return
+	}
+	sha := SHA("the base of " + head)
+	g.commits[sha] = &commit{
+		sha: sha, parents: []string{p.baseSHA}, author: g.owner, committer: g.owner, message: "Base", pushedAt: g.now(),
+	}
+	was := map[string]treeFile{}
+	for _, f := range files {
+		if f.Status != "added" && f.Change != nil {
+			name := or(f.Previous, f.Path)
+			was[name] = treeFile{name, or(f.Change.Was.Mode, modeFile), blobID(f.Change.Was.Content)}
+		}
+	}
+	g.treeNotes.oldFiles[sha] = was
 }

@@ -129,7 +129,7 @@ func (st *modelState) moveTo(at int, by quorum.Account) {
 	isSame = to.change == st.change && st.carry == quorum.CarrySameDiff
 	isNew := to.record.Head == ""
 	for place := range st.carried {
-		st.kept[place] = isSame && isNew && (st.kept[place] || st.hasApproved(place))
+		st.kept[place] = isSame && isNew && st.shown.Ballots[place].Vote == quorum.Approve
 		st.carried[place] = isSame && (st.carried[place] || st.hasApproved(place))
 	}
 	if isForced := at < st.at || to.lines == st.change.lines || len(to.commits) <= len(st.s.Commits); isForced {

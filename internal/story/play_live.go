@@ -95,6 +95,7 @@ func (js *jobSet) startJob(ctx context.Context, n int) error {
 		return err
 	}
 	r.Sleep = js.clock.Sleep
+	looked := afterFirstLook(r)
 	staying, cancel := context.WithCancelCause(ctx)
 	job := &stayingJob{stop: cancel, done: make(chan struct{})}
 	js.mu.Lock()
@@ -119,7 +120,31 @@ func (js *jobSet) startJob(ctx context.Context, n int) error {
 			js.ended <- n
 		}
 	})
+	select { // jobs of one head that look at once get in each other's way, and one of them looks again a second later
+	case <-looked:
+	case <-job.done:
+	}
 	return nil
+}
+
+// afterFirstLook returns what is closed once r has looked, or failed to.
+func afterFirstLook(r *loop.Reconciler) <-chan struct{} {
+	looked := make(chan struct{})
+	closeOnce := sync.OnceFunc(func() { close(looked) })
+	seen, fault := r.Seen, r.Fault
+	r.Seen = func(l loop.Look) {
+		if seen != nil {
+			seen(l)
+		}
+		closeOnce()
+	}
+	r.Fault = func(err error, next time.Time) {
+		if fault != nil {
+			fault(err, next)
+		}
+		closeOnce()
+	}
+	return looked
 }
 
 // hasJobs reports whether a job stays anywhere.

@@ -463,9 +463,9 @@ func (l *sentenceParser) parseOpens() func(*world) error {
 			s.Commit.CoAuthors = append(s.Commit.CoAuthors, l.next("the co-author").text)
 		case l.accept("pushed", "by"):
 			s.PushedBy = l.next("who pushed it").text
-		case l.parseSignature(&s.Commit):
+		case parseSignature(l, &s.Commit):
 		case l.accept("adding"):
-			s.Files = l.parseAddedLines(s.Files)
+			s.Files = parseAddedLines(l, s.Files)
 		case l.accept("opened"):
 			age = l.parseAgo()
 		case l.accept("titled"):
@@ -496,7 +496,7 @@ func (l *sentenceParser) parseAgo() time.Duration {
 
 // parseSignature reads whether GitHub has verified a commit's signature. Where nothing says so it has that of a robot's
 // own commit.
-func (l *sentenceParser) parseSignature(commit *sandbox.CommitSpec) (found bool) {
+func parseSignature(l *sentenceParser, commit *sandbox.CommitSpec) (found bool) {
 	switch {
 	case l.accept("signed"):
 		commit.Signature = sandbox.Signed
@@ -509,7 +509,7 @@ func (l *sentenceParser) parseSignature(commit *sandbox.CommitSpec) (found bool)
 }
 
 // parseAddedLines reads "N lines" of "adding N lines": they are added to the last of the changed files.
-func (l *sentenceParser) parseAddedLines(files []sandbox.ChangedFile) []sandbox.ChangedFile {
+func parseAddedLines(l *sentenceParser, files []sandbox.ChangedFile) []sandbox.ChangedFile {
 	n := l.parseCount("the number of lines")
 	if !l.accept("lines") {
 		l.fail(l.peek(), "adding N lines", "")
@@ -532,7 +532,7 @@ func parseLinks(l *sentenceParser) func(*world) error {
 		ref = l.next("the branch").text
 	}
 	return func(w *world) error {
-		w.g.SetLink(path, ref, target)
+		sandbox.SetLink(w.g, path, ref, target)
 		return nil
 	}
 }
@@ -553,13 +553,13 @@ func (l *sentenceParser) parsePushes() func(*world) error {
 		case l.accept("with", "the", "same", "diff"):
 			s.Same = true
 			if l.accept("but", "another") {
-				s.But = l.parseDifference()
+				s.But = parseDifference(l)
 			}
 		case l.accept("with"):
 			s.Commit.CoAuthors = append(s.Commit.CoAuthors, l.next("the co-author").text)
-		case l.parseSignature(&s.Commit):
+		case parseSignature(l, &s.Commit):
 		case l.accept("adding"):
-			s.Files = l.parseAddedLines(s.Files)
+			s.Files = parseAddedLines(l, s.Files)
 		case !s.Force && l.accept("merging"):
 			s.Merges = l.next("the branch").text
 		case l.accept("moving", "the", "review", "by"):
@@ -579,7 +579,7 @@ func (l *sentenceParser) parsePushes() func(*world) error {
 }
 
 // parseDifference reads in what a push differs that leaves all else of the diff as it was.
-func (l *sentenceParser) parseDifference() sandbox.Difference {
+func parseDifference(l *sentenceParser) sandbox.Difference {
 	for d := sandbox.OtherMode; d <= sandbox.OtherSurroundings; d++ {
 		if l.accept(strings.Fields(d.String())...) {
 			return d
