@@ -21,14 +21,17 @@ const (
 	maxAlike          = 10 // earlier heads with the same diff that are remembered
 	maxPast           = 20 // other diffs that are remembered, unless a reviewer's last objection is among the rest
 	maxPastObjections = 40 // in all of them
-	maxHeadsBefore    = 30 // earlier heads that may be the one before
+	maxHeadsBefore    = 30 // earlier heads that are asked whether they are the one before
+	maxNewestBefore   = 10 // of them the newest
 )
 
 // HeadsBefore are the heads that the pull request may have had before this one, the likeliest first, and when the last
 // of them was left, as far as a force-push tells.
 func HeadsBefore(s quorum.Snapshot) (heads []string, left time.Time) {
+	known := map[string]bool{"": true, s.PR.Head: true}
 	add := func(head string) {
-		if head != "" && head != s.PR.Head && !slices.Contains(heads, head) && len(heads) < maxHeadsBefore {
+		if !known[head] {
+			known[head] = true
 			heads = append(heads, head)
 		}
 	}
@@ -55,6 +58,27 @@ func HeadsBefore(s quorum.Snapshot) (heads []string, left time.Time) {
 		}
 	}
 	return heads, left
+}
+
+// LikelyHeads are those of some earlier heads that are worth a request each, in their order: of too many the first, and
+// those that stayed longest before they were force-pushed away. Nobody has looked at a head that stayed for a second, so
+// that a storm of pushes hides none that was judged.
+func LikelyHeads(s quorum.Snapshot, heads []string) []string {
+	if len(heads) <= maxHeadsBefore {
+		return heads
+	}
+	stayed, since := map[string]time.Duration{}, s.PR.Created
+	for _, e := range s.Timeline {
+		if e.Kind == quorum.ForcePushed {
+			stayed[e.From], since = max(stayed[e.From], e.At.Sub(since)), e.At
+		}
+	}
+	rest := slices.Clone(heads[maxNewestBefore:])
+	slices.SortStableFunc(rest, func(a, b string) int { return cmp.Compare(stayed[b], stayed[a]) })
+	rest = rest[:maxHeadsBefore-maxNewestBefore]
+	return slices.DeleteFunc(slices.Clone(heads), func(head string) bool {
+		return !slices.Contains(heads[:maxNewestBefore], head) && !slices.Contains(rest, head)
+	})
 }
 
 // HasInherited reports whether the head's own record has taken over what the head before left, which was left then.

@@ -52,8 +52,10 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 	if d.Verdict != quorum.Ended {
 		nameObjections(rec.Objections, s.PR.BaseRef, d, now)
 	}
-	if !isJudgedInPart(&p, &s) {
+	if !s.PR.Closed && s.PR.Diff.Lines != "" { // of a draft, too: what is objected to it stands on the next head with its diff
 		rec.Diff, rec.Tree = s.PR.Diff.Lines, s.PR.Diff.Tree
+	}
+	if !isJudgedInPart(&p, &s) {
 		rec.Judged = rememberJudged(rec.Judged, &s, d.Ballots)
 		markCounting(rec.Stood, &p, s.PR.BaseRef, d.Ballots)
 	}

@@ -76,9 +76,9 @@ func (r *beforeReader) readRecord(ctx context.Context, s *quorum.Snapshot, previ
 		heads = slices.Insert(heads, 0, previous)
 	}
 	hadOtherBase := slices.ContainsFunc(s.Timeline, func(e quorum.Event) bool { return e.Kind == quorum.BaseChanged })
-	heads = slices.DeleteFunc(heads, func(head string) bool {
+	heads = evidence.LikelyHeads(*s, slices.DeleteFunc(heads, func(head string) bool {
 		return !hadOtherBase && head != previous && c.hasNoCheckOfOurs(head)
-	})
+	}))
 	found := false
 	for _, head := range heads {
 		var err error

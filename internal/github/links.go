@@ -1,6 +1,6 @@
 package github
 
-// What guarded names link to on the default branch: a pull request that changes the target changes what the name holds,
+// What guarded names link to on a branch: a pull request that changes the target changes what the name holds,
 // and only the target stands in its list of files.
 
 import (
@@ -27,11 +27,11 @@ const maxLinkSteps = 16
 // modeLink is Git's mode of a symbolic link.
 const modeLink = "120000"
 
-// lastLinks holds the links of the repositories' default branches as they were read last. It may be used by several
+// lastLinks holds the links of repositories' branches as they were read last. It may be used by several
 // goroutines.
 type lastLinks struct {
 	mu    sync.Mutex
-	repos map[string]repoLinks // by "owner/repo"
+	repos map[string]repoLinks // by "owner/repo" and branch
 }
 
 // repoLinks are the symbolic links of a commit's tree.
@@ -41,25 +41,41 @@ type repoLinks struct {
 	targets map[string]string // what a blob says, of those that were read
 }
 
-func (c *lastLinks) lookup(pr quorum.PR) repoLinks {
+func (c *lastLinks) lookup(pr quorum.PR, branch string) repoLinks {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.repos[repoKey(pr)]
+	return c.repos[repoKey(pr)+" "+branch]
 }
 
-func (c *lastLinks) store(pr quorum.PR, links repoLinks) {
+func (c *lastLinks) store(pr quorum.PR, branch string, links repoLinks) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.repos == nil || len(c.repos) >= maxRepos {
 		c.repos = map[string]repoLinks{}
 	}
-	c.repos[repoKey(pr)] = links
+	c.repos[repoKey(pr)+" "+branch] = links
 }
 
-// readLinks returns what the names that p guards link to on the default branch, and each link on the way; nil where that
-// cannot be told. The branch is read again only if its tip is another commit, or is not known.
+// readGuardedLinks returns what the names that p guards link to on the default branch and on the base: reviewers find the
+// one or the other. nil where that cannot be told. tip is the default branch's.
+func (r pullReader) readGuardedLinks(
+	ctx context.Context, cache *lastLinks, p quorum.Policy, pr *quorum.PullRequest, tip string,
+) ([]string, error) {
+	links, err := r.readLinks(ctx, cache, p, pr.DefaultBranch, tip)
+	if err != nil || links == nil || pr.BaseRef == pr.DefaultBranch {
+		return links, err
+	}
+	onBase, err := r.readLinks(ctx, cache, p, pr.BaseRef, "") // what the pull request calls its base may be an older tip
+	if err != nil || onBase == nil {
+		return nil, err
+	}
+	return slices.Concat(links, onBase), nil
+}
+
+// readLinks returns what the names that p guards link to on a branch, and each link on the way; nil where that cannot be
+// told. The branch is read again only if its tip is another commit, or is not known.
 func (r pullReader) readLinks(ctx context.Context, cache *lastLinks, p quorum.Policy, branch, tip string) ([]string, error) {
-	known := cache.lookup(r.pr)
+	known := cache.lookup(r.pr, branch)
 	links := repoLinks{tip: tip, blobs: known.blobs, targets: maps.Clone(known.targets)}
 	if tip == "" || known.tip != tip {
 		var err error
@@ -74,7 +90,7 @@ func (r pullReader) readLinks(ctx context.Context, cache *lastLinks, p quorum.Po
 	if err != nil {
 		return nil, err
 	}
-	cache.store(r.pr, links)
+	cache.store(r.pr, branch, links)
 	return targets, nil
 }
 

@@ -301,9 +301,10 @@ func (l *look) readMissing(ctx context.Context) error {
 	return nil
 }
 
-// mayInherit reports whether what the head before left may be needed. A personal token's status holds no record.
+// mayInherit reports whether what the head before left may be needed. Of a draft, too: the next head has it from there. A
+// personal token's status holds no record.
 func (l *look) mayInherit() bool {
-	return l.willJudge() && !l.snap.NoRecord && !(l.snap.PR.Draft && l.policy.DraftsWait)
+	return l.willJudge() && !l.snap.NoRecord
 }
 
 // inheritFromBefore takes over what the head before left, unless the head's own record has done so.
@@ -337,7 +338,7 @@ func (l *look) readWhatTellsLane(ctx context.Context) error {
 		l.mem.hands.readWanted(beside, g, l.read, l.snap.PR, wants)
 		if wants.Links {
 			g.Go(func() (err error) {
-				l.snap.Links, err = l.read.readLinks(beside, &l.f.links, l.policy, l.snap.PR.DefaultBranch, l.mem.conversation.tip)
+				l.snap.Links, err = l.read.readGuardedLinks(beside, &l.f.links, l.policy, &l.snap.PR, l.mem.conversation.tip)
 				l.snap.NoLinks = l.snap.Links == nil
 				return err
 			})

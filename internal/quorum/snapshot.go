@@ -56,8 +56,8 @@ type Snapshot struct {
 	Before     Record
 	BeforeHead string
 	Presses    []Press // of the check's button, oldest first
-	// Links are what guarded names link to on the default branch: of a folder, all that is in it. nil: they are not
-	// known; read only where [Wants] names them.
+	// Links are what guarded names link to on the default branch and on the base: of a folder, all that is in it. nil:
+	// they are not known; read only where [Wants] names them.
 	Links   []string
 	NoLinks bool // they cannot be told: there are too many files, say
 
