@@ -142,7 +142,8 @@ func describePeople(people int) string {
 func describeRules(p quorum.Policy) (text string) {
 	isConditional := slices.ContainsFunc(p.Reviewers, func(r quorum.Reviewer) bool { return r.Voter() && r.When.Names() })
 	if share := quorumOf(p).Share; isConditional && (share == quorum.Majority || share == quorum.All) {
-		text += "quorum: " + ruleWord(quorumOf(p)) + ", of those that vote on the pull request, so fewer approvals are needed where a when does not hold.\n"
+		text += "quorum: " + ruleWord(quorumOf(p)) +
+			", of those that vote on the pull request, so fewer approvals are needed where a when does not hold.\n"
 	}
 	if p.Families == quorum.DistinctFamily {
 		text += "families: distinct, so reviewers of one family count as one.\n"
