@@ -13,11 +13,12 @@ import (
 	"github.com/review-coordinator/coordinator/internal/review"
 )
 
-// maxHeard, maxRefused and maxUnentitled are how many commands on a head are kept that came to something, that did not,
-// and that came from people who may not: nobody can talk the record full, nor keep others from being heard. What is
-// beyond them is not heard.
+// maxHeard, maxExplained, maxRefused and maxUnentitled are how many commands on a head are kept that came to something,
+// that asked why (which whoever had a hand in the change may, too), that came to nothing, and that came from people who
+// may not: nobody can talk the record full, nor keep others from being heard. What is beyond them is not heard.
 const (
 	maxHeard      = 12
+	maxExplained  = 6
 	maxRefused    = 8
 	maxUnentitled = 6
 )
@@ -131,30 +132,36 @@ type commandView struct {
 func newCommandView(h *headView) *commandView {
 	v := &commandView{head: h, all: slices.Clone(h.snapshot.Record.Commands)}
 	for _, said := range v.saidCommands() {
-		if c, heard := v.hearCommand(&said); heard && hasRoomFor(v.all, c.Refused) {
+		if c, heard := v.hearCommand(&said); heard && hasRoomFor(v.all, c) {
 			v.all = append(v.all, c)
 		}
 	}
 	return v
 }
 
-// hasRoomFor reports whether one more command with that refusal is kept.
-func hasRoomFor(all []quorum.Command, refused quorum.Reason) bool {
-	most := maxRefused
-	switch refused {
-	case "":
-		most = maxHeard
-	case quorum.ReasonMayNot:
-		most = maxUnentitled
-	}
-	isOfRest := func(r quorum.Reason) bool { return r != "" && r != quorum.ReasonMayNot }
+// hasRoomFor reports whether one more command like c is kept.
+func hasRoomFor(all []quorum.Command, c quorum.Command) bool {
+	kind, most := roomOf(c)
 	alike := 0
-	for _, c := range all {
-		if c.Refused == refused || isOfRest(c.Refused) && isOfRest(refused) {
+	for _, o := range all {
+		if of, _ := roomOf(o); of == kind {
 			alike++
 		}
 	}
 	return alike < most
+}
+
+// roomOf says with which others a command shares its room in the record, and how much that is.
+func roomOf(c quorum.Command) (kind string, most int) {
+	switch {
+	case c.Refused == quorum.ReasonMayNot:
+		return "unentitled", maxUnentitled
+	case c.Refused != "":
+		return "refused", maxRefused
+	case c.Verb == quorum.CommandExplain:
+		return "explained", maxExplained
+	}
+	return "heard", maxHeard
 }
 
 // hearCommand says what becomes of a command; false while that is not known.

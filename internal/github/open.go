@@ -441,6 +441,7 @@ func (in inquiry) ownCheckOf(p graphOpen, tip openTip) (s ownCheckState) {
 		shown, ok := report.ParseCheck(c.Text)
 		ok = ok && shown.Record.Head == p.Head
 		rec, isNamed := recordIn(shown.Record, p.Number)
+		isNamed = isNamed && (rec.Pull != 0 || strings.EqualFold(c.ExternalID, id)) // an old record names no pull request
 		if !in.isOwnCheck(c, id) || ok && !isNamed || !ok && !strings.EqualFold(c.ExternalID, id) {
 			continue
 		}
