@@ -18,7 +18,7 @@ func (v *commandView) chooseReruns(views []*reviewerView) {
 			continue
 		}
 		c.Reviewers, c.Refused = reviewersToRerun(views, slices.Clone(c.Reviewers))
-		if c.Refused != "" && !hasRoomFor(v.all[:i], c.Refused) {
+		if c.Refused != "" && !hasRoomFor(v.all[:i], *c) {
 			c.ID = 0 // it is forgotten below
 		}
 	}
