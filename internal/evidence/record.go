@@ -29,17 +29,12 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 		rec.Commands = rememberCommands(rec.Commands, views[0].commands.all)
 	}
 	for _, v := range views {
-		if at := v.personRequest(); !at.IsZero() {
-			if first := (quorum.Asked{Reviewer: v.Name, Base: s.PR.BaseRef, At: at.UTC()}); !slices.Contains(rec.Asked, first) {
-				rec.Asked = append(rec.Asked, first)
-			}
-		}
+		rememberAsked(&rec, v)
 		rec.Commanded = rememberCommanded(rec.Commanded, v)
-		if v.Workflow == "" {
-			continue
-		}
-		for _, run := range v.runs.counted {
-			rec.Runs = rememberRun(rec.Runs, run)
+		if v.Workflow != "" {
+			for _, run := range v.runs.counted {
+				rec.Runs = rememberRun(rec.Runs, run)
+			}
 		}
 	}
 	for _, b := range d.Ballots {
@@ -55,8 +50,10 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 	if !s.PR.Closed && s.PR.Diff.Lines != "" { // of a draft, too: what is objected to it stands on the next head with its diff
 		rec.Diff, rec.Tree = s.PR.Diff.Lines, s.PR.Diff.Tree
 	}
+	rec.Judged = rememberJudged(rec.Judged, &s, without(d.Ballots, func(b quorum.Ballot) bool {
+		return isJudgedInPart(&p, &s) && b.Vote != quorum.Object // of a draft only a no is known for sure
+	}))
 	if !isJudgedInPart(&p, &s) {
-		rec.Judged = rememberJudged(rec.Judged, &s, d.Ballots)
 		markCounting(rec.Stood, &p, s.PR.BaseRef, d.Ballots)
 	}
 	for _, a := range slices.Concat(d.Effects.Cancels, d.Effects.Reruns, d.Effects.Requests) {

@@ -26,6 +26,15 @@ func cloneRecord(rec quorum.Record) quorum.Record {
 	return rec
 }
 
+// rememberAsked adds when a person first asked a reviewer.
+func rememberAsked(rec *quorum.Record, v *reviewerView) {
+	at := v.personRequest()
+	first := quorum.Asked{Reviewer: v.Name, Base: rec.Base, At: at.UTC()}
+	if !at.IsZero() && !slices.Contains(rec.Asked, first) {
+		rec.Asked = append(rec.Asked, first)
+	}
+}
+
 // rememberRun remembers a run, its attempt and its end. GitHub sometimes starts a run again without counting the
 // attempt.
 func rememberRun(runs []quorum.SeenRun, run quorum.Run) []quorum.SeenRun {

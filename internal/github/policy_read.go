@@ -97,12 +97,11 @@ func (r *policyReader) readProposedPolicy(ctx context.Context, path, head string
 		return "the pull request makes it something else than a file", nil
 	case err != nil:
 		return "", err
-	default:
-		if _, err := config.Parse(path, src); err != nil {
-			return err.Error(), nil
-		}
 	}
-	return "", nil
+	if _, broken := config.Parse(path, src); broken != nil {
+		problem = broken.Error()
+	}
+	return problem, nil
 }
 
 // blobID is the name that Git gives to a file that holds src.

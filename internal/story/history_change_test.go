@@ -28,8 +28,8 @@ type change struct {
 
 func (c change) files() []quorum.File { return []quorum.File{{Path: c.path}} }
 
-// print is the diff's, against a base.
-func (c change) print(base string) quorum.DiffPrint {
+// printAgainst is the diff's, against a base.
+func (c change) printAgainst(base string) quorum.DiffPrint {
 	return quorum.DiffPrint{Lines: fmt.Sprintf("lines%d", c.lines), Tree: fmt.Sprintf("tree%d.%d.%s", c.lines, c.tree, base)}
 }
 
@@ -100,7 +100,7 @@ func (st *modelState) push(by quorum.Account, to change) bool {
 	}
 	commit := quorum.Commit{SHA: headSHA(len(st.heads)), People: []quorum.Account{by}}
 	commits := []quorum.Commit{commit}
-	if isRebase := to.lines == st.change.lines; !isRebase {
+	if isRebase := to.lines == st.lines; !isRebase {
 		commits = append(slices.Clone(st.s.Commits), commit)
 	}
 	st.heads = append(st.heads, headTruth{
@@ -132,7 +132,7 @@ func (st *modelState) moveTo(at int, by quorum.Account) {
 		st.kept[place] = isSame && isNew && st.shown.Ballots[place].Vote == quorum.Approve
 		st.carried[place] = isSame && (st.carried[place] || st.hasApproved(place))
 	}
-	if isForced := at < st.at || to.lines == st.change.lines || len(to.commits) <= len(st.s.Commits); isForced {
+	if isForced := at < st.at || to.lines == st.lines || len(to.commits) <= len(st.s.Commits); isForced {
 		st.s.Timeline = append(st.s.Timeline, quorum.Event{Kind: quorum.ForcePushed, At: st.now, Actor: by, From: old.sha, To: to.sha})
 	}
 	st.s.Pushes = slices.Insert(slices.Clone(st.s.Pushes), 0, quorum.Push{Before: old.sha, After: to.sha, Actor: by, At: st.now})
@@ -141,7 +141,7 @@ func (st *modelState) moveTo(at int, by quorum.Account) {
 	if !slices.Contains(st.hands, by.Login) {
 		st.hands = append(slices.Clip(st.hands), by.Login)
 	}
-	st.s.PR.Head, st.s.PR.Files, st.s.PR.Diff = to.sha, to.files(), to.print(st.s.PR.BaseRef)
+	st.s.PR.Head, st.s.PR.Files, st.s.PR.Diff = to.sha, to.files(), to.printAgainst(st.s.PR.BaseRef)
 	st.s.Commits, st.s.PR.Commits, st.s.Arrived = to.commits, len(to.commits), to.arrived
 	st.s.Runs, st.s.Checks, st.s.Statuses, st.s.Record = slices.Clone(to.runs), slices.Clone(to.checks), slices.Clone(to.statuses), to.record
 	st.said, st.superseded = slices.Clone(to.said), slices.Clone(to.superseded)
@@ -169,7 +169,7 @@ func (st *modelState) retarget(base string) bool {
 	if from == base {
 		return false
 	}
-	st.s.PR.BaseRef, st.s.PR.Diff, st.s.Gated = base, st.change.print(base), base == mainBase
+	st.s.PR.BaseRef, st.s.PR.Diff, st.s.Gated = base, st.printAgainst(base), base == mainBase
 	st.s.Timeline = append(st.s.Timeline, quorum.Event{Kind: quorum.BaseChanged, At: st.now, Actor: author, From: from, To: base})
 	clear(st.said)
 	clear(st.superseded)
@@ -220,9 +220,9 @@ func (st *modelState) noteVerdicts() {
 		}
 		switch {
 		case slices.ContainsFunc(st.standing(), func(o *objectionTruth) bool { return o.reviewer == place && o.head == st.s.PR.Head }):
-			st.judged[place] = judgedTruth{no: true, lines: st.change.lines, again: again}
+			st.judged[place] = judgedTruth{no: true, lines: st.lines, again: again}
 		case st.hasApproved(place):
-			st.judged[place] = judgedTruth{lines: st.change.lines, again: again}
+			st.judged[place] = judgedTruth{lines: st.lines, again: again}
 		case slices.ContainsFunc(st.objections, func(o objectionTruth) bool { return o.reviewer == place && o.ended }):
 			st.judged[place].no = false // a person's word was enough
 		}
@@ -233,7 +233,7 @@ func (st *modelState) noteVerdicts() {
 // else.
 func (st *modelState) mustJudge(place int) bool {
 	j := &st.judged[place]
-	return j.no && j.lines != st.change.lines || j.again == st.s.PR.Head
+	return j.no && j.lines != st.lines || j.again == st.s.PR.Head
 }
 
 // approves reports whether it is true of a reviewer that it approves this head, or one that changes the same.
@@ -258,7 +258,7 @@ func changeMoves(add addMove) {
 	})
 	add("alice pushes", func(st *modelState) bool { return st.push(author, st.otherChange(codeFile)) })
 	add("alice pushes the first change", func(st *modelState) bool {
-		return st.change.lines != st.heads[0].lines && st.push(author, st.heads[0].change)
+		return st.lines != st.heads[0].lines && st.push(author, st.heads[0].change)
 	})
 	add("alice forces back to the first head", func(st *modelState) bool { return st.forceBack(author) })
 }

@@ -68,7 +68,8 @@ var (
 // modelPolicy is a policy of need approvals by reviewers of these kinds.
 func modelPolicy(need int, kinds []reviewerKind) quorum.Policy {
 	p := quorum.Policy{
-		Check: "Review quorum", Mode: quorum.Enforce, Need: need, Families: quorum.AnyFamily, Reroll: quorum.RerollShown, Carry: quorum.CarryNone, Grace: time.Minute, Deadline: 45 * time.Minute,
+		Check: "Review quorum", Mode: quorum.Enforce, Need: need, Families: quorum.AnyFamily, Reroll: quorum.RerollShown, Carry: quorum.CarryNone,
+		Grace: time.Minute, Deadline: 45 * time.Minute,
 		EarlyStart: true, DraftsWait: true, StandIn: quorum.Write, Threads: quorum.ByOthers,
 		Retry: quorum.Retry{Max: 1, FastFail: 30 * time.Second, Backoff: time.Minute},
 	}
@@ -137,7 +138,7 @@ func newModelState(p *quorum.Policy, kinds []reviewerKind) *modelState {
 	first := change{path: codeFile}
 	pr := quorum.PullRequest{
 		PR: quorum.PR{Owner: model, Repo: "shop", Number: 7}, Title: "Round the totals", Head: headSHA(0), HeadRef: "feature", HeadRepo: "acme/shop",
-		BaseRef: mainBase, DefaultBranch: mainBase, Author: author, Created: opened, Commits: 1, Files: first.files(), Diff: first.print(mainBase),
+		BaseRef: mainBase, DefaultBranch: mainBase, Author: author, Created: opened, Commits: 1, Files: first.files(), Diff: first.printAgainst(mainBase),
 	}
 	st := &modelState{
 		kinds: kinds, reviewers: p.Reviewers, now: opened, nextID: 100,

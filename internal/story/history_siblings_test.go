@@ -82,7 +82,7 @@ func newSiblingState() *siblingState {
 		pr := quorum.PullRequest{
 			PR: quorum.PR{Owner: model, Repo: "shop", Number: 7 + i}, Head: headSHA(0), HeadRef: "feature", HeadRepo: "acme/shop", BaseRef: base,
 			DefaultBranch: mainBase, Author: author, Created: opened, Commits: 1, Files: change{path: codeFile}.files(),
-			Diff: change{path: codeFile}.print(base), Closed: true,
+			Diff: change{path: codeFile}.printAgainst(base), Closed: true,
 		}
 		if i == forkPull {
 			pr.Fork, pr.HeadRepo = true, "mallory/shop"
@@ -482,7 +482,11 @@ func (w *siblingWalker) walk(st *siblingState, history []string, depth int) {
 // walkAll walks through all histories of that depth, and through a sample of longer ones.
 func (w *siblingWalker) walkAll(depth, sample int, seed uint64) {
 	beginnings := [][]string{
-		nil, {"#7 is objected to", "#8 is opened", "#7 is closed", "alice rebases"}, {"#10 of a fork is opened", "#7 is closed", "#10 is objected to"}, {"#7 is objected to", "#8 is opened", "#7 is closed"}, {"#7 is approved", "#9 against stable is opened", "#10 of a fork is opened"},
+		nil,
+		{"#7 is objected to", "#8 is opened", "#7 is closed", "alice rebases"},
+		{"#10 of a fork is opened", "#7 is closed", "#10 is objected to"},
+		{"#7 is objected to", "#8 is opened", "#7 is closed"},
+		{"#7 is approved", "#9 against stable is opened", "#10 of a fork is opened"},
 	}
 	states := make([]*siblingState, len(beginnings))
 	for i, names := range beginnings {

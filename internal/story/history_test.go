@@ -537,7 +537,8 @@ func (st *modelState) hash() uint64 {
 	}
 	fmt.Fprint(&h, st.at, st.before, st.change, st.labels, st.carried, st.judged, st.hands, st.commands, len(st.asked), len(st.s.Pushes))
 	rec := &st.s.Record
-	fmt.Fprint(&h, st.shown.Verdict, st.s.PR.BaseRef, len(st.s.Earlier), len(st.s.Timeline), len(rec.Intents), len(rec.Objections), len(rec.Past), len(rec.Commands))
+	fmt.Fprint(&h, st.shown.Verdict, st.s.PR.BaseRef, len(st.s.Earlier), len(st.s.Timeline))
+	fmt.Fprint(&h, len(rec.Intents), len(rec.Objections), len(rec.Past), len(rec.Commands))
 	fmt.Fprint(&h, rec.Pass != nil, st.said)
 	return h.Sum64()
 }

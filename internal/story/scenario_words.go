@@ -457,13 +457,9 @@ func (l *sentenceParser) parseOpens() func(*world) error {
 			}
 		case l.accept("labelled"):
 			s.Labels = append(s.Labels, l.next("the label").text)
-		case l.accept("written", "by"):
-			s.Commit.Author = l.next("the author").text
-		case l.accept("with"):
-			s.Commit.CoAuthors = append(s.Commit.CoAuthors, l.next("the co-author").text)
 		case l.accept("pushed", "by"):
 			s.PushedBy = l.next("who pushed it").text
-		case parseSignature(l, &s.Commit):
+		case parseMakers(l, &s.Commit), parseSignature(l, &s.Commit):
 		case l.accept("adding"):
 			s.Files = parseAddedLines(l, s.Files)
 		case l.accept("opened"):
@@ -492,6 +488,19 @@ func (l *sentenceParser) parseAgo() time.Duration {
 		l.fail(l.peek(), `"ago" is missing`, "")
 	}
 	return d
+}
+
+// parseMakers reads who made a commit beside the one who pushed it.
+func parseMakers(l *sentenceParser, commit *sandbox.CommitSpec) (found bool) {
+	switch {
+	case l.accept("written", "by"):
+		commit.Author = l.next("the author").text
+	case l.accept("with"):
+		commit.CoAuthors = append(commit.CoAuthors, l.next("the co-author").text)
+	default:
+		return false
+	}
+	return true
 }
 
 // parseSignature reads whether GitHub has verified a commit's signature. Where nothing says so it has that of a robot's
