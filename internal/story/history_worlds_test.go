@@ -27,6 +27,9 @@ type world struct {
 // anyDepth is for worlds whose histories are walked through as far as the flag says.
 const anyDepth = 100
 
+// newMovesDepth bounds worlds of many moves, each of which costs several looks: a fourth move takes minutes for each.
+const newMovesDepth = 3
+
 // plainWorld has reviewers of these kinds and asks for need approvals of any of them.
 func plainWorld(need int, kinds ...reviewerKind) world {
 	var names []string
@@ -94,7 +97,7 @@ var (
 // carryWorld has pushes that change nothing.
 func carryWorld() world {
 	return world{
-		name: "carry", need: 1, kinds: []reviewerKind{byWorkflowText, byApp}, depth: anyDepth, few: moreWords,
+		name: "carry", need: 1, kinds: []reviewerKind{byWorkflowText, byApp}, depth: newMovesDepth, few: moreWords,
 		shape: func(p *quorum.Policy) { p.Carry = quorum.CarrySameDiff },
 		add: func(add addMove, _ *quorum.Policy) {
 			changeMoves(add)
@@ -113,7 +116,7 @@ func carryWorld() world {
 // askWorld has a reviewer that is asked at the start, beside pushes that change nothing.
 func askWorld() world {
 	return world{
-		name: "carry, asked", need: 2, kinds: []reviewerKind{byApp, byStatus}, depth: anyDepth, few: fewWords,
+		name: "carry, asked", need: 2, kinds: []reviewerKind{byApp, byStatus}, depth: newMovesDepth, few: fewWords,
 		shape: func(p *quorum.Policy) {
 			p.Carry = quorum.CarrySameDiff
 			p.Reviewers[0].Request = quorum.Request{Comment: "@a-app review", AtStart: true}
@@ -135,7 +138,7 @@ func laneWorld() world {
 	all := quorum.NeedRule{Share: quorum.All}
 	one := 1
 	return world{
-		name: "lanes", need: 2, kinds: []reviewerKind{byStatus, byApp}, depth: anyDepth, few: fewWords,
+		name: "lanes", need: 2, kinds: []reviewerKind{byStatus, byApp}, depth: newMovesDepth, few: fewWords,
 		shape: func(p *quorum.Policy) {
 			p.Rules, p.Guard = byNumber(2), []string{"docs/rules/**"}
 			p.Reviewers[1].When = quorum.Condition{Paths: []string{"**.go"}}
@@ -194,7 +197,7 @@ func laneOfLaneWorld(st *modelState) laneTruth {
 // peopleWorld asks for a person beside the reviewers.
 func peopleWorld() world {
 	return world{
-		name: "people", need: 1, kinds: []reviewerKind{byStatus}, depth: anyDepth, few: fewWords,
+		name: "people", need: 1, kinds: []reviewerKind{byStatus}, depth: newMovesDepth, few: fewWords,
 		shape: func(p *quorum.Policy) { p.People = 1 },
 		add: func(add addMove, _ *quorum.Policy) {
 			peopleMoves(add)
@@ -209,7 +212,7 @@ func peopleWorld() world {
 // familyWorld counts two reviewers as one.
 func familyWorld() world {
 	return world{
-		name: "families", need: 2, kinds: []reviewerKind{byStatus, byCheck, byApp}, depth: anyDepth, few: fewWords,
+		name: "families", need: 2, kinds: []reviewerKind{byStatus, byCheck, byApp}, depth: newMovesDepth, few: fewWords,
 		shape: func(p *quorum.Policy) {
 			p.Families = quorum.DistinctFamily
 			p.Reviewers[0].Family, p.Reviewers[1].Family = "maker", "maker"
@@ -224,7 +227,7 @@ func familyWorld() world {
 // commandWorld has people's commands, and takes a person's word for a second answer.
 func commandWorld() world {
 	return world{
-		name: "commands", need: 1, kinds: []reviewerKind{byWorkflowText, byStatus}, depth: anyDepth, few: fewWords,
+		name: "commands", need: 1, kinds: []reviewerKind{byWorkflowText, byStatus}, depth: newMovesDepth, few: fewWords,
 		shape: func(p *quorum.Policy) { p.Override, p.Reroll = quorum.Maintain, quorum.RerollPerson },
 		add: func(add addMove, p *quorum.Policy) {
 			commandMoves(add, p)
