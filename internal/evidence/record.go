@@ -37,12 +37,7 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 			}
 		}
 	}
-	for _, b := range d.Ballots {
-		isWhole := !isJudgedInPart(&p, &s) && b.Excused == "" // an approval of which not all was asked may be none
-		if b.Vote != quorum.Approve || isWhole {
-			rememberBallot(&rec, s, b)
-		}
-	}
+	rememberBallots(&rec, &p, s, d.Ballots)
 	nameArtifacts(rec.Stood, &p)
 	if d.Verdict != quorum.Ended {
 		nameObjections(rec.Objections, s.PR.BaseRef, d, now)

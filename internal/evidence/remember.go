@@ -26,6 +26,16 @@ func cloneRecord(rec quorum.Record) quorum.Record {
 	return rec
 }
 
+// rememberBallots adds what the ballots rest on. An approval of which not all was asked may be none.
+func rememberBallots(rec *quorum.Record, p *quorum.Policy, s quorum.Snapshot, ballots []quorum.Ballot) {
+	for _, b := range ballots {
+		isWhole := !isJudgedInPart(p, &s) && b.Excused == ""
+		if b.Vote != quorum.Approve || isWhole {
+			rememberBallot(rec, s, b)
+		}
+	}
+}
+
 // rememberAsked adds when a person first asked a reviewer.
 func rememberAsked(rec *quorum.Record, v *reviewerView) {
 	at := v.personRequest()

@@ -227,7 +227,7 @@ func (st *modelState) endRun(run *quorum.Run, conclusion string) {
 
 // object notes that a reviewer said no.
 func (st *modelState) object(place int, ref quorum.TextRef, run *quorum.Run) {
-	o := objectionTruth{reviewer: place, at: st.now, head: st.s.PR.Head, base: st.s.PR.BaseRef, lines: st.change.lines, ref: ref}
+	o := objectionTruth{reviewer: place, at: st.now, head: st.s.PR.Head, base: st.s.PR.BaseRef, lines: st.lines, ref: ref}
 	if run != nil {
 		o.run, o.attempt = run.ID, run.Attempt
 	}
@@ -256,7 +256,7 @@ func (st *modelState) answer(place int, isAnswered func(o *objectionTruth) bool)
 
 // isOfThis reports whether an objection is to what this head changes, and against this base.
 func (st *modelState) isOfThis(o *objectionTruth) bool {
-	return o.lines == st.change.lines && o.base == st.s.PR.BaseRef
+	return o.lines == st.lines && o.base == st.s.PR.BaseRef
 }
 
 // isBeforeThis reports whether an objection was said on another head, or before the newest change of the base: whatever
@@ -550,7 +550,7 @@ func textMoves(add addMove, place int, r *quorum.Reviewer) {
 
 // hasObjected reports whether a text has objected to what this head changes.
 func (st *modelState) hasObjected(ref quorum.TextRef) bool {
-	return slices.ContainsFunc(st.objections, func(o objectionTruth) bool { return o.ref == ref && o.lines == st.change.lines })
+	return slices.ContainsFunc(st.objections, func(o objectionTruth) bool { return o.ref == ref && o.lines == st.lines })
 }
 
 // dropUnseen drops an objection that no look saw: nobody can know of it any more.

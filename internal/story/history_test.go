@@ -309,7 +309,7 @@ func (w *walker) votersOf(st *modelState, lane *laneTruth) []bool {
 // mustApprove reports whether a reviewer truly is required on this head.
 func (w *walker) mustApprove(st *modelState, lane *laneTruth, place int) bool {
 	when := &w.policy.Reviewers[place].When
-	return len(lane.rules) > 0 && st.mustJudge(place) && (!when.Names() || st.change.path == codeFile)
+	return len(lane.rules) > 0 && st.mustJudge(place) && (!when.Names() || st.path == codeFile)
 }
 
 // countOf counts the reviewers, or families of them where those are counted.

@@ -179,12 +179,12 @@ func laneWorld() world {
 // laneOfLaneWorld says in which lane a pull request of that world is.
 func laneOfLaneWorld(st *modelState) laneTruth {
 	l := laneTruth{rules: byNumber(2)}
-	isCode := st.change.path == codeFile
+	isCode := st.path == codeFile
 	l.votes = func(place int) bool { return place == 0 || isCode }
 	switch base := st.s.PR.BaseRef; {
-	case st.change.path == docsFile && base == mainBase:
+	case st.path == docsFile && base == mainBase:
 		l.name, l.rules = "docs", nil
-	case base == otherBase && st.change.path != rulesFile:
+	case base == otherBase && st.path != rulesFile:
 		l.name, l.rules = "stable", byNumber(1)
 		l.votes = func(place int) bool { return place == 0 }
 	}
