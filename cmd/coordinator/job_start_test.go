@@ -19,8 +19,9 @@ import (
 
 var binary = flag.Bool("binary", false, "build the program as a release does, and measure its size and its start")
 
-// maxBinary is what the action's stripped program for linux/amd64 may weigh.
-const maxBinary = 15_000_000
+// maxBinary is what the action's stripped program for linux/amd64 may weigh: lanes, people, the same diff, siblings and
+// words by comment are nine tenths of a megabyte of its own code, and no import.
+const maxBinary = 16_000_000
 
 func TestBinary(t *testing.T) {
 	if !*binary {
