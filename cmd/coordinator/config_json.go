@@ -65,7 +65,7 @@ func policyAsJSON(path string, p quorum.Policy, warnings []config.Diagnostic) po
 	for _, r := range p.Reviewers {
 		out.Reviewers = append(out.Reviewers, reviewerJSON{
 			Name: r.Name, Role: roleOf(r), Source: sourceOf(r), Timeout: config.Duration(r.Timeout).String(),
-			Family: r.Family, When: conditionAsJSON(r.When),
+			Family: r.Family, When: ifJSON(r.When),
 		})
 	}
 	return out

@@ -40,8 +40,6 @@ type ifJSON struct {
 // IsZero reports whether nothing is named.
 func (c ifJSON) IsZero() bool { return !quorum.Condition(c).Names() }
 
-func conditionAsJSON(c quorum.Condition) ifJSON { return ifJSON(c) }
-
 func lanesAsJSON(p quorum.Policy) (list []laneJSON) {
 	for i := range p.Lanes {
 		lane := &p.Lanes[i]
@@ -53,7 +51,7 @@ func lanesAsJSON(p quorum.Policy) (list []laneJSON) {
 			}
 		}
 		list = append(list, laneJSON{
-			Name: lane.Name, Why: lane.Why, If: conditionAsJSON(lane.If), Adds: lane.Adds(), Laxer: lane.Laxer && !lane.Adds(),
+			Name: lane.Name, Why: lane.Why, If: ifJSON(lane.If), Adds: lane.Adds(), Laxer: lane.Laxer && !lane.Adds(),
 			Quorum: ruleWord(quorumOf(q)), People: q.People, Voters: voters,
 			Grace: config.Duration(q.Grace).String(), Deadline: config.Duration(q.Deadline).String(),
 		})

@@ -73,14 +73,9 @@ func NamesBase(p quorum.Policy, base string) (byName, byPattern bool) {
 // GuardedNames are those of the paths that a laxer lane takes for guarded by p: by the policy, for whichever reviewer,
 // or as an instruction file of any preset.
 func GuardedNames(p quorum.Policy, paths []string) (guarded []string) {
-	guards := [][]string{p.Guard}
+	guards := [][]string{p.Guard, review.InstructionFiles()}
 	for i := range p.Reviewers {
 		guards = append(guards, p.Reviewers[i].Guard)
-	}
-	for _, name := range review.Presets() {
-		if preset, known := review.Preset(name); known {
-			guards = append(guards, preset.Guard)
-		}
 	}
 	is := make([]bool, len(paths))
 	for _, patterns := range guards { // each list by itself: what one excludes another may name

@@ -94,7 +94,7 @@ func (r *Reconciler) reconcileOnce(ctx context.Context, pr quorum.PR) (wake time
 	if err != nil {
 		return time.Time{}, false, r.withdrawUnread(ctx, pr, err)
 	}
-	f, err := r.observeFamily(ctx, look)
+	f, err := r.observeSiblings(ctx, look)
 	if err != nil {
 		return time.Time{}, false, err
 	}
@@ -133,7 +133,7 @@ func (r *Reconciler) reconcileOnce(ctx context.Context, pr quorum.PR) (wake time
 
 // apply carries out effects, in the order of the pull requests. It reports whether all are done, and whether any was
 // refused, which the records then know.
-func (r *Reconciler) apply(ctx context.Context, f *family, effects []quorum.Effects) (settled, refused bool, err error) {
+func (r *Reconciler) apply(ctx context.Context, f *headLooks, effects []quorum.Effects) (settled, refused bool, err error) {
 	settled = true
 	known := map[quorum.Action]quorum.Result{} // what became of those that pull requests share
 	for _, e := range effects {
@@ -179,7 +179,7 @@ func (r *Reconciler) Look(ctx context.Context, pr quorum.PR) (Look, error) {
 	if err != nil {
 		return look, err
 	}
-	f, err := r.observeFamily(ctx, look)
+	f, err := r.observeSiblings(ctx, look)
 	if err != nil {
 		return Look{}, err
 	}
@@ -266,7 +266,7 @@ func (l *Look) hasNewEmptyAttempt() bool {
 	return false
 }
 
-func (r *Reconciler) publish(ctx context.Context, f *family) error {
+func (r *Reconciler) publish(ctx context.Context, f *headLooks) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

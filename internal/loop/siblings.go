@@ -14,20 +14,20 @@ import (
 	"github.com/review-coordinator/coordinator/internal/report"
 )
 
-// A family is what a look shows of the open pull requests of a head.
-type family struct {
+// A headLooks is what a look shows of the open pull requests of a head.
+type headLooks struct {
 	looks     []*Look // the one that was asked for first
 	open      []quorum.PullRequest
 	spokesmen []int // numbers of those of looks that may speak
 	checks    []report.Check
 }
 
-func (f *family) begin() *Look { return f.looks[0] }
+func (f *headLooks) begin() *Look { return f.looks[0] }
 
 // isAlone reports whether there is nothing to be combined: the pull request that was asked for has its check alone.
-func (f *family) isAlone() bool { return len(f.open) < 2 && len(f.looks) == 1 }
+func (f *headLooks) isAlone() bool { return len(f.open) < 2 && len(f.looks) == 1 }
 
-func (f *family) lookAt(pr quorum.PR) *Look {
+func (f *headLooks) lookAt(pr quorum.PR) *Look {
 	i := slices.IndexFunc(f.looks, func(l *Look) bool { return l.Snapshot.PR.Number == pr.Number })
 	return f.looks[max(i, 0)]
 }
@@ -45,9 +45,9 @@ func (siblingMovedError) Temporary() bool { return true }
 // LookAgain says that a look at once may show what has moved.
 func (siblingMovedError) LookAgain() bool { return true }
 
-// observeFamily observes those with which the pull request of a look shares its head, as far as they speak for it.
-func (r *Reconciler) observeFamily(ctx context.Context, begin Look) (*family, error) {
-	f := &family{looks: []*Look{&begin}}
+// observeSiblings observes those with which the pull request of a look shares its head, as far as they speak for it.
+func (r *Reconciler) observeSiblings(ctx context.Context, begin Look) (*headLooks, error) {
+	f := &headLooks{looks: []*Look{&begin}}
 	if begin.Snapshot.PR.Closed {
 		return f, r.observeHeirs(ctx, f)
 	}
@@ -60,7 +60,7 @@ func (r *Reconciler) observeFamily(ctx context.Context, begin Look) (*family, er
 
 // observeHeirs observes the pull requests that still have the head of a closed one which shared its check: what that
 // says may have hung on it.
-func (r *Reconciler) observeHeirs(ctx context.Context, f *family) error {
+func (r *Reconciler) observeHeirs(ctx context.Context, f *headLooks) error {
 	closed := f.begin().Snapshot.PR
 	for _, s := range f.begin().Snapshot.Siblings[:min(len(f.begin().Snapshot.Siblings), quorum.MaxSiblings)] {
 		heir, err := r.observeWith(ctx, s.PR, r.Forge.ObserveSibling)
@@ -81,7 +81,7 @@ func (r *Reconciler) observeHeirs(ctx context.Context, f *family) error {
 // observeSpeakers observes those that speak, the ones of the lowest rank first, until one of them has the plain check:
 // what has a higher rank does not speak there. The one that speaks for the base of the pull request that was asked for
 // is among them, for it may have a check of its own.
-func (r *Reconciler) observeSpeakers(ctx context.Context, f *family, from *Look) error {
+func (r *Reconciler) observeSpeakers(ctx context.Context, f *headLooks, from *Look) error {
 	speakers := quorum.SpeakersOf(f.open)
 	hasPlain, rank := false, -1
 	for _, s := range speakers {
@@ -114,7 +114,7 @@ func (r *Reconciler) observeSpeakers(ctx context.Context, f *family, from *Look)
 
 // refuseCrowd has nothing decided: so many pull requests have the head, each against another base, that looking at all
 // of them would cost too much.
-func (f *family) refuseCrowd(from *Look) {
+func (f *headLooks) refuseCrowd(from *Look) {
 	f.looks, f.spokesmen, f.open = f.looks[:1], nil, nil
 	for _, s := range from.Snapshot.Siblings {
 		from.crowd = append(from.crowd, s.Number)
@@ -123,7 +123,7 @@ func (f *family) refuseCrowd(from *Look) {
 }
 
 // observeSibling returns the look at a pull request of the head, which it takes if there is none yet.
-func (r *Reconciler) observeSibling(ctx context.Context, f *family, s quorum.PullRequest) (*Look, error) {
+func (r *Reconciler) observeSibling(ctx context.Context, f *headLooks, s quorum.PullRequest) (*Look, error) {
 	i := slices.IndexFunc(f.looks, func(l *Look) bool { return l.Snapshot.PR.Number == s.Number })
 	if i >= 0 {
 		return f.looks[i], nil
@@ -141,7 +141,7 @@ func (r *Reconciler) observeSibling(ctx context.Context, f *family, s quorum.Pul
 }
 
 // shareObjections tells each look what was objected to the commit in the others, which their records do not know yet.
-func (f *family) shareObjections() {
+func (f *headLooks) shareObjections() {
 	var fresh []quorum.HeldRecord
 	for _, l := range f.looks {
 		if !l.Snapshot.PR.Closed {
@@ -172,7 +172,7 @@ func (f *family) shareObjections() {
 }
 
 // effects are those that are due, of each pull request that was looked at.
-func (f *family) effects() (all []quorum.Effects) {
+func (f *headLooks) effects() (all []quorum.Effects) {
 	for i, l := range f.looks {
 		if e := l.Decision.Effects; !e.Empty() {
 			if i > 0 {
@@ -211,7 +211,7 @@ func sharedAction(a quorum.Action) quorum.Action {
 }
 
 // passesBefore are the numbers of those whose check had passed before this look.
-func (f *family) passesBefore() (numbers []int) {
+func (f *headLooks) passesBefore() (numbers []int) {
 	for _, l := range f.looks {
 		if l.Snapshot.Record.Pass != nil {
 			numbers = append(numbers, l.Snapshot.PR.Number)
@@ -221,14 +221,14 @@ func (f *family) passesBefore() (numbers []int) {
 }
 
 // hasPassed reports whether a look passed that had not before.
-func (f *family) hasPassed(before []int) bool {
+func (f *headLooks) hasPassed(before []int) bool {
 	return slices.ContainsFunc(f.looks, func(l *Look) bool {
 		return l.Decision.Verdict == quorum.Passed && !slices.Contains(before, l.Snapshot.PR.Number)
 	})
 }
 
 // wake is when the decision about any of them changes by the clock.
-func (f *family) wake() (at time.Time) {
+func (f *headLooks) wake() (at time.Time) {
 	for _, l := range f.looks {
 		at = earlierOf(at, l.Decision.Wake)
 	}
@@ -244,7 +244,7 @@ func earlierOf(a, b time.Time) time.Time {
 }
 
 // render renders the checks of the head.
-func (f *family) render() {
+func (f *headLooks) render() {
 	f.checks = nil
 	for _, l := range f.looks {
 		l.remember()
@@ -285,7 +285,7 @@ func (f *family) render() {
 }
 
 // stands reports whether a check of ours of that name stands on the head.
-func (f *family) stands(name string) bool {
+func (f *headLooks) stands(name string) bool {
 	return slices.ContainsFunc(f.begin().Snapshot.Held, func(h quorum.HeldRecord) bool { return h.Check == name })
 }
 
@@ -295,12 +295,12 @@ func (l *Look) checkName() string {
 }
 
 // isOpenKnown reports whether a look knows all open pull requests of the head.
-func (f *family) isOpenKnown(l *Look) bool {
+func (f *headLooks) isOpenKnown(l *Look) bool {
 	return l.Snapshot.File.State == quorum.FileValid && len(l.crowd) == 0 && l.Decision.Verdict != quorum.Ended
 }
 
 // otherNames are the names under which open pull requests of the head may have a check.
-func (f *family) otherNames(l *Look, shared []quorum.SharedCheck) (names []string) {
+func (f *headLooks) otherNames(l *Look, shared []quorum.SharedCheck) (names []string) {
 	for _, s := range shared {
 		names = append(names, s.Name)
 	}
@@ -313,7 +313,7 @@ func (f *family) otherNames(l *Look, shared []quorum.SharedCheck) (names []strin
 }
 
 // renderShared renders a check that pull requests share, and returns the decision that it shows.
-func (f *family) renderShared(s quorum.SharedCheck, judged []quorum.Sibling) (report.Check, quorum.Decision) {
+func (f *headLooks) renderShared(s quorum.SharedCheck, judged []quorum.Sibling) (report.Check, quorum.Decision) {
 	lead := f.lookAt(quorum.PR{Number: s.Lead})
 	d, threads := lead.Decision, false
 	if len(s.Pulls) > 1 {
@@ -331,7 +331,7 @@ func (f *family) renderShared(s quorum.SharedCheck, judged []quorum.Sibling) (re
 }
 
 // recordWith is the record of a look with those of the others that have its check.
-func (f *family) recordWith(l *Look) quorum.Record {
+func (f *headLooks) recordWith(l *Look) quorum.Record {
 	var here, held []quorum.Record
 	for _, o := range f.looks {
 		if o != l && !o.Snapshot.PR.Closed && o.checkName() == l.checkName() {

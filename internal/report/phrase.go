@@ -83,15 +83,16 @@ func linkPhrase(pr quorum.PR, p Phrase, url string) Phrase {
 }
 
 // joinPhrases joins phrases as a sentence does; of many it names the first ones.
-func joinPhrases(all []Phrase) Phrase {
-	const most = 10
-	var p Phrase
+func joinPhrases(all []Phrase) Phrase { return joinPhrasesBy("and", all, 10) }
+
+// joinPhrasesBy joins phrases by commas and a last word; of more than most it names the first ones.
+func joinPhrasesBy(word string, all []Phrase, most int) (p Phrase) {
 	for i, one := range all {
 		switch {
 		case i == most:
-			return append(p, Span{Text: fmt.Sprintf(" and %d more", len(all)-most)})
+			return append(p, Span{Text: fmt.Sprintf(" %s %d more", word, len(all)-most)})
 		case i > 0 && i == len(all)-1:
-			p = append(p, Span{Text: " and "})
+			p = append(p, Span{Text: " " + word + " "})
 		case i > 0:
 			p = append(p, Span{Text: ", "})
 		}

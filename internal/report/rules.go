@@ -119,20 +119,12 @@ func (m ruleTeller) conditionSaid(c quorum.Condition) Phrase {
 }
 
 // oneOf quotes what a policy lists, of which one is enough; of much it shows the first.
-func oneOf(all []string) (p Phrase) {
-	const most = 5
-	for i, one := range all {
-		switch {
-		case i == most:
-			return append(p, Span{Text: fmt.Sprintf(" or %d more", len(all)-most)})
-		case i > 0 && i == len(all)-1:
-			p = append(p, Span{Text: " or "})
-		case i > 0:
-			p = append(p, Span{Text: ", "})
-		}
-		p = append(p, quotePhrase(clipRunes(one, maxLaneWords))...)
+func oneOf(all []string) Phrase {
+	quoted := make([]Phrase, 0, len(all))
+	for _, one := range all {
+		quoted = append(quoted, quotePhrase(clipRunes(one, maxLaneWords)))
 	}
-	return p
+	return joinPhrasesBy("or", quoted, 5)
 }
 
 // voterRules say who has no vote here, whose approvals count once, and who must answer because it objected before.
