@@ -268,16 +268,18 @@ func (l *look) readMissing(ctx context.Context) error {
 	commits := readEach(g, wants.Commits, func(id string) (quorum.Commit, error) { return l.read.readCommit(ctx, id) })
 	may := readEach(g, wants.People, func(login string) (quorum.Permission, error) { return l.read.readPermission(ctx, login) })
 	blobs := readEach(g, wants.Blobs, func(file quorum.BranchFile) (string, error) { return l.read.readBlobSHA(ctx, file) })
+	pr, tree := l.snap.PR, l.snap.PR.Diff.Tree
 	if wants.Tree {
 		g.Go(func() (err error) {
-			l.snap.PR.Diff.Tree, err = l.read.readTreePrint(ctx, l.snap.PR, l.head.files)
+			tree, err = l.read.readTreePrint(ctx, pr, l.head.files)
 			return err
 		})
 	}
-	l.mem.hands.readWanted(ctx, g, l.read, l.snap.PR, wants)
+	l.mem.hands.readWanted(ctx, g, l.read, pr, wants)
 	if err := g.Wait(); err != nil {
 		return err
 	}
+	l.snap.PR.Diff.Tree = tree
 	for i, id := range wants.Logs {
 		l.mem.logs = withEntry(l.mem.logs, id, jobs[i])
 	}
