@@ -556,6 +556,24 @@ func TestRecordStaysSmall(t *testing.T) {
 	}
 }
 
+// Of a record beyond all bounds what makes the check red goes last: what is spent may be spent again.
+func TestObjectionsGoLast(t *testing.T) {
+	rec := record()
+	objection := quorum.Objection{TextRef: quorum.TextRef{Kind: quorum.TextReview, ID: 1}, Reviewer: "openai", Base: "main", At: at(1)}
+	rec.Objections = []quorum.Objection{objection}
+	rec.Past = []quorum.PastDiff{{Diff: "another", Base: "main", Objections: []quorum.Objection{objection}}}
+	for i := range 3000 {
+		rec.Intents = append(rec.Intents, quorum.Intent{Kind: quorum.Rerun, Reviewer: "gemini", Base: "main", Run: int64(i), At: at(i)})
+	}
+	got, ok := ParseRecord(Render(policy(), snapshot(), decided(quorum.Waiting), rec, places()).Text)
+	if n := len(got.Intents); !ok || n == 0 || got.Intents[n-1] != rec.Intents[2999] {
+		t.Errorf("of the intents %d are left, the newest not among them", n)
+	}
+	if len(got.Objections) != 1 || len(got.Past) != 1 {
+		t.Errorf("%d objections and %d other diffs are left", len(got.Objections), len(got.Past))
+	}
+}
+
 func many(n int, body string) (fs []quorum.Finding) {
 	for i := range n {
 		fs = append(fs, quorum.Finding{Path: "cart.go", Line: i + 1, Body: fmt.Sprintf("Finding number %d. %s", i, body)})
