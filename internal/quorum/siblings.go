@@ -223,8 +223,12 @@ func (r Record) ObjectionsAlone() Record {
 	return kept
 }
 
-// maxGone is how many pull requests that have left the head are remembered: those with the newest records.
-const maxGone = 5
+// maxOpen and maxGone are how many pull requests are remembered beside those that are judged now, the ones with the newest
+// records: of maxOpen that have the head still all, of maxGone others what was objected there. Anybody may open many.
+const (
+	maxOpen = MaxSiblings
+	maxGone = 5
+)
 
 // WithSiblings is the record of a check that several pull requests of a head share: r with the others', by number.
 // here are the records of those that were judged now, held those that stood in the check, and isOpen says of which
@@ -247,11 +251,12 @@ func (r Record) WithSiblings(here []Record, held []Record, isOpen func(number in
 	}
 	newest := slices.Clone(held)
 	slices.SortStableFunc(newest, func(a, b Record) int { return cmp.Or(b.Seq-a.Seq, b.Pull-a.Pull) })
-	gone := 0
+	open, gone := 0, 0
 	for _, x := range newest {
 		switch {
 		case x.Pull == 0 || has(x.Pull):
-		case isOpen(x.Pull):
+		case isOpen(x.Pull) && open < maxOpen:
+			open++
 			add(x)
 		case gone < maxGone && len(x.ObjectionsAlone().Objections) > 0:
 			gone++

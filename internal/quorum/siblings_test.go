@@ -42,3 +42,20 @@ func TestShared(t *testing.T) {
 		}
 	}
 }
+
+// However many pull requests have had a head, their check remembers few of them, the newest.
+func TestSiblingsAreBounded(t *testing.T) {
+	var held []quorum.Record
+	for n := range 100 {
+		held = append(held, quorum.Record{
+			Version: 1, Seq: n + 1, Head: "a1", Base: "main", Pull: 100 + n,
+			Objections: []quorum.Objection{{TextRef: quorum.TextRef{Kind: quorum.TextReview, ID: int64(n)}, Reviewer: "kim", Base: "main"}},
+		})
+	}
+	for name, isOpen := range map[string]bool{"open": true, "gone": false} {
+		got := quorum.Record{Version: 1, Head: "a1", Pull: 7}.WithSiblings(nil, held, func(int) bool { return isOpen }).Siblings
+		if n := len(got); n == 0 || n > 15 || got[n-1].Pull != 199 {
+			t.Errorf("%s: %d are remembered, or not the newest", name, n)
+		}
+	}
+}
