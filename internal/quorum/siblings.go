@@ -65,8 +65,12 @@ type Sibling struct {
 type SharedCheck struct {
 	Name  string
 	Lead  int          // the number of the pull request of which the check shows the decision: the worst of those that speak
-	Pulls []SharedPull // by number
+	Pulls []SharedPull // by number: those that speak, and of the others the oldest
+	More  int          // others that are not among Pulls
 }
+
+// maxSilent is how many pull requests a check names that do not speak in it: anybody may open many.
+const maxSilent = 20
 
 // Shared returns the checks of a head. judged are those of [SpeakersOf] that were judged, and all are all open pull
 // requests of the head. Of those that share a name the lowest rank speaks, each for its base, and the worst verdict
@@ -107,6 +111,14 @@ func sharedCheck(name string, judged []Sibling, all []PullRequest) SharedCheck {
 		c.Pulls = append(c.Pulls, named)
 	}
 	slices.SortFunc(c.Pulls, func(a, b SharedPull) int { return a.Number - b.Number })
+	silent := 0
+	c.Pulls = slices.DeleteFunc(c.Pulls, func(p SharedPull) bool {
+		if !p.Speaks {
+			silent++
+		}
+		return !p.Speaks && silent > maxSilent
+	})
+	c.More = max(silent-maxSilent, 0)
 	return c
 }
 

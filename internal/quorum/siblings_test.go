@@ -59,3 +59,16 @@ func TestSiblingsAreBounded(t *testing.T) {
 		}
 	}
 }
+
+// A check names few of many that strangers open: its text has an end.
+func TestSharedIsBounded(t *testing.T) {
+	mine := quorum.PullRequest{PR: quorum.PR{Number: 500}, BaseRef: "main"}
+	all := []quorum.PullRequest{mine}
+	for n := range 400 {
+		all = append(all, quorum.PullRequest{PR: quorum.PR{Number: n + 1}, BaseRef: "main", Fork: true})
+	}
+	got := quorum.Shared([]quorum.Sibling{{PR: mine, Check: "Review quorum", Gated: true}}, all)
+	if len(got) != 1 || len(got[0].Pulls) != 21 || got[0].More != 380 || !got[0].Pulls[20].Speaks {
+		t.Errorf("the check names %d and leaves out %d", len(got[0].Pulls), got[0].More)
+	}
+}

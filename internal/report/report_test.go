@@ -574,6 +574,17 @@ func TestObjectionsGoLast(t *testing.T) {
 	}
 }
 
+// Of many pull requests of one head the check says that there are more than it names.
+func TestMoreShared(t *testing.T) {
+	d := decided(quorum.Passed)
+	d.Shared = []quorum.SharedPull{{Number: 7, Base: "main", Speaks: true, Verdict: quorum.Passed}, {Number: 8, Base: "main", By: 7}}
+	d.MoreShared = 380
+	want := "With the same head commit 380 more pull requests are open and not named here: merge none of those because of this check."
+	if c := Render(policy(), snapshot(), d, record(), places()); !strings.Contains(c.Summary, want) {
+		t.Errorf("the summary does not say so:\n%s", c.Summary)
+	}
+}
+
 func many(n int, body string) (fs []quorum.Finding) {
 	for i := range n {
 		fs = append(fs, quorum.Finding{Path: "cart.go", Line: i + 1, Body: fmt.Sprintf("Finding number %d. %s", i, body)})
