@@ -137,6 +137,29 @@ func TestRerunOnce(t *testing.T) {
 	}
 }
 
+// Reviewers that share a run are run again by one intent: a later run of the same head is none of that word's.
+func TestRerunOfASharedRunOnce(t *testing.T) {
+	second := openai()
+	second.Name, second.Heading = "second", "## Second Review"
+	x := objectedTo().said(9, 200, "carol", "rerun")
+	x.p.Reviewers = append(x.p.Reviewers, second)
+	look := func(sec int) int {
+		d := quorum.Decide(x.p, evidence.Judge(x.p, x.s), x.facts(), at(sec))
+		x.s.Record = evidence.Remember(x.p, x.s, d, at(sec))
+		return len(d.Effects.Reruns)
+	}
+	if n := look(210); n != 1 {
+		t.Fatalf("%d runs are run again", n)
+	}
+	attempt(2, 230)(&x.s.Runs[0])
+	x.s.Runs[0].Updated = at(300)
+	look(310)
+	x.run(2, 400, 500).comment(2, 490, bot, yes).comment(3, 491, bot, strings.Replace(yes, "OpenAI", "Second", 1))
+	if n := look(510); n != 0 {
+		t.Error("the run of a reopening is run again by a word that was carried out before it")
+	}
+}
+
 // Nobody fills the record with words, nor keeps others from being heard.
 func TestCommandsAreBounded(t *testing.T) {
 	x := objectedTo()

@@ -20,6 +20,8 @@ func Concerned(p quorum.Policy, t quorum.Touch) bool {
 	written := func(r quorum.Reviewer) bool { return wroteBy(r, t.Author) }
 	person := !strings.HasSuffix(t.Author, "[bot]")
 	switch t.Event {
+	case "pull_request", "pull_request_target":
+		return t.Action != "labeled" && t.Action != "unlabeled" || choosesByLabels(&p)
 	case "workflow_run":
 		// Runs of other workflows also show who pushed the head, but the look that follows a person's review reads
 		// them.
@@ -48,6 +50,12 @@ func Concerned(p quorum.Policy, t quorum.Touch) bool {
 		return person || anyone(written)
 	}
 	return true
+}
+
+// choosesByLabels reports whether a label may change what p asks of a pull request.
+func choosesByLabels(p *quorum.Policy) bool {
+	return slices.ContainsFunc(p.Lanes, func(l quorum.Lane) bool { return len(l.If.Labels) > 0 }) ||
+		slices.ContainsFunc(p.Reviewers, func(r quorum.Reviewer) bool { return len(r.When.Labels) > 0 })
 }
 
 // runsAs reports whether a run of that path is r's. Events may show a path with the repository before it and a ref

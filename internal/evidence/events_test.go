@@ -19,6 +19,20 @@ func concernedPolicy() quorum.Policy {
 	}}
 }
 
+// A label is news where the policy chooses by labels.
+func TestLabelsConcern(t *testing.T) {
+	byLane, byReviewer := concernedPolicy(), concernedPolicy()
+	byLane.Lanes = []quorum.Lane{{Name: "careful", If: quorum.Condition{Labels: []string{"careful"}}}}
+	byReviewer.Reviewers[0].When.Labels = []string{"careful"}
+	for name, p := range map[string]quorum.Policy{"a lane": byLane, "a reviewer": byReviewer} {
+		for _, action := range []string{"labeled", "unlabeled"} {
+			if !evidence.Concerned(p, quorum.Touch{Event: "pull_request", Action: action}) {
+				t.Errorf("%s chooses by labels, and %s concerns nobody", name, action)
+			}
+		}
+	}
+}
+
 func TestConcerned(t *testing.T) {
 	for _, test := range []struct {
 		touch quorum.Touch
@@ -27,7 +41,9 @@ func TestConcerned(t *testing.T) {
 		{quorum.Touch{}, true},
 		{quorum.Touch{Event: "something new"}, true},
 		{quorum.Touch{Event: "push"}, true},
-		{quorum.Touch{Event: "pull_request", Action: "labeled"}, true},
+		{quorum.Touch{Event: "pull_request", Action: "synchronize"}, true},
+		{quorum.Touch{Event: "pull_request", Action: "labeled"}, false},
+		{quorum.Touch{Event: "pull_request", Action: "unlabeled"}, false},
 		{quorum.Touch{Event: "pull_request_review_thread", Action: "resolved"}, true},
 
 		{quorum.Touch{Event: "workflow_run"}, true},

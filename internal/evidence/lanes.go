@@ -63,7 +63,7 @@ func wantsOfLanes(p *quorum.Policy, s *quorum.Snapshot) (w quorum.Wants) {
 func NamesBase(p quorum.Policy, base string) (byName, byPattern bool) {
 	for i := range p.Lanes {
 		if l := &p.Lanes[i]; !l.Laxer && matches(l.If.Base, base) {
-			byName = byName || slices.Contains(l.If.Base, base) && !isPattern(base)
+			byName = byName || isNamedBase(l, base)
 			byPattern = true
 		}
 	}
@@ -145,7 +145,7 @@ func (c changeView) lane() (lane *quorum.Lane, barred []quorum.LaneNot, w quorum
 func (c changeView) whyNotLaxer(l *quorum.Lane) (why quorum.LaneNot, barred bool) {
 	why.Name = l.Name
 	pr := &c.snapshot.PR
-	if isNamed := slices.Contains(l.If.Base, pr.BaseRef) && !isPattern(pr.BaseRef); !isNamed && pr.BaseRef != pr.DefaultBranch {
+	if !isNamedBase(l, pr.BaseRef) && pr.BaseRef != pr.DefaultBranch {
 		why.Reason, why.Detail = quorum.ReasonLaneBase, pr.BaseRef
 		return why, true
 	}
@@ -164,8 +164,10 @@ func (c changeView) whyNotLaxer(l *quorum.Lane) (why quorum.LaneNot, barred bool
 	return why, false
 }
 
-// isPattern reports whether what names a branch means others, too. A branch may be called v1+.
-func isPattern(branch string) bool { return strings.ContainsAny(branch, `*?+[]!\`) }
+// isNamedBase reports whether a lane names a base by its name. A branch may be called v1+, and a pattern so means others, too.
+func isNamedBase(l *quorum.Lane, base string) bool {
+	return slices.Contains(l.If.Base, base) && pathfilter.IsName(base)
+}
 
 // changedPolicy finds the file of the policy among those that the pull request changes, or one that may take its place.
 func (c changeView) changedPolicy() (changed string, found bool) {

@@ -168,14 +168,11 @@ func (v *reviewerView) needsPerson() bool { return v.head.policy.Reroll == quoru
 // openObjection finds an objection by a check or status after which a newer one came that is no verdict: it goes on,
 // say. Where a person must end it, one that approves leaves it open, too.
 func openObjection(all []statement, needsPerson bool) (objection statement, found bool) {
-	if needsPerson {
-		all = without(all, func(s statement) bool { return s.Outcome == quorum.Approved })
-		objection, found = newestStatement(all)
-		return objection, found && objection.Outcome == quorum.Findings && !objection.void
-	}
-	objection, found = newestStatement(without(all, func(s statement) bool { return !s.isVerdict() }))
+	objection, found = newestStatement(without(all, func(s statement) bool {
+		return !s.isVerdict() || needsPerson && s.Outcome == quorum.Approved
+	}))
 	newest, _ := newestStatement(all)
-	return objection, found && objection.Outcome == quorum.Findings && newest.ref != objection.ref
+	return objection, found && objection.Outcome == quorum.Findings && (needsPerson || newest.ref != objection.ref)
 }
 
 // failedRunBefore finds the run before this attempt's that objects, where the conclusion is the verdict.

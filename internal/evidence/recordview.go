@@ -149,11 +149,12 @@ func (v recordView) hasOwnIntent(kind quorum.ActionKind, reviewer string, run in
 	return found && in.Command == 0
 }
 
-// hasCommandedIntent reports whether a person's command was carried out for a reviewer, or was about to be: reviewers may
-// share a run (0: it has none).
-func (v recordView) hasCommandedIntent(command int64, reviewer string, run int64) bool {
+// hasCommandedIntent reports whether a person's command was carried out for a reviewer, or was about to be: on one of its
+// runs, which it may share with another reviewer.
+func (v recordView) hasCommandedIntent(command int64, reviewer string, runs []quorum.Run) bool {
 	return slices.ContainsFunc(v.record.Intents, func(in quorum.Intent) bool {
-		return in.Command == command && (in.Reviewer == reviewer || run != 0 && in.Run == run)
+		isOnRun := slices.ContainsFunc(runs, func(run quorum.Run) bool { return run.ID == in.Run })
+		return in.Command == command && (in.Reviewer == reviewer || isOnRun)
 	})
 }
 

@@ -96,11 +96,7 @@ func (v *reviewerView) commandedActions() (actions []quorum.Action) {
 		}
 		a := v.newestAttempt()
 		p := newPlanner(attemptView{reviewerView: v, attempt: a}, attemptResult{})
-		var run int64
-		if a.run != nil {
-			run = a.run.ID
-		}
-		isNew := !v.head.record.hasCommandedIntent(c.ID, v.Name, run)
+		isNew := !v.head.record.hasCommandedIntent(c.ID, v.Name, v.runs.counted)
 		switch {
 		case a.isUnderWay():
 		case a.run == nil && isNew && v.Request.Set():

@@ -40,7 +40,7 @@ func (k *knownHands) readWanted(ctx context.Context, g group, r pullReader, pr q
 // next look.
 func (k *knownHands) showIn(s *quorum.Snapshot, wants quorum.Wants) {
 	if wants.Authors {
-		k.authorsOf, s.Commits = s.PR.Head, slices.Concat([]quorum.Commit{}, k.authors) // not nil: it was read
+		k.authorsOf, s.Commits = s.PR.Head, append([]quorum.Commit{}, k.authors...) // not nil: it was read
 	}
 	if wants.Authors || wants.Pushes {
 		s.Pushes, k.pushesOf = k.pushes, ""

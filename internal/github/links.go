@@ -4,9 +4,9 @@ package github
 // and only the target stands in its list of files.
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
-	"errors"
 	"maps"
 	"path"
 	"slices"
@@ -69,7 +69,7 @@ func (r pullReader) readGuardedLinks(
 	if err != nil || onBase == nil {
 		return nil, err
 	}
-	return slices.Concat(links, onBase), nil
+	return append(links, onBase...), nil // not nil, though there may be none: they are known
 }
 
 // readLinks returns what the names that p guards link to on a branch, and each link on the way; nil where that cannot be
@@ -97,30 +97,12 @@ func (r pullReader) readLinks(ctx context.Context, cache *lastLinks, p quorum.Po
 // readTreeLinks reads the blobs of all symbolic links of a commit, or of the branch if it is not known; nil if GitHub
 // does not list the whole tree.
 func (r pullReader) readTreeLinks(ctx context.Context, branch, tip string) (map[string]string, error) {
-	at := tip
-	if at == "" {
-		at = client.EscapeSlashed(branch)
-	}
-	var tree struct {
-		Truncated bool `json:"truncated"`
-		Tree      []struct {
-			Path string `json:"path"`
-			Mode string `json:"mode"`
-			SHA  string `json:"sha"`
-		} `json:"tree"`
-	}
-	_, err := r.client.Get(ctx, r.repoPath("git", "trees")+"/"+at+"?recursive=1", &tree)
-	switch {
-	case client.IsNotFound(err), client.IsConflict(err),
-		client.IsForbidden(err) && client.LacksPermission(err), errors.Is(err, client.ErrTooLong):
-		return nil, nil
-	case err != nil:
+	tree, err := r.readTree(ctx, cmp.Or(tip, branch))
+	if err != nil || tree == nil {
 		return nil, err
-	case tree.Truncated:
-		return nil, nil
 	}
 	blobs := map[string]string{}
-	for _, e := range tree.Tree {
+	for _, e := range tree.Entries {
 		if e.Mode == modeLink {
 			blobs[e.Path] = e.SHA
 		}
@@ -179,7 +161,7 @@ func (r pullReader) readLinkText(ctx context.Context, links *repoLinks, blob str
 		Content string `json:"content"`
 	}
 	_, err := r.client.Get(ctx, r.repoPath("git", "blobs", blob), &b)
-	if client.IsNotFound(err) || client.IsForbidden(err) && client.LacksPermission(err) {
+	if client.IsNotFound(err) || client.LacksPermission(err) {
 		return "", nil
 	}
 	if err != nil {

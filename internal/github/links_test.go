@@ -3,6 +3,7 @@ package github_test
 // What guarded names link to, and how often it is asked.
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -66,6 +67,30 @@ func TestLinksAreReadOncePerTip(t *testing.T) {
 		w.forge.Forget(w.pr)
 		if p, s = w.observe(); s.Links != nil || !s.NoLinks || evidence.PolicyFor(p, s).Lane.Name != "" {
 			t.Errorf("of a tree that is cut short links are known: %q", s.Links)
+		}
+	})
+}
+
+// Of a commit with more authors than GitHub lists nobody knows who made it. What else tells the decision is read all the
+// same.
+func TestAuthorsThatAreNotAllListed(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, func(s *setup) {
+			s.policy = strings.Replace(laxPolicy, `paths: ["docs/**"]`, "authors: [alice]", 1)
+		})
+		crowd := sandbox.CommitSpec{Author: "alice"}
+		for i := range 25 {
+			crowd.CoAuthors = append(crowd.CoAuthors, fmt.Sprintf("writer%d", i))
+		}
+		w.must(w.g.Push(7, "a2", sandbox.PushSpec{Commit: crowd}))
+		w.g.SetPermission("bob", "write")
+		do[int64](t)(w.g.Review(7, sandbox.ReviewSpec{By: "bob", State: "APPROVED"}))
+		p, s := w.observe()
+		if lane := evidence.PolicyFor(p, s).Lane.Name; s.Commits == nil || lane != "" {
+			t.Errorf("the commits are read: %t; the lane is %q, want none", s.Commits != nil, lane)
+		}
+		if s.Permissions["bob"] == 0 {
+			t.Error("what bob may do was not read")
 		}
 	})
 }

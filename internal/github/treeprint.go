@@ -39,10 +39,10 @@ func (t *restTree) entry(path string) (restTreeEntry, bool) {
 	return t.Entries[i], true
 }
 
-// readTree reads the tree of a commit; nil if GitHub does not tell it whole.
-func (r pullReader) readTree(ctx context.Context, commit string) (*restTree, error) {
+// readTree reads the tree of a commit, or of a branch's tip; nil if GitHub does not tell it whole.
+func (r pullReader) readTree(ctx context.Context, at string) (*restTree, error) {
 	var t restTree
-	_, err := r.client.Get(ctx, r.repoPath("git", "trees", commit)+"?recursive=1", &t)
+	_, err := r.client.Get(ctx, r.repoPath("git", "trees", at)+"?recursive=1", &t)
 	switch {
 	case isUntold(err):
 		return nil, nil
@@ -57,7 +57,8 @@ func (r pullReader) readTree(ctx context.Context, commit string) (*restTree, err
 
 // isUntold reports whether GitHub does not tell something of commits, or tells too much: it will not do so later.
 func isUntold(err error) bool {
-	return client.IsNotFound(err) || client.IsConflict(err) || client.IsUnprocessable(err) || errors.Is(err, client.ErrTooLong)
+	return client.IsNotFound(err) || client.IsConflict(err) || client.IsUnprocessable(err) || errors.Is(err, client.ErrTooLong) ||
+		client.LacksPermission(err)
 }
 
 // readMergeBase reads the commit from which the head has left its base; "" if GitHub does not tell. Its second page

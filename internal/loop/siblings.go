@@ -317,7 +317,7 @@ func (f *headLooks) renderShared(s quorum.SharedCheck, judged []quorum.Sibling) 
 	lead := f.lookAt(quorum.PR{Number: s.Lead})
 	d, threads := lead.Decision, false
 	if len(s.Pulls) > 1 {
-		d.Shared = s.Pulls
+		d.Shared, d.MoreShared = s.Pulls, s.More
 	}
 	for _, j := range judged {
 		if l := f.lookAt(j.PR.PR); j.Check == s.Name {

@@ -81,11 +81,12 @@ type Decision struct {
 	AgainstVote bool         `json:"-"`                     // Against objects, see [Policy.HearsPeople]
 	Against     []string     `json:"-"`                     // people entitled to stand in who request changes: then nobody stands in
 	Start       time.Time    `json:"start,omitzero"`
-	GraceEnd    time.Time    `json:"grace_end,omitzero"` // Waiting for it: the check passes then
-	Enough      time.Time    `json:"-"`                  // Unverified, ReasonPeople: since when nothing but people is missing
-	Siblings    []int        `json:"siblings,omitempty"` // all open pull requests with this head, where they are too many to be judged
-	Shared      []SharedPull `json:"shared,omitempty"`   // the pull requests that share the check; nil where it is one's alone
-	Wake        time.Time    `json:"wake,omitzero"`      // zero: only a change on GitHub can change the decision
+	GraceEnd    time.Time    `json:"grace_end,omitzero"`    // Waiting for it: the check passes then
+	Enough      time.Time    `json:"-"`                     // Unverified, ReasonPeople: since when nothing but people is missing
+	Siblings    []int        `json:"siblings,omitempty"`    // all open pull requests with this head, where they are too many to be judged
+	Shared      []SharedPull `json:"shared,omitempty"`      // the pull requests that share the check; nil where it is one's alone
+	MoreShared  int          `json:"more_shared,omitempty"` // other open pull requests with this head, which it does not name
+	Wake        time.Time    `json:"wake,omitzero"`         // zero: only a change on GitHub can change the decision
 	Effects     Effects      `json:"-"`
 	Pass        *Pass        `json:"-"` // Passed: to be remembered
 }

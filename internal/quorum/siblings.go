@@ -65,8 +65,12 @@ type Sibling struct {
 type SharedCheck struct {
 	Name  string
 	Lead  int          // the number of the pull request of which the check shows the decision: the worst of those that speak
-	Pulls []SharedPull // by number
+	Pulls []SharedPull // by number: those that speak, and of the others the oldest
+	More  int          // others that are not among Pulls
 }
+
+// maxSilent is how many pull requests a check names that do not speak in it: anybody may open many.
+const maxSilent = 20
 
 // Shared returns the checks of a head. judged are those of [SpeakersOf] that were judged, and all are all open pull
 // requests of the head. Of those that share a name the lowest rank speaks, each for its base, and the worst verdict
@@ -107,6 +111,14 @@ func sharedCheck(name string, judged []Sibling, all []PullRequest) SharedCheck {
 		c.Pulls = append(c.Pulls, named)
 	}
 	slices.SortFunc(c.Pulls, func(a, b SharedPull) int { return a.Number - b.Number })
+	silent := 0
+	c.Pulls = slices.DeleteFunc(c.Pulls, func(p SharedPull) bool {
+		if !p.Speaks {
+			silent++
+		}
+		return !p.Speaks && silent > maxSilent
+	})
+	c.More = max(silent-maxSilent, 0)
 	return c
 }
 
@@ -223,8 +235,12 @@ func (r Record) ObjectionsAlone() Record {
 	return kept
 }
 
-// maxGone is how many pull requests that have left the head are remembered: those with the newest records.
-const maxGone = 5
+// maxOpen and maxGone are how many pull requests are remembered beside those that are judged now, the ones with the newest
+// records: of maxOpen that have the head still all, of maxGone others what was objected there. Anybody may open many.
+const (
+	maxOpen = MaxSiblings
+	maxGone = 5
+)
 
 // WithSiblings is the record of a check that several pull requests of a head share: r with the others', by number.
 // here are the records of those that were judged now, held those that stood in the check, and isOpen says of which
@@ -247,11 +263,12 @@ func (r Record) WithSiblings(here []Record, held []Record, isOpen func(number in
 	}
 	newest := slices.Clone(held)
 	slices.SortStableFunc(newest, func(a, b Record) int { return cmp.Or(b.Seq-a.Seq, b.Pull-a.Pull) })
-	gone := 0
+	open, gone := 0, 0
 	for _, x := range newest {
 		switch {
 		case x.Pull == 0 || has(x.Pull):
-		case isOpen(x.Pull):
+		case isOpen(x.Pull) && open < maxOpen:
+			open++
 			add(x)
 		case gone < maxGone && len(x.ObjectionsAlone().Objections) > 0:
 			gone++

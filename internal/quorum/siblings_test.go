@@ -42,3 +42,33 @@ func TestShared(t *testing.T) {
 		}
 	}
 }
+
+// However many pull requests have had a head, their check remembers few of them, the newest.
+func TestSiblingsAreBounded(t *testing.T) {
+	var held []quorum.Record
+	for n := range 100 {
+		held = append(held, quorum.Record{
+			Version: 1, Seq: n + 1, Head: "a1", Base: "main", Pull: 100 + n,
+			Objections: []quorum.Objection{{TextRef: quorum.TextRef{Kind: quorum.TextReview, ID: int64(n)}, Reviewer: "kim", Base: "main"}},
+		})
+	}
+	for name, isOpen := range map[string]bool{"open": true, "gone": false} {
+		got := quorum.Record{Version: 1, Head: "a1", Pull: 7}.WithSiblings(nil, held, func(int) bool { return isOpen }).Siblings
+		if n := len(got); n == 0 || n > 15 || got[n-1].Pull != 199 {
+			t.Errorf("%s: %d are remembered, or not the newest", name, n)
+		}
+	}
+}
+
+// A check names few of many that strangers open: its text has an end.
+func TestSharedIsBounded(t *testing.T) {
+	mine := quorum.PullRequest{PR: quorum.PR{Number: 500}, BaseRef: "main"}
+	all := []quorum.PullRequest{mine}
+	for n := range 400 {
+		all = append(all, quorum.PullRequest{PR: quorum.PR{Number: n + 1}, BaseRef: "main", Fork: true})
+	}
+	got := quorum.Shared([]quorum.Sibling{{PR: mine, Check: "Review quorum", Gated: true}}, all)
+	if len(got) != 1 || len(got[0].Pulls) != 21 || got[0].More != 380 || !got[0].Pulls[20].Speaks {
+		t.Errorf("the check names %d and leaves out %d", len(got[0].Pulls), got[0].More)
+	}
+}

@@ -142,9 +142,9 @@ func isHidden(r rune) bool {
 
 // fitRecord makes rec small enough to be written: of limit bytes if that can be, of hardLimit in any case. What a
 // decision rests on goes last: answered objections go and excerpts shrink, then the keys of annotations go, then the
-// oldest texts and approvals. Runs, intents, refusals, what people said, the identity of objections and the pass stay,
-// unless GitHub would not take the check with them: what can make it red, of this diff and of others, goes after all
-// else then.
+// oldest texts and approvals. Runs, refusals, what people said, intents, the identity of objections and the pass stay,
+// unless GitHub would not take the check with them: what can make it red, of other diffs and of this one, goes after all
+// else then, but for the pass, which is earned anew.
 func fitRecord(rec quorum.Record, limit, hardLimit int) quorum.Record {
 	if rec.Version == 0 {
 		rec.Version = recordVersion
@@ -193,9 +193,9 @@ func fitRecord(rec quorum.Record, limit, hardLimit int) quorum.Record {
 	case drop(len(runs), hardLimit, func(k int) { rec.Runs = runs[k:] }):
 	case drop(len(refusals), hardLimit, func(k int) { rec.Refusals = refusals[k:] }):
 	case drop(len(commands), hardLimit, func(k int) { rec.Commands = commands[k:] }):
+	case drop(len(intents), hardLimit, func(k int) { rec.Intents = intents[k:] }):
 	case drop(len(past), hardLimit, func(k int) { rec.Past = past[:len(past)-k] }): // the newest diffs come first
 	case drop(len(objections), hardLimit, func(k int) { rec.Objections = objections[k:] }):
-	case drop(len(intents), hardLimit, func(k int) { rec.Intents = intents[k:] }):
 	default:
 		rec.Pass = nil // it is then earned anew
 	}

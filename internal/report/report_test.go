@@ -556,6 +556,35 @@ func TestRecordStaysSmall(t *testing.T) {
 	}
 }
 
+// Of a record beyond all bounds what makes the check red goes last: what is spent may be spent again.
+func TestObjectionsGoLast(t *testing.T) {
+	rec := record()
+	objection := quorum.Objection{TextRef: quorum.TextRef{Kind: quorum.TextReview, ID: 1}, Reviewer: "openai", Base: "main", At: at(1)}
+	rec.Objections = []quorum.Objection{objection}
+	rec.Past = []quorum.PastDiff{{Diff: "another", Base: "main", Objections: []quorum.Objection{objection}}}
+	for i := range 3000 {
+		rec.Intents = append(rec.Intents, quorum.Intent{Kind: quorum.Rerun, Reviewer: "gemini", Base: "main", Run: int64(i), At: at(i)})
+	}
+	got, ok := ParseRecord(Render(policy(), snapshot(), decided(quorum.Waiting), rec, places()).Text)
+	if n := len(got.Intents); !ok || n == 0 || got.Intents[n-1] != rec.Intents[2999] {
+		t.Errorf("of the intents %d are left, the newest not among them", n)
+	}
+	if len(got.Objections) != 1 || len(got.Past) != 1 {
+		t.Errorf("%d objections and %d other diffs are left", len(got.Objections), len(got.Past))
+	}
+}
+
+// Of many pull requests of one head the check says that there are more than it names.
+func TestMoreShared(t *testing.T) {
+	d := decided(quorum.Passed)
+	d.Shared = []quorum.SharedPull{{Number: 7, Base: "main", Speaks: true, Verdict: quorum.Passed}, {Number: 8, Base: "main", By: 7}}
+	d.MoreShared = 380
+	want := "With the same head commit 380 more pull requests are open and not named here: merge none of those because of this check."
+	if c := Render(policy(), snapshot(), d, record(), places()); !strings.Contains(c.Summary, want) {
+		t.Errorf("the summary does not say so:\n%s", c.Summary)
+	}
+}
+
 func many(n int, body string) (fs []quorum.Finding) {
 	for i := range n {
 		fs = append(fs, quorum.Finding{Path: "cart.go", Line: i + 1, Body: fmt.Sprintf("Finding number %d. %s", i, body)})

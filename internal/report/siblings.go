@@ -76,6 +76,12 @@ func sharedSaid(d quorum.Decision) (t Phrase) {
 			))
 		}
 	}
+	if d.MoreShared > 0 {
+		t = slices.Concat(t, wordsPhrase(
+			" With the same head commit %s open and not named here: merge none of those because of this check.",
+			countVerb(d.MoreShared, "more pull request"),
+		))
+	}
 	return t
 }
 

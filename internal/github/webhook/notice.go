@@ -364,7 +364,7 @@ func (e *Notice) whyIdle(p *eventPayload) string {
 	switch e.Name {
 	case "pull_request", "pull_request_target":
 		switch e.Action {
-		case "labeled", "unlabeled", "assigned", "unassigned", "milestoned", "demilestoned", "locked", "unlocked",
+		case "assigned", "unassigned", "milestoned", "demilestoned", "locked", "unlocked",
 			"auto_merge_enabled", "auto_merge_disabled", "enqueued", "dequeued":
 			return e.Action + " decides nothing"
 		case "edited":

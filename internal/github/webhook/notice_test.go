@@ -179,7 +179,10 @@ func TestEventsConcern(t *testing.T) {
 			"a push to a pull request", "pull_request", `{"action":"synchronize",` + pr + `,` + ours + `}`,
 			Notice{Concern: ConcernPulls, Touch: quorum.Touch{Event: "pull_request", Action: "synchronize", Head: commit}},
 		},
-		{"a label", "pull_request", `{"action":"labeled",` + pr + `,` + ours + `}`, Notice{Concern: ConcernNothing, Idle: "labeled decides nothing"}},
+		{
+			"a label", "pull_request", `{"action":"labeled",` + pr + `,` + ours + `}`,
+			Notice{Concern: ConcernPulls, Touch: quorum.Touch{Event: "pull_request", Action: "labeled", Head: commit}},
+		},
 		{"a merge queue", "pull_request", `{"action":"enqueued",` + pr + `,` + ours + `}`, Notice{Concern: ConcernNothing, Idle: "enqueued decides nothing"}},
 		{
 			"a title", "pull_request", `{"action":"edited","changes":{"title":{"from":"x"}},` + pr + `,` + ours + `}`,
