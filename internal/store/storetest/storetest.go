@@ -396,11 +396,13 @@ func testTouches(b *harness) {
 			expected: []string{store.Any},
 		},
 		"any leaves what must be kept": {
-			first: []string{store.Kept + "x", "y"}, outcome: store.Completion{Failed: "no"}, while: []string{store.Kept + "b", "", store.Kept + "a", "z"},
+			first: []string{store.Kept + "x", "y"}, outcome: store.Completion{Failed: "no"},
+			while:    []string{store.Kept + "b", "", store.Kept + "a", "z"},
 			expected: []string{store.Any, store.Kept + "x", store.Kept + "b", store.Kept + "a"},
 		},
 		"what must be kept comes to any": {
-			first: []string{""}, outcome: store.Completion{Keep: true}, while: []string{store.Kept + "a", "z", store.Kept + "a"},
+			first: []string{""}, outcome: store.Completion{Keep: true},
+			while:    []string{store.Kept + "a", "z", store.Kept + "a"},
 			expected: []string{store.Any, store.Kept + "a"},
 		},
 		"two lines are no touch":     {first: []string{"x"}, while: []string{"a\nb"}, expected: []string{store.Any}},
@@ -465,7 +467,8 @@ func testLargeTouches(b *harness) {
 	poke(store.Kept + "no room beside" + third + third)
 	poke(store.Kept + "small")
 	b.mustComplete(w, store.Completion{})
-	b.wantSame("what must be kept, among many", b.mustClaimOnly("a").Touches, []string{store.Any, store.Kept + third, store.Kept + "small"})
+	kept := []string{store.Any, store.Kept + third, store.Kept + "small"}
+	b.wantSame("what must be kept, among many", b.mustClaimOnly("a").Touches, kept)
 }
 
 func testGone(b *harness) {
