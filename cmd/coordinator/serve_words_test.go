@@ -32,13 +32,15 @@ func startBlocked(t *testing.T) (*underLoad, int64) {
 	g.SetFile(".github/review-coordinator.yml", "", wordsPolicy)
 	g.SetPermission("carol", "write")
 	l.after(time.Minute)
-	g.OpenPull(sandbox.PullSpec{Number: 7, Head: "a1", Author: "alice", Files: []sandbox.ChangedFile{{Path: "cart.go"}}})
-	run, err := g.StartRun(sandbox.RunSpec{Workflow: ".github/workflows/openai.yml", Name: "openai", PR: 7, Jobs: []string{"review"}})
+	g.OpenPull(sandbox.PullSpec{Number: 7, Head: "a1", Author: "alice"})
+	review := sandbox.RunSpec{Workflow: ".github/workflows/openai.yml", Name: "openai", PR: 7, Jobs: []string{"review"}}
+	run, err := g.StartRun(review)
 	if err != nil {
 		t.Fatal(err)
 	}
 	l.after(time.Minute)
-	if _, err := g.Comment(7, "github-actions[bot]", "## OpenAI Review\n\nIt has no end.\n\n**Ready to merge?** No"); err != nil {
+	said := "## OpenAI Review\n\nIt has no end.\n\n**Ready to merge?** No"
+	if _, err := g.Comment(7, "github-actions[bot]", said); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := g.FinishRun(run, sandbox.Finish{}); err != nil {
@@ -105,8 +107,8 @@ func TestThePressOfTheButtonRunsReviewersAgain(t *testing.T) {
 	})
 }
 
-// A press is known from its event alone. It is not lost where GitHub answers nothing for a while, whatever else asks for
-// a look meanwhile.
+// A press is known from its event alone. It is not lost where GitHub answers nothing for a while, whatever else asks
+// for a look meanwhile.
 func TestAPressOutlivesAnOutage(t *testing.T) {
 	testKey()
 	synctest.Test(t, func(t *testing.T) {
@@ -117,7 +119,8 @@ func TestAPressOutlivesAnOutage(t *testing.T) {
 		l.after(time.Minute)
 		g.AddFault(sandbox.Fault{Kind: sandbox.FaultAnswer, Status: 503})
 		rerequest := strings.Replace(string(early.Payload), `"action":"requested_action"`, `"action":"rerequested"`, 1)
-		if err := receive(t.Context(), l.server, early.Event, "re-run", []byte(rerequest)); err != nil { // GitHub's own button
+		// GitHub's own button: a look, whatever happened.
+		if err := receive(t.Context(), l.server, early.Event, "re-run", []byte(rerequest)); err != nil {
 			t.Fatal(err)
 		}
 		l.after(10 * time.Second)
