@@ -162,8 +162,9 @@ func TestWhoObjectedMustJudgeAChangedDiff(t *testing.T) {
 			after(both().with(func(x *scene) { x.s.PR.Draft = true })), true, "",
 		},
 	} {
-		if b := test.x.looks(300); b.Again != test.again || b.Required != test.again || b.Excused != test.excused && !test.again {
-			t.Errorf("%s: again %v, required %v, excused %q", name, b.Again, b.Required, b.Excused)
+		b := test.x.looks(300)
+		if b.Again != test.again || b.Required != test.again || b.Voter() != test.again || !test.again && b.Excused != test.excused {
+			t.Errorf("%s: again %v, required %v, votes %v, excused %q", name, b.Again, b.Required, b.Voter(), b.Excused)
 		}
 	}
 }
