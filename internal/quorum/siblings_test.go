@@ -50,7 +50,8 @@ func TestWhatASiblingInheritedIsNotInherited(t *testing.T) {
 	at := time.Unix(1000, 0)
 	other := quorum.Record{
 		Seq: 3, Pull: 7, Head: "a1", Before: "b2", BeforeAt: at, Pass: &quorum.Pass{},
-		Runs: []quorum.SeenRun{{ID: 1, Attempt: 1}}, Objections: []quorum.Objection{{Reviewer: "sage", TextRef: quorum.TextRef{Kind: quorum.TextReview, ID: 1}}},
+		Runs:       []quorum.SeenRun{{ID: 1, Attempt: 1}},
+		Objections: []quorum.Objection{{Reviewer: "sage", TextRef: quorum.TextRef{Kind: quorum.TextReview, ID: 1}}},
 	}
 	rec := quorum.RecordOf(8, false, quorum.HeldRecords("Review quorum", other))
 	if rec.Before != "" || !rec.BeforeAt.IsZero() || rec.Pass != nil {

@@ -89,7 +89,8 @@ func (d *modelDriver) acceptOrPoke(*rapid.T) {
 			Key:    fmt.Sprintf("%d/%d", tenant, rapid.IntRange(1, 4).Draw(d.T, "key")),
 			Tenant: tenant, Kind: rapid.SampledFrom([]string{"pull", "repo"}).Draw(d.T, "kind"),
 			Group: rapid.SampledFrom([]string{"g", "h"}).Draw(d.T, "group"),
-			Due:   d.drawTime("due"), Touch: rapid.SampledFrom([]string{"a", "b", "c", store.Kept + "k", store.Kept + "l", ""}).Draw(d.T, "touch"),
+			Due:   d.drawTime("due"),
+			Touch: rapid.SampledFrom([]string{"a", "b", "c", store.Kept + "k", store.Kept + "l", ""}).Draw(d.T, "touch"),
 		})
 	}
 	if rapid.Bool().Draw(d.T, "without a delivery") {
