@@ -47,6 +47,7 @@ type land struct {
 	missed   []client.FailedDelivery
 	asked    []string
 	looked   []string // pull requests, in the order of their looks
+	heard    []quorum.Touch
 	requests map[int64]int
 	begun    map[quorum.PR]time.Time
 	within   map[string]bool         // pull requests that are looked at right now
@@ -237,7 +238,11 @@ func (p place2) WithdrawUnread(context.Context, quorum.PR, bool) error { return 
 
 func (p place2) Expect(quorum.PR, string, ...int64) {}
 
-func (p place2) Hear(quorum.PR, ...quorum.Touch) {}
+func (p place2) Hear(_ quorum.PR, touches ...quorum.Touch) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.heard = append(p.heard, touches...)
+}
 
 func (p place2) Ready(int) time.Time {
 	p.mu.Lock()

@@ -4,6 +4,7 @@ package daemon
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -26,26 +27,32 @@ func pullPoke(tenant int64, pr quorum.PR, due time.Time, touch string) store.Pok
 	}
 }
 
-// touchText is a touch as the table keeps it. The zero one asks for a look, whatever happened.
+// touchText is a touch as the table keeps it. The zero one asks for a look, whatever happened. GitHub tells of a press in
+// its event alone, so that it must not be lost among others.
 func touchText(t quorum.Touch) string {
 	if t == (quorum.Touch{}) {
 		return store.Any
 	}
 	text, err := json.Marshal(t)
-	if err != nil {
+	switch {
+	case err != nil:
 		return store.Any // unreachable: it holds strings and numbers
+	case t.Press != 0:
+		return store.Kept + string(text)
 	}
 	return string(text)
 }
 
 // readTouches reads what was written by touchText; false if one of them says to look, whatever happened.
 func readTouches(texts []string) (all []quorum.Touch, ok bool) {
+	ok = true
 	for _, text := range texts {
 		var t quorum.Touch
-		if text == store.Any || json.Unmarshal([]byte(text), &t) != nil {
-			return all, false
+		if text == store.Any || json.Unmarshal([]byte(strings.TrimPrefix(text, store.Kept)), &t) != nil {
+			ok = false
+			continue
 		}
 		all = append(all, t)
 	}
-	return all, true
+	return all, ok
 }

@@ -518,3 +518,38 @@ func TestAnErrorHasOneConsequence(t *testing.T) {
 		})
 	}
 }
+
+// A press of the check's button is known from its event alone: once it is accepted a restart does not lose it, nor do
+// events that ask for a look whatever happened.
+func TestAPressOutlivesARestart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, dir := newLand(), t.TempDir()
+		l.open(1, pull(7))
+		h := build(t, l, dir)
+		settle(time.Minute)
+		l.failing(1, faultError{})
+		whatever, press := about(1, pull(7)), about(1, pull(7))
+		whatever.Touch = quorum.Touch{}
+		press.Touch = quorum.Touch{Event: "check_run", Action: "requested_action", Author: "carol", By: 12, Head: sha}
+		h.deliver(whatever)
+		settle(time.Second)
+		h.deliver(press)
+		h.deliver(whatever)
+		h.stop()
+		l.mu.Lock()
+		l.fails, l.heard = nil, nil
+		l.mu.Unlock()
+		h = build(t, l, dir)
+		settle(3 * time.Minute)
+		var heard []string
+		for _, touch := range l.heard {
+			if touch.Press != 0 {
+				heard = append(heard, touch.Author)
+			}
+		}
+		if !slices.Equal(heard, []string{"carol"}) {
+			t.Errorf("after the restart presses by %q were heard", heard)
+		}
+		h.stop()
+	})
+}

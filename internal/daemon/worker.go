@@ -251,11 +251,31 @@ func (d *Daemon) reconcilePull(
 	if was.Head != s.Head || was.Base != s.Base { // those that it shared a check with have it without this one
 		pokes = d.siblingPokes(p, pr, was.Siblings)
 	}
+	if checkState(was) != checkState(*s) {
+		pokes = append(pokes, d.siblingPokes(p, pr, d.staleSiblings(ctx, p, s))...)
+	}
 	if !wake.IsZero() { // it is by GitHub's clock
 		wake = wake.Add(-last.Snapshot.Skew)
 	}
 	outcome := store.Completion{Wake: wake, Sight: text, Open: s.Open()}
 	return workResult{label: resultOK, pr: pr, sightBefore: was, sight: s, pokes: pokes, outcome: outcome}, nil
+}
+
+// staleSiblings are the pull requests that share the check of s and of which the table shows another state of it: the
+// look that wrote it was none of theirs, and what is decided is looked at no more.
+func (d *Daemon) staleSiblings(ctx context.Context, p workkey.Key, s *dashboard.Sight) (numbers []int) {
+	pr := p.PR()
+	for _, n := range s.Siblings {
+		pr.Number = n
+		row, err := d.Store.Get(ctx, workkey.Pull(p.Tenant, pr))
+		if err != nil { // nothing is shown of it
+			continue
+		}
+		if o := readSight(row.Sight); o.Head == s.Head && o.Check == s.Check && checkState(o) != checkState(*s) {
+			numbers = append(numbers, n)
+		}
+	}
+	return numbers
 }
 
 // siblingPokes returns pokes of pull requests of the same repository as pr.

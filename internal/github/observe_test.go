@@ -427,6 +427,75 @@ func TestObserveGated(t *testing.T) {
 	}
 }
 
+// A lane's base is one that matters: by its name, by a pattern only if not everybody may create it, and not if the lane
+// asks less than the top level.
+func TestObserveGatedByALane(t *testing.T) {
+	const lanes = `
+version: 1
+quorum: 2
+lanes:
+  - {name: lax, if: {base: [docs, docs-kept, docs-ruled]}, quorum: 1, why: words}
+  - {name: strict, if: {base: [stable, "rel/*", "!rel/9"]}, quorum: all, why: released}
+reviewers:
+  - {name: sage, author: 'sage[bot]'}
+  - {name: owl, author: 'owl[bot]'}
+`
+	for base, want := range map[string]bool{
+		"stable": true, "rel/1": false, "rel/2": true, "rel/3": true, "rel/9": false, "rel/x/y": false, "Stable": false,
+		"docs": false, "docs-kept": false, "docs-ruled": true, "dev": false,
+	} {
+		t.Run(base, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				w := newWorld(t, under(lanes), func(s *setup) { s.pull.Base = base })
+				for _, kept := range []string{"rel/2", "rel/9", "rel/x/y", "docs-kept", "dev"} {
+					sandbox.ProtectBranch(w.g, kept) // which requires no check
+				}
+				w.g.Protect("rel/3")
+				w.g.AddRuleset("docs-ruled")
+				if _, s := w.observe(); s.Gated != want {
+					t.Errorf("gated is %v", s.Gated)
+				}
+				w.look()
+				if c := w.own(); (c.Name == "Review quorum") != want {
+					t.Errorf("the check is called %q", c.Name)
+				}
+			})
+		})
+	}
+}
+
+// Which bases lanes name is read of the policy and the base as they are: what changes there changes the check's name,
+// and the green under the plain one is ended.
+func TestObserveGatedByALaneNoMore(t *testing.T) {
+	const plain = "version: 1\nquorum: 1\nreviewers:\n  - {name: sage, author: 'sage[bot]'}\n"
+	const lanes = plain + "lanes:\n  - {name: released, if: {base: [stable]}, quorum: 1, why: released}\n"
+	for name, change := range map[string]func(w *world) error{
+		"the lane is gone": func(w *world) error { w.g.SetFile(".github/review-coordinator.yml", "", plain); return nil },
+		"the lane asks less now": func(w *world) error {
+			w.g.SetFile(".github/review-coordinator.yml", "", strings.Replace(lanes, "quorum: 1, why", "quorum: none, why", 1))
+			return nil
+		},
+		"another base": func(w *world) error { return w.g.Retarget(7, "dev", "alice") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				w := newWorld(t, under(lanes), func(s *setup) { s.pull.Base = "stable" })
+				w.sageSays(7, "APPROVED")
+				w.look()
+				w.reads("success", "1 of 1")
+				pass(time.Minute)
+				w.must(change(w))
+				w.look()
+				for _, c := range w.g.OwnCheckRuns(w.g.Head(7)) {
+					if c.Name == "Review quorum" && c.Conclusion != "cancelled" {
+						t.Errorf("the plain check is %s%s", c.Conclusion, c.Status)
+					}
+				}
+			})
+		})
+	}
+}
+
 // A job's log is advice: without it there are the annotations, and without these nothing.
 func TestObserveReadsLogs(t *testing.T) {
 	for name, test := range map[string]struct {

@@ -144,7 +144,7 @@ func (r *Reconciler) apply(ctx context.Context, f *headLooks, effects []quorum.E
 			var carried quorum.Receipt
 			carried, err = r.Forge.Apply(writing, f.begin().Snapshot.PR.PR, e)
 			done()
-			receipt.Done = append(receipt.Done, carried.Done...)
+			receipt.Done, receipt.Replied = append(receipt.Done, carried.Done...), carried.Replied
 		}
 		for _, done := range receipt.Done {
 			settled = settled && done.State == quorum.ResultDone

@@ -116,6 +116,9 @@ func (r *Reconciler) observeSpeakers(ctx context.Context, f *headLooks, from *Lo
 // of them would cost too much.
 func (f *headLooks) refuseCrowd(from *Look) {
 	f.looks, f.spokesmen, f.open = f.looks[:1], nil, nil
+	if from != f.begin() { // it has the head of a closed one
+		f.looks = append(f.looks, from)
+	}
 	for _, s := range from.Snapshot.Siblings {
 		from.crowd = append(from.crowd, s.Number)
 	}
@@ -251,11 +254,15 @@ func (f *headLooks) render() {
 	}
 	begin := f.begin()
 	if f.isAlone() || begin.Snapshot.PR.Closed {
-		begin.Check = report.Render(begin.Policy, begin.Snapshot, begin.Decision, f.recordWith(begin), begin.places)
-		begin.Check.Others, begin.Check.OthersKnown = f.otherNames(begin, nil), f.isOpenKnown(begin)
+		begin.Check = f.renderAlone(begin)
 		f.checks = append(f.checks, begin.Check)
 	}
 	if f.isAlone() || len(f.spokesmen) == 0 {
+		for _, heir := range f.looks[1:] { // of a crowd
+			if f.stands(heir.checkName()) {
+				f.checks = append(f.checks, f.renderAlone(heir))
+			}
+		}
 		return
 	}
 	var judged []quorum.Sibling
@@ -282,6 +289,13 @@ func (f *headLooks) render() {
 		}
 		f.checks = append(f.checks, c)
 	}
+}
+
+// renderAlone renders the check of a look that nothing is combined with.
+func (f *headLooks) renderAlone(l *Look) report.Check {
+	c := report.Render(l.Policy, l.Snapshot, l.Decision, f.recordWith(l), l.places)
+	c.Others, c.OthersKnown = f.otherNames(l, nil), f.isOpenKnown(l)
+	return c
 }
 
 // stands reports whether a check of ours of that name stands on the head.

@@ -2,6 +2,7 @@ package quorum_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
@@ -70,5 +71,26 @@ func TestSharedIsBounded(t *testing.T) {
 	got := quorum.Shared([]quorum.Sibling{{PR: mine, Check: "Review quorum", Gated: true}}, all)
 	if len(got) != 1 || len(got[0].Pulls) != 21 || got[0].More != 380 || !got[0].Pulls[20].Speaks {
 		t.Errorf("the check names %d and leaves out %d", len(got[0].Pulls), got[0].More)
+	}
+}
+
+// A pull request without a record takes over what another one of its head left about the commit, but has inherited
+// nothing itself: it reads what was objected to it on the head before.
+func TestWhatASiblingInheritedIsNotInherited(t *testing.T) {
+	at := time.Unix(1000, 0)
+	other := quorum.Record{
+		Seq: 3, Pull: 7, Head: "a1", Before: "b2", BeforeAt: at, Pass: &quorum.Pass{},
+		Runs:       []quorum.SeenRun{{ID: 1, Attempt: 1}},
+		Objections: []quorum.Objection{{Reviewer: "sage", TextRef: quorum.TextRef{Kind: quorum.TextReview, ID: 1}}},
+	}
+	rec := quorum.RecordOf(8, false, quorum.HeldRecords("Review quorum", other))
+	if rec.Before != "" || !rec.BeforeAt.IsZero() || rec.Pass != nil {
+		t.Errorf("it has inherited %q, left at %s, and passed %v", rec.Before, rec.BeforeAt, rec.Pass)
+	}
+	if len(rec.Runs) != 1 || len(rec.Objections) != 1 || rec.Objections[0].Of != 7 {
+		t.Errorf("of the commit it knows %+v", rec)
+	}
+	if own := quorum.RecordOf(7, false, quorum.HeldRecords("Review quorum", other)); own.Before != "b2" || !own.BeforeAt.Equal(at) {
+		t.Errorf("the one whose record it is has inherited %q", own.Before)
 	}
 }

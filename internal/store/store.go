@@ -105,7 +105,11 @@ type Poke struct {
 // Any is the touch of a poke without one, and of a key with too many touches: look, whatever happened.
 const Any = "*"
 
-// MaxTouches bounds the touches of one key, in bytes with one between each two: beyond it they become [Any].
+// Kept begins a touch that tells what nothing else will tell again: beside [Any] it is handed out, too.
+const Kept = "!"
+
+// MaxTouches bounds the touches of one key, in bytes with one between each two: beyond it they become [Any], with those
+// of the [Kept] ones that there is room for, the oldest first.
 const MaxTouches = 4 << 10
 
 // A Claim asks for work.
@@ -132,7 +136,7 @@ type Work struct {
 	Due      time.Time // since when it has been due; after a lost lease: since that ran out
 	Wake     time.Time // as the last Completion said; zero: never by itself
 	Attempts int       // failures in a row
-	Touches  []string  // each once, oldest first; [Any] alone if one of them was
+	Touches  []string  // each once, oldest first; [Any] and then the [Kept] ones if one of them was [Any]
 	Sight    []byte    // as the last Completion left it
 	Seen     time.Time // when that was, even of a failed look; zero: there was none
 }

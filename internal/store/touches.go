@@ -9,21 +9,25 @@ import (
 )
 
 // addTouch adds a touch to a text of touches. A touch that cannot be kept as one line of a bounded text becomes [Any]:
-// a look too many is cheaper than one too few.
+// a look too many is cheaper than one too few. It leaves of the others those that must be kept.
 func addTouch(text, touch string) string {
-	if touch == "" || touch == Any || text == Any || strings.ContainsAny(touch, "\n\x00") || !utf8.ValidString(touch) {
-		return Any
+	if touch == "" || strings.ContainsAny(touch, "\n\x00") || !utf8.ValidString(touch) {
+		touch = Any
 	}
-	if slices.Contains(splitTouches(text), touch) {
+	all := splitTouches(text)
+	if slices.Contains(all, touch) {
 		return text
 	}
-	if text != "" {
-		touch = text + "\n" + touch
+	if all = append(all, touch); !slices.Contains(all, Any) && len(strings.Join(all, "\n")) <= MaxTouches {
+		return strings.Join(all, "\n")
 	}
-	if len(touch) > MaxTouches {
-		return Any
+	text = Any
+	for _, t := range all {
+		if strings.HasPrefix(t, Kept) && len(text)+1+len(t) <= MaxTouches {
+			text += "\n" + t
+		}
 	}
-	return touch
+	return text
 }
 
 // mergeTouches joins two texts of touches, the older one first.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -88,7 +89,8 @@ func (d *modelDriver) acceptOrPoke(*rapid.T) {
 			Key:    fmt.Sprintf("%d/%d", tenant, rapid.IntRange(1, 4).Draw(d.T, "key")),
 			Tenant: tenant, Kind: rapid.SampledFrom([]string{"pull", "repo"}).Draw(d.T, "kind"),
 			Group: rapid.SampledFrom([]string{"g", "h"}).Draw(d.T, "group"),
-			Due:   d.drawTime("due"), Touch: rapid.SampledFrom([]string{"a", "b", "c", ""}).Draw(d.T, "touch"),
+			Due:   d.drawTime("due"),
+			Touch: rapid.SampledFrom([]string{"a", "b", "c", store.Kept + "k", store.Kept + "l", ""}).Draw(d.T, "touch"),
 		})
 	}
 	if rapid.Bool().Draw(d.T, "without a delivery") {
@@ -130,7 +132,8 @@ func joinTouches(older, newer []string) []string {
 		}
 	}
 	if slices.Contains(all, store.Any) {
-		return []string{store.Any}
+		kept := slices.DeleteFunc(all, func(t string) bool { return !strings.HasPrefix(t, store.Kept) })
+		return append([]string{store.Any}, kept...)
 	}
 	return all
 }

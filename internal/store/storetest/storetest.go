@@ -395,6 +395,16 @@ func testTouches(b *harness) {
 			first: []string{"a"}, outcome: store.Completion{Failed: "no"}, while: []string{""},
 			expected: []string{store.Any},
 		},
+		"any leaves what must be kept": {
+			first: []string{store.Kept + "x", "y"}, outcome: store.Completion{Failed: "no"},
+			while:    []string{store.Kept + "b", "", store.Kept + "a", "z"},
+			expected: []string{store.Any, store.Kept + "x", store.Kept + "b", store.Kept + "a"},
+		},
+		"what must be kept comes to any": {
+			first: []string{""}, outcome: store.Completion{Keep: true},
+			while:    []string{store.Kept + "a", "z", store.Kept + "a"},
+			expected: []string{store.Any, store.Kept + "a"},
+		},
 		"two lines are no touch":     {first: []string{"x"}, while: []string{"a\nb"}, expected: []string{store.Any}},
 		"no text is no touch":        {first: []string{"x"}, while: []string{"a\xff"}, expected: []string{store.Any}},
 		"nor is a zero byte":         {first: []string{"x"}, while: []string{"a\x00b"}, expected: []string{store.Any}},
@@ -449,7 +459,16 @@ func testLargeTouches(b *harness) {
 	poke(third + "3")
 	poke("small")
 	b.mustComplete(w, store.Completion{})
-	b.wantSame("many", b.mustClaimOnly("a").Touches, []string{store.Any})
+	w = b.mustClaimOnly("a")
+	b.wantSame("many", w.Touches, []string{store.Any})
+	poke(third + "1")
+	poke(store.Kept + third)
+	poke(third + "2")
+	poke(store.Kept + "no room beside" + third + third)
+	poke(store.Kept + "small")
+	b.mustComplete(w, store.Completion{})
+	kept := []string{store.Any, store.Kept + third, store.Kept + "small"}
+	b.wantSame("what must be kept, among many", b.mustClaimOnly("a").Touches, kept)
 }
 
 func testGone(b *harness) {
