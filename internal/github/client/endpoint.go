@@ -38,7 +38,7 @@ var endpoints = []string{
 	"GET /repos/{owner}/{repo}/commits/{ref}/check-suites",
 	"GET /repos/{owner}/{repo}/commits/{ref}/pulls", "GET /repos/{owner}/{repo}/commits/{ref}/status",
 	"GET /repos/{owner}/{repo}/commits/{ref}/statuses",
-	"GET /repos/{owner}/{repo}/compare/{basehead...}", "GET /repos/{owner}/{repo}/git/trees/{tree_sha}",
+	"GET /repos/{owner}/{repo}/compare/{basehead...}", "GET /repos/{owner}/{repo}/git/trees/{tree_sha...}",
 	"GET /repos/{owner}/{repo}/git/blobs/{file_sha}",
 	"GET /repos/{owner}/{repo}/contents/{path...}", "GET /repos/{owner}/{repo}/issues/{issue_number}",
 	"GET /repos/{owner}/{repo}/issues/{issue_number}/comments",
