@@ -27,8 +27,7 @@ type world struct {
 // anyDepth is for worlds whose histories are walked through as far as the flag says.
 const anyDepth = 100
 
-// newMovesDepth bounds worlds of many moves, each of which costs several looks, and those of two reviewers: a fourth
-// move takes minutes for each.
+// newMovesDepth bounds worlds of many moves, each of which costs several looks: a fourth move takes minutes for each.
 const newMovesDepth = 3
 
 // plainWorld has reviewers of these kinds and asks for need approvals of any of them.
@@ -38,11 +37,8 @@ func plainWorld(need int, kinds ...reviewerKind) world {
 		names = append(names, kindNames[k])
 	}
 	w := world{name: strings.Join(names, "+"), need: need, kinds: kinds, depth: anyDepth}
-	switch {
-	case need > 1:
+	if need > 1 {
 		w.name, w.depth = w.name+" both", 1
-	case len(kinds) > 1:
-		w.depth = newMovesDepth
 	}
 	return w
 }
