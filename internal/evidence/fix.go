@@ -57,7 +57,7 @@ func fixFacts(h *headView, commands *commandView) *quorum.FixFacts {
 func fixHere(s *quorum.Snapshot) *quorum.FixRun {
 	for i := range slices.Backward(s.Record.Fixes) {
 		run := &s.Record.Fixes[i]
-		isSameDiff := run.Diff != "" && run.Diff == s.PR.Diff.Lines
+		isSameDiff := run.Diff != "" && run.Diff == fixDiff(s)
 		if run.Base == s.PR.BaseRef && (run.Head == s.PR.Head || isSameDiff) {
 			return run
 		}
@@ -72,11 +72,20 @@ func fixHere(s *quorum.Snapshot) *quorum.FixRun {
 	return nil
 }
 
-// whyNoFix says why no fix is started for the head; "" if one may be.
+// fixDiff is the diff for which one fix is started; "" where only the head tells one change from another: GitHub lists no
+// changed file yet, or none that it can show.
+func fixDiff(s *quorum.Snapshot) string {
+	if len(s.PR.Files) == 0 {
+		return ""
+	}
+	return s.PR.Diff.Lines
+}
+
+// whyNoFix says why no fix is started for the head; "" if one may be. GitHub lets nobody push to a branch of the
+// repository who may not write there, so that a head that is in no fork was pushed by a person or an App with write.
 func whyNoFix(h *headView, commands *commandView) (why quorum.Reason, detail string) {
 	s := h.snapshot
 	off, by := whyFixIsOff(h, commands)
-	pusher := headPusher(s)
 	switch {
 	case h.policy.Mode != quorum.Enforce:
 		return quorum.ReasonFixReport, ""
@@ -86,10 +95,6 @@ func whyNoFix(h *headView, commands *commandView) (why quorum.Reason, detail str
 		return quorum.ReasonFixFork, ""
 	case off != "":
 		return off, by
-	case pusher.Login == "":
-		return quorum.ReasonFixPusher, ""
-	case !pusher.Bot && s.Fix.May < quorum.Write: // an App that pushed here may write here
-		return quorum.ReasonFixMayNot, pusher.Login
 	}
 	return "", ""
 }
@@ -133,8 +138,7 @@ func fixThatPushed(s *quorum.Snapshot) (run quorum.FixRun, found bool) {
 	return run, false
 }
 
-// MissingOfFix lists what the decision about a fix lacks: who pushed the head, whether that person may write, and the
-// fix runs of the pull request. Nothing is wanted while no reviewer objects.
+// MissingOfFix lists what the decision about a fix lacks: who pushed the head, and the fix runs of the pull request. Nothing is wanted while no reviewer objects.
 func MissingOfFix(p quorum.Policy, s quorum.Snapshot) (w quorum.FixWants) {
 	if !hasFixes(&p, &s) || p.Mode != quorum.Enforce || s.NoRecord || s.PR.Fork {
 		return w
@@ -158,13 +162,7 @@ func MissingOfFix(p quorum.Policy, s quorum.Snapshot) (w quorum.FixWants) {
 		}
 		return w
 	}
-	if !s.Fix.PushRead {
-		w.Push = true
-		return w
-	}
-	if pusher := headPusher(&s); !s.Fix.MayRead && pusher.Login != "" && !pusher.Bot {
-		w.Person = pusher.Login
-	}
+	w.Push = !s.Fix.PushRead
 	why, _ := whyFixIsOff(views[0].head, views[0].commands)
 	w.List = !s.Fix.Listed && (why == "" || here != nil)
 	return w
@@ -211,7 +209,7 @@ func rememberFix(rec *quorum.Record, s *quorum.Snapshot, order *quorum.FixOrder,
 	}
 	rec.FixesMade++
 	rec.Fixes = append(rec.Fixes, quorum.FixRun{
-		Head: order.Head, Base: order.Base, Diff: s.PR.Diff.Lines, At: now.UTC(), Tries: 1, Open: len(order.Findings),
+		Head: order.Head, Base: order.Base, Diff: fixDiff(s), At: now.UTC(), Tries: 1, Open: len(order.Findings),
 	})
 	rec.Fixes = rec.Fixes[max(0, len(rec.Fixes)-maxFixes):]
 }

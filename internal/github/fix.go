@@ -25,14 +25,14 @@ const maxFixPages = 3
 // GitHub's documentation, "Events that trigger workflows", workflow_dispatch.
 const maxDispatch = 60_000
 
-// readFix reads what the decision about a fix lacks. Each answer tells what is wanted next: who pushed the head, what
-// that person may, and the fix runs.
+// readFix reads what the decision about a fix lacks: who pushed the head, and the fix runs. What one answer tells may
+// leave another to be wanted.
 func (l *look) readFix(ctx context.Context) error {
 	if !l.willJudge() {
 		return nil
 	}
 	p := evidence.PolicyFor(l.policy, l.snap)
-	for range 3 {
+	for range 2 {
 		wants := evidence.MissingOfFix(p, l.snap)
 		if wants == (quorum.FixWants{}) {
 			return nil
@@ -51,12 +51,6 @@ func (l *look) readFixWants(ctx context.Context, workflow string, wants quorum.F
 			return err
 		}
 		sight.PushRead = true
-	}
-	if wants.Person != "" {
-		if sight.May, err = l.read.readPermission(ctx, wants.Person); err != nil {
-			return err
-		}
-		sight.MayRead = true
 	}
 	if wants.List {
 		if sight.Runs, err = l.read.readFixRuns(ctx, workflow); err != nil {

@@ -143,8 +143,6 @@ const (
 	ReasonFixDisabled  Reason = "fix_disabled"  // the workflow is disabled
 	ReasonFixRefused   Reason = "fix_refused"   // GitHub refused for another reason; Detail: its words
 	ReasonFixFork      Reason = "fix_fork"      // the head is in a fork
-	ReasonFixPusher    Reason = "fix_pusher"    // GitHub does not tell who pushed the head
-	ReasonFixMayNot    Reason = "fix_may_not"   // who pushed the head may not write here; Detail: who
 	ReasonFixLabel     Reason = "fix_label"     // the pull request has the label that stops fixes
 	ReasonFixOff       Reason = "fix_off"       // a person has switched fixes off; Detail: who
 	ReasonFixReport    Reason = "fix_report"    // mode: report

@@ -73,11 +73,9 @@ type FixSwitch struct {
 // A FixSight is what GitHub shows that a fix rests on. It is read only where the policy has fixes and a reviewer objects.
 type FixSight struct {
 	PushRead bool
-	Push     Push       // by which the head came to its branch; zero: GitHub does not tell
-	MayRead  bool       //
-	May      Permission // of the person who pushed
-	Listed   bool       // the runs of the fix workflow were listed
-	Runs     []FixSeen  // those of this pull request, newest first; where they were not listed the one of this head
+	Push     Push      // by which the head came to its branch; zero: GitHub does not tell
+	Listed   bool      // the runs of the fix workflow were listed
+	Runs     []FixSeen // those of this pull request, newest first; where they were not listed the one of this head
 }
 
 // FixSeen is a fix run as GitHub shows it.
@@ -92,10 +90,9 @@ type FixSeen struct {
 
 // FixWants is what a decision about a fix lacks of a [FixSight].
 type FixWants struct {
-	Push   bool
-	Person string // login: the permission
-	List   bool
-	Run    int64 // id of the run to be read
+	Push bool
+	List bool
+	Run  int64 // id of the run to be read
 }
 
 // FixFacts are what the loop depends on beside the ballots.

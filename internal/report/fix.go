@@ -34,10 +34,6 @@ func fixSentence(r quorum.Reason) string {
 		return "GitHub refused to start the fix workflow"
 	case quorum.ReasonFixFork:
 		return "the branch is a fork's, to which no fix is pushed"
-	case quorum.ReasonFixPusher:
-		return "GitHub does not tell who pushed this commit"
-	case quorum.ReasonFixMayNot:
-		return "who pushed this commit may not write here"
 	case quorum.ReasonFixLabel:
 		return "the pull request has the label " + quorum.NoFixLabel
 	case quorum.ReasonFixOff:
@@ -74,8 +70,6 @@ func fixAdvice(r quorum.Reason) string {
 		return "Enable the workflow under Actions."
 	case quorum.ReasonFixRefused:
 		return "Start the fix workflow by hand to see what is wrong with it."
-	case quorum.ReasonFixPusher, quorum.ReasonFixMayNot:
-		return "Let somebody who may write here push."
 	case quorum.ReasonFixLabel:
 		return "Remove the label if fixes should be started."
 	case quorum.ReasonFixOff:
@@ -144,8 +138,6 @@ func loopReasonSaid(l *quorum.Loop) Phrase {
 		return wordsPhrase("%s", Sentence(l.Reason))
 	case l.Reason == quorum.ReasonFixOff:
 		return fillPhrase("%s has switched fixes off", namePhrase(l.Detail))
-	case l.Reason == quorum.ReasonFixMayNot:
-		return fillPhrase("%s, who pushed this commit, may not write here", namePhrase(l.Detail))
 	default:
 		return fillPhrase(Sentence(l.Reason)+": %s", quotePhrase(l.Detail))
 	}
