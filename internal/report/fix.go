@@ -23,11 +23,11 @@ func fixSentence(r quorum.Reason) string {
 	case quorum.ReasonFixForbidden:
 		return "the coordinator's token may not start the fix workflow"
 	case quorum.ReasonFixMissing:
-		return "the default branch has no such fix workflow, or the token may not see it"
+		return "there is no such fix workflow on the default branch"
 	case quorum.ReasonFixTrigger:
 		return "the fix workflow cannot be started: it has no workflow_dispatch trigger"
 	case quorum.ReasonFixInputs:
-		return "the fix workflow does not take the inputs pr, head, base and findings"
+		return "the fix workflow takes other inputs"
 	case quorum.ReasonFixDisabled:
 		return "the fix workflow is disabled"
 	case quorum.ReasonFixRefused:
