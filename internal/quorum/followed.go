@@ -167,3 +167,13 @@ func HeadOfFixRun(name string, number int) string {
 	}
 	return head
 }
+
+// PullOfFixRun is the number of the pull request that the name of a fix run names; 0 if it is none.
+func PullOfFixRun(name string) int {
+	number, _, _ := strings.Cut(strings.TrimPrefix(name, "fix #"), " ")
+	n, err := strconv.Atoi(number)
+	if err != nil || n < 1 || HeadOfFixRun(name, n) == "" {
+		return 0
+	}
+	return n
+}
