@@ -53,7 +53,8 @@ func fixFacts(h *headView, commands *commandView) *quorum.FixFacts {
 }
 
 // fixHere is the fix that was started, or about to be, for what this head changes against its base; nil if there was
-// none. One for another pull request of this head is one for this head.
+// none. One for another pull request of this head is one for this head, and so is one that GitHub lists and no record
+// tells of: whoever started it.
 func fixHere(s *quorum.Snapshot) *quorum.FixRun {
 	for i := range slices.Backward(s.Record.Fixes) {
 		run := &s.Record.Fixes[i]
@@ -67,6 +68,11 @@ func fixHere(s *quorum.Snapshot) *quorum.FixRun {
 			if held.Pull != s.PR.Number && held.Fixes[i].Head == s.PR.Head {
 				return &held.Fixes[i]
 			}
+		}
+	}
+	for _, seen := range s.Fix.Runs {
+		if seen.Head == s.PR.Head {
+			return &quorum.FixRun{Head: seen.Head, Base: s.PR.BaseRef, Diff: fixDiff(s), At: seen.Created, Tries: 1, Run: seen.ID}
 		}
 	}
 	return nil
@@ -178,6 +184,10 @@ func rememberFixes(rec *quorum.Record, p *quorum.Policy, s *quorum.Snapshot, d *
 		return
 	}
 	rec.FixesMade, rec.ByFix = max(rec.FixesMade, f.Made), f.ByFix
+	isHere := func(r quorum.FixRun) bool { return r.Head == f.Here.Head && r.Base == f.Here.Base }
+	if f.Here != nil && f.Here.Head == s.PR.Head && f.Seen != nil && !slices.ContainsFunc(rec.Fixes, isHere) {
+		rec.Fixes = append(rec.Fixes, *f.Here)
+	}
 	if d.Loop != nil && len(d.Loop.Open) > 0 {
 		rec.Open = quorum.TrackFindings(d.Loop.Open)
 	} else if d.Verdict == quorum.Passed {
