@@ -664,7 +664,13 @@ var outcomes = []struct {
 	{"refused", []quorum.Reason{
 		quorum.ReasonMayNot, quorum.ReasonHadHand, quorum.ReasonHandsUnknown, quorum.ReasonWordEdited, quorum.ReasonUnclear,
 		quorum.ReasonNoOverride, quorum.ReasonOtherHead, quorum.ReasonNothingNamed,
-		quorum.ReasonNoReviewer, quorum.ReasonUnderWay, quorum.ReasonNobodyToRerun,
+		quorum.ReasonNoReviewer, quorum.ReasonUnderWay, quorum.ReasonNobodyToRerun, quorum.ReasonNoFixes,
+	}},
+	{"fixes", []quorum.Reason{
+		quorum.ReasonFixMax, quorum.ReasonFixNoFewer, quorum.ReasonFixNoPush, quorum.ReasonFixLost, quorum.ReasonFixForbidden,
+		quorum.ReasonFixMissing, quorum.ReasonFixTrigger, quorum.ReasonFixInputs, quorum.ReasonFixDisabled, quorum.ReasonFixRefused,
+		quorum.ReasonFixFork, quorum.ReasonFixLabel, quorum.ReasonFixOff,
+		quorum.ReasonFixReport, quorum.ReasonFixNoRecord,
 	}},
 	{"whole", []quorum.Reason{
 		quorum.ReasonTally, quorum.ReasonRequired, quorum.ReasonStandIn, quorum.ReasonDraft, quorum.ReasonBroken, quorum.ReasonSiblings,

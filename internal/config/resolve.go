@@ -51,6 +51,9 @@ func (r policyResolver) resolvePolicy(f PolicyKeys) quorum.Policy {
 			Backoff:  time.Duration(f.Retry.Backoff),
 		},
 	}
+	if f.Fix.Workflow != "" {
+		p.Fix = quorum.FixPolicy{Workflow: f.Fix.Workflow, MaxRestarts: f.Fix.MaxRestarts}
+	}
 	r.checkTopLevel(f)
 	r.refuseUnavailable(f)
 	for i, entry := range f.Reviewers {
@@ -60,6 +63,7 @@ func (r policyResolver) resolvePolicy(f PolicyKeys) quorum.Policy {
 	r.checkIdentities(p.Reviewers)
 	r.checkHeadings(p.Reviewers)
 	r.checkPeople(f, p)
+	r.checkFix(p)
 	p.Need = r.resolveNeed(f.Quorum, p)
 	return p
 }
@@ -92,6 +96,18 @@ func (r policyResolver) checkTopLevel(f PolicyKeys) {
 			"fix.workflow",
 			fmt.Sprintf("%s is not the path of a workflow file", quoteText(f.Fix.Workflow)),
 			"write it as in .github/workflows/fix.yml",
+		)
+	}
+}
+
+// checkFix refuses a fix by the workflow of a reviewer: what approves must not be what changes.
+func (r policyResolver) checkFix(p quorum.Policy) {
+	isIt := func(o quorum.Reviewer) bool { return p.Fix.Workflow != "" && o.Workflow == p.Fix.Workflow }
+	if i := slices.IndexFunc(p.Reviewers, isIt); i >= 0 {
+		r.failKey(
+			"fix.workflow",
+			fmt.Sprintf("%s is the workflow of the reviewer %s", quoteText(p.Fix.Workflow), quoteText(p.Reviewers[i].Name)),
+			"give the fix a workflow of its own: a reviewer must not review what it wrote",
 		)
 	}
 }

@@ -55,6 +55,10 @@ func parseCommand(body string) (c spokenCommand, found bool) {
 		c = spokenCommand{verb: verb, sha: strings.ToLower(args[0]), reason: plainReason(strings.Join(args[1:], " "))}
 	case verb == quorum.CommandRerun && len(args) == 0, verb == quorum.CommandExplain && len(args) == 0:
 		c.verb = verb
+	case verb == "fix" && len(args) == 1 && args[0] == "off":
+		c.verb = quorum.CommandFixOff
+	case verb == "fix" && len(args) == 1 && args[0] == "on":
+		c.verb = quorum.CommandFixOn
 	case verb == quorum.CommandRerun && len(args) == 1:
 		c = spokenCommand{verb: verb, reviewer: args[0]}
 	}
@@ -81,6 +85,11 @@ type saidCommand struct {
 	by       quorum.Account
 	at       time.Time
 	isEdited bool
+}
+
+// isAboutFixes reports whether the command switches fixes off or on.
+func (c *spokenCommand) isAboutFixes() bool {
+	return c.verb == quorum.CommandFixOff || c.verb == quorum.CommandFixOn
 }
 
 // saidCommands are the commands of people on this head and base that the record does not know, oldest first. Whom GitHub
@@ -175,7 +184,7 @@ func (v *commandView) hearCommand(said *saidCommand) (c quorum.Command, heard bo
 	if said.verb == quorum.CommandAccept {
 		c.Reason = said.reason
 	}
-	needsNoHand := said.verb != quorum.CommandExplain
+	needsNoHand := said.verb == quorum.CommandAccept || said.verb == quorum.CommandRerun
 	switch {
 	case may < quorum.Write:
 		c.Refused = quorum.ReasonMayNot
@@ -185,6 +194,8 @@ func (v *commandView) hearCommand(said *saidCommand) (c quorum.Command, heard bo
 		c.Refused = quorum.ReasonUnclear
 	case said.verb == quorum.CommandAccept && v.head.policy.Override == 0:
 		c.Refused = quorum.ReasonNoOverride
+	case said.isAboutFixes() && v.head.policy.Fix.Workflow == "":
+		c.Refused = quorum.ReasonNoFixes
 	case said.verb == quorum.CommandAccept && may < v.head.policy.Override:
 		c.Refused = quorum.ReasonMayNot
 	case needsNoHand && hadHandIn(s, said.by):

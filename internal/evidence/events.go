@@ -21,11 +21,12 @@ func Concerned(p quorum.Policy, t quorum.Touch) bool {
 	person := !strings.HasSuffix(t.Author, "[bot]")
 	switch t.Event {
 	case "pull_request", "pull_request_target":
-		return t.Action != "labeled" && t.Action != "unlabeled" || choosesByLabels(&p)
+		return t.Action != "labeled" && t.Action != "unlabeled" || choosesByLabels(&p) || p.Fix.Workflow != "" // a label stops fixes
 	case "workflow_run":
 		// Runs of other workflows also show who pushed the head, but the look that follows a person's review reads
 		// them.
-		return t.Workflow == "" || anyone(func(r quorum.Reviewer) bool { return runsAs(r, t.Workflow) })
+		isFix := runsAs(quorum.Reviewer{Workflow: p.Fix.Workflow}, t.Workflow)
+		return t.Workflow == "" || isFix || anyone(func(r quorum.Reviewer) bool { return runsAs(r, t.Workflow) })
 	case "check_run":
 		// Checks that are jobs need no look: their run has events of its own.
 		return t.App == "" || t.Name == "" || t.Name == p.Check || anyone(func(r quorum.Reviewer) bool {

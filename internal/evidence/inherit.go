@@ -161,6 +161,7 @@ func (in *inheritance) takeOver(before quorum.Record) {
 			in.rec.Judged[i] = j
 		}
 	}
+	in.takeOverFixes(&before)
 	if before.Diff != in.snapshot.PR.Diff.Lines || before.Base != in.snapshot.PR.BaseRef {
 		return
 	}

@@ -11,7 +11,9 @@ import (
 func Judge(p quorum.Policy, s quorum.Snapshot) []quorum.Ballot {
 	ballots := make([]quorum.Ballot, 0, len(p.Reviewers))
 	for _, v := range reviewerViews(&p, &s) {
-		ballots = append(ballots, v.withCommanded(v.past.withPast(v.makeBallot())))
+		b := v.withCommanded(v.past.withPast(v.makeBallot()))
+		b.UnderWay = b.Vote == quorum.Object && v.isUnderWay()
+		ballots = append(ballots, b)
 	}
 	for i, b := range ballots {
 		ballots[i].Next = deferSharedCancels(b, ballots)
@@ -31,6 +33,7 @@ func Facts(p quorum.Policy, s quorum.Snapshot) quorum.Facts {
 	}
 	f.StandIns, f.Against = h.standIns()
 	f.Replies = commands.replies()
+	f.Fix = fixFacts(h, commands)
 	if pass := s.Record.Pass; pass != nil && s.Record.Head == s.PR.Head && !h.cycle.isBeforeBase(pass.At) {
 		f.Pass = pass
 	}

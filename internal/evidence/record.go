@@ -54,6 +54,7 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 	for _, a := range slices.Concat(d.Effects.Cancels, d.Effects.Reruns, d.Effects.Requests) {
 		rec.Intents = rememberIntent(rec.Intents, a, s.PR.BaseRef, now)
 	}
+	rememberFixes(&rec, &p, &s, &d, now)
 	if d.Verdict != quorum.Ended { // a closed pull request may be reopened
 		rec.Undone = rememberUndone(rec.Undone, old.Pass, d, now)
 		rec.Pass = d.Pass
@@ -155,7 +156,7 @@ func Refuse(rec quorum.Record, receipt quorum.Receipt) quorum.Record {
 		}
 	}
 	rec.Commands = commands
-	if len(rec.Refusals) > before || replied {
+	if len(rec.Refusals) > before || replied || noteFix(&rec, receipt.Fix) {
 		rec.Seq++
 	}
 	return rec

@@ -70,7 +70,7 @@ func observeWith(ctx context.Context, f *Forge, pr quorum.PR, m *memory) (quorum
 	l.eventCame, l.expectedHead = m.takeEvents()
 	began := f.now()
 	m.lookBegan = time.Now()
-	for _, step := range []func(context.Context) error{l.readPullAndPolicy, l.readHead, l.reconcileSources, l.readMissing} {
+	for _, step := range []func(context.Context) error{l.readPullAndPolicy, l.readHead, l.reconcileSources, l.readMissing, l.readFix} {
 		err := step(ctx)
 		if client.IsNotFound(err) && !l.gone { // a replica may lack a part of what is there
 			if gone := l.readPull(ctx); gone != nil {

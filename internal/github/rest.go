@@ -109,6 +109,7 @@ type restRun struct {
 	Actor      *restUser `json:"actor"`
 	URL        string    `json:"html_url"`
 	HeadRepo   *restRepo `json:"head_repository"`
+	Title      string    `json:"display_title"` // hostile
 }
 
 func (r restRun) toRun() quorum.Run {

@@ -104,7 +104,7 @@ func (r *Reconciler) reconcileOnce(ctx context.Context, pr quorum.PR) (wake time
 	for i := range effects {
 		e := &effects[i]
 		e.Replies = report.FillReplies(e.Replies, f.begin().Check)
-		isAnswerAlone = isAnswerAlone && len(e.Cancels)+len(e.Reruns)+len(e.Requests) == 0
+		isAnswerAlone = isAnswerAlone && len(e.Cancels)+len(e.Reruns)+len(e.Requests) == 0 && e.Fix == nil
 	}
 	if err := r.publish(ctx, f); err != nil {
 		return time.Time{}, f.hasPassed(nil), err
@@ -144,12 +144,13 @@ func (r *Reconciler) apply(ctx context.Context, f *headLooks, effects []quorum.E
 			var carried quorum.Receipt
 			carried, err = r.Forge.Apply(writing, f.begin().Snapshot.PR.PR, e)
 			done()
-			receipt.Done, receipt.Replied = append(receipt.Done, carried.Done...), carried.Replied
+			receipt.Done, receipt.Replied, receipt.Fix = append(receipt.Done, carried.Done...), carried.Replied, carried.Fix
 		}
 		for _, done := range receipt.Done {
 			settled = settled && done.State == quorum.ResultDone
 			known[sharedAction(done.Action)] = done
 		}
+		settled = settled && isFixSettled(receipt.Fix)
 		if rec := evidence.Refuse(mine.Snapshot.Record, receipt); rec.Seq != mine.Snapshot.Record.Seq {
 			mine.Snapshot.Record, refused = rec, true
 			mine.judgeAndDecide()
@@ -226,6 +227,7 @@ func (l *Look) judgeAndDecide() {
 	if !l.quiet {
 		return
 	}
+	l.leaveFix()
 	for _, ask := range l.Decision.Effects.Requests { // they stay due, for a look that may ask
 		if l.Decision.Wake.IsZero() || ask.Due.Before(l.Decision.Wake) {
 			l.Decision.Wake = ask.Due

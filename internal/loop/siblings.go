@@ -172,6 +172,7 @@ func (f *headLooks) shareObjections() {
 		l.Snapshot.Record = known
 		l.judgeAndDecide()
 	}
+	f.leaveOneFix()
 }
 
 // effects are those that are due, of each pull request that was looked at.

@@ -126,9 +126,27 @@ const (
 	ReasonNoOverride    Reason = "no_override"     // accept: the policy lets nobody
 	ReasonOtherHead     Reason = "other_head"      // accept: it names another commit
 	ReasonNothingNamed  Reason = "nothing_named"   // accept: the check had named no objection by then that still stands
+	ReasonNoFixes       Reason = "no_fixes"        // fix: the policy names no workflow for it
 	ReasonNoReviewer    Reason = "no_reviewer"     // rerun: the policy names no such reviewer
 	ReasonUnderWay      Reason = "under_way"       // rerun: it is under way already
 	ReasonNobodyToRerun Reason = "nobody_to_rerun" // rerun: all approve, or nothing of them can be run again
+
+	// Of the loop of fixes: why it has ended, and why none is started for a head.
+	ReasonFixMax       Reason = "fix_max"       // as many as the policy allows were started
+	ReasonFixNoFewer   Reason = "fix_no_fewer"  // no fewer findings are open than before the fix
+	ReasonFixNoPush    Reason = "fix_no_push"   // the fix run has ended, or taken an hour, and the head is the same
+	ReasonFixLost      Reason = "fix_lost"      // GitHub's answers were lost, and it lists no such run
+	ReasonFixForbidden Reason = "fix_forbidden" // the token may not start workflows; Detail: which permission
+	ReasonFixMissing   Reason = "fix_missing"   // the default branch has no such workflow
+	ReasonFixTrigger   Reason = "fix_trigger"   // the workflow has no workflow_dispatch trigger
+	ReasonFixInputs    Reason = "fix_inputs"    // the workflow takes other inputs; Detail: GitHub's words
+	ReasonFixDisabled  Reason = "fix_disabled"  // the workflow is disabled
+	ReasonFixRefused   Reason = "fix_refused"   // GitHub refused for another reason; Detail: its words
+	ReasonFixFork      Reason = "fix_fork"      // the head is in a fork
+	ReasonFixLabel     Reason = "fix_label"     // the pull request has the label that stops fixes
+	ReasonFixOff       Reason = "fix_off"       // a person has switched fixes off; Detail: who
+	ReasonFixReport    Reason = "fix_report"    // mode: report
+	ReasonFixNoRecord  Reason = "fix_no_record" // a personal token keeps no record
 
 	// Of lanes that do not hold for a pull request.
 	ReasonLaneBase   Reason = "lane_base"   // it asks less, and does not name this base without a pattern; Detail: the base
@@ -186,6 +204,7 @@ type Ballot struct {
 	SaidRun     int64 `json:"-"`
 	SaidAttempt int   `json:"-"`
 	Threads     bool  `json:"-"` // resolving threads would end this objection
+	UnderWay    bool  `json:"-"` // Object: its newest attempt has not ended
 }
 
 // Voter reports whether the vote is one of the tally's. An objection is, of whomever the lane excuses.

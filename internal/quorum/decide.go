@@ -40,6 +40,7 @@ func Decide(p Policy, ballots []Ballot, f Facts, now time.Time) Decision {
 	if d.Verdict != Passed {
 		d.scheduleEffects(p, f, now)
 	}
+	d.scheduleFix(p, f, now)
 	d.scheduleCommanded(ballots, f, now)
 	return d
 }

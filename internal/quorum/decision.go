@@ -30,6 +30,8 @@ type Facts struct {
 	Against  []string  // people entitled to stand in who request changes
 	Pass     *Pass     // the pass that our check shows, if it is of this head, base, policy and electorate
 	Replies  []Reply   // to people's commands that were not answered yet
+
+	Fix *FixFacts // nil: the policy has no fixes
 }
 
 // A StandIn is a person's approval of the head.
@@ -89,6 +91,8 @@ type Decision struct {
 	Wake        time.Time    `json:"wake,omitzero"`         // zero: only a change on GitHub can change the decision
 	Effects     Effects      `json:"-"`
 	Pass        *Pass        `json:"-"` // Passed: to be remembered
+
+	Loop *Loop `json:"loop,omitempty"` // of fixes; nil where there is nothing to say of one
 }
 
 // Effects are to be carried out, in this order, after the check that announces them was written: each intent stands
@@ -101,11 +105,13 @@ type Effects struct {
 	Reruns   []Action
 	Requests []Action
 	Replies  []Reply // to people's commands
+
+	Fix *FixOrder // the fix run that is to be started
 }
 
 // Empty reports whether there is nothing to do.
 func (e Effects) Empty() bool {
-	return len(e.Cancels)+len(e.Reruns)+len(e.Requests)+len(e.Replies) == 0
+	return len(e.Cancels)+len(e.Reruns)+len(e.Requests)+len(e.Replies) == 0 && e.Fix == nil
 }
 
 // A Reply is how a person's command is answered on GitHub: by a reaction to its comment, and of "explain" by a comment.
@@ -120,6 +126,8 @@ type Reply struct {
 type Receipt struct {
 	Done    []Result
 	Replied []int64 // commands that were answered, or that GitHub will not let us answer
+
+	Fix *FixResult // nil: none was ordered, or it was not come to
 }
 
 // Result is what became of one effect.
@@ -176,6 +184,13 @@ type Record struct {
 
 	Fork     bool     `json:"fork,omitempty"`     // the pull request comes from a fork
 	Siblings []Record `json:"siblings,omitempty"` // of other pull requests that have, or had, this head
+
+	Fixes      []FixRun   `json:"fixes,omitempty"`       // of this pull request, oldest first; the last ones of many
+	FixesMade  int        `json:"fixes_made,omitempty"`  // how many there were
+	FixSwitch  *FixSwitch `json:"fix_switch,omitempty"`  // a person's last word about fixes
+	ByFix      bool       `json:"by_fix,omitempty"`      // a fix run pushed this head
+	Open       []Tracked  `json:"open,omitempty"`        // findings that are open on this head
+	OpenBefore []Tracked  `json:"open_before,omitempty"` // those of the head before
 }
 
 // A Judged is the verdict that a reviewer gave last on this pull request.
@@ -220,6 +235,8 @@ const (
 	CommandAccept  CommandVerb = "accept"
 	CommandRerun   CommandVerb = "rerun"
 	CommandExplain CommandVerb = "explain"
+	CommandFixOff  CommandVerb = "fix off" // no fixes are started for this pull request
+	CommandFixOn   CommandVerb = "fix on"
 )
 
 // ForPull is the record as it counts for a pull request. What another one wrote, which had the same head, tells of
@@ -230,6 +247,7 @@ func (r Record) ForPull(number int) Record {
 	}
 	r.Texts, r.Stood, r.Asked, r.Answers, r.Pass, r.Undone, r.Commands = nil, nil, nil, nil, nil, nil, nil
 	r.Before, r.BeforeAt = "", time.Time{} // it has inherited nothing itself
+	r.Fixes, r.FixesMade, r.FixSwitch, r.ByFix, r.Open, r.OpenBefore = nil, 0, nil, false, nil, nil
 	r.Intents = slices.DeleteFunc(slices.Clone(r.Intents), func(in Intent) bool { return in.Kind == Ask })
 	r.Refusals = slices.DeleteFunc(slices.Clone(r.Refusals), func(no Refusal) bool { return no.Kind == Ask })
 	return r

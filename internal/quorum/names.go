@@ -12,6 +12,7 @@ var (
 	}
 	severityNames = []string{"", "low", "medium", "high", "critical"}
 	actionNames   = []string{"", "rerun", "cancel", "ask"}
+	loopNames     = []string{"", "idle", "waiting", "due", "running", "none", "over"}
 	textNames     = []string{"", "comment", "review", "thread", "check", "status", "run", "artifact"}
 )
 
@@ -36,6 +37,7 @@ func (v Verdict) String() string    { return nameOf(verdictNames, uint8(v)) }
 func (o Outcome) String() string    { return nameOf(outcomeNames, uint8(o)) }
 func (s Severity) String() string   { return nameOf(severityNames, uint8(s)) }
 func (k ActionKind) String() string { return nameOf(actionNames, uint8(k)) }
+func (s LoopState) String() string  { return nameOf(loopNames, uint8(s)) }
 func (k TextKind) String() string   { return nameOf(textNames, uint8(k)) }
 
 func (v Vote) MarshalText() ([]byte, error)       { return []byte(v.String()), nil }
@@ -43,6 +45,7 @@ func (v Verdict) MarshalText() ([]byte, error)    { return []byte(v.String()), n
 func (o Outcome) MarshalText() ([]byte, error)    { return []byte(o.String()), nil }
 func (s Severity) MarshalText() ([]byte, error)   { return []byte(s.String()), nil }
 func (k ActionKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+func (s LoopState) MarshalText() ([]byte, error)  { return []byte(s.String()), nil }
 func (k TextKind) MarshalText() ([]byte, error)   { return []byte(k.String()), nil }
 
 func (v *Vote) UnmarshalText(b []byte) (err error) {
@@ -72,5 +75,10 @@ func (k *ActionKind) UnmarshalText(b []byte) (err error) {
 
 func (k *TextKind) UnmarshalText(b []byte) (err error) {
 	*(*uint8)(k), err = parseName(textNames, b)
+	return err
+}
+
+func (s *LoopState) UnmarshalText(b []byte) (err error) {
+	*(*uint8)(s), err = parseName(loopNames, b)
 	return err
 }

@@ -68,6 +68,8 @@ type Snapshot struct {
 	// GitHub does not show them together, so no vote rests on them: they only spare a request that would not help.
 	Heard []HeardAnswer
 
+	Fix FixSight // what a fix rests on
+
 	NoRecord bool       // a personal token's commit status holds no record: nobody is asked by comment
 	Foreign  []CheckRun // check runs of our name that somebody else wrote
 }

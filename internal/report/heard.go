@@ -61,6 +61,10 @@ func heardSaid(d quorum.Decision, c quorum.Command) Phrase {
 			return slices.Concat(asked, wordsPhrase(": the reviewers whose attempts have ended are run again."))
 		}
 		return slices.Concat(asked, fillPhrase(": %s %s run again.", joinPhrases(names), wordsPhrase("%s", isOrAre(len(names)))))
+	case quorum.CommandFixOff:
+		return slices.Concat(asked, wordsPhrase(": no fix is started for this pull request."))
+	case quorum.CommandFixOn:
+		return slices.Concat(asked, wordsPhrase(": fixes may be started for this pull request."))
 	case quorum.CommandExplain:
 		return slices.Concat(asked, wordsPhrase(": answered by a comment."))
 	default:

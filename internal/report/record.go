@@ -142,7 +142,7 @@ func isHidden(r rune) bool {
 
 // fitRecord makes rec small enough to be written: of limit bytes if that can be, of hardLimit in any case. What a
 // decision rests on goes last: answered objections go and excerpts shrink, then the keys of annotations go, then the
-// oldest texts and approvals. Runs, refusals, what people said, intents, the identity of objections and the pass stay,
+// findings that are followed, then the oldest texts and approvals. Runs, fixes, refusals, what people said, intents, the identity of objections and the pass stay,
 // unless GitHub would not take the check with them: what can make it red, of other diffs and of this one, goes after all
 // else then, but for the pass, which is earned anew.
 func fitRecord(rec quorum.Record, limit, hardLimit int) quorum.Record {
@@ -167,8 +167,13 @@ func fitRecord(rec quorum.Record, limit, hardLimit int) quorum.Record {
 		return size() <= most
 	}
 	annotated, texts, stood := rec.Annotated, rec.Texts, rec.Stood
+	open, before := rec.Open, rec.OpenBefore
 	switch { // the newest keys go first: see [recordAnnotations]
 	case drop(len(annotated), limit, func(k int) { rec.Annotated = annotated[:len(annotated)-k] }):
+		return rec
+	case drop(len(before), limit, func(k int) { rec.OpenBefore = before[:len(before)-k] }):
+		return rec
+	case drop(len(open), limit, func(k int) { rec.Open = open[:len(open)-k] }):
 		return rec
 	case drop(len(texts), limit, func(k int) { rec.Texts = texts[k:] }):
 		return rec
@@ -222,6 +227,10 @@ func withExcerptsOf(rec quorum.Record, n int) quorum.Record {
 	}
 	for i := range rec.Commands {
 		rec.Commands[i].Reason = cutBytes(rec.Commands[i].Reason, n)
+	}
+	rec.Fixes = slices.Clone(rec.Fixes)
+	for i := range rec.Fixes {
+		rec.Fixes[i].Detail = cutBytes(rec.Fixes[i].Detail, n)
 	}
 	rec.Objections = unanswered(rec.Objections)
 	for i := range rec.Past {

@@ -25,7 +25,7 @@ func (m ruleTeller) rulesHere() (says []Phrase) {
 	if m.decision.Verdict == quorum.Ended || len(m.decision.Ballots) == 0 {
 		return nil
 	}
-	return slices.Concat(m.laneRules(), m.voterRules(), m.peopleRules(), m.diffRules())
+	return slices.Concat(m.laneRules(), m.voterRules(), m.peopleRules(), m.diffRules(), fixRules(m.policy, m.decision))
 }
 
 // maxLanesSaid is how many lanes of a kind are told of.

@@ -197,6 +197,7 @@ func (m *pageMaker) addObjections(l *stepList) {
 		}
 	}
 	l.addAccept(m.policy, d)
+	m.addLoop(l)
 }
 
 // addSettle adds what ends the objections of people, where the policy asks people: nobody else ends them by a push.

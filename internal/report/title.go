@@ -288,7 +288,7 @@ func blockedTitle(d quorum.Decision) string {
 	case len(again) > 0:
 		t += "; " + joinNames(again) + " looking again"
 	}
-	t += overriddenTitle(d)
+	t += overriddenTitle(d) + loopTitle(d)
 	if names := votersWith(d, quorum.Pending); len(names) > 0 {
 		t += "; not waiting for " + joinNames(names)
 	}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -186,7 +187,7 @@ func Sentence(r quorum.Reason) string {
 	case quorum.ReasonLaneLinks:
 		return "the lane asks less, and it cannot be told which files the guarded ones link to"
 	default:
-		return "for a reason that this version has no words for"
+		return cmp.Or(fixSentence(r), "for a reason that this version has no words for")
 	}
 }
 
@@ -290,7 +291,7 @@ func Advice(r quorum.Reason) string {
 	case quorum.ReasonWordEdited:
 		return "Write a new comment: an edited one may say what its author did not."
 	case quorum.ReasonUnclear:
-		return "Write accept with a commit of at least seven digits and a reason, rerun with a reviewer's name or none, or explain."
+		return "Write accept with a commit of at least seven digits and a reason, rerun with a reviewer's name or none, explain, or fix off or on."
 	case quorum.ReasonNoOverride:
 		return "Set `override` in the policy, or have the objection answered."
 	case quorum.ReasonOtherHead:
@@ -323,7 +324,7 @@ func Advice(r quorum.Reason) string {
 		quorum.ReasonLaneGuard, quorum.ReasonLanePolicy, quorum.ReasonLaneLinks:
 		return ""
 	default:
-		return ""
+		return fixAdvice(r)
 	}
 }
 

@@ -97,6 +97,7 @@ type GitHub struct {
 	afterRequest    func(*http.Request, int)
 	onRerun         func(run int64, attempt int)
 	onReviewerAsked func(kind, body string)
+	onDispatch      func(run int64, workflow string)
 
 	queryCache *graphCache
 	newSlugs   map[string]string // what Apps are called now, by what they were called first
@@ -187,6 +188,7 @@ type Written struct {
 	Deleted          []int64        // issue comments it deleted
 	Edited           map[int64]bool // issue comments it edited
 	Reactions        []Reaction     // in their order
+	Dispatched       []Dispatch     // in their order
 }
 
 // Reaction is a reaction of the program's to an issue comment.
@@ -203,7 +205,7 @@ func (g *GitHub) Wrote() Written {
 	w := g.written
 	w.Comments, w.RequestedReviews = slices.Clone(w.Comments), slices.Clone(w.RequestedReviews)
 	w.RerunOrder, w.Deleted = slices.Clone(w.RerunOrder), slices.Clone(w.Deleted)
-	w.Reactions = slices.Clone(w.Reactions)
+	w.Reactions, w.Dispatched = slices.Clone(w.Reactions), slices.Clone(w.Dispatched)
 	w.Reruns, w.Cancels, w.Edited = maps.Clone(w.Reruns), maps.Clone(w.Cancels), maps.Clone(w.Edited)
 	return w
 }

@@ -362,6 +362,7 @@ func runRoutes() []route {
 		{method: "GET", pattern: "R/actions/workflows", handle: (*GitHub).listWorkflows},
 		{method: "GET", pattern: "R/actions/workflows/{workflow_id}", handle: (*GitHub).getWorkflow},
 		{method: "GET", pattern: "R/actions/workflows/{workflow_id}/runs", handle: (*GitHub).listRuns},
+		{method: "POST", pattern: "R/actions/workflows/{workflow_id}/dispatches", handle: dispatchWorkflow},
 	}
 }
 

@@ -177,7 +177,10 @@ func ForbidEvents(g *GitHub, events ...string) {
 func (g *GitHub) StartRun(s RunSpec) (int64, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	now := g.carryOutDue()
+	return g.startRun(s, g.carryOutDue())
+}
+
+func (g *GitHub) startRun(s RunSpec, now time.Time) (int64, error) {
 	r := &workflowRun{
 		workflowPath: s.Workflow, name: or(s.Name, s.Workflow), title: s.Title, event: or(s.Event, "pull_request"), headBranch: s.Branch,
 		pullNumber: s.PR, actor: s.By, created: s.Created, rerunRefusal: s.Refused,

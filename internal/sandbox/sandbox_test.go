@@ -358,6 +358,8 @@ func TestEndpoints(t *testing.T) {
 	check(t, err)
 	check(t, g.Merge(number, "bob"))
 	c.get("contents/docs/new.md")
+	g.SetFile(".github/workflows/fix.yml", "", fixFile)
+	c.want(204, "POST", "actions/workflows/fix.yml/dispatches", `{"ref":"main"}`)
 
 	person := newCaller(t, newBusy(t, sandbox.Options{TokenOwner: "alice"}).GitHub)
 	person.get("/user").is(t, "login", "alice")

@@ -43,6 +43,7 @@ type world struct {
 	runIDs          map[string]int64
 	commentIDs      map[string]int64 // newest, by author
 	reviewIDs       map[string]int64
+	dispatchCounts  map[string]int
 	reactionAttempt int // the attempt of the reaction that is carried out; 0: none
 
 	stepMu    sync.Mutex // one step is carried out at a time
@@ -89,7 +90,7 @@ func (s *Scenario) newWorldOn(g *sandbox.GitHub, now func() time.Time, begin tim
 	w := &world{
 		g: g, now: now, begin: begin,
 		scenario: s, audience: a, runIDs: map[string]int64{}, commentIDs: map[string]int64{},
-		reviewIDs: map[string]int64{}, askCounts: map[string]int{}, stirred: make(chan struct{}, 1),
+		reviewIDs: map[string]int64{}, askCounts: map[string]int{}, dispatchCounts: map[string]int{}, stirred: make(chan struct{}, 1),
 	}
 	w.recorder = newRecorder(w, a.Wrote)
 	if s.Policy != "" {
@@ -100,6 +101,7 @@ func (s *Scenario) newWorldOn(g *sandbox.GitHub, now func() time.Time, begin tim
 	}
 	w.g.OnRerun(w.queueRerunReactions)
 	w.g.OnReviewerAsked(w.queueAskReactions)
+	sandbox.OnDispatch(w.g, w.queueDispatchReactions)
 	w.g.AfterRequest(func(req *http.Request, _ int) {
 		if req.Method != http.MethodGet && !strings.HasSuffix(req.URL.Path, "/graphql") {
 			w.recorder.recordWrites()
@@ -155,7 +157,7 @@ func (w *world) notifyStirred() {
 // queueRerunReactions queues the steps that the scenario tells of the new attempt.
 func (w *world) queueRerunReactions(id int64, attempt int) {
 	for _, r := range w.scenario.reactions {
-		if run, found := w.runID(r.label); found && run == id && !r.onAsk && (r.occurrence == 0 || r.occurrence == attempt) {
+		if run, found := w.runID(r.label); found && run == id && !r.onAsk && !r.onDispatch && (r.occurrence == 0 || r.occurrence == attempt) {
 			w.queueSteps(r.steps, attempt)
 		}
 	}

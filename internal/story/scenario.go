@@ -56,7 +56,8 @@ type scenarioStep struct {
 type reaction struct {
 	label      string // label of the run, or name of the reviewer
 	onAsk      bool
-	occurrence int // the attempt that begins, or which request it is; 0: each
+	onDispatch bool // label is the workflow that was started
+	occurrence int  // the attempt that begins, or which request it is; 0: each
 	steps      []scenarioStep
 }
 
@@ -113,7 +114,7 @@ type labelUse struct {
 	startsRun bool // it starts a run: the label must be a reviewer with a workflow
 }
 
-const sectionList = "-- policy --, -- github --, -- timeline --, -- on rerun of LABEL --, -- on ask of REVIEWER -- and -- story --"
+const sectionList = "-- policy --, -- github --, -- timeline --, -- on rerun of LABEL --, -- on ask of REVIEWER --, -- on dispatch of WORKFLOW -- and -- story --"
 
 // Parse reads a scenario; file is only used in messages. Its error is a [ParseError], or several that are joined.
 func Parse(file string, src []byte) (*Scenario, error) {
@@ -196,7 +197,7 @@ func (p *scenarioParser) parseSection(name string, head int) {
 		}
 		p.storyOffset = min(p.storyOffset, len(p.src))
 		p.HasStory, p.RecordedStory = true, strings.TrimRight(strings.Join(p.takeSectionLines(), "\n"), "\n")+"\n"
-	case len(words) >= 4 && words[0] == "on" && (words[1] == "rerun" || words[1] == "ask"):
+	case len(words) >= 4 && words[0] == "on" && slices.Contains([]string{"rerun", "ask", "dispatch"}, words[1]):
 		p.parseReaction(words, head)
 	default:
 		p.addProblem(head, 4, len(name), fmt.Sprintf("%q is not a section", name), "the sections are "+sectionList)
@@ -206,7 +207,7 @@ func (p *scenarioParser) parseSection(name string, head int) {
 
 // parseReaction reads "on rerun of openai", "on ask of copilot", "on rerun 3 of openai".
 func (p *scenarioParser) parseReaction(words []string, head int) {
-	r := reaction{onAsk: words[1] == "ask", label: words[len(words)-1]}
+	r := reaction{onAsk: words[1] == "ask", onDispatch: words[1] == "dispatch", label: words[len(words)-1]}
 	middle := words[2 : len(words)-1]
 	if len(middle) == 2 {
 		if _, err := fmt.Sscanf(middle[0], "%d", &r.occurrence); err != nil || r.occurrence < 1 {
@@ -257,6 +258,9 @@ func (p *scenarioParser) learnReviewers(policy string) {
 	}
 	for _, r := range parsed.Reviewers {
 		p.reviewers[r.Name] = r
+	}
+	if parsed.Fix.Workflow != "" {
+		p.runLabels[workflowLabel(parsed.Fix.Workflow)] = true
 	}
 }
 

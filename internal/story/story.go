@@ -23,6 +23,7 @@ const (
 	EntryReran     EntryKind = "rerun"   // it ran a run again
 	EntryCancelled EntryKind = "cancel"  // it cancelled a run
 	EntryAsked     EntryKind = "ask"     // it asked for a review
+	EntryStarted   EntryKind = "start"   // it started a workflow
 	EntryReplied   EntryKind = "reply"   // it answered a person's command
 	EntryAnnotated EntryKind = "note"    // it annotated findings
 	EntryGaveUp    EntryKind = "gave up" // it can do no more until something happens
@@ -213,7 +214,7 @@ func (s Story) Transitions() (turns []string) {
 			last[key] = e.checkState()
 		case EntryGated:
 			others = append(others, e.Head+": "+e.Text)
-		case EntryReran, EntryCancelled, EntryAsked, EntryReplied:
+		case EntryReran, EntryCancelled, EntryAsked, EntryReplied, EntryStarted:
 			acts = append(acts, string(e.Kind)+" "+e.Text)
 		case EntryAnnotated, EntryGaveUp:
 		}
@@ -237,6 +238,7 @@ type recorder struct {
 	commentCount       int
 	reviewRequestCount int
 	reactionCount      int
+	dispatchCount      int
 	lastLooks          map[int]loop.Look
 	watchesGates       bool
 	gates              []mergeGate // one for each pull request
@@ -325,6 +327,10 @@ func (r *recorder) recordWrites() {
 		r.addEntry(Entry{Kind: EntryReplied, Text: thumb + " to " + x.Author})
 	}
 	r.reactionCount = len(wrote.Reactions)
+	for _, x := range wrote.Dispatched[min(r.dispatchCount, len(wrote.Dispatched)):] {
+		r.addEntry(Entry{Kind: EntryStarted, Text: r.world.dispatchText(x)})
+	}
+	r.dispatchCount = len(wrote.Dispatched)
 	for _, body := range wrote.Comments[min(r.commentCount, len(wrote.Comments)):] {
 		if strings.HasPrefix(body, quorum.ExplainMarker) {
 			r.addEntry(Entry{Kind: EntryReplied, Text: "explains the check in a comment"})

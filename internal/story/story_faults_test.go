@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -21,6 +22,7 @@ import (
 
 var (
 	faultsFlag     = flag.String("faults", "sample", "how many faults are tried in the stories: sample, quarter or all")
+	faultsOnlyFlag = flag.String("faults-only", "", "try them in the stories alone whose names hold one of these words, by commas")
 	faultsSeedFlag = flag.Uint64("faults-seed", 2026, "which ones a sample or a quarter takes")
 )
 
@@ -38,7 +40,10 @@ type trial struct {
 func allTrials(t *testing.T) (all []trial) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(7, *faultsSeedFlag))
-	told := parseStories(t)
+	told := slices.DeleteFunc(parseStories(t), func(s *Scenario) bool {
+		isMeant := func(word string) bool { return strings.Contains(s.baseName(), word) }
+		return *faultsOnlyFlag != "" && !slices.ContainsFunc(strings.Split(*faultsOnlyFlag, ","), isMeant)
+	})
 	switch *faultsFlag {
 	case "all", "quarter":
 	case "sample":
@@ -151,6 +156,13 @@ func checkUnharmed(t *testing.T, g *sandbox.GitHub, want, got Story, checks int)
 		if n > 1 {
 			t.Errorf("run %d was run again %d times", id, n)
 		}
+	}
+	started := map[string]bool{}
+	for _, d := range g.Wrote().Dispatched {
+		if started[d.Name] {
+			t.Errorf("%q was started twice", d.Name)
+		}
+		started[d.Name] = true
 	}
 	for _, head := range g.WrittenHeads() {
 		reads, count := map[string]string{}, map[string]int{}

@@ -29,6 +29,7 @@ var endpoints = []string{
 	"POST /repos/{owner}/{repo}/actions/runs/{run_id}/cancel", "POST /repos/{owner}/{repo}/actions/runs/{run_id}/force-cancel",
 	"POST /repos/{owner}/{repo}/actions/runs/{run_id}/rerun", "POST /repos/{owner}/{repo}/actions/runs/{run_id}/rerun-failed-jobs",
 	"GET /repos/{owner}/{repo}/actions/workflows", "GET /repos/{owner}/{repo}/actions/workflows/{workflow_id}/runs",
+	"POST /repos/{owner}/{repo}/actions/workflows/{workflow_id}/dispatches",
 	"GET /repos/{owner}/{repo}/branches/{branch...}", "GET /repos/{owner}/{repo}/rules/branches/{branch...}",
 	"POST /repos/{owner}/{repo}/check-runs", "GET /repos/{owner}/{repo}/check-runs/{check_run_id}",
 	"PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}",

@@ -215,6 +215,10 @@ func (e *Notice) readWorkflowRun(p *eventPayload) error {
 	if err := e.addPulls(run.PullRequests, p.Repository); err != nil || len(e.PRs) > 0 {
 		return err
 	}
+	if number := quorum.PullOfFixRun(run.Title); number > 0 && run.Event == "workflow_dispatch" { // a name to look at, whoever gave it
+		e.Runs, e.PRs = nil, []int{number}
+		return nil
+	}
 	switch run.Event {
 	case "issue_comment", "workflow_run", "check_run", "check_suite", "status", "schedule", "repository_dispatch", "merge_group":
 		e.Why = "a run that " + run.Event + " started is on no pull request's head"
@@ -600,6 +604,8 @@ type eventRun struct {
 	PullRequests []eventPull `json:"pull_requests"`
 
 	HeadRepository eventRepository `json:"head_repository"`
+
+	Title string `json:"display_title"` // hostile
 }
 
 type eventCheck struct {

@@ -1,0 +1,282 @@
+package evidence
+
+// What a fix of a blocked pull request rests on: who pushed the head, which fix runs there were, and whether one of them
+// pushed it. What GitHub keeps it tells; the record tells what was about to be started and what came of it.
+
+import (
+	"slices"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// maxFixes is how many fix runs a record remembers: the last ones. It counts them all.
+const maxFixes = 10
+
+// isUnderWay reports whether the reviewer's newest attempt has not ended.
+func (v *reviewerView) isUnderWay() bool {
+	a := v.newestAttempt()
+	return a.run != nil && !a.run.Completed()
+}
+
+// hasFixes reports whether fixes may be started for the pull request of a snapshot at all.
+func hasFixes(p *quorum.Policy, s *quorum.Snapshot) bool {
+	return p.Fix.Workflow != "" && !isJudgedInPart(p, s)
+}
+
+// fixFacts returns what the loop of fixes depends on; nil where there is none.
+func fixFacts(h *headView, commands *commandView) *quorum.FixFacts {
+	s, rec := h.snapshot, &h.snapshot.Record
+	if !hasFixes(h.policy, s) {
+		return nil
+	}
+	f := quorum.FixFacts{
+		Made: max(rec.FixesMade, len(s.Fix.Runs)), Here: fixHere(s), Listed: s.Fix.Listed, Branch: s.PR.DefaultBranch, Known: rec.OpenBefore,
+	}
+	if !s.Fix.Listed {
+		f.Made = rec.FixesMade
+	}
+	f.Not, f.Detail = whyNoFix(h, commands)
+	if f.Here != nil {
+		at := slices.IndexFunc(s.Fix.Runs, func(seen quorum.FixSeen) bool {
+			return seen.ID == f.Here.Run || f.Here.Run == 0 && seen.Head == f.Here.Head
+		})
+		if at >= 0 {
+			f.Seen = &s.Fix.Runs[at]
+		}
+	}
+	by, found := fixThatPushed(s)
+	if f.ByFix = found || rec.ByFix; found {
+		f.Before = by.Open
+	}
+	return &f
+}
+
+// fixHere is the fix that was started, or about to be, for what this head changes against its base; nil if there was
+// none. One for another pull request of this head is one for this head, and so is one that GitHub lists and no record
+// tells of: whoever started it.
+func fixHere(s *quorum.Snapshot) *quorum.FixRun {
+	for i := range slices.Backward(s.Record.Fixes) {
+		run := &s.Record.Fixes[i]
+		isSameDiff := run.Diff != "" && run.Diff == fixDiff(s)
+		if run.Base == s.PR.BaseRef && (run.Head == s.PR.Head || isSameDiff) {
+			return run
+		}
+	}
+	for _, held := range s.Held {
+		for i := range held.Fixes {
+			if held.Pull != s.PR.Number && held.Fixes[i].Head == s.PR.Head {
+				return &held.Fixes[i]
+			}
+		}
+	}
+	for _, seen := range s.Fix.Runs {
+		if seen.Head == s.PR.Head {
+			return &quorum.FixRun{Head: seen.Head, Base: s.PR.BaseRef, Diff: fixDiff(s), At: seen.Created, Tries: 1, Run: seen.ID}
+		}
+	}
+	return nil
+}
+
+// fixDiff is the diff for which one fix is started; "" where only the head tells one change from another: GitHub lists no
+// changed file yet, or none that it can show.
+func fixDiff(s *quorum.Snapshot) string {
+	if len(s.PR.Files) == 0 {
+		return ""
+	}
+	return s.PR.Diff.Lines
+}
+
+// whyNoFix says why no fix is started for the head; "" if one may be. GitHub lets nobody push to a branch of the
+// repository who may not write there, so that a head that is in no fork was pushed by a person or an App with write.
+func whyNoFix(h *headView, commands *commandView) (why quorum.Reason, detail string) {
+	s := h.snapshot
+	off, by := whyFixIsOff(h, commands)
+	switch {
+	case h.policy.Mode != quorum.Enforce:
+		return quorum.ReasonFixReport, ""
+	case s.NoRecord:
+		return quorum.ReasonFixNoRecord, ""
+	case s.PR.Fork:
+		return quorum.ReasonFixFork, ""
+	case off != "":
+		return off, by
+	}
+	return "", ""
+}
+
+// headPusher is who pushed the head to its branch; zero where GitHub does not tell.
+func headPusher(s *quorum.Snapshot) quorum.Account {
+	if s.Fix.Push.Actor.Login != "" {
+		return s.Fix.Push.Actor
+	}
+	for _, e := range slices.Backward(s.Timeline) {
+		if e.Kind == quorum.ForcePushed && e.To == s.PR.Head && e.Actor.Login != "" {
+			return e.Actor
+		}
+	}
+	for _, r := range s.Runs { // that of a pull request's event does not show it: it may have set a label
+		if r.Event == "push" && r.Actor.Login != "" {
+			return r.Actor
+		}
+	}
+	return quorum.Account{}
+}
+
+// fixThatPushed is the fix run that pushed the head: by whoever is not the pull request's author, an App or a machine's
+// account, while that run was under way.
+func fixThatPushed(s *quorum.Snapshot) (run quorum.FixRun, found bool) {
+	pusher, at := headPusher(s), s.Fix.Push.At
+	if at.IsZero() || pusher.Login == "" || !pusher.Bot && pusher.Same(s.PR.Author) {
+		return run, false
+	}
+	for _, seen := range s.Fix.Runs {
+		isWithin := !at.Before(seen.Created) && (!seen.Ended || !at.After(seen.Updated))
+		if !isWithin || seen.Head == s.PR.Head {
+			continue
+		}
+		i := slices.IndexFunc(s.Record.Fixes, func(r quorum.FixRun) bool { return r.Run == seen.ID || r.Head == seen.Head })
+		if i >= 0 {
+			run = s.Record.Fixes[i]
+		}
+		return run, true
+	}
+	return run, false
+}
+
+// MissingOfFix lists what the decision about a fix lacks: who pushed the head, and the fix runs of the pull request. Nothing is wanted while no reviewer objects.
+func MissingOfFix(p quorum.Policy, s quorum.Snapshot) (w quorum.FixWants) {
+	if !hasFixes(&p, &s) || p.Mode != quorum.Enforce || s.NoRecord || s.PR.Fork {
+		return w
+	}
+	views := reviewerViews(&p, &s)
+	isObjecting := func(v *reviewerView) bool {
+		if !v.MayVote() {
+			return false
+		}
+		b := v.makeBallot()
+		return b.Vote == quorum.Object || b.Then != nil && b.Then.Vote == quorum.Object
+	}
+	if !slices.ContainsFunc(views, isObjecting) {
+		return w
+	}
+	here := fixHere(&s)
+	if here != nil && (here.Refused != "" || here.Run != 0) {
+		isRead := s.Fix.Listed || slices.ContainsFunc(s.Fix.Runs, func(r quorum.FixSeen) bool { return r.ID == here.Run })
+		if here.Refused == "" && !isRead {
+			w.Run = here.Run
+		}
+		return w
+	}
+	w.Push = !s.Fix.PushRead
+	why, _ := whyFixIsOff(views[0].head, views[0].commands)
+	w.List = !s.Fix.Listed && (why == "" || here != nil)
+	return w
+}
+
+// rememberFixes remembers the fixes of a pull request: one that is about to be started, what GitHub shows of the last
+// one, and which findings are open.
+func rememberFixes(rec *quorum.Record, p *quorum.Policy, s *quorum.Snapshot, d *quorum.Decision, now time.Time) {
+	h := newHeadView(p, s)
+	rec.FixSwitch = fixSwitchOf(rec, rec.Commands)
+	f := fixFacts(h, newCommandView(h))
+	if f == nil {
+		return
+	}
+	rec.FixesMade, rec.ByFix = max(rec.FixesMade, f.Made), f.ByFix
+	isHere := func(r quorum.FixRun) bool { return r.Head == f.Here.Head && r.Base == f.Here.Base }
+	if f.Here != nil && f.Here.Head == s.PR.Head && f.Seen != nil && !slices.ContainsFunc(rec.Fixes, isHere) {
+		rec.Fixes = append(rec.Fixes, *f.Here)
+	}
+	if d.Loop != nil && len(d.Loop.Open) > 0 {
+		rec.Open = quorum.TrackFindings(d.Loop.Open)
+	} else if d.Verdict == quorum.Passed {
+		rec.Open = nil
+	}
+	for i := range rec.Fixes {
+		run := &rec.Fixes[i]
+		if f.Here == nil || f.Here.Head != run.Head || f.Here.Base != run.Base {
+			continue
+		}
+		if f.Seen != nil && run.Run == 0 {
+			run.Run = f.Seen.ID
+		}
+		if run.Head == s.PR.Head && d.Loop != nil {
+			run.Open = max(run.Open, len(d.Loop.Open))
+		}
+	}
+	if d.Effects.Fix != nil {
+		rememberFix(rec, s, d.Effects.Fix, now)
+	}
+}
+
+// rememberFix adds the intent to start a fix, or counts one more try of it.
+func rememberFix(rec *quorum.Record, s *quorum.Snapshot, order *quorum.FixOrder, now time.Time) {
+	isIt := func(r quorum.FixRun) bool { return r.Head == order.Head && r.Base == order.Base }
+	if i := slices.IndexFunc(rec.Fixes, isIt); i >= 0 {
+		rec.Fixes[i].At, rec.Fixes[i].Tries = now.UTC(), rec.Fixes[i].Tries+1
+		return
+	}
+	rec.FixesMade++
+	rec.Fixes = append(rec.Fixes, quorum.FixRun{
+		Head: order.Head, Base: order.Base, Diff: fixDiff(s), At: now.UTC(), Tries: 1, Open: len(order.Findings),
+	})
+	rec.Fixes = rec.Fixes[max(0, len(rec.Fixes)-maxFixes):]
+}
+
+// noteFix notes in rec what became of the start of a fix, and reports whether that is news. Where GitHub said that it was
+// not come to, as for a limit, it was no try.
+func noteFix(rec *quorum.Record, done *quorum.FixResult) bool {
+	if done == nil || done.State == quorum.ResultFailed {
+		return false
+	}
+	i := slices.IndexFunc(rec.Fixes, func(r quorum.FixRun) bool { return r.Head == done.Order.Head && r.Base == done.Order.Base })
+	if i < 0 {
+		return false
+	}
+	rec.Fixes = slices.Clone(rec.Fixes)
+	run := &rec.Fixes[i]
+	switch done.State {
+	case quorum.ResultDone:
+		run.Run, run.Sent = done.Run, done.Run == 0
+		return true
+	case quorum.ResultRefused:
+		run.Refused, run.Detail = done.Reason, done.Detail
+		rec.FixesMade = max(rec.FixesMade-1, 0) // it is no run
+		return true
+	case quorum.ResultVoid:
+		if run.Tries--; run.Tries == 0 {
+			rec.Fixes = slices.Delete(rec.Fixes, i, i+1)
+			rec.FixesMade = max(rec.FixesMade-1, 0)
+		}
+		return true
+	}
+	return false
+}
+
+// takeOverFixes takes over what the head before tells of the fixes of the pull request.
+func (in *inheritance) takeOverFixes(before *quorum.Record) {
+	var fixes []quorum.FixRun
+	for _, run := range slices.Concat(before.Fixes, in.rec.Fixes) {
+		isIt := func(r quorum.FixRun) bool { return r.Head == run.Head && r.Base == run.Base }
+		if i := slices.IndexFunc(fixes, isIt); i >= 0 {
+			fixes[i] = run
+		} else {
+			fixes = append(fixes, run)
+		}
+	}
+	slices.SortStableFunc(fixes, func(a, b quorum.FixRun) int { return a.At.Compare(b.At) })
+	if len(fixes) > 0 {
+		in.rec.Fixes = fixes[max(0, len(fixes)-maxFixes):]
+	}
+	in.rec.FixesMade = max(in.rec.FixesMade, before.FixesMade)
+	if own := in.rec.FixSwitch; before.FixSwitch != nil && (own == nil || own.At.Before(before.FixSwitch.At)) {
+		in.rec.FixSwitch = before.FixSwitch
+	}
+	if in.rec.OpenBefore == nil {
+		in.rec.OpenBefore = before.Open
+		if before.Open == nil { // nobody had judged that head yet
+			in.rec.OpenBefore = before.OpenBefore
+		}
+	}
+}

@@ -1,0 +1,213 @@
+package github
+
+// Fixes of blocked pull requests: what a decision about one rests on, and the start of its workflow.
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/review-coordinator/coordinator/internal/evidence"
+	"github.com/review-coordinator/coordinator/internal/github/client"
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// maxFixPages is how many pages of a fix workflow's runs are read: the newest 300 runs. The record counts older ones.
+const maxFixPages = 3
+
+// maxDispatch is how long the body of a dispatch may be. GitHub takes inputs of 65,535 characters all together. Source:
+// GitHub's documentation, "Events that trigger workflows", workflow_dispatch.
+const maxDispatch = 60_000
+
+// readFix reads what the decision about a fix lacks: who pushed the head, and the fix runs. What one answer tells may
+// leave another to be wanted.
+func (l *look) readFix(ctx context.Context) error {
+	if !l.willJudge() {
+		return nil
+	}
+	p := evidence.PolicyFor(l.policy, l.snap)
+	for range 2 {
+		wants := evidence.MissingOfFix(p, l.snap)
+		if wants == (quorum.FixWants{}) {
+			return nil
+		}
+		if err := l.readFixWants(ctx, p.Fix.Workflow, wants); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *look) readFixWants(ctx context.Context, workflow string, wants quorum.FixWants) (err error) {
+	sight := &l.snap.Fix
+	if wants.Push {
+		if sight.Push, err = l.readHeadPush(ctx); err != nil {
+			return err
+		}
+		sight.PushRead = true
+	}
+	if wants.List {
+		if sight.Runs, err = l.read.readFixRuns(ctx, workflow); err != nil {
+			return err
+		}
+		sight.Listed = true
+	}
+	if wants.Run != 0 {
+		run, err := l.read.readRun(ctx, wants.Run)
+		switch {
+		case err != nil:
+			return err
+		case run == nil: // it was deleted
+			run = &restRun{ID: wants.Run, Status: "completed"}
+		}
+		sight.Runs = append(sight.Runs, run.toFixRun(l.snap.PR.Number))
+	}
+	return nil
+}
+
+// readHeadPush reads by which push the head came to its branch; zero where GitHub does not tell.
+func (l *look) readHeadPush(ctx context.Context) (push quorum.Push, err error) {
+	pushes := l.mem.hands.pushes
+	if l.mem.hands.pushesOf != l.snap.PR.Head {
+		if pushes, err = l.read.readPushes(ctx, l.snap.PR.HeadRepo, l.snap.PR.HeadRef); err != nil {
+			return push, err
+		}
+	}
+	i := slices.IndexFunc(pushes, func(p quorum.Push) bool { return p.After == l.snap.PR.Head })
+	if i < 0 {
+		return push, nil
+	}
+	l.mem.hands.pushes, l.mem.hands.pushesOf = pushes, l.snap.PR.Head
+	return pushes[i], nil
+}
+
+// readFixRuns lists the fix runs of the pull request, newest first. The list is not filtered: filtered ones come from an
+// index that lags. A workflow that is not there has none.
+func (r pullReader) readFixRuns(ctx context.Context, workflow string) (runs []quorum.FixSeen, err error) {
+	at := r.repoPath("actions", "workflows", path.Base(workflow), "runs") + "?per_page=100"
+	for range maxFixPages {
+		page, answer, err := readPage[restRun](ctx, r.client, at, "workflow_runs", false)
+		switch {
+		case client.IsNotFound(err):
+			return nil, nil
+		case err != nil:
+			return nil, err
+		}
+		for i := range page {
+			seen := page[i].toFixRun(r.pr.Number)
+			if seen.Head != "" && page[i].Event == "workflow_dispatch" && workflowPath(page[i].Path) == workflow {
+				runs = append(runs, seen)
+			}
+		}
+		if at = answer.Next; at == "" {
+			break
+		}
+	}
+	return runs, nil
+}
+
+// toFixRun is the run as a fix of that pull request.
+func (r *restRun) toFixRun(number int) quorum.FixSeen {
+	return quorum.FixSeen{
+		ID: r.ID, Head: quorum.HeadOfFixRun(r.Title, number), Created: r.Created, Updated: r.Updated, Ended: r.Status == "completed", URL: r.URL,
+	}
+}
+
+// voidFix is what became of a fix that was not started, and is not known to have been.
+func voidFix(order *quorum.FixOrder) *quorum.FixResult {
+	if order == nil {
+		return nil
+	}
+	return &quorum.FixResult{Order: *order, State: quorum.ResultVoid}
+}
+
+// checkPage is the page of our check as of the last look or write; "" without one.
+func (m *memory) checkPage() string {
+	if len(m.ownChecks) == 0 {
+		return ""
+	}
+	return m.ownChecks[0].url
+}
+
+// orderFix starts the fix that is ordered, unless another process is at it: a run cannot be taken back.
+func (a application) orderFix(ctx context.Context, order *quorum.FixOrder, isOther bool, page string) (*quorum.FixResult, error) {
+	if order == nil || isOther {
+		return nil, nil // the other one's record counts
+	}
+	r := pullReader{client: a.f.client, pr: a.pr}
+	runs, err := r.readFixRuns(ctx, order.Workflow)
+	if err != nil {
+		return voidFix(order), err
+	}
+	if i := slices.IndexFunc(runs, func(seen quorum.FixSeen) bool { return seen.Head == order.Head }); i >= 0 {
+		return &quorum.FixResult{Order: *order, State: quorum.ResultDone, Run: runs[i].ID}, nil
+	}
+	return a.startFix(ctx, *order, page)
+}
+
+// A fixDispatch is the body of a dispatch.
+type fixDispatch struct {
+	Ref     string            `json:"ref"`
+	Inputs  map[string]string `json:"inputs"`
+	Details bool              `json:"return_run_details,omitempty"`
+}
+
+func (a application) startFix(ctx context.Context, order quorum.FixOrder, page string) (*quorum.FixResult, error) {
+	body := fixDispatch{Ref: order.Branch, Details: true, Inputs: map[string]string{
+		"pr": strconv.Itoa(order.Number), "head": order.Head, "base": order.Base, "findings": "",
+	}}
+	bare, err := json.Marshal(body)
+	if err != nil {
+		return nil, fmt.Errorf("encode the dispatch of %s: %w", order.Workflow, err)
+	}
+	body.Inputs["findings"] = order.FindingsJSON(page, maxDispatch-len(bare))
+	at := repoPath(a.pr, "actions", "workflows", path.Base(order.Workflow), "dispatches")
+	var started struct {
+		Run int64 `json:"workflow_run_id"`
+	}
+	_, err = a.f.client.Send(ctx, http.MethodPost, at, body, &started)
+	if client.IsUnprocessable(err) && refusalHolds(err, "return_run_details") { // an older Enterprise Server
+		body.Details = false
+		_, err = a.f.client.Send(ctx, http.MethodPost, at, body, &started)
+	}
+	done, err := fixResultOf(err)
+	if done != nil {
+		done.Order, done.Run = order, started.Run
+	}
+	return done, err
+}
+
+// fixResultOf reads GitHub's answer to a dispatch.
+func fixResultOf(err error) (*quorum.FixResult, error) {
+	var api *client.APIError
+	switch {
+	case err == nil:
+		return &quorum.FixResult{State: quorum.ResultDone}, nil
+	case errors.As(err, new(*client.LimitError)), client.IsUnauthorized(err): // it was not carried out
+		return &quorum.FixResult{State: quorum.ResultVoid}, err
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return nil, err
+	case !errors.As(err, &api):
+		return &quorum.FixResult{State: quorum.ResultFailed}, nil
+	}
+	no := quorum.FixResult{State: quorum.ResultRefused, Reason: quorum.ReasonFixRefused, Detail: api.Message}
+	switch says := strings.ToLower(api.Message); {
+	case api.Missing:
+		no.Reason, no.Detail = quorum.ReasonFixForbidden, "actions=write"
+	case strings.Contains(says, "disabled"):
+		no.Reason, no.Detail = quorum.ReasonFixDisabled, ""
+	case api.Status == http.StatusNotFound:
+		no.Reason, no.Detail = quorum.ReasonFixMissing, ""
+	case strings.Contains(says, "workflow_dispatch"):
+		no.Reason, no.Detail = quorum.ReasonFixTrigger, ""
+	case strings.Contains(says, "input"):
+		no.Reason = quorum.ReasonFixInputs
+	}
+	return &no, nil
+}

@@ -1,0 +1,140 @@
+package quorum
+
+// When a fix is started for a blocked pull request, and when the loop ends: each start is earned by an objection that
+// stands, each diff has one, and a loop that gets nowhere stops and asks for a person.
+
+import (
+	"time"
+)
+
+// A Loop is how the fixes of a pull request stand.
+type Loop struct {
+	State  LoopState `json:"state"`
+	Reason Reason    `json:"reason,omitempty"` // LoopOver: why it has ended; LoopNone: why none is started
+	Detail string    `json:"detail,omitempty"` // of Reason; hostile
+	Made   int       `json:"made"`             // fix runs of this pull request so far
+	Max    int       `json:"max"`
+	Before int       `json:"before,omitempty"` // findings that were open before the fix that pushed this head
+	Run    int64     `json:"run,omitempty"`    // the fix run for this diff
+	URL    string    `json:"url,omitempty"`
+	At     time.Time `json:"at,omitzero"`    // LoopRunning: when it was started
+	Until  time.Time `json:"until,omitzero"` // LoopRunning: until when a push is waited for; LoopWaiting: an end of the attempts
+
+	Open []OpenFinding `json:"-"` // what is objected to now
+}
+
+// LoopState says what a loop of fixes does.
+type LoopState uint8
+
+const (
+	LoopIdle    LoopState = 1 + iota // there is nothing to be fixed now
+	LoopWaiting                      // an objecting attempt has not ended
+	LoopDue                          // a fix is started now
+	LoopRunning                      // a fix was started for this diff
+	LoopNone                         // none is started for this head; Reason
+	LoopOver                         // it has ended without a pass, and needs a person; Reason
+)
+
+// NeedsPerson reports whether the loop of fixes has ended without a pass: then only a person goes on.
+func (d *Decision) NeedsPerson() bool { return d.Loop != nil && d.Loop.State == LoopOver }
+
+// scheduleFix says how the loop of fixes stands, and orders the fix that is due.
+func (d *Decision) scheduleFix(p Policy, f Facts, now time.Time) {
+	if p.Fix.Workflow == "" || f.Fix == nil {
+		return
+	}
+	l := Loop{State: LoopIdle, Made: f.Fix.Made, Max: p.Fix.MaxRestarts}
+	if d.Verdict != Blocked || d.Objections == 0 {
+		if l.Made > 0 {
+			d.Loop = &l
+		}
+		return
+	}
+	l.Open = followFindings(d.Ballots, f.Fix.Known, f.Fix.ByFix)
+	if f.Fix.ByFix {
+		l.Before = f.Fix.Before
+	}
+	end := f.Start.Add(p.Deadline) // an attempt that objected and never ends holds up nothing for ever
+	switch isLate := !now.Before(end); {
+	case f.Fix.Here != nil:
+		d.followFix(&l, p, f, now)
+	case f.Fix.Not != "":
+		l.State, l.Reason, l.Detail = LoopNone, f.Fix.Not, f.Fix.Detail
+	case d.hasObjectionUnderWay() && !isLate:
+		l.State, l.Until = LoopWaiting, end
+		d.wakeBy(end)
+	case !f.Fix.Listed:
+		l.State = LoopWaiting // unreachable unless a look did not read what it needs
+	case l.Before > 0 && len(l.Open) >= l.Before:
+		l.State, l.Reason = LoopOver, ReasonFixNoFewer
+	case l.Made >= l.Max:
+		l.State, l.Reason = LoopOver, ReasonFixMax
+	default:
+		d.orderFix(&l, p, f)
+	}
+	d.Loop = &l
+}
+
+// orderFix orders a fix of all that is objected to.
+func (d *Decision) orderFix(l *Loop, p Policy, f Facts) {
+	l.State = LoopDue
+	d.Effects.Head, d.Effects.Base = f.Head, f.Base
+	d.Effects.Fix = &FixOrder{
+		Workflow: p.Fix.Workflow, Branch: f.Fix.Branch, Number: f.PR.Number, Head: f.Head, Base: f.Base, Findings: l.Open,
+	}
+}
+
+// followFix says what became of the fix for this diff.
+func (d *Decision) followFix(l *Loop, p Policy, f Facts, now time.Time) {
+	run, seen := f.Fix.Here, f.Fix.Seen
+	l.State, l.At, l.Run, l.Until = LoopRunning, run.At, run.Run, run.At.Add(FixPatience)
+	over := func(at time.Time, why Reason) {
+		if now.Before(at) {
+			d.wakeBy(at)
+			return
+		}
+		l.State, l.Reason, l.Until = LoopOver, why, time.Time{}
+	}
+	repeat := run.At.Add(FixRepeat)
+	switch {
+	case run.Refused != "":
+		l.State, l.Reason, l.Detail, l.Until = LoopOver, run.Refused, run.Detail, time.Time{}
+	case seen != nil:
+		l.Run, l.URL = seen.ID, seen.URL
+		if seen.Ended { // the new head may show a moment later
+			l.Until = seen.Updated.Add(ReplicaLag)
+		}
+		over(l.Until, ReasonFixNoPush)
+	case run.isAnswered() || !f.Fix.Listed:
+		over(l.Until, ReasonFixNoPush)
+	case run.Head != f.Head: // it was for an earlier head with this diff, and is started no more
+		over(repeat, ReasonFixLost)
+	case now.Before(repeat):
+		d.wakeBy(repeat)
+	case run.Tries >= maxFixTries || f.Fix.Not != "":
+		over(repeat, ReasonFixLost)
+	default:
+		d.orderFix(l, p, f)
+	}
+}
+
+// hasObjectionUnderWay reports whether the attempt of an objecting reviewer has not ended: it may say more.
+func (d *Decision) hasObjectionUnderWay() bool {
+	for i := range d.Ballots {
+		if b := &d.Ballots[i]; b.Voter() && b.Vote == Object && (b.UnderWay || b.Reason == ReasonLookingAgain) {
+			return true
+		}
+	}
+	return false
+}
+
+// FixDue is since when a fix could have been started: since the last objection was said.
+func (d *Decision) FixDue() time.Time {
+	at := d.Start
+	for i := range d.Ballots {
+		if b := &d.Ballots[i]; b.Voter() && b.Vote == Object {
+			at = laterOf(at, b.Since)
+		}
+	}
+	return at
+}

@@ -1,0 +1,179 @@
+package quorum
+
+// Findings are followed over the heads of a pull request, so that a loop of fixes ends when it gets nowhere. A finding is
+// the same one if it is the same thread, or in the same file at the same place or in the same words: a fix moves lines,
+// and a reviewer words a thing anew each time.
+
+import (
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// FindingState says how a finding came to be open.
+type FindingState string
+
+const (
+	FindingNew   FindingState = "new"
+	FindingAgain FindingState = "again" // it was open on an earlier head
+	FindingByFix FindingState = "fix"   // it was not, and a fix pushed this head
+)
+
+// An OpenFinding is what reviewers object to at one place.
+type OpenFinding struct {
+	Path  string       `json:"path,omitempty"` // hostile
+	Line  int          `json:"line,omitempty"`
+	State FindingState `json:"state"`
+	Said  []FixWords   `json:"said"`
+
+	threads []int64
+}
+
+// FixWords are one reviewer's words about a finding.
+type FixWords struct {
+	Reviewer string `json:"reviewer"`
+	Severity string `json:"severity,omitempty"`
+	Body     string `json:"body"` // hostile
+	URL      string `json:"url,omitempty"`
+}
+
+// Tracked is a finding as a record remembers it, to know it again.
+type Tracked struct {
+	File   string `json:"f,omitempty"` // digest of the path
+	Line   int    `json:"l,omitempty"`
+	Words  string `json:"w"` // digest of what was said first
+	Thread int64  `json:"t,omitempty"`
+}
+
+// MaxTracked is how many open findings of a head are remembered.
+const MaxTracked = 30
+
+// nearLines is how many lines apart two findings of one place may be.
+const nearLines = 3
+
+// followFindings returns what the voters among ballots object to, by place, each with how it came to be open.
+func followFindings(ballots []Ballot, known []Tracked, byFix bool) (all []OpenFinding) {
+	for i := range ballots {
+		b := &ballots[i]
+		if !b.Voter() || b.Vote != Object {
+			continue
+		}
+		named := 0
+		for _, f := range b.Findings {
+			if f.Below {
+				continue
+			}
+			named++
+			all = withFinding(all, b.Reviewer, f)
+		}
+		if named == 0 { // it objects, and names nothing
+			all = append(all, OpenFinding{Said: []FixWords{{Reviewer: b.Reviewer, Body: b.Detail, URL: b.URL}}})
+		}
+	}
+	for i := range all {
+		f := &all[i]
+		switch {
+		case slices.ContainsFunc(known, f.isTracked):
+			f.State = FindingAgain
+		case byFix:
+			f.State = FindingByFix
+		default:
+			f.State = FindingNew
+		}
+	}
+	return all
+}
+
+// withFinding returns all with one more finding, joined to the one of its place.
+func withFinding(all []OpenFinding, reviewer string, f Finding) []OpenFinding {
+	words := FixWords{Reviewer: reviewer, Body: f.Body, URL: f.URL}
+	if f.Severity != SeverityAny {
+		words.Severity = f.Severity.String()
+	}
+	isHere := func(o OpenFinding) bool {
+		return f.Path != "" && o.Path == f.Path && f.Line > 0 && o.Line > 0 && areNear(o.Line, f.Line)
+	}
+	at := slices.IndexFunc(all, isHere)
+	if at < 0 {
+		at, all = len(all), append(all, OpenFinding{Path: f.Path, Line: f.Line})
+	}
+	all[at].Said = append(all[at].Said, words)
+	if f.Thread != 0 {
+		all[at].threads = append(all[at].threads, f.Thread)
+	}
+	return all
+}
+
+func areNear(a, b int) bool { return a-b <= nearLines && b-a <= nearLines }
+
+// isTracked reports whether f is the finding that a record remembers.
+func (f *OpenFinding) isTracked(t Tracked) bool {
+	if t.Thread != 0 && slices.Contains(f.threads, t.Thread) {
+		return true
+	}
+	if t.File != digestText(f.Path) {
+		return false
+	}
+	if t.Line > 0 && f.Line > 0 && areNear(t.Line, f.Line) {
+		return true
+	}
+	return slices.ContainsFunc(f.Said, func(w FixWords) bool { return digestWords(w.Body) == t.Words })
+}
+
+// TrackFindings returns findings as a record remembers them, the first ones of many.
+func TrackFindings(all []OpenFinding) (tracked []Tracked) {
+	for _, f := range all[:min(len(all), MaxTracked)] {
+		t := Tracked{File: digestText(f.Path), Line: f.Line, Words: digestWords(f.Said[0].Body)}
+		if len(f.threads) > 0 {
+			t.Thread = f.threads[0]
+		}
+		tracked = append(tracked, t)
+	}
+	return tracked
+}
+
+// digestText is a short digest of a text; "" of none.
+func digestText(text string) string {
+	if text == "" {
+		return ""
+	}
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(text)) // a hash takes everything
+	return fmt.Sprintf("%08x", h.Sum32())
+}
+
+// maxWordsDigested is how much of a text tells it from others.
+const maxWordsDigested = 400
+
+// digestWords is a short digest of the words of a text: its letters, so that another line number or other marks around
+// them make no other finding.
+func digestWords(text string) string {
+	text = text[:min(len(text), maxWordsDigested)]
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) })
+	return digestText(strings.Join(words, " "))
+}
+
+// fixNamePrefix is how the names of a pull request's fix runs begin.
+func fixNamePrefix(number int) string { return "fix #" + strconv.Itoa(number) + " " }
+
+// HeadOfFixRun is the head that the name of a fix run of that pull request names; "" if it is none of its.
+func HeadOfFixRun(name string, number int) string {
+	head, found := strings.CutPrefix(name, fixNamePrefix(number))
+	if !found || len(head) < 7 || len(head) > 64 || strings.Trim(head, "0123456789abcdef") != "" {
+		return ""
+	}
+	return head
+}
+
+// PullOfFixRun is the number of the pull request that the name of a fix run names; 0 if it is none.
+func PullOfFixRun(name string) int {
+	number, _, _ := strings.Cut(strings.TrimPrefix(name, "fix #"), " ")
+	n, err := strconv.Atoi(number)
+	if err != nil || n < 1 || HeadOfFixRun(name, n) == "" {
+		return 0
+	}
+	return n
+}
