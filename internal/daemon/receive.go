@@ -87,6 +87,8 @@ func (d *Daemon) pokesOf(n webhook.Notice, now time.Time) (out []store.Poke) {
 		return []store.Poke{{Key: workkey.Tenant(n.Installation), Tenant: n.Installation, Kind: workkey.KindTenant, Due: now}}
 	case webhook.ConcernRepo:
 		return []store.Poke{repoPoke(n.Installation, n.Owner, n.Repo, now)}
+	case webhook.ConcernGroup, webhook.ConcernGroupGone:
+		out = append(out, groupPoke(n.Installation, *n.Group, now, n.Concern == webhook.ConcernGroupGone))
 	case webhook.ConcernHead:
 		out = append(out, store.Poke{
 			Key: workkey.Head(n.Installation, n.Owner, n.Repo, n.Head), Tenant: n.Installation, Kind: workkey.KindHead,

@@ -89,6 +89,8 @@ type Decision struct {
 	Wake        time.Time    `json:"wake,omitzero"`         // zero: only a change on GitHub can change the decision
 	Effects     Effects      `json:"-"`
 	Pass        *Pass        `json:"-"` // Passed: to be remembered
+
+	Group *GroupState `json:"merge_group,omitempty"` // of a merge queue's commit, whose pull requests are Shared
 }
 
 // Effects are to be carried out, in this order, after the check that announces them was written: each intent stands
