@@ -9,19 +9,22 @@ import (
 	"strings"
 	"time"
 
+	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/report"
 )
 
-// groupQuery costs one point of the hour's.
-const groupQuery = `query($owner: String!, $name: String!, $base: String!, $ref: String!, $head: GitObjectID!, $entries: String) {
+// groupQuery costs one point of the hour's. The branches of the queue tell what the queue itself may not: a token without
+// the permission to read it sees them, and they are there before each replica knows of the queue's entries.
+const groupQuery = `query($owner: String!, $name: String!, $base: String!, $ref: String!, $groups: String!, $head: GitObjectID!, $queue: Boolean!, $entries: String, $branches: String) {
   repository(owner: $owner, name: $name) {
-    mergeQueue(branch: $base) {
+    mergeQueue(branch: $base) @include(if: $queue) {
       entries(first: 100, after: $entries) {
         pageInfo { hasNextPage endCursor }
-        nodes { position headCommit { oid } pullRequest { number baseRefName } }
+        nodes { position headCommit { oid } pullRequest { number } }
       }
     }
+    refs(refPrefix: $groups, first: 100, after: $branches) { pageInfo { hasNextPage endCursor } nodes { name target { oid } } }
     ref(qualifiedName: $ref) { target { oid } }
     object(oid: $head) { ... on Commit { committedDate checkSuites(first: 20) { nodes { createdAt } } } }
   }
@@ -33,7 +36,7 @@ const queueQuery = `query($owner: String!, $name: String!, $base: String!, $entr
     mergeQueue(branch: $base) {
       entries(first: 100, after: $entries) {
         pageInfo { hasNextPage endCursor }
-        nodes { position headCommit { oid } baseCommit { oid } pullRequest { number baseRefName } }
+        nodes { position headCommit { oid } baseCommit { oid } pullRequest { number } }
       }
     }
   }
@@ -44,9 +47,13 @@ type graphEntry struct {
 	Head     graphOID `json:"headCommit"` // none before the group is built
 	Base     graphOID `json:"baseCommit"`
 	Pull     struct {
-		Number int    `json:"number"`
-		Base   string `json:"baseRefName"`
+		Number int `json:"number"`
 	} `json:"pullRequest"`
+}
+
+type graphBranch struct {
+	Name   string   `json:"name"` // below the prefix that was asked for
+	Target graphOID `json:"target"`
 }
 
 type queueAnswer struct {
@@ -54,10 +61,9 @@ type queueAnswer struct {
 		Queue *struct {
 			Entries graphConnection[graphEntry] `json:"entries"`
 		} `json:"mergeQueue"` // nil: the branch has none
-		Ref *struct {
-			Target graphOID `json:"target"`
-		} `json:"ref"`
-		Commit *struct {
+		Branches graphConnection[graphBranch] `json:"refs"`
+		Ref      *graphBranch                 `json:"ref"`
+		Commit   *struct {
 			Committed time.Time `json:"committedDate"`
 			Suites    struct {
 				Nodes []struct {
@@ -91,90 +97,132 @@ type MergeQueues struct{ forge *Forge }
 // QueuesOf returns the merge queues that a forge sees.
 func QueuesOf(f *Forge) MergeQueues { return MergeQueues{f} }
 
-// readEntries asks a query about a queue, page by page, and returns its entries in their order with the first page.
-func (q MergeQueues) readEntries(ctx context.Context, query string, vars map[string]any) (entries []graphEntry, first queueAnswer, err error) {
+// A queueView is what GitHub shows of a branch's merge queue.
+type queueView struct {
+	entries []graphEntry  // in their order
+	groups  []graphBranch // the branches on which groups stand
+	tip     string        // of the branch itself; "": it is not shown
+	since   time.Time     // when the commit came that was asked for; zero: it is not shown
+}
+
+// readQueue asks a query about a queue, page by page.
+func (q MergeQueues) readQueue(ctx context.Context, query string, vars map[string]any) (v queueView, err error) {
 	for page := range maxPages {
 		var answer queueAnswer
 		if err := q.forge.client.GraphQL(ctx, query, vars, &answer); err != nil {
-			return nil, first, err
+			return v, err
 		}
-		if answer.Repository == nil {
-			return nil, first, moved{"the repository vanished"}
+		repo := answer.Repository
+		if repo == nil {
+			return v, moved{"the repository vanished"}
 		}
 		if page == 0 {
-			first = answer
+			v.since = answer.arrival()
+			if repo.Ref != nil {
+				v.tip = repo.Ref.Target.OID
+			}
 		}
-		if answer.Repository.Queue == nil {
-			break
+		more := advanceCursor(vars, "branches", repo.Branches.Page)
+		v.groups = append(v.groups, repo.Branches.Nodes...)
+		if repo.Queue != nil {
+			v.entries = append(v.entries, repo.Queue.Entries.Nodes...)
+			more = advanceCursor(vars, "entries", repo.Queue.Entries.Page) || more
 		}
-		list := answer.Repository.Queue.Entries
-		entries = append(entries, list.Nodes...)
-		if !advanceCursor(vars, "entries", list.Page) {
-			slices.SortStableFunc(entries, func(a, b graphEntry) int { return a.Position - b.Position })
-			return entries, first, nil
+		if !more {
+			slices.SortStableFunc(v.entries, func(a, b graphEntry) int { return a.Position - b.Position })
+			return v, nil
 		}
 	}
-	if first.Repository.Queue != nil {
-		return nil, first, fmt.Errorf("the merge queue %w", errNoEnd)
-	}
-	return nil, first, nil
+	return v, fmt.Errorf("the merge queue %w", errNoEnd)
 }
 
 // ReadGroup reads which pull requests are in a group: those of the queue up to the one whose commit it is. Where the queue
 // does not show that commit, it is what the branch's name tells: that pull request on top of the base, or of a group that
-// the queue shows.
+// is shown.
 func (q MergeQueues) ReadGroup(ctx context.Context, ref quorum.GroupRef) (quorum.MergeGroup, error) {
-	vars := map[string]any{
-		"owner": ref.Owner, "name": ref.Repo, "base": ref.Base(), "ref": "refs/heads/" + ref.Base(), "head": ref.Head,
+	ask := func(queue bool) (queueView, error) {
+		return q.readQueue(ctx, groupQuery, map[string]any{
+			"owner": ref.Owner, "name": ref.Repo, "base": ref.Base(), "ref": "refs/heads/" + ref.Base(), "head": ref.Head,
+			"groups": "refs/heads/gh-readonly-queue/" + ref.Base() + "/", "queue": queue,
+		})
 	}
-	entries, answer, err := q.readEntries(ctx, groupQuery, vars)
+	v, err := ask(true)
+	if client.IsForbidden(err) {
+		v, err = ask(false)
+	}
 	if err != nil {
 		return quorum.MergeGroup{}, fmt.Errorf("read merge group %s: %w", ref, err)
 	}
-	tip := ""
-	if answer.Repository.Ref != nil {
-		tip = answer.Repository.Ref.Target.OID
-	}
-	return groupIn(ref, entries, tip, answer.arrival()), nil
+	return v.groupOf(ref), nil
 }
 
-// groupIn is the group among a queue's entries; tip is the base's newest commit.
-func groupIn(ref quorum.GroupRef, entries []graphEntry, tip string, since time.Time) quorum.MergeGroup {
-	g := quorum.MergeGroup{GroupRef: ref, Since: since, Whole: true}
-	upTo := func(is func(graphEntry) bool) bool {
-		i := slices.IndexFunc(entries, is)
-		for _, e := range entries[:i+1] {
-			g.Pulls = append(g.Pulls, quorum.PR{Owner: ref.Owner, Repo: ref.Repo, Number: e.Pull.Number})
-		}
-		return i >= 0
-	}
+// groupOf is the group of a commit.
+func (v queueView) groupOf(ref quorum.GroupRef) quorum.MergeGroup {
+	g := quorum.MergeGroup{GroupRef: ref, Since: v.since, Whole: true}
 	named := ref.Named()
-	isNamed := func(e graphEntry) bool { return e.Pull.Number == named.Number }
-	i := slices.IndexFunc(entries, isNamed)
-	switch {
-	case upTo(func(e graphEntry) bool { return e.Head.OID == ref.Head }):
+	if pulls := v.pullsUpTo(ref, func(e graphEntry) bool { return e.Head.OID == ref.Head }); pulls != nil {
+		g.Pulls = pulls
 		return g
-	case i >= 0 && entries[i].Head.OID != "":
+	}
+	isNamed := func(e graphEntry) bool { return e.Pull.Number == named.Number }
+	switch i := slices.IndexFunc(v.entries, isNamed); {
+	case i >= 0 && v.entries[i].Head.OID != "":
 		g.Gone = true // another commit holds it now
 	case i >= 0: // that its commit is built is not shown yet
-		upTo(isNamed)
-	case upTo(func(e graphEntry) bool { return e.Head.OID == ref.Parent() }):
-		g.Pulls = append(g.Pulls, named)
-	case tip == ref.Head: // it was merged
+		g.Pulls = v.pullsUpTo(ref, isNamed)
+	case v.tip == ref.Head: // it was merged
 		g.Gone = true
 	default:
-		g.Pulls, g.Whole = append(g.Pulls, named), tip == ref.Parent() || tip == "" && len(entries) == 0
+		below, isWhole := v.pullsBelow(ref)
+		g.Pulls, g.Whole = append(below, named), isWhole
 	}
 	return g
 }
 
+// pullsUpTo are the pull requests of the queue up to the first entry that is one; nil if none is.
+func (v queueView) pullsUpTo(ref quorum.GroupRef, is func(graphEntry) bool) (pulls []quorum.PR) {
+	for _, e := range v.entries[:slices.IndexFunc(v.entries, is)+1] {
+		pulls = append(pulls, quorum.PR{Owner: ref.Owner, Repo: ref.Repo, Number: e.Pull.Number})
+	}
+	return pulls
+}
+
+// pullsBelow are the pull requests on which the one that a group is named by was merged, as entries or branches tell; false
+// if they do not lead to the base.
+func (v queueView) pullsBelow(ref quorum.GroupRef) (pulls []quorum.PR, isWhole bool) {
+	for parent := ref.Parent(); ; {
+		if v.tip == parent || v.tip == "" && len(v.entries)+len(v.groups) == 0 { // a host that shows nothing of it
+			return pulls, true
+		}
+		if known := v.pullsUpTo(ref, func(e graphEntry) bool { return e.Head.OID == parent }); known != nil {
+			return append(known, pulls...), true
+		}
+		i := slices.IndexFunc(v.groups, func(b graphBranch) bool { return b.Target.OID == parent })
+		if i < 0 || len(pulls) >= len(v.groups) {
+			return pulls, false
+		}
+		name := v.groups[i].Name[strings.LastIndexByte(v.groups[i].Name, '/')+1:]
+		below := quorum.GroupRef{
+			Owner: ref.Owner, Repo: ref.Repo, Head: parent, Branch: "gh-readonly-queue/" + ref.Base() + "/" + name,
+		}
+		if !below.IsValid() {
+			return pulls, false
+		}
+		pulls = append([]quorum.PR{below.Named()}, pulls...)
+		parent = below.Parent()
+	}
+}
+
 // Groups lists the groups of a branch's merge queue that have a commit; nil where it has no queue.
 func (q MergeQueues) Groups(ctx context.Context, owner, repo, base string) (refs []quorum.GroupRef, err error) {
-	entries, _, err := q.readEntries(ctx, queueQuery, map[string]any{"owner": owner, "name": repo, "base": base})
+	v, err := q.readQueue(ctx, queueQuery, map[string]any{"owner": owner, "name": repo, "base": base})
+	if client.IsForbidden(err) { // such a token knows groups by their events alone
+		return nil, nil
+	}
 	if err != nil {
 		return nil, fmt.Errorf("list merge groups of %s/%s: %w", owner, repo, err)
 	}
-	for _, e := range entries {
+	for _, e := range v.entries {
 		ref := quorum.GroupRef{
 			Owner: owner, Repo: repo, Head: e.Head.OID,
 			Branch: fmt.Sprintf("gh-readonly-queue/%s/pr-%d-%s", base, e.Pull.Number, e.Base.OID),

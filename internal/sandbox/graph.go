@@ -121,7 +121,9 @@ func (g *GitHub) graphRepo(r *routedRequest) object {
 	return object{
 		"__typename": "Repository", "id": nodeID("R", id), "databaseId": id, "name": g.repo,
 		"nameWithOwner": g.owner + "/" + g.repo, "owner": g.graphActor(g.owner), "isFork": false,
-		"isPrivate": false, "isArchived": false, "url": g.webURL(), "mergeQueue": nil,
+		"isPrivate": false, "isArchived": false, "url": g.webURL(),
+		"mergeQueue":       resolverField(func(args object) (any, *graphError) { return graphQueue(g, args, r) }),
+		"refs":             connectionField(func(args object) []object { return graphRefs(g, args, r) }),
 		"defaultBranchRef": func() object { return g.graphRef(g.defaultBranch, g.ensureBranch(g.defaultBranch).tip, r) },
 		"ref": resolverField(func(args object) (any, *graphError) {
 			name := strings.TrimPrefix(fmt.Sprint(args["qualifiedName"]), "refs/heads/")
@@ -236,7 +238,8 @@ func (g *GitHub) graphPull(p *pullRequest, r *routedRequest) object {
 		"headRefName": p.headBranch, "headRefOid": p.head, "baseRefName": p.baseBranch, "baseRefOid": p.baseSHA,
 		"createdAt": timeOrNull(p.created), "updatedAt": timeOrNull(p.updated), "closedAt": timeOrNull(p.closedAt),
 		"changedFiles": max(len(p.files), p.changedCount), "additions": added, "deletions": removed,
-		"mergeable": "MERGEABLE", "mergeQueueEntry": nil, "isInMergeQueue": false, "reviewDecision": nil,
+		"mergeable": "MERGEABLE", "mergeQueueEntry": nil,
+		"isInMergeQueue": slices.ContainsFunc(g.queue, func(e *queueEntry) bool { return e.pull == p }), "reviewDecision": nil,
 		"potentialMergeCommit": func() object { return g.graphCommit(g.commits[MergeSHA(p.head)], r) },
 		"headRepository": object{
 			"__typename":    "Repository",

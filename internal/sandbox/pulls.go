@@ -301,6 +301,7 @@ func (g *GitHub) announceHead(p *pullRequest, before, by, kind string) {
 func (g *GitHub) Push(number int, head string, s PushSpec) error {
 	return g.changePull(number, func(p *pullRequest, now time.Time) error {
 		before, by := p.head, or(s.By, p.author)
+		dropFromQueue(g, p)
 		parents := []string{before}
 		if s.Force {
 			p.shownCommits, parents = nil, []string{p.baseSHA}
@@ -376,6 +377,7 @@ func (g *GitHub) emitBaseChange(p *pullRequest, ref, sha, by string) {
 // Retarget gives a pull request another base.
 func (g *GitHub) Retarget(number int, base, by string) error {
 	return g.changePull(number, func(p *pullRequest, _ time.Time) error {
+		dropFromQueue(g, p)
 		old, tip := p.baseBranch, p.baseSHA
 		p.baseBranch, p.baseSHA = base, g.ensureBranch(base).tip
 		g.addTimelineEvent(p, timelineEvent{kind: "base_ref_changed", actor: or(by, p.author), old: old, new: base})
@@ -400,6 +402,7 @@ func (g *GitHub) RetargetAfterMerge(number int, into, by string) error {
 func (g *GitHub) Close(number int, by string) error {
 	return g.changePull(number, func(p *pullRequest, now time.Time) error {
 		p.closed, p.closedAt = true, now
+		dropFromQueue(g, p)
 		g.addTimelineEvent(p, timelineEvent{kind: "closed", actor: or(by, p.author)})
 		p.updated = now
 		g.emitPullEvent(p, "closed", or(by, p.author), nil)
