@@ -158,6 +158,9 @@ func (cmd runCmd) evaluate(ctx context.Context, c *command, api *client.Client, 
 				return asked.Sent - asked.NotModified
 			}}
 			look, err := r.Stay(ctx, pr, stay)
+			if err == nil && c.jobOutput != nil {
+				c.lookAtGroupsWith(ctx, forge, pr)
+			}
 			id, page := forge.CheckID(pr)
 			results[i] = runResult{pr: pr, look: look, checkID: id, checkURL: page, err: err}
 		})

@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/review-coordinator/coordinator/internal/github"
@@ -60,5 +61,52 @@ func (l *progressLines) printGroup(look loop.GroupLook) {
 	if l.lastLine[named] != line {
 		l.lastLine[named] = line
 		l.printLine(named, line)
+	}
+}
+
+// maxGroups is how many merge groups a job or a sweep looks at besides what it was started for.
+const maxGroups = 10
+
+// lookAtGroupsWith looks at the merge groups that hold a pull request: what was decided about it may be another than when
+// their own jobs ended. It fails nothing: each failure is a line.
+func (c *command) lookAtGroupsWith(ctx context.Context, forge *github.Forge, pr quorum.PR) {
+	groups, err := github.QueuesOf(forge).Groups(ctx, pr.Owner, pr.Repo, "")
+	at := slices.IndexFunc(groups, func(g quorum.GroupRef) bool { return g.Named() == pr })
+	switch {
+	case err != nil:
+		c.printGroupFailure(ctx, "the merge queue was not looked at", err)
+	case at >= 0: // those behind it hold it, too
+		c.reconcileGroups(ctx, loop.Reconciler{Forge: forge, Places: placesOf(c.Getenv("GITHUB_API_URL"))}, forge, groups[at:])
+	}
+}
+
+// lookAtGroups looks at the merge groups of the default branch.
+func (c *command) lookAtGroups(ctx context.Context, r loop.Reconciler, forge *github.Forge, owner, repo string) {
+	groups, err := github.QueuesOf(forge).Groups(ctx, owner, repo, "")
+	if err != nil {
+		c.printGroupFailure(ctx, "the merge queue was not looked at", err)
+		return
+	}
+	c.reconcileGroups(ctx, r, forge, groups)
+}
+
+func (c *command) reconcileGroups(ctx context.Context, r loop.Reconciler, forge *github.Forge, groups []quorum.GroupRef) {
+	r.Seen = nil
+	for _, g := range groups[:min(len(groups), maxGroups)] {
+		look, err := r.ReconcileGroup(ctx, github.QueuesOf(forge), g)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			c.printGroupFailure(ctx, fmt.Sprintf("the merge group %.7s was not looked at", g.Head), err)
+		case !look.IsOver():
+			fmt.Fprintf(c.Stdout, "%s merge group %.7s: %s\n", clockTime(), g.Head, oneLine(look.Check.Title))
+		}
+	}
+}
+
+func (c *command) printGroupFailure(ctx context.Context, what string, err error) {
+	if ctx.Err() == nil {
+		fmt.Fprintf(c.Stdout, "%s %s: %s\n", clockTime(), what, oneLine(err.Error()))
 	}
 }

@@ -124,6 +124,9 @@ func (cmd sweepCmd) sweepRepo(ctx context.Context, c *command, api *client.Clien
 	s.Begin = told.printBatch
 	told.printStart(owner+"/"+name, open)
 	tally := s.Run(ctx, prs)
+	if !cmd.DryRun && ctx.Err() == nil && open.File.State == quorum.FileValid && (s.Spent == nil || s.Spent() == "") {
+		c.lookAtGroups(ctx, s.Reconciler, forge, owner, name)
+	}
 	told.printTally(tally, heard.Heard())
 	if c.JSON != nil {
 		if err := c.writeJSON(result.withTally(tally)); err != nil {

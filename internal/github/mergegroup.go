@@ -31,12 +31,12 @@ const groupQuery = `query($owner: String!, $name: String!, $base: String!, $ref:
 }`
 
 // queueQuery costs one point of the hour's.
-const queueQuery = `query($owner: String!, $name: String!, $base: String!, $entries: String) {
+const queueQuery = `query($owner: String!, $name: String!, $base: String, $entries: String) {
   repository(owner: $owner, name: $name) {
     mergeQueue(branch: $base) {
       entries(first: 100, after: $entries) {
         pageInfo { hasNextPage endCursor }
-        nodes { position headCommit { oid } baseCommit { oid } pullRequest { number } }
+        nodes { position headCommit { oid } baseCommit { oid } pullRequest { number baseRefName } }
       }
     }
   }
@@ -47,7 +47,8 @@ type graphEntry struct {
 	Head     graphOID `json:"headCommit"` // none before the group is built
 	Base     graphOID `json:"baseCommit"`
 	Pull     struct {
-		Number int `json:"number"`
+		Number int    `json:"number"`
+		Base   string `json:"baseRefName"`
 	} `json:"pullRequest"`
 }
 
@@ -213,9 +214,14 @@ func (v queueView) pullsBelow(ref quorum.GroupRef) (pulls []quorum.PR, isWhole b
 	}
 }
 
-// Groups lists the groups of a branch's merge queue that have a commit; nil where it has no queue.
+// Groups lists the groups of a branch's merge queue that have a commit; nil where it has no queue. "" is the default
+// branch.
 func (q MergeQueues) Groups(ctx context.Context, owner, repo, base string) (refs []quorum.GroupRef, err error) {
-	v, err := q.readQueue(ctx, queueQuery, map[string]any{"owner": owner, "name": repo, "base": base})
+	vars := map[string]any{"owner": owner, "name": repo}
+	if base != "" {
+		vars["base"] = base
+	}
+	v, err := q.readQueue(ctx, queueQuery, vars)
 	if client.IsForbidden(err) { // such a token knows groups by their events alone
 		return nil, nil
 	}
@@ -225,7 +231,7 @@ func (q MergeQueues) Groups(ctx context.Context, owner, repo, base string) (refs
 	for _, e := range v.entries {
 		ref := quorum.GroupRef{
 			Owner: owner, Repo: repo, Head: e.Head.OID,
-			Branch: fmt.Sprintf("gh-readonly-queue/%s/pr-%d-%s", base, e.Pull.Number, e.Base.OID),
+			Branch: fmt.Sprintf("gh-readonly-queue/%s/pr-%d-%s", e.Pull.Base, e.Pull.Number, e.Base.OID),
 		}
 		if ref.IsValid() {
 			refs = append(refs, ref)
