@@ -159,7 +159,7 @@ func (cmd runCmd) evaluate(ctx context.Context, c *command, api *client.Client, 
 			}}
 			look, err := r.Stay(ctx, pr, stay)
 			if err == nil && c.jobOutput != nil {
-				c.lookAtGroupsWith(ctx, forge, pr)
+				newGroupLooker(c, forge).lookWith(ctx, pr)
 			}
 			id, page := forge.CheckID(pr)
 			results[i] = runResult{pr: pr, look: look, checkID: id, checkURL: page, err: err}

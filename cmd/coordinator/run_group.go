@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"sync"
 
@@ -19,7 +20,9 @@ func (cmd runCmd) evaluateGroup(
 	ctx context.Context, c *command, api *client.Client, forge *github.Forge, ref quorum.GroupRef,
 ) []runResult {
 	lines := &progressLines{w: c.Stdout, color: c.Color}
-	r := &loop.Reconciler{Forge: forge, Places: placesOf(c.Getenv("GITHUB_API_URL")), DryRun: cmd.DryRun, Fault: lines.faultPrinter(ref.Named())}
+	r := &loop.Reconciler{
+		Forge: forge, Places: placesOf(c.Getenv("GITHUB_API_URL")), DryRun: cmd.DryRun, Fault: lines.faultPrinter(ref.Named()),
+	}
 	looked := make(chan struct{})
 	first := sync.OnceFunc(func() { close(looked) })
 	var others sync.WaitGroup
@@ -67,46 +70,57 @@ func (l *progressLines) printGroup(look loop.GroupLook) {
 // maxGroups is how many merge groups a job or a sweep looks at besides what it was started for.
 const maxGroups = 10
 
-// lookAtGroupsWith looks at the merge groups that hold a pull request: what was decided about it may be another than when
-// their own jobs ended. It fails nothing: each failure is a line.
-func (c *command) lookAtGroupsWith(ctx context.Context, forge *github.Forge, pr quorum.PR) {
-	groups, err := github.QueuesOf(forge).Groups(ctx, pr.Owner, pr.Repo, "")
+// A groupLooker looks at merge groups besides what a job was started for. It fails nothing: each failure is a line.
+type groupLooker struct {
+	w      io.Writer
+	queues github.MergeQueues
+	loop.Reconciler
+}
+
+func newGroupLooker(c *command, forge *github.Forge) groupLooker {
+	r := loop.Reconciler{Forge: forge, Places: placesOf(c.Getenv("GITHUB_API_URL"))}
+	return groupLooker{c.Stdout, github.QueuesOf(forge), r}
+}
+
+// lookWith looks at the groups that hold a pull request: what was decided about it may be another than when their own jobs
+// ended.
+func (l groupLooker) lookWith(ctx context.Context, pr quorum.PR) {
+	groups, err := l.queues.Groups(ctx, pr.Owner, pr.Repo, "")
 	at := slices.IndexFunc(groups, func(g quorum.GroupRef) bool { return g.Named() == pr })
 	switch {
 	case err != nil:
-		c.printGroupFailure(ctx, "the merge queue was not looked at", err)
+		l.printFailure(ctx, "the merge queue was not looked at", err)
 	case at >= 0: // those behind it hold it, too
-		c.reconcileGroups(ctx, loop.Reconciler{Forge: forge, Places: placesOf(c.Getenv("GITHUB_API_URL"))}, forge, groups[at:])
+		l.reconcileAll(ctx, groups[at:])
 	}
 }
 
-// lookAtGroups looks at the merge groups of the default branch.
-func (c *command) lookAtGroups(ctx context.Context, r loop.Reconciler, forge *github.Forge, owner, repo string) {
-	groups, err := github.QueuesOf(forge).Groups(ctx, owner, repo, "")
+// lookAtAll looks at the groups of the default branch.
+func (l groupLooker) lookAtAll(ctx context.Context, owner, repo string) {
+	groups, err := l.queues.Groups(ctx, owner, repo, "")
 	if err != nil {
-		c.printGroupFailure(ctx, "the merge queue was not looked at", err)
+		l.printFailure(ctx, "the merge queue was not looked at", err)
 		return
 	}
-	c.reconcileGroups(ctx, r, forge, groups)
+	l.reconcileAll(ctx, groups)
 }
 
-func (c *command) reconcileGroups(ctx context.Context, r loop.Reconciler, forge *github.Forge, groups []quorum.GroupRef) {
-	r.Seen = nil
+func (l groupLooker) reconcileAll(ctx context.Context, groups []quorum.GroupRef) {
 	for _, g := range groups[:min(len(groups), maxGroups)] {
-		look, err := r.ReconcileGroup(ctx, github.QueuesOf(forge), g)
+		look, err := l.ReconcileGroup(ctx, l.queues, g)
 		switch {
 		case ctx.Err() != nil:
 			return
 		case err != nil:
-			c.printGroupFailure(ctx, fmt.Sprintf("the merge group %.7s was not looked at", g.Head), err)
+			l.printFailure(ctx, fmt.Sprintf("the merge group %.7s was not looked at", g.Head), err)
 		case !look.IsOver():
-			fmt.Fprintf(c.Stdout, "%s merge group %.7s: %s\n", clockTime(), g.Head, oneLine(look.Check.Title))
+			fmt.Fprintf(l.w, "%s merge group %.7s: %s\n", clockTime(), g.Head, oneLine(look.Check.Title))
 		}
 	}
 }
 
-func (c *command) printGroupFailure(ctx context.Context, what string, err error) {
+func (l groupLooker) printFailure(ctx context.Context, what string, err error) {
 	if ctx.Err() == nil {
-		fmt.Fprintf(c.Stdout, "%s %s: %s\n", clockTime(), what, oneLine(err.Error()))
+		fmt.Fprintf(l.w, "%s %s: %s\n", clockTime(), what, oneLine(err.Error()))
 	}
 }

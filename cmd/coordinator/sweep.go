@@ -124,8 +124,8 @@ func (cmd sweepCmd) sweepRepo(ctx context.Context, c *command, api *client.Clien
 	s.Begin = told.printBatch
 	told.printStart(owner+"/"+name, open)
 	tally := s.Run(ctx, prs)
-	if !cmd.DryRun && ctx.Err() == nil && open.File.State == quorum.FileValid && (s.Spent == nil || s.Spent() == "") {
-		c.lookAtGroups(ctx, s.Reconciler, forge, owner, name)
+	if isWorthIt := open.File.State == quorum.FileValid && !cmd.DryRun && ctx.Err() == nil && s.Spent() == ""; isWorthIt {
+		newGroupLooker(c, forge).lookAtAll(ctx, owner, name)
 	}
 	told.printTally(tally, heard.Heard())
 	if c.JSON != nil {

@@ -27,6 +27,13 @@ func pullPoke(tenant int64, pr quorum.PR, due time.Time, touch string) store.Pok
 	}
 }
 
+func headPoke(tenant int64, owner, repo, sha string, due time.Time, touch string) store.Poke {
+	return store.Poke{
+		Key: workkey.Head(tenant, owner, repo, sha), Tenant: tenant, Kind: workkey.KindHead,
+		Group: workkey.Repo(tenant, owner, repo), Due: due, Touch: touch,
+	}
+}
+
 // groupGone is the touch of a merge group that is no more.
 const groupGone = `{"event":"merge_group","action":"destroyed"}`
 

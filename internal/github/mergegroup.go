@@ -175,7 +175,7 @@ func (v queueView) groupOf(ref quorum.GroupRef) quorum.MergeGroup {
 		g.Gone = true
 	default:
 		below, isWhole := v.pullsBelow(ref)
-		g.Pulls, g.Whole = append(below, named), isWhole
+		g.Pulls, g.Whole = append(slices.Clip(below), named), isWhole
 	}
 	return g
 }
@@ -292,15 +292,53 @@ func (q MergeQueues) statusOfGroup(ctx context.Context, p *publication, c report
 }
 
 // isGroupCheck reports whether a check is one that the commit has as a merge queue's.
-func isGroupCheck(o writtenCheck) bool {
-	return strings.Contains(o.external, "@") && !strings.Contains(o.external, "#")
+func isGroupCheck(o writtenCheck) bool { return groupBase(o) != "" }
+
+// groupBase is the base of the merge queue whose commit a check is about; "" if it is none of a merge queue's.
+func groupBase(o writtenCheck) string {
+	name, base, _ := strings.Cut(o.external, "@")
+	if strings.Contains(name, "#") {
+		return ""
+	}
+	return base
 }
 
-// leavesToGroup reports whether a pull request's check, which would be open, is the one that its head has as a commit of
-// a merge queue of the same base: anybody can open a pull request on such a commit, and hold the queue up by it.
-func (p *publication) leavesToGroup(c report.Check) bool {
-	group := report.GroupID(p.pr.Owner, p.pr.Repo, p.m.conversation.base)
-	return c.Status != "completed" && slices.ContainsFunc(p.m.ownChecks, func(o writtenCheck) bool {
-		return o.name == c.Name && o.external == group
-	})
+// leaveToQueue takes the checks of a merge queue out of what a pull request's look may write, as long as the queue has the
+// commit. It fails where the check that the look wants is one of them: nothing may be done that stands in no record. Anybody can open a pull request on such a commit, and
+// would hold the queue up by it, or let through what it holds back. Afterwards they are checks like any other: nobody
+// keeps them true any more. Against another base than the queue's they never speak for the pull request.
+func (p *publication) leaveToQueue(ctx context.Context, c report.Check) error {
+	i := slices.IndexFunc(p.m.ownChecks, isGroupCheck)
+	if i < 0 {
+		return nil
+	}
+	base := groupBase(p.m.ownChecks[i])
+	groups, err := QueuesOf(p.f).Groups(ctx, p.pr.Owner, p.pr.Repo, base)
+	if err != nil || !slices.ContainsFunc(groups, func(g quorum.GroupRef) bool { return g.Head == p.m.head }) {
+		return err
+	}
+	isOurs := func(o writtenCheck) bool {
+		return isGroupCheck(o) && (o.name != c.Name || base == p.m.conversation.base)
+	}
+	isWanted := slices.ContainsFunc(p.m.ownChecks, func(o writtenCheck) bool { return isOurs(o) && o.name == c.Name })
+	p.m.ownChecks = slices.DeleteFunc(slices.Clone(p.m.ownChecks), isOurs)
+	if isWanted && !c.OnlyOpen {
+		return queueHoldsError{p.pr, p.m.head}
+	}
+	return nil
 }
+
+// queueHoldsError is a commit of which a merge queue's check must not be written for a pull request.
+type queueHoldsError struct {
+	pr   quorum.PR
+	head string
+}
+
+func (e queueHoldsError) Error() string {
+	return fmt.Sprintf("publish %s on %.7s: a merge queue has this commit, and its check is the queue's", e.pr, e.head)
+}
+
+// Temporary says that another look may help: the queue lets go of its commits soon.
+func (queueHoldsError) Temporary() bool { return true }
+
+func (queueHoldsError) Unwrap() error { return ErrMoved }

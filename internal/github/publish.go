@@ -66,15 +66,15 @@ type publication struct {
 
 // publishCheck makes check runs read as c, and ends those that must not stay.
 func (p *publication) publishCheck(ctx context.Context, c report.Check) error {
+	if err := p.leaveToQueue(ctx, c); err != nil {
+		return err
+	}
 	if err := p.retireOthers(ctx, c); err != nil {
 		return err
 	}
 	mine := slices.DeleteFunc(slices.Clone(p.m.ownChecks), func(o writtenCheck) bool { return o.name != c.Name })
 	if c.OnlyOpen {
 		return p.endOpen(ctx, c)
-	}
-	if p.leavesToGroup(c) {
-		return nil
 	}
 	status, err := p.equalStatus(ctx, c.Name)
 	if err != nil {
@@ -113,9 +113,7 @@ func (p *publication) writeChecks(ctx context.Context, c report.Check, mine []wr
 func (p *publication) endOpen(ctx context.Context, c report.Check) error {
 	open := slices.DeleteFunc( // whoever of the pull requests of the head they were made for
 		slices.Clone(p.m.ownChecks),
-		func(o writtenCheck) bool {
-			return !o.isOpenOrGreen() || o.isGreen() && o.name != c.OrGreen || isGroupCheck(o)
-		},
+		func(o writtenCheck) bool { return !o.isOpenOrGreen() || o.isGreen() && o.name != c.OrGreen },
 	)
 	if len(open) == 0 {
 		return nil
@@ -428,7 +426,7 @@ func (p *publication) retireOthers(ctx context.Context, c report.Check) error {
 				c.Retire,
 				func(old report.Retired) bool { return old.Head == c.Head && old.Name == o.name },
 			)
-			if o.name != c.Name && !isOthers(o, c) && !known && !isGroupCheck(o) && o.isOpenOrGreen() {
+			if o.name != c.Name && !isOthers(o, c) && !known && o.isOpenOrGreen() {
 				title := "the check is called " + report.Quote(c.Name) + " now"
 				if o.external != c.ExternalID {
 					title = "no open pull request has this check any more"

@@ -75,10 +75,3 @@ type MergeGroup struct {
 	Gone  bool      // the queue has built another group for the pull request since, or the group was merged
 	Since time.Time // when the commit came; zero: not known
 }
-
-// GroupState is what a decision about a group knows beside the verdicts of its pull requests.
-type GroupState struct {
-	Branch string    `json:"branch"` // hostile
-	Since  time.Time `json:"since,omitzero"`
-	Late   bool      `json:"late,omitempty"` // the verdict is Blocked because nothing was decided in time
-}

@@ -20,7 +20,8 @@ const groupUnseen = 30 * time.Second
 func DecideGroup(g MergeGroup, pulls []Sibling, now time.Time) Decision {
 	if len(pulls) == 0 {
 		return Decision{
-			PR: g.Named(), Head: g.Head, Base: g.Base(), Verdict: Ended, Reason: ReasonClosed, Group: &GroupState{Branch: g.Branch, Since: g.Since},
+			PR: g.Named(), Head: g.Head, Base: g.Base(), Verdict: Ended, Reason: ReasonClosed,
+			Group: &GroupState{Branch: g.Branch, Since: g.Since},
 		}
 	}
 	lead := slices.MinFunc(pulls, func(a, b Sibling) int { return cmp.Compare(badnessInGroup(b.Decision), badnessInGroup(a.Decision)) })

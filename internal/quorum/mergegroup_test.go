@@ -31,6 +31,7 @@ func queued(number int, v Verdict, r Reason, wake time.Duration) Sibling {
 
 func TestTheWorstOfAGroupCounts(t *testing.T) {
 	pass, wait := queued(7, Passed, ReasonTally, 0), queued(8, Waiting, ReasonTally, 4*time.Minute)
+	long := queued(8, Waiting, ReasonTally, 20*time.Minute)
 	for _, test := range []struct {
 		title   string
 		pulls   []Sibling
@@ -46,11 +47,15 @@ func TestTheWorstOfAGroupCounts(t *testing.T) {
 		{"an objection", []Sibling{pass, queued(8, Blocked, ReasonTally, 0)}, false, 0, Blocked, ReasonTally, 8, 0},
 		{"an objection beside one that waits", []Sibling{wait, queued(9, Blocked, ReasonTally, 0)}, false, 0, Blocked, ReasonTally, 9, 4 * time.Minute},
 		{"one unverified", []Sibling{queued(6, Unverified, ReasonRequired, 0), pass}, false, 0, Unverified, ReasonRequired, 6, 0},
-		{"of two unverified the first", []Sibling{queued(9, Unverified, ReasonPeople, 0), queued(6, Unverified, ReasonRequired, 0)}, false, 0, Unverified, ReasonPeople, 9, 0},
+		{
+			"of two unverified the first",
+			[]Sibling{queued(9, Unverified, ReasonPeople, 0), queued(6, Unverified, ReasonRequired, 0)},
+			false, 0, Unverified, ReasonPeople, 9, 0,
+		},
 		{"one that waits", []Sibling{pass, wait}, false, 0, Waiting, ReasonTally, 8, 4 * time.Minute},
 		{"one that waits for nothing", []Sibling{queued(8, Waiting, ReasonTally, 0)}, false, time.Minute, Waiting, ReasonTally, 8, 10 * time.Minute},
-		{"just before ten minutes", []Sibling{pass, queued(8, Waiting, ReasonTally, 20*time.Minute)}, false, 10*time.Minute - 1, Waiting, ReasonTally, 8, 10 * time.Minute},
-		{"after ten minutes", []Sibling{pass, queued(8, Waiting, ReasonTally, 20*time.Minute)}, false, 10 * time.Minute, Blocked, ReasonGroupLate, 8, 20 * time.Minute},
+		{"just before ten minutes", []Sibling{pass, long}, false, 10*time.Minute - 1, Waiting, ReasonTally, 8, 10 * time.Minute},
+		{"after ten minutes", []Sibling{pass, long}, false, 10 * time.Minute, Blocked, ReasonGroupLate, 8, 20 * time.Minute},
 		{"which are in it is not known", []Sibling{pass}, true, 0, Waiting, ReasonGroupUnknown, 7, 10 * time.Minute},
 		{"and stays unknown", []Sibling{pass}, true, 10 * time.Minute, Blocked, ReasonGroupUnknown, 7, 0},
 		{"an objection in one of which not all is known", []Sibling{queued(7, Blocked, ReasonTally, 0)}, true, 0, Blocked, ReasonTally, 7, 0},

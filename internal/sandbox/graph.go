@@ -682,3 +682,62 @@ func (g *GitHub) graphRollup(sha string, r *routedRequest) object {
 		"contexts":   connectionField(func(object) []object { return contexts }),
 	}
 }
+
+// graphQueue is a branch's merge queue as GraphQL shows it; null where it has none.
+func graphQueue(g *GitHub, args object, r *routedRequest) (any, *graphError) {
+	name, given := args["branch"].(string)
+	if !given {
+		name = g.defaultBranch
+	}
+	var entries []*queueEntry
+	for _, e := range g.queue {
+		if e.pull.baseBranch == name {
+			entries = append(entries, e)
+		}
+	}
+	if entries == nil && !g.queued[name] {
+		return nil, nil
+	}
+	return object{
+		"__typename": "MergeQueue", "id": "MQ_" + name, "url": g.webURL() + "/queue/" + name, "nextEntryEstimatedTimeToMerge": nil,
+		"entries": connectionField(func(object) []object {
+			all := []object{}
+			for i, e := range entries {
+				all = append(all, graphQueueEntry(g, e, i+1, r))
+			}
+			return all
+		}),
+	}, nil
+}
+
+func graphQueueEntry(g *GitHub, e *queueEntry, position int, r *routedRequest) object {
+	state := "QUEUED"
+	if e.head != "" {
+		state = "AWAITING_CHECKS"
+	}
+	return object{
+		"__typename": "MergeQueueEntry", "id": nodeID("MQE", pullID(e.pull)), "position": position, "state": state,
+		"enqueuedAt": timeOrNull(e.at), "enqueuer": g.graphActor(e.by), "solo": false, "jump": false, "estimatedTimeToMerge": nil,
+		"headCommit":  func() object { return g.graphCommit(g.commits[e.head], r) },
+		"baseCommit":  func() object { return g.graphCommit(g.commits[e.base], r) },
+		"pullRequest": func() object { return g.graphPull(e.pull, r) },
+	}
+}
+
+// graphRefs are the branches under a prefix, by name.
+func graphRefs(g *GitHub, args object, r *routedRequest) (all []object) {
+	prefix := strings.TrimPrefix(fmt.Sprint(args["refPrefix"]), "refs/heads/")
+	names := []string{}
+	for name := range g.branches {
+		if strings.HasPrefix(name, prefix) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		ref := g.graphRef(name, g.branches[name].tip, r)
+		ref["name"], ref["prefix"] = strings.TrimPrefix(name, prefix), "refs/heads/"+prefix
+		all = append(all, ref)
+	}
+	return all
+}

@@ -6,21 +6,8 @@ package sandbox
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 )
-
-// A queueEntry is a pull request in the merge queue of its base.
-type queueEntry struct {
-	pull       *pullRequest
-	by         string
-	at         time.Time
-	head, base string // commits of its group; "": none is built
-}
-
-func (e *queueEntry) branchName() string {
-	return fmt.Sprintf("gh-readonly-queue/%s/pr-%d-%s", e.pull.baseBranch, e.pull.number, e.base)
-}
 
 // Enqueue puts a pull request into the merge queue of its base, behind what is in it, and has its group's commit built.
 func Enqueue(g *GitHub, number int, commit, by string) error {
@@ -93,25 +80,6 @@ func MergeQueued(g *GitHub, number int) error {
 	return nil
 }
 
-// leaveQueue takes an entry out of the queue.
-func leaveQueue(g *GitHub, i int) {
-	left := g.queue[i]
-	g.queue = slices.Delete(g.queue, i, i+1)
-	destroyGroup(g, left, "dequeued")
-	for _, e := range g.queue[i:] {
-		if e.pull.baseBranch == left.pull.baseBranch {
-			destroyGroup(g, e, "invalidated")
-		}
-	}
-}
-
-// dropFromQueue takes a pull request out of the queue that was pushed to, retargeted or closed, as GitHub does.
-func dropFromQueue(g *GitHub, p *pullRequest) {
-	if i := slices.IndexFunc(g.queue, func(e *queueEntry) bool { return e.pull == p }); i >= 0 {
-		leaveQueue(g, i)
-	}
-}
-
 func buildGroup(g *GitHub, e *queueEntry, commitName string, now time.Time) {
 	e.base = g.ensureBranch(e.pull.baseBranch).tip
 	for _, before := range g.queue {
@@ -137,34 +105,6 @@ func buildGroup(g *GitHub, e *queueEntry, commitName string, now time.Time) {
 	emitGroupEvent(g, e, "checks_requested", nil)
 }
 
-// destroyGroup removes the commit of an entry's group, if it is built.
-func destroyGroup(g *GitHub, e *queueEntry, why string) {
-	if e.head == "" {
-		return
-	}
-	emitGroupEvent(g, e, "destroyed", object{"reason": why})
-	delete(g.branches, e.branchName())
-	e.head, e.base = "", ""
-}
-
-func emitGroupEvent(g *GitHub, e *queueEntry, action string, more object) {
-	head, base, branch := e.head, e.base, e.branchName()
-	g.emitEvent("merge_group", action, e.by, func() object {
-		who := object{"name": "GitHub", "email": "noreply@github.com"}
-		o := object{"merge_group": object{
-			"head_sha": head, "head_ref": "refs/heads/" + branch, "base_sha": base, "base_ref": "refs/heads/" + e.pull.baseBranch,
-			"head_commit": object{
-				"id": head, "tree_id": SHA("tree " + head), "message": fmt.Sprintf("Merge pull request #%d", e.pull.number),
-				"timestamp": timeOrNull(g.now()), "author": who, "committer": who,
-			},
-		}}
-		for name, value := range more {
-			o[name] = value
-		}
-		return o
-	})
-}
-
 // A Group is a commit of the merge queue.
 type Group struct {
 	Head   string
@@ -180,65 +120,6 @@ func Groups(g *GitHub) (all []Group) {
 		if e.head != "" {
 			all = append(all, Group{e.head, e.branchName(), e.pull.number})
 		}
-	}
-	return all
-}
-
-// graphQueue is a branch's merge queue as GraphQL shows it; null where it has none.
-func graphQueue(g *GitHub, args object, r *routedRequest) (any, *graphError) {
-	name, given := args["branch"].(string)
-	if !given {
-		name = g.defaultBranch
-	}
-	var entries []*queueEntry
-	for _, e := range g.queue {
-		if e.pull.baseBranch == name {
-			entries = append(entries, e)
-		}
-	}
-	if entries == nil && !g.queued[name] {
-		return nil, nil
-	}
-	return object{
-		"__typename": "MergeQueue", "id": "MQ_" + name, "url": g.webURL() + "/queue/" + name, "nextEntryEstimatedTimeToMerge": nil,
-		"entries": connectionField(func(object) []object {
-			all := []object{}
-			for i, e := range entries {
-				all = append(all, graphQueueEntry(g, e, i+1, r))
-			}
-			return all
-		}),
-	}, nil
-}
-
-func graphQueueEntry(g *GitHub, e *queueEntry, position int, r *routedRequest) object {
-	state := "QUEUED"
-	if e.head != "" {
-		state = "AWAITING_CHECKS"
-	}
-	return object{
-		"__typename": "MergeQueueEntry", "id": nodeID("MQE", pullID(e.pull)), "position": position, "state": state,
-		"enqueuedAt": timeOrNull(e.at), "enqueuer": g.graphActor(e.by), "solo": false, "jump": false, "estimatedTimeToMerge": nil,
-		"headCommit":  func() object { return g.graphCommit(g.commits[e.head], r) },
-		"baseCommit":  func() object { return g.graphCommit(g.commits[e.base], r) },
-		"pullRequest": func() object { return g.graphPull(e.pull, r) },
-	}
-}
-
-// graphRefs are the branches under a prefix, by name.
-func graphRefs(g *GitHub, args object, r *routedRequest) (all []object) {
-	prefix := strings.TrimPrefix(fmt.Sprint(args["refPrefix"]), "refs/heads/")
-	names := []string{}
-	for name := range g.branches {
-		if strings.HasPrefix(name, prefix) {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		ref := g.graphRef(name, g.branches[name].tip, r)
-		ref["name"], ref["prefix"] = strings.TrimPrefix(name, prefix), "refs/heads/"+prefix
-		all = append(all, ref)
 	}
 	return all
 }

@@ -789,3 +789,44 @@ func (g *GitHub) requestReview(p *pullRequest, login, by string) {
 func (g *GitHub) emitReviewRequested(p *pullRequest, login, by string) {
 	g.emitPullEvent(p, "review_requested", by, object{"requested_reviewer": g.requesteeJSON(login)})
 }
+
+// A queueEntry is a pull request in the merge queue of its base.
+type queueEntry struct {
+	pull       *pullRequest
+	by         string
+	at         time.Time
+	head, base string // commits of its group; "": none is built
+}
+
+func (e *queueEntry) branchName() string {
+	return fmt.Sprintf("gh-readonly-queue/%s/pr-%d-%s", e.pull.baseBranch, e.pull.number, e.base)
+}
+
+// leaveQueue takes an entry out of the queue.
+func leaveQueue(g *GitHub, i int) {
+	left := g.queue[i]
+	g.queue = slices.Delete(g.queue, i, i+1)
+	destroyGroup(g, left, "dequeued")
+	for _, e := range g.queue[i:] {
+		if e.pull.baseBranch == left.pull.baseBranch {
+			destroyGroup(g, e, "invalidated")
+		}
+	}
+}
+
+// dropFromQueue takes a pull request out of the queue that was pushed to, retargeted or closed, as GitHub does.
+func dropFromQueue(g *GitHub, p *pullRequest) {
+	if i := slices.IndexFunc(g.queue, func(e *queueEntry) bool { return e.pull == p }); i >= 0 {
+		leaveQueue(g, i)
+	}
+}
+
+// destroyGroup removes the commit of an entry's group, if it is built.
+func destroyGroup(g *GitHub, e *queueEntry, why string) {
+	if e.head == "" {
+		return
+	}
+	emitGroupEvent(g, e, "destroyed", object{"reason": why})
+	delete(g.branches, e.branchName())
+	e.head, e.base = "", ""
+}

@@ -453,7 +453,8 @@ func TestNothingOfAStrangeEventIsWrong(t *testing.T) {
 
 // An event of a merge queue that is not what GitHub sends is an error, and never another branch's group.
 func TestMergeGroupsAreReadWholeOrNotAtAll(t *testing.T) {
-	const ref = `"head_ref":"` + groupRef + `"`
+	const ref, noBranch = `"head_ref":"` + groupRef + `"`, "merge_group.head_ref is no merge queue's branch"
+	at := func(ref string) string { return `{"head_sha":"` + commit + `","head_ref":"` + ref + `"}` }
 	for _, test := range []struct{ group, want string }{
 		{`null`, "merge_group is missing"},
 		{`[]`, "merge_group is of the wrong type (array)"},
@@ -462,13 +463,13 @@ func TestMergeGroupsAreReadWholeOrNotAtAll(t *testing.T) {
 		{`{"head_sha":7,` + ref + `}`, "merge_group.head_sha is of the wrong type (number)"},
 		{`{"head_sha":"` + strings.Repeat("0", 40) + `",` + ref + `}`, "merge_group.head_sha is no full commit SHA"},
 		{`{"head_sha":"` + commit + `"}`, "merge_group.head_ref is no merge queue's branch"},
-		{`{"head_sha":"` + commit + `","head_ref":"refs/heads/main"}`, "merge_group.head_ref is no merge queue's branch"},
-		{`{"head_sha":"` + commit + `","head_ref":"refs/heads/gh-readonly-queue/pr-7-` + commit + `"}`, "merge_group.head_ref is no merge queue's branch"},
-		{`{"head_sha":"` + commit + `","head_ref":"refs/heads/gh-readonly-queue/main/pr-0-` + commit + `"}`, "merge_group.head_ref is no merge queue's branch"},
-		{`{"head_sha":"` + commit + `","head_ref":"refs/heads/gh-readonly-queue/main/pr-x-` + commit + `"}`, "merge_group.head_ref is no merge queue's branch"},
-		{`{"head_sha":"` + commit + `","head_ref":"refs/heads/gh-readonly-queue/main/pr-7-short"}`, "merge_group.head_ref is no merge queue's branch"},
-		{`{"head_sha":"` + commit + `","head_ref":"refs/heads/gh-readonly-queue/ma in/pr-7-` + commit + `"}`, "merge_group.head_ref is no merge queue's branch"},
-		{`{"head_sha":"` + commit + `","head_ref":"refs/heads/gh-readonly-queue/a\n::b/pr-7-` + commit + `"}`, "merge_group.head_ref is no merge queue's branch"},
+		{at(`refs/heads/main`), noBranch},
+		{at(`refs/heads/gh-readonly-queue/pr-7-` + commit), noBranch},
+		{at(`refs/heads/gh-readonly-queue/main/pr-0-` + commit), noBranch},
+		{at(`refs/heads/gh-readonly-queue/main/pr-x-` + commit), noBranch},
+		{at(`refs/heads/gh-readonly-queue/main/pr-7-short`), noBranch},
+		{at(`refs/heads/gh-readonly-queue/ma in/pr-7-` + commit), noBranch},
+		{at(`refs/heads/gh-readonly-queue/a\n::b/pr-7-` + commit), noBranch},
 	} {
 		for _, action := range []string{"checks_requested", "destroyed"} {
 			n, err := Parse("merge_group", []byte(`{"action":"`+action+`","merge_group":`+test.group+`,`+shop+`}`))
