@@ -149,6 +149,10 @@ func (s *stage) payload(event string) string {
 		"status":            fmt.Sprintf(`"sha": %q, "context": "elsewhere", "state": "success"`, s.head),
 		"workflow_dispatch": `"ref": "refs/heads/main", "inputs": ` + s.inputs,
 		"schedule":          `"schedule": "7 * * * *"`,
+		"merge_group": fmt.Sprintf(
+			`"action": "checks_requested", "merge_group": {"head_sha": %q, "head_ref": "refs/heads/gh-readonly-queue/main/pr-7-%s", "base_ref": "refs/heads/main", "base_sha": %q}`,
+			s.head, sandbox.SHA("the tip of main"), sandbox.SHA("the tip of main"),
+		),
 	}
 	return `{` + parts[event] + `, "repository": {"full_name": "acme/shop", "name": "shop", "default_branch": "main", "owner": {"login": "acme"}}, "sender": {"login": "alice"}}`
 }
@@ -485,6 +489,8 @@ func TestActExamples(t *testing.T) {
 		{"schedule-sweep.yml", "schedule", []string{"Yes", "Yes"}, "2 of 2 approvals", "success", ""},
 		{"schedule-sweep.yml", "workflow_dispatch", []string{"Yes", "No"}, "Changes requested by gemini", "failure", ""},
 		{"manual.yml", "workflow_dispatch", []string{"Yes", "Yes"}, "2 of 2 approvals", "success", ""},
+		{"merge-queue.yml", "merge_group", []string{"Yes", "Yes"}, "#7: 2 of 2 approvals", "success", ""},
+		{"merge-queue.yml", "merge_group", []string{"Yes", "No"}, "#7: Changes requested by gemini", "failure", ""},
 		{"with-app-token.yml", "check_run", []string{"Yes", "Yes"}, "2 of 2 approvals", "success", ""},
 		{"with-app-token.yml", "workflow_run", []string{"Yes", "Yes"}, "2 of 2 approvals", "success", ""},
 	} {
@@ -514,6 +520,10 @@ func TestActExamples(t *testing.T) {
 			}
 			if c.file == "schedule-sweep.yml" {
 				s.inputs = "null"
+			}
+			if c.event == "merge_group" { // the check is that of the queue's commit
+				must(t, sandbox.Enqueue(s.GitHub, 7, "m1", "alice"))
+				s.head = sandbox.SHA("m1")
 			}
 			said, err := run.do(t, s)
 			if err != nil || !strings.Contains(said, c.says) {

@@ -42,7 +42,7 @@ var appPermissions = []appPermission{
 	{client.Grant{Name: "issues", Level: "read"}, "be told of comments on pull requests"},
 	{
 		client.Grant{Name: mergeQueuesPermission, Level: "read"},
-		"be told of merge groups: not answered yet, and here so that nobody has to accept it later",
+		"be told of merge groups, and read which pull requests are in one",
 	},
 	{client.Grant{Name: "metadata", Level: "read"}, "every App has it: the repository, its branches and who may push"},
 	{
@@ -57,7 +57,7 @@ type eventSubscription struct {
 	event, permission, reason string // permission: GitHub refuses the subscription without it
 }
 
-// mergeQueuesPermission is needed by merge queues alone, which the daemon does not answer yet.
+// mergeQueuesPermission is needed by merge queues alone: without it all else works.
 const mergeQueuesPermission = "merge_queues"
 
 // appEvents are the events that can change a check. GitHub sends ping, installation and installation_repositories to
@@ -66,7 +66,7 @@ var appEvents = []eventSubscription{
 	{"check_run", "checks", "another App's check as a reviewer; Re-run and Rerun reviewers on our own check"},
 	{"check_suite", "checks", "all checks of an App on a commit have ended"},
 	{"issue_comment", "issues", "a reviewer's answer as a comment: new, edited or deleted; a person's command"},
-	{"merge_group", mergeQueuesPermission, "a merge queue's commit: counted, not answered yet"},
+	{"merge_group", mergeQueuesPermission, "a merge queue's commit, which needs the check, too"},
 	{"pull_request", "pull_requests", "opened, pushed to, retargeted, ready, closed"},
 	{"pull_request_review", "pull_requests", "a review, or its dismissal"},
 	{"pull_request_review_comment", "pull_requests", "a finding beside a line: new, edited or deleted"},

@@ -40,7 +40,7 @@ func (runCmd) Help() string {
 	return `Reads what the reviewers left on the pull request's head, runs a failed one again once if that can help, and posts one
 check run. Without a pull request it takes the pull request from the event that started the job (GITHUB_EVENT_NAME,
 GITHUB_EVENT_PATH): pull_request, pull_request_target, pull_request_review, issue_comment, workflow_run, check_run,
-check_suite, status or workflow_dispatch. A schedule, or a workflow_dispatch without inputs, names none: then it sweeps
+check_suite, status, merge_group or workflow_dispatch. A schedule, or a workflow_dispatch without inputs, names none: then it sweeps
 (coordinator sweep --help).
 
 In a job it then looks at up to 20 other pull requests that are due, while more than half of the hour's requests are left.
@@ -106,7 +106,12 @@ func (cmd runCmd) Run(ctx context.Context, c *command) error {
 		repo := found.owner + "/" + found.repo
 		return sweepCmd{Repo: repo, Config: cmd.Config, DryRun: cmd.DryRun}.sweepRepo(ctx, c, api, forge)
 	}
-	results := cmd.evaluate(ctx, c, api, forge, found)
+	var results []runResult
+	if found.group != nil {
+		results = cmd.evaluateGroup(ctx, c, api, forge, *found.group)
+	} else {
+		results = cmd.evaluate(ctx, c, api, forge, found)
+	}
 	if ctx.Err() != nil {
 		return context.Canceled
 	}
@@ -153,6 +158,9 @@ func (cmd runCmd) evaluate(ctx context.Context, c *command, api *client.Client, 
 				return asked.Sent - asked.NotModified
 			}}
 			look, err := r.Stay(ctx, pr, stay)
+			if err == nil && c.jobOutput != nil {
+				newGroupLooker(c, forge).lookWith(ctx, pr)
+			}
 			id, page := forge.CheckID(pr)
 			results[i] = runResult{pr: pr, look: look, checkID: id, checkURL: page, err: err}
 		})
@@ -172,6 +180,8 @@ type foundPulls struct {
 	owner, repo string
 	prs         []quorum.PR
 	all         bool // the repository is swept instead
+
+	group *quorum.GroupRef // a merge queue's commit is looked at instead
 }
 
 // namedPull returns the pull request that the arguments name. Without one, its number is 0 and its repository the one
@@ -205,9 +215,6 @@ func (cmd runCmd) findPulls(ctx context.Context, c *command, forge *github.Forge
 		c.printWarning("GitHub blocks pull_request_target in public repositories by default since 2026-11-02: without a policy that allows it " +
 			"this job is not started any more, and no check appears. examples/bell.yml with examples/event-driven.yml needs no such event.")
 	}
-	if event.NotYet {
-		return found, hintedError(fmt.Errorf("%s: %s", name, event.Why), "name a pull request with --pr")
-	}
 	if event.Owner == "" {
 		if event.Owner, event.Repo, err = c.resolveRepo(cmd.Repo, "run"); err != nil {
 			return found, err
@@ -216,6 +223,14 @@ func (cmd runCmd) findPulls(ctx context.Context, c *command, forge *github.Forge
 	found = foundPulls{owner: event.Owner, repo: event.Repo, all: event.Sweep}
 	if event.Sweep {
 		fmt.Fprintf(c.Stdout, "%s: all that are open in %s are swept\n", event.Why, oneLine(event.Owner+"/"+event.Repo))
+		return found, nil
+	}
+	if event.Group != nil {
+		if event.Concern == webhook.ConcernGroupGone {
+			fmt.Fprintln(c.Stdout, "nothing to evaluate: the merge group is no more")
+			return found, nil
+		}
+		found.group = event.Group
 		return found, nil
 	}
 	for _, n := range event.PRs {
@@ -254,7 +269,7 @@ func readEvent(name, path string) (webhook.Notice, error) {
 		if payload, err = io.ReadAll(io.LimitReader(f, webhook.MaxPayload+1)); err != nil {
 			return webhook.Notice{}, usageError(fmt.Errorf("read the event: %w", err), "GITHUB_EVENT_PATH names the file")
 		}
-	case name != "schedule" && name != "merge_group":
+	case name != "schedule":
 		return webhook.Notice{}, usageError(
 			errors.New("no pull request: the event has no payload"),
 			"set GITHUB_EVENT_PATH, or name the pull request: coordinator run OWNER/NAME#N",

@@ -124,6 +124,9 @@ func (cmd sweepCmd) sweepRepo(ctx context.Context, c *command, api *client.Clien
 	s.Begin = told.printBatch
 	told.printStart(owner+"/"+name, open)
 	tally := s.Run(ctx, prs)
+	if isWorthIt := open.File.State == quorum.FileValid && !cmd.DryRun && ctx.Err() == nil && s.Spent() == ""; isWorthIt {
+		newGroupLooker(c, forge).lookAtAll(ctx, owner, name)
+	}
 	told.printTally(tally, heard.Heard())
 	if c.JSON != nil {
 		if err := c.writeJSON(result.withTally(tally)); err != nil {

@@ -174,6 +174,16 @@ type place2 struct {
 	tenant int64
 }
 
+func (p place2) Groups(context.Context, string, string, string) ([]quorum.GroupRef, error) {
+	return nil, nil
+}
+
+func (p place2) ReadGroup(_ context.Context, ref quorum.GroupRef) (quorum.MergeGroup, error) {
+	return quorum.MergeGroup{GroupRef: ref, Gone: true}, nil
+}
+
+func (p place2) PublishGroup(context.Context, quorum.GroupRef, report.Check) error { return nil }
+
 func (p place2) ObserveSibling(ctx context.Context, pr quorum.PR) (quorum.Policy, quorum.Snapshot, error) {
 	return p.Observe(ctx, pr)
 }

@@ -73,6 +73,8 @@ func failedTask(kind string) string {
 		return "a pull request could not be evaluated, and will be again"
 	case workkey.KindHead:
 		return "a commit's pull requests could not be found, and will be looked for again"
+	case workkey.KindGroup:
+		return "a merge group could not be evaluated, and will be again"
 	case workkey.KindRepo:
 		return "a repository's pull requests could not be listed, and will be again"
 	case workkey.KindTenant:

@@ -35,6 +35,9 @@ type Host interface {
 // A TenantForge is one tenant's side of GitHub.
 type TenantForge interface {
 	loop.Forge
+	loop.GroupForge
+	// Groups lists the groups of a branch's merge queue that have a commit; nil where it has no queue.
+	Groups(ctx context.Context, owner, repo, base string) ([]quorum.GroupRef, error)
 	// Expect tells of a head and of runs that events have shown, before a look: they spare requests and decide nothing.
 	Expect(pr quorum.PR, head string, runs ...int64)
 	// Hear tells of what events have touched, before a look: one that does not show it yet fails, for a while.

@@ -57,7 +57,7 @@ var (
 	metricVerdicts = []string{"waiting", "passed", "blocked", "unverified", "ended"}
 	metricReruns   = []string{"done", "void", "refused", "failed"}
 	metricLooks    = []string{resultOK, resultSpared, resultLimited, resultFailed, resultGone, resultPanicked, resultDeferred}
-	metricTasks    = []string{"pull_request", "commit", "repository", "installation", "app", otherLabel}
+	metricTasks    = []string{"pull_request", "commit", "merge_group", "repository", "installation", "app", otherLabel}
 	metricStatuses = []string{"2xx", "3xx", "304", "4xx", "401", "403", "404", "422", "429", "5xx", "fault"}
 
 	// metricEndpoints are the templates of all requests to GitHub.
@@ -245,6 +245,8 @@ func taskLabel(kind string) string {
 		return "pull_request"
 	case workkey.KindHead:
 		return "commit"
+	case workkey.KindGroup:
+		return "merge_group"
 	case workkey.KindRepo:
 		return "repository"
 	case workkey.KindTenant:

@@ -27,6 +27,26 @@ func pullPoke(tenant int64, pr quorum.PR, due time.Time, touch string) store.Pok
 	}
 }
 
+func headPoke(tenant int64, owner, repo, sha string, due time.Time, touch string) store.Poke {
+	return store.Poke{
+		Key: workkey.Head(tenant, owner, repo, sha), Tenant: tenant, Kind: workkey.KindHead,
+		Group: workkey.Repo(tenant, owner, repo), Due: due, Touch: touch,
+	}
+}
+
+// groupGone is the touch of a merge group that is no more.
+const groupGone = `{"event":"merge_group","action":"destroyed"}`
+
+func groupPoke(tenant int64, g quorum.GroupRef, due time.Time, isGone bool) store.Poke {
+	p := store.Poke{
+		Key: workkey.Group(tenant, g), Tenant: tenant, Kind: workkey.KindGroup, Group: workkey.Repo(tenant, g.Owner, g.Repo), Due: due,
+	}
+	if isGone {
+		p.Touch = groupGone
+	}
+	return p
+}
+
 // touchText is a touch as the table keeps it. The zero one asks for a look, whatever happened. GitHub tells of a press in
 // its event alone, so that it must not be lost among others.
 func touchText(t quorum.Touch) string {

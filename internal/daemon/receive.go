@@ -87,11 +87,13 @@ func (d *Daemon) pokesOf(n webhook.Notice, now time.Time) (out []store.Poke) {
 		return []store.Poke{{Key: workkey.Tenant(n.Installation), Tenant: n.Installation, Kind: workkey.KindTenant, Due: now}}
 	case webhook.ConcernRepo:
 		return []store.Poke{repoPoke(n.Installation, n.Owner, n.Repo, now)}
+	case webhook.ConcernGroup, webhook.ConcernGroupGone:
+		out = append(out, groupPoke(n.Installation, *n.Group, now, n.Concern == webhook.ConcernGroupGone))
+		if n.Concern == webhook.ConcernGroupGone { // a pull request on that commit has its check again
+			out = append(out, headPoke(n.Installation, n.Owner, n.Repo, n.Group.Head, now, ""))
+		}
 	case webhook.ConcernHead:
-		out = append(out, store.Poke{
-			Key: workkey.Head(n.Installation, n.Owner, n.Repo, n.Head), Tenant: n.Installation, Kind: workkey.KindHead,
-			Group: workkey.Repo(n.Installation, n.Owner, n.Repo), Due: now, Touch: touchText(n.Touch),
-		})
+		out = append(out, headPoke(n.Installation, n.Owner, n.Repo, n.Head, now, touchText(n.Touch)))
 	case webhook.ConcernPulls:
 		for _, number := range n.PRs {
 			out = append(out, pullPoke(n.Installation, quorum.PR{Owner: n.Owner, Repo: n.Repo, Number: number}, now, touchText(n.Touch)))

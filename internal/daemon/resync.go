@@ -208,7 +208,8 @@ func (r *resyncer) resyncInstallation(ctx context.Context, w store.Work, forge T
 type repoSight struct {
 	Policy string           `json:"policy"` // blob SHA
 	State  quorum.FileState `json:"state"`
-	Latest time.Time        `json:"latest"` // of the last change of an open pull request that was seen, by GitHub's clock
+	Latest time.Time        `json:"latest"`          // of the last change of an open pull request that was seen, by GitHub's clock
+	Queue  bool             `json:"queue,omitempty"` // a merge queue had groups
 }
 
 // resyncRepository looks a repository over: whether its policy is another, and which of its open pull requests need a
@@ -239,7 +240,15 @@ func (r *resyncer) resyncRepository(ctx context.Context, w store.Work, p workkey
 	if err != nil {
 		return workResult{}, err
 	}
-	text, err := json.Marshal(repoSight{Policy: c.File.SHA, State: c.File.State, Latest: laterTime(was.Latest, c.Latest)})
+	hasQueue := was.Queue
+	if c.File.State == quorum.FileValid {
+		groups, found, err := r.resyncGroups(ctx, p, forge, c.Branch, whole || was.Queue, now)
+		if err != nil {
+			return workResult{}, err
+		}
+		pokes, hasQueue = append(pokes, groups...), hasQueue || found
+	}
+	text, err := json.Marshal(repoSight{Policy: c.File.SHA, State: c.File.State, Latest: laterTime(was.Latest, c.Latest), Queue: hasQueue})
 	if err != nil {
 		return workResult{}, fmt.Errorf("keep sight: %w", err) // unreachable: it holds strings and times
 	}

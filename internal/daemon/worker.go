@@ -157,6 +157,8 @@ func (d *Daemon) workByKind(ctx context.Context, w store.Work) (workResult, erro
 	switch w.Kind {
 	case workkey.KindPull:
 		return d.reconcilePull(ctx, w, p, forge, touches)
+	case workkey.KindGroup:
+		return d.reconcileGroup(ctx, w, p, forge)
 	case workkey.KindHead:
 		return d.findPulls(ctx, w, p, forge)
 	case workkey.KindRepo:
@@ -250,6 +252,9 @@ func (d *Daemon) reconcilePull(
 	var pokes []store.Poke
 	if was.Head != s.Head || was.Base != s.Base { // those that it shared a check with have it without this one
 		pokes = d.siblingPokes(p, pr, was.Siblings)
+	}
+	if was.Verdict != s.Verdict || checkState(was) != checkState(*s) {
+		pokes = append(pokes, d.groupPokes(ctx, p)...)
 	}
 	if checkState(was) != checkState(*s) {
 		pokes = append(pokes, d.siblingPokes(p, pr, d.staleSiblings(ctx, p, s))...)

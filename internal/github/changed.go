@@ -19,6 +19,7 @@ type RecentChanges struct {
 	Pulls  []RecentPull  // the one changed last first; none where there is no policy
 	Latest time.Time     // of the last change of any open pull request, by GitHub's clock
 	Skew   time.Duration // by which that is ahead of ours, as far as it is known
+	Branch string        // the default one; "" where no pull request is open
 }
 
 // RecentPull is an open pull request that was changed.
@@ -54,6 +55,7 @@ func (f *Forge) Changed(ctx context.Context, owner, repo string, since time.Time
 			return fail(err)
 		}
 		for _, p := range page {
+			r.Branch = p.Base.Repo.DefaultBranch
 			if p.Updated.After(r.Latest) {
 				r.Latest = p.Updated
 			}
@@ -77,6 +79,11 @@ type recentPull struct {
 	Head    struct {
 		SHA string `json:"sha"`
 	} `json:"head"`
+	Base struct {
+		Repo struct {
+			DefaultBranch string `json:"default_branch"`
+		} `json:"repo"`
+	} `json:"base"`
 }
 
 func (r *RecentChanges) addPull(p recentPull, owner, repo string, seen map[int]bool) {

@@ -66,6 +66,9 @@ type publication struct {
 
 // publishCheck makes check runs read as c, and ends those that must not stay.
 func (p *publication) publishCheck(ctx context.Context, c report.Check) error {
+	if err := p.leaveToQueue(ctx, c); err != nil {
+		return err
+	}
 	if err := p.retireOthers(ctx, c); err != nil {
 		return err
 	}

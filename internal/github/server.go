@@ -150,6 +150,33 @@ func (s *ServerForge) PullsOf(ctx context.Context, owner, repo, sha string) ([]q
 	return prs, err
 }
 
+// ReadGroup is [MergeQueues.ReadGroup].
+func (s *ServerForge) ReadGroup(ctx context.Context, ref quorum.GroupRef) (quorum.MergeGroup, error) {
+	f, err := s.enter(ctx)
+	if err != nil {
+		return quorum.MergeGroup{}, err
+	}
+	return QueuesOf(f).ReadGroup(ctx, ref)
+}
+
+// PublishGroup is [MergeQueues.PublishGroup].
+func (s *ServerForge) PublishGroup(ctx context.Context, ref quorum.GroupRef, c report.Check) error {
+	f, err := s.enter(ctx)
+	if err != nil {
+		return err
+	}
+	return QueuesOf(f).PublishGroup(ctx, ref, c)
+}
+
+// Groups is [MergeQueues.Groups].
+func (s *ServerForge) Groups(ctx context.Context, owner, repo, base string) ([]quorum.GroupRef, error) {
+	f, err := s.enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return QueuesOf(f).Groups(ctx, owner, repo, base)
+}
+
 // Repositories is [Fleet.Repositories].
 func (s *ServerForge) Repositories(ctx context.Context) ([]string, error) {
 	if _, err := s.fleet.Slug(ctx); err != nil {

@@ -117,6 +117,9 @@ const (
 	ReasonTooFew   Reason = "too_few"  // Unverified: fewer reviewers vote on this pull request than must approve
 	ReasonNoReview Reason = "noreview" // Passed: the lane needs no review
 
+	ReasonGroupLate    Reason = "group_late"    // Blocked: a merge group was undecided for too long
+	ReasonGroupUnknown Reason = "group_unknown" // Waiting, or Blocked after a while: what a merge group holds is not known
+
 	// Of people's commands that were refused.
 	ReasonMayNot        Reason = "may_not"         // its author has not the permission
 	ReasonHadHand       Reason = "had_hand"        // its author had a hand in the change

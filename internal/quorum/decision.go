@@ -93,6 +93,14 @@ type Decision struct {
 	Pass        *Pass        `json:"-"` // Passed: to be remembered
 
 	Loop *Loop `json:"loop,omitempty"` // of fixes; nil where there is nothing to say of one
+	Group *GroupState `json:"merge_group,omitempty"` // of a merge queue's commit, whose pull requests are Shared
+}
+
+// GroupState is what a decision about a group knows beside the verdicts of its pull requests.
+type GroupState struct {
+	Branch string    `json:"branch"` // hostile
+	Since  time.Time `json:"since,omitzero"`
+	Late   bool      `json:"late,omitempty"` // the verdict is Blocked because nothing was decided in time
 }
 
 // Effects are to be carried out, in this order, after the check that announces them was written: each intent stands

@@ -27,6 +27,11 @@ func sharedTitle(d quorum.Decision, n int) string {
 	if len(parts) < 2 {
 		return ""
 	}
+	return joinFitting(parts, n)
+}
+
+// joinFitting joins parts of a title to at most n bytes: what short ones leave of their share is the long ones'.
+func joinFitting(parts []string, n int) string {
 	const separator = "; "
 	left := n - len(separator)*(len(parts)-1) // in bytes: an arrow may count as several characters
 	order := slices.Clone(parts)

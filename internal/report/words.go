@@ -176,6 +176,10 @@ func Sentence(r quorum.Reason) string {
 		return "it needs an approval by a person"
 	case quorum.ReasonTooFew:
 		return "fewer reviewers vote on this pull request than must approve"
+	case quorum.ReasonGroupLate:
+		return "a merge group that is not decided after ten minutes fails, and the queue tries again"
+	case quorum.ReasonGroupUnknown:
+		return "which pull requests the merge group holds is not known yet"
 	case quorum.ReasonNoReview:
 		return "no review is needed in its lane"
 	case quorum.ReasonLaneBase:
@@ -315,6 +319,10 @@ func Advice(r quorum.Reason) string {
 		return "The quorum cannot do without a required reviewer: see what keeps it from approving."
 	case quorum.ReasonPeople:
 		return "A person who had no hand in the change, and may stand in, must approve this commit."
+	case quorum.ReasonGroupLate:
+		return "Put the pull request into the merge queue when its own check has passed."
+	case quorum.ReasonGroupUnknown:
+		return "If it stays so, take the pull request out of the merge queue and put it in again."
 	case quorum.ReasonTooFew:
 		return "Let more reviewers vote on pull requests like this one, or ask for `majority` or `all` instead of a number."
 

@@ -297,3 +297,22 @@ func (g *GitHub) emitStatusEvent(s *CommitStatus) {
 		}
 	})
 }
+
+// emitGroupEvent sends a merge_group event.
+func emitGroupEvent(g *GitHub, e *queueEntry, action string, more object) {
+	head, base, branch := e.head, e.base, e.branchName()
+	g.emitEvent("merge_group", action, e.by, func() object {
+		who := object{"name": "GitHub", "email": "noreply@github.com"}
+		o := object{"merge_group": object{
+			"head_sha": head, "head_ref": "refs/heads/" + branch, "base_sha": base, "base_ref": "refs/heads/" + e.pull.baseBranch,
+			"head_commit": object{
+				"id": head, "tree_id": SHA("tree " + head), "message": fmt.Sprintf("Merge pull request #%d", e.pull.number),
+				"timestamp": timeOrNull(g.now()), "author": who, "committer": who,
+			},
+		}}
+		for name, value := range more {
+			o[name] = value
+		}
+		return o
+	})
+}

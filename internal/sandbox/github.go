@@ -85,6 +85,8 @@ type GitHub struct {
 	index         index
 	checks        []*StoredCheckRun // oldest first, jobs excluded
 	statuses      []*CommitStatus   // oldest first
+	queue         []*queueEntry     // merge queues' entries, in their order
+	queued        map[string]bool   // branches that have a merge queue
 
 	budget          *budget
 	webhook         *webhookTarget // receives its events; nil: none are sent
@@ -121,7 +123,7 @@ func New(o Options) *GitHub {
 		runNumbers:       map[string]int{},
 		renderedAccounts: map[string]json.RawMessage{}, renderedApps: map[App]json.RawMessage{},
 		renderedRepos: map[string]json.RawMessage{}, graphActors: map[string]object{},
-		newSlugs: map[string]string{}, firstSlug: map[string]string{},
+		newSlugs: map[string]string{}, firstSlug: map[string]string{}, queued: map[string]bool{},
 	}
 	if g.now == nil {
 		g.now = time.Now

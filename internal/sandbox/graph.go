@@ -121,7 +121,9 @@ func (g *GitHub) graphRepo(r *routedRequest) object {
 	return object{
 		"__typename": "Repository", "id": nodeID("R", id), "databaseId": id, "name": g.repo,
 		"nameWithOwner": g.owner + "/" + g.repo, "owner": g.graphActor(g.owner), "isFork": false,
-		"isPrivate": false, "isArchived": false, "url": g.webURL(), "mergeQueue": nil,
+		"isPrivate": false, "isArchived": false, "url": g.webURL(),
+		"mergeQueue":       resolverField(func(args object) (any, *graphError) { return graphQueue(g, args, r) }),
+		"refs":             connectionField(func(args object) []object { return graphRefs(g, args, r) }),
 		"defaultBranchRef": func() object { return g.graphRef(g.defaultBranch, g.ensureBranch(g.defaultBranch).tip, r) },
 		"ref": resolverField(func(args object) (any, *graphError) {
 			name := strings.TrimPrefix(fmt.Sprint(args["qualifiedName"]), "refs/heads/")
@@ -236,7 +238,8 @@ func (g *GitHub) graphPull(p *pullRequest, r *routedRequest) object {
 		"headRefName": p.headBranch, "headRefOid": p.head, "baseRefName": p.baseBranch, "baseRefOid": p.baseSHA,
 		"createdAt": timeOrNull(p.created), "updatedAt": timeOrNull(p.updated), "closedAt": timeOrNull(p.closedAt),
 		"changedFiles": max(len(p.files), p.changedCount), "additions": added, "deletions": removed,
-		"mergeable": "MERGEABLE", "mergeQueueEntry": nil, "isInMergeQueue": false, "reviewDecision": nil,
+		"mergeable": "MERGEABLE", "mergeQueueEntry": nil,
+		"isInMergeQueue": slices.ContainsFunc(g.queue, func(e *queueEntry) bool { return e.pull == p }), "reviewDecision": nil,
 		"potentialMergeCommit": func() object { return g.graphCommit(g.commits[MergeSHA(p.head)], r) },
 		"headRepository": object{
 			"__typename":    "Repository",
@@ -678,4 +681,63 @@ func (g *GitHub) graphRollup(sha string, r *routedRequest) object {
 		"state":      state,
 		"contexts":   connectionField(func(object) []object { return contexts }),
 	}
+}
+
+// graphQueue is a branch's merge queue as GraphQL shows it; null where it has none.
+func graphQueue(g *GitHub, args object, r *routedRequest) (any, *graphError) {
+	name, given := args["branch"].(string)
+	if !given {
+		name = g.defaultBranch
+	}
+	var entries []*queueEntry
+	for _, e := range g.queue {
+		if e.pull.baseBranch == name {
+			entries = append(entries, e)
+		}
+	}
+	if entries == nil && !g.queued[name] {
+		return nil, nil
+	}
+	return object{
+		"__typename": "MergeQueue", "id": "MQ_" + name, "url": g.webURL() + "/queue/" + name, "nextEntryEstimatedTimeToMerge": nil,
+		"entries": connectionField(func(object) []object {
+			all := []object{}
+			for i, e := range entries {
+				all = append(all, graphQueueEntry(g, e, i+1, r))
+			}
+			return all
+		}),
+	}, nil
+}
+
+func graphQueueEntry(g *GitHub, e *queueEntry, position int, r *routedRequest) object {
+	state := "QUEUED"
+	if e.head != "" {
+		state = "AWAITING_CHECKS"
+	}
+	return object{
+		"__typename": "MergeQueueEntry", "id": nodeID("MQE", pullID(e.pull)), "position": position, "state": state,
+		"enqueuedAt": timeOrNull(e.at), "enqueuer": g.graphActor(e.by), "solo": false, "jump": false, "estimatedTimeToMerge": nil,
+		"headCommit":  func() object { return g.graphCommit(g.commits[e.head], r) },
+		"baseCommit":  func() object { return g.graphCommit(g.commits[e.base], r) },
+		"pullRequest": func() object { return g.graphPull(e.pull, r) },
+	}
+}
+
+// graphRefs are the branches under a prefix, by name.
+func graphRefs(g *GitHub, args object, r *routedRequest) (all []object) {
+	prefix := strings.TrimPrefix(fmt.Sprint(args["refPrefix"]), "refs/heads/")
+	names := []string{}
+	for name := range g.branches {
+		if strings.HasPrefix(name, prefix) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		ref := g.graphRef(name, g.branches[name].tip, r)
+		ref["name"], ref["prefix"] = strings.TrimPrefix(name, prefix), "refs/heads/"+prefix
+		all = append(all, ref)
+	}
+	return all
 }

@@ -33,8 +33,8 @@ var sent = []string{
 	"check_run$completed", "check_run$created", "check_suite$completed", "check_suite$requested",
 	"installation$created", "installation$deleted", "installation$suspend", "installation$unsuspend",
 	"installation_repositories$added", "installation_repositories$removed", "issue_comment$created",
-	"issue_comment$deleted", "issue_comment$edited", "ping$event", "pull_request$closed",
-	"pull_request$converted_to_draft", "pull_request$edited", "pull_request$labeled", "pull_request$opened",
+	"issue_comment$deleted", "issue_comment$edited", "merge_group$checks_requested", "merge_group$destroyed", "ping$event", "pull_request$closed",
+	"pull_request$converted_to_draft", "pull_request$edited", "pull_request$enqueued", "pull_request$labeled", "pull_request$opened",
 	"pull_request$ready_for_review", "pull_request$reopened", "pull_request$review_requested",
 	"pull_request$synchronize", "pull_request$unlabeled", "pull_request_review$dismissed",
 	"pull_request_review$edited", "pull_request_review$submitted", "pull_request_review_comment$created",
@@ -171,6 +171,9 @@ func stirring(t *testing.T, h *sandbox.Hub, g *sandbox.GitHub, now *clock) {
 	id(g.SetCheck(sandbox.CheckSpec{Name: "bugbot", App: sandbox.App{Slug: "cursor"}, Head: "a2"}))
 	id(g.SetCheck(sandbox.CheckSpec{Name: "bugbot", App: sandbox.App{Slug: "cursor"}, Head: "a2", Conclusion: "success"}))
 	id(g.SetStatus(sandbox.CommitStatus{Head: "a2", Context: "coderabbit", State: "success", By: "coderabbitai[bot]"}))
+	check(t, sandbox.Enqueue(g, 7, "m1", "alice"))
+	check(t, sandbox.BuildGroup(g, 7, "m2"))
+	check(t, sandbox.Dequeue(g, 7))
 	check(t, g.Close(7, ""))
 	check(t, g.Reopen(7, ""))
 	h.RenameRepository(g, "store")

@@ -301,6 +301,7 @@ func (g *GitHub) announceHead(p *pullRequest, before, by, kind string) {
 func (g *GitHub) Push(number int, head string, s PushSpec) error {
 	return g.changePull(number, func(p *pullRequest, now time.Time) error {
 		before, by := p.head, or(s.By, p.author)
+		dropFromQueue(g, p)
 		parents := []string{before}
 		if s.Force {
 			p.shownCommits, parents = nil, []string{p.baseSHA}
@@ -376,6 +377,7 @@ func (g *GitHub) emitBaseChange(p *pullRequest, ref, sha, by string) {
 // Retarget gives a pull request another base.
 func (g *GitHub) Retarget(number int, base, by string) error {
 	return g.changePull(number, func(p *pullRequest, _ time.Time) error {
+		dropFromQueue(g, p)
 		old, tip := p.baseBranch, p.baseSHA
 		p.baseBranch, p.baseSHA = base, g.ensureBranch(base).tip
 		g.addTimelineEvent(p, timelineEvent{kind: "base_ref_changed", actor: or(by, p.author), old: old, new: base})
@@ -400,6 +402,7 @@ func (g *GitHub) RetargetAfterMerge(number int, into, by string) error {
 func (g *GitHub) Close(number int, by string) error {
 	return g.changePull(number, func(p *pullRequest, now time.Time) error {
 		p.closed, p.closedAt = true, now
+		dropFromQueue(g, p)
 		g.addTimelineEvent(p, timelineEvent{kind: "closed", actor: or(by, p.author)})
 		p.updated = now
 		g.emitPullEvent(p, "closed", or(by, p.author), nil)
@@ -785,4 +788,45 @@ func (g *GitHub) requestReview(p *pullRequest, login, by string) {
 
 func (g *GitHub) emitReviewRequested(p *pullRequest, login, by string) {
 	g.emitPullEvent(p, "review_requested", by, object{"requested_reviewer": g.requesteeJSON(login)})
+}
+
+// A queueEntry is a pull request in the merge queue of its base.
+type queueEntry struct {
+	pull       *pullRequest
+	by         string
+	at         time.Time
+	head, base string // commits of its group; "": none is built
+}
+
+func (e *queueEntry) branchName() string {
+	return fmt.Sprintf("gh-readonly-queue/%s/pr-%d-%s", e.pull.baseBranch, e.pull.number, e.base)
+}
+
+// leaveQueue takes an entry out of the queue.
+func leaveQueue(g *GitHub, i int) {
+	left := g.queue[i]
+	g.queue = slices.Delete(g.queue, i, i+1)
+	destroyGroup(g, left, "dequeued")
+	for _, e := range g.queue[i:] {
+		if e.pull.baseBranch == left.pull.baseBranch {
+			destroyGroup(g, e, "invalidated")
+		}
+	}
+}
+
+// dropFromQueue takes a pull request out of the queue that was pushed to, retargeted or closed, as GitHub does.
+func dropFromQueue(g *GitHub, p *pullRequest) {
+	if i := slices.IndexFunc(g.queue, func(e *queueEntry) bool { return e.pull == p }); i >= 0 {
+		leaveQueue(g, i)
+	}
+}
+
+// destroyGroup removes the commit of an entry's group, if it is built.
+func destroyGroup(g *GitHub, e *queueEntry, why string) {
+	if e.head == "" {
+		return
+	}
+	emitGroupEvent(g, e, "destroyed", object{"reason": why})
+	delete(g.branches, e.branchName())
+	e.head, e.base = "", ""
 }

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -387,17 +388,19 @@ func (s *Scenario) PlayStepped(ctx context.Context, a Audience) (Story, error) {
 		return clock
 	}
 	w := s.newWorld(now, a)
-	turns := map[int]*pullProgress{}
+	turns := map[string]*pullProgress{}
 	happens := Begin
 	for looks := 0; ; {
 		if err := w.runDueSteps(); err != nil {
 			return w.recorder.finishStory(), err
 		}
-		for _, n := range w.pullNumbers {
-			t := turns[n]
+		targets := w.lookTargets()
+		keepTargets(turns, targets)
+		for _, target := range targets {
+			t := turns[target.key]
 			if t == nil {
 				t = &pullProgress{}
-				turns[n] = t
+				turns[target.key] = t
 			}
 			stirred := !happens.IsZero() && !now().Before(happens)
 			if !stirred && (t.nextLook.IsZero() || now().Before(t.nextLook)) {
@@ -411,7 +414,7 @@ func (s *Scenario) PlayStepped(ctx context.Context, a Audience) (Story, error) {
 					formatDuration(now().Sub(Begin)),
 				)
 			}
-			if err := w.lookAt(ctx, n, t, now); err != nil {
+			if err := w.lookAt(ctx, target, t, now); err != nil {
 				return w.recorder.finishStory(), err
 			}
 		}
@@ -432,16 +435,23 @@ func (s *Scenario) PlayStepped(ctx context.Context, a Audience) (Story, error) {
 	}
 }
 
-// lookAt looks once at one pull request, as a new job. A fault ends the look, and another job looks again a little
+// keepTargets forgets what is looked at no more.
+func keepTargets[T any](kept map[string]T, targets []lookTarget) {
+	maps.DeleteFunc(kept, func(key string, _ T) bool {
+		return !slices.ContainsFunc(targets, func(t lookTarget) bool { return t.key == key })
+	})
+}
+
+// lookAt looks once at one pull request or group, as a new job. A fault ends the look, and another job looks again a little
 // later: nothing waits in a player that has no time.
-func (w *world) lookAt(ctx context.Context, n int, t *pullProgress, now func() time.Time) error {
+func (w *world) lookAt(ctx context.Context, target lookTarget, t *pullProgress, now func() time.Time) error {
 	looking, stop := context.WithCancel(ctx)
 	defer stop()
 	r, err := w.newReconciler(&impatientTransport{g: w.g, giveUp: stop}, now)
 	if err != nil {
 		return err
 	}
-	wake, err := r.Reconcile(looking, w.pullRef(n))
+	wake, err := target.reconcile(looking, r)
 	var temporary interface{ Temporary() bool }
 	switch {
 	case ctx.Err() != nil:

@@ -6,12 +6,12 @@ package story
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"slices"
 	"sync"
 	"time"
 
-	"github.com/review-coordinator/coordinator/internal/loop"
 	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
 
@@ -26,12 +26,12 @@ var errEvent = errors.New("an event has started a newer job")
 type jobSet struct {
 	world *world
 	clock sandbox.Clock
-	ended chan int // a job has ended
+	ended chan string // a job has ended
 
 	wg      sync.WaitGroup
 	mu      sync.Mutex
-	jobs    map[int]*stayingJob
-	sweepAt map[int]time.Time // when a sweep looks at a pull request at which no job stays
+	jobs    map[string]*stayingJob
+	sweepAt map[string]time.Time // when a sweep looks at what no job stays with
 }
 
 type stayingJob struct {
@@ -43,7 +43,7 @@ type stayingJob struct {
 // decided, and ends the one before it. Where none stays, a sweep comes at the moment that the decision named.
 func (s *Scenario) PlayLive(ctx context.Context, clock sandbox.Clock, a Audience) (Story, error) {
 	w := s.newWorld(clock.Now, a)
-	js := &jobSet{world: w, clock: clock, ended: make(chan int, 16), jobs: map[int]*stayingJob{}, sweepAt: map[int]time.Time{}}
+	js := &jobSet{world: w, clock: clock, ended: make(chan string, 16), jobs: map[string]*stayingJob{}, sweepAt: map[string]time.Time{}}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer js.wg.Wait()
 	defer stop(nil)
@@ -55,9 +55,11 @@ func (s *Scenario) PlayLive(ctx context.Context, clock sandbox.Clock, a Audience
 			return w.recorder.finishStory(), err
 		}
 		stirred := !happens.IsZero() && !clock.Now().Before(happens)
-		for _, n := range w.pullNumbers {
-			if stirred || js.isSweepDue(n) {
-				if err := js.startJob(ctx, n); err != nil {
+		targets := w.lookTargets()
+		js.leaveOthers(targets)
+		for _, target := range targets {
+			if stirred || js.isSweepDue(target.key) {
+				if err := js.startJob(ctx, target); err != nil {
 					return w.recorder.finishStory(), err
 				}
 			}
@@ -81,10 +83,25 @@ func (p punctualTransport) RoundTrip(req *http.Request) (*http.Response, error) 
 	return p.world.g.RoundTrip(req)
 }
 
-// startJob begins a new job at pull request n, in place of the one that stays there.
-func (js *jobSet) startJob(ctx context.Context, n int) error {
+// leaveOthers ends the jobs at groups that the merge queue has let go of.
+func (js *jobSet) leaveOthers(targets []lookTarget) {
 	js.mu.Lock()
-	old := js.jobs[n]
+	left := maps.Clone(js.jobs)
+	keepTargets(js.sweepAt, targets)
+	js.mu.Unlock()
+	for _, target := range targets {
+		delete(left, target.key)
+	}
+	for _, job := range left {
+		job.stop(errEvent)
+		<-job.done
+	}
+}
+
+// startJob begins a new job at a pull request or group, in place of the one that stays there.
+func (js *jobSet) startJob(ctx context.Context, target lookTarget) error {
+	js.mu.Lock()
+	old := js.jobs[target.key]
 	js.mu.Unlock()
 	if old != nil {
 		old.stop(errEvent)
@@ -95,21 +112,23 @@ func (js *jobSet) startJob(ctx context.Context, n int) error {
 		return err
 	}
 	r.Sleep = js.clock.Sleep
-	looked := afterFirstLook(r)
+	looked := make(chan struct{})
+	noteLook := sync.OnceFunc(func() { close(looked) })
+	r.Fault = func(error, time.Time) { noteLook() }
 	staying, cancel := context.WithCancelCause(ctx)
 	job := &stayingJob{stop: cancel, done: make(chan struct{})}
 	js.mu.Lock()
-	js.jobs[n] = job
-	delete(js.sweepAt, n)
+	js.jobs[target.key] = job
+	delete(js.sweepAt, target.key)
 	js.mu.Unlock()
 	js.wg.Go(func() {
-		last, err := r.Stay(staying, js.world.pullRef(n), loop.Stay{Wait: true, Poll: jobPollInterval})
+		wake, err := target.stay(staying, r, noteLook)
 		replaced := context.Cause(staying) != nil
 		cancel(nil)
 		js.mu.Lock()
-		delete(js.jobs, n)
-		if err == nil && !last.Decision.Wake.IsZero() {
-			js.sweepAt[n] = last.Decision.Wake
+		delete(js.jobs, target.key)
+		if err == nil && !wake.IsZero() {
+			js.sweepAt[target.key] = wake
 		}
 		js.mu.Unlock()
 		if err != nil && !replaced {
@@ -117,7 +136,7 @@ func (js *jobSet) startJob(ctx context.Context, n int) error {
 		}
 		close(job.done)
 		if !replaced {
-			js.ended <- n
+			js.ended <- target.key
 		}
 	})
 	select { // jobs of one head that look at once get in each other's way, and one of them looks again a second later
@@ -125,26 +144,6 @@ func (js *jobSet) startJob(ctx context.Context, n int) error {
 	case <-job.done:
 	}
 	return nil
-}
-
-// afterFirstLook returns what is closed once r has looked, or failed to.
-func afterFirstLook(r *loop.Reconciler) <-chan struct{} {
-	looked := make(chan struct{})
-	closeOnce := sync.OnceFunc(func() { close(looked) })
-	seen, fault := r.Seen, r.Fault
-	r.Seen = func(l loop.Look) {
-		if seen != nil {
-			seen(l)
-		}
-		closeOnce()
-	}
-	r.Fault = func(err error, next time.Time) {
-		if fault != nil {
-			fault(err, next)
-		}
-		closeOnce()
-	}
-	return looked
 }
 
 // hasJobs reports whether a job stays anywhere.
@@ -164,10 +163,10 @@ func (js *jobSet) nextSweep() (at time.Time) {
 	return at
 }
 
-func (js *jobSet) isSweepDue(n int) bool {
+func (js *jobSet) isSweepDue(key string) bool {
 	js.mu.Lock()
 	defer js.mu.Unlock()
-	t := js.sweepAt[n]
+	t := js.sweepAt[key]
 	return !t.IsZero() && !js.clock.Now().Before(t)
 }
 
@@ -217,9 +216,9 @@ func (s *Scenario) PlayPolled(ctx context.Context, clock sandbox.Clock, every ti
 		}
 		if now := clock.Now(); !now.Before(tick) {
 			tick, quiet = now.Add(every), true
-			for _, n := range w.pullNumbers {
+			for _, target := range w.lookTargets() {
 				looks++
-				wake, err := r.Reconcile(ctx, w.pullRef(n))
+				wake, err := target.reconcile(ctx, r)
 				var temporary interface{ Temporary() bool }
 				again := errors.As(err, &temporary) && temporary.Temporary()
 				quiet = quiet && !again && wake.IsZero()

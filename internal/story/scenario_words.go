@@ -252,9 +252,13 @@ func allVerbs() []verb {
 		{"closes", "LOGIN closes [#N]", parsePullAction((*sandbox.GitHub).Close)},
 		{"reopens the threads of", "LOGIN reopens the threads of AUTHOR", (*sentenceParser).parseUnresolves},
 		{"reopens", "LOGIN reopens [#N]", parsePullAction((*sandbox.GitHub).Reopen)},
+		{"merges the group of", "queue merges the group of [#N]", parsePullAction(mergeGroup)},
 		{"merges", "LOGIN merges [#N]", parsePullAction((*sandbox.GitHub).Merge)},
 		{"labels", "LOGIN labels LABEL", parseLabelAction((*sandbox.GitHub).AddLabel)},
 		{"unlabels", "LOGIN unlabels LABEL", parseLabelAction((*sandbox.GitHub).RemoveLabel)},
+		{"queues", "LOGIN queues [#N] as COMMIT", parseQueued(sandbox.Enqueue)},
+		{"rebuilds", "queue rebuilds [#N] as COMMIT", parseQueued(rebuildGroup)},
+		{"dequeues", "LOGIN dequeues [#N]", parsePullAction(dequeuePull)},
 		{"asks", "LOGIN asks LOGIN", (*sentenceParser).parseAsks},
 
 		{

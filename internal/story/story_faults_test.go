@@ -135,13 +135,13 @@ func (r *replica) lookBefore(req *http.Request) {
 	}
 	ctx, stop := context.WithTimeout(context.WithoutCancel(req.Context()), time.Minute)
 	defer stop()
-	for _, n := range r.w.pullNumbers {
+	for _, target := range r.w.lookTargets() {
 		other, err := r.w.newReconciler(r.w.g, r.w.now)
 		if err != nil {
 			panic(err) // unreachable: the first replica opened it as well
 		}
 		other.Seen = nil
-		_, _ = other.Reconcile(ctx, r.w.pullRef(n)) // what it comes to shows on GitHub
+		_, _ = target.reconcile(ctx, other) // what it comes to shows on GitHub
 	}
 }
 

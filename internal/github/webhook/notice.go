@@ -41,7 +41,6 @@ type Notice struct {
 	Runs        []int64
 	Why         string // a sentence
 	Sweep       bool   // it means all open pull requests
-	NotYet      bool   // the event is known, what it asks for is not built
 	Blocked     bool   // GitHub starts no workflow for it in such a repository any more, unless a policy of it allows that
 
 	// The fields below are for a server.
@@ -52,6 +51,7 @@ type Notice struct {
 	// Touch is what was touched, for ConcernPulls and ConcernHead. The zero Touch is for all: somebody asks for a look,
 	// or what was touched cannot be said in few and plain words.
 	Touch quorum.Touch
+	Group *quorum.GroupRef // of ConcernGroup and ConcernGroupGone: the merge queue's commit; nil of every other event
 }
 
 // A Concern is what a server must do about an event.
@@ -66,6 +66,8 @@ const (
 	ConcernInstallation         // an installation that is there, came back, or has other repositories or permissions
 	ConcernGone                 // the installation was deleted
 	ConcernSuspended            // the installation was suspended
+	ConcernGroup                // Group must have a check
+	ConcernGroupGone            // Group is no more: nothing is written for it
 )
 
 // Parse reads the payload of the event called name. An event that concerns no pull request is no error; a payload
@@ -160,7 +162,7 @@ func (e *Notice) readEvent(p *eventPayload) error {
 	case "schedule":
 		e.Sweep, e.Why = true, "a schedule names no pull request"
 	case "merge_group":
-		e.NotYet, e.Why = true, "merge groups are not built yet"
+		return e.readMergeGroup(p)
 	default:
 		e.Why = fmt.Sprintf("the event %q names no pull request that we know of", e.Name)
 	}
@@ -229,6 +231,30 @@ func (e *Notice) readWorkflowRun(p *eventPayload) error {
 		e.Branch = owner + ":" + run.HeadBranch
 	}
 	return e.setHead(run.HeadSHA, "workflow_run.head_sha")
+}
+
+// readMergeGroup: the event has no pull request, but a commit and the branch of it. GitHub knows two actions of it.
+func (e *Notice) readMergeGroup(p *eventPayload) error {
+	if e.Action != "checks_requested" && e.Action != "destroyed" {
+		e.Why = "nothing is known of that action of a merge group"
+		return nil
+	}
+	if p.MergeGroup == nil {
+		return errors.New("merge_group is missing")
+	}
+	head := parseSHA(p.MergeGroup.HeadSHA)
+	if head == "" {
+		return errors.New("merge_group.head_sha is no full commit SHA")
+	}
+	if e.Owner == "" {
+		return errors.New("the payload names no repository")
+	}
+	g := quorum.GroupRef{Owner: e.Owner, Repo: e.Repo, Head: head, Branch: quorum.GroupBranch(p.MergeGroup.HeadRef)}
+	if !g.IsValid() {
+		return errors.New("merge_group.head_ref is no merge queue's branch")
+	}
+	e.Group, e.Why = &g, "a merge group's commit is no pull request's head"
+	return nil
 }
 
 func (e *Notice) readCheckRun(p *eventPayload) error {
@@ -352,12 +378,17 @@ func (e *Notice) concernOf(p *eventPayload) (Concern, string) {
 	case "workflow_dispatch", "schedule":
 		return ConcernNothing, "it is for workflows"
 	}
+	if e.Group != nil && e.Action == "destroyed" {
+		return ConcernGroupGone, ""
+	}
 	switch idle := e.whyIdle(p); {
+	case e.Group != nil:
+		return ConcernGroup, ""
 	case idle != "":
 		return ConcernNothing, idle
 	case len(e.PRs) > 0:
 		return ConcernPulls, ""
-	case e.Head != "" && !e.NotYet:
+	case e.Head != "":
 		return ConcernHead, ""
 	}
 	return ConcernNothing, e.Why
@@ -506,6 +537,7 @@ type eventPayload struct {
 	CheckRun     *eventCheck                 `json:"check_run"`
 	CheckSuite   *eventSuite                 `json:"check_suite"`
 	Inputs       eventInputs                 `json:"inputs"`
+	MergeGroup   *eventGroup                 `json:"merge_group"`
 	Changes      eventChanges                `json:"changes"`
 	Requested    jsonscan.Maybe[eventButton] `json:"requested_action"`
 	Sender       eventUser                   `json:"sender"`
@@ -614,6 +646,11 @@ type eventCheck struct {
 	HeadSHA      string      `json:"head_sha"`
 	PullRequests []eventPull `json:"pull_requests"`
 	CheckSuite   eventSuite  `json:"check_suite"`
+}
+
+type eventGroup struct {
+	HeadSHA string `json:"head_sha"`
+	HeadRef string `json:"head_ref"` // hostile
 }
 
 type eventSuite struct {

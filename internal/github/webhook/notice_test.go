@@ -18,10 +18,16 @@ import (
 )
 
 const (
-	commit  = "0123456789abcdef0123456789abcdef01234567"
-	commit2 = "89abcdef0123456789abcdef0123456789abcdef"
-	shop    = `"repository":{"id":1001,"full_name":"acme/shop"}`
+	commit = "0123456789abcdef0123456789abcdef01234567"
+
+	groupRef = "refs/heads/gh-readonly-queue/release/2.0/pr-104-" + commit
+	commit2  = "89abcdef0123456789abcdef0123456789abcdef"
+	shop     = `"repository":{"id":1001,"full_name":"acme/shop"}`
 )
+
+var theGroup = quorum.GroupRef{
+	Owner: "acme", Repo: "shop", Head: commit, Branch: "gh-readonly-queue/release/2.0/pr-104-" + commit,
+}
 
 func TestEventsNameTheirPullRequest(t *testing.T) {
 	pulls := `"pull_requests":[{"number":7,"head":{"sha":"` + commit2 + `"},"base":{"repo":{"id":1001}}}]`
@@ -136,8 +142,13 @@ func TestEventsNameTheirPullRequest(t *testing.T) {
 		},
 		{"a schedule", "schedule", `{"schedule":"*/5 * * * *",` + shop + `}`, Notice{Sweep: true, Why: "a schedule names no pull request"}},
 		{
-			"a merge queue", "merge_group", `{"action":"checks_requested","merge_group":{},` + shop + `}`,
-			Notice{Action: "checks_requested", NotYet: true, Why: "merge groups are not built yet"},
+			"a merge queue", "merge_group",
+			`{"action":"checks_requested","merge_group":{"head_sha":"` + commit + `","head_ref":"` + groupRef + `"},` + shop + `}`,
+			Notice{Action: "checks_requested", Group: &theGroup, Why: "a merge group's commit is no pull request's head"},
+		},
+		{
+			"tomorrow's action of a merge queue", "merge_group", `{"action":"blessed","merge_group":null,` + shop + `}`,
+			Notice{Action: "blessed", Why: "nothing is known of that action of a merge group"},
 		},
 		{
 			"tomorrow's event", "moon_phase", `{"action":"waning",` + shop + `}`,
@@ -170,6 +181,7 @@ func TestEventsConcern(t *testing.T) {
 		head  = `"sha":"` + commit + `"`
 		pr    = `"pull_request":{"number":7,"head":{` + head + `}}`
 		pulls = `"pull_requests":[{"number":7,"base":{"repo":{"id":1001}}}]`
+		group = `"merge_group":{"head_sha":"` + commit + `","head_ref":"` + groupRef + `"}`
 	)
 	for _, test := range []struct {
 		title, name, payload string
@@ -363,7 +375,15 @@ func TestEventsConcern(t *testing.T) {
 			`{"workflow":".github/workflows/a.yml","ref":"refs/heads/main","inputs":{"pr":"7"},` + ours + `}`,
 			Notice{Concern: ConcernNothing, Idle: "it is for workflows"},
 		},
-		{"a merge group", "merge_group", `{"action":"checks_requested",` + ours + `}`, Notice{Concern: ConcernNothing, Idle: "merge groups are not built yet"}},
+		{"a merge group", "merge_group", `{"action":"checks_requested",` + group + `,` + ours + `}`, Notice{Concern: ConcernGroup}},
+		{
+			"a merge group that is no more", "merge_group", `{"action":"destroyed","reason":"merged",` + group + `,` + ours + `}`,
+			Notice{Concern: ConcernGroupGone},
+		},
+		{
+			"tomorrow's action of a merge group", "merge_group", `{"action":"blessed",` + group + `,` + ours + `}`,
+			Notice{Concern: ConcernNothing, Idle: "nothing is known of that action of a merge group"},
+		},
 		{
 			"tomorrow's event", "moon_phase", `{"comment":"a text",` + ours + `}`,
 			Notice{Concern: ConcernNothing, Idle: `the event "moon_phase" names no pull request that we know of`},
@@ -428,6 +448,38 @@ func TestNothingOfAStrangeEventIsWrong(t *testing.T) {
 				t.Error(d)
 			}
 		})
+	}
+}
+
+// An event of a merge queue that is not what GitHub sends is an error, and never another branch's group.
+func TestMergeGroupsAreReadWholeOrNotAtAll(t *testing.T) {
+	const ref, noBranch = `"head_ref":"` + groupRef + `"`, "merge_group.head_ref is no merge queue's branch"
+	at := func(ref string) string { return `{"head_sha":"` + commit + `","head_ref":"` + ref + `"}` }
+	for _, test := range []struct{ group, want string }{
+		{`null`, "merge_group is missing"},
+		{`[]`, "merge_group is of the wrong type (array)"},
+		{`{}`, "merge_group.head_sha is no full commit SHA"},
+		{`{"head_sha":"0123456",` + ref + `}`, "merge_group.head_sha is no full commit SHA"},
+		{`{"head_sha":7,` + ref + `}`, "merge_group.head_sha is of the wrong type (number)"},
+		{`{"head_sha":"` + strings.Repeat("0", 40) + `",` + ref + `}`, "merge_group.head_sha is no full commit SHA"},
+		{`{"head_sha":"` + commit + `"}`, "merge_group.head_ref is no merge queue's branch"},
+		{at(`refs/heads/main`), noBranch},
+		{at(`refs/heads/gh-readonly-queue/pr-7-` + commit), noBranch},
+		{at(`refs/heads/gh-readonly-queue/main/pr-0-` + commit), noBranch},
+		{at(`refs/heads/gh-readonly-queue/main/pr-x-` + commit), noBranch},
+		{at(`refs/heads/gh-readonly-queue/main/pr-7-short`), noBranch},
+		{at(`refs/heads/gh-readonly-queue/ma in/pr-7-` + commit), noBranch},
+		{at(`refs/heads/gh-readonly-queue/a\n::b/pr-7-` + commit), noBranch},
+	} {
+		for _, action := range []string{"checks_requested", "destroyed"} {
+			n, err := Parse("merge_group", []byte(`{"action":"`+action+`","merge_group":`+test.group+`,`+shop+`}`))
+			if err == nil || err.Error() != "read event merge_group: "+test.want {
+				t.Errorf("%s: %v, %+v", test.group, err, n)
+			}
+		}
+	}
+	if n, err := Parse("merge_group", []byte(`{"action":"checks_requested","merge_group":{"head_sha":"`+commit+`",`+ref+`}}`)); err == nil {
+		t.Errorf("without a repository it is read as %+v", n)
 	}
 }
 
@@ -595,14 +647,18 @@ func holds(t testing.TB, e Notice) {
 		t.Errorf("%+v: a number twice", e)
 	case e.Head != parseSHA(e.Head) || e.Before != parseSHA(e.Before):
 		t.Errorf("%+v: no SHA", e)
+	case (e.Group != nil) != (e.Concern == ConcernGroup || e.Concern == ConcernGroupGone):
+		t.Errorf("%+v: a merge group", e)
+	case e.Group != nil && (!e.Group.IsValid() || e.Group.Owner != e.Owner || e.Group.Repo != e.Repo || e.Group.Named().Number == 0):
+		t.Errorf("%+v: no merge group", e)
 	case (e.Owner == "") != (e.Repo == "") || !whole && e.Owner != "":
 		t.Errorf("%+v: no repository", e)
-	case e.Concern < ConcernNothing || e.Concern > ConcernSuspended || (e.Concern == ConcernNothing) != (e.Idle != ""):
+	case e.Concern < ConcernNothing || e.Concern > ConcernGroupGone || (e.Concern == ConcernNothing) != (e.Idle != ""):
 		t.Errorf("%+v: something to do, or the reason why not", e)
 	case e.Concern == ConcernPulls && len(e.PRs) == 0,
 		e.Concern == ConcernHead && e.Head == "",
 		e.Concern <= ConcernRepo && e.Concern > ConcernNothing && e.Repo == "",
-		e.Concern > ConcernRepo && e.Installation <= 0:
+		e.Concern > ConcernRepo && e.Group == nil && e.Installation <= 0:
 		t.Errorf("%+v: nothing to do it with", e)
 	case !isPlainLine(e.Touch.Workflow+e.Touch.App+e.Touch.Name+e.Touch.Author, 1000) || e.Touch.Head != parseSHA(e.Touch.Head):
 		t.Errorf("%+v: no plain touch", e)

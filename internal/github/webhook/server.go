@@ -21,7 +21,7 @@ func (e Notice) ForToken() Notice {
 	switch e.Concern {
 	case ConcernInstallation, ConcernGone, ConcernSuspended:
 		e.Concern, e.Idle = ConcernNothing, "a personal token has no installations"
-	case ConcernNothing, ConcernPulls, ConcernHead, ConcernRepo:
+	case ConcernNothing, ConcernPulls, ConcernHead, ConcernRepo, ConcernGroup, ConcernGroupGone:
 	}
 	return e
 }

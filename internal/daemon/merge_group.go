@@ -1,0 +1,132 @@
+package daemon
+
+// Merge queues: a group's commit is a key of its own, from the event that announces it until the queue has let go of it.
+// Whatever changes a verdict has the groups of the repository looked at again.
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/loop"
+	"github.com/review-coordinator/coordinator/internal/oplog"
+	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/store"
+	"github.com/review-coordinator/coordinator/internal/workkey"
+)
+
+// maxGroupsPerRepo is how many merge groups of one repository are looked at: GitHub builds a hundred at once at most.
+const maxGroupsPerRepo = 1000
+
+// leftQueueMargin is how long after our last look a group that the queue does not show is taken for one that left it.
+const leftQueueMargin = time.Minute
+
+// groupSight is kept in the row of a merge group. It spares looks and decides nothing.
+type groupSight struct {
+	Pulls   []int  `json:"pulls"`
+	State   string `json:"state"` // of the check
+	Verdict string `json:"verdict"`
+}
+
+// reconcileGroup reconciles a merge queue's group.
+func (d *Daemon) reconcileGroup(ctx context.Context, w store.Work, p workkey.Key, forge TenantForge) (workResult, error) {
+	if slices.Contains(w.Touches, groupGone) {
+		return goneResult(), nil
+	}
+	r := loop.Reconciler{Forge: forge, Now: d.Now, Told: true, Hear: d.hearIn(p), Places: d.Places}
+	look, err := r.ReconcileGroup(ctx, forge, p.GroupRef())
+	if err != nil {
+		return workResult{}, err
+	}
+	if look.IsOver() {
+		return goneResult(), nil
+	}
+	state := look.Check.Conclusion
+	if state == "" {
+		state = look.Check.Status
+	}
+	now := groupSight{State: state, Verdict: look.Decision.Verdict.String()}
+	for _, s := range look.Decision.Shared {
+		now.Pulls = append(now.Pulls, s.Number)
+	}
+	var was groupSight
+	_ = json.Unmarshal(w.Sight, &was)
+	if was.State != now.State {
+		d.Log.Info("decided", oplog.Subject(w.Key), "head", p.Head, "verdict", now.Verdict, "check_run", state, "title", look.Check.Title)
+	}
+	text, err := json.Marshal(now)
+	if err != nil {
+		return workResult{}, fmt.Errorf("keep sight: %w", err) // unreachable: it holds strings and numbers
+	}
+	outcome := store.Completion{Sight: text, Open: look.Decision.Verdict == quorum.Waiting}
+	if wake := look.Decision.Wake; !wake.IsZero() { // it is by GitHub's clock
+		outcome.Wake = wake.Add(-look.Skew)
+	}
+	return workResult{label: resultOK, outcome: outcome}, nil
+}
+
+// groupPokes returns pokes of the merge groups that a pull request is in.
+func (d *Daemon) groupPokes(ctx context.Context, p workkey.Key) (pokes []store.Poke) {
+	for _, row := range d.resync.groupRows(ctx, p) {
+		var is groupSight
+		at, ok := workkey.Parse(row.Key)
+		if ok && (json.Unmarshal(row.Sight, &is) != nil || slices.Contains(is.Pulls, p.Number)) {
+			pokes = append(pokes, groupPoke(p.Tenant, at.GroupRef(), d.Now(), false))
+		}
+	}
+	return pokes
+}
+
+// groupRows are the merge groups of a repository that are known.
+func (r *resyncer) groupRows(ctx context.Context, p workkey.Key) []store.Row {
+	rows, err := r.config.Store.List(ctx, store.Query{
+		Tenant: &p.Tenant, Kind: workkey.KindGroup, Group: workkey.Repo(p.Tenant, p.Owner, p.Repo), Limit: maxGroupsPerRepo,
+	})
+	if err != nil {
+		r.config.Log.Error("our database cannot be read", oplog.Subject(workkey.Repo(p.Tenant, p.Owner, p.Repo)), "err", err)
+	}
+	return rows
+}
+
+// resyncGroups returns pokes of the merge groups that no delivery told of, or of which none told that they are no more.
+// The queues of the repository are asked for where it is known to have one, and once after a start.
+func (r *resyncer) resyncGroups(
+	ctx context.Context, p workkey.Key, forge TenantForge, base string, ask bool, now time.Time,
+) (pokes []store.Poke, hasQueue bool, err error) {
+	rows := r.groupRows(ctx, p)
+	bases := []string{}
+	if ask && base != "" {
+		bases = append(bases, base)
+	}
+	known := map[string]bool{}
+	for _, row := range rows {
+		if at, ok := workkey.Parse(row.Key); ok {
+			known[at.Head] = true
+			if b := at.GroupRef().Base(); !slices.Contains(bases, b) {
+				bases = append(bases, b)
+			}
+		}
+	}
+	listed := map[string]bool{}
+	for _, b := range bases {
+		groups, err := forge.Groups(ctx, p.Owner, p.Repo, b)
+		if err != nil {
+			return nil, false, err
+		}
+		for _, g := range groups {
+			hasQueue, listed[g.Head] = true, true
+			if !known[g.Head] {
+				pokes = append(pokes, groupPoke(p.Tenant, g, now, false))
+			}
+		}
+	}
+	for _, row := range rows {
+		at, ok := workkey.Parse(row.Key)
+		if ok && !listed[at.Head] && !row.Seen.IsZero() && now.Sub(row.Seen) > leftQueueMargin {
+			pokes = append(pokes, groupPoke(p.Tenant, at.GroupRef(), now, !row.Open)) // one that is undecided ends as any other
+		}
+	}
+	return pokes, hasQueue || len(rows) > 0, nil
+}

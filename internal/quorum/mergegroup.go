@@ -1,0 +1,78 @@
+package quorum
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// A merge queue's commit holds several pull requests, and no reviewer ever looks at it. Here stands what its check says:
+// what is decided about each of them, and the worst of it counts.
+
+// GroupPatience is how long a group may be undecided: a queue tries again, a wrong merge does not.
+const GroupPatience = 10 * time.Minute
+
+// groupUnseen is when a group is looked at again whose commit GitHub does not show yet.
+const groupUnseen = 30 * time.Second
+
+// DecideGroup decides about a group by what was decided about its pull requests, each alone and anew; merged ones are not
+// among them. The decision shows that of the worst, of several the one that is merged first.
+func DecideGroup(g MergeGroup, pulls []Sibling, now time.Time) Decision {
+	if len(pulls) == 0 {
+		return Decision{
+			PR: g.Named(), Head: g.Head, Base: g.Base(), Verdict: Ended, Reason: ReasonClosed,
+			Group: &GroupState{Branch: g.Branch, Since: g.Since},
+		}
+	}
+	lead := slices.MinFunc(pulls, func(a, b Sibling) int { return cmp.Compare(badnessInGroup(b.Decision), badnessInGroup(a.Decision)) })
+	d := lead.Decision
+	d.PR, d.Head, d.Base, d.Effects, d.Pass, d.Siblings = lead.PR.PR, g.Head, g.Base(), Effects{}, nil, nil
+	d.Group, d.Shared, d.MoreShared, d.Wake = &GroupState{Branch: g.Branch, Since: g.Since}, nil, 0, time.Time{}
+	for _, p := range pulls {
+		d.Shared = append(d.Shared, SharedPull{
+			Number: p.PR.Number, Base: p.PR.BaseRef, Fork: p.PR.Fork, Speaks: true, Verdict: verdictInGroup(p.Decision), Title: p.Title,
+		})
+		d.Wake = earlierWake(d.Wake, p.Decision.Wake)
+	}
+	d.Verdict = verdictInGroup(lead.Decision)
+	// The badness of one of which nothing is decided is the least: the policy may go while they are looked at.
+	isMixed := slices.ContainsFunc(pulls, func(p Sibling) bool { return verdictInGroup(p.Decision) == Ended }) && d.Verdict != Ended
+	if d.Verdict == Passed && (isMixed || !g.Whole) {
+		d.Verdict, d.Reason = Waiting, ReasonGroupUnknown
+	}
+	if d.Verdict != Waiting {
+		return d
+	}
+	switch end := g.Since.Add(GroupPatience); {
+	case g.Since.IsZero(): // it will be known by then
+		d.Wake = earlierWake(d.Wake, now.Add(groupUnseen))
+	case now.Before(end):
+		d.Wake = earlierWake(d.Wake, end)
+	default:
+		d.Verdict, d.Group.Late = Blocked, true
+		if d.Reason != ReasonGroupUnknown {
+			d.Reason = ReasonGroupLate
+		}
+	}
+	return d
+}
+
+// verdictInGroup is what a decision about a pull request counts as in a group: one that was closed without a merge is not
+// to be merged.
+func verdictInGroup(d Decision) Verdict {
+	if d.Verdict == Ended && d.Reason == ReasonClosed {
+		return Unverified
+	}
+	return d.Verdict
+}
+
+// badnessInGroup orders decisions about pull requests of a group: the worst counts.
+func badnessInGroup(d Decision) int { return verdictInGroup(d).badness() }
+
+// earlierWake is the earlier of two wakes, of which either may be none.
+func earlierWake(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,125 @@
+package sandbox
+
+// Merge queues. A pull request that is put into one waits behind the others; GitHub builds a commit with all of them, asks
+// for its checks, and merges it when they are green. When it is built the story says, and what becomes of it.
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Enqueue puts a pull request into the merge queue of its base, behind what is in it, and has its group's commit built.
+func Enqueue(g *GitHub, number int, commit, by string) error {
+	return g.changePull(number, func(p *pullRequest, now time.Time) error {
+		if slices.ContainsFunc(g.queue, func(e *queueEntry) bool { return e.pull == p }) {
+			return fmt.Errorf("#%d is in the merge queue already", p.number)
+		}
+		if p.closed || p.draft {
+			return fmt.Errorf("#%d is closed, or a draft: GitHub takes no such pull request into a merge queue", p.number)
+		}
+		e := &queueEntry{pull: p, by: or(by, p.author), at: now}
+		g.queue = append(g.queue, e)
+		g.queued[p.baseBranch] = true
+		g.emitPullEvent(p, "enqueued", e.by, nil)
+		buildGroup(g, e, commit, now)
+		return nil
+	})
+}
+
+// BuildGroup has the commit of a pull request's group built anew, on what is in front of it now.
+func BuildGroup(g *GitHub, number int, commit string) error {
+	return g.changePull(number, func(p *pullRequest, now time.Time) error {
+		i := slices.IndexFunc(g.queue, func(e *queueEntry) bool { return e.pull == p })
+		if i < 0 {
+			return fmt.Errorf("#%d is in no merge queue", p.number)
+		}
+		destroyGroup(g, g.queue[i], "invalidated")
+		buildGroup(g, g.queue[i], commit, now)
+		return nil
+	})
+}
+
+// Dequeue takes a pull request out of the merge queue. The groups of those behind it are no more.
+func Dequeue(g *GitHub, number int) error {
+	return g.changePull(number, func(p *pullRequest, _ time.Time) error {
+		i := slices.IndexFunc(g.queue, func(e *queueEntry) bool { return e.pull == p })
+		if i < 0 {
+			return fmt.Errorf("#%d is in no merge queue", p.number)
+		}
+		leaveQueue(g, i)
+		return nil
+	})
+}
+
+// MergeQueued merges the group of a pull request: it, and all that are in front of it.
+func MergeQueued(g *GitHub, number int) error {
+	g.mu.Lock()
+	i := slices.IndexFunc(g.queue, func(e *queueEntry) bool { return e.pull.number == number })
+	if i < 0 || g.queue[i].head == "" {
+		g.mu.Unlock()
+		return fmt.Errorf("#%d has no group in a merge queue", number)
+	}
+	base := g.queue[i].pull.baseBranch
+	var merged []int
+	tip := g.queue[i].head
+	for _, e := range slices.Clone(g.queue[:i+1]) {
+		if e.pull.baseBranch == base {
+			merged = append(merged, e.pull.number)
+			destroyGroup(g, e, "merged")
+		}
+	}
+	g.queue = slices.DeleteFunc(g.queue, func(e *queueEntry) bool { return slices.Contains(merged, e.pull.number) })
+	g.ensureBranch(base).tip = tip
+	g.mu.Unlock()
+	for _, n := range merged {
+		if err := g.Merge(n, "github-merge-queue[bot]"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func buildGroup(g *GitHub, e *queueEntry, commitName string, now time.Time) {
+	e.base = g.ensureBranch(e.pull.baseBranch).tip
+	for _, before := range g.queue {
+		if before == e {
+			break
+		}
+		if before.pull.baseBranch == e.pull.baseBranch && before.head != "" {
+			e.base = before.head
+		}
+	}
+	e.head = SHA(commitName)
+	g.addCommit(&commit{
+		sha: e.head, parents: []string{e.base, e.pull.head}, author: e.pull.author, committer: "web-flow",
+		message: fmt.Sprintf("Merge pull request #%d", e.pull.number), pushedAt: now,
+	})
+	g.branches[e.branchName()] = &branch{name: e.branchName(), tip: e.head}
+	for _, s := range g.suitesOn(e.head) {
+		if s.unannounced && s.app == g.app {
+			s.unannounced = false
+			g.emitSuiteEvent(s, "requested")
+		}
+	}
+	emitGroupEvent(g, e, "checks_requested", nil)
+}
+
+// A Group is a commit of the merge queue.
+type Group struct {
+	Head   string
+	Branch string
+	Pull   int // that joined it last
+}
+
+// Groups are the groups whose commits are built, in the queue's order.
+func Groups(g *GitHub) (all []Group) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, e := range g.queue {
+		if e.head != "" {
+			all = append(all, Group{e.head, e.branchName(), e.pull.number})
+		}
+	}
+	return all
+}
