@@ -51,6 +51,9 @@ func (r policyResolver) resolvePolicy(f PolicyKeys) quorum.Policy {
 			Backoff:  time.Duration(f.Retry.Backoff),
 		},
 	}
+	if f.CircuitBreaker.Enabled {
+		p.Breaker = quorum.Breaker{Threshold: f.CircuitBreaker.FailureThreshold, Reset: time.Duration(f.CircuitBreaker.ResetTimeout)}
+	}
 	r.checkTopLevel(f)
 	r.refuseUnavailable(f)
 	for i, entry := range f.Reviewers {

@@ -54,6 +54,7 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 	for _, a := range slices.Concat(d.Effects.Cancels, d.Effects.Reruns, d.Effects.Requests) {
 		rec.Intents = rememberIntent(rec.Intents, a, s.PR.BaseRef, now)
 	}
+	rec.Circuits = holdsOf(d.Ballots)
 	if d.Verdict != quorum.Ended { // a closed pull request may be reopened
 		rec.Undone = rememberUndone(rec.Undone, old.Pass, d, now)
 		rec.Pass = d.Pass

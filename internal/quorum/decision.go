@@ -176,6 +176,8 @@ type Record struct {
 
 	Fork     bool     `json:"fork,omitempty"`     // the pull request comes from a fork
 	Siblings []Record `json:"siblings,omitempty"` // of other pull requests that have, or had, this head
+
+	Circuits []Hold `json:"circuits,omitempty"` // the open circuits that delay reviewers here
 }
 
 // A Judged is the verdict that a reviewer gave last on this pull request.
@@ -229,6 +231,7 @@ func (r Record) ForPull(number int) Record {
 		return r
 	}
 	r.Texts, r.Stood, r.Asked, r.Answers, r.Pass, r.Undone, r.Commands = nil, nil, nil, nil, nil, nil, nil
+	r.Circuits = nil
 	r.Before, r.BeforeAt = "", time.Time{} // it has inherited nothing itself
 	r.Intents = slices.DeleteFunc(slices.Clone(r.Intents), func(in Intent) bool { return in.Kind == Ask })
 	r.Refusals = slices.DeleteFunc(slices.Clone(r.Refusals), func(no Refusal) bool { return no.Kind == Ask })

@@ -63,6 +63,7 @@ func (s *Scenario) PlayLive(ctx context.Context, clock sandbox.Clock, a Audience
 			}
 		}
 		happens = w.nextDue()
+		js.noteResumed()
 		if next := soonerOf(happens, js.nextSweep()); next.IsZero() && !js.hasJobs() {
 			return w.recorder.finishStory(), nil
 		} else if err := js.waitUntil(ctx, next); err != nil {
@@ -162,6 +163,17 @@ func (js *jobSet) nextSweep() (at time.Time) {
 		at = soonerOf(at, t)
 	}
 	return at
+}
+
+// noteResumed has pull requests swept that a circuit held back which has closed, whether or not a job stays there.
+func (js *jobSet) noteResumed() {
+	js.mu.Lock()
+	defer js.mu.Unlock()
+	for _, n := range js.world.pullNumbers {
+		if at := js.world.takeResumed(n); !at.IsZero() {
+			js.sweepAt[n] = soonerOf(js.sweepAt[n], at)
+		}
+	}
 }
 
 func (js *jobSet) isSweepDue(n int) bool {
