@@ -28,7 +28,7 @@ type CircuitWatch struct {
 	Table   SignTable
 	Now     func() time.Time                          // nil: time.Now
 	Opened  func(pr quorum.PR, c quorum.Circuit)      // once for each circuit: pr shows that it is open
-	Resumes func(pr quorum.PR, at time.Time)          // a circuit has closed: then pr, which it held back, is let through
+	Changed func(held quorum.PR)                      // what delays that pull request has changed: it is to be looked at
 	Known   func(circuits []quorum.Circuit)           // as a look knows them
 	Failed  func(pr quorum.PR, doing string, e error) // the table could not be read or written: the look goes on without it
 }
@@ -57,11 +57,10 @@ func (w CircuitWatch) Note(ctx context.Context, p quorum.Policy, pr quorum.PR, f
 	}
 	for _, c := range after {
 		w.tellOpened(ctx, most, pr, c)
-		if c.Closed.After(quorum.CircuitOf(c.Reviewer, before).Closed) && w.Resumes != nil {
-			for _, number := range c.Waiting {
-				held := pr
+		for _, number := range c.Concerns(quorum.CircuitOf(c.Reviewer, before)) {
+			if held := pr; number != pr.Number && w.Changed != nil {
 				held.Number = number
-				w.Resumes(held, c.ResumesAt(number))
+				w.Changed(held)
 			}
 		}
 	}

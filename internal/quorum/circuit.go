@@ -127,11 +127,15 @@ func (b Breaker) circuitOf(reviewer string, signs []Sign) Circuit {
 	return c
 }
 
-// answered is c after an answer: whatever was wrong is over.
+// answered is c after an answer: whatever was wrong is over. What follows a limit that ended by the clock goes on to be
+// spread.
 func (c Circuit) answered(s Sign) Circuit {
 	now := Circuit{Reviewer: c.Reviewer, Answered: s.At, Closed: c.Closed}
-	if !c.Opened.IsZero() || !c.Limited.IsZero() && s.At.Before(c.LimitEnd) {
+	switch {
+	case !c.Opened.IsZero() || s.At.Before(c.LimitEnd):
 		now.Closed, now.Waiting = s.At, c.Waiting
+	case !c.Limited.IsZero():
+		now.Limited, now.LimitEnd, now.Told, now.Waiting = c.Limited, c.LimitEnd, c.Told, c.Waiting
 	}
 	return now
 }
@@ -175,6 +179,17 @@ func withNumber(all []int, n int) []int {
 		return all
 	}
 	return slices.Insert(slices.Clone(all), at, n)
+}
+
+// Concerns returns the pull requests that may be delayed otherwise by c than by what was known before: it has opened or
+// closed, or somebody's attempt was let through or has failed.
+func (c Circuit) Concerns(before Circuit) []int {
+	isSame := c.Opened.Equal(before.Opened) && c.Until.Equal(before.Until) && c.Probe == before.Probe &&
+		c.Limited.Equal(before.Limited) && c.Closed.Equal(before.Closed)
+	if isSame {
+		return nil
+	}
+	return c.Waiting
 }
 
 // IsOpen reports whether the circuit is open at a moment: it holds somebody back.
@@ -224,13 +239,10 @@ func (c Circuit) PassageOf(pull int, failed time.Time) (p Passage) {
 		return p
 	}
 	if failed.Before(c.Closed) {
-		p.At = c.ResumesAt(pull)
+		p.At = c.Closed.Add(spreadOf(pull))
 	}
 	return p
 }
-
-// ResumesAt is when an attempt on a pull request is let through that a circuit held back which is closed.
-func (c Circuit) ResumesAt(pull int) time.Time { return c.Closed.Add(spreadOf(pull)) }
 
 // spreadMost bounds the spread of the attempts that follow.
 const spreadMost = time.Minute

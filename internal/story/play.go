@@ -46,12 +46,12 @@ type world struct {
 	reactionAttempt int // the attempt of the reaction that is carried out; 0: none
 
 	stepMu    sync.Mutex // one step is carried out at a time
-	mu        sync.Mutex // guards queue, askCounts, resumes and runIDs
+	mu        sync.Mutex // guards queue, askCounts, held and runIDs
 	queue     []dueStep
 	presses   []press // of the check's button
 	askCounts map[string]int
-	stirred   chan struct{}     // signals a new step in the queue, or a write
-	resumes   map[int]time.Time // when pull requests that an open circuit held back are let through
+	stirred   chan struct{} // signals a new step in the queue, or a write
+	held      map[int]bool  // pull requests to be looked at because what holds them back has changed
 
 	signs loop.SignMemory // of reviewers' services, as one process keeps them that looks at all pull requests
 }
@@ -93,7 +93,7 @@ func (s *Scenario) newWorldOn(g *sandbox.GitHub, now func() time.Time, begin tim
 		g: g, now: now, begin: begin,
 		scenario: s, audience: a, runIDs: map[string]int64{}, commentIDs: map[string]int64{},
 		reviewIDs: map[string]int64{}, askCounts: map[string]int{}, stirred: make(chan struct{}, 1),
-		resumes: map[int]time.Time{},
+		held: map[int]bool{},
 	}
 	w.recorder = newRecorder(w, a.Wrote)
 	if s.Policy != "" {
@@ -354,27 +354,27 @@ func (w *world) newReconciler(transport http.RoundTripper, now func() time.Time)
 			w.audience.Looked(l)
 		}
 	}}
-	r.Note = loop.CircuitWatch{Table: &w.signs, Now: now, Resumes: w.resume}.Note
+	r.Note = loop.CircuitWatch{Table: &w.signs, Now: now, Changed: w.noteHeld}.Note
 	r.Places.Web = "https://github.com"
 	r.Places.Docs = "https://github.com/review-coordinator/coordinator/blob/main/docs"
 	return r, nil
 }
 
-// resume has a pull request looked at that a circuit held back which has closed, as a server would.
-func (w *world) resume(pr quorum.PR, at time.Time) {
+// noteHeld has a pull request looked at, as a server would: what holds it back has changed.
+func (w *world) noteHeld(pr quorum.PR) {
 	w.mu.Lock()
-	w.resumes[pr.Number] = soonerOf(w.resumes[pr.Number], at)
+	w.held[pr.Number] = true
 	w.mu.Unlock()
 	w.notifyStirred()
 }
 
-// takeResumed returns when a pull request is to be looked at because a circuit has closed; zero if it is not.
-func (w *world) takeResumed(number int) time.Time {
+// takeHeld reports whether a pull request is to be looked at because what holds it back has changed.
+func (w *world) takeHeld(number int) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	at := w.resumes[number]
-	delete(w.resumes, number)
-	return at
+	isHeld := w.held[number]
+	delete(w.held, number)
+	return isHeld
 }
 
 func (w *world) pullRef(number int) quorum.PR {
@@ -438,7 +438,9 @@ func (s *Scenario) PlayStepped(ctx context.Context, a Audience) (Story, error) {
 		happens = w.nextDue()
 		next := happens
 		for n, t := range turns {
-			t.nextLook = soonerOf(t.nextLook, w.takeResumed(n))
+			if w.takeHeld(n) {
+				t.nextLook = now()
+			}
 			next = soonerOf(next, t.nextLook)
 		}
 		if next.IsZero() {

@@ -63,7 +63,7 @@ func (s *Scenario) PlayLive(ctx context.Context, clock sandbox.Clock, a Audience
 			}
 		}
 		happens = w.nextDue()
-		js.noteResumed()
+		js.sweepHeld()
 		if next := soonerOf(happens, js.nextSweep()); next.IsZero() && !js.hasJobs() {
 			return w.recorder.finishStory(), nil
 		} else if err := js.waitUntil(ctx, next); err != nil {
@@ -165,13 +165,13 @@ func (js *jobSet) nextSweep() (at time.Time) {
 	return at
 }
 
-// noteResumed has pull requests swept that a circuit held back which has closed, whether or not a job stays there.
-func (js *jobSet) noteResumed() {
+// sweepHeld has pull requests looked at for which what holds them back has changed, whether or not a job stays there.
+func (js *jobSet) sweepHeld() {
 	js.mu.Lock()
 	defer js.mu.Unlock()
 	for _, n := range js.world.pullNumbers {
-		if at := js.world.takeResumed(n); !at.IsZero() {
-			js.sweepAt[n] = soonerOf(js.sweepAt[n], at)
+		if js.world.takeHeld(n) {
+			js.sweepAt[n] = js.clock.Now()
 		}
 	}
 }
