@@ -22,7 +22,9 @@ func (x *scene) heldUntil(reviewer string, sec int) *scene {
 }
 
 func TestAnOpenCircuitDelaysTheRetry(t *testing.T) {
-	outage := func() *scene { return onHead(openai()).run(1, 10, 100, log("failure", "Error: 503 Service Unavailable\n")) }
+	outage := func() *scene {
+		return onHead(openai()).run(1, 10, 100, log("failure", "Error: 503 Service Unavailable\n"))
+	}
 	limited := func() *scene {
 		return onHead(openai()).run(1, 10, 100, log("failure", "Error: 429 Too Many Requests\nRetry-After: 120\n"))
 	}
@@ -102,6 +104,7 @@ func TestTheRecordHoldsWhatIsDelayed(t *testing.T) {
 		t.Fatalf("the record holds %+v", rec.Circuits)
 	}
 	x.s.Record, x.s.Circuits = rec, nil
+	x.s.Record = evidence.Inherit(x.p, x.s)
 	alone := decide()
 	if diff := cmp.Diff(d.Wake, alone.Wake); diff != "" || alone.Verdict != d.Verdict {
 		t.Errorf("%s, %s", alone.Verdict, diff)

@@ -23,7 +23,7 @@ func cloneRecord(rec quorum.Record) quorum.Record {
 	rec.Annotated = slices.Clone(rec.Annotated)
 	rec.Alike, rec.Judged = slices.Clone(rec.Alike), slices.Clone(rec.Judged)
 	rec.Past, rec.Commands = slices.Clone(rec.Past), slices.Clone(rec.Commands)
-	rec.Circuits = nil // they are told anew
+	rec.Circuits = slices.Clone(rec.Circuits)
 	return rec
 }
 

@@ -129,7 +129,8 @@ func (r *Reconciler) noteSigns(ctx context.Context, l *Look, more ...quorum.Sign
 	if r.Note == nil || l.Snapshot.File.State != quorum.FileValid || l.Policy.Breaker.Threshold < 1 || l.Policy.Mode == quorum.Off {
 		return
 	}
-	signs := r.Note(ctx, l.Policy, l.Snapshot.PR.PR, slices.Concat(l.signs, more))
+	recorded := quorum.SignsOfRecord(l.Policy, l.Snapshot.PR, l.Snapshot.Record, l.At)
+	signs := r.Note(ctx, l.Policy, l.Snapshot.PR.PR, slices.Concat(l.signs, recorded, more))
 	l.Snapshot.Circuits = quorum.CircuitsOf(l.Policy, signs)
 	delays := func(c quorum.Circuit) bool { return !c.OpenSince().IsZero() || !c.Closed.IsZero() }
 	if len(more) > 0 || slices.ContainsFunc(l.Snapshot.Circuits, delays) {

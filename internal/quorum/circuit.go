@@ -25,7 +25,7 @@ type Sign struct {
 	Pull     int
 	Author   string // who opened the pull request; of several of one author's the breaker counts one
 	At       time.Time
-	Until    time.Time // SignLimited: when the limit ends
+	Until    time.Time // SignLimited: when the limit ends; SignHeld: until when the circuit is open
 }
 
 // SignKind says what a [Sign] shows.
@@ -37,6 +37,7 @@ const (
 	SignLimited                      // it takes nothing before a moment that it stated
 	SignProbed                       // one attempt was let through, to see whether it is back
 	SignTold                         // an operator was told that the circuit is open
+	SignHeld                         // a record tells of an open circuit
 )
 
 // A Circuit is what the signs of a reviewer come to. It is a function of them alone: an outage closes it only by an
@@ -119,6 +120,10 @@ func (b Breaker) circuitOf(reviewer string, signs []Sign) Circuit {
 		case SignProbed:
 			if !c.Opened.IsZero() && !s.At.Before(c.Until) {
 				c.Probe, c.probedAt, c.Until = s.Pull, s.At, s.At.Add(b.Reset)
+			}
+		case SignHeld:
+			if c.Waiting = withNumber(c.Waiting, s.Pull); c.Opened.IsZero() { // its outages are not known here, or not all
+				c.Opened, c.Until = s.At, s.Until
 			}
 		case SignTold:
 			c.Told = !c.Opened.IsZero() || !c.Limited.IsZero()
@@ -255,12 +260,32 @@ func spreadOf(pull int) time.Duration {
 
 // SignOfProbe is the sign that an attempt on a pull request is let through. Of a turn the first one counts.
 func SignOfProbe(reviewer string, pr PullRequest, round, now time.Time) Sign {
-	return Sign{Reviewer: reviewer, Of: nameOfTime(round), Kind: SignProbed, Pull: pr.Number, Author: pr.Author.Login, At: now}
+	return Sign{
+		Reviewer: reviewer, Of: nameOfTime(round), Kind: SignProbed, Pull: pr.Number, Author: pr.Author.Login,
+		At: now.UTC().Truncate(time.Microsecond), // as a table keeps it
+	}
 }
 
 // SignOfTold is the sign that an operator is told of an open circuit.
 func SignOfTold(c Circuit, pr PR, now time.Time) Sign {
-	return Sign{Reviewer: c.Reviewer, Of: nameOfTime(c.OpenSince()), Kind: SignTold, Pull: pr.Number, At: laterOf(now, c.OpenSince())}
+	return Sign{
+		Reviewer: c.Reviewer, Of: nameOfTime(c.OpenSince()), Kind: SignTold, Pull: pr.Number,
+		At: laterOf(now.UTC().Truncate(time.Microsecond), c.OpenSince()),
+	}
+}
+
+// SignsOfRecord returns what a record tells of circuits that outages opened, at a moment: so a process that has just
+// begun, and knows no outages yet, lets nobody through sooner.
+func SignsOfRecord(p Policy, pr PullRequest, rec Record, now time.Time) (signs []Sign) {
+	for _, h := range rec.Circuits {
+		if !h.Limit {
+			signs = append(signs, Sign{
+				Reviewer: h.Reviewer, Of: nameOfTime(h.Since), Kind: SignHeld, Pull: pr.Number, Author: pr.Author.Login,
+				At: h.Since, Until: earlierOf(h.Until, now.Add(p.Breaker.Reset)),
+			})
+		}
+	}
+	return signs
 }
 
 func nameOfTime(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }

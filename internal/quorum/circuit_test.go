@@ -29,7 +29,7 @@ func signsOf(t testing.TB, lines ...string) (signs []Sign) {
 		}
 		what, until, _ := strings.Cut(what, ":")
 		s.Kind = map[string]SignKind{
-			"up": SignAnswered, "down": SignOutage, "limit": SignLimited, "probe": SignProbed, "told": SignTold,
+			"up": SignAnswered, "down": SignOutage, "limit": SignLimited, "probe": SignProbed, "told": SignTold, "held": SignHeld,
 		}[what]
 		s.At, s.Author = minute(at), author
 		if until != "" {
@@ -122,6 +122,9 @@ func TestCircuitOf(t *testing.T) {
 		{"told once", append(slices.Clone(open), "4 told #1 alice", "15 down #4 dave"), "open since 12:03:00 until 12:25:00, waiting [1 2 3 4], told"},
 		{"told of nothing", []string{"1 down #1 alice", "2 told #1 alice"}, "waiting [1]"},
 		{"told of the limit before", []string{"1 limit:20 #1 alice", "2 told #1 alice", "21 limit:40 #1 alice"}, "limited at 12:21:00 until 12:40:00, waiting [1]"},
+		{"as a record tells", []string{"1 held:12 #4 alice", "14 down #5 bob"}, "open since 12:01:00 until 12:24:00, waiting [4 5]"},
+		{"a record tells nothing new", append(slices.Clone(open), "3 held:40 #4 dave"), "open since 12:03:00 until 12:13:00, waiting [1 2 3 4]"},
+		{"a record of one that has closed", []string{"1 held:12 #4 alice", "5 up #5 bob"}, "closed 12:05:00, waiting [4]"},
 		{
 			"an outage within a limit that was told of", append([]string{"0 limit:20 #1 alice", "0.5 told #1 alice"}, open...),
 			"open since 12:03:00 until 12:13:00, limited at 12:00:00 until 12:20:00, waiting [1 2 3], told",
@@ -256,12 +259,15 @@ func TestACircuitIsAFunctionOfItsSigns(t *testing.T) {
 		var signs []Sign
 		for i := range rapid.IntRange(0, 25).Draw(t, "signs") {
 			s := Sign{
-				Reviewer: "gemini", Of: fmt.Sprint("run/", i), Kind: SignKind(rapid.IntRange(1, 5).Draw(t, "kind")),
+				Reviewer: "gemini", Of: fmt.Sprint("run/", i), Kind: SignKind(rapid.IntRange(1, 6).Draw(t, "kind")),
 				Pull: rapid.IntRange(1, 6).Draw(t, "pull"), At: minute(float64(rapid.IntRange(0, 60).Draw(t, "at"))),
 			}
 			s.Author = fmt.Sprint("author ", s.Pull/2)
-			if s.Kind == SignLimited {
+			switch s.Kind {
+			case SignLimited:
 				s.Until = s.At.Add(time.Duration(rapid.IntRange(1, 30).Draw(t, "limit")) * time.Minute)
+			case SignHeld:
+				s.Until = s.At.Add(time.Duration(rapid.IntRange(1, 10).Draw(t, "held")) * time.Minute)
 			}
 			signs = append(signs, s)
 		}
@@ -299,6 +305,25 @@ func TestNewestSigns(t *testing.T) {
 	twice.Pull = 9
 	got := NewestSigns([]Sign{signs[2], signs[1], twice, signs[0]}, 2)
 	if diff := cmp.Diff(signs[1:], got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// What a record tells of a limit is no news of others, and what it tells of outages is believed for as long as the
+// breaker would hold anybody back.
+func TestSignsOfRecord(t *testing.T) {
+	rec := Record{Circuits: []Hold{
+		{Reviewer: "openai", Since: minute(1), Until: minute(20), At: minute(20), Limit: true},
+		{Reviewer: "gemini", Since: minute(3), Until: minute(13), At: minute(13.5)},
+		{Reviewer: "sage", Since: minute(3), Until: minute(9000), At: minute(9000)},
+	}}
+	pr := PullRequest{PR: PR{Number: 7}, Author: Account{Login: "alice"}}
+	got := SignsOfRecord(breakerPolicy, pr, rec, minute(5))
+	want := []Sign{
+		{Reviewer: "gemini", Of: nameOfTime(minute(3)), Kind: SignHeld, Pull: 7, Author: "alice", At: minute(3), Until: minute(13)},
+		{Reviewer: "sage", Of: nameOfTime(minute(3)), Kind: SignHeld, Pull: 7, Author: "alice", At: minute(3), Until: minute(15)},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
