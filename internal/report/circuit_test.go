@@ -54,7 +54,7 @@ func TestAnOpenCircuitIsSaid(t *testing.T) {
 			b.Reviewer, b.Vote, b.Retrying, b.Planned, b.Deadline = "gemini", quorum.Pending, true, true, at(59)
 			b.Next = []quorum.Action{{Kind: test.kind, Reviewer: "gemini", Due: test.due}}
 			d := quorum.Decision{Verdict: quorum.Waiting, Reason: quorum.ReasonTally, Need: 1, Pending: 1, Start: at(20), Ballots: []quorum.Ballot{b}}
-			p := MakePage(quorum.Policy{Need: 1}, quorum.Snapshot{}, d, quorum.Record{}, Places{})
+			p := PageOf(quorum.Policy{Need: 1}, quorum.Snapshot{}, d, quorum.Record{}, Places{})
 			if got := p.Rows[0].Why.Plain(); got != test.cell {
 				t.Errorf("the table says\n%s, want\n%s", got, test.cell)
 			}
