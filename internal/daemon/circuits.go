@@ -33,8 +33,11 @@ func (d *Daemon) watchCircuits(repo workkey.Key, changed func(number int)) loop.
 				"reviewer", c.Reviewer, "because", says, "pull_requests", len(c.Waiting))
 		},
 		Failed: func(pr quorum.PR, doing string, err error) {
-			d.Log.Warn("how reviewers' services fared cannot be "+map[string]string{"read": "read", "keep": "kept"}[doing],
-				oplog.PullRequest(pr), "err", err)
+			if doing == loop.ReadingSigns {
+				d.Log.Warn("the outages of reviewers cannot be read", oplog.PullRequest(pr), "err", err)
+			} else {
+				d.Log.Warn("the outages of reviewers cannot be kept", oplog.PullRequest(pr), "err", err)
+			}
 		},
 	}
 }

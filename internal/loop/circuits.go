@@ -33,11 +33,17 @@ type CircuitWatch struct {
 	Failed  func(pr quorum.PR, doing string, e error) // the table could not be read or written: the look goes on without it
 }
 
+// What a [CircuitWatch] was doing when its table failed.
+const (
+	ReadingSigns = "read"
+	KeepingSigns = "keep"
+)
+
 // Note is a [SignKeeper].
 func (w CircuitWatch) Note(ctx context.Context, p quorum.Policy, pr quorum.PR, found []quorum.Sign) []quorum.Sign {
 	known, err := w.Table.Signs(ctx)
 	if err != nil {
-		w.fail(pr, "read", err)
+		w.fail(pr, ReadingSigns, err)
 		return found
 	}
 	most, all := p.Breaker.KeptSigns(), known
@@ -46,7 +52,7 @@ func (w CircuitWatch) Note(ctx context.Context, p quorum.Policy, pr quorum.PR, f
 	if fresh := keepIf(found, isNew); len(fresh) > 0 {
 		all = newest
 		if _, err := w.Table.AddSigns(ctx, most, fresh...); err != nil {
-			w.fail(pr, "keep", err)
+			w.fail(pr, KeepingSigns, err)
 		} else if now, err := w.Table.Signs(ctx); err == nil { // of a probe somebody else's may have been the first
 			all = now
 		}
@@ -78,7 +84,7 @@ func (w CircuitWatch) tellOpened(ctx context.Context, most int, pr quorum.PR, c 
 	}
 	added, err := w.Table.AddSigns(ctx, most, quorum.SignOfTold(c, pr, now()))
 	if err != nil {
-		w.fail(pr, "keep", err)
+		w.fail(pr, KeepingSigns, err)
 	}
 	if added > 0 {
 		w.Opened(pr, c)
