@@ -46,7 +46,7 @@ func againSaid(verb string, b quorum.Ballot, due, start time.Time) string {
 	case isLimit:
 		return "it is asked again" + when + ", after the end of its limit"
 	case !b.Circuit.IsZero():
-		return "it is asked again" + when + ", if by then one attempt on another pull request shows that it is back, or as that attempt"
+		return "it is asked again" + when + " at the earliest: one pull request goes first, and the others follow once that succeeds"
 	default:
 		return verb + when
 	}

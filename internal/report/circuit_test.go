@@ -25,7 +25,7 @@ func TestAnOpenCircuitIsSaid(t *testing.T) {
 		{
 			"an outage", quorum.Ballot{Outcome: quorum.Overloaded, Reason: quorum.ReasonOverloaded, Circuit: outage}, at(40), quorum.Rerun,
 			"its service was overloaded or could not be reached — circuit open until 14:40 UTC: its service is down on several pull requests",
-			"gemini: it is asked again at 14:40 UTC, if by then one attempt on another pull request shows that it is back, or as that attempt; " +
+			"gemini: it is asked again at 14:40 UTC at the earliest: one pull request goes first, and the others follow once that succeeds; " +
 				"whatever happens, its time ends at 14:59 UTC.",
 		},
 		{
