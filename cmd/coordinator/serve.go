@@ -263,12 +263,13 @@ func openServer(ctx context.Context, o serverConfig) (_ *server, err error) {
 		Heard: func(ctx context.Context) (map[string]store.HeardCount, error) {
 			return daemon.CountHeard(ctx, s.daemon.View(), o.Now())
 		},
-		Presets: review.Presets(),
-		Budgets: func() map[int64]client.Budget { return s.fleet.Budgets() },
-		Reached: func() time.Time { return s.fleet.Reached() },
-		Version: buildVersion(),
-		Now:     o.Now,
-		Log:     o.Log,
+		Circuits: func() int { return s.daemon.OpenCircuits() },
+		Presets:  review.Presets(),
+		Budgets:  func() map[int64]client.Budget { return s.fleet.Budgets() },
+		Reached:  func() time.Time { return s.fleet.Reached() },
+		Version:  buildVersion(),
+		Now:      o.Now,
+		Log:      o.Log,
 	})
 	o.GitHub.Log, o.GitHub.Now, o.GitHub.Cache, o.GitHub.Reserve, o.GitHub.Observed = o.Log, o.Now, s.answers, true, metrics.Asked
 	if s.fleet, err = github.NewFleet(github.FleetOptions{PoolOptions: client.PoolOptions{Options: o.GitHub}}); err != nil {

@@ -56,7 +56,12 @@ type bubbled struct {
 // inBubble starts a daemon that works on hub.
 func inBubble(t *testing.T, hub *sandbox.Hub, dir, token string) *bubbled {
 	t.Helper()
-	log := slog.New(slog.DiscardHandler)
+	return inBubbleWithLog(t, hub, dir, token, slog.New(slog.DiscardHandler))
+}
+
+// inBubbleWithLog starts a daemon that works on hub and writes a log.
+func inBubbleWithLog(t *testing.T, hub *sandbox.Hub, dir, token string, log *slog.Logger) *bubbled {
+	t.Helper()
 	table, err := store.OpenSQLite(filepath.Join(dir, "c.db"), store.SQLiteOptions{Log: log})
 	if err != nil {
 		t.Fatal(err)

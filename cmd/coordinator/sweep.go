@@ -101,7 +101,7 @@ func (cmd sweepCmd) sweepRepo(ctx context.Context, c *command, api *client.Clien
 		prs = append(prs, d.PR)
 		told.titles[d.PR] = d.Title
 	}
-	s, heard := c.newSweep(open, forge)
+	s, heard, signs := c.newSweep(open, forge)
 	s.Reconciler.DryRun = cmd.DryRun
 	s.Spent = func() string { return budgetSpent(api.Budget(), time.Now()) }
 	if cmd.Limit != nil {
@@ -127,6 +127,7 @@ func (cmd sweepCmd) sweepRepo(ctx context.Context, c *command, api *client.Clien
 	if isWorthIt := open.File.State == quorum.FileValid && !cmd.DryRun && ctx.Err() == nil && s.Spent() == ""; isWorthIt {
 		newGroupLooker(c, forge).lookAtAll(ctx, owner, name)
 	}
+	told.circuits = circuitsIn(ctx, told.policy, signs)
 	told.printTally(tally, heard.Heard())
 	if c.JSON != nil {
 		if err := c.writeJSON(result.withTally(tally)); err != nil {
@@ -144,17 +145,26 @@ func (cmd sweepCmd) sweepRepo(ctx context.Context, c *command, api *client.Clien
 	return nil
 }
 
-// newSweep returns a sweep as the policy wants it, and what its looks keep of reviewers' answers.
-func (c *command) newSweep(open github.Open, forge *github.Forge) (loop.Sweep, *loop.AnswerMemory) {
-	heard := &loop.AnswerMemory{}
+// circuitsIn are the reviewers' circuits as a sweep knows them.
+func circuitsIn(ctx context.Context, p quorum.Policy, m *loop.SignMemory) []quorum.Circuit {
+	signs, _ := m.Signs(ctx) // it lies in memory
+	return quorum.CircuitsOf(p, signs)
+}
+
+// newSweep returns a sweep as the policy wants it, and what its looks keep of reviewers' answers and services.
+func (c *command) newSweep(open github.Open, forge *github.Forge) (loop.Sweep, *loop.AnswerMemory, *loop.SignMemory) {
+	heard, signs := &loop.AnswerMemory{}, &loop.SignMemory{}
 	heard.Add(open.Heard)
 	return loop.Sweep{
-		Reconciler: loop.Reconciler{Forge: forge, Places: placesOf(c.Getenv("GITHUB_API_URL")), Restamp: true, Hear: heard.Hear},
+		Reconciler: loop.Reconciler{
+			Forge: forge, Places: placesOf(c.Getenv("GITHUB_API_URL")), Restamp: true,
+			Hear: heard.Hear, Note: loop.CircuitWatch{Table: signs}.Note,
+		},
 		Concurrent: open.Sweep.MaxConcurrent, Batch: open.Sweep.BatchSize,
 		BatchDelay: time.Duration(open.Sweep.BatchDelay), ItemDelay: time.Duration(open.Sweep.ItemDelay),
 		Retries: open.Sweep.MaxRetries, Base: time.Duration(open.Sweep.Backoff.Base), Max: time.Duration(open.Sweep.Backoff.Max),
 		Limit: open.Sweep.Limit, Threshold: open.Threshold,
-	}, heard
+	}, heard, signs
 }
 
 // budgetSpent returns the reason to stop once a fifth of the hour's requests is left, which the repository's jobs need;
@@ -179,6 +189,7 @@ type sweepProgress struct {
 	failedLines []string
 	batch       string        // which of several is under way; "" if there is one
 	policy      quorum.Policy // of the newest evaluation
+	circuits    []quorum.Circuit
 	done        int
 }
 
@@ -284,6 +295,9 @@ func (p *sweepProgress) printTally(t loop.Tally, heard []quorum.HeardAnswer) {
 		fmt.Fprintln(p.w, line)
 	}
 	for _, line := range report.PlainDrifts(quorum.DriftsOf(p.policy, heard)) {
+		fmt.Fprintln(p.w, "reviewer "+line)
+	}
+	for _, line := range report.PlainCircuits(p.circuits, p.now()) {
 		fmt.Fprintln(p.w, "reviewer "+line)
 	}
 	if t.Skipped > 0 {

@@ -145,8 +145,9 @@ reviewers:
 		Grace: 3 * time.Minute, Timeout: 10 * time.Minute, Deadline: 45 * time.Minute, EarlyStart: true, DraftsWait: true,
 		StandIn: quorum.Write, Threads: quorum.ByOthers,
 		Families: quorum.AnyFamily, Reroll: quorum.RerollShown, Carry: quorum.CarryNone,
-		Guard: []string{".github/workflows/**", ".github/actions/**"},
-		Retry: quorum.Retry{Max: 1, FastFail: 30 * time.Second, Backoff: time.Minute},
+		Guard:   []string{".github/workflows/**", ".github/actions/**"},
+		Retry:   quorum.Retry{Max: 1, FastFail: 30 * time.Second, Backoff: time.Minute},
+		Breaker: quorum.Breaker{Threshold: 5, Reset: 10 * time.Minute},
 		Reviewers: []quorum.Reviewer{
 			reviewer(quorum.Reviewer{
 				Name: "alpha", Workflow: ".github/workflows/alpha.yml", Heading: "## Alpha",

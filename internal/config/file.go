@@ -26,7 +26,7 @@ type PolicyKeys struct {
 	Threads        string             `yaml:"threads"         jsonschema:"enum=others,enum=anyone"                       jsonschema_description:"Who may end an objection by resolving its threads: others (people who had no hand in the change), or anyone (but bots)."`
 	Guard          []Glob             `yaml:"guard"                                                                      jsonschema_description:"Path patterns. A pull request that changes one of these files makes the reviewers concerned unavailable, unless they object: those whose evidence github-actions[bot] posts. Each preset adds the files that instruct its reviewer, as listed below."`
 	Retry          RetryKeys          `yaml:"retry"                                                                      jsonschema_description:"The one rerun of a reviewer that failed."`
-	CircuitBreaker CircuitBreakerKeys `yaml:"circuit_breaker"                                                            jsonschema_description:"Stops asking a reviewer that is down, in the daemon and within one sweep. It changes nothing in a single job."`
+	CircuitBreaker CircuitBreakerKeys `yaml:"circuit_breaker"                                                            jsonschema_description:"Stops asking a reviewer again that is down, in the daemon and within one sweep. It only delays. A single job keeps to an open circuit that the check names."`
 	Sweep          SweepKeys          `yaml:"sweep"                                                                      jsonschema_description:"How open pull requests are swept. It changes nothing in a single job."`
 	Fix            FixKeys            `yaml:"fix"                                                                        jsonschema_description:"Starts a workflow that fixes a blocked pull request. Off unless a workflow is named."`
 	Comment        string             `yaml:"comment"         jsonschema:"enum=never,enum=on_problem,enum=always"        jsonschema_description:"When the verdict is also told in a comment on the pull request."                                                                                                                                                                later:"yes"`
@@ -49,8 +49,8 @@ type RetryKeys struct {
 // CircuitBreakerKeys say when a reviewer that is down is asked no more.
 type CircuitBreakerKeys struct {
 	Enabled          bool     `yaml:"enabled"           jsonschema_description:"Whether there is one."`
-	FailureThreshold int      `yaml:"failure_threshold" jsonschema_description:"Outages of one reviewer in a row, on different pull requests, that open it." jsonschema:"minimum=1,maximum=1000"`
-	ResetTimeout     Duration `yaml:"reset_timeout"     jsonschema_description:"After this long one attempt is let through."                                                                     least:"1s"`
+	FailureThreshold int      `yaml:"failure_threshold" jsonschema_description:"Outages of one reviewer in a row, on pull requests of different authors, that open it. In a sweep also faults on the way to GitHub in a row that stop it." jsonschema:"minimum=1,maximum=1000"`
+	ResetTimeout     Duration `yaml:"reset_timeout"     jsonschema_description:"After this long one attempt is let through; the rest follow once it succeeds."                                                                     least:"1s"`
 }
 
 // SweepKeys bound a sweep over the open pull requests.

@@ -54,6 +54,9 @@ func (r policyResolver) resolvePolicy(f PolicyKeys) quorum.Policy {
 	if f.Fix.Workflow != "" {
 		p.Fix = quorum.FixPolicy{Workflow: f.Fix.Workflow, MaxRestarts: f.Fix.MaxRestarts}
 	}
+	if f.CircuitBreaker.Enabled {
+		p.Breaker = quorum.Breaker{Threshold: f.CircuitBreaker.FailureThreshold, Reset: time.Duration(f.CircuitBreaker.ResetTimeout)}
+	}
 	r.checkTopLevel(f)
 	r.refuseUnavailable(f)
 	for i, entry := range f.Reviewers {

@@ -24,6 +24,7 @@ type Daemon struct {
 	failed   *failedDeliveries
 	resync   *resyncer
 	burst    burstLimiter
+	circuits openCircuits
 
 	lastClock time.Time   // when the dispatcher read the clock last
 	moreIsDue atomic.Bool // the last claim found work for all free workers: there may be more

@@ -78,12 +78,14 @@ type MetricsOptions struct {
 	Version string                                      // of the build
 	Health  func(context.Context) (store.Health, error) // how the table stands
 	// Heard counts the answers of reviewers that are kept, by preset
-	Heard   func(context.Context) (map[string]store.HeardCount, error)
-	Presets []string                       // that there are
-	Budgets func() map[int64]client.Budget // the rest of the hour's requests, by installation; zero: GitHub has not said it
-	Reached func() time.Time               // when GitHub last answered; zero: never
-	Now     func() time.Time               // nil: time.Now
-	Log     *slog.Logger                   // nil: nothing is logged
+	Heard func(context.Context) (map[string]store.HeardCount, error)
+	// Circuits counts the circuits that are open now
+	Circuits func() int
+	Presets  []string                       // that there are
+	Budgets  func() map[int64]client.Budget // the rest of the hour's requests, by installation; zero: GitHub has not said it
+	Reached  func() time.Time               // when GitHub last answered; zero: never
+	Now      func() time.Time               // nil: time.Now
+	Log      *slog.Logger                   // nil: nothing is logged
 }
 
 // Metrics are the daemon's counters, on a registry of their own. They may be used by several goroutines.
@@ -102,6 +104,7 @@ type Metrics struct {
 	redelivered prometheus.Counter
 	healed      prometheus.Counter
 	panics      prometheus.Counter
+	circuits    *prometheus.CounterVec
 	now         func() time.Time
 	silent      atomic.Int64 // since when what GitHub was asked has no answer, in nanoseconds; 0: it answered last, or was not asked
 }
@@ -170,6 +173,10 @@ func NewMetrics(o MetricsOptions) *Metrics {
 		panics: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "coordinator_http_panics_total", Help: "HTTP requests that met a mistake of ours. If it rises, report what the log says.",
 		}),
+		circuits: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "coordinator_circuits_opened_total",
+			Help: "Times that a reviewer stopped being asked again in a repository, by the cause: its service was down, or it has a limit. The log says whose.",
+		}, []string{"cause"}),
 	}
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "coordinator_build_info", Help: "1, with the version that runs as a label.",
@@ -178,7 +185,7 @@ func NewMetrics(o MetricsOptions) *Metrics {
 	build.Set(1)
 	m.registry.MustRegister(
 		m.deliveries, m.accepts, m.decisions, m.reruns, m.tasks, m.failures, m.lateness, m.requests, m.answers,
-		m.redelivered, m.healed, m.panics,
+		m.redelivered, m.healed, m.panics, m.circuits,
 		build, newScrapeCollector(o, m.Unanswered), collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
@@ -192,6 +199,9 @@ func (m *Metrics) startSeries() {
 		for _, result := range metricResults {
 			m.deliveries.WithLabelValues(event, result)
 		}
+	}
+	for _, cause := range []string{circuitByOutage, circuitByLimit} {
+		m.circuits.WithLabelValues(cause)
 	}
 	for _, verdict := range metricVerdicts {
 		m.decisions.WithLabelValues(verdict)
@@ -348,7 +358,7 @@ type scrapeCollector struct {
 	silent                                    func() time.Time // since when GitHub has answered nothing that it was asked; zero: it answers
 	readable, oldest, remembered              *prometheus.Desc
 	keys, open, due, leased, failing, tenants *prometheus.Desc
-	heard, unread                             *prometheus.Desc
+	heard, unread, circuits                   *prometheus.Desc
 	left, limit, low, reached, unreachable    *prometheus.Desc
 }
 
@@ -376,6 +386,8 @@ func newScrapeCollector(o MetricsOptions, silent func() time.Time) *scrapeCollec
 		unread: desc("reviewer_answers_unread",
 			"Those of these answers in which nobody could read a verdict: if most are, the format may have changed.",
 			"preset"),
+		circuits: desc("circuits_open",
+			"Reviewers that are not asked again now, for their service is down or has a limit; each counted once in a repository."),
 		left: desc("github_rate_limit_remaining_requests",
 			"Requests that are left of the hour; of the 100 installations that have the fewest.", "installation"),
 		limit: desc("github_rate_limit_requests",
@@ -392,7 +404,7 @@ func newScrapeCollector(o MetricsOptions, silent func() time.Time) *scrapeCollec
 // Describe implements [prometheus.Collector].
 func (s *scrapeCollector) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		s.heard, s.unread, s.readable, s.oldest, s.remembered, s.keys, s.open, s.due, s.leased, s.failing, s.tenants,
+		s.heard, s.unread, s.circuits, s.readable, s.oldest, s.remembered, s.keys, s.open, s.due, s.leased, s.failing, s.tenants,
 		s.left, s.limit, s.low, s.reached, s.unreachable,
 	} {
 		out <- d
@@ -406,6 +418,11 @@ func (s *scrapeCollector) Collect(out chan<- prometheus.Metric) {
 	}
 	s.collectQueue(gauge)
 	s.collectHeard(gauge)
+	open := 0
+	if s.o.Circuits != nil {
+		open = s.o.Circuits()
+	}
+	gauge(s.circuits, float64(open))
 	var reached float64
 	if s.o.Reached != nil {
 		if at := s.o.Reached(); !at.IsZero() {
@@ -503,4 +520,19 @@ func lowBudgets(budgets map[int64]client.Budget, now time.Time) (n int) {
 		}
 	}
 	return n
+}
+
+// The causes by which a circuit opens, as the metric names them.
+const (
+	circuitByOutage = "outage"
+	circuitByLimit  = "limit"
+)
+
+// CircuitOpened counts a circuit that has opened, by a limit or by outages.
+func (m *Metrics) CircuitOpened(isLimit bool) {
+	cause := circuitByOutage
+	if isLimit {
+		cause = circuitByLimit
+	}
+	m.circuits.WithLabelValues(cause).Inc()
 }

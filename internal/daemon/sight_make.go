@@ -67,6 +67,7 @@ func newSight(web string, l loop.Look, was dashboard.Sight) *dashboard.Sight {
 		}
 		heard := quorum.DriftOf(b.Reviewer, l.Snapshot.Heard, 0)
 		lane.Answers, lane.Unread, lane.Drift = heard.Answers, heard.Unread, report.DriftSentence(heard)
+		lane.Circuit, lane.CircuitUntil = report.CircuitSentence(b.Circuit), b.Circuit.Until
 		for _, a := range b.Next {
 			if a.Kind == quorum.Rerun && lane.RerunAt.IsZero() {
 				lane.RerunAt = a.Due
@@ -84,7 +85,10 @@ func newSight(web string, l loop.Look, was dashboard.Sight) *dashboard.Sight {
 // sentenceOf returns a ballot's reason in one sentence.
 func sentenceOf(b quorum.Ballot) string {
 	text := report.Sentence(b.Reason)
-	if b.Retrying {
+	switch {
+	case !b.Circuit.IsZero():
+		text += " — " + report.CircuitSentence(b.Circuit)
+	case b.Retrying:
 		text += " — retrying once"
 	}
 	if b.Retried && b.Vote == quorum.Approve {

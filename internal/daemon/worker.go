@@ -123,6 +123,7 @@ func (d *Daemon) workRecovered(ctx context.Context, w store.Work) (r workResult)
 	if err != nil {
 		failed := d.outcomeOfError(ctx, w, err)
 		failed.outcome.Sight = r.outcome.Sight // of a round that came half way
+		failed.pokes = append(failed.pokes, r.pokes...)
 		return failed
 	}
 	if r.label != resultSpared && r.label != resultDeferred { // these ask GitHub nothing
@@ -231,9 +232,13 @@ func (d *Daemon) reconcilePull(
 		Forge: countingForge{forge, d.Metrics}, Now: d.Now, Told: true, Seen: func(l loop.Look) { last = l },
 		Hear: d.hearIn(p), Places: d.Places,
 	}
+	var held []int // their circuits have changed
+	r.Note = d.watchCircuits(p, func(n int) { held = append(held, n) }).Note
 	wake, err := r.Reconcile(ctx, pr)
+	slices.Sort(held)
+	pokes := d.siblingPokes(p, pr, slices.Compact(held))
 	if err != nil {
-		return workResult{}, err
+		return workResult{pokes: pokes}, err
 	}
 	d.policies.put(workkey.Repo(p.Tenant, p.Owner, p.Repo), last.Snapshot.File, last.Policy, began)
 	s := newSight(d.Places.Web, last, was)
@@ -244,14 +249,13 @@ func (d *Daemon) reconcilePull(
 	}
 	if last.Decision.Verdict == quorum.Ended { // closed, or without a policy: a new event brings it back
 		// The sight is for a look that was asked for meanwhile, so that it tells of no second end.
-		pokes := d.siblingPokes(p, pr, s.Siblings)
+		pokes = append(pokes, d.siblingPokes(p, pr, s.Siblings)...)
 		return workResult{
 			label: resultOK, pr: pr, sightBefore: was, sight: s, pokes: pokes, outcome: store.Completion{Gone: true, Sight: text},
 		}, nil
 	}
-	var pokes []store.Poke
 	if was.Head != s.Head || was.Base != s.Base { // those that it shared a check with have it without this one
-		pokes = d.siblingPokes(p, pr, was.Siblings)
+		pokes = append(pokes, d.siblingPokes(p, pr, was.Siblings)...)
 	}
 	if was.Verdict != s.Verdict || checkState(was) != checkState(*s) {
 		pokes = append(pokes, d.groupPokes(ctx, p)...)

@@ -65,6 +65,7 @@ type boardVote struct {
 	Why      string
 	Said     []boardWords // why, as the check says it; nil: Why is all there is
 	Drift    string       // its answers are not understood any more
+	Circuit  string       // it is not asked again yet, for its circuit is open
 	URL      string
 	Notes    []string // required, report only
 	When     []boardFact
@@ -220,6 +221,9 @@ func showVote(s Sight, lane int, now time.Time) boardVote {
 	}
 	if l.Drift != "" {
 		v.Drift = v.Name + ": " + boardClip(l.Drift, 200)
+	}
+	if l.Circuit != "" {
+		v.Circuit = v.Name + ": " + boardClip(l.Circuit, 200)
 	}
 	switch {
 	case l.Required && l.Again:

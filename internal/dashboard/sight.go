@@ -65,6 +65,9 @@ type ReviewerLine struct {
 	Drift    string       `json:"drift,omitempty"`           // what a person should know of that
 	Warned   string       `json:"warned,omitempty"`          // the kind of the last warning of it on this head, see package report
 	Attempts []AttemptBar `json:"attempts,omitempty"`        // oldest first
+
+	CircuitUntil time.Time `json:"circuit_until,omitzero"` // pending: its circuit is open until then
+	Circuit      string    `json:"circuit,omitempty"`      // what a person should know of that
 }
 
 // An AttemptBar is one attempt of a reviewer.

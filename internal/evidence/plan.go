@@ -37,7 +37,7 @@ func (p *planner) completeBallot(b quorum.Ballot) quorum.Ballot {
 	a, got := &p.attempt, &p.result
 	b.Outcome, b.Reason, b.Detail, b.Evidence = got.outcome, got.reason, got.detail, got.ref
 	b.Findings = p.head.withKnownPaths(got.findings)
-	b.Attempt = a.number
+	b.Attempt, b.Reset = a.number, got.limitReset
 	if got.url != "" {
 		b.URL = got.url
 	}
@@ -229,7 +229,7 @@ func (p *planner) planRetry(b quorum.Ballot) quorum.Ballot {
 	} else {
 		b.Next = []quorum.Action{p.askAction(a.number+1, due)}
 	}
-	return b
+	return p.delayByCircuit(b)
 }
 
 // hasDrifted reports whether the answer was not understood, and the reviewer's last ones on other pull requests were

@@ -55,6 +55,7 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 		rec.Intents = rememberIntent(rec.Intents, a, s.PR.BaseRef, now)
 	}
 	rememberFixes(&rec, &p, &s, &d, now)
+	rec.Circuits = holdsOf(d.Ballots)
 	if d.Verdict != quorum.Ended { // a closed pull request may be reopened
 		rec.Undone = rememberUndone(rec.Undone, old.Pass, d, now)
 		rec.Pass = d.Pass

@@ -24,6 +24,7 @@ func cloneRecord(rec quorum.Record) quorum.Record {
 	rec.Alike, rec.Judged = slices.Clone(rec.Alike), slices.Clone(rec.Judged)
 	rec.Past, rec.Commands = slices.Clone(rec.Past), slices.Clone(rec.Commands)
 	rec.Fixes = slices.Clone(rec.Fixes)
+	rec.Circuits = slices.Clone(rec.Circuits)
 	return rec
 }
 

@@ -46,6 +46,9 @@ type Reconciler struct {
 	// Hear keeps the answers of reviewers that a look found, and returns the newest ones that are known in the
 	// repository, the look's own among them; nil: none are known.
 	Hear func(ctx context.Context, pr quorum.PR, found []quorum.HeardAnswer) []quorum.HeardAnswer
+	// Note keeps what a look found of reviewers' services, and returns all that is known of them in the repository; nil: only
+	// what stands in the pull request's own record is known.
+	Note SignKeeper
 
 	Seen  func(Look)                      // called with the outcome of each look; may be nil
 	Fault func(err error, next time.Time) // Stay: a look failed and will be tried again then; may be nil
@@ -64,6 +67,7 @@ type Look struct {
 	crowd   []int                // the other pull requests of the head, where they are too many to be judged
 	shared  *quorum.Decision     // what the check shows, where other pull requests have it too
 	answers []quorum.HeardAnswer // that reviewers gave here
+	signs   []quorum.Sign        // of reviewers' services
 }
 
 // lookAgainDelay is the delay of the look after one that found GitHub moving: an effect was void, or could not be
@@ -98,6 +102,7 @@ func (r *Reconciler) reconcileOnce(ctx context.Context, pr quorum.PR) (wake time
 	if err != nil {
 		return time.Time{}, false, err
 	}
+	r.takeProbes(ctx, f)
 	effects, before := f.effects(), f.passesBefore()
 	f.render()
 	isAnswerAlone := true // replies change nothing that was decided
@@ -188,19 +193,17 @@ func (r *Reconciler) Look(ctx context.Context, pr quorum.PR) (Look, error) {
 	return *f.begin(), nil
 }
 
-// observe looks at pr, and a second time where a run seems to have left nothing: GitHub's lists are read side by side,
-// and a text that was posted between two of them would look as if it were missing.
+// observe looks at pr.
 func (r *Reconciler) observe(ctx context.Context, pr quorum.PR) (Look, error) {
-	look, err := r.observeWith(ctx, pr, r.Forge.Observe)
-	if err == nil {
-		r.hear(ctx, &look)
-	}
-	return look, err
+	return r.observeWith(ctx, pr, r.Forge.Observe)
 }
 
 // An observer is one of the ways in which a [Forge] observes.
 type observer func(ctx context.Context, pr quorum.PR) (quorum.Policy, quorum.Snapshot, error)
 
+// observeWith looks at pr, and a second time where a run seems to have left nothing: GitHub's lists are read side by
+// side, and a text that was posted between two of them would look as if it were missing. What the look shows of
+// reviewers is told, and what others showed is learned.
 func (r *Reconciler) observeWith(ctx context.Context, pr quorum.PR, observe observer) (look Look, err error) {
 	for range 2 {
 		look = Look{quiet: r.Quiet, places: r.Places}
@@ -215,12 +218,14 @@ func (r *Reconciler) observeWith(ctx context.Context, pr quorum.PR, observe obse
 			break
 		}
 	}
+	r.hear(ctx, &look)
+	r.noteSigns(ctx, &look)
 	return look, nil
 }
 
 func (l *Look) judgeAndDecide() {
 	ballots := evidence.Judge(l.Policy, l.Snapshot)
-	l.answers = quorum.AnswersIn(l.Policy, l.Snapshot.PR, ballots)
+	l.answers, l.signs = quorum.AnswersIn(l.Policy, l.Snapshot.PR, ballots), quorum.SignsIn(l.Snapshot.PR, ballots)
 	facts := evidence.Facts(l.Policy, l.Snapshot)
 	facts.Siblings = l.crowd
 	l.Decision = quorum.Decide(l.Policy, ballots, facts, l.At)

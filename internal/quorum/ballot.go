@@ -208,6 +208,9 @@ type Ballot struct {
 	SaidAttempt int   `json:"-"`
 	Threads     bool  `json:"-"` // resolving threads would end this objection
 	UnderWay    bool  `json:"-"` // Object: its newest attempt has not ended
+
+	Circuit Hold      `json:"circuit,omitzero"` // Pending: the open circuit that delays it
+	Reset   time.Time `json:"-"`                // Outcome Limited: when the limit ends, if it says so
 }
 
 // Voter reports whether the vote is one of the tally's. An objection is, of whomever the lane excuses.
@@ -249,4 +252,6 @@ type Action struct {
 	// once it is carried out at now, the ballot's deadline is now + Timeout, at most Until
 	Until   time.Time     `json:"until,omitzero"`
 	Timeout time.Duration `json:"timeout,omitempty"`
+	// Round: it would be the probe of an open circuit, which one pull request at a time is, see [Passage]
+	Round time.Time `json:"-"`
 }

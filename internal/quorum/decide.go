@@ -159,6 +159,7 @@ func (d *Decision) withoutUntakenSteps(p Policy, ballots []Ballot, f Facts, now 
 func (b Ballot) withoutStep() Ballot {
 	b.Vote, b.Deadline, b.Late = Unavailable, time.Time{}, ""
 	b.Next, b.Planned, b.Retrying, b.Watch = nil, false, false, false
+	b.Circuit = Hold{}
 	return b
 }
 
@@ -246,7 +247,7 @@ func (d *Decision) showPass(pass *Pass) {
 	}
 	for i, b := range d.Ballots {
 		if b.Vote == Pending {
-			d.Ballots[i].Reason, d.Ballots[i].Deadline = ReasonNotReceived, time.Time{}
+			d.Ballots[i].Reason, d.Ballots[i].Deadline, d.Ballots[i].Circuit = ReasonNotReceived, time.Time{}, Hold{}
 		}
 	}
 }
@@ -333,6 +334,7 @@ func (b Ballot) asOf(now time.Time) Ballot {
 	}
 	b.Vote, b.Reason, b.Since = Unavailable, b.Late, b.Deadline
 	b.Deadline, b.Next, b.Planned, b.Retrying, b.Watch = time.Time{}, nil, false, false, false
+	b.Circuit = Hold{}
 	return b
 }
 

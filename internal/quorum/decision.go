@@ -92,7 +92,7 @@ type Decision struct {
 	Effects     Effects      `json:"-"`
 	Pass        *Pass        `json:"-"` // Passed: to be remembered
 
-	Loop *Loop `json:"loop,omitempty"` // of fixes; nil where there is nothing to say of one
+	Loop  *Loop       `json:"loop,omitempty"`        // of fixes; nil where there is nothing to say of one
 	Group *GroupState `json:"merge_group,omitempty"` // of a merge queue's commit, whose pull requests are Shared
 }
 
@@ -199,6 +199,8 @@ type Record struct {
 	ByFix      bool       `json:"by_fix,omitempty"`      // a fix run pushed this head
 	Open       []Tracked  `json:"open,omitempty"`        // findings that are open on this head
 	OpenBefore []Tracked  `json:"open_before,omitempty"` // those of the head before
+
+	Circuits []Hold `json:"circuits,omitempty"` // the open circuits that delay reviewers here
 }
 
 // A Judged is the verdict that a reviewer gave last on this pull request.
@@ -254,6 +256,7 @@ func (r Record) ForPull(number int) Record {
 		return r
 	}
 	r.Texts, r.Stood, r.Asked, r.Answers, r.Pass, r.Undone, r.Commands = nil, nil, nil, nil, nil, nil, nil
+	r.Circuits = nil
 	r.Before, r.BeforeAt = "", time.Time{} // it has inherited nothing itself
 	r.Fixes, r.FixesMade, r.FixSwitch, r.ByFix, r.Open, r.OpenBefore = nil, 0, nil, false, nil, nil
 	r.Intents = slices.DeleteFunc(slices.Clone(r.Intents), func(in Intent) bool { return in.Kind == Ask })

@@ -39,6 +39,7 @@ type Policy struct {
 	Carry      Carry         // what a push keeps that leaves the diff as it was
 	Guard      []string      // path patterns; a pull request that changes one makes the reviewers concerned Unavailable
 	Retry      Retry
+	Breaker    Breaker
 	Lanes      []Lane     // in the file's order
 	Lane       LaneChoice // evidence.PolicyFor: the lane for which this policy holds
 	Reviewers  []Reviewer // in the file's order, which is the order of the ballots

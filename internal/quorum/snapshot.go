@@ -67,6 +67,8 @@ type Snapshot struct {
 	// Heard are reviewers' newest answers on pull requests of the repository, as far as whoever looks keeps them.
 	// GitHub does not show them together, so no vote rests on them: they only spare a request that would not help.
 	Heard []HeardAnswer
+	// Circuits are the reviewers' circuits, as far as whoever looks knows them from other pull requests. They only delay.
+	Circuits []Circuit
 
 	Fix FixSight // what a fix rests on
 

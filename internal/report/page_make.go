@@ -553,17 +553,16 @@ func pendingSteps(d quorum.Decision) (items []Phrase) {
 func announcedSteps(d quorum.Decision, b quorum.Ballot) Phrase {
 	var says []string
 	for _, a := range b.Next {
-		when, by := "", ""
-		if !a.Due.IsZero() {
-			when, by = " at "+formatTime(a.Due, d.Start), " by "+formatTime(a.Due, d.Start)
-		}
-		switch a.Kind {
-		case quorum.Rerun:
-			says = append(says, "it is run again"+when)
-		case quorum.Cancel:
-			says = append(says, "if it has not ended"+by+", its run is cancelled and started again")
-		case quorum.Ask:
-			says = append(says, "it is asked for a review"+when)
+		verb := map[quorum.ActionKind]string{quorum.Rerun: "it is run again", quorum.Ask: "it is asked for a review"}[a.Kind]
+		switch {
+		case a.Kind == quorum.Cancel && a.Due.IsZero():
+			says = append(says, "if it has not ended, its run is cancelled and started again")
+		case a.Kind == quorum.Cancel:
+			says = append(says, "if it has not ended by "+formatTime(a.Due, d.Start)+", its run is cancelled and started again")
+		case a.Due.IsZero():
+			says = append(says, verb)
+		default:
+			says = append(says, againSaid(verb, b, a.Due, d.Start))
 		}
 	}
 	if !b.Deadline.IsZero() {

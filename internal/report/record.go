@@ -142,7 +142,8 @@ func isHidden(r rune) bool {
 
 // fitRecord makes rec small enough to be written: of limit bytes if that can be, of hardLimit in any case. What a
 // decision rests on goes last: answered objections go and excerpts shrink, then the keys of annotations go, then the
-// findings that are followed, then the oldest texts and approvals. Runs, fixes, refusals, what people said, intents, the identity of objections and the pass stay,
+// findings that are followed, then the oldest texts and approvals. Open circuits, which only delay, go before those keys.
+// Runs, fixes, refusals, what people said, intents, the identity of objections and the pass stay,
 // unless GitHub would not take the check with them: what can make it red, of other diffs and of this one, goes after all
 // else then, but for the pass, which is earned anew.
 func fitRecord(rec quorum.Record, limit, hardLimit int) quorum.Record {
@@ -166,9 +167,11 @@ func fitRecord(rec quorum.Record, limit, hardLimit int) quorum.Record {
 		keep(k)
 		return size() <= most
 	}
-	annotated, texts, stood := rec.Annotated, rec.Texts, rec.Stood
+	annotated, texts, stood, circuits := rec.Annotated, rec.Texts, rec.Stood, rec.Circuits
 	open, before := rec.Open, rec.OpenBefore
 	switch { // the newest keys go first: see [recordAnnotations]
+	case drop(len(circuits), limit, func(k int) { rec.Circuits = circuits[:len(circuits)-k] }): // without one it is asked sooner
+		return rec
 	case drop(len(annotated), limit, func(k int) { rec.Annotated = annotated[:len(annotated)-k] }):
 		return rec
 	case drop(len(before), limit, func(k int) { rec.OpenBefore = before[:len(before)-k] }):

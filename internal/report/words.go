@@ -372,6 +372,8 @@ func reasonSaid(b quorum.Ballot, pr quorum.PullRequest) Phrase {
 // retrySaid says of a ballot that it is of a second attempt, or waits for one; "" where it is not.
 func retrySaid(b quorum.Ballot) string {
 	switch {
+	case b.Vote == quorum.Pending && !b.Circuit.IsZero():
+		return " — " + CircuitSentence(b.Circuit)
 	case b.Vote == quorum.Pending && b.Retrying:
 		return " — retrying once"
 	case b.Vote == quorum.Approve && b.Retried:

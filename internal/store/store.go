@@ -1,5 +1,5 @@
 // Package store keeps what the daemon must not lose: which deliveries were accepted, and which keys are to be looked at
-// and when; and, for a while, which answers of reviewers were understood. It promises that what [Store.Accept] returned
+// and when; and, for a while, which answers of reviewers were understood, and how their services fared. It promises that what [Store.Accept] returned
 // without an error survives any end of the process and a loss of power, that a key is leased to one worker at a time,
 // and that no poke is lost, whenever it comes. A loss of power may undo a look's claim and its completion: then the
 // look is made again.
@@ -35,7 +35,7 @@ type Store interface {
 	// Claim leases what is due. No tenant gets a second key before each other tenant that has something due got its
 	// first, and of a tenant's keys the one that has been due longest comes first. That holds from one Claim to the
 	// next, too: the tenant that was served last waits for the others. A loss of power may undo it, as it may undo
-	// Renew, Complete, Prune and Hear.
+	// Renew, Complete, Prune, Hear and AddSigns.
 	Claim(ctx context.Context, c Claim) ([]Work, error)
 	// Next returns the earliest moment at which Claim would have something; zero if there is none. The end of a lease
 	// is one.
@@ -44,7 +44,7 @@ type Store interface {
 	Renew(ctx context.Context, until time.Time, leases ...Lease) (lost []Lease, err error)
 	// Complete ends a lease. It reports false, and changes nothing, if the lease was lost.
 	Complete(ctx context.Context, l Lease, o Completion) (ours bool, err error)
-	// Drop forgets all keys of a tenant, leased ones included, and the answers that were kept for it, durably.
+	// Drop forgets all keys of a tenant, leased ones included, and the answers and signs that were kept for it, durably.
 	Drop(ctx context.Context, tenant int64) error
 
 	// Known returns those of the deliveries that were accepted.
@@ -66,6 +66,12 @@ type Store interface {
 	Heard(ctx context.Context, group string) ([]Heard, error)
 	// CountHeard counts the answers since a time that are kept, by label.
 	CountHeard(ctx context.Context, since time.Time) (map[string]HeardCount, error)
+
+	// AddSigns keeps signs in a group of a tenant's, of each reviewer no more than so many: the newest. Of those of one
+	// kind and name the first that was added is kept. It returns how many of these were the first.
+	AddSigns(ctx context.Context, tenant int64, group string, keep int, signs ...Sign) (added int, err error)
+	// Signs returns the signs that are kept of a group, oldest first.
+	Signs(ctx context.Context, group string) ([]Sign, error)
 
 	Close() error
 }

@@ -496,8 +496,10 @@ func boolToInt(b bool) int {
 }
 
 func (t *workTable) dropTenant(tenant int64) error {
-	if err := t.exec(`DELETE FROM heard WHERE tenant = ?`, tenant); err != nil {
-		return err
+	for _, history := range []string{`DELETE FROM heard WHERE tenant = ?`, `DELETE FROM signs WHERE tenant = ?`} {
+		if err := t.exec(history, tenant); err != nil {
+			return err
+		}
 	}
 	var keys, open, failing int
 	if err := t.queryRow(`SELECT count(*), coalesce(sum(open), 0), coalesce(sum(attempts > 0), 0) FROM work WHERE tenant = ?`, tenant).

@@ -48,11 +48,14 @@ type world struct {
 	reactionAttempt int // the attempt of the reaction that is carried out; 0: none
 
 	stepMu    sync.Mutex // one step is carried out at a time
-	mu        sync.Mutex // guards queue, askCounts and runIDs
+	mu        sync.Mutex // guards queue, askCounts, held and runIDs
 	queue     []dueStep
 	presses   []press // of the check's button
 	askCounts map[string]int
 	stirred   chan struct{} // signals a new step in the queue, or a write
+	held      map[int]bool  // pull requests to be looked at because what holds them back has changed
+
+	signs loop.SignMemory // of reviewers' services, as one process keeps them that looks at all pull requests
 }
 
 // dueStep is a step with the moment at which it happens.
@@ -92,6 +95,7 @@ func (s *Scenario) newWorldOn(g *sandbox.GitHub, now func() time.Time, begin tim
 		g: g, now: now, begin: begin,
 		scenario: s, audience: a, runIDs: map[string]int64{}, commentIDs: map[string]int64{},
 		reviewIDs: map[string]int64{}, askCounts: map[string]int{}, dispatchCounts: map[string]int{}, stirred: make(chan struct{}, 1),
+		held: map[int]bool{},
 	}
 	w.recorder = newRecorder(w, a.Wrote)
 	if s.Policy != "" {
@@ -353,9 +357,27 @@ func (w *world) newReconciler(transport http.RoundTripper, now func() time.Time)
 			w.audience.Looked(l)
 		}
 	}}
+	r.Note = loop.CircuitWatch{Table: &w.signs, Now: now, Changed: w.noteHeld}.Note
 	r.Places.Web = "https://github.com"
 	r.Places.Docs = "https://github.com/review-coordinator/coordinator/blob/main/docs"
 	return r, nil
+}
+
+// noteHeld has a pull request looked at, as a server would: what holds it back has changed.
+func (w *world) noteHeld(pr quorum.PR) {
+	w.mu.Lock()
+	w.held[pr.Number] = true
+	w.mu.Unlock()
+	w.notifyStirred()
+}
+
+// takeHeld reports whether a pull request is to be looked at because what holds it back has changed.
+func (w *world) takeHeld(number int) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	isHeld := w.held[number]
+	delete(w.held, number)
+	return isHeld
 }
 
 func (w *world) pullRef(number int) quorum.PR {
@@ -420,7 +442,10 @@ func (s *Scenario) PlayStepped(ctx context.Context, a Audience) (Story, error) {
 		}
 		happens = w.nextDue()
 		next := happens
-		for _, t := range turns {
+		for n, t := range turns {
+			if w.takeHeld(n) {
+				t.nextLook = now()
+			}
 			next = soonerOf(next, t.nextLook)
 		}
 		if next.IsZero() {

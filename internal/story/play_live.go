@@ -65,6 +65,7 @@ func (s *Scenario) PlayLive(ctx context.Context, clock sandbox.Clock, a Audience
 			}
 		}
 		happens = w.nextDue()
+		js.sweepHeld()
 		if next := soonerOf(happens, js.nextSweep()); next.IsZero() && !js.hasJobs() {
 			return w.recorder.finishStory(), nil
 		} else if err := js.waitUntil(ctx, next); err != nil {
@@ -161,6 +162,17 @@ func (js *jobSet) nextSweep() (at time.Time) {
 		at = soonerOf(at, t)
 	}
 	return at
+}
+
+// sweepHeld has pull requests looked at for which what holds them back has changed, whether or not a job stays there.
+func (js *jobSet) sweepHeld() {
+	js.mu.Lock()
+	defer js.mu.Unlock()
+	for _, n := range js.world.pullNumbers {
+		if js.world.takeHeld(n) {
+			js.sweepAt[js.world.pullRef(n).String()] = js.clock.Now()
+		}
+	}
 }
 
 func (js *jobSet) isSweepDue(key string) bool {

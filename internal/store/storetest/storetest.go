@@ -57,6 +57,8 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		"large touch": testLargeTouches,
 		"heard":       testHeard,
 		"count heard": testCountHeard,
+		"signs":       testSigns,
+		"first sign":  testFirstSign,
 	} {
 		t.Run(name, func(t *testing.T) { test(&harness{T: t, Store: open(t), now: startTime}) })
 	}
@@ -783,6 +785,11 @@ func testCancelledContext(b *harness) {
 		"hear":   func() error { return b.Hear(over, 1, "g", 3, store.Heard{Reviewer: "sage", Text: "1", At: b.now}) },
 		"heard":  func() error { _, err := b.Heard(over, "g"); return err },
 		"count":  func() error { _, err := b.CountHeard(over, b.now); return err },
+		"add signs": func() error {
+			_, err := b.AddSigns(over, 1, "g", 3, store.Sign{Reviewer: "sage", Kind: 1, Of: "1", At: b.now})
+			return err
+		},
+		"signs": func() error { _, err := b.Signs(over, "g"); return err },
 	} {
 		if err := call(); !errors.Is(err, context.Canceled) {
 			b.Errorf("%s: %v, want context.Canceled", name, err)

@@ -1,0 +1,117 @@
+package daemon
+
+// Reviewers' circuits: how their services fared on the pull requests of a repository. It stands in the table, so that a
+// restart neither asks anew who is down, nor warns anew.
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/loop"
+	"github.com/review-coordinator/coordinator/internal/oplog"
+	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/report"
+	"github.com/review-coordinator/coordinator/internal/store"
+	"github.com/review-coordinator/coordinator/internal/workkey"
+)
+
+// watchCircuits returns what keeps the signs that looks in a repository find. changed is called with each other pull
+// request that is to be looked at because of them. A table that cannot be read or written costs a request that may be
+// of no use, and no look.
+func (d *Daemon) watchCircuits(repo workkey.Key, changed func(number int)) loop.CircuitWatch {
+	group := workkey.Repo(repo.Tenant, repo.Owner, repo.Repo)
+	return loop.CircuitWatch{
+		Table:   signTable{d.Store, repo.Tenant, group},
+		Now:     d.Now,
+		Changed: func(held quorum.PR) { changed(held.Number) },
+		Known:   func(circuits []quorum.Circuit) { d.circuits.note(group, circuits, d.Now()) },
+		Opened: func(pr quorum.PR, c quorum.Circuit) {
+			d.Metrics.CircuitOpened(c.IsLimit())
+			says := report.CircuitSentence(quorum.Hold{Since: c.OpenSince(), Until: c.OpenUntil(), Limit: c.IsLimit()})
+			d.Log.Warn("a reviewer is not asked again for a while", oplog.Installation(repo.Tenant), oplog.PullRequest(pr),
+				"reviewer", c.Reviewer, "because", says, "pull_requests", len(c.Waiting))
+		},
+		Failed: func(pr quorum.PR, doing string, err error) {
+			if doing == loop.ReadingSigns {
+				d.Log.Warn("the outages of reviewers cannot be read", oplog.PullRequest(pr), "err", err)
+			} else {
+				d.Log.Warn("the outages of reviewers cannot be kept", oplog.PullRequest(pr), "err", err)
+			}
+		},
+	}
+}
+
+// signTable is the part of the table that holds the signs of a repository.
+type signTable struct {
+	store  store.Store
+	tenant int64
+	group  string
+}
+
+// Signs implements [loop.SignTable].
+func (t signTable) Signs(ctx context.Context) ([]quorum.Sign, error) {
+	kept, err := t.store.Signs(ctx, t.group)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]quorum.Sign, 0, len(kept))
+	for _, s := range kept {
+		all = append(all, quorum.Sign{
+			Reviewer: s.Reviewer, Of: s.Of, Kind: quorum.SignKind(min(max(s.Kind, 0), 255)), Pull: s.Pull, Author: s.Author,
+			At: s.At, Until: s.Until,
+		})
+	}
+	return all, nil
+}
+
+// AddSigns implements [loop.SignTable].
+func (t signTable) AddSigns(ctx context.Context, most int, signs ...quorum.Sign) (added int, err error) {
+	kept := make([]store.Sign, 0, len(signs))
+	for _, s := range signs {
+		kept = append(kept, store.Sign{
+			Reviewer: s.Reviewer, Kind: int(s.Kind), Of: s.Of, Pull: s.Pull, Author: s.Author, At: s.At, Until: s.Until,
+		})
+	}
+	return t.store.AddSigns(ctx, t.tenant, t.group, most, kept...)
+}
+
+// openCircuits are those that looks of this process have seen open, for the metrics. It may be used by several
+// goroutines.
+type openCircuits struct {
+	mu    sync.Mutex
+	until map[[2]string]time.Time // by repository and reviewer
+}
+
+// note keeps what a look knows of the circuits of a repository, and forgets what has ended.
+func (o *openCircuits) note(group string, circuits []quorum.Circuit, now time.Time) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.until == nil {
+		o.until = map[[2]string]time.Time{}
+	}
+	for _, c := range circuits {
+		delete(o.until, [2]string{group, c.Reviewer})
+		if c.OpenUntil().After(now) {
+			o.until[[2]string{group, c.Reviewer}] = c.OpenUntil()
+		}
+	}
+}
+
+// count says how many are open.
+func (o *openCircuits) count(now time.Time) (n int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for key, until := range o.until {
+		if !until.After(now) {
+			delete(o.until, key)
+			continue
+		}
+		n++
+	}
+	return n
+}
+
+// OpenCircuits says how many reviewers are not asked again now because their circuits are open, each counted once in a
+// repository, as far as looks since the start have seen.
+func (d *Daemon) OpenCircuits() int { return d.circuits.count(d.Now()) }

@@ -1,0 +1,361 @@
+package quorum
+
+// The breaker: whether a reviewer's service is down, as several pull requests show it. It only delays: a reviewer that
+// is down is not asked again before that can help, and its vote is waited for as long as if it had been.
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// A Breaker says when a reviewer that is down is asked no more. The zero value: never.
+type Breaker struct {
+	Threshold int           // outages in a row on pull requests of different authors that open the circuit; 0: there is no breaker
+	Reset     time.Duration // after this long one attempt is let through
+}
+
+// A Sign shows how a reviewer's service fared on a pull request, or what was done about that. It is history: no vote
+// rests on it.
+type Sign struct {
+	Reviewer string
+	Of       string // names what shows it; of each kind it is kept once
+	Kind     SignKind
+	Pull     int
+	Author   string // who opened the pull request; of several of one author's the breaker counts one
+	At       time.Time
+	Until    time.Time // SignLimited: when the limit ends; SignHeld: until when the circuit is open
+}
+
+// SignKind says what a [Sign] shows.
+type SignKind uint8
+
+const (
+	SignAnswered SignKind = 1 + iota // the service answered
+	SignOutage                       // it was down
+	SignLimited                      // it takes nothing before a moment that it stated
+	SignProbed                       // one attempt was let through, to see whether it is back
+	SignTold                         // an operator was told that the circuit is open
+	SignHeld                         // a record tells of an open circuit
+)
+
+// A Circuit is what the signs of a reviewer come to. It is a function of them alone: an outage closes it only by an
+// answer, a limit ends by the clock.
+type Circuit struct {
+	Reviewer string
+	Opened   time.Time // when outages opened it; zero: they did not
+	Until    time.Time // with Opened: nothing is let through before, and then one attempt at a time
+	Probe    int       // with Opened: the pull request whose attempt was let through and is waited for until then
+	Limited  time.Time // when a limit was met that may not have ended; zero: there is none
+	LimitEnd time.Time // with Limited
+	Waiting  []int     // the pull requests whose attempts failed since the last answer, or before the circuit closed
+	Answered time.Time // when the service answered last
+	Closed   time.Time // when an answer closed it last
+	Told     bool      // an operator knows that it is open
+
+	probedAt time.Time
+}
+
+// A Hold is an open circuit as it delays a reviewer on one pull request.
+type Hold struct {
+	Reviewer string    `json:"reviewer,omitempty"`
+	Since    time.Time `json:"since"`           // when the circuit opened
+	Until    time.Time `json:"until"`           // it is open until then
+	At       time.Time `json:"at"`              // when this pull request's attempt is let through
+	Limit    bool      `json:"limit,omitempty"` // by a limit, else by outages
+}
+
+// IsZero reports whether nothing is held.
+func (h Hold) IsZero() bool { return h == Hold{} }
+
+// probeGap is how much later than another the attempt of the next pull request would be let through as the probe: whose
+// turn it is may be merged, closed or decided.
+const probeGap = 5 * time.Second
+
+// minSigns is how many of a reviewer's signs are kept at least.
+const minSigns = 100
+
+// KeptSigns is how many of a reviewer's newest signs are kept.
+func (b Breaker) KeptSigns() int { return max(minSigns, 4*b.Threshold) }
+
+// CircuitsOf returns the circuits of p's reviewers of which there are signs, in their order.
+func CircuitsOf(p Policy, signs []Sign) (all []Circuit) {
+	if p.Breaker.Threshold < 1 {
+		return nil
+	}
+	signs = NewestSigns(signs, p.Breaker.KeptSigns())
+	for _, r := range p.Reviewers {
+		isOther := func(s Sign) bool { return s.Reviewer != r.Name }
+		if own := slices.DeleteFunc(slices.Clone(signs), isOther); len(own) > 0 {
+			all = append(all, p.Breaker.circuitOf(r.Name, own))
+		}
+	}
+	return all
+}
+
+// CircuitOf returns the circuit of a reviewer; the zero one if nothing is known of it.
+func CircuitOf(reviewer string, all []Circuit) Circuit {
+	for _, c := range all {
+		if c.Reviewer == reviewer {
+			return c
+		}
+	}
+	return Circuit{Reviewer: reviewer}
+}
+
+// circuitOf is what the signs of a reviewer come to, which are in order.
+func (b Breaker) circuitOf(reviewer string, signs []Sign) Circuit {
+	c, authors := Circuit{Reviewer: reviewer}, map[string]bool{}
+	for _, s := range signs {
+		switch s.Kind {
+		case SignAnswered:
+			c = c.answered(s)
+			clear(authors)
+		case SignOutage:
+			authors[s.Author] = true
+			c = c.failed(s, b, len(authors))
+		case SignLimited:
+			c = c.limited(s)
+		case SignProbed:
+			if !c.Opened.IsZero() && !s.At.Before(c.Until) {
+				c.Probe, c.probedAt, c.Until = s.Pull, s.At, s.At.Add(b.Reset)
+			}
+		case SignHeld:
+			if c.Waiting = withNumber(c.Waiting, s.Pull); c.Opened.IsZero() { // its outages are not known here, or not all
+				c.Opened, c.Until = s.At, s.Until
+			}
+		case SignTold:
+			c.Told = !c.Opened.IsZero() || !c.Limited.IsZero()
+		}
+	}
+	return c
+}
+
+// answered is c after an answer: whatever was wrong is over. What follows a limit that ended by the clock goes on to be
+// spread.
+func (c Circuit) answered(s Sign) Circuit {
+	now := Circuit{Reviewer: c.Reviewer, Answered: s.At, Closed: c.Closed}
+	switch {
+	case !c.Opened.IsZero() || s.At.Before(c.LimitEnd):
+		now.Closed, now.Waiting = s.At, c.Waiting
+	case !c.Limited.IsZero():
+		now.Limited, now.LimitEnd, now.Told, now.Waiting = c.Limited, c.LimitEnd, c.Told, c.Waiting
+	}
+	return now
+}
+
+// failed is c after an outage, the last of a row on pull requests of so many authors. While nothing is let through, an
+// outage is one of an attempt that began before, and shows nothing new.
+func (c Circuit) failed(s Sign, b Breaker, authors int) Circuit {
+	c.Waiting = withNumber(c.Waiting, s.Pull)
+	seen := c.Until
+	if c.Probe != 0 {
+		seen = c.probedAt
+	}
+	switch {
+	case c.Opened.IsZero() && authors >= b.Threshold:
+		c.Opened, c.Until = s.At, s.At.Add(b.Reset)
+		if c.Limited.IsZero() || !s.At.Before(c.LimitEnd) {
+			c.Told = false
+		}
+	case !c.Opened.IsZero() && !s.At.Before(seen):
+		c.Until, c.Probe, c.probedAt = s.At.Add(b.Reset), 0, time.Time{}
+	}
+	return c
+}
+
+// limited is c after a limit.
+func (c Circuit) limited(s Sign) Circuit {
+	c.Waiting = withNumber(c.Waiting, s.Pull)
+	if c.Limited.IsZero() || !s.At.Before(c.LimitEnd) { // another one than before
+		c.Limited, c.Told = s.At, c.Told && !c.Opened.IsZero()
+	}
+	if s.Until.After(c.LimitEnd) {
+		c.LimitEnd = s.Until
+	}
+	return c
+}
+
+// withNumber adds a number to sorted ones.
+func withNumber(all []int, n int) []int {
+	at, found := slices.BinarySearch(all, n)
+	if found {
+		return all
+	}
+	return slices.Insert(slices.Clone(all), at, n)
+}
+
+// Concerns returns the pull requests that may be delayed otherwise by c than by what was known before: it has opened or
+// closed, or somebody's attempt was let through or has failed.
+func (c Circuit) Concerns(before Circuit) []int {
+	isSame := c.Opened.Equal(before.Opened) && c.Until.Equal(before.Until) && c.Probe == before.Probe &&
+		c.Limited.Equal(before.Limited) && c.Closed.Equal(before.Closed)
+	if isSame {
+		return nil
+	}
+	return c.Waiting
+}
+
+// IsOpen reports whether the circuit is open at a moment: it holds somebody back.
+func (c Circuit) IsOpen(now time.Time) bool { return !c.Opened.IsZero() || now.Before(c.LimitEnd) }
+
+// OpenSince is when it opened; zero if it is not known to be open, but for a limit that may have ended since.
+func (c Circuit) OpenSince() time.Time {
+	if c.Opened.IsZero() || !c.Limited.IsZero() && c.Limited.Before(c.Opened) && c.Opened.Before(c.LimitEnd) {
+		return c.Limited
+	}
+	return c.Opened
+}
+
+// OpenUntil is until when it is open at least.
+func (c Circuit) OpenUntil() time.Time {
+	if c.Opened.IsZero() {
+		return c.LimitEnd
+	}
+	return laterOf(c.Until, c.LimitEnd)
+}
+
+// IsLimit reports whether it is a limit that keeps it open longest.
+func (c Circuit) IsLimit() bool { return c.Opened.IsZero() || c.Until.Before(c.LimitEnd) }
+
+// A Passage says when an attempt is let through.
+type Passage struct {
+	At    time.Time // zero: whenever it is due
+	Hold  Hold      // of an open circuit
+	Round time.Time // by then it would be the probe, which one pull request at a time is: the name of this turn; zero: it need be none
+}
+
+// PassageOf says when an attempt on a pull request is let through, after one that failed at a moment.
+func (c Circuit) PassageOf(pull int, failed time.Time) (p Passage) {
+	rank, _ := slices.BinarySearch(c.Waiting, pull)
+	if failed.Before(c.LimitEnd) {
+		p.At = c.LimitEnd
+		if rank > 0 {
+			p.At = p.At.Add(spreadOf(pull))
+		}
+	}
+	if !c.Opened.IsZero() && c.Probe != pull {
+		p.Round = c.Until
+		p.At = laterOf(p.At, c.Until.Add(time.Duration(rank)*probeGap))
+	}
+	if !p.At.IsZero() {
+		p.Hold = Hold{Since: c.OpenSince(), Until: c.OpenUntil(), At: p.At, Limit: c.IsLimit()}
+		return p
+	}
+	if failed.Before(c.Closed) {
+		p.At = c.Closed.Add(spreadOf(pull))
+	}
+	return p
+}
+
+// spreadMost bounds the spread of the attempts that follow.
+const spreadMost = time.Minute
+
+// spreadOf spreads pull requests over a minute, by their numbers: so a decision stays a function of its inputs.
+func spreadOf(pull int) time.Duration {
+	part := uint64(pull) * 0x9E3779B97F4A7C15 >> 40 // of 2^24
+	return (time.Duration(part) * spreadMost >> 24).Truncate(time.Second)
+}
+
+// SignOfProbe is the sign that an attempt on a pull request is let through. Of a turn the first one counts.
+func SignOfProbe(reviewer string, pr PullRequest, round, now time.Time) Sign {
+	return Sign{
+		Reviewer: reviewer, Of: nameOfTime(round), Kind: SignProbed, Pull: pr.Number, Author: pr.Author.Login,
+		At: now.UTC().Truncate(time.Microsecond), // as a table keeps it
+	}
+}
+
+// SignOfTold is the sign that an operator is told of an open circuit.
+func SignOfTold(c Circuit, pr PR, now time.Time) Sign {
+	return Sign{
+		Reviewer: c.Reviewer, Of: nameOfTime(c.OpenSince()), Kind: SignTold, Pull: pr.Number,
+		At: laterOf(now.UTC().Truncate(time.Microsecond), c.OpenSince()),
+	}
+}
+
+// SignsOfRecord returns what a record tells of circuits that outages opened, at a moment: so a process that has just
+// begun, and knows no outages yet, lets nobody through sooner.
+func SignsOfRecord(p Policy, pr PullRequest, rec Record, now time.Time) (signs []Sign) {
+	for _, h := range rec.Circuits {
+		if !h.Limit {
+			signs = append(signs, Sign{
+				Reviewer: h.Reviewer, Of: nameOfTime(h.Since), Kind: SignHeld, Pull: pr.Number, Author: pr.Author.Login,
+				At: h.Since, Until: earlierOf(h.Until, now.Add(p.Breaker.Reset)),
+			})
+		}
+	}
+	return signs
+}
+
+func nameOfTime(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
+
+// SignsIn returns what the ballots of a pull request show of its reviewers' services.
+func SignsIn(pr PullRequest, ballots []Ballot) (signs []Sign) {
+	for i := range ballots {
+		b := &ballots[i]
+		s := Sign{Reviewer: b.Reviewer, Pull: pr.Number, Author: cmp.Or(pr.Author.Login, "somebody whose account is gone"), At: b.Since}
+		switch {
+		case b.Since.IsZero() || b.Carried != "" || b.Reason.Standing(): // nothing of now
+			continue
+		case b.Outcome == Overloaded:
+			s.Kind = SignOutage
+		case b.Outcome == Limited && !b.Reset.IsZero() && pr.Fork: // a stranger can let a run's log say what it likes
+			s.Kind = SignOutage
+		case b.Outcome == Limited && !b.Reset.IsZero():
+			s.Kind, s.Until = SignLimited, b.Reset
+		case b.isAnswer():
+			s.Kind = SignAnswered
+		default:
+			continue
+		}
+		if s.Of = fmt.Sprintf("%s/%d", b.Evidence.Kind, b.Evidence.ID); b.Run != 0 {
+			s.Of = fmt.Sprintf("run/%d/%d", b.Run, b.Attempt)
+		}
+		signs = append(signs, s)
+	}
+	return signs
+}
+
+// isAnswer reports whether the ballot's attempt has got an answer of its reviewer's service, whatever it says.
+func (b *Ballot) isAnswer() bool {
+	switch b.Outcome {
+	case Approved, Findings, Partial, Malformed:
+		return true
+	default:
+		return false
+	}
+}
+
+// NewestSigns returns the newest signs of each reviewer, at most so many, oldest first. Of two of one name the first in
+// the list counts.
+func NewestSigns(signs []Sign, most int) []Sign {
+	type key struct {
+		reviewer, of string
+		kind         SignKind
+	}
+	known := make(map[key]bool, len(signs))
+	all := make([]Sign, 0, len(signs))
+	for _, s := range signs {
+		if k := (key{s.Reviewer, s.Of, s.Kind}); !known[k] {
+			known[k] = true
+			all = append(all, s)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Sign) int {
+		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Pull, b.Pull), cmp.Compare(a.Of, b.Of))
+	})
+	left := map[string]int{}
+	for _, s := range all {
+		left[s.Reviewer]++
+	}
+	return slices.DeleteFunc(all, func(s Sign) bool {
+		left[s.Reviewer]--
+		return left[s.Reviewer] >= most
+	})
+}
+
+// IsSame reports whether s and o are one sign.
+func (s Sign) IsSame(o Sign) bool {
+	return s.Reviewer == o.Reviewer && s.Of == o.Of && s.Kind == o.Kind
+}

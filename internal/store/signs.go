@@ -1,0 +1,93 @@
+package store
+
+// How reviewers' services fared: history, by which one that is down is asked later. Losing it costs a few requests, and a
+// warning that is given twice.
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// A Sign shows how a reviewer's service fared, or what was done about that.
+type Sign struct {
+	Reviewer string
+	Kind     int    // opaque
+	Of       string // names what shows it
+	Pull     int
+	Author   string // who opened the pull request
+	At       time.Time
+	Until    time.Time // zero: no time
+}
+
+// AddSigns keeps signs.
+func (s *SQLite) AddSigns(ctx context.Context, tenant int64, group string, keep int, signs ...Sign) (added int, err error) {
+	signs = slices.Clone(signs)
+	var n int
+	err = s.runLazily(ctx, "keep signs", func(t *workTable) (err error) {
+		n, err = t.addSigns(tenant, group, keep, signs)
+		return err
+	})
+	if err != nil {
+		return 0, err // n may still be written
+	}
+	return n, nil
+}
+
+func (t *workTable) addSigns(tenant int64, group string, keep int, signs []Sign) (added int, err error) {
+	for _, a := range signs {
+		until := int64(0)
+		if !a.Until.IsZero() {
+			until = floorMicros(a.Until)
+		}
+		r, err := t.conn.ExecContext(context.Background(),
+			`INSERT INTO signs (grp, reviewer, kind, shown_by, tenant, pull, author, shown_at, until_at)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+			group, a.Reviewer, a.Kind, a.Of, tenant, a.Pull, a.Author, floorMicros(a.At), until,
+		)
+		if err != nil {
+			return 0, err
+		}
+		n, err := r.RowsAffected()
+		if err != nil {
+			return 0, err
+		}
+		added += int(n)
+		if n == 0 {
+			continue
+		}
+		if err := t.exec(
+			`DELETE FROM signs WHERE grp = ?1 AND reviewer = ?2 AND (kind, shown_by) NOT IN
+			(SELECT kind, shown_by FROM signs WHERE grp = ?1 AND reviewer = ?2 ORDER BY shown_at DESC, kind DESC, pull DESC, shown_by DESC LIMIT ?3)`,
+			group, a.Reviewer, keep,
+		); err != nil {
+			return 0, err
+		}
+	}
+	return added, nil
+}
+
+// Signs returns the signs that are kept of a group.
+func (s *SQLite) Signs(ctx context.Context, group string) (all []Sign, err error) {
+	rows, err := s.reads.selectSigns.QueryContext(ctx, group)
+	if err != nil {
+		return nil, fmt.Errorf("read signs: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var a Sign
+		var at, until int64
+		if err := rows.Scan(&a.Reviewer, &a.Kind, &a.Of, &a.Pull, &a.Author, &at, &until); err != nil {
+			return nil, fmt.Errorf("read signs: %w", err)
+		}
+		if a.At = timeOfMicros(at); until != 0 {
+			a.Until = timeOfMicros(until)
+		}
+		all = append(all, a)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read signs: %w", err)
+	}
+	return all, nil
+}
