@@ -86,7 +86,6 @@ func policyReference() []byte {
 	writeSection(&b, "`if` of a lane", laneIfNote, reflect.ValueOf(LaneIfKeys{}))
 	b.WriteString(peopleNote)
 	writeSection(&b, "`fix` ¹", "", reflect.ValueOf(Default().Fix))
-	writeSection(&b, "`escalate` ¹", "", reflect.ValueOf(EscalateKeys{}))
 	writePresets(&b)
 	return []byte(b.String())
 }

@@ -50,6 +50,9 @@ func (r policyResolver) resolvePolicy(f PolicyKeys) quorum.Policy {
 			FastFail: time.Duration(f.Retry.FastFail),
 			Backoff:  time.Duration(f.Retry.Backoff),
 		},
+
+		Escalate: r.resolveEscalation(f),
+		Comment:  parseComment(f.Comment),
 	}
 	r.checkTopLevel(f)
 	r.refuseUnavailable(f)

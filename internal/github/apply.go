@@ -33,11 +33,12 @@ func (f *Forge) Apply(ctx context.Context, pr quorum.PR, e quorum.Effects) (rece
 		for _, a := range all {
 			receipt.Done = append(receipt.Done, quorum.Result{Action: a, State: quorum.ResultVoid})
 		}
+		receipt.Void = len(e.People) > 0
 		return receipt, nil
 	}
 	act := application{f: f, pr: pr}
 	asked := false // somebody else is at it: a comment cannot be taken back
-	if len(e.Requests) > 0 && len(m.ownChecks) > 0 && !f.client.Personal() {
+	if len(e.Requests)+len(e.People) > 0 && len(m.ownChecks) > 0 && !f.client.Personal() {
 		if asked, err = act.otherWroteCheck(ctx, m, e.Head); err != nil {
 			return receipt, err
 		}
@@ -66,6 +67,11 @@ func (f *Forge) Apply(ctx context.Context, pr quorum.PR, e quorum.Effects) (rece
 			done.Detail = neededPermission(a)
 		}
 		receipt.Done = append(receipt.Done, done)
+	}
+	if receipt.Void = asked && len(e.People) > 0; !receipt.Void {
+		if receipt.People, err = act.askPeople(ctx, e.People, &p); err != nil {
+			return receipt, err
+		}
 	}
 	receipt.Replied, err = act.giveReplies(ctx, e.Replies)
 	return receipt, err

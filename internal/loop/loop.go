@@ -104,7 +104,7 @@ func (r *Reconciler) reconcileOnce(ctx context.Context, pr quorum.PR) (wake time
 	for i := range effects {
 		e := &effects[i]
 		e.Replies = report.FillReplies(e.Replies, f.begin().Check)
-		isAnswerAlone = isAnswerAlone && len(e.Cancels)+len(e.Reruns)+len(e.Requests) == 0
+		isAnswerAlone = isAnswerAlone && e.AreRepliesAlone()
 	}
 	if err := r.publish(ctx, f); err != nil {
 		return time.Time{}, f.hasPassed(nil), err
@@ -145,6 +145,8 @@ func (r *Reconciler) apply(ctx context.Context, f *headLooks, effects []quorum.E
 			carried, err = r.Forge.Apply(writing, f.begin().Snapshot.PR.PR, e)
 			done()
 			receipt.Done, receipt.Replied = append(receipt.Done, carried.Done...), carried.Replied
+			receipt.People = carried.People
+			settled = settled && !carried.Void
 		}
 		for _, done := range receipt.Done {
 			settled = settled && done.State == quorum.ResultDone
@@ -232,6 +234,9 @@ func (l *Look) judgeAndDecide() {
 		}
 	}
 	l.Decision.Effects.Requests = nil
+	if len(l.Decision.Effects.People) > 0 {
+		l.Decision.Wake, l.Decision.Effects.People = l.At, nil
+	}
 	isDueAsk := func(a quorum.Action) bool { return a.Kind == quorum.Ask && !l.At.Before(a.Due) }
 	for i, b := range l.Decision.Ballots { // the check announces what is done, and this is not
 		l.Decision.Ballots[i].Next = slices.DeleteFunc(slices.Clone(b.Next), isDueAsk)

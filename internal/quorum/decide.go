@@ -41,6 +41,7 @@ func Decide(p Policy, ballots []Ballot, f Facts, now time.Time) Decision {
 		d.scheduleEffects(p, f, now)
 	}
 	d.scheduleCommanded(ballots, f, now)
+	d.schedulePeople(p, f, now)
 	return d
 }
 

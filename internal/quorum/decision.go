@@ -30,6 +30,8 @@ type Facts struct {
 	Against  []string  // people entitled to stand in who request changes
 	Pass     *Pass     // the pass that our check shows, if it is of this head, base, policy and electorate
 	Replies  []Reply   // to people's commands that were not answered yet
+
+	Invited Invitations
 }
 
 // A StandIn is a person's approval of the head.
@@ -89,6 +91,10 @@ type Decision struct {
 	Wake        time.Time    `json:"wake,omitzero"`         // zero: only a change on GitHub can change the decision
 	Effects     Effects      `json:"-"`
 	Pass        *Pass        `json:"-"` // Passed: to be remembered
+
+	PeopleAt    time.Time    `json:"ask_people_at,omitzero"` // when NextPeople are asked for a review, if nothing changes
+	NextPeople  []string     `json:"ask_people,omitempty"`
+	AskedPeople *AskedPeople `json:"-"` // whose review was asked for
 }
 
 // Effects are to be carried out, in this order, after the check that announces them was written: each intent stands
@@ -101,11 +107,18 @@ type Effects struct {
 	Reruns   []Action
 	Requests []Action
 	Replies  []Reply // to people's commands
+
+	People []string // whose review is asked for
 }
 
 // Empty reports whether there is nothing to do.
 func (e Effects) Empty() bool {
-	return len(e.Cancels)+len(e.Reruns)+len(e.Requests)+len(e.Replies) == 0
+	return e.AreRepliesAlone() && len(e.Replies) == 0
+}
+
+// AreRepliesAlone reports whether there is nothing to do but to reply.
+func (e Effects) AreRepliesAlone() bool {
+	return len(e.Cancels)+len(e.Reruns)+len(e.Requests)+len(e.People) == 0
 }
 
 // A Reply is how a person's command is answered on GitHub: by a reaction to its comment, and of "explain" by a comment.
@@ -120,6 +133,9 @@ type Reply struct {
 type Receipt struct {
 	Done    []Result
 	Replied []int64 // commands that were answered, or that GitHub will not let us answer
+
+	People []RefusedPerson // whose review GitHub lets nobody, or not us, ask for
+	Void   bool            // people were not asked: GitHub had moved on
 }
 
 // Result is what became of one effect.
@@ -176,6 +192,15 @@ type Record struct {
 
 	Fork     bool     `json:"fork,omitempty"`     // the pull request comes from a fork
 	Siblings []Record `json:"siblings,omitempty"` // of other pull requests that have, or had, this head
+
+	People *AskedPeople `json:"people,omitempty"` // whose review was asked for
+	Untold *Untold      `json:"untold,omitempty"` // GitHub takes no comment of ours here
+}
+
+// Untold says why no comment tells the verdict.
+type Untold struct {
+	Reason Reason `json:"reason"`           // ReasonLocked, ReasonPermission, ReasonRefused
+	Detail string `json:"detail,omitempty"` // hostile
 }
 
 // A Judged is the verdict that a reviewer gave last on this pull request.
@@ -229,7 +254,7 @@ func (r Record) ForPull(number int) Record {
 		return r
 	}
 	r.Texts, r.Stood, r.Asked, r.Answers, r.Pass, r.Undone, r.Commands = nil, nil, nil, nil, nil, nil, nil
-	r.Before, r.BeforeAt = "", time.Time{} // it has inherited nothing itself
+	r.Before, r.BeforeAt, r.People, r.Untold = "", time.Time{}, nil, nil // it has inherited nothing itself
 	r.Intents = slices.DeleteFunc(slices.Clone(r.Intents), func(in Intent) bool { return in.Kind == Ask })
 	r.Refusals = slices.DeleteFunc(slices.Clone(r.Refusals), func(no Refusal) bool { return no.Kind == Ask })
 	return r

@@ -42,6 +42,9 @@ type Policy struct {
 	Lanes      []Lane     // in the file's order
 	Lane       LaneChoice // evidence.PolicyFor: the lane for which this policy holds
 	Reviewers  []Reviewer // in the file's order, which is the order of the ballots
+
+	Escalate Escalation
+	Comment  CommentWhen
 }
 
 // Families says whether reviewers of one family count as one.
