@@ -665,6 +665,7 @@ var outcomes = []struct {
 		quorum.ReasonMayNot, quorum.ReasonHadHand, quorum.ReasonHandsUnknown, quorum.ReasonWordEdited, quorum.ReasonUnclear,
 		quorum.ReasonNoOverride, quorum.ReasonOtherHead, quorum.ReasonNothingNamed,
 		quorum.ReasonNoReviewer, quorum.ReasonUnderWay, quorum.ReasonNobodyToRerun,
+		quorum.ReasonNoCollaborator, quorum.ReasonLocked,
 	}},
 	{"whole", []quorum.Reason{
 		quorum.ReasonTally, quorum.ReasonRequired, quorum.ReasonStandIn, quorum.ReasonDraft, quorum.ReasonBroken, quorum.ReasonSiblings,

@@ -123,6 +123,7 @@ func (r pullReader) readComments(ctx context.Context, watched reviewerSet) ([]re
 		if isMember(c.Relation) {
 			command = quorum.CommandLine(c.Body)
 		}
+		c.keepTold()
 		c.sum, c.Body = untrusted.DigestOf(c.Body), watched.keptBody(c.User.account(), c.Body)
 		if command != "" && !strings.HasPrefix(c.Body, command) {
 			c.Body = command

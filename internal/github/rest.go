@@ -245,6 +245,8 @@ type restComment struct {
 	IssueURL string `json:"issue_url"`
 
 	sum untrusted.Digest // of the body as it came
+
+	told string // Body, where it may be our comment that tells the verdict
 }
 
 type restStatus struct {

@@ -31,6 +31,8 @@ type Forge interface {
 	// WithdrawUnread takes the green of a pull request away that Observe could not read for so long, or in a way, that
 	// an objection may stand where nobody sees it. inSweep says that no other look follows soon.
 	WithdrawUnread(ctx context.Context, pr quorum.PR, inSweep bool) error
+	// Tell makes our comment on pr read as c, which told are as they were observed. It returns why GitHub takes none.
+	Tell(ctx context.Context, pr quorum.PR, c report.Comment, told []quorum.ToldComment) (quorum.Untold, error)
 }
 
 // A Reconciler reconciles pull requests of one forge. One pull request must not be reconciled twice at the same time.
@@ -112,7 +114,7 @@ func (r *Reconciler) reconcileOnce(ctx context.Context, pr quorum.PR) (wake time
 	wake = f.wake()
 	passed = !r.DryRun && f.hasPassed(before) && !look.Snapshot.NoRecord
 	if len(effects) == 0 || r.DryRun {
-		return wake, passed, nil
+		return wake, passed, r.tellVerdict(ctx, f)
 	}
 	if ctx.Err() != nil {
 		return time.Time{}, false, context.Cause(ctx)
@@ -127,6 +129,9 @@ func (r *Reconciler) reconcileOnce(ctx context.Context, pr quorum.PR) (wake time
 	}
 	if soon := look.At.Add(lookAgainDelay); err == nil && (!settled || look.Snapshot.NoRecord) && (wake.IsZero() || soon.Before(wake)) {
 		wake = soon
+	}
+	if err == nil {
+		err = r.tellVerdict(ctx, f)
 	}
 	return wake, passed && isAnswerAlone, err
 }

@@ -253,6 +253,9 @@ func allVerbs() []verb {
 		{"reopens the threads of", "LOGIN reopens the threads of AUTHOR", (*sentenceParser).parseUnresolves},
 		{"reopens", "LOGIN reopens [#N]", parsePullAction((*sandbox.GitHub).Reopen)},
 		{"merges", "LOGIN merges [#N]", parsePullAction((*sandbox.GitHub).Merge)},
+		{"locks the conversation", "LOGIN locks the conversation [#N]", parsePullAction((*sandbox.GitHub).Lock)},
+		{"unlocks the conversation", "LOGIN unlocks the conversation [#N]", parsePullAction((*sandbox.GitHub).Unlock)},
+		{"adds the team", "LOGIN adds the team NAME", parseAddsTeam},
 		{"labels", "LOGIN labels LABEL", parseLabelAction((*sandbox.GitHub).AddLabel)},
 		{"unlabels", "LOGIN unlabels LABEL", parseLabelAction((*sandbox.GitHub).RemoveLabel)},
 		{"asks", "LOGIN asks LOGIN", (*sentenceParser).parseAsks},
@@ -425,6 +428,14 @@ func parseLabelAction(do func(*sandbox.GitHub, int, string, string) error) func(
 	return func(l *sentenceParser) func(*world) error {
 		label, who := l.next("the label").text, l.subject.text
 		return func(w *world) error { return do(w.g, w.pullNumber(0), label, who) }
+	}
+}
+
+func parseAddsTeam(l *sentenceParser) func(*world) error {
+	team := l.next("the team").text
+	return func(w *world) error {
+		w.g.AddTeam(team)
+		return nil
 	}
 }
 
