@@ -40,7 +40,11 @@ func CommentOf(p quorum.Policy, d quorum.Decision, c Check) (Comment, bool) {
 		b.WriteString(" It only reports, and holds back nothing.")
 	}
 	b.WriteString("\n")
-	for _, s := range c.Page.Steps[:min(len(c.Page.Steps), maxCommentSteps)] {
+	steps := c.Page.Steps[:min(len(c.Page.Steps), maxCommentSteps)]
+	if !isProblem { // they come and go with each attempt
+		steps = nil
+	}
+	for _, s := range steps {
 		s.What = inTheCheck(s.What)
 		b.WriteString("\n- " + s.markdown())
 	}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -21,6 +22,7 @@ import (
 
 var (
 	faultsFlag     = flag.String("faults", "sample", "how many faults are tried in the stories: sample, quarter or all")
+	faultsOfFlag   = flag.String("faults-of", "", "only the stories whose names hold this")
 	faultsSeedFlag = flag.Uint64("faults-seed", 2026, "which ones a sample or a quarter takes")
 )
 
@@ -38,7 +40,7 @@ type trial struct {
 func allTrials(t *testing.T) (all []trial) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(7, *faultsSeedFlag))
-	told := parseStories(t)
+	told := slices.DeleteFunc(parseStories(t), func(s *Scenario) bool { return !strings.Contains(s.baseName(), *faultsOfFlag) })
 	switch *faultsFlag {
 	case "all", "quarter":
 	case "sample":
