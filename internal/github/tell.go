@@ -49,7 +49,7 @@ func (f *Forge) Tell(ctx context.Context, pr quorum.PR, c report.Comment, told [
 		return quorum.Untold{}, err // a fault on the way
 	}
 	switch {
-	case refusalHolds(err, "locked"):
+	case refusalHolds(err, "is locked"):
 		no.Reason, no.Detail = quorum.ReasonLocked, ""
 	case no.Reason == quorum.ReasonPermission && no.Detail == "":
 		no.Detail = "pull_requests=write"

@@ -65,6 +65,10 @@ func TestWhenPeopleAreAsked(t *testing.T) {
 		"a person is missing":           {ballots: []Ballot{yes(3), yes(4), yes(6)}, change: func(w *world) { w.Policy.People, w.Policy.Grace = 1, time.Hour }, want: 16},
 		"a required one":                {ballots: []Ballot{yes(3), yes(4), lost(6)}, change: func(w *world) { w.Ballots[2].Required = true }, want: 16},
 		"the answer was lost":           {ballots: []Ballot{lost(3), lost(4), lost(5)}, change: func(w *world) { w.Facts.Invited.Asked = &AskedPeople{At: sec(14), To: []string{"dave"}} }, want: 44},
+		"the answer was lost twice":     {ballots: []Ballot{lost(3), lost(4), lost(5)}, change: func(w *world) { w.Facts.Invited.Asked = &AskedPeople{At: sec(14), To: []string{"dave"}, Tries: 1} }},
+		"GitHub refuses": {ballots: []Ballot{lost(3), lost(4), lost(5)}, change: func(w *world) {
+			w.Facts.Invited.Asked = &AskedPeople{At: sec(14), To: []string{"dave"}, Refused: []RefusedPerson{{Name: "dave"}}}
+		}},
 		"asked, and GitHub shows it": {ballots: []Ballot{lost(3), lost(4), lost(5)}, change: func(w *world) {
 			w.Facts.Invited = Invitations{Asked: &AskedPeople{At: sec(14), To: []string{"dave"}}, Seen: []string{"Dave"}}
 		}},
