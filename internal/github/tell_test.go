@@ -52,14 +52,14 @@ func TestTheCommentIsEditedInPlace(t *testing.T) {
 				if n := len(wrote.Comments) + len(wrote.Revisions); n != 1 {
 					t.Errorf("it was written %d times", n)
 				}
-				w.comment("sage[bot]", plainNo)
-				w.look()
-				w.tells("Blocked", "sage objects", "Mend what sage names")
-				pass(time.Minute)
 				w.comment("sage[bot]", plainYes)
-				w.replica(setup{token: map[bool]string{true: "ghp_x", false: "ghs_x"}[name == "person"], now: time.Now}) // it is found again
 				w.look()
 				w.tells("Passed")
+				pass(time.Minute)
+				w.comment("sage[bot]", plainNo)
+				w.replica(setup{token: map[bool]string{true: "ghp_x", false: "ghs_x"}[name == "person"], now: time.Now}) // it is found again
+				w.look()
+				w.tells("Blocked", "sage objects", "Mend what sage names")
 				if wrote := w.g.Wrote(); len(wrote.Comments) != 1 {
 					t.Errorf("%d comments were written", len(wrote.Comments))
 				}
