@@ -665,6 +665,7 @@ var outcomes = []struct {
 		quorum.ReasonMayNot, quorum.ReasonHadHand, quorum.ReasonHandsUnknown, quorum.ReasonWordEdited, quorum.ReasonUnclear,
 		quorum.ReasonNoOverride, quorum.ReasonOtherHead, quorum.ReasonNothingNamed,
 		quorum.ReasonNoReviewer, quorum.ReasonUnderWay, quorum.ReasonNobodyToRerun, quorum.ReasonNoFixes,
+		quorum.ReasonNoCollaborator, quorum.ReasonLocked,
 	}},
 	{"fixes", []quorum.Reason{
 		quorum.ReasonFixMax, quorum.ReasonFixNoFewer, quorum.ReasonFixNoPush, quorum.ReasonFixLost, quorum.ReasonFixForbidden,

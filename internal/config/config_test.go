@@ -144,7 +144,7 @@ reviewers:
 		Check: "Review quorum", Mode: quorum.Enforce, Need: 2, Rules: []quorum.NeedRule{{Share: quorum.Majority}},
 		Grace: 3 * time.Minute, Timeout: 10 * time.Minute, Deadline: 45 * time.Minute, EarlyStart: true, DraftsWait: true,
 		StandIn: quorum.Write, Threads: quorum.ByOthers,
-		Families: quorum.AnyFamily, Reroll: quorum.RerollShown, Carry: quorum.CarryNone,
+		Families: quorum.AnyFamily, Reroll: quorum.RerollShown, Carry: quorum.CarryNone, Comment: quorum.CommentNever,
 		Guard:   []string{".github/workflows/**", ".github/actions/**"},
 		Retry:   quorum.Retry{Max: 1, FastFail: 30 * time.Second, Backoff: time.Minute},
 		Breaker: quorum.Breaker{Threshold: 5, Reset: 10 * time.Minute},
@@ -177,6 +177,7 @@ func TestEveryKeyReachesThePolicy(t *testing.T) {
 		Check: "Reviews", Mode: quorum.ReportOnly, Need: 5, Rules: []quorum.NeedRule{{Share: quorum.All}},
 		Timeout: 90 * time.Minute, Deadline: 2 * time.Hour, Threads: quorum.ByAnyone,
 		Families: quorum.AnyFamily, Reroll: quorum.RerollShown, Carry: quorum.CarryNone,
+		Escalate: quorum.Escalation{To: []string{"octo/reviewers", "dave"}, After: 20 * time.Minute}, Comment: quorum.CommentOnProblem,
 		Guard: []string{"docs/**", "!docs/README.md"}, Retry: quorum.Retry{Backoff: 1500 * time.Millisecond},
 	}
 	if diff := cmp.Diff(want, top); diff != "" {

@@ -29,12 +29,12 @@ type PolicyKeys struct {
 	CircuitBreaker CircuitBreakerKeys `yaml:"circuit_breaker"                                                            jsonschema_description:"Stops asking a reviewer again that is down, in the daemon and within one sweep. It only delays. A single job keeps to an open circuit that the check names."`
 	Sweep          SweepKeys          `yaml:"sweep"                                                                      jsonschema_description:"How open pull requests are swept. It changes nothing in a single job."`
 	Fix            FixKeys            `yaml:"fix"                                                                        jsonschema_description:"Starts a workflow that fixes a blocked pull request. Off unless a workflow is named."`
-	Comment        string             `yaml:"comment"         jsonschema:"enum=never,enum=on_problem,enum=always"        jsonschema_description:"When the verdict is also told in a comment on the pull request."                                                                                                                                                                later:"yes"`
+	Comment        string             `yaml:"comment"         jsonschema:"enum=never,enum=on_problem,enum=always"        jsonschema_description:"When the verdict is also told in a comment on the pull request, which is edited in place. on_problem: from the first time on that the check is blocked or unverified."`
 	Families       string             `yaml:"families" jsonschema:"enum=any,enum=distinct" jsonschema_description:"distinct: reviewers of one family count as one, in the quorum, in approvals and in those that are pending. Who has none is one of its own."`
 	People         int                `yaml:"people" jsonschema:"minimum=0,maximum=20" jsonschema_description:"Approvals of the head by people who could stand in, on top of the quorum."`
 	Reroll         string             `yaml:"reroll" jsonschema:"enum=shown,enum=person" jsonschema_description:"What an approval takes after an objection of the same reviewer to the same diff. shown: it counts, and the check says so. person: a person must have ended the objection."`
 	Carry          string             `yaml:"carry" jsonschema:"enum=none,enum=same_diff" jsonschema_description:"same_diff: a push that leaves the pull request's diff as it was keeps its approvals. Objections it keeps in any case."`
-	Escalate       EscalateKeys       `yaml:"escalate" jsonschema_description:"Whose review is asked for when nothing else helps. Off unless named." later:"yes"`
+	Escalate       EscalateKeys       `yaml:"escalate" jsonschema_description:"Whose review is asked for when nothing else helps. Off unless named."`
 	Lanes          []LaneKeys         `yaml:"lanes" jsonschema:"maxItems=50" jsonschema_description:"Rules for some pull requests: the first that matches replaces these keys of the top level."`
 	Reviewers      []ReviewerKeys     `yaml:"reviewers"       jsonschema:"required,minItems=1,maxItems=50"               jsonschema_description:"Who reviews, in the order of the check's table."`
 }
@@ -78,8 +78,8 @@ type FixKeys struct {
 
 // EscalateKeys name the people or teams whose review is asked for.
 type EscalateKeys struct {
-	To    []string `yaml:"to"    jsonschema_description:"Logins, or teams as @org/team."`
-	After Duration `yaml:"after" jsonschema_description:"How long the check must have been Unverified." least:"1s"`
+	To    []string `yaml:"to"    jsonschema:"maxItems=10" jsonschema_description:"Logins, and teams as @org/team. Each is asked once on a pull request, until somebody answered."`
+	After Duration `yaml:"after" jsonschema_description:"How long the check must have been unverified." least:"1s"`
 }
 
 // LaneKeys are a rule for some pull requests.
@@ -203,5 +203,6 @@ func Default() PolicyKeys {
 		Families: "any",
 		Reroll:   "shown",
 		Carry:    "none",
+		Escalate: EscalateKeys{After: Duration(30 * time.Minute)},
 	}
 }

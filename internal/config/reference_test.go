@@ -85,7 +85,6 @@ func policyReference() []byte {
 	writeSection(&b, "An entry of `lanes`", lanesNote, reflect.ValueOf(LaneKeys{}))
 	writeSection(&b, "`if` of a lane", laneIfNote, reflect.ValueOf(LaneIfKeys{}))
 	b.WriteString(peopleNote)
-	writeSection(&b, "`escalate` ¹", "", reflect.ValueOf(EscalateKeys{}))
 	writePresets(&b)
 	return []byte(b.String())
 }

@@ -50,6 +50,9 @@ func (r policyResolver) resolvePolicy(f PolicyKeys) quorum.Policy {
 			FastFail: time.Duration(f.Retry.FastFail),
 			Backoff:  time.Duration(f.Retry.Backoff),
 		},
+
+		Escalate: r.resolveEscalation(f),
+		Comment:  parseComment(f.Comment),
 	}
 	if f.Fix.Workflow != "" {
 		p.Fix = quorum.FixPolicy{Workflow: f.Fix.Workflow, MaxRestarts: f.Fix.MaxRestarts}

@@ -246,6 +246,10 @@ func (p place2) Publish(context.Context, quorum.PR, report.Check) error { return
 
 func (p place2) WithdrawUnread(context.Context, quorum.PR, bool) error { return nil }
 
+func (p place2) Tell(context.Context, quorum.PR, report.Comment, []quorum.ToldComment) (quorum.Untold, error) {
+	return quorum.Untold{}, nil
+}
+
 func (p place2) Expect(quorum.PR, string, ...int64) {}
 
 func (p place2) Hear(_ quorum.PR, touches ...quorum.Touch) {

@@ -148,6 +148,9 @@ func (in *inheritance) takeOver(before quorum.Record) {
 	if before.Head == "" || before.Head == in.snapshot.PR.Head {
 		return
 	}
+	if in.rec.People == nil {
+		in.rec.People = before.People
+	}
 	for _, past := range slices.Backward(before.Past) {
 		in.rec.Past = rememberPast(in.rec.Past, past)
 	}

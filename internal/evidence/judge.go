@@ -34,6 +34,7 @@ func Facts(p quorum.Policy, s quorum.Snapshot) quorum.Facts {
 	f.StandIns, f.Against = h.standIns()
 	f.Replies = commands.replies()
 	f.Fix = fixFacts(h, commands)
+	f.Invited = h.invitations()
 	if pass := s.Record.Pass; pass != nil && s.Record.Head == s.PR.Head && !h.cycle.isBeforeBase(pass.At) {
 		f.Pass = pass
 	}

@@ -56,6 +56,9 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 	}
 	rememberFixes(&rec, &p, &s, &d, now)
 	rec.Circuits = holdsOf(d.Ballots)
+	if len(d.Effects.People) > 0 {
+		rec.People = rememberPeople(&s, d.Effects.People, now)
+	}
 	if d.Verdict != quorum.Ended { // a closed pull request may be reopened
 		rec.Undone = rememberUndone(rec.Undone, old.Pass, d, now)
 		rec.Pass = d.Pass
@@ -140,6 +143,7 @@ func threadMarks(threads []quorum.Thread) string {
 // Refuse returns rec with the refusals of a receipt, by which an effect is not tried again, and with the replies that
 // were given.
 func Refuse(rec quorum.Record, receipt quorum.Receipt) quorum.Record {
+	rec = withRefusedPeople(rec, receipt.People)
 	before := len(rec.Refusals)
 	rec.Refusals = slices.Clone(rec.Refusals)
 	for _, done := range receipt.Done {

@@ -34,11 +34,12 @@ func (f *Forge) Apply(ctx context.Context, pr quorum.PR, e quorum.Effects) (rece
 			receipt.Done = append(receipt.Done, quorum.Result{Action: a, State: quorum.ResultVoid})
 		}
 		receipt.Fix = voidFix(e.Fix)
+		receipt.Void = len(e.People) > 0
 		return receipt, nil
 	}
 	act := application{f: f, pr: pr}
 	asked := false // somebody else is at it: a comment cannot be taken back
-	if (len(e.Requests) > 0 || e.Fix != nil) && len(m.ownChecks) > 0 && !f.client.Personal() {
+	if (len(e.Requests)+len(e.People) > 0 || e.Fix != nil) && len(m.ownChecks) > 0 && !f.client.Personal() {
 		if asked, err = act.otherWroteCheck(ctx, m, e.Head); err != nil {
 			return receipt, err
 		}
@@ -70,6 +71,11 @@ func (f *Forge) Apply(ctx context.Context, pr quorum.PR, e quorum.Effects) (rece
 	}
 	if receipt.Fix, err = act.orderFix(ctx, e.Fix, asked, m.checkPage()); err != nil {
 		return receipt, err
+	}
+	if receipt.Void = asked && len(e.People) > 0; !receipt.Void {
+		if receipt.People, err = act.askPeople(ctx, e.People, &p); err != nil {
+			return receipt, err
+		}
 	}
 	receipt.Replied, err = act.giveReplies(ctx, e.Replies)
 	return receipt, err

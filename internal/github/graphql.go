@@ -25,7 +25,8 @@ import (
 // It costs two points of the hour's: GitHub counts the requests that its connections would take, each as often as the
 // pages above it have entries, and divides by a hundred. Source: "Rate limits and query limits for the GraphQL API".
 
-const conversationQuery = `query($owner: String!, $name: String!, $number: Int!, $check: String!, $head: GitObjectID!, $policy: String!, $bodies: Boolean!, $threads: String, $comments: String, $reviews: String, $timeline: String) {
+// @words and @comment-words stand where texts' words are asked for, see [queryOfConversation].
+const conversationTemplate = `query($owner: String!, $name: String!, $number: Int!, $check: String!, $head: GitObjectID!, $policy: String!, $threads: String, $comments: String, $reviews: String, $timeline: String) {
   repository(owner: $owner, name: $name) {
     policy: object(expression: $policy) { oid }
     defaultBranchRef { target { oid } }
@@ -40,7 +41,7 @@ const conversationQuery = `query($owner: String!, $name: String!, $number: Int!,
       headRefOid baseRefName state isDraft
       reviews(first: 100, after: $reviews) {
         pageInfo { hasNextPage endCursor }
-        nodes { id fullDatabaseId body @include(if: $bodies) lastEditedAt author { ...who } editor { ...who } }
+        nodes { id fullDatabaseId @words lastEditedAt author { ...who } editor { ...who } }
       }
       reviewThreads(first: 100, after: $threads) {
         pageInfo { hasNextPage endCursor }
@@ -48,7 +49,7 @@ const conversationQuery = `query($owner: String!, $name: String!, $number: Int!,
           isResolved isOutdated path line originalLine
           resolvedBy { __typename login databaseId }
           comments(first: 1) { nodes {
-            id fullDatabaseId body @include(if: $bodies) createdAt lastEditedAt url
+            id fullDatabaseId @words createdAt lastEditedAt url
             author { ...who } editor { ...who }
             originalCommit { oid }
             pullRequestReview { fullDatabaseId }
@@ -57,7 +58,7 @@ const conversationQuery = `query($owner: String!, $name: String!, $number: Int!,
       }
       comments(first: 100, after: $comments) {
         pageInfo { hasNextPage endCursor }
-        nodes { id fullDatabaseId body @include(if: $bodies) updatedAt lastEditedAt author { ...who } editor { ...who } }
+        nodes { id fullDatabaseId @comment-words updatedAt lastEditedAt author { ...who } editor { ...who } }
       }
       timelineItems(first: 100, after: $timeline, itemTypes: [BASE_REF_CHANGED_EVENT, HEAD_REF_FORCE_PUSHED_EVENT, REOPENED_EVENT, CLOSED_EVENT, AUTOMATIC_BASE_CHANGE_SUCCEEDED_EVENT, READY_FOR_REVIEW_EVENT, CONVERT_TO_DRAFT_EVENT, REVIEW_REQUESTED_EVENT, REVIEW_DISMISSED_EVENT]) {
         pageInfo { hasNextPage endCursor }
@@ -86,6 +87,26 @@ fragment suite on CheckSuite {
   checkRuns(first: 2, filterBy: {checkName: $check}) { pageInfo { hasNextPage } nodes { name status conclusion externalId } }
 }
 fragment who on Actor { __typename login ... on User { databaseId } ... on Bot { databaseId } }`
+
+// Which words the conversation is asked for. Anybody can leave comments as long as GitHub takes them, so that an answer
+// is longer than is read: then it is asked for again with fewer words, and those of reviewers one by one.
+const (
+	allWords     = iota
+	reviewsWords // no comment's
+	noWords
+)
+
+// queryOfConversation is the query that asks for those words.
+func queryOfConversation(words int) string {
+	ofReviews, ofComments := "body", "body"
+	if words != allWords {
+		ofComments = ""
+	}
+	if words == noWords {
+		ofReviews = ""
+	}
+	return strings.NewReplacer("@words", ofReviews, "@comment-words", ofComments).Replace(conversationTemplate)
+}
 
 // bodiesQuery tells the words of texts, where the conversation without strangers' was too long.
 const bodiesQuery = `query($ids: [ID!]!) {
@@ -361,14 +382,13 @@ func (r pullReader) readConversation(
 		"check":  check,
 		"head":   head,
 		"policy": "HEAD:" + policy,
-		"bodies": !r.texts.bodiless,
 	}
 	wordless := wordlessTexts{}
 	for page := range maxPages {
-		repo, err := r.askGraphQL(ctx, conversationQuery, vars)
-		if errors.Is(err, client.ErrTooLong) && !r.texts.bodiless {
-			r.texts.bodiless, vars["bodies"] = true, false
-			repo, err = r.askGraphQL(ctx, conversationQuery, vars)
+		repo, err := r.askGraphQL(ctx, queryOfConversation(r.texts.words), vars)
+		for errors.Is(err, client.ErrTooLong) && r.texts.words != noWords {
+			r.texts.words++
+			repo, err = r.askGraphQL(ctx, queryOfConversation(r.texts.words), vars)
 		}
 		if err != nil {
 			return c, blob, err
@@ -378,9 +398,9 @@ func (r pullReader) readConversation(
 		if p.Head != head {
 			return c, blob, moved{"the head of " + r.pr.String() + " moved"}
 		}
-		bodies := vars["bodies"] == true
+		bodies := r.texts.words != noWords
 		c.takeThreads(p.Threads.Nodes, watched, bodies, wordless)
-		takeEdits(c.commentEdits, p.Comments.Nodes, watched, bodies, wordless)
+		takeEdits(c.commentEdits, p.Comments.Nodes, watched, r.texts.words == allWords, wordless)
 		takeEdits(c.reviewEdits, p.Reviews.Nodes, watched, bodies, wordless)
 		c.takeTimeline(p.Timeline.Nodes)
 		if page == 0 {

@@ -129,8 +129,15 @@ func TestPointsOfRareQueries(t *testing.T) {
 			w.comment("mallory", longestComment)
 		}
 		w.look()
+		if got := q.taken(); got != "conversation: 2, conversation: 2" {
+			t.Errorf("among long comments a look costs %s", got)
+		}
+		for range 34 {
+			do[int64](t)(w.g.Review(7, sandbox.ReviewSpec{By: "mallory", State: "COMMENTED", Body: longestComment}))
+		}
+		w.look()
 		if got := q.taken(); got != "conversation: 2, conversation: 2, bodies: 1" {
-			t.Errorf("among long texts a look costs %s", got)
+			t.Errorf("among long reviews a look costs %s", got)
 		}
 	})
 }

@@ -61,6 +61,7 @@ type memory struct {
 	lookBegan time.Time // when the last look began, by the machine's clock
 	pages     textPages
 	unread    unreadLooks
+	told      toldVerdict
 
 	mu sync.Mutex // of what the reads of one look write side by side, and of what events tell
 	eventHints

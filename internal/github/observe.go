@@ -194,6 +194,7 @@ func (l *look) reconcileSources(ctx context.Context) error {
 	}
 	l.takeFiles()
 	l.takeTexts()
+	l.takeTold()
 	l.takeSiblings()
 	if l.snap.PR.Commits > 1 {
 		l.takeBranchRuns()

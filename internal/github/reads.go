@@ -33,8 +33,8 @@ type pullReader struct {
 // textPages is how the texts of a pull request can be read, as earlier reads have shown: anybody can leave many long
 // ones.
 type textPages struct {
-	comments, reviews int  // entries of a page; 0: full ones
-	bodiless          bool // GraphQL tells of no words but reviewers'
+	comments, reviews int // entries of a page; 0: full ones
+	words             int // which GraphQL tells of: allWords, reviewsWords or noWords
 }
 
 // repoPath is the path of something in the repository of a pull request.
@@ -123,6 +123,7 @@ func (r pullReader) readComments(ctx context.Context, watched reviewerSet) ([]re
 		if isMember(c.Relation) {
 			command = quorum.CommandLine(c.Body)
 		}
+		c.keepTold()
 		c.sum, c.Body = untrusted.DigestOf(c.Body), watched.keptBody(c.User.account(), c.Body)
 		if command != "" && !strings.HasPrefix(c.Body, command) {
 			c.Body = command

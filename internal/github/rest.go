@@ -60,6 +60,23 @@ type restPull struct {
 	Additions    int    `json:"additions"`
 	Deletions    int    `json:"deletions"`
 	Commits      int    `json:"commits"`
+
+	Requested []restUser `json:"requested_reviewers"`
+	Teams     []struct {
+		Slug string `json:"slug"`
+	} `json:"requested_teams"`
+}
+
+// requested are those whose review is asked for: logins, and teams as "owner/team", for they are of the organisation
+// that owns the repository.
+func (p restPull) requested(owner string) (names []string) {
+	for i := range p.Requested {
+		names = append(names, p.Requested[i].account().Login)
+	}
+	for _, t := range p.Teams {
+		names = append(names, owner+"/"+t.Slug)
+	}
+	return names
 }
 
 func (p restPull) toPull(pr quorum.PR) quorum.PullRequest {
@@ -72,6 +89,7 @@ func (p restPull) toPull(pr quorum.PR) quorum.PullRequest {
 	if p.Head.Repo != nil {
 		out.HeadRepo = p.Head.Repo.FullName
 	}
+	out.Requested = p.requested(pr.Owner)
 	out.Fork = !strings.EqualFold(out.HeadRepo, p.Base.Repo.FullName)
 	for _, l := range p.Labels {
 		out.Labels = append(out.Labels, l.Name)
@@ -228,6 +246,8 @@ type restComment struct {
 	IssueURL string `json:"issue_url"`
 
 	sum untrusted.Digest // of the body as it came
+
+	told string // Body, where it may be our comment that tells the verdict
 }
 
 type restStatus struct {

@@ -114,6 +114,15 @@ func (s *ServerForge) Publish(ctx context.Context, pr quorum.PR, c report.Check)
 	return f.Publish(ctx, pr, c)
 }
 
+// Tell is [Forge.Tell].
+func (s *ServerForge) Tell(ctx context.Context, pr quorum.PR, c report.Comment, told []quorum.ToldComment) (quorum.Untold, error) {
+	f, err := s.enter(ctx)
+	if err != nil {
+		return quorum.Untold{}, err
+	}
+	return f.Tell(ctx, pr, c, told)
+}
+
 // WithdrawUnread is [Forge.WithdrawUnread].
 func (s *ServerForge) WithdrawUnread(ctx context.Context, pr quorum.PR, inSweep bool) error {
 	f, err := s.enter(ctx)

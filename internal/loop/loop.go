@@ -31,6 +31,8 @@ type Forge interface {
 	// WithdrawUnread takes the green of a pull request away that Observe could not read for so long, or in a way, that
 	// an objection may stand where nobody sees it. inSweep says that no other look follows soon.
 	WithdrawUnread(ctx context.Context, pr quorum.PR, inSweep bool) error
+	// Tell makes our comment on pr read as c, which told are as they were observed. It returns why GitHub takes none.
+	Tell(ctx context.Context, pr quorum.PR, c report.Comment, told []quorum.ToldComment) (quorum.Untold, error)
 }
 
 // A Reconciler reconciles pull requests of one forge. One pull request must not be reconciled twice at the same time.
@@ -109,7 +111,7 @@ func (r *Reconciler) reconcileOnce(ctx context.Context, pr quorum.PR) (wake time
 	for i := range effects {
 		e := &effects[i]
 		e.Replies = report.FillReplies(e.Replies, f.begin().Check)
-		isAnswerAlone = isAnswerAlone && len(e.Cancels)+len(e.Reruns)+len(e.Requests) == 0 && e.Fix == nil
+		isAnswerAlone = isAnswerAlone && e.AreRepliesAlone()
 	}
 	if err := r.publish(ctx, f); err != nil {
 		return time.Time{}, f.hasPassed(nil), err
@@ -117,7 +119,7 @@ func (r *Reconciler) reconcileOnce(ctx context.Context, pr quorum.PR) (wake time
 	wake = f.wake()
 	passed = !r.DryRun && f.hasPassed(before) && !look.Snapshot.NoRecord
 	if len(effects) == 0 || r.DryRun {
-		return wake, passed, nil
+		return wake, passed, r.tellVerdict(ctx, f)
 	}
 	if ctx.Err() != nil {
 		return time.Time{}, false, context.Cause(ctx)
@@ -132,6 +134,9 @@ func (r *Reconciler) reconcileOnce(ctx context.Context, pr quorum.PR) (wake time
 	}
 	if soon := look.At.Add(lookAgainDelay); err == nil && (!settled || look.Snapshot.NoRecord) && (wake.IsZero() || soon.Before(wake)) {
 		wake = soon
+	}
+	if err == nil {
+		err = r.tellVerdict(ctx, f)
 	}
 	return wake, passed && isAnswerAlone, err
 }
@@ -150,6 +155,8 @@ func (r *Reconciler) apply(ctx context.Context, f *headLooks, effects []quorum.E
 			carried, err = r.Forge.Apply(writing, f.begin().Snapshot.PR.PR, e)
 			done()
 			receipt.Done, receipt.Replied, receipt.Fix = append(receipt.Done, carried.Done...), carried.Replied, carried.Fix
+			receipt.People = carried.People
+			settled = settled && !carried.Void
 		}
 		for _, done := range receipt.Done {
 			settled = settled && done.State == quorum.ResultDone
@@ -239,6 +246,9 @@ func (l *Look) judgeAndDecide() {
 		}
 	}
 	l.Decision.Effects.Requests = nil
+	if len(l.Decision.Effects.People) > 0 {
+		l.Decision.Wake, l.Decision.Effects.People = l.At, nil
+	}
 	isDueAsk := func(a quorum.Action) bool { return a.Kind == quorum.Ask && !l.At.Before(a.Due) }
 	for i, b := range l.Decision.Ballots { // the check announces what is done, and this is not
 		l.Decision.Ballots[i].Next = slices.DeleteFunc(slices.Clone(b.Next), isDueAsk)

@@ -41,6 +41,7 @@ type host struct {
 	writing   func(ctx context.Context, what string) error // before each write
 	applied   func(a quorum.Action)                        // after each effect that was done
 	later     []event
+	untold    quorum.Untold
 }
 
 // an event happens on the host at its time, or is found to have when somebody looks.
@@ -111,6 +112,11 @@ func (h *host) Publish(ctx context.Context, _ quorum.PR, c report.Check) error {
 	}
 	h.s.Record = rec
 	return nil
+}
+
+func (h *host) Tell(_ context.Context, _ quorum.PR, c report.Comment, told []quorum.ToldComment) (quorum.Untold, error) {
+	h.tell(fmt.Sprintf("tell %s beside %d", c.Body("")[len(quorum.VerdictMarker)+1:][:30], len(told)))
+	return h.untold, nil
 }
 
 func (h *host) WithdrawUnread(context.Context, quorum.PR, bool) error { return nil }

@@ -151,6 +151,10 @@ const (
 	ReasonFixReport    Reason = "fix_report"    // mode: report
 	ReasonFixNoRecord  Reason = "fix_no_record" // a personal token keeps no record
 
+	// Of what GitHub refuses beside the check.
+	ReasonNoCollaborator Reason = "no_collaborator" // whose review is asked for has no access to the repository
+	ReasonLocked         Reason = "locked"          // the conversation is locked
+
 	// Of lanes that do not hold for a pull request.
 	ReasonLaneBase   Reason = "lane_base"   // it asks less, and does not name this base without a pattern; Detail: the base
 	ReasonLaneGuard  Reason = "lane_guard"  // it asks less, and the pull request changes what is guarded; Detail: the path

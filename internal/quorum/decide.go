@@ -42,6 +42,7 @@ func Decide(p Policy, ballots []Ballot, f Facts, now time.Time) Decision {
 	}
 	d.scheduleFix(p, f, now)
 	d.scheduleCommanded(ballots, f, now)
+	d.schedulePeople(p, f, now)
 	return d
 }
 

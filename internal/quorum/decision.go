@@ -31,7 +31,8 @@ type Facts struct {
 	Pass     *Pass     // the pass that our check shows, if it is of this head, base, policy and electorate
 	Replies  []Reply   // to people's commands that were not answered yet
 
-	Fix *FixFacts // nil: the policy has no fixes
+	Fix     *FixFacts // nil: the policy has no fixes
+	Invited Invitations
 }
 
 // A StandIn is a person's approval of the head.
@@ -94,6 +95,10 @@ type Decision struct {
 
 	Loop  *Loop       `json:"loop,omitempty"`        // of fixes; nil where there is nothing to say of one
 	Group *GroupState `json:"merge_group,omitempty"` // of a merge queue's commit, whose pull requests are Shared
+
+	PeopleAt    time.Time    `json:"ask_people_at,omitzero"` // when NextPeople are asked for a review, if nothing changes
+	NextPeople  []string     `json:"ask_people,omitempty"`
+	AskedPeople *AskedPeople `json:"-"` // whose review was asked for
 }
 
 // GroupState is what a decision about a group knows beside the verdicts of its pull requests.
@@ -114,12 +119,18 @@ type Effects struct {
 	Requests []Action
 	Replies  []Reply // to people's commands
 
-	Fix *FixOrder // the fix run that is to be started
+	Fix    *FixOrder // the fix run that is to be started
+	People []string  // whose review is asked for
 }
 
 // Empty reports whether there is nothing to do.
 func (e Effects) Empty() bool {
-	return len(e.Cancels)+len(e.Reruns)+len(e.Requests)+len(e.Replies) == 0 && e.Fix == nil
+	return e.AreRepliesAlone() && len(e.Replies) == 0
+}
+
+// AreRepliesAlone reports whether there is nothing to do but to reply.
+func (e Effects) AreRepliesAlone() bool {
+	return len(e.Cancels)+len(e.Reruns)+len(e.Requests)+len(e.People) == 0 && e.Fix == nil
 }
 
 // A Reply is how a person's command is answered on GitHub: by a reaction to its comment, and of "explain" by a comment.
@@ -136,6 +147,9 @@ type Receipt struct {
 	Replied []int64 // commands that were answered, or that GitHub will not let us answer
 
 	Fix *FixResult // nil: none was ordered, or it was not come to
+
+	People []RefusedPerson // whose review GitHub lets nobody, or not us, ask for
+	Void   bool            // people were not asked: GitHub had moved on
 }
 
 // Result is what became of one effect.
@@ -201,6 +215,15 @@ type Record struct {
 	OpenBefore []Tracked  `json:"open_before,omitempty"` // those of the head before
 
 	Circuits []Hold `json:"circuits,omitempty"` // the open circuits that delay reviewers here
+
+	People *AskedPeople `json:"people,omitempty"` // whose review was asked for
+	Untold *Untold      `json:"untold,omitempty"` // GitHub takes no comment of ours here
+}
+
+// Untold says why no comment tells the verdict.
+type Untold struct {
+	Reason Reason `json:"reason"`           // ReasonLocked, ReasonPermission, ReasonRefused
+	Detail string `json:"detail,omitempty"` // hostile
 }
 
 // A Judged is the verdict that a reviewer gave last on this pull request.
@@ -257,7 +280,7 @@ func (r Record) ForPull(number int) Record {
 	}
 	r.Texts, r.Stood, r.Asked, r.Answers, r.Pass, r.Undone, r.Commands = nil, nil, nil, nil, nil, nil, nil
 	r.Circuits = nil
-	r.Before, r.BeforeAt = "", time.Time{} // it has inherited nothing itself
+	r.Before, r.BeforeAt, r.People, r.Untold = "", time.Time{}, nil, nil // it has inherited nothing itself
 	r.Fixes, r.FixesMade, r.FixSwitch, r.ByFix, r.Open, r.OpenBefore = nil, 0, nil, false, nil, nil
 	r.Intents = slices.DeleteFunc(slices.Clone(r.Intents), func(in Intent) bool { return in.Kind == Ask })
 	r.Refusals = slices.DeleteFunc(slices.Clone(r.Refusals), func(no Refusal) bool { return no.Kind == Ask })

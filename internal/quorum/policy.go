@@ -44,7 +44,9 @@ type Policy struct {
 	Lane       LaneChoice // evidence.PolicyFor: the lane for which this policy holds
 	Reviewers  []Reviewer // in the file's order, which is the order of the ballots
 
-	Fix FixPolicy
+	Fix      FixPolicy
+	Escalate Escalation
+	Comment  CommentWhen
 }
 
 // Families says whether reviewers of one family count as one.

@@ -306,6 +306,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 // What is due goes out while it can help; what people asked for, and the answers to it, whatever the verdict.
 func TestEffectsAreThoseThatAreDue(t *testing.T) {
 	property(t, func(t *rapid.T, w world) {
+		w.Policy.Escalate = Escalation{} // see TestPeopleAreAskedOnce
 		d := w.decide()
 		if d.Verdict == Ended || d.Reason == ReasonBroken || d.Reason == ReasonSiblings {
 			if !d.Effects.Empty() {

@@ -74,6 +74,14 @@ type Snapshot struct {
 
 	NoRecord bool       // a personal token's commit status holds no record: nobody is asked by comment
 	Foreign  []CheckRun // check runs of our name that somebody else wrote
+
+	Told []ToldComment // our comments that tell the verdict, oldest first
+}
+
+// A ToldComment is a comment of ours that tells the verdict.
+type ToldComment struct {
+	ID   int64
+	Body string
 }
 
 // PullRequest is GitHub's pull request object, as far as a decision needs it.
@@ -96,7 +104,8 @@ type PullRequest struct {
 	ClosedAt      time.Time // zero while it is open
 	Labels        []string
 	Commits       int
-	Lines         int // added and removed
+	Lines         int      // added and removed
+	Requested     []string // whose review is asked for: logins, and teams as "owner/team"
 	Files         []File
 	FilesMissing  bool // the list of files is incomplete: it trips every guard
 	Diff          DiffPrint

@@ -161,7 +161,32 @@ func draw(t *rapid.T) world {
 	if rapid.Bool().Draw(t, "passed before") {
 		w.Facts.Pass = drawPass(t, w)
 	}
+	if rapid.IntRange(0, 3).Draw(t, "escalates") == 3 {
+		w.Policy.Escalate, w.Facts.Invited = drawEscalation(t)
+	}
 	return w
+}
+
+// drawEscalation makes people whose review may be asked for, some of whom were asked before.
+func drawEscalation(t *rapid.T) (Escalation, Invitations) {
+	names := []string{"dave", "erin", "acme/team"}
+	some := func(label string) (all []string) {
+		for _, name := range names {
+			if rapid.IntRange(0, 2).Draw(t, label) == 2 {
+				all = append(all, name)
+			}
+		}
+		return all
+	}
+	e := Escalation{To: names, After: time.Duration(rapid.IntRange(1, lastFact).Draw(t, "after")) * time.Second}
+	in := Invitations{Seen: some("seen"), Spoken: some("spoken"), Off: rarely(t, "no record"), LoopEnded: rarely(t, "loop ended")}
+	if asked := some("asked"); len(asked) > 0 {
+		in.Asked = &AskedPeople{At: second(t, "asked at", 0, lastFact), To: asked, Tries: rapid.IntRange(0, 1).Draw(t, "tries")}
+		for _, name := range some("refused") {
+			in.Asked.Refused = append(in.Asked.Refused, RefusedPerson{Name: name, Reason: ReasonNoCollaborator})
+		}
+	}
+	return e, in
 }
 
 // drawRules makes what is needed of those who vote; none: the policy's own number.

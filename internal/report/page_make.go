@@ -35,8 +35,8 @@ func PageOf(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, rec quorum.Re
 	m.page.Rows = m.rows()
 	m.page.Rules = ruleTeller{policy: p, snapshot: s, decision: d, record: rec}.rulesHere()
 	m.page.Heard = heardCommands(d, rec)
-	m.page.Next = m.nextSteps()
-	m.page.Notes = m.notes()
+	m.page.Next = append(m.nextSteps(), peopleSteps(d, rec)...)
+	m.page.Notes = append(m.notes(), refusedNotes(rec)...)
 	m.page.Path = pathMoments(s.PR, d, rec)
 	m.page.Footer = m.footer()
 	return m.page

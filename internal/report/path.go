@@ -48,6 +48,7 @@ func pathMoments(pr quorum.PullRequest, d quorum.Decision, rec quorum.Record) []
 		}
 	}
 	tellCommands(d, rec, tell)
+	tellPeople(rec, tell)
 	for _, x := range slices.Concat(d.StandIns, d.People) {
 		tell(x.At, "%s: approves in person", namePhrase(x.Login))
 	}

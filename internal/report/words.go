@@ -151,6 +151,10 @@ func Sentence(r quorum.Reason) string {
 		return "the policy names no such reviewer"
 	case quorum.ReasonUnderWay:
 		return "the review is under way already"
+	case quorum.ReasonNoCollaborator:
+		return "who is named has no access to the repository"
+	case quorum.ReasonLocked:
+		return "the conversation is locked"
 	case quorum.ReasonNobodyToRerun:
 		return "there is nobody to run again: all approve, or have no run and no request that could be repeated"
 
@@ -306,6 +310,10 @@ func Advice(r quorum.Reason) string {
 		return "Write the name as the policy has it."
 	case quorum.ReasonUnderWay:
 		return "Wait for its end."
+	case quorum.ReasonNoCollaborator:
+		return "Name people and teams under escalate who have access to the repository."
+	case quorum.ReasonLocked:
+		return "Unlock the conversation, or do without the comment: the check says the same."
 	case quorum.ReasonNobodyToRerun:
 		return "Name a reviewer to run again one that approves."
 

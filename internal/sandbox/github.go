@@ -78,8 +78,9 @@ type GitHub struct {
 	trees         map[string]fileTree           // those that were created by requests
 	treeNotes     treeNotes
 	permissions   map[string]string
-	runs          []*workflowRun // oldest first
-	liveRuns      []*workflowRun // those that will change by themselves
+	teams         map[string]bool // with access, by slug
+	runs          []*workflowRun  // oldest first
+	liveRuns      []*workflowRun  // those that will change by themselves
 	runNumbers    map[string]int
 	forbidden     []string // events that may start no workflow
 	index         index
@@ -191,6 +192,13 @@ type Written struct {
 	Edited           map[int64]bool // issue comments it edited
 	Reactions        []Reaction     // in their order
 	Dispatched       []Dispatch     // in their order
+	Revisions        []Revision     // of issue comments it edited, in their order
+}
+
+// A Revision is what an issue comment reads after the program has edited it.
+type Revision struct {
+	Comment int64
+	Body    string
 }
 
 // Reaction is a reaction of the program's to an issue comment.
@@ -207,7 +215,7 @@ func (g *GitHub) Wrote() Written {
 	w := g.written
 	w.Comments, w.RequestedReviews = slices.Clone(w.Comments), slices.Clone(w.RequestedReviews)
 	w.RerunOrder, w.Deleted = slices.Clone(w.RerunOrder), slices.Clone(w.Deleted)
-	w.Reactions, w.Dispatched = slices.Clone(w.Reactions), slices.Clone(w.Dispatched)
+	w.Reactions, w.Dispatched, w.Revisions = slices.Clone(w.Reactions), slices.Clone(w.Dispatched), slices.Clone(w.Revisions)
 	w.Reruns, w.Cancels, w.Edited = maps.Clone(w.Reruns), maps.Clone(w.Cancels), maps.Clone(w.Edited)
 	return w
 }

@@ -97,6 +97,9 @@ type pullRequest struct {
 	timeline       []*timelineEvent
 	reviewRequests []*reviewRequest
 	minimalJSON    minimalPullCache
+
+	teamRequests []string
+	locked       bool
 }
 
 type issueComment struct {

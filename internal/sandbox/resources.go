@@ -162,7 +162,7 @@ func (g *GitHub) getReviewComment(r *routedRequest) routeAnswer {
 }
 
 func (g *GitHub) listRequested(_ *routedRequest, p *pullRequest) routeAnswer {
-	return answerOK(object{"users": g.requestedReviewersJSON(p), "teams": []any{}})
+	return answerOK(object{"users": g.requestedReviewersJSON(p), "teams": g.requestedTeamsJSON(p)})
 }
 
 // requestReviewers knows Copilot only under its bot's login. People must be collaborators, and the pull request's
@@ -171,8 +171,9 @@ func (g *GitHub) listRequested(_ *routedRequest, p *pullRequest) routeAnswer {
 func (g *GitHub) requestReviewers(r *routedRequest, p *pullRequest) routeAnswer {
 	var in struct {
 		Reviewers []string `json:"reviewers"`
+		Teams     []string `json:"team_reviewers"`
 	}
-	if err := r.decodeBody(&in); err != nil || len(in.Reviewers) == 0 {
+	if err := r.decodeBody(&in); err != nil || len(in.Reviewers)+len(in.Teams) == 0 {
 		return answerError(422, "Invalid request. Reviewers are missing.")
 	}
 	for _, login := range in.Reviewers {
@@ -180,16 +181,14 @@ func (g *GitHub) requestReviewers(r *routedRequest, p *pullRequest) routeAnswer 
 		case strings.EqualFold(login, p.author):
 			return answerError(422, "Review cannot be requested from pull request author.")
 		case !strings.HasSuffix(login, "[bot]") && g.permissions[strings.ToLower(login)] == "":
-			return answerError(
-				422,
-				fmt.Sprintf(
-					"Reviews may only be requested from collaborators. "+
-						"One or more of the users or teams you specified is not a collaborator of the %s/%s repository.",
-					g.owner,
-					g.repo,
-				),
-			)
+			return g.refuseRequest()
 		}
+	}
+	if slices.ContainsFunc(in.Teams, func(team string) bool { return !g.teams[team] }) {
+		return g.refuseRequest()
+	}
+	for _, team := range in.Teams {
+		g.requestTeam(p, team)
 	}
 	for _, login := range in.Reviewers {
 		if isCopilot(login) &&
@@ -242,6 +241,9 @@ func (g *GitHub) createComment(r *routedRequest, p *pullRequest) routeAnswer {
 	if why != "" {
 		return answerError(422, why)
 	}
+	if p.locked {
+		return answerError(403, "Unable to create comment because issue is locked.")
+	}
 	c := g.addComment(p, g.programLogin(), body, r.now)
 	p.updated = r.now
 	g.written.Comments = append(g.written.Comments, body)
@@ -273,6 +275,7 @@ func (g *GitHub) updateComment(r *routedRequest) routeAnswer {
 		g.written.Edited = map[int64]bool{}
 	}
 	g.written.Edited[c.id] = true
+	g.written.Revisions = append(g.written.Revisions, Revision{Comment: c.id, Body: body})
 	return answerOK(g.commentJSON(p, c))
 }
 

@@ -176,11 +176,11 @@ func (g *GitHub) pullJSON(p *pullRequest) object {
 	return object{
 		"url": api, "id": pullID(p), "node_id": nodeID("PR", pullID(p)), "html_url": web,
 		"diff_url": web + ".diff", "patch_url": web + ".patch", "issue_url": issue,
-		"number": p.number, "state": state, "locked": false, "title": p.title, "user": g.userJSON(p.author),
+		"number": p.number, "state": state, "locked": p.locked, "title": p.title, "user": g.userJSON(p.author),
 		"body": stringOrNull(p.body), "labels": labels, "milestone": nil, "draft": p.draft,
 		"created_at": timeOrNull(p.created), "updated_at": timeOrNull(p.updated),
 		"closed_at": timeOrNull(p.closedAt), "merged_at": mergedAt, "merge_commit_sha": MergeSHA(p.head),
-		"assignee": nil, "assignees": []any{}, "requested_reviewers": g.requestedReviewersJSON(p), "requested_teams": []any{},
+		"assignee": nil, "assignees": []any{}, "requested_reviewers": g.requestedReviewersJSON(p), "requested_teams": g.requestedTeamsJSON(p),
 		"commits_url": links["commits"], "review_comments_url": links["review_comments"],
 		"review_comment_url": links["review_comment"], "comments_url": links["comments"], "statuses_url": links["statuses"],
 		"head": object{

@@ -442,10 +442,12 @@ func (s *Scenario) PlayStepped(ctx context.Context, a Audience) (Story, error) {
 		}
 		happens = w.nextDue()
 		next := happens
-		for n, t := range turns {
-			if w.takeHeld(n) {
+		for _, n := range w.pullNumbers {
+			if t := turns[w.pullRef(n).String()]; w.takeHeld(n) && t != nil {
 				t.nextLook = now()
 			}
+		}
+		for _, t := range turns {
 			next = soonerOf(next, t.nextLook)
 		}
 		if next.IsZero() {

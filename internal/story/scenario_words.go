@@ -254,6 +254,9 @@ func allVerbs() []verb {
 		{"reopens", "LOGIN reopens [#N]", parsePullAction((*sandbox.GitHub).Reopen)},
 		{"merges the group of", "queue merges the group of [#N]", parsePullAction(mergeGroup)},
 		{"merges", "LOGIN merges [#N]", parsePullAction((*sandbox.GitHub).Merge)},
+		{"locks the conversation", "LOGIN locks the conversation [#N]", parsePullAction((*sandbox.GitHub).Lock)},
+		{"unlocks the conversation", "LOGIN unlocks the conversation [#N]", parsePullAction((*sandbox.GitHub).Unlock)},
+		{"adds the team", "LOGIN adds the team NAME", parseAddsTeam},
 		{"labels", "LOGIN labels LABEL", parseLabelAction((*sandbox.GitHub).AddLabel)},
 		{"unlabels", "LOGIN unlabels LABEL", parseLabelAction((*sandbox.GitHub).RemoveLabel)},
 		{"queues", "LOGIN queues [#N] as COMMIT", parseQueued(sandbox.Enqueue)},
@@ -429,6 +432,14 @@ func parseLabelAction(do func(*sandbox.GitHub, int, string, string) error) func(
 	return func(l *sentenceParser) func(*world) error {
 		label, who := l.next("the label").text, l.subject.text
 		return func(w *world) error { return do(w.g, w.pullNumber(0), label, who) }
+	}
+}
+
+func parseAddsTeam(l *sentenceParser) func(*world) error {
+	team := l.next("the team").text
+	return func(w *world) error {
+		w.g.AddTeam(team)
+		return nil
 	}
 }
 

@@ -27,6 +27,7 @@ const (
 	EntryReplied   EntryKind = "reply"   // it answered a person's command
 	EntryAnnotated EntryKind = "note"    // it annotated findings
 	EntryGaveUp    EntryKind = "gave up" // it can do no more until something happens
+	EntryTold      EntryKind = "tell"    // it told the verdict in its comment on the pull request
 	EntryGated     EntryKind = "gate"    // GitHub's merge gate opens or closes, in a story that watches it
 )
 
@@ -212,6 +213,12 @@ func (s Story) Transitions() (turns []string) {
 				turns = append(turns, turn)
 			}
 			last[key] = e.checkState()
+		case EntryTold: // the word alone: on the way to it the rest depends on the moments of the looks
+			word, _, _ := strings.Cut(e.Text, ".")
+			if last["told"] != word {
+				others = append(others, "tell "+word)
+			}
+			last["told"] = word
 		case EntryGated:
 			others = append(others, e.Head+": "+e.Text)
 		case EntryReran, EntryCancelled, EntryAsked, EntryReplied, EntryStarted:
@@ -239,6 +246,8 @@ type recorder struct {
 	reviewRequestCount int
 	reactionCount      int
 	dispatchCount      int
+	revisionCount      int
+	deletionCount      int
 	lastLooks          map[int]loop.Look
 	watchesGates       bool
 	gates              []mergeGate // one for each pull request
@@ -336,13 +345,33 @@ func (r *recorder) recordWrites() {
 			r.addEntry(Entry{Kind: EntryReplied, Text: "explains the check in a comment"})
 			continue
 		}
+		if strings.HasPrefix(body, quorum.VerdictMarker) {
+			r.addEntry(Entry{Kind: EntryTold, Text: toldText(body)})
+			continue
+		}
 		r.addEntry(Entry{Kind: EntryAsked, Text: fmt.Sprintf("%q", body)})
 	}
 	for _, login := range wrote.RequestedReviews[min(r.reviewRequestCount, len(wrote.RequestedReviews)):] {
 		r.addEntry(Entry{Kind: EntryAsked, Text: login})
 	}
+	for _, x := range wrote.Revisions[min(r.revisionCount, len(wrote.Revisions)):] {
+		r.addEntry(Entry{Kind: EntryTold, Text: toldText(x.Body)})
+	}
+	for range wrote.Deleted[min(r.deletionCount, len(wrote.Deleted)):] {
+		r.addEntry(Entry{Kind: EntryTold, Text: "its other comment is deleted"})
+	}
+	r.revisionCount, r.deletionCount = len(wrote.Revisions), len(wrote.Deleted)
 	r.rerunCount, r.commentCount, r.reviewRequestCount = len(wrote.RerunOrder), len(wrote.Comments), len(wrote.RequestedReviews)
 	r.recordGates()
+}
+
+// toldText is the verdict and the first sentence of a comment that tells it.
+func toldText(body string) string {
+	_, text, _ := strings.Cut(body, "\n")
+	text, _, _ = strings.Cut(text, "\n")
+	text, _, _ = strings.Cut(text, " This is about commit")
+	_, text, _ = strings.Cut(strings.ReplaceAll(text, "**", ""), ": ")
+	return text
 }
 
 // watchGates lets the story tell from now on when a merge gate opens or closes.

@@ -45,6 +45,7 @@ var endpoints = []string{
 	"GET /repos/{owner}/{repo}/issues/{issue_number}/comments",
 	"POST /repos/{owner}/{repo}/issues/{issue_number}/comments", "GET /repos/{owner}/{repo}/issues/{issue_number}/timeline",
 	"GET /repos/{owner}/{repo}/issues/comments/{comment_id}", "POST /repos/{owner}/{repo}/issues/comments/{comment_id}/reactions",
+	"PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}", "DELETE /repos/{owner}/{repo}/issues/comments/{comment_id}",
 	"GET /repos/{owner}/{repo}/pulls", pullEndpoint, "GET /repos/{owner}/{repo}/pulls/{number}/comments",
 	"GET /repos/{owner}/{repo}/pulls/{number}/commits", "GET /repos/{owner}/{repo}/pulls/{number}/files",
 	"GET /repos/{owner}/{repo}/pulls/{number}/reviews",

@@ -1,0 +1,55 @@
+package config
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+var (
+	inviteePattern = regexp.MustCompile(`^@?[A-Za-z0-9][A-Za-z0-9_-]{0,99}(?:/[A-Za-z0-9][A-Za-z0-9._-]{0,99})?$`)
+	botNamePattern = regexp.MustCompile(`\[bot\]$`)
+)
+
+// resolveEscalation makes the policy's escalation, and refuses names that nobody can have.
+func (r policyResolver) resolveEscalation(f PolicyKeys) quorum.Escalation {
+	var e quorum.Escalation
+	for i, name := range f.Escalate.To {
+		key := fmt.Sprintf("escalate.to[%d]", i)
+		bare := strings.TrimPrefix(name, "@")
+		switch {
+		case name == "": // it was reported
+		case botNamePattern.MatchString(name):
+			r.failKey(key, quoteText(name)+" is no person", "name people or teams; whom a bot helps to review is a reviewer")
+		case !inviteePattern.MatchString(name):
+			r.failKey(key, quoteText(name)+" is neither a login nor a team", "write a login as in @octocat, or a team as in @octo/reviewers")
+		case slices.ContainsFunc(e.To, func(n string) bool { return strings.EqualFold(n, bare) }):
+			r.failKey(key, quoteText(name)+" is named twice", "remove one of them")
+		default:
+			e.To = append(e.To, bare)
+		}
+	}
+	if len(e.To) > 0 {
+		e.After = time.Duration(f.Escalate.After)
+	}
+	if r.hasKey("escalate") && len(f.Escalate.To) == 0 && !r.brokenKeys["escalate"] && !r.brokenKeys["escalate.to"] {
+		r.failKey("escalate", "escalate names nobody", `add to: ["@octocat"], or remove it`)
+	}
+	return e
+}
+
+func parseComment(word string) quorum.CommentWhen {
+	switch word {
+	case "never":
+		return quorum.CommentNever
+	case "on_problem":
+		return quorum.CommentOnProblem
+	case "always":
+		return quorum.CommentAlways
+	}
+	return 0
+}

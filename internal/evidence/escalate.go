@@ -1,0 +1,89 @@
+package evidence
+
+// Whose review was asked for when nothing else helped, and who has answered since.
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// invitations are what is known of the people whose review is asked for.
+func (h *headView) invitations() quorum.Invitations {
+	s := h.snapshot
+	in := quorum.Invitations{
+		Off: s.NoRecord, Asked: openAsk(s), Spoken: []string{s.PR.Author.Login}, Seen: slices.Clone(s.PR.Requested),
+	}
+	for _, t := range s.Reviews {
+		if t.Commit == s.PR.Head && t.State != "PENDING" && t.Author.Login != "" {
+			in.Spoken = append(in.Spoken, t.Author.Login)
+		}
+	}
+	if in.Asked == nil {
+		return in
+	}
+	since := in.Asked.At.Add(-quorum.ReplicaLag)
+	for _, e := range s.Timeline {
+		if e.Kind == quorum.ReviewRequested && !e.At.Before(since) && e.Target.Login != "" {
+			in.Seen = append(in.Seen, e.Target.Login)
+		}
+	}
+	if hasAnswered(s, in.Asked) { // a team's request ends with it
+		in.Seen = append(in.Seen, in.Asked.To...)
+	}
+	return in
+}
+
+// openAsk is whose review was asked for, as the record tells; nil if nobody's was, or if somebody has answered since
+// and the head is another one.
+func openAsk(s *quorum.Snapshot) *quorum.AskedPeople {
+	asked := s.Record.People
+	if asked == nil || s.Record.Head != s.PR.Head || asked.Head != shortOf(s.PR.Head) && hasAnswered(s, asked) {
+		return nil
+	}
+	return asked
+}
+
+// hasAnswered reports whether somebody has left a review since people were asked for one: who was asked, or whom GitHub
+// calls a member. A stranger's review is no answer.
+func hasAnswered(s *quorum.Snapshot, asked *quorum.AskedPeople) bool {
+	return slices.ContainsFunc(s.Reviews, func(t quorum.Text) bool {
+		isOne := t.Member || slices.ContainsFunc(asked.To, func(name string) bool { return strings.EqualFold(name, t.Author.Login) })
+		return isOne && !t.Author.Bot && !t.Author.Same(s.PR.Author) && t.State != "PENDING" && t.At.After(asked.At)
+	})
+}
+
+// rememberPeople adds that people are asked for a review. Who is asked again is not asked a third time.
+func rememberPeople(s *quorum.Snapshot, names []string, now time.Time) *quorum.AskedPeople {
+	asked := quorum.AskedPeople{Head: shortOf(s.PR.Head), At: now.UTC()}
+	if before := openAsk(s); before != nil {
+		asked.Head, asked.Tries, asked.Refused = before.Head, before.Tries, slices.Clone(before.Refused)
+		asked.To = slices.Clone(before.To)
+	}
+	isAgain := false
+	for _, name := range names {
+		if slices.Contains(asked.To, name) {
+			isAgain = true
+			continue
+		}
+		asked.To = append(asked.To, name)
+	}
+	if isAgain {
+		asked.Tries++
+	}
+	return &asked
+}
+
+// withRefusedPeople returns rec with those whose review GitHub lets nobody ask for.
+func withRefusedPeople(rec quorum.Record, refused []quorum.RefusedPerson) quorum.Record {
+	if rec.People == nil || len(refused) == 0 {
+		return rec
+	}
+	asked := *rec.People
+	asked.Refused = slices.Concat(asked.Refused, refused)
+	rec.People = &asked
+	rec.Seq++
+	return rec
+}
