@@ -15,6 +15,9 @@ import (
 // pullTypes are the changes of a pull request that change a decision.
 var pullTypes = []string{"opened", "reopened", "synchronize", "edited", "ready_for_review", "converted_to_draft", "closed"}
 
+// leastPullTypes are those that a job needs which stays with the pull request and looks by itself.
+var leastPullTypes = []string{"opened", "reopened", "synchronize", "ready_for_review"}
+
 // defaultPullTypes are those that start a workflow which names none. GitHub docs, "Events that trigger workflows".
 var defaultPullTypes = []string{"opened", "synchronize", "reopened"}
 
@@ -130,11 +133,14 @@ func (e *examination) examineListening(a ears) {
 	}
 }
 
-// examineUnheard reports whether a reviewer's workflow is not listened to.
+// examineUnheard reports whether a reviewer's workflow is not listened to, or its name not known.
 func (e *examination) examineUnheard(a ears) (deaf bool) {
 	told := map[string]bool{}
 	for _, r := range e.Policy.Reviewers {
 		file, found := e.workflowOf(r)
+		if !found && r.Workflow != "" && !r.Retired {
+			deaf = true // its name is not known
+		}
 		if !found || r.Retired || told[file.Path] || slices.Contains(a.names, file.shownName()) || e.isOwnWorkflow(file.Path) {
 			continue
 		}
@@ -159,10 +165,14 @@ func (e *examination) examinePullEvents(a ears) {
 		}
 		return
 	}
-	missing := slices.DeleteFunc(slices.Clone(pullTypes), func(kind string) bool { return hearsType(heard, kind) })
+	wanted := pullTypes
+	if !a.hears("workflow_run") {
+		wanted = leastPullTypes
+	}
+	missing := slices.DeleteFunc(slices.Clone(wanted), func(kind string) bool { return hearsType(heard, kind) })
 	if len(missing) > 0 {
 		e.report(Warning, "pull-types", "nothing starts when a pull request is "+strings.Join(missing, ", ")+": it is seen only by the schedule",
-			"write types: ["+strings.Join(pullTypes, ", ")+"]")
+			"write types: ["+strings.Join(wanted, ", ")+"]")
 	}
 	if e.usesLabels() && (!hearsType(heard, "labeled") || !hearsType(heard, "unlabeled")) {
 		e.report(Warning, "labels-not-heard", "the policy asks for labels, and nothing starts when one is set or taken away",

@@ -60,6 +60,9 @@ func (e *examination) examineMissing(base Base) {
 			fix := e.rulesetCommand(r.Ruleset, func(required map[string]any) {
 				if required["context"] == r.Check {
 					required["context"] = check
+					if app := e.expectedApp(); app != 0 {
+						required["integration_id"] = app
+					}
 				}
 			})
 			e.report(

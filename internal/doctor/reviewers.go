@@ -91,7 +91,7 @@ func (e *examination) examineWorkflow(r quorum.Reviewer) {
 		e.report(grade, "workflow-disabled", fmt.Sprintf("%s: %s is switched off (%s)", who, file.Path, plainText(file.State, 40)),
 			"switch it on", e.enableCommand(file.Path))
 	case file.Broken != "":
-		e.report(grade, "workflow-broken", fmt.Sprintf("%s: %s is no workflow: %s", who, file.Path, file.Broken), "mend it: GitHub runs it neither")
+		e.report(grade, "workflow-broken", fmt.Sprintf("%s: %s is no workflow: %s", who, file.Path, file.Broken), "mend it: GitHub does not run it")
 	default:
 		e.examineStart(r, file, grade)
 	}
@@ -275,7 +275,7 @@ func countApprovals(n int) string {
 	return fmt.Sprintf("%d approvals are", n)
 }
 
-// secretPattern finds what a workflow takes from the repository's secrets.
+// usesSecrets reports whether a workflow takes secrets of the repository.
 func usesSecrets(source string) bool {
 	rest := strings.ReplaceAll(source, "secrets.GITHUB_TOKEN", "")
 	return strings.Contains(rest, "secrets.") || strings.Contains(rest, "secrets: inherit")
@@ -295,7 +295,7 @@ func (e *examination) examineForks() {
 			without++
 		}
 	}
-	if need := e.Policy.NeedOf(voters); voters-without < need {
+	if need := e.Policy.NeedOf(voters); without > 0 && voters-without < need {
 		e.report(Warning, "forks-cannot-pass", fmt.Sprintf(
 			"%s have no secrets on a fork's pull request, and stand_in: none lets nobody fill in: no fork's can pass", countNoun(without, "reviewer")),
 			"write stand_in: write, or add a reviewer that is an App: docs/forks.md")
