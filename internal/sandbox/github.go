@@ -101,6 +101,7 @@ type GitHub struct {
 	queryCache *graphCache
 	newSlugs   map[string]string // what Apps are called now, by what they were called first
 	firstSlug  map[string]string // what an App was called first, by each later name
+	settings   Settings          // as Configure set them
 
 	renderedAccounts map[string]json.RawMessage // rendered once, until an App gets another name
 	renderedApps     map[App]json.RawMessage

@@ -121,7 +121,13 @@ func (g *GitHub) graphRepo(r *routedRequest) object {
 	return object{
 		"__typename": "Repository", "id": nodeID("R", id), "databaseId": id, "name": g.repo,
 		"nameWithOwner": g.owner + "/" + g.repo, "owner": g.graphActor(g.owner), "isFork": false,
-		"isPrivate": false, "isArchived": false, "url": g.webURL(), "mergeQueue": nil,
+		"isPrivate": false, "isArchived": false, "url": g.webURL(),
+		"mergeQueue": resolverField(func(args object) (any, *graphError) {
+			if name, named := args["branch"].(string); !g.settings.MergeQueue || named && name != g.defaultBranch {
+				return nil, nil
+			}
+			return object{"__typename": "MergeQueue", "id": nodeID("MQ", g.repoID)}, nil
+		}),
 		"defaultBranchRef": func() object { return g.graphRef(g.defaultBranch, g.ensureBranch(g.defaultBranch).tip, r) },
 		"ref": resolverField(func(args object) (any, *graphError) {
 			name := strings.TrimPrefix(fmt.Sprint(args["qualifiedName"]), "refs/heads/")

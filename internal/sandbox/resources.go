@@ -632,7 +632,7 @@ func (g *GitHub) newestRuns() []*workflowRun {
 }
 
 func (g *GitHub) listWorkflows(r *routedRequest) routeAnswer {
-	return answerList(r, g.newestRuns(), func(w *workflowRun) any { return g.workflowJSON(w) }, "workflows")
+	return answerList(r, append(g.newestRuns(), workflowsWithoutRun(g)...), func(w *workflowRun) any { return g.workflowJSON(w) }, "workflows")
 }
 
 func (g *GitHub) getWorkflow(r *routedRequest) routeAnswer {
@@ -843,10 +843,17 @@ func (g *GitHub) listRules(r *routedRequest) routeAnswer {
 	if b := g.branches[r.params["branch"]]; b != nil && b.ruleset != nil {
 		rules = rulesJSON(b.ruleset)
 	}
-	return answerList(r, rules, func(o object) any {
-		o["ruleset_source_type"], o["ruleset_source"], o["ruleset_id"] = "Repository", g.owner+"/"+g.repo, 42
-		return o
-	}, "")
+	for _, rule := range rules {
+		rule["ruleset_source_type"], rule["ruleset_source"], rule["ruleset_id"] = "Repository", g.owner+"/"+g.repo, 42
+	}
+	for _, set := range rulesetsFor(g, r.params["branch"]) {
+		for _, rule := range rulesOf(set) {
+			rule["ruleset_source_type"], rule["ruleset_source"] = sourceOf(g, set)
+			rule["ruleset_id"] = set.ID
+			rules = append(rules, rule)
+		}
+	}
+	return answerList(r, rules, func(o object) any { return o }, "")
 }
 
 func rulesJSON(rules *branchRules) []object {
