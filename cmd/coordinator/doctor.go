@@ -126,7 +126,9 @@ func printDiagnoses(c *command, repo string, all []doctor.Diagnosis) error {
 			style = caretStyle()
 		case doctor.Warning:
 			style = warningStyle()
-		case doctor.Unknown, doctor.Fine:
+		case doctor.Fine:
+			style = goodStyle()
+		case doctor.Unknown:
 		}
 		fmt.Fprintf(&b, "%s %s\n", paintIf(c.Color, style, fmt.Sprintf("%-8s", d.Grade)), oneLine(d.Says))
 		if d.Remedy != "" {

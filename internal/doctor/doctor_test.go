@@ -14,6 +14,7 @@ import (
 
 	"github.com/review-coordinator/coordinator/internal/config"
 	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/report"
 	"github.com/review-coordinator/coordinator/internal/workflow"
 )
 
@@ -128,7 +129,7 @@ func jobSetup(t *testing.T) *Setup {
 			{Author: account("github-actions[bot]"), Body: "## Gemini review\n\nGood."},
 		}
 		p.Checks = []quorum.CheckRun{{
-			Name: "Review quorum", App: "github-actions", AppID: 15368, Suite: int64(10 * n), ExternalID: fmt.Sprintf("octo/shop#%d", n),
+			Name: "Review quorum", App: "github-actions", AppID: 15368, Suite: int64(10 * n), ExternalID: report.ExternalID(quorum.PR{Owner: "octo", Repo: "shop", Number: n}),
 		}}
 		p.Statuses = []quorum.Status{{Context: "Review quorum", State: "success", Creator: account("github-actions[bot]")}}
 		s.Pulls = append(s.Pulls, p)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/report"
 	"github.com/review-coordinator/coordinator/internal/workflow"
 )
 
@@ -46,7 +47,8 @@ func postersOf(files []WorkflowFile) (all []poster) {
 
 // isOwnCheck reports whether a check run is one that a coordinator wrote for this repository.
 func (e *examination) isOwnCheck(c quorum.CheckRun) bool {
-	return c.Name == e.Policy.Check && !c.Job && strings.HasPrefix(strings.ToLower(c.ExternalID), strings.ToLower(e.Owner+"/"+e.Repo+"#"))
+	ours := strings.TrimSuffix(report.ExternalID(quorum.PR{Owner: e.Owner, Repo: e.Repo}), "0") // of pull request #0, which is none
+	return c.Name == e.Policy.Check && !c.Job && strings.HasPrefix(strings.ToLower(c.ExternalID), strings.ToLower(ours))
 }
 
 // newestOwnCheck is the check on the pull request that changed last of those that have one.

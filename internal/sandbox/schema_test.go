@@ -20,7 +20,7 @@ var imitated = []string{
 	"CheckRun", "WorkflowRun", "WorkflowRunFile", "Workflow", "StatusCheckRollup", "StatusContext",
 	"PullRequest", "PullRequestCommit", "PullRequestChangedFile", "PullRequestReview",
 	"PullRequestReviewComment", "PullRequestReviewThread", "IssueComment", "Label", "ReviewRequest",
-	"User", "Bot", "PageInfo",
+	"User", "Bot", "PageInfo", "MergeQueue",
 	"AutomaticBaseChangeSucceededEvent", "BaseRefChangedEvent", "ClosedEvent", "ConvertToDraftEvent",
 	"HeadRefForcePushedEvent", "LabeledEvent", "ReadyForReviewEvent", "ReopenedEvent", "ReviewDismissedEvent",
 	"ReviewRequestedEvent", "UnlabeledEvent",
