@@ -20,8 +20,9 @@ func (e *examination) examineActions() {
 			"switch it on", e.ghAPI("PUT", e.repoPath("actions", "permissions"), map[string]any{"enabled": true, "allowed_actions": "all"}))
 	}
 	if e.Actions.DefaultAll && (!e.postsAsApp() || e.readsBotTexts()) {
-		e.report(Warning, "default-write", "every workflow's token may write unless it says otherwise: each can post a check, or a text of a reviewer, "+
-			"as github-actions[bot]", "let tokens read by default: Settings, Actions, General, Workflow permissions", e.tokenCommand())
+		e.report(Warning, "default-write",
+			"every workflow's token may write unless it says otherwise: each can post a check, or a text of a reviewer, "+
+				"as github-actions[bot]", "let tokens read by default: Settings, Actions, General, Workflow permissions", e.tokenCommand())
 	}
 	if e.Actions.Approves {
 		e.report(Warning, "actions-approve", "workflows may approve pull requests: what GitHub counts as a review may be a job's",

@@ -63,6 +63,11 @@ func utf16Units(r rune) []rune {
 	return []rune{0xD800 + r>>10, 0xDC00 + r&0x3FF}
 }
 
+// initCommand writes the policy and the workflows.
+func (e *examination) initCommand() string {
+	return "coordinator init --repo " + quoteShell(e.Owner+"/"+e.Repo) + " --pull-request"
+}
+
 // repoPath is a path of GitHub's API below the repository.
 func (e *examination) repoPath(words ...string) string {
 	path := "repos/" + url.PathEscape(e.Owner) + "/" + url.PathEscape(e.Repo)

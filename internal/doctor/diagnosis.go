@@ -57,10 +57,10 @@ func Examine(s Setup) []Diagnosis {
 			code, fine string
 			examine    func()
 		}{
-			{"fine-required", "the check is required, and from whom it must come is said", e.examineRequired},
-			{"fine-posting", "something posts the check, and hears of what happens", e.examinePosting},
+			{"fine-required", "the check is required, and from whom it must come is said", rulesExam{e}.examineRequired},
+			{"fine-posting", "something posts the check, and hears of what happens", postingExam{e}.examinePosting},
 			{"fine-actions", "nobody else is invited to write as github-actions[bot]", e.examineActions},
-			{"fine-reviewers", "each reviewer can answer, and the quorum can be reached", e.examineReviewers},
+			{"fine-reviewers", "each reviewer can answer, and the quorum can be reached", reviewersExam{e}.examineReviewers},
 		} {
 			before := len(e.all)
 			area.examine()
@@ -136,7 +136,7 @@ func (e *examination) examinePolicy() bool {
 	switch e.File.State {
 	case quorum.FileMissing:
 		e.report(Broken, "no-policy", fmt.Sprintf("there is no policy on %s: no check is written", quoteName(e.Branch)),
-			"write one: coordinator init", "coordinator init --repo "+quoteShell(e.Owner+"/"+e.Repo)+" --pull-request")
+			"write one: coordinator init", e.initCommand())
 		return false
 	case quorum.FileBroken:
 		first, _, _ := strings.Cut(e.File.Problem, "\n")

@@ -21,6 +21,9 @@ var leastPullTypes = []string{"opened", "reopened", "synchronize", "ready_for_re
 // defaultPullTypes are those that start a workflow which names none. GitHub docs, "Events that trigger workflows".
 var defaultPullTypes = []string{"opened", "synchronize", "reopened"}
 
+// An earsExam is an examination of what the posting workflows hear.
+type earsExam struct{ *examination }
+
 // ears are the triggers of all workflows that post the check, and of the bells that they listen to.
 type ears struct {
 	own   []workflow.Trigger
@@ -63,12 +66,12 @@ func (f WorkflowFile) shownName() string {
 }
 
 // isReviewers reports whether a workflow is a reviewer's.
-func (e *examination) isReviewers(path string) bool {
+func (e earsExam) isReviewers(path string) bool {
 	return slices.ContainsFunc(e.Policy.Reviewers, func(r quorum.Reviewer) bool { return r.Workflow == path })
 }
 
-// ears returns what the workflows hear.
-func (e *examination) ears() (a ears) {
+// collectEars returns what the workflows hear.
+func (e earsExam) collectEars() (a ears) {
 	counted := map[string]bool{}
 	for _, p := range e.posts {
 		if counted[p.file.Path] {
@@ -89,8 +92,8 @@ func (e *examination) ears() (a ears) {
 }
 
 // examineEars examines what the workflows hear.
-func (e *examination) examineEars() {
-	a := e.ears()
+func (e earsExam) examineEars() {
+	a := e.collectEars()
 	if a.hears("workflow_run") {
 		e.examineListening(a)
 	}
@@ -100,7 +103,7 @@ func (e *examination) examineEars() {
 }
 
 // examineListening examines the names that the workflow listens to.
-func (e *examination) examineListening(a ears) {
+func (e earsExam) examineListening(a ears) {
 	deaf := e.examineUnheard(a)
 	for _, p := range e.posts {
 		t, found := p.file.Plan.Trigger("workflow_run")
@@ -108,24 +111,28 @@ func (e *examination) examineListening(a ears) {
 			continue
 		}
 		if slices.Contains(t.Workflows, p.file.shownName()) {
-			e.report(Broken, "listens-to-itself", p.file.Path+" listens to its own name: it starts itself for ever", "take its name out of workflows")
+			e.report(Broken, "listens-to-itself",
+				p.file.Path+" listens to its own name: it starts itself for ever", "take its name out of workflows")
 		}
 		if len(t.Types) > 0 && !slices.Contains(t.Types, "completed") {
-			e.report(Broken, "run-types", fmt.Sprintf("%s does not hear when a reviewer ends: its workflow_run has the types %s", p.file.Path, listNames(t.Types)),
+			e.report(Broken, "run-types",
+				fmt.Sprintf("%s does not hear when a reviewer ends: its workflow_run has the types %s", p.file.Path, listNames(t.Types)),
 				"write types: [requested, completed]")
 		} else if len(t.Types) > 0 && !slices.Contains(t.Types, "requested") {
 			e.report(Warning, "run-types", p.file.Path+" does not hear when a reviewer begins: the check comes when the first has ended",
 				"write types: [requested, completed]")
 		}
 		if len(t.Branches)+len(t.BranchesIgnore) > 0 {
-			e.report(Broken, "run-branches", p.file.Path+" listens to runs of some branches: for a run that is the pull request's branch, and not its base",
+			e.report(Broken, "run-branches",
+				p.file.Path+" listens to runs of some branches: for a run that is the pull request's branch, and not its base",
 				"take branches out of its workflow_run")
 		}
 		if deaf {
 			continue
 		}
 		for _, name := range t.Workflows {
-			if !slices.ContainsFunc(e.Workflows, func(f WorkflowFile) bool { return f.shownName() == name }) && !e.isUnread(WorkflowsPart) {
+			isIt := func(f WorkflowFile) bool { return f.shownName() == name }
+			if !slices.ContainsFunc(e.Workflows, isIt) && !e.isUnread(WorkflowsPart) {
 				e.report(Warning, "hears-nobody", fmt.Sprintf("%s listens to %s, and no workflow is called so", p.file.Path, quoteName(name)),
 					"write the name: of a workflow, or take it out")
 			}
@@ -134,7 +141,7 @@ func (e *examination) examineListening(a ears) {
 }
 
 // examineUnheard reports whether a reviewer's workflow is not listened to, or its name not known.
-func (e *examination) examineUnheard(a ears) (deaf bool) {
+func (e earsExam) examineUnheard(a ears) (deaf bool) {
 	told := map[string]bool{}
 	for _, r := range e.Policy.Reviewers {
 		file, found := e.workflowOf(r)
@@ -153,15 +160,16 @@ func (e *examination) examineUnheard(a ears) (deaf bool) {
 }
 
 // examinePullEvents examines which changes of a pull request are heard.
-func (e *examination) examinePullEvents(a ears) {
+func (e earsExam) examinePullEvents(a ears) {
 	heard := slices.Concat(a.triggers("pull_request"), a.triggers("pull_request_target"))
 	if len(heard) == 0 {
 		if a.hears("workflow_run") {
-			e.report(Warning, "no-bell", "no bell rings when a pull request changes: drafts, new bases and closing are seen only by the schedule",
+			e.report(Warning, "no-bell",
+				"no bell rings when a pull request changes: drafts, new bases and closing are seen only by the schedule",
 				"add the bell, and listen to it: coordinator init writes one")
 		} else {
 			e.report(Warning, "only-schedule", "only the schedule starts what posts the check, and GitHub drops it most when it is needed",
-				"use the event-driven workflow: coordinator init writes it", "coordinator init --repo "+quoteShell(e.Owner+"/"+e.Repo)+" --pull-request")
+				"use the event-driven workflow: coordinator init writes it", e.initCommand())
 		}
 		return
 	}
@@ -171,7 +179,8 @@ func (e *examination) examinePullEvents(a ears) {
 	}
 	missing := slices.DeleteFunc(slices.Clone(wanted), func(kind string) bool { return hearsType(heard, kind) })
 	if len(missing) > 0 {
-		e.report(Warning, "pull-types", "nothing starts when a pull request is "+strings.Join(missing, ", ")+": it is seen only by the schedule",
+		e.report(Warning, "pull-types",
+			"nothing starts when a pull request is "+strings.Join(missing, ", ")+": it is seen only by the schedule",
 			"write types: ["+strings.Join(wanted, ", ")+"]")
 	}
 	if e.usesLabels() && (!hearsType(heard, "labeled") || !hearsType(heard, "unlabeled")) {
@@ -199,48 +208,53 @@ func hearsType(triggers []workflow.Trigger, kind string) bool {
 }
 
 // usesLabels reports whether the policy asks for a label anywhere.
-func (e *examination) usesLabels() bool {
+func (e earsExam) usesLabels() bool {
 	return slices.ContainsFunc(e.Policy.Lanes, func(l quorum.Lane) bool { return len(l.If.Labels) > 0 }) ||
 		slices.ContainsFunc(e.Policy.Reviewers, func(r quorum.Reviewer) bool { return len(r.When.Labels) > 0 })
 }
 
 // examineOwnEvents examines whether the pull request's own events may start what posts the check.
-func (e *examination) examineOwnEvents() {
+func (e earsExam) examineOwnEvents() {
 	for _, p := range e.posts {
 		_, target := p.file.Plan.Trigger("pull_request_target")
 		_, pull := p.file.Plan.Trigger("pull_request")
 		switch {
 		case target && e.forbidsTarget(p.file.Path):
-			e.report(Broken, "own-event-forbidden", p.file.Path+" is started by pull_request_target, which GitHub blocks in public repositories",
+			e.report(Broken, "own-event-forbidden",
+				p.file.Path+" is started by pull_request_target, which GitHub blocks in public repositories",
 				"use the event-driven workflow, or allow the event for this file: Settings, Actions, Policies")
 		case pull && !target && e.Public && !p.asApp:
-			e.report(Warning, "forks-cannot-write", p.file.Path+" is started by pull_request: for a fork its token only reads, and no check is written",
+			e.report(Warning, "forks-cannot-write",
+				p.file.Path+" is started by pull_request: for a fork its token only reads, and no check is written",
 				"use the event-driven workflow: coordinator init writes it")
 		case pull && p.asApp:
-			e.report(Warning, "forks-cannot-write", p.file.Path+" is started by pull_request: for a fork it has no secret, and no check is written",
+			e.report(Warning, "forks-cannot-write",
+				p.file.Path+" is started by pull_request: for a fork it has no secret, and no check is written",
 				"use the event-driven workflow: coordinator init writes it")
 		}
 	}
 }
 
 // examineBells examines whether a bell rings by itself.
-func (e *examination) examineBells(a ears) {
+func (e earsExam) examineBells(a ears) {
 	for _, b := range a.bells {
 		if b.file.State != "" && b.file.State != "active" {
-			e.report(Broken, "bell-disabled", fmt.Sprintf("%s is switched off (%s): nobody hears of pull requests", b.file.Path, plainText(b.file.State, 40)),
+			e.report(Broken, "bell-disabled",
+				fmt.Sprintf("%s is switched off (%s): nobody hears of pull requests", b.file.Path, plainText(b.file.State, 40)),
 				"switch it on", e.enableCommand(b.file.Path))
 		}
 		_, reviews := b.file.Plan.Trigger("pull_request_review")
 		isCopilot := func(r quorum.Reviewer) bool { return strings.HasPrefix(strings.ToLower(r.Author), "copilot-") }
 		if reviews && slices.ContainsFunc(e.Policy.Reviewers, isCopilot) {
-			e.report(Warning, "bell-held", b.file.Path+" rings for reviews, and GitHub holds each run that Copilot's review starts until somebody approves it",
+			e.report(Warning, "bell-held",
+				b.file.Path+" rings for reviews, and GitHub holds each run that Copilot's review starts until somebody approves it",
 				"take pull_request_review out of it")
 		}
 	}
 }
 
 // examineOtherEvents examines what reviewers leave without a run.
-func (e *examination) examineOtherEvents(a ears) {
+func (e earsExam) examineOtherEvents(a ears) {
 	if !a.hears("workflow_run") && !a.hears("pull_request") && !a.hears("pull_request_target") {
 		return // it was said
 	}
@@ -257,15 +271,18 @@ func (e *examination) examineOtherEvents(a ears) {
 		}
 	}
 	if !a.hears("issue_comment") && (comments || e.Policy.Override != 0) {
-		e.report(Warning, "comments-not-heard", "no comment starts what posts the check: reviewers' and people's commands are seen only by the schedule",
+		e.report(Warning, "comments-not-heard",
+			"no comment starts what posts the check: reviewers' and people's commands are seen only by the schedule",
 			"add issue_comment: {types: [created, edited, deleted]}")
 	}
 	if !a.hears("check_run") && checks != "" {
-		e.report(Warning, "checks-not-heard", fmt.Sprintf("%s answers by a check, and no check_run starts what posts ours", quoteName(checks)),
+		e.report(Warning, "checks-not-heard",
+			fmt.Sprintf("%s answers by a check, and no check_run starts what posts ours", quoteName(checks)),
 			"add check_run: {types: [completed]}")
 	}
 	if !a.hears("status") && statuses != "" {
-		e.report(Warning, "statuses-not-heard", fmt.Sprintf("%s answers by a status, and no status starts what posts the check", quoteName(statuses)),
+		e.report(Warning, "statuses-not-heard",
+			fmt.Sprintf("%s answers by a status, and no status starts what posts the check", quoteName(statuses)),
 			"add status to what starts it")
 	}
 	if !a.hears("schedule") {

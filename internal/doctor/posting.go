@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
-	"github.com/review-coordinator/coordinator/internal/report"
 	"github.com/review-coordinator/coordinator/internal/workflow"
 )
 
@@ -45,47 +44,11 @@ func postersOf(files []WorkflowFile) (all []poster) {
 	return all
 }
 
-// isOwnCheck reports whether a check run is one that a coordinator wrote for this repository.
-func (e *examination) isOwnCheck(c quorum.CheckRun) bool {
-	ours := strings.TrimSuffix(report.ExternalID(quorum.PR{Owner: e.Owner, Repo: e.Repo}), "0") // of pull request #0, which is none
-	return c.Name == e.Policy.Check && !c.Job && strings.HasPrefix(strings.ToLower(c.ExternalID), strings.ToLower(ours))
-}
-
-// newestOwnCheck is the check on the pull request that changed last of those that have one.
-func (e *examination) newestOwnCheck() (c quorum.CheckRun, found bool) {
-	for _, p := range e.Pulls {
-		if i := slices.IndexFunc(p.Checks, e.isOwnCheck); i >= 0 {
-			return p.Checks[i], true
-		}
-	}
-	return quorum.CheckRun{}, false
-}
-
-// postsAsApp reports whether an App of somebody's own posts the check.
-func (e *examination) postsAsApp() bool {
-	if e.App.ID != 0 || slices.ContainsFunc(e.posts, func(p poster) bool { return p.asApp }) {
-		return true
-	}
-	seen, found := e.newestOwnCheck()
-	return len(e.posts) == 0 && found && seen.App != quorum.ActionsApp
-}
-
-// expectedApp is the App from which the check must come; 0: it is not known.
-func (e *examination) expectedApp() int64 {
-	seen, found := e.newestOwnCheck()
-	switch {
-	case e.App.ID != 0:
-		return e.App.ID
-	case e.postsAsApp() && found && seen.App != quorum.ActionsApp:
-		return seen.AppID
-	case !e.postsAsApp() && e.Host == "":
-		return actionsAppID
-	}
-	return 0
-}
+// A postingExam is an examination of what posts the check.
+type postingExam struct{ *examination }
 
 // examinePosting examines what posts the check.
-func (e *examination) examinePosting() {
+func (e postingExam) examinePosting() {
 	e.examineWriters()
 	e.examineAppRights()
 	for _, p := range e.posts {
@@ -93,13 +56,13 @@ func (e *examination) examinePosting() {
 	}
 	e.examineQueue()
 	if len(e.posts) > 0 {
-		e.examineEars()
+		earsExam{e.examination}.examineEars()
 	}
 	e.examineGate()
 }
 
 // examineWriters examines who posts: nobody, two, or somebody else under the name.
-func (e *examination) examineWriters() {
+func (e postingExam) examineWriters() {
 	seen, found := e.newestOwnCheck()
 	byJob := func(app bool) bool {
 		return slices.ContainsFunc(e.posts, func(p poster) bool { return p.asApp == app })
@@ -107,15 +70,16 @@ func (e *examination) examineWriters() {
 	switch {
 	case len(e.posts) == 0 && e.App.ID == 0 && !found && !e.isUnread(WorkflowsPart) && !e.isUnread(PullsPart):
 		e.report(Broken, "nothing-posts", "no workflow runs the coordinator, and no check of it was seen: nothing posts the check",
-			"add its workflows, or run it as an App: docs/daemon.md", "coordinator init --repo "+quoteShell(e.Owner+"/"+e.Repo)+" --pull-request")
+			"add its workflows, or run it as an App: docs/daemon.md", e.initCommand())
 	case byJob(false) && (byJob(true) || e.App.ID != 0 || found && seen.App != quorum.ActionsApp):
 		i := slices.IndexFunc(e.posts, func(p poster) bool { return !p.asApp })
 		e.report(Broken, "two-writers", fmt.Sprintf(
 			"%s posts the check with GITHUB_TOKEN, and an App posts it, too: each is a check of its own, and they may say different things",
 			e.posts[i].file.Path), "keep one: remove that workflow, or give it the App's id and key")
 	case found && e.App.ID != 0 && seen.AppID != 0 && seen.AppID != e.App.ID:
-		e.report(Broken, "two-writers", fmt.Sprintf("the newest check is of the App %s, and this is the App %s: two coordinators post it",
-			quoteName(seen.App), quoteName(e.App.Slug)), "keep one of them")
+		e.report(Broken, "two-writers",
+			fmt.Sprintf("the newest check is of the App %s, and this is the App %s: two coordinators post it",
+				quoteName(seen.App), quoteName(e.App.Slug)), "keep one of them")
 	}
 	for _, p := range e.Pulls {
 		for _, c := range p.Checks {
@@ -129,14 +93,15 @@ func (e *examination) examineWriters() {
 }
 
 // examineAppRights examines what the App may do.
-func (e *examination) examineAppRights() {
+func (e postingExam) examineAppRights() {
 	const remedy = "add it in the App's settings, and accept it in the installation's"
 	who := "the App " + quoteName(e.App.Slug)
 	if len(e.App.Lacks) > 0 {
 		e.report(Broken, "app-permissions", who+" lacks "+strings.Join(e.App.Lacks, ", ")+": it cannot post the check", remedy)
 	}
 	if len(e.App.Misses) > 0 {
-		e.report(Warning, "app-cannot-act", who+" lacks "+strings.Join(e.App.Misses, ", ")+": it runs nobody again and asks nobody", remedy)
+		e.report(Warning, "app-cannot-act",
+			who+" lacks "+strings.Join(e.App.Misses, ", ")+": it runs nobody again and asks nobody", remedy)
 	}
 }
 
@@ -147,7 +112,7 @@ var (
 )
 
 // lackingRights are those of the permissions that a job's token does not have; whatever is not known, it has.
-func (e *examination) lackingRights(p poster, needs []string) (lacking []string) {
+func (e postingExam) lackingRights(p poster, needs []string) (lacking []string) {
 	rights := p.job.Token
 	if !rights.Named {
 		rights = p.file.Plan.Token
@@ -172,9 +137,10 @@ func (e *examination) lackingRights(p poster, needs []string) (lacking []string)
 }
 
 // examinePoster examines one job that posts the check.
-func (e *examination) examinePoster(p poster) {
+func (e postingExam) examinePoster(p poster) {
 	if p.file.State != "" && p.file.State != "active" {
-		e.report(Broken, "posting-disabled", fmt.Sprintf("%s is switched off (%s): it posts nothing", p.file.Path, plainText(p.file.State, 40)),
+		e.report(Broken, "posting-disabled",
+			fmt.Sprintf("%s is switched off (%s): it posts nothing", p.file.Path, plainText(p.file.State, 40)),
 			"switch it on", e.enableCommand(p.file.Path))
 	}
 	if p.uses != "" && !e.allowsAction(p.uses) {
@@ -191,7 +157,8 @@ func (e *examination) examinePoster(p poster) {
 	}
 	if lacking := e.lackingRights(p, usefulRights); len(lacking) > 0 {
 		e.report(Warning, "job-cannot-act", fmt.Sprintf("the job %s of %s lacks %s: it runs no reviewer again, or asks none",
-			quoteName(p.job.ShownName()), p.file.Path, strings.Join(lacking, ", ")), "write all the lines of permissions: docs/permissions.md")
+			quoteName(p.job.ShownName()), p.file.Path, strings.Join(lacking, ", ")),
+			"write all the lines of permissions: docs/permissions.md")
 	}
 	if len(e.lackingRights(p, []string{"statuses: write"})) > 0 {
 		e.report(Warning, "no-equal-status", fmt.Sprintf(
@@ -201,13 +168,15 @@ func (e *examination) examinePoster(p poster) {
 }
 
 // allowsAction reports whether the settings of Actions allow an action.
-func (e *examination) allowsAction(uses string) bool {
+func (e postingExam) allowsAction(uses string) bool {
 	switch e.Actions.Allowed {
 	case "local_only":
 		return strings.HasPrefix(strings.ToLower(uses), strings.ToLower(e.Owner)+"/")
 	case "selected":
 		return strings.HasPrefix(strings.ToLower(uses), strings.ToLower(e.Owner)+"/") ||
-			slices.ContainsFunc(e.Actions.Patterns, func(pattern string) bool { return matchesAction(strings.ToLower(pattern), strings.ToLower(uses)) })
+			slices.ContainsFunc(e.Actions.Patterns, func(pattern string) bool {
+				return matchesAction(strings.ToLower(pattern), strings.ToLower(uses))
+			})
 	}
 	return true
 }
@@ -229,7 +198,7 @@ func matchesAction(pattern, uses string) bool {
 }
 
 // examineQueue examines whether a merge queue gets its check. An App that runs by itself needs no trigger for it.
-func (e *examination) examineQueue() {
+func (e postingExam) examineQueue() {
 	answers := func(p poster) bool {
 		t, found := p.file.Plan.Trigger("merge_group")
 		return found && (len(t.Types) == 0 || slices.Contains(t.Types, "checks_requested"))
@@ -245,7 +214,7 @@ func (e *examination) examineQueue() {
 
 // examineGate examines whether the check that stands on a head is in a suite that GitHub's merge gate passes over, with
 // no status of its name that counts in its place: GITHUB_TOKEN's checks go into the suite of whichever run came first.
-func (e *examination) examineGate() {
+func (e postingExam) examineGate() {
 	for _, p := range e.Pulls {
 		i := slices.IndexFunc(p.Checks, func(c quorum.CheckRun) bool { return e.isOwnCheck(c) && c.App == quorum.ActionsApp })
 		if i < 0 || !p.Open || slices.ContainsFunc(p.Statuses, func(s quorum.Status) bool { return s.Context == e.Policy.Check }) {

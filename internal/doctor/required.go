@@ -13,8 +13,11 @@ import (
 // actionsAppID is the App that all jobs' tokens belong to on github.com.
 const actionsAppID = 15368
 
+// A rulesExam is an examination of what the bases require.
+type rulesExam struct{ *examination }
+
 // examineRequired examines what the bases require.
-func (e *examination) examineRequired() {
+func (e rulesExam) examineRequired() {
 	if e.Policy.Mode == quorum.ReportOnly {
 		e.examineReportOnly()
 		return
@@ -40,7 +43,7 @@ func (e *examination) examineRequired() {
 }
 
 // examineReportOnly says that a policy that only reports must not be required.
-func (e *examination) examineReportOnly() {
+func (e rulesExam) examineReportOnly() {
 	for _, base := range e.Bases {
 		if slices.ContainsFunc(base.Required, func(r Requirement) bool { return r.Check == e.Policy.Check }) {
 			e.report(
@@ -53,7 +56,7 @@ func (e *examination) examineReportOnly() {
 }
 
 // examineMissing says why the default branch does not require the check: another name, a ruleset that is not active.
-func (e *examination) examineMissing(base Base) {
+func (e rulesExam) examineMissing(base Base) {
 	check := e.Policy.Check
 	for _, r := range base.Required {
 		if isSimilarName(r.Check, check) {
@@ -67,7 +70,9 @@ func (e *examination) examineMissing(base Base) {
 			})
 			e.report(
 				Broken, "other-name",
-				fmt.Sprintf("%s requires %s, and the policy calls the check %s", quoteName(base.Name), quoteName(r.Check), quoteName(check)),
+				fmt.Sprintf(
+					"%s requires %s, and the policy calls the check %s", quoteName(base.Name), quoteName(r.Check), quoteName(check),
+				),
 				"require the name that the policy says, letter by letter", fix...,
 			)
 			return
@@ -111,7 +116,7 @@ func isSimilarName(a, b string) bool {
 }
 
 // requiresOwnJob returns the required check that is a job of ours, and no verdict; "" without one.
-func (e *examination) requiresOwnJob(base Base) string {
+func (e rulesExam) requiresOwnJob(base Base) string {
 	for _, r := range base.Required {
 		for _, p := range e.posts {
 			if r.Check != e.Policy.Check && (r.Check == p.job.ShownName() || r.Check == p.job.ID) {
@@ -123,7 +128,7 @@ func (e *examination) requiresOwnJob(base Base) string {
 }
 
 // examineJobNames examines whether a job is taken for the check.
-func (e *examination) examineJobNames(base Base) {
+func (e rulesExam) examineJobNames(base Base) {
 	if job := e.requiresOwnJob(base); job != "" {
 		e.report(
 			Broken, "job-required",
@@ -148,7 +153,7 @@ func (e *examination) examineJobNames(base Base) {
 }
 
 // examineSources examines from whom the required check must come.
-func (e *examination) examineSources(base Base, ours []Requirement) {
+func (e rulesExam) examineSources(base Base, ours []Requirement) {
 	app, check := e.expectedApp(), quoteName(e.Policy.Check)
 	if app == 0 && e.postsAsApp() { // whose id nothing has shown yet
 		app = -1
@@ -188,7 +193,7 @@ func (e *examination) examineSources(base Base, ours []Requirement) {
 
 // examineCarrying examines whether the name is required where anybody may make a branch: there a green is earned under
 // weaker eyes, and counts until the first look at it.
-func (e *examination) examineCarrying() {
+func (e rulesExam) examineCarrying() {
 	for _, set := range e.Rulesets {
 		isOurs := func(r Requirement) bool { return r.Check == e.Policy.Check }
 		isOpen := func(ref string) bool { return ref == "~ALL" || strings.ContainsAny(ref, "*?[") }

@@ -14,8 +14,11 @@ import (
 	"github.com/review-coordinator/coordinator/internal/workflow"
 )
 
+// A reviewersExam is an examination of the policy's reviewers.
+type reviewersExam struct{ *examination }
+
 // examineReviewers examines the reviewers of the policy.
-func (e *examination) examineReviewers() {
+func (e reviewersExam) examineReviewers() {
 	var absent []quorum.Reviewer
 	for _, r := range e.Policy.Reviewers {
 		before := len(e.all)
@@ -51,27 +54,14 @@ func (e *examination) examineReviewers() {
 }
 
 // waitsForItself reports whether a reviewer is the coordinator.
-func (e *examination) waitsForItself(r quorum.Reviewer) bool {
-	return r.Check != "" && r.Check == e.Policy.Check || r.Status != "" && r.Status == e.Policy.Check || r.Workflow != "" && e.isOwnWorkflow(r.Workflow) ||
+func (e reviewersExam) waitsForItself(r quorum.Reviewer) bool {
+	return r.Check != "" && r.Check == e.Policy.Check || r.Status != "" && r.Status == e.Policy.Check ||
+		r.Workflow != "" && e.isOwnWorkflow(r.Workflow) ||
 		slices.ContainsFunc(e.posts, func(p poster) bool { return r.Check != "" && r.Check == p.job.ShownName() })
 }
 
-// isOwnWorkflow reports whether a workflow posts the check and does nothing else.
-func (e *examination) isOwnWorkflow(path string) bool {
-	return slices.ContainsFunc(e.posts, func(p poster) bool { return p.file.Path == path && len(p.file.Plan.Jobs) == 1 })
-}
-
-// workflowOf returns the workflow file of a reviewer, as far as it could be read.
-func (e *examination) workflowOf(r quorum.Reviewer) (f WorkflowFile, found bool) {
-	i := slices.IndexFunc(e.Workflows, func(f WorkflowFile) bool { return r.Workflow != "" && f.Path == r.Workflow && f.Source != "" })
-	if i < 0 || e.Workflows[i].Broken != "" {
-		return WorkflowFile{}, false
-	}
-	return e.Workflows[i], true
-}
-
 // examineWorkflow examines what starts a reviewer's workflow.
-func (e *examination) examineWorkflow(r quorum.Reviewer) {
+func (e reviewersExam) examineWorkflow(r quorum.Reviewer) {
 	grade := Broken
 	if r.Shadow {
 		grade = Warning
@@ -80,7 +70,8 @@ func (e *examination) examineWorkflow(r quorum.Reviewer) {
 	i := slices.IndexFunc(e.Workflows, func(f WorkflowFile) bool { return f.Path == r.Workflow && f.Source != "" })
 	if i < 0 {
 		if !e.isUnread(WorkflowsPart) {
-			e.report(grade, "workflow-missing", fmt.Sprintf("%s: there is no %s on %s", who, plainText(r.Workflow, 120), quoteName(e.Branch)),
+			e.report(grade, "workflow-missing",
+				fmt.Sprintf("%s: there is no %s on %s", who, plainText(r.Workflow, 120), quoteName(e.Branch)),
 				"write the path of a workflow that is there, or add it to "+quoteName(e.Branch))
 		}
 		return
@@ -91,14 +82,15 @@ func (e *examination) examineWorkflow(r quorum.Reviewer) {
 		e.report(grade, "workflow-disabled", fmt.Sprintf("%s: %s is switched off (%s)", who, file.Path, plainText(file.State, 40)),
 			"switch it on", e.enableCommand(file.Path))
 	case file.Broken != "":
-		e.report(grade, "workflow-broken", fmt.Sprintf("%s: %s is no workflow: %s", who, file.Path, file.Broken), "mend it: GitHub does not run it")
+		e.report(grade, "workflow-broken",
+			fmt.Sprintf("%s: %s is no workflow: %s", who, file.Path, file.Broken), "mend it: GitHub does not run it")
 	default:
 		e.examineStart(r, file, grade)
 	}
 }
 
 // examineStart examines whether a reviewer's workflow starts for each head of each pull request.
-func (e *examination) examineStart(r quorum.Reviewer, file WorkflowFile, grade Grade) {
+func (e reviewersExam) examineStart(r quorum.Reviewer, file WorkflowFile, grade Grade) {
 	who := quoteName(r.Name)
 	var starts, blocked []workflow.Trigger
 	for _, t := range file.Plan.Triggers {
@@ -121,25 +113,29 @@ func (e *examination) examineStart(r quorum.Reviewer, file WorkflowFile, grade G
 		e.report(grade, "no-synchronize", fmt.Sprintf("%s: %s does not start for a push: a new head is never reviewed", who, file.Path),
 			"add synchronize to the types of "+of.Event)
 	case isPull && !matchesBranch(of, e.Branch):
-		e.report(grade, "branch-filter", fmt.Sprintf("%s: %s does not start for pull requests against %s", who, file.Path, quoteName(e.Branch)),
+		e.report(grade, "branch-filter",
+			fmt.Sprintf("%s: %s does not start for pull requests against %s", who, file.Path, quoteName(e.Branch)),
 			"add it to the branches of "+of.Event)
 	case len(of.Paths)+len(of.PathsIgnore) > 0 && len(r.When.Paths)+len(r.When.NotPaths) == 0:
-		e.report(Warning, "path-filter", fmt.Sprintf("%s: %s starts for some paths only, and the policy waits for it on every pull request", who, file.Path),
+		e.report(Warning, "path-filter",
+			fmt.Sprintf("%s: %s starts for some paths only, and the policy waits for it on every pull request", who, file.Path),
 			"say the same in the policy: when: {paths: [...]}, or take the filter out of the workflow")
 	}
 	e.examineArtifact(r, file, grade)
 }
 
 // examineNoStart says why nothing that counts starts a reviewer's workflow.
-func (e *examination) examineNoStart(r quorum.Reviewer, file WorkflowFile, grade Grade, blocked bool) {
+func (e reviewersExam) examineNoStart(r quorum.Reviewer, file WorkflowFile, grade Grade, blocked bool) {
 	who := quoteName(r.Name)
 	_, called := file.Plan.Trigger("workflow_call")
 	switch {
 	case blocked:
-		e.report(grade, "event-forbidden", fmt.Sprintf("%s: pull_request_target starts %s, which GitHub blocks in public repositories since 2026-11-02",
-			who, file.Path), "start it by pull_request, or allow the event for this file: Settings, Actions, Policies")
+		e.report(grade, "event-forbidden",
+			fmt.Sprintf("%s: pull_request_target starts %s, which GitHub blocks in public repositories since 2026-11-02",
+				who, file.Path), "start it by pull_request, or allow the event for this file: Settings, Actions, Policies")
 	case called:
-		e.report(grade, "workflow-called", fmt.Sprintf("%s: %s is called by another workflow, whose run it then is%s", who, file.Path, e.callersOf(file.Path)),
+		e.report(grade, "workflow-called",
+			fmt.Sprintf("%s: %s is called by another workflow, whose run it then is%s", who, file.Path, e.callersOf(file.Path)),
 			"name the workflow that calls it")
 	default:
 		events := make([]string, 0, len(file.Plan.Triggers))
@@ -152,7 +148,7 @@ func (e *examination) examineNoStart(r quorum.Reviewer, file WorkflowFile, grade
 }
 
 // callersOf names the workflows that call a reusable one.
-func (e *examination) callersOf(called string) string {
+func (e reviewersExam) callersOf(called string) string {
 	for _, file := range e.Workflows {
 		for _, job := range file.Plan.Jobs {
 			if job.Uses != "" && strings.HasSuffix(strings.Split(job.Uses, "@")[0], "/"+path.Base(called)) {
@@ -173,7 +169,7 @@ func matchesBranch(t workflow.Trigger, branch string) bool {
 }
 
 // examineArtifact examines whether a workflow makes the artifact in which its verdict stands.
-func (e *examination) examineArtifact(r quorum.Reviewer, file WorkflowFile, grade Grade) {
+func (e reviewersExam) examineArtifact(r quorum.Reviewer, file WorkflowFile, grade Grade) {
 	reuses := slices.ContainsFunc(file.Plan.Jobs, func(j workflow.JobPlan) bool { return j.Uses != "" })
 	if r.Verdict.Kind != quorum.Artifact || reuses || strings.Contains(file.Source, r.Verdict.Artifact) ||
 		strings.Contains(file.Source, "review-coordinator/coordinator/verdict@") {
@@ -184,7 +180,7 @@ func (e *examination) examineArtifact(r quorum.Reviewer, file WorkflowFile, grad
 }
 
 // pullsFor are the pull requests on which a reviewer should have been seen: all that changed since its workflow came.
-func (e *examination) pullsFor(r quorum.Reviewer) []SeenPull {
+func (e reviewersExam) pullsFor(r quorum.Reviewer) []SeenPull {
 	if r.When.Names() || r.Shadow && r.Workflow == "" {
 		return nil
 	}
@@ -202,7 +198,8 @@ func isSeenOn(r quorum.Reviewer, p SeenPull) bool {
 		return !strings.EqualFold(r.Author, quorum.ActionsBot) || r.Workflow == "" && opensWith(t.Body, r.Heading)
 	}
 	checked := func(c quorum.CheckRun) bool {
-		return r.Check != "" && c.Name == r.Check && c.App == r.App || r.Signal.Check != "" && c.Name == r.Signal.Check && c.App == r.Signal.App
+		return r.Check != "" && c.Name == r.Check && c.App == r.App ||
+			r.Signal.Check != "" && c.Name == r.Signal.Check && c.App == r.Signal.App
 	}
 	stated := func(s quorum.Status) bool {
 		return r.Status != "" && strings.EqualFold(s.Context, r.Status) && r.IsAuthor(s.Creator)
@@ -215,7 +212,7 @@ func isSeenOn(r quorum.Reviewer, p SeenPull) bool {
 func opensWith(body, heading string) bool { return heading == "" || strings.Contains(body, heading) }
 
 // examineHeading examines whether a reviewer that runs has ever written a text that is taken for its own.
-func (e *examination) examineHeading(r quorum.Reviewer) {
+func (e reviewersExam) examineHeading(r quorum.Reviewer) {
 	const enough = 3 // runs, of which one would have written
 	if r.Heading == "" || r.Workflow == "" || !readsTexts(r) {
 		return
@@ -237,7 +234,7 @@ func (e *examination) examineHeading(r quorum.Reviewer) {
 }
 
 // examineAbsent says who was not seen, and whether the quorum can be reached without them.
-func (e *examination) examineAbsent(absent []quorum.Reviewer) {
+func (e reviewersExam) examineAbsent(absent []quorum.Reviewer) {
 	if len(absent) == 0 {
 		return
 	}
@@ -283,7 +280,7 @@ func usesSecrets(source string) bool {
 
 // examineForks examines whether a fork's pull request can pass in a repository where everybody may open one: its runs
 // have no secrets.
-func (e *examination) examineForks() {
+func (e reviewersExam) examineForks() {
 	if !e.Public || e.Policy.StandIn != 0 || e.Policy.NeedsNoReview() {
 		return
 	}

@@ -140,7 +140,8 @@ func (r *setupReader) readBase(ctx context.Context, name string) (doctor.Base, e
 	}
 	_, err := r.client.Get(ctx, r.path("rules", "branches")+"/"+client.EscapeSlashed(name)+"?per_page=100", &rules)
 	if err != nil && !hasNoPlan(err) {
-		if err := r.allowUnread(doctor.RulesPart, fmt.Sprintf("which checks the rules of %q require", name), "metadata: read", err); err != nil {
+		what := fmt.Sprintf("which checks the rules of %q require", name)
+		if err := r.allowUnread(doctor.RulesPart, what, "metadata: read", err); err != nil {
 			return base, err
 		}
 	}
@@ -168,7 +169,7 @@ func (r *setupReader) readBase(ctx context.Context, name string) (doctor.Base, e
 		r.s.Unread = append(r.s.Unread, doctor.Unread{
 			Part: doctor.QueuePart, What: fmt.Sprintf("whether a queue merges %q", name), Needs: "merge-queues: read",
 		})
-		return base, nil
+		return base, nil //nolint:nilerr // it is said to be unread
 	}
 	base.Queue = answer.Repository.Queue != nil
 	return base, nil
@@ -187,7 +188,8 @@ func (r *setupReader) readProtection(ctx context.Context, base *doctor.Base) err
 	}
 	_, err := r.client.Get(ctx, r.path("branches")+"/"+client.EscapeSlashed(base.Name), &branch)
 	if err != nil && !hasNoPlan(err) {
-		return r.allowUnread(doctor.ProtectionPart, fmt.Sprintf("which checks the protection of %q requires", base.Name), "contents: read", err)
+		what := fmt.Sprintf("which checks the protection of %q requires", base.Name)
+		return r.allowUnread(doctor.ProtectionPart, what, "contents: read", err)
 	}
 	if branch.Protection == nil || branch.Protection.Required.Level == "off" {
 		return nil
@@ -403,7 +405,9 @@ func (r *setupReader) readSeenPull(ctx context.Context, p restPull) (doctor.Seen
 	}
 	seen.Runs, seen.Texts, seen.Checks = left.runs, left.texts, left.checks
 	matter := slices.ContainsFunc(r.s.Policy.Reviewers, func(q quorum.Reviewer) bool { return q.Status != "" }) ||
-		slices.ContainsFunc(left.checks, func(c quorum.CheckRun) bool { return c.Name == r.s.Policy.Check && c.App == quorum.ActionsApp && !c.Job })
+		slices.ContainsFunc(left.checks, func(c quorum.CheckRun) bool {
+			return c.Name == r.s.Policy.Check && c.App == quorum.ActionsApp && !c.Job
+		})
 	if !matter {
 		return seen, nil
 	}
@@ -431,7 +435,7 @@ func (r *setupReader) readDrifts(ctx context.Context) error {
 		r.s.Unread = append(r.s.Unread, doctor.Unread{
 			Part: doctor.AnswersPart, What: "how reviewers' newest answers were understood", Needs: "checks: read",
 		})
-		return nil
+		return nil //nolint:nilerr // it is said to be unread
 	}
 	r.s.Drifts = quorum.DriftsOf(r.s.Policy, heard)
 	return nil

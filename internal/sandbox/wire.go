@@ -516,7 +516,8 @@ func (g *GitHub) workflowJSON(r *workflowRun) object {
 	url := fmt.Sprintf("%s/actions/workflows/%d", g.apiURL(), r.workflowID)
 	return object{
 		"id": r.workflowID, "node_id": nodeID("W", r.workflowID), "name": r.name, "path": r.workflowFile(),
-		"state": or(g.settings.States[r.workflowFile()], "active"), "created_at": timeOrNull(g.createdAt), "updated_at": timeOrNull(g.createdAt),
+		"state":      or(g.settings.States[r.workflowFile()], "active"),
+		"created_at": timeOrNull(g.createdAt), "updated_at": timeOrNull(g.createdAt),
 		"url": url, "html_url": g.webURL() + "/blob/" + g.defaultBranch + "/" + r.workflowFile(),
 		"badge_url": g.webURL() + "/workflows/" + path.Base(r.workflowFile()) + "/badge.svg",
 	}
