@@ -454,6 +454,11 @@ func spoiledPosters() []spoiled {
 			s.withFile("sweep.yml", example(t, "schedule-sweep.yml"))
 			s.withFile(bellOf, "")
 		}, "own-event-forbidden", Broken, "blocks in public repositories", ""},
+		{"a fork's token only reads", jobSetup, func(t *testing.T, s *Setup) {
+			s.withFile(posting, strings.Replace(example(t, "waiting-job.yml"), "pull_request_target:", "pull_request:", 1))
+			s.withFile("sweep.yml", example(t, "schedule-sweep.yml"))
+			s.withFile(bellOf, "")
+		}, "forks-cannot-write", Warning, "its token only reads", ""},
 		{
 			"tokens write by default", jobSetup, func(_ *testing.T, s *Setup) { s.Actions.DefaultAll = true }, "default-write", Warning, "github-actions[bot]",
 			`{"can_approve_pull_request_reviews":false,"default_workflow_permissions":"read"}`,

@@ -133,7 +133,8 @@ func (e earsExam) examineListening(a ears) {
 		for _, name := range t.Workflows {
 			isIt := func(f WorkflowFile) bool { return f.shownName() == name }
 			if !slices.ContainsFunc(e.Workflows, isIt) && !e.isUnread(WorkflowsPart) {
-				e.report(Warning, "hears-nobody", fmt.Sprintf("%s listens to %s, and no workflow is called so", p.file.Path, quoteName(name)),
+				e.report(Warning, "hears-nobody",
+					fmt.Sprintf("%s listens to %s, and no workflow is called so", p.file.Path, quoteName(name)),
 					"write the name: of a workflow, or take it out")
 			}
 		}
@@ -194,7 +195,7 @@ func (e earsExam) examinePullEvents(a ears) {
 			break
 		}
 	}
-	e.examineOwnEvents()
+	e.examineOwnEvents(a)
 }
 
 // hearsType reports whether one of the triggers starts for a type of change.
@@ -214,7 +215,7 @@ func (e earsExam) usesLabels() bool {
 }
 
 // examineOwnEvents examines whether the pull request's own events may start what posts the check.
-func (e earsExam) examineOwnEvents() {
+func (e earsExam) examineOwnEvents(a ears) {
 	for _, p := range e.posts {
 		_, target := p.file.Plan.Trigger("pull_request_target")
 		_, pull := p.file.Plan.Trigger("pull_request")
@@ -223,13 +224,13 @@ func (e earsExam) examineOwnEvents() {
 			e.report(Broken, "own-event-forbidden",
 				p.file.Path+" is started by pull_request_target, which GitHub blocks in public repositories",
 				"use the event-driven workflow, or allow the event for this file: Settings, Actions, Policies")
-		case pull && !target && e.Public && !p.asApp:
+		case pull && !target && e.Public && !a.hears("workflow_run"):
+			why := "its token only reads"
+			if p.asApp {
+				why = "it has no secret"
+			}
 			e.report(Warning, "forks-cannot-write",
-				p.file.Path+" is started by pull_request: for a fork its token only reads, and no check is written",
-				"use the event-driven workflow: coordinator init writes it")
-		case pull && p.asApp:
-			e.report(Warning, "forks-cannot-write",
-				p.file.Path+" is started by pull_request: for a fork it has no secret, and no check is written",
+				fmt.Sprintf("%s is started by pull_request: for a fork %s, and no check is written", p.file.Path, why),
 				"use the event-driven workflow: coordinator init writes it")
 		}
 	}
