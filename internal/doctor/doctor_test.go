@@ -448,6 +448,10 @@ func spoiledPosters() []spoiled {
 			s.withFile(posting, example(t, "schedule-sweep.yml"))
 			s.withFile(bellOf, "")
 		}, "only-schedule", Warning, "only the schedule", "coordinator init"},
+		{"only a person starts it", jobSetup, func(t *testing.T, s *Setup) {
+			s.withFile(posting, example(t, "manual.yml"))
+			s.withFile(bellOf, "")
+		}, "only-by-hand", Broken, "but a person", "coordinator init"},
 		{"no schedule", jobSetup, edit(posting, "  schedule:\n    - cron: '7,22,37,52 * * * *'", ""), "no-schedule", Warning, "no event announces", ""},
 		{"GitHub forbids what starts it", jobSetup, func(t *testing.T, s *Setup) {
 			s.withFile(posting, example(t, "waiting-job.yml"))
@@ -551,6 +555,17 @@ func spoiledReviewers() []spoiled {
 			"it is our own workflow", appSetup, policy("reviewers:\n", "reviewers:\n  - {name: all, workflow: "+posting+", verdict: conclusion}\n"),
 			"waits-for-itself", Broken, `"all" is what posts this check`, "",
 		},
+		{"its workflow posts the check, too", appSetup, func(t *testing.T, s *Setup) {
+			s.edit(t, gemini, "jobs: {", "jobs: {all: {needs: review, steps: [{uses: review-coordinator/coordinator@v1, with: {wait: true, app-id: 7}}]}, ")
+		}, "waits-for-itself", Broken, `"gemini" is what posts this check`, ""},
+		{"it was not seen yet", daemonSetup, func(t *testing.T, s *Setup) {
+			s.withPolicy(t, strings.Replace(usualPolicy, "reviewers:\n", "reviewers:\n  - preset: greptile\n", 1))
+			s.Pulls = s.Pulls[:2]
+		}, "not-seen", Warning, `"greptile" was not seen on the last 2 pull requests`, ""},
+		{"it was not seen before the coordinator", daemonSetup, func(t *testing.T, s *Setup) {
+			s.withPolicy(t, strings.Replace(usualPolicy, "reviewers:\n", "reviewers:\n  - preset: greptile\n", 1))
+			s.forEachPull(func(p *SeenPull) { p.Checks = nil })
+		}, "not-seen", Warning, `"greptile" was not seen on the last 4 pull requests`, ""},
 		{"its format changed", appSetup, func(_ *testing.T, s *Setup) {
 			s.Drifts = []quorum.Drift{{Reviewer: "gemini", Answers: 4, Unread: 4, InRow: 4}}
 		}, "drifted", Warning, `"gemini": 4 of its last 4 answers were not understood`, ""},

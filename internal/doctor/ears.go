@@ -164,11 +164,15 @@ func (e earsExam) examineUnheard(a ears) (deaf bool) {
 func (e earsExam) examinePullEvents(a ears) {
 	heard := slices.Concat(a.triggers("pull_request"), a.triggers("pull_request_target"))
 	if len(heard) == 0 {
-		if a.hears("workflow_run") {
+		switch {
+		case !startsByItself(a):
+			e.report(Broken, "only-by-hand", "nothing starts what posts the check but a person",
+				"use the event-driven workflow: coordinator init writes it", e.initCommand())
+		case a.hears("workflow_run"):
 			e.report(Warning, "no-bell",
 				"no bell rings when a pull request changes: drafts, new bases and closing are seen only by the schedule",
 				"add the bell, and listen to it: coordinator init writes one")
-		} else {
+		default:
 			e.report(Warning, "only-schedule", "only the schedule starts what posts the check, and GitHub drops it most when it is needed",
 				"use the event-driven workflow: coordinator init writes it", e.initCommand())
 		}
@@ -196,6 +200,13 @@ func (e earsExam) examinePullEvents(a ears) {
 		}
 	}
 	e.examineOwnEvents(a)
+}
+
+// startsByItself reports whether anything but a person starts a job of ours.
+func startsByItself(a ears) bool {
+	return slices.ContainsFunc([]string{
+		"workflow_run", "pull_request", "pull_request_target", "pull_request_review", "issue_comment", "check_run", "status", "schedule",
+	}, a.hears)
 }
 
 // hearsType reports whether one of the triggers starts for a type of change.
@@ -256,8 +267,12 @@ func (e earsExam) examineBells(a ears) {
 
 // examineOtherEvents examines what reviewers leave without a run.
 func (e earsExam) examineOtherEvents(a ears) {
-	if !a.hears("workflow_run") && !a.hears("pull_request") && !a.hears("pull_request_target") {
-		return // it was said
+	if !a.hears("schedule") && startsByItself(a) {
+		e.report(Warning, "no-schedule", "nothing looks at what no event announces: a deadline, a resolved thread, a lost event",
+			"add a schedule, every fifteen minutes and away from the full hour")
+	}
+	if !a.hears("workflow_run") {
+		return // it stays and looks by itself, or it was said that only the schedule starts it
 	}
 	comments, checks, statuses := false, "", ""
 	for _, r := range e.Policy.Reviewers {
@@ -285,9 +300,5 @@ func (e earsExam) examineOtherEvents(a ears) {
 		e.report(Warning, "statuses-not-heard",
 			fmt.Sprintf("%s answers by a status, and no status starts what posts the check", quoteName(statuses)),
 			"add status to what starts it")
-	}
-	if !a.hears("schedule") {
-		e.report(Warning, "no-schedule", "nothing looks at what no event announces: a deadline, a resolved thread, a lost event",
-			"add a schedule, every fifteen minutes and away from the full hour")
 	}
 }

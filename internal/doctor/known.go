@@ -49,9 +49,9 @@ func (e *examination) expectedApp() int64 {
 	return 0
 }
 
-// isOwnWorkflow reports whether a workflow posts the check and does nothing else.
+// isOwnWorkflow reports whether a job of a workflow posts the check: its run has not ended while that job looks.
 func (e *examination) isOwnWorkflow(path string) bool {
-	return slices.ContainsFunc(e.posts, func(p poster) bool { return p.file.Path == path && len(p.file.Plan.Jobs) == 1 })
+	return slices.ContainsFunc(e.posts, func(p poster) bool { return p.file.Path == path })
 }
 
 // workflowOf returns the workflow file of a reviewer, as far as it could be read.

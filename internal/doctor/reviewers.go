@@ -213,7 +213,6 @@ func opensWith(body, heading string) bool { return heading == "" || strings.Cont
 
 // examineHeading examines whether a reviewer that runs has ever written a text that is taken for its own.
 func (e reviewersExam) examineHeading(r quorum.Reviewer) {
-	const enough = 3 // runs, of which one would have written
 	if r.Heading == "" || r.Workflow == "" || !readsTexts(r) {
 		return
 	}
@@ -226,12 +225,15 @@ func (e reviewersExam) examineHeading(r quorum.Reviewer) {
 			ran++
 		}
 	}
-	if ran >= enough {
+	if ran >= fewPulls {
 		e.report(Broken, "heading-not-seen", fmt.Sprintf("%s ran on %s, and no text of %s opens with %s", quoteName(r.Name),
 			countNoun(ran, "pull request"), quoteName(r.Author), quoteName(r.Heading)),
 			"write the heading with which its texts open, letter by letter")
 	}
 }
+
+// fewPulls are too few to say that somebody never comes.
+const fewPulls = 3
 
 // examineAbsent says who was not seen, and whether the quorum can be reached without them.
 func (e reviewersExam) examineAbsent(absent []quorum.Reviewer) {
@@ -254,7 +256,10 @@ func (e reviewersExam) examineAbsent(absent []quorum.Reviewer) {
 	says := fmt.Sprintf("%s %s not seen on the last %s", listNames(names), were, countNoun(len(e.Pulls), "pull request"))
 	const remedy = "install it or start it on the next pull request; or take it out of the policy, or lower the quorum"
 	need := e.Policy.NeedOf(e.Policy.Voters())
+	_, everPosted := e.newestOwnCheck()
 	switch {
+	case !everPosted || len(e.Pulls) < fewPulls: // it is new: they may have come with it
+		e.report(Warning, "not-seen", says, remedy)
 	case e.Policy.NeedsNoReview() || !required && voters >= need:
 		e.report(Warning, "not-seen", says, remedy)
 	case required:

@@ -427,14 +427,17 @@ func (r *setupReader) readDrifts(ctx context.Context) error {
 	if r.s.File.State != quorum.FileValid {
 		return nil
 	}
+	const what = "how reviewers' newest answers were understood"
+	if r.client.Personal() { // GitHub shows it no check runs
+		r.s.Unread = append(r.s.Unread, doctor.Unread{Part: doctor.AnswersPart, What: what, Needs: "checks: read, which Apps and jobs have"})
+		return nil
+	}
 	heard, err := r.forge.RecentAnswers(ctx, r.s.Owner, r.s.Repo)
 	if client.IsUnreachable(err) || ctx.Err() != nil {
 		return err
 	}
 	if err != nil {
-		r.s.Unread = append(r.s.Unread, doctor.Unread{
-			Part: doctor.AnswersPart, What: "how reviewers' newest answers were understood", Needs: "checks: read",
-		})
+		r.s.Unread = append(r.s.Unread, doctor.Unread{Part: doctor.AnswersPart, What: what, Needs: "checks: read"})
 		return nil //nolint:nilerr // it is said to be unread
 	}
 	r.s.Drifts = quorum.DriftsOf(r.s.Policy, heard)
