@@ -86,7 +86,14 @@ type examination struct {
 	unsure map[string]bool // areas of which a part was not read
 }
 
-func (e *examination) add(d Diagnosis) { e.all = append(e.all, d) }
+// longest is more than any sentence of ours with the names in it.
+const longest = 600
+
+// add adds what was found. Paths of files stand in it as they are: what they hide, or do to a terminal, is taken out here.
+func (e *examination) add(d Diagnosis) {
+	d.Says, d.Remedy = plainText(d.Says, longest), plainText(d.Remedy, longest)
+	e.all = append(e.all, d)
+}
 
 // report adds what is wrong, with its remedy.
 func (e *examination) report(grade Grade, code, says, remedy string, fix ...string) {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"github.com/review-coordinator/coordinator/internal/config"
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -199,6 +200,16 @@ func TestNothingIsInventedOfGoodSetups(t *testing.T) {
 			s.Bases[0].Queue = true
 			s.edit(t, posting, "  status:\n", "  status:\n  merge_group:\n    types: [checks_requested]\n")
 			s.forEachPull(func(p *SeenPull) { p.Checks[0].Name = "AI" })
+		}, nil},
+		"a verdict file, which needs no heading; and no comments that anybody waits for": {jobSetup, func(s *Setup) {
+			s.withPolicy(t, strings.Replace(usualPolicy, `heading: "## Gemini review"`, "verdict: {artifact: gemini-verdict}", 1))
+			s.edit(t, gemini, "./review", "./review gemini-verdict")
+			s.edit(t, posting, "  issue_comment:\n    types: [created, edited, deleted]\n", "")
+			s.forEachPull(func(p *SeenPull) { p.Texts = p.Texts[:1] })
+		}, []string{"forgeable"}},
+		"forks that pass by the one without secrets": {appSetup, func(s *Setup) {
+			s.withPolicy(t, strings.Replace(usualPolicy, "quorum: all\n", "quorum: 1\nstand_in: none\n", 1))
+			s.edit(t, gemini, "secrets.KEY", "secrets.GITHUB_TOKEN")
 		}, nil},
 		"a reviewer that starts for some paths, as the policy says": {appSetup, func(s *Setup) {
 			s.withPolicy(t, strings.Replace(usualPolicy, `"## OpenAI review"`, `"## OpenAI review", when: {paths: ["**.go"]}`, 1))
@@ -411,7 +422,7 @@ func spoiledPosters() []spoiled {
 		}, "suite-ignored", Broken, "#3: it is filed under a run of " + posting + " that workflow_dispatch started", ""},
 		{"the gate passes over a suite that was replaced", jobSetup, func(_ *testing.T, s *Setup) {
 			s.Pulls[0].Runs = append(s.Pulls[0].Runs, quorum.Run{Path: openai, Event: "pull_request", Suite: 99, Number: 9})
-			s.Pulls[0].Statuses = nil
+			s.Pulls[0].Statuses[0].Context = "another"
 		}, "suite-ignored", Broken, "a newer one has replaced", ""},
 		{
 			"a reviewer has another name", jobSetup, edit(openai, "name: OpenAI review", "name: OpenAI Review"), "reviewer-not-heard", Broken,
@@ -552,6 +563,11 @@ func spoiledReviewers() []spoiled {
 			"waits-for-itself", Broken, `"all" is what posts this check`, "",
 		},
 		{
+			"it is our own status", daemonSetup,
+			policy("reviewers:\n", "reviewers:\n  - {name: all, status: Review quorum, author: bob, verdict: conclusion}\n"),
+			"waits-for-itself", Broken, `"all" is what posts this check`, "",
+		},
+		{
 			"it is our own workflow", appSetup, policy("reviewers:\n", "reviewers:\n  - {name: all, workflow: "+posting+", verdict: conclusion}\n"),
 			"waits-for-itself", Broken, `"all" is what posts this check`, "",
 		},
@@ -581,6 +597,13 @@ func spoiledReviewers() []spoiled {
 			s.edit(t, posting, "  issue_comment:\n    types: [created, edited, deleted]\n", "")
 			s.forEachPull(func(p *SeenPull) { p.Texts = append(p.Texts, quorum.Text{Author: account("sage[bot]")}) })
 		}, "comments-not-heard", Warning, "no comment starts", ""},
+		{"the comments of a workflow with an account of its own are not heard", jobSetup, func(t *testing.T, s *Setup) {
+			s.withPolicy(t, usualPolicy+"  - {name: sage, workflow: "+openai+", author: \"sage[bot]\"}\n")
+			s.edit(t, posting, "  issue_comment:\n    types: [created, edited, deleted]\n", "")
+		}, "comments-not-heard", Warning, "no comment starts", ""},
+		{"a reviewer without a run never wrote its heading", appSetup, func(t *testing.T, s *Setup) {
+			s.withPolicy(t, usualPolicy+"  - {name: sage, author: \"github-actions[bot]\", heading: \"## Sage\"}\n")
+		}, "never-met", Broken, `"sage" was not seen`, ""},
 		{"an App's checks are not heard", jobSetup, func(t *testing.T, s *Setup) {
 			s.withPolicy(t, usualPolicy+"  - {name: sec, check: Security review, app: secbot, verdict: conclusion}\n")
 			s.edit(t, posting, "  check_run:\n    types: [completed]\n", "")
@@ -595,5 +618,72 @@ func spoiledReviewers() []spoiled {
 				p.Statuses = append(p.Statuses, quorum.Status{Context: "sonarqube", Creator: account("sonarbot[bot]")})
 			})
 		}, "statuses-not-heard", Warning, `"sonar" answers by a status`, ""},
+	}
+}
+
+// What could not be read is neither fine nor broken, and the rest is said as ever.
+func TestWhatWasNotReadIsNotKnown(t *testing.T) {
+	for part, lost := range map[Part]struct {
+		fine string
+		lose func(*Setup)
+	}{
+		RulesPart:        {"fine-required", func(s *Setup) { s.Bases[0].Required = nil }},
+		ProtectionPart:   {"fine-required", func(s *Setup) { s.Bases[0].Required = nil }},
+		RulesetsPart:     {"fine-required", func(s *Setup) { s.Rulesets = nil }},
+		QueuePart:        {"fine-posting", func(*Setup) {}},
+		ActionsPart:      {"fine-actions", func(s *Setup) { s.Actions = ActionsSettings{} }},
+		DefaultTokenPart: {"fine-actions", func(s *Setup) { s.edit(t, posting, "    permissions: {}\n", "") }},
+		WorkflowsPart:    {"fine-posting", func(s *Setup) { s.Workflows = nil }},
+		PullsPart:        {"fine-reviewers", func(s *Setup) { s.Pulls = nil }},
+		AnswersPart:      {"fine-reviewers", func(*Setup) {}},
+	} {
+		for _, needs := range []string{"", "administration: read"} {
+			s := appSetup(t)
+			lost.lose(s)
+			s.Unread = []Unread{{part, "this", needs}}
+			all := Examine(*s)
+			if got := codesOf(all); !slices.Equal(got, []string{"not-read"}) || all[0].Grade != Unknown || (all[0].Remedy == "") != (needs == "") {
+				t.Errorf("part %d: %q\n%s", part, got, told(all))
+			}
+			if slices.ContainsFunc(all, func(d Diagnosis) bool { return d.Code == lost.fine }) {
+				t.Errorf("part %d is said to be fine:\n%s", part, told(all))
+			}
+		}
+	}
+}
+
+// Names are data: nothing of them reaches a terminal, a line of a report or a shell as anything else.
+func TestHostileNamesAreOnlyNames(t *testing.T) {
+	const evil = "x\n# y\x1b[31m\u202e`a`$(b)';c\u200b"
+	s := appSetup(t)
+	s.withFile(".github/workflows/"+evil+".yml", "name: e\non: push\njobs: {a: {name: Review quorum, steps: [{run: x}]}}\n")
+	s.Bases = append(s.Bases, Base{Name: evil})
+	s.Rulesets[0].Name, s.Rulesets[0].Include = evil, []string{"refs/heads/" + evil + "*"}
+	s.Policy.Reviewers[0].Workflow = ".github/workflows/" + evil
+	s.Pulls[0].Checks = append(s.Pulls[0].Checks, quorum.CheckRun{Name: "Review quorum", App: evil})
+	all := Examine(*s)
+	if len(codesOf(all)) < 5 {
+		t.Errorf("too little is said:\n%s", told(all))
+	}
+	for _, d := range all {
+		for _, text := range append([]string{d.Says, d.Remedy}, d.Fix...) {
+			if i := strings.IndexFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }); i >= 0 {
+				t.Errorf("%s: %q", d.Code, text[i:])
+			}
+		}
+	}
+}
+
+// An Enterprise Server is another host, and its Actions are another App.
+func TestCommandsNameTheHost(t *testing.T) {
+	for host, want := range map[string]string{
+		"": "--method PUT repos/octo/shop/", "git.example.org": "--method PUT --hostname git.example.org repos/octo/shop/",
+	} {
+		s := jobSetup(t)
+		s.Host, s.Actions.DefaultAll = host, true
+		s.requires(42, "Review quorum@7")
+		if got := told(Examine(*s)); !strings.Contains(got, want) || strings.Contains(got, "other-source") != (host == "") {
+			t.Errorf("%q:\n%s", host, got)
+		}
 	}
 }

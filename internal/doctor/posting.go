@@ -56,7 +56,7 @@ func (e postingExam) examinePosting() {
 	}
 	e.examineQueue()
 	if len(e.posts) > 0 {
-		earsExam{e.examination}.examineEars()
+		earsExam(e).examineEars()
 	}
 	e.examineGate()
 }

@@ -429,7 +429,8 @@ func (r *setupReader) readDrifts(ctx context.Context) error {
 	}
 	const what = "how reviewers' newest answers were understood"
 	if r.client.Personal() { // GitHub shows it no check runs
-		r.s.Unread = append(r.s.Unread, doctor.Unread{Part: doctor.AnswersPart, What: what, Needs: "checks: read, which Apps and jobs have"})
+		const needs = "checks: read, which Apps and jobs have"
+		r.s.Unread = append(r.s.Unread, doctor.Unread{Part: doctor.AnswersPart, What: what, Needs: needs})
 		return nil
 	}
 	heard, err := r.forge.RecentAnswers(ctx, r.s.Owner, r.s.Repo)
