@@ -207,6 +207,12 @@ func TestNothingIsInventedOfGoodSetups(t *testing.T) {
 			s.edit(t, posting, "  issue_comment:\n    types: [created, edited, deleted]\n", "")
 			s.forEachPull(func(p *SeenPull) { p.Texts = p.Texts[:1] })
 		}, []string{"forgeable"}},
+		"an open ruleset with restricted creation, and a command that nobody may give": {jobSetup, func(s *Setup) {
+			s.Rulesets[0].Include, s.Rulesets[0].Creation = []string{"~ALL"}, true
+			s.Rulesets = append(s.Rulesets, Ruleset{ID: 43, Active: true, Include: []string{"~ALL"}, Checks: []Requirement{{Check: "test"}}})
+			s.edit(t, openai, "on: pull_request", "on: {pull_request: {branches-ignore: ['old/**']}}")
+			s.edit(t, posting, "  issue_comment:\n    types: [created, edited, deleted]\n", "")
+		}, []string{"forgeable"}},
 		"forks that pass by the one without secrets": {appSetup, func(s *Setup) {
 			s.withPolicy(t, strings.Replace(usualPolicy, "quorum: all\n", "quorum: 1\nstand_in: none\n", 1))
 			s.edit(t, gemini, "secrets.KEY", "secrets.GITHUB_TOKEN")
@@ -601,6 +607,20 @@ func spoiledReviewers() []spoiled {
 			s.withPolicy(t, usualPolicy+"  - {name: sage, workflow: "+openai+", author: \"sage[bot]\"}\n")
 			s.edit(t, posting, "  issue_comment:\n    types: [created, edited, deleted]\n", "")
 		}, "comments-not-heard", Warning, "no comment starts", ""},
+		{"people's commands are not heard", jobSetup, func(t *testing.T, s *Setup) {
+			s.withPolicy(t, usualPolicy+"override: maintain\n")
+			s.edit(t, posting, "  issue_comment:\n    types: [created, edited, deleted]\n", "")
+		}, "comments-not-heard", Warning, "no comment starts", ""},
+		{
+			"it starts for no pull request against ours", appSetup,
+			edit(gemini, "on: pull_request", "on: {pull_request: {branches-ignore: ['ma*']}}"), "branch-filter", Broken, `against "main"`, "",
+		},
+		{"another App's check is no sign of it", daemonSetup, func(t *testing.T, s *Setup) {
+			s.withPolicy(t, strings.Replace(usualPolicy, "reviewers:\n", "reviewers:\n  - preset: greptile\n", 1))
+			s.forEachPull(func(p *SeenPull) {
+				p.Checks = append(p.Checks, quorum.CheckRun{Name: "Greptile Review", App: "other"}, quorum.CheckRun{Name: "Other", App: "greptile-apps"})
+			})
+		}, "never-met", Broken, `"greptile" was not seen`, ""},
 		{"a reviewer without a run never wrote its heading", appSetup, func(t *testing.T, s *Setup) {
 			s.withPolicy(t, usualPolicy+"  - {name: sage, author: \"github-actions[bot]\", heading: \"## Sage\"}\n")
 		}, "never-met", Broken, `"sage" was not seen`, ""},
