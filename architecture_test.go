@@ -37,6 +37,8 @@ var rules = map[string][]string{
 		"internal/evidence",
 		"internal/config",
 		"internal/report",
+		"internal/doctor",
+		"internal/workflow",
 		"internal/github/client",
 		"internal/github/untrusted",
 		"internal/github/unzip",
@@ -44,6 +46,9 @@ var rules = map[string][]string{
 		"internal/oplog",
 	},
 	"internal/loop": {"internal/quorum", "internal/evidence", "internal/report"},
+	// Workflow files, as YAML; and what is wrong with a set-up, by what was read of it.
+	"internal/workflow": {},
+	"internal/doctor":   {"internal/quorum", "internal/pathfilter", "internal/report", "internal/workflow"},
 	// The client knows requests and answers, and nothing of what is judged by them.
 	"internal/github/client":    {"internal/github/jsonscan", "internal/github/untrusted"},
 	"internal/github/webhook":   {"internal/quorum", "internal/github/jsonscan", "internal/github/untrusted"},
@@ -79,7 +84,7 @@ var rules = map[string][]string{
 		"internal/quorum", "internal/review", "internal/evidence", "internal/report", "internal/config",
 		"internal/github", "internal/github/client", "internal/github/webhook",
 		"internal/loop", "internal/sandbox", "internal/story", "internal/store", "internal/daemon", "internal/dashboard", "internal/oplog",
-		"internal/clone", "examples",
+		"internal/clone", "internal/doctor", "examples",
 	},
 	// The workflows that a repository copies, for the command that writes them.
 	"examples": {},
@@ -92,7 +97,7 @@ var rules = map[string][]string{
 }
 
 // pure are the packages that judge, decide and word. Equal inputs give equal outputs, wherever and whenever.
-var pure = []string{"internal/quorum", "internal/pathfilter", "internal/review", "internal/evidence", "internal/report"}
+var pure = []string{"internal/quorum", "internal/pathfilter", "internal/review", "internal/evidence", "internal/report", "internal/doctor"}
 
 // impure is what a pure package does not import: each of them knows a clock, an environment, chance, or shared state.
 var impure = []string{

@@ -34,7 +34,7 @@ const description = `One trustworthy check on a pull request that several AI rev
 Write a policy, check it, and let a job post the check:
 
 ` + setUpExample + `
-  coordinator config check                          is it right, and what does it mean?
+  coordinator config check                          is it right, and what does it mean?` + doctorExample + `
   coordinator run octo/shop#7 --dry-run             what would the check say?
   coordinator explain octo/shop#7                   why does it say so?` + demoExample + `
 

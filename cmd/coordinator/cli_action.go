@@ -9,12 +9,14 @@ import "errors"
 
 // What the help shows first.
 const (
-	setUpExample = "  coordinator config init --repo octo/shop          a policy for the reviewers that a repository has"
-	demoExample  = ""
+	setUpExample  = "  coordinator config init --repo octo/shop          a policy for the reviewers that a repository has"
+	doctorExample = ""
+	demoExample   = ""
 )
 
 type fullProgramCommands struct {
 	Init        absentCmd `cmd:"" group:"setUp" hidden:"" passthrough:""`
+	Doctor      absentCmd `cmd:"" group:"setUp" hidden:"" passthrough:""`
 	Simulate    absentCmd `cmd:"" group:"setUp" hidden:"" passthrough:""`
 	Serve       absentCmd `cmd:"" group:"setUp" hidden:"" passthrough:""`
 	Backup      absentCmd `cmd:"" group:"setUp" hidden:"" passthrough:""`
@@ -31,6 +33,6 @@ type absentCmd struct {
 
 // Run tells where to get a build that has the command.
 func (absentCmd) Run() error {
-	return usageError(errors.New("this build is the action's: it has no init, serve, backup, app-manifest, demo, simulate, completion and man"),
+	return usageError(errors.New("this build is the action's: it has no init, doctor, serve, backup, app-manifest, demo, simulate, completion and man"),
 		"download coordinator_"+buildVersion()+"_… from the release, or build it without -tags action")
 }

@@ -7,12 +7,14 @@ package main
 
 // What the help shows first.
 const (
-	setUpExample = "  coordinator init                                  a policy and workflows for the reviewers of a repository"
-	demoExample  = "\n  coordinator demo                                  watch one grow, without an account"
+	setUpExample  = "  coordinator init                                  a policy and workflows for the reviewers of a repository"
+	doctorExample = "\n  coordinator doctor octo/shop                      can its check be trusted, and can it arrive?"
+	demoExample   = "\n  coordinator demo                                  watch one grow, without an account"
 )
 
 type fullProgramCommands struct {
 	Init     initCmd     `cmd:"" group:"setUp" help:"Set up a repository: write its policy and its workflows."`
+	Doctor   doctorCmd   `cmd:"" group:"setUp" help:"Say whether a repository's check can be trusted, and can arrive."`
 	Simulate simulateCmd `cmd:"" group:"setUp" help:"Play scenario files and print what the check would have said."`
 	Demo     demoCmd     `cmd:"" group:"setUp" help:"Watch a check grow: a story told live, without an account."`
 

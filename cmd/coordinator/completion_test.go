@@ -23,7 +23,7 @@ func runInProcess(t *testing.T, stdin string, args ...string) (code int, stdout,
 // A shell that completes is told the commands, the flags and the values of what stands before the cursor.
 func TestCompletion(t *testing.T) {
 	for _, test := range []struct{ words, want string }{
-		{"", "run sweep explain classify verdict config init simulate demo completion man help version serve backup app-manifest"},
+		{"", "run sweep explain classify verdict config init doctor simulate demo completion man help version serve backup app-manifest"},
 		{"ex", "explain"},
 		{"config ", "check init schema"},
 		{"config check ", ":file"},
@@ -48,6 +48,7 @@ func TestCompletion(t *testing.T) {
 		{"serve setup --", "--webhook --dir --listen"},
 		{"serve setup --dir ", ":file"},
 		{"init --", "--repo --dir --pull-request --dry-run --force --ref"},
+		{"doctor octo/shop --", "--repo --fix --json"},
 		{"backup ", ":file"},
 		{"backup copy.db --", "--database --force --json"},
 		{"serve --log-level ", "debug info warn error"},
@@ -55,7 +56,7 @@ func TestCompletion(t *testing.T) {
 		{"completion ", "bash zsh fish"},
 		{"-v swe", "sweep"},
 		{"sweep --limit ", ""},
-		{"nonsense ", "run sweep explain classify verdict config init simulate demo completion man help version serve backup app-manifest"},
+		{"nonsense ", "run sweep explain classify verdict config init doctor simulate demo completion man help version serve backup app-manifest"},
 	} {
 		words := strings.Split(test.words, " ")
 		code, out, said := runInProcess(t, "", append([]string{"complete", "--"}, words...)...)

@@ -52,37 +52,45 @@ func (a access) neededGrants() (must, should []client.Grant) {
 // connectGitHub makes a client for one repository with the identity that the environment gives. app is the slug of the
 // App that the checks are written as.
 func (c *command) connectGitHub(ctx context.Context, owner, repo string, will access) (api *client.Client, app string, err error) {
+	api, in, err := connectInstalled(ctx, c, owner, repo, will)
+	return api, in.Slug, err
+}
+
+// connectInstalled is connectGitHub that tells what the App may do; of a token it tells the App of all jobs.
+func connectInstalled(
+	ctx context.Context, c *command, owner, repo string, will access,
+) (api *client.Client, in client.Installation, err error) {
 	key, err := c.appFromEnv()
 	if err != nil {
-		return nil, "", err
+		return nil, in, err
 	}
 	if key == nil {
 		api, err = c.newTokenClient()
-		return api, quorum.ActionsApp, err
+		return api, client.Installation{Slug: quorum.ActionsApp}, err
 	}
 	if owner == "" {
-		return nil, "", usageError(
+		return nil, in, usageError(
 			errors.New("no repository: an App works on one that it is installed on"),
 			"name it: --repo OWNER/NAME, or GITHUB_REPOSITORY",
 		)
 	}
 	address, err := c.apiURLFromEnv()
 	if err != nil {
-		return nil, "", err
+		return nil, in, err
 	}
 	api, err = client.New(client.Options{
 		BaseURL: address, App: key, UserAgent: "review-coordinator", Log: c.newLogger(),
 	})
 	if err != nil {
-		return nil, "", usageError(err, "")
+		return nil, in, usageError(err, "")
 	}
-	in, err := api.Install(ctx, owner, repo)
+	in, err = api.Install(ctx, owner, repo)
 	if err != nil {
-		return nil, "", c.explainInstallError(err, owner, repo)
+		return nil, in, c.explainInstallError(err, owner, repo)
 	}
 	must, should := will.neededGrants()
 	if lacks := in.Lacks(must...); len(lacks) > 0 {
-		return nil, "", hintedError(
+		return nil, in, hintedError(
 			fmt.Errorf("the App %s lacks %s on %s/%s", in.Slug, joinGrants(lacks), owner, repo),
 			"add it in the App's settings, and accept it in the installation's",
 		)
@@ -96,7 +104,7 @@ func (c *command) connectGitHub(ctx context.Context, owner, repo string, will ac
 			),
 		)
 	}
-	return api, in.Slug, nil
+	return api, in, nil
 }
 
 // apiURLFromEnv returns GITHUB_API_URL, once it is an address that a token may be sent to; "" if it is not set.

@@ -110,15 +110,45 @@ func surveyWorkflows(ctx context.Context, c *client.Client, s *config.Survey, ow
 
 // surveyPull reads what was left on one pull request, and the runs and checks of its last head.
 func surveyPull(ctx context.Context, c *client.Client, s *config.Survey, owner, repo string, p restPull) error {
+	left, err := readTraces(ctx, c, owner, repo, p)
+	if err != nil {
+		return err
+	}
+	for _, t := range left.texts {
+		s.Texts = append(s.Texts, config.SurveyedText{Pull: p.Number, Text: t})
+	}
+	for _, author := range left.inline {
+		s.Inline = append(s.Inline, config.SurveyedInline{Pull: p.Number, Author: author})
+	}
+	for _, r := range left.runs {
+		s.Runs = append(s.Runs, config.SurveyedRun{Pull: p.Number, Run: r})
+	}
+	for _, check := range left.checks {
+		s.Checks = append(s.Checks, config.SurveyedCheck{Pull: p.Number, Name: check.Name, App: check.App})
+	}
+	return nil
+}
+
+// traces are what was left on one pull request, and the runs and checks of its last head, as far as the first pages show
+// them.
+type traces struct {
+	texts  []quorum.Text
+	inline []quorum.Account // whose comments on lines opened a thread
+	runs   []quorum.Run
+	checks []quorum.CheckRun
+}
+
+// readTraces reads what was left on one pull request.
+func readTraces(ctx context.Context, c *client.Client, owner, repo string, p restPull) (left traces, err error) {
 	n := fmt.Sprint(p.Number)
 	var comments []restComment
 	if _, err := c.Get(ctx, client.RepoPath(owner, repo, "issues", n, "comments")+"?per_page=100", &comments); err != nil {
-		return fmt.Errorf("read the comments of #%s: %w", n, err)
+		return left, fmt.Errorf("read the comments of #%s: %w", n, err)
 	}
 	for _, t := range comments {
-		s.Texts = append(s.Texts, config.SurveyedText{Pull: p.Number, Text: quorum.Text{
+		left.texts = append(left.texts, quorum.Text{
 			TextRef: quorum.TextRef{Kind: quorum.TextComment, ID: t.ID}, Author: t.User.account(), Body: t.Body, At: t.Created,
-		}})
+		})
 	}
 	var inline []struct {
 		User   *restUser `json:"user"`
@@ -126,45 +156,45 @@ func surveyPull(ctx context.Context, c *client.Client, s *config.Survey, owner, 
 		Reply  int64     `json:"in_reply_to_id"`
 	}
 	if _, err := c.Get(ctx, client.RepoPath(owner, repo, "pulls", n, "comments")+"?per_page=100", &inline); err != nil {
-		return fmt.Errorf("read the inline comments of #%s: %w", n, err)
+		return left, fmt.Errorf("read the inline comments of #%s: %w", n, err)
 	}
 	threads := map[int64]int{} // that a review opened
 	for _, comment := range inline {
 		if comment.Reply == 0 {
 			threads[comment.Review]++
-			s.Inline = append(s.Inline, config.SurveyedInline{Pull: p.Number, Author: comment.User.account()})
+			left.inline = append(left.inline, comment.User.account())
 		}
 	}
 	var reviews []restReview
 	if _, err := c.Get(ctx, client.RepoPath(owner, repo, "pulls", n, "reviews")+"?per_page=100", &reviews); err != nil {
-		return fmt.Errorf("read the reviews of #%s: %w", n, err)
+		return left, fmt.Errorf("read the reviews of #%s: %w", n, err)
 	}
 	for _, r := range reviews {
-		s.Texts = append(s.Texts, config.SurveyedText{Pull: p.Number, Text: quorum.Text{
+		left.texts = append(left.texts, quorum.Text{
 			TextRef: quorum.TextRef{
 				Kind: quorum.TextReview,
 				ID:   r.ID,
 			}, Author: r.User.account(), Body: r.Body, At: r.Submitted, State: r.State, Commit: r.Commit, Threads: threads[r.ID],
-		}})
+		})
 	}
 	var runs struct {
 		Runs []restRun `json:"workflow_runs"`
 	}
 	if _, err := c.Get(ctx, client.RepoPath(owner, repo, "actions", "runs")+"?per_page=100&head_sha="+p.Head.SHA, &runs); err != nil {
-		return fmt.Errorf("list the runs of #%s: %w", n, err)
+		return left, fmt.Errorf("list the runs of #%s: %w", n, err)
 	}
 	for _, r := range runs.Runs {
-		s.Runs = append(s.Runs, config.SurveyedRun{Pull: p.Number, Run: r.toRun()})
+		left.runs = append(left.runs, r.toRun())
 	}
 	var checks struct {
 		Checks []restCheck `json:"check_runs"`
 	}
-	_, err := c.Get(ctx, client.RepoPath(owner, repo, "commits", p.Head.SHA, "check-runs")+"?per_page=100", &checks)
+	_, err = c.Get(ctx, client.RepoPath(owner, repo, "commits", p.Head.SHA, "check-runs")+"?per_page=100", &checks)
 	if err != nil && !client.IsNotFound(err) && !client.IsUnprocessable(err) { // the head of a fork that is gone
-		return fmt.Errorf("list the checks of #%s: %w", n, err)
+		return left, fmt.Errorf("list the checks of #%s: %w", n, err)
 	}
 	for _, check := range checks.Checks {
-		s.Checks = append(s.Checks, config.SurveyedCheck{Pull: p.Number, Name: check.Name, App: check.App.Slug})
+		left.checks = append(left.checks, check.toCheck().CheckRun)
 	}
-	return nil
+	return left, nil
 }

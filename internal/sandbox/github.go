@@ -105,6 +105,7 @@ type GitHub struct {
 	queryCache *graphCache
 	newSlugs   map[string]string // what Apps are called now, by what they were called first
 	firstSlug  map[string]string // what an App was called first, by each later name
+	settings   Settings          // as Configure set them
 
 	renderedAccounts map[string]json.RawMessage // rendered once, until an App gets another name
 	renderedApps     map[App]json.RawMessage
@@ -326,10 +327,12 @@ type branch struct {
 // branchRules are what a branch asks for: checks, or something else that the program under test has no part in.
 type branchRules struct{ checks []RequiredCheck }
 
-// A RequiredCheck is a check that a rule of a branch requires.
-type RequiredCheck struct {
-	Name  string
-	AppID int64 // only from this App; 0: from anyone
+// Configure sets the settings of a repository.
+func Configure(g *GitHub, s Settings) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.settings = s
+	g.renderedRepos = map[string]json.RawMessage{}
 }
 
 // usualCheck is the name of the program's check where its policy gives it no other.

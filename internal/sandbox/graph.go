@@ -695,7 +695,7 @@ func graphQueue(g *GitHub, args object, r *routedRequest) (any, *graphError) {
 			entries = append(entries, e)
 		}
 	}
-	if entries == nil && !g.queued[name] {
+	if isClassic := g.settings.MergeQueue && name == g.defaultBranch; entries == nil && !g.queued[name] && !isClassic {
 		return nil, nil
 	}
 	return object{

@@ -381,3 +381,16 @@ func TestAQueryCostsPoints(t *testing.T) {
 	now.pass(time.Hour)
 	ask(dear, 60).is(t, "errors", "<missing>")
 }
+
+// A merge queue that classic protection asks for stands in GraphQL alone.
+func TestAMergeQueueOverGraphQL(t *testing.T) {
+	g := newBusy(t, sandbox.Options{}).GitHub
+	c := newCaller(t, g)
+	const query = `query($branch: String) {repository(owner: "acme", name: "shop") {mergeQueue(branch: $branch) {id}}}`
+	c.query(query, "branch", "main").is(t, "data.repository.mergeQueue", "null")
+	sandbox.Configure(g, sandbox.Settings{MergeQueue: true})
+	c.query(query, "branch", "other").is(t, "data.repository.mergeQueue", "null")
+	if id := c.query(query, "branch", "main").at("data.repository.mergeQueue.id"); id == "<missing>" || id == "null" {
+		t.Errorf("its id is %s", id)
+	}
+}

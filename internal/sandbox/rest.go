@@ -179,6 +179,7 @@ func allRoutes() []route {
 	add(repoRoutes())
 	add(treeRoutes())
 	add(proposalRoutes())
+	add(settingsRoutes())
 	return all
 }
 

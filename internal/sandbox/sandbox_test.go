@@ -360,6 +360,19 @@ func TestEndpoints(t *testing.T) {
 	c.get("contents/docs/new.md")
 	g.SetFile(".github/workflows/fix.yml", "", fixFile)
 	c.want(204, "POST", "actions/workflows/fix.yml/dispatches", `{"ref":"main"}`)
+	settings := sandbox.Settings{MayRead: true, Allowed: "selected", Patterns: []string{"actions/*"}, Rulesets: []sandbox.RulesetSpec{
+		{ID: 5, Name: "main", Include: []string{"~DEFAULT_BRANCH"}, Checks: []sandbox.RequiredCheck{{Name: "Review quorum", AppID: 7}}, MergeQueue: true},
+		{ID: 6, Name: "all", Include: []string{"refs/heads/*"}, Creation: true, By: "octo", Enforcement: "evaluate"},
+	}}
+	sandbox.Configure(g.GitHub, settings)
+	c.get("rulesets").is(t, "0.id", "5", "1.source_type", "Organization", "1.enforcement", "evaluate")
+	c.get("rulesets/5").is(t, "rules.0.parameters.required_status_checks.0.integration_id", "7", "conditions.ref_name.include.0", "~DEFAULT_BRANCH")
+	c.get("rules/branches/main").is(t, "2.type", "merge_queue", "2.ruleset_id", "5")
+	c.get("actions/permissions").is(t, "allowed_actions", "selected")
+	c.get("actions/permissions/workflow").is(t, "default_workflow_permissions", "read")
+	c.get("actions/permissions/selected-actions").is(t, "patterns_allowed.0", "actions/*")
+	sandbox.Configure(g.GitHub, sandbox.Settings{})
+	c.want(403, "GET", "actions/permissions", "")
 
 	person := newCaller(t, newBusy(t, sandbox.Options{TokenOwner: "alice"}).GitHub)
 	person.get("/user").is(t, "login", "alice")

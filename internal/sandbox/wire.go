@@ -102,7 +102,7 @@ func (g *GitHub) repoJSON(owner string) json.RawMessage {
 		}
 		base := apiRoot + "/repos/" + full
 		r := object{
-			"id": id, "node_id": nodeID("R", id), "name": g.repo, "full_name": full, "private": false,
+			"id": id, "node_id": nodeID("R", id), "name": g.repo, "full_name": full, "private": g.settings.Private,
 			"owner": g.userJSON(owner), "description": nil, "fork": owner != g.owner,
 			"html_url": "https://github.com/" + full, "url": base,
 			"git_url": "git://github.com/" + full + ".git", "ssh_url": "git@github.com:" + full + ".git",
@@ -114,7 +114,7 @@ func (g *GitHub) repoJSON(owner string) json.RawMessage {
 			"has_wiki": false, "has_pages": false, "has_downloads": true, "has_discussions": false,
 			"archived": false, "disabled": false, "allow_forking": true,
 			"web_commit_signoff_required": false, "custom_properties": object{}, "is_template": false,
-			"visibility": "public", "topics": []string{}, "default_branch": g.defaultBranch,
+			"visibility": visibilityWord(g.settings), "topics": []string{}, "default_branch": g.defaultBranch,
 			"pushed_at": timeOrNull(
 				g.createdAt,
 			), "created_at": timeOrNull(g.createdAt), "updated_at": timeOrNull(g.createdAt),
@@ -516,7 +516,8 @@ func (g *GitHub) workflowJSON(r *workflowRun) object {
 	url := fmt.Sprintf("%s/actions/workflows/%d", g.apiURL(), r.workflowID)
 	return object{
 		"id": r.workflowID, "node_id": nodeID("W", r.workflowID), "name": r.name, "path": r.workflowFile(),
-		"state": "active", "created_at": timeOrNull(g.createdAt), "updated_at": timeOrNull(g.createdAt),
+		"state":      or(g.settings.States[r.workflowFile()], "active"),
+		"created_at": timeOrNull(g.createdAt), "updated_at": timeOrNull(g.createdAt),
 		"url": url, "html_url": g.webURL() + "/blob/" + g.defaultBranch + "/" + r.workflowFile(),
 		"badge_url": g.webURL() + "/workflows/" + path.Base(r.workflowFile()) + "/badge.svg",
 	}

@@ -1,0 +1,187 @@
+//go:build !action
+
+package main
+
+// coordinator doctor: whether the check of a repository can be trusted, and whether it can arrive. It only reads.
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/review-coordinator/coordinator/internal/doctor"
+	"github.com/review-coordinator/coordinator/internal/github"
+	"github.com/review-coordinator/coordinator/internal/github/client"
+)
+
+type doctorCmd struct {
+	Repository string `arg:"" optional:"" name:"repository" help:"The repository, OWNER/NAME or its address. Default: GITHUB_REPOSITORY, else the clone's origin."`
+	Repo       string `help:"The same, as of the other commands." placeholder:"OWNER/NAME"`
+	Fix        bool   `help:"Print the commands that mend what a command can, as a script to read. It runs none of them."`
+	JSON       bool   `name:"json" help:"Print what was found as JSON."`
+}
+
+// Help is shown by coordinator doctor --help.
+func (doctorCmd) Help() string {
+	return `Says of a repository whether its check can be trusted and whether it can arrive: what the token or the App may do; whether
+the check is required, under its name, from the App that posts it; whether what posts it hears of what happens; whether
+each reviewer's workflow starts, and each reviewer was seen on the last 20 pull requests; who else can write as
+github-actions[bot]. One line and one remedy for each thing: broken, warning, unknown (GitHub did not let this token read
+it) or fine.
+
+It only reads. GITHUB_TOKEN needs actions, checks, contents, issues, pull-requests and statuses: read, and
+administration: read for the settings of Actions; without a permission it says what it could not read. With GITHUB_APP_ID
+and its key it looks as that App, and says whether the App's permissions are enough.
+
+Exit codes: 0 nothing is broken; 1 something is, or could not be looked at; 2 usage.
+
+Examples:
+
+  coordinator doctor octo/shop
+  coordinator doctor                                  in a clone of the repository
+  coordinator doctor octo/shop --fix > fix.sh         read it, then run what you agree with
+  coordinator doctor octo/shop --json | jq '.found[] | select(.grade == "broken")'`
+}
+
+// A doctorJSON is what doctor --json prints.
+type doctorJSON struct {
+	Repository string             `json:"repository"`
+	Check      string             `json:"check,omitempty"`
+	Trusted    bool               `json:"trusted"` // nothing is broken
+	Found      []doctor.Diagnosis `json:"found"`
+}
+
+// Run reads the set-up and says what is wrong with it.
+func (cmd doctorCmd) Run(ctx context.Context, c *command) error {
+	switch {
+	case cmd.Repository != "" && cmd.Repo != "":
+		return usageError(errors.New("the repository is named twice"), "leave out --repo")
+	case cmd.Fix && cmd.JSON:
+		return usageError(errors.New("--fix and --json print different things"), "--json holds the commands, too, as fix")
+	}
+	owner, name, err := c.resolveRepo(cmp.Or(cmd.Repository, cmd.Repo), "doctor")
+	if err != nil {
+		return err
+	}
+	api, in, err := connectInstalled(ctx, c, owner, name, readAccess)
+	if err != nil {
+		return err
+	}
+	s, err := github.ReadSetup(ctx, github.NewForge(api, in.Slug, "", c.newLogger()), owner, name, func(step string) {
+		fmt.Fprintf(c.Stderr, "reading %s of %s/%s\n", step, owner, name)
+	})
+	if err != nil {
+		return readAccess.explainRefusal(err)
+	}
+	s.App = identityOf(api, in)
+	if host := hostOfPages(c.Getenv("GITHUB_API_URL")); host != "github.com" {
+		s.Host = host
+	}
+	all := doctor.Examine(s)
+	switch {
+	case cmd.JSON:
+		err = c.writeJSON(doctorJSON{Repository: owner + "/" + name, Check: s.Policy.Check, Trusted: doctor.CanBeTrusted(all), Found: all})
+	case cmd.Fix:
+		err = printFixes(c.Stdout, owner+"/"+name, all)
+	default:
+		err = printDiagnoses(c, owner+"/"+name, all)
+	}
+	if err != nil || doctor.CanBeTrusted(all) {
+		return err
+	}
+	hint := "coordinator doctor " + owner + "/" + name + " --fix prints commands for what a command can mend"
+	if cmd.Fix {
+		hint = ""
+	}
+	return hintedError(fmt.Errorf("the check of %s/%s cannot be trusted yet: %s", owner, name, countGrades(all)), hint)
+}
+
+// identityOf is the App as which GitHub was asked, with what it lacks; nothing of a token.
+func identityOf(api *client.Client, in client.Installation) doctor.AppIdentity {
+	if api.AppID() == 0 {
+		return doctor.AppIdentity{}
+	}
+	who := doctor.AppIdentity{ID: api.AppID(), Slug: in.Slug}
+	must, should := writeAccess.neededGrants()
+	for _, lacks := range in.Lacks(must...) {
+		who.Lacks = append(who.Lacks, lacks.String())
+	}
+	for _, lacks := range in.Lacks(should...) {
+		who.Misses = append(who.Misses, lacks.String())
+	}
+	return who
+}
+
+// printDiagnoses prints a line for each thing, and what to do below it.
+func printDiagnoses(c *command, repo string, all []doctor.Diagnosis) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n\n", paintIf(c.Color, headingStyle(), repo))
+	for _, d := range all {
+		style := hintStyle()
+		switch d.Grade {
+		case doctor.Broken:
+			style = caretStyle()
+		case doctor.Warning:
+			style = warningStyle()
+		case doctor.Fine:
+			style = goodStyle()
+		case doctor.Unknown:
+		}
+		fmt.Fprintf(&b, "%s %s\n", paintIf(c.Color, style, fmt.Sprintf("%-8s", d.Grade)), oneLine(d.Says))
+		if d.Remedy != "" {
+			fmt.Fprintf(&b, "         %s\n", paintIf(c.Color, hintStyle(), oneLine(d.Remedy)))
+		}
+	}
+	fmt.Fprintf(&b, "\n%s\n", countGrades(all))
+	if _, err := io.WriteString(c.Stdout, b.String()); err != nil {
+		return fmt.Errorf("print what was found: %w", err)
+	}
+	return nil
+}
+
+// printFixes prints the commands as a script, which a person reads before anybody runs it.
+func printFixes(w io.Writer, repo string, all []doctor.Diagnosis) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "#!/bin/sh\n# What coordinator doctor would mend in %s. Read it, and keep what you agree with.\nset -e\n", repo)
+	for _, d := range all {
+		if d.Grade == doctor.Fine || d.Grade == doctor.Unknown {
+			continue
+		}
+		fmt.Fprintf(&b, "\n# %s: %s\n# %s\n", d.Grade, oneLine(d.Says), oneLine(d.Remedy))
+		for _, command := range d.Fix {
+			fmt.Fprintln(&b, command)
+		}
+		if len(d.Fix) == 0 {
+			fmt.Fprintln(&b, "# No command does this.")
+		}
+	}
+	if _, err := io.WriteString(w, b.String()); err != nil {
+		return fmt.Errorf("print the commands: %w", err)
+	}
+	return nil
+}
+
+// countGrades says how many things are how bad.
+func countGrades(all []doctor.Diagnosis) string {
+	count := map[doctor.Grade]int{}
+	for _, d := range all {
+		count[d.Grade]++
+	}
+	var parts []string
+	if n := count[doctor.Broken]; n > 0 {
+		parts = append(parts, fmt.Sprintf("%d broken", n))
+	}
+	if n := count[doctor.Warning]; n > 0 {
+		parts = append(parts, countNoun(n, "warning"))
+	}
+	if n := count[doctor.Unknown]; n > 0 {
+		parts = append(parts, fmt.Sprintf("%d not known", n))
+	}
+	if len(parts) == 0 {
+		return "all is fine"
+	}
+	return strings.Join(parts, ", ")
+}

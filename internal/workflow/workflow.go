@@ -1,0 +1,211 @@
+// Package workflow reads the workflow files of GitHub Actions, as far as it matters who starts them, what their jobs are
+// called, and what a job's token may do. It never fails over a part that it does not know.
+package workflow
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+)
+
+// A Definition is what a workflow file says.
+type Definition struct {
+	Name     string // by which other workflows listen to it; "": GitHub calls it by its path
+	Triggers []Trigger
+	Token    TokenRights // of jobs that name none of their own
+	Jobs     []JobPlan   // in the order of their ids
+}
+
+// A Trigger is an event that starts the workflow, with its filters; nil: there is none.
+type Trigger struct {
+	Event          string
+	Types          []string
+	Branches       []string
+	BranchesIgnore []string
+	Paths          []string
+	PathsIgnore    []string
+	Workflows      []string // with workflow_run: names
+}
+
+// A JobPlan is a job as its workflow plans it.
+type JobPlan struct {
+	ID    string
+	Name  string // "": the id is its name
+	Uses  string // of a reusable workflow
+	Token TokenRights
+	Steps []StepPlan
+}
+
+// A StepPlan is a step of a job.
+type StepPlan struct {
+	Uses, Run string
+	With      map[string]string
+}
+
+// TokenRights are the permissions that a workflow or a job gives its GITHUB_TOKEN. The zero value names none: others
+// hold then.
+type TokenRights struct {
+	Named  bool
+	All    string            // read, write: of every permission; "": those of Levels, and none else
+	Levels map[string]string // by the permission's name in a workflow: pull-requests
+}
+
+// maxSource bounds a file that is read; GitHub takes none that is larger.
+const maxSource = 512 << 10
+
+// maxAliases bounds what a file may repeat by reference: each may stand for as much as stands before it.
+const maxAliases = 100
+
+// ParseDefinition reads a workflow file.
+func ParseDefinition(src string) (Definition, error) {
+	if len(src) > maxSource {
+		return Definition{}, fmt.Errorf("it is larger than %d bytes", maxSource)
+	}
+	if strings.Count(src, " *") > maxAliases && strings.Contains(src, "&") {
+		return Definition{}, errors.New("it repeats too much by reference")
+	}
+	var top map[string]any
+	if err := yaml.Unmarshal([]byte(src), &top); err != nil {
+		return Definition{}, errors.New("it is no YAML that GitHub would read")
+	}
+	d := Definition{Name: textOf(top["name"]), Token: rightsOf(top, "permissions")}
+	on, has := top["on"]
+	if !has {
+		on = top["true"] // as YAML 1.1 reads the word
+	}
+	d.Triggers = triggersOf(on)
+	jobs, _ := top["jobs"].(map[string]any)
+	for _, id := range sortedKeys(jobs) {
+		d.Jobs = append(d.Jobs, planOf(id, jobs[id]))
+	}
+	if len(d.Triggers) == 0 || len(d.Jobs) == 0 {
+		return d, errors.New("it has no trigger or no job")
+	}
+	return d, nil
+}
+
+// Trigger returns the trigger of an event.
+func (d Definition) Trigger(event string) (t Trigger, found bool) {
+	i := slices.IndexFunc(d.Triggers, func(t Trigger) bool { return t.Event == event })
+	if i < 0 {
+		return Trigger{}, false
+	}
+	return d.Triggers[i], true
+}
+
+// ShownName is what GitHub calls the job: in a check's name, and where a rule requires it.
+func (j JobPlan) ShownName() string {
+	if j.Name != "" {
+		return j.Name
+	}
+	return j.ID
+}
+
+// Level returns what the token may do with one thing: read, write or none.
+func (r TokenRights) Level(permission string) string {
+	switch {
+	case r.All != "":
+		return r.All
+	case r.Levels[permission] != "":
+		return r.Levels[permission]
+	}
+	return "none"
+}
+
+// Allows reports whether the token may do that much.
+func (r TokenRights) Allows(permission, level string) bool {
+	has := r.Level(permission)
+	return has == "write" || has == level
+}
+
+// triggersOf reads what stands at on:, which is an event, a list of them, or events with their filters.
+func triggersOf(on any) (all []Trigger) {
+	switch on := on.(type) {
+	case string:
+		return []Trigger{{Event: on}}
+	case []any:
+		for _, event := range on {
+			all = append(all, Trigger{Event: textOf(event)})
+		}
+	case map[string]any:
+		for _, event := range sortedKeys(on) {
+			filters, _ := on[event].(map[string]any)
+			all = append(all, Trigger{
+				Event: event, Types: textsOf(filters["types"]), Workflows: textsOf(filters["workflows"]),
+				Branches: textsOf(filters["branches"]), BranchesIgnore: textsOf(filters["branches-ignore"]),
+				Paths: textsOf(filters["paths"]), PathsIgnore: textsOf(filters["paths-ignore"]),
+			})
+		}
+	}
+	return all
+}
+
+// planOf reads a job.
+func planOf(id string, node any) JobPlan {
+	job, _ := node.(map[string]any)
+	plan := JobPlan{ID: id, Name: textOf(job["name"]), Uses: textOf(job["uses"]), Token: rightsOf(job, "permissions")}
+	steps, _ := job["steps"].([]any)
+	for _, node := range steps {
+		step, _ := node.(map[string]any)
+		with, _ := step["with"].(map[string]any)
+		s := StepPlan{Uses: textOf(step["uses"]), Run: textOf(step["run"]), With: map[string]string{}}
+		for _, key := range sortedKeys(with) {
+			s.With[key] = textOf(with[key])
+		}
+		plan.Steps = append(plan.Steps, s)
+	}
+	return plan
+}
+
+// rightsOf reads permissions:, which is a word for all of them, or a level for each.
+func rightsOf(node map[string]any, key string) TokenRights {
+	switch of := node[key].(type) {
+	case string:
+		return TokenRights{Named: true, All: strings.TrimSuffix(of, "-all")}
+	case map[string]any:
+		r := TokenRights{Named: true, Levels: map[string]string{}}
+		for _, name := range sortedKeys(of) {
+			r.Levels[name] = textOf(of[name])
+		}
+		return r
+	}
+	_, named := node[key] // nothing stands there: no permission at all
+	return TokenRights{Named: named}
+}
+
+// textOf is a scalar as text; "" of anything else.
+func textOf(node any) string {
+	switch v := node.(type) {
+	case nil, map[string]any, []any:
+		return ""
+	default:
+		return fmt.Sprint(v)
+	}
+}
+
+// textsOf is a scalar, or a list of them, as texts.
+func textsOf(node any) (all []string) {
+	switch v := node.(type) {
+	case []any:
+		for _, item := range v {
+			all = append(all, textOf(item))
+		}
+	default:
+		if text := textOf(v); text != "" {
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
+func sortedKeys(of map[string]any) []string {
+	keys := make([]string, 0, len(of))
+	for key := range of {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}
