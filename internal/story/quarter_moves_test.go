@@ -39,7 +39,7 @@ func (d *deck) draw(isFit func(name string) bool) string {
 var unusualAnswers = []string{
 	"silent", "green and empty", "503, then well", "503 twice", "a limit with a reset", "a limit without a reset", "malformed",
 	"hangs", "no key", "is cancelled", "no, and works on", "yes, then fails", "no, edited into a yes", "no, deleted", "yes, deleted",
-	"yes, edited by somebody", "held", "without a runner", "fails for no reason", "yes of another head", "skipped",
+	"yes, edited by somebody", "held", "without a runner", "fails for no reason", "yes of another head", "skipped", "no, replaced by a yes",
 }
 
 // isFor reports whether a voice can answer so.
@@ -49,6 +49,8 @@ func isFor(answer string, kind voiceKind) bool {
 		return kind == voiceText || kind == voiceArtifact
 	case "no, edited into a yes", "yes, edited by somebody", "yes of another head":
 		return kind == voiceText
+	case "no, replaced by a yes":
+		return kind == voiceArtifact
 	default:
 		return true
 	}
@@ -100,7 +102,7 @@ func (w *teamWeek) openPull(number int) {
 	w.counts["opened: "+kind]++
 	w.happened(p, "opened as "+p.head[:7]+": "+kind)
 	w.startReviewers(p)
-	for range [...]int{0, 0, 1, 1, 1, 1, 2, 2, 3, 4}[d.IntN(10)] {
+	for range [...]int{0, 0, 0, 1, 2, 2, 3, 4, 5, 6}[d.IntN(10)] {
 		w.after(time.Duration(10+d.IntN(25*60))*time.Second, func() { w.move(p) })
 	}
 	if p.draft {
@@ -216,6 +218,7 @@ func (w *teamWeek) hearRerun(run int64, number int) {
 		return
 	}
 	p, v := before.pull, &voices[before.voice]
+	w.noteCancel(before)
 	key := v.name + " " + before.head
 	if w.inHand {
 		p.byHand[key]++
@@ -253,8 +256,6 @@ func (w *teamWeek) checkRerun(p *teamPull, before *attempt, key string) {
 		w.fail(p, "%s is run again a second time on one head", name)
 	case p.byHand[key] > 0 && before.number > 1 && !p.deletedRuns[before.voice]:
 		w.fail(p, "%s is run again although somebody had done so", name)
-	case before.ended.IsZero():
-		w.fail(p, "%s is run again while it works", name)
 	case yes && !no && !w.isAmbiguous(before):
 		w.fail(p, "%s is run again although it has approved", name)
 	}
@@ -337,12 +338,13 @@ func (w *teamWeek) letTextChange(a *attempt, answer string, say, end time.Durati
 	isNo := strings.HasPrefix(answer, "no")
 	w.after(say, func() { w.sayAs(a, !isNo, isNo) })
 	works := end
-	if answer == "no, edited into a yes" {
+	isWithin := answer == "no, edited into a yes" || answer == "no, replaced by a yes"
+	if isWithin {
 		works += 2 * time.Minute
 	}
 	w.after(works, func() { w.endAttempt(a, "success", "") })
 	after := works + time.Duration(30+p.dice.IntN(400))*time.Second
-	if answer == "no, edited into a yes" {
+	if isWithin {
 		after = say + time.Duration(15+p.dice.IntN(80))*time.Second
 	}
 	w.after(after, func() {
@@ -358,6 +360,14 @@ func (w *teamWeek) letTextChange(a *attempt, answer string, say, end time.Durati
 				p.dropUnseen(s)
 				s.no = slices.ContainsFunc(p.objections, func(o *objection) bool { return o.said == s })
 				w.happened(p, voices[a.voice].name+"'s no is edited into a yes")
+			}
+		case "no, replaced by a yes":
+			content := fmt.Sprintf(artifactVerdict, a.head, p.base, a.run, a.number, "approve", "", 1, 1)
+			if _, err := sandbox.UploadArtifact(w.g, a.run, sandbox.ArtifactUpload{Name: "review-verdict", Content: content, Overwrite: true}); err == nil {
+				s.gone, p.murky = true, true
+				p.said = append(p.said, &saidThing{voice: a.voice, head: a.head, at: w.clock, yes: true, attempt: a})
+				p.dropUnseen(s)
+				w.happened(p, voices[a.voice].name+"'s no is replaced by a yes")
 			}
 		case "no, deleted", "yes, deleted":
 			p.murky = true
@@ -508,21 +518,30 @@ func (w *teamWeek) endAttempt(a *attempt, conclusion, log string) {
 
 // letAppAnswer lets the App review a head.
 func (w *teamWeek) letAppAnswer(p *teamPull, head string) {
-	place := slices.IndexFunc(voices, func(v voice) bool { return v.kind == voiceApp })
+	answers := []string{"sage: requests changes", "sage: opens a thread", "sage: neither"}
+	if n := p.dice.IntN(14); n < len(answers) {
+		w.sayAsApp(p, head, answers[n])
+	} else {
+		w.sayAsApp(p, head, "sage: approves")
+	}
+}
+
+// sayAsApp lets the App review a head in one of its ways.
+func (w *teamWeek) sayAsApp(p *teamPull, head, answer string) {
 	if p.closed || p.draft || p.head != head {
 		return
 	}
+	place := appPlace()
 	spec := sandbox.ReviewSpec{By: voices[place].author, Commit: head}
 	s := &saidThing{voice: place, head: head, at: w.clock}
-	answer := "sage: approves"
-	switch p.dice.IntN(10) {
-	case 0:
-		answer, spec.State, s.no = "sage: requests changes", "CHANGES_REQUESTED", true
-	case 1, 2:
-		answer, s.no = "sage: opens a thread", true
+	switch answer {
+	case "sage: requests changes":
+		spec.State, s.no = "CHANGES_REQUESTED", true
+	case "sage: opens a thread":
+		s.no = true
 		spec.Comments = []sandbox.LineComment{{Path: p.path, Line: 6, Body: "The total is not rounded here."}}
-	case 3:
-		answer, spec.Body = "sage: neither", fmt.Sprintf(wordsOfNeither[p.dice.IntN(len(wordsOfNeither))], "## Review", "")
+	case "sage: neither":
+		spec.Body = fmt.Sprintf(wordsOfNeither[p.dice.IntN(len(wordsOfNeither))], "## Review", "")
 	default:
 		spec.State, s.yes = "APPROVED", true
 	}

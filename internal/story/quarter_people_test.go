@@ -30,8 +30,8 @@ var teamMoves = map[string]teamMove{
 	"a new policy on main":            changePolicy,
 	"a person stands in":              func(w *teamWeek, p *teamPull) bool { return w.review(p, "dave", "APPROVED") },
 	"a person requests changes":       func(w *teamWeek, p *teamPull) bool { return w.review(p, "dave", "CHANGES_REQUESTED") },
-	"threads resolved by bob":         func(w *teamWeek, p *teamPull) bool { return w.resolve(p, "bob") },
-	"dismissed by bob":                func(w *teamWeek, p *teamPull) bool { return w.dismiss(p, "bob") },
+	"threads resolved by bob":         func(w *teamWeek, p *teamPull) bool { return w.onThread(p, func() bool { return w.resolve(p, "bob") }) },
+	"dismissed by bob":                func(w *teamWeek, p *teamPull) bool { return w.onRefusal(p, func() bool { return w.dismiss(p, "bob") }) },
 	"a person reruns":                 func(w *teamWeek, p *teamPull) bool { return w.rerunByHand(p, func(*attempt) bool { return true }) },
 	"a run of the reviewer again":     startAnother,
 	"sage is asked by its author (A)": askApp,
@@ -48,12 +48,12 @@ var teamMoves = map[string]teamMove{
 	"a status by another creator":                    statusByAnother,
 	"a check of the reviewer's name":                 checkOfName,
 	"a check of our name":                            checkOfOurs,
-	"threads resolved by the author":                 func(w *teamWeek, p *teamPull) bool { return w.resolve(p, p.author) },
-	"threads resolved by the bot itself (D)":         func(w *teamWeek, p *teamPull) bool { return w.resolve(p, "sage[bot]") },
-	"threads resolved by a passer-by":                func(w *teamWeek, p *teamPull) bool { return w.resolve(p, "mallory") },
+	"threads resolved by the author":                 func(w *teamWeek, p *teamPull) bool { return w.onThread(p, func() bool { return w.resolve(p, p.author) }) },
+	"threads resolved by the bot itself (D)":         func(w *teamWeek, p *teamPull) bool { return w.onThread(p, func() bool { return w.resolve(p, "sage[bot]") }) },
+	"threads resolved by a passer-by":                func(w *teamWeek, p *teamPull) bool { return w.onThread(p, func() bool { return w.resolve(p, "mallory") }) },
 	"who pushed resolves or dismisses (E)":           pusherEnds,
-	"dismissed by the author":                        func(w *teamWeek, p *teamPull) bool { return w.dismiss(p, p.author) },
-	"dismissed by github-actions (F)":                func(w *teamWeek, p *teamPull) bool { return w.dismiss(p, "github-actions[bot]") },
+	"dismissed by the author":                        func(w *teamWeek, p *teamPull) bool { return w.onRefusal(p, func() bool { return w.dismiss(p, p.author) }) },
+	"dismissed by github-actions (F)":                func(w *teamWeek, p *teamPull) bool { return w.onRefusal(p, func() bool { return w.dismiss(p, "github-actions[bot]") }) },
 	"a run of another base's copy (G)":               runOfAnother,
 	"a failed run is deleted (H)":                    func(w *teamWeek, p *teamPull) bool { return w.deleteRun(p, func(a *attempt) bool { return a.conclusion == "failure" }) },
 	"an objecting run and its text are deleted (H)":  deleteObjection,
@@ -76,7 +76,6 @@ var teamMoves = map[string]teamMove{
 	"a text that names a merge (T39)":                nameMerge,
 	"the author accepts":                             func(w *teamWeek, p *teamPull) bool { return w.accept(p, p.author) },
 	"a passer-by accepts":                            func(w *teamWeek, p *teamPull) bool { return w.accept(p, "mallory") },
-	"an artifact is replaced":                        replaceArtifact,
 	"a person commands and edits":                    editedCommand,
 }
 
@@ -191,7 +190,12 @@ func pushTwice(w *teamWeek, p *teamPull) bool {
 
 func pushBack(w *teamWeek, p *teamPull) bool {
 	if len(p.heads) < 2 {
-		return w.push(p, pushing{}) && len(p.heads) < 0
+		w.after(3*time.Minute, func() {
+			if !p.closed && len(p.heads) > 1 {
+				pushBack(w, p)
+			}
+		})
+		return w.push(p, pushing{})
 	}
 	for _, head := range p.heads {
 		if head != p.head {
@@ -228,7 +232,15 @@ func closeAndReopen(w *teamWeek, p *teamPull) bool {
 
 func (w *teamWeek) label(p *teamPull, label string, on bool) bool {
 	if slices.Contains(p.labels, label) == on {
-		return false
+		if on {
+			return false
+		}
+		w.after(3*time.Minute, func() {
+			if !p.closed && w.label(p, label, false) {
+				w.happened(p, "and the label is gone")
+			}
+		})
+		on = true
 	}
 	if on {
 		p.labels = append(p.labels, label)
@@ -462,11 +474,42 @@ func checkOfOurs(w *teamWeek, p *teamPull) bool {
 
 // pusherEnds lets who pushed to it end an objection.
 func pusherEnds(w *teamWeek, p *teamPull) bool {
-	by := p.hands[len(p.hands)-1]
-	if by == p.author {
+	if p.fork != "" || p.author == "bob" || p.draft || !w.push(p, pushing{by: "bob"}) {
 		return false
 	}
-	return w.resolve(p, by) || w.dismiss(p, by)
+	w.after(3*time.Minute, func() {
+		if !p.closed {
+			w.onThread(p, func() bool { return w.resolve(p, "bob") })
+			w.onRefusal(p, func() bool { return w.dismiss(p, "bob") })
+		}
+	})
+	return true
+}
+
+// onThread does something about a thread of the App's, which opens one first if it has none.
+func (w *teamWeek) onThread(p *teamPull, do func() bool) bool {
+	return w.onObjection(p, "sage: opens a thread", do)
+}
+
+// onRefusal is onThread for a review that requests changes.
+func (w *teamWeek) onRefusal(p *teamPull, do func() bool) bool {
+	return w.onObjection(p, "sage: requests changes", do)
+}
+
+func (w *teamWeek) onObjection(p *teamPull, answer string, do func() bool) bool {
+	if p.draft {
+		return false
+	}
+	if do() {
+		return true
+	}
+	w.sayAsApp(p, p.head, answer)
+	w.after(time.Duration(1+p.dice.IntN(4))*time.Minute, func() {
+		if !p.closed && do() {
+			w.happened(p, "somebody ends what sage said, or tries to")
+		}
+	})
+	return true
 }
 
 // runOfAnother opens another pull request of the same branch and head onto a base whose copy of the workflow says yes to
@@ -690,25 +733,4 @@ func nameMerge(w *teamWeek, p *teamPull) bool {
 	body := fmt.Sprintf(wordsOfYes[0], "## Review", "\n\nReviewed commit: "+sandbox.MergeSHA(p.head))
 	_, err := w.g.Comment(p.number, "mallory", body)
 	return err == nil
-}
-
-func replaceArtifact(w *teamWeek, p *teamPull) bool {
-	for _, a := range p.attempts {
-		if voices[a.voice].kind != voiceArtifact || a.head != p.head || !a.ended.IsZero() {
-			continue
-		}
-		s := p.lastOf(a)
-		if s == nil || !s.no {
-			continue
-		}
-		content := fmt.Sprintf(artifactVerdict, a.head, p.base, a.run, a.number, "approve", "", 1, 1)
-		if _, err := sandbox.UploadArtifact(w.g, a.run, sandbox.ArtifactUpload{Name: "review-verdict", Content: content, Overwrite: true}); err != nil {
-			return false
-		}
-		s.gone = true
-		p.dropUnseen(s)
-		p.said = append(p.said, &saidThing{voice: a.voice, head: a.head, at: w.clock, yes: true, attempt: a})
-		return true
-	}
-	return false
 }

@@ -171,8 +171,12 @@ func (w *teamWeek) hearRequest(req *http.Request, _ int) {
 		return
 	}
 	key := p.head + " " + p.base
-	if p.asks[key]++; p.asks[key] > 1 {
-		w.fail(p, "sage is asked a second time about one head and base")
+	most := 1
+	if p.baseSince.After(p.opened) { // then it is asked for its first answer, too
+		most = 2
+	}
+	if p.asks[key]++; p.asks[key] > most {
+		w.fail(p, "sage is asked %d times about one head and base", p.asks[key])
 	}
 	p.note("sage is asked")
 	w.after(time.Duration(20+p.dice.IntN(100))*time.Second, func() { w.letAppAnswer(p, p.head) })
@@ -274,14 +278,23 @@ func soonest(a, b time.Time) time.Time {
 func (w *teamWeek) noteCancels() {
 	for _, p := range w.pulls {
 		for _, a := range p.attempts {
-			if !a.ended.IsZero() {
-				continue
-			}
-			if state, err := w.g.StateOfRun(a.run); err == nil && state.Attempt == a.number && state.Status == "completed" {
-				a.ended, a.conclusion = w.clock, state.Conclusion
-				p.note("%s ends as %s", voices[a.voice].name, state.Conclusion)
+			if state, err := w.g.StateOfRun(a.run); a.ended.IsZero() && err == nil && state.Attempt == a.number && state.Status == "completed" {
+				w.noteCancel(a)
 			}
 		}
+	}
+}
+
+// noteCancel notes that an attempt has ended because we had it cancelled, which must not be too soon.
+func (w *teamWeek) noteCancel(a *attempt) {
+	if !a.ended.IsZero() {
+		return
+	}
+	a.ended, a.conclusion = w.clock, "cancelled"
+	a.pull.note("we have cancelled %s", voices[a.voice].name)
+	w.counts["→ cancels"]++
+	if w.clock.Before(a.begun.Add(teamTimeout)) {
+		w.fail(a.pull, "%s is cancelled %s after it began", voices[a.voice].name, w.clock.Sub(a.begun))
 	}
 }
 
