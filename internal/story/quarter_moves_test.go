@@ -484,7 +484,11 @@ func (w *teamWeek) sayOfAnother(a *attempt) {
 // object notes a no that must stand, if there can be no doubt whom it belongs to.
 func (w *teamWeek) object(s *saidThing, named bool) {
 	p, a := s.attempt.pull, s.attempt
-	if a.head != p.head || a.foreign || a.created.Before(p.baseSince) || voices[s.voice].kind == voiceText && !named && w.isAmbiguous(a) {
+	isAnswered := slices.ContainsFunc(p.attempts, func(o *attempt) bool { // by a newer attempt, before it was said
+		yes, no := p.saidIn(o)
+		return o.voice == a.voice && o.head == a.head && o.begun.After(a.begun) && yes && !no
+	})
+	if isAnswered || a.head != p.head || a.foreign || a.created.Before(p.baseSince) || voices[s.voice].kind == voiceText && !named && w.isAmbiguous(a) {
 		return
 	}
 	p.objections = append(p.objections, &objection{said: s, lines: p.lines[p.head], base: p.base, attempt: a})

@@ -50,7 +50,6 @@ var teamMoves = map[string]teamMove{
 	"a check of our name":                            checkOfOurs,
 	"threads resolved by the author":                 func(w *teamWeek, p *teamPull) bool { return w.onThread(p, func() bool { return w.resolve(p, p.author) }) },
 	"threads resolved by the bot itself (D)":         func(w *teamWeek, p *teamPull) bool { return w.onThread(p, func() bool { return w.resolve(p, "sage[bot]") }) },
-	"threads resolved by a passer-by":                func(w *teamWeek, p *teamPull) bool { return w.onThread(p, func() bool { return w.resolve(p, "mallory") }) },
 	"who pushed resolves or dismisses (E)":           pusherEnds,
 	"dismissed by the author":                        func(w *teamWeek, p *teamPull) bool { return w.onRefusal(p, func() bool { return w.dismiss(p, p.author) }) },
 	"dismissed by github-actions (F)":                func(w *teamWeek, p *teamPull) bool { return w.onRefusal(p, func() bool { return w.dismiss(p, "github-actions[bot]") }) },
@@ -199,6 +198,7 @@ func pushBack(w *teamWeek, p *teamPull) bool {
 	}
 	for _, head := range p.heads {
 		if head != p.head {
+			p.returned = true
 			return w.push(p, pushing{to: head, force: true})
 		}
 	}
@@ -714,6 +714,7 @@ func moveApproval(w *teamWeek, p *teamPull) bool {
 	hasApproved := slices.ContainsFunc(p.said, func(s *saidThing) bool {
 		return s.voice == appPlace() && s.yes && s.head == p.head && !s.gone
 	})
+	p.moved = p.moved || hasApproved
 	return hasApproved && w.push(p, pushing{force: true, moves: []string{"sage[bot]"}})
 }
 

@@ -186,6 +186,8 @@ type teamPull struct {
 	carried               map[int]bool // voices whose approval of the head before may stand
 	mustJudge             map[int]bool // who objected to what was changed since
 	deletedRuns           map[int]bool // voices that lost a run
+	returned              bool         // to an older head
+	moved                 bool         // a review of an older head shows on a newer one
 	murky                 bool         // something happened of which DESIGN leaves open what it is worth
 	team                  *teamWeek
 

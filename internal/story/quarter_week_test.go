@@ -172,7 +172,7 @@ func (w *teamWeek) hearRequest(req *http.Request, _ int) {
 	}
 	key := p.head + " " + p.base
 	most := 1
-	if p.baseSince.After(p.opened) { // then it is asked for its first answer, too
+	if p.baseSince.After(p.opened) || p.moved { // then it is asked for its first answer, too
 		most = 2
 	}
 	if p.asks[key]++; p.asks[key] > most {
@@ -512,6 +512,9 @@ func (p *teamPull) isStuckKnown() bool {
 func (p *teamPull) checkEnd() {
 	w := p.team
 	for _, head := range p.heads {
+		if p.returned && head != p.head {
+			continue // GitHub does not tell which head a way back has left: best effort
+		}
 		isHead := func(o *teamPull) bool { return !o.closed && o.head == head }
 		for _, c := range w.g.OwnCheckRuns(head) {
 			if c.Status != "completed" && !slices.ContainsFunc(w.pulls, func(o *teamPull) bool { return isHead(o) && o.draft }) {
