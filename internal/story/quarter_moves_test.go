@@ -56,14 +56,20 @@ func isFor(answer string, kind voiceKind) bool {
 	}
 }
 
+func newTeamPull(w *teamWeek, number int, author string) *teamPull {
+	return &teamPull{
+		number: number, author: author, base: defaultBase, team: w, dice: rand.New(rand.NewPCG(w.seed, uint64(number))),
+		lines: map[string]int{}, carried: map[int]bool{}, mustJudge: map[int]bool{}, deletedRuns: map[int]bool{},
+		asks: map[string]int{}, reruns: map[string]int{}, byHand: map[string]int{}, path: "cart.go", branch: fmt.Sprintf("feature-%d", number),
+		hands: []string{author}, opened: w.clock, baseSince: w.clock, clock: w.clock,
+	}
+}
+
 // openPull opens the next pull request, and lets things happen to it.
 func (w *teamWeek) openPull(number int) {
 	d := rand.New(rand.NewPCG(w.seed, uint64(number)))
-	p := &teamPull{
-		number: number, author: []string{"alice", "alice", "erin", "bob"}[d.IntN(4)], base: defaultBase, team: w, dice: d,
-		lines: map[string]int{}, carried: map[int]bool{}, mustJudge: map[int]bool{}, deletedRuns: map[int]bool{},
-		asks: map[string]int{}, reruns: map[string]int{}, byHand: map[string]int{}, path: "cart.go", branch: fmt.Sprintf("feature-%d", number),
-	}
+	p := newTeamPull(w, number, []string{"alice", "alice", "erin", "bob"}[d.IntN(4)])
+	p.dice = d
 	files := []sandbox.ChangedFile{}
 	kind := "a branch"
 	switch d.IntN(24) {
@@ -95,7 +101,7 @@ func (w *teamWeek) openPull(number int) {
 		spec.ChangedCount = 3001
 	}
 	w.g.OpenPull(spec)
-	p.head, p.opened, p.baseSince, p.clock = sandbox.SHA(spec.Head), w.clock, w.clock, w.clock
+	p.head = sandbox.SHA(spec.Head)
 	p.hands, p.heads = []string{p.author}, []string{p.head}
 	p.lines[p.head] = p.names
 	w.pulls = append(w.pulls, p)
@@ -252,6 +258,7 @@ func (w *teamWeek) checkRerun(p *teamPull, before *attempt, key string) {
 	w.counts["→ reruns"]++
 	p.reruns[key]++
 	switch yes, no := p.saidIn(before); {
+	case p.reruns[key] < 0: // a person has commanded it
 	case p.reruns[key] > 1:
 		w.fail(p, "%s is run again a second time on one head", name)
 	case p.byHand[key] > 0 && before.number > 1 && !p.deletedRuns[before.voice]:

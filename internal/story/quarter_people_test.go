@@ -675,9 +675,17 @@ func forkSameHead(w *teamWeek, p *teamPull) bool {
 	w.g.OpenPull(sandbox.PullSpec{
 		Number: number, Head: p.head, Branch: "mine", Base: defaultBase, Author: "mallory", Fork: "mallory", Files: []sandbox.ChangedFile{{Path: p.path}},
 	})
+	twin := newTeamPull(w, number, "mallory")
+	twin.fork, twin.path, twin.tooMany, twin.head, twin.heads, twin.twin, twin.murky = "mallory", p.path, p.tooMany, p.head, []string{p.head}, p, true
+	twin.lines[p.head] = p.lines[p.head]
+	w.pulls = append(w.pulls, twin)
+	w.happened(twin, "opened beside")
 	w.after(time.Duration(1+p.dice.IntN(20))*time.Minute, func() {
-		_ = w.g.Close(number, "mallory") // it may be closed already
-		w.happened(p, "the fork's pull request is closed")
+		if w.g.Close(number, "mallory") == nil {
+			twin.closed = true
+			w.happened(twin, "the fork's pull request is closed")
+			w.happened(p, "the fork's pull request is closed")
+		}
 	})
 	return true
 }

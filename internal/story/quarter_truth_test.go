@@ -190,6 +190,7 @@ type teamPull struct {
 	moved                 bool         // a review of an older head shows on a newer one
 	murky                 bool         // something happened of which DESIGN leaves open what it is worth
 	team                  *teamWeek
+	twin                  *teamPull // the pull request whose head it has
 
 	lookAt  time.Time
 	looks   int
@@ -267,7 +268,11 @@ func (p *teamPull) attemptApproves(a *attempt, now time.Time) bool {
 
 // lastWordApproves judges reviewers without runs: the newest word on this head since the base changed.
 func (p *teamPull) lastWordApproves(place int) bool {
-	for _, s := range slices.Backward(p.said) {
+	all := p.said
+	if p.twin != nil && voices[place].kind == voiceStatus {
+		all = p.twin.said // it belongs to the commit
+	}
+	for _, s := range slices.Backward(all) {
 		if s.voice != place || s.head != p.head || !s.at.After(p.baseSince) && !p.baseSince.Equal(p.opened) {
 			continue
 		}

@@ -520,7 +520,8 @@ func (p *teamPull) checkEnd() {
 			if c.Status != "completed" && !slices.ContainsFunc(w.pulls, func(o *teamPull) bool { return isHead(o) && o.draft }) {
 				w.fail(p, "in the end the check %q of %s is %s", c.Name, head[:7], c.Status)
 			}
-			if c.Conclusion == "success" && !p.merged && !slices.ContainsFunc(w.pulls, isHead) && !p.closed {
+			wasHead := func(o *teamPull) bool { return o.head == head } // a closed one's green against main stays
+			if c.Conclusion == "success" && !slices.ContainsFunc(w.pulls, wasHead) {
 				w.fail(p, "in the end the check of %s, an older head, is green", head[:7])
 			}
 		}
