@@ -509,8 +509,8 @@ func (m *memory) mayStand(old report.Retired, first bool) bool {
 	switch {
 	case shown.standing > 0 && m.conversation.check == old.Name:
 		return true
-	case !first: // the head before may be left once more, by a way back
-		return len(m.checksLeft(old.Head, old.Name, m.conversation.external)) > 0
+	case !first:
+		return false
 	case shown.sha != "" && shown.complete && m.conversation.check == old.Name: // it would be shown, unless it is all too new
 		return len(m.checksLeft(old.Head, old.Name, m.conversation.external)) > 0
 	}
