@@ -56,15 +56,29 @@ func playQuarter(t *testing.T, seed uint64, pulls, only, tell int, mutate teamMu
 
 // playWeek plays one week of a quarter.
 func playWeek(seed uint64, n, pulls int, mutate teamMutation) *teamWeek {
+	w := prepareWeek(seed, n, pulls)
+	w.mutate = mutate
+	w.play()
+	return w
+}
+
+// playWeekUntil plays one week, until what is looked for has happened, and returns what is broken.
+func playWeekUntil(seed uint64, n, pulls int, mutate teamMutation, finds string) []string {
+	w := prepareWeek(seed, n, pulls)
+	w.mutate, w.until = mutate, finds
+	w.play()
+	return w.broken
+}
+
+// prepareWeek lets the pull requests of a week open when it is played.
+func prepareWeek(seed uint64, n, pulls int) *teamWeek {
 	first, last := n*pulls/quarterWeeks, (n+1)*pulls/quarterWeeks
 	share := func(names []string) int { return n * len(names) / quarterWeeks }
 	w := newTeamWeek(seed, n, newDeck(seed, share(unusualAnswers), unusualAnswers), newDeck(seed, share(moveNames()), moveNames()))
-	w.mutate = mutate
 	r := rand.New(rand.NewPCG(seed, uint64(1_000_000+n)))
 	for number := first + 1; number <= last; number++ {
 		w.after(time.Duration(r.IntN(40*3600))*time.Second, func() { w.openPull(number) })
 	}
-	w.play()
 	return w
 }
 

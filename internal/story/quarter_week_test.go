@@ -80,7 +80,7 @@ type teamWeek struct {
 	inHand  bool // a person, not we, runs something again
 	asked   string
 	looks   int
-	stopped bool // at the first thing that is broken
+	until   string // nothing more is played once something with these words is broken
 }
 
 // teamMutation is a mistake that is put into the product from outside: into what it reads, writes or does.
@@ -228,7 +228,8 @@ func (p *teamPull) lookBy(at time.Time) {
 
 // play lets the week happen.
 func (w *teamWeek) play() {
-	for !(w.stopped && len(w.broken) > 0) {
+	isFound := func(what string) bool { return w.until != "" && strings.Contains(what, w.until) }
+	for !slices.ContainsFunc(w.broken, isFound) {
 		for len(w.queue) > 0 && !w.queue[0].at.After(w.clock) {
 			heap.Pop(&w.queue).(teamEvent).do()
 		}
@@ -262,8 +263,10 @@ func (w *teamWeek) play() {
 			w.noteCancels()
 		}
 	}
-	for _, p := range w.pulls {
-		p.checkEnd()
+	if !slices.ContainsFunc(w.broken, isFound) {
+		for _, p := range w.pulls {
+			p.checkEnd()
+		}
 	}
 }
 
