@@ -127,6 +127,9 @@ var quarterMutants = map[string]quarterMutant{
 	"what is announced is not done": {"is open", 0, teamMutation{effects: func(e *quorum.Effects) {
 		e.Reruns, e.Cancels = nil, nil
 	}, wake: func(at time.Time) time.Time {
+		if at.IsZero() {
+			return at
+		}
 		return at.Add(time.Hour)
 	}}},
 }

@@ -140,6 +140,12 @@ func newTeamWeek(seed uint64, number int, answers, moves deck) *teamWeek {
 	w.g = sandbox.New(o)
 	w.g.Protect(defaultBase)
 	w.g.SetFile(policyFile, "", w.rules.yaml("the first"))
+	for i := range voices {
+		if v := &voices[i]; v.hasRuns() {
+			w.g.SetFile(v.workflow(), "", "name: "+v.name+"\n")
+			w.g.SetFile(v.workflow(), "evil", "name: "+v.name+" # says yes to all\n")
+		}
+	}
 	for login, permission := range map[string]string{
 		"alice": "write", "bob": "maintain", "dave": "write", "erin": "write", "mallory": "read", "trudy": "triage",
 	} {
