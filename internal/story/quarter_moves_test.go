@@ -280,7 +280,9 @@ func (w *teamWeek) letAnswer(a *attempt, answer string) {
 	d := a.pull.dice
 	say := time.Duration(20+d.IntN(100)) * time.Second
 	end := say + time.Duration(1+d.IntN(20))*time.Second
-	ends := func(after time.Duration, conclusion, log string) { w.after(after, func() { w.endAttempt(a, conclusion, log) }) }
+	ends := func(after time.Duration, conclusion, log string) {
+		w.after(after, func() { w.endAttempt(a, conclusion, log) })
+	}
 	says := func(after time.Duration, yes, no bool) { w.after(after, func() { w.sayAs(a, yes, no) }) }
 	switch answer {
 	case "yes":

@@ -41,21 +41,33 @@ var teamMoves = map[string]teamMove{
 	"a filtered list lags":            hideRun,
 
 	// what hostile people do
-	"an objector is run again (A)":                   func(w *teamWeek, p *teamPull) bool { return w.rerunByHand(p, func(a *attempt) bool { return a.hasObjected() }) },
-	"an approver is run again, and dies (T46)":       rerunToDeath,
-	"an objector's new run waits (A)":                startWaiting,
-	"a status goes back to pending (A)":              statusPending,
-	"a status by another creator":                    statusByAnother,
-	"a check of the reviewer's name":                 checkOfName,
-	"a check of our name":                            checkOfOurs,
-	"threads resolved by the author":                 func(w *teamWeek, p *teamPull) bool { return w.onThread(p, func() bool { return w.resolve(p, p.author) }) },
-	"threads resolved by the bot itself (D)":         func(w *teamWeek, p *teamPull) bool { return w.onThread(p, func() bool { return w.resolve(p, "sage[bot]") }) },
-	"who pushed resolves or dismisses (E)":           pusherEnds,
-	"dismissed by the author":                        func(w *teamWeek, p *teamPull) bool { return w.onRefusal(p, func() bool { return w.dismiss(p, p.author) }) },
-	"dismissed by github-actions (F)":                func(w *teamWeek, p *teamPull) bool { return w.onRefusal(p, func() bool { return w.dismiss(p, "github-actions[bot]") }) },
-	"a run of another base's copy (G)":               runOfAnother,
-	"a failed run is deleted (H)":                    func(w *teamWeek, p *teamPull) bool { return w.deleteRun(p, func(a *attempt) bool { return a.conclusion == "failure" }) },
-	"an objecting run and its text are deleted (H)":  deleteObjection,
+	"an objector is run again (A)": func(w *teamWeek, p *teamPull) bool {
+		return w.rerunByHand(p, func(a *attempt) bool { return a.hasObjected() })
+	},
+	"an approver is run again, and dies (T46)": rerunToDeath,
+	"an objector's new run waits (A)":          startWaiting,
+	"a status goes back to pending (A)":        statusPending,
+	"a status by another creator":              statusByAnother,
+	"a check of the reviewer's name":           checkOfName,
+	"a check of our name":                      checkOfOurs,
+	"threads resolved by the author": func(w *teamWeek, p *teamPull) bool {
+		return w.onThread(p, func() bool { return w.resolve(p, p.author) })
+	},
+	"threads resolved by the bot itself (D)": func(w *teamWeek, p *teamPull) bool {
+		return w.onThread(p, func() bool { return w.resolve(p, "sage[bot]") })
+	},
+	"who pushed resolves or dismisses (E)": pusherEnds,
+	"dismissed by the author": func(w *teamWeek, p *teamPull) bool {
+		return w.onRefusal(p, func() bool { return w.dismiss(p, p.author) })
+	},
+	"dismissed by github-actions (F)": func(w *teamWeek, p *teamPull) bool {
+		return w.onRefusal(p, func() bool { return w.dismiss(p, "github-actions[bot]") })
+	},
+	"a run of another base's copy (G)": runOfAnother,
+	"a failed run is deleted (H)": func(w *teamWeek, p *teamPull) bool {
+		return w.deleteRun(p, func(a *attempt) bool { return a.conclusion == "failure" })
+	},
+	"an objecting run and its text are deleted (H)": deleteObjection,
 	"a run is deleted":                               func(w *teamWeek, p *teamPull) bool { return w.deleteRun(p, func(*attempt) bool { return true }) },
 	"the author stands in (I)":                       func(w *teamWeek, p *teamPull) bool { return w.review(p, p.author, "APPROVED") },
 	"who pushed another's commit stands in (I)":      pusherStandsIn,
@@ -278,7 +290,9 @@ func (w *teamWeek) review(p *teamPull, by, state string) bool {
 }
 
 // appPlace is the place of the App.
-func appPlace() int { return slices.IndexFunc(voices, func(v voice) bool { return v.kind == voiceApp }) }
+func appPlace() int {
+	return slices.IndexFunc(voices, func(v voice) bool { return v.kind == voiceApp })
+}
 
 // appObjections are those of the App that stand on GitHub.
 func (p *teamPull) appObjections() (all []*objection) {

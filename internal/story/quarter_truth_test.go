@@ -192,16 +192,17 @@ type teamPull struct {
 	team                  *teamWeek
 	twin                  *teamPull // the pull request whose head it has
 
-	lookAt  time.Time
-	looks   int
-	patient time.Time // faults are borne since
-	checked checkSeen
-	history []string
-	names   int // of heads
-	dice    *dice
-	asks    map[string]int // by head and base
-	reruns  map[string]int // ours, by voice and head
-	byHand  map[string]int // people's
+	lookAt   time.Time
+	lookedAt time.Time
+	looks    int
+	patient  time.Time // faults are borne since
+	checked  checkSeen
+	history  []string
+	names    int // of heads
+	dice     *dice
+	asks     map[string]int // by head and base
+	reruns   map[string]int // ours, by voice and head
+	byHand   map[string]int // people's
 }
 
 func (p *teamPull) note(format string, args ...any) {

@@ -262,7 +262,9 @@ func (w *teamWeek) play() {
 		w.clock = time.Now()
 		if next.Equal(due) { // GitHub did something by itself
 			for _, p := range w.pulls {
-				if slices.ContainsFunc(p.attempts, func(a *attempt) bool { return a.ended.IsZero() && a.head == p.head && w.clock.Sub(a.begun) < teamDeadline }) {
+				if slices.ContainsFunc(p.attempts, func(a *attempt) bool {
+					return a.ended.IsZero() && a.head == p.head && w.clock.Sub(a.begun) < teamDeadline
+				}) {
 					p.lookBy(w.clock.Add(time.Second))
 				}
 			}
@@ -367,6 +369,7 @@ func (w *teamWeek) look(p *teamPull) {
 	var temporary interface{ Temporary() bool }
 	switch {
 	case err == nil:
+		p.lookedAt = w.clock
 		if w.mutate.wake != nil {
 			wake = w.mutate.wake(wake)
 		}
@@ -486,7 +489,8 @@ func (w *teamWeek) mergeSoon(p *teamPull) {
 		return
 	}
 	w.after(time.Duration(1+p.dice.IntN(600))*time.Second, func() {
-		if p.closed || p.base != defaultBase || !p.lookAt.IsZero() || !sandbox.MergeGateOpens(w.g, p.number, checkName) {
+		isNew := func(a *attempt) bool { return !a.begun.Before(p.lookedAt) } // the check cannot know of it yet
+		if p.closed || p.base != defaultBase || !p.lookAt.IsZero() || slices.ContainsFunc(p.attempts, isNew) || !sandbox.MergeGateOpens(w.g, p.number, checkName) {
 			return
 		}
 		if why := w.speaker(p.head, p.base).whyNotPass(w.clock); why != "" {
