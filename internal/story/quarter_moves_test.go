@@ -271,7 +271,9 @@ func (w *teamWeek) checkRerun(p *teamPull, before *attempt, key string) {
 // isAmbiguous reports whether another run of the reviewer was under way beside an attempt.
 func (w *teamWeek) isAmbiguous(a *attempt) bool {
 	return slices.ContainsFunc(a.pull.attempts, func(o *attempt) bool {
-		return o.voice == a.voice && o.run != a.run && (o.ended.IsZero() || o.ended.Add(time.Minute).After(a.begun)) && (a.ended.IsZero() || o.begun.Before(a.ended.Add(time.Minute)))
+		isOver := !o.ended.IsZero() && !o.ended.Add(time.Minute).After(a.begun)
+		isLater := !a.ended.IsZero() && !o.begun.Before(a.ended.Add(time.Minute))
+		return o.voice == a.voice && o.run != a.run && !isOver && !isLater
 	})
 }
 

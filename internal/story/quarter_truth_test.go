@@ -154,7 +154,6 @@ type objection struct {
 	answered   bool
 	ended      bool // by a person who may
 	attempt    *attempt
-	conclusion bool
 }
 
 // personReview is a review by a person.

@@ -71,7 +71,6 @@ type teamWeek struct {
 	byRun   map[int64]*attempt
 	daemon  *loop.Reconciler // nil: each look is a new job's
 	mutate  teamMutation
-	tell    int // the pull request that is told of
 	answers deck
 	moves   deck
 	counts  map[string]int
@@ -490,7 +489,8 @@ func (w *teamWeek) mergeSoon(p *teamPull) {
 	}
 	w.after(time.Duration(1+p.dice.IntN(600))*time.Second, func() {
 		isNew := func(a *attempt) bool { return !a.begun.Before(p.lookedAt) } // the check cannot know of it yet
-		if p.closed || p.base != defaultBase || !p.lookAt.IsZero() || slices.ContainsFunc(p.attempts, isNew) || !sandbox.MergeGateOpens(w.g, p.number, checkName) {
+		isStale := !p.lookAt.IsZero() || slices.ContainsFunc(p.attempts, isNew)
+		if p.closed || p.base != defaultBase || isStale || !sandbox.MergeGateOpens(w.g, p.number, checkName) {
 			return
 		}
 		if why := w.speaker(p.head, p.base).whyNotPass(w.clock); why != "" {
