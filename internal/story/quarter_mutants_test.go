@@ -100,7 +100,7 @@ var quarterMutants = map[string]quarterMutant{
 		}
 		s.Timeline = slices.DeleteFunc(slices.Clone(s.Timeline), func(e quorum.Event) bool { return e.Kind == quorum.ForcePushed })
 	})},
-	"a rerun spends nothing": {"second time", 1, inSnapshot(func(p *quorum.Policy, s *quorum.Snapshot) {
+	"a rerun spends nothing": {"second time", 2, inSnapshot(func(p *quorum.Policy, s *quorum.Snapshot) {
 		p.Retry.Max = 9
 		s.Record.Intents = nil
 	})},

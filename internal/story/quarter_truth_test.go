@@ -147,13 +147,13 @@ type attempt struct {
 
 // An objection is a no that no later look may forget.
 type objection struct {
-	said       *saidThing
-	lines      int
-	base       string
-	seen       bool // a look has seen it
-	answered   bool
-	ended      bool // by a person who may
-	attempt    *attempt
+	said     *saidThing
+	lines    int
+	base     string
+	seen     bool // a look has seen it
+	answered bool
+	ended    bool // by a person who may
+	attempt  *attempt
 }
 
 // personReview is a review by a person.
