@@ -44,5 +44,10 @@ func (h *headView) isMovedReview(t *quorum.Text) bool {
 // isJudgedInPart reports whether nothing is decided by the ballots now, so that nothing is asked for that only they
 // need.
 func isJudgedInPart(p *quorum.Policy, s *quorum.Snapshot) bool {
-	return s.PR.Closed || s.File.State != quorum.FileValid || p.Mode == quorum.Off || s.PR.Draft && p.DraftsWait
+	return s.PR.Closed || s.File.State != quorum.FileValid || p.Mode == quorum.Off || isJudgedLater(p, s)
+}
+
+// isJudgedLater reports whether the pull request is a draft that waits: the ballots decide once it is ready.
+func isJudgedLater(p *quorum.Policy, s *quorum.Snapshot) bool {
+	return !s.PR.Closed && s.File.State == quorum.FileValid && p.Mode != quorum.Off && s.PR.Draft && p.DraftsWait
 }

@@ -23,16 +23,16 @@ const (
 // which lane p is not yet, comes before all else.
 func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 	if isJudgedInPart(&p, &s) {
+		if isJudgedLater(&p, &s) { // what an artifact objects to a draft stands later, as a text's no does, deleted or not
+			w.Uploads = unreadUploads(reviewerViews(&p, &s))
+		}
 		return w
 	}
 	if w = wantsOfLanes(&p, &s); w.Lane {
 		return w
 	}
 	views := reviewerViews(&p, &s)
-	for _, v := range views {
-		w.Uploads = append(w.Uploads, v.artifacts.unreadUploads(v.runs.counted)...)
-	}
-	if len(w.Uploads) > 0 {
+	if w.Uploads = unreadUploads(views); len(w.Uploads) > 0 {
 		return w
 	}
 	if s.SameBranch == nil {
@@ -87,6 +87,14 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 	}
 	w.People = withoutRepeats(w.People)
 	return w
+}
+
+// unreadUploads are the artifacts of the reviewers' runs that nobody has read.
+func unreadUploads(views []*reviewerView) (all []quorum.UploadName) {
+	for _, v := range views {
+		all = append(all, v.artifacts.unreadUploads(v.runs.counted)...)
+	}
+	return all
 }
 
 // hasUnnamedText reports whether a comment of a reviewer without a run names no commit, where a second commit may

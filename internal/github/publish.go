@@ -419,7 +419,8 @@ func (m *memory) noteWrite(o writtenCheck) {
 // retireOthers ends checks of ours that must not stay: those of this head under another name, and, best effort, those
 // of older heads.
 func (p *publication) retireOthers(ctx context.Context, c report.Check) error {
-	first := len(p.m.ownChecks) == 0
+	// A head that comes back has the check with which it was left: ended, as one that has been superseded or closed is.
+	first := !slices.ContainsFunc(p.m.ownChecks, func(o writtenCheck) bool { return o.conclusion != "cancelled" })
 	if !c.OnlyOpen {
 		for _, o := range slices.Clone(p.m.ownChecks) { // under another name, which a policy has since changed
 			known := slices.ContainsFunc(

@@ -1,0 +1,156 @@
+package story_test
+
+// Mistakes that are put into what the coordinator reads, writes and does: the quarter must find each of them, or it
+// would find none of the product's.
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/report"
+)
+
+// A quarterMutant is a mistake, what is said once it is found, and the week in which that happens soonest.
+type quarterMutant struct {
+	finds  string
+	week   int
+	mutate teamMutation
+}
+
+var helperOfTeam = quorum.Account{Login: "dave", ID: 4242}
+
+// inSnapshot is a mistake in what is read.
+func inSnapshot(change func(p *quorum.Policy, s *quorum.Snapshot)) teamMutation {
+	return teamMutation{snapshot: change}
+}
+
+// forgetObjections takes what the record knows of objections.
+func forgetObjections(s *quorum.Snapshot) {
+	s.Record.Objections, s.Before.Objections = nil, nil
+	s.Record.Judged, s.Before.Judged = nil, nil
+	s.Held = nil
+}
+
+var quarterMutants = map[string]quarterMutant{
+	"the record forgets objections": {"has answered", 0, inSnapshot(func(_ *quorum.Policy, s *quorum.Snapshot) { forgetObjections(s) })},
+	"an objection drops while its reviewer looks again": {"has answered", 0, inSnapshot(func(_ *quorum.Policy, s *quorum.Snapshot) {
+		forgetObjections(s)
+		for _, run := range s.Runs {
+			s.Comments = slices.DeleteFunc(slices.Clone(s.Comments), func(t quorum.Text) bool {
+				return t.Author.Is(quorum.ActionsBot) && run.Attempt > 1 && t.At.Before(run.Started)
+			})
+		}
+	})},
+	"a green run is an approval": {"only", 3, inSnapshot(func(p *quorum.Policy, _ *quorum.Snapshot) {
+		p.Reviewers = slices.Clone(p.Reviewers)
+		for i := range p.Reviewers {
+			if p.Reviewers[i].Workflow != "" {
+				p.Reviewers[i].Verdict = quorum.Format{Kind: quorum.Conclusion}
+			}
+		}
+	})},
+	"any account ends an objection by its threads": {"has answered", 0, inSnapshot(func(_ *quorum.Policy, s *quorum.Snapshot) {
+		s.Threads = slices.Clone(s.Threads)
+		for i := range s.Threads {
+			if s.Threads[i].Resolved {
+				s.Threads[i].ResolvedBy = helperOfTeam
+			}
+		}
+	})},
+	"any account dismisses": {"has answered", 9, inSnapshot(func(_ *quorum.Policy, s *quorum.Snapshot) {
+		s.Timeline = slices.Clone(s.Timeline)
+		for i := range s.Timeline {
+			if s.Timeline[i].Kind == quorum.ReviewDismissed {
+				s.Timeline[i].Actor = helperOfTeam
+			}
+		}
+	})},
+	"a new base voids nothing": {"only", 0, inSnapshot(func(_ *quorum.Policy, s *quorum.Snapshot) {
+		s.Timeline = slices.DeleteFunc(slices.Clone(s.Timeline), func(e quorum.Event) bool { return e.Kind == quorum.BaseChanged })
+	})},
+	"a review is of whatever head it shows on": {"only", 0, inSnapshot(func(_ *quorum.Policy, s *quorum.Snapshot) {
+		s.Reviews = slices.Clone(s.Reviews)
+		for i := range s.Reviews {
+			s.Reviews[i].Commit, s.Reviews[i].At = s.PR.Head, s.Arrived.Add(time.Second)
+		}
+	})},
+	"a passer-by stands in": {"stand in", 9, inSnapshot(func(_ *quorum.Policy, s *quorum.Snapshot) {
+		all := map[string]quorum.Permission{}
+		for _, t := range s.Reviews {
+			all[strings.ToLower(t.Author.Login)] = quorum.Admin
+		}
+		s.Permissions = all
+	})},
+	"who had a hand in it stands in": {"stand in", 0, inSnapshot(func(_ *quorum.Policy, s *quorum.Snapshot) {
+		nobody := quorum.Account{Login: "nobody", ID: 1}
+		s.PR.Author = nobody
+		s.Pushes, s.Commits, s.Runs = slices.Clone(s.Pushes), slices.Clone(s.Commits), slices.Clone(s.Runs)
+		for i := range s.Pushes {
+			s.Pushes[i].Actor = nobody
+		}
+		for i := range s.Commits {
+			s.Commits[i].People = []quorum.Account{nobody}
+		}
+		for i := range s.Runs {
+			s.Runs[i].Actor = nobody
+		}
+		s.Timeline = slices.DeleteFunc(slices.Clone(s.Timeline), func(e quorum.Event) bool { return e.Kind == quorum.ForcePushed })
+	})},
+	"a rerun spends nothing": {"second time", 2, inSnapshot(func(p *quorum.Policy, s *quorum.Snapshot) {
+		p.Retry.Max = 9
+		s.Record.Intents = nil
+	})},
+	"what is under way is cancelled": {"is cancelled", 0, inSnapshot(func(p *quorum.Policy, _ *quorum.Snapshot) {
+		p.Reviewers = slices.Clone(p.Reviewers)
+		for i := range p.Reviewers {
+			p.Reviewers[i].Timeout = time.Minute
+		}
+	})},
+	"labels add nothing": {"only", 0, inSnapshot(func(_ *quorum.Policy, s *quorum.Snapshot) { s.PR.Labels = nil })},
+	"labels choose": {"only", 1, inSnapshot(func(p *quorum.Policy, s *quorum.Snapshot) {
+		if slices.Contains(s.PR.Labels, "quick") {
+			p.Lanes, p.Need, p.Rules = nil, 1, nil
+		}
+	})},
+	"nothing is guarded": {"only", 4, inSnapshot(func(p *quorum.Policy, _ *quorum.Snapshot) { p.Guard = nil })},
+	"what is unverified is green": {"only", 0, teamMutation{check: func(c *report.Check) {
+		if c.Conclusion == "action_required" {
+			c.Conclusion = "success"
+		}
+	}}},
+	"the wake is forgotten": {"its check is open", 2, teamMutation{wake: func(time.Time) time.Time { return time.Time{} }}},
+	"what is announced is not done": {"is open", 0, teamMutation{effects: func(e *quorum.Effects) {
+		e.Reruns, e.Cancels = nil, nil
+	}, wake: func(at time.Time) time.Time {
+		if at.IsZero() {
+			return at
+		}
+		return at.Add(time.Hour)
+	}}},
+}
+
+func TestQuarterFindsItsMutants(t *testing.T) {
+	for name, m := range quarterMutants {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var all []string
+			for i := range quarterWeeks {
+				n := (m.week + i) % quarterWeeks
+				var broken []string
+				synctest.Test(t, func(*testing.T) { broken = playWeekUntil(*quarterSeed, n, 156, m.mutate, m.finds) })
+				for _, what := range broken {
+					if strings.Contains(what, m.finds) {
+						t.Logf("week %d: %s", n, what[:min(len(what), 300)])
+						return
+					}
+					all = append(all, what)
+				}
+			}
+			t.Errorf("nothing is found of it, and %d other things: %.400q", len(all), all)
+		})
+	}
+}
