@@ -106,7 +106,7 @@ func TestSchemaRefusesBadFiles(t *testing.T) {
 		"type-reviewer-is-text", "type-reviewers-is-mapping", "type-duration-is-list", "type-quorum-is-mapping",
 		"verdict-unknown", "verdict-number", "verdict-approve-alone", "verdict-object-alone", "verdict-empty", "verdict-mixed",
 		"shapes-unknown-key", "shapes-types", "shapes-notice-words",
-		"lanes-is-a-map", "lane-conditions", "lane-reviewers", "lane-people", "lanes-wrong-type", "later-and-wrong", "when", "quorum-none",
+		"lanes-is-a-map", "lane-conditions", "lane-reviewers", "lane-people", "lanes-wrong-type", "fix-and-lanes", "when", "quorum-none",
 	} {
 		src, err := os.ReadFile("testdata/bad/" + name + ".yml")
 		if err != nil {

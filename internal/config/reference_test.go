@@ -53,7 +53,6 @@ anchors, aliases, tags or merge keys.
   optional, ` + "`+`" + ` repeats it, ` + "`[a-z]`" + ` is one of a set, ` +
 	"`!`" + ` at the beginning takes away from the patterns before it. Put them in quotes.
 - **Headings and other texts** that begin with ` + "`#`, `*`, `!`, `@` or `[`" + ` must stand in quotes.
-- Keys marked ¹ are checked, but are not available in this version: a file that uses one is refused.
 
 For completion in your editor, begin the file with
 
@@ -71,8 +70,7 @@ func policyReference() []byte {
 	file := reflect.ValueOf(Default())
 	writeSection(&b, "The top level", "", file)
 	for field := range file.Type().Fields() {
-		if value := file.FieldByIndex(field.Index); value.Kind() == reflect.Struct && field.Tag.Get("later") == "" &&
-			len(keysOf(value.Type())) > 0 {
+		if value := file.FieldByIndex(field.Index); value.Kind() == reflect.Struct && len(keysOf(value.Type())) > 0 {
 			writeSection(&b, "`"+field.Tag.Get("yaml")+"`", field.Tag.Get("jsonschema_description"), value)
 		}
 	}
@@ -183,11 +181,7 @@ func writeSection(b *strings.Builder, title, text string, v reflect.Value) {
 		if key == "" {
 			continue
 		}
-		mark := ""
-		if field.Tag.Get("later") != "" {
-			mark = " ¹"
-		}
-		fmt.Fprintf(b, "| `%s`%s | %s | %s | %s |\n", key, mark, fieldKind(field), fieldDefault(field, v.FieldByIndex(field.Index)),
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", key, fieldKind(field), fieldDefault(field, v.FieldByIndex(field.Index)),
 			strings.ReplaceAll(field.Tag.Get("jsonschema_description"), "|", "\\|"))
 	}
 }

@@ -6,7 +6,6 @@ package config
 
 import (
 	"fmt"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -61,7 +60,6 @@ func (r policyResolver) resolvePolicy(f PolicyKeys) quorum.Policy {
 		p.Breaker = quorum.Breaker{Threshold: f.CircuitBreaker.FailureThreshold, Reset: time.Duration(f.CircuitBreaker.ResetTimeout)}
 	}
 	r.checkTopLevel(f)
-	r.refuseUnavailable(f)
 	for i, entry := range f.Reviewers {
 		p.Reviewers = append(p.Reviewers, r.resolveReviewer(reviewerKey(i), entry, f))
 	}
@@ -125,44 +123,6 @@ func (r policyResolver) checkPatterns(key string, globs []Glob) {
 	}
 	if len(globs) > 0 && !slices.ContainsFunc(globs, func(g Glob) bool { return !strings.HasPrefix(string(g), "!") }) {
 		r.warnKey(key, key+": a list of patterns that all begin with ! matches nothing", "begin with a pattern that matches something")
-	}
-}
-
-// refuseUnavailable refuses keys that this version parses but does not apply: a rule that is silently ignored would be
-// a lie.
-func (r policyResolver) refuseUnavailable(f PolicyKeys) {
-	got, def := reflect.ValueOf(f), reflect.ValueOf(Default())
-	for field := range got.Type().Fields() {
-		key := field.Tag.Get("yaml")
-		if field.Tag.Get("later") != "" && !equalValues(got.FieldByIndex(field.Index), def.FieldByIndex(field.Index)) {
-			r.failUnavailable(key)
-		}
-	}
-}
-
-func (r policyResolver) failUnavailable(key string) {
-	r.brokenKeys[key] = true
-	at := r.positionOfKey(key)
-	if k, ok := r.keyPositions[key]; ok {
-		at = k
-	}
-	r.failAt(at, key+" is not available in this version", "remove it: a rule that is not applied must not look as if it were")
-}
-
-// equalValues compares two values of the file; an empty list is no list.
-func equalValues(a, b reflect.Value) bool {
-	switch a.Kind() {
-	case reflect.Slice, reflect.Map:
-		return a.Len() == 0 && b.Len() == 0 || reflect.DeepEqual(a.Interface(), b.Interface())
-	case reflect.Struct:
-		for i := range a.NumField() {
-			if !equalValues(a.Field(i), b.Field(i)) {
-				return false
-			}
-		}
-		return true
-	default:
-		return a.Equal(b)
 	}
 }
 

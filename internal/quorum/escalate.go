@@ -50,11 +50,10 @@ type RefusedPerson struct {
 
 // Invitations are what a decision rests on when people are asked for a review.
 type Invitations struct {
-	Off       bool         // nobody may be asked: nothing is remembered here
-	Asked     *AskedPeople // whose review was asked for, unless somebody has answered since and the head is another
-	Seen      []string     // whose review is asked for, as GitHub shows it, by whomever
-	Spoken    []string     // logins of the pull request's author, and of those who have reviewed the head
-	LoopEnded bool         // the fix loop has ended without a pass: a person is needed at once
+	Off    bool         // nobody may be asked: nothing is remembered here
+	Asked  *AskedPeople // whose review was asked for, unless somebody has answered since and the head is another
+	Seen   []string     // whose review is asked for, as GitHub shows it, by whomever
+	Spoken []string     // logins of the pull request's author, and of those who have reviewed the head
 }
 
 // hasName reports whether a list has a name, as GitHub compares them.
@@ -91,12 +90,12 @@ func (in *Invitations) unshown() (names []string) {
 func (d *Decision) schedulePeople(p Policy, f Facts, now time.Time) {
 	in := &f.Invited
 	d.AskedPeople = in.Asked
-	if in.Off || p.Mode != Enforce || len(p.Escalate.To) == 0 || d.Verdict != Unverified && !(in.LoopEnded && d.Verdict == Blocked) {
+	if in.Off || p.Mode != Enforce || len(p.Escalate.To) == 0 || d.Verdict != Unverified && !d.NeedsPerson() {
 		return
 	}
 	if names := in.unasked(p.Escalate.To); len(names) > 0 {
 		at := f.Start
-		if !in.LoopEnded {
+		if !d.NeedsPerson() {
 			at = d.unverifiedSince(p, f).Add(p.Escalate.After)
 		}
 		d.askPeople(names, at, now)

@@ -163,6 +163,7 @@ func draw(t *rapid.T) world {
 	}
 	if rapid.IntRange(0, 3).Draw(t, "escalates") == 3 {
 		w.Policy.Escalate, w.Facts.Invited = drawEscalation(t)
+	w.Policy.Fix, w.Facts.Fix = drawFixes(t)
 	}
 	return w
 }
@@ -179,7 +180,7 @@ func drawEscalation(t *rapid.T) (Escalation, Invitations) {
 		return all
 	}
 	e := Escalation{To: names, After: time.Duration(rapid.IntRange(1, lastFact).Draw(t, "after")) * time.Second}
-	in := Invitations{Seen: some("seen"), Spoken: some("spoken"), Off: rarely(t, "no record"), LoopEnded: rarely(t, "loop ended")}
+	in := Invitations{Seen: some("seen"), Spoken: some("spoken"), Off: rarely(t, "no record")}
 	if asked := some("asked"); len(asked) > 0 {
 		in.Asked = &AskedPeople{At: second(t, "asked at", 0, lastFact), To: asked, Tries: rapid.IntRange(0, 1).Draw(t, "tries")}
 		for _, name := range some("refused") {
@@ -187,6 +188,17 @@ func drawEscalation(t *rapid.T) (Escalation, Invitations) {
 		}
 	}
 	return e, in
+}
+
+// drawFixes makes a loop of fixes of which some were made; often there is none.
+func drawFixes(t *rapid.T) (FixPolicy, *FixFacts) {
+	if !rarely(t, "fixes") {
+		return FixPolicy{}, nil
+	}
+	p := FixPolicy{Workflow: ".github/workflows/fix.yml", MaxRestarts: rapid.IntRange(0, 2).Draw(t, "restarts")}
+	f := FixFacts{Made: rapid.IntRange(0, 3).Draw(t, "fixes made"), Listed: !rarely(t, "not listed"), ByFix: rarely(t, "by fix"), Branch: "main"}
+	f.Before = rapid.IntRange(0, 2).Draw(t, "open before")
+	return p, &f
 }
 
 // drawRules makes what is needed of those who vote; none: the policy's own number.
