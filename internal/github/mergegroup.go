@@ -103,6 +103,7 @@ type queueView struct {
 	entries []graphEntry  // in their order
 	groups  []graphBranch // the branches on which groups stand
 	tip     string        // of the branch itself; "": it is not shown
+	isThere bool          // the branch has a merge queue
 	since   time.Time     // when the commit came that was asked for; zero: it is not shown
 }
 
@@ -125,7 +126,7 @@ func (q MergeQueues) readQueue(ctx context.Context, query string, vars map[strin
 		}
 		more := advanceCursor(vars, "branches", repo.Branches.Page)
 		v.groups = append(v.groups, repo.Branches.Nodes...)
-		if repo.Queue != nil {
+		if v.isThere = repo.Queue != nil; v.isThere {
 			v.entries = append(v.entries, repo.Queue.Entries.Nodes...)
 			more = advanceCursor(vars, "entries", repo.Queue.Entries.Page) || more
 		}
@@ -227,6 +228,9 @@ func (q MergeQueues) Groups(ctx context.Context, owner, repo, base string) (refs
 	}
 	if err != nil {
 		return nil, fmt.Errorf("list merge groups of %s/%s: %w", owner, repo, err)
+	}
+	if v.isThere {
+		refs = []quorum.GroupRef{}
 	}
 	for _, e := range v.entries {
 		ref := quorum.GroupRef{
