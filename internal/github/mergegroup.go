@@ -308,9 +308,10 @@ func groupBase(o writtenCheck) string {
 }
 
 // leaveToQueue takes the checks of a merge queue out of what a pull request's look may write, as long as the queue has the
-// commit. It fails where the check that the look wants is one of them: nothing may be done that stands in no record. Anybody can open a pull request on such a commit, and
-// would hold the queue up by it, or let through what it holds back. Afterwards they are checks like any other: nobody
-// keeps them true any more. Against another base than the queue's they never speak for the pull request.
+// commit. It fails where the check that the look wants is one of them: nothing may be done that stands in no record.
+// Anybody can open a pull request on such a commit, and would hold the queue up by it, or let through what it holds back.
+// Afterwards they are checks like any other: nobody keeps them true any more. Against another base than the queue's they
+// never speak for the pull request.
 func (p *publication) leaveToQueue(ctx context.Context, c report.Check) error {
 	i := slices.IndexFunc(p.m.ownChecks, isGroupCheck)
 	if i < 0 {
