@@ -115,8 +115,9 @@ func (r *resyncer) resyncGroups(
 		if err != nil {
 			return nil, false, err
 		}
+		hasQueue = hasQueue || groups != nil
 		for _, g := range groups {
-			hasQueue, listed[g.Head] = true, true
+			listed[g.Head] = true
 			if !known[g.Head] {
 				pokes = append(pokes, groupPoke(p.Tenant, g, now, false))
 			}

@@ -103,6 +103,7 @@ type queueView struct {
 	entries []graphEntry  // in their order
 	groups  []graphBranch // the branches on which groups stand
 	tip     string        // of the branch itself; "": it is not shown
+	isThere bool          // the branch has a merge queue
 	since   time.Time     // when the commit came that was asked for; zero: it is not shown
 }
 
@@ -125,7 +126,7 @@ func (q MergeQueues) readQueue(ctx context.Context, query string, vars map[strin
 		}
 		more := advanceCursor(vars, "branches", repo.Branches.Page)
 		v.groups = append(v.groups, repo.Branches.Nodes...)
-		if repo.Queue != nil {
+		if v.isThere = repo.Queue != nil; v.isThere {
 			v.entries = append(v.entries, repo.Queue.Entries.Nodes...)
 			more = advanceCursor(vars, "entries", repo.Queue.Entries.Page) || more
 		}
@@ -228,6 +229,9 @@ func (q MergeQueues) Groups(ctx context.Context, owner, repo, base string) (refs
 	if err != nil {
 		return nil, fmt.Errorf("list merge groups of %s/%s: %w", owner, repo, err)
 	}
+	if v.isThere {
+		refs = []quorum.GroupRef{}
+	}
 	for _, e := range v.entries {
 		ref := quorum.GroupRef{
 			Owner: owner, Repo: repo, Head: e.Head.OID,
@@ -304,9 +308,10 @@ func groupBase(o writtenCheck) string {
 }
 
 // leaveToQueue takes the checks of a merge queue out of what a pull request's look may write, as long as the queue has the
-// commit. It fails where the check that the look wants is one of them: nothing may be done that stands in no record. Anybody can open a pull request on such a commit, and
-// would hold the queue up by it, or let through what it holds back. Afterwards they are checks like any other: nobody
-// keeps them true any more. Against another base than the queue's they never speak for the pull request.
+// commit. It fails where the check that the look wants is one of them: nothing may be done that stands in no record.
+// Anybody can open a pull request on such a commit, and would hold the queue up by it, or let through what it holds back.
+// Afterwards they are checks like any other: nobody keeps them true any more. Against another base than the queue's they
+// never speak for the pull request.
 func (p *publication) leaveToQueue(ctx context.Context, c report.Check) error {
 	i := slices.IndexFunc(p.m.ownChecks, isGroupCheck)
 	if i < 0 {

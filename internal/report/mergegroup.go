@@ -58,7 +58,7 @@ func groupTitle(p quorum.Policy, d quorum.Decision, n int) string {
 		if s.Verdict == quorum.Passed {
 			passing++
 		}
-		parts = append(parts, fmt.Sprintf("#%d: %s", s.Number, s.Title))
+		parts = append(parts, fmt.Sprintf("#%d: %s", s.Number, plainLine(s.Title, maxTitle)))
 	}
 	if len(parts) > maxGroupTitled {
 		worst := ""
@@ -78,10 +78,11 @@ func groupPage(title string, d quorum.Decision, x Places) Page {
 	for _, s := range d.Shared {
 		says := quotePhrase(s.Title)
 		number := linkPhrase(d.PR, numberPhrase(s.Number), pullAddress(d.PR, s.Number, x))
-		page.Rules = append(page.Rules, fillPhrase("%s %s: %s", number, wordsPhrase("%s", lowerFirst(verdictWord(s.Verdict))), says))
+		said := fillPhrase("%s %s: %s", number, wordsPhrase("%s", lowerFirst(verdictWord(s.Verdict))), says)
+		page.Notes = append(page.Notes, PageNote{Says: said})
 	}
 	if d.Verdict == quorum.Blocked || d.Verdict == quorum.Unverified {
-		page.Steps = groupSteps(d)
+		page.Steps = groupSteps(d, x)
 	}
 	switch {
 	case d.Verdict == quorum.Waiting && !d.Group.Since.IsZero():
@@ -132,11 +133,11 @@ func groupLead(d quorum.Decision) Phrase {
 }
 
 // groupSteps say who can do what about a group that does not pass.
-func groupSteps(d quorum.Decision) (steps []PageStep) {
+func groupSteps(d quorum.Decision, x Places) (steps []PageStep) {
 	var numbers []Phrase
 	for _, s := range d.Shared {
 		if s.Verdict != quorum.Passed {
-			numbers = append(numbers, numberPhrase(s.Number))
+			numbers = append(numbers, linkPhrase(d.PR, numberPhrase(s.Number), pullAddress(d.PR, s.Number, x)))
 		}
 	}
 	if len(numbers) == 0 {

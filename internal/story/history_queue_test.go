@@ -1,0 +1,236 @@
+package story
+
+// Histories of a merge queue: pull requests are reviewed, join and leave, and groups are built anew, in any order; whoever
+// looks, a group's commit is green only if each of its pull requests would be.
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/github"
+	"github.com/review-coordinator/coordinator/internal/github/client"
+	"github.com/review-coordinator/coordinator/internal/loop"
+	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/report"
+	"github.com/review-coordinator/coordinator/internal/sandbox"
+)
+
+var (
+	queueHistories = flag.Int("queue-histories", 12, "histories of a merge queue")
+	queueSeed      = flag.Uint64("queue-seed", 2026, "which ones")
+)
+
+const (
+	queueMoves  = 10 // of one history
+	queuePolicy = `version: 1
+quorum: 1
+grace: 1m
+timeout: 5m
+reviewers:
+  - {name: kim, author: "kim[bot]", verdict: review-state}
+  - {name: lee, author: "lee[bot]", verdict: review-state}
+`
+)
+
+// A queueWorld is a repository with three pull requests and what reviewers said last of each head, which nothing of ours
+// has read.
+type queueWorld struct {
+	g       *sandbox.GitHub
+	now     time.Time
+	said    map[string]map[string]string // by head, then reviewer: the state of the newest review
+	commits int
+	inQueue map[int]bool
+	story   []string
+}
+
+func newQueueWorld() *queueWorld {
+	w := &queueWorld{now: Begin, said: map[string]map[string]string{}, inQueue: map[int]bool{}}
+	w.g = sandbox.New(sandbox.Options{Now: func() time.Time { return w.now }, App: sandbox.App{Slug: "quorum-app"}, HourlyLimit: 1_000_000})
+	w.g.SetFile(policyPath, "", queuePolicy)
+	for n := 7; n <= 9; n++ {
+		w.g.OpenPull(sandbox.PullSpec{Number: n, Head: fmt.Sprintf("head of %d", n)})
+	}
+	return w
+}
+
+func (w *queueWorld) newCommit() string {
+	w.commits++
+	return fmt.Sprintf("commit %d", w.commits)
+}
+
+// move lets something happen.
+func (w *queueWorld) move(r *rand.Rand) error {
+	n := 7 + r.IntN(3)
+	by := []string{"kim[bot]", "lee[bot]"}[r.IntN(2)]
+	switch what := r.IntN(10); {
+	case what < 6:
+		state := []string{"APPROVED", "APPROVED", "CHANGES_REQUESTED"}[r.IntN(3)]
+		w.story = append(w.story, fmt.Sprintf("%s says %s of #%d", by, state, n))
+		head := w.g.Head(n)
+		if w.said[head] == nil {
+			w.said[head] = map[string]string{}
+		}
+		w.said[head][by] = state
+		_, err := w.g.Review(n, sandbox.ReviewSpec{By: by, State: state, Body: "So it is."})
+		return err
+	case what < 8 && !w.inQueue[n]:
+		w.story = append(w.story, fmt.Sprintf("#%d joins", n))
+		w.inQueue[n] = true
+		return sandbox.Enqueue(w.g, n, w.newCommit(), "alice")
+	case what < 8:
+		w.story = append(w.story, fmt.Sprintf("#%d is built anew", n))
+		return sandbox.BuildGroup(w.g, n, w.newCommit())
+	case what == 8 && w.inQueue[n]:
+		w.story = append(w.story, fmt.Sprintf("#%d leaves", n))
+		w.inQueue[n] = false
+		return sandbox.Dequeue(w.g, n)
+	case what == 8:
+		w.story = append(w.story, fmt.Sprintf("#%d is pushed to", n))
+		return w.g.Push(n, w.newCommit(), sandbox.PushSpec{})
+	}
+	w.story = append(w.story, "two minutes pass")
+	w.now = w.now.Add(2 * time.Minute)
+	return nil
+}
+
+// look looks at the pull requests, unless they are skipped, and then at each group, as new jobs.
+func (w *queueWorld) look(t *testing.T, isSkipped bool, through func(loop.GroupForge) loop.GroupForge) {
+	t.Helper()
+	api, err := client.New(client.Options{Token: "ghs_x", Transport: w.g, Now: func() time.Time { return w.now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	forge := github.NewForge(api, "quorum-app", "", nil)
+	forge.SetClock(func() time.Time { return w.now })
+	r := loop.Reconciler{Forge: forge, Now: func() time.Time { return w.now }}
+	for n := 7; n <= 9 && !isSkipped; n++ {
+		if _, err := r.Reconcile(t.Context(), quorum.PR{Owner: "acme", Repo: "shop", Number: n}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, g := range sandbox.Groups(w.g) {
+		ref := quorum.GroupRef{Owner: "acme", Repo: "shop", Head: g.Head, Branch: g.Branch}
+		if _, err := r.ReconcileGroup(t.Context(), through(github.QueuesOf(forge)), ref); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// wrong says what is wrong with the check of a group's commit, by what was said of its pull requests; "" if nothing is.
+func (w *queueWorld) wrong(groups []sandbox.Group, at int) string {
+	own, built := w.g.OwnCheckRuns(groups[at].Head), 0
+	if len(own) != 1 {
+		return fmt.Sprintf("%d checks", len(own))
+	}
+	for _, isIn := range w.inQueue {
+		if isIn {
+			built++
+		}
+	}
+	isWhole := built == len(groups) // no group is missing in front of it, and both reviewers approve each
+	for _, g := range groups[:at+1] {
+		said := w.said[w.g.Head(g.Pull)]
+		states := []string{said["kim[bot]"], said["lee[bot]"]}
+		if own[0].Conclusion == "success" && (slices.Contains(states, "CHANGES_REQUESTED") || !slices.Contains(states, "APPROVED")) {
+			return fmt.Sprintf("it is green, and of #%d was said %q", g.Pull, states)
+		}
+		isWhole = isWhole && states[0] == "APPROVED" && states[1] == "APPROVED"
+	}
+	if isWhole && own[0].Conclusion != "success" {
+		return fmt.Sprintf("it is %s %s %q, and all approve", own[0].Status, own[0].Conclusion, own[0].Title)
+	}
+	return ""
+}
+
+// play plays a history and returns what is wrong first.
+func playQueue(t *testing.T, seed uint64, through func(loop.GroupForge) loop.GroupForge) string {
+	t.Helper()
+	w, r := newQueueWorld(), rand.New(rand.NewPCG(seed, 3))
+	for range queueMoves {
+		if err := w.move(r); err != nil {
+			t.Fatalf("%v after %q", err, w.story)
+		}
+		w.look(t, r.IntN(3) == 0, through)
+		groups := sandbox.Groups(w.g)
+		for i, g := range groups {
+			if wrong := w.wrong(groups, i); wrong != "" {
+				return fmt.Sprintf("the group of #%d: %s, after %s", g.Pull, wrong, strings.Join(w.story, ", "))
+			}
+		}
+	}
+	return ""
+}
+
+func TestQueueHistories(t *testing.T) {
+	for i := range *queueHistories {
+		seed := *queueSeed + uint64(i)
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			if wrong := playQueue(t, seed, func(q loop.GroupForge) loop.GroupForge { return q }); wrong != "" {
+				t.Error(wrong)
+			}
+		})
+	}
+}
+
+// A wrongQueue is a merge queue that is read or written wrongly.
+type wrongQueue struct {
+	loop.GroupForge
+	read  func(*quorum.MergeGroup)
+	write func(*report.Check)
+}
+
+func (q wrongQueue) ReadGroup(ctx context.Context, ref quorum.GroupRef) (quorum.MergeGroup, error) {
+	g, err := q.GroupForge.ReadGroup(ctx, ref)
+	if q.read != nil {
+		q.read(&g)
+	}
+	return g, err
+}
+
+func (q wrongQueue) PublishGroup(ctx context.Context, ref quorum.GroupRef, c report.Check) error {
+	if q.write != nil {
+		q.write(&c)
+	}
+	return q.GroupForge.PublishGroup(ctx, ref, c)
+}
+
+// Each mistake is found by some history.
+func TestQueueHistoriesFindMistakes(t *testing.T) {
+	for name, wrong := range map[string]wrongQueue{
+		"only the one that joined last counts": {read: func(g *quorum.MergeGroup) { g.Pulls = g.Pulls[max(len(g.Pulls)-1, 0):] }},
+		"only the first counts":                {read: func(g *quorum.MergeGroup) { g.Pulls = g.Pulls[:min(len(g.Pulls), 1)] }},
+		"what waits passes": {write: func(c *report.Check) {
+			if c.Status == "in_progress" {
+				c.Status, c.Conclusion = "completed", "success"
+			}
+		}},
+		"what is blocked passes": {write: func(c *report.Check) {
+			if c.Conclusion == "failure" {
+				c.Conclusion = "success"
+			}
+		}},
+		"a pass is never written": {write: func(c *report.Check) {
+			if c.Conclusion == "success" {
+				c.Conclusion = "failure"
+			}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for seed := *queueSeed; seed < *queueSeed+60; seed++ {
+				through := func(q loop.GroupForge) loop.GroupForge { return wrongQueue{q, wrong.read, wrong.write} }
+				if playQueue(t, seed, through) != "" {
+					return
+				}
+			}
+			t.Error("no history finds it")
+		})
+	}
+}
