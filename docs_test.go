@@ -193,6 +193,7 @@ func TestDocs(t *testing.T) {
 	t.Run("story", h.story)
 	t.Run("scenarios", h.scenarios)
 	t.Run("shown policies", h.shownPolicies)
+	t.Run("shown answers", h.shownAnswers)
 	t.Run("manifest", h.manifest)
 	t.Run("flags of serve", h.flagsOfServe)
 }
