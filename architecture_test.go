@@ -110,9 +110,11 @@ var impure = []string{
 var impureNames = map[string][]string{
 	"time": {"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker", "Local", "LoadLocation"},
 	"fmt":  {"Print", "Printf", "Println", "Scan", "Scanf", "Scanln"},
-	// A constant may be computed when it is first needed (sync.OnceValue); nothing else may be shared.
-	"sync": {"Mutex", "RWMutex", "Once", "Pool", "Map", "WaitGroup", "Cond", "NewCond", "Locker"},
 }
+
+// onlyNames are the names that a pure package may use of packages that it uses little of: a constant may be computed when
+// it is first needed; nothing else may be shared.
+var onlyNames = map[string][]string{"sync": {"OnceValue", "OnceValues"}}
 
 // unwelcome are names of packages that would promise nothing.
 var unwelcome = []string{"util", "utils", "common", "helper", "helpers", "types", "models", "model", "manager", "service", "services", "misc", "base", "shared"}
@@ -321,8 +323,14 @@ func TestTheCoreIsPure(t *testing.T) {
 				case *ast.ChanType:
 					s.errorf(t, n, "a channel")
 				case *ast.SelectorExpr:
-					if from := s.imported(n.X); slices.Contains(impureNames[from], n.Sel.Name) {
+					from := s.imported(n.X)
+					only, few := onlyNames[from]
+					if slices.Contains(impureNames[from], n.Sel.Name) || few && !slices.Contains(only, n.Sel.Name) {
 						s.errorf(t, n, "%s.%s", from, n.Sel.Name)
+					}
+				case *ast.UnaryExpr:
+					if n.Op == token.ARROW {
+						s.errorf(t, n, "a channel")
 					}
 				case *ast.CallExpr:
 					if id, isIdent := n.Fun.(*ast.Ident); isIdent && (id.Name == "print" || id.Name == "println") {
@@ -331,6 +339,33 @@ func TestTheCoreIsPure(t *testing.T) {
 				}
 				return true
 			})
+		}
+	}
+}
+
+// raceless matches, in .ci/run and the Makefile, what is tested without the race detector.
+var raceless = regexp.MustCompile(`\(/internal/\(([a-z|]+)\)\)\?\$`)
+
+// The race detector looks at all that can race. What it leaves out are the pure packages, which TestTheCoreIsPure keeps from
+// having anything to share (goroutines of stories, histories and the daemon call them all the same), and the root, which is
+// nothing but tests that start programs.
+func TestTheRaceDetectorLeavesOutWhatCannotRace(t *testing.T) {
+	var short []string
+	for _, name := range pure {
+		short = append(short, strings.TrimPrefix(name, "internal/"))
+	}
+	for _, name := range []string{".ci/run", "Makefile"} {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := raceless.FindSubmatch(text)
+		if found == nil {
+			t.Errorf("%s does not say what the race detector leaves out", name)
+			continue
+		}
+		if got := strings.Split(string(found[1]), "|"); !slices.Equal(got, short) {
+			t.Errorf("%s leaves out %q; the pure packages are %q", name, got, short)
 		}
 	}
 }

@@ -191,6 +191,9 @@ func TestDocs(t *testing.T) {
 	t.Run("commands", h.table)
 	t.Run("verdicts", h.verdicts)
 	t.Run("story", h.story)
+	t.Run("scenarios", h.scenarios)
+	t.Run("shown policies", h.shownPolicies)
+	t.Run("shown answers", h.shownAnswers)
 	t.Run("manifest", h.manifest)
 	t.Run("flags of serve", h.flagsOfServe)
 }
