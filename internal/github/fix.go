@@ -165,7 +165,8 @@ func (r pullReader) dispatchFix(ctx context.Context, order quorum.FixOrder, page
 	}
 	_, err = r.client.Send(ctx, http.MethodPost, at, body, &started)
 	var api *client.APIError
-	if client.IsUnprocessable(err) && errors.As(err, &api) && strings.Contains(api.Message, "return_run_details") { // an older Enterprise Server
+	isUnknown := errors.As(err, &api) && strings.Contains(api.Message, "return_run_details")
+	if client.IsUnprocessable(err) && isUnknown { // by an older Enterprise Server
 		body.Details = false
 		_, err = r.client.Send(ctx, http.MethodPost, at, body, &started)
 	}

@@ -142,7 +142,8 @@ func isHidden(r rune) bool {
 
 // fitRecord makes rec small enough to be written: of limit bytes if that can be, of hardLimit in any case. What a
 // decision rests on goes last: answered objections go and excerpts shrink, then the keys of annotations go, then the
-// findings that are followed, then the oldest texts and approvals. Runs, fixes, refusals, what people said, intents, the identity of objections and the pass stay,
+// findings that are followed, then the oldest texts and approvals. Runs, fixes, refusals, what people said, intents, the
+// identity of objections and the pass stay,
 // unless GitHub would not take the check with them: what can make it red, of other diffs and of this one, goes after all
 // else then, but for the pass, which is earned anew.
 func fitRecord(rec quorum.Record, limit, hardLimit int) quorum.Record {
