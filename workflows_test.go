@@ -238,6 +238,13 @@ func (w workflow) group() (found []string) {
 	return found
 }
 
+// isFix reports whether it is the example that mends a change: nothing but a dispatch starts it, and it runs nothing of
+// the head that it checks out.
+func (w workflow) isFix() bool {
+	_, dispatched := w.On["workflow_dispatch"]
+	return w.example() && dispatched && len(w.On) == 1 && strings.Contains(w.text, "\nrun-name: \"fix #")
+}
+
 // isReviewer reports whether w is a reviewer's workflow, and none of the coordinator's.
 func (w workflow) isReviewer() bool {
 	uses := func(name string) bool {
@@ -318,14 +325,14 @@ func (w workflow) jobBreaches(j job) (found []string) {
 		found = append(found, stepBreaches(i, s)...)
 		switch name, _, _ := strings.Cut(s.Uses, "@"); name {
 		case "actions/checkout":
-			if hostile || w.example() && !w.isReviewer() {
+			if hostile || w.example() && !w.isReviewer() && !w.isFix() {
 				says("a checkout has no place beside pull_request_target, nor in an example")
 			}
 			if s.With["persist-credentials"] != "false" {
 				says("the checkout leaves the token behind")
 			}
 			for key := range s.With {
-				if key != "persist-credentials" && key != "fetch-depth" && !(key == "ref" && w.isReviewer()) {
+				if key != "persist-credentials" && key != "fetch-depth" && !(key == "ref" && (w.isReviewer() || w.isFix())) {
 					says("the checkout is of something else: %s", key)
 				}
 			}

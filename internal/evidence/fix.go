@@ -31,7 +31,8 @@ func fixFacts(h *headView, commands *commandView) *quorum.FixFacts {
 		return nil
 	}
 	f := quorum.FixFacts{
-		Made: max(rec.FixesMade, len(s.Fix.Runs)), Here: fixHere(s), Listed: s.Fix.Listed, Branch: s.PR.DefaultBranch, Known: rec.OpenBefore,
+		Made: max(rec.FixesMade, len(s.Fix.Runs)), Here: fixHere(s), Listed: s.Fix.Listed,
+		Branch: s.PR.DefaultBranch, Known: rec.OpenBefore,
 	}
 	if !s.Fix.Listed {
 		f.Made = rec.FixesMade
@@ -144,7 +145,8 @@ func fixThatPushed(s *quorum.Snapshot) (run quorum.FixRun, found bool) {
 	return run, false
 }
 
-// MissingOfFix lists what the decision about a fix lacks: who pushed the head, and the fix runs of the pull request. Nothing is wanted while no reviewer objects.
+// MissingOfFix lists what the decision about a fix lacks: who pushed the head, and the fix runs of the pull request.
+// Nothing is wanted while no reviewer objects.
 func MissingOfFix(p quorum.Policy, s quorum.Snapshot) (w quorum.FixWants) {
 	if !hasFixes(&p, &s) || p.Mode != quorum.Enforce || s.NoRecord || s.PR.Fork {
 		return w

@@ -69,8 +69,14 @@ func (f *Forge) Apply(ctx context.Context, pr quorum.PR, e quorum.Effects) (rece
 		}
 		receipt.Done = append(receipt.Done, done)
 	}
-	if receipt.Fix, err = act.orderFix(ctx, e.Fix, asked, m.checkPage()); err != nil {
-		return receipt, err
+	if e.Fix != nil && !asked { // else the other one's record counts
+		page := ""
+		if len(m.ownChecks) > 0 {
+			page = m.ownChecks[0].url
+		}
+		if receipt.Fix, err = (pullReader{client: f.client, pr: pr}).startFix(ctx, e.Fix, page); err != nil {
+			return receipt, err
+		}
 	}
 	if receipt.Void = asked && len(e.People) > 0; !receipt.Void {
 		if receipt.People, err = act.askPeople(ctx, e.People, &p); err != nil {

@@ -25,65 +25,68 @@ const maxFixPages = 3
 // GitHub's documentation, "Events that trigger workflows", workflow_dispatch.
 const maxDispatch = 60_000
 
-// readFix reads what the decision about a fix lacks: who pushed the head, and the fix runs. What one answer tells may
-// leave another to be wanted.
-func (l *look) readFix(ctx context.Context) error {
-	if !l.willJudge() {
-		return nil
-	}
-	p := evidence.PolicyFor(l.policy, l.snap)
+// A fixReader reads what the decision about a fix lacks.
+type fixReader struct {
+	read  pullReader
+	snap  *quorum.Snapshot
+	hands *knownHands
+}
+
+// readAll reads who pushed the head, and the fix runs. What one answer tells may leave another to be wanted.
+func (r fixReader) readAll(ctx context.Context, p quorum.Policy) error {
+	p = evidence.PolicyFor(p, *r.snap)
 	for range 2 {
-		wants := evidence.MissingOfFix(p, l.snap)
+		wants := evidence.MissingOfFix(p, *r.snap)
 		if wants == (quorum.FixWants{}) {
 			return nil
 		}
-		if err := l.readFixWants(ctx, p.Fix.Workflow, wants); err != nil {
+		if err := r.readWants(ctx, p.Fix.Workflow, wants); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (l *look) readFixWants(ctx context.Context, workflow string, wants quorum.FixWants) (err error) {
-	sight := &l.snap.Fix
+func (r fixReader) readWants(ctx context.Context, workflow string, wants quorum.FixWants) (err error) {
+	sight := &r.snap.Fix
 	if wants.Push {
-		if sight.Push, err = l.readHeadPush(ctx); err != nil {
+		if sight.Push, err = r.readHeadPush(ctx); err != nil {
 			return err
 		}
 		sight.PushRead = true
 	}
 	if wants.List {
-		if sight.Runs, err = l.read.readFixRuns(ctx, workflow); err != nil {
+		if sight.Runs, err = r.read.readFixRuns(ctx, workflow); err != nil {
 			return err
 		}
 		sight.Listed = true
 	}
 	if wants.Run != 0 {
-		run, err := l.read.readRun(ctx, wants.Run)
+		run, err := r.read.readRun(ctx, wants.Run)
 		switch {
 		case err != nil:
 			return err
 		case run == nil: // it was deleted
 			run = &restRun{ID: wants.Run, Status: "completed"}
 		}
-		sight.Runs = append(sight.Runs, run.toFixRun(l.snap.PR.Number))
+		sight.Runs = append(sight.Runs, fixSeenIn(run, r.snap.PR.Number))
 	}
 	return nil
 }
 
 // readHeadPush reads by which push the head came to its branch; zero where GitHub does not tell.
-func (l *look) readHeadPush(ctx context.Context) (push quorum.Push, err error) {
-	pushes := l.mem.hands.pushes
-	if l.mem.hands.pushesOf != l.snap.PR.Head {
-		if pushes, err = l.read.readPushes(ctx, l.snap.PR.HeadRepo, l.snap.PR.HeadRef); err != nil {
+func (r fixReader) readHeadPush(ctx context.Context) (push quorum.Push, err error) {
+	pr, pushes := r.snap.PR, r.hands.pushes
+	if r.hands.pushesOf != pr.Head {
+		if pushes, err = r.read.readPushes(ctx, pr.HeadRepo, pr.HeadRef); err != nil {
 			return push, err
 		}
 	}
-	i := slices.IndexFunc(pushes, func(p quorum.Push) bool { return p.After == l.snap.PR.Head })
+	i := slices.IndexFunc(pushes, func(p quorum.Push) bool { return p.After == pr.Head })
 	if i < 0 {
 		return push, nil
 	}
-	l.mem.hands.pushes, l.mem.hands.pushesOf = pushes, l.snap.PR.Head
+	r.hands.pushes, r.hands.pushesOf = pushes, pr.Head
 	return pushes[i], nil
 }
 
@@ -100,7 +103,7 @@ func (r pullReader) readFixRuns(ctx context.Context, workflow string) (runs []qu
 			return nil, err
 		}
 		for i := range page {
-			seen := page[i].toFixRun(r.pr.Number)
+			seen := fixSeenIn(&page[i], r.pr.Number)
 			if seen.Head != "" && page[i].Event == "workflow_dispatch" && workflowPath(page[i].Path) == workflow {
 				runs = append(runs, seen)
 			}
@@ -112,10 +115,11 @@ func (r pullReader) readFixRuns(ctx context.Context, workflow string) (runs []qu
 	return runs, nil
 }
 
-// toFixRun is the run as a fix of that pull request.
-func (r *restRun) toFixRun(number int) quorum.FixSeen {
+// fixSeenIn is a run as a fix of that pull request.
+func fixSeenIn(r *restRun, number int) quorum.FixSeen {
 	return quorum.FixSeen{
-		ID: r.ID, Head: quorum.HeadOfFixRun(r.Title, number), Created: r.Created, Updated: r.Updated, Ended: r.Status == "completed", URL: r.URL,
+		ID: r.ID, Head: quorum.HeadOfFixRun(r.Title, number), Created: r.Created, Updated: r.Updated,
+		Ended: r.Status == "completed", URL: r.URL,
 	}
 }
 
@@ -127,20 +131,8 @@ func voidFix(order *quorum.FixOrder) *quorum.FixResult {
 	return &quorum.FixResult{Order: *order, State: quorum.ResultVoid}
 }
 
-// checkPage is the page of our check as of the last look or write; "" without one.
-func (m *memory) checkPage() string {
-	if len(m.ownChecks) == 0 {
-		return ""
-	}
-	return m.ownChecks[0].url
-}
-
-// orderFix starts the fix that is ordered, unless another process is at it: a run cannot be taken back.
-func (a application) orderFix(ctx context.Context, order *quorum.FixOrder, isOther bool, page string) (*quorum.FixResult, error) {
-	if order == nil || isOther {
-		return nil, nil // the other one's record counts
-	}
-	r := pullReader{client: a.f.client, pr: a.pr}
+// startFix starts a fix, unless GitHub lists a run for that head: a run cannot be taken back. page is that of our check.
+func (r pullReader) startFix(ctx context.Context, order *quorum.FixOrder, page string) (*quorum.FixResult, error) {
 	runs, err := r.readFixRuns(ctx, order.Workflow)
 	if err != nil {
 		return voidFix(order), err
@@ -148,7 +140,7 @@ func (a application) orderFix(ctx context.Context, order *quorum.FixOrder, isOth
 	if i := slices.IndexFunc(runs, func(seen quorum.FixSeen) bool { return seen.Head == order.Head }); i >= 0 {
 		return &quorum.FixResult{Order: *order, State: quorum.ResultDone, Run: runs[i].ID}, nil
 	}
-	return a.startFix(ctx, *order, page)
+	return r.dispatchFix(ctx, *order, page)
 }
 
 // A fixDispatch is the body of a dispatch.
@@ -158,7 +150,7 @@ type fixDispatch struct {
 	Details bool              `json:"return_run_details,omitempty"`
 }
 
-func (a application) startFix(ctx context.Context, order quorum.FixOrder, page string) (*quorum.FixResult, error) {
+func (r pullReader) dispatchFix(ctx context.Context, order quorum.FixOrder, page string) (*quorum.FixResult, error) {
 	body := fixDispatch{Ref: order.Branch, Details: true, Inputs: map[string]string{
 		"pr": strconv.Itoa(order.Number), "head": order.Head, "base": order.Base, "findings": "",
 	}}
@@ -167,14 +159,16 @@ func (a application) startFix(ctx context.Context, order quorum.FixOrder, page s
 		return nil, fmt.Errorf("encode the dispatch of %s: %w", order.Workflow, err)
 	}
 	body.Inputs["findings"] = order.FindingsJSON(page, maxDispatch-len(bare))
-	at := repoPath(a.pr, "actions", "workflows", path.Base(order.Workflow), "dispatches")
+	at := r.repoPath("actions", "workflows", path.Base(order.Workflow), "dispatches")
 	var started struct {
 		Run int64 `json:"workflow_run_id"`
 	}
-	_, err = a.f.client.Send(ctx, http.MethodPost, at, body, &started)
-	if client.IsUnprocessable(err) && refusalHolds(err, "return_run_details") { // an older Enterprise Server
+	_, err = r.client.Send(ctx, http.MethodPost, at, body, &started)
+	var api *client.APIError
+	isUnknown := errors.As(err, &api) && strings.Contains(api.Message, "return_run_details")
+	if client.IsUnprocessable(err) && isUnknown { // by an older Enterprise Server
 		body.Details = false
-		_, err = a.f.client.Send(ctx, http.MethodPost, at, body, &started)
+		_, err = r.client.Send(ctx, http.MethodPost, at, body, &started)
 	}
 	done, err := fixResultOf(err)
 	if done != nil {

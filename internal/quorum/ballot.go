@@ -259,3 +259,38 @@ type Action struct {
 	// Round: it would be the probe of an open circuit, which one pull request at a time is, see [Passage]
 	Round time.Time `json:"-"`
 }
+
+// FindingState says how a finding came to be open.
+type FindingState string
+
+const (
+	FindingNew   FindingState = "new"
+	FindingAgain FindingState = "again" // it was open on an earlier head
+	FindingByFix FindingState = "fix"   // it was not, and a fix pushed this head
+)
+
+// An OpenFinding is what reviewers object to at one place.
+type OpenFinding struct {
+	Path  string       `json:"path,omitempty"` // hostile
+	Line  int          `json:"line,omitempty"`
+	State FindingState `json:"state"`
+	Said  []FixWords   `json:"said"`
+
+	threads []int64
+}
+
+// FixWords are one reviewer's words about a finding.
+type FixWords struct {
+	Reviewer string `json:"reviewer"`
+	Severity string `json:"severity,omitempty"`
+	Body     string `json:"body"` // hostile
+	URL      string `json:"url,omitempty"`
+}
+
+// Tracked is a finding as a record remembers it, to know it again.
+type Tracked struct {
+	File   string `json:"f,omitempty"` // digest of the path
+	Line   int    `json:"l,omitempty"`
+	Words  string `json:"w"` // digest of what was said first
+	Thread int64  `json:"t,omitempty"`
+}

@@ -498,20 +498,6 @@ func (d *Decision) mayChange(p Policy) bool {
 	return may >= d.Need && !slices.ContainsFunc(d.Ballots, isLost)
 }
 
-// wakeBy sets d.Wake to t if t is earlier.
-func (d *Decision) wakeBy(t time.Time) {
-	if !t.IsZero() && (d.Wake.IsZero() || t.Before(d.Wake)) {
-		d.Wake = t
-	}
-}
-
-func laterOf(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return b
-	}
-	return a
-}
-
 func earlierOf(a, b time.Time) time.Time {
 	if b.Before(a) {
 		return b

@@ -398,3 +398,99 @@ type Answer struct {
 	Attempt  int    `json:"attempt"`
 	Excerpt  string `json:"excerpt"` // hostile
 }
+
+// A FixOrder is a fix run that is to be started on the default branch.
+type FixOrder struct {
+	Workflow string
+	Branch   string // the default branch
+	Number   int    // of the pull request
+	Head     string
+	Base     string // name of the branch
+	Findings []OpenFinding
+}
+
+// A FixRun is a fix run as the record of our check remembers it: its intent stands there before it is started.
+type FixRun struct {
+	Head    string    `json:"head"`
+	Base    string    `json:"base"`
+	Diff    string    `json:"diff,omitempty"` // [DiffPrint].Lines of that head
+	At      time.Time `json:"at"`             // when it was last about to be started
+	Tries   int       `json:"tries"`
+	Run     int64     `json:"run,omitempty"`  // its id, once that is known
+	Sent    bool      `json:"sent,omitempty"` // GitHub took it, and told no id
+	Open    int       `json:"open"`           // the most findings that were open on that head
+	Refused Reason    `json:"refused,omitempty"`
+	Detail  string    `json:"detail,omitempty"` // GitHub's words; hostile
+}
+
+// A FixSwitch is the last word of a person about fixes for a pull request.
+type FixSwitch struct {
+	Off bool      `json:"off,omitempty"`
+	By  string    `json:"by,omitempty"`
+	At  time.Time `json:"at,omitzero"`
+}
+
+// FixFacts are what the loop depends on beside the ballots.
+type FixFacts struct {
+	Made   int       // fix runs of this pull request so far
+	Here   *FixRun   // for this diff; nil: none
+	Seen   *FixSeen  // Here, as GitHub shows it; nil: it does not
+	Listed bool      // all were listed
+	Not    Reason    // why none is started for this head; "": one may be
+	Detail string    // of Not; hostile
+	ByFix  bool      // a fix run pushed the head
+	Before int       // findings that were open before that; 0: not known
+	Known  []Tracked // findings that were open on earlier heads
+	Branch string    // the default branch
+}
+
+// A FixResult is what became of the start of a fix run.
+type FixResult struct {
+	Order  FixOrder
+	State  ResultState
+	Run    int64  // its id; 0: GitHub did not tell
+	Reason Reason // ResultRefused
+	Detail string // GitHub's words; hostile
+}
+
+// A Loop is how the fixes of a pull request stand.
+type Loop struct {
+	State  LoopState `json:"state"`
+	Reason Reason    `json:"reason,omitempty"` // LoopOver: why it has ended; LoopNone: why none is started
+	Detail string    `json:"detail,omitempty"` // of Reason; hostile
+	Made   int       `json:"made"`             // fix runs of this pull request so far
+	Max    int       `json:"max"`
+	Before int       `json:"before,omitempty"` // findings that were open before the fix that pushed this head
+	Run    int64     `json:"run,omitempty"`    // the fix run for this diff
+	URL    string    `json:"url,omitempty"`
+	At     time.Time `json:"at,omitzero"`    // LoopRunning: when it was started
+	Until  time.Time `json:"until,omitzero"` // LoopRunning: until when a push is waited for; LoopWaiting: an end of the attempts
+
+	Open []OpenFinding `json:"-"` // what is objected to now
+}
+
+// LoopState says what a loop of fixes does.
+type LoopState uint8
+
+const (
+	LoopIdle    LoopState = 1 + iota // there is nothing to be fixed now
+	LoopWaiting                      // an objecting attempt has not ended
+	LoopDue                          // a fix is started now
+	LoopRunning                      // a fix was started for this diff
+	LoopNone                         // none is started for this head; Reason
+	LoopOver                         // it has ended without a pass, and needs a person; Reason
+)
+
+// wakeBy sets d.Wake to t if t is earlier.
+func (d *Decision) wakeBy(t time.Time) {
+	if !t.IsZero() && (d.Wake.IsZero() || t.Before(d.Wake)) {
+		d.Wake = t
+	}
+}
+
+func laterOf(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}

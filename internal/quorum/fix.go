@@ -5,6 +5,7 @@ package quorum
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -24,99 +25,11 @@ const FixPatience = time.Hour
 // maxFixTries is how often a fix is started at most: the second time because the answer to the first was lost.
 const maxFixTries = 2
 
-// A FixPolicy names the workflow that mends a blocked pull request.
-type FixPolicy struct {
-	Workflow    string // path of its file; "": there is none
-	MaxRestarts int    // runs of it for one pull request
-}
-
-// A FixOrder is a fix run that is to be started on the default branch.
-type FixOrder struct {
-	Workflow string
-	Branch   string // the default branch
-	Number   int    // of the pull request
-	Head     string
-	Base     string // name of the branch
-	Findings []OpenFinding
-}
-
 // RunName is how the workflow must name the run.
 func (o FixOrder) RunName() string { return FixRunName(o.Number, o.Head) }
 
 // FixRunName is the name of the fix run for a head of a pull request, by which it is known.
 func FixRunName(number int, head string) string { return fixNamePrefix(number) + head }
-
-// A FixRun is a fix run as the record of our check remembers it: its intent stands there before it is started.
-type FixRun struct {
-	Head    string    `json:"head"`
-	Base    string    `json:"base"`
-	Diff    string    `json:"diff,omitempty"` // [DiffPrint].Lines of that head
-	At      time.Time `json:"at"`             // when it was last about to be started
-	Tries   int       `json:"tries"`
-	Run     int64     `json:"run,omitempty"`  // its id, once that is known
-	Sent    bool      `json:"sent,omitempty"` // GitHub took it, and told no id
-	Open    int       `json:"open"`           // the most findings that were open on that head
-	Refused Reason    `json:"refused,omitempty"`
-	Detail  string    `json:"detail,omitempty"` // GitHub's words; hostile
-}
-
-// isAnswered reports whether it is known what became of the start.
-func (r *FixRun) isAnswered() bool { return r.Run != 0 || r.Sent || r.Refused != "" }
-
-// A FixSwitch is the last word of a person about fixes for a pull request.
-type FixSwitch struct {
-	Off bool      `json:"off,omitempty"`
-	By  string    `json:"by,omitempty"`
-	At  time.Time `json:"at,omitzero"`
-}
-
-// A FixSight is what GitHub shows that a fix rests on. It is read only where the policy has fixes and a reviewer objects.
-type FixSight struct {
-	PushRead bool
-	Push     Push      // by which the head came to its branch; zero: GitHub does not tell
-	Listed   bool      // the runs of the fix workflow were listed
-	Runs     []FixSeen // those of this pull request, newest first; where they were not listed the one of this head
-}
-
-// FixSeen is a fix run as GitHub shows it.
-type FixSeen struct {
-	ID      int64
-	Head    string // that its name names
-	Created time.Time
-	Updated time.Time // the end, once it has ended
-	Ended   bool
-	URL     string
-}
-
-// FixWants is what a decision about a fix lacks of a [FixSight].
-type FixWants struct {
-	Push bool
-	List bool
-	Run  int64 // id of the run to be read
-}
-
-// FixFacts are what the loop depends on beside the ballots.
-type FixFacts struct {
-	Made   int       // fix runs of this pull request so far
-	Here   *FixRun   // for this diff; nil: none
-	Seen   *FixSeen  // Here, as GitHub shows it; nil: it does not
-	Listed bool      // all were listed
-	Not    Reason    // why none is started for this head; "": one may be
-	Detail string    // of Not; hostile
-	ByFix  bool      // a fix run pushed the head
-	Before int       // findings that were open before that; 0: not known
-	Known  []Tracked // findings that were open on earlier heads
-	Branch string    // the default branch
-}
-
-// A FixResult is what became of the start of a fix run.
-type FixResult struct {
-	Order  FixOrder
-	State  ResultState
-	Run    int64  // its id; 0: GitHub did not tell
-	Reason Reason // ResultRefused
-	Detail string // GitHub's words; hostile
-}
 
 // maxFixWords are the bytes of one reviewer's words about a finding that are sent to a fix, if there is room.
 const maxFixWords = 4000
@@ -193,4 +106,26 @@ func shortText(text string, n int) string {
 		n--
 	}
 	return text[:n] + "…"
+}
+
+// fixNamePrefix is how the names of a pull request's fix runs begin.
+func fixNamePrefix(number int) string { return "fix #" + strconv.Itoa(number) + " " }
+
+// HeadOfFixRun is the head that the name of a fix run of that pull request names; "" if it is none of its.
+func HeadOfFixRun(name string, number int) string {
+	head, found := strings.CutPrefix(name, fixNamePrefix(number))
+	if !found || len(head) < 7 || len(head) > 64 || strings.Trim(head, "0123456789abcdef") != "" {
+		return ""
+	}
+	return head
+}
+
+// PullOfFixRun is the number of the pull request that the name of a fix run names; 0 if it is none.
+func PullOfFixRun(name string) int {
+	number, _, _ := strings.Cut(strings.TrimPrefix(name, "fix #"), " ")
+	n, err := strconv.Atoi(number)
+	if err != nil || n < 1 || HeadOfFixRun(name, n) == "" {
+		return 0
+	}
+	return n
 }

@@ -57,11 +57,15 @@ func TestLoop(t *testing.T) {
 		"refused":                      {two, FixFacts{Here: refused}, time.Minute, LoopOver, ReasonFixTrigger, false, 0},
 		"under way":                    {two, FixFacts{Here: sent}, time.Minute, LoopRunning, "", false, time.Hour},
 		"an hour without a push":       {two, FixFacts{Here: sent}, time.Hour, LoopOver, ReasonFixNoPush, false, 0},
-		"it has ended, and a push may be on its way": {two, FixFacts{Here: sent, Seen: ended}, 3 * time.Minute, LoopRunning, "", false, 3*time.Minute + ReplicaLag},
-		"it has ended and pushed nothing":            {two, FixFacts{Here: sent, Seen: ended}, 4 * time.Minute, LoopOver, ReasonFixNoPush, false, 0},
-		"no answer came":                             {two, FixFacts{Here: lost, Listed: true}, time.Minute, LoopRunning, "", false, 2 * time.Minute},
-		"no answer came, and none is listed":         {two, FixFacts{Here: lost, Listed: true}, 2 * time.Minute, LoopDue, "", true, 0},
-		"no answer came, and it is listed":           {two, FixFacts{Here: lost, Listed: true, Seen: &FixSeen{ID: 5}}, 2 * time.Minute, LoopRunning, "", false, time.Hour},
+		"it has ended, and a push may be on its way": {
+			two, FixFacts{Here: sent, Seen: ended}, 3 * time.Minute, LoopRunning, "", false, 3*time.Minute + ReplicaLag,
+		},
+		"it has ended and pushed nothing":    {two, FixFacts{Here: sent, Seen: ended}, 4 * time.Minute, LoopOver, ReasonFixNoPush, false, 0},
+		"no answer came":                     {two, FixFacts{Here: lost, Listed: true}, time.Minute, LoopRunning, "", false, 2 * time.Minute},
+		"no answer came, and none is listed": {two, FixFacts{Here: lost, Listed: true}, 2 * time.Minute, LoopDue, "", true, 0},
+		"no answer came, and it is listed": {
+			two, FixFacts{Here: lost, Listed: true, Seen: &FixSeen{ID: 5}}, 2 * time.Minute, LoopRunning, "", false, time.Hour,
+		},
 		"switched off since": {
 			two, FixFacts{Here: lost, Listed: true, Not: ReasonFixOff}, 2 * time.Minute, LoopOver, ReasonFixLost, false, 0,
 		},

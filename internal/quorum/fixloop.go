@@ -7,34 +7,6 @@ import (
 	"time"
 )
 
-// A Loop is how the fixes of a pull request stand.
-type Loop struct {
-	State  LoopState `json:"state"`
-	Reason Reason    `json:"reason,omitempty"` // LoopOver: why it has ended; LoopNone: why none is started
-	Detail string    `json:"detail,omitempty"` // of Reason; hostile
-	Made   int       `json:"made"`             // fix runs of this pull request so far
-	Max    int       `json:"max"`
-	Before int       `json:"before,omitempty"` // findings that were open before the fix that pushed this head
-	Run    int64     `json:"run,omitempty"`    // the fix run for this diff
-	URL    string    `json:"url,omitempty"`
-	At     time.Time `json:"at,omitzero"`    // LoopRunning: when it was started
-	Until  time.Time `json:"until,omitzero"` // LoopRunning: until when a push is waited for; LoopWaiting: an end of the attempts
-
-	Open []OpenFinding `json:"-"` // what is objected to now
-}
-
-// LoopState says what a loop of fixes does.
-type LoopState uint8
-
-const (
-	LoopIdle    LoopState = 1 + iota // there is nothing to be fixed now
-	LoopWaiting                      // an objecting attempt has not ended
-	LoopDue                          // a fix is started now
-	LoopRunning                      // a fix was started for this diff
-	LoopNone                         // none is started for this head; Reason
-	LoopOver                         // it has ended without a pass, and needs a person; Reason
-)
-
 // NeedsPerson reports whether the loop of fixes has ended without a pass: then only a person goes on.
 func (d *Decision) NeedsPerson() bool { return d.Loop != nil && d.Loop.State == LoopOver }
 
@@ -138,3 +110,6 @@ func (d *Decision) FixDue() time.Time {
 	}
 	return at
 }
+
+// isAnswered reports whether it is known what became of the start.
+func (r *FixRun) isAnswered() bool { return r.Run != 0 || r.Sent || r.Refused != "" }

@@ -8,45 +8,9 @@ import (
 	"fmt"
 	"hash/fnv"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 )
-
-// FindingState says how a finding came to be open.
-type FindingState string
-
-const (
-	FindingNew   FindingState = "new"
-	FindingAgain FindingState = "again" // it was open on an earlier head
-	FindingByFix FindingState = "fix"   // it was not, and a fix pushed this head
-)
-
-// An OpenFinding is what reviewers object to at one place.
-type OpenFinding struct {
-	Path  string       `json:"path,omitempty"` // hostile
-	Line  int          `json:"line,omitempty"`
-	State FindingState `json:"state"`
-	Said  []FixWords   `json:"said"`
-
-	threads []int64
-}
-
-// FixWords are one reviewer's words about a finding.
-type FixWords struct {
-	Reviewer string `json:"reviewer"`
-	Severity string `json:"severity,omitempty"`
-	Body     string `json:"body"` // hostile
-	URL      string `json:"url,omitempty"`
-}
-
-// Tracked is a finding as a record remembers it, to know it again.
-type Tracked struct {
-	File   string `json:"f,omitempty"` // digest of the path
-	Line   int    `json:"l,omitempty"`
-	Words  string `json:"w"` // digest of what was said first
-	Thread int64  `json:"t,omitempty"`
-}
 
 // MaxTracked is how many open findings of a head are remembered.
 const MaxTracked = 30
@@ -154,26 +118,4 @@ func digestWords(text string) string {
 	text = text[:min(len(text), maxWordsDigested)]
 	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) })
 	return digestText(strings.Join(words, " "))
-}
-
-// fixNamePrefix is how the names of a pull request's fix runs begin.
-func fixNamePrefix(number int) string { return "fix #" + strconv.Itoa(number) + " " }
-
-// HeadOfFixRun is the head that the name of a fix run of that pull request names; "" if it is none of its.
-func HeadOfFixRun(name string, number int) string {
-	head, found := strings.CutPrefix(name, fixNamePrefix(number))
-	if !found || len(head) < 7 || len(head) > 64 || strings.Trim(head, "0123456789abcdef") != "" {
-		return ""
-	}
-	return head
-}
-
-// PullOfFixRun is the number of the pull request that the name of a fix run names; 0 if it is none.
-func PullOfFixRun(name string) int {
-	number, _, _ := strings.Cut(strings.TrimPrefix(name, "fix #"), " ")
-	n, err := strconv.Atoi(number)
-	if err != nil || n < 1 || HeadOfFixRun(name, n) == "" {
-		return 0
-	}
-	return n
 }

@@ -268,3 +268,9 @@ func (p Policy) Voters() (n int) {
 	}
 	return n
 }
+
+// A FixPolicy names the workflow that mends a blocked pull request.
+type FixPolicy struct {
+	Workflow    string // path of its file; "": there is none
+	MaxRestarts int    // runs of it for one pull request
+}

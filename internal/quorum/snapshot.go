@@ -381,3 +381,28 @@ type Wants struct {
 // ReplicaLag is how long an effect may take to show on GitHub before it is tried again: a new attempt takes seconds to
 // appear.
 const ReplicaLag = 30 * time.Second
+
+// A FixSight is what GitHub shows that a fix rests on. It is read only where the policy has fixes and a reviewer objects.
+type FixSight struct {
+	PushRead bool
+	Push     Push      // by which the head came to its branch; zero: GitHub does not tell
+	Listed   bool      // the runs of the fix workflow were listed
+	Runs     []FixSeen // those of this pull request, newest first; where they were not listed the one of this head
+}
+
+// FixSeen is a fix run as GitHub shows it.
+type FixSeen struct {
+	ID      int64
+	Head    string // that its name names
+	Created time.Time
+	Updated time.Time // the end, once it has ended
+	Ended   bool
+	URL     string
+}
+
+// FixWants is what a decision about a fix lacks of a [FixSight].
+type FixWants struct {
+	Push bool
+	List bool
+	Run  int64 // id of the run to be read
+}

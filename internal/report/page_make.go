@@ -490,7 +490,7 @@ func (m *pageMaker) nextSteps() (items []Phrase) {
 	case quorum.Passed:
 		add("Nothing is waited for. An objection that comes later, a withdrawn approval, a push or a new base opens this check again.")
 	case quorum.Blocked:
-		items = append(items, m.loopSaid()...)
+		items = append(items, loopSaid(d)...)
 		if !m.isBranchGone() {
 			add("A push starts the reviews anew.")
 		}

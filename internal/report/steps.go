@@ -197,7 +197,7 @@ func (m *pageMaker) addObjections(l *stepList) {
 		}
 	}
 	l.addAccept(m.policy, d)
-	m.addLoop(l)
+	l.addLoop(d)
 }
 
 // addSettle adds what ends the objections of people, where the policy asks people: nobody else ends them by a push.
@@ -582,4 +582,15 @@ func newBaseCycle(s quorum.Snapshot) (changed bool) {
 		}
 	}
 	return changed
+}
+
+// addLoop adds what a person can do once the loop of fixes has ended, or does not begin.
+func (l *stepList) addLoop(d quorum.Decision) {
+	loop := d.Loop
+	if loop == nil || d.Verdict != quorum.Blocked || loop.State != quorum.LoopOver && loop.State != quorum.LoopNone {
+		return
+	}
+	if say := Advice(loop.Reason); say != "" {
+		l.add(whoMaintainer, say, "")
+	}
 }

@@ -10,71 +10,14 @@ import (
 	"strings"
 )
 
-// A Dispatch is a workflow run that the program started.
-type Dispatch struct {
-	Run      int64
-	Workflow string // path of the file
-	Name     string // of the run
-	Inputs   map[string]string
-}
-
 // GitHub's limits of a dispatch. Source: its documentation, "Events that trigger workflows", workflow_dispatch.
 const (
 	maxDispatchInputs = 25
 	maxDispatchChars  = 65_535
 )
 
-// OnDispatch sets a function that is called when the program starts a workflow. It is called before the request is
-// answered.
-func OnDispatch(g *GitHub, f func(run int64, workflow string)) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.onDispatch = f
-}
-
-// dispatchWorkflow starts a workflow on a branch. The file must stand on the default branch; its run belongs to the
-// branch's tip. A job's GITHUB_TOKEN may do so. Source: the documentation's "Create a workflow dispatch event"; messages
-// as seen on GitHub (github.com/cli/cli/issues/9221, 9989).
-func dispatchWorkflow(g *GitHub, r *routedRequest) routeAnswer {
-	var in struct {
-		Ref     string            `json:"ref"`
-		Inputs  map[string]string `json:"inputs"`
-		Details bool              `json:"return_run_details"`
-	}
-	if r.decodeBody(&in) != nil {
-		return answerError(http.StatusBadRequest, "Problems parsing JSON")
-	}
-	path := ".github/workflows/" + r.params["workflow_id"]
-	src, found := g.fileContent(path, "")
-	if !found {
-		return answerNotFound()
-	}
-	if status, why := whyNoDispatch(g, src, in.Ref, in.Inputs, len(r.body)); status != 0 {
-		return answerError(status, why)
-	}
-	id, err := g.startRun(RunSpec{
-		Workflow: path, Event: "workflow_dispatch", Branch: in.Ref, By: g.programLogin(), Title: nameOfRun(src, in.Inputs),
-	}, r.now)
-	if err != nil {
-		return answerError(http.StatusUnprocessableEntity, err.Error())
-	}
-	w := g.findRun(id)
-	g.written.Dispatched = append(g.written.Dispatched, Dispatch{Run: id, Workflow: path, Name: w.title, Inputs: in.Inputs})
-	if call := g.onDispatch; call != nil {
-		r.afterUnlock = append(r.afterUnlock, func() { call(id, path) })
-	}
-	if !in.Details {
-		return routeAnswer{status: http.StatusNoContent}
-	}
-	at := fmt.Sprintf("/repos/%s/%s/actions/runs/%d", g.owner, g.repo, id)
-	return answerOK(object{
-		"workflow_run_id": id, "run_url": r.baseURL + at,
-		"html_url": fmt.Sprintf("https://github.com/%s/%s/actions/runs/%d", g.owner, g.repo, id),
-	})
-}
-
 // whyNoDispatch returns the status and the message with which GitHub refuses to start a workflow; 0 if it does not.
-func whyNoDispatch(g *GitHub, src, ref string, inputs map[string]string, size int) (int, string) {
+func whyNoDispatch(src, ref string, isBranch bool, inputs map[string]string, size int) (int, string) {
 	const refused = http.StatusUnprocessableEntity
 	takes := dispatchInputs(src)
 	var unexpected []string
@@ -89,7 +32,7 @@ func whyNoDispatch(g *GitHub, src, ref string, inputs map[string]string, size in
 		return refused, `Invalid request.
 
 "ref" wasn't supplied.`
-	case g.branches[strings.TrimPrefix(ref, "refs/heads/")] == nil && ref != g.defaultBranch:
+	case !isBranch:
 		return refused, "No ref found for: " + ref
 	case !strings.Contains(src, "workflow_dispatch"):
 		return refused, "Workflow does not have 'workflow_dispatch' trigger"

@@ -4,6 +4,7 @@ package sandbox
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -177,10 +178,10 @@ func ForbidEvents(g *GitHub, events ...string) {
 func (g *GitHub) StartRun(s RunSpec) (int64, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.startRun(s, g.carryOutDue())
+	return startRun(g, s, g.carryOutDue())
 }
 
-func (g *GitHub) startRun(s RunSpec, now time.Time) (int64, error) {
+func startRun(g *GitHub, s RunSpec, now time.Time) (int64, error) {
 	r := &workflowRun{
 		workflowPath: s.Workflow, name: or(s.Name, s.Workflow), title: s.Title, event: or(s.Event, "pull_request"), headBranch: s.Branch,
 		pullNumber: s.PR, actor: s.By, created: s.Created, rerunRefusal: s.Refused,
@@ -595,4 +596,62 @@ func (r *workflowRun) whyNoRerun(failedOnly bool, now time.Time) (int, string) {
 		return 403, "No failed jobs to rerun."
 	}
 	return 0, ""
+}
+
+// A Dispatch is a workflow run that the program started.
+type Dispatch struct {
+	Run      int64
+	Workflow string // path of the file
+	Name     string // of the run
+	Inputs   map[string]string
+}
+
+// OnDispatch sets a function that is called when the program starts a workflow. It is called before the request is
+// answered.
+func OnDispatch(g *GitHub, f func(run int64, workflow string)) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.onDispatch = f
+}
+
+// dispatchWorkflow starts a workflow on a branch. The file must stand on the default branch; its run belongs to the
+// branch's tip. A job's GITHUB_TOKEN may do so. Source: the documentation's "Create a workflow dispatch event"; messages
+// as seen on GitHub (github.com/cli/cli/issues/9221, 9989).
+func dispatchWorkflow(g *GitHub, r *routedRequest) routeAnswer {
+	var in struct {
+		Ref     string            `json:"ref"`
+		Inputs  map[string]string `json:"inputs"`
+		Details bool              `json:"return_run_details"`
+	}
+	if r.decodeBody(&in) != nil {
+		return answerError(http.StatusBadRequest, "Problems parsing JSON")
+	}
+	path := ".github/workflows/" + r.params["workflow_id"]
+	src, found := g.fileContent(path, "")
+	if !found {
+		return answerNotFound()
+	}
+	isBranch := g.branches[strings.TrimPrefix(in.Ref, "refs/heads/")] != nil || in.Ref == g.defaultBranch
+	if status, why := whyNoDispatch(src, in.Ref, isBranch, in.Inputs, len(r.body)); status != 0 {
+		return answerError(status, why)
+	}
+	id, err := startRun(g, RunSpec{
+		Workflow: path, Event: "workflow_dispatch", Branch: in.Ref, By: g.programLogin(), Title: nameOfRun(src, in.Inputs),
+	}, r.now)
+	if err != nil {
+		return answerError(http.StatusUnprocessableEntity, err.Error())
+	}
+	w := g.findRun(id)
+	g.written.Dispatched = append(g.written.Dispatched, Dispatch{Run: id, Workflow: path, Name: w.title, Inputs: in.Inputs})
+	if call := g.onDispatch; call != nil {
+		r.afterUnlock = append(r.afterUnlock, func() { call(id, path) })
+	}
+	if !in.Details {
+		return routeAnswer{status: http.StatusNoContent}
+	}
+	at := fmt.Sprintf("/repos/%s/%s/actions/runs/%d", g.owner, g.repo, id)
+	return answerOK(object{
+		"workflow_run_id": id, "run_url": r.baseURL + at,
+		"html_url": fmt.Sprintf("https://github.com/%s/%s/actions/runs/%d", g.owner, g.repo, id),
+	})
 }

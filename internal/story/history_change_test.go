@@ -197,6 +197,7 @@ func (st *modelState) setLabel(label string) {
 func (st *modelState) snapshot(at time.Time) quorum.Snapshot {
 	s := st.s
 	s.Began = at
+	st.showFixes(&s)
 	heads, left := evidence.HeadsBefore(s)
 	if evidence.HasInherited(s, left) {
 		return s

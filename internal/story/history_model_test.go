@@ -124,6 +124,7 @@ type modelState struct {
 	reruns     []quorum.Action // that we made
 	cancels    []int64         // runs that we cancelled
 	changeState
+	fixTruths
 }
 
 // A reviewerTruth is what a reviewer last said of this head and base.
@@ -168,7 +169,7 @@ func (st *modelState) clone() *modelState {
 	c.s.Checks, c.s.Statuses, c.s.Earlier = slices.Clone(st.s.Checks), slices.Clone(st.s.Statuses), slices.Clone(st.s.Earlier)
 	c.objections, c.said, c.reruns = slices.Clone(st.objections), slices.Clone(st.said), slices.Clone(st.reruns)
 	c.superseded, c.cancels = slices.Clone(st.superseded), slices.Clone(st.cancels)
-	c.changeState = st.changeState.clone()
+	c.changeState, c.fixTruths = st.changeState.clone(), st.fixTruths.clone()
 	return &c
 }
 

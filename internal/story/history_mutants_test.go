@@ -20,6 +20,9 @@ type mutant struct {
 
 // mutants has a mistake for each property. What no property found would be a property that cannot fail.
 var mutants = map[string]mutant{
+	"a fix is started whatever was started before": {noSecondFix, fixWorld(), mutateFixes(func(f *quorum.FixFacts) { f.Here = nil })},
+	"a fix that gets nowhere goes on":              {loopsEnd, fixWorld(), mutateFixes(func(f *quorum.FixFacts) { f.Before = 0 })},
+	"nobody counts fixes":                          {loopsEnd, fixWorld(), mutateFixes(func(f *quorum.FixFacts) { f.Made = 0 })},
 	"an objection drops while its reviewer looks again": {noStands, plainWorld(1, byWorkflowText), mutateBallots(func(b *quorum.Ballot) {
 		if b.Reason == quorum.ReasonLookingAgain {
 			b.Vote, b.Outcome, b.Reason, b.Deadline, b.Late = quorum.Pending, quorum.Running, quorum.ReasonRunning, b.Since.Add(modelTimeout), quorum.ReasonLate

@@ -43,12 +43,14 @@ const (
 	diffStaysRed   property = "an objected diff stays red without a word of somebody who may"
 	objectorJudges property = "who objected judges what was changed since"
 	laneHolds      property = "the lane that truly holds decides"
+	noSecondFix    property = "no second fix of a diff"
+	loopsEnd       property = "a loop that does not converge ends within three rounds"
 )
 
 // properties are all of them.
 var properties = []property{
 	noStands, passIsEarned, announcedIsDue, nothingTwice, leavesAlone, alwaysEnds, staysDecided, survivesCrash, quietTillWake, noIdleWait,
-	diffStaysRed, objectorJudges, laneHolds,
+	diffStaysRed, objectorJudges, laneHolds, noSecondFix, loopsEnd,
 }
 
 // failingProperties do not hold yet, by policy. The list only shrinks: what is on it and holds is an error.
@@ -135,6 +137,7 @@ func (w *walker) lookOnce(st *modelState, history []string, crash crashPoint) (a
 	}
 	w.checkDecision(st, history)
 	st.noteVerdicts()
+	st.noteOpen()
 	if crash == afterWrite {
 		return false
 	}
@@ -150,6 +153,7 @@ func (w *walker) lookOnce(st *modelState, history []string, crash crashPoint) (a
 			w.cancel(st, a, history)
 		}
 	}
+	w.startFix(st, effects.Fix, history, crash)
 	w.reply(st, effects.Replies, history)
 	return !effects.Empty()
 }
@@ -480,7 +484,7 @@ func pendingOf(d *quorum.Decision) string {
 func (w *walker) hasSeveralEffects(st *modelState) bool {
 	p, s := w.observe(st, st.now)
 	d := w.decide(p, s, st.now)
-	return len(d.Effects.Reruns)+len(d.Effects.Cancels) > 1
+	return len(d.Effects.Reruns)+len(d.Effects.Cancels) > 1 || d.Effects.Fix != nil
 }
 
 // visit settles a state, and the same after a crash, unless one that judges alike was settled before.
@@ -540,6 +544,10 @@ func (st *modelState) hash() uint64 {
 	fmt.Fprint(&h, st.shown.Verdict, st.s.PR.BaseRef, len(st.s.Earlier), len(st.s.Timeline))
 	fmt.Fprint(&h, len(rec.Intents), len(rec.Objections), len(rec.Past), len(rec.Commands))
 	fmt.Fprint(&h, rec.Pass != nil, st.said)
+	for _, f := range st.fixes {
+		fmt.Fprint(&h, f.lines, f.base, f.open, f.seen.Ended, f.seen.Head == st.s.PR.Head, since(f.seen.Created), since(f.seen.Updated), ";")
+	}
+	fmt.Fprint(&h, st.pushedBy, len(rec.Fixes), rec.FixesMade, rec.ByFix, len(rec.Open), len(rec.OpenBefore))
 	return h.Sum64()
 }
 

@@ -266,5 +266,6 @@ func worlds() []world {
 		plainWorld(2, byWorkflowText, byWorkflowText, byApp),
 		plainWorld(2, byConclusion, byWorkflowText, byStatus),
 		carryWorld(), askWorld(), laneWorld(), peopleWorld(), familyWorld(), commandWorld(),
+		fixWorld(),
 	}
 }

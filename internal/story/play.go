@@ -162,7 +162,8 @@ func (w *world) notifyStirred() {
 // queueRerunReactions queues the steps that the scenario tells of the new attempt.
 func (w *world) queueRerunReactions(id int64, attempt int) {
 	for _, r := range w.scenario.reactions {
-		if run, found := w.runID(r.label); found && run == id && !r.onAsk && !r.onDispatch && (r.occurrence == 0 || r.occurrence == attempt) {
+		isRerun := !r.onAsk && !r.onDispatch && (r.occurrence == 0 || r.occurrence == attempt)
+		if run, found := w.runID(r.label); found && run == id && isRerun {
 			w.queueSteps(r.steps, attempt)
 		}
 	}

@@ -114,7 +114,8 @@ type labelUse struct {
 	startsRun bool // it starts a run: the label must be a reviewer with a workflow
 }
 
-const sectionList = "-- policy --, -- github --, -- timeline --, -- on rerun of LABEL --, -- on ask of REVIEWER --, -- on dispatch of WORKFLOW -- and -- story --"
+const sectionList = "-- policy --, -- github --, -- timeline --, -- on rerun of LABEL --, -- on ask of REVIEWER --, " +
+	"-- on dispatch of WORKFLOW -- and -- story --"
 
 // Parse reads a scenario; file is only used in messages. Its error is a [ParseError], or several that are joined.
 func Parse(file string, src []byte) (*Scenario, error) {
