@@ -25,7 +25,7 @@ func (d *Daemon) watchCircuits(repo workkey.Key, changed func(number int)) loop.
 		Table:   signTable{d.Store, repo.Tenant, group},
 		Now:     d.Now,
 		Changed: func(held quorum.PR) { changed(held.Number) },
-		Known:   func(circuits []quorum.Circuit) { d.circuits.note(group, circuits, d.Now()) },
+		Known:   func(circuits []quorum.Circuit) { d.circuits.noteCircuits(group, circuits, d.Now()) },
 		Opened: func(pr quorum.PR, c quorum.Circuit) {
 			d.Metrics.CircuitOpened(c.IsLimit())
 			says := report.CircuitSentence(quorum.Hold{Since: c.OpenSince(), Until: c.OpenUntil(), Limit: c.IsLimit()})
@@ -67,9 +67,9 @@ func (t signTable) Signs(ctx context.Context) ([]quorum.Sign, error) {
 
 // AddSigns implements [loop.SignTable].
 func (t signTable) AddSigns(ctx context.Context, most int, signs ...quorum.Sign) (added int, err error) {
-	kept := make([]store.Sign, 0, len(signs))
+	kept := make([]store.ServiceSign, 0, len(signs))
 	for _, s := range signs {
-		kept = append(kept, store.Sign{
+		kept = append(kept, store.ServiceSign{
 			Reviewer: s.Reviewer, Kind: int(s.Kind), Of: s.Of, Pull: s.Pull, Author: s.Author, At: s.At, Until: s.Until,
 		})
 	}
@@ -83,8 +83,8 @@ type openCircuits struct {
 	until map[[2]string]time.Time // by repository and reviewer
 }
 
-// note keeps what a look knows of the circuits of a repository, and forgets what has ended.
-func (o *openCircuits) note(group string, circuits []quorum.Circuit, now time.Time) {
+// noteCircuits keeps what a look knows of the circuits of a repository, and forgets what has ended.
+func (o *openCircuits) noteCircuits(group string, circuits []quorum.Circuit, now time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.until == nil {
@@ -98,8 +98,8 @@ func (o *openCircuits) note(group string, circuits []quorum.Circuit, now time.Ti
 	}
 }
 
-// count says how many are open.
-func (o *openCircuits) count(now time.Time) (n int) {
+// countOpen says how many are open.
+func (o *openCircuits) countOpen(now time.Time) (n int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for key, until := range o.until {
@@ -114,4 +114,4 @@ func (o *openCircuits) count(now time.Time) (n int) {
 
 // OpenCircuits says how many reviewers are not asked again now because their circuits are open, each counted once in a
 // repository, as far as looks since the start have seen.
-func (d *Daemon) OpenCircuits() int { return d.circuits.count(d.Now()) }
+func (d *Daemon) OpenCircuits() int { return d.circuits.countOpen(d.Now()) }

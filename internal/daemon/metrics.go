@@ -175,7 +175,8 @@ func NewMetrics(o MetricsOptions) *Metrics {
 		}),
 		circuits: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "coordinator_circuits_opened_total",
-			Help: "Times that a reviewer stopped being asked again in a repository, by the cause: its service was down, or it has a limit. The log says whose.",
+			Help: "Times that a reviewer stopped being asked again in a repository, by the cause: its service was down, or it has a limit. " +
+				"The log says whose.",
 		}, []string{"cause"}),
 	}
 	build := prometheus.NewGauge(prometheus.GaugeOpts{

@@ -7,7 +7,7 @@ import "github.com/review-coordinator/coordinator/internal/quorum"
 // delayByCircuit delays the planned retry of a ballot while the reviewer's circuit is open. Its deadline is then that of
 // the retry, at most the end of the whole wait.
 func (p *planner) delayByCircuit(b quorum.Ballot) quorum.Ballot {
-	passage := p.passage()
+	passage := p.findPassage()
 	next := &b.Next[0]
 	if next.Round = passage.Round; !next.Due.Before(passage.At) {
 		return b // it is let through when it is due
@@ -17,9 +17,9 @@ func (p *planner) delayByCircuit(b quorum.Ballot) quorum.Ballot {
 	return b
 }
 
-// passage says when another attempt is let through: by the circuit, as other pull requests show it, else by what the
+// findPassage says when another attempt is let through: by the circuit, as other pull requests show it, else by what the
 // record holds of it, unless the reviewer's service has answered since.
-func (p *planner) passage() quorum.Passage {
+func (p *planner) findPassage() quorum.Passage {
 	s := p.head.snapshot
 	failed := latest(p.result.at, p.attempt.ended)
 	c := quorum.CircuitOf(p.Name, s.Circuits)

@@ -166,3 +166,16 @@ func laterOf(a, b time.Time) time.Time {
 	}
 	return a
 }
+
+// A person's word goes before an open circuit: what it asks for is done at once, and the check does not say that it waits.
+func TestAPersonsRerunPassesAnOpenCircuit(t *testing.T) {
+	x := onHead(openai()).run(1, 10, 100, log("failure", "Error: 503 Service Unavailable\n")).said(9, 200, "carol", "rerun").with(mayWrite)
+	x.heldUntil("openai", 1200)
+	d := quorum.Decide(x.p, evidence.Judge(x.p, x.s), evidence.Facts(x.p, x.s), at(210))
+	if len(d.Effects.Reruns) != 1 || d.Effects.Reruns[0].Command != 9 || !d.Effects.Reruns[0].Round.IsZero() {
+		t.Errorf("run again: %+v", d.Effects.Reruns)
+	}
+	if !d.Ballots[0].Circuit.IsZero() {
+		t.Errorf("it is held: %+v", d.Ballots[0].Circuit)
+	}
+}

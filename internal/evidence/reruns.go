@@ -128,5 +128,6 @@ func (v *reviewerView) withCommanded(b quorum.Ballot) quorum.Ballot {
 	}
 	b.Next = without(b.Next, func(a quorum.Action) bool { return a.Kind == quorum.Rerun || a.Kind == quorum.Ask })
 	b.Next = append(b.Next, commanded[0])
+	b.Circuit = quorum.Hold{} // a person's word goes before an open circuit
 	return b
 }

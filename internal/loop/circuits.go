@@ -43,7 +43,7 @@ const (
 func (w CircuitWatch) Note(ctx context.Context, p quorum.Policy, pr quorum.PR, found []quorum.Sign) []quorum.Sign {
 	known, err := w.Table.Signs(ctx)
 	if err != nil {
-		w.fail(pr, ReadingSigns, err)
+		w.reportFailure(pr, ReadingSigns, err)
 		return found
 	}
 	most, all := p.Breaker.KeptSigns(), known
@@ -52,7 +52,7 @@ func (w CircuitWatch) Note(ctx context.Context, p quorum.Policy, pr quorum.PR, f
 	if fresh := keepIf(found, isNew); len(fresh) > 0 {
 		all = newest
 		if _, err := w.Table.AddSigns(ctx, most, fresh...); err != nil {
-			w.fail(pr, KeepingSigns, err)
+			w.reportFailure(pr, KeepingSigns, err)
 		} else if now, err := w.Table.Signs(ctx); err == nil { // of a probe somebody else's may have been the first
 			all = now
 		}
@@ -84,14 +84,14 @@ func (w CircuitWatch) tellOpened(ctx context.Context, most int, pr quorum.PR, c 
 	}
 	added, err := w.Table.AddSigns(ctx, most, quorum.SignOfTold(c, pr, now()))
 	if err != nil {
-		w.fail(pr, KeepingSigns, err)
+		w.reportFailure(pr, KeepingSigns, err)
 	}
 	if added > 0 {
 		w.Opened(pr, c)
 	}
 }
 
-func (w CircuitWatch) fail(pr quorum.PR, doing string, err error) {
+func (w CircuitWatch) reportFailure(pr quorum.PR, doing string, err error) {
 	if w.Failed != nil {
 		w.Failed(pr, doing, err)
 	}

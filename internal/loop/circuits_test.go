@@ -213,3 +213,39 @@ func TestCircuitWatch(t *testing.T) {
 	}
 	want("nor read", failed, []string{"keep", "read"})
 }
+
+// A look at one pull request of a head looks at those that share it, too: what these show is told as their own.
+func TestSiblingsAreHeard(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newSwept(t, 1, 5000)
+		w.g.OpenPull(sandbox.PullSpec{Number: 2, Head: "head of 1", Base: "stable"})
+		if _, err := w.g.Review(2, sandbox.ReviewSpec{By: "sage[bot]", State: "APPROVED", Body: "Reviewed commit: " + sandbox.SHA("head of 1")}); err != nil {
+			t.Fatal(err)
+		}
+		w.pass(time.Hour)
+		noted, heard := map[int]int{}, map[int]int{}
+		w.change = func(s *loop.Sweep) {
+			s.Concurrent = 1
+			s.Reconciler.Note = func(_ context.Context, _ quorum.Policy, pr quorum.PR, found []quorum.Sign) []quorum.Sign {
+				for _, s := range found {
+					if s.Pull != pr.Number {
+						t.Errorf("#%d told of #%d", pr.Number, s.Pull)
+					}
+					noted[s.Pull]++
+				}
+				return found
+			}
+			s.Reconciler.Hear = func(_ context.Context, pr quorum.PR, found []quorum.HeardAnswer) []quorum.HeardAnswer {
+				heard[pr.Number] += len(found)
+				return found
+			}
+			s.Limit = 1
+		}
+		if _, tally := w.sweep(t.Context()); tally.Evaluated != 1 {
+			t.Fatalf("%+v", tally)
+		}
+		if noted[1] == 0 || noted[2] == 0 || heard[1] == 0 || heard[2] == 0 {
+			t.Errorf("told of %v, heard of %v", noted, heard)
+		}
+	})
+}

@@ -4,8 +4,6 @@ package quorum
 // is down is not asked again before that can help, and its vote is waited for as long as if it had been.
 
 import (
-	"cmp"
-	"fmt"
 	"slices"
 	"time"
 )
@@ -79,21 +77,6 @@ const minSigns = 100
 // KeptSigns is how many of a reviewer's newest signs are kept.
 func (b Breaker) KeptSigns() int { return max(minSigns, 4*b.Threshold) }
 
-// CircuitsOf returns the circuits of p's reviewers of which there are signs, in their order.
-func CircuitsOf(p Policy, signs []Sign) (all []Circuit) {
-	if p.Breaker.Threshold < 1 {
-		return nil
-	}
-	signs = NewestSigns(signs, p.Breaker.KeptSigns())
-	for _, r := range p.Reviewers {
-		isOther := func(s Sign) bool { return s.Reviewer != r.Name }
-		if own := slices.DeleteFunc(slices.Clone(signs), isOther); len(own) > 0 {
-			all = append(all, p.Breaker.circuitOf(r.Name, own))
-		}
-	}
-	return all
-}
-
 // CircuitOf returns the circuit of a reviewer; the zero one if nothing is known of it.
 func CircuitOf(reviewer string, all []Circuit) Circuit {
 	for _, c := range all {
@@ -110,13 +93,13 @@ func (b Breaker) circuitOf(reviewer string, signs []Sign) Circuit {
 	for _, s := range signs {
 		switch s.Kind {
 		case SignAnswered:
-			c = c.answered(s)
+			c = c.withAnswer(s)
 			clear(authors)
 		case SignOutage:
 			authors[s.Author] = true
-			c = c.failed(s, b, len(authors))
+			c = c.withOutage(s, b, len(authors))
 		case SignLimited:
-			c = c.limited(s)
+			c = c.withLimit(s)
 		case SignProbed:
 			if !c.Opened.IsZero() && !s.At.Before(c.Until) {
 				c.Probe, c.probedAt, c.Until = s.Pull, s.At, s.At.Add(b.Reset)
@@ -132,9 +115,9 @@ func (b Breaker) circuitOf(reviewer string, signs []Sign) Circuit {
 	return c
 }
 
-// answered is c after an answer: whatever was wrong is over. What follows a limit that ended by the clock goes on to be
+// withAnswer is c after an answer: whatever was wrong is over. What follows a limit that ended by the clock goes on to be
 // spread.
-func (c Circuit) answered(s Sign) Circuit {
+func (c Circuit) withAnswer(s Sign) Circuit {
 	now := Circuit{Reviewer: c.Reviewer, Answered: s.At, Closed: c.Closed}
 	switch {
 	case !c.Opened.IsZero() || s.At.Before(c.LimitEnd):
@@ -145,9 +128,9 @@ func (c Circuit) answered(s Sign) Circuit {
 	return now
 }
 
-// failed is c after an outage, the last of a row on pull requests of so many authors. While nothing is let through, an
+// withOutage is c after an outage, the last of a row on pull requests of so many authors. While nothing is let through, an
 // outage is one of an attempt that began before, and shows nothing new.
-func (c Circuit) failed(s Sign, b Breaker, authors int) Circuit {
+func (c Circuit) withOutage(s Sign, b Breaker, authors int) Circuit {
 	c.Waiting = withNumber(c.Waiting, s.Pull)
 	seen := c.Until
 	if c.Probe != 0 {
@@ -165,8 +148,8 @@ func (c Circuit) failed(s Sign, b Breaker, authors int) Circuit {
 	return c
 }
 
-// limited is c after a limit.
-func (c Circuit) limited(s Sign) Circuit {
+// withLimit is c after a limit.
+func (c Circuit) withLimit(s Sign) Circuit {
 	c.Waiting = withNumber(c.Waiting, s.Pull)
 	if c.Limited.IsZero() || !s.At.Before(c.LimitEnd) { // another one than before
 		c.Limited, c.Told = s.At, c.Told && !c.Opened.IsZero()
@@ -256,103 +239,6 @@ const spreadMost = time.Minute
 func spreadOf(pull int) time.Duration {
 	part := uint64(pull) * 0x9E3779B97F4A7C15 >> 40 // of 2^24
 	return (time.Duration(part) * spreadMost >> 24).Truncate(time.Second)
-}
-
-// SignOfProbe is the sign that an attempt on a pull request is let through. Of a turn the first one counts.
-func SignOfProbe(reviewer string, pr PullRequest, round, now time.Time) Sign {
-	return Sign{
-		Reviewer: reviewer, Of: nameOfTime(round), Kind: SignProbed, Pull: pr.Number, Author: pr.Author.Login,
-		At: now.UTC().Truncate(time.Microsecond), // as a table keeps it
-	}
-}
-
-// SignOfTold is the sign that an operator is told of an open circuit.
-func SignOfTold(c Circuit, pr PR, now time.Time) Sign {
-	return Sign{
-		Reviewer: c.Reviewer, Of: nameOfTime(c.OpenSince()), Kind: SignTold, Pull: pr.Number,
-		At: laterOf(now.UTC().Truncate(time.Microsecond), c.OpenSince()),
-	}
-}
-
-// SignsOfRecord returns what a record tells of circuits that outages opened, at a moment: so a process that has just
-// begun, and knows no outages yet, lets nobody through sooner.
-func SignsOfRecord(p Policy, pr PullRequest, rec Record, now time.Time) (signs []Sign) {
-	for _, h := range rec.Circuits {
-		if !h.Limit {
-			signs = append(signs, Sign{
-				Reviewer: h.Reviewer, Of: nameOfTime(h.Since), Kind: SignHeld, Pull: pr.Number, Author: pr.Author.Login,
-				At: h.Since, Until: earlierOf(h.Until, now.Add(p.Breaker.Reset)),
-			})
-		}
-	}
-	return signs
-}
-
-func nameOfTime(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
-
-// SignsIn returns what the ballots of a pull request show of its reviewers' services.
-func SignsIn(pr PullRequest, ballots []Ballot) (signs []Sign) {
-	for i := range ballots {
-		b := &ballots[i]
-		s := Sign{Reviewer: b.Reviewer, Pull: pr.Number, Author: cmp.Or(pr.Author.Login, "somebody whose account is gone"), At: b.Since}
-		switch {
-		case b.Since.IsZero() || b.Carried != "" || b.Reason.Standing(): // nothing of now
-			continue
-		case b.Outcome == Overloaded:
-			s.Kind = SignOutage
-		case b.Outcome == Limited && !b.Reset.IsZero() && pr.Fork: // a stranger can let a run's log say what it likes
-			s.Kind = SignOutage
-		case b.Outcome == Limited && !b.Reset.IsZero():
-			s.Kind, s.Until = SignLimited, b.Reset
-		case b.isAnswer():
-			s.Kind = SignAnswered
-		default:
-			continue
-		}
-		if s.Of = fmt.Sprintf("%s/%d", b.Evidence.Kind, b.Evidence.ID); b.Run != 0 {
-			s.Of = fmt.Sprintf("run/%d/%d", b.Run, b.Attempt)
-		}
-		signs = append(signs, s)
-	}
-	return signs
-}
-
-// isAnswer reports whether the ballot's attempt has got an answer of its reviewer's service, whatever it says.
-func (b *Ballot) isAnswer() bool {
-	switch b.Outcome {
-	case Approved, Findings, Partial, Malformed:
-		return true
-	default:
-		return false
-	}
-}
-
-// NewestSigns returns the newest signs of each reviewer, at most so many, oldest first. Of two of one name the first in
-// the list counts.
-func NewestSigns(signs []Sign, most int) []Sign {
-	type key struct {
-		reviewer, of string
-		kind         SignKind
-	}
-	known := make(map[key]bool, len(signs))
-	all := make([]Sign, 0, len(signs))
-	for _, s := range signs {
-		if k := (key{s.Reviewer, s.Of, s.Kind}); !known[k] {
-			known[k] = true
-			all = append(all, s)
-		}
-	}
-	slices.SortStableFunc(all, func(a, b Sign) int {
-		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Pull, b.Pull), cmp.Compare(a.Of, b.Of))
-	})
-	left := map[string]int{}
-	for _, s := range all {
-		left[s.Reviewer]++
-	}
-	return slices.DeleteFunc(all, func(s Sign) bool {
-		left[s.Reviewer]--
-		return left[s.Reviewer] >= most
-	})
 }
 
 // IsSame reports whether s and o are one sign.

@@ -88,14 +88,20 @@ func TestCircuitOf(t *testing.T) {
 		{"on one pull request", []string{"1 down #1 alice", "2 down #1 alice", "3 down #1 alice"}, "waiting [1]"},
 		{"an answer between", []string{"1 down #1 alice", "2 up #9 dave", "3 down #2 bob", "4 down #3 carol"}, "waiting [2 3]"},
 		{"told in another order", []string{open[2], open[0], open[1]}, "open since 12:03:00 until 12:13:00, waiting [1 2 3]"},
-		{"more while it is open show nothing new", append(slices.Clone(open), "9 down #4 dave"), "open since 12:03:00 until 12:13:00, waiting [1 2 3 4]"},
+		{
+			"more while it is open show nothing new", append(slices.Clone(open), "9 down #4 dave"),
+			"open since 12:03:00 until 12:13:00, waiting [1 2 3 4]",
+		},
 		{
 			"another outage after its time opens it again", append(slices.Clone(open), "14 down #4 dave"),
 			"open since 12:03:00 until 12:24:00, waiting [1 2 3 4]",
 		},
 		{"one is let through", append(slices.Clone(open), "13 probe #1 alice"), "open since 12:03:00 until 12:23:00, probe #1, waiting [1 2 3]"},
 		{"none before its time", append(slices.Clone(open), "12 probe #1 alice"), "open since 12:03:00 until 12:13:00, waiting [1 2 3]"},
-		{"no second one", append(slices.Clone(open), "13 probe #1 alice", "14 probe #2 bob"), "open since 12:03:00 until 12:23:00, probe #1, waiting [1 2 3]"},
+		{
+			"no second one", append(slices.Clone(open), "13 probe #1 alice", "14 probe #2 bob"),
+			"open since 12:03:00 until 12:23:00, probe #1, waiting [1 2 3]",
+		},
 		{
 			"but where nothing came of the first", append(slices.Clone(open), "13 probe #1 alice", "23 probe #2 bob"),
 			"open since 12:03:00 until 12:33:00, probe #2, waiting [1 2 3]",
@@ -110,18 +116,30 @@ func TestCircuitOf(t *testing.T) {
 		},
 		{"the probe succeeds", append(slices.Clone(open), "13 probe #1 alice", "15 up #1 alice"), "closed 12:15:00, waiting [1 2 3]"},
 		{"any answer closes it", append(slices.Clone(open), "5 up #9 dave"), "closed 12:05:00, waiting [1 2 3]"},
-		{"and the count begins anew", append(slices.Clone(open), "5 up #9 dave", "6 down #1 alice", "7 down #2 bob"), "closed 12:05:00, waiting [1 2 3]"},
+		{
+			"and the count begins anew", append(slices.Clone(open), "5 up #9 dave", "6 down #1 alice", "7 down #2 bob"),
+			"closed 12:05:00, waiting [1 2 3]",
+		},
 		{
 			"and it may open again", append(slices.Clone(open), "4 told #1 alice", "5 up #9 dave", "6 down #1 alice", "7 down #2 bob", "8 down #4 erin"),
 			"open since 12:08:00 until 12:18:00, closed 12:05:00, waiting [1 2 3 4]",
 		},
 		{"a limit", []string{"1 limit:20 #1 alice"}, "limited at 12:01:00 until 12:20:00, waiting [1]"},
-		{"the longest", []string{"1 limit:20 #1 alice", "2 limit:15 #2 bob", "3 limit:22 #3 carol"}, "limited at 12:01:00 until 12:22:00, waiting [1 2 3]"},
+		{
+			"the longest", []string{"1 limit:20 #1 alice", "2 limit:15 #2 bob", "3 limit:22 #3 carol"},
+			"limited at 12:01:00 until 12:22:00, waiting [1 2 3]",
+		},
 		{"an answer ends it", []string{"1 limit:20 #1 alice", "2 up #2 bob"}, "closed 12:02:00, waiting [1]"},
 		{"the clock ends it", []string{"1 limit:20 #1 alice", "21 up #2 bob"}, "limited at 12:01:00 until 12:20:00, waiting [1]"},
-		{"told once", append(slices.Clone(open), "4 told #1 alice", "15 down #4 dave"), "open since 12:03:00 until 12:25:00, waiting [1 2 3 4], told"},
+		{
+			"told once", append(slices.Clone(open), "4 told #1 alice", "15 down #4 dave"),
+			"open since 12:03:00 until 12:25:00, waiting [1 2 3 4], told",
+		},
 		{"told of nothing", []string{"1 down #1 alice", "2 told #1 alice"}, "waiting [1]"},
-		{"told of the limit before", []string{"1 limit:20 #1 alice", "2 told #1 alice", "21 limit:40 #1 alice"}, "limited at 12:21:00 until 12:40:00, waiting [1]"},
+		{
+			"told of the limit before", []string{"1 limit:20 #1 alice", "2 told #1 alice", "21 limit:40 #1 alice"},
+			"limited at 12:21:00 until 12:40:00, waiting [1]",
+		},
 		{"as a record tells", []string{"1 held:12 #4 alice", "14 down #5 bob"}, "open since 12:01:00 until 12:24:00, waiting [4 5]"},
 		{"a record tells nothing new", append(slices.Clone(open), "3 held:40 #4 dave"), "open since 12:03:00 until 12:13:00, waiting [1 2 3 4]"},
 		{"a record of one that has closed", []string{"1 held:12 #4 alice", "5 up #5 bob"}, "closed 12:05:00, waiting [4]"},
@@ -167,11 +185,20 @@ func TestPassageOf(t *testing.T) {
 		{name: "one that was not among them", signs: open, pull: 9, failed: 4, at: minute(13).Add(3 * probeGap), until: minute(13), probes: true},
 		{name: "the probe itself", signs: with("13 probe #1 alice"), pull: 1, failed: 1},
 		{name: "beside a probe", signs: with("13 probe #1 alice"), pull: 2, failed: 2, at: minute(23).Add(probeGap), until: minute(23), probes: true},
-		{name: "after its probe failed", signs: with("13 probe #1 alice", "14 down #1 alice"), pull: 1, failed: 14, at: minute(24), until: minute(24), probes: true},
+		{
+			name: "after its probe failed", signs: with("13 probe #1 alice", "14 down #1 alice"), pull: 1, failed: 14,
+			at: minute(24), until: minute(24), probes: true,
+		},
 		{name: "once it has closed", signs: with("14 up #1 alice"), pull: 2, failed: 2, at: minute(14).Add(spreadOf(2))},
 		{name: "what failed later", signs: with("14 up #1 alice"), pull: 2, failed: 15},
-		{name: "the first within a limit", signs: []string{"1 limit:20 #1 alice", "2 limit:18 #2 bob"}, pull: 1, failed: 1, at: minute(20), until: minute(20)},
-		{name: "another within a limit", signs: []string{"1 limit:20 #1 alice", "2 down #2 bob"}, pull: 2, failed: 2, at: minute(20).Add(spreadOf(2)), until: minute(20)},
+		{
+			name: "the first within a limit", signs: []string{"1 limit:20 #1 alice", "2 limit:18 #2 bob"}, pull: 1, failed: 1,
+			at: minute(20), until: minute(20),
+		},
+		{
+			name: "another within a limit", signs: []string{"1 limit:20 #1 alice", "2 down #2 bob"}, pull: 2, failed: 2,
+			at: minute(20).Add(spreadOf(2)), until: minute(20),
+		},
 		{name: "after a limit", signs: []string{"1 limit:20 #1 alice"}, pull: 2, failed: 20},
 		{
 			name: "outages that end before a limit", signs: with("4 limit:20 #1 alice"), pull: 2, failed: 2,

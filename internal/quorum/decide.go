@@ -497,10 +497,3 @@ func (d *Decision) mayChange(p Policy) bool {
 	isLost := func(b Ballot) bool { return b.Required && b.Voter() && b.Vote == Unavailable && !b.Open }
 	return may >= d.Need && !slices.ContainsFunc(d.Ballots, isLost)
 }
-
-func earlierOf(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
-	}
-	return a
-}

@@ -487,10 +487,3 @@ func (d *Decision) wakeBy(t time.Time) {
 		d.Wake = t
 	}
 }
-
-func laterOf(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return b
-	}
-	return a
-}

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// A Sign shows how a reviewer's service fared, or what was done about that.
-type Sign struct {
+// A ServiceSign shows how a reviewer's service fared, or what was done about that.
+type ServiceSign struct {
 	Reviewer string
 	Kind     int    // opaque
 	Of       string // names what shows it
@@ -22,7 +22,7 @@ type Sign struct {
 }
 
 // AddSigns keeps signs.
-func (s *SQLite) AddSigns(ctx context.Context, tenant int64, group string, keep int, signs ...Sign) (added int, err error) {
+func (s *SQLite) AddSigns(ctx context.Context, tenant int64, group string, keep int, signs ...ServiceSign) (added int, err error) {
 	signs = slices.Clone(signs)
 	var n int
 	err = s.runLazily(ctx, "keep signs", func(t *workTable) (err error) {
@@ -35,7 +35,7 @@ func (s *SQLite) AddSigns(ctx context.Context, tenant int64, group string, keep 
 	return n, nil
 }
 
-func (t *workTable) addSigns(tenant int64, group string, keep int, signs []Sign) (added int, err error) {
+func (t *workTable) addSigns(tenant int64, group string, keep int, signs []ServiceSign) (added int, err error) {
 	for _, a := range signs {
 		until := int64(0)
 		if !a.Until.IsZero() {
@@ -59,7 +59,8 @@ func (t *workTable) addSigns(tenant int64, group string, keep int, signs []Sign)
 		}
 		if err := t.exec(
 			`DELETE FROM signs WHERE grp = ?1 AND reviewer = ?2 AND (kind, shown_by) NOT IN
-			(SELECT kind, shown_by FROM signs WHERE grp = ?1 AND reviewer = ?2 ORDER BY shown_at DESC, kind DESC, pull DESC, shown_by DESC LIMIT ?3)`,
+			(SELECT kind, shown_by FROM signs WHERE grp = ?1 AND reviewer = ?2
+				ORDER BY shown_at DESC, kind DESC, pull DESC, shown_by DESC LIMIT ?3)`,
 			group, a.Reviewer, keep,
 		); err != nil {
 			return 0, err
@@ -69,14 +70,14 @@ func (t *workTable) addSigns(tenant int64, group string, keep int, signs []Sign)
 }
 
 // Signs returns the signs that are kept of a group.
-func (s *SQLite) Signs(ctx context.Context, group string) (all []Sign, err error) {
+func (s *SQLite) Signs(ctx context.Context, group string) (all []ServiceSign, err error) {
 	rows, err := s.reads.selectSigns.QueryContext(ctx, group)
 	if err != nil {
 		return nil, fmt.Errorf("read signs: %w", err)
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var a Sign
+		var a ServiceSign
 		var at, until int64
 		if err := rows.Scan(&a.Reviewer, &a.Kind, &a.Of, &a.Pull, &a.Author, &at, &until); err != nil {
 			return nil, fmt.Errorf("read signs: %w", err)

@@ -328,7 +328,8 @@ func prepareReads(db *sql.DB) (r readStatements, err error) {
 			FROM (SELECT count(*) AS n, min(due_at) AS first FROM work INDEXED BY work_due WHERE due_at <= ?1) due,
 			(SELECT count(*) AS n FROM work WHERE leased = 1 AND due_at > ?1) leased`}, // at one moment
 		{&r.selectHeard, `SELECT reviewer, text, label, pull, stranger, said_at, unread FROM heard WHERE grp = ? ORDER BY said_at DESC, unread, reviewer, text`},
-		{&r.selectSigns, `SELECT reviewer, kind, shown_by, pull, author, shown_at, until_at FROM signs WHERE grp = ? ORDER BY shown_at, kind, pull, shown_by, reviewer`},
+		{&r.selectSigns, `SELECT reviewer, kind, shown_by, pull, author, shown_at, until_at FROM signs
+			WHERE grp = ? ORDER BY shown_at, kind, pull, shown_by, reviewer`},
 	} {
 		if *p.stmt, err = db.PrepareContext(context.Background(), p.query); err != nil {
 			return r, err

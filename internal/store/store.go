@@ -1,8 +1,8 @@
 // Package store keeps what the daemon must not lose: which deliveries were accepted, and which keys are to be looked at
-// and when; and, for a while, which answers of reviewers were understood, and how their services fared. It promises that what [Store.Accept] returned
-// without an error survives any end of the process and a loss of power, that a key is leased to one worker at a time,
-// and that no poke is lost, whenever it comes. A loss of power may undo a look's claim and its completion: then the
-// look is made again.
+// and when; and, for a while, which answers of reviewers were understood, and how their services fared. It promises that
+// what [Store.Accept] returned without an error survives any end of the process and a loss of power, that a key is leased
+// to one worker at a time, and that no poke is lost, whenever it comes. A loss of power may undo a look's claim and its
+// completion: then the look is made again.
 //
 // It holds no truth about a pull request: losing all of it costs time, never a decision. Keys are opaque here.
 package store
@@ -69,9 +69,9 @@ type Store interface {
 
 	// AddSigns keeps signs in a group of a tenant's, of each reviewer no more than so many: the newest. Of those of one
 	// kind and name the first that was added is kept. It returns how many of these were the first.
-	AddSigns(ctx context.Context, tenant int64, group string, keep int, signs ...Sign) (added int, err error)
+	AddSigns(ctx context.Context, tenant int64, group string, keep int, signs ...ServiceSign) (added int, err error)
 	// Signs returns the signs that are kept of a group, oldest first.
-	Signs(ctx context.Context, group string) ([]Sign, error)
+	Signs(ctx context.Context, group string) ([]ServiceSign, error)
 
 	Close() error
 }

@@ -786,7 +786,7 @@ func testCancelledContext(b *harness) {
 		"heard":  func() error { _, err := b.Heard(over, "g"); return err },
 		"count":  func() error { _, err := b.CountHeard(over, b.now); return err },
 		"add signs": func() error {
-			_, err := b.AddSigns(over, 1, "g", 3, store.Sign{Reviewer: "sage", Kind: 1, Of: "1", At: b.now})
+			_, err := b.AddSigns(over, 1, "g", 3, store.ServiceSign{Reviewer: "sage", Kind: 1, Of: "1", At: b.now})
 			return err
 		},
 		"signs": func() error { _, err := b.Signs(over, "g"); return err },
