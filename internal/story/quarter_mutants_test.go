@@ -53,14 +53,6 @@ var quarterMutants = map[string]quarterMutant{
 			}
 		}
 	})},
-	"any account ends an objection by its threads": {"has answered", 0, inSnapshot(func(_ *quorum.Policy, s *quorum.Snapshot) {
-		s.Threads = slices.Clone(s.Threads)
-		for i := range s.Threads {
-			if s.Threads[i].Resolved {
-				s.Threads[i].ResolvedBy = helperOfTeam
-			}
-		}
-	})},
 	"any account dismisses": {"has answered", 9, inSnapshot(func(_ *quorum.Policy, s *quorum.Snapshot) {
 		s.Timeline = slices.Clone(s.Timeline)
 		for i := range s.Timeline {
@@ -69,7 +61,7 @@ var quarterMutants = map[string]quarterMutant{
 			}
 		}
 	})},
-	"a new base voids nothing": {"only", 0, inSnapshot(func(_ *quorum.Policy, s *quorum.Snapshot) {
+	"a new base voids nothing": {"only", 5, inSnapshot(func(_ *quorum.Policy, s *quorum.Snapshot) {
 		s.Timeline = slices.DeleteFunc(slices.Clone(s.Timeline), func(e quorum.Event) bool { return e.Kind == quorum.BaseChanged })
 	})},
 	"a review is of whatever head it shows on": {"only", 0, inSnapshot(func(_ *quorum.Policy, s *quorum.Snapshot) {
@@ -110,7 +102,6 @@ var quarterMutants = map[string]quarterMutant{
 			p.Reviewers[i].Timeout = time.Minute
 		}
 	})},
-	"labels add nothing": {"only", 0, inSnapshot(func(_ *quorum.Policy, s *quorum.Snapshot) { s.PR.Labels = nil })},
 	"labels choose": {"only", 1, inSnapshot(func(p *quorum.Policy, s *quorum.Snapshot) {
 		if slices.Contains(s.PR.Labels, "quick") {
 			p.Lanes, p.Need, p.Rules = nil, 1, nil
@@ -123,14 +114,6 @@ var quarterMutants = map[string]quarterMutant{
 		}
 	}}},
 	"the wake is forgotten": {"its check is open", 2, teamMutation{wake: func(time.Time) time.Time { return time.Time{} }}},
-	"what is announced is not done": {"is open", 0, teamMutation{effects: func(e *quorum.Effects) {
-		e.Reruns, e.Cancels = nil, nil
-	}, wake: func(at time.Time) time.Time {
-		if at.IsZero() {
-			return at
-		}
-		return at.Add(time.Hour)
-	}}},
 }
 
 func TestQuarterFindsItsMutants(t *testing.T) {
