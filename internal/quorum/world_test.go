@@ -163,7 +163,7 @@ func draw(t *rapid.T) world {
 	}
 	if rapid.IntRange(0, 3).Draw(t, "escalates") == 3 {
 		w.Policy.Escalate, w.Facts.Invited = drawEscalation(t)
-	w.Policy.Fix, w.Facts.Fix = drawFixes(t)
+		w.Policy.Fix, w.Facts.Fix = drawFixes(t)
 	}
 	return w
 }
