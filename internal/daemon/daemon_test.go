@@ -240,7 +240,6 @@ func (p place2) Tell(context.Context, quorum.PR, report.Comment, []quorum.ToldCo
 	return quorum.Untold{}, nil
 }
 
-
 func (p place2) Expect(quorum.PR, string, ...int64) {}
 
 func (p place2) Hear(_ quorum.PR, touches ...quorum.Touch) {
