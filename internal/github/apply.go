@@ -45,21 +45,11 @@ func (f *Forge) Apply(ctx context.Context, pr quorum.PR, e quorum.Effects) (rece
 		}
 	}
 	for _, a := range all {
-		var done quorum.Result
-		var err error
-		switch {
-		case a.Kind == quorum.Ask && asked:
+		if a.Kind == quorum.Ask && asked {
 			receipt.Done = append(receipt.Done, quorum.Result{Action: a, State: quorum.ResultVoid})
 			continue
 		}
-		switch a.Kind {
-		case quorum.Cancel:
-			done, err = act.cancelRun(ctx, a)
-		case quorum.Rerun:
-			done, err = act.rerunAttempt(ctx, a)
-		case quorum.Ask:
-			done, err = act.askReviewer(ctx, a)
-		}
+		done, err := act.carryOut(ctx, a)
 		if err != nil { // a limit, or the end of ctx: the rest is left to the next look
 			return receipt, err
 		}
@@ -79,11 +69,11 @@ func (f *Forge) Apply(ctx context.Context, pr quorum.PR, e quorum.Effects) (rece
 		}
 	}
 	if receipt.Void = asked && len(e.People) > 0; !receipt.Void {
-		if receipt.People, err = act.askPeople(ctx, e.People, &p); err != nil {
-			return receipt, err
-		}
+		receipt.People, err = act.askPeople(ctx, e.People, &p)
 	}
-	receipt.Replied, err = act.giveReplies(ctx, e.Replies)
+	if err == nil {
+		receipt.Replied, err = act.giveReplies(ctx, e.Replies)
+	}
 	return receipt, err
 }
 
@@ -91,6 +81,19 @@ func (f *Forge) Apply(ctx context.Context, pr quorum.PR, e quorum.Effects) (rece
 type application struct {
 	f  *Forge
 	pr quorum.PR
+}
+
+// carryOut carries out one effect for a reviewer.
+func (a application) carryOut(ctx context.Context, e quorum.Action) (done quorum.Result, err error) {
+	switch e.Kind {
+	case quorum.Cancel:
+		return a.cancelRun(ctx, e)
+	case quorum.Rerun:
+		return a.rerunAttempt(ctx, e)
+	case quorum.Ask:
+		return a.askReviewer(ctx, e)
+	}
+	return done, nil
 }
 
 // otherWroteCheck reports whether another process wrote our check meanwhile: then its record holds the intents that

@@ -116,6 +116,12 @@ type runHint struct {
 	head string // once it was seen
 }
 
+// A toldVerdict is a comment that was written just now.
+type toldVerdict struct {
+	quorum.ToldComment
+	at time.Time
+}
+
 // toldText is a review or comment that an event told of.
 type toldText struct {
 	ref       quorum.TextRef

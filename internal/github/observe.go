@@ -194,7 +194,7 @@ func (l *look) reconcileSources(ctx context.Context) error {
 	}
 	l.takeFiles()
 	l.takeTexts()
-	l.takeTold()
+	l.snap.Told = toldComments(l.head.comments, l.snap.Ours)
 	l.takeSiblings()
 	if l.snap.PR.Commits > 1 {
 		l.takeBranchRuns()

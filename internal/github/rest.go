@@ -250,6 +250,26 @@ type restComment struct {
 	told string // Body, where it may be our comment that tells the verdict
 }
 
+// maxTold is how many bytes a comment of ours that tells the verdict may have.
+const maxTold = 32 << 10
+
+// keepTold keeps the words of what may be our comment that tells the verdict.
+func (c *restComment) keepTold() {
+	if len(c.Body) <= maxTold && strings.HasPrefix(c.Body, quorum.VerdictMarker) {
+		c.told = c.Body
+	}
+}
+
+// toldComments are our comments among all that tell the verdict.
+func toldComments(all []restComment, ours quorum.Account) (told []quorum.ToldComment) {
+	for i := range all {
+		if c := &all[i]; c.told != "" && c.User.account().Same(ours) {
+			told = append(told, quorum.ToldComment{ID: c.ID, Body: c.told})
+		}
+	}
+	return told
+}
+
 type restStatus struct {
 	ID          int64     `json:"id"`
 	Context     string    `json:"context"`

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/oplog"
@@ -58,12 +57,6 @@ func (f *Forge) Tell(ctx context.Context, pr quorum.PR, c report.Comment, told [
 	return quorum.Untold{Reason: no.Reason, Detail: no.Detail}, nil
 }
 
-// A toldVerdict is a comment that was written just now.
-type toldVerdict struct {
-	quorum.ToldComment
-	at time.Time
-}
-
 // keepTold makes the first of our comments read so, and deletes the others.
 func (a application) keepTold(ctx context.Context, body string, told []quorum.ToldComment) error {
 	pathOf := func(id int64) string { return repoPath(a.pr, "issues", "comments", strconv.FormatInt(id, 10)) }
@@ -104,25 +97,6 @@ func (a application) findTold(ctx context.Context) (told []quorum.ToldComment, e
 		c.Body, c.told = "", ""
 	})
 	return told, err
-}
-
-// maxTold is how many bytes a comment of ours that tells the verdict may have.
-const maxTold = 32 << 10
-
-// keepTold keeps the words of what may be our comment that tells the verdict.
-func (c *restComment) keepTold() {
-	if len(c.Body) <= maxTold && strings.HasPrefix(c.Body, quorum.VerdictMarker) {
-		c.told = c.Body
-	}
-}
-
-// takeTold takes our comments that tell the verdict from the list.
-func (l *look) takeTold() {
-	for i := range l.head.comments {
-		if c := &l.head.comments[i]; c.told != "" && c.User.account().Same(l.snap.Ours) {
-			l.snap.Told = append(l.snap.Told, quorum.ToldComment{ID: c.ID, Body: c.told})
-		}
-	}
 }
 
 // pageOfCheck is the address to which a comment leads.

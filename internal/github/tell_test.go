@@ -106,7 +106,7 @@ func TestACommentThatIsRefused(t *testing.T) {
 		fault sandbox.Fault
 		says  string
 	}{
-		"locked":  {sandbox.Fault{Status: http.StatusForbidden, Body: `{"message":"Unable to create comment because issue is locked."}`}, "the conversation is locked"},
+		"locked":  {sandbox.Fault{Status: 403, Body: `{"message":"Unable to create comment because issue is locked."}`}, "the conversation is locked"},
 		"may not": {sandbox.Fault{Status: http.StatusForbidden, Body: `{"message":"Resource not accessible by integration"}`}, "pull_requests=write"},
 		"blocked": {sandbox.Fault{Status: http.StatusUnprocessableEntity, Body: `{"message":"Validation Failed: User is blocked"}`}, "User is blocked"},
 	} {
@@ -163,7 +163,7 @@ func TestPeopleAreAskedOneByOne(t *testing.T) {
 			func(s *setup) { s.pull.Author = "alice" })
 		w.g.SetPermission("dave", "write")
 		w.g.SetPermission("carol", "write")
-		w.g.AddTeam("owners")
+		sandbox.AddTeam(w.g, "owners")
 		w.must(w.g.RequestReview(7, "carol", "alice"))
 		w.g.AddFault(sandbox.Fault{
 			Match: "POST /repos/*/*/pulls/*/requested_reviewers", Kind: sandbox.FaultAnswer, Times: 1,
@@ -179,7 +179,9 @@ func TestPeopleAreAskedOneByOne(t *testing.T) {
 		if n := w.tries(http.MethodPost, "/requested_reviewers"); n != 2 {
 			t.Errorf("%d requests", n)
 		}
-		for _, says := range []string{"dave could not be asked", "pull_requests=write", "`octo/owners` could not be asked", "`acme/owners` was asked for a review"} {
+		for _, says := range []string{
+			"dave could not be asked", "pull_requests=write", "`octo/owners` could not be asked", "`acme/owners` was asked for a review",
+		} {
 			if summary := w.own().Summary; !strings.Contains(summary, says) {
 				t.Errorf("the check does not say %q:\n%s", says, summary)
 			}

@@ -11,12 +11,15 @@ import (
 // nothing hangs on it. What GitHub refuses is remembered, and not tried again on this head.
 func (r *Reconciler) tellVerdict(ctx context.Context, f *headLooks) error {
 	l := f.begin()
-	if r.DryRun || r.Quiet || l.Snapshot.Record.Untold != nil || ctx.Err() != nil {
+	if r.DryRun || r.Quiet || l.Snapshot.Record.Untold != nil {
 		return nil
 	}
 	c, isTold := report.CommentOf(l.Policy, l.decisionShown(), l.Check)
 	if !isTold || !c.Make && len(l.Snapshot.Told) == 0 {
 		return nil
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
 	writing, done := outliveContext(ctx)
 	untold, err := r.Forge.Tell(writing, l.Snapshot.PR.PR, c, l.Snapshot.Told)

@@ -497,3 +497,59 @@ func (d *Decision) mayChange(p Policy) bool {
 	isLost := func(b Ballot) bool { return b.Required && b.Voter() && b.Vote == Unavailable && !b.Open }
 	return may >= d.Need && !slices.ContainsFunc(d.Ballots, isLost)
 }
+
+// schedulePeople finds whose review is asked for, or when.
+func (d *Decision) schedulePeople(p Policy, f Facts, now time.Time) {
+	in := &f.Invited
+	d.AskedPeople = in.Asked
+	if in.Off || p.Mode != Enforce || len(p.Escalate.To) == 0 || d.Verdict != Unverified && !d.NeedsPerson() {
+		return
+	}
+	if names := in.unasked(p.Escalate.To); len(names) > 0 {
+		at := f.Start
+		if !d.NeedsPerson() {
+			at = d.unverifiedSince(p, f).Add(p.Escalate.After)
+		}
+		d.askPeople(names, at, now)
+	}
+	if again := in.unshown(); len(again) > 0 {
+		d.askPeople(again, in.Asked.At.Add(ReplicaLag), now)
+	}
+	if len(d.Effects.People) > 0 {
+		d.Effects.Head, d.Effects.Base = f.Head, f.Base
+	}
+}
+
+// askPeople has people asked for a review at a moment.
+func (d *Decision) askPeople(names []string, at, now time.Time) {
+	if now.Before(at) {
+		d.wakeBy(at)
+		if d.PeopleAt.IsZero() {
+			d.PeopleAt, d.NextPeople = at, names
+		}
+		return
+	}
+	d.Effects.People = append(d.Effects.People, names...)
+}
+
+// unverifiedSince is since when so many reviewers give no vote, or such a one, that the check cannot pass.
+func (d *Decision) unverifiedSince(p Policy, f Facts) time.Time {
+	if d.Reason == ReasonPeople {
+		return laterOf(d.Enough, f.Start)
+	}
+	var ends []time.Time
+	for _, b := range d.Ballots {
+		if b.Voter() && b.Vote == Unavailable {
+			ends = append(ends, laterOf(b.Since, f.Start))
+		}
+	}
+	slices.SortFunc(ends, time.Time.Compare)
+	for _, at := range ends {
+		isLeft := func(b *Ballot) bool { return b.Vote != Unavailable || laterOf(b.Since, f.Start).After(at) }
+		isLost := func(b Ballot) bool { return b.Required && b.Voter() && !isLeft(&b) }
+		if countDistinct(p, d.Ballots, isLeft) < d.Need || slices.ContainsFunc(d.Ballots, isLost) {
+			return at
+		}
+	}
+	return f.Start
+}

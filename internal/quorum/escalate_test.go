@@ -53,6 +53,10 @@ func TestWhenPeopleAreAsked(t *testing.T) {
 	no := func(at int) Ballot {
 		return Ballot{Vote: Object, Outcome: Findings, Reason: ReasonFindings, At: sec(at), Since: sec(at)}
 	}
+	none := []Ballot{lost(3), lost(4), lost(5)}
+	asked := func(tries int, refused ...RefusedPerson) *AskedPeople {
+		return &AskedPeople{At: sec(14), To: []string{"dave"}, Tries: tries, Refused: refused}
+	}
 	for name, c := range map[string]struct {
 		ballots []Ballot
 		change  func(w *world)
@@ -64,26 +68,35 @@ func TestWhenPeopleAreAsked(t *testing.T) {
 		"the loop has ended":            {ballots: []Ballot{no(3), lost(4), lost(5)}, change: endedLoop, want: 5},
 		"blocked, and the loop goes on": {ballots: []Ballot{no(3), lost(4), lost(5)}},
 		"passed":                        {ballots: []Ballot{yes(3), yes(4), lost(5)}},
-		"a draft":                       {ballots: []Ballot{lost(3), lost(4), lost(5)}, change: func(w *world) { w.Facts.Draft, w.Policy.DraftsWait = true, true }},
-		"only reported":                 {ballots: []Ballot{lost(3), lost(4), lost(5)}, change: func(w *world) { w.Policy.Mode = ReportOnly }},
-		"nothing is remembered":         {ballots: []Ballot{lost(3), lost(4), lost(5)}, change: func(w *world) { w.Facts.Invited.Off = true }},
-		"a person is missing":           {ballots: []Ballot{yes(3), yes(4), yes(6)}, change: func(w *world) { w.Policy.People, w.Policy.Grace = 1, time.Hour }, want: 16},
-		"a required one":                {ballots: []Ballot{yes(3), yes(4), lost(6)}, change: func(w *world) { w.Ballots[2].Required = true }, want: 16},
-		"the answer was lost":           {ballots: []Ballot{lost(3), lost(4), lost(5)}, change: func(w *world) { w.Facts.Invited.Asked = &AskedPeople{At: sec(14), To: []string{"dave"}} }, want: 44},
-		"the answer was lost twice":     {ballots: []Ballot{lost(3), lost(4), lost(5)}, change: func(w *world) { w.Facts.Invited.Asked = &AskedPeople{At: sec(14), To: []string{"dave"}, Tries: 1} }},
-		"GitHub refuses": {ballots: []Ballot{lost(3), lost(4), lost(5)}, change: func(w *world) {
-			w.Facts.Invited.Asked = &AskedPeople{At: sec(14), To: []string{"dave"}, Refused: []RefusedPerson{{Name: "dave"}}}
+		"a draft": {ballots: none, change: func(w *world) {
+			w.Facts.Draft, w.Policy.DraftsWait = true, true
 		}},
-		"asked, and GitHub shows it": {ballots: []Ballot{lost(3), lost(4), lost(5)}, change: func(w *world) {
-			w.Facts.Invited = Invitations{Asked: &AskedPeople{At: sec(14), To: []string{"dave"}}, Seen: []string{"Dave"}}
+		"only reported":         {ballots: none, change: func(w *world) { w.Policy.Mode = ReportOnly }},
+		"nothing is remembered": {ballots: none, change: func(w *world) { w.Facts.Invited.Off = true }},
+		"a person is missing": {ballots: []Ballot{yes(3), yes(4), yes(6)}, change: func(w *world) {
+			w.Policy.People, w.Policy.Grace = 1, time.Hour
+		}, want: 16},
+		"a required one":            {ballots: []Ballot{yes(3), yes(4), lost(6)}, change: func(w *world) { w.Ballots[2].Required = true }, want: 16},
+		"the answer was lost":       {ballots: none, change: func(w *world) { w.Facts.Invited.Asked = asked(0) }, want: 44},
+		"the answer was lost twice": {ballots: none, change: func(w *world) { w.Facts.Invited.Asked = asked(1) }},
+		"GitHub refuses": {ballots: none, change: func(w *world) {
+			w.Facts.Invited.Asked = asked(0, RefusedPerson{Name: "dave"})
 		}},
-		"asked already by whoever opened": {ballots: []Ballot{lost(3), lost(4), lost(5)}, change: func(w *world) { w.Facts.Invited.Seen = []string{"dave"} }},
-		"dave opened it":                  {ballots: []Ballot{lost(3), lost(4), lost(5)}, change: func(w *world) { w.Facts.Invited.Spoken = []string{"DAVE"} }},
+		"asked, and GitHub shows it": {ballots: none, change: func(w *world) {
+			w.Facts.Invited = Invitations{Asked: asked(0), Seen: []string{"Dave"}}
+		}},
+		"asked already by whoever opened": {ballots: none, change: func(w *world) { w.Facts.Invited.Seen = []string{"dave"} }},
+		"dave opened it":                  {ballots: none, change: func(w *world) { w.Facts.Invited.Spoken = []string{"DAVE"} }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := world{
-				Policy: Policy{Check: "Review quorum", Mode: Enforce, Need: 2, EarlyStart: true, StandIn: Write, Escalate: Escalation{To: []string{"dave"}, After: 10 * time.Second}},
-				Facts:  Facts{PR: PR{"acme", "shop", 7}, Head: "a1", Base: "main", Start: sec(1), File: PolicyFile{State: FileValid, SHA: "p1"}},
+				Policy: Policy{
+					Check: "Review quorum", Mode: Enforce, Need: 2, EarlyStart: true, StandIn: Write,
+					Escalate: Escalation{To: []string{"dave"}, After: 10 * time.Second},
+				},
+				Facts: Facts{
+					PR: PR{"acme", "shop", 7}, Head: "a1", Base: "main", Start: sec(1), File: PolicyFile{State: FileValid, SHA: "p1"},
+				},
 			}
 			for i, b := range c.ballots {
 				b.Reviewer = string(rune('a' + i))

@@ -162,7 +162,7 @@ func (g *GitHub) getReviewComment(r *routedRequest) routeAnswer {
 }
 
 func (g *GitHub) listRequested(_ *routedRequest, p *pullRequest) routeAnswer {
-	return answerOK(object{"users": g.requestedReviewersJSON(p), "teams": g.requestedTeamsJSON(p)})
+	return answerOK(object{"users": g.requestedReviewersJSON(p), "teams": requestedTeamsJSON(g, p)})
 }
 
 // requestReviewers knows Copilot only under its bot's login. People must be collaborators, and the pull request's
@@ -181,14 +181,14 @@ func (g *GitHub) requestReviewers(r *routedRequest, p *pullRequest) routeAnswer 
 		case strings.EqualFold(login, p.author):
 			return answerError(422, "Review cannot be requested from pull request author.")
 		case !strings.HasSuffix(login, "[bot]") && g.permissions[strings.ToLower(login)] == "":
-			return g.refuseRequest()
+			return answerNoCollaborator(g)
 		}
 	}
 	if slices.ContainsFunc(in.Teams, func(team string) bool { return !g.teams[team] }) {
-		return g.refuseRequest()
+		return answerNoCollaborator(g)
 	}
 	for _, team := range in.Teams {
-		g.requestTeam(p, team)
+		requestTeam(g, p, team)
 	}
 	for _, login := range in.Reviewers {
 		if isCopilot(login) &&

@@ -180,7 +180,8 @@ func (g *GitHub) pullJSON(p *pullRequest) object {
 		"body": stringOrNull(p.body), "labels": labels, "milestone": nil, "draft": p.draft,
 		"created_at": timeOrNull(p.created), "updated_at": timeOrNull(p.updated),
 		"closed_at": timeOrNull(p.closedAt), "merged_at": mergedAt, "merge_commit_sha": MergeSHA(p.head),
-		"assignee": nil, "assignees": []any{}, "requested_reviewers": g.requestedReviewersJSON(p), "requested_teams": g.requestedTeamsJSON(p),
+		"assignee": nil, "assignees": []any{}, "requested_reviewers": g.requestedReviewersJSON(p),
+		"requested_teams": requestedTeamsJSON(g, p),
 		"commits_url": links["commits"], "review_comments_url": links["review_comments"],
 		"review_comment_url": links["review_comment"], "comments_url": links["comments"], "statuses_url": links["statuses"],
 		"head": object{

@@ -254,8 +254,8 @@ func allVerbs() []verb {
 		{"reopens", "LOGIN reopens [#N]", parsePullAction((*sandbox.GitHub).Reopen)},
 		{"merges the group of", "queue merges the group of [#N]", parsePullAction(mergeGroup)},
 		{"merges", "LOGIN merges [#N]", parsePullAction((*sandbox.GitHub).Merge)},
-		{"locks the conversation", "LOGIN locks the conversation [#N]", parsePullAction((*sandbox.GitHub).Lock)},
-		{"unlocks the conversation", "LOGIN unlocks the conversation [#N]", parsePullAction((*sandbox.GitHub).Unlock)},
+		{"locks the conversation", "LOGIN locks the conversation [#N]", parsePullAction(sandbox.LockConversation)},
+		{"unlocks the conversation", "LOGIN unlocks the conversation [#N]", parsePullAction(sandbox.UnlockConversation)},
 		{"adds the team", "LOGIN adds the team NAME", parseAddsTeam},
 		{"labels", "LOGIN labels LABEL", parseLabelAction((*sandbox.GitHub).AddLabel)},
 		{"unlabels", "LOGIN unlabels LABEL", parseLabelAction((*sandbox.GitHub).RemoveLabel)},
@@ -438,7 +438,7 @@ func parseLabelAction(do func(*sandbox.GitHub, int, string, string) error) func(
 func parseAddsTeam(l *sentenceParser) func(*world) error {
 	team := l.next("the team").text
 	return func(w *world) error {
-		w.g.AddTeam(team)
+		sandbox.AddTeam(w.g, team)
 		return nil
 	}
 }
