@@ -70,7 +70,13 @@ func observeWith(ctx context.Context, f *Forge, pr quorum.PR, m *memory) (quorum
 	l.eventCame, l.expectedHead = m.takeEvents()
 	began := f.now()
 	m.lookBegan = time.Now()
-	for _, step := range []func(context.Context) error{l.readPullAndPolicy, l.readHead, l.reconcileSources, l.readMissing} {
+	readFix := func(ctx context.Context) error {
+		if !l.willJudge() {
+			return nil
+		}
+		return fixReader{l.read, &l.snap, &l.mem.hands}.readAll(ctx, l.policy)
+	}
+	for _, step := range []func(context.Context) error{l.readPullAndPolicy, l.readHead, l.reconcileSources, l.readMissing, readFix} {
 		err := step(ctx)
 		if client.IsNotFound(err) && !l.gone { // a replica may lack a part of what is there
 			if gone := l.readPull(ctx); gone != nil {
@@ -301,7 +307,7 @@ func (l *look) readMissing(ctx context.Context) error {
 	if wants.Tree || wants.Authors {
 		l.inherit()
 	}
-	return fixReader{l.read, &l.snap, &l.mem.hands}.readAll(ctx, l.policy)
+	return nil
 }
 
 // mayInherit reports whether what the head before left may be needed. Of a draft, too: the next head has it from there. A
