@@ -54,7 +54,8 @@ func testSigns(b *harness) {
 	b.wantSigns("acme/shop", "copilot 2 run/5/1", "gemini 2 run/5/1", "gemini 3 run/5/1")
 
 	for n := range 3 { // the oldest goes first
-		b.mustAddSigns(1, "acme/shop", 1, store.ServiceSign{Reviewer: "gemini", Kind: 1, Of: fmt.Sprint(n), At: b.now.Add(time.Duration(10-n) * time.Second)})
+		at := b.now.Add(time.Duration(10-n) * time.Second)
+		b.mustAddSigns(1, "acme/shop", 1, store.ServiceSign{Reviewer: "gemini", Kind: 1, Of: fmt.Sprint(n), At: at})
 	}
 	b.wantSigns("acme/shop", "copilot 2 run/5/1", "gemini 1 2", "gemini 1 1", "gemini 1 0")
 
@@ -70,7 +71,8 @@ func testFirstSign(b *harness) {
 	var wg sync.WaitGroup
 	for n := range 8 {
 		wg.Go(func() {
-			added, err := b.AddSigns(b.Context(), 1, "acme/shop", 3, store.ServiceSign{Reviewer: "gemini", Kind: 4, Of: "turn", Pull: n, At: b.now})
+			sign := store.ServiceSign{Reviewer: "gemini", Kind: 4, Of: "turn", Pull: n, At: b.now}
+			added, err := b.AddSigns(b.Context(), 1, "acme/shop", 3, sign)
 			if err != nil {
 				b.Error(err)
 			}
