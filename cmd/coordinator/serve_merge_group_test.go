@@ -40,21 +40,21 @@ func TestTheDaemonFindsMergeGroupsWithoutDeliveries(t *testing.T) {
 			}
 			return all
 		}
-		time.Sleep(time.Minute)
+		<-time.After(time.Minute)
 		mustHappen(t, sandbox.Enqueue(g, 1, "m1", ""))
-		time.Sleep(6 * time.Minute) // a resync
+		<-time.After(6 * time.Minute) // a resync
 		if is := groupReads(t, g, "m1"); !strings.HasPrefix(is, " #1: 0 of 1 approval; waiting for sage") {
 			t.Errorf("it reads %q", is)
 		}
 		if _, err := g.Review(1, sandbox.ReviewSpec{By: "sage[bot]", State: "APPROVED", Body: "Yes."}); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(10 * time.Second)
+		<-time.After(10 * time.Second)
 		if is := groupReads(t, g, "m1"); is != "success #1: 1 of 1 approval" || len(groups()) != 1 {
 			t.Errorf("it reads %q; known are %q", is, groups())
 		}
 		mustHappen(t, sandbox.MergeQueued(g, 1))
-		time.Sleep(11 * time.Minute)
+		<-time.After(11 * time.Minute)
 		if left := groups(); len(left) != 0 {
 			t.Errorf("still known are %q", left)
 		}
