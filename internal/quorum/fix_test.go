@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 )
 
 var fixStart = time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC)
@@ -85,6 +87,35 @@ func TestLoop(t *testing.T) {
 }
 
 // What the decision rests on does not matter where nobody objects, or only a person does.
+// A fix is ordered where an objection stands and its attempt has ended, and never beyond what the policy allows.
+func TestAFixIsEarned(t *testing.T) {
+	ordered := 0
+	property(t, func(t *rapid.T, w world) {
+		d := w.decide()
+		if d.Effects.Fix == nil {
+			return
+		}
+		ordered++
+		f := w.Facts.Fix
+		isUnderWay := func(b Ballot) bool { return b.Vote == Object && b.UnderWay }
+		switch end := w.Facts.Start.Add(w.Policy.Deadline); {
+		case d.Verdict != Blocked || d.Objections == 0:
+			t.Fatalf("a fix of what is %s with %d objections", d.Verdict, d.Objections)
+		case w.Policy.Fix.Workflow == "" || f == nil || !f.Listed || f.Not != "":
+			t.Fatalf("a fix although none may be started: %+v", f)
+		case f.Here == nil && f.Made >= w.Policy.Fix.MaxRestarts:
+			t.Fatalf("a fix after %d of %d", f.Made, w.Policy.Fix.MaxRestarts)
+		case f.Here != nil && f.Here.Tries > 1:
+			t.Fatalf("a fix of one diff a third time: %+v", f.Here)
+		case slices.ContainsFunc(d.Ballots, isUnderWay) && w.Now.Before(end):
+			t.Fatal("a fix while the attempt that objects goes on")
+		}
+	})
+	if ordered == 0 {
+		t.Fatal("no fix was ordered")
+	}
+}
+
 func TestLoopNeedsAnObjection(t *testing.T) {
 	approving := []Ballot{{Reviewer: "lee", Vote: Approve, Outcome: Approved, Reason: ReasonApproved, Since: fixStart, At: fixStart}}
 	d := decideFix(Policy{Fix: FixPolicy{MaxRestarts: 2}}, approving, FixFacts{Listed: true, Made: 1}, fixStart)

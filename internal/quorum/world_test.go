@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 )
 
@@ -163,8 +164,8 @@ func draw(t *rapid.T) world {
 	}
 	if rapid.IntRange(0, 3).Draw(t, "escalates") == 3 {
 		w.Policy.Escalate, w.Facts.Invited = drawEscalation(t)
-		w.Policy.Fix, w.Facts.Fix = drawFixes(t)
 	}
+	w.Policy.Fix, w.Facts.Fix = drawFixes(t)
 	return w
 }
 
@@ -190,14 +191,23 @@ func drawEscalation(t *rapid.T) (Escalation, Invitations) {
 	return e, in
 }
 
+// diffDecisions tells two decisions apart.
+func diffDecisions(a, b Decision) string { return cmp.Diff(a, b, cmp.AllowUnexported(OpenFinding{})) }
+
 // drawFixes makes a loop of fixes of which some were made; often there is none.
 func drawFixes(t *rapid.T) (FixPolicy, *FixFacts) {
-	if !rarely(t, "fixes") {
+	if rapid.IntRange(0, 3).Draw(t, "fixes") != 3 {
 		return FixPolicy{}, nil
 	}
 	p := FixPolicy{Workflow: ".github/workflows/fix.yml", MaxRestarts: rapid.IntRange(0, 2).Draw(t, "restarts")}
 	f := FixFacts{Made: rapid.IntRange(0, 3).Draw(t, "fixes made"), Listed: !rarely(t, "not listed"), ByFix: rarely(t, "by fix"), Branch: "main"}
 	f.Before = rapid.IntRange(0, 2).Draw(t, "open before")
+	if rarely(t, "none is started") {
+		f.Not = ReasonFixFork
+	}
+	if rapid.IntRange(0, 3).Draw(t, "started here") == 3 {
+		f.Here = &FixRun{Head: "a1", Base: "main", At: second(t, "started at", 0, lastFact), Tries: 1, Sent: rapid.Bool().Draw(t, "sent")}
+	}
 	return p, &f
 }
 
