@@ -227,7 +227,7 @@ func (st *demoScreen) printEntry(e story.Entry) {
 			st.printLine(e.At, "● ", e.Text, st.newStyle().Foreground(grey))
 		}
 	case story.EntryAsked, story.EntryReplied, story.EntryCancelled, story.EntryAnnotated,
-		story.EntryStated, story.EntryGaveUp, story.EntryGated, story.EntryTold:
+		story.EntryStated, story.EntryGaveUp, story.EntryGated, story.EntryTold, story.EntryStarted:
 	}
 }
 

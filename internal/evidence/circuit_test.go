@@ -59,7 +59,9 @@ func TestAnOpenCircuitDelaysTheRetry(t *testing.T) {
 		{
 			"and an answer on another pull request, too",
 			inRecord(outage(), 700).with(func(x *scene) { x.s.Circuits = []quorum.Circuit{{Reviewer: "openai", Answered: at(300)}} }),
-			0, deadline, quorum.Hold{}, false,
+			0, deadline,
+			quorum.Hold{},
+			false,
 		},
 		{
 			"but none from before it opened",

@@ -229,7 +229,7 @@ func rememberFix(rec *quorum.Record, s *quorum.Snapshot, order *quorum.FixOrder,
 // noteFix notes in rec what became of the start of a fix, and reports whether that is news. Where GitHub said that it was
 // not come to, as for a limit, it was no try.
 func noteFix(rec *quorum.Record, done *quorum.FixResult) bool {
-	if done == nil || done.State == quorum.ResultFailed {
+	if done == nil {
 		return false
 	}
 	i := slices.IndexFunc(rec.Fixes, func(r quorum.FixRun) bool { return r.Head == done.Order.Head && r.Base == done.Order.Base })
@@ -239,6 +239,8 @@ func noteFix(rec *quorum.Record, done *quorum.FixResult) bool {
 	rec.Fixes = slices.Clone(rec.Fixes)
 	run := &rec.Fixes[i]
 	switch done.State {
+	case quorum.ResultFailed:
+		return false
 	case quorum.ResultDone:
 		run.Run, run.Sent = done.Run, done.Run == 0
 		return true

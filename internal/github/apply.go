@@ -30,16 +30,11 @@ func (f *Forge) Apply(ctx context.Context, pr quorum.PR, e quorum.Effects) (rece
 		return receipt, err
 	}
 	if p.State != "open" || p.Head.SHA != e.Head || p.Base.Ref != e.Base {
-		for _, a := range all {
-			receipt.Done = append(receipt.Done, quorum.Result{Action: a, State: quorum.ResultVoid})
-		}
-		receipt.Fix = voidFix(e.Fix)
-		receipt.Void = len(e.People) > 0
-		return receipt, nil
+		return voidReceipt(e), nil
 	}
 	act := application{f: f, pr: pr}
 	asked := false // somebody else is at it: a comment cannot be taken back
-	if (len(e.Requests)+len(e.People) > 0 || e.Fix != nil) && len(m.ownChecks) > 0 && !f.client.Personal() {
+	if e.CannotBeTakenBack() && len(m.ownChecks) > 0 && !f.client.Personal() {
 		if asked, err = act.otherWroteCheck(ctx, m, e.Head); err != nil {
 			return receipt, err
 		}
@@ -53,18 +48,10 @@ func (f *Forge) Apply(ctx context.Context, pr quorum.PR, e quorum.Effects) (rece
 		if err != nil { // a limit, or the end of ctx: the rest is left to the next look
 			return receipt, err
 		}
-		done.Action = a
-		if done.Reason == quorum.ReasonPermission && done.Detail == "" {
-			done.Detail = neededPermission(a)
-		}
 		receipt.Done = append(receipt.Done, done)
 	}
 	if e.Fix != nil && !asked { // else the other one's record counts
-		page := ""
-		if len(m.ownChecks) > 0 {
-			page = m.ownChecks[0].url
-		}
-		if receipt.Fix, err = (pullReader{client: f.client, pr: pr}).startFix(ctx, e.Fix, page); err != nil {
+		if receipt.Fix, err = (pullReader{client: f.client, pr: pr}).startFix(ctx, e.Fix, pageOfCheck(m)); err != nil {
 			return receipt, err
 		}
 	}
@@ -77,6 +64,24 @@ func (f *Forge) Apply(ctx context.Context, pr quorum.PR, e quorum.Effects) (rece
 	return receipt, err
 }
 
+// voidReceipt says of effects that none was carried out, for the pull request has moved on.
+func voidReceipt(e quorum.Effects) (receipt quorum.Receipt) {
+	for _, a := range slices.Concat(e.Cancels, e.Reruns, e.Requests) {
+		receipt.Done = append(receipt.Done, quorum.Result{Action: a, State: quorum.ResultVoid})
+	}
+	receipt.Fix = voidFix(e.Fix)
+	receipt.Void = len(e.People) > 0
+	return receipt
+}
+
+// pageOfCheck is the address of our check's page, if one was written.
+func pageOfCheck(m *memory) string {
+	if len(m.ownChecks) == 0 {
+		return ""
+	}
+	return m.ownChecks[0].url
+}
+
 // An application carries out effects on one pull request.
 type application struct {
 	f  *Forge
@@ -87,13 +92,17 @@ type application struct {
 func (a application) carryOut(ctx context.Context, e quorum.Action) (done quorum.Result, err error) {
 	switch e.Kind {
 	case quorum.Cancel:
-		return a.cancelRun(ctx, e)
+		done, err = a.cancelRun(ctx, e)
 	case quorum.Rerun:
-		return a.rerunAttempt(ctx, e)
+		done, err = a.rerunAttempt(ctx, e)
 	case quorum.Ask:
-		return a.askReviewer(ctx, e)
+		done, err = a.askReviewer(ctx, e)
 	}
-	return done, nil
+	done.Action = e
+	if done.Reason == quorum.ReasonPermission && done.Detail == "" {
+		done.Detail = neededPermission(e)
+	}
+	return done, err
 }
 
 // otherWroteCheck reports whether another process wrote our check meanwhile: then its record holds the intents that

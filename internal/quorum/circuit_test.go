@@ -126,7 +126,8 @@ func TestCircuitOf(t *testing.T) {
 		},
 		{"a limit", []string{"1 limit:20 #1 alice"}, "limited at 12:01:00 until 12:20:00, waiting [1]"},
 		{
-			"the longest", []string{"1 limit:20 #1 alice", "2 limit:15 #2 bob", "3 limit:22 #3 carol"},
+			"the longest",
+			[]string{"1 limit:20 #1 alice", "2 limit:15 #2 bob", "3 limit:22 #3 carol"},
 			"limited at 12:01:00 until 12:22:00, waiting [1 2 3]",
 		},
 		{"an answer ends it", []string{"1 limit:20 #1 alice", "2 up #2 bob"}, "closed 12:02:00, waiting [1]"},
@@ -137,7 +138,8 @@ func TestCircuitOf(t *testing.T) {
 		},
 		{"told of nothing", []string{"1 down #1 alice", "2 told #1 alice"}, "waiting [1]"},
 		{
-			"told of the limit before", []string{"1 limit:20 #1 alice", "2 told #1 alice", "21 limit:40 #1 alice"},
+			"told of the limit before",
+			[]string{"1 limit:20 #1 alice", "2 told #1 alice", "21 limit:40 #1 alice"},
 			"limited at 12:21:00 until 12:40:00, waiting [1]",
 		},
 		{"as a record tells", []string{"1 held:12 #4 alice", "14 down #5 bob"}, "open since 12:01:00 until 12:24:00, waiting [4 5]"},
@@ -290,10 +292,10 @@ func TestACircuitIsAFunctionOfItsSigns(t *testing.T) {
 				Pull: rapid.IntRange(1, 6).Draw(t, "pull"), At: minute(float64(rapid.IntRange(0, 60).Draw(t, "at"))),
 			}
 			s.Author = fmt.Sprint("author ", s.Pull/2)
-			switch s.Kind {
-			case SignLimited:
+			if s.Kind == SignLimited {
 				s.Until = s.At.Add(time.Duration(rapid.IntRange(1, 30).Draw(t, "limit")) * time.Minute)
-			case SignHeld:
+			}
+			if s.Kind == SignHeld {
 				s.Until = s.At.Add(time.Duration(rapid.IntRange(1, 10).Draw(t, "held")) * time.Minute)
 			}
 			signs = append(signs, s)

@@ -23,28 +23,38 @@ func TestAnOpenCircuitIsSaid(t *testing.T) {
 		next string
 	}{
 		{
-			"an outage", quorum.Ballot{Outcome: quorum.Overloaded, Reason: quorum.ReasonOverloaded, Circuit: outage}, at(40), quorum.Rerun,
+			"an outage",
+			quorum.Ballot{Outcome: quorum.Overloaded, Reason: quorum.ReasonOverloaded, Circuit: outage},
+			at(40), quorum.Rerun,
 			"its service was overloaded or could not be reached — circuit open until 14:40 UTC: its service is down on several pull requests",
 			"gemini: it is asked again at 14:40 UTC at the earliest: one pull request goes first, and the others follow once that succeeds; " +
 				"whatever happens, its time ends at 14:59 UTC.",
 		},
 		{
-			"another's limit", quorum.Ballot{Outcome: quorum.Overloaded, Reason: quorum.ReasonOverloaded, Circuit: limit}, at(40), quorum.Rerun,
+			"another's limit",
+			quorum.Ballot{Outcome: quorum.Overloaded, Reason: quorum.ReasonOverloaded, Circuit: limit},
+			at(40), quorum.Rerun,
 			"its service was overloaded or could not be reached — circuit open until 14:40 UTC, when its limit ends",
 			"gemini: it is asked again at 14:40 UTC, when its limit ends; whatever happens, its time ends at 14:59 UTC.",
 		},
 		{
-			"later than another's limit", quorum.Ballot{Outcome: quorum.Overloaded, Reason: quorum.ReasonOverloaded, Circuit: limit}, at(41), quorum.Ask,
+			"later than another's limit",
+			quorum.Ballot{Outcome: quorum.Overloaded, Reason: quorum.ReasonOverloaded, Circuit: limit},
+			at(41), quorum.Ask,
 			"its service was overloaded or could not be reached — circuit open until 14:40 UTC, when its limit ends",
 			"gemini: it is asked again at 14:41 UTC, after the end of its limit; whatever happens, its time ends at 14:59 UTC.",
 		},
 		{
-			"its own limit", quorum.Ballot{Outcome: quorum.Limited, Reason: quorum.ReasonRateLimit, Reset: at(40)}, at(40), quorum.Rerun,
+			"its own limit",
+			quorum.Ballot{Outcome: quorum.Limited, Reason: quorum.ReasonRateLimit, Reset: at(40)},
+			at(40), quorum.Rerun,
 			"it met a rate limit — retrying once",
 			"gemini: it is asked again at 14:40 UTC, when its limit ends; whatever happens, its time ends at 14:59 UTC.",
 		},
 		{
-			"an outage without a circuit", quorum.Ballot{Outcome: quorum.Overloaded, Reason: quorum.ReasonOverloaded}, at(40), quorum.Rerun,
+			"an outage without a circuit",
+			quorum.Ballot{Outcome: quorum.Overloaded, Reason: quorum.ReasonOverloaded},
+			at(40), quorum.Rerun,
 			"its service was overloaded or could not be reached — retrying once",
 			"gemini: it is run again at 14:40 UTC; whatever happens, its time ends at 14:59 UTC.",
 		},

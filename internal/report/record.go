@@ -143,9 +143,9 @@ func isHidden(r rune) bool {
 // fitRecord makes rec small enough to be written: of limit bytes if that can be, of hardLimit in any case. What a
 // decision rests on goes last: answered objections go and excerpts shrink, then the keys of annotations go, then the
 // findings that are followed, then the oldest texts and approvals. Open circuits, which only delay, go before those keys.
-// Runs, fixes, refusals, what people said, intents, the identity of objections and the pass stay,
-// unless GitHub would not take the check with them: what can make it red, of other diffs and of this one, goes after all
-// else then, but for the pass, which is earned anew.
+// Runs, fixes, refusals, who was asked, what people said, intents, the identity of objections and the pass stay, unless
+// GitHub would not take the check with them: what can make it red, of other diffs and of this one, goes after all else
+// then, but for the pass, which is earned anew.
 func fitRecord(rec quorum.Record, limit, hardLimit int) quorum.Record {
 	if rec.Version == 0 {
 		rec.Version = recordVersion
@@ -167,20 +167,7 @@ func fitRecord(rec quorum.Record, limit, hardLimit int) quorum.Record {
 		keep(k)
 		return size() <= most
 	}
-	annotated, texts, stood, circuits := rec.Annotated, rec.Texts, rec.Stood, rec.Circuits
-	open, before := rec.Open, rec.OpenBefore
-	switch { // the newest keys go first: see [recordAnnotations]
-	case drop(len(circuits), limit, func(k int) { rec.Circuits = circuits[:len(circuits)-k] }): // without one it is asked sooner
-		return rec
-	case drop(len(annotated), limit, func(k int) { rec.Annotated = annotated[:len(annotated)-k] }):
-		return rec
-	case drop(len(before), limit, func(k int) { rec.OpenBefore = before[:len(before)-k] }):
-		return rec
-	case drop(len(open), limit, func(k int) { rec.Open = open[:len(open)-k] }):
-		return rec
-	case drop(len(texts), limit, func(k int) { rec.Texts = texts[k:] }):
-		return rec
-	case drop(len(stood), limit, func(k int) { rec.Stood = stood[k:] }):
+	if dropSpare(&rec, func(n int, keep func(k int)) bool { return drop(n, limit, keep) }) {
 		return rec
 	}
 	for i := range rec.Objections {
@@ -210,6 +197,19 @@ func fitRecord(rec quorum.Record, limit, hardLimit int) quorum.Record {
 	return rec
 }
 
+// dropSpare has parts of a record dropped that no decision needs, until it is short enough, and reports whether it is.
+func dropSpare(rec *quorum.Record, drop func(n int, keep func(k int)) bool) bool {
+	annotated, texts, stood, circuits := rec.Annotated, rec.Texts, rec.Stood, rec.Circuits
+	open, before := rec.Open, rec.OpenBefore
+	return drop(len(circuits), func(k int) { rec.Circuits = circuits[:len(circuits)-k] }) || // without one it is asked sooner
+		// the newest keys go first: see [recordAnnotations]
+		drop(len(annotated), func(k int) { rec.Annotated = annotated[:len(annotated)-k] }) ||
+		drop(len(before), func(k int) { rec.OpenBefore = before[:len(before)-k] }) ||
+		drop(len(open), func(k int) { rec.Open = open[:len(open)-k] }) ||
+		drop(len(texts), func(k int) { rec.Texts = texts[k:] }) ||
+		drop(len(stood), func(k int) { rec.Stood = stood[k:] })
+}
+
 // withExcerptsOf returns rec without answered objections, and with at most n bytes of each text of a stranger's. Its
 // lists are its own.
 func withExcerptsOf(rec quorum.Record, n int) quorum.Record {
@@ -234,6 +234,17 @@ func withExcerptsOf(rec quorum.Record, n int) quorum.Record {
 	rec.Fixes = slices.Clone(rec.Fixes)
 	for i := range rec.Fixes {
 		rec.Fixes[i].Detail = cutBytes(rec.Fixes[i].Detail, n)
+	}
+	if rec.People != nil {
+		people := *rec.People
+		people.Refused = slices.Clone(people.Refused)
+		for i := range people.Refused {
+			people.Refused[i].Detail = cutBytes(people.Refused[i].Detail, n)
+		}
+		rec.People = &people
+	}
+	if rec.Untold != nil {
+		rec.Untold = &quorum.Untold{Reason: rec.Untold.Reason, Detail: cutBytes(rec.Untold.Detail, n)}
 	}
 	rec.Objections = unanswered(rec.Objections)
 	for i := range rec.Past {

@@ -50,8 +50,9 @@ var inputLine = regexp.MustCompile(`^( +)([A-Za-z_][A-Za-z0-9_-]*):`)
 
 // dispatchInputs are the names of the inputs that a workflow declares, one a line.
 func dispatchInputs(src string) (names []string) {
-	_, rest, found := strings.Cut(src, "workflow_dispatch:")
-	if _, rest, found = strings.Cut(rest, "inputs:\n"); !found {
+	_, trigger, _ := strings.Cut(src, "workflow_dispatch:")
+	_, rest, found := strings.Cut(trigger, "inputs:\n")
+	if !found {
 		return nil
 	}
 	depth := 0

@@ -182,7 +182,7 @@ func (g *GitHub) pullJSON(p *pullRequest) object {
 		"closed_at": timeOrNull(p.closedAt), "merged_at": mergedAt, "merge_commit_sha": MergeSHA(p.head),
 		"assignee": nil, "assignees": []any{}, "requested_reviewers": g.requestedReviewersJSON(p),
 		"requested_teams": requestedTeamsJSON(g, p),
-		"commits_url": links["commits"], "review_comments_url": links["review_comments"],
+		"commits_url":     links["commits"], "review_comments_url": links["review_comments"],
 		"review_comment_url": links["review_comment"], "comments_url": links["comments"], "statuses_url": links["statuses"],
 		"head": object{
 			"label": p.headOwner + ":" + p.headBranch,
