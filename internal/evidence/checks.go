@@ -110,7 +110,7 @@ func isSignal(r *quorum.Reviewer, got *review.Reading) bool {
 func (h *headView) scanBegan(end *quorum.Status) (began time.Time) {
 	began = end.At
 	all := slices.Clone(h.snapshot.Statuses)
-	slices.SortFunc(all, func(a, b quorum.Status) int { return cmp.Compare(b.ID, a.ID) })
+	slices.SortStableFunc(all, func(a, b quorum.Status) int { return cmp.Compare(b.ID, a.ID) })
 	for i := range all {
 		st := &all[i]
 		if st.ID >= end.ID || !strings.EqualFold(st.Context, end.Context) || !st.Creator.Same(end.Creator) {

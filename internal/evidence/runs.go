@@ -38,7 +38,7 @@ func (h *headView) runsOf(r *quorum.Reviewer) (runs workflowRuns) {
 			}
 		}
 	}
-	slices.SortFunc(runs.counted, func(a, b quorum.Run) int { // by number, not by the digits of an id
+	slices.SortStableFunc(runs.counted, func(a, b quorum.Run) int { // by number, not by the digits of an id
 		if a.Number != b.Number {
 			return a.Number - b.Number
 		}

@@ -115,7 +115,7 @@ func (r *beforeReader) readOwnChecks(ctx context.Context, head string) (own head
 			own.checks = append(own.checks, check)
 		}
 	}
-	slices.SortFunc(own.checks, newestCheckFirst)
+	slices.SortStableFunc(own.checks, newestCheckFirst)
 	return own, err
 }
 

@@ -457,7 +457,7 @@ func (l *look) sortChecks() {
 	key := digestChecks(l.snap.Checks)
 	l.read.news.note(l.mem.foreignChecks != key)
 	l.mem.foreignChecks = key
-	slices.SortFunc(l.own, newestCheckFirst)
+	slices.SortStableFunc(l.own, newestCheckFirst)
 	for _, o := range l.own {
 		l.mem.ownChecks = append(l.mem.ownChecks, o.asWritten())
 	}
@@ -544,7 +544,7 @@ func (l *look) takeSiblings() {
 	if !l.siblingsKnown {
 		all = siblingsAmong(l.head.siblings, l.snap.PR)
 	}
-	slices.SortFunc(all, func(a, b quorum.PullRequest) int { return a.Number - b.Number })
+	slices.SortStableFunc(all, func(a, b quorum.PullRequest) int { return a.Number - b.Number })
 	l.snap.SameHead = all
 	var numbers []int
 	for _, p := range all {
@@ -740,7 +740,7 @@ func newestJobs(run quorum.Run, checks []quorum.CheckRun) (jobs []quorum.Job) {
 		}
 		jobs = append(jobs, job)
 	}
-	slices.SortFunc(jobs, func(a, b quorum.Job) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortStableFunc(jobs, func(a, b quorum.Job) int { return cmp.Compare(a.ID, b.ID) })
 	return jobs
 }
 

@@ -333,7 +333,7 @@ func (p *publication) findOwnWithText(ctx context.Context, c report.Check) (mine
 			mine = append(mine, o)
 		}
 	}
-	slices.SortFunc(mine, newestCheckFirst)
+	slices.SortStableFunc(mine, newestCheckFirst)
 	return mine, err
 }
 

@@ -44,6 +44,6 @@ func withFormerSiblings(s quorum.Snapshot) []quorum.PullRequest {
 			})
 		}
 	}
-	slices.SortFunc(all, func(a, b quorum.PullRequest) int { return a.Number - b.Number })
+	slices.SortStableFunc(all, func(a, b quorum.PullRequest) int { return a.Number - b.Number })
 	return all
 }

@@ -51,7 +51,7 @@ func (r pullReader) readTree(ctx context.Context, at string) (*restTree, error) 
 	case t.Truncated:
 		return nil, nil
 	}
-	slices.SortFunc(t.Entries, restTreeEntry.compare)
+	slices.SortStableFunc(t.Entries, restTreeEntry.compare)
 	return &t, nil
 }
 
@@ -94,7 +94,7 @@ func (r pullReader) readTreePrint(ctx context.Context, pr quorum.PullRequest, li
 		}
 	}
 	files := slices.Clone(listed)
-	slices.SortFunc(files, func(a, b restFile) int { return cmp.Compare(a.Filename, b.Filename) })
+	slices.SortStableFunc(files, func(a, b restFile) int { return cmp.Compare(a.Filename, b.Filename) })
 	h := sha256.New()
 	for i := range files {
 		if !files[i].writeTreePrint(h, head, base) {

@@ -106,7 +106,7 @@ func NewestAnswers(heard []HeardAnswer) []HeardAnswer {
 		at[k] = len(all)
 		all = append(all, a)
 	}
-	slices.SortFunc(all, func(a, b HeardAnswer) int {
+	slices.SortStableFunc(all, func(a, b HeardAnswer) int {
 		unread := func(a HeardAnswer) int {
 			if a.Unread {
 				return 1

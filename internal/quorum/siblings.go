@@ -40,7 +40,7 @@ type SharedPull struct {
 // lowest rank. They come by rank, then by number.
 func SpeakersOf(all []PullRequest) []PullRequest {
 	sorted := slices.Clone(all)
-	slices.SortFunc(sorted, func(a, b PullRequest) int {
+	slices.SortStableFunc(sorted, func(a, b PullRequest) int {
 		return cmp.Or(a.SiblingRank()-b.SiblingRank(), a.Number-b.Number)
 	})
 	var speakers []PullRequest
@@ -110,7 +110,7 @@ func sharedCheck(name string, judged []Sibling, all []PullRequest) SharedCheck {
 		}
 		c.Pulls = append(c.Pulls, named)
 	}
-	slices.SortFunc(c.Pulls, func(a, b SharedPull) int { return a.Number - b.Number })
+	slices.SortStableFunc(c.Pulls, func(a, b SharedPull) int { return a.Number - b.Number })
 	silent := 0
 	c.Pulls = slices.DeleteFunc(c.Pulls, func(p SharedPull) bool {
 		if !p.Speaks {
@@ -275,6 +275,6 @@ func (r Record) WithSiblings(here []Record, held []Record, isOpen func(number in
 			add(x.ObjectionsAlone())
 		}
 	}
-	slices.SortFunc(r.Siblings, func(a, b Record) int { return a.Pull - b.Pull })
+	slices.SortStableFunc(r.Siblings, func(a, b Record) int { return a.Pull - b.Pull })
 	return r
 }
