@@ -3,7 +3,6 @@ package story
 // The result of a scenario: all that the coordinator wrote, in order, and how each vote ended.
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -201,11 +200,7 @@ func (s Story) FinalStates() map[string]string {
 func (s Story) Transitions() (turns []string) {
 	last := map[string]string{}
 	var acts, others []string // others are of checks with names of their own: another pull request's, maybe
-	entries := slices.Clone(s.Entries)
-	slices.SortStableFunc(entries, func(a, b Entry) int { // a daemon looks at several pull requests at once
-		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Head, b.Head))
-	})
-	for _, e := range entries {
+	for _, e := range s.Entries {
 		switch e.Kind {
 		case EntryChecked, EntryStated:
 			key := e.Head + " " + e.Name
