@@ -21,9 +21,9 @@ import (
 )
 
 var (
-	faultsFlag     = flag.String("faults", "sample", "how many faults are tried in the stories: sample, quarter or all")
+	faultsFlag     = flag.String("faults", "sample", "how many faults are tried in the stories: sample, sixth or all")
 	faultsOnlyFlag = flag.String("faults-only", "", "try them in the stories alone whose names hold one of these words, by commas")
-	faultsSeedFlag = flag.Uint64("faults-seed", 2026, "which ones a sample or a quarter takes")
+	faultsSeedFlag = flag.Uint64("faults-seed", 2026, "which ones a sample or a sixth takes")
 )
 
 // sampledStories is how many stories a plain go test takes: two plays of each kind for each.
@@ -45,12 +45,12 @@ func allTrials(t *testing.T) (all []trial) {
 		return *faultsOnlyFlag != "" && !slices.ContainsFunc(strings.Split(*faultsOnlyFlag, ","), isMeant)
 	})
 	switch *faultsFlag {
-	case "all", "quarter":
+	case "all", "sixth":
 	case "sample":
 		random.Shuffle(len(told), func(i, j int) { told[i], told[j] = told[j], told[i] })
 		told = told[:min(sampledStories, len(told))]
 	default:
-		t.Fatalf("-faults=%s: it is sample, quarter or all", *faultsFlag)
+		t.Fatalf("-faults=%s: it is sample, sixth or all", *faultsFlag)
 	}
 	for _, s := range told {
 		if s.hasFaults { // it has faults of its own
@@ -67,8 +67,8 @@ func allTrials(t *testing.T) (all []trial) {
 			continue
 		}
 		first, step := 0, 1
-		if *faultsFlag == "quarter" {
-			first, step = random.IntN(4), 4
+		if *faultsFlag == "sixth" {
+			first, step = random.IntN(6), 6
 		}
 		for i := first; i < n; i += step {
 			all = append(all, trial{s, want, i})
