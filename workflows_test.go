@@ -18,6 +18,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/review-coordinator/coordinator/internal/config"
+	"github.com/review-coordinator/coordinator/internal/quorum"
 	reading "github.com/review-coordinator/coordinator/internal/review"
 )
 
@@ -172,6 +173,7 @@ func (w workflow) breaches() (found []string) {
 		says("env or defaults for all jobs: give it to the step that needs it")
 	}
 	found = append(found, w.group()...)
+	found = append(found, w.commentBreaches()...)
 	found = append(found, w.reviewerBreaches()...)
 	for _, event := range []string{"pull_request", "pull_request_review"} {
 		_, hears := w.On[event]
@@ -236,6 +238,36 @@ func (w workflow) group() (found []string) {
 		}
 	}
 	return found
+}
+
+// commentsThatStart is whose comments start a job of the coordinator: bots', but not our own, which would start a job at each
+// edit, and members' commands.
+const commentsThatStart = `github.event_name != 'issue_comment' || ` +
+	`github.event.issue.pull_request && (github.event.comment.user.type == 'Bot' && ` +
+	`!startsWith(github.event.comment.body, '` + ourComments + `') || ` +
+	`startsWith(github.event.comment.body, '/review-coordinator') && ` +
+	`contains(fromJSON('["OWNER", "MEMBER", "COLLABORATOR"]'), github.event.comment.author_association))`
+
+// ourComments is how each comment of the coordinator begins.
+const ourComments = "<!-- review-coordinator"
+
+// commentBreaches returns the laws that w breaks of whose comments start a job.
+func (w workflow) commentBreaches() (found []string) {
+	for id, j := range w.Jobs {
+		if _, hears := w.On["issue_comment"]; hears && !strings.HasPrefix(strings.Join(strings.Fields(j.If), " "), "("+commentsThatStart+")") {
+			found = append(found, fmt.Sprintf("job %s: comments start it that should not, or the other way round", id))
+		}
+	}
+	return found
+}
+
+// TestOurCommentsAreKnown: what the coordinator says in a comment is what starts no job.
+func TestOurCommentsAreKnown(t *testing.T) {
+	for _, marker := range []string{quorum.VerdictMarker, quorum.ExplainMarker} {
+		if !strings.HasPrefix(marker, ourComments+" ") {
+			t.Errorf("a comment that begins with %q starts a job", marker)
+		}
+	}
 }
 
 // isFix reports whether it is the example that mends a change: nothing but a dispatch starts it, and it runs nothing of
@@ -425,6 +457,8 @@ func TestTheLawsBite(t *testing.T) {
 		{"a workflow command", "examples/waiting-job.yml", `echo "$VERDICT`, `echo "::notice::$VERDICT`, "workflow command"},
 		{"a bot by its name", "examples/event-driven.yml", "github.event_name != 'issue_comment' ||", "github.actor == 'x[bot]' ||", "github.actor"},
 		{"an if that is always true", "examples/event-driven.yml", "(github.event_name != 'issue_comment' ||", "${{ github.event_name }} && (github.event_name != 'issue_comment' ||", "always true"},
+		{"our own comment", "examples/with-app-token.yml", "      !startsWith(github.event.comment.body, '<!-- review-coordinator') ||\n", "", "comments start it"},
+		{"a stranger's comment", "examples/event-driven.yml", `"COLLABORATOR"]`, `"COLLABORATOR", "NONE"]`, "comments start it"},
 		{"a reviewer that comments", "examples/reviewer-claude.yml", "pull-requests: read #", "pull-requests: write #", "writes nothing"},
 		{"a reviewer of the target", "examples/reviewer-codex.yml", "pull_request:", "pull_request_target: # zizmor: ignore[dangerous-triggers] it is safe", "no place beside"},
 		{"a reviewer of the merge", "examples/reviewer-codex.yml", "          ref: ${{ github.event.pull_request.head.sha }}\n", "", "another commit"},
