@@ -673,7 +673,7 @@ var outcomes = []struct {
 	{"fixes", []quorum.Reason{
 		quorum.ReasonFixMax, quorum.ReasonFixNoFewer, quorum.ReasonFixNoPush, quorum.ReasonFixLost, quorum.ReasonFixForbidden,
 		quorum.ReasonFixMissing, quorum.ReasonFixTrigger, quorum.ReasonFixInputs, quorum.ReasonFixDisabled, quorum.ReasonFixRefused,
-		quorum.ReasonFixFork, quorum.ReasonFixLabel, quorum.ReasonFixOff,
+		quorum.ReasonFixFork, quorum.ReasonFixStranger, quorum.ReasonFixLabel, quorum.ReasonFixOff,
 		quorum.ReasonFixReport, quorum.ReasonFixNoRecord,
 	}},
 	{"whole", []quorum.Reason{

@@ -89,7 +89,8 @@ func fixDiff(s *quorum.Snapshot) string {
 }
 
 // whyNoFix says why no fix is started for the head; "" if one may be. GitHub lets nobody push to a branch of the
-// repository who may not write there, so that a head that is in no fork was pushed by a person or an App with write.
+// repository who may not write there, so that a head that is in no fork was pushed by a person or an App with write; but
+// whoever may read may open a pull request of any branch.
 func whyNoFix(h *headView, commands *commandView) (why quorum.Reason, detail string) {
 	s := h.snapshot
 	off, by := whyFixIsOff(h, commands)
@@ -100,6 +101,8 @@ func whyNoFix(h *headView, commands *commandView) (why quorum.Reason, detail str
 		return quorum.ReasonFixNoRecord, ""
 	case s.PR.Fork:
 		return quorum.ReasonFixFork, ""
+	case s.Fix.Stranger: // whose branch it is has not asked for a machine's push
+		return quorum.ReasonFixStranger, ""
 	case off != "":
 		return off, by
 	}

@@ -53,10 +53,13 @@ func (r fixReader) readWants(ctx context.Context, workflow string, wants quorum.
 		if sight.Push, err = r.readHeadPush(ctx); err != nil {
 			return err
 		}
+		if sight.Stranger, err = r.isOpenedByStranger(ctx); err != nil {
+			return err
+		}
 		sight.PushRead = true
 	}
 	if wants.List {
-		if sight.Runs, err = r.read.readFixRuns(ctx, workflow); err != nil {
+		if sight.Runs, err = r.read.readFixRuns(ctx, workflow, r.snap.PR.DefaultBranch); err != nil {
 			return err
 		}
 		sight.Listed = true
@@ -90,9 +93,25 @@ func (r fixReader) readHeadPush(ctx context.Context) (push quorum.Push, err erro
 	return pushes[i], nil
 }
 
+// isOpenedByStranger reports whether a person opened the pull request who neither has pushed to its branch nor may write.
+func (r fixReader) isOpenedByStranger(ctx context.Context) (bool, error) {
+	author := r.snap.PR.Author
+	hasPushed := r.hands.pushesOf == r.snap.PR.Head &&
+		slices.ContainsFunc(r.hands.pushes, func(p quorum.Push) bool { return p.Actor.Same(author) })
+	if author.Bot || hasPushed {
+		return false, nil
+	}
+	if author.Login == "" { // its account is gone
+		return true, nil
+	}
+	may, err := r.read.readPermission(ctx, author.Login)
+	return err == nil && may < quorum.Write, err
+}
+
 // readFixRuns lists the fix runs of the pull request, newest first. The list is not filtered: filtered ones come from an
-// index that lags. A workflow that is not there has none.
-func (r pullReader) readFixRuns(ctx context.Context, workflow string) (runs []quorum.FixSeen, err error) {
+// index that lags. A workflow that is not there has none. A run of another branch than the one on which it is started runs
+// what stands there, whoever wrote that: it is no fix run.
+func (r pullReader) readFixRuns(ctx context.Context, workflow, branch string) (runs []quorum.FixSeen, err error) {
 	at := r.repoPath("actions", "workflows", path.Base(workflow), "runs") + "?per_page=100"
 	for range maxFixPages {
 		page, answer, err := readPage[restRun](ctx, r.client, at, "workflow_runs", false)
@@ -104,7 +123,7 @@ func (r pullReader) readFixRuns(ctx context.Context, workflow string) (runs []qu
 		}
 		for i := range page {
 			seen := fixSeenIn(&page[i], r.pr.Number)
-			if seen.Head != "" && page[i].Event == "workflow_dispatch" && workflowPath(page[i].Path) == workflow {
+			if seen.Head != "" && page[i].Event == "workflow_dispatch" && page[i].Branch == branch && workflowPath(page[i].Path) == workflow {
 				runs = append(runs, seen)
 			}
 		}
@@ -133,7 +152,7 @@ func voidFix(order *quorum.FixOrder) *quorum.FixResult {
 
 // startFix starts a fix, unless GitHub lists a run for that head: a run cannot be taken back. page is that of our check.
 func (r pullReader) startFix(ctx context.Context, order *quorum.FixOrder, page string) (*quorum.FixResult, error) {
-	runs, err := r.readFixRuns(ctx, order.Workflow)
+	runs, err := r.readFixRuns(ctx, order.Workflow, order.Branch)
 	if err != nil {
 		return voidFix(order), err
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/review-coordinator/coordinator/internal/evidence"
 	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/sandbox"
@@ -82,6 +83,51 @@ func TestApplyFindsAFix(t *testing.T) {
 			t.Errorf("%+v after %+v: %d were started", second.Fix, first.Fix, len(w.g.Wrote().Dispatched))
 		}
 	})
+}
+
+// A run of another branch runs what somebody wrote there, whatever it is called: it is no fix.
+func TestApplyFixPassesOverAnotherBranch(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t)
+		e := w.fixOrder(1)
+		_, err := w.forge.Apply(t.Context(), w.pr, e)
+		w.must(err)
+		w.g.AddFault(sandbox.Fault{Kind: sandbox.FaultAnswer, Match: onDispatch, Status: 422, Body: `{"message":"No ref found for: trunk"}`})
+		e.Fix.Branch = "trunk" // which the default branch is called by now
+		done, err := w.forge.Apply(t.Context(), w.pr, e)
+		if w.must(err); done.Fix.State != quorum.ResultRefused {
+			t.Errorf("the run of main counts: %v, run %d", done.Fix.State, done.Fix.Run)
+		}
+	})
+}
+
+// A fix is pushed to the branch, which may be another's: whoever may read may open a pull request of it.
+func TestFixNeedsAnOpenerWhoMayWrite(t *testing.T) {
+	const policy = oneSage + "fix: {workflow: .github/workflows/fix.yml}\n"
+	for name, test := range map[string]struct {
+		pull sandbox.PullSpec
+		may  string
+		want quorum.Reason
+	}{
+		"a stranger":            {sandbox.PullSpec{Number: 7, Author: "mallory", PushedBy: "alice"}, "read", quorum.ReasonFixStranger},
+		"a colleague":           {sandbox.PullSpec{Number: 7, Author: "mallory", PushedBy: "alice"}, "write", ""},
+		"an App":                {sandbox.PullSpec{Number: 7, Author: "agent[bot]", PushedBy: "alice"}, "", ""},
+		"whoever has pushed it": {sandbox.PullSpec{Number: 7, Author: "mallory"}, "", ""},
+	} {
+		bubble(t, func(t *testing.T) {
+			w := newWorld(t, under(policy), func(s *setup) { s.pull = test.pull })
+			w.g.SetFile(".github/workflows/fix.yml", "", fixFile)
+			if test.may != "" {
+				w.g.SetPermission("mallory", test.may)
+			}
+			w.comment("sage[bot]", plainNo)
+			p, s := w.observe()
+			f := evidence.Facts(p, s)
+			if f.Fix == nil || f.Fix.Not != test.want {
+				t.Errorf("%s: %+v, want %q", name, f.Fix, test.want)
+			}
+		})
+	}
 }
 
 func TestApplyFixIsRefused(t *testing.T) {

@@ -199,8 +199,9 @@ func (v queueView) pullsBelow(ref quorum.GroupRef) (pulls []quorum.PR, isWhole b
 		if known := v.pullsUpTo(ref, func(e graphEntry) bool { return e.Head.OID == parent }); known != nil {
 			return append(known, pulls...), true
 		}
-		i := slices.IndexFunc(v.groups, func(b graphBranch) bool { return b.Target.OID == parent })
-		if i < 0 || len(pulls) >= len(v.groups) {
+		isParent := func(b graphBranch) bool { return b.Target.OID == parent }
+		i := slices.IndexFunc(v.groups, isParent)
+		if i < 0 || len(pulls) >= len(v.groups) || slices.ContainsFunc(v.groups[i+1:], isParent) { // a commit has one: who made the other?
 			return pulls, false
 		}
 		name := v.groups[i].Name[strings.LastIndexByte(v.groups[i].Name, '/')+1:]

@@ -77,6 +77,10 @@ func TestGroupIsReadFromItsQueue(t *testing.T) {
 		{"an empty queue, and it does not stand on the base", one(), []int{8}, "partial"},
 		{"an empty queue, and it stands on the base", queueShown{tip: "b"}, []int{8}, "whole"},
 		{"it was merged", queueShown{tip: "c"}, nil, "gone"},
+		{
+			"two branches stand on what it stands on", queueShown{tip: "a", branches: [][3]string{{"pr-6-", "a", "b"}, {"pr-7-", "a", "b"}}},
+			[]int{8}, "partial",
+		},
 		{"a host that shows neither queue nor base", queueShown{}, []int{8}, "whole"},
 		{
 			"branches lead to the base",

@@ -146,6 +146,7 @@ const (
 	ReasonFixDisabled  Reason = "fix_disabled"  // the workflow is disabled
 	ReasonFixRefused   Reason = "fix_refused"   // GitHub refused for another reason; Detail: its words
 	ReasonFixFork      Reason = "fix_fork"      // the head is in a fork
+	ReasonFixStranger  Reason = "fix_stranger"  // who opened the pull request may not write here
 	ReasonFixLabel     Reason = "fix_label"     // the pull request has the label that stops fixes
 	ReasonFixOff       Reason = "fix_off"       // a person has switched fixes off; Detail: who
 	ReasonFixReport    Reason = "fix_report"    // mode: report

@@ -386,6 +386,7 @@ const ReplicaLag = 30 * time.Second
 type FixSight struct {
 	PushRead bool
 	Push     Push      // by which the head came to its branch; zero: GitHub does not tell
+	Stranger bool      // who opened the pull request may not write here: anybody may open one of a branch of somebody else's
 	Listed   bool      // the runs of the fix workflow were listed
 	Runs     []FixSeen // those of this pull request, newest first; where they were not listed the one of this head
 }

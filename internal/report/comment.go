@@ -29,7 +29,7 @@ func CommentOf(p quorum.Policy, d quorum.Decision, c Check) (Comment, bool) {
 	}
 	told := Comment{Check: c.Name, Others: c.DetailsURL}
 	if p.Comment == quorum.CommentNever { // it was another policy that had it written
-		told.text = "**" + c.Name + "** is not told here any more: see the check."
+		told.text = "**" + quoteName(c.Name) + "** is not told here any more: see the check."
 		return told, true
 	}
 	isProblem := d.Verdict == quorum.Blocked || d.Verdict == quorum.Unverified

@@ -29,6 +29,8 @@ func fixSentence(r quorum.Reason) string {
 		return "GitHub refused to start the fix workflow"
 	case quorum.ReasonFixFork:
 		return "the branch is a fork's, to which no fix is pushed"
+	case quorum.ReasonFixStranger:
+		return "it was opened by somebody who may not write here"
 	case quorum.ReasonFixLabel:
 		return "the pull request has the label " + quorum.NoFixLabel
 	case quorum.ReasonFixOff:
@@ -65,6 +67,8 @@ func fixAdvice(r quorum.Reason) string {
 		return "Enable the workflow under Actions."
 	case quorum.ReasonFixRefused:
 		return "Start the fix workflow by hand to see what is wrong with it."
+	case quorum.ReasonFixStranger:
+		return "Who may write here can open the pull request anew, or push to it."
 	case quorum.ReasonFixLabel:
 		return "Remove the label if fixes should be started."
 	case quorum.ReasonFixOff:

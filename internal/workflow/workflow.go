@@ -5,6 +5,7 @@ package workflow
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -59,13 +60,45 @@ const maxSource = 512 << 10
 // maxAliases bounds what a file may repeat by reference: each may stand for as much as stands before it.
 const maxAliases = 100
 
+var aliasPattern = regexp.MustCompile(`(?:^|[\s,\[{:-])\*[0-9A-Za-z_-]`)
+
+// maxOpen bounds what stands within one another, and maxInputs what a step gives its action.
+const (
+	maxOpen   = 500
+	maxInputs = 500
+)
+
+// checkCost refuses what would take a parser long: its time grows with the square of the depth. Words of scripts are counted,
+// too, which come nowhere near.
+func checkCost(src string) error {
+	open := 0
+	for line := range strings.Lines(src) {
+		dashes := 0
+		for _, word := range strings.Fields(line) {
+			if word != "-" && word != "?" {
+				break
+			}
+			dashes++
+		}
+		open = max(0, open+strings.Count(line, "[")+strings.Count(line, "{")-strings.Count(line, "]")-strings.Count(line, "}"))
+		indent := len(line) - len(strings.TrimLeft(line, " "))
+		if open > maxOpen || dashes > maxOpen || indent > 4*maxOpen {
+			return errors.New("it is nested too deeply")
+		}
+	}
+	if len(aliasPattern.FindAllStringIndex(src, maxAliases+1)) > maxAliases && strings.Contains(src, "&") {
+		return errors.New("it repeats too much by reference")
+	}
+	return nil
+}
+
 // ParseDefinition reads a workflow file.
 func ParseDefinition(src string) (Definition, error) {
 	if len(src) > maxSource {
 		return Definition{}, fmt.Errorf("it is larger than %d bytes", maxSource)
 	}
-	if strings.Count(src, " *") > maxAliases && strings.Contains(src, "&") {
-		return Definition{}, errors.New("it repeats too much by reference")
+	if err := checkCost(src); err != nil {
+		return Definition{}, err
 	}
 	var top map[string]any
 	if err := yaml.Unmarshal([]byte(src), &top); err != nil {
@@ -152,6 +185,9 @@ func planOf(id string, node any) JobPlan {
 		step, _ := node.(map[string]any)
 		with, _ := step["with"].(map[string]any)
 		s := StepPlan{Uses: textOf(step["uses"]), Run: textOf(step["run"]), With: map[string]string{}}
+		if len(with) > maxInputs { // no action has so many, and references may repeat the step
+			with = nil
+		}
 		for _, key := range sortedKeys(with) {
 			s.With[key] = textOf(with[key])
 		}
@@ -181,6 +217,8 @@ func textOf(node any) string {
 	switch v := node.(type) {
 	case nil, map[string]any, []any:
 		return ""
+	case string:
+		return v
 	default:
 		return fmt.Sprint(v)
 	}
