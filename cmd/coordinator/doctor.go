@@ -112,6 +112,9 @@ func identityOf(api *client.Client, in client.Installation) doctor.AppIdentity {
 	for _, lacks := range in.Lacks(should...) {
 		who.Misses = append(who.Misses, lacks.String())
 	}
+	for _, lacks := range in.Lacks(client.Grant{Name: mergeQueuesPermission, Level: "read"}) {
+		who.Deaf = append(who.Deaf, lacks.String())
+	}
 	return who
 }
 

@@ -36,7 +36,7 @@ type appPermission struct {
 
 // appPermissions are the least that the daemon needs.
 var appPermissions = []appPermission{
-	{client.Grant{Name: "actions", Level: "write"}, "read reviewers' runs and logs; run a failed one again, once; cancel one that hangs"},
+	{client.Grant{Name: "actions", Level: "write"}, "read reviewers' runs and logs; run a failed one again, once; cancel one that hangs; start a fix workflow"},
 	{client.Grant{Name: "checks", Level: "write"}, "write the check; read the checks of other Apps"},
 	{client.Grant{Name: "contents", Level: "read"}, "read the policy on the default branch, and the commits"},
 	{client.Grant{Name: "issues", Level: "read"}, "be told of comments on pull requests"},
@@ -47,7 +47,8 @@ var appPermissions = []appPermission{
 	{client.Grant{Name: "metadata", Level: "read"}, "every App has it: the repository, its branches and who may push"},
 	{
 		client.Grant{Name: "pull_requests", Level: "write"},
-		"read pull requests, files, reviews and threads; ask a reviewer, by a comment too; answer people's commands",
+		"read pull requests, files, reviews and threads; ask a reviewer, by a comment too, or people; answer people's commands; " +
+			"tell the verdict in a comment",
 	},
 	{client.Grant{Name: "statuses", Level: "read"}, "read reviewers that set a commit status"},
 }

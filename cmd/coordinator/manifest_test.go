@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/review-coordinator/coordinator/internal/doctor"
 	"github.com/review-coordinator/coordinator/internal/github/webhook"
 	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
@@ -145,6 +146,26 @@ func TestTheManifestGivesReasons(t *testing.T) {
 	}
 	if want := len(m.Permissions) + len(m.Events); len(listed) != want {
 		t.Errorf("%d are listed, want %d", len(listed), want)
+	}
+}
+
+// TestTheDoctorAsksForWhatIsNeeded: what doctor wants of a job's token is what coordinator run asks an App for, and the
+// manifest gives it. A status is written beside a job's check alone, and comments are read with either of two permissions.
+func TestTheDoctorAsksForWhatIsNeeded(t *testing.T) {
+	m := printedManifest(t)
+	needed, useful := doctor.JobRights()
+	wanted := map[string]bool{}
+	for _, right := range append(needed, useful...) {
+		wanted[right] = true
+		name, level, _ := strings.Cut(right, ": ")
+		if has := m.Permissions[strings.ReplaceAll(name, "-", "_")]; has != level && has != "write" && right != "statuses: write" {
+			t.Errorf("doctor wants %s, and the manifest asks for %q", right, has)
+		}
+	}
+	for _, g := range requiredGrants(t) {
+		if !wanted[g[0]] && g[0] != "statuses: read" { // the right to write one is wanted
+			t.Errorf("%s is needed, and doctor does not want it", g[0])
+		}
 	}
 }
 

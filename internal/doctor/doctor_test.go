@@ -370,6 +370,9 @@ func spoiledRules() []spoiled {
 			"a queue is not answered", appSetup, func(_ *testing.T, s *Setup) { s.Bases[0].Queue = true },
 			"queue-not-answered", Broken, "merged by a queue", "",
 		},
+		{"an App is not told of the queue", daemonSetup, func(_ *testing.T, s *Setup) {
+			s.Bases[0].Queue, s.App.Deaf = true, []string{"merge-queues: read"}
+		}, "queue-not-answered", Broken, `the App "quorum-app" lacks merge-queues: read`, ""},
 		{"a queue starts it for another type", jobSetup, func(t *testing.T, s *Setup) {
 			s.Bases[0].Queue = true
 			s.edit(t, posting, "  status:\n", "  status:\n  merge_group:\n    types: [destroyed]\n")

@@ -111,6 +111,14 @@ var (
 	usefulRights = []string{"actions: write", "pull-requests: write"}
 )
 
+// equalStatusRight is what a status beside the check needs, which the merge gate counts where it passes over the check.
+const equalStatusRight = "statuses: write"
+
+// JobRights are the permissions of a job's token without which there is no check, and those without which it acts less.
+func JobRights() (needed, useful []string) {
+	return slices.Clone(neededRights), append(slices.Clone(usefulRights), equalStatusRight)
+}
+
 // lackingRights are those of the permissions that a job's token does not have; whatever is not known, it has.
 func (e postingExam) lackingRights(p poster, needs []string) (lacking []string) {
 	rights := p.job.Token
@@ -160,7 +168,7 @@ func (e postingExam) examinePoster(p poster) {
 			quoteName(p.job.ShownName()), p.file.Path, strings.Join(lacking, ", ")),
 			"write all the lines of permissions: docs/permissions.md")
 	}
-	if len(e.lackingRights(p, []string{"statuses: write"})) > 0 {
+	if len(e.lackingRights(p, []string{equalStatusRight})) > 0 {
 		e.report(Warning, "no-equal-status", fmt.Sprintf(
 			"the job %s of %s may not write a status beside its check, and GitHub's merge gate passes over such a check after a label or a new title",
 			quoteName(p.job.ShownName()), p.file.Path), "add statuses: write to its permissions, or use an App's token")
@@ -199,6 +207,13 @@ func matchesAction(pattern, uses string) bool {
 
 // examineQueue examines whether a merge queue gets its check. An App that runs by itself needs no trigger for it.
 func (e postingExam) examineQueue() {
+	isQueued := func(b Base) bool { return b.Queue }
+	if i := slices.IndexFunc(e.Bases, isQueued); i >= 0 && len(e.posts) == 0 && len(e.App.Deaf) > 0 {
+		e.report(Broken, "queue-not-answered", fmt.Sprintf(
+			"%s is merged by a queue, and the App %s lacks %s: it is told of no merge group, and nothing is ever merged",
+			quoteName(e.Bases[i].Name), quoteName(e.App.Slug), strings.Join(e.App.Deaf, ", ")),
+			"add it and the event Merge group in the App's settings, and accept it in the installation's")
+	}
 	answers := func(p poster) bool {
 		t, found := p.file.Plan.Trigger("merge_group")
 		return found && (len(t.Types) == 0 || slices.Contains(t.Types, "checks_requested"))

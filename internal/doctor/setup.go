@@ -117,4 +117,5 @@ type AppIdentity struct {
 	Slug   string
 	Lacks  []string // without which no check is posted: "checks: write"
 	Misses []string // without which it asks nobody again
+	Deaf   []string // without which it is told of no merge group
 }

@@ -1,8 +1,7 @@
 package coordinator_test
 
-// The example that mends a change as GitHub runs it, from the dispatch to the commit that is pushed. The checkout is a
-// stand-in; the model and GitHub's API are servers of the test, and the push goes to a repository that git itself serves.
-// See act_test.go.
+// The example that mends a change, from the dispatch's inputs to the commit that is pushed: the scripts of its steps, in
+// bash. The model and GitHub's API are servers of the test, and the push goes to a repository that git itself serves.
 
 import (
 	"encoding/json"
@@ -13,26 +12,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
-
-// checkedOut stands in for the checkout: the head, without a token.
-const checkedOut = `name: checkout
-inputs: {ref: {default: ''}, fetch-depth: {default: '1'}, persist-credentials: {default: 'true'}}
-runs:
-  using: composite
-  steps:
-    - shell: bash
-      env: {REF: '${{ inputs.ref }}', LEAVE: '${{ inputs.persist-credentials }}'}
-      run: |
-        git fetch -q "$REPOSITORY" "$REF"
-        git checkout -q "$REF"
-        test "$LEAVE" = false
-`
 
 // A fixYard is what an example that mends a change works with: a repository with one pull request's branch, a model, and
 // an App.
@@ -136,55 +120,89 @@ const (
 		"+++ b/.github/workflows/ci.yml\n@@ -1 +1 @@\n-on: push\n+on: pull_request_target\n"
 )
 
-// TestActFix: the example pushes what its model answered, as the App and onto the head alone, and nothing else of it.
-func TestActFix(t *testing.T) {
-	needAct(t)
-	r := newRelease(t, whole)
-	local := map[string]string{}
-	for uses := range pins {
-		if strings.HasPrefix(uses, "actions/checkout@") {
-			local[uses] = t.TempDir()
-			must(t, os.WriteFile(filepath.Join(local[uses], "action.yml"), []byte(checkedOut), 0o644))
+// runSteps runs the scripts of the example's steps, one after the other, as a runner does that has checked the head out.
+func (y fixYard) runSteps(t *testing.T, keep string) (failed, said string) {
+	t.Helper()
+	dir := t.TempDir()
+	git(t, dir, "clone", "-q", y.bare, "work")
+	work := filepath.Join(dir, "work")
+	git(t, work, "checkout", "-q", y.head)
+	values := map[string]string{
+		"vars.MODEL_URL": y.url + "/chat", "vars.MODEL_NAME": "sage-1", "secrets.MODEL_KEY": canary,
+		"vars.FIX_APP_ID": "4711", "secrets.FIX_APP_PRIVATE_KEY": newKey(t), "github.repository": "acme/shop",
+		"github.api_url": y.url, "github.server_url": y.url,
+		"inputs.pr": "7", "inputs.head": y.head, "inputs.findings": shownFindings,
+	}
+	var w workflow
+	readYAML(t, "examples/fix.yml", &w)
+	steps := w.Jobs["fix"].Steps
+	if len(steps) != 4 || !strings.HasPrefix(steps[0].Uses, "actions/checkout@") {
+		t.Fatalf("its steps are %+v", steps)
+	}
+	for _, step := range steps[1:] {
+		cmd := exec.Command("bash", "-e", "-c", step.Run)
+		cmd.Dir = work
+		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "RUNNER_TEMP=" + dir, "KEEP=" + keep, "GIT_CONFIG_NOSYSTEM=1"}
+		for name, text := range step.Env {
+			if expression, isOne := strings.CutPrefix(text, "${{ "); isOne {
+				value, known := values[strings.TrimSuffix(expression, " }}")]
+				if !known {
+					t.Fatalf("%s is %s", name, text)
+				}
+				text = value
+			}
+			cmd.Env = append(cmd.Env, name+"="+text)
+		}
+		out, err := cmd.CombinedOutput()
+		said += string(out)
+		if err != nil {
+			return step.Name, said
+		}
+	}
+	return "", said
+}
+
+// TestFixExample: the example pushes what its model answered, as the App and onto the head alone, and nothing else of it.
+func TestFixExample(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("its steps are for Linux")
+	}
+	for _, program := range []string{"bash", "curl", "git", "jq", "openssl"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skipf("there is no %s here", program)
 		}
 	}
 	for name, c := range map[string]struct {
 		answer string
 		moved  bool     // somebody pushed meanwhile
 		want   []string // files of the commit; nil: nothing is pushed
-		says   string
+		fails  string   // the step
 	}{
 		"mends a file":                     {mended, false, []string{"total.go"}, ""},
 		"adds a file":                      {mended + added, false, []string{"sum.go", "total.go"}, ""},
 		"changes a workflow":               {mended + otherFlow, false, []string{"total.go"}, ""},
-		"changes nothing but a workflow":   {otherFlow, false, nil, "Failure - Main Push as the App"},
-		"says more than a diff":            {"touch \"$KEEP/pwned\"; $(touch \"$KEEP/pwned\")", false, nil, "Failure - Main Apply it"},
-		"another commit was pushed before": {mended, true, nil, "Failure - Main Push as the App"},
+		"changes nothing but a workflow":   {otherFlow, false, nil, "Push as the App"},
+		"says more than a diff":            {"touch \"$KEEP/pwned\"; $(touch \"$KEEP/pwned\")", false, nil, "Apply it"},
+		"another commit was pushed before": {mended, true, nil, "Push as the App"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			y := newFixYard(t, "feature-`id`$(id)", c.answer)
-			before := y.head
+			before, keep := y.head, t.TempDir()
 			if c.moved {
 				before = git(t, y.bare, "-c", "user.name=a", "-c", "user.email=a@example.com", "commit-tree", "-p", y.head, "-m", "more", y.head+"^{tree}")
 				git(t, y.bare, "update-ref", "refs/heads/"+y.branch, before)
 			}
-			inputs, err := json.Marshal(map[string]string{"pr": "7", "head": y.head, "base": "main", "findings": shownFindings})
-			must(t, err)
-			s := newStage(t, sandbox.App{})
-			s.url, s.inputs = y.url, string(inputs)
-			keep := t.TempDir()
-			run := actRun{
-				workflow: "examples/fix.yml", event: "workflow_dispatch", action: r.action, env: r.env(), local: local,
-				vars:    map[string]string{"MODEL_URL": y.url + "/chat", "MODEL_NAME": "sage-1", "FIX_APP_ID": "4711"},
-				secrets: map[string]string{"MODEL_KEY": canary, "FIX_APP_PRIVATE_KEY": newKey(t)},
-			}
-			run.env["KEEP"], run.env["REPOSITORY"], run.env["GITHUB_SERVER_URL"] = keep, y.bare, y.url
-			said, err := run.do(t, s)
-			if (err == nil) != (c.want != nil) || !strings.Contains(said, c.says) {
-				t.Errorf("%v\n%s", err, said)
+			failed, said := y.runSteps(t, keep)
+			if failed != c.fails {
+				t.Errorf("the step %q failed, want %q\n%s", failed, c.fails, said)
 			}
 			if _, pwned := os.Stat(filepath.Join(keep, "pwned")); pwned == nil {
 				t.Error("what a reviewer or the model said was run")
+			}
+			for _, secret := range []string{canary, installed, "PRIVATE KEY"} {
+				if strings.Contains(said, secret) {
+					t.Errorf("%s was printed", secret)
+				}
 			}
 			after := git(t, y.bare, "rev-parse", "refs/heads/"+y.branch)
 			if c.want == nil {
