@@ -161,7 +161,8 @@ func Refuse(rec quorum.Record, receipt quorum.Receipt) quorum.Record {
 		}
 	}
 	rec.Commands = commands
-	if len(rec.Refusals) > before || replied || noteFix(&rec, receipt.Fix) {
+	isFixNoted := noteFix(&rec, receipt.Fix) // whatever else is news: else it would be started once more
+	if len(rec.Refusals) > before || replied || isFixNoted {
 		rec.Seq++
 	}
 	return rec

@@ -182,6 +182,26 @@ func TestRefuse(t *testing.T) {
 	}
 }
 
+// What became of a fix is kept beside whatever else was news: a fix of which nothing is known is started once more.
+func TestRefuseNotesAFixBesideOtherNews(t *testing.T) {
+	order := quorum.FixOrder{Head: head, Base: "main"}
+	rec := quorum.Record{
+		Seq: 4, FixesMade: 1, Fixes: []quorum.FixRun{{Head: head, Base: "main", Tries: 1}},
+		Commands: []quorum.Command{{ID: 9}},
+	}
+	no := quorum.Result{Action: quorum.Action{Kind: quorum.Rerun, Reviewer: "openai", Run: 1, Attempt: 1}, State: quorum.ResultRefused}
+	for _, beside := range []quorum.Receipt{{}, {Replied: []int64{9}}, {Done: []quorum.Result{no}}} {
+		beside.Fix = &quorum.FixResult{Order: order, State: quorum.ResultDone, Run: 77}
+		if got := evidence.Refuse(rec, beside); got.Seq != 5 || got.Fixes[0].Run != 77 {
+			t.Errorf("beside %+v the fix is known as %+v", beside, got.Fixes)
+		}
+		beside.Fix = &quorum.FixResult{Order: order, State: quorum.ResultRefused, Reason: quorum.ReasonFixInputs}
+		if got := evidence.Refuse(rec, beside); got.Fixes[0].Refused != quorum.ReasonFixInputs || got.FixesMade != 0 {
+			t.Errorf("beside %+v the refusal is known as %+v, %d made", beside, got.Fixes, got.FixesMade)
+		}
+	}
+}
+
 func TestRememberChangesNothingOfTheSnapshot(t *testing.T) {
 	x := onHead(openai()).run(1, 10, 100).comment(1, 90, bot, no)
 	x.remember(t, 101)

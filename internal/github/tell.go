@@ -32,7 +32,9 @@ func (f *Forge) Tell(ctx context.Context, pr quorum.PR, c report.Comment, told [
 	switch {
 	case err != nil:
 	case len(told) > 0:
-		err = act.keepTold(ctx, body, told)
+		if err = act.keepTold(ctx, body, told); err == nil && told[0].ID == m.told.ID {
+			m.told.Body = body // by it the next one is compared while the list lags
+		}
 	case c.Make:
 		path := repoPath(pr, "issues", strconv.Itoa(pr.Number), "comments")
 		var made restComment

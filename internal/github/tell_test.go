@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/report"
 	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
 
@@ -97,6 +98,22 @@ func TestOfTwoCommentsTheOlderIsKept(t *testing.T) {
 		if wrote := w.g.Wrote(); !wrote.Edited[first] || len(wrote.Deleted) != 1 || wrote.Deleted[0] != second {
 			t.Errorf("edited %v, deleted %v", wrote.Edited, wrote.Deleted)
 		}
+	})
+}
+
+// While GitHub's list does not show our comment yet, it is compared with what was written last.
+func TestACommentIsEditedBackWhileTheListLags(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, under(toldAlways))
+		for _, verdict := range []string{"Waiting", "Passed", "Waiting"} {
+			c, _ := report.CommentOf(
+				quorum.Policy{Comment: quorum.CommentAlways}, quorum.Decision{Verdict: quorum.Waiting},
+				report.Check{Name: "Review quorum", Page: report.Page{Verdict: verdict}},
+			)
+			_, err := w.forge.Tell(t.Context(), w.pr, c, nil)
+			w.must(err)
+		}
+		w.tells("Waiting")
 	})
 }
 

@@ -9,6 +9,14 @@ import (
 // isFixSettled reports whether nothing is open about the start of a fix.
 func isFixSettled(done *quorum.FixResult) bool { return done == nil || done.State == quorum.ResultDone }
 
+// withoutFix has a look start no fix, however often it is judged anew: another pull request of the head has it started,
+// or what was due was carried out already. It reports whether one is due.
+func (l *Look) withoutFix() (isDue bool) {
+	isDue = l.Decision.Effects.Fix != nil
+	l.fixless, l.Decision.Effects.Fix = true, nil
+	return isDue
+}
+
 // leaveFix leaves a fix that is due to a look that may start it: at once.
 func (l *Look) leaveFix() {
 	if l.Decision.Effects.Fix == nil {
@@ -28,8 +36,8 @@ func (f *headLooks) leaveOneFix() {
 		}
 	}
 	for _, l := range f.looks {
-		if l != first {
-			l.Decision.Effects.Fix = nil
+		if first != nil && l != first {
+			l.withoutFix()
 		}
 	}
 }

@@ -66,6 +66,7 @@ type Look struct {
 
 	places  report.Places        // as the Reconciler's
 	quiet   bool                 // as the Reconciler's
+	fixless bool                 // it starts no fix
 	crowd   []int                // the other pull requests of the head, where they are too many to be judged
 	shared  *quorum.Decision     // what the check shows, where other pull requests have it too
 	answers []quorum.HeardAnswer // that reviewers gave here
@@ -166,6 +167,7 @@ func (r *Reconciler) apply(ctx context.Context, f *headLooks, effects []quorum.E
 		if rec := evidence.Refuse(mine.Snapshot.Record, receipt); rec.Seq != mine.Snapshot.Record.Seq {
 			mine.Snapshot.Record, refused = rec, true
 			mine.judgeAndDecide()
+			settled = !mine.withoutFix() && settled // it would stand in the record as started, and the next look starts it
 		}
 		if err != nil {
 			break
@@ -236,6 +238,9 @@ func (l *Look) judgeAndDecide() {
 	facts := evidence.Facts(l.Policy, l.Snapshot)
 	facts.Siblings = l.crowd
 	l.Decision = quorum.Decide(l.Policy, ballots, facts, l.At)
+	if l.fixless {
+		l.Decision.Effects.Fix = nil
+	}
 	if !l.quiet {
 		return
 	}

@@ -42,6 +42,7 @@ type host struct {
 	applied   func(a quorum.Action)                        // after each effect that was done
 	later     []event
 	untold    quorum.Untold
+	fix       quorum.FixResult // of the start of one
 }
 
 // an event happens on the host at its time, or is found to have when somebody looks.
@@ -95,6 +96,11 @@ func (h *host) Apply(ctx context.Context, _ quorum.PR, e quorum.Effects) (r quor
 			h.applied(a)
 		}
 		r.Done = append(r.Done, got)
+	}
+	if e.Fix != nil {
+		h.tell("fix")
+		done := h.fix
+		done.Order, r.Fix = *e.Fix, &done
 	}
 	return r, nil
 }

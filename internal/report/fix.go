@@ -14,6 +14,8 @@ func loopTitle(d quorum.Decision) string {
 	switch l := d.Loop; {
 	case l == nil:
 		return ""
+	case l.State == quorum.LoopRunning && l.Made == 0: // it was started for another pull request of this head
+		return "; fix under way"
 	case l.State == quorum.LoopRunning:
 		return fmt.Sprintf("; fix %d of %d under way", l.Made, l.Max)
 	case l.State == quorum.LoopOver:
