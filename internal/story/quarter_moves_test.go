@@ -70,6 +70,10 @@ func (w *teamWeek) openPull(number int) {
 	d := rand.New(rand.NewPCG(w.seed, uint64(number)))
 	p := newTeamPull(w, number, []string{"alice", "alice", "erin", "bob"}[d.IntN(4)])
 	p.dice = d
+	if w.rules.breaker { // which counts each author once
+		p.author = []string{"alice", "erin", "bob"}[number%3]
+		p.hands = []string{p.author}
+	}
 	files := []sandbox.ChangedFile{}
 	kind := "a branch"
 	switch d.IntN(24) {
@@ -250,6 +254,8 @@ func (w *teamWeek) hearRerun(run int64, number int) {
 	case w.isOut() && before.voice == 0 && !p.calm:
 		answer = duringOutage
 	case before.answer == "503, then well":
+	case p.calm && before.answer == "hangs":
+		answer = "hangs"
 	case before.answer == "503 twice", n == 0:
 		answer = "503 twice"
 	case n == 1:

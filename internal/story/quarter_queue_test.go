@@ -47,6 +47,9 @@ type weekAlso struct {
 // prepareAlso says what else a week has: by turns a merge queue, a breaker that opens soon, and fixes.
 func (w *teamWeek) prepareAlso() {
 	w.rules.queue, w.rules.breaker, w.rules.fixes = w.number%3 == 0, w.number%3 == 1, w.number%3 == 2
+	if w.rules.breaker && w.rules.override { // what several pull requests show the daemon knows alone
+		w.rules.asJob = false
+	}
 	w.also.health = map[int]*voiceHealth{}
 	w.also.fates = newDeck(w.seed, w.number, []string{queuedPlainly, queuedToLeave, queuedToRebuild, queuedInVain, queuedPlainly})
 	w.also.fixes = newDeck(w.seed, w.number, fixNames[1:])
@@ -60,8 +63,8 @@ func (w *teamWeek) delayOfOpening(r *rand.Rand, place int) time.Duration {
 	case w.rules.queue:
 		bunch := rand.New(rand.NewPCG(w.seed, uint64(2_000_000+1000*w.number+place/3)))
 		return time.Duration(bunch.IntN(40*3600)+r.IntN(60)) * time.Second
-	case w.rules.breaker && place%2 == 0:
-		down := w.outages[place/2%len(w.outages)]
+	case w.rules.breaker && place%3 != 2:
+		down := w.outages[place/4%len(w.outages)]
 		return down[0].Sub(w.clock) + time.Duration(1+r.IntN(10*60))*time.Second
 	}
 	return at
