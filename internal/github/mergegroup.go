@@ -140,7 +140,8 @@ func (q MergeQueues) readQueue(ctx context.Context, query string, vars map[strin
 
 // ReadGroup reads which pull requests are in a group: those of the queue up to the one whose commit it is. Where the queue
 // does not show that commit, it is what the branch's name tells: that pull request on top of the base, or of a group that
-// is shown.
+// is shown. It is whole only where the branch is still there: else the queue may have let go of the commit, and what is in
+// the queue now is not what the commit holds.
 func (q MergeQueues) ReadGroup(ctx context.Context, ref quorum.GroupRef) (quorum.MergeGroup, error) {
 	ask := func(queue bool) (queueView, error) {
 		return q.readQueue(ctx, groupQuery, map[string]any{
@@ -171,14 +172,31 @@ func (v queueView) groupOf(ref quorum.GroupRef) quorum.MergeGroup {
 	case i >= 0 && v.entries[i].Head.OID != "":
 		g.Gone = true // another commit holds it now
 	case i >= 0: // that its commit is built is not shown yet
-		g.Pulls = v.pullsUpTo(ref, isNamed)
+		g.Pulls, g.Whole = v.pullsUpTo(ref, isNamed), v.isBuiltOn(ref, i) && v.hasBranchOf(ref)
 	case v.tip == ref.Head: // it was merged
 		g.Gone = true
 	default:
 		below, isWhole := v.pullsBelow(ref)
-		g.Pulls, g.Whole = append(slices.Clip(below), named), isWhole
+		g.Pulls, g.Whole = append(slices.Clip(below), named), isWhole && v.hasBranchOf(ref)
 	}
 	return g
+}
+
+// hidesAll reports whether the host shows nothing of the queue.
+func (v queueView) hidesAll() bool { return v.tip == "" && len(v.entries)+len(v.groups) == 0 }
+
+// hasBranchOf reports whether the branch of a group is shown, or nothing can be: the queue deletes it when it lets go of
+// the group.
+func (v queueView) hasBranchOf(ref quorum.GroupRef) bool {
+	return v.hidesAll() || slices.ContainsFunc(v.groups, func(b graphBranch) bool { return b.Target.OID == ref.Head })
+}
+
+// isBuiltOn reports whether a group stands on what is in front of its place in the queue.
+func (v queueView) isBuiltOn(ref quorum.GroupRef, place int) bool {
+	if place > 0 {
+		return v.entries[place-1].Head.OID == ref.Parent()
+	}
+	return v.tip == ref.Parent()
 }
 
 // pullsUpTo are the pull requests of the queue up to the first entry that is one; nil if none is.
@@ -193,7 +211,7 @@ func (v queueView) pullsUpTo(ref quorum.GroupRef, is func(graphEntry) bool) (pul
 // if they do not lead to the base.
 func (v queueView) pullsBelow(ref quorum.GroupRef) (pulls []quorum.PR, isWhole bool) {
 	for parent := ref.Parent(); ; {
-		if v.tip == parent || v.tip == "" && len(v.entries)+len(v.groups) == 0 { // a host that shows nothing of it
+		if v.tip == parent || v.hidesAll() {
 			return pulls, true
 		}
 		if known := v.pullsUpTo(ref, func(e graphEntry) bool { return e.Head.OID == parent }); known != nil {

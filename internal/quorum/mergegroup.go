@@ -12,7 +12,7 @@ import (
 // GroupPatience is how long a group may be undecided: a queue tries again, a wrong merge does not.
 const GroupPatience = 10 * time.Minute
 
-// groupUnseen is when a group is looked at again whose commit GitHub does not show yet.
+// groupUnseen is when a group is looked at again whose commit or pull requests GitHub does not show yet.
 const groupUnseen = 30 * time.Second
 
 // DecideGroup decides about a group by what was decided about its pull requests, each alone and anew; merged ones are not
@@ -39,6 +39,10 @@ func DecideGroup(g MergeGroup, pulls []Sibling, now time.Time) Decision {
 	isMixed := slices.ContainsFunc(pulls, func(p Sibling) bool { return verdictInGroup(p.Decision) == Ended }) && d.Verdict != Ended
 	if d.Verdict == Passed && (isMixed || !g.Whole) {
 		d.Verdict, d.Reason = Waiting, ReasonGroupUnknown
+		if now.Before(g.Since.Add(GroupPatience)) { // a replica may show it in a moment
+			age := max(now.Sub(g.Since), 0)
+			d.Wake = earlierWake(d.Wake, g.Since.Add(age.Truncate(groupUnseen)+groupUnseen))
+		}
 	}
 	if d.Verdict != Waiting {
 		return d

@@ -55,12 +55,12 @@ func TestTheWorstOfAGroupCounts(t *testing.T) {
 		{"one that waits for nothing", []Sibling{queued(8, Waiting, ReasonTally, 0)}, false, time.Minute, Waiting, ReasonTally, 8, 10 * time.Minute},
 		{"just before ten minutes", []Sibling{pass, long}, false, 10*time.Minute - 1, Waiting, ReasonTally, 8, 10 * time.Minute},
 		{"after ten minutes", []Sibling{pass, long}, false, 10 * time.Minute, Blocked, ReasonGroupLate, 8, 20 * time.Minute},
-		{"which are in it is not known", []Sibling{pass}, true, 0, Waiting, ReasonGroupUnknown, 7, 10 * time.Minute},
+		{"which are in it is not known", []Sibling{pass}, true, 0, Waiting, ReasonGroupUnknown, 7, 30 * time.Second},
 		{"and stays unknown", []Sibling{pass}, true, 10 * time.Minute, Blocked, ReasonGroupUnknown, 7, 0},
 		{"an objection in one of which not all is known", []Sibling{queued(7, Blocked, ReasonTally, 0)}, true, 0, Blocked, ReasonTally, 7, 0},
 		{"one that was closed without a merge", []Sibling{pass, queued(8, Ended, ReasonClosed, 0)}, false, 0, Unverified, ReasonClosed, 8, 0},
 		{"no policy", []Sibling{queued(7, Ended, ReasonNoPolicy, 0), queued(8, Ended, ReasonNoPolicy, 0)}, false, 0, Ended, ReasonNoPolicy, 7, 0},
-		{"a policy that goes meanwhile", []Sibling{pass, queued(8, Ended, ReasonNoPolicy, 0)}, false, 0, Waiting, ReasonGroupUnknown, 7, 10 * time.Minute},
+		{"a policy that goes meanwhile", []Sibling{pass, queued(8, Ended, ReasonNoPolicy, 0)}, false, 0, Waiting, ReasonGroupUnknown, 7, 30 * time.Second},
 		{"all were merged", nil, false, 0, Ended, ReasonClosed, 8, 0},
 	} {
 		t.Run(test.title, func(t *testing.T) {

@@ -60,7 +60,7 @@ func newTeamPull(w *teamWeek, number int, author string) *teamPull {
 	return &teamPull{
 		number: number, author: author, base: defaultBase, team: w, dice: rand.New(rand.NewPCG(w.seed, uint64(number))),
 		lines: map[string]int{}, carried: map[int]bool{}, mustJudge: map[int]bool{}, deletedRuns: map[int]bool{},
-		asks: map[string]int{}, reruns: map[string]int{}, byHand: map[string]int{}, path: "cart.go", branch: fmt.Sprintf("feature-%d", number),
+		fixes: map[string]int{}, asks: map[string]int{}, reruns: map[string]int{}, byHand: map[string]int{}, path: "cart.go", branch: fmt.Sprintf("feature-%d", number),
 		hands: []string{author}, opened: w.clock, baseSince: w.clock, clock: w.clock,
 	}
 }
@@ -70,6 +70,10 @@ func (w *teamWeek) openPull(number int) {
 	d := rand.New(rand.NewPCG(w.seed, uint64(number)))
 	p := newTeamPull(w, number, []string{"alice", "alice", "erin", "bob"}[d.IntN(4)])
 	p.dice = d
+	if w.rules.breaker { // which counts each author once
+		p.author = []string{"alice", "erin", "bob"}[number%3]
+		p.hands = []string{p.author}
+	}
 	files := []sandbox.ChangedFile{}
 	kind := "a branch"
 	switch d.IntN(24) {
@@ -107,6 +111,9 @@ func (w *teamWeek) openPull(number int) {
 	w.pulls = append(w.pulls, p)
 	w.counts["opened: "+kind]++
 	w.happened(p, "opened as "+p.head[:7]+": "+kind)
+	if w.isCalm(p) {
+		return
+	}
 	w.startReviewers(p)
 	for range [...]int{0, 0, 0, 1, 2, 2, 3, 4, 5, 6}[d.IntN(10)] {
 		w.after(time.Duration(10+d.IntN(25*60))*time.Second, func() { w.move(p) })
@@ -151,8 +158,11 @@ func (w *teamWeek) startReviewers(p *teamPull) {
 		case p.fork != "" && voices[place].hasRuns() && p.dice.IntN(2) == 0:
 			answer = []string{"no key", "held"}[p.dice.IntN(2)]
 		}
-		if w.isOut() && place == 0 {
-			answer = "503 twice"
+		if forced := p.forced[place]; forced != "" {
+			answer, unusual = forced, false
+		}
+		if w.isOut() && place == 0 && !p.calm {
+			answer = duringOutage
 			w.counts["an outage of openai, over pull requests"]++
 		}
 		head := p.head
@@ -165,14 +175,17 @@ func (w *teamWeek) startReviewers(p *teamPull) {
 				w.counts["sage: silent until it is asked"]++
 				continue
 			}
-			w.after(delay+time.Duration(p.dice.IntN(120))*time.Second, func() { w.letAppAnswer(p, head) })
+			w.after(delay+time.Duration(p.dice.IntN(120))*time.Second, func() { w.letAppAnswerAs(p, head, answer) })
 		default:
 			w.after(delay+time.Duration(p.dice.IntN(120))*time.Second, func() { w.setStatus(p, place, head, answer == "no") })
 		}
 	}
+	p.forced = nil
 }
 
-func (w *teamWeek) isOut() bool { return w.clock.After(w.outage[0]) && w.clock.Before(w.outage[1]) }
+func (w *teamWeek) isOut() bool {
+	return slices.ContainsFunc(w.outages, func(o [2]time.Time) bool { return w.clock.After(o[0]) && w.clock.Before(o[1]) })
+}
 
 // startRun starts a run of a reviewer's workflow on the head.
 func (w *teamWeek) startRun(p *teamPull, place int, head, answer string) {
@@ -199,7 +212,7 @@ func (w *teamWeek) startRun(p *teamPull, place int, head, answer string) {
 		w.fail(p, "start %s: %v", v.name, err)
 		return
 	}
-	a := &attempt{pull: p, voice: place, run: id, number: 1, head: head, created: w.clock, begun: w.clock}
+	a := &attempt{pull: p, voice: place, run: id, number: 1, head: head, created: w.clock, begun: w.clock, answer: answer}
 	p.attempts, w.byRun[id] = append(p.attempts, a), a
 	delete(p.carried, place)
 	if spec.Conclusion != "" {
@@ -238,7 +251,12 @@ func (w *teamWeek) hearRerun(run int64, number int) {
 	}
 	answer := "yes"
 	switch n := p.dice.IntN(10); {
-	case before.conclusion == "503 twice", n == 0:
+	case w.isOut() && before.voice == 0 && !p.calm:
+		answer = duringOutage
+	case before.answer == "503, then well":
+	case p.calm && before.answer == "hangs":
+		answer = "hangs"
+	case before.answer == "503 twice", n == 0:
 		answer = "503 twice"
 	case n == 1:
 		answer = "no"
@@ -248,6 +266,7 @@ func (w *teamWeek) hearRerun(run int64, number int) {
 		answer = "malformed"
 	}
 	w.counts["answer of a second attempt: "+answer]++
+	a.answer = answer
 	w.after(6*time.Second, func() { w.letAnswer(a, answer) })
 }
 
@@ -256,6 +275,7 @@ func (w *teamWeek) checkRerun(p *teamPull, before *attempt, key string) {
 	name := voices[before.voice].name
 	p.note("we run %s again", name)
 	w.counts["→ reruns"]++
+	w.checkPassage(p, before, p.reruns[key]+1 < 0)
 	p.reruns[key]++
 	switch yes, no := p.saidIn(before); {
 	case p.reruns[key] < 0: // a person has commanded it
@@ -295,7 +315,7 @@ func (w *teamWeek) letAnswer(a *attempt, answer string) {
 		ends(end, map[bool]string{true: "failure", false: "success"}[voices[a.voice].kind == voiceConclusion], "")
 	case "green and empty":
 		ends(end, map[bool]string{true: "neutral", false: "success"}[voices[a.voice].kind == voiceConclusion], "")
-	case "503, then well", "503 twice":
+	case "503, then well", "503 twice", duringOutage:
 		ends(end, "failure", outageInLog)
 	case "a limit with a reset":
 		ends(end, "failure", limitInLog)
@@ -473,6 +493,7 @@ func (w *teamWeek) sayAs(a *attempt, yes, no bool) {
 	default:
 		return // its conclusion tells
 	}
+	w.noteHealth(a, false)
 	p.said = append(p.said, s)
 	word := map[bool]string{true: "yes", false: map[bool]string{true: "no", false: "neither"}[no]}[yes]
 	w.happened(p, v.name+" says "+word)
@@ -513,6 +534,7 @@ func (w *teamWeek) endAttempt(a *attempt, conclusion, log string) {
 		return
 	}
 	a.ended, a.conclusion = w.clock, conclusion
+	w.noteHealth(a, log == outageInLog)
 	if v.kind == voiceConclusion {
 		s := &saidThing{voice: a.voice, head: a.head, at: w.clock, attempt: a, yes: conclusion == "success", no: conclusion == "failure"}
 		if s.no && log != "" {
@@ -538,6 +560,19 @@ func (w *teamWeek) letAppAnswer(p *teamPull, head string) {
 		w.sayAsApp(p, head, answers[n])
 	} else {
 		w.sayAsApp(p, head, "sage: approves")
+	}
+}
+
+// letAppAnswerAs is letAppAnswer where the answer may be known before.
+func (w *teamWeek) letAppAnswerAs(p *teamPull, head, answer string) {
+	switch {
+	case answer == "silent":
+	case answer == "no":
+		w.sayAsApp(p, head, "sage: requests changes")
+	case p.calm:
+		w.sayAsApp(p, head, "sage: approves")
+	default:
+		w.letAppAnswer(p, head)
 	}
 }
 

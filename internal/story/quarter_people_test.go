@@ -81,6 +81,7 @@ var teamMoves = map[string]teamMove{
 	"a fork opens the same head (T48)":               forkSameHead,
 	"a stranger under a reviewer's heading":          strangersHeading,
 	"a stranger with our marker":                     strangersMarker,
+	"sixty-four long comments by a stranger":         longComments,
 	"another branch's workflow says yes (T38)":       anotherBranchSays,
 	"an old approval is moved by a force-push (T63)": moveApproval,
 	"a late word about the old head (T41)":           lateWord,
@@ -573,6 +574,7 @@ func (w *teamWeek) deleteRun(p *teamPull, isFit func(*attempt) bool) bool {
 		for _, o := range p.objections {
 			o.seen = false
 		}
+		p.noRecord = true
 	}
 	for _, o := range p.attempts {
 		if o.run == a.run && voices[a.voice].kind != voiceText { // with the run goes what it said
@@ -727,6 +729,17 @@ func strangersMarker(w *teamWeek, p *teamPull) bool {
 	}
 	_, err := w.g.Comment(p.number, "mallory", checks[0].Text) // our record, with all its marks
 	return err == nil
+}
+
+// longComments are as long as GitHub takes them, and as many as make a page of an answer too large for it.
+func longComments(w *teamWeek, p *teamPull) bool {
+	body := fmt.Sprintf(wordsOfYes[0], voices[0].heading, strings.Repeat("\n\nThe total is not rounded where it is shown.", 1400))
+	for range 64 {
+		if _, err := w.g.Comment(p.number, "mallory", body); err != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // anotherBranchSays lets a workflow of another branch comment as a reviewer, while none of its is under way.

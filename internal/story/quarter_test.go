@@ -15,7 +15,6 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
-	"time"
 )
 
 var (
@@ -77,7 +76,7 @@ func prepareWeek(seed uint64, n, pulls int) *teamWeek {
 	w := newTeamWeek(seed, n, newDeck(seed, share(unusualAnswers), unusualAnswers), newDeck(seed, share(moveNames()), moveNames()))
 	r := rand.New(rand.NewPCG(seed, uint64(1_000_000+n)))
 	for number := first + 1; number <= last; number++ {
-		w.after(time.Duration(r.IntN(40*3600))*time.Second, func() { w.openPull(number) })
+		w.after(w.delayOfOpening(r, number-first), func() { w.openPull(number) })
 	}
 	return w
 }
@@ -104,6 +103,11 @@ func (q *quarter) missing() (all []string) {
 	for _, name := range unusualAnswers {
 		if q.counts["answer: "+name] == 0 {
 			all = append(all, "answer: "+name)
+		}
+	}
+	for _, name := range slices.Concat(queueNames, breakerNames, fixNames) {
+		if q.counts[name] == 0 {
+			all = append(all, name)
 		}
 	}
 	return all

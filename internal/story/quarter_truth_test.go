@@ -53,6 +53,9 @@ type teamRules struct {
 	person   bool // a yes after a no takes a person's word
 	override bool // a maintainer may accept
 	asJob    bool // each look is a new job's, with GITHUB_TOKEN
+	queue    bool // merged by a merge queue
+	breaker  bool // outages over many pull requests, and a breaker that opens soon
+	fixes    bool // a workflow fixes what is objected to
 }
 
 var teamPolicies = []teamRules{
@@ -82,6 +85,12 @@ func (r *teamRules) yaml(comment string) string {
 	}
 	if r.override {
 		b.WriteString("override: maintain\n")
+	}
+	if r.fixes {
+		fmt.Fprintf(&b, "fix: {workflow: %s, max_restarts: %d}\n", fixFile, maxTeamFixes)
+	}
+	if r.breaker {
+		fmt.Fprintf(&b, "circuit_breaker: {failure_threshold: %d, reset_timeout: 10m}\n", outagesThatOpen)
 	}
 	if r.person {
 		b.WriteString("reroll: person\n")
@@ -142,6 +151,7 @@ type attempt struct {
 	begun      time.Time
 	ended      time.Time
 	conclusion string
+	answer     string
 	foreign    bool // started for another pull request
 }
 
@@ -202,6 +212,11 @@ type teamPull struct {
 	asks     map[string]int // by head and base
 	reruns   map[string]int // ours, by voice and head
 	byHand   map[string]int // people's
+	calm     bool           // nothing happens to it but what the queue does
+	forced   map[int]string // how reviewers answer the next time
+	fixes    map[string]int // started, by diff and base
+	fixCount int
+	noRecord bool // our check was deleted, and what only it knew
 }
 
 func (p *teamPull) note(format string, args ...any) {

@@ -74,8 +74,9 @@ type teamWeek struct {
 	answers deck
 	moves   deck
 	counts  map[string]int
-	broken  []string // what must not happen and did
-	outage  [2]time.Time
+	broken  []string       // what must not happen and did
+	outages [][2]time.Time // of openai
+	also    weekAlso
 	inHand  bool // a person, not we, runs something again
 	asked   string
 	looks   int
@@ -88,6 +89,7 @@ type teamMutation struct {
 	check    func(*report.Check)
 	effects  func(*quorum.Effects)
 	wake     func(time.Time) time.Time
+	group    func(*quorum.MergeGroup)
 }
 
 // A mistakenForge makes that mistake.
@@ -132,6 +134,7 @@ func newTeamWeek(seed uint64, number int, answers, moves deck) *teamWeek {
 		seed: seed, number: number, rules: teamPolicies[number%len(teamPolicies)], clock: time.Now(),
 		byRun: map[int64]*attempt{}, answers: answers, moves: moves, counts: map[string]int{},
 	}
+	w.prepareAlso()
 	o := sandbox.Options{HourlyLimit: 10_000_000}
 	if !w.rules.asJob {
 		o.App = sandbox.App{Slug: teamApp}
@@ -151,6 +154,7 @@ func newTeamWeek(seed uint64, number int, answers, moves deck) *teamWeek {
 		w.g.SetPermission(login, permission)
 	}
 	w.g.OnRerun(w.hearRerun)
+	w.prepareFixes()
 	w.g.OnReviewerAsked(func(kind, body string) {
 		if kind == "comment" {
 			w.asked = body
@@ -158,7 +162,11 @@ func newTeamWeek(seed uint64, number int, answers, moves deck) *teamWeek {
 	})
 	w.g.AfterRequest(w.hearRequest)
 	begin := w.clock.Add(time.Duration(rand.New(rand.NewPCG(seed, uint64(number))).IntN(3600)) * time.Second)
-	w.outage = [2]time.Time{begin.Add(4 * time.Hour), begin.Add(5 * time.Hour)}
+	w.outages = [][2]time.Time{{begin.Add(4 * time.Hour), begin.Add(5 * time.Hour)}}
+	if w.rules.breaker {
+		w.outages[0][1] = begin.Add(4*time.Hour + 22*time.Minute)
+		w.outages = append(w.outages, [2]time.Time{begin.Add(20 * time.Hour), begin.Add(21 * time.Hour)})
+	}
 	return w
 }
 
@@ -223,6 +231,7 @@ func (w *teamWeek) happened(p *teamPull, what string) {
 			o.lookBy(w.clock.Add(delay))
 		}
 	}
+	w.lookAtGroupsOf(p, delay)
 }
 
 func (p *teamPull) lookBy(at time.Time) {
@@ -244,6 +253,7 @@ func (w *teamWeek) play() {
 				w.look(p)
 			}
 		}
+		w.lookAtGroups()
 		for _, p := range w.pulls {
 			p.checkDeadline()
 		}
@@ -253,6 +263,9 @@ func (w *teamWeek) play() {
 		}
 		for _, p := range w.pulls {
 			next = soonest(next, p.lookAt)
+		}
+		for _, g := range w.also.groups {
+			next = soonest(next, g.lookAt)
 		}
 		if next.IsZero() {
 			break
@@ -274,6 +287,7 @@ func (w *teamWeek) play() {
 		for _, p := range w.pulls {
 			p.checkEnd()
 		}
+		w.checkGroupsAtEnd()
 	}
 }
 
@@ -327,6 +341,7 @@ func (w *teamWeek) reconciler() (*loop.Reconciler, error) {
 	forge.SetClock(time.Now)
 	r := &loop.Reconciler{Forge: mistakenForge{forge, &w.mutate}, Now: time.Now}
 	if !w.rules.asJob {
+		r.Note = w.circuitWatch().Note
 		w.daemon = r
 	}
 	return r, nil
@@ -350,17 +365,7 @@ func (w *teamWeek) look(p *teamPull) {
 		w.fail(p, "%v", err)
 		return
 	}
-	switch p.dice.IntN(60) {
-	case 0:
-		w.counts["a request is lost"]++
-		w.g.AddFault(sandbox.Fault{Skip: p.dice.IntN(20), Times: 1, Kind: sandbox.FaultUnsent})
-	case 1:
-		w.counts["an answer is lost"]++
-		w.g.AddFault(sandbox.Fault{Skip: p.dice.IntN(20), Times: 1, Kind: sandbox.FaultLost})
-	case 2:
-		w.counts["GitHub answers 502"]++
-		w.g.AddFault(sandbox.Fault{Skip: p.dice.IntN(20), Times: 1, Status: 502, CarriedOut: p.dice.IntN(2) == 0})
-	}
+	w.addFault(p.dice)
 	wake, err := r.Reconcile(context.Background(), w.ref(p))
 	w.clock = time.Now()
 	w.g.ClearFaults()
@@ -369,6 +374,7 @@ func (w *teamWeek) look(p *teamPull) {
 	switch {
 	case err == nil:
 		p.lookedAt = w.clock
+		w.noteOutagesSeen(p)
 		if w.mutate.wake != nil {
 			wake = w.mutate.wake(wake)
 		}
@@ -388,6 +394,21 @@ func (w *teamWeek) look(p *teamPull) {
 		p.lookBy(later(wake, w.clock.Add(2*time.Second)))
 	default:
 		w.fail(p, "a look fails: %v", err)
+	}
+}
+
+// addFault has one of the next requests go wrong, sometimes.
+func (w *teamWeek) addFault(d *dice) {
+	switch d.IntN(60) {
+	case 0:
+		w.counts["a request is lost"]++
+		w.g.AddFault(sandbox.Fault{Skip: d.IntN(20), Times: 1, Kind: sandbox.FaultUnsent})
+	case 1:
+		w.counts["an answer is lost"]++
+		w.g.AddFault(sandbox.Fault{Skip: d.IntN(20), Times: 1, Kind: sandbox.FaultLost})
+	case 2:
+		w.counts["GitHub answers 502"]++
+		w.g.AddFault(sandbox.Fault{Skip: d.IntN(20), Times: 1, Status: 502, CarriedOut: d.IntN(2) == 0})
 	}
 }
 
@@ -484,6 +505,10 @@ func (w *teamWeek) checkLook(p *teamPull) {
 
 // mergeSoon lets the team merge what is green, if it still is when somebody comes to it.
 func (w *teamWeek) mergeSoon(p *teamPull) {
+	if w.rules.queue {
+		w.queueSoon(p)
+		return
+	}
 	if p.base != defaultBase || p.dice.IntN(12) != 0 {
 		return
 	}

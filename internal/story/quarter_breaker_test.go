@@ -1,0 +1,98 @@
+package story_test
+
+// Outages over many pull requests: while a reviewer is down nobody asks it again but once in a while, on one of them.
+
+import (
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/loop"
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+const (
+	duringOutage    = "an outage over many"
+	outagesThatOpen = 2
+	breakerReset    = 10 * time.Minute
+)
+
+// breakerNames are what must happen of outages and the breaker.
+var breakerNames = []string{
+	"an outage of openai, over pull requests", "→ a circuit opens", "→ an attempt is let through while a reviewer is down",
+}
+
+// A voiceHealth is what is known to be wrong with a reviewer's service, since its last answer.
+type voiceHealth struct {
+	outages []outageSeen
+	lastTry time.Time // or when the circuit must have opened; zero: nobody can know of it yet
+}
+
+type outageSeen struct {
+	pull  *teamPull
+	head  string
+	at    time.Time
+	known bool // a look has seen it
+}
+
+// noteHealth notes how an attempt has ended, or that it has said something. Whatever else it is than an outage may be an
+// answer, and all may be well.
+func (w *teamWeek) noteHealth(a *attempt, isOutage bool) {
+	if !isOutage {
+		delete(w.also.health, a.voice)
+		return
+	}
+	p := a.pull
+	isPlain := p.path == "cart.go" && !p.draft && p.base == defaultBase && p.fork == "" && !a.foreign && p.twin == nil
+	if !isPlain || a.head != p.head {
+		return
+	}
+	if w.also.health[a.voice] == nil {
+		w.also.health[a.voice] = &voiceHealth{}
+	}
+	h := w.also.health[a.voice]
+	h.outages = append(h.outages, outageSeen{pull: p, head: a.head, at: w.clock})
+}
+
+// noteOutagesSeen notes which outages a look has seen, and whether these are enough to open a circuit.
+func (w *teamWeek) noteOutagesSeen(p *teamPull) {
+	for _, h := range w.also.health {
+		authors := map[string]bool{}
+		for i := range h.outages {
+			o := &h.outages[i]
+			if o.pull == p && o.head == p.head {
+				o.known = true
+			}
+			if !o.known {
+				continue
+			}
+			if authors[o.pull.author] = true; len(authors) == outagesThatOpen && h.lastTry.IsZero() {
+				h.lastTry = o.at
+			}
+		}
+	}
+}
+
+// checkPassage checks that a reviewer that is down is asked again no sooner than the policy says.
+func (w *teamWeek) checkPassage(p *teamPull, before *attempt, isCommanded bool) {
+	h := w.also.health[before.voice]
+	if !w.rules.breaker || w.rules.asJob || isCommanded || h == nil || h.lastTry.IsZero() {
+		return
+	}
+	w.counts["→ an attempt is let through while a reviewer is down"]++
+	if since := w.clock.Sub(h.lastTry); since < breakerReset-5*time.Second {
+		w.fail(p, "%s is down, and is run again %s after the last outage or attempt", voices[before.voice].name, since)
+	}
+	h.lastTry = w.clock
+}
+
+// circuitWatch is what the daemon's looks tell one another.
+func (w *teamWeek) circuitWatch() loop.CircuitWatch {
+	return loop.CircuitWatch{
+		Table: &loop.SignMemory{}, Now: time.Now,
+		Opened: func(quorum.PR, quorum.Circuit) { w.counts["→ a circuit opens"]++ },
+		Changed: func(held quorum.PR) {
+			if p := w.pull(held.Number); p != nil {
+				p.lookBy(w.clock.Add(time.Second))
+			}
+		},
+	}
+}
