@@ -29,10 +29,10 @@ var (
 // sampledStories is how many stories a plain go test takes: two plays of each kind for each.
 const sampledStories = 30
 
-// trial is one play of a story with one fault in it.
 // mostInStory is about how many requests of one story a sixth of the faults takes at most.
 const mostInStory = 24
 
+// trial is one play of a story with one fault in it.
 type trial struct {
 	s    *Scenario
 	want Story
