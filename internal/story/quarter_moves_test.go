@@ -114,6 +114,7 @@ func (w *teamWeek) openPull(number int) {
 	if w.isCalm(p) {
 		return
 	}
+	w.makeStubborn(p)
 	w.startReviewers(p)
 	for range [...]int{0, 0, 0, 1, 2, 2, 3, 4, 5, 6}[d.IntN(10)] {
 		w.after(time.Duration(10+d.IntN(25*60))*time.Second, func() { w.move(p) })
@@ -149,7 +150,7 @@ func (w *teamWeek) startReviewers(p *teamPull) {
 	usual := p.dice.IntN(3) == 0 // nothing unusual is said of it
 	for place := range voices {
 		answer := "yes"
-		unusual := !usual && p.dice.IntN(4) == 0
+		unusual := !usual && p.dice.IntN(3) == 0
 		switch {
 		case p.dice.IntN(16) == 0:
 			answer = "no"
