@@ -21,7 +21,9 @@ const (
 )
 
 // fixNames are what must happen of fixes: that they are started, and how they go.
-var fixNames = []string{"→ fixes are started", "a fix helps", "a fix does not help", "a fix adds findings", "a fix pushes nothing", "a fix run fails", fixHelpsInPart}
+var fixNames = []string{
+	"→ fixes are started", "a fix helps", "a fix does not help", "a fix adds findings", "a fix pushes nothing", "a fix run fails", fixHelpsInPart,
+}
 
 // prepareFixes lets the workflow that fixes be started.
 func (w *teamWeek) prepareFixes() {

@@ -60,7 +60,8 @@ func newTeamPull(w *teamWeek, number int, author string) *teamPull {
 	return &teamPull{
 		number: number, author: author, base: defaultBase, team: w, dice: rand.New(rand.NewPCG(w.seed, uint64(number))),
 		lines: map[string]int{}, carried: map[int]bool{}, mustJudge: map[int]bool{}, deletedRuns: map[int]bool{},
-		fixes: map[string]int{}, asks: map[string]int{}, reruns: map[string]int{}, byHand: map[string]int{}, path: "cart.go", branch: fmt.Sprintf("feature-%d", number),
+		fixes: map[string]int{}, asks: map[string]int{}, reruns: map[string]int{},
+		byHand: map[string]int{}, path: "cart.go", branch: fmt.Sprintf("feature-%d", number),
 		hands: []string{author}, opened: w.clock, baseSince: w.clock, clock: w.clock,
 	}
 }
