@@ -75,6 +75,7 @@ type eventHints struct {
 	presses      []toldPress // of our check's button; the record knows which were heard
 	came         bool        // an event came since the last look
 	expectedHead string      // the head that it named
+	elsewhere    bool        // a look read answers that it did not keep here, or came to nothing: they are no news any more
 }
 
 // observed is what looks and writes have shown.
@@ -465,6 +466,23 @@ func (m *memory) returnEvents(told bool, head string) {
 	if m.expectedHead == "" {
 		m.expectedHead = head
 	}
+}
+
+// noteReadElsewhere notes that answers about the pull request were read that this memory does not know: GitHub says of
+// them that they have not changed since.
+func (m *memory) noteReadElsewhere() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.elsewhere = true
+}
+
+// takeReadElsewhere reports whether such answers were read since it was asked last.
+func (m *memory) takeReadElsewhere() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	was := m.elsewhere
+	m.elsewhere = false
+	return was
 }
 
 // placeHints notes of which head the runs are that events named, and drops those of other heads that were read before.

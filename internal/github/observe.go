@@ -60,6 +60,7 @@ func (f *Forge) Observe(ctx context.Context, pr quorum.PR) (quorum.Policy, quoru
 // ObserveSibling is [Forge.Observe] for a pull request of the same head as one that is looked at: another worker may look
 // at it at the same time, so nothing is remembered of it, and nothing is published for it.
 func (f *Forge) ObserveSibling(ctx context.Context, pr quorum.PR) (quorum.Policy, quorum.Snapshot, error) {
+	f.withMemory(pr, (*memory).noteReadElsewhere)
 	return observeWith(ctx, f, pr, &memory{key: memoryKey{f.id, pr}})
 }
 
@@ -87,6 +88,7 @@ func observeWith(ctx context.Context, f *Forge, pr quorum.PR, m *memory) (quorum
 		}
 		if err != nil {
 			m.returnEvents(l.eventCame, l.expectedHead)
+			m.noteReadElsewhere()
 			m.unread.note(began, err)
 			return quorum.Policy{}, quorum.Snapshot{}, fmt.Errorf("observe %s: %w", pr, err)
 		}
@@ -207,6 +209,9 @@ func (l *look) reconcileSources(ctx context.Context) error {
 	}
 	l.runs = slices.Clone(l.head.runs)
 	g, ctx := newGroup(ctx)
+	if l.mem.takeReadElsewhere() {
+		l.read.news.note(true)
+	}
 	serially := !l.conversationRead && (l.conversationDue() || l.read.news.any)
 	if serially {
 		sc := l.actualPlan()

@@ -23,13 +23,13 @@ var breakerNames = []string{
 // A voiceHealth is what is known to be wrong with a reviewer's service, since its last answer.
 type voiceHealth struct {
 	outages []outageSeen
-	lastTry time.Time // or when the circuit must have opened; zero: nobody can know of it yet
+	isKnown bool      // the circuit must be open
+	lastTry time.Time // since then
 }
 
 type outageSeen struct {
 	pull  *teamPull
 	head  string
-	at    time.Time
 	known bool // a look has seen it
 }
 
@@ -49,7 +49,7 @@ func (w *teamWeek) noteHealth(a *attempt, isOutage bool) {
 		w.also.health[a.voice] = &voiceHealth{}
 	}
 	h := w.also.health[a.voice]
-	h.outages = append(h.outages, outageSeen{pull: p, head: a.head, at: w.clock})
+	h.outages = append(h.outages, outageSeen{pull: p, head: a.head})
 }
 
 // noteOutagesSeen notes which outages a look has seen, and whether these are enough to open a circuit.
@@ -64,9 +64,8 @@ func (w *teamWeek) noteOutagesSeen(p *teamPull) {
 			if !o.known {
 				continue
 			}
-			if authors[o.pull.author] = true; len(authors) == outagesThatOpen && h.lastTry.IsZero() {
-				h.lastTry = o.at
-			}
+			authors[o.pull.author] = true
+			h.isKnown = h.isKnown || len(authors) >= outagesThatOpen
 		}
 	}
 }
@@ -74,12 +73,12 @@ func (w *teamWeek) noteOutagesSeen(p *teamPull) {
 // checkPassage checks that a reviewer that is down is asked again no sooner than the policy says.
 func (w *teamWeek) checkPassage(p *teamPull, before *attempt, isCommanded bool) {
 	h := w.also.health[before.voice]
-	if !w.rules.breaker || w.rules.asJob || isCommanded || h == nil || h.lastTry.IsZero() {
+	if !w.rules.breaker || w.rules.asJob || isCommanded || h == nil || !h.isKnown {
 		return
 	}
 	w.counts["→ an attempt is let through while a reviewer is down"]++
-	if since := w.clock.Sub(h.lastTry); since < breakerReset-5*time.Second {
-		w.fail(p, "%s is down, and is run again %s after the last outage or attempt", voices[before.voice].name, since)
+	if since := w.clock.Sub(h.lastTry); !h.lastTry.IsZero() && since < breakerReset-5*time.Second {
+		w.fail(p, "%s is down, and is run again %s after the last attempt", voices[before.voice].name, since)
 	}
 	h.lastTry = w.clock
 }

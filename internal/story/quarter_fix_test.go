@@ -16,16 +16,27 @@ const (
 	fixWorkflow = "name: Fix\nrun-name: \"fix #${{ inputs.pr }} ${{ inputs.head }}\"\non:\n  workflow_dispatch:\n    inputs:\n" +
 		"      pr:\n        type: string\n      head:\n        type: string\n      base:\n        type: string\n      findings:\n        type: string\n"
 	maxTeamFixes = 2
+
+	fixHelpsInPart = "a fix helps in part"
 )
 
 // fixNames are what must happen of fixes: that they are started, and how they go.
-var fixNames = []string{"→ fixes are started", "a fix helps", "a fix does not help", "a fix adds findings", "a fix pushes nothing", "a fix run fails"}
+var fixNames = []string{
+	"→ fixes are started", "a fix helps", "a fix does not help", "a fix adds findings", "a fix pushes nothing", "a fix run fails", fixHelpsInPart,
+}
 
 // prepareFixes lets the workflow that fixes be started.
 func (w *teamWeek) prepareFixes() {
 	if w.rules.fixes {
 		w.g.SetFile(fixFile, "", fixWorkflow)
 		sandbox.OnDispatch(w.g, w.hearDispatch)
+	}
+}
+
+// makeStubborn has three reviewers object to a pull request of a week with fixes, which its fixes mend one after another.
+func (w *teamWeek) makeStubborn(p *teamPull) {
+	if w.rules.fixes && p.path == "cart.go" && !p.draft && p.fork == "" && p.dice.IntN(4) == 0 {
+		p.stubborn, p.forced = true, map[int]string{0: "yes", 1: "yes", 2: "no", 3: "no", 4: "no", 5: "yes"}
 	}
 }
 
@@ -54,7 +65,10 @@ func (w *teamWeek) hearDispatch(run int64, _ string) {
 	case p.fork != "":
 		w.fail(p, "a fix is started for a fork")
 	}
-	how := w.also.fixes.draw(func(string) bool { return true })
+	how := fixHelpsInPart
+	if !p.stubborn {
+		how = w.also.fixes.draw(func(string) bool { return true })
+	}
 	w.after(time.Duration(60+p.dice.IntN(180))*time.Second, func() { w.goOnWithFix(p, in["head"], how) })
 	w.after(5*time.Minute, func() {
 		conclusion := map[bool]string{true: "failure", false: "success"}[how == "a fix run fails"]
@@ -76,8 +90,10 @@ func (w *teamWeek) goOnWithFix(p *teamPull, head, how string) {
 		forced[place] = "yes"
 	}
 	if how != "a fix helps" {
-		for _, o := range p.standing() {
-			forced[o.said.voice] = "no"
+		for i, o := range p.standing() {
+			if i > 0 || how != fixHelpsInPart {
+				forced[o.said.voice] = "no"
+			}
 		}
 	}
 	if how == "a fix adds findings" {

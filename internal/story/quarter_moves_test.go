@@ -60,7 +60,8 @@ func newTeamPull(w *teamWeek, number int, author string) *teamPull {
 	return &teamPull{
 		number: number, author: author, base: defaultBase, team: w, dice: rand.New(rand.NewPCG(w.seed, uint64(number))),
 		lines: map[string]int{}, carried: map[int]bool{}, mustJudge: map[int]bool{}, deletedRuns: map[int]bool{},
-		fixes: map[string]int{}, asks: map[string]int{}, reruns: map[string]int{}, byHand: map[string]int{}, path: "cart.go", branch: fmt.Sprintf("feature-%d", number),
+		fixes: map[string]int{}, asks: map[string]int{}, reruns: map[string]int{},
+		byHand: map[string]int{}, path: "cart.go", branch: fmt.Sprintf("feature-%d", number),
 		hands: []string{author}, opened: w.clock, baseSince: w.clock, clock: w.clock,
 	}
 }
@@ -114,6 +115,7 @@ func (w *teamWeek) openPull(number int) {
 	if w.isCalm(p) {
 		return
 	}
+	w.makeStubborn(p)
 	w.startReviewers(p)
 	for range [...]int{0, 0, 0, 1, 2, 2, 3, 4, 5, 6}[d.IntN(10)] {
 		w.after(time.Duration(10+d.IntN(25*60))*time.Second, func() { w.move(p) })
@@ -149,7 +151,7 @@ func (w *teamWeek) startReviewers(p *teamPull) {
 	usual := p.dice.IntN(3) == 0 // nothing unusual is said of it
 	for place := range voices {
 		answer := "yes"
-		unusual := !usual && p.dice.IntN(4) == 0
+		unusual := !usual && p.dice.IntN(3) == 0
 		switch {
 		case p.dice.IntN(16) == 0:
 			answer = "no"

@@ -116,12 +116,14 @@ var quarterMutants = map[string]quarterMutant{
 	"who joined a group last counts alone": {"a group's commit is green", 0, teamMutation{group: func(g *quorum.MergeGroup) {
 		g.Pulls = g.Pulls[max(len(g.Pulls)-1, 0):]
 	}}},
-	"the queue's group is whoever passes": {"a group's commit is green", 0, teamMutation{group: func(g *quorum.MergeGroup) { g.Pulls = g.Pulls[:min(len(g.Pulls), 1)] }}},
-	"there is no breaker":                 {"is down, and is run again", 4, inSnapshot(func(p *quorum.Policy, _ *quorum.Snapshot) { p.Breaker = quorum.Breaker{} })},
-	"fixes have no end":                   {"fix 3 is started", 2, inSnapshot(func(p *quorum.Policy, _ *quorum.Snapshot) { p.Fix.MaxRestarts = 99 })},
-	"fixes are forgotten": {"a second fix", 2, inSnapshot(func(_ *quorum.Policy, s *quorum.Snapshot) {
-		s.Record.Fixes, s.Before.Fixes, s.Fix.Runs = nil, nil, nil
-		s.Fix.Listed = true
+	"the queue's group is whoever passes": {"a group's commit is green", 0, teamMutation{group: func(g *quorum.MergeGroup) {
+		g.Pulls = g.Pulls[:min(len(g.Pulls), 1)]
+	}}},
+	"there is no breaker": {"is down, and is run again", 4, inSnapshot(func(p *quorum.Policy, _ *quorum.Snapshot) {
+		p.Breaker = quorum.Breaker{}
+	})},
+	"fixes have no end": {"fix 3 is started", 2, inSnapshot(func(p *quorum.Policy, _ *quorum.Snapshot) {
+		p.Fix.MaxRestarts = 99
 	})},
 	"the wake is forgotten": {"its check is open", 2, teamMutation{wake: func(time.Time) time.Time { return time.Time{} }}},
 }

@@ -216,6 +216,7 @@ type teamPull struct {
 	forced   map[int]string // how reviewers answer the next time
 	fixes    map[string]int // started, by diff and base
 	fixCount int
+	stubborn bool // three object, and each fix mends one thing
 	noRecord bool // our check was deleted, and what only it knew
 }
 

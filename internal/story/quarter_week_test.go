@@ -498,6 +498,9 @@ func (w *teamWeek) checkLook(p *teamPull) {
 	w.counts["→ passes"]++
 	s := w.speaker(p.head, p.base)
 	if why := s.whyNotPass(w.clock); why != "" {
+		for _, c := range w.g.OwnCheckRuns(s.head) {
+			p.note("check %q: %s %q", c.Name, c.Conclusion, c.Title)
+		}
 		w.fail(s, "false pass: %s", why)
 	}
 	w.mergeSoon(s)
