@@ -81,7 +81,7 @@ func TestDoctorOfAGoodSetup(t *testing.T) {
 	code, out, said := commandOn(t, g)(nil, "doctor", "acme/shop")
 	const want = `acme/shop
 
-warning  "Review quorum" is posted with GITHUB_TOKEN: whoever may push a workflow to any branch can write it, too, and whoever may delete runs can delete it, with the objections that only it remembers
+warning  "Review quorum" is posted with GITHUB_TOKEN: whoever may push a workflow can write it, and whoever may delete runs can delete it
          post it as a GitHub App of your own, and choose that as its source: docs/trust.md
 fine     something posts the check, and hears of what happens
 fine     nobody else is invited to write as github-actions[bot]

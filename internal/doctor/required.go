@@ -185,8 +185,8 @@ func (e rulesExam) examineSources(base Base, ours []Requirement) {
 	}
 	if !e.postsAsApp() && base.Name == e.Branch && len(e.posts) > 0 {
 		e.report(
-			Warning, "forgeable", check+" is posted with GITHUB_TOKEN: whoever may push a workflow to any branch can write it, too, "+
-				"and whoever may delete runs can delete it, with the objections that only it remembers",
+			Warning, "forgeable", check+" is posted with GITHUB_TOKEN: whoever may push a workflow can write it, "+
+				"and whoever may delete runs can delete it",
 			"post it as a GitHub App of your own, and choose that as its source: docs/trust.md",
 		)
 	}

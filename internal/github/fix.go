@@ -123,7 +123,8 @@ func (r pullReader) readFixRuns(ctx context.Context, workflow, branch string) (r
 		}
 		for i := range page {
 			seen := fixSeenIn(&page[i], r.pr.Number)
-			if seen.Head != "" && page[i].Event == "workflow_dispatch" && page[i].Branch == branch && workflowPath(page[i].Path) == workflow {
+			isDispatched := page[i].Event == "workflow_dispatch" && page[i].Branch == branch
+			if seen.Head != "" && isDispatched && workflowPath(page[i].Path) == workflow {
 				runs = append(runs, seen)
 			}
 		}

@@ -100,8 +100,10 @@ func TestGroupIsReadFromItsQueue(t *testing.T) {
 		{"the queue let go of it, and it stands on the base", queueShown{tip: "b"}, []int{8}, "partial"},
 		{"it was merged", queueShown{tip: "c"}, nil, "gone"},
 		{
-			"two branches stand on what it stands on", queueShown{tip: "a", branches: [][3]string{{"pr-6-", "a", "b"}, {"pr-7-", "a", "b"}}},
-			[]int{8}, "partial",
+			"two branches stand on what it stands on",
+			queueShown{tip: "a", branches: [][3]string{{"pr-6-", "a", "b"}, {"pr-7-", "a", "b"}}},
+			[]int{8},
+			"partial",
 		},
 		{"a host that shows neither queue nor base", queueShown{}, []int{8}, "whole"},
 		{

@@ -209,9 +209,7 @@ func (l *look) reconcileSources(ctx context.Context) error {
 	}
 	l.runs = slices.Clone(l.head.runs)
 	g, ctx := newGroup(ctx)
-	if l.mem.takeReadElsewhere() {
-		l.read.news.note(true)
-	}
+	l.read.news.note(l.mem.takeReadElsewhere())
 	serially := !l.conversationRead && (l.conversationDue() || l.read.news.any)
 	if serially {
 		sc := l.actualPlan()
