@@ -405,7 +405,7 @@ func (w *teamWeek) letTextChange(a *attempt, answer string, say, end time.Durati
 		case "no, deleted", "yes, deleted":
 			p.murky = true
 			if w.removeWords(s, a) == nil {
-				s.gone = true
+				s.gone = voices[a.voice].kind != voiceArtifact // one that was read stands from the record
 				p.dropUnseen(s)
 				w.happened(p, voices[a.voice].name+"'s words are deleted")
 			}
