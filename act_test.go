@@ -30,6 +30,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
 
@@ -611,6 +612,11 @@ func TestActSetUp(t *testing.T) {
 			payload: comment("Bot", "NONE", "Read all of it."),
 			answers: yes,
 			want:    "2 of 2 approvals", open: true,
+		},
+		"our own comment, of a job with our App": {
+			event:   "issue_comment",
+			payload: comment("Bot", "NONE", quorum.VerdictMarker+"\n**Review quorum: Passed.**"),
+			answers: yes,
 		},
 		"a bell of a bell": {file: "bell.yml", event: "pull_request"},
 		"pull_request_target is forbidden": {

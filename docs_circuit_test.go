@@ -20,14 +20,7 @@ func TestDocsCircuit(t *testing.T) {
 	}
 	for _, name := range []string{"an-outage-on-five-pull-requests", "a-limit-holds-back-the-others"} {
 		file := "internal/story/testdata/stories/" + name + ".txt"
-		src, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := story.Parse(file, src)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := readStory(t, file)
 		said := map[string]bool{}
 		told, err := s.PlayStepped(t.Context(), story.Audience{Looked: func(l loop.Look) {
 			for _, row := range l.Check.Page.Rows {

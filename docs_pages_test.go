@@ -68,10 +68,9 @@ type seenCheck struct {
 	finding string              // how the first finding of an objection begins; "" if there is none
 }
 
-// play plays the page's story. The story in its file must be the one that is told.
-func (p checkPage) play(t *testing.T) (seen seenCheck) {
+// readStory reads the story in a file.
+func readStory(t *testing.T, file string) *story.Scenario {
 	t.Helper()
-	file := p.file(".txt")
 	src, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -80,6 +79,14 @@ func (p checkPage) play(t *testing.T) (seen seenCheck) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return s
+}
+
+// play plays the page's story. The story in its file must be the one that is told.
+func (p checkPage) play(t *testing.T) (seen seenCheck) {
+	t.Helper()
+	file := p.file(".txt")
+	s := readStory(t, file)
 	told, err := s.PlayStepped(t.Context(), story.Audience{Looked: func(l loop.Look) {
 		if p.at == 0 || !l.At.After(story.Begin.Add(p.at)) {
 			seen.Check, seen.finding = l.Check, firstFinding(l.Decision)

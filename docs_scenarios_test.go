@@ -86,17 +86,8 @@ func (h handbook) shownPolicies(t *testing.T) {
 
 // shownAnswers: two answers without a verdict are both shown in the check, as docs/bad-days.md says.
 func (h handbook) shownAnswers(t *testing.T) {
-	const file = "docs/scenarios/malformed.txt"
-	src, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := story.Parse(file, src)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var last loop.Look
-	if _, err := s.PlayStepped(t.Context(), story.Audience{Looked: func(l loop.Look) { last = l }}); err != nil {
+	if _, err := readStory(t, "docs/scenarios/malformed.txt").PlayStepped(t.Context(), story.Audience{Looked: func(l loop.Look) { last = l }}); err != nil {
 		t.Fatal(err)
 	}
 	for _, answer := range []string{"> `**Ready to merge?** Hard to say`\n", "> `**Ready to merge?** Hard to say, again`\n"} {

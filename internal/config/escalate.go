@@ -10,10 +10,7 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-var (
-	inviteePattern = regexp.MustCompile(`^@?[A-Za-z0-9][A-Za-z0-9_-]{0,99}(?:/[A-Za-z0-9][A-Za-z0-9._-]{0,99})?$`)
-	botNamePattern = regexp.MustCompile(`\[bot\]$`)
-)
+var inviteePattern = regexp.MustCompile(`^@?[A-Za-z0-9][A-Za-z0-9_-]{0,99}(?:/[A-Za-z0-9][A-Za-z0-9._-]{0,99})?$`)
 
 // resolveEscalation makes the policy's escalation, and refuses names that nobody can have.
 func (r policyResolver) resolveEscalation(f PolicyKeys) quorum.Escalation {
@@ -23,7 +20,7 @@ func (r policyResolver) resolveEscalation(f PolicyKeys) quorum.Escalation {
 		bare := strings.TrimPrefix(name, "@")
 		switch {
 		case name == "": // it was reported
-		case botNamePattern.MatchString(name):
+		case strings.HasSuffix(name, "[bot]"):
 			r.failKey(key, quoteText(name)+" is no person", "name people or teams; whom a bot helps to review is a reviewer")
 		case !inviteePattern.MatchString(name):
 			r.failKey(key, quoteText(name)+" is neither a login nor a team", "write a login as in @octocat, or a team as in @octo/reviewers")

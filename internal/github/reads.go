@@ -148,6 +148,27 @@ func (c requiredCheck) isFulfilledBy(check string, app int64) bool {
 	return c.Context == check && (by == 0 || app == 0 || by == app)
 }
 
+// branchRule is a rule that holds for a branch.
+type branchRule struct {
+	Type       string `json:"type"`
+	Ruleset    int64  `json:"ruleset_id"`
+	Parameters struct {
+		Checks []requiredCheck `json:"required_status_checks"`
+	} `json:"parameters"`
+}
+
+// protectedBranch is what GitHub tells of a branch's classic protection.
+type protectedBranch struct {
+	Protected  bool `json:"protected"`
+	Protection *struct {
+		Required struct {
+			Level    string          `json:"enforcement_level"` // off: nothing is required
+			Contexts []string        `json:"contexts"`          // where GitHub does not tell the Apps
+			Checks   []requiredCheck `json:"checks"`
+		} `json:"required_status_checks"`
+	} `json:"protection"`
+}
+
 // hasNoRules reports whether GitHub refuses to tell what a branch requires because nothing can be required there: it
 // does not exist, or the plan has no rules for a private repository.
 func hasNoRules(err error) bool {
@@ -164,12 +185,7 @@ func (r pullReader) readGated(ctx context.Context, sc readPlan, check string, ap
 	if base == sc.defaultBranch || sc.named == baseByName {
 		return true, nil
 	}
-	var rules []struct {
-		Type       string `json:"type"`
-		Parameters struct {
-			Checks []requiredCheck `json:"required_status_checks"`
-		} `json:"parameters"`
-	}
+	var rules []branchRule
 	_, err := r.client.Get(ctx, r.repoPath("rules", "branches")+"/"+client.EscapeSlashed(base)+"?per_page=100", &rules)
 	if err != nil && !hasNoRules(err) {
 		return false, err
@@ -180,16 +196,7 @@ func (r pullReader) readGated(ctx context.Context, sc readPlan, check string, ap
 			return true, nil
 		}
 	}
-	var branch struct {
-		Protected  bool `json:"protected"`
-		Protection struct {
-			Required struct {
-				Level    string          `json:"enforcement_level"` // off: nothing is required
-				Contexts []string        `json:"contexts"`          // where GitHub does not tell the Apps
-				Checks   []requiredCheck `json:"checks"`
-			} `json:"required_status_checks"`
-		} `json:"protection"`
-	}
+	var branch protectedBranch
 	_, err = r.client.Get(ctx, r.repoPath("branches")+"/"+client.EscapeSlashed(base), &branch)
 	if err != nil && !hasNoRules(err) {
 		return false, err
@@ -197,10 +204,10 @@ func (r pullReader) readGated(ctx context.Context, sc readPlan, check string, ap
 	if sc.named == baseByPattern && branch.Protected {
 		return true, nil
 	}
-	required := branch.Protection.Required
-	if required.Level == "off" {
+	if branch.Protection == nil || branch.Protection.Required.Level == "off" {
 		return false, nil
 	}
+	required := branch.Protection.Required
 	return slices.ContainsFunc(required.Checks, isOurs) || len(required.Checks) == 0 && slices.Contains(required.Contexts, check), nil
 }
 

@@ -131,13 +131,7 @@ func (r *setupReader) readBases(ctx context.Context) error {
 // readBase reads what one branch requires: by rulesets, by its classic protection, and whether a queue merges it.
 func (r *setupReader) readBase(ctx context.Context, name string) (doctor.Base, error) {
 	base := doctor.Base{Name: name}
-	var rules []struct {
-		Type       string `json:"type"`
-		Ruleset    int64  `json:"ruleset_id"`
-		Parameters struct {
-			Checks []requiredCheck `json:"required_status_checks"`
-		} `json:"parameters"`
-	}
+	var rules []branchRule
 	_, err := r.client.Get(ctx, r.path("rules", "branches")+"/"+client.EscapeSlashed(name)+"?per_page=100", &rules)
 	if err != nil && !hasNoPlan(err) {
 		what := fmt.Sprintf("which checks the rules of %q require", name)
@@ -177,15 +171,7 @@ func (r *setupReader) readBase(ctx context.Context, name string) (doctor.Base, e
 
 // readProtection reads a branch's classic protection.
 func (r *setupReader) readProtection(ctx context.Context, base *doctor.Base) error {
-	var branch struct {
-		Protection *struct {
-			Required struct {
-				Level    string          `json:"enforcement_level"` // off: nothing is required
-				Contexts []string        `json:"contexts"`          // where GitHub does not tell the Apps
-				Checks   []requiredCheck `json:"checks"`
-			} `json:"required_status_checks"`
-		} `json:"protection"`
-	}
+	var branch protectedBranch
 	_, err := r.client.Get(ctx, r.path("branches")+"/"+client.EscapeSlashed(base.Name), &branch)
 	if err != nil && !hasNoPlan(err) {
 		what := fmt.Sprintf("which checks the protection of %q requires", base.Name)

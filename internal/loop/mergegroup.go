@@ -92,7 +92,6 @@ func (r *Reconciler) lookAtMember(ctx context.Context, pr quorum.PR) (*headLooks
 	if err != nil {
 		return nil, fmt.Errorf("look at a merge group: %w", err)
 	}
-	r.hear(ctx, &look)
 	f, err := r.observeSiblings(ctx, look)
 	if err != nil {
 		return nil, fmt.Errorf("look at a merge group: %w", err)
@@ -107,16 +106,16 @@ func (r *Reconciler) lookAtMember(ctx context.Context, pr quorum.PR) (*headLooks
 func (r *Reconciler) StayWithGroup(
 	ctx context.Context, queue GroupForge, ref quorum.GroupRef, poll time.Duration, told func(GroupLook),
 ) (last GroupLook, err error) {
-	var faulty time.Time // since when there are only faults
+	var faults faultRow
 	isPassed := false
-	for pause := time.Second; ; {
+	for {
 		look, err := r.ReconcileGroup(ctx, queue, ref)
 		next := r.now().Add(poll)
-		switch until, limited := retryAt(err); {
+		switch {
 		case ctx.Err() != nil:
 			return last, context.Cause(ctx)
 		case err == nil:
-			faulty, pause = time.Time{}, time.Second
+			faults = faultRow{}
 			if last = look; told != nil {
 				told(look)
 			}
@@ -131,19 +130,13 @@ func (r *Reconciler) StayWithGroup(
 			if wake := look.Decision.Wake; !wake.IsZero() && wake.Add(-look.Skew).Before(next) {
 				next = wake.Add(-look.Skew)
 			}
-		case limited:
-			next, faulty = until, time.Time{}
 		case !isTemporary(err):
 			return last, err
 		default:
-			if faulty.IsZero() {
-				faulty = r.now()
-			}
-			if r.now().Sub(faulty) > maxFaultTime {
+			limitEnd, _ := retryAt(err)
+			if next = faults.retryAfter(r.now(), limitEnd); next.IsZero() {
 				return last, err
 			}
-			next = r.now().Add(pause)
-			pause = min(2*pause, 30*time.Second)
 			if r.Fault != nil {
 				r.Fault(err, next)
 			}

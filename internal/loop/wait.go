@@ -56,7 +56,7 @@ const minPause = 50 * time.Millisecond
 // Stay reconciles pr until there is nothing left for this process to wait for, and returns the last look. It ends with
 // an error if ctx ends, if GitHub refuses for good, or if nothing but faults came for fifteen minutes.
 func (r *Reconciler) Stay(ctx context.Context, pr quorum.PR, stay Stay) (last Look, err error) {
-	var faulty time.Time // since when there are only faults
+	var faults faultRow
 	inner := *r
 	inner.Seen = func(l Look) {
 		last = l
@@ -66,7 +66,7 @@ func (r *Reconciler) Stay(ctx context.Context, pr quorum.PR, stay Stay) (last Lo
 	}
 	began := r.now()
 	var cost, costBefore int // of the last two looks
-	for pause := time.Second; ; {
+	for {
 		before := stay.requestsSoFar()
 		wake, err := inner.Reconcile(ctx, pr)
 		if stay.Looked != nil {
@@ -79,7 +79,7 @@ func (r *Reconciler) Stay(ctx context.Context, pr quorum.PR, stay Stay) (last Lo
 		case ctx.Err() != nil:
 			return last, context.Cause(ctx)
 		case err == nil:
-			faulty, pause = time.Time{}, time.Second
+			faults = faultRow{}
 			if !stay.shouldStay(last.decisionShown(), r.now().Sub(began)) {
 				return last, nil
 			}
@@ -92,20 +92,12 @@ func (r *Reconciler) Stay(ctx context.Context, pr quorum.PR, stay Stay) (last Lo
 		case !isTemporary(err):
 			return last, err
 		default:
-			if faulty.IsZero() {
-				faulty = r.now()
-			}
-			if r.now().Sub(faulty) > maxFaultTime {
+			if next = faults.retryAfter(r.now(), wake); next.IsZero() { // with an error wake is the end of a limit
 				return last, err
-			}
-			next = r.now().Add(pause)
-			if wake.After(next) { // the end of a limit
-				next, faulty = wake, time.Time{}
 			}
 			if !stay.Wait && next.Sub(began) > max(stay.Hold, time.Minute) {
 				return last, err
 			}
-			pause = min(2*pause, 30*time.Second)
 			if r.Fault != nil {
 				r.Fault(err, next)
 			}
@@ -114,6 +106,29 @@ func (r *Reconciler) Stay(ctx context.Context, pr quorum.PR, stay Stay) (last Lo
 			return last, err
 		}
 	}
+}
+
+// A faultRow counts what failed in a row for a reason that passes. The zero value: nothing did.
+type faultRow struct {
+	since time.Time // the first of them, after the last limit
+	pause time.Duration
+}
+
+// retryAfter returns when to try again after one more fault: after a pause that doubles, and not before a limit ends. It
+// is zero once faults have been borne for long enough.
+func (f *faultRow) retryAfter(now, limitEnd time.Time) (next time.Time) {
+	if f.since.IsZero() {
+		f.since = now
+	}
+	if now.Sub(f.since) > maxFaultTime {
+		return time.Time{}
+	}
+	f.pause = min(max(2*f.pause, time.Second), 30*time.Second)
+	next = now.Add(f.pause)
+	if limitEnd.After(next) {
+		next, f.since = limitEnd, time.Time{}
+	}
+	return next
 }
 
 // shouldStay reports whether the job has something to wait for.
