@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"slices"
+	"time"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
@@ -28,17 +29,19 @@ func (h *headView) mayHaveHadOtherHead() bool {
 }
 
 // isMovedReview reports whether a review of the head is older than the head is on this branch: GitHub moves a review's
-// commit_id at some force-pushes and merges of the base. One that the record saw on this head was here before. Where
-// nothing shows when the head was pushed, one from before its arrival may be of any age.
+// commit_id at some force-pushes and merges of the base. One that the record saw on this head was here before. What
+// tells the push itself is exact; a commit's first check suite may come later, and before it somebody may have spoken.
+// Where nothing shows when the head was pushed, one from before its arrival may be of any age.
 func (h *headView) isMovedReview(t *quorum.Text) bool {
 	if !h.mayHaveHadOtherHead() || h.record.knowsText(t.TextRef) {
 		return false
 	}
-	pushed := latest(h.snapshot.Pushed, h.cycle.pushed)
-	if pushed.IsZero() {
-		pushed = h.cycle.arrival
+	for _, pushed := range []time.Time{h.cycle.pushed, h.snapshot.Pushed} {
+		if !pushed.IsZero() {
+			return t.At.Before(pushed)
+		}
 	}
-	return t.At.Before(pushed)
+	return t.At.Before(h.cycle.arrival)
 }
 
 // isJudgedInPart reports whether nothing is decided by the ballots now, so that nothing is asked for that only they

@@ -167,7 +167,7 @@ func (w *teamWeek) push(p *teamPull, how pushing) bool {
 func (w *teamWeek) noteHead(p *teamPull, before, head string, same bool) {
 	carried := map[int]bool{}
 	for place := range voices {
-		if w.rules.carries && same && p.mayApprove(place, w.clock) {
+		if w.rules.carries && same && p.mayApproveAsLeft(place, w.clock) {
 			carried[place] = true
 		}
 	}

@@ -5,6 +5,7 @@ package story_test
 // approval counts here if it may count, an objection only if it must.
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -225,7 +226,7 @@ func (p *teamPull) note(format string, args ...any) {
 	p.history = append(p.history, fmt.Sprintf("%-9s %s", at, fmt.Sprintf(format, args...)))
 }
 
-// runsOf are a voice's attempts on the head that count against the base, oldest first.
+// runsOf are a voice's attempts on the head that count against the base, by the numbers of their runs.
 func (p *teamPull) runsOf(place int, now time.Time) (all []*attempt) {
 	for _, a := range p.attempts {
 		visible := a.number == 1 || now.Sub(a.begun) > 3*time.Second
@@ -233,16 +234,18 @@ func (p *teamPull) runsOf(place int, now time.Time) (all []*attempt) {
 			all = append(all, a)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b *attempt) int { return a.begun.Compare(b.begun) })
+	slices.SortStableFunc(all, func(a, b *attempt) int { return cmp.Or(cmp.Compare(a.run, b.run), cmp.Compare(a.number, b.number)) })
 	return all
 }
 
-// saidIn are the words that stand of an attempt.
+// saidIn are the words that stand of an attempt. What a workflow writes names no run: a yes that was written while two
+// of them ran may be either's.
 func (p *teamPull) saidIn(a *attempt) (yes, no bool) {
 	for _, s := range p.said {
-		if s.attempt == a {
-			yes, no = yes || s.yes && !s.gone, no || s.no
-		}
+		mayBeIts := s.voice == a.voice && s.head == a.head && voices[a.voice].kind == voiceText &&
+			!s.at.Before(a.begun) && (a.ended.IsZero() || !s.at.After(a.ended))
+		yes = yes || s.yes && !s.gone && (s.attempt == a || mayBeIts)
+		no = no || s.no && s.attempt == a
 	}
 	return yes, no
 }
@@ -255,10 +258,17 @@ func (p *teamPull) isTalking(a *attempt) bool {
 
 // mayApprove reports whether a reviewer's approval of this head and base may count now.
 func (p *teamPull) mayApprove(place int, now time.Time) bool {
+	return p.carried[place] || p.mayApproveBy(place, now, p.isTalking)
+}
+
+// mayApproveAsLeft reports whether its approval may count for the next head: what is under way may yet say nothing.
+func (p *teamPull) mayApproveAsLeft(place int, now time.Time) bool {
+	return p.mayApprove(place, now) || p.mayApproveBy(place, now, func(a *attempt) bool { return !a.ended.IsZero() && p.isTalking(a) })
+}
+
+// mayApproveBy reports whether the newest attempt that counts approves, or the last word of who has no runs.
+func (p *teamPull) mayApproveBy(place int, now time.Time, counts func(*attempt) bool) bool {
 	v := &voices[place]
-	if p.carried[place] {
-		return true
-	}
 	if p.path == guardedFile && v.hasRuns() {
 		return false
 	}
@@ -270,7 +280,7 @@ func (p *teamPull) mayApprove(place int, now time.Time) bool {
 		return slices.ContainsFunc(all, func(a *attempt) bool { return p.attemptApproves(a, now) })
 	}
 	for _, a := range slices.Backward(all) {
-		if p.isTalking(a) {
+		if counts(a) {
 			return p.attemptApproves(a, now)
 		}
 	}
@@ -279,7 +289,8 @@ func (p *teamPull) mayApprove(place int, now time.Time) bool {
 
 func (p *teamPull) attemptApproves(a *attempt, now time.Time) bool {
 	yes, no := p.saidIn(a)
-	return yes && !no && (!a.ended.IsZero() || !now.Before(a.begun.Add(teamTimeout)))
+	isOver := !a.ended.IsZero() || !now.Before(a.begun.Add(teamTimeout)) || !now.Before(p.clock.Add(teamDeadline))
+	return yes && !no && isOver
 }
 
 // lastWordApproves judges reviewers without runs: the newest word on this head since the base changed.

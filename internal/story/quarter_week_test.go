@@ -473,13 +473,12 @@ func (w *teamWeek) speaker(head, base string) (first *teamPull) {
 
 // checkLook compares, after a look, what the check says with what is true.
 func (w *teamWeek) checkLook(p *teamPull) {
-	for _, o := range p.objections {
-		if !o.said.gone && o.said.head == p.head || o.seen {
-			o.seen = true
-		}
-	}
-	if p.closed {
+	if p.closed { // of a closed pull request no words are read
 		return
+	}
+	for _, o := range p.objections {
+		isOfBase := o.base == p.base && !o.said.at.Before(p.baseSince) // what is from before another base is void
+		o.seen = o.seen || isOfBase && !o.said.gone && o.said.head == p.head
 	}
 	state := w.stateOf(p.head, nameOf(p.base))
 	if state != p.checked.state || p.head != p.checked.head {
