@@ -89,10 +89,10 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 	return w
 }
 
-// unreadUploads are the artifacts of the reviewers' runs that nobody has read.
+// unreadUploads are the artifacts of the reviewers' runs that nobody has read, those of earlier stays on this base too.
 func unreadUploads(views []*reviewerView) (all []quorum.UploadName) {
 	for _, v := range views {
-		all = append(all, v.artifacts.unreadUploads(v.runs.counted)...)
+		all = append(all, v.artifacts.unreadUploads(slices.Concat(v.runs.ofEarlierStays(v.head.snapshot), v.runs.counted))...)
 	}
 	return all
 }

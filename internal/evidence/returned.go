@@ -15,6 +15,9 @@ type baseStay struct {
 	from, to time.Time
 }
 
+// holds reports whether the pull request was on the base at that moment.
+func (b baseStay) holds(at time.Time) bool { return !at.Before(b.from) && !at.After(b.to) }
+
 // earlierStays are the times that the pull request spent on this base before; none if it never came back to it.
 func earlierStays(s *quorum.Snapshot) (stays []baseStay) {
 	from := s.PR.Created
@@ -38,7 +41,7 @@ func objectionsOfEarlierStays(p *quorum.Policy, s *quorum.Snapshot) []quorum.Obj
 		return nil
 	}
 	isOutside := func(at time.Time) bool {
-		return !slices.ContainsFunc(stays, func(stay baseStay) bool { return !at.Before(stay.from) && !at.After(stay.to) })
+		return !slices.ContainsFunc(stays, func(stay baseStay) bool { return stay.holds(at) })
 	}
 	past := *s
 	past.Timeline = without(s.Timeline, func(e quorum.Event) bool { return e.Kind == quorum.BaseChanged })

@@ -53,6 +53,14 @@ func (w workflowRuns) otherUnderWay(run *quorum.Run, at time.Time) bool {
 	return slices.ContainsFunc(w.others, func(o quorum.Run) bool { return o.ID != run.ID && mayBeUnderWay(&o, at) })
 }
 
+// ofEarlierStays are the runs of this head from when the pull request was on this base before.
+func (w workflowRuns) ofEarlierStays(s *quorum.Snapshot) []quorum.Run {
+	stays := earlierStays(s)
+	return without(w.oldBase, func(run quorum.Run) bool {
+		return !slices.ContainsFunc(stays, func(stay baseStay) bool { return stay.holds(run.Created) })
+	})
+}
+
 // oldBaseUnderWay reports whether a run of this head that was started for another base was under way.
 func (w workflowRuns) oldBaseUnderWay(at time.Time) bool {
 	return slices.ContainsFunc(w.oldBase, func(o quorum.Run) bool { return mayBeUnderWay(&o, at) })

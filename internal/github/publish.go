@@ -122,33 +122,35 @@ func (p *publication) endOpen(ctx context.Context, c report.Check) error {
 		return err
 	}
 	for _, o := range open {
-		isLeft, err := p.isLeftByOpenPull(ctx, o, c)
+		next, err := p.headOfMaker(ctx, o, c)
 		if err != nil {
 			return err
 		}
-		if isLeft {
-			continue
+		ended := c
+		if next != "" {
+			ended.Title = report.SupersededTitle(next)
+			ended.Summary = ended.Title + "."
 		}
-		if err := p.updateCheckWithStatus(ctx, o, c); err != nil {
+		if err := p.updateCheckWithStatus(ctx, o, ended); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// isLeftByOpenPull reports whether a check was made for another pull request that is open on another head by now: that
-// one's look ends it, and says what came after it.
-func (p *publication) isLeftByOpenPull(ctx context.Context, o writtenCheck, c report.Check) (bool, error) {
+// headOfMaker is the head of the other open pull request that a check was made for, which has left this one; "" if there
+// is none. Its own look ended nothing here as long as another one had the commit.
+func (p *publication) headOfMaker(ctx context.Context, o writtenCheck, c report.Check) (string, error) {
 	_, number, isNamed := strings.Cut(o.external, "#")
 	if o.external == c.ExternalID || !isNamed || strings.Trim(number, "0123456789") != "" {
-		return false, nil // it is this one's, or of nobody who could be asked
+		return "", nil // it is this one's, or of nobody who could be asked
 	}
 	var maker restPull
 	_, err := p.f.client.Get(ctx, repoPath(p.pr, "pulls", number), &maker)
-	if client.IsNotFound(err) {
-		return false, nil
+	if client.IsNotFound(err) || err == nil && maker.State != "open" {
+		return "", nil
 	}
-	return maker.State == "open", err
+	return maker.Head.SHA, err
 }
 
 // updateCheckWithStatus makes a check of ours on the head read as c, whatever its name, and the status beside it.

@@ -98,10 +98,9 @@ func retiredChecks(p quorum.Policy, s quorum.Snapshot, c Check) (all []Retired) 
 			others = append(others, n)
 		}
 	}
+	others = slices.DeleteFunc(others, func(n string) bool { return n == c.Name })
 	for _, n := range others {
-		if n != c.Name {
-			all = append(all, Retired{Name: n, Head: c.Head, Title: "now against " + plainLine(s.PR.BaseRef, 120)})
-		}
+		all = append(all, Retired{Name: n, Head: c.Head, Title: "now against " + plainLine(s.PR.BaseRef, 120)})
 	}
 	heads := slices.Clone(s.Earlier)
 	for _, e := range s.Timeline {
@@ -109,14 +108,25 @@ func retiredChecks(p quorum.Policy, s quorum.Snapshot, c Check) (all []Retired) 
 			heads = append(heads, e.From)
 		}
 	}
-	for i, h := range heads {
-		if h == "" || h == c.Head || slices.Contains(heads[:i], h) {
-			continue
+	retire := func(names ...string) {
+		for i, h := range heads {
+			if h == "" || h == c.Head || slices.Contains(heads[:i], h) {
+				continue
+			}
+			for _, n := range names {
+				all = append(all, Retired{Name: n, Head: h, Title: SupersededTitle(c.Head)})
+			}
 		}
-		all = append(all, Retired{Name: c.Name, Head: h, Title: "superseded by " + shortSHA(c.Head)})
-		if plain := policyCheckName(p); plain != c.Name {
-			all = append(all, Retired{Name: plain, Head: h, Title: "superseded by " + shortSHA(c.Head)})
-		}
+	}
+	plain := policyCheckName(p)
+	retire(slices.DeleteFunc(slices.Clone(others), func(n string) bool { return n == plain })...) // they had another base then
+	if plain != c.Name {
+		retire(c.Name, plain)
+	} else {
+		retire(c.Name)
 	}
 	return all
 }
+
+// SupersededTitle is the title of a check of ours on an earlier head of a pull request.
+func SupersededTitle(head string) string { return "superseded by " + shortSHA(head) }

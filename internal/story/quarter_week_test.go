@@ -477,8 +477,7 @@ func (w *teamWeek) checkLook(p *teamPull) {
 		return
 	}
 	for _, o := range p.objections {
-		isOfBase := o.base == p.base && !o.said.at.Before(p.baseSince) // what is from before another base is void
-		o.seen = o.seen || isOfBase && !o.said.gone && o.said.head == p.head
+		o.seen = o.seen || o.base == p.base && !o.said.gone && o.said.head == p.head
 	}
 	state := w.stateOf(p.head, nameOf(p.base))
 	if state != p.checked.state || p.head != p.checked.head {
