@@ -32,7 +32,8 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 		return w
 	}
 	views := reviewerViews(&p, &s)
-	if w.Uploads = unreadUploads(views); len(w.Uploads) > 0 {
+	w.Uploads, w.Attempts = unreadUploads(views), unreadAttempts(views)
+	if len(w.Uploads)+len(w.Attempts) > 0 {
 		return w
 	}
 	if s.SameBranch == nil {
@@ -93,6 +94,19 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 func unreadUploads(views []*reviewerView) (all []quorum.UploadName) {
 	for _, v := range views {
 		all = append(all, v.artifacts.unreadUploads(slices.Concat(v.runs.ofEarlierStays(v.head.snapshot), v.runs.counted))...)
+	}
+	return all
+}
+
+// unreadAttempts are the attempts of the reviewers' runs that failed before a look saw it and that nobody has read.
+func unreadAttempts(views []*reviewerView) (all []quorum.AttemptName) {
+	for _, v := range views {
+		a := attemptView{reviewerView: v, attempt: v.newestAttempt()}
+		for _, n := range a.unseenAttempts() {
+			if _, isRead := v.head.earlierAttempt(n); !isRead {
+				all = append(all, n)
+			}
+		}
 	}
 	return all
 }

@@ -5,6 +5,7 @@ package evidence
 
 import (
 	"slices"
+	"time"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
@@ -192,21 +193,66 @@ func (v *attemptView) failedRunBefore() (objection attemptResult, found bool) {
 	return attemptResult{}, false
 }
 
-// runsBefore are the runs that ended before this attempt's run, the newest first, where the conclusion is the
-// verdict.
+// runsBefore are the attempts that ended before this one, the newest first, where the conclusion is the verdict: those of
+// this run of whose end no look has seen, and the last of each earlier run.
 func (v *attemptView) runsBefore() (views []attemptView) {
-	if v.Verdict.Kind != quorum.Conclusion || !v.isByConclusion() || v.attempt.run == nil {
+	if !v.speaksByConclusion() || v.attempt.run == nil {
 		return nil
+	}
+	for _, n := range v.unseenAttempts() {
+		if run, _ := v.head.earlierAttempt(n); run.Conclusion != "" {
+			run.Jobs = without(v.attempt.run.FailedJobs, func(job quorum.Job) bool {
+				return job.Completed.Before(run.Started) || job.Completed.After(run.Updated)
+			})
+			views = append(views, v.ofRunBefore(&run, run.Updated))
+		}
 	}
 	for i := range slices.Backward(v.runs.counted) {
 		run := &v.runs.counted[i]
 		if run.Number < v.attempt.run.Number && run.Completed() {
-			views = append(views, attemptView{reviewerView: v.reviewerView, attempt: reviewAttempt{
-				run: run, number: run.Attempt, began: run.Started, firstJobBegan: run.Started, ended: v.head.record.endOf(run),
-			}})
+			views = append(views, v.ofRunBefore(run, v.head.record.endOf(run)))
 		}
 	}
 	return views
+}
+
+// ofRunBefore is the view of the newest attempt of a run that ended then.
+func (v *attemptView) ofRunBefore(run *quorum.Run, ended time.Time) attemptView {
+	return attemptView{reviewerView: v.reviewerView, attempt: reviewAttempt{
+		run: run, number: run.Attempt, began: run.Started, firstJobBegan: run.Started, ended: ended,
+	}}
+}
+
+// speaksByConclusion reports whether the conclusion of a run is the only thing that the reviewer says.
+func (v *reviewerView) speaksByConclusion() bool {
+	return v.Verdict.Kind == quorum.Conclusion && v.isByConclusion()
+}
+
+// maxUnseenAttempts is how many attempts of a run are read that ended and were followed by the next before a look came.
+const maxUnseenAttempts = 5
+
+// unseenAttempts are the attempts of the run, the newest first, of whose end no look has seen, if one of its jobs has
+// failed before: somebody who has it run again at once would make its conclusion unsaid. What a look saw stands in the
+// record.
+func (v *attemptView) unseenAttempts() (all []quorum.AttemptName) {
+	run := v.attempt.run
+	if run == nil || v.Retired || !v.speaksByConclusion() || v.FailureMeans != quorum.MeansFindings || len(run.FailedJobs) == 0 {
+		return nil
+	}
+	for n := run.Attempt - 1; n > v.head.record.seenAttempts(run.ID) && len(all) < maxUnseenAttempts; n-- {
+		all = append(all, quorum.AttemptName{Run: run.ID, Number: n})
+	}
+	return all
+}
+
+// earlierAttempt is an attempt of a run that was asked for.
+func (h *headView) earlierAttempt(n quorum.AttemptName) (run quorum.Run, isRead bool) {
+	for _, run := range h.snapshot.Attempts {
+		if run.ID == n.Run && run.Attempt == n.Number {
+			return run, true
+		}
+	}
+	return quorum.Run{}, false
 }
 
 // verdictOfAttempt is what the texts of one of the [attemptView.earlierAttempts] say: any objection objects.

@@ -97,6 +97,21 @@ func (v recordView) endOf(run *quorum.Run) time.Time {
 	return run.Updated
 }
 
+// seenAttempts is how many attempts of a run need no other look: one that was seen to have ended, and all before one
+// that was seen.
+func (v recordView) seenAttempts(run int64) (n int) {
+	for _, seen := range v.record.Runs {
+		switch {
+		case seen.ID != run:
+		case seen.Ended.IsZero():
+			n = max(n, seen.Attempt-1)
+		default:
+			n = max(n, seen.Attempt)
+		}
+	}
+	return n
+}
+
 // uncountedAttempts is how often a run began again although its attempt did not grow.
 func (v recordView) uncountedAttempts(run int64) (n int) {
 	for _, seen := range v.record.Runs {

@@ -363,7 +363,8 @@ func (l *look) readWhatTellsLane(ctx context.Context) error {
 	return nil
 }
 
-// readWhatTellsWants reads the artifacts and the pull requests of the branch: what else is wanted shows by them.
+// readWhatTellsWants reads the artifacts, the attempts that failed unseen and the pull requests of the branch: what else is
+// wanted shows by them.
 func (l *look) readWhatTellsWants(ctx context.Context, p quorum.Policy) (wants quorum.Wants, err error) {
 	wants = evidence.Missing(p, l.snap)
 	if len(wants.Uploads) > 0 {
@@ -371,6 +372,15 @@ func (l *look) readWhatTellsWants(ctx context.Context, p quorum.Policy) (wants q
 		if l.snap.Uploads, l.mem.uploads, err = r.readAll(ctx, wants.Uploads); err != nil {
 			return quorum.Wants{}, err
 		}
+		wants = evidence.Missing(p, l.snap)
+	}
+	if len(wants.Attempts) > 0 {
+		g, ctx := newGroup(ctx)
+		attempts := readEach(g, wants.Attempts, func(n quorum.AttemptName) (quorum.Run, error) { return l.read.readAttempt(ctx, n) })
+		if err := g.Wait(); err != nil {
+			return quorum.Wants{}, err
+		}
+		l.snap.Attempts = attempts
 		wants = evidence.Missing(p, l.snap)
 	}
 	if wants.SameBranch {
@@ -690,7 +700,7 @@ func (l *look) joinAnswers() {
 			continue
 		}
 		run := r.toRun()
-		run.Jobs = newestJobs(run, l.snap.Checks)
+		run.Jobs, run.FailedJobs = jobsOf(run, l.snap.Checks)
 		l.snap.Runs = append(l.snap.Runs, run)
 	}
 	if l.f.writesAsJob() {
@@ -722,10 +732,10 @@ func passedOverFor(own []ownCheck, runs []restRun) string {
 	return ""
 }
 
-// newestJobs are the jobs of a run's newest attempt, found as check runs in the run's suite: a job's id is also its
-// check run's. The jobs of earlier attempts stay in the list beside them, under the same names, and so do checks that
-// are no jobs: those that somebody's job wrote.
-func newestJobs(run quorum.Run, checks []quorum.CheckRun) (jobs []quorum.Job) {
+// jobsOf are the jobs of a run's newest attempt, and those of earlier ones that failed, found as check runs in the run's
+// suite: a job's id is also its check run's. The jobs of earlier attempts stay in the list beside them, under the same
+// names, and so do checks that are no jobs: those that somebody's job wrote.
+func jobsOf(run quorum.Run, checks []quorum.CheckRun) (jobs, failedBefore []quorum.Job) {
 	newest := map[string]int64{}
 	for _, c := range checks {
 		if c.Suite == run.Suite && c.Job {
@@ -733,7 +743,7 @@ func newestJobs(run quorum.Run, checks []quorum.CheckRun) (jobs []quorum.Job) {
 		}
 	}
 	for _, c := range checks {
-		if c.Suite != run.Suite || !c.Job || newest[c.Name] != c.ID {
+		if c.Suite != run.Suite || !c.Job {
 			continue
 		}
 		job := quorum.Job{ID: c.ID, Name: c.Name, Status: c.Status, Conclusion: c.Conclusion, Started: c.Started, Completed: c.Completed}
@@ -741,19 +751,27 @@ func newestJobs(run quorum.Run, checks []quorum.CheckRun) (jobs []quorum.Job) {
 		case "queued", "waiting", "pending", "requested":
 			job.Started = time.Time{} // GitHub shows the creation there until a runner takes it up
 		}
-		jobs = append(jobs, job)
+		switch {
+		case newest[c.Name] == c.ID:
+			jobs = append(jobs, job)
+		case job.Conclusion == "failure":
+			failedBefore = append(failedBefore, job)
+		}
 	}
-	slices.SortStableFunc(jobs, func(a, b quorum.Job) int { return cmp.Compare(a.ID, b.ID) })
-	return jobs
+	for _, list := range [][]quorum.Job{jobs, failedBefore} {
+		slices.SortStableFunc(list, func(a, b quorum.Job) int { return cmp.Compare(a.ID, b.ID) })
+	}
+	return jobs, failedBefore
 }
 
 // attachLogs puts the logs that were read into the jobs of runs.
 func attachLogs(runs []quorum.Run, logs map[int64]quorum.Job) {
 	for i := range runs {
-		for k, job := range runs[i].Jobs {
-			if known, found := logs[job.ID]; found {
-				read := &runs[i].Jobs[k]
-				read.Log, read.Annotations, read.Read = known.Log, known.Annotations, true
+		for _, jobs := range [][]quorum.Job{runs[i].Jobs, runs[i].FailedJobs} {
+			for k := range jobs {
+				if known, found := logs[jobs[k].ID]; found {
+					jobs[k].Log, jobs[k].Annotations, jobs[k].Read = known.Log, known.Annotations, true
+				}
 			}
 		}
 	}

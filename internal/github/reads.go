@@ -222,6 +222,17 @@ func (r pullReader) readRun(ctx context.Context, id int64) (*restRun, error) {
 	return &run, err
 }
 
+// readAttempt reads an earlier attempt of a run; without a conclusion if GitHub knows it no more.
+func (r pullReader) readAttempt(ctx context.Context, n quorum.AttemptName) (quorum.Run, error) {
+	var run restRun
+	path := r.repoPath("actions", "runs", strconv.FormatInt(n.Run, 10), "attempts", strconv.Itoa(n.Number))
+	_, err := r.client.Get(ctx, path+"?exclude_pull_requests=true", &run)
+	if client.IsNotFound(err) || err == nil && (run.ID != n.Run || run.Attempt != n.Number) {
+		return quorum.Run{ID: n.Run, Attempt: n.Number}, nil
+	}
+	return run.toRun(), err
+}
+
 // beginReadingRuns reads runs by their ids, as tasks of g: each stands in what it returns once g has ended, nil if
 // GitHub knows it no more.
 func (r pullReader) beginReadingRuns(ctx context.Context, g group, ids []int64) []*restRun {

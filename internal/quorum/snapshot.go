@@ -48,6 +48,8 @@ type Snapshot struct {
 	// Uploads are what runs uploaded under a name that holds a reviewer's verdict: of a run that is not among them it
 	// was not read.
 	Uploads []Uploads
+
+	Attempts []Run // earlier attempts of runs that were asked for; one that GitHub does not know has no conclusion
 	// Blobs are files on branches: the blob's SHA, "" if the file is not there.
 	Blobs map[BranchFile]string
 
@@ -210,6 +212,7 @@ type Run struct {
 	Actor      Account   // the account that caused the run: it pushed the head
 	URL        string
 	Jobs       []Job // of the newest attempt
+	FailedJobs []Job // of earlier attempts, those that failed; the newest last
 }
 
 // Completed reports whether the newest attempt has ended.
@@ -310,6 +313,12 @@ type Status struct {
 	URL         string
 }
 
+// AttemptName names an attempt of a workflow run.
+type AttemptName struct {
+	Run    int64
+	Number int
+}
+
 // UploadName names artifacts of a workflow run.
 type UploadName struct {
 	Run  int64
@@ -368,9 +377,11 @@ type Wants struct {
 	Blobs  []BranchFile
 
 	Uploads []UploadName // artifacts that may hold verdicts; nothing else is told before they are known
-	Tree    bool         // [DiffPrint].Tree of the head
-	Links   bool         // [Snapshot].Links
-	Lane    bool         // Authors or Links tell in which lane the pull request is: nothing else is told before they are known
+
+	Attempts []AttemptName // attempts that failed unseen, where the conclusion is the verdict; the same holds of them
+	Tree     bool          // [DiffPrint].Tree of the head
+	Links    bool          // [Snapshot].Links
+	Lane     bool          // Authors or Links tell in which lane the pull request is: nothing else is told before they are known
 
 	SameBranch bool // all pull requests of its head branch; nothing else but Uploads is told before they are known
 	// SameBranchRun is the newest run that approves by a text: a list that was read when that run was known will do.
