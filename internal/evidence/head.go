@@ -2,7 +2,6 @@ package evidence
 
 import (
 	"slices"
-	"time"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
@@ -36,10 +35,11 @@ func (h *headView) isMovedReview(t *quorum.Text) bool {
 	if !h.mayHaveHadOtherHead() || h.record.knowsText(t.TextRef) {
 		return false
 	}
-	for _, pushed := range []time.Time{h.cycle.pushed, h.snapshot.Pushed} {
-		if !pushed.IsZero() {
-			return t.At.Before(pushed)
-		}
+	switch {
+	case !h.cycle.pushed.IsZero(): // GitHub's times are whole seconds, and nobody reviews within one
+		return !t.At.After(h.cycle.pushed)
+	case !h.snapshot.Pushed.IsZero():
+		return t.At.Before(h.snapshot.Pushed)
 	}
 	return t.At.Before(h.cycle.arrival)
 }

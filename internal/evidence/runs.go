@@ -66,8 +66,12 @@ func (w workflowRuns) oldBaseUnderWay(at time.Time) bool {
 	return slices.ContainsFunc(w.oldBase, func(o quorum.Run) bool { return mayBeUnderWay(&o, at) })
 }
 
-// mayBeUnderWay reports whether a run may have been under way. Of its earlier attempts the end is unknown.
+// mayBeUnderWay reports whether a run may have been under way. Of its earlier attempts the end is unknown. One that has
+// waited for a runner all the time has said nothing.
 func mayBeUnderWay(run *quorum.Run, at time.Time) bool {
+	if run.Attempt == 1 && run.Status == "queued" && len(run.Jobs) > 0 && firstJobStart(run).IsZero() {
+		return false
+	}
 	from := run.Started
 	if run.Attempt > 1 {
 		from = run.Created

@@ -442,7 +442,7 @@ func (p *publication) retireOthers(ctx context.Context, c report.Check) error {
 			}
 		}
 	}
-	guesses := 0
+	var guessed []string
 	for _, old := range slices.Backward(c.Retire) { // the newest come last
 		ended := report.Check{
 			Status:     "completed",
@@ -467,7 +467,11 @@ func (p *publication) retireOthers(ctx context.Context, c report.Check) error {
 		// conversation any more.
 		if key := old.Name + "@" + old.Head; !p.m.retired[key] && p.m.mayStand(old, first) {
 			if !p.m.standsOn(ended) {
-				if guesses++; guesses > maxGuessedHeads {
+				if !slices.Contains(guessed, old.Head) {
+					guessed = append(guessed, old.Head)
+				}
+				if len(guessed) > maxGuessedHeads {
+					guessed = guessed[:maxGuessedHeads]
 					continue
 				}
 			}
@@ -505,7 +509,7 @@ func (p *publication) replaceCheck(ctx context.Context, o writtenCheck, ended re
 }
 
 // maxGuessedHeads is how many earlier heads are looked at on which a check of ours is not known to stand: a request
-// each.
+// for each name that it may have there.
 const maxGuessedHeads = 3
 
 // mayStand reports whether a check of ours may be open or green on an earlier head.

@@ -102,17 +102,9 @@ func retiredChecks(p quorum.Policy, s quorum.Snapshot, c Check) (all []Retired) 
 	for _, n := range others {
 		all = append(all, Retired{Name: n, Head: c.Head, Title: "now against " + plainLine(s.PR.BaseRef, 120)})
 	}
-	heads := slices.Clone(s.Earlier)
-	for _, e := range s.Timeline {
-		if e.Kind == quorum.ForcePushed {
-			heads = append(heads, e.From)
-		}
-	}
+	heads := earlierHeads(s, c.Head)
 	retire := func(names ...string) {
-		for i, h := range heads {
-			if h == "" || h == c.Head || slices.Contains(heads[:i], h) {
-				continue
-			}
+		for _, h := range heads {
 			for _, n := range names {
 				all = append(all, Retired{Name: n, Head: h, Title: SupersededTitle(c.Head)})
 			}
@@ -126,6 +118,28 @@ func retiredChecks(p quorum.Policy, s quorum.Snapshot, c Check) (all []Retired) 
 		retire(c.Name)
 	}
 	return all
+}
+
+// earlierHeads are the heads that the pull request had before, as far as GitHub tells; the likeliest to have our check last.
+func earlierHeads(s quorum.Snapshot, head string) (heads []string) {
+	told := slices.Clone(s.Earlier)
+	for _, e := range s.Timeline {
+		if e.Kind == quorum.ForcePushed {
+			told = append(told, e.From)
+		}
+	}
+	var ran []string // a force-push may have left a commit in no list but that of the branch's runs, which begins with the newest
+	for i := range slices.Backward(s.Others) {
+		if h := s.Others[i].Head; !slices.Contains(told, h) {
+			ran = append(ran, h)
+		}
+	}
+	for _, h := range slices.Concat(ran, told) {
+		if h != "" && h != head && !slices.Contains(heads, h) {
+			heads = append(heads, h)
+		}
+	}
+	return heads
 }
 
 // SupersededTitle is the title of a check of ours on an earlier head of a pull request.

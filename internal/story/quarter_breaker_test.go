@@ -33,6 +33,16 @@ type outageSeen struct {
 	known bool // a look has seen it
 }
 
+// breakerOutages are the outages of a week with a breaker, short ones and long ones: so many that the pull requests which
+// open in one do not use up what GitHub lets one token do in a minute.
+func (w *teamWeek) breakerOutages(begin time.Time, pulls int) (all [][2]time.Time) {
+	for i := range max(2, pulls/10) {
+		from := begin.Add(4*time.Hour + time.Duration(i)*150*time.Minute)
+		all = append(all, [2]time.Time{from, from.Add([...]time.Duration{22 * time.Minute, time.Hour}[i%2])})
+	}
+	return all
+}
+
 // noteHealth notes how an attempt has ended, or that it has said something. Whatever else it is than an outage may be an
 // answer, and all may be well.
 func (w *teamWeek) noteHealth(a *attempt, isOutage bool) {

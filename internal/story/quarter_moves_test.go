@@ -216,7 +216,6 @@ func (w *teamWeek) startRun(p *teamPull, place int, head, answer string) {
 	}
 	a := &attempt{pull: p, voice: place, run: id, number: 1, head: head, created: w.clock, begun: w.clock, answer: answer}
 	p.attempts, w.byRun[id] = append(p.attempts, a), a
-	delete(p.carried, place)
 	if spec.Conclusion != "" {
 		a.ended, a.conclusion = w.clock, spec.Conclusion
 	}
@@ -248,9 +247,6 @@ func (w *teamWeek) hearRerun(run int64, number int) {
 	}
 	a := &attempt{pull: p, voice: before.voice, run: run, number: number, head: before.head, created: before.created, begun: w.clock, foreign: before.foreign}
 	p.attempts, w.byRun[run] = append(p.attempts, a), a
-	if before.head == p.head {
-		delete(p.carried, a.voice)
-	}
 	answer := "yes"
 	switch n := p.dice.IntN(10); {
 	case w.isOut() && before.voice == 0 && !p.calm:
@@ -405,7 +401,8 @@ func (w *teamWeek) letTextChange(a *attempt, answer string, say, end time.Durati
 		case "no, deleted", "yes, deleted":
 			p.murky = true
 			if w.removeWords(s, a) == nil {
-				s.gone = voices[a.voice].kind != voiceArtifact // one that was read stands from the record
+				wasRead := voices[a.voice].kind == voiceArtifact && !p.draft && p.lookedAt.After(s.at) // it stands from the record
+				s.gone = !wasRead
 				p.dropUnseen(s)
 				w.happened(p, voices[a.voice].name+"'s words are deleted")
 			}
@@ -540,7 +537,7 @@ func (w *teamWeek) endAttempt(a *attempt, conclusion, log string) {
 	if v.kind == voiceConclusion {
 		s := &saidThing{voice: a.voice, head: a.head, at: w.clock, attempt: a, yes: conclusion == "success", no: conclusion == "failure"}
 		if s.no && log != "" {
-			s.no = false // what it says of itself is no finding, and may be taken for one
+			s.no, p.murky = false, true // what it says of itself is no finding, and may be taken for one
 		}
 		if s.yes || s.no {
 			p.said = append(p.said, s)

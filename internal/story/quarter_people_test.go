@@ -182,6 +182,11 @@ func (w *teamWeek) noteHead(p *teamPull, before, head string, same bool) {
 			p.mustJudge[o.said.voice] = true
 		}
 	}
+	for _, o := range p.objections {
+		if o.lines == p.lines[head] && !o.answered && !o.ended { // back at what it objected to, the objection itself speaks
+			delete(p.mustJudge, o.said.voice)
+		}
+	}
 	p.head, p.carried, p.clock = head, carried, w.clock
 	if !slices.Contains(p.heads, head) {
 		p.heads = append(p.heads, head)
@@ -698,9 +703,13 @@ func forkSameHead(w *teamWeek, p *teamPull) bool {
 	if w.pull(number) != nil {
 		return false
 	}
-	w.g.OpenPull(sandbox.PullSpec{
+	spec := sandbox.PullSpec{
 		Number: number, Head: p.head, Branch: "mine", Base: defaultBase, Author: "mallory", Fork: "mallory", Files: []sandbox.ChangedFile{{Path: p.path}},
-	})
+	}
+	if p.tooMany {
+		spec.ChangedCount = 3001
+	}
+	w.g.OpenPull(spec)
 	twin := newTeamPull(w, number, "mallory")
 	twin.fork, twin.path, twin.tooMany, twin.head, twin.heads, twin.twin, twin.murky = "mallory", p.path, p.tooMany, p.head, []string{p.head}, p, true
 	twin.lines[p.head] = p.lines[p.head]

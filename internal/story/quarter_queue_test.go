@@ -126,7 +126,7 @@ func (w *teamWeek) enqueue(p *teamPull, fate string) {
 	case queuedToRebuild:
 		w.after(soon, func() {
 			if w.isQueued(p) {
-				w.buildGroupsFrom(slices.Index(w.also.queued, p))
+				w.buildGroupsFrom(min(slices.Index(w.also.queued, p), w.placeWithoutGroup())) // nobody's is built without those in front
 			}
 		})
 	case queuedInVain:
@@ -158,6 +158,7 @@ type teamGroup struct {
 	ref      quorum.GroupRef
 	pulls    []*teamPull // in their order
 	built    time.Time
+	begun    time.Time // its check: it may be the first suite on the commit, and tells the age then
 	patient  time.Time // faults are borne since
 	lookAt   time.Time
 	lookedAt time.Time
@@ -224,13 +225,18 @@ func (w *teamWeek) syncGroups() {
 
 // buildMissingGroups has the groups built of those in the queue that have none.
 func (w *teamWeek) buildMissingGroups() {
+	w.buildGroupsFrom(w.placeWithoutGroup())
+}
+
+// placeWithoutGroup is the place of the first in the queue that has no group; the length of the queue if all have one.
+func (w *teamWeek) placeWithoutGroup() int {
 	for place, p := range w.also.queued {
 		hasGroup := func(g *teamGroup) bool { return !g.gone && g.last() == p }
 		if p.closed || !slices.ContainsFunc(w.also.groups, hasGroup) {
-			w.buildGroupsFrom(place)
-			return
+			return place
 		}
 	}
+	return len(w.also.queued)
 }
 
 // lookAtGroupsOf has the groups of a pull request looked at.
@@ -253,7 +259,7 @@ func (w *teamWeek) lookAtGroups() {
 			w.lookAtGroup(g)
 		}
 		isOpen := !g.gone && !g.isLate && g.state != "success" && g.state != "failure" && g.state != "action_required"
-		if isOpen && w.clock.After(g.built.Add(groupPatience+groupSlack)) {
+		if isOpen && w.clock.After(later(g.built, g.begun).Add(groupPatience+groupSlack)) {
 			g.isLate = true
 			w.fail(g.last(), "a group's check is undecided after ten minutes: %q", g.state)
 		}
@@ -325,6 +331,9 @@ func (w *teamWeek) checkGroup(g *teamGroup, wake time.Time) {
 	}
 	if state != g.state {
 		g.note("→ %s", state)
+	}
+	if g.begun.IsZero() && state != "" {
+		g.begun = w.clock
 	}
 	isNew := state != g.state
 	g.state = state

@@ -73,7 +73,7 @@ func playWeekUntil(seed uint64, n, pulls int, mutate teamMutation, finds string)
 func prepareWeek(seed uint64, n, pulls int) *teamWeek {
 	first, last := n*pulls/quarterWeeks, (n+1)*pulls/quarterWeeks
 	share := func(names []string) int { return n * len(names) / quarterWeeks }
-	w := newTeamWeek(seed, n, newDeck(seed, share(unusualAnswers), unusualAnswers), newDeck(seed, share(moveNames()), moveNames()))
+	w := newTeamWeek(seed, n, last-first, newDeck(seed, share(unusualAnswers), unusualAnswers), newDeck(seed, share(moveNames()), moveNames()))
 	r := rand.New(rand.NewPCG(seed, uint64(1_000_000+n)))
 	for number := first + 1; number <= last; number++ {
 		w.after(w.delayOfOpening(r, number-first), func() { w.openPull(number) })

@@ -258,7 +258,12 @@ func (p *teamPull) isTalking(a *attempt) bool {
 
 // mayApprove reports whether a reviewer's approval of this head and base may count now.
 func (p *teamPull) mayApprove(place int, now time.Time) bool {
-	return p.carried[place] || p.mayApproveBy(place, now, p.isTalking)
+	return p.isCarried(place, now) || p.mayApproveBy(place, now, p.isTalking)
+}
+
+// isCarried reports whether an approval of the head before may stand: no newer run has really run.
+func (p *teamPull) isCarried(place int, now time.Time) bool {
+	return p.carried[place] && (!voices[place].hasRuns() || !slices.ContainsFunc(p.runsOf(place, now), p.isTalking))
 }
 
 // mayApproveAsLeft reports whether its approval may count for the next head: what is under way may yet say nothing.

@@ -128,7 +128,7 @@ func (f mistakenForge) Apply(ctx context.Context, pr quorum.PR, e quorum.Effects
 	return f.Forge.Apply(ctx, pr, e)
 }
 
-func newTeamWeek(seed uint64, number int, answers, moves deck) *teamWeek {
+func newTeamWeek(seed uint64, number, pulls int, answers, moves deck) *teamWeek {
 	<-time.After(time.Until(teamBegin.AddDate(0, 0, 7*number)))
 	w := &teamWeek{
 		seed: seed, number: number, rules: teamPolicies[number%len(teamPolicies)], clock: time.Now(),
@@ -164,8 +164,7 @@ func newTeamWeek(seed uint64, number int, answers, moves deck) *teamWeek {
 	begin := w.clock.Add(time.Duration(rand.New(rand.NewPCG(seed, uint64(number))).IntN(3600)) * time.Second)
 	w.outages = [][2]time.Time{{begin.Add(4 * time.Hour), begin.Add(5 * time.Hour)}}
 	if w.rules.breaker {
-		w.outages[0][1] = begin.Add(4*time.Hour + 22*time.Minute)
-		w.outages = append(w.outages, [2]time.Time{begin.Add(20 * time.Hour), begin.Add(21 * time.Hour)})
+		w.outages = w.breakerOutages(begin, pulls)
 	}
 	return w
 }
@@ -333,6 +332,7 @@ func (w *teamWeek) reconciler() (*loop.Reconciler, error) {
 	}
 	api, err := client.New(client.Options{
 		Token: "ghs_quarterquarterquarterquarterquarter0", Actions: true, Transport: w.g, Now: time.Now,
+		Jitter: func(most time.Duration) time.Duration { return most / 2 },
 	})
 	if err != nil {
 		return nil, err
@@ -397,19 +397,32 @@ func (w *teamWeek) look(p *teamPull) {
 	}
 }
 
-// addFault has one of the next requests go wrong, sometimes.
+// mayFail are requests of a look, of which one goes wrong, sometimes: never the nth, for a look sends many at once, and a
+// seed is to give the same quarter each time.
+var mayFail = []string{
+	"GET /repos/*/*/pulls/*", "GET /repos/*/*/pulls/*/reviews", "GET /repos/*/*/issues/*/comments", "GET /repos/*/*/pulls/*/files",
+	"GET /repos/*/*/actions/runs", "GET /repos/*/*/commits/*/check-runs", "GET /repos/*/*/commits/*/status*", "GET /repos/*/*/contents/**",
+	"POST /graphql", "POST /repos/*/*/check-runs", "PATCH /repos/*/*/check-runs/*", "POST /repos/*/*/actions/runs/*/rerun-failed-jobs",
+	"POST /repos/*/*/issues/*/comments", "GET /repos/*/*/actions/runs/*/artifacts", "GET /repos/*/*/actions/jobs/*/logs",
+}
+
+// addFault has a request of the next look go wrong, sometimes.
 func (w *teamWeek) addFault(d *dice) {
-	switch d.IntN(60) {
+	f := sandbox.Fault{Match: mayFail[d.IntN(len(mayFail))], Times: 1}
+	switch d.IntN(40) {
 	case 0:
 		w.counts["a request is lost"]++
-		w.g.AddFault(sandbox.Fault{Skip: d.IntN(20), Times: 1, Kind: sandbox.FaultUnsent})
+		f.Kind = sandbox.FaultUnsent
 	case 1:
 		w.counts["an answer is lost"]++
-		w.g.AddFault(sandbox.Fault{Skip: d.IntN(20), Times: 1, Kind: sandbox.FaultLost})
+		f.Kind = sandbox.FaultLost
 	case 2:
 		w.counts["GitHub answers 502"]++
-		w.g.AddFault(sandbox.Fault{Skip: d.IntN(20), Times: 1, Status: 502, CarriedOut: d.IntN(2) == 0})
+		f.Status, f.CarriedOut = 502, d.IntN(2) == 0
+	default:
+		return
 	}
+	w.g.AddFault(f)
 }
 
 func later(a, b time.Time) time.Time {

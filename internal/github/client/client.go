@@ -49,6 +49,8 @@ type Options struct {
 	Cache     ResponseCache     // where answers are remembered; nil: in memory
 	Reserve   bool              // a fifth of the hour's requests is left to others, and a turn that is far is a [LimitError]: for a server
 	Observed  Observer          // told of each answer; may be nil
+
+	Jitter func(most time.Duration) time.Duration // returns a random time below most; nil: by math/rand
 }
 
 // An Observer is told of each answer of GitHub's API: the endpoint as a template of few, known words, the status, 0 for
@@ -141,7 +143,7 @@ func newHost(o Options, idle int) (*githubHost, error) {
 	}
 	g := &githubHost{
 		base: base, graphql: base.JoinPath("graphql"), agent: cmp.Or(o.UserAgent, "review-coordinator"),
-		wire: o.Transport, private: o.Transport, policies: newPolicies(), answers: o.Cache, reserve: o.Reserve,
+		wire: o.Transport, private: o.Transport, policies: newPolicies(o.Jitter), answers: o.Cache, reserve: o.Reserve,
 		observed: o.Observed, shapes: &jsonscan.KnownShapes{}, buffers: &sync.Pool{New: func() any { return new([]byte) }},
 		reached: new(atomic.Int64), now: o.Now, log: o.Log,
 	}

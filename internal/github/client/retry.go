@@ -26,12 +26,16 @@ type retryPolicies struct {
 	reads, writes failsafe.Executor[*http.Response]
 }
 
-func newPolicies() retryPolicies {
+// newPolicies takes what draws a time below most.
+func newPolicies(jitter func(most time.Duration) time.Duration) retryPolicies {
+	if jitter == nil {
+		jitter = rand.N[time.Duration]
+	}
 	policy := func(writes bool) failsafe.Executor[*http.Response] {
 		return failsafe.With(retrypolicy.NewBuilder[*http.Response]().
 			HandleIf(func(_ *http.Response, err error) bool { return mayRetry(err, writes) }).
 			WithMaxAttempts(maxTries).
-			WithDelayFunc(retryDelay).
+			WithDelayFunc(func(e failsafe.ExecutionAttempt[*http.Response]) time.Duration { return retryDelay(e, jitter) }).
 			ReturnLastFailure().
 			Build())
 	}
@@ -82,9 +86,9 @@ func (r *retrier) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // retryDelay draws the pause before the next try: full jitter below a bound that doubles, so that jobs which failed
 // together do not come back together. A short Retry-After of a 5xx is kept.
-func retryDelay(e failsafe.ExecutionAttempt[*http.Response]) time.Duration {
+func retryDelay(e failsafe.ExecutionAttempt[*http.Response], jitter func(most time.Duration) time.Duration) time.Duration {
 	bound := min(firstDelay<<max(0, e.Attempts()-1), longestDelay)
-	pause := rand.N(bound)
+	pause := jitter(bound)
 	var f *fault
 	if errors.As(e.LastError(), &f) {
 		pause = max(pause, min(f.wait, longestDelay))
