@@ -62,7 +62,7 @@ func newTeamPull(w *teamWeek, number int, author string) *teamPull {
 		lines: map[string]int{}, carried: map[int]bool{}, mustJudge: map[int]bool{}, deletedRuns: map[int]bool{},
 		fixes: map[string]int{}, asks: map[string]int{}, reruns: map[string]int{},
 		byHand: map[string]int{}, path: "cart.go", branch: fmt.Sprintf("feature-%d", number),
-		hands: []string{author}, opened: w.clock, baseSince: w.clock, clock: w.clock,
+		hands: map[string][]string{}, opener: author, opened: w.clock, baseSince: w.clock, clock: w.clock,
 	}
 }
 
@@ -73,7 +73,7 @@ func (w *teamWeek) openPull(number int) {
 	p.dice = d
 	if w.rules.breaker { // which counts each author once
 		p.author = []string{"alice", "erin", "bob"}[number%3]
-		p.hands = []string{p.author}
+		p.opener = p.author
 	}
 	files := []sandbox.ChangedFile{}
 	kind := "a branch"
@@ -107,7 +107,7 @@ func (w *teamWeek) openPull(number int) {
 	}
 	w.g.OpenPull(spec)
 	p.head = sandbox.SHA(spec.Head)
-	p.hands, p.heads = []string{p.author}, []string{p.head}
+	p.opener, p.heads = p.author, []string{p.head}
 	p.lines[p.head] = p.names
 	w.pulls = append(w.pulls, p)
 	w.counts["opened: "+kind]++

@@ -145,11 +145,11 @@ func (w *teamWeek) push(p *teamPull, how pushing) bool {
 	if w.g.Push(p.number, name, spec) != nil {
 		return false
 	}
-	p.hands = append(p.hands, how.by)
-	if how.commit.Author != "" {
-		p.hands = append(p.hands, how.commit.Author)
+	hands := append([]string{how.by, how.commit.Author}, how.commit.CoAuthors...)
+	if !how.force { // the commits before stay in it
+		hands = append(hands, p.hands[before]...)
 	}
-	p.hands = append(p.hands, how.commit.CoAuthors...)
+	p.hands[sandbox.SHA(name)] = append(p.hands[sandbox.SHA(name)], hands...)
 	w.noteHead(p, before, sandbox.SHA(name), how.same)
 	p.note("%s pushes %s (force %t, same diff %t)", how.by, p.head[:7], how.force, how.same)
 	if p.dice.IntN(2) == 0 { // the workflows have a concurrency group
@@ -280,6 +280,7 @@ func changePolicy(w *teamWeek, p *teamPull) bool {
 	for _, o := range w.pulls {
 		if !o.closed {
 			o.lookBy(w.clock)
+			w.lookAtGroupsOf(o, 0)
 			o.murky = true
 		}
 	}
@@ -328,7 +329,7 @@ func (w *teamWeek) resolve(p *teamPull, by string) bool {
 
 // isHuman reports whether a person may end an objection: one who had no hand in the change and may write.
 func (p *teamPull) isHuman(by string) bool {
-	return !strings.HasSuffix(by, "[bot]") && !slices.Contains(p.hands, by) && by != "mallory"
+	return !strings.HasSuffix(by, "[bot]") && !p.hadHand(by) && by != "mallory"
 }
 
 func (w *teamWeek) dismiss(p *teamPull, by string) bool {
@@ -410,7 +411,7 @@ func askApp(w *teamWeek, p *teamPull) bool {
 }
 
 func commandRerun(w *teamWeek, p *teamPull) bool {
-	if slices.Contains(p.hands, "bob") {
+	if p.hadHand("bob") {
 		return false
 	}
 	_, err := w.g.Comment(p.number, "bob", "/review-coordinator rerun")
@@ -431,7 +432,7 @@ func (w *teamWeek) accept(p *teamPull, by string) bool {
 	if _, err := w.g.Comment(p.number, by, "/review-coordinator accept "+p.head[:10]+" it is known"); err != nil {
 		return false
 	}
-	if w.rules.override && by == "bob" && !slices.Contains(p.hands, by) {
+	if w.rules.override && by == "bob" && !p.hadHand(by) {
 		for _, o := range all {
 			o.ended = true
 			delete(p.mustJudge, o.said.voice)

@@ -186,7 +186,8 @@ type teamPull struct {
 	labels                []string
 	path                  string // of the file that it changes
 	tooMany               bool   // GitHub does not list all of its files
-	hands                 []string
+	opener                string
+	hands                 map[string][]string // of a head: who made its commits and pushed it
 	opened, baseSince     time.Time
 	clock                 time.Time // the deadline counts from here
 	attempts              []*attempt
@@ -245,9 +246,14 @@ func (p *teamPull) saidIn(a *attempt) (yes, no bool) {
 		mayBeIts := s.voice == a.voice && s.head == a.head && voices[a.voice].kind == voiceText &&
 			!s.at.Before(a.begun) && (a.ended.IsZero() || !s.at.After(a.ended))
 		yes = yes || s.yes && !s.gone && (s.attempt == a || mayBeIts)
-		no = no || s.no && s.attempt == a
+		no = no || s.no && s.attempt == a && !p.isEnded(s)
 	}
 	return yes, no
+}
+
+// isEnded reports whether a person who may has ended what was objected.
+func (p *teamPull) isEnded(s *saidThing) bool {
+	return slices.ContainsFunc(p.objections, func(o *objection) bool { return o.said == s && o.ended })
 }
 
 // isTalking reports whether the attempt may be the one that speaks: not one that was cancelled without a word.
@@ -362,7 +368,12 @@ func (p *teamPull) standIns() (approving, against int) {
 
 // isEntitled reports whether a person may write and had no hand in the change.
 func (p *teamPull) isEntitled(login string) bool {
-	return slices.Contains(maintainers, login) && !slices.Contains(p.hands, login)
+	return slices.Contains(maintainers, login) && !p.hadHand(login)
+}
+
+// hadHand reports whether somebody opened the pull request, pushed its head, or made one of its commits.
+func (p *teamPull) hadHand(login string) bool {
+	return login == p.opener || slices.Contains(p.hands[p.head], login)
 }
 
 // need is how many approvals it truly takes, and how many people beside them; zero approvals need no review.

@@ -490,7 +490,8 @@ func (w *teamWeek) checkLook(p *teamPull) {
 		return
 	}
 	for _, o := range p.objections {
-		o.seen = o.seen || o.base == p.base && !o.said.gone && o.said.head == p.head
+		isOfBase := o.base == p.base && o.said.at.Truncate(time.Second) != p.baseSince.Truncate(time.Second) // else it may be the one before
+		o.seen = o.seen || isOfBase && !o.said.gone && o.said.head == p.head
 	}
 	state := w.stateOf(p.head, nameOf(p.base))
 	if state != p.checked.state || p.head != p.checked.head {
