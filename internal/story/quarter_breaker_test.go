@@ -3,6 +3,7 @@ package story_test
 // Outages over many pull requests: while a reviewer is down nobody asks it again but once in a while, on one of them.
 
 import (
+	"slices"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/loop"
@@ -52,7 +53,8 @@ func (w *teamWeek) noteHealth(a *attempt, isOutage bool) {
 	}
 	p := a.pull
 	isPlain := p.path == "cart.go" && !p.draft && p.base == defaultBase && p.fork == "" && !a.foreign && p.twin == nil
-	if !isPlain || a.head != p.head {
+	objects := slices.ContainsFunc(p.objections, func(o *objection) bool { return o.said.voice == a.voice && !o.answered })
+	if !isPlain || a.head != p.head || objects { // an objection that stands says more than the outage after it
 		return
 	}
 	if w.also.health[a.voice] == nil {

@@ -401,8 +401,9 @@ func (w *teamWeek) letTextChange(a *attempt, answer string, say, end time.Durati
 		case "no, deleted", "yes, deleted":
 			p.murky = true
 			if w.removeWords(s, a) == nil {
-				wasRead := voices[a.voice].kind == voiceArtifact && !p.draft && p.lookedAt.After(s.at) // it stands from the record
-				s.gone = !wasRead
+				objects := slices.ContainsFunc(p.objections, func(o *objection) bool { return o.said.voice == a.voice && !o.answered })
+				// What was read stands from the record; beside an objection that stands a yes is not kept.
+				s.gone = voices[a.voice].kind != voiceArtifact || p.draft || !p.lookedAt.After(s.at) || objects
 				p.dropUnseen(s)
 				w.happened(p, voices[a.voice].name+"'s words are deleted")
 			}

@@ -244,7 +244,7 @@ func (p *teamPull) runsOf(place int, now time.Time) (all []*attempt) {
 func (p *teamPull) saidIn(a *attempt) (yes, no bool) {
 	for _, s := range p.said {
 		mayBeIts := s.voice == a.voice && s.head == a.head && voices[a.voice].kind == voiceText &&
-			!s.at.Before(a.begun) && (a.ended.IsZero() || !s.at.After(a.ended))
+			!s.at.Before(a.begun) && (a.ended.IsZero() || !s.at.After(a.ended.Add(time.Minute)))
 		yes = yes || s.yes && !s.gone && (s.attempt == a || mayBeIts)
 		no = no || s.no && s.attempt == a && !p.isEnded(s)
 	}
