@@ -23,14 +23,16 @@ var breakerNames = []string{
 
 // A voiceHealth is what is known to be wrong with a reviewer's service, since its last answer.
 type voiceHealth struct {
-	outages []outageSeen
-	isKnown bool      // the circuit must be open
-	lastTry time.Time // since then
+	isDoubtful bool // an outage was seen late, or may count or not: the circuit may be another than was thought
+	outages    []outageSeen
+	isKnown    bool      // the circuit must be open
+	lastTry    time.Time // since then
 }
 
 type outageSeen struct {
 	pull  *teamPull
 	head  string
+	at    time.Time
 	known bool // a look has seen it
 }
 
@@ -52,16 +54,17 @@ func (w *teamWeek) noteHealth(a *attempt, isOutage bool) {
 		return
 	}
 	p := a.pull
-	isPlain := p.path == "cart.go" && !p.draft && p.base == defaultBase && p.fork == "" && !a.foreign && p.twin == nil
-	objects := slices.ContainsFunc(p.objections, func(o *objection) bool { return o.said.voice == a.voice && !o.answered })
-	if !isPlain || a.head != p.head || objects { // an objection that stands says more than the outage after it
-		return
-	}
 	if w.also.health[a.voice] == nil {
 		w.also.health[a.voice] = &voiceHealth{}
 	}
 	h := w.also.health[a.voice]
-	h.outages = append(h.outages, outageSeen{pull: p, head: a.head})
+	isPlain := p.path == "cart.go" && !p.draft && p.base == defaultBase && p.fork == "" && !a.foreign && p.twin == nil
+	objects := slices.ContainsFunc(p.objections, func(o *objection) bool { return o.said.voice == a.voice && !o.answered })
+	if !isPlain || a.head != p.head || a.created.Before(p.baseSince) || objects { // an objection that stands says more
+		h.isDoubtful = true
+		return
+	}
+	h.outages = append(h.outages, outageSeen{pull: p, head: a.head, at: w.clock})
 }
 
 // noteOutagesSeen notes which outages a look has seen, and whether these are enough to open a circuit.
@@ -71,6 +74,7 @@ func (w *teamWeek) noteOutagesSeen(p *teamPull) {
 		for i := range h.outages {
 			o := &h.outages[i]
 			if o.pull == p && o.head == p.head {
+				h.isDoubtful = h.isDoubtful || !o.known && w.clock.Sub(o.at) > time.Minute
 				o.known = true
 			}
 			if !o.known {
@@ -85,7 +89,7 @@ func (w *teamWeek) noteOutagesSeen(p *teamPull) {
 // checkPassage checks that a reviewer that is down is asked again no sooner than the policy says.
 func (w *teamWeek) checkPassage(p *teamPull, before *attempt, isCommanded bool) {
 	h := w.also.health[before.voice]
-	if !w.rules.breaker || w.rules.asJob || isCommanded || h == nil || !h.isKnown {
+	if !w.rules.breaker || w.rules.asJob || isCommanded || h == nil || !h.isKnown || h.isDoubtful {
 		return
 	}
 	w.counts["→ an attempt is let through while a reviewer is down"]++
