@@ -44,6 +44,16 @@ func (h *headView) isMovedReview(t *quorum.Text) bool {
 	return t.At.Before(h.cycle.arrival)
 }
 
+// earlierAttempt is an attempt of a run that was asked for.
+func (h *headView) earlierAttempt(n quorum.AttemptName) (run quorum.Run, isRead bool) {
+	for _, run := range h.snapshot.Attempts {
+		if run.ID == n.Run && run.Attempt == n.Number {
+			return run, true
+		}
+	}
+	return quorum.Run{}, false
+}
+
 // isJudgedInPart reports whether nothing is decided by the ballots now, so that nothing is asked for that only they
 // need.
 func isJudgedInPart(p *quorum.Policy, s *quorum.Snapshot) bool {

@@ -224,7 +224,7 @@ func (v *attemptView) ofRunBefore(run *quorum.Run, ended time.Time) attemptView 
 }
 
 // speaksByConclusion reports whether the conclusion of a run is the only thing that the reviewer says.
-func (v *reviewerView) speaksByConclusion() bool {
+func (v *attemptView) speaksByConclusion() bool {
 	return v.Verdict.Kind == quorum.Conclusion && v.isByConclusion()
 }
 
@@ -243,16 +243,6 @@ func (v *attemptView) unseenAttempts() (all []quorum.AttemptName) {
 		all = append(all, quorum.AttemptName{Run: run.ID, Number: n})
 	}
 	return all
-}
-
-// earlierAttempt is an attempt of a run that was asked for.
-func (h *headView) earlierAttempt(n quorum.AttemptName) (run quorum.Run, isRead bool) {
-	for _, run := range h.snapshot.Attempts {
-		if run.ID == n.Run && run.Attempt == n.Number {
-			return run, true
-		}
-	}
-	return quorum.Run{}, false
 }
 
 // verdictOfAttempt is what the texts of one of the [attemptView.earlierAttempts] say: any objection objects.

@@ -10,29 +10,6 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// A baseStay is a time that the pull request spent on its base before it left and came back.
-type baseStay struct {
-	from, to time.Time
-}
-
-// holds reports whether the pull request was on the base at that moment.
-func (b baseStay) holds(at time.Time) bool { return !at.Before(b.from) && !at.After(b.to) }
-
-// earlierStays are the times that the pull request spent on this base before; none if it never came back to it.
-func earlierStays(s *quorum.Snapshot) (stays []baseStay) {
-	from := s.PR.Created
-	for _, e := range s.Timeline {
-		switch {
-		case e.Kind != quorum.BaseChanged:
-		case e.From == s.PR.BaseRef:
-			stays = append(stays, baseStay{from, e.At})
-		case e.To == s.PR.BaseRef:
-			from = e.At
-		}
-	}
-	return stays
-}
-
 // objectionsOfEarlierStays are the objections that GitHub still shows, and that stood when the pull request left this
 // base.
 func objectionsOfEarlierStays(p *quorum.Policy, s *quorum.Snapshot) []quorum.Objection {

@@ -64,7 +64,7 @@ var quarterMutants = map[string]quarterMutant{
 	"a new base voids nothing": {"only", 5, inSnapshot(func(_ *quorum.Policy, s *quorum.Snapshot) {
 		s.Timeline = slices.DeleteFunc(slices.Clone(s.Timeline), func(e quorum.Event) bool { return e.Kind == quorum.BaseChanged })
 	})},
-	"a review is of whatever head it shows on": {"only", 0, inSnapshot(func(_ *quorum.Policy, s *quorum.Snapshot) {
+	"a review is of whatever head it shows on": {"false pass", 0, inSnapshot(func(_ *quorum.Policy, s *quorum.Snapshot) {
 		s.Reviews = slices.Clone(s.Reviews)
 		for i := range s.Reviews {
 			s.Reviews[i].Commit, s.Reviews[i].At = s.PR.Head, s.Arrived.Add(time.Second)
@@ -128,13 +128,16 @@ var quarterMutants = map[string]quarterMutant{
 	"the wake is forgotten": {"its check is open", 2, teamMutation{wake: func(time.Time) time.Time { return time.Time{} }}},
 }
 
+// mutantSeed is that of the quarter in whose weeks the mistakes are looked for, from the week on in which one is found soon.
+const mutantSeed = 22
+
 func TestQuarterFindsItsMutants(t *testing.T) {
 	for name, m := range quarterMutants {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var all []string
 			for i := range 2 * quarterWeeks {
-				seed, n := *quarterSeed+uint64((m.week+i)/quarterWeeks), (m.week+i)%quarterWeeks
+				seed, n := mutantSeed+uint64((m.week+i)/quarterWeeks), (m.week+i)%quarterWeeks
 				var broken []string
 				synctest.Test(t, func(*testing.T) { broken = playWeekUntil(seed, n, 156, m.mutate, m.finds) })
 				for _, what := range broken {
