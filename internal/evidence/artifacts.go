@@ -19,8 +19,8 @@ type artifactView struct {
 	head *headView
 }
 
-// maxUploadRuns is how many of a reviewer's runs are asked for their artifacts: the newest. What an earlier one said
-// stands in the record.
+// maxUploadRuns is how many of a reviewer's runs are asked for their artifacts: the newest, of this stay on the base and of
+// earlier ones. What an earlier one said stands in the record, if a look has seen it.
 const maxUploadRuns = 5
 
 // unreadUploads are the artifacts of the reviewer's runs that were not asked for yet.

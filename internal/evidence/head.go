@@ -36,7 +36,9 @@ func (h *headView) isMovedReview(t *quorum.Text) bool {
 		return false
 	}
 	switch {
-	case !h.cycle.pushed.IsZero(): // GitHub's times are whole seconds, and nobody reviews within one
+	case !h.cycle.pushed.IsZero() && t.State == "CHANGES_REQUESTED": // in the same second it is in doubt, and a no counts
+		return t.At.Before(h.cycle.pushed)
+	case !h.cycle.pushed.IsZero():
 		return !t.At.After(h.cycle.pushed)
 	case !h.snapshot.Pushed.IsZero():
 		return t.At.Before(h.snapshot.Pushed)

@@ -17,14 +17,17 @@ const (
 	maxLogs    = 5
 )
 
-// Missing lists the facts that a full judgement of s needs and that cost requests of their own: the logs of runs that
-// ended without an answer, the commits that texts name, those of the pull request and who pushed them, the other pull
-// requests of its branch with the workflow files of their bases, and people's permissions. What tells the policy, of
-// which lane p is not yet, comes before all else.
+// Missing lists the facts that a full judgement of s needs and that cost requests of their own: artifacts and attempts that
+// no look has read, the logs of runs that ended without an answer, the commits that texts name, those of the pull request
+// and who pushed them, the other pull requests of its branch with the workflow files of their bases, and people's
+// permissions. What tells the policy, of which lane p is not yet, comes before all else.
 func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 	if isJudgedInPart(&p, &s) {
 		if isJudgedLater(&p, &s) { // what an artifact objects to a draft stands later, as a text's no does, deleted or not
-			w.Uploads = unreadUploads(reviewerViews(&p, &s))
+			views := reviewerViews(&p, &s)
+			if w.Uploads, w.Attempts = unreadUploads(views), unreadAttempts(views); len(w.Attempts) == 0 {
+				w.Logs = unreadLogsBefore(views)
+			}
 		}
 		return w
 	}
@@ -93,7 +96,8 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 // unreadUploads are the artifacts of the reviewers' runs that nobody has read, those of earlier stays on this base too.
 func unreadUploads(views []*reviewerView) (all []quorum.UploadName) {
 	for _, v := range views {
-		all = append(all, v.artifacts.unreadUploads(slices.Concat(v.runs.ofEarlierStays(v.head.snapshot), v.runs.counted))...)
+		all = append(all, v.artifacts.unreadUploads(v.runs.ofEarlierStays(v.head.snapshot))...)
+		all = append(all, v.artifacts.unreadUploads(v.runs.counted)...)
 	}
 	return all
 }
@@ -101,14 +105,25 @@ func unreadUploads(views []*reviewerView) (all []quorum.UploadName) {
 // unreadAttempts are the attempts of the reviewers' runs that failed before a look saw it and that nobody has read.
 func unreadAttempts(views []*reviewerView) (all []quorum.AttemptName) {
 	for _, v := range views {
-		a := attemptView{reviewerView: v, attempt: v.newestAttempt()}
-		for _, n := range a.unseenAttempts() {
-			if _, isRead := v.head.earlierAttempt(n); !isRead {
-				all = append(all, n)
+		a := attemptView{reviewerView: v}
+		for _, run := range slices.Concat(v.runs.ofEarlierStays(v.head.snapshot), v.runs.counted) {
+			for _, n := range a.unseenAttempts(&run) {
+				if _, isRead := v.head.earlierAttempt(n); !isRead {
+					all = append(all, n)
+				}
 			}
 		}
 	}
 	return all
+}
+
+// unreadLogsBefore are the jobs whose unread logs may explain how the attempts before the reviewers' newest ended.
+func unreadLogsBefore(views []*reviewerView) (jobs []int64) {
+	for _, v := range views {
+		a := attemptView{reviewerView: v, attempt: v.newestAttempt()}
+		jobs = append(jobs, a.unreadLogsBefore()...)
+	}
+	return jobs
 }
 
 // hasUnnamedText reports whether a comment of a reviewer without a run names no commit, where a second commit may
@@ -127,7 +142,7 @@ func (v *reviewerView) mayHaveMovedReview() bool {
 	return h.mayHaveHadOtherHead() && h.cycle.pushed.IsZero() &&
 		slices.ContainsFunc(h.snapshot.Reviews, func(t quorum.Text) bool {
 			return v.IsAuthor(t.Author) && t.Commit == h.snapshot.PR.Head && !h.record.knowsText(t.TextRef) &&
-				(h.cycle.hadOtherHead || t.At.Before(h.cycle.arrival))
+				(h.cycle.hadOtherHead || t.At.Before(h.cycle.arrival) || h.isMovedReview(&t))
 		})
 }
 
@@ -238,7 +253,12 @@ func (v *attemptView) unreadLogs() (jobs []int64) {
 	if job, wanted := v.jobThatExplains(got); wanted {
 		jobs = append(jobs, job)
 	}
-	for _, earlier := range v.runsBefore() {
+	return append(jobs, v.unreadLogsBefore()...)
+}
+
+// unreadLogsBefore are the jobs whose unread logs may explain how the attempts before it ended, back to one that approves.
+func (v *attemptView) unreadLogsBefore() (jobs []int64) {
+	for _, earlier := range v.attemptsByConclusionBefore() {
 		got, _ := earlier.resultByConclusion()
 		if job, wanted := earlier.jobThatExplains(got); wanted {
 			jobs = append(jobs, job)

@@ -31,8 +31,11 @@ func cycleOf(s *quorum.Snapshot) cycle {
 		switch e.Kind {
 		case quorum.ForcePushed:
 			c.hadOtherHead = true
-			if e.To == s.PR.Head {
+			switch s.PR.Head {
+			case e.To:
 				c.arrival, c.pushed = latest(c.arrival, e.At), latest(c.pushed, e.At)
+			case e.From: // it has come back since, by what the timeline does not show
+				c.pushed = time.Time{}
 			}
 		case quorum.BaseChanged:
 			c.baseChanged = latest(c.baseChanged, e.At)

@@ -139,7 +139,7 @@ func (s *objectionSearch) findInSignals() (attemptResult, bool) {
 	return attemptResult{}, false
 }
 
-// findInRunsBefore finds the failure of an earlier run whose conclusion was the verdict.
+// findInRunsBefore finds the failure of an earlier run or attempt whose conclusion was the verdict.
 func (s *objectionSearch) findInRunsBefore() (attemptResult, bool) {
 	objection, found := s.failedRunBefore()
 	if !found || s.isAnswer || s.head.record.hasAnswered(s.Name, objection.at, objection.saidRun, objection.saidAttempt) {
@@ -176,9 +176,9 @@ func openObjection(all []statement, needsPerson bool) (objection statement, foun
 	return objection, found && objection.Outcome == quorum.Findings && (needsPerson || newest.ref != objection.ref)
 }
 
-// failedRunBefore finds the run before this attempt's that objects, where the conclusion is the verdict.
+// failedRunBefore finds the run or attempt before this one that objects, where the conclusion is the verdict.
 func (v *attemptView) failedRunBefore() (objection attemptResult, found bool) {
-	for _, earlier := range v.runsBefore() {
+	for _, earlier := range v.attemptsByConclusionBefore() {
 		got, _ := earlier.resultByConclusion()
 		switch got.outcome {
 		case quorum.Approved:
@@ -193,24 +193,29 @@ func (v *attemptView) failedRunBefore() (objection attemptResult, found bool) {
 	return attemptResult{}, false
 }
 
-// runsBefore are the attempts that ended before this one, the newest first, where the conclusion is the verdict: those of
-// this run of whose end no look has seen, and the last of each earlier run.
-func (v *attemptView) runsBefore() (views []attemptView) {
-	if !v.speaksByConclusion() || v.attempt.run == nil {
+// attemptsByConclusionBefore are the attempts that ended before this one, the newest first, where the conclusion is the
+// verdict: the last of each earlier run, and of every run those of whose end no look has seen.
+func (v *attemptView) attemptsByConclusionBefore() (views []attemptView) {
+	if !v.isByConclusion() || v.attempt.run == nil {
 		return nil
-	}
-	for _, n := range v.unseenAttempts() {
-		if run, _ := v.head.earlierAttempt(n); run.Conclusion != "" {
-			run.Jobs = without(v.attempt.run.FailedJobs, func(job quorum.Job) bool {
-				return job.Completed.Before(run.Started) || job.Completed.After(run.Updated)
-			})
-			views = append(views, v.ofRunBefore(&run, run.Updated))
-		}
 	}
 	for i := range slices.Backward(v.runs.counted) {
 		run := &v.runs.counted[i]
-		if run.Number < v.attempt.run.Number && run.Completed() {
+		if run.Number > v.attempt.run.Number {
+			continue
+		}
+		if run.ID != v.attempt.run.ID && run.Completed() {
 			views = append(views, v.ofRunBefore(run, v.head.record.endOf(run)))
+		}
+		for _, n := range v.unseenAttempts(run) {
+			earlier, _ := v.head.earlierAttempt(n)
+			if earlier.Conclusion == "" {
+				continue
+			}
+			earlier.Jobs = without(run.FailedJobs, func(job quorum.Job) bool {
+				return job.Completed.Before(earlier.Started) || job.Completed.After(earlier.Updated)
+			})
+			views = append(views, v.ofRunBefore(&earlier, earlier.Updated))
 		}
 	}
 	return views
@@ -223,23 +228,14 @@ func (v *attemptView) ofRunBefore(run *quorum.Run, ended time.Time) attemptView 
 	}}
 }
 
-// speaksByConclusion reports whether the conclusion of a run is the only thing that the reviewer says.
-func (v *attemptView) speaksByConclusion() bool {
-	return v.Verdict.Kind == quorum.Conclusion && v.isByConclusion()
-}
-
-// maxUnseenAttempts is how many attempts of a run are read that ended and were followed by the next before a look came.
-const maxUnseenAttempts = 5
-
-// unseenAttempts are the attempts of the run, the newest first, of whose end no look has seen, if one of its jobs has
-// failed before: somebody who has it run again at once would make its conclusion unsaid. What a look saw stands in the
-// record.
-func (v *attemptView) unseenAttempts() (all []quorum.AttemptName) {
-	run := v.attempt.run
-	if run == nil || v.Retired || !v.speaksByConclusion() || v.FailureMeans != quorum.MeansFindings || len(run.FailedJobs) == 0 {
+// unseenAttempts are the attempts of a run, the newest first, of whose end no look has seen, if one of its jobs has failed
+// before: somebody who has it run again at once would make its conclusion unsaid. What a look saw stands in the record.
+// There are no more than the fifty that GitHub lets a run have.
+func (v *attemptView) unseenAttempts(run *quorum.Run) (all []quorum.AttemptName) {
+	if v.Retired || !v.isByConclusion() || v.FailureMeans != quorum.MeansFindings || len(run.FailedJobs) == 0 {
 		return nil
 	}
-	for n := run.Attempt - 1; n > v.head.record.seenAttempts(run.ID) && len(all) < maxUnseenAttempts; n-- {
+	for n := run.Attempt - 1; n > v.head.record.seenAttempts(run.ID); n-- {
 		all = append(all, quorum.AttemptName{Run: run.ID, Number: n})
 	}
 	return all
@@ -281,7 +277,7 @@ func (v *attemptView) standingResult(objection, newest attemptResult, isOlder bo
 func (v *attemptView) earlierAttempts() (out []reviewAttempt) {
 	a := &v.attempt
 	if v.Verdict.Kind == quorum.Conclusion || a.run == nil {
-		return nil // the record alone knows what those concluded
+		return nil // what those concluded attemptsByConclusionBefore tells
 	}
 	for i := range v.runs.counted {
 		run := &v.runs.counted[i]

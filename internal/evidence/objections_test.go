@@ -347,3 +347,60 @@ func TestAReviewerWhoseIDThePolicyKnows(t *testing.T) {
 		t.Errorf("a pull request of its own under a new name: it is %s, %s", b.Vote, b.Reason)
 	}
 }
+
+// A review of the head was moved there if it is older than the push: by what tells the push, or by the head's first suite.
+func TestMovedReview(t *testing.T) {
+	const other = "b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2"
+	forced := func(sec int, from, to string) func(*scene) *scene {
+		return func(x *scene) *scene { return x.event(sec, quorum.Event{Kind: quorum.ForcePushed, From: from, To: to}) }
+	}
+	pushedAt := func(sec int) func(*scene) *scene {
+		return func(x *scene) *scene {
+			x.s.Pushes = append(x.s.Pushes, quorum.Push{Before: other, After: head, At: at(sec)})
+			return x
+		}
+	}
+	suiteAt := func(sec int) func(*scene) *scene {
+		return func(x *scene) *scene {
+			x.s.Pushed, x.s.Earlier = at(sec), []string{other}
+			return x
+		}
+	}
+	for name, test := range map[string]struct {
+		state   string
+		at      int
+		facts   []func(*scene) *scene
+		isMoved bool
+	}{
+		"before the push":                           {"APPROVED", 99, []func(*scene) *scene{pushedAt(100)}, true},
+		"a yes in the second of the push":           {"APPROVED", 100, []func(*scene) *scene{pushedAt(100)}, true},
+		"a no in the second of the push":            {"CHANGES_REQUESTED", 100, []func(*scene) *scene{pushedAt(100)}, false},
+		"after the push, before the first suite":    {"CHANGES_REQUESTED", 110, []func(*scene) *scene{pushedAt(100), suiteAt(120)}, false},
+		"before the first suite, which alone tells": {"APPROVED", 110, []func(*scene) *scene{suiteAt(120)}, true},
+		"before a way back that no event shows": {"APPROVED", 110, []func(*scene) *scene{
+			forced(90, other, head), forced(100, head, other), pushedAt(200),
+		}, true},
+		"after a force-push onto the head": {"APPROVED", 110, []func(*scene) *scene{forced(90, other, head)}, false},
+	} {
+		x := onHead(sage()).review(1, test.at, "sage[bot]", test.state, "")
+		for _, add := range test.facts {
+			x = add(x)
+		}
+		if b := evidence.Judge(x.p, x.s)[0]; (b.Reason == quorum.ReasonMoved) != test.isMoved {
+			t.Errorf("%s: %s (%s)", name, b.Outcome, b.Reason)
+		}
+	}
+}
+
+// Where the head was left after the last force-push onto it, something that the timeline does not show has brought it back.
+func TestMovedReviewWantsPushes(t *testing.T) {
+	const other = "b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2"
+	x := onHead(sage()).event(90, quorum.Event{Kind: quorum.ForcePushed, From: other, To: head}).review(1, 110, "sage[bot]", "APPROVED", "")
+	if w := evidence.Missing(x.p, x.s); w.Pushes {
+		t.Error("the force-push tells, and pushes are wanted")
+	}
+	x = x.event(120, quorum.Event{Kind: quorum.ForcePushed, From: head, To: other})
+	if w := evidence.Missing(x.p, x.s); !w.Pushes {
+		t.Error("the head was left since, and no pushes are wanted")
+	}
+}

@@ -751,10 +751,11 @@ func jobsOf(run quorum.Run, checks []quorum.CheckRun) (jobs, failedBefore []quor
 		case "queued", "waiting", "pending", "requested":
 			job.Started = time.Time{} // GitHub shows the creation there until a runner takes it up
 		}
-		switch {
-		case newest[c.Name] == c.ID:
+		if newest[c.Name] == c.ID {
 			jobs = append(jobs, job)
-		case job.Conclusion == "failure":
+		}
+		isOfBefore := newest[c.Name] != c.ID || run.Attempt > 1 && job.Completed.Before(run.Started) // the next may not show yet
+		if isOfBefore && (job.Conclusion == "failure" || job.Conclusion == "timed_out") {
 			failedBefore = append(failedBefore, job)
 		}
 	}

@@ -126,20 +126,25 @@ func (p *publication) endOpen(ctx context.Context, c report.Check) error {
 		if err != nil {
 			return err
 		}
-		ended := c
-		if next != "" {
-			ended.Title = report.SupersededTitle(next)
-			ended.Summary = ended.Title + "."
+		switch title := report.SupersededTitle(next); next {
+		case c.Head: // it is there still: a list lagged
+		case "":
+			err = p.updateCheckWithStatus(ctx, o, c)
+		default:
+			err = p.replaceCheck(ctx, o, report.Check{
+				Name: o.name, Head: c.Head, Status: "completed", Conclusion: "cancelled",
+				Title: title, Described: title, Summary: title + ".",
+			})
 		}
-		if err := p.updateCheckWithStatus(ctx, o, ended); err != nil {
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// headOfMaker is the head of the other open pull request that a check was made for, which has left this one; "" if there
-// is none. Its own look ended nothing here as long as another one had the commit.
+// headOfMaker is the head that the other open pull request now has which a check on the head of c was made for; "" if
+// there is none. Its own look ended nothing there as long as another one had the commit.
 func (p *publication) headOfMaker(ctx context.Context, o writtenCheck, c report.Check) (string, error) {
 	_, number, isNamed := strings.Cut(o.external, "#")
 	if o.external == c.ExternalID || !isNamed || strings.Trim(number, "0123456789") != "" {
@@ -468,11 +473,10 @@ func (p *publication) retireOthers(ctx context.Context, c report.Check) error {
 		if key := old.Name + "@" + old.Head; !p.m.retired[key] && p.m.mayStand(old, first) {
 			if !p.m.standsOn(ended) {
 				if !slices.Contains(guessed, old.Head) {
+					if len(guessed) == maxGuessedHeads {
+						continue
+					}
 					guessed = append(guessed, old.Head)
-				}
-				if len(guessed) > maxGuessedHeads {
-					guessed = guessed[:maxGuessedHeads]
-					continue
 				}
 			}
 			p.m.retired = withEntry(p.m.retired, key, true)

@@ -48,8 +48,8 @@ type Snapshot struct {
 	// Uploads are what runs uploaded under a name that holds a reviewer's verdict: of a run that is not among them it
 	// was not read.
 	Uploads []Uploads
-
-	Attempts []Run // earlier attempts of runs that were asked for; one that GitHub does not know has no conclusion
+	// Attempts are earlier attempts of runs that were asked for; one that GitHub does not know has no conclusion.
+	Attempts []Run
 	// Blobs are files on branches: the blob's SHA, "" if the file is not there.
 	Blobs map[BranchFile]string
 
@@ -383,7 +383,7 @@ type Wants struct {
 	Links    bool          // [Snapshot].Links
 	Lane     bool          // Authors or Links tell in which lane the pull request is: nothing else is told before they are known
 
-	SameBranch bool // all pull requests of its head branch; nothing else but Uploads is told before they are known
+	SameBranch bool // all pull requests of its head branch; nothing else but Uploads and Attempts is told before they are known
 	// SameBranchRun is the newest run that approves by a text: a list that was read when that run was known will do.
 	// 0: the list must be read anew.
 	SameBranchRun int64

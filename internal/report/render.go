@@ -102,23 +102,20 @@ func retiredChecks(p quorum.Policy, s quorum.Snapshot, c Check) (all []Retired) 
 	for _, n := range others {
 		all = append(all, Retired{Name: n, Head: c.Head, Title: "now against " + plainLine(s.PR.BaseRef, 120)})
 	}
-	heads := earlierHeads(s, c.Head)
-	retire := func(names ...string) {
-		for _, h := range heads {
+	plain := policyCheckName(p)
+	had := slices.DeleteFunc(others, func(n string) bool { return n == plain })
+	for _, names := range [][]string{had[max(0, len(had)-maxBasesBefore):], slices.Compact([]string{c.Name, plain})} {
+		for _, h := range earlierHeads(s, c.Head) {
 			for _, n := range names {
 				all = append(all, Retired{Name: n, Head: h, Title: SupersededTitle(c.Head)})
 			}
 		}
 	}
-	plain := policyCheckName(p)
-	retire(slices.DeleteFunc(slices.Clone(others), func(n string) bool { return n == plain })...) // they had another base then
-	if plain != c.Name {
-		retire(c.Name, plain)
-	} else {
-		retire(c.Name)
-	}
 	return all
 }
+
+// maxBasesBefore is how many bases are thought of that an earlier head may have had: the last ones. Each is a request.
+const maxBasesBefore = 2
 
 // earlierHeads are the heads that the pull request had before, as far as GitHub tells; the likeliest to have our check last.
 func earlierHeads(s quorum.Snapshot, head string) (heads []string) {

@@ -26,7 +26,7 @@ type retryPolicies struct {
 	reads, writes failsafe.Executor[*http.Response]
 }
 
-// newPolicies takes what draws a time below most.
+// newPolicies are the policies whose pauses that draws: a time below most; nil: by math/rand.
 func newPolicies(jitter func(most time.Duration) time.Duration) retryPolicies {
 	if jitter == nil {
 		jitter = rand.N[time.Duration]
