@@ -376,12 +376,12 @@ type Wants struct {
 	Pushes bool // who pushed what to its head branch; Authors wants them, too
 	Blobs  []BranchFile
 
-	Uploads []UploadName // artifacts that may hold verdicts; nothing else is told before they are known
-
+	Uploads  []UploadName  // artifacts that may hold verdicts; nothing else is told before they are known
 	Attempts []AttemptName // attempts that failed unseen, where the conclusion is the verdict; the same holds of them
-	Tree     bool          // [DiffPrint].Tree of the head
-	Links    bool          // [Snapshot].Links
-	Lane     bool          // Authors or Links tell in which lane the pull request is: nothing else is told before they are known
+
+	Tree  bool // [DiffPrint].Tree of the head
+	Links bool // [Snapshot].Links
+	Lane  bool // Authors or Links tell in which lane the pull request is: nothing else is told before they are known
 
 	SameBranch bool // all pull requests of its head branch; nothing else but Uploads and Attempts is told before they are known
 	// SameBranchRun is the newest run that approves by a text: a list that was read when that run was known will do.

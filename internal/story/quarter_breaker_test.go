@@ -3,7 +3,6 @@ package story_test
 // Outages over many pull requests: while a reviewer is down nobody asks it again but once in a while, on one of them.
 
 import (
-	"slices"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/loop"
@@ -38,7 +37,7 @@ type outageSeen struct {
 
 // breakerOutages are the outages of a week with a breaker, short ones and long ones: so many that the pull requests which
 // open in one do not use up what GitHub lets one token do in a minute.
-func (w *teamWeek) breakerOutages(begin time.Time, pulls int) (all [][2]time.Time) {
+func breakerOutages(begin time.Time, pulls int) (all [][2]time.Time) {
 	for i := range max(2, pulls/10) {
 		from := begin.Add(4*time.Hour + time.Duration(i)*150*time.Minute)
 		all = append(all, [2]time.Time{from, from.Add([...]time.Duration{22 * time.Minute, time.Hour}[i%2])})
@@ -59,8 +58,7 @@ func (w *teamWeek) noteHealth(a *attempt, isOutage bool) {
 	}
 	h := w.also.health[a.voice]
 	isPlain := p.path == "cart.go" && !p.draft && p.base == defaultBase && p.fork == "" && !a.foreign && p.twin == nil
-	objects := slices.ContainsFunc(p.objections, func(o *objection) bool { return o.said.voice == a.voice && !o.answered })
-	if !isPlain || a.head != p.head || a.created.Before(p.baseSince) || objects { // an objection that stands says more
+	if !isPlain || a.head != p.head || a.created.Before(p.baseSince) || p.hasUnanswered(a.voice) { // an objection that stands says more
 		h.isDoubtful = true
 		return
 	}

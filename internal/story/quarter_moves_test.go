@@ -62,7 +62,7 @@ func newTeamPull(w *teamWeek, number int, author string) *teamPull {
 		lines: map[string]int{}, carried: map[int]bool{}, mustJudge: map[int]bool{}, deletedRuns: map[int]bool{},
 		fixes: map[string]int{}, asks: map[string]int{}, reruns: map[string]int{},
 		byHand: map[string]int{}, path: "cart.go", branch: fmt.Sprintf("feature-%d", number),
-		hands: map[string][]string{}, opener: author, opened: w.clock, baseSince: w.clock, clock: w.clock,
+		hands: map[string][]string{}, opened: w.clock, baseSince: w.clock, clock: w.clock,
 	}
 }
 
@@ -73,7 +73,6 @@ func (w *teamWeek) openPull(number int) {
 	p.dice = d
 	if w.rules.breaker { // which counts each author once
 		p.author = []string{"alice", "erin", "bob"}[number%3]
-		p.opener = p.author
 	}
 	files := []sandbox.ChangedFile{}
 	kind := "a branch"
@@ -107,7 +106,7 @@ func (w *teamWeek) openPull(number int) {
 	}
 	w.g.OpenPull(spec)
 	p.head = sandbox.SHA(spec.Head)
-	p.opener, p.heads = p.author, []string{p.head}
+	p.heads = []string{p.head}
 	p.lines[p.head] = p.names
 	w.pulls = append(w.pulls, p)
 	w.counts["opened: "+kind]++
@@ -401,9 +400,8 @@ func (w *teamWeek) letTextChange(a *attempt, answer string, say, end time.Durati
 		case "no, deleted", "yes, deleted":
 			p.murky = true
 			if w.removeWords(s, a) == nil {
-				objects := slices.ContainsFunc(p.objections, func(o *objection) bool { return o.said.voice == a.voice && !o.answered })
 				// What was read stands from the record; beside an objection that stands a yes is not kept.
-				s.gone = voices[a.voice].kind != voiceArtifact || p.draft || !p.lookedAt.After(s.at) || objects
+				s.gone = voices[a.voice].kind != voiceArtifact || p.draft || !p.lookedAt.After(s.at) || p.hasUnanswered(a.voice)
 				p.dropUnseen(s)
 				w.happened(p, voices[a.voice].name+"'s words are deleted")
 			}

@@ -184,9 +184,8 @@ type teamPull struct {
 	heads                 []string
 	lines                 map[string]int // which lines a head changes
 	labels                []string
-	path                  string // of the file that it changes
-	tooMany               bool   // GitHub does not list all of its files
-	opener                string
+	path                  string              // of the file that it changes
+	tooMany               bool                // GitHub does not list all of its files
 	hands                 map[string][]string // of a head: who made its commits and pushed it
 	opened, baseSince     time.Time
 	clock                 time.Time // the deadline counts from here
@@ -334,6 +333,11 @@ func (p *teamPull) standing() (all []*objection) {
 	return all
 }
 
+// hasUnanswered reports whether the reviewer has objected to something of the pull request and not answered it.
+func (p *teamPull) hasUnanswered(place int) bool {
+	return slices.ContainsFunc(p.objections, func(o *objection) bool { return o.said.voice == place && !o.answered })
+}
+
 // answer notes that a reviewer's yes may answer what it had objected.
 func (p *teamPull) answer(place int, by *attempt) {
 	for _, o := range p.objections {
@@ -373,7 +377,7 @@ func (p *teamPull) isEntitled(login string) bool {
 
 // hadHand reports whether somebody opened the pull request, pushed its head, or made one of its commits.
 func (p *teamPull) hadHand(login string) bool {
-	return login == p.opener || slices.Contains(p.hands[p.head], login)
+	return login == p.author || slices.Contains(p.hands[p.head], login)
 }
 
 // need is how many approvals it truly takes, and how many people beside them; zero approvals need no review.

@@ -164,7 +164,7 @@ func newTeamWeek(seed uint64, number, pulls int, answers, moves deck) *teamWeek 
 	begin := w.clock.Add(time.Duration(rand.New(rand.NewPCG(seed, uint64(number))).IntN(3600)) * time.Second)
 	w.outages = [][2]time.Time{{begin.Add(4 * time.Hour), begin.Add(5 * time.Hour)}}
 	if w.rules.breaker {
-		w.outages = w.breakerOutages(begin, pulls)
+		w.outages = breakerOutages(begin, pulls)
 	}
 	return w
 }
@@ -401,7 +401,7 @@ func (w *teamWeek) look(p *teamPull) {
 // seed is to give the same quarter each time. No log's: that is advice, and the oracle takes it for read.
 var mayFail = []string{
 	"GET /repos/*/*/pulls/*", "GET /repos/*/*/pulls/*/reviews", "GET /repos/*/*/issues/*/comments", "GET /repos/*/*/pulls/*/files",
-	"GET /repos/*/*/actions/runs", "GET /repos/*/*/commits/*/check-runs", "GET /repos/*/*/commits/*/status*", "GET /repos/*/*/contents/**",
+	"GET /repos/*/*/actions/runs", "GET /repos/*/*/commits/*/check-runs", "GET /repos/*/*/commits/*/statuses", "GET /repos/*/*/contents/**",
 	"POST /graphql", "POST /repos/*/*/check-runs", "PATCH /repos/*/*/check-runs/*", "POST /repos/*/*/actions/runs/*/rerun-failed-jobs",
 	"POST /repos/*/*/issues/*/comments", "GET /repos/*/*/actions/runs/*/artifacts",
 }
@@ -411,13 +411,13 @@ func (w *teamWeek) addFault(d *dice) {
 	f := sandbox.Fault{Match: mayFail[d.IntN(len(mayFail))], Times: 1}
 	switch d.IntN(40) {
 	case 0:
-		w.counts["a request is lost"]++
+		w.counts["a look may lose a request"]++
 		f.Kind = sandbox.FaultUnsent
 	case 1:
-		w.counts["an answer is lost"]++
+		w.counts["a look may lose an answer"]++
 		f.Kind = sandbox.FaultLost
 	case 2:
-		w.counts["GitHub answers 502"]++
+		w.counts["a look may be answered 502"]++
 		f.Status, f.CarriedOut = 502, d.IntN(2) == 0
 	default:
 		return
