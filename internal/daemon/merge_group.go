@@ -28,12 +28,21 @@ type groupSight struct {
 	Pulls   []int  `json:"pulls"`
 	State   string `json:"state"` // of the check
 	Verdict string `json:"verdict"`
+	Gone    bool   `json:"gone,omitempty"`
 }
+
+// goneSight is for a look that was asked for while another one found that the group is no more: a commit of the queue's
+// never comes back.
+var goneSight = []byte(`{"gone":true}`)
 
 // reconcileGroup reconciles a merge queue's group.
 func (d *Daemon) reconcileGroup(ctx context.Context, w store.Work, p workkey.Key, forge TenantForge) (workResult, error) {
-	if slices.Contains(w.Touches, groupGone) {
-		return goneResult(), nil
+	var was groupSight
+	_ = json.Unmarshal(w.Sight, &was)
+	gone := goneResult()
+	gone.outcome.Sight = goneSight
+	if was.Gone || slices.Contains(w.Touches, groupGone) {
+		return gone, nil
 	}
 	r := loop.Reconciler{Forge: forge, Now: d.Now, Told: true, Hear: d.hearIn(p), Places: d.Places}
 	look, err := r.ReconcileGroup(ctx, forge, p.GroupRef())
@@ -41,7 +50,7 @@ func (d *Daemon) reconcileGroup(ctx context.Context, w store.Work, p workkey.Key
 		return workResult{}, err
 	}
 	if look.IsOver() {
-		return goneResult(), nil
+		return gone, nil
 	}
 	state := look.Check.Conclusion
 	if state == "" {
@@ -51,8 +60,6 @@ func (d *Daemon) reconcileGroup(ctx context.Context, w store.Work, p workkey.Key
 	for _, s := range look.Decision.Shared {
 		now.Pulls = append(now.Pulls, s.Number)
 	}
-	var was groupSight
-	_ = json.Unmarshal(w.Sight, &was)
 	if was.State != now.State {
 		d.Log.Info("decided", oplog.Subject(w.Key), "head", p.Head, "verdict", now.Verdict, "check_run", state, "title", look.Check.Title)
 	}
@@ -73,7 +80,9 @@ func (d *Daemon) groupPokes(ctx context.Context, p workkey.Key) (pokes []store.P
 		var is groupSight
 		at, ok := workkey.Parse(row.Key)
 		if ok && (json.Unmarshal(row.Sight, &is) != nil || slices.Contains(is.Pulls, p.Number)) {
-			pokes = append(pokes, groupPoke(p.Tenant, at.GroupRef(), d.Now(), false))
+			poke := groupPoke(p.Tenant, at.GroupRef(), d.Now(), false)
+			poke.IfKnown = true
+			pokes = append(pokes, poke)
 		}
 	}
 	return pokes

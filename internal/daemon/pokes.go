@@ -34,8 +34,8 @@ func headPoke(tenant int64, owner, repo, sha string, due time.Time, touch string
 	}
 }
 
-// groupGone is the touch of a merge group that is no more.
-const groupGone = `{"event":"merge_group","action":"destroyed"}`
+// groupGone is the touch of a merge group that is no more. Only its event tells, so that it must not be lost among others.
+const groupGone = store.Kept + `{"event":"merge_group","action":"destroyed"}`
 
 func groupPoke(tenant int64, g quorum.GroupRef, due time.Time, isGone bool) store.Poke {
 	p := store.Poke{

@@ -106,6 +106,8 @@ type Poke struct {
 	Group  string    // a repository, for List; kept from the first poke on
 	Due    time.Time // when to look, at the latest; never zero
 	Touch  string    // the event, in one line; "", or anything but a line of UTF-8: look, whatever happened
+	// IfKnown leaves a key alone that is not in the table: for who read it there, and somebody may forget it meanwhile.
+	IfKnown bool
 }
 
 // Any is the touch of a poke without one, and of a key with too many touches: look, whatever happened.

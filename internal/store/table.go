@@ -225,6 +225,8 @@ func (t *workTable) pokeOne(p Poke) error {
 	var touches string
 	err := t.selectKey.QueryRowContext(context.Background(), p.Key).Scan(&id, &tenant, &dueBefore, &leased, &touches)
 	switch {
+	case errors.Is(err, sql.ErrNoRows) && p.IfKnown:
+		return nil
 	case errors.Is(err, sql.ErrNoRows):
 		_, err := t.insertKey.ExecContext(context.Background(), p.Key, p.Tenant, p.Kind, p.Group, due, addTouch("", p.Touch))
 		if err != nil {

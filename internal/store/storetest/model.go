@@ -88,9 +88,10 @@ func (d *modelDriver) acceptOrPoke(*rapid.T) {
 		pokes = append(pokes, store.Poke{
 			Key:    fmt.Sprintf("%d/%d", tenant, rapid.IntRange(1, 4).Draw(d.T, "key")),
 			Tenant: tenant, Kind: rapid.SampledFrom([]string{"pull", "repo"}).Draw(d.T, "kind"),
-			Group: rapid.SampledFrom([]string{"g", "h"}).Draw(d.T, "group"),
-			Due:   d.drawTime("due"),
-			Touch: rapid.SampledFrom([]string{"a", "b", "c", store.Kept + "k", store.Kept + "l", ""}).Draw(d.T, "touch"),
+			Group:   rapid.SampledFrom([]string{"g", "h"}).Draw(d.T, "group"),
+			Due:     d.drawTime("due"),
+			Touch:   rapid.SampledFrom([]string{"a", "b", "c", store.Kept + "k", store.Kept + "l", ""}).Draw(d.T, "touch"),
+			IfKnown: rapid.IntRange(0, 3).Draw(d.T, "if known") == 0,
 		})
 	}
 	if rapid.Bool().Draw(d.T, "without a delivery") {
@@ -112,6 +113,9 @@ func (d *modelDriver) acceptOrPoke(*rapid.T) {
 func (m *model) applyPokes(pokes []store.Poke) {
 	for _, p := range pokes {
 		k := m.keys[p.Key]
+		if k == nil && p.IfKnown {
+			continue
+		}
 		if k == nil {
 			k = &modelKey{row: store.Row{Key: p.Key, Kind: p.Kind, Group: p.Group, Tenant: p.Tenant, Due: p.Due}}
 			m.keys[p.Key] = k
