@@ -534,7 +534,7 @@ func textMoves(add addMove, place int, r *quorum.Reviewer) {
 		st.s.Comments = slices.DeleteFunc(st.s.Comments, func(t quorum.Text) bool { return t.TextRef == ref })
 		st.dropUnseen(ref)
 		since := st.said[place].since
-		st.said[place].yes = slices.ContainsFunc(st.s.Comments, func(t quorum.Text) bool { // another text of the attempt
+		st.said[place].yes = st.said[place].yes && slices.ContainsFunc(st.s.Comments, func(t quorum.Text) bool { // another text of the attempt
 			at := t.At
 			if !t.Edited.IsZero() {
 				at = t.Edited
@@ -628,11 +628,17 @@ func appMoves(add addMove, place int, r *quorum.Reviewer) {
 			t.Body, t.Edited, t.Editor = fmt.Sprintf(format, r.Name), st.now, app
 			st.dropUnseen(t.TextRef)
 			if format == yesText {
-				st.answer(place, func(o *objectionTruth) bool { return o.ref == t.TextRef || st.isBeforeThis(o) })
+				st.answer(place, func(o *objectionTruth) bool { return o.ref == t.TextRef || st.isBeforeThis(o) || st.isTakenBack(o) })
 			}
 			return true
 		})
 	}
+}
+
+// isTakenBack reports whether an App's comment that objected reads otherwise since by its own edit: its next yes answers
+// that, too, and the record has room for the first and the newest objection alone.
+func (st *modelState) isTakenBack(o *objectionTruth) bool {
+	return slices.ContainsFunc(st.s.Comments, func(t quorum.Text) bool { return t.TextRef == o.ref && !t.Edited.IsZero() })
 }
 
 // appApproves reports whether an App's own review, comment or resolved thread approves this head and base, as GitHub

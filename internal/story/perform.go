@@ -22,7 +22,7 @@ type Performance struct {
 	// Rest waits until the coordinator has dealt with all that it was told by now, and returns when it will act by
 	// itself; zero if it will not. With it a story ends when nothing more can come, and every story can be played.
 	// Without it, it ends when nothing more happens on GitHub and every open pull request that is no draft has a
-	// completed check of ours that did not change for Quiet.
+	// completed check of ours, and nothing was done for Quiet: no step, and no change of a check.
 	Rest     func(ctx context.Context) (time.Time, error)
 	Quiet    time.Duration // by the clock; default 5s
 	Audience Audience      // Looked is not called: what the coordinator sees, only it knows
@@ -100,7 +100,7 @@ func (p *performanceState) nextLook(ctx context.Context) (next time.Time, over b
 		return next, false, nil
 	}
 	since, decided := sandbox.Decided(p.world.g, p.world.begin)
-	switch quiet := since.Add(p.Quiet); {
+	switch quiet := p.world.quietSince(since).Add(p.Quiet); {
 	case !decided:
 		return time.Time{}, false, nil
 	case !p.Clock.Now().Before(quiet):

@@ -48,9 +48,10 @@ type world struct {
 	reactionAttempt int // the attempt of the reaction that is carried out; 0: none
 
 	stepMu    sync.Mutex // one step is carried out at a time
-	mu        sync.Mutex // guards queue, askCounts, held and runIDs
+	mu        sync.Mutex // guards queue, lastStep, askCounts, held and runIDs
 	queue     []dueStep
-	presses   []press // of the check's button
+	lastStep  time.Time // when the last step was carried out
+	presses   []press   // of the check's button
 	askCounts map[string]int
 	stirred   chan struct{} // signals a new step in the queue, or a write
 	held      map[int]bool  // pull requests to be looked at because what holds them back has changed
@@ -209,6 +210,16 @@ func (w *world) nextDue() time.Time {
 	return soonerOf(at, w.g.Due())
 }
 
+// quietSince returns when the last step was carried out, or at if that is later.
+func (w *world) quietSince(at time.Time) time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.lastStep.After(at) {
+		return w.lastStep
+	}
+	return at
+}
+
 // soonerOf is the earlier of two moments, of which either may be none.
 func soonerOf(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
@@ -228,7 +239,7 @@ func (w *world) runDueSteps() error {
 			return nil
 		}
 		d := w.queue[0]
-		w.queue = w.queue[1:]
+		w.queue, w.lastStep = w.queue[1:], w.now()
 		w.mu.Unlock()
 		w.reactionAttempt = d.attempt
 		if err := d.do(w); err != nil {

@@ -195,8 +195,8 @@ func (s Story) FinalStates() map[string]string {
 	return final
 }
 
-// Transitions lists the states that each check went through, and the reruns, cancels and requests: they must be the
-// same in every shell, at whatever moments it looked.
+// Transitions lists the states that each check went through, by head, and the reruns, cancels and requests: they must be
+// the same in every shell, at whatever moments it looked, and whichever of several heads it looked at first.
 func (s Story) Transitions() (turns []string) {
 	last := map[string]string{}
 	var acts, others []string // others are of checks with names of their own: another pull request's, maybe
@@ -226,6 +226,11 @@ func (s Story) Transitions() (turns []string) {
 		case EntryAnnotated, EntryGaveUp:
 		}
 	}
+	slices.SortStableFunc(turns, func(a, b string) int {
+		headOfA, _, _ := strings.Cut(a, ":")
+		headOfB, _, _ := strings.Cut(b, ":")
+		return strings.Compare(headOfA, headOfB)
+	})
 	slices.Sort(acts)
 	return slices.Concat(turns, others, acts)
 }
