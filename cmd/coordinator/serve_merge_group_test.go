@@ -5,8 +5,11 @@ package main
 // Merge queues, as the daemon meets them.
 
 import (
+	"context"
+	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -63,6 +66,64 @@ func TestTheDaemonFindsMergeGroupsWithoutDeliveries(t *testing.T) {
 		}
 		if bad := slices.Concat(g.UnknownRequests(), g.InvalidRequests()); len(bad) > 0 {
 			t.Errorf("GitHub does not understand %q", bad)
+		}
+	})
+}
+
+// A pestered table asks for a look at whatever is told or forgotten: before each delivery's own pokes, and while a key is
+// forgotten.
+type pestered struct {
+	store.Store
+	forgotten *sync.Map // keys
+}
+
+func (p pestered) Accept(ctx context.Context, d store.AcceptedDelivery, pokes ...store.Poke) (bool, error) {
+	var all []store.Poke
+	for _, poke := range pokes {
+		all = append(all, store.Poke{Key: poke.Key, Tenant: poke.Tenant, Kind: poke.Kind, Group: poke.Group, Due: poke.Due}, poke)
+	}
+	return p.Store.Accept(ctx, d, all...)
+}
+
+func (p pestered) Complete(ctx context.Context, l store.Lease, o store.Completion) (bool, error) {
+	if _, known := p.forgotten.LoadOrStore(l.Key, true); o.Gone && !known {
+		if err := p.Poke(ctx, store.Poke{Key: l.Key, Due: o.Now, IfKnown: true}); err != nil {
+			return false, err
+		}
+	} else if !o.Gone {
+		p.forgotten.Delete(l.Key)
+	}
+	return p.Store.Complete(ctx, l, o)
+}
+
+// A merge group that is no more is not looked at again, whatever else asks for it when its end is told and while it is
+// forgotten.
+func TestTheDaemonLeavesAMergeGroupThatIsGone(t *testing.T) {
+	testKey()
+	synctest.Test(t, func(t *testing.T) {
+		hub := sandbox.NewHub(sandbox.HubOptions{App: sandbox.App{Slug: "quorum-app", ID: 4711}, Secret: "a secret of many words", Now: time.Now})
+		g := sandbox.New(sandbox.Options{Now: time.Now, App: sandbox.App{Slug: "quorum-app", ID: 4711}})
+		g.SetFile(".github/review-coordinator.yml", "", "version: 1\nquorum: 1\nreviewers:\n  - {name: sage, author: \"sage[bot]\", verdict: review-state}\n")
+		hub.Add(77, g)
+		b := inBubbleOver(t, hub, t.TempDir(), "", slog.New(slog.DiscardHandler), func(table store.Store) store.Store {
+			return pestered{table, &sync.Map{}}
+		})
+		defer b.stop()
+		g.OpenPull(sandbox.PullSpec{Number: 1, Head: "a1"})
+		mustHappen(t, sandbox.Enqueue(g, 1, "m1", ""))
+		<-time.After(time.Minute)
+		groups := func() int {
+			rows, err := b.store.List(t.Context(), store.Query{Kind: workkey.KindGroup})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return len(rows)
+		}
+		before := groups()
+		mustHappen(t, sandbox.Dequeue(g, 1))
+		<-time.After(time.Minute)
+		if after := groups(); before != 1 || after != 0 {
+			t.Errorf("%d groups are known, and %d after its end", before, after)
 		}
 	})
 }

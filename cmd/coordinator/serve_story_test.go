@@ -62,6 +62,12 @@ func inBubble(t *testing.T, hub *sandbox.Hub, dir, token string) *bubbled {
 // inBubbleWithLog starts a daemon that works on hub and writes a log.
 func inBubbleWithLog(t *testing.T, hub *sandbox.Hub, dir, token string, log *slog.Logger) *bubbled {
 	t.Helper()
+	return inBubbleOver(t, hub, dir, token, log, func(table store.Store) store.Store { return table })
+}
+
+// inBubbleOver starts a daemon that works on hub, by what over makes of its table.
+func inBubbleOver(t *testing.T, hub *sandbox.Hub, dir, token string, log *slog.Logger, over func(store.Store) store.Store) *bubbled {
+	t.Helper()
 	table, err := store.OpenSQLite(filepath.Join(dir, "c.db"), store.SQLiteOptions{Log: log})
 	if err != nil {
 		t.Fatal(err)
@@ -78,7 +84,7 @@ func inBubbleWithLog(t *testing.T, hub *sandbox.Hub, dir, token string, log *slo
 		t.Fatal(err)
 	}
 	d := daemon.New(daemon.Config{
-		Store: table, Host: daemon.HostOf(fleet), Metrics: metrics, Feed: dashboard.NewFeed(), Log: log, Now: time.Now, Resync: 5 * time.Minute,
+		Store: over(table), Host: daemon.HostOf(fleet), Metrics: metrics, Feed: dashboard.NewFeed(), Log: log, Now: time.Now, Resync: 5 * time.Minute,
 		Jitter: func(most time.Duration) time.Duration { return most },
 	})
 	ctx, cancel := context.WithCancel(t.Context())

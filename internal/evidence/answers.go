@@ -32,7 +32,7 @@ func (v *attemptView) isAnswered(o *quorum.Objection, got attemptResult, isAnswe
 		return isAnswer && !hasLostThread(o, shown)
 	}
 	for i := range shown {
-		if s := &shown[i]; s.ref == o.TextRef {
+		if s := &shown[i]; s.ref == o.TextRef && s.voidReason != quorum.ReasonMoved {
 			return v.isAnsweredAsShown(o, s, isAnswer)
 		}
 	}
@@ -59,8 +59,8 @@ func hasLostThread(o *quorum.Objection, shown []statement) bool {
 	})
 }
 
-// hasEndedSince reports whether a person ended a review that objected to this base and is void since, for the pull
-// request left the base for a while: by dismissing it, or by resolving all of its threads.
+// hasEndedSince reports whether a person ended a review that objected to this base and head and is void since, for the
+// pull request left one of them for a while: by dismissing it, or by resolving all of its threads.
 func (v *attemptView) hasEndedSince(o *quorum.Objection) bool {
 	i := slices.IndexFunc(v.head.snapshot.Reviews, func(t quorum.Text) bool { return t.TextRef == o.TextRef })
 	if i < 0 {

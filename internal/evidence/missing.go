@@ -135,14 +135,15 @@ func (v *reviewerView) hasUnnamedText() bool {
 		})
 }
 
-// mayHaveMovedReview reports whether a review of the head may be one that GitHub moved onto it, which the push tells.
-// Where nothing else shows another head, it is one that is older than GitHub's first trace of this one.
+// mayHaveMovedReview reports whether a review of the head may be one that GitHub moved onto it, which the branch's
+// activity list tells. Where nothing else shows another head, it is one that is older than GitHub's first trace of this
+// one; where a force-push shows when the head came, one that is older may be from when it was here before.
 func (v *reviewerView) mayHaveMovedReview() bool {
 	h := v.head
-	return h.mayHaveHadOtherHead() && h.cycle.pushed.IsZero() &&
+	return h.mayHaveHadOtherHead() && len(h.snapshot.Pushes) == 0 &&
 		slices.ContainsFunc(h.snapshot.Reviews, func(t quorum.Text) bool {
-			return v.IsAuthor(t.Author) && t.Commit == h.snapshot.PR.Head && !h.record.knowsText(t.TextRef) &&
-				(h.cycle.hadOtherHead || t.At.Before(h.cycle.arrival) || h.isMovedReview(&t))
+			isInDoubt := h.cycle.pushed.IsZero() && (h.cycle.hadOtherHead || t.At.Before(h.cycle.arrival)) || h.isMovedReview(&t)
+			return isInDoubt && v.IsAuthor(t.Author) && t.Commit == h.snapshot.PR.Head && !h.record.knowsText(t.TextRef)
 		})
 }
 

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -61,24 +62,49 @@ func (c cycle) isBeforeBase(t time.Time) bool {
 	return !c.baseChanged.IsZero() && !t.After(c.baseChanged)
 }
 
-// A baseStay is a time that the pull request spent on its base before it left and came back.
-type baseStay struct {
+// A stay is a time that the pull request spent on its base, or with its head, before it left and came back.
+type stay struct {
 	from, to time.Time
 }
 
-// holds reports whether the pull request was on the base at that moment.
-func (b baseStay) holds(at time.Time) bool { return !at.Before(b.from) && !at.After(b.to) }
+// isWithin reports whether a moment is in one of the stays. In the very second of a change it is.
+func isWithin(stays []stay, at time.Time) bool {
+	return slices.ContainsFunc(stays, func(was stay) bool { return !at.Before(was.from) && !at.After(was.to) })
+}
 
-// earlierStays are the times that the pull request spent on this base before; none if it never came back to it.
-func earlierStays(s *quorum.Snapshot) (stays []baseStay) {
+// earlierBaseStays are the times that the pull request spent on this base before; none if it never came back to it.
+func earlierBaseStays(s *quorum.Snapshot) (stays []stay) {
 	from := s.PR.Created
 	for _, e := range s.Timeline {
 		switch {
 		case e.Kind != quorum.BaseChanged:
 		case e.From == s.PR.BaseRef:
-			stays = append(stays, baseStay{from, e.At})
+			stays = append(stays, stay{from, e.At})
 		case e.To == s.PR.BaseRef:
 			from = e.At
+		}
+	}
+	return stays
+}
+
+// earlierHeadStays are the times that the pull request had this head before; none if it never came back to it. The
+// branch's activity list tells, where it was read, and the force-pushes.
+func earlierHeadStays(s *quorum.Snapshot) (stays []stay) {
+	moves := slices.Clone(s.Pushes)
+	slices.Reverse(moves) // the oldest first
+	for _, e := range s.Timeline {
+		if e.Kind == quorum.ForcePushed {
+			moves = append(moves, quorum.Push{Before: e.From, After: e.To, At: e.At})
+		}
+	}
+	slices.SortStableFunc(moves, func(a, b quorum.Push) int { return a.At.Compare(b.At) })
+	from := s.PR.Created
+	for _, m := range moves {
+		switch s.PR.Head {
+		case m.Before:
+			stays = append(stays, stay{from, m.At})
+		case m.After:
+			from = m.At
 		}
 	}
 	return stays

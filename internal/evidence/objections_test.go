@@ -396,11 +396,68 @@ func TestMovedReview(t *testing.T) {
 func TestMovedReviewWantsPushes(t *testing.T) {
 	const other = "b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2"
 	x := onHead(sage()).event(90, quorum.Event{Kind: quorum.ForcePushed, From: other, To: head}).review(1, 110, "sage[bot]", "APPROVED", "")
+	x.s.Pushes = nil
 	if w := evidence.Missing(x.p, x.s); w.Pushes {
 		t.Error("the force-push tells, and pushes are wanted")
 	}
 	x = x.event(120, quorum.Event{Kind: quorum.ForcePushed, From: head, To: other})
 	if w := evidence.Missing(x.p, x.s); !w.Pushes {
 		t.Error("the head was left since, and no pushes are wanted")
+	}
+}
+
+// A pull request that leaves a head and comes back to it brings back what was objected there, though no look has seen it.
+func TestComingBackToAHeadBringsItsObjectionBack(t *testing.T) {
+	const other = "b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2"
+	outAndBack := func(x *scene) *scene {
+		x.event(30, quorum.Event{Kind: quorum.ForcePushed, Actor: who("alice"), From: head, To: other})
+		return x.event(50, quorum.Event{Kind: quorum.ForcePushed, Actor: who("alice"), From: other, To: head})
+	}
+	pushedOutForcedBack := func(x *scene) *scene {
+		x.event(50, quorum.Event{Kind: quorum.ForcePushed, Actor: who("alice"), From: other, To: head})
+		x.s.Pushes = []quorum.Push{
+			{Before: other, After: head, Actor: who("alice"), At: at(50)},
+			{Before: head, After: other, Actor: who("alice"), At: at(30)},
+			{Before: other, After: head, Actor: who("alice"), At: at(0)},
+		}
+		return x
+	}
+	dismissed := func(by string) func(*scene) *scene {
+		return func(x *scene) *scene {
+			x.s.Reviews[0].State = "DISMISSED"
+			return x.event(60, quorum.Event{Kind: quorum.ReviewDismissed, Actor: who(by), Review: 1, From: "CHANGES_REQUESTED"})
+		}
+	}
+	saidNo := func(sec int) *scene { return onHead(sage()).review(1, sec, "sage[bot]", "CHANGES_REQUESTED", "No.") }
+	for name, c := range map[string]struct {
+		scene *scene
+		vote  quorum.Vote
+	}{
+		"by force-pushes":                     {outAndBack(saidNo(20)), quorum.Object},
+		"in the second of leaving":            {outAndBack(saidNo(30)), quorum.Object},
+		"on the other head":                   {outAndBack(saidNo(40)), quorum.Pending},
+		"by a push and a force-push":          {pushedOutForcedBack(saidNo(20)), quorum.Object},
+		"on the other head after a push":      {pushedOutForcedBack(saidNo(40)), quorum.Pending},
+		"a comment":                           {outAndBack(onHead(sage()).comment(1, 20, "sage[bot]", sageNo)), quorum.Object},
+		"a comment on the other head":         {outAndBack(onHead(sage()).comment(1, 40, "sage[bot]", sageNo)), quorum.Pending},
+		"answered since":                      {outAndBack(saidNo(20)).review(2, 60, "sage[bot]", "APPROVED", ""), quorum.Approve},
+		"answered before it left":             {outAndBack(saidNo(10).review(2, 20, "sage[bot]", "APPROVED", "")), quorum.Pending},
+		"answered on the other head":          {outAndBack(saidNo(20).review(2, 40, "sage[bot]", "APPROVED", "")), quorum.Object},
+		"a yes is asked for anew":             {outAndBack(onHead(sage()).review(1, 20, "sage[bot]", "APPROVED", "")), quorum.Pending},
+		"dismissed by one who had no hand":    {dismissed("carol")(outAndBack(saidNo(20))), quorum.Pending},
+		"dismissed by the one who pushed":     {dismissed("alice")(outAndBack(saidNo(20))), quorum.Object},
+		"and the base was left and came back": {outAndBack(saidNo(20)).leavesAndReturns(60, 70), quorum.Object},
+		"said of another base":                {outAndBack(saidNo(20)).retargeted(60), quorum.Pending},
+	} {
+		if b := evidence.Judge(c.scene.p, c.scene.s)[0]; b.Vote != c.vote {
+			t.Errorf("%s: it is %s, %s", name, b.Vote, b.Reason)
+		}
+	}
+	for name, x := range map[string]*scene{"by force-pushes": outAndBack(saidNo(20)), "of the base": saidNo(20).leavesAndReturns(30, 50)} {
+		x.looks(70)
+		x.s.Reviews = nil
+		if b := x.looks(80); b.Vote != quorum.Object {
+			t.Errorf("%s, deleted after a look: it is %s, %s", name, b.Vote, b.Reason)
+		}
 	}
 }

@@ -38,6 +38,9 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 		}
 	}
 	rememberBallots(&rec, &p, s, d.Ballots)
+	if len(views) > 0 {
+		rememberUnlooked(&rec, views[0].head.record.unlooked, d.Ballots)
+	}
 	nameArtifacts(rec.Stood, &p)
 	if d.Verdict != quorum.Ended {
 		nameObjections(rec.Objections, s.PR.BaseRef, d, now)

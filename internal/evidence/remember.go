@@ -155,6 +155,17 @@ func rememberObjection(rec *quorum.Record, s quorum.Snapshot, b quorum.Ballot) {
 	}
 }
 
+// rememberUnlooked adds the objections that no look saw before the pull request left, of those that stand now.
+func rememberUnlooked(rec *quorum.Record, unlooked []quorum.Objection, ballots []quorum.Ballot) {
+	for _, o := range unlooked {
+		if slices.ContainsFunc(ballots, func(b quorum.Ballot) bool {
+			return b.Reviewer == o.Reviewer && b.Vote == quorum.Object && b.Evidence == o.TextRef
+		}) {
+			rec.Objections = appendObjection(rec.Objections, o)
+		}
+	}
+}
+
 // maxThreadObjections is how many open threads of a reviewer are recorded: while one of them is open it objects.
 const maxThreadObjections = 20
 

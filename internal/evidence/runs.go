@@ -55,10 +55,8 @@ func (w workflowRuns) otherUnderWay(run *quorum.Run, at time.Time) bool {
 
 // ofEarlierStays are the runs of this head from when the pull request was on this base before.
 func (w workflowRuns) ofEarlierStays(s *quorum.Snapshot) []quorum.Run {
-	stays := earlierStays(s)
-	return without(w.oldBase, func(run quorum.Run) bool {
-		return !slices.ContainsFunc(stays, func(stay baseStay) bool { return stay.holds(run.Created) })
-	})
+	stays := earlierBaseStays(s)
+	return without(w.oldBase, func(run quorum.Run) bool { return !isWithin(stays, run.Created) })
 }
 
 // oldBaseUnderWay reports whether a run of this head that was started for another base was under way.

@@ -77,7 +77,7 @@ var quarterMutants = map[string]quarterMutant{
 		}
 		s.Permissions = all
 	})},
-	"who had a hand in it stands in": {"stand in", 0, inSnapshot(func(_ *quorum.Policy, s *quorum.Snapshot) {
+	"who had a hand in it stands in": {"stand in", 3*quarterWeeks + 2, inSnapshot(func(_ *quorum.Policy, s *quorum.Snapshot) {
 		nobody := quorum.Account{Login: "nobody", ID: 1}
 		s.PR.Author = nobody
 		s.Pushes, s.Commits, s.Runs = slices.Clone(s.Pushes), slices.Clone(s.Commits), slices.Clone(s.Runs)
@@ -90,7 +90,12 @@ var quarterMutants = map[string]quarterMutant{
 		for i := range s.Runs {
 			s.Runs[i].Actor = nobody
 		}
-		s.Timeline = slices.DeleteFunc(slices.Clone(s.Timeline), func(e quorum.Event) bool { return e.Kind == quorum.ForcePushed })
+		s.Timeline = slices.Clone(s.Timeline)
+		for i := range s.Timeline {
+			if e := &s.Timeline[i]; e.Kind == quorum.ForcePushed {
+				e.Actor = nobody
+			}
+		}
 	})},
 	"a rerun spends nothing": {"second time", 2, inSnapshot(func(p *quorum.Policy, s *quorum.Snapshot) {
 		p.Retry.Max = 9
