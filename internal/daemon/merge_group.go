@@ -135,7 +135,9 @@ func (r *resyncer) resyncGroups(
 	for _, row := range rows {
 		at, ok := workkey.Parse(row.Key)
 		if ok && !listed[at.Head] && !row.Seen.IsZero() && now.Sub(row.Seen) > leftQueueMargin {
-			pokes = append(pokes, groupPoke(p.Tenant, at.GroupRef(), now, !row.Open)) // one that is undecided ends as any other
+			poke := groupPoke(p.Tenant, at.GroupRef(), now, !row.Open) // one that is undecided ends as any other
+			poke.IfKnown = true
+			pokes = append(pokes, poke)
 		}
 	}
 	return pokes, hasQueue || len(rows) > 0, nil

@@ -41,8 +41,10 @@ func (v *attemptView) isAnswered(o *quorum.Objection, got attemptResult, isAnswe
 		return true
 	case v.isShared():
 		return isAnswer && v.isOlder(o)
+	case o.Kind != got.ref.Kind && v.head.showsText(o.TextRef): // one in a comment stands whatever its reviews say
+		return isAnswer && v.isOlder(o)
 	}
-	return isAnswer && got.at.After(o.At) // its text is gone: a newer one of an author of its own takes its place
+	return isAnswer && got.at.After(o.At) // its text is void or gone: a newer one of an author of its own takes its place
 }
 
 // isReadAnew reports whether an objection by a run's conclusion is this attempt's own: that is read under the policy in

@@ -46,6 +46,11 @@ func (h *headView) isMovedReview(t *quorum.Text) bool {
 	return t.At.Before(h.cycle.arrival)
 }
 
+// showsText reports whether GitHub shows a text, void or not.
+func (h *headView) showsText(ref quorum.TextRef) bool {
+	return slices.ContainsFunc(h.texts, func(t quorum.Text) bool { return t.TextRef == ref })
+}
+
 // earlierAttempt is an attempt of a run that was asked for.
 func (h *headView) earlierAttempt(n quorum.AttemptName) (run quorum.Run, isRead bool) {
 	for _, run := range h.snapshot.Attempts {

@@ -49,7 +49,7 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 			continue
 		}
 		w.Authors = w.Authors || v.hasShortHeadName() || v.isEndedByPerson()
-		w.Pushes = w.Pushes || v.hasUnnamedText() || v.mayHaveMovedReview()
+		w.Pushes = w.Pushes || v.hasUnnamedText() || hasTextBeforeForcePush(v) || v.mayHaveMovedReview()
 		a := v.newestAttempt()
 		for _, named := range v.unknownCommits(&a) {
 			if len(w.Commits) < maxCommits && !slices.Contains(w.Commits, named) {
@@ -135,15 +135,31 @@ func (v *reviewerView) hasUnnamedText() bool {
 		})
 }
 
-// mayHaveMovedReview reports whether a review of the head may be one that GitHub moved onto it, which the branch's
-// activity list tells. Where nothing else shows another head, it is one that is older than GitHub's first trace of this
-// one; where a force-push shows when the head came, one that is older may be from when it was here before.
+// hasTextBeforeForcePush reports whether the head came by a force-push and a reviewer wrote before that what no run
+// binds: the pull request may have had this head then, and an objection stand, which the branch's activity list tells. A
+// moved approval counts no more than one from before.
+func hasTextBeforeForcePush(v *reviewerView) bool {
+	h := v.head
+	if !h.cycle.isForced || len(h.snapshot.Pushes) > 0 {
+		return false
+	}
+	return slices.ContainsFunc(h.texts, func(t quorum.Text) bool {
+		isOfHead := v.Workflow == ""
+		if t.Kind == quorum.TextReview {
+			isOfHead = t.Commit == h.snapshot.PR.Head && t.State != "APPROVED"
+		}
+		return isOfHead && t.At.Before(h.cycle.arrival) && v.IsAuthor(t.Author) && v.hasHeading(&t) && !h.record.knowsText(t.TextRef)
+	})
+}
+
+// mayHaveMovedReview reports whether a review of the head may be one that GitHub moved onto it, which the push tells.
+// Where nothing else shows another head, it is one that is older than GitHub's first trace of this one.
 func (v *reviewerView) mayHaveMovedReview() bool {
 	h := v.head
-	return h.mayHaveHadOtherHead() && len(h.snapshot.Pushes) == 0 &&
+	return h.mayHaveHadOtherHead() && h.cycle.pushed.IsZero() &&
 		slices.ContainsFunc(h.snapshot.Reviews, func(t quorum.Text) bool {
-			isInDoubt := h.cycle.pushed.IsZero() && (h.cycle.hadOtherHead || t.At.Before(h.cycle.arrival)) || h.isMovedReview(&t)
-			return isInDoubt && v.IsAuthor(t.Author) && t.Commit == h.snapshot.PR.Head && !h.record.knowsText(t.TextRef)
+			return v.IsAuthor(t.Author) && t.Commit == h.snapshot.PR.Head && !h.record.knowsText(t.TextRef) &&
+				(h.cycle.hadOtherHead || t.At.Before(h.cycle.arrival) || h.isMovedReview(&t))
 		})
 }
 

@@ -16,6 +16,7 @@ type cycle struct {
 	start        time.Time // clocks count from here
 	pushed       time.Time // when the head was last pushed to this branch; zero if nothing shows it
 	hadOtherHead bool      // the pull request had another head before
+	isForced     bool      // a force-push brought the head
 }
 
 // listedCommits is how many of a pull request's commits are looked at for traces of an earlier head. Of those before,
@@ -34,7 +35,7 @@ func cycleOf(s *quorum.Snapshot) cycle {
 			c.hadOtherHead = true
 			switch s.PR.Head {
 			case e.To:
-				c.arrival, c.pushed = latest(c.arrival, e.At), latest(c.pushed, e.At)
+				c.arrival, c.pushed, c.isForced = latest(c.arrival, e.At), latest(c.pushed, e.At), true
 			case e.From: // it has come back since, by what the timeline does not show
 				c.pushed = time.Time{}
 			}
@@ -67,9 +68,14 @@ type stay struct {
 	from, to time.Time
 }
 
-// isWithin reports whether a moment is in one of the stays. In the very second of a change it is.
-func isWithin(stays []stay, at time.Time) bool {
-	return slices.ContainsFunc(stays, func(was stay) bool { return !at.Before(was.from) && !at.After(was.to) })
+// isWithin reports whether a moment is in one of the stays. Whether the very second of a change counts, isClosed says.
+func isWithin(stays []stay, at time.Time, isClosed bool) bool {
+	return slices.ContainsFunc(stays, func(was stay) bool {
+		if isClosed {
+			return !at.Before(was.from) && !at.After(was.to)
+		}
+		return at.After(was.from) && at.Before(was.to)
+	})
 }
 
 // earlierBaseStays are the times that the pull request spent on this base before; none if it never came back to it.
@@ -90,20 +96,21 @@ func earlierBaseStays(s *quorum.Snapshot) (stays []stay) {
 // earlierHeadStays are the times that the pull request had this head before; none if it never came back to it. The
 // branch's activity list tells, where it was read, and the force-pushes.
 func earlierHeadStays(s *quorum.Snapshot) (stays []stay) {
-	moves := slices.Clone(s.Pushes)
-	slices.Reverse(moves) // the oldest first
-	for _, e := range s.Timeline {
-		if e.Kind == quorum.ForcePushed {
-			moves = append(moves, quorum.Push{Before: e.From, After: e.To, At: e.At})
-		}
-	}
-	slices.SortStableFunc(moves, func(a, b quorum.Push) int { return a.At.Compare(b.At) })
 	from := s.PR.Created
+	if len(s.Pushes) == 0 { // it may have come later, by what no force-push tells
+		from = latest(from, s.Pushed)
+	}
+	moves := without(s.Timeline, func(e quorum.Event) bool { return e.Kind != quorum.ForcePushed })
+	for _, p := range slices.Backward(s.Pushes) { // the oldest first
+		moves = append(moves, quorum.Event{From: p.Before, To: p.After, At: p.At})
+	}
+	slices.SortStableFunc(moves, func(a, b quorum.Event) int { return a.At.Compare(b.At) })
 	for _, m := range moves {
-		switch s.PR.Head {
-		case m.Before:
+		switch {
+		case strings.Trim(m.From, "0") == "" || strings.Trim(m.To, "0") == "": // the branch was deleted, or restored
+		case m.From == s.PR.Head:
 			stays = append(stays, stay{from, m.At})
-		case m.After:
+		case m.To == s.PR.Head:
 			from = m.At
 		}
 	}

@@ -428,6 +428,11 @@ func TestComingBackToAHeadBringsItsObjectionBack(t *testing.T) {
 			return x.event(60, quorum.Event{Kind: quorum.ReviewDismissed, Actor: who(by), Review: 1, From: "CHANGES_REQUESTED"})
 		}
 	}
+	conclusion := lint()
+	conclusion.FailureMeans = quorum.MeansFindings
+	commanded := sage()
+	commanded.Obeys = []string{"@sage approve"}
+	wroteNo := func() *scene { return onHead(sage()).comment(1, 20, "sage[bot]", sageNo) }
 	saidNo := func(sec int) *scene { return onHead(sage()).review(1, sec, "sage[bot]", "CHANGES_REQUESTED", "No.") }
 	for name, c := range map[string]struct {
 		scene *scene
@@ -447,11 +452,40 @@ func TestComingBackToAHeadBringsItsObjectionBack(t *testing.T) {
 		"dismissed by one who had no hand":    {dismissed("carol")(outAndBack(saidNo(20))), quorum.Pending},
 		"dismissed by the one who pushed":     {dismissed("alice")(outAndBack(saidNo(20))), quorum.Object},
 		"and the base was left and came back": {outAndBack(saidNo(20)).leavesAndReturns(60, 70), quorum.Object},
-		"said of another base":                {outAndBack(saidNo(20)).retargeted(60), quorum.Pending},
+		"edited into a no on the other head":  {outAndBack(wroteNo().edited(40, "sage[bot]")), quorum.Pending},
+		"edited into a yes on the other head": {
+			outAndBack(saidNo(10).review(2, 15, "sage[bot]", "COMMENTED", sageOK).with(func(x *scene) {
+				x.s.Reviews[1].Edited, x.s.Reviews[1].Editor = at(40), who("sage[bot]")
+			})), quorum.Object,
+		},
+		"a yes in the second of leaving":          {outAndBack(saidNo(20).review(2, 30, "sage[bot]", "APPROVED", "")), quorum.Object},
+		"a comment answered by a review":          {outAndBack(wroteNo()).review(2, 60, "sage[bot]", "APPROVED", ""), quorum.Object},
+		"a comment beside a newer one":            {outAndBack(wroteNo()).comment(2, 60, "sage[bot]", sageOK), quorum.Object},
+		"a comment whose head had no suite there": {outAndBack(wroteNo()).with(func(x *scene) { x.s.Arrived = at(51) }), quorum.Object},
+		"a command of one who had no hand was obeyed": {
+			outAndBack(onHead(commanded).review(1, 10, "sage[bot]", "CHANGES_REQUESTED", "No.").comment(9, 15, "carol", "@sage approve").
+				review(2, 20, "sage[bot]", "APPROVED", "").with(func(x *scene) {
+				x.s.Permissions = map[string]quorum.Permission{"carol": quorum.Write}
+			})), quorum.Pending,
+		},
+		"a run's conclusion that a later one answered": {
+			outAndBack(onHead(conclusion).run(1, 10, 20, ended("failure"))).run(2, 51, 55).
+				run(3, 60, 65, log("failure", "Error: 503 Service Unavailable")), quorum.Pending,
+		},
+		"said of another base": {outAndBack(saidNo(20)).retargeted(60), quorum.Pending},
 	} {
 		if b := evidence.Judge(c.scene.p, c.scene.s)[0]; b.Vote != c.vote {
 			t.Errorf("%s: it is %s, %s", name, b.Vote, b.Reason)
 		}
+	}
+	x := onHead(sage()).comment(1, 20, "sage[bot]", sageNo)
+	x.s.Pushes = nil
+	if w := evidence.Missing(x.p, x.s); w.Pushes {
+		t.Error("nothing was forced, and pushes are wanted")
+	}
+	x.event(50, quorum.Event{Kind: quorum.ForcePushed, Actor: who("alice"), From: other, To: head})
+	if w := evidence.Missing(x.p, x.s); !w.Pushes {
+		t.Error("a no may be of an earlier stay, and no pushes are wanted")
 	}
 	for name, x := range map[string]*scene{"by force-pushes": outAndBack(saidNo(20)), "of the base": saidNo(20).leavesAndReturns(30, 50)} {
 		x.looks(70)

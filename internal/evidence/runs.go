@@ -56,7 +56,7 @@ func (w workflowRuns) otherUnderWay(run *quorum.Run, at time.Time) bool {
 // ofEarlierStays are the runs of this head from when the pull request was on this base before.
 func (w workflowRuns) ofEarlierStays(s *quorum.Snapshot) []quorum.Run {
 	stays := earlierBaseStays(s)
-	return without(w.oldBase, func(run quorum.Run) bool { return !isWithin(stays, run.Created) })
+	return without(w.oldBase, func(run quorum.Run) bool { return !isWithin(stays, run.Created, true) })
 }
 
 // oldBaseUnderWay reports whether a run of this head that was started for another base was under way.

@@ -80,7 +80,7 @@ func (r fixReader) readWants(ctx context.Context, workflow string, wants quorum.
 // readHeadPush reads by which push the head came to its branch; zero where GitHub does not tell.
 func (r fixReader) readHeadPush(ctx context.Context) (push quorum.Push, err error) {
 	pr, pushes := r.snap.PR, r.hands.pushes
-	if r.hands.pushesOf != pr.Head {
+	if !r.hands.knowsPushesOf(r.snap) {
 		if pushes, err = r.read.readPushes(ctx, pr.HeadRepo, pr.HeadRef); err != nil {
 			return push, err
 		}
@@ -89,7 +89,7 @@ func (r fixReader) readHeadPush(ctx context.Context) (push quorum.Push, err erro
 	if i < 0 {
 		return push, nil
 	}
-	r.hands.pushes, r.hands.pushesOf = pushes, pr.Head
+	r.hands.pushes, r.hands.pushesOf, r.hands.pushesForced = pushes, pr.Head, newestForcePush(r.snap)
 	return pushes[i], nil
 }
 

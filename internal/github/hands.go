@@ -5,6 +5,7 @@ package github
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
@@ -15,20 +16,39 @@ type knownHands struct {
 	pushes    []quorum.Push
 	authorsOf string // the head for which authors was read
 	pushesOf  string // the head that pushes shows
+
+	pushesForced time.Time // the newest force-push that GitHub had told of when pushes was read
+}
+
+// knowsPushesOf reports whether pushes shows how the head came, and no force-push has come since: a pull request may have
+// left its head and come back to it.
+func (k *knownHands) knowsPushesOf(s *quorum.Snapshot) bool {
+	return k.pushesOf == s.PR.Head && k.pushesForced.Equal(newestForcePush(s))
+}
+
+// newestForcePush is when the newest force-push was that GitHub tells of; zero if it tells of none.
+func newestForcePush(s *quorum.Snapshot) (newest time.Time) {
+	for _, e := range s.Timeline {
+		if e.Kind == quorum.ForcePushed {
+			newest = laterOf(newest, e.At)
+		}
+	}
+	return newest
 }
 
 // size is about how many bytes it takes.
 func (k *knownHands) size() int { return 256 * (len(k.authors) + len(k.pushes)) }
 
-// readWanted begins to read what is wanted of pr and not known.
-func (k *knownHands) readWanted(ctx context.Context, g group, r pullReader, pr quorum.PullRequest, wants quorum.Wants) {
+// readWanted begins to read what is wanted and not known.
+func (k *knownHands) readWanted(ctx context.Context, g group, r pullReader, s *quorum.Snapshot, wants quorum.Wants) {
+	pr := s.PR
 	if wants.Authors && k.authorsOf != pr.Head {
 		g.Go(func() (err error) {
 			k.authors, err = r.readCommitAuthors(ctx, pr.Head)
 			return err
 		})
 	}
-	if (wants.Authors || wants.Pushes) && k.pushesOf != pr.Head {
+	if (wants.Authors || wants.Pushes) && !k.knowsPushesOf(s) {
 		g.Go(func() (err error) {
 			k.pushes, err = r.readPushes(ctx, pr.HeadRepo, pr.HeadRef)
 			return err
@@ -45,7 +65,7 @@ func (k *knownHands) showIn(s *quorum.Snapshot, wants quorum.Wants) {
 	if wants.Authors || wants.Pushes {
 		s.Pushes, k.pushesOf = k.pushes, ""
 		if slices.ContainsFunc(k.pushes, func(p quorum.Push) bool { return p.After == s.PR.Head }) {
-			k.pushesOf = s.PR.Head
+			k.pushesOf, k.pushesForced = s.PR.Head, newestForcePush(s)
 		}
 	}
 }
