@@ -5,6 +5,7 @@ package story
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -24,6 +25,7 @@ import (
 var (
 	queueHistories = flag.Int("queue-histories", 12, "histories of a merge queue")
 	queueSeed      = flag.Uint64("queue-seed", 2026, "which ones")
+	queueDepth     = flag.Int("queue-depth", 1, "every history of a merge queue of two with so many moves; CI sets 3")
 )
 
 const (
@@ -64,14 +66,15 @@ func (w *queueWorld) newCommit() string {
 	return fmt.Sprintf("commit %d", w.commits)
 }
 
-// move lets something happen.
-func (w *queueWorld) move(r *rand.Rand) error {
-	n := 7 + r.IntN(3)
-	by := []string{"kim[bot]", "lee[bot]"}[r.IntN(2)]
-	switch what := r.IntN(10); {
-	case what < 6:
-		state := []string{"APPROVED", "APPROVED", "CHANGES_REQUESTED"}[r.IntN(3)]
-		w.story = append(w.story, fmt.Sprintf("%s says %s of #%d", by, state, n))
+// A queueMove is one thing that may happen to a pull request of a queueWorld.
+type queueMove struct {
+	name string // with the number of the pull request
+	do   func(w *queueWorld, n int) error
+}
+
+// reviewOf lets a reviewer review the head of a pull request.
+func reviewOf(by, state string) queueMove {
+	return queueMove{by + " says " + state + " of #%d", func(w *queueWorld, n int) error {
 		head := w.g.Head(n)
 		if w.said[head] == nil {
 			w.said[head] = map[string]string{}
@@ -79,24 +82,61 @@ func (w *queueWorld) move(r *rand.Rand) error {
 		w.said[head][by] = state
 		_, err := w.g.Review(n, sandbox.ReviewSpec{By: by, State: state, Body: "So it is."})
 		return err
-	case what < 8 && !w.inQueue[n]:
-		w.story = append(w.story, fmt.Sprintf("#%d joins", n))
+	}}
+}
+
+var (
+	joinQueue = queueMove{"#%d joins, or is built anew", func(w *queueWorld, n int) error {
+		if w.inQueue[n] {
+			return sandbox.BuildGroup(w.g, n, w.newCommit())
+		}
 		w.inQueue[n] = true
 		return sandbox.Enqueue(w.g, n, w.newCommit(), "alice")
-	case what < 8:
-		w.story = append(w.story, fmt.Sprintf("#%d is built anew", n))
-		return sandbox.BuildGroup(w.g, n, w.newCommit())
-	case what == 8 && w.inQueue[n]:
-		w.story = append(w.story, fmt.Sprintf("#%d leaves", n))
+	}}
+	leaveQueue = queueMove{"#%d leaves", func(w *queueWorld, n int) error {
+		if !w.inQueue[n] {
+			return errCannotMove
+		}
 		w.inQueue[n] = false
 		return sandbox.Dequeue(w.g, n)
-	case what == 8:
-		w.story = append(w.story, fmt.Sprintf("#%d is pushed to", n))
+	}}
+	pushToQueued = queueMove{"#%d is pushed to", func(w *queueWorld, n int) error {
+		w.inQueue[n] = false
 		return w.g.Push(n, w.newCommit(), sandbox.PushSpec{})
+	}}
+	letTimePass = queueMove{"two minutes pass", func(w *queueWorld, _ int) error {
+		w.now = w.now.Add(2 * time.Minute)
+		return nil
+	}}
+)
+
+var errCannotMove = errors.New("it cannot happen now")
+
+// make lets something happen.
+func (w *queueWorld) make(m queueMove, n int) error {
+	name := m.name
+	if strings.Contains(name, "%d") {
+		name = fmt.Sprintf(name, n)
 	}
-	w.story = append(w.story, "two minutes pass")
-	w.now = w.now.Add(2 * time.Minute)
-	return nil
+	w.story = append(w.story, name)
+	return m.do(w, n)
+}
+
+// makeByChance lets something happen that can.
+func (w *queueWorld) makeByChance(r *rand.Rand) error {
+	n := 7 + r.IntN(3)
+	by := []string{"kim[bot]", "lee[bot]"}[r.IntN(2)]
+	switch what := r.IntN(10); {
+	case what < 6:
+		return w.make(reviewOf(by, []string{"APPROVED", "APPROVED", "CHANGES_REQUESTED"}[r.IntN(3)]), n)
+	case what < 8:
+		return w.make(joinQueue, n)
+	case what == 8 && w.inQueue[n]:
+		return w.make(leaveQueue, n)
+	case what == 8:
+		return w.make(pushToQueued, n)
+	}
+	return w.make(letTimePass, n)
 }
 
 // look looks at the pull requests, unless they are skipped, and then at each group, as new jobs.
@@ -148,34 +188,116 @@ func (w *queueWorld) wrong(groups []sandbox.Group, at int) string {
 	return ""
 }
 
-// play plays a history and returns what is wrong first.
+// playQueue plays a history that is drawn by chance and returns what is wrong first.
 func playQueue(t *testing.T, seed uint64, through func(loop.GroupForge) loop.GroupForge) string {
 	t.Helper()
 	w, r := newQueueWorld(), rand.New(rand.NewPCG(seed, 3))
 	for range queueMoves {
-		if err := w.move(r); err != nil {
+		if err := w.makeByChance(r); err != nil {
 			t.Fatalf("%v after %q", err, w.story)
 		}
 		w.look(t, r.IntN(3) == 0, through)
-		groups := sandbox.Groups(w.g)
-		for i, g := range groups {
-			if wrong := w.wrong(groups, i); wrong != "" {
-				return fmt.Sprintf("the group of #%d: %s, after %s", g.Pull, wrong, strings.Join(w.story, ", "))
-			}
+		if wrong := w.firstWrong(); wrong != "" {
+			return wrong
 		}
 	}
 	return ""
 }
+
+// firstWrong says what is wrong first; "" if nothing is.
+func (w *queueWorld) firstWrong() string {
+	groups := sandbox.Groups(w.g)
+	for i, g := range groups {
+		if wrong := w.wrong(groups, i); wrong != "" {
+			return fmt.Sprintf("the group of #%d: %s, after %s", g.Pull, wrong, strings.Join(w.story, ", "))
+		}
+	}
+	return ""
+}
+
+// asItIs leaves a merge queue as it is.
+func asItIs(q loop.GroupForge) loop.GroupForge { return q }
 
 func TestQueueHistories(t *testing.T) {
 	for i := range *queueHistories {
 		seed := *queueSeed + uint64(i)
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
-			if wrong := playQueue(t, seed, func(q loop.GroupForge) loop.GroupForge { return q }); wrong != "" {
+			if wrong := playQueue(t, seed, asItIs); wrong != "" {
 				t.Error(wrong)
 			}
 		})
+	}
+}
+
+// A placedMove is a move of one of the pull requests.
+type placedMove struct {
+	queueMove
+	pull int
+}
+
+// playPlaced plays a history from a queue with a group of two that passes, or from none, and returns what is wrong at
+// its end: whatever is wrong earlier a shorter one finds. Of the last move the pull requests' own looks may not know yet.
+func playPlaced(t *testing.T, begins bool, history []placedMove, isSkipped bool, through func(loop.GroupForge) loop.GroupForge) string {
+	t.Helper()
+	w := newQueueWorld()
+	if begins {
+		for n := 7; n <= 8; n++ {
+			for _, m := range []queueMove{reviewOf("kim[bot]", "APPROVED"), reviewOf("lee[bot]", "APPROVED"), joinQueue} {
+				if err := w.make(m, n); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		w.look(t, false, through)
+	}
+	for i, m := range history {
+		if err := w.make(m.queueMove, m.pull); errors.Is(err, errCannotMove) {
+			return ""
+		} else if err != nil {
+			t.Fatalf("%v after %q", err, w.story)
+		}
+		w.look(t, isSkipped && i == len(history)-1, through)
+	}
+	return w.firstWrong()
+}
+
+// placedMoves are the moves of two pull requests.
+func placedMoves() (all []placedMove) {
+	for n := 7; n <= 8; n++ {
+		for _, m := range []queueMove{
+			reviewOf("kim[bot]", "APPROVED"), reviewOf("kim[bot]", "CHANGES_REQUESTED"), joinQueue, leaveQueue, pushToQueued,
+		} {
+			all = append(all, placedMove{m, n})
+		}
+	}
+	return append(all, placedMove{letTimePass, 7})
+}
+
+// Every history of so many moves.
+func TestEveryQueueHistory(t *testing.T) {
+	all := placedMoves()
+	for _, begins := range []bool{false, true} {
+		for i, first := range all {
+			t.Run(fmt.Sprintf("of two %v, %d", begins, i), func(t *testing.T) {
+				t.Parallel()
+				var walk func(history []placedMove)
+				walk = func(history []placedMove) {
+					for _, isSkipped := range []bool{false, true} {
+						if wrong := playPlaced(t, begins, history, isSkipped, asItIs); wrong != "" {
+							t.Error(wrong)
+						}
+					}
+					if len(history) == *queueDepth {
+						return
+					}
+					for _, m := range all {
+						walk(append(slices.Clip(history), m))
+					}
+				}
+				walk([]placedMove{first})
+			})
+		}
 	}
 }
 
