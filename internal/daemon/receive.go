@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/review-coordinator/coordinator/internal/evidence"
 	"github.com/review-coordinator/coordinator/internal/github/webhook"
 	"github.com/review-coordinator/coordinator/internal/oplog"
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -29,6 +30,9 @@ func (d *Daemon) Receive(ctx context.Context, r Received) (result string, err er
 	due := d.Now()
 	if n.Concern != webhook.ConcernNothing { // else it costs no look, and is part of no burst
 		due = d.burst.countDelivery(n.Installation, due)
+	}
+	if known, ok := d.policies.get(workkey.Repo(n.Installation, n.Owner, n.Repo)); ok && known.state == quorum.FileValid {
+		n.Touch.Approver = evidence.ApproverIn(&known.policy, n.Touch, n.Said)
 	}
 	pokes := d.pokesOf(n, due)
 	if len(pokes) == 0 {

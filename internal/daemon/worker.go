@@ -144,7 +144,7 @@ func (d *Daemon) workByKind(ctx context.Context, w store.Work) (workResult, erro
 	}
 	touches, filterable := readTouches(w.Touches)
 	if filterable && (w.Kind == workkey.KindHead || w.Kind == workkey.KindPull) {
-		if r, spared := d.skipUnconcerned(w, p, touches); spared {
+		if r, spared := d.spareLook(w, p, touches); spared {
 			return r, nil
 		}
 	}
@@ -171,8 +171,15 @@ func (d *Daemon) workByKind(ctx context.Context, w store.Work) (workResult, erro
 	return goneResult(), nil
 }
 
-// skipUnconcerned ends work without a request if no touch concerns a reviewer.
-func (d *Daemon) skipUnconcerned(w store.Work, p workkey.Key, touches []quorum.Touch) (workResult, bool) {
+// What only shows waits for the next look, but no longer than this.
+const (
+	progressPause = 2 * time.Minute  // after the last look: that a run has begun
+	approvalPause = 30 * time.Second // after its words: an approval whose run goes on
+)
+
+// spareLook ends work without a request if no touch concerns a reviewer. Where all that concerns one only shows, a check
+// that waits does so until its next look. What was touched is kept for that look.
+func (d *Daemon) spareLook(w store.Work, p workkey.Key, touches []quorum.Touch) (workResult, bool) {
 	if len(touches) == 0 || w.Attempts > 0 || !w.Wake.IsZero() && !d.Now().Before(w.Wake) {
 		return workResult{}, false
 	}
@@ -180,16 +187,53 @@ func (d *Daemon) skipUnconcerned(w store.Work, p workkey.Key, touches []quorum.T
 	if !ok {
 		return workResult{}, false
 	}
+	s := readSight(w.Sight)
+	wake, isPutOff := w.Wake, false
 	for _, t := range touches {
-		if known.state != quorum.FileMissing && evidence.Concerned(known.policy, t) {
+		if known.state == quorum.FileMissing || !evidence.Concerned(known.policy, t) {
+			continue
+		}
+		until := showsUntil(&known.policy, &s, t, touches)
+		if !until.After(d.Now()) {
 			return workResult{}, false
 		}
+		if isPutOff = true; wake.IsZero() || until.Before(wake) {
+			wake = until
+		}
+	}
+	if isPutOff {
+		return workResult{label: resultSpared, outcome: store.Completion{Keep: true, Wake: wake}}, true
 	}
 	r := workResult{label: resultSpared, outcome: store.Completion{Wake: w.Wake}}
-	if w.Kind == workkey.KindHead || w.Sight == nil || readSight(w.Sight).Verdict == quorum.Ended.String() { // it needs no row
+	if w.Kind == workkey.KindHead || w.Sight == nil || s.Verdict == quorum.Ended.String() { // it needs no row
 		r.outcome = store.Completion{Gone: true}
 	}
 	return r, true
+}
+
+// showsUntil returns until when an event may wait for another look, for it decides nothing: a check waits, and runs of its
+// head go on, whose end is told; zero if it may decide.
+func showsUntil(p *quorum.Policy, s *dashboard.Sight, t quorum.Touch, beside []quorum.Touch) time.Time {
+	switch {
+	case s.Verdict != quorum.Waiting.String():
+	case evidence.TellsProgress(t) && t.Head == s.Head:
+		return s.At.Add(progressPause)
+	case t.Approver != "" && isUnderWay(p, s, t.Approver, beside):
+		return time.Unix(t.At, 0).Add(approvalPause)
+	}
+	return time.Time{}
+}
+
+// isUnderWay reports whether a reviewer's run goes on, as the last look or events since have shown.
+func isUnderWay(p *quorum.Policy, s *dashboard.Sight, reviewer string, since []quorum.Touch) bool {
+	for _, line := range s.Lanes {
+		if n := len(line.Attempts); line.Name == reviewer && n > 0 && line.Attempts[n-1].Run != 0 && line.Attempts[n-1].End.IsZero() {
+			return true
+		}
+	}
+	return slices.ContainsFunc(since, func(t quorum.Touch) bool {
+		return evidence.TellsProgress(t) && t.Head == s.Head && evidence.RunsAs(p, reviewer, t)
+	})
 }
 
 // reviewersTouches returns the touches without those of strangers' texts, as far as the policy is known: strangers' may

@@ -53,10 +53,43 @@ func Concerned(p quorum.Policy, t quorum.Touch) bool {
 	return true
 }
 
+// TellsProgress reports whether an event tells no more than that a run has begun or goes on. Where a check waits that
+// shows, and decides nothing: whatever decides reads the runs.
+func TellsProgress(t quorum.Touch) bool {
+	return t.Event == "workflow_run" && (t.Action == "requested" || t.Action == "in_progress")
+}
+
+// ApproverIn returns the name of the workflow's reviewer that approves in a new comment, as far as its words tell: such a
+// comment objects to nothing, and counts once its run has ended. "" if it is anything else. It is a hint: whoever decides
+// reads the comment on GitHub.
+func ApproverIn(p *quorum.Policy, t quorum.Touch, said string) (name string) {
+	if t.Event != "issue_comment" || t.Action != "created" || t.Command || said == "" {
+		return ""
+	}
+	text, texts := quorum.Text{TextRef: quorum.TextRef{Kind: quorum.TextComment, ID: t.Text}, Body: said}, newTextReader()
+	for i := range p.Reviewers {
+		r := &p.Reviewers[i]
+		if !wroteBy(*r, t.Author) || r.Heading != "" && !texts.hasHeading(r, &text) {
+			continue
+		}
+		if name != "" || r.Workflow == "" || texts.readText(r, &text, "", 0, 0).Outcome != quorum.Approved {
+			return ""
+		}
+		name = r.Name
+	}
+	return name
+}
+
 // choosesByLabels reports whether a label may change what p asks of a pull request.
 func choosesByLabels(p *quorum.Policy) bool {
 	return slices.ContainsFunc(p.Lanes, func(l quorum.Lane) bool { return len(l.If.Labels) > 0 }) ||
 		slices.ContainsFunc(p.Reviewers, func(r quorum.Reviewer) bool { return len(r.When.Labels) > 0 })
+}
+
+// RunsAs reports whether an event tells of a run of the reviewer of that name.
+func RunsAs(p *quorum.Policy, name string, t quorum.Touch) bool {
+	isOf := func(r quorum.Reviewer) bool { return r.Name == name && runsAs(r, t.Workflow) }
+	return t.Event == "workflow_run" && slices.ContainsFunc(p.Reviewers, isOf)
 }
 
 // runsAs reports whether a run of that path is r's. Events may show a path with the repository before it and a ref

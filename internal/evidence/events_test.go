@@ -12,7 +12,10 @@ import (
 
 func concernedPolicy() quorum.Policy {
 	return quorum.Policy{Check: "Review quorum", Mode: quorum.Enforce, Need: 2, Reviewers: []quorum.Reviewer{
-		{Name: "openai", Workflow: ".github/workflows/openai.yml", Author: "github-actions[bot]", Heading: "## OpenAI"},
+		{
+			Name: "openai", Workflow: ".github/workflows/openai.yml", Author: "github-actions[bot]", Heading: "## OpenAI",
+			Verdict: quorum.Format{Kind: quorum.Auto},
+		},
 		{Name: "copilot", Author: "copilot-pull-request-reviewer[bot]", Request: quorum.Request{Login: "copilot-pull-request-reviewer[bot]"}},
 		{Name: "bugbot", Check: "Cursor Bugbot", App: "cursor", Author: "cursor[bot]"},
 		{Name: "sonar", Status: "sonarqube", Author: "sonarbot"},
@@ -86,6 +89,62 @@ func TestConcerned(t *testing.T) {
 		if got := evidence.Concerned(concernedPolicy(), test.touch); got != test.want {
 			t.Errorf("%+v: %v, want %v", test.touch, got, test.want)
 		}
+	}
+}
+
+// A new comment whose words approve, and that its run's end makes count, needs no look of its own. In doubt it does.
+func TestApproverIn(t *testing.T) {
+	const yes, no = "## OpenAI\n\nRead.\n\n**Ready to merge?** Yes", "## OpenAI\n\n**Ready to merge?** No"
+	comment := quorum.Touch{Event: "issue_comment", Action: "created", Author: "github-actions[bot]", Text: 12}
+	changed := func(change func(*quorum.Touch)) quorum.Touch {
+		t := comment
+		change(&t)
+		return t
+	}
+	twice := concernedPolicy()
+	twice.Reviewers = append(twice.Reviewers, twice.Reviewers[0])
+	twice.Reviewers[4].Name = "openai-again"
+	withoutRun := concernedPolicy()
+	withoutRun.Reviewers[0].Workflow = ""
+	for name, test := range map[string]struct {
+		policy quorum.Policy
+		touch  quorum.Touch
+		said   string
+		want   string
+	}{
+		"a yes":                              {concernedPolicy(), comment, yes, "openai"},
+		"a no":                               {concernedPolicy(), comment, no, ""},
+		"a yes that is taken back":           {concernedPolicy(), comment, yes + "\n\n1. **Critical** `cart.go:42`: the total is not rounded.", ""},
+		"words that say neither":             {concernedPolicy(), comment, "## OpenAI\n\nRead.", ""},
+		"another heading":                    {concernedPolicy(), comment, strings.Replace(yes, "OpenAI", "Gemini", 1), ""},
+		"another author":                     {concernedPolicy(), changed(func(t *quorum.Touch) { t.Author = "alice" }), yes, ""},
+		"an edit":                            {concernedPolicy(), changed(func(t *quorum.Touch) { t.Action = "edited" }), yes, ""},
+		"a member's command":                 {concernedPolicy(), changed(func(t *quorum.Touch) { t.Command = true }), yes, ""},
+		"a review":                           {concernedPolicy(), changed(func(t *quorum.Touch) { t.Event = "pull_request_review" }), yes, ""},
+		"nothing":                            {concernedPolicy(), comment, "", ""},
+		"a reviewer without a run":           {withoutRun, comment, yes, ""},
+		"one of two reviewers that it fits":  {twice, comment, yes, ""},
+		"a policy without reviewers of such": {quorum.Policy{}, comment, yes, ""},
+	} {
+		if got := evidence.ApproverIn(&test.policy, test.touch, test.said); got != test.want {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}
+
+func TestTellsProgress(t *testing.T) {
+	p := concernedPolicy()
+	for action, want := range map[string]bool{"requested": true, "in_progress": true, "completed": false, "": false} {
+		touch := quorum.Touch{Event: "workflow_run", Action: action, Workflow: ".github/workflows/openai.yml"}
+		if got := evidence.TellsProgress(touch); got != want {
+			t.Errorf("a run that is %s: %v", action, got)
+		}
+		if !evidence.RunsAs(&p, "openai", touch) || evidence.RunsAs(&p, "copilot", touch) {
+			t.Errorf("it is another reviewer's run: %+v", touch)
+		}
+	}
+	if evidence.TellsProgress(quorum.Touch{Event: "check_run", Action: "in_progress"}) {
+		t.Error("a check may have ended already")
 	}
 }
 

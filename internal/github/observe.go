@@ -285,7 +285,7 @@ func (l *look) readMissing(ctx context.Context) error {
 			return err
 		})
 	}
-	l.mem.hands.readWanted(ctx, g, l.read, pr, wants)
+	l.mem.hands.readWanted(ctx, g, l.read, &l.snap, wants)
 	if err := g.Wait(); err != nil {
 		return err
 	}
@@ -347,7 +347,7 @@ func (l *look) readWhatTellsLane(ctx context.Context) error {
 			return nil
 		}
 		g, beside := newGroup(ctx)
-		l.mem.hands.readWanted(beside, g, l.read, l.snap.PR, wants)
+		l.mem.hands.readWanted(beside, g, l.read, &l.snap, wants)
 		if wants.Links {
 			g.Go(func() (err error) {
 				l.snap.Links, err = l.read.readGuardedLinks(beside, &l.f.links, l.policy, &l.snap.PR, l.mem.conversation.tip)
@@ -624,7 +624,7 @@ func (l *look) readSameBranch(ctx context.Context, run int64) (err error) {
 	isWhole := slices.ContainsFunc(l.snap.SameBranch, func(p quorum.PullRequest) bool { return p.Number == l.snap.PR.Number })
 	if err == nil && isWhole { // else the list may be late
 		l.mem.sameBranch, l.mem.sameBranchRun = l.snap.SameBranch, run
-		known := l.snap.Began.Add(-quorum.ReplicaLag)
+		known := l.f.now().Add(l.snap.Skew - quorum.ReplicaLag)
 		for i := range l.snap.Runs { // all that were known before the list may have been late
 			if run := &l.snap.Runs[i]; run.Created.Before(known) {
 				l.mem.sameBranchRun = max(l.mem.sameBranchRun, run.ID)

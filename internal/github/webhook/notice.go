@@ -51,6 +51,7 @@ type Notice struct {
 	// Touch is what was touched, for ConcernPulls and ConcernHead. The zero Touch is for all: somebody asks for a look,
 	// or what was touched cannot be said in few and plain words.
 	Touch quorum.Touch
+	Said  string           // what a new comment says; hostile
 	Group *quorum.GroupRef // of ConcernGroup and ConcernGroupGone: the merge queue's commit; nil of every other event
 }
 
@@ -468,7 +469,9 @@ func (e *Notice) setTouch(p *eventPayload) {
 		if at := p.Comment.Is.Updated; !at.IsZero() {
 			t.At = at.Unix()
 		}
-		t.Command = e.Action == "created" && p.Comment.Is.isMembersCommand()
+		if e.Action == "created" {
+			t.Command, e.Said = p.Comment.Is.isMembersCommand(), p.Comment.Is.Body
+		}
 	case "pull_request_review_comment":
 		t.Author = p.Comment.Is.User.Login
 	case "pull_request_review":

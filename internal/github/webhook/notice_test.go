@@ -231,6 +231,7 @@ func TestEventsConcern(t *testing.T) {
 				Touch: quorum.Touch{
 					Event: "issue_comment", Action: "created", Author: "u", Text: 12, At: 60, Sum: "7be312ff6e4d9abf",
 				},
+				Said: "Looks\r\ngood\n",
 			},
 		},
 		{
@@ -398,7 +399,7 @@ func TestEventsConcern(t *testing.T) {
 			if strings.Contains(test.payload, `"installation"`) {
 				test.want.Installation = 77
 			}
-			got = Notice{Installation: got.Installation, Concern: got.Concern, Idle: got.Idle, App: got.App, Touch: got.Touch}
+			got = Notice{Installation: got.Installation, Concern: got.Concern, Idle: got.Idle, App: got.App, Touch: got.Touch, Said: got.Said}
 			if d := cmp.Diff(test.want, got); d != "" {
 				t.Error(d)
 			}
