@@ -40,22 +40,23 @@ reviewers:
 `
 )
 
-// A queueWorld is a repository with three pull requests and what reviewers said last of each head, which nothing of ours
+// A queueWorld is a repository with some pull requests, from #7 on, and what reviewers said last of each head, which nothing of ours
 // has read.
 type queueWorld struct {
 	g       *sandbox.GitHub
 	now     time.Time
 	said    map[string]map[string]string // by head, then reviewer: the state of the newest review
 	commits int
+	last    int // number of the last pull request
 	inQueue map[int]bool
 	story   []string
 }
 
-func newQueueWorld() *queueWorld {
-	w := &queueWorld{now: Begin, said: map[string]map[string]string{}, inQueue: map[int]bool{}}
+func newQueueWorld(last int) *queueWorld {
+	w := &queueWorld{now: Begin, last: last, said: map[string]map[string]string{}, inQueue: map[int]bool{}}
 	w.g = sandbox.New(sandbox.Options{Now: func() time.Time { return w.now }, App: sandbox.App{Slug: "quorum-app"}, HourlyLimit: 1_000_000})
 	w.g.SetFile(policyPath, "", queuePolicy)
-	for n := 7; n <= 9; n++ {
+	for n := 7; n <= last; n++ {
 		w.g.OpenPull(sandbox.PullSpec{Number: n, Head: fmt.Sprintf("head of %d", n)})
 	}
 	return w
@@ -149,7 +150,7 @@ func (w *queueWorld) look(t *testing.T, isSkipped bool, through func(loop.GroupF
 	forge := github.NewForge(api, "quorum-app", "", nil)
 	forge.SetClock(func() time.Time { return w.now })
 	r := loop.Reconciler{Forge: forge, Now: func() time.Time { return w.now }}
-	for n := 7; n <= 9 && !isSkipped; n++ {
+	for n := 7; n <= w.last && !isSkipped; n++ {
 		if _, err := r.Reconcile(t.Context(), quorum.PR{Owner: "acme", Repo: "shop", Number: n}); err != nil {
 			t.Fatal(err)
 		}
@@ -191,7 +192,7 @@ func (w *queueWorld) wrong(groups []sandbox.Group, at int) string {
 // playQueue plays a history that is drawn by chance and returns what is wrong first.
 func playQueue(t *testing.T, seed uint64, through func(loop.GroupForge) loop.GroupForge) string {
 	t.Helper()
-	w, r := newQueueWorld(), rand.New(rand.NewPCG(seed, 3))
+	w, r := newQueueWorld(9), rand.New(rand.NewPCG(seed, 3))
 	for range queueMoves {
 		if err := w.makeByChance(r); err != nil {
 			t.Fatalf("%v after %q", err, w.story)
@@ -240,7 +241,7 @@ type placedMove struct {
 // its end: whatever is wrong earlier a shorter one finds. Of the last move the pull requests' own looks may not know yet.
 func playPlaced(t *testing.T, begins bool, history []placedMove, isSkipped bool, through func(loop.GroupForge) loop.GroupForge) string {
 	t.Helper()
-	w := newQueueWorld()
+	w := newQueueWorld(8)
 	if begins {
 		for n := 7; n <= 8; n++ {
 			for _, m := range []queueMove{reviewOf("kim[bot]", "APPROVED"), reviewOf("lee[bot]", "APPROVED"), joinQueue} {
