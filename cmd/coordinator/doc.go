@@ -16,7 +16,8 @@
 //
 // The key becomes due. daemon.Daemon.claimDue claims it under a lease, and daemon.Daemon.workOn works on it, one worker
 // a key. daemon.Daemon.spareLook ends it without a request if no reviewer of the policy can be concerned
-// (evidence.Concerned). Otherwise daemon.Daemon.reconcilePull tells the forge what it heard (github.ServerForge.Hear),
+// (evidence.Concerned), and puts it off if all that happened only shows (evidence.TellsProgress, evidence.ApproverIn).
+// Otherwise daemon.Daemon.reconcilePull tells the forge what it heard (github.ServerForge.Hear),
 // so that an answer of GitHub's that does not show it yet is not believed, and calls the one seam:
 // loop.Reconciler.Reconcile.
 //

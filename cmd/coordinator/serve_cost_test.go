@@ -90,10 +90,7 @@ func (p reviewedPush) review() {
 func TestTheDaemonsCostOfAPush(t *testing.T) {
 	testKey()
 	synctest.Test(t, func(t *testing.T) {
-		hub := sandbox.NewHub(sandbox.HubOptions{App: sandbox.App{Slug: "quorum-app", ID: 4711}, Secret: "a secret of many words", Now: time.Now})
-		g := sandbox.New(sandbox.Options{Now: time.Now, App: hub.App()})
-		g.SetFile(".github/review-coordinator.yml", "", loadPolicy)
-		hub.Add(77, g)
+		hub, g := newShop(loadPolicy)
 		b := inBubble(t, hub, t.TempDir(), "")
 		defer b.stop()
 		p := reviewedPush{t, g}
@@ -119,10 +116,7 @@ func TestTheDaemonsCostOfAPush(t *testing.T) {
 func TestTheDaemonShowsInTimeWhatDecidesNothing(t *testing.T) {
 	testKey()
 	synctest.Test(t, func(t *testing.T) {
-		hub := sandbox.NewHub(sandbox.HubOptions{App: sandbox.App{Slug: "quorum-app", ID: 4711}, Secret: "a secret of many words", Now: time.Now})
-		g := sandbox.New(sandbox.Options{Now: time.Now, App: hub.App()})
-		g.SetFile(".github/review-coordinator.yml", "", loadPolicy)
-		hub.Add(77, g)
+		hub, g := newShop(loadPolicy)
 		b := inBubble(t, hub, t.TempDir(), "")
 		defer b.stop()
 		p := reviewedPush{t, g}

@@ -19,30 +19,32 @@ import (
 	"github.com/review-coordinator/coordinator/internal/workkey"
 )
 
+const sagePolicy = "version: 1\nquorum: 1\nreviewers:\n  - {name: sage, author: \"sage[bot]\", verdict: review-state}\n"
+
+// knownGroups are the keys of the merge groups that a daemon knows.
+func knownGroups(t *testing.T, b *bubbled) (all []string) {
+	t.Helper()
+	rows, err := b.store.List(t.Context(), store.Query{Kind: workkey.KindGroup})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range rows {
+		all = append(all, row.Key)
+	}
+	return all
+}
+
 // The daemon finds a group of which no delivery told, keeps it true, and forgets it when no delivery told of its end.
 func TestTheDaemonFindsMergeGroupsWithoutDeliveries(t *testing.T) {
 	testKey()
 	synctest.Test(t, func(t *testing.T) {
-		hub := sandbox.NewHub(sandbox.HubOptions{App: sandbox.App{Slug: "quorum-app", ID: 4711}, Secret: "a secret of many words", Now: time.Now})
-		g := sandbox.New(sandbox.Options{Now: time.Now, App: sandbox.App{Slug: "quorum-app", ID: 4711}})
-		g.SetFile(".github/review-coordinator.yml", "", "version: 1\nquorum: 1\nreviewers:\n  - {name: sage, author: \"sage[bot]\", verdict: review-state}\n")
-		hub.Add(77, g)
+		hub, g := newShop(sagePolicy)
 		hub.DisturbDeliveries(func(d sandbox.HookDelivery) sandbox.Fate { return sandbox.Fate{Lost: d.Event == "merge_group"} })
 		g.OpenPull(sandbox.PullSpec{Number: 1, Head: "a1"})
 		mustHappen(t, sandbox.Enqueue(g, 1, "m0", ""))
 		mustHappen(t, sandbox.Dequeue(g, 1)) // the branch has a queue
 		b := inBubble(t, hub, t.TempDir(), "")
 		defer b.stop()
-		groups := func() (all []string) {
-			rows, err := b.store.List(t.Context(), store.Query{Kind: workkey.KindGroup})
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, row := range rows {
-				all = append(all, row.Key)
-			}
-			return all
-		}
 		<-time.After(time.Minute)
 		mustHappen(t, sandbox.Enqueue(g, 1, "m1", ""))
 		<-time.After(6 * time.Minute) // a resync
@@ -53,12 +55,12 @@ func TestTheDaemonFindsMergeGroupsWithoutDeliveries(t *testing.T) {
 			t.Fatal(err)
 		}
 		<-time.After(10 * time.Second)
-		if is := groupReads(t, g, "m1"); is != "success #1: 1 of 1 approval" || len(groups()) != 1 {
-			t.Errorf("it reads %q; known are %q", is, groups())
+		if is := groupReads(t, g, "m1"); is != "success #1: 1 of 1 approval" || len(knownGroups(t, b)) != 1 {
+			t.Errorf("it reads %q; known are %q", is, knownGroups(t, b))
 		}
 		mustHappen(t, sandbox.MergeQueued(g, 1))
 		<-time.After(11 * time.Minute)
-		if left := groups(); len(left) != 0 {
+		if left := knownGroups(t, b); len(left) != 0 {
 			t.Errorf("still known are %q", left)
 		}
 		if is := groupReads(t, g, "m1"); is != "success #1: 1 of 1 approval" || len(g.OwnCheckRuns(sandbox.SHA("m1"))[0].History) > 3 {
@@ -101,10 +103,7 @@ func (p pestered) Complete(ctx context.Context, l store.Lease, o store.Completio
 func TestTheDaemonLeavesAMergeGroupThatIsGone(t *testing.T) {
 	testKey()
 	synctest.Test(t, func(t *testing.T) {
-		hub := sandbox.NewHub(sandbox.HubOptions{App: sandbox.App{Slug: "quorum-app", ID: 4711}, Secret: "a secret of many words", Now: time.Now})
-		g := sandbox.New(sandbox.Options{Now: time.Now, App: sandbox.App{Slug: "quorum-app", ID: 4711}})
-		g.SetFile(".github/review-coordinator.yml", "", "version: 1\nquorum: 1\nreviewers:\n  - {name: sage, author: \"sage[bot]\", verdict: review-state}\n")
-		hub.Add(77, g)
+		hub, g := newShop(sagePolicy)
 		b := inBubbleOver(t, hub, t.TempDir(), "", slog.New(slog.DiscardHandler), func(table store.Store) store.Store {
 			return pestered{table, &sync.Map{}}
 		})
@@ -112,17 +111,10 @@ func TestTheDaemonLeavesAMergeGroupThatIsGone(t *testing.T) {
 		g.OpenPull(sandbox.PullSpec{Number: 1, Head: "a1"})
 		mustHappen(t, sandbox.Enqueue(g, 1, "m1", ""))
 		<-time.After(time.Minute)
-		groups := func() int {
-			rows, err := b.store.List(t.Context(), store.Query{Kind: workkey.KindGroup})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return len(rows)
-		}
-		before := groups()
+		before := len(knownGroups(t, b))
 		mustHappen(t, sandbox.Dequeue(g, 1))
 		<-time.After(time.Minute)
-		if after := groups(); before != 1 || after != 0 {
+		if after := len(knownGroups(t, b)); before != 1 || after != 0 {
 			t.Errorf("%d groups are known, and %d after its end", before, after)
 		}
 	})

@@ -53,6 +53,15 @@ type bubbled struct {
 	heard *atomic.Int64 // when the last event was, in nanoseconds
 }
 
+// newShop is a repository with a policy, in which our App is installed, by the clock of a bubble.
+func newShop(policy string) (*sandbox.Hub, *sandbox.GitHub) {
+	hub := sandbox.NewHub(sandbox.HubOptions{App: sandbox.App{Slug: "quorum-app", ID: 4711}, Secret: "a secret of many words", Now: time.Now})
+	g := sandbox.New(sandbox.Options{Now: time.Now, App: hub.App()})
+	g.SetFile(".github/review-coordinator.yml", "", policy)
+	hub.Add(77, g)
+	return hub, g
+}
+
 // inBubble starts a daemon that works on hub.
 func inBubble(t *testing.T, hub *sandbox.Hub, dir, token string) *bubbled {
 	t.Helper()

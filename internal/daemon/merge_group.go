@@ -80,9 +80,7 @@ func (d *Daemon) groupPokes(ctx context.Context, p workkey.Key) (pokes []store.P
 		var is groupSight
 		at, ok := workkey.Parse(row.Key)
 		if ok && (json.Unmarshal(row.Sight, &is) != nil || slices.Contains(is.Pulls, p.Number)) {
-			poke := groupPoke(p.Tenant, at.GroupRef(), d.Now(), false)
-			poke.IfKnown = true
-			pokes = append(pokes, poke)
+			pokes = append(pokes, knownGroupPoke(p.Tenant, at.GroupRef(), d.Now(), false))
 		}
 	}
 	return pokes
@@ -135,9 +133,8 @@ func (r *resyncer) resyncGroups(
 	for _, row := range rows {
 		at, ok := workkey.Parse(row.Key)
 		if ok && !listed[at.Head] && !row.Seen.IsZero() && now.Sub(row.Seen) > leftQueueMargin {
-			poke := groupPoke(p.Tenant, at.GroupRef(), now, !row.Open) // one that is undecided ends as any other
-			poke.IfKnown = true
-			pokes = append(pokes, poke)
+			isGone := !row.Open // one that is undecided ends as any other
+			pokes = append(pokes, knownGroupPoke(p.Tenant, at.GroupRef(), now, isGone))
 		}
 	}
 	return pokes, hasQueue || len(rows) > 0, nil

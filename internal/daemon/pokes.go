@@ -47,6 +47,13 @@ func groupPoke(tenant int64, g quorum.GroupRef, due time.Time, isGone bool) stor
 	return p
 }
 
+// knownGroupPoke is a poke of a merge group that was read in the table, and may be forgotten meanwhile.
+func knownGroupPoke(tenant int64, g quorum.GroupRef, due time.Time, isGone bool) store.Poke {
+	p := groupPoke(tenant, g, due, isGone)
+	p.IfKnown = true
+	return p
+}
+
 // touchText is a touch as the table keeps it. The zero one asks for a look, whatever happened. GitHub tells of a press in
 // its event alone, so that it must not be lost among others.
 func touchText(t quorum.Touch) string {

@@ -311,8 +311,7 @@ func (r *resyncer) pullsToLookAt(
 	}
 	for _, row := range rows {
 		at, ok := workkey.Parse(row.Key)
-		seen := laterTime(row.Seen, r.leases.observingSince(row.Key))
-		undecided := row.Open && row.Attempts == 0 && now.Sub(seen) > resyncLookMargin
+		undecided := row.Open && row.Attempts == 0 && now.Sub(r.leases.observingSince(row.Key)) > resyncLookMargin
 		if ok && (undecided || changed || whole && !listed[row.Key]) {
 			add(at.PR())
 		}

@@ -89,7 +89,7 @@ func (r fixReader) readHeadPush(ctx context.Context) (push quorum.Push, err erro
 	if i < 0 {
 		return push, nil
 	}
-	r.hands.pushes, r.hands.pushesOf, r.hands.pushesForced = pushes, pr.Head, newestForcePush(r.snap)
+	r.hands.notePushes(r.snap, pushes)
 	return pushes[i], nil
 }
 

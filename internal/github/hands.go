@@ -26,6 +26,11 @@ func (k *knownHands) knowsPushesOf(s *quorum.Snapshot) bool {
 	return k.pushesOf == s.PR.Head && k.pushesForced.Equal(newestForcePush(s))
 }
 
+// notePushes notes that the list of pushes shows how the head came.
+func (k *knownHands) notePushes(s *quorum.Snapshot, pushes []quorum.Push) {
+	k.pushes, k.pushesOf, k.pushesForced = pushes, s.PR.Head, newestForcePush(s)
+}
+
 // newestForcePush is when the newest force-push was that GitHub tells of; zero if it tells of none.
 func newestForcePush(s *quorum.Snapshot) (newest time.Time) {
 	for _, e := range s.Timeline {
@@ -65,7 +70,7 @@ func (k *knownHands) showIn(s *quorum.Snapshot, wants quorum.Wants) {
 	if wants.Authors || wants.Pushes {
 		s.Pushes, k.pushesOf = k.pushes, ""
 		if slices.ContainsFunc(k.pushes, func(p quorum.Push) bool { return p.After == s.PR.Head }) {
-			k.pushesOf, k.pushesForced = s.PR.Head, newestForcePush(s)
+			k.notePushes(s, k.pushes)
 		}
 	}
 }

@@ -40,8 +40,8 @@ reviewers:
 `
 )
 
-// A queueWorld is a repository with some pull requests, from #7 on, and what reviewers said last of each head, which nothing of ours
-// has read.
+// A queueWorld is a repository with some pull requests, from #7 on, and what reviewers said last of each head, which
+// nothing of ours has read.
 type queueWorld struct {
 	g       *sandbox.GitHub
 	now     time.Time
@@ -239,7 +239,10 @@ type placedMove struct {
 
 // playPlaced plays a history from a queue with a group of two that passes, or from none, and returns what is wrong at
 // its end: whatever is wrong earlier a shorter one finds. Of the last move the pull requests' own looks may not know yet.
-func playPlaced(t *testing.T, begins bool, history []placedMove, isSkipped bool, through func(loop.GroupForge) loop.GroupForge) string {
+// It reports false where the last move cannot be made then.
+func playPlaced(
+	t *testing.T, begins bool, history []placedMove, isSkipped bool, through func(loop.GroupForge) loop.GroupForge,
+) (wrong string, isPossible bool) {
 	t.Helper()
 	w := newQueueWorld(8)
 	if begins {
@@ -253,14 +256,34 @@ func playPlaced(t *testing.T, begins bool, history []placedMove, isSkipped bool,
 		w.look(t, false, through)
 	}
 	for i, m := range history {
-		if err := w.make(m.queueMove, m.pull); errors.Is(err, errCannotMove) {
-			return ""
-		} else if err != nil {
+		switch err := w.make(m.queueMove, m.pull); {
+		case errors.Is(err, errCannotMove):
+			return "", false
+		case err != nil:
 			t.Fatalf("%v after %q", err, w.story)
 		}
 		w.look(t, isSkipped && i == len(history)-1, through)
 	}
-	return w.firstWrong()
+	return w.firstWrong(), true
+}
+
+// walkQueue plays every history that begins so and has at most so many moves, until something is wrong.
+func walkQueue(t *testing.T, begins bool, history []placedMove, depth int, through func(loop.GroupForge) loop.GroupForge) string {
+	t.Helper()
+	for _, isSkipped := range []bool{false, true} {
+		if wrong, isPossible := playPlaced(t, begins, history, isSkipped, through); wrong != "" || !isPossible {
+			return wrong
+		}
+	}
+	if len(history) >= depth {
+		return ""
+	}
+	for _, m := range placedMoves() {
+		if wrong := walkQueue(t, begins, append(slices.Clip(history), m), depth, through); wrong != "" {
+			return wrong
+		}
+	}
+	return ""
 }
 
 // placedMoves are the moves of two pull requests.
@@ -277,30 +300,13 @@ func placedMoves() (all []placedMove) {
 
 // Every history of so many moves that begins with a group of two, and of one move less that begins with none.
 func TestEveryQueueHistory(t *testing.T) {
-	all := placedMoves()
-	for _, begins := range []bool{false, true} {
-		depth := *queueDepth
-		if !begins {
-			depth--
-		}
-		for i, first := range all {
+	for begins, depth := range map[bool]int{true: *queueDepth, false: *queueDepth - 1} {
+		for i, first := range placedMoves() {
 			t.Run(fmt.Sprintf("of two %v, %d", begins, i), func(t *testing.T) {
 				t.Parallel()
-				var walk func(history []placedMove)
-				walk = func(history []placedMove) {
-					for _, isSkipped := range []bool{false, true} {
-						if wrong := playPlaced(t, begins, history, isSkipped, asItIs); wrong != "" {
-							t.Error(wrong)
-						}
-					}
-					if len(history) >= depth {
-						return
-					}
-					for _, m := range all {
-						walk(append(slices.Clip(history), m))
-					}
+				if wrong := walkQueue(t, begins, []placedMove{first}, depth, asItIs); wrong != "" {
+					t.Error(wrong)
 				}
-				walk([]placedMove{first})
 			})
 		}
 	}
@@ -351,13 +357,16 @@ func TestQueueHistoriesFindMistakes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			through := func(q loop.GroupForge) loop.GroupForge { return wrongQueue{q, wrong.read, wrong.write} }
+			if walkQueue(t, true, nil, 3, through) == "" {
+				t.Error("none of every history finds it")
+			}
 			for seed := *queueSeed; seed < *queueSeed+60; seed++ {
-				through := func(q loop.GroupForge) loop.GroupForge { return wrongQueue{q, wrong.read, wrong.write} }
 				if playQueue(t, seed, through) != "" {
 					return
 				}
 			}
-			t.Error("no history finds it")
+			t.Error("no history that is drawn finds it")
 		})
 	}
 }
