@@ -194,9 +194,9 @@ func drawEscalation(t *rapid.T) (Escalation, Invitations) {
 // diffDecisions tells two decisions apart.
 func diffDecisions(a, b Decision) string { return cmp.Diff(a, b, cmp.AllowUnexported(OpenFinding{})) }
 
-// drawFixes makes a loop of fixes of which some were made; often there is none.
+// drawFixes makes a loop of fixes of which some were made; in every second world there is none.
 func drawFixes(t *rapid.T) (FixPolicy, *FixFacts) {
-	if rapid.IntRange(0, 3).Draw(t, "fixes") != 3 {
+	if rapid.Bool().Draw(t, "no fixes") {
 		return FixPolicy{}, nil
 	}
 	p := FixPolicy{Workflow: ".github/workflows/fix.yml", MaxRestarts: rapid.IntRange(0, 2).Draw(t, "restarts")}
@@ -205,8 +205,14 @@ func drawFixes(t *rapid.T) (FixPolicy, *FixFacts) {
 	if rarely(t, "none is started") {
 		f.Not = ReasonFixFork
 	}
-	if rapid.IntRange(0, 3).Draw(t, "started here") == 3 {
-		f.Here = &FixRun{Head: "a1", Base: "main", At: second(t, "started at", 0, lastFact), Tries: 1, Sent: rapid.Bool().Draw(t, "sent")}
+	if rapid.IntRange(0, 3).Draw(t, "started here") == 3 { // often so long ago that its answer is lost
+		f.Here = &FixRun{
+			Head: likely(t, "fixed head", "a1", "a0"), Base: "main", At: second(t, "started at", -3*lastMoment, lastFact),
+			Tries: likely(t, "tries of the fix", 1, 2), Sent: rarely(t, "sent"),
+		}
+		if rarely(t, "the fix is seen") {
+			f.Seen = &FixSeen{ID: 5, Ended: rapid.Bool().Draw(t, "the fix has ended"), Updated: second(t, "the fix was updated", 0, lastFact)}
+		}
 	}
 	return p, &f
 }
@@ -413,6 +419,8 @@ func TestWorldsAreVaried(t *testing.T) {
 			"two rules":                                 len(w.Policy.Rules) == 2 && d.Verdict == Passed,
 			"a person's rerun when passed":              d.Verdict == Passed && len(d.Effects.Reruns) > 0,
 			"a person's question when passed":           d.Verdict == Passed && len(d.Effects.Requests) > 0,
+			"a fix is ordered":                          d.Effects.Fix != nil && w.Facts.Fix.Here == nil,
+			"a fix is ordered once more":                d.Effects.Fix != nil && w.Facts.Fix.Here != nil,
 			"a reply when blocked":                      d.Verdict == Blocked && len(d.Effects.Replies) > 0,
 		} {
 			if is {
@@ -434,7 +442,7 @@ func TestWorldsAreVaried(t *testing.T) {
 		"people are missing without review", "a reviewer objects without review", "a person objects", "a family approves once",
 		"one of a family is waited for", "passed beside an excused approval", "a doubt of an excused one holds back",
 		"a doubt of an excused one and no stand-in", "an excused one objects", "two rules", "a person's rerun when passed",
-		"a person's question when passed", "a reply when blocked",
+		"a person's question when passed", "a reply when blocked", "a fix is ordered", "a fix is ordered once more",
 	} {
 		if seen[want] < 5 {
 			t.Errorf("%d of 4000 worlds: %s\n%v", seen[want], want, seen)
