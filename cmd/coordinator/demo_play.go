@@ -217,7 +217,11 @@ func (d *demo) advanceStory(ctx context.Context, duration time.Duration) error {
 		if err != nil {
 			return fmt.Errorf("ask when the daemon acts: %w", err)
 		}
-		for _, at := range []time.Time{due, d.besideDue()} {
+		backlog, err := d.server.store.NextBacklog(ctx, nil)
+		if err != nil {
+			return fmt.Errorf("ask when the daemon acts: %w", err)
+		}
+		for _, at := range []time.Time{due, backlog, d.besideDue()} {
 			if at.After(d.clock.Now()) && at.Before(stop) {
 				stop = at
 			}

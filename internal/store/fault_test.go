@@ -47,12 +47,17 @@ func agrees(t *testing.T, s *SQLite) {
 			t.Errorf("remembered are %+v, and there are %+v", tab.totals, fresh.totals)
 		}
 		for _, n := range tab.turns.all {
-			is := tenantTurn{due: neverDue}
+			is := tenantTurn{first: nothingDue}
 			if i, ok := fresh.turns.indexOf[n.tenant]; ok {
 				is = fresh.turns.all[i]
 			}
-			if n.keyCount != is.keyCount || n.due > is.due || n.dueIsExact && n.due != is.due {
+			if n.keyCount != is.keyCount {
 				t.Errorf("remembered is %+v, and it is %+v", n, is)
+			}
+			for q, due := range n.first {
+				if due.at > is.first[q].at || due.isExact && due.at != is.first[q].at {
+					t.Errorf("in queue %d, remembered is %+v, and it is %+v", q, n, is)
+				}
 			}
 		}
 		return nil

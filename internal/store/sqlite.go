@@ -324,8 +324,9 @@ func prepareReads(db *sql.DB) (r readStatements, err error) {
 	}{
 		{&r.selectKnown, `SELECT id FROM deliveries WHERE id IN (SELECT value FROM json_each(?))`},
 		{&r.selectRow, `SELECT ` + rowColumns + `, s.sight FROM work w LEFT JOIN sights s ON s.id = w.id WHERE w.key = ?`},
-		{&r.countQueue, `SELECT due.n, due.first, leased.n
+		{&r.countQueue, `SELECT due.n, due.first, backlog.n, leased.n
 			FROM (SELECT count(*) AS n, min(due_at) AS first FROM work INDEXED BY work_due WHERE due_at <= ?1) due,
+			(SELECT count(*) AS n FROM work INDEXED BY work_backlog WHERE backlog_at < 9223372036854775807 AND backlog_at <= ?1) backlog,
 			(SELECT count(*) AS n FROM work WHERE leased = 1 AND due_at > ?1) leased`}, // at one moment
 		{&r.selectHeard, `SELECT reviewer, text, label, pull, stranger, said_at, unread FROM heard WHERE grp = ? ORDER BY said_at DESC, unread, reviewer, text`},
 		{&r.selectSigns, `SELECT reviewer, kind, shown_by, pull, author, shown_at, until_at FROM signs
@@ -365,13 +366,14 @@ func (s *SQLite) Known(ctx context.Context, ids []string) (map[string]bool, erro
 }
 
 // rowColumns are the columns that scanRow scans, of work as w.
-const rowColumns = `w.key, w.kind, w.grp, w.tenant, w.due_at, w.wake_at, w.leased, w.attempts, w.failed, w.open, w.seen_at`
+const rowColumns = `w.key, w.kind, w.grp, w.tenant, w.due_at, w.backlog_at, w.wake_at, w.leased, w.attempts, w.failed, w.open, w.seen_at`
 
 func scanRow(scan func(...any) error) (Row, error) {
 	var r Row
-	var due, wake, seen int64
-	err := scan(&r.Key, &r.Kind, &r.Group, &r.Tenant, &due, &wake, &r.Leased, &r.Attempts, &r.Failed, &r.Open, &seen, &r.Sight)
-	r.Due, r.Wake, r.Seen = timeOfMicros(due), timeOfMicros(wake), timeOfMicros(seen)
+	var due, backlog, wake, seen int64
+	err := scan(&r.Key, &r.Kind, &r.Group, &r.Tenant, &due, &backlog, &wake, &r.Leased, &r.Attempts, &r.Failed, &r.Open, &seen, &r.Sight)
+	r.Backlog = backlog < due
+	r.Due, r.Wake, r.Seen = timeOfMicros(min(due, backlog)), timeOfMicros(wake), timeOfMicros(seen)
 	return r, err
 }
 
@@ -451,7 +453,7 @@ func (s *SQLite) Health(ctx context.Context, now time.Time) (Health, error) {
 	h := Health{Keys: t.keys, Open: t.open, Failing: t.failing, Tenants: t.tenants, Accepted: t.accepted}
 	var oldest sql.NullInt64
 	at := floorMicros(now)
-	if err := s.reads.countQueue.QueryRowContext(ctx, at).Scan(&h.Due, &oldest, &h.Leased); err != nil {
+	if err := s.reads.countQueue.QueryRowContext(ctx, at).Scan(&h.Due, &oldest, &h.Backlog, &h.Leased); err != nil {
 		return Health{}, fmt.Errorf("count what is due: %w", err)
 	}
 	if oldest.Valid {

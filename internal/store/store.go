@@ -8,6 +8,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -34,12 +35,15 @@ type Store interface {
 	Poke(ctx context.Context, pokes ...Poke) error
 	// Claim leases what is due. No tenant gets a second key before each other tenant that has something due got its
 	// first, and of a tenant's keys the one that has been due longest comes first. That holds from one Claim to the
-	// next, too: the tenant that was served last waits for the others. A loss of power may undo it, as it may undo
+	// next, too: the tenant that was served last waits for the others. Keys of the backlog come after all others, by the
+	// same rules. A loss of power may undo it, as it may undo
 	// Renew, Complete, Prune, Hear and AddSigns.
 	Claim(ctx context.Context, c Claim) ([]Work, error)
-	// Next returns the earliest moment at which Claim would have something; zero if there is none. The end of a lease
-	// is one.
+	// Next returns the earliest moment at which Claim would have something that is not of the backlog; zero if there is
+	// none. The end of a lease is one.
 	Next(ctx context.Context, except []int64) (time.Time, error)
+	// NextBacklog is Next for the backlog.
+	NextBacklog(ctx context.Context, except []int64) (time.Time, error)
 	// Renew makes leases run out at until, and returns those that are lost.
 	Renew(ctx context.Context, until time.Time, leases ...Lease) (lost []Lease, err error)
 	// Complete ends a lease. It reports false, and changes nothing, if the lease was lost.
@@ -106,6 +110,9 @@ type Poke struct {
 	Group  string    // a repository, for List; kept from the first poke on
 	Due    time.Time // when to look, at the latest; never zero
 	Touch  string    // the event, in one line; "", or anything but a line of UTF-8: look, whatever happened
+	// Backlog says that the look waits for nobody: it comes after all that are not so, of its own tenant and of others. A
+	// key can wait in both ways at once; one claim serves both.
+	Backlog bool
 	// IfKnown leaves a key alone that is not in the table: for who read it there, and somebody may forget it meanwhile.
 	IfKnown bool
 }
@@ -128,6 +135,28 @@ type Claim struct {
 	Except []int64       // tenants that get none: they are limited, or have enough at once
 	Most   map[int64]int // of a tenant at most so many keys
 	Each   int           // of a tenant that is not in Most at most so many; 0: any number
+
+	Backlog BacklogBounds // of the keys among them that are of the backlog
+}
+
+// BacklogBounds are bounds of what a [Claim] gets of the backlog, beside its own.
+type BacklogBounds struct {
+	Except []int64       // tenants that get none of theirs
+	Most   map[int64]int // of a tenant at most so many keys
+	Each   int           // of a tenant that is not in Most at most so many; 0: any number
+}
+
+// most is how many keys of a tenant a claim may get.
+func (c Claim) most(tenant int64) int {
+	return BacklogBounds{Most: c.Most, Each: c.Each}.most(tenant, c.Limit)
+}
+
+// most is how many of the limit may be a tenant's.
+func (b BacklogBounds) most(tenant int64, limit int) int {
+	if most, ok := b.Most[tenant]; ok {
+		return most
+	}
+	return cmp.Or(b.Each, limit)
 }
 
 // A Lease is the right to complete a key.
@@ -141,6 +170,7 @@ type Work struct {
 	Lease
 	Tenant   int64
 	Kind     string
+	Backlog  bool      // it was claimed from the backlog
 	Due      time.Time // since when it has been due; after a lost lease: since that ran out
 	Wake     time.Time // as the last Completion said; zero: never by itself
 	Attempts int       // failures in a row
@@ -152,13 +182,15 @@ type Work struct {
 // A Completion is the result of a look. After one that Failed, or with Keep, nothing new is known: the key is due at
 // Wake, but [Work] goes on telling the Wake of the look before it.
 type Completion struct {
-	Now    time.Time
-	Wake   time.Time // when to look again by itself; zero: never
-	Failed string    // why the look failed, for people; "": it did not. The touches of a look that failed are kept
-	Keep   bool      // the touches are kept without a failure: nothing was looked at; failures in a row stay as they are
-	Gone   bool      // forget the key, unless it was poked meanwhile: then the rest of the Completion counts
-	Sight  []byte    // the look's result, opaque; nil: as before
-	Open   bool      // it is undecided; without Sight, false leaves that as it was
+	Now  time.Time
+	Wake time.Time // when to look again by itself; zero: never
+	// Backlog says that Wake is of the backlog.
+	Backlog bool
+	Failed  string // why the look failed, for people; "": it did not. The touches of a look that failed are kept
+	Keep    bool   // the touches are kept without a failure: nothing was looked at; failures in a row stay as they are
+	Gone    bool   // forget the key, unless it was poked meanwhile: then the rest of the Completion counts
+	Sight   []byte // the look's result, opaque; nil: as before
+	Open    bool   // it is undecided; without Sight, false leaves that as it was
 }
 
 // A Row is a key as it stands.
@@ -166,6 +198,7 @@ type Row struct {
 	Key, Kind, Group string
 	Tenant           int64
 	Due              time.Time // zero: never by itself; while it is leased: when the lease runs out
+	Backlog          bool      // Due is of the backlog
 	Wake             time.Time // as the last Completion said
 	Leased           bool      // a lease that ran out counts until the key is claimed anew
 	Attempts         int
@@ -191,10 +224,11 @@ type Query struct {
 type Health struct {
 	Keys     int // known keys
 	Open     int // undecided
-	Due      int // due and not leased
+	Due      int // due and not leased; those of the backlog are not among them
+	Backlog  int // due of the backlog
 	Leased   int
 	Failing  int           // with failures in a row
-	Oldest   time.Duration // how long the key that has waited longest is due
+	Oldest   time.Duration // how long the key that has waited longest is due, those of the backlog apart
 	Tenants  int
 	Accepted int64 // deliveries that are remembered
 }

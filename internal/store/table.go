@@ -8,6 +8,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 )
 
@@ -36,7 +37,8 @@ type statements struct {
 	begin, commit                                                       *sql.Stmt
 	insertDelivery, pruneDeliveries                                     *sql.Stmt
 	selectKey, insertKey, updatePoked, updateGeneration                 *sql.Stmt
-	selectFirstDue, selectEarliestDue, updateLeased, updateLeaseEnd     *sql.Stmt
+	selectFirstDue, selectEarliestDue                                   [queueKinds]*sql.Stmt
+	updateLeased, updateLeaseEnd                                        *sql.Stmt
 	selectLease, updateCompleted, deleteWork, deleteSight, replaceSight *sql.Stmt
 	preparedStatements
 }
@@ -76,24 +78,29 @@ func (t *workTable) loadTotals() error {
 	if err := t.queryRow(`SELECT count(*) FROM deliveries`).Scan(&t.totals.accepted); err != nil {
 		return fmt.Errorf("count deliveries: %w", err)
 	}
-	rows, err := t.conn.QueryContext(context.Background(), `SELECT tenant, count(*), min(due_at) FROM work GROUP BY tenant`)
+	rows, err := t.conn.QueryContext(context.Background(), `SELECT tenant, count(*), min(due_at), min(backlog_at) FROM work GROUP BY tenant`)
 	if err != nil {
 		return fmt.Errorf("read tenants: %w", err)
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var tenant, due int64
+		var tenant, due, backlog int64
 		var keys int
-		if err := rows.Scan(&tenant, &keys, &due); err != nil {
+		if err := rows.Scan(&tenant, &keys, &due, &backlog); err != nil {
 			return fmt.Errorf("read tenants: %w", err)
 		}
 		n := t.turns.editTurn(tenant)
-		n.keyCount, n.due = keys, due
+		n.keyCount = keys
+		n.first[liveQueue].at, n.first[backlogQueue].at = due, backlog
 		t.totals.tenants++
 	}
 	t.keepChanges()
 	return rows.Err()
 }
+
+// claimedColumns are what a claim reads of a key beside its two due times.
+const claimedColumns = `w.id, w.key, w.kind, w.wake_at, w.attempts, w.touches, w.taken, w.seen_at, s.sight
+	FROM work w LEFT JOIN sights s ON s.id = w.id`
 
 func (t *workTable) prepareStatements() error {
 	for _, p := range []struct {
@@ -106,19 +113,24 @@ func (t *workTable) prepareStatements() error {
 		{&t.insertDelivery, `INSERT INTO deliveries (id, event, action, received_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`},
 		{&t.pruneDeliveries, `DELETE FROM deliveries WHERE id IN (SELECT id FROM deliveries WHERE received_at < ? ORDER BY received_at LIMIT ?)`},
 
-		{&t.selectKey, `SELECT id, tenant, due_at, leased, touches FROM work WHERE key = ?`},
-		{&t.insertKey, `INSERT INTO work (key, tenant, kind, grp, gen, due_at, touches) VALUES (?, ?, ?, ?, 1, ?, ?)`},
-		{&t.updatePoked, `UPDATE work SET gen = gen + 1, due_at = ?, touches = ? WHERE id = ?`},
+		{&t.selectKey, `SELECT id, tenant, due_at, backlog_at, leased, touches FROM work WHERE key = ?`},
+		{&t.insertKey, `INSERT INTO work (key, tenant, kind, grp, gen, due_at, backlog_at, touches) VALUES (?, ?, ?, ?, 1, ?, ?, ?)`},
+		{&t.updatePoked, `UPDATE work SET gen = gen + 1, due_at = ?, backlog_at = ?, touches = ? WHERE id = ?`},
 		{&t.updateGeneration, `UPDATE work SET gen = gen + 1 WHERE id = ?`},
 
-		{&t.selectFirstDue, `SELECT w.id, w.key, w.kind, w.due_at, w.wake_at, w.attempts, w.touches, w.taken, w.seen_at, s.sight
-			FROM work w LEFT JOIN sights s ON s.id = w.id WHERE w.tenant = ? ORDER BY w.due_at LIMIT 1`},
-		{&t.selectEarliestDue, `SELECT due_at FROM work WHERE tenant = ? ORDER BY due_at LIMIT 1`},
-		{&t.updateLeased, `UPDATE work SET leased = 1, token = ?, claimed = gen, since = due_at, due_at = ?, touches = '', taken = ? WHERE id = ?`},
+		{&t.selectFirstDue[liveQueue], `SELECT w.due_at, w.backlog_at, ` + claimedColumns + `
+			WHERE w.tenant = ? ORDER BY w.due_at LIMIT 1`},
+		{&t.selectFirstDue[backlogQueue], `SELECT w.backlog_at, w.due_at, ` + claimedColumns + `
+			WHERE w.tenant = ? AND w.backlog_at < 9223372036854775807 ORDER BY w.backlog_at LIMIT 1`},
+		{&t.selectEarliestDue[liveQueue], `SELECT due_at FROM work WHERE tenant = ? ORDER BY due_at LIMIT 1`},
+		{&t.selectEarliestDue[backlogQueue], `SELECT backlog_at FROM work
+			WHERE tenant = ? AND backlog_at < 9223372036854775807 ORDER BY backlog_at LIMIT 1`},
+		{&t.updateLeased, `UPDATE work SET leased = 1, token = ?, claimed = gen, since = ?, due_at = ?, backlog_at = 9223372036854775807,
+			touches = '', taken = ? WHERE id = ?`},
 		{&t.updateLeaseEnd, `UPDATE work SET due_at = ? WHERE id = ?`},
 
 		{&t.selectLease, `SELECT id, tenant, due_at, gen > claimed, attempts, failed, open, taken, wake_at FROM work WHERE key = ? AND token = ? AND leased = 1`},
-		{&t.updateCompleted, `UPDATE work SET leased = 0, due_at = ?, wake_at = ?, attempts = ?, failed = ?, taken = ?, seen_at = ?, open = ? WHERE id = ?`},
+		{&t.updateCompleted, `UPDATE work SET leased = 0, due_at = ?, backlog_at = ?, wake_at = ?, attempts = ?, failed = ?, taken = ?, seen_at = ?, open = ? WHERE id = ?`},
 		{&t.deleteWork, `DELETE FROM work WHERE id = ?`},
 		{&t.deleteSight, `DELETE FROM sights WHERE id = ?`},
 		{&t.replaceSight, `INSERT INTO sights (id, sight) VALUES (?, ?) ON CONFLICT DO UPDATE SET sight = excluded.sight`},
@@ -219,38 +231,46 @@ func (t *workTable) pokeAll(pokes []Poke) error {
 }
 
 func (t *workTable) pokeOne(p Poke) error {
-	due := ceilMicros(p.Due)
-	var id, tenant, dueBefore int64
+	due, backlog := ceilMicros(p.Due), int64(neverDue)
+	if p.Backlog {
+		due, backlog = backlog, due
+	}
+	var id, tenant, dueBefore, backlogBefore int64
 	var leased bool
 	var touches string
-	err := t.selectKey.QueryRowContext(context.Background(), p.Key).Scan(&id, &tenant, &dueBefore, &leased, &touches)
+	err := t.selectKey.QueryRowContext(context.Background(), p.Key).Scan(&id, &tenant, &dueBefore, &backlogBefore, &leased, &touches)
 	switch {
 	case errors.Is(err, sql.ErrNoRows) && p.IfKnown:
 		return nil
 	case errors.Is(err, sql.ErrNoRows):
-		_, err := t.insertKey.ExecContext(context.Background(), p.Key, p.Tenant, p.Kind, p.Group, due, addTouch("", p.Touch))
+		_, err := t.insertKey.ExecContext(
+			context.Background(), p.Key, p.Tenant, p.Kind, p.Group, due, backlog, addTouch("", p.Touch),
+		)
 		if err != nil {
 			return err
 		}
 		t.addKeys(p.Tenant, 1)
-		t.turns.noteDueMoved(p.Tenant, neverDue, due)
+		t.turns.noteDueMoved(p.Tenant, liveQueue, neverDue, due)
+		t.turns.noteDueMoved(p.Tenant, backlogQueue, neverDue, backlog)
 		return nil
 	case err != nil:
 		return err
 	}
-	if leased || due > dueBefore {
-		due = dueBefore
+	due, backlog = min(due, dueBefore), min(backlog, backlogBefore)
+	if leased {
+		due, backlog = dueBefore, backlogBefore
 	}
 	switch with := addTouch(touches, p.Touch); {
-	case due != dueBefore || with != touches:
-		_, err = t.updatePoked.ExecContext(context.Background(), due, with, id)
+	case due != dueBefore || backlog != backlogBefore || with != touches:
+		_, err = t.updatePoked.ExecContext(context.Background(), due, backlog, with, id)
 	case leased:
 		_, err = t.updateGeneration.ExecContext(context.Background(), id)
 	} // else a look is due that will see it: in a burst nothing is written again
 	if err != nil {
 		return err
 	}
-	t.turns.noteDueMoved(tenant, dueBefore, due)
+	t.turns.noteDueMoved(tenant, liveQueue, dueBefore, due)
+	t.turns.noteDueMoved(tenant, backlogQueue, backlogBefore, backlog)
 	return nil
 }
 
@@ -268,25 +288,44 @@ func (t *workTable) addKeys(tenant int64, n int) {
 	}
 }
 
-// claimKeys deals keys out: one to each tenant whose turn it is, then another one to each, until the limit is reached.
-func (t *workTable) claimKeys(c Claim) ([]Work, error) {
+// claimKeys deals keys out: first of what has just happened, then of the backlog.
+func (t *workTable) claimKeys(c Claim) (work []Work, err error) {
+	got := map[int64]int{}
+	for _, q := range []queueKind{liveQueue, backlogQueue} {
+		if work, err = t.dealKeys(work, c, q, got); err != nil {
+			return nil, err
+		}
+	}
+	return work, nil
+}
+
+// dealKeys adds keys of a queue to work: one of each tenant whose turn it is, then another one of each, until the limit is
+// reached. got is how many keys a tenant has got already.
+func (t *workTable) dealKeys(work []Work, c Claim, q queueKind, got map[int64]int) ([]Work, error) {
 	now := floorMicros(c.Now)
 	for _, n := range t.turns.all {
-		if n.due <= now && !n.dueIsExact { // or a tenant that has nothing would be picked, and one that waits would not
-			if err := t.readFirstDue(n.tenant); err != nil {
+		if due := n.first[q]; due.at <= now && !due.isExact { // or a tenant that has nothing would be picked, and one that waits would not
+			if err := t.readFirstDue(n.tenant, q); err != nil {
 				return nil, err
 			}
 		}
 	}
-	live := t.turns.pickTenants(now, c.Limit, tenantSet(c.Except), c.Most)
-	var work []Work
-	for round := 1; len(live) > 0; round++ {
+	ofQueue := map[int64]int{}
+	mayHave := func(tenant int64) bool {
+		return got[tenant] < c.most(tenant) && (q == liveQueue || ofQueue[tenant] < c.Backlog.most(tenant, c.Limit))
+	}
+	except := tenantSet(c.Except)
+	if q == backlogQueue {
+		maps.Copy(except, tenantSet(c.Backlog.Except))
+	}
+	live := t.turns.pickTenants(now, c.Limit-len(work), q, except, mayHave)
+	for len(live) > 0 {
 		still := live[:0]
 		for _, tenant := range live {
 			if len(work) == c.Limit {
 				return work, nil
 			}
-			w, ok, err := t.claimOne(tenant, now, ceilMicros(c.Until))
+			w, ok, err := t.claimOne(tenant, q, now, ceilMicros(c.Until))
 			if err != nil {
 				return nil, err
 			}
@@ -294,11 +333,9 @@ func (t *workTable) claimKeys(c Claim) ([]Work, error) {
 				continue
 			}
 			work = append(work, w)
-			most, ok := c.Most[tenant]
-			if !ok {
-				most = c.Each
-			}
-			if !ok && most == 0 || round < most {
+			got[tenant]++
+			ofQueue[tenant]++
+			if mayHave(tenant) {
 				still = append(still, tenant)
 			}
 		}
@@ -307,25 +344,13 @@ func (t *workTable) claimKeys(c Claim) ([]Work, error) {
 	return work, nil
 }
 
-// claimOne leases the key of a tenant that has been due longest; false if none is due.
-func (t *workTable) claimOne(tenant, now, until int64) (Work, bool, error) {
-	w := Work{Tenant: tenant}
-	var id, due, wake, seen int64
+// claimOne leases the key of a tenant that has been due longest in a queue; false if none is due.
+func (t *workTable) claimOne(tenant int64, q queueKind, now, until int64) (Work, bool, error) {
+	w := Work{Tenant: tenant, Backlog: q == backlogQueue}
+	var id, due, other, wake, seen int64
 	var touches, taken string
-	err := t.selectFirstDue.QueryRowContext(
-		context.Background(),
-		tenant,
-	).Scan(
-		&id,
-		&w.Key,
-		&w.Kind,
-		&due,
-		&wake,
-		&w.Attempts,
-		&touches,
-		&taken,
-		&seen,
-		&w.Sight,
+	err := t.selectFirstDue[q].QueryRowContext(context.Background(), tenant).Scan(
+		&due, &other, &id, &w.Key, &w.Kind, &wake, &w.Attempts, &touches, &taken, &seen, &w.Sight,
 	)
 	if errors.Is(err, sql.ErrNoRows) {
 		due, err = neverDue, nil
@@ -335,49 +360,55 @@ func (t *workTable) claimOne(tenant, now, until int64) (Work, bool, error) {
 	}
 	turn := t.turns.editTurn(tenant)
 	if due > now {
-		turn.due, turn.dueIsExact = due, true
+		turn.first[q] = firstDue{due, true}
 		return Work{}, false, nil
 	}
 	t.lastToken++
 	taken = mergeTouches(taken, touches)
-	if _, err := t.updateLeased.ExecContext(context.Background(), t.lastToken, until, taken, id); err != nil {
+	if _, err := t.updateLeased.ExecContext(context.Background(), t.lastToken, due, until, taken, id); err != nil {
 		return Work{}, false, err
 	}
 	t.turns.serveClock++
 	turn.lastServed = t.turns.serveClock
-	turn.due, turn.dueIsExact = due, false // another one may be due as long
+	turn.first[q] = firstDue{due, false} // another one may be due as long
+	if q == backlogQueue {
+		t.turns.noteDueMoved(tenant, liveQueue, other, until)
+	} else {
+		t.turns.noteDueMoved(tenant, backlogQueue, other, neverDue)
+	}
 	w.Token, w.Due, w.Wake, w.Seen, w.Touches = t.lastToken, timeOfMicros(due), timeOfMicros(wake), timeOfMicros(seen), splitTouches(taken)
 	return w, true, nil
 }
 
-func (t *workTable) nextDue(except map[int64]bool) (time.Time, error) {
+func (t *workTable) nextDue(q queueKind, except map[int64]bool) (time.Time, error) {
 	for {
 		first := -1
 		for i, n := range t.turns.all {
-			if !except[n.tenant] && (first < 0 || n.due < t.turns.all[first].due) {
+			if !except[n.tenant] && (first < 0 || n.first[q].at < t.turns.all[first].first[q].at) {
 				first = i
 			}
 		}
 		if first < 0 {
 			return time.Time{}, nil
 		}
-		if n := t.turns.all[first]; n.dueIsExact {
-			return timeOfMicros(n.due), nil
+		n := t.turns.all[first]
+		if due := n.first[q]; due.isExact {
+			return timeOfMicros(due.at), nil
 		}
-		if err := t.readFirstDue(t.turns.all[first].tenant); err != nil {
+		if err := t.readFirstDue(n.tenant, q); err != nil {
 			return time.Time{}, err
 		}
 	}
 }
 
-// readFirstDue reads when a tenant's first key is due.
-func (t *workTable) readFirstDue(tenant int64) error {
-	n := t.turns.editTurn(tenant)
-	err := t.selectEarliestDue.QueryRowContext(context.Background(), tenant).Scan(&n.due)
+// readFirstDue reads when a tenant's first key in a queue is due.
+func (t *workTable) readFirstDue(tenant int64, q queueKind) error {
+	due := &t.turns.editTurn(tenant).first[q]
+	err := t.selectEarliestDue[q].QueryRowContext(context.Background(), tenant).Scan(&due.at)
 	if errors.Is(err, sql.ErrNoRows) {
-		n.due, err = neverDue, nil
+		due.at, err = neverDue, nil
 	}
-	n.dueIsExact = err == nil
+	due.isExact = err == nil
 	return err
 }
 
@@ -426,7 +457,7 @@ func (t *workTable) renewLeases(until int64, leases []Lease) (lost []Lease, err 
 		if _, err := t.updateLeaseEnd.ExecContext(context.Background(), until, h.id); err != nil {
 			return nil, err
 		}
-		t.turns.noteDueMoved(h.tenant, h.due, until)
+		t.turns.noteDueMoved(h.tenant, liveQueue, h.due, until)
 	}
 	return lost, nil
 }
@@ -439,9 +470,12 @@ func (t *workTable) completeOne(l Lease, o Completion) (ours bool, err error) {
 	if o.Gone && !h.pokedMeanwhile {
 		return true, t.deleteKey(h)
 	}
-	due := ceilMicros(o.Wake)
-	if h.pokedMeanwhile {
+	due, backlog := ceilMicros(o.Wake), int64(neverDue)
+	switch {
+	case h.pokedMeanwhile:
 		due = ceilMicros(o.Now)
+	case o.Backlog:
+		due, backlog = backlog, due
 	}
 	after := h
 	switch {
@@ -461,13 +495,14 @@ func (t *workTable) completeOne(l Lease, o Completion) (ours bool, err error) {
 		seen = t.lastSeen + 1 // so that a page of a list ends between two keys
 	}
 	if _, err := t.updateCompleted.ExecContext(
-		context.Background(), due, after.wake, after.attempts, after.failed, after.taken, seen, after.open, h.id,
+		context.Background(), due, backlog, after.wake, after.attempts, after.failed, after.taken, seen, after.open, h.id,
 	); err != nil {
 		return false, err
 	}
 	t.lastSeen = max(t.lastSeen, seen)
 	t.recountKey(h, after)
-	t.turns.noteDueMoved(h.tenant, h.due, due)
+	t.turns.noteDueMoved(h.tenant, liveQueue, h.due, due)
+	t.turns.noteDueMoved(h.tenant, backlogQueue, neverDue, backlog)
 	return true, nil
 }
 
@@ -480,7 +515,7 @@ func (t *workTable) deleteKey(h heldLease) error {
 	}
 	t.recountKey(h, heldLease{})
 	t.addKeys(h.tenant, -1)
-	t.turns.noteDueMoved(h.tenant, h.due, neverDue)
+	t.turns.noteDueMoved(h.tenant, liveQueue, h.due, neverDue)
 	return nil
 }
 
@@ -520,8 +555,7 @@ func (t *workTable) dropTenant(tenant int64) error {
 	t.totals.open -= open
 	t.totals.failing -= failing
 	t.addKeys(tenant, -keys)
-	n := t.turns.editTurn(tenant)
-	n.due, n.dueIsExact = neverDue, true
+	t.turns.editTurn(tenant).first = nothingDue
 	return nil
 }
 

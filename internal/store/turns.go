@@ -10,6 +10,15 @@ import (
 	"slices"
 )
 
+// A queueKind is one of the two queues in which a key can wait.
+type queueKind int
+
+const (
+	liveQueue    queueKind = iota // of what has just happened, and of wakes
+	backlogQueue                  // of what waits for nobody
+	queueKinds
+)
+
 // neverDue is the due time of a key that is not due by itself.
 const neverDue = math.MaxInt64
 
@@ -17,10 +26,18 @@ const neverDue = math.MaxInt64
 type tenantTurn struct {
 	tenant     int64
 	keyCount   int
-	due        int64  // no key of the tenant is due before
-	dueIsExact bool   // a key is due then
+	first      [queueKinds]firstDue
 	lastServed uint64 // when it was last served: larger is later; 0: not yet
 }
+
+// firstDue is when the first key of a tenant is due in a queue.
+type firstDue struct {
+	at      int64 // no key is due before
+	isExact bool  // one is due then
+}
+
+// nothingDue is that of a tenant without keys.
+var nothingDue = [queueKinds]firstDue{{neverDue, true}, {neverDue, true}}
 
 // tenantTurns are all tenants that have had a key, in the order in which they came. Changes can be undone until
 // keepChanges.
@@ -59,7 +76,7 @@ func (ts *tenantTurns) editTurn(tenant int64) *tenantTurn {
 	i, ok := ts.indexOf[tenant]
 	if !ok {
 		i = len(ts.all)
-		ts.all = append(ts.all, tenantTurn{tenant: tenant, due: neverDue, dueIsExact: true})
+		ts.all = append(ts.all, tenantTurn{tenant: tenant, first: nothingDue})
 		ts.indexOf[tenant] = i
 	}
 	if i < ts.keptCount {
@@ -68,32 +85,35 @@ func (ts *tenantTurns) editTurn(tenant int64) *tenantTurn {
 	return &ts.all[i]
 }
 
-// noteDueMoved updates a tenant's turn for a key that was due at before and is now due at after.
-func (ts *tenantTurns) noteDueMoved(tenant, before, after int64) {
-	t := ts.editTurn(tenant)
+// noteDueMoved updates a tenant's turn for a key that was due at before in a queue and is now due at after.
+func (ts *tenantTurns) noteDueMoved(tenant int64, q queueKind, before, after int64) {
+	if before == after {
+		return
+	}
+	due := &ts.editTurn(tenant).first[q]
 	switch {
-	case after <= t.due:
-		t.due, t.dueIsExact = after, true
-	case before == t.due:
-		t.dueIsExact = false
+	case after <= due.at:
+		*due = firstDue{after, true}
+	case before == due.at:
+		due.isExact = false
 	}
 }
 
-// pickTenants returns the n tenants whose turn it is, among those with a due key. The turns of all that may have one
-// must be exact.
-func (ts *tenantTurns) pickTenants(now int64, n int, except map[int64]bool, most map[int64]int) []int64 {
+// pickTenants returns the n tenants whose turn it is, among those with a due key in a queue. The turns of all that may
+// have one must be exact.
+func (ts *tenantTurns) pickTenants(now int64, n int, q queueKind, except map[int64]bool, mayHave func(tenant int64) bool) []int64 {
 	if n <= 0 {
 		return nil
 	}
+	compare := func(a, b tenantTurn) int {
+		return cmp.Or(cmp.Compare(a.lastServed, b.lastServed), cmp.Compare(a.first[q].at, b.first[q].at), cmp.Compare(a.tenant, b.tenant))
+	}
 	var best []tenantTurn
 	for _, t := range ts.all {
-		if t.due > now || len(best) == n && compareTurns(best[n-1], t) <= 0 || except[t.tenant] {
+		if t.first[q].at > now || len(best) == n && compare(best[n-1], t) <= 0 || except[t.tenant] || !mayHave(t.tenant) {
 			continue
 		}
-		if m, ok := most[t.tenant]; ok && m <= 0 {
-			continue
-		}
-		at, _ := slices.BinarySearchFunc(best, t, compareTurns)
+		at, _ := slices.BinarySearchFunc(best, t, compare)
 		best = slices.Insert(best, at, t)
 		best = best[:min(len(best), n)]
 	}
@@ -102,9 +122,4 @@ func (ts *tenantTurns) pickTenants(now int64, n int, except map[int64]bool, most
 		picked[i] = t.tenant
 	}
 	return picked
-}
-
-// compareTurns puts the tenant that was served longest ago first, then the one that has waited longest.
-func compareTurns(a, b tenantTurn) int {
-	return cmp.Or(cmp.Compare(a.lastServed, b.lastServed), cmp.Compare(a.due, b.due), cmp.Compare(a.tenant, b.tenant))
 }

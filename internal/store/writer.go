@@ -298,6 +298,7 @@ func (s *SQLite) Claim(ctx context.Context, c Claim) ([]Work, error) {
 		return nil, fmt.Errorf("claim: leases would run out at %v, and it is %v", c.Until, c.Now)
 	}
 	c.Except, c.Most = slices.Clone(c.Except), maps.Clone(c.Most)
+	c.Backlog.Except, c.Backlog.Most = slices.Clone(c.Backlog.Except), maps.Clone(c.Backlog.Most)
 	var work []Work
 	err := s.runLazily(ctx, "claim", func(t *workTable) (err error) {
 		work, err = t.claimKeys(c)
@@ -309,18 +310,27 @@ func (s *SQLite) Claim(ctx context.Context, c Claim) ([]Work, error) {
 	return work, nil
 }
 
-// Next returns the earliest moment at which Claim would have something.
+// Next returns the earliest moment at which Claim would have something that is not of the backlog.
 func (s *SQLite) Next(ctx context.Context, except []int64) (time.Time, error) {
+	return s.nextIn(ctx, liveQueue, except)
+}
+
+// NextBacklog returns the earliest moment at which Claim would have something of the backlog.
+func (s *SQLite) NextBacklog(ctx context.Context, except []int64) (time.Time, error) {
+	return s.nextIn(ctx, backlogQueue, except)
+}
+
+func (s *SQLite) nextIn(ctx context.Context, q queueKind, except []int64) (next time.Time, err error) {
 	not := tenantSet(except)
-	var next time.Time
-	err := s.runLazily(ctx, "find next", func(t *workTable) (err error) {
-		next, err = t.nextDue(not)
+	var found time.Time
+	err = s.runLazily(ctx, "find next", func(t *workTable) (err error) {
+		found, err = t.nextDue(q, not)
 		return err
 	})
 	if err != nil {
 		return time.Time{}, err
 	}
-	return next, nil
+	return found, nil
 }
 
 func tenantSet(tenants []int64) map[int64]bool {

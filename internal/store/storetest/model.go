@@ -30,7 +30,8 @@ type model struct {
 }
 
 type modelKey struct {
-	row                           store.Row
+	row                           store.Row // but for Due and Backlog
+	due, backlog                  time.Time // by themselves; zero: never
 	generation, claimedGeneration int
 	token                         int64
 	newTouches, claimedTouches    []string // since the claim; handed out with it
@@ -92,6 +93,7 @@ func (d *modelDriver) acceptOrPoke(*rapid.T) {
 			Due:     d.drawTime("due"),
 			Touch:   rapid.SampledFrom([]string{"a", "b", "c", store.Kept + "k", store.Kept + "l", ""}).Draw(d.T, "touch"),
 			IfKnown: rapid.IntRange(0, 3).Draw(d.T, "if known") == 0,
+			Backlog: rapid.IntRange(0, 2).Draw(d.T, "backlog") == 0,
 		})
 	}
 	if rapid.Bool().Draw(d.T, "without a delivery") {
@@ -117,12 +119,16 @@ func (m *model) applyPokes(pokes []store.Poke) {
 			continue
 		}
 		if k == nil {
-			k = &modelKey{row: store.Row{Key: p.Key, Kind: p.Kind, Group: p.Group, Tenant: p.Tenant, Due: p.Due}}
+			k = &modelKey{row: store.Row{Key: p.Key, Kind: p.Kind, Group: p.Group, Tenant: p.Tenant}}
 			m.keys[p.Key] = k
 		}
 		k.generation++
-		if !k.row.Leased && (k.row.Due.IsZero() || p.Due.Before(k.row.Due)) {
-			k.row.Due = p.Due
+		due := &k.due
+		if p.Backlog {
+			due = &k.backlog
+		}
+		if !k.row.Leased && (due.IsZero() || p.Due.Before(*due)) {
+			*due = p.Due
 		}
 		k.newTouches = joinTouches(k.newTouches, []string{cmp.Or(p.Touch, store.Any)})
 	}
@@ -142,33 +148,67 @@ func joinTouches(older, newer []string) []string {
 	return all
 }
 
-// dueKeys returns the keys that a claim may get of each tenant, the longest due first.
-func (m *model) dueKeys(c store.Claim) map[int64][]*modelKey {
+// dueKeys returns the keys that a claim may get of each tenant, in their order, and how many of them are of the backlog:
+// the last ones.
+func (m *model) dueKeys(c store.Claim) (due map[int64][]*modelKey, ofBacklog map[int64]int) {
+	due, ofBacklog = m.dueSince(c.Now, c.Except, (*modelKey).liveDue), map[int64]int{}
+	for tenant, ks := range m.dueSince(c.Now, slices.Concat(c.Except, c.Backlog.Except), (*modelKey).backlogDue) {
+		ks = slices.DeleteFunc(ks, func(k *modelKey) bool { return slices.Contains(due[tenant], k) })
+		ks = ks[:mostOf(c.Backlog.Most, c.Backlog.Each, tenant, len(ks))]
+		due[tenant], ofBacklog[tenant] = append(due[tenant], ks...), len(ks)
+	}
+	for tenant, ks := range due {
+		n := mostOf(c.Most, c.Each, tenant, len(ks))
+		due[tenant], ofBacklog[tenant] = ks[:n], max(ofBacklog[tenant]-(len(ks)-n), 0)
+	}
+	return due, ofBacklog
+}
+
+// dueSince returns the keys of each tenant that are due in one way, the longest due first.
+func (m *model) dueSince(now time.Time, except []int64, dueOf func(*modelKey) time.Time) map[int64][]*modelKey {
 	due := map[int64][]*modelKey{}
 	for _, name := range slices.Sorted(maps.Keys(m.keys)) {
 		k := m.keys[name]
-		if !slices.Contains(c.Except, k.row.Tenant) && !k.row.Due.IsZero() && !k.row.Due.After(c.Now) {
+		if at := dueOf(k); !slices.Contains(except, k.row.Tenant) && !at.IsZero() && !at.After(now) {
 			due[k.row.Tenant] = append(due[k.row.Tenant], k)
 		}
 	}
-	for tenant, ks := range due {
-		slices.SortFunc(ks, func(a, b *modelKey) int { return a.row.Due.Compare(b.row.Due) })
-		if claimLimit(c, tenant, ks) == 0 {
-			delete(due, tenant)
-		}
+	for _, ks := range due {
+		slices.SortFunc(ks, func(a, b *modelKey) int { return dueOf(a).Compare(dueOf(b)) })
 	}
 	return due
 }
 
-// claimLimit returns how many of a tenant's due keys a claim may get.
-func claimLimit(c store.Claim, tenant int64, due []*modelKey) int {
-	if n, ok := c.Most[tenant]; ok {
-		return min(n, len(due))
+// dueIn is since when the key is due in one way.
+func (k *modelKey) dueIn(backlog bool) time.Time {
+	if backlog {
+		return k.backlog
 	}
-	if c.Each > 0 {
-		return min(c.Each, len(due))
+	return k.due
+}
+
+func (k *modelKey) liveDue() time.Time    { return k.due }
+func (k *modelKey) backlogDue() time.Time { return k.backlog }
+
+// asRow is the key as the store shows it.
+func (k *modelKey) asRow() store.Row {
+	r := k.row
+	r.Due = k.due
+	if !k.backlog.IsZero() && (k.due.IsZero() || k.backlog.Before(k.due)) {
+		r.Due, r.Backlog = k.backlog, true
 	}
-	return len(due)
+	return r
+}
+
+// mostOf returns how many of a tenant's n due keys a claim may get.
+func mostOf(most map[int64]int, each int, tenant int64, n int) int {
+	if m, ok := most[tenant]; ok {
+		return min(m, n)
+	}
+	if each > 0 {
+		return min(each, n)
+	}
+	return n
 }
 
 func (d *modelDriver) claimKeys(*rapid.T) {
@@ -183,37 +223,57 @@ func (d *modelDriver) claimKeys(*rapid.T) {
 	if rapid.IntRange(0, 3).Draw(d.T, "each") == 0 {
 		c.Each = rapid.IntRange(1, 2).Draw(d.T, "at most")
 	}
+	if rapid.IntRange(0, 3).Draw(d.T, "no backlog") == 0 {
+		c.Backlog.Except = []int64{rapid.Int64Range(1, 3).Draw(d.T, "of whom not")}
+	}
+	if rapid.IntRange(0, 3).Draw(d.T, "backlog each") == 0 {
+		c.Backlog.Each = rapid.IntRange(1, 2).Draw(d.T, "of the backlog at most")
+	}
 	work, err := d.s.Claim(d.t.Context(), c)
 	d.must(err)
-	due := d.m.dueKeys(c)
+	due, ofBacklog := d.m.dueKeys(c)
 	could := 0
-	for tenant, ks := range due {
-		could += claimLimit(c, tenant, ks)
+	for _, ks := range due {
+		could += len(ks)
 	}
 	d.wantSame("keys claimed", len(work), min(c.Limit, could))
 	d.m.claimCount++
-	got := map[int64]int{}
+	got, gotOfBacklog := map[int64]int{}, map[int64]int{}
+	backlog := false
 	for i, w := range work {
-		k := d.m.keys[w.Key]
-		if k == nil || !slices.Contains(due[w.Tenant], k) ||
+		k, n := d.m.keys[w.Key], got[w.Tenant]
+		if n >= len(due[w.Tenant]) {
+			d.Fatalf("tenant %d got more than %d keys, which it may have", w.Tenant, n)
+		}
+		if k == nil || !slices.Contains(due[w.Tenant], k) && w.Due != due[w.Tenant][n].dueIn(w.Backlog) || // one of several that are due as long
 			slices.ContainsFunc(work[:i], func(o store.Work) bool { return o.Key == w.Key }) {
 			d.Fatalf("%s was claimed, and is not due", w.Key)
 		}
-		d.wantSame("due for as long as the next one", w.Due, due[w.Tenant][got[w.Tenant]].row.Due)
-		if got[w.Tenant]++; got[w.Tenant] > claimLimit(c, w.Tenant, due[w.Tenant]) {
-			d.Fatalf("tenant %d got %d keys, more than it may", w.Tenant, got[w.Tenant])
+		d.wantSame("due for as long as the next one", w.Due, due[w.Tenant][n].dueIn(w.Backlog))
+		if backlog = backlog || w.Backlog; backlog && !w.Backlog {
+			d.Fatalf("%s comes after keys of the backlog", w.Key)
+		}
+		if got[w.Tenant]++; backlog {
+			gotOfBacklog[w.Tenant]++
 		}
 	}
-	d.checkFairness(due, got)
+	d.checkFairness(due, ofBacklog, got, gotOfBacklog)
 	for _, w := range work {
 		d.checkWork(d.m.keys[w.Key], w, c.Until)
 	}
 }
 
-func (d *modelDriver) checkFairness(due map[int64][]*modelKey, got map[int64]int) {
-	for waits := range due {
+// checkFairness fails if a tenant got a key whose turn another's was: one that waits for one of the backlog, or of the rest.
+func (d *modelDriver) checkFairness(due map[int64][]*modelKey, ofBacklog, got, gotOfBacklog map[int64]int) {
+	for waits, ks := range due {
+		if got[waits] > 0 || len(ks) == 0 {
+			continue
+		}
 		for tenant, n := range got {
-			if got[waits] == 0 && (n > 1 || d.m.servedInClaim[tenant] > d.m.servedInClaim[waits]) {
+			if len(ks) == ofBacklog[waits] {
+				n = gotOfBacklog[tenant]
+			}
+			if n > 1 || n == 1 && d.m.servedInClaim[tenant] > d.m.servedInClaim[waits] {
 				d.Fatalf("tenant %d got %d keys, and tenant %d waits, whose turn it is", tenant, n, waits)
 			}
 		}
@@ -226,7 +286,7 @@ func (d *modelDriver) checkFairness(due map[int64][]*modelKey, got map[int64]int
 func (d *modelDriver) checkWork(k *modelKey, w store.Work, until time.Time) {
 	k.claimedTouches, k.newTouches = joinTouches(k.claimedTouches, k.newTouches), nil
 	d.wantSame("work", w, store.Work{
-		Lease: store.Lease{Key: k.row.Key, Token: w.Token}, Tenant: k.row.Tenant, Kind: k.row.Kind, Due: k.row.Due, Wake: k.row.Wake,
+		Lease: store.Lease{Key: k.row.Key, Token: w.Token}, Tenant: k.row.Tenant, Kind: k.row.Kind, Backlog: w.Backlog, Due: k.dueIn(w.Backlog), Wake: k.row.Wake,
 		Attempts: k.row.Attempts, Touches: k.claimedTouches, Sight: k.row.Sight, Seen: k.row.Seen,
 	})
 	for _, l := range d.m.leases {
@@ -234,7 +294,7 @@ func (d *modelDriver) checkWork(k *modelKey, w store.Work, until time.Time) {
 			d.Fatalf("token %d of %s was used before", l.Token, l.Key)
 		}
 	}
-	k.row.Leased, k.row.Due, k.claimedGeneration, k.token = true, until, k.generation, w.Token
+	k.row.Leased, k.due, k.backlog, k.claimedGeneration, k.token = true, until, time.Time{}, k.generation, w.Token
 	d.m.leases = append(d.m.leases, w.Lease)
 }
 
@@ -263,6 +323,7 @@ func (d *modelDriver) completeLease(*rapid.T) {
 	}
 	if rapid.Bool().Draw(d.T, "wakes") {
 		o.Wake = d.drawTime("wake")
+		o.Backlog = rapid.IntRange(0, 2).Draw(d.T, "wakes in the backlog") == 0
 	}
 	if rapid.IntRange(0, 3).Draw(d.T, "failed") == 0 {
 		o.Failed = "why"
@@ -294,9 +355,12 @@ func (d *modelDriver) completeLease(*rapid.T) {
 }
 
 func (k *modelKey) applyCompletion(o store.Completion) {
-	k.row.Leased, k.row.Due = false, o.Wake
-	if k.generation > k.claimedGeneration {
-		k.row.Due = o.Now
+	k.row.Leased, k.due = false, o.Wake
+	switch {
+	case k.generation > k.claimedGeneration:
+		k.due = o.Now
+	case o.Backlog:
+		k.due, k.backlog = time.Time{}, o.Wake
 	}
 	k.row.Open = k.row.Open || o.Open
 	if o.Sight != nil {
@@ -318,7 +382,7 @@ func (d *modelDriver) renewLease(*rapid.T) {
 	k := d.m.leasedKey(l)
 	d.wantSame("lost", len(lost) > 0, k == nil)
 	if k != nil {
-		k.row.Due = until
+		k.due = until
 	}
 }
 
@@ -386,7 +450,7 @@ func (d *modelDriver) listRows(*rapid.T) {
 			d.wantSame("never completed", r.Seen.IsZero(), true)
 			continue
 		}
-		d.wantSame("listed", r, want[i].row)
+		d.wantSame("listed", r, want[i].asRow())
 	}
 }
 
@@ -394,11 +458,11 @@ func (d *modelDriver) listRows(*rapid.T) {
 func (d *modelDriver) checkState(*rapid.T) {
 	h := store.Health{Keys: len(d.m.keys), Accepted: int64(len(d.m.deliveries))}
 	tenants := map[int64]bool{}
-	var next time.Time
+	var next, nextBacklog time.Time
 	for name, k := range d.m.keys {
 		r, err := d.s.Get(d.t.Context(), name)
 		d.must(err)
-		d.wantSame("row", r, k.row)
+		d.wantSame("row", r, k.asRow())
 		tenants[r.Tenant] = true
 		h.Tenants = len(tenants)
 		if r.Open {
@@ -407,16 +471,15 @@ func (d *modelDriver) checkState(*rapid.T) {
 		if r.Attempts > 0 {
 			h.Failing++
 		}
-		if r.Due.IsZero() {
-			continue
-		}
-		if next.IsZero() || r.Due.Before(next) {
-			next = r.Due
+		next, nextBacklog = earlierDue(next, k.due), earlierDue(nextBacklog, k.backlog)
+		if !k.backlog.IsZero() && !k.backlog.After(d.m.now) {
+			h.Backlog++
 		}
 		switch {
-		case !r.Due.After(d.m.now):
+		case k.due.IsZero():
+		case !k.due.After(d.m.now):
 			h.Due++
-			h.Oldest = max(h.Oldest, d.m.now.Sub(r.Due))
+			h.Oldest = max(h.Oldest, d.m.now.Sub(k.due))
 		case r.Leased:
 			h.Leased++
 		}
@@ -427,7 +490,18 @@ func (d *modelDriver) checkState(*rapid.T) {
 	at, err := d.s.Next(d.t.Context(), nil)
 	d.must(err)
 	d.wantSame("next", at, next)
+	at, err = d.s.NextBacklog(d.t.Context(), nil)
+	d.must(err)
+	d.wantSame("next of the backlog", at, nextBacklog)
 	if _, err := d.s.Get(d.t.Context(), "none"); !errors.Is(err, store.ErrNoRow) {
 		d.Fatalf("get: %v, want ErrNoRow", err)
 	}
+}
+
+// earlierDue returns the earlier of two due times, zero ones apart.
+func earlierDue(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
 }

@@ -39,6 +39,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		"drop":        testDrop,
 		"fair":        testFairness,
 		"longest":     testLongestDueFirst,
+		"backlog":     testBacklog,
 		"except":      testExcept,
 		"next":        testNext,
 		"list":        testList,
@@ -564,6 +565,45 @@ func testLongestDueFirst(b *harness) {
 	}
 	b.wantSame("first", workKeys(b.mustClaim(1)), []string{"b"})
 	b.wantSame("rest", workKeys(b.mustClaim(9)), []string{"d", "a", "c"})
+}
+
+// What has just happened goes before the backlog, however long that waits.
+func testBacklog(b *harness) {
+	wait := func(key string, tenant int64) store.Poke {
+		return store.Poke{Key: key, Tenant: tenant, Kind: "pull", Group: "acme/shop", Due: b.now, Backlog: true}
+	}
+	b.must(b.Poke(b.Context(), wait("old", 1), wait("older", 1), wait("of another", 2)))
+	b.now = b.now.Add(time.Hour)
+	b.mustPoke("new", "older")
+	next, err := b.Next(b.Context(), nil)
+	b.must(err)
+	b.wantSame("next", next, b.now)
+	next, err = b.NextBacklog(b.Context(), []int64{2})
+	b.must(err)
+	b.wantSame("next of the backlog", next, b.now.Add(-time.Hour))
+	h, err := b.Health(b.Context(), b.now)
+	b.must(err)
+	b.wantSame("health", []int{h.Due, h.Backlog, int(h.Oldest)}, []int{2, 3, 0})
+
+	var order []string
+	var works []store.Work
+	for range 4 {
+		for _, w := range b.mustClaim(1) {
+			order, works = append(order, fmt.Sprint(w.Key, w.Backlog)), append(works, w)
+		}
+	}
+	b.wantSame("order", order, []string{"olderfalse", "newfalse", "of anothertrue", "oldtrue"}) // a key is claimed once for both
+	b.wantNothingDue()
+	b.mustComplete(works[3], store.Completion{Keep: true, Wake: b.now, Backlog: true})
+	b.mustComplete(works[2], store.Completion{Wake: b.now})
+	b.wantSame("back in the backlog", b.mustGet("old").Backlog, true)
+	b.wantSame("done", b.mustGet("of another").Backlog, false)
+	b.mustClaimAs(store.Claim{Limit: 9, Backlog: store.BacklogBounds{Except: []int64{1}}})
+	b.wantSame("held back", b.mustGet("old").Leased, false)
+	b.mustPoke("old")
+	if w := b.mustClaimOnly("old"); w.Backlog {
+		b.Error("an event did not take it out of the backlog")
+	}
 }
 
 func testExcept(b *harness) {
