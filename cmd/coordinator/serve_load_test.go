@@ -81,6 +81,15 @@ func startUnderLoad(t *testing.T, installations, repositories int) *underLoad {
 			l.repos = append(l.repos, g)
 		}
 	}
+	l.start(l.hub)
+	return l
+}
+
+// start starts a daemon that works on a hub.
+func (l *underLoad) start(hub *sandbox.Hub) {
+	t := l.t
+	t.Helper()
+	l.hub = hub
 	l.hub.AfterRequest(func(r *http.Request, status int) {
 		if r.Method != http.MethodGet && strings.Contains(r.URL.Path, "/check-runs") && status/100 == 2 {
 			l.mu.Lock()
@@ -127,7 +136,6 @@ func startUnderLoad(t *testing.T, installations, repositories int) *underLoad {
 		all.Wait()
 		l.server.close()
 	}
-	return l
 }
 
 // distant is a GitHub that takes 30 ms, but for a token: who waits for one waits for a lock, and in a bubble no time

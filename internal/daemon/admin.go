@@ -216,6 +216,12 @@ func (a Admin) checkQueue(h store.Health, err error, now time.Time) readyCheck {
 	default:
 		c.OK, c.Says = !late, fmt.Sprintf("%d due, the oldest for %s", h.Due, h.Oldest.Round(time.Second))
 	}
+	if n := len(h.Held); n > 0 {
+		c.Says += fmt.Sprintf("; installations that wait for a limit of GitHub's: %d, until %s", n, h.HeldUntil().UTC().Format(time.RFC3339))
+	}
+	if n := h.BacklogSize(); n > 0 {
+		c.Says += fmt.Sprintf("; %d in the backlog", n)
+	}
 	return c
 }
 

@@ -128,6 +128,9 @@ func TestReadinessSaysWhatIsWrong(t *testing.T) {
 			func(_ *Admin, s *shownTable) { s.health = store.Health{Due: 3000, Oldest: 299 * time.Second} }, "",
 			"3000 due, the oldest for 4m59s",
 		},
+		"somebody waits for the next hour": {func(_ *Admin, s *shownTable) {
+			s.health = store.Health{Due: 3, Held: map[int64]time.Time{1: noon.Add(time.Minute), 2: noon.Add(time.Hour)}, Backlog: map[int64]int{1: 4, 3: 5}}
+		}, "", "wait for a limit of GitHub's: 2, until " + noon.Add(time.Hour).UTC().Format(time.RFC3339) + "; 9 in the backlog"},
 		"late, and somebody is limited": {func(a *Admin, s *shownTable) {
 			s.health = store.Health{Due: 3, Oldest: time.Hour}
 			a.Limited = func() time.Time { return noon.Add(time.Second) }

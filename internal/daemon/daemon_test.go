@@ -33,27 +33,29 @@ const sha = "a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1"
 
 // land is a host with tenants. Its pull requests wait for a reviewer who never comes, so that each look has a wake.
 type land struct {
-	mu       sync.Mutex
-	policy   quorum.Policy
-	file     quorum.PolicyFile
-	takes    time.Duration            // of each observation
-	fails    func(tenant int64) error // before each request to the tenant
-	panics   bool
-	mute     bool // its lists fail: nothing is healed
-	ready    map[int64]time.Time
-	pulls    map[int64]map[quorum.PR]time.Time // open ones with their last change
-	gone     map[int64]bool
-	heads    map[string][]quorum.PR
-	missed   []client.FailedDelivery
-	asked    []string
-	looked   []string // pull requests, in the order of their looks
-	heard    []quorum.Touch
-	requests map[int64]int
-	begun    map[quorum.PR]time.Time
-	within   map[string]bool         // pull requests that are looked at right now
-	skew     time.Duration           // of the land's clock
-	twice    []string                // those that were looked at twice at once
-	slow     map[int64]time.Duration // how long a tenant's looks take instead
+	mu     sync.Mutex
+	policy quorum.Policy
+	file   quorum.PolicyFile
+	takes  time.Duration            // of each observation
+	fails  func(tenant int64) error // before each request to the tenant
+	panics bool
+	mute   bool // its lists fail: nothing is healed
+	ready  map[int64]time.Time
+	// before it the budget leaves nothing to the backlog, and a minute for each look after it
+	backlogReady time.Time
+	pulls        map[int64]map[quorum.PR]time.Time // open ones with their last change
+	gone         map[int64]bool
+	heads        map[string][]quorum.PR
+	missed       []client.FailedDelivery
+	asked        []string
+	looked       []string // pull requests, in the order of their looks
+	heard        []quorum.Touch
+	requests     map[int64]int
+	begun        map[quorum.PR]time.Time
+	within       map[string]bool         // pull requests that are looked at right now
+	skew         time.Duration           // of the land's clock
+	twice        []string                // those that were looked at twice at once
+	slow         map[int64]time.Duration // how long a tenant's looks take instead
 }
 
 func newLand() *land {
@@ -265,6 +267,16 @@ func (p place2) Ready(int) time.Time {
 		return at
 	}
 	return time.Time{}
+}
+
+func (p place2) ReadyForBacklog(looks int) time.Time {
+	p.mu.Lock()
+	at := p.backlogReady
+	p.mu.Unlock()
+	if at.After(time.Now()) {
+		return at.Add(time.Duration(looks-1) * time.Minute)
+	}
+	return p.Ready(looks)
 }
 
 func (p place2) PullsOf(_ context.Context, owner, repo, sha string) ([]quorum.PR, error) {
@@ -768,9 +780,46 @@ func TestABudgetIsKeptWithoutARequest(t *testing.T) {
 		if n := len(l.looks()); n != 0 {
 			t.Errorf("%d looks before the budget allows one", n)
 		}
+		if table, err := h.View().Health(t.Context(), time.Now()); err != nil || !table.HeldUntil().Equal(l.ready[1]) || table.Oldest > 0 {
+			t.Errorf("%+v, %v; held until %s", table, err, l.ready[1])
+		}
 		settle(2 * time.Minute)
 		if n := len(l.looks()); n == 0 {
 			t.Error("no look after it")
+		}
+		h.stop()
+	})
+}
+
+// What has just happened goes before a look-over that the hour's budget holds up, and the page tells of both.
+func TestWhatHappensGoesBeforeTheBacklog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand()
+		l.open(1, pull(1), pull(2), pull(3), pull(4))
+		h := build(t, l, t.TempDir())
+		settle(time.Second)
+		l.mu.Lock()
+		l.backlogReady, l.looked = time.Now().Add(30*time.Minute), nil
+		l.mu.Unlock()
+		l.open(1, pull(1), pull(2), pull(3), pull(4)) // they have changed, and no event told
+		settle(6 * time.Minute)
+		if n := len(l.looks()); n > 0 {
+			t.Errorf("%d looks of the backlog before the budget leaves any over", n)
+		}
+		h.deliver(about(1, pull(3)))
+		settle(time.Second)
+		if got := l.looks(); len(got) != 1 || got[0] != pull(3).String() {
+			t.Errorf("after an event were looked at: %v", got)
+		}
+		table, err := h.View().Health(t.Context(), time.Now())
+		if err != nil || table.BacklogSize() == 0 || table.BacklogEnd().Before(l.backlogReady) || table.Oldest > 0 || len(table.Held) > 0 {
+			t.Errorf("%+v, %v", table, err)
+		}
+		settle(time.Hour)
+		seen := l.looks()
+		slices.Sort(seen)
+		if seen = slices.Compact(seen); len(seen) != 4 {
+			t.Errorf("in the end were looked at: %v", seen)
 		}
 		h.stop()
 	})

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
@@ -139,8 +140,10 @@ func (d *Daemon) awaitDue(ctx context.Context, next time.Time) {
 func (d *Daemon) claimDue(ctx context.Context, n int) (works []store.Work, next time.Time) {
 	now := d.Now()
 	d.noticeClockSetBack(ctx, now)
-	underWay := d.underWay.snapshot()
+	underWay, ofBacklog := d.underWay.snapshot()
 	except, most, until := d.health.claimLimits(now, underWay)
+	backlog, untilBacklog := d.health.backlogBounds(now, ofBacklog)
+	until = earlierDue(until, untilBacklog)
 	room, inBurst := d.burst.allowedLooks(now, d.Workers, underWay)
 	if room <= 0 {
 		return nil, now.Add(burstPause)
@@ -150,12 +153,12 @@ func (d *Daemon) claimDue(ctx context.Context, n int) (works []store.Work, next 
 	}
 	works, err := d.Store.Claim(
 		ctx,
-		store.Claim{Now: now, Until: now.Add(d.Lease), Limit: n, Except: except, Most: most, Each: d.PerTenant},
+		store.Claim{Now: now, Until: now.Add(d.Lease), Limit: n, Except: except, Most: most, Each: d.PerTenant, Backlog: backlog},
 	)
 	d.underWay.add(works)
 	d.moreIsDue.Store(len(works) == n)
 	if err == nil && len(works) < n {
-		next, err = d.Store.Next(ctx, except)
+		next, err = d.nextDue(ctx, except, backlog.Except)
 	}
 	if err != nil {
 		if ctx.Err() == nil {
@@ -163,13 +166,29 @@ func (d *Daemon) claimDue(ctx context.Context, n int) (works []store.Work, next 
 		}
 		return works, now.Add(storeFaultPause)
 	}
-	if next.IsZero() || !until.IsZero() && until.Before(next) {
-		next = until
-	}
+	next = earlierDue(next, until)
 	if len(works) == 0 && !next.IsZero() && !next.After(now) { // whatever a clock or a budget says: no two vain claims without a pause
 		next = now.Add(shortPause)
 	}
 	return works, next
+}
+
+// nextDue returns when the next key is due, those of held tenants and of held backlogs apart; zero: never.
+func (d *Daemon) nextDue(ctx context.Context, held, heldBacklogs []int64) (time.Time, error) {
+	live, err := d.Store.Next(ctx, held)
+	if err != nil {
+		return time.Time{}, err
+	}
+	backlog, err := d.Store.NextBacklog(ctx, slices.Concat(held, heldBacklogs))
+	return earlierDue(live, backlog), err
+}
+
+// earlierDue returns the earlier of two due times; zero means never.
+func earlierDue(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
 }
 
 // noticeClockSetBack has everything looked over if the clock was set back: due keys would wait until it has caught up.

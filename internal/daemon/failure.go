@@ -32,7 +32,7 @@ func (d *Daemon) outcomeOfError(ctx context.Context, w store.Work, err error) wo
 	switch {
 	case limited:
 		d.health.holdLimited(w.Tenant, laterTime(until, d.Now().Add(time.Second))) // one that has passed must not make us ask at once
-		return workResult{label: resultLimited, outcome: store.Completion{Keep: true, Wake: w.Due}}
+		return workResult{label: resultLimited, outcome: store.Completion{Keep: true, Wake: w.Due, Backlog: w.Backlog}}
 	case w.Key == workkey.App && class != classUnauthorized: // the host itself is never gone
 	case class == classNotInstalled:
 		return d.forgetTenant(ctx, w, err)
@@ -107,7 +107,9 @@ func (d *Daemon) retryLater(w store.Work, err error) workResult {
 		longest = forbiddenBackoff
 	}
 	wait := min(firstBackoff<<min(w.Attempts, 10), longest)
-	return workResult{label: resultFailed, outcome: store.Completion{Failed: sayFailure(err), Wake: d.Now().Add(wait/2 + d.Jitter(wait/2))}}
+	return workResult{label: resultFailed, outcome: store.Completion{
+		Failed: sayFailure(err), Wake: d.Now().Add(wait/2 + d.Jitter(wait/2)), Backlog: w.Backlog,
+	}}
 }
 
 // forgetTenant forgets a tenant that the host does not know any more.

@@ -51,6 +51,8 @@ type TenantForge interface {
 	Changed(ctx context.Context, owner, repo string, since time.Time) (github.RecentChanges, error)
 	// Ready is when the tenant's budget allows that many looks side by side; zero if it does at once.
 	Ready(looks int) time.Time
+	// ReadyForBacklog is Ready for looks that wait for nobody: they get what is not kept for what has just happened.
+	ReadyForBacklog(looks int) time.Time
 }
 
 // HostOf is the host that a fleet reaches.

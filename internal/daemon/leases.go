@@ -100,9 +100,10 @@ func (t *leaseTable) cancelLost(lost []store.Lease) {
 type workload struct {
 	mu       sync.Mutex
 	byTenant map[int64]int
+	backlog  map[int64]int // those among them that are of the backlog
 }
 
-func newWorkload() *workload { return &workload{byTenant: map[int64]int{}} }
+func newWorkload() *workload { return &workload{byTenant: map[int64]int{}, backlog: map[int64]int{}} }
 
 // add counts keys that were claimed.
 func (w *workload) add(claimed []store.Work) {
@@ -110,15 +111,24 @@ func (w *workload) add(claimed []store.Work) {
 	defer w.mu.Unlock()
 	for _, c := range claimed {
 		w.byTenant[c.Tenant]++
+		if c.Backlog {
+			w.backlog[c.Tenant]++
+		}
 	}
 }
 
-// remove says that a key of a tenant came to its end.
-func (w *workload) remove(tenant int64) {
+// remove says that a key came to its end.
+func (w *workload) remove(key store.Work) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.byTenant[tenant]--; w.byTenant[tenant] <= 0 {
-		delete(w.byTenant, tenant)
+	counts := []map[int64]int{w.byTenant}
+	if key.Backlog {
+		counts = append(counts, w.backlog)
+	}
+	for _, c := range counts {
+		if c[key.Tenant]--; c[key.Tenant] <= 0 {
+			delete(c, key.Tenant)
+		}
 	}
 }
 
@@ -129,11 +139,11 @@ func (w *workload) ofTenant(id int64) int {
 	return w.byTenant[id]
 }
 
-// snapshot returns a copy of the counts.
-func (w *workload) snapshot() map[int64]int {
+// snapshot returns a copy of the counts, and of those of the backlog.
+func (w *workload) snapshot() (all, backlog map[int64]int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return maps.Clone(w.byTenant)
+	return maps.Clone(w.byTenant), maps.Clone(w.backlog)
 }
 
 // total returns how many keys are worked on.

@@ -361,6 +361,7 @@ type scrapeCollector struct {
 	keys, open, due, leased, failing, tenants *prometheus.Desc
 	heard, unread, circuits                   *prometheus.Desc
 	left, limit, low, reached, unreachable    *prometheus.Desc
+	backlog, limited, limitEnds               *prometheus.Desc
 }
 
 func newScrapeCollector(o MetricsOptions, silent func() time.Time) *scrapeCollector {
@@ -379,6 +380,11 @@ func newScrapeCollector(o MetricsOptions, silent func() time.Time) *scrapeCollec
 		failing: desc("tasks_failing", "Tasks that failed the last time. The dashboard says which, and the log why."),
 		oldest: desc("tasks_oldest_due_seconds",
 			"How long the task that has waited longest has been due; what a rate limit holds back is left out. The first figure to look at."),
+		backlog: desc("tasks_backlog",
+			"Tasks that wait for nobody, such as the first look at each open pull request: what has just happened goes before them."),
+		limited: desc("installations_limited",
+			"Installations that wait for a limit of GitHub's, or for their next hour; their tasks are not late."),
+		limitEnds:  desc("limit_ends_timestamp_seconds", "When the last of these limits ends; 0: there is none."),
 		tenants:    desc("installations", "Installations that have tasks."),
 		remembered: desc("webhook_deliveries_remembered", "Webhook deliveries that would be recognised if they came again."),
 		heard: desc("reviewer_answers",
@@ -406,7 +412,7 @@ func newScrapeCollector(o MetricsOptions, silent func() time.Time) *scrapeCollec
 func (s *scrapeCollector) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		s.heard, s.unread, s.circuits, s.readable, s.oldest, s.remembered, s.keys, s.open, s.due, s.leased, s.failing, s.tenants,
-		s.left, s.limit, s.low, s.reached, s.unreachable,
+		s.left, s.limit, s.low, s.reached, s.unreachable, s.backlog, s.limited, s.limitEnds,
 	} {
 		out <- d
 	}
@@ -469,6 +475,13 @@ func (s *scrapeCollector) collectQueue(gauge func(*prometheus.Desc, float64, ...
 	gauge(s.failing, float64(h.Failing))
 	gauge(s.oldest, secondsOf(h.Oldest))
 	gauge(s.tenants, float64(h.Tenants))
+	gauge(s.backlog, float64(h.BacklogSize()))
+	gauge(s.limited, float64(len(h.Held)))
+	var ends float64
+	if at := h.HeldUntil(); !at.IsZero() {
+		ends = float64(at.Unix())
+	}
+	gauge(s.limitEnds, ends)
 	gauge(s.remembered, float64(h.Accepted))
 }
 

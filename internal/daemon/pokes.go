@@ -27,6 +27,12 @@ func pullPoke(tenant int64, pr quorum.PR, due time.Time, touch string) store.Pok
 	}
 }
 
+// ofBacklog is a poke whose look waits for nobody.
+func ofBacklog(p store.Poke) store.Poke {
+	p.Backlog = true
+	return p
+}
+
 func headPoke(tenant int64, owner, repo, sha string, due time.Time, touch string) store.Poke {
 	return store.Poke{
 		Key: workkey.Head(tenant, owner, repo, sha), Tenant: tenant, Kind: workkey.KindHead,

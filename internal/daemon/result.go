@@ -22,5 +22,5 @@ func goneResult() workResult {
 
 // deferredResult puts a key back in its place: its tenant is held.
 func deferredResult(w store.Work) workResult {
-	return workResult{label: resultDeferred, outcome: store.Completion{Keep: true, Wake: w.Due}}
+	return workResult{label: resultDeferred, outcome: store.Completion{Keep: true, Wake: w.Due, Backlog: w.Backlog}}
 }

@@ -198,7 +198,7 @@ func (r *resyncer) resyncInstallation(ctx context.Context, w store.Work, forge T
 	for _, full := range repos {
 		owner, repo, ok := workkey.SplitName(full)
 		if ok && r.poked.addFirst(workkey.Repo(w.Tenant, owner, repo)) {
-			found.pokes = append(found.pokes, repoPoke(w.Tenant, owner, repo, now))
+			found.pokes = append(found.pokes, ofBacklog(repoPoke(w.Tenant, owner, repo, now)))
 		}
 	}
 	return found, nil
@@ -261,7 +261,7 @@ func (r *resyncer) resyncRepository(ctx context.Context, w store.Work, p workkey
 	}
 	r.poked.addFirst(resyncedPrefix + key)
 	r.config.Metrics.Healed(len(pokes))
-	return workResult{label: resultOK, pokes: pokes, outcome: store.Completion{Wake: now.Add(wait), Sight: text}}, nil
+	return workResult{label: resultOK, pokes: pokes, outcome: store.Completion{Wake: now.Add(wait), Backlog: true, Sight: text}}, nil
 }
 
 // pullsToLookAt returns pokes of a repository's pull requests that need a look: those that GitHub changed after our
@@ -278,7 +278,7 @@ func (r *resyncer) pullsToLookAt(
 	add := func(pr quorum.PR) {
 		if key := workkey.Pull(p.Tenant, pr); !poked[key] {
 			poked[key] = true
-			pokes = append(pokes, pullPoke(p.Tenant, pr, now, ""))
+			pokes = append(pokes, ofBacklog(pullPoke(p.Tenant, pr, now, "")))
 		}
 	}
 	margin := resyncLookMargin

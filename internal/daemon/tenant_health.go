@@ -5,10 +5,12 @@ package daemon
 // little.
 
 import (
+	"context"
 	"sync"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/oplog"
+	"github.com/review-coordinator/coordinator/internal/store"
 )
 
 const (
@@ -35,6 +37,7 @@ type tenantState struct {
 	faultClass     errorClass // of the fault that people were told of
 	denials        int        // in a row: the host did not take our credentials
 	budgetShort    bool       // its budget did not allow what was under way
+	backlogShort   bool       // its budget left nothing over for its backlog
 }
 
 func newTenantHealth(c *Config) *tenantHealth {
@@ -135,7 +138,7 @@ func (h *tenantHealth) markHealthy(id int64) {
 		renewed = t.denials > 0
 		h.endFaults(id, t)
 		t.denials = 0
-		if now := h.config.Now(); !t.budgetShort && !now.Before(t.heldUntil) && !now.Before(t.suspendedUntil) {
+		if now := h.config.Now(); !t.budgetShort && !t.backlogShort && !now.Before(t.heldUntil) && !now.Before(t.suspendedUntil) {
 			delete(h.states, id)
 		}
 	}
@@ -153,9 +156,69 @@ func (h *tenantHealth) noteShortBudget(id int64, looks int, forge TenantForge) b
 		return false
 	}
 	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.stateOf(id).budgetShort = true
+	t := h.stateOf(id)
+	begins := !t.budgetShort
+	t.budgetShort = true
+	h.mu.Unlock()
+	if until := forge.Ready(1); begins && until.Sub(now) > longestTrust {
+		h.config.Log.Warn("what an hour of GitHub's allows is used up, but for what others need: pull requests wait for the next",
+			oplog.Installation(id), "until", until)
+	}
 	return true
+}
+
+// noteShortBacklog reports whether a tenant's budget leaves nothing over for its backlog: from then on that gets one look
+// at a time, as the budget allows. It says so when that begins.
+func (h *tenantHealth) noteShortBacklog(ctx context.Context, id int64, forge TenantForge) bool {
+	if !forge.ReadyForBacklog(1).After(h.config.Now()) {
+		return false
+	}
+	h.mu.Lock()
+	t := h.stateOf(id)
+	begins := !t.backlogShort
+	t.backlogShort = true
+	h.mu.Unlock()
+	if table, err := h.config.Store.Health(ctx, h.config.Now()); begins && err == nil {
+		h.config.Log.Info("open pull requests are looked over as GitHub's hour allows, and what happens now goes before them",
+			oplog.Installation(id), "waiting", table.Backlog[id], "until", forge.ReadyForBacklog(table.Backlog[id]))
+	}
+	return true
+}
+
+// backlogBounds returns how much of their backlogs tenants may get beside what of it is under way, and the first moment at
+// which one that gets nothing may get a key.
+func (h *tenantHealth) backlogBounds(now time.Time, underWay map[int64]int) (b store.BacklogBounds, until time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	b.Each = max(h.config.PerTenant*3/4, 1)
+	b.Most = map[int64]int{}
+	for id, n := range underWay {
+		b.Most[id] = b.Each - n
+	}
+	for id, t := range h.states {
+		if !t.backlogShort {
+			continue
+		}
+		forge, err := h.config.Host.Enter(id)
+		if err != nil || !forge.ReadyForBacklog(b.Each).After(now) {
+			t.backlogShort = false // if it cannot be entered, its next look tells why
+			continue
+		}
+		b.Most[id] = 1 - underWay[id]
+		if at := forge.ReadyForBacklog(1 + underWay[id]); at.After(now) {
+			b.Most[id] = 0
+			if until.IsZero() || at.Before(until) {
+				until = at
+			}
+		}
+	}
+	for id, n := range b.Most {
+		if n <= 0 {
+			b.Except = append(b.Except, id)
+			delete(b.Most, id)
+		}
+	}
+	return b, until
 }
 
 // budgetReady returns when a tenant that was short of its budget may have one look more; h.mu is held.
@@ -235,6 +298,51 @@ func (h *tenantHealth) limitedUntil() (until time.Time) {
 		}
 	}
 	return until
+}
+
+// limitEnds returns the tenants that wait for the end of a limit, or for their next hour, and until when.
+func (h *tenantHealth) limitEnds(now time.Time) (ends map[int64]time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for id, t := range h.states {
+		if !t.onlyLimited() {
+			continue
+		}
+		until := t.heldUntil
+		if forge, err := h.config.Host.Enter(id); err == nil && t.budgetShort {
+			until = laterTime(until, forge.Ready(1))
+		}
+		if until.After(now) {
+			if ends == nil {
+				ends = map[int64]time.Time{}
+			}
+			ends[id] = until
+		}
+	}
+	return ends
+}
+
+// backlogEnds returns when as many keys of tenants' backlogs have been looked at, at the earliest, of those whose budget
+// leaves too little over.
+func (h *tenantHealth) backlogEnds(now time.Time, waiting map[int64]int) (ends map[int64]time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for id, n := range waiting {
+		if t := h.states[id]; t == nil || !t.backlogShort {
+			continue
+		}
+		forge, err := h.config.Host.Enter(id)
+		if err != nil {
+			continue
+		}
+		if end := forge.ReadyForBacklog(n); end.After(now) {
+			if ends == nil {
+				ends = map[int64]time.Time{}
+			}
+			ends[id] = end
+		}
+	}
+	return ends
 }
 
 // forgetTenant drops a tenant that is gone.

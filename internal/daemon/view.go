@@ -17,12 +17,16 @@ type view struct {
 	health *tenantHealth
 }
 
-// Health says how the table stands. Oldest is that of the keys whose tenants are held back by no limit and
-// no suspension.
+// Health says how the table stands, and which tenants wait for a limit. Oldest is that of the keys whose tenants are held
+// back by no limit and no suspension.
 func (v view) Health(ctx context.Context, now time.Time) (store.Health, error) {
 	h, err := v.Store.Health(ctx, now)
-	if err != nil || h.Oldest == 0 {
+	if err != nil {
 		return h, err
+	}
+	h.Held, h.BacklogUntil = v.health.limitEnds(now), v.health.backlogEnds(now, h.Backlog)
+	if h.Oldest == 0 {
+		return h, nil
 	}
 	next, err := v.Next(ctx, v.health.waitingTenants(now))
 	if err != nil {

@@ -66,7 +66,7 @@ func (d *Daemon) workOn(ctx context.Context, w store.Work) {
 		}
 		done()
 	}
-	d.underWay.remove(w.Tenant)
+	d.underWay.remove(w)
 	if !ours { // the pokes may not have been kept
 		d.poked.removePoked(r.pokes)
 	}
@@ -153,6 +153,9 @@ func (d *Daemon) workByKind(ctx context.Context, w store.Work) (workResult, erro
 		return workResult{}, err
 	}
 	if d.health.noteShortBudget(w.Tenant, d.underWay.ofTenant(w.Tenant), forge) {
+		return deferredResult(w), nil
+	}
+	if w.Backlog && d.health.noteShortBacklog(ctx, w.Tenant, forge) {
 		return deferredResult(w), nil
 	}
 	switch w.Kind {

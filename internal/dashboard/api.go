@@ -106,6 +106,11 @@ type apiQueue struct {
 	Installations int       `json:"installations"`
 	Deliveries    int64     `json:"deliveries_remembered"`
 	OldestSeconds float64   `json:"oldest_due_seconds"` // how long the task that has waited longest has been due
+	// installations that wait for a limit of GitHub's, and until when
+	Limited map[int64]time.Time `json:"limited,omitempty"`
+	// tasks that what has just happened goes before, by installation, and when they will be done, at the earliest
+	Backlog      map[int64]int       `json:"backlog,omitempty"`
+	BacklogUntil map[int64]time.Time `json:"backlog_until,omitempty"`
 }
 
 func (a API) Routes(mux *http.ServeMux) {
@@ -146,6 +151,7 @@ func (a API) serveQueue(w http.ResponseWriter, r *http.Request) {
 	WriteJSON(w, http.StatusOK, apiQueue{
 		At: now.UTC(), Tasks: h.Keys, Undecided: h.Open, Due: h.Due, Running: h.Leased, Failing: h.Failing, Installations: h.Tenants,
 		Deliveries: h.Accepted, OldestSeconds: max(h.Oldest, 0).Seconds(),
+		Limited: h.Held, Backlog: h.Backlog, BacklogUntil: h.BacklogUntil,
 	})
 }
 

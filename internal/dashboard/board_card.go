@@ -357,6 +357,8 @@ func showBoardHealth(h store.Health, reached func() time.Time, now time.Time) bo
 		v.Mark = boardMark{"some evaluations fail", "bang", "warn"}
 	case h.Oldest > boardLate:
 		v.Mark = boardMark{"late", "clock", "warn"}
+	case len(h.Held) > 0:
+		v.Mark = boardMark{"waits for GitHub's limit", "clock", "warn"}
 	}
 	v.Figures = []boardFact{
 		{Name: "undecided", Text: grouped(int64(h.Open))},
@@ -368,6 +370,18 @@ func showBoardHealth(h store.Health, reached func() time.Time, now time.Time) bo
 	}
 	if h.Due > 0 {
 		v.Figures = slices.Insert(v.Figures, 2, boardFact{Name: "for the oldest", Text: boardSpan(h.Oldest)})
+	}
+	if len(h.Held) > 0 {
+		until := momentAt(h.HeldUntil(), now)
+		v.Figures = append(v.Figures, boardFact{Name: "installations that wait", Text: grouped(int64(len(h.Held)))},
+			boardFact{Name: "limit ends", Moment: &until})
+	}
+	if n := h.BacklogSize(); n > 0 {
+		v.Figures = append(v.Figures, boardFact{Name: "in the backlog", Text: grouped(int64(n))})
+	}
+	if at := h.BacklogEnd(); !at.IsZero() {
+		until := momentAt(at, now)
+		v.Figures = append(v.Figures, boardFact{Name: "done at the earliest", Moment: &until})
 	}
 	if reached == nil {
 		return v

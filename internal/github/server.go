@@ -203,6 +203,14 @@ func (s *ServerForge) Changed(ctx context.Context, owner, repo string, since tim
 	return f.Changed(ctx, owner, repo, since)
 }
 
+// ReadyForBacklog is [Forge.ReadyForBacklog].
+func (s *ServerForge) ReadyForBacklog(looks int) time.Time {
+	if f, err := s.fleet.Enter(s.installation); err == nil {
+		return f.ReadyForBacklog(looks)
+	}
+	return time.Time{}
+}
+
 // Ready is [Forge.Ready].
 func (s *ServerForge) Ready(looks int) time.Time {
 	if f, err := s.fleet.Enter(s.installation); err == nil {

@@ -73,7 +73,7 @@ var _ Store = (*SQLite)(nil)
 
 // readStatements are the statements that only read.
 type readStatements struct {
-	selectKnown, selectRow, countQueue, selectHeard, selectSigns *sql.Stmt
+	selectKnown, selectRow, countQueue, countBacklog, selectHeard, selectSigns *sql.Stmt
 	preparedStatements
 }
 
@@ -324,9 +324,10 @@ func prepareReads(db *sql.DB) (r readStatements, err error) {
 	}{
 		{&r.selectKnown, `SELECT id FROM deliveries WHERE id IN (SELECT value FROM json_each(?))`},
 		{&r.selectRow, `SELECT ` + rowColumns + `, s.sight FROM work w LEFT JOIN sights s ON s.id = w.id WHERE w.key = ?`},
-		{&r.countQueue, `SELECT due.n, due.first, backlog.n, leased.n
+		{&r.countBacklog, `SELECT tenant, count(*) FROM work INDEXED BY work_backlog
+			WHERE backlog_at < 9223372036854775807 AND backlog_at <= ? GROUP BY tenant`},
+		{&r.countQueue, `SELECT due.n, due.first, leased.n
 			FROM (SELECT count(*) AS n, min(due_at) AS first FROM work INDEXED BY work_due WHERE due_at <= ?1) due,
-			(SELECT count(*) AS n FROM work INDEXED BY work_backlog WHERE backlog_at < 9223372036854775807 AND backlog_at <= ?1) backlog,
 			(SELECT count(*) AS n FROM work WHERE leased = 1 AND due_at > ?1) leased`}, // at one moment
 		{&r.selectHeard, `SELECT reviewer, text, label, pull, stranger, said_at, unread FROM heard WHERE grp = ? ORDER BY said_at DESC, unread, reviewer, text`},
 		{&r.selectSigns, `SELECT reviewer, kind, shown_by, pull, author, shown_at, until_at FROM signs
@@ -453,13 +454,34 @@ func (s *SQLite) Health(ctx context.Context, now time.Time) (Health, error) {
 	h := Health{Keys: t.keys, Open: t.open, Failing: t.failing, Tenants: t.tenants, Accepted: t.accepted}
 	var oldest sql.NullInt64
 	at := floorMicros(now)
-	if err := s.reads.countQueue.QueryRowContext(ctx, at).Scan(&h.Due, &oldest, &h.Backlog, &h.Leased); err != nil {
+	if err := s.reads.countQueue.QueryRowContext(ctx, at).Scan(&h.Due, &oldest, &h.Leased); err != nil {
 		return Health{}, fmt.Errorf("count what is due: %w", err)
 	}
 	if oldest.Valid {
 		h.Oldest = time.Duration(at-oldest.Int64) * time.Microsecond
 	}
-	return h, nil
+	return h, s.countBacklogs(ctx, at, &h)
+}
+
+// countBacklogs counts what is due of each tenant's backlog.
+func (s *SQLite) countBacklogs(ctx context.Context, now int64, h *Health) error {
+	rows, err := s.reads.countBacklog.QueryContext(ctx, now)
+	if err != nil {
+		return fmt.Errorf("count the backlog: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var tenant int64
+		var n int
+		if err := rows.Scan(&tenant, &n); err != nil {
+			return fmt.Errorf("count the backlog: %w", err)
+		}
+		if h.Backlog == nil {
+			h.Backlog = map[int64]int{}
+		}
+		h.Backlog[tenant] = n
+	}
+	return rows.Err()
 }
 
 // floorMicros converts a time to the database's microseconds, rounded down: for what has happened.

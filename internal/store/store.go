@@ -225,10 +225,37 @@ type Health struct {
 	Keys     int // known keys
 	Open     int // undecided
 	Due      int // due and not leased; those of the backlog are not among them
-	Backlog  int // due of the backlog
 	Leased   int
 	Failing  int           // with failures in a row
 	Oldest   time.Duration // how long the key that has waited longest is due, those of the backlog apart
 	Tenants  int
-	Accepted int64 // deliveries that are remembered
+	Accepted int64         // deliveries that are remembered
+	Backlog  map[int64]int // how many of the backlog are due, by tenant; nil: none
+
+	// What those who claim know, and a store does not.
+	Held         map[int64]time.Time // tenants that get no keys, and until when
+	BacklogUntil map[int64]time.Time // when what is due of a tenant's backlog has been looked at, at the earliest
+}
+
+// BacklogSize returns how many of all backlogs are due.
+func (h Health) BacklogSize() (n int) {
+	for _, of := range h.Backlog {
+		n += of
+	}
+	return n
+}
+
+// HeldUntil returns when the last tenant is held no more; zero: none is.
+func (h Health) HeldUntil() time.Time { return lastOf(h.Held) }
+
+// BacklogEnd returns when the last backlog has been looked at, at the earliest; zero: that is not known.
+func (h Health) BacklogEnd() time.Time { return lastOf(h.BacklogUntil) }
+
+func lastOf(times map[int64]time.Time) (last time.Time) {
+	for _, at := range times {
+		if at.After(last) {
+			last = at
+		}
+	}
+	return last
 }

@@ -3,6 +3,7 @@ package client
 // The budget: how much of the hour's requests is left. A sweep stops while the jobs of the repository still have some.
 
 import (
+	"math"
 	"net/http"
 	"strconv"
 	"time"
@@ -42,8 +43,7 @@ func (s *stats) reserveReached(now time.Time) (until time.Time, low bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, b := range s.budgets {
-		kept := b.Limit/reservePart + min(maxParallel, b.Limit/reservePart/8) // as many requests may be under way
-		if end := s.hourEnd(b); b.Left <= kept && end.After(now) && end.After(until) {
+		if end := s.hourEnd(b); b.Left <= b.reserve() && end.After(now) && end.After(until) {
 			until, low = end, true
 		}
 	}
@@ -51,6 +51,41 @@ func (s *stats) reserveReached(now time.Time) (until time.Time, low bool) {
 		until = longest
 	}
 	return until, low
+}
+
+// reserve is what a server leaves of an hour to others, and what may be under way beside it.
+func (b Budget) reserve() int { return b.Limit/reservePart + min(maxParallel, b.Limit/reservePart/8) }
+
+// liveShare is the part of an hour that is kept for what has just happened: of each part of the hour that is still to come.
+const liveShare = 0.9
+
+// backlogReady is when the hours of all budgets leave over what c asks for, beside what has just happened; zero if
+// GitHub has not said what there is.
+func (s *stats) backlogReady(now time.Time, c Cost) (at time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for name, b := range s.budgets {
+		cost := map[string]int{"core": c.Reads + c.Writes, "graphql": 2 * c.Queries}[name]
+		end := s.hourEnd(b)
+		if ready := b.leavesOver(cost, end); cost > 0 && end.After(now) && ready.After(at) {
+			at = ready
+		}
+	}
+	return at
+}
+
+// leavesOver is when the live share of what is to come of the hour has shrunk so far that as many requests are left over: in
+// a later hour, if this one has not so many.
+func (b Budget) leavesOver(requests int, end time.Time) time.Time {
+	usable := float64(b.Limit - b.reserve())
+	hours := func(n float64) time.Duration { return time.Duration(n * float64(time.Hour)) }
+	missing := float64(requests) - max(float64(b.Left-b.reserve()), 0)
+	if missing <= 0 {
+		return end.Add(hours(missing / (liveShare * usable)))
+	}
+	whole := math.Floor(missing / usable)
+	last := missing - whole*usable - (1-liveShare)*usable // beyond what an hour leaves over as soon as it begins
+	return end.Add(hours(whole + max(last, 0)/(liveShare*usable)))
 }
 
 // learnBudget learns from an answer's headers; s.mu is held. Answers overtake one another: within an hour only less can

@@ -204,6 +204,24 @@ func (l *limits) readyAt(c Cost) (at time.Time) {
 	return at
 }
 
+// ReadyForBacklog is Ready for what waits for nobody: an hour gives it what is not kept for that which has just happened,
+// and a minute half.
+func (c *Client) ReadyForBacklog(cost Cost) time.Time {
+	l := c.limits
+	at := l.readyAt(Cost{
+		Reads: min(cost.Reads, maxPoints/4) + maxPoints/4, Queries: min(cost.Queries, maxQueries/4) + maxQueries/2,
+		Writes: min(cost.Writes, 1) + maxPoints/4/writePoints,
+	})
+	minutes := float64(cost.Reads+writePoints*cost.Writes)/(maxPoints/2) - 1
+	last := l.now().Add(time.Duration(minutes * float64(time.Minute)))
+	for _, ready := range []time.Time{l.stats.backlogReady(l.now(), cost), last} {
+		if ready.After(at) && ready.After(l.now()) {
+			at = ready
+		}
+	}
+	return at
+}
+
 // isIdle says that nothing would be lost with l.
 func (l *limits) isIdle() bool {
 	l.mu.Lock()

@@ -473,7 +473,10 @@ func (d *modelDriver) checkState(*rapid.T) {
 		}
 		next, nextBacklog = earlierDue(next, k.due), earlierDue(nextBacklog, k.backlog)
 		if !k.backlog.IsZero() && !k.backlog.After(d.m.now) {
-			h.Backlog++
+			if h.Backlog == nil {
+				h.Backlog = map[int64]int{}
+			}
+			h.Backlog[k.row.Tenant]++
 		}
 		switch {
 		case k.due.IsZero():
