@@ -35,7 +35,11 @@ func Decide(p Policy, ballots []Ballot, f Facts, now time.Time) Decision {
 		return d
 	}
 	if !d.passStands(p, ballots, f) {
-		d.applyRules(p, d.withoutUntakenSteps(p, ballots, f, now), f, now)
+		taken, until := d.withoutUntakenSteps(p, ballots, f, now)
+		d.applyRules(p, taken, f, now)
+		if d.Reason == ReasonPeople {
+			d.wakeBy(until)
+		}
 	}
 	if d.Verdict != Passed {
 		d.scheduleEffects(p, f, now)
@@ -133,13 +137,15 @@ func (b *Ballot) isDoubt() bool { return b.Vote == Pending && b.Then != nil && b
 
 // withoutUntakenSteps returns the ballots without the retries that will not be made, so that nothing waits for them:
 // all of them if the check is Blocked, or Unverified whatever they answer; else those that are due only after it has
-// passed. The verdict that says so is found with every planned retry still pending, whatever its deadline.
-func (d *Decision) withoutUntakenSteps(p Policy, ballots []Ballot, f Facts, now time.Time) []Ballot {
+// passed. The verdict that says so is found with every planned retry still pending, whatever its deadline. Where only people
+// are missing by then, those that would end later are not made either from the grace's end on: until, if there are such.
+func (d *Decision) withoutUntakenSteps(p Policy, ballots []Ballot, f Facts, now time.Time) (left []Ballot, until time.Time) {
 	isPlanned := func(b Ballot) bool { return b.Vote == Pending && b.Planned && b.Voter() }
 	if !slices.ContainsFunc(ballots, isPlanned) {
-		return ballots
+		return ballots, until
 	}
-	open, left := slices.Clone(ballots), slices.Clone(ballots)
+	open := slices.Clone(ballots)
+	left = slices.Clone(ballots)
 	for i := range open {
 		if isPlanned(open[i]) {
 			open[i].Deadline = time.Time{}
@@ -149,11 +155,15 @@ func (d *Decision) withoutUntakenSteps(p Policy, ballots []Ballot, f Facts, now 
 	then.Ballots = nil
 	then.applyRules(p, open, f, now)
 	for i, b := range left {
-		if isPlanned(b) && then.leavesOut(p, &b) {
+		switch {
+		case !isPlanned(b):
+		case then.leavesOut(p, &b):
 			left[i] = b.withoutStep()
+		case then.Verdict == Waiting && b.Deadline.After(then.GraceEnd):
+			until = then.GraceEnd
 		}
 	}
-	return left
+	return left, until
 }
 
 // withoutStep is a ballot whose planned retry is not made.
@@ -206,17 +216,19 @@ func (d *Decision) passStands(p Policy, ballots []Ballot, f Facts) bool {
 			return false
 		}
 	}
-	d.tallyBallots(p, d.withoutUntakenSteps(p, ballots, f, was.At), was.At)
+	taken, _ := d.withoutUntakenSteps(p, ballots, f, was.At)
+	d.tallyBallots(p, taken, was.At)
 	d.showPass(was)
 	return true
 }
 
-// peopleStillApprove reports whether each approval by a person that p rests on stands, and fills one place.
+// peopleStillApprove reports whether each approval by a person that p rests on stands, was there then, and fills one place.
 func (p *Pass) peopleStillApprove(f Facts) bool {
 	all := slices.Concat(p.By, p.People)
 	for i, person := range all {
 		isSame := func(s StandIn) bool { return s.Review == person.Review }
-		if !slices.ContainsFunc(f.StandIns, isSame) || slices.ContainsFunc(all[:i], isSame) {
+		wasThere := func(s StandIn) bool { return isSame(s) && !s.At.After(p.At) }
+		if !slices.ContainsFunc(f.StandIns, wasThere) || slices.ContainsFunc(all[:i], isSame) {
 			return false
 		}
 	}

@@ -422,11 +422,11 @@ func nothingSpeaksAgainst(w world, pass *Pass) bool {
 	}
 	free := make(map[int64]bool)
 	for _, person := range w.Facts.StandIns {
-		free[person.Review] = true
+		free[person.Review] = !person.At.After(pass.At) // what came after it did not make it
 	}
 	for _, person := range append(slices.Clone(pass.By), pass.People...) {
 		if !free[person.Review] {
-			return false // the person withdrew, or fills two places
+			return false // the person withdrew, came later, or fills two places
 		}
 		free[person.Review] = false
 	}
