@@ -17,6 +17,7 @@ type Daemon struct {
 	draining atomic.Bool
 
 	health   *tenantHealth
+	shares   *pullShares
 	underWay *workload
 	leases   *leaseTable
 	poked    *pokedKeys
@@ -35,7 +36,7 @@ func New(c Config) *Daemon {
 	c = c.withDefaults()
 	d := &Daemon{
 		Config: c, mayBeDue: make(chan struct{}, 1), underWay: newWorkload(), leases: newLeaseTable(), poked: newPokedKeys(),
-		policies: newPolicyCache(c.Policies), failed: &failedDeliveries{},
+		policies: newPolicyCache(c.Policies), failed: &failedDeliveries{}, shares: newPullShares(),
 	}
 	d.health = newTenantHealth(&d.Config)
 	d.resync = &resyncer{

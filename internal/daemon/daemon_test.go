@@ -43,6 +43,7 @@ type land struct {
 	ready  map[int64]time.Time
 	// before it the budget leaves nothing to the backlog, and a minute for each look after it
 	backlogReady time.Time
+	liveReady    time.Time                         // before it the budget leaves nothing to what takes no green away
 	pulls        map[int64]map[quorum.PR]time.Time // open ones with their last change
 	gone         map[int64]bool
 	heads        map[string][]quorum.PR
@@ -260,24 +261,22 @@ func (p place2) Hear(_ quorum.PR, touches ...quorum.Touch) {
 	p.heard = append(p.heard, touches...)
 }
 
-func (p place2) Ready(int) time.Time {
+func (p place2) Ready(looks int, u client.Urgency) time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if u == client.ForNobody && p.backlogReady.After(time.Now()) {
+		return p.backlogReady.Add(time.Duration(looks-1) * time.Minute)
+	}
+	if u != client.Urgent && p.liveReady.After(time.Now()) {
+		return p.liveReady
+	}
 	if at := p.ready[p.tenant]; at.After(time.Now()) {
 		return at
 	}
 	return time.Time{}
 }
 
-func (p place2) ReadyForBacklog(looks int) time.Time {
-	p.mu.Lock()
-	at := p.backlogReady
-	p.mu.Unlock()
-	if at.After(time.Now()) {
-		return at.Add(time.Duration(looks-1) * time.Minute)
-	}
-	return p.Ready(looks)
-}
+func (p place2) Hour() int { return 0 }
 
 func (p place2) PullsOf(_ context.Context, owner, repo, sha string) ([]quorum.PR, error) {
 	p.mu.Lock()

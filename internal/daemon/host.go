@@ -50,9 +50,9 @@ type TenantForge interface {
 	// a zero since asks for all. A repository that has no policy returns none.
 	Changed(ctx context.Context, owner, repo string, since time.Time) (github.RecentChanges, error)
 	// Ready is when the tenant's budget allows that many looks side by side; zero if it does at once.
-	Ready(looks int) time.Time
-	// ReadyForBacklog is Ready for looks that wait for nobody: they get what is not kept for what has just happened.
-	ReadyForBacklog(looks int) time.Time
+	Ready(looks int, u client.Urgency) time.Time
+	// Hour is how many requests GitHub allows the tenant in an hour; 0: it has not said that.
+	Hour() int
 }
 
 // HostOf is the host that a fleet reaches.

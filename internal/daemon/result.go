@@ -1,6 +1,8 @@
 package daemon
 
 import (
+	"time"
+
 	"github.com/review-coordinator/coordinator/internal/dashboard"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/store"
@@ -20,7 +22,10 @@ func goneResult() workResult {
 	return workResult{label: resultGone, outcome: store.Completion{Gone: true}}
 }
 
-// deferredResult puts a key back in its place: its tenant is held.
-func deferredResult(w store.Work) workResult {
-	return workResult{label: resultDeferred, outcome: store.Completion{Keep: true, Wake: w.Due, Backlog: w.Backlog}}
+// heldResult puts a key off, with all that it was poked for.
+func heldResult(w store.Work, until time.Time) workResult {
+	return workResult{label: resultDeferred, outcome: store.Completion{Keep: true, Wake: until, Backlog: w.Backlog}}
 }
+
+// deferredResult puts a key back in its place: its tenant is held.
+func deferredResult(w store.Work) workResult { return heldResult(w, w.Due) }

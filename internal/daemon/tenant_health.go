@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/oplog"
 	"github.com/review-coordinator/coordinator/internal/store"
 )
@@ -19,6 +20,7 @@ const (
 	faultsInARow       = 5               // on the way to the host, of one tenant: then all of it waits
 	firstFaultPause    = 5 * time.Second // doubles
 	longestFaultPause  = time.Minute
+	shortWait          = 10 * time.Second // for a limit: no longer one is worth a line of the log
 )
 
 // tenantHealth remembers the tenants that are limited or failing. It may be used by several goroutines.
@@ -38,6 +40,7 @@ type tenantState struct {
 	denials        int        // in a row: the host did not take our credentials
 	budgetShort    bool       // its budget did not allow what was under way
 	backlogShort   bool       // its budget left nothing over for its backlog
+	spentUntil     time.Time  // before it only what may take a green check away is looked at
 }
 
 func newTenantHealth(c *Config) *tenantHealth {
@@ -138,7 +141,8 @@ func (h *tenantHealth) markHealthy(id int64) {
 		renewed = t.denials > 0
 		h.endFaults(id, t)
 		t.denials = 0
-		if now := h.config.Now(); !t.budgetShort && !t.backlogShort && !now.Before(t.heldUntil) && !now.Before(t.suspendedUntil) {
+		held := laterTime(laterTime(t.heldUntil, t.spentUntil), t.suspendedUntil)
+		if !t.budgetShort && !t.backlogShort && !h.config.Now().Before(held) {
 			delete(h.states, id)
 		}
 	}
@@ -152,7 +156,7 @@ func (h *tenantHealth) markHealthy(id int64) {
 // at a time, as the budget allows.
 func (h *tenantHealth) noteShortBudget(id int64, looks int, forge TenantForge) bool {
 	now := h.config.Now()
-	if !forge.Ready(looks).After(now) {
+	if !forge.Ready(looks, client.Urgent).After(now) {
 		return false
 	}
 	h.mu.Lock()
@@ -160,17 +164,36 @@ func (h *tenantHealth) noteShortBudget(id int64, looks int, forge TenantForge) b
 	begins := !t.budgetShort
 	t.budgetShort = true
 	h.mu.Unlock()
-	if until := forge.Ready(1); begins && until.Sub(now) > longestTrust {
-		h.config.Log.Warn("what an hour of GitHub's allows is used up, but for what others need: pull requests wait for the next",
+	if until := forge.Ready(1, client.Urgent); begins && until.Sub(now) > shortWait {
+		h.config.Log.Warn("what an hour of GitHub's allows is used up, but for what others need: every pull request waits for the next",
 			oplog.Installation(id), "until", until)
 	}
 	return true
 }
 
+// noteSpentHour returns until when only what may take a green check away is looked at, because the rest of a tenant's hour is
+// kept for that; zero: everything is. It says so when that begins.
+func (h *tenantHealth) noteSpentHour(id int64, forge TenantForge) (until time.Time) {
+	now := h.config.Now()
+	if until = forge.Ready(1, client.Live); !until.After(now) {
+		return time.Time{}
+	}
+	h.mu.Lock()
+	t := h.stateOf(id)
+	begins := !t.spentUntil.After(now)
+	t.spentUntil = until
+	h.mu.Unlock()
+	if begins && until.Sub(now) > shortWait {
+		h.config.Log.Warn("what an hour of GitHub's allows is used up, but for what others need and for green checks that an event may end: "+
+			"other pull requests wait for the next", oplog.Installation(id), "until", until)
+	}
+	return until
+}
+
 // noteShortBacklog reports whether a tenant's budget leaves nothing over for its backlog: from then on that gets one look
 // at a time, as the budget allows. It says so when that begins.
 func (h *tenantHealth) noteShortBacklog(ctx context.Context, id int64, forge TenantForge) bool {
-	if !forge.ReadyForBacklog(1).After(h.config.Now()) {
+	if !forge.Ready(1, client.ForNobody).After(h.config.Now()) {
 		return false
 	}
 	h.mu.Lock()
@@ -180,7 +203,7 @@ func (h *tenantHealth) noteShortBacklog(ctx context.Context, id int64, forge Ten
 	h.mu.Unlock()
 	if table, err := h.config.Store.Health(ctx, h.config.Now()); begins && err == nil {
 		h.config.Log.Info("open pull requests are looked over as GitHub's hour allows, and what happens now goes before them",
-			oplog.Installation(id), "waiting", table.Backlog[id], "until", forge.ReadyForBacklog(table.Backlog[id]))
+			oplog.Installation(id), "waiting", table.Backlog[id], "until", forge.Ready(table.Backlog[id], client.ForNobody))
 	}
 	return true
 }
@@ -200,12 +223,12 @@ func (h *tenantHealth) backlogBounds(now time.Time, underWay map[int64]int) (b s
 			continue
 		}
 		forge, err := h.config.Host.Enter(id)
-		if err != nil || !forge.ReadyForBacklog(b.Each).After(now) {
+		if err != nil || !forge.Ready(b.Each, client.ForNobody).After(now) {
 			t.backlogShort = false // if it cannot be entered, its next look tells why
 			continue
 		}
 		b.Most[id] = 1 - underWay[id]
-		if at := forge.ReadyForBacklog(1 + underWay[id]); at.After(now) {
+		if at := forge.Ready(1+underWay[id], client.ForNobody); at.After(now) {
 			b.Most[id] = 0
 			if until.IsZero() || at.Before(until) {
 				until = at
@@ -228,11 +251,11 @@ func (h *tenantHealth) budgetReady(id int64, t *tenantState, looks int, now time
 		t.budgetShort = false
 		return now
 	}
-	if !forge.Ready(h.config.PerTenant).After(now) {
+	if !forge.Ready(h.config.PerTenant, client.Urgent).After(now) {
 		t.budgetShort = false
 		return now
 	}
-	return forge.Ready(looks + 1)
+	return forge.Ready(looks+1, client.Urgent)
 }
 
 // claimLimits returns the tenants that get no key now, how many keys others may get beside those under way, and the
@@ -308,9 +331,9 @@ func (h *tenantHealth) limitEnds(now time.Time) (ends map[int64]time.Time) {
 		if !t.onlyLimited() {
 			continue
 		}
-		until := t.heldUntil
+		until := laterTime(t.heldUntil, t.spentUntil)
 		if forge, err := h.config.Host.Enter(id); err == nil && t.budgetShort {
-			until = laterTime(until, forge.Ready(1))
+			until = laterTime(until, forge.Ready(1, client.Urgent))
 		}
 		if until.After(now) {
 			if ends == nil {
@@ -335,7 +358,7 @@ func (h *tenantHealth) backlogEnds(now time.Time, waiting map[int64]int) (ends m
 		if err != nil {
 			continue
 		}
-		if end := forge.ReadyForBacklog(n); end.After(now) {
+		if end := forge.Ready(n, client.ForNobody); end.After(now) {
 			if ends == nil {
 				ends = map[int64]time.Time{}
 			}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/review-coordinator/coordinator/internal/dashboard"
 	"github.com/review-coordinator/coordinator/internal/evidence"
+	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/loop"
 	"github.com/review-coordinator/coordinator/internal/oplog"
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -158,9 +159,17 @@ func (d *Daemon) workByKind(ctx context.Context, w store.Work) (workResult, erro
 	if w.Backlog && d.health.noteShortBacklog(ctx, w.Tenant, forge) {
 		return deferredResult(w), nil
 	}
+	isUrgent := mayEndGreen(w)
+	if until := d.health.noteSpentHour(w.Tenant, forge); !until.IsZero() && !isUrgent {
+		return heldResult(w, until), nil
+	}
 	switch w.Kind {
 	case workkey.KindPull:
-		return d.reconcilePull(ctx, w, p, forge, touches)
+		at, spacing := d.shares.next(w.Key, isUrgent)
+		if at.After(d.Now()) {
+			return heldResult(w, at), nil
+		}
+		return d.reconcilePull(ctx, w, p, forge, touches, spacing)
 	case workkey.KindGroup:
 		return d.reconcileGroup(ctx, w, p, forge)
 	case workkey.KindHead:
@@ -252,9 +261,15 @@ func (d *Daemon) reviewersTouches(p workkey.Key, touches []quorum.Touch) []quoru
 	})
 }
 
-// reconcilePull reconciles a pull request.
+// mayEndGreen reports whether work may take a green check away: an event came for a pull request that is green, or for a
+// commit, which may be such a one's.
+func mayEndGreen(w store.Work) bool {
+	return w.Kind == workkey.KindHead || w.Kind == workkey.KindPull && len(w.Touches) > 0 && readSight(w.Sight).Conclusion == "success"
+}
+
+// reconcilePull reconciles a pull request whose looks are so far apart.
 func (d *Daemon) reconcilePull(
-	ctx context.Context, w store.Work, p workkey.Key, forge TenantForge, touches []quorum.Touch,
+	ctx context.Context, w store.Work, p workkey.Key, forge TenantForge, touches []quorum.Touch, spacing time.Duration,
 ) (workResult, error) {
 	pr := p.PR()
 	was := readSight(w.Sight) // it spares requests, no more
@@ -277,11 +292,13 @@ func (d *Daemon) reconcilePull(
 	d.leases.markObserving(w.Lease, began)
 	r := loop.Reconciler{
 		Forge: countingForge{forge, d.Metrics}, Now: d.Now, Told: true, Seen: func(l loop.Look) { last = l },
-		Hear: d.hearIn(p), Places: d.Places,
+		Hear: d.hearIn(p), Places: d.Places, Spacing: spacing,
 	}
+	var used client.Meter
+	defer func() { d.shares.noteUse(w.Key, used.Requests(), forge.Hour(), d.Now()) }()
 	var held []int // their circuits have changed
 	r.Note = d.watchCircuits(p, func(n int) { held = append(held, n) }).Note
-	wake, err := r.Reconcile(ctx, pr)
+	wake, err := r.Reconcile(client.WithMeter(ctx, &used), pr)
 	slices.Sort(held)
 	pokes := d.siblingPokes(p, pr, slices.Compact(held))
 	if err != nil {

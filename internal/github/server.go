@@ -203,18 +203,18 @@ func (s *ServerForge) Changed(ctx context.Context, owner, repo string, since tim
 	return f.Changed(ctx, owner, repo, since)
 }
 
-// ReadyForBacklog is [Forge.ReadyForBacklog].
-func (s *ServerForge) ReadyForBacklog(looks int) time.Time {
+// Hour is [Forge.Hour].
+func (s *ServerForge) Hour() int {
 	if f, err := s.fleet.Enter(s.installation); err == nil {
-		return f.ReadyForBacklog(looks)
+		return f.Hour()
 	}
-	return time.Time{}
+	return 0
 }
 
 // Ready is [Forge.Ready].
-func (s *ServerForge) Ready(looks int) time.Time {
+func (s *ServerForge) Ready(looks int, u client.Urgency) time.Time {
 	if f, err := s.fleet.Enter(s.installation); err == nil {
-		return f.Ready(looks)
+		return f.Ready(looks, u)
 	}
 	return time.Time{}
 }

@@ -44,6 +44,7 @@ type Reconciler struct {
 	DryRun  bool                                       // nothing is written and nothing carried out
 	Places  report.Places                              // addresses to which the check leads
 	Quiet   bool                                       // nobody is asked: of what is due only cancels and reruns are carried out
+	Spacing time.Duration                              // see [quorum.Snapshot]
 	Told    bool                                       // an event during a look brings another look anyway: a pass is not looked at twice
 	// Hear keeps the answers of reviewers that a look found, and returns the newest ones that are known in the
 	// repository, the look's own among them; nil: none are known.
@@ -220,6 +221,7 @@ func (r *Reconciler) observeWith(ctx context.Context, pr quorum.PR, observe obse
 		if err != nil {
 			return Look{}, err
 		}
+		look.Snapshot.Spacing = r.Spacing
 		look.Policy = evidence.PolicyFor(look.Policy, look.Snapshot)
 		look.At = r.now().Add(look.Snapshot.Skew)
 		look.judgeAndDecide()

@@ -36,7 +36,7 @@ func PageOf(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, rec quorum.Re
 	m.page.Rules = ruleTeller{policy: p, snapshot: s, decision: d, record: rec}.rulesHere()
 	m.page.Heard = heardCommands(d, rec)
 	m.page.Next = append(m.nextSteps(), peopleSteps(d, rec)...)
-	m.page.Notes = append(m.notes(), refusedNotes(rec)...)
+	m.page.Notes = slices.Concat(m.notes(), refusedNotes(rec), spacingNotes(s))
 	m.page.Path = pathMoments(s.PR, d, rec)
 	m.page.Footer = m.footer()
 	return m.page
@@ -612,6 +612,21 @@ func (m *pageMaker) notes() (notes []PageNote) {
 		)})
 	}
 	return notes
+}
+
+// leastSpacing is how far looks must be apart for it to be worth a word.
+const leastSpacing = 10 * time.Second
+
+// spacingNotes say that a pull request is looked at less often, in whole minutes, so that a check is not written for each.
+func spacingNotes(s quorum.Snapshot) []PageNote {
+	if s.Spacing < leastSpacing {
+		return nil
+	}
+	minutes := int((s.Spacing + time.Minute - 1) / time.Minute)
+	return []PageNote{{Says: wordsPhrase(
+		"So much happens on this pull request that it has used its part of what GitHub allows in an hour, which others need, too: "+
+			"for a while it is looked at every %s at most.", pluralWord(minutes, "minute", fmt.Sprintf("%d minutes", minutes)),
+	)}}
 }
 
 // policyURL returns the address of the policy file on the default branch; "" if it is not known.

@@ -38,12 +38,17 @@ const wholeSecond = time.Second
 // hourEnd is when the hour of a budget has ended for sure, by our clock; s.mu is held.
 func (s *stats) hourEnd(b Budget) time.Time { return b.Reset.Add(wholeSecond - s.skew) }
 
-// reserveReached reports whether of any budget only the reserve is left, and until when by the local clock.
-func (s *stats) reserveReached(now time.Time) (until time.Time, low bool) {
+// reserveReached reports whether of any budget only the reserve is left, and one part in so many more unless that is 0, and
+// until when by the local clock.
+func (s *stats) reserveReached(now time.Time, more int) (until time.Time, low bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, b := range s.budgets {
-		if end := s.hourEnd(b); b.Left <= b.reserve() && end.After(now) && end.After(until) {
+		kept := b.reserve()
+		if more > 0 {
+			kept += b.Limit / more
+		}
+		if end := s.hourEnd(b); b.Left <= kept && end.After(now) && end.After(until) {
 			until, low = end, true
 		}
 	}
@@ -67,16 +72,16 @@ func (s *stats) backlogReady(now time.Time, c Cost) (at time.Time) {
 	for name, b := range s.budgets {
 		cost := map[string]int{"core": c.Reads + c.Writes, "graphql": 2 * c.Queries}[name]
 		end := s.hourEnd(b)
-		if ready := b.leavesOver(cost, end); cost > 0 && end.After(now) && ready.After(at) {
+		if ready := b.LeavesOver(cost, end); cost > 0 && end.After(now) && ready.After(at) {
 			at = ready
 		}
 	}
 	return at
 }
 
-// leavesOver is when the live share of what is to come of the hour has shrunk so far that as many requests are left over: in
+// LeavesOver is when the live share of what is to come of the hour has shrunk so far that as many requests are left over: in
 // a later hour, if this one has not so many.
-func (b Budget) leavesOver(requests int, end time.Time) time.Time {
+func (b Budget) LeavesOver(requests int, end time.Time) time.Time {
 	usable := float64(b.Limit - b.reserve())
 	hours := func(n float64) time.Duration { return time.Duration(n * float64(time.Hour)) }
 	missing := float64(requests) - max(float64(b.Left-b.reserve()), 0)

@@ -69,7 +69,7 @@ func TestWhatAnHourLeavesToTheBacklog(t *testing.T) {
 		"of three hours":         {1016, 2 * 3984, -2 * time.Hour},
 	} {
 		b := Budget{Left: tt.left, Limit: 5000, Reset: end}
-		if got := end.Sub(b.leavesOver(tt.requests, end)); (got - tt.ready).Abs() > 30*time.Second {
+		if got := end.Sub(b.LeavesOver(tt.requests, end)); (got - tt.ready).Abs() > 30*time.Second {
 			t.Errorf("%s: ready %s before the end, want %s", name, got, tt.ready)
 		}
 	}

@@ -23,6 +23,7 @@ const (
 	unnamedLimit  = time.Minute     // of a limit that does not say when it ends; doubles while it goes on
 	longestTurn   = 2 * time.Second // that a server's request waits for its turn
 	reservePart   = 5               // a server leaves one part in so many of an hour's requests to others
+	urgentPart    = 20              // and one more to what may take a green check away
 )
 
 // limits are the rate limits of one token, and what it has used of them.
@@ -173,17 +174,36 @@ func (l *limits) activeLimit() error {
 	if !l.reserve {
 		return nil
 	}
-	if end, low := l.stats.reserveReached(now); low {
+	if end, low := l.stats.reserveReached(now, 0); low {
 		return &LimitError{Until: end, Primary: true}
 	}
 	return nil
 }
 
-// Ready is the earliest moment at which what c asks for would not be held up, by what is known now; zero: at once. The
-// zero Cost is that of a look at a pull request.
-func (c *Client) Ready(cost Cost) time.Time {
+// An Urgency says how much of what GitHub allows somebody may use.
+type Urgency int
+
+// The urgencies, the one that may use most first.
+const (
+	Urgent    Urgency = iota // all but what is left to others: it may take a green check away
+	Live                     // a twentieth of an hour less: it decides what has just happened
+	ForNobody                // what an hour leaves over beside that, and half of a minute: nobody waits for it
+)
+
+// Ready is the earliest moment at which what c asks for would not be held up, or is due to it, by what is known now; zero:
+// at once. The zero Cost is that of a look at a pull request.
+func (c *Client) Ready(cost Cost, u Urgency) time.Time {
 	if cost == (Cost{}) {
 		cost = LookCost
+	}
+	switch u {
+	case ForNobody:
+		return c.limits.leftOverAt(cost)
+	case Live:
+		if end, low := c.limits.stats.reserveReached(c.limits.now(), urgentPart); low && c.limits.reserve {
+			return end
+		}
+	case Urgent:
 	}
 	return c.limits.readyAt(cost)
 }
@@ -198,16 +218,14 @@ func (l *limits) readyAt(c Cost) (at time.Time) {
 	if l.until.After(now) && l.until.After(at) {
 		at = l.until
 	}
-	if end, low := l.stats.reserveReached(now); l.reserve && low && end.After(at) {
+	if end, low := l.stats.reserveReached(now, 0); l.reserve && low && end.After(at) {
 		at = end
 	}
 	return at
 }
 
-// ReadyForBacklog is Ready for what waits for nobody: an hour gives it what is not kept for that which has just happened,
-// and a minute half.
-func (c *Client) ReadyForBacklog(cost Cost) time.Time {
-	l := c.limits
+// leftOverAt is when an hour leaves over what cost asks for, and a minute as much beside its other half.
+func (l *limits) leftOverAt(cost Cost) time.Time {
 	at := l.readyAt(Cost{
 		Reads: min(cost.Reads, maxPoints/4) + maxPoints/4, Queries: min(cost.Queries, maxQueries/4) + maxQueries/2,
 		Writes: min(cost.Writes, 1) + maxPoints/4/writePoints,

@@ -382,7 +382,7 @@ func looksAtTheLimit(t *testing.T, asks bool) {
 // lookOnce is eight reads, a query and a write, which take pause each. It may wait until there is room for it.
 func lookOnce(t *testing.T, c *Client, asks bool, pause time.Duration, lost *atomic.Int64) bool {
 	cost := Cost{Reads: 8, Queries: 1, Writes: 1}
-	for at := c.Ready(cost); asks && at.After(time.Now()); at = c.Ready(cost) {
+	for at := c.Ready(cost, Urgent); asks && at.After(time.Now()); at = c.Ready(cost, Urgent) {
 		<-time.After(time.Until(at))
 	}
 	var wave errgroup.Group
@@ -430,14 +430,14 @@ func TestReserve(t *testing.T) {
 		if _, _, err := get(t, c); !errors.As(err, &limit) || !limit.Until.Equal(full) || limit.Primary {
 			t.Errorf("%v", err)
 		}
-		if at := c.Ready(Cost{}); !at.Equal(full) {
+		if at := c.Ready(Cost{}, Urgent); !at.Equal(full) {
 			t.Errorf("ready %v", at)
 		}
 		<-time.After(58500 * time.Millisecond)
 		if _, _, err := get(t, c); err != nil || time.Now() != full {
 			t.Errorf("a turn that is near: %v", err)
 		}
-		if at := c.Ready(Cost{}); at.After(time.Now()) {
+		if at := c.Ready(Cost{}, Urgent); at.After(time.Now()) {
 			t.Errorf("ready %v", at)
 		}
 
@@ -468,7 +468,7 @@ func TestReserve(t *testing.T) {
 		if _, _, err := get(t, c); !errors.As(err, &limit) || !limit.Primary || !limit.Until.Equal(over) || w.count() != sent {
 			t.Errorf("the reserve: %v", err)
 		}
-		if at := c.Ready(Cost{}); !at.Equal(over) {
+		if at := c.Ready(Cost{}, Urgent); !at.Equal(over) {
 			t.Errorf("ready %v", at)
 		}
 		if b := c.Budget(); !b.Reset.Equal(over) {

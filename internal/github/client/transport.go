@@ -123,6 +123,9 @@ func (w *wholeReader) RoundTrip(req *http.Request) (*http.Response, error) {
 		)
 	}
 	w.tellObserver(c, resp.StatusCode, began)
+	if resp.StatusCode != http.StatusNotModified {
+		countInMeter(ctx)
+	}
 	if w.reached != nil && resp.StatusCode < 500 {
 		w.reached.Store(received.UnixNano())
 	}

@@ -1,0 +1,116 @@
+//go:build !action
+
+package main
+
+// What one pull request may use of GitHub's hour, and what is kept of it for taking a green check away.
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/sandbox"
+)
+
+// Somebody force-pushes to a pull request, again and again. That uses a tenth of GitHub's hour, its check says so, and what
+// happens elsewhere is looked at within moments.
+func TestOnePullRequestUsesATenthOfAnHour(t *testing.T) {
+	testKey()
+	synctest.Test(t, func(t *testing.T) {
+		hub, g := newShop(loadPolicy)
+		b := inBubble(t, hub, t.TempDir(), "")
+		defer b.stop()
+		for number := 1; number <= 2; number++ {
+			g.OpenPull(sandbox.PullSpec{Number: number, Head: fmt.Sprint("begin ", number), Author: "mallory"})
+		}
+		<-time.After(10 * time.Minute)
+		began := time.Now()
+		for n := range 400 {
+			mustHappen(t, g.Push(1, fmt.Sprint("pushed ", n), sandbox.PushSpec{Force: true}))
+			<-time.After(9 * time.Second)
+		}
+		u := hub.Usage(77, began, time.Time{})
+		used := u.Requests - u.NotModified
+		t.Logf("400 pushes: %d requests that are not 304 (queries: %d)", used, u.GraphQL)
+		if used < 200 || used > 450 {
+			t.Errorf("%d requests of an hour's 5,000", used)
+		}
+		<-time.After(20 * time.Minute)
+		own := g.OwnCheckRuns(g.Head(1))
+		if len(own) != 1 || !strings.Contains(own[0].Summary, "it has used its part of what GitHub allows in an hour") {
+			t.Errorf("the newest head's check: %+v", own)
+		}
+		mustHappen(t, g.Push(2, "elsewhere", sandbox.PushSpec{}))
+		<-time.After(2 * time.Second)
+		if own := g.OwnCheckRuns(g.Head(2)); len(own) != 1 || strings.Contains(own[0].Summary, "used its part") {
+			t.Errorf("elsewhere: %+v", own)
+		}
+		<-time.After(3 * time.Hour)
+		mustHappen(t, g.Push(1, "calm again", sandbox.PushSpec{}))
+		<-time.After(2 * time.Second)
+		if own := g.OwnCheckRuns(g.Head(1)); len(own) != 1 || strings.Contains(own[0].Summary, "used its part") {
+			t.Errorf("hours later: %+v", own)
+		}
+	})
+}
+
+// The end of an hour's requests is kept for what others need, and a part of it for objections to what is green.
+func TestASpentHourStillTakesGreenAway(t *testing.T) {
+	testKey()
+	synctest.Test(t, func(t *testing.T) {
+		l := startUnderLoad(t, 1, 1)
+		defer l.stop()
+		g := l.repos[0]
+		for number := 1; number <= 2; number++ {
+			g.OpenPull(sandbox.PullSpec{Number: number, Head: fmt.Sprint("begin ", number), Author: "alice"})
+		}
+		for _, who := range loadReviewers {
+			run, err := g.StartRun(sandbox.RunSpec{Workflow: ".github/workflows/" + who + ".yml", Name: who, PR: 1, Jobs: []string{"review"}})
+			mustHappen(t, err)
+			_, err = g.Comment(1, "github-actions[bot]", "## "+who+"\n\nRead.\n\n**Ready to merge?** Yes")
+			mustHappen(t, err)
+			_, err = g.FinishRun(run, sandbox.Finish{})
+			mustHappen(t, err)
+		}
+		l.after(20 * time.Minute)
+		began := time.Now()
+		l.github.mu.Lock()
+		l.github.alter = func(_ *http.Request, resp *http.Response) {
+			if time.Since(began) < 20*time.Minute && resp.Header.Get("X-RateLimit-Resource") == "core" {
+				resp.Header.Set("X-RateLimit-Remaining", "1200") // of 5,000: a fifth is left to others, and a twentieth kept
+			}
+		}
+		l.github.mu.Unlock()
+		reads := func(number int) string { return groupReads(t, g, "begin "+strconv.Itoa(number)) }
+		_, err := g.Comment(1, "github-actions[bot]", "## openai\n\n**Ready to merge?** Yes, still") // GitHub tells what is left
+		mustHappen(t, err)
+		l.after(10 * time.Second)
+		if is := reads(1); is != "success 3 of 3 approvals" {
+			t.Fatalf("before, the check reads %q", is)
+		}
+		mustHappen(t, g.Push(2, "pushed", sandbox.PushSpec{}))
+		_, err = g.StartRun(sandbox.RunSpec{Workflow: ".github/workflows/openai.yml", Name: "openai", PR: 1, Jobs: []string{"review"}})
+		mustHappen(t, err)
+		_, err = g.Comment(1, "github-actions[bot]", "## openai\n\n**Ready to merge?** No")
+		mustHappen(t, err)
+		l.after(10 * time.Second)
+		if is := reads(1); !strings.HasPrefix(is, "failure ") {
+			t.Errorf("an objection in a spent hour: the check reads %q", is)
+		}
+		if own := g.OwnCheckRuns(g.Head(2)); len(own) > 0 {
+			t.Errorf("in a spent hour what is not green was looked at: %+v", own)
+		}
+		h, err := l.server.daemon.View().Health(t.Context(), time.Now())
+		if mustHappen(t, err); h.HeldUntil().Sub(began) < 30*time.Minute {
+			t.Errorf("the page says that it waits until %s, and it is %s", h.HeldUntil(), time.Now())
+		}
+		l.after(41 * time.Minute)
+		if own := g.OwnCheckRuns(g.Head(2)); len(own) != 1 {
+			t.Errorf("in the next hour: %+v", own)
+		}
+	})
+}
