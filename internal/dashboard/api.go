@@ -23,7 +23,8 @@ package dashboard
 //	failures          of evaluations, in a row
 //	failure           why the last one failed, and what to do
 //	evaluation        a [Sight]: what the last one that did not fail showed; null: there was none. Its page,
-//	                  what the check says, is left out in lists
+//	                  what the check says, and its heads, the last ones and what was decided on each, are left out
+//	                  in lists
 //
 // Errors are {"error": "…", "hint": "…"} with a status of 4xx or 5xx.
 
@@ -171,7 +172,7 @@ func (a API) servePulls(w http.ResponseWriter, r *http.Request) {
 	for _, row := range rows {
 		pull := apiPullOf(row)
 		if pull.Evaluation != nil {
-			pull.Evaluation.Page = nil
+			pull.Evaluation.Page, pull.Evaluation.Heads = nil, nil
 		}
 		answer.Pulls = append(answer.Pulls, pull)
 	}

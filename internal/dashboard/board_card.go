@@ -43,6 +43,7 @@ type boardCard struct {
 	Line     *boardLine
 	Said     *boardSaid // of a page of its own: what the check says
 	Facts    []boardFact
+	Heads    []boardHead // of a page of its own: the last ones, the newest first
 	Seen     boardMoment
 	Failed   string // why the last looks failed
 	Attempts int    // how many of them
@@ -125,6 +126,7 @@ func showBoardCard(row store.Row, now time.Time, size boardSize) boardCard {
 	if size == sizeLarge {
 		c.Said = showSaid(s)
 		c.Facts = factsOf(s, row, now)
+		c.Heads = showHeads(s, now)
 	}
 	return c
 }

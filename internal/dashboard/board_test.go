@@ -509,6 +509,10 @@ func TestBoardEscapes(t *testing.T) {
 	other := scenePassed()
 	other.PR, other.Verdict, other.Page = "acme/shop#9", hostile, hostilePage()
 	other.Lanes[0].Vote = hostile
+	other.Heads = []PastHead{
+		{Head: hostile, Base: hostile, Decided: []PastDecision{{Verdict: hostile, Says: hostile}}},
+		{Head: strings.Repeat("a", 40), Base: "main", Decided: []PastDecision{{Verdict: "passed", Says: hostile}, {}}},
+	}
 	lay(t, s, other, sceneNow.Add(time.Second), "")
 	h := boardOf(s)
 	clean := askBoard(t, boardOf(openTable(t)), "/").Body.String()
