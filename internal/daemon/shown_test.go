@@ -64,3 +64,69 @@ func TestARestartKeepsTheHistory(t *testing.T) {
 		h.stop()
 	})
 }
+
+// The row of a repository keeps what is wrong with its policy, as long as that is so.
+func TestARepositoryKeepsItsMistakes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand()
+		valid := l.file
+		problem := ".github/review-coordinator.yml:2:8: grace: \"soon\" is not a duration\n"
+		l.file = valid
+		l.file.State, l.file.SHA, l.file.Problem = quorum.FileBroken, "p0", strings.Repeat(problem, 100)
+		l.open(1, pull(7))
+		h := build(t, l, t.TempDir())
+		settle(time.Minute)
+		s := keptIn[dashboard.RepoSight](t, h, "1/acme/shop")
+		if s.State != quorum.FileBroken || s.Path != valid.Path || !strings.HasPrefix(s.Mistakes, problem) ||
+			len(s.Mistakes) > 2048 {
+			t.Errorf("of a broken policy it keeps %+v", s)
+		}
+		l.setFile(valid)
+		settle(6 * time.Minute)
+		s = keptIn[dashboard.RepoSight](t, h, "1/acme/shop")
+		if s.State != quorum.FileValid || s.Mistakes != "" || s.Policy != "p1" {
+			t.Errorf("of a valid one it keeps %+v", s)
+		}
+		h.stop()
+	})
+}
+
+// People see how long an installation waits for GitHub's limit, and of another one nothing.
+func TestWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand()
+		until := time.Now().Add(20 * time.Minute)
+		l.fails = func(tenant int64) error {
+			switch {
+			case tenant == 1 && time.Now().Before(until):
+				return limitError{until}
+			case tenant == 2:
+				return errUnauthorized
+			}
+			return nil
+		}
+		for tenant := range int64(4) {
+			l.open(tenant, pull(int(tenant)+1))
+		}
+		h := build(t, l, t.TempDir())
+		settle(time.Minute)
+		l.mu.Lock()
+		l.ready[3] = time.Now().Add(10 * time.Minute) // little is left of its hour
+		ready := l.ready[3]
+		l.mu.Unlock()
+		h.deliver(about(3, pull(4)))
+		settle(time.Second)
+		for tenant, want := range map[int64]time.Time{0: {}, 1: until, 2: {}, 3: ready, 99: {}} {
+			if got := h.Waits(tenant); !got.Equal(want) {
+				t.Errorf("%d waits until %v, want %v", tenant, got, want)
+			}
+		}
+		settle(20 * time.Minute)
+		for tenant := range int64(4) {
+			if got := h.Waits(tenant); !got.IsZero() {
+				t.Errorf("after its limit %d waits until %v", tenant, got)
+			}
+		}
+		h.stop()
+	})
+}

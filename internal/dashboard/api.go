@@ -9,6 +9,10 @@ package dashboard
 //	    &limit=100                              at most 1000
 //	    &before=2026-01-02T15:04:05.123Z        only those evaluated before; "next" is the value for the next page
 //	GET /api/v1/pulls/{owner}/{repo}/{number}   pull
+//	GET /api/v1/repositories                    {"repositories": [repository …], "counts": {…}, "next": "…"}: broken policies first
+//	    ?policy=broken|valid|unread|missing     only those whose policy is so; "counts" has how many there are of each
+//	    &limit=100                              at most 1000
+//	    &after=…                                "next" is the value for the next page
 //	GET /api/v1/queue                           how much there is to do
 //
 // A pull is
@@ -25,6 +29,21 @@ package dashboard
 //	evaluation        a [Sight]: what the last one that did not fail showed; null: there was none. Its page,
 //	                  what the check says, and its heads, the last ones and what was decided on each, are left out
 //	                  in lists
+//
+// A repository is
+//
+//	installation      of the App; 0 with a personal token
+//	repository        "acme/shop"
+//	policy            broken, valid, unread (not looked at yet), missing
+//	policy_path       of the file
+//	mistakes          in a broken one: lines of text, each mistake with file:line:column
+//	undecided         pull requests
+//	more_undecided    true: there are more of them than are counted
+//	waits_until       when GitHub's limit, for which the installation waits, ends; missing: it does not wait
+//	next_look         when the policy and the list of open pull requests are read next, at the latest
+//	last_look         when they were read last; missing: never
+//	failures          of that, in a row
+//	failure           why the last one failed, and what to do
 //
 // Errors are {"error": "…", "hint": "…"} with a status of 4xx or 5xx.
 
@@ -51,7 +70,6 @@ import (
 const (
 	listedPulls = 100  // on a page, unless asked otherwise
 	mostPulls   = 1000 // on a page
-	mostRepos   = 10_000
 
 	ReadTimeout = 3 * time.Second // the table answers in milliseconds
 )
@@ -61,6 +79,7 @@ type API struct {
 	Store store.Store
 	Now   func() time.Time
 	Log   *slog.Logger
+	Waits func(tenant int64) time.Time // see [Board]; nil: not shown
 }
 
 // ErrorAnswer is the JSON of an error.
@@ -113,6 +132,7 @@ func (a API) Routes(mux *http.ServeMux) {
 	mux.HandleFunc("/api/v1/{$}", a.serveIndex)
 	mux.HandleFunc("/api/v1/pulls", a.servePulls)
 	mux.HandleFunc("/api/v1/pulls/{owner}/{repo}/{number}", a.servePull)
+	mux.HandleFunc("/api/v1/repositories", a.serveRepos)
 	mux.HandleFunc("/api/v1/queue", a.serveQueue)
 	mux.HandleFunc("/api/", NotFound)
 }
@@ -128,6 +148,11 @@ func (a API) serveIndex(w http.ResponseWriter, _ *http.Request) {
 			"pull requests, the last evaluated first; ?undecided=true|false &repo=owner/name &limit=100 &before=<next of the page before>",
 		},
 		{"/api/v1/pulls/{owner}/{repo}/{number}", "one pull request"},
+		{
+			"/api/v1/repositories",
+			"repositories and their policies, broken ones first; " +
+				"?policy=broken|valid|unread|missing &limit=100 &after=<next of the page before>",
+		},
 		{"/api/v1/queue", "how much there is to do, and for how long it has waited"},
 		{"/healthz", "200 while the process serves"},
 		{"/readyz", "200 while it works, else 503 and why not"},

@@ -38,6 +38,8 @@ type Board struct {
 	Now     func() time.Time
 	Reached func() time.Time // when GitHub last answered, see [Host]; nil: not shown
 	Version string
+	// Waits is until when an installation waits for a limit of GitHub's to end; zero: it does not. nil: not shown.
+	Waits func(tenant int64) time.Time
 }
 
 // boardSite is a board with its files and templates.
@@ -47,7 +49,7 @@ type boardSite struct {
 	pages *template.Template
 }
 
-// Handler serves the dashboard at /, /pulls/, /events and /static/.
+// Handler serves the dashboard at /, /pulls/, /repositories, /events and /static/.
 func (b Board) Handler() http.Handler {
 	files := loadBoardFiles()
 	s := &boardSite{
@@ -70,6 +72,7 @@ func (b Board) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", s.overview)
 	mux.HandleFunc("GET /pulls/{owner}/{repo}/{number}", s.pull)
+	mux.HandleFunc("GET /repositories", s.repositories)
 	mux.HandleFunc("GET /events", s.events)
 	mux.HandleFunc("GET /static/{name}", s.static)
 	mux.HandleFunc("/", s.missing)
@@ -86,7 +89,7 @@ func (b Board) Handler() http.Handler {
 
 // A boardView is what the templates show. Which of its parts are there depends on the page.
 type boardView struct {
-	Page    string // overview, pull, missing
+	Page    string // overview, pull, repositories, missing
 	Title   string
 	Version string
 	Self    string // where the page refreshes itself from; "": it stays as it is
@@ -99,6 +102,7 @@ type boardView struct {
 	Open    boardList
 	Settled boardList
 	Pull    boardCard
+	Repos   boardRepos
 	Lost    string // of missing: what is not there
 }
 

@@ -37,10 +37,11 @@ func serveScene(t *testing.T) *sceneServer {
 	t.Helper()
 	table := openTable(t)
 	setScene(t, table)
+	setRepos(t, table)
 	began := time.Now()
 	s := &sceneServer{addr: "127.0.0.1:0", Board: Board{
 		Store: table, Version: "v0.3.0", Now: func() time.Time { return sceneNow.Add(time.Since(began)) },
-		Reached: func() time.Time { return sceneNow.Add(-2 * time.Second) },
+		Reached: func() time.Time { return sceneNow.Add(-2 * time.Second) }, Waits: waitsOf,
 	}}
 	s.start(t)
 	t.Cleanup(func() { s.http.Close() })
@@ -99,7 +100,7 @@ func TestBrowser(t *testing.T) {
 	})
 	t.Run("it fits", func(t *testing.T) {
 		for _, at := range []string{
-			"/", "/pulls/acme/shop/482?in=77", "/pulls/acme/shop/477", "/pulls/acme/web/1207", "/pulls/kestrel/api/97?in=77", "/nowhere",
+			"/", "/pulls/acme/shop/482?in=77", "/pulls/acme/shop/477", "/pulls/acme/web/1207", "/pulls/kestrel/api/97?in=77", "/repositories", "/nowhere",
 		} {
 			page.Run(t, chromedp.Navigate(board.url(at)), chromedp.WaitVisible("#board"))
 			for _, width := range []int64{360, 390, 820, 1280, 1600} {
@@ -125,7 +126,7 @@ func TestBrowser(t *testing.T) {
 		if dark := page.Text(t, ground); light == dark {
 			t.Errorf("the ground is %s in both", dark)
 		}
-		for _, at := range []string{"/", "/pulls/acme/shop/477", "/pulls/acme/shop/482", "/nowhere"} {
+		for _, at := range []string{"/", "/pulls/acme/shop/477", "/pulls/acme/shop/482", "/repositories", "/nowhere"} {
 			page.Run(t, chromedp.Navigate(board.url(at)), chromedp.WaitVisible("#board"))
 			for _, scheme := range []string{"light", "dark"} {
 				page.Run(t, browsertest.Screen(1280, 800, scheme))

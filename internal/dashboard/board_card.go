@@ -100,7 +100,7 @@ const (
 
 // showBoardCard words a row. A row that was never looked at, or whose sight cannot be read, says so.
 func showBoardCard(row store.Row, now time.Time, size boardSize) boardCard {
-	c := boardCard{ID: "pr-" + strconv.FormatUint(boardHash(row.Key), 36), Failed: boardClip(row.Failed, 600), Attempts: row.Attempts}
+	c := boardCard{ID: "pr-" + idOf(row.Key), Failed: boardClip(row.Failed, 600), Attempts: row.Attempts}
 	c.locate(row.Key)
 	if !row.Seen.IsZero() {
 		c.Seen = momentAt(row.Seen, now)
@@ -469,6 +469,9 @@ func boardClip(s string, n int) string {
 	}
 	return s
 }
+
+// idOf names the element of a key.
+func idOf(key string) string { return strconv.FormatUint(boardHash(key), 36) }
 
 // boardHash is FNV-1a: a name for an element, no protection.
 func boardHash(s string) uint64 {

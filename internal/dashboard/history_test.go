@@ -16,7 +16,8 @@ func sha40(n int) string { return fmt.Sprintf("%040x", n) }
 // looked is a sight of a head against main, at a minute after nine, and what it decided.
 func looked(minute, head int, verdict string) Sight {
 	return Sight{
-		Head: sha40(head), Base: "main", At: clockAt(minute, 0), Verdict: verdict, Says: verdict + " at " + fmt.Sprint(minute),
+		Head: sha40(head), Base: "main", At: clockAt(minute, 0),
+		Verdict: verdict, Says: verdict + " at " + fmt.Sprint(minute),
 	}
 }
 
@@ -155,7 +156,8 @@ func TestBoardShowsTheLastHeads(t *testing.T) {
 	page = askBoard(t, boardOf(s), "/pulls/acme/shop/482").Body.String()
 	at := 0
 	for _, want := range []string{
-		`<h2 id="heads">Last heads`, `href="https://github.com/acme/shop/commit/` + now.Head + `" rel="noopener noreferrer">`,
+		`<h2 id="heads">Last heads`,
+		`href="https://github.com/acme/shop/commit/` + now.Head + `" rel="noopener noreferrer">`,
 		`<code>4f0c2ad1be9…</code>`, "<b>waiting</b> <bdi>1 of 2 approvals; waiting for gemini",
 		`<code>00000000000…</code></a> <span class="small">into <code>release</code></span>`,
 		"<b>blocked</b> <bdi>Blocked: openai objects: cents are lost", "09:01:00</span>",
