@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -51,15 +50,21 @@ func (a API) serveRepos(w http.ResponseWriter, r *http.Request) {
 		a.answerUnreadable(w, r, err)
 		return
 	}
-	answer := apiRepos{Repositories: make([]apiRepo, 0, len(page.repos)), Counts: page.counts, More: page.cut, Next: page.next}
+	answer := apiRepos{
+		Repositories: make([]apiRepo, 0, len(page.repos)), Counts: page.counts, More: page.cut, Next: page.next,
+	}
 	for _, repo := range page.repos {
-		answer.Repositories = append(answer.Repositories, apiRepo{
-			Installation: repo.row.Tenant, Repository: repo.name(), Policy: repo.policy, PolicyPath: repo.sight.Path,
-			Mistakes: repo.sight.Mistakes, Undecided: repo.undecided, MoreUndecided: repo.moreUndecided, Waits: utcOrZero(repo.waits),
-			Next: utcOrZero(repo.row.Due), Last: utcOrZero(repo.row.Seen), Failures: repo.row.Attempts, Failure: repo.row.Failed,
-		})
+		answer.Repositories = append(answer.Repositories, apiRepoOf(repo))
 	}
 	WriteJSON(w, http.StatusOK, answer)
+}
+
+func apiRepoOf(r knownRepo) apiRepo {
+	return apiRepo{
+		Installation: r.row.Tenant, Repository: r.name(), Policy: r.policy, PolicyPath: r.sight.Path,
+		Mistakes: r.sight.Mistakes, Undecided: r.undecided, MoreUndecided: r.moreUndecided, Waits: utcOrZero(r.waits),
+		Next: utcOrZero(r.row.Due), Last: utcOrZero(r.row.Seen), Failures: r.row.Attempts, Failure: r.row.Failed,
+	}
 }
 
 // readRepoQuery reads what the list of repositories is asked for, as strictly as readQuery.
@@ -83,8 +88,8 @@ func readRepoQuery(raw string) (q repoQuery, err error) {
 			}
 			q.after = value
 		case "limit":
-			if q.limit, err = strconv.Atoi(value); err != nil || q.limit < 1 || q.limit > mostPulls {
-				return q, fmt.Errorf("limit is no number from 1 to %d", mostPulls)
+			if q.limit, err = parseLimit(value); err != nil {
+				return q, err
 			}
 		default:
 			return q, errors.New("the query has a parameter that is not known")

@@ -43,7 +43,8 @@ func showHeads(s Sight, now time.Time) (shown []boardHead) {
 		}
 		for _, d := range slices.Backward(h.Decided[max(len(h.Decided)-mostPastDecisions, 0):]) {
 			mark, _ := verdictMark(Sight{Verdict: d.Verdict})
-			head.Decided = append(head.Decided, boardDecision{mark, boardClip(d.Says, mostPastSays), momentAt(d.At, now)})
+			says := boardClip(d.Says, mostPastSays)
+			head.Decided = append(head.Decided, boardDecision{mark, says, momentAt(d.At, now)})
 		}
 		shown = append(shown, head)
 	}

@@ -44,7 +44,8 @@ type boardRepo struct {
 
 func (s *boardSite) repositories(w http.ResponseWriter, r *http.Request) {
 	asked := r.URL.Query()
-	q := repoQuery{words: boardClip(strings.TrimSpace(asked.Get("q")), 200), after: asked.Get("after"), limit: boardPage}
+	q := repoQuery{after: asked.Get("after"), limit: boardPage}
+	q.words = boardClip(strings.TrimSpace(asked.Get("q")), 200)
 	if policy := asked.Get("policy"); slices.Contains(policyStates(), policy) {
 		q.policy = policy
 	}

@@ -31,7 +31,7 @@ type PastHead struct {
 type PastDecision struct {
 	At      time.Time `json:"at"` // when that look began, by GitHub's clock
 	Verdict string    `json:"verdict"`
-	Says    string    `json:"check_title"` // as long as the verdict stood, its last one; hostile, and cut where it is long
+	Says    string    `json:"check_title"` // the last one while the verdict stood; hostile, and cut where it is long
 }
 
 // Remember makes the history of s that of the sight before it, and what s brings. Beyond its bounds a head on which

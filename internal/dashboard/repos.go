@@ -28,7 +28,7 @@ type RepoSight struct {
 	State    quorum.FileState `json:"state"`
 	Path     string           `json:"path,omitempty"`     // of the policy file
 	Mistakes string           `json:"mistakes,omitempty"` // in a broken one, see [CutMistakes]
-	Latest   time.Time        `json:"latest"`             // of the last change of an open pull request that was seen, by GitHub's clock
+	Latest   time.Time        `json:"latest"`             // change of an open pull request, by GitHub's clock
 	Queue    bool             `json:"queue,omitempty"`    // a merge queue had groups
 }
 
@@ -122,7 +122,8 @@ func (l repoLister) complete(ctx context.Context, repos []knownRepo) error {
 		return nil
 	}
 	open := true
-	rows, err := l.store.List(ctx, store.Query{Kind: workkey.KindPull, Open: &open, Thin: true, Limit: mostUndecided + 1})
+	q := store.Query{Kind: workkey.KindPull, Open: &open, Thin: true, Limit: mostUndecided + 1}
+	rows, err := l.store.List(ctx, q)
 	if err != nil {
 		return err
 	}
@@ -182,7 +183,10 @@ func orderOf(key string) string {
 
 func (r knownRepo) compare(other knownRepo) int {
 	all := policyStates()
-	return cmp.Or(cmp.Compare(slices.Index(all, r.policy), slices.Index(all, other.policy)), cmp.Compare(r.ordered, other.ordered))
+	return cmp.Or(
+		cmp.Compare(slices.Index(all, r.policy), slices.Index(all, other.policy)),
+		cmp.Compare(r.ordered, other.ordered),
+	)
 }
 
 // parseAfter reads a cursor: a repository that need not be known any more.

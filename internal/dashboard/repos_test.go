@@ -103,7 +103,8 @@ func TestBoardRepositories(t *testing.T) {
 		t.Errorf("it counts %q", got)
 	}
 	for _, part := range []string{
-		`href="/?repo=77%2Facme%2Fpay"`, `href="/repositories?policy=broken"`, "    4 | quorum: many\n      |         ^^^^",
+		`href="/?repo=77%2Facme%2Fpay"`, `href="/repositories?policy=broken"`,
+		"    4 | quorum: many\n      |         ^^^^",
 	} {
 		if !strings.Contains(page, part) {
 			t.Errorf("it lacks %s", part)
