@@ -1,5 +1,5 @@
-// Package dashboard shows what is undecided and why, each cycle as a timeline, and how the queue stands: as pages, and
-// as the JSON of /api/v1.
+// Package dashboard shows what is undecided and why, each cycle as a timeline, the repositories with their policies, and
+// how the queue stands: as pages, and as the JSON of /api/v1.
 //
 // It promises to show what stands in the table and to ask GitHub nothing. Everything that it shows is hostile:
 // html/template escapes it, and a content security policy lets nothing run that is not a file of ours.
@@ -164,7 +164,7 @@ func (s *boardSite) sections(
 			return open, settled, err
 		}
 	}
-	if mostSettled > 0 && f.rows().mayBe(false) {
+	if mostSettled > 0 && f.rows().canBeSettled() {
 		settled, err = s.list(ctx, f, groups, false, mostSettled, now)
 	}
 	slices.SortStableFunc(open.Cards, func(a, b boardCard) int {

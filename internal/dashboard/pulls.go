@@ -86,10 +86,9 @@ func (s filterSight) isReviewedBy(name string) bool {
 	return false
 }
 
-// mayBe reports whether a pull request that is open, or is not, can be in the filter's state: a row says whether it is
-// open without being read.
-func (f pullFilter) mayBe(open bool) bool {
-	return open || f.state != quorum.Waiting.String() && f.state != quorum.Unverified.String()
+// canBeSettled reports whether a pull request in the filter's state need not be open, see [Sight.Open].
+func (f pullFilter) canBeSettled() bool {
+	return f.state != quorum.Waiting.String() && f.state != quorum.Unverified.String()
 }
 
 // A pullPage is a page of a list.

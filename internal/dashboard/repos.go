@@ -93,6 +93,7 @@ func (l repoLister) list(ctx context.Context, q repoQuery) (p repoPage, err erro
 		return p, err
 	}
 	p.cut, p.counts = len(rows) > mostRepos, map[string]int{}
+	p.repos = make([]knownRepo, 0, len(rows))
 	for _, row := range rows[:min(len(rows), mostRepos)] {
 		r := readRepo(row)
 		p.counts[r.policy]++
