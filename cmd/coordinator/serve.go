@@ -300,9 +300,11 @@ func openServer(ctx context.Context, o serverConfig) (_ *server, err error) {
 		&daemon.Intake{Secrets: o.Secrets, Receive: s.daemon.Receive, Metrics: metrics, Log: o.Log, Now: o.Now},
 	)
 	s.webhookServer = daemon.NewServer(hooks, daemon.ServerOptions{Log: o.Log, Metrics: metrics})
-	board := &dashboard.Board{Store: s.daemon.View(), Feed: s.feed, Now: o.Now, Reached: s.fleet.Reached, Version: buildVersion()}
+	board := &dashboard.Board{
+		Store: s.daemon.View(), Feed: s.feed, Now: o.Now, Reached: s.fleet.Reached, Waits: s.daemon.Waits, Version: buildVersion(),
+	}
 	office := daemon.Admin{
-		Store: s.daemon.View(), Metrics: metrics, Board: board.Handler(), Limited: s.daemon.Limited,
+		Store: s.daemon.View(), Metrics: metrics, Board: board.Handler(), Limited: s.daemon.Limited, Waits: s.daemon.Waits,
 		Reached: s.fleet.Reached, Wrote: s.store.Wrote, Draining: s.daemon.Draining, Now: o.Now, Log: o.Log,
 		Addr: s.adminListener.Addr().String(), Started: o.Now(),
 	}

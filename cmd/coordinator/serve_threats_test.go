@@ -539,7 +539,9 @@ func TestTheDaemonTellsNoSecret(t *testing.T) {
 			l.after(5 * time.Minute)
 			hub.ClearFaults()
 		}
-		for _, path := range []string{"/", "/metrics", "/readyz", "/api/v1/pulls", "/api/v1/queue", "/pulls/acme/shop/7"} {
+		for _, path := range []string{
+			"/", "/metrics", "/readyz", "/api/v1/pulls", "/api/v1/queue", "/pulls/acme/shop/7", "/repositories", "/api/v1/repositories",
+		} {
 			req := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://127.0.0.1:9090"+path, nil)
 			w := httptest.NewRecorder()
 			s.adminServer.Handler.ServeHTTP(w, req)

@@ -42,6 +42,9 @@ type Admin struct {
 	Log      *slog.Logger     // nil: nothing is logged
 	Addr     string           // where it listens, as configured
 	Started  time.Time
+
+	// Waits is until when a limit of GitHub's keeps us from asking for an installation; nil: not shown.
+	Waits func(tenant int64) time.Time
 }
 
 // Handler serves. Callers that can reach the listener see titles and reviewers' words of every repository.
@@ -56,7 +59,7 @@ func (a Admin) Handler() http.Handler {
 	if a.Metrics != nil {
 		mux.Handle("/metrics", a.Metrics.Handler())
 	}
-	dashboard.API{Store: a.Store, Now: a.Now, Log: a.Log}.Routes(mux)
+	dashboard.API{Store: a.Store, Now: a.Now, Log: a.Log, Waits: a.Waits}.Routes(mux)
 	if a.Board != nil {
 		mux.Handle("/", a.Board)
 	} else {

@@ -77,7 +77,7 @@ func TestTheAPIIsAsItWas(t *testing.T) {
 		"/api/v1/pulls/acme/shop/7", "/api/v1/pulls/Acme/Shop/8", "/api/v1/pulls/acme/shop/9", "/api/v1/pulls/acme/shop/x", "/api/v1/pulls/acme/shop/-7",
 		"/api/v1/pulls?open=true", "/api/v1/pulls?undecided=yes", "/api/v1/pulls?repo=shop", "/api/v1/pulls?limit=1001",
 		"/api/v1/pulls?before=noon", "/api/v1/pulls?%zz",
-		"/api/v2/pulls",
+		"/api/v2/pulls", "/api/v1/repositories", "/api/v1/repositories?policy=odd",
 	} {
 		w := ask(a, http.MethodGet, path, "localhost")
 		if w.Header().Get("Content-Type") != "application/json" {
@@ -110,7 +110,9 @@ func TestTheAPIIsAsItWas(t *testing.T) {
 func TestATableThatCannotBeReadIsNoEmptyOne(t *testing.T) {
 	table := apiTable(t)
 	table.read = errors.New("/var/lib/secret is gone")
-	for _, path := range []string{"/api/v1/queue", "/api/v1/pulls", "/api/v1/pulls?repo=acme/shop", "/api/v1/pulls/acme/shop/7"} {
+	for _, path := range []string{
+		"/api/v1/queue", "/api/v1/pulls", "/api/v1/pulls?repo=acme/shop", "/api/v1/pulls/acme/shop/7", "/api/v1/repositories",
+	} {
 		w := ask(newAdmin(table), http.MethodGet, path, "localhost")
 		if w.Code != http.StatusServiceUnavailable || strings.Contains(w.Body.String(), "/var") {
 			t.Errorf("%s: %d %s", path, w.Code, w.Body)

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/review-coordinator/coordinator/internal/dashboard"
 	"github.com/review-coordinator/coordinator/internal/github"
 	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -204,19 +205,11 @@ func (r *resyncer) resyncInstallation(ctx context.Context, w store.Work, forge T
 	return found, nil
 }
 
-// repoSight is kept in the row of a repository.
-type repoSight struct {
-	Policy string           `json:"policy"` // blob SHA
-	State  quorum.FileState `json:"state"`
-	Latest time.Time        `json:"latest"`          // of the last change of an open pull request that was seen, by GitHub's clock
-	Queue  bool             `json:"queue,omitempty"` // a merge queue had groups
-}
-
 // resyncRepository looks a repository over: whether its policy is another, and which of its open pull requests need a
 // look.
 func (r *resyncer) resyncRepository(ctx context.Context, w store.Work, p workkey.Key, forge TenantForge) (workResult, error) {
 	now := r.config.Now()
-	var was repoSight
+	var was dashboard.RepoSight
 	_ = json.Unmarshal(w.Sight, &was)
 	key := workkey.Repo(p.Tenant, p.Owner, p.Repo)
 	since := was.Latest.Add(-resyncLookMargin)
@@ -248,7 +241,10 @@ func (r *resyncer) resyncRepository(ctx context.Context, w store.Work, p workkey
 		}
 		pokes, hasQueue = append(pokes, groups...), hasQueue || found
 	}
-	text, err := json.Marshal(repoSight{Policy: c.File.SHA, State: c.File.State, Latest: laterTime(was.Latest, c.Latest), Queue: hasQueue})
+	text, err := json.Marshal(dashboard.RepoSight{
+		Policy: c.File.SHA, State: c.File.State, Path: c.File.Path, Mistakes: dashboard.CutMistakes(c.File.Problem),
+		Latest: laterTime(was.Latest, c.Latest), Queue: hasQueue,
+	})
 	if err != nil {
 		return workResult{}, fmt.Errorf("keep sight: %w", err) // unreachable: it holds strings and times
 	}

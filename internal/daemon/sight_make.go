@@ -1,7 +1,7 @@
 package daemon
 
 // Making a sight of a look. GitHub shows the newest attempt of a run only: earlier ones are taken over from the sight
-// before, so that the timeline tells the whole cycle.
+// before, so that the timeline tells the whole cycle, and so are earlier heads.
 
 import (
 	"encoding/json"
@@ -79,6 +79,7 @@ func newSight(web string, l loop.Look, was dashboard.Sight) *dashboard.Sight {
 		lane.Attempts = putBar(lane.Attempts, barOf(b, l, s.Start))
 		s.Lanes = append(s.Lanes, lane)
 	}
+	s.Remember(was)
 	return s
 }
 

@@ -203,7 +203,7 @@ func (h *tenantHealth) noteShortBacklog(ctx context.Context, id int64, forge Ten
 	h.mu.Unlock()
 	if table, err := h.config.Store.Health(ctx, h.config.Now()); begins && err == nil {
 		h.config.Log.Info("open pull requests are looked over as GitHub's hour allows, and what happens now goes before them",
-			oplog.Installation(id), "waiting", table.Backlog[id], "until", forge.Ready(table.Backlog[id], client.ForNobody))
+			oplog.Installation(id), "count", table.Backlog[id], "until", forge.Ready(table.Backlog[id], client.ForNobody))
 	}
 	return true
 }
@@ -321,51 +321,6 @@ func (h *tenantHealth) limitedUntil() (until time.Time) {
 		}
 	}
 	return until
-}
-
-// limitEnds returns the tenants that wait for the end of a limit, or for their next hour, and until when.
-func (h *tenantHealth) limitEnds(now time.Time) (ends map[int64]time.Time) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for id, t := range h.states {
-		if !t.onlyLimited() {
-			continue
-		}
-		until := laterTime(t.heldUntil, t.spentUntil)
-		if forge, err := h.config.Host.Enter(id); err == nil && t.budgetShort {
-			until = laterTime(until, forge.Ready(1, client.Urgent))
-		}
-		if until.After(now) {
-			if ends == nil {
-				ends = map[int64]time.Time{}
-			}
-			ends[id] = until
-		}
-	}
-	return ends
-}
-
-// backlogEnds returns when as many keys of tenants' backlogs have been looked at, at the earliest, of those whose budget
-// leaves too little over.
-func (h *tenantHealth) backlogEnds(now time.Time, waiting map[int64]int) (ends map[int64]time.Time) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for id, n := range waiting {
-		if t := h.states[id]; t == nil || !t.backlogShort {
-			continue
-		}
-		forge, err := h.config.Host.Enter(id)
-		if err != nil {
-			continue
-		}
-		if end := forge.Ready(n, client.ForNobody); end.After(now) {
-			if ends == nil {
-				ends = map[int64]time.Time{}
-			}
-			ends[id] = end
-		}
-	}
-	return ends
 }
 
 // forgetTenant drops a tenant that is gone.

@@ -6,9 +6,17 @@ package dashboard
 //	GET /api/v1/pulls                           {"pulls": [pull …], "next": "…"}: the last evaluated first
 //	    ?undecided=true|false                   only the undecided, only the others
 //	    &repo=owner/name                        only of this repository
+//	    &state=unverified                       only those in this state: unverified, blocked, waiting, passed, draft
+//	    &reviewer=name                          only those that this reviewer is asked about
 //	    &limit=100                              at most 1000
-//	    &before=2026-01-02T15:04:05.123Z        only those evaluated before; "next" is the value for the next page
+//	    &before=2026-01-02T15:04:05.123Z        only those evaluated before; "next" is the value for the next page.
+//	                                            With state or reviewer a page may be short, or empty, and have one
 //	GET /api/v1/pulls/{owner}/{repo}/{number}   pull
+//	GET /api/v1/repositories                    {"repositories": [repository …], "counts": {…}, "next": "…"}
+//	    ?policy=broken|valid|unread|missing     only those whose policy is so, without it those first; "counts" has how
+//	                                            many there are of each
+//	    &limit=100                              at most 1000
+//	    &after=…                                "next" is the value for the next page
 //	GET /api/v1/queue                           how much there is to do
 //
 // A pull is
@@ -23,12 +31,27 @@ package dashboard
 //	failures          of evaluations, in a row
 //	failure           why the last one failed, and what to do
 //	evaluation        a [Sight]: what the last one that did not fail showed; null: there was none. Its page,
-//	                  what the check says, is left out in lists
+//	                  what the check says, and its heads, the last ones and what was decided on each, are left out
+//	                  in lists
+//
+// A repository is
+//
+//	installation      of the App; 0 with a personal token
+//	repository        "acme/shop"
+//	policy            broken, valid, unread (not looked at yet), missing
+//	policy_path       of the file
+//	mistakes          in a broken one: lines of text, each mistake with file:line:column
+//	undecided         pull requests
+//	more_undecided    true: there are more of them than are counted
+//	waits_until       when GitHub's limit, for which the installation waits, ends; missing: it does not wait
+//	next_look         when the policy and the list of open pull requests are read next, at the latest
+//	last_look         when they were read last; missing: never
+//	failures          of that, in a row
+//	failure           why the last one failed, and what to do
 //
 // Errors are {"error": "…", "hint": "…"} with a status of 4xx or 5xx.
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -50,7 +73,6 @@ import (
 const (
 	listedPulls = 100  // on a page, unless asked otherwise
 	mostPulls   = 1000 // on a page
-	mostRepos   = 10_000
 
 	ReadTimeout = 3 * time.Second // the table answers in milliseconds
 )
@@ -60,6 +82,7 @@ type API struct {
 	Store store.Store
 	Now   func() time.Time
 	Log   *slog.Logger
+	Waits func(tenant int64) time.Time // see [Board]; nil: not shown
 }
 
 // ErrorAnswer is the JSON of an error.
@@ -117,6 +140,7 @@ func (a API) Routes(mux *http.ServeMux) {
 	mux.HandleFunc("/api/v1/{$}", a.serveIndex)
 	mux.HandleFunc("/api/v1/pulls", a.servePulls)
 	mux.HandleFunc("/api/v1/pulls/{owner}/{repo}/{number}", a.servePull)
+	mux.HandleFunc("/api/v1/repositories", a.serveRepos)
 	mux.HandleFunc("/api/v1/queue", a.serveQueue)
 	mux.HandleFunc("/api/", NotFound)
 }
@@ -129,9 +153,15 @@ func (a API) serveIndex(w http.ResponseWriter, _ *http.Request) {
 	WriteJSON(w, http.StatusOK, apiIndex{Version: 1, Endpoints: []apiEndpoint{
 		{
 			"/api/v1/pulls",
-			"pull requests, the last evaluated first; ?undecided=true|false &repo=owner/name &limit=100 &before=<next of the page before>",
+			"pull requests, the last evaluated first; ?undecided=true|false &repo=owner/name &state=<state> " +
+				"&reviewer=<name> &limit=100 &before=<next of the page before>",
 		},
 		{"/api/v1/pulls/{owner}/{repo}/{number}", "one pull request"},
+		{
+			"/api/v1/repositories",
+			"repositories and their policies, broken ones first; " +
+				"?policy=broken|valid|unread|missing &limit=100 &after=<next of the page before>",
+		},
 		{"/api/v1/queue", "how much there is to do, and for how long it has waited"},
 		{"/healthz", "200 while the process serves"},
 		{"/readyz", "200 while it works, else 503 and why not"},
@@ -156,7 +186,7 @@ func (a API) serveQueue(w http.ResponseWriter, r *http.Request) {
 }
 
 func (a API) servePulls(w http.ResponseWriter, r *http.Request) {
-	q, repo, err := readQuery(r.URL.RawQuery)
+	asked, err := readQuery(r.URL.RawQuery)
 	if err != nil {
 		WriteJSON(
 			w,
@@ -167,62 +197,30 @@ func (a API) servePulls(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), ReadTimeout)
 	defer cancel()
-	rows, err := a.listRows(ctx, q, repo)
+	var groups []string
+	if asked.repo != "" {
+		groups, err = repoKeysNamed(ctx, a.Store, asked.repo)
+	}
+	var page pullPage
+	if err == nil {
+		page, err = listPulls(ctx, a.Store, asked.query, groups, asked.filter)
+	}
 	if err != nil {
 		a.answerUnreadable(w, r, err)
 		return
 	}
-	rows, next := cutPage(rows, q.Limit)
-	answer := apiPulls{Pulls: make([]apiPull, 0, len(rows)), Next: next}
-	for _, row := range rows {
+	answer := apiPulls{Pulls: make([]apiPull, 0, len(page.rows))}
+	if !page.next.IsZero() {
+		answer.Next = page.next.UTC().Format(time.RFC3339Nano)
+	}
+	for _, row := range page.rows {
 		pull := apiPullOf(row)
 		if pull.Evaluation != nil {
-			pull.Evaluation.Page = nil
+			pull.Evaluation.Page, pull.Evaluation.Heads = nil, nil
 		}
 		answer.Pulls = append(answer.Pulls, pull)
 	}
 	WriteJSON(w, http.StatusOK, answer)
-}
-
-// listRows reads one row more than a page has.
-func (a API) listRows(ctx context.Context, q store.Query, repo string) ([]store.Row, error) {
-	q.Limit++
-	if repo == "" {
-		return a.Store.List(ctx, q)
-	}
-	groups, err := a.repoKeysNamed(ctx, repo)
-	if err != nil {
-		return nil, err
-	}
-	var all []store.Row
-	for _, group := range groups {
-		q.Group = group
-		rows, err := a.Store.List(ctx, q)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, rows...)
-	}
-	slices.SortStableFunc(all, func(x, y store.Row) int { return y.Seen.Compare(x.Seen) })
-	return all[:min(len(all), q.Limit)], nil
-}
-
-// repoKeysNamed are the keys of a repository: it has one for each tenant that shows it to us, after a transfer two for
-// a while.
-func (a API) repoKeysNamed(ctx context.Context, repo string) (groups []string, err error) {
-	rows, err := a.Store.List(ctx, store.Query{Kind: workkey.KindRepo, Limit: mostRepos, Thin: true})
-	if err != nil {
-		return nil, err
-	}
-	for _, row := range rows {
-		if _, name, _ := strings.Cut(row.Key, "/"); strings.EqualFold(
-			name,
-			repo,
-		) { // GitHub compares them without case, and people write them as they like
-			groups = append(groups, row.Key)
-		}
-	}
-	return groups, nil
 }
 
 func (a API) servePull(w http.ResponseWriter, r *http.Request) {
@@ -248,7 +246,7 @@ func (a API) findRow(ctx context.Context, owner, repo, number string) (found sto
 	if err != nil || n <= 0 || !repoShape.MatchString(owner+"/"+repo) {
 		return store.Row{}, store.ErrNoRow
 	}
-	groups, err := a.repoKeysNamed(ctx, owner+"/"+repo)
+	groups, err := repoKeysNamed(ctx, a.Store, owner+"/"+repo)
 	if err != nil {
 		return store.Row{}, err
 	}
@@ -281,59 +279,73 @@ func (a API) answerUnreadable(w http.ResponseWriter, r *http.Request, err error)
 // repoShape is of names as GitHub allows them, and of a few that it does not.
 var repoShape = regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}/[A-Za-z0-9._-]{1,100}$`)
 
-// readQuery reads what a list is asked for. What it does not know is an error: a filter with a slip in its name would
-// show everything.
-func readQuery(raw string) (q store.Query, repo string, err error) {
-	q = store.Query{Kind: workkey.KindPull, Limit: listedPulls}
-	values, err := url.ParseQuery(raw)
-	if err != nil {
-		return q, "", errors.New("the query cannot be read")
-	}
-	for name, all := range values {
-		value := all[len(all)-1]
-		switch name {
-		case "undecided":
-			open := value == "true"
-			if !open && value != "false" {
-				return q, "", errors.New("undecided is neither true nor false")
-			}
-			q.Open = &open
-		case "repo":
-			if !repoShape.MatchString(value) {
-				return q, "", errors.New("repo is not owner/name")
-			}
-			repo = value
-		case "before":
-			if q.Before, err = time.Parse(time.RFC3339Nano, value); err != nil {
-				return q, "", errors.New("before is no time like 2026-01-02T15:04:05Z")
-			}
-		case "limit":
-			if q.Limit, err = strconv.Atoi(value); err != nil || q.Limit < 1 || q.Limit > mostPulls {
-				return q, "", fmt.Errorf("limit is no number from 1 to %d", mostPulls)
-			}
-		default:
-			return q, "", errors.New("the query has a parameter that is not known")
-		}
-	}
-	return q, repo, nil
+// An askedPulls is what a list of pull requests is asked for.
+type askedPulls struct {
+	query  store.Query
+	repo   string // owner/name; "": all
+	filter pullFilter
 }
 
-// cutPage cuts rows down to a page, and says where the next one begins. Rows that were looked at in one moment stay
-// together, as the next page begins before a moment.
-func cutPage(rows []store.Row, limit int) (cut []store.Row, next string) {
-	if len(rows) <= limit {
-		return rows, ""
+// readQuery reads what a list is asked for. What it does not know is an error: a filter with a slip in its name would
+// show everything.
+func readQuery(raw string) (asked askedPulls, err error) {
+	asked.query.Limit = listedPulls
+	values, err := url.ParseQuery(raw)
+	if err != nil {
+		return asked, errors.New("the query cannot be read")
 	}
-	n, over := limit, rows[limit].Seen
-	for n > 0 && rows[n-1].Seen.Equal(over) {
-		n--
+	for name, all := range values {
+		if err := asked.set(name, all[len(all)-1]); err != nil {
+			return asked, err
+		}
 	}
-	n = cmp.Or(n, limit)
-	last := rows[n-1].Seen
-	if last.IsZero() {
-		return rows[:limit], ""
+	return asked, nil
+}
+
+// set sets one of the parameters.
+func (asked *askedPulls) set(name, value string) (err error) {
+	switch name {
+	case "undecided":
+		open := value == "true"
+		if !open && value != "false" {
+			return errors.New("undecided is neither true nor false")
+		}
+		asked.query.Open = &open
+	case "repo":
+		if !repoShape.MatchString(value) {
+			return errors.New("repo is not owner/name")
+		}
+		asked.repo = value
+	case "state":
+		if !slices.Contains(pullStates(), value) {
+			return fmt.Errorf("state is none of %s", strings.Join(pullStates(), ", "))
+		}
+		asked.filter.state = value
+	case "reviewer":
+		if value == "" {
+			return errors.New("reviewer is empty")
+		}
+		asked.filter.reviewer = value
+	case "before":
+		if asked.query.Before, err = time.Parse(time.RFC3339Nano, value); err != nil {
+			return errors.New("before is no time like 2026-01-02T15:04:05Z")
+		}
+	case "limit":
+		asked.query.Limit, err = parseLimit(value)
+		return err
+	default:
+		return errors.New("the query has a parameter that is not known")
 	}
-	return rows[:n], last.UTC().Format(time.RFC3339Nano)
+	return nil
+}
+
+// parseLimit reads how many a page may have.
+func parseLimit(value string) (int, error) {
+	n, err := strconv.Atoi(value)
+	if err != nil || n < 1 || n > mostPulls {
+		return 0, fmt.Errorf("limit is no number from 1 to %d", mostPulls)
+	}
+	return n, nil
 }
 
 func apiPullOf(row store.Row) apiPull {

@@ -1,5 +1,5 @@
-// Package dashboard shows what is undecided and why, each cycle as a timeline, and how the queue stands: as pages, and
-// as the JSON of /api/v1.
+// Package dashboard shows what is undecided and why, each cycle as a timeline, the repositories with their policies, and
+// how the queue stands: as pages, and as the JSON of /api/v1.
 //
 // It promises to show what stands in the table and to ask GitHub nothing. Everything that it shows is hostile:
 // html/template escapes it, and a content security policy lets nothing run that is not a file of ours.
@@ -14,7 +14,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/store"
@@ -22,9 +21,8 @@ import (
 )
 
 const (
-	boardPage = 50   // sights on a page, at most
-	boardOpen = 30   // of which on the overview are open
-	boardScan = 1000 // rows that a search reads at most
+	boardPage = 50 // sights on a page, at most
+	boardOpen = 30 // of which on the overview are open
 	boardBeat = 15 * time.Second
 	// boardPolicy lets a page load our own files and nothing else, and run no script that stands in it.
 	boardPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; " +
@@ -38,6 +36,8 @@ type Board struct {
 	Now     func() time.Time
 	Reached func() time.Time // when GitHub last answered, see [Host]; nil: not shown
 	Version string
+	// Waits is until when an installation waits for a limit of GitHub's to end; zero: it does not. nil: not shown.
+	Waits func(tenant int64) time.Time
 }
 
 // boardSite is a board with its files and templates.
@@ -47,7 +47,7 @@ type boardSite struct {
 	pages *template.Template
 }
 
-// Handler serves the dashboard at /, /pulls/, /events and /static/.
+// Handler serves the dashboard at /, /pulls/, /repositories, /events and /static/.
 func (b Board) Handler() http.Handler {
 	files := loadBoardFiles()
 	s := &boardSite{
@@ -70,6 +70,7 @@ func (b Board) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", s.overview)
 	mux.HandleFunc("GET /pulls/{owner}/{repo}/{number}", s.pull)
+	mux.HandleFunc("GET /repositories", s.repositories)
 	mux.HandleFunc("GET /events", s.events)
 	mux.HandleFunc("GET /static/{name}", s.static)
 	mux.HandleFunc("/", s.missing)
@@ -86,7 +87,7 @@ func (b Board) Handler() http.Handler {
 
 // A boardView is what the templates show. Which of its parts are there depends on the page.
 type boardView struct {
-	Page    string // overview, pull, missing
+	Page    string // overview, pull, repositories, missing
 	Title   string
 	Version string
 	Self    string // where the page refreshes itself from; "": it stays as it is
@@ -95,34 +96,35 @@ type boardView struct {
 	Now     int64  // milliseconds since 1970, from which the browser's clock is corrected
 	Clock   string
 	Filter  boardFilter
+	Nothing bool // nothing is as the filter asks
 	Health  boardHealth
 	Open    boardList
 	Settled boardList
-	Pull    boardCard
-	Lost    string // of missing: what is not there
-}
+	// Repositories and Reviewers are names that a filter may ask for.
+	Repositories, Reviewers []string
 
-// A boardFilter is what the reader asked for.
-type boardFilter struct {
-	Group       string // the key of a repository, see [Repo]
-	Repo        string // its name
-	Query, View string
-	Before      time.Time
+	Pull  boardCard
+	Repos boardRepos
+	Lost  string // of missing: what is not there
 }
 
 // A boardList is a section of the overview.
 type boardList struct {
-	Cards []boardCard
-	Older string // where the next page is; "": this is the last one
-	Cut   bool   // a search ended at its bound, not at the end of the table
+	Cards  []boardCard
+	Older  string // where the next page is; "": this is the last one
+	Cut    bool   // a search ended at its bound, not at the end of the table
+	Unseen bool   // there are more, which were never looked at
 }
 
 func (s *boardSite) overview(w http.ResponseWriter, r *http.Request) {
 	f := readBoardFilter(r.URL.Query())
 	now := s.Now()
-	v := boardView{Page: "overview", Title: "Review coordinator", Filter: f, Self: f.at("", time.Time{}), Events: "/events", Every: 1000}
-	if f.Query != "" {
-		v.Every = 5000 // a search reads many rows
+	v := boardView{
+		Page: "overview", Title: "Review coordinator", Filter: f,
+		Self: f.at(f.View, f.Before), Events: "/events", Every: 1000,
+	}
+	if f.rows() != (pullFilter{}) {
+		v.Every = 5000 // many rows are read
 	}
 	health, err := s.Store.Health(r.Context(), now)
 	if err != nil {
@@ -130,67 +132,86 @@ func (s *boardSite) overview(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	v.Health = showBoardHealth(health, s.Reached, now)
-	open, settled := boardOpen, boardPage-boardOpen
-	switch f.View {
-	case "open":
-		open, settled = boardPage, 0
-		v.Self = f.at("open", f.Before)
-	case "settled":
-		open, settled = 0, boardPage
-		v.Self = f.at("settled", f.Before)
-	}
-	if open > 0 {
-		v.Open, err = s.list(r.Context(), f, true, open, now)
-	}
-	if err == nil && settled > 0 {
-		v.Settled, err = s.list(r.Context(), f, false, settled, now)
+	groups, some, err := f.findGroups(r.Context(), s.Store)
+	if err == nil && some {
+		v.Open, v.Settled, err = s.sections(r.Context(), f, groups, now)
 	}
 	if err != nil {
 		s.broken(w)
 		return
 	}
-	slices.SortStableFunc(v.Open.Cards, func(a, b boardCard) int {
-		return cmp.Or(cmp.Compare(a.rank, b.rank), a.since.Compare(b.since))
-	})
+	v.Nothing = len(f.Asked()) > 0 && v.Open.isEmpty() && v.Settled.isEmpty()
+	v.Repositories, v.Reviewers = namesOn(v.Open.Cards, v.Settled.Cards)
+	if r.Header.Get("HX-Request") == "true" && r.URL.RequestURI() != v.Self {
+		w.Header().Set("HX-Replace-Url", v.Self) // a form sends its empty fields, too
+	}
 	s.show(w, r, http.StatusOK, v)
 }
 
-// list reads one section: at most limit cards, and of a search at most boardScan rows.
-func (s *boardSite) list(ctx context.Context, f boardFilter, open bool, limit int, now time.Time) (boardList, error) {
-	var l boardList
+// sections reads the overview's two sections, as far as they are asked for.
+func (s *boardSite) sections(
+	ctx context.Context, f boardFilter, groups []string, now time.Time,
+) (open, settled boardList, err error) {
+	mostOpen, mostSettled := boardOpen, boardPage-boardOpen
+	switch f.View {
+	case "open":
+		mostOpen, mostSettled = boardPage, 0
+	case "settled":
+		mostOpen, mostSettled = 0, boardPage
+	}
+	if mostOpen > 0 {
+		if open, err = s.list(ctx, f, groups, true, mostOpen, now); err != nil {
+			return open, settled, err
+		}
+	}
+	if mostSettled > 0 && f.rows().canBeSettled() {
+		settled, err = s.list(ctx, f, groups, false, mostSettled, now)
+	}
+	slices.SortStableFunc(open.Cards, func(a, b boardCard) int {
+		return cmp.Or(cmp.Compare(a.rank, b.rank), a.since.Compare(b.since))
+	})
+	return open, settled, err
+}
+
+// list reads one section: at most limit cards.
+func (s *boardSite) list(
+	ctx context.Context, f boardFilter, groups []string, open bool, limit int, now time.Time,
+) (l boardList, err error) {
 	view := "settled"
 	if open {
 		view = "open"
 	}
-	q := store.Query{Kind: workkey.KindPull, Group: f.Group, Open: &open, Before: f.Before, Limit: limit + 1}
-	if f.Query != "" {
-		q.Limit = 200
+	page, err := listPulls(ctx, s.Store, store.Query{Open: &open, Before: f.Before, Limit: limit}, groups, f.rows())
+	if err != nil {
+		return l, err
 	}
-	for read := 0; ; {
-		rows, err := s.Store.List(ctx, q)
-		if err != nil {
-			return l, err
-		}
-		for i, row := range rows {
-			card := showBoardCard(row, now, sizeCard(open))
-			if !f.finds(card) {
-				continue
+	for _, row := range page.rows {
+		l.Cards = append(l.Cards, showBoardCard(row, now, sizeCard(open)))
+	}
+	if l.Cut, l.Unseen = page.cut, page.unseen; !page.next.IsZero() {
+		l.Older = f.at(view, page.next)
+	}
+	return l, nil
+}
+
+// isEmpty reports whether a section shows nothing and leads nowhere.
+func (l boardList) isEmpty() bool { return len(l.Cards) == 0 && l.Older == "" && !l.Unseen }
+
+// namesOn are the repositories and reviewers of cards, for who fills a filter in.
+func namesOn(lists ...[]boardCard) (repos, reviewers []string) {
+	for _, cards := range lists {
+		for _, c := range cards {
+			if c.Repo != "" {
+				repos = append(repos, c.Repo)
 			}
-			if len(l.Cards) == limit {
-				l.Older = f.at(view, rows[max(i-1, 0)].Seen)
-				return l, nil
+			for _, v := range c.Votes {
+				reviewers = append(reviewers, v.Name)
 			}
-			l.Cards = append(l.Cards, card)
-		}
-		if read += len(rows); len(rows) < q.Limit || f.Query == "" {
-			return l, nil
-		}
-		q.Before = rows[len(rows)-1].Seen
-		if read >= boardScan {
-			l.Older, l.Cut = f.at(view, q.Before), true
-			return l, nil
 		}
 	}
+	slices.Sort(repos)
+	slices.Sort(reviewers)
+	return slices.Compact(repos), slices.Compact(reviewers)
 }
 
 func sizeCard(open bool) boardSize {
@@ -304,57 +325,4 @@ func (s *boardSite) show(w http.ResponseWriter, r *http.Request, status int, v b
 	h.Set("Vary", "HX-Request")
 	w.WriteHeader(status)
 	_, _ = w.Write(out.Bytes()) // a browser that is gone needs no page
-}
-
-// readBoardFilter reads what was asked for. What makes no sense is left out.
-func readBoardFilter(q url.Values) boardFilter {
-	f := boardFilter{Query: boardClip(strings.TrimSpace(q.Get("q")), 200)}
-	if at, ok := workkey.Parse(q.Get("repo")); ok && at.Repo != "" {
-		f.Group, f.Repo = workkey.Repo(at.Tenant, at.Owner, at.Repo), at.Owner+"/"+at.Repo
-	}
-	switch v := q.Get("view"); v {
-	case "open", "settled":
-		f.View = v
-		if before, err := time.Parse(time.RFC3339Nano, q.Get("before")); err == nil {
-			f.Before = before
-		}
-	}
-	return f
-}
-
-// at is where a filtered view is.
-func (f boardFilter) at(view string, before time.Time) string {
-	q := make(url.Values)
-	for name, value := range map[string]string{"repo": f.Group, "q": f.Query, "view": view} {
-		if value != "" {
-			q.Set(name, value)
-		}
-	}
-	if !before.IsZero() {
-		q.Set("before", before.UTC().Format(time.RFC3339Nano))
-	}
-	if len(q) == 0 {
-		return "/"
-	}
-	return "/?" + q.Encode()
-}
-
-// WithoutRepo is the same view of all repositories.
-func (f boardFilter) WithoutRepo() string {
-	f.Group, f.Repo = "", ""
-	return f.at(f.View, time.Time{})
-}
-
-// finds reports whether a card has every word of the query in it.
-func (f boardFilter) finds(c boardCard) bool {
-	if f.Query == "" {
-		return true
-	}
-	text := strings.ToLower(c.PR + " " + c.Title + " " + c.Says + " " + c.Verdict.Word)
-	for _, word := range strings.Fields(strings.ToLower(f.Query)) {
-		if !strings.Contains(text, word) {
-			return false
-		}
-	}
-	return true
 }

@@ -37,10 +37,11 @@ func serveScene(t *testing.T) *sceneServer {
 	t.Helper()
 	table := openTable(t)
 	setScene(t, table)
+	setRepos(t, table)
 	began := time.Now()
 	s := &sceneServer{addr: "127.0.0.1:0", Board: Board{
 		Store: table, Version: "v0.3.0", Now: func() time.Time { return sceneNow.Add(time.Since(began)) },
-		Reached: func() time.Time { return sceneNow.Add(-2 * time.Second) },
+		Reached: func() time.Time { return sceneNow.Add(-2 * time.Second) }, Waits: waitsOf,
 	}}
 	s.start(t)
 	t.Cleanup(func() { s.http.Close() })
@@ -97,9 +98,33 @@ func TestBrowser(t *testing.T) {
 		)
 		page.Until(t, `document.querySelectorAll("#board article").length === 6 && window.same`)
 	})
+	t.Run("a filter holds as soon as it is chosen, and the address keeps it", func(t *testing.T) {
+		const choose = `(() => { const f = document.querySelector(".filters [name=%s]"); f.value = %q;
+			f.dispatchEvent(new Event("change", {bubbles: true})) })()`
+		const shows = `window.same && document.querySelectorAll("#board article").length === %d && location.search === %q`
+		for _, c := range []struct {
+			filter, value string
+			shown         int
+			search        string
+		}{
+			{"state", "waiting", 3, "?state=waiting"},
+			{"reviewer", "claude", 1, "?reviewer=claude&state=waiting"},
+			{"repo", "acme/shop", 0, "?repo=acme%2Fshop&reviewer=claude&state=waiting"},
+		} {
+			page.Run(t, chromedp.Evaluate[chromedp.Void](fmt.Sprintf(choose, c.filter, c.value)))
+			page.Until(t, fmt.Sprintf(shows, c.shown, c.search))
+		}
+		page.Until(t, `document.querySelector("#nothing")`)
+		page.Run(t, chromedp.Navigate(board.url("/?repo=acme/shop")), chromedp.WaitVisible("#board"))
+		page.Until(t, `document.querySelector(".filters [name=repo]").value === "acme/shop"`)
+		page.Run(t, chromedp.Evaluate[chromedp.Void](`window.same = true; null`))
+		page.Run(t, chromedp.SendKeys(`input[type=search]`, "discount"))
+		page.Until(t, fmt.Sprintf(shows, 1, "?q=discount&repo=acme%2Fshop"))
+	})
 	t.Run("it fits", func(t *testing.T) {
 		for _, at := range []string{
-			"/", "/pulls/acme/shop/482?in=77", "/pulls/acme/shop/477", "/pulls/acme/web/1207", "/pulls/kestrel/api/97?in=77", "/nowhere",
+			"/", "/?state=blocked&reviewer=nobody&repo=acme/shop", "/pulls/acme/shop/482?in=77", "/pulls/acme/shop/477",
+			"/pulls/acme/web/1207", "/pulls/kestrel/api/97?in=77", "/repositories", "/nowhere",
 		} {
 			page.Run(t, chromedp.Navigate(board.url(at)), chromedp.WaitVisible("#board"))
 			for _, width := range []int64{360, 390, 820, 1280, 1600} {
@@ -125,7 +150,9 @@ func TestBrowser(t *testing.T) {
 		if dark := page.Text(t, ground); light == dark {
 			t.Errorf("the ground is %s in both", dark)
 		}
-		for _, at := range []string{"/", "/pulls/acme/shop/477", "/pulls/acme/shop/482", "/nowhere"} {
+		for _, at := range []string{
+			"/", "/pulls/acme/shop/477", "/pulls/acme/shop/482", "/repositories", "/nowhere", "/?q=x",
+		} {
 			page.Run(t, chromedp.Navigate(board.url(at)), chromedp.WaitVisible("#board"))
 			for _, scheme := range []string{"light", "dark"} {
 				page.Run(t, browsertest.Screen(1280, 800, scheme))

@@ -43,6 +43,7 @@ type boardCard struct {
 	Line     *boardLine
 	Said     *boardSaid // of a page of its own: what the check says
 	Facts    []boardFact
+	Heads    []boardHead // of a page of its own: the last ones, the newest first
 	Seen     boardMoment
 	Failed   string // why the last looks failed
 	Attempts int    // how many of them
@@ -99,7 +100,7 @@ const (
 
 // showBoardCard words a row. A row that was never looked at, or whose sight cannot be read, says so.
 func showBoardCard(row store.Row, now time.Time, size boardSize) boardCard {
-	c := boardCard{ID: "pr-" + strconv.FormatUint(boardHash(row.Key), 36), Failed: boardClip(row.Failed, 600), Attempts: row.Attempts}
+	c := boardCard{ID: "pr-" + idOf(row.Key), Failed: boardClip(row.Failed, 600), Attempts: row.Attempts}
 	c.locate(row.Key)
 	if !row.Seen.IsZero() {
 		c.Seen = momentAt(row.Seen, now)
@@ -125,6 +126,7 @@ func showBoardCard(row store.Row, now time.Time, size boardSize) boardCard {
 	if size == sizeLarge {
 		c.Said = showSaid(s)
 		c.Facts = factsOf(s, row, now)
+		c.Heads = showHeads(s, now)
 	}
 	return c
 }
@@ -481,6 +483,9 @@ func boardClip(s string, n int) string {
 	}
 	return s
 }
+
+// idOf names the element of a key.
+func idOf(key string) string { return strconv.FormatUint(boardHash(key), 36) }
 
 // boardHash is FNV-1a: a name for an element, no protection.
 func boardHash(s string) uint64 {

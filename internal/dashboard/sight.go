@@ -40,6 +40,8 @@ type Sight struct {
 	Siblings   []int          `json:"siblings,omitempty"`   // other pull requests whose check it is
 	Lanes      []ReviewerLine `json:"reviewers"`
 
+	Heads []PastHead `json:"heads,omitempty"` // the last ones, oldest first, this one included, see [Sight.Remember]
+
 	Page *report.Page `json:"page,omitempty"` // what the check says, see [report.Page.Brief]; nil: an older program kept none
 }
 

@@ -97,6 +97,9 @@
     tick();
     if (!document.hidden && (board().dataset.events ?? "") !== heard) listen(); // another page took the place
   }
+  // A filter holds as soon as it is chosen; without this script the button sends it.
+  document.querySelector(".filters")?.addEventListener("change", () => document.getElementById("find").requestSubmit());
+
   // What the reader has unfolded stays so when the board is made anew.
   let unfolded = [];
   document.body.addEventListener("htmx:beforeSwap", () => {
