@@ -235,8 +235,8 @@ func (b *harness) copyRows(times int) error {
 	const with = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i+1 < ?1) `
 	for _, statement := range []string{
 		`CREATE TEMP TABLE base AS SELECT row_number() OVER (ORDER BY id) AS nth, (SELECT max(id) FROM work) AS top, (SELECT max(seen_at) FROM work) AS seen, * FROM work WHERE kind IN ('pull', 'repo') AND grp LIKE '%/shop-0000'`,
-		`INSERT INTO work (id, key, tenant, kind, grp, gen, claimed, due_at, since, token, wake_at, seen_at, open)
-			` + with + `SELECT base.top + n.i * 1000000 + base.id, replace(key, 'shop-0000', printf('shop-%04d', n.i)), tenant, kind, replace(grp, 'shop-0000', printf('shop-%04d', n.i)), gen, claimed, due_at, since, token, wake_at, base.seen + 3600000000 + n.i * 10000 + base.nth, open FROM base, n`,
+		`INSERT INTO work (id, key, tenant, kind, grp, gen, claimed, due_at, backlog_at, since, token, wake_at, seen_at, open)
+			` + with + `SELECT base.top + n.i * 1000000 + base.id, replace(key, 'shop-0000', printf('shop-%04d', n.i)), tenant, kind, replace(grp, 'shop-0000', printf('shop-%04d', n.i)), gen, claimed, due_at, backlog_at, since, token, wake_at, base.seen + 3600000000 + n.i * 10000 + base.nth, open FROM base, n`,
 		`INSERT INTO sights (id, sight)
 			` + with + `SELECT base.top + n.i * 1000000 + base.id, CAST(json_replace(replace(CAST(sight AS TEXT), 'shop-0000', printf('shop-%04d', n.i)), '$.at', strftime('%Y-%m-%dT%H:%M:%SZ', 'now', '+1 minute')) AS BLOB) FROM base JOIN sights ON sights.id = base.id, n`,
 		`DROP TABLE base`,

@@ -62,7 +62,7 @@ func (b *harness) readLeftTable(ctx context.Context) (t workTable, err error) {
 			t.deliveries[id] = true
 			return err
 		}),
-		scanRows(ctx, db, `SELECT key, kind, id, gen, claimed, due_at, wake_at, seen_at, leased, attempts,
+		scanRows(ctx, db, `SELECT key, kind, id, gen, claimed, min(due_at, backlog_at), wake_at, seen_at, leased, attempts,
 			coalesce(CAST(sight AS TEXT) ->> '$.verdict' = 'waiting', 0) FROM work LEFT JOIN sights USING (id)`, func(rows *sql.Rows) error {
 			var key string
 			var r workRow

@@ -58,6 +58,43 @@ func TestOnePullRequestUsesATenthOfAnHour(t *testing.T) {
 	})
 }
 
+// Whoever makes much happen on a green pull request keeps an objection to it from being seen for two minutes at most.
+func TestAFloodHidesNoObjection(t *testing.T) {
+	testKey()
+	synctest.Test(t, func(t *testing.T) {
+		hub, g := newShop(loadPolicy)
+		b := inBubble(t, hub, t.TempDir(), "")
+		defer b.stop()
+		g.OpenPull(sandbox.PullSpec{Number: 1, Head: "begin", Author: "mallory"})
+		o := &organisation{underLoad: &underLoad{t: t}}
+		for _, who := range loadReviewers {
+			mustHappen(t, o.review(loadPull{g: g, number: 1}, who, time.Second, nil))
+		}
+		began := time.Now()
+		for range 1000 {
+			_, err := g.Comment(1, "github-actions[bot]", "## openai\n\nRead.\n\n**Ready to merge?** Yes")
+			mustHappen(t, err)
+			<-time.After(3 * time.Second)
+		}
+		u := hub.Usage(77, began, time.Time{})
+		t.Logf("1,000 comments in %s: %d requests that are not 304", time.Since(began), u.Requests-u.NotModified)
+		if used := u.Requests - u.NotModified; used > 550 {
+			t.Errorf("%d requests of an hour's 5,000", used)
+		}
+		if is := groupReads(t, g, "begin"); is != "success 3 of 3 approvals" {
+			t.Fatalf("before, the check reads %q", is)
+		}
+		_, err := g.StartRun(sandbox.RunSpec{Workflow: ".github/workflows/openai.yml", Name: "openai", PR: 1, Jobs: []string{"review"}})
+		mustHappen(t, err)
+		_, err = g.Comment(1, "github-actions[bot]", "## openai\n\n**Ready to merge?** No")
+		mustHappen(t, err)
+		<-time.After(2*time.Minute + 5*time.Second)
+		if is := groupReads(t, g, "begin"); !strings.HasPrefix(is, "failure ") {
+			t.Errorf("after two minutes the check reads %q", is)
+		}
+	})
+}
+
 // The end of an hour's requests is kept for what others need, and a part of it for objections to what is green.
 func TestASpentHourStillTakesGreenAway(t *testing.T) {
 	testKey()

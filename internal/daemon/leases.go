@@ -139,6 +139,13 @@ func (w *workload) ofTenant(id int64) int {
 	return w.byTenant[id]
 }
 
+// ofBacklog returns how many keys of a tenant's backlog are worked on.
+func (w *workload) ofBacklog(id int64) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.backlog[id]
+}
+
 // snapshot returns a copy of the counts, and of those of the backlog.
 func (w *workload) snapshot() (all, backlog map[int64]int) {
 	w.mu.Lock()

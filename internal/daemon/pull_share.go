@@ -10,13 +10,14 @@ import (
 
 // What a pull request uses of an hour is given back in an hour, one part of pullPart of it. As much may have come at once;
 // beyond that its looks are spaced, the farther the more there are, and where half a part more is used, until that is given
-// back. For looks that may take a green check away that begins three quarters of a part later. So it is a tenth of an hour at
-// most, in any hour.
+// back. For looks that may take a green check away that begins three quarters of a part later, and ends at two minutes. So
+// it is about a tenth of an hour at most, in any hour.
 const (
 	pullPart      = 36
 	spacedPart    = 0.5
 	urgentPart    = 0.75
 	spacingOfPart = 6 * time.Minute
+	urgentSpacing = 2 * time.Minute // at most, of those looks: what objects must not wait for whoever makes much happen
 	maxPullShares = 4096
 )
 
@@ -43,7 +44,7 @@ func (p pullShare) partsAt(now time.Time) float64 {
 func (p pullShare) spacing(isUrgent bool) time.Duration {
 	over := p.parts - 1
 	if isUrgent {
-		over -= urgentPart
+		return min(time.Duration(max(over-urgentPart, 0)*float64(spacingOfPart)), urgentSpacing)
 	}
 	return time.Duration(max(over*float64(spacingOfPart), (over-spacedPart)*float64(time.Hour), 0))
 }

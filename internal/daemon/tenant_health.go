@@ -191,9 +191,9 @@ func (h *tenantHealth) noteSpentHour(id int64, forge TenantForge) (until time.Ti
 }
 
 // noteShortBacklog reports whether a tenant's budget leaves nothing over for its backlog: from then on that gets one look
-// at a time, as the budget allows. It says so when that begins.
-func (h *tenantHealth) noteShortBacklog(ctx context.Context, id int64, forge TenantForge) bool {
-	if !forge.Ready(1, client.ForNobody).After(h.config.Now()) {
+// at a time, as the budget allows. looks is how many of it are under way. It says so when that begins.
+func (h *tenantHealth) noteShortBacklog(ctx context.Context, id int64, looks int, forge TenantForge) bool {
+	if !forge.Ready(looks, client.ForNobody).After(h.config.Now()) {
 		return false
 	}
 	h.mu.Lock()
@@ -201,7 +201,10 @@ func (h *tenantHealth) noteShortBacklog(ctx context.Context, id int64, forge Ten
 	begins := !t.backlogShort
 	t.backlogShort = true
 	h.mu.Unlock()
-	if table, err := h.config.Store.Health(ctx, h.config.Now()); begins && err == nil {
+	if !begins {
+		return true
+	}
+	if table, err := h.config.Store.Health(ctx, h.config.Now()); err == nil {
 		h.config.Log.Info("open pull requests are looked over as GitHub's hour allows, and what happens now goes before them",
 			oplog.Installation(id), "count", table.Backlog[id], "until", forge.Ready(table.Backlog[id], client.ForNobody))
 	}

@@ -156,7 +156,7 @@ func (d *Daemon) workByKind(ctx context.Context, w store.Work) (workResult, erro
 	if d.health.noteShortBudget(w.Tenant, d.underWay.ofTenant(w.Tenant), forge) {
 		return deferredResult(w), nil
 	}
-	if w.Backlog && d.health.noteShortBacklog(ctx, w.Tenant, forge) {
+	if w.Backlog && d.health.noteShortBacklog(ctx, w.Tenant, d.underWay.ofBacklog(w.Tenant), forge) {
 		return deferredResult(w), nil
 	}
 	isUrgent := mayEndGreen(w)

@@ -11,6 +11,7 @@ import (
 	"io"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -876,4 +877,45 @@ func TestMemoriesAreOfOneForge(t *testing.T) {
 			t.Errorf("another forge knows check %d", id)
 		}
 	})
+}
+
+// Of a pull request of several commits one list shows the runs, that of its branch, unless a check suite of the head is no
+// run's of the branch.
+func TestRunsOfABranchAndOfItsHead(t *testing.T) {
+	for name, test := range map[string]struct {
+		run   sandbox.RunSpec
+		lists int
+	}{
+		"of the branch":       {sandbox.RunSpec{}, 1},
+		"of another branch":   {sandbox.RunSpec{Branch: "renamed"}, 2},
+		"one without any job": {sandbox.RunSpec{Branch: "renamed", Status: "completed", Conclusion: "startup_failure"}, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.look()
+				w.must(w.g.Push(7, "a2", sandbox.PushSpec{}))
+				spec := test.run
+				spec.Workflow, spec.Name, spec.PR, spec.Jobs = openaiFile, "openai", 7, []string{"review"}
+				id, err := w.g.StartRun(spec)
+				w.must(err)
+				pass(5 * time.Second)
+				w.g.ForgetRequests()
+				w.forge.Expect(w.pr, sandbox.SHA("a2"))
+				_, s := w.observe()
+				if !slices.ContainsFunc(s.Runs, func(r quorum.Run) bool { return r.ID == id }) {
+					t.Errorf("run %d is not among %+v", id, s.Runs)
+				}
+				lists := 0
+				for _, r := range w.g.Requests() {
+					if strings.HasSuffix(r.Path, "/actions/runs") {
+						lists++
+					}
+				}
+				if lists != test.lists {
+					t.Errorf("%d lists of runs, want %d:\n%s", lists, test.lists, w.requests())
+				}
+			})
+		})
+	}
 }

@@ -247,8 +247,12 @@ type graphCommit struct {
 
 type graphSuite struct {
 	Created time.Time                        `json:"createdAt"`
-	Run     *struct{}                        `json:"workflowRun"` // nil: the suite is no run's
+	Run     *graphSuiteRun                   `json:"workflowRun"` // nil: the suite is no run's
 	Checks  graphConnection[graphSuiteCheck] `json:"checkRuns"`
+}
+
+type graphSuiteRun struct {
+	ID int64 `json:"databaseId"`
 }
 
 type graphSuiteCheck struct {
@@ -317,6 +321,7 @@ type conversation struct {
 	timeline      []quorum.Event
 	pushed        time.Time       // creation of the head's first check suite that our own check did not bring; zero without one
 	arrived       time.Time       // creation of the head's first check suite; zero without one
+	headRuns      []int64         // workflow runs of the head's check suites, as far as its page shows these
 	earlier       []earlierCommit // the newest ones, the head not among them
 	siblings      []graphSibling  // other pull requests with this head, closed ones too
 	siblingsKnown bool            // siblings is an answer
@@ -560,6 +565,9 @@ func (c *conversation) readSuites(suites []graphSuite) {
 	for _, s := range suites {
 		if c.arrived.IsZero() || s.Created.Before(c.arrived) {
 			c.arrived = s.Created
+		}
+		if s.Run != nil {
+			c.headRuns = append(c.headRuns, s.Run.ID)
 		}
 		isOurs := slices.ContainsFunc(s.Checks.Nodes, func(check graphSuiteCheck) bool { return isOfOurs(check.ExternalID, c.external) })
 		if (!isOurs || s.Run != nil) && (c.pushed.IsZero() || s.Created.Before(c.pushed)) {

@@ -94,15 +94,57 @@ func (l *look) readParts(ctx context.Context, g group, sc readPlan, early bool) 
 		},
 	)
 	read(partFiles, sc.judged, func() (err error) { h.files, err = r.readFiles(ctx); return err })
-	read(partRuns, sc.judged, func() (err error) { h.runs, err = r.readRuns(ctx, sc.head); return err })
+	read(partRuns, sc.judged && !sc.readsBranchRuns(), func() (err error) { h.runs, err = r.readRuns(ctx, sc.head); return err })
 	read(partReviews, sc.judged, func() error { return h.readReviews(ctx, r, watched) })
 	read(partComments, sc.judged, func() error { return h.readComments(ctx, r, watched) })
-	read(partBranchRuns, sc.judged && sc.commits > 1 && sc.headRef != "", func() error { return h.readBranchRuns(ctx, r, sc) })
+	read(partBranchRuns, sc.readsBranchRuns(), func() error { return h.readBranchRuns(ctx, r, sc) })
 	read(partConversation, sc.conversation, func() (err error) {
 		h.conversation, h.blob, err = r.readConversation(ctx, sc.head, sc.check, l.policyRead.pathInConversation(), watched)
 		return err
 	})
 	read(partSiblings, sc.judged && !sc.conversation && !l.siblingsKnown, func() error { return h.readSiblings(ctx, r, sc) })
+}
+
+// takeRunsOfBranch takes the head's runs from those of the branch, if these are all of them: each check suite of GitHub
+// Actions that the head shows is that of one. Of another branch with the same commit, or of one that had another name, they
+// would be missing. The conversation, if it was read, shows suites that have no job yet, too.
+func (h *headReads) takeRunsOfBranch(head string) {
+	if h.has(partRuns) || !h.has(partBranchRuns) {
+		return
+	}
+	var runs []restRun
+	suites, ids := map[int64]bool{}, map[int64]bool{}
+	for _, r := range h.branchRuns {
+		if r.Head == head {
+			runs = append(runs, r)
+			suites[r.Suite], ids[r.ID] = true, true
+		}
+	}
+	for _, c := range h.checks {
+		if c.App.Slug == quorum.ActionsApp && !suites[c.Suite.ID] {
+			return
+		}
+	}
+	if h.has(partConversation) {
+		for _, id := range h.conversation.headRuns {
+			if !ids[id] {
+				return
+			}
+		}
+	}
+	h.runs = runs
+	h.add(partRuns)
+}
+
+// readMissingRuns reads the head's runs, unless they were read, or those of its branch are all there are.
+func (h *headReads) readMissingRuns(ctx context.Context, r pullReader, head string) (err error) {
+	if h.takeRunsOfBranch(head); h.has(partRuns) {
+		return nil
+	}
+	if h.runs, err = r.readRuns(ctx, head); err == nil {
+		h.add(partRuns)
+	}
+	return err
 }
 
 // readStatuses reads the commit statuses. A refusal for want of a permission is kept: whether it matters the policy

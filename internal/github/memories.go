@@ -244,7 +244,7 @@ func (m *memory) compacted(same sharedStrings) *memory {
 	t := &n.conversation
 	n.runs, n.texts, n.presses = slices.Clone(n.runs), slices.Clone(n.texts), slices.Clone(n.presses)
 	n.siblings, n.disagreeing = slices.Clone(n.siblings), slices.Clone(n.disagreeing)
-	t.siblings, t.earlier = slices.Clone(t.siblings), slices.Clone(t.earlier)
+	t.siblings, t.earlier, t.headRuns = slices.Clone(t.siblings), slices.Clone(t.earlier), slices.Clone(t.headRuns)
 	same.share(
 		&n.key.pr.Owner,
 		&n.key.pr.Repo,

@@ -146,12 +146,15 @@ func (l *look) readPullAndPolicy(ctx context.Context) error {
 
 // readHead reads what stands on the head and in the pull request, as far as that was not done.
 func (l *look) readHead(ctx context.Context) error {
-	g, ctx := newGroup(ctx)
-	l.readParts(ctx, g, l.actualPlan(), false)
+	g, beside := newGroup(ctx)
+	l.readParts(beside, g, l.actualPlan(), false)
 	if l.headChanged && l.mayInherit() {
-		l.before.readLeft(ctx, g, l.mem.previousHead)
+		l.before.readLeft(beside, g, l.mem.previousHead)
 	}
-	return g.Wait()
+	if err := g.Wait(); err != nil || !l.willJudge() {
+		return err
+	}
+	return l.head.readMissingRuns(ctx, l.read, l.snap.PR.Head)
 }
 
 // willJudge reports whether anything will be judged. Else all that is needed is whether a check of ours is open.

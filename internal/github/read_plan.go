@@ -23,6 +23,9 @@ type readPlan struct {
 	conversation  bool   // the conversation is read in parallel with all else
 }
 
+// readsBranchRuns reports whether the runs of earlier heads are read, and with them those of the head.
+func (p readPlan) readsBranchRuns() bool { return p.judged && p.commits > 1 && p.headRef != "" }
+
 // laneBase says how the lanes of the policy name the base, but for those that ask less than the top level.
 type laneBase uint8
 

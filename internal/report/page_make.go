@@ -36,7 +36,7 @@ func PageOf(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, rec quorum.Re
 	m.page.Rules = ruleTeller{policy: p, snapshot: s, decision: d, record: rec}.rulesHere()
 	m.page.Heard = heardCommands(d, rec)
 	m.page.Next = append(m.nextSteps(), peopleSteps(d, rec)...)
-	m.page.Notes = slices.Concat(m.notes(), refusedNotes(rec), spacingNotes(s))
+	m.page.Notes = append(append(m.notes(), refusedNotes(rec)...), spacingNotes(s)...)
 	m.page.Path = pathMoments(s.PR, d, rec)
 	m.page.Footer = m.footer()
 	return m.page
@@ -625,7 +625,7 @@ func spacingNotes(s quorum.Snapshot) []PageNote {
 	minutes := int((s.Spacing + time.Minute - 1) / time.Minute)
 	return []PageNote{{Says: wordsPhrase(
 		"So much happens on this pull request that it has used its part of what GitHub allows in an hour, which others need, too: "+
-			"for a while it is looked at every %s at most.", pluralWord(minutes, "minute", fmt.Sprintf("%d minutes", minutes)),
+			"for a while its looks are %d min apart.", minutes,
 	)}}
 }
 

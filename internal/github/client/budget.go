@@ -82,9 +82,10 @@ func (s *stats) backlogReady(now time.Time, c Cost) (at time.Time) {
 // LeavesOver is when the live share of what is to come of the hour has shrunk so far that as many requests are left over: in
 // a later hour, if this one has not so many.
 func (b Budget) LeavesOver(requests int, end time.Time) time.Time {
-	usable := float64(b.Limit - b.reserve())
+	kept := b.reserve() + b.Limit/urgentPart
+	usable := float64(b.Limit - kept)
 	hours := func(n float64) time.Duration { return time.Duration(n * float64(time.Hour)) }
-	missing := float64(requests) - max(float64(b.Left-b.reserve()), 0)
+	missing := float64(requests) - max(float64(b.Left-kept), 0)
 	if missing <= 0 {
 		return end.Add(hours(missing / (liveShare * usable)))
 	}

@@ -50,23 +50,23 @@ func TestBudgetOfTheLastAnswer(t *testing.T) {
 	wants("another limit", 100, 5000)
 }
 
-// A backlog gets what is left over: of an hour that nobody else uses all of it but for the reserve, a tenth at once and the
-// rest as the hour passes; of one that is used up nothing.
+// A backlog gets what is left over: of an hour that nobody else uses all but what is kept, a tenth at once and the rest
+// as the hour passes; of one that is used up nothing.
 func TestWhatAnHourLeavesToTheBacklog(t *testing.T) {
 	end := time.Date(2026, 3, 1, 13, 0, 0, 0, time.UTC)
 	for name, tt := range map[string]struct {
 		left, requests int
 		ready          time.Duration // before the hour's end
 	}{
-		"a new hour":             {5000, 398, time.Hour},
-		"a little more":          {5000, 399 + 3586, 0},
-		"half of it used":        {3008, 0, 33 * time.Minute},
-		"as much as is left":     {3008, 1992, 0},
-		"one more":               {3008, 1993, 0},
-		"the next hour's second": {1016, 398 + 1793, -30 * time.Minute},
-		"nothing left":           {1016, 1, 0},
-		"below the reserve":      {10, 1, 0},
-		"of three hours":         {1016, 2 * 3984, -2 * time.Hour},
+		"a new hour":           {5000, 373, time.Hour},
+		"all of it":            {5000, 3734, 0},
+		"half of it used":      {3133, 0, 33*time.Minute + 20*time.Second},
+		"as much as is left":   {3133, 1867, 0},
+		"one more":             {3133, 1868, 0},
+		"half of the next one": {1266, 373 + 1680, -30 * time.Minute},
+		"nothing left":         {1266, 1, 0},
+		"below the reserve":    {10, 1, 0},
+		"of three hours":       {1266, 2 * 3734, -2 * time.Hour},
 	} {
 		b := Budget{Left: tt.left, Limit: 5000, Reset: end}
 		if got := end.Sub(b.LeavesOver(tt.requests, end)); (got - tt.ready).Abs() > 30*time.Second {
