@@ -824,6 +824,101 @@ func TestWhatHappensGoesBeforeTheBacklog(t *testing.T) {
 	})
 }
 
+// In a spent hour is looked at what may take a green check away, and nothing else.
+func TestASpentHourLooksAtWhatMayEndGreen(t *testing.T) {
+	green, waits := []byte(`{"conclusion":"success"}`), []byte(`{"status":"in_progress"}`)
+	said := func(t quorum.Touch) string {
+		text, _ := json.Marshal(t)
+		return string(text)
+	}
+	for name, c := range map[string]struct {
+		sight   []byte
+		touch   string
+		backlog bool
+		looked  bool
+	}{
+		"a text of a reviewer's":          {sight: green, touch: said(quorum.Touch{Event: "issue_comment", Author: "reviewer[bot]"}), looked: true},
+		"the end of a run":                {sight: green, touch: said(quorum.Touch{Event: "workflow_run", Action: "completed"}), looked: true},
+		"whatever happened":               {sight: green, touch: store.Any, looked: true},
+		"of which nothing is known":       {touch: said(quorum.Touch{Event: "pull_request", Action: "reopened"}), looked: true},
+		"a stranger's text":               {sight: green, touch: said(quorum.Touch{Event: "issue_comment", Author: "mallory"})},
+		"words that approve":              {sight: green, touch: said(quorum.Touch{Event: "issue_comment", Author: "reviewer[bot]", Approver: "r"})},
+		"one that is not green":           {sight: waits, touch: said(quorum.Touch{Event: "issue_comment", Author: "reviewer[bot]"})},
+		"a green one that is looked over": {sight: green, touch: store.Any, backlog: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := newLand()
+				l.policy.Reviewers = []quorum.Reviewer{{Name: "r", Author: "reviewer[bot]"}}
+				h := build(t, l, t.TempDir())
+				l.open(1, pull(1), pull(2))
+				h.deliver(about(1, pull(2))) // the policy is known from it
+				settle(time.Second)
+				l.mu.Lock()
+				l.liveReady, l.looked = time.Now().Add(30*time.Minute), nil
+				l.mu.Unlock()
+				p := lookAt(1, pull(1), time.Now().Add(time.Hour))
+				if err := h.Store.Poke(t.Context(), p); err != nil {
+					t.Fatal(err)
+				}
+				later := time.Now().Add(2 * time.Hour)
+				work, err := h.Store.Claim(t.Context(), store.Claim{Now: later, Until: later.Add(time.Minute), Limit: 9})
+				for _, w := range work {
+					as := store.Completion{Now: time.Now(), Keep: true, Wake: w.Due, Backlog: w.Backlog}
+					if w.Key == p.Key {
+						as = store.Completion{Now: time.Now(), Sight: c.sight}
+					}
+					_, ending := h.Store.Complete(t.Context(), w.Lease, as)
+					err = errors.Join(err, ending)
+				}
+				p.Due, p.Touch, p.Backlog = time.Now(), c.touch, c.backlog
+				if err = errors.Join(err, h.Store.Poke(t.Context(), p)); err != nil {
+					t.Fatal(err)
+				}
+				settle(20 * time.Minute)
+				if looked := len(l.looks()) > 0; looked != c.looked {
+					t.Errorf("in the spent hour it was looked at: %v", looked)
+				}
+				settle(20 * time.Minute)
+				if len(l.looks()) == 0 {
+					t.Error("nor in the next")
+				}
+				h.stop()
+			})
+		})
+	}
+}
+
+// What waits for the next hour is not put behind the backlog by a look-over that finds it, too.
+func TestAnEventThatWaitsIsNotOfTheBacklog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand()
+		l.open(1, pull(1))
+		h := build(t, l, t.TempDir())
+		settle(time.Second)
+		l.mu.Lock()
+		l.liveReady, l.backlogReady = time.Now().Add(20*time.Minute), time.Now().Add(5*time.Hour)
+		l.looked = nil
+		l.mu.Unlock()
+		h.deliver(about(1, pull(1)))
+		settle(time.Second)
+		over := lookAt(1, pull(1), time.Now())
+		over.Backlog = true
+		if err := h.Store.Poke(t.Context(), over); err != nil {
+			t.Fatal(err)
+		}
+		settle(10 * time.Minute)
+		if n := len(l.looks()); n != 0 {
+			t.Errorf("%d looks in the spent hour", n)
+		}
+		settle(15 * time.Minute)
+		if len(l.looks()) == 0 {
+			t.Error("the event was not looked at in the next hour")
+		}
+		h.stop()
+	})
+}
+
 func TestRefusedCredentialsParkTheTenant(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand()

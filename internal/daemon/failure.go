@@ -32,7 +32,9 @@ func (d *Daemon) outcomeOfError(ctx context.Context, w store.Work, err error) wo
 	switch {
 	case limited:
 		d.health.holdLimited(w.Tenant, laterTime(until, d.Now().Add(time.Second))) // one that has passed must not make us ask at once
-		return workResult{label: resultLimited, outcome: store.Completion{Keep: true, Wake: w.Due, Backlog: w.Backlog}}
+		r := deferredResult(w)
+		r.label = resultLimited
+		return r
 	case w.Key == workkey.App && class != classUnauthorized: // the host itself is never gone
 	case class == classNotInstalled:
 		return d.forgetTenant(ctx, w, err)
@@ -108,7 +110,7 @@ func (d *Daemon) retryLater(w store.Work, err error) workResult {
 	}
 	wait := min(firstBackoff<<min(w.Attempts, 10), longest)
 	return workResult{label: resultFailed, outcome: store.Completion{
-		Failed: sayFailure(err), Wake: d.Now().Add(wait/2 + d.Jitter(wait/2)), Backlog: w.Backlog,
+		Failed: sayFailure(err), Wake: d.Now().Add(wait/2 + d.Jitter(wait/2)), Backlog: w.Backlog, LiveDue: w.LiveDue,
 	}}
 }
 

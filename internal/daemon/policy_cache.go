@@ -1,10 +1,13 @@
 package daemon
 
 import (
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/workkey"
 )
 
 // A policyCache remembers a bounded number of repositories' policies, so that an event that concerns no reviewer costs
@@ -48,4 +51,17 @@ func (c *policyCache) get(repo string) (knownPolicy, bool) {
 	defer c.mu.Unlock()
 	p, known := c.byRepo[repo]
 	return p, known
+}
+
+// reviewersTouches returns the touches without those of strangers' texts, as far as the policy is known: strangers' may
+// be many, and few are kept. People's commands are no strangers'.
+func (c *policyCache) reviewersTouches(p workkey.Key, touches []quorum.Touch) []quorum.Touch {
+	known, ok := c.get(workkey.Repo(p.Tenant, p.Owner, p.Repo))
+	if !ok || known.state != quorum.FileValid {
+		return touches
+	}
+	return slices.DeleteFunc(slices.Clone(touches), func(t quorum.Touch) bool {
+		isAuthor := func(r quorum.Reviewer) bool { return strings.EqualFold(r.Author, t.Author) }
+		return t.Author != "" && t.Press == 0 && !t.Command && !slices.ContainsFunc(known.policy.Reviewers, isAuthor)
+	})
 }

@@ -10,15 +10,18 @@ import (
 
 // What a pull request uses of an hour is given back in an hour, one part of pullPart of it. As much may have come at once;
 // beyond that its looks are spaced, the farther the more there are, and where half a part more is used, until that is given
-// back. For looks that may take a green check away that begins three quarters of a part later, and ends at two minutes. So
-// it is about a tenth of an hour at most, in any hour.
+// back. For looks that may take a green check away that begins three quarters of a part later and ends at two minutes, until
+// it has used one and a half. So it is about a tenth of an hour at most, in any hour, unless one look uses most of a part: none
+// waits for longer than a quarter of an hour. The same holds for a commit of which GitHub is asked whose it is.
 const (
-	pullPart      = 36
-	spacedPart    = 0.5
-	urgentPart    = 0.75
-	spacingOfPart = 6 * time.Minute
-	urgentSpacing = 2 * time.Minute // at most, of those looks: what objects must not wait for whoever makes much happen
-	maxPullShares = 4096
+	pullPart       = 36
+	spacedPart     = 0.5
+	urgentPart     = 0.75
+	mostUrgentPart = 1.5
+	spacingOfPart  = 6 * time.Minute
+	urgentSpacing  = 2 * time.Minute  // of those looks, until so much is used: what objects must not wait for whoever makes much happen
+	longestSpacing = 15 * time.Minute // of any
+	maxPullShares  = 4096
 )
 
 // pullShares remembers what pull requests have used. It may be used by several goroutines.
@@ -43,10 +46,11 @@ func (p pullShare) partsAt(now time.Time) float64 {
 // spacing is how long after its last look a pull request is looked at again.
 func (p pullShare) spacing(isUrgent bool) time.Duration {
 	over := p.parts - 1
+	apart, most := over*float64(spacingOfPart), spacedPart
 	if isUrgent {
-		return min(time.Duration(max(over-urgentPart, 0)*float64(spacingOfPart)), urgentSpacing)
+		apart, most = min((over-urgentPart)*float64(spacingOfPart), float64(urgentSpacing)), mostUrgentPart
 	}
-	return time.Duration(max(over*float64(spacingOfPart), (over-spacedPart)*float64(time.Hour), 0))
+	return time.Duration(min(max(apart, (over-most)*float64(time.Hour), 0), float64(longestSpacing)))
 }
 
 // noteUse adds requests that a look at a pull request has used, of those that an hour allows; 0: nobody says how many.

@@ -24,7 +24,9 @@ func goneResult() workResult {
 
 // heldResult puts a key off, with all that it was poked for.
 func heldResult(w store.Work, until time.Time) workResult {
-	return workResult{label: resultDeferred, outcome: store.Completion{Keep: true, Wake: until, Backlog: w.Backlog}}
+	return workResult{label: resultDeferred, outcome: store.Completion{
+		Keep: true, Wake: until, Backlog: w.Backlog, LiveDue: w.LiveDue,
+	}}
 }
 
 // deferredResult puts a key back in its place: its tenant is held.

@@ -262,7 +262,8 @@ func (r *resyncer) resyncRepository(ctx context.Context, w store.Work, p workkey
 
 // pullsToLookAt returns pokes of a repository's pull requests that need a look: those that GitHub changed after our
 // last look began, and undecided ones that are neither looked at now nor tried again anyway. If the policy changed, or
-// all were listed, so do those that we know and the list does not hold.
+// all were listed, so do those that we know and the list does not hold. Green ones that may be so no more do not wait in the
+// backlog.
 func (r *resyncer) pullsToLookAt(
 	ctx context.Context,
 	p workkey.Key,
@@ -271,10 +272,12 @@ func (r *resyncer) pullsToLookAt(
 ) (pokes []store.Poke, err error) {
 	now := r.config.Now()
 	poked := map[string]bool{}
-	add := func(pr quorum.PR) {
+	add := func(pr quorum.PR, isLive bool) {
 		if key := workkey.Pull(p.Tenant, pr); !poked[key] {
 			poked[key] = true
-			pokes = append(pokes, ofBacklog(pullPoke(p.Tenant, pr, now, "")))
+			poke := pullPoke(p.Tenant, pr, now, "")
+			poke.Backlog = !isLive
+			pokes = append(pokes, poke)
 		}
 	}
 	margin := resyncLookMargin
@@ -289,11 +292,13 @@ func (r *resyncer) pullsToLookAt(
 		row, err := r.config.Store.Get(ctx, key)
 		switch {
 		case errors.Is(err, store.ErrNoRow):
-			add(pull.PR)
+			add(pull.PR, false)
+			continue
 		case err != nil:
 			return nil, fmt.Errorf("read %s: %w: %w", key, errTable, err)
-		case changed, laterTime(readSight(row.Sight).At, began).Before(pull.Updated.Add(margin)):
-			add(pull.PR)
+		}
+		if s := readSight(row.Sight); changed || laterTime(s.At, began).Before(pull.Updated.Add(margin)) {
+			add(pull.PR, s.Conclusion == "success")
 		}
 	}
 	repo := workkey.Repo(p.Tenant, p.Owner, p.Repo)
@@ -309,7 +314,7 @@ func (r *resyncer) pullsToLookAt(
 		at, ok := workkey.Parse(row.Key)
 		undecided := row.Open && row.Attempts == 0 && now.Sub(r.leases.observingSince(row.Key)) > resyncLookMargin
 		if ok && (undecided || changed || whole && !listed[row.Key]) {
-			add(at.PR())
+			add(at.PR(), false)
 		}
 	}
 	return pokes, nil

@@ -21,6 +21,7 @@ const (
 	firstFaultPause    = 5 * time.Second // doubles
 	longestFaultPause  = time.Minute
 	shortWait          = 10 * time.Second // for a limit: no longer one is worth a line of the log
+	longestSpread      = 30 * time.Minute // of looks that were held back until an hour's end
 )
 
 // tenantHealth remembers the tenants that are limited or failing. It may be used by several goroutines.
@@ -41,6 +42,7 @@ type tenantState struct {
 	budgetShort    bool       // its budget did not allow what was under way
 	backlogShort   bool       // its budget left nothing over for its backlog
 	spentUntil     time.Time  // before it only what may take a green check away is looked at
+	heldBack       int        // looks that wait for that
 }
 
 func newTenantHealth(c *Config) *tenantHealth {
@@ -165,29 +167,47 @@ func (h *tenantHealth) noteShortBudget(id int64, looks int, forge TenantForge) b
 	t.budgetShort = true
 	h.mu.Unlock()
 	if until := forge.Ready(1, client.Urgent); begins && until.Sub(now) > shortWait {
-		h.config.Log.Warn("what an hour of GitHub's allows is used up, but for what others need: every pull request waits for the next",
+		h.config.Log.Warn("what GitHub allows at a time is used up, but for what others need: every pull request waits until there is more",
 			oplog.Installation(id), "until", until)
 	}
 	return true
 }
 
-// noteSpentHour returns until when only what may take a green check away is looked at, because the rest of a tenant's hour is
-// kept for that; zero: everything is. It says so when that begins.
-func (h *tenantHealth) noteSpentHour(id int64, forge TenantForge) (until time.Time) {
-	now := h.config.Now()
-	if until = forge.Ready(1, client.Live); !until.After(now) {
-		return time.Time{}
-	}
+// noteSpentHour reports whether only what may take a green check away is looked at, because the rest of a tenant's hour is
+// kept for that, and until when a look that is not urgent waits. It says so when that begins.
+func (h *tenantHealth) noteSpentHour(id int64, isUrgent bool, forge TenantForge) (isSpent bool, until time.Time) {
+	now, end := h.config.Now(), forge.Ready(1, client.Live)
 	h.mu.Lock()
-	t := h.stateOf(id)
-	begins := !t.spentUntil.After(now)
-	t.spentUntil = until
-	h.mu.Unlock()
-	if begins && until.Sub(now) > shortWait {
-		h.config.Log.Warn("what an hour of GitHub's allows is used up, but for what others need and for green checks that an event may end: "+
-			"other pull requests wait for the next", oplog.Installation(id), "until", until)
+	t := h.states[id]
+	if isSpent = end.After(now); !isSpent {
+		if t != nil {
+			t.spentUntil, t.heldBack = time.Time{}, 0
+		}
+		h.mu.Unlock()
+		return false, time.Time{}
 	}
-	return until
+	t = h.stateOf(id)
+	begins := !t.spentUntil.After(now)
+	t.spentUntil = end
+	if until = end; !isUrgent {
+		t.heldBack++
+		until = end.Add(h.config.Jitter(spreadOf(t.heldBack, forge.Hour())))
+	}
+	h.mu.Unlock()
+	if begins && end.Sub(now) > shortWait {
+		h.config.Log.Warn("what an hour of GitHub's allows is used up, but for what others need and for green checks that an event may end: "+
+			"other pull requests wait for the next", oplog.Installation(id), "until", end)
+	}
+	return true, until
+}
+
+// spreadOf is over how long looks that were held back are spread in an hour that allows so many requests, 0 being unknown:
+// about as it allows them, so that what happens in it need not wait for all of them.
+func spreadOf(looks, hour int) time.Duration {
+	if hour <= 0 {
+		return 0
+	}
+	return min(time.Duration(looks*client.LookCost.Reads)*time.Hour/time.Duration(hour), longestSpread)
 }
 
 // noteShortBacklog reports whether a tenant's budget leaves nothing over for its backlog: from then on that gets one look

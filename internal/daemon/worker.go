@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/dashboard"
@@ -36,9 +35,6 @@ func (d *Daemon) workOn(ctx context.Context, w store.Work) {
 	defer cancel(nil)
 	alone := d.leases.begin(w.Lease, cancel)
 	began := d.Now()
-	if w.Wake.Equal(w.Due) && !w.Wake.IsZero() {
-		d.Metrics.WokeLate(max(began.Sub(w.Due), 0))
-	}
 	var r workResult
 	if alone {
 		r = d.workRecovered(ctx, w)
@@ -52,6 +48,9 @@ func (d *Daemon) workOn(ctx context.Context, w store.Work) {
 	d.leases.end(w.Lease) // before the table does: it may be claimed anew at once
 	now := d.Now()
 	d.Metrics.Looked(w.Kind, r.label, now.Sub(began))
+	if isDecided := w.Kind == workkey.KindPull || w.Kind == workkey.KindGroup; isDecided && r.label == resultOK && w.IsAwake(began) {
+		d.Metrics.WokeLate(began.Sub(w.Wake))
+	}
 	r.outcome.Now = now
 	ours := false
 	var err error
@@ -153,22 +152,17 @@ func (d *Daemon) workByKind(ctx context.Context, w store.Work) (workResult, erro
 	if err != nil {
 		return workResult{}, err
 	}
-	if d.health.noteShortBudget(w.Tenant, d.underWay.ofTenant(w.Tenant), forge) {
-		return deferredResult(w), nil
-	}
-	if w.Backlog && d.health.noteShortBacklog(ctx, w.Tenant, d.underWay.ofBacklog(w.Tenant), forge) {
-		return deferredResult(w), nil
-	}
-	isUrgent := mayEndGreen(w)
-	if until := d.health.noteSpentHour(w.Tenant, forge); !until.IsZero() && !isUrgent {
+	until, spacing := d.waitsForGitHub(ctx, w, forge, mayEndGreen(w, p, d.policies, touches, filterable))
+	if !until.IsZero() {
 		return heldResult(w, until), nil
+	}
+	if w.Kind == workkey.KindPull || w.Kind == workkey.KindHead {
+		var used client.Meter
+		ctx = client.WithMeter(ctx, &used)
+		defer func() { d.shares.noteUse(w.Key, used.Requests(), forge.Hour(), d.Now()) }()
 	}
 	switch w.Kind {
 	case workkey.KindPull:
-		at, spacing := d.shares.next(w.Key, isUrgent)
-		if at.After(d.Now()) {
-			return heldResult(w, at), nil
-		}
 		return d.reconcilePull(ctx, w, p, forge, touches, spacing)
 	case workkey.KindGroup:
 		return d.reconcileGroup(ctx, w, p, forge)
@@ -183,6 +177,27 @@ func (d *Daemon) workByKind(ctx context.Context, w store.Work) (workResult, erro
 	return goneResult(), nil
 }
 
+// waitsForGitHub returns until when a key waits for what GitHub allows: its own place in the queue, where its tenant is held.
+// Zero: it does not wait, and of a pull request's or a commit's its looks are so far apart.
+func (d *Daemon) waitsForGitHub(
+	ctx context.Context, w store.Work, forge TenantForge, isUrgent bool,
+) (until time.Time, spacing time.Duration) {
+	if d.health.noteShortBudget(w.Tenant, d.underWay.ofTenant(w.Tenant), forge) ||
+		w.Backlog && d.health.noteShortBacklog(ctx, w.Tenant, d.underWay.ofBacklog(w.Tenant), forge) {
+		return w.Due, 0
+	}
+	isSpent, end := d.health.noteSpentHour(w.Tenant, isUrgent, forge)
+	if isSpent && !isUrgent {
+		return end, 0
+	}
+	if w.Kind == workkey.KindPull || w.Kind == workkey.KindHead {
+		if until, spacing = d.shares.next(w.Key, isUrgent && !isSpent); until.After(d.Now()) {
+			return until, 0
+		}
+	}
+	return time.Time{}, spacing
+}
+
 // What only shows waits for the next look, but no longer than this.
 const (
 	progressPause = 2 * time.Minute  // after the last look: that a run has begun
@@ -192,7 +207,7 @@ const (
 // spareLook ends work without a request if no touch concerns a reviewer. Where all that concerns one only shows, a check
 // that waits does so until its next look. What was touched is kept for that look.
 func (d *Daemon) spareLook(w store.Work, p workkey.Key, touches []quorum.Touch) (workResult, bool) {
-	if len(touches) == 0 || w.Attempts > 0 || !w.Wake.IsZero() && !d.Now().Before(w.Wake) {
+	if len(touches) == 0 || w.Attempts > 0 || w.IsAwake(d.Now()) {
 		return workResult{}, false
 	}
 	known, ok := d.policies.get(workkey.Repo(p.Tenant, p.Owner, p.Repo))
@@ -248,23 +263,19 @@ func isUnderWay(p *quorum.Policy, s *dashboard.Sight, reviewer string, since []q
 	})
 }
 
-// reviewersTouches returns the touches without those of strangers' texts, as far as the policy is known: strangers' may
-// be many, and few are kept. People's commands are no strangers'.
-func (d *Daemon) reviewersTouches(p workkey.Key, touches []quorum.Touch) []quorum.Touch {
-	known, ok := d.policies.get(workkey.Repo(p.Tenant, p.Owner, p.Repo))
-	if !ok || known.state != quorum.FileValid {
-		return touches
+// mayEndGreen reports whether work may take a green check away: an event came for a pull request that is green, or of which
+// nothing is known, or for a commit, which may be such a one's; or it is on a merge group, whose queue waits. What strangers
+// say, and what approves as far as its words tell, takes nothing away. isAll says that touches are all that came.
+func mayEndGreen(w store.Work, p workkey.Key, policies *policyCache, touches []quorum.Touch, isAll bool) bool {
+	if w.Kind != workkey.KindPull {
+		return w.Kind == workkey.KindHead || w.Kind == workkey.KindGroup
 	}
-	return slices.DeleteFunc(slices.Clone(touches), func(t quorum.Touch) bool {
-		isAuthor := func(r quorum.Reviewer) bool { return strings.EqualFold(r.Author, t.Author) }
-		return t.Author != "" && t.Press == 0 && !t.Command && !slices.ContainsFunc(known.policy.Reviewers, isAuthor)
-	})
-}
-
-// mayEndGreen reports whether work may take a green check away: an event came for a pull request that is green, or for a
-// commit, which may be such a one's.
-func mayEndGreen(w store.Work) bool {
-	return w.Kind == workkey.KindHead || w.Kind == workkey.KindPull && len(w.Touches) > 0 && readSight(w.Sight).Conclusion == "success"
+	mayBeGreen := len(w.Sight) == 0 || readSight(w.Sight).Conclusion == "success"
+	if w.Backlog || len(w.Touches) == 0 || !mayBeGreen {
+		return false
+	}
+	mayObject := func(t quorum.Touch) bool { return t.Approver == "" }
+	return !isAll || slices.ContainsFunc(policies.reviewersTouches(p, touches), mayObject)
 }
 
 // reconcilePull reconciles a pull request whose looks are so far apart.
@@ -286,7 +297,7 @@ func (d *Daemon) reconcilePull(
 	if head != "" || len(runs) > 0 {
 		forge.Expect(pr, head, runs...)
 	}
-	forge.Hear(pr, d.reviewersTouches(p, touches)...)
+	forge.Hear(pr, d.policies.reviewersTouches(p, touches)...)
 	var last loop.Look
 	began := d.Now()
 	d.leases.markObserving(w.Lease, began)
@@ -294,11 +305,9 @@ func (d *Daemon) reconcilePull(
 		Forge: countingForge{forge, d.Metrics}, Now: d.Now, Told: true, Seen: func(l loop.Look) { last = l },
 		Hear: d.hearIn(p), Places: d.Places, Spacing: spacing,
 	}
-	var used client.Meter
-	defer func() { d.shares.noteUse(w.Key, used.Requests(), forge.Hour(), d.Now()) }()
 	var held []int // their circuits have changed
 	r.Note = d.watchCircuits(p, func(n int) { held = append(held, n) }).Note
-	wake, err := r.Reconcile(client.WithMeter(ctx, &used), pr)
+	wake, err := r.Reconcile(ctx, pr)
 	slices.Sort(held)
 	pokes := d.siblingPokes(p, pr, slices.Compact(held))
 	if err != nil {

@@ -17,8 +17,8 @@ func (f *Forge) Ready(looks int, u client.Urgency) time.Time {
 	)
 }
 
-// Hour is how many requests GitHub allows in an hour; 0: it has not said that.
-func (f *Forge) Hour() int { return f.client.Budget().Limit }
+// Hour is how many REST requests GitHub allows in an hour; 0: it has not said that.
+func (f *Forge) Hour() int { return f.client.Hour() }
 
 // Budget is what is left of the hour's requests.
 func (f *Forge) Budget() client.Budget { return f.client.Budget() }

@@ -171,6 +171,7 @@ type Work struct {
 	Tenant   int64
 	Kind     string
 	Backlog  bool      // it was claimed from the backlog
+	LiveDue  time.Time // of one that was: when it would have been due otherwise; zero: never
 	Due      time.Time // since when it has been due; after a lost lease: since that ran out
 	Wake     time.Time // as the last Completion said; zero: never by itself
 	Attempts int       // failures in a row
@@ -179,6 +180,9 @@ type Work struct {
 	Seen     time.Time // when that was, even of a failed look; zero: there was none
 }
 
+// IsAwake reports whether at a moment the key was due by itself.
+func (w Work) IsAwake(now time.Time) bool { return !w.Wake.IsZero() && !now.Before(w.Wake) }
+
 // A Completion is the result of a look. After one that Failed, or with Keep, nothing new is known: the key is due at
 // Wake, but [Work] goes on telling the Wake of the look before it.
 type Completion struct {
@@ -186,6 +190,9 @@ type Completion struct {
 	Wake time.Time // when to look again by itself; zero: never
 	// Backlog says that Wake is of the backlog.
 	Backlog bool
+	// LiveDue is when to look again otherwise, beside a Wake of the backlog: a look that came to nothing must not take it
+	// away. Zero: never.
+	LiveDue time.Time
 	Failed  string // why the look failed, for people; "": it did not. The touches of a look that failed are kept
 	Keep    bool   // the touches are kept without a failure: nothing was looked at; failures in a row stay as they are
 	Gone    bool   // forget the key, unless it was poked meanwhile: then the rest of the Completion counts

@@ -372,6 +372,7 @@ func (t *workTable) claimOne(tenant int64, q queueKind, now, until int64) (Work,
 	turn.lastServed = t.turns.serveClock
 	turn.first[q] = firstDue{due, false} // another one may be due as long
 	if q == backlogQueue {
+		w.LiveDue = timeOfMicros(other)
 		t.turns.noteDueMoved(tenant, liveQueue, other, until)
 	} else {
 		t.turns.noteDueMoved(tenant, backlogQueue, other, neverDue)
@@ -475,7 +476,7 @@ func (t *workTable) completeOne(l Lease, o Completion) (ours bool, err error) {
 	case h.pokedMeanwhile:
 		due = ceilMicros(o.Now)
 	case o.Backlog:
-		due, backlog = backlog, due
+		due, backlog = ceilMicros(o.LiveDue), due
 	}
 	after := h
 	switch {

@@ -31,6 +31,13 @@ func (c *Client) Budget() (least Budget) {
 	return least
 }
 
+// Hour returns how many REST requests GitHub allows in an hour; 0: it has not said that.
+func (c *Client) Hour() int {
+	c.stats.mu.Lock()
+	defer c.stats.mu.Unlock()
+	return c.stats.budgets["core"].Limit
+}
+
 // wholeSecond is how much later than in its header a moment may be: GitHub writes it without a fraction. Who begins a
 // new hour by the header alone sends the first requests of it in the old one.
 const wholeSecond = time.Second
@@ -72,6 +79,9 @@ func (s *stats) backlogReady(now time.Time, c Cost) (at time.Time) {
 	for name, b := range s.budgets {
 		cost := map[string]int{"core": c.Reads + c.Writes, "graphql": 2 * c.Queries}[name]
 		end := s.hourEnd(b)
+		if longest := now.Add(longestLimit); end.After(longest) { // no hour is longer
+			end = longest
+		}
 		if ready := b.LeavesOver(cost, end); cost > 0 && end.After(now) && ready.After(at) {
 			at = ready
 		}

@@ -196,16 +196,14 @@ func (c *Client) Ready(cost Cost, u Urgency) time.Time {
 	if cost == (Cost{}) {
 		cost = LookCost
 	}
-	switch u {
-	case ForNobody:
+	if u == ForNobody {
 		return c.limits.leftOverAt(cost)
-	case Live:
-		if end, low := c.limits.stats.reserveReached(c.limits.now(), urgentPart); low && c.limits.reserve {
-			return end
-		}
-	case Urgent:
 	}
-	return c.limits.readyAt(cost)
+	at := c.limits.readyAt(cost)
+	if end, low := c.limits.stats.reserveReached(c.limits.now(), urgentPart); u == Live && low && c.limits.reserve && end.After(at) {
+		return end
+	}
+	return at
 }
 
 func (l *limits) readyAt(c Cost) (at time.Time) {

@@ -287,8 +287,13 @@ func (d *modelDriver) checkFairness(due map[int64][]*modelKey, ofBacklog, got, g
 
 func (d *modelDriver) checkWork(k *modelKey, w store.Work, until time.Time) {
 	k.claimedTouches, k.newTouches = joinTouches(k.claimedTouches, k.newTouches), nil
+	var liveDue time.Time
+	if w.Backlog {
+		liveDue = k.due
+	}
 	d.wantSame("work", w, store.Work{
-		Lease: store.Lease{Key: k.row.Key, Token: w.Token}, Tenant: k.row.Tenant, Kind: k.row.Kind, Backlog: w.Backlog,
+		LiveDue: liveDue,
+		Lease:   store.Lease{Key: k.row.Key, Token: w.Token}, Tenant: k.row.Tenant, Kind: k.row.Kind, Backlog: w.Backlog,
 		Due: k.dueIn(w.Backlog), Wake: k.row.Wake, Attempts: k.row.Attempts, Touches: k.claimedTouches,
 		Sight: k.row.Sight, Seen: k.row.Seen,
 	})
@@ -328,6 +333,9 @@ func (d *modelDriver) completeLease(*rapid.T) {
 		o.Wake = d.drawTime("wake")
 		o.Backlog = rapid.IntRange(0, 2).Draw(d.T, "wakes in the backlog") == 0
 	}
+	if rapid.IntRange(0, 2).Draw(d.T, "wakes otherwise") == 0 {
+		o.LiveDue = d.drawTime("otherwise")
+	}
 	if rapid.IntRange(0, 3).Draw(d.T, "failed") == 0 {
 		o.Failed = "why"
 	}
@@ -363,7 +371,7 @@ func (k *modelKey) applyCompletion(o store.Completion) {
 	case k.generation > k.claimedGeneration:
 		k.due = o.Now
 	case o.Backlog:
-		k.due, k.backlog = time.Time{}, o.Wake
+		k.due, k.backlog = o.LiveDue, o.Wake
 	}
 	k.row.Open = k.row.Open || o.Open
 	if o.Sight != nil {
