@@ -7,6 +7,7 @@ package github
 
 import (
 	"slices"
+	"time"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
@@ -15,10 +16,22 @@ import (
 func (l *look) actualPlan() readPlan {
 	pr := l.snap.PR
 	return readPlan{
-		head: pr.Head, headRef: pr.HeadRef, created: pr.Created, commits: pr.Commits, base: pr.BaseRef, defaultBranch: pr.DefaultBranch,
-		named: laneBaseOf(l.policy, pr.BaseRef), check: l.policy.Check, statuses: needsStatuses(l.f, l.policy),
+		head: pr.Head, headRef: pr.HeadRef, runsSince: l.mem.runsSince(pr), commits: pr.Commits,
+		base: pr.BaseRef, defaultBranch: pr.DefaultBranch, named: laneBaseOf(l.policy, pr.BaseRef), check: l.policy.Check, statuses: needsStatuses(l.f, l.policy),
 		hasPolicy: l.snap.File.State != quorum.FileMissing, judged: l.willJudge(),
 	}
+}
+
+// runsSince is since when runs of the branch may be those of a head of the pull request: one may be older than that.
+func (m *memory) runsSince(pr quorum.PullRequest) time.Time {
+	since := pr.Created
+	if was := m.lastPlan.runsSince; !was.IsZero() && was.Before(since) {
+		since = was
+	}
+	if c := &m.conversation; c.head == pr.Head && !c.arrived.IsZero() && c.arrived.Before(since) {
+		since = c.arrived
+	}
+	return since
 }
 
 // needsStatuses reports whether commit statuses matter: we write one, or a reviewer does, be it beside its texts.
@@ -78,7 +91,7 @@ func (l *look) dropStaleReads(was readPlan) {
 	if was.base != now.base || was.defaultBranch != now.defaultBranch || was.named != now.named || was.check != now.check {
 		l.head.drop(partGated)
 	}
-	if was.headRef != now.headRef || !was.created.Equal(now.created) {
+	if was.headRef != now.headRef || !was.runsSince.Equal(now.runsSince) {
 		l.head.drop(partBranchRuns)
 	}
 	if was.check != now.check || !now.judged {

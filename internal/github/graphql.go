@@ -1,6 +1,7 @@
 package github
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,11 +23,12 @@ import (
 // side can be told to belong together. Reviews stand before their threads: of a review that is shown no thread must be
 // missing.
 //
-// It costs two points of the hour's: GitHub counts the requests that its connections would take, each as often as the
-// pages above it have entries, and divides by a hundred. Source: "Rate limits and query limits for the GraphQL API".
+// It costs one point of the hour's, or two where there are many threads: GitHub counts the requests that its connections
+// would take, each as often as the pages above it have entries, divides by a hundred and rounds. Source: "Rate limits and
+// query limits for the GraphQL API".
 
 // @words and @comment-words stand where texts' words are asked for, see [queryOfConversation].
-const conversationTemplate = `query($owner: String!, $name: String!, $number: Int!, $check: String!, $head: GitObjectID!, $policy: String!, $threads: String, $comments: String, $reviews: String, $timeline: String) {
+const conversationTemplate = `query($owner: String!, $name: String!, $number: Int!, $check: String!, $head: GitObjectID!, $policy: String!, $threadsPerPage: Int!, $threads: String, $comments: String, $reviews: String, $timeline: String) {
   repository(owner: $owner, name: $name) {
     policy: object(expression: $policy) { oid }
     defaultBranchRef { target { oid } }
@@ -35,7 +37,7 @@ const conversationTemplate = `query($owner: String!, $name: String!, $number: In
         pageInfo { hasNextPage endCursor }
         nodes { number state headRefOid baseRefName isDraft isCrossRepository createdAt }
       }
-      checkSuites(first: 20) { nodes { ...suite } }
+      checkSuites(first: 20) { pageInfo { hasNextPage } nodes { ...suite } }
     } }
     pullRequest(number: $number) {
       headRefOid baseRefName state isDraft
@@ -43,7 +45,7 @@ const conversationTemplate = `query($owner: String!, $name: String!, $number: In
         pageInfo { hasNextPage endCursor }
         nodes { id fullDatabaseId @words lastEditedAt author { ...who } editor { ...who } }
       }
-      reviewThreads(first: 100, after: $threads) {
+      reviewThreads(first: $threadsPerPage, after: $threads) {
         pageInfo { hasNextPage endCursor }
         nodes {
           isResolved isOutdated path line originalLine
@@ -75,7 +77,7 @@ const conversationTemplate = `query($owner: String!, $name: String!, $number: In
           ... on ReviewDismissedEvent { createdAt actor { ...who } previousReviewState review { fullDatabaseId } }
         }
       }
-      commits(last: 20) { nodes { commit {
+      commits(last: 14) { nodes { commit {
         oid
         checkSuites(first: 5) { pageInfo { hasNextPage } nodes { ...suite } }
       } } }
@@ -87,6 +89,9 @@ fragment suite on CheckSuite {
   checkRuns(first: 2, filterBy: {checkName: $check}) { pageInfo { hasNextPage } nodes { name status conclusion externalId } }
 }
 fragment who on Actor { __typename login ... on User { databaseId } ... on Bot { databaseId } }`
+
+// fewThreads is how many threads are asked for where no more are known.
+const fewThreads = 30
 
 // Which words the conversation is asked for. Anybody can leave comments as long as GitHub takes them, so that an answer
 // is longer than is read: then it is asked for again with fewer words, and those of reviewers one by one.
@@ -321,7 +326,8 @@ type conversation struct {
 	timeline      []quorum.Event
 	pushed        time.Time       // creation of the head's first check suite that our own check did not bring; zero without one
 	arrived       time.Time       // creation of the head's first check suite; zero without one
-	headRuns      []int64         // workflow runs of the head's check suites, as far as its page shows these
+	headRuns      []int64         // workflow runs of the head's check suites
+	moreSuites    bool            // the head has more check suites than were shown
 	earlier       []earlierCommit // the newest ones, the head not among them
 	siblings      []graphSibling  // other pull requests with this head, closed ones too
 	siblingsKnown bool            // siblings is an answer
@@ -381,12 +387,13 @@ func (r pullReader) readConversation(
 		reviewEdits:  map[int64]lastEdit{},
 	}
 	vars := map[string]any{
-		"owner":  r.pr.Owner,
-		"name":   r.pr.Repo,
-		"number": r.pr.Number,
-		"check":  check,
-		"head":   head,
-		"policy": "HEAD:" + policy,
+		"owner":          r.pr.Owner,
+		"name":           r.pr.Repo,
+		"number":         r.pr.Number,
+		"check":          check,
+		"head":           head,
+		"policy":         "HEAD:" + policy,
+		"threadsPerPage": cmp.Or(r.texts.threads, fewThreads),
 	}
 	wordless := wordlessTexts{}
 	for page := range maxPages {
@@ -414,10 +421,15 @@ func (r pullReader) readConversation(
 			c.readCommits(p.Commits.Nodes)
 			if repo.Commit != nil {
 				c.readSuites(repo.Commit.Suites.Nodes)
+				c.moreSuites = repo.Commit.Suites.Page.HasNext
 			}
 			c.readSiblings(repo, r.pr)
 		}
 		more := advanceCursor(vars, "threads", p.Threads.Page)
+		if more {
+			r.texts.threads = 100
+			vars["threadsPerPage"] = r.texts.threads
+		}
 		more = advanceCursor(vars, "comments", p.Comments.Page) || more
 		more = advanceCursor(vars, "reviews", p.Reviews.Page) || more
 		more = advanceCursor(vars, "timeline", p.Timeline.Page) || more

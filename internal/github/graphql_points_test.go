@@ -36,7 +36,7 @@ func (q *queryLog) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	name := "unknown"
 	for part, is := range map[string]string{
-		"reviewThreads(first: 100, after": "conversation", "pullRequests(states: OPEN": "list", "authors(first": "authors", "nodes(ids": "bodies",
+		"reviewThreads(first: $threadsPerPage": "conversation", "pullRequests(states: OPEN": "list", "authors(first": "authors", "nodes(ids": "bodies",
 		"field: UPDATED_AT": "recent answers",
 	} {
 		if strings.Contains(asked.Query, part) {
@@ -70,9 +70,9 @@ func TestPointsOfEachQuery(t *testing.T) {
 			as               func(*setup)
 			look, few, whole string
 		}{
-			{"an App", func(*setup) {}, "conversation: 2", "list of 20: 1", "list of 100: 7"},
+			{"an App", func(*setup) {}, "conversation: 1", "list of 20: 1", "list of 100: 7"},
 			{
-				"a job without statuses", func(s *setup) { asJob(s); s.sand.NoStatuses = true }, "conversation: 2",
+				"a job without statuses", func(s *setup) { asJob(s); s.sand.NoStatuses = true }, "conversation: 1",
 				"list of 20: 1, list of 20 without statuses: 1", "list of 100: 7, list of 100 without statuses: 6",
 			},
 		} {
@@ -118,7 +118,7 @@ func TestPointsOfRareQueries(t *testing.T) {
 		q.taken()
 		w.look()
 		w.reads("success", "")
-		if got := q.taken(); got != "conversation: 2, authors: 1" {
+		if got := q.taken(); got != "conversation: 1, authors: 1" {
 			t.Errorf("once a thread is resolved a look costs %s", got)
 		}
 		do[[]quorum.HeardAnswer](t)(w.forge.RecentAnswers(t.Context(), "acme", "shop"))
@@ -129,14 +129,14 @@ func TestPointsOfRareQueries(t *testing.T) {
 			w.comment("mallory", longestComment)
 		}
 		w.look()
-		if got := q.taken(); got != "conversation: 2, conversation: 2" {
+		if got := q.taken(); got != "conversation: 1, conversation: 1" {
 			t.Errorf("among long comments a look costs %s", got)
 		}
 		for range 34 {
 			do[int64](t)(w.g.Review(7, sandbox.ReviewSpec{By: "mallory", State: "COMMENTED", Body: longestComment}))
 		}
 		w.look()
-		if got := q.taken(); got != "conversation: 2, conversation: 2, bodies: 1" {
+		if got := q.taken(); got != "conversation: 1, conversation: 1, bodies: 1" {
 			t.Errorf("among long reviews a look costs %s", got)
 		}
 	})

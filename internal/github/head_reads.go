@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
 	"github.com/review-coordinator/coordinator/internal/github/client"
@@ -107,7 +108,7 @@ func (l *look) readParts(ctx context.Context, g group, sc readPlan, early bool) 
 
 // takeRunsOfBranch takes the head's runs from those of the branch, if these are all of them: each check suite of GitHub
 // Actions that the head shows is that of one. Of another branch with the same commit, or of one that had another name, they
-// would be missing. The conversation, if it was read, shows suites that have no job yet, too.
+// would be missing. The conversation, if it was read beside them, shows suites that have no job yet, too.
 func (h *headReads) takeRunsOfBranch(head string) {
 	if h.has(partRuns) || !h.has(partBranchRuns) {
 		return
@@ -125,15 +126,16 @@ func (h *headReads) takeRunsOfBranch(head string) {
 			return
 		}
 	}
-	if h.has(partConversation) {
-		for _, id := range h.conversation.headRuns {
-			if !ids[id] {
-				return
-			}
-		}
+	if h.has(partConversation) && !h.conversation.knowsRuns(ids) {
+		return
 	}
 	h.runs = runs
 	h.add(partRuns)
+}
+
+// knowsRuns reports whether the conversation shows no other runs of the head than those, and all of its suites.
+func (c *conversation) knowsRuns(ids map[int64]bool) bool {
+	return !c.moreSuites && !slices.ContainsFunc(c.headRuns, func(id int64) bool { return !ids[id] })
 }
 
 // readMissingRuns reads the head's runs, unless they were read, or those of its branch are all there are.
@@ -145,6 +147,20 @@ func (h *headReads) readMissingRuns(ctx context.Context, r pullReader, head stri
 		h.add(partRuns)
 	}
 	return err
+}
+
+// readOtherRuns reads the head's runs beside those, if a conversation that was read later shows that those of the branch are
+// not all.
+func (h *headReads) readOtherRuns(ctx context.Context, r pullReader, c *conversation, those []restRun) (others []restRun, err error) {
+	known := map[int64]bool{}
+	for i := range those {
+		known[those[i].ID] = true
+	}
+	if !h.has(partBranchRuns) || c.knowsRuns(known) {
+		return nil, nil
+	}
+	all, err := r.readRuns(ctx, c.head)
+	return slices.DeleteFunc(all, func(r restRun) bool { return known[r.ID] }), err
 }
 
 // readStatuses reads the commit statuses. A refusal for want of a permission is kept: whether it matters the policy
@@ -167,9 +183,9 @@ func (h *headReads) readComments(ctx context.Context, r pullReader, watched revi
 	return err
 }
 
-// readBranchRuns reads the runs of earlier heads of the branch, back to the pull request's creation.
+// readBranchRuns reads the runs of the branch, those of earlier heads as well.
 func (h *headReads) readBranchRuns(ctx context.Context, r pullReader, sc readPlan) (err error) {
-	h.branchRuns, err = r.readBranchRuns(ctx, sc.headRef, sc.created)
+	h.branchRuns, err = r.readBranchRuns(ctx, sc.headRef, sc.runsSince)
 	return err
 }
 

@@ -211,23 +211,23 @@ func (l *look) reconcileSources(ctx context.Context) error {
 		l.takeBranchRuns()
 	}
 	l.runs = slices.Clone(l.head.runs)
-	g, ctx := newGroup(ctx)
+	g, beside := newGroup(ctx)
 	l.read.news.note(l.mem.takeReadElsewhere())
 	serially := !l.conversationRead && (l.conversationDue() || l.read.news.any)
 	if serially {
 		sc := l.actualPlan()
-		g.Go(func() error { return l.readConversation(ctx, sc) })
+		g.Go(func() error { return l.readConversation(beside, sc) })
 	}
 	if l.snap.File.Changed {
 		g.Go(func() (err error) {
-			l.snap.File.Proposed, err = l.policyRead.readProposedPolicy(ctx, l.snap.File.Path, l.snap.PR.Head)
+			l.snap.File.Proposed, err = l.policyRead.readProposedPolicy(beside, l.snap.File.Path, l.snap.PR.Head)
 			return err
 		})
 	}
 	missing := l.mem.unlistedRuns(l.snap.PR.Head, l.snap.Record.Runs, l.runs)
-	found := l.read.beginReadingRuns(ctx, g, missing)
+	found := l.read.beginReadingRuns(beside, g, missing)
 	for _, ref := range l.missingTexts() {
-		g.Go(func() error { return l.readText(ctx, ref) })
+		g.Go(func() error { return l.readText(beside, ref) })
 	}
 	if err := g.Wait(); err != nil {
 		return err
@@ -239,6 +239,13 @@ func (l *look) reconcileSources(ctx context.Context) error {
 		if r != nil && r.Head == l.snap.PR.Head {
 			l.runs = append(l.runs, *r)
 		}
+	}
+	if serially {
+		more, err := l.head.readOtherRuns(ctx, l.read, &l.mem.conversation, l.runs)
+		if err != nil {
+			return err
+		}
+		l.runs = append(l.runs, more...)
 	}
 	l.mem.placeHints(l.snap.PR.Head, l.runs, found)
 	l.mem.conversationCurrent = !slices.ContainsFunc(slices.Concat(l.snap.Comments, l.snap.Reviews), l.isBehind)

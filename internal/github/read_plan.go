@@ -11,7 +11,7 @@ import (
 type readPlan struct {
 	head          string
 	headRef       string
-	created       time.Time
+	runsSince     time.Time // back to when runs of the branch are read
 	commits       int
 	base          string
 	defaultBranch string // the default branch

@@ -35,6 +35,7 @@ type pullReader struct {
 type textPages struct {
 	comments, reviews int // entries of a page; 0: full ones
 	words             int // which GraphQL tells of: allWords, reviewsWords or noWords
+	threads           int // of a page; 0: few
 }
 
 // repoPath is the path of something in the repository of a pull request.
