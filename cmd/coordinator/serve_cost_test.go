@@ -105,8 +105,8 @@ func TestTheDaemonsCostOfAPush(t *testing.T) {
 		cost.told = len(hub.Deliveries()) - told
 		t.Logf("%d deliveries: %d requests over REST that are not 304, %d queries for %d points, %d requests in all",
 			cost.told, cost.rest, cost.queries, cost.points, cost.all)
-		if cost.rest > 26 || cost.points > 11 || cost.all > 47 {
-			t.Errorf("that is more than 26, 11 and 47:\n%s", strings.Join(cost.requests, "\n"))
+		if cost.rest > 23 || cost.points > 6 || cost.all > 42 {
+			t.Errorf("that is more than 23, 6 and 42:\n%s", strings.Join(cost.requests, "\n"))
 		}
 	})
 }

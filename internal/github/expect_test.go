@@ -233,7 +233,7 @@ func TestRequestsOfAFirstSight(t *testing.T) {
 		pass(5 * time.Second)
 		w.forge.Expect(w.pr, sandbox.SHA("a1"))
 		w.look()
-		if n := w.asked(); n.all != 9 || n.graphql != 1 || n.writes != 1 {
+		if n := w.asked(); n.all != 8 || n.graphql != 1 || n.writes != 1 {
 			t.Errorf("it cost %+v:\n%s", n, w.requests())
 		}
 	})
@@ -433,7 +433,7 @@ func (w *world) last7() int64 {
 func TestExpectIsWholeOrNothing(t *testing.T) {
 	for _, path := range []string{
 		"/pulls/7", "/contents/.github/review-coordinator.yml", "/commits/*/check-runs", "/pulls/7/files", "/actions/runs",
-		"/pulls/7/reviews", "/issues/7/comments",
+		"/pulls/7/reviews",
 	} {
 		for _, fault := range []sandbox.Fault{
 			{Kind: sandbox.FaultAnswer, Status: 502},

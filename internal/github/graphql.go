@@ -60,7 +60,7 @@ const conversationTemplate = `query($owner: String!, $name: String!, $number: In
       }
       comments(first: 100, after: $comments) {
         pageInfo { hasNextPage endCursor }
-        nodes { id fullDatabaseId @comment-words updatedAt lastEditedAt author { ...who } editor { ...who } }
+        nodes { id fullDatabaseId @comment-words createdAt updatedAt lastEditedAt authorAssociation url author { ...who } editor { ...who } }
       }
       timelineItems(first: 100, after: $timeline, itemTypes: [BASE_REF_CHANGED_EVENT, HEAD_REF_FORCE_PUSHED_EVENT, REOPENED_EVENT, CLOSED_EVENT, AUTOMATIC_BASE_CHANGE_SUCCEEDED_EVENT, READY_FOR_REVIEW_EVENT, CONVERT_TO_DRAFT_EVENT, REVIEW_REQUESTED_EVENT, REVIEW_DISMISSED_EVENT]) {
         pageInfo { hasNextPage endCursor }
@@ -157,6 +157,19 @@ func (a *graphActor) account() quorum.Account {
 	return out
 }
 
+// user is the account as REST shows it.
+func (a *graphActor) user() *restUser {
+	if a == nil {
+		return nil
+	}
+	is := a.account()
+	kind := "User"
+	if is.Bot {
+		kind = "Bot"
+	}
+	return &restUser{Login: is.Login, ID: is.ID, Type: kind}
+}
+
 // bigID is a 64-bit id, which GraphQL writes as a string.
 type bigID int64
 
@@ -187,6 +200,11 @@ type graphEdit struct {
 	Author  *graphActor `json:"author"`
 	Editor  *graphActor `json:"editor"`
 	Body    string      `json:"body"`
+
+	// Of a comment.
+	Created  time.Time `json:"createdAt"`
+	Relation string    `json:"authorAssociation"`
+	URL      string    `json:"url"`
 }
 
 type graphThread struct {
@@ -333,6 +351,14 @@ type conversation struct {
 	siblingsKnown bool            // siblings is an answer
 }
 
+// A conversationAnswer is what the query answers, once.
+type conversationAnswer struct {
+	conversation
+	blob          string        // which stands at the policy's path on the default branch; "": none does, or it is not known
+	comments      []restComment // as REST lists them
+	commentsKnown bool          // comments are all, with their words
+}
+
 // lastEdit is who changed a text last.
 type lastEdit struct {
 	updated, edited time.Time
@@ -372,20 +398,21 @@ func (e graphEdit) lastEdit() lastEdit {
 }
 
 // readConversation asks the query, page by page. Even if the head is another one it tells which blob stands at policy
-// on the default branch; "" if none does, or that is not known. Of threads' words it keeps those that watched keeps.
-// HEAD is that branch, whatever else is called so (gitrevisions(7)).
+// on the default branch. Of words it keeps those that watched keeps. HEAD is that branch, whatever else is called so
+// (gitrevisions(7)).
 func (r pullReader) readConversation(
 	ctx context.Context,
 	head, check, policy string,
 	watched reviewerSet,
-) (c conversation, blob string, err error) {
-	c = conversation{
+) (c conversationAnswer, err error) {
+	c.conversation = conversation{
 		head:         head,
 		check:        check,
 		external:     report.ExternalID(r.pr),
 		commentEdits: map[int64]lastEdit{},
 		reviewEdits:  map[int64]lastEdit{},
 	}
+	c.commentsKnown = true
 	vars := map[string]any{
 		"owner":          r.pr.Owner,
 		"name":           r.pr.Repo,
@@ -403,16 +430,17 @@ func (r pullReader) readConversation(
 			repo, err = r.askGraphQL(ctx, queryOfConversation(r.texts.words), vars)
 		}
 		if err != nil {
-			return c, blob, err
+			return c, err
 		}
 		p := repo.Pull
-		blob = repo.Policy.OID // the newest page counts, for this head or another
+		c.blob = repo.Policy.OID // the newest page counts, for this head or another
 		if p.Head != head {
-			return c, blob, moved{"the head of " + r.pr.String() + " moved"}
+			return c, moved{"the head of " + r.pr.String() + " moved"}
 		}
 		bodies := r.texts.words != noWords
 		c.takeThreads(p.Threads.Nodes, watched, bodies, wordless)
 		takeEdits(c.commentEdits, p.Comments.Nodes, watched, r.texts.words == allWords, wordless)
+		c.takeComments(p.Comments.Nodes, watched, r.texts.words == allWords)
 		takeEdits(c.reviewEdits, p.Reviews.Nodes, watched, bodies, wordless)
 		c.takeTimeline(p.Timeline.Nodes)
 		if page == 0 {
@@ -435,11 +463,10 @@ func (r pullReader) readConversation(
 		more = advanceCursor(vars, "timeline", p.Timeline.Page) || more
 		if !more {
 			slices.SortStableFunc(c.timeline, func(a, b quorum.Event) int { return a.At.Compare(b.At) })
-			err := r.readBodies(ctx, wordless)
-			return c, blob, err
+			return c, r.readBodies(ctx, wordless)
 		}
 	}
-	return c, blob, fmt.Errorf("the conversation of %s %w", r.pr, errNoEnd)
+	return c, fmt.Errorf("the conversation of %s %w", r.pr, errNoEnd)
 }
 
 // wordlessTexts are reviewers' texts that came without their words: by node, what takes these.
@@ -472,6 +499,22 @@ func takeEdits(into map[int64]lastEdit, page []graphEdit, watched reviewerSet, b
 				into[id] = last
 			}
 		}
+	}
+}
+
+// takeComments adds comments of a page. bodies says that it has their words.
+func (c *conversationAnswer) takeComments(page []graphEdit, watched reviewerSet, bodies bool) {
+	if c.commentsKnown = c.commentsKnown && bodies; !c.commentsKnown {
+		c.comments = nil
+		return
+	}
+	for i := range page {
+		e := &page[i]
+		comment := restComment{
+			ID: int64(e.ID), User: e.Author.user(), Body: e.Body, Created: e.Created, Updated: e.Updated, URL: e.URL, Relation: e.Relation,
+		}
+		comment.keepWords(watched)
+		c.comments = append(c.comments, comment)
 	}
 }
 

@@ -97,10 +97,16 @@ func (l *look) readParts(ctx context.Context, g group, sc readPlan, early bool) 
 	read(partFiles, sc.judged, func() (err error) { h.files, err = r.readFiles(ctx); return err })
 	read(partRuns, sc.judged && !sc.readsBranchRuns(), func() (err error) { h.runs, err = r.readRuns(ctx, sc.head); return err })
 	read(partReviews, sc.judged, func() error { return h.readReviews(ctx, r, watched) })
-	read(partComments, sc.judged, func() error { return h.readComments(ctx, r, watched) })
+	inConversation := sc.conversation && r.texts.words == allWords
+	read(partComments, sc.judged && !inConversation, func() error { return h.readComments(ctx, r, watched) })
 	read(partBranchRuns, sc.readsBranchRuns(), func() error { return h.readBranchRuns(ctx, r, sc) })
-	read(partConversation, sc.conversation, func() (err error) {
-		h.conversation, h.blob, err = r.readConversation(ctx, sc.head, sc.check, l.policyRead.pathInConversation(), watched)
+	read(partConversation, sc.conversation, func() error {
+		c, err := r.readConversation(ctx, sc.head, sc.check, l.policyRead.pathInConversation(), watched)
+		h.conversation, h.blob = c.conversation, c.blob
+		if err == nil && inConversation && c.commentsKnown {
+			h.comments = c.comments
+			h.add(partComments)
+		}
 		return err
 	})
 	read(partSiblings, sc.judged && !sc.conversation && !l.siblingsKnown, func() error { return h.readSiblings(ctx, r, sc) })

@@ -608,9 +608,9 @@ func (l *look) readPull(ctx context.Context) error {
 }
 
 func (l *look) readConversation(ctx context.Context, sc readPlan) error {
-	c, _, err := l.read.readConversation(ctx, sc.head, sc.check, l.policyRead.pathInConversation(), l.watched)
+	c, err := l.read.readConversation(ctx, sc.head, sc.check, l.policyRead.pathInConversation(), l.watched)
 	if err == nil {
-		l.takeConversation(c)
+		l.takeConversation(c.conversation)
 	}
 	return err
 }

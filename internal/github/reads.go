@@ -116,20 +116,10 @@ func (r pullReader) readReviews(ctx context.Context, watched reviewerSet) ([]res
 	})
 }
 
-// readComments reads the comments. Of their words it keeps those that watched keeps, and what a member commands.
+// readComments reads the comments, with the words that [restComment.keepWords] keeps.
 func (r pullReader) readComments(ctx context.Context, watched reviewerSet) ([]restComment, error) {
 	path := r.pullPath("issues", "comments") + "?per_page=100"
-	return readSizedPages(ctx, r.client, r.news, &r.texts.comments, path, "", func(c *restComment) {
-		command := ""
-		if isMember(c.Relation) {
-			command = quorum.CommandLine(c.Body)
-		}
-		c.keepTold()
-		c.sum, c.Body = untrusted.DigestOf(c.Body), watched.keptBody(c.User.account(), c.Body)
-		if command != "" && !strings.HasPrefix(c.Body, command) {
-			c.Body = command
-		}
-	})
+	return readSizedPages(ctx, r.client, r.news, &r.texts.comments, path, "", func(c *restComment) { c.keepWords(watched) })
 }
 
 func (r pullReader) readSiblings(ctx context.Context, head string) ([]restPull, error) {

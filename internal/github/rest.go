@@ -253,6 +253,19 @@ type restComment struct {
 // maxTold is how many bytes a comment of ours that tells the verdict may have.
 const maxTold = 32 << 10
 
+// keepWords keeps of the words those that watched keeps, and what a member commands.
+func (c *restComment) keepWords(watched reviewerSet) {
+	command := ""
+	if isMember(c.Relation) {
+		command = quorum.CommandLine(c.Body)
+	}
+	c.keepTold()
+	c.sum, c.Body = untrusted.DigestOf(c.Body), watched.keptBody(c.User.account(), c.Body)
+	if command != "" && !strings.HasPrefix(c.Body, command) {
+		c.Body = command
+	}
+}
+
 // keepTold keeps the words of what may be our comment that tells the verdict.
 func (c *restComment) keepTold() {
 	if len(c.Body) <= maxTold && strings.HasPrefix(c.Body, quorum.VerdictMarker) {

@@ -338,7 +338,7 @@ func (g *GitHub) withEditor(o object, editor string, at time.Time) object {
 func (g *GitHub) graphComment(p *pullRequest, c *issueComment) object {
 	return g.withEditor(object{
 		"__typename": "IssueComment", "id": nodeID("IC", c.id), "databaseId": c.id, "fullDatabaseId": fmt.Sprint(c.id),
-		"author": g.graphActor(c.author), "authorAssociation": "NONE", "body": c.body,
+		"author": g.graphActor(c.author), "authorAssociation": association(g.permissions[strings.ToLower(c.author)]), "body": c.body,
 		"createdAt": timeOrNull(c.created), "updatedAt": timeOrNull(c.updated), "isMinimized": false,
 		"url": fmt.Sprintf("%s/pull/%d#issuecomment-%d", g.webURL(), p.number, c.id),
 	}, c.editor, c.editedAt)
