@@ -78,6 +78,13 @@ func (s *pullShares) forgetIdle(now time.Time) {
 	}
 }
 
+// lookedAt returns when a pull request was looked at last, as far as is remembered.
+func (s *pullShares) lookedAt(key string) time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.byPull[key].at
+}
+
 // next returns when a pull request is looked at again, and how far its looks are apart; zero: at once.
 func (s *pullShares) next(key string, isUrgent bool) (at time.Time, apart time.Duration) {
 	s.mu.Lock()

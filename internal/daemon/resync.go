@@ -42,6 +42,7 @@ type resyncer struct {
 	poked    *pokedKeys
 	policies *policyCache
 	failed   *failedDeliveries
+	shares   *pullShares
 
 	mu   sync.Mutex
 	pace map[int64]time.Duration // how often a tenant's repositories are looked over
@@ -261,7 +262,7 @@ func (r *resyncer) resyncRepository(ctx context.Context, w store.Work, p workkey
 }
 
 // pullsToLookAt returns pokes of a repository's pull requests that need a look: those that GitHub changed after our
-// last look began, and undecided ones that are neither looked at now nor tried again anyway. If the policy changed, or
+// last look began, and undecided ones that were not looked at just now and are not tried again anyway. If the policy changed, or
 // all were listed, so do those that we know and the list does not hold. Green ones that may be so no more do not wait in the
 // backlog.
 func (r *resyncer) pullsToLookAt(
@@ -312,7 +313,8 @@ func (r *resyncer) pullsToLookAt(
 	}
 	for _, row := range rows {
 		at, ok := workkey.Parse(row.Key)
-		undecided := row.Open && row.Attempts == 0 && now.Sub(r.leases.observingSince(row.Key)) > resyncLookMargin
+		undecided := row.Open && row.Attempts == 0 && now.Sub(r.leases.observingSince(row.Key)) > resyncLookMargin &&
+			now.Sub(r.shares.lookedAt(row.Key)).Abs() >= r.config.Resync/2
 		if ok && (undecided || changed || whole && !listed[row.Key]) {
 			add(at.PR(), false)
 		}

@@ -28,6 +28,7 @@ type headBefore struct {
 type headChecks struct {
 	head   string
 	checks []ownCheck
+	shared *bool // whether another open pull request has that head; nil: that is not known
 }
 
 // size is about how many bytes it takes.

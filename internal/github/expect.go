@@ -17,7 +17,8 @@ func (l *look) actualPlan() readPlan {
 	pr := l.snap.PR
 	return readPlan{
 		head: pr.Head, headRef: pr.HeadRef, runsSince: l.mem.runsSince(pr), commits: pr.Commits,
-		base: pr.BaseRef, defaultBranch: pr.DefaultBranch, named: laneBaseOf(l.policy, pr.BaseRef), check: l.policy.Check, statuses: needsStatuses(l.f, l.policy),
+		base: pr.BaseRef, defaultBranch: pr.DefaultBranch, named: laneBaseOf(l.policy, pr.BaseRef),
+		check: l.policy.Check, statuses: needsStatuses(l.f, l.policy),
 		hasPolicy: l.snap.File.State != quorum.FileMissing, judged: l.willJudge(),
 	}
 }
@@ -64,6 +65,9 @@ func (l *look) expectedPlan() readPlan {
 		sc.named = laneBaseOf(seen.policy, sc.base)
 		sc.check, sc.statuses, sc.hasPolicy = seen.policy.Check, needsStatuses(l.f, seen.policy), seen.file.State != quorum.FileMissing
 		sc.judged = sc.judged && policyJudges(seen.file, seen.policy)
+	}
+	if sc.left = ""; told != "" && told != l.mem.head {
+		sc.left = l.mem.head
 	}
 	sc.conversation = sc.judged && l.needsConversation(sc)
 	return sc

@@ -28,10 +28,10 @@ import (
 // query limits for the GraphQL API".
 
 // @words and @comment-words stand where texts' words are asked for, see [queryOfConversation].
-const conversationTemplate = `query($owner: String!, $name: String!, $number: Int!, $check: String!, $head: GitObjectID!, $policy: String!, $threadsPerPage: Int!, $threads: String, $comments: String, $reviews: String, $timeline: String) {
+const conversationTemplate = `query($owner: String!, $name: String!, $number: Int!, $check: String!, $head: GitObjectID!, $left: GitObjectID!, $policy: String!, $threadsPerPage: Int!, $threads: String, $comments: String, $reviews: String, $timeline: String) {
   repository(owner: $owner, name: $name) {
     policy: object(expression: $policy) { oid }
-    defaultBranchRef { target { oid } }
+    defaultBranchRef { name target { oid } }
     object(oid: $head) { ... on Commit {
       associatedPullRequests(first: 50) {
         pageInfo { hasNextPage endCursor }
@@ -39,8 +39,15 @@ const conversationTemplate = `query($owner: String!, $name: String!, $number: In
       }
       checkSuites(first: 20) { pageInfo { hasNextPage } nodes { ...suite } }
     } }
+    left: object(oid: $left) { ... on Commit {
+      associatedPullRequests(first: 50) { pageInfo { hasNextPage } nodes { number state headRefOid } }
+    } }
     pullRequest(number: $number) {
-      headRefOid baseRefName state isDraft
+      headRefOid baseRefName state isDraft title headRefName baseRefOid changedFiles additions deletions
+      headRepository { nameWithOwner }
+      potentialMergeCommit { oid }
+      labels(first: 100) { nodes { name } }
+      reviewRequests(first: 1) { totalCount }
       reviews(first: 100, after: $reviews) {
         pageInfo { hasNextPage endCursor }
         nodes { id fullDatabaseId @words lastEditedAt author { ...who } editor { ...who } }
@@ -60,7 +67,9 @@ const conversationTemplate = `query($owner: String!, $name: String!, $number: In
       }
       comments(first: 100, after: $comments) {
         pageInfo { hasNextPage endCursor }
-        nodes { id fullDatabaseId @comment-words createdAt updatedAt lastEditedAt authorAssociation url author { ...who } editor { ...who } }
+        nodes {
+          id fullDatabaseId @comment-words createdAt updatedAt lastEditedAt authorAssociation url author { ...who } editor { ...who }
+        }
       }
       timelineItems(first: 100, after: $timeline, itemTypes: [BASE_REF_CHANGED_EVENT, HEAD_REF_FORCE_PUSHED_EVENT, REOPENED_EVENT, CLOSED_EVENT, AUTOMATIC_BASE_CHANGE_SUCCEEDED_EVENT, READY_FOR_REVIEW_EVENT, CONVERT_TO_DRAFT_EVENT, REVIEW_REQUESTED_EVENT, REVIEW_DISMISSED_EVENT]) {
         pageInfo { hasNextPage endCursor }
@@ -77,7 +86,7 @@ const conversationTemplate = `query($owner: String!, $name: String!, $number: In
           ... on ReviewDismissedEvent { createdAt actor { ...who } previousReviewState review { fullDatabaseId } }
         }
       }
-      commits(last: 14) { nodes { commit {
+      commits(last: 14) { totalCount nodes { commit {
         oid
         checkSuites(first: 5) { pageInfo { hasNextPage } nodes { ...suite } }
       } } }
@@ -286,20 +295,38 @@ type graphSuiteCheck struct {
 }
 
 type graphConnection[T any] struct {
+	Total int       `json:"totalCount"`
 	Page  graphPage `json:"pageInfo"`
 	Nodes []T       `json:"nodes"`
 }
 
 type graphPull struct {
-	Head     string                       `json:"headRefOid"`
-	Base     string                       `json:"baseRefName"`
-	State    string                       `json:"state"`
-	Draft    bool                         `json:"isDraft"`
+	Head  string `json:"headRefOid"`
+	Base  string `json:"baseRefName"`
+	State string `json:"state"`
+	Draft bool   `json:"isDraft"`
+
+	Title        string `json:"title"`
+	HeadRef      string `json:"headRefName"`
+	BaseSHA      string `json:"baseRefOid"`
+	ChangedFiles int    `json:"changedFiles"`
+	Additions    int    `json:"additions"`
+	Deletions    int    `json:"deletions"`
+	HeadRepo     *struct {
+		FullName string `json:"nameWithOwner"`
+	} `json:"headRepository"` // nil: it was deleted
+	Merge *graphOID `json:"potentialMergeCommit"`
+
 	Threads  graphConnection[graphThread] `json:"reviewThreads"`
 	Comments graphConnection[graphEdit]   `json:"comments"`
 	Reviews  graphConnection[graphEdit]   `json:"reviews"`
 	Timeline graphConnection[graphEvent]  `json:"timelineItems"`
 	Commits  graphConnection[graphCommit] `json:"commits"`
+
+	Requested graphConnection[struct{}] `json:"reviewRequests"`
+	Labels    graphConnection[struct {
+		Name string `json:"name"`
+	}] `json:"labels"`
 }
 
 type graphAnswer struct {
@@ -309,12 +336,16 @@ type graphAnswer struct {
 type graphRepo struct {
 	Policy  graphOID `json:"policy"`
 	Default struct {
+		Name   string   `json:"name"`
 		Target graphOID `json:"target"`
 	} `json:"defaultBranchRef"`
 	Commit *struct {
 		Pulls  graphConnection[graphSibling] `json:"associatedPullRequests"`
 		Suites graphConnection[graphSuite]   `json:"checkSuites"`
 	} `json:"object"`
+	Left *struct {
+		Pulls graphConnection[graphSibling] `json:"associatedPullRequests"`
+	} `json:"left"`
 	Pull *graphPull `json:"pullRequest"`
 }
 
@@ -354,7 +385,9 @@ type conversation struct {
 // A conversationAnswer is what the query answers, once.
 type conversationAnswer struct {
 	conversation
-	blob          string        // which stands at the policy's path on the default branch; "": none does, or it is not known
+	blob          string // which stands at the policy's path on the default branch; "": none does, or it is not known
+	pull          pullFacts
+	leftShared    *bool         // whether another open pull request has the head that was left; nil: that is not known
 	comments      []restComment // as REST lists them
 	commentsKnown bool          // comments are all, with their words
 }
@@ -398,11 +431,11 @@ func (e graphEdit) lastEdit() lastEdit {
 }
 
 // readConversation asks the query, page by page. Even if the head is another one it tells which blob stands at policy
-// on the default branch. Of words it keeps those that watched keeps. HEAD is that branch, whatever else is called so
-// (gitrevisions(7)).
+// on the default branch. left is a head that the pull request may have left, or "". Of words it keeps those that watched
+// keeps. HEAD is that branch, whatever else is called so (gitrevisions(7)).
 func (r pullReader) readConversation(
 	ctx context.Context,
-	head, check, policy string,
+	head, left, check, policy string,
 	watched reviewerSet,
 ) (c conversationAnswer, err error) {
 	c.conversation = conversation{
@@ -419,6 +452,7 @@ func (r pullReader) readConversation(
 		"number":         r.pr.Number,
 		"check":          check,
 		"head":           head,
+		"left":           cmp.Or(left, head),
 		"policy":         "HEAD:" + policy,
 		"threadsPerPage": cmp.Or(r.texts.threads, fewThreads),
 	}
@@ -444,7 +478,7 @@ func (r pullReader) readConversation(
 		takeEdits(c.reviewEdits, p.Reviews.Nodes, watched, bodies, wordless)
 		c.takeTimeline(p.Timeline.Nodes)
 		if page == 0 {
-			c.tip = repo.Default.Target.OID
+			c.tip, c.pull = repo.Default.Target.OID, p.facts(repo.Default.Name)
 			c.base, c.draft, c.closed = p.Base, p.Draft, p.State != "OPEN"
 			c.readCommits(p.Commits.Nodes)
 			if repo.Commit != nil {
@@ -452,6 +486,7 @@ func (r pullReader) readConversation(
 				c.moreSuites = repo.Commit.Suites.Page.HasNext
 			}
 			c.readSiblings(repo, r.pr)
+			c.leftShared = repo.leftShared(left, r.pr)
 		}
 		more := advanceCursor(vars, "threads", p.Threads.Page)
 		if more {
@@ -557,6 +592,26 @@ func (r pullReader) readBodies(ctx context.Context, wordless wordlessTexts) erro
 	return nil
 }
 
+// facts returns the facts as GraphQL shows them.
+func (p *graphPull) facts(defaultBranch string) pullFacts {
+	labels := make([]string, len(p.Labels.Nodes))
+	for i, l := range p.Labels.Nodes {
+		labels[i] = l.Name
+	}
+	f := pullFacts{
+		title: p.Title, head: p.Head, headRef: p.HeadRef, base: p.BaseSHA, baseRef: p.Base, defaultBranch: defaultBranch,
+		labels: joinSorted(labels), draft: p.Draft, closed: p.State != "OPEN", commits: p.Commits.Total, files: p.ChangedFiles,
+		lines: p.Additions + p.Deletions, requested: p.Requested.Total,
+	}
+	if p.HeadRepo != nil {
+		f.headRepo = p.HeadRepo.FullName
+	}
+	if p.Merge != nil {
+		f.merge = p.Merge.OID
+	}
+	return f
+}
+
 // readSiblings reads which other open pull requests have this head. An answer that does not show pr itself knows too
 // little of the commit to say that there is no other.
 func (c *conversation) readSiblings(r *graphRepo, pr quorum.PR) {
@@ -572,6 +627,18 @@ func (c *conversation) readSiblings(r *graphRepo, pr quorum.PR) {
 			c.siblings = append(c.siblings, p)
 		}
 	}
+}
+
+// leftShared reports whether another open pull request than pr has the head that was left; nil if the answer knows too little
+// of it.
+func (r *graphRepo) leftShared(left string, pr quorum.PR) *bool {
+	if left == "" || r.Left == nil || r.Left.Pulls.Page.HasNext {
+		return nil
+	}
+	shared := slices.ContainsFunc(r.Left.Pulls.Nodes, func(p graphSibling) bool {
+		return p.Head == left && p.State == "OPEN" && p.Number != pr.Number
+	})
+	return &shared
 }
 
 // advanceCursor sets the cursor of one connection to its end, so that the next page of the query holds only what is

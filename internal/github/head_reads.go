@@ -40,6 +40,8 @@ type headReads struct {
 	unshown      error // GitHub's refusal to show statuses to this token; nil: it shows them
 	gated        bool
 	conversation conversation // that was read in parallel with the texts
+	pull         pullFacts    // as that conversation shows the pull request
+	leftShared   *bool        // as it shows the head that was left
 	blob         string       // which the policy is, by that conversation; "": none is, or it was not read
 
 	mu   sync.Mutex
@@ -101,8 +103,8 @@ func (l *look) readParts(ctx context.Context, g group, sc readPlan, early bool) 
 	read(partComments, sc.judged && !inConversation, func() error { return h.readComments(ctx, r, watched) })
 	read(partBranchRuns, sc.readsBranchRuns(), func() error { return h.readBranchRuns(ctx, r, sc) })
 	read(partConversation, sc.conversation, func() error {
-		c, err := r.readConversation(ctx, sc.head, sc.check, l.policyRead.pathInConversation(), watched)
-		h.conversation, h.blob = c.conversation, c.blob
+		c, err := r.readConversation(ctx, sc.head, sc.left, sc.check, l.policyRead.pathInConversation(), watched)
+		h.conversation, h.pull, h.leftShared, h.blob = c.conversation, c.pull, c.leftShared, c.blob
 		if err == nil && inConversation && c.commentsKnown {
 			h.comments = c.comments
 			h.add(partComments)

@@ -81,6 +81,7 @@ type eventHints struct {
 // observed is what looks and writes have shown.
 type observed struct {
 	lastPlan            readPlan         // as of the last look
+	pull                knownPull        // as of the last look that read it over REST
 	head                string           // of what follows
 	foreignChecks       untrusted.Digest // the check runs of others, as of the last look
 	foreignStatuses     untrusted.Digest // the commit statuses of others, as of the last look
@@ -254,6 +255,7 @@ func (m *memory) compacted(same sharedStrings) *memory {
 		&n.hands.authorsOf,
 		&n.hands.pushesOf,
 		&n.lastPlan.head,
+		&n.lastPlan.left,
 		&t.tip,
 		&n.lastPlan.headRef,
 		&n.lastPlan.base,
@@ -264,6 +266,7 @@ func (m *memory) compacted(same sharedStrings) *memory {
 		&t.external,
 		&t.base,
 	)
+	same.movePull(&n.pull)
 	for i := range n.runs {
 		same.share(&n.runs[i].head)
 	}
@@ -319,6 +322,23 @@ func (same sharedStrings) share(all ...*string) {
 	}
 }
 
+// movePull moves what k points to.
+func (same sharedStrings) movePull(k *knownPull) {
+	k.Labels, k.Requested, k.Files = slices.Clone(k.Labels), slices.Clone(k.Requested), slices.Clone(k.Files)
+	for _, names := range [][]string{k.Labels, k.Requested} {
+		for i := range names {
+			same.share(&names[i])
+		}
+	}
+	for i := range k.Files {
+		same.share(&k.Files[i].Path, &k.Files[i].Previous)
+	}
+	same.share(
+		&k.Owner, &k.Repo, &k.Title, &k.Head, &k.HeadRef, &k.HeadRepo, &k.Base, &k.BaseRef, &k.DefaultBranch, &k.Merge, &k.Author.Login,
+		&k.Diff.Lines, &k.Diff.Tree, &k.label,
+	)
+}
+
 func (same sharedStrings) shareEdits(all map[int64]lastEdit) map[int64]lastEdit {
 	if len(all) == 0 {
 		return nil
@@ -333,7 +353,7 @@ func (same sharedStrings) shareEdits(all map[int64]lastEdit) map[int64]lastEdit 
 
 // estimateSize says about how many bytes m takes, by the parts that strangers can make long.
 func (m *memory) estimateSize() int {
-	n := 2<<10 + 8*len(m.siblings)
+	n := 3<<10 + 8*len(m.siblings)
 	for _, all := range [][]writtenCheck{m.ownChecks, m.previousChecks} {
 		for _, c := range all {
 			n += 512 + len(c.name) + len(c.external) + len(c.url)

@@ -35,9 +35,7 @@ type look struct {
 	policy           quorum.Policy
 	watched          reviewerSet // the policy's, or until it was read those that are expected
 	snap             quorum.Snapshot
-	changedFiles     int    // changed_files
-	headLabel        string // "owner:branch" of the head
-	headChanged      bool   // since the last look
+	headChanged      bool // since the last look
 	before           beforeReader
 	gone             bool // the pull request itself answers 404
 	head             headReads
@@ -104,7 +102,10 @@ func (l *look) readPullAndPolicy(ctx context.Context) error {
 	sc := l.expectedPlan()
 	was, spared := l.policyRead.sparedPolicy(sc.conversation)
 	g, beside := newGroup(ctx)
-	g.Go(func() error { return l.readPull(beside) })
+	pullSpared := l.mem.pull.isSpared(sc, l.eventCame)
+	if !pullSpared {
+		g.Go(func() error { return l.readPull(beside) })
+	}
 	if !spared {
 		g.Go(func() error { return l.policyRead.readPolicy(beside) })
 	}
@@ -116,21 +117,25 @@ func (l *look) readPullAndPolicy(ctx context.Context) error {
 	if sc.head != "" {
 		l.readParts(beside, g, sc, true)
 	}
-	if sc.judged && l.expectedHead != "" && l.expectedHead != l.mem.head {
-		l.before.readLeft(beside, g, l.mem.head)
+	if sc.judged {
+		l.before.readLeft(beside, g, sc.left)
 	}
 	if err := g.Wait(); err != nil {
 		return err
+	}
+	l.before.left.shared = l.head.leftShared
+	g, beside = newGroup(ctx)
+	if pullSpared {
+		g.Go(func() error { return takePull(beside, l) })
 	}
 	switch {
 	case spared && l.head.blob == was.file.SHA:
 		l.policyRead.file, l.policyRead.policy = was.file, was.policy
 	case spared:
-		g, ctx := newGroup(ctx)
-		g.Go(func() error { return l.policyRead.readPolicy(ctx) })
-		if err := g.Wait(); err != nil {
-			return err
-		}
+		g.Go(func() error { return l.policyRead.readPolicy(beside) })
+	}
+	if err := g.Wait(); err != nil {
+		return err
 	}
 	l.snap.File, l.policy = l.policyRead.file, l.policyRead.policy
 	if src, blob := l.policyRead.src, l.head.blob; src != nil && (blob != "" || l.head.has(partConversation)) { // both have named it
@@ -540,8 +545,8 @@ func (l *look) takeFiles() {
 		l.snap.PR.Files = append(l.snap.PR.Files, quorum.File{Path: file.Filename, Previous: file.Previous})
 	}
 	n := len(l.head.files)
-	l.snap.PR.FilesMissing = l.snap.PR.FilesMissing || n >= maxFiles || n < l.changedFiles
-	l.snap.PR.Diff = quorum.DiffPrint{Lines: linesPrint(l.head.files, l.changedFiles)}
+	l.snap.PR.FilesMissing = l.snap.PR.FilesMissing || n >= maxFiles || n < l.mem.pull.changedFiles
+	l.snap.PR.Diff = quorum.DiffPrint{Lines: linesPrint(l.head.files, l.mem.pull.changedFiles)}
 	if rec := &l.snap.Record; rec.Head == l.snap.PR.Head && rec.Base == l.snap.PR.BaseRef && rec.Diff == l.snap.PR.Diff.Lines {
 		l.snap.PR.Diff.Tree = rec.Tree
 	}
@@ -601,14 +606,27 @@ func (l *look) readPull(ctx context.Context) error {
 	if p.Number == 0 || len(p.Head.SHA) < 40 || p.Base.Repo.DefaultBranch == "" {
 		return fmt.Errorf("read %s: the answer is no pull request: %w", path, client.ErrTransport)
 	}
-	l.snap.PR = p.toPull(l.read.pr)
+	l.mem.pull = knownPull{PullRequest: p.toPull(l.read.pr), changedFiles: p.ChangedFiles, label: p.Head.Label}
+	l.snap.PR = l.mem.pull.PullRequest
 	l.snap.PR.FilesMissing = p.ChangedFiles > maxFiles
-	l.changedFiles, l.headLabel = p.ChangedFiles, p.Head.Label
 	return nil
 }
 
+// takePull takes the pull request as it is known, if the conversation shows it so, and reads it else.
+func takePull(ctx context.Context, l *look) error {
+	was := l.mem.pull
+	if l.head.has(partConversation) && l.head.pull == was.facts() {
+		l.snap.PR = was.PullRequest
+		l.snap.PR.FilesMissing = was.changedFiles > maxFiles
+		return nil
+	}
+	err := l.readPull(ctx)
+	l.mem.pull.differs = l.head.has(partConversation) && l.mem.pull.facts() == was.facts()
+	return err
+}
+
 func (l *look) readConversation(ctx context.Context, sc readPlan) error {
-	c, err := l.read.readConversation(ctx, sc.head, sc.check, l.policyRead.pathInConversation(), l.watched)
+	c, err := l.read.readConversation(ctx, sc.head, sc.left, sc.check, l.policyRead.pathInConversation(), l.watched)
 	if err == nil {
 		l.takeConversation(c.conversation)
 	}
@@ -619,7 +637,7 @@ func (l *look) readConversation(ctx context.Context, sc readPlan) error {
 // if they were read when that run was known.
 func (l *look) readSameBranch(ctx context.Context, run int64) (err error) {
 	l.snap.SameBranch = []quorum.PullRequest{} // not nil: it was asked for
-	if l.headLabel == "" {
+	if l.mem.pull.label == "" {
 		return nil
 	}
 	if run != 0 && run <= l.mem.sameBranchRun {
@@ -630,7 +648,7 @@ func (l *look) readSameBranch(ctx context.Context, run int64) (err error) {
 	if l.snap.Arrived.Before(since) {
 		since = l.snap.Arrived
 	}
-	l.snap.SameBranch, err = l.read.readBranchPulls(ctx, l.headLabel, since)
+	l.snap.SameBranch, err = l.read.readBranchPulls(ctx, l.mem.pull.label, since)
 	isWhole := slices.ContainsFunc(l.snap.SameBranch, func(p quorum.PullRequest) bool { return p.Number == l.snap.PR.Number })
 	if err == nil && isWhole { // else the list may be late
 		l.mem.sameBranch, l.mem.sameBranchRun = l.snap.SameBranch, run

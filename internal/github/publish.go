@@ -551,13 +551,18 @@ func (m *memory) standsOn(c report.Check) bool {
 // endOnOlderHead ends our open or green check on an older head, unless that is another open pull request's head.
 func (p *publication) endOnOlderHead(ctx context.Context, c report.Check) error {
 	var shared bool
+	known := p.m.before.checks // this look has read them, if they are of that head
 	readShared := func() (err error) {
+		if known.head == c.Head && known.shared != nil {
+			shared = *known.shared
+			return nil
+		}
 		shared, err = p.headShared(ctx, c.Head)
 		return err
 	}
 	var found []ownCheck
 	g, _ := newGroup(ctx)
-	if known := p.m.before.checks; known.head == c.Head { // this look has read them
+	if known.head == c.Head {
 		found = slices.DeleteFunc(slices.Clone(known.checks), func(o ownCheck) bool { return o.Name != c.Name })
 	} else {
 		g.Go(func() (err error) {

@@ -10,6 +10,7 @@ import (
 // A readPlan is what a look knows, or expects, that decides which requests it sends.
 type readPlan struct {
 	head          string
+	left          string // the head that it has just left; "": it has not
 	headRef       string
 	runsSince     time.Time // back to when runs of the branch are read
 	commits       int
