@@ -9,10 +9,14 @@ import "errors"
 
 // What the help shows first.
 const (
-	setUpExample  = "  coordinator config init --repo octo/shop          a policy for the reviewers that a repository has"
+	setUpExample  = "  coordinator config schema                         what a policy can say, for your editor"
 	doctorExample = ""
 	demoExample   = ""
 )
+
+type fullConfigCommands struct {
+	Init absentCmd `cmd:"" hidden:"" passthrough:""`
+}
 
 type fullProgramCommands struct {
 	Init        absentCmd `cmd:"" group:"setUp" hidden:"" passthrough:""`
@@ -33,6 +37,6 @@ type absentCmd struct {
 
 // Run tells where to get a build that has the command.
 func (absentCmd) Run() error {
-	return usageError(errors.New("this build is the action's: it has no init, doctor, serve, backup, app-manifest, demo, simulate, completion and man"),
+	return usageError(errors.New("this build is the action's: it has no init, config init, doctor, serve, backup, app-manifest, demo, simulate, completion and man"),
 		"download coordinator_"+buildVersion()+"_… from the release, or build it without -tags action")
 }

@@ -12,6 +12,10 @@ const (
 	demoExample   = "\n  coordinator demo                                  watch one grow, without an account"
 )
 
+type fullConfigCommands struct {
+	Init configInitCmd `cmd:"" help:"Write a policy file for the reviewers that a repository has."`
+}
+
 type fullProgramCommands struct {
 	Init     initCmd     `cmd:"" group:"setUp" help:"Set up a repository: write its policy and its workflows."`
 	Doctor   doctorCmd   `cmd:"" group:"setUp" help:"Say whether a repository's check can be trusted, and can arrive."`

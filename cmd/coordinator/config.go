@@ -15,9 +15,9 @@ import (
 )
 
 type configCmd struct {
-	Check  configCheckCmd  `cmd:"" help:"Check a policy file and say what it means."`
-	Init   configInitCmd   `cmd:"" help:"Write a policy file for the reviewers that a repository has."`
-	Schema configSchemaCmd `cmd:"" help:"Print the JSON Schema of policy files, for your editor."`
+	Check              configCheckCmd `cmd:"" help:"Check a policy file and say what it means."`
+	fullConfigCommands `embed:""`
+	Schema             configSchemaCmd `cmd:"" help:"Print the JSON Schema of policy files, for your editor."`
 }
 
 type configCheckCmd struct {

@@ -3,8 +3,6 @@ package main
 // What config check --json and config init --json print.
 
 import (
-	"errors"
-
 	"github.com/review-coordinator/coordinator/internal/config"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
@@ -81,64 +79,4 @@ func modeWord(m quorum.Mode) string {
 		return "off"
 	}
 	return "" // unreachable unless a mode is added
-}
-
-// A policyDraftJSON is what config init --json prints.
-type policyDraftJSON struct {
-	Repository string        `json:"repository"`
-	File       string        `json:"file,omitempty"` // that was written
-	Policy     string        `json:"policy"`
-	Valid      bool          `json:"valid"`
-	Need       int           `json:"need,omitempty"`
-	Voters     int           `json:"voters,omitempty"`
-	Problems   []problemJSON `json:"problems"`
-	draftJSON
-}
-
-// A draftJSON is what was found in a repository, and what a person must fill in of it.
-type draftJSON struct {
-	Reviewers []foundJSON `json:"reviewers"`
-	Notes     []string    `json:"notes"`
-	FillIn    []fillJSON  `json:"fill_in"`
-}
-
-type foundJSON struct {
-	Name     string   `json:"name"`
-	Preset   string   `json:"preset,omitempty"`
-	Votes    bool     `json:"votes"` // else it stands in a comment
-	Evidence []string `json:"evidence"`
-	FillIn   string   `json:"fill_in,omitempty"`
-}
-
-// A fillJSON is a line of the policy that a person must fill in.
-type fillJSON struct {
-	Line int    `json:"line"`
-	What string `json:"what"`
-}
-
-func draftAsJSON(d config.Draft) draftJSON {
-	out := draftJSON{Reviewers: []foundJSON{}, Notes: append([]string{}, d.Notes...), FillIn: []fillJSON{}}
-	for _, f := range d.Found {
-		out.Reviewers = append(out.Reviewers, foundJSON{
-			Name: f.Name, Preset: f.Preset, Votes: f.ToFill == "", Evidence: append([]string{}, f.Evidence...), FillIn: f.ToFill,
-		})
-	}
-	for _, f := range d.Fill {
-		out.FillIn = append(out.FillIn, fillJSON{Line: f.Line, What: f.What})
-	}
-	return out
-}
-
-func policyDraftAsJSON(repository, file string, d config.Draft) policyDraftJSON {
-	out := policyDraftJSON{
-		Repository: repository, File: file, Policy: string(d.Policy), Problems: []problemJSON{}, draftJSON: draftAsJSON(d),
-	}
-	policy, err := config.Parse(file, d.Policy)
-	var wrong *config.Error
-	if errors.As(err, &wrong) {
-		out.Problems = problemsAsJSON(wrong.Problems)
-	} else if err == nil {
-		out.Valid, out.Need, out.Voters = true, policy.Need, policy.Voters()
-	}
-	return out
 }

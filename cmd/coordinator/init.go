@@ -1,3 +1,5 @@
+//go:build !action
+
 package main
 
 // coordinator config init: a first policy file, from what the repository's workflows and reviewers left on GitHub.
@@ -119,4 +121,30 @@ func (cmd configInitCmd) writePolicy(c *command, src []byte) error {
 		return fmt.Errorf("write policy: %w", err)
 	}
 	return nil
+}
+
+// A policyDraftJSON is what config init --json prints.
+type policyDraftJSON struct {
+	Repository string        `json:"repository"`
+	File       string        `json:"file,omitempty"` // that was written
+	Policy     string        `json:"policy"`
+	Valid      bool          `json:"valid"`
+	Need       int           `json:"need,omitempty"`
+	Voters     int           `json:"voters,omitempty"`
+	Problems   []problemJSON `json:"problems"`
+	draftJSON
+}
+
+func policyDraftAsJSON(repository, file string, d config.Draft) policyDraftJSON {
+	out := policyDraftJSON{
+		Repository: repository, File: file, Policy: string(d.Policy), Problems: []problemJSON{}, draftJSON: draftAsJSON(d),
+	}
+	policy, err := config.Parse(file, d.Policy)
+	var wrong *config.Error
+	if errors.As(err, &wrong) {
+		out.Problems = problemsAsJSON(wrong.Problems)
+	} else if err == nil {
+		out.Valid, out.Need, out.Voters = true, policy.Need, policy.Voters()
+	}
+	return out
 }

@@ -2,7 +2,11 @@
 
 package main
 
-// What init --json prints.
+// What init --json and config init --json print.
+
+import (
+	"github.com/review-coordinator/coordinator/internal/config"
+)
 
 // An initJSON is what coordinator init found in a repository and did for it.
 type initJSON struct {
@@ -42,6 +46,40 @@ func (s setup) result(did string) initJSON {
 	}
 	for _, f := range s.files {
 		out.Files = append(out.Files, initFileJSON{Path: f.path, Does: f.does})
+	}
+	return out
+}
+
+// A draftJSON is what was found in a repository, and what a person must fill in of it.
+type draftJSON struct {
+	Reviewers []foundJSON `json:"reviewers"`
+	Notes     []string    `json:"notes"`
+	FillIn    []fillJSON  `json:"fill_in"`
+}
+
+type foundJSON struct {
+	Name     string   `json:"name"`
+	Preset   string   `json:"preset,omitempty"`
+	Votes    bool     `json:"votes"` // else it stands in a comment
+	Evidence []string `json:"evidence"`
+	FillIn   string   `json:"fill_in,omitempty"`
+}
+
+// A fillJSON is a line of the policy that a person must fill in.
+type fillJSON struct {
+	Line int    `json:"line"`
+	What string `json:"what"`
+}
+
+func draftAsJSON(d config.Draft) draftJSON {
+	out := draftJSON{Reviewers: []foundJSON{}, Notes: append([]string{}, d.Notes...), FillIn: []fillJSON{}}
+	for _, f := range d.Found {
+		out.Reviewers = append(out.Reviewers, foundJSON{
+			Name: f.Name, Preset: f.Preset, Votes: f.ToFill == "", Evidence: append([]string{}, f.Evidence...), FillIn: f.ToFill,
+		})
+	}
+	for _, f := range d.Fill {
+		out.FillIn = append(out.FillIn, fillJSON{Line: f.Line, What: f.What})
 	}
 	return out
 }

@@ -39,7 +39,7 @@ func TestBinary(t *testing.T) {
 	}
 	out, err := exec.Command(file, "serve").CombinedOutput()
 	var ended *exec.ExitError
-	if !errors.As(err, &ended) || ended.ExitCode() != 2 || !strings.Contains(string(out), "it has no init, doctor, serve") {
+	if !errors.As(err, &ended) || ended.ExitCode() != 2 || !strings.Contains(string(out), "it has no init, config init, doctor, serve") {
 		t.Errorf("the action's program serves: %v: %s", err, out)
 	}
 

@@ -62,7 +62,6 @@ func TestRefusedFlags(t *testing.T) {
 		{[]string{"sweep", "--repo", "octo/shop", "--limit", "-5"}, "coordinator: --limit -5 is below zero\nhint: coordinator sweep --help"},
 		{[]string{"run", "--repo", "octo/shop", "--pr", "0"}, "they are counted from 1"},
 		{[]string{"run", "--pr", "7"}, "hint: coordinator run 7 --repo OWNER/NAME"},
-		{[]string{"config", "init"}, "hint: coordinator config init --repo OWNER/NAME"},
 		{[]string{"sweep"}, "hint: coordinator sweep --repo OWNER/NAME"},
 		{[]string{"sweep", "--repo", "octo/shop", "--limit", "0"}, "hint: leave it out for the policy's sweep.limit"},
 		{[]string{"classify", "--state", "APPROVED"}, "hint: add --kind review"},

@@ -240,11 +240,7 @@ func (l *look) reconcileSources(ctx context.Context) error {
 	if len(l.unshownTexts()) > 0 {
 		return moved{"a text of which an event told was not shown, or not as it told,"}
 	}
-	for _, r := range found {
-		if r != nil && r.Head == l.snap.PR.Head {
-			l.runs = append(l.runs, *r)
-		}
-	}
+	l.runs = appendRunsOf(l.snap.PR.Head, l.runs, found)
 	if serially {
 		more, err := l.head.readOtherRuns(ctx, l.read, &l.mem.conversation, l.runs)
 		if err != nil {
@@ -262,6 +258,16 @@ func (l *look) reconcileSources(ctx context.Context) error {
 		l.mem.queriedInParallel = l.read.news.any
 	}
 	return nil
+}
+
+// appendRunsOf appends those of found that are of the head.
+func appendRunsOf(head string, runs []restRun, found []*restRun) []restRun {
+	for _, r := range found {
+		if r != nil && r.Head == head {
+			runs = append(runs, *r)
+		}
+	}
+	return runs
 }
 
 // readMissing puts the snapshot together and reads the logs, commits and permissions that it then lacks.
