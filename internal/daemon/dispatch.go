@@ -140,9 +140,9 @@ func (d *Daemon) awaitDue(ctx context.Context, next time.Time) {
 func (d *Daemon) claimDue(ctx context.Context, n int) (works []store.Work, next time.Time) {
 	now := d.Now()
 	d.noticeClockSetBack(ctx, now)
-	underWay, ofBacklog := d.underWay.snapshot()
+	underWay, backlogUnderWay := d.underWay.snapshot()
 	except, most, until := d.health.claimLimits(now, underWay)
-	backlog, untilBacklog := d.health.backlogBounds(now, ofBacklog)
+	backlog, untilBacklog := d.health.backlogBounds(now, backlogUnderWay)
 	until = earlierDue(until, untilBacklog)
 	room, inBurst := d.burst.allowedLooks(now, d.Workers, underWay)
 	if room <= 0 {

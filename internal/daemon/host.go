@@ -49,7 +49,7 @@ type TenantForge interface {
 	// Changed returns the repository's policy and those of its open pull requests that were changed at or after since;
 	// a zero since asks for all. A repository that has no policy returns none.
 	Changed(ctx context.Context, owner, repo string, since time.Time) (github.RecentChanges, error)
-	// Ready is when the tenant's budget allows that many looks side by side; zero if it does at once.
+	// Ready is when the tenant's budget allows that many looks of an urgency side by side; zero if it does at once.
 	Ready(looks int, u client.Urgency) time.Time
 	// Hour is how many requests GitHub allows the tenant in an hour; 0: it has not said that.
 	Hour() int

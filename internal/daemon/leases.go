@@ -139,8 +139,8 @@ func (w *workload) ofTenant(id int64) int {
 	return w.byTenant[id]
 }
 
-// ofBacklog returns how many keys of a tenant's backlog are worked on.
-func (w *workload) ofBacklog(id int64) int {
+// ofTenantsBacklog returns how many keys of a tenant's backlog are worked on.
+func (w *workload) ofTenantsBacklog(id int64) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.backlog[id]

@@ -27,8 +27,8 @@ func pullPoke(tenant int64, pr quorum.PR, due time.Time, touch string) store.Pok
 	}
 }
 
-// ofBacklog is a poke whose look waits for nobody.
-func ofBacklog(p store.Poke) store.Poke {
+// inBacklog is a poke for whose look nobody waits.
+func inBacklog(p store.Poke) store.Poke {
 	p.Backlog = true
 	return p
 }

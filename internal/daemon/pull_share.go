@@ -8,19 +8,20 @@ import (
 	"time"
 )
 
-// What a pull request uses of an hour is given back in an hour, one part of pullPart of it. As much may have come at once;
-// beyond that its looks are spaced, the farther the more there are, and where half a part more is used, until that is given
-// back. For looks that may take a green check away that begins three quarters of a part later and ends at two minutes, until
-// it has used one and a half. So it is about a tenth of an hour at most, in any hour, unless one look uses most of a part: none
-// waits for longer than a quarter of an hour. The same holds for a commit of which GitHub is asked whose it is.
+// An hour has 36 parts. A pull request may use one of them at once, and gets one back in an hour. What it used beyond that
+// spaces its looks: by six minutes for each part, and from half a part on until that is given back. So in any hour it uses
+// 1 + 0.5 + 1 = 2.5 parts at most, 7 %. Looks that may take a green check away are spaced from three quarters of a part on, by
+// two minutes at most up to one and a half, and then until that is given back: 1 + 1.5 + 1 = 3.5 parts, a tenth of an hour. No
+// look is put off by more than a quarter of an hour, so that one whose single looks cost half a part or more uses more. The same
+// holds for a commit of which GitHub is asked whose it is. Queries count as requests.
 const (
 	pullPart       = 36
-	spacedPart     = 0.5
-	urgentPart     = 0.75
+	spacedPart     = 0.5 // beyond one: from here on looks wait until it is given back
+	urgentFrom     = 0.75
 	mostUrgentPart = 1.5
 	spacingOfPart  = 6 * time.Minute
-	urgentSpacing  = 2 * time.Minute  // of those looks, until so much is used: what objects must not wait for whoever makes much happen
-	longestSpacing = 15 * time.Minute // of any
+	urgentSpacing  = 2 * time.Minute // what objects must not wait for whoever makes much happen
+	longestSpacing = 15 * time.Minute
 	maxPullShares  = 4096
 )
 
@@ -48,7 +49,7 @@ func (p pullShare) spacing(isUrgent bool) time.Duration {
 	over := p.parts - 1
 	apart, most := over*float64(spacingOfPart), spacedPart
 	if isUrgent {
-		apart, most = min((over-urgentPart)*float64(spacingOfPart), float64(urgentSpacing)), mostUrgentPart
+		apart, most = min((over-urgentFrom)*float64(spacingOfPart), float64(urgentSpacing)), mostUrgentPart
 	}
 	return time.Duration(min(max(apart, (over-most)*float64(time.Hour), 0), float64(longestSpacing)))
 }
@@ -78,7 +79,8 @@ func (s *pullShares) forgetIdle(now time.Time) {
 	}
 }
 
-// lookedAt returns when a pull request was looked at last, as far as is remembered.
+// lookedAt returns when GitHub was last asked about a pull request, as far as is remembered. The table's row does not tell: its
+// time is also that of events for which nothing was read.
 func (s *pullShares) lookedAt(key string) time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -106,7 +106,7 @@ func (d *Daemon) pokesOf(n webhook.Notice, now time.Time) (out []store.Poke) {
 	// A repository that no listing has shown yet gets its resync by its first event: a personal token has no other way,
 	// and an App's list is read every few minutes only.
 	if len(out) > 0 && d.poked.addFirst(workkey.Repo(n.Installation, n.Owner, n.Repo)) {
-		p := ofBacklog(repoPoke(n.Installation, n.Owner, n.Repo, now.Add(d.Resync)))
+		p := inBacklog(repoPoke(n.Installation, n.Owner, n.Repo, now.Add(d.Resync)))
 		p.Touch = firstSeen
 		out = append(out, p)
 	}

@@ -200,7 +200,7 @@ func (r *resyncer) resyncInstallation(ctx context.Context, w store.Work, forge T
 	for _, full := range repos {
 		owner, repo, ok := workkey.SplitName(full)
 		if ok && r.poked.addFirst(workkey.Repo(w.Tenant, owner, repo)) {
-			found.pokes = append(found.pokes, ofBacklog(repoPoke(w.Tenant, owner, repo, now)))
+			found.pokes = append(found.pokes, inBacklog(repoPoke(w.Tenant, owner, repo, now)))
 		}
 	}
 	return found, nil
@@ -277,7 +277,9 @@ func (r *resyncer) pullsToLookAt(
 		if key := workkey.Pull(p.Tenant, pr); !poked[key] {
 			poked[key] = true
 			poke := pullPoke(p.Tenant, pr, now, "")
-			poke.Backlog = !isLive
+			if !isLive {
+				poke = inBacklog(poke)
+			}
 			pokes = append(pokes, poke)
 		}
 	}
@@ -314,7 +316,7 @@ func (r *resyncer) pullsToLookAt(
 	for _, row := range rows {
 		at, ok := workkey.Parse(row.Key)
 		undecided := row.Open && row.Attempts == 0 && now.Sub(r.leases.observingSince(row.Key)) > resyncLookMargin &&
-			now.Sub(r.shares.lookedAt(row.Key)).Abs() >= r.config.Resync/2
+			now.Sub(r.shares.lookedAt(row.Key)).Abs() >= r.config.Resync/2 // Abs: the clock may have been set back
 		if ok && (undecided || changed || whole && !listed[row.Key]) {
 			add(at.PR(), false)
 		}

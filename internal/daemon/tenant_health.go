@@ -6,6 +6,7 @@ package daemon
 
 import (
 	"context"
+	"hash/fnv"
 	"sync"
 	"time"
 
@@ -22,6 +23,7 @@ const (
 	longestFaultPause  = time.Minute
 	shortWait          = 10 * time.Second // for a limit: no longer one is worth a line of the log
 	longestSpread      = 30 * time.Minute // of looks that were held back until an hour's end
+	backlogPause       = time.Hour        // between two lines about a backlog that waits
 )
 
 // tenantHealth remembers the tenants that are limited or failing. It may be used by several goroutines.
@@ -34,15 +36,17 @@ type tenantHealth struct {
 
 // A tenantState is what is wrong with one tenant.
 type tenantState struct {
-	heldUntil      time.Time  // nothing of it is claimed before
-	suspendedUntil time.Time  // nor before this
-	faults         int        // in a row: on the way to the host
-	faultClass     errorClass // of the fault that people were told of
-	denials        int        // in a row: the host did not take our credentials
-	budgetShort    bool       // its budget did not allow what was under way
-	backlogShort   bool       // its budget left nothing over for its backlog
-	spentUntil     time.Time  // before it only what may take a green check away is looked at
-	heldBack       int        // looks that wait for that
+	heldUntil      time.Time       // nothing of it is claimed before
+	suspendedUntil time.Time       // nor before this
+	faults         int             // in a row: on the way to the host
+	faultClass     errorClass      // of the fault that people were told of
+	denials        int             // in a row: the host did not take our credentials
+	budgetShort    bool            // its budget did not allow what was under way
+	backlogShort   bool            // its budget left nothing over for its backlog
+	spentUntil     time.Time       // before it only what may take a green check away is looked at
+	heldKeys       map[string]bool // what waits for that
+	heldLast       time.Time       // when the last of it is due
+	backlogTold    time.Time       // when people were told that its backlog waits
 }
 
 func newTenantHealth(c *Config) *tenantHealth {
@@ -143,7 +147,8 @@ func (h *tenantHealth) markHealthy(id int64) {
 		renewed = t.denials > 0
 		h.endFaults(id, t)
 		t.denials = 0
-		held := laterTime(laterTime(t.heldUntil, t.spentUntil), t.suspendedUntil)
+		held := laterTime(laterTime(t.heldUntil, t.heldLast), laterTime(t.spentUntil, t.suspendedUntil))
+		held = laterTime(held, t.backlogTold.Add(backlogPause))
 		if !t.budgetShort && !t.backlogShort && !h.config.Now().Before(held) {
 			delete(h.states, id)
 		}
@@ -174,35 +179,47 @@ func (h *tenantHealth) noteShortBudget(id int64, looks int, forge TenantForge) b
 }
 
 // noteSpentHour reports whether only what may take a green check away is looked at, because the rest of a tenant's hour is
-// kept for that, and until when a look that is not urgent waits. It says so when that begins.
-func (h *tenantHealth) noteSpentHour(id int64, isUrgent bool, forge TenantForge) (isSpent bool, until time.Time) {
+// kept for that; a key that is not urgent then waits until a moment. It says so when that begins.
+func (h *tenantHealth) noteSpentHour(w store.Work, isUrgent bool, forge TenantForge) (isSpent bool, until time.Time) {
 	now, end := h.config.Now(), forge.Ready(1, client.Live)
+	isSpent = end.After(now) && !forge.Ready(1, client.Urgent).After(now) // else another limit is reached, which ends before
 	h.mu.Lock()
-	t := h.states[id]
-	if isSpent = end.After(now); !isSpent {
+	t := h.states[w.Tenant]
+	if !isSpent {
 		if t != nil {
-			t.spentUntil, t.heldBack = time.Time{}, 0
+			t.spentUntil, t.heldKeys = time.Time{}, nil
 		}
 		h.mu.Unlock()
 		return false, time.Time{}
 	}
-	t = h.stateOf(id)
+	t = h.stateOf(w.Tenant)
 	begins := !t.spentUntil.After(now)
 	t.spentUntil = end
-	if until = end; !isUrgent {
-		t.heldBack++
-		until = end.Add(h.config.Jitter(spreadOf(t.heldBack, forge.Hour())))
+	if !isUrgent {
+		if t.heldKeys == nil {
+			t.heldKeys = map[string]bool{}
+		}
+		t.heldKeys[w.Key] = true
+		until = end.Add(placeIn(spreadOf(len(t.heldKeys), forge.Hour()), w.Key))
+		t.heldLast = laterTime(t.heldLast, until)
 	}
 	h.mu.Unlock()
 	if begins && end.Sub(now) > shortWait {
 		h.config.Log.Warn("what an hour of GitHub's allows is used up, but for what others need and for green checks that an event may end: "+
-			"other pull requests wait for the next", oplog.Installation(id), "until", end)
+			"other pull requests wait for the next", oplog.Installation(w.Tenant), "until", end)
 	}
 	return true, until
 }
 
-// spreadOf is over how long looks that were held back are spread in an hour that allows so many requests, 0 being unknown:
-// about as it allows them, so that what happens in it need not wait for all of them.
+// placeIn returns a key's own place in a span: the same one each time, so that who makes much happen moves nobody's.
+func placeIn(span time.Duration, key string) time.Duration {
+	sum := fnv.New32a()
+	sum.Write([]byte(key))
+	return time.Duration(float64(span) * float64(sum.Sum32()) / (1 << 32))
+}
+
+// spreadOf returns over how long so many looks that were held back are spread in an hour that allows so many requests, 0
+// being unknown: about as it allows them, so that what happens in it need not wait for all of them.
 func spreadOf(looks, hour int) time.Duration {
 	if hour <= 0 {
 		return 0
@@ -211,17 +228,21 @@ func spreadOf(looks, hour int) time.Duration {
 }
 
 // noteShortBacklog reports whether a tenant's budget leaves nothing over for its backlog: from then on that gets one look
-// at a time, as the budget allows. looks is how many of it are under way. It says so when that begins.
+// at a time, as the budget allows. looks is how many of it are under way. It says so, once an hour.
 func (h *tenantHealth) noteShortBacklog(ctx context.Context, id int64, looks int, forge TenantForge) bool {
 	if !forge.Ready(looks, client.ForNobody).After(h.config.Now()) {
 		return false
 	}
 	h.mu.Lock()
 	t := h.stateOf(id)
-	begins := !t.backlogShort
 	t.backlogShort = true
+	now := h.config.Now()
+	isNews := now.Sub(t.backlogTold).Abs() >= backlogPause && forge.Ready(looks, client.ForNobody).Sub(now) > shortWait
+	if isNews {
+		t.backlogTold = now
+	}
 	h.mu.Unlock()
-	if !begins {
+	if !isNews {
 		return true
 	}
 	if table, err := h.config.Store.Health(ctx, h.config.Now()); err == nil {

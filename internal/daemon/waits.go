@@ -36,7 +36,7 @@ func (h *tenantHealth) limitEnd(id int64, now time.Time) time.Time {
 	if t == nil || !t.onlyLimited() {
 		return time.Time{}
 	}
-	until := laterTime(t.heldUntil, t.spentUntil)
+	until := laterTime(t.heldUntil, laterTime(t.spentUntil, t.heldLast))
 	if t.budgetShort {
 		if forge, err := h.config.Host.Enter(id); err == nil { // else its next look tells why
 			until = laterTime(until, forge.Ready(1, client.Urgent))

@@ -177,20 +177,21 @@ func (d *Daemon) workByKind(ctx context.Context, w store.Work) (workResult, erro
 	return goneResult(), nil
 }
 
-// waitsForGitHub returns until when a key waits for what GitHub allows: its own place in the queue, where its tenant is held.
-// Zero: it does not wait, and of a pull request's or a commit's its looks are so far apart.
+// waitsForGitHub returns until when a key waits for what GitHub allows; zero: it does not. A key whose whole tenant waits
+// keeps its place in the queue. spacing is how far apart looks at a pull request or a commit are, because of what it has used.
 func (d *Daemon) waitsForGitHub(
 	ctx context.Context, w store.Work, forge TenantForge, isUrgent bool,
 ) (until time.Time, spacing time.Duration) {
 	if d.health.noteShortBudget(w.Tenant, d.underWay.ofTenant(w.Tenant), forge) ||
-		w.Backlog && d.health.noteShortBacklog(ctx, w.Tenant, d.underWay.ofBacklog(w.Tenant), forge) {
+		w.Backlog && d.health.noteShortBacklog(ctx, w.Tenant, d.underWay.ofTenantsBacklog(w.Tenant), forge) {
 		return w.Due, 0
 	}
-	isSpent, end := d.health.noteSpentHour(w.Tenant, isUrgent, forge)
+	isSpent, end := d.health.noteSpentHour(w, isUrgent, forge)
 	if isSpent && !isUrgent {
 		return end, 0
 	}
 	if w.Kind == workkey.KindPull || w.Kind == workkey.KindHead {
+		// In a spent hour one pull request must not use up what is kept for all: it is spaced like any other.
 		if until, spacing = d.shares.next(w.Key, isUrgent && !isSpent); until.After(d.Now()) {
 			return until, 0
 		}

@@ -26,7 +26,8 @@ package dashboard
 //	pull_request      its number
 //	undecided         whether it is, or a resolved thread may still change it
 //	evaluating        whether it is being evaluated now
-//	next_evaluation   when it is evaluated next, at the latest; missing: only when something happens
+//	next_evaluation   when it is evaluated next, at the latest; missing: only when something happens, or it waits to be
+//	                  looked over, behind all that happens
 //	last_evaluation   when it was last evaluated; missing: never
 //	failures          of evaluations, in a row
 //	failure           why the last one failed, and what to do
@@ -44,7 +45,7 @@ package dashboard
 //	undecided         pull requests
 //	more_undecided    true: there are more of them than are counted
 //	waits_until       when GitHub's limit, for which the installation waits, ends; missing: it does not wait
-//	next_look         when the policy and the list of open pull requests are read next, at the latest
+//	next_look         when the policy and the list of open pull requests are read next, behind all that happens then
 //	last_look         when they were read last; missing: never
 //	failures          of that, in a row
 //	failure           why the last one failed, and what to do
@@ -350,8 +351,11 @@ func parseLimit(value string) (int, error) {
 
 func apiPullOf(row store.Row) apiPull {
 	p := apiPull{
-		Installation: row.Tenant, Undecided: row.Open, Evaluating: row.Leased, Next: utcOrZero(row.Due), Last: utcOrZero(row.Seen),
+		Installation: row.Tenant, Undecided: row.Open, Evaluating: row.Leased, Last: utcOrZero(row.Seen),
 		Failures: row.Attempts, Failure: row.Failed,
+	}
+	if !row.Backlog {
+		p.Next = utcOrZero(row.Due)
 	}
 	if at, ok := workkey.Parse(row.Key); ok {
 		p.Repository, p.PullRequest = at.Owner+"/"+at.Repo, at.Number

@@ -310,7 +310,11 @@ func factsOf(s Sight, row store.Row, now time.Time) []boardFact {
 		when("Grace ends", s.GraceEnd)
 		when("Deadline", s.Deadline)
 	}
-	when("Next look", row.Due)
+	if row.Backlog {
+		facts = append(facts, boardFact{Name: "Next look", Text: "after what happens now"})
+	} else {
+		when("Next look", row.Due)
+	}
 	when("Looked at", row.Seen)
 	return facts
 }

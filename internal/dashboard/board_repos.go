@@ -5,7 +5,6 @@ package dashboard
 import (
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 )
@@ -46,9 +45,7 @@ func (s *boardSite) repositories(w http.ResponseWriter, r *http.Request) {
 	asked := r.URL.Query()
 	q := repoQuery{after: asked.Get("after"), limit: boardPage}
 	q.words = boardClip(strings.TrimSpace(asked.Get("q")), 200)
-	if policy := asked.Get("policy"); slices.Contains(policyStates(), policy) {
-		q.policy = policy
-	}
+	q.policy = boardClip(strings.TrimSpace(asked.Get("policy")), 20) // one that there is not matches nothing
 	if _, ok := parseAfter(q.after); !ok {
 		q.after = ""
 	}

@@ -66,7 +66,7 @@ type knownRepo struct {
 
 // A repoQuery is what a reader asks the list of repositories for.
 type repoQuery struct {
-	policy string // one of policyStates; "": whatever is known
+	policy string // one of policyStates; "": whatever is known; another one matches nothing
 	words  string // all of them are in its name
 	after  string // a page's next; "": the first page
 	limit  int

@@ -138,7 +138,7 @@ func (b *Ballot) isDoubt() bool { return b.Vote == Pending && b.Then != nil && b
 // withoutUntakenSteps returns the ballots without the retries that will not be made, so that nothing waits for them:
 // all of them if the check is Blocked, or Unverified whatever they answer; else those that are due only after it has
 // passed. The verdict that says so is found with every planned retry still pending, whatever its deadline. Where only people
-// are missing by then, those that would end later are not made either from the grace's end on: until, if there are such.
+// are missing by then, retries that would end after the grace are not made once it has ended: until is that end, if one waits.
 func (d *Decision) withoutUntakenSteps(p Policy, ballots []Ballot, f Facts, now time.Time) (left []Ballot, until time.Time) {
 	isPlanned := func(b Ballot) bool { return b.Vote == Pending && b.Planned && b.Voter() }
 	if !slices.ContainsFunc(ballots, isPlanned) {

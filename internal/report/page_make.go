@@ -615,17 +615,17 @@ func (m *pageMaker) notes() (notes []PageNote) {
 }
 
 // leastSpacing is how far looks must be apart for it to be worth a word.
-const leastSpacing = 10 * time.Second
+const leastSpacing = time.Minute
 
 // spacingNotes say that a pull request is looked at less often, in whole minutes, so that a check is not written for each.
 func spacingNotes(s quorum.Snapshot) []PageNote {
 	if s.Spacing < leastSpacing {
 		return nil
 	}
-	minutes := int((s.Spacing + time.Minute - 1) / time.Minute)
+	minutes := int(s.Spacing.Round(time.Minute) / time.Minute)
 	return []PageNote{{Says: wordsPhrase(
 		"So much happens on this pull request that it has used its part of what GitHub allows in an hour, which others need, too: "+
-			"for a while its looks are %d min apart.", minutes,
+			"if that goes on, what happens is read every %d min.", minutes,
 	)}}
 }
 

@@ -322,15 +322,14 @@ func (s *SQLite) NextBacklog(ctx context.Context, except []int64) (time.Time, er
 
 func (s *SQLite) nextIn(ctx context.Context, q queueKind, except []int64) (next time.Time, err error) {
 	not := tenantSet(except)
-	var found time.Time
 	err = s.runLazily(ctx, "find next", func(t *workTable) (err error) {
-		found, err = t.nextDue(q, not)
+		next, err = t.nextDue(q, not)
 		return err
 	})
 	if err != nil {
 		return time.Time{}, err
 	}
-	return found, nil
+	return next, nil
 }
 
 func tenantSet(tenants []int64) map[int64]bool {

@@ -77,7 +77,13 @@ func (s *stats) backlogReady(now time.Time, c Cost) (at time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for name, b := range s.budgets {
-		cost := map[string]int{"core": c.Reads + c.Writes, "graphql": 2 * c.Queries}[name]
+		cost := 0
+		switch name {
+		case "core":
+			cost = c.Reads + c.Writes
+		case "graphql":
+			cost = 2 * c.Queries // a query of a look takes one point, or two
+		}
 		end := s.hourEnd(b)
 		if longest := now.Add(longestLimit); end.After(longest) { // no hour is longer
 			end = longest

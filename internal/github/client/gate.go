@@ -185,9 +185,9 @@ type Urgency int
 
 // The urgencies, the one that may use most first.
 const (
-	Urgent    Urgency = iota // all but what is left to others: it may take a green check away
-	Live                     // a twentieth of an hour less: it decides what has just happened
-	ForNobody                // what an hour leaves over beside that, and half of a minute: nobody waits for it
+	Urgent    Urgency = 1 + iota // all but what is left to others: it may take a green check away
+	Live                         // a twentieth of an hour less: it decides what has just happened
+	ForNobody                    // what an hour leaves over beside that, and half of a minute: nobody waits for it
 )
 
 // Ready is the earliest moment at which what c asks for would not be held up, or is due to it, by what is known now; zero:
@@ -196,7 +196,7 @@ func (c *Client) Ready(cost Cost, u Urgency) time.Time {
 	if cost == (Cost{}) {
 		cost = LookCost
 	}
-	if u == ForNobody {
+	if u != Urgent && u != Live {
 		return c.limits.leftOverAt(cost)
 	}
 	at := c.limits.readyAt(cost)
