@@ -226,17 +226,28 @@ func TestRequestsOfAPush(t *testing.T) {
 
 // A first look that an event calls for asks REST for nothing that the conversation tells.
 func TestRequestsOfAFirstSight(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		w := newWorld(t)
-		w.start(openaiFile)
-		w.start(geminiFile)
-		pass(5 * time.Second)
-		w.forge.Expect(w.pr, sandbox.SHA("a1"))
-		w.look()
-		if n := w.asked(); n.all != 8 || n.graphql != 1 || n.writes != 1 {
-			t.Errorf("it cost %+v:\n%s", n, w.requests())
-		}
-	})
+	for name, as := range map[string]struct {
+		identity      func(*setup)
+		reads, writes int // reads over REST; a query comes beside them
+	}{
+		"an App":   {func(*setup) {}, 6, 1},
+		"a job":    {asJob, 8, 2},   // and statuses, once more before one is written beside the check: that is answered 304
+		"a person": {asCarol, 8, 1}, // statuses, and who that is
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				w := newWorld(t, as.identity)
+				w.start(openaiFile)
+				w.start(geminiFile)
+				pass(5 * time.Second)
+				w.forge.Expect(w.pr, sandbox.SHA("a1"))
+				w.look()
+				if n := w.asked(); n.all-n.graphql-n.writes != as.reads || n.graphql != 1 || n.writes != as.writes {
+					t.Errorf("it cost %+v:\n%s", n, w.requests())
+				}
+			})
+		})
+	}
 }
 
 // What is expected decides nothing: a wrong head, or none that GitHub knows, comes to the same observation.
