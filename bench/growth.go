@@ -1,15 +1,21 @@
 package main
 
-// bench memory and bench growth: how memory, and the time to acknowledge and to claim, grow with the number of pull
-// requests.
+// bench memory and bench growth: how memory, disk, a start, and the time to acknowledge and to claim grow with the number of
+// pull requests.
 //
 // 100,000 are not tracked one by one: GitHub's limits alone would make that take an hour. 1,000 are tracked and
-// decided; the others are copies of them in the daemon's table, each under its own name, and they exist on GitHub.
+// decided; the others are copies of them in the daemon's table, each under its own name, with as many deliveries and as
+// many answers of reviewers. Of more than 100,000 no more exist on GitHub, which lives in this process and would take 40 KB
+// for each: in every installation those of each tenth repository, say, so that events are told of all parts of the table.
 
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
 	_ "modernc.org/sqlite" // the driver that the daemon has
@@ -18,7 +24,7 @@ import (
 )
 
 type memoryCmd struct {
-	Many int           `default:"100000" help:"Tracked pull requests in the second part. Default ${default}."`
+	Many int           `default:"100000" help:"Tracked pull requests in the second part. Default ${default}; a million take 10 GB of disk."`
 	Load time.Duration `default:"15s"    help:"How long the load of 200 events a second lasts. Default ${default}."`
 }
 
@@ -31,40 +37,55 @@ is read after a pause, and at its peak under 200 events a second: builds on any 
 // Run measures resident memory, idle and under load.
 func (cmd memoryCmd) Run(b *harness) error {
 	return b.measureGrown(cmd.Many, func(t *fakeGitHub, d *daemonProcess, tracked int) error {
-		if err := sleepFor(b.ctx, 20*time.Second); err != nil { // after ten the daemon has given back the memory of the burst
-			return err
-		}
-		target := 40.0
-		if tracked > 1000 {
-			target = 150
-		}
 		b.report.addFigure("tracked pull requests", float64(tracked), "")
-		b.report.addAtMost("  idle: RSS", d.readUsage().rss, "MB", target)
-		d.forgetPeak()
-		wires, err := t.mixedDeliveries(b.ctx, 4000)
-		if err != nil {
-			return err
-		}
-		if _, err := (loadGenerator{daemon: d, deliveries: wires, connections: 8}).runOpenLoop(b.ctx, 200, cmd.Load); err != nil {
-			return err
-		}
-		u := d.readUsage()
-		b.report.addAtMost("  under 200 events/s: RSS", u.rss, "MB", target)
-		b.report.addAtMost("  under 200 events/s: peak RSS", u.peakRSS, "MB", target)
-		return nil
+		return b.measureMemory(t, d, tracked, cmd.Load)
 	})
 }
 
+// measureMemory measures the daemon's resident memory at rest and under 200 events a second.
+func (b *harness) measureMemory(t *fakeGitHub, d *daemonProcess, tracked int, load time.Duration) error {
+	if err := sleepFor(b.ctx, 20*time.Second); err != nil { // after ten the daemon has given back the memory of the burst
+		return err
+	}
+	target := 40.0
+	if tracked > 1000 {
+		target = 150
+	}
+	b.report.addAtMost("  idle: RSS", d.readUsage().rss, "MB", target)
+	d.forgetPeak()
+	wires, err := t.mixedDeliveries(b.ctx, 4000)
+	if err != nil {
+		return err
+	}
+	if _, err := (loadGenerator{daemon: d, deliveries: wires, connections: 8}).runOpenLoop(b.ctx, 200, load); err != nil {
+		return err
+	}
+	u := d.readUsage()
+	b.report.addAtMost("  under 200 events/s: RSS", u.rss, "MB", target)
+	b.report.addAtMost("  under 200 events/s: peak RSS", u.peakRSS, "MB", target)
+	return nil
+}
+
 type growthCmd struct {
-	Many   int `default:"100000" help:"Tracked pull requests in the second part. Default ${default}."`
+	Many   int `default:"100000" help:"Tracked pull requests in the second part. Default ${default}; a million take 10 GB of disk."`
 	Events int `default:"10000"  help:"Deliveries at 1,000/s of which the p99 is taken. Default ${default}."`
 	Rounds int `default:"3"      help:"Rounds, of which the best p99 is taken: what else the machine does is not the daemon's growth. Default ${default}."`
+}
+
+// Help is shown by bench growth --help.
+func (growthCmd) Help() string {
+	return `As bench memory, and after it in the same run: the p99 of an acknowledgement and of a claim with few and with many tracked,
+and their ratio; how long a start and a scrape take, and what the database takes of the disk.`
 }
 
 // Run measures acknowledging and claiming with few and with many tracked pull requests.
 func (cmd growthCmd) Run(b *harness) error {
 	var acks, claims []float64
 	err := b.measureGrown(cmd.Many, func(t *fakeGitHub, d *daemonProcess, tracked int) error {
+		b.report.addFigure("tracked pull requests", float64(tracked), "")
+		if err := errors.Join(b.measureMemory(t, d, tracked, 15*time.Second), b.addDiskAndScrape(d)); err != nil {
+			return err
+		}
 		wires, err := t.mixedDeliveries(b.ctx, 0)
 		if err != nil {
 			return err
@@ -83,14 +104,14 @@ func (cmd growthCmd) Run(b *harness) error {
 				best = p
 			}
 		}
+		b.report.addFigure("  p99 of an acknowledgement at 1,000/s", best, "ms")
 		claimed, err := b.measureClaims(t, d)
 		if err != nil {
 			return err
 		}
 		acks, claims = append(acks, best), append(claims, claimed.quantileMillis(0.99))
-		b.report.addFigure(fmt.Sprintf("%d tracked: p99 of an acknowledgement at 1,000/s", tracked), best, "ms")
-		b.report.addFigure(fmt.Sprintf("%d tracked: delivery → first request to GitHub, p50", tracked), claimed.quantileMillis(0.5), "ms")
-		b.report.addFigure(fmt.Sprintf("%d tracked: delivery → first request to GitHub, p99", tracked), claimed.quantileMillis(0.99), "ms")
+		b.report.addFigure("  delivery → first request to GitHub, p50", claimed.quantileMillis(0.5), "ms")
+		b.report.addFigure("  delivery → first request to GitHub, p99", claimed.quantileMillis(0.99), "ms")
 		return nil
 	})
 	if err != nil {
@@ -98,6 +119,38 @@ func (cmd growthCmd) Run(b *harness) error {
 	}
 	b.report.addAtMost("acknowledging: p99 grows by", acks[1]/acks[0], "×", 1.3)
 	b.report.addAtMost("claiming: p99 grows by", claims[1]/claims[0], "×", 1.3)
+	return nil
+}
+
+// addDiskAndScrape adds what the database and the cache of answers take of the disk, and how long a scrape takes.
+func (b *harness) addDiskAndScrape(d *daemonProcess) error {
+	files, err := filepath.Glob(b.dir + "/coordinator*.db*")
+	if err != nil {
+		return fmt.Errorf("find the database: %w", err) // unreachable: the pattern is well-formed
+	}
+	var table, answers int64
+	for _, file := range files {
+		info, err := os.Stat(file)
+		switch {
+		case err != nil:
+			return fmt.Errorf("measure the database: %w", err)
+		case strings.HasPrefix(info.Name(), "coordinator.db"):
+			table += info.Size()
+		default:
+			answers += info.Size()
+		}
+	}
+	b.report.addFigure("  database on disk", float64(table)/1e6, "MB")
+	b.report.addFigure("  cache of GitHub's answers on disk", float64(answers)/1e6, "MB")
+	var took durations
+	for range 20 {
+		began := time.Now()
+		if _, err := d.readMetrics(b.ctx); err != nil {
+			return err
+		}
+		took = append(took, time.Since(began))
+	}
+	b.report.addFigure("  a scrape of /metrics, p50", took.quantileMillis(0.5), "ms")
 	return nil
 }
 
@@ -153,6 +206,7 @@ func (b *harness) measureClaims(t *fakeGitHub, d *daemonProcess) (took durations
 const (
 	baseInstallations = 50
 	basePulls         = 20 // of each
+	mostOnGitHub      = 100_000
 )
 
 // measureGrown runs measure with 1,000 tracked pull requests, and again with many.
@@ -183,8 +237,9 @@ func (b *harness) measureGrown(many int, measure func(t *fakeGitHub, d *daemonPr
 	if err != nil {
 		return err
 	}
+	b.report.addFigure(fmt.Sprintf("start with %d tracked, until it listens", many), toMillis(time.Since(d.startedAt)), "ms")
 	b.logProgress("the daemon looks over %d repositories", len(t.repos))
-	if err := d.awaitIdle(b.ctx, 3*time.Second, 2*time.Minute); err != nil {
+	if err := d.awaitIdle(b.ctx, 3*time.Second, 4*time.Minute); err != nil {
 		b.report.addNote("the start's resync of %d repositories was not over: %v", len(t.repos), err)
 	}
 	m, err := d.readMetrics(b.ctx)
@@ -202,10 +257,12 @@ func (b *harness) measureGrown(many int, measure func(t *fakeGitHub, d *daemonPr
 	return measure(t, d, many)
 }
 
-// multiplyPulls copies all pull requests so many times, on GitHub and in the table of a stopped daemon.
+// multiplyPulls copies all pull requests so many times in the table of a stopped daemon, and mostOnGitHub of the copies on
+// GitHub.
 func (b *harness) multiplyPulls(t *fakeGitHub, times int, play func(trackedPull) error) error {
 	b.logProgress("making %d copies", (times-1)*len(t.allPulls()))
-	for n := 1; n < times; n++ {
+	step := max(times*len(t.allPulls())/mostOnGitHub, 1)
+	for n := step; n < times; n += step {
 		for in := range baseInstallations {
 			if err := t.addRepository(in, n, play); err != nil {
 				return err
@@ -225,41 +282,61 @@ func approveAll(p trackedPull) error {
 }
 
 // copyRows copies every row of shop-0000 to the other repositories of its installation, as looked at after GitHub had
-// them: else all would be looked at when the daemon starts.
+// them: else all would be looked at when the daemon starts. So many as pull requests are the deliveries that it remembers.
 func (b *harness) copyRows(times int) error {
-	db, err := sql.Open("sqlite", "file:"+b.dir+"/coordinator.db?_pragma=journal_mode(WAL)&_pragma=busy_timeout(10000)")
+	file := b.dir + "/coordinator.db"
+	const fast = "?_pragma=journal_mode(OFF)&_pragma=synchronous(0)&_pragma=cache_size(-400000)" // nobody else has the file open
+	db, err := sql.Open("sqlite", "file:"+file+fast)
 	if err != nil {
 		return fmt.Errorf("open the table: %w", err)
 	}
 	defer db.Close()
-	const with = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i+1 < ?1) `
+	db.SetMaxOpenConns(1) // the temporary table is the connection's
+	const copies = ` WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i+1 < ?1) `
 	for _, statement := range []string{
-		`CREATE TEMP TABLE base AS SELECT row_number() OVER (ORDER BY id) AS nth, (SELECT max(id) FROM work) AS top, (SELECT max(seen_at) FROM work) AS seen, * FROM work WHERE kind IN ('pull', 'repo') AND grp LIKE '%/shop-0000'`,
-		`INSERT INTO work (id, key, tenant, kind, grp, gen, claimed, due_at, backlog_at, since, token, wake_at, seen_at, open)
-			` + with + `SELECT base.top + n.i * 1000000 + base.id, replace(key, 'shop-0000', printf('shop-%04d', n.i)), tenant, kind, replace(grp, 'shop-0000', printf('shop-%04d', n.i)), gen, claimed, due_at, backlog_at, since, token, wake_at, base.seen + 3600000000 + n.i * 10000 + base.nth, open FROM base, n`,
-		`INSERT INTO sights (id, sight)
-			` + with + `SELECT base.top + n.i * 1000000 + base.id, CAST(json_replace(replace(CAST(sight AS TEXT), 'shop-0000', printf('shop-%04d', n.i)), '$.at', strftime('%Y-%m-%dT%H:%M:%SZ', 'now', '+1 minute')) AS BLOB) FROM base JOIN sights ON sights.id = base.id, n`,
-		`DROP TABLE base`,
+		`CREATE TEMP TABLE base AS
+			SELECT row_number() OVER (ORDER BY id) AS nth, (SELECT max(id) FROM work) AS top, (SELECT max(seen_at) FROM work) AS seen, work.*,
+				json_replace(CAST(sight AS TEXT), '$.at', strftime('%Y-%m-%dT%H:%M:%SZ', 'now', '+10 minutes')) AS sight
+			FROM work LEFT JOIN sights USING (id) WHERE kind IN ('pull', 'repo') AND grp LIKE '%/shop-0000' AND ?1`,
+		`INSERT INTO work (id, key, tenant, kind, grp, gen, claimed, due_at, backlog_at, since, token, wake_at, seen_at, open)` + copies + `
+			SELECT top + i * 1000000 + id, replace(key, 'shop-0000', printf('shop-%04d', i)), tenant, kind,
+				replace(grp, 'shop-0000', printf('shop-%04d', i)), gen, claimed, due_at, backlog_at, since, token, wake_at,
+				seen + 3600000000 + i * 10000 + nth, open
+			FROM n CROSS JOIN base`,
+		`INSERT INTO sights (id, sight)` + copies + `
+			SELECT top + i * 1000000 + id, CAST(replace(sight, 'shop-0000', printf('shop-%04d', i)) AS BLOB)
+			FROM n CROSS JOIN base WHERE sight IS NOT NULL`,
+		`INSERT INTO deliveries (id, event, action, received_at)` + copies + `
+			SELECT 'bead-' || hex(randomblob(13)), 'workflow_run', 'completed', seen_at - abs(random() % 2592000000000)
+			FROM n CROSS JOIN base WHERE kind = 'pull'`,
+		`INSERT INTO heard (grp, reviewer, text, tenant, label, pull, stranger, said_at, unread)` + copies + `
+			SELECT replace(grp, 'shop-0000', printf('shop-%04d', i)), reviewer, text, tenant, label, pull, stranger,
+				said_at - abs(random() % 2592000000000), unread
+			FROM n CROSS JOIN heard WHERE grp LIKE '%/shop-0000'`,
 	} {
-		var args []any
-		if len(statement) > 0 && statement[0] == 'I' {
-			args = append(args, times)
-		}
-		db.SetMaxOpenConns(1) // the temporary table is the connection's
-		if _, err := db.ExecContext(b.ctx, statement, args...); err != nil {
+		if _, err := db.ExecContext(b.ctx, statement, times); err != nil {
 			return fmt.Errorf("copy rows: %w", err)
 		}
 	}
-	return nil
+	return errors.Join(db.Close(), syncFile(file))
+}
+
+// syncFile has a file written to the disk, which would otherwise be busy with it while something is measured.
+func syncFile(file string) error {
+	f, err := os.OpenFile(file, os.O_RDWR, 0)
+	if err != nil {
+		return fmt.Errorf("sync the table: %w", err)
+	}
+	return errors.Join(f.Sync(), f.Close())
 }
 
 // mixedDeliveries makes n deliveries about pull requests of all repositories: builds, and a reviewer's comment in every
-// twentieth. With n = 0 it makes 2,000, all of builds.
+// twentieth. With n = 0 all are of builds: 2,000, or one for each fifth pull request, 20,000 at most.
 func (t *fakeGitHub) mixedDeliveries(ctx context.Context, n int) ([]signedDelivery, error) {
 	pulls := t.allPulls()
 	comments := n / 20
 	if n == 0 {
-		n = 2000
+		n = min(max(2000, len(pulls)/5), 20_000)
 	}
 	t.hub.DisturbDeliveries(func(d sandbox.HookDelivery) sandbox.Fate { // the rest would only lengthen GitHub's list of deliveries
 		return sandbox.Fate{Lost: d.Event+"."+d.Action != "workflow_run.completed" && d.Event != "issue_comment"}

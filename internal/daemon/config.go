@@ -31,7 +31,7 @@ type Config struct {
 	Lease     time.Duration // how long a worker may be silent; default 30s
 	Drain     time.Duration // how long a stop waits for looks under way; default 5s
 	Places    report.Places // where checks lead, and where people see GitHub; default: https://github.com
-	Policies  int           // policies that are remembered; default 4096
+	Policies  int           // repositories whose policies are remembered; default 65,536
 
 	// Jitter returns a random time below most; nil: by math/rand.
 	Jitter func(most time.Duration) time.Duration
@@ -50,7 +50,7 @@ func (c Config) withDefaults() Config {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	c.Resync, c.Lease, c.Drain = cmp.Or(c.Resync, 5*time.Minute), cmp.Or(c.Lease, 30*time.Second), cmp.Or(c.Drain, 5*time.Second)
-	c.Workers, c.PerTenant, c.Policies = cmp.Or(c.Workers, 64), cmp.Or(c.PerTenant, 12), cmp.Or(c.Policies, 4096)
+	c.Workers, c.PerTenant, c.Policies = cmp.Or(c.Workers, 64), cmp.Or(c.PerTenant, 12), cmp.Or(c.Policies, 1<<16)
 	c.Places.Web = cmp.Or(c.Places.Web, "https://github.com")
 	if c.Jitter == nil {
 		c.Jitter = func(most time.Duration) time.Duration { return rand.N(max(most, 1)) }

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -13,19 +14,23 @@ import (
 // A policyCache remembers a bounded number of repositories' policies, so that an event that concerns no reviewer costs
 // no request. No decision rests on them: every look reads the policy again. It may be used by several goroutines.
 type policyCache struct {
-	most   int // policies
+	most   int // repositories
 	mu     sync.Mutex
 	byRepo map[string]knownPolicy
+	byBlob map[string]*quorum.Policy // the one that was read last from a blob, as many repositories have the same
 }
 
 type knownPolicy struct {
 	state  quorum.FileState
-	policy quorum.Policy
-	readAt time.Time // when it began to be read
+	policy *quorum.Policy // not to be changed: repositories share it
+	readAt time.Time      // when it began to be read
 }
 
+// mostBlobs bounds the blobs whose policies are shared.
+const mostBlobs = 4096
+
 func newPolicyCache(most int) *policyCache {
-	return &policyCache{most: most, byRepo: map[string]knownPolicy{}}
+	return &policyCache{most: most, byRepo: map[string]knownPolicy{}, byBlob: map[string]*quorum.Policy{}}
 }
 
 // put remembers a policy that began to be read at a time. One that was read later stays: a slow look must not bring
@@ -43,7 +48,19 @@ func (c *policyCache) put(repo string, f quorum.PolicyFile, p quorum.Policy, rea
 			break
 		}
 	}
-	c.byRepo[repo] = knownPolicy{f.State, p, readAt}
+	c.byRepo[repo] = knownPolicy{f.State, c.sharePolicy(f.SHA, p), readAt}
+}
+
+// sharePolicy returns the policy that others read from the same blob, if it is the same: that of a lane is another.
+func (c *policyCache) sharePolicy(blob string, p quorum.Policy) *quorum.Policy {
+	if shared, ok := c.byBlob[blob]; ok && reflect.DeepEqual(*shared, p) {
+		return shared
+	}
+	if len(c.byBlob) >= mostBlobs {
+		clear(c.byBlob)
+	}
+	c.byBlob[blob] = &p
+	return &p
 }
 
 func (c *policyCache) get(repo string) (knownPolicy, bool) {

@@ -32,7 +32,7 @@ func (d *Daemon) Receive(ctx context.Context, r Received) (result string, err er
 		due = d.burst.countDelivery(n.Installation, due)
 	}
 	if known, ok := d.policies.get(workkey.Repo(n.Installation, n.Owner, n.Repo)); ok && known.state == quorum.FileValid {
-		n.Touch.Approver = evidence.ApproverIn(&known.policy, n.Touch, n.Said)
+		n.Touch.Approver = evidence.ApproverIn(known.policy, n.Touch, n.Said)
 	}
 	pokes := d.pokesOf(n, due)
 	if len(pokes) == 0 {

@@ -218,10 +218,10 @@ func (d *Daemon) spareLook(w store.Work, p workkey.Key, touches []quorum.Touch) 
 	s := readSight(w.Sight)
 	wake, isPutOff := w.Wake, false
 	for _, t := range touches {
-		if known.state == quorum.FileMissing || !evidence.Concerned(known.policy, t) {
+		if known.state == quorum.FileMissing || !evidence.Concerned(*known.policy, t) {
 			continue
 		}
-		until := showsUntil(&known.policy, &s, t, touches)
+		until := showsUntil(known.policy, &s, t, touches)
 		if !until.After(d.Now()) {
 			return workResult{}, false
 		}

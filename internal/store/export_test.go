@@ -2,3 +2,6 @@ package store
 
 // PoolPages is for tests that open a file without this package: it must come before them.
 func PoolPages() { poolPages() }
+
+// ListQuery is the SQL of a query, for tests of how much it reads.
+func ListQuery(q Query) (query string, args []any) { return listQuery(q) }

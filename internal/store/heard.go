@@ -72,11 +72,12 @@ func (s *SQLite) Heard(ctx context.Context, group string) (all []Heard, err erro
 	return all, nil
 }
 
-// CountHeard counts answers by label.
+// CountHeard counts answers by label: one by one those of the hour in which since is, and by the hour those after it.
 func (s *SQLite) CountHeard(ctx context.Context, since time.Time) (map[string]HeardCount, error) {
-	rows, err := s.readDB.QueryContext(
-		ctx, `SELECT label, count(*), sum(unread) FROM heard WHERE said_at >= ? GROUP BY label`, floorMicros(since),
-	)
+	rows, err := s.readDB.QueryContext(ctx, `SELECT label, sum(n), sum(u) FROM (
+			SELECT label, answers AS n, unread AS u FROM heard_hours WHERE hour > ?1 / 3600000000
+			UNION ALL SELECT label, 1, unread FROM heard WHERE said_at >= ?1 AND said_at < (?1 / 3600000000 + 1) * 3600000000)
+		GROUP BY label`, floorMicros(since))
 	if err != nil {
 		return nil, fmt.Errorf("count answers: %w", err)
 	}

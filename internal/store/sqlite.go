@@ -317,6 +317,15 @@ func (s *SQLite) closeAll() error {
 	return errors.Join(errs...)
 }
 
+// eachTenant and eachKind are the different tenants and kinds of all keys, a search of an index for each. To GROUP BY them,
+// or to look for what is due by an index that begins with the tenant, SQLite would read every key.
+const (
+	eachTenant = `each (tenant) AS (SELECT min(tenant) FROM work
+		UNION ALL SELECT (SELECT min(tenant) FROM work WHERE tenant > each.tenant) FROM each WHERE each.tenant IS NOT NULL)`
+	eachKind = `each (kind) AS (SELECT min(kind) FROM work
+		UNION ALL SELECT (SELECT min(kind) FROM work WHERE kind > each.kind) FROM each WHERE each.kind IS NOT NULL)`
+)
+
 func prepareReads(db *sql.DB) (r readStatements, err error) {
 	for _, p := range []struct {
 		stmt  **sql.Stmt
@@ -324,11 +333,12 @@ func prepareReads(db *sql.DB) (r readStatements, err error) {
 	}{
 		{&r.selectKnown, `SELECT id FROM deliveries WHERE id IN (SELECT value FROM json_each(?))`},
 		{&r.selectRow, `SELECT ` + rowColumns + `, s.sight FROM work w LEFT JOIN sights s ON s.id = w.id WHERE w.key = ?`},
-		{&r.countBacklog, `SELECT tenant, count(*) FROM work INDEXED BY work_backlog
-			WHERE backlog_at < 9223372036854775807 AND backlog_at <= ? GROUP BY tenant`},
-		{&r.countQueue, `SELECT due.n, due.first, leased.n
-			FROM (SELECT count(*) AS n, min(due_at) AS first FROM work INDEXED BY work_due WHERE due_at <= ?1) due,
-			(SELECT count(*) AS n FROM work WHERE leased = 1 AND due_at > ?1) leased`}, // at one moment
+		{&r.countBacklog, `WITH RECURSIVE ` + eachTenant + `
+			SELECT each.tenant, count(*) FROM each CROSS JOIN work w INDEXED BY work_backlog
+				ON w.tenant = each.tenant AND w.backlog_at <= ?1 AND w.backlog_at < 9223372036854775807 GROUP BY each.tenant`},
+		{&r.countQueue, `WITH RECURSIVE ` + eachTenant + `
+			SELECT count(*), min(w.due_at), (SELECT count(*) FROM work INDEXED BY work_leased WHERE leased = 1 AND due_at > ?1)
+			FROM each CROSS JOIN work w INDEXED BY work_due ON w.tenant = each.tenant AND w.due_at <= ?1`}, // at one moment
 		{&r.selectHeard, `SELECT reviewer, text, label, pull, stranger, said_at, unread FROM heard WHERE grp = ? ORDER BY said_at DESC, unread, reviewer, text`},
 		{&r.selectSigns, `SELECT reviewer, kind, shown_by, pull, author, shown_at, until_at FROM signs
 			WHERE grp = ? ORDER BY shown_at, kind, pull, shown_by, reviewer`},
@@ -414,9 +424,9 @@ func (s *SQLite) List(ctx context.Context, q Query) ([]Row, error) {
 
 // listQuery returns the SQL of a query. All of its text stands here: the caller's values go into parameters.
 func listQuery(q Query) (query string, args []any) {
-	sight, from := "s.sight", "work w LEFT JOIN sights s ON s.id = w.id"
+	sight, from := "s.sight", "work w"+listIndex(q)+" LEFT JOIN sights s ON s.id = w.id"
 	if q.Thin {
-		sight, from = "NULL", "work w"
+		sight, from = "NULL", "work w"+listIndex(q)
 	}
 	where := []string{"1"}
 	if q.Tenant != nil {
@@ -444,6 +454,21 @@ func listQuery(q Query) (query string, args []any) {
 	}
 	return "SELECT " + rowColumns + ", " + sight + " FROM " + from + " WHERE " + strings.Join(where, " AND ") +
 		" ORDER BY w.seen_at DESC, w.id LIMIT ?", append(args, limit)
+}
+
+// listIndex names the index by which a query reads the fewest rows. SQLite would have to guess: it does not know that one
+// kind may have a million keys, and a group has some.
+func listIndex(q Query) string {
+	switch {
+	case q.Group != "":
+		return " INDEXED BY work_grp"
+	case q.Open != nil && *q.Open:
+		return " INDEXED BY work_open"
+	case q.Kind != "":
+		return " INDEXED BY work_kind"
+	default:
+		return ""
+	}
 }
 
 // Health counts keys, leases and deliveries.

@@ -209,6 +209,55 @@ func TestOldSchemas(t *testing.T) {
 	}
 }
 
+// With a million keys a page must not take longer: what the daemon lists is read by the index that holds little else.
+func TestListsReadFewRows(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "table.db")
+	if err := openTable(t, path).Close(); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", "file:"+path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	open, settled, tenant := true, false, int64(77)
+	for _, c := range []struct {
+		what, plan string
+		q          store.Query
+	}{
+		{"repositories", "SEARCH w USING INDEX work_kind (kind=?)", store.Query{Kind: "repo"}},
+		{"open ones", "SCAN w USING INDEX work_open", store.Query{Kind: "pull", Open: &open}},
+		{
+			"open ones of the next page", "SEARCH w USING INDEX work_open (seen_at>? AND seen_at<?)",
+			store.Query{Kind: "pull", Open: &open, Before: now},
+		},
+		{"settled ones", "SEARCH w USING INDEX work_kind (kind=?)", store.Query{Kind: "pull", Open: &settled}},
+		{
+			"settled ones of the next page", "SEARCH w USING INDEX work_kind (kind=? AND seen_at>? AND seen_at<?)",
+			store.Query{Kind: "pull", Open: &settled, Before: now},
+		},
+		{
+			"a repository's", "SEARCH w USING INDEX work_grp (grp=?)",
+			store.Query{Tenant: &tenant, Kind: "pull", Group: "acme/shop", Thin: true},
+		},
+		{
+			"open ones of a repository", "SEARCH w USING INDEX work_grp (grp=?)",
+			store.Query{Kind: "pull", Group: "acme/shop", Open: &open},
+		},
+	} {
+		query, args := store.ListQuery(c.q)
+		var id, parent, unused int
+		var plan string
+		explained := db.QueryRowContext(t.Context(), "EXPLAIN QUERY PLAN "+query, args...)
+		if err := explained.Scan(&id, &parent, &unused, &plan); err != nil {
+			t.Fatal(err)
+		}
+		if plan != c.plan {
+			t.Errorf("%s: SQLite would %s, want %s", c.what, plan, c.plan)
+		}
+	}
+}
+
 func TestANewerSchemaIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table.db")
 	s := openTable(t, path)

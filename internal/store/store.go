@@ -215,7 +215,7 @@ type Row struct {
 	Sight            []byte
 }
 
-// A Query selects rows.
+// A Query selects rows. One of any kind and group, open or not, reads the whole table.
 type Query struct {
 	Tenant *int64 // nil: of any
 	Kind   string // "": of any
