@@ -835,12 +835,15 @@ func TestASpentHourLooksAtWhatMayEndGreen(t *testing.T) {
 		sight   []byte
 		touch   string
 		backlog bool
+		people  int // the policy asks for
 		looked  bool
 	}{
 		"a text of a reviewer's":          {sight: green, touch: said(quorum.Touch{Event: "issue_comment", Author: "reviewer[bot]"}), looked: true},
 		"the end of a run":                {sight: green, touch: said(quorum.Touch{Event: "workflow_run", Action: "completed"}), looked: true},
 		"whatever happened":               {sight: green, touch: store.Any, looked: true},
 		"of which nothing is known":       {touch: said(quorum.Touch{Event: "pull_request", Action: "reopened"}), looked: true},
+		"a person's review":               {sight: green, touch: said(quorum.Touch{Event: "pull_request_review", Author: "carol"}), people: 1, looked: true},
+		"a stranger's review":             {sight: green, touch: said(quorum.Touch{Event: "pull_request_review", Author: "mallory"})},
 		"a stranger's text":               {sight: green, touch: said(quorum.Touch{Event: "issue_comment", Author: "mallory"})},
 		"words that approve":              {sight: green, touch: said(quorum.Touch{Event: "issue_comment", Author: "reviewer[bot]", Approver: "r"})},
 		"one that is not green":           {sight: waits, touch: said(quorum.Touch{Event: "issue_comment", Author: "reviewer[bot]"})},
@@ -849,7 +852,7 @@ func TestASpentHourLooksAtWhatMayEndGreen(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l := newLand()
-				l.policy.Reviewers = []quorum.Reviewer{{Name: "r", Author: "reviewer[bot]"}}
+				l.policy.Reviewers, l.policy.People = []quorum.Reviewer{{Name: "r", Author: "reviewer[bot]"}}, c.people
 				h := build(t, l, t.TempDir())
 				l.open(1, pull(1), pull(2))
 				h.deliver(about(1, pull(2))) // the policy is known from it

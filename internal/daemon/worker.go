@@ -266,7 +266,8 @@ func isUnderWay(p *quorum.Policy, s *dashboard.Sight, reviewer string, since []q
 
 // mayEndGreen reports whether work may take a green check away: an event came for a pull request that is green, or of which
 // nothing is known, or for a commit, which may be such a one's; or it is on a merge group, whose queue waits. What strangers
-// say, and what approves as far as its words tell, takes nothing away. isAll says that touches are all that came.
+// say, but for a person's review where those are heard, and what approves as far as its words tell, takes nothing away. isAll
+// says that touches are all that came.
 func mayEndGreen(w store.Work, p workkey.Key, policies *policyCache, touches []quorum.Touch, isAll bool) bool {
 	if w.Kind != workkey.KindPull {
 		return w.Kind == workkey.KindHead || w.Kind == workkey.KindGroup
@@ -276,7 +277,13 @@ func mayEndGreen(w store.Work, p workkey.Key, policies *policyCache, touches []q
 		return false
 	}
 	mayObject := func(t quorum.Touch) bool { return t.Approver == "" }
-	return !isAll || slices.ContainsFunc(policies.reviewersTouches(p, touches), mayObject)
+	if !isAll || slices.ContainsFunc(policies.reviewersTouches(p, touches), mayObject) {
+		return true
+	}
+	known, ok := policies.get(workkey.Repo(p.Tenant, p.Owner, p.Repo))
+	hearsPeople := ok && (known.policy.HearsPeople() || len(known.policy.Lanes) > 0) // a lane may, and the policy may be that of another
+	isReview := func(t quorum.Touch) bool { return t.Event == "pull_request_review" }
+	return hearsPeople && slices.ContainsFunc(touches, isReview)
 }
 
 // reconcilePull reconciles a pull request whose looks are so far apart.

@@ -612,7 +612,10 @@ func (l *look) readPull(ctx context.Context) error {
 	if p.Number == 0 || len(p.Head.SHA) < 40 || p.Base.Repo.DefaultBranch == "" {
 		return fmt.Errorf("read %s: the answer is no pull request: %w", path, client.ErrTransport)
 	}
-	l.mem.pull = knownPull{PullRequest: p.toPull(l.read.pr), changedFiles: p.ChangedFiles, label: p.Head.Label}
+	l.mem.pull = knownPull{
+		PullRequest: p.toPull(l.read.pr), changedFiles: p.ChangedFiles, label: p.Head.Label,
+		differs: l.mem.pull.differs && l.mem.pull.Head == p.Head.SHA,
+	}
 	l.snap.PR = l.mem.pull.PullRequest
 	l.snap.PR.FilesMissing = p.ChangedFiles > maxFiles
 	return nil
