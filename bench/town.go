@@ -280,9 +280,10 @@ func (t *fakeGitHub) takeRequests() []loggedRequest {
 }
 
 var (
-	digitsPattern   = regexp.MustCompile(`^\d+$`)
-	commitPattern   = regexp.MustCompile(`^[0-9a-f]{40}$`)
-	pullReadPattern = regexp.MustCompile(`^/repos/([^/]+/[^/]+)/pulls/(\d+)$`)
+	digitsPattern = regexp.MustCompile(`^\d+$`)
+	commitPattern = regexp.MustCompile(`^[0-9a-f]{40}$`)
+	// pullReadPattern matches the reviews of a pull request, or itself, which not every look reads.
+	pullReadPattern = regexp.MustCompile(`^/repos/([^/]+/[^/]+)/pulls/(\d+)(/reviews)?$`)
 )
 
 // endpointName returns a request's method and path with placeholders for names and numbers.
@@ -311,12 +312,12 @@ func (q loggedRequest) isWrite() bool {
 	return q.method != http.MethodGet && q.path != "/graphql" && !strings.HasSuffix(q.path, "/access_tokens")
 }
 
-// countReads counts how often each pull request was read: once by every look, and again if something had changed
+// countReads counts how often each pull request's reviews were read: once by every look, and again if something had changed
 // meanwhile.
 func countReads(all []loggedRequest) map[string]int {
 	n := map[string]int{}
 	for _, q := range all {
-		if m := pullReadPattern.FindStringSubmatch(q.path); m != nil && q.method == http.MethodGet {
+		if m := pullReadPattern.FindStringSubmatch(q.path); m != nil && m[3] != "" && q.method == http.MethodGet {
 			n[m[1]+"#"+m[2]]++
 		}
 	}
