@@ -111,6 +111,26 @@ func TestTheDaemonsCostOfAPush(t *testing.T) {
 	})
 }
 
+// A look-over knows from the list which head a pull request has, so that all is read at once: what the query tells is not read
+// over REST beside it.
+func TestALookOverExpectsTheListedHead(t *testing.T) {
+	testKey()
+	synctest.Test(t, func(t *testing.T) {
+		hub := sandbox.NewHub(sandbox.HubOptions{App: sandbox.App{Slug: "quorum-app", ID: 4711}, Secret: "a secret of many words", Now: time.Now})
+		g := sandbox.New(sandbox.Options{Now: time.Now, App: hub.App()})
+		g.SetFile(".github/review-coordinator.yml", "", loadPolicy)
+		g.OpenPull(sandbox.PullSpec{Number: 7, Head: "a1", Author: "alice", Files: []sandbox.ChangedFile{{Path: "cart.go"}}})
+		hub.Add(77, g) // no event told of it
+		b := inBubble(t, hub, t.TempDir(), "")
+		defer b.stop()
+		reviewedPush{t, g}.wantCheck(" 0 of 3 approvals")
+		cost := countCost(g)
+		if all := strings.Join(cost.requests, "\n"); strings.Contains(all, "/issues/7/comments") || strings.Contains(all, "/pulls?per_page") {
+			t.Errorf("what the query tells was read over REST:\n%s", all)
+		}
+	})
+}
+
 // What only shows waits for the next look, but not for long: the check of a reviewer that has begun, and of one whose
 // verdict stands while its run does not end.
 func TestTheDaemonShowsInTimeWhatDecidesNothing(t *testing.T) {

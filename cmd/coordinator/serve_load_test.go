@@ -272,11 +272,11 @@ func (l *underLoad) passed(pulls []*loadPull, most time.Duration) {
 
 // demands is how long GitHub's limits make work take at least. In a minute of those that slide there is room for so
 // many points, writes and so on. The hour's requests are counted by GitHub in windows that begin with the first request
-// and do not slide. What fits into four fifths of one window demands nothing; more than that demands the share of an
-// hour that it is of 5,000.
+// and do not slide. What fits into nine tenths of one window less what may be under way demands nothing; more than that
+// demands the share of an hour that it is of 5,000.
 func demands(u sandbox.Usage, requests int) time.Duration {
 	minutes := max(float64(u.Points)/900, float64(u.Writes)/180, float64(u.Content)/80, float64(u.GraphQL)/2000)
-	if requests > 4000 {
+	if requests > 4484 {
 		minutes = max(minutes, 60*float64(requests)/5000)
 	}
 	return time.Duration(minutes * float64(time.Minute))
@@ -335,7 +335,7 @@ func TestABurstKeepsTheLimitsAndWastesNoneOfThem(t *testing.T) {
 		if n := l.hub.RefusedRequests(77); n > 0 {
 			t.Errorf("%d requests were sent that GitHub refused for a limit", n)
 		}
-		if l.github.least < 1000 { // of 5,000
+		if l.github.least < 250 { // of 5,000
 			t.Errorf("only %d of an hour's requests were left", l.github.least)
 		}
 		l.mu.Lock()

@@ -67,7 +67,7 @@ var (
 const (
 	otherLabel        = "other"
 	maxBudgets        = 100             // installations that are shown: those that have the least left
-	lowBudgetPart     = 4               // of an hour's requests: before a fifth and a little, which is left to others, is reached
+	lowBudgetPart     = 8               // of an hour's requests: before a tenth and a little, which is left to others, is reached
 	scrapeReadTimeout = 3 * time.Second // a table that does not answer must not hold a scrape
 	maxScrapes        = 4               // scrapes at once
 	scrapeTimeout     = 10 * time.Second
@@ -400,7 +400,7 @@ func newScrapeCollector(o MetricsOptions, silent func() time.Time) *scrapeCollec
 		limit: desc("github_rate_limit_requests",
 			"Requests that an hour has; of the same installations. 0: GitHub has not said it yet.", "installation"),
 		low: desc("installations_short_of_requests",
-			"Installations that have a quarter or less left of an hour that has not ended: at about a fifth they wait for its end."),
+			"Installations that have an eighth or less left of an hour that has not ended: at about a tenth they wait for its end."),
 		reached: desc("github_last_answer_timestamp_seconds",
 			"When GitHub last answered; 0: not yet. It is old, too, when there was nothing to ask."),
 		unreachable: desc("github_unreachable_seconds",

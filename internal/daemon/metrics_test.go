@@ -233,8 +233,8 @@ func TestABudgetIsThereFromTheStart(t *testing.T) {
 func TestLowBudgetsAreCounted(t *testing.T) {
 	now := time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC)
 	said := map[int64]client.Budget{
-		1: {Left: 1250, Limit: 5000, Reset: now.Add(time.Second)},
-		2: {Left: 1251, Limit: 5000, Reset: now.Add(time.Hour)},
+		1: {Left: 625, Limit: 5000, Reset: now.Add(time.Second)},
+		2: {Left: 626, Limit: 5000, Reset: now.Add(time.Hour)},
 		3: {Left: 0, Limit: 5000, Reset: now}, // its hour has ended
 		4: {},
 	}

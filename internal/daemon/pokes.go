@@ -76,6 +76,10 @@ func touchText(t quorum.Touch) string {
 	return string(text)
 }
 
+// headTouch is a touch for a look, whatever happened, which says what head a list of pull requests showed: a look that expects
+// it takes two requests less.
+func headTouch(head string) string { return touchText(quorum.Touch{Head: head}) }
+
 // readTouches reads what was written by touchText; false if one of them says to look, whatever happened.
 func readTouches(texts []string) (all []quorum.Touch, ok bool) {
 	ok = true
@@ -85,6 +89,7 @@ func readTouches(texts []string) (all []quorum.Touch, ok bool) {
 			ok = false
 			continue
 		}
+		ok = ok && t.Event != "" // else it is a headTouch
 		all = append(all, t)
 	}
 	return all, ok

@@ -273,10 +273,10 @@ func (r *resyncer) pullsToLookAt(
 ) (pokes []store.Poke, err error) {
 	now := r.config.Now()
 	poked := map[string]bool{}
-	add := func(pr quorum.PR, isLive bool) {
+	add := func(pr quorum.PR, touch string, isLive bool) {
 		if key := workkey.Pull(p.Tenant, pr); !poked[key] {
 			poked[key] = true
-			poke := pullPoke(p.Tenant, pr, now, "")
+			poke := pullPoke(p.Tenant, pr, now, touch)
 			if !isLive {
 				poke = inBacklog(poke)
 			}
@@ -295,13 +295,13 @@ func (r *resyncer) pullsToLookAt(
 		row, err := r.config.Store.Get(ctx, key)
 		switch {
 		case errors.Is(err, store.ErrNoRow):
-			add(pull.PR, false)
+			add(pull.PR, headTouch(pull.Head), false)
 			continue
 		case err != nil:
 			return nil, fmt.Errorf("read %s: %w: %w", key, errTable, err)
 		}
 		if s := readSight(row.Sight); changed || laterTime(s.At, began).Before(pull.Updated.Add(margin)) {
-			add(pull.PR, s.Conclusion == "success")
+			add(pull.PR, headTouch(pull.Head), s.Conclusion == "success")
 		}
 	}
 	repo := workkey.Repo(p.Tenant, p.Owner, p.Repo)
@@ -318,7 +318,7 @@ func (r *resyncer) pullsToLookAt(
 		undecided := row.Open && row.Attempts == 0 && now.Sub(r.leases.observingSince(row.Key)) > resyncLookMargin &&
 			now.Sub(r.shares.lookedAt(row.Key)).Abs() >= r.config.Resync/2 // Abs: the clock may have been set back
 		if ok && (undecided || changed || whole && !listed[row.Key]) {
-			add(at.PR(), false)
+			add(at.PR(), store.Any, false)
 		}
 	}
 	return pokes, nil

@@ -298,7 +298,7 @@ func (d *Daemon) reconcilePull(
 		if t.Run != 0 {
 			runs = append(runs, t.Run)
 		}
-		if t.Event == "pull_request" && t.Head != "" {
+		if (t.Event == "pull_request" || t.Event == "") && t.Head != "" {
 			head = t.Head // the newest touch comes last
 		}
 	}

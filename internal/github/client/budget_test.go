@@ -58,15 +58,15 @@ func TestWhatAnHourLeavesToTheBacklog(t *testing.T) {
 		left, requests int
 		ready          time.Duration // before the hour's end
 	}{
-		"a new hour":           {5000, 373, time.Hour},
-		"all of it":            {5000, 3734, 0},
-		"half of it used":      {3133, 0, 33*time.Minute + 20*time.Second},
-		"as much as is left":   {3133, 1867, 0},
-		"one more":             {3133, 1868, 0},
-		"half of the next one": {1266, 373 + 1680, -30 * time.Minute},
-		"nothing left":         {1266, 1, 0},
+		"a new hour":           {5000, 448, time.Hour},
+		"all of it":            {5000, 4484, 0},
+		"half of it used":      {2758, 0, 33*time.Minute + 20*time.Second},
+		"as much as is left":   {2758, 2242, 0},
+		"one more":             {2758, 2243, 0},
+		"half of the next one": {516, 448 + 2018, -30 * time.Minute},
+		"nothing left":         {516, 1, 0},
 		"below the reserve":    {10, 1, 0},
-		"of three hours":       {1266, 2 * 3734, -2 * time.Hour},
+		"of three hours":       {516, 2 * 4484, -2 * time.Hour},
 	} {
 		b := Budget{Left: tt.left, Limit: 5000, Reset: end}
 		if got := end.Sub(b.LeavesOver(tt.requests, end)); (got - tt.ready).Abs() > 30*time.Second {

@@ -22,7 +22,7 @@ const (
 	longestLimit  = time.Hour
 	unnamedLimit  = time.Minute     // of a limit that does not say when it ends; doubles while it goes on
 	longestTurn   = 2 * time.Second // that a server's request waits for its turn
-	reservePart   = 5               // a server leaves one part in so many of an hour's requests to others
+	reservePart   = 20              // a server leaves one part in so many of an hour's requests to others
 	urgentPart    = 20              // and one more to what may take a green check away
 )
 

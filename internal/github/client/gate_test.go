@@ -456,7 +456,7 @@ func TestReserve(t *testing.T) {
 				},
 			}
 		}
-		for _, left := range []int{1100, 1016} {
+		for _, left := range []int{300, 266} {
 			w.mu.Lock()
 			w.script = []said{tell(left)}
 			w.mu.Unlock()
