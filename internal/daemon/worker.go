@@ -163,6 +163,9 @@ func (d *Daemon) workByKind(ctx context.Context, w store.Work) (workResult, erro
 	}
 	switch w.Kind {
 	case workkey.KindPull:
+		if !filterable {
+			touches = append(touches, quorum.Touch{})
+		}
 		return d.reconcilePull(ctx, w, p, forge, touches, spacing)
 	case workkey.KindGroup:
 		return d.reconcileGroup(ctx, w, p, forge)

@@ -28,7 +28,7 @@ func (h *headView) isVague(named string) bool {
 // mayBeOtherHead reports whether a short id is also another head's: ids that begin alike are cheap to make.
 func (h *headView) mayBeOtherHead(named string) bool {
 	s := h.snapshot
-	if len(named) < len(s.PR.Head) && s.PR.Commits > listedCommits && len(s.Commits) < s.PR.Commits {
+	if len(named) < len(s.PR.Head) && s.PR.Commits > ListedCommits && len(s.Commits) < s.PR.Commits {
 		return true // not all heads before are known
 	}
 	other := func(sha string) bool { return sha != s.PR.Head && strings.HasPrefix(sha, named) }

@@ -224,7 +224,7 @@ func (v *reviewerView) approvesCommitAlone() bool {
 // it are listed: one of them may begin alike.
 func (v *reviewerView) hasShortHeadName() bool {
 	pr := &v.head.snapshot.PR
-	return pr.Commits > listedCommits && slices.ContainsFunc(v.head.texts, func(t quorum.Text) bool {
+	return pr.Commits > ListedCommits && slices.ContainsFunc(v.head.texts, func(t quorum.Text) bool {
 		if !v.IsAuthor(t.Author) || !v.hasHeading(&t) {
 			return false
 		}

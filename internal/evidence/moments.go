@@ -19,15 +19,15 @@ type cycle struct {
 	isForced     bool      // a force-push brought the head
 }
 
-// listedCommits is how many of a pull request's commits are looked at for traces of an earlier head. Of those before,
-// and of a personal token's statuses, which bring no check suite, nothing is known: there the head counts as not the
-// first.
-const listedCommits = 20
+// ListedCommits is how many of a pull request's commits, the newest ones, are looked at for traces of an earlier head: whoever
+// makes a snapshot lists so many. Of those before, and of a personal token's statuses, which bring no check suite, nothing is
+// known: there the head counts as not the first.
+const ListedCommits = 14
 
 func cycleOf(s *quorum.Snapshot) cycle {
 	c := cycle{
 		arrival:      latest(s.PR.Created, s.Arrived),
-		hadOtherHead: len(s.Earlier)+len(s.Others) > 0 || s.PR.Commits > listedCommits || s.NoRecord && s.PR.Commits > 1,
+		hadOtherHead: len(s.Earlier)+len(s.Others) > 0 || s.PR.Commits > ListedCommits || s.NoRecord && s.PR.Commits > 1,
 	}
 	for _, e := range s.Timeline {
 		switch e.Kind {

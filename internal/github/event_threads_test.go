@@ -51,7 +51,7 @@ func TestAnEventAsksForThreadsAtOnce(t *testing.T) {
 				w.look()
 				pass(time.Minute)
 				lag.left = answers.before
-				w.look()
+				_, _ = w.loop.Reconcile(w.t.Context(), w.pr) // refused where it shows a draft that is none
 				w.reads("failure", "")
 				lag.left = answers.now
 				pass(5 * time.Second)
@@ -61,7 +61,7 @@ func TestAnEventAsksForThreadsAtOnce(t *testing.T) {
 				w.reads("success", "")
 				pass(time.Minute)
 				lag.left = answers.before
-				w.look()
+				_, _ = w.loop.Reconcile(w.t.Context(), w.pr)
 				w.reads("success", "")
 				lag.left = answers.now
 				pass(5 * time.Second)

@@ -23,6 +23,11 @@ func (l *look) actualPlan() readPlan {
 	}
 }
 
+// longestBranchBefore is how long before the pull request was created runs of its branch are listed at most: who opens one for
+// an old commit must not make us list all that another branch of that name has run since. What is missing of the head's runs is
+// asked for by the head.
+const longestBranchBefore = 24 * time.Hour
+
 // runsSince is since when runs of the branch may be those of a head of the pull request: one may be older than that.
 func (m *memory) runsSince(pr quorum.PullRequest) time.Time {
 	since := pr.Created
@@ -32,7 +37,7 @@ func (m *memory) runsSince(pr quorum.PullRequest) time.Time {
 	if c := &m.conversation; c.head == pr.Head && !c.arrived.IsZero() && c.arrived.Before(since) {
 		since = c.arrived
 	}
-	return since
+	return laterOf(since, pr.Created.Add(-longestBranchBefore))
 }
 
 // needsStatuses reports whether commit statuses matter: we write one, or a reviewer does, be it beside its texts.
@@ -52,7 +57,7 @@ func hasStatusSignal(p quorum.Policy) bool {
 // expectedPlan is the plan that memory and events let expect; its head is "" if they do not.
 func (l *look) expectedPlan() readPlan {
 	sc := l.mem.lastPlan
-	told := l.expectedHead
+	told := l.since.head
 	switch {
 	case told == "", told == sc.head, sc.head != "" && l.mem.wasHead(told): // an event that comes late names an older head
 	case sc.head == "":
@@ -82,7 +87,7 @@ func (m *memory) wasHead(head string) bool {
 // needsConversation reports whether the conversation will be needed, as far as that can be known before anything is
 // read.
 func (l *look) needsConversation(sc readPlan) bool {
-	return !l.mem.readSerially && (l.eventCame || l.mem.head != sc.head || l.conversationDue())
+	return !l.mem.readSerially && (l.since.came || l.mem.head != sc.head || l.conversationDue())
 }
 
 // dropStaleReads drops what was read for another plan than the actual one.

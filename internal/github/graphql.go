@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/review-coordinator/coordinator/internal/evidence"
 	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/github/untrusted"
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -27,7 +28,8 @@ import (
 // would take, each as often as the pages above it have entries, divides by a hundred and rounds. Source: "Rate limits and
 // query limits for the GraphQL API".
 
-// @words and @comment-words stand where texts' words are asked for, see [queryOfConversation].
+// @words and @comment-words stand where texts' words are asked for, and @commits for [evidence.ListedCommits], see
+// [queryOfConversation].
 const conversationTemplate = `query($owner: String!, $name: String!, $number: Int!, $check: String!, $head: GitObjectID!, $left: GitObjectID!, $policy: String!, $threadsPerPage: Int!, $threads: String, $comments: String, $reviews: String, $timeline: String) {
   repository(owner: $owner, name: $name) {
     policy: object(expression: $policy) { oid }
@@ -86,7 +88,7 @@ const conversationTemplate = `query($owner: String!, $name: String!, $number: In
           ... on ReviewDismissedEvent { createdAt actor { ...who } previousReviewState review { fullDatabaseId } }
         }
       }
-      commits(last: 14) { totalCount nodes { commit {
+      commits(last: @commits) { totalCount nodes { commit {
         oid
         checkSuites(first: 5) { pageInfo { hasNextPage } nodes { ...suite } }
       } } }
@@ -119,7 +121,8 @@ func queryOfConversation(words int) string {
 	if words == noWords {
 		ofReviews = ""
 	}
-	return strings.NewReplacer("@words", ofReviews, "@comment-words", ofComments).Replace(conversationTemplate)
+	return strings.NewReplacer("@words", ofReviews, "@comment-words", ofComments, "@commits", strconv.Itoa(evidence.ListedCommits)).
+		Replace(conversationTemplate)
 }
 
 // bodiesQuery tells the words of texts, where the conversation without strangers' was too long.
@@ -166,10 +169,10 @@ func (a *graphActor) account() quorum.Account {
 	return out
 }
 
-// user is the account as REST shows it.
+// user is the account as REST shows it, to which a deleted one is the account ghost.
 func (a *graphActor) user() *restUser {
 	if a == nil {
-		return nil
+		return &restUser{Login: "ghost", ID: 10137, Type: "User"}
 	}
 	is := a.account()
 	kind := "User"
@@ -481,9 +484,8 @@ func (r pullReader) readConversation(
 			c.tip, c.pull = repo.Default.Target.OID, p.facts(repo.Default.Name)
 			c.base, c.draft, c.closed = p.Base, p.Draft, p.State != "OPEN"
 			c.readCommits(p.Commits.Nodes)
-			if repo.Commit != nil {
+			if c.moreSuites = repo.Commit == nil || repo.Commit.Suites.Page.HasNext; repo.Commit != nil {
 				c.readSuites(repo.Commit.Suites.Nodes)
-				c.moreSuites = repo.Commit.Suites.Page.HasNext
 			}
 			c.readSiblings(repo, r.pr)
 			c.leftShared = repo.leftShared(left, r.pr)
@@ -630,9 +632,10 @@ func (c *conversation) readSiblings(r *graphRepo, pr quorum.PR) {
 }
 
 // leftShared reports whether another open pull request than pr has the head that was left; nil if the answer knows too little
-// of it.
+// of it: one that does not show pr itself does.
 func (r *graphRepo) leftShared(left string, pr quorum.PR) *bool {
-	if left == "" || r.Left == nil || r.Left.Pulls.Page.HasNext {
+	isOurs := func(p graphSibling) bool { return p.Number == pr.Number }
+	if left == "" || r.Left == nil || r.Left.Pulls.Page.HasNext || !slices.ContainsFunc(r.Left.Pulls.Nodes, isOurs) {
 		return nil
 	}
 	shared := slices.ContainsFunc(r.Left.Pulls.Nodes, func(p graphSibling) bool {

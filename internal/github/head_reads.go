@@ -42,6 +42,7 @@ type headReads struct {
 	conversation conversation // that was read in parallel with the texts
 	pull         pullFacts    // as that conversation shows the pull request
 	leftShared   *bool        // as it shows the head that was left
+	fromQuery    bool         // comments are that conversation's
 	blob         string       // which the policy is, by that conversation; "": none is, or it was not read
 
 	mu   sync.Mutex
@@ -99,14 +100,14 @@ func (l *look) readParts(ctx context.Context, g group, sc readPlan, early bool) 
 	read(partFiles, sc.judged, func() (err error) { h.files, err = r.readFiles(ctx); return err })
 	read(partRuns, sc.judged && !sc.readsBranchRuns(), func() (err error) { h.runs, err = r.readRuns(ctx, sc.head); return err })
 	read(partReviews, sc.judged, func() error { return h.readReviews(ctx, r, watched) })
-	inConversation := sc.conversation && r.texts.words == allWords
+	inConversation := sc.conversation && r.texts.words == allWords && !(l.mem.commentsApart && l.mem.head == sc.head)
 	read(partComments, sc.judged && !inConversation, func() error { return h.readComments(ctx, r, watched) })
 	read(partBranchRuns, sc.readsBranchRuns(), func() error { return h.readBranchRuns(ctx, r, sc) })
 	read(partConversation, sc.conversation, func() error {
 		c, err := r.readConversation(ctx, sc.head, sc.left, sc.check, l.policyRead.pathInConversation(), watched)
 		h.conversation, h.pull, h.leftShared, h.blob = c.conversation, c.pull, c.leftShared, c.blob
 		if err == nil && inConversation && c.commentsKnown {
-			h.comments = c.comments
+			h.comments, h.fromQuery = c.comments, true
 			h.add(partComments)
 		}
 		return err
@@ -187,6 +188,7 @@ func (h *headReads) readReviews(ctx context.Context, r pullReader, watched revie
 }
 
 func (h *headReads) readComments(ctx context.Context, r pullReader, watched reviewerSet) (err error) {
+	h.fromQuery = false
 	h.comments, err = r.readComments(ctx, watched)
 	return err
 }

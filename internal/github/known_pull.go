@@ -1,7 +1,7 @@
 package github
 
-// What the last look read of a pull request itself. Whatever is said in it changes its answer over REST: where the
-// conversation is asked for anyway, and shows that nothing else has changed, it is not read again.
+// What the last look read of a pull request itself. Whatever is said in it changes its answer over REST: where events tell only
+// of that, and the conversation, which is asked for anyway, shows that nothing else has changed, it is not read again.
 
 import (
 	"slices"
@@ -42,8 +42,9 @@ func joinSorted(names []string) string {
 	return strings.Join(names, "\n")
 }
 
-// isSpared reports whether the pull request need not be read over REST if the conversation shows what is known of it. Without
-// an event nothing was said in it, so that REST's answer costs nothing.
-func (k *knownPull) isSpared(sc readPlan, eventCame bool) bool {
-	return eventCame && sc.conversation && k.Head == sc.head && !k.differs
+// isSpared reports whether the pull request need not be read over REST if the conversation shows what is known of it: events came
+// that each name what they touched, and none of it is the pull request itself. Of a change GraphQL may be late, and only its
+// own event tells; and without an event REST's answer costs nothing.
+func (k *knownPull) isSpared(sc readPlan, since eventsSince) bool {
+	return since.spareThePull() && sc.conversation && k.Head == sc.head && !k.differs
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
 
@@ -39,9 +40,10 @@ func TestWhatElseChangedShowsBesideAComment(t *testing.T) {
 				}
 				w.must(change(w.g))
 				pass(time.Second)
-				w.comment(actionsBot, openaiYes)
+				id := w.comment(actionsBot, openaiYes)
 				pass(time.Second)
 				w.forge.Expect(w.pr, sandbox.SHA("a1"))
+				w.forge.Hear(w.pr, quorum.Touch{Event: "issue_comment", Action: "created", Author: actionsBot, Text: id})
 				w.g.ForgetRequests()
 				_, got := w.observe()
 				isPull := func(r sandbox.LoggedRequest) bool { return strings.HasSuffix(r.Path, "/pulls/7") }
@@ -55,6 +57,50 @@ func TestWhatElseChangedShowsBesideAComment(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// An event that says what else has changed in the pull request is looked at over REST, however late GraphQL is, and so is one
+// that does not say what it is about.
+func TestAChangeIsSeenThoughGraphQLLags(t *testing.T) {
+	const hot = "version: 1\nquorum: 1\ngrace: 0s\nreviewers:\n  - {name: sage, author: \"sage[bot]\"}\n" +
+		"  - {name: sec, author: \"sec[bot]\", required: true, when: {labels: [hot]}}\n"
+	for name, change := range map[string]func(g *sandbox.GitHub) error{
+		"labeled":            func(g *sandbox.GitHub) error { return g.AddLabel(7, "hot", "alice") },
+		"edited":             func(g *sandbox.GitHub) error { return g.Retarget(7, "release", "alice") },
+		"converted_to_draft": func(g *sandbox.GitHub) error { return g.ConvertToDraft(7, "alice") },
+	} {
+		for _, what := range []quorum.Touch{{Event: "pull_request", Action: name}, {}} {
+			t.Run(name+" told by "+what.Event, func(t *testing.T) {
+				bubble(t, func(t *testing.T) {
+					w, lag := laggingWorld(t, hot, "/graphql")
+					w.g.SetFile("README.md", "release", "# Shop\n")
+					w.look()
+					pass(time.Minute)
+					w.comment("sage[bot]", "**Ready to merge?** Yes")
+					pass(time.Minute)
+					w.look()
+					w.reads("success", "")
+					lag.lags = true
+					w.must(change(w.g))
+					pass(time.Second)
+					w.forge.Expect(w.pr, sandbox.SHA("a1"))
+					w.forge.Hear(w.pr, what, quorum.Touch{Event: "issue_comment", Action: "created", Author: "mallory"})
+					isGreen := func(c sandbox.StoredCheckRun) bool { return c.Conclusion == "success" }
+					for range 3 {
+						_, err := w.loop.Reconcile(w.t.Context(), w.pr)
+						if err == nil && slices.ContainsFunc(w.g.OwnCheckRuns("a1"), isGreen) {
+							t.Fatalf("a look that was whole left it green")
+						}
+						pass(time.Second)
+						lag.lags = false
+					}
+					if slices.ContainsFunc(w.g.OwnCheckRuns("a1"), isGreen) {
+						t.Error("it is still green")
+					}
+				})
+			})
+		}
 	}
 }
 

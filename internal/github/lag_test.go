@@ -16,6 +16,7 @@ import (
 
 	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/github/webhook"
+	"github.com/review-coordinator/coordinator/internal/evidence"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
@@ -465,7 +466,7 @@ func TestAFileNameThatHoldsAnAt(t *testing.T) {
 
 // The first head was approved by its short id. The head now, many commits on, was made to begin alike.
 func TestAShortIDOfAnOldHead(t *testing.T) {
-	for _, more := range []int{5, 25} {
+	for _, more := range []int{5, evidence.ListedCommits - 2, evidence.ListedCommits - 1, 18, 25} {
 		bubble(t, func(t *testing.T) {
 			old, crafted := "abcdef1234"+strings.Repeat("0", 30), "abcdef1234"+strings.Repeat("1", 30)
 			w := newWorld(t, func(s *setup) {
@@ -508,5 +509,69 @@ func TestAShortIDInALongPullRequest(t *testing.T) {
 		pass(time.Minute)
 		w.look()
 		w.reads("success", "")
+	})
+}
+
+// Before a pass is written, both REST and GraphQL have shown the comments: one that the query does not show yet, or not as it
+// was edited, stops it, whoever looks, and though no event told of it.
+func TestNoPassOnCommentsOfALaggingQuery(t *testing.T) {
+	for name, change := range map[string]func(*setup){"an App": func(*setup) {}, "a job": asJob} {
+		for _, isFresh := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, ", a process of its own: ", isFresh), func(t *testing.T) {
+				bubble(t, func(t *testing.T) {
+					lag := &lagging{path: "/graphql"}
+					wire := func(next http.RoundTripper) http.RoundTripper { lag.next = next; return lag }
+					w := newWorld(t, change, func(s *setup) { s.policy, s.wire = oneGemini, wire })
+					w.look()
+					run := w.start(geminiFile)
+					pass(10 * time.Second)
+					id := w.comment(actionsBot, geminiYes)
+					pass(time.Second)
+					w.forge.Expect(w.pr, w.g.Head(7), run)
+					w.look()
+					pass(20 * time.Second)
+					lag.lags = true
+					w.must(w.g.EditComment(id, actionsBot, geminiNo))
+					pass(time.Second)
+					w.finish(run, sandbox.Finish{Conclusion: "success"})
+					who := *w
+					if isFresh {
+						as := setup{token: "ghs_y", now: time.Now, wire: wire}
+						change(&as)
+						who.replica(as)
+					}
+					if who.through(lag, 5*time.Second) {
+						t.Error("it passed in between")
+					}
+					who.reads("failure", "")
+				})
+			})
+		}
+	}
+}
+
+// The same where the clock alone brings the look that would pass.
+func TestNoPassAtTheEndOfTheGraceOnALaggingQuery(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		lag := &lagging{path: "/graphql"}
+		w := newWorld(t, asJob, func(s *setup) {
+			s.policy = "version: 1\nquorum: 1\ngrace: 2m\nreviewers:\n  - {name: sage, author: \"sage[bot]\"}\n  - {name: sec, author: \"sec[bot]\"}\n"
+			s.wire = func(next http.RoundTripper) http.RoundTripper { lag.next = next; return lag }
+		})
+		w.look()
+		pass(time.Minute)
+		w.comment("sage[bot]", "**Ready to merge?** Yes")
+		pass(time.Second)
+		wake := w.look()
+		pass(time.Until(wake) - 3*time.Second)
+		lag.lags = true
+		w.comment("sec[bot]", "**Ready to merge?** No")
+		pass(4 * time.Second)
+		if _, err := w.loop.Reconcile(w.t.Context(), w.pr); err == nil || w.own().Conclusion == "success" {
+			t.Errorf("it reads %q: %v", w.own().Title, err)
+		}
+		lag.lags = false
+		w.look()
+		w.reads("failure", "")
 	})
 }

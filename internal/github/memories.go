@@ -3,6 +3,7 @@ package github
 // The memory of pull requests, within a bound: a process may live for years and see any number of them.
 
 import (
+	"cmp"
 	"container/list"
 	"slices"
 	"strings"
@@ -73,9 +74,29 @@ type eventHints struct {
 	runs         []runHint   // runs that an event named
 	texts        []toldText  // texts that an event told of, until a look shows them
 	presses      []toldPress // of our check's button; the record knows which were heard
-	came         bool        // an event came since the last look
-	expectedHead string      // the head that it named
+	since        eventsSince // the last look
 	elsewhere    bool        // a look read answers that it did not keep here, or came to nothing: they are no news any more
+}
+
+// eventsSince says what events came since a look.
+type eventsSince struct {
+	came   bool
+	head   string // that they named; "": none
+	beside bool   // they told what they touched, and something of it stands beside the pull request itself
+	within bool   // something may have changed the pull request itself
+}
+
+// spareThePull reports whether nothing that came may have changed the pull request itself.
+func (e eventsSince) spareThePull() bool { return e.came && e.beside && !e.within }
+
+// isBeside reports whether what was touched stands beside the pull request: an event of it changes neither base nor title,
+// labels or state.
+func isBeside(t quorum.Touch) bool {
+	switch t.Event {
+	case "workflow_run", "check_run", "check_suite", "status", "issue_comment", "pull_request_review", "pull_request_review_comment":
+		return true
+	}
+	return false
 }
 
 // observed is what looks and writes have shown.
@@ -94,6 +115,8 @@ type observed struct {
 	foreignCheckOnHead  bool            // a check run of our name stands on the head, though we write a status
 	jobsCheckOnHead     bool            // a check run of our name that a job wrote stands on the head, though we write as an App
 	conversation        conversation
+	commentsFromQuery   bool             // comments were taken from the conversation alone
+	commentsApart       bool             // REST showed a comment of the head otherwise: it is read beside the conversation
 	wordsKeptFor        untrusted.Digest // the reviewers whose long words the conversation holds
 	conversationAsked   time.Time        // when the conversation was read, by GitHub's clock
 	conversationCurrent bool             // the conversation holds an answer for head
@@ -249,7 +272,7 @@ func (m *memory) compacted(same sharedStrings) *memory {
 	same.share(
 		&n.key.pr.Owner,
 		&n.key.pr.Repo,
-		&n.expectedHead,
+		&n.since.head,
 		&n.head,
 		&n.previousHead,
 		&n.hands.authorsOf,
@@ -381,6 +404,7 @@ func (m *memory) changeHead(head string) (changed bool) {
 	m.previousChecks, m.previousHead = slices.DeleteFunc(m.ownChecks, func(o writtenCheck) bool { return !o.isOpenOrGreen() }), m.head
 	m.head, m.ownChecks, m.conversation = head, nil, conversation{}
 	m.conversationCurrent, m.queriedInParallel, m.readSerially = false, false, false
+	m.commentsFromQuery, m.commentsApart = false, false
 	m.foreignChecks, m.foreignStatuses = untrusted.Digest{}, untrusted.Digest{}
 	m.siblings, m.statuses, m.disagreeing = nil, nil, nil
 	m.hands = knownHands{}
@@ -394,9 +418,9 @@ func (m *memory) changeHead(head string) (changed bool) {
 func (m *memory) noteEvent(head string, runs []int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.came = true
+	m.since.came = true
 	if head != "" {
-		m.expectedHead = head
+		m.since.head = head
 	}
 	for _, id := range runs {
 		if !containsRun(m.runs, id) {
@@ -406,11 +430,13 @@ func (m *memory) noteEvent(head string, runs []int64) {
 	m.runs = m.runs[max(0, len(m.runs)-maxHints):]
 }
 
-// noteTouches takes over which texts events told of.
+// noteTouches takes over what events told of: which texts, and whether the pull request itself may have changed. The zero
+// touch is anything.
 func (m *memory) noteTouches(touches []quorum.Touch, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, t := range touches {
+		m.since.beside, m.since.within = m.since.beside || isBeside(t), m.since.within || !isBeside(t)
 		h := toldText{
 			ref:       quorum.TextRef{Kind: quorum.TextComment, ID: t.Text},
 			author:    t.Author,
@@ -470,21 +496,20 @@ func (m *memory) pressesOn(head string) (all []quorum.Press) {
 }
 
 // takeEvents hands over what events told since the last look.
-func (m *memory) takeEvents() (told bool, head string) {
+func (m *memory) takeEvents() (told eventsSince) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	told, head = m.came, m.expectedHead
-	m.came, m.expectedHead = false, ""
-	return told, head
+	told, m.since = m.since, eventsSince{}
+	return told
 }
 
 // returnEvents gives back the events of a look that came to nothing, for the next one.
-func (m *memory) returnEvents(told bool, head string) {
+func (m *memory) returnEvents(told eventsSince) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.came = m.came || told
-	if m.expectedHead == "" {
-		m.expectedHead = head
+	m.since = eventsSince{
+		came: m.since.came || told.came, head: cmp.Or(m.since.head, told.head),
+		beside: m.since.beside || told.beside, within: m.since.within || told.within,
 	}
 }
 

@@ -29,8 +29,8 @@ type look struct {
 	mem          *memory
 	read         pullReader
 	policyRead   *policyReader
-	eventCame    bool   // an event came since the last look
-	expectedHead string // the head that it named
+	since        eventsSince // the last look
+	pullSpared   bool        // the pull request was not read, as the conversation shows what was known of it
 
 	policy           quorum.Policy
 	watched          reviewerSet // the policy's, or until it was read those that are expected
@@ -66,7 +66,7 @@ func observeWith(ctx context.Context, f *Forge, pr quorum.PR, m *memory) (quorum
 	l := &look{f: f, mem: m, policyRead: f.policyOf(pr.Owner, pr.Repo)}
 	l.read = pullReader{client: f.client, pr: pr, news: l.policyRead.news, texts: &m.pages}
 	l.before = beforeReader{pullReader: l.read, app: f.app, known: &m.before}
-	l.eventCame, l.expectedHead = m.takeEvents()
+	l.since = m.takeEvents()
 	began := f.now()
 	m.lookBegan = time.Now()
 	readFix := func(ctx context.Context) error {
@@ -85,7 +85,7 @@ func observeWith(ctx context.Context, f *Forge, pr quorum.PR, m *memory) (quorum
 			}
 		}
 		if err != nil {
-			m.returnEvents(l.eventCame, l.expectedHead)
+			m.returnEvents(l.since)
 			m.noteReadElsewhere()
 			m.unread.note(began, err)
 			return quorum.Policy{}, quorum.Snapshot{}, fmt.Errorf("observe %s: %w", pr, err)
@@ -102,8 +102,8 @@ func (l *look) readPullAndPolicy(ctx context.Context) error {
 	sc := l.expectedPlan()
 	was, spared := l.policyRead.sparedPolicy(sc.conversation)
 	g, beside := newGroup(ctx)
-	pullSpared := l.mem.pull.isSpared(sc, l.eventCame)
-	if !pullSpared {
+	l.pullSpared = l.mem.pull.isSpared(sc, l.since)
+	if !l.pullSpared {
 		g.Go(func() error { return l.readPull(beside) })
 	}
 	if !spared {
@@ -125,7 +125,7 @@ func (l *look) readPullAndPolicy(ctx context.Context) error {
 	}
 	l.before.left.shared = l.head.leftShared
 	g, beside = newGroup(ctx)
-	if pullSpared {
+	if l.pullSpared {
 		g.Go(func() error { return takePull(beside, l) })
 	}
 	switch {
@@ -182,7 +182,7 @@ const threadsPause = time.Minute
 func (l *look) conversationDue() bool {
 	now := l.f.now().Add(l.snap.Skew)
 	return !l.mem.conversationCurrent || l.mem.wordsKeptFor != l.watched.authorsDigest() || l.mem.queriedInParallel ||
-		l.mem.threadsDecide && (l.eventCame || now.Sub(l.mem.conversationAsked) >= threadsPause) ||
+		l.mem.threadsDecide && (l.since.came || now.Sub(l.mem.conversationAsked) >= threadsPause) ||
 		!l.mem.wake.IsZero() && !now.Before(l.mem.wake) ||
 		l.mem.conversation.arrived.IsZero() && !l.f.client.Personal()
 }
@@ -208,6 +208,7 @@ func (l *look) reconcileSources(ctx context.Context) error {
 	if err := l.takeAgreeingConversation(ctx); err != nil {
 		return err
 	}
+	l.mem.commentsFromQuery = l.head.fromQuery
 	l.takeFiles()
 	l.takeTexts()
 	l.snap.Told = toldComments(l.head.comments, l.snap.Ours)
@@ -629,6 +630,7 @@ func takePull(ctx context.Context, l *look) error {
 		l.snap.PR.FilesMissing = was.changedFiles > maxFiles
 		return nil
 	}
+	l.pullSpared = false
 	err := l.readPull(ctx)
 	l.mem.pull.differs = l.head.has(partConversation) && l.mem.pull.facts() == was.facts()
 	return err

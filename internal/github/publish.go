@@ -86,6 +86,11 @@ func (p *publication) publishCheck(ctx context.Context, c report.Check) error {
 // writeChecks makes our checks of that name read as c; there may be none yet.
 func (p *publication) writeChecks(ctx context.Context, c report.Check, mine []writtenCheck) error {
 	if len(mine) == 0 {
+		if c.Conclusion == "success" {
+			if err := p.confirmComments(ctx); err != nil {
+				return err
+			}
+		}
 		if err := p.createCheck(ctx, c); err != nil || c.Conclusion != "success" {
 			return err
 		}
@@ -93,7 +98,10 @@ func (p *publication) writeChecks(ctx context.Context, c report.Check, mine []wr
 	}
 	if c.Conclusion == "success" &&
 		(c.Restamp || !slices.ContainsFunc(mine, func(o writtenCheck) bool { return o.readsAs(c, false) })) {
-		if err := p.refuseForeignWrites(ctx, c); err != nil {
+		g, beside := newGroup(ctx)
+		g.Go(func() error { return p.refuseForeignWrites(beside, c) })
+		g.Go(func() error { return p.confirmComments(beside) })
+		if err := g.Wait(); err != nil {
 			return err
 		}
 	}
@@ -171,6 +179,27 @@ func (p *publication) updateCheckWithStatus(ctx context.Context, o writtenCheck,
 func (p *publication) headShared(ctx context.Context, head string) (bool, error) {
 	others, err := p.f.PullsOf(ctx, p.pr.Owner, p.pr.Repo, head)
 	return slices.ContainsFunc(others, func(o quorum.PR) bool { return o.Number != p.pr.Number }), err
+}
+
+// confirmComments makes sure, before a pass is written, that REST shows no comment that the conversation did not show, or not so,
+// if that alone told of them: a pass must not rest on one answer that lags. Until the head changes both are asked, after
+// such a difference.
+func (p *publication) confirmComments(ctx context.Context) error {
+	if !p.m.commentsFromQuery {
+		return nil
+	}
+	comments, err := pullReader{client: p.f.client, pr: p.pr, texts: &p.m.pages}.readComments(ctx, nil)
+	if err != nil {
+		return err
+	}
+	for _, c := range comments {
+		if p.m.conversation.isBehind(c.toText(), c.sum) {
+			p.m.commentsApart, p.m.conversationCurrent = true, false
+			return moved{"a comment of " + p.pr.String() + " was written or edited"}
+		}
+	}
+	p.m.commentsFromQuery = false
+	return nil
 }
 
 // refuseForeignWrites makes sure that no other process wrote our check since it was observed: a pass of an older look
@@ -639,6 +668,11 @@ func (p *publication) publishStatus(ctx context.Context, c report.Check) error {
 		return nil
 	case newest != nil && newest.State == state && newest.Description == c.Described:
 		return nil
+	}
+	if state == statusSuccess {
+		if err := p.confirmComments(ctx); err != nil {
+			return err
+		}
 	}
 	in := map[string]string{"state": state, "description": c.Described, "context": c.Name}
 	if c.DetailsURL != "" {

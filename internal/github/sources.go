@@ -95,7 +95,9 @@ func (l *look) takeAgreeingConversation(ctx context.Context) error {
 	if l.head.conversation.isAheadOf(&l.head) { // REST was asked first
 		g, ctx := newGroup(ctx)
 		g.Go(func() error { return l.head.readReviews(ctx, l.read, l.watched) })
-		g.Go(func() error { return l.head.readComments(ctx, l.read, l.watched) })
+		if !l.head.fromQuery {
+			g.Go(func() error { return l.head.readComments(ctx, l.read, l.watched) })
+		}
 		if err := g.Wait(); err != nil {
 			return err
 		}
@@ -105,6 +107,16 @@ func (l *look) takeAgreeingConversation(ctx context.Context) error {
 		return nil
 	}
 	l.head.drop(partConversation)
+	if l.pullSpared { // on the word of what was dropped
+		was := l.mem.pull.facts()
+		if err := l.readPull(ctx); err != nil {
+			return err
+		}
+		if l.mem.pull.facts() != was {
+			l.since.within = true
+			return moved{l.read.pr.String() + " changed"}
+		}
+	}
 	if l.siblingsKnown { // it told of siblings, too
 		l.siblingsKnown = false
 		return l.head.readSiblings(ctx, l.read, l.actualPlan())
@@ -138,12 +150,15 @@ func (c conversation) isAheadOf(raw *headReads) bool {
 	return false
 }
 
+// showsPull reports whether c shows what became of a pull request.
+func (c *conversation) showsPull(pr *quorum.PullRequest) bool {
+	return c.base == pr.BaseRef && c.draft == pr.Draft && c.closed == pr.Closed
+}
+
 // isCovering reports whether c knows all that REST shows: every text as it reads, and what became of the pull request.
 func (l *look) isCovering(c conversation) bool {
-	if c.base != l.snap.PR.BaseRef || c.draft != l.snap.PR.Draft || c.closed != l.snap.PR.Closed {
-		return false
-	}
-	return !slices.ContainsFunc(l.head.reviews, func(r restReview) bool { return c.isBehind(r.toText(), r.sum) }) &&
+	return c.showsPull(&l.snap.PR) &&
+		!slices.ContainsFunc(l.head.reviews, func(r restReview) bool { return c.isBehind(r.toText(), r.sum) }) &&
 		!slices.ContainsFunc(l.head.comments, func(r restComment) bool { return c.isBehind(r.toText(), r.sum) })
 }
 
@@ -151,10 +166,13 @@ func (l *look) isCovering(c conversation) bool {
 // showing it: a replica lags for seconds, and a wait must end.
 const maxDisagreement = 30 * time.Second
 
-// requireAgreement refuses a look that shows a text otherwise than the conversation does, or that misses one of them: a
-// text was edited between the two reads, fell between two pages, or one of the two comes from a replica that lags.
+// requireAgreement refuses a look that shows the pull request or a text otherwise than the conversation does, or that misses one
+// of the texts: one was edited between the two reads, fell between two pages, or one of the two comes from a replica that lags.
 func (l *look) requireAgreement() error {
 	var odd []int64
+	if c := &l.mem.conversation; l.conversationRead && !c.showsPull(&l.snap.PR) {
+		odd = append(odd, 0) // no text has this id
+	}
 	known := map[int64]bool{}
 	for _, t := range slices.Concat(l.snap.Comments, l.snap.Reviews) {
 		known[t.ID] = true
