@@ -80,14 +80,24 @@ func (r *beforeReader) readRecord(ctx context.Context, s *quorum.Snapshot, previ
 	heads = evidence.LikelyHeads(*s, slices.DeleteFunc(heads, func(head string) bool {
 		return !hadOtherBase && head != previous && c.hasNoCheckOfOurs(head)
 	}))
-	found := false
-	for _, head := range heads {
-		var err error
-		if found, err = r.readRecordOf(ctx, s, head); err != nil {
+	found, err := r.readFirstRecord(ctx, s, heads)
+	if err != nil {
+		return err
+	}
+	if !found && s.PR.Commits > evidence.ListedCommits { // many may have come at once
+		all, err := c.readAllCommits(ctx, r.pullReader)
+		if err != nil {
 			return err
 		}
-		if found {
-			break
+		older := slices.DeleteFunc(all, func(k earlierCommit) bool {
+			return slices.Contains(heads, k.sha) || !k.hasSuites || !hadOtherBase && k.complete && k.ours == 0
+		})
+		for _, k := range slices.Backward(older) {
+			heads = append(heads, k.sha)
+		}
+		heads = evidence.LikelyHeads(*s, heads[len(heads)-len(older):])
+		if found, err = r.readFirstRecord(ctx, s, heads); err != nil {
+			return err
 		}
 	}
 	if !found && len(heads) > 0 { // none has a record: it is not looked for again
@@ -95,6 +105,16 @@ func (r *beforeReader) readRecord(ctx context.Context, s *quorum.Snapshot, previ
 	}
 	*b = headBefore{checks: b.checks, of: s.PR.Head, left: left, head: s.BeforeHead, record: s.Before}
 	return nil
+}
+
+// readFirstRecord takes over the record of the first of some heads that has one.
+func (r *beforeReader) readFirstRecord(ctx context.Context, s *quorum.Snapshot, heads []string) (found bool, err error) {
+	for _, head := range heads {
+		if found, err = r.readRecordOf(ctx, s, head); found || err != nil {
+			return found, err
+		}
+	}
+	return false, nil
 }
 
 // hasNoCheckOfOurs reports whether the conversation shows that an earlier commit carries no check of ours: whether

@@ -95,11 +95,27 @@ const conversationTemplate = `query($owner: String!, $name: String!, $number: In
     }
   }
 }
-fragment suite on CheckSuite {
+` + suiteFragment + `
+fragment who on Actor { __typename login ... on User { databaseId } ... on Bot { databaseId } }`
+
+const suiteFragment = `fragment suite on CheckSuite {
   createdAt workflowRun { databaseId }
   checkRuns(first: 2, filterBy: {checkName: $check}) { pageInfo { hasNextPage } nodes { name status conclusion externalId } }
+}`
+
+// commitsQuery tells what all commits of a pull request carry, for three points each fifty of them.
+const commitsQuery = `query($owner: String!, $name: String!, $number: Int!, $check: String!, $commits: String) {
+  repository(owner: $owner, name: $name) {
+    pullRequest(number: $number) {
+      headRefOid
+      commits(first: 50, after: $commits) {
+        pageInfo { hasNextPage endCursor }
+        nodes { commit { oid checkSuites(first: 5) { pageInfo { hasNextPage } nodes { ...suite } } } }
+      }
+    }
+  }
 }
-fragment who on Actor { __typename login ... on User { databaseId } ... on Bot { databaseId } }`
+` + suiteFragment
 
 // fewThreads is how many threads are asked for where no more are known.
 const fewThreads = 30
@@ -724,6 +740,26 @@ func (c *conversation) readCommits(nodes []graphCommit) {
 		}
 		c.earlier = append(c.earlier, k)
 	}
+}
+
+// readAllCommits reads what all commits of the pull request carry, the oldest first.
+func (c conversation) readAllCommits(ctx context.Context, r pullReader) ([]earlierCommit, error) {
+	vars := map[string]any{"owner": r.pr.Owner, "name": r.pr.Repo, "number": r.pr.Number, "check": c.check}
+	all := conversation{head: c.head, external: c.external}
+	for range maxPages {
+		repo, err := r.askGraphQL(ctx, commitsQuery, vars)
+		if err != nil {
+			return nil, err
+		}
+		if repo.Pull.Head != c.head {
+			return nil, moved{"the head of " + r.pr.String() + " moved"}
+		}
+		all.readCommits(repo.Pull.Commits.Nodes)
+		if !advanceCursor(vars, "commits", repo.Pull.Commits.Page) {
+			return all.earlier, nil
+		}
+	}
+	return nil, fmt.Errorf("the list of commits of %s %w", r.pr, errNoEnd)
 }
 
 // readCommitAuthors reads who made the commits of the pull request.

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/review-coordinator/coordinator/internal/evidence"
 	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
 
@@ -77,4 +78,37 @@ func TestGreenThatIsLeftBehindEnds(t *testing.T) {
 
 func pushes(head string) func(*world) error {
 	return func(w *world) error { return w.g.Push(7, head, sandbox.PushSpec{}) }
+}
+
+// A reviewer that objected is required on what comes after, however many commits came at once, and though the process that looks
+// never saw the head that it objected to.
+func TestManyCommitsAtOnceShedNoObjection(t *testing.T) {
+	for _, more := range []int{1, evidence.ListedCommits - 1, evidence.ListedCommits, 19, 60} {
+		t.Run(fmt.Sprint(more), func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				w := newWorld(t, func(s *setup) {
+					s.policy = "version: 1\nquorum: 1\ngrace: 0s\nreviewers:\n  - {name: sage, author: \"sage[bot]\"}\n  - {name: sec, author: \"sec[bot]\"}\n"
+				})
+				w.look()
+				pass(time.Minute)
+				do[int64](t)(w.g.Review(7, sandbox.ReviewSpec{By: "sec[bot]", State: "CHANGES_REQUESTED", Body: "**Ready to merge?** No"}))
+				pass(time.Minute)
+				w.look()
+				w.reads("failure", "")
+				for n := range more {
+					w.must(w.g.Push(7, fmt.Sprint("c", n), sandbox.PushSpec{}))
+				}
+				fresh := *w
+				fresh.replica(setup{token: "ghs_y", now: time.Now})
+				fresh.look()
+				pass(time.Minute)
+				do[int64](t)(w.g.Review(7, sandbox.ReviewSpec{By: "sage[bot]", State: "APPROVED", Body: "**Ready to merge?** Yes"}))
+				pass(time.Hour)
+				fresh.look()
+				if is := fresh.own(); is.Conclusion == "success" {
+					t.Errorf("it reads %q", is.Title)
+				}
+			})
+		})
+	}
 }
