@@ -202,6 +202,11 @@ func (d *Daemon) waitsForGitHub(
 	return time.Time{}, spacing
 }
 
+// threadPause is when a look that followed an event of a thread is made again: GraphQL alone shows threads, and may be late.
+const threadPause = 10 * time.Second
+
+func isOfThread(t quorum.Touch) bool { return t.Event == "pull_request_review_thread" }
+
 // What only shows waits for the next look, but no longer than this.
 const (
 	progressPause = 2 * time.Minute  // after the last look: that a run has begun
@@ -349,6 +354,9 @@ func (d *Daemon) reconcilePull(
 	}
 	if !wake.IsZero() { // it is by GitHub's clock
 		wake = wake.Add(-last.Snapshot.Skew)
+	}
+	if again := d.Now().Add(threadPause); slices.ContainsFunc(touches, isOfThread) && (wake.IsZero() || again.Before(wake)) {
+		wake = again
 	}
 	outcome := store.Completion{Wake: wake, Sight: text, Open: s.Open()}
 	return workResult{label: resultOK, pr: pr, sightBefore: was, sight: s, pokes: pokes, outcome: outcome}, nil

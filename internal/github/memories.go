@@ -71,11 +71,11 @@ type memory struct {
 
 // eventHints are what events told.
 type eventHints struct {
-	runs         []runHint   // runs that an event named
-	texts        []toldText  // texts that an event told of, until a look shows them
-	presses      []toldPress // of our check's button; the record knows which were heard
-	since        eventsSince // the last look
-	elsewhere    bool        // a look read answers that it did not keep here, or came to nothing: they are no news any more
+	runs      []runHint   // runs that an event named
+	texts     []toldText  // texts that an event told of, until a look shows them
+	presses   []toldPress // of our check's button; the record knows which were heard
+	since     eventsSince // the last look
+	elsewhere bool        // a look read answers that it did not keep here, or came to nothing: they are no news any more
 }
 
 // eventsSince says what events came since a look.

@@ -25,12 +25,12 @@ const (
 
 // A look is one observation while it is made.
 type look struct {
-	f            *Forge
-	mem          *memory
-	read         pullReader
-	policyRead   *policyReader
-	since        eventsSince // the last look
-	pullSpared   bool        // the pull request was not read, as the conversation shows what was known of it
+	f          *Forge
+	mem        *memory
+	read       pullReader
+	policyRead *policyReader
+	since      eventsSince // the last look
+	pullSpared bool        // the pull request was not read, as the conversation shows what was known of it
 
 	policy           quorum.Policy
 	watched          reviewerSet // the policy's, or until it was read those that are expected

@@ -86,10 +86,8 @@ func (p *publication) publishCheck(ctx context.Context, c report.Check) error {
 // writeChecks makes our checks of that name read as c; there may be none yet.
 func (p *publication) writeChecks(ctx context.Context, c report.Check, mine []writtenCheck) error {
 	if len(mine) == 0 {
-		if c.Conclusion == "success" {
-			if err := p.confirmComments(ctx); err != nil {
-				return err
-			}
+		if err := p.confirmComments(ctx, c.Conclusion == "success"); err != nil {
+			return err
 		}
 		if err := p.createCheck(ctx, c); err != nil || c.Conclusion != "success" {
 			return err
@@ -100,7 +98,7 @@ func (p *publication) writeChecks(ctx context.Context, c report.Check, mine []wr
 		(c.Restamp || !slices.ContainsFunc(mine, func(o writtenCheck) bool { return o.readsAs(c, false) })) {
 		g, beside := newGroup(ctx)
 		g.Go(func() error { return p.refuseForeignWrites(beside, c) })
-		g.Go(func() error { return p.confirmComments(beside) })
+		g.Go(func() error { return p.confirmComments(beside, true) })
 		if err := g.Wait(); err != nil {
 			return err
 		}
@@ -184,8 +182,8 @@ func (p *publication) headShared(ctx context.Context, head string) (bool, error)
 // confirmComments makes sure, before a pass is written, that REST shows no comment that the conversation did not show, or not so,
 // if that alone told of them: a pass must not rest on one answer that lags. Until the head changes both are asked, after
 // such a difference.
-func (p *publication) confirmComments(ctx context.Context) error {
-	if !p.m.commentsFromQuery {
+func (p *publication) confirmComments(ctx context.Context, passes bool) error {
+	if !passes || !p.m.commentsFromQuery {
 		return nil
 	}
 	comments, err := pullReader{client: p.f.client, pr: p.pr, texts: &p.m.pages}.readComments(ctx, nil)
@@ -636,6 +634,15 @@ func (p *publication) endOnOlderHead(ctx context.Context, c report.Check) error 
 	})
 }
 
+// statusStateOf is the state of the commit status that stands for a check.
+func statusStateOf(c report.Check) string {
+	state := map[string]string{"success": statusSuccess, "failure": "failure", "action_required": "error", "cancelled": "error"}[c.Conclusion]
+	if c.Status != "completed" || state == "" {
+		return statusPending
+	}
+	return state
+}
+
 // publishStatus writes a commit status, for a personal token may not write check runs. It is refused where a check run
 // of that name stands: if the name is required, both would be.
 func (p *publication) publishStatus(ctx context.Context, c report.Check) error {
@@ -646,12 +653,7 @@ func (p *publication) publishStatus(ctx context.Context, c report.Check) error {
 			c.Name,
 		)
 	}
-	state := map[string]string{
-		"success": "success", "failure": "failure", "action_required": "error", "cancelled": "error", "neutral": "pending",
-	}[c.Conclusion]
-	if c.Status != "completed" || state == "" {
-		state = "pending"
-	}
+	state := statusStateOf(c)
 	p.f.mu.Lock()
 	me := p.f.me
 	p.f.mu.Unlock()
@@ -669,10 +671,8 @@ func (p *publication) publishStatus(ctx context.Context, c report.Check) error {
 	case newest != nil && newest.State == state && newest.Description == c.Described:
 		return nil
 	}
-	if state == statusSuccess {
-		if err := p.confirmComments(ctx); err != nil {
-			return err
-		}
+	if err := p.confirmComments(ctx, state == statusSuccess); err != nil {
+		return err
 	}
 	in := map[string]string{"state": state, "description": c.Described, "context": c.Name}
 	if c.DetailsURL != "" {

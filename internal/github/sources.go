@@ -176,8 +176,8 @@ func (l *look) requireAgreement() error {
 	known := map[int64]bool{}
 	for _, t := range slices.Concat(l.snap.Comments, l.snap.Reviews) {
 		known[t.ID] = true
-		if !l.watched.includes(t.Author) {
-			continue
+		if !l.watched.includes(t.Author) && !l.mem.conversation.isDismissedByUnknown(t) && !isMembersCommand(t) {
+			continue // a stranger's words decide nothing, and would hold up looks
 		}
 		later := t.Kind != quorum.TextReview && l.mem.conversation.commentEdits[t.ID].updated.After(laterOf(t.At, t.Edited))
 		if later || l.isBehind(t) {
@@ -230,6 +230,16 @@ func (c conversation) isBehind(t quorum.Text, body untrusted.Digest) bool {
 	}
 	e, found := c.commentEdits[t.ID]
 	return !found || e.bodyKnown && e.body != body || t.Edited.After(e.updated)
+}
+
+// isMembersCommand reports whether t is a command of a member's: who edited it last is asked before it is heard.
+func isMembersCommand(t quorum.Text) bool {
+	return t.Member && t.Kind == quorum.TextComment && quorum.CommandLine(t.Body) != ""
+}
+
+// isDismissedByUnknown reports whether a review was dismissed, which takes permission to write, and c does not know by whom.
+func (c conversation) isDismissedByUnknown(t quorum.Text) bool {
+	return t.State == "DISMISSED" && !c.isDismissed(t.ID)
 }
 
 func (c conversation) isDismissed(review int64) bool {

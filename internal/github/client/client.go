@@ -47,7 +47,7 @@ type Options struct {
 	Log       *slog.Logger      // nil: nothing is logged
 	Now       func() time.Time  // nil: time.Now
 	Cache     ResponseCache     // where answers are remembered; nil: in memory
-	Reserve   bool              // a twentieth of the hour's requests is left to others, and a turn that is far is a [LimitError]: for a server
+	Reserve   bool              // a twentieth of an hour is left to others, and a turn that is far is a [LimitError]: for a server
 	Observed  Observer          // told of each answer; may be nil
 
 	Jitter func(most time.Duration) time.Duration // returns a random time below most; nil: by math/rand
