@@ -636,7 +636,9 @@ func (p *publication) endOnOlderHead(ctx context.Context, c report.Check) error 
 
 // statusStateOf is the state of the commit status that stands for a check.
 func statusStateOf(c report.Check) string {
-	state := map[string]string{"success": statusSuccess, "failure": "failure", "action_required": "error", "cancelled": "error"}[c.Conclusion]
+	state := map[string]string{
+		"success": statusSuccess, "failure": "failure", "action_required": "error", "cancelled": "error",
+	}[c.Conclusion]
 	if c.Status != "completed" || state == "" {
 		return statusPending
 	}
