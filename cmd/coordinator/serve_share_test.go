@@ -168,3 +168,46 @@ func TestASpentHourStillTakesGreenAway(t *testing.T) {
 		}
 	})
 }
+
+// What has waited for the end of one spent hour, and finds the next one spent before its turn, comes first in the one after.
+func TestWhatWaitedThroughASpentHourComesFirst(t *testing.T) {
+	testKey()
+	synctest.Test(t, func(t *testing.T) {
+		l := startUnderLoad(t, 1, 1)
+		defer l.stop()
+		g, born := l.repos[0], time.Now()
+		const many = 150
+		for number := 1; number <= many; number++ {
+			g.OpenPull(sandbox.PullSpec{Number: number, Head: fmt.Sprint("begin ", number), Author: "alice"})
+		}
+		l.after(30 * time.Minute)
+		l.github.mu.Lock()
+		l.github.alter = func(_ *http.Request, resp *http.Response) {
+			in := time.Since(born)
+			isSpent := in < time.Hour || in > 62*time.Minute && in < 2*time.Hour
+			if isSpent && resp.Header.Get("X-RateLimit-Resource") == "core" {
+				resp.Header.Set("X-RateLimit-Remaining", "400")
+			}
+		}
+		l.github.mu.Unlock()
+		for number := 1; number <= many; number++ {
+			mustHappen(t, g.Push(number, fmt.Sprint("pushed ", number), sandbox.PushSpec{}))
+		}
+		seen := func() (n int) {
+			for number := 1; number <= many; number++ {
+				if len(g.OwnCheckRuns(g.Head(number))) > 0 {
+					n++
+				}
+			}
+			return n
+		}
+		l.after(time.Until(born.Add(2 * time.Hour)))
+		if n := seen(); n == 0 || n == many {
+			t.Errorf("in the second hour, which was soon spent, %d were looked at", n)
+		}
+		l.after(2 * time.Minute)
+		if n := seen(); n < many {
+			t.Errorf("at the begin of the third hour %d of %d were looked at", n, many)
+		}
+	})
+}

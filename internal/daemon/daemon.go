@@ -41,7 +41,7 @@ func New(c Config) *Daemon {
 	d.health = newTenantHealth(&d.Config)
 	d.resync = &resyncer{
 		config: &d.Config, health: d.health, leases: d.leases, poked: d.poked, policies: d.policies, failed: d.failed,
-		shares: d.shares, pace: map[int64]time.Duration{},
+		shares: d.shares, pace: map[int64]time.Duration{}, ahead: map[int64]lookAllowance{},
 	}
 	return d
 }

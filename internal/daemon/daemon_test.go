@@ -841,7 +841,10 @@ func TestASpentHourLooksAtWhatMayEndGreen(t *testing.T) {
 		"a text of a reviewer's":          {sight: green, touch: said(quorum.Touch{Event: "issue_comment", Author: "reviewer[bot]"}), looked: true},
 		"the end of a run":                {sight: green, touch: said(quorum.Touch{Event: "workflow_run", Action: "completed"}), looked: true},
 		"whatever happened":               {sight: green, touch: store.Any, looked: true},
-		"of which nothing is known":       {touch: said(quorum.Touch{Event: "pull_request", Action: "reopened"}), looked: true},
+		"of which nothing is known":       {touch: said(quorum.Touch{Event: "pull_request", Action: "edited"}), looked: true},
+		"a new one":                       {touch: said(quorum.Touch{Event: "pull_request", Action: "opened"})},
+		"a push":                          {sight: green, touch: said(quorum.Touch{Event: "pull_request", Action: "synchronize"})},
+		"a resync":                        {sight: green, touch: said(quorum.Touch{Action: "resync"})},
 		"a person's review":               {sight: green, touch: said(quorum.Touch{Event: "pull_request_review", Author: "carol"}), people: 1, looked: true},
 		"a stranger's review":             {sight: green, touch: said(quorum.Touch{Event: "pull_request_review", Author: "mallory"})},
 		"a stranger's text":               {sight: green, touch: said(quorum.Touch{Event: "issue_comment", Author: "mallory"})},
@@ -885,6 +888,82 @@ func TestASpentHourLooksAtWhatMayEndGreen(t *testing.T) {
 				settle(20 * time.Minute)
 				if len(l.looks()) == 0 {
 					t.Error("nor in the next")
+				}
+				h.stop()
+			})
+		})
+	}
+}
+
+// makeGreen makes all that is tracked green, as if it had been looked at now.
+func (h *house) makeGreen(t *testing.T) {
+	t.Helper()
+	later := time.Now().Add(2 * time.Hour)
+	work, err := h.Store.Claim(t.Context(), store.Claim{Now: later, Until: later.Add(time.Minute), Limit: 5000})
+	for _, w := range work {
+		as := store.Completion{Now: time.Now(), Keep: true, Wake: w.Due, Backlog: w.Backlog, LiveDue: w.LiveDue}
+		if w.Kind == workkey.KindPull {
+			sight, _ := json.Marshal(map[string]any{"conclusion": "success", "at": time.Now()})
+			as = store.Completion{Now: time.Now(), Sight: sight}
+		}
+		_, ending := h.Store.Complete(t.Context(), w.Lease, as)
+		err = errors.Join(err, ending)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Strangers' comments change many green pull requests, and a policy's edit all of a repository: few of them go before what
+// happens elsewhere.
+func TestManyGreenOnesDoNotGoAhead(t *testing.T) {
+	for name, change := range map[string]func(h *house, l *land, prs []quorum.PR){
+		"comments": func(_ *house, l *land, prs []quorum.PR) {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			for _, pr := range prs {
+				l.pulls[1][pr] = time.Now() // GitHub's updated_at
+			}
+		},
+		"the policy": func(h *house, l *land, _ []quorum.PR) {
+			l.mu.Lock()
+			l.file.SHA = "p2"
+			l.mu.Unlock()
+			h.deliver(webhook.Notice{Name: "push", Concern: webhook.ConcernRepo, Installation: 1, Owner: "acme", Repo: "shop"})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := newLand()
+				h := build(t, l, t.TempDir())
+				var prs []quorum.PR
+				for n := range 100 {
+					prs = append(prs, pull(n+1))
+				}
+				l.open(1, prs...)
+				settle(2 * time.Minute)
+				h.makeGreen(t)
+				l.mu.Lock()
+				l.looked, l.takes = nil, 2*time.Second
+				l.mu.Unlock()
+				change(h, l, prs)
+				for range 600 { // until the resync has found them
+					if settle(time.Second); len(l.looks()) > 0 {
+						break
+					}
+				}
+				before := len(l.looks())
+				other := quorum.PR{Owner: "acme", Repo: "other", Number: 7}
+				l.open(1, other)
+				h.deliver(about(1, other))
+				settle(15 * time.Second)
+				after := slices.Index(l.looks(), other.String())
+				if after < 0 || after > before+40 {
+					t.Errorf("a push elsewhere was look number %d, %d of them before it, of %d", after+1, before, len(l.looks()))
+				}
+				settle(15 * time.Minute)
+				if n := len(l.looks()); n < len(prs) {
+					t.Errorf("a quarter of an hour later %d of %d were looked at", n, len(prs))
 				}
 				h.stop()
 			})

@@ -76,11 +76,12 @@ func touchText(t quorum.Touch) string {
 	return string(text)
 }
 
-// headTouch is a touch for a look, whatever happened, which says what head a list of pull requests showed: a look that expects
-// it takes two requests less.
-func headTouch(head string) string { return touchText(quorum.Touch{Head: head}) }
+// resyncTouch is the touch of a look that no event asks for. head is what a list of pull requests showed, or "": a look that
+// expects it takes two requests less.
+func resyncTouch(head string) string { return touchText(quorum.Touch{Action: "resync", Head: head}) }
 
-// readTouches reads what was written by touchText; false if one of them says to look, whatever happened.
+// readTouches reads what was written by touchText; false if one of them says to look, whatever happened: a resync's, which is
+// no event, or one that could not be kept.
 func readTouches(texts []string) (all []quorum.Touch, ok bool) {
 	ok = true
 	for _, text := range texts {
@@ -89,7 +90,7 @@ func readTouches(texts []string) (all []quorum.Touch, ok bool) {
 			ok = false
 			continue
 		}
-		ok = ok && t.Event != "" // else it is a headTouch
+		ok = ok && t.Event != "" // else it is a resync's
 		all = append(all, t)
 	}
 	return all, ok

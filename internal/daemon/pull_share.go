@@ -4,6 +4,9 @@ package daemon
 // little longer each time; the hour stays everybody's.
 
 import (
+	"cmp"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 )
@@ -12,8 +15,9 @@ import (
 // spaces its looks: by six minutes for each part, and from half a part on until that is given back. So in any hour it uses
 // 1 + 0.5 + 1 = 2.5 parts at most, 7 %. Looks that may take a green check away are spaced from three quarters of a part on, by
 // two minutes at most up to one and a half, and then until that is given back: 1 + 1.5 + 1 = 3.5 parts, a tenth of an hour. No
-// look is put off by more than a quarter of an hour, so that one whose single looks cost half a part or more uses more. The same
-// holds for a commit of which GitHub is asked whose it is. Queries count as requests.
+// look is put off by more than a quarter of an hour, or as many as it takes parts: one whose single looks cost half a part or
+// more uses up to four parts in an hour, or one such look. The same holds for a commit of which GitHub is asked whose it is.
+// Queries count as requests.
 const (
 	pullPart       = 36
 	spacedPart     = 0.5 // beyond one: from here on looks wait until it is given back
@@ -22,6 +26,7 @@ const (
 	spacingOfPart  = 6 * time.Minute
 	urgentSpacing  = 2 * time.Minute // what objects must not wait for whoever makes much happen
 	longestSpacing = 15 * time.Minute
+	spentSpacing   = 20 * time.Minute // in a spent hour: between two looks at what may take a green check away
 	maxPullShares  = 4096
 )
 
@@ -34,6 +39,7 @@ type pullShares struct {
 // A pullShare is what a pull request has used and not yet got back.
 type pullShare struct {
 	parts float64   // of the hour's pullPart
+	last  float64   // of them its last look took
 	at    time.Time // as of then: the end of its last look
 }
 
@@ -51,7 +57,8 @@ func (p pullShare) spacing(isUrgent bool) time.Duration {
 	if isUrgent {
 		apart, most = min((over-urgentFrom)*float64(spacingOfPart), float64(urgentSpacing)), mostUrgentPart
 	}
-	return time.Duration(min(max(apart, (over-most)*float64(time.Hour), 0), float64(longestSpacing)))
+	longest := float64(longestSpacing) * max(p.last, 1)
+	return time.Duration(min(max(apart, (over-most)*float64(time.Hour), 0), longest))
 }
 
 // noteUse adds requests that a look at a pull request has used, of those that an hour allows; 0: nobody says how many.
@@ -64,18 +71,17 @@ func (s *pullShares) noteUse(key string, requests, hour int, now time.Time) {
 	if len(s.byPull) >= maxPullShares {
 		s.forgetIdle(now)
 	}
-	s.byPull[key] = pullShare{s.byPull[key].partsAt(now) + float64(requests)*pullPart/float64(hour), now}
+	took := float64(requests) * pullPart / float64(hour)
+	s.byPull[key] = pullShare{s.byPull[key].partsAt(now) + took, took, now}
 }
 
-// forgetIdle forgets those that have used little; all, if they are too many still. s.mu is held.
+// forgetIdle forgets the half that has used least. s.mu is held.
 func (s *pullShares) forgetIdle(now time.Time) {
-	for key, p := range s.byPull {
-		if p.partsAt(now) < 0.5 {
-			delete(s.byPull, key)
-		}
-	}
-	if len(s.byPull) >= maxPullShares {
-		clear(s.byPull)
+	keys := slices.SortedFunc(maps.Keys(s.byPull), func(a, b string) int {
+		return cmp.Or(cmp.Compare(s.byPull[a].partsAt(now), s.byPull[b].partsAt(now)), s.byPull[a].at.Compare(s.byPull[b].at))
+	})
+	for _, key := range keys[:len(keys)/2] {
+		delete(s.byPull, key)
 	}
 }
 

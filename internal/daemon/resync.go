@@ -6,6 +6,7 @@ package daemon
 // where it was.
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -31,7 +32,9 @@ const (
 
 	pauseWithoutPolicy = time.Hour // how often a repository without a policy is looked over: a push of one is announced
 	maxPullsPerRepo    = 100_000   // pull requests of one repository
-	reposPerMinute     = 36        // repositories of an installation that are looked over in a minute at most: a tenth of its points
+	leastHour          = 5000      // requests that GitHub allows an installation in an hour, at least
+	aheadPart          = 20
+	reposPerMinute     = 36 // repositories of an installation that are looked over in a minute at most: a tenth of its points
 )
 
 // A resyncer looks over the host, its installations and their repositories. It may be used by several goroutines.
@@ -44,8 +47,34 @@ type resyncer struct {
 	failed   *failedDeliveries
 	shares   *pullShares
 
-	mu   sync.Mutex
-	pace map[int64]time.Duration // how often a tenant's repositories are looked over
+	mu    sync.Mutex
+	pace  map[int64]time.Duration // how often a tenant's repositories are looked over
+	ahead map[int64]lookAllowance // what of a tenant's green ones goes before the backlog
+}
+
+// A lookAllowance is how many looks may be made, as of a moment.
+type lookAllowance struct {
+	left float64
+	at   time.Time
+}
+
+// takeAhead reports whether one more green pull request of a tenant, which GitHub changed and no event told of, is looked at before
+// the backlog: a twentieth of what an hour allows goes to these, for anybody can change many with a comment each.
+func (r *resyncer) takeAhead(tenant int64, hour int, now time.Time) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	most := float64(cmp.Or(hour, leastHour)) / aheadPart / float64(client.LookCost.Reads+client.LookCost.Writes)
+	a, known := r.ahead[tenant]
+	if a.left += max(now.Sub(a.at), 0).Hours() * most; !known || a.left > most {
+		a.left = most
+	}
+	a.at = now
+	takes := a.left >= 1
+	if takes {
+		a.left--
+	}
+	r.ahead[tenant] = a
+	return takes
 }
 
 // forgetTenant drops a tenant that is gone.
@@ -53,6 +82,7 @@ func (r *resyncer) forgetTenant(tenant int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.pace, tenant)
+	delete(r.ahead, tenant)
 }
 
 // appSight is kept in the row of the host.
@@ -230,7 +260,7 @@ func (r *resyncer) resyncRepository(ctx context.Context, w store.Work, p workkey
 		}
 	}
 	r.policies.put(key, c.File, c.Policy, now)
-	pokes, err := r.pullsToLookAt(ctx, p, c, changed, whole)
+	pokes, err := r.pullsToLookAt(ctx, p, c, changed, whole, forge.Hour())
 	if err != nil {
 		return workResult{}, err
 	}
@@ -263,23 +293,22 @@ func (r *resyncer) resyncRepository(ctx context.Context, w store.Work, p workkey
 
 // pullsToLookAt returns pokes of a repository's pull requests that need a look: those that GitHub changed after our
 // last look began, and undecided ones that were not looked at just now and are not tried again anyway. If the policy changed, or
-// all were listed, so do those that we know and the list does not hold. Green ones that may be so no more do not wait in the
-// backlog.
+// all were listed, so do those that we know and the list does not hold. All wait in the backlog, but for some green ones that may
+// be so no more.
 func (r *resyncer) pullsToLookAt(
 	ctx context.Context,
 	p workkey.Key,
 	c github.RecentChanges,
 	changed, whole bool,
+	hour int,
 ) (pokes []store.Poke, err error) {
 	now := r.config.Now()
 	poked := map[string]bool{}
-	add := func(pr quorum.PR, touch string, isLive bool) {
+	add := func(pr quorum.PR, head string, isGreen bool) {
 		if key := workkey.Pull(p.Tenant, pr); !poked[key] {
 			poked[key] = true
-			poke := pullPoke(p.Tenant, pr, now, touch)
-			if !isLive {
-				poke = inBacklog(poke)
-			}
+			poke := pullPoke(p.Tenant, pr, now, resyncTouch(head))
+			poke.Backlog = !isGreen || !r.takeAhead(p.Tenant, hour, now)
 			pokes = append(pokes, poke)
 		}
 	}
@@ -295,13 +324,13 @@ func (r *resyncer) pullsToLookAt(
 		row, err := r.config.Store.Get(ctx, key)
 		switch {
 		case errors.Is(err, store.ErrNoRow):
-			add(pull.PR, headTouch(pull.Head), false)
+			add(pull.PR, pull.Head, false)
 			continue
 		case err != nil:
 			return nil, fmt.Errorf("read %s: %w: %w", key, errTable, err)
 		}
 		if s := readSight(row.Sight); changed || laterTime(s.At, began).Before(pull.Updated.Add(margin)) {
-			add(pull.PR, headTouch(pull.Head), s.Conclusion == "success")
+			add(pull.PR, pull.Head, s.Conclusion == "success")
 		}
 	}
 	repo := workkey.Repo(p.Tenant, p.Owner, p.Repo)
@@ -318,7 +347,7 @@ func (r *resyncer) pullsToLookAt(
 		undecided := row.Open && row.Attempts == 0 && now.Sub(r.leases.observingSince(row.Key)) > resyncLookMargin &&
 			now.Sub(r.shares.lookedAt(row.Key)).Abs() >= r.config.Resync/2 // Abs: the clock may have been set back
 		if ok && (undecided || changed || whole && !listed[row.Key]) {
-			add(at.PR(), store.Any, false)
+			add(at.PR(), "", false)
 		}
 	}
 	return pokes, nil

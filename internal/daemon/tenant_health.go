@@ -7,6 +7,7 @@ package daemon
 import (
 	"context"
 	"hash/fnv"
+	"maps"
 	"sync"
 	"time"
 
@@ -23,6 +24,7 @@ const (
 	longestFaultPause  = time.Minute
 	shortWait          = 10 * time.Second // for a limit: no longer one is worth a line of the log
 	longestSpread      = 30 * time.Minute // of looks that were held back until an hour's end
+	longestHold        = 3 * time.Hour    // of a key, through hours that are spent
 	backlogPause       = time.Hour        // between two lines about a backlog that waits
 )
 
@@ -36,17 +38,18 @@ type tenantHealth struct {
 
 // A tenantState is what is wrong with one tenant.
 type tenantState struct {
-	heldUntil      time.Time       // nothing of it is claimed before
-	suspendedUntil time.Time       // nor before this
-	faults         int             // in a row: on the way to the host
-	faultClass     errorClass      // of the fault that people were told of
-	denials        int             // in a row: the host did not take our credentials
-	budgetShort    bool            // its budget did not allow what was under way
-	backlogShort   bool            // its budget left nothing over for its backlog
-	spentUntil     time.Time       // before it only what may take a green check away is looked at
-	heldKeys       map[string]bool // what waits for that
-	heldLast       time.Time       // when the last of it is due
-	backlogTold    time.Time       // when people were told that its backlog waits
+	heldUntil      time.Time            // nothing of it is claimed before
+	suspendedUntil time.Time            // nor before this
+	faults         int                  // in a row: on the way to the host
+	faultClass     errorClass           // of the fault that people were told of
+	denials        int                  // in a row: the host did not take our credentials
+	budgetShort    bool                 // its budget did not allow what was under way
+	backlogShort   bool                 // its budget left nothing over for its backlog
+	spentSince     time.Time            // since then only what may take a green check away is looked at,
+	spentUntil     time.Time            // and until then
+	heldKeys       map[string]time.Time // what waits for that, and since when
+	heldLast       time.Time            // when the last of it is due
+	backlogTold    time.Time            // when people were told that its backlog waits
 }
 
 func newTenantHealth(c *Config) *tenantHealth {
@@ -178,37 +181,64 @@ func (h *tenantHealth) noteShortBudget(id int64, looks int, forge TenantForge) b
 	return true
 }
 
-// noteSpentHour reports whether only what may take a green check away is looked at, because the rest of a tenant's hour is
-// kept for that; a key that is not urgent then waits until a moment. It says so when that begins.
-func (h *tenantHealth) noteSpentHour(w store.Work, isUrgent bool, forge TenantForge) (isSpent bool, until time.Time) {
-	now, end := h.config.Now(), forge.Ready(1, client.Live)
-	isSpent = end.After(now) && !forge.Ready(1, client.Urgent).After(now) // else another limit is reached, which ends before
+// noteSpentHour returns since when only what may take a green check away is looked at, because the rest of a tenant's hour, less
+// the looks under way, is kept for that; zero: all is. A key that is not urgent then waits until a moment. It says so when that
+// begins.
+func (h *tenantHealth) noteSpentHour(w store.Work, isUrgent bool, looks int, forge TenantForge) (since, until time.Time) {
+	now, end := h.config.Now(), forge.Ready(looks, client.Live)
+	isSpent := end.After(now) && !forge.Ready(looks, client.Urgent).After(now) // else another limit is reached, which ends before
 	h.mu.Lock()
 	t := h.states[w.Tenant]
 	if !isSpent {
 		if t != nil {
-			t.spentUntil, t.heldKeys = time.Time{}, nil
+			t.letThrough(w.Key)
 		}
 		h.mu.Unlock()
-		return false, time.Time{}
+		return time.Time{}, time.Time{}
 	}
 	t = h.stateOf(w.Tenant)
 	begins := !t.spentUntil.After(now)
+	if begins {
+		t.spentSince = now
+		maps.DeleteFunc(t.heldKeys, func(_ string, since time.Time) bool { return now.Sub(since) > longestHold }) // it is gone
+	}
 	t.spentUntil = end
 	if !isUrgent {
-		if t.heldKeys == nil {
-			t.heldKeys = map[string]bool{}
-		}
-		t.heldKeys[w.Key] = true
-		until = end.Add(placeIn(spreadOf(len(t.heldKeys), forge.Hour()), w.Key))
-		t.heldLast = laterTime(t.heldLast, until)
+		until = t.holdKey(w.Key, now, end, forge.Hour())
 	}
+	since = t.spentSince
 	h.mu.Unlock()
 	if begins && end.Sub(now) > shortWait {
 		h.config.Log.Warn("what an hour of GitHub's allows is used up, but for what others need and for green checks that an event may end: "+
 			"other pull requests wait for the next", oplog.Installation(w.Tenant), "until", end)
 	}
-	return true, until
+	return since, until
+}
+
+// letThrough notes that an hour is not spent, and that a key waits no more.
+func (t *tenantState) letThrough(key string) {
+	t.spentSince, t.spentUntil = time.Time{}, time.Time{}
+	if delete(t.heldKeys, key); len(t.heldKeys) == 0 {
+		t.heldLast = time.Time{}
+	}
+}
+
+// holdKey returns until when a key waits: for the end of the spent hour and, unless it has waited for the end of one before, its
+// place after that.
+func (t *tenantState) holdKey(key string, now, end time.Time, hour int) (until time.Time) {
+	if t.heldKeys == nil {
+		t.heldKeys = map[string]time.Time{}
+	}
+	since, isHeld := t.heldKeys[key]
+	if !isHeld {
+		since = now
+		t.heldKeys[key] = now
+	}
+	if until = end; !since.Before(t.spentSince) {
+		until = end.Add(placeIn(spreadOf(len(t.heldKeys), hour), key))
+	}
+	t.heldLast = laterTime(t.heldLast, until)
+	return until
 }
 
 // placeIn returns a key's own place in a span: the same one each time, so that who makes much happen moves nobody's.
@@ -224,7 +254,7 @@ func spreadOf(looks, hour int) time.Duration {
 	if hour <= 0 {
 		return 0
 	}
-	return min(time.Duration(looks*client.LookCost.Reads)*time.Hour/time.Duration(hour), longestSpread)
+	return min(time.Duration(min(looks, hour))*(time.Hour/time.Duration(hour))*time.Duration(client.LookCost.Reads), longestSpread)
 }
 
 // noteShortBacklog reports whether a tenant's budget leaves nothing over for its backlog: from then on that gets one look

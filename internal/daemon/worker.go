@@ -152,7 +152,7 @@ func (d *Daemon) workByKind(ctx context.Context, w store.Work) (workResult, erro
 	if err != nil {
 		return workResult{}, err
 	}
-	until, spacing := d.waitsForGitHub(ctx, w, forge, mayEndGreen(w, p, d.policies, touches, filterable))
+	until, spacing := d.waitsForGitHub(ctx, w, forge, mayEndGreen(w, p, d.policies, touches))
 	if !until.IsZero() {
 		return heldResult(w, until), nil
 	}
@@ -163,7 +163,7 @@ func (d *Daemon) workByKind(ctx context.Context, w store.Work) (workResult, erro
 	}
 	switch w.Kind {
 	case workkey.KindPull:
-		if !filterable {
+		if slices.Contains(w.Touches, store.Any) {
 			touches = append(touches, quorum.Touch{})
 		}
 		return d.reconcilePull(ctx, w, p, forge, touches, spacing)
@@ -189,13 +189,16 @@ func (d *Daemon) waitsForGitHub(
 		w.Backlog && d.health.noteShortBacklog(ctx, w.Tenant, d.underWay.ofTenantsBacklog(w.Tenant), forge) {
 		return w.Due, 0
 	}
-	isSpent, end := d.health.noteSpentHour(w, isUrgent, forge)
-	if isSpent && !isUrgent {
+	spentSince, end := d.health.noteSpentHour(w, isUrgent, d.underWay.ofTenant(w.Tenant), forge)
+	if !end.IsZero() {
 		return end, 0
 	}
 	if w.Kind == workkey.KindPull || w.Kind == workkey.KindHead {
-		// In a spent hour one pull request must not use up what is kept for all: it is spaced like any other.
-		if until, spacing = d.shares.next(w.Key, isUrgent && !isSpent); until.After(d.Now()) {
+		until, spacing = d.shares.next(w.Key, isUrgent)
+		if at := d.shares.lookedAt(w.Key); !spentSince.IsZero() && at.After(spentSince) {
+			until = laterTime(until, at.Add(spentSpacing)) // one must not use up what is kept for all
+		}
+		if until.After(d.Now()) {
 			return until, 0
 		}
 	}
@@ -274,18 +277,21 @@ func isUnderWay(p *quorum.Policy, s *dashboard.Sight, reviewer string, since []q
 
 // mayEndGreen reports whether work may take a green check away: an event came for a pull request that is green, or of which
 // nothing is known, or for a commit, which may be such a one's; or it is on a merge group, whose queue waits. What strangers
-// say, but for a person's review where those are heard, and what approves as far as its words tell, takes nothing away. isAll
-// says that touches are all that came.
-func mayEndGreen(w store.Work, p workkey.Key, policies *policyCache, touches []quorum.Touch, isAll bool) bool {
+// say, but for a person's review where those are heard, what approves as far as its words tell, and a new head, on which nothing
+// is green, take nothing away; what no event asks for waits for nobody.
+func mayEndGreen(w store.Work, p workkey.Key, policies *policyCache, touches []quorum.Touch) bool {
 	if w.Kind != workkey.KindPull {
 		return w.Kind == workkey.KindHead || w.Kind == workkey.KindGroup
 	}
 	mayBeGreen := len(w.Sight) == 0 || readSight(w.Sight).Conclusion == "success"
-	if w.Backlog || len(w.Touches) == 0 || !mayBeGreen {
+	if w.Backlog || !mayBeGreen {
 		return false
 	}
-	mayObject := func(t quorum.Touch) bool { return t.Approver == "" }
-	if !isAll || slices.ContainsFunc(policies.reviewersTouches(p, touches), mayObject) {
+	mayObject := func(t quorum.Touch) bool {
+		isOfHead := t.Event == "pull_request" && slices.Contains([]string{"opened", "reopened", "synchronize"}, t.Action)
+		return t.Event != "" && t.Approver == "" && !isOfHead
+	}
+	if slices.Contains(w.Touches, store.Any) || slices.ContainsFunc(policies.reviewersTouches(p, touches), mayObject) {
 		return true
 	}
 	known, ok := policies.get(workkey.Repo(p.Tenant, p.Owner, p.Repo))

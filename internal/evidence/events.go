@@ -17,7 +17,7 @@ func Concerned(p quorum.Policy, t quorum.Touch) bool {
 		return true
 	}
 	anyone := func(is func(quorum.Reviewer) bool) bool { return slices.ContainsFunc(p.Reviewers, is) }
-	written := func(r quorum.Reviewer) bool { return wroteBy(r, t.Author) }
+	written := func(r quorum.Reviewer) bool { return WroteBy(r, t.Author) }
 	person := !strings.HasSuffix(t.Author, "[bot]")
 	switch t.Event {
 	case "pull_request", "pull_request_target":
@@ -39,7 +39,7 @@ func Concerned(p quorum.Policy, t quorum.Touch) bool {
 		})
 	case "status":
 		return t.Name == "" || anyone(func(r quorum.Reviewer) bool {
-			return strings.EqualFold(r.Status, t.Name) && (t.Author == "" || wroteBy(r, t.Author))
+			return strings.EqualFold(r.Status, t.Name) && (t.Author == "" || WroteBy(r, t.Author))
 		})
 	case "issue_comment":
 		// A person may ask for a review.
@@ -69,7 +69,7 @@ func ApproverIn(p *quorum.Policy, t quorum.Touch, said string) (name string) {
 	text, texts := quorum.Text{TextRef: quorum.TextRef{Kind: quorum.TextComment, ID: t.Text}, Body: said}, newTextReader()
 	for i := range p.Reviewers {
 		r := &p.Reviewers[i]
-		if !wroteBy(*r, t.Author) || r.Heading != "" && !texts.hasHeading(r, &text) {
+		if !WroteBy(*r, t.Author) || r.Heading != "" && !texts.hasHeading(r, &text) {
 			continue
 		}
 		if name != "" || r.Workflow == "" || texts.readText(r, &text, "", 0, 0).Outcome != quorum.Approved {
@@ -99,8 +99,8 @@ func runsAs(r quorum.Reviewer, path string) bool {
 	return r.Workflow != "" && (path == r.Workflow || bare == r.Workflow || strings.HasSuffix(bare, "/"+r.Workflow))
 }
 
-// wroteBy reports whether login is r's author. Copilot writes inline comments under another name than reviews.
-func wroteBy(r quorum.Reviewer, login string) bool {
+// WroteBy reports whether login is r's author. Copilot writes inline comments under another name than reviews.
+func WroteBy(r quorum.Reviewer, login string) bool {
 	isCopilot := strings.EqualFold(login, "Copilot") && strings.HasPrefix(strings.ToLower(r.Author), "copilot-")
 	return r.Author != "" && (strings.EqualFold(r.Author, login) || isCopilot)
 }

@@ -45,16 +45,34 @@ const wholeSecond = time.Second
 // hourEnd is when the hour of a budget has ended for sure, by our clock; s.mu is held.
 func (s *stats) hourEnd(b Budget) time.Time { return b.Reset.Add(wholeSecond - s.skew) }
 
-// reserveReached reports whether of any budget only the reserve is left, and one part in so many more unless that is 0, and
-// until when by the local clock.
-func (s *stats) reserveReached(now time.Time, more int) (until time.Time, low bool) {
+// reserveReached reports whether of any budget only the reserve is left, and until when by the local clock.
+func (s *stats) reserveReached(now time.Time) (until time.Time, low bool) {
+	return s.keptReached(now, func(_ string, b Budget) int { return b.reserve() })
+}
+
+// liveReached reports whether, once what is about to be sent is sent, of any budget only that is left which is kept for others and
+// for what is urgent, and until when.
+func (s *stats) liveReached(now time.Time, c Cost) (until time.Time, low bool) {
+	return s.keptReached(now, func(name string, b Budget) int { return b.reserve() + b.Limit/urgentPart + max(c.ofBudget(name)-1, 0) })
+}
+
+// ofBudget is what c takes of a budget.
+func (c Cost) ofBudget(name string) int {
+	switch name {
+	case "core":
+		return c.Reads + c.Writes
+	case "graphql":
+		return 2 * c.Queries // a query of a look takes one point, or two
+	}
+	return 0
+}
+
+// keptReached reports whether of any budget no more is left than is kept of it, and until when by the local clock.
+func (s *stats) keptReached(now time.Time, keptOf func(name string, b Budget) int) (until time.Time, low bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, b := range s.budgets {
-		kept := b.reserve()
-		if more > 0 {
-			kept += b.Limit / more
-		}
+	for name, b := range s.budgets {
+		kept := keptOf(name, b)
 		if end := s.hourEnd(b); b.Left <= kept && end.After(now) && end.After(until) {
 			until, low = end, true
 		}
@@ -77,14 +95,7 @@ func (s *stats) backlogReady(now time.Time, c Cost) (at time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for name, b := range s.budgets {
-		cost := 0
-		switch name {
-		case "core":
-			cost = c.Reads + c.Writes
-		case "graphql":
-			cost = 2 * c.Queries // a query of a look takes one point, or two
-		}
-		end := s.hourEnd(b)
+		cost, end := c.ofBudget(name), s.hourEnd(b)
 		if longest := now.Add(longestLimit); end.After(longest) { // no hour is longer
 			end = longest
 		}

@@ -174,7 +174,7 @@ func (l *limits) activeLimit() error {
 	if !l.reserve {
 		return nil
 	}
-	if end, low := l.stats.reserveReached(now, 0); low {
+	if end, low := l.stats.reserveReached(now); low {
 		return &LimitError{Until: end, Primary: true}
 	}
 	return nil
@@ -200,7 +200,7 @@ func (c *Client) Ready(cost Cost, u Urgency) time.Time {
 		return c.limits.leftOverAt(cost)
 	}
 	at := c.limits.readyAt(cost)
-	if end, low := c.limits.stats.reserveReached(c.limits.now(), urgentPart); u == Live && low && c.limits.reserve && end.After(at) {
+	if end, low := c.limits.stats.liveReached(c.limits.now(), cost); u == Live && low && c.limits.reserve && end.After(at) {
 		return end
 	}
 	return at
@@ -216,7 +216,7 @@ func (l *limits) readyAt(c Cost) (at time.Time) {
 	if l.until.After(now) && l.until.After(at) {
 		at = l.until
 	}
-	if end, low := l.stats.reserveReached(now, 0); l.reserve && low && end.After(at) {
+	if end, low := l.stats.reserveReached(now); l.reserve && low && end.After(at) {
 		at = end
 	}
 	return at

@@ -456,6 +456,17 @@ func TestReserve(t *testing.T) {
 				},
 			}
 		}
+		w.mu.Lock()
+		w.script = []said{tell(640)}
+		w.mu.Unlock()
+		if _, _, err := get(t, c); err != nil {
+			t.Errorf("640 left: %v", err)
+		}
+		for reads, is := range map[int]time.Time{124: {}, 125: over} { // looks that begin together are counted together: 516 are kept
+			if at := c.Ready(Cost{Reads: reads}, Live); !at.Equal(is) {
+				t.Errorf("%d more are ready at %v, want %v", reads, at, is)
+			}
+		}
 		for _, left := range []int{300, 266} {
 			w.mu.Lock()
 			w.script = []said{tell(left)}
