@@ -19,7 +19,7 @@ test: ## under two minutes
 	$(GO) test -tags action ./cmd/coordinator
 
 race: ## of all but the root and the pure packages, which cannot race; needs a C compiler
-	$(GO) test -race $$($(GO) list ./... | grep -vE '^[^/]+/[^/]+/[^/]+(/internal/(quorum|pathfilter|review|evidence|report|doctor))?$$')
+	$(GO) test -race -timeout 40m $$($(GO) list ./... | grep -vE '^[^/]+/[^/]+/[^/]+(/internal/(quorum|pathfilter|review|evidence|report|doctor))?$$')
 
 properties: ## what holds of every decision, in 10,000 worlds each
 	$(GO) test ./internal/quorum ./internal/pathfilter -rapid.checks=10000

@@ -309,6 +309,7 @@ type faultsCmd struct {
 	Seed  uint64        `default:"1"  help:"Of what happens. Default ${default}."`
 	Repos int           `default:"20" help:"Repositories, each in an installation of its own. Default ${default}."`
 	Pulls int           `default:"2"  help:"Pull requests of each. Default ${default}."`
+	Rest  time.Duration `default:"2m" help:"In the end the daemon is waited for until it rests, so long at most: what it does twice it does by then. Default ${default}."`
 }
 
 // Help is shown by bench faults --help.
@@ -362,7 +363,7 @@ func (cmd faultsCmd) Run(b *harness) error {
 	playing()
 	l.github.hub.ReleaseHeldDeliveries()
 	l.awaitOutcomes(ctx, <-want, 2*time.Minute)
-	if err := d.awaitIdle(ctx, time.Second, 2*time.Minute); err != nil {
+	if err := d.awaitIdle(ctx, time.Second, cmd.Rest); err != nil {
 		b.report.addNote("%v", err)
 	}
 	delivering()

@@ -38,13 +38,17 @@ is read after a pause, and at its peak under 200 events a second: builds on any 
 func (cmd memoryCmd) Run(b *harness) error {
 	return b.measureGrown(cmd.Many, func(t *fakeGitHub, d *daemonProcess, tracked int) error {
 		b.report.addFigure("tracked pull requests", float64(tracked), "")
-		return b.measureMemory(t, d, tracked, cmd.Load)
+		return b.measureMemory(t, d, tracked, memoryRest, cmd.Load)
 	})
 }
 
+// memoryRest is how long the daemon has nothing to do before its memory is read: after ten seconds it has given back that of
+// the burst.
+const memoryRest = 20 * time.Second
+
 // measureMemory measures the daemon's resident memory at rest and under 200 events a second.
-func (b *harness) measureMemory(t *fakeGitHub, d *daemonProcess, tracked int, load time.Duration) error {
-	if err := sleepFor(b.ctx, 20*time.Second); err != nil { // after ten the daemon has given back the memory of the burst
+func (b *harness) measureMemory(t *fakeGitHub, d *daemonProcess, tracked int, rest, load time.Duration) error {
+	if err := sleepFor(b.ctx, rest); err != nil {
 		return err
 	}
 	target := 40.0
@@ -67,9 +71,11 @@ func (b *harness) measureMemory(t *fakeGitHub, d *daemonProcess, tracked int, lo
 }
 
 type growthCmd struct {
-	Many   int `default:"100000" help:"Tracked pull requests in the second part. Default ${default}; a million take 10 GB of disk."`
-	Events int `default:"10000"  help:"Deliveries at 1,000/s of which the p99 is taken. Default ${default}."`
-	Rounds int `default:"3"      help:"Rounds, of which the best p99 is taken: what else the machine does is not the daemon's growth. Default ${default}."`
+	Many   int  `default:"100000" help:"Tracked pull requests in the second part. Default ${default}; a million take 10 GB of disk."`
+	Events int  `default:"10000"  help:"Deliveries at 1,000/s of which the p99 is taken. Default ${default}."`
+	Rounds int  `default:"3"      help:"Rounds, of which the best p99 is taken: what else the machine does is not the daemon's growth. Default ${default}."`
+	Claims int  `default:"200"    help:"Claims of which the p99 is taken, each of an event alone. Default ${default}."`
+	Brief  bool `help:"Rest and load as short as they can be: to see that it works, not for its figures of memory."`
 }
 
 // Help is shown by bench growth --help.
@@ -81,9 +87,13 @@ and their ratio; how long a start and a scrape take, and what the database takes
 // Run measures acknowledging and claiming with few and with many tracked pull requests.
 func (cmd growthCmd) Run(b *harness) error {
 	var acks, claims []float64
+	rest, load := memoryRest, 15*time.Second
+	if cmd.Brief {
+		rest, load = time.Second, 3*time.Second
+	}
 	err := b.measureGrown(cmd.Many, func(t *fakeGitHub, d *daemonProcess, tracked int) error {
 		b.report.addFigure("tracked pull requests", float64(tracked), "")
-		if err := errors.Join(b.measureMemory(t, d, tracked, 15*time.Second), b.addDiskAndScrape(d)); err != nil {
+		if err := errors.Join(b.measureMemory(t, d, tracked, rest, load), b.addDiskAndScrape(d)); err != nil {
 			return err
 		}
 		wires, err := t.mixedDeliveries(b.ctx, 0)
@@ -105,7 +115,7 @@ func (cmd growthCmd) Run(b *harness) error {
 			}
 		}
 		b.report.addFigure("  p99 of an acknowledgement at 1,000/s", best, "ms")
-		claimed, err := b.measureClaims(t, d)
+		claimed, err := b.measureClaims(t, d, cmd.Claims)
 		if err != nil {
 			return err
 		}
@@ -156,7 +166,7 @@ func (b *harness) addDiskAndScrape(d *daemonProcess) error {
 
 // measureClaims measures how long it takes from a delivery to the look's first request, with nothing else going on. The
 // look finds nothing new: a reviewer wrote once more what it wrote before.
-func (b *harness) measureClaims(t *fakeGitHub, d *daemonProcess) (took durations, err error) {
+func (b *harness) measureClaims(t *fakeGitHub, d *daemonProcess, n int) (took durations, err error) {
 	c, err := dialWebhook(b.ctx, d.webhookAddr)
 	if err != nil {
 		return nil, err
@@ -173,7 +183,7 @@ func (b *harness) measureClaims(t *fakeGitHub, d *daemonProcess) (took durations
 		}
 	})
 	defer t.setAnswerHandler(nil)
-	for i := range 200 {
+	for i := range n {
 		r := t.repos[i%baseInstallations]
 		p := trackedPull{r, 1 + i%r.pullCount}
 		told, err := t.collectDeliveries(func() error { return p.postApproval(0) })

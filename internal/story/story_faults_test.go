@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -21,16 +22,14 @@ import (
 )
 
 var (
-	faultsFlag     = flag.String("faults", "sample", "how many faults are tried in the stories: sample, sixth or all")
+	faultsFlag     = flag.String("faults", "sample", "how many faults are tried in the stories: sample, all, or one in so many, for example 12")
 	faultsOnlyFlag = flag.String("faults-only", "", "try them in the stories alone whose names hold one of these words, by commas")
-	faultsSeedFlag = flag.Uint64("faults-seed", 2026, "which ones a sample or a sixth takes")
+	faultsSeedFlag = flag.Uint64("faults-seed", 2026, "which ones are taken where not all are")
+	faultsStories  = flag.Int("faults-stories", 30, "of how many stories a sample is: two plays of each kind for each")
 )
 
-// sampledStories is how many stories a plain go test takes: two plays of each kind for each.
-const sampledStories = 30
-
-// mostInStory is about how many requests of one story a sixth of the faults takes at most.
-const mostInStory = 24
+// longStory is how many requests a story has of which a part of the faults takes no more than of a shorter one.
+const longStory = 144
 
 // trial is one play of a story with one fault in it.
 type trial struct {
@@ -39,7 +38,7 @@ type trial struct {
 	nth  int // the request that fails, from 0
 }
 
-// allTrials are all requests of all stories, every fourth of them, or a sample of a few stories. The seed says which.
+// allTrials are all requests of all stories, one in so many of them, or a sample of a few stories. The seed says which.
 func allTrials(t *testing.T) (all []trial) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(7, *faultsSeedFlag))
@@ -47,15 +46,19 @@ func allTrials(t *testing.T) (all []trial) {
 		isMeant := func(word string) bool { return strings.Contains(s.baseName(), word) }
 		return *faultsOnlyFlag != "" && !slices.ContainsFunc(strings.Split(*faultsOnlyFlag, ","), isMeant)
 	})
+	part := 1
 	switch *faultsFlag {
-	case "all", "sixth":
+	case "all":
 	case "sample":
 		random.Shuffle(len(told), func(i, j int) { told[i], told[j] = told[j], told[i] })
-		told = told[:min(sampledStories, len(told))]
+		told = told[:min(*faultsStories, len(told))]
 	default:
-		t.Fatalf("-faults=%s: it is sample, sixth or all", *faultsFlag)
+		var err error
+		if part, err = strconv.Atoi(*faultsFlag); err != nil || part < 1 {
+			t.Fatalf("-faults=%s: it is sample, all, or how many there are for each that is tried", *faultsFlag)
+		}
 	}
-	for _, s := range told {
+	for place, s := range told {
 		if s.hasFaults { // it has faults of its own
 			continue
 		}
@@ -69,11 +72,11 @@ func allTrials(t *testing.T) (all []trial) {
 			all = append(all, trial{s, want, random.IntN(n)}, trial{s, want, random.IntN(n)})
 			continue
 		}
-		step := 1
-		if *faultsFlag == "sixth" { // of a story of a thousand requests fewer: it would cost as much as a hundred others
-			step = max(6, n/mostInStory)
+		step := part
+		if part > 1 { // of a story of a thousand requests fewer: it would cost as much as a hundred others
+			step = max(part, part*n/longStory)
 		}
-		first := random.IntN(step)
+		first := int((*faultsSeedFlag + uint64(place)) % uint64(step)) // as many seeds one after another take all
 		for i := first; i < n; i += step {
 			all = append(all, trial{s, want, i})
 		}
