@@ -211,3 +211,85 @@ func TestWhatWaitedThroughASpentHourComesFirst(t *testing.T) {
 		}
 	})
 }
+
+// A spentShop is a shop in an hour of which little is left, with a pull request that all reviewers have approved.
+type spentShop struct {
+	*underLoad
+	g       *sandbox.GitHub
+	refused int // answers about reviews that fail next
+}
+
+// inSpentHour lets something happen in a spent hour, and wants the green check to be gone a minute later.
+func inSpentHour(t *testing.T, happen func(s *spentShop)) {
+	testKey()
+	synctest.Test(t, func(t *testing.T) {
+		l := startUnderLoad(t, 1, 1)
+		defer l.stop()
+		s := &spentShop{underLoad: l, g: l.repos[0]}
+		s.g.Protect("main")
+		s.g.OpenPull(sandbox.PullSpec{Number: 1, Head: "begin", Author: "alice"})
+		for _, who := range loadReviewers {
+			s.says(who, "Yes", sandbox.Finish{})
+		}
+		l.after(20 * time.Minute)
+		began := time.Now()
+		l.github.mu.Lock()
+		l.github.alter = func(r *http.Request, resp *http.Response) {
+			if time.Since(began) < 35*time.Minute && resp.Header.Get("X-RateLimit-Resource") == "core" {
+				resp.Header.Set("X-RateLimit-Remaining", "400")
+			}
+			if s.refused > 0 && strings.HasSuffix(r.URL.Path, "/pulls/1/reviews") {
+				s.refused--
+				resp.StatusCode = http.StatusNotFound
+			}
+		}
+		l.github.mu.Unlock()
+		_, err := s.g.Comment(1, "github-actions[bot]", "## openai\n\n**Ready to merge?** Yes, still")
+		mustHappen(t, err)
+		l.after(10 * time.Second)
+		if is := groupReads(t, s.g, "begin"); is != "success 3 of 3 approvals" {
+			t.Fatalf("before, the check reads %q", is)
+		}
+		happen(s)
+		l.after(time.Minute)
+		if is := groupReads(t, s.g, "begin"); strings.HasPrefix(is, "success") {
+			t.Errorf("a minute later the check reads %q", is)
+		}
+	})
+}
+
+// says lets a reviewer run and say whether to merge; without an end it runs on.
+func (s *spentShop) says(who, word string, end ...sandbox.Finish) {
+	run, err := s.g.StartRun(sandbox.RunSpec{Workflow: ".github/workflows/" + who + ".yml", Name: who, PR: 1, Jobs: []string{"review"}})
+	mustHappen(s.t, err)
+	_, err = s.g.Comment(1, "github-actions[bot]", "## "+who+"\n\nRead.\n\n**Ready to merge?** "+word)
+	mustHappen(s.t, err)
+	for _, f := range end {
+		_, err = s.g.FinishRun(run, f)
+		mustHappen(s.t, err)
+	}
+}
+
+// In a spent hour nobody can make an objection wait: not who labels just before, nor a fault of the look at it. And a green head
+// that another pull request comes with, against another base, is looked at.
+func TestASpentHourHidesNoObjection(t *testing.T) {
+	t.Run("after a label", func(t *testing.T) {
+		inSpentHour(t, func(s *spentShop) {
+			mustHappen(t, s.g.AddLabel(1, "again", "alice"))
+			s.after(time.Minute)
+			s.says("openai", "No")
+		})
+	})
+	t.Run("after a fault", func(t *testing.T) {
+		inSpentHour(t, func(s *spentShop) {
+			s.refused = 2
+			s.says("openai", "No")
+		})
+	})
+	t.Run("on another pull request's head", func(t *testing.T) {
+		inSpentHour(t, func(s *spentShop) {
+			s.g.Protect("release")
+			s.g.OpenPull(sandbox.PullSpec{Number: 3, Head: "begin", Base: "release", Branch: "feature-1", Author: "alice"})
+		})
+	})
+}

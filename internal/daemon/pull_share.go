@@ -15,9 +15,9 @@ import (
 // spaces its looks: by six minutes for each part, and from half a part on until that is given back. So in any hour it uses
 // 1 + 0.5 + 1 = 2.5 parts at most, 7 %. Looks that may take a green check away are spaced from three quarters of a part on, by
 // two minutes at most up to one and a half, and then until that is given back: 1 + 1.5 + 1 = 3.5 parts, a tenth of an hour. No
-// look is put off by more than a quarter of an hour, or as many as it takes parts: one whose single looks cost half a part or
-// more uses up to four parts in an hour, or one such look. The same holds for a commit of which GitHub is asked whose it is.
-// Queries count as requests.
+// look is put off by more than a quarter of an hour or, if it takes nothing green away, as many as the last one took parts: one
+// whose looks cost half a part or more uses up to four parts in an hour, or one such look; if they are urgent, four such looks.
+// The same holds for a commit of which GitHub is asked whose it is. Queries count as requests.
 const (
 	pullPart       = 36
 	spacedPart     = 0.5 // beyond one: from here on looks wait until it is given back
@@ -26,7 +26,8 @@ const (
 	spacingOfPart  = 6 * time.Minute
 	urgentSpacing  = 2 * time.Minute // what objects must not wait for whoever makes much happen
 	longestSpacing = 15 * time.Minute
-	spentSpacing   = 20 * time.Minute // in a spent hour: between two looks at what may take a green check away
+	mostSpentPart  = 0.25             // in a spent hour: then looks at what may take a green check away are
+	spentSpacing   = 20 * time.Minute // so far apart
 	maxPullShares  = 4096
 )
 
@@ -40,6 +41,8 @@ type pullShares struct {
 type pullShare struct {
 	parts float64   // of the hour's pullPart
 	last  float64   // of them its last look took
+	spent float64   // of them it took in the hour that was spent
+	since time.Time // then
 	at    time.Time // as of then: the end of its last look
 }
 
@@ -57,12 +60,16 @@ func (p pullShare) spacing(isUrgent bool) time.Duration {
 	if isUrgent {
 		apart, most = min((over-urgentFrom)*float64(spacingOfPart), float64(urgentSpacing)), mostUrgentPart
 	}
-	longest := float64(longestSpacing) * max(p.last, 1)
+	longest := float64(longestSpacing)
+	if !isUrgent {
+		longest *= max(p.last, 1)
+	}
 	return time.Duration(min(max(apart, (over-most)*float64(time.Hour), 0), longest))
 }
 
-// noteUse adds requests that a look at a pull request has used, of those that an hour allows; 0: nobody says how many.
-func (s *pullShares) noteUse(key string, requests, hour int, now time.Time) {
+// noteUse adds requests that a look at a pull request has used, of those that an hour allows; 0: nobody says how many. spent is
+// the rest of an hour in which it was made.
+func (s *pullShares) noteUse(key string, requests, hour int, spent spentHour, now time.Time) {
 	if hour <= 0 {
 		return
 	}
@@ -72,7 +79,15 @@ func (s *pullShares) noteUse(key string, requests, hour int, now time.Time) {
 		s.forgetIdle(now)
 	}
 	took := float64(requests) * pullPart / float64(hour)
-	s.byPull[key] = pullShare{s.byPull[key].partsAt(now) + took, took, now}
+	was := s.byPull[key]
+	p := pullShare{parts: was.partsAt(now) + took, last: took, at: now}
+	if !spent.since.IsZero() {
+		if p.since = spent.since; was.since.Equal(spent.since) {
+			p.spent = was.spent
+		}
+		p.spent += took
+	}
+	s.byPull[key] = p
 }
 
 // forgetIdle forgets the half that has used least. s.mu is held.
@@ -91,6 +106,21 @@ func (s *pullShares) lookedAt(key string) time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.byPull[key].at
+}
+
+// nextInSpentHour returns when a pull request is looked at again in the rest of an hour of which little is left for all; zero: at
+// once.
+func (s *pullShares) nextInSpentHour(key string, spent spentHour) time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.byPull[key]
+	if spent.since.IsZero() || !p.since.Equal(spent.since) || p.spent < mostSpentPart {
+		return time.Time{}
+	}
+	if at := p.at.Add(spentSpacing); at.Before(spent.end) {
+		return at
+	}
+	return spent.end
 }
 
 // next returns when a pull request is looked at again, and how far its looks are apart; zero: at once.

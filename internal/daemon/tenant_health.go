@@ -181,20 +181,23 @@ func (h *tenantHealth) noteShortBudget(id int64, looks int, forge TenantForge) b
 	return true
 }
 
-// noteSpentHour returns since when only what may take a green check away is looked at, because the rest of a tenant's hour, less
-// the looks under way, is kept for that; zero: all is. A key that is not urgent then waits until a moment. It says so when that
-// begins.
-func (h *tenantHealth) noteSpentHour(w store.Work, isUrgent bool, looks int, forge TenantForge) (since, until time.Time) {
+// A spentHour is the rest of an hour in which only what may take a green check away is looked at; zero: it is not spent.
+type spentHour struct{ since, end time.Time }
+
+// noteSpentHour returns the rest of an hour in which only what may take a green check away is looked at, because what is left of it,
+// less the looks under way, is kept for that. A key that is not urgent then waits until a moment. It says so when that begins.
+func (h *tenantHealth) noteSpentHour(w store.Work, isUrgent bool, looks int, forge TenantForge) (spent spentHour, until time.Time) {
 	now, end := h.config.Now(), forge.Ready(looks, client.Live)
 	isSpent := end.After(now) && !forge.Ready(looks, client.Urgent).After(now) // else another limit is reached, which ends before
 	h.mu.Lock()
 	t := h.states[w.Tenant]
 	if !isSpent {
 		if t != nil {
-			t.letThrough(w.Key)
+			isOver := !now.Before(t.spentUntil) || !forge.Ready(h.config.PerTenant, client.Live).After(now)
+			t.letThrough(w.Key, isOver) // else it is the looks under way that are fewer
 		}
 		h.mu.Unlock()
-		return time.Time{}, time.Time{}
+		return spentHour{}, time.Time{}
 	}
 	t = h.stateOf(w.Tenant)
 	begins := !t.spentUntil.After(now)
@@ -206,18 +209,30 @@ func (h *tenantHealth) noteSpentHour(w store.Work, isUrgent bool, looks int, for
 	if !isUrgent {
 		until = t.holdKey(w.Key, now, end, forge.Hour())
 	}
-	since = t.spentSince
+	spent = spentHour{t.spentSince, end}
 	h.mu.Unlock()
 	if begins && end.Sub(now) > shortWait {
 		h.config.Log.Warn("what an hour of GitHub's allows is used up, but for what others need and for green checks that an event may end: "+
 			"other pull requests wait for the next", oplog.Installation(w.Tenant), "until", end)
 	}
-	return since, until
+	return spent, until
 }
 
-// letThrough notes that an hour is not spent, and that a key waits no more.
-func (t *tenantState) letThrough(key string) {
-	t.spentSince, t.spentUntil = time.Time{}, time.Time{}
+// spentHourOf returns the rest of a tenant's hour that is spent.
+func (h *tenantHealth) spentHourOf(id int64) spentHour {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if t := h.states[id]; t != nil {
+		return spentHour{t.spentSince, t.spentUntil}
+	}
+	return spentHour{}
+}
+
+// letThrough notes that a key waits no more, and whether the hour is spent no more.
+func (t *tenantState) letThrough(key string, isOver bool) {
+	if isOver {
+		t.spentSince, t.spentUntil = time.Time{}, time.Time{}
+	}
 	if delete(t.heldKeys, key); len(t.heldKeys) == 0 {
 		t.heldLast = time.Time{}
 	}

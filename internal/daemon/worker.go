@@ -152,14 +152,19 @@ func (d *Daemon) workByKind(ctx context.Context, w store.Work) (workResult, erro
 	if err != nil {
 		return workResult{}, err
 	}
-	until, spacing := d.waitsForGitHub(ctx, w, forge, mayEndGreen(w, p, d.policies, touches))
+	isUrgent := mayEndGreen(w, p, d.policies, touches)
+	if !isUrgent && forge.Ready(d.underWay.ofTenant(w.Tenant), client.Live).After(d.Now()) {
+		isUrgent = isOnGreenHead(ctx, d.Store, w, p, touches)
+	}
+	until, spacing := d.waitsForGitHub(ctx, w, forge, isUrgent)
 	if !until.IsZero() {
 		return heldResult(w, until), nil
 	}
 	if w.Kind == workkey.KindPull || w.Kind == workkey.KindHead {
 		var used client.Meter
 		ctx = client.WithMeter(ctx, &used)
-		defer func() { d.shares.noteUse(w.Key, used.Requests(), forge.Hour(), d.Now()) }()
+		spent := d.health.spentHourOf(w.Tenant)
+		defer func() { d.shares.noteUse(w.Key, used.Requests(), forge.Hour(), spent, d.Now()) }()
 	}
 	switch w.Kind {
 	case workkey.KindPull:
@@ -189,16 +194,13 @@ func (d *Daemon) waitsForGitHub(
 		w.Backlog && d.health.noteShortBacklog(ctx, w.Tenant, d.underWay.ofTenantsBacklog(w.Tenant), forge) {
 		return w.Due, 0
 	}
-	spentSince, end := d.health.noteSpentHour(w, isUrgent, d.underWay.ofTenant(w.Tenant), forge)
+	spent, end := d.health.noteSpentHour(w, isUrgent, d.underWay.ofTenant(w.Tenant), forge)
 	if !end.IsZero() {
 		return end, 0
 	}
 	if w.Kind == workkey.KindPull || w.Kind == workkey.KindHead {
 		until, spacing = d.shares.next(w.Key, isUrgent)
-		if at := d.shares.lookedAt(w.Key); !spentSince.IsZero() && at.After(spentSince) {
-			until = laterTime(until, at.Add(spentSpacing)) // one must not use up what is kept for all
-		}
-		if until.After(d.Now()) {
+		if until = laterTime(until, d.shares.nextInSpentHour(w.Key, spent)); until.After(d.Now()) {
 			return until, 0
 		}
 	}
@@ -208,7 +210,39 @@ func (d *Daemon) waitsForGitHub(
 // threadPause is when a look that followed an event of a thread is made again: GraphQL alone shows threads, and may be late.
 const threadPause = 10 * time.Second
 
-func isOfThread(t quorum.Touch) bool { return t.Event == "pull_request_review_thread" }
+// threadAgain asks for that second look.
+var threadAgain = quorum.Touch{Event: "pull_request_review_thread", Action: "again"}
+
+// mayBeOfThread reports whether a touch is the event of a thread, or any.
+func mayBeOfThread(t quorum.Touch) bool {
+	return t.Event == threadAgain.Event && t.Action != threadAgain.Action || t == quorum.Touch{}
+}
+
+// isOnGreenHead reports whether a pull request got a head, as touches tell, on which another one of the repository has a green
+// check: it is this one's too, and may have to go.
+func isOnGreenHead(ctx context.Context, table store.Store, w store.Work, p workkey.Key, touches []quorum.Touch) bool {
+	const most = 1000 // rows: of more it is not known
+	heads := map[string]bool{}
+	for _, t := range touches {
+		if isNewHead(t) && t.Head != "" {
+			heads[t.Head] = true
+		}
+	}
+	if w.Kind != workkey.KindPull || len(heads) == 0 {
+		return false
+	}
+	repo := workkey.Repo(p.Tenant, p.Owner, p.Repo)
+	rows, err := table.List(ctx, store.Query{Tenant: &p.Tenant, Kind: workkey.KindPull, Group: repo, Limit: most})
+	return err != nil || len(rows) == most || slices.ContainsFunc(rows, func(r store.Row) bool {
+		s := readSight(r.Sight)
+		return heads[s.Head] && s.Conclusion == "success"
+	})
+}
+
+// isNewHead reports whether a pull request came with a head, or got one.
+func isNewHead(t quorum.Touch) bool {
+	return t.Event == "pull_request" && slices.Contains([]string{"opened", "reopened", "synchronize"}, t.Action)
+}
 
 // What only shows waits for the next look, but no longer than this.
 const (
@@ -287,10 +321,7 @@ func mayEndGreen(w store.Work, p workkey.Key, policies *policyCache, touches []q
 	if w.Backlog || !mayBeGreen {
 		return false
 	}
-	mayObject := func(t quorum.Touch) bool {
-		isOfHead := t.Event == "pull_request" && slices.Contains([]string{"opened", "reopened", "synchronize"}, t.Action)
-		return t.Event != "" && t.Approver == "" && !isOfHead
-	}
+	mayObject := func(t quorum.Touch) bool { return t.Event != "" && t.Approver == "" && !isNewHead(t) }
 	if slices.Contains(w.Touches, store.Any) || slices.ContainsFunc(policies.reviewersTouches(p, touches), mayObject) {
 		return true
 	}
@@ -361,8 +392,8 @@ func (d *Daemon) reconcilePull(
 	if !wake.IsZero() { // it is by GitHub's clock
 		wake = wake.Add(-last.Snapshot.Skew)
 	}
-	if again := d.Now().Add(threadPause); slices.ContainsFunc(touches, isOfThread) && (wake.IsZero() || again.Before(wake)) {
-		wake = again
+	if slices.ContainsFunc(touches, mayBeOfThread) {
+		pokes = append(pokes, pullPoke(p.Tenant, pr, d.Now().Add(threadPause), touchText(threadAgain)))
 	}
 	outcome := store.Completion{Wake: wake, Sight: text, Open: s.Open()}
 	return workResult{label: resultOK, pr: pr, sightBefore: was, sight: s, pokes: pokes, outcome: outcome}, nil

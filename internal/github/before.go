@@ -85,18 +85,7 @@ func (r *beforeReader) readRecord(ctx context.Context, s *quorum.Snapshot, previ
 		return err
 	}
 	if !found && s.PR.Commits > evidence.ListedCommits { // many may have come at once
-		all, err := c.readAllCommits(ctx, r.pullReader)
-		if err != nil {
-			return err
-		}
-		older := slices.DeleteFunc(all, func(k earlierCommit) bool {
-			return slices.Contains(heads, k.sha) || !k.hasSuites || !hadOtherBase && k.complete && k.ours == 0
-		})
-		for _, k := range slices.Backward(older) {
-			heads = append(heads, k.sha)
-		}
-		heads = evidence.LikelyHeads(*s, heads[len(heads)-len(older):])
-		if found, err = r.readFirstRecord(ctx, s, heads); err != nil {
+		if heads, found, err = r.readRecordFarBack(ctx, s, heads, hadOtherBase, c); err != nil {
 			return err
 		}
 	}
@@ -105,6 +94,30 @@ func (r *beforeReader) readRecord(ctx context.Context, s *quorum.Snapshot, previ
 	}
 	*b = headBefore{checks: b.checks, of: s.PR.Head, left: left, head: s.BeforeHead, record: s.Before}
 	return nil
+}
+
+// readRecordFarBack takes over the newest record of the commits that the conversation did not list, and of which asked is none. It
+// returns those that were asked, or, where none carries a check, one that says that it was looked for.
+func (r *beforeReader) readRecordFarBack(
+	ctx context.Context, s *quorum.Snapshot, asked []string, hadOtherBase bool, c conversation,
+) (heads []string, found bool, err error) {
+	all, err := c.readCommitsBack(ctx, r.pullReader)
+	if err != nil {
+		return nil, false, err
+	}
+	for _, k := range slices.Backward(all) {
+		if !slices.Contains(asked, k.sha) && k.hasSuites && (hadOtherBase || !k.complete || k.ours > 0) {
+			heads = append(heads, k.sha)
+		}
+	}
+	heads = evidence.LikelyHeads(*s, heads)
+	if found, err = r.readFirstRecord(ctx, s, heads); err != nil {
+		return nil, false, err
+	}
+	if len(heads) == 0 && len(all) > 0 {
+		heads = []string{all[0].sha}
+	}
+	return heads, found, nil
 }
 
 // readFirstRecord takes over the record of the first of some heads that has one.

@@ -103,13 +103,13 @@ const suiteFragment = `fragment suite on CheckSuite {
   checkRuns(first: 2, filterBy: {checkName: $check}) { pageInfo { hasNextPage } nodes { name status conclusion externalId } }
 }`
 
-// commitsQuery tells what all commits of a pull request carry, for three points each fifty of them.
-const commitsQuery = `query($owner: String!, $name: String!, $number: Int!, $check: String!, $commits: String) {
+// commitsQuery tells what the commits of a pull request carry, the newest first, for three points each fifty of them.
+const commitsQuery = `query($owner: String!, $name: String!, $number: Int!, $check: String!, $before: String) {
   repository(owner: $owner, name: $name) {
     pullRequest(number: $number) {
       headRefOid
-      commits(first: 50, after: $commits) {
-        pageInfo { hasNextPage endCursor }
+      commits(last: 50, before: $before) {
+        pageInfo { hasPreviousPage startCursor }
         nodes { commit { oid checkSuites(first: 5) { pageInfo { hasNextPage } nodes { ...suite } } } }
       }
     }
@@ -218,6 +218,9 @@ type graphOID struct {
 type graphPage struct {
 	HasNext bool   `json:"hasNextPage"`
 	End     string `json:"endCursor"`
+
+	HasPrevious bool   `json:"hasPreviousPage"`
+	Start       string `json:"startCursor"`
 }
 
 type graphEdit struct {
@@ -742,11 +745,14 @@ func (c *conversation) readCommits(nodes []graphCommit) {
 	}
 }
 
-// readAllCommits reads what all commits of the pull request carry, the oldest first.
-func (c conversation) readAllCommits(ctx context.Context, r pullReader) ([]earlierCommit, error) {
+// maxCommitPages bounds readCommitsBack: GitHub lists 250 commits of a pull request. Source: "Commits" of REST's pull requests.
+const maxCommitPages = 5
+
+// readCommitsBack reads what the newest commits before the head carry, the oldest of them first.
+func (c conversation) readCommitsBack(ctx context.Context, r pullReader) ([]earlierCommit, error) {
 	vars := map[string]any{"owner": r.pr.Owner, "name": r.pr.Repo, "number": r.pr.Number, "check": c.check}
-	all := conversation{head: c.head, external: c.external}
-	for range maxPages {
+	var back []earlierCommit
+	for range maxCommitPages {
 		repo, err := r.askGraphQL(ctx, commitsQuery, vars)
 		if err != nil {
 			return nil, err
@@ -754,12 +760,16 @@ func (c conversation) readAllCommits(ctx context.Context, r pullReader) ([]earli
 		if repo.Pull.Head != c.head {
 			return nil, moved{"the head of " + r.pr.String() + " moved"}
 		}
-		all.readCommits(repo.Pull.Commits.Nodes)
-		if !advanceCursor(vars, "commits", repo.Pull.Commits.Page) {
-			return all.earlier, nil
+		page := conversation{head: c.head, external: c.external}
+		page.readCommits(repo.Pull.Commits.Nodes)
+		back = append(page.earlier, back...)
+		at := repo.Pull.Commits.Page
+		if !at.HasPrevious {
+			break
 		}
+		vars["before"] = at.Start
 	}
-	return nil, fmt.Errorf("the list of commits of %s %w", r.pr, errNoEnd)
+	return back, nil
 }
 
 // readCommitAuthors reads who made the commits of the pull request.

@@ -100,7 +100,7 @@ func (l *look) readParts(ctx context.Context, g group, sc readPlan, early bool) 
 	read(partFiles, sc.judged, func() (err error) { h.files, err = r.readFiles(ctx); return err })
 	read(partRuns, sc.judged && !sc.readsBranchRuns(), func() (err error) { h.runs, err = r.readRuns(ctx, sc.head); return err })
 	read(partReviews, sc.judged, func() error { return h.readReviews(ctx, r, watched) })
-	inConversation := sc.conversation && r.texts.words == allWords && !(l.mem.commentsApart && l.mem.head == sc.head)
+	inConversation := sc.conversation && r.texts.words == allWords && !l.since.gone && !(l.mem.commentsApart && l.mem.head == sc.head)
 	read(partComments, sc.judged && !inConversation, func() error { return h.readComments(ctx, r, watched) })
 	read(partBranchRuns, sc.readsBranchRuns(), func() error { return h.readBranchRuns(ctx, r, sc) })
 	read(partConversation, sc.conversation, func() error {

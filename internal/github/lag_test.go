@@ -512,40 +512,47 @@ func TestAShortIDInALongPullRequest(t *testing.T) {
 	})
 }
 
-// Before a pass is written, both REST and GraphQL have shown the comments: one that the query does not show yet, or not as it
-// was edited, stops it, whoever looks, and though no event told of it.
+// Before a pass is written, both REST and GraphQL have shown the comments: one that the query does not show yet, not as it was
+// edited, or still though it was deleted, stops it, whoever looks, and though no event told of it.
 func TestNoPassOnCommentsOfALaggingQuery(t *testing.T) {
 	for name, change := range map[string]func(*setup){"an App": func(*setup) {}, "a job": asJob} {
 		for _, isFresh := range []bool{false, true} {
-			t.Run(fmt.Sprint(name, ", a process of its own: ", isFresh), func(t *testing.T) {
-				bubble(t, func(t *testing.T) {
-					lag := &lagging{path: "/graphql"}
-					wire := func(next http.RoundTripper) http.RoundTripper { lag.next = next; return lag }
-					w := newWorld(t, change, func(s *setup) { s.policy, s.wire = oneGemini, wire })
-					w.look()
-					run := w.start(geminiFile)
-					pass(10 * time.Second)
-					id := w.comment(actionsBot, geminiYes)
-					pass(time.Second)
-					w.forge.Expect(w.pr, w.g.Head(7), run)
-					w.look()
-					pass(20 * time.Second)
-					lag.lags = true
-					w.must(w.g.EditComment(id, actionsBot, geminiNo))
-					pass(time.Second)
-					w.finish(run, sandbox.Finish{Conclusion: "success"})
-					who := *w
-					if isFresh {
-						as := setup{token: "ghs_y", now: time.Now, wire: wire}
-						change(&as)
-						who.replica(as)
-					}
-					if who.through(lag, 5*time.Second) {
-						t.Error("it passed in between")
-					}
-					who.reads("failure", "")
+			for what, happen := range map[string]func(g *sandbox.GitHub, id int64) error{
+				"edited":  func(g *sandbox.GitHub, id int64) error { return g.EditComment(id, actionsBot, geminiNo) },
+				"deleted": func(g *sandbox.GitHub, id int64) error { return g.DeleteComment(id) },
+			} {
+				t.Run(fmt.Sprint(name, ", a process of its own: ", isFresh, ", ", what), func(t *testing.T) {
+					bubble(t, func(t *testing.T) {
+						lag := &lagging{path: "/graphql"}
+						wire := func(next http.RoundTripper) http.RoundTripper { lag.next = next; return lag }
+						w := newWorld(t, change, func(s *setup) { s.policy, s.wire = oneGemini, wire })
+						w.look()
+						run := w.start(geminiFile)
+						pass(10 * time.Second)
+						id := w.comment(actionsBot, geminiYes)
+						pass(time.Second)
+						w.forge.Expect(w.pr, w.g.Head(7), run)
+						w.look()
+						pass(20 * time.Second)
+						lag.lags = true
+						w.must(happen(w.g, id))
+						pass(time.Second)
+						w.finish(run, sandbox.Finish{Conclusion: "success"})
+						who := *w
+						if isFresh {
+							as := setup{token: "ghs_y", now: time.Now, wire: wire}
+							change(&as)
+							who.replica(as)
+						}
+						if who.through(lag, 5*time.Second) {
+							t.Error("it passed in between")
+						}
+						if is := who.own().Conclusion; is == "success" {
+							t.Error("it passes in the end")
+						}
+					})
 				})
-			})
+			}
 		}
 	}
 }

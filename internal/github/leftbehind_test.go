@@ -112,3 +112,25 @@ func TestManyCommitsAtOnceShedNoObjection(t *testing.T) {
 		})
 	}
 }
+
+// All commits are asked for once: the record says that there was no other head to be found.
+func TestManyCommitsAreAskedForOnce(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, func(s *setup) { s.policy = bySage })
+		for n := range 3 * evidence.ListedCommits {
+			w.must(w.g.Push(7, fmt.Sprint("c", n), sandbox.PushSpec{}))
+		}
+		var queries []int
+		for range 3 {
+			fresh := *w
+			fresh.replica(setup{token: "ghs_y", now: time.Now})
+			w.g.ForgetRequests()
+			fresh.look()
+			queries = append(queries, fresh.asked().graphql)
+			pass(time.Minute)
+		}
+		if queries[0] != 2 || queries[1] != 1 || queries[2] != 1 {
+			t.Errorf("three processes took %v queries", queries)
+		}
+	})
+}

@@ -84,6 +84,7 @@ type eventsSince struct {
 	head   string // that they named; "": none
 	beside bool   // they told what they touched, and something of it stands beside the pull request itself
 	within bool   // something may have changed the pull request itself
+	gone   bool   // a comment was deleted
 }
 
 // spareThePull reports whether nothing that came may have changed the pull request itself.
@@ -437,6 +438,7 @@ func (m *memory) noteTouches(touches []quorum.Touch, now time.Time) {
 	defer m.mu.Unlock()
 	for _, t := range touches {
 		m.since.beside, m.since.within = m.since.beside || isBeside(t), m.since.within || !isBeside(t)
+		m.since.gone = m.since.gone || t.Event == "issue_comment" && t.Action == "deleted"
 		h := toldText{
 			ref:       quorum.TextRef{Kind: quorum.TextComment, ID: t.Text},
 			author:    t.Author,
@@ -509,7 +511,7 @@ func (m *memory) returnEvents(told eventsSince) {
 	defer m.mu.Unlock()
 	m.since = eventsSince{
 		came: m.since.came || told.came, head: cmp.Or(m.since.head, told.head),
-		beside: m.since.beside || told.beside, within: m.since.within || told.within,
+		beside: m.since.beside || told.beside, within: m.since.within || told.within, gone: m.since.gone || told.gone,
 	}
 }
 

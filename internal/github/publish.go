@@ -179,8 +179,8 @@ func (p *publication) headShared(ctx context.Context, head string) (bool, error)
 	return slices.ContainsFunc(others, func(o quorum.PR) bool { return o.Number != p.pr.Number }), err
 }
 
-// confirmComments makes sure, before a pass is written, that REST shows no comment that the conversation did not show, or not so,
-// if that alone told of them: a pass must not rest on one answer that lags. Until the head changes both are asked, after
+// confirmComments makes sure, before a pass is written, that REST shows the same comments as the conversation, if that
+// alone told of them: a pass must not rest on one answer that lags. Until the head changes both are asked, after
 // such a difference.
 func (p *publication) confirmComments(ctx context.Context, passes bool) error {
 	if !passes || !p.m.commentsFromQuery {
@@ -190,11 +190,18 @@ func (p *publication) confirmComments(ctx context.Context, passes bool) error {
 	if err != nil {
 		return err
 	}
+	shown := map[int64]bool{}
+	isApart := false
 	for _, c := range comments {
-		if p.m.conversation.isBehind(c.toText(), c.sum) {
-			p.m.commentsApart, p.m.conversationCurrent = true, false
-			return moved{"a comment of " + p.pr.String() + " was written or edited"}
-		}
+		shown[c.ID] = true
+		isApart = isApart || p.m.conversation.isBehind(c.toText(), c.sum)
+	}
+	for id := range p.m.conversation.commentEdits {
+		isApart = isApart || !shown[id]
+	}
+	if isApart {
+		p.m.commentsApart, p.m.conversationCurrent = true, false
+		return moved{"a comment of " + p.pr.String() + " was written, edited or deleted"}
 	}
 	p.m.commentsFromQuery = false
 	return nil

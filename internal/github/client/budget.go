@@ -87,7 +87,7 @@ func (s *stats) keptReached(now time.Time, keptOf func(name string, b Budget) in
 func (b Budget) reserve() int { return b.Limit/reservePart + min(maxParallel, b.Limit/reservePart/8) }
 
 // liveShare is the part of an hour that is kept for what has just happened: of each part of the hour that is still to come.
-const liveShare = 0.9
+const liveShare = 0.95
 
 // backlogReady is when the hours of all budgets leave over what c asks for, beside what has just happened; zero if
 // GitHub has not said what there is.

@@ -50,7 +50,7 @@ func TestBudgetOfTheLastAnswer(t *testing.T) {
 	wants("another limit", 100, 5000)
 }
 
-// A backlog gets what is left over: of an hour that nobody else uses all but what is kept, a tenth at once and the rest
+// A backlog gets what is left over: of an hour that nobody else uses all but what is kept, a twentieth at once and the rest
 // as the hour passes; of one that is used up nothing.
 func TestWhatAnHourLeavesToTheBacklog(t *testing.T) {
 	end := time.Date(2026, 3, 1, 13, 0, 0, 0, time.UTC)
@@ -58,12 +58,12 @@ func TestWhatAnHourLeavesToTheBacklog(t *testing.T) {
 		left, requests int
 		ready          time.Duration // before the hour's end
 	}{
-		"a new hour":           {5000, 448, time.Hour},
+		"a new hour":           {5000, 224, time.Hour},
 		"all of it":            {5000, 4484, 0},
-		"half of it used":      {2758, 0, 33*time.Minute + 20*time.Second},
+		"half of it used":      {2758, 0, 31*time.Minute + 35*time.Second},
 		"as much as is left":   {2758, 2242, 0},
 		"one more":             {2758, 2243, 0},
-		"half of the next one": {516, 448 + 2018, -30 * time.Minute},
+		"half of the next one": {516, 224 + 2130, -30 * time.Minute},
 		"nothing left":         {516, 1, 0},
 		"below the reserve":    {10, 1, 0},
 		"of three hours":       {516, 2 * 4484, -2 * time.Hour},
