@@ -1,0 +1,238 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/review-coordinator/coordinator/internal/store"
+	"github.com/review-coordinator/coordinator/internal/store/storetest"
+)
+
+// postgresURL is where a server of PostgreSQL lets these tests make schemas.
+func postgresURL(t *testing.T) string {
+	t.Helper()
+	server := os.Getenv("COORDINATOR_POSTGRES")
+	if server == "" {
+		t.Skip("no PostgreSQL: set COORDINATOR_POSTGRES=postgres://… to a server's database for these tests")
+	}
+	return server
+}
+
+var schemas atomic.Int64
+
+// newSchema makes an empty schema that goes with the test, and returns the URL of a store in it.
+func newSchema(t *testing.T) string {
+	t.Helper()
+	server := postgresURL(t)
+	name := fmt.Sprintf("test_%d_%d", os.Getpid(), schemas.Add(1))
+	exec := func(query string) {
+		t.Helper()
+		conn, err := pgx.Connect(context.Background(), server)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close(context.Background())
+		if _, err := conn.Exec(context.Background(), query); err != nil {
+			t.Fatal(err)
+		}
+	}
+	exec("CREATE SCHEMA " + name)
+	t.Cleanup(func() { exec("DROP SCHEMA " + name + " CASCADE") })
+	u, err := url.Parse(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := u.Query()
+	q.Set("search_path", name)
+	u.RawQuery = q.Encode()
+	return u.String()
+}
+
+func openPostgres(t *testing.T, at string) *store.Postgres {
+	t.Helper()
+	s, err := store.OpenPostgres(t.Context(), at, store.PostgresOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func TestPostgres(t *testing.T) {
+	postgresURL(t)
+	storetest.Run(t, func(t *testing.T) store.Store { return openPostgres(t, newSchema(t)) })
+}
+
+// Two processes on one database are one store: each call goes to the one that did not get the last.
+func TestTwoReplicasOnPostgres(t *testing.T) {
+	postgresURL(t)
+	storetest.Run(t, func(t *testing.T) store.Store {
+		at := newSchema(t)
+		return &replicas{a: openPostgres(t, at), b: openPostgres(t, at)}
+	})
+}
+
+// replicas hands each call to the next of two stores.
+type replicas struct {
+	a, b  *store.Postgres
+	calls atomic.Int64
+}
+
+func (r *replicas) next() *store.Postgres {
+	if r.calls.Add(1)%2 == 0 {
+		return r.a
+	}
+	return r.b
+}
+
+func (r *replicas) Accept(ctx context.Context, d store.AcceptedDelivery, pokes ...store.Poke) (bool, error) {
+	return r.next().Accept(ctx, d, pokes...)
+}
+
+func (r *replicas) Poke(ctx context.Context, pokes ...store.Poke) error {
+	return r.next().Poke(ctx, pokes...)
+}
+
+func (r *replicas) Claim(ctx context.Context, c store.Claim) ([]store.Work, error) {
+	return r.next().Claim(ctx, c)
+}
+
+func (r *replicas) Next(ctx context.Context, except []int64) (time.Time, error) {
+	return r.next().Next(ctx, except)
+}
+
+func (r *replicas) NextBacklog(ctx context.Context, except []int64) (time.Time, error) {
+	return r.next().NextBacklog(ctx, except)
+}
+
+func (r *replicas) Renew(ctx context.Context, until time.Time, leases ...store.Lease) ([]store.Lease, error) {
+	return r.next().Renew(ctx, until, leases...)
+}
+
+func (r *replicas) Complete(ctx context.Context, l store.Lease, o store.Completion) (bool, error) {
+	return r.next().Complete(ctx, l, o)
+}
+
+func (r *replicas) Drop(ctx context.Context, tenant int64) error { return r.next().Drop(ctx, tenant) }
+
+func (r *replicas) Known(ctx context.Context, ids []string) (map[string]bool, error) {
+	return r.next().Known(ctx, ids)
+}
+
+func (r *replicas) Prune(ctx context.Context, before time.Time, limit int) (int, error) {
+	return r.next().Prune(ctx, before, limit)
+}
+
+func (r *replicas) Get(ctx context.Context, key string) (store.Row, error) {
+	return r.next().Get(ctx, key)
+}
+
+func (r *replicas) List(ctx context.Context, q store.Query) ([]store.Row, error) {
+	return r.next().List(ctx, q)
+}
+
+func (r *replicas) Health(ctx context.Context, at time.Time) (store.Health, error) {
+	return r.next().Health(ctx, at)
+}
+
+func (r *replicas) Hear(ctx context.Context, tenant int64, group string, keep int, answers ...store.Heard) error {
+	return r.next().Hear(ctx, tenant, group, keep, answers...)
+}
+
+func (r *replicas) Heard(ctx context.Context, group string) ([]store.Heard, error) {
+	return r.next().Heard(ctx, group)
+}
+
+func (r *replicas) CountHeard(ctx context.Context, since time.Time) (map[string]store.HeardCount, error) {
+	return r.next().CountHeard(ctx, since)
+}
+
+func (r *replicas) AddSigns(ctx context.Context, tenant int64, group string, keep int, signs ...store.ServiceSign) (int, error) {
+	return r.next().AddSigns(ctx, tenant, group, keep, signs...)
+}
+
+func (r *replicas) Signs(ctx context.Context, group string) ([]store.ServiceSign, error) {
+	return r.next().Signs(ctx, group)
+}
+func (r *replicas) Close() error { return errors.Join(r.a.Close(), r.b.Close()) }
+
+// What GitHub would never send is kept all the same: a delivery that is refused comes again for ever.
+func TestPostgresTakesAnyText(t *testing.T) {
+	s := openPostgres(t, newSchema(t))
+	odd := "a\x00b\xff"
+	p := store.Poke{Key: odd, Tenant: 1, Kind: odd, Group: odd, Due: now, Touch: odd}
+	fresh, err := s.Accept(t.Context(), store.AcceptedDelivery{ID: odd, Event: odd, Action: odd, At: now}, p)
+	if err != nil || !fresh {
+		t.Fatalf("%v, %v", fresh, err)
+	}
+	known, err := s.Known(t.Context(), []string{odd})
+	if err != nil || !known[odd] {
+		t.Errorf("known: %v, %v", known, err)
+	}
+	work, err := s.Claim(t.Context(), store.Claim{Now: now, Until: now.Add(time.Minute), Limit: 1})
+	if err != nil || len(work) != 1 {
+		t.Fatalf("claimed %v, %v", work, err)
+	}
+	if ours, err := s.Complete(t.Context(), work[0].Lease, store.Completion{Now: now, Failed: odd}); err != nil || !ours {
+		t.Errorf("completed: %v, %v", ours, err)
+	}
+	if r, err := s.Get(t.Context(), odd); err != nil || r.Attempts != 1 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// A newer program's tables, and another program's, are left alone.
+func TestPostgresTablesOfOthers(t *testing.T) {
+	for name, c := range map[string]struct {
+		make string
+		want error
+	}{
+		"a newer coordinator": {"INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, true)", store.ErrNewer},
+		"another program":     {"DROP TABLE work CASCADE", store.ErrForeignDatabase},
+	} {
+		t.Run(name, func(t *testing.T) {
+			at := newSchema(t)
+			if err := openPostgres(t, at).Close(); err != nil {
+				t.Fatal(err)
+			}
+			conn, err := pgx.Connect(t.Context(), at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close(context.Background())
+			if _, err := conn.Exec(t.Context(), c.make); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := store.OpenPostgres(t.Context(), at, store.PostgresOptions{}); !errors.Is(err, c.want) {
+				t.Errorf("%v, want %v", err, c.want)
+			}
+		})
+	}
+}
+
+// No error of an opening holds the password, and each says what to do.
+func TestPostgresThatCannotBeOpened(t *testing.T) {
+	for name, at := range map[string]string{
+		"nobody listens": "postgres://me:hunter2@127.0.0.1:1/x?connect_timeout=2",
+		"no URL":         "postgres://me:hunter2@127.0.0.1:port/x",
+		"no such option": "postgres://me:hunter2@127.0.0.1/x?sslmode=sometimes",
+	} {
+		_, err := store.OpenPostgres(t.Context(), at, store.PostgresOptions{})
+		if err == nil || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
