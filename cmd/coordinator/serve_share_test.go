@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -216,7 +217,7 @@ func TestWhatWaitedThroughASpentHourComesFirst(t *testing.T) {
 type spentShop struct {
 	*underLoad
 	g       *sandbox.GitHub
-	refused int // answers about reviews that fail next
+	refused atomic.Int32 // answers about reviews that fail next
 }
 
 // inSpentHour lets something happen in a spent hour, and wants the green check to be gone a minute later.
@@ -238,8 +239,7 @@ func inSpentHour(t *testing.T, happen func(s *spentShop)) {
 			if time.Since(began) < 35*time.Minute && resp.Header.Get("X-RateLimit-Resource") == "core" {
 				resp.Header.Set("X-RateLimit-Remaining", "400")
 			}
-			if s.refused > 0 && strings.HasSuffix(r.URL.Path, "/pulls/1/reviews") {
-				s.refused--
+			if strings.HasSuffix(r.URL.Path, "/pulls/1/reviews") && s.refused.Add(-1) >= 0 {
 				resp.StatusCode = http.StatusNotFound
 			}
 		}
@@ -282,7 +282,7 @@ func TestASpentHourHidesNoObjection(t *testing.T) {
 	})
 	t.Run("after a fault", func(t *testing.T) {
 		inSpentHour(t, func(s *spentShop) {
-			s.refused = 2
+			s.refused.Store(2)
 			s.says("openai", "No")
 		})
 	})
