@@ -5,3 +5,6 @@ func PoolPages() { poolPages() }
 
 // ListQuery is the SQL of a query, for tests of how much it reads.
 func ListQuery(q Query) (query string, args []any) { return listQuery(q) }
+
+// CommitsPerFold is for tests of a log that was not folded yet.
+const CommitsPerFold = commitsPerFold

@@ -330,7 +330,7 @@ func TestAnotherProgramsDatabaseIsLeftAlone(t *testing.T) {
 // A loss of power may cut the log anywhere, or leave anything in its last part. What is found is what was accepted up
 // to some moment, and all that was durable before the damage.
 func TestATornLog(t *testing.T) {
-	const deliveries = 25
+	const deliveries = store.CommitsPerFold - 1 // all in one log
 	dir := t.TempDir()
 	path := filepath.Join(dir, "table.db")
 	s := openTable(t, path)

@@ -183,8 +183,9 @@ func (s *SQLite) checkWritable() error {
 	return s.table.recoverLog()
 }
 
-// commitsPerFold is the number of commits after which the log is folded into the file.
-const commitsPerFold = 64
+// commitsPerFold is the number of commits after which the log is folded into the file. The one after them waits for it:
+// with a million keys hardly two commits write the same page, and each fold brings the pages of all of them to the disk.
+const commitsPerFold = 16
 
 // foldLog folds the log into the file after every commitsPerFold commits. SQLite could do so by itself, but would
 // report no failure.
