@@ -210,12 +210,9 @@ func (d *Daemon) waitsForGitHub(
 // threadPause is when a look that followed an event of a thread is made again: GraphQL alone shows threads, and may be late.
 const threadPause = 10 * time.Second
 
-// threadAgain asks for that second look.
-var threadAgain = quorum.Touch{Event: "pull_request_review_thread", Action: "again"}
-
 // mayBeOfThread reports whether a touch is the event of a thread, or any.
 func mayBeOfThread(t quorum.Touch) bool {
-	return t.Event == threadAgain.Event && t.Action != threadAgain.Action || t == quorum.Touch{}
+	return t.Event == "pull_request_review_thread" || t == quorum.Touch{}
 }
 
 // isOnGreenHead reports whether a pull request got a head, as touches tell, on which another one of the repository has a green
@@ -392,8 +389,8 @@ func (d *Daemon) reconcilePull(
 	if !wake.IsZero() { // it is by GitHub's clock
 		wake = wake.Add(-last.Snapshot.Skew)
 	}
-	if slices.ContainsFunc(touches, mayBeOfThread) {
-		pokes = append(pokes, pullPoke(p.Tenant, pr, d.Now().Add(threadPause), touchText(threadAgain)))
+	if again := d.Now().Add(threadPause); slices.ContainsFunc(touches, mayBeOfThread) && (wake.IsZero() || again.Before(wake)) {
+		wake = again // a poke of a key that is leased would be due at once
 	}
 	outcome := store.Completion{Wake: wake, Sight: text, Open: s.Open()}
 	return workResult{label: resultOK, pr: pr, sightBefore: was, sight: s, pokes: pokes, outcome: outcome}, nil
