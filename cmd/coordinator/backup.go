@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"strings"
 
 	"github.com/review-coordinator/coordinator/internal/store"
 )
@@ -40,7 +39,7 @@ Examples:
 // Run makes the copy.
 func (cmd backupCmd) Run(ctx context.Context, c *command) error {
 	address := cmp.Or(cmd.Database, c.Getenv("DATABASE_URL"), "sqlite://review-coordinator.db")
-	if strings.HasPrefix(address, "postgres://") || strings.HasPrefix(address, "postgresql://") {
+	if isPostgresURL(address) {
 		return usageError(
 			errors.New("coordinator backup copies SQLite's file, and this is a PostgreSQL server"),
 			"pg_dump --format=custom --file FILE DATABASE copies it, and pg_restore restores it",

@@ -821,9 +821,9 @@ var mistakes = []mistake{
 		hint: "make it, and let only the daemon's user read it",
 	},
 	{
-		args: "serve --database postgres://u:canary@h/d", env: "GITHUB_WEBHOOK_SECRET=0123456789abcdef GITHUB_TOKEN=t", code: 2,
-		says: "PostgreSQL is not built yet",
-		hint: "use sqlite://PATH: one daemon with its own file",
+		args: "serve --database postgres://u:canary@127.0.0.1:port/d", env: "GITHUB_WEBHOOK_SECRET=0123456789abcdef GITHUB_TOKEN=t", code: 2,
+		says: "the database: cannot parse `postgres://u:xxxxx@127.0.0.1:port/d`: invalid port",
+		hint: "write it as postgres://USER@HOST:PORT/NAME; the password may stand in PGPASSWORD, or in a file that PGPASSFILE names",
 	},
 	{
 		args: "serve --json", env: "GITHUB_WEBHOOK_SECRET=0123456789abcdef GITHUB_TOKEN=t", code: 2,

@@ -17,7 +17,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"runtime"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -38,7 +37,7 @@ import (
 type serveCmd struct {
 	Listen      string        `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Where GitHub's webhooks come in, as POST /webhook. Default ${default}; put a proxy with TLS before it."`
 	AdminListen string        `default:"127.0.0.1:9090" placeholder:"HOST:PORT" help:"Where the dashboard, health, metrics and API are. Default ${default}; keep it private."`
-	Database    string        `                         placeholder:"URL"       help:"Where the daemon keeps what it must not lose: sqlite://PATH. Default DATABASE_URL, else sqlite://review-coordinator.db."`
+	Database    string        `                         placeholder:"URL"       help:"Where the daemon keeps what it must not lose: sqlite://PATH, or postgres://USER@HOST/NAME for several daemons. Default DATABASE_URL, else sqlite://review-coordinator.db."`
 	PublicURL   string        `                         placeholder:"URL"       help:"The dashboard's address for those who read checks, https://HOST: each check's details lead to its page. Default PUBLIC_URL."`
 	Resync      time.Duration `default:"5m"                                     help:"How often failed deliveries are asked for again and changed pull requests looked at. Default ${default}."`
 	Check       bool          `                                                 help:"Only check the settings, the database and the access to GitHub, and say so."`
@@ -75,7 +74,7 @@ func (cmd serveCmd) Run(ctx context.Context, c *command) error {
 	if cmd.Resync < time.Second || cmd.Resync > 24*time.Hour {
 		noResync = usageError(fmt.Errorf("--resync %s is not between 1s and 24h", cmd.Resync), "--resync 5m is the default")
 	}
-	file, noDatabase := parseDatabaseURL(cmp.Or(cmd.Database, c.Getenv("DATABASE_URL"), "sqlite://review-coordinator.db"))
+	database, noDatabase := parseDatabaseAddress(cmp.Or(cmd.Database, c.Getenv("DATABASE_URL"), "sqlite://review-coordinator.db"))
 	identity, noIdentity := cmd.githubIdentity(c)
 	places := placesOf(identity.BaseURL)
 	var noBoard error
@@ -87,7 +86,7 @@ func (cmd serveCmd) Run(ctx context.Context, c *command) error {
 		return usageError(errors.New("--json is given without --check"), "what serve does stands in its log; --check --json says what is set")
 	}
 	if cmd.Check {
-		noDatabase = joinMistakes(noDatabase, tryDatabase(file, store.SQLiteOptions{Log: log}), cmd.tryListeners(ctx))
+		noDatabase = joinMistakes(noDatabase, tryDatabase(ctx, database, log), cmd.tryListeners(ctx))
 	}
 	if err := joinMistakes(noSecret, noIdentity, noDatabase, noBoard, noResync); err != nil {
 		if cmd.JSON {
@@ -96,7 +95,7 @@ func (cmd serveCmd) Run(ctx context.Context, c *command) error {
 		return err
 	}
 	s, err := openServer(ctx, serverConfig{
-		Listen: cmd.Listen, AdminListen: cmd.AdminListen, Database: file, Secrets: secrets, GitHub: identity,
+		Listen: cmd.Listen, AdminListen: cmd.AdminListen, Database: database.file, Server: database.server, Secrets: secrets, GitHub: identity,
 		Places: places, Resync: cmd.Resync, Log: log, Now: time.Now,
 	})
 	switch stopped := ctx.Err() != nil && errors.Is(err, context.Canceled); {
@@ -176,8 +175,6 @@ func databaseHint(err error) string {
 func parseDatabaseURL(address string) (string, error) {
 	path, ok := strings.CutPrefix(address, "sqlite://")
 	switch {
-	case strings.HasPrefix(address, "postgres://"), strings.HasPrefix(address, "postgresql://"):
-		return "", usageError(errors.New("PostgreSQL is not built yet"), "use sqlite://PATH: one daemon with its own file")
 	case !ok: // not quoted: it may hold a password
 		return "", usageError(
 			errors.New("the database is no address that is known"),
@@ -208,7 +205,8 @@ func parseDatabaseURL(address string) (string, error) {
 type serverConfig struct {
 	Listen, AdminListen string
 	AdminElse           string // used if AdminListen is taken; "": then it is an error
-	Database            string // file
+	Database            string // file of SQLite
+	Server              string // URL of a PostgreSQL database, instead
 	Secrets             []string
 	GitHub              client.Options
 	Places              report.Places // Web, if it is "", is derived from the API's address
@@ -218,6 +216,8 @@ type serverConfig struct {
 	Tune                func(*daemon.Config) // of a demo or a test; may be nil
 	Bind                bindFunc             // of a test; nil: TCP
 }
+
+func (o serverConfig) database() databaseAddress { return databaseAddress{o.Database, o.Server} }
 
 // bindFunc opens a listener, without a limit on connections.
 type bindFunc func(ctx context.Context, address string) (net.Listener, error)
@@ -229,8 +229,9 @@ func bindTCP(ctx context.Context, address string) (net.Listener, error) {
 // A server is the daemon with its listeners open.
 type server struct {
 	config          serverConfig
-	store           *store.SQLite
+	store           table
 	answers         *store.AnswerCache
+	removeAnswers   func() error // after they are closed
 	fleet           *github.Fleet
 	daemon          *daemon.Daemon
 	feed            *dashboard.Feed
@@ -251,10 +252,14 @@ func openServer(ctx context.Context, o serverConfig) (_ *server, err error) {
 			s.close()
 		}
 	}()
-	if s.store, err = store.OpenSQLite(o.Database, store.SQLiteOptions{Log: o.Log}); err != nil {
-		return nil, usageError(err, databaseHint(err))
+	if s.store, err = openStore(ctx, o.database(), o.Log); err != nil {
+		return nil, err
 	}
-	answers := strings.TrimSuffix(o.Database, ".db") + "-answers.db"
+	answers, remove, err := o.database().openAnswersPath()
+	if err != nil {
+		return nil, err
+	}
+	s.removeAnswers = remove
 	if s.answers, err = store.OpenAnswerCache(answers, store.AnswerCacheOptions{Log: o.Log}); err != nil {
 		return nil, usageError(err, "it holds nothing but answers of GitHub's: it may be deleted, and its folder must be writable")
 	}
@@ -279,6 +284,9 @@ func openServer(ctx context.Context, o serverConfig) (_ *server, err error) {
 	config := daemon.Config{
 		Store: s.store, Host: daemon.HostOf(s.fleet), Metrics: metrics, Feed: s.feed, Log: o.Log, Now: o.Now,
 		Resync: o.Resync, Calm: s.fleet.Calm, Places: o.Places,
+	}
+	if o.Server != "" {
+		config.Poll = sharedPoll
 	}
 	if o.Tune != nil {
 		o.Tune(&config)
@@ -360,6 +368,11 @@ func (s *server) close() {
 			s.config.Log.Error("the database could not be closed", "err", err)
 		}
 	}
+	if s.removeAnswers != nil {
+		if err := s.removeAnswers(); err != nil {
+			s.config.Log.Error("the cache of GitHub's answers could not be removed", "err", err)
+		}
+	}
 }
 
 // shutdownTimeout is how long requests under way may take after a stop.
@@ -377,7 +390,7 @@ func (s *server) serve(ctx context.Context) error {
 		"dashboard",
 		"http://"+s.adminListener.Addr().String()+"/",
 		"database",
-		s.config.Database,
+		s.config.database(),
 		"identity",
 		identityName(s.config.GitHub),
 		"api",
@@ -385,6 +398,11 @@ func (s *server) serve(ctx context.Context) error {
 		"resync",
 		s.config.Resync,
 	)
+	if pg, isShared := s.store.(*store.Postgres); isShared {
+		if says := clockMistake(ctx, pg); says != "" {
+			log.Warn("work may be done twice, or late", "because", says, "remedy", "keep both clocks by NTP")
+		}
+	}
 	if warning := warnOfOpenAdmin(s.adminListener.Addr()); warning != "" {
 		log.Warn("the admin listener is open to others", "because", warning)
 	}
@@ -441,19 +459,8 @@ func (cmd serveCmd) printCheck(ctx context.Context, c *command, s *server) error
 	if warning := warnOfOpenAdmin(s.adminListener.Addr()); warning != "" {
 		c.printWarning(warning)
 	}
-	if _, err := s.store.Health(ctx, time.Now()); err != nil {
-		return fmt.Errorf("read the database: %w", err)
-	}
-	c.printChecked("database", "%s", s.config.Database)
-	dir := filepath.Dir(s.config.Database)
-	if info, err := os.Stat(dir); err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		c.printWarning(
-			fmt.Sprintf(
-				"the folder of the database, %s, is open to others (mode %04o): it must be the daemon's own, with mode 0700",
-				dir,
-				info.Mode().Perm(),
-			),
-		)
+	if err := printDatabase(ctx, c, s.config.database(), s.store); err != nil {
+		return err
 	}
 	err := hintNotGitHub(checkFleet(ctx, c, s.fleet))
 	if cmd.JSON {

@@ -8,11 +8,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/url"
 	"strings"
-
-	"github.com/review-coordinator/coordinator/internal/store"
 )
 
 // settingErrors are several mistakes in the settings of serve. Each is a line with its hint.
@@ -75,13 +74,13 @@ func (cmd serveCmd) tryListeners(ctx context.Context) error {
 }
 
 // tryDatabase opens the database and closes it again.
-func tryDatabase(file string, o store.SQLiteOptions) error {
-	if file == "" {
+func tryDatabase(ctx context.Context, a databaseAddress, log *slog.Logger) error {
+	if a == (databaseAddress{}) {
 		return nil // its address is a mistake of its own
 	}
-	s, err := store.OpenSQLite(file, o)
+	s, err := openStore(ctx, a, log)
 	if err != nil {
-		return usageError(err, databaseHint(err))
+		return err
 	}
 	return s.Close()
 }

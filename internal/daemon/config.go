@@ -29,6 +29,7 @@ type Config struct {
 	Workers   int           // looks at once; default 64
 	PerTenant int           // of them for one tenant; default 12
 	Lease     time.Duration // how long a worker may be silent; default 30s
+	Poll      time.Duration // how often at least the table is read to which others write, too; 0: nobody does
 	Drain     time.Duration // how long a stop waits for looks under way; default 5s
 	Places    report.Places // where checks lead, and where people see GitHub; default: https://github.com
 	Policies  int           // repositories whose policies are remembered; default 65,536

@@ -28,6 +28,7 @@ type Daemon struct {
 	circuits openCircuits
 
 	lastClock time.Time   // when the dispatcher read the clock last
+	lastWork  time.Time   // when it claimed something last
 	moreIsDue atomic.Bool // the last claim found work for all free workers: there may be more
 }
 

@@ -17,7 +17,8 @@ import (
 )
 
 const (
-	longestTrust    = 10 * time.Second // the longest wait of the dispatcher between two reads of the table
+	ownTableTrust   = 10 * time.Second // the longest wait of the dispatcher between two reads of a table that is its own
+	leastTrust      = 50 * time.Millisecond
 	shortPause      = 5 * time.Millisecond
 	calmAfter       = 8 * time.Second // without work: then memory is given back
 	fewLooks        = 4               // looks at a time that need no memory worth giving back
@@ -61,17 +62,19 @@ func (d *Daemon) Run(ctx context.Context) error {
 			<-free
 			n++
 		}
-		works, next := d.claimDue(ctx, n)
+		until := d.Now().Add(d.Lease)
+		works, next := d.claimDue(ctx, n, until)
 		for range n - len(works) {
 			free <- struct{}{}
 		}
 		for _, w := range works {
 			workers.Go(func() {
 				defer func() { free <- struct{}{}; d.wakeDispatcher() }()
-				d.workOn(working, w)
+				d.workOn(working, w, until)
 			})
 		}
 		if now := d.Now(); len(works) > 0 {
+			d.lastWork = now
 			quiet, crowded = now, crowded || d.underWay.total() > fewLooks
 		} else if !quiet.IsZero() && now.Sub(quiet) > calmAfter && d.underWay.total() == 0 {
 			d.releaseMemory(crowded)
@@ -82,6 +85,11 @@ func (d *Daemon) Run(ctx context.Context) error {
 		}
 	}
 	d.Stop()
+	retiring, retired := context.WithTimeout(working, completeTimeout)
+	if err := d.Store.Retire(retiring); err != nil {
+		d.Log.Warn("other coordinators learn late that this one stops", "err", err)
+	}
+	retired()
 	ended := make(chan struct{})
 	go func() { workers.Wait(); close(ended) }()
 	timer := time.NewTimer(d.Drain)
@@ -123,7 +131,7 @@ func (d *Daemon) awaitFreeWorkers(ctx context.Context) {
 
 // awaitDue waits until something may have become due.
 func (d *Daemon) awaitDue(ctx context.Context, next time.Time) {
-	at := d.Now().Add(longestTrust)
+	at := d.Now().Add(d.longestTrust(d.lastWork))
 	if !next.IsZero() && next.Before(at) {
 		at = next
 	}
@@ -136,8 +144,17 @@ func (d *Daemon) awaitDue(ctx context.Context, next time.Time) {
 	}
 }
 
-// claimDue leases up to n keys. If there are fewer it says when there will be more.
-func (d *Daemon) claimDue(ctx context.Context, n int) (works []store.Work, next time.Time) {
+// longestTrust is the longest wait of the dispatcher between two reads of the table: where other processes write to it, it reads the
+// more often the less time has passed since it found something.
+func (c *Config) longestTrust(lastWork time.Time) time.Duration {
+	if c.Poll == 0 {
+		return ownTableTrust
+	}
+	return min(max(c.Now().Sub(lastWork)/4, leastTrust), c.Poll)
+}
+
+// claimDue leases up to n keys until a moment. If there are fewer it says when there will be more.
+func (d *Daemon) claimDue(ctx context.Context, n int, leasedUntil time.Time) (works []store.Work, next time.Time) {
 	now := d.Now()
 	d.noticeClockSetBack(ctx, now)
 	underWay, backlogUnderWay := d.underWay.snapshot()
@@ -153,8 +170,9 @@ func (d *Daemon) claimDue(ctx context.Context, n int) (works []store.Work, next 
 	}
 	works, err := d.Store.Claim(
 		ctx,
-		store.Claim{Now: now, Until: now.Add(d.Lease), Limit: n, Except: except, Most: most, Each: d.PerTenant, Backlog: backlog},
+		store.Claim{Now: now, Until: leasedUntil, Limit: n, Except: except, Most: most, Each: d.PerTenant, Backlog: backlog},
 	)
+	forgetMoved(d, works)
 	d.underWay.add(works)
 	d.moreIsDue.Store(len(works) == n)
 	if err == nil && len(works) < n {
@@ -171,6 +189,20 @@ func (d *Daemon) claimDue(ctx context.Context, n int) (works []store.Work, next 
 		next = now.Add(shortPause)
 	}
 	return works, next
+}
+
+// forgetMoved forgets what this process knows of tenants for which another one has worked since: as after a restart, it is read anew.
+func forgetMoved(d *Daemon, works []store.Work) {
+	for _, w := range works {
+		if !w.Moved {
+			continue
+		}
+		d.Host.Leave(w.Tenant)
+		d.health.forgetTenant(w.Tenant)
+		d.resync.forgetTenant(w.Tenant)
+		d.poked.removeTenant(w.Tenant)
+		d.policies.forgetTenant(w.Tenant)
+	}
 }
 
 // nextDue returns when the next key is due, those of held tenants and of held backlogs apart; zero: never.
@@ -221,9 +253,13 @@ func (d *Daemon) renewLeases(ctx context.Context) {
 		if len(leases) == 0 {
 			continue
 		}
-		lost, err := d.Store.Renew(ctx, d.Now().Add(d.Lease), leases...)
+		until := d.Now().Add(d.Lease)
+		lost, err := d.Store.Renew(ctx, until, leases...)
 		if err != nil && ctx.Err() == nil {
 			d.Log.Error("our database cannot be written: evaluations under way may be made twice", "err", err)
+		}
+		if err == nil {
+			d.leases.renewed(until, slices.DeleteFunc(leases, func(l store.Lease) bool { return slices.Contains(lost, l) }))
 		}
 		d.leases.cancelLost(lost)
 	}

@@ -21,7 +21,8 @@ const (
 // failedDeliveries holds the deliveries that failed and were not accepted since. It may be used by several goroutines.
 type failedDeliveries struct {
 	mu   sync.Mutex
-	byID map[string]failedDelivery // nil: those that an earlier process left are not read yet
+	byID map[string]failedDelivery // nil: those that another process left are not read yet
+	asOf time.Time                 // of the row that this process read or wrote last
 }
 
 // A failedDelivery failed, as far as the host knows, and the table does not know it. One that is too old by now stays
@@ -36,17 +37,25 @@ type failedDelivery struct {
 
 func (f failedDelivery) tooOld(now time.Time) bool { return now.Sub(f.Found) > maxMissedAge }
 
-// restore takes up the deliveries that an earlier process left.
-func (f *failedDeliveries) restore(left []failedDelivery) {
+// restore takes up the deliveries that another process left as of a moment.
+func (f *failedDeliveries) restore(left []failedDelivery, asOf time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.byID != nil { // this process knows newer ones: a round that failed half way may not have been kept
+	if f.byID != nil && !asOf.After(f.asOf) { // this process knows newer ones: a round that failed half way may not have been kept
 		return
 	}
+	f.asOf = asOf
 	f.byID = map[string]failedDelivery{}
 	for _, d := range left {
 		f.byID[d.ID] = d
 	}
+}
+
+// keptAsOf notes that what is known is to be kept as of a moment.
+func (f *failedDeliveries) keptAsOf(at time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.asOf = at
 }
 
 // oldestFirst returns the failed deliveries.

@@ -23,16 +23,16 @@ type leaseTable struct {
 
 // leasedWork is the work under one lease.
 type leasedWork struct {
+	until     time.Time // when it runs out, unless it is renewed
 	observing time.Time // when GitHub was first asked about a pull request; zero: it is not
 	cancel    context.CancelCauseFunc
 }
 
 func newLeaseTable() *leaseTable { return &leaseTable{held: map[store.Lease]leasedWork{}} }
 
-// begin notes a lease, and reports whether no other worker of this process has its key. A lease can run out under a
-// look whose process lives: its clock was set forward, or the machine slept. Such a look ends before the next one
-// begins.
-func (t *leaseTable) begin(l store.Lease, cancel context.CancelCauseFunc) (alone bool) {
+// begin notes a lease that runs out at a moment, and reports whether no other worker of this process has its key. A lease can run
+// out under a look whose process lives: its clock was set forward, or the machine slept. Such a look ends before the next one begins.
+func (t *leaseTable) begin(l store.Lease, until time.Time, cancel context.CancelCauseFunc) (alone bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	alone = true
@@ -42,7 +42,7 @@ func (t *leaseTable) begin(l store.Lease, cancel context.CancelCauseFunc) (alone
 			alone = false
 		}
 	}
-	t.held[l] = leasedWork{cancel: cancel}
+	t.held[l] = leasedWork{until: until, cancel: cancel}
 	return alone
 }
 
@@ -83,6 +83,32 @@ func (t *leaseTable) list() (all []store.Lease) {
 		all = append(all, l)
 	}
 	return all
+}
+
+// renewed notes until when leases hold now.
+func (t *leaseTable) renewed(until time.Time, leases []store.Lease) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, l := range leases {
+		if work, ok := t.held[l]; ok {
+			work.until = until
+			t.held[l] = work
+		}
+	}
+}
+
+// permit returns what says whether a lease holds: a process that was halted, or whose machine slept, learns from its clock alone
+// that another one may have the key by now.
+func (t *leaseTable) permit(l store.Lease, now func() time.Time) func() error {
+	return func() error {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		at := now()
+		if work, ok := t.held[l]; !ok || !at.Before(work.until) || !at.Round(0).Before(work.until.Round(0)) {
+			return errLost
+		}
+		return nil
+	}
 }
 
 // cancelLost ends the work under leases that another worker may have by now.

@@ -3,6 +3,7 @@ package daemon
 import (
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -77,6 +78,17 @@ func (c *policyCache) forget(repo string) {
 		delete(c.repos, k.policy)
 		if c.byBlob[k.blob] == k.policy {
 			delete(c.byBlob, k.blob)
+		}
+	}
+}
+
+// forgetTenant drops the repositories of a tenant.
+func (c *policyCache) forgetTenant(id int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for repo := range c.byRepo {
+		if strings.HasPrefix(repo, workkey.Tenant(id)+"/") {
+			c.forget(repo)
 		}
 	}
 }

@@ -103,7 +103,7 @@ func (r *resyncer) resyncHost(ctx context.Context, w store.Work) (workResult, er
 	}
 	var was appSight
 	_ = json.Unmarshal(w.Sight, &was) // without one all that can be asked for is looked at
-	r.failed.restore(was.Unsettled)
+	r.failed.restore(was.Unsettled, was.Asked)
 	since := was.Asked.Add(-r.config.Resync - time.Minute)
 	if oldest := now.Add(-maxMissedAge); since.Before(oldest) || was.Asked.After(now) { // after: the clock was set back
 		since = oldest
@@ -116,6 +116,7 @@ func (r *resyncer) resyncHost(ctx context.Context, w store.Work) (workResult, er
 	if failed != nil {
 		sight.Asked = was.Asked
 	}
+	r.failed.keptAsOf(sight.Asked)
 	text, err := json.Marshal(sight)
 	if err != nil {
 		return workResult{}, fmt.Errorf("keep sight: %w", err) // unreachable: it holds strings, numbers and times

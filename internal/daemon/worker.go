@@ -29,11 +29,12 @@ const (
 	completeTimeout = 2 * time.Second // how long the end of a lease may take when all else has ended
 )
 
-// workOn works on one key and keeps the outcome.
-func (d *Daemon) workOn(ctx context.Context, w store.Work) {
+// workOn works on one key, whose lease runs out at a moment unless it is renewed, and keeps the outcome.
+func (d *Daemon) workOn(ctx context.Context, w store.Work, until time.Time) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	alone := d.leases.begin(w.Lease, cancel)
+	alone := d.leases.begin(w.Lease, until, cancel)
+	ctx = client.WithPermit(ctx, d.leases.permit(w.Lease, d.Now))
 	began := d.Now()
 	var r workResult
 	if alone {

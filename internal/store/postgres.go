@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -30,7 +31,11 @@ var postgresMigrations embed.FS
 
 // PostgresOptions are options of OpenPostgres.
 type PostgresOptions struct {
-	Log *slog.Logger // nil: nothing is logged
+	Log       *slog.Logger  // nil: nothing is logged
+	HealthFor time.Duration // for how long what Health counted is counted no more; 0: it counts each time
+	// Replica names this process among those that share the database; no two have one name. Each works for a part of the tenants,
+	// so that all that is to know of one, its budget above all, is known by one. "": this process works for all.
+	Replica string
 }
 
 // Postgres is a [Store] in a PostgreSQL database. Leases outlive the process that took them: another one claims its keys once they
@@ -40,7 +45,10 @@ type PostgresOptions struct {
 // the database was busy with the transaction before, and sends it as one.
 type Postgres struct {
 	log     *slog.Logger
+	replica string
 	pool    *pgxpool.Pool
+	claimed atomic.Int64 // when it was claimed last, by the caller's clock
+	health  pgHealth
 	durable chan *pgOp
 	lazy    chan *pgOp
 	quit    chan struct{} // closed: no more ops are wanted
@@ -58,6 +66,7 @@ const (
 	connectTimeout   = 10 * time.Second
 	statementTimeout = 20 * time.Second // of the server; a client gives up a little later
 	maxPgBatch       = 128              // operations in one transaction
+	leastConns       = 4                // two write, one claims, and somebody watches
 )
 
 // OpenPostgres opens the tables in the database of a URL (postgres://USER@HOST/NAME?search_path=SCHEMA), and creates them if
@@ -79,28 +88,40 @@ func openPostgres(ctx context.Context, url string, o PostgresOptions) (_ *Postgr
 	config.ConnConfig.DialFunc = (&net.Dialer{
 		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 10 * time.Second, Interval: 5 * time.Second, Count: 3},
 	}).DialContext
-	for name, value := range map[string]string{
-		"application_name": "review-coordinator", "lock_timeout": "15s", "idle_in_transaction_session_timeout": "60s",
-		"statement_timeout": fmt.Sprint(statementTimeout.Milliseconds()),
-	} {
-		if _, set := config.ConnConfig.RuntimeParams[name]; !set {
-			config.ConnConfig.RuntimeParams[name] = value
-		}
+	config.MaxConns = max(config.MaxConns, leastConns)
+	given := config.ConnConfig.RuntimeParams
+	if given["application_name"] == "" {
+		given["application_name"] = "review-coordinator"
 	}
-	s := &Postgres{log: o.Log, durable: make(chan *pgOp, maxQueuedOps), lazy: make(chan *pgOp, maxQueuedOps), quit: make(chan struct{})}
+	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error { // a pooler takes few settings with the connection
+		for name, value := range map[string]string{
+			"lock_timeout": "15s", "idle_in_transaction_session_timeout": "60s",
+			"statement_timeout": fmt.Sprint(statementTimeout.Milliseconds()),
+		} {
+			if _, isGiven := given[name]; isGiven {
+				continue
+			}
+			if _, err := conn.Exec(ctx, `SELECT set_config($1, $2, false)`, pgx.QueryExecModeSimpleProtocol, name, value); err != nil {
+				return fmt.Errorf("set %s: %w", name, err)
+			}
+		}
+		return nil
+	}
+	s := &Postgres{
+		log: o.Log, replica: asText(o.Replica), health: pgHealth{lasts: o.HealthFor},
+		durable: make(chan *pgOp, maxQueuedOps), lazy: make(chan *pgOp, maxQueuedOps), quit: make(chan struct{}),
+	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
 	if s.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(s.checkServer(ctx)); err != nil {
-		s.pool.Close()
-		return nil, err
-	}
-	if err := s.migrate(ctx); err != nil {
-		s.pool.Close()
-		return nil, err
+	for _, step := range []func(context.Context) error{s.checkPooler, s.checkServer, s.migrate} {
+		if err := step(ctx); err != nil {
+			s.pool.Close()
+			return nil, err
+		}
 	}
 	s.writers.Go(func() { s.runWriter(s.durable, true) })
 	s.writers.Go(func() { s.runWriter(s.lazy, false) })
@@ -118,9 +139,80 @@ func (s *Postgres) checkServer(ctx context.Context) error {
 	case err != nil:
 		return fmt.Errorf("read its version and tables: %w", err)
 	case version < leastPostgres:
-		return fmt.Errorf("its version is %d.%d: use 14 or newer", version/10_000, version%10_000)
+		return fmt.Errorf("%w: its version is %d.%d, and it must be 14 or newer", ErrUnfitServer, version/10_000, version%10_000)
 	case tables > 0 && known < 3:
 		return fmt.Errorf("%w: give the coordinator a database or a schema of its own (…?search_path=SCHEMA)", ErrForeignDatabase)
+	}
+	return nil
+}
+
+// checkPooler refuses a pooler that gives each transaction a session of its own: the lock of a migration would be another's. It shows
+// by two connections that have one server process.
+func (s *Postgres) checkPooler(ctx context.Context) error {
+	first, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return fmt.Errorf("connect: %w", err)
+	}
+	defer first.Release()
+	second, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return fmt.Errorf("connect: %w", err)
+	}
+	defer second.Release()
+	pid := func(from interface {
+		QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+	},
+	) (n int, err error) {
+		err = from.QueryRow(ctx, `SELECT pg_backend_pid()`, pgx.QueryExecModeSimpleProtocol).Scan(&n)
+		return n, err
+	}
+	before, err := pid(first)
+	if err != nil {
+		return fmt.Errorf("ask for its process: %w", err)
+	}
+	tx, err := second.Begin(ctx)
+	if err != nil {
+		return fmt.Errorf("begin a transaction: %w", err)
+	}
+	defer tx.Rollback(ctx)
+	within, err := pid(tx)
+	if err != nil {
+		return fmt.Errorf("ask for its process: %w", err)
+	}
+	after, err := pid(first)
+	if err != nil {
+		return fmt.Errorf("ask for its process: %w", err)
+	}
+	if before == within || before != after {
+		return fmt.Errorf("%w: a pooler in transaction mode stands before it: connect to PostgreSQL itself, or in session mode",
+			ErrUnfitServer)
+	}
+	return nil
+}
+
+// ClockAhead returns how far the server's clock is ahead of a moment that is now by ours, and some milliseconds for the way.
+func (s *Postgres) ClockAhead(ctx context.Context, now time.Time) (time.Duration, error) {
+	var at time.Time
+	if err := s.pool.QueryRow(ctx, `SELECT clock_timestamp()`).Scan(&at); err != nil {
+		return 0, s.explain("read the database's clock", err)
+	}
+	return at.Sub(now), nil
+}
+
+// Describe returns the server's version, and how many other named processes have the table at a moment.
+func (s *Postgres) Describe(ctx context.Context, now time.Time) (version string, replicas int, err error) {
+	err = s.pool.QueryRow(ctx, `SELECT current_setting('server_version'),
+		(SELECT count(*) FROM replicas WHERE until_at > $1 AND name <> $2)`, floorMicros(now), s.replica).Scan(&version, &replicas)
+	if err != nil {
+		return "", 0, s.explain("read version and replicas", err)
+	}
+	return version, replicas, nil
+}
+
+// Retire says that this process claims nothing any more.
+func (s *Postgres) Retire(ctx context.Context) error {
+	if _, err := s.pool.Exec(ctx, `DELETE FROM replicas WHERE name = $1`, s.replica); err != nil {
+		return s.explain("retire", err)
 	}
 	return nil
 }
@@ -374,8 +466,9 @@ func (s *Postgres) Claim(ctx context.Context, c Claim) (work []Work, err error) 
 		}
 		return n
 	}
-	rows, err := s.pool.Query(ctx, `SELECT * FROM claim($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-		now, until, c.Limit, notNil(c.Except), of, most, each(c.Each),
+	s.claimed.Store(now)
+	rows, err := s.pool.Query(ctx, `SELECT * FROM claim($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+		s.replica, now, until, c.Limit, notNil(c.Except), of, most, each(c.Each),
 		notNil(c.Backlog.Except), backlogOf, backlogMost, each(c.Backlog.Each),
 	)
 	if err != nil {
@@ -384,7 +477,8 @@ func (s *Postgres) Claim(ctx context.Context, c Claim) (work []Work, err error) 
 	work, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (w Work, err error) {
 		var live, due, wake, seen int64
 		var touches string
-		err = row.Scan(&w.Key, &w.Token, &w.Tenant, &w.Kind, &w.Backlog, &live, &due, &wake, &w.Attempts, &touches, &w.Sight, &seen)
+		err = row.Scan(&w.Key, &w.Token, &w.Tenant, &w.Kind, &w.Backlog, &live, &due, &wake, &w.Attempts, &touches,
+			&w.Sight, &seen, &w.Moved)
 		w.LiveDue, w.Due, w.Wake, w.Seen = timeOfMicros(live), timeOfMicros(due), timeOfMicros(wake), timeOfMicros(seen)
 		w.Touches = splitTouches(touches)
 		return w, err
@@ -427,18 +521,20 @@ const eachTenantOf = `WITH RECURSIVE each (tenant) AS (SELECT min(tenant) FROM w
 
 // Next returns the earliest moment at which Claim would have something that is not of the backlog.
 func (s *Postgres) Next(ctx context.Context, except []int64) (time.Time, error) {
-	return s.nextIn(ctx, `SELECT min((SELECT min(due_at) FROM work WHERE tenant = each.tenant)) FROM each WHERE tenant <> ALL ($1)`, except)
+	return s.nextIn(ctx, `SELECT min((SELECT min(due_at) FROM work WHERE tenant = each.tenant)) FROM each`, except)
 }
 
 // NextBacklog returns the earliest moment at which Claim would have something of the backlog.
 func (s *Postgres) NextBacklog(ctx context.Context, except []int64) (time.Time, error) {
 	return s.nextIn(ctx, `SELECT min((SELECT min(backlog_at) FROM work WHERE tenant = each.tenant AND backlog_at < 9223372036854775807))
-		FROM each WHERE tenant <> ALL ($1)`, except)
+		FROM each`, except)
 }
 
+// nextIn returns what a query of [eachTenantOf] finds for this replica's tenants. What others have is looked for again and again.
 func (s *Postgres) nextIn(ctx context.Context, query string, except []int64) (time.Time, error) {
 	var at *int64
-	if err := s.pool.QueryRow(ctx, eachTenantOf+query, notNil(except)).Scan(&at); err != nil {
+	query = eachTenantOf + query + ` WHERE tenant <> ALL ($1) AND is_tenant_of(tenant, $2, $3)`
+	if err := s.pool.QueryRow(ctx, query, notNil(except), s.replica, s.claimed.Load()).Scan(&at); err != nil {
 		return time.Time{}, s.explain("find next", err)
 	}
 	if at == nil {
@@ -456,6 +552,9 @@ func (s *Postgres) Renew(ctx context.Context, until time.Time, leases ...Lease) 
 		names[i] = l.Key
 	}
 	err = s.submit(ctx, s.lazy, "renew leases", names, func(b *pgx.Batch) {
+		if s.replica != "" { // it lives, though all its workers may be busy
+			b.Queue(`UPDATE replicas SET until_at = greatest(until_at, $2) WHERE name = $1`, s.replica, ceilMicros(until))
+		}
 		for i, l := range leases {
 			b.Queue(`SELECT renew($1, $2, $3)`, asText(l.Key), l.Token, ceilMicros(until)).
 				QueryRow(func(row pgx.Row) error { return row.Scan(&held[i]) })
@@ -591,8 +690,30 @@ func (s *Postgres) List(ctx context.Context, q Query) ([]Row, error) {
 	return list, nil
 }
 
-// Health counts keys, leases and deliveries. It reads the whole table.
-func (s *Postgres) Health(ctx context.Context, now time.Time) (h Health, err error) {
+// pgHealth is what was counted last.
+type pgHealth struct {
+	lasts time.Duration
+	mu    sync.Mutex // held while it is counted
+	h     Health
+	at    time.Time // by the machine's clock
+}
+
+// Health counts keys, leases and deliveries. It reads the whole table, but not again within [PostgresOptions.HealthFor].
+func (s *Postgres) Health(ctx context.Context, now time.Time) (Health, error) {
+	s.health.mu.Lock()
+	defer s.health.mu.Unlock()
+	if k := &s.health; !k.at.IsZero() && time.Since(k.at) < k.lasts {
+		return k.h, nil
+	}
+	h, err := s.countHealth(ctx, now)
+	if err != nil {
+		return Health{}, err
+	}
+	s.health.h, s.health.at = h, time.Now()
+	return h, nil
+}
+
+func (s *Postgres) countHealth(ctx context.Context, now time.Time) (h Health, err error) {
 	at := floorMicros(now)
 	var oldest *int64
 	if err := s.pool.QueryRow(ctx, `SELECT count(*), count(*) FILTER (WHERE open), count(*) FILTER (WHERE attempts > 0),
@@ -604,7 +725,8 @@ func (s *Postgres) Health(ctx context.Context, now time.Time) (h Health, err err
 	if oldest != nil {
 		h.Oldest = time.Duration(at-*oldest) * time.Microsecond
 	}
-	rows, err := s.pool.Query(ctx, `SELECT tenant, count(*) FROM work WHERE backlog_at <= $1 AND backlog_at < 9223372036854775807 GROUP BY tenant`, at)
+	rows, err := s.pool.Query(ctx, `SELECT tenant, count(*) FROM work
+		WHERE backlog_at <= $1 AND backlog_at < 9223372036854775807 GROUP BY tenant`, at)
 	if err != nil {
 		return Health{}, s.explain("count the backlog", err)
 	}
@@ -629,7 +751,8 @@ func (s *Postgres) Hear(ctx context.Context, tenant int64, group string, keep in
 	return s.submit(ctx, s.lazy, "keep answers", []string{"group " + group}, func(b *pgx.Batch) {
 		for _, a := range answers {
 			unread := boolToInt(a.Unread)
-			b.Queue(`INSERT INTO heard (grp, reviewer, text, tenant, label, pull, stranger, said_at, unread) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+			b.Queue(`INSERT INTO heard (grp, reviewer, text, tenant, label, pull, stranger, said_at, unread)
+				VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 				ON CONFLICT (grp, reviewer, text) DO UPDATE SET tenant = excluded.tenant, label = excluded.label, pull = excluded.pull,
 					stranger = excluded.stranger, said_at = excluded.said_at, unread = excluded.unread`,
 				asText(group), asText(a.Reviewer), asText(a.Text), tenant, asText(a.Label), a.Pull, asText(a.Stranger),

@@ -34,19 +34,8 @@ func newSchema(t *testing.T) string {
 	t.Helper()
 	server := postgresURL(t)
 	name := fmt.Sprintf("test_%d_%d", os.Getpid(), schemas.Add(1))
-	exec := func(query string) {
-		t.Helper()
-		conn, err := pgx.Connect(context.Background(), server)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close(context.Background())
-		if _, err := conn.Exec(context.Background(), query); err != nil {
-			t.Fatal(err)
-		}
-	}
-	exec("CREATE SCHEMA " + name)
-	t.Cleanup(func() { exec("DROP SCHEMA " + name + " CASCADE") })
+	execPostgres(t, "CREATE SCHEMA "+name)
+	t.Cleanup(func() { execPostgres(t, "DROP SCHEMA "+name+" CASCADE") })
 	u, err := url.Parse(server)
 	if err != nil {
 		t.Fatal(err)
@@ -55,6 +44,19 @@ func newSchema(t *testing.T) string {
 	q.Set("search_path", name)
 	u.RawQuery = q.Encode()
 	return u.String()
+}
+
+// execPostgres runs a statement on the server.
+func execPostgres(t *testing.T, query string) {
+	t.Helper()
+	conn, err := pgx.Connect(context.Background(), postgresURL(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	if _, err := conn.Exec(context.Background(), query); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func openPostgres(t *testing.T, at string) *store.Postgres {
@@ -125,6 +127,8 @@ func (r *replicas) Renew(ctx context.Context, until time.Time, leases ...store.L
 func (r *replicas) Complete(ctx context.Context, l store.Lease, o store.Completion) (bool, error) {
 	return r.next().Complete(ctx, l, o)
 }
+
+func (r *replicas) Retire(ctx context.Context) error { return r.next().Retire(ctx) }
 
 func (r *replicas) Drop(ctx context.Context, tenant int64) error { return r.next().Drop(ctx, tenant) }
 

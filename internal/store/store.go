@@ -48,6 +48,8 @@ type Store interface {
 	Renew(ctx context.Context, until time.Time, leases ...Lease) (lost []Lease, err error)
 	// Complete ends a lease. It reports false, and changes nothing, if the lease was lost.
 	Complete(ctx context.Context, l Lease, o Completion) (ours bool, err error)
+	// Retire says that this process claims nothing any more: what it had is others', at once. It may still complete.
+	Retire(ctx context.Context) error
 	// Drop forgets all keys of a tenant, leased ones included, and the answers and signs that were kept for it, durably.
 	Drop(ctx context.Context, tenant int64) error
 
@@ -86,12 +88,13 @@ var ErrClosed = errors.New("the store is closed")
 // ErrNoRow says that there is no such key.
 var ErrNoRow = errors.New("no such key")
 
-// Errors of [OpenSQLite] that say what the caller does next are in the chain of what it returns.
+// Errors of [OpenSQLite] and [OpenPostgres] that say what the caller does next are in the chain of what it returns.
 var (
 	ErrInUse           = errors.New("another coordinator uses it")
 	ErrNewer           = errors.New("a newer coordinator wrote it")
 	ErrNoDatabase      = errors.New("it is no SQLite database, or a damaged one")
 	ErrForeignDatabase = errors.New("another program's tables are in it")
+	ErrUnfitServer     = errors.New("the server does not do")
 )
 
 // An AcceptedDelivery is a webhook delivery as it was accepted; its body is not kept.
@@ -178,6 +181,8 @@ type Work struct {
 	Touches  []string  // each once, oldest first; [Any] and then the [Kept] ones if one of them was [Any]
 	Sight    []byte    // as the last Completion left it
 	Seen     time.Time // when that was, even of a failed look; zero: there was none
+	// Moved says that another process has worked for the tenant since this one did: what this one knows of it is not the newest.
+	Moved bool
 }
 
 // IsAwake reports whether at a moment the key was due by itself.

@@ -368,6 +368,9 @@ func (s *SQLite) Complete(ctx context.Context, l Lease, o Completion) (bool, err
 	return ours, nil
 }
 
+// Retire does nothing: no other process claims.
+func (s *SQLite) Retire(context.Context) error { return nil }
+
 // Drop forgets all keys of a tenant.
 func (s *SQLite) Drop(ctx context.Context, tenant int64) error {
 	return s.runDurably(ctx, "drop tenant", func(t *workTable) error { return t.dropTenant(tenant) })

@@ -1,5 +1,7 @@
 package client
 
+// What a context says of the requests that are made with it: who counts them, and whether it may still write.
+
 import (
 	"context"
 	"sync/atomic"
@@ -24,4 +26,20 @@ func countInMeter(ctx context.Context) {
 	if m, ok := ctx.Value(meterKey{}).(*Meter); ok {
 		m.requests.Add(1)
 	}
+}
+
+type permitKey struct{}
+
+// WithPermit returns a context whose requests that change something are not sent once permit returns an error: the requests fail
+// with it. It is asked right before each is sent, and again before each is repeated.
+func WithPermit(ctx context.Context, permit func() error) context.Context {
+	return context.WithValue(ctx, permitKey{}, permit)
+}
+
+// askPermit returns why a context's requests may change nothing any more; nil if they may.
+func askPermit(ctx context.Context) error {
+	if permit, ok := ctx.Value(permitKey{}).(func() error); ok {
+		return permit()
+	}
+	return nil
 }

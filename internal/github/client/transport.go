@@ -91,6 +91,11 @@ type wholeReader struct {
 func (w *wholeReader) RoundTrip(req *http.Request) (*http.Response, error) {
 	c := exchangeOf(req)
 	c.unchanged, c.decoded, c.decodeErr = false, false, nil
+	if !isRepeatable(req) {
+		if err := askPermit(req.Context()); err != nil {
+			return nil, err
+		}
+	}
 	ctx, cancel := context.WithTimeout(req.Context(), attemptTimeout)
 	defer cancel()
 	began, sent := time.Now(), w.now()

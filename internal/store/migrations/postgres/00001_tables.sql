@@ -22,6 +22,7 @@ CREATE TABLE work (
 	backlog_at bigint NOT NULL DEFAULT 9223372036854775807,    -- since when it waits in the backlog
 	leased     boolean NOT NULL DEFAULT false,
 	token      bigint NOT NULL DEFAULT 0,
+	holder     text COLLATE "C" NOT NULL DEFAULT '',           -- replica that has, or had, the lease
 	touches    text COLLATE "C" NOT NULL DEFAULT '',           -- of pokes since the last claim, one in a line
 	taken      text COLLATE "C" NOT NULL DEFAULT '',           -- handed out with a lease, and not known to have been looked at
 	attempts   integer NOT NULL DEFAULT 0,
@@ -32,6 +33,7 @@ CREATE TABLE work (
 ) WITH (fillfactor = 80); -- a row is written again and again
 CREATE INDEX work_due ON work (tenant, due_at, id);
 CREATE INDEX work_backlog ON work (tenant, backlog_at, id) WHERE backlog_at < 9223372036854775807;
+CREATE INDEX work_leased ON work (tenant) WHERE leased;
 CREATE INDEX work_kind ON work (kind, seen_at);
 CREATE INDEX work_open ON work (seen_at) WHERE open;
 CREATE INDEX work_grp ON work (grp);
@@ -46,7 +48,15 @@ CREATE SEQUENCE tokens;   -- of leases: none is given twice
 CREATE SEQUENCE servings; -- by which tenants take turns
 CREATE TABLE turns (
 	tenant bigint PRIMARY KEY,
-	served bigint NOT NULL
+	served bigint NOT NULL,
+	worker text COLLATE "C" NOT NULL DEFAULT '' -- replica that was served last
+);
+
+-- The processes that share the table. Each works for the tenants for which its name and theirs make the largest hash: if one comes
+-- or goes, no tenant moves but those that it gets or had.
+CREATE TABLE replicas (
+	name     text COLLATE "C" PRIMARY KEY,
+	until_at bigint NOT NULL -- it lives until then, unless it says more
 );
 
 -- The latest seen_at: no two keys are seen at one moment.
@@ -186,9 +196,22 @@ BEGIN
 END $$;
 -- +goose StatementEnd
 
--- due_tenants are the tenants that have a key due by p_now in a queue, in the order of their turns.
+-- is_tenant_of says whether a replica works for a tenant: no other one that lives comes before it, or has a lease of it. A process
+-- without a name works for all.
 -- +goose StatementBegin
-CREATE FUNCTION due_tenants(p_now bigint, p_backlog boolean, p_except bigint[]) RETURNS bigint[] LANGUAGE sql AS $$
+CREATE FUNCTION is_tenant_of(p_tenant bigint, p_replica text, p_now bigint) RETURNS boolean LANGUAGE sql STABLE AS $$
+	SELECT p_replica = '' OR NOT EXISTS (
+		SELECT 1 FROM replicas WHERE name <> p_replica AND until_at > p_now
+			AND (hashtextextended(name || '/' || p_tenant, 7020), name) > (hashtextextended(p_replica || '/' || p_tenant, 7020), p_replica)
+	) AND NOT EXISTS (
+		SELECT 1 FROM work WHERE tenant = p_tenant AND leased AND holder <> p_replica AND due_at > p_now
+	)
+$$;
+-- +goose StatementEnd
+
+-- due_tenants are the tenants of a replica that have a key due by p_now in a queue, in the order of their turns.
+-- +goose StatementBegin
+CREATE FUNCTION due_tenants(p_now bigint, p_replica text, p_backlog boolean, p_except bigint[]) RETURNS bigint[] LANGUAGE sql AS $$
 	WITH RECURSIVE each (tenant) AS ( -- a search of an index for each: to look at all rows would take seconds
 		SELECT min(tenant) FROM work
 		UNION ALL
@@ -201,19 +224,20 @@ CREATE FUNCTION due_tenants(p_now bigint, p_backlog boolean, p_except bigint[]) 
 		FROM each WHERE tenant IS NOT NULL AND tenant <> ALL (p_except)
 	)
 	SELECT coalesce(array_agg(first.tenant ORDER BY coalesce(turns.served, 0), first.at, first.tenant), '{}')
-	FROM first LEFT JOIN turns ON turns.tenant = first.tenant WHERE first.at <= p_now
+	FROM first LEFT JOIN turns ON turns.tenant = first.tenant
+	WHERE first.at <= p_now AND is_tenant_of(first.tenant, p_replica, p_now)
 $$;
 -- +goose StatementEnd
 
--- claim leases keys: one of each tenant whose turn it is, then another one of each; those of the backlog after all others. Of a
+-- claim leases keys to a replica, and says that it lives: one of each tenant whose turn it is, then another one of each; those of the backlog after all others. Of a
 -- tenant in p_most_of it gets at most so many, of another p_each, and of the backlog by the bounds that begin with p_backlog.
 -- +goose StatementBegin
 CREATE FUNCTION claim(
-	p_now bigint, p_until bigint, p_limit integer, p_except bigint[], p_most_of bigint[], p_most integer[], p_each integer,
+	p_replica text, p_now bigint, p_until bigint, p_limit integer, p_except bigint[], p_most_of bigint[], p_most integer[], p_each integer,
 	p_backlog_except bigint[], p_backlog_most_of bigint[], p_backlog_most integer[], p_backlog_each integer
 ) RETURNS TABLE (
 	o_key text, o_token bigint, o_tenant bigint, o_kind text, o_backlog boolean, o_live_due bigint, o_due bigint, o_wake bigint,
-	o_attempts integer, o_touches text, o_sight bytea, o_seen bigint
+	o_attempts integer, o_touches text, o_sight bytea, o_seen bigint, o_moved boolean
 ) LANGUAGE plpgsql AS $$
 DECLARE
 	r record;
@@ -227,8 +251,15 @@ DECLARE
 	most integer;
 BEGIN
 	PERFORM pg_advisory_xact_lock(7020, 1); -- one claim at a time, or two would serve the same tenant's turn
+	IF p_replica <> '' THEN
+		INSERT INTO replicas (name, until_at) VALUES (p_replica, p_until) ON CONFLICT (name) DO UPDATE SET until_at = excluded.until_at
+			WHERE replicas.until_at < p_until - (p_until - p_now) / 3;
+		IF FOUND THEN
+			DELETE FROM replicas WHERE until_at < p_now - 10 * (p_until - p_now); -- they are not for ever known
+		END IF;
+	END IF;
 	FOREACH of_backlog IN ARRAY ARRAY[false, true] LOOP
-		waiting := due_tenants(p_now, of_backlog, CASE WHEN of_backlog THEN p_except || p_backlog_except ELSE p_except END);
+		waiting := due_tenants(p_now, p_replica, of_backlog, CASE WHEN of_backlog THEN p_except || p_backlog_except ELSE p_except END);
 		WHILE cardinality(waiting) > 0 AND n < p_limit LOOP
 			still := '{}';
 			FOREACH t IN ARRAY waiting LOOP
@@ -265,10 +296,12 @@ BEGIN
 					o_due := r.due_at;
 					o_live_due := 9223372036854775807;
 				END IF;
-				UPDATE work SET leased = true, token = o_token, claimed = gen, due_at = p_until, backlog_at = 9223372036854775807,
+				UPDATE work SET leased = true, token = o_token, holder = p_replica, claimed = gen, due_at = p_until, backlog_at = 9223372036854775807,
 					touches = '', taken = o_touches WHERE id = r.id;
 				SELECT sight INTO o_sight FROM sights WHERE id = r.id;
-				INSERT INTO turns (tenant, served) VALUES (t, nextval('servings')) ON CONFLICT (tenant) DO UPDATE SET served = excluded.served;
+				o_moved := EXISTS (SELECT 1 FROM turns WHERE tenant = t AND worker <> p_replica);
+				INSERT INTO turns (tenant, served, worker) VALUES (t, nextval('servings'), p_replica)
+					ON CONFLICT (tenant) DO UPDATE SET served = excluded.served, worker = excluded.worker;
 				RETURN NEXT;
 			END LOOP;
 			waiting := still;

@@ -1,0 +1,187 @@
+//go:build !action
+
+package main
+
+// Where the daemon keeps its table: in a SQLite file of its own, or in a PostgreSQL database that several daemons share.
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/review-coordinator/coordinator/internal/store"
+)
+
+const (
+	openTimeout   = 20 * time.Second       // of a server of databases, and of a migration there
+	sharedPoll    = 500 * time.Millisecond // how often at least a table that others write to is read
+	sharedHealth  = 5 * time.Second        // for how long its counts are right enough
+	mostClockSkew = 2 * time.Second        // between our clock and the server's: leases are 30 s long
+)
+
+// A databaseAddress is where the daemon keeps what it must not lose.
+type databaseAddress struct {
+	file   string // of SQLite; "": a server has it
+	server string // URL of a PostgreSQL database; it may hold a password
+}
+
+// parseDatabaseAddress reads sqlite://PATH, whose folder must exist, or postgres://….
+func parseDatabaseAddress(address string) (a databaseAddress, err error) {
+	if !isPostgresURL(address) {
+		a.file, err = parseDatabaseURL(address)
+		return a, err
+	}
+	a.server = address
+	if _, err := pgx.ParseConfig(address); err != nil { // it leaves the password out
+		return databaseAddress{}, usageError(fmt.Errorf("the database: %w", errors.New(oneLine(err.Error()))), postgresForm)
+	}
+	return a, nil
+}
+
+const postgresForm = "write it as postgres://USER@HOST:PORT/NAME; the password may stand in PGPASSWORD, or in a file that PGPASSFILE names"
+
+func isPostgresURL(address string) bool {
+	return strings.HasPrefix(address, "postgres://") || strings.HasPrefix(address, "postgresql://")
+}
+
+// String names the database for people, without a password.
+func (a databaseAddress) String() string {
+	if a.server == "" {
+		return a.file
+	}
+	config, err := pgx.ParseConfig(a.server)
+	if err != nil {
+		return "PostgreSQL" // unreachable: it was read before
+	}
+	name := fmt.Sprintf("postgres://%s@%s:%d/%s", config.User, config.Host, config.Port, config.Database)
+	if path := config.RuntimeParams["search_path"]; path != "" {
+		name += "?search_path=" + path
+	}
+	return oneLine(name)
+}
+
+// LogValue names the database without a password.
+func (a databaseAddress) LogValue() slog.Value { return slog.StringValue(a.String()) }
+
+// Format keeps the password out of every verb.
+func (a databaseAddress) Format(s fmt.State, _ rune) { io.WriteString(s, a.String()) }
+
+// A table is the daemon's, wherever it is.
+type table interface {
+	store.Store
+	// Wrote returns the error of the last transaction that wrote; nil if it was committed.
+	Wrote() error
+}
+
+// openStore opens the table, and makes it if it is not there.
+func openStore(ctx context.Context, a databaseAddress, log *slog.Logger) (table, error) {
+	if a.server == "" {
+		s, err := store.OpenSQLite(a.file, store.SQLiteOptions{Log: log})
+		if err != nil {
+			return nil, usageError(err, databaseHint(err))
+		}
+		return s, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, openTimeout)
+	defer cancel()
+	s, err := store.OpenPostgres(ctx, a.server, store.PostgresOptions{Log: log, Replica: newReplicaName(), HealthFor: sharedHealth})
+	if err != nil {
+		return nil, usageError(errors.New(oneLine(err.Error())), postgresHint(err))
+	}
+	return s, nil
+}
+
+// newReplicaName returns a name for this process that no other one has, and that tells people where it runs.
+func newReplicaName() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "coordinator"
+	}
+	return host + "-" + strings.ToLower(rand.Text()[:8])
+}
+
+// postgresHint returns a hint for a PostgreSQL database that cannot be opened.
+func postgresHint(err error) string {
+	says := err.Error()
+	switch {
+	case errors.Is(err, store.ErrNewer), errors.Is(err, store.ErrForeignDatabase), errors.Is(err, store.ErrUnfitServer):
+		return "" // these errors say what to do themselves
+	case strings.Contains(says, "SQLSTATE 42501"): // insufficient_privilege
+		return "its user must be able to make tables in its schema: GRANT CREATE, USAGE ON SCHEMA public TO the user, or a schema of its own"
+	case strings.Contains(says, "SQLSTATE 28"): // invalid_authorization_specification, invalid_password
+		return "are user and password right, and does pg_hba.conf let them in from here? " + postgresForm
+	case strings.Contains(says, "SQLSTATE 3D000"): // invalid_catalog_name
+		return "createdb makes the database; the daemon makes its tables"
+	case strings.Contains(says, "unsupported startup parameter"):
+		return "a pooler stands before the server and does not take that setting: connect to PostgreSQL itself, or tell the pooler to ignore it"
+	}
+	return "is the server up, and may this machine reach it? " + postgresForm
+}
+
+// openAnswersPath returns where answers of GitHub's are cached: beside the SQLite file, or in a folder that remove removes.
+func (a databaseAddress) openAnswersPath() (path string, remove func() error, err error) {
+	if a.server == "" {
+		return strings.TrimSuffix(a.file, ".db") + "-answers.db", func() error { return nil }, nil
+	}
+	dir, err := os.MkdirTemp("", "review-coordinator-")
+	if err != nil {
+		return "", nil, usageError(
+			fmt.Errorf("make a folder for GitHub's answers: %w", err), "TMPDIR must name a folder that is writable, with about a GiB of room",
+		)
+	}
+	return filepath.Join(dir, "answers.db"), func() error { return os.RemoveAll(dir) }, nil
+}
+
+// printDatabase says what is to be said of the database, and returns what is wrong with it.
+func printDatabase(ctx context.Context, c *command, a databaseAddress, t table) error {
+	if _, err := t.Health(ctx, time.Now()); err != nil {
+		return fmt.Errorf("read the database: %w", err)
+	}
+	pg, isShared := t.(*store.Postgres)
+	if !isShared {
+		c.printChecked("database", "%s", a)
+		dir := filepath.Dir(a.file)
+		if info, err := os.Stat(dir); err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+			c.printWarning(
+				fmt.Sprintf(
+					"the folder of the database, %s, is open to others (mode %04o): it must be the daemon's own, with mode 0700",
+					dir,
+					info.Mode().Perm(),
+				),
+			)
+		}
+		return nil
+	}
+	version, replicas, err := pg.Describe(ctx, time.Now())
+	if err != nil {
+		return fmt.Errorf("read the database: %w", err)
+	}
+	c.printChecked("database", "%s, PostgreSQL %s, shared with %s", a, version, countNoun(replicas, "other coordinator"))
+	if says := clockMistake(ctx, pg); says != "" {
+		return hintedError(errors.New(says), "keep both clocks by NTP: leases of work are by them")
+	}
+	return nil
+}
+
+// clockMistake says how far our clock is from the database's; "": they agree, or it cannot be told.
+func clockMistake(ctx context.Context, pg *store.Postgres) string {
+	began := time.Now()
+	ahead, err := pg.ClockAhead(ctx, began)
+	if way := time.Since(began); err != nil || ahead.Abs() <= mostClockSkew+way {
+		return ""
+	}
+	if ahead > 0 {
+		return fmt.Sprintf("the clock of this machine is %s behind the database's", ahead.Round(time.Second))
+	}
+	return fmt.Sprintf("the clock of this machine is %s ahead of the database's", (-ahead).Round(time.Second))
+}
