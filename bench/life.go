@@ -89,6 +89,7 @@ type soakRun struct {
 
 	mu            sync.Mutex
 	daemon        *daemonProcess
+	pickDaemon    func() *daemonProcess       // of several; nil: there is one
 	accepted      map[string]acceptedDelivery // by id
 	lastAckByPull map[string]time.Time
 	rerunWaiters  map[string]map[int64]chan int // by repository and run: receives the attempt of its rerun
@@ -103,6 +104,7 @@ type soakRun struct {
 type acceptedDelivery struct {
 	sentAt, ackedAt time.Time
 	pullName        string // the pull request that it names; "" if none
+	isPush          bool   // or another event of the pull request itself, which is looked at without delay
 }
 
 func (b *harness) newSoakRun(ctx context.Context, seed uint64, repos, pulls int) (*soakRun, error) {
@@ -311,6 +313,9 @@ func (l *soakRun) deliverWebhooks(ctx context.Context) {
 		l.mu.Lock()
 		d := l.daemon
 		l.mu.Unlock()
+		if l.pickDaemon != nil {
+			d = l.pickDaemon()
+		}
 		if d == nil {
 			return errors.New("nobody listens")
 		}
@@ -333,7 +338,9 @@ func (l *soakRun) deliverWebhooks(ctx context.Context) {
 		if err := json.Unmarshal(body, &answer); err != nil {
 			return fmt.Errorf("read the answer: %w", err)
 		}
-		l.recordAck(d, guid, sent, answer.Result, subjectOf(payload))
+		about := subjectOf(payload)
+		about.isPush = event == "pull_request"
+		l.recordAck(d, guid, sent, answer.Result, about)
 		return nil
 	})
 }
@@ -344,12 +351,12 @@ func (l *soakRun) recordAck(by *daemonProcess, guid string, sent time.Time, resu
 	_, known := l.accepted[guid]
 	switch {
 	case result == "accepted":
-		l.accepted[guid] = acceptedDelivery{sent, now, about.pullName}
+		l.accepted[guid] = acceptedDelivery{sent, now, about.pullName, about.isPush}
 		if about.pullName != "" && about.alwaysLooked {
 			l.lastAckByPull[about.pullName] = now
 		}
 	case result == "duplicate" && !known: // accepted before, but the answer was lost
-		l.accepted[guid] = acceptedDelivery{sent, now, ""}
+		l.accepted[guid] = acceptedDelivery{sentAt: sent, ackedAt: now}
 	}
 	var told func(int)
 	if l.daemon == by {
@@ -367,6 +374,7 @@ func (l *soakRun) recordAck(by *daemonProcess, guid string, sent time.Time, resu
 type deliverySubject struct {
 	pullName     string // the pull request that it names by itself; "" if it names none, or several
 	alwaysLooked bool   // the event always causes a look
+	isPush       bool
 }
 
 func subjectOf(payload []byte) (s deliverySubject) {
@@ -428,6 +436,31 @@ func (l *soakRun) wrongChecks(want map[string]pushOutcome) (wrong []string) {
 		}
 	}
 	return wrong
+}
+
+// longestWait returns how long the push that waited longest did so for the look that follows it.
+func (l *soakRun) longestWait() (longest time.Duration) {
+	looks := map[string][]time.Time{} // in order, by pull request
+	l.github.mu.Lock()
+	for _, q := range l.github.requests {
+		if m := pullReadPattern.FindStringSubmatch(q.path); m != nil && q.method == http.MethodGet {
+			looks[m[1]+"#"+m[2]] = append(looks[m[1]+"#"+m[2]], q.began)
+		}
+	}
+	l.github.mu.Unlock()
+	for _, of := range looks {
+		slices.SortFunc(of, time.Time.Compare)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, a := range l.accepted {
+		of := looks[a.pullName]
+		i, _ := slices.BinarySearchFunc(of, a.sentAt, time.Time.Compare)
+		if a.isPush && i < len(of) {
+			longest = max(longest, of[i].Sub(a.ackedAt))
+		}
+	}
+	return longest
 }
 
 // reportOutcome reports what must never happen, once all is settled. A rerun is given up after three kills at the

@@ -30,6 +30,7 @@ type commandLine struct {
 	Idle       idleCmd       `cmd:"" help:"What a daemon costs that has nothing to do."`
 	Crash      crashCmd      `cmd:"" help:"kill -9 at random points under load: nothing lost, nothing done twice."`
 	Sigterm    sigtermCmd    `cmd:"" help:"SIGTERM with accepted events that are not looked at yet."`
+	Chaos      chaosCmd      `cmd:"" help:"Three daemons on one PostgreSQL, killed, halted, cut off: nothing lost, nothing done twice."`
 	Faults     faultsCmd     `cmd:"" help:"Failing writes, lost answers, duplicates and any order, under the same rules as crash."`
 
 	benchOptions

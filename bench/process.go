@@ -105,7 +105,7 @@ func (b *harness) startDaemon(t *fakeGitHub, database string) (*daemonProcess, e
 	return b.startDaemonWith(t, database, 24*time.Hour, nil)
 }
 
-// startDaemonWith starts the daemon and waits until it listens. It calls begun, if not nil, as soon as the process
+// startDaemonWith starts the daemon on a file or the URL of a database and waits until it listens. It calls begun, if not nil, as soon as the process
 // exists.
 func (b *harness) startDaemonWith(
 	t *fakeGitHub,
@@ -115,7 +115,7 @@ func (b *harness) startDaemonWith(
 ) (*daemonProcess, error) {
 	cmd := exec.CommandContext(b.ctx, b.Bin, "serve", //nolint:gosec // the program that the user names
 		"--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0",
-		"--database", "sqlite://"+database, "--resync", resync.String())
+		"--database", databaseArgument(database), "--resync", resync.String())
 	cmd.Env = append(os.Environ(), "GITHUB_APP_ID="+strconv.FormatInt(t.hub.App().ID, 10), "GITHUB_APP_PRIVATE_KEY_FILE="+t.keyFile,
 		"GITHUB_WEBHOOK_SECRET="+t.secret, "GITHUB_API_URL="+t.url, "NO_COLOR=1", "GITHUB_TOKEN=", "GITHUB_ACTIONS=")
 	cmd.Env = append(cmd.Env, b.daemonEnv...)

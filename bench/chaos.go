@@ -1,0 +1,392 @@
+package main
+
+// bench chaos: replicas on one PostgreSQL that are killed, halted, stopped and cut off, and a database that restarts.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/url"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+type chaosCmd struct {
+	Postgres string        `required:"" placeholder:"URL" env:"COORDINATOR_POSTGRES" help:"A PostgreSQL database in which a schema can be made."`
+	Restart  string        `placeholder:"COMMAND" env:"COORDINATOR_POSTGRES_RESTART" help:"What restarts that server; without it, it is not."`
+	Replicas int           `default:"3" help:"Daemons. Default ${default}."`
+	Blows    int           `default:"12" help:"How often something is done to one of them. Default ${default}."`
+	Pause    time.Duration `default:"4s" help:"Between two blows. Default ${default}."`
+	Seed     uint64        `default:"1" help:"Of what happens. Default ${default}."`
+	Repos    int           `default:"20" help:"Repositories, each in an installation of its own. Default ${default}."`
+	Pulls    int           `default:"2" help:"Pull requests of each. Default ${default}."`
+}
+
+// Help is shown by bench chaos --help.
+func (chaosCmd) Help() string {
+	return `The life of bench crash, told to several daemons on one database, each delivery to any of them. One after another is killed with
+SIGKILL, halted with SIGSTOP until long after its leases have run out, stopped with SIGTERM, or cut off from the database by a proxy
+that swallows what it is sent; and the database restarts. In the end every delivery that was answered 202 must be in the table, every
+pull request must have the one check that its story asks for, and no run may have been run again twice.`
+}
+
+// A blow is what is done to a replica.
+type blow uint8
+
+const (
+	blowKill blow = iota
+	blowHalt
+	blowStop
+	blowCut
+	blowRestart // of the database
+	blows       = iota
+)
+
+func (w blow) String() string {
+	return [...]string{"killed", "halted beyond its leases", "stopped and replaced", "cut off from the database", "the database restarted"}[w]
+}
+
+const (
+	haltFor = 40 * time.Second // a lease is 30 s long
+	cutFor  = 20 * time.Second
+	// longestRecovery is a lease, and a moment to notice that it has run out; a replica that is cut off finds out only by the limit of
+	// a statement.
+	longestRecovery = 35 * time.Second
+)
+
+// A replica is one of the daemons, with its own way to the database.
+type replica struct {
+	proxy *cuttableProxy
+
+	mu      sync.Mutex
+	process *daemonProcess // nil: it is being replaced
+	aside   bool           // a load balancer would have noticed by now
+}
+
+func (r *replica) set(d *daemonProcess) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.process = d
+}
+
+func (r *replica) setAside(is bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.aside = is
+}
+
+func (r *replica) taking() *daemonProcess {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.aside {
+		return nil
+	}
+	return r.process
+}
+
+// Run strikes the replicas one after another, and checks what is left.
+func (cmd chaosCmd) Run(b *harness) error {
+	ctx, cancel := context.WithCancel(b.ctx)
+	defer cancel()
+	schema := fmt.Sprintf("chaos_%d", time.Now().UnixNano())
+	if err := cmd.exec(ctx, "CREATE SCHEMA "+schema); err != nil {
+		return err
+	}
+	defer func() { _ = cmd.exec(context.WithoutCancel(ctx), "DROP SCHEMA "+schema+" CASCADE") }() // one that is left is in nobody's way
+	l, err := b.newSoakRun(ctx, cmd.Seed, cmd.Repos, cmd.Pulls)
+	if err != nil {
+		return err
+	}
+	defer l.github.close()
+	replicas := make([]*replica, cmd.Replicas)
+	for i := range replicas {
+		r := &replica{}
+		if r.proxy, err = newCuttableProxy(cmd.Postgres); err != nil {
+			return err
+		}
+		defer r.proxy.close()
+		replicas[i] = r
+		if err := cmd.start(b, l, r, schema); err != nil {
+			return err
+		}
+	}
+	rng, pick := rand.New(rand.NewPCG(cmd.Seed, 17)), rand.New(rand.NewPCG(cmd.Seed, 19))
+	var pickMu sync.Mutex
+	l.pickDaemon = func() *daemonProcess {
+		pickMu.Lock()
+		defer pickMu.Unlock()
+		for range 10 * len(replicas) {
+			if d := replicas[pick.IntN(len(replicas))].taking(); d != nil {
+				return d
+			}
+		}
+		return nil
+	}
+	delivering, playing, want := l.startLoad(ctx)
+	began, struck := time.Now(), map[blow]int{}
+	var group sync.WaitGroup
+	for n := range cmd.Blows {
+		if err := sleepFor(ctx, cmd.Pause); err != nil {
+			return err
+		}
+		w := blow(rng.IntN(blows))
+		if w == blowRestart && cmd.Restart == "" {
+			w = blowKill
+		}
+		r := replicas[n%len(replicas)]
+		for r.taking() == nil { // what was done to it before has not ended
+			if err := sleepFor(ctx, 100*time.Millisecond); err != nil {
+				return err
+			}
+		}
+		struck[w]++
+		b.logProgress("%s: replica %d %s", time.Since(began).Round(time.Second), n%len(replicas), w)
+		group.Go(func() {
+			if err := cmd.strike(ctx, b, l, r, w, schema); err != nil {
+				l.recordError(fmt.Errorf("%s: %w", w, err))
+			}
+		})
+	}
+	group.Wait()
+	playing()
+	ends := <-want
+	l.awaitOutcomes(ctx, ends, rerunTimeout)
+	delivering()
+	for w := range blow(blows) {
+		b.report.addFigure("  "+w.String(), float64(struck[w]), "times")
+	}
+	b.report.addFigure("seed", float64(cmd.Seed), "")
+	b.report.addFigure("took", time.Since(began).Seconds(), "s")
+	b.report.addAtMost("the longest from an accepted push to its look", l.longestWait().Seconds(), "s", longestRecovery.Seconds())
+	missing, err := cmd.countMissing(ctx, l, schema)
+	if err != nil {
+		return err
+	}
+	b.report.addAtMost("accepted deliveries lost", float64(missing), "", 0)
+	if missing > 0 {
+		b.report.addViolation("%d accepted deliveries are not in the table", missing)
+	}
+	l.reportOutcome(cmd.Blows)
+	return nil
+}
+
+// start starts a replica's process.
+func (cmd chaosCmd) start(b *harness, l *soakRun, r *replica, schema string) error {
+	d, err := b.startDaemonWith(l.github, r.proxy.databaseURL(cmd.Postgres, schema), 5*time.Second, nil)
+	if err != nil {
+		return fmt.Errorf("%w: %s", err, logTail(d.logFile))
+	}
+	r.set(d)
+	return nil
+}
+
+// strike does something to a replica, and returns once it works again.
+func (cmd chaosCmd) strike(ctx context.Context, b *harness, l *soakRun, r *replica, w blow, schema string) error {
+	d := r.taking()
+	noticed := time.AfterFunc(time.Second, func() { r.setAside(true) })
+	defer func() {
+		noticed.Stop()
+		r.setAside(false)
+	}()
+	switch w {
+	case blowKill:
+		d.kill()
+		return cmd.restart(ctx, b, l, r, schema)
+	case blowStop:
+		r.set(nil)
+		if _, err := d.terminate(15 * time.Second); err != nil {
+			return err
+		}
+		return cmd.restart(ctx, b, l, r, schema)
+	case blowHalt:
+		if err := d.process.Signal(syscall.SIGSTOP); err != nil {
+			return fmt.Errorf("halt: %w", err)
+		}
+		return errors.Join(sleepFor(ctx, haltFor), d.process.Signal(syscall.SIGCONT))
+	case blowCut:
+		r.proxy.cut(true)
+		defer r.proxy.cut(false)
+		return sleepFor(ctx, cutFor)
+	case blowRestart:
+		noticed.Stop()                                                                 // it is all of them
+		out, err := exec.CommandContext(ctx, "sh", "-c", cmd.Restart).CombinedOutput() //nolint:gosec // the user's own
+		if err != nil {
+			return fmt.Errorf("%w: %s", err, out)
+		}
+	}
+	return nil
+}
+
+// restart starts a replica again, as often as it takes: the database may be away.
+func (cmd chaosCmd) restart(ctx context.Context, b *harness, l *soakRun, r *replica, schema string) error {
+	r.set(nil)
+	var err error
+	for range 20 {
+		if err = cmd.start(b, l, r, schema); err == nil {
+			return nil
+		}
+		if sleepFor(ctx, time.Second) != nil {
+			return context.Cause(ctx)
+		}
+	}
+	return err
+}
+
+func (cmd chaosCmd) exec(ctx context.Context, query string) error {
+	conn, err := pgx.Connect(ctx, cmd.Postgres)
+	if err != nil {
+		return fmt.Errorf("use the database: %w", err)
+	}
+	defer conn.Close(ctx)
+	if _, err := conn.Exec(ctx, query); err != nil {
+		return fmt.Errorf("use the database: %w", err)
+	}
+	return nil
+}
+
+// countMissing counts accepted deliveries that are not in the table.
+func (cmd chaosCmd) countMissing(ctx context.Context, l *soakRun, schema string) (missing int, err error) {
+	conn, err := pgx.Connect(ctx, cmd.Postgres)
+	if err != nil {
+		return 0, fmt.Errorf("use the database: %w", err)
+	}
+	defer conn.Close(ctx)
+	rows, err := conn.Query(ctx, "SELECT id FROM "+schema+".deliveries")
+	if err != nil {
+		return 0, fmt.Errorf("read deliveries: %w", err)
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return 0, fmt.Errorf("read deliveries: %w", err)
+	}
+	known := map[string]bool{}
+	for _, id := range ids {
+		known[id] = true
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for id := range l.accepted {
+		if !known[id] {
+			missing++
+		}
+	}
+	return missing, nil
+}
+
+// A cuttableProxy leads to a database, until it is cut: then it swallows what it is sent, and ends nothing.
+type cuttableProxy struct {
+	listener net.Listener
+	target   string
+
+	mu    sync.Mutex
+	heals chan struct{} // closed when it is whole; nil: it is
+}
+
+func newCuttableProxy(database string) (*cuttableProxy, error) {
+	config, err := pgx.ParseConfig(database)
+	if err != nil {
+		return nil, fmt.Errorf("read the database's address: %w", err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("listen before the database: %w", err)
+	}
+	p := &cuttableProxy{listener: l, target: net.JoinHostPort(config.Host, fmt.Sprint(config.Port))}
+	go p.accept()
+	return p, nil
+}
+
+func (p *cuttableProxy) close() { _ = p.listener.Close() }
+
+// databaseURL returns the URL of a database as it is reached through the proxy.
+func (p *cuttableProxy) databaseURL(database, schema string) string {
+	u, err := url.Parse(database)
+	if err != nil {
+		return database // unreachable: it was read before
+	}
+	u.Host = p.listener.Addr().String()
+	q := u.Query()
+	q.Set("search_path", schema)
+	u.RawQuery = q.Encode()
+	return u.String()
+}
+
+// cut cuts the way, or makes it whole. What was sent while it was cut is lost: those connections end then.
+func (p *cuttableProxy) cut(is bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case is && p.heals == nil:
+		p.heals = make(chan struct{})
+	case !is && p.heals != nil:
+		close(p.heals)
+		p.heals = nil
+	}
+}
+
+func (p *cuttableProxy) isCut() chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.heals
+}
+
+func (p *cuttableProxy) accept() {
+	for {
+		in, err := p.listener.Accept()
+		if err != nil {
+			return
+		}
+		go func() {
+			defer in.Close()
+			if heals := p.isCut(); heals != nil {
+				<-heals
+				return
+			}
+			out, err := net.DialTimeout("tcp", p.target, 5*time.Second)
+			if err != nil {
+				return
+			}
+			defer out.Close()
+			var both sync.WaitGroup
+			both.Go(func() { p.copy(out, in); _ = out.Close() })
+			both.Go(func() { p.copy(in, out); _ = in.Close() })
+			both.Wait()
+		}()
+	}
+}
+
+// copy copies until the way is cut, and then ends when it is whole again.
+func (p *cuttableProxy) copy(to io.Writer, from io.Reader) {
+	buffer := make([]byte, 32<<10)
+	for {
+		n, err := from.Read(buffer)
+		if heals := p.isCut(); heals != nil {
+			<-heals
+			return
+		}
+		if n > 0 {
+			if _, err := to.Write(buffer[:n]); err != nil {
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// databaseArgument is the daemon's flag for a file, or for a URL.
+func databaseArgument(database string) string {
+	if strings.Contains(database, "://") {
+		return database
+	}
+	return "sqlite://" + database
+}
