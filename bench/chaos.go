@@ -11,7 +11,6 @@ import (
 	"net"
 	"net/url"
 	"os/exec"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -20,8 +19,8 @@ import (
 )
 
 type chaosCmd struct {
-	Postgres string        `required:"" placeholder:"URL" env:"COORDINATOR_POSTGRES" help:"A PostgreSQL database in which a schema can be made."`
-	Restart  string        `placeholder:"COMMAND" env:"COORDINATOR_POSTGRES_RESTART" help:"What restarts that server; without it, it is not."`
+	Postgres string        `required:"" placeholder:"URL" env:"COORDINATOR_POSTGRES" help:"A PostgreSQL where a schema can be made."`
+	Restart  string        `placeholder:"COMMAND" env:"COORDINATOR_POSTGRES_RESTART" help:"What restarts that; else it is not."`
 	Replicas int           `default:"3" help:"Daemons. Default ${default}."`
 	Blows    int           `default:"12" help:"How often something is done to one of them. Default ${default}."`
 	Pause    time.Duration `default:"4s" help:"Between two blows. Default ${default}."`
@@ -51,15 +50,16 @@ const (
 )
 
 func (w blow) String() string {
-	return [...]string{"killed", "halted beyond its leases", "stopped and replaced", "cut off from the database", "the database restarted"}[w]
+	return [...]string{
+		"killed", "halted beyond its leases", "stopped and replaced", "cut off from the database", "the database restarted",
+	}[w]
 }
 
 const (
 	haltFor = 40 * time.Second // a lease is 30 s long
 	cutFor  = 20 * time.Second
-	// longestRecovery is a lease, and a moment to notice that it has run out; a replica that is cut off finds out only by the limit of
-	// a statement.
-	longestRecovery = 35 * time.Second
+	// longestRecovery is a lease, and some seconds for a database that restarts meanwhile.
+	longestRecovery = 40 * time.Second
 )
 
 // A replica is one of the daemons, with its own way to the database.
@@ -71,7 +71,7 @@ type replica struct {
 	aside   bool           // a load balancer would have noticed by now
 }
 
-func (r *replica) set(d *daemonProcess) {
+func (r *replica) setProcess(d *daemonProcess) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.process = d
@@ -83,7 +83,7 @@ func (r *replica) setAside(is bool) {
 	r.aside = is
 }
 
-func (r *replica) taking() *daemonProcess {
+func (r *replica) takingDeliveries() *daemonProcess {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.aside {
@@ -97,10 +97,10 @@ func (cmd chaosCmd) Run(b *harness) error {
 	ctx, cancel := context.WithCancel(b.ctx)
 	defer cancel()
 	schema := fmt.Sprintf("chaos_%d", time.Now().UnixNano())
-	if err := cmd.exec(ctx, "CREATE SCHEMA "+schema); err != nil {
+	if err := cmd.runSQL(ctx, "CREATE SCHEMA "+schema); err != nil {
 		return err
 	}
-	defer func() { _ = cmd.exec(context.WithoutCancel(ctx), "DROP SCHEMA "+schema+" CASCADE") }() // one that is left is in nobody's way
+	defer func() { _ = cmd.runSQL(context.WithoutCancel(ctx), "DROP SCHEMA "+schema+" CASCADE") }() // one that is left is in nobody's way
 	l, err := b.newSoakRun(ctx, cmd.Seed, cmd.Repos, cmd.Pulls)
 	if err != nil {
 		return err
@@ -114,7 +114,7 @@ func (cmd chaosCmd) Run(b *harness) error {
 		}
 		defer r.proxy.close()
 		replicas[i] = r
-		if err := cmd.start(b, l, r, schema); err != nil {
+		if err := cmd.startReplica(b, l, r, schema); err != nil {
 			return err
 		}
 	}
@@ -124,7 +124,7 @@ func (cmd chaosCmd) Run(b *harness) error {
 		pickMu.Lock()
 		defer pickMu.Unlock()
 		for range 10 * len(replicas) {
-			if d := replicas[pick.IntN(len(replicas))].taking(); d != nil {
+			if d := replicas[pick.IntN(len(replicas))].takingDeliveries(); d != nil {
 				return d
 			}
 		}
@@ -142,7 +142,7 @@ func (cmd chaosCmd) Run(b *harness) error {
 			w = blowKill
 		}
 		r := replicas[n%len(replicas)]
-		for r.taking() == nil { // what was done to it before has not ended
+		for r.takingDeliveries() == nil { // what was done to it before has not ended
 			if err := sleepFor(ctx, 100*time.Millisecond); err != nil {
 				return err
 			}
@@ -150,7 +150,7 @@ func (cmd chaosCmd) Run(b *harness) error {
 		struck[w]++
 		b.logProgress("%s: replica %d %s", time.Since(began).Round(time.Second), n%len(replicas), w)
 		group.Go(func() {
-			if err := cmd.strike(ctx, b, l, r, w, schema); err != nil {
+			if err := cmd.strikeReplica(ctx, b, l, r, w, schema); err != nil {
 				l.recordError(fmt.Errorf("%s: %w", w, err))
 			}
 		})
@@ -166,6 +166,11 @@ func (cmd chaosCmd) Run(b *harness) error {
 	b.report.addFigure("seed", float64(cmd.Seed), "")
 	b.report.addFigure("took", time.Since(began).Seconds(), "s")
 	b.report.addAtMost("the longest from an accepted push to its look", l.longestWait().Seconds(), "s", longestRecovery.Seconds())
+	moves, mostMoves := l.mostMoves(), 2*cmd.Blows // one away and one back for each blow
+	b.report.addAtMost("the most often that an installation moved to another daemon", float64(moves), "times", float64(mostMoves))
+	if moves > mostMoves {
+		b.report.addViolation("an installation was worked on by several daemons in turn: it moved %d times", moves)
+	}
 	missing, err := cmd.countMissing(ctx, l, schema)
 	if err != nil {
 		return err
@@ -178,19 +183,19 @@ func (cmd chaosCmd) Run(b *harness) error {
 	return nil
 }
 
-// start starts a replica's process.
-func (cmd chaosCmd) start(b *harness, l *soakRun, r *replica, schema string) error {
+// startReplica starts a replica's process.
+func (cmd chaosCmd) startReplica(b *harness, l *soakRun, r *replica, schema string) error {
 	d, err := b.startDaemonWith(l.github, r.proxy.databaseURL(cmd.Postgres, schema), 5*time.Second, nil)
 	if err != nil {
 		return fmt.Errorf("%w: %s", err, logTail(d.logFile))
 	}
-	r.set(d)
+	r.setProcess(d)
 	return nil
 }
 
-// strike does something to a replica, and returns once it works again.
-func (cmd chaosCmd) strike(ctx context.Context, b *harness, l *soakRun, r *replica, w blow, schema string) error {
-	d := r.taking()
+// strikeReplica does something to a replica, and returns once it works again.
+func (cmd chaosCmd) strikeReplica(ctx context.Context, b *harness, l *soakRun, r *replica, w blow, schema string) error {
+	d := r.takingDeliveries()
 	noticed := time.AfterFunc(time.Second, func() { r.setAside(true) })
 	defer func() {
 		noticed.Stop()
@@ -199,21 +204,21 @@ func (cmd chaosCmd) strike(ctx context.Context, b *harness, l *soakRun, r *repli
 	switch w {
 	case blowKill:
 		d.kill()
-		return cmd.restart(ctx, b, l, r, schema)
+		return cmd.restartReplica(ctx, b, l, r, schema)
 	case blowStop:
-		r.set(nil)
+		r.setProcess(nil)
 		if _, err := d.terminate(15 * time.Second); err != nil {
 			return err
 		}
-		return cmd.restart(ctx, b, l, r, schema)
+		return cmd.restartReplica(ctx, b, l, r, schema)
 	case blowHalt:
 		if err := d.process.Signal(syscall.SIGSTOP); err != nil {
 			return fmt.Errorf("halt: %w", err)
 		}
 		return errors.Join(sleepFor(ctx, haltFor), d.process.Signal(syscall.SIGCONT))
 	case blowCut:
-		r.proxy.cut(true)
-		defer r.proxy.cut(false)
+		r.proxy.setCut(true)
+		defer r.proxy.setCut(false)
 		return sleepFor(ctx, cutFor)
 	case blowRestart:
 		noticed.Stop()                                                                 // it is all of them
@@ -225,12 +230,12 @@ func (cmd chaosCmd) strike(ctx context.Context, b *harness, l *soakRun, r *repli
 	return nil
 }
 
-// restart starts a replica again, as often as it takes: the database may be away.
-func (cmd chaosCmd) restart(ctx context.Context, b *harness, l *soakRun, r *replica, schema string) error {
-	r.set(nil)
+// restartReplica starts a replica again, as often as it takes: the database may be away.
+func (cmd chaosCmd) restartReplica(ctx context.Context, b *harness, l *soakRun, r *replica, schema string) error {
+	r.setProcess(nil)
 	var err error
 	for range 20 {
-		if err = cmd.start(b, l, r, schema); err == nil {
+		if err = cmd.startReplica(b, l, r, schema); err == nil {
 			return nil
 		}
 		if sleepFor(ctx, time.Second) != nil {
@@ -240,7 +245,7 @@ func (cmd chaosCmd) restart(ctx context.Context, b *harness, l *soakRun, r *repl
 	return err
 }
 
-func (cmd chaosCmd) exec(ctx context.Context, query string) error {
+func (cmd chaosCmd) runSQL(ctx context.Context, query string) error {
 	conn, err := pgx.Connect(ctx, cmd.Postgres)
 	if err != nil {
 		return fmt.Errorf("use the database: %w", err)
@@ -300,7 +305,7 @@ func newCuttableProxy(database string) (*cuttableProxy, error) {
 		return nil, fmt.Errorf("listen before the database: %w", err)
 	}
 	p := &cuttableProxy{listener: l, target: net.JoinHostPort(config.Host, fmt.Sprint(config.Port))}
-	go p.accept()
+	go p.acceptConnections()
 	return p, nil
 }
 
@@ -319,8 +324,8 @@ func (p *cuttableProxy) databaseURL(database, schema string) string {
 	return u.String()
 }
 
-// cut cuts the way, or makes it whole. What was sent while it was cut is lost: those connections end then.
-func (p *cuttableProxy) cut(is bool) {
+// setCut cuts the way, or makes it whole. What was sent while it was cut is lost: those connections end then.
+func (p *cuttableProxy) setCut(is bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
@@ -338,7 +343,7 @@ func (p *cuttableProxy) isCut() chan struct{} {
 	return p.heals
 }
 
-func (p *cuttableProxy) accept() {
+func (p *cuttableProxy) acceptConnections() {
 	for {
 		in, err := p.listener.Accept()
 		if err != nil {
@@ -356,15 +361,15 @@ func (p *cuttableProxy) accept() {
 			}
 			defer out.Close()
 			var both sync.WaitGroup
-			both.Go(func() { p.copy(out, in); _ = out.Close() })
-			both.Go(func() { p.copy(in, out); _ = in.Close() })
+			both.Go(func() { p.copyUntilCut(out, in); _ = out.Close() })
+			both.Go(func() { p.copyUntilCut(in, out); _ = in.Close() })
 			both.Wait()
 		}()
 	}
 }
 
-// copy copies until the way is cut, and then ends when it is whole again.
-func (p *cuttableProxy) copy(to io.Writer, from io.Reader) {
+// copyUntilCut copies until the way is cut, and then ends when it is whole again.
+func (p *cuttableProxy) copyUntilCut(to io.Writer, from io.Reader) {
 	buffer := make([]byte, 32<<10)
 	for {
 		n, err := from.Read(buffer)
@@ -381,12 +386,4 @@ func (p *cuttableProxy) copy(to io.Writer, from io.Reader) {
 			return
 		}
 	}
-}
-
-// databaseArgument is the daemon's flag for a file, or for a URL.
-func databaseArgument(database string) string {
-	if strings.Contains(database, "://") {
-		return database
-	}
-	return "sqlite://" + database
 }

@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -461,6 +462,26 @@ func (l *soakRun) longestWait() (longest time.Duration) {
 		}
 	}
 	return longest
+}
+
+// mostMoves returns how often the writes of the installation that moved most came from another process than the write before.
+func (l *soakRun) mostMoves() (most int) {
+	l.github.mu.Lock()
+	defer l.github.mu.Unlock()
+	last, moves := map[string]string{}, map[string]int{}
+	for _, q := range l.github.requests {
+		parts := strings.Split(q.path, "/")
+		if !q.isWrite() || len(parts) < 3 || parts[1] != "repos" {
+			continue
+		}
+		owner := parts[2]
+		if was, known := last[owner]; known && was != q.token {
+			moves[owner]++
+			most = max(most, moves[owner])
+		}
+		last[owner] = q.token
+	}
+	return most
 }
 
 // reportOutcome reports what must never happen, once all is settled. A rerun is given up after three kills at the

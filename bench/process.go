@@ -105,8 +105,8 @@ func (b *harness) startDaemon(t *fakeGitHub, database string) (*daemonProcess, e
 	return b.startDaemonWith(t, database, 24*time.Hour, nil)
 }
 
-// startDaemonWith starts the daemon on a file or the URL of a database and waits until it listens. It calls begun, if not nil, as soon as the process
-// exists.
+// startDaemonWith starts the daemon on a file or the URL of a database and waits until it listens. It calls begun, if not nil, as
+// soon as the process exists.
 func (b *harness) startDaemonWith(
 	t *fakeGitHub,
 	database string,
@@ -335,4 +335,12 @@ func (d *daemonProcess) isListening(ctx context.Context) bool {
 	}
 	c.close()
 	return true
+}
+
+// databaseArgument is the daemon's flag for a file, or for a URL.
+func databaseArgument(database string) string {
+	if strings.Contains(database, "://") {
+		return database
+	}
+	return "sqlite://" + database
 }

@@ -97,6 +97,7 @@ func (p trackedPull) String() string { return p.name + "#" + strconv.Itoa(p.numb
 type loggedRequest struct {
 	began, ended time.Time
 	method, path string
+	token        string // with which it was made: each process has its own for an installation
 	status       int
 }
 
@@ -185,7 +186,9 @@ func (t *fakeGitHub) close() {
 
 // ServeHTTP answers as GitHub and logs the request.
 func (t *fakeGitHub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	q := loggedRequest{began: time.Now(), method: r.Method, path: strings.TrimPrefix(r.URL.Path, "/api/v3")}
+	q := loggedRequest{
+		began: time.Now(), method: r.Method, path: strings.TrimPrefix(r.URL.Path, "/api/v3"), token: r.Header.Get("Authorization"),
+	}
 	if q.path == "/api/graphql" {
 		q.path = "/graphql"
 	}

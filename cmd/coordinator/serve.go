@@ -95,8 +95,8 @@ func (cmd serveCmd) Run(ctx context.Context, c *command) error {
 		return err
 	}
 	s, err := openServer(ctx, serverConfig{
-		Listen: cmd.Listen, AdminListen: cmd.AdminListen, Database: database.file, Server: database.server, Secrets: secrets, GitHub: identity,
-		Places: places, Resync: cmd.Resync, Log: log, Now: time.Now,
+		Listen: cmd.Listen, AdminListen: cmd.AdminListen, Database: database.file, Server: database.server, Secrets: secrets,
+		GitHub: identity, Places: places, Resync: cmd.Resync, Log: log, Now: time.Now,
 	})
 	switch stopped := ctx.Err() != nil && errors.Is(err, context.Canceled); {
 	case stopped && !cmd.Check: // it was told to stop before it served

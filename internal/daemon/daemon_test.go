@@ -57,6 +57,7 @@ type land struct {
 	skew         time.Duration           // of the land's clock
 	twice        []string                // those that were looked at twice at once
 	slow         map[int64]time.Duration // how long a tenant's looks take instead
+	permits      []error                 // why checks were not to be written; nil: they were
 }
 
 func newLand() *land {
@@ -245,7 +246,12 @@ func (p place2) Apply(context.Context, quorum.PR, quorum.Effects) (quorum.Receip
 	return quorum.Receipt{}, nil
 }
 
-func (p place2) Publish(context.Context, quorum.PR, report.Check) error { return nil }
+func (p place2) Publish(ctx context.Context, _ quorum.PR, _ report.Check) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.permits = append(p.permits, client.MayWrite(ctx))
+	return nil
+}
 
 func (p place2) WithdrawUnread(context.Context, quorum.PR, bool) error { return nil }
 

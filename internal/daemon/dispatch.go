@@ -259,7 +259,7 @@ func (d *Daemon) renewLeases(ctx context.Context) {
 			d.Log.Error("our database cannot be written: evaluations under way may be made twice", "err", err)
 		}
 		if err == nil {
-			d.leases.renewed(until, slices.DeleteFunc(leases, func(l store.Lease) bool { return slices.Contains(lost, l) }))
+			d.leases.noteRenewal(until, slices.DeleteFunc(leases, func(l store.Lease) bool { return slices.Contains(lost, l) }))
 		}
 		d.leases.cancelLost(lost)
 	}

@@ -85,8 +85,8 @@ func (t *leaseTable) list() (all []store.Lease) {
 	return all
 }
 
-// renewed notes until when leases hold now.
-func (t *leaseTable) renewed(until time.Time, leases []store.Lease) {
+// noteRenewal notes until when leases hold now.
+func (t *leaseTable) noteRenewal(until time.Time, leases []store.Lease) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, l := range leases {
@@ -97,9 +97,9 @@ func (t *leaseTable) renewed(until time.Time, leases []store.Lease) {
 	}
 }
 
-// permit returns what says whether a lease holds: a process that was halted, or whose machine slept, learns from its clock alone
+// permitOf returns what says whether a lease holds: a process that was halted, or whose machine slept, learns from its clock alone
 // that another one may have the key by now.
-func (t *leaseTable) permit(l store.Lease, now func() time.Time) func() error {
+func (t *leaseTable) permitOf(l store.Lease, now func() time.Time) func() error {
 	return func() error {
 		t.mu.Lock()
 		defer t.mu.Unlock()

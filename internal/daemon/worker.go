@@ -34,7 +34,7 @@ func (d *Daemon) workOn(ctx context.Context, w store.Work, until time.Time) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	alone := d.leases.begin(w.Lease, until, cancel)
-	ctx = client.WithPermit(ctx, d.leases.permit(w.Lease, d.Now))
+	ctx = client.WithPermit(ctx, d.leases.permitOf(w.Lease, d.Now))
 	began := d.Now()
 	var r workResult
 	if alone {

@@ -262,6 +262,21 @@ func TestWritesAreSentOnce(t *testing.T) {
 }
 
 // Faults 14, 20, 21, 22, 23 and 68: a refusal is told as it is, at once.
+// Who may change nothing any more still reads.
+func TestWritesNeedTheirContextsPermit(t *testing.T) {
+	late := errors.New("too late")
+	w := follows(said{status: 200, body: `{"n":1}`})
+	c := w.client(t)
+	ctx := WithPermit(t.Context(), func() error { return late })
+	_, err := c.Send(ctx, "POST", "repos/acme/shop/check-runs", number{7}, &number{})
+	if err == nil || !strings.Contains(err.Error(), late.Error()) || len(w.heard) != 0 {
+		t.Errorf("a write without a permit: %d requests, %v", len(w.heard), err)
+	}
+	if _, err := c.Send(ctx, "GET", "repos/acme/shop", nil, &number{}); err != nil || len(w.heard) != 1 {
+		t.Errorf("a read without a permit: %d requests, %v", len(w.heard), err)
+	}
+}
+
 func TestRefusals(t *testing.T) {
 	for _, test := range []struct {
 		s    said

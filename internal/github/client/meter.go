@@ -36,8 +36,8 @@ func WithPermit(ctx context.Context, permit func() error) context.Context {
 	return context.WithValue(ctx, permitKey{}, permit)
 }
 
-// askPermit returns why a context's requests may change nothing any more; nil if they may.
-func askPermit(ctx context.Context) error {
+// MayWrite returns why a context's requests may change nothing any more; nil if they may.
+func MayWrite(ctx context.Context) error {
 	if permit, ok := ctx.Value(permitKey{}).(func() error); ok {
 		return permit()
 	}

@@ -92,7 +92,7 @@ func (w *wholeReader) RoundTrip(req *http.Request) (*http.Response, error) {
 	c := exchangeOf(req)
 	c.unchanged, c.decoded, c.decodeErr = false, false, nil
 	if !isRepeatable(req) {
-		if err := askPermit(req.Context()); err != nil {
+		if err := MayWrite(req.Context()); err != nil {
 			return nil, err
 		}
 	}
