@@ -2,8 +2,11 @@
 // that any other does not know OpenTelemetry: there every function here does nothing. The action's program never does.
 //
 // What a span says is a [Fact]: a number, or a word of the program's own. There is no way to give it a text, and so no
-// secret, no header, no error and nothing that a stranger wrote gets into one. A span names a pull request by its number
-// and installation, not by its repository: the log has that, at the same time.
+// secret, no header, no error and nothing that a stranger wrote gets into one. A span says whose installation it is of, and
+// neither repository nor pull request: the log has those, at the same time.
+//
+// It is in the program's module, and not in one of its own: measured, that adds seventeen lines to go.mod, and only a build
+// with the tag downloads or links what they name. A second module could not reach what is internal without a copy of main.
 package trace
 
 import "time"
@@ -18,8 +21,6 @@ type Fact struct {
 // Installation says whose work it is: the ID of an App's installation, or 0.
 func Installation(id int64) Fact { return Fact{key: "coordinator.installation", number: id} }
 
-// PullRequest says which one, by its number.
-func PullRequest(number int) Fact { return Fact{key: "coordinator.pull_request", number: int64(number)} }
 
 // Status says what an HTTP request was answered with; 0: there was no answer.
 func Status(code int) Fact { return Fact{key: "http.response.status_code", number: int64(code)} }
