@@ -66,7 +66,9 @@ func (s Span) End(failed bool, facts ...Fact) {
 
 // Record tells of what began then and ends now.
 func Record(ctx context.Context, name Name, began time.Time, failed bool, facts ...Fact) {
-	_, span := otel.Tracer(scope).Start(ctx, string(name), oteltrace.WithSpanKind(kindOf(name)), oteltrace.WithTimestamp(began), withFacts(facts))
+	_, span := otel.Tracer(scope).Start(
+		ctx, string(name), oteltrace.WithSpanKind(kindOf(name)), oteltrace.WithTimestamp(began), withFacts(facts),
+	)
 	Span{span}.End(failed)
 }
 
@@ -82,7 +84,9 @@ func kindOf(name Name) oteltrace.SpanKind {
 	return oteltrace.SpanKindInternal
 }
 
-func withFacts(facts []Fact) oteltrace.SpanStartEventOption { return oteltrace.WithAttributes(attributesOf(facts)...) }
+func withFacts(facts []Fact) oteltrace.SpanStartEventOption {
+	return oteltrace.WithAttributes(attributesOf(facts)...)
+}
 
 func attributesOf(facts []Fact) (all []attribute.KeyValue) {
 	for _, f := range facts {

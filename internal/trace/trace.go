@@ -21,7 +21,6 @@ type Fact struct {
 // Installation says whose work it is: the ID of an App's installation, or 0.
 func Installation(id int64) Fact { return Fact{key: "coordinator.installation", number: id} }
 
-
 // Status says what an HTTP request was answered with; 0: there was no answer.
 func Status(code int) Fact { return Fact{key: "http.response.status_code", number: int64(code)} }
 
