@@ -10,17 +10,19 @@ import (
 // On says whether this program knows OpenTelemetry.
 const On = false
 
-// A Span is something that the daemon does. The zero Span is of a program without traces.
-type Span struct{}
+// An OpenSpan is something that the daemon does. The zero OpenSpan is of a program without traces.
+type OpenSpan struct{}
 
 // Setup does nothing here.
 func Setup(context.Context, string) (stop func(), err error) { return func() {}, nil }
 
 // Start does nothing here.
-func Start(ctx context.Context, _ Name, _ ...Fact) (context.Context, Span) { return ctx, Span{} }
+func Start(ctx context.Context, _ Name, _ ...Fact) (context.Context, OpenSpan) {
+	return ctx, OpenSpan{}
+}
 
 // End does nothing here.
-func (Span) End(bool, ...Fact) {}
+func (OpenSpan) End(bool, ...Fact) {}
 
 // Record does nothing here.
 func Record(context.Context, Name, time.Time, bool, ...Fact) {}

@@ -46,17 +46,17 @@ func Setup(ctx context.Context, version string) (stop func(), err error) {
 	}, nil
 }
 
-// A Span is something that the daemon does.
-type Span struct{ span oteltrace.Span }
+// An OpenSpan is something that the daemon does.
+type OpenSpan struct{ span oteltrace.Span }
 
 // Start begins a span, which is the parent of those that begin in the returned context.
-func Start(ctx context.Context, name Name, facts ...Fact) (context.Context, Span) {
+func Start(ctx context.Context, name Name, facts ...Fact) (context.Context, OpenSpan) {
 	ctx, span := otel.Tracer(scope).Start(ctx, string(name), oteltrace.WithSpanKind(kindOf(name)), withFacts(facts))
-	return ctx, Span{span}
+	return ctx, OpenSpan{span}
 }
 
 // End ends the span. It says whether it failed, and not why: that stands in the log.
-func (s Span) End(failed bool, facts ...Fact) {
+func (s OpenSpan) End(failed bool, facts ...Fact) {
 	s.span.SetAttributes(attributesOf(facts)...)
 	if failed {
 		s.span.SetStatus(codes.Error, "")
@@ -69,7 +69,7 @@ func Record(ctx context.Context, name Name, began time.Time, failed bool, facts 
 	_, span := otel.Tracer(scope).Start(
 		ctx, string(name), oteltrace.WithSpanKind(kindOf(name)), oteltrace.WithTimestamp(began), withFacts(facts),
 	)
-	Span{span}.End(failed)
+	OpenSpan{span}.End(failed)
 }
 
 func kindOf(name Name) oteltrace.SpanKind {
