@@ -3,10 +3,15 @@
 # There are two for each platform: coordinator has every command, coordinator-action is what the action downloads and
 # starts for every event, without the daemon (-tags action).
 #
-#   scripts/release.sh table v1.2.3   writes VERSION and scripts/checksums.txt: the last commit before the tag
+#   scripts/release.sh prepare v1.2.3 the last commit before the tag: the table, the date in CHANGELOG.md, and the image's tag in deploy/
+#   scripts/release.sh table v1.2.3   writes VERSION and scripts/checksums.txt alone
+#   scripts/release.sh notes v1.2.3   prints what CHANGELOG.md says of it
 #   scripts/release.sh build DIR      builds the programs of VERSION into DIR
 #   scripts/release.sh compare DIR    fails unless DIR holds what the table says (between releases: if it says anything)
 #   scripts/release.sh verify DIR     both, and VERSION has to be a release
+#
+# After prepare, table, build and verify come platforms, such as linux/amd64; all six if there are none. A release has all: one of
+# fewer is a rehearsal, which .ci/rehearse.sh plays.
 #
 # The same bytes need the same compiler, so its version stands in scripts/go-version; paths and version control are
 # kept out by the flags, the C compiler by CGO_ENABLED=0. The table is no input of the build, and so can be in the
@@ -64,19 +69,51 @@ compare() { # the programs in the folder with the table
   printf 'these are the bytes that scripts/checksums.txt promises\n'
 }
 
+make_table() { # of a version, for the platforms that are named after it, or all
+  version=$1
+  shift
+  dir=$(mktemp -d)
+  trap 'rm -rf -- "$dir"' EXIT
+  printf '%s\n' "$version" >"$root/VERSION"
+  build "$dir" "$@"
+  {
+    sed -n '/^#/p' "$table"
+    digests "$dir"
+  } >"$dir/table"
+  cat -- "$dir/table" >"$table"
+  cat -- "$table"
+}
+
+rewrite() { # a file, by a script of sed; dir is there
+  sed "$2" "$root/$1" >"$dir/rewritten"
+  cat -- "$dir/rewritten" >"$root/$1"
+}
+
+notes() { # of a version, which must have some
+  awk -v version="## ${1#v}" 'index($0, "## ") == 1 { on = $0 == version || index($0, version " ") == 1 } on' "$root/CHANGELOG.md" |
+    awk '{ print } NR > 1 && NF { said = 1 } END { exit !said }' || fail "CHANGELOG.md says nothing of $1"
+}
+
 case ${1:-} in
+  prepare)
+    is_release "${2:-}" || fail 'which version? such as v1.2.3'
+    shift
+    make_table "$@"
+    release=$(cat -- "$root/VERSION")
+    rewrite CHANGELOG.md "s/^## Unreleased\$/## ${release#v} - $(date -u +%Y-%m-%d)/"
+    for file in deploy/compose/compose.yaml deploy/kubernetes/deployment.yaml; do
+      rewrite "$file" "s,\(image: ghcr.io/review-coordinator/coordinator\):v[0-9.]*,\1:$release,"
+    done
+    notes "$release" >"$dir/notes"
+    ;;
   table)
     is_release "${2:-}" || fail 'which version? such as v1.2.3'
-    dir=$(mktemp -d)
-    trap 'rm -rf -- "$dir"' EXIT
-    printf '%s\n' "$2" >"$root/VERSION"
-    build "$dir"
-    {
-      sed -n '/^#/p' "$table"
-      digests "$dir"
-    } >"$dir/table"
-    cat -- "$dir/table" >"$table"
-    cat -- "$table"
+    shift
+    make_table "$@"
+    ;;
+  notes)
+    is_release "${2:-}" || fail 'which version? such as v1.2.3'
+    notes "$2"
     ;;
   build)
     [ -n "${2:-}" ] || fail 'into which folder?'
@@ -91,8 +128,9 @@ case ${1:-} in
   verify)
     [ -n "${2:-}" ] || fail 'into which folder?'
     is_release "$(cat -- "$root/VERSION")" || fail 'VERSION is no release'
-    build "$2"
+    shift
+    build "$@"
     compare "$out"
     ;;
-  *) fail 'table VERSION, build DIR, compare DIR or verify DIR' ;;
+  *) fail 'prepare VERSION, table VERSION, notes VERSION, build DIR, compare DIR or verify DIR' ;;
 esac

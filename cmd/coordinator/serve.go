@@ -32,6 +32,7 @@ import (
 	"github.com/review-coordinator/coordinator/internal/report"
 	"github.com/review-coordinator/coordinator/internal/review"
 	"github.com/review-coordinator/coordinator/internal/store"
+	"github.com/review-coordinator/coordinator/internal/trace"
 )
 
 type serveCmd struct {
@@ -108,6 +109,11 @@ func (cmd serveCmd) Run(ctx context.Context, c *command) error {
 	if cmd.Check {
 		return cmd.printCheck(ctx, c, s)
 	}
+	stopTracing, err := trace.Setup(ctx, buildVersion())
+	if err != nil {
+		return usageError(err, "the OTEL_ variables say where traces go: OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318")
+	}
+	defer stopTracing()
 	if c.Getenv("GOGC") == "" { // fewer collections in a burst for more memory, which is given back after it
 		debug.SetGCPercent(150)
 	}

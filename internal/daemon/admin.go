@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -125,7 +126,8 @@ func (a Admin) serveHealthz(w http.ResponseWriter, _ *http.Request) {
 
 func (a Admin) isDraining() bool { return a.Draining != nil && a.Draining() }
 
-// readyAnswer is the JSON of /readyz. Its status is 503 unless everything is as it should be.
+// readyAnswer is the JSON of /readyz. Its status is 503 unless everything is as it should be, but for what the address
+// excludes: /readyz?exclude=github is for a load balancer, which would else turn away what GitHub sends after an outage.
 type readyAnswer struct {
 	Ready  bool         `json:"ready"`
 	Checks []readyCheck `json:"checks"`
@@ -145,8 +147,9 @@ func (a Admin) serveReadyz(w http.ResponseWriter, r *http.Request) {
 	checks := []readyCheck{a.checkDatabase(ctx, err), a.checkGitHub(now), a.checkQueue(h, err, now), a.checkServing()}
 	answer := readyAnswer{Ready: true, Checks: checks}
 	status := http.StatusOK
+	excluded := r.URL.Query()["exclude"]
 	for _, c := range answer.Checks {
-		if !c.OK {
+		if !c.OK && !slices.Contains(excluded, c.Name) {
 			answer.Ready, status = false, http.StatusServiceUnavailable
 		}
 	}

@@ -165,6 +165,29 @@ func TestReadinessSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
+// A load balancer asks whether GitHub's deliveries can be taken: an outage of GitHub is excluded by name, and nothing else is.
+func TestReadinessLeavesOutWhatTheAddressExcludes(t *testing.T) {
+	for _, c := range []struct {
+		path  string
+		stops bool
+		code  int
+	}{
+		{"/readyz", false, http.StatusServiceUnavailable},
+		{"/readyz?exclude=queue", false, http.StatusServiceUnavailable},
+		{"/readyz?exclude=github&exclude=queue", false, http.StatusOK},
+		{"/readyz?exclude=github&exclude=queue", true, http.StatusServiceUnavailable},
+		{"/readyz?exclude=github,queue", false, http.StatusServiceUnavailable},
+	} {
+		a := newAdmin(&shownTable{})
+		a.Reached, a.Draining = nil, func() bool { return c.stops }
+		a.unanswered(time.Hour)
+		w := ask(a, http.MethodGet, c.path, "localhost")
+		if w.Code != c.code || !strings.Contains(w.Body.String(), "has not answered since the start") {
+			t.Errorf("%s, stopping %t: %d %s", c.path, c.stops, w.Code, w.Body)
+		}
+	}
+}
+
 func TestHealthIsThatTheProcessServes(t *testing.T) {
 	a := newAdmin(&shownTable{read: errors.New("the disk is gone")})
 	a.Draining = func() bool { return true }
