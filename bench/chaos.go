@@ -300,7 +300,7 @@ func newCuttableProxy(database string) (*cuttableProxy, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the database's address: %w", err)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("listen before the database: %w", err)
 	}
@@ -355,7 +355,7 @@ func (p *cuttableProxy) acceptConnections() {
 				<-heals
 				return
 			}
-			out, err := net.DialTimeout("tcp", p.target, 5*time.Second)
+			out, err := (&net.Dialer{Timeout: 5 * time.Second}).DialContext(context.Background(), "tcp", p.target)
 			if err != nil {
 				return
 			}

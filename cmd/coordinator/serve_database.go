@@ -9,7 +9,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -74,7 +73,7 @@ func (a databaseAddress) String() string {
 func (a databaseAddress) LogValue() slog.Value { return slog.StringValue(a.String()) }
 
 // Format keeps the password out of every verb.
-func (a databaseAddress) Format(s fmt.State, _ rune) { io.WriteString(s, a.String()) }
+func (a databaseAddress) Format(s fmt.State, _ rune) { fmt.Fprint(s, a.String()) }
 
 // A table is the daemon's, wherever it is.
 type table interface {

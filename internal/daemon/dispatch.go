@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -85,11 +86,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 		}
 	}
 	d.Stop()
-	retiring, retired := context.WithTimeout(working, completeTimeout)
-	if err := d.Store.Retire(retiring); err != nil {
-		d.Log.Warn("other coordinators learn late that this one stops", "err", err)
-	}
-	retired()
+	retireFrom(working, d.Store, d.Log)
 	ended := make(chan struct{})
 	go func() { workers.Wait(); close(ended) }()
 	timer := time.NewTimer(d.Drain)
@@ -103,6 +100,15 @@ func (d *Daemon) Run(ctx context.Context) error {
 	renewed()
 	renewer.Wait()
 	return nil
+}
+
+// retireFrom says to those who share the table that this process claims no more.
+func retireFrom(ctx context.Context, table store.Store, log *slog.Logger) {
+	ctx, cancel := context.WithTimeout(ctx, completeTimeout)
+	defer cancel()
+	if err := table.Retire(ctx); err != nil {
+		log.Warn("other coordinators learn late that this one stops", "err", err)
+	}
 }
 
 // releaseMemory gives memory back to the system, which Go would keep for the next burst.

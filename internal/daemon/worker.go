@@ -58,16 +58,7 @@ func (d *Daemon) workOn(ctx context.Context, w store.Work, until time.Time) {
 	ours := false
 	var err error
 	if !errors.Is(context.Cause(ctx), errLost) {
-		ending, done := context.WithTimeout(context.WithoutCancel(ctx), completeTimeout)
-		for few := range slices.Chunk(r.pokes, pokesPerWrite) { // before the key ends: what it leads to must not be lost between the two
-			if err = d.Store.Poke(ending, few...); err != nil {
-				break
-			}
-		}
-		if err == nil {
-			ours, err = d.Store.Complete(ending, w.Lease, r.outcome)
-		}
-		done()
+		ours, err = keepResult(context.WithoutCancel(ctx), d.Store, w.Lease, r)
 	}
 	span.End(err != nil || r.label == resultFailed || r.label == resultPanicked, trace.Result(r.label))
 	d.underWay.remove(w)
@@ -84,6 +75,18 @@ func (d *Daemon) workOn(ctx context.Context, w store.Work, until time.Time) {
 		d.announce(w, r)
 	}
 	d.Feed.Publish(w.Key)
+}
+
+// keepResult keeps what a look came to, and reports whether its lease was still there.
+func keepResult(ctx context.Context, table store.Store, l store.Lease, r workResult) (ours bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, completeTimeout)
+	defer cancel()
+	for few := range slices.Chunk(r.pokes, pokesPerWrite) { // before the key ends: what it leads to must not be lost between the two
+		if err := table.Poke(ctx, few...); err != nil {
+			return false, err
+		}
+	}
+	return table.Complete(ctx, l, r.outcome)
 }
 
 // announce tells the log, the metrics and the caller of a look that was kept. The end of a pull request that was not

@@ -174,7 +174,7 @@ func (s *Postgres) checkPooler(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("begin a transaction: %w", err)
 	}
-	defer tx.Rollback(ctx)
+	defer func() { _ = tx.Rollback(ctx) }() // it has changed nothing
 	within, err := pid(tx)
 	if err != nil {
 		return fmt.Errorf("ask for its process: %w", err)
