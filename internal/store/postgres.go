@@ -71,10 +71,30 @@ func OpenPostgres(ctx context.Context, url string, o PostgresOptions) (*Postgres
 }
 
 func openPostgres(ctx context.Context, url string, o PostgresOptions) (_ *Postgres, err error) {
+	s := &Postgres{log: o.Log, durable: make(chan *pgOp, maxQueuedOps), lazy: make(chan *pgOp, maxQueuedOps), quit: make(chan struct{})}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	if s.pool, err = connectPostgres(ctx, url, joinUsers); err != nil {
+		return nil, err
+	}
+	if err := s.prepareTables(ctx); err != nil {
+		s.pool.Close()
+		return nil, err
+	}
+	s.writers.Go(func() { s.runWriter(s.durable, true) })
+	s.writers.Go(func() { s.runWriter(s.lazy, false) })
+	return s, nil
+}
+
+// connectPostgres connects to the server of a URL, and refuses one that is too old, or another program's tables. What is to be
+// done on each connection comes first.
+func connectPostgres(ctx context.Context, url string, onConnect func(context.Context, *pgx.Conn) error) (*pgxpool.Pool, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return nil, err // pgx leaves the password out
 	}
+	config.AfterConnect = onConnect
 	config.ConnConfig.ConnectTimeout = connectTimeout
 	config.ConnConfig.DialFunc = (&net.Dialer{
 		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 10 * time.Second, Interval: 5 * time.Second, Count: 3},
@@ -87,30 +107,31 @@ func openPostgres(ctx context.Context, url string, o PostgresOptions) (_ *Postgr
 			config.ConnConfig.RuntimeParams[name] = value
 		}
 	}
-	s := &Postgres{log: o.Log, durable: make(chan *pgOp, maxQueuedOps), lazy: make(chan *pgOp, maxQueuedOps), quit: make(chan struct{})}
-	if s.log == nil {
-		s.log = slog.New(slog.DiscardHandler)
-	}
-	if s.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(s.checkServer(ctx)); err != nil {
-		s.pool.Close()
+	if err := checkServer(ctx, pool); err != nil {
+		pool.Close()
 		return nil, err
 	}
-	if err := s.migrate(ctx); err != nil {
-		s.pool.Close()
-		return nil, err
+	return pool, nil
+}
+
+// prepareTables brings the tables to the schema of this program. It refuses a copy that is not finished.
+func (s *Postgres) prepareTables(ctx context.Context) (err error) {
+	if err := migratePostgres(ctx, s.pool); err != nil {
+		return err
 	}
-	s.writers.Go(func() { s.runWriter(s.durable, true) })
-	s.writers.Go(func() { s.runWriter(s.lazy, false) })
-	return s, nil
+	db := stdlib.OpenDBFromPool(s.pool)
+	defer func() { err = errors.Join(err, db.Close()) }()
+	return takeCopyOver(ctx, db)
 }
 
 // checkServer refuses a server that is too old, and a schema with another program's tables.
-func (s *Postgres) checkServer(ctx context.Context) error {
+func checkServer(ctx context.Context, pool *pgxpool.Pool) error {
 	var version, tables, known int
-	err := s.pool.QueryRow(ctx, `SELECT current_setting('server_version_num')::integer,
+	err := pool.QueryRow(ctx, `SELECT current_setting('server_version_num')::integer,
 		count(c.relname), count(c.relname) FILTER (WHERE c.relname IN ('deliveries', 'work', 'goose_db_version'))
 		FROM (SELECT 1) AS one LEFT JOIN pg_class c ON c.relkind = 'r' AND c.relnamespace = current_schema()::regnamespace`).
 		Scan(&version, &tables, &known)
@@ -125,8 +146,8 @@ func (s *Postgres) checkServer(ctx context.Context) error {
 	return nil
 }
 
-// migrate brings the tables to the schema of this program. Another process that does so at the same time is waited for.
-func (s *Postgres) migrate(ctx context.Context) (err error) {
+// migratePostgres brings the tables to the schema of this program. Another process that does so at the same time is waited for.
+func migratePostgres(ctx context.Context, pool *pgxpool.Pool) (err error) {
 	dir, err := fs.Sub(postgresMigrations, "migrations/postgres")
 	if err != nil {
 		return err // unreachable unless the path above is wrong
@@ -135,7 +156,7 @@ func (s *Postgres) migrate(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("lock its schema: %w", err)
 	}
-	db := stdlib.OpenDBFromPool(s.pool)
+	db := stdlib.OpenDBFromPool(pool)
 	defer func() { err = errors.Join(err, db.Close()) }()
 	p, err := goose.NewProvider(
 		goose.DialectPostgres, db, dir, goose.WithDisableGlobalRegistry(true), goose.WithSessionLocker(locker),
