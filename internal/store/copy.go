@@ -43,13 +43,12 @@ type Copied struct {
 	LeftOut  int64            // rows of history whose names PostgreSQL cannot hold
 }
 
-// Errors of [Copy] that say what the caller does next. The last one is of [OpenSQLite] and [OpenPostgres], too.
+// Errors of [Copy] that say what the caller does next, beside those of opening a store.
 var (
-	ErrSameStore      = errors.New("it is to be copied into itself")
-	ErrTargetFull     = errors.New("it holds rows of its own")
-	ErrOtherCopy      = errors.New("it holds a copy of another store")
-	ErrOlder          = errors.New("an older coordinator wrote it")
-	ErrUnfinishedCopy = errors.New("it is a copy that is not finished")
+	ErrSameStore  = errors.New("it is to be copied into itself")
+	ErrTargetFull = errors.New("it holds rows of its own")
+	ErrOtherCopy  = errors.New("it holds a copy of another store")
+	ErrOlder      = errors.New("an older coordinator wrote it")
 )
 
 // Copy makes a store hold what another one holds, and deletes from it what that does not hold. Nobody waits for it: the source

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 )
@@ -189,8 +188,8 @@ func nameOfFile(file string) string {
 	if abs, err := filepath.Abs(file); err == nil {
 		file = abs
 	}
-	if real, err := filepath.EvalSymlinks(file); err == nil {
-		return "sqlite://" + real
+	if target, err := filepath.EvalSymlinks(file); err == nil {
+		return "sqlite://" + target
 	}
 	if dir, err := filepath.EvalSymlinks(filepath.Dir(file)); err == nil {
 		file = filepath.Join(dir, filepath.Base(file))
@@ -256,22 +255,6 @@ func (e *copyEnd) useConn(ctx context.Context, db *sql.DB) (err error) {
 	return nil
 }
 
-// usersLock is the number of the advisory lock that all connections of coordinators to a schema share, and that a copy has for
-// itself: so it knows that nobody uses the tables. A session has it, so that it ends with the process, however that ends.
-const usersLock = "(7021::bigint << 32) + current_schema()::regnamespace::oid::bigint"
-
-// joinUsers shares the lock of a schema's users, on a new connection of a coordinator's.
-func joinUsers(ctx context.Context, conn *pgx.Conn) error {
-	var joined *bool // NULL where there is no such schema
-	if err := conn.QueryRow(ctx, "SELECT pg_try_advisory_lock_shared("+usersLock+")").Scan(&joined); err != nil {
-		return fmt.Errorf("lock its tables for use: %w", err)
-	}
-	if joined != nil && !*joined {
-		return fmt.Errorf("%w: coordinator store copy is at work there, wait until it has ended", ErrInUse)
-	}
-	return nil
-}
-
 // lockOutOthers takes the lock for this connection alone; false if a coordinator uses the tables. It asks for half a second: the server
 // notices a little later that a connection has ended. It never waits in the server's line, where it would keep new connections
 // of a coordinator waiting.
@@ -333,25 +316,6 @@ func (e *copyEnd) finishCopy(ctx context.Context) error {
 		}
 	}
 	return e.exec(ctx, "UPDATE copies SET finished_at = ?1", max(e.now, 1))
-}
-
-// takeCopyOver refuses a copy that is not finished. One that is finished is from now on a store like any other.
-func takeCopyOver(ctx context.Context, db *sql.DB) error {
-	var of string
-	var finished int64
-	switch err := db.QueryRowContext(ctx, "SELECT source, finished_at FROM copies").Scan(&of, &finished); {
-	case errors.Is(err, sql.ErrNoRows):
-		return nil
-	case err != nil:
-		return fmt.Errorf("ask whether it is a copy: %w", err)
-	case finished == 0:
-		return fmt.Errorf("%w, of %s: stop the coordinator that uses that one, and run coordinator store copy again, which brings the rest",
-			ErrUnfinishedCopy, of)
-	}
-	if _, err := db.ExecContext(ctx, "DELETE FROM copies"); err != nil {
-		return fmt.Errorf("begin with a copy: %w", err)
-	}
-	return nil
 }
 
 // lastToken returns a token that is not smaller than any that was given. SQLite's hold in their upper half how often the file

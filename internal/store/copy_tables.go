@@ -36,7 +36,8 @@ func copyTables() []copyTable {
 		{name: "work", noun: "key", keys: 1, hasSights: true, columns: []copyColumn{
 			number("id"), text("key"), number("tenant"), text("kind"), text("grp"), number("gen"), number("due_at"),
 			number("backlog_at"), text("touches"), text("taken"), number("attempts"), text("failed"), number("wake_at"),
-			number("seen_at"), {name: "open", isBool: true},
+			number("seen_at"),
+			{name: "open", isBool: true},
 		}},
 		{name: "heard", noun: "answer", keys: 3, columns: []copyColumn{
 			text("grp"), text("reviewer"), text("text"), number("tenant"), text("label"), number("pull"), text("stranger"),
@@ -174,7 +175,7 @@ func (r *copyReader) readPage(ctx context.Context) error {
 	where := ""
 	if r.last != nil {
 		args = t.appendArgs(args, r.last, t.keys)
-		where = fmt.Sprintf(" WHERE (%s) > (%s)", t.keyNames(), listParameters(1, t.keys))
+		where = fmt.Sprintf(" WHERE (%s) > (%s)", t.keyNames(), listParameters(t.keys))
 	}
 	rows, err := r.end.query(ctx, fmt.Sprintf(
 		"SELECT %s FROM %s%s ORDER BY %s LIMIT %d", r.end.selectColumns(t), t.name, where, t.keyNames(), r.pageRows,
@@ -212,7 +213,7 @@ func (e *copyEnd) readWithSights(
 		ids = append(ids, row[0].number)
 	}
 	rows, err := e.query(ctx, fmt.Sprintf("SELECT %s, (SELECT sight FROM sights WHERE sights.id = work.id) FROM work WHERE id IN (%s)",
-		e.selectColumns(t), listParameters(1, len(ids))), ids...)
+		e.selectColumns(t), listParameters(len(ids))), ids...)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -234,11 +235,11 @@ func (e *copyEnd) readWithSights(
 	return now, sights, rows.Err()
 }
 
-// listParameters lists n parameters, from a number on.
-func listParameters(from, n int) string {
+// listParameters lists a statement's first parameters.
+func listParameters(n int) string {
 	all := make([]string, n)
 	for i := range all {
-		all[i] = fmt.Sprintf("?%d", from+i)
+		all[i] = fmt.Sprintf("?%d", i+1)
 	}
 	return strings.Join(all, ", ")
 }
@@ -279,7 +280,7 @@ func (w copyWriter) replaceRows(ctx context.Context, old, rows []copyRow, sights
 func (w copyWriter) deleteRows(ctx context.Context, rows []copyRow) error {
 	t := w.table
 	if t.keys > 1 {
-		query := fmt.Sprintf("DELETE FROM %s WHERE (%s) = (%s)", t.name, t.keyNames(), listParameters(1, t.keys))
+		query := fmt.Sprintf("DELETE FROM %s WHERE (%s) = (%s)", t.name, t.keyNames(), listParameters(t.keys))
 		for _, row := range rows {
 			if err := w.exec(ctx, query, t.appendArgs(nil, row, t.keys)...); err != nil {
 				return err
@@ -291,7 +292,7 @@ func (w copyWriter) deleteRows(ctx context.Context, rows []copyRow) error {
 	for _, row := range rows {
 		names = t.appendArgs(names, row, 1)
 	}
-	list := listParameters(1, len(names))
+	list := listParameters(len(names))
 	if t.hasSights {
 		if err := w.exec(ctx, "DELETE FROM sights WHERE id IN ("+list+")", names...); err != nil {
 			return err
@@ -309,7 +310,7 @@ func (w copyWriter) deleteSameKeys(ctx context.Context, rows []copyRow) error {
 	for _, row := range rows {
 		keys = append(keys, row[1].text)
 	}
-	list := listParameters(1, len(keys))
+	list := listParameters(len(keys))
 	if err := w.exec(ctx, "DELETE FROM sights WHERE id IN (SELECT id FROM work WHERE key IN ("+list+"))", keys...); err != nil {
 		return err
 	}

@@ -128,6 +128,22 @@ func (s *Postgres) prepareTables(ctx context.Context) (err error) {
 	return takeCopyOver(ctx, db)
 }
 
+// usersLock is the number of the advisory lock that all connections of coordinators to a schema share, and that a copy has for
+// itself: so it knows that nobody uses the tables. A session has it, so that it ends with the process, however that ends.
+const usersLock = "(7021::bigint << 32) + current_schema()::regnamespace::oid::bigint"
+
+// joinUsers shares the lock of a schema's users, on a new connection of a coordinator's.
+func joinUsers(ctx context.Context, conn *pgx.Conn) error {
+	var joined *bool // NULL where there is no such schema
+	if err := conn.QueryRow(ctx, "SELECT pg_try_advisory_lock_shared("+usersLock+")").Scan(&joined); err != nil {
+		return fmt.Errorf("lock its tables for use: %w", err)
+	}
+	if joined != nil && !*joined {
+		return fmt.Errorf("%w: coordinator store copy is at work there, wait until it has ended", ErrInUse)
+	}
+	return nil
+}
+
 // checkServer refuses a server that is too old, and a schema with another program's tables.
 func checkServer(ctx context.Context, pool *pgxpool.Pool) error {
 	var version, tables, known int
