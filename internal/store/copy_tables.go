@@ -8,6 +8,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -266,8 +267,10 @@ func (w copyWriter) replaceRows(ctx context.Context, old, rows []copyRow, sights
 			return err
 		}
 	}
-	if err := w.insertRows(ctx, rows); err != nil {
-		return err
+	for some := range slices.Chunk(rows, maxInserted) {
+		if err := w.insertRows(ctx, some); err != nil {
+			return err
+		}
 	}
 	for id, sight := range sights {
 		if err := w.exec(ctx, "INSERT INTO sights (id, sight) VALUES (?1, ?2)", id, sight); err != nil {
@@ -317,10 +320,10 @@ func (w copyWriter) deleteSameKeys(ctx context.Context, rows []copyRow) error {
 	return w.exec(ctx, "DELETE FROM work WHERE key IN ("+list+")", keys...)
 }
 
+// maxInserted bounds the rows of one statement: SQLite searches the list of its parameters for each of them.
+const maxInserted = 40
+
 func (w copyWriter) insertRows(ctx context.Context, rows []copyRow) error {
-	if len(rows) == 0 {
-		return nil
-	}
 	t := w.table
 	var names, values []string
 	for _, c := range t.columns {

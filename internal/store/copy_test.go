@@ -6,9 +6,12 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -418,4 +421,55 @@ func TestPostgresAndSQLiteCopiesThatAreRefused(t *testing.T) {
 		}
 		refuse("nothing there", to(t), to(t), map[bool]error{true: os.ErrNotExist, false: store.ErrForeignDatabase}[half.File != ""])
 	})
+}
+
+// copyArguments makes a process of this test copy one file to another.
+const copyArguments = "STORE_TEST_COPY"
+
+// The process that copies is killed in the middle: no coordinator opens what it leaves, and the next copy goes on there.
+func TestACopyThatIsKilledGoesOn(t *testing.T) {
+	if from, to, child := strings.Cut(os.Getenv(copyArguments), "|"); child {
+		mustCopy(t, store.CopyEnd{File: from}, store.CopyEnd{File: to})
+		return
+	}
+	const keys = 20_000
+	from, to := filepath.Join(t.TempDir(), "table.db"), filepath.Join(t.TempDir(), "copy.db")
+	s := openTable(t, from)
+	var pokes []store.Poke
+	for n := range keys {
+		pokes = append(pokes, store.Poke{Key: fmt.Sprintf("%08d%s", n, strings.Repeat("k", 200)), Tenant: 1, Due: now})
+	}
+	if err := errors.Join(s.Poke(t.Context(), pokes...), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	child := exec.Command(program, "-test.run", "^TestACopyThatIsKilledGoesOn$")
+	child.Env = append(os.Environ(), copyArguments+"="+from+"|"+to)
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(time.Minute); ; runtime.Gosched() {
+		if info, err := os.Stat(to + "-wal"); err == nil && info.Size() > 1<<20 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("no copy begins")
+		}
+	}
+	if err := child.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if err := child.Wait(); err == nil {
+		t.Fatal("it was done before it was killed")
+	}
+	if s, err := store.OpenSQLite(to, store.SQLiteOptions{}); !errors.Is(err, store.ErrUnfinishedCopy) {
+		t.Fatalf("opened %v, %v", s, err)
+	}
+	c := mustCopy(t, store.CopyEnd{File: from}, store.CopyEnd{File: to})
+	if !c.Finished || c.Rows["key"] != keys || c.Changed == 0 || c.Changed >= keys {
+		t.Errorf("%+v", c)
+	}
 }
