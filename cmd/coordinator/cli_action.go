@@ -37,6 +37,6 @@ type absentCmd struct {
 
 // Run tells where to get a build that has the command.
 func (absentCmd) Run() error {
-	return usageError(errors.New("this build is the action's: it has no init, config init, doctor, serve, backup, app-manifest, demo, simulate, completion and man"),
+	return usageError(errors.New("this build is the action's: it has no init, config init, doctor, serve, backup, store, app-manifest, demo, simulate, completion and man"),
 		"download coordinator_"+buildVersion()+"_… from the release, or build it without -tags action")
 }

@@ -24,6 +24,7 @@ type fullProgramCommands struct {
 
 	Serve       serveCommands `cmd:"" group:"operators" help:"Run as a GitHub App: webhooks in, checks out."`
 	Backup      backupCmd     `cmd:"" group:"operators" help:"Copy the database of serve, while it runs."`
+	Store       storeCommands `cmd:"" group:"operators" help:"Move the database of serve, to PostgreSQL or back."`
 	AppManifest manifestCmd   `cmd:"" group:"operators" help:"Print the manifest of a GitHub App with the least that serve needs."`
 
 	Completion completionCmd `cmd:"" group:"setUp" help:"Print a script that completes commands, flags and values in your shell."`

@@ -23,7 +23,7 @@ func runInProcess(t *testing.T, stdin string, args ...string) (code int, stdout,
 // A shell that completes is told the commands, the flags and the values of what stands before the cursor.
 func TestCompletion(t *testing.T) {
 	for _, test := range []struct{ words, want string }{
-		{"", "run sweep explain classify verdict config init doctor simulate demo completion man help version serve backup app-manifest"},
+		{"", "run sweep explain classify verdict config init doctor simulate demo completion man help version serve backup store app-manifest"},
 		{"ex", "explain"},
 		{"config ", "check init schema"},
 		{"config check ", ":file"},
@@ -51,12 +51,14 @@ func TestCompletion(t *testing.T) {
 		{"doctor octo/shop --", "--repo --fix --json"},
 		{"backup ", ":file"},
 		{"backup copy.db --", "--database --force --json"},
+		{"store ", "copy"},
+		{"store copy --", "--from --to --json"},
 		{"serve --log-level ", "debug info warn error"},
 		{"--log-format=j", "--log-format=json"},
 		{"completion ", "bash zsh fish"},
 		{"-v swe", "sweep"},
 		{"sweep --limit ", ""},
-		{"nonsense ", "run sweep explain classify verdict config init doctor simulate demo completion man help version serve backup app-manifest"},
+		{"nonsense ", "run sweep explain classify verdict config init doctor simulate demo completion man help version serve backup store app-manifest"},
 	} {
 		words := strings.Split(test.words, " ")
 		code, out, said := runInProcess(t, "", append([]string{"complete", "--"}, words...)...)

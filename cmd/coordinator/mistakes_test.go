@@ -1067,6 +1067,26 @@ var mistakes = []mistake{
 		hint: "--database sqlite://PATH names the daemon's database",
 	},
 	{
+		args: "store", code: 2,
+		says: "store needs a word more: copy",
+		hint: "coordinator store --help shows how it is used",
+	},
+	{
+		args: "store copy", code: 2,
+		says: "missing flags: --from=URL, --to=URL",
+		hint: "coordinator store copy --help shows how it is used",
+	},
+	{
+		args: "store copy --from sqlite://a.db --to b.db", code: 2,
+		says: "--to is no address that is known",
+		hint: "write it as sqlite://PATH or postgres://USER@HOST/NAME",
+	},
+	{
+		args: "store copy --from sqlite://nowhere/a.db --to sqlite://b.db", code: 2,
+		says: "--from: the folder of the database, nowhere, is not there",
+		hint: "make it, and let only the daemon's user read it",
+	},
+	{
 		args: "completion bash zsh", code: 2,
 		says: `"zsh" is one argument too many: completion takes 1`,
 		hint: "coordinator completion --help shows how it is used",

@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
+	"embed"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -196,9 +197,12 @@ func schemaVersion(ctx context.Context, db *sql.DB) (version int64, err error) {
 	return version, nil
 }
 
-// newestSchema is the newest schema that this program knows.
-func newestSchema() (newest int64) {
-	files, err := migrations.ReadDir("migrations/sqlite")
+// newestSchema is the newest schema of SQLite that this program knows.
+func newestSchema() int64 { return newestMigration(migrations, "migrations/sqlite") }
+
+// newestMigration is the number of the newest migration in a folder.
+func newestMigration(from embed.FS, dir string) (newest int64) {
+	files, err := from.ReadDir(dir)
 	if err != nil {
 		panic(err) // unreachable: they are part of the program
 	}

@@ -1,5 +1,7 @@
 package store
 
+import "context"
+
 // PoolPages is for tests that open a file without this package: it must come before them.
 func PoolPages() { poolPages() }
 
@@ -8,3 +10,9 @@ func ListQuery(q Query) (query string, args []any) { return listQuery(q) }
 
 // CommitsPerFold is for tests of a log that was not folded yet.
 const CommitsPerFold = commitsPerFold
+
+// CopyByPages copies like Copy, so many rows at a time.
+func CopyByPages(ctx context.Context, from, to CopyEnd, o CopyOptions, rows int) (Copied, error) {
+	o.pageRows = rows
+	return Copy(ctx, from, to, o)
+}

@@ -80,6 +80,28 @@ func OpenPostgres(ctx context.Context, url string, o PostgresOptions) (*Postgres
 }
 
 func openPostgres(ctx context.Context, url string, o PostgresOptions) (_ *Postgres, err error) {
+	s := &Postgres{
+		log: o.Log, replica: asText(o.Replica), health: pgHealth{lasts: o.HealthFor},
+		durable: make(chan *pgOp, maxQueuedOps), lazy: make(chan *pgOp, maxQueuedOps), quit: make(chan struct{}),
+	}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	if s.pool, err = connectPostgres(ctx, url, joinUsers); err != nil {
+		return nil, err
+	}
+	if err := s.prepareTables(ctx); err != nil {
+		s.pool.Close()
+		return nil, err
+	}
+	s.writers.Go(func() { s.runWriter(s.durable, true) })
+	s.writers.Go(func() { s.runWriter(s.lazy, false) })
+	return s, nil
+}
+
+// connectPostgres connects to the server of a URL, and refuses one that is too old, that a pooler hides, or that has another
+// program's tables. What is to be done on each connection comes first; it may be nil.
+func connectPostgres(ctx context.Context, url string, onConnect func(context.Context, *pgx.Conn) error) (*pgxpool.Pool, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return nil, err // pgx leaves the password out
@@ -105,33 +127,55 @@ func openPostgres(ctx context.Context, url string, o PostgresOptions) (_ *Postgr
 				return fmt.Errorf("set %s: %w", name, err)
 			}
 		}
-		return nil
+		if onConnect == nil {
+			return nil
+		}
+		return onConnect(ctx, conn)
 	}
-	s := &Postgres{
-		log: o.Log, replica: asText(o.Replica), health: pgHealth{lasts: o.HealthFor},
-		durable: make(chan *pgOp, maxQueuedOps), lazy: make(chan *pgOp, maxQueuedOps), quit: make(chan struct{}),
-	}
-	if s.log == nil {
-		s.log = slog.New(slog.DiscardHandler)
-	}
-	if s.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
 		return nil, err
 	}
-	for _, step := range []func(context.Context) error{s.checkPooler, s.checkServer, s.migrate} {
-		if err := step(ctx); err != nil {
-			s.pool.Close()
+	for _, check := range []func(context.Context, *pgxpool.Pool) error{checkPooler, checkServer} {
+		if err := check(ctx, pool); err != nil {
+			pool.Close()
 			return nil, err
 		}
 	}
-	s.writers.Go(func() { s.runWriter(s.durable, true) })
-	s.writers.Go(func() { s.runWriter(s.lazy, false) })
-	return s, nil
+	return pool, nil
+}
+
+// prepareTables brings the tables to the schema of this program. It refuses a copy that is not finished.
+func (s *Postgres) prepareTables(ctx context.Context) (err error) {
+	if err := migratePostgres(ctx, s.pool); err != nil {
+		return err
+	}
+	db := stdlib.OpenDBFromPool(s.pool)
+	defer func() { err = errors.Join(err, db.Close()) }()
+	return takeCopyOver(ctx, db)
+}
+
+// usersLock is the number of the advisory lock that all connections of coordinators to a schema share, and that a copy has for
+// itself: so it knows that nobody uses the tables. A session has it, so that it ends with the process, however that ends.
+const usersLock = "(7021::bigint << 32) + current_schema()::regnamespace::oid::bigint"
+
+// joinUsers shares the lock of a schema's users, on a new connection of a coordinator's.
+func joinUsers(ctx context.Context, conn *pgx.Conn) error {
+	var joined *bool // NULL where there is no such schema
+	query := "SELECT pg_try_advisory_lock_shared(" + usersLock + ")"
+	if err := conn.QueryRow(ctx, query, pgx.QueryExecModeSimpleProtocol).Scan(&joined); err != nil {
+		return fmt.Errorf("lock its tables for use: %w", err)
+	}
+	if joined != nil && !*joined {
+		return fmt.Errorf("%w: coordinator store copy is at work there, wait until it has ended", ErrInUse)
+	}
+	return nil
 }
 
 // checkServer refuses a server that is too old, and a schema with another program's tables.
-func (s *Postgres) checkServer(ctx context.Context) error {
+func checkServer(ctx context.Context, pool *pgxpool.Pool) error {
 	var version, tables, known int
-	err := s.pool.QueryRow(ctx, `SELECT current_setting('server_version_num')::integer,
+	err := pool.QueryRow(ctx, `SELECT current_setting('server_version_num')::integer,
 		count(c.relname), count(c.relname) FILTER (WHERE c.relname IN ('deliveries', 'work', 'goose_db_version'))
 		FROM (SELECT 1) AS one LEFT JOIN pg_class c ON c.relkind = 'r' AND c.relnamespace = current_schema()::regnamespace`).
 		Scan(&version, &tables, &known)
@@ -148,13 +192,13 @@ func (s *Postgres) checkServer(ctx context.Context) error {
 
 // checkPooler refuses a pooler that gives each transaction a session of its own: the lock of a migration would be another's. It shows
 // by two connections that have one server process.
-func (s *Postgres) checkPooler(ctx context.Context) error {
-	first, err := s.pool.Acquire(ctx)
+func checkPooler(ctx context.Context, pool *pgxpool.Pool) error {
+	first, err := pool.Acquire(ctx)
 	if err != nil {
 		return fmt.Errorf("connect: %w", err)
 	}
 	defer first.Release()
-	second, err := s.pool.Acquire(ctx)
+	second, err := pool.Acquire(ctx)
 	if err != nil {
 		return fmt.Errorf("connect: %w", err)
 	}
@@ -217,8 +261,8 @@ func (s *Postgres) Retire(ctx context.Context) error {
 	return nil
 }
 
-// migrate brings the tables to the schema of this program. Another process that does so at the same time is waited for.
-func (s *Postgres) migrate(ctx context.Context) (err error) {
+// migratePostgres brings the tables to the schema of this program. Another process that does so at the same time is waited for.
+func migratePostgres(ctx context.Context, pool *pgxpool.Pool) (err error) {
 	dir, err := fs.Sub(postgresMigrations, "migrations/postgres")
 	if err != nil {
 		return err // unreachable unless the path above is wrong
@@ -227,7 +271,7 @@ func (s *Postgres) migrate(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("lock its schema: %w", err)
 	}
-	db := stdlib.OpenDBFromPool(s.pool)
+	db := stdlib.OpenDBFromPool(pool)
 	defer func() { err = errors.Join(err, db.Close()) }()
 	p, err := goose.NewProvider(
 		goose.DialectPostgres, db, dir, goose.WithDisableGlobalRegistry(true), goose.WithSessionLocker(locker),

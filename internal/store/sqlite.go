@@ -132,6 +132,9 @@ func openSQLite(path string, o SQLiteOptions) (_ *SQLite, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := takeCopyOver(context.Background(), s.writeDB); err != nil {
+		return nil, err
+	}
 	if s.table, err = newWorkTable(s.writeDB); err != nil {
 		return nil, err
 	}
