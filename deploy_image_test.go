@@ -102,7 +102,7 @@ func newBaseRegistry(t *testing.T, architecture string) *baseRegistry {
 	var unpacked, packed bytes.Buffer
 	archive := tar.NewWriter(&unpacked)
 	for name, text := range map[string]string{
-		"etc/passwd":                        "nonroot:x:65532:65532:nonroot:/home/nonroot:/sbin/nologin\n",
+		"etc/passwd":                        "nonroot:x:65532:65532:nonroot:/nonexistent:/sbin/nologin\n",
 		"etc/ssl/certs/ca-certificates.crt": "the certificates of a real base\n",
 	} {
 		must(t, archive.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(text)), Typeflag: tar.TypeReg}))
