@@ -258,7 +258,14 @@ func openServer(ctx context.Context, o serverConfig) (_ *server, err error) {
 			s.close()
 		}
 	}()
-	if s.store, err = openStore(ctx, o.database(), o.Log); err != nil {
+	lost := make(chan struct{}, 1)
+	tellLost := func() {
+		select {
+		case lost <- struct{}{}:
+		default: // it is told already
+		}
+	}
+	if s.store, err = openStore(ctx, o.database(), tellLost, o.Log); err != nil {
 		return nil, err
 	}
 	answers, remove, err := o.database().openAnswersPath()
@@ -292,7 +299,7 @@ func openServer(ctx context.Context, o serverConfig) (_ *server, err error) {
 		Resync: o.Resync, Calm: s.fleet.Calm, Places: o.Places,
 	}
 	if o.Server != "" {
-		config.Poll = sharedPoll
+		config.Poll, config.Lost = sharedPoll, lost
 	}
 	if o.Tune != nil {
 		o.Tune(&config)
@@ -406,7 +413,7 @@ func (s *server) serve(ctx context.Context) error {
 	)
 	if pg, isShared := s.store.(*store.Postgres); isShared {
 		if says := clockMistake(ctx, pg); says != "" {
-			log.Warn("work may be done twice, or late", "because", says, "remedy", "keep both clocks by NTP")
+			return hintedError(errors.New(says), clockHint)
 		}
 	}
 	if warning := warnOfOpenAdmin(s.adminListener.Addr()); warning != "" {

@@ -82,8 +82,8 @@ type table interface {
 	Wrote() error
 }
 
-// openStore opens the table, and makes it if it is not there.
-func openStore(ctx context.Context, a databaseAddress, log *slog.Logger) (table, error) {
+// openStore opens the table, and makes it if it is not there. lost is called when others may have what was claimed; it may be nil.
+func openStore(ctx context.Context, a databaseAddress, lost func(), log *slog.Logger) (table, error) {
 	if a.server == "" {
 		s, err := store.OpenSQLite(a.file, store.SQLiteOptions{Log: log})
 		if err != nil {
@@ -93,7 +93,9 @@ func openStore(ctx context.Context, a databaseAddress, log *slog.Logger) (table,
 	}
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
-	s, err := store.OpenPostgres(ctx, a.server, store.PostgresOptions{Log: log, Replica: newReplicaName(), HealthFor: sharedHealth})
+	s, err := store.OpenPostgres(ctx, a.server, store.PostgresOptions{
+		Log: log, Replica: newReplicaName(), HealthFor: sharedHealth, Lost: lost,
+	})
 	if err != nil {
 		return nil, usageError(errors.New(oneLine(err.Error())), postgresHint(err))
 	}
@@ -168,10 +170,12 @@ func printDatabase(ctx context.Context, c *command, a databaseAddress, t table) 
 	}
 	c.printChecked("database", "%s, PostgreSQL %s, shared with %s", a, version, countNoun(replicas, "other coordinator"))
 	if says := clockMistake(ctx, pg); says != "" {
-		return hintedError(errors.New(says), "keep both clocks by NTP: leases of work are by them")
+		return hintedError(errors.New(says), clockHint)
 	}
 	return nil
 }
+
+const clockHint = "keep both clocks by NTP: who works for what is by them"
 
 // clockMistake says how far our clock is from the database's; "": they agree, or it cannot be told.
 func clockMistake(ctx context.Context, pg *store.Postgres) string {

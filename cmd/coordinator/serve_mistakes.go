@@ -78,7 +78,7 @@ func tryDatabase(ctx context.Context, a databaseAddress, log *slog.Logger) error
 	if a == (databaseAddress{}) {
 		return nil // its address is a mistake of its own
 	}
-	s, err := openStore(ctx, a, log)
+	s, err := openStore(ctx, a, nil, log)
 	if err != nil {
 		return err
 	}

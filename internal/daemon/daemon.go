@@ -27,9 +27,10 @@ type Daemon struct {
 	burst    burstLimiter
 	circuits openCircuits
 
-	lastClock time.Time   // when the dispatcher read the clock last
-	lastWork  time.Time   // when it claimed something last
-	moreIsDue atomic.Bool // the last claim found work for all free workers: there may be more
+	lastClock time.Time      // when the dispatcher read the clock last
+	lastWork  time.Time      // when it claimed something last
+	checked   map[int64]bool // tenants of which something was claimed since a claim failed; nil: none has
+	moreIsDue atomic.Bool    // the last claim found work for all free workers: there may be more
 }
 
 // New returns a daemon that does nothing yet.

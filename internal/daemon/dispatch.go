@@ -47,6 +47,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	renewing, renewed := context.WithCancel(working)
 	var renewer sync.WaitGroup
 	renewer.Go(func() { d.renewLeases(renewing) })
+	renewer.Go(func() { voidLost(renewing, d.Lost, d.leases, d.Now) })
 	var quiet time.Time // since when nothing was claimed; zero: memory was given back since then
 	crowded := false    // there were more than a few looks at a time since then
 	for ctx.Err() == nil {
@@ -178,7 +179,7 @@ func (d *Daemon) claimDue(ctx context.Context, n int, leasedUntil time.Time) (wo
 		ctx,
 		store.Claim{Now: now, Until: leasedUntil, Limit: n, Except: except, Most: most, Each: d.PerTenant, Backlog: backlog},
 	)
-	forgetMoved(d, works)
+	forgetMoved(d, works, err)
 	d.underWay.add(works)
 	d.moreIsDue.Store(len(works) == n)
 	if err == nil && len(works) < n {
@@ -197,10 +198,18 @@ func (d *Daemon) claimDue(ctx context.Context, n int, leasedUntil time.Time) (wo
 	return works, next
 }
 
-// forgetMoved forgets what this process knows of tenants for which another one has worked since: as after a restart, it is read anew.
-func forgetMoved(d *Daemon, works []store.Work) {
+// forgetMoved forgets what this process knows of tenants for which another one has worked since: as after a restart, it is read anew. A
+// claim that failed may have said so.
+func forgetMoved(d *Daemon, works []store.Work, err error) {
+	if err != nil && d.Poll > 0 {
+		d.checked = map[int64]bool{}
+	}
 	for _, w := range works {
-		if !w.Moved {
+		isSuspect := d.checked != nil && !d.checked[w.Tenant]
+		if isSuspect {
+			d.checked[w.Tenant] = true
+		}
+		if !w.Moved && !isSuspect {
 			continue
 		}
 		d.Host.Leave(w.Tenant)
@@ -241,6 +250,18 @@ func (d *Daemon) noticeClockSetBack(ctx context.Context, now time.Time) {
 	d.Log.Warn("the clock was set back: every open pull request is looked at", "by", back)
 	if err := d.Store.Poke(ctx, store.Poke{Key: workkey.App, Kind: workkey.KindApp, Due: now}); err != nil {
 		d.Log.Error("our database cannot be written", "err", err)
+	}
+}
+
+// voidLost ends what is under way whenever others may have it.
+func voidLost(ctx context.Context, lost <-chan struct{}, leases *leaseTable, now func() time.Time) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-lost:
+			leases.voidAll(now())
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/oplog"
 	"github.com/review-coordinator/coordinator/internal/store"
 	"github.com/review-coordinator/coordinator/internal/workkey"
@@ -40,7 +41,11 @@ func (d *Daemon) outcomeOfError(ctx context.Context, w store.Work, err error) wo
 		return d.forgetTenant(ctx, w, err)
 	case class == classSuspended:
 		d.Metrics.countFailure(class)
-		d.health.holdSuspended(w.Tenant, d.Now().Add(longestDeniedPause)) // its return is announced, and looked for
+		hold := longestDeniedPause // its return is announced, and looked for
+		if d.Poll > 0 {            // perhaps by another process
+			hold = d.Resync + d.Resync/2
+		}
+		d.health.holdSuspended(w.Tenant, d.Now().Add(hold))
 		d.Log.Warn(classTexts[class].says, oplog.Installation(w.Tenant), "remedy", classTexts[class].remedy)
 		return deferredResult(w)
 	case class == classUnauthorized:
@@ -116,6 +121,9 @@ func (d *Daemon) retryLater(w store.Work, err error) workResult {
 
 // forgetTenant forgets a tenant that the host does not know any more.
 func (d *Daemon) forgetTenant(ctx context.Context, w store.Work, err error) workResult {
+	if client.MayWrite(ctx) != nil { // another process may work for it, and know better
+		return deferredResult(w)
+	}
 	d.Log.Info("an installation is gone, and with it all its work", oplog.Installation(w.Tenant), "err", err)
 	if err := d.Store.Drop(ctx, w.Tenant); err != nil {
 		d.Log.Error("the work of an installation cannot be dropped", oplog.Installation(w.Tenant), "err", err)

@@ -19,20 +19,22 @@ var errLost = errors.New("the lease is lost")
 type leaseTable struct {
 	mu   sync.Mutex
 	held map[store.Lease]leasedWork
+	void time.Time // what was claimed until then is lost
 }
 
 // leasedWork is the work under one lease.
 type leasedWork struct {
-	until     time.Time // when it runs out, unless it is renewed
+	until     time.Time // when it runs out, unless it is renewed; zero: it is lost
 	observing time.Time // when GitHub was first asked about a pull request; zero: it is not
 	cancel    context.CancelCauseFunc
 }
 
 func newLeaseTable() *leaseTable { return &leaseTable{held: map[store.Lease]leasedWork{}} }
 
-// begin notes a lease that runs out at a moment, and reports whether no other worker of this process has its key. A lease can run
-// out under a look whose process lives: its clock was set forward, or the machine slept. Such a look ends before the next one begins.
-func (t *leaseTable) begin(l store.Lease, until time.Time, cancel context.CancelCauseFunc) (alone bool) {
+// begin notes a lease that was claimed at a moment and runs out at another, and reports whether no other worker of this process has
+// its key. A lease can run out under a look whose process lives: its clock was set forward, or the machine slept. Such a look ends
+// before the next one begins.
+func (t *leaseTable) begin(l store.Lease, claimed, until time.Time, cancel context.CancelCauseFunc) (alone bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	alone = true
@@ -41,6 +43,10 @@ func (t *leaseTable) begin(l store.Lease, until time.Time, cancel context.Cancel
 			work.cancel(errLost)
 			alone = false
 		}
+	}
+	if !t.void.IsZero() && !claimed.After(t.void) {
+		cancel(errLost)
+		until, alone = time.Time{}, false
 	}
 	t.held[l] = leasedWork{until: until, cancel: cancel}
 	return alone
@@ -85,29 +91,45 @@ func (t *leaseTable) list() (all []store.Lease) {
 	return all
 }
 
+// voidAll ends all work that was claimed until a moment.
+func (t *leaseTable) voidAll(now time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.void = now
+	for l, work := range t.held {
+		work.until = time.Time{}
+		work.cancel(errLost)
+		t.held[l] = work
+	}
+}
+
 // noteRenewal notes until when leases hold now.
 func (t *leaseTable) noteRenewal(until time.Time, leases []store.Lease) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, l := range leases {
-		if work, ok := t.held[l]; ok {
+		if work, ok := t.held[l]; ok && !work.until.IsZero() {
 			work.until = until
 			t.held[l] = work
 		}
 	}
 }
 
-// permitOf returns what says whether a lease holds: a process that was halted, or whose machine slept, learns from its clock alone
-// that another one may have the key by now.
-func (t *leaseTable) permitOf(l store.Lease, now func() time.Time) func() error {
+// permitOf returns what says whether a lease holds, and goes on doing so for a margin: a process that was halted, or whose machine
+// slept, learns from its clock alone that another one may have the key by now. Work whose lease does not hold ends.
+func (t *leaseTable) permitOf(l store.Lease, now func() time.Time, margin time.Duration) func() error {
 	return func() error {
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		at := now()
-		if work, ok := t.held[l]; !ok || !at.Before(work.until) || !at.Round(0).Before(work.until.Round(0)) {
-			return errLost
+		at := now().Add(margin)
+		work, ok := t.held[l]
+		if ok && at.Before(work.until) && at.Round(0).Before(work.until.Round(0)) {
+			return nil
 		}
-		return nil
+		if ok {
+			work.cancel(errLost)
+		}
+		return errLost
 	}
 }
 

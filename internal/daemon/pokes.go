@@ -12,6 +12,9 @@ import (
 	"github.com/review-coordinator/coordinator/internal/workkey"
 )
 
+// pokesPerWrite is how many are kept in one transaction: deliveries wait for it.
+const pokesPerWrite = 500
+
 // firstSeen is the touch of a repository that an event named: no reason to look at once if it is known.
 const firstSeen = "{}"
 

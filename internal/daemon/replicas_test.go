@@ -113,9 +113,10 @@ func TestALookWithoutALeaseMayNotWrite(t *testing.T) {
 		takes  time.Duration
 		may    bool
 	}{
-		"in time":             {false, 29 * time.Second, true},
-		"late":                {false, 31 * time.Second, false},
-		"late, but prolonged": {true, 31 * time.Second, true},
+		"in time":              {false, 22 * time.Second, true},
+		"too close to its end": {false, 23 * time.Second, false},
+		"late":                 {false, 31 * time.Second, false},
+		"late, but prolonged":  {true, 31 * time.Second, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

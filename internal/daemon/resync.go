@@ -133,16 +133,20 @@ func (r *resyncer) pokeNewTenants(ctx context.Context, tenants []client.Installa
 			continue
 		}
 		r.health.endSuspension(t.ID)
-		if r.poked.addFirst(workkey.Tenant(t.ID)) {
-			pokes = append(pokes, store.Poke{Key: workkey.Tenant(t.ID), Tenant: t.ID, Kind: workkey.KindTenant, Due: now})
+		poke := store.Poke{Key: workkey.Tenant(t.ID), Tenant: t.ID, Kind: workkey.KindTenant, Due: now}
+		switch {
+		case r.poked.addFirst(poke.Key):
+			pokes = append(pokes, poke)
+		case r.config.Poll > 0: // another process may have forgotten it; of one that is known this changes nothing
+			poke.Due = now.Add(r.config.Resync)
+			pokes = append(pokes, poke)
 		}
 	}
-	if len(pokes) == 0 {
-		return nil
-	}
-	if err := r.config.Store.Poke(ctx, pokes...); err != nil {
-		r.poked.removePoked(pokes)
-		return fmt.Errorf("keep installations: %w: %w", errTable, err)
+	for few := range slices.Chunk(pokes, pokesPerWrite) {
+		if err := r.config.Store.Poke(ctx, few...); err != nil {
+			r.poked.removePoked(pokes)
+			return fmt.Errorf("keep installations: %w: %w", errTable, err)
+		}
 	}
 	return nil
 }

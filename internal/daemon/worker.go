@@ -25,7 +25,6 @@ import (
 )
 
 const (
-	pokesPerWrite   = 500             // in one transaction: deliveries wait for it
 	lostLookPause   = 2 * time.Second // until a key is looked at of which a lost look is not yet at its end
 	completeTimeout = 2 * time.Second // how long the end of a lease may take when all else has ended
 )
@@ -34,8 +33,8 @@ const (
 func (d *Daemon) workOn(ctx context.Context, w store.Work, until time.Time) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	alone := d.leases.begin(w.Lease, until, cancel)
-	ctx = client.WithPermit(ctx, d.leases.permitOf(w.Lease, d.Now))
+	alone := d.leases.begin(w.Lease, until.Add(-d.Lease), until, cancel)
+	ctx = client.WithPermit(ctx, d.leases.permitOf(w.Lease, d.Now, d.Lease/4))
 	ctx, span := trace.Start(ctx, trace.Look, trace.Task(taskLabel(w.Kind)), trace.Installation(w.Tenant))
 	began := d.Now()
 	var r workResult

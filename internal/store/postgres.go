@@ -36,6 +36,9 @@ type PostgresOptions struct {
 	// Replica names this process among those that share the database; no two have one name. Each works for a part of the tenants,
 	// so that all that is to know of one, its budget above all, is known by one. "": this process works for all.
 	Replica string
+	// Lost is called when others may take this process for gone: what it has claimed until then may be theirs. It must not wait; nil:
+	// nobody wants to know.
+	Lost func()
 }
 
 // Postgres is a [Store] in a PostgreSQL database. Leases outlive the process that took them: another one claims its keys once they
@@ -45,13 +48,14 @@ type PostgresOptions struct {
 // the database was busy with the transaction before, and sends it as one.
 type Postgres struct {
 	log     *slog.Logger
-	replica string
+	line    *lifeline // nil: this process works for all
 	pool    *pgxpool.Pool
 	claimed atomic.Int64 // when it was claimed last, by the caller's clock
 	health  pgHealth
 	durable chan *pgOp
 	lazy    chan *pgOp
 	quit    chan struct{} // closed: no more ops are wanted
+	ended   chan struct{} // closed: none is sent any more
 	writers sync.WaitGroup
 
 	closeOnce sync.Once
@@ -81,8 +85,9 @@ func OpenPostgres(ctx context.Context, url string, o PostgresOptions) (*Postgres
 
 func openPostgres(ctx context.Context, url string, o PostgresOptions) (_ *Postgres, err error) {
 	s := &Postgres{
-		log: o.Log, replica: asText(o.Replica), health: pgHealth{lasts: o.HealthFor},
+		log: o.Log, health: pgHealth{lasts: o.HealthFor},
 		durable: make(chan *pgOp, maxQueuedOps), lazy: make(chan *pgOp, maxQueuedOps), quit: make(chan struct{}),
+		ended: make(chan struct{}),
 	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
@@ -93,6 +98,15 @@ func openPostgres(ctx context.Context, url string, o PostgresOptions) (_ *Postgr
 	if err := s.prepareTables(ctx); err != nil {
 		s.pool.Close()
 		return nil, err
+	}
+	if o.Replica != "" {
+		s.line = &lifeline{
+			config: s.pool.Config().ConnConfig, replica: asText(o.Replica), lost: o.Lost, renamed: s.handOnLeases, log: s.log,
+		}
+		if err := s.line.keepOpen(ctx); err != nil {
+			s.pool.Close()
+			return nil, err
+		}
 	}
 	s.writers.Go(func() { s.runWriter(s.durable, true) })
 	s.writers.Go(func() { s.runWriter(s.lazy, false) })
@@ -118,6 +132,8 @@ func connectPostgres(ctx context.Context, url string, onConnect func(context.Con
 	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error { // a pooler takes few settings with the connection
 		for name, value := range map[string]string{
 			"lock_timeout": "15s", "idle_in_transaction_session_timeout": "60s",
+			// Who does not take what it is sent must not keep others from what it has locked.
+			"tcp_user_timeout": "15s", "tcp_keepalives_idle": "10", "tcp_keepalives_interval": "5", "tcp_keepalives_count": "3",
 			"statement_timeout": fmt.Sprint(statementTimeout.Milliseconds()),
 		} {
 			if _, isGiven := given[name]; isGiven {
@@ -245,8 +261,12 @@ func (s *Postgres) ClockAhead(ctx context.Context, now time.Time) (time.Duration
 
 // Describe returns the server's version, and how many other named processes have the table at a moment.
 func (s *Postgres) Describe(ctx context.Context, now time.Time) (version string, replicas int, err error) {
+	name, err := s.holderName()
+	if err != nil {
+		return "", 0, err
+	}
 	err = s.pool.QueryRow(ctx, `SELECT current_setting('server_version'),
-		(SELECT count(*) FROM replicas WHERE until_at > $1 AND name <> $2)`, floorMicros(now), s.replica).Scan(&version, &replicas)
+		(SELECT count(*) FROM replicas WHERE until_at > $1 AND name <> $2)`, floorMicros(now), name).Scan(&version, &replicas)
 	if err != nil {
 		return "", 0, s.explain("read version and replicas", err)
 	}
@@ -255,10 +275,37 @@ func (s *Postgres) Describe(ctx context.Context, now time.Time) (version string,
 
 // Retire says that this process claims nothing any more.
 func (s *Postgres) Retire(ctx context.Context) error {
-	if _, err := s.pool.Exec(ctx, `DELETE FROM replicas WHERE name = $1`, s.replica); err != nil {
+	name, err := s.holderName()
+	if err != nil || name == "" {
+		return err
+	}
+	if _, err := s.pool.Exec(ctx, `DELETE FROM replicas WHERE name = $1`, name); err != nil {
 		return s.explain("retire", err)
 	}
 	return nil
+}
+
+// handOnLeases hands on what this process has done under a name.
+func (s *Postgres) handOnLeases(ctx context.Context, name string) error {
+	b := &pgx.Batch{}
+	b.Queue(`DELETE FROM replicas WHERE name = $1`, name)
+	b.Queue(`SELECT free_leases_of($1, $2)`, name, s.claimed.Load())
+	if err := s.pool.SendBatch(ctx, b).Close(); err != nil {
+		return s.explain("hand on leases", err)
+	}
+	return nil
+}
+
+// holderName returns the name under which this process works; "" if it works for all.
+func (s *Postgres) holderName() (string, error) {
+	if s.line == nil {
+		return "", nil
+	}
+	name := s.line.holderName()
+	if name == "" {
+		return "", errNoLifeline
+	}
+	return name, nil
 }
 
 // migratePostgres brings the tables to the schema of this program. Another process that does so at the same time is waited for.
@@ -300,11 +347,27 @@ func (s *Postgres) Wrote() error {
 	return s.writeErr
 }
 
+// endReplica hands on what this process still has, and ends its lifeline.
+func (s *Postgres) endReplica() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if name := s.line.holderName(); name != "" {
+		if err := s.handOnLeases(ctx, name); err != nil {
+			s.log.Warn("other coordinators take over when what this one has claimed runs out", "err", err)
+		}
+	}
+	s.line.endForGood()
+}
+
 // Close waits for the operations that were submitted before it, and closes the connections.
 func (s *Postgres) Close() error {
 	s.closeOnce.Do(func() {
 		close(s.quit)
 		s.writers.Wait()
+		close(s.ended)
+		if s.line != nil {
+			s.endReplica()
+		}
 		s.pool.Close()
 	})
 	return nil
@@ -337,6 +400,13 @@ func (s *Postgres) submit(ctx context.Context, to chan *pgOp, what string, names
 	select {
 	case err := <-o.done:
 		return wrapError(what, err)
+	case <-s.ended: // it may have come after the last one that was sent
+		select {
+		case err := <-o.done:
+			return wrapError(what, err)
+		default:
+			return fmt.Errorf("%s: %w", what, ErrClosed)
+		}
 	case <-ctx.Done():
 		return fmt.Errorf("%s: %w", what, ctx.Err())
 	}
@@ -510,9 +580,13 @@ func (s *Postgres) Claim(ctx context.Context, c Claim) (work []Work, err error) 
 		}
 		return n
 	}
+	name, err := s.holderName()
+	if err != nil {
+		return nil, s.explain("claim", err)
+	}
 	s.claimed.Store(now)
 	rows, err := s.pool.Query(ctx, `SELECT * FROM claim($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
-		s.replica, now, until, c.Limit, notNil(c.Except), of, most, each(c.Each),
+		name, now, until, c.Limit, notNil(c.Except), of, most, each(c.Each),
 		notNil(c.Backlog.Except), backlogOf, backlogMost, each(c.Backlog.Each),
 	)
 	if err != nil {
@@ -529,6 +603,9 @@ func (s *Postgres) Claim(ctx context.Context, c Claim) (work []Work, err error) 
 	})
 	if err != nil {
 		return nil, s.explain("claim", err)
+	}
+	if still, err := s.holderName(); err != nil || still != name { // others may have got these by now
+		return nil, s.explain("claim", errors.Join(errNoLifeline, err))
 	}
 	if len(work) == 0 {
 		return nil, nil
@@ -578,7 +655,11 @@ func (s *Postgres) NextBacklog(ctx context.Context, except []int64) (time.Time, 
 func (s *Postgres) nextIn(ctx context.Context, query string, except []int64) (time.Time, error) {
 	var at *int64
 	query = eachTenantOf + query + ` WHERE tenant <> ALL ($1) AND is_tenant_of(tenant, $2, $3)`
-	if err := s.pool.QueryRow(ctx, query, notNil(except), s.replica, s.claimed.Load()).Scan(&at); err != nil {
+	name, err := s.holderName()
+	if err != nil {
+		return time.Time{}, s.explain("find next", err)
+	}
+	if err := s.pool.QueryRow(ctx, query, notNil(except), name, s.claimed.Load()).Scan(&at); err != nil {
 		return time.Time{}, s.explain("find next", err)
 	}
 	if at == nil {
@@ -589,6 +670,10 @@ func (s *Postgres) nextIn(ctx context.Context, query string, except []int64) (ti
 
 // Renew prolongs leases.
 func (s *Postgres) Renew(ctx context.Context, until time.Time, leases ...Lease) (lost []Lease, err error) {
+	name, err := s.holderName()
+	if err != nil {
+		return nil, s.explain("renew leases", err)
+	}
 	leases = slices.Clone(leases)
 	held := make([]bool, len(leases))
 	names := make([]string, len(leases))
@@ -596,8 +681,8 @@ func (s *Postgres) Renew(ctx context.Context, until time.Time, leases ...Lease) 
 		names[i] = l.Key
 	}
 	err = s.submit(ctx, s.lazy, "renew leases", names, func(b *pgx.Batch) {
-		if s.replica != "" { // it lives, though all its workers may be busy
-			b.Queue(`UPDATE replicas SET until_at = greatest(until_at, $2) WHERE name = $1`, s.replica, ceilMicros(until))
+		if name != "" { // it lives, though all its workers may be busy
+			b.Queue(`UPDATE replicas SET until_at = greatest(until_at, $2) WHERE name = $1`, name, ceilMicros(until))
 		}
 		for i, l := range leases {
 			b.Queue(`SELECT renew($1, $2, $3)`, asText(l.Key), l.Token, ceilMicros(until)).

@@ -161,6 +161,46 @@ func TestTenantsOfAReplicaThatIsGoneMoveOnPostgres(t *testing.T) {
 	}
 }
 
+// A replica whose process ends leaves all that it has, at once: its lifeline ends with it. Should the process live all the same, it is
+// told, and goes on under another name.
+func TestTenantsOfAReplicaWhoseLifelineEndsMoveOnPostgres(t *testing.T) {
+	at := newSchema(t)
+	lost := make(chan struct{}, 1)
+	a, err := store.OpenPostgres(t.Context(), at, store.PostgresOptions{Replica: "cut-" + at, Lost: func() { lost <- struct{}{} }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	b := openReplica(t, at, "b")
+	pokeTenants(t, a, now, 20, 2)
+	held := claimAt(t, a, now, 40)
+	if len(held) != 40 {
+		t.Fatalf("alone it gets %d of 40 keys", len(held))
+	}
+	if got := claimAt(t, b, now, 100); len(got) > 0 {
+		t.Fatalf("taken from a replica that lives: %v", tenantsOf(got))
+	}
+	execPostgres(t, "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND classid = 7022 AND objid = hashtext('cut-"+at+".1')::oid")
+	<-lost
+	got := claimAt(t, b, now, 100)
+	for _, w := range got {
+		if ours, err := a.Complete(t.Context(), store.Lease{Key: w.Key, Token: w.Token - 1}, store.Completion{Now: now}); err != nil || ours {
+			t.Errorf("what is another's was completed: %v, %v", ours, err)
+		}
+	}
+	for { // under its new name
+		works, err := a.Claim(t.Context(), store.Claim{Now: now, Until: now.Add(leaseTime), Limit: 100})
+		if err == nil {
+			got = append(got, works...)
+			break
+		}
+		<-time.After(10 * time.Millisecond)
+	}
+	if got = append(got, claimAt(t, b, now, 100)...); len(got) != 40 {
+		t.Errorf("%d of 40 keys were taken over at once", len(got))
+	}
+}
+
 // A replica that retires leaves its tenants at once, but for one that it still works for.
 func TestTenantsOfAReplicaThatRetiresMoveOnPostgres(t *testing.T) {
 	a, b, held, left := shareTenants(t, newSchema(t))

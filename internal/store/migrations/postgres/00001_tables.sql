@@ -196,6 +196,29 @@ BEGIN
 END $$;
 -- +goose StatementEnd
 
+-- free_leases_of makes due what a replica has leased.
+-- +goose StatementBegin
+CREATE FUNCTION free_leases_of(p_replica text, p_now bigint) RETURNS void LANGUAGE sql AS $$
+	UPDATE work SET due_at = p_now WHERE leased AND holder = p_replica AND due_at > p_now
+$$;
+-- +goose StatementEnd
+
+-- bury_replicas forgets the other replicas whose lifeline has ended, and makes due what they had leased. The lifeline of one is a
+-- connection that holds a lock by its name: who gets that lock knows that nobody has it.
+-- +goose StatementBegin
+CREATE FUNCTION bury_replicas(p_replica text, p_now bigint) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+	dead text;
+BEGIN
+	FOR dead IN SELECT name FROM replicas WHERE name <> p_replica LOOP
+		IF pg_try_advisory_xact_lock(7022, hashtext(dead)) THEN
+			DELETE FROM replicas WHERE name = dead;
+			PERFORM free_leases_of(dead, p_now);
+		END IF;
+	END LOOP;
+END $$;
+-- +goose StatementEnd
+
 -- is_tenant_of says whether a replica works for a tenant: no other one that lives comes before it, or has a lease of it. A process
 -- without a name works for all.
 -- +goose StatementBegin
@@ -254,9 +277,7 @@ BEGIN
 	IF p_replica <> '' THEN
 		INSERT INTO replicas (name, until_at) VALUES (p_replica, p_until) ON CONFLICT (name) DO UPDATE SET until_at = excluded.until_at
 			WHERE replicas.until_at < p_until - (p_until - p_now) / 3;
-		IF FOUND THEN
-			DELETE FROM replicas WHERE until_at < p_now - 10 * (p_until - p_now); -- they are not for ever known
-		END IF;
+		PERFORM bury_replicas(p_replica, p_now);
 	END IF;
 	FOREACH of_backlog IN ARRAY ARRAY[false, true] LOOP
 		waiting := due_tenants(p_now, p_replica, of_backlog, CASE WHEN of_backlog THEN p_except || p_backlog_except ELSE p_except END);
