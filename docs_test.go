@@ -272,7 +272,11 @@ func (s snippet) yaml() (found []string) {
 }
 
 func policyWrong(policy string) []string {
-	if _, err := config.Parse("policy", []byte(policy)); err != nil {
+	_, err := config.Parse("policy", []byte(policy))
+	if strings.Contains(policy, "\nenforce:") {
+		_, err = config.ParseOrganisation("policy", []byte(policy))
+	}
+	if err != nil {
 		return []string{err.Error()}
 	}
 	return nil

@@ -250,8 +250,9 @@ func TestRun(t *testing.T) {
 	}{
 		{"nothing said", nil, "<run>", 0},
 		{"everything said", []string{
-			"INPUT_CONFIG=a b.yml", "INPUT_PR=7", "INPUT_WAIT=true", "INPUT_HOLD=1m", "INPUT_POLL=5s", "INPUT_DRY_RUN=true", "INPUT_FAIL_ON=blocked,unverified",
-		}, "<run><--config=a b.yml><--pr=7><--hold=1m><--poll=5s><--fail-on=blocked,unverified><--wait><--dry-run>", 0},
+			"INPUT_CONFIG=a b.yml", "INPUT_POLICY_REPOSITORY=acme/.github",
+			"INPUT_PR=7", "INPUT_WAIT=true", "INPUT_HOLD=1m", "INPUT_POLL=5s", "INPUT_DRY_RUN=true", "INPUT_FAIL_ON=blocked,unverified",
+		}, "<run><--config=a b.yml><--policy-repository=acme/.github><--pr=7><--hold=1m><--poll=5s><--fail-on=blocked,unverified><--wait><--dry-run>", 0},
 		{"false is false", []string{"INPUT_WAIT=false", "INPUT_DRY_RUN="}, "<run>", 0},
 		{"neither", []string{"INPUT_DRY_RUN=yes"}, "coordinator: the input dry-run is neither true nor false\n", 2},
 		{"a hostile value is a value", []string{"INPUT_PR=" + evil, "INPUT_CONFIG=--dry-run"}, "<run><--config=--dry-run><--pr=" + evil + ">", 0},

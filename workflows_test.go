@@ -517,7 +517,7 @@ func TestTheAction(t *testing.T) {
 	if len(a.Outputs) != len(outputs) {
 		t.Errorf("%d outputs, %d are promised", len(a.Outputs), len(outputs))
 	}
-	inputs := []string{"token", "app-id", "app-private-key", "config", "pr", "wait", "hold", "poll", "dry-run", "fail-on"}
+	inputs := []string{"token", "app-id", "app-private-key", "config", "policy-repository", "pr", "wait", "hold", "poll", "dry-run", "fail-on"}
 	for _, name := range inputs {
 		if a.Inputs[name].Description == "" || strings.Count(text, "${{ inputs."+name+" }}") != 1 {
 			t.Errorf("input %s is not described, or not passed on once", name)

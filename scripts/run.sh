@@ -20,6 +20,7 @@ truth() {
 [ -n "${COORDINATOR:-}" ] || fail 'there is no program to run'
 set -- run
 [ -z "${INPUT_CONFIG:-}" ] || set -- "$@" "--config=$INPUT_CONFIG"
+[ -z "${INPUT_POLICY_REPOSITORY:-}" ] || set -- "$@" "--policy-repository=$INPUT_POLICY_REPOSITORY"
 [ -z "${INPUT_PR:-}" ] || set -- "$@" "--pr=$INPUT_PR"
 [ -z "${INPUT_HOLD:-}" ] || set -- "$@" "--hold=$INPUT_HOLD"
 [ -z "${INPUT_POLL:-}" ] || set -- "$@" "--poll=$INPUT_POLL"

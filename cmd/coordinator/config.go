@@ -23,6 +23,8 @@ type configCmd struct {
 type configCheckCmd struct {
 	File string `arg:"" optional:"" help:"The policy file; - reads standard input. Default: .github/review-coordinator.yml or .yaml."`
 	JSON bool   `help:"Print JSON." name:"json"`
+
+	Organization string `help:"A copy of the organisation's policy on this machine: says what holds of both, and from where." placeholder:"FILE"`
 }
 
 // Help is shown by coordinator config check --help.
@@ -35,16 +37,21 @@ Examples:
 
   coordinator config check
   coordinator config check policy.yml
+  coordinator config check --organization ../.github/review-coordinator.yml
   git show origin/main:.github/review-coordinator.yml | coordinator config check -`
 }
 
 // Run checks the file.
 func (cmd configCheckCmd) Run(ctx context.Context, c *command) error {
+	org, err := readOrganisation(cmd.Organization)
+	if err != nil {
+		return err
+	}
 	path, src, err := cmd.readPolicy(ctx, c)
 	if err != nil {
 		return err
 	}
-	policy, err := config.Parse(path, src)
+	policy, err := config.Merge(path, src, org)
 	var wrong *config.Error
 	if errors.As(err, &wrong) {
 		if cmd.JSON {
@@ -63,7 +70,7 @@ func (cmd configCheckCmd) Run(ctx context.Context, c *command) error {
 	if err != nil {
 		return err
 	}
-	warnings := append(config.Warnings(path, src), treeWarnings(path, src)...)
+	warnings := append(config.MergeWarnings(path, src, org), treeWarnings(path, src)...)
 	if cmd.JSON {
 		return c.writeJSON(policyAsJSON(path, policy, warnings))
 	}
@@ -137,6 +144,26 @@ func readPolicyFile(path string) ([]byte, error) {
 	return src, nil
 }
 
+// readOrganisation reads the organisation's policy from a file on this machine; nil where none is named.
+func readOrganisation(path string) (*config.Organisation, error) {
+	if path == "" {
+		return nil, nil
+	}
+	src, err := readFile(path)
+	if err != nil {
+		return nil, usageError(err, fileHint(err))
+	}
+	o, err := config.ParseOrganisation(path, src)
+	var wrong *config.Error
+	if errors.As(err, &wrong) {
+		return nil, usageError(
+			fmt.Errorf("the organisation's policy has %s\n%w", countNoun(len(wrong.Problems), "mistake"), err),
+			"every repository's check asks for action until it is mended",
+		)
+	}
+	return o, err
+}
+
 // describePolicy describes in words who votes, how many must approve, and how long they have.
 func describePolicy(path string, p quorum.Policy) string {
 	var b strings.Builder
@@ -164,6 +191,9 @@ func describePolicy(path string, p quorum.Policy) string {
 		config.Duration(p.Grace),
 		config.Duration(p.Deadline),
 	)
+	if origins := describeOrigins(p.Origins); origins != "" {
+		b.WriteString("\n" + origins)
+	}
 	return b.String()
 }
 

@@ -9,23 +9,24 @@ import (
 
 // A policyJSON is a policy file, valid or with its problems.
 type policyJSON struct {
-	File      string         `json:"file"`
-	Valid     bool           `json:"valid"`
-	Check     string         `json:"check,omitempty"`
-	Mode      string         `json:"mode,omitempty"` // enforce, report or off
-	Need      int            `json:"need,omitempty"`
-	Voters    int            `json:"voters,omitempty"`
-	People    int            `json:"people,omitempty"`   // approvals by people, on top of the need
-	Families  string         `json:"families,omitempty"` // any or distinct
-	Reroll    string         `json:"reroll,omitempty"`   // shown or person
-	Carry     string         `json:"carry,omitempty"`    // none or same_diff
-	Override  string         `json:"override,omitempty"` // none, maintain or admin
-	Grace     string         `json:"grace,omitempty"`
-	Deadline  string         `json:"deadline,omitempty"`
-	Lanes     []laneJSON     `json:"lanes,omitempty"`
-	Reviewers []reviewerJSON `json:"reviewers,omitempty"`
-	Problems  []problemJSON  `json:"problems"`
-	Warnings  []problemJSON  `json:"warnings"`
+	File      string          `json:"file"`
+	Valid     bool            `json:"valid"`
+	Check     string          `json:"check,omitempty"`
+	Mode      string          `json:"mode,omitempty"` // enforce, report or off
+	Need      int             `json:"need,omitempty"`
+	Voters    int             `json:"voters,omitempty"`
+	People    int             `json:"people,omitempty"`   // approvals by people, on top of the need
+	Families  string          `json:"families,omitempty"` // any or distinct
+	Reroll    string          `json:"reroll,omitempty"`   // shown or person
+	Carry     string          `json:"carry,omitempty"`    // none or same_diff
+	Override  string          `json:"override,omitempty"` // none, maintain or admin
+	Grace     string          `json:"grace,omitempty"`
+	Deadline  string          `json:"deadline,omitempty"`
+	Lanes     []laneJSON      `json:"lanes,omitempty"`
+	Reviewers []reviewerJSON  `json:"reviewers,omitempty"`
+	Origins   []quorum.Origin `json:"origins,omitempty"` // from where keys come, with --organization
+	Problems  []problemJSON   `json:"problems"`
+	Warnings  []problemJSON   `json:"warnings"`
 }
 
 type reviewerJSON struct {
@@ -56,7 +57,7 @@ func policyAsJSON(path string, p quorum.Policy, warnings []config.Diagnostic) po
 	out := policyJSON{
 		File: path, Valid: true, Check: p.Check, Mode: modeWord(p.Mode), Need: p.Need, Voters: p.Voters(),
 		People: p.People, Families: familiesWord(p.Families), Reroll: rerollWord(p.Reroll), Carry: carryWord(p.Carry),
-		Override: permissionWord(p.Override), Lanes: lanesAsJSON(p),
+		Override: permissionWord(p.Override), Lanes: lanesAsJSON(p), Origins: p.Origins,
 		Grace: config.Duration(p.Grace).String(), Deadline: config.Duration(p.Deadline).String(),
 		Problems: []problemJSON{}, Warnings: problemsAsJSON(warnings),
 	}

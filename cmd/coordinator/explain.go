@@ -23,6 +23,7 @@ type explainCmd struct {
 	Policy string `help:"Ask what this policy file on your machine would say instead." placeholder:"FILE"`
 	Config string `hidden:"" help:"The old name of --policy." placeholder:"FILE"`
 	JSON   bool   `name:"json" help:"Print the decision and the evidence as JSON."`
+	organisationFlag
 }
 
 // Help is shown by coordinator explain --help.
@@ -47,6 +48,7 @@ type explanation struct {
 	Decision quorum.Decision       `json:"decision"`
 	Evidence []evidence.Considered `json:"evidence"`
 	Answers  []answersHeard        `json:"answers,omitempty"`
+	Policy   []quorum.Origin       `json:"policy,omitempty"` // from where its keys come, where an organisation's policy is known
 }
 
 // answersHeard are a reviewer's newest answers, on the pull requests of the repository that changed last.
@@ -59,6 +61,9 @@ type answersHeard struct {
 func (cmd explainCmd) Run(ctx context.Context, c *command) error {
 	if cmd.Policy != "" && cmd.Config != "" {
 		return usageError(errors.New("--policy and --config are both given"), "keep --policy; --config is its old name here")
+	}
+	if err := cmd.checkRepository(); err != nil {
+		return err
 	}
 	file := cmp.Or(cmd.Policy, cmd.Config)
 	pr, err := c.resolvePull(cmd.PR, cmd.Repo, "explain "+oneLine(clipArgument(cmd.PR)))
@@ -75,7 +80,7 @@ func (cmd explainCmd) Run(ctx context.Context, c *command) error {
 	if err != nil {
 		return err
 	}
-	forge := github.NewForge(api, app, "", c.newLogger())
+	forge := github.WithPolicyRepository(github.NewForge(api, app, "", c.newLogger()), cmd.PolicyRepository)
 	if file != "" {
 		forge.Suppose(file, policy)
 	}
@@ -92,7 +97,7 @@ func (cmd explainCmd) Run(ctx context.Context, c *command) error {
 		}
 		e := explanation{
 			Check: look.Check.Name, Status: state, Title: look.Check.Title, Page: look.Check.Page,
-			Decision: look.Decision, Evidence: considered,
+			Decision: look.Decision, Evidence: considered, Policy: look.Policy.Origins,
 		}
 		for _, d := range drifts {
 			e.Answers = append(e.Answers, answersHeard{d, report.DriftSentence(d)})
@@ -103,6 +108,9 @@ func (cmd explainCmd) Run(ctx context.Context, c *command) error {
 	fmt.Fprint(c.Stdout, look.Check.Page.Terminal(c.pageStyles(), look.Decision.Start))
 	for _, line := range report.PlainDrifts(drifts) {
 		fmt.Fprintln(c.Stdout, "\n"+paintIf(c.Color, warningStyle(), line))
+	}
+	if origins := describeOrigins(look.Policy.Origins); origins != "" {
+		fmt.Fprint(c.Stdout, "\n"+origins)
 	}
 	if len(considered) > 0 {
 		fmt.Fprintln(c.Stdout, "\n"+paintIf(c.Color, headingStyle(), "Evidence:"))

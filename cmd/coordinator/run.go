@@ -32,7 +32,8 @@ type runCmd struct {
 	DryRun bool          `help:"Say what the check would read, and write nothing."`
 	Config string        `help:"Path of the policy file on the default branch. Default: .github/review-coordinator.yml or .yaml." placeholder:"PATH"`
 	JSON   bool          `help:"Print the results as JSON; what happens meanwhile goes to standard error." name:"json"`
-	FailOn string        `help:"Exit with 3 for these verdicts: blocked, unverified, or both with a comma." placeholder:"VERDICTS" complete:"blocked,unverified"`
+	organisationFlag
+	FailOn string `help:"Exit with 3 for these verdicts: blocked, unverified, or both with a comma." placeholder:"VERDICTS" complete:"blocked,unverified"`
 }
 
 // Help is shown by coordinator run --help.
@@ -79,6 +80,9 @@ func (cmd runCmd) Run(ctx context.Context, c *command) error {
 	if cmd.Config, err = pathInRepository(cmd.Config); err != nil {
 		return err
 	}
+	if err := cmd.checkRepository(); err != nil {
+		return err
+	}
 	if err := validateFailOn(cmd.FailOn); err != nil {
 		return err
 	}
@@ -94,7 +98,7 @@ func (cmd runCmd) Run(ctx context.Context, c *command) error {
 	if err != nil {
 		return err
 	}
-	forge := github.NewForge(api, app, cmd.Config, c.newLogger())
+	forge := github.WithPolicyRepository(github.NewForge(api, app, cmd.Config, c.newLogger()), cmd.PolicyRepository)
 	found := foundPulls{owner: pr.Owner, repo: pr.Repo, prs: []quorum.PR{pr}}
 	if pr.Number == 0 {
 		found, err = cmd.findPulls(ctx, c, forge)

@@ -43,6 +43,7 @@ type serveCmd struct {
 	Resync      time.Duration `default:"5m"                                     help:"How often failed deliveries are asked for again and changed pull requests looked at. Default ${default}."`
 	Check       bool          `                                                 help:"Only check the settings, the database and the access to GitHub, and say so."`
 	JSON        bool          `help:"With --check: print JSON." name:"json"`
+	organisationFlag
 }
 
 // Help is shown by coordinator serve --help.
@@ -76,6 +77,7 @@ func (cmd serveCmd) Run(ctx context.Context, c *command) error {
 		noResync = usageError(fmt.Errorf("--resync %s is not between 1s and 24h", cmd.Resync), "--resync 5m is the default")
 	}
 	database, noDatabase := parseDatabaseAddress(cmp.Or(cmd.Database, c.Getenv("DATABASE_URL"), "sqlite://review-coordinator.db"))
+	noRepository := cmd.checkRepository()
 	identity, noIdentity := cmd.githubIdentity(c)
 	places := placesOf(identity.BaseURL)
 	var noBoard error
@@ -89,7 +91,7 @@ func (cmd serveCmd) Run(ctx context.Context, c *command) error {
 	if cmd.Check {
 		noDatabase = joinMistakes(noDatabase, tryDatabase(ctx, database, log), cmd.tryListeners(ctx))
 	}
-	if err := joinMistakes(noSecret, noIdentity, noDatabase, noBoard, noResync); err != nil {
+	if err := joinMistakes(noSecret, noIdentity, noDatabase, noBoard, noResync, noRepository); err != nil {
 		if cmd.JSON {
 			return errors.Join(c.writeJSON(checksAsJSON(c, err)), err)
 		}
@@ -97,7 +99,7 @@ func (cmd serveCmd) Run(ctx context.Context, c *command) error {
 	}
 	s, err := openServer(ctx, serverConfig{
 		Listen: cmd.Listen, AdminListen: cmd.AdminListen, Database: database.file, Server: database.server, Secrets: secrets,
-		GitHub: identity, Places: places, Resync: cmd.Resync, Log: log, Now: time.Now,
+		GitHub: identity, Places: places, Resync: cmd.Resync, Log: log, Now: time.Now, PolicyRepository: cmd.PolicyRepository,
 	})
 	switch stopped := ctx.Err() != nil && errors.Is(err, context.Canceled); {
 	case stopped && !cmd.Check: // it was told to stop before it served
@@ -217,6 +219,7 @@ type serverConfig struct {
 	GitHub              client.Options
 	Places              report.Places // Web, if it is "", is derived from the API's address
 	Resync              time.Duration
+	PolicyRepository    string // of the organisation; "": each owner's own
 	Log                 *slog.Logger
 	Now                 func() time.Time
 	Tune                func(*daemon.Config) // of a demo or a test; may be nil
@@ -290,7 +293,8 @@ func openServer(ctx context.Context, o serverConfig) (_ *server, err error) {
 		Log:      o.Log,
 	})
 	o.GitHub.Log, o.GitHub.Now, o.GitHub.Cache, o.GitHub.Reserve, o.GitHub.Observed = o.Log, o.Now, s.answers, true, metrics.Asked
-	if s.fleet, err = github.NewFleet(github.FleetOptions{PoolOptions: client.PoolOptions{Options: o.GitHub}}); err != nil {
+	at := github.FleetOptions{PoolOptions: client.PoolOptions{Options: o.GitHub}, PolicyRepository: o.PolicyRepository}
+	if s.fleet, err = github.NewFleet(at); err != nil {
 		return nil, usageError(err, "GITHUB_TOKEN holds the token and nothing else")
 	}
 	o.Places.Web = cmp.Or(o.Places.Web, siteOfAPI(o.GitHub.BaseURL).webURL)

@@ -27,6 +27,7 @@ type sweepCmd struct {
 	DryRun bool   `help:"Say what the checks would read, and write nothing."`
 	JSON   bool   `help:"Print the result as JSON; what happens meanwhile goes to standard error." name:"json"`
 	Config string `help:"Path of the policy file on the default branch. Default: .github/review-coordinator.yml or .yaml." placeholder:"PATH"`
+	organisationFlag
 }
 
 // Help is shown by coordinator sweep --help.
@@ -65,6 +66,9 @@ func (cmd sweepCmd) Run(ctx context.Context, c *command) error {
 	if cmd.Config, err = pathInRepository(cmd.Config); err != nil {
 		return err
 	}
+	if err := cmd.checkRepository(); err != nil {
+		return err
+	}
 	cmd.Repo = owner + "/" + name
 	will := writeAccess
 	if cmd.DryRun {
@@ -74,7 +78,8 @@ func (cmd sweepCmd) Run(ctx context.Context, c *command) error {
 	if err != nil {
 		return err
 	}
-	return cmd.sweepRepo(ctx, c, api, github.NewForge(api, app, cmd.Config, c.newLogger()))
+	forge := github.WithPolicyRepository(github.NewForge(api, app, cmd.Config, c.newLogger()), cmd.PolicyRepository)
+	return cmd.sweepRepo(ctx, c, api, forge)
 }
 
 // sweepRepo evaluates the pull requests of cmd.Repo that need a look.

@@ -238,7 +238,7 @@ func TestSweepDocs(t *testing.T) {
 	if _, err := config.Parse("docs/sweep.md", []byte(policy)); err != nil {
 		t.Error(err)
 	}
-	if got, _ := config.ParseSweep("docs/sweep.md", []byte(policy)); got != config.Default().Sweep {
+	if got, _ := config.ParseSweep("docs/sweep.md", []byte(policy), nil); got != config.Default().Sweep {
 		t.Errorf("the documents show %+v, the defaults are %+v", got, config.Default().Sweep)
 	}
 }

@@ -15,25 +15,17 @@ func Paths() []string {
 
 // Parse reads a policy file; path is only used in messages. With an error, which is an [*Error], the policy is zero but
 // for Check: the name of the check that has to show the error, as far as it can be made out.
-func Parse(path string, src []byte) (quorum.Policy, error) {
-	policy, r := readPolicy(path, src)
-	if len(r.problems) > 0 {
-		return quorum.Policy{Check: policy.Check}, &Error{Problems: sortByPosition(r.problems)}
-	}
-	return policy, nil
-}
+func Parse(path string, src []byte) (quorum.Policy, error) { return Merge(path, src, nil) }
 
 // Warnings returns what is allowed in a policy file and yet likely to be regretted. A file with mistakes has none.
-func Warnings(path string, src []byte) []Diagnostic {
-	policy, r := readPolicy(path, src)
-	if len(r.problems) > 0 {
-		return nil
-	}
-	(&laneChecker{policyResolver: policyResolver{r}, policy: policy}).warnOfLanes()
-	return sortByPosition(r.warnings)
-}
+func Warnings(path string, src []byte) []Diagnostic { return MergeWarnings(path, src, nil) }
 
 func readPolicy(path string, src []byte) (quorum.Policy, *policyFileReader) {
+	return readPolicyWith(path, src, nil)
+}
+
+// readPolicyWith reads a repository's policy beside its organisation's, nil where none is known.
+func readPolicyWith(path string, src []byte, o *Organisation) (quorum.Policy, *policyFileReader) {
 	r := newPolicyFileReader(path, src)
 	file := Default()
 	root, ok := r.parseFile()
@@ -41,13 +33,42 @@ func readPolicy(path string, src []byte) (quorum.Policy, *policyFileReader) {
 		return quorum.Policy{Check: findCheckName(src, file.Check)}, r
 	}
 	r.decodeFile(root, &file)
-	resolver := policyResolver{r}
-	policy := resolver.resolvePolicy(file)
-	policy.Lanes = resolver.resolveLanes(file, policy)
+	extendsChecker{r}.checkExtends(file, o)
+	var policy quorum.Policy
+	if o != nil {
+		keys := o.layOver(r, file, func(keys *PolicyKeys) { newPolicyFileReader(path, src).decodeFile(root, keys) })
+		policy = o.resolveWith(r, &keys, quorum.FromRepository)
+	} else {
+		resolver := policyResolver{r}
+		policy = resolver.resolvePolicy(file)
+		policy.Lanes = resolver.resolveLanes(file, policy)
+	}
 	if r.brokenKeys["check"] {
 		policy.Check = Default().Check
 	}
 	return policy, r
+}
+
+// checkExtends refuses what only an organisation's policy says, and to extend what is not there.
+func (r extendsChecker) checkExtends(f PolicyKeys, o *Organisation) {
+	if r.hasKey("enforce") {
+		r.failKey(
+			"enforce", "only an organisation's policy enforces anything",
+			"move it to "+OrganisationFile+" of OWNER/"+OrganisationRepo,
+		)
+	}
+	switch {
+	case f.Extends == "":
+	case o == nil:
+		r.failKey(
+			"extends", "no policy of an organisation is known",
+			"write OWNER/"+OrganisationRepo+"/"+OrganisationFile+", let the App or the token read it, or remove extends",
+		)
+		r.brokenKeys["reviewers"] = r.brokenKeys["reviewers"] || !r.hasKey("reviewers")
+	case !f.namesReviewers() && !o.NamesReviewers() && !r.hasKey("reviewers"):
+		r.failKey("extends", "neither this file nor the organisation's policy names reviewers", "add reviewers:")
+		r.brokenKeys["reviewers"] = true
+	}
 }
 
 // findCheckName finds the name of the check in a file that is no YAML: the error must not appear under a name that no

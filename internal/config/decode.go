@@ -19,6 +19,7 @@ import (
 	"github.com/goccy/go-yaml/token"
 
 	"github.com/review-coordinator/coordinator/internal/pathfilter"
+	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
 // Bounds that no honest file reaches. They keep the parser, which recurses and compares keys with keys, within
@@ -47,6 +48,9 @@ type policyFileReader struct {
 	brokenKeys     map[string]bool // keys whose value could not be read
 	problems       []Diagnostic
 	warnings       []Diagnostic
+
+	isOrganisation bool              // the file is an organisation's
+	floor          []quorum.NeedRule // what an organisation needs at least
 }
 
 func newPolicyFileReader(path string, src []byte) *policyFileReader {
@@ -283,6 +287,9 @@ func (r *policyFileReader) failMissing(key string, t reflect.Type) {
 		name := field.Tag.Get("yaml")
 		if !slices.Contains(strings.Split(field.Tag.Get("jsonschema"), ","), "required") || r.hasKey(joinKey(key, name)) {
 			continue
+		}
+		if joinKey(key, name) == "reviewers" && (r.isOrganisation || r.hasKey("extends")) {
+			continue // they may be elsewhere
 		}
 		at := r.positionOfKey(key)
 		if key == "" {

@@ -36,6 +36,8 @@ type PolicyKeys struct {
 	Carry          string             `yaml:"carry" jsonschema:"enum=none,enum=same_diff" jsonschema_description:"same_diff: a push that leaves the pull request's diff as it was keeps its approvals. Objections it keeps in any case."`
 	Escalate       EscalateKeys       `yaml:"escalate" jsonschema_description:"Whose review is asked for when nothing else helps. Off unless named."`
 	Lanes          []LaneKeys         `yaml:"lanes" jsonschema:"maxItems=50" jsonschema_description:"Rules for some pull requests: the first that matches replaces these keys of the top level."`
+	Extends        string             `yaml:"extends" jsonschema:"enum=organization" jsonschema_description:"organization: what this file does not say is as the organisation's policy says it, its reviewers beside these. See organisation.md."`
+	Enforce        EnforceKeys        `yaml:"enforce" jsonschema_description:"Only in an organisation's policy: what no repository may loosen. See organisation.md."`
 	Reviewers      []ReviewerKeys     `yaml:"reviewers"       jsonschema:"required,minItems=1,maxItems=50"               jsonschema_description:"Who reviews, in the order of the check's table."`
 }
 
@@ -80,6 +82,13 @@ type FixKeys struct {
 type EscalateKeys struct {
 	To    []string `yaml:"to"    jsonschema:"maxItems=10" jsonschema_description:"Logins, and teams as @org/team. Each is asked once on a pull request, until somebody answered."`
 	After Duration `yaml:"after" jsonschema_description:"How long the check must have been unverified." least:"1s"`
+}
+
+// EnforceKeys say what an organisation lets no repository loosen.
+type EnforceKeys struct {
+	Reviewers []string `yaml:"reviewers" jsonschema:"minItems=1,maxItems=50" jsonschema_description:"Names of reviewers of this file. They are required everywhere, as this file describes them."`
+	Quorum    Quorum   `yaml:"quorum"    default:"*(any)*"                   jsonschema_description:"At least so many approvals are needed, in every lane."`
+	People    int      `yaml:"people"    jsonschema:"minimum=0,maximum=20"   jsonschema_description:"At least so many people must approve, in every lane."`
 }
 
 // LaneKeys are a rule for some pull requests.

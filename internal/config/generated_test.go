@@ -141,6 +141,7 @@ func TestSchemaAndParseKnowTheSameKeys(t *testing.T) {
 			"reviewers: [{shapes: {notices: [{KEY: ~}]}}]\n",
 		},
 		{"request", s.Properties["reviewers"].Items2020.Properties["request"], reflect.TypeFor[RequestKeys](), "reviewers: [{request: {KEY: ~}}]\n"},
+		{"enforce", s.Properties["enforce"], reflect.TypeFor[EnforceKeys](), "enforce: {KEY: ~}\n"},
 		{"escalate", s.Properties["escalate"], reflect.TypeFor[EscalateKeys](), "escalate: {KEY: ~}\n"},
 		{"lanes", s.Properties["lanes"].Items2020, reflect.TypeFor[LaneKeys](), "lanes: [{KEY: ~}]\n"},
 		{"if", s.Properties["lanes"].Items2020.Properties["if"], reflect.TypeFor[LaneIfKeys](), "lanes: [{if: {KEY: ~}}]\n"},

@@ -43,9 +43,9 @@ const introduction = `# The policy file
 
     coordinator config check .github/review-coordinator.yml
 
-Every key is optional but ` + "`reviewers`" + `. A key that is not listed here, a wrong type or a value that makes no sense is an error
-with its line, and the check then asks for action: nothing is guessed. The file is plain YAML of at most 64 KiB without
-anchors, aliases, tags or merge keys.
+Every key is optional but ` + "`reviewers`" + `, and that one, too, where [an organisation's policy](organisation.md) names some. A
+key that is not listed here, a wrong type or a value that makes no sense is an error with its line, and the check then asks
+for action: nothing is guessed. The file is plain YAML of at most 64 KiB without anchors, aliases, tags or merge keys.
 
 - **Durations** are written with their unit: ` + "`90s`, `3m`, `1h30m`" + `.
 - **Patterns** are those of GitHub's own path filters: ` + "`*`" + ` within a folder, ` + "`**`" + ` anything, ` +

@@ -30,7 +30,8 @@ func (r policyResolver) resolvePolicy(f PolicyKeys) quorum.Policy {
 	p := quorum.Policy{
 		Check:      f.Check,
 		Mode:       parseMode(f.Mode),
-		Rules:      []quorum.NeedRule{f.Quorum.needRule()},
+		Rules:      append([]quorum.NeedRule{f.Quorum.needRule()}, r.floor...),
+		Floor:      r.floor,
 		People:     f.People,
 		Families:   parseFamilies(f.Families),
 		Grace:      time.Duration(f.Grace),
@@ -588,6 +589,12 @@ func (r policyResolver) resolveNeed(q Quorum, p quorum.Policy) int {
 			"quorum",
 			fmt.Sprintf("a quorum of %d can never be reached: %s", q.Count, votersPhrase(p, p.Reviewers)),
 			fmt.Sprintf("write %d or less, majority or all, or add a reviewer", most),
+		)
+	case p.NeedOf(most) > most:
+		r.failKey(
+			"quorum",
+			fmt.Sprintf("a quorum of %d, which the organisation enforces, can never be reached: %s", p.NeedOf(most), votersPhrase(p, p.Reviewers)),
+			"add a reviewer whose vote counts",
 		)
 	}
 	return p.NeedOf(most)

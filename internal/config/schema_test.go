@@ -19,6 +19,7 @@ import (
 func reflected() []byte {
 	s := reflector().Reflect(PolicyKeys{})
 	s.Version = jsonschema.Version
+	s.Required, s.AnyOf = nil, []*jsonschema.Schema{{Required: []string{"reviewers"}}, {Required: []string{"extends"}}, {Required: []string{"enforce"}}}
 	s.Title = "Review coordinator policy"
 	s.Description = "Which reviewers vote on a pull request, and how many approvals are enough."
 	defaults(s, reflect.ValueOf(Default()))
@@ -56,7 +57,9 @@ func defaults(s *jsonschema.Schema, v reflect.Value) {
 		switch value := v.FieldByIndex(field.Index); value.Kind() {
 		case reflect.Struct:
 			if q, ok := value.Interface().(Quorum); ok {
-				property.Default = q.String()
+				if q != (Quorum{}) {
+					property.Default = q.String()
+				}
 				continue
 			}
 			defaults(property, value)

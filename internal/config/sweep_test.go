@@ -21,7 +21,7 @@ func TestParseSweep(t *testing.T) {
 		{"no YAML", "sweep: {limit: 3\n" + reviewers, Default().Sweep, 5},
 	} {
 		t.Run(test.title, func(t *testing.T) {
-			if got, threshold := ParseSweep("p.yml", []byte(test.src)); got != test.want || threshold != test.threshold {
+			if got, threshold := ParseSweep("p.yml", []byte(test.src), nil); got != test.want || threshold != test.threshold {
 				t.Errorf("%+v, %d; want %+v, %d", got, threshold, test.want, test.threshold)
 			}
 		})

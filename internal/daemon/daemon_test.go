@@ -937,6 +937,14 @@ func TestManyGreenOnesDoNotGoAhead(t *testing.T) {
 			l.mu.Unlock()
 			h.deliver(webhook.Notice{Name: "push", Concern: webhook.ConcernRepo, Installation: 1, Owner: "acme", Repo: "shop"})
 		},
+		"the organisation's policy": func(h *house, l *land, _ []quorum.PR) {
+			l.mu.Lock()
+			l.file.Org = quorum.OrganisationFile{Repo: "acme/.github", SHA: "o2"}
+			l.mu.Unlock()
+			h.deliver(webhook.Notice{
+				Name: "push", Concern: webhook.ConcernRepo, Installation: 1, Owner: "acme", Repo: ".github", Organisation: true,
+			})
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

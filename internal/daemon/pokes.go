@@ -18,6 +18,10 @@ const pokesPerWrite = 500
 // firstSeen is the touch of a repository that an event named: no reason to look at once if it is known.
 const firstSeen = "{}"
 
+// organisationChanged is the touch of an installation whose organisation's policy may have changed: all its repositories are
+// looked over in the backlog.
+const organisationChanged = store.Kept + `{"event":"push","action":"organisation"}`
+
 func repoPoke(tenant int64, owner, repo string, due time.Time) store.Poke {
 	key := workkey.Repo(tenant, owner, repo)
 	return store.Poke{Key: key, Tenant: tenant, Kind: workkey.KindRepo, Group: key, Due: due}

@@ -40,7 +40,7 @@ func newPolicyCache(most int) *policyCache {
 // put remembers a policy that began to be read at a time. One that was read later stays: a slow look must not bring
 // back the policy from before a push. Of a file that is not valid no policy is kept.
 func (c *policyCache) put(repo string, f quorum.PolicyFile, p quorum.Policy, readAt time.Time) {
-	now := knownPolicy{f.State, &p, readAt, f.SHA}
+	now := knownPolicy{f.State, &p, readAt, f.Blobs()}
 	if f.State != quorum.FileValid {
 		now.policy, now.blob = &quorum.Policy{}, ""
 	}

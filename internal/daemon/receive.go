@@ -90,7 +90,13 @@ func (d *Daemon) pokesOf(n webhook.Notice, now time.Time) (out []store.Poke) {
 	case webhook.ConcernInstallation, webhook.ConcernGone, webhook.ConcernSuspended: // GitHub tells how it stands
 		return []store.Poke{{Key: workkey.Tenant(n.Installation), Tenant: n.Installation, Kind: workkey.KindTenant, Due: now}}
 	case webhook.ConcernRepo:
-		return []store.Poke{repoPoke(n.Installation, n.Owner, n.Repo, now)}
+		out = append(out, repoPoke(n.Installation, n.Owner, n.Repo, now))
+		if n.Organisation {
+			out = append(out, store.Poke{
+				Key: workkey.Tenant(n.Installation), Tenant: n.Installation, Kind: workkey.KindTenant, Due: now, Touch: organisationChanged,
+			})
+		}
+		return out
 	case webhook.ConcernGroup, webhook.ConcernGroupGone:
 		out = append(out, groupPoke(n.Installation, *n.Group, now, n.Concern == webhook.ConcernGroupGone))
 		if n.Concern == webhook.ConcernGroupGone { // a pull request on that commit has its check again

@@ -220,8 +220,8 @@ func (r *resyncer) askForFailed(ctx context.Context, since, now time.Time) error
 	return nil
 }
 
-// resyncInstallation pokes a tenant's repositories that are new to us. Those that are gone end by themselves: GitHub
-// does not know them any more.
+// resyncInstallation pokes a tenant's repositories that are new to us, or all where the organisation's policy may have
+// changed. Those that are gone end by themselves: GitHub does not know them any more.
 func (r *resyncer) resyncInstallation(ctx context.Context, w store.Work, forge TenantForge) (workResult, error) {
 	repos, err := forge.Repositories(ctx)
 	if err != nil {
@@ -234,7 +234,7 @@ func (r *resyncer) resyncInstallation(ctx context.Context, w store.Work, forge T
 	found := workResult{label: resultOK, outcome: store.Completion{Wake: now.Add(r.config.Resync)}}
 	for _, full := range repos {
 		owner, repo, ok := workkey.SplitName(full)
-		if ok && r.poked.addFirst(workkey.Repo(w.Tenant, owner, repo)) {
+		if ok && (r.poked.addFirst(workkey.Repo(w.Tenant, owner, repo)) || slices.Contains(w.Touches, organisationChanged)) {
 			found.pokes = append(found.pokes, inBacklog(repoPoke(w.Tenant, owner, repo, now)))
 		}
 	}
@@ -257,7 +257,7 @@ func (r *resyncer) resyncRepository(ctx context.Context, w store.Work, p workkey
 	if err != nil {
 		return workResult{}, err
 	}
-	changed := was.State != c.File.State || was.Policy != c.File.SHA
+	changed := was.State != c.File.State || was.Policy != c.File.Blobs()
 	if changed && !whole && c.File.State != quorum.FileMissing {
 		whole = true
 		if c, err = forge.Changed(ctx, p.Owner, p.Repo, time.Time{}); err != nil {
@@ -278,7 +278,7 @@ func (r *resyncer) resyncRepository(ctx context.Context, w store.Work, p workkey
 		pokes, hasQueue = append(pokes, groups...), hasQueue || found
 	}
 	text, err := json.Marshal(dashboard.RepoSight{
-		Policy: c.File.SHA, State: c.File.State, Path: c.File.Path, Mistakes: dashboard.CutMistakes(c.File.Problem),
+		Policy: c.File.Blobs(), State: c.File.State, Path: c.File.Path, Mistakes: dashboard.CutMistakes(c.File.Problem),
 		Latest: laterTime(was.Latest, c.Latest), Queue: hasQueue,
 	})
 	if err != nil {

@@ -147,6 +147,11 @@ func (e *examination) examinePolicy() bool {
 		return false
 	case quorum.FileBroken:
 		first, _, _ := strings.Cut(e.File.Problem, "\n")
+		if e.File.Org.Broken {
+			e.report(Broken, "broken-organisation-policy", "the organisation's policy in "+quoteName(e.File.Org.Repo)+" cannot be used: "+
+				plainText(first, 300), "mend it, or let the App or the token read it: docs/organisation.md")
+			return false
+		}
 		e.report(Broken, "broken-policy", "the policy has a mistake: "+plainText(first, 200),
 			"coordinator config check "+quoteShell(e.File.Path)+" shows where, and what to write")
 		return false

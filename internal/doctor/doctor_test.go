@@ -298,6 +298,12 @@ func spoiledPolicies() []spoiled {
 		{"the policy has a mistake", jobSetup, func(t *testing.T, s *Setup) {
 			s.withPolicy(t, "version: 1\nquorum: 3\nreviewers: [{preset: copilot}]\n")
 		}, "broken-policy", Broken, "policy.yml:2", ""},
+		{"the organisation's policy is not shown any more", jobSetup, func(_ *testing.T, s *Setup) {
+			s.File = quorum.PolicyFile{
+				State: quorum.FileBroken, Problem: "it cannot be read any more",
+				Org: quorum.OrganisationFile{Repo: "octo/.github", Broken: true},
+			}
+		}, "broken-organisation-policy", Broken, "octo/.github", ""},
 		{"the policy is off", jobSetup, func(_ *testing.T, s *Setup) { s.Policy.Mode = quorum.Off }, "mode-off", Broken, "mode: off", ""},
 		{"a policy that only reports is required", jobSetup, func(_ *testing.T, s *Setup) {
 			s.Policy.Mode = quorum.ReportOnly

@@ -106,6 +106,9 @@ func Inherit(p quorum.Policy, s quorum.Snapshot) quorum.Record {
 		in.takeOver(s.Before)
 		_, in.rec.BeforeAt = HeadsBefore(s)
 		in.rec.Before = s.BeforeHead
+		if in.rec.Org == "" && own.Seq == 0 { // a policy of the organisation that was known stays so
+			in.rec.Org = s.Before.Org
+		}
 	}
 	in.bringBack()
 	in.addLateObjections()

@@ -18,7 +18,7 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 	rec := cloneRecord(old)
 	rec.Version, rec.Head, rec.Base, rec.Pull, rec.Fork = 1, s.PR.Head, s.PR.BaseRef, s.PR.Number, s.PR.Fork
 	if s.File.State == quorum.FileValid {
-		rec.Policy = s.File.SHA
+		rec.Policy, rec.Org = s.File.SHA, s.File.Org.SHA
 	}
 	if s.Expired {
 		rec.Arrived = s.Arrived.UTC()

@@ -20,6 +20,7 @@ import (
 type FleetOptions struct {
 	client.PoolOptions        // with a Token instead of an App the one tenant is 0
 	Config             string // path of the policy file; "": the two default ones
+	PolicyRepository   string // owner/name that holds the organisation's policy; "": each owner's .github
 }
 
 // A Fleet is an App with a forge for each of its installations, or a personal token with one. It may be used by several
@@ -27,6 +28,7 @@ type FleetOptions struct {
 type Fleet struct {
 	*client.Pool
 	config string
+	org    string // the repository of the organisation's policy
 	now    func() time.Time
 	log    *slog.Logger
 
@@ -50,6 +52,7 @@ func NewFleet(o FleetOptions) (*Fleet, error) {
 	f := &Fleet{
 		Pool:     pool,
 		config:   o.Config,
+		org:      o.PolicyRepository,
 		now:      o.Now,
 		log:      o.Log,
 		memories: NewMemories(maxPulls),
@@ -83,7 +86,7 @@ func (f *Fleet) Enter(installation int64) (*Forge, error) {
 	if forge, known := f.forges[installation]; known && forge.client == c {
 		return forge, nil
 	}
-	forge := NewForge(c, "", f.config, logOfInstallation(f.log, installation))
+	forge := WithPolicyRepository(NewForge(c, "", f.config, logOfInstallation(f.log, installation)), f.org)
 	forge.app = pooledApp{f.Pool}
 	forge.Share(f.memories)
 	forge.SetClock(f.now)

@@ -37,6 +37,8 @@ type Forge struct {
 	policies lastPolicies
 	links    lastLinks
 
+	organisations organisationPolicies
+
 	mu    sync.Mutex
 	me    quorum.Account      // whom a personal token belongs to
 	blind bool                // it was said that GitHub does not show statuses
@@ -55,6 +57,13 @@ func NewForge(c *client.Client, app, config string, log *slog.Logger) *Forge {
 		f.app = &ownApp{number: id, slug: app}
 	}
 	f.Share(NewMemories(maxPulls))
+	return f
+}
+
+// WithPolicyRepository makes f take the policy of the organisation from a repository, owner/name; "" from each owner's
+// .github. It must be called before f is used, and returns f.
+func WithPolicyRepository(f *Forge, repo string) *Forge {
+	f.organisations.repo = repo
 	return f
 }
 

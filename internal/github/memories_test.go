@@ -126,7 +126,7 @@ func TestPoliciesAreReadOnce(t *testing.T) {
 	var all parsedPolicies
 	src := []byte("version: 1\nquorum: 1\nreviewers:\n  - preset: copilot\n")
 	read := func(path string, src []byte) quorum.Policy {
-		p, err := all.parse(path, src, untrusted.Digest{byte(len(src))})
+		p, err := all.parse(path, src, untrusted.Digest{byte(len(src))}, quorum.OrganisationFile{}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,7 +140,8 @@ func TestPoliciesAreReadOnce(t *testing.T) {
 		t.Errorf("another policy's check is %q", d.Check)
 	}
 	for range 2 {
-		if p, err := all.parse("c.yml", []byte("check: Mine\nquorum: none\n"), untrusted.Digest{1}); err == nil || p.Check != "Mine" {
+		p, err := all.parse("c.yml", []byte("check: Mine\nquorum: none\n"), untrusted.Digest{1}, quorum.OrganisationFile{}, nil)
+		if err == nil || p.Check != "Mine" {
 			t.Errorf("a broken policy came to %q, %v", p.Check, err)
 		}
 	}

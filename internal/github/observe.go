@@ -100,7 +100,7 @@ func observeWith(ctx context.Context, f *Forge, pr quorum.PR, m *memory) (quorum
 // readPullAndPolicy reads the pull request and the policy, and in parallel all that is expected to be needed.
 func (l *look) readPullAndPolicy(ctx context.Context) error {
 	sc := l.expectedPlan()
-	was, spared := l.policyRead.sparedPolicy(sc.conversation)
+	was, spared := l.policyRead.sparedPolicy(ctx, sc.conversation)
 	g, beside := newGroup(ctx)
 	l.pullSpared = l.mem.pull.isSpared(sc, l.since)
 	if !l.pullSpared {
@@ -193,6 +193,9 @@ func (l *look) conversationDue() bool {
 func (l *look) reconcileSources(ctx context.Context) error {
 	l.sortChecks()
 	l.takeRecord()
+	if err := noteLostOrganisation(ctx, l); err != nil {
+		return err
+	}
 	l.snap.Gated = l.snap.File.State != quorum.FileMissing && l.head.gated
 	if l.actualPlan().statuses {
 		if err := l.takeStatuses(); err != nil {
@@ -285,6 +288,9 @@ func (l *look) readMissing(ctx context.Context) error {
 	if err := l.inheritFromBefore(ctx); err != nil {
 		return err
 	}
+	if err := noteLostOrganisation(ctx, l); err != nil || !l.willJudge() {
+		return err
+	}
 	if err := l.readWhatTellsLane(ctx); err != nil {
 		return err
 	}
@@ -333,6 +339,40 @@ func (l *look) readMissing(ctx context.Context) error {
 		l.inherit()
 	}
 	return nil
+}
+
+// noteLostOrganisation makes the policy a broken one where a check's record knew a policy of the organisation that is not
+// shown any more: a restart must not loosen what is enforced.
+func noteLostOrganisation(ctx context.Context, l *look) error {
+	if l.snap.Record.Org == "" || l.snap.File.Org.SHA != "" || l.snap.File.State == quorum.FileBroken {
+		return nil
+	}
+	f, owner := l.f, l.read.pr.Owner
+	at := l.read
+	at.pr = f.organisations.repositoryOf(owner)
+	isLost, err := isLostRepository(ctx, at)
+	if err != nil || !isLost {
+		return err
+	}
+	name := at.pr.Owner + "/" + at.pr.Repo
+	l.snap.File.State, l.snap.File.Problem = quorum.FileBroken, lostOrganisation(name)
+	l.snap.File.Org = quorum.OrganisationFile{Repo: name, SHA: l.snap.Record.Org, Broken: true}
+	l.policy = quorum.Policy{Check: cmp.Or(l.policy.Check, plainNameOf(l.own), quorum.DefaultCheck)}
+	if l.head.has(partGated) {
+		return nil
+	}
+	l.head.gated, err = l.read.readGated(ctx, l.actualPlan(), l.policy.Check, f.app.id()) // nothing was asked, as there was no policy
+	l.head.add(partGated)
+	return err
+}
+
+// plainNameOf returns the name of our checks, whatever base they are against; "" without one.
+func plainNameOf(own []ownCheck) string {
+	if len(own) == 0 {
+		return ""
+	}
+	name, _, _ := strings.Cut(own[0].Name, " (→ ")
+	return name
 }
 
 // mayInherit reports whether what the head before left may be needed. Of a draft, too: the next head has it from there. A

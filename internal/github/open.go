@@ -141,12 +141,12 @@ func (f *Forge) openFrom(ctx context.Context, owner, repo string, first int) (Op
 	fail := func(err error) (Open, error) {
 		return Open{}, fmt.Errorf("list open pull requests of %s/%s: %w", owner, repo, err)
 	}
-	in, src, err := f.inquire(ctx, owner, repo)
+	in, read, err := f.inquire(ctx, owner, repo)
 	if err != nil {
 		return fail(err)
 	}
 	o.File = in.file
-	o.Sweep, o.Threshold = config.ParseSweep(in.file.Path, src)
+	o.Sweep, o.Threshold = config.ParseSweep(in.file.Path, read.src, read.org.policy)
 	all, defaultBranch, err := f.listOpen(ctx, in, first)
 	if err != nil {
 		return fail(err)
@@ -203,15 +203,15 @@ type inquiry struct {
 	now         time.Time         // by GitHub's clock
 }
 
-// inquire begins an inquiry, with the policy as a look reads it and its source.
-func (f *Forge) inquire(ctx context.Context, owner, repo string) (in inquiry, src []byte, err error) {
+// inquire begins an inquiry, with the policy as a look reads it.
+func (f *Forge) inquire(ctx context.Context, owner, repo string) (in inquiry, l *policyReader, err error) {
 	in = inquiry{owner: owner, repo: repo, app: f.app.KnownSlug(), appID: f.app.id(), personal: f.client.Personal()}
-	l := f.policyOf(owner, repo)
+	l = f.policyOf(owner, repo)
 	if err := l.readPolicy(ctx); err != nil {
 		return inquiry{}, nil, err
 	}
 	in.file, in.policy = l.file, l.policy
-	return in, l.src, nil
+	return in, l, nil
 }
 
 // checkName returns the name of our check against a base; "" where that is not known.
@@ -557,7 +557,7 @@ func (in inquiry) underCurrentPolicy(s ownCheckState) bool {
 	if in.file.State == quorum.FileBroken || s.Decision.Reason == quorum.ReasonBroken {
 		return in.file.State == quorum.FileBroken && s.Decision.Reason == quorum.ReasonBroken
 	}
-	return s.Record.Policy == in.file.SHA
+	return s.Record.Policy == in.file.SHA && s.Record.Org == in.file.Org.SHA
 }
 
 // isWaitingDraft reports whether p is a draft that waits as one: whatever happens to it, that stays so.

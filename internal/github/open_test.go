@@ -111,7 +111,7 @@ func (in *inquirer) RoundTrip(req *http.Request) (*http.Response, error) {
 		answer = map[string]any{
 			"data": map[string]any{"repository": map[string]any{"pullRequests": map[string]any{"nodes": in.pulls, "pageInfo": map[string]any{}}}},
 		}
-	case in.file.State == quorum.FileMissing:
+	case in.file.State == quorum.FileMissing, strings.HasPrefix(req.URL.Path, "/repos/acme/.github/"):
 		status, answer = 404, map[string]any{"message": "Not Found"}
 	default:
 		if in.file.State == quorum.FileBroken {

@@ -85,18 +85,30 @@ type parsedPolicies struct {
 type policyKey struct {
 	path string
 	src  untrusted.Digest
+	org  quorum.OrganisationFile
 }
 
-// parse reads a policy file, one that reads the same only once.
-func (all *parsedPolicies) parse(path string, src []byte, is untrusted.Digest) (quorum.Policy, error) {
-	key := policyKey{path, is}
+// parse reads a policy file beside the organisation's policy, one that reads the same only once.
+func (all *parsedPolicies) parse(
+	path string, src []byte, is untrusted.Digest, org quorum.OrganisationFile, policy *config.Organisation,
+) (quorum.Policy, error) {
+	return all.parseOnce(policyKey{path, is, org}, func() (quorum.Policy, error) { return config.Merge(path, src, policy) })
+}
+
+// parseDefault returns the organisation's policy for a repository that has none, made only once.
+func (all *parsedPolicies) parseDefault(org quorum.OrganisationFile, policy *config.Organisation) quorum.Policy {
+	p, _ := all.parseOnce(policyKey{org: org}, func() (quorum.Policy, error) { return policy.Policy(), nil }) // it had no mistakes
+	return p
+}
+
+func (all *parsedPolicies) parseOnce(key policyKey, parse func() (quorum.Policy, error)) (quorum.Policy, error) {
 	all.mu.Lock()
 	p, known := all.byKey[key]
 	all.mu.Unlock()
 	if known {
 		return p, nil
 	}
-	p, err := config.Parse(path, src)
+	p, err := parse()
 	if err == nil {
 		all.mu.Lock()
 		defer all.mu.Unlock()

@@ -19,7 +19,8 @@ import (
 type policyReader struct {
 	pullReader
 	f      *Forge
-	src    []byte // nil: it was not read now
+	src    []byte             // nil: it was not read now
+	org    organisationPolicy // as of that
 	file   quorum.PolicyFile
 	policy quorum.Policy
 }
@@ -47,17 +48,43 @@ func (r *policyReader) pathInConversation() string {
 
 // sparedPolicy returns the policy that was read last, if the conversation, which is read in parallel, will tell whether
 // it still stands: then the file is asked for only if it does not.
-func (r *policyReader) sparedPolicy(conversed bool) (was cachedPolicy, spared bool) {
+func (r *policyReader) sparedPolicy(ctx context.Context, conversed bool) (was cachedPolicy, spared bool) {
 	was, known := r.f.policies.lookup(r.pr)
-	return was, known && was.named && was.file.Path == r.pathInConversation() && r.f.policy == nil && conversed
+	return was, known && was.named && was.file.Path == r.pathInConversation() && r.f.policy == nil && conversed &&
+		r.f.organisations.stillIs(ctx, r.pr.Owner, was.file.Org, r.f.now())
 }
 
-// readPolicy reads the policy file of the default branch: never of the pull request, nor of a base that a contributor
-// chose.
+// readPolicy reads the policy file of the default branch, and that of the organisation: never of the pull request, nor of
+// a base that a contributor chose.
 func (r *policyReader) readPolicy(ctx context.Context) error {
-	paths := r.policyPaths()
+	file := quorum.PolicyFile{State: quorum.FileMissing, Path: r.policyPaths()[0]}
+	g, beside := newGroup(ctx)
+	g.Go(func() (err error) {
+		r.org, err = r.f.organisations.read(beside, r.client, r.f.now(), r.pr.Owner)
+		return err
+	})
+	g.Go(func() error { return r.findFile(beside, &file) })
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	file.Org = r.org.file
 	was, known := r.f.policies.lookup(r.pr)
-	for _, path := range paths {
+	now := cachedPolicy{file: file, src: sha256.Sum256(r.src)}
+	isSame := was.file.Path == file.Path && was.file.SHA == file.SHA && was.file.Org == file.Org && was.src == now.src
+	if known && isSame && r.src != nil && was.file.State != quorum.FileMissing && r.org.problem == "" {
+		r.file, r.policy = was.file, was.policy
+		return nil
+	}
+	now.parse(r.f.memories, r.src, r.org)
+	now.policy = r.f.withOwnAccounts(now.policy)
+	r.file, r.policy = now.file, now.policy
+	r.f.policies.store(r.pr, now)
+	return nil
+}
+
+// findFile reads the first file that is there.
+func (r *policyReader) findFile(ctx context.Context, file *quorum.PolicyFile) error {
+	for _, path := range r.policyPaths() {
 		src, sha, err := r.f.policy, "", error(nil)
 		if src == nil {
 			src, sha, err = r.readFile(ctx, path, "")
@@ -65,26 +92,32 @@ func (r *policyReader) readPolicy(ctx context.Context) error {
 		if client.IsNotFound(err) {
 			continue
 		}
-		if err != nil {
-			return err
+		if err == nil {
+			r.src, *file = src, quorum.PolicyFile{State: quorum.FileValid, Path: path, SHA: sha}
 		}
-		r.src = src
-		now := cachedPolicy{file: quorum.PolicyFile{State: quorum.FileValid, Path: path, SHA: sha}, src: sha256.Sum256(src)}
-		if known && was.src == now.src && was.file.Path == path && was.file.SHA == sha && was.file.State != quorum.FileMissing {
-			r.file, r.policy = was.file, was.policy
-			return nil
-		}
-		if now.policy, err = r.f.memories.policies.parse(path, src, now.src); err != nil {
-			now.file.State, now.file.Problem = quorum.FileBroken, err.Error()
-		}
-		now.policy = r.f.withOwnAccounts(now.policy)
-		r.file, r.policy = now.file, now.policy
-		r.f.policies.store(r.pr, now)
-		return nil
+		return err
 	}
-	r.file = quorum.PolicyFile{State: quorum.FileMissing, Path: paths[0]}
-	r.f.policies.store(r.pr, cachedPolicy{file: r.file})
 	return nil
+}
+
+// parse makes the policy of the file, nil if there is none, and of the organisation's.
+func (c *cachedPolicy) parse(m *Memories, src []byte, org organisationPolicy) {
+	var err error
+	switch {
+	case org.problem != "" && src != nil:
+		c.policy, _ = config.Parse(c.file.Path, src) // for the name of the check
+		c.policy = quorum.Policy{Check: c.policy.Check}
+		c.file.State, c.file.Problem = quorum.FileBroken, org.problem
+	case org.problem != "":
+		c.policy = quorum.Policy{Check: org.check}
+		c.file.State, c.file.Problem = quorum.FileBroken, org.problem
+	case src == nil && org.policy != nil && org.policy.NamesReviewers():
+		c.file.State, c.policy = quorum.FileValid, m.policies.parseDefault(org.file, org.policy)
+	case src != nil:
+		if c.policy, err = m.policies.parse(c.file.Path, src, c.src, org.file, org.policy); err != nil {
+			c.file.State, c.file.Problem = quorum.FileBroken, err.Error()
+		}
+	}
 }
 
 // readProposedPolicy reads the policy file as a commit has it, and returns what is wrong with it; "" if nothing is.
@@ -98,7 +131,7 @@ func (r *policyReader) readProposedPolicy(ctx context.Context, path, head string
 	case err != nil:
 		return "", err
 	}
-	if _, broken := config.Parse(path, src); broken != nil {
+	if _, broken := config.Merge(path, src, r.org.policy); broken != nil {
 		problem = broken.Error()
 	}
 	return problem, nil

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/github/client"
@@ -51,9 +52,30 @@ func (f *Fleet) ReadDelivery(event string, payload []byte) (webhook.Notice, erro
 		return webhook.Notice{}, err
 	}
 	if f.Personal() {
-		return n.ForToken(), nil
+		n = n.ForToken()
+	} else {
+		n = n.ForApp(f.KnownSlug())
 	}
-	return n.ForApp(f.KnownSlug()), nil
+	f.noteOrganisationPush(&n)
+	return n, nil
+}
+
+// noteOrganisationPush has the organisation's policy asked for again where a push may have changed it.
+func (f *Fleet) noteOrganisationPush(n *webhook.Notice) {
+	if n.Concern != webhook.ConcernRepo || n.Name != "push" {
+		return
+	}
+	all := organisationPolicies{repo: f.org}
+	if at := all.repositoryOf(n.Owner); !strings.EqualFold(at.Owner, n.Owner) || !strings.EqualFold(at.Repo, n.Repo) {
+		return
+	}
+	n.Organisation = true
+	f.mu.Lock()
+	forge := f.forges[n.Installation]
+	f.mu.Unlock()
+	if forge != nil {
+		forge.organisations.forgetAll()
+	}
 }
 
 // A ServerForge is a server's forge of one installation. It is a name: the fleet holds what is behind it. Before the

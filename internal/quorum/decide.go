@@ -197,7 +197,7 @@ func (d Decision) asEnded(why Reason) Decision {
 // that moment: the clock does not touch them any more. A pass that names too few approvals was never earned.
 func (d *Decision) passStands(p Policy, ballots []Ballot, f Facts) bool {
 	was := f.Pass
-	if was == nil || was.Base != f.Base || was.Policy != f.File.SHA || was.Need != d.Need {
+	if was == nil || was.Base != f.Base || was.Policy != f.File.Blobs() || was.Need != d.Need {
 		return false
 	}
 	if len(was.By) > 0 && len(f.Against) > 0 || d.AgainstVote { // else a person has no say against the reviewers' quorum
@@ -239,7 +239,7 @@ func (p *Pass) peopleStillApprove(f Facts) bool {
 // on the moment of the look.
 func (d *Decision) makePassed(p Policy, ballots []Ballot, f Facts, pass *Pass) {
 	d.tallyBallots(p, ballots, pass.At)
-	pass.Policy, pass.Base, pass.Need, pass.Voters, pass.Lane = f.File.SHA, f.Base, d.Need, d.voterNames(), p.Lane.Name
+	pass.Policy, pass.Base, pass.Need, pass.Voters, pass.Lane = f.File.Blobs(), f.Base, d.Need, d.voterNames(), p.Lane.Name
 	pass.Basis = slices.Grow(pass.Basis, d.Approvals)
 	for _, b := range d.Ballots {
 		if b.Voter() && b.Vote == Approve {

@@ -184,6 +184,7 @@ type Record struct {
 	Base       string        `json:"base"`
 	Pull       int           `json:"pull,omitempty"`   // the number of the pull request that it was written for
 	Policy     string        `json:"policy"`           // blob SHA
+	Org        string        `json:"org,omitempty"`    // blob SHA of the organisation's policy that was known last
 	Arrived    time.Time     `json:"arrived,omitzero"` // when the head came, where retention has taken what shows that
 	Runs       []SeenRun     `json:"runs,omitempty"`
 	Texts      []SeenText    `json:"texts,omitempty"`

@@ -112,7 +112,7 @@ func (p Policy) InLane(l *Lane) Policy {
 	p.Lane.Name, p.Lane.Why = l.Name, l.Why
 	p.Lane.By = append(slices.Clip(p.Lane.By), l.If)
 	if l.Need != nil {
-		p.Rules = []NeedRule{*l.Need}
+		p.Rules = append([]NeedRule{*l.Need}, p.Floor...)
 	}
 	if l.Voters != nil {
 		p.Reviewers = slices.Clone(p.Reviewers)

@@ -25,6 +25,7 @@ type Policy struct {
 	Mode       Mode          //
 	Need       int           // approvals needed of all that may vote; 1 ≤ Need ≤ number of voters
 	Rules      []NeedRule    // what is needed of those who vote; of several what asks most; none: Need, whoever votes
+	Floor      []NeedRule    // those of Rules that no lane replaces: an organisation's
 	People     int           // approvals of the head by people who could stand in, on top of the quorum
 	Families   Families      // what is counted
 	Grace      time.Duration // how long a reached quorum waits for the rest
@@ -43,6 +44,7 @@ type Policy struct {
 	Lanes      []Lane     // in the file's order
 	Lane       LaneChoice // evidence.PolicyFor: the lane for which this policy holds
 	Reviewers  []Reviewer // in the file's order, which is the order of the ballots
+	Origins    []Origin   // from where each key comes; none where no organisation's policy is known
 
 	Fix      FixPolicy
 	Escalate Escalation

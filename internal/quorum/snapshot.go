@@ -160,6 +160,23 @@ type PolicyFile struct {
 	Problem  string // FileBroken: the error with line, column, caret and hint; lines of text, safe only in a fence
 	Changed  bool   // the pull request changes the file
 	Proposed string // the error of the pull request's version; "" if it has none or was not changed
+
+	Org OrganisationFile // beside it, or in its place where SHA is ""
+}
+
+// An OrganisationFile is the policy of an organisation, as far as it plays a part.
+type OrganisationFile struct {
+	Repo   string // owner/name of the repository that holds it; "": none plays a part
+	SHA    string // of its blob
+	Broken bool   // it is what is wrong with a policy that is broken
+}
+
+// Blobs names all that a policy was read from: the repository's blob, and with a + the organisation's.
+func (f PolicyFile) Blobs() string {
+	if f.Org.SHA == "" {
+		return f.SHA
+	}
+	return f.SHA + "+" + f.Org.SHA
 }
 
 // FileState says whether there is a policy.

@@ -580,10 +580,14 @@ func (m *pageMaker) notes() (notes []PageNote) {
 		notes = append(notes, PageNote{Says: wordsPhrase("The policy says mode: report. This check only reports and holds back nothing.")})
 	}
 	if f.State == quorum.FileBroken {
-		notes = append(notes, PageNote{
-			Says:  fillPhrase("The policy file %s on the default branch cannot be used:", path),
-			Block: cutBytes(makeVisible(f.Problem), mostBlock),
-		})
+		says := fillPhrase("The policy file %s on the default branch cannot be used:", path)
+		if f.Org.Broken {
+			says = fillPhrase("The organisation's policy, in %s, cannot be used, and nobody may pass without it:", quotePhrase(f.Org.Repo))
+		}
+		notes = append(notes, PageNote{Says: says, Block: cutBytes(makeVisible(f.Problem), mostBlock)})
+	}
+	if f.State == quorum.FileValid && f.Org.SHA != "" && f.SHA == "" {
+		notes = append(notes, PageNote{Says: fillPhrase("The policy is the organisation's, in %s.", quotePhrase(f.Org.Repo))})
 	}
 	if f.Changed {
 		n := PageNote{Says: fillPhrase("This pull request changes the policy file %s. The version on the default branch decides.", path)}
@@ -632,7 +636,8 @@ func spacingNotes(s quorum.Snapshot) []PageNote {
 // policyURL returns the address of the policy file on the default branch; "" if it is not known.
 func (m *pageMaker) policyURL() string {
 	s := m.snapshot
-	if m.places.Web == "" || s.File.Path == "" || oneLine(s.File.Path) != s.File.Path || s.File.State == quorum.FileMissing {
+	if m.places.Web == "" || s.File.Path == "" || oneLine(s.File.Path) != s.File.Path || s.File.State == quorum.FileMissing ||
+		s.File.SHA == "" && s.File.Org.Repo != "" {
 		return ""
 	}
 	url := m.places.Web + "/" + pathOf(s.PR.Owner, s.PR.Repo, "blob", "HEAD", s.File.Path) // HEAD is the default branch

@@ -137,6 +137,10 @@ func (m *pageMaker) addBroken(l *stepList) {
 	default:
 		l.add(whoAuthor, "Nothing in your change causes this. Tell a maintainer, if nobody has.", "")
 	}
+	if m.snapshot.File.Org.Broken {
+		l.add(whoMaintainer, "Have the organisation's policy mended, or shown to this coordinator again: who may is in that repository.", "")
+		return
+	}
 	l.add(whoMaintainer, "Mend [the policy file] on the default branch; `coordinator config check` shows every mistake.", m.policyURL())
 }
 

@@ -50,9 +50,10 @@ type Notice struct {
 	App          string  // slug of the App whose check run or check suite it is
 	// Touch is what was touched, for ConcernPulls and ConcernHead. The zero Touch is for all: somebody asks for a look,
 	// or what was touched cannot be said in few and plain words.
-	Touch quorum.Touch
-	Said  string           // what a new comment says; hostile
-	Group *quorum.GroupRef // of ConcernGroup and ConcernGroupGone: the merge queue's commit; nil of every other event
+	Touch        quorum.Touch
+	Said         string           // what a new comment says; hostile
+	Organisation bool             // of ConcernRepo: what the repository holds may be the policy of all that the installation has
+	Group        *quorum.GroupRef // of ConcernGroup and ConcernGroupGone: the merge queue's commit; nil of every other event
 }
 
 // A Concern is what a server must do about an event.

@@ -1,0 +1,373 @@
+package config
+
+// The policy of an organisation, and how a repository's stands beside it. A repository says what it likes, except that it
+// loosens nothing of what the organisation enforces: whoever owns one repository is taken for an attacker here.
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/review"
+)
+
+// OrganisationFile is the path of an organisation's policy in the repository that holds it.
+const OrganisationFile = "review-coordinator.yml"
+
+// OrganisationRepo is the repository of an owner that holds its policy, unless another one is configured.
+const OrganisationRepo = ".github"
+
+// An Organisation is an organisation's policy that has no mistakes. It may be used by several goroutines.
+type Organisation struct {
+	keys PolicyKeys
+	read *policyFileReader // not changed any more
+}
+
+// ParseOrganisation reads an organisation's policy; path is only used in messages. An error is an [*Error].
+func ParseOrganisation(path string, src []byte) (*Organisation, error) {
+	r := newPolicyFileReader(path, src)
+	r.isOrganisation = true
+	o := &Organisation{keys: Default(), read: r}
+	if root, ok := r.parseFile(); ok {
+		r.decodeFile(root, &o.keys)
+		extendsChecker{r}.checkEnforced(o.keys)
+	}
+	if len(r.problems) == 0 && o.NamesReviewers() {
+		c := r.copyOf(path)
+		keys := o.keys
+		keys.Reviewers = slices.Clone(keys.Reviewers)
+		o.resolveWith(c, &keys, "")
+		r.problems, r.warnings = c.problems, c.warnings
+	}
+	if len(r.problems) > 0 {
+		return nil, &Error{Problems: sortByPosition(r.problems)}
+	}
+	return o, nil
+}
+
+// copyOf returns a reader that knows the same keys, with nothing to complain of.
+func (r *policyFileReader) copyOf(path string) *policyFileReader {
+	c := newPolicyFileReader(path, nil)
+	c.isOrganisation, c.text, c.lines = r.isOrganisation, r.text, r.lines
+	c.keyPositions, c.valuePositions = maps.Clone(r.keyPositions), maps.Clone(r.valuePositions)
+	return c
+}
+
+// An extendsChecker looks at what an organisation's policy and a repository's say of one another.
+type extendsChecker struct{ *policyFileReader }
+
+// checkEnforced refuses what an organisation cannot mean.
+func (r extendsChecker) checkEnforced(f PolicyKeys) {
+	if r.hasKey("extends") && !r.brokenKeys["extends"] {
+		r.failKey("extends", "the organisation's policy extends nothing", "remove it: a repository's policy extends this one")
+	}
+	e := f.Enforce
+	isEmpty := len(e.Reviewers) == 0 && e.Quorum == (Quorum{}) && e.People == 0
+	switch {
+	case !r.hasKey("enforce") && !f.namesReviewers() && !r.brokenKeys["reviewers"]:
+		r.failAt(position{line: 1, column: 1}, "the file says neither who reviews nor what is enforced", "add reviewers: or enforce:")
+	case r.hasKey("enforce") && isEmpty && len(r.problems) == 0:
+		r.failKey("enforce", "it enforces nothing", "add reviewers:, quorum: or people:, or remove it")
+	}
+	r.checkRequired(f)
+}
+
+// checkRequired refuses to require whom the file does not describe.
+func (r extendsChecker) checkRequired(f PolicyKeys) {
+	e := f.Enforce
+	var names []string
+	for _, entry := range f.Reviewers {
+		names = append(names, entryName(entry))
+	}
+	for i, name := range e.Reviewers {
+		at := fmt.Sprintf("enforce.reviewers[%d]", i)
+		k := slices.Index(names, name)
+		switch {
+		case r.brokenKeys[at] || r.brokenKeys["reviewers"]:
+		case k < 0:
+			r.failKey(at, "there is no reviewer "+quoteText(name), "describe it under reviewers: of this file; no repository can")
+		case f.Reviewers[k].Shadow:
+			r.failKey(at, quoteText(name)+" is a shadow and cannot be required", "remove shadow, or this name")
+		case slices.Contains(e.Reviewers[:i], name):
+			r.failKey(at, fmt.Sprintf("%s stands here again", quoteText(name)), "remove it")
+		}
+	}
+}
+
+// entryName is the name that an entry of reviewers has once its preset is known.
+func entryName(e ReviewerKeys) string {
+	if e.Name != "" || e.Preset == "" {
+		return e.Name
+	}
+	if q, ok := review.Preset(e.Preset); ok && q.Name != "" {
+		return q.Name
+	}
+	return e.Preset
+}
+
+func (f PolicyKeys) namesReviewers() bool { return len(f.Reviewers) > 0 }
+
+// NamesReviewers reports whether the policy holds for repositories that have none.
+func (o *Organisation) NamesReviewers() bool { return o.keys.namesReviewers() }
+
+// Policy returns the policy of a repository that has no file, and from where each key comes. It is zero unless the
+// organisation's names reviewers.
+func (o *Organisation) Policy() quorum.Policy {
+	if !o.NamesReviewers() {
+		return quorum.Policy{}
+	}
+	keys := o.keys
+	keys.Reviewers = slices.Clone(keys.Reviewers)
+	return o.resolveWith(o.read.copyOf(o.read.path), &keys, quorum.FromOrganisation)
+}
+
+// Merge reads a repository's policy beside that of its organisation, nil where none is known. It is [Parse] but for that.
+func Merge(path string, src []byte, o *Organisation) (quorum.Policy, error) {
+	policy, r := readPolicyWith(path, src, o)
+	if len(r.problems) > 0 {
+		return quorum.Policy{Check: policy.Check}, &Error{Problems: sortByPosition(r.problems)}
+	}
+	return policy, nil
+}
+
+// MergeWarnings is [Warnings] of a file beside an organisation's policy.
+func MergeWarnings(path string, src []byte, o *Organisation) []Diagnostic {
+	policy, r := readPolicyWith(path, src, o)
+	if len(r.problems) > 0 {
+		return nil
+	}
+	(&laneChecker{policyResolver: policyResolver{r}, policy: policy}).warnOfLanes()
+	return sortByPosition(r.warnings)
+}
+
+// layOver returns the keys of a repository's file that were read into own, laid over those of the organisation where the
+// file extends them. r then knows all keys: those that came from the organisation stand where the file names it.
+func (o *Organisation) layOver(r *policyFileReader, own PolicyKeys, decode func(*PolicyKeys)) PolicyKeys {
+	keys := own
+	extends := own.Extends != ""
+	if extends {
+		keys = o.keys
+		decode(&keys)
+		keys.Reviewers = own.Reviewers
+	}
+	keys.Reviewers = slices.Clone(keys.Reviewers)
+	names := map[string]int{}
+	for i := range own.Reviewers {
+		names[strings.ToLower(entryName(own.Reviewers[i]))] = i
+		if o.enforces(entryName(own.Reviewers[i])) {
+			o.replaceEntry(r, &keys, i)
+		}
+	}
+	if extends {
+		r.inheritKeys(o.read)
+	}
+	for j, entry := range o.keys.Reviewers {
+		name := entryName(entry)
+		if _, isOwn := names[strings.ToLower(name)]; !isOwn && (extends || o.enforces(name)) {
+			keys.Reviewers = append(keys.Reviewers, entry)
+			r.takeEntry(len(keys.Reviewers)-1, o.read, j, r.positionOfKey("extends"))
+		}
+	}
+	return keys
+}
+
+// replaceEntry puts what the organisation says of an enforced reviewer in the place of what the repository says.
+func (o *Organisation) replaceEntry(r *policyFileReader, keys *PolicyKeys, i int) {
+	name, at := entryName(keys.Reviewers[i]), r.positionOfKey(reviewerKey(i))
+	j := slices.IndexFunc(o.keys.Reviewers, func(e ReviewerKeys) bool { return strings.EqualFold(entryName(e), name) })
+	r.warnKey(
+		reviewerKey(i),
+		fmt.Sprintf("the organisation enforces %s: what this file says of it counts for nothing", quoteText(name)),
+		"remove the entry",
+	)
+	keys.Reviewers[i] = o.keys.Reviewers[j]
+	isOfEntry := func(key string, _ position) bool { return strings.HasPrefix(key, reviewerKey(i)+".") }
+	maps.DeleteFunc(r.keyPositions, isOfEntry)
+	maps.DeleteFunc(r.valuePositions, isOfEntry)
+	r.takeEntry(i, o.read, j, at)
+}
+
+// takeEntry notes the keys of another file's entry j as those of entry i, which all stand at a place of this one.
+func (r *policyFileReader) takeEntry(i int, other *policyFileReader, j int, at position) {
+	for key := range other.keyPositions {
+		if rest, ok := strings.CutPrefix(key, reviewerKey(j)); ok {
+			r.keyPositions[reviewerKey(i)+rest] = at
+		}
+	}
+}
+
+// inheritKeys notes the keys of another file that this one leaves open, but for reviewers.
+func (r *policyFileReader) inheritKeys(other *policyFileReader) {
+	at := r.positionOfKey("extends")
+	var inherited []string
+	for key := range other.keyPositions {
+		list, _, _ := strings.Cut(key, "[")
+		top, _, _ := strings.Cut(list, ".")
+		if top != "reviewers" && top != "enforce" && top != "version" && !r.hasKey(key) && (list == key || !r.hasKey(list)) {
+			inherited = append(inherited, key)
+		}
+	}
+	for _, key := range inherited {
+		r.keyPositions[key] = at
+	}
+}
+
+// enforces reports whether a reviewer is required everywhere. Names differ in more than their case.
+func (o *Organisation) enforces(name string) bool {
+	return slices.ContainsFunc(o.keys.Enforce.Reviewers, func(n string) bool { return strings.EqualFold(n, name) })
+}
+
+// enforcesAnything reports whether there is something that a repository may not loosen.
+func (o *Organisation) enforcesAnything() bool { return o.read.hasKey("enforce") }
+
+// resolveWith makes the policy of keys that the organisation's file has been laid under, with what it enforces. from
+// is where keys come from that the reader has read; "": nobody asks.
+func (o *Organisation) resolveWith(r *policyFileReader, keys *PolicyKeys, from quorum.KeySource) quorum.Policy {
+	said := *keys
+	if o.enforcesAnything() {
+		o.tightenKeys(r, keys)
+	}
+	if rule := o.keys.Enforce.Quorum; rule != (Quorum{}) {
+		r.floor = []quorum.NeedRule{rule.needRule()}
+	}
+	policy := policyResolver{r}.resolvePolicy(*keys)
+	policy.Lanes = policyResolver{r}.resolveLanes(*keys, policy)
+	if o.enforcesAnything() {
+		for i := range policy.Lanes {
+			o.tightenLane(&policy.Lanes[i], from == quorum.FromRepository && hasRead(r, "lanes"))
+		}
+	}
+	if from != "" {
+		policy.Origins = o.originsOf(r, &said, keys, &policy, from)
+	}
+	return policy
+}
+
+// hasRead reports whether a key stands in the file that was read, and not only in the organisation's.
+func hasRead(r *policyFileReader, key string) bool {
+	_, isRead := r.valuePositions[key]
+	return isRead
+}
+
+// originsOf says from where each key comes: said holds them as they are written, keys as they hold.
+func (o *Organisation) originsOf(
+	r *policyFileReader, said, keys *PolicyKeys, policy *quorum.Policy, from quorum.KeySource,
+) (all []quorum.Origin) {
+	sourceOf := func(key string) quorum.KeySource {
+		switch {
+		case hasRead(r, key):
+			return from
+		case r.hasKey(key):
+			return quorum.FromOrganisation
+		}
+		return quorum.FromDefault
+	}
+	was, is := reflect.ValueOf(*said), reflect.ValueOf(*keys)
+	for field := range is.Type().Fields() {
+		key := field.Tag.Get("yaml")
+		if slices.Contains([]string{"version", "extends", "enforce", "reviewers"}, key) {
+			continue
+		}
+		origin := quorum.Origin{Key: key, From: sourceOf(key)}
+		isRaised := !reflect.DeepEqual(was.FieldByIndex(field.Index).Interface(), is.FieldByIndex(field.Index).Interface())
+		if isRaised || key == "quorum" && len(r.floor) > 0 && keys.Quorum.needRule().IsLess(r.floor[0], len(policy.Reviewers)) {
+			origin.From = quorum.FromEnforce
+		}
+		all = append(all, origin)
+	}
+	for i := range policy.Reviewers {
+		name := policy.Reviewers[i].Name
+		origin := quorum.Origin{Key: "reviewers." + name, From: sourceOf(reviewerKey(i))}
+		if o.enforces(name) {
+			origin.From = quorum.FromEnforce
+		}
+		all = append(all, origin)
+	}
+	return all
+}
+
+// tightenKeys holds the keys of the top level to what the organisation's file says, where they ask less: whose word fills a
+// gap or ends an objection, how long is waited, and what is guarded are ways around a reviewer, too.
+func (o *Organisation) tightenKeys(r *policyFileReader, f *PolicyKeys) {
+	org := o.keys
+	for i := range f.Reviewers {
+		e := &f.Reviewers[i]
+		if !o.enforces(entryName(*e)) {
+			continue
+		}
+		e.Required = true
+		r.keyPositions[reviewerKey(i)+".required"] = r.positionOfKey(reviewerKey(i))
+		if e.Timeout == 0 {
+			e.Timeout = org.Timeout // its own: no lane shortens it
+		}
+	}
+	f.Mode = firstWord(f.Mode, org.Mode, "enforce", "report", "off")
+	f.StandIn = firstWord(f.StandIn, org.StandIn, "none", "admin", "maintain", "write")
+	if hasRead(r, "override") {
+		f.Override = firstWord(f.Override, org.Override, "none", "admin", "maintain")
+	} else { // else reroll: person, if that is enforced, would be a mistake of every file that does not say who accepts
+		f.Override = org.Override
+	}
+	f.Threads = firstWord(f.Threads, org.Threads, "others", "anyone")
+	f.Families = firstWord(f.Families, org.Families, "distinct", "any")
+	f.Reroll = firstWord(f.Reroll, org.Reroll, "person", "shown")
+	f.Carry = firstWord(f.Carry, org.Carry, "none", "same_diff")
+	f.Grace, f.Timeout, f.Deadline = max(f.Grace, org.Grace), max(f.Timeout, org.Timeout), max(f.Deadline, org.Deadline)
+	f.People = max(f.People, org.Enforce.People)
+	if !slices.Equal(f.Guard, org.Guard) {
+		f.Guard = slices.Concat(f.Guard, org.Guard) // the last that matches counts
+	}
+}
+
+// firstWord returns the one of two words that comes first in a list, the strictest first; a, if b is none of them.
+func firstWord(a, b string, strictest ...string) string {
+	if at := slices.Index(strictest, b); at >= 0 && at < slices.Index(strictest, a) {
+		return b
+	}
+	return a
+}
+
+// tightenLane holds a lane to what is enforced, and one of the repository's own to the top level of the organisation's file
+// in all else, too.
+func (o *Organisation) tightenLane(l *quorum.Lane, isOwn bool) {
+	if l.Voters != nil {
+		l.Voters = slices.Clone(l.Voters)
+		for _, name := range o.keys.Enforce.Reviewers {
+			if !slices.Contains(l.Voters, name) {
+				l.Voters = append(l.Voters, name)
+			}
+		}
+	}
+	if l.People != nil {
+		l.People = new(max(*l.People, o.keys.Enforce.People))
+	}
+	if !isOwn {
+		return
+	}
+	org := quorum.Policy{
+		Grace: time.Duration(o.keys.Grace), Timeout: time.Duration(o.keys.Timeout), Deadline: time.Duration(o.keys.Deadline),
+		StandIn: parsePermission(o.keys.StandIn), Override: parsePermission(o.keys.Override), Threads: parseThreads(o.keys.Threads),
+	}
+	if l.Grace != nil {
+		l.Grace = new(max(*l.Grace, org.Grace))
+	}
+	if l.Timeout != nil {
+		l.Timeout = new(max(*l.Timeout, org.Timeout))
+	}
+	if l.Deadline != nil {
+		l.Deadline = new(max(*l.Deadline, org.Deadline))
+	}
+	if l.StandIn != nil && l.StandIn.IsWider(org.StandIn) {
+		l.StandIn = &org.StandIn
+	}
+	if l.Override != nil && l.Override.IsWider(org.Override) {
+		l.Override = &org.Override
+	}
+	if l.Threads != nil && org.Threads == quorum.ByOthers {
+		l.Threads = &org.Threads
+	}
+}

@@ -1,0 +1,228 @@
+package github_test
+
+// The policy of an organisation: when it is asked for, and what holds where it is not shown any more.
+
+import (
+	"crypto/sha1" //nolint:gosec // Git names files by it
+	"encoding/base64"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/github"
+	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/sandbox"
+)
+
+// withPolicies is GitHub with an owner's .github beside the repository.
+type withPolicies struct {
+	next   http.RoundTripper
+	src    string // of the file; "": there is none
+	hidden bool   // the repository is not shown
+	asked  int    // how often something of it was asked for, 304s apart
+}
+
+func (o *withPolicies) RoundTrip(req *http.Request) (*http.Response, error) {
+	path, isOfIt := strings.CutPrefix(req.URL.Path, "/repos/acme/.github")
+	if !isOfIt {
+		return o.next.RoundTrip(req)
+	}
+	status, body, tag := http.StatusOK, `{"default_branch":"main"}`, ""
+	switch {
+	case o.hidden, path != "" && o.src == "":
+		status, body = http.StatusNotFound, `{"message":"Not Found"}`
+	case path != "":
+		blob := fmt.Sprintf("%x", sha1.Sum([]byte(o.src))) //nolint:gosec // as Git does
+		tag, body = `"`+blob+`"`, fmt.Sprintf(`{"type":"file","encoding":"base64","size":%d,"content":%q,"sha":%q}`,
+			len(o.src), base64.StdEncoding.EncodeToString([]byte(o.src)), blob)
+	}
+	if tag != "" && req.Header.Get("If-None-Match") == tag {
+		status, body = http.StatusNotModified, ""
+	} else {
+		o.asked++
+	}
+	header := http.Header{"Content-Type": {"application/json; charset=utf-8"}}
+	if tag != "" {
+		header.Set("Etag", tag)
+	}
+	return &http.Response{StatusCode: status, Header: header, Body: io.NopCloser(strings.NewReader(body)), Request: req}, nil
+}
+
+const (
+	orgSage     = "quorum: 1\nreviewers:\n  - {name: sage, author: 'sage[bot]'}\n"
+	orgEnforced = orgSage + "enforce: {reviewers: [sage]}\n"
+)
+
+// inOrganisation returns a world with an owner's policy, and what holds that.
+func inOrganisation(t *testing.T, src string, change ...func(*setup)) (*world, *withPolicies) {
+	t.Helper()
+	at := &withPolicies{src: src}
+	return newWorld(t, append(change, func(s *setup) { s.wire = at.before })...), at
+}
+
+func (o *withPolicies) before(next http.RoundTripper) http.RoundTripper {
+	o.next = next
+	return o
+}
+
+// restart begins anew, as another process would.
+func (o *withPolicies) restart(w *world) {
+	w.replica(setup{token: "ghs_x", now: time.Now, wire: o.before})
+}
+
+// reviewersOf are the names of those that the policy names.
+func reviewersOf(p quorum.Policy) string {
+	var names []string
+	for _, r := range p.Reviewers {
+		names = append(names, r.Name)
+	}
+	return strings.Join(names, " ")
+}
+
+// Many looks ask for an organisation's policy once a minute, at no cost where it is as it was; where there is none, once in
+// five minutes.
+func TestRequestsForAnOrganisation(t *testing.T) {
+	for name, as := range map[string]struct {
+		src  string
+		most int
+	}{"a policy": {orgSage, 1}, "none": {"", 4}} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				w, at := inOrganisation(t, as.src)
+				for range 19 * 6 {
+					w.observe()
+					pass(10 * time.Second)
+				}
+				if at.asked > as.most {
+					t.Errorf("19 minutes of looks cost %d requests, want at most %d", at.asked, as.most)
+				}
+			})
+		})
+	}
+}
+
+// A repository without a policy has the organisation's; one with a policy has its own, and what is enforced.
+func TestAnOrganisationsPolicyHolds(t *testing.T) {
+	const own = "reviewers:\n  - {name: mine, author: 'mine[bot]'}\n"
+	for name, row := range map[string]struct{ org, repo, reviewers string }{
+		"no file":            {orgSage, "", "sage"},
+		"a file":             {orgSage, own, "mine"},
+		"a file, enforced":   {orgEnforced, own, "mine sage"},
+		"a file that extend": {orgSage, "extends: organization\n" + own, "mine sage"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				w, _ := inOrganisation(t, row.org, func(s *setup) { s.policy = row.repo })
+				w.look()
+				if got := reviewersOf(w.last.Policy); got != row.reviewers {
+					t.Errorf("%s review, want %s: %+v", got, row.reviewers, w.last.Snapshot.File)
+				}
+				record, file := w.last.Check.Text, w.last.Snapshot.File
+				if file.Org.Repo != "acme/.github" || file.Org.SHA == "" || !strings.Contains(record, `"org":"`+file.Org.SHA+`"`) {
+					t.Errorf("the record has not %+v: %s", file.Org, record)
+				}
+				w.reads("in_progress", "")
+			})
+		})
+	}
+}
+
+// A new policy of the organisation is taken a minute after at the latest; what stood under the old one does not.
+func TestAnOrganisationsPolicyChanges(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w, at := inOrganisation(t, orgSage, func(s *setup) { s.policy = "reviewers:\n  - {name: mine, author: 'mine[bot]'}\n" })
+		w.comment("mine[bot]", "## Review\n\nRead all of it.\n\n**Ready to merge?** Yes\n")
+		w.look()
+		w.reads("success", "")
+		at.src = orgEnforced
+		pass(61 * time.Second)
+		w.look()
+		w.reads("in_progress", "")
+	})
+}
+
+// What was known and is not shown any more is a broken policy: in the same process, in the next, on the next head. What
+// somebody took away is none.
+func TestAnOrganisationsPolicyThatIsHidden(t *testing.T) {
+	const own = "reviewers:\n  - {name: mine, author: 'mine[bot]'}\n"
+	for name, row := range map[string]struct {
+		repo   string
+		change func(t *testing.T, w *world, at *withPolicies)
+		want   quorum.FileState
+	}{
+		"hidden":              {own, func(_ *testing.T, _ *world, at *withPolicies) { at.hidden = true }, quorum.FileBroken},
+		"hidden, and no file": {"", func(_ *testing.T, _ *world, at *withPolicies) { at.hidden = true }, quorum.FileBroken},
+		"hidden at a restart": {own, func(_ *testing.T, w *world, at *withPolicies) {
+			at.hidden = true
+			at.restart(w)
+		}, quorum.FileBroken},
+		"hidden at a restart, and no file": {"", func(_ *testing.T, w *world, at *withPolicies) {
+			at.hidden = true
+			at.restart(w)
+		}, quorum.FileBroken},
+		"a new head after a restart": {own, func(t *testing.T, w *world, at *withPolicies) {
+			t.Helper()
+			at.hidden = true
+			at.restart(w)
+			w.must(w.g.Push(7, "a2", sandbox.PushSpec{Force: true}))
+		}, quorum.FileBroken},
+		"taken away":                          {own, func(_ *testing.T, _ *world, at *withPolicies) { at.src = "" }, quorum.FileValid},
+		"taken away, and no file":             {"", func(_ *testing.T, _ *world, at *withPolicies) { at.src = "" }, quorum.FileMissing},
+		"taken away at a restart":             {own, func(_ *testing.T, w *world, at *withPolicies) { at.src = ""; at.restart(w) }, quorum.FileValid},
+		"taken away at a restart and no file": {"", func(_ *testing.T, w *world, at *withPolicies) { at.src = ""; at.restart(w) }, quorum.FileMissing},
+		"broken":                              {own, func(_ *testing.T, _ *world, at *withPolicies) { at.src = "mode: perhaps\n" }, quorum.FileBroken},
+		"mended": {own, func(t *testing.T, w *world, at *withPolicies) {
+			t.Helper()
+			at.hidden = true
+			pass(61 * time.Second)
+			w.look()
+			at.hidden = false
+		}, quorum.FileValid},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				w, at := inOrganisation(t, orgEnforced, func(s *setup) { s.policy = row.repo })
+				w.look()
+				w.reads("in_progress", "")
+				row.change(t, w, at)
+				pass(61 * time.Second)
+				w.look()
+				file := w.last.Snapshot.File
+				if file.State != row.want {
+					t.Fatalf("the policy is in state %d, want %d: %+v", file.State, row.want, file)
+				}
+				if row.want == quorum.FileBroken {
+					w.reads("action_required", "")
+					if !strings.Contains(w.last.Check.Summary, "acme/.github") {
+						t.Errorf("the check does not say where: %s", w.last.Check.Summary)
+					}
+					w.look() // and it stays so
+					w.reads("action_required", "")
+				}
+			})
+		})
+	}
+}
+
+// One that was never known is none, unless it is configured.
+func TestAnOrganisationsPolicyThatWasNeverShown(t *testing.T) {
+	for name, isConfigured := range map[string]bool{"by its name": false, "configured": true} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				w, at := inOrganisation(t, orgEnforced)
+				at.hidden = true
+				if isConfigured {
+					github.WithPolicyRepository(w.forge, "acme/.github")
+				}
+				_, s := w.observe()
+				isBroken := s.File.State == quorum.FileBroken && strings.Contains(s.File.Problem, "let the GitHub App see it")
+				if isBroken != isConfigured || !isBroken && s.File.State != quorum.FileValid {
+					t.Errorf("the policy is %+v", s.File)
+				}
+			})
+		})
+	}
+}
