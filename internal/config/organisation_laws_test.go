@@ -1,0 +1,224 @@
+package config
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/review-coordinator/coordinator/internal/pathfilter"
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// lawfulOrganisation enforces something of everything.
+const lawfulOrganisation = `
+mode: enforce
+grace: 4m
+timeout: 12m
+deadline: 50m
+stand_in: maintain
+override: admin
+threads: others
+guard: ['.github/**', 'policies/**']
+families: distinct
+reroll: person
+carry: none
+reviewers:
+  - {name: openai, check: AI review, app: openai-reviewer, verdict: conclusion, family: gpt}
+  - {name: sage, author: 'sage[bot]', when: {paths: ['src/**']}}
+enforce: {reviewers: [openai, sage], quorum: 2, people: 1}
+`
+
+// harmlessKeys are those by which no repository lets a pull request pass that its organisation would hold, and why.
+var harmlessKeys = map[string]string{
+	"version":         "there is one",
+	"check":           "a rule that requires another name waits for it",
+	"early_start":     "it blocks sooner",
+	"drafts":          "a draft cannot be merged",
+	"retry":           "who is run again must still answer",
+	"circuit_breaker": "it delays",
+	"sweep":           "it says when it is looked, not what is seen",
+	"fix":             "what it pushes is a new head",
+	"comment":         "it tells",
+	"escalate":        "it asks people",
+	"extends":         "what it takes over is the organisation's",
+	"enforce":         "a repository cannot say it",
+	"name":            "of a lane",
+	"if":              "each lane is held to the same",
+	"why":             "it tells",
+}
+
+// loosened are the values of keys that a repository may try, by the key; each key stands here or is harmless.
+var loosened = map[string][]string{
+	"mode":      {"enforce", "report", "'off'"},
+	"quorum":    {"1", "2", "3", "majority", "all"},
+	"grace":     {"0s", "1h"},
+	"timeout":   {"1s", "30m"},
+	"deadline":  {"1s", "2h"},
+	"stand_in":  {"none", "write", "maintain", "admin"},
+	"override":  {"none", "maintain", "admin"},
+	"threads":   {"others", "anyone"},
+	"guard":     {"[]", "['!**']", "['!policies/**', 'a/**']", "['!.github/**']"},
+	"families":  {"any", "distinct"},
+	"people":    {"0", "1", "3"},
+	"reroll":    {"shown", "person"},
+	"carry":     {"none", "same_diff"},
+	"lanes":     nil, // see drawLooseFile
+	"reviewers": nil,
+}
+
+// TestEachKeyIsHeldOrHarmless: a key that comes to the language is thought of here, or nobody holds it.
+func TestEachKeyIsHeldOrHarmless(t *testing.T) {
+	for _, of := range []reflect.Type{reflect.TypeFor[PolicyKeys](), reflect.TypeFor[LaneKeys]()} {
+		for field := range of.Fields() {
+			key := field.Tag.Get("yaml")
+			_, isHeld := loosened[key]
+			if _, isHarmless := harmlessKeys[key]; isHeld == isHarmless {
+				t.Errorf("%s of %s: held %t, harmless %t", key, of.Name(), isHeld, isHarmless)
+			}
+		}
+	}
+}
+
+// drawLooseFile writes the file of somebody who owns a repository and would rather be left alone.
+func drawLooseFile(t *rapid.T) string {
+	var b strings.Builder
+	anyOf := func(what string, of ...string) string { return rapid.SampledFrom(of).Draw(t, what) }
+	chance := func(what string) bool { return rapid.IntRange(0, 2).Draw(t, what) == 0 }
+	if chance("extends") {
+		b.WriteString("extends: organization\n")
+	}
+	for _, key := range slices.Sorted(func(yield func(string) bool) {
+		for key := range loosened {
+			if !yield(key) {
+				return
+			}
+		}
+	}) {
+		if values := loosened[key]; values != nil && chance(key) {
+			fmt.Fprintf(&b, "%s: %s\n", key, anyOf(key, values...))
+		}
+	}
+	b.WriteString("reviewers:\n")
+	names := rapid.SliceOfNDistinct(
+		rapid.SampledFrom([]string{"openai", "OpenAI", "sage", "Sage", "mine", "other", "third"}), 1, 4, strings.ToLower,
+	).Draw(t, "names")
+	for i, name := range names {
+		fmt.Fprintf(&b, "  - {name: %s, author: '%s%d[bot]'", name, anyOf("author", "mine", "other"), i)
+		for key, values := range map[string][]string{
+			"required": {"true", "false"}, "shadow": {"true"}, "when": {"{paths: ['never/**']}"}, "timeout": {"1s"}, "family": {"gpt", "own"},
+			"min_severity": {"critical"},
+		} {
+			if chance(key) {
+				fmt.Fprintf(&b, ", %s: %s", key, anyOf(key, values...))
+			}
+		}
+		b.WriteString("}\n")
+	}
+	if chance("lanes") {
+		b.WriteString("lanes:\n")
+		for i := range rapid.IntRange(1, 2).Draw(t, "lanes") {
+			fmt.Fprintf(&b, "  - {name: lane%d, if: {paths: ['**']}", i)
+			for field := range reflect.TypeFor[LaneKeys]().Fields() {
+				key := field.Tag.Get("yaml")
+				values := loosened[key]
+				switch key {
+				case "reviewers":
+					values = []string{"[" + strings.Join(names, ", ") + "]", "[" + names[0] + "]", "[" + names[len(names)-1] + "]"}
+				case "quorum":
+					values = []string{"none", "1", "all"}
+				case "override":
+					values = []string{"none", "maintain", "admin"}
+				}
+				if values != nil && chance(key) {
+					fmt.Fprintf(&b, ", %s: %s", key, anyOf(key, values...))
+				}
+			}
+			b.WriteString("}\n")
+		}
+	}
+	return b.String()
+}
+
+// TestNothingLoosensWhatIsEnforced: whatever a repository's file says, what it comes to asks for all that its organisation does, in
+// each of its lanes, or is broken.
+func TestNothingLoosensWhatIsEnforced(t *testing.T) {
+	o, err := ParseOrganisation("org.yml", []byte(lawfulOrganisation))
+	if err != nil {
+		t.Fatal(err)
+	}
+	org := o.Policy()
+	valid, lanes := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		for range 5 {
+			src := drawLooseFile(t)
+			p, err := Merge("repo.yml", []byte(src), o)
+			if err != nil {
+				continue // a broken policy lets nothing pass
+			}
+			valid++
+			lanes += len(p.Lanes)
+			if says := looserThan(org, p); says != "" {
+				t.Fatalf("%s:\n%s", says, src)
+			}
+			for i := range p.Lanes {
+				if says := looserThan(org, p.InLane(&p.Lanes[i])); says != "" {
+					t.Fatalf("lane %s: %s:\n%s", p.Lanes[i].Name, says, src)
+				}
+			}
+		}
+	})
+	if valid < 100 || lanes < 50 {
+		t.Errorf("only %d files were valid, with %d lanes: the law was hardly asked", valid, lanes)
+	}
+}
+
+// looserThan says in what a policy asks less than an organisation's; "": in nothing.
+func looserThan(org, p quorum.Policy) string {
+	voters := p.Voters()
+	for _, want := range org.Reviewers {
+		want.Required = true
+		k := slices.IndexFunc(p.Reviewers, func(r quorum.Reviewer) bool { return strings.EqualFold(r.Name, want.Name) })
+		switch {
+		case k < 0:
+			return want.Name + " is missing"
+		case !reflect.DeepEqual(asDescribed(p.Reviewers[k]), asDescribed(want)):
+			return fmt.Sprintf("%s is\n  %+v\nand not\n  %+v", want.Name, p.Reviewers[k], want)
+		case p.Reviewers[k].Excused != "":
+			return want.Name + " does not vote"
+		}
+	}
+	guarded, err := pathfilter.CompileAll(p.Guard)
+	if err != nil {
+		return err.Error()
+	}
+	for _, path := range []string{".github/workflows/a.yml", "policies/a"} {
+		if !guarded.Match(path) {
+			return path + " is not guarded"
+		}
+	}
+	switch {
+	case p.Mode != org.Mode:
+		return "its mode"
+	case p.NeedOf(voters) < 2, p.NeedsNoReview():
+		return fmt.Sprintf("its quorum of %d", p.NeedOf(voters))
+	case p.People < 1:
+		return "it asks nobody"
+	case p.StandIn.IsWider(org.StandIn), p.Override.IsWider(org.Override), p.Threads != org.Threads:
+		return "who may do what"
+	case p.Reroll != org.Reroll, p.Carry != org.Carry, p.Families != org.Families:
+		return "what an approval is"
+	case p.Grace < org.Grace, p.Timeout < org.Timeout, p.Deadline < org.Deadline:
+		return "how long it waits"
+	}
+	return ""
+}
+
+// asDescribed returns a reviewer as its entry describes it: whether a lane lets it vote is asked apart.
+func asDescribed(r quorum.Reviewer) quorum.Reviewer {
+	r.Excused = ""
+	return r
+}
