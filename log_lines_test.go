@@ -18,7 +18,7 @@ import (
 // linesOfTheProcess are the beginnings of lines that are about no installation, repository or pull request.
 var linesOfTheProcess = []string{
 	"the review coordinator serves", "the admin listener is open", "stopping:", "stopped", "the database could not be closed", // cmd
-	"the cache of GitHub's answers could not be removed",                                                     // cmd
+	"the cache of GitHub's answers could not be removed", "work may be done twice, or late", // cmd
 	"other coordinators learn late that this one stops",                                                      // daemon
 	"the connection to the database has ended", "what this process had", "other coordinators take over when", // the store
 	"our database", "the clock was set back", "an HTTP handler panicked", "not ready: ", // the daemon

@@ -398,6 +398,12 @@ const shutdownTimeout = 3 * time.Second
 // serve works until ctx ends, or a listener fails.
 func (s *server) serve(ctx context.Context) error {
 	log := s.config.Log
+	pg, isShared := s.store.(*store.Postgres)
+	if isShared {
+		if says := clockMistake(ctx, pg); says != "" {
+			return hintedError(errors.New(says), clockHint)
+		}
+	}
 	log.Info(
 		"the review coordinator serves",
 		"version",
@@ -415,11 +421,6 @@ func (s *server) serve(ctx context.Context) error {
 		"resync",
 		s.config.Resync,
 	)
-	if pg, isShared := s.store.(*store.Postgres); isShared {
-		if says := clockMistake(ctx, pg); says != "" {
-			return hintedError(errors.New(says), clockHint)
-		}
-	}
 	if warning := warnOfOpenAdmin(s.adminListener.Addr()); warning != "" {
 		log.Warn("the admin listener is open to others", "because", warning)
 	}
@@ -436,6 +437,9 @@ func (s *server) serve(ctx context.Context) error {
 		})
 	}
 	group.Go(func() error { return s.daemon.Run(working) })
+	if isShared {
+		group.Go(func() error { return warnOfClock(working, pg, log) })
+	}
 	group.Go(func() error {
 		<-working.Done()
 		log.Info("stopping: nothing new is accepted, evaluations under way are finished")

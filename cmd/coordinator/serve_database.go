@@ -175,7 +175,25 @@ func printDatabase(ctx context.Context, c *command, a databaseAddress, t table) 
 	return nil
 }
 
+const clockCheckPause = time.Minute
+
 const clockHint = "keep both clocks by NTP: who works for what is by them"
+
+// warnOfClock says in the log that our clock has gone away from the database's, until ctx ends.
+func warnOfClock(ctx context.Context, pg *store.Postgres, log *slog.Logger) error {
+	often := time.NewTicker(clockCheckPause)
+	defer often.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-often.C:
+			if says := clockMistake(ctx, pg); says != "" {
+				log.Error("work may be done twice, or late", "because", says, "remedy", clockHint)
+			}
+		}
+	}
+}
 
 // clockMistake says how far our clock is from the database's; "": they agree, or it cannot be told.
 func clockMistake(ctx context.Context, pg *store.Postgres) string {
