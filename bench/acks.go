@@ -1,6 +1,7 @@
 package main
 
-// bench acks: how fast deliveries are acknowledged, which happens once they are on the disk.
+// bench acks: how fast deliveries are acknowledged, which happens once they are on the disk. Of several daemons on one PostgreSQL,
+// beside one on SQLite, replicas.go measures it.
 
 import (
 	"context"
@@ -18,17 +19,30 @@ type acksCmd struct {
 	For         time.Duration `default:"10s"  help:"How long each part takes. Default ${default}."`
 	Rate        int           `default:"1000" help:"Deliveries a second in the second part. Default ${default}."`
 	Pulls       int           `default:"1000" help:"Tracked pull requests, in 50 installations. Default ${default}."`
+
+	Replicas []int  `placeholder:"N,…" help:"Measure so many daemons that share one PostgreSQL, too, beside SQLite: 1,2,3, say."`
+	Rounds   int    `default:"3" help:"With --replicas: rounds, in each of which all are measured in turn. Default ${default}."`
+	Postgres string `placeholder:"URL" env:"COORDINATOR_POSTGRES" help:"With --replicas: a PostgreSQL where a schema can be made."`
+	Restart  string `placeholder:"COMMAND" env:"COORDINATOR_POSTGRES_RESTART" help:"What restarts that as after a crash; else it is not."`
 }
 
 // Help is shown by bench acks --help.
 func (acksCmd) Help() string {
 	return `Every delivery is signed, has an id of its own, and tells of a run on a tracked pull request that is no reviewer's, so that
 the whole way is taken: read, verified, parsed, written with fsync, claimed by a worker, judged, and completed without a request.
-First as fast as the connections are answered; then at a fixed rate, counting from when each was due, however late it was sent.`
+First as fast as the connections are answered; then at a fixed rate, counting from when each was due, however late it was sent.
+
+With --replicas, SQLite and each number of daemons on PostgreSQL take turns in each round, as a shared machine changes its speed. In the
+end PostgreSQL is stopped under load as by a crash, and started again: each delivery that was ever answered 202 must be in the table.
+
+  COORDINATOR_POSTGRES_FSYNC=on .ci/postgres.sh go run ./bench acks --replicas 1,2,3`
 }
 
 // Run measures acknowledgements, first as fast as possible and then at a fixed rate.
 func (cmd acksCmd) Run(b *harness) error {
+	if len(cmd.Replicas) > 0 {
+		return cmd.compareReplicas(b)
+	}
 	t, d, err := b.prepareTracked(fakeOptions{installations: 50, repositories: 1, pulls: cmd.Pulls / 50}, nil)
 	if err != nil {
 		return err
@@ -95,9 +109,11 @@ func (t *fakeGitHub) irrelevantDeliveries(b *harness) ([]signedDelivery, error) 
 // loadGenerator sends deliveries over and over, each time with a new id.
 type loadGenerator struct {
 	daemon      *daemonProcess
+	others      []*daemonProcess // get connections in turn with daemon
 	deliveries  []signedDelivery
 	connections int
-	deliveryIDs []string // by index, for deliveries that are sent once; nil: a new id each time
+	deliveryIDs []string        // by index, for deliveries that are sent once; nil: a new id each time
+	onAccepted  func(id string) // told each id that was answered 202, by several goroutines; may be nil
 }
 
 // runClosedLoop sends on each connection the next delivery as soon as the last one is answered.
@@ -133,13 +149,13 @@ func (l loadGenerator) sendAll(ctx context.Context) (durations, error) {
 func (l loadGenerator) onEachConnection(ctx context.Context, do func(send func(i int) error) error) (all durations, err error) {
 	var mu sync.Mutex
 	var group sync.WaitGroup
-	for range l.connections {
+	for n := range l.connections {
 		group.Go(func() {
 			var took durations
-			failed := l.withConnection(ctx, func(c *webhookConn) error {
+			failed := l.withConnection(ctx, n, func(c *webhookConn) error {
 				return do(func(i int) error {
 					began := time.Now()
-					err := sendAccepted(c, l.deliveries[i%len(l.deliveries)], l.deliveryID(i))
+					err := l.sendNext(c, i, l.deliveryID(i))
 					took = append(took, time.Since(began))
 					return errors.Join(err, ctx.Err())
 				})
@@ -153,8 +169,13 @@ func (l loadGenerator) onEachConnection(ctx context.Context, do func(send func(i
 	return all, err
 }
 
-func (l loadGenerator) withConnection(ctx context.Context, do func(*webhookConn) error) error {
-	c, err := dialWebhook(ctx, l.daemon.webhookAddr)
+// withConnection opens the connection of a number, to the daemon whose turn it is.
+func (l loadGenerator) withConnection(ctx context.Context, n int, do func(*webhookConn) error) error {
+	d := l.daemon
+	if turn := n % (1 + len(l.others)); turn > 0 {
+		d = l.others[turn-1]
+	}
+	c, err := dialWebhook(ctx, d.webhookAddr)
 	if err != nil {
 		return err
 	}
@@ -167,6 +188,15 @@ func (l loadGenerator) deliveryID(i int) string {
 		return newDeliveryID()
 	}
 	return l.deliveryIDs[i]
+}
+
+// sendNext sends the delivery of an index, and tells of it once it is accepted.
+func (l loadGenerator) sendNext(c *webhookConn, i int, id string) error {
+	err := sendAccepted(c, l.deliveries[i%len(l.deliveries)], id)
+	if err == nil && l.onAccepted != nil {
+		l.onAccepted(id)
+	}
+	return err
 }
 
 func sendAccepted(c *webhookConn, w signedDelivery, id string) error {
@@ -201,13 +231,13 @@ func (l loadGenerator) runOpenLoop(ctx context.Context, rate int, most time.Dura
 	}()
 	var mu sync.Mutex
 	var group sync.WaitGroup
-	for range l.connections {
+	for n := range l.connections {
 		group.Go(func() {
 			var took durations
-			failed := l.withConnection(ctx, func(c *webhookConn) error {
+			failed := l.withConnection(ctx, n, func(c *webhookConn) error {
 				i := rand.IntN(len(l.deliveries))
 				for at := range due {
-					if err := sendAccepted(c, l.deliveries[i%len(l.deliveries)], newDeliveryID()); err != nil {
+					if err := l.sendNext(c, i, newDeliveryID()); err != nil {
 						return err
 					}
 					took = append(took, time.Since(at))

@@ -97,10 +97,10 @@ func (cmd chaosCmd) Run(b *harness) error {
 	ctx, cancel := context.WithCancel(b.ctx)
 	defer cancel()
 	schema := fmt.Sprintf("chaos_%d", time.Now().UnixNano())
-	if err := cmd.runSQL(ctx, "CREATE SCHEMA "+schema); err != nil {
+	if err := runSQL(ctx, cmd.Postgres, "CREATE SCHEMA "+schema); err != nil {
 		return err
 	}
-	defer func() { _ = cmd.runSQL(context.WithoutCancel(ctx), "DROP SCHEMA "+schema+" CASCADE") }() // one that is left is in nobody's way
+	defer func() { _ = runSQL(context.WithoutCancel(ctx), cmd.Postgres, "DROP SCHEMA "+schema+" CASCADE") }() // one that is left is in nobody's way
 	l, err := b.newSoakRun(ctx, cmd.Seed, cmd.Repos, cmd.Pulls)
 	if err != nil {
 		return err
@@ -245,36 +245,11 @@ func (cmd chaosCmd) restartReplica(ctx context.Context, b *harness, l *soakRun, 
 	return err
 }
 
-func (cmd chaosCmd) runSQL(ctx context.Context, query string) error {
-	conn, err := pgx.Connect(ctx, cmd.Postgres)
-	if err != nil {
-		return fmt.Errorf("use the database: %w", err)
-	}
-	defer conn.Close(ctx)
-	if _, err := conn.Exec(ctx, query); err != nil {
-		return fmt.Errorf("use the database: %w", err)
-	}
-	return nil
-}
-
 // countMissing counts accepted deliveries that are not in the table.
 func (cmd chaosCmd) countMissing(ctx context.Context, l *soakRun, schema string) (missing int, err error) {
-	conn, err := pgx.Connect(ctx, cmd.Postgres)
+	known, err := readDeliveryIDs(ctx, cmd.Postgres, schema)
 	if err != nil {
-		return 0, fmt.Errorf("use the database: %w", err)
-	}
-	defer conn.Close(ctx)
-	rows, err := conn.Query(ctx, "SELECT id FROM "+schema+".deliveries")
-	if err != nil {
-		return 0, fmt.Errorf("read deliveries: %w", err)
-	}
-	ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		return 0, fmt.Errorf("read deliveries: %w", err)
-	}
-	known := map[string]bool{}
-	for _, id := range ids {
-		known[id] = true
+		return 0, err
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -318,10 +293,7 @@ func (p *cuttableProxy) databaseURL(database, schema string) string {
 		return database // unreachable: it was read before
 	}
 	u.Host = p.listener.Addr().String()
-	q := u.Query()
-	q.Set("search_path", schema)
-	u.RawQuery = q.Encode()
-	return u.String()
+	return urlOfSchema(u.String(), schema)
 }
 
 // setCut cuts the way, or makes it whole. What was sent while it was cut is lost: those connections end then.

@@ -212,15 +212,7 @@ type usage struct {
 
 // readUsage reads the process's usage from /proc.
 func (d *daemonProcess) readUsage() (u usage) {
-	const tick = 10 * time.Millisecond // USER_HZ is 100 wherever Go runs
-	if text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", d.pid)); err == nil {
-		_, rest, _ := strings.Cut(string(text), ") ") // the name may hold spaces
-		if f := strings.Fields(rest); len(f) > 12 {
-			user, _ := strconv.Atoi(f[11])
-			system, _ := strconv.Atoi(f[12])
-			u.cpu = time.Duration(user+system) * tick
-		}
-	}
+	u.cpu = readCPU(d.pid)
 	if text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", d.pid)); err == nil {
 		for line := range strings.Lines(string(text)) {
 			f := strings.Fields(line)
@@ -237,6 +229,23 @@ func (d *daemonProcess) readUsage() (u usage) {
 		}
 	}
 	return u
+}
+
+// readCPU returns the CPU time of a process so far; 0 if there is none.
+func readCPU(pid int) time.Duration {
+	const tick = 10 * time.Millisecond // USER_HZ is 100 wherever Go runs
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(text), ") ") // the name may hold spaces
+	f := strings.Fields(rest)
+	if len(f) < 13 {
+		return 0
+	}
+	user, _ := strconv.Atoi(f[11])
+	system, _ := strconv.Atoi(f[12])
+	return time.Duration(user+system) * tick
 }
 
 // forgetPeak resets the peak of resident memory.
