@@ -377,14 +377,19 @@ func (s *Postgres) Close() error {
 type pgOp struct {
 	ctx   context.Context
 	names []string         // of what it writes: locked in one order, so that no two transactions wait for each other
-	queue func(*pgx.Batch) // adds its statements, which keep their results
+	queue func(*pgx.Batch) // adds its statements, which keep their results; nil: it is what it accepts
+	taken *acceptance      // nil: it accepts nothing
 	done  chan error
 }
 
 // submit submits an operation and returns when it is committed. Unless it returns nil, the operation may still be running: nothing
 // that it keeps may be read.
 func (s *Postgres) submit(ctx context.Context, to chan *pgOp, what string, names []string, queue func(*pgx.Batch)) error {
-	o := &pgOp{ctx: ctx, names: names, queue: queue, done: make(chan error, 1)}
+	return s.submitOp(to, what, &pgOp{ctx: ctx, names: names, queue: queue, done: make(chan error, 1)})
+}
+
+func (s *Postgres) submitOp(to chan *pgOp, what string, o *pgOp) error {
+	ctx := o.ctx
 	select {
 	case <-s.quit:
 		return fmt.Errorf("%s: %w", what, ErrClosed)
@@ -498,66 +503,15 @@ func (s *Postgres) runTransaction(batch []*pgOp, isDurable bool) error {
 	if len(names) > 0 {
 		b.Queue(`SELECT lock_names($1)`, names)
 	}
+	queueAcceptances(b, batch)
 	for _, o := range batch {
-		o.queue(b)
+		if o.queue != nil {
+			o.queue(b)
+		}
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), statementTimeout+connectTimeout)
 	defer cancel()
 	return s.pool.SendBatch(ctx, b).Close()
-}
-
-// Accept makes a delivery and the pokes that it causes durable. An error may come after it happened: GitHub's delivery, sent
-// again, is then no fresh one, and its pokes are there.
-func (s *Postgres) Accept(ctx context.Context, d AcceptedDelivery, pokes ...Poke) (bool, error) {
-	if d.ID == "" {
-		return false, errors.New("accept delivery: it has no ID")
-	}
-	if err := checkPokes(pokes); err != nil {
-		return false, fmt.Errorf("accept delivery: %w", err)
-	}
-	return s.acceptPokes(ctx, "accept delivery", d, pokes)
-}
-
-// Poke asks for looks.
-func (s *Postgres) Poke(ctx context.Context, pokes ...Poke) error {
-	if err := checkPokes(pokes); err != nil {
-		return fmt.Errorf("poke: %w", err)
-	}
-	_, err := s.acceptPokes(ctx, "poke", AcceptedDelivery{}, pokes)
-	return err
-}
-
-// acceptPokes accepts a delivery, or only pokes if it has no ID.
-func (s *Postgres) acceptPokes(ctx context.Context, what string, d AcceptedDelivery, pokes []Poke) (bool, error) {
-	n := len(pokes)
-	keys, kinds, groups, touches := make([]string, n), make([]string, n), make([]string, n), make([]string, n)
-	tenants, dues, backlogs, ifKnown := make([]int64, n), make([]int64, n), make([]int64, n), make([]bool, n)
-	for i, p := range pokes {
-		due, backlog := ceilMicros(p.Due), int64(neverDue)
-		if p.Backlog {
-			due, backlog = backlog, due
-		}
-		keys[i], tenants[i], kinds[i], groups[i] = asText(p.Key), p.Tenant, asText(p.Kind), asText(p.Group)
-		dues[i], backlogs[i], touches[i], ifKnown[i] = due, backlog, addTouch("", p.Touch), p.IfKnown
-	}
-	names := slices.Clone(keys)
-	if d.ID != "" {
-		names = append(names, "delivery "+d.ID)
-	}
-	received := int64(0)
-	if d.ID != "" {
-		received = floorMicros(d.At)
-	}
-	var fresh bool
-	err := s.submit(ctx, s.durable, what, names, func(b *pgx.Batch) {
-		b.Queue(`SELECT accept($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
-			asText(d.ID), asText(d.Event), asText(d.Action), received, keys, tenants, kinds, groups, dues, backlogs, touches, ifKnown,
-		).QueryRow(func(row pgx.Row) error { return row.Scan(&fresh) })
-	})
-	if err != nil {
-		return false, err
-	}
-	return fresh, nil
 }
 
 // Claim leases what is due.
@@ -636,30 +590,26 @@ func (s *Postgres) explain(what string, err error) error {
 	}
 }
 
-// eachTenantOf is a recursive table of the tenants of all keys: a search of an index for each.
-const eachTenantOf = `WITH RECURSIVE each (tenant) AS (SELECT min(tenant) FROM work
-	UNION ALL SELECT (SELECT min(tenant) FROM work WHERE tenant > each.tenant) FROM each WHERE each.tenant IS NOT NULL) `
-
 // Next returns the earliest moment at which Claim would have something that is not of the backlog.
 func (s *Postgres) Next(ctx context.Context, except []int64) (time.Time, error) {
-	return s.nextIn(ctx, `SELECT min((SELECT min(due_at) FROM work WHERE tenant = each.tenant)) FROM each`, except)
+	return s.nextIn(ctx, false, except)
 }
 
 // NextBacklog returns the earliest moment at which Claim would have something of the backlog.
 func (s *Postgres) NextBacklog(ctx context.Context, except []int64) (time.Time, error) {
-	return s.nextIn(ctx, `SELECT min((SELECT min(backlog_at) FROM work WHERE tenant = each.tenant AND backlog_at < 9223372036854775807))
-		FROM each`, except)
+	return s.nextIn(ctx, true, except)
 }
 
-// nextIn returns what a query of [eachTenantOf] finds for this replica's tenants. What others have is looked for again and again.
-func (s *Postgres) nextIn(ctx context.Context, query string, except []int64) (time.Time, error) {
+// nextIn returns the earliest moment in a queue of this replica's tenants. What others have is looked for again and again.
+func (s *Postgres) nextIn(ctx context.Context, backlog bool, except []int64) (time.Time, error) {
 	var at *int64
-	query = eachTenantOf + query + ` WHERE tenant <> ALL ($1) AND is_tenant_of(tenant, $2, $3)`
 	name, err := s.holderName()
 	if err != nil {
 		return time.Time{}, s.explain("find next", err)
 	}
-	if err := s.pool.QueryRow(ctx, query, notNil(except), name, s.claimed.Load()).Scan(&at); err != nil {
+	err = s.pool.QueryRow(ctx, `SELECT min(at) FROM first_of_tenants($1, $2, $3, $4, $5)`,
+		name, s.claimed.Load(), backlog, notNil(except), int64(neverDue)).Scan(&at)
+	if err != nil {
 		return time.Time{}, s.explain("find next", err)
 	}
 	if at == nil {
