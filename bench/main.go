@@ -30,6 +30,7 @@ type commandLine struct {
 	Idle       idleCmd       `cmd:"" help:"What a daemon costs that has nothing to do."`
 	Crash      crashCmd      `cmd:"" help:"kill -9 at random points under load: nothing lost, nothing done twice."`
 	Sigterm    sigtermCmd    `cmd:"" help:"SIGTERM with accepted events that are not looked at yet."`
+	Shards     shardsCmd     `cmd:"" help:"All of GitHub on several PostgreSQL: a computation, without a daemon."`
 	Chaos      chaosCmd      `cmd:"" help:"Three daemons on one PostgreSQL, killed, halted, cut off: nothing lost, nothing done twice."`
 	Faults     faultsCmd     `cmd:"" help:"Failing writes, lost answers, duplicates and any order, under the same rules as crash."`
 
@@ -68,13 +69,14 @@ func runBench(args []string, stdout, stderr io.Writer) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	b, err := newHarness(ctx, &c.benchOptions, stderr)
+	what := strings.Fields(command.Command())[0]
+	b, err := newHarness(ctx, &c.benchOptions, stderr, what != "shards")
 	if err != nil {
 		fmt.Fprintln(stderr, "bench:", err)
 		return 2
 	}
 	defer b.close()
-	b.report.What = strings.Fields(command.Command())[0]
+	b.report.What = what
 	command.BindTo(ctx, (*context.Context)(nil))
 	err = command.Run(b)
 	b.report.printTo(stdout, c.JSON)

@@ -64,6 +64,11 @@ func (r *report) printTo(w io.Writer, asJSON bool) {
 		_ = e.Encode(r) // a closed pipe: there is no reader to report it to
 		return
 	}
+	if r.Machine.CPU == "" { // it is a computation, the same on any
+		fmt.Fprintf(w, "%s\n\n", r.What)
+		r.printFigures(w)
+		return
+	}
 	fmt.Fprintf(
 		w,
 		"%s   %s; GitHub takes %s a request\nmachine: %s rounds/s\n\n",
@@ -72,6 +77,10 @@ func (r *report) printTo(w io.Writer, asJSON bool) {
 		r.GitHub,
 		formatNumber(r.Machine.Rounds),
 	)
+	r.printFigures(w)
+}
+
+func (r *report) printFigures(w io.Writer) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, f := range r.Figures {
 		verdict := ""
