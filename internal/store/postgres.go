@@ -607,7 +607,7 @@ func (s *Postgres) nextIn(ctx context.Context, backlog bool, except []int64) (ti
 	if err != nil {
 		return time.Time{}, s.explain("find next", err)
 	}
-	err = s.pool.QueryRow(ctx, `SELECT min(at) FROM first_of_tenants($1, $2, $3, $4, $5)`,
+	err = s.pool.QueryRow(ctx, `SELECT min(at) FROM first_of_tenants($1, $2, $3, $4, $5, 200, true)`,
 		name, s.claimed.Load(), backlog, notNil(except), int64(neverDue)).Scan(&at)
 	if err != nil {
 		return time.Time{}, s.explain("find next", err)

@@ -1,11 +1,13 @@
 -- +goose Up
 -- What costs the server most when much is accepted: to find whose turn it is, and to accept one delivery after another.
 
--- first_of_tenants is the earliest time in a queue of each tenant of a replica, up to p_until: a search of an index for each tenant that
--- has keys there. A tenant is a replica's while no other one that lives comes before it, or has a lease of it, as is_tenant_of says.
+-- By these what is due is found without a search for each tenant: of 50,000 that would take half a second.
+CREATE INDEX work_due_first ON work (due_at, tenant) WHERE due_at < 9223372036854775807;
+CREATE INDEX work_backlog_first ON work (backlog_at, tenant) WHERE backlog_at < 9223372036854775807;
+
+-- first_of_all_tenants is the earliest time in a queue of each tenant that has keys there: a search of an index for each.
 -- +goose StatementBegin
-CREATE FUNCTION first_of_tenants(p_replica text, p_now bigint, p_backlog boolean, p_except bigint[], p_until bigint)
-RETURNS TABLE (tenant bigint, at bigint) LANGUAGE sql STABLE AS $$
+CREATE FUNCTION first_of_all_tenants(p_backlog boolean) RETURNS TABLE (tenant bigint, at bigint) LANGUAGE sql STABLE AS $$
 	WITH RECURSIVE live (tenant, at) AS (
 		(SELECT w.tenant, w.due_at FROM work w WHERE NOT p_backlog ORDER BY w.tenant, w.due_at LIMIT 1)
 		UNION ALL
@@ -20,22 +22,56 @@ RETURNS TABLE (tenant bigint, at bigint) LANGUAGE sql STABLE AS $$
 			SELECT w.tenant, w.backlog_at FROM work w WHERE w.tenant > backlog.tenant AND w.backlog_at < 9223372036854775807
 				ORDER BY w.tenant, w.backlog_at LIMIT 1
 		) AS n
-	), first (tenant, at) AS (SELECT * FROM live UNION ALL SELECT * FROM backlog)
-	SELECT first.tenant, first.at FROM first
-	WHERE first.at <= p_until AND first.tenant <> ALL (p_except) AND (p_replica = '' OR NOT EXISTS (
-		SELECT 1 FROM replicas WHERE name <> p_replica AND until_at > p_now
-			AND (hashtextextended(name || '/' || first.tenant, 7020), name)
-				> (hashtextextended(p_replica || '/' || first.tenant, 7020), p_replica)
-	) AND NOT EXISTS (
-		SELECT 1 FROM work WHERE work.tenant = first.tenant AND leased AND holder <> p_replica AND due_at > p_now
-	))
+	)
+	SELECT * FROM live UNION ALL SELECT * FROM backlog
 $$;
+-- +goose StatementEnd
+
+-- first_of_tenants is the earliest time in a queue of each tenant of a replica, up to p_until. It looks at the p_rows rows that are due
+-- first, and at all tenants only if there are more; p_any: the earliest of all is enough. A tenant is a replica's while no other one
+-- that lives comes before it, or has a lease of it, as is_tenant_of says.
+-- +goose StatementBegin
+CREATE FUNCTION first_of_tenants(
+	p_replica text, p_now bigint, p_backlog boolean, p_except bigint[], p_until bigint, p_rows integer, p_any boolean
+) RETURNS TABLE (tenant bigint, at bigint) LANGUAGE plpgsql STABLE AS $$
+DECLARE
+	whole boolean;
+	tenants bigint[];
+	times bigint[];
+	n bigint;
+BEGIN
+	FOREACH whole IN ARRAY ARRAY[false, true] LOOP
+		IF whole THEN
+			SELECT array_agg(f.tenant), array_agg(f.at) INTO tenants, times FROM first_of_all_tenants(p_backlog) AS f WHERE f.at <= p_until;
+		ELSE
+			SELECT array_agg(f.tenant), array_agg(f.at), coalesce(sum(f.n), 0) INTO tenants, times, n FROM (
+				SELECT e.tenant, min(e.at) AS at, count(*) AS n FROM (
+					(SELECT w.tenant, w.due_at AS at FROM work w
+						WHERE NOT p_backlog AND w.due_at < 9223372036854775807 AND w.due_at <= p_until ORDER BY w.due_at LIMIT p_rows)
+					UNION ALL
+					(SELECT w.tenant, w.backlog_at FROM work w
+						WHERE p_backlog AND w.backlog_at < 9223372036854775807 AND w.backlog_at <= p_until ORDER BY w.backlog_at LIMIT p_rows)
+				) AS e GROUP BY e.tenant
+			) AS f;
+			CONTINUE WHEN n >= p_rows AND NOT p_any;
+		END IF;
+		RETURN QUERY SELECT f.tenant, f.at FROM unnest(tenants, times) AS f (tenant, at)
+			WHERE f.tenant <> ALL (p_except) AND (p_replica = '' OR NOT EXISTS (
+				SELECT 1 FROM replicas r WHERE r.name <> p_replica AND r.until_at > p_now
+					AND (hashtextextended(r.name || '/' || f.tenant, 7020), r.name)
+						> (hashtextextended(p_replica || '/' || f.tenant, 7020), p_replica)
+			) AND NOT EXISTS (
+				SELECT 1 FROM work w WHERE w.tenant = f.tenant AND w.leased AND w.holder <> p_replica AND w.due_at > p_now
+			));
+		EXIT WHEN FOUND OR n < p_rows;
+	END LOOP;
+END $$;
 -- +goose StatementEnd
 
 -- +goose StatementBegin
 CREATE OR REPLACE FUNCTION due_tenants(p_now bigint, p_replica text, p_backlog boolean, p_except bigint[]) RETURNS bigint[] LANGUAGE sql AS $$
 	SELECT coalesce(array_agg(first.tenant ORDER BY coalesce(turns.served, 0), first.at, first.tenant), '{}')
-	FROM first_of_tenants(p_replica, p_now, p_backlog, p_except, p_now) AS first LEFT JOIN turns ON turns.tenant = first.tenant
+	FROM first_of_tenants(p_replica, p_now, p_backlog, p_except, p_now, 5000, false) AS first LEFT JOIN turns ON turns.tenant = first.tenant
 $$;
 -- +goose StatementEnd
 
