@@ -64,8 +64,10 @@ func (d *Daemon) Run(ctx context.Context) error {
 			<-free
 			n++
 		}
-		until := d.Now().Add(d.Lease)
+		began := d.Now()
+		until := began.Add(d.Lease)
 		works, next := d.claimDue(ctx, n, until)
+		took := d.Now().Sub(began)
 		for range n - len(works) {
 			free <- struct{}{}
 		}
@@ -83,6 +85,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 			quiet, crowded = time.Time{}, false
 		}
 		if len(works) < n {
+			d.restFromClaim(ctx, took)
 			d.awaitDue(ctx, next)
 		}
 	}
@@ -127,8 +130,18 @@ func (d *Daemon) releaseMemory(crowded bool) {
 }
 
 // awaitFreeWorkers waits a moment for more workers to be free.
-func (d *Daemon) awaitFreeWorkers(ctx context.Context) {
-	ring, stop := d.Alarm(d.Now().Add(shortPause))
+func (d *Daemon) awaitFreeWorkers(ctx context.Context) { d.restFor(ctx, shortPause) }
+
+// restFromClaim waits twice as long as a claim took that found less than it could have, where others share the table: a claim costs
+// the same whatever it finds, one is made at a time, and in a flood of deliveries each of them would ask for one.
+func (d *Daemon) restFromClaim(ctx context.Context, took time.Duration) {
+	if rest := min(2*took, leastTrust); d.Poll > 0 && rest > 0 {
+		d.restFor(ctx, rest)
+	}
+}
+
+func (d *Daemon) restFor(ctx context.Context, rest time.Duration) {
+	ring, stop := d.Alarm(d.Now().Add(rest))
 	defer stop()
 	select {
 	case <-ctx.Done():
