@@ -244,18 +244,23 @@ func (cmd acksCmd) reportSite(b *harness, s, sqlite *ackSite) {
 // reportDisk reports what PostgreSQL takes of the disk for a delivery and for a pull request, and how many connections it has.
 func (cmd acksCmd) reportDisk(b *harness, sites []*ackSite) error {
 	s := sites[len(sites)-1]
-	var bytes, connections float64
+	var ofDelivery, ofPull, connections float64
 	of := func(table string) string { return s.schema + "." + table }
-	if err := queryNumbers(b.ctx, cmd.Postgres, fmt.Sprintf(`SELECT (pg_total_relation_size('%s') / greatest(count(*), 1))::float8,
-		(SELECT count(*) FROM pg_stat_activity WHERE application_name = 'review-coordinator')::float8 FROM %[1]s`,
-		of("deliveries")), &bytes, &connections); err != nil {
+	if err := errors.Join(
+		queryNumbers(b.ctx, cmd.Postgres, fmt.Sprintf(`SELECT (pg_total_relation_size('%s') / greatest(count(*), 1))::float8,
+			(SELECT count(*) FROM pg_stat_activity WHERE application_name = 'review-coordinator')::float8 FROM %[1]s`,
+			of("deliveries")), &ofDelivery, &connections),
+		queryNumbers(b.ctx, cmd.Postgres, fmt.Sprintf(`SELECT ((pg_total_relation_size('%s') + pg_total_relation_size('%s'))
+			/ greatest(count(*), 1))::float8 FROM %[1]s WHERE kind = 'pull'`, of("work"), of("sights")), &ofPull),
+	); err != nil {
 		return err
 	}
 	daemons := 0
 	for _, s := range sites[1:] {
 		daemons += len(s.daemons)
 	}
-	b.report.addFigure("PostgreSQL: disk a delivery", bytes, "bytes")
+	b.report.addFigure("PostgreSQL: disk a delivery", ofDelivery, "bytes")
+	b.report.addFigure("PostgreSQL: disk a pull request with three reviewers, after all this", ofPull, "bytes")
 	b.report.addFigure("PostgreSQL: connections a daemon", connections/float64(max(daemons, 1)), "")
 	return nil
 }

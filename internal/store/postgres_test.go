@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -237,6 +238,92 @@ func TestPostgresThatCannotBeOpened(t *testing.T) {
 		_, err := store.OpenPostgres(t.Context(), at, store.PostgresOptions{})
 		if err == nil || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// More is due than a claim looks at row by row: what came last has its turn all the same.
+func TestPostgresClaimsInTurnsHoweverMuchIsDue(t *testing.T) {
+	postgresURL(t)
+	s := openPostgres(t, newSchema(t))
+	now := time.Date(2026, 11, 27, 9, 0, 0, 0, time.UTC)
+	for _, backlog := range []bool{false, true} {
+		first := int64(1) // tenant
+		if backlog {
+			first = 11
+		}
+		var pokes []store.Poke
+		for n := range 5_200 {
+			pokes = append(pokes, store.Poke{
+				Key: fmt.Sprintf("%d/%d", first, n), Tenant: first, Kind: "k", Group: "g", Due: now, Backlog: backlog,
+			})
+		}
+		for late := range int64(3) {
+			pokes = append(pokes, store.Poke{
+				Key: fmt.Sprintf("%d/late", first+1+late), Tenant: first + 1 + late, Kind: "k", Group: "g",
+				Due: now.Add(time.Duration(late+1) * time.Second), Backlog: backlog,
+			})
+		}
+		if err := s.Poke(t.Context(), pokes...); err != nil {
+			t.Fatal(err)
+		}
+		at := now.Add(2 * time.Second) // the last of them is not due yet
+		works := claimAt(t, s, at, 4)
+		if got := tenantsOf(works); len(works) != 4 || got[first] != 2 || got[first+1] != 1 || got[first+2] != 1 {
+			t.Errorf("backlog %v: four were claimed of %v, want two of %d and one each of the next two", backlog, got, first)
+		}
+		next := s.Next
+		if backlog {
+			next = s.NextBacklog
+		}
+		if due, err := next(t.Context(), []int64{first, first + 1, first + 2}); err != nil || !due.Equal(now.Add(3*time.Second)) {
+			t.Errorf("backlog %v: next is %v, %v, want %v", backlog, due, err, now.Add(3*time.Second))
+		}
+		if err := s.Drop(t.Context(), first); err != nil {
+			t.Fatal(err)
+		}
+		for late := range int64(3) {
+			if err := s.Drop(t.Context(), first+1+late); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// A delivery that comes several times at once, with others, is fresh once, and pokes once.
+func TestPostgresAcceptsADeliveryThatComesOftenAtOnceOnce(t *testing.T) {
+	postgresURL(t)
+	s := openPostgres(t, newSchema(t))
+	now := time.Date(2026, 11, 27, 9, 0, 0, 0, time.UTC)
+	var fresh [3]atomic.Int64
+	var group sync.WaitGroup
+	for n := range 60 {
+		group.Go(func() {
+			id := n % len(fresh)
+			is, err := s.Accept(t.Context(), store.AcceptedDelivery{ID: fmt.Sprintf("delivery %d", id), Event: "push", At: now},
+				store.Poke{Key: fmt.Sprintf("1/%d", n), Tenant: 1, Kind: "k", Group: "g", Due: now},
+				store.Poke{Key: "1/shared", Tenant: 1, Kind: "k", Group: "g", Due: now, Touch: fmt.Sprintf("!%d", id)})
+			if err != nil {
+				t.Error(err)
+			}
+			if is {
+				fresh[id].Add(1)
+			}
+		})
+	}
+	group.Wait()
+	for id := range fresh {
+		if n := fresh[id].Load(); n != 1 {
+			t.Errorf("delivery %d was fresh %d times", id, n)
+		}
+	}
+	works := claimAt(t, s, now, 100)
+	if len(works) != len(fresh)+1 {
+		t.Errorf("%d keys are due, want one of each delivery and the one that they share", len(works))
+	}
+	for _, w := range works {
+		if w.Key == "1/shared" && len(w.Touches) != len(fresh) {
+			t.Errorf("the shared key was touched by %q", w.Touches)
 		}
 	}
 }
