@@ -18,7 +18,7 @@ type shardsCmd struct {
 
 	Acks        float64       `default:"5000"  help:"Durable acknowledgements a second of one database: bench acks --replicas. Default ${default}."`
 	DaemonCPU   float64       `default:"0.61"  help:"Daemon's CPU for an event, in ms: bench burst. Default ${default}."`
-	DatabaseCPU float64       `default:"0.17"  help:"PostgreSQL's CPU for an event, in ms: bench acks --replicas. Default ${default}."`
+	DatabaseCPU float64       `default:"0.15"  help:"PostgreSQL's CPU for an event, in ms: bench acks --replicas. Default ${default}."`
 	Cores       float64       `default:"2"     help:"Cores of each machine. Default ${default}."`
 	PerDatabase int           `default:"50000" help:"Installations on one database at most. Default ${default}."`
 	Headroom    float64       `default:"0.5"   help:"Part of all that stays free at the peak. Default ${default}."`
