@@ -100,7 +100,9 @@ func (cmd chaosCmd) Run(b *harness) error {
 	if err := runSQL(ctx, cmd.Postgres, "CREATE SCHEMA "+schema); err != nil {
 		return err
 	}
-	defer func() { _ = runSQL(context.WithoutCancel(ctx), cmd.Postgres, "DROP SCHEMA "+schema+" CASCADE") }() // one that is left is in nobody's way
+	defer func() { // one that is left is in nobody's way
+		_ = runSQL(context.WithoutCancel(ctx), cmd.Postgres, "DROP SCHEMA "+schema+" CASCADE")
+	}()
 	l, err := b.newSoakRun(ctx, cmd.Seed, cmd.Repos, cmd.Pulls)
 	if err != nil {
 		return err

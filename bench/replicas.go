@@ -222,19 +222,19 @@ func (cmd acksCmd) reportSite(b *harness, s, sqlite *ackSite) {
 		ratio, _, _ := medianOf(s.rounds, func(i int, r ackRound) float64 { return r.perSecond / sqlite.rounds[i].perSecond })
 		b.report.addFigure("  of SQLite's in the same round", ratio, "times")
 	}
-	of := func(name, unit string, value func(int, ackRound) float64) {
+	ofMillis := func(name string, value func(int, ackRound) float64) {
 		median, _, _ := medianOf(s.rounds, value)
-		b.report.addFigure("  "+name, median, unit)
+		b.report.addFigure("  "+name, median, "ms")
 	}
-	of("p50", "ms", func(_ int, r ackRound) float64 { return r.fast.quantileMillis(0.5) })
-	of("p99", "ms", func(_ int, r ackRound) float64 { return r.fast.quantileMillis(0.99) })
+	ofMillis("p50", func(_ int, r ackRound) float64 { return r.fast.quantileMillis(0.5) })
+	ofMillis("p99", func(_ int, r ackRound) float64 { return r.fast.quantileMillis(0.99) })
 	perEvent := func(cpu time.Duration, r ackRound) float64 { return toMillis(cpu) / float64(max(len(r.fast), 1)) }
-	of("daemons' CPU an event", "ms", func(_ int, r ackRound) float64 { return perEvent(r.daemonsCPU, r) })
+	ofMillis("daemons' CPU an event", func(_ int, r ackRound) float64 { return perEvent(r.daemonsCPU, r) })
 	if s != sqlite {
-		of("PostgreSQL's CPU an event", "ms", func(_ int, r ackRound) float64 { return perEvent(r.serverCPU, r) })
+		ofMillis("PostgreSQL's CPU an event", func(_ int, r ackRound) float64 { return perEvent(r.serverCPU, r) })
 	}
-	of("the sender's CPU an event", "ms", func(_ int, r ackRound) float64 { return perEvent(r.clientCPU, r) })
-	of(fmt.Sprintf("at %d/s: p50", cmd.Rate), "ms", func(_ int, r ackRound) float64 { return r.slow.quantileMillis(0.5) })
+	ofMillis("the sender's CPU an event", func(_ int, r ackRound) float64 { return perEvent(r.clientCPU, r) })
+	ofMillis(fmt.Sprintf("at %d/s: p50", cmd.Rate), func(_ int, r ackRound) float64 { return r.slow.quantileMillis(0.5) })
 	median, least, most = medianOf(s.rounds, func(_ int, r ackRound) float64 { return r.slow.quantileMillis(0.99) })
 	b.report.addFigure(fmt.Sprintf("  at %d/s: p99", cmd.Rate), median, "ms")
 	b.report.addFigure("    least of the rounds", least, "ms")

@@ -134,14 +134,14 @@ func (d *Daemon) awaitFreeWorkers(ctx context.Context) { d.restFor(ctx, shortPau
 
 // restFromClaim waits twice as long as a claim took that found less than it could have, where others share the table: a claim costs
 // the same whatever it finds, one is made at a time, and in a flood of deliveries each of them would ask for one.
-func (d *Daemon) restFromClaim(ctx context.Context, took time.Duration) {
-	if rest := min(2*took, leastTrust); d.Poll > 0 && rest > 0 {
-		d.restFor(ctx, rest)
+func (c *Config) restFromClaim(ctx context.Context, took time.Duration) {
+	if rest := min(2*took, leastTrust); c.Poll > 0 && rest > 0 {
+		c.restFor(ctx, rest)
 	}
 }
 
-func (d *Daemon) restFor(ctx context.Context, rest time.Duration) {
-	ring, stop := d.Alarm(d.Now().Add(rest))
+func (c *Config) restFor(ctx context.Context, rest time.Duration) {
+	ring, stop := c.Alarm(c.Now().Add(rest))
 	defer stop()
 	select {
 	case <-ctx.Done():
