@@ -22,6 +22,7 @@ type acksCmd struct {
 
 	Replicas []int  `placeholder:"N,…" help:"Measure so many daemons that share one PostgreSQL, too, beside SQLite: 1,2,3, say."`
 	Rounds   int    `default:"3" help:"With --replicas: rounds, in each of which all are measured in turn. Default ${default}."`
+	Crashes  int    `default:"5" help:"With --replicas: how often PostgreSQL crashes under load in the end. Default ${default}."`
 	Postgres string `placeholder:"URL" env:"COORDINATOR_POSTGRES" help:"With --replicas: a PostgreSQL where a schema can be made."`
 	Restart  string `placeholder:"COMMAND" env:"COORDINATOR_POSTGRES_RESTART" help:"What restarts that as after a crash; else it is not."`
 }

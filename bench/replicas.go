@@ -307,17 +307,36 @@ func (cmd acksCmd) readKnown(b *harness, s *ackSite) (map[string]bool, error) {
 	return t.deliveries, err
 }
 
-// crashUnderLoad sends to a site as fast as it goes while its database is stopped without a warning and started again.
+// crashUnderLoad sends to a site as fast as it goes while its database is stopped without a warning and started again, several times:
+// what was committed without being on the disk is lost only if it came in the last milliseconds.
 func (cmd acksCmd) crashUnderLoad(b *harness, s *ackSite) error {
-	b.logProgress("PostgreSQL crashes under load")
 	before := len(s.accepted)
-	ctx, cancel := context.WithCancel(b.ctx)
+	for n := range cmd.Crashes {
+		b.logProgress("PostgreSQL crashes under load, %d of %d", n+1, cmd.Crashes)
+		if err := cmd.crashOnce(b.ctx, s); err != nil {
+			return err
+		}
+	}
+	b.report.addFigure("times that PostgreSQL crashed under load", float64(cmd.Crashes), "")
+	b.report.addFigure("  deliveries accepted between these", float64(len(s.accepted)-before), "")
+	return nil
+}
+
+func (cmd acksCmd) crashOnce(ctx context.Context, s *ackSite) error {
+	for _, d := range s.daemons { // it may still be connecting after the crash before
+		l := s.load
+		l.daemon, l.others = d, nil
+		if err := l.awaitAccepted(ctx, 20*time.Second); err != nil {
+			return err
+		}
+	}
+	loading, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var group sync.WaitGroup
 	group.Go(func() {
-		_, _ = s.load.runClosedLoop(ctx, time.Minute) // it ends with the crash: each connection at its first refusal
+		_, _ = s.load.runClosedLoop(loading, time.Minute) // it ends with the crash: each connection at its first refusal
 	})
-	if err := sleepFor(ctx, time.Second); err != nil {
+	if err := sleepFor(ctx, 500*time.Millisecond); err != nil {
 		return err
 	}
 	out, err := exec.CommandContext(ctx, "sh", "-c", cmd.Restart).CombinedOutput() //nolint:gosec // the user's own
@@ -326,6 +345,20 @@ func (cmd acksCmd) crashUnderLoad(b *harness, s *ackSite) error {
 	if err != nil {
 		return fmt.Errorf("restart PostgreSQL: %w: %s", err, out)
 	}
-	b.report.addFigure("deliveries accepted before it crashed under load", float64(len(s.accepted)-before), "")
 	return nil
+}
+
+// awaitAccepted sends until something is accepted.
+func (l loadGenerator) awaitAccepted(ctx context.Context, most time.Duration) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, most, fmt.Errorf("nothing is accepted after %s", most))
+	defer cancel()
+	for {
+		err := l.withConnection(ctx, 0, func(c *webhookConn) error { return l.sendNext(c, 0, newDeliveryID()) })
+		if err == nil {
+			return nil
+		}
+		if late := sleepFor(ctx, 100*time.Millisecond); late != nil {
+			return errors.Join(late, err)
+		}
+	}
 }
