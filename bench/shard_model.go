@@ -117,6 +117,21 @@ type shardCapacity struct {
 	cores         float64 // of its machines together
 	installations int     // on one database
 	headroom      float64 // part of all this that stays free
+
+	claimKeys     float64 // that a claim hands out at most
+	claimSeconds  float64 // that a claim takes
+	searchSeconds float64 // that a claim takes longer for each installation on its database, while very much is due
+}
+
+// claimsPerSecond returns how many keys a second are handed out while very much is due, as after an outage: one claim is made at a time.
+func (c shardCapacity) claimsPerSecond(installations int) float64 {
+	return c.claimKeys / (c.claimSeconds + c.searchSeconds*float64(installations))
+}
+
+// holds reports whether one shard is within its capacity: also while it works off what piled up, or it never would.
+func (c shardCapacity) holds(events float64, installations int) bool {
+	most, _ := c.eventsPerSecond()
+	return events <= most && installations <= c.installations && events <= c.claimsPerSecond(installations)*(1-c.headroom)
 }
 
 // eventsPerSecond returns how many events a second a shard may be planned for, and what ends first.
@@ -131,7 +146,6 @@ func (c shardCapacity) eventsPerSecond() (most float64, limit string) {
 // leastShards returns the least number of shards of which the most loaded one is within its capacity at a peak; 0 if none of up to
 // most is.
 func leastShards(all []installationLoad, peak float64, c shardCapacity, most int) int {
-	events, _ := c.eventsPerSecond()
 	places, scores := make([]int, len(all)), make([]uint64, len(all))
 	for n := 1; n <= most; n++ {
 		loads, counts := make([]float64, n), make([]int, n)
@@ -142,11 +156,21 @@ func leastShards(all []installationLoad, peak float64, c shardCapacity, most int
 			loads[places[i]] += in.share
 			counts[places[i]]++
 		}
-		if slices.Max(loads)*peak <= events && slices.Max(counts) <= c.installations {
+		if c.holdsAll(loads, counts, peak) {
 			return n
 		}
 	}
 	return 0
+}
+
+// holdsAll reports whether each shard is within its capacity.
+func (c shardCapacity) holdsAll(loads []float64, counts []int, peak float64) bool {
+	for i, load := range loads {
+		if !c.holds(load*peak, counts[i]) {
+			return false
+		}
+	}
+	return true
 }
 
 // An outage is one of what takes events and works them off: events come at a rate and wait until it is over.

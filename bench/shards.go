@@ -21,6 +21,9 @@ type shardsCmd struct {
 	DatabaseCPU float64       `default:"0.15"  help:"PostgreSQL's CPU for an event, in ms: bench acks --replicas. Default ${default}."`
 	Cores       float64       `default:"2"     help:"Cores of each machine. Default ${default}."`
 	PerDatabase int           `default:"50000" help:"Installations on one database at most. Default ${default}."`
+	ClaimKeys   float64       `default:"64"    help:"Keys that a claim hands out at most. Default ${default}."`
+	Claim       time.Duration `default:"20ms"  help:"How long such a claim takes. Default ${default}."`
+	Search      time.Duration `default:"8us"   help:"And longer for each installation on its database, while more than 5,000 keys are due. Default ${default}."`
 	Headroom    float64       `default:"0.5"   help:"Part of all that stays free at the peak. Default ${default}."`
 	Replicas    int           `default:"2"     help:"Machines with a daemon on each database. Default ${default}."`
 	Standbys    int           `default:"1"     help:"Standbys of each database. Default ${default}."`
@@ -52,6 +55,7 @@ func (cmd shardsCmd) Run(b *harness) error {
 	capacity := shardCapacity{
 		acks: cmd.Acks, cpuMillis: cmd.DaemonCPU + cmd.DatabaseCPU, cores: cmd.Cores * float64(cmd.Replicas+1),
 		installations: cmd.PerDatabase, headroom: cmd.Headroom,
+		claimKeys: cmd.ClaimKeys, claimSeconds: cmd.Claim.Seconds(), searchSeconds: cmd.Search.Seconds(),
 	}
 	n := leastShards(all, cmd.Peak, capacity, mostShards)
 	if n == 0 {
@@ -89,12 +93,13 @@ func (cmd shardsCmd) reportShards(r *report, all []installationLoad, c shardCapa
 	most, limit := c.eventsPerSecond()
 	r.addFigure("events a second that a shard is planned for", most, "/s, by its "+limit)
 	byEvents := c
-	byEvents.installations = len(all)
+	byEvents.installations, byEvents.searchSeconds = len(all), 0
 	r.addFigure("shards that the events alone ask for", float64(leastShards(all, cmd.Peak, byEvents, mostShards)), "")
 	r.addFigure("shards, with so many installations", float64(n), "")
 	r.addFigure("  machines for daemons", float64(n*cmd.Replicas), "")
 	r.addFigure("  machines for databases, standbys included", float64(n*(1+cmd.Standbys)), "")
 	loads := loadOfPlaces(all, n)
+	r.addFigure("  keys a second that a shard hands out while very much is due", c.claimsPerSecond(len(all)/n), "/s")
 	r.addFigure("  the most loaded shard at the peak", mostToMean(loads)*cmd.Peak/float64(n), "events/s")
 }
 
@@ -116,11 +121,13 @@ func balanceTable(all []installationLoad, peak float64) string {
 // reportLosses reports what the loss of a machine and of a database costs, at the peak and on the most loaded shard.
 func (cmd shardsCmd) reportLosses(r *report, all []installationLoad, c shardCapacity, n int) {
 	shard := mostToMean(loadOfPlaces(all, n)) / float64(n) // part of all events
-	perMachine := cmd.Cores * 1000 / cmd.DaemonCPU
+	perMachine, claimed := cmd.Cores*1000/cmd.DaemonCPU, c.claimsPerSecond(len(all)/n)
 
+	others := float64(cmd.Replicas - 1)
+	ofOthers := shard * cmd.Peak * others / float64(cmd.Replicas) // what they have to do besides
 	machine := outage{
 		rate: shard * cmd.Peak / float64(cmd.Replicas), seconds: cmd.Lease.Seconds(),
-		capacity: max(perMachine*float64(cmd.Replicas-1)-shard*cmd.Peak*float64(cmd.Replicas-1)/float64(cmd.Replicas), 0),
+		capacity: max(min(perMachine*others, claimed)-ofOthers, 0),
 	}
 	r.addFigure("a daemon's machine is lost: installations that wait", 100/float64(n*cmd.Replicas), "% of all")
 	r.addFigure("  for at most", machine.seconds, "s")
@@ -132,7 +139,7 @@ func (cmd shardsCmd) reportLosses(r *report, all []installationLoad, c shardCapa
 	}
 
 	ends, _ := c.eventsPerSecond()
-	database := outage{rate: shard * cmd.Peak, seconds: cmd.Failover.Seconds(), capacity: ends / (1 - cmd.Headroom)}
+	database := outage{rate: shard * cmd.Peak, seconds: cmd.Failover.Seconds(), capacity: min(ends/(1-cmd.Headroom), claimed)}
 	r.addFigure("a database is lost: installations that wait", 100/float64(n), "% of all")
 	r.addFigure("  for at most, the next resync included", (cmd.Failover + cmd.Resync).Seconds(), "s")
 	r.addFigure("  deliveries refused until its standby serves, at the peak", database.pileUp(), "")

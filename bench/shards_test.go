@@ -5,7 +5,6 @@ package main
 import (
 	"bytes"
 	"math"
-	"slices"
 	"testing"
 )
 
@@ -119,15 +118,23 @@ func TestTheLeastNumberOfShardsIsEnoughAndOneLessIsNot(t *testing.T) {
 		"events":        {acks: 500, cpuMillis: 0.1, cores: 2, installations: 10_000, headroom: 0.5},
 		"CPU":           {acks: 1e9, cpuMillis: 5, cores: 2, installations: 10_000, headroom: 0.2},
 		"installations": {acks: 1e9, cpuMillis: 0.1, cores: 2, installations: 900, headroom: 0.2},
+		"claims":        {acks: 1e9, cpuMillis: 0.1, cores: 2, installations: 10_000, headroom: 0.5, searchSeconds: 1e-4},
 	} {
 		const peak = 2200
+		c.claimKeys, c.claimSeconds = 64, 0.02
 		fits := func(n int) bool {
 			events, _ := c.eventsPerSecond()
 			counts := make([]int, n)
 			for _, in := range all {
 				counts[placeOf(in.id, n, nil)]++
 			}
-			return slices.Max(loadOfPlaces(all, n))*peak <= events && slices.Max(counts) <= c.installations
+			for place, load := range loadOfPlaces(all, n) {
+				claims := 64 / (0.02 + c.searchSeconds*float64(counts[place]))
+				if load*peak > events || load*peak > claims*(1-c.headroom) || counts[place] > c.installations {
+					return false
+				}
+			}
+			return true
 		}
 		n := leastShards(all, peak, c, 100)
 		if n < 2 || !fits(n) {
