@@ -17,10 +17,11 @@ import (
 )
 
 type crashCmd struct {
-	Points int    `default:"100" help:"How often the daemon is killed. Default ${default}."`
-	Seed   uint64 `default:"1"   help:"Of where it is killed and what happens. Default ${default}."`
-	Repos  int    `default:"20"  help:"Repositories, each in an installation of its own. Default ${default}."`
-	Pulls  int    `default:"2"   help:"Pull requests of each. Default ${default}."`
+	Points   int    `default:"100"     help:"How often the daemon is killed. Default ${default}."`
+	Seed     uint64 `default:"1"       help:"Of where it is killed and what happens. Default ${default}."`
+	Repos    int    `default:"20"      help:"Repositories, each in an installation of its own. Default ${default}."`
+	Pulls    int    `default:"2"       help:"Pull requests of each. Default ${default}."`
+	Postgres string `placeholder:"URL" help:"A PostgreSQL where a schema can be made for its table. Default: SQLite." env:"COORDINATOR_POSTGRES"`
 }
 
 // Help is shown by bench crash --help.
@@ -28,7 +29,7 @@ func (crashCmd) Help() string {
 	return `Forty pull requests are pushed to, reviewed, let down by a reviewer that says nothing or answers 503, and run again, without a
 pause, while the daemon is killed with SIGKILL: at any moment of its start and of its work, right after it answered 202, right after GitHub
 carried out a rerun whose answer never comes, right after that answer, and in the middle of writing checks. It starts again
-at once on the same database. Nothing that it accepted is sent again.
+at once on the same database: a file, or a schema of a PostgreSQL. Nothing that it accepted is sent again.
 
 After each kill the table is read: every delivery that was answered 202 must be in it, the key of each pull request that one of
 them named, each key that was in it at the kill before, and each wake that no look has moved since. In the end every pull request must
@@ -66,10 +67,17 @@ func (cmd crashCmd) Run(b *harness) error {
 		return err
 	}
 	defer l.github.close()
+	if cmd.Postgres != "" {
+		drop, err := l.useSchema(ctx, cmd.Postgres)
+		if err != nil {
+			return err
+		}
+		defer drop()
+	}
 	delivering, playing, want := l.startLoad(ctx)
 	rng := rand.New(rand.NewPCG(cmd.Seed, 11))
 	began, hit := time.Now(), map[killPoint]int{}
-	lost, stood, before := 0, 0, workTable{}
+	lost, stood, before, cutOff := 0, 0, workTable{}, map[string][]time.Time{}
 	for n := range cmd.Points {
 		w := killPoint(1 + rng.IntN(killPoints))
 		came, err := l.startAndKill(ctx, w, rng)
@@ -77,18 +85,24 @@ func (cmd crashCmd) Run(b *harness) error {
 			return fmt.Errorf("point %d (%s), seed %d: %w", n+1, w, cmd.Seed, err)
 		}
 		hit[came]++
-		now, err := b.readLeftTable(ctx)
+		killedAt := time.Now()
+		now, err := l.readTable(ctx)
 		if err != nil {
 			return fmt.Errorf("point %d (%s), seed %d: %w", n+1, w, cmd.Seed, err)
 		}
 		lost += l.countLost(fmt.Sprintf("point %d (%s)", n+1, w), before, now)
 		before, stood = now, stood+now.countWaiting(time.Now())
+		for _, p := range l.github.allPulls() {
+			if now.rows[p.tableKey()].leased {
+				cutOff[p.String()] = append(cutOff[p.String()], killedAt)
+			}
+		}
 		if (n+1)%25 == 0 {
 			b.logProgress("killed %d times, %d deliveries accepted, %d reruns", n+1, len(l.accepted), l.rerunCount)
 		}
 	}
 	took := time.Since(began)
-	d, err := b.startDaemonWith(l.github, b.dir+"/coordinator.db", 5*time.Second, nil)
+	d, err := b.startDaemonWith(l.github, l.database, 5*time.Second, nil)
 	if err != nil {
 		return err
 	}
@@ -110,6 +124,7 @@ func (cmd crashCmd) Run(b *harness) error {
 	b.report.addFigure("took", took.Seconds(), "s")
 	b.report.addFigure("wakes that were to come, at all kills", float64(stood), "")
 	b.report.addAtMost("accepted deliveries, keys and wakes lost", float64(lost), "", 0)
+	l.reportRecovery(cutOff)
 	l.reportOutcome(cmd.Points)
 	return nil
 }
@@ -166,7 +181,7 @@ func (l *soakRun) startAndKill(ctx context.Context, w killPoint, rng *rand.Rand)
 		}
 		l.armKill(w, 1+rng.IntN(6), kill)
 	}
-	d, err := l.harness.startDaemonWith(l.github, l.harness.dir+"/coordinator.db", 5*time.Second, begun)
+	d, err := l.harness.startDaemonWith(l.github, l.database, 5*time.Second, begun)
 	switch {
 	case err == nil:
 		l.setDaemon(d)

@@ -6,6 +6,7 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -83,10 +84,12 @@ const (
 
 // A soakRun is a GitHub on which pull requests change all the time, and a daemon that may be killed at any moment.
 type soakRun struct {
-	harness *harness
-	github  *fakeGitHub
-	rng     *rand.Rand // decides what happens, not when
-	ctx     context.Context
+	harness  *harness
+	github   *fakeGitHub
+	database string     // the daemon's: a file, or a URL
+	postgres *sql.DB    // the same, for us; nil: a file
+	rng      *rand.Rand // decides what happens, not when
+	ctx      context.Context
 
 	mu            sync.Mutex
 	daemon        *daemonProcess
@@ -126,8 +129,8 @@ func (b *harness) newSoakRun(ctx context.Context, seed uint64, repos, pulls int)
 		return nil, err
 	}
 	l := &soakRun{
-		harness: b, github: t, rng: rand.New(rand.NewPCG(seed, 5)), ctx: ctx, accepted: map[string]acceptedDelivery{},
-		lastAckByPull: map[string]time.Time{}, rerunWaiters: map[string]map[int64]chan int{},
+		harness: b, github: t, database: b.dir + "/coordinator.db", rng: rand.New(rand.NewPCG(seed, 5)), ctx: ctx,
+		accepted: map[string]acceptedDelivery{}, lastAckByPull: map[string]time.Time{}, rerunWaiters: map[string]map[int64]chan int{},
 	}
 	for _, r := range t.repos {
 		l.rerunWaiters[r.name] = map[int64]chan int{}
@@ -439,9 +442,9 @@ func (l *soakRun) wrongChecks(want map[string]pushOutcome) (wrong []string) {
 	return wrong
 }
 
-// longestWait returns how long the push that waited longest did so for the look that follows it.
-func (l *soakRun) longestWait() (longest time.Duration) {
-	looks := map[string][]time.Time{} // in order, by pull request
+// looksByPull returns when each pull request was looked at, in order.
+func (l *soakRun) looksByPull() map[string][]time.Time {
+	looks := map[string][]time.Time{}
 	l.github.mu.Lock()
 	for _, q := range l.github.requests {
 		if m := pullReadPattern.FindStringSubmatch(q.path); m != nil && q.method == http.MethodGet {
@@ -452,6 +455,12 @@ func (l *soakRun) longestWait() (longest time.Duration) {
 	for _, of := range looks {
 		slices.SortFunc(of, time.Time.Compare)
 	}
+	return looks
+}
+
+// longestWait returns how long the push that waited longest did so for the look that follows it.
+func (l *soakRun) longestWait() (longest time.Duration) {
+	looks := l.looksByPull()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, a := range l.accepted {

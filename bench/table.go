@@ -14,6 +14,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // neverDue is the table's value for "no time".
@@ -54,6 +56,11 @@ func (b *harness) readLeftTable(ctx context.Context) (t workTable, err error) {
 		return t, fmt.Errorf("open the copy: %w", err)
 	}
 	defer db.Close()
+	return readTable(ctx, db, `coalesce(CAST(sight AS TEXT) ->> '$.verdict' = 'waiting', 0)`, "min")
+}
+
+// readTable reads a database. undecided and least are SQL's for whether the last verdict is waiting, and for the least of two values.
+func readTable(ctx context.Context, db *sql.DB, undecided, least string) (t workTable, err error) {
 	t = workTable{deliveries: map[string]bool{}, rows: map[string]workRow{}}
 	err = errors.Join(
 		scanRows(ctx, db, `SELECT id FROM deliveries`, func(rows *sql.Rows) error {
@@ -62,8 +69,8 @@ func (b *harness) readLeftTable(ctx context.Context) (t workTable, err error) {
 			t.deliveries[id] = true
 			return err
 		}),
-		scanRows(ctx, db, `SELECT key, kind, id, gen, claimed, min(due_at, backlog_at), wake_at, seen_at, leased, attempts,
-			coalesce(CAST(sight AS TEXT) ->> '$.verdict' = 'waiting', 0) FROM work LEFT JOIN sights USING (id)`, func(rows *sql.Rows) error {
+		scanRows(ctx, db, "SELECT key, kind, id, gen, claimed, "+least+"(due_at, backlog_at), wake_at, seen_at, leased, attempts, "+
+			undecided+" FROM work LEFT JOIN sights USING (id)", func(rows *sql.Rows) error {
 			var key string
 			var r workRow
 			err := rows.Scan(
@@ -89,15 +96,16 @@ func (b *harness) readLeftTable(ctx context.Context) (t workTable, err error) {
 func scanRows(ctx context.Context, db *sql.DB, query string, scan func(*sql.Rows) error) error {
 	rows, err := db.QueryContext(ctx, query)
 	if err != nil {
-		if strings.Contains(err.Error(), "no such table") {
+		var said *pgconn.PgError
+		if strings.Contains(err.Error(), "no such table") || errors.As(err, &said) && said.Code == "42P01" { // undefined_table
 			return nil
 		}
-		return fmt.Errorf("read the copy: %w", err)
+		return fmt.Errorf("read the table: %w", err)
 	}
 	defer rows.Close()
 	for rows.Next() {
 		if err := scan(rows); err != nil {
-			return fmt.Errorf("read the copy: %w", err)
+			return fmt.Errorf("read the table: %w", err)
 		}
 	}
 	return rows.Err()
