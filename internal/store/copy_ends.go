@@ -206,7 +206,7 @@ func (e *copyEnd) connectPostgres(ctx context.Context, url string, isTarget bool
 	}
 	e.closers = append(e.closers, func() error { pool.Close(); return nil })
 	if isTarget {
-		if err := migratePostgres(ctx, pool); err != nil {
+		if err := migratePostgres(ctx, pool, nil); err != nil {
 			return err
 		}
 	} else if err := checkPostgresSource(ctx, pool); err != nil {

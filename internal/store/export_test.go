@@ -1,6 +1,9 @@
 package store
 
-import "context"
+import (
+	"context"
+	"io/fs"
+)
 
 // PoolPages is for tests that open a file without this package: it must come before them.
 func PoolPages() { poolPages() }
@@ -15,4 +18,20 @@ const CommitsPerFold = commitsPerFold
 func CopyByPages(ctx context.Context, from, to CopyEnd, o CopyOptions, rows int) (Copied, error) {
 	o.pageRows = rows
 	return Copy(ctx, from, to, o)
+}
+
+// OpenPostgresOf opens tables as a version of this program does that has these migrations.
+func OpenPostgresOf(ctx context.Context, url string, o PostgresOptions, migrations fs.FS) (*Postgres, error) {
+	o.migrations = migrations
+	return OpenPostgres(ctx, url, o)
+}
+
+// MigratePostgres brings tables to the schema of these migrations.
+func MigratePostgres(ctx context.Context, url string, migrations fs.FS) error {
+	pool, err := connectPostgres(ctx, url, joinUsers)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	return migratePostgres(ctx, pool, migrations)
 }

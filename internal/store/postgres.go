@@ -39,6 +39,8 @@ type PostgresOptions struct {
 	// Lost is called when others may take this process for gone: what it has claimed until then may be theirs. It must not wait; nil:
 	// nobody wants to know.
 	Lost func()
+
+	migrations fs.FS // for tests, another version's; nil: those of this program
 }
 
 // Postgres is a [Store] in a PostgreSQL database. Leases outlive the process that took them: another one claims its keys once they
@@ -95,7 +97,7 @@ func openPostgres(ctx context.Context, url string, o PostgresOptions) (_ *Postgr
 	if s.pool, err = connectPostgres(ctx, url, joinUsers); err != nil {
 		return nil, err
 	}
-	if err := s.prepareTables(ctx); err != nil {
+	if err := s.prepareTables(ctx, o.migrations); err != nil {
 		s.pool.Close()
 		return nil, err
 	}
@@ -162,8 +164,8 @@ func connectPostgres(ctx context.Context, url string, onConnect func(context.Con
 }
 
 // prepareTables brings the tables to the schema of this program. It refuses a copy that is not finished.
-func (s *Postgres) prepareTables(ctx context.Context) (err error) {
-	if err := migratePostgres(ctx, s.pool); err != nil {
+func (s *Postgres) prepareTables(ctx context.Context, migrations fs.FS) (err error) {
+	if err := migratePostgres(ctx, s.pool, migrations); err != nil {
 		return err
 	}
 	db := stdlib.OpenDBFromPool(s.pool)
@@ -308,11 +310,13 @@ func (s *Postgres) holderName() (string, error) {
 	return name, nil
 }
 
-// migratePostgres brings the tables to the schema of this program. Another process that does so at the same time is waited for.
-func migratePostgres(ctx context.Context, pool *pgxpool.Pool) (err error) {
-	dir, err := fs.Sub(postgresMigrations, "migrations/postgres")
-	if err != nil {
-		return err // unreachable unless the path above is wrong
+// migratePostgres brings the tables to the schema of some migrations; nil: those of this program. Another process that does so at
+// the same time is waited for, and older programs go on beside it: what a migration may do stands in decision 21.
+func migratePostgres(ctx context.Context, pool *pgxpool.Pool, dir fs.FS) (err error) {
+	if dir == nil {
+		if dir, err = fs.Sub(postgresMigrations, "migrations/postgres"); err != nil {
+			return err // unreachable unless the path above is wrong
+		}
 	}
 	locker, err := lock.NewPostgresSessionLocker()
 	if err != nil {

@@ -79,12 +79,12 @@ func TestPostgres(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) store.Store { return openPostgres(t, newSchema(t)) })
 }
 
-// Two processes on one database are one store: each call goes to the one that did not get the last.
+// Two processes on one database are one store, though one is of the next version: each call goes to the one that did not get the last.
 func TestTwoReplicasOnPostgres(t *testing.T) {
 	postgresURL(t)
 	storetest.Run(t, func(t *testing.T) store.Store {
 		at := newSchema(t)
-		return &replicas{a: openPostgres(t, at), b: openPostgres(t, at)}
+		return &replicas{a: openPostgres(t, at), b: openNewerPostgres(t, at, "")}
 	})
 }
 
