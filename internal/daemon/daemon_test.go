@@ -36,6 +36,7 @@ type land struct {
 	mu     sync.Mutex
 	policy quorum.Policy
 	file   quorum.PolicyFile
+	org    quorum.OrganisationFile  // the organisation's, once it is asked for again
 	takes  time.Duration            // of each observation
 	fails  func(tenant int64) error // before each request to the tenant
 	panics bool
@@ -265,6 +266,13 @@ func (p place2) Hear(_ quorum.PR, touches ...quorum.Touch) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.heard = append(p.heard, touches...)
+}
+
+// ForgetOrganisation shows the policy that the organisation has by now.
+func (p place2) ForgetOrganisation() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.file.Org = p.org
 }
 
 func (p place2) Ready(looks int, u client.Urgency) time.Time {
@@ -939,7 +947,7 @@ func TestManyGreenOnesDoNotGoAhead(t *testing.T) {
 		},
 		"the organisation's policy": func(h *house, l *land, _ []quorum.PR) {
 			l.mu.Lock()
-			l.file.Org = quorum.OrganisationFile{Repo: "acme/.github", SHA: "o2"}
+			l.org = quorum.OrganisationFile{Repo: "acme/.github", SHA: "o2"}
 			l.mu.Unlock()
 			h.deliver(webhook.Notice{
 				Name: "push", Concern: webhook.ConcernRepo, Installation: 1, Owner: "acme", Repo: ".github", Organisation: true,

@@ -42,6 +42,8 @@ type TenantForge interface {
 	Expect(pr quorum.PR, head string, runs ...int64)
 	// Hear tells of what events have touched, before a look: one that does not show it yet fails, for a while.
 	Hear(pr quorum.PR, touches ...quorum.Touch)
+	// ForgetOrganisation has the organisation's policy asked for again: it may be another one.
+	ForgetOrganisation()
 	// PullsOf returns the open pull requests whose head is sha.
 	PullsOf(ctx context.Context, owner, repo, sha string) ([]quorum.PR, error)
 	// Repositories are those that the tenant lets us see, as owner/name; nil, nil of a personal token.

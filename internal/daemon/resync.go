@@ -223,6 +223,10 @@ func (r *resyncer) askForFailed(ctx context.Context, since, now time.Time) error
 // resyncInstallation pokes a tenant's repositories that are new to us, or all where the organisation's policy may have
 // changed. Those that are gone end by themselves: GitHub does not know them any more.
 func (r *resyncer) resyncInstallation(ctx context.Context, w store.Work, forge TenantForge) (workResult, error) {
+	isAnother := slices.Contains(w.Touches, organisationChanged)
+	if isAnother {
+		forge.ForgetOrganisation()
+	}
 	repos, err := forge.Repositories(ctx)
 	if err != nil {
 		return workResult{}, err
@@ -234,7 +238,7 @@ func (r *resyncer) resyncInstallation(ctx context.Context, w store.Work, forge T
 	found := workResult{label: resultOK, outcome: store.Completion{Wake: now.Add(r.config.Resync)}}
 	for _, full := range repos {
 		owner, repo, ok := workkey.SplitName(full)
-		if ok && (r.poked.addFirst(workkey.Repo(w.Tenant, owner, repo)) || slices.Contains(w.Touches, organisationChanged)) {
+		if ok && (r.poked.addFirst(workkey.Repo(w.Tenant, owner, repo)) || isAnother) {
 			found.pokes = append(found.pokes, inBacklog(repoPoke(w.Tenant, owner, repo, now)))
 		}
 	}

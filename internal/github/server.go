@@ -56,26 +56,15 @@ func (f *Fleet) ReadDelivery(event string, payload []byte) (webhook.Notice, erro
 	} else {
 		n = n.ForApp(f.KnownSlug())
 	}
-	f.noteOrganisationPush(&n)
+	n.Organisation = n.Concern == webhook.ConcernRepo && n.Name == "push" && f.holdsOrganisation(n.Owner, n.Repo)
 	return n, nil
 }
 
-// noteOrganisationPush has the organisation's policy asked for again where a push may have changed it.
-func (f *Fleet) noteOrganisationPush(n *webhook.Notice) {
-	if n.Concern != webhook.ConcernRepo || n.Name != "push" {
-		return
-	}
+// holdsOrganisation reports whether a repository is the one that holds the policy of its owner.
+func (f *Fleet) holdsOrganisation(owner, repo string) bool {
 	all := organisationPolicies{repo: f.org}
-	if at := all.repositoryOf(n.Owner); !strings.EqualFold(at.Owner, n.Owner) || !strings.EqualFold(at.Repo, n.Repo) {
-		return
-	}
-	n.Organisation = true
-	f.mu.Lock()
-	forge := f.forges[n.Installation]
-	f.mu.Unlock()
-	if forge != nil {
-		forge.organisations.forgetAll()
-	}
+	at := all.repositoryOf(owner)
+	return strings.EqualFold(at.Owner, owner) && strings.EqualFold(at.Repo, repo)
 }
 
 // A ServerForge is a server's forge of one installation. It is a name: the fleet holds what is behind it. Before the
@@ -158,6 +147,13 @@ func (s *ServerForge) WithdrawUnread(ctx context.Context, pr quorum.PR, inSweep 
 func (s *ServerForge) Expect(pr quorum.PR, head string, runs ...int64) {
 	if f, err := s.fleet.Enter(s.installation); err == nil {
 		f.Expect(pr, head, runs...)
+	}
+}
+
+// ForgetOrganisation has the organisation's policy asked for again: it may be another one.
+func (s *ServerForge) ForgetOrganisation() {
+	if f, err := s.fleet.Enter(s.installation); err == nil {
+		f.organisations.forgetAll()
 	}
 }
 

@@ -67,8 +67,10 @@ func (l *lifeline) connectNamed(ctx context.Context) (*pgx.Conn, error) {
 	l.count++
 	name := fmt.Sprintf("%s.%d", l.replica, l.count)
 	l.mu.Unlock()
+	// A server that nobody answers gives up after 25 s at the earliest: by then a process that it cannot be reached by has noticed that
+	// (three probes of its own), and sends GitHub nothing more, as its leases were not renewed.
 	const hold = `SELECT set_config('idle_session_timeout', '0', false), set_config('tcp_keepalives_idle', '10', false),
-		set_config('tcp_keepalives_interval', '5', false), set_config('tcp_keepalives_count', '3', false),
+		set_config('tcp_keepalives_interval', '5', false), set_config('tcp_keepalives_count', '5', false),
 		pg_advisory_lock(7022, hashtext($1))`
 	if _, err := conn.Exec(ctx, hold, pgx.QueryExecModeSimpleProtocol, name); err != nil {
 		_ = conn.Close(ctx) // the error before it tells more
