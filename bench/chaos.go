@@ -27,6 +27,7 @@ type chaosCmd struct {
 	Seed     uint64        `default:"1" help:"Of what happens. Default ${default}."`
 	Repos    int           `default:"20" help:"Repositories, each in an installation of its own. Default ${default}."`
 	Pulls    int           `default:"2" help:"Pull requests of each. Default ${default}."`
+	Upgrade  string        `placeholder:"PATH" help:"The program of a newer version: who is started again is started as that."`
 }
 
 // Help is shown by bench chaos --help.
@@ -34,7 +35,9 @@ func (chaosCmd) Help() string {
 	return `The life of bench crash, told to several daemons on one database, each delivery to any of them. One after another is killed with
 SIGKILL, halted with SIGSTOP until long after its leases have run out, stopped with SIGTERM, or cut off from the database by a proxy
 that swallows what it is sent; and the database restarts. In the end every delivery that was answered 202 must be in the table, every
-pull request must have the one check that its story asks for, and no run may have been run again twice.`
+pull request must have the one check that its story asks for, and no run may have been run again twice. With --upgrade the first is
+stopped and comes back as another version, which brings the tables to its schema while the others are at work, and so does whoever is
+killed or stopped after it.`
 }
 
 // A blow is what is done to a replica.
@@ -120,6 +123,9 @@ func (cmd chaosCmd) Run(b *harness) error {
 			return err
 		}
 	}
+	if cmd.Upgrade != "" {
+		b.Bin = cmd.Upgrade
+	}
 	rng, pick := rand.New(rand.NewPCG(cmd.Seed, 17)), rand.New(rand.NewPCG(cmd.Seed, 19))
 	var pickMu sync.Mutex
 	l.pickDaemon = func() *daemonProcess {
@@ -142,6 +148,9 @@ func (cmd chaosCmd) Run(b *harness) error {
 		w := blow(rng.IntN(blows))
 		if w == blowRestart && cmd.Restart == "" {
 			w = blowKill
+		}
+		if n == 0 && cmd.Upgrade != "" { // the others go on beside it
+			w = blowStop
 		}
 		r := replicas[n%len(replicas)]
 		for r.takingDeliveries() == nil { // what was done to it before has not ended
