@@ -116,6 +116,9 @@ func (cmd crashCmd) Run(b *harness) error {
 		b.report.addNote("%v: redeliveries have their limit too", err)
 	}
 	delivering()
+	if err := l.awaitNothingDue(ctx, 30*time.Second); err != nil {
+		return err
+	}
 	b.report.addFigure("killed", float64(cmd.Points), "times")
 	for w := killInStart; w <= killPoints; w++ {
 		b.report.addFigure("  "+w.String(), float64(hit[w]), "")

@@ -51,6 +51,24 @@ func (l *soakRun) readTable(ctx context.Context) (workTable, error) {
 	return readTable(ctx, l.postgres, `coalesce(convert_from(sight, 'UTF8')::jsonb ->> 'verdict' = 'waiting', false)`, "least")
 }
 
+// awaitNothingDue waits until no pull request is due or looked at, so long at most. On PostgreSQL metrics do not tell: what they count
+// is some seconds old.
+func (l *soakRun) awaitNothingDue(ctx context.Context, most time.Duration) error {
+	for end := time.Now().Add(most); l.postgres != nil && time.Now().Before(end); {
+		now, err := l.readTable(ctx)
+		if err != nil {
+			return err
+		}
+		if now.countDue(time.Now()) == 0 {
+			return nil
+		}
+		if err := sleepFor(ctx, 100*time.Millisecond); err != nil {
+			return err
+		}
+	}
+	return nil // what is still due shows in what was not looked at
+}
+
 // reportRecovery reports how long what killed daemons were looking at waited for its next look, by pull request and kill.
 func (l *soakRun) reportRecovery(cutOff map[string][]time.Time) {
 	looks, r := l.looksByPull(), &l.harness.report

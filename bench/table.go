@@ -157,6 +157,16 @@ func (t workTable) countWaiting(now time.Time) (n int) {
 	return n
 }
 
+// countDue counts the pull requests that are due, or leased.
+func (t workTable) countDue(now time.Time) (n int) {
+	for _, r := range t.rows {
+		if r.kind == "pull" && (r.leased || r.dueAt <= now.UnixMicro()) {
+			n++
+		}
+	}
+	return n
+}
+
 // missingEntries returns the deliveries and the keys that are not in the table.
 func (t workTable) missingEntries(ids, keys []string) (all []string) {
 	for _, id := range ids {
