@@ -118,15 +118,17 @@ func TestReplicaGoesOnWhileANewerOneMigratesOnPostgres(t *testing.T) {
 	at := newSchema(t)
 	old, load := openReplica(t, at, "old"), workload{done: map[string]int{}}
 	const writers = 4
-	begun, stop := make(chan bool, writers), make(chan bool)
+	begun, ended := make(chan bool, writers), make(chan bool)
 	var group sync.WaitGroup
+	stop := sync.OnceFunc(func() { close(ended); group.Wait() })
+	defer stop()
 	for range writers {
 		group.Go(func() {
 			_, err := load.doRound(t.Context(), old)
 			begun <- true
 			for err == nil {
 				select {
-				case <-stop:
+				case <-ended:
 					return
 				default:
 					_, err = load.doRound(t.Context(), old)
@@ -139,8 +141,7 @@ func TestReplicaGoesOnWhileANewerOneMigratesOnPostgres(t *testing.T) {
 		<-begun
 	}
 	newer := openNewerPostgres(t, at, "newer")
-	close(stop)
-	group.Wait()
+	stop()
 	looks := map[*store.Postgres]int{}
 	for range 60 {
 		for _, s := range []*store.Postgres{old, newer} {
