@@ -145,13 +145,7 @@ func (cmd chaosCmd) Run(b *harness) error {
 		if err := sleepFor(ctx, cmd.Pause); err != nil {
 			return err
 		}
-		w := blow(rng.IntN(blows))
-		if w == blowRestart && cmd.Restart == "" {
-			w = blowKill
-		}
-		if n == 0 && cmd.Upgrade != "" { // the others go on beside it
-			w = blowStop
-		}
+		w := cmd.drawBlow(rng, n)
 		r := replicas[n%len(replicas)]
 		for r.takingDeliveries() == nil { // what was done to it before has not ended
 			if err := sleepFor(ctx, 100*time.Millisecond); err != nil {
@@ -192,6 +186,18 @@ func (cmd chaosCmd) Run(b *harness) error {
 	}
 	l.reportOutcome(cmd.Blows)
 	return nil
+}
+
+// drawBlow returns the nth blow.
+func (cmd chaosCmd) drawBlow(rng *rand.Rand, n int) blow {
+	w := blow(rng.IntN(blows))
+	switch {
+	case n == 0 && cmd.Upgrade != "": // the others go on beside it
+		return blowStop
+	case w == blowRestart && cmd.Restart == "":
+		return blowKill
+	}
+	return w
 }
 
 // startReplica starts a replica's process.
