@@ -4,7 +4,7 @@ package config
 
 import (
 	"fmt"
-	"slices"
+	"sort"
 	"strings"
 )
 
@@ -56,11 +56,9 @@ func (p Diagnostic) String() string {
 }
 
 func sortByPosition(problems []Diagnostic) []Diagnostic {
-	slices.SortStableFunc(problems, func(a, b Diagnostic) int {
-		if a.Line != b.Line {
-			return a.Line - b.Line
-		}
-		return a.Column - b.Column
+	sort.SliceStable(problems, func(i, j int) bool {
+		a, b := &problems[i], &problems[j]
+		return a.Line < b.Line || a.Line == b.Line && a.Column < b.Column
 	})
 	return problems
 }

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -72,7 +73,9 @@ func (v artifactView) artifactStatements(a *reviewAttempt) (out []statement) {
 			ref:     st.TextRef, at: st.At, url: a.run.URL,
 		})
 	}
-	slices.SortStableFunc(out, func(a, b statement) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.ref.ID, b.ref.ID)) })
+	sort.SliceStable(out, func(i, j int) bool {
+		return cmp.Or(out[i].at.Compare(out[j].at), cmp.Compare(out[i].ref.ID, out[j].ref.ID)) < 0
+	})
 	if approvals := countApprovals(out); approvals > 0 && len(out) > 1 && !a.isSeveral {
 		for i := range out {
 			if out[i].Outcome == quorum.Approved {

@@ -2,7 +2,7 @@ package evidence
 
 import (
 	"cmp"
-	"slices"
+	"sort"
 	"strings"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -58,7 +58,7 @@ func (v *reviewerView) textStatements(a *reviewAttempt) (out []statement) {
 			out = append(out, c.statement)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b statement) int { return a.at.Compare(b.at) })
+	sort.SliceStable(out, func(i, j int) bool { return out[i].at.Before(out[j].at) })
 	return out
 }
 

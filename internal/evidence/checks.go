@@ -3,6 +3,7 @@ package evidence
 import (
 	"cmp"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -110,7 +111,7 @@ func isSignal(r *quorum.Reviewer, got *review.Reading) bool {
 func (h *headView) scanBegan(end *quorum.Status) (began time.Time) {
 	began = end.At
 	all := slices.Clone(h.snapshot.Statuses)
-	slices.SortStableFunc(all, func(a, b quorum.Status) int { return cmp.Compare(b.ID, a.ID) })
+	sort.SliceStable(all, func(i, j int) bool { return all[i].ID > all[j].ID })
 	for i := range all {
 		st := &all[i]
 		if st.ID >= end.ID || !strings.EqualFold(st.Context, end.Context) || !st.Creator.Same(end.Creator) {

@@ -5,6 +5,7 @@ package evidence
 
 import (
 	"slices"
+	"sort"
 	"strings"
 	"time"
 	"unicode"
@@ -118,7 +119,7 @@ func (v *commandView) saidCommands() (all []saidCommand) {
 			all = append(all, saidCommand{spokenCommand: spokenCommand{verb: quorum.CommandRerun}, id: p.ID, by: p.By, at: p.At})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b saidCommand) int { return a.at.Compare(b.at) })
+	sort.SliceStable(all, func(i, j int) bool { return all[i].at.Before(all[j].at) })
 	return all
 }
 

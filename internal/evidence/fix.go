@@ -5,6 +5,7 @@ package evidence
 
 import (
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -272,7 +273,7 @@ func (in *inheritance) takeOverFixes(before *quorum.Record) {
 			fixes = append(fixes, run)
 		}
 	}
-	slices.SortStableFunc(fixes, func(a, b quorum.FixRun) int { return a.At.Compare(b.At) })
+	sort.SliceStable(fixes, func(i, j int) bool { return fixes[i].At.Before(fixes[j].At) })
 	if len(fixes) > 0 {
 		in.rec.Fixes = fixes[max(0, len(fixes)-maxFixes):]
 	}

@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"reflect"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -47,7 +48,7 @@ func HeadsBefore(s quorum.Snapshot) (heads []string, left time.Time) {
 		add(head)
 	}
 	others := slices.Clone(s.Others)
-	slices.SortStableFunc(others, func(a, b quorum.Run) int { return b.Created.Compare(a.Created) })
+	sort.SliceStable(others, func(i, j int) bool { return others[i].Created.After(others[j].Created) })
 	for _, run := range others {
 		add(run.Head)
 	}

@@ -310,9 +310,8 @@ func (v *attemptView) jobThatExplains(got attemptResult) (job int64, wanted bool
 	default:
 		return 0, false
 	}
-	jobs := slices.Clone(a.run.Jobs)
-	slices.SortStableFunc(jobs, func(x, y quorum.Job) int { return logRank(y) - logRank(x) })
-	return jobs[0].ID, !jobs[0].Read
+	first := slices.MaxFunc(a.run.Jobs, func(x, y quorum.Job) int { return logRank(x) - logRank(y) }) // of several the first
+	return first.ID, !first.Read
 }
 
 // logRank orders jobs by how much their log may tell: a failed one most, a skipped one nothing.

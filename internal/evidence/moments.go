@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -104,7 +105,7 @@ func earlierHeadStays(s *quorum.Snapshot) (stays []stay) {
 	for _, p := range slices.Backward(s.Pushes) { // the oldest first
 		moves = append(moves, quorum.Event{From: p.Before, To: p.After, At: p.At})
 	}
-	slices.SortStableFunc(moves, func(a, b quorum.Event) int { return a.At.Compare(b.At) })
+	sort.SliceStable(moves, func(i, j int) bool { return moves[i].At.Before(moves[j].At) })
 	for _, m := range moves {
 		switch {
 		case strings.Trim(m.From, "0") == "" || strings.Trim(m.To, "0") == "": // the branch was deleted, or restored

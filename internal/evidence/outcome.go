@@ -3,6 +3,7 @@ package evidence
 import (
 	"cmp"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -32,7 +33,7 @@ func (v *attemptView) allStatements() []statement {
 			all = append(all, s)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b statement) int { return a.at.Compare(b.at) })
+	sort.SliceStable(all, func(i, j int) bool { return all[i].at.Before(all[j].at) })
 	return all
 }
 

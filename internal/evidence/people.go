@@ -4,6 +4,7 @@ package evidence
 
 import (
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -31,7 +32,7 @@ func (h *headView) standIns() (approving []quorum.StandIn, against []string) {
 			approving = append(approving, quorum.StandIn{Login: t.Author.Login, Review: t.ID, At: t.At, URL: t.URL})
 		}
 	}
-	slices.SortStableFunc(approving, func(a, b quorum.StandIn) int { return a.At.Compare(b.At) })
+	sort.SliceStable(approving, func(i, j int) bool { return approving[i].At.Before(approving[j].At) })
 	slices.Sort(against)
 	return approving, against
 }

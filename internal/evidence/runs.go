@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -38,11 +39,9 @@ func (h *headView) runsOf(r *quorum.Reviewer) (runs workflowRuns) {
 			}
 		}
 	}
-	slices.SortStableFunc(runs.counted, func(a, b quorum.Run) int { // by number, not by the digits of an id
-		if a.Number != b.Number {
-			return a.Number - b.Number
-		}
-		return a.Created.Compare(b.Created)
+	sort.SliceStable(runs.counted, func(i, j int) bool { // by number, not by the digits of an id
+		a, b := &runs.counted[i], &runs.counted[j]
+		return a.Number < b.Number || a.Number == b.Number && a.Created.Before(b.Created)
 	})
 	return runs
 }

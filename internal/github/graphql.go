@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -518,7 +519,7 @@ func (r pullReader) readConversation(
 		more = advanceCursor(vars, "reviews", p.Reviews.Page) || more
 		more = advanceCursor(vars, "timeline", p.Timeline.Page) || more
 		if !more {
-			slices.SortStableFunc(c.timeline, func(a, b quorum.Event) int { return a.At.Compare(b.At) })
+			sort.SliceStable(c.timeline, func(i, j int) bool { return c.timeline[i].At.Before(c.timeline[j].At) })
 			return c, r.readBodies(ctx, wordless)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -639,11 +640,9 @@ func (in inquiry) interleave(due []Due) []Due {
 // sortByUrgency puts the most urgent first. Where a limit cuts the list off, the rest of those that merely wait comes
 // another time: each sweep begins at another of them.
 func (in inquiry) sortByUrgency(due []Due) {
-	slices.SortStableFunc(due, func(a, b Due) int {
-		if a.Why != b.Why {
-			return int(a.Why) - int(b.Why)
-		}
-		return a.PR.Number - b.PR.Number
+	sort.SliceStable(due, func(i, j int) bool {
+		a, b := &due[i], &due[j]
+		return a.Why < b.Why || a.Why == b.Why && a.PR.Number < b.PR.Number
 	})
 	first := slices.IndexFunc(due, func(d Due) bool { return d.Why == Undecided })
 	if first < 0 {

@@ -4,6 +4,7 @@ package github
 
 import (
 	"slices"
+	"sort"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
@@ -44,6 +45,6 @@ func withFormerSiblings(s quorum.Snapshot) []quorum.PullRequest {
 			})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b quorum.PullRequest) int { return a.Number - b.Number })
+	sort.SliceStable(all, func(i, j int) bool { return all[i].Number < all[j].Number })
 	return all
 }

@@ -3,6 +3,7 @@ package quorum
 import (
 	"cmp"
 	"slices"
+	"sort"
 )
 
 // Several open pull requests may have one head, and a check belongs to a commit. Here stands who of them speaks in it,
@@ -40,8 +41,9 @@ type SharedPull struct {
 // lowest rank. They come by rank, then by number.
 func SpeakersOf(all []PullRequest) []PullRequest {
 	sorted := slices.Clone(all)
-	slices.SortStableFunc(sorted, func(a, b PullRequest) int {
-		return cmp.Or(a.SiblingRank()-b.SiblingRank(), a.Number-b.Number)
+	sort.SliceStable(sorted, func(i, j int) bool {
+		a, b := &sorted[i], &sorted[j]
+		return cmp.Or(a.SiblingRank()-b.SiblingRank(), a.Number-b.Number) < 0
 	})
 	var speakers []PullRequest
 	for _, p := range sorted {
@@ -110,7 +112,7 @@ func sharedCheck(name string, judged []Sibling, all []PullRequest) SharedCheck {
 		}
 		c.Pulls = append(c.Pulls, named)
 	}
-	slices.SortStableFunc(c.Pulls, func(a, b SharedPull) int { return a.Number - b.Number })
+	sort.SliceStable(c.Pulls, func(i, j int) bool { return c.Pulls[i].Number < c.Pulls[j].Number })
 	silent := 0
 	c.Pulls = slices.DeleteFunc(c.Pulls, func(p SharedPull) bool {
 		if !p.Speaks {
@@ -262,7 +264,9 @@ func (r Record) WithSiblings(here []Record, held []Record, isOpen func(number in
 		}
 	}
 	newest := slices.Clone(held)
-	slices.SortStableFunc(newest, func(a, b Record) int { return cmp.Or(b.Seq-a.Seq, b.Pull-a.Pull) })
+	sort.SliceStable(newest, func(i, j int) bool {
+		return newest[i].Seq > newest[j].Seq || newest[i].Seq == newest[j].Seq && newest[i].Pull > newest[j].Pull
+	})
 	open, gone := 0, 0
 	for _, x := range newest {
 		switch {
@@ -275,6 +279,6 @@ func (r Record) WithSiblings(here []Record, held []Record, isOpen func(number in
 			add(x.ObjectionsAlone())
 		}
 	}
-	slices.SortStableFunc(r.Siblings, func(a, b Record) int { return a.Pull - b.Pull })
+	sort.SliceStable(r.Siblings, func(i, j int) bool { return r.Siblings[i].Pull < r.Siblings[j].Pull })
 	return r
 }

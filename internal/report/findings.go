@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -58,7 +59,7 @@ func mergeFindings(s quorum.Snapshot, x Places, ballots []quorum.Ballot) (all []
 	for i := range all {
 		all[i].URL = cmp.Or(all[i].Said[0].URL, lineURL(s, x, all[i].Path, all[i].Line))
 	}
-	slices.SortStableFunc(all, func(a, b PageFinding) int { return cmp.Compare(b.gravity(), a.gravity()) })
+	sort.SliceStable(all, func(i, j int) bool { return all[i].gravity() > all[j].gravity() })
 	return all, came
 }
 

@@ -2,6 +2,7 @@ package report
 
 import (
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -59,7 +60,7 @@ func pathMoments(pr quorum.PullRequest, d quorum.Decision, rec quorum.Record) []
 	if d.Pass != nil {
 		tell(d.Pass.At, "the check passes")
 	}
-	slices.SortStableFunc(all, func(a, b PageMoment) int { return a.At.Compare(b.At) })
+	sort.SliceStable(all, func(i, j int) bool { return all[i].At.Before(all[j].At) })
 	for i := range all {
 		all[i].Time = formatTime(all[i].At, d.Start)
 	}
