@@ -16,7 +16,7 @@ import (
 )
 
 // OrganisationFile is the path of an organisation's policy in the repository that holds it.
-const OrganisationFile = "review-coordinator.yml"
+const OrganisationFile = quorum.OrganisationPath
 
 // OrganisationRepo is the repository of an owner that holds its policy, unless another one is configured.
 const OrganisationRepo = ".github"
@@ -231,8 +231,11 @@ func (o *Organisation) resolveWith(r *policyFileReader, keys *PolicyKeys, from q
 	if o.enforcesAnything() {
 		o.tightenKeys(r, keys)
 	}
-	if rule := o.keys.Enforce.Quorum; rule != (Quorum{}) {
-		r.floor = []quorum.NeedRule{rule.needRule()}
+	switch e := o.keys.Enforce; {
+	case e.Quorum != (Quorum{}):
+		r.floor = []quorum.NeedRule{e.Quorum.needRule()}
+	case len(e.Reviewers) > 0: // or a lane that needs no review would need none of them
+		r.floor = []quorum.NeedRule{{Share: quorum.ByNumber, Count: 1}}
 	}
 	policy := policyResolver{r}.resolvePolicy(*keys)
 	policy.Lanes = policyResolver{r}.resolveLanes(*keys, policy)

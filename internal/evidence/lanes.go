@@ -175,6 +175,10 @@ func (c changeView) changedPolicy() (changed string, found bool) {
 	if file.Changed {
 		return file.Path, true
 	}
+	pr := &c.snapshot.PR
+	if strings.EqualFold(file.Org.Repo, pr.Owner+"/"+pr.Repo) && slices.Contains(paths, quorum.OrganisationPath) {
+		return quorum.OrganisationPath, true
+	}
 	name, _ := strings.CutSuffix(file.Path, path.Ext(file.Path))
 	i := slices.IndexFunc(paths, func(p string) bool { return name != "" && (p == name+".yml" || p == name+".yaml") })
 	if i < 0 {

@@ -162,6 +162,22 @@ func TestLaneOfPullRequest(t *testing.T) {
 			"none, not docs: lane_policy .github/review-coordinator.yml",
 		},
 		{
+			"laxer, the organisation's policy in its repository",
+			docs().changes("docs/a.md", "review-coordinator.yml").with(func(x *scene) {
+				x.p.Lanes[0].If.Paths = []string{"**"}
+				x.s.PR.Owner, x.s.PR.Repo, x.s.File.Org.Repo = "acme", ".github", "Acme/.github"
+			}),
+			"none, not docs: lane_policy review-coordinator.yml",
+		},
+		{
+			"laxer, such a file elsewhere",
+			docs().changes("docs/a.md", "review-coordinator.yml").with(func(x *scene) {
+				x.p.Lanes[0].If.Paths = []string{"**"}
+				x.s.PR.Owner, x.s.PR.Repo, x.s.File.Org.Repo = "acme", "shop", "acme/.github"
+			}),
+			"docs",
+		},
+		{
 			"laxer, the policy's guard",
 			docs().with(func(x *scene) { x.p.Guard = []string{"docs/a*"} }),
 			"none, not docs: lane_guard docs/a.md",

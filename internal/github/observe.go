@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -350,7 +352,10 @@ func noteLostOrganisation(ctx context.Context, l *look) error {
 	f, owner := l.f, l.read.pr.Owner
 	at := l.read
 	at.pr = f.organisations.repositoryOf(owner)
-	isLost, err := isLostRepository(ctx, at)
+	isLost, err := isLostFile(ctx, at)
+	if errors.Is(err, client.ErrTransport) {
+		f.organisations.forgetAll() // what was read may be what lagged
+	}
 	if err != nil || !isLost {
 		return err
 	}
@@ -583,7 +588,7 @@ func (l *look) takeStatuses() error {
 
 // sortStatuses puts the newest first.
 func sortStatuses(all []quorum.Status) {
-	slices.SortStableFunc(all, func(a, b quorum.Status) int { return cmp.Compare(b.ID, a.ID) })
+	sort.SliceStable(all, func(i, j int) bool { return all[i].ID > all[j].ID })
 }
 
 func (l *look) takeFiles() {
@@ -619,7 +624,7 @@ func (l *look) takeSiblings() {
 	if !l.siblingsKnown {
 		all = siblingsAmong(l.head.siblings, l.snap.PR)
 	}
-	slices.SortStableFunc(all, func(a, b quorum.PullRequest) int { return a.Number - b.Number })
+	sort.SliceStable(all, func(i, j int) bool { return all[i].Number < all[j].Number })
 	l.snap.SameHead = all
 	var numbers []int
 	for _, p := range all {
@@ -839,7 +844,7 @@ func jobsOf(run quorum.Run, checks []quorum.CheckRun) (jobs, failedBefore []quor
 		}
 	}
 	for _, list := range [][]quorum.Job{jobs, failedBefore} {
-		slices.SortStableFunc(list, func(a, b quorum.Job) int { return cmp.Compare(a.ID, b.ID) })
+		sort.SliceStable(list, func(i, j int) bool { return list[i].ID < list[j].ID })
 	}
 	return jobs, failedBefore
 }

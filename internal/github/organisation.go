@@ -128,7 +128,7 @@ func (all *organisationPolicies) read(ctx context.Context, api *client.Client, n
 	src, sha, err := at.readFile(ctx, config.OrganisationFile, "")
 	switch {
 	case isHidden(err) && (r.known.file.SHA != "" || all.repo != ""):
-		isLost, fault := isLostRepository(ctx, at)
+		isLost, fault := isLostFile(ctx, at)
 		if fault != nil {
 			return organisationPolicy{}, fmt.Errorf("read the policy of %s: %w", owner, fault)
 		}
@@ -152,14 +152,28 @@ func isHidden(err error) bool {
 	return client.IsNotFound(err) || errors.As(err, &refused) && refused.Status == http.StatusForbidden && refused.Missing
 }
 
-// isLostRepository reports whether GitHub does not show a repository: a file that is missing there was not taken away.
-func isLostRepository(ctx context.Context, at pullReader) (bool, error) {
+// isLostFile reports whether GitHub does not show an organisation's policy although nobody took it away: its repository is hidden,
+// or what that holds. A file that is there after all was missing from a copy of GitHub's that lagged: that is an [client.ErrTransport].
+func isLostFile(ctx context.Context, at pullReader) (bool, error) {
 	var about restRepo
-	_, err := at.client.Get(ctx, at.repoPath(), &about)
-	if isHidden(err) {
-		return true, nil
+	if _, err := at.client.Get(ctx, at.repoPath(), &about); err != nil {
+		return isHidden(err), unlessHidden(err)
 	}
-	return false, err
+	_, _, err := at.readFile(ctx, config.OrganisationFile, "")
+	switch {
+	case client.IsNotFound(err):
+		return false, nil
+	case err == nil:
+		return false, fmt.Errorf("%s of %s was missing and is there: %w", config.OrganisationFile, at.pr.Repo, client.ErrTransport)
+	}
+	return isHidden(err), unlessHidden(err)
+}
+
+func unlessHidden(err error) error {
+	if isHidden(err) {
+		return nil
+	}
+	return err
 }
 
 // whenGone returns what holds once the file is not shown any more: none if somebody took it away, but for one that is

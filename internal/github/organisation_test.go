@@ -5,6 +5,7 @@ package github_test
 import (
 	"crypto/sha1" //nolint:gosec // Git names files by it
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/github"
+	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
@@ -22,6 +24,8 @@ type withPolicies struct {
 	next   http.RoundTripper
 	src    string // of the file; "": there is none
 	hidden bool   // the repository is not shown
+	closed bool   // what it holds is not
+	lags   int    // how often the file is not there yet
 	asked  int    // how often something of it was asked for, 304s apart
 }
 
@@ -32,6 +36,11 @@ func (o *withPolicies) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	status, body, tag := http.StatusOK, `{"default_branch":"main"}`, ""
 	switch {
+	case path != "" && o.closed:
+		status, body = http.StatusForbidden, `{"message":"Resource not accessible by integration"}`
+	case path != "" && o.lags > 0:
+		o.lags--
+		status, body = http.StatusNotFound, `{"message":"Not Found"}`
 	case o.hidden, path != "" && o.src == "":
 		status, body = http.StatusNotFound, `{"message":"Not Found"}`
 	case path != "":
@@ -163,6 +172,11 @@ func TestAnOrganisationsPolicyThatIsHidden(t *testing.T) {
 			at.hidden = true
 			at.restart(w)
 		}, quorum.FileBroken},
+		"it shows its name, and not what it holds": {own, func(_ *testing.T, _ *world, at *withPolicies) { at.closed = true }, quorum.FileBroken},
+		"nor after a restart": {own, func(_ *testing.T, w *world, at *withPolicies) {
+			at.closed = true
+			at.restart(w)
+		}, quorum.FileBroken},
 		"a new head after a restart": {own, func(t *testing.T, w *world, at *withPolicies) {
 			t.Helper()
 			at.hidden = true
@@ -221,6 +235,30 @@ func TestAnOrganisationsPolicyThatWasNeverShown(t *testing.T) {
 				isBroken := s.File.State == quorum.FileBroken && strings.Contains(s.File.Problem, "let the GitHub App see it")
 				if isBroken != isConfigured || !isBroken && s.File.State != quorum.FileValid {
 					t.Errorf("the policy is %+v", s.File)
+				}
+			})
+		})
+	}
+}
+
+// A copy of GitHub's that lags does not take the policy away: the look fails, and the next one reads it.
+func TestAnOrganisationsPolicyThatIsMissingOnce(t *testing.T) {
+	for name, atRestart := range map[string]bool{"in the same process": false, "in the next": true} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				w, at := inOrganisation(t, orgEnforced, func(s *setup) { s.policy = "reviewers:\n  - {name: mine, author: 'mine[bot]'}\n" })
+				w.look()
+				at.lags = 1
+				if atRestart {
+					at.restart(w)
+				}
+				pass(61 * time.Second)
+				if _, _, err := w.forge.Observe(t.Context(), w.pr); !errors.Is(err, client.ErrTransport) {
+					t.Errorf("a look at which it was missing: %v", err)
+				}
+				w.look()
+				if file := w.last.Snapshot.File; file.State != quorum.FileValid || file.Org.SHA == "" {
+					t.Errorf("the policy is %+v", file)
 				}
 			})
 		})

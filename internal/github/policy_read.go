@@ -131,7 +131,11 @@ func (r *policyReader) readProposedPolicy(ctx context.Context, path, head string
 	case err != nil:
 		return "", err
 	}
-	if _, broken := config.Merge(path, src, r.org.policy); broken != nil {
+	org, err := r.f.organisations.read(ctx, r.client, r.f.now(), r.pr.Owner)
+	if err != nil {
+		return "", err
+	}
+	if _, broken := config.Merge(path, src, org.policy); broken != nil {
 		problem = broken.Error()
 	}
 	return problem, nil

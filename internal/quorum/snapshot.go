@@ -164,6 +164,9 @@ type PolicyFile struct {
 	Org OrganisationFile // beside it, or in its place where SHA is ""
 }
 
+// OrganisationPath is the path of an organisation's policy in the repository that holds it.
+const OrganisationPath = "review-coordinator.yml"
+
 // An OrganisationFile is the policy of an organisation, as far as it plays a part.
 type OrganisationFile struct {
 	Repo   string // owner/name of the repository that holds it; "": none plays a part
