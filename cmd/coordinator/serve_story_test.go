@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	mathrand "math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -178,8 +179,9 @@ func (b *bubbled) rest(ctx context.Context) (next time.Time, err error) {
 }
 
 var (
-	storyStep  = flag.Int("story-step", 4, "TestTheDaemonTellsTheSameStories tells one story in so many; CI sets 1")
-	storyFirst = flag.Int("story-first", 0, "of these so many stories it tells the one in this place, from 0 on; with the next one around again")
+	storyStep    = flag.Int("story-step", 6, "TestTheDaemonTellsTheSameStories tells one story in so many; CI sets 1")
+	requestsSeed = flag.Uint64("requests-seed", 2026, "how long the requests of TestTheDaemonTellsTheSameStoriesThoughRequestsTakeTime take")
+	storyFirst   = flag.Int("story-first", 0, "of these so many stories it tells the one in this place, from 0 on; with the next one around again")
 )
 
 func TestTheDaemonTellsTheSameStories(t *testing.T) {
@@ -209,6 +211,59 @@ func TestTheDaemonTellsTheSameStoriesThoughGraphQLLags(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A look is no moment: its requests go side by side, each takes its time, and what happens meanwhile it sees in part.
+// Nothing passes for it that does not pass in the story, it ends alike, and nothing is run again that is not in the story.
+func TestTheDaemonTellsTheSameStoriesThoughRequestsTakeTime(t *testing.T) {
+	var place atomic.Uint64
+	wire := func(hub *sandbox.Hub) http.RoundTripper {
+		return &slowRequests{hub: hub, random: mathrand.New(mathrand.NewPCG(*requestsSeed, place.Add(1)))}
+	}
+	tellStories(t, wire, func(t *testing.T, stepped, performed story.Story) {
+		ends := finalConclusions(stepped)
+		for key := range ends { // a base that was left within the second may never have had a check
+			if _, written := finalConclusions(performed)[key]; !written && ends[key] == "cancelled" {
+				delete(ends, key)
+			}
+		}
+		if diff := cmp.Diff(ends, finalConclusions(performed)); diff != "" {
+			t.Errorf("it ends otherwise (-stepped +daemon):\n%s\n%s", diff, performed)
+		}
+		told := stepped.Transitions()
+		for _, turn := range performed.Transitions() {
+			if (strings.Contains(turn, "success") || strings.Contains(turn, "rerun")) && !slices.Contains(told, turn) {
+				t.Errorf("it passes or is run again: %s\nwhere the story has\n%s\n%s", turn, strings.Join(told, "\n"), performed)
+			}
+		}
+	})
+}
+
+// slowRequests is GitHub behind a wire on which each request takes up to a second and a half, and so does its answer; but
+// not that for a token, during which others wait for a lock, and in a bubble who waits for one holds up time.
+type slowRequests struct {
+	hub *sandbox.Hub
+
+	mu     sync.Mutex
+	random *mathrand.Rand
+}
+
+func (s *slowRequests) RoundTrip(req *http.Request) (*http.Response, error) {
+	travel := func() {
+		s.mu.Lock()
+		d := s.random.Int64N(int64(1500 * time.Millisecond))
+		s.mu.Unlock()
+		select {
+		case <-req.Context().Done():
+		case <-time.After(time.Duration(d)):
+		}
+	}
+	if strings.HasSuffix(req.URL.Path, "/access_tokens") {
+		return s.hub.RoundTrip(req)
+	}
+	travel()
+	defer travel()
+	return s.hub.RoundTrip(req)
 }
 
 // finalConclusions is how each check stands in the end, without its title: what was seen of a head that was left soon depends

@@ -273,18 +273,17 @@ func (l *Look) remember() {
 	}
 }
 
-// hasNewEmptyAttempt reports whether an attempt has ended and left nothing, and the record does not know it yet.
+// hasNewEmptyAttempt reports whether an attempt has ended and left nothing, and the record does not know it yet: that of
+// a ballot, or one that is to be run again beside an objection that stands.
 func (l *Look) hasNewEmptyAttempt() bool {
 	for _, b := range l.Decision.Ballots {
-		if b.Outcome != quorum.Empty || b.Run == 0 {
-			continue
-		}
-		known := false
-		for _, seen := range l.Snapshot.Record.Runs {
-			known = known || seen.ID == b.Run && seen.Attempt == b.Attempt && !seen.Ended.IsZero()
-		}
-		if !known {
+		if b.Outcome == quorum.Empty && b.Run != 0 && !l.Snapshot.Record.KnowsEnd(b.Run, b.Attempt) {
 			return true
+		}
+		for _, a := range b.Next {
+			if b.Vote == quorum.Object && a.Kind == quorum.Rerun && a.Command == 0 && !l.Snapshot.Record.KnowsEnd(a.Run, a.Attempt) {
+				return true
+			}
 		}
 	}
 	return false

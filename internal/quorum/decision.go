@@ -277,6 +277,13 @@ const (
 	CommandFixOn   CommandVerb = "fix on"
 )
 
+// KnowsEnd reports whether a look has seen that this attempt of a run had ended.
+func (r Record) KnowsEnd(run int64, attempt int) bool {
+	return slices.ContainsFunc(r.Runs, func(seen SeenRun) bool {
+		return seen.ID == run && seen.Attempt == attempt && !seen.Ended.IsZero()
+	})
+}
+
 // ForPull is the record as it counts for a pull request. What another one wrote, which had the same head, tells of
 // runs and of what was objected to the commit; its texts, requests and approvals are that one's.
 func (r Record) ForPull(number int) Record {
