@@ -21,32 +21,33 @@ func Parse(path string, src []byte) (quorum.Policy, error) { return Merge(path, 
 func Warnings(path string, src []byte) []Diagnostic { return MergeWarnings(path, src, nil) }
 
 func readPolicy(path string, src []byte) (quorum.Policy, *policyFileReader) {
-	return readPolicyWith(path, src, nil)
+	policy, _, r := readPolicyWith(path, src, nil)
+	return policy, r
 }
 
-// readPolicyWith reads a repository's policy beside its organisation's, nil where none is known.
-func readPolicyWith(path string, src []byte, o *Organisation) (quorum.Policy, *policyFileReader) {
+// readPolicyWith reads a repository's policy beside its organisation's, nil where none is known, and the keys it is made of.
+func readPolicyWith(path string, src []byte, o *Organisation) (quorum.Policy, PolicyKeys, *policyFileReader) {
 	r := newPolicyFileReader(path, src)
 	file := Default()
 	root, ok := r.parseFile()
 	if !ok {
-		return quorum.Policy{Check: findCheckName(src, file.Check)}, r
+		return quorum.Policy{Check: findCheckName(src, o)}, file, r
 	}
 	r.decodeFile(root, &file)
 	extendsChecker{r}.checkExtends(file, o)
 	var policy quorum.Policy
 	if o != nil {
-		keys := o.layOver(r, file, func(keys *PolicyKeys) { newPolicyFileReader(path, src).decodeFile(root, keys) })
-		policy = o.resolveWith(r, &keys, quorum.FromRepository)
+		file = o.layOver(r, file, func(keys *PolicyKeys) { newPolicyFileReader(path, src).decodeFile(root, keys) })
+		policy = o.resolveWith(r, &file, quorum.FromRepository)
 	} else {
 		resolver := policyResolver{r}
 		policy = resolver.resolvePolicy(file)
 		policy.Lanes = resolver.resolveLanes(file, policy)
 	}
 	if r.brokenKeys["check"] {
-		policy.Check = Default().Check
+		policy.Check = defaultCheckName(o, file.Extends != "")
 	}
-	return policy, r
+	return policy, file, r
 }
 
 // checkExtends refuses what only an organisation's policy says, and to extend what is not there.
@@ -71,21 +72,30 @@ func (r extendsChecker) checkExtends(f PolicyKeys, o *Organisation) {
 	}
 }
 
-// findCheckName finds the name of the check in a file that is no YAML: the error must not appear under a name that no
-// rule requires.
-func findCheckName(src []byte, fallback string) string {
+// defaultCheckName returns the name of the check where a repository's file gives it none.
+func defaultCheckName(o *Organisation, extends bool) string {
+	if extends && o != nil {
+		return o.Check()
+	}
+	return Default().Check
+}
+
+// findCheckName finds the name of the check in a file that is no YAML, beside the organisation's: the error must not appear
+// under a name that no rule requires.
+func findCheckName(src []byte, o *Organisation) string {
+	extends := false
 	for line := range strings.Lines(string(src[:min(len(src), MaxSize)])) {
+		extends = extends || strings.HasPrefix(line, "extends:")
 		if !strings.HasPrefix(line, "check:") || len(line) > 500 {
 			continue
 		}
-		r := newPolicyFileReader("", []byte(line))
-		file := PolicyKeys{Check: fallback}
+		r, file := newPolicyFileReader("", []byte(line)), PolicyKeys{}
 		if root, ok := r.parseFile(); ok {
 			r.decodeFile(root, &file)
-			if !r.brokenKeys["check"] {
+			if file.Check != "" && !r.brokenKeys["check"] {
 				return file.Check
 			}
 		}
 	}
-	return fallback
+	return defaultCheckName(o, extends)
 }

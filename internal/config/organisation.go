@@ -114,6 +114,9 @@ func (f PolicyKeys) namesReviewers() bool { return len(f.Reviewers) > 0 }
 // NamesReviewers reports whether the policy holds for repositories that have none.
 func (o *Organisation) NamesReviewers() bool { return o.keys.namesReviewers() }
 
+// Check returns the name of the check in repositories that give it no other.
+func (o *Organisation) Check() string { return o.keys.Check }
+
 // Policy returns the policy of a repository that has no file, and from where each key comes. It is zero unless the
 // organisation's names reviewers.
 func (o *Organisation) Policy() quorum.Policy {
@@ -127,7 +130,7 @@ func (o *Organisation) Policy() quorum.Policy {
 
 // Merge reads a repository's policy beside that of its organisation, nil where none is known. It is [Parse] but for that.
 func Merge(path string, src []byte, o *Organisation) (quorum.Policy, error) {
-	policy, r := readPolicyWith(path, src, o)
+	policy, _, r := readPolicyWith(path, src, o)
 	if len(r.problems) > 0 {
 		return quorum.Policy{Check: policy.Check}, &Error{Problems: sortByPosition(r.problems)}
 	}
@@ -136,7 +139,7 @@ func Merge(path string, src []byte, o *Organisation) (quorum.Policy, error) {
 
 // MergeWarnings is [Warnings] of a file beside an organisation's policy.
 func MergeWarnings(path string, src []byte, o *Organisation) []Diagnostic {
-	policy, r := readPolicyWith(path, src, o)
+	policy, _, r := readPolicyWith(path, src, o)
 	if len(r.problems) > 0 {
 		return nil
 	}

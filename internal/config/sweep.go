@@ -6,18 +6,10 @@ package config
 // circuit breaker's failure_threshold. A file with mistakes says nothing: it is as if it had neither key. o is the
 // organisation's policy, nil where none is known: it says so for a repository without a file, or one that extends it.
 func ParseSweep(path string, src []byte, o *Organisation) (sweep SweepKeys, threshold int) {
-	r, file := newPolicyFileReader(path, src), Default()
 	if src == nil && o != nil {
 		return o.keys.Sweep, o.keys.CircuitBreaker.FailureThreshold
 	}
-	if root, ok := r.parseFile(); ok {
-		r.decodeFile(root, &file)
-		extendsChecker{r}.checkExtends(file, o)
-		if file.Extends != "" && o != nil {
-			file = o.layOver(r, file, func(keys *PolicyKeys) { newPolicyFileReader(path, src).decodeFile(root, keys) })
-		}
-		policyResolver{r}.resolvePolicy(file)
-	}
+	_, file, r := readPolicyWith(path, src, o)
 	if len(r.problems) > 0 {
 		file = Default()
 	}

@@ -26,4 +26,18 @@ func TestParseSweep(t *testing.T) {
 			}
 		})
 	}
+	o, err := ParseOrganisation("org.yml", []byte(reviewers+"enforce: {reviewers: [sage]}\nsweep: {max_concurrent: 3}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for src, want := range map[string]int{
+		"sweep: {max_concurrent: 8}\nquorum: 2\nreviewers: [{name: other, author: 'other[bot]'}]\n": 8, // the second is enforced
+		"sweep: {max_concurrent: 8}\nextends: organization\n":      8,
+		"extends: organization\n":                                  3,
+		"sweep: {max_concurrent: 8}\nreviewers: [{name: other}]\n": Default().Sweep.MaxConcurrent,
+	} {
+		if got, _ := ParseSweep("p.yml", []byte(src), o); got.MaxConcurrent != want {
+			t.Errorf("%q sweeps %d at a time, want %d", src, got.MaxConcurrent, want)
+		}
+	}
 }

@@ -46,8 +46,8 @@ type organisationRead struct {
 // An organisationPolicy is the policy of an owner. The zero one is none.
 type organisationPolicy struct {
 	file    quorum.OrganisationFile
-	policy  *config.Organisation // nil: there is none, or it cannot be used
-	check   string               // the name of the check that shows the problem
+	policy  *config.Organisation // the last that could be used; nil: there is none
+	check   string               // the name of the check that shows the problem, where a repository gives none
 	problem string               // why it cannot be used; "": nothing is wrong
 }
 
@@ -136,11 +136,11 @@ func (all *organisationPolicies) read(ctx context.Context, api *client.Client, n
 	case isHidden(err):
 		r.known = organisationPolicy{}
 	case errors.Is(err, errNoFile):
-		r.known = brokenOrganisation(name, sha, fmt.Sprintf("%s of %s is no file.", config.OrganisationFile, name))
+		r.known = r.known.brokenBy(name, sha, fmt.Sprintf("%s of %s is no file.", config.OrganisationFile, name))
 	case err != nil:
 		return organisationPolicy{}, fmt.Errorf("read the policy of %s: %w", owner, err)
-	case r.known.file.SHA != sha || r.known.policy == nil:
-		r.known = parseOrganisation(name, sha, src)
+	case r.known.file.SHA != sha || r.known.policy == nil || r.known.problem != "":
+		r.known = r.known.parseNext(name, sha, src)
 	}
 	r.asked = now
 	return r.known, nil
@@ -181,9 +181,9 @@ func unlessHidden(err error) error {
 func (o organisationPolicy) whenGone(name string, isLost, isConfigured bool) organisationPolicy {
 	switch {
 	case isLost:
-		return brokenOrganisation(name, o.file.SHA, lostOrganisation(name))
+		return o.brokenBy(name, o.file.SHA, lostOrganisation(name))
 	case isConfigured:
-		return brokenOrganisation(name, "", fmt.Sprintf("%s, which --policy-repository names, has no %s on its default branch.",
+		return o.brokenBy(name, "", fmt.Sprintf("%s, which --policy-repository names, has no %s on its default branch.",
 			name, config.OrganisationFile))
 	}
 	return organisationPolicy{}
@@ -195,20 +195,28 @@ func lostOrganisation(name string) string {
 		"let the GitHub App see it (contents: read). A job's GITHUB_TOKEN reads only what is public, and its own repository.", name)
 }
 
-// brokenOrganisation is an organisation's policy that cannot be used.
-func brokenOrganisation(name, sha, problem string) organisationPolicy {
-	return organisationPolicy{
-		file: quorum.OrganisationFile{Repo: name, SHA: sha, Broken: true}, check: quorum.DefaultCheck, problem: problem,
+// brokenBy is a policy that comes after o and cannot be used. It is told under the name of the check that o has: a rule may
+// require that, and it must not stay green.
+func (o organisationPolicy) brokenBy(name, sha, problem string) organisationPolicy {
+	broken := organisationPolicy{
+		file: quorum.OrganisationFile{Repo: name, SHA: sha, Broken: true}, policy: o.policy, check: quorum.DefaultCheck, problem: problem,
 	}
+	if o.policy != nil {
+		broken.check = o.policy.Check()
+	}
+	return broken
 }
 
-func parseOrganisation(name, sha string, src []byte) organisationPolicy {
+// parseNext is the policy of a file that comes after o.
+func (o organisationPolicy) parseNext(name, sha string, src []byte) organisationPolicy {
 	policy, err := config.ParseOrganisation(name+"/"+config.OrganisationFile, src)
-	if err != nil {
-		broken := brokenOrganisation(name, sha, err.Error())
+	if err == nil {
+		return organisationPolicy{file: quorum.OrganisationFile{Repo: name, SHA: sha}, policy: policy}
+	}
+	broken := o.brokenBy(name, sha, err.Error())
+	if o.policy == nil {
 		unread, _ := config.Parse("", src) // of a broken one there is the name
 		broken.check = unread.Check
-		return broken
 	}
-	return organisationPolicy{file: quorum.OrganisationFile{Repo: name, SHA: sha}, policy: policy}
+	return broken
 }

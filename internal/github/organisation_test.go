@@ -188,6 +188,19 @@ func TestAnOrganisationsPolicyThatIsHidden(t *testing.T) {
 		"taken away at a restart":             {own, func(_ *testing.T, w *world, at *withPolicies) { at.src = ""; at.restart(w) }, quorum.FileValid},
 		"taken away at a restart and no file": {"", func(_ *testing.T, w *world, at *withPolicies) { at.src = ""; at.restart(w) }, quorum.FileMissing},
 		"broken":                              {own, func(_ *testing.T, _ *world, at *withPolicies) { at.src = "mode: perhaps\n" }, quorum.FileBroken},
+		"hidden, and the file extends it":     {"extends: organization\n" + own, func(_ *testing.T, _ *world, at *withPolicies) { at.hidden = true }, quorum.FileBroken},
+		"broken under another name":           {"", func(_ *testing.T, _ *world, at *withPolicies) { at.src = "check: Another\nmode: perhaps\n" }, quorum.FileBroken},
+		"the file that extends it is no YAML": {"extends: organization\n" + own, func(_ *testing.T, w *world, _ *withPolicies) {
+			w.g.SetFile(".github/review-coordinator.yml", "", "extends: organization\nreviewers: [\n")
+		}, quorum.FileBroken},
+		"broken, hidden and broken": {"", func(t *testing.T, w *world, at *withPolicies) {
+			t.Helper()
+			for _, at.src = range []string{"mode: perhaps\n", "mode: [perhaps\n"} {
+				pass(61 * time.Second)
+				w.look()
+				at.hidden = !at.hidden
+			}
+		}, quorum.FileBroken},
 		"mended": {own, func(t *testing.T, w *world, at *withPolicies) {
 			t.Helper()
 			at.hidden = true
@@ -198,9 +211,13 @@ func TestAnOrganisationsPolicyThatIsHidden(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				w, at := inOrganisation(t, orgEnforced, func(s *setup) { s.policy = row.repo })
+				w, at := inOrganisation(t, "check: Our quorum\n"+orgEnforced, func(s *setup) { s.policy = row.repo })
 				w.look()
 				w.reads("in_progress", "")
+				name := w.last.Check.Name
+				if wanted := row.repo == "" || strings.HasPrefix(row.repo, "extends"); wanted != (name == "Our quorum") {
+					t.Errorf("the check is named %q", name)
+				}
 				row.change(t, w, at)
 				pass(61 * time.Second)
 				w.look()
@@ -210,7 +227,10 @@ func TestAnOrganisationsPolicyThatIsHidden(t *testing.T) {
 				}
 				if row.want == quorum.FileBroken {
 					w.reads("action_required", "")
-					if !strings.Contains(w.last.Check.Summary, "acme/.github") {
+					if w.last.Check.Name != name { // that is required, and must not stay as it was
+						t.Errorf("the check is named %q, was %q", w.last.Check.Name, name)
+					}
+					if !strings.Contains(w.last.Check.Summary, "acme/.github") && !strings.Contains(w.last.Check.Summary, "review-coordinator.yml") {
 						t.Errorf("the check does not say where: %s", w.last.Check.Summary)
 					}
 					w.look() // and it stays so

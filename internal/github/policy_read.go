@@ -105,7 +105,7 @@ func (c *cachedPolicy) parse(m *Memories, src []byte, org organisationPolicy) {
 	var err error
 	switch {
 	case org.problem != "" && src != nil:
-		c.policy, _ = config.Parse(c.file.Path, src) // for the name of the check
+		c.policy, _ = config.Merge(c.file.Path, src, org.policy) // for the name of the check
 		c.policy = quorum.Policy{Check: c.policy.Check}
 		c.file.State, c.file.Problem = quorum.FileBroken, org.problem
 	case org.problem != "":
