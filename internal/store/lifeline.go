@@ -28,13 +28,18 @@ type lifeline struct {
 
 	mu    sync.Mutex
 	name  string // "": there is no connection
+	cause error  // why there is none, as far as it was tried
 	count int    // connections so far
 
 	stop    context.CancelFunc
 	running sync.WaitGroup
 }
 
-const lifelinePause = 200 * time.Millisecond // before another try to connect
+// How long it waits before another try to connect: at first, and at most.
+const (
+	lifelinePause    = 200 * time.Millisecond
+	maxLifelinePause = 5 * time.Second
+)
 
 // keepOpen connects, and connects again whenever the connection has ended, until it is ended for good.
 func (l *lifeline) keepOpen(ctx context.Context) error {
@@ -48,11 +53,29 @@ func (l *lifeline) keepOpen(ctx context.Context) error {
 	return nil
 }
 
-// holderName returns the name under which this process works; "" while others may take it for gone.
-func (l *lifeline) holderName() string {
+// holderName returns the name under which this process works. While others may take it for gone, it has none, but an
+// errNoLifeline with the cause.
+func (l *lifeline) holderName() (string, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.name
+	switch {
+	case l.name != "":
+		return l.name, nil
+	case l.cause != nil:
+		return "", fmt.Errorf("%w: %w", errNoLifeline, l.cause)
+	}
+	return "", errNoLifeline
+}
+
+// setName notes the name under which it is connected, or "" and why it is not. It returns the name before, and whether the cause is
+// another one.
+func (l *lifeline) setName(name string, cause error) (was string, isNews bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	was = l.name
+	isNews = cause != nil && (l.cause == nil || l.cause.Error() != cause.Error())
+	l.name, l.cause = name, cause
+	return was, isNews
 }
 
 // connectNamed opens a connection and takes a lock by a new name.
@@ -76,9 +99,7 @@ func (l *lifeline) connectNamed(ctx context.Context) (*pgx.Conn, error) {
 		_ = conn.Close(ctx) // the error before it tells more
 		return nil, fmt.Errorf("say that this process lives: %w", err)
 	}
-	l.mu.Lock()
-	l.name = name
-	l.mu.Unlock()
+	l.setName(name, nil)
 	return conn, nil
 }
 
@@ -89,18 +110,16 @@ func (l *lifeline) stayConnected(ctx context.Context, conn *pgx.Conn) {
 		if err == nil {
 			continue
 		}
-		l.mu.Lock()
-		was := l.name
-		l.name = ""
-		l.mu.Unlock()
+		was, _ := l.setName("", err)
+		isForGood := ctx.Err() != nil
+		if l.lost != nil && !isForGood {
+			l.lost() // before anything that takes time: others may have got to work
+		}
 		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		_ = conn.Close(ending) // it has ended, or is to end
 		cancel()
-		if ctx.Err() != nil {
+		if isForGood {
 			return
-		}
-		if l.lost != nil {
-			l.lost()
 		}
 		l.log.Warn("the connection to the database has ended: evaluations under way are made again", "err", err)
 		if conn = l.reconnect(ctx, was); conn == nil {
@@ -111,7 +130,7 @@ func (l *lifeline) stayConnected(ctx context.Context, conn *pgx.Conn) {
 
 // reconnect connects as often as it takes, and hands on what was done under a name; nil: ctx has ended.
 func (l *lifeline) reconnect(ctx context.Context, was string) *pgx.Conn {
-	for {
+	for pause := lifelinePause; ; pause = min(2*pause, maxLifelinePause) {
 		conn, err := l.connectNamed(ctx)
 		if err == nil {
 			if err = l.renamed(ctx, was); err != nil {
@@ -119,7 +138,10 @@ func (l *lifeline) reconnect(ctx context.Context, was string) *pgx.Conn {
 			}
 			return conn
 		}
-		timer := time.NewTimer(lifelinePause)
+		if _, isNews := l.setName("", err); isNews && ctx.Err() == nil {
+			l.log.Warn("the database cannot be reached: it is tried again", "err", err)
+		}
+		timer := time.NewTimer(pause)
 		select {
 		case <-ctx.Done():
 			timer.Stop()

@@ -4,6 +4,7 @@ package store
 // migrations/postgres.
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -275,13 +276,13 @@ func (s *Postgres) Describe(ctx context.Context, now time.Time) (version string,
 	return version, replicas, nil
 }
 
-// Retire says that this process claims nothing any more.
+// Retire says that this process claims nothing any more. Others still see to what it has leased, should it end before that is done.
 func (s *Postgres) Retire(ctx context.Context) error {
 	name, err := s.holderName()
 	if err != nil || name == "" {
 		return err
 	}
-	if _, err := s.pool.Exec(ctx, `DELETE FROM replicas WHERE name = $1`, name); err != nil {
+	if _, err := s.pool.Exec(ctx, `UPDATE replicas SET until_at = 0 WHERE name = $1`, name); err != nil {
 		return s.explain("retire", err)
 	}
 	return nil
@@ -303,11 +304,7 @@ func (s *Postgres) holderName() (string, error) {
 	if s.line == nil {
 		return "", nil
 	}
-	name := s.line.holderName()
-	if name == "" {
-		return "", errNoLifeline
-	}
-	return name, nil
+	return s.line.holderName()
 }
 
 // migratePostgres brings the tables to the schema of some migrations; nil: those of this program. Another process that does so at
@@ -355,7 +352,7 @@ func (s *Postgres) Wrote() error {
 func (s *Postgres) endReplica() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	if name := s.line.holderName(); name != "" {
+	if name, err := s.holderName(); err == nil {
 		if err := s.handOnLeases(ctx, name); err != nil {
 			s.log.Warn("other coordinators take over when what this one has claimed runs out", "err", err)
 		}
@@ -563,7 +560,7 @@ func (s *Postgres) Claim(ctx context.Context, c Claim) (work []Work, err error) 
 		return nil, s.explain("claim", err)
 	}
 	if still, err := s.holderName(); err != nil || still != name { // others may have got these by now
-		return nil, s.explain("claim", errors.Join(errNoLifeline, err))
+		return nil, s.explain("claim", cmp.Or(err, errNoLifeline))
 	}
 	if len(work) == 0 {
 		return nil, nil
@@ -636,10 +633,10 @@ func (s *Postgres) Renew(ctx context.Context, until time.Time, leases ...Lease) 
 	}
 	err = s.submit(ctx, s.lazy, "renew leases", names, func(b *pgx.Batch) {
 		if name != "" { // it lives, though all its workers may be busy
-			b.Queue(`UPDATE replicas SET until_at = greatest(until_at, $2) WHERE name = $1`, name, ceilMicros(until))
+			b.Queue(`UPDATE replicas SET until_at = greatest(until_at, $2) WHERE name = $1 AND until_at > 0`, name, ceilMicros(until))
 		}
 		for i, l := range leases {
-			b.Queue(`SELECT renew($1, $2, $3)`, asText(l.Key), l.Token, ceilMicros(until)).
+			b.Queue(`SELECT renew($1, $2, $3, $4)`, asText(l.Key), l.Token, name, ceilMicros(until)).
 				QueryRow(func(row pgx.Row) error { return row.Scan(&held[i]) })
 		}
 	})

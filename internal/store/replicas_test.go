@@ -5,10 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -183,18 +185,43 @@ func TestTenantsOfAReplicaWhoseLifelineEndsMoveOnPostgres(t *testing.T) {
 	execPostgres(t, "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND classid = 7022 AND objid = hashtext('cut-"+at+".1')::oid")
 	<-lost
 	got := claimAt(t, b, now, 100)
+	if len(got) == 0 {
+		t.Fatal("nothing was taken over at once")
+	}
+	leases := map[string]store.Lease{}
+	for _, w := range held {
+		leases[w.Key] = store.Lease{Key: w.Key, Token: w.Token}
+	}
 	for _, w := range got {
-		if ours, err := a.Complete(t.Context(), store.Lease{Key: w.Key, Token: w.Token - 1}, store.Completion{Now: now}); err != nil || ours {
+		if ours, err := a.Complete(t.Context(), leases[w.Key], store.Completion{Now: now}); err != nil || ours {
 			t.Errorf("what is another's was completed: %v, %v", ours, err)
 		}
 	}
-	for { // under its new name
+	for deadline := time.After(time.Minute); ; { // under its new name
+		gone, err := a.Renew(t.Context(), now.Add(leaseTime), slices.Collect(maps.Values(leases))...)
+		if err == nil {
+			if len(gone) != len(held) {
+				t.Errorf("%d of %d leases of its old name were renewed under the new one", len(held)-len(gone), len(held))
+			}
+			break
+		}
+		select {
+		case <-time.After(10 * time.Millisecond):
+		case <-deadline:
+			t.Fatal(err)
+		}
+	}
+	for deadline := time.After(time.Minute); ; {
 		works, err := a.Claim(t.Context(), store.Claim{Now: now, Until: now.Add(leaseTime), Limit: 100})
 		if err == nil {
 			got = append(got, works...)
 			break
 		}
-		<-time.After(10 * time.Millisecond)
+		select {
+		case <-time.After(10 * time.Millisecond):
+		case <-deadline:
+			t.Fatal(err)
+		}
 	}
 	if got = append(got, claimAt(t, b, now, 100)...); len(got) != 40 {
 		t.Errorf("%d of 40 keys were taken over at once", len(got))
@@ -214,6 +241,49 @@ func TestTenantsOfAReplicaThatRetiresMoveOnPostgres(t *testing.T) {
 	completeAt(t, a, now, held)
 	if rest := claimAt(t, b, now, 100); len(rest) != 1 || rest[0].Tenant != held.Tenant || !rest[0].Moved {
 		t.Errorf("%+v, want the other key of %d, which has moved", rest, held.Tenant)
+	}
+}
+
+// One that is killed while it finishes what it has leaves that at once, too, and renewing that did not undo that it had retired.
+func TestLeasesOfAReplicaThatIsKilledAfterItRetiredMoveOnPostgres(t *testing.T) {
+	at := newSchema(t)
+	dead := make(chan struct{})
+	a, err := store.OpenPostgres(t.Context(), at, store.PostgresOptions{Replica: "killed-" + at, Lost: func() { <-dead }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	defer close(dead) // until then it does nothing any more, as a process that is killed
+	pokeTenants(t, a, now, 20, 2)
+	held := claimAt(t, a, now, 3)
+	busy := tenantsOf(held)
+	b := openReplica(t, at, "b")
+	claimAt(t, b, now, 1)
+	if err := a.Retire(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range held {
+		if lost, err := a.Renew(t.Context(), now.Add(leaseTime), store.Lease{Key: w.Key, Token: w.Token}); err != nil || len(lost) > 0 {
+			t.Fatalf("what it finishes is not renewed: %v, %v", lost, err)
+		}
+	}
+	for tenant := range tenantsOf(claimAt(t, b, now, 100)) {
+		if busy[tenant] > 0 {
+			t.Errorf("two work for %d", tenant)
+		}
+	}
+	execPostgres(t, "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND classid = 7022 AND objid = hashtext('killed-"+at+".1')::oid")
+	var got []store.Work
+	for deadline := time.After(time.Minute); len(got) == 0; { // its connection ends a moment after that was said
+		got = claimAt(t, b, now, 100)
+		select {
+		case <-time.After(10 * time.Millisecond):
+		case <-deadline:
+			t.Fatalf("nobody took over what it had leased of %v", busy)
+		}
+	}
+	if len(got) != 2*len(busy) {
+		t.Errorf("%d keys of %v were taken over at once", len(got), busy)
 	}
 }
 

@@ -59,7 +59,7 @@ CREATE TABLE turns (
 -- or goes, no tenant moves but those that it gets or had.
 CREATE TABLE replicas (
 	name     text COLLATE "C" PRIMARY KEY,
-	until_at bigint NOT NULL -- it lives until then, unless it says more
+	until_at bigint NOT NULL -- it lives until then, unless it says more; 0: it claims nothing any more
 );
 
 -- The latest seen_at: no two keys are seen at one moment.
@@ -389,9 +389,9 @@ END $$;
 -- +goose StatementEnd
 
 -- +goose StatementBegin
-CREATE FUNCTION renew(p_key text, p_token bigint, p_until bigint) RETURNS boolean LANGUAGE plpgsql AS $$
+CREATE FUNCTION renew(p_key text, p_token bigint, p_replica text, p_until bigint) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
-	UPDATE work SET due_at = p_until WHERE key = p_key AND token = p_token AND leased;
+	UPDATE work SET due_at = p_until WHERE key = p_key AND token = p_token AND leased AND holder = p_replica;
 	RETURN FOUND;
 END $$;
 -- +goose StatementEnd
