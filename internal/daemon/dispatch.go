@@ -225,12 +225,17 @@ func forgetMoved(d *Daemon, works []store.Work, err error) {
 		if !w.Moved && !isSuspect {
 			continue
 		}
-		d.Host.Leave(w.Tenant)
-		d.health.forgetTenant(w.Tenant)
-		d.resync.forgetTenant(w.Tenant)
-		d.poked.removeTenant(w.Tenant)
-		d.policies.forgetTenant(w.Tenant)
+		forgetKnown(d, w.Tenant)
 	}
+}
+
+// forgetKnown forgets what this process knows of a tenant.
+func forgetKnown(d *Daemon, tenant int64) {
+	d.Host.Leave(tenant)
+	d.health.forgetTenant(tenant)
+	d.resync.forgetTenant(tenant)
+	d.poked.removeTenant(tenant)
+	d.policies.forgetTenant(tenant)
 }
 
 // nextDue returns when the next key is due, those of held tenants and of held backlogs apart; zero: never.

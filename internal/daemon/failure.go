@@ -128,9 +128,6 @@ func (d *Daemon) forgetTenant(ctx context.Context, w store.Work, err error) work
 	if err := d.Store.Drop(ctx, w.Tenant); err != nil {
 		d.Log.Error("the work of an installation cannot be dropped", oplog.Installation(w.Tenant), "err", err)
 	}
-	d.Host.Leave(w.Tenant)
-	d.health.forgetTenant(w.Tenant)
-	d.resync.forgetTenant(w.Tenant)
-	d.poked.removeTenant(w.Tenant)
+	forgetKnown(d, w.Tenant)
 	return goneResult()
 }

@@ -81,12 +81,14 @@ func (t *leaseTable) observingSince(key string) (since time.Time) {
 	return since
 }
 
-// list returns the leases that are held.
+// list returns the leases that are held and were not voided: who has those now, renews them.
 func (t *leaseTable) list() (all []store.Lease) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for l := range t.held {
-		all = append(all, l)
+	for l, work := range t.held {
+		if !work.until.IsZero() {
+			all = append(all, l)
+		}
 	}
 	return all
 }

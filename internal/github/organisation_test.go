@@ -188,8 +188,12 @@ func TestAnOrganisationsPolicyThatIsHidden(t *testing.T) {
 		"taken away at a restart":             {own, func(_ *testing.T, w *world, at *withPolicies) { at.src = ""; at.restart(w) }, quorum.FileValid},
 		"taken away at a restart and no file": {"", func(_ *testing.T, w *world, at *withPolicies) { at.src = ""; at.restart(w) }, quorum.FileMissing},
 		"broken":                              {own, func(_ *testing.T, _ *world, at *withPolicies) { at.src = "mode: perhaps\n" }, quorum.FileBroken},
-		"hidden, and the file extends it":     {"extends: organization\n" + own, func(_ *testing.T, _ *world, at *withPolicies) { at.hidden = true }, quorum.FileBroken},
-		"broken under another name":           {"", func(_ *testing.T, _ *world, at *withPolicies) { at.src = "check: Another\nmode: perhaps\n" }, quorum.FileBroken},
+		"hidden, and the file extends it": {"extends: organization\n" + own, func(_ *testing.T, _ *world, at *withPolicies) {
+			at.hidden = true
+		}, quorum.FileBroken},
+		"broken under another name": {"", func(_ *testing.T, _ *world, at *withPolicies) {
+			at.src = "check: Another\nmode: perhaps\n"
+		}, quorum.FileBroken},
 		"the file that extends it is no YAML": {"extends: organization\n" + own, func(_ *testing.T, w *world, _ *withPolicies) {
 			w.g.SetFile(".github/review-coordinator.yml", "", "extends: organization\nreviewers: [\n")
 		}, quorum.FileBroken},
