@@ -19,8 +19,8 @@ import (
 var linesOfTheProcess = []string{
 	"the review coordinator serves", "the admin listener is open", "stopping:", "stopped", "the database could not be closed", // cmd
 	"the cache of GitHub's answers could not be removed", "work may be done twice, or late", // cmd
-	"other coordinators learn late that this one stops",                                                      // daemon
-	"the connection to the database has ended", "what this process had", "other coordinators take over when", // the store
+	"other coordinators learn late that this one stops",                                                                                        // daemon
+	"the connection to the database has ended", "the database cannot be reached", "what this process had", "other coordinators take over when", // the store
 	"our database", "the clock was set back", "an HTTP handler panicked", "not ready: ", // the daemon
 	"more deliveries failed", "GitHub was asked for deliveries", "GitHub cannot be asked for a delivery again", "webhook ",
 	"another version of this program", "the cache of answers", // the store

@@ -26,6 +26,7 @@ type Daemon struct {
 	resync   *resyncer
 	burst    burstLimiter
 	circuits openCircuits
+	orgs     organisationMemory
 
 	lastClock time.Time      // when the dispatcher read the clock last
 	lastWork  time.Time      // when it claimed something last

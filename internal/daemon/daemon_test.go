@@ -52,6 +52,7 @@ type land struct {
 	asked        []string
 	looked       []string // pull requests, in the order of their looks
 	heard        []quorum.Touch
+	remembered   string // the last policy of an owner that it was told of
 	requests     map[int64]int
 	begun        map[quorum.PR]time.Time
 	within       map[string]bool         // pull requests that are looked at right now
@@ -273,6 +274,12 @@ func (p place2) ForgetOrganisation() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.file.Org = p.org
+}
+
+func (p place2) RememberOrganisation(owner, sha string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.remembered = owner + " " + sha
 }
 
 func (p place2) Ready(looks int, u client.Urgency) time.Time {
@@ -926,6 +933,32 @@ func (h *house) makeGreen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// What the table knows of an organisation's policy is told before the first look after a start: one that is hidden meanwhile is none
+// that never was.
+func TestAStartKnowsTheOrganisationsPolicy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, dir := newLand(), t.TempDir()
+		l.file.Org = quorum.OrganisationFile{Repo: "acme/.github", SHA: "o1"}
+		h := build(t, l, dir)
+		l.open(1, pull(1))
+		settle(2 * time.Minute)
+		h.stop()
+		l.mu.Lock()
+		if l.remembered != "" {
+			t.Errorf("%q was known before anything was read", l.remembered)
+		}
+		l.mu.Unlock()
+		h = build(t, l, dir)
+		l.open(1, pull(2))
+		h.deliver(about(1, pull(2)))
+		settle(time.Second)
+		h.stop()
+		if l.remembered != "acme o1" {
+			t.Errorf("the start tells of %q, want acme o1", l.remembered)
+		}
+	})
 }
 
 // Strangers' comments change many green pull requests, and a policy's edit all of a repository: few of them go before what

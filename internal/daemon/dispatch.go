@@ -236,6 +236,7 @@ func forgetKnown(d *Daemon, tenant int64) {
 	d.resync.forgetTenant(tenant)
 	d.poked.removeTenant(tenant)
 	d.policies.forgetTenant(tenant)
+	d.orgs.forgetTenant(tenant)
 }
 
 // nextDue returns when the next key is due, those of held tenants and of held backlogs apart; zero: never.

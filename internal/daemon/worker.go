@@ -138,6 +138,15 @@ func (d *Daemon) workRecovered(ctx context.Context, w store.Work) (r workResult)
 	return r
 }
 
+// enterTenant returns a tenant's forge, which knows what the table knows.
+func enterTenant(ctx context.Context, d *Daemon, tenant int64) (TenantForge, error) {
+	forge, err := d.Host.Enter(tenant)
+	if err != nil {
+		return nil, err
+	}
+	return forge, d.orgs.tellForge(ctx, d.Store, tenant, forge)
+}
+
 // workByKind works on a key as its kind asks.
 func (d *Daemon) workByKind(ctx context.Context, w store.Work) (workResult, error) {
 	if w.Key == workkey.App {
@@ -154,7 +163,7 @@ func (d *Daemon) workByKind(ctx context.Context, w store.Work) (workResult, erro
 			return r, nil
 		}
 	}
-	forge, err := d.Host.Enter(w.Tenant)
+	forge, err := enterTenant(ctx, d, w.Tenant)
 	if err != nil {
 		return workResult{}, err
 	}

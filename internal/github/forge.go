@@ -67,6 +67,13 @@ func WithPolicyRepository(f *Forge, repo string) *Forge {
 	return f
 }
 
+// WithKnownOrganisation returns f, which knows from elsewhere the blob of the policy that an owner had when it was read last:
+// not to be shown it is to have lost it.
+func WithKnownOrganisation(f *Forge, owner, sha string) *Forge {
+	f.organisations.remember(owner, sha)
+	return f
+}
+
 // Share makes f remember in all, together with other forges. It must be called before f is used.
 func (f *Forge) Share(all *Memories) {
 	all.mu.Lock()

@@ -59,9 +59,8 @@ func (all *organisationPolicies) repositoryOf(owner string) quorum.PR {
 	return quorum.PR{Owner: owner, Repo: config.OrganisationRepo}
 }
 
-// take returns what is known for an owner, in the caller's turn, which must be given back.
-func (all *organisationPolicies) take(ctx context.Context, owner string) (*organisationRead, error) {
-	all.mu.Lock()
+// entryOf returns what is known for an owner: at first, that. all.mu is held.
+func (all *organisationPolicies) entryOf(owner string, first organisationPolicy) *organisationRead {
 	if all.byOwner == nil {
 		all.byOwner = map[string]*organisationRead{}
 	}
@@ -71,9 +70,24 @@ func (all *organisationPolicies) take(ctx context.Context, owner string) (*organ
 		if len(all.byOwner) >= maxOwners {
 			clear(all.byOwner)
 		}
-		r = &organisationRead{turn: make(chan struct{}, 1)}
+		r = &organisationRead{turn: make(chan struct{}, 1), known: first}
 		all.byOwner[key] = r
 	}
+	return r
+}
+
+// remember notes the blob of the policy that an owner had when it was read last, unless anything is known.
+func (all *organisationPolicies) remember(owner, sha string) {
+	at := all.repositoryOf(owner)
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	all.entryOf(owner, organisationPolicy{file: quorum.OrganisationFile{Repo: at.Owner + "/" + at.Repo, SHA: sha}})
+}
+
+// take returns what is known for an owner, in the caller's turn, which must be given back.
+func (all *organisationPolicies) take(ctx context.Context, owner string) (*organisationRead, error) {
+	all.mu.Lock()
+	r := all.entryOf(owner, organisationPolicy{})
 	forgotten := all.forgotten
 	all.mu.Unlock()
 	select {

@@ -245,19 +245,42 @@ func TestAnOrganisationsPolicyThatIsHidden(t *testing.T) {
 	}
 }
 
-// One that was never known is none, unless it is configured.
+// One that was never known is none, unless it is configured, or the table knows it from before a start.
 func TestAnOrganisationsPolicyThatWasNeverShown(t *testing.T) {
-	for name, isConfigured := range map[string]bool{"by its name": false, "configured": true} {
+	for name, row := range map[string]struct {
+		begin func(w *world, at *withPolicies)
+		want  quorum.FileState
+	}{
+		"by its name": {func(_ *world, at *withPolicies) { at.hidden = true }, quorum.FileValid},
+		"configured": {func(w *world, at *withPolicies) {
+			at.hidden = true
+			github.WithPolicyRepository(w.forge, "acme/.github")
+		}, quorum.FileBroken},
+		"known from before": {func(w *world, at *withPolicies) {
+			at.hidden = true
+			github.WithKnownOrganisation(w.forge, "Acme", "b10b")
+		}, quorum.FileBroken},
+		"known from before, and there": {func(w *world, _ *withPolicies) {
+			github.WithKnownOrganisation(w.forge, "acme", "b10b")
+		}, quorum.FileValid},
+		"known from before, and taken away": {func(w *world, at *withPolicies) {
+			at.src = ""
+			github.WithKnownOrganisation(w.forge, "acme", "b10b")
+		}, quorum.FileValid},
+		"known only after it was asked for": {func(w *world, at *withPolicies) { // no older news than what GitHub said
+			at.src = ""
+			w.observe()
+			at.hidden = true
+			github.WithKnownOrganisation(w.forge, "acme", "b10b")
+		}, quorum.FileValid},
+	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				w, at := inOrganisation(t, orgEnforced)
-				at.hidden = true
-				if isConfigured {
-					github.WithPolicyRepository(w.forge, "acme/.github")
-				}
+				w, at := inOrganisation(t, orgEnforced, func(s *setup) { s.policy = "reviewers:\n  - {name: mine, author: 'mine[bot]'}\n" })
+				row.begin(w, at)
 				_, s := w.observe()
-				isBroken := s.File.State == quorum.FileBroken && strings.Contains(s.File.Problem, "let the GitHub App see it")
-				if isBroken != isConfigured || !isBroken && s.File.State != quorum.FileValid {
+				saysWhy := strings.Contains(s.File.Problem, "let the GitHub App see it")
+				if s.File.State != row.want || saysWhy != (row.want == quorum.FileBroken) {
 					t.Errorf("the policy is %+v", s.File)
 				}
 			})

@@ -157,6 +157,13 @@ func (s *ServerForge) ForgetOrganisation() {
 	}
 }
 
+// RememberOrganisation notes the blob of the policy that an owner had when it was read last, by whatever process.
+func (s *ServerForge) RememberOrganisation(owner, sha string) {
+	if f, err := s.fleet.Enter(s.installation); err == nil {
+		WithKnownOrganisation(f, owner, sha)
+	}
+}
+
 // Hear is [Forge.Hear].
 func (s *ServerForge) Hear(pr quorum.PR, touches ...quorum.Touch) {
 	if f, err := s.fleet.Enter(s.installation); err == nil {
