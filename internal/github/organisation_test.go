@@ -183,6 +183,16 @@ func TestAnOrganisationsPolicyThatIsHidden(t *testing.T) {
 			at.restart(w)
 			w.must(w.g.Push(7, "a2", sandbox.PushSpec{Force: true}))
 		}, quorum.FileBroken},
+		"two new heads, each in a process of its own": {own, func(t *testing.T, w *world, at *withPolicies) {
+			t.Helper()
+			at.hidden = true
+			for _, head := range []string{"a2", "a3"} {
+				at.restart(w)
+				w.must(w.g.Push(7, head, sandbox.PushSpec{Force: true}))
+				w.look()
+			}
+			at.restart(w)
+		}, quorum.FileBroken},
 		"taken away":                          {own, func(_ *testing.T, _ *world, at *withPolicies) { at.src = "" }, quorum.FileValid},
 		"taken away, and no file":             {"", func(_ *testing.T, _ *world, at *withPolicies) { at.src = "" }, quorum.FileMissing},
 		"taken away at a restart":             {own, func(_ *testing.T, w *world, at *withPolicies) { at.src = ""; at.restart(w) }, quorum.FileValid},

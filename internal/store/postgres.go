@@ -45,7 +45,7 @@ type PostgresOptions struct {
 }
 
 // Postgres is a [Store] in a PostgreSQL database. Leases outlive the process that took them: another one claims its keys once they
-// have run out. Times are the caller's, so that the clocks of those who share a database must agree to a second or so.
+// have run out. Times are the caller's, so that the clocks of those who share a database must agree to two seconds.
 //
 // Two goroutines write: one what must be durable, the other what a loss of power may undo. Each takes what has come in while
 // the database was busy with the transaction before, and sends it as one.
