@@ -135,3 +135,26 @@ func TestALookWithoutALeaseMayNotWrite(t *testing.T) {
 		})
 	}
 }
+
+// Once it may be taken for gone, a process writes nothing of what it had claimed until then, and looks again.
+func TestWhatWasClaimedBeforeALossWritesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, lost := newLand(), make(chan struct{})
+		l.open(1, pull(7))
+		l.takes = 10 * time.Second
+		h := build(t, l, t.TempDir(), func(c *Config) { c.Lost = lost })
+		settle(5 * time.Second)
+		lost <- struct{}{}
+		settle(6 * time.Second)
+		l.mu.Lock()
+		if len(l.looked) == 0 || len(l.permits) > 0 {
+			t.Errorf("after %d looks it has written: %v", len(l.looked), l.permits)
+		}
+		l.mu.Unlock()
+		settle(time.Minute)
+		h.stop()
+		if len(l.permits) == 0 || l.permits[0] != nil {
+			t.Errorf("it did not look again: %v", l.permits)
+		}
+	})
+}
