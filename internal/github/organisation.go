@@ -21,6 +21,7 @@ import (
 const (
 	organisationPause = time.Minute
 	noFilePause       = 5 * time.Minute
+	faultPause        = 10 * time.Second // an answer that tells nothing stands for all looks of the owner so long
 
 	maxOwners = 64 // whose policies are kept
 )
@@ -40,7 +41,9 @@ type organisationRead struct {
 	asked time.Time     // zero: it must be asked for
 	known organisationPolicy
 
-	forgotten int // as of that
+	fault     error     // what came instead of an answer
+	faulty    time.Time // when it did
+	forgotten int       // as of that
 }
 
 // An organisationPolicy is the policy of an owner. The zero one is none.
@@ -134,9 +137,13 @@ func (all *organisationPolicies) read(ctx context.Context, api *client.Client, n
 		return organisationPolicy{}, err
 	}
 	defer func() { <-r.turn }()
-	if r.isFresh(now) {
+	switch {
+	case r.isFresh(now):
 		return r.known, nil
+	case r.fault != nil && now.Sub(r.faulty).Abs() < faultPause:
+		return organisationPolicy{}, r.fault
 	}
+	r.fault = nil
 	at := pullReader{client: api, pr: all.repositoryOf(owner), news: &newsFlag{}}
 	name := at.pr.Owner + "/" + at.pr.Repo
 	src, sha, err := at.readFile(ctx, config.OrganisationFile, "")
@@ -152,7 +159,11 @@ func (all *organisationPolicies) read(ctx context.Context, api *client.Client, n
 	case errors.Is(err, errNoFile):
 		r.known = r.known.brokenBy(name, sha, fmt.Sprintf("%s of %s is no file.", config.OrganisationFile, name))
 	case err != nil:
-		return organisationPolicy{}, fmt.Errorf("read the policy of %s: %w", owner, err)
+		err = fmt.Errorf("read the policy of %s: %w", owner, err)
+		if isRefused(err) { // each look asked in its turn, and one after another got the same
+			r.fault, r.faulty = err, now
+		}
+		return organisationPolicy{}, err
 	case r.known.file.SHA != sha || r.known.policy == nil || r.known.problem != "":
 		r.known = r.known.parseNext(name, sha, src)
 	}
@@ -164,6 +175,12 @@ func (all *organisationPolicies) read(ctx context.Context, api *client.Client, n
 func isHidden(err error) bool {
 	var refused *client.APIError
 	return client.IsNotFound(err) || errors.As(err, &refused) && refused.Status == http.StatusForbidden && refused.Missing
+}
+
+// isRefused reports whether GitHub answered that it cannot say, or may not.
+func isRefused(err error) bool {
+	var refused *client.APIError
+	return errors.As(err, &refused) && (refused.Status >= http.StatusInternalServerError || refused.Status == http.StatusUnavailableForLegalReasons)
 }
 
 // isLostFile reports whether GitHub does not show an organisation's policy although nobody took it away: its repository is hidden,

@@ -25,6 +25,7 @@ type withPolicies struct {
 	src    string // of the file; "": there is none
 	hidden bool   // the repository is not shown
 	closed bool   // what it holds is not
+	barred bool   // the file may not be shown, by law
 	lags   int    // how often the file is not there yet
 	asked  int    // how often something of it was asked for, 304s apart
 }
@@ -38,6 +39,8 @@ func (o *withPolicies) RoundTrip(req *http.Request) (*http.Response, error) {
 	switch {
 	case path != "" && o.closed:
 		status, body = http.StatusForbidden, `{"message":"Resource not accessible by integration"}`
+	case path != "" && o.barred:
+		status, body = http.StatusUnavailableForLegalReasons, `{"message":"Repository access blocked"}`
 	case path != "" && o.lags > 0:
 		o.lags--
 		status, body = http.StatusNotFound, `{"message":"Not Found"}`
@@ -296,6 +299,32 @@ func TestAnOrganisationsPolicyThatWasNeverShown(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Where GitHub answers nothing of use, no look is made; but not each of them asks.
+func TestAnOrganisationsPolicyThatIsBarred(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w, at := inOrganisation(t, orgEnforced)
+		at.barred = true
+		look := func() error {
+			_, _, err := w.forge.Observe(t.Context(), quorum.PR{Owner: "acme", Repo: "shop", Number: 7})
+			return err
+		}
+		first := look()
+		asked := at.asked
+		if second := look(); first == nil || second == nil || at.asked != asked {
+			t.Errorf("%v; then %v after %d more requests", first, second, at.asked-asked)
+		}
+		pass(11 * time.Second)
+		if err := look(); err == nil || at.asked == asked {
+			t.Errorf("%v, after %d more requests", err, at.asked-asked)
+		}
+		at.barred = false
+		pass(11 * time.Second)
+		if err := look(); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // A copy of GitHub's that lags does not take the policy away: the look fails, and the next one reads it.
