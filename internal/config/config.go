@@ -80,6 +80,16 @@ func defaultCheckName(o *Organisation, extends bool) string {
 	return Default().Check
 }
 
+// InheritsCheck reports whether a repository's file leaves the name of the check to the organisation's policy.
+func InheritsCheck(src []byte) bool {
+	extends, named := false, false
+	for line := range strings.Lines(string(src[:min(len(src), MaxSize)])) {
+		extends = extends || strings.HasPrefix(line, "extends:")
+		named = named || strings.HasPrefix(line, "check:")
+	}
+	return extends && !named
+}
+
 // findCheckName finds the name of the check in a file that is no YAML, beside the organisation's: the error must not appear
 // under a name that no rule requires.
 func findCheckName(src []byte, o *Organisation) string {

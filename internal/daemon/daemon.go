@@ -26,7 +26,7 @@ type Daemon struct {
 	resync   *resyncer
 	burst    burstLimiter
 	circuits openCircuits
-	orgs     organisationMemory
+	orgs     organisationTeller
 
 	lastClock time.Time      // when the dispatcher read the clock last
 	lastWork  time.Time      // when it claimed something last

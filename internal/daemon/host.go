@@ -44,8 +44,8 @@ type TenantForge interface {
 	Hear(pr quorum.PR, touches ...quorum.Touch)
 	// ForgetOrganisation has the organisation's policy asked for again: it may be another one.
 	ForgetOrganisation()
-	// RememberOrganisation notes the blob of the policy that an owner had when it was read last, by whatever process.
-	RememberOrganisation(owner, sha string)
+	// RememberOrganisation notes the policy that an owner had when it was read last, by whatever process; the zero one: none.
+	RememberOrganisation(owner string, file quorum.OrganisationFile)
 	// PullsOf returns the open pull requests whose head is sha.
 	PullsOf(ctx context.Context, owner, repo, sha string) ([]quorum.PR, error)
 	// Repositories are those that the tenant lets us see, as owner/name; nil, nil of a personal token.

@@ -8,60 +8,68 @@ import (
 	"sync"
 
 	"github.com/review-coordinator/coordinator/internal/dashboard"
+	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/store"
 	"github.com/review-coordinator/coordinator/internal/workkey"
 )
 
-// organisationMemory is which policies of organisations the table knows: one that is hidden since is none that never was.
-// It may be used by several goroutines.
-type organisationMemory struct {
-	mu       sync.Mutex
-	byTenant map[int64]map[string]string // blobs by owner; a tenant whose rows were not read is not there
+// organisationTeller tells the forges of tenants, before they look, which policies of organisations the table knows: one that is
+// hidden since is none that never was. It may be used by several goroutines.
+type organisationTeller struct {
+	mu        sync.Mutex
+	told      map[int64]bool // tenants
+	forgotten int            // how often one was forgotten
 }
 
 // rowsForOrganisations is how many of a tenant's repositories are asked, those that were looked over last.
 const rowsForOrganisations = 1000
 
-// tellForge tells a tenant's forge what the table knows, before it looks.
-func (m *organisationMemory) tellForge(ctx context.Context, table store.Store, tenant int64, forge TenantForge) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	known, isRead := m.byTenant[tenant]
-	if !isRead {
-		rows, err := table.List(ctx, store.Query{Tenant: &tenant, Kind: workkey.KindRepo, Limit: rowsForOrganisations})
-		if err != nil {
-			return fmt.Errorf("read which policy an organisation had: %w: %w", errTable, err)
-		}
-		known = organisationsIn(rows)
-		if m.byTenant == nil {
-			m.byTenant = map[int64]map[string]string{}
-		}
-		m.byTenant[tenant] = known
+// tellForge tells a tenant's forge, once.
+func (o *organisationTeller) tellForge(ctx context.Context, table store.Store, tenant int64, forge TenantForge) error {
+	o.mu.Lock()
+	isTold, forgotten := o.told[tenant], o.forgotten
+	o.mu.Unlock()
+	if isTold {
+		return nil
 	}
-	for owner, sha := range known {
-		forge.RememberOrganisation(owner, sha)
+	rows, err := table.List(ctx, store.Query{Tenant: &tenant, Kind: workkey.KindRepo, Limit: rowsForOrganisations})
+	if err != nil {
+		return fmt.Errorf("read which policy an organisation had: %w: %w", errTable, err)
+	}
+	for owner, file := range organisationsIn(rows) {
+		forge.RememberOrganisation(owner, file)
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.forgotten == forgotten {
+		if o.told == nil {
+			o.told = map[int64]bool{}
+		}
+		o.told[tenant] = true
 	}
 	return nil
 }
 
 // forgetTenant has a tenant's rows read again.
-func (m *organisationMemory) forgetTenant(tenant int64) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	delete(m.byTenant, tenant)
+func (o *organisationTeller) forgetTenant(tenant int64) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.told, tenant)
+	o.forgotten++
 }
 
-// organisationsIn returns the blobs of organisations' policies, by owner, that repositories' rows name, newest first.
-func organisationsIn(rows []store.Row) map[string]string {
-	known := map[string]string{}
+// organisationsIn returns the policies of organisations, by owner, that repositories' rows name, newest first.
+func organisationsIn(rows []store.Row) map[string]quorum.OrganisationFile {
+	known := map[string]quorum.OrganisationFile{}
 	for _, row := range rows {
 		var sight dashboard.RepoSight
 		p, ok := workkey.Parse(row.Key)
 		if !ok || json.Unmarshal(row.Sight, &sight) != nil {
 			continue
 		}
-		if _, sha, hasOrganisation := strings.Cut(sight.Policy, "+"); hasOrganisation && known[p.Owner] == "" {
-			known[p.Owner] = sha
+		_, sha, hasOrganisation := strings.Cut(sight.Policy, "+")
+		if _, isKnown := known[p.Owner]; hasOrganisation && !isKnown {
+			known[p.Owner] = quorum.OrganisationFile{Repo: sight.Organisation, SHA: sha}
 		}
 	}
 	return known

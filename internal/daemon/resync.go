@@ -269,6 +269,7 @@ func (r *resyncer) resyncRepository(ctx context.Context, w store.Work, p workkey
 		}
 	}
 	r.policies.put(key, c.File, c.Policy, now)
+	forge.RememberOrganisation(p.Owner, c.File.Org)
 	pokes, err := r.pullsToLookAt(ctx, p, c, changed, whole, forge.Hour())
 	if err != nil {
 		return workResult{}, err
@@ -282,8 +283,9 @@ func (r *resyncer) resyncRepository(ctx context.Context, w store.Work, p workkey
 		pokes, hasQueue = append(pokes, groups...), hasQueue || found
 	}
 	text, err := json.Marshal(dashboard.RepoSight{
-		Policy: c.File.Blobs(), State: c.File.State, Path: c.File.Path, Mistakes: dashboard.CutMistakes(c.File.Problem),
-		Latest: laterTime(was.Latest, c.Latest), Queue: hasQueue,
+		Policy: c.File.Blobs(), Organisation: c.File.Org.Repo, State: c.File.State, Path: c.File.Path,
+		Mistakes: dashboard.CutMistakes(c.File.Problem),
+		Latest:   laterTime(was.Latest, c.Latest), Queue: hasQueue,
 	})
 	if err != nil {
 		return workResult{}, fmt.Errorf("keep sight: %w", err) // unreachable: it holds strings and times

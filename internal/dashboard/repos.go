@@ -24,7 +24,10 @@ const (
 
 // A RepoSight is kept in the row of a repository: what the last look over it showed.
 type RepoSight struct {
-	Policy   string           `json:"policy"` // blob SHA
+	Policy string `json:"policy"` // blob SHA; with a + that of the organisation's
+	// Organisation is the repository that holds the organisation's policy, owner/name; "": there is none.
+	Organisation string `json:"organisation,omitempty"`
+
 	State    quorum.FileState `json:"state"`
 	Path     string           `json:"path,omitempty"`     // of the policy file
 	Mistakes string           `json:"mistakes,omitempty"` // in a broken one, see [CutMistakes]

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"strings"
 	"sync"
 	"time"
 
@@ -38,6 +39,9 @@ type Fleet struct {
 	mu     sync.Mutex
 	forges map[int64]*Forge // by installation; those whose client is alive, and soon no others
 	most   int              // forges: beyond it those are dropped whose client is
+	// known are the policies of owners that each installation had when they were read last, by whatever process: a forge that
+	// is made anew must not take one that is hidden since for one that never was
+	known map[int64]map[string]quorum.OrganisationFile
 }
 
 // NewFleet returns a fleet, or says what is wrong with the options. It sends nothing.
@@ -58,6 +62,7 @@ func NewFleet(o FleetOptions) (*Fleet, error) {
 		memories: NewMemories(maxPulls),
 		fence:    newWriteFence(),
 		forges:   map[int64]*Forge{},
+		known:    map[int64]map[string]quorum.OrganisationFile{},
 	}
 	if f.now == nil {
 		f.now = time.Now
@@ -91,6 +96,9 @@ func (f *Fleet) Enter(installation int64) (*Forge, error) {
 	forge.Share(f.memories)
 	forge.SetClock(f.now)
 	forge.fence, forge.installation = f.fence, installation
+	for owner, file := range f.known[installation] {
+		forge.organisations.remember(owner, file)
+	}
 	f.forges[installation] = forge
 	if len(f.forges) > f.most {
 		maps.DeleteFunc(f.forges, func(id int64, _ *Forge) bool { return !f.Holds(id) })
@@ -113,6 +121,24 @@ func (f *Fleet) Leave(installation int64) {
 	defer f.mu.Unlock()
 	delete(f.forges, installation)
 	f.Pool.Leave(installation)
+}
+
+// RememberOrganisation notes the policy that an owner had for an installation when it was read last; the zero one: none.
+func (f *Fleet) RememberOrganisation(installation int64, owner string, file quorum.OrganisationFile) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	owner = strings.ToLower(owner)
+	if file == (quorum.OrganisationFile{}) {
+		delete(f.known[installation], owner)
+		return
+	}
+	if f.known[installation] == nil {
+		f.known[installation] = map[string]quorum.OrganisationFile{}
+	}
+	f.known[installation][owner] = file
+	if forge, entered := f.forges[installation]; entered {
+		forge.organisations.remember(owner, file)
+	}
 }
 
 // Login is whose personal token it is; "" of an App.

@@ -42,6 +42,54 @@ func newHub() *sandbox.Hub {
 	return sandbox.NewHub(sandbox.HubOptions{App: sandbox.App{Slug: "quorum-app", ID: 4711}})
 }
 
+// What is known of an organisation's policy outlives a forge, and comes before the App's name is known: where the policy is hidden,
+// the pull requests of a forge that begins must not do without.
+func TestAFleetRemembersOrganisations(t *testing.T) {
+	for name, change := range map[string]func(*github.FleetOptions){
+		"before it has signed in": func(o *github.FleetOptions) { o.Slug = "" },
+		"signed in":               func(*github.FleetOptions) {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			hub := newHub()
+			g := sandbox.New(sandbox.Options{App: hub.App()})
+			g.SetFile(".github/review-coordinator.yml", "", "reviewers:\n  - {name: mine, author: 'mine[bot]'}\n")
+			g.OpenPull(sandbox.PullSpec{Number: 7, Head: "a1", Author: "alice", Files: []sandbox.ChangedFile{{Path: "cart.go"}}})
+			hub.Add(77, g)
+			f := newFleet(t, hub, change)
+			owner, repo := g.Repository()
+			stateNow := func() quorum.FileState {
+				forge := do[*github.ServerForge](t)(f.ForgeOf(77))
+				policy, _, err := forge.Observe(t.Context(), quorum.PR{Owner: owner, Repo: repo, Number: 7})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(policy.Reviewers) > 0 {
+					return quorum.FileValid
+				}
+				return quorum.FileBroken
+			}
+			f.RememberOrganisation(77, strings.ToUpper(owner), quorum.OrganisationFile{Repo: owner + "/.github", SHA: "b10b"})
+			if got := stateNow(); got != quorum.FileBroken {
+				t.Errorf("the first look finds state %d", got)
+			}
+			f.Leave(77)
+			if got := stateNow(); got != quorum.FileBroken {
+				t.Errorf("that of a new forge finds state %d", got)
+			}
+			f.RememberOrganisation(77, owner, quorum.OrganisationFile{})
+			f.Leave(77)
+			if got := stateNow(); got != quorum.FileValid {
+				t.Errorf("once it is known to be gone, a new forge finds state %d", got)
+			}
+			f.RememberOrganisation(77, owner, quorum.OrganisationFile{Repo: "other/policies", SHA: "b10b"})
+			f.Leave(77)
+			if got := stateNow(); got != quorum.FileValid {
+				t.Errorf("what another repository said makes it state %d", got)
+			}
+		})
+	}
+}
+
 // An installation has one forge as long as it is used.
 func TestEnterIsOneForge(t *testing.T) {
 	f := newFleet(t, newHub(), func(o *github.FleetOptions) { o.Most = 2 })

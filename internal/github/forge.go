@@ -67,10 +67,10 @@ func WithPolicyRepository(f *Forge, repo string) *Forge {
 	return f
 }
 
-// WithKnownOrganisation returns f, which knows from elsewhere the blob of the policy that an owner had when it was read last:
-// not to be shown it is to have lost it.
-func WithKnownOrganisation(f *Forge, owner, sha string) *Forge {
-	f.organisations.remember(owner, sha)
+// WithKnownOrganisation makes f know from elsewhere the policy that an owner had when it was read last: not to be shown it is to
+// have lost it. It must be called before f is used, and returns f.
+func WithKnownOrganisation(f *Forge, owner string, file quorum.OrganisationFile) *Forge {
+	f.organisations.remember(owner, file)
 	return f
 }
 

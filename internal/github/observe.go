@@ -344,31 +344,43 @@ func (l *look) readMissing(ctx context.Context) error {
 }
 
 // noteLostOrganisation makes the policy a broken one where a check's record knew a policy of the organisation that is not
-// shown any more: a restart must not loosen what is enforced.
+// shown any more: a restart must not loosen what is enforced. Where nobody else tells the name of the check, our own do.
 func noteLostOrganisation(ctx context.Context, l *look) error {
-	if l.snap.Record.Org == "" || l.snap.File.Org.SHA != "" || l.snap.File.State == quorum.FileBroken {
+	isNameless := l.snap.File.State == quorum.FileBroken && l.policy.Check == ""
+	switch {
+	case isNameless:
+	case l.snap.Record.Org == "" || l.snap.File.Org.SHA != "" || l.snap.File.State == quorum.FileBroken:
+		return nil
+	default:
+		if isLost, err := noteLostFile(ctx, l); err != nil || !isLost {
+			return err
+		}
+	}
+	l.policy = quorum.Policy{Check: cmp.Or(l.policy.Check, plainNameOf(l.own), quorum.DefaultCheck)}
+	if l.head.has(partGated) && !isNameless { // else that is of a check of another name
 		return nil
 	}
-	f, owner := l.f, l.read.pr.Owner
+	var err error
+	l.head.gated, err = l.read.readGated(ctx, l.actualPlan(), l.policy.Check, l.f.app.id()) // nothing was asked, as there was no policy
+	l.head.add(partGated)
+	return err
+}
+
+// noteLostFile notes a lost policy of the organisation in the snapshot, and reports whether it is lost.
+func noteLostFile(ctx context.Context, l *look) (bool, error) {
 	at := l.read
-	at.pr = f.organisations.repositoryOf(owner)
+	at.pr = l.f.organisations.repositoryOf(l.read.pr.Owner)
 	isLost, err := isLostFile(ctx, at)
 	if errors.Is(err, client.ErrTransport) {
-		f.organisations.forgetAll() // what was read may be what lagged
+		l.f.organisations.forgetAll() // what was read may be what lagged
 	}
 	if err != nil || !isLost {
-		return err
+		return false, err
 	}
 	name := at.pr.Owner + "/" + at.pr.Repo
 	l.snap.File.State, l.snap.File.Problem = quorum.FileBroken, lostOrganisation(name)
 	l.snap.File.Org = quorum.OrganisationFile{Repo: name, SHA: l.snap.Record.Org, Broken: true}
-	l.policy = quorum.Policy{Check: cmp.Or(l.policy.Check, plainNameOf(l.own), quorum.DefaultCheck)}
-	if l.head.has(partGated) {
-		return nil
-	}
-	l.head.gated, err = l.read.readGated(ctx, l.actualPlan(), l.policy.Check, f.app.id()) // nothing was asked, as there was no policy
-	l.head.add(partGated)
-	return err
+	return true, nil
 }
 
 // plainNameOf returns the name of our checks, whatever base they are against; "" without one.

@@ -3,6 +3,7 @@ package github
 // The policy of an owner, which stands beside those of its repositories.
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,8 +50,8 @@ type organisationRead struct {
 // An organisationPolicy is the policy of an owner. The zero one is none.
 type organisationPolicy struct {
 	file    quorum.OrganisationFile
-	policy  *config.Organisation // the last that could be used; nil: there is none
-	check   string               // the name of the check that shows the problem, where a repository gives none
+	policy  *config.Organisation // the last that could be used; nil: none was read
+	check   string               // the name of the check that shows the problem, where a repository gives none; "": it is not known
 	problem string               // why it cannot be used; "": nothing is wrong
 }
 
@@ -79,12 +80,15 @@ func (all *organisationPolicies) entryOf(owner string, first organisationPolicy)
 	return r
 }
 
-// remember notes the blob of the policy that an owner had when it was read last, unless anything is known.
-func (all *organisationPolicies) remember(owner, sha string) {
+// remember notes the policy that an owner had when it was read last, unless anything is known, or another repository is asked now.
+func (all *organisationPolicies) remember(owner string, file quorum.OrganisationFile) {
 	at := all.repositoryOf(owner)
+	if !strings.EqualFold(file.Repo, at.Owner+"/"+at.Repo) {
+		return
+	}
 	all.mu.Lock()
 	defer all.mu.Unlock()
-	all.entryOf(owner, organisationPolicy{file: quorum.OrganisationFile{Repo: at.Owner + "/" + at.Repo, SHA: sha}})
+	all.entryOf(owner, organisationPolicy{file: file})
 }
 
 // take returns what is known for an owner, in the caller's turn, which must be given back.
@@ -157,7 +161,7 @@ func (all *organisationPolicies) read(ctx context.Context, api *client.Client, n
 	case isHidden(err):
 		r.known = organisationPolicy{}
 	case errors.Is(err, errNoFile):
-		r.known = r.known.brokenBy(name, sha, fmt.Sprintf("%s of %s is no file.", config.OrganisationFile, name))
+		r.known = r.known.brokenBy(name, cmp.Or(sha, r.known.file.SHA), fmt.Sprintf("%s of %s is no file.", config.OrganisationFile, name))
 	case err != nil:
 		err = fmt.Errorf("read the policy of %s: %w", owner, err)
 		if isRefused(err) { // each look asked in its turn, and one after another got the same
@@ -180,7 +184,8 @@ func isHidden(err error) bool {
 // isRefused reports whether GitHub answered that it cannot say, or may not.
 func isRefused(err error) bool {
 	var refused *client.APIError
-	return errors.As(err, &refused) && (refused.Status >= http.StatusInternalServerError || refused.Status == http.StatusUnavailableForLegalReasons)
+	isBarred := errors.As(err, &refused) && refused.Status == http.StatusUnavailableForLegalReasons
+	return isBarred || refused != nil && refused.Status >= http.StatusInternalServerError
 }
 
 // isLostFile reports whether GitHub does not show an organisation's policy although nobody took it away: its repository is hidden,
@@ -230,7 +235,7 @@ func lostOrganisation(name string) string {
 // require that, and it must not stay green.
 func (o organisationPolicy) brokenBy(name, sha, problem string) organisationPolicy {
 	broken := organisationPolicy{
-		file: quorum.OrganisationFile{Repo: name, SHA: sha, Broken: true}, policy: o.policy, check: quorum.DefaultCheck, problem: problem,
+		file: quorum.OrganisationFile{Repo: name, SHA: sha, Broken: true}, policy: o.policy, problem: problem,
 	}
 	if o.policy != nil {
 		broken.check = o.policy.Check()

@@ -26,8 +26,10 @@ type withPolicies struct {
 	hidden bool   // the repository is not shown
 	closed bool   // what it holds is not
 	barred bool   // the file may not be shown, by law
+	folder bool   // it is one by now
 	lags   int    // how often the file is not there yet
 	asked  int    // how often something of it was asked for, 304s apart
+	stored bool   // a process that begins knows of it from a table
 }
 
 func (o *withPolicies) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -44,6 +46,8 @@ func (o *withPolicies) RoundTrip(req *http.Request) (*http.Response, error) {
 	case path != "" && o.lags > 0:
 		o.lags--
 		status, body = http.StatusNotFound, `{"message":"Not Found"}`
+	case path != "" && o.folder && !o.hidden:
+		body = "[]"
 	case o.hidden, path != "" && o.src == "":
 		status, body = http.StatusNotFound, `{"message":"Not Found"}`
 	case path != "":
@@ -83,6 +87,9 @@ func (o *withPolicies) before(next http.RoundTripper) http.RoundTripper {
 // restart begins anew, as another process would.
 func (o *withPolicies) restart(w *world) {
 	w.replica(setup{token: "ghs_x", now: time.Now, wire: o.before})
+	if o.stored {
+		github.WithKnownOrganisation(w.forge, "acme", w.last.Snapshot.File.Org)
+	}
 }
 
 // reviewersOf are the names of those that the policy names.
@@ -218,6 +225,17 @@ func TestAnOrganisationsPolicyThatIsHidden(t *testing.T) {
 				at.hidden = !at.hidden
 			}
 		}, quorum.FileBroken},
+		"no file, and hidden": {own, func(t *testing.T, w *world, at *withPolicies) {
+			t.Helper()
+			at.folder = true
+			pass(61 * time.Second)
+			w.look()
+			at.hidden = true
+		}, quorum.FileBroken},
+		"the repository's file extends it, at a restart": {"extends: organization\n" + own, func(_ *testing.T, w *world, at *withPolicies) {
+			at.hidden = true
+			at.restart(w)
+		}, quorum.FileBroken},
 		"mended": {own, func(t *testing.T, w *world, at *withPolicies) {
 			t.Helper()
 			at.hidden = true
@@ -226,9 +244,11 @@ func TestAnOrganisationsPolicyThatIsHidden(t *testing.T) {
 			at.hidden = false
 		}, quorum.FileValid},
 	} {
-		t.Run(name, func(t *testing.T) {
+		look := func(t *testing.T, stored bool) {
+			t.Helper()
 			bubble(t, func(t *testing.T) {
 				w, at := inOrganisation(t, "check: Our quorum\n"+orgEnforced, func(s *setup) { s.policy = row.repo })
+				at.stored = stored
 				w.look()
 				w.reads("in_progress", "")
 				name := w.last.Check.Name
@@ -254,7 +274,9 @@ func TestAnOrganisationsPolicyThatIsHidden(t *testing.T) {
 					w.reads("action_required", "")
 				}
 			})
-		})
+		}
+		t.Run(name, func(t *testing.T) { look(t, false) })
+		t.Run(name+", with a table", func(t *testing.T) { look(t, true) })
 	}
 }
 
@@ -271,20 +293,20 @@ func TestAnOrganisationsPolicyThatWasNeverShown(t *testing.T) {
 		}, quorum.FileBroken},
 		"known from before": {func(w *world, at *withPolicies) {
 			at.hidden = true
-			github.WithKnownOrganisation(w.forge, "Acme", "b10b")
+			github.WithKnownOrganisation(w.forge, "Acme", quorum.OrganisationFile{Repo: "Acme/.github", SHA: "b10b"})
 		}, quorum.FileBroken},
 		"known from before, and there": {func(w *world, _ *withPolicies) {
-			github.WithKnownOrganisation(w.forge, "acme", "b10b")
+			github.WithKnownOrganisation(w.forge, "acme", quorum.OrganisationFile{Repo: "acme/.github", SHA: "b10b"})
 		}, quorum.FileValid},
 		"known from before, and taken away": {func(w *world, at *withPolicies) {
 			at.src = ""
-			github.WithKnownOrganisation(w.forge, "acme", "b10b")
+			github.WithKnownOrganisation(w.forge, "acme", quorum.OrganisationFile{Repo: "acme/.github", SHA: "b10b"})
 		}, quorum.FileValid},
 		"known only after it was asked for": {func(w *world, at *withPolicies) { // no older news than what GitHub said
 			at.src = ""
 			w.observe()
 			at.hidden = true
-			github.WithKnownOrganisation(w.forge, "acme", "b10b")
+			github.WithKnownOrganisation(w.forge, "acme", quorum.OrganisationFile{Repo: "acme/.github", SHA: "b10b"})
 		}, quorum.FileValid},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -104,18 +104,21 @@ func (r *policyReader) findFile(ctx context.Context, file *quorum.PolicyFile) er
 func (c *cachedPolicy) parse(m *Memories, src []byte, org organisationPolicy) {
 	var err error
 	switch {
-	case org.problem != "" && src != nil:
-		c.policy, _ = config.Merge(c.file.Path, src, org.policy) // for the name of the check
-		c.policy = quorum.Policy{Check: c.policy.Check}
-		c.file.State, c.file.Problem = quorum.FileBroken, org.problem
 	case org.problem != "":
 		c.policy = quorum.Policy{Check: org.check}
+		if src != nil && !config.InheritsCheck(src) {
+			own, _ := config.Parse(c.file.Path, src)
+			c.policy.Check = own.Check
+		}
 		c.file.State, c.file.Problem = quorum.FileBroken, org.problem
 	case src == nil && org.policy != nil && org.policy.NamesReviewers():
 		c.file.State, c.policy = quorum.FileValid, m.policies.parseDefault(org.file, org.policy)
 	case src != nil:
 		if c.policy, err = m.policies.parse(c.file.Path, src, c.src, org.file, org.policy); err != nil {
 			c.file.State, c.file.Problem = quorum.FileBroken, err.Error()
+			if org.policy == nil && config.InheritsCheck(src) {
+				c.policy.Check = "" // our checks may tell the name
+			}
 		}
 	}
 }

@@ -157,11 +157,9 @@ func (s *ServerForge) ForgetOrganisation() {
 	}
 }
 
-// RememberOrganisation notes the blob of the policy that an owner had when it was read last, by whatever process.
-func (s *ServerForge) RememberOrganisation(owner, sha string) {
-	if f, err := s.fleet.Enter(s.installation); err == nil {
-		WithKnownOrganisation(f, owner, sha)
-	}
+// RememberOrganisation is [Fleet.RememberOrganisation].
+func (s *ServerForge) RememberOrganisation(owner string, file quorum.OrganisationFile) {
+	s.fleet.RememberOrganisation(s.installation, owner, file)
 }
 
 // Hear is [Forge.Hear].

@@ -467,6 +467,8 @@ func listIndex(q Query) string {
 		return " INDEXED BY work_grp"
 	case q.Open != nil && *q.Open:
 		return " INDEXED BY work_open"
+	case q.Tenant != nil && q.Kind != "": // one tenant's, however many others have keys of the kind
+		return " INDEXED BY work_due"
 	case q.Kind != "":
 		return " INDEXED BY work_kind"
 	default:
