@@ -163,6 +163,21 @@ func TestTenantsOfAReplicaThatIsGoneMoveOnPostgres(t *testing.T) {
 	}
 }
 
+// claimWhenFreed claims what a replica had whose connection ends: its client may be told of that a moment before its lock is free.
+func claimWhenFreed(t *testing.T, s *store.Postgres) []store.Work {
+	t.Helper()
+	for deadline := time.After(time.Minute); ; {
+		if got := claimAt(t, s, now, 100); len(got) > 0 {
+			return got
+		}
+		select {
+		case <-time.After(10 * time.Millisecond):
+		case <-deadline:
+			t.Fatal("nothing was taken over at once")
+		}
+	}
+}
+
 // A replica whose process ends leaves all that it has, at once: its lifeline ends with it. Should the process live all the same, it is
 // told, and goes on under another name.
 func TestTenantsOfAReplicaWhoseLifelineEndsMoveOnPostgres(t *testing.T) {
@@ -184,10 +199,7 @@ func TestTenantsOfAReplicaWhoseLifelineEndsMoveOnPostgres(t *testing.T) {
 	}
 	execPostgres(t, "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND classid = 7022 AND objid = hashtext('cut-"+at+".1')::oid")
 	<-lost
-	got := claimAt(t, b, now, 100)
-	if len(got) == 0 {
-		t.Fatal("nothing was taken over at once")
-	}
+	got := claimWhenFreed(t, b)
 	leases := map[string]store.Lease{}
 	for _, w := range held {
 		leases[w.Key] = store.Lease{Key: w.Key, Token: w.Token}
@@ -273,16 +285,7 @@ func TestLeasesOfAReplicaThatIsKilledAfterItRetiredMoveOnPostgres(t *testing.T) 
 		}
 	}
 	execPostgres(t, "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND classid = 7022 AND objid = hashtext('killed-"+at+".1')::oid")
-	var got []store.Work
-	for deadline := time.After(time.Minute); len(got) == 0; { // its connection ends a moment after that was said
-		got = claimAt(t, b, now, 100)
-		select {
-		case <-time.After(10 * time.Millisecond):
-		case <-deadline:
-			t.Fatalf("nobody took over what it had leased of %v", busy)
-		}
-	}
-	if len(got) != 2*len(busy) {
+	if got := claimWhenFreed(t, b); len(got) != 2*len(busy) {
 		t.Errorf("%d keys of %v were taken over at once", len(got), busy)
 	}
 }
