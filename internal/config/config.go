@@ -81,21 +81,22 @@ func defaultCheckName(o *Organisation, extends bool) string {
 }
 
 // InheritsCheck reports whether a repository's file leaves the name of the check to the organisation's policy.
-func InheritsCheck(src []byte) bool {
-	extends, named := false, false
+func InheritsCheck(src []byte) bool { return hasKeyLine(src, "extends:") && !hasKeyLine(src, "check:") }
+
+// hasKeyLine reports whether a line of a file, be it YAML or not, begins with a key.
+func hasKeyLine(src []byte, key string) bool {
 	for line := range strings.Lines(string(src[:min(len(src), MaxSize)])) {
-		extends = extends || strings.HasPrefix(line, "extends:")
-		named = named || strings.HasPrefix(line, "check:")
+		if strings.HasPrefix(line, key) {
+			return true
+		}
 	}
-	return extends && !named
+	return false
 }
 
 // findCheckName finds the name of the check in a file that is no YAML, beside the organisation's: the error must not appear
 // under a name that no rule requires.
 func findCheckName(src []byte, o *Organisation) string {
-	extends := false
 	for line := range strings.Lines(string(src[:min(len(src), MaxSize)])) {
-		extends = extends || strings.HasPrefix(line, "extends:")
 		if !strings.HasPrefix(line, "check:") || len(line) > 500 {
 			continue
 		}
@@ -107,5 +108,5 @@ func findCheckName(src []byte, o *Organisation) string {
 			}
 		}
 	}
-	return defaultCheckName(o, extends)
+	return defaultCheckName(o, hasKeyLine(src, "extends:"))
 }

@@ -97,7 +97,7 @@ func (f *Fleet) Enter(installation int64) (*Forge, error) {
 	forge.SetClock(f.now)
 	forge.fence, forge.installation = f.fence, installation
 	for owner, file := range f.known[installation] {
-		forge.organisations.remember(owner, file)
+		WithKnownOrganisation(forge, owner, file)
 	}
 	f.forges[installation] = forge
 	if len(f.forges) > f.most {

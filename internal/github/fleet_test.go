@@ -59,14 +59,11 @@ func TestAFleetRemembersOrganisations(t *testing.T) {
 			owner, repo := g.Repository()
 			stateNow := func() quorum.FileState {
 				forge := do[*github.ServerForge](t)(f.ForgeOf(77))
-				policy, _, err := forge.Observe(t.Context(), quorum.PR{Owner: owner, Repo: repo, Number: 7})
+				_, s, err := forge.Observe(t.Context(), quorum.PR{Owner: owner, Repo: repo, Number: 7})
 				if err != nil {
 					t.Fatal(err)
 				}
-				if len(policy.Reviewers) > 0 {
-					return quorum.FileValid
-				}
-				return quorum.FileBroken
+				return s.File.State
 			}
 			f.RememberOrganisation(77, strings.ToUpper(owner), quorum.OrganisationFile{Repo: owner + "/.github", SHA: "b10b"})
 			if got := stateNow(); got != quorum.FileBroken {

@@ -184,8 +184,8 @@ func isHidden(err error) bool {
 // isRefused reports whether GitHub answered that it cannot say, or may not.
 func isRefused(err error) bool {
 	var refused *client.APIError
-	isBarred := errors.As(err, &refused) && refused.Status == http.StatusUnavailableForLegalReasons
-	return isBarred || refused != nil && refused.Status >= http.StatusInternalServerError
+	return errors.As(err, &refused) &&
+		(refused.Status == http.StatusUnavailableForLegalReasons || refused.Status >= http.StatusInternalServerError)
 }
 
 // isLostFile reports whether GitHub does not show an organisation's policy although nobody took it away: its repository is hidden,

@@ -163,19 +163,32 @@ func TestTenantsOfAReplicaThatIsGoneMoveOnPostgres(t *testing.T) {
 	}
 }
 
-// claimWhenFreed claims what a replica had whose connection ends: its client may be told of that a moment before its lock is free.
-func claimWhenFreed(t *testing.T, s *store.Postgres) []store.Work {
+// tryUntilDone does what a server may not be ready for yet.
+func tryUntilDone(t *testing.T, do func() error) {
 	t.Helper()
 	for deadline := time.After(time.Minute); ; {
-		if got := claimAt(t, s, now, 100); len(got) > 0 {
-			return got
+		err := do()
+		if err == nil {
+			return
 		}
 		select {
 		case <-time.After(10 * time.Millisecond):
 		case <-deadline:
-			t.Fatal("nothing was taken over at once")
+			t.Fatal(err)
 		}
 	}
+}
+
+// claimWhenFreed claims what a replica had whose connection ends: its client may be told of that a moment before its lock is free.
+func claimWhenFreed(t *testing.T, s *store.Postgres) (works []store.Work) {
+	t.Helper()
+	tryUntilDone(t, func() error {
+		if works = claimAt(t, s, now, 100); len(works) == 0 {
+			return errors.New("nothing was taken over")
+		}
+		return nil
+	})
+	return works
 }
 
 // A replica whose process ends leaves all that it has, at once: its lifeline ends with it. Should the process live all the same, it is
@@ -209,32 +222,19 @@ func TestTenantsOfAReplicaWhoseLifelineEndsMoveOnPostgres(t *testing.T) {
 			t.Errorf("what is another's was completed: %v, %v", ours, err)
 		}
 	}
-	for deadline := time.After(time.Minute); ; { // under its new name
-		gone, err := a.Renew(t.Context(), now.Add(leaseTime), slices.Collect(maps.Values(leases))...)
-		if err == nil {
-			if len(gone) != len(held) {
-				t.Errorf("%d of %d leases of its old name were renewed under the new one", len(held)-len(gone), len(held))
-			}
-			break
-		}
-		select {
-		case <-time.After(10 * time.Millisecond):
-		case <-deadline:
-			t.Fatal(err)
-		}
+	var gone []store.Lease
+	tryUntilDone(t, func() (err error) { // under its new name
+		gone, err = a.Renew(t.Context(), now.Add(leaseTime), slices.Collect(maps.Values(leases))...)
+		return err
+	})
+	if len(gone) != len(held) {
+		t.Errorf("%d of %d leases of its old name were renewed under the new one", len(held)-len(gone), len(held))
 	}
-	for deadline := time.After(time.Minute); ; {
+	tryUntilDone(t, func() error {
 		works, err := a.Claim(t.Context(), store.Claim{Now: now, Until: now.Add(leaseTime), Limit: 100})
-		if err == nil {
-			got = append(got, works...)
-			break
-		}
-		select {
-		case <-time.After(10 * time.Millisecond):
-		case <-deadline:
-			t.Fatal(err)
-		}
-	}
+		got = append(got, works...)
+		return err
+	})
 	if got = append(got, claimAt(t, b, now, 100)...); len(got) != 40 {
 		t.Errorf("%d of 40 keys were taken over at once", len(got))
 	}
