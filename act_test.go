@@ -603,7 +603,7 @@ func TestActSetUp(t *testing.T) {
 		"a member's talk":      {event: "issue_comment", payload: comment("User", "MEMBER", "Thanks!"), answers: yes},
 		"a member's command": {
 			event:   "issue_comment",
-			payload: comment("User", "MEMBER", "/review-coordinator explain"),
+			payload: comment("User", "MEMBER", "/review-coordinator rerun"),
 			answers: yes,
 			want:    "2 of 2 approvals", open: true,
 		},

@@ -14,12 +14,11 @@ import (
 	"github.com/review-coordinator/coordinator/internal/review"
 )
 
-// maxHeard, maxExplained, maxRefused and maxUnentitled are how many commands on a head are kept that came to something,
-// that asked why (which whoever had a hand in the change may, too), that came to nothing, and that came from people who
-// may not: nobody can talk the record full, nor keep others from being heard. What is beyond them is not heard.
+// maxHeard, maxRefused and maxUnentitled are how many commands on a head are kept that came to something, that came to
+// nothing, and that came from people who may not: the record cannot be talked full, and none of the three keeps the
+// others from being heard. What is beyond them is not heard.
 const (
 	maxHeard      = 12
-	maxExplained  = 6
 	maxRefused    = 8
 	maxUnentitled = 6
 )
@@ -54,14 +53,12 @@ func parseCommand(body string) (c spokenCommand, found bool) {
 	switch verb := quorum.CommandVerb(words[0]); {
 	case verb == quorum.CommandAccept && len(args) > 1 && isCommandSHA(args[0]):
 		c = spokenCommand{verb: verb, sha: strings.ToLower(args[0]), reason: plainReason(strings.Join(args[1:], " "))}
-	case verb == quorum.CommandRerun && len(args) == 0, verb == quorum.CommandExplain && len(args) == 0:
-		c.verb = verb
+	case verb == quorum.CommandRerun && len(args) < 2:
+		c = spokenCommand{verb: verb, reviewer: strings.Join(args, "")}
 	case verb == "fix" && len(args) == 1 && args[0] == "off":
 		c.verb = quorum.CommandFixOff
 	case verb == "fix" && len(args) == 1 && args[0] == "on":
 		c.verb = quorum.CommandFixOn
-	case verb == quorum.CommandRerun && len(args) == 1:
-		c = spokenCommand{verb: verb, reviewer: args[0]}
 	}
 	return c, true
 }
@@ -168,8 +165,6 @@ func roomOf(c quorum.Command) (kind string, most int) {
 		return "unentitled", maxUnentitled
 	case c.Refused != "":
 		return "refused", maxRefused
-	case c.Verb == quorum.CommandExplain:
-		return "explained", maxExplained
 	}
 	return "heard", maxHeard
 }
@@ -268,9 +263,7 @@ func rememberCommands(known, all []quorum.Command) []quorum.Command {
 func (v *commandView) replies() (all []quorum.Reply) {
 	for _, c := range v.all {
 		if !c.Replied && c.ID > 0 {
-			all = append(all, quorum.Reply{
-				Command: c.ID, Refused: c.Refused != "", Explain: c.Verb == quorum.CommandExplain && c.Refused == "",
-			})
+			all = append(all, quorum.Reply{Command: c.ID, Refused: c.Refused != ""})
 		}
 	}
 	return all

@@ -62,7 +62,6 @@ func TestCommands(t *testing.T) {
 			onHead(openai()).run(1, 10, 100).comment(1, 90, bot, yes).said(9, 200, "carol", "rerun").with(mayWrite),
 			quorum.ReasonNobodyToRerun,
 		},
-		"explain by the author":       {objectedTo().said(9, 200, "alice", "explain"), ""},
 		"a word that is none of ours": {objectedTo().said(9, 200, "carol", "merge"), quorum.ReasonUnclear},
 		"no word at all":              {objectedTo().said(9, 200, "carol", ""), quorum.ReasonUnclear},
 	} {
@@ -174,7 +173,7 @@ func TestCommandsAreBounded(t *testing.T) {
 }
 
 func FuzzCommand(f *testing.F) {
-	for _, words := range []string{"accept 1f7f530 why", "rerun openai", "explain", "accept", "rerun a b", "\x00"} {
+	for _, words := range []string{"accept 1f7f530 why", "rerun openai", "accept", "rerun a b", "\x00"} {
 		f.Add(words)
 	}
 	f.Fuzz(func(t *testing.T, words string) {

@@ -25,7 +25,7 @@ func (h *headView) isOurs(t *quorum.Text) bool {
 	if t.Kind != quorum.TextComment || !t.Author.Same(h.snapshot.Ours) {
 		return false
 	}
-	if !t.Author.Is(quorum.ActionsBot) || strings.HasPrefix(t.Body, quorum.ExplainMarker) {
+	if !t.Author.Is(quorum.ActionsBot) {
 		return true
 	}
 	return slices.ContainsFunc(h.policy.Reviewers, func(r quorum.Reviewer) bool {

@@ -1,14 +1,13 @@
 package github
 
-// How people's commands are answered: by a reaction to the comment, and "explain" by a comment of ours. An answer is
-// advice: one that GitHub refuses is not tried again.
+// How people's commands are answered: by a reaction to the comment. An answer is advice: one that GitHub refuses is not
+// tried again.
 
 import (
 	"context"
 	"errors"
 	"net/http"
 	"strconv"
-	"strings"
 
 	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/oplog"
@@ -19,9 +18,6 @@ import (
 func (a application) giveReplies(ctx context.Context, replies []quorum.Reply) (given []int64, err error) {
 	for _, reply := range replies {
 		err := a.react(ctx, reply)
-		if err == nil && reply.Explain {
-			err = a.explain(ctx, reply)
-		}
 		var refused *client.APIError
 		var limit *client.LimitError
 		switch {
@@ -46,22 +42,5 @@ func (a application) react(ctx context.Context, reply quorum.Reply) error {
 	}
 	path := repoPath(a.pr, "issues", "comments", strconv.FormatInt(reply.Command, 10), "reactions")
 	_, err := a.f.client.Send(ctx, http.MethodPost, path, map[string]string{"content": content}, nil)
-	return err
-}
-
-// explain writes the comment that answers "explain", unless it is there: an answer of GitHub's may have been lost.
-func (a application) explain(ctx context.Context, reply quorum.Reply) error {
-	marker := quorum.ExplainMarker + strconv.FormatInt(reply.Command, 10) + " -->"
-	path := repoPath(a.pr, "issues", strconv.Itoa(a.pr.Number), "comments")
-	found := false
-	_, err := readSizedPages(ctx, a.f.client, nil, new(int), path+"?per_page=100", "", func(c *restComment) {
-		isOurs := c.User.account().Is(a.f.app.KnownSlug() + "[bot]")
-		found = found || isOurs && strings.HasPrefix(c.Body, marker)
-		c.Body = ""
-	})
-	if err != nil || found {
-		return err
-	}
-	_, err = a.f.client.Send(ctx, http.MethodPost, path, map[string]string{"body": marker + "\n" + reply.Body}, nil)
 	return err
 }

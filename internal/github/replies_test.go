@@ -30,16 +30,6 @@ func newCommanded(t *testing.T, said string) *world {
 	return w
 }
 
-// explanations counts our comments.
-func (w *world) explanations() (n int) {
-	for _, body := range w.g.Wrote().Comments {
-		if strings.Contains(body, "Review quorum") {
-			n++
-		}
-	}
-	return n
-}
-
 // tries counts the requests of a method for paths that end so.
 func (w *world) tries(method, suffix string) (n int) {
 	for _, r := range w.g.Requests() {
@@ -60,7 +50,7 @@ func TestARefusedThumbLosesNothing(t *testing.T) {
 		"gone":           {Status: http.StatusGone, Body: `{"message":"Issues are disabled for this repo"}`},
 		"not understood": {Status: http.StatusUnprocessableEntity, Body: `{"message":"Validation Failed"}`},
 	} {
-		for _, word := range []string{"rerun", "accept 1234567 it is fine", "explain"} {
+		for _, word := range []string{"rerun", "accept 1234567 it is fine"} {
 			t.Run(name+"/"+word, func(t *testing.T) {
 				bubble(t, func(t *testing.T) {
 					w := newCommanded(t, "/review-coordinator "+word)
@@ -90,31 +80,22 @@ func TestARefusedThumbLosesNothing(t *testing.T) {
 	}
 }
 
-// An explanation that was written is not written again by whoever does not know of it: its process ended before the
-// record was written, or GitHub's answer was lost.
-func TestAnExplanationIsWrittenOnce(t *testing.T) {
+// A thumb that failed, or whose record did, is given by a later look, and its command is carried out once.
+func TestAThumbIsGivenOnce(t *testing.T) {
 	for name, breaks := range map[string]func(w *world){
+		"an end before the thumb": func(w *world) { w.g.AddFault(sandbox.Fault{Match: reactions, Kind: sandbox.FaultReset}) },
+		"a lost answer":           func(w *world) { w.g.AddFault(sandbox.Fault{Match: reactions, Kind: sandbox.FaultLost, Times: 1}) },
 		"an end before the record": func(w *world) {
-			w.g.AfterRequest(func(r *http.Request, status int) {
-				isComment := r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/issues/7/comments")
-				if isComment && status == http.StatusCreated {
+			w.g.AfterRequest(func(r *http.Request, _ int) {
+				if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/reactions") {
 					w.g.AddFault(sandbox.Fault{Match: checkWrites, Kind: sandbox.FaultReset})
 				}
 			})
 		},
-		"an end between the thumb and the comment": func(w *world) {
-			w.g.AddFault(sandbox.Fault{Match: newComments, Kind: sandbox.FaultReset})
-		},
-		"a lost answer": func(w *world) {
-			w.g.AddFault(sandbox.Fault{Match: newComments, Kind: sandbox.FaultLost, Times: 1})
-		},
-		"a lost answer to the thumb": func(w *world) {
-			w.g.AddFault(sandbox.Fault{Match: reactions, Kind: sandbox.FaultLost, Times: 1})
-		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				w := newCommanded(t, "/review-coordinator explain")
+				w := newCommanded(t, "/review-coordinator rerun")
 				breaks(w)
 				if _, err := w.loop.Reconcile(t.Context(), w.pr); err == nil {
 					t.Fatal("nothing broke")
@@ -126,8 +107,8 @@ func TestAnExplanationIsWrittenOnce(t *testing.T) {
 					w.look()
 					pass(time.Minute)
 				}
-				if n, thumbs := w.explanations(), w.g.Wrote().Reactions; n != 1 || len(thumbs) != 1 {
-					t.Errorf("%d explanations and %d thumbs were left", n, len(thumbs))
+				if wrote := w.g.Wrote(); len(wrote.Reactions) != 1 || len(wrote.RerunOrder) != 1 {
+					t.Errorf("%d thumbs were left, and %d runs were run again", len(wrote.Reactions), len(wrote.RerunOrder))
 				}
 			})
 		})

@@ -110,9 +110,7 @@ func (r *Reconciler) reconcileOnce(ctx context.Context, pr quorum.PR) (wake time
 	effects, before := f.effects(), f.passesBefore()
 	f.render()
 	isAnswerAlone := true // replies change nothing that was decided
-	for i := range effects {
-		e := &effects[i]
-		e.Replies = report.FillReplies(e.Replies, f.begin().Check)
+	for _, e := range effects {
 		isAnswerAlone = isAnswerAlone && e.AreRepliesAlone()
 	}
 	if err := r.publish(ctx, f); err != nil {

@@ -10,10 +10,6 @@ import (
 // CommandWord is the first word of a comment that is a command.
 const CommandWord = "/review-coordinator"
 
-// ExplainMarker begins a comment of ours that answers "explain"; the id of the comment that asked follows. Pages do not
-// show it.
-const ExplainMarker = "<!-- review-coordinator explains "
-
 // RerunButton is the identifier of the check's button.
 const RerunButton = "rerun-reviewers"
 

@@ -137,12 +137,10 @@ func (e Effects) AreRepliesAlone() bool {
 	return len(e.Cancels)+len(e.Reruns)+len(e.Requests)+len(e.People) == 0 && e.Fix == nil
 }
 
-// A Reply is how a person's command is answered on GitHub: by a reaction to its comment, and of "explain" by a comment.
+// A Reply is how a person's command is answered on GitHub: by a reaction to its comment.
 type Reply struct {
-	Command int64  // the comment's id
-	Refused bool   // a thumbs down, else a thumbs up
-	Explain bool   // a comment says why the check reads as it does
-	Body    string // of that comment; the loop fills it in
+	Command int64 // the comment's id
+	Refused bool  // a thumbs down, else a thumbs up
 }
 
 // A Receipt says what became of each effect.
@@ -270,11 +268,10 @@ type Command struct {
 type CommandVerb string
 
 const (
-	CommandAccept  CommandVerb = "accept"
-	CommandRerun   CommandVerb = "rerun"
-	CommandExplain CommandVerb = "explain"
-	CommandFixOff  CommandVerb = "fix off" // no fixes are started for this pull request
-	CommandFixOn   CommandVerb = "fix on"
+	CommandAccept CommandVerb = "accept"
+	CommandRerun  CommandVerb = "rerun"
+	CommandFixOff CommandVerb = "fix off" // no fixes are started for this pull request
+	CommandFixOn  CommandVerb = "fix on"
 )
 
 // KnowsEnd reports whether a look has seen that this attempt of a run had ended.

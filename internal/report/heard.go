@@ -65,8 +65,6 @@ func heardSaid(d quorum.Decision, c quorum.Command) Phrase {
 		return slices.Concat(asked, wordsPhrase(": no fix is started for this pull request."))
 	case quorum.CommandFixOn:
 		return slices.Concat(asked, wordsPhrase(": fixes may be started for this pull request."))
-	case quorum.CommandExplain:
-		return slices.Concat(asked, wordsPhrase(": answered by a comment."))
 	default:
 		return append(asked, Span{Text: "."})
 	}

@@ -187,7 +187,7 @@ func laneGoldens() []golden {
 				r.Commands = []quorum.Command{
 					{ID: 1, Verb: quorum.CommandRerun, By: "carol", At: at(6), Base: "main", Reviewers: []string{"gemini"}},
 					{ID: 2, Verb: quorum.CommandAccept, By: "carol", At: at(7), Base: "main", Refused: quorum.ReasonPermission},
-					{ID: 3, Verb: quorum.CommandExplain, By: "dave", At: at(8)},
+					{ID: 3, By: "dave", At: at(8), Refused: quorum.ReasonUnclear},
 					{ID: 4, Verb: quorum.CommandAccept, By: "dave", At: at(8), Base: "next", Reviewers: []string{"gemini"}},
 				}
 			},
@@ -197,7 +197,8 @@ func laneGoldens() []golden {
 				"**A maintainer (permission maintain or admin) who had no hand in the change**: Comment `/review-coordinator accept 3f2c1d9a5b6c <why>`",
 				"that ends the objection of gemini.", "- carol, 14:06 UTC, `rerun`: gemini is run again.",
 				"- carol, 14:07 UTC, `accept`: not heard, because ",
-				"- dave, 14:08 UTC, `explain`: answered by a comment.", "An objection ends by a person's word",
+				"- dave, 14:08 UTC, a word that is none of ours: not heard, because it is no command that is known.",
+				"An objection ends by a person's word",
 			},
 		},
 		{

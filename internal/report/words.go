@@ -299,7 +299,8 @@ func Advice(r quorum.Reason) string {
 	case quorum.ReasonWordEdited:
 		return "Write a new comment: an edited one may say what its author did not."
 	case quorum.ReasonUnclear:
-		return "Write accept with a commit of at least seven digits and a reason, rerun with a reviewer's name or none, explain, or fix off or on."
+		return "Write accept with a commit of at least seven digits and a reason, rerun with a reviewer's name or none, or fix off or on. " +
+			"Why the check reads as it does, its page and coordinator explain say."
 	case quorum.ReasonNoOverride:
 		return "Set `override` in the policy, or have the objection answered."
 	case quorum.ReasonOtherHead:

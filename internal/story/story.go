@@ -346,10 +346,6 @@ func (r *recorder) recordWrites() {
 	}
 	r.dispatchCount = len(wrote.Dispatched)
 	for _, body := range wrote.Comments[min(r.commentCount, len(wrote.Comments)):] {
-		if strings.HasPrefix(body, quorum.ExplainMarker) {
-			r.addEntry(Entry{Kind: EntryReplied, Text: "explains the check in a comment"})
-			continue
-		}
 		if strings.HasPrefix(body, quorum.VerdictMarker) {
 			r.addEntry(Entry{Kind: EntryTold, Text: toldText(body)})
 			continue
