@@ -17,7 +17,7 @@ import (
 	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
 
-var organisationPart = flag.Int("organisation-part", 10, "the organisation of the tests is one part in so many of 500 repositories; CI sets 1")
+var organisationPart = flag.Int("organisation-part", 50, "the organisation of the tests has 500 repositories divided by this")
 
 // An organisation is an installation with many repositories, in which something happens all the time.
 type organisation struct {

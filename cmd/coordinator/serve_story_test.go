@@ -179,9 +179,9 @@ func (b *bubbled) rest(ctx context.Context) (next time.Time, err error) {
 }
 
 var (
-	storyStep    = flag.Int("story-step", 6, "TestTheDaemonTellsTheSameStories tells one story in so many; CI sets 1")
-	requestsSeed = flag.Uint64("requests-seed", 2026, "how long the requests of TestTheDaemonTellsTheSameStoriesThoughRequestsTakeTime take")
-	storyFirst   = flag.Int("story-first", 0, "of these so many stories it tells the one in this place, from 0 on; with the next one around again")
+	storyStep    = flag.Int("story-step", 24, "TestTheDaemonTellsTheSameStories tells every n-th story")
+	requestsSeed = flag.Uint64("requests-seed", 2026, "seed of how long the requests of TestTheDaemonTellsTheSameStoriesThoughRequestsTakeTime take")
+	storyFirst   = flag.Int("story-first", 0, "the first story of -story-step, counted from 0, modulo the step")
 )
 
 func TestTheDaemonTellsTheSameStories(t *testing.T) {

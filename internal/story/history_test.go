@@ -21,11 +21,9 @@ import (
 )
 
 var (
-	historyDepth  = flag.Int("history-depth", 2, "how many moves long the histories are that are walked through, all of them")
-	historyStep   = flag.Int("history-step", 1, "of the beginnings and first moves of TestHistories one in so many is walked on from")
-	historyFirst  = flag.Int("history-first", 0, "of these so many the one in this place, from 0 on; with the next one around again")
-	historySample = flag.Int("history-sample", 500, "how many longer histories are drawn beside them, for each policy")
-	historySeed   = flag.Uint64("history-seed", 1, "of the longer histories")
+	historyDepth  = flag.Int("history-depth", 1, "length, in moves, of the histories that are walked exhaustively")
+	historySample = flag.Int("history-sample", 100, "number of longer histories that are drawn at random for each policy")
+	historySeed   = flag.Uint64("history-seed", 1, "seed of the longer histories")
 )
 
 // A property names what must hold after every look.
@@ -668,13 +666,9 @@ func (w *walker) walkAll(depth, sample int, seed uint64) {
 		})
 	}
 	all, told := w.beginnings()
-	place := 0
 	for i, st := range all {
 		w.visit(st, st.hash(), told[i])
 		for _, m := range w.moves {
-			if place++; place%*historyStep != *historyFirst%*historyStep {
-				continue
-			}
 			if next := w.step(st, m, told[i]); next != nil && depth > 0 {
 				jobs <- job{next, append(slices.Clip(told[i]), m.name), depth - 1}
 			}

@@ -160,7 +160,7 @@ func (o *outcomes) tellStories(t *testing.T) {
 				return
 			}
 			synctest.Test(t, func(t *testing.T) {
-				polled, err := s.PlayPolled(t.Context(), bubbleClock(t), pollEvery(), Audience{})
+				polled, err := s.PlayPolled(t.Context(), bubbleClock(t), pollEvery, Audience{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -184,18 +184,13 @@ func inMoments(told string) string {
 }
 
 var (
-	tellPolled = flag.Bool("polled", true, "every story is also played as a job that polls; where the race detector runs CI leaves that out")
-	storyStep  = flag.Int("story-step", 1, "TestStories tells one story in so many; where the race detector runs CI sets 4")
-	storyFirst = flag.Int("story-first", 0, "of these so many stories it tells the one in this place, from 0 on; with the next one around again")
+	tellPolled = flag.Bool("polled", false, "also play every story as a job that polls every 15 seconds")
+	storyStep  = flag.Int("story-step", 1, "TestStories tells every n-th story")
+	storyFirst = flag.Int("story-first", 0, "the first story of -story-step, counted from 0, modulo the step")
 )
 
-// pollEvery is how often the polled player looks: in CI as often as a job does.
-func pollEvery() time.Duration {
-	if *faultsFlag == "all" {
-		return 15 * time.Second
-	}
-	return 30 * time.Second
-}
+// pollEvery is how often a job polls by default.
+const pollEvery = 15 * time.Second
 
 // compareStories compares what must be the same whenever somebody looked.
 func compareStories(t *testing.T, how string, want, got Story) {

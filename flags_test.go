@@ -1,0 +1,87 @@
+package coordinator_test
+
+// A flag of a test that no script sets would test nothing.
+
+import (
+	"io/fs"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// flagOfTest matches the definition of a flag.
+var flagOfTest = regexp.MustCompile(`\bflag\.[A-Z]\w*\((?:&\w+, )?"([a-z-]+)"`)
+
+// definedFlags returns the flags of all tests, each as its package and its name.
+func definedFlags(t *testing.T) (all []string) {
+	t.Helper()
+	err := fs.WalkDir(os.DirFS("."), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(name, "_test.go") || name == "flags_test.go" {
+			return err
+		}
+		src, err := os.ReadFile(name)
+		for _, found := range flagOfTest.FindAllSubmatch(src, -1) {
+			all = append(all, path.Dir(name)+" "+string(found[1]))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func TestEveryFlagOfATestIsPlayed(t *testing.T) {
+	list, err := os.ReadFile(".ci/flags.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	scripts := map[string]string{}
+	var listed []string
+	for line := range strings.Lines(string(list)) {
+		words := strings.Fields(line)
+		if len(words) == 0 || words[0] == "#" {
+			continue
+		}
+		if len(words) < 3 {
+			t.Errorf(".ci/flags.txt: %q names no script", line)
+			continue
+		}
+		listed = append(listed, words[0]+" "+words[1])
+		if by, why, isByHand := strings.Cut(line, " by hand: "); isByHand {
+			if strings.TrimSpace(why) == "" {
+				t.Errorf(".ci/flags.txt: %q has no reason", by)
+			}
+			continue
+		}
+		for _, script := range words[2:] {
+			if scripts[script] == "" {
+				text, err := os.ReadFile(".ci/" + script)
+				if err != nil {
+					t.Fatal(err)
+				}
+				scripts[script] = string(text)
+			}
+			if !regexp.MustCompile(`[ "]-` + words[1] + `[ =";\n]`).MatchString(scripts[script]) {
+				t.Errorf("%s: .ci/%s does not set -%s", words[0], script, words[1])
+			}
+		}
+	}
+	defined := definedFlags(t)
+	if len(defined) < 20 {
+		t.Errorf("only %d flags are found", len(defined))
+	}
+	for _, flag := range defined {
+		if !slices.Contains(listed, flag) {
+			t.Errorf("%s: list it in .ci/flags.txt with the script that sets it", flag)
+		}
+	}
+	for _, flag := range listed {
+		if !slices.Contains(defined, flag) {
+			t.Errorf("%s: .ci/flags.txt lists it, and no test has it", flag)
+		}
+	}
+}
