@@ -50,7 +50,7 @@ var rules = map[string][]string{
 	"internal/workflow": {},
 	"internal/doctor":   {"internal/quorum", "internal/pathfilter", "internal/report", "internal/workflow"},
 	// The client knows requests and answers, and nothing of what is judged by them.
-	"internal/github/client":    {"internal/github/jsonscan", "internal/github/untrusted", "internal/trace"},
+	"internal/github/client":    {"internal/github/jsonscan", "internal/github/untrusted"},
 	"internal/github/webhook":   {"internal/quorum", "internal/github/jsonscan", "internal/github/untrusted"},
 	"internal/github/jsonscan":  {},
 	"internal/github/untrusted": {},
@@ -69,10 +69,8 @@ var rules = map[string][]string{
 	// second vocabulary.
 	"internal/daemon": {
 		"internal/quorum", "internal/evidence", "internal/report", "internal/github", "internal/github/client", "internal/github/webhook",
-		"internal/loop", "internal/store", "internal/workkey", "internal/dashboard", "internal/oplog", "internal/trace",
+		"internal/loop", "internal/store", "internal/workkey", "internal/dashboard", "internal/oplog",
 	},
-	// Spans for a collector, in a build that asks for them.
-	"internal/trace": {},
 	// What validates the sandbox against GitHub's description is for tests: nothing that is built imports it.
 	"internal/sandbox/openapi": {},
 	// Repositories on their first day, for the tests of what sets one up.
@@ -86,7 +84,7 @@ var rules = map[string][]string{
 		"internal/quorum", "internal/review", "internal/evidence", "internal/report", "internal/config",
 		"internal/github", "internal/github/client", "internal/github/webhook",
 		"internal/loop", "internal/sandbox", "internal/story", "internal/store", "internal/daemon", "internal/dashboard", "internal/oplog",
-		"internal/clone", "internal/doctor", "internal/trace", "examples",
+		"internal/clone", "internal/doctor", "examples",
 	},
 	// The workflows that a repository copies, for the command that writes them.
 	"examples": {},
@@ -246,19 +244,6 @@ func TestTheProgramIsLight(t *testing.T) {
 	}
 	if !found {
 		t.Error("there is no program")
-	}
-}
-
-// Only a program that is built with the tag otel knows OpenTelemetry, and never the action's.
-func TestNoTracesUnlessAskedFor(t *testing.T) {
-	for tags, want := range map[string]bool{"": false, "action": false, "action,otel": false, "otel": true} {
-		deps, err := exec.Command("go", "list", "-deps", "-tags", tags, "./cmd/coordinator").Output()
-		if err != nil {
-			t.Fatalf("list what a program with the tags %q is made of: %v", tags, err)
-		}
-		if got := bytes.Contains(deps, []byte("go.opentelemetry.io/")); got != want {
-			t.Errorf("with the tags %q it knows OpenTelemetry: %t", tags, got)
-		}
 	}
 }
 

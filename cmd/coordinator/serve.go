@@ -32,7 +32,6 @@ import (
 	"github.com/review-coordinator/coordinator/internal/report"
 	"github.com/review-coordinator/coordinator/internal/review"
 	"github.com/review-coordinator/coordinator/internal/store"
-	"github.com/review-coordinator/coordinator/internal/trace"
 )
 
 type serveCmd struct {
@@ -111,11 +110,6 @@ func (cmd serveCmd) Run(ctx context.Context, c *command) error {
 	if cmd.Check {
 		return cmd.printCheck(ctx, c, s)
 	}
-	stopTracing, err := trace.Setup(ctx, buildVersion())
-	if err != nil {
-		return usageError(err, "the OTEL_ variables say where traces go: OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318")
-	}
-	defer stopTracing()
 	if c.Getenv("GOGC") == "" { // fewer collections in a burst for more memory, which is given back after it
 		debug.SetGCPercent(150)
 	}

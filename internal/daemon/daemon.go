@@ -37,7 +37,6 @@ type Daemon struct {
 // New returns a daemon that does nothing yet.
 func New(c Config) *Daemon {
 	c = c.withDefaults()
-	c.Store = traceStore(c.Store)
 	d := &Daemon{
 		Config: c, mayBeDue: make(chan struct{}, 1), underWay: newWorkload(), leases: newLeaseTable(), poked: newPokedKeys(),
 		policies: newPolicyCache(c.Policies), failed: &failedDeliveries{}, shares: newPullShares(),

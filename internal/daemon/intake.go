@@ -27,7 +27,6 @@ import (
 
 	"github.com/review-coordinator/coordinator/internal/dashboard"
 	"github.com/review-coordinator/coordinator/internal/github/webhook"
-	"github.com/review-coordinator/coordinator/internal/trace"
 )
 
 // WebhookPath is where GitHub sends to.
@@ -121,19 +120,15 @@ func (r *refusal) Unwrap() error { return r.err }
 // ServeHTTP implements [http.Handler].
 func (in *Intake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	in.once.Do(in.fillDefaults)
-	ctx, span := trace.Start(r.Context(), trace.Webhook)
-	r = r.WithContext(ctx)
 	event, result, err := in.acceptRequest(w, r)
 	if err == nil {
 		in.Metrics.Delivered(event, result)
-		span.End(false, trace.Event(knownLabel(metricEvents, event)), trace.Result(result), trace.Status(http.StatusAccepted))
 		dashboard.WriteJSON(w, http.StatusAccepted, intakeAnswer{Result: result})
 		return
 	}
 	no := &refusal{status: http.StatusServiceUnavailable, result: deliveryFailed, say: "the delivery was not accepted"}
 	errors.As(err, &no)
 	in.Metrics.Delivered(event, no.result)
-	span.End(no.status >= 500, trace.Event(knownLabel(metricEvents, event)), trace.Result(no.result), trace.Status(no.status))
 	switch no.status {
 	case http.StatusUnauthorized: // no detail: whoever guesses learns nothing
 		w.WriteHeader(no.status)

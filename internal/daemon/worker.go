@@ -20,7 +20,6 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/report"
 	"github.com/review-coordinator/coordinator/internal/store"
-	"github.com/review-coordinator/coordinator/internal/trace"
 	"github.com/review-coordinator/coordinator/internal/workkey"
 )
 
@@ -35,7 +34,6 @@ func (d *Daemon) workOn(ctx context.Context, w store.Work, until time.Time) {
 	defer cancel(nil)
 	alone := d.leases.begin(w.Lease, until.Add(-d.Lease), until, cancel)
 	ctx = client.WithPermit(ctx, d.leases.permitOf(w.Lease, d.Now, d.Lease/4))
-	ctx, span := trace.Start(ctx, trace.Look, trace.Task(taskLabel(w.Kind)), trace.Installation(w.Tenant))
 	began := d.Now()
 	var r workResult
 	if alone {
@@ -59,7 +57,6 @@ func (d *Daemon) workOn(ctx context.Context, w store.Work, until time.Time) {
 	if !errors.Is(context.Cause(ctx), errLost) {
 		ours, err = keepResult(context.WithoutCancel(ctx), d.Store, w.Lease, r)
 	}
-	span.End(err != nil || r.label == resultFailed || r.label == resultPanicked, trace.Result(r.label))
 	d.underWay.remove(w)
 	if !ours { // the pokes may not have been kept
 		d.poked.removePoked(r.pokes)

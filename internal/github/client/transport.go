@@ -21,7 +21,6 @@ import (
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/github/jsonscan"
-	"github.com/review-coordinator/coordinator/internal/trace"
 )
 
 const (
@@ -109,7 +108,7 @@ func (w *wholeReader) RoundTrip(req *http.Request) (*http.Response, error) {
 	body, err := readAnswer(resp, c)
 	switch {
 	case errors.Is(err, ErrTooLong):
-		w.tellObserver(ctx, c, resp.StatusCode, began)
+		w.tellObserver(c, resp.StatusCode, began)
 		return nil, fmt.Errorf("read answer: %w", err) // no fault: it will be as long the next time
 	case err != nil:
 		return nil, w.lostAttempt(ctx, req, c, began, fmt.Errorf("answer cut off: %w", err))
@@ -128,7 +127,7 @@ func (w *wholeReader) RoundTrip(req *http.Request) (*http.Response, error) {
 			received.Sub(sent),
 		)
 	}
-	w.tellObserver(ctx, c, resp.StatusCode, began)
+	w.tellObserver(c, resp.StatusCode, began)
 	if resp.StatusCode != http.StatusNotModified {
 		countInMeter(ctx)
 	}
@@ -148,12 +147,11 @@ func (w *wholeReader) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // tellObserver tells of an attempt at GitHub's API. Time is the machine's, whatever the caller's clock says.
-func (w *wholeReader) tellObserver(ctx context.Context, c *exchange, status int, began time.Time) {
+func (w *wholeReader) tellObserver(c *exchange, status int, began time.Time) {
 	endpoint := c.endpoint
 	if endpoint == "" {
 		endpoint = OtherEndpoint
 	}
-	trace.Record(ctx, trace.GitHub, began, status == 0 || status >= 500, trace.Endpoint(endpoint), trace.Status(status))
 	if w.observed != nil {
 		w.observed(endpoint, status, time.Since(began))
 	}
@@ -219,7 +217,7 @@ func (w *wholeReader) lostAttempt(attempt context.Context, req *http.Request, c 
 	if own := req.Context().Err(); own != nil {
 		return own
 	}
-	w.tellObserver(req.Context(), c, 0, began)
+	w.tellObserver(c, 0, began)
 	if attempt.Err() != nil {
 		return &fault{silent: true, what: "no answer within " + attemptTimeout.String(), hint: silenceHint}
 	}
