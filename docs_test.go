@@ -859,7 +859,7 @@ func (h handbook) manifest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	made, err := exec.Command(h.program, "app-manifest", "--webhook", "https://quorum.example.com/webhook").Output()
+	made, err := exec.Command(h.program, "serve", "setup", "--webhook", "https://quorum.example.com/webhook", "--print-manifest").Output()
 	if err != nil {
 		t.Fatal(err)
 	}

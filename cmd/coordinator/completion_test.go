@@ -23,7 +23,7 @@ func runInProcess(t *testing.T, stdin string, args ...string) (code int, stdout,
 // A shell that completes is told the commands, the flags and the values of what stands before the cursor.
 func TestCompletion(t *testing.T) {
 	for _, test := range []struct{ words, want string }{
-		{"", "run sweep explain classify verdict config init doctor simulate demo completion man help version serve backup store app-manifest"},
+		{"", "run sweep explain classify verdict config init doctor simulate demo completion man help version serve backup store"},
 		{"ex", "explain"},
 		{"config ", "check init schema"},
 		{"config check ", ":file"},
@@ -45,7 +45,7 @@ func TestCompletion(t *testing.T) {
 		{"serve ", "setup"},
 		{"serve --", "--listen --admin-listen --database --public-url --resync --check --json --log-level"},
 		{"serve --check --resync ", ""},
-		{"serve setup --", "--webhook --dir --listen"},
+		{"serve setup --", "--webhook --dir --listen --print-manifest"},
 		{"serve setup --dir ", ":file"},
 		{"init --", "--repo --dir --pull-request --dry-run --force --ref"},
 		{"doctor octo/shop --", "--repo --fix --json"},
@@ -58,7 +58,7 @@ func TestCompletion(t *testing.T) {
 		{"completion ", "bash zsh fish"},
 		{"-v swe", "sweep"},
 		{"sweep --limit ", ""},
-		{"nonsense ", "run sweep explain classify verdict config init doctor simulate demo completion man help version serve backup store app-manifest"},
+		{"nonsense ", "run sweep explain classify verdict config init doctor simulate demo completion man help version serve backup store"},
 	} {
 		words := strings.Split(test.words, " ")
 		code, out, said := runInProcess(t, "", append([]string{"complete", "--"}, words...)...)

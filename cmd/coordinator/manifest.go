@@ -10,7 +10,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"html/template"
 	"net"
 	"net/url"
 	"regexp"
@@ -19,14 +18,6 @@ import (
 	"github.com/review-coordinator/coordinator/internal/daemon"
 	"github.com/review-coordinator/coordinator/internal/github/client"
 )
-
-type manifestCmd struct {
-	Webhook string `placeholder:"URL"  help:"Where GitHub reaches the daemon: https://HOST/webhook."`
-	Name    string `placeholder:"NAME" help:"Name of the App, one that no other App on GitHub has. Default: ${default}. GitHub lets you change it before it is created." default:"Review coordinator"`
-	URL     string `placeholder:"URL"  help:"Homepage of the App, to which its checks link."                                                                             default:"https://github.com/review-coordinator/coordinator" name:"url"`
-	Org     string `placeholder:"ORG"  help:"Organisation that will own the App. Default: you."`
-	HTML    bool   `                   help:"Print a page with one button that hands the manifest to GitHub."                                                                                                                        name:"html"`
-}
 
 // An appPermission is a permission that the App asks for, and why.
 type appPermission struct {
@@ -78,8 +69,8 @@ var appEvents = []eventSubscription{
 	{"workflow_run", "actions", "a reviewer's run begins or ends"},
 }
 
-// Help is shown by coordinator app-manifest --help.
-func (manifestCmd) Help() string {
+// describeManifest lists what the manifest asks for, each with its reason.
+func describeManifest() string {
 	var all strings.Builder
 	all.WriteString("The App asks for these permissions, and for no others:\n\n")
 	for _, p := range appPermissions {
@@ -89,15 +80,8 @@ func (manifestCmd) Help() string {
 	for _, s := range appEvents {
 		fmt.Fprintf(&all, "  %-28s %s\n", s.event, s.reason)
 	}
-	return all.String() + `
-installation, installation_repositories and ping come to every App by themselves.
-
-Examples:
-
-  coordinator app-manifest --webhook https://quorum.example.com/webhook --org octo --html >app.html
-  coordinator app-manifest --webhook https://quorum.example.com/webhook
-
-Open app.html in a browser that is signed in to GitHub and press its button.`
+	all.WriteString("\ninstallation, installation_repositories and ping come to every App by themselves.")
+	return all.String()
 }
 
 // A manifest is a GitHub App's manifest:
@@ -118,38 +102,16 @@ type manifestHook struct {
 	Active bool   `json:"active"`
 }
 
-// projectURL is the homepage of an App that names none of its own.
+// projectURL is the homepage of an App.
 const projectURL = "https://github.com/review-coordinator/coordinator"
 
-// redirectURL is where GitHub sends the browser with the code for the App's key. It is a port of the person's own
-// machine that no known program uses, because the code opens the key and must reach no other machine. Nothing needs to
-// answer there.
+// redirectURL is where GitHub sends the browser with the code for the App's key, if no page of serve setup waits for it. It is a
+// port of the person's own machine that no known program uses, because the code opens the key and must reach no other machine.
 const redirectURL = "http://localhost:47110/"
 
-// Run prints the manifest, or the page.
-func (cmd manifestCmd) Run(c *command) error {
-	m, err := cmd.buildManifest()
-	if err != nil {
-		return err
-	}
-	api, err := c.apiURLFromEnv()
-	if err == nil {
-		err = validateAPIURL(api)
-	}
-	if err != nil {
-		return err
-	}
-	steps := cmd.nextSteps(siteOfAPI(api))
-	if cmd.HTML {
-		text, err := json.Marshal(m)
-		if err != nil {
-			return fmt.Errorf("write manifest: %w", err)
-		}
-		v := manifestView{
-			manifestTables: newManifestTables(), Name: m.Name, Form: steps.formURL, Manifest: string(text), Convert: steps.convertCommand,
-		}
-		return manifestPage.Execute(c.Stdout, v)
-	}
+// printManifest prints the manifest, and says on standard error what GitHub does with it.
+func printManifest(c *command, m manifest, site githubSite, org string) error {
+	m.Redirect = redirectURL
 	enc := json.NewEncoder(c.Stdout)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
@@ -157,27 +119,21 @@ func (cmd manifestCmd) Run(c *command) error {
 		return fmt.Errorf("write manifest: %w", err)
 	}
 	fmt.Fprintf(c.Stderr, `
-Next: coordinator app-manifest --html >app.html, with the same flags, makes a page whose button sends this manifest to
+GitHub takes it as the field manifest of a form that a browser posts to
   %s
-Your browser then comes to %s?code=CODE, where nothing needs to answer. Within an hour,
-  %s
+The browser then comes to %s?code=CODE, where nothing needs to answer. Within an hour,
+  curl -sS -X POST %s/app-manifests/CODE/conversions >app.json
 writes the App's id, its private key (pem) and its webhook_secret. Keep that file to yourself.
-`, steps.formURL, redirectURL, steps.convertCommand)
+`, site.newAppURL(org), redirectURL, site.apiURL)
 	return nil
 }
 
-// manifestSteps are the next steps: the form that takes the manifest, and the command that fetches the key.
-type manifestSteps struct{ formURL, convertCommand string }
-
-func (cmd manifestCmd) nextSteps(site githubSite) manifestSteps {
-	s := manifestSteps{
-		formURL:        site.webURL + "/settings/apps/new",
-		convertCommand: "curl -sS -X POST " + site.apiURL + "/app-manifests/CODE/conversions >app.json",
+// newAppURL returns the address of the form that takes a manifest; org is the owner, or "" for the person.
+func (s githubSite) newAppURL(org string) string {
+	if org == "" {
+		return s.webURL + "/settings/apps/new"
 	}
-	if cmd.Org != "" {
-		s.formURL = site.webURL + "/organizations/" + cmd.Org + "/settings/apps/new"
-	}
-	return s
+	return s.webURL + "/organizations/" + org + "/settings/apps/new"
 }
 
 // orgNamePattern matches the names that GitHub allows for accounts.
@@ -186,25 +142,10 @@ var orgNamePattern = regexp.MustCompile(`^[A-Za-z0-9](?:-?[A-Za-z0-9_])*$`)
 // maxAppName is GitHub's limit for an App's name, in characters.
 const maxAppName = 34
 
-// buildManifest makes the manifest that the flags ask for.
-func (cmd manifestCmd) buildManifest() (manifest, error) {
-	if err := validateWebhookURL(cmd.Webhook); err != nil {
-		return manifest{}, usageError(err, "coordinator app-manifest --webhook https://HOST/webhook, as GitHub reaches it from outside")
-	}
-	home, err := url.Parse(cmd.URL)
-	switch n := len([]rune(cmd.Name)); {
-	case err != nil, home.Scheme != "https" && home.Scheme != "http", home.Hostname() == "", home.User != nil:
-		return manifest{}, usageError(fmt.Errorf("--url %q is no address of a homepage", cmd.URL), "")
-	case strings.TrimSpace(cmd.Name) == "" || n > maxAppName || oneLine(cmd.Name) != cmd.Name:
-		return manifest{}, usageError(fmt.Errorf("--name has %d characters: GitHub takes 1 to %d, in one line", n, maxAppName), "")
-	case cmd.Org != "" && !orgNamePattern.MatchString(cmd.Org):
-		return manifest{}, usageError(
-			fmt.Errorf("--org %q is no name of an organisation", cmd.Org),
-			"it is the last part of https://github.com/ORG",
-		)
-	}
+// newManifest makes the manifest of an App. It leads back nowhere yet.
+func newManifest(webhook, name string) manifest {
 	m := manifest{
-		Name: cmd.Name, URL: cmd.URL, Hook: manifestHook{URL: cmd.Webhook, Active: true}, Redirect: redirectURL,
+		Name: name, URL: projectURL, Hook: manifestHook{URL: webhook, Active: true},
 		Description: "One check that says whether enough reviewers really approved this commit.", Permissions: map[string]string{},
 	}
 	for _, s := range appEvents {
@@ -213,14 +154,11 @@ func (cmd manifestCmd) buildManifest() (manifest, error) {
 	for _, p := range appPermissions {
 		m.Permissions[p.Name] = p.Level
 	}
-	return m, nil
+	return m
 }
 
 // validateWebhookURL returns an error if GitHub could not deliver to the address.
 func validateWebhookURL(webhook string) error {
-	if webhook == "" {
-		return errors.New("--webhook is missing: the address at which GitHub reaches the daemon")
-	}
 	u, err := url.Parse(webhook)
 	switch {
 	case err != nil || u.Hostname() == "":
@@ -273,12 +211,6 @@ func validateAPIURL(api string) error {
 	return usageError(fmt.Errorf("GITHUB_API_URL %s is no address of GitHub's API", api), own)
 }
 
-// A manifestView is the data of the page.
-type manifestView struct {
-	manifestTables
-	Name, Form, Manifest, Convert string
-}
-
 // manifestTables are what an App asks for, with the reasons.
 type manifestTables struct{ Permissions, Events []manifestRow }
 
@@ -293,44 +225,3 @@ func newManifestTables() (t manifestTables) {
 	}
 	return t
 }
-
-// manifestStyle is the style of a page with a manifest's button.
-const manifestStyle = `body { font: 16px/1.5 system-ui, sans-serif; max-width: 46rem; margin: 3rem auto; padding: 0 1rem }
-button { font: inherit; font-weight: 600; padding: .6rem 1.2rem; border: 0; border-radius: .4rem; background: #1f883d; color: #fff; cursor: pointer }
-td { padding: .15rem 1rem .15rem 0; vertical-align: top }
-code, pre { font: 14px/1.5 ui-monospace, monospace; overflow-x: auto }
-`
-
-// manifestTablesText shows manifestTables.
-const manifestTablesText = `<h2>What it may do, and why</h2>
-<table>{{range .Permissions}}<tr><td><code>{{.What}}</code></td><td>{{.Why}}</td></tr>
-{{end}}</table>
-<h2>What it is told</h2>
-<table>{{range .Events}}<tr><td><code>{{.What}}</code></td><td>{{.Why}}</td></tr>
-{{end}}</table>
-`
-
-// manifestPage is the page with the button. It sends nothing by itself, runs no script and loads nothing.
-var manifestPage = template.Must(template.New("page").Parse(`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>Create {{.Name}}</title>
-<style>
-` + manifestStyle + `</style>
-</head>
-<body>
-<h1>Create {{.Name}}</h1>
-<form action="{{.Form}}" method="post">
-<input type="hidden" name="manifest" value="{{.Manifest}}">
-<p><button>Create the App on GitHub</button></p>
-</form>
-<p>GitHub asks once more, and lets you change the name. Then your browser comes to an address on your own machine that ends in
-<code>?code=CODE</code>. Nothing needs to answer there. Within an hour, with that code:</p>
-<pre>{{.Convert}}</pre>
-<p>The file holds the App's <code>id</code>, its private key (<code>pem</code>) and its <code>webhook_secret</code>. Keep it to yourself.</p>
-` + manifestTablesText + `</body>
-</html>
-`))

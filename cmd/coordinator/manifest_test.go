@@ -4,6 +4,7 @@ package main
 
 import (
 	"encoding/json"
+	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -47,23 +48,14 @@ type appManifest struct {
 	Permissions map[string]string `json:"default_permissions"`
 }
 
-// printedManifest is the manifest that coordinator app-manifest prints.
+// printedManifest is the manifest that coordinator serve setup prints.
 func printedManifest(t *testing.T) (m appManifest) {
 	t.Helper()
-	if err := json.Unmarshal([]byte(manifestOutput(t)), &m); err != nil || len(m.Events) == 0 || len(m.Permissions) == 0 {
-		t.Fatalf("%v: %+v", err, m)
+	code, out, said := runAt(t, "", nil, "serve", "setup", "--webhook", "https://quorum.example.com/webhook", "--print-manifest")
+	if err := json.Unmarshal([]byte(out), &m); err != nil || code != 0 || len(m.Events) == 0 || len(m.Permissions) == 0 {
+		t.Fatalf("exit %d, %v: %+v%s", code, err, m, said)
 	}
 	return m
-}
-
-func manifestOutput(t *testing.T, flags ...string) string {
-	t.Helper()
-	args := append([]string{"app-manifest", "--webhook", "https://quorum.example.com/webhook"}, flags...)
-	code, out, said := runAt(t, "", nil, args...)
-	if code != 0 {
-		t.Fatalf("exit %d: %s", code, said)
-	}
-	return out
 }
 
 // TestTheAppIsToldOfAllThatIsRead: an event that the program can read is in the manifest, or comes to every App.
@@ -128,7 +120,9 @@ func TestTheManifestGivesReasons(t *testing.T) {
 	m := printedManifest(t)
 	listed := map[string]bool{}
 	rows := regexp.MustCompile(`<tr><td><code>([^<]+)</code></td><td>([^<]*)</td></tr>`)
-	for _, row := range rows.FindAllStringSubmatch(manifestOutput(t, "--html"), -1) {
+	s := startSetup(t, sandbox.HubOptions{})
+	_, page := s.visit(http.MethodGet, s.page, "", "")
+	for _, row := range rows.FindAllStringSubmatch(page, -1) {
 		if listed[row[1]] || strings.TrimSpace(row[2]) == "" {
 			t.Errorf("%s: once, and with a reason: %q", row[1], row[2])
 		}
@@ -147,6 +141,8 @@ func TestTheManifestGivesReasons(t *testing.T) {
 	if want := len(m.Permissions) + len(m.Events); len(listed) != want {
 		t.Errorf("%d are listed, want %d", len(listed), want)
 	}
+	s.stop()
+	s.wait()
 }
 
 // TestTheDoctorAsksForWhatIsNeeded: what doctor wants of a job's token is what coordinator run asks an App for, and the

@@ -854,36 +854,6 @@ var mistakes = []mistake{
 		says: "serve has no flag --port",
 		hint: "--listen HOST:PORT says where webhooks come in, --admin-listen where the dashboard is",
 	},
-	{
-		args: "app-manifest", code: 2,
-		says: "--webhook is missing: the address at which GitHub reaches the daemon",
-		hint: "coordinator app-manifest --webhook https://HOST/webhook, as GitHub reaches it from outside",
-	},
-	{
-		args: "app-manifest --webhook http://example.org/webhook", code: 2,
-		says: "--webhook http://example.org/webhook is not https: payloads would cross the network readable",
-		hint: "coordinator app-manifest --webhook https://HOST/webhook, as GitHub reaches it from outside",
-	},
-	{
-		args: "app-manifest --webhook https://example.org", code: 2,
-		says: "--webhook https://example.org has no path: the daemon takes webhooks at /webhook",
-		hint: "coordinator app-manifest --webhook https://HOST/webhook, as GitHub reaches it from outside",
-	},
-	{
-		args: "app-manifest --webhook https://localhost/webhook", code: 2,
-		says: "--webhook https://localhost/webhook is this machine: GitHub does not reach it",
-		hint: "coordinator app-manifest --webhook https://HOST/webhook, as GitHub reaches it from outside",
-	},
-	{
-		args: "app-manifest --webhook https://example.org/webhook --org a/b", code: 2,
-		says: `--org "a/b" is no name of an organisation`,
-		hint: "it is the last part of https://github.com/ORG",
-	},
-	{
-		args: "app-manifest --webhook https://example.org/webhook", env: "GITHUB_API_URL=https://git.example.org", code: 2,
-		says: "GITHUB_API_URL https://git.example.org is no address of GitHub's API",
-		hint: "of a GitHub Enterprise Server it is https://git.example.org/api/v3",
-	},
 
 	// A first set-up, an App, a copy, the shell and the log.
 	{

@@ -35,12 +35,14 @@ type setupCmd struct {
 	Listen       string        `default:"127.0.0.1:0"             placeholder:"HOST:PORT" help:"Where the page is, on this machine alone. Default ${default}: any free port."`
 	Open         bool          `                                                          help:"Open the page in the browser of this machine."`
 	Timeout      time.Duration `default:"30m"                                             help:"How long it waits for you. Default ${default}."`
+
+	PrintManifest bool `help:"Print the App's manifest, and make nothing."`
 }
 
 // Help is shown by coordinator serve setup --help.
 func (setupCmd) Help() string {
 	return `It prints the address of a page. Open it in a browser that is signed in to GitHub and press its button: GitHub asks once
-more and creates the App with the least permissions and events that serve needs (coordinator app-manifest lists them).
+more and creates the App with the least permissions and events that serve needs, which are listed below.
 Then it writes three files that only you can read, and says what to do next:
 
   app.pem          the App's private key
@@ -57,7 +59,10 @@ GITHUB_API_URL, https://HOST/api/v3, makes the App on a GitHub Enterprise Server
 Examples:
 
   coordinator serve setup --webhook https://quorum.example.com/webhook
-  coordinator serve setup --webhook https://quorum.example.com/webhook --organization octo --name "octo review quorum"`
+  coordinator serve setup --webhook https://quorum.example.com/webhook --organization octo --name "octo review quorum"
+  coordinator serve setup --webhook https://quorum.example.com/webhook --print-manifest
+
+` + describeManifest()
 }
 
 // Run makes the App, or says why not, and leaves no listener behind.
@@ -70,6 +75,9 @@ func (cmd setupCmd) Run(ctx context.Context, c *command) (err error) {
 		return err
 	}
 	site := siteOfAPI(api)
+	if cmd.PrintManifest {
+		return printManifest(c, m, site, cmd.Organization)
+	}
 	folder, err := openAppFolder(cmd.Dir, cmd.Force)
 	if err != nil {
 		return err
@@ -87,7 +95,7 @@ func (cmd setupCmd) Run(ctx context.Context, c *command) (err error) {
 	if err != nil {
 		return fmt.Errorf("write manifest: %w", err)
 	}
-	pages := newSetupSite(host, manifestCmd{Org: cmd.Organization}.nextSteps(site).formURL, setupView{
+	pages := newSetupSite(host, site.newAppURL(cmd.Organization), setupView{
 		manifestTables: newManifestTables(), Title: "Create " + m.Name, Manifest: string(text),
 		Text: "GitHub asks once more, and lets you change the name. Then your browser comes back here, and the terminal says what comes next.",
 	})
@@ -142,8 +150,16 @@ func (cmd setupCmd) prepareManifest(c *command) (m manifest, api string, err err
 	if err != nil {
 		return m, "", err
 	}
-	m, err = manifestCmd{Webhook: cmd.Webhook, Name: cmd.Name, URL: projectURL, Org: cmd.Organization}.buildManifest()
-	return m, api, err
+	switch n := len([]rune(cmd.Name)); {
+	case strings.TrimSpace(cmd.Name) == "" || n > maxAppName || oneLine(cmd.Name) != cmd.Name:
+		return m, "", usageError(fmt.Errorf("--name has %d characters: GitHub takes 1 to %d, in one line", n, maxAppName), "")
+	case cmd.Organization != "" && !orgNamePattern.MatchString(cmd.Organization):
+		return m, "", usageError(
+			fmt.Errorf("--org %q is no name of an organisation", cmd.Organization),
+			"it is the last part of https://github.com/ORG",
+		)
+	}
+	return newManifest(cmd.Webhook, cmd.Name), api, nil
 }
 
 // listenLoopback opens a port that no other machine reaches: the code that comes there opens the App's key.

@@ -325,7 +325,7 @@ func TestServeSetupRefusesStrangers(t *testing.T) {
 
 // The page runs no script, loads nothing, and sends its form to GitHub alone.
 func TestTheSetupPageIsClosed(t *testing.T) {
-	s := startSetup(t, sandbox.HubOptions{})
+	s := startSetup(t, sandbox.HubOptions{}, "--name", `<script>"><b>`)
 	res, text := s.visit(http.MethodGet, s.page, "", "")
 	web := strings.TrimSuffix(s.api, "/api/v3")
 	policy := res.Header.Get("Content-Security-Policy")
@@ -335,7 +335,7 @@ func TestTheSetupPageIsClosed(t *testing.T) {
 	if res.Header.Get("Referrer-Policy") != "strict-origin" {
 		t.Errorf("referrer: %s", res.Header.Get("Referrer-Policy"))
 	}
-	for _, bad := range []string{"<script", "src=", "onclick", "javascript:"} {
+	for _, bad := range []string{"<script", "src=", "onclick", "javascript:", "<b>"} {
 		if strings.Contains(text, bad) {
 			t.Errorf("the page holds %s", bad)
 		}

@@ -184,7 +184,11 @@ var setupPage = template.Must(template.New("page").Parse(`<!doctype html>
 <meta name="color-scheme" content="light dark">
 <title>{{.Title}}</title>
 <style nonce="{{.Nonce}}">
-` + manifestStyle + `</style>
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 46rem; margin: 3rem auto; padding: 0 1rem }
+button { font: inherit; font-weight: 600; padding: .6rem 1.2rem; border: 0; border-radius: .4rem; background: #1f883d; color: #fff; cursor: pointer }
+td { padding: .15rem 1rem .15rem 0; vertical-align: top }
+code, pre { font: 14px/1.5 ui-monospace, monospace; overflow-x: auto }
+</style>
 </head>
 <body>
 <main>
@@ -194,7 +198,13 @@ var setupPage = template.Must(template.New("page").Parse(`<!doctype html>
 <input type="hidden" name="manifest" value="{{.Manifest}}">
 <p><button>Create the App on GitHub</button></p>
 </form>
-` + manifestTablesText + `{{end}}{{if .Next}}<p><a href="{{.Next}}">Install it on your repositories</a></p>
+<h2>What it may do, and why</h2>
+<table>{{range .Permissions}}<tr><td><code>{{.What}}</code></td><td>{{.Why}}</td></tr>
+{{end}}</table>
+<h2>What it is told</h2>
+<table>{{range .Events}}<tr><td><code>{{.What}}</code></td><td>{{.Why}}</td></tr>
+{{end}}</table>
+{{end}}{{if .Next}}<p><a href="{{.Next}}">Install it on your repositories</a></p>
 {{end}}</main>
 </body>
 </html>

@@ -64,7 +64,7 @@ var flagsElsewhere = []struct{ flag, commands, hint string }{
 	{"--policy", "config verdict", "name the file itself: coordinator config check FILE"},
 	{"--config", "classify simulate", "--policy FILE names a policy file on this machine"},
 	{"--config", "config verdict", "name the file itself: coordinator config check FILE"},
-	{"--repo", "classify simulate verdict demo serve app-manifest", "this command reads no repository on GitHub"},
+	{"--repo", "classify simulate verdict demo serve", "this command reads no repository on GitHub"},
 	{"--port", "serve", "--listen HOST:PORT says where webhooks come in, --admin-listen where the dashboard is"},
 	{"--pr", "explain", "name the pull request itself: coordinator explain OWNER/NAME#N"},
 	{"--pr", "init", "--pull-request opens a pull request with the files"},
