@@ -21,14 +21,14 @@ import (
 )
 
 type classifyCmd struct {
-	Preset     string `complete:"presets" placeholder:"NAME"   help:"Read it as this reviewer's, e.g. copilot."`
+	Preset     string `placeholder:"NAME"   help:"Read it as this reviewer's, e.g. copilot."`
 	Policy     string `placeholder:"FILE"   help:"Read it as a reviewer's of this policy file: by its heading, verdict and shapes, too."`
 	Reviewer   string `placeholder:"NAME"   help:"With --policy: which reviewer. Needed if the file has several."`
-	Verdict    string `complete:"auto,ready-to-merge,review-state,findings,json,conclusion" placeholder:"FORMAT" help:"Where its verdict stands: auto, ready-to-merge, review-state, findings, json or conclusion. Default: auto, or the preset's."`
+	Verdict    string `placeholder:"FORMAT" help:"Where its verdict stands: auto, ready-to-merge, review-state, findings, json or conclusion. Default: auto, or the preset's."`
 	Approve    string `placeholder:"RE"     help:"Instead of --verdict: a line that matches approves, as the policy's verdict: {approve: RE, object: RE}."`
 	Object     string `placeholder:"RE"     help:"With --approve: a line that matches objects."`
-	Kind       string `complete:"comment,review,check,status,log" placeholder:"KIND"   help:"What it is on GitHub: comment, review, check, status or log. Default: comment."`
-	State      string `complete:"APPROVED,CHANGES_REQUESTED,COMMENTED,DISMISSED,PENDING,success,failure,error,pending,queued,in_progress,completed" placeholder:"STATE"  help:"Of a review (APPROVED, CHANGES_REQUESTED, COMMENTED), a status (success, failure) or a check run (in_progress, completed)."`
+	Kind       string `placeholder:"KIND"   help:"What it is on GitHub: comment, review, check, status or log. Default: comment."`
+	State      string `placeholder:"STATE"  help:"Of a review (APPROVED, CHANGES_REQUESTED, COMMENTED), a status (success, failure) or a check run (in_progress, completed)."`
 	Comments   int    `placeholder:"N"      help:"How many inline comments the review has."`
 	Conclusion string `placeholder:"C"      help:"Of the check run, or of the run whose log it is."`
 	JSON       bool   `                     help:"Print JSON."                                                                                                                 name:"json"`

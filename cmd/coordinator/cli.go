@@ -12,8 +12,8 @@ import (
 
 type cli struct {
 	Verbose   bool             `short:"v"                                                               help:"Log what is read, decided and written: --log-level debug."`
-	LogLevel  string           `complete:"debug,info,warn,error" placeholder:"debug|info|warn|error" help:"What is logged, to standard error. Default: info of serve, nothing of the others."`
-	LogFormat string           `complete:"text,json"             placeholder:"text|json"             help:"How it is logged. Default: text."`
+	LogLevel  string           `placeholder:"debug|info|warn|error" help:"What is logged, to standard error. Default: info of serve, nothing of the others."`
+	LogFormat string           `placeholder:"text|json"             help:"How it is logged. Default: text."`
 	ToldAll   kong.VersionFlag `name:"version" help:"Print the version."`
 
 	Run      runCmd      `cmd:"" group:"everyday" help:"Evaluate a pull request and post the check."`

@@ -19,14 +19,11 @@ type fullConfigCommands struct {
 }
 
 type fullProgramCommands struct {
-	Init       absentCmd `cmd:"" group:"setUp" hidden:"" passthrough:""`
-	Doctor     absentCmd `cmd:"" group:"setUp" hidden:"" passthrough:""`
-	Simulate   absentCmd `cmd:"" group:"setUp" hidden:"" passthrough:""`
-	Serve      absentCmd `cmd:"" group:"setUp" hidden:"" passthrough:""`
-	Backup     absentCmd `cmd:"" group:"setUp" hidden:"" passthrough:""`
-	Demo       absentCmd `cmd:"" group:"setUp" hidden:"" passthrough:""`
-	Completion absentCmd `cmd:"" group:"setUp" hidden:"" passthrough:""`
-	Man        absentCmd `cmd:"" group:"setUp" hidden:"" passthrough:""`
+	Init     absentCmd `cmd:"" group:"setUp" hidden:"" passthrough:""`
+	Doctor   absentCmd `cmd:"" group:"setUp" hidden:"" passthrough:""`
+	Simulate absentCmd `cmd:"" group:"setUp" hidden:"" passthrough:""`
+	Serve    absentCmd `cmd:"" group:"setUp" hidden:"" passthrough:""`
+	Demo     absentCmd `cmd:"" group:"setUp" hidden:"" passthrough:""`
 }
 
 // absentCmd stands for a command that this build does not have.
@@ -36,6 +33,6 @@ type absentCmd struct {
 
 // Run tells where to get a build that has the command.
 func (absentCmd) Run() error {
-	return usageError(errors.New("this build is the action's: it has no init, config init, doctor, serve, backup, store, demo, simulate, completion and man"),
+	return usageError(errors.New("this build is the action's: it has no init, config init, doctor, serve, demo and simulate"),
 		"download coordinator_"+buildVersion()+"_… from the release, or build it without -tags action")
 }

@@ -22,11 +22,5 @@ type fullProgramCommands struct {
 	Simulate simulateCmd `cmd:"" group:"setUp" help:"Play scenario files and print what the check would have said."`
 	Demo     demoCmd     `cmd:"" group:"setUp" help:"Watch a check grow: a story told live, without an account."`
 
-	Serve  serveCommands `cmd:"" group:"operators" help:"Run as a GitHub App: webhooks in, checks out."`
-	Backup backupCmd     `cmd:"" group:"operators" help:"Copy the database of serve, while it runs."`
-	Store  storeCommands `cmd:"" group:"operators" help:"Move the database of serve, to PostgreSQL or back."`
-
-	Completion completionCmd `cmd:"" group:"setUp" help:"Print a script that completes commands, flags and values in your shell."`
-	Man        manCmd        `cmd:"" group:"setUp" help:"Print the manual as man pages."`
-	Complete   completeCmd   `cmd:"" group:"setUp" hidden:"" passthrough:"" help:"What a completion script asks."`
+	Serve serveCommands `cmd:"" group:"operators" help:"Run as a GitHub App: webhooks in, checks out."`
 }

@@ -20,7 +20,7 @@ func commandGroups() kong.Option {
 }
 
 type helpCmd struct {
-	Command []string `arg:"" optional:"" help:"The command. Default: all of them." complete:"commands"`
+	Command []string `arg:"" optional:"" help:"The command. Default: all of them."`
 }
 
 // Help is shown by coordinator help --help.

@@ -3,11 +3,21 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"strings"
 	"testing"
 	"unicode"
 )
+
+// runInProcess runs the program with these arguments and this input, in no clone.
+func runInProcess(t *testing.T, stdin string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, said bytes.Buffer
+	c := &command{Stdin: strings.NewReader(stdin), Stdout: &out, Stderr: &said, Getenv: func(string) string { return "" }}
+	return c.Main(context.Background(), args), out.String(), said.String()
+}
 
 // A terminal obeys nothing of an object that is printed on it, and tools read the same texts.
 func TestJSONOnATerminal(t *testing.T) {

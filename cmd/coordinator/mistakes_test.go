@@ -80,31 +80,6 @@ var mistakes = []mistake{
 		hint: "coordinator verdict --help shows how it is used",
 	},
 	{
-		args: "man nonsense", code: 2,
-		says: `there is no command "nonsense"`,
-		hint: "coordinator help lists the commands",
-	},
-	{
-		args: "man --dir nowhere", code: 2,
-		says: "write the manual: open nowhere/coordinator.1: no such file or directory",
-		hint: "--dir names a folder that is there and writable",
-	},
-	{
-		args: "man --dir . run", code: 2,
-		says: `--dir writes all pages, and "run" names one`,
-		hint: "keep one of them",
-	},
-	{
-		args: "completion", code: 2,
-		says: "completion: <shell> is missing",
-		hint: `for example: coordinator completion zsh >"${fpath[1]}/_coordinator"`,
-	},
-	{
-		args: "completion tcsh", code: 2,
-		says: `<shell> must be one of "bash","zsh","fish" but got "tcsh"`,
-		hint: "coordinator completion --help shows how it is used",
-	},
-	{
 		args: "--nonsense", code: 2,
 		says: "unknown flag --nonsense",
 		hint: "coordinator --help shows how it is used",
@@ -855,7 +830,7 @@ var mistakes = []mistake{
 		hint: "--listen HOST:PORT says where webhooks come in, --admin-listen where the dashboard is",
 	},
 
-	// A first set-up, an App, a copy, the shell and the log.
+	// A first set-up, an App and the log.
 	{
 		args: "init", code: 2,
 		says: "no repository: there is no --repo, no GITHUB_REPOSITORY, and no clone whose origin is on github.com",
@@ -987,101 +962,6 @@ var mistakes = []mistake{
 		hint: "it is the last part of https://github.com/ORG",
 	},
 	{
-		args: "backup", code: 2,
-		says: "backup: <file> is missing",
-		hint: "for example: coordinator backup /backup/coordinator.db --database sqlite:///var/lib/review-coordinator/coordinator.db",
-	},
-	{
-		args: "backup a.db b.db", code: 2,
-		says: `"b.db" is one argument too many: backup takes 1`,
-		hint: "coordinator backup --help shows how it is used",
-	},
-	{
-		args: "backup copy.db", code: 2,
-		says: "back up review-coordinator.db: stat review-coordinator.db: no such file or directory",
-		hint: "both must be there: the database, which --database or DATABASE_URL names, and the folder of the copy",
-	},
-	{
-		args: "backup copy.db --database c.db", code: 2,
-		says: "the database is no address that is known",
-		hint: "write it as sqlite://PATH, for example sqlite:///var/lib/review-coordinator/coordinator.db",
-	},
-	{
-		args: "backup copy.db --database sqlite://nowhere/c.db", code: 2,
-		says: "the folder of the database, nowhere, is not there",
-		hint: "make it, and let only the daemon's user read it",
-	},
-	{
-		args: "backup copy.db --database sqlite://empty.txt", code: 2,
-		says: "back up empty.txt: another program's tables are in it",
-		hint: "does --database or DATABASE_URL name the daemon's file? Nothing was written",
-	},
-	{
-		args: "backup copy.db", env: "DATABASE_URL=postgres://u:canary@h/d", code: 2,
-		says: "coordinator backup copies SQLite's file, and this is a PostgreSQL server",
-		hint: "pg_dump --format=custom --file FILE DATABASE copies it, and pg_restore restores it",
-	},
-	{
-		args: "backup copy.db --database", code: 2,
-		says: "--database has no value",
-		hint: "coordinator backup --help shows how it is used",
-	},
-	{
-		args: "backup --out copy.db", code: 2,
-		says: "backup has no flag --out",
-		hint: "name the file itself: coordinator backup FILE",
-	},
-	{
-		args: "backup --db c.db copy.db", code: 2,
-		says: "backup has no flag --db",
-		hint: "--database sqlite://PATH names the daemon's database",
-	},
-	{
-		args: "store", code: 2,
-		says: "store needs a word more: copy",
-		hint: "coordinator store --help shows how it is used",
-	},
-	{
-		args: "store copy", code: 2,
-		says: "missing flags: --from=URL, --to=URL",
-		hint: "coordinator store copy --help shows how it is used",
-	},
-	{
-		args: "store copy --from sqlite://a.db --to b.db", code: 2,
-		says: "--to is no address that is known",
-		hint: "write it as sqlite://PATH or postgres://USER@HOST/NAME",
-	},
-	{
-		args: "store copy --from sqlite://nowhere/a.db --to sqlite://b.db", code: 2,
-		says: "--from: the folder of the database, nowhere, is not there",
-		hint: "make it, and let only the daemon's user read it",
-	},
-	{
-		args: "completion bash zsh", code: 2,
-		says: `"zsh" is one argument too many: completion takes 1`,
-		hint: "coordinator completion --help shows how it is used",
-	},
-	{
-		args: "completion --shell bash", code: 2,
-		says: "completion has no flag --shell",
-		hint: "name the shell itself: coordinator completion bash",
-	},
-	{
-		args: "man config nonsense", code: 2,
-		says: `there is no command "config nonsense"`,
-		hint: "coordinator help lists the commands",
-	},
-	{
-		args: "man --dir answer.json", code: 2,
-		says: "write the manual: open answer.json/coordinator.1: not a directory",
-		hint: "--dir names a folder that is there and writable",
-	},
-	{
-		args: "man serve daemon", code: 2,
-		says: `there is no command "serve daemon"`,
-		hint: "coordinator help lists the commands",
-	},
-	{
 		args: "help serve nonsense", code: 2,
 		says: `there is no command "serve nonsense"`,
 		hint: "coordinator serve alone takes no argument; below it there is setup",
@@ -1164,7 +1044,7 @@ var mistakes = []mistake{
 }
 
 func TestMistakes(t *testing.T) {
-	if len(mistakes) < 220 {
+	if len(mistakes) < 200 {
 		t.Errorf("there are %d", len(mistakes))
 	}
 	t.Chdir(t.TempDir())

@@ -33,7 +33,7 @@ type runCmd struct {
 	Config string        `help:"Path of the policy file on the default branch. Default: .github/review-coordinator.yml or .yaml." placeholder:"PATH"`
 	JSON   bool          `help:"Print the results as JSON; what happens meanwhile goes to standard error." name:"json"`
 	organisationFlag
-	FailOn string `help:"Exit with 3 for these verdicts: blocked, unverified, or both with a comma." placeholder:"VERDICTS" complete:"blocked,unverified"`
+	FailOn string `help:"Exit with 3 for these verdicts: blocked, unverified, or both with a comma." placeholder:"VERDICTS"`
 }
 
 // Help is shown by coordinator run --help.

@@ -159,7 +159,7 @@ func (cmd serveCmd) githubIdentity(c *command) (client.Options, error) {
 // another program.
 func databaseHint(err error) string {
 	switch {
-	case errors.Is(err, store.ErrInUse), errors.Is(err, store.ErrNewer), errors.Is(err, store.ErrUnfinishedCopy): // they say it themselves
+	case errors.Is(err, store.ErrInUse), errors.Is(err, store.ErrNewer): // they say it themselves
 		return ""
 	case errors.Is(err, store.ErrForeignDatabase):
 		return "give the daemon a file of its own; this one was left as it is"

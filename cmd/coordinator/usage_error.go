@@ -70,9 +70,7 @@ var flagsElsewhere = []struct{ flag, commands, hint string }{
 	{"--pr", "init", "--pull-request opens a pull request with the files"},
 	{"--write", "init", "it writes three files into your clone, or below --dir; the policy alone: coordinator config init --write FILE"},
 	{"--policy", "init", "it writes a policy; whether one is right: coordinator config check FILE"},
-	{"--out", "backup", "name the file itself: coordinator backup FILE"},
-	{"--db", "backup serve", "--database sqlite://PATH names the daemon's database"},
-	{"--shell", "completion", "name the shell itself: coordinator completion bash"},
+	{"--db", "serve", "--database sqlite://PATH names the daemon's database"},
 	{"--pr", "sweep", "it looks at all that are open; one pull request: coordinator run OWNER/NAME#N"},
 	{"--token", "run sweep explain config serve", "a token is read from GITHUB_TOKEN, where no list of processes shows it"},
 }

@@ -14,12 +14,6 @@ func ListQuery(q Query) (query string, args []any) { return listQuery(q) }
 // CommitsPerFold is for tests of a log that was not folded yet.
 const CommitsPerFold = commitsPerFold
 
-// CopyByPages copies like Copy, so many rows at a time.
-func CopyByPages(ctx context.Context, from, to CopyEnd, o CopyOptions, rows int) (Copied, error) {
-	o.pageRows = rows
-	return Copy(ctx, from, to, o)
-}
-
 // OpenPostgresOf opens tables as a version of this program does that has these migrations.
 func OpenPostgresOf(ctx context.Context, url string, o PostgresOptions, migrations fs.FS) (*Postgres, error) {
 	o.migrations = migrations
@@ -28,7 +22,7 @@ func OpenPostgresOf(ctx context.Context, url string, o PostgresOptions, migratio
 
 // MigratePostgres brings tables to the schema of these migrations.
 func MigratePostgres(ctx context.Context, url string, migrations fs.FS) error {
-	pool, err := connectPostgres(ctx, url, joinUsers)
+	pool, err := connectPostgres(ctx, url)
 	if err != nil {
 		return err
 	}

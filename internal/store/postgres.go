@@ -95,10 +95,10 @@ func openPostgres(ctx context.Context, url string, o PostgresOptions) (_ *Postgr
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
-	if s.pool, err = connectPostgres(ctx, url, joinUsers); err != nil {
+	if s.pool, err = connectPostgres(ctx, url); err != nil {
 		return nil, err
 	}
-	if err := s.prepareTables(ctx, o.migrations); err != nil {
+	if err := migratePostgres(ctx, s.pool, o.migrations); err != nil {
 		s.pool.Close()
 		return nil, err
 	}
@@ -117,8 +117,8 @@ func openPostgres(ctx context.Context, url string, o PostgresOptions) (_ *Postgr
 }
 
 // connectPostgres connects to the server of a URL, and refuses one that is too old, that a pooler hides, or that has another
-// program's tables. What is to be done on each connection comes first; it may be nil.
-func connectPostgres(ctx context.Context, url string, onConnect func(context.Context, *pgx.Conn) error) (*pgxpool.Pool, error) {
+// program's tables.
+func connectPostgres(ctx context.Context, url string) (*pgxpool.Pool, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return nil, err // pgx leaves the password out
@@ -146,10 +146,7 @@ func connectPostgres(ctx context.Context, url string, onConnect func(context.Con
 				return fmt.Errorf("set %s: %w", name, err)
 			}
 		}
-		if onConnect == nil {
-			return nil
-		}
-		return onConnect(ctx, conn)
+		return nil
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
@@ -162,33 +159,6 @@ func connectPostgres(ctx context.Context, url string, onConnect func(context.Con
 		}
 	}
 	return pool, nil
-}
-
-// prepareTables brings the tables to the schema of this program. It refuses a copy that is not finished.
-func (s *Postgres) prepareTables(ctx context.Context, migrations fs.FS) (err error) {
-	if err := migratePostgres(ctx, s.pool, migrations); err != nil {
-		return err
-	}
-	db := stdlib.OpenDBFromPool(s.pool)
-	defer func() { err = errors.Join(err, db.Close()) }()
-	return takeCopyOver(ctx, db)
-}
-
-// usersLock is the number of the advisory lock that all connections of coordinators to a schema share, and that a copy has for
-// itself: so it knows that nobody uses the tables. A session has it, so that it ends with the process, however that ends.
-const usersLock = "(7021::bigint << 32) + current_schema()::regnamespace::oid::bigint"
-
-// joinUsers shares the lock of a schema's users, on a new connection of a coordinator's.
-func joinUsers(ctx context.Context, conn *pgx.Conn) error {
-	var joined *bool // NULL where there is no such schema
-	query := "SELECT pg_try_advisory_lock_shared(" + usersLock + ")"
-	if err := conn.QueryRow(ctx, query, pgx.QueryExecModeSimpleProtocol).Scan(&joined); err != nil {
-		return fmt.Errorf("lock its tables for use: %w", err)
-	}
-	if joined != nil && !*joined {
-		return fmt.Errorf("%w: coordinator store copy is at work there, wait until it has ended", ErrInUse)
-	}
-	return nil
 }
 
 // checkServer refuses a server that is too old, and a schema with another program's tables.

@@ -22,6 +22,7 @@ import (
 	"github.com/gofrs/flock"
 	"github.com/pressly/goose/v3"
 	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 //go:embed migrations/sqlite/*.sql
@@ -130,9 +131,6 @@ func openSQLite(path string, o SQLiteOptions) (_ *SQLite, err error) {
 	}
 	s.writeDB, err = openDB(path, 1, "cache_size(-800)", "synchronous(FULL)", "wal_autocheckpoint(0)", "journal_size_limit(33554432)")
 	if err != nil {
-		return nil, err
-	}
-	if err := takeCopyOver(context.Background(), s.writeDB); err != nil {
 		return nil, err
 	}
 	if s.table, err = newWorkTable(s.writeDB); err != nil {
@@ -252,6 +250,15 @@ func refuseForeignDatabase(path string) (err error) {
 	return nil
 }
 
+// noDatabaseError adds ErrNoDatabase to an error of SQLite's that says so.
+func noDatabaseError(err error) error {
+	var said *sqlite.Error
+	if errors.As(err, &said) && (said.Code()&0xff == sqlite3.SQLITE_NOTADB || said.Code()&0xff == sqlite3.SQLITE_CORRUPT) {
+		return fmt.Errorf("%w: %w", ErrNoDatabase, err)
+	}
+	return err
+}
+
 // migrateSchema brings the file to the schema of this program.
 func migrateSchema(path string) (err error) {
 	db, err := openDB(path, 1, "synchronous(FULL)")
@@ -280,7 +287,7 @@ func migrateSchema(path string) (err error) {
 	}
 	if have > know {
 		return fmt.Errorf(
-			"%w: its schema is %d, and this program knows %d at most; run the newer program, or go back to a backup from before the upgrade",
+			"%w: its schema is %d, and this program knows %d at most; run the newer program, or move the file away: a new one costs time alone",
 			ErrNewer,
 			have,
 			know,

@@ -107,7 +107,7 @@ func TestASecondProcessIsRefused(t *testing.T) {
 	openTable(t, path)
 }
 
-// After a clean stop the file alone is a backup.
+// After a clean stop one file holds all.
 func TestACleanStopLeavesOneFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "table.db")

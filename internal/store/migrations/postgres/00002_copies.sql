@@ -1,8 +1,0 @@
--- +goose Up
--- Whether this is a copy of another store: one row while it is made, and until the first coordinator opens it.
-
-CREATE TABLE copies (
-	source      text NOT NULL,   -- names the store that it is a copy of, without a password
-	begun_at    bigint NOT NULL,
-	finished_at bigint NOT NULL  -- 0: it is not all there
-);
