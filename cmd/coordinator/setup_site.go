@@ -185,7 +185,8 @@ var setupPage = template.Must(template.New("page").Parse(`<!doctype html>
 <title>{{.Title}}</title>
 <style nonce="{{.Nonce}}">
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 46rem; margin: 3rem auto; padding: 0 1rem }
-button { font: inherit; font-weight: 600; padding: .6rem 1.2rem; border: 0; border-radius: .4rem; background: #1f883d; color: #fff; cursor: pointer }
+button { font: inherit; font-weight: 600; padding: .6rem 1.2rem; border: 0; border-radius: .4rem }
+button { background: #1f883d; color: #fff; cursor: pointer }
 td { padding: .15rem 1rem .15rem 0; vertical-align: top }
 code, pre { font: 14px/1.5 ui-monospace, monospace; overflow-x: auto }
 </style>
