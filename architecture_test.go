@@ -343,7 +343,7 @@ func TestTheCoreIsPure(t *testing.T) {
 	}
 }
 
-// raceless matches, in .ci/run and the Makefile, what is tested without the race detector.
+// raceless matches, in the Makefile, what is tested without the race detector.
 var raceless = regexp.MustCompile(`\(/internal/\(([a-z|]+)\)\)\?\$`)
 
 // The race detector looks at all that can race. What it leaves out are the pure packages, which TestTheCoreIsPure keeps from
@@ -354,19 +354,16 @@ func TestTheRaceDetectorLeavesOutWhatCannotRace(t *testing.T) {
 	for _, name := range pure {
 		short = append(short, strings.TrimPrefix(name, "internal/"))
 	}
-	for _, name := range []string{".ci/run", "Makefile"} {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		found := raceless.FindSubmatch(text)
-		if found == nil {
-			t.Errorf("%s does not say what the race detector leaves out", name)
-			continue
-		}
-		if got := strings.Split(string(found[1]), "|"); !slices.Equal(got, short) {
-			t.Errorf("%s leaves out %q; the pure packages are %q", name, got, short)
-		}
+	text, err := os.ReadFile("Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := raceless.FindSubmatch(text)
+	if found == nil {
+		t.Fatal("the Makefile does not say what the race detector leaves out")
+	}
+	if got := strings.Split(string(found[1]), "|"); !slices.Equal(got, short) {
+		t.Errorf("make race leaves out %q; the pure packages are %q", got, short)
 	}
 }
 

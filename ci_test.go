@@ -1,6 +1,6 @@
 package coordinator_test
 
-// A flag of a test that no script sets would test nothing.
+// Nothing that CI is meant to play is left out: a flag of a test that no script sets, a search that no night plays.
 
 import (
 	"io/fs"
@@ -83,5 +83,27 @@ func TestEveryFlagOfATestIsPlayed(t *testing.T) {
 		if !slices.Contains(defined, flag) {
 			t.Errorf("%s: .ci/flags.txt lists it, and no test has it", flag)
 		}
+	}
+}
+
+func TestEverySearchIsPlayedByNight(t *testing.T) {
+	script, err := os.ReadFile(".ci/deep")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var searches []string
+	for _, found := range regexp.MustCompile(`(?m)^search (\w+)`).FindAllSubmatch(script, -1) {
+		searches = append(searches, string(found[1]))
+	}
+	workflow, err := os.ReadFile(".github/workflows/deep.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	matrix := regexp.MustCompile(`search: \[(.*)\]`).FindSubmatch(workflow)
+	if matrix == nil || len(searches) == 0 {
+		t.Fatalf("%d searches, matrix %q", len(searches), matrix)
+	}
+	if got := strings.Split(string(matrix[1]), ", "); !slices.Equal(got, searches) {
+		t.Errorf("deep.yml plays %q, and .ci/deep has %q", got, searches)
 	}
 }
