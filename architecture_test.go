@@ -77,6 +77,8 @@ var rules = map[string][]string{
 	"internal/sandbox/firstday": {"internal/sandbox"},
 	// A browser is for tests, too.
 	"internal/browsertest": {},
+	// And so is what ends a test that waits for ever.
+	"internal/deadline": {},
 	// The fake stands on the ground: it knows GitHub, and nothing of ours.
 	"internal/sandbox": {},
 	"internal/story":   {"internal/quorum", "internal/config", "internal/github", "internal/github/client", "internal/loop", "internal/sandbox"},
@@ -185,14 +187,16 @@ func TestImportsPointInwards(t *testing.T) {
 	}
 }
 
-// The fake could be published by itself: its tests, too, know nothing of ours but the fake.
+// The fake could be published by itself: its tests, too, know nothing of ours but the fake, and the watchdog, which knows
+// nothing.
 func TestTheFakeStandsAlone(t *testing.T) {
 	for _, p := range list(t) {
 		if p.name() != "internal/sandbox" && !strings.HasPrefix(p.name(), "internal/sandbox/") {
 			continue
 		}
 		for _, imp := range slices.Concat(p.Imports, p.TestImports, p.XTestImports) {
-			if ours, isOurs := strings.CutPrefix(imp, module+"/"); isOurs && ours != "internal/sandbox" && !strings.HasPrefix(ours, "internal/sandbox/") {
+			if ours, isOurs := strings.CutPrefix(imp, module+"/"); isOurs && ours != "internal/sandbox" &&
+				!strings.HasPrefix(ours, "internal/sandbox/") && ours != "internal/deadline" {
 				t.Errorf("%s, or a test of it, imports %s", p.name(), ours)
 			}
 		}
@@ -400,6 +404,35 @@ func TestNoTestSleeps(t *testing.T) {
 		}
 		if at := bytes.Index(text, []byte("time."+"Sleep(")); at >= 0 {
 			t.Errorf("%s:%d sleeps", name, 1+bytes.Count(text[:at], []byte("\n")))
+		}
+	}
+}
+
+// starters matches an import by which a test starts a server, a clock or a process, or opens a table.
+var starters = regexp.MustCompile(`(?m)^\s*(?:import )?"(?:os/exec|net|net/http|net/http/httptest|testing/synctest|database/sql|` +
+	`github\.com/(?:chromedp/chromedp|rogpeppe/go-internal/testscript|review-coordinator/coordinator/internal/(?:daemon|sandbox|store)))"$`)
+
+// No test waits for ever: those of a package in which one could are under the watchdog, all of them.
+func TestNoTestWaitsForEver(t *testing.T) {
+	started, watched := map[string]string{}, map[string]bool{}
+	for _, name := range files(t) {
+		if !strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		text, err := os.ReadFile(name)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal(err)
+		}
+		if starters.Match(text) {
+			started[path.Dir(name)] = name
+		}
+		if bytes.Contains(text, []byte("func TestMain(m *testing.M) {")) && bytes.Contains(text, []byte("deadline."+"Watch(m")) {
+			watched[path.Dir(name)] = true
+		}
+	}
+	for dir, name := range started {
+		if !watched[dir] {
+			t.Errorf("%s starts something, and no TestMain in %s calls deadline.Watch", name, dir)
 		}
 	}
 }

@@ -9,10 +9,13 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/review-coordinator/coordinator/internal/deadline"
+	"github.com/review-coordinator/coordinator/internal/store/storetest"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"coordinator": main})
+	testscript.Main(deadline.Watch(m, storetest.OpenTables), map[string]func(){"coordinator": main})
 }
 
 // TestScripts runs the binary as users do.

@@ -16,13 +16,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
+	"github.com/review-coordinator/coordinator/internal/deadline"
 	"github.com/review-coordinator/coordinator/internal/store"
 	"github.com/review-coordinator/coordinator/internal/store/storetest"
 )
 
 func TestMain(m *testing.M) {
 	store.PoolPages()
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(deadline.Watch(m, storetest.OpenTables))
 }
 
 var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
