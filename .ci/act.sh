@@ -6,4 +6,4 @@ cd "$(dirname "$0")/.."
 bin=$(mktemp -d)
 trap 'rm -rf "$bin"' EXIT
 GOBIN=$bin GOFLAGS='' go install github.com/nektos/act@v0.2.89
-ACT=$bin/act go test -count=1 -timeout 15m -run '^TestAct' .
+ACT=$bin/act go test -count=1 -timeout 30m -run '^TestAct' . # so that one run may take three minutes

@@ -6,7 +6,8 @@
 // A test has a tenth of go test's -timeout, so 60 s unless somebody asks for more. With a flag of the package's own, as in
 // -args -load=1000, it has a half: such flags ask for plays of any length. With -timeout 0, as under a debugger, the watchdog
 // sleeps. The time is there for deadlocks and never for speed: a test is measured without its subtests, each of which has its own
-// time, and without the turns of tests that run in parallel.
+// time, without the turns of tests that run in parallel, and, where Linux tells, without the time in which the process wants to
+// run and other processes have its cores.
 //
 // The watchdog starts before all tests, so its time is the machine's: in a bubble of testing/synctest a timer would ring by
 // the bubble's clock, which a deadlock stops and which an endless loop of timers drives for ever.
@@ -17,6 +18,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -27,8 +29,8 @@ import (
 type Runner interface{ Run() int }
 
 // looks is how often the watchdog looks in the time that a test has. A goroutine that it saw at all looks but one began before
-// the first of them: the time is over before the next one.
-const looks = 12
+// the first of them: the time is over before the next one. Each look counts for a fifth at least, however busy the machine is.
+const looks, leastLook = 12, 0.2
 
 // Watch returns a Runner that runs m under the watchdog. Each state is printed if a test waits for ever: what is the same for all
 // tests of the package.
@@ -72,43 +74,60 @@ func patience() time.Duration {
 
 // watch looks at the tests until over is closed, and ends the process once one of them has been at work for too long.
 func (w watched) watch(most time.Duration, over <-chan struct{}) {
-	ticker := time.NewTicker(most / looks)
-	defer ticker.Stop()
-	seen := map[string]sighting{}
+	ticker := time.NewTicker(most / looks) // as long as the process lives
+	seen, waited := map[string]sighting{}, readCoreWait()
 	for {
 		select {
 		case <-over:
 			return
 		case <-ticker.C:
 		}
-		all := readGoroutines()
-		now := map[string]sighting{}
+		before := waited
+		waited = readCoreWait()
+		look := min(1, max(leastLook, 1-float64(waited-before)/float64(most/looks)))
+		all, now := readGoroutines(), map[string]sighting{}
 		for id, g := range all {
 			if !g.isAtWork() {
 				continue
 			}
-			s := seen[id]
-			if s.count++; s.path == "" {
-				s.path = all.pathOf(id)
+			s, known := seen[id]
+			if !known {
+				s = sighting{path: all.pathOf(id), since: time.Now()}
 			}
-			if now[id] = s; s.count == looks-1 {
-				w.report(os.Stderr, s.path, most*time.Duration(s.count)/looks, g)
+			if s.looks += look; s.looks > looks-1.5 {
+				w.report(os.Stderr, s, g)
 				os.Exit(2)
 			}
+			now[id] = s
 		}
 		seen = now
 	}
 }
 
-// A sighting is how often in a row a goroutine was seen at work on a test, and on which.
+// A sighting is how often in a row a goroutine was seen at work on a test, on which, and since when.
 type sighting struct {
-	count int
+	looks float64
 	path  string
+	since time.Time
+}
+
+// readCoreWait returns how long the threads of this process have waited for a core so far; 0 where the system does not tell.
+func readCoreWait() (all time.Duration) {
+	threads, _ := filepath.Glob("/proc/self/task/*/schedstat") // the pattern is right
+	for _, thread := range threads {
+		var ran, waited int64
+		if text, err := os.ReadFile(thread); err == nil { // a thread may have ended
+			_, _ = fmt.Sscan(string(text), &ran, &waited) // 0 is fine, too
+		}
+		all += time.Duration(waited)
+	}
+	return all
 }
 
 // report prints what is known of a test that waits for ever.
-func (w watched) report(to io.Writer, path string, since time.Duration, g goroutine) {
-	fmt.Fprintf(to, "\ndeadline: %s waits for ever: for %s it has neither ended nor begun a subtest. It is here:\n\n%s\n\n", path, since.Round(time.Second), g.text)
+func (w watched) report(to io.Writer, s sighting, g goroutine) {
+	fmt.Fprintf(to, "\ndeadline: %s waits for ever: for %s it has neither ended nor begun a subtest. It is here:\n\n%s\n\n",
+		s.path, time.Since(s.since).Round(time.Second), g.text)
 	for _, state := range w.states {
 		fmt.Fprintln(to, readState(state))
 	}
@@ -144,7 +163,7 @@ func readState(state func() string) string {
 var described = new(sync.Map)
 
 // Describe lets the watchdog print a state of t's, under a name, if a test waits for ever while t runs. The state is read from
-// outside of a bubble: it may take locks, and touches no channel or timer of the bubble's.
+// outside of a bubble: it may take locks, and touches no channel or timer of the bubble's. A later state of that name takes its place.
 func Describe(t testing.TB, what string, state func() string) {
 	t.Helper()
 	name := t.Name() + ": " + what

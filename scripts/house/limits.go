@@ -61,7 +61,9 @@ var limits = limitTable{
 }
 
 // outsideProduct are the packages that are not the product: the fake, and what tests and measures.
-var outsideProduct = []string{"internal/sandbox", "internal/story", "internal/store/storetest", "internal/browsertest", "internal/deadline", "bench", "scripts"}
+var outsideProduct = []string{
+	"internal/sandbox", "internal/story", "internal/store/storetest", "internal/browsertest", "internal/deadline", "bench", "scripts",
+}
 
 // limitOf returns the limit of a figure of that kind; place is its package or type. It returns nil if there is none.
 func (t limitTable) limitOf(kind kind, place string) *upperLimit {
