@@ -1,6 +1,9 @@
 package main
 
-import "io"
+import (
+	"fmt"
+	"io"
+)
 
 // A command is the program with everything that it touches outside itself.
 type command struct {
@@ -13,6 +16,7 @@ type command struct {
 	Verbose        bool      // -v
 	JSON           io.Writer // where the object of --json goes; nil without --json
 	log            logSettings
+	Clock          func(fmt.Stringer) // gets the clock of a demo that begins; nil: none wants it
 
 	Checked   []checkedJSON // of the settings of serve
 	warnings  []string      // that were printed

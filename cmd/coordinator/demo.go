@@ -73,6 +73,9 @@ func (cmd demoCmd) Run(ctx context.Context, c *command) error {
 		}
 	}
 	clock := newStoryClock(begin, speed)
+	if c.Clock != nil {
+		c.Clock(clock)
+	}
 	st := newDemoScreen(c, speed > 0)
 	st.now = clock.Now
 	admin := anyLocalAddress

@@ -7,6 +7,8 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"sync"
 	"time"
 )
@@ -49,6 +51,18 @@ func (c *storyClock) nowLocked() time.Time {
 		return c.stopAt
 	}
 	return now
+}
+
+// String returns the time and the alarms.
+func (c *storyClock) String() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var alarms []time.Time
+	for a := range c.alarms {
+		alarms = append(alarms, a.at)
+	}
+	slices.SortFunc(alarms, time.Time.Compare)
+	return fmt.Sprintf("it is %s; alarms are set for %s", c.nowLocked(), alarms)
 }
 
 // Alarm rings once, when the clock reaches at.

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -22,6 +23,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/review-coordinator/coordinator/internal/dashboard"
+	"github.com/review-coordinator/coordinator/internal/deadline"
 )
 
 // drawnDemo tells the demo's story in a terminal and returns the checks that it drew, one after another, and the screen
@@ -30,6 +32,7 @@ func drawnDemo(t *testing.T, columns uint16) (boxes []string, screen string) {
 	t.Helper()
 	var wrong bytes.Buffer
 	c := &command{Stdin: strings.NewReader(""), Stderr: &wrong, Getenv: func(string) string { return "" }}
+	describeDemo(t, c)
 	code, drawn := inTerminal(t, columns, c, "demo", "--once", "--speed", "3000")
 	if code != 0 || wrong.Len() > 0 {
 		t.Fatalf("exit %d, says %q", code, wrong.String())
@@ -118,6 +121,19 @@ func TestDemoShowsWhoIsUnavailable(t *testing.T) {
 	}
 }
 
+// describeDemo lets the watchdog print the clock of the demo that c tells, and what is on the screen.
+func describeDemo(t *testing.T, c *command) {
+	t.Helper()
+	c.Clock = func(clock fmt.Stringer) { deadline.Describe(t, "the story's clock", clock.String) }
+	if s, isScreen := c.Stdout.(*screen); isScreen {
+		deadline.Describe(t, "the screen", func() string {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			return s.text.String()
+		})
+	}
+}
+
 // screen is what a program prints, and tells when it has printed something.
 type screen struct {
 	want *regexp.Regexp
@@ -152,6 +168,7 @@ func TestDemoStays(t *testing.T) {
 	out := &screen{want: regexp.MustCompile(`The dashboard stays at (http://127\.0\.0\.1:\d+/) until you press Ctrl-C`), seen: make(chan []string, 1)}
 	var wrong bytes.Buffer
 	c := &command{Stdin: strings.NewReader(""), Stdout: out, Stderr: &wrong, Getenv: func(string) string { return "" }}
+	describeDemo(t, c)
 	code := make(chan int, 1)
 	go func() { code <- c.Main(ctx, []string{"demo", "--speed", "max", "--stay", "29m"}) }()
 	var address string
@@ -239,6 +256,7 @@ func TestDemoInterrupted(t *testing.T) {
 	out := &screen{want: regexp.MustCompile(`alice opens`), seen: make(chan []string, 1)}
 	var wrong bytes.Buffer
 	c := &command{Stdin: strings.NewReader(""), Stdout: out, Stderr: &wrong, Getenv: func(string) string { return "" }}
+	describeDemo(t, c)
 	code := make(chan int, 1)
 	go func() { code <- c.Main(ctx, []string{"demo", "--speed", "0.01"}) }()
 	select {
@@ -258,6 +276,7 @@ func TestStoryClock(t *testing.T) {
 	for _, speed := range []float64{0, 16} {
 		synctest.Test(t, func(t *testing.T) {
 			c := newStoryClock(begin, speed)
+			deadline.Describe(t, "the story's clock", c.String)
 			ring, stop := c.Alarm(begin.Add(time.Minute))
 			defer stop()
 			stopped, stop := c.Alarm(begin.Add(time.Second))
@@ -302,6 +321,7 @@ func TestStoryClock(t *testing.T) {
 func TestTheDemosLogWarnsOnce(t *testing.T) {
 	var said bytes.Buffer
 	c := &command{Stdin: strings.NewReader(""), Stderr: &said, Getenv: func(string) string { return "" }}
+	describeDemo(t, c)
 	code, _ := inTerminal(t, 80, c, "demo", "--once", "--speed", "3000", "-v")
 	if n := strings.Count(said.String(), "a reviewer is run again, or skipped"); code != 0 || n != 1 {
 		t.Errorf("exit %d, warned %d times:\n%s", code, n, said.String())

@@ -24,6 +24,7 @@ import (
 
 	"github.com/review-coordinator/coordinator/internal/daemon"
 	"github.com/review-coordinator/coordinator/internal/dashboard"
+	"github.com/review-coordinator/coordinator/internal/deadline"
 	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/sandbox"
@@ -96,6 +97,11 @@ func (l *underLoad) start(hub *sandbox.Hub) {
 			defer l.mu.Unlock()
 			l.last = time.Now()
 		}
+	})
+	deadline.Describe(t, "a check was last written", func() string {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return l.last.UTC().String()
 	})
 	l.github = &distant{hub: l.hub, least: 5000}
 	var err error

@@ -18,8 +18,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/review-coordinator/coordinator/internal/deadline"
 	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
 
@@ -43,6 +43,7 @@ func startSetup(t *testing.T, o sandbox.HubOptions, flags ...string) *setting {
 	t.Helper()
 	o.App = sandbox.App{Slug: "quorum-app", ID: 4711}
 	s := &setting{t: t, hub: sandbox.NewHub(o), dir: filepath.Join(t.TempDir(), "app"), out: &syncBuffer{}, stderr: &syncBuffer{}, ended: make(chan int, 1)}
+	deadline.Describe(t, "it printed", func() string { return s.out.String() + s.stderr.String() })
 	s.hub.Add(77, sandbox.New(sandbox.Options{Owner: "acme", Repo: "shop", App: s.hub.App()}))
 	server := httptest.NewServer(s.hub)
 	t.Cleanup(server.Close)
@@ -134,13 +135,7 @@ func (s *setting) pressButton() string {
 // wait returns the exit code.
 func (s *setting) wait() int {
 	s.t.Helper()
-	select {
-	case code := <-s.ended:
-		return code
-	case <-time.After(30 * time.Second):
-		s.t.Fatalf("it does not end: %s%s", s.out, s.stderr)
-		return 0
-	}
+	return <-s.ended
 }
 
 // env reads the environment file as docker does: nothing but lines NAME=VALUE, taken as they are.

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/dashboard"
+	"github.com/review-coordinator/coordinator/internal/deadline"
 	"github.com/review-coordinator/coordinator/internal/github"
 	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/github/webhook"
@@ -377,6 +378,10 @@ func build(t *testing.T, l *land, dir string, tune ...func(*Config)) *house {
 	for _, f := range tune {
 		f(&c)
 	}
+	deadline.Describe(t, "its looks", func() string {
+		all := l.looks()
+		return fmt.Sprintf("%d, the last at %q", len(all), all[max(0, len(all)-5):])
+	})
 	h := &house{Daemon: New(c), t: t}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)

@@ -2,7 +2,6 @@ package store_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -12,11 +11,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/review-coordinator/coordinator/internal/deadline"
 	"github.com/review-coordinator/coordinator/internal/store"
 )
 
@@ -166,16 +167,11 @@ func TestTenantsOfAReplicaThatIsGoneMoveOnPostgres(t *testing.T) {
 // tryUntilDone does what a server may not be ready for yet.
 func tryUntilDone(t *testing.T, do func() error) {
 	t.Helper()
-	for deadline := time.After(time.Minute); ; {
-		err := do()
-		if err == nil {
-			return
-		}
-		select {
-		case <-time.After(10 * time.Millisecond):
-		case <-deadline:
-			t.Fatal(err)
-		}
+	var last atomic.Value
+	deadline.Describe(t, "it is tried again after", func() string { return fmt.Sprint(last.Load()) })
+	for err := do(); err != nil; err = do() {
+		last.Store(err.Error())
+		<-time.After(10 * time.Millisecond)
 	}
 }
 
@@ -357,7 +353,14 @@ func TestPostgresBehindAPoolerInTransactionMode(t *testing.T) {
 			}
 			t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
 			at := fmt.Sprintf("postgres://%s@127.0.0.1:%d/%s", server.User, port, database)
-			awaitListener(t, port, &said)
+			deadline.Describe(t, "the pooler printed", said.String)
+			tryUntilDone(t, func() error {
+				c, err := net.Dial("tcp", l.Addr().String())
+				if err == nil {
+					c.Close()
+				}
+				return err
+			})
 			s, err := store.OpenPostgres(t.Context(), at, store.PostgresOptions{})
 			if s != nil {
 				defer s.Close()
@@ -366,24 +369,5 @@ func TestPostgresBehindAPoolerInTransactionMode(t *testing.T) {
 				t.Errorf("%v, want %v", err, want)
 			}
 		})
-	}
-}
-
-// awaitListener waits until somebody listens.
-func awaitListener(t *testing.T, port int, said *bytes.Buffer) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
-	for {
-		c, err := (&net.Dialer{}).DialContext(ctx, "tcp", fmt.Sprintf("127.0.0.1:%d", port))
-		if err == nil {
-			c.Close()
-			return
-		}
-		select {
-		case <-ctx.Done():
-			t.Fatalf("the pooler does not come up: %v\n%s", err, said)
-		case <-time.After(20 * time.Millisecond):
-		}
 	}
 }

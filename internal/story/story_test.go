@@ -12,12 +12,14 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/review-coordinator/coordinator/internal/deadline"
 	"github.com/review-coordinator/coordinator/internal/loop"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/sandbox"
@@ -51,7 +53,10 @@ func (s *Scenario) baseName() string { return strings.TrimSuffix(filepath.Base(s
 // bubbleClock is the clock of a synctest bubble, which has run until the story begins.
 func bubbleClock(t *testing.T) sandbox.Clock {
 	t.Helper()
+	var until atomic.Int64
+	deadline.Describe(t, "the story's clock runs until", func() string { return time.Unix(0, until.Load()).UTC().String() })
 	c := sandbox.Clock{Now: time.Now, Sleep: func(ctx context.Context, d time.Duration) error {
+		until.Store(time.Now().Add(d).UnixNano())
 		timer := time.NewTimer(max(d, 0))
 		defer timer.Stop()
 		select {
