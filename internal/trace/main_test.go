@@ -1,9 +1,0 @@
-package trace
-
-import (
-	"testing"
-
-	"github.com/review-coordinator/coordinator/internal/deadline"
-)
-
-func TestMain(m *testing.M) { deadline.Watch(m).Run() }
