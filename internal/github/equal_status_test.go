@@ -230,7 +230,7 @@ func orders(a, b int) (all []string) {
 	return all
 }
 
-var jobsStep = flag.Int("jobs-step", 31, "of the orders in which two jobs write every so many is played")
+var jobsStep = flag.Int("jobs-step", 211, "every n-th order in which two jobs write is played")
 
 // Of two jobs the one saw a pass, and the other a no that came later. In whatever order their requests arrive, and
 // wherever one of them dies: once the other has ended, with the look that follows a pass or a refusal, the status is

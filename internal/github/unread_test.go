@@ -19,7 +19,7 @@ import (
 // longestComment is the longest comment that GitHub takes. As JSON each of its bytes takes two.
 var longestComment = strings.Repeat(`"`, 262_144)
 
-var floodComments = flag.Int("flood-comments", 40, "how many of the longest comments a stranger leaves")
+var floodComments = flag.Int("flood-comments", 12, "how many of the longest comments a stranger leaves")
 
 // GitHub gives no answer of 100 such comments that is read, of ten neither: they are read one by one.
 func TestLongCommentsOfAStrangerHideNoObjection(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-var worldStep = flag.Int("world-step", 97, "of the choices of reviewers, each n-th is walked through; 1: all of them")
+var worldStep = flag.Int("world-step", 499, "of the choices of reviewers, each n-th is walked through; 1: all of them")
 
 // smallBallots are the kinds of ballots that a small world is made of: what differs in them differs for a rule.
 func smallBallots() (kinds []Ballot) {
