@@ -1,6 +1,7 @@
 # The few commands that a change needs. CI runs the same ones.
 
 GO ?= go
+TOOL = $(GO) tool -modfile=tools/go.mod # at the versions that CI uses; built at the first call
 
 .PHONY: all help build action test race properties lint house fuzz bench clean
 all: build test lint ## what a change needs at least
@@ -26,8 +27,8 @@ properties: ## what holds of every decision, in 10,000 worlds each
 
 lint: ## golangci-lint v2, configured in .golangci.yml
 	$(GO) vet ./...
-	golangci-lint run
-	golangci-lint run --build-tags action ./cmd/coordinator
+	$(TOOL) golangci-lint run
+	$(TOOL) golangci-lint run --build-tags action ./cmd/coordinator
 
 house: ## how the program is built, in figures with limits (go run ./scripts/house -v: where)
 	$(GO) run ./scripts/house

@@ -3,7 +3,6 @@
 # GitHub. Runs every example, and the action built from source and from a release, for each kind of event.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-bin=$(mktemp -d)
-trap 'rm -rf "$bin"' EXIT
-GOBIN=$bin GOFLAGS='' go install github.com/nektos/act@v0.2.89
-ACT=$bin/act go test -count=1 -timeout 30m -run '^TestAct' . # so that one run may take three minutes
+ACT=$(go tool -modfile=tools/go.mod -n act)
+export ACT
+go test -count=1 -timeout 30m -run '^TestAct' . # so that one run may take three minutes

@@ -1,17 +1,16 @@
 #!/usr/bin/env bash
 # What deploy/ holds, by the tools that people use: manifests against their schemas, alerts that fire, the image, and the release.
-# It needs Go and apt; the tools go into the folder that is given.
+# It needs Go and apt; promtool goes into the folder that is given.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 tools=${1:?which folder for the tools?}
-export GOBIN=$tools PATH="$tools:$PATH"
+export PATH="$tools:$PATH"
 
 took() { printf -- '--- %s: %s s\n' "$1" "$SECONDS"; SECONDS=0; }
 
-go install github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0
 manifests=$(find deploy/kubernetes -maxdepth 1 -name '*.yaml' ! -name kustomization.yaml)
 # shellcheck disable=SC2086 # several files
-kubeconform -strict -summary -verbose -schema-location 'deploy/kubernetes/schemas/{{.ResourceKind}}{{.KindSuffix}}.json' $manifests
+go tool -modfile=tools/go.mod kubeconform -strict -summary -verbose -schema-location 'deploy/kubernetes/schemas/{{.ResourceKind}}{{.KindSuffix}}.json' $manifests
 took "kubeconform"
 
 # Debian's and Ubuntu's package has promtool. It is unpacked and not installed: that would start a Prometheus.
@@ -27,9 +26,9 @@ promtool check rules deploy/alerts/review-coordinator.rules.yml
 promtool test rules deploy/alerts/review-coordinator.test.yml
 took "promtool"
 
-go install github.com/google/ko@v0.19.1
+ko=$(go tool -modfile=tools/go.mod -n ko)
 took "ko is there"
-go test . -count=1 -run TestTheImage -v -args -ko="$tools/ko" | grep -E '^(---|ok|FAIL|PASS)|deploy_image_test'
+go test . -count=1 -run TestTheImage -v -args -ko="$ko" | grep -E '^(---|ok|FAIL|PASS)|deploy_image_test'
 took "the image, on a base made here: certificates and a user; CI on GitHub builds it on the real one"
 
 bash .ci/rehearse.sh "linux/$(go env GOARCH)"
