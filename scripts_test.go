@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -350,5 +351,51 @@ func TestTheTableFitsTheVersion(t *testing.T) {
 	}
 	if len(rows) != len(want) {
 		t.Errorf("%d rows, and %d programs", len(rows), len(want))
+	}
+}
+
+// TestAReleaseRefusesTagsOfImages: what a release rests on is named by digests, and one tag among them ends it before anything is written.
+func TestAReleaseRefusesTagsOfImages(t *testing.T) {
+	unix(t)
+	const digest = "@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+	anyDigest := regexp.MustCompile(`@sha256:[0-9a-f]+`)
+	for _, c := range []struct{ name, ko, compose, says string }{
+		{"tags alone", "", "", ".ko.yaml: cgr.dev/chainguard/static:latest\ndeploy/compose/compose.yaml: postgres:17-bookworm\n"},
+		{"digests", digest, digest, ""},
+		{"a comment after a digest", digest + " # of May", digest, ""},
+		{"the base by its tag", "", digest, ".ko.yaml: cgr.dev/chainguard/static:latest\n"},
+		{"the database by its tag", digest, "", "deploy/compose/compose.yaml: postgres:17-bookworm\n"},
+		{"half a digest", digest[:40], digest, ".ko.yaml: cgr.dev/chainguard/static:latest" + digest[:40] + "\n"},
+		{"a digest in a comment", " # " + digest[1:], digest, ".ko.yaml: "},
+		{"no base", "none", digest, ".ko.yaml names no base image\n"},
+	} {
+		dir := t.TempDir()
+		for _, file := range []string{"scripts/release.sh", ".ko.yaml", composeFile, deploymentFile} {
+			text, err := os.ReadFile(file)
+			must(t, err)
+			text = anyDigest.ReplaceAll(text, nil)
+			text = bytes.Replace(text, []byte("static:latest"), []byte("static:latest"+c.ko), 1)
+			text = bytes.Replace(text, []byte("postgres:17-bookworm"), []byte("postgres:17-bookworm"+c.compose), 1)
+			if c.ko == "none" && file == ".ko.yaml" {
+				text = nil
+			}
+			must(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, file)), 0o755))
+			must(t, os.WriteFile(filepath.Join(dir, file), text, 0o644))
+		}
+		must(t, os.WriteFile(filepath.Join(dir, "VERSION"), []byte("v1.2.3\n"), 0o644))
+		script := filepath.Join(dir, "scripts/release.sh")
+		out, err := exec.Command("sh", script, "images").CombinedOutput()
+		if (err == nil) != (c.says == "") || !strings.Contains(string(out), c.says) {
+			t.Errorf("%s: %v: %s", c.name, err, out)
+		}
+		if c.says == "" {
+			continue
+		}
+		for _, step := range [][]string{{"prepare", "v1.2.4"}, {"verify", filepath.Join(dir, "dist")}} {
+			again, err := exec.Command("sh", append([]string{script}, step...)...).CombinedOutput()
+			if version, _ := os.ReadFile(filepath.Join(dir, "VERSION")); err == nil || !bytes.Equal(again, out) || string(version) != "v1.2.3\n" {
+				t.Errorf("%s: %s: %v: %s, and VERSION is %s", c.name, step[0], err, again, version)
+			}
+		}
 	}
 }

@@ -14,6 +14,18 @@ git archive HEAD | tar -x -C "$copy" # of a commit: that is what a tag names
 cd "$copy"
 
 echo "rehearsal of $release on $*"
+# A tag of an image must be refused. Then each gets a digest that is made up: none is pulled here.
+images=(.ko.yaml deploy/compose/compose.yaml)
+sed -i -E 's/@sha256:[0-9a-f]{64}//' "${images[@]}"
+if refusal=$(sh scripts/release.sh prepare "$release" "$@" 2>&1); then
+  echo "FAIL: a release is made of images that are named by tags"
+  exit 1
+fi
+printf '%s\n' "$refusal" | grep -A 9 'an image is named by a tag' # and not for another reason
+test "$version" = "$(cat VERSION)"
+digest=@sha256:$(printf '%064d' 0)
+sed -i -E "s,^(defaultBaseImage: .*|  +image: postgres:.*)$,\1$digest," "${images[@]}"
+
 sh scripts/release.sh prepare "$release" "$@"
 test "$release" = "$(cat VERSION)" # as release.yml asks of the tag
 grep -n "^## ${release#v} - " CHANGELOG.md

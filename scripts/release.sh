@@ -5,10 +5,13 @@
 #
 #   scripts/release.sh prepare v1.2.3 the last commit before the tag: the table, the date in CHANGELOG.md, and the image's tag in deploy/
 #   scripts/release.sh table v1.2.3   writes VERSION and scripts/checksums.txt alone
+#   scripts/release.sh images         fails unless all images of others that a release rests on are named by their digest
 #   scripts/release.sh notes v1.2.3   prints what CHANGELOG.md says of it
 #   scripts/release.sh build DIR      builds the programs of VERSION into DIR
 #   scripts/release.sh compare DIR    fails unless DIR holds what the table says (between releases: if it says anything)
 #   scripts/release.sh verify DIR     both, and VERSION has to be a release
+#
+# prepare and verify begin with images.
 #
 # After prepare, table, build and verify come platforms, such as linux/amd64; all six if there are none. A release has all: one of
 # fewer is a rehearsal, which .ci/rehearse.sh plays.
@@ -35,6 +38,20 @@ digests() { # of the programs in the folder
 
 is_release() {
   printf '%s\n' "$1" | awk 'NR > 1 || !/^v[0-9]+\.[0-9]+\.[0-9]+$/ { bad = 1 } END { exit bad }'
+}
+
+# A tag can be moved, so that a release named by one is not what was reviewed. Ours is made after the commit that names it.
+images() { # of others: the base of our image, and what deploy/ starts beside it
+  named=$(
+    sed -n 's/^defaultBaseImage: */.ko.yaml: /p' "$root/.ko.yaml"
+    for file in deploy/compose/compose.yaml deploy/kubernetes/deployment.yaml; do
+      sed -n "s,^[ -]*image: *,$file: ,p" "$root/$file"
+    done
+  )
+  case $named in .ko.yaml:*) ;; *) fail '.ko.yaml names no base image' ;; esac
+  by_tag=$(printf '%s\n' "$named" | grep -Ev ': ghcr[.]io/review-coordinator/coordinator:|@sha256:[0-9a-f]{64}( +#.*)?$' || :)
+  [ -z "$by_tag" ] || fail "an image is named by a tag, which can be moved: add its @sha256: digest (docs/release.md)
+$by_tag"
 }
 
 build() { # into the folder, the platforms that are named after it, or all
@@ -97,6 +114,7 @@ notes() { # of a version, which must have some
 case ${1:-} in
   prepare)
     is_release "${2:-}" || fail 'which version? such as v1.2.3'
+    images
     shift
     make_table "$@"
     release=$(cat -- "$root/VERSION")
@@ -106,6 +124,7 @@ case ${1:-} in
     done
     notes "$release" >"$dir/notes"
     ;;
+  images) images ;;
   table)
     is_release "${2:-}" || fail 'which version? such as v1.2.3'
     shift
@@ -128,9 +147,10 @@ case ${1:-} in
   verify)
     [ -n "${2:-}" ] || fail 'into which folder?'
     is_release "$(cat -- "$root/VERSION")" || fail 'VERSION is no release'
+    images
     shift
     build "$@"
     compare "$out"
     ;;
-  *) fail 'prepare VERSION, table VERSION, notes VERSION, build DIR, compare DIR or verify DIR' ;;
+  *) fail 'prepare VERSION, table VERSION, images, notes VERSION, build DIR, compare DIR or verify DIR' ;;
 esac
