@@ -367,6 +367,10 @@ func (w workflow) jobBreaches(j job) (found []string) {
 				}
 			}
 		case "actions/setup-go":
+			// What is checked is what a release is built with; a matrix adds other versions.
+			if s.With["go-version-file"] != "scripts/go-version" && s.With["go-version"] != "${{ matrix.go }}" {
+				says("its Go is not that of scripts/go-version")
+			}
 			// A cache can be written by any workflow of the branch.
 			if privileged(j) || strings.Contains(w.text, "    tags: [") {
 				if s.With["cache"] != "false" {
@@ -424,6 +428,7 @@ func TestTheLawsBite(t *testing.T) {
 			"a tag instead of a commit", ".github/workflows/ci.yml",
 			"actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1", "actions/checkout@v7", "not pinned",
 		},
+		{"another Go", ".github/workflows/ci.yml", "go-version-file: scripts/go-version", "go-version: stable", "not that of scripts/go-version"},
 		{"another commit", ".github/workflows/ci.yml", "checkout@3d3c", "checkout@3d3d", "not pinned"},
 		{"a wrong comment", ".github/workflows/ci.yml", "# v7.0.1", "# v7.0.2", "is v7.0.1"},
 		{"interpolation", "examples/waiting-job.yml", `echo "$VERDICT`, `echo "${{ steps.quorum.outputs.verdict }}`, "pass it through env"},
