@@ -18,7 +18,7 @@ done
 shift $((OPTIND - 1))
 # shellcheck disable=SC2016 # $room is known where they run
 ((${#commands[@]})) || commands=(
-  'go test $room'
+  'go test -failfast $room'
   'go test ./internal/story -run TestStories -args -polled=false'
   'go test ./...'
   'go test -race $room'
@@ -43,7 +43,7 @@ holds() { # COMMAND: whether it passes without a mistake
 }
 reason() { # EXIT: what the output of a command that failed shows first
   case $1 in 124 | 137) echo "it hung" && return ;; esac
-  grep -m 1 -oE -e '--- FAIL: [^ ]+|WARNING: DATA RACE|^(panic|fatal error): .*' "$work/output" || tail -n 1 "$work/output"
+  { grep -m 1 -oE -e '--- FAIL: [^ ]+|WARNING: DATA RACE|^(panic|fatal error): .*' "$work/output" || tail -n 1 "$work/output"; } | sed 's/^--- FAIL: //'
 }
 
 found=0 tried=0
@@ -58,27 +58,24 @@ search() { # of the record that was read
   fi
   mistaken() { printf '%s\n' "${text%%"$old"*}$new$rest" >"$file"; }
   restored() { printf '%s\n' "$text" >"$file"; }
-  mistaken
-  if ! run "go build ./... && go vet \$room"; then
-    echo "DOES NOT BUILD: $name: $(tail -n 1 "$work/output")"
-    restored
-    return
-  fi
   for command in "${commands[@]}"; do
     status=0
+    mistaken
     run "$command" || status=$?
-    ((status)) || continue
-    why=$(reason "$status")
     restored
+    ((status)) || continue
+    if grep -qE '^FAIL.*\[(build|setup) failed\]' "$work/output"; then
+      echo "DOES NOT BUILD: $name: $(grep -m 1 -F .go: "$work/output")"
+      return
+    fi
+    why=$(reason "$status")
     if holds "$command"; then
-      echo "found by ${command//\$room/$room}: $name: $why"
+      echo "found by ${command//\$room/$room} ($why): $name"
       found=$((found + 1))
       return
     fi
     echo "USELESS, it fails without a mistake: ${command//\$room/$room}: $(reason 1)"
-    mistaken
   done
-  restored
   echo "NOT FOUND: $name"
 }
 
