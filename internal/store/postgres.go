@@ -161,11 +161,13 @@ func connectPostgres(ctx context.Context, url string) (*pgxpool.Pool, error) {
 	return pool, nil
 }
 
-// checkServer refuses a server that is too old, and a schema with another program's tables.
+// checkServer refuses a server that is too old, and a schema with another program's tables. One in which only goose has begun
+// belongs to no program: a first start was cut short there.
 func checkServer(ctx context.Context, pool *pgxpool.Pool) error {
 	var version, tables, known int
 	err := pool.QueryRow(ctx, `SELECT current_setting('server_version_num')::integer,
-		count(c.relname), count(c.relname) FILTER (WHERE c.relname IN ('deliveries', 'work', 'goose_db_version'))
+		count(c.relname) FILTER (WHERE c.relname <> 'goose_db_version'),
+		count(c.relname) FILTER (WHERE c.relname IN ('deliveries', 'work', 'goose_db_version'))
 		FROM (SELECT 1) AS one LEFT JOIN pg_class c ON c.relkind = 'r' AND c.relnamespace = current_schema()::regnamespace`).
 		Scan(&version, &tables, &known)
 	switch {
