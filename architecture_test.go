@@ -92,8 +92,8 @@ var rules = map[string][]string{
 	"examples": {},
 	// Git's clones, as files.
 	"internal/clone": {},
-	// Load, crashes and growth of the real program, against the sandbox.
-	"bench": {"internal/quorum", "internal/report", "internal/sandbox"},
+	// What the real program costs, and what crashes do to it, against the sandbox.
+	"bench": {"internal/sandbox"},
 	// It measures the others, and is measured with them.
 	"scripts/house": {},
 }
