@@ -71,15 +71,15 @@ func (b *bench) startDaemon(t *fakeGitHub, db database, begun func(*daemon)) (*d
 	case <-d.ended:
 		return d, errors.New("the daemon ended before it listened")
 	case <-time.After(30 * time.Second):
-		return d, errors.Join(errors.New("the daemon does not listen after 30s"), d.end(syscall.SIGKILL))
+		return d, errors.Join(errors.New("the daemon does not listen after 30s"), d.endProcess(syscall.SIGKILL))
 	}
 }
 
-func (d *daemon) signal(s os.Signal) { _ = d.command.Process.Signal(s) } // it may be gone
+func (d *daemon) sendSignal(s os.Signal) { _ = d.command.Process.Signal(s) } // it may be gone
 
-// end sends the process a signal, and waits until it is gone.
-func (d *daemon) end(s syscall.Signal) error {
-	d.signal(s)
+// endProcess sends the process a signal, and waits until it is gone.
+func (d *daemon) endProcess(s syscall.Signal) error {
+	d.sendSignal(s)
 	return d.awaitEnd(s)
 }
 
@@ -88,7 +88,7 @@ func (d *daemon) awaitEnd(s syscall.Signal) error {
 	select {
 	case <-d.ended:
 	case <-time.After(10 * time.Second):
-		d.signal(syscall.SIGKILL)
+		d.sendSignal(syscall.SIGKILL)
 		<-d.ended
 	}
 	if s == syscall.SIGTERM && !d.command.ProcessState.Success() {

@@ -231,7 +231,7 @@ func (p pull) approveByAll() error {
 // awaitChecks waits until the check of each pull request's head has a conclusion; "": any or none.
 func (b *bench) awaitChecks(pulls []pull, conclusion string, most time.Duration) error {
 	for _, p := range pulls {
-		if err := b.await(fmt.Sprintf("check %q of %s", conclusion, p), most, func() bool {
+		if err := b.awaitThat(fmt.Sprintf("check %q of %s", conclusion, p), most, func() bool {
 			own := p.OwnCheckRuns(p.Head(p.number))
 			return len(own) > 0 && (conclusion == "" || own[0].Conclusion == conclusion)
 		}); err != nil {

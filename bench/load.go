@@ -68,8 +68,8 @@ func (b *bench) newLoad(server string) (*load, error) {
 	return &load{bench: b, github: t, database: db, accepted: map[string]string{}}, err
 }
 
-// update changes what is kept of the load.
-func (l *load) update(f func()) {
+// withLock calls what reads or changes what is kept of the load.
+func (l *load) withLock(f func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	f()
@@ -77,11 +77,11 @@ func (l *load) update(f func()) {
 
 // setWhen says what happens to the daemons from now on.
 func (l *load) setWhen(format string, args ...any) {
-	l.update(func() { l.when = fmt.Sprintf(format, args...) })
+	l.withLock(func() { l.when = fmt.Sprintf(format, args...) })
 }
 
-// start begins the pushes and the deliveries. finish lets each push come to its end, and waits until all is over.
-func (l *load) start() (finish func()) {
+// startPushes begins the pushes and the deliveries. finish lets each push come to its end, and waits until all is over.
+func (l *load) startPushes() (finish func()) {
 	sending, stopSending := context.WithCancel(l.bench.ctx)
 	playing, stopPlaying := context.WithCancel(l.bench.ctx)
 	var senders, players sync.WaitGroup
@@ -91,8 +91,9 @@ func (l *load) start() (finish func()) {
 		rng := rand.New(rand.NewPCG(l.bench.seed, uint64(n)))
 		players.Go(func() {
 			for push := 2; playing.Err() == nil; push++ {
-				if err := l.playPush(p, push, pushPlans[rng.IntN(len(pushPlans))], rng); err != nil && l.bench.ctx.Err() == nil {
-					l.bench.fail("%s, push %d: %v", p, push, err)
+				plan := pushPlans[rng.IntN(len(pushPlans))]
+				if err := l.playPush(p, push, plan, rng); err != nil && l.bench.ctx.Err() == nil {
+					l.bench.reportFailure("%s, push %d: %v", p, push, err)
 					return
 				}
 			}
@@ -113,7 +114,7 @@ func (l *load) playPush(p pull, push int, plan pushPlan, rng *rand.Rand) error {
 	soon := func() error {
 		return sleepFor(l.bench.ctx, 1050*time.Millisecond+time.Duration(rng.IntN(300))*time.Millisecond)
 	}
-	l.update(func() { l.pushes++ })
+	l.withLock(func() { l.pushes++ })
 	err := p.Push(p.number, fmt.Sprintf("pull %d, push %d", p.number, push), sandbox.PushSpec{})
 	reliable, started := p.startRun(0)
 	other, startedToo := p.startRun(1)
@@ -129,13 +130,14 @@ func (l *load) playPush(p pull, push int, plan pushPlan, rng *rand.Rand) error {
 	ended := time.Now()
 	if plan.isRunAgain {
 		isRunAgain := func() bool { s, err := p.StateOfRun(other); return err == nil && s.Attempt > 1 }
-		if err := errors.Join(l.bench.await("second attempt", settleTime, isRunAgain), soon(), p.postAnswer(1, plan.second), soon(), p.endRun(other, "")); err != nil {
+		err := errors.Join(l.bench.awaitThat("second attempt", settleTime, isRunAgain), soon(), p.postAnswer(1, plan.second))
+		if err := errors.Join(err, soon(), p.endRun(other, "")); err != nil {
 			return err
 		}
-		l.update(func() { l.reruns++ })
+		l.withLock(func() { l.reruns++ })
 	}
 	err = l.bench.awaitChecks([]pull{p}, plan.conclusion, settleTime)
-	l.update(func() {
+	l.withLock(func() {
 		if !plan.isRunAgain && !l.calmSince.IsZero() {
 			l.slowest = max(l.slowest, min(time.Since(ended), time.Since(l.calmSince)))
 		}
@@ -150,13 +152,13 @@ func (l *load) deliverWebhooks(ctx context.Context) {
 			if d := l.pick(); d != nil {
 				status, kept := l.github.sendDelivery(ctx, d, sandbox.HookDelivery{Event: event, GUID: guid, Payload: payload})
 				if kept {
-					l.update(func() { l.accepted[guid] = l.when })
+					l.withLock(func() { l.accepted[guid] = l.when })
 					l.github.tellHook(moment{kind: acknowledged})
 				}
 				if status == http.StatusAccepted {
 					return nil
 				} else if status != 0 && status != http.StatusServiceUnavailable {
-					l.bench.fail("a delivery of %s was answered %d", event, status)
+					l.bench.reportFailure("a delivery of %s was answered %d", event, status)
 					return errors.New("it was refused")
 				}
 			}
@@ -195,24 +197,24 @@ func (l *load) checkOutcome() error {
 	}
 	for id, when := range l.accepted {
 		if !stored[id] {
-			b.fail("the delivery %s, accepted %s, is not in the database", id, when)
+			b.reportFailure("the delivery %s, accepted %s, is not in the database", id, when)
 		}
 	}
 	for _, r := range l.github.repos {
 		for _, sha := range r.WrittenHeads() {
 			heads++
 			if n := len(r.OwnCheckRuns(sha)); n != 1 {
-				b.fail("%s: the commit %s has %d checks of ours", r.name, sha[:7], n)
+				b.reportFailure("%s: the commit %s has %d checks of ours", r.name, sha[:7], n)
 			}
 		}
 		for run, n := range r.Wrote().Reruns {
 			if n > 1 {
-				b.fail("%s: run %d was run again %d times", r.name, run, n)
+				b.reportFailure("%s: run %d was run again %d times", r.name, run, n)
 			}
 		}
 	}
 	if crossed := l.github.hub.CrossedRequests(); len(crossed) > 0 {
-		b.fail("%d requests asked for what their token must not see, for example %s", len(crossed), crossed[0])
+		b.reportFailure("%d requests asked for what their token must not see, for example %s", len(crossed), crossed[0])
 	}
 	fmt.Fprintf(b.stdout, "%d pushes, %d deliveries accepted, %d heads with a check, %d reruns\n",
 		l.pushes, len(l.accepted), heads, l.reruns)

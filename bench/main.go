@@ -108,12 +108,12 @@ func (b *bench) printFigure(name string, value float64, unit string) {
 func (b *bench) requireAtMost(name string, value, most float64, unit string) {
 	b.printFigure(name, value, fmt.Sprintf("%s (at most %.4g)", unit, most))
 	if value > most {
-		b.fail("%s: %.4g %s, and at most %.4g", name, value, unit, most)
+		b.reportFailure("%s: %.4g %s, and at most %.4g", name, value, unit, most)
 	}
 }
 
-// fail prints what must not happen, and has the command end with 1.
-func (b *bench) fail(format string, args ...any) {
+// reportFailure prints what must not happen, and has the command end with 1.
+func (b *bench) reportFailure(format string, args ...any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.failures++; b.failures <= 20 { // the rest says the same
@@ -121,8 +121,8 @@ func (b *bench) fail(format string, args ...any) {
 	}
 }
 
-// await waits until something is so, and fails if it is not in time.
-func (b *bench) await(what string, most time.Duration, is func() bool) error {
+// awaitThat waits until something is so, and fails if it is not in time.
+func (b *bench) awaitThat(what string, most time.Duration, is func() bool) error {
 	for end := time.Now().Add(most); !is(); {
 		if time.Now().After(end) {
 			return fmt.Errorf("no %s after %s", what, most)

@@ -52,7 +52,7 @@ func runCrash(b *bench) error {
 	}
 	m := &crashMode{load: l, rng: rand.New(rand.NewPCG(b.seed, 11))}
 	l.pick = m.running.Load
-	finish := m.start()
+	finish := m.startPushes()
 	began, hits, order := time.Now(), map[string]int{}, m.rng.Perm(len(crashPoints))
 	for n := range b.points {
 		p, signal := crashPoints[order[n%len(order)]], syscall.SIGKILL
@@ -73,14 +73,14 @@ func runCrash(b *bench) error {
 	if err != nil {
 		return err
 	}
-	m.update(func() { m.calmSince = time.Now() })
+	m.withLock(func() { m.calmSince = time.Now() })
 	m.running.Store(d)
 	finish()
 	b.printFigure("until every push had its check", time.Since(began).Seconds(), "s")
 	// It is less than a lease, which is 30 s long: what a killed daemon was looking at does not wait for its end.
 	b.requireAtMost("  the longest of those that asked for no rerun", m.slowest.Seconds(), 20, "s")
-	if err := d.end(syscall.SIGTERM); err != nil {
-		b.fail("%v", err)
+	if err := d.endProcess(syscall.SIGTERM); err != nil {
+		b.reportFailure("%v", err)
 	}
 	return m.checkOutcome()
 }
@@ -93,7 +93,7 @@ func (m *crashMode) strikeDaemon(b *bench, p crashPoint, signal syscall.Signal) 
 		once.Do(func() {
 			came = at
 			close(struck) // first, so that the reason is known once the process is gone
-			d.signal(signal)
+			d.sendSignal(signal)
 		})
 	}
 	life, nth := 1500*time.Millisecond, int64(1+m.rng.IntN(max(p.few, 1))) // life: if the moment does not come
@@ -167,15 +167,15 @@ func runChaos(b *bench) error {
 		}
 		return nil
 	}
-	began, finish := time.Now(), l.start()
+	began, finish := time.Now(), l.startPushes()
 	if err := m.strikeAll(b); err != nil {
 		return err
 	}
 	l.setWhen("after the last blow")
 	finish()
 	for i := range m.replicas {
-		if err := m.replicas[i].daemon.Load().end(syscall.SIGTERM); err != nil {
-			b.fail("in the end: %v", err)
+		if err := m.replicas[i].daemon.Load().endProcess(syscall.SIGTERM); err != nil {
+			b.reportFailure("in the end: %v", err)
 		}
 	}
 	b.printFigure("took", time.Since(began).Seconds(), fmt.Sprintf("s; seed %d", b.seed))
@@ -197,7 +197,7 @@ func (m *chaosMode) strikeAll(b *bench) error {
 		var r *replica
 		i := n
 		works := func() bool { i, r = i+1, &m.replicas[i%len(m.replicas)]; return !r.struck.Load() }
-		if err := errors.Join(sleepFor(b.ctx, 4*time.Second), b.await("replica that works", time.Minute, works)); err != nil {
+		if err := errors.Join(sleepFor(b.ctx, 4*time.Second), b.awaitThat("replica that works", time.Minute, works)); err != nil {
 			return err
 		}
 		fmt.Fprintf(b.stdout, "blow %d: %s\n", n+1, w)
@@ -206,7 +206,7 @@ func (m *chaosMode) strikeAll(b *bench) error {
 		group.Go(func() {
 			noticed := time.AfterFunc(time.Second, func() { r.aside.Store(true) })
 			if err := m.strikeReplica(b, r, w); err != nil {
-				b.fail("%s: %v", w, err)
+				b.reportFailure("%s: %v", w, err)
 			}
 			noticed.Stop()
 			r.aside.Store(false)
@@ -221,11 +221,11 @@ func (m *chaosMode) strikeReplica(b *bench, r *replica, what string) error {
 	d := r.daemon.Load()
 	switch what {
 	case blows[0]:
-		d.signal(syscall.SIGSTOP)
-		defer d.signal(syscall.SIGCONT)
+		d.sendSignal(syscall.SIGSTOP)
+		defer d.sendSignal(syscall.SIGCONT)
 		return sleepFor(b.ctx, 35*time.Second) // a lease is 30 s long
 	case blows[1]:
-		return errors.Join(d.end(syscall.SIGKILL), m.startReplica(r))
+		return errors.Join(d.endProcess(syscall.SIGKILL), m.startReplica(r))
 	case blows[2]:
 		command := os.Getenv("COORDINATOR_POSTGRES_RESTART")
 		if out, err := exec.CommandContext(b.ctx, "sh", "-c", command).CombinedOutput(); err != nil { //nolint:gosec // the user's own
@@ -233,13 +233,13 @@ func (m *chaosMode) strikeReplica(b *bench, r *replica, what string) error {
 		}
 		return nil
 	default:
-		return errors.Join(d.end(syscall.SIGTERM), m.startReplica(r))
+		return errors.Join(d.endProcess(syscall.SIGTERM), m.startReplica(r))
 	}
 }
 
 // startReplica starts a replica's process, as often as it takes: the server may be away.
 func (m *chaosMode) startReplica(r *replica) error {
-	return m.bench.await("start of a replica", 30*time.Second, func() bool {
+	return m.bench.awaitThat("start of a replica", 30*time.Second, func() bool {
 		d, err := m.bench.startDaemon(m.github, m.database, nil)
 		r.daemon.Store(d)
 		return err == nil
