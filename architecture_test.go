@@ -437,6 +437,32 @@ func TestNoTestWaitsForEver(t *testing.T) {
 	}
 }
 
+// What fails or panics in the sandbox leaves no lock behind, so that who plays on waits for none: each is freed by a
+// defer.
+func TestTheSandboxFreesItsLocksByDefer(t *testing.T) {
+	for _, name := range files(t) {
+		if path.Dir(name) != "internal/sandbox" || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if _, isDeferred := n.(*ast.DeferStmt); isDeferred {
+				return false
+			}
+			if call, isCall := n.(*ast.CallExpr); isCall {
+				if of, isMethod := call.Fun.(*ast.SelectorExpr); isMethod && of.Sel.Name == "Unlock" {
+					t.Errorf("%s: this lock stays after a panic: defer its Unlock", set.Position(call.Pos()))
+				}
+			}
+			return true
+		})
+	}
+}
+
 // A package variable is a table, an error or a compiled pattern: it gets its value where it is declared, and keeps it.
 func TestPackageVariablesAreNeverChanged(t *testing.T) {
 	for _, p := range list(t) {

@@ -516,23 +516,31 @@ func AddBranchRuleset(g *GitHub, name string, checks ...RequiredCheck) {
 // now on, also on what it wrote before. Its id and its bot's stay. It may be named as before or as now. No event tells
 // of it.
 func RenameApp(g *GitHub, slug, name string) {
-	g.mu.Lock()
-	repos, hook := []*GitHub{g}, g.webhook
-	g.mu.Unlock()
-	if hook != nil {
+	repos := []*GitHub{g}
+	if hook := webhookTargetOf(g); hook != nil {
 		repos = hook.hub.allRepositories()
 		if own := hook.hub.options.App.Slug; slug == own || slug == AppSlug(g, own) {
 			hook.hub.appSlug.Store(name)
 		}
 	}
 	for _, g := range repos {
-		g.mu.Lock()
-		first := or(g.firstSlug[slug], slug)
-		g.newSlugs[first], g.firstSlug[name] = name, first
-		g.renderedAccounts, g.graphActors = map[string]json.RawMessage{}, map[string]object{}
-		g.renderedApps = map[App]json.RawMessage{}
-		g.mu.Unlock()
+		enterAppName(g, slug, name)
 	}
+}
+
+func webhookTargetOf(g *GitHub) *webhookTarget {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.webhook
+}
+
+func enterAppName(g *GitHub, slug, name string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	first := or(g.firstSlug[slug], slug)
+	g.newSlugs[first], g.firstSlug[name] = name, first
+	g.renderedAccounts, g.graphActors = map[string]json.RawMessage{}, map[string]object{}
+	g.renderedApps = map[App]json.RawMessage{}
 }
 
 // AppSlug returns what an App is called now that was called so once.

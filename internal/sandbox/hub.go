@@ -171,7 +171,25 @@ func (h *Hub) Add(installation int64, g *GitHub) {
 }
 
 func (h *Hub) addRepo(id int64, g *GitHub) *hubRepo {
+	s, nth := enterRepo(h, id, g)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.budget, g.queryCache = s.installation.budget, h.queryCache
+	g.webhook = &webhookTarget{hub: h, installation: id, repository: s.id}
+	g.lastID += nth * 10_000_000 // ids are unlike in all repositories, but for those of what was there before
+	if (g.app == actionsApp || g.app.Slug == h.options.App.Slug) && g.tokenOwner == "" && id != 0 {
+		g.app = h.options.App
+	}
+	if slug, own := h.appSlug.Load().(string), h.options.App.Slug; slug != own { // it was renamed
+		g.newSlugs[own], g.firstSlug[slug] = slug, own
+	}
+	return s
+}
+
+// enterRepo enters a repository into its installation, and returns which one of all it is.
+func enterRepo(h *Hub, id int64, g *GitHub) (s *hubRepo, nth int64) {
 	h.mu.Lock()
+	defer h.mu.Unlock()
 	in := h.installations[id]
 	if in == nil {
 		in = &installation{
@@ -189,25 +207,11 @@ func (h *Hub) addRepo(id int64, g *GitHub) *hubRepo {
 		h.installations[id] = in
 		h.installOrder = append(h.installOrder, in)
 	}
-	s := &hubRepo{github: g, installation: in, name: g.owner + "/" + g.repo, id: g.repoID}
+	s = &hubRepo{github: g, installation: in, name: g.owner + "/" + g.repo, id: g.repoID}
 	in.repos = append(in.repos, s)
 	h.reposByName[strings.ToLower(s.name)] = s
 	h.reposByID[s.id] = s
-	nth := int64(len(h.reposByID))
-	h.mu.Unlock()
-
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.budget, g.queryCache = in.budget, h.queryCache
-	g.webhook = &webhookTarget{hub: h, installation: id, repository: s.id}
-	g.lastID += nth * 10_000_000 // ids are unlike in all repositories, but for those of what was there before
-	if (g.app == actionsApp || g.app.Slug == h.options.App.Slug) && g.tokenOwner == "" && id != 0 {
-		g.app = h.options.App
-	}
-	if slug, own := h.appSlug.Load().(string), h.options.App.Slug; slug != own { // it was renamed
-		g.newSlugs[own], g.firstSlug[slug] = slug, own
-	}
-	return s
+	return s, int64(len(h.reposByID))
 }
 
 // Install adds an installation with its repositories and announces it.
@@ -243,14 +247,17 @@ func (h *Hub) Requests() []LoggedRequest {
 
 // UnknownRequests lists the requests that neither the Hub nor any of its repositories knows.
 func (h *Hub) UnknownRequests() []string {
-	h.mu.Lock()
-	all := slices.Clone(h.unknownRequests)
-	sites := slices.Collect(maps.Values(h.reposByID))
-	h.mu.Unlock()
-	for _, s := range sites {
-		all = append(all, s.github.UnknownRequests()...)
+	all := unknownOfHub(h)
+	for _, g := range h.allRepositories() {
+		all = append(all, g.UnknownRequests()...)
 	}
 	return all
+}
+
+func unknownOfHub(h *Hub) []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.unknownRequests)
 }
 
 // AfterRequest sets a function that is called after each request, with the status of its answer, 0 if the answer got
@@ -350,24 +357,31 @@ func (h *Hub) AddRepositories(installation int64, all ...*GitHub) {
 
 // RemoveRepository takes a repository away from its installation and announces it.
 func (h *Hub) RemoveRepository(g *GitHub) {
-	h.mu.Lock()
-	s := h.repoOf(g)
+	s := takeRepo(h, g)
 	if s == nil {
-		h.mu.Unlock()
 		return
 	}
-	in := s.installation
-	in.repos = slices.DeleteFunc(in.repos, func(x *hubRepo) bool { return x == s })
-	maps.DeleteFunc(h.reposByName, func(_ string, x *hubRepo) bool { return x == s })
-	delete(h.reposByID, s.id)
-	h.mu.Unlock()
-	g.mu.Lock()
-	g.webhook = nil
-	g.mu.Unlock()
-	h.announceInstallation(in.id, "installation_repositories", "removed", object{
+	h.announceInstallation(s.installation.id, "installation_repositories", "removed", object{
 		"repository_selection": "selected", "repositories_added": []any{},
 		"repositories_removed": h.minimalReposJSON([]*hubRepo{s}), "requester": nil,
 	})
+}
+
+// takeRepo takes a repository out of its installation; nil: it was in none.
+func takeRepo(h *Hub, g *GitHub) *hubRepo {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	s := h.repoOf(g)
+	if s == nil {
+		return nil
+	}
+	s.installation.repos = slices.DeleteFunc(s.installation.repos, func(x *hubRepo) bool { return x == s })
+	maps.DeleteFunc(h.reposByName, func(_ string, x *hubRepo) bool { return x == s })
+	delete(h.reposByID, s.id)
+	g.webhook = nil
+	return s
 }
 
 // repoOf finds the Hub's entry of a repository; the caller holds the lock.
@@ -387,18 +401,23 @@ func (h *Hub) RenameRepository(g *GitHub, name string) {
 	from := g.repo
 	g.repo = name
 	g.renderedRepos = map[string]json.RawMessage{}
-	h.mu.Lock()
-	if s := h.repoOf(g); s != nil {
-		s.name = g.owner + "/" + name
-		h.reposByName[strings.ToLower(s.name)] = s
-	}
-	h.mu.Unlock()
+	enterRepoName(h, g, g.owner+"/"+name)
 	g.emitEvent(
 		"repository",
 		"renamed",
 		g.owner,
 		func() object { return object{"changes": object{"repository": object{"name": object{"from": from}}}} },
 	)
+}
+
+// enterRepoName makes a repository known by another name; g is locked.
+func enterRepoName(h *Hub, g *GitHub, name string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if s := h.repoOf(g); s != nil {
+		s.name = name
+		h.reposByName[strings.ToLower(name)] = s
+	}
 }
 
 // ServeHTTP answers under / and under /api/v3/, as an Enterprise Server does.
@@ -418,10 +437,7 @@ func (h *Hub) RoundTrip(req *http.Request) (*http.Response, error) {
 func (h *Hub) serveRequest(req *http.Request, wire bool) requestOutcome {
 	r := newRoutedRequest(req, wire)
 	r.now = h.options.Now()
-	h.mu.Lock()
-	f := triggerFault(h.faults, req.Method, r.path, r.now)
-	after := h.afterRequest
-	h.mu.Unlock()
+	f, after := beginRequest(h, r)
 	var o requestOutcome
 	if f == nil || f.isCarriedOut() {
 		o = h.forwardRequest(r)
@@ -449,6 +465,13 @@ func (h *Hub) serveRequest(req *http.Request, wire bool) requestOutcome {
 		h.notifyDueChanged()
 	}
 	return o
+}
+
+// beginRequest returns the fault that strikes a request, and what is called after it; either may be nil.
+func beginRequest(h *Hub, r *routedRequest) (f *Fault, after func(*http.Request, int)) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return triggerFault(h.faults, r.Method, r.path, r.now), h.afterRequest
 }
 
 // logRequest adds a request that reached no repository to the list of those.
@@ -704,9 +727,7 @@ func (h *Hub) Due() time.Time {
 // Tick carries out the changes that have become due, so that their webhooks are sent.
 func (h *Hub) Tick() {
 	for _, g := range h.allRepositories() {
-		g.mu.Lock()
-		g.carryOutDue()
-		g.mu.Unlock()
+		g.Due()
 	}
 }
 
@@ -730,12 +751,17 @@ func (h *Hub) notifyDueChanged() {
 	h.dueChanged = make(chan struct{})
 }
 
+// whenDueChanges returns what is closed when something may become due sooner.
+func whenDueChanges(h *Hub) <-chan struct{} {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.dueChanged
+}
+
 // Run carries out changes as they become due, until ctx ends.
 func (h *Hub) Run(ctx context.Context, clock Clock) {
 	for ctx.Err() == nil {
-		h.mu.Lock()
-		stirred := h.dueChanged
-		h.mu.Unlock()
+		stirred := whenDueChanges(h)
 		h.Tick()
 		due := h.Due()
 		if due.IsZero() {

@@ -172,43 +172,57 @@ func (h *Hub) createToken(r *routedRequest, _ credential) routeAnswer {
 	if err := r.decodeBody(&in); err != nil {
 		return answerError(422, "Invalid request. "+err.Error())
 	}
-	h.mu.Lock()
-	found := h.installations[r.intParam("installation_id")]
-	switch {
-	case found == nil, found.deleted, found.id == 0:
-		h.mu.Unlock()
-		return answerNotFound()
-	case !found.suspended.IsZero():
-		h.mu.Unlock()
-		return answerError(403, "This installation has been suspended")
+	text, t, refusal := mintChosen(h, r.intParam("installation_id"), in.Repositories, in.RepositoryIDs)
+	if t == nil {
+		return refusal
 	}
-	only, missing := found.chooseRepos(in.Repositories, in.RepositoryIDs)
-	if missing {
-		h.mu.Unlock()
-		return answerError(422, "There is at least one repository that does not exist or is not accessible to the parent installation.")
-	}
-	text, t := h.mintToken(found, only)
-	var chosen []*hubRepo
-	for _, s := range found.repos {
-		if only[s] {
-			chosen = append(chosen, s)
-		}
-	}
-	h.mu.Unlock()
 	out := object{
 		"token":                text,
 		"expires_at":           timeOrNull(t.expires),
 		"permissions":          h.options.Permissions,
 		"repository_selection": "selected",
 	}
-	if only != nil {
+	if t.onlyRepos != nil {
 		repos := []any{}
-		for _, s := range chosen {
+		for _, s := range reposOfToken(h, t) {
 			repos = append(repos, s.fullJSON())
 		}
 		out["repositories"] = repos
 	}
 	return answerCreated(out)
+}
+
+// mintChosen makes a token of an installation for the repositories that are named, or returns GitHub's refusal.
+func mintChosen(h *Hub, id int64, names []string, ids []int64) (text string, t *installationToken, refusal routeAnswer) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	found := h.installations[id]
+	switch {
+	case found == nil, found.deleted, found.id == 0:
+		return "", nil, answerNotFound()
+	case !found.suspended.IsZero():
+		return "", nil, answerError(403, "This installation has been suspended")
+	}
+	only, missing := found.chooseRepos(names, ids)
+	if missing {
+		return "", nil, answerError(
+			422, "There is at least one repository that does not exist or is not accessible to the parent installation.",
+		)
+	}
+	text, t = h.mintToken(found, only)
+	return text, t, routeAnswer{}
+}
+
+// reposOfToken returns the repositories that a token reaches.
+func reposOfToken(h *Hub, t *installationToken) (all []*hubRepo) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, s := range t.installation.repos {
+		if t.onlyRepos == nil || t.onlyRepos[s] {
+			all = append(all, s)
+		}
+	}
+	return all
 }
 
 // chooseRepos finds the repositories that a new token is limited to; nil means all. missing reports that not all
@@ -235,15 +249,7 @@ func (s *hubRepo) fullJSON() any {
 }
 
 func (h *Hub) listRepositories(r *routedRequest, asks credential) routeAnswer {
-	h.mu.Lock()
-	var all []*hubRepo
-	for _, s := range asks.token.installation.repos {
-		if asks.token.onlyRepos == nil || asks.token.onlyRepos[s] {
-			all = append(all, s)
-		}
-	}
-	h.mu.Unlock()
-	a := answerList(r, all, func(s *hubRepo) any { return s.fullJSON() }, "repositories")
+	a := answerList(r, reposOfToken(h, asks.token), func(s *hubRepo) any { return s.fullJSON() }, "repositories")
 	a.body.(object)["repository_selection"] = "selected"
 	return a
 }

@@ -191,12 +191,17 @@ func (h *Hub) Deliveries() []HookDelivery {
 	return all
 }
 
+// deliveriesLeft returns how many deliveries are left, and what is closed when that may have changed.
+func deliveriesLeft(h *Hub) (left int, changed <-chan struct{}) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.deliveries.pending - len(h.deliveries.held), h.deliveries.changed
+}
+
 // WaitDelivered waits until no delivery is left, late ones included, except those that wait to be overtaken.
 func (h *Hub) WaitDelivered(ctx context.Context) error {
 	for {
-		h.mu.Lock()
-		left, bell := h.deliveries.pending-len(h.deliveries.held), h.deliveries.changed
-		h.mu.Unlock()
+		left, bell := deliveriesLeft(h)
 		if left == 0 {
 			return nil
 		}
@@ -358,23 +363,28 @@ func (h *Hub) deliverQueued(ctx context.Context, url string, send func(context.C
 	workers.Wait()
 }
 
+// takeDelivery takes a queued delivery; nil: there is none until changed is closed.
+func takeDelivery(h *Hub) (d *HookDelivery, changed <-chan struct{}) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	q := &h.deliveries
+	if len(q.queue) > 0 {
+		d, q.queue[0] = q.queue[0], nil
+		q.queue = q.queue[1:]
+	}
+	return d, q.changed
+}
+
 // nextDelivery waits for a queued delivery and takes it.
 func (h *Hub) nextDelivery(ctx context.Context) (*HookDelivery, error) {
 	for {
-		h.mu.Lock()
 		if err := ctx.Err(); err != nil {
-			h.mu.Unlock()
 			return nil, err
 		}
-		if len(h.deliveries.queue) > 0 {
-			d := h.deliveries.queue[0]
-			h.deliveries.queue[0] = nil
-			h.deliveries.queue = h.deliveries.queue[1:]
-			h.mu.Unlock()
+		d, bell := takeDelivery(h)
+		if d != nil {
 			return d, nil
 		}
-		bell := h.deliveries.changed
-		h.mu.Unlock()
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()

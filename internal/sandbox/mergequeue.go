@@ -54,15 +54,28 @@ func Dequeue(g *GitHub, number int) error {
 
 // MergeQueued merges the group of a pull request: it, and all that are in front of it.
 func MergeQueued(g *GitHub, number int) error {
-	g.mu.Lock()
-	i := slices.IndexFunc(g.queue, func(e *queueEntry) bool { return e.pull.number == number })
-	if i < 0 || g.queue[i].head == "" {
-		g.mu.Unlock()
+	merged := takeGroup(g, number)
+	if len(merged) == 0 {
 		return fmt.Errorf("#%d has no group in a merge queue", number)
 	}
-	base := g.queue[i].pull.baseBranch
-	var merged []int
-	tip := g.queue[i].head
+	for _, n := range merged {
+		if err := g.Merge(n, "github-merge-queue[bot]"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// takeGroup takes the group of a pull request out of the queue, as the new tip of its base, and returns the numbers of
+// its pull requests; none: it has no group.
+func takeGroup(g *GitHub, number int) (merged []int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	i := slices.IndexFunc(g.queue, func(e *queueEntry) bool { return e.pull.number == number })
+	if i < 0 || g.queue[i].head == "" {
+		return nil
+	}
+	base, tip := g.queue[i].pull.baseBranch, g.queue[i].head
 	for _, e := range slices.Clone(g.queue[:i+1]) {
 		if e.pull.baseBranch == base {
 			merged = append(merged, e.pull.number)
@@ -71,13 +84,7 @@ func MergeQueued(g *GitHub, number int) error {
 	}
 	g.queue = slices.DeleteFunc(g.queue, func(e *queueEntry) bool { return slices.Contains(merged, e.pull.number) })
 	g.ensureBranch(base).tip = tip
-	g.mu.Unlock()
-	for _, n := range merged {
-		if err := g.Merge(n, "github-merge-queue[bot]"); err != nil {
-			return err
-		}
-	}
-	return nil
+	return merged
 }
 
 func buildGroup(g *GitHub, e *queueEntry, commitName string, now time.Time) {

@@ -85,8 +85,9 @@ type pullRequest struct {
 	closed         bool
 	merged         bool
 	labels         []string
-	files          []ChangedFile
-	filesOf        map[string][]ChangedFile // by head
+	files          []ChangedFile            // as they were told
+	toldOf         map[string][]ChangedFile // files, by head
+	filesOf        map[string][]ChangedFile // by head, with what of them changes
 	changedCount   int
 	created        time.Time
 	updated        time.Time
@@ -260,9 +261,14 @@ func (g *GitHub) setHead(p *pullRequest, sha string, by CommitSpec, parents []st
 	}
 	g.index.addHead(p, sha)
 	if p.filesOf == nil {
-		p.filesOf = map[string][]ChangedFile{}
+		p.toldOf, p.filesOf = map[string][]ChangedFile{}, map[string][]ChangedFile{}
 	}
-	if p.filesOf[sha] == nil { // else it is a head that comes back
+	if told, isBack := p.toldOf[sha]; isBack {
+		p.files = told
+	} else {
+		p.toldOf[sha] = p.files
+	}
+	if p.filesOf[sha] == nil { // else it is a head that comes back, or has the diff of another
 		p.filesOf[sha] = filesOn(sha, p.files)
 		noteMergeBase(g, p, sha, p.filesOf[sha])
 	}
@@ -300,9 +306,13 @@ func (g *GitHub) announceHead(p *pullRequest, before, by, kind string) {
 	}
 }
 
-// Push gives a pull request a new head.
+// Push gives a pull request a new head, or one that it had before. That one changes what it changed: it is an error if s
+// says something else.
 func (g *GitHub) Push(number int, head string, s PushSpec) error {
 	return g.changePull(number, func(p *pullRequest, now time.Time) error {
+		if told, isBack := p.toldOf[SHA(head)]; isBack && s.Files != nil && !slices.Equal(told, s.Files) {
+			return fmt.Errorf("commit %s is there and changes other files: push another one, or do not say what it changes", head)
+		}
 		before, by := p.head, or(s.By, p.author)
 		dropFromQueue(g, p)
 		parents := []string{before}

@@ -79,7 +79,8 @@ func (g *GitHub) getPull(_ *routedRequest, p *pullRequest) routeAnswer {
 
 // listFiles lists at most 3,000 files and, like GitHub, does not say that there are more.
 func (g *GitHub) listFiles(r *routedRequest, p *pullRequest) routeAnswer {
-	return answerList(r, p.changedFiles()[:min(len(p.files), 3000)], func(f ChangedFile) any { return g.fileJSON(p, f) }, "")
+	files := p.changedFiles()
+	return answerList(r, files[:min(len(files), 3000)], func(f ChangedFile) any { return g.fileJSON(p, f) }, "")
 }
 
 // listCommits lists at most 250 commits.
@@ -907,7 +908,8 @@ func (g *GitHub) compareCommits(r *routedRequest) routeAnswer {
 	for _, p := range g.index.pullsFor(head) {
 		if p.head == head {
 			fork = p.mergeBase(g, head)
-			for _, f := range p.changedFiles()[:min(len(p.files), 300)] {
+			changed := p.changedFiles()
+			for _, f := range changed[:min(len(changed), 300)] {
 				files = append(files, g.fileJSON(p, f))
 			}
 		}

@@ -288,18 +288,36 @@ func (g *GitHub) serveRequest(req *http.Request, wire bool) requestOutcome {
 
 // callBeforeRequest calls the function of BeforeRequest.
 func (g *GitHub) callBeforeRequest(req *http.Request) {
-	g.mu.Lock()
-	before := g.beforeRequest
-	g.mu.Unlock()
-	if before != nil {
+	if before := hookBeforeRequest(g); before != nil {
 		before(req)
 	}
 }
 
-func (g *GitHub) handleRequest(r *routedRequest) requestOutcome {
-	req := r.Request
+func hookBeforeRequest(g *GitHub) func(*http.Request) {
 	g.mu.Lock()
-	after := g.afterRequest
+	defer g.mu.Unlock()
+	return g.beforeRequest
+}
+
+func (g *GitHub) handleRequest(r *routedRequest) requestOutcome {
+	o, after := carryOut(g, r)
+	for _, call := range r.afterUnlock {
+		call()
+	}
+	if o.fault != nil && o.fault.Kind == FaultHang {
+		<-r.Context().Done()
+		return requestOutcome{fault: o.fault, err: r.Context().Err()}
+	}
+	after()
+	return o
+}
+
+// carryOut carries out a request under the lock, and returns its outcome and what is to be called after it. A route that
+// panics leaves no lock behind: who plays a scenario goes on asking.
+func carryOut(g *GitHub, r *routedRequest) (_ requestOutcome, after func()) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	req := r.Request
 	r.now = g.carryOutDue()
 	f := triggerFault(g.faults, req.Method, r.path, r.now)
 	entry := LoggedRequest{At: r.now, Method: req.Method, Path: r.path, Query: req.URL.RawQuery, Faulted: f != nil}
@@ -317,20 +335,11 @@ func (g *GitHub) handleRequest(r *routedRequest) requestOutcome {
 		entry.Status, entry.NotModified = a.status, a.status == http.StatusNotModified
 	}
 	g.requestLog = append(g.requestLog, entry)
-	later := r.afterUnlock
-	g.mu.Unlock()
-
-	for _, call := range later {
-		call()
+	after = func() {}
+	if call := g.afterRequest; call != nil {
+		after = func() { call(req, entry.Status) }
 	}
-	if f != nil && f.Kind == FaultHang {
-		<-req.Context().Done()
-		return requestOutcome{fault: f, err: req.Context().Err()}
-	}
-	if after != nil {
-		after(req, entry.Status)
-	}
-	return requestOutcome{routeAnswer: a, fault: f}
+	return requestOutcome{routeAnswer: a, fault: f}, after
 }
 
 func baseURL(req *http.Request, wire bool) string {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,6 +28,45 @@ func check(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A step that panics leaves no lock behind: who plays on would wait for it for ever.
+func TestAPanicLeavesNoLockBehind(t *testing.T) {
+	fine, breaks := newClock(), false
+	g := sandbox.New(sandbox.Options{Now: func() time.Time {
+		if breaks {
+			panic("the clock is broken")
+		}
+		return fine.now()
+	}})
+	hub := sandbox.NewHub(sandbox.HubOptions{App: sandbox.App{Slug: "quorum-bot", ID: 4711}, Now: fine.now})
+	hub.Add(77, g)
+	for name, step := range map[string]func(){
+		"a request": func() {
+			g.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/repos/octo/shop", nil))
+		},
+		"what becomes due":  func() { g.Due() },
+		"a tick of the hub": hub.Tick,
+		"a pull request":    func() { g.OpenPull(sandbox.PullSpec{}) },
+	} {
+		breaks = true
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s does not panic", name)
+				}
+			}()
+			step()
+		}()
+		breaks = false
+		free := make(chan struct{})
+		go func() { g.Due(); close(free) }()
+		select {
+		case <-free:
+		case <-time.After(time.Minute):
+			t.Fatalf("%s leaves a lock behind", name)
+		}
 	}
 }
 

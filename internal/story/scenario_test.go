@@ -107,6 +107,8 @@ func TestImpossible(t *testing.T) {
 		"threads that nobody opened":       "0s alice opens #7\n1s bob resolves the threads of openai",
 		"a rerun of a run that goes on":    "0s alice opens #7\n0s openai starts\n1s bob reruns openai",
 		"a pull request that is not there": "0s alice opens #7\n1s alice closes #8",
+		"a commit that changes something else when it comes back": "0s alice opens #7 at a1 changing a.go\n1s alice pushes b2\n" +
+			"2s alice force-pushes a1 changing b.go",
 	} {
 		s, err := Parse("day.txt", []byte(aPolicy+"-- timeline --\n"+timeline+"\n"))
 		if err != nil {
@@ -128,6 +130,7 @@ func TestWhatSentencesDo(t *testing.T) {
 		activity = "activity?ref=refs/heads/feature-7"
 		required = "protection.required_status_checks.checks"
 		waits    = "openai waits for an environment\n"
+		back     = "2s bob pushes b2 changing a.go b.go\n3s bob force-pushes a1"
 	)
 	a1, b2 := sandbox.SHA("a1"), sandbox.SHA("b2")
 	for _, test := range []struct{ name, timeline, path, field, want string }{
@@ -137,6 +140,9 @@ func TestWhatSentencesDo(t *testing.T) {
 		{"a robot's own commit is signed", opened + "2s renovate[bot] pushes b2", "commits/" + b2, "commit.verification.verified", "true"},
 		{"unless it is not", opened + "2s renovate[bot] pushes b2 unsigned", "commits/" + b2, "commit.verification.verified", "false"},
 		{"a person's commit is signed", opened + "2s bob pushes b2 signed", "commits/" + b2, "commit.verification.verified", "true"},
+		{"a head that comes back", opened + back, "pulls/7/files", "filename", "main.go"},
+		{"it is as small as it was", opened + back, "pulls/7", "changed_files", "1"},
+		{"what follows it changes the same", opened + back + "\n4s bob pushes c3", "pulls/7/files", "filename", "main.go"},
 		{"many lines", opened + "2s bob pushes b2 changing a.go adding 500 lines", "pulls/7", "additions", "500"},
 		{"what another wrote", opened + "2s bob pushes b2 written by alice", "pulls/7/commits", "author.login", "dependabot[bot] alice"},
 		{"by force", opened + "2s bob force-pushes b2 written by alice", activity, "activity_type", "force_push branch_creation"},
