@@ -894,7 +894,7 @@ func TestASpentHourLooksAtWhatMayEndGreen(t *testing.T) {
 					t.Fatal(err)
 				}
 				later := time.Now().Add(2 * time.Hour)
-				work, err := h.Store.Claim(t.Context(), store.Claim{Now: later, Until: later.Add(time.Minute), Limit: 9})
+				work, err := h.Store.Claim(t.Context(), store.Claim{Now: later, Lease: time.Minute, Limit: 9})
 				for _, w := range work {
 					as := store.Completion{Now: time.Now(), Keep: true, Wake: w.Due, Backlog: w.Backlog}
 					if w.Key == p.Key {
@@ -925,7 +925,7 @@ func TestASpentHourLooksAtWhatMayEndGreen(t *testing.T) {
 func (h *house) makeGreen(t *testing.T) {
 	t.Helper()
 	later := time.Now().Add(2 * time.Hour)
-	work, err := h.Store.Claim(t.Context(), store.Claim{Now: later, Until: later.Add(time.Minute), Limit: 5000})
+	work, err := h.Store.Claim(t.Context(), store.Claim{Now: later, Lease: time.Minute, Limit: 5000})
 	for _, w := range work {
 		as := store.Completion{Now: time.Now(), Keep: true, Wake: w.Due, Backlog: w.Backlog, LiveDue: w.LiveDue}
 		if w.Kind == workkey.KindPull {

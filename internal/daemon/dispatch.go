@@ -20,11 +20,11 @@ import (
 const (
 	ownTableTrust   = 10 * time.Second // the longest wait of the dispatcher between two reads of a table that is its own
 	leastTrust      = 50 * time.Millisecond
-	shortPause      = 5 * time.Millisecond
-	calmAfter       = 8 * time.Second // without work: then memory is given back
-	fewLooks        = 4               // looks at a time that need no memory worth giving back
-	storeFaultPause = time.Second     // before the table is asked again after a fault of its own
-	clockSetBack    = time.Minute     // a clock that goes back by more has everything looked over: due times lie in its future
+	shortPause      = 5 * time.Millisecond // for workers to be free together, and between two vain claims
+	calmAfter       = 8 * time.Second      // without work: then memory is given back
+	fewLooks        = 4                    // looks at a time that need no memory worth giving back
+	storeFaultPause = time.Second          // before the table is asked again after a fault of its own
+	clockSetBack    = time.Minute          // a clock that goes back by more has everything looked over: due times lie in its future
 )
 
 // errStopped ends looks that are under way when the daemon stops.
@@ -64,17 +64,16 @@ func (d *Daemon) Run(ctx context.Context) error {
 			<-free
 			n++
 		}
-		began := d.Now()
-		until := began.Add(d.Lease)
-		works, next := d.claimDue(ctx, n, until)
-		took := d.Now().Sub(began)
+		began, now := time.Now(), d.Now()
+		works, next, pause := d.claimDue(ctx, n, now)
+		took := time.Since(began)
 		for range n - len(works) {
 			free <- struct{}{}
 		}
 		for _, w := range works {
 			workers.Go(func() {
 				defer func() { free <- struct{}{}; d.wakeDispatcher() }()
-				d.workOn(working, w, until)
+				d.workOn(working, w, now.Add(d.Lease))
 			})
 		}
 		if now := d.Now(); len(works) > 0 {
@@ -86,7 +85,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 		}
 		if len(works) < n {
 			d.restFromClaim(ctx, took)
-			d.awaitDue(ctx, next)
+			d.awaitDue(ctx, next, pause)
 		}
 	}
 	d.Stop()
@@ -130,37 +129,45 @@ func (d *Daemon) releaseMemory(crowded bool) {
 }
 
 // awaitFreeWorkers waits a moment for more workers to be free.
-func (d *Daemon) awaitFreeWorkers(ctx context.Context) { d.restFor(ctx, shortPause) }
+func (d *Daemon) awaitFreeWorkers(ctx context.Context) { restFor(ctx, shortPause) }
 
 // restFromClaim waits twice as long as a claim took that found less than it could have, where others share the table: a claim costs
 // the same whatever it finds, one is made at a time, and in a flood of deliveries each of them would ask for one.
 func (c *Config) restFromClaim(ctx context.Context, took time.Duration) {
 	if rest := min(2*took, leastTrust); c.Poll > 0 && rest > 0 {
-		c.restFor(ctx, rest)
+		restFor(ctx, rest)
 	}
 }
 
-func (c *Config) restFor(ctx context.Context, rest time.Duration) {
-	ring, stop := c.Alarm(c.Now().Add(rest))
-	defer stop()
+// restFor waits by the machine's time. Only what is due goes by [Config.Now]: who moves that clock may wait for us.
+func restFor(ctx context.Context, rest time.Duration) {
+	timer := time.NewTimer(rest)
+	defer timer.Stop()
 	select {
 	case <-ctx.Done():
-	case <-ring:
+	case <-timer.C:
 	}
 }
 
-// awaitDue waits until something may have become due.
-func (d *Daemon) awaitDue(ctx context.Context, next time.Time) {
+// awaitDue waits until something may have become due, or a pause of the machine's time is over, if there is one.
+func (d *Daemon) awaitDue(ctx context.Context, next time.Time, pause time.Duration) {
 	at := d.Now().Add(d.longestTrust(d.lastWork))
 	if !next.IsZero() && next.Before(at) {
 		at = next
 	}
 	ring, stop := d.Alarm(at)
 	defer stop()
+	var rested <-chan time.Time
+	if pause > 0 {
+		timer := time.NewTimer(pause)
+		defer timer.Stop()
+		rested = timer.C
+	}
 	select {
 	case <-ctx.Done():
 	case <-d.mayBeDue:
 	case <-ring:
+	case <-rested:
 	}
 }
 
@@ -173,9 +180,9 @@ func (c *Config) longestTrust(lastWork time.Time) time.Duration {
 	return min(max(c.Now().Sub(lastWork)/4, leastTrust), c.Poll)
 }
 
-// claimDue leases up to n keys until a moment. If there are fewer it says when there will be more.
-func (d *Daemon) claimDue(ctx context.Context, n int, leasedUntil time.Time) (works []store.Work, next time.Time) {
-	now := d.Now()
+// claimDue leases up to n keys that are due now, which is the one reading of the clock that counts for a claim. If there
+// are fewer it says when there will be more, or after which pause to ask again.
+func (d *Daemon) claimDue(ctx context.Context, n int, now time.Time) (works []store.Work, next time.Time, pause time.Duration) {
 	d.noticeClockSetBack(ctx, now)
 	underWay, backlogUnderWay := d.underWay.snapshot()
 	except, most, until := d.health.claimLimits(now, underWay)
@@ -183,14 +190,14 @@ func (d *Daemon) claimDue(ctx context.Context, n int, leasedUntil time.Time) (wo
 	until = earlierDue(until, untilBacklog)
 	room, inBurst := d.burst.allowedLooks(now, d.Workers, underWay)
 	if room <= 0 {
-		return nil, now.Add(burstPause)
+		return nil, time.Time{}, burstPause
 	}
 	if except = append(except, inBurst...); room < n || len(inBurst) > 0 { // nothing else wakes us when there is more of it
-		n, until = min(n, room), now.Add(burstPause)
+		n, until, pause = min(n, room), time.Time{}, burstPause
 	}
 	works, err := d.Store.Claim(
 		ctx,
-		store.Claim{Now: now, Until: leasedUntil, Limit: n, Except: except, Most: most, Each: d.PerTenant, Backlog: backlog},
+		store.Claim{Now: now, Lease: d.Lease, Limit: n, Except: except, Most: most, Each: d.PerTenant, Backlog: backlog},
 	)
 	forgetMoved(d, works, err)
 	d.underWay.add(works)
@@ -202,13 +209,13 @@ func (d *Daemon) claimDue(ctx context.Context, n int, leasedUntil time.Time) (wo
 		if ctx.Err() == nil {
 			d.Log.Error("our database cannot be read", "err", err)
 		}
-		return works, now.Add(storeFaultPause)
+		return works, time.Time{}, storeFaultPause
 	}
 	next = earlierDue(next, until)
 	if len(works) == 0 && !next.IsZero() && !next.After(now) { // whatever a clock or a budget says: no two vain claims without a pause
-		next = now.Add(shortPause)
+		next, pause = time.Time{}, shortPause
 	}
-	return works, next
+	return works, next, pause
 }
 
 // forgetMoved forgets what this process knows of tenants for which another one has worked since: as after a restart, it is read anew. A

@@ -48,7 +48,7 @@ func lay(t *testing.T, s store.Store, sight Sight, at time.Time, failed string) 
 	); err != nil {
 		t.Fatal(err)
 	}
-	work, err := s.Claim(t.Context(), store.Claim{Now: at, Until: at.Add(time.Minute), Limit: 1})
+	work, err := s.Claim(t.Context(), store.Claim{Now: at, Lease: time.Minute, Limit: 1})
 	if err != nil || len(work) != 1 || work[0].Key != key {
 		t.Fatalf("claimed %v, %v; want %s", work, err, key)
 	}
@@ -70,7 +70,7 @@ func layMany(t testing.TB, s store.Store, sights []Sight, first time.Time) {
 	if err := s.Poke(t.Context(), pokes...); err != nil {
 		t.Fatal(err)
 	}
-	work, err := s.Claim(t.Context(), store.Claim{Now: first, Until: first.Add(time.Hour), Limit: len(sights)})
+	work, err := s.Claim(t.Context(), store.Claim{Now: first, Lease: time.Hour, Limit: len(sights)})
 	if err != nil || len(work) != len(sights) {
 		t.Fatalf("claimed %d of %d: %v", len(work), len(sights), err)
 	}

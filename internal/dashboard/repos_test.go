@@ -38,7 +38,7 @@ func layRepos(t testing.TB, s store.Store, tenant int64, repos map[string]*RepoS
 		if sight == nil {
 			continue
 		}
-		work, err := s.Claim(t.Context(), store.Claim{Now: sceneNow, Until: sceneNow.Add(time.Minute), Limit: 1})
+		work, err := s.Claim(t.Context(), store.Claim{Now: sceneNow, Lease: time.Minute, Limit: 1})
 		if err != nil || len(work) != 1 || work[0].Key != key {
 			t.Fatalf("claimed %v, %v; want %s", work, err, key)
 		}

@@ -97,7 +97,7 @@ func BenchmarkAcceptPaced(b *testing.B) {
 
 func claimAndComplete(b *testing.B, s *store.SQLite, claims, completes *latencies, sight []byte) int {
 	start := time.Now()
-	work, err := s.Claim(b.Context(), store.Claim{Now: now, Until: now.Add(30 * time.Second), Limit: 8})
+	work, err := s.Claim(b.Context(), store.Claim{Now: now, Lease: 30 * time.Second, Limit: 8})
 	if err != nil {
 		b.Error(err)
 	}
@@ -136,7 +136,7 @@ func fill(b *testing.B, s *store.SQLite, keys, tenants int, sight []byte) {
 		if _, err := s.Accept(b.Context(), store.AcceptedDelivery{ID: fmt.Sprint("fill ", benchIDs.Add(1)), At: now}, pokes...); err != nil {
 			b.Fatal(err)
 		}
-		work, err := s.Claim(b.Context(), store.Claim{Now: now, Until: now.Add(time.Minute), Limit: len(pokes)})
+		work, err := s.Claim(b.Context(), store.Claim{Now: now, Lease: time.Minute, Limit: len(pokes)})
 		if err != nil {
 			b.Fatal(err)
 		}

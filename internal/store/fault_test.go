@@ -139,7 +139,7 @@ func TestFailingDisk(t *testing.T) {
 				if _, got := s.Get(t.Context(), key); (got == nil) != (err == nil) {
 					t.Errorf("accept: %v, get: %v", err, got)
 				}
-				work, err := s.Claim(t.Context(), Claim{Now: testNow, Until: testNow.Add(time.Minute), Limit: 1})
+				work, err := s.Claim(t.Context(), Claim{Now: testNow, Lease: time.Minute, Limit: 1})
 				if err != nil || len(work) == 0 {
 					continue
 				}
@@ -289,7 +289,7 @@ func TestOnlyWhatIsAskedForWaitsForTheDisk(t *testing.T) {
 	}
 	for range 2 {
 		accepted()
-		works, err := s.Claim(ctx, Claim{Now: testNow, Until: testNow.Add(time.Minute), Limit: 1})
+		works, err := s.Claim(ctx, Claim{Now: testNow, Lease: time.Minute, Limit: 1})
 		if err != nil || len(works) != 1 || level != 1 {
 			t.Fatalf("claimed %d at level %d: %v", len(works), level, err)
 		}
@@ -420,7 +420,7 @@ func TestAPokeThatChangesNothingWritesNothing(t *testing.T) {
 	}
 	writes("the first delivery", 2, accept("1"))
 	writes("the same again", 1, accept("2")) // that it came
-	work, err := s.Claim(t.Context(), Claim{Now: testNow, Until: testNow.Add(time.Minute), Limit: 1})
+	work, err := s.Claim(t.Context(), Claim{Now: testNow, Lease: time.Minute, Limit: 1})
 	if err != nil || len(work) != 1 {
 		t.Fatalf("claimed %v, %v", work, err)
 	}
@@ -429,7 +429,7 @@ func TestAPokeThatChangesNothingWritesNothing(t *testing.T) {
 	if ours, err := s.Complete(t.Context(), work[0].Lease, Completion{Now: testNow}); err != nil || !ours {
 		t.Fatalf("complete: %v, %v", ours, err)
 	}
-	if work, err = s.Claim(t.Context(), Claim{Now: testNow, Until: testNow.Add(time.Minute), Limit: 1}); err != nil || len(work) != 1 {
+	if work, err = s.Claim(t.Context(), Claim{Now: testNow, Lease: time.Minute, Limit: 1}); err != nil || len(work) != 1 {
 		t.Errorf("then claimed %v, %v", work, err)
 	}
 }

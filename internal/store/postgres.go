@@ -489,10 +489,10 @@ func (s *Postgres) runTransaction(batch []*pgOp, isDurable bool) error {
 
 // Claim leases what is due.
 func (s *Postgres) Claim(ctx context.Context, c Claim) (work []Work, err error) {
-	now, until := floorMicros(c.Now), ceilMicros(c.Until)
-	if floorMicros(c.Until) <= now {
-		return nil, fmt.Errorf("claim: leases would run out at %v, and it is %v", c.Until, c.Now)
+	if err := c.checkLease(); err != nil {
+		return nil, err
 	}
+	now, until := floorMicros(c.Now), ceilMicros(c.Now.Add(c.Lease))
 	split := func(most map[int64]int) (of []int64, n []int) {
 		for _, tenant := range slices.Sorted(maps.Keys(most)) {
 			of, n = append(of, tenant), append(n, most[tenant])

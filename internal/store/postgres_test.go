@@ -187,7 +187,7 @@ func TestPostgresTakesAnyText(t *testing.T) {
 	if err != nil || !known[odd] {
 		t.Errorf("known: %v, %v", known, err)
 	}
-	work, err := s.Claim(t.Context(), store.Claim{Now: now, Until: now.Add(time.Minute), Limit: 1})
+	work, err := s.Claim(t.Context(), store.Claim{Now: now, Lease: time.Minute, Limit: 1})
 	if err != nil || len(work) != 1 {
 		t.Fatalf("claimed %v, %v", work, err)
 	}

@@ -36,7 +36,7 @@ func openReplica(t *testing.T, at, name string) *store.Postgres {
 // claimAt claims what is due at a moment for a lease's time.
 func claimAt(t *testing.T, s store.Store, at time.Time, limit int) []store.Work {
 	t.Helper()
-	works, err := s.Claim(t.Context(), store.Claim{Now: at, Until: at.Add(leaseTime), Limit: limit})
+	works, err := s.Claim(t.Context(), store.Claim{Now: at, Lease: leaseTime, Limit: limit})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +227,7 @@ func TestTenantsOfAReplicaWhoseLifelineEndsMoveOnPostgres(t *testing.T) {
 		t.Errorf("%d of %d leases of its old name were renewed under the new one", len(held)-len(gone), len(held))
 	}
 	tryUntilDone(t, func() error {
-		works, err := a.Claim(t.Context(), store.Claim{Now: now, Until: now.Add(leaseTime), Limit: 100})
+		works, err := a.Claim(t.Context(), store.Claim{Now: now, Lease: leaseTime, Limit: 100})
 		got = append(got, works...)
 		return err
 	})

@@ -55,7 +55,7 @@ func accept(t testing.TB, s *store.SQLite, id string, pokes ...store.Poke) {
 
 func claim(t testing.TB, s *store.SQLite, limit int) []store.Work {
 	t.Helper()
-	work, err := s.Claim(t.Context(), store.Claim{Now: now, Until: now.Add(30 * time.Second), Limit: limit})
+	work, err := s.Claim(t.Context(), store.Claim{Now: now, Lease: 30 * time.Second, Limit: limit})
 	if err != nil {
 		t.Fatal(err)
 	}

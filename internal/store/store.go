@@ -11,6 +11,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"time"
 )
 
@@ -133,7 +134,7 @@ const MaxTouches = 4 << 10
 // A Claim asks for work.
 type Claim struct {
 	Now    time.Time
-	Until  time.Time     // when the leases run out
+	Lease  time.Duration // how long the leases hold
 	Limit  int           // keys at most
 	Except []int64       // tenants that get none: they are limited, or have enough at once
 	Most   map[int64]int // of a tenant at most so many keys
@@ -147,6 +148,14 @@ type BacklogBounds struct {
 	Except []int64       // tenants that get none of theirs
 	Most   map[int64]int // of a tenant at most so many keys
 	Each   int           // of a tenant that is not in Most at most so many; 0: any number
+}
+
+// checkLease refuses leases that would have run out before their work began.
+func (c Claim) checkLease() error {
+	if c.Lease < time.Microsecond {
+		return fmt.Errorf("claim: a lease of %s is none", c.Lease)
+	}
+	return nil
 }
 
 // most is how many keys of a tenant a claim may get.

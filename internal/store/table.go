@@ -329,7 +329,7 @@ func (t *workTable) dealKeys(work []Work, c Claim, q queueKind, got map[int64]in
 			if len(work) == c.Limit {
 				return work, nil
 			}
-			w, ok, err := t.claimOne(tenant, q, now, ceilMicros(c.Until))
+			w, ok, err := t.claimOne(tenant, q, now, ceilMicros(c.Now.Add(c.Lease)))
 			if err != nil {
 				return nil, err
 			}

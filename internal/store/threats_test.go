@@ -37,7 +37,7 @@ func TestADeletedFileAcceptsNothing(t *testing.T) {
 			if _, err := s.Prune(t.Context(), testNow, 0); err == nil { // readiness asks so
 				t.Errorf("without %q it seems to work", suffix)
 			}
-			if _, err := s.Claim(t.Context(), Claim{Now: testNow, Until: testNow.Add(time.Minute), Limit: 1}); err == nil || s.Wrote() == nil {
+			if _, err := s.Claim(t.Context(), Claim{Now: testNow, Lease: time.Minute, Limit: 1}); err == nil || s.Wrote() == nil {
 				t.Errorf("without %q a key was claimed: %v, %v", suffix, err, s.Wrote())
 			}
 		}

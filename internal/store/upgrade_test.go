@@ -94,7 +94,7 @@ func (l *workload) doRound(ctx context.Context, s *store.Postgres) (looks int, e
 }
 
 func (l *workload) lookAtDue(ctx context.Context, s *store.Postgres) (looks int, err error) {
-	works, err := s.Claim(ctx, store.Claim{Now: now, Until: now.Add(leaseTime), Limit: 4})
+	works, err := s.Claim(ctx, store.Claim{Now: now, Lease: leaseTime, Limit: 4})
 	if err != nil {
 		return 0, err
 	}

@@ -295,8 +295,8 @@ func checkPokes(pokes []Poke) error {
 
 // Claim leases what is due.
 func (s *SQLite) Claim(ctx context.Context, c Claim) ([]Work, error) {
-	if floorMicros(c.Until) <= floorMicros(c.Now) {
-		return nil, fmt.Errorf("claim: leases would run out at %v, and it is %v", c.Until, c.Now)
+	if err := c.checkLease(); err != nil {
+		return nil, err
 	}
 	c.Except, c.Most = slices.Clone(c.Except), maps.Clone(c.Most)
 	c.Backlog.Except, c.Backlog.Most = slices.Clone(c.Backlog.Except), maps.Clone(c.Backlog.Most)

@@ -212,7 +212,7 @@ func mostOf(most map[int64]int, each int, tenant int64, n int) int {
 }
 
 func (d *modelDriver) claimKeys(*rapid.T) {
-	c := store.Claim{Now: d.m.now, Until: d.m.now.Add(time.Duration(rapid.IntRange(1, 30).Draw(d.T, "lease")) * time.Second)}
+	c := store.Claim{Now: d.m.now, Lease: time.Duration(rapid.IntRange(1, 30).Draw(d.T, "lease")) * time.Second}
 	c.Limit = rapid.IntRange(0, 5).Draw(d.T, "limit")
 	if rapid.IntRange(0, 3).Draw(d.T, "except") == 0 {
 		c.Except = []int64{rapid.Int64Range(1, 3).Draw(d.T, "whom")}
@@ -261,7 +261,7 @@ func (d *modelDriver) claimKeys(*rapid.T) {
 	}
 	d.checkFairness(due, ofBacklog, got, gotOfBacklog)
 	for _, w := range work {
-		d.checkWork(d.m.keys[w.Key], w, c.Until)
+		d.checkWork(d.m.keys[w.Key], w, c.Now.Add(c.Lease))
 	}
 }
 

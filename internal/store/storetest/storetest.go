@@ -96,7 +96,7 @@ func (b *harness) mustClaim(limit int) []store.Work {
 
 func (b *harness) mustClaimAs(c store.Claim) []store.Work {
 	b.Helper()
-	c.Now, c.Until = b.now, b.now.Add(leaseTime)
+	c.Now, c.Lease = b.now, leaseTime
 	work, err := b.Claim(b.Context(), c)
 	b.must(err)
 	return work
@@ -786,7 +786,7 @@ func testInvalidInput(b *harness) {
 	if err := b.Poke(b.Context(), store.Poke{Key: "good", Tenant: 1, Due: b.now}, store.Poke{Key: "a", Tenant: 1}); err == nil {
 		b.Error("a poke without a time was taken")
 	}
-	if _, err := b.Claim(b.Context(), store.Claim{Now: b.now, Until: b.now, Limit: 1}); err == nil {
+	if _, err := b.Claim(b.Context(), store.Claim{Now: b.now, Limit: 1}); err == nil {
 		b.Error("a lease without a length was given")
 	}
 	if fresh, err := b.Accept(b.Context(), store.AcceptedDelivery{ID: "d", At: b.now}, store.Poke{Key: "a", Tenant: 1}); err == nil ||
@@ -808,7 +808,7 @@ func testCancelledContext(b *harness) {
 		"accept": func() error { _, err := b.Accept(over, store.AcceptedDelivery{ID: "d", At: b.now}); return err },
 		"poke":   func() error { return b.Poke(over, store.Poke{Key: "a", Tenant: 1, Due: b.now}) },
 		"claim": func() error {
-			_, err := b.Claim(over, store.Claim{Now: b.now, Until: b.now.Add(leaseTime), Limit: 1})
+			_, err := b.Claim(over, store.Claim{Now: b.now, Lease: leaseTime, Limit: 1})
 			return err
 		},
 		"complete": func() error {
@@ -892,7 +892,7 @@ func testConcurrentClaims(b *harness) {
 	for range workers {
 		wg.Go(func() {
 			for {
-				work, err := b.Claim(b.Context(), store.Claim{Now: b.now, Until: b.now.Add(leaseTime), Limit: 3})
+				work, err := b.Claim(b.Context(), store.Claim{Now: b.now, Lease: leaseTime, Limit: 3})
 				if err != nil {
 					b.Error(err)
 				}
