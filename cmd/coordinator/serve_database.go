@@ -32,6 +32,8 @@ const (
 type databaseAddress struct {
 	file   string // of SQLite; "": a server has it
 	server string // URL of a PostgreSQL database; it may hold a password
+
+	fleeting bool // a file that nobody misses
 }
 
 // parseDatabaseAddress reads sqlite://PATH, whose folder must exist, or postgres://….
@@ -85,7 +87,7 @@ type table interface {
 // openStore opens the table, and makes it if it is not there. lost is called when others may have what was claimed; it may be nil.
 func openStore(ctx context.Context, a databaseAddress, lost func(), log *slog.Logger) (table, error) {
 	if a.server == "" {
-		s, err := store.OpenSQLite(a.file, store.SQLiteOptions{Log: log})
+		s, err := store.OpenSQLite(a.file, store.SQLiteOptions{Log: log, Fleeting: a.fleeting})
 		if err != nil {
 			return nil, usageError(err, databaseHint(err))
 		}

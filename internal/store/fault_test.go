@@ -433,3 +433,20 @@ func TestAPokeThatChangesNothingWritesNothing(t *testing.T) {
 		t.Errorf("then claimed %v, %v", work, err)
 	}
 }
+
+// A table that nobody misses waits for no disk, however durable a write is elsewhere.
+func TestAFleetingTableWaitsForNoDisk(t *testing.T) {
+	s, err := OpenSQLite(filepath.Join(t.TempDir(), "table.db"), SQLiteOptions{Fleeting: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if fresh, err := s.Accept(t.Context(), AcceptedDelivery{ID: "d", At: testNow}); err != nil || !fresh {
+		t.Fatalf("accept: %v, %v", fresh, err)
+	}
+	level := -1
+	err = s.runDurably(t.Context(), "ask", func(t *workTable) error { return t.queryRow("PRAGMA synchronous").Scan(&level) })
+	if err != nil || level != 0 {
+		t.Errorf("synchronous is %d, %v", level, err)
+	}
+}

@@ -31,6 +31,8 @@ var migrations embed.FS
 // SQLiteOptions are options of OpenSQLite.
 type SQLiteOptions struct {
 	Log *slog.Logger // nil: nothing is logged
+	// Fleeting makes a database that nothing waits on the disk for: what a loss of power may take is missed by nobody.
+	Fleeting bool
 
 	injectFault func(step string) error // for tests: the error of step "begin", "commit" or "fold"
 }
@@ -135,6 +137,11 @@ func openSQLite(path string, o SQLiteOptions) (_ *SQLite, err error) {
 	}
 	if s.table, err = newWorkTable(s.writeDB); err != nil {
 		return nil, err
+	}
+	if o.Fleeting {
+		if err := s.table.neverSync(); err != nil {
+			return nil, err
+		}
 	}
 	s.totals = s.table.totals
 	if s.readDB, err = openDB(path, 2, "cache_size(-200)", "query_only(1)"); err != nil {

@@ -21,6 +21,7 @@ type workTable struct {
 	committedTotals  totals // as of the last commit
 	lastToken        int64  // the newest one that was given
 	fullSync         bool   // commits wait for the disk
+	fleeting         bool   // none ever does
 	logSuspect       bool   // a commit or fold failed: how much of the log is on the disk is unknown
 	commitsSinceFold int    // commits since the log was last folded into the file
 	lastSeen         int64  // the latest seen_at
@@ -162,7 +163,7 @@ func (t *workTable) execStatement(stmt *sql.Stmt) error {
 // setFullSync sets whether commits wait for the disk from now on. One that does makes those before it durable, too: all
 // stand in one log (https://www.sqlite.org/pragma.html#pragma_synchronous).
 func (t *workTable) setFullSync(yes bool) error {
-	if yes == t.fullSync {
+	if t.fleeting || yes == t.fullSync {
 		return nil
 	}
 	level := "NORMAL"
@@ -175,6 +176,12 @@ func (t *workTable) setFullSync(yes bool) error {
 	}
 	t.fullSync = yes
 	return nil
+}
+
+// neverSync lets no commit wait for the disk from now on.
+func (t *workTable) neverSync() error {
+	t.fleeting = true
+	return t.exec("PRAGMA synchronous(OFF)")
 }
 
 // recoverLog folds the log into the file and empties it, if a commit failed: the next commit must build on what is on
