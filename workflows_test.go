@@ -333,8 +333,12 @@ func (w workflow) reviewerBreaches() (found []string) {
 
 func (w workflow) jobBreaches(j job) (found []string) {
 	says := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
-	if j.Name == "" || j.Timeout == 0 || j.Timeout > 60 {
-		says("it has no name, or no timeout within an hour")
+	most := 60
+	if path.Base(w.file) == "deep.yml" { // a search by night takes what GitHub gives a job
+		most = 359
+	}
+	if j.Name == "" || j.Timeout == 0 || j.Timeout > most {
+		says("it has no name, or no timeout within %d minutes", most)
 	}
 	if j.Permissions == nil {
 		says("it does not say what it may do")

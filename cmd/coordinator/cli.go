@@ -42,7 +42,7 @@ A pull request is written as 7 (in a clone), octo/shop#7, or its address. --poli
 --config a path on the default branch.
 
 Exit codes: 0 evaluated and posted, whatever the verdict; 1 could not; 2 usage or local configuration;
-3 --fail-on named the verdict; 130 interrupted.`
+3 --fail-on named the verdict; 130 interrupted; 143 terminated.`
 
 // parseArgs returns the command that the arguments name, or an exit code if there is nothing to run.
 func (c *command) parseArgs(ctx context.Context, args []string) (run func() error, code int) {

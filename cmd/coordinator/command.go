@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"sync/atomic"
 )
 
 // A command is the program with everything that it touches outside itself.
@@ -22,6 +23,7 @@ type command struct {
 	warnings  []string      // that were printed
 	wroteJSON bool          // the object has been written
 	jobOutput *outputGuard  // standard output of a job; nil outside a job
+	grace     atomic.Int64  // how long a stop may take, where that is not [stopGrace]
 }
 
 // A checkedJSON is a part of the settings of serve that is as it should be.

@@ -9,12 +9,14 @@ package main
 import (
 	"context"
 	_ "embed"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"charm.land/lipgloss/v2"
@@ -22,6 +24,7 @@ import (
 
 	"github.com/review-coordinator/coordinator/internal/dashboard"
 	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/store"
 	"github.com/review-coordinator/coordinator/internal/story"
 )
 
@@ -32,6 +35,9 @@ type demoCmd struct {
 	Once  bool          `help:"End with the story. Without this the dashboard stays until Ctrl-C."`
 	Speed string        `help:"Story seconds per second: ${default} tells it in about forty seconds; max waits for nothing." default:"16" placeholder:"N"`
 	Stay  time.Duration `help:"Let the board live on for so long, at once, before it stays: for tests." hidden:""`
+
+	Patience time.Duration                 `help:"How long to wait for the daemon without a sign of it: for tests." hidden:"" default:"20s"`
+	Table    func(store.Store) store.Store `kong:"-"` // puts another table in the place of the daemon's, in tests; may be nil
 }
 
 // Help is shown by coordinator demo --help.
@@ -87,12 +93,16 @@ func (cmd demoCmd) Run(ctx context.Context, c *command) error {
 	if err != nil {
 		return err
 	}
+	d.patience = cmd.Patience
+	if cmd.Table != nil {
+		d.server.daemon.Store = cmd.Table(d.server.store)
+	}
 	st.findingOf = d.firstFinding
 	address := ""
 	if !cmd.Once {
 		address = d.dashboardURL()
 	}
-	st.printHeader(s.Title, address)
+	st.printHeader(s.Title, address, d.server.adminRefused)
 	defer st.restoreCursor()
 	err = d.runDaemon(ctx, func(ctx context.Context) error {
 		if err := st.playStory(ctx, d); err != nil {
@@ -176,13 +186,23 @@ func (st *demoScreen) paintText(style textStyle, text string) string {
 	return style.Render(text)
 }
 
-func (st *demoScreen) printHeader(title, dashboard string) {
+// printHeader prints what the story is about and where the dashboard is; if it is not at its usual address, also why.
+func (st *demoScreen) printHeader(title, dashboard string, refused error) {
 	fmt.Fprintf(st.w, "\n%s\n", st.paintText(st.newStyle().Bold(true), "Review coordinator"))
 	for _, line := range wrapWords(title, st.width) {
 		fmt.Fprintln(st.w, st.paintText(st.newStyle().Foreground(grey), line))
 	}
 	if dashboard != "" {
 		fmt.Fprintf(st.w, "\nThe dashboard is at %s\n", st.paintText(st.newStyle().Bold(true), dashboard))
+	}
+	if refused != nil {
+		why := oneLine(refused.Error())
+		if errors.Is(refused, syscall.EADDRINUSE) {
+			why = "another program has that port"
+		}
+		for _, line := range wrapWords("It is not at http://"+defaultAdminAddress+"/, its usual address: "+why+".", st.width) {
+			fmt.Fprintln(st.w, st.paintText(st.newStyle().Foreground(grey), line))
+		}
 	}
 	fmt.Fprintln(st.w)
 	if st.drawsInPlace {

@@ -98,6 +98,31 @@ func (c *storyClock) ringDue(now time.Time) (next time.Time) {
 	return next
 }
 
+// skipToAlarm moves a clock that stands to the next alarm, if there is one.
+func (c *storyClock) skipToAlarm() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if next := c.alarmTimesLocked(); len(next) > 0 && c.runningSince.IsZero() {
+		c.stoppedAt = next[0]
+		c.ringDue(c.stoppedAt)
+	}
+}
+
+// alarmTimes returns when alarms will ring, the next one first.
+func (c *storyClock) alarmTimes() []time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.alarmTimesLocked()
+}
+
+func (c *storyClock) alarmTimesLocked() (all []time.Time) {
+	for a := range c.alarms {
+		all = append(all, a.at)
+	}
+	slices.SortFunc(all, time.Time.Compare)
+	return all
+}
+
 // advanceTo moves the clock to a time, at the story's speed. If ctx ends before, the clock stops where it is then.
 func (c *storyClock) advanceTo(ctx context.Context, until time.Time) error {
 	if c.speed > 0 {

@@ -7,6 +7,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/rsa"
@@ -51,6 +52,7 @@ type demo struct {
 	dir         string
 	postedCount atomic.Int64 // of webhooks
 	workEnded   <-chan struct{}
+	patience    time.Duration // by the machine's time: without a sign of the daemon for so long the demo is at its end
 }
 
 // openDemo makes the GitHub and the server, and starts nothing. The dashboard listens at admin. The demo must be closed
@@ -90,7 +92,8 @@ func openDemo(
 	}
 	d.server, err = openServer(ctx, serverConfig{
 		Listen: anyLocalAddress, AdminListen: admin, AdminElse: anyLocalAddress,
-		Database: filepath.Join(d.dir, "demo.db"), Secrets: []string{secret}, Resync: 5 * time.Minute, Log: c.logFrom(slog.LevelError),
+		Database: filepath.Join(d.dir, "demo.db"), Fleeting: true,
+		Secrets: []string{secret}, Resync: 5 * time.Minute, Log: c.logFrom(slog.LevelError),
 		Now: clock.Now,
 		GitHub: client.Options{
 			App: &client.App{
@@ -287,17 +290,55 @@ func (d *demo) hasWork(ctx context.Context) (bool, error) {
 	return slices.ContainsFunc(rows, func(r store.Row) bool { return r.Leased || !r.Due.IsZero() && !r.Due.After(now) }), nil
 }
 
-// awaitWork waits until the daemon reports the end of a work.
+// awaitWork waits until the daemon reports the end of a work. The story's clock stands meanwhile, and the daemon may wait
+// for that very clock: where nothing comes, the clock goes on to its next alarm, and to the next. It is an error if
+// nothing comes of that either.
 func (d *demo) awaitWork(ctx context.Context) error {
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case _, ok := <-d.workEnded:
-		if !ok {
-			return fmt.Errorf("wait for the daemon: %w", context.Canceled)
+	still := d.patience / 4
+	for waited := time.Duration(0); waited < d.patience; still = d.patience / 20 {
+		timer := time.NewTimer(still)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return context.Cause(ctx)
+		case _, ok := <-d.workEnded:
+			timer.Stop()
+			if !ok {
+				return fmt.Errorf("wait for the daemon: %w", context.Canceled)
+			}
+			return nil
+		case <-timer.C:
+			waited += still
+			d.clock.skipToAlarm()
 		}
-		return nil
 	}
+	return d.standstillError(ctx)
+}
+
+// standstillError says what the demo waits for.
+func (d *demo) standstillError(ctx context.Context) error {
+	rows, err := d.server.store.List(ctx, store.Query{Thin: true})
+	if err != nil {
+		return fmt.Errorf("ask what is due: %w", err)
+	}
+	now, leased, due, alarms := d.clock.Now(), 0, []string{}, []string{}
+	for _, row := range rows {
+		switch {
+		case row.Leased:
+			leased++
+		case !row.Due.IsZero() && !row.Due.After(now):
+			due = append(due, row.Key+" since "+row.Due.Format(time.TimeOnly))
+		}
+	}
+	for _, at := range d.clock.alarmTimes() {
+		alarms = append(alarms, at.Format(time.TimeOnly))
+	}
+	return hintedError(
+		fmt.Errorf("the demo stands still: its daemon has done nothing for %s; in the story it is %s; %s under way; due: %s; alarms: %s",
+			d.patience, now.Format(time.TimeOnly), countNoun(leased, "evaluation"),
+			cmp.Or(strings.Join(due, ", "), "nothing"), cmp.Or(strings.Join(alarms, ", "), "none")),
+		"this is a mistake of the program's: please report these lines; coordinator demo begins anew",
+	)
 }
 
 // firstFinding returns the first line of a reviewer's finding as the check quotes it; "" if it quotes none.

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -24,6 +25,7 @@ import (
 
 	"github.com/review-coordinator/coordinator/internal/dashboard"
 	"github.com/review-coordinator/coordinator/internal/deadline"
+	"github.com/review-coordinator/coordinator/internal/store"
 )
 
 // drawnDemo tells the demo's story in a terminal and returns the checks that it drew, one after another, and the screen
@@ -160,10 +162,11 @@ func TestDemoStays(t *testing.T) {
 	folder := t.TempDir()
 	t.Setenv("TMPDIR", folder)
 	// The usual port is taken, by us or by another program.
-	if other, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:9090"); err == nil {
+	other, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:9090")
+	if err == nil {
 		defer other.Close()
 	}
-	ctx, interrupt := context.WithCancel(t.Context())
+	ctx, interrupt := context.WithTimeout(t.Context(), mainDeadline)
 	defer interrupt()
 	out := &screen{want: regexp.MustCompile(`The dashboard stays at (http://127\.0\.0\.1:\d+/) until you press Ctrl-C`), seen: make(chan []string, 1)}
 	var wrong bytes.Buffer
@@ -180,6 +183,10 @@ func TestDemoStays(t *testing.T) {
 	}
 	if !strings.Contains(out.text.String(), "The dashboard is at "+address+"\n") {
 		t.Errorf("at first it said something else:\n%s", out.text.String())
+	}
+	why := "\nIt is not at http://127.0.0.1:9090/, its usual address: another program has that\nport.\n"
+	if isUsual := address == "http://127.0.0.1:9090/"; isUsual && err == nil || strings.Contains(out.text.String(), why) == isUsual {
+		t.Errorf("it is at %s, and at first it said\n%s", address, out.text.String())
 	}
 
 	wire := &http.Transport{}
@@ -251,7 +258,7 @@ func TestDemoStays(t *testing.T) {
 
 // A signal during the story is one.
 func TestDemoInterrupted(t *testing.T) {
-	ctx, interrupt := context.WithCancel(t.Context())
+	ctx, interrupt := context.WithTimeout(t.Context(), mainDeadline)
 	defer interrupt()
 	out := &screen{want: regexp.MustCompile(`alice opens`), seen: make(chan []string, 1)}
 	var wrong bytes.Buffer
@@ -269,6 +276,85 @@ func TestDemoInterrupted(t *testing.T) {
 		t.Errorf("exit %d, says %q", code, wrong.String())
 	}
 }
+
+// playDemo plays the demo at once on another table, with little patience, and returns its exit code and what it says.
+func playDemo(t *testing.T, patience time.Duration, table func(store.Store) store.Store) (code int, told, said string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), mainDeadline)
+	defer cancel()
+	var out, wrong bytes.Buffer
+	c := &command{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &wrong, Getenv: func(string) string { return "" }}
+	err := demoCmd{Once: true, Speed: "max", Patience: patience, Table: table}.Run(ctx, c)
+	return c.reportError(ctx, err), out.String(), wrong.String()
+}
+
+// A pause of the daemon's holds up no story, whichever clock measures it: the machine's, as after a fault of the table, or
+// the story's, as while a limit of GitHub's holds.
+func TestDemoOutlivesPauses(t *testing.T) {
+	for name, table := range map[string]func(store.Store) store.Store{
+		"a fault":               func(s store.Store) store.Store { return &faultyTable{Store: s} },
+		"a minute of the story": func(s store.Store) store.Store { return &heldTable{Store: s} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			code, told, said := playDemo(t, 4*time.Second, table)
+			if code != 0 || !strings.Contains(told, "✓ The check passes: 3 approvals, 2 needed.") {
+				t.Errorf("exit %d, tells %q, says %q", code, told, said)
+			}
+		})
+	}
+}
+
+// faultyTable is a table of which two claims fail.
+type faultyTable struct {
+	store.Store
+	claims int
+}
+
+func (s *faultyTable) Claim(ctx context.Context, c store.Claim) ([]store.Work, error) {
+	if s.claims++; s.claims == 1 || s.claims == 4 {
+		return nil, errors.New("disk I/O error")
+	}
+	return s.Store.Claim(ctx, c)
+}
+
+// heldTable hands out nothing in the first minute, though there is something.
+type heldTable struct {
+	store.Store
+	until time.Time
+}
+
+func (s *heldTable) Claim(ctx context.Context, c store.Claim) ([]store.Work, error) {
+	if s.until.IsZero() {
+		s.until = c.Now.Add(time.Minute)
+	}
+	if c.Now.Before(s.until) {
+		return nil, nil
+	}
+	return s.Store.Claim(ctx, c)
+}
+
+func (s *heldTable) Next(ctx context.Context, except []int64) (time.Time, error) {
+	next, err := s.Store.Next(ctx, except)
+	if !next.IsZero() && next.Before(s.until) {
+		next = s.until
+	}
+	return next, err
+}
+
+// A demo whose daemon does nothing ends, and says what it waits for.
+func TestDemoThatStandsStillEnds(t *testing.T) {
+	code, _, said := playDemo(t, 400*time.Millisecond, func(s store.Store) store.Store { return idleTable{s} })
+	want := regexp.MustCompile(`^coordinator: the demo stands still: its daemon has done nothing for 400ms; in the story it is 09:\d\d:\d\d; ` +
+		`0 evaluations under way; due: app since 09:00:00; alarms: (none|09:\d\d:\d\d.*)\nhint: .*\n$`)
+	if code != 1 || !want.MatchString(said) {
+		t.Errorf("exit %d, says %q", code, said)
+	}
+}
+
+// idleTable is a table that hands out nothing.
+type idleTable struct{ store.Store }
+
+func (idleTable) Claim(context.Context, store.Claim) ([]store.Work, error) { return nil, nil }
 
 // The clock stands, jumps or runs, and an alarm rings in its moment.
 func TestStoryClock(t *testing.T) {

@@ -6,7 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
+	"syscall"
 )
 
 // Exit codes. The verdict of a pull request is no error: it is in the check and in the outputs.
@@ -14,7 +16,7 @@ const (
 	exitFailed      = 1   // could not evaluate or post
 	exitUsage       = 2   // the arguments, or a local file
 	exitFailOn      = 3   // --fail-on named this verdict
-	exitInterrupted = 130 // by SIGINT or SIGTERM
+	exitInterrupted = 130 // by SIGINT; SIGTERM makes it 143
 )
 
 // An exitError is an error with its exit code and a hint. Any other error ends the program with exitFailed.
@@ -38,12 +40,30 @@ func hintedError(err error, hint string) error {
 	return &exitError{code: exitFailed, err: err, hint: hint}
 }
 
+// stopSignal is why the program's context ends.
+type stopSignal struct{ os.Signal }
+
+func (s stopSignal) Error() string { return "stopped by a signal: " + s.String() }
+
+// Unwrap makes it what a context ends with.
+func (stopSignal) Unwrap() error { return context.Canceled }
+
+// exitCode is what a shell calls the end by this signal.
+func (s stopSignal) exitCode() int {
+	number, _ := s.Signal.(syscall.Signal) // all signals are of this type
+	return 128 + int(number)
+}
+
 // reportError prints err and its hint, and returns the exit code.
 func (c *command) reportError(ctx context.Context, err error) int {
 	if err == nil {
 		return 0
 	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		var got stopSignal
+		if errors.As(context.Cause(ctx), &got) {
+			return got.exitCode()
+		}
 		return exitInterrupted
 	}
 	ending := &exitError{code: exitFailed, err: err}

@@ -1,18 +1,37 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	c := &command{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Folder: "."}
 	c.Color, c.ErrColor = wantsColor(c.Stdout, c.Getenv), wantsColor(c.Stderr, c.Getenv)
-	os.Exit(c.Main(ctx, os.Args[1:]))
+	c.RunUntilSignal(os.Args[1:])
+}
+
+// stopGrace is how long a command may take to end after a signal. Then it is ended, whatever it waits for.
+const stopGrace = 2 * time.Second
+
+// RunUntilSignal runs the program and ends the process with its exit code, within the grace after a first signal and at
+// once after a second.
+func (c *command) RunUntilSignal(args []string) {
+	ctx, stop := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		got := stopSignal{<-signals}
+		signal.Stop(signals)
+		stop(got)
+		<-time.After(cmp.Or(time.Duration(c.grace.Load()), stopGrace))
+		os.Exit(got.exitCode())
+	}()
+	os.Exit(c.Main(ctx, args))
 }
 
 // Main runs the program and returns its exit code.

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -15,8 +17,27 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(deadline.Watch(m, storetest.OpenTables), map[string]func(){"coordinator": main})
+	testscript.Main(deadline.Watch(m, storetest.OpenTables), map[string]func(){"coordinator": main, "coordinator-held": holds})
 }
+
+// mainDeadline is how long the program may take in a test. A demo that stands still ends long before, and says what it
+// waits for.
+const mainDeadline = time.Minute
+
+// heldWord is what the held program says when it waits.
+const heldWord = "held"
+
+// holds is the program with streams that hold it: what it reads never comes, and what it prints is never taken.
+func holds() {
+	say := sync.OnceFunc(func() { _, _ = os.Stdout.WriteString(heldWord + "\n") })
+	c := &command{Stdin: heldStream{say}, Stdout: heldStream{say}, Stderr: os.Stderr, Getenv: os.Getenv, Folder: "."}
+	c.RunUntilSignal(os.Args[1:])
+}
+
+type heldStream struct{ say func() }
+
+func (s heldStream) Read([]byte) (int, error)    { s.say(); select {} }
+func (s heldStream) Write(p []byte) (int, error) { s.say(); select {} }
 
 // TestScripts runs the binary as users do.
 func TestScripts(t *testing.T) {

@@ -110,6 +110,7 @@ func (cmd serveCmd) Run(ctx context.Context, c *command) error {
 	if cmd.Check {
 		return cmd.printCheck(ctx, c, s)
 	}
+	c.grace.Store(int64(serveGrace))
 	if c.Getenv("GOGC") == "" { // fewer collections in a burst for more memory, which is given back after it
 		debug.SetGCPercent(150)
 	}
@@ -208,6 +209,7 @@ type serverConfig struct {
 	Listen, AdminListen string
 	AdminElse           string // used if AdminListen is taken; "": then it is an error
 	Database            string // file of SQLite
+	Fleeting            bool   // of a demo: the file is missed by nobody, and the disk is not waited for
 	Server              string // URL of a PostgreSQL database, instead
 	Secrets             []string
 	GitHub              client.Options
@@ -220,7 +222,9 @@ type serverConfig struct {
 	Bind                bindFunc             // of a test; nil: TCP
 }
 
-func (o serverConfig) database() databaseAddress { return databaseAddress{o.Database, o.Server} }
+func (o serverConfig) database() databaseAddress {
+	return databaseAddress{o.Database, o.Server, o.Fleeting}
+}
 
 // bindFunc opens a listener, without a limit on connections.
 type bindFunc func(ctx context.Context, address string) (net.Listener, error)
@@ -240,6 +244,7 @@ type server struct {
 	feed            *dashboard.Feed
 	webhookListener net.Listener
 	adminListener   net.Listener
+	adminRefused    error // why the admin listener is not at AdminListen
 	webhookServer   *http.Server
 	adminServer     *http.Server
 }
@@ -308,6 +313,7 @@ func openServer(ctx context.Context, o serverConfig) (_ *server, err error) {
 	}
 	s.adminListener, err = listenLimited(ctx, o.Bind, "--admin-listen", o.AdminListen)
 	if err != nil && o.AdminElse != "" {
+		s.adminRefused = err
 		s.adminListener, err = listenLimited(ctx, o.Bind, "--admin-listen", o.AdminElse)
 	}
 	if err != nil {
@@ -388,6 +394,9 @@ func (s *server) close() {
 
 // shutdownTimeout is how long requests under way may take after a stop.
 const shutdownTimeout = 3 * time.Second
+
+// serveGrace is how long all of a stop may take: what else is under way is given up, as by a crash, and nothing is lost.
+const serveGrace = 10 * time.Second
 
 // serve works until ctx ends, or a listener fails.
 func (s *server) serve(ctx context.Context) error {

@@ -480,9 +480,7 @@ func TestFailedDeliveriesAreFoundByAWrongClock(t *testing.T) {
 			if err := hub.WaitDelivered(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if err := sleepFor(t.Context(), 2*time.Minute); err != nil {
-				t.Fatal(err)
-			}
+			<-time.After(2 * time.Minute)
 			missed, err := fleet.Deliveries(t.Context(), now().Add(-6*time.Minute))
 			if err != nil || len(missed) == 0 {
 				t.Errorf("our clock is off by %s: %d failed deliveries are found, %v", off, len(missed), err)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"os"
 	"strconv"
@@ -45,7 +46,9 @@ func inTerminal(t *testing.T, columns uint16, c *command, args ...string) (code 
 		_, _ = io.Copy(&all, ours) // ends with an error when the terminal is closed
 	}()
 	c.Stdout = terminal
-	code = c.Main(t.Context(), args)
+	ctx, cancel := context.WithTimeout(t.Context(), mainDeadline)
+	defer cancel()
+	code = c.Main(ctx, args)
 	terminal.Close()
 	<-read
 	return code, all.String()

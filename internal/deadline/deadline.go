@@ -44,14 +44,14 @@ type watched struct {
 // Run runs the tests. It ends the process with 2 if one of them waits for ever.
 func (w watched) Run() int {
 	flag.Parse()
-	most := patience()
+	most := testTime()
 	if most <= 0 {
 		return w.Runner.Run()
 	}
 	over, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
-		w.watch(most, over)
+		w.watchTests(most, over)
 	}()
 	defer func() {
 		close(over)
@@ -60,8 +60,8 @@ func (w watched) Run() int {
 	return w.Runner.Run()
 }
 
-// patience returns how long a test may take; 0 for as long as it wants.
-func patience() time.Duration {
+// testTime returns how long a test may take; 0 for as long as it wants.
+func testTime() time.Duration {
 	timeout, _ := flag.Lookup("test.timeout").Value.(flag.Getter).Get().(time.Duration)
 	most := timeout / 10
 	flag.Visit(func(f *flag.Flag) {
@@ -72,8 +72,8 @@ func patience() time.Duration {
 	return most
 }
 
-// watch looks at the tests until over is closed, and ends the process once one of them has been at work for too long.
-func (w watched) watch(most time.Duration, over <-chan struct{}) {
+// watchTests looks at the tests until over is closed, and ends the process once one of them has been at work for too long.
+func (w watched) watchTests(most time.Duration, over <-chan struct{}) {
 	ticker := time.NewTicker(most / looks) // as long as the process lives
 	seen, waited := map[string]sighting{}, readCoreWait()
 	for {
@@ -95,7 +95,7 @@ func (w watched) watch(most time.Duration, over <-chan struct{}) {
 				s = sighting{path: all.pathOf(id), since: time.Now()}
 			}
 			if s.looks += look; s.looks > looks-1.5 {
-				w.report(os.Stderr, s, g)
+				w.printReport(os.Stderr, s, g)
 				os.Exit(2)
 			}
 			now[id] = s
@@ -124,8 +124,8 @@ func readCoreWait() (all time.Duration) {
 	return all
 }
 
-// report prints what is known of a test that waits for ever.
-func (w watched) report(to io.Writer, s sighting, g goroutine) {
+// printReport prints what is known of a test that waits for ever.
+func (w watched) printReport(to io.Writer, s sighting, g goroutine) {
 	fmt.Fprintf(to, "\ndeadline: %s waits for ever: for %s it has neither ended nor begun a subtest. It is here:\n\n%s\n\n",
 		s.path, time.Since(s.since).Round(time.Second), g.text)
 	for _, state := range w.states {

@@ -1,0 +1,180 @@
+//go:build !action
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/store"
+)
+
+// argumentsOfHeld are those with which a command waits for something; a command that is not among them does so without.
+// SILENT is an address at which somebody listens and never answers, DIR a folder of the command's own.
+var argumentsOfHeld = map[string]string{
+	"run":           "octo/shop#7",
+	"sweep":         "--repo octo/shop",
+	"explain":       "octo/shop#7",
+	"verdict make":  "--head " + strings.Repeat("a1", 20) + " --files-total 1 --run 1 --attempt 1 --base main",
+	"verdict check": "-",
+	"config check":  "-",
+	"config init":   "--repo octo/shop",
+	"init":          "--repo octo/shop --pull-request",
+	"doctor":        "octo/shop",
+	"simulate":      "-",
+	"completion":    "bash",
+	"backup":        "DIR/copy.db --database sqlite://DIR/coordinator.db",
+	"store copy":    "--from postgres://coordinator@SILENT/coordinator?sslmode=disable --to sqlite://DIR/new.db",
+	"serve":         "--listen 127.0.0.1:0 --admin-listen 127.0.0.1:0 --database sqlite://DIR/coordinator.db",
+	"serve setup":   "--webhook https://coordinator.example/webhook --dir DIR/app",
+	"app-manifest":  "--webhook https://coordinator.example/webhook",
+}
+
+// Every command ends by SIGTERM, whatever it waits for, and says so by its exit code; a daemon that is told to stop ends
+// well.
+func TestEveryCommandEndsByASignal(t *testing.T) {
+	for _, name := range append(commandNames(t), "complete") { // what a shell asks has no page
+		for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
+			t.Run(name+" by "+sig.String(), func(t *testing.T) {
+				t.Parallel()
+				want := 128 + int(sig)
+				if name == "serve" {
+					want = 0
+				}
+				if got := endHeld(t, name, sig); got != want {
+					t.Errorf("exit %d, want %d", got, want)
+				}
+			})
+			if name != "run" && name != "serve" { // the rest of the way is the same for both
+				break
+			}
+		}
+	}
+}
+
+// commandNames are the names of all commands, by the pages of the manual.
+func commandNames(t *testing.T) (all []string) {
+	t.Helper()
+	dir := t.TempDir()
+	c := &command{Stdout: io.Discard, Stderr: io.Discard, Getenv: func(string) string { return "" }}
+	if code := c.Main(t.Context(), []string{"man", "--dir", dir}); code != 0 {
+		t.Fatalf("no manual: exit %d", code)
+	}
+	pages, err := filepath.Glob(filepath.Join(dir, "coordinator-*.1"))
+	if err != nil || len(pages) == 0 {
+		t.Fatalf("%d pages, %v", len(pages), err)
+	}
+	for i, page := range pages {
+		pages[i] = strings.TrimSuffix(strings.TrimPrefix(filepath.Base(page), "coordinator-"), ".1")
+	}
+	for _, name := range pages {
+		isAbove := slices.ContainsFunc(pages, func(other string) bool { return strings.HasPrefix(other, name+"-") })
+		if isAbove && argumentsOfHeld[name] == "" { // it only holds others together
+			continue
+		}
+		for _, above := range pages {
+			if below, found := strings.CutPrefix(name, above+"-"); found {
+				name = above + " " + below
+			}
+		}
+		all = append(all, name)
+	}
+	return all
+}
+
+// endHeld starts a command, sends it a signal when it waits, and returns its exit code.
+func endHeld(t *testing.T, name string, sig syscall.Signal) int {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	waits := make(chan struct{})
+	tell := sync.OnceFunc(func() { close(waits) })
+	silent, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	go func() {
+		var open []net.Conn // until the test is over
+		for {
+			conn, err := silent.Accept()
+			if err != nil {
+				for _, conn := range open {
+					conn.Close()
+				}
+				return
+			}
+			open = append(open, conn)
+			tell()
+		}
+	}()
+	dir, address := t.TempDir(), silent.Addr().String()
+	args := append(strings.Fields(name), strings.Fields(
+		strings.NewReplacer("DIR", dir, "SILENT", address).Replace(argumentsOfHeld[name]))...)
+	program, err := exec.LookPath("coordinator-held")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if name == "backup" { // it says when it is done, and waits for its streams then
+		made, err := store.OpenSQLite(filepath.Join(dir, "coordinator.db"), store.SQLiteOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := made.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	said := &stopWriter{word: "the review coordinator serves", stop: tell}
+	held := exec.CommandContext(ctx, program, args...)
+	held.Dir, held.Stderr = dir, said
+	held.Env = []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + dir, "GITHUB_TOKEN=ghp_" + strings.Repeat("x", 36),
+		"GITHUB_API_URL=http://" + address + "/api/v3", "GITHUB_WEBHOOK_SECRET=0123456789abcdef0123",
+	}
+	out, err := held.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := held.Start(); err != nil {
+		t.Fatal(err)
+	}
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			if lines.Text() == heldWord {
+				tell()
+			}
+		}
+	}()
+	ended := make(chan error, 1)
+	go func() { <-read; ended <- held.Wait() }()
+	select {
+	case <-waits:
+	case err := <-ended:
+		t.Fatalf("%q does not wait: %v; give it arguments with which it would. It says\n%s", args, err, said.all.String())
+	}
+	if err := held.Process.Signal(sig); err != nil {
+		t.Fatal(err)
+	}
+	err = <-ended
+	if exit, failed := errors.AsType[*exec.ExitError](err); failed && ctx.Err() == nil {
+		return exit.ExitCode()
+	}
+	if err != nil {
+		t.Fatalf("it did not end by %s: %v", sig, err)
+	}
+	return 0
+}
