@@ -279,15 +279,16 @@ func (d *demo) awaitSettled(ctx context.Context) error {
 	}
 }
 
-// hasWork reports whether anything is due or leased. It reads the table once: a work that ended between two reads would
-// be seen by neither.
+// hasWork reports whether anything is due, leased or not yet announced. It reads the table once, and before it asks the
+// daemon: a work that ended between two reads would be seen by neither.
 func (d *demo) hasWork(ctx context.Context) (bool, error) {
 	rows, err := d.server.store.List(ctx, store.Query{Thin: true})
 	if err != nil {
 		return false, fmt.Errorf("ask what is due: %w", err)
 	}
 	now := d.clock.Now()
-	return slices.ContainsFunc(rows, func(r store.Row) bool { return r.Leased || !r.Due.IsZero() && !r.Due.After(now) }), nil
+	isWork := func(r store.Row) bool { return r.Leased || !r.Due.IsZero() && !r.Due.After(now) }
+	return slices.ContainsFunc(rows, isWork) || daemon.UnderWay(d.server.daemon) > 0, nil
 }
 
 // awaitWork waits until the daemon reports the end of a work. The story's clock stands meanwhile, and the daemon may wait

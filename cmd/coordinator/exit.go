@@ -40,16 +40,16 @@ func hintedError(err error, hint string) error {
 	return &exitError{code: exitFailed, err: err, hint: hint}
 }
 
-// stopSignal is why the program's context ends.
-type stopSignal struct{ os.Signal }
+// stopError is why the program's context ends.
+type stopError struct{ os.Signal }
 
-func (s stopSignal) Error() string { return "stopped by a signal: " + s.String() }
+func (s stopError) Error() string { return "stopped by a signal: " + s.String() }
 
 // Unwrap makes it what a context ends with.
-func (stopSignal) Unwrap() error { return context.Canceled }
+func (stopError) Unwrap() error { return context.Canceled }
 
 // exitCode is what a shell calls the end by this signal.
-func (s stopSignal) exitCode() int {
+func (s stopError) exitCode() int {
 	number, _ := s.Signal.(syscall.Signal) // all signals are of this type
 	return 128 + int(number)
 }
@@ -60,7 +60,7 @@ func (c *command) reportError(ctx context.Context, err error) int {
 		return 0
 	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		var got stopSignal
+		var got stopError
 		if errors.As(context.Cause(ctx), &got) {
 			return got.exitCode()
 		}

@@ -25,7 +25,7 @@ func (c *command) RunUntilSignal(args []string) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
-		got := stopSignal{<-signals}
+		got := stopError{<-signals}
 		signal.Stop(signals)
 		stop(got)
 		<-time.After(cmp.Or(time.Duration(c.grace.Load()), stopGrace))

@@ -57,7 +57,6 @@ func (d *Daemon) workOn(ctx context.Context, w store.Work, until time.Time) {
 	if !errors.Is(context.Cause(ctx), errLost) {
 		ours, err = keepResult(context.WithoutCancel(ctx), d.Store, w.Lease, r)
 	}
-	d.underWay.remove(w)
 	if !ours { // the pokes may not have been kept
 		d.poked.removePoked(r.pokes)
 	}
@@ -70,8 +69,12 @@ func (d *Daemon) workOn(ctx context.Context, w store.Work, until time.Time) {
 	case ours && r.sight != nil:
 		d.announce(w, r)
 	}
+	d.underWay.remove(w)
 	d.Feed.Publish(w.Key)
 }
+
+// UnderWay returns how many keys are worked on. One whose outcome is kept counts until it is announced.
+func UnderWay(d *Daemon) int { return d.underWay.total() }
 
 // keepResult keeps what a look came to, and reports whether its lease was still there.
 func keepResult(ctx context.Context, table store.Store, l store.Lease, r workResult) (ours bool, err error) {
