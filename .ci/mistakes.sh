@@ -43,7 +43,11 @@ holds() { # COMMAND: whether it passes without a mistake
 }
 reason() { # EXIT: what the output of a command that failed shows first
   case $1 in 124 | 137) echo "it hung" && return ;; esac
-  { grep -m 1 -oE -e '--- FAIL: [^ ]+|WARNING: DATA RACE|^(panic|fatal error): .*' "$work/output" || tail -n 1 "$work/output"; } | sed 's/^--- FAIL: //'
+  {
+    grep -m 1 -oE -e '--- FAIL: [^ ]+/[^ ]+' "$work/output" ||
+      grep -m 1 -oE -e '--- FAIL: [^ ]+|WARNING: DATA RACE|^(panic|fatal error): .*' "$work/output" ||
+      tail -n 1 "$work/output"
+  } | sed 's/^--- FAIL: //'
 }
 
 found=0 tried=0
