@@ -31,7 +31,7 @@ import (
 )
 
 // loadOf is how many pull requests a burst is about: fewer by default, for a thousand take a while.
-var loadOf = flag.Int("load", 60, "pull requests of the load tests")
+var loadOf = flag.Int("load", 150, "pull requests of the load tests")
 
 // underLoad is a daemon with a GitHub that enforces its limits.
 type underLoad struct {

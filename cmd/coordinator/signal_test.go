@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -34,18 +35,18 @@ var argumentsOfHeld = map[string]string{
 	"init":          "--repo octo/shop --pull-request",
 	"doctor":        "octo/shop",
 	"simulate":      "-",
-	"completion":    "bash",
-	"backup":        "DIR/copy.db --database sqlite://DIR/coordinator.db",
-	"store copy":    "--from postgres://coordinator@SILENT/coordinator?sslmode=disable --to sqlite://DIR/new.db",
 	"serve":         "--listen 127.0.0.1:0 --admin-listen 127.0.0.1:0 --database sqlite://DIR/coordinator.db",
 	"serve setup":   "--webhook https://coordinator.example/webhook --dir DIR/app",
-	"app-manifest":  "--webhook https://coordinator.example/webhook",
 }
 
 // Every command ends by SIGTERM, whatever it waits for, and says so by its exit code; a daemon that is told to stop ends
 // well.
 func TestEveryCommandEndsByASignal(t *testing.T) {
-	for _, name := range append(commandNames(t), "complete") { // what a shell asks has no page
+	names := commandNames(t)
+	if len(names) < 14 {
+		t.Fatalf("only %q are found", names)
+	}
+	for _, name := range names {
 		for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
 			t.Run(name+" by "+sig.String(), func(t *testing.T) {
 				t.Parallel()
@@ -64,31 +65,27 @@ func TestEveryCommandEndsByASignal(t *testing.T) {
 	}
 }
 
-// commandNames are the names of all commands, by the pages of the manual.
-func commandNames(t *testing.T) (all []string) {
+// commandLists matches what --help prints from the first list of commands on; commandLine matches a command there.
+var (
+	commandLists = regexp.MustCompile(`(?ms)^(?:\w+ c|C)ommands[^\n]*:$.*`)
+	commandLine  = regexp.MustCompile(`(?m)^  ([a-z][a-z -]*[a-z])(?: \[?<.*?)?(?: \[flags\])?(?:$| {2,}\S)`)
+)
+
+// commandNames are the names of all commands that do something, by the lists of --help.
+func commandNames(t *testing.T, above ...string) (all []string) {
 	t.Helper()
-	dir := t.TempDir()
-	c := &command{Stdout: io.Discard, Stderr: io.Discard, Getenv: func(string) string { return "" }}
-	if code := c.Main(t.Context(), []string{"man", "--dir", dir}); code != 0 {
-		t.Fatalf("no manual: exit %d", code)
+	var help strings.Builder
+	c := &command{Stdout: &help, Stderr: io.Discard, Getenv: func(string) string { return "" }}
+	if code := c.Main(t.Context(), append(slices.Clone(above), "--help")); code != 0 {
+		t.Fatalf("%q has no help: exit %d", above, code)
 	}
-	pages, err := filepath.Glob(filepath.Join(dir, "coordinator-*.1"))
-	if err != nil || len(pages) == 0 {
-		t.Fatalf("%d pages, %v", len(pages), err)
-	}
-	for i, page := range pages {
-		pages[i] = strings.TrimSuffix(strings.TrimPrefix(filepath.Base(page), "coordinator-"), ".1")
-	}
-	for _, name := range pages {
-		isAbove := slices.ContainsFunc(pages, func(other string) bool { return strings.HasPrefix(other, name+"-") })
-		if isAbove && argumentsOfHeld[name] == "" { // it only holds others together
-			continue
+	name := strings.Join(above, " ")
+	for _, found := range commandLine.FindAllStringSubmatch(commandLists.FindString(help.String()), -1) {
+		if below := found[1]; below != name { // a command's help may list the command itself
+			all = append(all, commandNames(t, strings.Fields(below)...)...)
 		}
-		for _, above := range pages {
-			if below, found := strings.CutPrefix(name, above+"-"); found {
-				name = above + " " + below
-			}
-		}
+	}
+	if len(all) == 0 || argumentsOfHeld[name] != "" { // it does something itself
 		all = append(all, name)
 	}
 	return all
