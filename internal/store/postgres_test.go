@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"os/exec"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -72,6 +73,39 @@ func openPostgres(t *testing.T, at string) *store.Postgres {
 		}
 	})
 	return s
+}
+
+// A delivery that is acknowledged is on the disk: a crash of the server right afterwards does not lose it.
+func TestAnAcknowledgedDeliveryOutlivesACrashOfPostgres(t *testing.T) {
+	at, restart := newSchema(t), os.Getenv("COORDINATOR_POSTGRES_RESTART")
+	if restart == "" {
+		t.Skip("COORDINATOR_POSTGRES_RESTART restarts no server: .ci/postgres.sh sets it")
+	}
+	now := time.Now()
+	accept := func(round int, want bool) {
+		t.Helper()
+		s, err := store.OpenPostgres(t.Context(), at, store.PostgresOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := range 20 {
+			id := fmt.Sprint("delivery ", round, ".", n)
+			fresh, err := s.Accept(t.Context(), store.AcceptedDelivery{ID: id, At: now}, store.Poke{Key: id, Tenant: 1, Due: now})
+			if err != nil || fresh != want {
+				t.Errorf("%s: new %t, want %t: %v", id, fresh, want, err)
+			}
+		}
+		if want {
+			if out, err := exec.CommandContext(t.Context(), "sh", "-c", restart).CombinedOutput(); err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+		}
+		_ = s.Close() // the server may have taken its connections
+	}
+	for round := range 3 {
+		accept(round, true)
+		accept(round, false)
+	}
 }
 
 func TestPostgres(t *testing.T) {

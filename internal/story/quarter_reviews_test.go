@@ -9,6 +9,8 @@ import (
 	"math/rand/v2"
 	"regexp"
 	"runtime"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -93,5 +95,106 @@ func TestManyReviewsFindTheirMutants(t *testing.T) {
 				t.Errorf("nothing says that %q does not hold; what does not: %v", m.finds, w.broken)
 			}
 		})
+	}
+}
+
+// brokenOnce are histories that broke a law before, by the approvals that their policy needs.
+var brokenOnce = []struct {
+	need  int
+	moves string
+}{
+	// a no stands until it is answered
+	{2, `
+d-app opens a thread
+d-app threads are resolved by alice
+d-app approves
+d-app comments no
+alice retargets
+b-workflow starts
+b-workflow says no
+b-workflow says yes
+b-workflow says no
+alice retargets
+d-app comments no
+f-status status succeeds
+d-app opens a thread
+f-status status is pending
+d-app edits its comment into a word that it works
+a minute passes
+d-app approves
+f-status status is pending
+d-app comments no
+b-workflow starts
+b-workflow text is edited into a yes by a workflow
+d-app edits its comment into a yes
+`},
+	// nothing is spent twice
+	{2, `
+b-workflow starts
+alice pushes
+e-check check fails
+bob approves
+bob approves
+f-status status is pending
+e-check check succeeds
+e-check check begins
+d-app requests changes
+d-app opens a thread
+e-check check succeeds
+d-app threads are resolved by bob
+c-conclusion starts
+d-app opens a thread
+d-app comments no
+b-workflow starts
+b-workflow says yes
+e-check check begins
+b-workflow says that it is overloaded
+d-app review is dismissed by github-actions[bot]
+a minute passes
+b-workflow text is deleted
+`},
+	// nothing is spent twice
+	{4, `
+a-workflow starts
+d-app opens a thread
+alice pushes
+a-workflow starts
+f-status status is pending
+d-app threads are resolved by tidy[bot]
+a minute passes
+alice closes and reopens
+a-workflow says yes
+f-status status is pending
+a-workflow says no
+a minute passes
+a-workflow text is deleted
+a-workflow says that it is overloaded
+d-app approves
+bob approves
+a-workflow ends as failure
+e-check check fails
+`},
+}
+
+func TestHistoriesThatWereBrokenOnceHold(t *testing.T) {
+	for _, h := range brokenOnce {
+		w := newWalker(theProduct, sixReviewers(h.need))
+		st, history := newModelState(&w.policy, w.kinds), []string{}
+		for name := range strings.Lines(strings.TrimSpace(h.moves)) {
+			name = strings.TrimSpace(name)
+			i := slices.IndexFunc(w.moves, func(m move) bool { return m.name == name })
+			if i < 0 {
+				t.Fatalf("no move is called %q", name)
+			}
+			next := w.step(st, w.moves[i], history)
+			if next == nil {
+				t.Fatalf("%q cannot follow %q", name, history)
+			}
+			st, history = next, append(history, name)
+		}
+		w.settle(st, history)
+		for p, told := range w.broken {
+			t.Errorf("%s does not hold:\n\t\t%s", p, told)
+		}
 	}
 }
