@@ -15,7 +15,7 @@ build: ## the program, the same bytes on every machine
 action: ## the action's program: the same without the daemon
 	$(GO) build -tags action -trimpath -buildvcs=false -o coordinator ./cmd/coordinator
 
-test: ## under two minutes
+test: ## all tests, and those of the action's program
 	$(GO) test ./...
 	$(GO) test -tags action ./cmd/coordinator
 

@@ -412,8 +412,8 @@ func TestNoTestSleeps(t *testing.T) {
 var starters = regexp.MustCompile(`(?m)^\s*(?:import )?"(?:os/exec|net|net/http|net/http/httptest|testing/synctest|database/sql|` +
 	`github\.com/(?:chromedp/chromedp|rogpeppe/go-internal/testscript|review-coordinator/coordinator/internal/(?:daemon|sandbox|store)))"$`)
 
-// No test waits for ever: those of a package in which one could are under the watchdog, all of them.
-func TestNoTestWaitsForEver(t *testing.T) {
+// No test waits for ever: every package in which one could is under the watchdog.
+func TestEveryPackageIsWatched(t *testing.T) {
 	started, watched := map[string]string{}, map[string]bool{}
 	for _, name := range files(t) {
 		if !strings.HasSuffix(name, "_test.go") {

@@ -34,7 +34,7 @@ for shell in events serve; do
 done
 echo "shell run, loop"
 tell -shell run -part loop "$copy/suite/scenarios" || failed=1
-echo "shell run, a third of the rest"
+echo "shell run, of the rest $(find "$copy/run" -type f | wc -l) stories"
 tell -shell run -part core,daemon "$copy/run" || failed=1
 echo "shell serve on PostgreSQL"
 # shellcheck disable=SC2317 # the shell below calls it

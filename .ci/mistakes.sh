@@ -19,7 +19,7 @@ shift $((OPTIND - 1))
 # shellcheck disable=SC2016 # $room is known where they run
 ((${#commands[@]})) || commands=(
   'go test -failfast $room'
-  'go test ./internal/story -run TestStories -args -polled=false'
+  'go test ./internal/story -run TestStories'
   'go test ./...'
   'go test -race $room'
   '.ci/postgres.sh go test ./internal/store ./internal/daemon ./cmd/coordinator -run Postgres\|Replica'

@@ -19,6 +19,10 @@ if [[ -z $updated ]]; then
   updated=$(sed -n 's/^\t"Version": "v0[.]0[.]0-\([0-9]\{8\}\).*/\1/p' <<<"$module") # its commit's day
 fi
 
+[[ -n $updated ]] || { echo "FAIL: nothing says how old the database is"; exit 1; }
+days=$((($(date +%s) - $(date +%s -d "${updated:0:10}")) / 86400))
+((days <= 45)) || echo "WARNING: the database is $days days old"
+
 # The Go that releases are built with reports its own version, whatever this machine has.
 GOTOOLCHAIN=go$(cat scripts/go-version)
 export GOTOOLCHAIN

@@ -49,7 +49,9 @@ images() { # of others: the base of our image, and what deploy/ starts beside it
     done
   )
   case $named in .ko.yaml:*) ;; *) fail '.ko.yaml names no base image' ;; esac
-  by_tag=$(printf '%s\n' "$named" | grep -Ev ': ghcr[.]io/review-coordinator/coordinator:|@sha256:[0-9a-f]{64}( +#.*)?$' || :)
+  if grep -q '^baseImageOverrides:' "$root/.ko.yaml"; then fail '.ko.yaml overrides its base image'; fi
+  by_tag=$(printf '%s\n' "$named" | sed 's/ *#.*//' |
+    grep -Ev '^[^ ]+: (ghcr[.]io/review-coordinator/coordinator:[^ ]+|[^ ]+@sha256:[0-9a-f]{64})$' || :)
   [ -z "$by_tag" ] || fail "an image is named by a tag, which can be moved: add its @sha256: digest (docs/release.md)
 $by_tag"
 }

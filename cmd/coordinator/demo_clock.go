@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -57,12 +58,14 @@ func (c *storyClock) nowLocked() time.Time {
 func (c *storyClock) String() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var alarms []time.Time
-	for a := range c.alarms {
-		alarms = append(alarms, a.at)
+	alarms := "none"
+	for i, at := range c.alarmTimesLocked() {
+		if i == 0 {
+			alarms = ""
+		}
+		alarms += " " + at.Format(time.TimeOnly)
 	}
-	slices.SortFunc(alarms, time.Time.Compare)
-	return fmt.Sprintf("it is %s; alarms are set for %s", c.nowLocked(), alarms)
+	return fmt.Sprintf("it is %s; alarms: %s", c.nowLocked().Format(time.TimeOnly), strings.TrimSpace(alarms))
 }
 
 // Alarm rings once, when the clock reaches at.
@@ -106,13 +109,6 @@ func (c *storyClock) skipToAlarm() {
 		c.stoppedAt = next[0]
 		c.ringDue(c.stoppedAt)
 	}
-}
-
-// alarmTimes returns when alarms will ring, the next one first.
-func (c *storyClock) alarmTimes() []time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.alarmTimesLocked()
 }
 
 func (c *storyClock) alarmTimesLocked() (all []time.Time) {

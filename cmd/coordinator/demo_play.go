@@ -310,10 +310,23 @@ func (d *demo) awaitWork(ctx context.Context) error {
 			return nil
 		case <-timer.C:
 			waited += still
-			d.clock.skipToAlarm()
+			if isAtWork, err := d.isAtWork(ctx); err != nil {
+				return err
+			} else if !isAtWork { // it pauses, by a clock that waits for it
+				d.clock.skipToAlarm()
+			}
 		}
 	}
 	return d.standstillError(ctx)
+}
+
+// isAtWork reports whether the daemon works on a key: then it is slow, and does not pause.
+func (d *demo) isAtWork(ctx context.Context) (bool, error) {
+	rows, err := d.server.store.List(ctx, store.Query{Thin: true})
+	if err != nil {
+		return false, fmt.Errorf("ask what is leased: %w", err)
+	}
+	return slices.ContainsFunc(rows, func(r store.Row) bool { return r.Leased }) || daemon.UnderWay(d.server.daemon) > 0, nil
 }
 
 // standstillError says what the demo waits for.
@@ -322,7 +335,7 @@ func (d *demo) standstillError(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("ask what is due: %w", err)
 	}
-	now, leased, due, alarms := d.clock.Now(), 0, []string{}, []string{}
+	now, leased, due := d.clock.Now(), 0, []string{}
 	for _, row := range rows {
 		switch {
 		case row.Leased:
@@ -331,13 +344,9 @@ func (d *demo) standstillError(ctx context.Context) error {
 			due = append(due, row.Key+" since "+row.Due.Format(time.TimeOnly))
 		}
 	}
-	for _, at := range d.clock.alarmTimes() {
-		alarms = append(alarms, at.Format(time.TimeOnly))
-	}
 	return hintedError(
-		fmt.Errorf("the demo stands still: its daemon has done nothing for %s; in the story it is %s; %s under way; due: %s; alarms: %s",
-			d.patience, now.Format(time.TimeOnly), countNoun(leased, "evaluation"),
-			cmp.Or(strings.Join(due, ", "), "nothing"), cmp.Or(strings.Join(alarms, ", "), "none")),
+		fmt.Errorf("the demo stands still: its daemon has done nothing for %s; in the story %s; %s under way; due: %s",
+			d.patience, d.clock, countNoun(leased, "evaluation"), cmp.Or(strings.Join(due, ", "), "nothing")),
 		"this is a mistake of the program's: please report these lines; coordinator demo begins anew",
 	)
 }

@@ -345,7 +345,7 @@ func (s *heldTable) Next(ctx context.Context, except []int64) (time.Time, error)
 func TestDemoThatStandsStillEnds(t *testing.T) {
 	code, _, said := playDemo(t, 400*time.Millisecond, func(s store.Store) store.Store { return idleTable{s} })
 	want := regexp.MustCompile(`^coordinator: the demo stands still: its daemon has done nothing for 400ms; in the story it is 09:\d\d:\d\d; ` +
-		`0 evaluations under way; due: app since 09:00:00; alarms: (none|09:\d\d:\d\d.*)\nhint: .*\n$`)
+		`alarms: (none|09:\d\d:\d\d.*); 0 evaluations under way; due: app since 09:00:00\nhint: .*\n$`)
 	if code != 1 || !want.MatchString(said) {
 		t.Errorf("exit %d, says %q", code, said)
 	}

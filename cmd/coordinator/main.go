@@ -28,7 +28,9 @@ func (c *command) RunUntilSignal(args []string) {
 		got := stopError{<-signals}
 		signal.Stop(signals)
 		stop(got)
-		<-time.After(cmp.Or(time.Duration(c.grace.Load()), stopGrace))
+		for began := time.Now(); time.Since(began) < cmp.Or(time.Duration(c.grace.Load()), stopGrace); { // which may grow meanwhile
+			<-time.After(50 * time.Millisecond)
+		}
 		os.Exit(got.exitCode())
 	}()
 	os.Exit(c.Main(ctx, args))

@@ -392,8 +392,8 @@ func (s *server) close() {
 	}
 }
 
-// shutdownTimeout is how long requests under way may take after a stop.
-const shutdownTimeout = 3 * time.Second
+// shutdownTimeout is how long requests under way may take after a stop: less than a demo has for all of it.
+const shutdownTimeout = time.Second
 
 // serveGrace is how long all of a stop may take: what else is under way is given up, as by a crash, and nothing is lost.
 const serveGrace = 10 * time.Second

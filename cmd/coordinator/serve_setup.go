@@ -21,6 +21,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/github/client"
@@ -107,7 +108,7 @@ func (cmd setupCmd) Run(ctx context.Context, c *command) (err error) {
 	}
 	maker := &appMaker{
 		github: client.Options{BaseURL: api, UserAgent: "review-coordinator"}, site: site, folder: folder, warn: pages.warn,
-		background: context.WithoutCancel(ctx),
+		background: context.WithoutCancel(ctx), grace: &c.grace,
 	}
 	pages.makeApp = maker.makeApp
 	fmt.Fprintf(c.Stdout, "Open this page in a browser that is signed in to GitHub, and press its button:\n\n  %s\n\n", pages.pageAddress())
@@ -251,6 +252,9 @@ Next:
 // exchangeTimeout is how long GitHub may take to hand out the key.
 const exchangeTimeout = 30 * time.Second
 
+// keyGrace is how long the key may take to reach the disk.
+const keyGrace = 10 * time.Second
+
 // A savedApp is an App whose files are written.
 type savedApp struct {
 	dir, name, owner, installURL, settingsURL string
@@ -265,6 +269,7 @@ type appMaker struct {
 	folder     *appFolder
 	warn       func(string)
 	background context.Context // in which an exchange ends that a browser or a signal would cut off
+	grace      *atomic.Int64   // how long a stop may take: as long as an exchange while GitHub shows the key
 
 	mu     sync.Mutex
 	app    *client.NewApp // as GitHub handed it out; nil: not yet
@@ -291,6 +296,8 @@ func (m *appMaker) makeApp(code string) (savedApp, error) {
 	case m.closed:
 		return savedApp{}, errors.New("the program ends")
 	}
+	m.grace.Store(int64(exchangeTimeout + keyGrace))
+	defer m.grace.Store(0)
 	if m.app == nil {
 		asking, cancel := context.WithTimeout(m.background, exchangeTimeout)
 		defer cancel()

@@ -18,6 +18,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/review-coordinator/coordinator/internal/deadline"
 	"github.com/review-coordinator/coordinator/internal/sandbox"
@@ -45,14 +46,20 @@ func startSetup(t *testing.T, o sandbox.HubOptions, flags ...string) *setting {
 	s := &setting{t: t, hub: sandbox.NewHub(o), dir: filepath.Join(t.TempDir(), "app"), out: &syncBuffer{}, stderr: &syncBuffer{}, ended: make(chan int, 1)}
 	deadline.Describe(t, "it printed", func() string { return s.out.String() + s.stderr.String() })
 	s.hub.Add(77, sandbox.New(sandbox.Options{Owner: "acme", Repo: "shop", App: s.hub.App()}))
-	server := httptest.NewServer(s.hub)
+	var c *command
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if strings.HasSuffix(req.URL.Path, "/conversions") && time.Duration(c.grace.Load()) <= exchangeTimeout {
+			t.Errorf("while GitHub shows the key, a signal ends the program after %s", time.Duration(c.grace.Load()))
+		}
+		s.hub.ServeHTTP(w, req)
+	}))
 	t.Cleanup(server.Close)
 	s.api = server.URL + "/api/v3"
 	var ctx context.Context
 	ctx, s.stop = context.WithCancel(t.Context())
 	t.Cleanup(s.stop)
 	shown, tell := io.Pipe()
-	c := &command{
+	c = &command{
 		Stdin: strings.NewReader(""), Stdout: io.MultiWriter(s.out, tell), Stderr: s.stderr,
 		Getenv: func(name string) string { return map[string]string{"GITHUB_API_URL": s.api}[name] },
 	}

@@ -89,11 +89,11 @@ func (d *Daemon) Run(ctx context.Context) error {
 		}
 	}
 	d.Stop()
+	timer := time.NewTimer(d.Drain) // the time to retire counts
+	defer timer.Stop()
 	retireFrom(working, d.Store, d.Log)
 	ended := make(chan struct{})
 	go func() { workers.Wait(); close(ended) }()
-	timer := time.NewTimer(d.Drain)
-	defer timer.Stop()
 	select {
 	case <-ended:
 	case <-timer.C:

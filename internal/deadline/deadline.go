@@ -4,8 +4,8 @@
 //	func TestMain(m *testing.M) { deadline.Watch(m).Run() }
 //
 // A test has a tenth of go test's -timeout, so 60 s unless somebody asks for more. With a flag of the package's own, as in
-// -args -load=1000, it has a half: such flags ask for plays of any length. With -timeout 0, as under a debugger, the watchdog
-// sleeps. The time is there for deadlocks and never for speed: a test is measured without its subtests, each of which has its own
+// -args -load=1000, it has a half: such flags select long runs. With -timeout 0, as under a debugger, the watchdog
+// is off. The time is there for deadlocks and never for speed: a test is measured without its subtests, each of which has its own
 // time, without the turns of tests that run in parallel, and, where Linux tells, without the time in which the process wants to
 // run and other processes have its cores.
 //

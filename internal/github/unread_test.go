@@ -19,9 +19,9 @@ import (
 // longestComment is the longest comment that GitHub takes. As JSON each of its bytes takes two.
 var longestComment = strings.Repeat(`"`, 262_144)
 
-var floodComments = flag.Int("flood-comments", 12, "how many of the longest comments a stranger leaves")
+var floodComments = flag.Int("flood-comments", 20, "number of the longest comments that a stranger leaves")
 
-// GitHub gives no answer of 100 such comments that is read, of ten neither: they are read one by one.
+// Twenty such comments, and twenty such reviews, are each longer than one answer may be: they are read in pages of ten.
 func TestLongCommentsOfAStrangerHideNoObjection(t *testing.T) {
 	for name, identity := range map[string]func(*setup){"App": func(*setup) {}, "job": asJob, "person": asCarol} {
 		t.Run(name, func(t *testing.T) {

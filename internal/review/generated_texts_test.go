@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	generatedTexts = flag.Int("texts", 20000, "how many texts the generator writes; CI asks for 200,000")
+	generatedTexts = flag.Int("texts", 20000, "number of texts to generate")
 	generatorSeed  = flag.Uint64("texts-seed", 1, "the generator's seed")
 )
 

@@ -53,11 +53,9 @@ func (d HookDelivery) OK() bool { return d.Status == "OK" }
 
 // Fate says how a delivery is disturbed on its way.
 type Fate struct {
-	Lost        bool          // it is not sent, and GitHub does not know that: it is in no list
-	Drop        bool          // it is not sent, and is listed as one that could not connect
-	Twice       bool          // it arrives a second time
-	Delay       time.Duration // it comes so much later
-	OvertakenBy int           // so many later ones overtake it, if that many come
+	Lost  bool          // it is not sent, and GitHub does not know that: it is in no list
+	Drop  bool          // it is not sent, and is listed as one that could not connect
+	Delay time.Duration // it comes so much later
 }
 
 // deliveryQueue holds the Hub's deliveries, waiting and tried. The Hub's lock guards it.
@@ -71,7 +69,6 @@ type deliveryQueue struct {
 	pending      int // not yet done, the late ones included
 	changed      chan struct{}
 	decideFate   func(HookDelivery) Fate
-	held         []*HookDelivery
 }
 
 // webhookTarget is the receiver of a repository's events.
@@ -126,28 +123,7 @@ func (h *Hub) enqueue(d *HookDelivery) {
 	}
 	q.byID[d.ID] = d
 	q.pending++
-	if d.fate.OvertakenBy > 0 {
-		q.held = append(q.held, d)
-		return
-	}
 	q.queue = append(q.queue, d)
-	if d.fate.Twice {
-		second := *d
-		second.fate = Fate{}
-		q.lastID++
-		second.ID = 40_000_000 + q.lastID
-		q.byID[second.ID] = &second
-		q.pending++
-		q.queue = append(q.queue, &second)
-	}
-	for i := 0; i < len(q.held); {
-		if q.held[i].fate.OvertakenBy--; q.held[i].fate.OvertakenBy > 0 {
-			i++
-			continue
-		}
-		q.queue = append(q.queue, q.held[i])
-		q.held = slices.Delete(q.held, i, i+1)
-	}
 	h.notifyWaiting()
 }
 
@@ -155,15 +131,6 @@ func (h *Hub) enqueue(d *HookDelivery) {
 func (h *Hub) notifyWaiting() {
 	close(h.deliveries.changed)
 	h.deliveries.changed = make(chan struct{})
-}
-
-// ReleaseHeldDeliveries queues the deliveries that still wait to be overtaken.
-func (h *Hub) ReleaseHeldDeliveries() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.deliveries.queue = append(h.deliveries.queue, h.deliveries.held...)
-	h.deliveries.held = nil
-	h.notifyWaiting()
 }
 
 // TakeDeliveries returns the waiting deliveries and counts them as delivered, for callers that send them themselves.
@@ -195,10 +162,10 @@ func (h *Hub) Deliveries() []HookDelivery {
 func deliveriesLeft(h *Hub) (left int, changed <-chan struct{}) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.deliveries.pending - len(h.deliveries.held), h.deliveries.changed
+	return h.deliveries.pending, h.deliveries.changed
 }
 
-// WaitDelivered waits until no delivery is left, late ones included, except those that wait to be overtaken.
+// WaitDelivered waits until no delivery is left, late ones included.
 func (h *Hub) WaitDelivered(ctx context.Context) error {
 	for {
 		left, bell := deliveriesLeft(h)

@@ -108,15 +108,14 @@ type budget struct {
 
 	pointsGQL int // points of GraphQL in all hours
 
-	keepsLedger  bool // keep the ledger, and the counts made of it
-	enforce      bool // refuse requests beyond a minute's limits
-	ledger       []spending
-	minuteStart  int // index of the oldest one of the last minute
-	minute       Usage
-	peak         Usage
-	inFlight     int // requests under way
-	peakInFlight int // most requests under way at a time
-	refusals     int
+	keepsLedger bool // keep the ledger, and the counts made of it
+	enforce     bool // refuse requests beyond a minute's limits
+	ledger      []spending
+	minuteStart int // index of the oldest one of the last minute
+	minute      Usage
+	peak        Usage
+	inFlight    int // requests under way
+	refusals    int
 }
 
 // renewHour begins a new hour if the last one is over.
@@ -219,7 +218,6 @@ func (b *budget) countInFlight(by int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.inFlight += by
-	b.peakInFlight = max(b.peakInFlight, b.inFlight)
 }
 
 type budgetState struct {
@@ -241,16 +239,6 @@ func (h *Hub) PeakUsage(installation int64) Usage {
 		return in.budget.peak
 	}
 	return Usage{}
-}
-
-// PeakConcurrent returns the most requests of an installation that were under way at a time.
-func (h *Hub) PeakConcurrent(installation int64) int {
-	if in := h.findInstallation(installation); in != nil {
-		in.budget.mu.Lock()
-		defer in.budget.mu.Unlock()
-		return in.budget.peakInFlight
-	}
-	return 0
 }
 
 // RefusedRequests counts the requests of an installation that met a secondary limit.

@@ -25,7 +25,7 @@ import (
 var (
 	queueHistories = flag.Int("queue-histories", 12, "histories of a merge queue")
 	queueSeed      = flag.Uint64("queue-seed", 2026, "which ones")
-	queueDepth     = flag.Int("queue-depth", 1, "every history of a merge queue of two with so many moves; CI sets 3")
+	queueDepth     = flag.Int("queue-depth", 1, "length, in moves, of the histories of a merge queue of two")
 )
 
 const (
