@@ -63,6 +63,7 @@ func (c *lineCounter) Write(line []byte) (int, error) {
 }
 
 func TestTheDaemonAsksNobodyAgainWhoIsDown(t *testing.T) {
+	t.Parallel()
 	testKey() // made outside of the bubble
 	synctest.Test(t, func(t *testing.T) {
 		hub := sandbox.NewHub(sandbox.HubOptions{App: sandbox.App{Slug: "quorum-app", ID: 4711}, Secret: "a secret of many words"})

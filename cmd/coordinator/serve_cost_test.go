@@ -88,6 +88,7 @@ func (p reviewedPush) review() {
 }
 
 func TestTheDaemonsCostOfAPush(t *testing.T) {
+	t.Parallel()
 	testKey()
 	synctest.Test(t, func(t *testing.T) {
 		hub, g := newShop(loadPolicy)
@@ -114,6 +115,7 @@ func TestTheDaemonsCostOfAPush(t *testing.T) {
 // A look-over knows from the list which head a pull request has, so that all is read at once: what the query tells is not read
 // over REST beside it.
 func TestALookOverExpectsTheListedHead(t *testing.T) {
+	t.Parallel()
 	testKey()
 	synctest.Test(t, func(t *testing.T) {
 		hub := sandbox.NewHub(sandbox.HubOptions{App: sandbox.App{Slug: "quorum-app", ID: 4711}, Secret: "a secret of many words", Now: time.Now})
@@ -134,6 +136,7 @@ func TestALookOverExpectsTheListedHead(t *testing.T) {
 // What only shows waits for the next look, but not for long: the check of a reviewer that has begun, and of one whose
 // verdict stands while its run does not end.
 func TestTheDaemonShowsInTimeWhatDecidesNothing(t *testing.T) {
+	t.Parallel()
 	testKey()
 	synctest.Test(t, func(t *testing.T) {
 		hub, g := newShop(loadPolicy)

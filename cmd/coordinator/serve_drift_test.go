@@ -79,6 +79,7 @@ func (b *bubbled) laneOf(t *testing.T, n int) dashboard.ReviewerLine {
 }
 
 func TestTheDaemonAsksNobodyAgainWhomNobodyUnderstands(t *testing.T) {
+	t.Parallel()
 	testKey() // made outside of the bubble
 	synctest.Test(t, func(t *testing.T) {
 		hub := sandbox.NewHub(sandbox.HubOptions{App: sandbox.App{Slug: "quorum-app", ID: 4711}, Secret: "a secret of many words"})

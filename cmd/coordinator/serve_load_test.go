@@ -287,6 +287,7 @@ func demands(u sandbox.Usage, requests int) time.Duration {
 }
 
 func TestABurstKeepsTheLimitsAndWastesNoneOfThem(t *testing.T) {
+	t.Parallel()
 	testKey()
 	synctest.Test(t, func(t *testing.T) {
 		l := startUnderLoad(t, 1, 10)
@@ -356,6 +357,7 @@ func TestABurstKeepsTheLimitsAndWastesNoneOfThem(t *testing.T) {
 }
 
 func TestNoTokenIsUsedForAnothersRepository(t *testing.T) {
+	t.Parallel()
 	testKey()
 	synctest.Test(t, func(t *testing.T) {
 		const installations = 20
@@ -389,6 +391,7 @@ func TestNoTokenIsUsedForAnothersRepository(t *testing.T) {
 }
 
 func TestAnOutageLeavesEveryCheckInProgressAndHeals(t *testing.T) {
+	t.Parallel()
 	testKey()
 	synctest.Test(t, func(t *testing.T) {
 		l := startUnderLoad(t, 4, 2)

@@ -20,6 +20,7 @@ import (
 // Somebody force-pushes to a pull request, again and again. That uses a tenth of GitHub's hour, its check says so, and what
 // happens elsewhere is looked at within moments.
 func TestOnePullRequestUsesATenthOfAnHour(t *testing.T) {
+	t.Parallel()
 	testKey()
 	synctest.Test(t, func(t *testing.T) {
 		hub, g := newShop(loadPolicy)
@@ -62,6 +63,7 @@ func TestOnePullRequestUsesATenthOfAnHour(t *testing.T) {
 // Whoever makes much happen on a green pull request puts off an objection to it by two minutes at most, even after most of an
 // hour of it.
 func TestAFloodHidesNoObjection(t *testing.T) {
+	t.Parallel()
 	approve := func(g *sandbox.GitHub, _ int) error {
 		_, err := g.Comment(1, "github-actions[bot]", "## openai\n\nRead.\n\n**Ready to merge?** Yes")
 		return err
@@ -115,6 +117,7 @@ func floodWith(t *testing.T, happen func(g *sandbox.GitHub, n int) error, within
 
 // The end of an hour's requests is kept for what others need, and a part of it for objections to what is green.
 func TestASpentHourStillTakesGreenAway(t *testing.T) {
+	t.Parallel()
 	testKey()
 	synctest.Test(t, func(t *testing.T) {
 		l := startUnderLoad(t, 1, 1)
@@ -172,12 +175,13 @@ func TestASpentHourStillTakesGreenAway(t *testing.T) {
 
 // What has waited for the end of one spent hour, and finds the next one spent before its turn, comes first in the one after.
 func TestWhatWaitedThroughASpentHourComesFirst(t *testing.T) {
+	t.Parallel()
 	testKey()
 	synctest.Test(t, func(t *testing.T) {
 		l := startUnderLoad(t, 1, 1)
 		defer l.stop()
 		g, born := l.repos[0], time.Now()
-		const many = 150
+		const many = 80
 		for number := 1; number <= many; number++ {
 			g.OpenPull(sandbox.PullSpec{Number: number, Head: fmt.Sprint("begin ", number), Author: "alice"})
 		}

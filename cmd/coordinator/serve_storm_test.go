@@ -17,6 +17,7 @@ import (
 // T33: somebody reviews and pushes as fast as a machine can. 333 times a second is more than can be looked at one by
 // one.
 func TestAStormIsTheMatterOfItsInstallation(t *testing.T) {
+	t.Parallel()
 	testKey()
 	size := 750 // comments, and as many pushes
 	if *loadOf >= 1000 {

@@ -181,7 +181,7 @@ func (b *bubbled) rest(ctx context.Context) (next time.Time, err error) {
 }
 
 var (
-	storyStep    = flag.Int("story-step", 24, "TestTheDaemonTellsTheSameStories tells every n-th story")
+	storyStep    = flag.Int("story-step", 48, "TestTheDaemonTellsTheSameStories tells every n-th story")
 	requestsSeed = flag.Uint64("requests-seed", 2026, "seed of how long the requests of TestTheDaemonTellsTheSameStoriesThoughRequestsTakeTime take")
 	storyFirst   = flag.Int("story-first", 0, "the first story of -story-step, counted from 0, modulo the step")
 )

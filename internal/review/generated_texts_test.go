@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	generatedTexts = flag.Int("texts", 20000, "number of texts to generate")
+	generatedTexts = flag.Int("texts", 5000, "number of texts to generate")
 	generatorSeed  = flag.Uint64("texts-seed", 1, "the generator's seed")
 )
 

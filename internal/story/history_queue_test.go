@@ -25,7 +25,7 @@ import (
 var (
 	queueHistories = flag.Int("queue-histories", 12, "histories of a merge queue")
 	queueSeed      = flag.Uint64("queue-seed", 2026, "which ones")
-	queueDepth     = flag.Int("queue-depth", 1, "length, in moves, of the histories of a merge queue of two")
+	queueDepth     = flag.Int("queue-depth", 1, "length, in moves, of the histories of a merge queue of two; above 1, mistakes are looked for in all of three moves")
 )
 
 const (
@@ -358,7 +358,7 @@ func TestQueueHistoriesFindMistakes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			through := func(q loop.GroupForge) loop.GroupForge { return wrongQueue{q, wrong.read, wrong.write} }
-			if walkQueue(t, true, nil, 3, through) == "" {
+			if *queueDepth > 1 && walkQueue(t, true, nil, 3, through) == "" {
 				t.Error("none of every history finds it")
 			}
 			for seed := *queueSeed; seed < *queueSeed+60; seed++ {
