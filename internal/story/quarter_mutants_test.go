@@ -139,16 +139,16 @@ var quarterMutants = map[string]quarterMutant{
 const mutantSeed = 22
 
 var (
-	mutantStep  = flag.Int("mutant-step", 18, "the quarter and the queue look for every n-th mistake; 1: all of them")
+	mutantStep  = flag.Int("mutant-step", 0, "TestQuarterFindsItsMutants looks for every n-th mistake; 1: all of them")
 	mutantFirst = flag.Int("mutant-first", 0, "the first mistake of -mutant-step, counted from 0, modulo the step")
 )
 
-// isMutantPlayed reports whether the mistake in a place is looked for.
-func isMutantPlayed(place int) bool { return place%*mutantStep == *mutantFirst%*mutantStep }
-
 func TestQuarterFindsItsMutants(t *testing.T) {
+	if *mutantStep == 0 {
+		t.Skip("-args -mutant-step=3 looks for a third of them, as CI does")
+	}
 	for place, name := range slices.Sorted(maps.Keys(quarterMutants)) {
-		if !isMutantPlayed(place) {
+		if place%*mutantStep != *mutantFirst%*mutantStep {
 			continue
 		}
 		m := quarterMutants[name]

@@ -26,7 +26,7 @@ var (
 )
 
 // sampledStories is the number of stories in a sample: two plays of each kind for each.
-const sampledStories = 10
+const sampledStories = 6
 
 // longStory is how many requests a story has of which a part of the faults takes no more than of a shorter one.
 const longStory = 144
