@@ -22,7 +22,7 @@ import (
 
 var (
 	historyDepth  = flag.Int("history-depth", 1, "length, in moves, of the histories that are walked exhaustively")
-	historySample = flag.Int("history-sample", 30, "number of longer histories that are drawn at random for each policy")
+	historySample = flag.Int("history-sample", 100, "number of longer histories that are drawn at random for each policy")
 	historySeed   = flag.Uint64("history-seed", 1, "seed of the longer histories")
 )
 
