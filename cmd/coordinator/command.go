@@ -23,7 +23,7 @@ type command struct {
 	warnings  []string      // that were printed
 	wroteJSON bool          // the object has been written
 	jobOutput *outputGuard  // standard output of a job; nil outside a job
-	grace     atomic.Int64  // how long a stop may take, where that is not [stopGrace]
+	Grace     atomic.Int64  // how long a stop may take, where that is not [stopGrace]
 }
 
 // A checkedJSON is a part of the settings of serve that is as it should be.

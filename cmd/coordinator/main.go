@@ -28,7 +28,7 @@ func (c *command) RunUntilSignal(args []string) {
 		got := stopError{<-signals}
 		signal.Stop(signals)
 		stop(got)
-		for began := time.Now(); time.Since(began) < cmp.Or(time.Duration(c.grace.Load()), stopGrace); { // which may grow meanwhile
+		for began := time.Now(); time.Since(began) < cmp.Or(time.Duration(c.Grace.Load()), stopGrace); { // which may grow meanwhile
 			<-time.After(50 * time.Millisecond)
 		}
 		os.Exit(got.exitCode())

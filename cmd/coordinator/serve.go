@@ -110,7 +110,7 @@ func (cmd serveCmd) Run(ctx context.Context, c *command) error {
 	if cmd.Check {
 		return cmd.printCheck(ctx, c, s)
 	}
-	c.grace.Store(int64(serveGrace))
+	c.Grace.Store(int64(serveGrace))
 	if c.Getenv("GOGC") == "" { // fewer collections in a burst for more memory, which is given back after it
 		debug.SetGCPercent(150)
 	}

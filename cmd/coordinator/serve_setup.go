@@ -108,7 +108,7 @@ func (cmd setupCmd) Run(ctx context.Context, c *command) (err error) {
 	}
 	maker := &appMaker{
 		github: client.Options{BaseURL: api, UserAgent: "review-coordinator"}, site: site, folder: folder, warn: pages.warn,
-		background: context.WithoutCancel(ctx), grace: &c.grace,
+		background: context.WithoutCancel(ctx), grace: &c.Grace,
 	}
 	pages.makeApp = maker.makeApp
 	fmt.Fprintf(c.Stdout, "Open this page in a browser that is signed in to GitHub, and press its button:\n\n  %s\n\n", pages.pageAddress())

@@ -48,8 +48,8 @@ func startSetup(t *testing.T, o sandbox.HubOptions, flags ...string) *setting {
 	s.hub.Add(77, sandbox.New(sandbox.Options{Owner: "acme", Repo: "shop", App: s.hub.App()}))
 	var c *command
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		if strings.HasSuffix(req.URL.Path, "/conversions") && time.Duration(c.grace.Load()) <= exchangeTimeout {
-			t.Errorf("while GitHub shows the key, a signal ends the program after %s", time.Duration(c.grace.Load()))
+		if strings.HasSuffix(req.URL.Path, "/conversions") && time.Duration(c.Grace.Load()) <= 30*time.Second {
+			t.Errorf("while GitHub shows the key, a signal ends the program after %s", time.Duration(c.Grace.Load()))
 		}
 		s.hub.ServeHTTP(w, req)
 	}))
