@@ -21,7 +21,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -279,16 +278,29 @@ func (d *demo) awaitSettled(ctx context.Context) error {
 	}
 }
 
-// hasWork reports whether anything is due, leased or not yet announced. It reads the table once, and before it asks the
-// daemon: a work that ended between two reads would be seen by neither.
-func (d *demo) hasWork(ctx context.Context) (bool, error) {
+// readWork returns how many keys the daemon works on, and which others are due. It reads the table once, and before it asks
+// the daemon: a work that ended between two reads would be seen by neither.
+func (d *demo) readWork(ctx context.Context) (underWay int, due []string, err error) {
 	rows, err := d.server.store.List(ctx, store.Query{Thin: true})
 	if err != nil {
-		return false, fmt.Errorf("ask what is due: %w", err)
+		return 0, nil, fmt.Errorf("ask what is due: %w", err)
 	}
 	now := d.clock.Now()
-	isWork := func(r store.Row) bool { return r.Leased || !r.Due.IsZero() && !r.Due.After(now) }
-	return slices.ContainsFunc(rows, isWork) || daemon.UnderWay(d.server.daemon) > 0, nil
+	for _, row := range rows {
+		switch {
+		case row.Leased:
+			underWay++
+		case !row.Due.IsZero() && !row.Due.After(now):
+			due = append(due, row.Key+" since "+row.Due.Format(time.TimeOnly))
+		}
+	}
+	return max(underWay, daemon.UnderWay(d.server.daemon)), due, nil // an evaluation is under way until it is announced
+}
+
+// hasWork reports whether anything is due, or under way.
+func (d *demo) hasWork(ctx context.Context) (bool, error) {
+	underWay, due, err := d.readWork(ctx)
+	return underWay > 0 || len(due) > 0, err
 }
 
 // awaitWork waits until the daemon reports the end of a work. The story's clock stands meanwhile, and the daemon may wait
@@ -296,7 +308,7 @@ func (d *demo) hasWork(ctx context.Context) (bool, error) {
 // nothing comes of that either.
 func (d *demo) awaitWork(ctx context.Context) error {
 	still := d.patience / 4
-	for waited := time.Duration(0); waited < d.patience; still = d.patience / 20 {
+	for waited := time.Duration(0); ; still = d.patience / 20 {
 		timer := time.NewTimer(still)
 		select {
 		case <-ctx.Done():
@@ -310,43 +322,25 @@ func (d *demo) awaitWork(ctx context.Context) error {
 			return nil
 		case <-timer.C:
 			waited += still
-			if isAtWork, err := d.isAtWork(ctx); err != nil {
+			underWay, due, err := d.readWork(ctx)
+			if err != nil {
 				return err
-			} else if !isAtWork { // it pauses, by a clock that waits for it
+			}
+			if waited >= d.patience {
+				return d.standstillError(underWay, due)
+			}
+			if underWay == 0 { // it pauses, by a clock that waits for it
 				d.clock.skipToAlarm()
 			}
 		}
 	}
-	return d.standstillError(ctx)
-}
-
-// isAtWork reports whether the daemon works on a key: then it is slow, and does not pause.
-func (d *demo) isAtWork(ctx context.Context) (bool, error) {
-	rows, err := d.server.store.List(ctx, store.Query{Thin: true})
-	if err != nil {
-		return false, fmt.Errorf("ask what is leased: %w", err)
-	}
-	return slices.ContainsFunc(rows, func(r store.Row) bool { return r.Leased }) || daemon.UnderWay(d.server.daemon) > 0, nil
 }
 
 // standstillError says what the demo waits for.
-func (d *demo) standstillError(ctx context.Context) error {
-	rows, err := d.server.store.List(ctx, store.Query{Thin: true})
-	if err != nil {
-		return fmt.Errorf("ask what is due: %w", err)
-	}
-	now, leased, due := d.clock.Now(), 0, []string{}
-	for _, row := range rows {
-		switch {
-		case row.Leased:
-			leased++
-		case !row.Due.IsZero() && !row.Due.After(now):
-			due = append(due, row.Key+" since "+row.Due.Format(time.TimeOnly))
-		}
-	}
+func (d *demo) standstillError(underWay int, due []string) error {
 	return hintedError(
 		fmt.Errorf("the demo stands still: its daemon has done nothing for %s; in the story %s; %s under way; due: %s",
-			d.patience, d.clock, countNoun(leased, "evaluation"), cmp.Or(strings.Join(due, ", "), "nothing")),
+			d.patience, d.clock, countNoun(underWay, "evaluation"), cmp.Or(strings.Join(due, ", "), "nothing")),
 		"this is a mistake of the program's: please report these lines; coordinator demo begins anew",
 	)
 }
