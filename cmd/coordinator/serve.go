@@ -209,7 +209,7 @@ type serverConfig struct {
 	Listen, AdminListen string
 	AdminElse           string // used if AdminListen is taken; "": then it is an error
 	Database            string // file of SQLite
-	Fleeting            bool   // of a demo: the file is missed by nobody, and the disk is not waited for
+	Fleeting            bool   // of a demo: no fsync, and a short stop
 	Server              string // URL of a PostgreSQL database, instead
 	Secrets             []string
 	GitHub              client.Options
@@ -392,8 +392,8 @@ func (s *server) close() {
 	}
 }
 
-// shutdownTimeout is how long requests under way may take after a stop: less than a demo has for all of it.
-const shutdownTimeout = time.Second
+// shutdownTimeout is how long requests under way may take after a stop; a demo has less than that for all of it.
+const shutdownTimeout, demoShutdownTimeout = 3 * time.Second, time.Second
 
 // serveGrace is how long all of a stop may take: what else is under way is given up, as by a crash, and nothing is lost.
 const serveGrace = 10 * time.Second
@@ -448,7 +448,11 @@ func (s *server) serve(ctx context.Context) error {
 		log.Info("stopping: nothing new is accepted, evaluations under way are finished")
 		s.daemon.Stop()
 		s.feed.Close()
-		ending, done := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
+		requests := shutdownTimeout
+		if s.config.Fleeting {
+			requests = demoShutdownTimeout
+		}
+		ending, done := context.WithTimeout(context.WithoutCancel(ctx), requests)
 		defer done()
 		err := s.webhookServer.Shutdown(ending)
 		return errors.Join(ignoreDeadline(err), s.shutdownAdmin(ending))

@@ -33,7 +33,7 @@ type databaseAddress struct {
 	file   string // of SQLite; "": a server has it
 	server string // URL of a PostgreSQL database; it may hold a password
 
-	fleeting bool // a file that nobody misses
+	fleeting bool // no fsync: for a demo
 }
 
 // parseDatabaseAddress reads sqlite://PATH, whose folder must exist, or postgres://….

@@ -31,7 +31,7 @@ var migrations embed.FS
 // SQLiteOptions are options of OpenSQLite.
 type SQLiteOptions struct {
 	Log *slog.Logger // nil: nothing is logged
-	// Fleeting makes a database that nothing waits on the disk for: what a loss of power may take is missed by nobody.
+	// Fleeting turns fsync off. A loss of power may damage the file.
 	Fleeting bool
 
 	injectFault func(step string) error // for tests: the error of step "begin", "commit" or "fold"
