@@ -381,6 +381,7 @@ var ofGo = []string{"GOMEMLIMIT", "GOGC"}
 
 // Every flag and variable that the compose file and the manifests give the program is one that it has.
 func TestDeployUsesFlagsAndVariablesThatExist(t *testing.T) {
+	t.Parallel()
 	h, program := newHandbook(t), programText(t)
 	pod, composed := readDeployment(t).Spec.Template.Spec.Containers[0], readCompose(t)["coordinator"]
 	var names []string

@@ -166,6 +166,8 @@ const (
 func TestPagesInBrowser(t *testing.T) {
 	if *update { // nothing is skipped where pictures are to be made
 		t.Setenv("COORDINATOR_BROWSER", "required")
+	} else {
+		t.Parallel()
 	}
 	browser := browsertest.StartBrowser(t)
 	at := servePages(t)

@@ -171,6 +171,7 @@ func (d document) snippets() (all []snippet) {
 }
 
 func TestDocs(t *testing.T) {
+	t.Parallel()
 	h := newHandbook(t)
 	t.Run("snippets", func(t *testing.T) {
 		kinds := map[string]int{}

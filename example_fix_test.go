@@ -164,6 +164,7 @@ func (y fixYard) runSteps(t *testing.T, keep string) (failed, said string) {
 
 // TestFixExample: the example pushes what its model answered, as the App and onto the head alone, and nothing else of it.
 func TestFixExample(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("its steps are for Linux")
 	}

@@ -61,6 +61,7 @@ func drawnDemo(t *testing.T, columns uint16) (boxes []string, screen string) {
 
 // The check is drawn in its place: on the screen there is one of it, below all that was told.
 func TestDemoDrawsTheCheck(t *testing.T) {
+	t.Parallel()
 	boxes, screen := drawnDemo(t, 80)
 	if n := strings.Count(screen, "╭"); n != 1 || strings.Contains(screen, "\x1b") {
 		t.Errorf("there are %d checks on the screen:\n%s", n, screen)
@@ -101,6 +102,7 @@ func TestDemoDrawsTheCheck(t *testing.T) {
 
 // The title is the message of the check: a narrow terminal breaks it, and loses none of it.
 func TestNarrowDemo(t *testing.T) {
+	t.Parallel()
 	boxes, screen := drawnDemo(t, 60)
 	told, _, _ := strings.Cut(screen, "╭")
 	for line := range strings.Lines(told + strings.Join(boxes, "\n")) {
@@ -291,11 +293,13 @@ func playDemo(t *testing.T, patience time.Duration, table func(store.Store) stor
 // A pause of the daemon's holds up no story, whichever clock measures it: the machine's, as after a fault of the table, or
 // the story's, as while a limit of GitHub's holds.
 func TestDemoOutlivesPauses(t *testing.T) {
+	t.Parallel()
 	for name, table := range map[string]func(store.Store) store.Store{
 		"a fault":               func(s store.Store) store.Store { return &faultyTable{Store: s} },
 		"a minute of the story": func(s store.Store) store.Store { return &heldTable{Store: s} },
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			code, told, said := playDemo(t, 4*time.Second, table)
 			if code != 0 || !strings.Contains(told, "✓ The check passes: 3 approvals, 2 needed.") {
 				t.Errorf("exit %d, tells %q, says %q", code, told, said)
@@ -343,6 +347,7 @@ func (s *heldTable) Next(ctx context.Context, except []int64) (time.Time, error)
 
 // A demo whose daemon does nothing ends, and says what it waits for.
 func TestDemoThatStandsStillEnds(t *testing.T) {
+	t.Parallel()
 	code, _, said := playDemo(t, 400*time.Millisecond, func(s store.Store) store.Store { return idleTable{s} })
 	want := regexp.MustCompile(`^coordinator: the demo stands still: its daemon has done nothing for 400ms; in the story it is 09:\d\d:\d\d; ` +
 		`alarms: (none|09:\d\d:\d\d.*); 0 evaluations under way; due: app since 09:00:00\nhint: .*\n$`)
@@ -405,6 +410,7 @@ func TestStoryClock(t *testing.T) {
 
 // The daemon's log warns of a rerun once, however often it looks while that goes on.
 func TestTheDemosLogWarnsOnce(t *testing.T) {
+	t.Parallel()
 	var said bytes.Buffer
 	c := &command{Stdin: strings.NewReader(""), Stderr: &said, Getenv: func(string) string { return "" }}
 	describeDemo(t, c)

@@ -161,6 +161,7 @@ func TestDoctorSeesClassicProtectionAndARulesetThatSleeps(t *testing.T) {
 
 // What GitHub refuses is neither fine nor broken.
 func TestDoctorSaysWhatItCouldNotRead(t *testing.T) {
+	t.Parallel()
 	g := examinedShop(t, sandbox.Options{}, goodSettings())
 	for _, test := range []struct{ match, body, want string }{
 		{"GET /repos/*/*/actions/permissions", "", `which actions may run could not be read`},

@@ -80,6 +80,7 @@ func TestRefusedFlags(t *testing.T) {
 
 // TestRefused: a hint says what GitHub's refusal means for the command, and nothing is guessed of other errors.
 func TestRefused(t *testing.T) {
+	t.Parallel()
 	const (
 		pull   = "GET /repos/acme/shop/pulls/1"
 		absent = "no such repository or pull request, or this token may not see it"
@@ -108,6 +109,7 @@ func TestRefused(t *testing.T) {
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
 			g, run := shop(t, []string{"Fix the cart"})
 			g.AddFault(test.fault)
 			code, _, said := run(nil, test.args...)

@@ -84,7 +84,7 @@ func inBubbleOver(
 	t *testing.T, hub *sandbox.Hub, dir, token string, log *slog.Logger, over func(store.Store) store.Store, wire ...http.RoundTripper,
 ) *bubbled {
 	t.Helper()
-	table, err := store.OpenSQLite(filepath.Join(dir, "c.db"), store.SQLiteOptions{Log: log})
+	table, err := store.OpenSQLite(filepath.Join(dir, "c.db"), store.SQLiteOptions{Log: log, Fleeting: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +181,7 @@ func (b *bubbled) rest(ctx context.Context) (next time.Time, err error) {
 }
 
 var (
-	storyStep    = flag.Int("story-step", 48, "TestTheDaemonTellsTheSameStories tells every n-th story")
+	storyStep    = flag.Int("story-step", 96, "TestTheDaemonTellsTheSameStories tells every n-th story")
 	requestsSeed = flag.Uint64("requests-seed", 2026, "seed of how long the requests of TestTheDaemonTellsTheSameStoriesThoughRequestsTakeTime take")
 	storyFirst   = flag.Int("story-first", 0, "the first story of -story-step, counted from 0, modulo the step")
 )

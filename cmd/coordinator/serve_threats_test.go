@@ -186,6 +186,7 @@ func TestAnEventUnderTwoIDsIsOneDecision(t *testing.T) {
 
 // Fault 31: events come in any order, and no resync mends what they leave behind.
 func TestEventsInAnyOrder(t *testing.T) {
+	t.Parallel()
 	testKey()
 	const most = time.Minute // that an event is late
 	ends := []func(r *loadPull) error{

@@ -218,6 +218,7 @@ func TestARushOfManyHasNoBystanders(t *testing.T) {
 
 // What concerns nobody costs no look, and so it is no burst.
 func TestWhatConcernsNobodyIsNoRush(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand()
 		h := build(t, l, t.TempDir())
@@ -241,6 +242,7 @@ func TestWhatConcernsNobodyIsNoRush(t *testing.T) {
 
 // What was kept for many looks goes when they are over, and not before; a single one is no reason.
 func TestWhatARushTookIsGivenBack(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand()
 		l.takes = 100 * time.Millisecond
@@ -273,6 +275,7 @@ func TestWhatARushTookIsGivenBack(t *testing.T) {
 
 // A tenant that waits for a limit is not late, and the queue tells so.
 func TestWhatWaitsForALimitIsNotLate(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand()
 		h := build(t, l, t.TempDir())
@@ -305,6 +308,7 @@ func TestWhatWaitsForALimitIsNotLate(t *testing.T) {
 
 // One tenant's limit does not explain that another's requests are not answered.
 func TestALimitExplainsNoOutage(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand()
 		h := build(t, l, t.TempDir())

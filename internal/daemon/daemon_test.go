@@ -367,7 +367,7 @@ type house struct {
 // build starts a daemon on the table in dir.
 func build(t *testing.T, l *land, dir string, tune ...func(*Config)) *house {
 	t.Helper()
-	s, err := store.OpenSQLite(filepath.Join(dir, "c.db"), store.SQLiteOptions{})
+	s, err := store.OpenSQLite(filepath.Join(dir, "c.db"), store.SQLiteOptions{Fleeting: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -477,6 +477,7 @@ func count(all []string, of string) (n int) {
 }
 
 func TestADeliveryLeadsToOneLook(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand()
 		h := build(t, l, t.TempDir())
@@ -503,6 +504,7 @@ func TestADeliveryLeadsToOneLook(t *testing.T) {
 }
 
 func TestADuplicateIsNoLook(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand()
 		l.open(1, pull(7))
@@ -527,6 +529,7 @@ func TestADuplicateIsNoLook(t *testing.T) {
 }
 
 func TestABurstComesToTwoLooksAtMost(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand()
 		l.takes = 100 * time.Millisecond
@@ -556,6 +559,7 @@ func TestABurstComesToTwoLooksAtMost(t *testing.T) {
 
 // One tenant's looks at a time are bounded, however many workers are free when it comes.
 func TestATenantGetsNotAllWorkers(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand()
 		h := build(t, l, t.TempDir(), func(c *Config) { c.PerTenant = 5 })
@@ -591,6 +595,7 @@ func TestATenantGetsNotAllWorkers(t *testing.T) {
 }
 
 func TestWhatHappensDuringALookIsLookedAtAfterIt(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand()
 		l.takes = 10 * time.Second
@@ -609,6 +614,7 @@ func TestWhatHappensDuringALookIsLookedAtAfterIt(t *testing.T) {
 // Who has no part in a burst is looked at soon, however long the looks of those who have: several at once, one that is
 // asked for again during its look, and one of which an event names only the commit.
 func TestARushHoldsUpNobodyElsesLooks(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand()
 		l.slow = map[int64]time.Duration{1: time.Minute}
@@ -667,6 +673,7 @@ func TestARushHoldsUpNobodyElsesLooks(t *testing.T) {
 
 // When a burst is over its looks begin, though nothing else happens, and though the one that it was given hangs.
 func TestARushIsOverWhenItIsOver(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand()
 		h := build(t, l, t.TempDir())
@@ -731,6 +738,7 @@ func TestAResyncTrustsALookThatIsUnderWay(t *testing.T) {
 
 // The other tenant's single event is looked at among the first, however many a tenant has.
 func TestAStormHoldsUpNobodyElse(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand()
 		l.takes = time.Second
@@ -755,6 +763,7 @@ func TestAStormHoldsUpNobodyElse(t *testing.T) {
 }
 
 func TestALimitIsADueTime(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand()
 		h := build(t, l, t.TempDir())
@@ -794,6 +803,7 @@ func TestALimitIsADueTime(t *testing.T) {
 }
 
 func TestABudgetIsKeptWithoutARequest(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand()
 		l.ready[1] = time.Now().Add(10 * time.Minute)
@@ -818,6 +828,7 @@ func TestABudgetIsKeptWithoutARequest(t *testing.T) {
 
 // What has just happened goes before a look-over that the hour's budget holds up, and the page tells of both.
 func TestWhatHappensGoesBeforeTheBacklog(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand()
 		l.open(1, pull(1), pull(2), pull(3), pull(4))
@@ -883,9 +894,10 @@ func TestASpentHourLooksAtWhatMayEndGreen(t *testing.T) {
 				l := newLand()
 				l.policy.Reviewers, l.policy.People = []quorum.Reviewer{{Name: "r", Author: "reviewer[bot]"}}, c.people
 				h := build(t, l, t.TempDir())
-				l.open(1, pull(1), pull(2))
+				l.open(1, pull(2))
 				h.deliver(about(1, pull(2))) // the policy is known from it
 				settle(time.Second)
+				l.open(1, pull(1)) // after the first resync, which would look at it
 				l.mu.Lock()
 				l.liveReady, l.looked = time.Now().Add(30*time.Minute), nil
 				l.mu.Unlock()
@@ -943,6 +955,7 @@ func (h *house) makeGreen(t *testing.T) {
 // What the table knows of an organisation's policy is told before the first look after a start: one that is hidden meanwhile is none
 // that never was.
 func TestAStartKnowsTheOrganisationsPolicy(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l, dir := newLand(), t.TempDir()
 		l.file.Org = quorum.OrganisationFile{Repo: "acme/.github", SHA: "o1"}
@@ -1032,6 +1045,7 @@ func TestManyGreenOnesDoNotGoAhead(t *testing.T) {
 
 // What waits for the next hour is not put behind the backlog by a look-over that finds it, too.
 func TestAnEventThatWaitsIsNotOfTheBacklog(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand()
 		l.open(1, pull(1))
@@ -1061,6 +1075,7 @@ func TestAnEventThatWaitsIsNotOfTheBacklog(t *testing.T) {
 }
 
 func TestRefusedCredentialsParkTheTenant(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand()
 		h := build(t, l, t.TempDir())
@@ -1098,6 +1113,7 @@ func TestRefusedCredentialsParkTheTenant(t *testing.T) {
 
 // What moved while it was read is no outage: one such pull request holds up no other of its tenant.
 func TestWhatMovesRestsNobody(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand()
 		l.open(1, pull(1), pull(2))
@@ -1130,6 +1146,7 @@ func (movedError) Unwrap() error   { return github.ErrMoved }
 func (movedError) Temporary() bool { return true }
 
 func TestATenantThatIsGoneTakesItsWorkAlong(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand()
 		l.open(1, pull(1), pull(2))
@@ -1161,6 +1178,7 @@ func TestATenantThatIsGoneTakesItsWorkAlong(t *testing.T) {
 }
 
 func TestAPullRequestThatIsGoneEnds(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand()
 		h := build(t, l, t.TempDir())
@@ -1178,6 +1196,7 @@ func TestAPullRequestThatIsGoneEnds(t *testing.T) {
 }
 
 func TestAnOutageHealsByItself(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand()
 		var log bytes.Buffer
@@ -1261,6 +1280,7 @@ func TestWhatWasNeverLookedAtIsOpen(t *testing.T) {
 }
 
 func TestAMistakeOfOursStopsNothing(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand()
 		l.panics = true
@@ -1281,6 +1301,7 @@ func TestAMistakeOfOursStopsNothing(t *testing.T) {
 }
 
 func TestWhatConcernsNoReviewerCostsNothing(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand()
 		l.open(1, pull(7))
@@ -1331,6 +1352,7 @@ func (h *house) row(tenant int64, pr quorum.PR) store.Row {
 }
 
 func TestACommitsPullRequestsAreFound(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand()
 		l.open(1, pull(7), pull(8))
@@ -1403,6 +1425,7 @@ func TestWakesSurviveARestart(t *testing.T) {
 }
 
 func TestAStopFinishesWhatIsUnderWay(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
 		l := newLand()
@@ -1445,6 +1468,7 @@ func TestAStopFinishesWhatIsUnderWay(t *testing.T) {
 }
 
 func TestALookThatWillNotEndIsCutOff(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
 		l := newLand()
@@ -1469,6 +1493,7 @@ func TestALookThatWillNotEndIsCutOff(t *testing.T) {
 
 // Everything that waits is there after a restart, each key as it was: a resync that is due in an hour, too.
 func TestWhatWaitsIsThereAfterARestart(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
 		l := newLand()
@@ -1505,6 +1530,7 @@ func (h *house) dues() map[string]time.Time {
 }
 
 func TestALongLookKeepsItsLease(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand()
 		l.takes = 5 * time.Minute
@@ -1522,6 +1548,7 @@ func TestALongLookKeepsItsLease(t *testing.T) {
 }
 
 func TestFailedDeliveriesAreAskedForAgain(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand()
 		l.open(1, pull(1))
@@ -1673,6 +1700,7 @@ func TestALongBreakLosesNoDelivery(t *testing.T) {
 // A delivery that does not come is asked for with pauses that grow to four hours, for three days, whatever a restart
 // does.
 func TestADeliveryThatDoesNotComeIsAskedForEverLess(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const round = 5 * time.Minute
 		dir, alarm := t.TempDir(), seldom(round)
@@ -1783,6 +1811,7 @@ func TestARoundThatFailsHalfWayAsksForTheOthers(t *testing.T) {
 
 // So many failed that not all are remembered: the oldest are dropped, and the log says so.
 func TestUnsettledDeliveriesAreBounded(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const most, round = 10_000, 24 * time.Hour
 		var log bytes.Buffer
@@ -1842,6 +1871,7 @@ func TestUnsettledDeliveriesAreBounded(t *testing.T) {
 }
 
 func TestTheResyncFindsWhatNoEventTold(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand()
 		h := build(t, l, t.TempDir())
@@ -1871,6 +1901,7 @@ func TestTheResyncFindsWhatNoEventTold(t *testing.T) {
 }
 
 func TestAPushOfTheDefaultBranchReadsThePolicyAgain(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand()
 		l.open(1, pull(7))
@@ -1891,6 +1922,7 @@ func TestAPushOfTheDefaultBranchReadsThePolicyAgain(t *testing.T) {
 // A personal token has no list of repositories: what a webhook has named is looked over from then on, a restart or not,
 // and nothing else is.
 func TestATokensResyncCoversWhatWebhooksNamed(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
 		l := newLand()

@@ -54,6 +54,7 @@ func TestAClockThatJumpsBetweenTwoReadingsIsNoFault(t *testing.T) {
 
 // No pause of the dispatcher's is measured by a clock that stands: who moves it may wait for the work.
 func TestAClockThatStandsHoldsUpNothingThatIsDue(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand()
 		l.takes = time.Second

@@ -185,6 +185,7 @@ func (brokenList) List(context.Context, store.Query) ([]store.Row, error) {
 
 // A fault of our own database says nothing of GitHub.
 func TestOurOwnDatabaseIsNotGitHub(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
 		l := newLand()

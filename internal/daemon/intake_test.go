@@ -498,6 +498,7 @@ func TestLargeBodiesWaitForEachOther(t *testing.T) {
 // Strangers who announce large bodies and let them drip hold what has come of them, and no more: what is signed comes
 // in.
 func TestDrippingBodiesHoldUpNobody(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := newDoor()
 		var ends []func()
@@ -520,6 +521,7 @@ func TestDrippingBodiesHoldUpNobody(t *testing.T) {
 
 // Bodies that hold what others wait for do not wait for ever.
 func TestBodiesThatWaitForEachOtherEnd(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := newDoor()
 		d.Receive = func(context.Context, Received) (string, error) { return "accepted", nil }

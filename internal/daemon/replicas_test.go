@@ -51,6 +51,7 @@ func (s *sharedTable) Retire(ctx context.Context) error {
 
 // What a process knows of a policy counts no more once another process has worked for the installation.
 func TestWhatMovedIsReadAnew(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand()
 		l.open(1, pull(7))
@@ -86,6 +87,7 @@ func TestWhatMovedIsReadAnew(t *testing.T) {
 
 // A table that others write to is read without being told: often after something was found, and at least as often as is said.
 func TestASharedTableIsPolled(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand()
 		l.open(1, pull(7))
@@ -138,6 +140,7 @@ func TestALookWithoutALeaseMayNotWrite(t *testing.T) {
 
 // Once it may be taken for gone, a process writes nothing of what it had claimed until then, and looks again.
 func TestWhatWasClaimedBeforeALossWritesNothing(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l, lost := newLand(), make(chan struct{})
 		l.open(1, pull(7))

@@ -52,6 +52,7 @@ func (p *pipes) dial() net.Conn {
 }
 
 func TestAHeaderThatNeverEndsIsCut(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d, l := newDoor(), newPipes()
 		server := NewServer(d, ServerOptions{})
@@ -68,6 +69,7 @@ func TestAHeaderThatNeverEndsIsCut(t *testing.T) {
 }
 
 func TestABodyThatDripsIsCut(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d, l := newDoor(), newPipes()
 		server := NewServer(d, ServerOptions{})
@@ -105,6 +107,7 @@ func drip(c net.Conn, start, little string) (done chan struct{}) {
 }
 
 func TestAnIdleConnectionIsClosed(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newPipes()
 		server := NewServer(http.NotFoundHandler(), ServerOptions{Idle: 7 * time.Second})
@@ -134,6 +137,7 @@ func TestHeadersAreBounded(t *testing.T) {
 }
 
 func TestConnectionsAreBounded(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		inner := newPipes()
 		l := Limit(inner)
@@ -227,6 +231,7 @@ func (l oneConn) Addr() net.Addr { return &net.IPAddr{} }
 
 // A server with deadlines for requests and answers does not cut the stream.
 func TestTheDashboardsEventsOutliveTheServersDeadlines(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		feed := dashboard.NewFeed()
 		srv := NewServer(dashboard.Board{Feed: feed, Now: time.Now}.Handler(), ServerOptions{})

@@ -36,6 +36,7 @@ func keptIn[T any](t *testing.T, h *house, key string) (kept T) {
 }
 
 func TestARestartKeepsTheHistory(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l, dir := newLand(), t.TempDir()
 		valid := l.file
@@ -67,6 +68,7 @@ func TestARestartKeepsTheHistory(t *testing.T) {
 
 // The row of a repository keeps what is wrong with its policy, as long as that is so.
 func TestARepositoryKeepsItsMistakes(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand()
 		valid := l.file
@@ -93,6 +95,7 @@ func TestARepositoryKeepsItsMistakes(t *testing.T) {
 
 // People see how long an installation waits for GitHub's limit, and of another one nothing.
 func TestWaits(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand()
 		until := time.Now().Add(20 * time.Minute)

@@ -67,6 +67,7 @@ func TestWhatSeemedGoneIsFoundAgain(t *testing.T) {
 
 // The same of a pull request, of which one read said 404 once, and which nothing changes afterwards.
 func TestAPullRequestThatSeemedGoneIsLookedAtAgain(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand()
 		l.open(1, pull(7))
@@ -118,6 +119,7 @@ func TestTheHostIsNeverGone(t *testing.T) {
 
 // A round that fails half way is made whole by the next one.
 func TestAFaultHalfWayLosesNoTenant(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand()
 		l.open(1, pull(7))
@@ -166,6 +168,7 @@ func (h hooked) Redeliver(ctx context.Context, delivery int64) error {
 
 // One delivery that cannot be asked for again holds up no other, and none is asked for at each resync.
 func TestADeliveryThatCannotBeAskedForHoldsUpNothing(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand()
 		l.missed = []client.FailedDelivery{{GUID: "a", ID: 1}, {GUID: "bad", ID: 2}, {GUID: "c", ID: 3}}
@@ -222,6 +225,7 @@ func TestASuspensionEndsWhenItsEndIsAnnounced(t *testing.T) {
 // Fault 47: the machine's clock jumps forward while looks are under way. Their leases have run out by the table's
 // reckoning; no pull request is looked at twice at once for it.
 func TestAClockThatJumpsDoublesNoLook(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand()
 		l.takes = 20 * time.Second
@@ -248,6 +252,7 @@ func TestAClockThatJumpsDoublesNoLook(t *testing.T) {
 
 // A key that is claimed anew as soon as its look was kept is looked at then: the look before is at its end.
 func TestALookThatWasKeptHoldsUpNoNext(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand()
 		h := build(t, l, t.TempDir(), func(c *Config) { c.Store = slowToReturn{c.Store} })
@@ -275,6 +280,7 @@ func (s slowToReturn) Complete(ctx context.Context, l store.Lease, o store.Compl
 
 // And back: what was due in an hour that comes twice is found all the same.
 func TestAClockThatIsSetBackDelaysNoResync(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand()
 		l.open(1, pull(7))
@@ -319,6 +325,7 @@ func (s *shift) set(by time.Duration) {
 
 // Fault 43: a delivery that could not be kept leaves nothing behind, not even that its repository was named.
 func TestADeliveryThatWasNotKeptIsAsNew(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand()
 		h := build(t, l, t.TempDir())
@@ -344,6 +351,7 @@ func TestADeliveryThatWasNotKeptIsAsNew(t *testing.T) {
 
 // T35: a look that began before the policy changed must not bring the old one back: events are spared by it.
 func TestASlowLookBringsNoOldPolicyBack(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand()
 		l.open(1, pull(7))
@@ -409,6 +417,7 @@ func TestNoOtherNamePassesForOurs(t *testing.T) {
 // Fault 68: where a permission is missing, asking does not bring it. It is asked for seldom, and found soon once it is
 // there.
 func TestAMissingPermissionIsAskedForSeldom(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand()
 		h := build(t, l, t.TempDir(), func(c *Config) { c.Resync = 24 * time.Hour })
@@ -437,6 +446,7 @@ func TestAMissingPermissionIsAskedForSeldom(t *testing.T) {
 
 // A burst of pull requests of a tenant whose every look panics holds up no other tenant, whichever comes first.
 func TestAlwaysPanickingKeysHoldUpNobody(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand()
 		h := build(t, l, t.TempDir(), func(c *Config) {
@@ -522,6 +532,7 @@ func TestAnErrorHasOneConsequence(t *testing.T) {
 // A press of the check's button is known from its event alone: once it is accepted a restart does not lose it, nor do
 // events that ask for a look whatever happened.
 func TestAPressOutlivesARestart(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l, dir := newLand(), t.TempDir()
 		l.open(1, pull(7))

@@ -59,6 +59,7 @@ func wantSeries(t *testing.T, m *Metrics, want map[string]string) {
 // A pull request ends once, whatever comes after it: comments, a resync, an event that comes while its end is looked
 // at.
 func TestAnEndIsToldOnce(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
 		l := newLand()
@@ -104,6 +105,7 @@ func TestAnEndIsToldOnce(t *testing.T) {
 
 // What is wrong with a policy stands in the API, as long as it is, and no longer than anybody reads.
 func TestABrokenPolicyIsTold(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand()
 		l.file = quorum.PolicyFile{
@@ -137,6 +139,7 @@ func TestABrokenPolicyIsTold(t *testing.T) {
 
 // What is kept of an end for the look after it is forgotten with that look, even if it is spared.
 func TestAnEndLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand()
 		l.open(1, pull(7), pull(8))
@@ -161,6 +164,7 @@ func TestAnEndLeavesNothingBehind(t *testing.T) {
 
 // One pull request from its first event to its end: each decision is told once, and all that happened is counted.
 func TestAStoryIsLoggedAndCounted(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
 		p := &play{land: newLand(), comes: []quorum.ResultState{quorum.ResultVoid, quorum.ResultDone}}

@@ -65,6 +65,7 @@ func (s *sceneServer) url(path string) string { return "http://" + s.addr + path
 const nowAt = `document.querySelector(".now").getAttribute("x")`
 
 func TestBrowser(t *testing.T) {
+	t.Parallel()
 	page := browsertest.StartBrowser(t)
 	board := serveScene(t)
 	page.Run(t, browsertest.Screen(1280, 800, "light"), chromedp.Navigate(board.url("/")), chromedp.WaitVisible("#board .now"))
@@ -198,6 +199,7 @@ func TestBrowser(t *testing.T) {
 
 // The daemon goes away and comes back: the page says so, and picks up by itself what happened meanwhile.
 func TestBrowserPicksUp(t *testing.T) {
+	t.Parallel()
 	page := browsertest.StartBrowser(t)
 	board := serveScene(t)
 	page.Run(t, browsertest.Screen(1280, 800, "light"), chromedp.Navigate(board.url("/")))

@@ -25,7 +25,7 @@ func clockAt(minute, second int) time.Time {
 
 func openTable(t testing.TB) *store.SQLite {
 	t.Helper()
-	s, err := store.OpenSQLite(filepath.Join(t.TempDir(), "coordinator.db"), store.SQLiteOptions{})
+	s, err := store.OpenSQLite(filepath.Join(t.TempDir(), "coordinator.db"), store.SQLiteOptions{Fleeting: true})
 	if err != nil {
 		t.Fatal(err)
 	}

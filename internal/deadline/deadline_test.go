@@ -114,23 +114,24 @@ func TestNoTestWaitsForEver(t *testing.T) {
 		t.Run(kind, planted[kind].test)
 		return
 	}
+	var all sync.WaitGroup // they wait more than they compute: all at once
 	for kind, p := range planted {
-		t.Run(kind, func(t *testing.T) {
-			t.Parallel()
+		all.Go(func() {
 			code, said := runPlanted(t, "TestNoTestWaitsForEver", kind)
 			if code != 2 {
-				t.Errorf("exit %d", code)
+				t.Errorf("%s: exit %d", kind, code)
 			}
 			t.Log(said) // with -v it shows what somebody would read
 			for _, want := range append(p.want,
 				`deadline: TestNoTestWaitsForEver .* waits for ever: for \d+s`, `(?m)^so stands the package$`, `goroutine profile: total \d+`,
 			) {
 				if !regexp.MustCompile(want).MatchString(said) {
-					t.Errorf("it does not print %q", want)
+					t.Errorf("%s: it does not print %q", kind, want)
 				}
 			}
 		})
 	}
+	all.Wait()
 }
 
 // each is how long a test or subtest takes that takes long, and together more than a second.
@@ -139,6 +140,7 @@ const each = 200 * time.Millisecond
 // Many subtests take longer together than a test may, and so does a test that waits for its turn.
 func TestMuchIsNotForEver(t *testing.T) {
 	if os.Getenv(plantedName) == "" {
+		t.Parallel()
 		if code, said := runPlanted(t, "TestMuchIsNotForEver", "much"); code != 0 {
 			t.Errorf("exit %d:\n%s", code, said)
 		}
@@ -161,6 +163,7 @@ func TestAFlagAsksForMore(t *testing.T) {
 		<-time.After(8 * each)
 		return
 	}
+	t.Parallel()
 	if code, said := runPlanted(t, "TestAFlagAsksForMore", "long", "-long"); code != 0 {
 		t.Errorf("exit %d:\n%s", code, said)
 	}

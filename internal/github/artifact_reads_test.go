@@ -29,6 +29,7 @@ func verdictOf(run int64, verdict string) string {
 // An artifact costs two requests when it is new, its list is asked for once more after the run has ended, and then no
 // more.
 func TestAnArtifactIsReadOnce(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, func(s *setup) {
 			s.policy = artifactPolicy

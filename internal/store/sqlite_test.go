@@ -29,6 +29,7 @@ func TestMain(m *testing.M) {
 var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func TestSQLite(t *testing.T) {
+	t.Parallel()
 	storetest.Run(t, func(t *testing.T) store.Store { return openTable(t, filepath.Join(t.TempDir(), "table.db")) })
 }
 
@@ -331,6 +332,7 @@ func TestAnotherProgramsDatabaseIsLeftAlone(t *testing.T) {
 // A loss of power may cut the log anywhere, or leave anything in its last part. What is found is what was accepted up
 // to some moment, and all that was durable before the damage.
 func TestATornLog(t *testing.T) {
+	t.Parallel()
 	const deliveries = store.CommitsPerFold - 1 // all in one log
 	dir := t.TempDir()
 	path := filepath.Join(dir, "table.db")

@@ -193,7 +193,7 @@ func inMoments(told string) string {
 
 var (
 	tellPolled = flag.Bool("polled", false, "also play every story as a job that polls every 15 seconds")
-	liveStep   = flag.Int("live-step", 3, "every n-th story is also lived through, by a job that waits")
+	liveStep   = flag.Int("live-step", 9, "every n-th story is also lived through, by a job that waits")
 	storyStep  = flag.Int("story-step", 1, "TestStories tells every n-th story")
 	storyFirst = flag.Int("story-first", 0, "the first story of -story-step, counted from 0, modulo the step")
 )
