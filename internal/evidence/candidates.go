@@ -78,7 +78,7 @@ func (v textView) newCandidate(t *quorum.Text) (c candidate, found bool) {
 	case c.isReview && t.Commit != v.head.snapshot.PR.Head:
 		c.reject(reviewOfOther)
 		return c, true
-	case c.isReview && v.head.isMovedReview(t):
+	case c.isReview && v.head.isMovedReview(t) && !v.isMovedNo(t):
 		c.rejectVoid(reviewMoved, quorum.ReasonMoved, "")
 		return c, true
 	case c.isReview && t.State == "PENDING":
@@ -103,6 +103,17 @@ func (v textView) newCandidate(t *quorum.Text) (c candidate, found bool) {
 		c.at = t.Edited // bind dates an approval from when it first stood; what was edited into an objection was said then
 	}
 	return c, true
+}
+
+// isMovedNo reports whether a review objects wherever GitHub moved it: moving may void a yes, never a no. Of one from an
+// earlier stay on this head, [objectionsOfEarlierStays] says whether it was answered there.
+func (v textView) isMovedNo(t *quorum.Text) bool {
+	said := *t
+	if t.State == "DISMISSED" {
+		_, said.State = v.head.dismissalOf(t.ID)
+	}
+	s := v.readAgain(&said)
+	return s.Outcome == quorum.Findings && !isWithin(v.head.stays, t.At, true)
 }
 
 // bind dates a candidate from when it first stood, and returns why it is not bound to the attempt; "" if it is.

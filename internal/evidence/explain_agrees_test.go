@@ -91,7 +91,7 @@ func contradictedEvidence(b quorum.Ballot, c evidence.Considered, author string)
 
 func TestExplanationsAgreeWithTheCheck(t *testing.T) {
 	counted, reasons := map[quorum.Outcome]int{}, map[quorum.Reason]int{}
-	for seed := range uint64(4000) {
+	for seed := range uint64(6000) {
 		p, s := drawHead(rand.New(rand.NewPCG(seed, 1)))
 		if why := contradiction(p, s); why != "" {
 			t.Fatalf("head %d: %s", seed, why)
@@ -231,8 +231,8 @@ func drawRuns(r *rand.Rand, x *scene) {
 			x.run(id+1, from, from+100+10*r.IntN(20), change...)
 		}
 	}
-	for range r.IntN(3) {
-		kind := oneOf(r, quorum.BaseChanged, quorum.ForcePushed, quorum.Reopened, quorum.ReviewDismissed, quorum.ReviewDismissed)
+	for range r.IntN(4) {
+		kind := oneOf(r, quorum.BaseChanged, quorum.ForcePushed, quorum.ForcePushed, quorum.Reopened, quorum.ReviewDismissed, quorum.ReviewDismissed)
 		x.event(10*r.IntN(15), quorum.Event{
 			Kind: kind, Actor: who(oneOf(r, "alice", "bob", "")), Review: 1 + r.Int64N(4),
 			From: oneOf(r, older, "APPROVED", "CHANGES_REQUESTED"), To: oneOf(r, head, older),
@@ -255,7 +255,7 @@ func drawText(r *rand.Rand, x *scene, id int64) {
 		}
 		return
 	}
-	x.review(id, sec, author, oneOf(r, "APPROVED", "CHANGES_REQUESTED", "COMMENTED", "COMMENTED", "DISMISSED", "PENDING"), oneOf(r, body, ""))
+	x.review(id, sec, author, oneOf(r, "APPROVED", "APPROVED", "CHANGES_REQUESTED", "COMMENTED", "DISMISSED", "PENDING"), oneOf(r, body, ""))
 	x.s.Reviews[len(x.s.Reviews)-1].Commit = oneOf(r, head, head, head, older)
 	for range r.IntN(3) {
 		x.thread(int64(len(x.s.Threads)+100), oneOf(r, resolved("bob"), resolved("alice"), outdated, func(*quorum.Thread) {}))

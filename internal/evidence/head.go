@@ -13,12 +13,16 @@ type headView struct {
 	cycle    cycle
 	record   recordView
 	texts    []quorum.Text // comments, then reviews
+	stays    []stay        // the times that the pull request had this head before
+
+	// The newest verdict of a reviewer on a head that was left.
+	onLeftHeads func(r *quorum.Reviewer) (quorum.Judged, bool)
 }
 
 func newHeadView(p *quorum.Policy, s *quorum.Snapshot) *headView {
 	s = withoutImpostors(p, s)
 	texts := slices.Concat(s.Comments, s.Reviews)
-	return &headView{policy: p, snapshot: s, cycle: cycleOf(s), record: recordViewOf(s), texts: texts}
+	return &headView{policy: p, snapshot: s, cycle: cycleOf(s), record: recordViewOf(s), texts: texts, stays: earlierHeadStays(s)}
 }
 
 // mayHaveHadOtherHead reports whether the pull request had another head before, or may have had one of which no run,

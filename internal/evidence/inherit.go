@@ -8,8 +8,6 @@ import (
 	"cmp"
 	"reflect"
 	"slices"
-	"sort"
-	"strings"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -22,65 +20,7 @@ const (
 	maxAlike          = 10 // earlier heads with the same diff that are remembered
 	maxPast           = 20 // other diffs that are remembered, unless a reviewer's last objection is among the rest
 	maxPastObjections = 40 // in all of them
-	maxHeadsBefore    = 30 // earlier heads that are asked whether they are the one before
-	maxNewestBefore   = 10 // of them the newest
 )
-
-// HeadsBefore are the heads that the pull request may have had before this one, the likeliest first, and when the last
-// of them was left, as far as a force-push tells.
-func HeadsBefore(s quorum.Snapshot) (heads []string, left time.Time) {
-	known := map[string]bool{"": true, s.PR.Head: true}
-	add := func(head string) {
-		if !known[head] {
-			known[head] = true
-			heads = append(heads, head)
-		}
-	}
-	for _, e := range slices.Backward(s.Timeline) {
-		if e.Kind == quorum.ForcePushed && (e.To == s.PR.Head || e.From == s.PR.Head) {
-			left = e.At.UTC()
-			add(e.From)
-			add(e.To) // it was left by force, and came back since
-			break
-		}
-	}
-	for _, head := range slices.Backward(s.Earlier) {
-		add(head)
-	}
-	others := slices.Clone(s.Others)
-	sort.SliceStable(others, func(i, j int) bool { return others[i].Created.After(others[j].Created) })
-	for _, run := range others {
-		add(run.Head)
-	}
-	for _, e := range slices.Backward(s.Timeline) {
-		if e.Kind == quorum.ForcePushed {
-			add(e.From)
-			add(e.To)
-		}
-	}
-	return heads, left
-}
-
-// LikelyHeads are those of some earlier heads that are worth a request each, in their order: of too many the first, and
-// those that stayed longest before they were force-pushed away. Nobody has looked at a head that stayed for a second, so
-// that a storm of pushes hides none that was judged.
-func LikelyHeads(s quorum.Snapshot, heads []string) []string {
-	if len(heads) <= maxHeadsBefore {
-		return heads
-	}
-	stayed, since := map[string]time.Duration{}, s.PR.Created
-	for _, e := range s.Timeline {
-		if e.Kind == quorum.ForcePushed {
-			stayed[e.From], since = max(stayed[e.From], e.At.Sub(since)), e.At
-		}
-	}
-	rest := slices.Clone(heads[maxNewestBefore:])
-	slices.SortStableFunc(rest, func(a, b string) int { return cmp.Compare(stayed[b], stayed[a]) })
-	rest = rest[:maxHeadsBefore-maxNewestBefore]
-	return slices.DeleteFunc(slices.Clone(heads), func(head string) bool {
-		return !slices.Contains(heads[:maxNewestBefore], head) && !slices.Contains(rest, head)
-	})
-}
 
 // HasInherited reports whether the head's own record has taken over what the head before left, which was left then.
 func HasInherited(s quorum.Snapshot, left time.Time) bool {
@@ -266,22 +206,10 @@ func objectionsOfAlikeHeads(p *quorum.Policy, s *quorum.Snapshot) (all []quorum.
 		if head == "" {
 			continue
 		}
-		past := *s
-		past.PR.Head, past.PR.Merge = head, ""
-		past.Runs, past.Others = nil, nil
-		for _, run := range slices.Concat(s.Runs, s.Others) {
-			if run.Head == head {
-				past.Runs = append(past.Runs, run)
-			} else {
-				past.Others = append(past.Others, run)
-			}
-		}
-		past.Checks, past.Statuses, past.Uploads = nil, nil, nil
-		past.Pushed, past.Arrived = time.Time{}, time.Time{}
-		past.Record = quorum.Record{Accounts: s.Record.Accounts}
+		past := snapshotOfLeftHead(s, head)
 		var then quorum.Record
 		for _, v := range reviewerViews(p, &past) {
-			if v.Verdict.Kind == quorum.Conclusion || v.Verdict.Kind == quorum.Artifact { // their logs and files are not read
+			if v.Verdict.Kind == quorum.Artifact { // its files are not read
 				continue
 			}
 			if b := v.makeBallot(); b.Vote == quorum.Object && b.Reason != quorum.ReasonOpenThreads && v.isOfHead(b.Evidence) {
@@ -294,29 +222,6 @@ func objectionsOfAlikeHeads(p *quorum.Policy, s *quorum.Snapshot) (all []quorum.
 		}
 	}
 	return all
-}
-
-// isOfHead reports whether a text is about this head beyond doubt: by its commit, by naming it, or by its run.
-func (v *reviewerView) isOfHead(ref quorum.TextRef) bool {
-	if ref.Kind == quorum.TextReview || v.Workflow != "" {
-		return true
-	}
-	i := slices.IndexFunc(v.head.texts, func(t quorum.Text) bool { return t.TextRef == ref })
-	return i >= 0 && v.head.isHead(v.namedCommit(&v.head.texts[i]))
-}
-
-// headByPrefix is the earlier head that begins so, as far as anything shows it.
-func headByPrefix(s *quorum.Snapshot, prefix string) string {
-	heads, _ := HeadsBefore(*s)
-	for _, t := range s.Reviews {
-		heads = append(heads, t.Commit)
-	}
-	for _, head := range heads {
-		if prefix != "" && strings.HasPrefix(head, prefix) && head != s.PR.Head {
-			return head
-		}
-	}
-	return ""
 }
 
 // rememberPast adds what was objected to another diff. Of those that are too many the oldest go, but no reviewer's last

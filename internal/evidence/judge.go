@@ -69,6 +69,7 @@ func reviewerViews(p *quorum.Policy, s *quorum.Snapshot) []*reviewerView {
 	h, texts := newHeadView(p, s), newTextReader()
 	commands := newCommandView(h)
 	h.record.unlooked = objectionsOfEarlierStays(p, s)
+	h.onLeftHeads = func(r *quorum.Reviewer) (quorum.Judged, bool) { return verdictOnLeftHeads(h, r) }
 	views := make([]*reviewerView, len(p.Reviewers))
 	for i := range p.Reviewers {
 		views[i] = newReviewerView(h, texts, commands, &p.Reviewers[i])

@@ -440,9 +440,9 @@ func TestComingBackToAHeadBringsItsObjectionBack(t *testing.T) {
 	}{
 		"by force-pushes":                     {outAndBack(saidNo(20)), quorum.Object},
 		"in the second of leaving":            {outAndBack(saidNo(30)), quorum.Object},
-		"on the other head":                   {outAndBack(saidNo(40)), quorum.Pending},
+		"while another head was there":        {outAndBack(saidNo(40)), quorum.Object},
 		"by a push and a force-push":          {pushedOutForcedBack(saidNo(20)), quorum.Object},
-		"on the other head after a push":      {pushedOutForcedBack(saidNo(40)), quorum.Pending},
+		"while another was, after a push":     {pushedOutForcedBack(saidNo(40)), quorum.Object},
 		"a comment":                           {outAndBack(onHead(sage()).comment(1, 20, "sage[bot]", sageNo)), quorum.Object},
 		"a comment on the other head":         {outAndBack(onHead(sage()).comment(1, 40, "sage[bot]", sageNo)), quorum.Pending},
 		"answered since":                      {outAndBack(saidNo(20)).review(2, 60, "sage[bot]", "APPROVED", ""), quorum.Approve},

@@ -5,15 +5,21 @@ package evidence
 import (
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// A pastView is what one reviewer said before, as the record knows it.
+// A pastView is what one reviewer said before, as the record and GitHub know it.
 type pastView struct {
 	*quorum.Reviewer
-	head *headView
+	head        *headView
+	onLeftHeads func() (quorum.Judged, bool) // [verdictOnLeftHeads], read once
+}
+
+func newPastView(h *headView, r *quorum.Reviewer) pastView {
+	return pastView{r, h, sync.OnceValues(func() (quorum.Judged, bool) { return h.onLeftHeads(r) })}
 }
 
 // hasObjectedBefore reports whether the reviewer objected to this head at an earlier look, whatever came of it: then it
@@ -35,10 +41,21 @@ func (v pastView) judged() (j quorum.Judged, found bool) {
 	return v.head.record.record.Judged[i], true
 }
 
+// judgedElsewhere is the verdict that the reviewer gave last before it judged this head: what GitHub shows of heads that
+// were left, where no look has seen it, or else what the record knows.
+func (v pastView) judgedElsewhere() (j quorum.Judged, found bool) {
+	j, found = v.judged()
+	isHere := found && j.Head == shortOf(v.head.snapshot.PR.Head)
+	if left, isLeft := v.onLeftHeads(); isLeft && !isHere && (!found || left.Said.After(j.Said)) {
+		return left, true
+	}
+	return j, found
+}
+
 // isRequiredAgain reports whether the reviewer objected to the last head that it judged, and this one has another diff:
 // its answer is needed, whatever lane the pull request is in now, unless that one asks for no review.
 func (v pastView) isRequiredAgain() bool {
-	j, found := v.judged()
+	j, found := v.judgedElsewhere()
 	if !found || !v.MayVote() || v.Excused == quorum.ReasonWhen || v.head.policy.NeedsNoReview() {
 		return false
 	}

@@ -21,7 +21,7 @@ func newReviewerView(h *headView, texts *textReader, commands *commandView, r *q
 		Reviewer: r, head: h, texts: texts, runs: h.runsOf(r), commands: commands,
 		artifacts: artifactView{Reviewer: r, head: h},
 		threads:   threadView{Reviewer: r, head: h, texts: texts},
-		past:      pastView{Reviewer: r, head: h},
+		past:      newPastView(h, r),
 	}
 }
 

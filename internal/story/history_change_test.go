@@ -49,9 +49,10 @@ type headTruth struct {
 
 // A judgedTruth is the verdict that a reviewer gave last, on whatever head.
 type judgedTruth struct {
-	no    bool
-	lines int
-	again string // the head on which it was given because one before it was a no
+	no      bool
+	lines   int
+	again   string    // the head on which it was given because one before it was a no
+	arrived time.Time // when that head did
 }
 
 // changeState is what is true of a pull request's change.
@@ -221,9 +222,9 @@ func (st *modelState) noteVerdicts() {
 		}
 		switch {
 		case slices.ContainsFunc(st.standing(), func(o *objectionTruth) bool { return o.reviewer == place && o.head == st.s.PR.Head }):
-			st.judged[place] = judgedTruth{no: true, lines: st.lines, again: again}
+			st.judged[place] = judgedTruth{no: true, lines: st.lines, again: again, arrived: st.heads[st.at].arrived}
 		case st.hasApproved(place):
-			st.judged[place] = judgedTruth{lines: st.lines, again: again}
+			st.judged[place] = judgedTruth{lines: st.lines, again: again, arrived: st.heads[st.at].arrived}
 		case slices.ContainsFunc(st.objections, func(o objectionTruth) bool { return o.reviewer == place && o.ended }):
 			st.judged[place].no = false // a person's word was enough
 		}

@@ -129,7 +129,7 @@ var mutants = map[string]mutant{
 	"who is carried is asked": {nothingTwice, askWorld(), mutateInherited(func(rec *quorum.Record) {
 		rec.Stood = slices.DeleteFunc(rec.Stood, func(st quorum.Stood) bool { return st.Carried != "" })
 	})},
-	"who objected last is forgotten": {objectorJudges, carryWorld(), mutateInherited(func(rec *quorum.Record) { rec.Judged = nil })},
+	"who objected last is forgotten": {objectorJudges, lateWorld(), mutateInherited(func(rec *quorum.Record) { rec.Judged = nil })},
 	"a lane sheds who objected last": {objectorJudges, laneWorld(), func(p *product) {
 		judge := p.judge
 		p.judge = func(policy quorum.Policy, s quorum.Snapshot) []quorum.Ballot {
@@ -144,6 +144,22 @@ var mutants = map[string]mutant{
 	}},
 	"a reviewer's own yes is enough": {noStands, commandWorld(), mutateSnapshot(func(p *quorum.Policy, _ *quorum.Snapshot) {
 		p.Reroll = quorum.RerollShown
+	})},
+
+	// Of heads that were left.
+	"a review of a head that was left is not heard": {objectorJudges, lateWorld(), mutateSnapshot(func(_ *quorum.Policy, s *quorum.Snapshot) {
+		s.Reviews = slices.DeleteFunc(slices.Clone(s.Reviews), func(t quorum.Text) bool { return t.Commit != s.PR.Head })
+	})},
+	"a run of a head that was left is not heard": {objectorJudges, lateWorld(), mutateSnapshot(func(_ *quorum.Policy, s *quorum.Snapshot) {
+		s.Others = nil
+	})},
+	"a run that fails after the rebase is not heard": {diffStaysRed, lateWorld(), mutateSnapshot(func(_ *quorum.Policy, s *quorum.Snapshot) {
+		s.Others = slices.DeleteFunc(slices.Clone(s.Others), func(run quorum.Run) bool { return run.Conclusion == "failure" })
+	})},
+	"a no that was said while the head was away is void": {noStands, lateWorld(), mutateSnapshot(func(_ *quorum.Policy, s *quorum.Snapshot) {
+		s.Reviews = slices.DeleteFunc(slices.Clone(s.Reviews), func(t quorum.Text) bool {
+			return len(s.Pushes) > 1 && t.Commit == s.PR.Head && t.At.Before(s.Pushes[0].At)
+		})
 	})},
 
 	// Of lanes and labels.

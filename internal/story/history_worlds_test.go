@@ -265,7 +265,7 @@ func worlds() []world {
 		plainWorld(2, byApp, byWorkflowText),
 		plainWorld(2, byWorkflowText, byWorkflowText, byApp),
 		plainWorld(2, byConclusion, byWorkflowText, byStatus),
-		carryWorld(), askWorld(), laneWorld(), peopleWorld(), familyWorld(), commandWorld(),
+		carryWorld(), askWorld(), laneWorld(), peopleWorld(), familyWorld(), commandWorld(), lateWorld(),
 		fixWorld(),
 	}
 }

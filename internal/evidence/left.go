@@ -1,0 +1,164 @@
+package evidence
+
+// The heads that the pull request had before, and what a reviewer says of one that it has left.
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/review"
+)
+
+const (
+	maxHeadsBefore  = 30 // earlier heads that are asked whether they are the one before
+	maxNewestBefore = 10 // of them the newest
+	maxLeftHeads    = 10 // of which a reviewer's words are read, the likeliest to be the last
+)
+
+// HeadsBefore are the heads that the pull request may have had before this one, the likeliest first, and when the last
+// of them was left, as far as a force-push tells.
+func HeadsBefore(s quorum.Snapshot) (heads []string, left time.Time) {
+	known := map[string]bool{"": true, s.PR.Head: true}
+	add := func(head string) {
+		if !known[head] {
+			known[head] = true
+			heads = append(heads, head)
+		}
+	}
+	for _, e := range slices.Backward(s.Timeline) {
+		if e.Kind == quorum.ForcePushed && (e.To == s.PR.Head || e.From == s.PR.Head) {
+			left = e.At.UTC()
+			add(e.From)
+			add(e.To) // it was left by force, and came back since
+			break
+		}
+	}
+	for _, head := range slices.Backward(s.Earlier) {
+		add(head)
+	}
+	others := slices.Clone(s.Others)
+	sort.SliceStable(others, func(i, j int) bool { return others[i].Created.After(others[j].Created) })
+	for _, run := range others {
+		add(run.Head)
+	}
+	for _, e := range slices.Backward(s.Timeline) {
+		if e.Kind == quorum.ForcePushed {
+			add(e.From)
+			add(e.To)
+		}
+	}
+	return heads, left
+}
+
+// LikelyHeads are those of some earlier heads that are worth a request each, in their order: of too many the first, and
+// those that stayed longest before they were force-pushed away. Nobody has looked at a head that stayed for a second, so
+// that a storm of pushes hides none that was judged.
+func LikelyHeads(s quorum.Snapshot, heads []string) []string {
+	if len(heads) <= maxHeadsBefore {
+		return heads
+	}
+	stayed, since := map[string]time.Duration{}, s.PR.Created
+	for _, e := range s.Timeline {
+		if e.Kind == quorum.ForcePushed {
+			stayed[e.From], since = max(stayed[e.From], e.At.Sub(since)), e.At
+		}
+	}
+	rest := slices.Clone(heads[maxNewestBefore:])
+	slices.SortStableFunc(rest, func(a, b string) int { return cmp.Compare(stayed[b], stayed[a]) })
+	rest = rest[:maxHeadsBefore-maxNewestBefore]
+	return slices.DeleteFunc(slices.Clone(heads), func(head string) bool {
+		return !slices.Contains(heads[:maxNewestBefore], head) && !slices.Contains(rest, head)
+	})
+}
+
+// headByPrefix is the earlier head that begins so, as far as anything shows it.
+func headByPrefix(s *quorum.Snapshot, prefix string) string {
+	heads, _ := HeadsBefore(*s)
+	for _, t := range s.Reviews {
+		heads = append(heads, t.Commit)
+	}
+	for _, head := range heads {
+		if prefix != "" && strings.HasPrefix(head, prefix) && head != s.PR.Head {
+			return head
+		}
+	}
+	return ""
+}
+
+// snapshotOfLeftHead is the snapshot as if the pull request had an earlier head. Of that one only the pull request's texts
+// and the runs are known.
+func snapshotOfLeftHead(s *quorum.Snapshot, head string) quorum.Snapshot {
+	past := *s
+	past.PR.Head, past.PR.Merge = head, ""
+	past.Runs, past.Others = nil, nil
+	for _, run := range slices.Concat(s.Runs, s.Others) {
+		if run.Head == head {
+			past.Runs = append(past.Runs, run)
+		} else {
+			past.Others = append(past.Others, run)
+		}
+	}
+	past.Checks, past.Statuses, past.Uploads = nil, nil, nil
+	past.Pushed, past.Arrived = time.Time{}, time.Time{}
+	past.Record = quorum.Record{Accounts: s.Record.Accounts}
+	return past
+}
+
+// verdictOnLeftHeads is the newest verdict of a reviewer, as GitHub shows it, about a head that the pull request had
+// before and that has another diff, or one of which no look knows. Whatever base that head was on, it was said of it.
+func verdictOnLeftHeads(h *headView, r *quorum.Reviewer) (newest quorum.Judged, found bool) {
+	heads := without(headsWithWords(h.snapshot, r), func(head string) bool { return h.isAlike(head) })
+	p := *h.policy
+	p.Reviewers = []quorum.Reviewer{*r}
+	p.Reviewers[0].Excused = "" // whatever lane the pull request is in now
+	for _, head := range heads[:min(len(heads), maxLeftHeads)] {
+		past := snapshotOfLeftHead(h.snapshot, head)
+		past.Timeline = without(past.Timeline, func(e quorum.Event) bool { return e.Kind == quorum.BaseChanged })
+		v := reviewerViews(&p, &past)[0]
+		b := v.makeBallot()
+		said := b.Since.UTC().Truncate(time.Second)
+		if isVerdictHere(&b) && v.isOfHead(b.Evidence) && (!found || newest.Said.Before(said)) {
+			newest, found = quorum.Judged{Reviewer: r.Name, Head: shortOf(head), No: b.Vote == quorum.Object, Said: said}, true
+		}
+	}
+	return newest, found
+}
+
+// headsWithWords are the heads before this one of which a review, a run or a comment of the reviewer's may say something.
+func headsWithWords(s *quorum.Snapshot, r *quorum.Reviewer) []string {
+	var said []string // commits, or what they begin with
+	heads, _ := HeadsBefore(*s)
+	for i := range s.Reviews {
+		if t := &s.Reviews[i]; r.IsAuthor(t.Author) && t.Commit != s.PR.Head {
+			said, heads = append(said, t.Commit), append(heads, t.Commit)
+		}
+	}
+	for i := range s.Others {
+		if run := &s.Others[i]; run.Path == r.Workflow {
+			said = append(said, run.Head)
+		}
+	}
+	for i := range s.Comments {
+		if t := &s.Comments[i]; r.Workflow == "" && r.IsAuthor(t.Author) {
+			if named := review.ReadLines(t.Body).NamedCommit(*r); len(named) >= shortSHA {
+				said = append(said, named)
+			}
+		}
+	}
+	return withoutRepeats(without(heads, func(head string) bool {
+		return !slices.ContainsFunc(said, func(begin string) bool { return strings.HasPrefix(head, begin) })
+	}))
+}
+
+// isOfHead reports whether a text is about this head beyond doubt: by its commit, by naming it, or by its run.
+func (v *reviewerView) isOfHead(ref quorum.TextRef) bool {
+	if ref.Kind == quorum.TextReview || v.Workflow != "" {
+		return true
+	}
+	i := slices.IndexFunc(v.head.texts, func(t quorum.Text) bool { return t.TextRef == ref })
+	return i >= 0 && v.head.isHead(v.namedCommit(&v.head.texts[i]))
+}
