@@ -15,8 +15,10 @@ type headView struct {
 	texts    []quorum.Text // comments, then reviews
 	stays    []stay        // the times that the pull request had this head before
 
-	// The newest verdict of a reviewer on a head that was left.
-	onLeftHeads func(r *quorum.Reviewer) (quorum.Judged, bool)
+	// What was said elsewhere: the newest verdict of a reviewer on a head that was left, and who objected last against another
+	// base.
+	onLeftHeads       func(r *quorum.Reviewer) (quorum.Judged, bool)
+	objectedElsewhere map[string]bool
 }
 
 func newHeadView(p *quorum.Policy, s *quorum.Snapshot) *headView {

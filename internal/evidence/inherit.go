@@ -41,7 +41,7 @@ func Inherit(p quorum.Policy, s quorum.Snapshot) quorum.Record {
 	}
 	in := inheritance{policy: &p, snapshot: &s, rec: cloneRecord(own)}
 	if own.Head != "" && own.Base != s.PR.BaseRef {
-		in.leaveBase()
+		in.changeBase()
 	}
 	if s.BeforeHead != "" {
 		in.takeOver(s.Before)
@@ -70,10 +70,20 @@ type inheritance struct {
 	rec      quorum.Record
 }
 
-// leaveBase notes which diff the objections were to that the head has against the base that it had.
-func (in *inheritance) leaveBase() {
-	in.rec.Past = rememberPast(in.rec.Past, ownPast(&in.rec))
-	in.rec.Alike = nil
+// changeBase keeps what was objected here where the diff is the same against the new base: a no belongs to the change. Where
+// it is another one, it notes to which diff it was.
+func (in *inheritance) changeBase() {
+	if in.rec.Diff != in.snapshot.PR.Diff.Lines {
+		in.rec.Past = rememberPast(in.rec.Past, ownPast(&in.rec))
+		in.rec.Alike = nil
+		return
+	}
+	for i := range in.rec.Objections {
+		if o := &in.rec.Objections[i]; o.Base == in.rec.Base && o.Of == 0 {
+			o.Answered = o.Answered || isAccepted(&in.rec, o)
+			o.Base = in.snapshot.PR.BaseRef
+		}
+	}
 }
 
 // ownPast is what a record holds against its own diff.
@@ -109,7 +119,7 @@ func (in *inheritance) takeOver(before quorum.Record) {
 		}
 	}
 	in.takeOverFixes(&before)
-	if before.Diff != in.snapshot.PR.Diff.Lines || before.Base != in.snapshot.PR.BaseRef {
+	if before.Diff != in.snapshot.PR.Diff.Lines {
 		return
 	}
 	in.rec.Alike = slices.Concat([]string{shortOf(before.Head)}, before.Alike, in.rec.Alike)
@@ -125,6 +135,7 @@ func (in *inheritance) takeOverAnswers(before *quorum.Record) {
 		if o.Base != before.Base || !o.Answered && !isAccepted(before, &o) {
 			continue
 		}
+		o.Base = in.snapshot.PR.BaseRef
 		if i := in.indexOfObjection(&o); i >= 0 {
 			in.rec.Objections[i].Answered = true
 			continue
@@ -144,7 +155,8 @@ func (in *inheritance) indexOfObjection(o *quorum.Objection) int {
 // takeOverApprovals takes over the approvals that counted, where this head has the very same files.
 func (in *inheritance) takeOverApprovals(before *quorum.Record) {
 	tree := in.snapshot.PR.Diff.Tree
-	if in.policy.Carry != quorum.CarrySameDiff || tree == "" || tree == UnknownTree || tree != before.Tree {
+	isSameTree := tree == before.Tree && tree != "" && tree != UnknownTree
+	if in.policy.Carry != quorum.CarrySameDiff || !isSameTree || before.Base != in.snapshot.PR.BaseRef {
 		return
 	}
 	for _, st := range before.Stood {
@@ -159,14 +171,15 @@ func (in *inheritance) takeOverApprovals(before *quorum.Record) {
 	}
 }
 
-// bringBack brings back what was objected to the diff that the head has against its base now.
+// bringBack brings back what was objected to the diff that the head has against its base now, whichever base it was said of.
 func (in *inheritance) bringBack() {
 	lines, base, head := in.snapshot.PR.Diff.Lines, in.snapshot.PR.BaseRef, shortOf(in.snapshot.PR.Head)
 	in.rec.Past = slices.DeleteFunc(in.rec.Past, func(past quorum.PastDiff) bool {
-		if past.Diff != lines || past.Base != base {
+		if past.Diff != lines {
 			return false
 		}
 		for _, o := range past.Objections {
+			o.Base = base
 			if in.indexOfObjection(&o) >= 0 {
 				continue
 			}
@@ -232,7 +245,7 @@ func rememberPast(all []quorum.PastDiff, past quorum.PastDiff) []quorum.PastDiff
 	}
 	kept := []quorum.PastDiff{past}
 	for _, old := range all {
-		if old.Diff == past.Diff && old.Base == past.Base {
+		if old.Diff == past.Diff {
 			kept[0].Objections = slices.Clone(kept[0].Objections)
 			for _, o := range old.Objections {
 				kept[0].Objections = appendObjection(kept[0].Objections, o)

@@ -68,7 +68,8 @@ func deferSharedCancels(b quorum.Ballot, ballots []quorum.Ballot) []quorum.Actio
 func reviewerViews(p *quorum.Policy, s *quorum.Snapshot) []*reviewerView {
 	h, texts := newHeadView(p, s), newTextReader()
 	commands := newCommandView(h)
-	h.record.unlooked = objectionsOfEarlierStays(p, s)
+	elsewhere := objectionsOfOtherBases(p, s)
+	h.record.unlooked, h.objectedElsewhere = append(objectionsOfEarlierStays(p, s), elsewhere.here...), elsewhere.required
 	h.onLeftHeads = func(r *quorum.Reviewer) (quorum.Judged, bool) { return verdictOnLeftHeads(h, r) }
 	views := make([]*reviewerView, len(p.Reviewers))
 	for i := range p.Reviewers {

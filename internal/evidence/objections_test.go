@@ -150,11 +150,21 @@ func TestAnObjectionStandsAtTheFirstLook(t *testing.T) {
 			onHead(sage()).review(1, 10, "sage[bot]", "CHANGES_REQUESTED", "No.").
 				review(2, 20, "sage[bot]", "APPROVED", "").leavesAndReturns(30, 50), quorum.Pending,
 		},
-		"an objection to the other base is not one to this": {
-			onHead(sage()).review(1, 40, "sage[bot]", "CHANGES_REQUESTED", "No.").leavesAndReturns(30, 50), quorum.Pending,
+		"an objection while the other base was there": {
+			onHead(sage()).review(1, 40, "sage[bot]", "CHANGES_REQUESTED", "No.").leavesAndReturns(30, 50), quorum.Object,
 		},
-		"a base that was not left": {
-			onHead(sage()).review(1, 10, "sage[bot]", "CHANGES_REQUESTED", "No.").retargeted(30), quorum.Pending,
+		"an objection before another base": {
+			onHead(sage()).review(1, 10, "sage[bot]", "CHANGES_REQUESTED", "No.").retargeted(30), quorum.Object,
+		},
+		"a no before another base that was answered there": {
+			onHead(sage()).review(1, 10, "sage[bot]", "CHANGES_REQUESTED", "No.").review(2, 20, "sage[bot]", "APPROVED", "").retargeted(30),
+			quorum.Pending,
+		},
+		"a run's no while the base was away": {
+			onHead(openai()).run(1, 5, 40).comment(1, 38, bot, no).leavesAndReturns(30, 50), quorum.Object,
+		},
+		"a run's no after the base came back": {
+			onHead(openai()).run(1, 5, 60).comment(1, 58, bot, no).leavesAndReturns(30, 50), quorum.Object,
 		},
 		"resolved by somebody who may": {
 			onHead(sage()).review(1, 10, "sage[bot]", "COMMENTED", "").thread(5, resolved("carol")).leavesAndReturns(30, 50), quorum.Pending,
@@ -472,7 +482,7 @@ func TestComingBackToAHeadBringsItsObjectionBack(t *testing.T) {
 			outAndBack(onHead(conclusion).run(1, 10, 20, ended("failure"))).run(2, 51, 55).
 				run(3, 60, 65, log("failure", "Error: 503 Service Unavailable")), quorum.Pending,
 		},
-		"said of another base": {outAndBack(saidNo(20)).retargeted(60), quorum.Pending},
+		"said of another base": {outAndBack(saidNo(20)).retargeted(60), quorum.Object},
 	} {
 		if b := evidence.Judge(c.scene.p, c.scene.s)[0]; b.Vote != c.vote {
 			t.Errorf("%s: it is %s, %s", name, b.Vote, b.Reason)
@@ -492,6 +502,32 @@ func TestComingBackToAHeadBringsItsObjectionBack(t *testing.T) {
 		x.s.Reviews = nil
 		if b := x.looks(80); b.Vote != quorum.Object {
 			t.Errorf("%s, deleted after a look: it is %s, %s", name, b.Vote, b.Reason)
+		}
+	}
+}
+
+// What visibly began against another base makes its reviewer required here, until it says yes against the other one.
+func TestAnObjectionThatBeganAgainstAnotherBase(t *testing.T) {
+	away := func() *scene { return onHead(openai()).leavesAndReturns(30, 100) }
+	scan := quorum.Reviewer{Name: "scan", Check: "review", App: "secbot", Verdict: format(quorum.Conclusion), FailureMeans: quorum.MeansFindings}
+	scanned := func(began int) *scene {
+		return onHead(scan).leavesAndReturns(30, 100).
+			check(quorum.CheckRun{ID: 1, App: "secbot", Conclusion: "failure", Started: at(began), Completed: at(60)})
+	}
+	for name, c := range map[string]struct {
+		scene    *scene
+		required bool
+	}{
+		"a run of then":            {away().run(1, 40, 60).comment(1, 55, bot, no), true},
+		"that spoke since":         {away().run(1, 40, 120).comment(1, 110, bot, no), true},
+		"and said yes in the end":  {away().run(1, 40, 60).comment(1, 55, bot, no).run(2, 65, 80).comment(2, 75, bot, yes), false},
+		"a yes":                    {away().run(1, 40, 60).comment(1, 55, bot, yes), false},
+		"a run from before, a no":  {away().run(1, 10, 25).comment(1, 20, bot, no), false}, // it objects
+		"a check of then":          {scanned(40), true},
+		"a check from before them": {scanned(10), false}, // so does it
+	} {
+		if b := c.scene.ballot(); b.Required != c.required {
+			t.Errorf("%s: required %t, %s, %s", name, b.Required, b.Vote, b.Reason)
 		}
 	}
 }

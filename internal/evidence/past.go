@@ -52,16 +52,19 @@ func (v pastView) judgedElsewhere() (j quorum.Judged, found bool) {
 	return j, found
 }
 
-// isRequiredAgain reports whether the reviewer objected to the last head that it judged, and this one has another diff:
-// its answer is needed, whatever lane the pull request is in now, unless that one asks for no review.
+// isRequiredAgain reports whether the reviewer objected to the last head that it judged, and this one has another diff, or to
+// this head against another base: its answer is needed, whatever lane the pull request is in now, unless that one asks for no review.
 func (v pastView) isRequiredAgain() bool {
-	j, found := v.judgedElsewhere()
-	if !found || !v.MayVote() || v.Excused == quorum.ReasonWhen || v.head.policy.NeedsNoReview() {
+	if !v.MayVote() || v.Excused == quorum.ReasonWhen || v.head.policy.NeedsNoReview() {
 		return false
+	}
+	j, found := v.judgedElsewhere()
+	if !found {
+		return v.head.objectedElsewhere[v.Name]
 	}
 	diff, isHere := v.head.snapshot.PR.Diff.Lines, j.Head == shortOf(v.head.snapshot.PR.Head)
 	isOtherDiff := j.Diff == "" || diff == "" || j.Diff != diff
-	return j.No && !isHere && isOtherDiff || j.Again && isHere
+	return j.No && !isHere && isOtherDiff || j.Again && isHere || v.head.objectedElsewhere[v.Name]
 }
 
 // withPast adds to a ballot what the reviewer said before: on this diff, and on the head that it judged last.

@@ -1,7 +1,7 @@
 package evidence
 
-// Coming back to a base or to a head brings back what was objected to it and not answered. The record tells of what a
-// look saw; where the pull request left before one came, GitHub's times tell.
+// Coming back to a base or to a head brings back what was objected to it and not answered, and a no that was said against
+// another base counts here, too. The record tells of what a look saw; of what none saw, GitHub's times tell.
 
 import (
 	"slices"
@@ -76,4 +76,125 @@ func objectionsWithin(stays []stay, p *quorum.Policy, past *quorum.Snapshot) (al
 		}
 	}
 	return all
+}
+
+// maxBaseStays is how many of the last stays against other bases are read.
+const maxBaseStays = 10
+
+// A baseStay is a time that the pull request spent on a base. The last one has no end.
+type baseStay struct {
+	stay
+	base string
+}
+
+// baseStays are the times between the changes of the base, the oldest first; none if it never changed.
+func baseStays(s *quorum.Snapshot) (all []baseStay) {
+	from := s.PR.Created
+	for _, e := range s.Timeline {
+		if e.Kind == quorum.BaseChanged {
+			all, from = append(all, baseStay{stay{from, e.At}, e.From}), e.At
+		}
+	}
+	return all[max(0, len(all)-maxBaseStays):]
+}
+
+// elsewhereObjections are what was objected while the pull request was against other bases, or by runs from before it came
+// back to this one.
+type elsewhereObjections struct {
+	here     []quorum.Objection // whoever said it began against this base, or shows no beginning: it objects
+	required map[string]bool    // reviewers that began against another base, and objected last: they must judge this one
+}
+
+// objectionsOfOtherBases finds them in what GitHub shows.
+func objectionsOfOtherBases(p *quorum.Policy, s *quorum.Snapshot) (found elsewhereObjections) {
+	found.required = map[string]bool{}
+	stays := baseStays(s)
+	if len(stays) == 0 {
+		return found
+	}
+	own := earlierBaseStays(s)
+	for _, was := range stays {
+		if was.base == s.PR.BaseRef { // [objectionsOfEarlierStays] judges it
+			continue
+		}
+		found.add(p, s, own, snapshotWithin(s, was))
+	}
+	last := stays[len(stays)-1].to
+	now := snapshotWithin(s, baseStay{stay{last, last.AddDate(100, 0, 0)}, s.PR.BaseRef})
+	now.Runs = without(now.Runs, func(run quorum.Run) bool { return run.Created.After(last) })
+	if now.Checks, now.Statuses = nil, nil; len(now.Runs) > 0 { // of a later run the current view knows
+		for i := range p.Reviewers {
+			if r := p.Reviewers[i]; r.Workflow != "" {
+				one := *p
+				one.Reviewers = []quorum.Reviewer{r}
+				found.add(&one, s, own, now)
+			}
+		}
+	}
+	return found
+}
+
+// snapshotWithin shows what was said during a stay on a base, by runs that had begun by its end.
+func snapshotWithin(s *quorum.Snapshot, was baseStay) quorum.Snapshot {
+	isOutside := func(at time.Time) bool { return !isWithin([]stay{was.stay}, at, true) }
+	isTextOutside := func(t quorum.Text) bool { return isOutside(latest(t.At, t.Edited)) }
+	then := *s
+	then.PR.BaseRef = was.base
+	then.Timeline = without(s.Timeline, func(e quorum.Event) bool { return e.Kind == quorum.BaseChanged })
+	then.Comments, then.Reviews = without(s.Comments, isTextOutside), without(s.Reviews, isTextOutside)
+	then.Threads = without(s.Threads, func(t quorum.Thread) bool { return isOutside(t.At) })
+	then.Checks = without(s.Checks, func(c quorum.CheckRun) bool { return isOutside(latest(c.Started, c.Completed)) })
+	then.Statuses = without(s.Statuses, func(st quorum.Status) bool { return isOutside(st.At) })
+	then.Runs = without(s.Runs, func(run quorum.Run) bool {
+		return run.Created.After(was.to) || run.Completed() && run.Updated.Add(replyWindow).Before(was.from)
+	})
+	return then
+}
+
+// add adds what objects in a snapshot of a stay. own are the earlier stays on the base of now.
+func (e *elsewhereObjections) add(p *quorum.Policy, s *quorum.Snapshot, own []stay, then quorum.Snapshot) {
+	for _, v := range reviewerViews(p, &then) {
+		b := v.makeBallot()
+		if b.Vote == quorum.Approve {
+			delete(e.required, v.Name)
+		}
+		var rec quorum.Record
+		rememberBallot(&rec, then, b)
+		for _, o := range rec.Objections {
+			began := beganAt(v.head, &o)
+			if !began.IsZero() && !isWithin(own, began, true) {
+				e.required[v.Name] = true
+				continue
+			}
+			o.Base = s.PR.BaseRef
+			e.here = appendObjection(e.here, o)
+		}
+	}
+}
+
+// beganAt is when what objects was visibly begun: a run was created, a check run started, a status set to pending; zero
+// where nothing shows it.
+func beganAt(h *headView, o *quorum.Objection) time.Time {
+	s := h.snapshot
+	switch {
+	case o.Run != 0:
+		for i := range s.Runs {
+			if s.Runs[i].ID == o.Run {
+				return s.Runs[i].Created
+			}
+		}
+	case o.Kind == quorum.TextCheck:
+		for i := range s.Checks {
+			if s.Checks[i].ID == o.ID {
+				return s.Checks[i].Started
+			}
+		}
+	case o.Kind == quorum.TextStatus:
+		for i := range s.Statuses {
+			if s.Statuses[i].ID == o.ID {
+				return h.scanBegan(&s.Statuses[i])
+			}
+		}
+	}
+	return time.Time{}
 }

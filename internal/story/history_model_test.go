@@ -255,10 +255,8 @@ func (st *modelState) answer(place int, isAnswered func(o *objectionTruth) bool)
 	}
 }
 
-// isOfThis reports whether an objection is to what this head changes, and against this base.
-func (st *modelState) isOfThis(o *objectionTruth) bool {
-	return o.lines == st.lines && o.base == st.s.PR.BaseRef
-}
+// isOfThis reports whether an objection is to what this head changes, whichever base it was said of.
+func (st *modelState) isOfThis(o *objectionTruth) bool { return o.lines == st.lines }
 
 // isBeforeThis reports whether an objection was said on another head, or before the newest change of the base: whatever
 // its reviewer says now is said anew.

@@ -162,6 +162,10 @@ var mutants = map[string]mutant{
 		})
 	})},
 
+	"a no belongs to the base": {noStands, plainWorld(1, byApp), mutateInherited(func(rec *quorum.Record) {
+		rec.Objections = slices.DeleteFunc(rec.Objections, func(o quorum.Objection) bool { return o.Base != mainBase })
+	})},
+
 	// Of lanes and labels.
 	"labels choose": {laneHolds, laneWorld(), func(p *product) {
 		policyFor := p.policyFor

@@ -389,8 +389,9 @@ func (w *siblingWalker) checkShared(st *siblingState, history []string) {
 		for i := range st.said {
 			o := &st.said[i]
 			o.seen = o.seen || o.pull == place
-			counts := o.base == pr.BaseRef && (o.pull != forkPull || pr.Fork)
-			isObjected = isObjected || counts
+			isHeard := o.pull != forkPull || pr.Fork
+			counts := isHeard && o.base == pr.BaseRef
+			isObjected = isObjected || isHeard // the diff is the same against the other base
 			if counts && o.seen && !st.isAnswered(o, place) && st.verdict == quorum.Passed {
 				w.fails(diffStaysRed, history, "#%d was objected to, and the check passed with #%d", 7+o.pull, st.lead)
 			}
