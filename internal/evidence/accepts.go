@@ -10,7 +10,7 @@ import (
 )
 
 // acceptOf finds the accept that ends an objection of a reviewer that was said at a moment: one against this head and base
-// that our check had named by then.
+// that our check had named by then, or one that was said before that.
 func (v *commandView) acceptOf(reviewer string, at time.Time, isNamed func(o *quorum.Objection) bool) (c quorum.Command, found bool) {
 	for _, c := range v.all {
 		if c.Verb != quorum.CommandAccept || c.Refused != "" || c.Base != v.head.snapshot.PR.BaseRef || v.head.cycle.isBeforeBase(c.At) ||
@@ -18,7 +18,9 @@ func (v *commandView) acceptOf(reviewer string, at time.Time, isNamed func(o *qu
 			continue
 		}
 		for i := range v.head.snapshot.Record.Objections {
-			if o := &v.head.snapshot.Record.Objections[i]; o.Reviewer == reviewer && o.Base == c.Base && wasNamedBy(o, c.At) && isNamed(o) {
+			o := &v.head.snapshot.Record.Objections[i]
+			isOfAccept := o.Reviewer == reviewer && o.Base == c.Base && wasNamedBy(o, c.At)
+			if isOfAccept && (isNamed(o) || !at.After(o.At)) { // the record has no room for all of many: the check named those before it
 				return c, true
 			}
 		}
