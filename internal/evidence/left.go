@@ -17,7 +17,17 @@ const (
 	maxHeadsBefore  = 30 // earlier heads that are asked whether they are the one before
 	maxNewestBefore = 10 // of them the newest
 	maxLeftHeads    = 10 // of which a reviewer's words are read, the likeliest to be the last
+	maxSignals      = 3  // of them those whose checks and statuses are read
 )
+
+// LeftHeads are the heads before this one whose checks and statuses are worth reading: none, if no reviewer's verdict is one.
+func LeftHeads(p quorum.Policy, s quorum.Snapshot) []string {
+	if !slices.ContainsFunc(p.Reviewers, func(r quorum.Reviewer) bool { return r.MayVote() && (r.Check != "" || r.Status != "") }) {
+		return nil
+	}
+	heads, _ := HeadsBefore(s)
+	return heads[:min(len(heads), maxSignals)]
+}
 
 // HeadsBefore are the heads that the pull request may have had before this one, the likeliest first, and when the last
 // of them was left, as far as a force-push tells.
@@ -89,8 +99,7 @@ func headByPrefix(s *quorum.Snapshot, prefix string) string {
 	return ""
 }
 
-// snapshotOfLeftHead is the snapshot as if the pull request had an earlier head. Of that one only the pull request's texts
-// and the runs are known.
+// snapshotOfLeftHead is the snapshot as if the pull request had an earlier head. Of that one no artifacts are known.
 func snapshotOfLeftHead(s *quorum.Snapshot, head string) quorum.Snapshot {
 	past := *s
 	past.PR.Head, past.PR.Merge = head, ""
@@ -103,6 +112,11 @@ func snapshotOfLeftHead(s *quorum.Snapshot, head string) quorum.Snapshot {
 		}
 	}
 	past.Checks, past.Statuses, past.Uploads = nil, nil, nil
+	for _, left := range s.Left {
+		if left.SHA == head {
+			past.Checks, past.Statuses = left.Checks, left.Statuses
+		}
+	}
 	past.Pushed, past.Arrived = time.Time{}, time.Time{}
 	past.Record = quorum.Record{Accounts: s.Record.Accounts}
 	return past
@@ -128,7 +142,7 @@ func verdictOnLeftHeads(h *headView, r *quorum.Reviewer) (newest quorum.Judged, 
 	return newest, found
 }
 
-// headsWithWords are the heads before this one of which a review, a run or a comment of the reviewer's may say something.
+// headsWithWords are the heads before this one of which something of the reviewer's may speak.
 func headsWithWords(s *quorum.Snapshot, r *quorum.Reviewer) []string {
 	var said []string // commits, or what they begin with
 	heads, _ := HeadsBefore(*s)
@@ -149,6 +163,11 @@ func headsWithWords(s *quorum.Snapshot, r *quorum.Reviewer) []string {
 			}
 		}
 	}
+	for i := range s.Left {
+		if r.Check != "" || r.Status != "" {
+			said = append(said, s.Left[i].SHA)
+		}
+	}
 	return withoutRepeats(without(heads, func(head string) bool {
 		return !slices.ContainsFunc(said, func(begin string) bool { return strings.HasPrefix(head, begin) })
 	}))
@@ -156,7 +175,7 @@ func headsWithWords(s *quorum.Snapshot, r *quorum.Reviewer) []string {
 
 // isOfHead reports whether a text is about this head beyond doubt: by its commit, by naming it, or by its run.
 func (v *reviewerView) isOfHead(ref quorum.TextRef) bool {
-	if ref.Kind == quorum.TextReview || v.Workflow != "" {
+	if ref.Kind != quorum.TextComment || v.Workflow != "" {
 		return true
 	}
 	i := slices.IndexFunc(v.head.texts, func(t quorum.Text) bool { return t.TextRef == ref })

@@ -175,3 +175,36 @@ func (r *beforeReader) readRecordOf(ctx context.Context, s *quorum.Snapshot, hea
 	}
 	return len(held) > 0, nil
 }
+
+// readLeftHeads reads what checks and statuses say of the heads that were left, where a reviewer's verdict is one: they may end
+// after the push. A commit that is gone says nothing. It mostly costs nothing of the hour's, for little changes there.
+func readLeftHeads(ctx context.Context, r pullReader, app appIdentity, heads []string) ([]quorum.LeftHead, error) {
+	g, ctx := newGroup(ctx)
+	left := readEach(g, heads, func(head string) (quorum.LeftHead, error) {
+		l := quorum.LeftHead{SHA: head}
+		checks, err := r.readChecks(ctx, head)
+		for _, c := range checks {
+			if check := c.toCheck(); !isOwnCheck(app, r.pr, check.CheckRun) {
+				l.Checks = append(l.Checks, check.CheckRun)
+			}
+		}
+		if err != nil {
+			return l, unlessGone(err)
+		}
+		statuses, err := r.readStatuses(ctx, head)
+		for i := range statuses {
+			l.Statuses = append(l.Statuses, statuses[i].toStatus())
+		}
+		sortStatuses(l.Statuses)
+		return l, unlessGone(err)
+	})
+	return left, g.Wait()
+}
+
+// unlessGone is err, but for a commit that does not exist any more, and for statuses that GitHub does not show to a job.
+func unlessGone(err error) error {
+	if client.IsNotFound(err) || client.IsUnprocessable(err) || client.LacksPermission(err) {
+		return nil
+	}
+	return err
+}

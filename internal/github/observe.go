@@ -287,6 +287,10 @@ func (l *look) readMissing(ctx context.Context) error {
 	if err := l.readRunsOfLostHeads(ctx); err != nil {
 		return err
 	}
+	var err error
+	if l.snap.Left, err = readLeftHeads(ctx, l.read, l.f.app, evidence.LeftHeads(l.policy, l.snap)); err != nil {
+		return err
+	}
 	if err := l.inheritFromBefore(ctx); err != nil {
 		return err
 	}
@@ -596,11 +600,6 @@ func (l *look) takeStatuses() error {
 	sortStatuses(l.snap.Statuses)
 	l.mem.statuses = l.snap.Statuses
 	return nil
-}
-
-// sortStatuses puts the newest first.
-func sortStatuses(all []quorum.Status) {
-	sort.SliceStable(all, func(i, j int) bool { return all[i].ID > all[j].ID })
 }
 
 func (l *look) takeFiles() {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -395,4 +396,9 @@ func (r pullReader) readFile(ctx context.Context, path, ref string) (src []byte,
 		return nil, "", fmt.Errorf("read %s: %w", at, client.ErrTransport)
 	}
 	return src, c.SHA, nil
+}
+
+// sortStatuses puts the newest first.
+func sortStatuses(all []quorum.Status) {
+	sort.SliceStable(all, func(i, j int) bool { return all[i].ID > all[j].ID })
 }

@@ -38,6 +38,7 @@ type Snapshot struct {
 	Threads  []Thread      // review threads, of any head
 	Checks   []CheckRun    // check runs of the head that are not ours; jobs included
 	Statuses []Status      // newest first; only if the policy names a status
+	Left     []LeftHead    // heads before this one, the likeliest to be the last first; only if the policy names a check or status
 	Commits  []Commit      // of the pull request; only if a person's word hangs on it, or a text names the head by a short id
 	Pushes   []Push        // to the head branch, newest first; all of them or none; only if [Wants] names them
 	Resolved map[string]Commit
@@ -439,4 +440,11 @@ type FixWants struct {
 	Push bool
 	List bool
 	Run  int64 // id of the run to be read
+}
+
+// A LeftHead is what others' checks and statuses say of a head that the pull request has left.
+type LeftHead struct {
+	SHA      string
+	Checks   []CheckRun
+	Statuses []Status // newest first
 }

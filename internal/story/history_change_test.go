@@ -198,6 +198,11 @@ func (st *modelState) setLabel(label string) {
 func (st *modelState) snapshot(at time.Time) quorum.Snapshot {
 	s := st.s
 	s.Began = at
+	for i := range st.heads {
+		if h := &st.heads[i]; i != st.at {
+			s.Left = append(s.Left, quorum.LeftHead{SHA: h.sha, Checks: h.checks, Statuses: h.statuses})
+		}
+	}
 	st.showFixes(&s)
 	heads, left := evidence.HeadsBefore(s)
 	if evidence.HasInherited(s, left) {

@@ -12,7 +12,7 @@ import (
 // lateWorld has words about heads that were left. One reviewer approves quickly, so that every other no decides.
 func lateWorld() world {
 	return world{
-		name: "late", need: 1, kinds: []reviewerKind{byStatus, byApp, byWorkflowText, byConclusion}, depth: newMovesDepth, few: fewWords,
+		name: "late", need: 1, kinds: []reviewerKind{byStatus, byApp, byWorkflowText, byConclusion, byCheck}, depth: newMovesDepth, few: fewWords,
 		add: func(add addMove, p *quorum.Policy) {
 			for place := range p.Reviewers {
 				lateMoves(add, place, &p.Reviewers[place])
@@ -66,7 +66,24 @@ func lateMoves(add addMove, place int, r *quorum.Reviewer) {
 			}
 			return ref, run
 		})
-	case r.Author != "" && r.Status == "":
+	case r.Status != "":
+		object("status fails on", func(st *modelState, left *headTruth) (quorum.TextRef, *quorum.Run) {
+			failed := quorum.Status{
+				ID: st.newID(), Context: r.Status, State: "failure", Creator: quorum.Account{Login: r.Author, ID: int64(50 + place), Bot: true}, At: st.now,
+			}
+			left.statuses = slices.Insert(slices.Clone(left.statuses), 0, failed)
+			return quorum.TextRef{Kind: quorum.TextStatus, ID: failed.ID}, nil
+		})
+	case r.Check != "":
+		object("check fails on", func(st *modelState, left *headTruth) (quorum.TextRef, *quorum.Run) {
+			failed := quorum.CheckRun{
+				ID: st.newID(), Name: r.Check, App: r.App, AppID: 9, Suite: 1, Started: st.now, Completed: st.now,
+				Status: "completed", Conclusion: "failure",
+			}
+			left.checks = append(slices.Clip(left.checks), failed)
+			return quorum.TextRef{Kind: quorum.TextCheck, ID: failed.ID}, nil
+		})
+	case r.Author != "":
 		object("requests changes to", func(st *modelState, left *headTruth) (quorum.TextRef, *quorum.Run) {
 			ref := quorum.TextRef{Kind: quorum.TextReview, ID: st.newID()}
 			app := quorum.Account{Login: r.Author, ID: int64(50 + place), Bot: true}

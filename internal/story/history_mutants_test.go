@@ -129,7 +129,7 @@ var mutants = map[string]mutant{
 	"who is carried is asked": {nothingTwice, askWorld(), mutateInherited(func(rec *quorum.Record) {
 		rec.Stood = slices.DeleteFunc(rec.Stood, func(st quorum.Stood) bool { return st.Carried != "" })
 	})},
-	"who objected last is forgotten": {objectorJudges, lateWorld(), mutateInherited(func(rec *quorum.Record) { rec.Judged = nil })},
+	"who objected last is forgotten": {objectorJudges, carryWorld(), mutateInherited(func(rec *quorum.Record) { rec.Judged = nil })},
 	"a lane sheds who objected last": {objectorJudges, laneWorld(), func(p *product) {
 		judge := p.judge
 		p.judge = func(policy quorum.Policy, s quorum.Snapshot) []quorum.Ballot {
@@ -149,6 +149,9 @@ var mutants = map[string]mutant{
 	// Of heads that were left.
 	"a review of a head that was left is not heard": {objectorJudges, lateWorld(), mutateSnapshot(func(_ *quorum.Policy, s *quorum.Snapshot) {
 		s.Reviews = slices.DeleteFunc(slices.Clone(s.Reviews), func(t quorum.Text) bool { return t.Commit != s.PR.Head })
+	})},
+	"a status of a head that was left is not heard": {objectorJudges, lateWorld(), mutateSnapshot(func(_ *quorum.Policy, s *quorum.Snapshot) {
+		s.Left = nil
 	})},
 	"a run of a head that was left is not heard": {objectorJudges, lateWorld(), mutateSnapshot(func(_ *quorum.Policy, s *quorum.Snapshot) {
 		s.Others = nil

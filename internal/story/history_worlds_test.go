@@ -105,6 +105,7 @@ func carryWorld() world {
 		},
 		told: [][]string{
 			{"b-app requests changes", "alice pushes"},
+			{"a-workflow starts", "a-workflow says no", "a-workflow ends as success", "a-workflow text is deleted"},
 			{"b-app approves", "alice rebases", "alice forces back to the first head"},
 			{"alice rebases", "alice forces back to the first head", "b-app requests changes"},
 			{"alice rebases", "alice forces back to the first head", "alice rebases", "b-app requests changes"},
