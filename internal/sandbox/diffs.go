@@ -1,7 +1,6 @@
 package sandbox
 
-// What a pull request changes: each changed file as it is on the base and on a head, and the patch between the two. A
-// commit's files never change; a head with the same diff has the same files.
+// A changed file as it is on the base and on a head, and the patch between the two.
 
 import (
 	"cmp"
@@ -56,17 +55,6 @@ func plainChange(head string) *FileChange {
 	is := slices.Clone(was)
 	is[5] = "as of " + head + "\n"
 	return &FileChange{Was: FileVersion{Content: strings.Join(was, "")}, Is: FileVersion{Content: strings.Join(is, "")}}
-}
-
-// filesOn are files as they are on a head.
-func filesOn(head string, files []ChangedFile) []ChangedFile {
-	on := slices.Clone(files)
-	for i := range on {
-		if on[i].Change == nil {
-			on[i].Change = plainChange(head)
-		}
-	}
-	return on
 }
 
 func (f ChangedFile) mode() string { return cmp.Or(f.Change.Is.Mode, cmp.Or(f.Mode, modeFile)) }

@@ -466,7 +466,7 @@ func (g *GitHub) fileContent(path, ref string) (string, bool) {
 	}
 	for _, p := range g.index.pullsFor(ref) {
 		if slices.Contains(p.allHeads, ref) || ref == p.headBranch || ref == MergeSHA(p.head) {
-			look = append(look, p.head, p.headBranch, p.baseBranch)
+			look = append(look, p.head, p.headBranch, p.baseOf(ref))
 		}
 	}
 	if g.resolveRef(ref) == "" {

@@ -237,7 +237,7 @@ func (g *GitHub) graphPull(p *pullRequest, r *routedRequest) object {
 		"isCrossRepository": p.fork, "author": g.graphActor(p.author), "authorAssociation": "CONTRIBUTOR",
 		"headRefName": p.headBranch, "headRefOid": p.head, "baseRefName": p.baseBranch, "baseRefOid": p.baseSHA,
 		"createdAt": timeOrNull(p.created), "updatedAt": timeOrNull(p.updated), "closedAt": timeOrNull(p.closedAt),
-		"changedFiles": max(len(p.files), p.changedCount), "additions": added, "deletions": removed,
+		"changedFiles": max(len(p.toldFiles()), p.changedCount), "additions": added, "deletions": removed,
 		"mergeable": "MERGEABLE", "mergeQueueEntry": nil,
 		"isInMergeQueue": slices.ContainsFunc(g.queue, func(e *queueEntry) bool { return e.pull == p }), "reviewDecision": nil,
 		"potentialMergeCommit": func() object { return g.graphCommit(g.commits[MergeSHA(p.head)], r) },
@@ -263,7 +263,7 @@ func (g *GitHub) graphPull(p *pullRequest, r *routedRequest) object {
 			})
 		}),
 		"files": connectionField(func(object) []object {
-			return toObjects(p.files, func(f ChangedFile) object {
+			return toObjects(p.toldFiles(), func(f ChangedFile) object {
 				change := strings.ToUpper(or(f.Status, "modified"))
 				if f.Previous != "" && f.Status == "" {
 					change = "RENAMED"

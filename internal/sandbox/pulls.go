@@ -29,9 +29,24 @@ type PullSpec struct {
 	PushedBy     string        // who pushed the head; default: the author
 }
 
+// toldFiles are the files that the pull request changes, as they were told.
+func (p *pullRequest) toldFiles() []ChangedFile { return p.diffs.filesAgainst(p.head, p.baseBranch) }
+
+// baseOf is the base whose files a commit of the pull request shows where it has none of its own: the test merge those of
+// the base now, a head those of the base against which it was pushed.
+func (p *pullRequest) baseOf(ref string) string {
+	if ref == MergeSHA(p.head) {
+		return p.baseBranch
+	}
+	if ref == p.headBranch {
+		ref = p.head
+	}
+	return p.diffs.contents[ref].base
+}
+
 // changedLines are the lines that the pull request adds and removes.
 func (p *pullRequest) changedLines() (added, removed int) {
-	for _, f := range p.files {
+	for _, f := range p.toldFiles() {
 		more, less := f.changedLines()
 		added, removed = added+more, removed+less
 	}
@@ -85,9 +100,7 @@ type pullRequest struct {
 	closed         bool
 	merged         bool
 	labels         []string
-	files          []ChangedFile            // as they were told
-	toldOf         map[string][]ChangedFile // files, by head
-	filesOf        map[string][]ChangedFile // by head, with what of them changes
+	diffs          pullDiffs
 	changedCount   int
 	created        time.Time
 	updated        time.Time
@@ -187,8 +200,7 @@ func openPull(g *GitHub, s PullSpec) *pullRequest {
 	p := &pullRequest{
 		number: s.Number, title: s.Title, body: s.Body, author: s.Author,
 		headBranch: s.Branch, baseBranch: s.Base, draft: s.Draft, fork: s.Fork != "",
-		headOwner: g.owner, labels: slices.Clone(s.Labels), files: slices.Clone(s.Files),
-		changedCount: s.ChangedCount, created: s.Opened, updated: now,
+		headOwner: g.owner, labels: slices.Clone(s.Labels), changedCount: s.ChangedCount, created: s.Opened, updated: now,
 	}
 	for p.number == 0 || s.Number == 0 && g.pulls[p.number] != nil {
 		p.number = len(g.pulls) + 1
@@ -203,8 +215,9 @@ func openPull(g *GitHub, s PullSpec) *pullRequest {
 	if p.fork {
 		p.headOwner = s.Fork
 	}
-	if p.files == nil {
-		p.files = []ChangedFile{{Path: "main.go"}}
+	files := slices.Clone(s.Files)
+	if files == nil {
+		files = []ChangedFile{{Path: "main.go"}}
 	}
 	if p.created.IsZero() {
 		p.created = now
@@ -212,7 +225,9 @@ func openPull(g *GitHub, s PullSpec) *pullRequest {
 	p.baseSHA = g.ensureBranch(p.baseBranch).tip
 	g.pulls[p.number] = p
 	g.index.addPull(p)
-	g.setHead(p, SHA(or(s.Head, "a1")), s.Commit.signedIfBy(or(s.PushedBy, p.author), p.author), []string{p.baseSHA}, now)
+	head := SHA(or(s.Head, "a1"))
+	p.diffs.tellDiff(head, p.baseBranch, files)
+	g.setHead(p, head, s.Commit.signedIfBy(or(s.PushedBy, p.author), p.author), []string{p.baseSHA}, now)
 	g.announceHead(p, strings.Repeat("0", 40), or(s.PushedBy, p.author), "branch_creation")
 	g.emitPullEvent(p, "opened", p.author, nil)
 	return p
@@ -232,9 +247,6 @@ func or(s, preset string) string {
 	}
 	return s
 }
-
-// changedFiles are the files that the pull request changes on its head.
-func (p *pullRequest) changedFiles() []ChangedFile { return p.filesOf[p.head] }
 
 // setHead gives p a new head. The commit is known from then on, and so is its test merge.
 func (g *GitHub) setHead(p *pullRequest, sha string, by CommitSpec, parents []string, now time.Time) {
@@ -260,19 +272,8 @@ func (g *GitHub) setHead(p *pullRequest, sha string, by CommitSpec, parents []st
 		pushedAt:  now,
 	}
 	g.index.addHead(p, sha)
-	if p.filesOf == nil {
-		p.toldOf, p.filesOf = map[string][]ChangedFile{}, map[string][]ChangedFile{}
-	}
-	if told, isBack := p.toldOf[sha]; isBack {
-		p.files = told
-	} else {
-		p.toldOf[sha] = p.files
-	}
-	if p.filesOf[sha] == nil { // else it is a head that comes back, or has the diff of another
-		p.filesOf[sha] = filesOn(sha, p.files)
-		noteMergeBase(g, p, sha, p.filesOf[sha])
-	}
 	p.head, p.allHeads, p.shownCommits = sha, append(p.allHeads, sha), append(p.shownCommits, sha)
+	noteMergeBase(g, p, sha, p.baseBranch)
 }
 
 // A branchPush is an entry of a repository's activity list.
@@ -310,8 +311,11 @@ func (g *GitHub) announceHead(p *pullRequest, before, by, kind string) {
 // says something else.
 func (g *GitHub) Push(number int, head string, s PushSpec) error {
 	return g.changePull(number, func(p *pullRequest, now time.Time) error {
-		if told, isBack := p.toldOf[SHA(head)]; isBack && s.Files != nil && !slices.Equal(told, s.Files) {
-			return fmt.Errorf("commit %s is there and changes other files: push another one, or do not say what it changes", head)
+		err := p.diffs.tellPush(pushedHead{
+			name: head, head: SHA(head), base: p.baseBranch, before: p.head, files: s.Files, isSame: s.Same, but: s.But,
+		})
+		if err != nil {
+			return err
 		}
 		before, by := p.head, or(s.By, p.author)
 		dropFromQueue(g, p)
@@ -324,13 +328,6 @@ func (g *GitHub) Push(number int, head string, s PushSpec) error {
 			s.Commit.Message = or(s.Commit.Message, fmt.Sprintf("Merge branch '%s' into %s", s.Merges, p.headBranch))
 		}
 		s.Commit.Author = or(s.Commit.Author, by)
-		if s.Files != nil {
-			p.files = slices.Clone(s.Files)
-		}
-		if s.Same && p.filesOf[SHA(head)] == nil {
-			p.filesOf[SHA(head)] = withDifference(p.filesOf[before], s.But, head)
-			noteMergeBase(g, p, SHA(head), p.filesOf[SHA(head)])
-		}
 		g.setHead(p, SHA(head), s.Commit.signedIfBy(by, p.author), parents, now)
 		p.moveReviews(before, s.Moves)
 		if s.Force {
@@ -387,12 +384,17 @@ func (g *GitHub) emitBaseChange(p *pullRequest, ref, sha, by string) {
 	)
 }
 
-// Retarget gives a pull request another base.
-func (g *GitHub) Retarget(number int, base, by string) error {
+// Retarget gives a pull request another base. Files are what its head changes against that one; without them it changes
+// there what it changed against this one, unless it was told otherwise before.
+func (g *GitHub) Retarget(number int, base, by string, files ...ChangedFile) error {
 	return g.changePull(number, func(p *pullRequest, _ time.Time) error {
+		if err := p.diffs.tellBase(p.head, base, files); err != nil {
+			return err
+		}
 		dropFromQueue(g, p)
 		old, tip := p.baseBranch, p.baseSHA
 		p.baseBranch, p.baseSHA = base, g.ensureBranch(base).tip
+		noteMergeBase(g, p, p.head, base)
 		g.addTimelineEvent(p, timelineEvent{kind: "base_ref_changed", actor: or(by, p.author), old: old, new: base})
 		g.emitBaseChange(p, old, tip, by)
 		return nil
@@ -403,8 +405,12 @@ func (g *GitHub) Retarget(number int, base, by string) error {
 // and deleted.
 func (g *GitHub) RetargetAfterMerge(number int, into, by string) error {
 	return g.changePull(number, func(p *pullRequest, _ time.Time) error {
+		if err := p.diffs.tellBase(p.head, into, nil); err != nil {
+			return err
+		}
 		old, tip := p.baseBranch, p.baseSHA
 		p.baseBranch, p.baseSHA = into, g.ensureBranch(into).tip
+		noteMergeBase(g, p, p.head, into)
 		g.addTimelineEvent(p, timelineEvent{kind: "automatic_base_change_succeeded", actor: or(by, p.author), old: old, new: into})
 		g.emitBaseChange(p, old, tip, by)
 		return nil

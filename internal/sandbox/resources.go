@@ -79,8 +79,8 @@ func (g *GitHub) getPull(_ *routedRequest, p *pullRequest) routeAnswer {
 
 // listFiles lists at most 3,000 files and, like GitHub, does not say that there are more.
 func (g *GitHub) listFiles(r *routedRequest, p *pullRequest) routeAnswer {
-	files := p.changedFiles()
-	return answerList(r, files[:min(len(files), 3000)], func(f ChangedFile) any { return g.fileJSON(p, f) }, "")
+	files := p.diffs.changesAgainst(p.head, p.baseBranch)
+	return answerList(r, files[:min(len(files), 3000)], func(f ChangedFile) any { return g.fileJSON(p.head, f) }, "")
 }
 
 // listCommits lists at most 250 commits.
@@ -905,13 +905,11 @@ func (g *GitHub) compareCommits(r *routedRequest) routeAnswer {
 	for _, sha := range slices.Backward(between) {
 		commits = append(commits, g.commitJSON(g.commits[sha]))
 	}
-	for _, p := range g.index.pullsFor(head) {
-		if p.head == head {
-			fork = p.mergeBase(g, head)
-			changed := p.changedFiles()
-			for _, f := range changed[:min(len(changed), 300)] {
-				files = append(files, g.fileJSON(p, f))
-			}
+	if p, branch := pullBetween(g, base, head); p != nil {
+		fork = mergeBase(g, p, head, branch)
+		changed := p.diffs.changesAgainst(head, branch)
+		for _, f := range changed[:min(len(changed), 300)] {
+			files = append(files, g.fileJSON(head, f))
 		}
 	}
 	if base == head {
@@ -923,6 +921,30 @@ func (g *GitHub) compareCommits(r *routedRequest) routeAnswer {
 		"base_commit": g.commitJSON(g.commits[base]), "merge_base_commit": g.commitJSON(fork),
 		"status": status, "ahead_by": len(commits), "behind_by": 0, "total_commits": len(commits), "commits": commits, "files": files,
 	})
+}
+
+// pullBetween is a pull request whose diff is that between two commits, with its base; nil if none is known.
+func pullBetween(g *GitHub, base, head string) (between *pullRequest, branch string) {
+	for _, p := range g.index.pullsFor(head) {
+		if p.diffs.contents[head] == nil {
+			continue
+		}
+		for _, name := range slices.Sorted(maps.Keys(g.branches)) {
+			if g.branches[name].tip != base {
+				continue
+			}
+			if _, isTold := p.diffs.told[headOnBase{head, name}]; isTold {
+				return p, name
+			}
+			if between == nil {
+				between, branch = p, name
+			}
+		}
+		if between == nil && p.head == head {
+			between, branch = p, p.baseBranch
+		}
+	}
+	return between, branch
 }
 
 func (g *GitHub) getRateLimit(*routedRequest) routeAnswer {

@@ -139,11 +139,11 @@ func treeOf(g *GitHub, sha string) map[string]treeFile {
 	}
 	maps.Copy(files, g.treeNotes.oldFiles[sha])
 	for _, p := range g.index.pullsFor(sha) {
-		changed, isHead := p.filesOf[sha]
-		if !isHead {
+		changed, base := p.diffs.wholeOf(sha)
+		if base == "" {
 			continue
 		}
-		over(p.baseBranch)
+		over(base)
 		over(p.headBranch)
 		over(sha)
 		for _, f := range changed {
@@ -183,31 +183,40 @@ func (t treeNotes) isLink(name, ref string) bool {
 	return t.links[strings.TrimPrefix(ref, "refs/heads/")][path.Clean(name)]
 }
 
-// mergeBase is the commit at which a head has left the base: one of its own where the pull request says what its files
-// were there.
-func (p *pullRequest) mergeBase(g *GitHub, head string) *commit {
-	sha := SHA("the base of " + head)
-	if c := g.commits[sha]; c != nil {
-		return c
+// mergeBaseSHA is the commit at which a head has left a base. It is the same for bases against which it changes the same.
+func mergeBaseSHA(d *pullDiffs, head, base string) string {
+	if d.isAsFirst(head, base) {
+		base = d.contents[head].base
 	}
-	return g.commits[p.baseSHA]
+	return SHA("the base of " + head + " against " + base)
 }
 
-// noteMergeBase makes the commit known at which a head has left the base, if its files are told.
-func noteMergeBase(g *GitHub, p *pullRequest, head string, files []ChangedFile) {
-	if !slices.ContainsFunc(files, func(f ChangedFile) bool { return f.Change != nil }) {
-		return
+// mergeBase is the commit at which a head has left a base.
+func mergeBase(g *GitHub, p *pullRequest, head, base string) *commit {
+	noteMergeBase(g, p, head, base)
+	return g.commits[mergeBaseSHA(&p.diffs, head, base)]
+}
+
+// noteMergeBase makes the commit known at which a head has left a base, with the files as they are there: what the head
+// changes is as it was, and of the rest of what it holds the base has the same.
+func noteMergeBase(g *GitHub, p *pullRequest, head, base string) {
+	sha := mergeBaseSHA(&p.diffs, head, base)
+	if g.commits[sha] == nil {
+		tip := g.ensureBranch(base).tip
+		g.commits[sha] = &commit{sha: sha, parents: []string{tip}, author: g.owner, committer: g.owner, message: "Base", pushedAt: g.now()}
 	}
-	sha := SHA("the base of " + head)
-	g.commits[sha] = &commit{
-		sha: sha, parents: []string{p.baseSHA}, author: g.owner, committer: g.owner, message: "Base", pushedAt: g.now(),
-	}
-	was := map[string]treeFile{}
-	for _, f := range files {
-		if f.Status != "added" && f.Change != nil {
-			name := or(f.Previous, f.Path)
-			was[name] = treeFile{name, or(f.Change.Was.Mode, modeFile), blobID(f.Change.Was.Content)}
+	files := map[string]treeFile{}
+	whole, _ := p.diffs.wholeOf(head)
+	for _, f := range whole {
+		if f.Status != "removed" {
+			files[f.Path] = treeFile{f.Path, f.mode(), f.blob()}
 		}
 	}
-	g.treeNotes.oldFiles[sha] = was
+	for _, f := range p.diffs.changesAgainst(head, base) {
+		delete(files, f.Path)
+		if name := or(f.Previous, f.Path); f.Status != "added" {
+			files[name] = treeFile{name, or(f.Change.Was.Mode, modeFile), blobID(f.Change.Was.Content)}
+		}
+	}
+	g.treeNotes.oldFiles[sha] = files
 }

@@ -202,7 +202,7 @@ func (g *GitHub) pullJSON(p *pullRequest) object {
 		"merged": p.merged, "mergeable": true, "rebaseable": true, "mergeable_state": "blocked",
 		"merged_by": mergedBy, "comments": len(p.comments), "review_comments": threads,
 		"maintainer_can_modify": false, "commits": len(p.shownCommits), "additions": added,
-		"deletions": removed, "changed_files": max(len(p.files), p.changedCount),
+		"deletions": removed, "changed_files": max(len(p.toldFiles()), p.changedCount),
 	}
 }
 
@@ -218,7 +218,7 @@ func (g *GitHub) requestedReviewersJSON(p *pullRequest) []any {
 	return out
 }
 
-func (g *GitHub) fileJSON(p *pullRequest, f ChangedFile) object {
+func (g *GitHub) fileJSON(head string, f ChangedFile) object {
 	status := or(f.Status, "modified")
 	patch, added, removed := f.patch()
 	if f.Added+f.Removed > 0 { // so many that GitHub shows not all
@@ -226,8 +226,8 @@ func (g *GitHub) fileJSON(p *pullRequest, f ChangedFile) object {
 	}
 	out := object{
 		"sha": f.blob(), "filename": f.Path, "additions": added, "deletions": removed, "changes": added + removed,
-		"blob_url": g.webURL() + "/blob/" + p.head + "/" + f.Path, "raw_url": g.webURL() + "/raw/" + p.head + "/" + f.Path,
-		"contents_url": g.apiURL() + "/contents/" + f.Path + "?ref=" + p.head,
+		"blob_url": g.webURL() + "/blob/" + head + "/" + f.Path, "raw_url": g.webURL() + "/raw/" + head + "/" + f.Path,
+		"contents_url": g.apiURL() + "/contents/" + f.Path + "?ref=" + head,
 	}
 	if f.Previous != "" {
 		out["previous_filename"], status = f.Previous, or(f.Status, "renamed")
