@@ -246,7 +246,7 @@ func allVerbs() []verb {
 				"[changing PATH…] [written by LOGIN] [with LOGIN] [signed|unsigned] [adding N lines] [moving the review by AUTHOR]",
 			(*sentenceParser).parsePushes,
 		},
-		{"retargets", "LOGIN retargets [#N] to BRANCH", (*sentenceParser).parseRetargets},
+		{"retargets", "LOGIN retargets [#N] to BRANCH [changing PATH…]", (*sentenceParser).parseRetargets},
 		{"converts to draft", "LOGIN converts to draft [#N]", parsePullAction((*sandbox.GitHub).ConvertToDraft)},
 		{"marks ready", "LOGIN marks ready [#N]", parsePullAction((*sandbox.GitHub).MarkReady)},
 		{"closes", "LOGIN closes [#N]", parsePullAction((*sandbox.GitHub).Close)},
@@ -622,7 +622,13 @@ func (l *sentenceParser) parseRetargets() func(*world) error {
 		l.fail(l.peek(), `"to" and a branch are missing`, "")
 	}
 	base, who := l.next("the branch").text, l.subject.text
-	return func(w *world) error { return w.g.Retarget(w.pullNumber(n), base, who) }
+	var files []sandbox.ChangedFile
+	if l.accept("changing") {
+		for _, path := range l.parsePaths() {
+			files = append(files, sandbox.ChangedFile{Path: path})
+		}
+	}
+	return func(w *world) error { return w.g.Retarget(w.pullNumber(n), base, who, files...) }
 }
 
 func (l *sentenceParser) parseAsks() func(*world) error {
