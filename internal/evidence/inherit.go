@@ -70,16 +70,18 @@ type inheritance struct {
 	rec      quorum.Record
 }
 
-// changeBase keeps what was objected here where the diff is the same against the new base: a no belongs to the change. Where
-// it is another one, it notes to which diff it was.
+// changeBase keeps what was objected here where the diff is the same against the new base, and texts about this head of which
+// nobody knows against which base they were begun: a no belongs to the change. Of the rest it notes to which diff it was.
 func (in *inheritance) changeBase() {
-	if in.rec.Diff != in.snapshot.PR.Diff.Lines {
+	isSame := in.rec.Diff == in.snapshot.PR.Diff.Lines
+	if !isSame {
 		in.rec.Past = rememberPast(in.rec.Past, ownPast(&in.rec))
 		in.rec.Alike = nil
-		return
 	}
 	for i := range in.rec.Objections {
-		if o := &in.rec.Objections[i]; o.Base == in.rec.Base && o.Of == 0 {
+		o := &in.rec.Objections[i]
+		isText := o.Run == 0 && o.Carried == "" && (o.Kind == quorum.TextReview || o.Kind == quorum.TextComment || o.Kind == quorum.TextThread)
+		if o.Base == in.rec.Base && o.Of == 0 && (isSame || isText) {
 			o.Answered = o.Answered || isAccepted(&in.rec, o)
 			o.Base = in.snapshot.PR.BaseRef
 		}

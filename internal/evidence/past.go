@@ -64,7 +64,8 @@ func (v pastView) isRequiredAgain() bool {
 	}
 	diff, isHere := v.head.snapshot.PR.Diff.Lines, j.Head == shortOf(v.head.snapshot.PR.Head)
 	isOtherDiff := j.Diff == "" || diff == "" || j.Diff != diff
-	return j.No && !isHere && isOtherDiff || j.Again && isHere || v.head.objectedElsewhere[v.Name]
+	isKnown := j.Diff != "" && diff != ""
+	return j.No && isOtherDiff && (isKnown || !isHere) || j.Again && isHere || v.head.objectedElsewhere[v.Name]
 }
 
 // withPast adds to a ballot what the reviewer said before: on this diff, and on the head that it judged last.

@@ -160,6 +160,7 @@ func (e *elsewhereObjections) add(p *quorum.Policy, s *quorum.Snapshot, own []st
 		}
 		var rec quorum.Record
 		rememberBallot(&rec, then, b)
+		rememberUnlooked(&rec, v.head.record.unlooked, []quorum.Ballot{b})
 		for _, o := range rec.Objections {
 			began := beganAt(v.head, &o)
 			if !began.IsZero() && !isWithin(own, began, true) {

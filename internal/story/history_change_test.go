@@ -28,9 +28,13 @@ type change struct {
 
 func (c change) files() []quorum.File { return []quorum.File{{Path: c.path}} }
 
-// printAgainst is the diff's, against a base.
+// printAgainst is the diff's, against a base: partBase has a part of the change, the others hold the same.
 func (c change) printAgainst(base string) quorum.DiffPrint {
-	return quorum.DiffPrint{Lines: fmt.Sprintf("lines%d", c.lines), Tree: fmt.Sprintf("tree%d.%d.%s", c.lines, c.tree, base)}
+	part := ""
+	if base == partBase {
+		part = " in part"
+	}
+	return quorum.DiffPrint{Lines: fmt.Sprintf("lines%d%s", c.lines, part), Tree: fmt.Sprintf("tree%d.%d%s", c.lines, c.tree, part)}
 }
 
 // A headTruth is a head that the pull request has or had, with what GitHub and our check hold of it while it has another
@@ -50,7 +54,8 @@ type headTruth struct {
 // A judgedTruth is the verdict that a reviewer gave last, on whatever head.
 type judgedTruth struct {
 	no      bool
-	lines   int
+	head    string
+	lines   string    // of the diff that it was about
 	again   string    // the head on which it was given because one before it was a no
 	arrived time.Time // when that head did
 }
@@ -227,20 +232,25 @@ func (st *modelState) noteVerdicts() {
 		}
 		switch {
 		case slices.ContainsFunc(st.standing(), func(o *objectionTruth) bool { return o.reviewer == place && o.head == st.s.PR.Head }):
-			st.judged[place] = judgedTruth{no: true, lines: st.lines, again: again, arrived: st.heads[st.at].arrived}
+			st.judged[place] = st.judgedHere(true, again)
 		case st.hasApproved(place):
-			st.judged[place] = judgedTruth{lines: st.lines, again: again, arrived: st.heads[st.at].arrived}
+			st.judged[place] = st.judgedHere(false, again)
 		case slices.ContainsFunc(st.objections, func(o objectionTruth) bool { return o.reviewer == place && o.ended }):
 			st.judged[place].no = false // a person's word was enough
 		}
 	}
 }
 
-// mustJudge reports whether a reviewer objected to the last head that it judged before this one, which changes something
-// else.
+// judgedHere is a verdict on this head against its base.
+func (st *modelState) judgedHere(isNo bool, again string) judgedTruth {
+	return judgedTruth{no: isNo, head: st.s.PR.Head, lines: st.s.PR.Diff.Lines, again: again, arrived: st.heads[st.at].arrived}
+}
+
+// mustJudge reports whether a reviewer objected to the last diff that it judged before this one, on another head or against
+// another base.
 func (st *modelState) mustJudge(place int) bool {
 	j := &st.judged[place]
-	return j.no && j.lines != st.lines || j.again == st.s.PR.Head
+	return j.no && j.lines != st.s.PR.Diff.Lines || j.again == st.s.PR.Head
 }
 
 // approves reports whether it is true of a reviewer that it approves this head, or one that changes the same.

@@ -109,7 +109,7 @@ func fixWorld() world {
 		},
 		add: func(add addMove, _ *quorum.Policy) {
 			changeMoves(add)
-			retargetMoves(add, mainBase, otherBase)
+			retargetMoves(add, mainBase, otherBase, partBase)
 			add("the fix pushes", func(st *modelState) bool {
 				fix := len(st.fixes) - 1
 				if len(st.heads) == maxHeads || !st.endFix() || !st.push(tidier, st.otherChange(codeFile)) {

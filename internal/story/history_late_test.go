@@ -109,13 +109,14 @@ func (st *modelState) endLeftRun(r *quorum.Reviewer, left *headTruth, conclusion
 // objectTo notes that a reviewer said no of a head that was left. It is its newest word about a head, unless it has
 // spoken about a later one.
 func (st *modelState) objectTo(place int, left *headTruth, ref quorum.TextRef, run *quorum.Run) {
-	o := objectionTruth{reviewer: place, at: st.now, head: left.sha, base: st.s.PR.BaseRef, lines: left.lines, ref: ref}
+	o := objectionTruth{reviewer: place, at: st.now, head: left.sha, ref: ref}
+	o.lines = left.printAgainst(st.s.PR.BaseRef).Lines
 	if run != nil {
 		o.run, o.attempt = run.ID, run.Attempt
 	}
 	st.objections = append(st.objections, o)
 	hasObjectedHere := slices.ContainsFunc(st.objections, func(o objectionTruth) bool { return o.reviewer == place && o.head == st.s.PR.Head })
 	if j := &st.judged[place]; !hasObjectedHere && !st.hasApproved(place) && !j.arrived.After(left.arrived) {
-		*j = judgedTruth{no: true, lines: left.lines, arrived: left.arrived}
+		*j = judgedTruth{no: true, head: left.sha, lines: o.lines, arrived: left.arrived}
 	}
 }

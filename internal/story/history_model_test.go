@@ -44,7 +44,8 @@ var kindNames = [...]string{"workflow", "conclusion", "app", "check", "status"}
 const (
 	model        = "acme"
 	mainBase     = "main"
-	otherBase    = "stable"
+	otherBase    = "stable" // holds what main holds: a diff is the same there
+	partBase     = "next"   // has a part of each change already: a diff is another one there
 	moveTakes    = 10 * time.Second
 	modelTimeout = 5 * time.Minute
 	yesText      = "## %s\n\nThe totals are rounded where they are shown.\n\n**Ready to merge?** Yes\n"
@@ -95,18 +96,18 @@ func modelPolicy(need int, kinds []reviewerKind) quorum.Policy {
 	return p
 }
 
-// An objectionTruth is a no that was said of a head against a base, and so of every head that changes the same lines.
+// An objectionTruth is a no that was said of a head, and so of every one that changes the same lines.
 type objectionTruth struct {
-	reviewer   int
-	at         time.Time
-	head, base string
-	lines      int
-	ref        quorum.TextRef
-	run        int64
-	attempt    int
-	seen       bool // a look saw it
-	answered   bool // by its reviewer, or
-	ended      bool // by a person who may
+	reviewer int
+	at       time.Time
+	head     string
+	lines    string // of the diff against the base of then
+	ref      quorum.TextRef
+	run      int64
+	attempt  int
+	seen     bool // a look saw it
+	answered bool // by its reviewer, or
+	ended    bool // by a person who may
 }
 
 // A modelState is a pull request at one moment.
@@ -228,7 +229,7 @@ func (st *modelState) endRun(run *quorum.Run, conclusion string) {
 
 // object notes that a reviewer said no.
 func (st *modelState) object(place int, ref quorum.TextRef, run *quorum.Run) {
-	o := objectionTruth{reviewer: place, at: st.now, head: st.s.PR.Head, base: st.s.PR.BaseRef, lines: st.lines, ref: ref}
+	o := objectionTruth{reviewer: place, at: st.now, head: st.s.PR.Head, lines: st.s.PR.Diff.Lines, ref: ref}
 	if run != nil {
 		o.run, o.attempt = run.ID, run.Attempt
 	}
@@ -255,8 +256,12 @@ func (st *modelState) answer(place int, isAnswered func(o *objectionTruth) bool)
 	}
 }
 
-// isOfThis reports whether an objection is to what this head changes, whichever base it was said of.
-func (st *modelState) isOfThis(o *objectionTruth) bool { return o.lines == st.lines }
+// isOfThis reports whether an objection is to what this head changes, whichever base it was said of. Of a text without a run
+// nobody knows against which base it was begun: it is of its head on every base.
+func (st *modelState) isOfThis(o *objectionTruth) bool {
+	isText := o.ref.Kind == quorum.TextReview || o.ref.Kind == quorum.TextComment
+	return o.lines == st.s.PR.Diff.Lines || o.head == st.s.PR.Head && isText && o.run == 0
+}
 
 // isBeforeThis reports whether an objection was said on another head, or before the newest change of the base: whatever
 // its reviewer says now is said anew.
@@ -355,12 +360,7 @@ func (st *modelState) begins(place int, here bool) {
 // plainMoves are what people do where nothing more matters.
 func plainMoves(add addMove) {
 	add("alice pushes", func(st *modelState) bool { return st.push(author, st.otherChange(codeFile)) })
-	add("alice retargets", func(st *modelState) bool {
-		if st.s.PR.BaseRef == otherBase {
-			return st.retarget(mainBase)
-		}
-		return st.retarget(otherBase)
-	})
+	retargetMoves(add, mainBase, otherBase, partBase)
 	add("alice closes and reopens", func(st *modelState) bool {
 		st.s.Timeline = append(st.s.Timeline,
 			quorum.Event{Kind: quorum.Closed, At: st.now, Actor: author}, quorum.Event{Kind: quorum.Reopened, At: st.now.Add(time.Second), Actor: author})
@@ -549,7 +549,7 @@ func textMoves(add addMove, place int, r *quorum.Reviewer) {
 
 // hasObjected reports whether a text has objected to what this head changes.
 func (st *modelState) hasObjected(ref quorum.TextRef) bool {
-	return slices.ContainsFunc(st.objections, func(o objectionTruth) bool { return o.ref == ref && o.lines == st.lines })
+	return slices.ContainsFunc(st.objections, func(o objectionTruth) bool { return o.ref == ref && o.lines == st.s.PR.Diff.Lines })
 }
 
 // dropUnseen drops an objection that no look saw: nobody can know of it any more.

@@ -142,6 +142,10 @@ var mutants = map[string]mutant{
 			return ballots
 		}
 	}},
+	"who objected against another base is forgotten": {objectorJudges, basesWorld(), mutateRecord(func(rec *quorum.Record) { rec.Judged = nil })},
+	"another base's diff is taken for the same": {diffStaysRed, basesWorld(), mutateSnapshot(func(_ *quorum.Policy, s *quorum.Snapshot) {
+		s.PR.Diff.Lines, _, _ = strings.Cut(s.PR.Diff.Lines, " ")
+	})},
 	"a reviewer's own yes is enough": {noStands, commandWorld(), mutateSnapshot(func(p *quorum.Policy, _ *quorum.Snapshot) {
 		p.Reroll = quorum.RerollShown
 	})},
@@ -165,7 +169,7 @@ var mutants = map[string]mutant{
 		})
 	})},
 
-	"a no belongs to the base": {noStands, plainWorld(1, byApp), mutateInherited(func(rec *quorum.Record) {
+	"a no belongs to the base": {noStands, plainWorld(1, byConclusion), mutateInherited(func(rec *quorum.Record) {
 		rec.Objections = slices.DeleteFunc(rec.Objections, func(o quorum.Objection) bool { return o.Base != mainBase })
 	})},
 

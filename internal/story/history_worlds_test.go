@@ -101,7 +101,7 @@ func carryWorld() world {
 		shape: func(p *quorum.Policy) { p.Carry = quorum.CarrySameDiff },
 		add: func(add addMove, _ *quorum.Policy) {
 			changeMoves(add)
-			retargetMoves(add, mainBase, otherBase)
+			retargetMoves(add, mainBase, otherBase, partBase)
 		},
 		told: [][]string{
 			{"b-app requests changes", "alice pushes"},
@@ -162,7 +162,7 @@ func laneWorld() world {
 					return true
 				})
 			}
-			retargetMoves(add, mainBase, otherBase, otherBranch)
+			retargetMoves(add, mainBase, otherBase, otherBranch, partBase)
 			add("bob approves", func(st *modelState) bool { return st.review(helper, "APPROVED") })
 			add("bob requests changes", func(st *modelState) bool { return st.review(helper, "CHANGES_REQUESTED") })
 		},
@@ -203,10 +203,28 @@ func peopleWorld() world {
 		add: func(add addMove, _ *quorum.Policy) {
 			peopleMoves(add)
 			add("alice rebases", func(st *modelState) bool { return st.push(author, st.change) })
-			retargetMoves(add, mainBase, otherBase)
+			retargetMoves(add, mainBase, otherBase, partBase)
 		},
 		told:  [][]string{{"bob approves", "a-status status fails"}, {"a-status status succeeds", "bob approves", "alice rebases"}},
 		shows: []string{"people", "stand-in"},
+	}
+}
+
+// basesWorld has a base on which each diff is the same, and one on which none is.
+func basesWorld() world {
+	return world{
+		name: "bases", need: 1, kinds: []reviewerKind{byCheck, byApp}, depth: newMovesDepth, few: fewWords,
+		shape: func(p *quorum.Policy) { p.Carry = quorum.CarrySameDiff },
+		add: func(add addMove, _ *quorum.Policy) {
+			add("alice rebases", func(st *modelState) bool { return st.push(author, st.change) })
+			retargetMoves(add, mainBase, otherBase, partBase)
+		},
+		told: [][]string{
+			{"a-check check fails", "alice retargets to " + partBase, "b-app approves"},
+			{"a-check check fails", "alice retargets to " + partBase, "alice rebases", "b-app approves"},
+			{"b-app approves", "alice retargets to " + otherBase, "alice rebases"},
+		},
+		shows: []string{"reviewers", "carried", "again"},
 	}
 }
 
@@ -233,7 +251,7 @@ func commandWorld() world {
 		add: func(add addMove, p *quorum.Policy) {
 			commandMoves(add, p)
 			changeMoves(add)
-			retargetMoves(add, mainBase, otherBase)
+			retargetMoves(add, mainBase, otherBase, partBase)
 		},
 		told: [][]string{
 			{"b-status status fails", "b-status status succeeds"},
@@ -266,7 +284,7 @@ func worlds() []world {
 		plainWorld(2, byApp, byWorkflowText),
 		plainWorld(2, byWorkflowText, byWorkflowText, byApp),
 		plainWorld(2, byConclusion, byWorkflowText, byStatus),
-		carryWorld(), askWorld(), laneWorld(), peopleWorld(), familyWorld(), commandWorld(), lateWorld(),
+		carryWorld(), askWorld(), laneWorld(), peopleWorld(), basesWorld(), familyWorld(), commandWorld(), lateWorld(),
 		fixWorld(),
 	}
 }

@@ -109,12 +109,12 @@ d-app opens a thread
 d-app threads are resolved by alice
 d-app approves
 d-app comments no
-alice retargets
+alice retargets to stable
 b-workflow starts
 b-workflow says no
 b-workflow says yes
 b-workflow says no
-alice retargets
+alice retargets to main
 d-app comments no
 f-status status succeeds
 d-app opens a thread
