@@ -9,12 +9,26 @@ import (
 	"slices"
 )
 
+// commitDiffs are what the commits of a repository change, whichever pull requests have them as heads.
+type commitDiffs struct {
+	told     map[headOnBase][]ChangedFile
+	contents map[string]*headContents // of each head
+}
+
+func newCommitDiffs() *commitDiffs {
+	return &commitDiffs{told: map[headOnBase][]ChangedFile{}, contents: map[string]*headContents{}}
+}
+
 // pullDiffs are what the heads of a pull request change.
 type pullDiffs struct {
-	told     map[headOnBase][]ChangedFile
-	order    []headOnBase // in which they were told
-	bases    []string     // of which something was told
-	contents map[string]*headContents
+	*commitDiffs
+	order []headOnBase // in which they were told of this one
+	bases []string     // of which something was told
+	heads map[string]bool
+}
+
+func newPullDiffs(all *commitDiffs) pullDiffs {
+	return pullDiffs{commitDiffs: all, heads: map[string]bool{}}
 }
 
 // A headOnBase is a head that is compared with a base.
@@ -22,8 +36,9 @@ type headOnBase struct{ head, base string }
 
 // headContents are the contents of a head's files.
 type headContents struct {
-	base    string // the one against which the head was pushed
-	lines   string // the head whose lines these are: a rebase leaves them
+	base    string   // the one against which the head was pushed
+	bases   []string // of which something was told
+	lines   string   // the head whose lines these are: a rebase leaves them
 	changes map[string]*FileChange
 }
 
@@ -38,19 +53,22 @@ func (c *headContents) changeOf(f ChangedFile) *FileChange {
 	return c.changes[f.Path]
 }
 
-// tellDiff notes what a head changes against a base.
+// tellDiff notes what a head of the pull request changes against a base; files are of use where that is not known.
 func (d *pullDiffs) tellDiff(head, base string, files []ChangedFile) {
-	if d.told == nil {
-		d.told, d.contents = map[headOnBase][]ChangedFile{}, map[string]*headContents{}
-	}
 	at := headOnBase{head, base}
-	d.told[at], d.order = files, append(d.order, at)
-	if !slices.Contains(d.bases, base) {
-		d.bases = append(d.bases, base)
+	if _, isTold := d.told[at]; !isTold {
+		d.told[at] = files
 	}
 	if d.contents[head] == nil {
 		d.contents[head] = &headContents{base: base, lines: head, changes: map[string]*FileChange{}}
 	}
+	if c := d.contents[head]; !slices.Contains(c.bases, base) {
+		c.bases = append(c.bases, base)
+	}
+	if !slices.Contains(d.bases, base) {
+		d.bases = append(d.bases, base)
+	}
+	d.order, d.heads[head] = append(d.order, at), true
 }
 
 // filesAgainst are the files that a head changes against a base, as they were told. Where nothing was told of the two,
@@ -59,21 +77,18 @@ func (d *pullDiffs) filesAgainst(head, base string) []ChangedFile {
 	if files, isTold := d.told[headOnBase{head, base}]; isTold {
 		return files
 	}
-	var last []ChangedFile
-	for _, own := range slices.Backward(d.order) {
-		if own.head != head {
-			continue
-		}
-		if last == nil {
-			last = d.told[own]
-		}
+	c := d.contents[head]
+	if c == nil {
+		return nil
+	}
+	for _, from := range slices.Backward(c.bases) {
 		for _, other := range slices.Backward(d.order) {
-			if there, isTold := d.told[headOnBase{other.head, base}]; isTold && other.base == own.base {
-				return movedFiles(d.told[own], d.told[other], there)
+			if there, isTold := d.told[headOnBase{other.head, base}]; isTold && other.base == from {
+				return movedFiles(d.told[headOnBase{head, from}], d.told[other], there)
 			}
 		}
 	}
-	return last
+	return d.told[headOnBase{head, c.bases[len(c.bases)-1]}]
 }
 
 // movedFiles are files of a base as they are on another one, on both of which the files of another head are known.
@@ -104,14 +119,10 @@ func (d *pullDiffs) changesAgainst(head, base string) []ChangedFile {
 	return files
 }
 
-// wholeOf are all files that a head changes against any of the bases, and the base against which it was pushed; "" if it
-// is no head.
-func (d *pullDiffs) wholeOf(head string) (files []ChangedFile, base string) {
-	if d.contents[head] == nil {
-		return nil, ""
-	}
+// wholeOf are all files that a head changes against any of the bases.
+func (d *pullDiffs) wholeOf(head string) (files []ChangedFile) {
 	seen := map[string]bool{}
-	for _, base := range d.bases {
+	for _, base := range slices.Concat(d.contents[head].bases, d.bases) {
 		for _, f := range d.changesAgainst(head, base) {
 			if !seen[f.Path] {
 				seen[f.Path] = true
@@ -119,7 +130,18 @@ func (d *pullDiffs) wholeOf(head string) (files []ChangedFile, base string) {
 			}
 		}
 	}
-	return files, d.contents[head].base
+	return files
+}
+
+// tellOpened notes what the first head of a pull request changes.
+func (d *pullDiffs) tellOpened(head, base string, files []ChangedFile) {
+	if files == nil {
+		files = d.filesAgainst(head, base)
+	}
+	if files == nil {
+		files = []ChangedFile{{Path: "main.go"}}
+	}
+	d.tellDiff(head, base, slices.Clone(files))
 }
 
 // tellBase notes what a head changes against the base that the pull request gets.
@@ -129,6 +151,7 @@ func (d *pullDiffs) tellBase(head, base string, files []ChangedFile) error {
 	case isTold && files != nil && !slices.Equal(known, files):
 		return fmt.Errorf("it changes other files against %s: do not say what it changes", base)
 	case isTold:
+		d.tellDiff(head, base, known)
 	case files != nil:
 		d.tellDiff(head, base, slices.Clone(files))
 	default:
@@ -154,6 +177,7 @@ func (d *pullDiffs) tellPush(p pushedHead) error {
 	case isTold && p.files != nil && !slices.Equal(known, p.files):
 		return fmt.Errorf("commit %s is there and changes other files: push another one, or do not say what it changes", p.name)
 	case isTold:
+		d.tellDiff(p.head, p.base, known)
 	case p.files != nil:
 		d.tellDiff(p.head, p.base, slices.Clone(p.files))
 	case isBack:
@@ -162,16 +186,16 @@ func (d *pullDiffs) tellPush(p pushedHead) error {
 		d.tellDiff(p.head, p.base, d.filesAgainst(p.before, p.base))
 	}
 	if p.isSame && !isBack {
-		d.keepLines(p.before, p.head, p.base)
+		d.keepLines(p.before, p.head)
 		d.contents[p.head].makeDiffer(d.changesAgainst(p.head, p.base), p.but, p.name)
 	}
 	return nil
 }
 
 // keepLines gives a new head the lines of another one.
-func (d *pullDiffs) keepLines(from, head, base string) {
+func (d *pullDiffs) keepLines(from, head string) {
 	was := d.contents[from]
-	d.contents[head] = &headContents{base: base, lines: was.lines, changes: maps.Clone(was.changes)}
+	d.contents[head].lines, d.contents[head].changes = was.lines, maps.Clone(was.changes)
 }
 
 // makeDiffer makes one thing of a head's files another; which one of several, the head's name tells.

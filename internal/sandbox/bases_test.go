@@ -124,6 +124,32 @@ func TestADiffHangsOnItsBase(t *testing.T) {
 	}
 }
 
+// What a commit changes hangs on no pull request: another one with the same head has the same diff against the same base.
+func TestTwinsHaveOneDiff(t *testing.T) {
+	g := sandbox.New(sandbox.Options{Now: newClock().now})
+	c := newCaller(t, g)
+	g.OpenPull(sandbox.PullSpec{Number: 7, Head: "a1", Files: filesAt("cart.go tax.go")})
+	check(t, g.Push(7, "b1", sandbox.PushSpec{Same: true, Force: true}))
+	check(t, g.Retarget(7, "old", "", filesAt("cart.go tax.go user.go")...))
+	g.OpenPull(sandbox.PullSpec{Number: 8, Head: "b1", Base: "old"})
+	g.OpenPull(sandbox.PullSpec{Number: 9, Head: "b1", Fork: "mallory"})
+	g.OpenPull(sandbox.PullSpec{Number: 10, Head: "c1", Files: filesAt("main.go")})
+	check(t, g.Push(10, "b1", sandbox.PushSpec{}))
+	of := func(number int) string { return string(c.get(fmt.Sprintf("pulls/%d/files", number)).body) }
+	if of(7) != of(8) || of(9) != of(10) || of(8) == of(9) {
+		t.Errorf("against old it changes\n%s and\n%s, against main\n%s and\n%s", of(7), of(8), of(9), of(10))
+	}
+	for base, count := range map[string]string{"old": "3", "main": "2"} {
+		c.get("compare/"+base+"..."+sandbox.SHA("b1")).is(t, "files.#", count)
+	}
+	for files, isRight := range map[string]bool{"cart.go tax.go user.go": true, "cart.go tax.go": false, "": true} {
+		err := sandbox.CheckOpening(g, sandbox.PullSpec{Number: 11, Head: "b1", Base: "old", Files: filesAt(files)})
+		if (err == nil) != isRight {
+			t.Errorf("%q: %v", files, err)
+		}
+	}
+}
+
 // A base may have another file that the pull request does not touch: its diff is the same there.
 func TestABaseHasAFileOfItsOwn(t *testing.T) {
 	const workflow = ".github/workflows/review.yml"

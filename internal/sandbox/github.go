@@ -77,6 +77,7 @@ type GitHub struct {
 	files         map[string]map[string]*string // by ref, then path; nil: the file was removed there
 	trees         map[string]fileTree           // those that were created by requests
 	treeNotes     treeNotes
+	diffs         *commitDiffs
 	permissions   map[string]string
 	teams         map[string]bool // with access, by slug
 	runs          []*workflowRun  // oldest first
@@ -121,7 +122,7 @@ func New(o Options) *GitHub {
 		lastID: 900_000,
 		pulls:  map[int]*pullRequest{}, branches: map[string]*branch{},
 		commits: map[string]*commit{}, files: map[string]map[string]*string{},
-		index: newIndex(), treeNotes: newTreeNotes(), queryCache: &graphCache{}, permissions: map[string]string{},
+		diffs: newCommitDiffs(), index: newIndex(), treeNotes: newTreeNotes(), queryCache: &graphCache{}, permissions: map[string]string{},
 		runNumbers:       map[string]int{},
 		renderedAccounts: map[string]json.RawMessage{}, renderedApps: map[App]json.RawMessage{},
 		renderedRepos: map[string]json.RawMessage{}, graphActors: map[string]object{},

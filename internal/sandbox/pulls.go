@@ -194,6 +194,17 @@ func (g *GitHub) OpenPull(s PullSpec) int {
 	return openPull(g, s).number
 }
 
+// CheckOpening says what is wrong with a pull request that is to be opened: its head is there, and changes other files.
+func CheckOpening(g *GitHub, s PullSpec) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	known, isTold := g.diffs.told[headOnBase{SHA(or(s.Head, "a1")), or(s.Base, g.defaultBranch)}]
+	if isTold && s.Files != nil && !slices.Equal(known, s.Files) {
+		return fmt.Errorf("commit %s is there and changes other files: open another one, or do not say what it changes", or(s.Head, "a1"))
+	}
+	return nil
+}
+
 // openPull opens a pull request.
 func openPull(g *GitHub, s PullSpec) *pullRequest {
 	now := g.carryOutDue()
@@ -215,10 +226,6 @@ func openPull(g *GitHub, s PullSpec) *pullRequest {
 	if p.fork {
 		p.headOwner = s.Fork
 	}
-	files := slices.Clone(s.Files)
-	if files == nil {
-		files = []ChangedFile{{Path: "main.go"}}
-	}
 	if p.created.IsZero() {
 		p.created = now
 	}
@@ -226,7 +233,8 @@ func openPull(g *GitHub, s PullSpec) *pullRequest {
 	g.pulls[p.number] = p
 	g.index.addPull(p)
 	head := SHA(or(s.Head, "a1"))
-	p.diffs.tellDiff(head, p.baseBranch, files)
+	p.diffs = newPullDiffs(g.diffs)
+	p.diffs.tellOpened(head, p.baseBranch, s.Files)
 	g.setHead(p, head, s.Commit.signedIfBy(or(s.PushedBy, p.author), p.author), []string{p.baseSHA}, now)
 	g.announceHead(p, strings.Repeat("0", 40), or(s.PushedBy, p.author), "branch_creation")
 	g.emitPullEvent(p, "opened", p.author, nil)

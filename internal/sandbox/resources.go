@@ -926,7 +926,7 @@ func (g *GitHub) compareCommits(r *routedRequest) routeAnswer {
 // pullBetween is a pull request whose diff is that between two commits, with its base; nil if none is known.
 func pullBetween(g *GitHub, base, head string) (between *pullRequest, branch string) {
 	for _, p := range g.index.pullsFor(head) {
-		if p.diffs.contents[head] == nil {
+		if !p.diffs.heads[head] {
 			continue
 		}
 		for _, name := range slices.Sorted(maps.Keys(g.branches)) {

@@ -139,11 +139,11 @@ func treeOf(g *GitHub, sha string) map[string]treeFile {
 	}
 	maps.Copy(files, g.treeNotes.oldFiles[sha])
 	for _, p := range g.index.pullsFor(sha) {
-		changed, base := p.diffs.wholeOf(sha)
-		if base == "" {
+		if !p.diffs.heads[sha] {
 			continue
 		}
-		over(base)
+		changed := p.diffs.wholeOf(sha)
+		over(p.baseOf(sha))
 		over(p.headBranch)
 		over(sha)
 		for _, f := range changed {
@@ -206,8 +206,7 @@ func noteMergeBase(g *GitHub, p *pullRequest, head, base string) {
 		g.commits[sha] = &commit{sha: sha, parents: []string{tip}, author: g.owner, committer: g.owner, message: "Base", pushedAt: g.now()}
 	}
 	files := map[string]treeFile{}
-	whole, _ := p.diffs.wholeOf(head)
-	for _, f := range whole {
+	for _, f := range p.diffs.wholeOf(head) {
 		if f.Status != "removed" {
 			files[f.Path] = treeFile{f.Path, f.mode(), f.blob()}
 		}

@@ -486,14 +486,19 @@ func (l *sentenceParser) parseOpens() func(*world) error {
 		}
 	}
 	l.parser.knownCommits[s.Head], l.parser.opensPull = true, true
-	return func(w *world) error {
-		s := s
-		if age > 0 {
-			s.Opened = w.now().Add(-age)
-		}
-		w.addPull(w.g.OpenPull(s))
-		return nil
+	return func(w *world) error { return openPull(w, s, age) }
+}
+
+// openPull opens a pull request that is as old as that.
+func openPull(w *world, s sandbox.PullSpec, age time.Duration) error {
+	if age > 0 {
+		s.Opened = w.now().Add(-age)
 	}
+	if err := sandbox.CheckOpening(w.g, s); err != nil {
+		return err
+	}
+	w.addPull(w.g.OpenPull(s))
+	return nil
 }
 
 // parseAgo reads "48h ago".
