@@ -164,3 +164,45 @@ func TestWhatAPushCosts(t *testing.T) {
 		t.Errorf("a push costs %d requests where nobody voted, %d where somebody did, %d with carry", none, unasked, carried)
 	}
 }
+
+// On another base the diff of a head may be the same one, or another.
+func TestADiffAgainstAnotherBase(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, func(s *setup) {
+			s.policy, s.pull.Head, s.pull.Files = twoApps, "head 0", []sandbox.ChangedFile{{Path: "cart.go"}}
+		})
+		w.loop.Seen = nil
+		diff := func() quorum.DiffPrint {
+			w.look()
+			_, s := w.observe()
+			return s.PR.Diff
+		}
+		to := func(base string, files ...sandbox.ChangedFile) quorum.DiffPrint {
+			pass(time.Minute)
+			w.must(w.g.Retarget(7, base, "alice", files...))
+			return diff()
+		}
+		rebase := func(head string) quorum.DiffPrint {
+			pass(time.Minute)
+			do[int64](t)(w.g.Review(7, sandbox.ReviewSpec{By: "kim[bot]", State: "APPROVED"}))
+			w.look()
+			pass(time.Minute)
+			w.must(w.g.Push(7, head, sandbox.PushSpec{Same: true, Force: true}))
+			return diff()
+		}
+		main := diff()
+		stable, old := to("stable"), to("old", sandbox.ChangedFile{Path: "cart.go"}, sandbox.ChangedFile{Path: "tax.go"})
+		if main.Lines == "" || stable.Lines != main.Lines || old.Lines == main.Lines {
+			t.Errorf("against main it is %v, stable %v, old %v", main, stable, old)
+		}
+		there := rebase("head 1")
+		to("stable")
+		here := rebase("head 2")
+		if there.Lines != old.Lines || here.Lines != main.Lines || there.Tree == "" || here.Tree == "" || here.Tree == there.Tree {
+			t.Errorf("after a rebase it is %v against stable, %v against old", here, there)
+		}
+		if back := to("main"); back.Lines != main.Lines {
+			t.Errorf("back against main it is %v, and was %v", back, main)
+		}
+	})
+}
