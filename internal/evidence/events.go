@@ -48,7 +48,8 @@ func Concerned(p quorum.Policy, t quorum.Touch) bool {
 	case "pull_request_review_comment":
 		return t.Author == "" || anyone(written)
 	case "pull_request_review":
-		return person || anyone(written)
+		isRemark := t.Remark && t.Author != "" // it can neither stand in nor object
+		return person && !isRemark || anyone(written)
 	}
 	return true
 }

@@ -83,6 +83,9 @@ func TestConcerned(t *testing.T) {
 		{quorum.Touch{Event: "pull_request_review_comment", Author: "alice"}, false},
 		{quorum.Touch{Event: "pull_request_review", Author: "alice"}, true},
 		{quorum.Touch{Event: "pull_request_review"}, true},
+		{quorum.Touch{Event: "pull_request_review", Author: "alice", Remark: true}, false},
+		{quorum.Touch{Event: "pull_request_review", Remark: true}, true},
+		{quorum.Touch{Event: "pull_request_review", Author: "cursor[bot]", Remark: true}, true},
 		{quorum.Touch{Event: "pull_request_review", Author: "cursor[bot]"}, true},
 		{quorum.Touch{Event: "pull_request_review", Author: "dependabot[bot]"}, false},
 	} {

@@ -15,6 +15,7 @@ type Touch struct {
 	At       int64  `json:"s,omitempty"` // issue_comment: when it was updated; Press: when it came; in seconds since 1970
 	Sum      string `json:"b,omitempty"` // a short hash of what the comment or the review says
 	Command  bool   `json:"k,omitempty"` // issue_comment: a member's command
+	Remark   bool   `json:"m,omitempty"` // pull_request_review: it neither approves nor requests changes
 	Approver string `json:"c,omitempty"` // issue_comment: name of the workflow's reviewer that approves in it, as far as its words tell
 	Press    int64  `json:"i,omitempty"` // check_run: Rerun reviewers was pressed; see [Press].ID
 	By       int64  `json:"y,omitempty"` // with Press: id of Author

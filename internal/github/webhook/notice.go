@@ -477,6 +477,7 @@ func (e *Notice) setTouch(p *eventPayload) {
 		t.Author = p.Comment.Is.User.Login
 	case "pull_request_review":
 		t.Author, t.Text, t.Sum = p.Review.Is.User.Login, p.Review.Is.ID, p.Review.Is.digest()
+		t.Remark = strings.EqualFold(p.Review.Is.State, "commented") && e.Action != "dismissed"
 	}
 	if p.PullRequest != nil {
 		t.Head = parseSHA(p.PullRequest.Head.SHA)
@@ -577,6 +578,7 @@ type eventText struct {
 	ID      int64     `json:"id"`
 	User    eventUser `json:"user"`
 	Body    string    `json:"body"`
+	State   string    `json:"state"` // of a review
 	Updated time.Time `json:"updated_at"`
 
 	Relation string `json:"author_association"`

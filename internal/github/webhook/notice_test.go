@@ -220,6 +220,17 @@ func TestEventsConcern(t *testing.T) {
 			},
 		},
 		{
+			"a remark", "pull_request_review",
+			`{"action":"submitted","review":{"id":12,"state":"commented","body":null,"user":{"login":"mallory"}},` + pr + `,` + ours + `}`,
+			Notice{
+				Concern: ConcernPulls,
+				Touch: quorum.Touch{
+					Event: "pull_request_review", Action: "submitted", Author: "mallory", Head: commit, Text: 12,
+					Sum: "e3b0c44298fc1c14", Remark: true,
+				},
+			},
+		},
+		{
 			"a ghost's review", "pull_request_review", `{"action":"submitted","review":{"user":null},` + pr + `,` + ours + `}`,
 			Notice{Concern: ConcernPulls, Touch: quorum.Touch{Event: "pull_request_review", Action: "submitted", Head: commit}},
 		},
