@@ -80,12 +80,17 @@ func (in *inheritance) changeBase() {
 	}
 	for i := range in.rec.Objections {
 		o := &in.rec.Objections[i]
-		isText := o.Run == 0 && o.Carried == "" && (o.Kind == quorum.TextReview || o.Kind == quorum.TextComment || o.Kind == quorum.TextThread)
-		if o.Base == in.rec.Base && o.Of == 0 && (isSame || isText) {
+		if o.Base == in.rec.Base && o.Of == 0 && (isSame || isOwnText(o)) {
 			o.Answered = o.Answered || isAccepted(&in.rec, o)
 			o.Base = in.snapshot.PR.BaseRef
 		}
 	}
+}
+
+// isOwnText reports whether an objection is a text about this very head that no run has left.
+func isOwnText(o *quorum.Objection) bool {
+	isText := o.Kind == quorum.TextReview || o.Kind == quorum.TextComment || o.Kind == quorum.TextThread
+	return isText && o.Run == 0 && o.Carried == ""
 }
 
 // ownPast is what a record holds against its own diff.
