@@ -126,6 +126,7 @@ type modelState struct {
 	cancels    []int64         // runs that we cancelled
 	changeState
 	fixTruths
+	runTruths
 }
 
 // A reviewerTruth is what a reviewer last said of this head and base.
@@ -170,7 +171,7 @@ func (st *modelState) clone() *modelState {
 	c.s.Checks, c.s.Statuses, c.s.Earlier = slices.Clone(st.s.Checks), slices.Clone(st.s.Statuses), slices.Clone(st.s.Earlier)
 	c.objections, c.said, c.reruns = slices.Clone(st.objections), slices.Clone(st.said), slices.Clone(st.reruns)
 	c.superseded, c.cancels = slices.Clone(st.superseded), slices.Clone(st.cancels)
-	c.changeState, c.fixTruths = st.changeState.clone(), st.fixTruths.clone()
+	c.changeState, c.fixTruths, c.runTruths = st.changeState.clone(), st.fixTruths.clone(), st.runTruths.clone()
 	return &c
 }
 
@@ -319,17 +320,19 @@ func (w *world) moves(p *quorum.Policy) (all []move) {
 				return done
 			})
 		}
-		switch w.kinds[i] {
-		case byWorkflowText:
+		switch kind := w.kinds[i]; {
+		case w.sideBySide:
+			sideBySideMoves(addOwn, i, r)
+		case kind == byWorkflowText:
 			runMoves(addOwn, i, r)
 			textMoves(addOwn, i, r)
-		case byConclusion:
+		case kind == byConclusion:
 			runMoves(addOwn, i, r)
-		case byApp:
+		case kind == byApp:
 			appMoves(addOwn, i, r)
-		case byCheck:
+		case kind == byCheck:
 			checkMoves(addOwn, i, r)
-		case byStatus:
+		case kind == byStatus:
 			statusMoves(addOwn, i, r)
 		}
 	}

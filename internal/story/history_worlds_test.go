@@ -22,6 +22,8 @@ type world struct {
 	laneOf func(st *modelState) laneTruth      // nil: that of the top level
 	told   [][]string                          // further beginnings
 	shows  []string                            // kinds of passes that there must be
+
+	sideBySide bool // runs of one reviewer may be under way at once
 }
 
 // anyDepth is for worlds whose histories are walked through as far as the flag says.
@@ -286,5 +288,6 @@ func worlds() []world {
 		plainWorld(2, byConclusion, byWorkflowText, byStatus),
 		carryWorld(), askWorld(), laneWorld(), peopleWorld(), basesWorld(), familyWorld(), commandWorld(), lateWorld(),
 		fixWorld(),
+		sideBySideWorld(byWorkflowText), sideBySideWorld(byConclusion),
 	}
 }
