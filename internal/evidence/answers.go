@@ -4,47 +4,67 @@ package evidence
 
 import (
 	"slices"
+	"time"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// isAnswer reports whether a result answers what its reviewer objected before. Threads that were resolved end the
-// objection that they are, and no other.
+// isAnswer reports whether a result answers what its reviewer objected before: an approval that no run under way may have
+// left. Threads that were resolved end the objection that they are, and no other.
 func (v *attemptView) isAnswer(got *attemptResult) bool {
-	return got.outcome == quorum.Approved && got.reason != quorum.ReasonResolved && !v.attempt.isUnderWay() && !v.needsPerson()
+	if got.outcome != quorum.Approved || got.reason == quorum.ReasonResolved || v.attempt.isUnderWay() || v.needsPerson() {
+		return false
+	}
+	return !slices.ContainsFunc(v.attempts, func(a reviewAttempt) bool { return a.ended.IsZero() && v.attempts.mayHaveLeft(&a, got.at) })
 }
 
-// isAnswered reports whether a recorded objection stands no more. shown are the statements of this attempt and of
-// those before it, as GitHub shows them; isAnswer says that the result is an approval that counts.
-func (v *attemptView) isAnswered(o *quorum.Objection, got attemptResult, isAnswer bool, shown []statement) bool {
-	if v.head.record.hasAnswered(v.Name, o.At, o.Run, o.Attempt) {
+// hasAnswer reports whether an approval answers what was objected at that time, in that attempt of that run: its own
+// attempt began later, of whichever run.
+func (s *objectionSearch) hasAnswer(at time.Time, run int64, attempt int) bool {
+	isLater := func(a *reviewAttempt, got *attemptResult) bool {
+		isOfRun := run == a.run.ID && attempt < a.number && !a.isPast && got.begun.Equal(a.began)
+		return isOfRun || at.Before(got.begun)
+	}
+	return s.isAnswer && s.attempt.run != nil && isLater(&s.attempt, &s.got) ||
+		slices.ContainsFunc(s.others, func(o judgedAttempt) bool {
+			return o.isApproval() && o.isAnswer(&o.got) && isLater(&o.attempt, &o.got)
+		})
+}
+
+// isAnswered reports whether a recorded objection stands no more.
+func (s *objectionSearch) isAnswered(o *quorum.Objection) bool {
+	if s.head.record.hasAnswered(s.Name, o.At, o.Run, o.Attempt) {
 		return true
 	}
 	if o.Carried != "" {
-		return v.isCarriedAnswered(o, got, isAnswer)
+		return s.isCarriedAnswered(o, s.got, s.isAnswer)
+	}
+	isAnswered := s.hasAnswer(o.At, o.Run, o.Attempt)
+	if s.attempt.run == nil {
+		isAnswered = s.isAnswer && o.Attempt < s.attempt.number
 	}
 	switch {
 	case o.Kind == quorum.TextThread:
-		return v.isThreadAnswered(o.ID, isAnswer)
+		return s.isThreadAnswered(o.ID, s.isAnswer)
 	case o.Kind == quorum.TextRun:
-		return v.isReadAnew(o) || isAnswer && v.isOlder(o)
+		return s.isReadAnew(o) || isAnswered
 	case o.Kind == quorum.TextCheck || o.Kind == quorum.TextStatus: // only its App can change it, but others can delete its threads
-		return isAnswer && !hasLostThread(o, shown)
+		return s.isAnswer && !hasLostThread(o, s.shown)
 	}
-	for i := range shown {
-		if s := &shown[i]; s.ref == o.TextRef && s.voidReason != quorum.ReasonMoved {
-			return v.isAnsweredAsShown(o, s, isAnswer)
+	for i := range s.shown {
+		if shown := &s.shown[i]; shown.ref == o.TextRef && shown.voidReason != quorum.ReasonMoved {
+			return s.isAnsweredAsShown(o, shown, isAnswered)
 		}
 	}
 	switch {
-	case v.hasEndedSince(o):
+	case s.hasEndedSince(o):
 		return true
-	case v.isShared():
-		return isAnswer && v.isOlder(o)
-	case o.Kind != got.ref.Kind && v.head.showsText(o.TextRef): // one in a comment stands whatever its reviews say
-		return isAnswer && v.isOlder(o)
+	case s.attempt.run != nil:
+		return isAnswered
+	case o.Kind != s.got.ref.Kind && s.head.showsText(o.TextRef): // one in a comment stands whatever its reviews say
+		return isAnswered
 	}
-	return isAnswer && got.at.After(o.At) // its text is void or gone: a newer one of an author of its own takes its place
+	return s.isAnswer && s.got.at.After(o.At) // its text is void or gone: a newer one of an author of its own takes its place
 }
 
 // isReadAnew reports whether an objection by a run's conclusion is this attempt's own: that is read under the policy in
@@ -88,13 +108,13 @@ func (v *attemptView) isThreadAnswered(id int64, isAnswer bool) bool {
 	return isAnswer || v.head.hasEnded(v.Reviewer, t) || v.threads.isMinor(t)
 }
 
-// isAnsweredAsShown is [attemptView.isAnswered] for an objection whose text GitHub still shows.
-func (v *attemptView) isAnsweredAsShown(o *quorum.Objection, s *statement, isAnswer bool) bool {
+// isAnsweredAsShown is [objectionSearch.isAnswered] for an objection whose text GitHub still shows.
+func (v *attemptView) isAnsweredAsShown(o *quorum.Objection, s *statement, isAnswered bool) bool {
 	switch {
 	case s.void && s.voidReason == quorum.ReasonDismissed:
 		by, _ := v.head.dismissalOf(o.ID)
 		return v.head.hadNoHand(by)
-	case isAnswer && v.isOlder(o):
+	case isAnswered:
 		return true
 	case s.void:
 		return false
@@ -102,23 +122,6 @@ func (v *attemptView) isAnsweredAsShown(o *quorum.Objection, s *statement, isAns
 		return !v.isShared() && (s.Outcome == quorum.Approved && !v.needsPerson() || v.threads.haveEnded(s))
 	}
 	return len(s.threads) >= o.Threads // it was read anew, under the policy in force
-}
-
-// isOlder reports whether an objection is from an earlier attempt of this run, or from an earlier run.
-func (v *attemptView) isOlder(o *quorum.Objection) bool {
-	a := &v.attempt
-	switch {
-	case a.run == nil:
-		return o.Attempt < a.number
-	case o.Run == a.run.ID: // GitHub sometimes begins a run again without counting the attempt
-		return o.Attempt < a.number || o.Attempt == a.number && o.At.Before(a.began)
-	}
-	for i := range v.head.snapshot.Runs {
-		if run := &v.head.snapshot.Runs[i]; run.ID == o.Run && run.Path == a.run.Path {
-			return run.Number < a.run.Number
-		}
-	}
-	return o.At.Before(a.began) // GitHub shows its run no more, or the policy names another workflow
 }
 
 // isCarriedAnswered reports whether an objection to an earlier head with this diff stands no more: by what its reviewer

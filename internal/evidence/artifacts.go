@@ -76,7 +76,7 @@ func (v artifactView) artifactStatements(a *reviewAttempt) (out []statement) {
 	sort.SliceStable(out, func(i, j int) bool {
 		return cmp.Or(out[i].at.Compare(out[j].at), cmp.Compare(out[i].ref.ID, out[j].ref.ID)) < 0
 	})
-	if approvals := countApprovals(out); approvals > 0 && len(out) > 1 && !a.isSeveral {
+	if approvals := countApprovals(out); approvals > 0 && len(out) > 1 && !a.isPast {
 		for i := range out {
 			if out[i].Outcome == quorum.Approved {
 				out[i].Reading = review.Reading{
@@ -129,7 +129,7 @@ func (v artifactView) readArtifact(a *reviewAttempt, f *quorum.Upload) review.Re
 		return malformed("it is about another base: " + file.Base)
 	case file.Run != a.run.ID:
 		return malformed(fmt.Sprintf("it names another run: %d", file.Run))
-	case file.Attempt != a.number && !(a.isSeveral && file.Attempt < a.number):
+	case file.Attempt != a.number && !(a.isPast && file.Attempt < a.number):
 		return malformed(fmt.Sprintf("it names attempt %d of its run, and was uploaded during attempt %d", file.Attempt, a.number))
 	}
 	changed := len(pr.Files)

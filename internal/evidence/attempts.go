@@ -1,32 +1,95 @@
 package evidence
 
-import (
-	"slices"
+// The attempts of a reviewer on this head: those of all its runs speak, whichever run has the higher number.
 
+import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// newestAttempt is the reviewer's newest attempt on this head.
+// judgedAttempt is an attempt with what it came to by itself.
+type judgedAttempt struct {
+	attemptView
+	got attemptResult
+}
+
+// judgedAttempts are the attempts of the reviewer's runs on this head, each judged once.
+func (v *reviewerView) judgedAttempts() (all []judgedAttempt) {
+	for i, a := range v.attempts {
+		view := attemptView{reviewerView: v, attempt: a}
+		if i == len(v.ownResults) {
+			v.ownResults = append(v.ownResults, view.ownResult())
+		}
+		all = append(all, judgedAttempt{view, v.ownResults[i]})
+	}
+	return all
+}
+
+// newestAttempt is the attempt by which the reviewer is judged first: the newest, but for runs that replace none.
 func (v *reviewerView) newestAttempt() reviewAttempt {
 	if v.Workflow == "" {
 		return v.requestedAttempt()
 	}
 	start := v.head.cycle.start
-	a := reviewAttempt{number: 1, began: start, firstJobBegan: start, spentAttempts: v.head.spentAttempts(v.Reviewer)}
-	run := v.speakingRun()
-	if run == nil {
-		return a
+	a := reviewAttempt{number: 1, began: start, firstJobBegan: start}
+	if speaking := speakingAttempt(v.judgedAttempts(), rankUnderWay); speaking != nil {
+		a = speaking.attempt
+		a.byPerson = a.number > 1 && !v.head.record.hasOwnIntent(quorum.Rerun, v.Name, a.run.ID, a.number-1)
 	}
-	a.run, a.number, a.began = run, run.Attempt, run.Started
-	a.firstJobBegan = a.began
-	if at := firstJobStart(run); !at.IsZero() {
-		a.firstJobBegan = latest(a.began, at)
-	}
-	if run.Completed() {
-		a.ended = v.head.record.endOf(run)
-	}
-	a.byPerson = run.Attempt > 1 && !v.head.record.hasOwnIntent(quorum.Rerun, v.Name, run.ID, run.Attempt-1)
+	a.spentAttempts = v.head.spentAttempts(v.Reviewer)
 	return a
+}
+
+// speakingAttempt is the newest of those that did most, of newest attempts of runs, and no more than that. One that waits
+// for a person's approval replaces no approval, nor does one that we cancelled.
+func speakingAttempt(all []judgedAttempt, most attemptRank) (best *judgedAttempt) {
+	var idle *judgedAttempt
+	isNewer := func(a, than *judgedAttempt) bool {
+		return than == nil || !a.attempt.firstJobBegan.Before(than.attempt.firstJobBegan)
+	}
+	for i := range all {
+		a := &all[i]
+		switch rank := a.attemptRank(); {
+		case a.attempt.isPast, rank > most:
+		case !a.got.isVerdict() && (a.attempt.run.Status == "waiting" || a.isOurCancel()):
+			idle = a
+		case best == nil || rank > best.attemptRank() || rank == best.attemptRank() && isNewer(a, best):
+			best = a
+		}
+	}
+	if idle != nil && isNewer(idle, best) && (best == nil || best.attemptRank() < rankUnderWay && best.got.outcome != quorum.Approved) {
+		return idle
+	}
+	return best
+}
+
+// isOurCancel reports whether we cancelled it.
+func (a *judgedAttempt) isOurCancel() bool {
+	run := a.attempt.run
+	return run.Conclusion == "cancelled" && a.head.record.hasIntent(quorum.Cancel, a.Name, run.ID, run.Attempt)
+}
+
+// attemptRank is how much an attempt did, as far as others may replace it.
+type attemptRank int
+
+const (
+	rankNothing  attemptRank = iota // it was skipped, or cancelled before it spoke
+	rankEmpty                       // it ran a job and left nothing, or what may be another pull request's
+	rankSpoke                       // it left a verdict, or failed
+	rankUnderWay                    // it has not ended
+)
+
+func (a *judgedAttempt) attemptRank() attemptRank {
+	switch run := a.attempt.run; {
+	case !run.Completed():
+		return rankUnderWay
+	case a.got.isVerdict() || a.isOurCancel():
+		return rankSpoke
+	case run.Conclusion == "skipped" || run.Conclusion == "cancelled" || len(run.Jobs) == 0:
+		return rankNothing
+	case a.got.outcome == quorum.Empty, isByConclusion(a.Reviewer) && a.got.reason == quorum.ReasonOtherPull:
+		return rankEmpty
+	}
+	return rankSpoke
 }
 
 // requestedAttempt is the newest attempt of a reviewer without a run: the first begins at the start, the next when it
@@ -46,45 +109,4 @@ func (v *reviewerView) requestedAttempt() reviewAttempt {
 	}
 	a.spentAttempts, a.firstJobBegan = max(a.number-1-commanded, 0), a.began
 	return a
-}
-
-// speakingRun is the run that counts: the newest that really ran, else the newest. One whose success would approve, but
-// that may be another pull request's, counts only if none before it does.
-func (v *reviewerView) speakingRun() *quorum.Run {
-	runs := v.runs.counted
-	var doubtful *quorum.Run
-	for i := range slices.Backward(runs) {
-		run := &runs[i]
-		if !v.reallyRan(run) {
-			continue
-		}
-		_, isDoubtful := v.head.otherPullOfRun(run)
-		if !isDoubtful || !v.isByConclusion() || run.Conclusion != "success" {
-			return run
-		}
-		if doubtful == nil {
-			doubtful = run
-		}
-	}
-	if doubtful != nil || len(runs) == 0 {
-		return doubtful
-	}
-	return &runs[len(runs)-1]
-}
-
-// reallyRan reports whether a run ran a job. A cancelled one did if we cancelled it, or if it left a verdict.
-func (v *reviewerView) reallyRan(run *quorum.Run) bool {
-	switch {
-	case !run.Completed():
-		return true
-	case run.Conclusion == "skipped" || len(run.Jobs) == 0:
-		return false
-	case run.Conclusion == "cancelled":
-		if v.head.record.hasIntent(quorum.Cancel, v.Name, run.ID, run.Attempt) {
-			return true
-		}
-		a := reviewAttempt{run: run, number: run.Attempt, began: run.Started, ended: run.Updated}
-		return slices.ContainsFunc(v.textStatements(&a), func(s statement) bool { return s.isVerdict() })
-	}
-	return true
 }

@@ -63,7 +63,7 @@ func (v textView) whyOutsideRun(t *quorum.Text, about bool, at time.Time) reject
 		return noRunKnown.with(v.Workflow)
 	case about && !v.isShared() && !at.Before(v.attempt.began) && !isNamedByOther:
 		return ""
-	case !v.attempt.covers(at):
+	case !v.attempts.mayHaveLeft(v.attempt, at):
 		return outsideAttempt
 	case (isNamedByOther || !about && v.runs.otherUnderWay(v.attempt.run, at)) && !v.isRemembered(t):
 		return duringOtherRun

@@ -15,8 +15,7 @@ type carryView struct{ *reviewerView }
 // carriedApproval finds the approval of an earlier head with the very same files that stands for this one: its reviewer
 // has neither started a run nor said anything here.
 func (v carryView) carriedApproval(got attemptResult) (st quorum.Stood, found bool) {
-	isVerdict := got.outcome == quorum.Findings || got.outcome == quorum.Approved
-	if v.head.policy.Carry != quorum.CarrySameDiff || isVerdict || v.hasBegunHere() {
+	if v.head.policy.Carry != quorum.CarrySameDiff || got.isVerdict() || v.hasBegunHere() {
 		return quorum.Stood{}, false
 	}
 	for _, st := range slices.Backward(v.head.record.record.Stood) {
@@ -31,7 +30,7 @@ func (v carryView) carriedApproval(got attemptResult) (st quorum.Stood, found bo
 // hasBegunHere reports whether the reviewer has started a run on this head, or said something about it. A run that was
 // skipped is none, and nothing is said by a review that GitHub moved here.
 func (v carryView) hasBegunHere() bool {
-	if slices.ContainsFunc(v.runs.counted, func(run quorum.Run) bool { return v.reallyRan(&run) }) {
+	if slices.ContainsFunc(v.judgedAttempts(), func(a judgedAttempt) bool { return a.attemptRank() > rankNothing }) {
 		return true
 	}
 	a := v.newestAttempt()

@@ -95,7 +95,7 @@ func explainCandidate(c *candidate, b *quorum.Ballot) (quorum.Outcome, quorum.Re
 	switch {
 	case isEvidence && c.rejected != "" && b.Reason.Standing():
 		return 0, "", string(objectionStands.with(string(c.rejected)))
-	case c.rejected != "":
+	case c.rejected != "" && !(isEvidence && b.Outcome == quorum.Approved): // it may be of another run than the newest
 		return 0, "", string(c.rejected)
 	case isEvidence && (b.Outcome == quorum.Approved || b.Outcome == quorum.Findings || b.Outcome == quorum.Withdrawn):
 		return b.Outcome, b.Reason, ""

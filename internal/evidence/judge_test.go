@@ -340,7 +340,36 @@ func TestWhichRunSpeaks(t *testing.T) {
 			"created in the second after the base",
 			onHead(openai()).run(1, 201, 300).comment(1, 290, bot, yes).retargeted(200), approves,
 		},
-		{"the newest speaks", onHead(openai()).run(1, 10, 100).comment(1, 90, bot, yes).run(2, 110, 200), empty},
+		{
+			"the newest that failed speaks",
+			onHead(openai()).run(1, 10, 100).comment(1, 90, bot, yes).run(2, 110, 200, ended("failure")),
+			wanted{quorum.Pending, quorum.Unknown, quorum.ReasonUnknown, "rerun"},
+		},
+		{
+			"one that left nothing replaces nothing",
+			onHead(openai()).run(1, 10, 100).comment(1, 90, bot, yes).run(2, 110, 200), approves,
+		},
+		{
+			"nor one that is under way",
+			onHead(openai()).run(1, 10, -1).run(2, 110, 200), atWork,
+		},
+		{
+			"an older one under way holds up a yes",
+			onHead(openai()).run(1, 10, -1).run(2, 20, 100).comment(1, 90, bot, yes),
+			wanted{quorum.Pending, quorum.Running, quorum.ReasonRunning, ""},
+		},
+		{
+			"an older one objects after a newer one's yes",
+			onHead(openai()).run(1, 10, 300).run(2, 20, 100).comment(1, 90, bot, yes).comment(2, 290, bot, no), stands,
+		},
+		{
+			"a yes answers what was said before its attempt began",
+			onHead(openai()).run(1, 10, 100).comment(1, 90, bot, no).run(2, 110, 200).comment(2, 190, bot, yes), approves,
+		},
+		{
+			"and nothing that was said since",
+			onHead(openai()).run(1, 10, 100).comment(1, 90, bot, no).run(2, 80, 200).comment(2, 190, bot, yes), objects,
+		},
 		{
 			"the newest by number, not by the digits of its id",
 			onHead(openai()).run(1000, 110, 200, numbered(12)).run(999, 10, 100, numbered(9)).comment(1, 190, bot, yes),

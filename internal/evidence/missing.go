@@ -105,9 +105,8 @@ func unreadUploads(views []*reviewerView) (all []quorum.UploadName) {
 // unreadAttempts are the attempts of the reviewers' runs that failed before a look saw it and that nobody has read.
 func unreadAttempts(views []*reviewerView) (all []quorum.AttemptName) {
 	for _, v := range views {
-		a := attemptView{reviewerView: v}
 		for _, run := range slices.Concat(v.runs.ofEarlierStays(v.head.snapshot), v.runs.counted) {
-			for _, n := range a.unseenAttempts(&run) {
+			for _, n := range unseenAttempts(v.head, v.Reviewer, &run) {
 				if _, isRead := v.head.earlierAttempt(n); !isRead {
 					all = append(all, n)
 				}
@@ -199,11 +198,9 @@ func branchWants(views []*reviewerView) (w quorum.Wants) {
 	return w
 }
 
-// approvesByText reports whether a text of a run approves: of the newest attempt, or of one before, which may have
-// answered an objection.
+// approvesByText reports whether a text of a run approves, of whichever attempt: it may have answered an objection.
 func (v *reviewerView) approvesByText() bool {
-	newest := attemptView{reviewerView: v, attempt: v.newestAttempt()}
-	return slices.ContainsFunc(append(newest.earlierAttempts(), newest.attempt), func(a reviewAttempt) bool {
+	return slices.ContainsFunc(v.attempts, func(a reviewAttempt) bool {
 		return slices.ContainsFunc(v.textStatements(&a), func(s statement) bool { return s.Outcome == quorum.Approved })
 	})
 }
@@ -217,7 +214,7 @@ func (v *reviewerView) approvesCommitAlone() bool {
 		return v.approvesByText()
 	}
 	return slices.ContainsFunc(v.checkStatements(), approves) || slices.ContainsFunc(v.statusStatements(), approves) ||
-		v.isByConclusion() && slices.ContainsFunc(v.runs.counted, succeeded)
+		isByConclusion(v.Reviewer) && slices.ContainsFunc(v.runs.counted, succeeded)
 }
 
 // hasShortHeadName reports whether a text of the reviewer's names the head by a short id and not all commits before
@@ -273,15 +270,17 @@ func (v *attemptView) unreadLogs() (jobs []int64) {
 	return append(jobs, v.unreadLogsBefore()...)
 }
 
-// unreadLogsBefore are the jobs whose unread logs may explain how the attempts before it ended, back to one that approves.
+// unreadLogsBefore are the jobs whose unread logs may explain how the other attempts ended that nothing has answered, where
+// the conclusion is the verdict.
 func (v *attemptView) unreadLogsBefore() (jobs []int64) {
-	for _, earlier := range v.attemptsByConclusionBefore() {
-		got, _ := earlier.resultByConclusion()
-		if job, wanted := earlier.jobThatExplains(got); wanted {
+	if !isByConclusion(v.Reviewer) {
+		return nil
+	}
+	s := v.newObjectionSearch(v.ownResult(), nil)
+	for _, o := range slices.Backward(s.others) {
+		job, wanted := o.jobThatExplains(o.got)
+		if wanted && len(jobs) < maxLogs && !s.hasAnswer(o.got.at, o.attempt.run.ID, o.attempt.number) {
 			jobs = append(jobs, job)
-		}
-		if got.outcome == quorum.Approved || len(jobs) >= maxLogs {
-			break
 		}
 	}
 	return jobs

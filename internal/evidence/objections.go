@@ -5,7 +5,6 @@ package evidence
 
 import (
 	"slices"
-	"time"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
@@ -20,13 +19,17 @@ func (v *attemptView) applyRecord(got attemptResult, statements []statement) att
 		}
 		got = overriddenResult(got, c)
 	}
-	objection, found := v.unansweredObjection(got, statements)
+	search := v.newObjectionSearch(got, statements)
+	objection, found := search.unansweredObjection()
 	switch {
 	case !found:
 	case objection.reason != quorum.ReasonOverridden:
 		return objection
 	case got.reason != quorum.ReasonOverridden && !v.attempt.isUnderWay() && !answersAnew(&got, &objection):
 		return objection
+	}
+	if approval, found := search.approvalBeside(); found {
+		return approval
 	}
 	if got.outcome == quorum.Approved || got.isDoubt || got.reason == quorum.ReasonOverridden {
 		return got
@@ -69,22 +72,36 @@ func (v *attemptView) withdrawnApproval(statements []statement) (attemptResult, 
 // isWithdrawable reports whether an approval of that kind is taken back by deleting it.
 func isWithdrawable(k quorum.TextKind) bool { return k == quorum.TextComment || k == quorum.TextReview }
 
-// An objectionSearch looks for an objection that nothing has answered, beside a result of the newest attempt that does
-// not object.
+// An objectionSearch looks for an objection that nothing has answered, beside a result that does not object.
 type objectionSearch struct {
 	*attemptView
 	got      attemptResult
-	isAnswer bool           // it answers what its reviewer objected before
-	shown    []statement    // of this attempt and of those before it, as GitHub shows them
-	accepted *attemptResult // the first that only a person's accept has ended
+	isAnswer bool            // it answers what its reviewer objected before
+	others   []judgedAttempt // of all its runs
+	shown    []statement     // of all attempts, as GitHub shows them
+	accepted *attemptResult  // the first that only a person's accept has ended
 }
 
-// unansweredObjection finds an objection to this head and base that nothing has answered, beside a result of the
-// newest attempt that does not object. What GitHub still shows is read anew; the record speaks for what it shows no
-// more. Where all that nothing has answered was accepted by a person, it is the first of that.
-func (v *attemptView) unansweredObjection(got attemptResult, statements []statement) (attemptResult, bool) {
-	s := &objectionSearch{attemptView: v, got: got, isAnswer: v.isAnswer(&got), shown: statements}
-	for _, findIn := range []func() (attemptResult, bool){s.findInAttemptsBefore, s.findInSignals, s.findInRunsBefore, s.findInRecord} {
+// newObjectionSearch makes a search beside a result of the attempt.
+func (v *attemptView) newObjectionSearch(got attemptResult, statements []statement) *objectionSearch {
+	s := &objectionSearch{attemptView: v, got: got, isAnswer: v.isAnswer(&got), shown: slices.Clip(statements)}
+	for _, o := range v.judgedAttempts() {
+		if v.attempt.run == nil || o.attempt.run.ID == v.attempt.run.ID && o.attempt.number == v.attempt.number {
+			continue
+		}
+		s.others = append(s.others, o)
+		if v.Verdict.Kind != quorum.Conclusion {
+			s.shown = append(s.shown, v.textStatements(&o.attempt)...)
+		}
+	}
+	return s
+}
+
+// unansweredObjection finds an objection to this head and base that nothing has answered, beside a result that does not
+// object. What GitHub still shows is read anew; the record speaks for what it shows no more. Where all that nothing has
+// answered was accepted by a person, it is the first of that.
+func (s *objectionSearch) unansweredObjection() (attemptResult, bool) {
+	for _, findIn := range []func() (attemptResult, bool){s.findInAttempts, s.findInSignals, s.findInRecord} {
 		if objection, found := findIn(); found {
 			return objection, true
 		}
@@ -93,6 +110,25 @@ func (v *attemptView) unansweredObjection(got attemptResult, statements []statem
 		return *s.accepted, true
 	}
 	return attemptResult{}, false
+}
+
+// approvalBeside finds what approves beside an attempt that is under way without a verdict: it counts when that one has
+// ended without one, or is at its deadline.
+func (s *objectionSearch) approvalBeside() (attemptResult, bool) {
+	if s.attempt.run == nil || s.attempt.run.Completed() || s.got.isVerdict() {
+		return attemptResult{}, false
+	}
+	beside := speakingAttempt(s.others, rankSpoke)
+	if beside == nil || !beside.isApproval() {
+		return attemptResult{}, false
+	}
+	return beside.got, true
+}
+
+// isApproval reports whether the attempt came to an approval that its event's guard lets count.
+func (a *judgedAttempt) isApproval() bool {
+	_, isGuarded := a.guardedPath(&a.attempt)
+	return a.got.outcome == quorum.Approved && !isGuarded
 }
 
 // isEnded reports whether a person accepted over an objection, and notes the first.
@@ -105,24 +141,20 @@ func (s *objectionSearch) isEnded(objection attemptResult) bool {
 	return ended
 }
 
-// findInAttemptsBefore finds what the last attempt with a verdict objected, and adds what all of them said to what is shown.
-func (s *objectionSearch) findInAttemptsBefore() (attemptResult, bool) {
-	var standing *statement
-	var saidIn reviewAttempt
-	for _, earlier := range s.earlierAttempts() {
-		said := s.textStatements(&earlier)
-		s.shown = append(slices.Clip(s.shown), said...)
-		objection, approves := s.verdictOfAttempt(said)
-		if objection != nil || approves && !s.needsPerson() {
-			standing, saidIn = objection, earlier
+// findInAttempts finds what another attempt objected, the newest first.
+func (s *objectionSearch) findInAttempts() (attemptResult, bool) {
+	for _, o := range slices.Backward(s.others) {
+		objection, run, number := o.got, o.attempt.run.ID, o.attempt.number
+		if objection.outcome != quorum.Findings || objection.isDoubt || s.hasAnswer(objection.at, run, number) ||
+			s.head.record.hasAnswered(s.Name, objection.at, run, number) {
+			continue
+		}
+		objection.saidRun, objection.saidAttempt = run, number
+		if !s.isEnded(objection) {
+			return s.standingResult(objection, s.got, true), true
 		}
 	}
-	if standing == nil || s.isAnswer || s.head.record.hasAnswered(s.Name, standing.at, saidIn.run.ID, saidIn.number) {
-		return attemptResult{}, false
-	}
-	objection := s.objectionResult(standing)
-	objection.saidRun, objection.saidAttempt = saidIn.run.ID, saidIn.number
-	return s.standingResult(objection, s.got, true), !s.isEnded(objection)
+	return attemptResult{}, false
 }
 
 // findInSignals finds what a check or a status objects that a newer one says no more.
@@ -139,15 +171,6 @@ func (s *objectionSearch) findInSignals() (attemptResult, bool) {
 	return attemptResult{}, false
 }
 
-// findInRunsBefore finds the failure of an earlier run or attempt whose conclusion was the verdict.
-func (s *objectionSearch) findInRunsBefore() (attemptResult, bool) {
-	objection, found := s.failedRunBefore()
-	if !found || s.isAnswer || s.head.record.hasAnswered(s.Name, objection.at, objection.saidRun, objection.saidAttempt) {
-		return attemptResult{}, false
-	}
-	return s.standingResult(objection, s.got, true), !s.isEnded(objection)
-}
-
 // findInRecord finds what only the record still knows.
 func (s *objectionSearch) findInRecord() (attemptResult, bool) {
 	for _, o := range s.head.record.objectionsOf(s.Name) {
@@ -155,8 +178,10 @@ func (s *objectionSearch) findInRecord() (attemptResult, bool) {
 			outcome: quorum.Findings, at: o.At, ref: o.TextRef, url: o.URL, findings: []quorum.Finding{{Body: o.Excerpt, URL: o.URL}},
 			carried: o.Carried, hasThreads: o.Threads > 0 || o.Kind == quorum.TextThread,
 		}
-		if !s.isAnswered(&o, s.got, s.isAnswer, s.shown) && !s.isEnded(objection) {
-			return s.standingResult(objection, s.got, o.Carried != "" || s.isOlder(&o)), true
+		if !s.isAnswered(&o) && !s.isEnded(objection) {
+			a := &s.attempt
+			isOlder := o.Carried != "" || a.run != nil && (o.Run != a.run.ID || o.Attempt < a.number || o.At.Before(a.began))
+			return s.standingResult(objection, s.got, isOlder), true
 		}
 	}
 	return attemptResult{}, false
@@ -176,90 +201,6 @@ func openObjection(all []statement, needsPerson bool) (objection statement, foun
 	return objection, found && objection.Outcome == quorum.Findings && (needsPerson || newest.ref != objection.ref)
 }
 
-// failedRunBefore finds the run or attempt before this one that objects, where the conclusion is the verdict.
-func (v *attemptView) failedRunBefore() (objection attemptResult, found bool) {
-	for _, earlier := range v.attemptsByConclusionBefore() {
-		got, _ := earlier.resultByConclusion()
-		switch got.outcome {
-		case quorum.Approved:
-			if !v.needsPerson() {
-				return attemptResult{}, false
-			}
-		case quorum.Findings:
-			got.saidRun, got.saidAttempt = earlier.attempt.run.ID, earlier.attempt.number
-			return got, true
-		}
-	}
-	return attemptResult{}, false
-}
-
-// attemptsByConclusionBefore are the attempts that ended before this one, the newest first, where the conclusion is the
-// verdict: the last of each earlier run, and of every run those of whose end no look has seen.
-func (v *attemptView) attemptsByConclusionBefore() (views []attemptView) {
-	if !v.isByConclusion() || v.attempt.run == nil {
-		return nil
-	}
-	for i := range slices.Backward(v.runs.counted) {
-		run := &v.runs.counted[i]
-		if run.Number > v.attempt.run.Number {
-			continue
-		}
-		if run.ID != v.attempt.run.ID && run.Completed() {
-			views = append(views, v.ofRunBefore(run, v.head.record.endOf(run)))
-		}
-		for _, n := range v.unseenAttempts(run) {
-			earlier, _ := v.head.earlierAttempt(n)
-			if earlier.Conclusion == "" {
-				continue
-			}
-			earlier.Jobs = without(run.FailedJobs, func(job quorum.Job) bool {
-				return job.Completed.Before(earlier.Started) || job.Completed.After(earlier.Updated)
-			})
-			views = append(views, v.ofRunBefore(&earlier, earlier.Updated))
-		}
-	}
-	return views
-}
-
-// ofRunBefore is the view of the newest attempt of a run that ended then.
-func (v *attemptView) ofRunBefore(run *quorum.Run, ended time.Time) attemptView {
-	return attemptView{reviewerView: v.reviewerView, attempt: reviewAttempt{
-		run: run, number: run.Attempt, began: run.Started, firstJobBegan: run.Started, ended: ended,
-	}}
-}
-
-// unseenAttempts are the attempts of a run, the newest first, of whose end no look has seen, if one of its jobs has failed
-// before: somebody who has it run again at once would make its conclusion unsaid. What a look saw stands in the record.
-// There are no more than the fifty that GitHub lets a run have.
-func (v *attemptView) unseenAttempts(run *quorum.Run) (all []quorum.AttemptName) {
-	if v.Retired || !v.isByConclusion() || v.FailureMeans != quorum.MeansFindings || len(run.FailedJobs) == 0 {
-		return nil
-	}
-	for n := run.Attempt - 1; n > v.head.record.seenAttempts(run.ID); n-- {
-		all = append(all, quorum.AttemptName{Run: run.ID, Number: n})
-	}
-	return all
-}
-
-// verdictOfAttempt is what the texts of one of the [attemptView.earlierAttempts] say: any objection objects.
-func (v *attemptView) verdictOfAttempt(said []statement) (objection *statement, approves bool) {
-	for i := range said {
-		switch s := &said[i]; {
-		case !s.isVerdict() || !s.at.Before(v.attempt.began):
-		case s.Outcome == quorum.Findings && v.threads.haveEnded(s): // it was no approval of the rest
-		case s.Outcome == quorum.Findings:
-			objection = s
-		case (v.OnlyNew || s.NoOpen) && len(v.threads.openFindings()) > 0: // clean, but for its open threads
-			open := *s
-			open.Outcome, open.Findings = quorum.Findings, v.threads.openFindings()
-			objection = &open
-		default:
-			approves = true
-		}
-	}
-	return objection, approves
-}
-
 // standingResult is an objection that its reviewer has not answered, beside the result of its newest attempt.
 func (v *attemptView) standingResult(objection, newest attemptResult, isOlder bool) attemptResult {
 	objection.reason, objection.isDoubt = quorum.ReasonStands, false
@@ -270,25 +211,4 @@ func (v *attemptView) standingResult(objection, newest attemptResult, isOlder bo
 		objection.newestResult = &newest
 	}
 	return objection
-}
-
-// earlierAttempts are what went before this attempt on this head, oldest run first: one for each run, with all of its
-// attempts before the newest, for GitHub does not show where one of those ended and the next began.
-func (v *attemptView) earlierAttempts() (out []reviewAttempt) {
-	a := &v.attempt
-	if v.Verdict.Kind == quorum.Conclusion || a.run == nil {
-		return nil // what those concluded attemptsByConclusionBefore tells
-	}
-	for i := range v.runs.counted {
-		run := &v.runs.counted[i]
-		switch {
-		case run.ID == a.run.ID && a.number > 1:
-			out = append(out, reviewAttempt{run: a.run, number: a.number - 1, isSeveral: true, began: run.Created, ended: a.began})
-		case run.ID != a.run.ID && run.Completed() && run.Number < a.run.Number:
-			out = append(out, reviewAttempt{
-				run: run, number: run.Attempt, isSeveral: true, began: run.Created, ended: v.head.record.endOf(run),
-			})
-		}
-	}
-	return out
 }

@@ -10,18 +10,38 @@ import (
 	"github.com/review-coordinator/coordinator/internal/review"
 )
 
-// judgeAttempt derives the result of the attempt. The order of judgement: texts (identity and binding came first), then
-// the record of them, then the run's log and annotations, then its conclusion.
+// judgeAttempt derives the reviewer's result by the attempt, beside which all others speak. The order of judgement: texts
+// (identity and binding came first), then the record of them, then the run's log and annotations, then its conclusion.
 func (v *attemptView) judgeAttempt() attemptResult {
 	if v.Verdict.Kind == quorum.Conclusion {
-		got, seen := v.resultByConclusion()
-		if !seen {
-			got = v.outcomeOfRun()
-		}
-		return v.applyRecord(got, slices.Concat(v.checkStatements(), v.statusStatements()))
+		return v.applyRecord(v.ownResult(), slices.Concat(v.checkStatements(), v.statusStatements()))
 	}
 	statements := v.allStatements()
-	return v.applyRecord(v.combineTexts(statements), statements)
+	return v.applyRecord(v.dateApproval(v.combineTexts(statements)), statements)
+}
+
+// ownResult is the result of the attempt alone.
+func (v *attemptView) ownResult() attemptResult {
+	if v.Verdict.Kind != quorum.Conclusion {
+		return v.dateApproval(v.combineTexts(v.textStatements(&v.attempt)))
+	}
+	got, seen := v.resultByConclusion()
+	if !seen {
+		return v.outcomeOfRun()
+	}
+	return v.dateApproval(got)
+}
+
+// dateApproval adds when the attempt began whose approval a result is. A text belongs to the first that may have left it.
+func (v *attemptView) dateApproval(got attemptResult) attemptResult {
+	if v.attempt.run == nil || got.outcome != quorum.Approved {
+		return got
+	}
+	got.begun = v.attempt.began
+	if isWithdrawable(got.ref.Kind) {
+		got.begun = earliest(got.begun, cmp.Or(v.attempts.firstBegun(got.at), got.begun))
+	}
+	return got
 }
 
 // allStatements are the reviewer's statements in texts, checks and statuses, oldest first.

@@ -98,6 +98,7 @@ func setRefused(b *quorum.Ballot, no quorum.Refusal) {
 func (p *planner) castVote(b quorum.Ballot) quorum.Ballot {
 	a, got := &p.attempt, &p.result
 	b.Vote, b.At, b.Retried, b.Threads = quorum.Approve, latest(got.at, p.head.cycle.start), a.number > 1, got.hasThreads
+	b.Begun = got.begun
 	if got.outcome == quorum.Findings {
 		b.Vote, b.SaidRun, b.SaidAttempt = quorum.Object, got.saidRun, got.saidAttempt
 	}

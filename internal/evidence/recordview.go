@@ -38,13 +38,15 @@ func (v recordView) approvalsOf(reviewer string) (out []quorum.Stood) {
 	return out
 }
 
-// hasAnswered reports whether the record saw the reviewer approve this head and base after an objection of that
-// attempt, which it said at that moment: all that it had objected until then was answered. What an attempt of a run
-// approves answers nothing of the same attempt.
+// hasAnswered reports whether the record saw the reviewer approve this head and base in an attempt that began after an
+// objection, or, where none shows its beginning, after it. Of one run, a later attempt began later.
 func (v recordView) hasAnswered(reviewer string, at time.Time, run int64, attempt int) bool {
 	return slices.ContainsFunc(v.record.Stood, func(st quorum.Stood) bool {
-		isSameAttempt := run != 0 && st.Run == run && st.Attempt == attempt
-		return st.Reviewer == reviewer && st.Base == v.base && !st.Resolved && !isSameAttempt && st.At.After(at)
+		isLater := at.Before(st.Begun) || at.Equal(st.Begun) && run != 0 && st.Run == run && st.Attempt > attempt
+		if st.Begun.IsZero() {
+			isLater = at.Before(st.At) && (run == 0 || st.Run != run || st.Attempt != attempt)
+		}
+		return st.Reviewer == reviewer && st.Base == v.base && !st.Resolved && isLater
 	})
 }
 

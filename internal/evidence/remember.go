@@ -122,7 +122,7 @@ func rememberApproval(rec *quorum.Record, base string, b quorum.Ballot) {
 		return
 	}
 	rec.Stood = append(slices.DeleteFunc(rec.Stood, isSame), quorum.Stood{
-		TextRef: b.Evidence, Reviewer: b.Reviewer, Base: base, Run: b.Run, Attempt: b.Attempt, At: b.At,
+		TextRef: b.Evidence, Reviewer: b.Reviewer, Base: base, Run: b.Run, Attempt: b.Attempt, At: b.At, Begun: b.Begun,
 		Resolved: b.Reason == quorum.ReasonResolved,
 	})
 }

@@ -21,6 +21,7 @@ type attemptResult struct {
 	reason       quorum.Reason
 	detail       string
 	at           time.Time // when the outcome was reached
+	begun        time.Time // when the attempt began that a run's approval is from, as far as time tells; zero without a run
 	ref          quorum.TextRef
 	url          string
 	findings     []quorum.Finding
@@ -33,6 +34,11 @@ type attemptResult struct {
 	excerpt      string        // of an answer without a verdict
 	limitReset   time.Time     // of a limit
 	supersedeFor time.Duration // of a cancellation: how long a newer run may supersede it
+}
+
+// isVerdict reports whether the result approves or objects.
+func (r *attemptResult) isVerdict() bool {
+	return r.outcome == quorum.Approved || r.outcome == quorum.Findings
 }
 
 // resultOf is a statement's own result.

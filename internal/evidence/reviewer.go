@@ -7,21 +7,25 @@ import (
 // reviewerView is what one reviewer left on a head.
 type reviewerView struct {
 	*quorum.Reviewer
-	head      *headView
-	texts     *textReader
-	artifacts artifactView
-	threads   threadView
-	past      pastView
-	runs      workflowRuns
-	commands  *commandView
+	head       *headView
+	texts      *textReader
+	artifacts  artifactView
+	threads    threadView
+	past       pastView
+	runs       workflowRuns
+	commands   *commandView
+	attempts   attemptList
+	ownResults []attemptResult // of the attempts that somebody has asked about
 }
 
 func newReviewerView(h *headView, texts *textReader, commands *commandView, r *quorum.Reviewer) *reviewerView {
+	runs := h.runsOf(r)
 	return &reviewerView{
-		Reviewer: r, head: h, texts: texts, runs: h.runsOf(r), commands: commands,
+		Reviewer: r, head: h, texts: texts, runs: runs, commands: commands,
 		artifacts: artifactView{Reviewer: r, head: h},
 		threads:   threadView{Reviewer: r, head: h, texts: texts},
 		past:      newPastView(h, r),
+		attempts:  attemptsOfRuns(h, r, runs.counted),
 	}
 }
 
@@ -33,9 +37,9 @@ func (v *reviewerView) hasHeading(t *quorum.Text) bool {
 // namedCommit is the commit that t names; "" if it names none.
 func (v *reviewerView) namedCommit(t *quorum.Text) string { return v.texts.namedCommit(v.Reviewer, t) }
 
-// isByConclusion reports whether the conclusion of the reviewer's run is its verdict.
-func (v *reviewerView) isByConclusion() bool {
-	return v.Verdict.Kind == quorum.Conclusion && v.Check == "" && v.Status == ""
+// isByConclusion reports whether the conclusion of r's run is its verdict.
+func isByConclusion(r *quorum.Reviewer) bool {
+	return r.Verdict.Kind == quorum.Conclusion && r.Check == "" && r.Status == ""
 }
 
 // isShared reports whether others write as the reviewer's author, too: all workflows write as one account.

@@ -116,7 +116,7 @@ type reviewAttempt struct {
 	request       *quorum.Intent
 	byPerson      bool // a person caused it: deadlines begin anew
 	isCommanded   bool // at the person's command it was we who asked
-	isSeveral     bool // it stands for all attempts of its run up to this one: GitHub does not show where each began
+	isPast        bool // its run was run again: it stands for that attempt, or for all up to it, where none shows its beginning
 }
 
 // isUnderWay reports whether its run has not ended. An attempt without a run is never under way: it has no end.

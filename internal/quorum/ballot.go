@@ -209,10 +209,11 @@ type Ballot struct {
 	// Pending: GitHub announces its end to no job (own attempt or request, Copilot, another App)
 	Watch bool `json:"-"`
 	// Object: the run and attempt in which it was said, if that is not the newest and not recorded
-	SaidRun     int64 `json:"-"`
-	SaidAttempt int   `json:"-"`
-	Threads     bool  `json:"-"` // resolving threads would end this objection
-	UnderWay    bool  `json:"-"` // Object: its newest attempt has not ended
+	SaidRun     int64     `json:"-"`
+	SaidAttempt int       `json:"-"`
+	Begun       time.Time `json:"-"` // Approve: when the attempt began that approved; zero without a run
+	Threads     bool      `json:"-"` // resolving threads would end this objection
+	UnderWay    bool      `json:"-"` // Object: its newest attempt has not ended
 
 	Circuit Hold      `json:"circuit,omitzero"` // Pending: the open circuit that delays it
 	Reset   time.Time `json:"-"`                // Outcome Limited: when the limit ends, if it says so

@@ -72,7 +72,7 @@ func TestRecordSurvivesJSON(t *testing.T) {
 		Runs:       []SeenRun{{ID: 1, Attempt: 2, Started: sec(1), Ended: sec(2), Again: 1}},
 		Texts:      []SeenText{{ref, "gemini"}},
 		Accounts:   []SeenAccount{{"sage[bot]", 5}},
-		Stood:      []Stood{{ref, "gemini", "main", 1, 2, sec(3), true, "verdict", "a0", true}},
+		Stood:      []Stood{{ref, "gemini", "main", 1, 2, sec(3), sec(1), true, "verdict", "a0", true}},
 		Commanded:  []Commanded{{ref, "mallory"}},
 		Objections: []Objection{{TextRef: ref, Reviewer: "gemini", Base: "main", Run: 1, Attempt: 2, At: sec(4), Threads: 2, Excerpt: "no", URL: "u"}},
 		Intents:    []Intent{{Kind: Cancel, Reviewer: "gemini", Base: "main", Run: 1, Attempt: 1, At: sec(5), Tries: 2}},

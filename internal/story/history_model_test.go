@@ -117,13 +117,12 @@ type modelState struct {
 	nextID     int64
 	objections []objectionTruth
 	said       []reviewerTruth // by reviewer
-	superseded []reviewerTruth // what it had said before its newest run
+	superseded []reviewerTruth // the last verdict before its newest run
 	shown      quorum.Decision // by our check
 	kinds      []reviewerKind
 	reviewers  []quorum.Reviewer
 	looked     bool
 	reruns     []quorum.Action // that we made
-	cancels    []int64         // runs that we cancelled
 	changeState
 	fixTruths
 	runTruths
@@ -134,7 +133,7 @@ type reviewerTruth struct {
 	yes, no bool      // said in its newest attempt
 	counts  bool      // its attempt ended, or it has none: a yes approves
 	since   time.Time // its attempt began; zero without one
-	earlier bool      // of an earlier run, which the newest, cancelled without a word, did not replace
+	earlier bool      // of an earlier run, which the newest, ended without a verdict, did not replace
 }
 
 func newModelState(p *quorum.Policy, kinds []reviewerKind) *modelState {
@@ -170,7 +169,7 @@ func (st *modelState) clone() *modelState {
 	c.s.Reviews, c.s.Comments, c.s.Threads = slices.Clone(st.s.Reviews), slices.Clone(st.s.Comments), slices.Clone(st.s.Threads)
 	c.s.Checks, c.s.Statuses, c.s.Earlier = slices.Clone(st.s.Checks), slices.Clone(st.s.Statuses), slices.Clone(st.s.Earlier)
 	c.objections, c.said, c.reruns = slices.Clone(st.objections), slices.Clone(st.said), slices.Clone(st.reruns)
-	c.superseded, c.cancels = slices.Clone(st.superseded), slices.Clone(st.cancels)
+	c.superseded = slices.Clone(st.superseded)
 	c.changeState, c.fixTruths, c.runTruths = st.changeState.clone(), st.fixTruths.clone(), st.runTruths.clone()
 	return &c
 }
@@ -289,8 +288,11 @@ func (st *modelState) hasStanding(place int) bool {
 // it back.
 func (st *modelState) hasApproved(place int) bool {
 	said := &st.said[place]
-	counts := said.counts || !said.since.IsZero() && !st.now.Before(said.since.Add(modelTimeout)) // an attempt that does not end
-	approves := said.yes && !said.no && counts
+	isHung := !said.since.IsZero() && !st.now.Before(said.since.Add(modelTimeout)) // an attempt that does not end
+	if isHung && !said.counts && !said.yes && !said.no {
+		said = &st.superseded[place]
+	}
+	approves := said.yes && !said.no && (said.counts || isHung)
 	if st.kinds[place] == byApp {
 		approves = st.appApproves(&st.reviewers[place])
 	}
@@ -403,7 +405,6 @@ func runMoves(add addMove, place int, r *quorum.Reviewer) {
 			return false
 		}
 		st.startRun(r, "waiting")
-		st.said[place] = reviewerTruth{}
 		return true
 	})
 	add("is run again", func(st *modelState) bool {
@@ -424,18 +425,16 @@ func runMoves(add addMove, place int, r *quorum.Reviewer) {
 			}
 			st.endRun(run, conclusion)
 			said := &st.said[place]
-			said.counts = true
-			if conclusion == "cancelled" && !said.yes && !said.no {
-				*said = st.superseded[place] // it replaces no earlier run
-				said.earlier = true
-				return true
-			}
 			switch {
 			case byConclusion && conclusion == "success":
 				*said = reviewerTruth{yes: true, counts: true}
 			case byConclusion && conclusion == "failure":
 				*said = reviewerTruth{no: true, counts: true}
 				st.object(place, quorum.TextRef{Kind: quorum.TextRun, ID: run.ID}, run)
+			}
+			said.counts = true
+			if conclusion != "failure" && st.endWithoutVerdict(place) {
+				return true
 			}
 			if said.yes && !said.no {
 				st.answer(place, func(o *objectionTruth) bool { return o.run != run.ID || o.attempt != run.Attempt })
@@ -461,6 +460,17 @@ func runMoves(add addMove, place int, r *quorum.Reviewer) {
 		}
 		return true
 	})
+}
+
+// endWithoutVerdict reports whether a reviewer's run did not fail and left no verdict: it replaces none of an earlier run.
+func (st *modelState) endWithoutVerdict(place int) bool {
+	said := &st.said[place]
+	if said.counts = true; said.yes || said.no {
+		return false
+	}
+	*said = st.superseded[place]
+	said.earlier = true
+	return true
 }
 
 // comment lets an account comment as a reviewer.
@@ -513,7 +523,8 @@ func textMoves(add addMove, place int, r *quorum.Reviewer) {
 			return true // any workflow may have made that edit: it answers nothing
 		}
 		run := st.run(r)
-		if run == nil || st.isAmbiguous(run) || run.Completed() && st.now.Sub(run.Updated) > time.Minute {
+		isLate := run != nil && run.Completed() && st.now.Sub(run.Updated) > time.Minute
+		if run == nil || st.isAmbiguous(run) || isLate || run.Status == "waiting" {
 			return true
 		}
 		said := &st.said[place] // a text of its newest attempt, or of the minute after it
@@ -534,17 +545,17 @@ func textMoves(add addMove, place int, r *quorum.Reviewer) {
 		ref := t.TextRef
 		st.s.Comments = slices.DeleteFunc(st.s.Comments, func(t quorum.Text) bool { return t.TextRef == ref })
 		st.dropUnseen(ref)
-		since := st.said[place].since
-		st.said[place].yes = st.said[place].yes && slices.ContainsFunc(st.s.Comments, func(t quorum.Text) bool { // another text of the attempt
-			at := t.At
-			if !t.Edited.IsZero() {
-				at = t.Edited
-			}
-			return t.Body == fmt.Sprintf(yesText, r.Name) && !since.IsZero() && !at.Before(since) && !st.hasObjected(t.TextRef)
-		})
-		if run := st.run(r); run != nil && run.Conclusion == "cancelled" && !slices.Contains(st.cancels, run.ID) &&
-			!st.said[place].yes && !st.said[place].no {
-			st.said[place] = st.superseded[place]
+		for _, said := range []*reviewerTruth{&st.said[place], &st.superseded[place]} {
+			said.yes = said.yes && slices.ContainsFunc(st.s.Comments, func(t quorum.Text) bool { // another text of the attempt
+				at := t.At
+				if !t.Edited.IsZero() {
+					at = t.Edited
+				}
+				return t.Body == fmt.Sprintf(yesText, r.Name) && !said.since.IsZero() && !at.Before(said.since) && !st.hasObjected(t.TextRef)
+			})
+		}
+		if run := st.run(r); run != nil && run.Completed() && run.Conclusion != "failure" {
+			st.endWithoutVerdict(place)
 		}
 		return true
 	})

@@ -95,6 +95,32 @@ var mutants = map[string]mutant{
 		}
 	})},
 
+	// Of several runs on one head.
+	"the run of the highest number alone speaks": {noStands, sideBySideWorld(byWorkflowText), mutateSnapshot(func(_ *quorum.Policy, s *quorum.Snapshot) {
+		s.Runs = s.Runs[max(0, len(s.Runs)-1):]
+	})},
+	"a run under way holds up nothing": {passIsEarned, sideBySideWorld(byWorkflowText), mutateBallots(func(b *quorum.Ballot) {
+		if b.Then != nil {
+			*b = *b.Then
+		}
+	})},
+	"a yes answers what was said since its attempt began": {noStands, sideBySideWorld(byConclusion), mutateSnapshot(func(_ *quorum.Policy, s *quorum.Snapshot) {
+		s.Runs = slices.Clone(s.Runs)
+		for i := range s.Runs {
+			if run := &s.Runs[i]; run.Completed() {
+				run.Started = run.Updated
+			}
+		}
+	})},
+	"a run that left nothing has failed": {nothingTwice, sideBySideWorld(byWorkflowText), mutateSnapshot(func(_ *quorum.Policy, s *quorum.Snapshot) {
+		s.Runs = slices.Clone(s.Runs)
+		for i := range s.Runs {
+			if run := &s.Runs[i]; run.Completed() {
+				run.Conclusion = "failure"
+			}
+		}
+	})},
+
 	// Of what a head inherits.
 	"a push sheds what was objected": {diffStaysRed, carryWorld(), mutateInherited(func(rec *quorum.Record) {
 		rec.Objections = slices.DeleteFunc(rec.Objections, func(o quorum.Objection) bool { return o.Carried != "" })

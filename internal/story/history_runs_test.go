@@ -19,6 +19,7 @@ type attemptTruth struct {
 	number       int
 	began, ended time.Time
 	yes, no      bool
+	failed       bool
 	credited     bool // a yes that it may have left, as time tells
 }
 
@@ -50,18 +51,20 @@ func (t runTruths) attemptOf(place int, run int64) *attemptTruth {
 	return nil
 }
 
-// noteRuns notes what truly follows from the attempts: any newest attempt of a run that approved speaks for its reviewer,
-// once none is under way, and answers what was said before it began.
+// noteRuns notes what truly follows from the attempts: of the newest ones of all runs, the last that left a verdict or
+// failed speaks for its reviewer, once none is under way. An approval answers what was said before its attempt began.
 func (st *modelState) noteRuns() {
 	for place := range st.attempts {
 		for i := range st.s.Runs {
 			st.noteAttempt(place, &st.s.Runs[i])
 		}
-		truth := reviewerTruth{counts: true}
+		truth, last := reviewerTruth{counts: true}, time.Time{}
 		for i := range st.attempts[place] {
 			a := &st.attempts[place][i]
 			isNewest := st.attemptOf(place, a.run) == a
-			truth.yes = truth.yes || a.credited && !a.no && isNewest
+			if isNewest && (a.credited || a.no || a.failed) && !a.began.Before(last) {
+				truth.yes, last = a.credited && !a.no, a.began
+			}
 			if a.isUnderWay(st.now) {
 				truth.counts = false
 				if a.began.After(truth.since) {
@@ -89,7 +92,7 @@ func (st *modelState) noteAttempt(place int, run *quorum.Run) {
 	if !run.Completed() || !a.ended.IsZero() {
 		return
 	}
-	a.ended = run.Updated
+	a.ended, a.failed = run.Updated, run.Conclusion == "failure"
 	if st.reviewers[place].Verdict.Kind != quorum.Conclusion {
 		return
 	}
