@@ -3,6 +3,9 @@ package evidence
 // The attempts of a reviewer on this head: those of all its runs speak, whichever run has the higher number.
 
 import (
+	"cmp"
+	"time"
+
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
@@ -43,9 +46,8 @@ func (v *reviewerView) newestAttempt() reviewAttempt {
 // for a person's approval replaces no approval, nor does one that we cancelled.
 func speakingAttempt(all []judgedAttempt, most attemptRank) (best *judgedAttempt) {
 	var idle *judgedAttempt
-	isNewer := func(a, than *judgedAttempt) bool {
-		return than == nil || !a.attempt.firstJobBegan.Before(than.attempt.firstJobBegan)
-	}
+	newestAt := func(a *judgedAttempt) time.Time { return cmp.Or(a.attempt.ended, a.attempt.firstJobBegan) }
+	isNewer := func(a, than *judgedAttempt) bool { return than == nil || !newestAt(a).Before(newestAt(than)) }
 	for i := range all {
 		a := &all[i]
 		switch rank := a.attemptRank(); {

@@ -360,7 +360,7 @@ func TestWhichRunSpeaks(t *testing.T) {
 		},
 		{
 			"an older one objects after a newer one's yes",
-			onHead(openai()).run(1, 10, 300).run(2, 20, 100).comment(1, 90, bot, yes).comment(2, 290, bot, no), stands,
+			onHead(openai()).run(1, 10, 300).run(2, 20, 100).comment(1, 90, bot, yes).comment(2, 290, bot, no), objects,
 		},
 		{
 			"a yes answers what was said before its attempt began",

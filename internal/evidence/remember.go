@@ -118,8 +118,12 @@ func rememberApproval(rec *quorum.Record, base string, b quorum.Ballot) {
 	isSame := func(st quorum.Stood) bool {
 		return st.Reviewer == b.Reviewer && st.TextRef == b.Evidence && st.Base == base
 	}
-	if slices.ContainsFunc(rec.Stood, func(st quorum.Stood) bool { return isSame(st) && st.At.Equal(b.At) }) {
+	i := slices.IndexFunc(rec.Stood, isSame)
+	if i >= 0 && rec.Stood[i].At.Equal(b.At) {
 		return
+	}
+	if i >= 0 { // a rerun since may hide where attempts began
+		b.Begun = latest(b.Begun, rec.Stood[i].Begun)
 	}
 	rec.Stood = append(slices.DeleteFunc(rec.Stood, isSame), quorum.Stood{
 		TextRef: b.Evidence, Reviewer: b.Reviewer, Base: base, Run: b.Run, Attempt: b.Attempt, At: b.At, Begun: b.Begun,

@@ -62,8 +62,12 @@ func (st *modelState) noteRuns() {
 		for i := range st.attempts[place] {
 			a := &st.attempts[place][i]
 			isNewest := st.attemptOf(place, a.run) == a
-			if isNewest && (a.credited || a.no || a.failed) && !a.began.Before(last) {
-				truth.yes, last = a.credited && !a.no, a.began
+			ended := a.ended
+			if ended.IsZero() {
+				ended = st.now.Add(1) // after all that has ended
+			}
+			if isNewest && (a.credited || a.no || a.failed) && !ended.Before(last) {
+				truth.yes, last = a.credited && !a.no, ended
 			}
 			if a.isUnderWay(st.now) {
 				truth.counts = false
