@@ -49,7 +49,8 @@ func (s *objectionSearch) isAnswered(o *quorum.Objection) bool {
 	case o.Kind == quorum.TextRun:
 		return s.isReadAnew(o) || isAnswered
 	case o.Kind == quorum.TextCheck || o.Kind == quorum.TextStatus: // only its App can change it, but others can delete its threads
-		return s.isAnswer && !hasLostThread(o, s.shown)
+		isLater := o.TextRef == s.got.ref || s.got.begun.IsZero() || o.At.Before(s.got.begun)
+		return s.isAnswer && isLater && !hasLostThread(o, s.shown)
 	}
 	for i := range s.shown {
 		if shown := &s.shown[i]; shown.ref == o.TextRef && shown.voidReason != quorum.ReasonMoved {

@@ -52,7 +52,7 @@ func (v *reviewerView) checkStatements() (out []statement) {
 // newCheckStatement reads a check run of the reviewer's.
 func (v *reviewerView) newCheckStatement(c *quorum.CheckRun, at time.Time) statement {
 	ref := quorum.TextRef{Kind: quorum.TextCheck, ID: c.ID}
-	s := statement{Reading: v.texts.readCheck(v.Reviewer, c, 0), at: at, ref: ref, url: c.URL, body: c.Summary}
+	s := statement{Reading: v.texts.readCheck(v.Reviewer, c, 0), at: at, begun: c.Started, ref: ref, url: c.URL, body: c.Summary}
 	if s.Inline { // it counts the comments that stand in its reviews
 		s.threads = v.head.openedThreads(v.Reviewer, 0)
 		if objecting, minor := v.threads.countObjecting(s.threads); objecting == 0 && minor > 0 {
@@ -137,6 +137,25 @@ func (c *textReader) readCheck(r *quorum.Reviewer, run *quorum.CheckRun, minor i
 
 func (c *textReader) readStatus(r *quorum.Reviewer, st *quorum.Status) review.Reading {
 	return c.readerOf(r).Read(review.Material{Kind: review.Status, Body: st.Description, State: st.State})
+}
+
+// unansweredStatement is the newest of checks or statuses that objects and that none answers: a check that approves answers
+// what was said before it began, a status those before it. Where a person must end an objection nothing does.
+func unansweredStatement(all []statement, needsPerson bool) (objection statement, found bool) {
+	for _, s := range all {
+		isAnswer := func(o statement) bool {
+			isLater := o.ref.ID > s.ref.ID
+			if !o.begun.IsZero() {
+				isLater = s.at.Before(o.begun)
+			}
+			return isLater && !o.void && o.Outcome == quorum.Approved
+		}
+		isOpen := !s.void && s.Outcome == quorum.Findings && (needsPerson || !slices.ContainsFunc(all, isAnswer))
+		if isOpen && (!found || s.at.After(objection.at) || s.at.Equal(objection.at) && s.ref.ID > objection.ref.ID) {
+			objection, found = s, true
+		}
+	}
+	return objection, found
 }
 
 // newestStatement is the newest of checks or statuses; one that may be about another pull request leaves the word to

@@ -160,8 +160,10 @@ func (s *objectionSearch) findInAttempts() (attemptResult, bool) {
 // findInSignals finds what a check or a status objects that a newer one says no more.
 func (s *objectionSearch) findInSignals() (attemptResult, bool) {
 	for _, list := range [][]statement{s.checkStatements(), s.statusStatements()} {
-		open, found := openObjection(list, s.needsPerson())
-		if !found || s.isAnswer && s.got.at.After(open.at) || s.head.record.hasAnswered(s.Name, open.at, 0, 0) {
+		open, found := unansweredStatement(list, s.needsPerson())
+		newest, _ := newestStatement(list)
+		isAnswered := s.isAnswer && s.got.ref.Kind != open.ref.Kind && s.got.at.After(open.at)
+		if !found || isAnswered || newest.ref == open.ref && !s.needsPerson() || s.head.record.hasAnswered(s.Name, open.at, 0, 0) {
 			continue
 		}
 		if objection := s.objectionResult(&open); !s.isEnded(objection) {
@@ -190,16 +192,6 @@ func (s *objectionSearch) findInRecord() (attemptResult, bool) {
 // needsPerson reports whether the reviewer's own yes answers nothing that it objected to the same diff: then only a
 // person ends it.
 func (v *reviewerView) needsPerson() bool { return v.head.policy.Reroll == quorum.RerollPerson }
-
-// openObjection finds an objection by a check or status after which a newer one came that is no verdict: it goes on,
-// say. Where a person must end it, one that approves leaves it open, too.
-func openObjection(all []statement, needsPerson bool) (objection statement, found bool) {
-	objection, found = newestStatement(without(all, func(s statement) bool {
-		return !s.isVerdict() || needsPerson && s.Outcome == quorum.Approved
-	}))
-	newest, _ := newestStatement(all)
-	return objection, found && objection.Outcome == quorum.Findings && (needsPerson || newest.ref != objection.ref)
-}
 
 // standingResult is an objection that its reviewer has not answered, beside the result of its newest attempt.
 func (v *attemptView) standingResult(objection, newest attemptResult, isOlder bool) attemptResult {

@@ -230,9 +230,15 @@ func (v *attemptView) lostToOtherRun() bool {
 // resultByConclusion is the result of an attempt whose verdict is the conclusion of a check, a status or a run.
 func (v *attemptView) resultByConclusion() (got attemptResult, seen bool) {
 	var s statement
+	isHeldUp := false
 	switch run := v.attempt.run; {
 	case v.Check != "":
-		s, seen = newestStatement(v.checkStatements())
+		all := v.checkStatements()
+		s, seen = newestStatement(all)
+		if open, found := unansweredStatement(all, false); found && s.Outcome == quorum.Approved {
+			s = open
+		}
+		isHeldUp = slices.ContainsFunc(all, func(o statement) bool { return o.Outcome == quorum.Running })
 	case v.Status != "":
 		s, seen = newestStatement(v.statusStatements())
 	case run == nil || !run.Completed():
@@ -249,7 +255,7 @@ func (v *attemptView) resultByConclusion() (got attemptResult, seen bool) {
 		return declinedResult(&s), seen
 	}
 	got = resultOf(&s)
-	got.findings = s.Findings
+	got.findings, got.begun, got.isHeldUp = s.Findings, s.begun, isHeldUp
 	return got, seen
 }
 

@@ -102,10 +102,7 @@ func (p *planner) castVote(b quorum.Ballot) quorum.Ballot {
 	if got.outcome == quorum.Findings {
 		b.Vote, b.SaidRun, b.SaidAttempt = quorum.Object, got.saidRun, got.saidAttempt
 	}
-	if a.run == nil {
-		return b
-	}
-	if a.isUnderWay() && (got.outcome == quorum.Approved || got.isDoubt) {
+	if got.outcome == quorum.Approved && got.isHeldUp || a.isUnderWay() && (got.outcome == quorum.Approved || got.isDoubt) {
 		then := b
 		then.At = latest(got.at, p.end)
 		b.Vote, b.Outcome, b.Reason = quorum.Pending, quorum.Running, quorum.ReasonRunning
@@ -114,7 +111,10 @@ func (p *planner) castVote(b quorum.Ballot) quorum.Ballot {
 		}
 		b.Deadline, b.Then, b.Findings = p.end, &then, nil
 		b.At, b.Since, b.Retried, b.Retrying, b.Threads = time.Time{}, a.firstJobBegan, false, a.number > 1, false
-		b.Watch = a.number > 1
+		b.Watch = b.Watch || a.number > 1
+		return b
+	}
+	if a.run == nil {
 		return b
 	}
 	if got.outcome == quorum.Findings {

@@ -85,13 +85,21 @@ func rememberBallot(rec *quorum.Record, s quorum.Snapshot, b quorum.Ballot) {
 	switch {
 	case b.Vote == quorum.Approve && b.Evidence.ID != 0:
 		rememberApproval(rec, s.PR.BaseRef, b)
-	case b.Vote == quorum.Object && (!b.Reason.Standing() || b.SaidRun != 0):
+	case b.Vote == quorum.Object && (!b.Reason.Standing() || b.SaidRun != 0 || isNewCheck(rec, &b)):
 		rememberObjection(rec, s, b)
 	case b.Then != nil && b.Then.Vote == quorum.Object: // said before the end of its attempt
 		rememberObjection(rec, s, *b.Then)
 	case (b.Outcome == quorum.Malformed || b.Outcome == quorum.Partial) && len(b.Answers) > 0:
 		rememberAnswer(rec, quorum.Answer{Reviewer: b.Reviewer, Run: b.Run, Attempt: b.Attempt, Excerpt: b.Answers[len(b.Answers)-1]})
 	}
+}
+
+// isNewCheck reports whether an objection is by a check that no look has seen to object: it may have failed beside a newer
+// one.
+func isNewCheck(rec *quorum.Record, b *quorum.Ballot) bool {
+	return b.Evidence.Kind == quorum.TextCheck && !slices.ContainsFunc(rec.Objections, func(o quorum.Objection) bool {
+		return o.TextRef == b.Evidence && o.Reviewer == b.Reviewer
+	})
 }
 
 // rememberAnswer adds an answer without a verdict, one for each attempt.

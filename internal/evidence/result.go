@@ -21,7 +21,8 @@ type attemptResult struct {
 	reason       quorum.Reason
 	detail       string
 	at           time.Time // when the outcome was reached
-	begun        time.Time // when the attempt began that a run's approval is from, as far as time tells; zero without a run
+	begun        time.Time // when the attempt or check began that an approval is from, as far as time tells
+	isHeldUp     bool      // of an approval by a check: another check of that name is under way
 	ref          quorum.TextRef
 	url          string
 	findings     []quorum.Finding

@@ -12,6 +12,7 @@ type statement struct {
 	review.Reading
 	ref         quorum.TextRef
 	at          time.Time // since when it says this
+	begun       time.Time // of a check run: when it began; zero if nothing shows it
 	isReview    bool
 	reviewState string // of a review, in GitHub's words
 	url         string

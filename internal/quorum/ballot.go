@@ -211,7 +211,7 @@ type Ballot struct {
 	// Object: the run and attempt in which it was said, if that is not the newest and not recorded
 	SaidRun     int64     `json:"-"`
 	SaidAttempt int       `json:"-"`
-	Begun       time.Time `json:"-"` // Approve: when the attempt began that approved; zero without a run
+	Begun       time.Time `json:"-"` // Approve: when the attempt or check began that approved; zero if nothing shows it
 	Threads     bool      `json:"-"` // resolving threads would end this objection
 	UnderWay    bool      `json:"-"` // Object: its newest attempt has not ended
 

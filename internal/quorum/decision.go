@@ -342,7 +342,7 @@ type Stood struct {
 	Run      int64     `json:"run,omitempty"`
 	Attempt  int       `json:"attempt,omitempty"`
 	At       time.Time `json:"at"`
-	Begun    time.Time `json:"begun,omitzero"`     // its run's attempt; zero without a run
+	Begun    time.Time `json:"begun,omitzero"`     // its run's attempt, or its check; zero if nothing shows it
 	Resolved bool      `json:"resolved,omitempty"` // threads were resolved: it answers no other objection
 	Artifact string    `json:"artifact,omitempty"` // the name of the artifact that it stood in
 	Carried  string    `json:"carried,omitempty"`  // the earlier head on which it was said; the first seven digits

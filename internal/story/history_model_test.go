@@ -293,8 +293,11 @@ func (st *modelState) hasApproved(place int) bool {
 		said = &st.superseded[place]
 	}
 	approves := said.yes && !said.no && (said.counts || isHung)
-	if st.kinds[place] == byApp {
+	switch st.kinds[place] {
+	case byApp:
 		approves = st.appApproves(&st.reviewers[place])
+	case byCheck:
+		approves = approves && !st.hasCheckUnderWay(place)
 	}
 	return approves && !st.hasStanding(place)
 }
@@ -703,10 +706,37 @@ func checkMoves(add addMove, place int, r *quorum.Reviewer) {
 		return true
 	})
 	add("check succeeds", func(st *modelState) bool {
-		set(st, "completed", "success")
+		c := set(st, "completed", "success")
 		st.said[place] = reviewerTruth{yes: true, counts: true}
-		st.answer(place, func(*objectionTruth) bool { return true })
+		st.answer(place, func(o *objectionTruth) bool { return o.at.Before(c.Started) || o.ref.ID == c.ID })
 		return true
+	})
+	for _, conclusion := range []string{"failure", "success"} {
+		add("older check ends as "+conclusion, func(st *modelState) bool {
+			i := len(st.s.Checks) - 2
+			if i < 0 || st.s.Checks[i].Status != "in_progress" {
+				return false
+			}
+			c := &st.s.Checks[i]
+			c.Status, c.Conclusion, c.Completed = "completed", conclusion, st.now
+			if conclusion == "failure" {
+				st.object(place, quorum.TextRef{Kind: quorum.TextCheck, ID: c.ID}, nil)
+				return true
+			}
+			st.answer(place, func(o *objectionTruth) bool { return o.at.Before(c.Started) })
+			return true
+		})
+	}
+}
+
+// hasCheckUnderWay reports whether a check of a reviewer has not ended, before its deadline.
+func (st *modelState) hasCheckUnderWay(place int) bool {
+	name := st.reviewers[place].Check
+	return st.now.Before(opened.Add(modelTimeout)) && slices.ContainsFunc(st.s.Checks, func(c quorum.CheckRun) bool {
+		isOfOldBase := slices.ContainsFunc(st.s.Timeline, func(e quorum.Event) bool {
+			return e.Kind == quorum.BaseChanged && !c.Started.After(e.At)
+		})
+		return c.Name == name && c.Status != "completed" && !isOfOldBase
 	})
 }
 

@@ -121,6 +121,18 @@ var mutants = map[string]mutant{
 		}
 	})},
 
+	"a check answers what was said since it began": {noStands, twoChecksWorld(), mutateSnapshot(func(_ *quorum.Policy, s *quorum.Snapshot) {
+		s.Checks = slices.Clone(s.Checks)
+		for i := range s.Checks {
+			if c := &s.Checks[i]; c.Status == "completed" {
+				c.Started = c.Completed
+			}
+		}
+	})},
+	"a check under way holds up nothing": {passIsEarned, twoChecksWorld(), mutateSnapshot(func(_ *quorum.Policy, s *quorum.Snapshot) {
+		s.Checks = slices.DeleteFunc(slices.Clone(s.Checks), func(c quorum.CheckRun) bool { return c.Status != "completed" })
+	})},
+
 	// Of what a head inherits.
 	"a push sheds what was objected": {diffStaysRed, carryWorld(), mutateInherited(func(rec *quorum.Record) {
 		rec.Objections = slices.DeleteFunc(rec.Objections, func(o quorum.Objection) bool { return o.Carried != "" })

@@ -189,3 +189,11 @@ func sideBySideWorld(kind reviewerKind) world {
 	}
 	return w
 }
+
+// twoChecksWorld has two checks of one name and App under way.
+func twoChecksWorld() world {
+	w := plainWorld(1, byCheck)
+	w.name, w.add = "two checks", func(addMove, *quorum.Policy) {}
+	w.told = [][]string{{"a-check check begins", "a-check check begins"}}
+	return w
+}

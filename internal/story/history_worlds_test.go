@@ -288,6 +288,6 @@ func worlds() []world {
 		plainWorld(2, byConclusion, byWorkflowText, byStatus),
 		carryWorld(), askWorld(), laneWorld(), peopleWorld(), basesWorld(), familyWorld(), commandWorld(), lateWorld(),
 		fixWorld(),
-		sideBySideWorld(byWorkflowText), sideBySideWorld(byConclusion),
+		sideBySideWorld(byWorkflowText), sideBySideWorld(byConclusion), twoChecksWorld(),
 	}
 }
