@@ -293,10 +293,10 @@ func (st *modelState) hasApproved(place int) bool {
 		said = &st.superseded[place]
 	}
 	approves := said.yes && !said.no && (said.counts || isHung)
-	switch st.kinds[place] {
-	case byApp:
+	if st.kinds[place] == byApp {
 		approves = st.appApproves(&st.reviewers[place])
-	case byCheck:
+	}
+	if st.kinds[place] == byCheck {
 		approves = approves && !st.hasCheckUnderWay(place)
 	}
 	return approves && !st.hasStanding(place)

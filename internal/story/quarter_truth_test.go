@@ -261,9 +261,16 @@ func (p *teamPull) isTalking(a *attempt) bool {
 	return yes || no || a.conclusion != "cancelled" && a.conclusion != "skipped" && a.conclusion != "action_required"
 }
 
+// isSpeaking reports whether the attempt may replace what others left: not one that left nothing by its end or deadline.
+func (p *teamPull) isSpeaking(a *attempt, now time.Time) bool {
+	yes, no := p.saidIn(a)
+	leftNothing := p.isOver(a, now) && (a.ended.IsZero() || a.conclusion == "success" || a.conclusion == "neutral")
+	return yes || no || p.isTalking(a) && !leftNothing
+}
+
 // mayApprove reports whether a reviewer's approval of this head and base may count now.
 func (p *teamPull) mayApprove(place int, now time.Time) bool {
-	return p.isCarried(place, now) || p.mayApproveBy(place, now, p.isTalking)
+	return p.isCarried(place, now) || p.mayApproveBy(place, now, func(a *attempt) bool { return p.isSpeaking(a, now) })
 }
 
 // isCarried reports whether an approval of the head before may stand: no newer run has really run.
@@ -276,7 +283,8 @@ func (p *teamPull) mayApproveAsLeft(place int, now time.Time) bool {
 	return p.mayApprove(place, now) || p.mayApproveBy(place, now, func(a *attempt) bool { return !a.ended.IsZero() && p.isTalking(a) })
 }
 
-// mayApproveBy reports whether the newest attempt that counts approves, or the last word of who has no runs.
+// mayApproveBy reports whether the attempt that ended last of those that count approves, or the last word of who has no
+// runs.
 func (p *teamPull) mayApproveBy(place int, now time.Time, counts func(*attempt) bool) bool {
 	v := &voices[place]
 	if p.path == guardedFile && v.hasRuns() {
@@ -289,6 +297,12 @@ func (p *teamPull) mayApproveBy(place int, now time.Time, counts func(*attempt) 
 	if p.deletedRuns[place] {
 		return slices.ContainsFunc(all, func(a *attempt) bool { return p.attemptApproves(a, now) })
 	}
+	slices.SortStableFunc(all, func(a, b *attempt) int {
+		if a.ended.IsZero() || b.ended.IsZero() {
+			return b.ended.Compare(a.ended)
+		}
+		return a.ended.Compare(b.ended)
+	})
 	for _, a := range slices.Backward(all) {
 		if counts(a) {
 			return p.attemptApproves(a, now)
@@ -299,8 +313,12 @@ func (p *teamPull) mayApproveBy(place int, now time.Time, counts func(*attempt) 
 
 func (p *teamPull) attemptApproves(a *attempt, now time.Time) bool {
 	yes, no := p.saidIn(a)
-	isOver := !a.ended.IsZero() || !now.Before(a.begun.Add(teamTimeout)) || !now.Before(p.clock.Add(teamDeadline))
-	return yes && !no && isOver
+	return yes && !no && p.isOver(a, now)
+}
+
+// isOver reports whether an attempt has ended, or passed its deadline.
+func (p *teamPull) isOver(a *attempt, now time.Time) bool {
+	return !a.ended.IsZero() || !now.Before(a.begun.Add(teamTimeout)) || !now.Before(p.clock.Add(teamDeadline))
 }
 
 // lastWordApproves judges reviewers without runs: the newest word on this head since the base changed.
