@@ -49,8 +49,7 @@ func (s *objectionSearch) isAnswered(o *quorum.Objection) bool {
 	case o.Kind == quorum.TextRun:
 		return s.isReadAnew(o) || isAnswered
 	case o.Kind == quorum.TextCheck || o.Kind == quorum.TextStatus: // only its App can change it, but others can delete its threads
-		isLater := o.TextRef == s.got.ref || s.got.begun.IsZero() || o.At.Before(s.got.begun)
-		return s.isAnswer && isLater && !hasLostThread(o, s.shown)
+		return s.isAnswer && s.isAnsweredByCheck(o) && !hasLostThread(o, s.shown)
 	}
 	for i := range s.shown {
 		if shown := &s.shown[i]; shown.ref == o.TextRef && shown.voidReason != quorum.ReasonMoved {
@@ -66,6 +65,11 @@ func (s *objectionSearch) isAnswered(o *quorum.Objection) bool {
 		return isAnswered
 	}
 	return s.isAnswer && s.got.at.After(o.At) // its text is void or gone: a newer one of an author of its own takes its place
+}
+
+// isAnsweredByCheck reports whether what approves is the check or status that objected, or began after that.
+func (s *objectionSearch) isAnsweredByCheck(o *quorum.Objection) bool {
+	return o.TextRef == s.got.ref || s.got.begun.IsZero() || o.At.Before(s.got.begun)
 }
 
 // isReadAnew reports whether an objection by a run's conclusion is this attempt's own: that is read under the policy in

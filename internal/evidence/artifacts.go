@@ -129,7 +129,7 @@ func (v artifactView) readArtifact(a *reviewAttempt, f *quorum.Upload) review.Re
 		return malformed("it is about another base: " + file.Base)
 	case file.Run != a.run.ID:
 		return malformed(fmt.Sprintf("it names another run: %d", file.Run))
-	case file.Attempt != a.number && !(a.isPast && file.Attempt < a.number):
+	case file.Attempt != a.number && !(file.Attempt < a.number && (a.isPast || a.keepsJobOf(f.Created))):
 		return malformed(fmt.Sprintf("it names attempt %d of its run, and was uploaded during attempt %d", file.Attempt, a.number))
 	}
 	changed := len(pr.Files)

@@ -302,6 +302,13 @@ var (
 	silent     = wanted{quorum.Pending, quorum.Silent, quorum.ReasonSilent, ""}
 )
 
+// keptJob adds a job of an earlier attempt, which the newest one did not run again.
+func keptJob(from, to int) func(*quorum.Run) {
+	return func(r *quorum.Run) {
+		r.Jobs = append(r.Jobs, quorum.Job{ID: 77, Name: "kept", Status: "completed", Conclusion: "success", Started: at(from), Completed: at(to), Read: true})
+	}
+}
+
 func TestWhichRunSpeaks(t *testing.T) {
 	judge(t, []row{
 		{"none", onHead(openai()), silent},
@@ -369,6 +376,19 @@ func TestWhichRunSpeaks(t *testing.T) {
 		{
 			"and nothing that was said since",
 			onHead(openai()).run(1, 10, 100).comment(1, 90, bot, no).run(2, 80, 200).comment(2, 190, bot, yes), objects,
+		},
+		{
+			"a yes of a job that was not run again stands",
+			onHead(openai()).run(1, 10, 300, attempt(2, 200), keptJob(10, 100)).comment(1, 90, bot, yes), approves,
+		},
+		{
+			"a yes of then that no such job left does not",
+			onHead(openai()).run(1, 10, 300, attempt(2, 200), keptJob(10, 80)).comment(1, 90, bot, yes),
+			wanted{quorum.Unavailable, quorum.Empty, quorum.ReasonEmpty, ""},
+		},
+		{
+			"a yes answers no job that was not run again",
+			onHead(openai()).run(1, 10, 300, attempt(2, 200), keptJob(10, 100)).comment(1, 90, bot, no).comment(2, 290, bot, yes), objects,
 		},
 		{
 			"the newest by number, not by the digits of its id",

@@ -134,7 +134,16 @@ func (a reviewAttempt) hasBegun() bool {
 	return true
 }
 
-// covers reports whether an answer of the attempt may have shown at that time: during the attempt, or soon after it.
+// covers reports whether an answer of the attempt may have shown at that time: during the attempt, or soon after it, or
+// during a job that was not run again.
 func (a reviewAttempt) covers(at time.Time) bool {
-	return !at.Before(a.began) && (a.ended.IsZero() || !at.After(a.ended.Add(replyWindow)))
+	return !at.Before(a.began) && (a.ended.IsZero() || !at.After(a.ended.Add(replyWindow))) || a.keepsJobOf(at)
+}
+
+// keepsJobOf reports whether a job was under way at that time that the newest attempt did not run again, as far as it shows
+// its own jobs.
+func (a reviewAttempt) keepsJobOf(at time.Time) bool {
+	return !a.isPast && !firstJobStart(a.run).IsZero() && slices.ContainsFunc(a.run.Jobs, func(job quorum.Job) bool {
+		return job.Completed.Before(a.began) && !at.Before(job.Started) && !at.After(job.Completed) && !job.Started.IsZero()
+	})
 }
