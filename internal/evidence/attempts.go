@@ -27,7 +27,7 @@ func (v *reviewerView) judgedAttempts() (all []judgedAttempt) {
 	return all
 }
 
-// newestAttempt is the attempt by which the reviewer is judged first: the newest, but for runs that replace none.
+// newestAttempt is the attempt by which the reviewer is judged first, beside which all others speak.
 func (v *reviewerView) newestAttempt() reviewAttempt {
 	if v.Workflow == "" {
 		return v.requestedAttempt()
@@ -42,8 +42,8 @@ func (v *reviewerView) newestAttempt() reviewAttempt {
 	return a
 }
 
-// speakingAttempt is the newest of those that did most, of newest attempts of runs, and no more than that. One that waits
-// for a person's approval replaces no approval, nor does one that we cancelled.
+// speakingAttempt is, among the newest attempts of runs that did no more than most, the last of those that did most. One
+// that waits for a person's approval replaces no approval, nor does one that we cancelled.
 func speakingAttempt(all []judgedAttempt, most attemptRank) (best *judgedAttempt) {
 	var idle *judgedAttempt
 	newestAt := func(a *judgedAttempt) time.Time { return cmp.Or(a.attempt.ended, a.attempt.firstJobBegan) }

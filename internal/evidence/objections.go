@@ -1,7 +1,7 @@
 package evidence
 
-// A no stands until it is answered: by a newer attempt of its reviewer that ended with a verdict that approves, or by
-// a person who may end it. What only looks again, waits, fails, is deleted or edited away ends nothing.
+// A no stands until it is answered: by an approval of its reviewer whose attempt began after it was said, or by a person
+// who may end it. What only looks again, waits, fails, is deleted or edited away ends nothing.
 
 import (
 	"slices"
