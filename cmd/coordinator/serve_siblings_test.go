@@ -8,6 +8,7 @@ package main
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -25,12 +26,14 @@ reviewers:
 `
 
 // reviewBy is a review of the head.
-func (l *underLoad) reviewBy(number int, state string) {
+func (l *underLoad) reviewBy(number int, state string) (id int64) {
 	l.t.Helper()
 	said := sandbox.ReviewSpec{By: "sage[bot]", State: state, Body: "Read all of it."}
-	if _, err := l.repos[0].Review(number, said); err != nil {
+	id, err := l.repos[0].Review(number, said)
+	if err != nil {
 		l.t.Fatal(err)
 	}
+	return id
 }
 
 // What happens to a pull request shows in the check of the others of its head at once, though no event names them: where
@@ -38,24 +41,26 @@ func (l *underLoad) reviewBy(number int, state string) {
 func TestAnEventOfASiblingLeadsToTheOthersCheck(t *testing.T) {
 	testKey()
 	for name, test := range map[string]struct {
-		happens func(l *underLoad, g *sandbox.GitHub) error
+		happens func(l *underLoad, g *sandbox.GitHub, objection int64) error
 		kept    string // the events that are told
 		want    string
 	}{
 		"it is approved": {
-			func(l *underLoad, _ *sandbox.GitHub) error { l.reviewBy(7, "APPROVED"); return nil },
+			func(l *underLoad, _ *sandbox.GitHub, _ int64) error { l.reviewBy(7, "APPROVED"); return nil },
 			"pull_request_review.submitted", "success",
 		},
 		"it is closed": {
-			func(_ *underLoad, g *sandbox.GitHub) error { return g.Close(7, "alice") },
+			func(_ *underLoad, g *sandbox.GitHub, _ int64) error { return g.Close(7, "alice") },
 			"pull_request.closed", "success",
 		},
 		"it is pushed on": {
-			func(_ *underLoad, g *sandbox.GitHub) error { return g.Push(7, "a2", sandbox.PushSpec{}) },
+			func(_ *underLoad, g *sandbox.GitHub, _ int64) error { return g.Push(7, "a2", sandbox.PushSpec{}) },
 			"pull_request.synchronize", "success",
 		},
-		"it is retargeted": { // now it speaks for both, and nothing was said about it against that base
-			func(_ *underLoad, g *sandbox.GitHub) error { return g.Retarget(7, "release", "alice") },
+		"it is retargeted": { // now it speaks for both, and of that base nothing was said but what a person has ended
+			func(_ *underLoad, g *sandbox.GitHub, objection int64) error {
+				return errors.Join(g.DismissReview(objection, "bob"), g.Retarget(7, "release", "alice"))
+			},
 			"pull_request.edited", "in_progress",
 		},
 	} {
@@ -66,19 +71,20 @@ func TestAnEventOfASiblingLeadsToTheOthersCheck(t *testing.T) {
 				g := l.repos[0]
 				g.SetFile(".github/review-coordinator.yml", "", siblingsPolicy)
 				g.Protect("release")
+				g.SetPermission("bob", "write")
 				l.after(time.Minute)
 				g.OpenPull(sandbox.PullSpec{Number: 7, Head: "a1"})
 				g.OpenPull(sandbox.PullSpec{Number: 8, Head: "a1", Base: "release"})
 				l.after(time.Minute)
 				l.reviewBy(8, "APPROVED")
-				l.reviewBy(7, "CHANGES_REQUESTED")
+				objection := l.reviewBy(7, "CHANGES_REQUESTED")
 				l.after(5*time.Minute + 30*time.Second) // between two rounds of the resync
 				eighth := &loadPull{g: g, number: 8}
 				if got := l.conclusion(eighth); got != "failure" {
 					t.Fatalf("with an objection to #7 the check is %s", got)
 				}
 				l.told(test.kept)
-				if err := test.happens(l, g); err != nil {
+				if err := test.happens(l, g, objection); err != nil {
 					t.Fatal(err)
 				}
 				l.after(20 * time.Second)
