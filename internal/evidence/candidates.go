@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"cmp"
+	"slices"
 	"sort"
 	"strings"
 
@@ -113,7 +114,15 @@ func (v textView) isMovedNo(t *quorum.Text) bool {
 		_, said.State = v.head.dismissalOf(t.ID)
 	}
 	s := v.readAgain(&said)
-	return s.Outcome == quorum.Findings && !isWithin(v.head.stays, t.At, true)
+	return s.Outcome == quorum.Findings && !isWithin(v.head.stays, t.At, true) && !v.hasTakenBack(t)
+}
+
+// hasTakenBack reports whether the reviewer approved after a no, before either was moved: on the head of then.
+func (v textView) hasTakenBack(no *quorum.Text) bool {
+	return slices.ContainsFunc(v.head.snapshot.Reviews, func(t quorum.Text) bool {
+		isEarlier := t.Commit != v.head.snapshot.PR.Head || v.head.isMovedReview(&t)
+		return v.IsAuthor(t.Author) && t.State == "APPROVED" && t.At.After(no.At) && isEarlier
+	})
 }
 
 // bind dates a candidate from when it first stood, and returns why it is not bound to the attempt; "" if it is.

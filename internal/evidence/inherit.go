@@ -221,6 +221,7 @@ func (in *inheritance) addLateObjections() {
 // objectionsOfAlikeHeads are the objections that GitHub shows to earlier heads with this diff, by texts that name their
 // commit or belong to its run.
 func objectionsOfAlikeHeads(p *quorum.Policy, s *quorum.Snapshot) (all []quorum.Objection) {
+	texts := newTextReader()
 	for _, alike := range s.Record.Alike {
 		head := headByPrefix(s, alike)
 		if head == "" {
@@ -228,7 +229,7 @@ func objectionsOfAlikeHeads(p *quorum.Policy, s *quorum.Snapshot) (all []quorum.
 		}
 		past := snapshotOfLeftHead(s, head)
 		var then quorum.Record
-		for _, v := range reviewerViews(p, &past) {
+		for _, v := range viewsOf(p, &past, texts) {
 			if v.Verdict.Kind == quorum.Artifact { // its files are not read
 				continue
 			}

@@ -66,11 +66,23 @@ func deferSharedCancels(b quorum.Ballot, ballots []quorum.Ballot) []quorum.Actio
 
 // reviewerViews returns a view for each of p's reviewers, in the policy's order.
 func reviewerViews(p *quorum.Policy, s *quorum.Snapshot) []*reviewerView {
-	h, texts := newHeadView(p, s), newTextReader()
+	texts := newTextReader()
+	views := viewsOf(p, s, texts)
+	if len(views) > 0 {
+		h := views[0].head
+		h.onLeftHeads = func(r *quorum.Reviewer) (quorum.Judged, bool) { return verdictOnLeftHeads(h, r, texts) }
+	}
+	return views
+}
+
+// viewsOf are the views of a snapshot that may show another time or head, by texts that were read. What was said on other
+// heads is nothing to them.
+func viewsOf(p *quorum.Policy, s *quorum.Snapshot, texts *textReader) []*reviewerView {
+	h := newHeadView(p, s)
 	commands := newCommandView(h)
-	elsewhere := objectionsOfOtherBases(p, s)
-	h.record.unlooked, h.objectedElsewhere = append(objectionsOfEarlierStays(p, s), elsewhere.here...), elsewhere.required
-	h.onLeftHeads = func(r *quorum.Reviewer) (quorum.Judged, bool) { return verdictOnLeftHeads(h, r) }
+	elsewhere := objectionsOfOtherBases(p, s, texts)
+	h.record.unlooked, h.objectedElsewhere = append(objectionsOfEarlierStays(p, s, texts), elsewhere.here...), elsewhere.required
+	h.onLeftHeads = func(*quorum.Reviewer) (quorum.Judged, bool) { return quorum.Judged{}, false }
 	views := make([]*reviewerView, len(p.Reviewers))
 	for i := range p.Reviewers {
 		views[i] = newReviewerView(h, texts, commands, &p.Reviewers[i])

@@ -17,7 +17,7 @@ const (
 	maxHeadsBefore  = 30 // earlier heads that are asked whether they are the one before
 	maxNewestBefore = 10 // of them the newest
 	maxLeftHeads    = 10 // of which a reviewer's words are read, the likeliest to be the last
-	maxSignals      = 3  // of them those whose checks and statuses are read
+	maxSignals      = 10 // of them those whose checks and statuses are read
 )
 
 // LeftHeads are the heads before this one whose checks and statuses are worth reading: none, if no reviewer's verdict is one.
@@ -122,31 +122,43 @@ func snapshotOfLeftHead(s *quorum.Snapshot, head string) quorum.Snapshot {
 	return past
 }
 
-// verdictOnLeftHeads is the newest verdict of a reviewer, as GitHub shows it, about a head that the pull request had
-// before and that has another diff, or one of which no look knows. Whatever base that head was on, it was said of it.
-func verdictOnLeftHeads(h *headView, r *quorum.Reviewer) (newest quorum.Judged, found bool) {
-	heads := without(headsWithWords(h.snapshot, r), func(head string) bool { return h.isAlike(head) })
+// verdictOnLeftHeads is the verdict of a reviewer, as GitHub shows it, about the last head before this one of which it spoke,
+// unless that has the same diff or the record knows of a later one. Whatever base that head was on, it was said of it.
+func verdictOnLeftHeads(h *headView, r *quorum.Reviewer, texts *textReader) (last quorum.Judged, found bool) {
 	p := *h.policy
 	p.Reviewers = []quorum.Reviewer{*r}
 	p.Reviewers[0].Excused = "" // whatever lane the pull request is in now
+	heads := headsWithWords(h.snapshot, r)
 	for _, head := range heads[:min(len(heads), maxLeftHeads)] {
 		past := snapshotOfLeftHead(h.snapshot, head)
 		past.Timeline = without(past.Timeline, func(e quorum.Event) bool { return e.Kind == quorum.BaseChanged })
-		v := reviewerViews(&p, &past)[0]
+		past.Reviews = without(past.Reviews, func(t quorum.Text) bool {
+			by, _ := h.dismissalOf(t.ID)
+			return t.Commit != head || t.State == "DISMISSED" && h.hadNoHand(by) // that ended it
+		})
+		v := viewsOf(&p, &past, texts)[0]
 		b := v.makeBallot()
-		said := b.Since.UTC().Truncate(time.Second)
-		if isVerdictHere(&b) && v.isOfHead(b.Evidence) && (!found || newest.Said.Before(said)) {
-			newest, found = quorum.Judged{Reviewer: r.Name, Head: shortOf(head), No: b.Vote == quorum.Object, Said: said}, true
+		isKnown := slices.ContainsFunc(h.record.record.Judged, func(j quorum.Judged) bool {
+			return j.Reviewer == r.Name && strings.HasPrefix(head, j.Head) && j.Head != ""
+		})
+		switch {
+		case isVerdictHere(&b) && b.Vote == quorum.Object && h.isAlike(head): // it objects to this head, too
+			return last, false
+		case isVerdictHere(&b) && v.isOfHead(b.Evidence):
+			said := b.Since.UTC().Truncate(time.Second)
+			return quorum.Judged{Reviewer: r.Name, Head: shortOf(head), No: b.Vote == quorum.Object, Said: said}, true
+		case isKnown:
+			return last, false
 		}
 	}
-	return newest, found
+	return last, false
 }
 
 // headsWithWords are the heads before this one of which something of the reviewer's may speak.
 func headsWithWords(s *quorum.Snapshot, r *quorum.Reviewer) []string {
 	var said []string // commits, or what they begin with
 	heads, _ := HeadsBefore(*s)
-	for i := range s.Reviews {
+	for i := range slices.Backward(s.Reviews) {
 		if t := &s.Reviews[i]; r.IsAuthor(t.Author) && t.Commit != s.PR.Head {
 			said, heads = append(said, t.Commit), append(heads, t.Commit)
 		}
@@ -166,6 +178,11 @@ func headsWithWords(s *quorum.Snapshot, r *quorum.Reviewer) []string {
 	for i := range s.Left {
 		if r.Check != "" || r.Status != "" {
 			said = append(said, s.Left[i].SHA)
+		}
+	}
+	for i := range s.Record.Judged {
+		if j := &s.Record.Judged[i]; j.Reviewer == r.Name && j.Head != "" {
+			said = append(said, j.Head)
 		}
 	}
 	return withoutRepeats(without(heads, func(head string) bool {

@@ -67,7 +67,7 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 			w.Blobs = append(w.Blobs, v.head.workflowsToCompare(a.run)...)
 		}
 		attempt := attemptView{reviewerView: v, attempt: a}
-		for _, job := range attempt.unreadLogs() {
+		for _, job := range slices.Concat(attempt.unreadLogs(), v.unreadLogsOf(0)) {
 			if !slices.Contains(w.Logs, job) {
 				w.Logs = append(w.Logs, job)
 			}
@@ -174,11 +174,11 @@ func (v *reviewerView) isEndedByPerson() bool {
 	}
 	return slices.ContainsFunc(v.head.snapshot.Reviews, func(t quorum.Text) bool {
 		isHere := t.Commit == v.head.snapshot.PR.Head || v.head.isAlike(t.Commit) || v.head.record.isCarried(v.Name, t.TextRef)
-		if t.State != "DISMISSED" || !isHere || !v.IsAuthor(t.Author) {
+		if t.State != "DISMISSED" || !v.IsAuthor(t.Author) {
 			return false
 		}
-		by, _ := v.head.dismissalOf(t.ID)
-		return isPerson(by)
+		by, from := v.head.dismissalOf(t.ID)
+		return isPerson(by) && (isHere || from == "CHANGES_REQUESTED") // of a head that was left, too
 	})
 }
 
@@ -281,6 +281,23 @@ func (v *attemptView) unreadLogsBefore() (jobs []int64) {
 		job, wanted := o.jobThatExplains(o.got)
 		if wanted && len(jobs) < maxLogs && !s.hasAnswer(o.got.at, o.attempt.run.ID, o.attempt.number) {
 			jobs = append(jobs, job)
+		}
+	}
+	return jobs
+}
+
+// unreadLogsOf are the jobs whose unread logs may explain how runs that were begun against another base have failed, where the
+// conclusion is the verdict: those of one run, or of all for 0.
+func (v *reviewerView) unreadLogsOf(id int64) (jobs []int64) {
+	for i := range v.runs.oldBase {
+		run := &v.runs.oldBase[i]
+		isVerdict := isByConclusion(v.Reviewer) && v.FailureMeans == quorum.MeansFindings && run.Conclusion == "failure"
+		if !isVerdict || id != 0 && run.ID != id || len(run.Jobs) == 0 {
+			continue
+		}
+		first := slices.MaxFunc(run.Jobs, func(x, y quorum.Job) int { return logRank(x) - logRank(y) })
+		if !first.Read && len(jobs) < maxLogs {
+			jobs = append(jobs, first.ID)
 		}
 	}
 	return jobs

@@ -46,7 +46,7 @@ func (v pastView) judged() (j quorum.Judged, found bool) {
 func (v pastView) judgedElsewhere() (j quorum.Judged, found bool) {
 	j, found = v.judged()
 	isHere := found && j.Head == shortOf(v.head.snapshot.PR.Head)
-	if left, isLeft := v.onLeftHeads(); isLeft && !isHere && (!found || left.Said.After(j.Said)) {
+	if left, isLeft := v.onLeftHeads(); isLeft && !isHere && (!found || left.Head != j.Head || left.Said.After(j.Said)) {
 		return left, true
 	}
 	return j, found

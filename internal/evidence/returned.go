@@ -12,15 +12,15 @@ import (
 
 // objectionsOfEarlierStays are the objections that GitHub still shows, and that stood when the pull request left this
 // base or this head.
-func objectionsOfEarlierStays(p *quorum.Policy, s *quorum.Snapshot) (all []quorum.Objection) {
+func objectionsOfEarlierStays(p *quorum.Policy, s *quorum.Snapshot, texts *textReader) (all []quorum.Objection) {
 	if stays := earlierBaseStays(s); len(stays) > 0 {
 		past := *s
 		past.Timeline = without(s.Timeline, func(e quorum.Event) bool { return e.Kind == quorum.BaseChanged })
-		all = objectionsWithin(stays, p, &past)
+		all = objectionsWithin(stays, p, &past, texts)
 	}
 	if stays := earlierHeadStays(s); len(stays) > 0 { // what is no text belongs to its commit, and never went
 		past := arrivedOnce(s, stays[0].from)
-		all = append(all, without(objectionsWithin(stays, p, &past), func(o quorum.Objection) bool {
+		all = append(all, without(objectionsWithin(stays, p, &past, texts), func(o quorum.Objection) bool {
 			return o.Kind != quorum.TextComment && o.Kind != quorum.TextReview && o.Kind != quorum.TextThread
 		})...)
 	}
@@ -55,7 +55,7 @@ func arrivedOnce(s *quorum.Snapshot, at time.Time) quorum.Snapshot {
 
 // objectionsWithin are the objections that stand by what was said within stays, as past shows it. Who moves the base or
 // the head also chooses the second: what was said in the very second of a change may object, and answers nothing.
-func objectionsWithin(stays []stay, p *quorum.Policy, past *quorum.Snapshot) (all []quorum.Objection) {
+func objectionsWithin(stays []stay, p *quorum.Policy, past *quorum.Snapshot, texts *textReader) (all []quorum.Objection) {
 	for _, isClosed := range []bool{false, true} {
 		isOutside := func(at time.Time) bool { return !isWithin(stays, at, isClosed) }
 		isTextOutside := func(t quorum.Text) bool { return isOutside(latest(t.At, t.Edited)) } // what it said before nothing tells
@@ -66,7 +66,7 @@ func objectionsWithin(stays []stay, p *quorum.Policy, past *quorum.Snapshot) (al
 		then.Statuses = without(past.Statuses, func(st quorum.Status) bool { return isOutside(st.At) })
 		then.Runs = without(past.Runs, func(run quorum.Run) bool { return isOutside(run.Created) })
 		var rec quorum.Record
-		for _, v := range reviewerViews(p, &then) {
+		for _, v := range viewsOf(p, &then, texts) {
 			b := v.makeBallot()
 			rememberBallot(&rec, then, b)
 			rememberUnlooked(&rec, v.head.record.unlooked, []quorum.Ballot{b})
@@ -78,8 +78,8 @@ func objectionsWithin(stays []stay, p *quorum.Policy, past *quorum.Snapshot) (al
 	return all
 }
 
-// maxBaseStays is how many of the last stays against other bases are read.
-const maxBaseStays = 10
+// maxBaseStays is how many of the last stays in which anything was said are read.
+const maxBaseStays = 50
 
 // A baseStay is a time that the pull request spent on a base. The last one has no end.
 type baseStay struct {
@@ -95,7 +95,22 @@ func baseStays(s *quorum.Snapshot) (all []baseStay) {
 			all, from = append(all, baseStay{stay{from, e.At}, e.From}), e.At
 		}
 	}
-	return all[max(0, len(all)-maxBaseStays):]
+	if len(all) == 0 {
+		return nil
+	}
+	last := all[len(all)-1]
+	said := without(all[:len(all)-1], func(was baseStay) bool { return !isBusy(s, []stay{was.stay}) })
+	return append(said[max(0, len(said)-maxBaseStays):], last)
+}
+
+// isBusy reports whether anything was said within stays.
+func isBusy(s *quorum.Snapshot, stays []stay) bool {
+	isText := func(t quorum.Text) bool { return isWithin(stays, latest(t.At, t.Edited), true) }
+	return slices.ContainsFunc(s.Comments, isText) || slices.ContainsFunc(s.Reviews, isText) ||
+		slices.ContainsFunc(s.Threads, func(t quorum.Thread) bool { return isWithin(stays, t.At, true) }) ||
+		slices.ContainsFunc(s.Checks, func(c quorum.CheckRun) bool { return isWithin(stays, latest(c.Started, c.Completed), true) }) ||
+		slices.ContainsFunc(s.Statuses, func(st quorum.Status) bool { return isWithin(stays, st.At, true) }) ||
+		slices.ContainsFunc(s.Runs, func(run quorum.Run) bool { return isWithin(stays, run.Updated, true) })
 }
 
 // elsewhereObjections are what was objected while the pull request was against other bases, or by runs from before it came
@@ -106,7 +121,7 @@ type elsewhereObjections struct {
 }
 
 // objectionsOfOtherBases finds them in what GitHub shows.
-func objectionsOfOtherBases(p *quorum.Policy, s *quorum.Snapshot) (found elsewhereObjections) {
+func objectionsOfOtherBases(p *quorum.Policy, s *quorum.Snapshot, texts *textReader) (found elsewhereObjections) {
 	found.required = map[string]bool{}
 	stays := baseStays(s)
 	if len(stays) == 0 {
@@ -117,7 +132,8 @@ func objectionsOfOtherBases(p *quorum.Policy, s *quorum.Snapshot) (found elsewhe
 		if was.base == s.PR.BaseRef { // [objectionsOfEarlierStays] judges it
 			continue
 		}
-		found.add(p, s, own, snapshotWithin(s, was))
+		then := snapshotWithin(s, was)
+		found.add(s, own, viewsOf(p, &then, texts))
 	}
 	last := stays[len(stays)-1].to
 	now := snapshotWithin(s, baseStay{stay{last, last.AddDate(100, 0, 0)}, s.PR.BaseRef})
@@ -127,7 +143,7 @@ func objectionsOfOtherBases(p *quorum.Policy, s *quorum.Snapshot) (found elsewhe
 			if r := p.Reviewers[i]; r.Workflow != "" {
 				one := *p
 				one.Reviewers = []quorum.Reviewer{r}
-				found.add(&one, s, own, now)
+				found.add(s, own, viewsOf(&one, &now, texts))
 			}
 		}
 	}
@@ -151,20 +167,23 @@ func snapshotWithin(s *quorum.Snapshot, was baseStay) quorum.Snapshot {
 	return then
 }
 
-// add adds what objects in a snapshot of a stay. own are the earlier stays on the base of now.
-func (e *elsewhereObjections) add(p *quorum.Policy, s *quorum.Snapshot, own []stay, then quorum.Snapshot) {
-	for _, v := range reviewerViews(p, &then) {
-		b := v.makeBallot()
+// add adds what objects in the views of a stay. own are the earlier stays on the base of now. A run that failed is no word
+// before its log was read: it may have failed by an outage.
+func (e *elsewhereObjections) add(s *quorum.Snapshot, own []stay, views []*reviewerView) {
+	for _, v := range views {
+		b, then := v.makeBallot(), v.head.snapshot
 		if b.Vote == quorum.Approve {
 			delete(e.required, v.Name)
 		}
 		var rec quorum.Record
-		rememberBallot(&rec, then, b)
+		rememberBallot(&rec, *then, b)
 		rememberUnlooked(&rec, v.head.record.unlooked, []quorum.Ballot{b})
 		for _, o := range rec.Objections {
 			began := beganAt(v.head, &o)
 			if !began.IsZero() && !isWithin(own, began, true) {
-				e.required[v.Name] = true
+				if o.Kind != quorum.TextRun || len(v.unreadLogsOf(o.Run)) == 0 {
+					e.required[v.Name] = true
+				}
 				continue
 			}
 			o.Base = s.PR.BaseRef

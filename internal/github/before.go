@@ -176,19 +176,24 @@ func (r *beforeReader) readRecordOf(ctx context.Context, s *quorum.Snapshot, hea
 	return len(held) > 0, nil
 }
 
-// readLeftHeads reads what checks and statuses say of the heads that were left, where a reviewer's verdict is one: they may end
-// after the push. A commit that is gone says nothing. It mostly costs nothing of the hour's, for little changes there.
-func readLeftHeads(ctx context.Context, r pullReader, app appIdentity, heads []string) ([]quorum.LeftHead, error) {
+// readLeftHeads reads what checks and statuses say of the heads that were left, where the policy has a reviewer whose verdict is
+// one: they may end after the push. A commit that is gone says nothing. A 304 mostly answers, for little changes there.
+func (r *beforeReader) readLeftHeads(ctx context.Context, p quorum.Policy, heads []string) ([]quorum.LeftHead, error) {
+	hasChecks := slices.ContainsFunc(p.Reviewers, func(r quorum.Reviewer) bool { return r.Check != "" })
+	hasStatuses := slices.ContainsFunc(p.Reviewers, func(r quorum.Reviewer) bool { return r.Status != "" })
 	g, ctx := newGroup(ctx)
-	left := readEach(g, heads, func(head string) (quorum.LeftHead, error) {
-		l := quorum.LeftHead{SHA: head}
-		checks, err := r.readChecks(ctx, head)
-		for _, c := range checks {
-			if check := c.toCheck(); !isOwnCheck(app, r.pr, check.CheckRun) {
-				l.Checks = append(l.Checks, check.CheckRun)
+	left := readEach(g, heads, func(head string) (l quorum.LeftHead, err error) {
+		l.SHA = head
+		if hasChecks {
+			var checks []restCheck
+			checks, err = r.readChecks(ctx, head)
+			for _, c := range checks {
+				if check := c.toCheck(); !isOwnCheck(r.app, r.pr, check.CheckRun) {
+					l.Checks = append(l.Checks, check.CheckRun)
+				}
 			}
 		}
-		if err != nil {
+		if err != nil || !hasStatuses {
 			return l, unlessGone(err)
 		}
 		statuses, err := r.readStatuses(ctx, head)

@@ -288,7 +288,7 @@ func (l *look) readMissing(ctx context.Context) error {
 		return err
 	}
 	var err error
-	if l.snap.Left, err = readLeftHeads(ctx, l.read, l.f.app, evidence.LeftHeads(l.policy, l.snap)); err != nil {
+	if l.snap.Left, err = l.before.readLeftHeads(ctx, l.policy, evidence.LeftHeads(l.policy, l.snap)); err != nil {
 		return err
 	}
 	if err := l.inheritFromBefore(ctx); err != nil {

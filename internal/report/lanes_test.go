@@ -175,7 +175,7 @@ func laneGoldens() []golden {
 			title: "Unverified: required gemini (objected before) unavailable; 2 of 2 approvals", status: "completed/action_required",
 			says: []string{
 				"gemini (required: it objected before)",
-				"The quorum cannot do without gemini: the last commit of this pull request that it judged, it objected to.",
+				"The quorum cannot do without gemini: it objected last, to an earlier commit or against another base.",
 			},
 		},
 		{

@@ -176,7 +176,7 @@ func (m ruleTeller) voterRules() (says []Phrase) {
 	}
 	if len(again) > 0 {
 		says = append(says, fillPhrase(
-			"The quorum cannot do without %s: the last commit of this pull request that it judged, it objected to.", joinPhrases(again),
+			"The quorum cannot do without %s: it objected last, to an earlier commit or against another base.", joinPhrases(again),
 		))
 	}
 	return says
