@@ -37,7 +37,7 @@ func (s *objectionSearch) isAnswered(o *quorum.Objection) bool {
 		return true
 	}
 	if o.Carried != "" {
-		return s.isCarriedAnswered(o, s.got, s.isAnswer)
+		return s.isCarriedAnswered(o)
 	}
 	isAnswered := s.hasAnswer(o.At, o.Run, o.Attempt)
 	if s.attempt.run == nil {
@@ -131,13 +131,12 @@ func (v *attemptView) isAnsweredAsShown(o *quorum.Objection, s *statement, isAns
 
 // isCarriedAnswered reports whether an objection to an earlier head with this diff stands no more: by what its reviewer
 // says here since, or by a person who ended it there.
-func (v *attemptView) isCarriedAnswered(o *quorum.Objection, got attemptResult, isAnswer bool) bool {
-	isAnswer = isAnswer && got.at.After(o.At)
+func (s *objectionSearch) isCarriedAnswered(o *quorum.Objection) bool {
 	switch {
-	case isAnswer:
+	case s.isAnswer && s.got.at.After(o.At) && s.isAnsweredByCheck(o):
 		return true
 	case o.Kind == quorum.TextThread:
-		return v.isThreadAnswered(o.ID, false)
+		return s.isThreadAnswered(o.ID, false)
 	}
-	return o.Kind == quorum.TextReview && v.hasEndedSince(o)
+	return o.Kind == quorum.TextReview && s.hasEndedSince(o)
 }

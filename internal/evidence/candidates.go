@@ -117,9 +117,10 @@ func (v textView) isMovedNo(t *quorum.Text) bool {
 	return s.Outcome == quorum.Findings && !isWithin(v.head.stays, t.At, true) && !v.hasTakenBack(t)
 }
 
-// hasTakenBack reports whether the reviewer approved after a no, before either was moved: on the head of then.
+// hasTakenBack reports whether the reviewer approved after a no that GitHub moved: on the head of then. Where this head was here
+// before, the no may be about it.
 func (v textView) hasTakenBack(no *quorum.Text) bool {
-	return slices.ContainsFunc(v.head.snapshot.Reviews, func(t quorum.Text) bool {
+	return len(v.head.stays) == 0 && slices.ContainsFunc(v.head.snapshot.Reviews, func(t quorum.Text) bool {
 		isEarlier := t.Commit != v.head.snapshot.PR.Head || v.head.isMovedReview(&t)
 		return v.IsAuthor(t.Author) && t.State == "APPROVED" && t.At.After(no.At) && isEarlier
 	})

@@ -46,7 +46,10 @@ func (v pastView) judged() (j quorum.Judged, found bool) {
 func (v pastView) judgedElsewhere() (j quorum.Judged, found bool) {
 	j, found = v.judged()
 	isHere := found && j.Head == shortOf(v.head.snapshot.PR.Head)
-	if left, isLeft := v.onLeftHeads(); isLeft && !isHere && (!found || left.Head != j.Head || left.Said.After(j.Said)) {
+	left, isLeft := v.onLeftHeads()
+	isNews := !found || left.Head != j.Head || left.Said.After(j.Said)
+	isEdit := found && j.No && !left.No && left.Head == j.Head && v.Author == quorum.ActionsBot // any workflow may have made it
+	if isLeft && !isHere && isNews && !isEdit {
 		return left, true
 	}
 	return j, found

@@ -133,7 +133,8 @@ type reviewerTruth struct {
 	yes, no bool      // said in its newest attempt
 	counts  bool      // its attempt ended, or it has none: a yes approves
 	since   time.Time // its attempt began; zero without one
-	earlier bool      // of an earlier run, which the newest, ended without a verdict, did not replace
+	earlier bool      // of an earlier run, which the newest, that left nothing, did not replace
+	spoke   bool      // it left words without a verdict: it replaces an earlier run
 }
 
 func newModelState(p *quorum.Policy, kinds []reviewerKind) *modelState {
@@ -435,7 +436,7 @@ func runMoves(add addMove, place int, r *quorum.Reviewer) {
 				*said = reviewerTruth{no: true, counts: true}
 				st.object(place, quorum.TextRef{Kind: quorum.TextRun, ID: run.ID}, run)
 			}
-			said.counts = true
+			said.counts, said.spoke = true, said.spoke && conclusion == "success" // what is cancelled was not done with its words
 			if conclusion != "failure" && st.endWithoutVerdict(place) {
 				return true
 			}
@@ -465,10 +466,10 @@ func runMoves(add addMove, place int, r *quorum.Reviewer) {
 	})
 }
 
-// endWithoutVerdict reports whether a reviewer's run did not fail and left no verdict: it replaces none of an earlier run.
+// endWithoutVerdict reports whether a reviewer's run did not fail and left nothing: it replaces none of an earlier run.
 func (st *modelState) endWithoutVerdict(place int) bool {
 	said := &st.said[place]
-	if said.counts = true; said.yes || said.no {
+	if said.counts = true; said.yes || said.no || said.spoke {
 		return false
 	}
 	*said = st.superseded[place]
@@ -513,8 +514,8 @@ func textMoves(add addMove, place int, r *quorum.Reviewer) {
 		st.said[place].no = true
 		st.object(place, ref, run)
 	})
-	say("neither", openText, func(*modelState, quorum.TextRef, *quorum.Run) {})
-	say("that it is overloaded", outageText, func(*modelState, quorum.TextRef, *quorum.Run) {})
+	say("neither", openText, func(st *modelState, _ quorum.TextRef, _ *quorum.Run) { st.said[place].spoke = true })
+	say("that it is overloaded", outageText, func(st *modelState, _ quorum.TextRef, _ *quorum.Run) { st.said[place].spoke = true })
 	add("text is edited into a yes by a workflow", func(st *modelState) bool {
 		t := st.lastComment(r)
 		if t == nil || t.Body == fmt.Sprintf(yesText, r.Name) {
@@ -566,7 +567,9 @@ func textMoves(add addMove, place int, r *quorum.Reviewer) {
 
 // hasObjected reports whether a text has objected to what this head changes.
 func (st *modelState) hasObjected(ref quorum.TextRef) bool {
-	return slices.ContainsFunc(st.objections, func(o objectionTruth) bool { return o.ref == ref && o.lines == st.s.PR.Diff.Lines })
+	return slices.ContainsFunc(st.objections, func(o objectionTruth) bool {
+		return o.ref == ref && (o.lines == st.s.PR.Diff.Lines || o.head == st.s.PR.Head)
+	})
 }
 
 // dropUnseen drops an objection that no look saw: nobody can know of it any more.
