@@ -95,7 +95,7 @@ func isOwnText(o *quorum.Objection) bool {
 
 // ownPast is what a record holds against its own diff.
 func ownPast(rec *quorum.Record) quorum.PastDiff {
-	past := quorum.PastDiff{Diff: rec.Diff, Base: rec.Base, Head: shortOf(rec.Head)}
+	past := quorum.PastDiff{Diff: rec.Diff, Head: shortOf(rec.Head)}
 	for _, o := range rec.Objections {
 		if o.Base == rec.Base && !o.Answered && !isAccepted(rec, &o) {
 			past.Objections = append(past.Objections, o)

@@ -10,23 +10,26 @@ import (
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
-	"github.com/review-coordinator/coordinator/internal/review"
 )
 
 const (
 	maxHeadsBefore  = 30 // earlier heads that are asked whether they are the one before
 	maxNewestBefore = 10 // of them the newest
-	maxLeftHeads    = 10 // of which a reviewer's words are read, the likeliest to be the last
-	maxSignals      = 10 // of them those whose checks and statuses are read
+	maxLeftHeads    = 10 // earlier heads of which a reviewer's words, checks and statuses are read, the likeliest to be the last
 )
 
-// LeftHeads are the heads before this one whose checks and statuses are worth reading: none, if no reviewer's verdict is one.
-func LeftHeads(p quorum.Policy, s quorum.Snapshot) []string {
-	if !slices.ContainsFunc(p.Reviewers, func(r quorum.Reviewer) bool { return r.MayVote() && (r.Check != "" || r.Status != "") }) {
-		return nil
+// LeftHeads are the heads before this one whose checks or statuses are to be read, and which of the two: those of a kind that is
+// a reviewer's verdict. None are, if there is no such reviewer.
+func LeftHeads(p quorum.Policy, s quorum.Snapshot) (heads []string, checks, statuses bool) {
+	for i := range p.Reviewers {
+		if r := &p.Reviewers[i]; r.MayVote() {
+			checks, statuses = checks || r.Check != "", statuses || r.Status != ""
+		}
 	}
-	heads, _ := HeadsBefore(s)
-	return heads[:min(len(heads), maxSignals)]
+	if checks || statuses {
+		heads, _ = HeadsBefore(s)
+	}
+	return heads[:min(len(heads), maxLeftHeads)], checks, statuses
 }
 
 // HeadsBefore are the heads that the pull request may have had before this one, the likeliest first, and when the last
@@ -128,7 +131,7 @@ func verdictOnLeftHeads(h *headView, r *quorum.Reviewer, texts *textReader) (las
 	p := *h.policy
 	p.Reviewers = []quorum.Reviewer{*r}
 	p.Reviewers[0].Excused = "" // whatever lane the pull request is in now
-	heads := headsWithWords(h.snapshot, r)
+	heads := headsWithWords(h.snapshot, r, texts)
 	for _, head := range heads[:min(len(heads), maxLeftHeads)] {
 		past := snapshotOfLeftHead(h.snapshot, head)
 		past.Timeline = without(past.Timeline, func(e quorum.Event) bool { return e.Kind == quorum.BaseChanged })
@@ -155,46 +158,54 @@ func verdictOnLeftHeads(h *headView, r *quorum.Reviewer, texts *textReader) (las
 }
 
 // headsWithWords are the heads before this one of which something of the reviewer's may speak.
-func headsWithWords(s *quorum.Snapshot, r *quorum.Reviewer) []string {
+func headsWithWords(s *quorum.Snapshot, r *quorum.Reviewer, texts *textReader) []string {
 	var said []string // commits, or what they begin with
 	heads, _ := HeadsBefore(*s)
-	for i := range slices.Backward(s.Reviews) {
-		if t := &s.Reviews[i]; r.IsAuthor(t.Author) && t.Commit != s.PR.Head {
+	for _, t := range slices.Backward(s.Reviews) {
+		if r.IsAuthor(t.Author) && t.Commit != s.PR.Head {
 			said, heads = append(said, t.Commit), append(heads, t.Commit)
 		}
 	}
-	for i := range s.Others {
-		if run := &s.Others[i]; run.Path == r.Workflow {
+	for _, run := range s.Others {
+		if run.Path == r.Workflow {
 			said = append(said, run.Head)
 		}
 	}
 	for i := range s.Comments {
 		if t := &s.Comments[i]; r.Workflow == "" && r.IsAuthor(t.Author) {
-			if named := review.ReadLines(t.Body).NamedCommit(*r); len(named) >= shortSHA {
-				said = append(said, named)
-			}
+			said = append(said, texts.namedCommit(r, t))
 		}
 	}
-	for i := range s.Left {
+	for _, left := range s.Left {
 		if r.Check != "" || r.Status != "" {
-			said = append(said, s.Left[i].SHA)
+			said = append(said, left.SHA)
 		}
 	}
-	for i := range s.Record.Judged {
-		if j := &s.Record.Judged[i]; j.Reviewer == r.Name && j.Head != "" {
+	for _, j := range s.Record.Judged {
+		if j.Reviewer == r.Name {
 			said = append(said, j.Head)
 		}
 	}
+	said = without(said, func(begin string) bool { return len(begin) < shortSHA })
 	return withoutRepeats(without(heads, func(head string) bool {
 		return !slices.ContainsFunc(said, func(begin string) bool { return strings.HasPrefix(head, begin) })
 	}))
 }
 
-// isOfHead reports whether a text is about this head beyond doubt: by its commit, by naming it, or by its run.
+// isOfHead reports whether a verdict is about this head beyond doubt: by its commit, by naming it, or by its run. A failure
+// whose log was not read may be an outage.
 func (v *reviewerView) isOfHead(ref quorum.TextRef) bool {
-	if ref.Kind != quorum.TextComment || v.Workflow != "" {
+	switch {
+	case ref.Kind == quorum.TextRun:
+		return slices.ContainsFunc(v.head.snapshot.Runs, func(run quorum.Run) bool { return run.ID == ref.ID && isFailureRead(&run) })
+	case ref.Kind != quorum.TextComment || v.Workflow != "":
 		return true
 	}
 	i := slices.IndexFunc(v.head.texts, func(t quorum.Text) bool { return t.TextRef == ref })
 	return i >= 0 && v.head.isHead(v.namedCommit(&v.head.texts[i]))
+}
+
+// isFailureRead reports whether the log of a run that failed was read.
+func isFailureRead(run *quorum.Run) bool {
+	return run.Conclusion == "success" || slices.ContainsFunc(run.Jobs, func(job quorum.Job) bool { return job.Read })
 }

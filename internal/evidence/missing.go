@@ -67,7 +67,7 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 			w.Blobs = append(w.Blobs, v.head.workflowsToCompare(a.run)...)
 		}
 		attempt := attemptView{reviewerView: v, attempt: a}
-		for _, job := range slices.Concat(attempt.unreadLogs(), v.unreadLogsOf(0)) {
+		for _, job := range slices.Concat(attempt.unreadLogs(), v.unreadLogsOfOldBase()) {
 			if !slices.Contains(w.Logs, job) {
 				w.Logs = append(w.Logs, job)
 			}
@@ -286,18 +286,15 @@ func (v *attemptView) unreadLogsBefore() (jobs []int64) {
 	return jobs
 }
 
-// unreadLogsOf are the jobs whose unread logs may explain how runs that were begun against another base have failed, where the
-// conclusion is the verdict: those of one run, or of all for 0.
-func (v *reviewerView) unreadLogsOf(id int64) (jobs []int64) {
+// unreadLogsOfOldBase are the jobs whose unread logs may explain how runs that were begun against another base have failed,
+// where the conclusion is the verdict.
+func (v *reviewerView) unreadLogsOfOldBase() (jobs []int64) {
+	if !isByConclusion(v.Reviewer) || v.FailureMeans != quorum.MeansFindings {
+		return nil
+	}
 	for i := range v.runs.oldBase {
-		run := &v.runs.oldBase[i]
-		isVerdict := isByConclusion(v.Reviewer) && v.FailureMeans == quorum.MeansFindings && run.Conclusion == "failure"
-		if !isVerdict || id != 0 && run.ID != id || len(run.Jobs) == 0 {
-			continue
-		}
-		first := slices.MaxFunc(run.Jobs, func(x, y quorum.Job) int { return logRank(x) - logRank(y) })
-		if !first.Read && len(jobs) < maxLogs {
-			jobs = append(jobs, first.ID)
+		if run := &v.runs.oldBase[i]; run.Conclusion == "failure" && len(run.Jobs) > 0 && !isFailureRead(run) && len(jobs) < maxLogs {
+			jobs = append(jobs, slices.MaxFunc(run.Jobs, func(x, y quorum.Job) int { return logRank(x) - logRank(y) }).ID)
 		}
 	}
 	return jobs

@@ -56,7 +56,7 @@ func (v pastView) judgedElsewhere() (j quorum.Judged, found bool) {
 }
 
 // isRequiredAgain reports whether the reviewer objected to the last head that it judged, and this one has another diff, or to
-// this head against another base: its answer is needed, whatever lane the pull request is in now, unless that one asks for no review.
+// this head against another base. Its answer is needed then in every lane but one that asks for no review.
 func (v pastView) isRequiredAgain() bool {
 	if !v.MayVote() || v.Excused == quorum.ReasonWhen || v.head.policy.NeedsNoReview() {
 		return false
@@ -66,9 +66,11 @@ func (v pastView) isRequiredAgain() bool {
 		return v.head.objectedElsewhere[v.Name]
 	}
 	diff, isHere := v.head.snapshot.PR.Diff.Lines, j.Head == shortOf(v.head.snapshot.PR.Head)
-	isOtherDiff := j.Diff == "" || diff == "" || j.Diff != diff
-	isKnown := j.Diff != "" && diff != ""
-	return j.No && isOtherDiff && (isKnown || !isHere) || j.Again && isHere || v.head.objectedElsewhere[v.Name]
+	isOther := !isHere
+	if j.Diff != "" && diff != "" {
+		isOther = j.Diff != diff
+	}
+	return j.No && isOther || j.Again && isHere || v.head.objectedElsewhere[v.Name]
 }
 
 // withPast adds to a ballot what the reviewer said before: on this diff, and on the head that it judged last.

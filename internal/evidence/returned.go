@@ -57,14 +57,8 @@ func arrivedOnce(s *quorum.Snapshot, at time.Time) quorum.Snapshot {
 // the head also chooses the second: what was said in the very second of a change may object, and answers nothing.
 func objectionsWithin(stays []stay, p *quorum.Policy, past *quorum.Snapshot, texts *textReader) (all []quorum.Objection) {
 	for _, isClosed := range []bool{false, true} {
-		isOutside := func(at time.Time) bool { return !isWithin(stays, at, isClosed) }
-		isTextOutside := func(t quorum.Text) bool { return isOutside(latest(t.At, t.Edited)) } // what it said before nothing tells
-		then := *past
-		then.Comments, then.Reviews = without(past.Comments, isTextOutside), without(past.Reviews, isTextOutside)
-		then.Threads = without(past.Threads, func(t quorum.Thread) bool { return isOutside(t.At) })
-		then.Checks = without(past.Checks, func(c quorum.CheckRun) bool { return isOutside(latest(c.Started, c.Completed)) })
-		then.Statuses = without(past.Statuses, func(st quorum.Status) bool { return isOutside(st.At) })
-		then.Runs = without(past.Runs, func(run quorum.Run) bool { return isOutside(run.Created) })
+		then := saidWithin(past, stays, isClosed)
+		then.Runs = without(past.Runs, func(run quorum.Run) bool { return !isWithin(stays, run.Created, isClosed) })
 		var rec quorum.Record
 		for _, v := range viewsOf(p, &then, texts) {
 			b := v.makeBallot()
@@ -76,6 +70,19 @@ func objectionsWithin(stays []stay, p *quorum.Policy, past *quorum.Snapshot, tex
 		}
 	}
 	return all
+}
+
+// saidWithin is a snapshot without the words, checks and statuses from outside the stays. What an edited text said before
+// nothing tells.
+func saidWithin(s *quorum.Snapshot, stays []stay, isClosed bool) quorum.Snapshot {
+	isOutside := func(at time.Time) bool { return !isWithin(stays, at, isClosed) }
+	isTextOutside := func(t quorum.Text) bool { return isOutside(latest(t.At, t.Edited)) }
+	then := *s
+	then.Comments, then.Reviews = without(s.Comments, isTextOutside), without(s.Reviews, isTextOutside)
+	then.Threads = without(s.Threads, func(t quorum.Thread) bool { return isOutside(t.At) })
+	then.Checks = without(s.Checks, func(c quorum.CheckRun) bool { return isOutside(latest(c.Started, c.Completed)) })
+	then.Statuses = without(s.Statuses, func(st quorum.Status) bool { return isOutside(st.At) })
+	return then
 }
 
 // maxBaseStays is how many of the last stays in which anything was said are read.
@@ -99,25 +106,20 @@ func baseStays(s *quorum.Snapshot) (all []baseStay) {
 		return nil
 	}
 	last := all[len(all)-1]
-	said := without(all[:len(all)-1], func(was baseStay) bool { return !isBusy(s, []stay{was.stay}) })
-	return append(said[max(0, len(said)-maxBaseStays):], last)
-}
-
-// isBusy reports whether anything was said within stays.
-func isBusy(s *quorum.Snapshot, stays []stay) bool {
-	isText := func(t quorum.Text) bool { return isWithin(stays, latest(t.At, t.Edited), true) }
-	return slices.ContainsFunc(s.Comments, isText) || slices.ContainsFunc(s.Reviews, isText) ||
-		slices.ContainsFunc(s.Threads, func(t quorum.Thread) bool { return isWithin(stays, t.At, true) }) ||
-		slices.ContainsFunc(s.Checks, func(c quorum.CheckRun) bool { return isWithin(stays, latest(c.Started, c.Completed), true) }) ||
-		slices.ContainsFunc(s.Statuses, func(st quorum.Status) bool { return isWithin(stays, st.At, true) }) ||
-		slices.ContainsFunc(s.Runs, func(run quorum.Run) bool { return isWithin(stays, run.Updated, true) })
+	busy := without(all[:len(all)-1], func(was baseStay) bool {
+		then := saidWithin(s, []stay{was.stay}, true)
+		words := len(then.Comments) + len(then.Reviews) + len(then.Threads) + len(then.Checks) + len(then.Statuses)
+		hasRunEnded := func(run quorum.Run) bool { return isWithin([]stay{was.stay}, run.Updated, true) }
+		return words == 0 && !slices.ContainsFunc(s.Runs, hasRunEnded)
+	})
+	return append(busy[max(0, len(busy)-maxBaseStays):], last)
 }
 
 // elsewhereObjections are what was objected while the pull request was against other bases, or by runs from before it came
 // back to this one.
 type elsewhereObjections struct {
-	here     []quorum.Objection // whoever said it began against this base, or shows no beginning: it objects
-	required map[string]bool    // reviewers that began against another base, and objected last: they must judge this one
+	here     []quorum.Objection // they began against this base, or show no beginning
+	required map[string]bool    // reviewers whose objection began against another base
 }
 
 // objectionsOfOtherBases finds them in what GitHub shows.
@@ -138,37 +140,27 @@ func objectionsOfOtherBases(p *quorum.Policy, s *quorum.Snapshot, texts *textRea
 	last := stays[len(stays)-1].to
 	now := snapshotWithin(s, baseStay{stay{last, last.AddDate(100, 0, 0)}, s.PR.BaseRef})
 	now.Runs = without(now.Runs, func(run quorum.Run) bool { return run.Created.After(last) })
-	if now.Checks, now.Statuses = nil, nil; len(now.Runs) > 0 { // of a later run the current view knows
-		for i := range p.Reviewers {
-			if r := p.Reviewers[i]; r.Workflow != "" {
-				one := *p
-				one.Reviewers = []quorum.Reviewer{r}
-				found.add(s, own, viewsOf(&one, &now, texts))
-			}
-		}
+	now.Checks, now.Statuses = nil, nil
+	byRun := *p
+	byRun.Reviewers = without(p.Reviewers, func(r quorum.Reviewer) bool { return r.Workflow == "" })
+	if len(now.Runs) > 0 {
+		found.add(s, own, viewsOf(&byRun, &now, texts))
 	}
 	return found
 }
 
 // snapshotWithin shows what was said during a stay on a base, by runs that had begun by its end.
 func snapshotWithin(s *quorum.Snapshot, was baseStay) quorum.Snapshot {
-	isOutside := func(at time.Time) bool { return !isWithin([]stay{was.stay}, at, true) }
-	isTextOutside := func(t quorum.Text) bool { return isOutside(latest(t.At, t.Edited)) }
-	then := *s
+	then := saidWithin(s, []stay{was.stay}, true)
 	then.PR.BaseRef = was.base
 	then.Timeline = without(s.Timeline, func(e quorum.Event) bool { return e.Kind == quorum.BaseChanged })
-	then.Comments, then.Reviews = without(s.Comments, isTextOutside), without(s.Reviews, isTextOutside)
-	then.Threads = without(s.Threads, func(t quorum.Thread) bool { return isOutside(t.At) })
-	then.Checks = without(s.Checks, func(c quorum.CheckRun) bool { return isOutside(latest(c.Started, c.Completed)) })
-	then.Statuses = without(s.Statuses, func(st quorum.Status) bool { return isOutside(st.At) })
 	then.Runs = without(s.Runs, func(run quorum.Run) bool {
 		return run.Created.After(was.to) || run.Completed() && run.Updated.Add(replyWindow).Before(was.from)
 	})
 	return then
 }
 
-// add adds what objects in the views of a stay. own are the earlier stays on the base of now. A run that failed is no word
-// before its log was read: it may have failed by an outage.
+// add adds the objections in the views of a stay. own are the earlier stays on the present base.
 func (e *elsewhereObjections) add(s *quorum.Snapshot, own []stay, views []*reviewerView) {
 	for _, v := range views {
 		b, then := v.makeBallot(), v.head.snapshot
@@ -181,9 +173,7 @@ func (e *elsewhereObjections) add(s *quorum.Snapshot, own []stay, views []*revie
 		for _, o := range rec.Objections {
 			began := beganAt(v.head, &o)
 			if !began.IsZero() && !isWithin(own, began, true) {
-				if o.Kind != quorum.TextRun || len(v.unreadLogsOf(o.Run)) == 0 {
-					e.required[v.Name] = true
-				}
+				e.required[v.Name] = e.required[v.Name] || v.isOfHead(o.TextRef)
 				continue
 			}
 			o.Base = s.PR.BaseRef

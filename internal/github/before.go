@@ -176,34 +176,40 @@ func (r *beforeReader) readRecordOf(ctx context.Context, s *quorum.Snapshot, hea
 	return len(held) > 0, nil
 }
 
-// readLeftHeads reads what checks and statuses say of the heads that were left, where the policy has a reviewer whose verdict is
-// one: they may end after the push. A commit that is gone says nothing. A 304 mostly answers, for little changes there.
-func (r *beforeReader) readLeftHeads(ctx context.Context, p quorum.Policy, heads []string) ([]quorum.LeftHead, error) {
-	hasChecks := slices.ContainsFunc(p.Reviewers, func(r quorum.Reviewer) bool { return r.Check != "" })
-	hasStatuses := slices.ContainsFunc(p.Reviewers, func(r quorum.Reviewer) bool { return r.Status != "" })
+// readLeftHeads reads the checks and statuses of heads that were left, which may end after the push. A commit that is gone has
+// none. A 304 mostly answers, for little changes there.
+func (r *beforeReader) readLeftHeads(ctx context.Context, heads []string, checks, statuses bool) ([]quorum.LeftHead, error) {
 	g, ctx := newGroup(ctx)
 	left := readEach(g, heads, func(head string) (l quorum.LeftHead, err error) {
 		l.SHA = head
-		if hasChecks {
-			var checks []restCheck
-			checks, err = r.readChecks(ctx, head)
-			for _, c := range checks {
-				if check := c.toCheck(); !isOwnCheck(r.app, r.pr, check.CheckRun) {
-					l.Checks = append(l.Checks, check.CheckRun)
-				}
-			}
+		if checks {
+			l.Checks, err = r.readOthersChecks(ctx, head)
 		}
-		if err != nil || !hasStatuses {
-			return l, unlessGone(err)
+		if statuses && err == nil {
+			l.Statuses, err = r.readSortedStatuses(ctx, head)
 		}
-		statuses, err := r.readStatuses(ctx, head)
-		for i := range statuses {
-			l.Statuses = append(l.Statuses, statuses[i].toStatus())
-		}
-		sortStatuses(l.Statuses)
 		return l, unlessGone(err)
 	})
 	return left, g.Wait()
+}
+
+func (r *beforeReader) readOthersChecks(ctx context.Context, head string) (others []quorum.CheckRun, err error) {
+	all, err := r.readChecks(ctx, head)
+	for _, c := range all {
+		if check := c.toCheck(); !isOwnCheck(r.app, r.pr, check.CheckRun) {
+			others = append(others, check.CheckRun)
+		}
+	}
+	return others, err
+}
+
+func (r *beforeReader) readSortedStatuses(ctx context.Context, head string) (sorted []quorum.Status, err error) {
+	all, err := r.readStatuses(ctx, head)
+	for i := range all {
+		sorted = append(sorted, all[i].toStatus())
+	}
+	sortStatuses(sorted)
+	return sorted, err
 }
 
 // unlessGone is err, but for a commit that does not exist any more, and for statuses that GitHub does not show to a job.

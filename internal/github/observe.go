@@ -287,8 +287,9 @@ func (l *look) readMissing(ctx context.Context) error {
 	if err := l.readRunsOfLostHeads(ctx); err != nil {
 		return err
 	}
+	heads, checks, statuses := evidence.LeftHeads(l.policy, l.snap)
 	var err error
-	if l.snap.Left, err = l.before.readLeftHeads(ctx, l.policy, evidence.LeftHeads(l.policy, l.snap)); err != nil {
+	if l.snap.Left, err = l.before.readLeftHeads(ctx, heads, checks, statuses); err != nil {
 		return err
 	}
 	if err := l.inheritFromBefore(ctx); err != nil {

@@ -242,10 +242,9 @@ type Judged struct {
 	Again bool      `json:"again,omitempty"` // on that head it was required, for it had objected to another diff before
 }
 
-// A PastDiff is a diff of the pull request against a base that was objected to: coming back to it brings that back.
+// A PastDiff is a diff of the pull request that was objected to: coming back to it, against whichever base, brings that back.
 type PastDiff struct {
 	Diff       string      `json:"diff"`
-	Base       string      `json:"base"`
 	Head       string      `json:"head"` // that had it; the first seven digits
 	Objections []Objection `json:"objections"`
 }

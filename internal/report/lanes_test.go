@@ -299,7 +299,7 @@ func TestManyLanesAndWords(t *testing.T) {
 func TestRecordKeepsOtherDiffs(t *testing.T) {
 	rec := record()
 	for i := range 20 {
-		rec.Past = append(rec.Past, quorum.PastDiff{Diff: strings.Repeat("d", 64), Base: "main", Head: "1f7f530", Objections: []quorum.Objection{
+		rec.Past = append(rec.Past, quorum.PastDiff{Diff: strings.Repeat("d", 64), Head: "1f7f530", Objections: []quorum.Objection{
 			{Reviewer: "gemini", Base: "main", At: at(i), Excerpt: strings.Repeat("é", 600), URL: strings.Repeat("u", 200)}, {Reviewer: "kim", Answered: true},
 		}})
 		rec.Commands = append(rec.Commands, quorum.Command{ID: int64(i), Verb: quorum.CommandAccept, By: "bob", Reason: strings.Repeat("because ", 60)})

@@ -567,7 +567,7 @@ func TestObjectionsGoLast(t *testing.T) {
 	rec := record()
 	objection := quorum.Objection{TextRef: quorum.TextRef{Kind: quorum.TextReview, ID: 1}, Reviewer: "openai", Base: "main", At: at(1)}
 	rec.Objections = []quorum.Objection{objection}
-	rec.Past = []quorum.PastDiff{{Diff: "another", Base: "main", Objections: []quorum.Objection{objection}}}
+	rec.Past = []quorum.PastDiff{{Diff: "another", Objections: []quorum.Objection{objection}}}
 	for i := range 3000 {
 		rec.Intents = append(rec.Intents, quorum.Intent{Kind: quorum.Rerun, Reviewer: "gemini", Base: "main", Run: int64(i), At: at(i)})
 	}

@@ -164,7 +164,9 @@ func (st *modelState) moveTo(at int, by quorum.Account) {
 		default:
 			st.s.Earlier = append(st.s.Earlier, h.sha)
 		}
-		st.s.Others = append(st.s.Others, h.runs...)
+		for _, run := range h.runs {
+			st.s.Others = append(st.s.Others, asListed(run))
+		}
 	}
 	st.s.Earlier = append(st.s.Earlier, ancestors...)
 }

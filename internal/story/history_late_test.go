@@ -12,24 +12,37 @@ import (
 // lateWorld has words about heads that were left. One reviewer approves quickly, so that every other no decides.
 func lateWorld() world {
 	return world{
-		name: "late", need: 1, kinds: []reviewerKind{byStatus, byApp, byWorkflowText, byConclusion, byCheck}, depth: newMovesDepth, few: fewWords,
-		add: func(add addMove, p *quorum.Policy) {
-			for place := range p.Reviewers {
-				lateMoves(add, place, &p.Reviewers[place])
-			}
-			add("alice rebases", func(st *modelState) bool { return st.push(author, st.change) })
-			add("alice pushes", func(st *modelState) bool { return st.push(author, st.otherChange(codeFile)) })
-			add("alice forces back to the first head", func(st *modelState) bool { return st.forceBack(author) })
-		},
+		name: "late", need: 1, kinds: []reviewerKind{byStatus, byApp, byWorkflowText, byCheck}, depth: newMovesDepth, few: fewWords,
+		add: addLateMoves,
 		told: [][]string{
 			{"alice pushes"},
 			{"alice rebases"},
 			{"c-workflow starts", "alice pushes"},
-			{"d-conclusion starts", "alice rebases"},
-			{"d-conclusion starts", "alice pushes"},
 		},
 		shows: []string{"again"},
 	}
+}
+
+// lateConclusionWorld has a run whose conclusion is its verdict, and that ends on a head that was left. Its jobs and its log are
+// not read there.
+func lateConclusionWorld() world {
+	w := lateWorld()
+	w.few = append(slices.Clip(w.few), " ends as failure")
+	w.name, w.kinds, w.told, w.shows = "late conclusions", []reviewerKind{byStatus, byConclusion}, [][]string{
+		{"b-conclusion starts", "alice rebases", "b-conclusion fails on the head before", "a-status status succeeds"},
+		{"b-conclusion starts", "alice pushes", "b-conclusion fails on the head before", "a-status status succeeds"},
+	}, nil
+	return w
+}
+
+// addLateMoves are the moves of those worlds.
+func addLateMoves(add addMove, p *quorum.Policy) {
+	for place := range p.Reviewers {
+		lateMoves(add, place, &p.Reviewers[place])
+	}
+	add("alice rebases", func(st *modelState) bool { return st.push(author, st.change) })
+	add("alice pushes", func(st *modelState) bool { return st.push(author, st.otherChange(codeFile)) })
+	add("alice forces back to the first head", func(st *modelState) bool { return st.forceBack(author) })
 }
 
 // lateMoves are the words of one reviewer about the head that was left last.
@@ -102,7 +115,7 @@ func (st *modelState) endLeftRun(r *quorum.Reviewer, left *headTruth, conclusion
 	}
 	left.runs = slices.Clone(left.runs)
 	st.endRun(&left.runs[i], conclusion)
-	st.s.Others[j] = left.runs[i]
+	st.s.Others[j] = asListed(left.runs[i])
 	return &left.runs[i]
 }
 
@@ -119,4 +132,10 @@ func (st *modelState) objectTo(place int, left *headTruth, ref quorum.TextRef, r
 	if j := &st.judged[place]; !hasObjectedHere && !st.hasApproved(place) && !j.arrived.After(left.arrived) {
 		*j = judgedTruth{no: true, head: left.sha, lines: o.lines, arrived: left.arrived}
 	}
+}
+
+// asListed is a run as GitHub lists it for the branch: its jobs are read for the head alone.
+func asListed(run quorum.Run) quorum.Run {
+	run.Jobs, run.FailedJobs = nil, nil
+	return run
 }

@@ -198,9 +198,6 @@ var mutants = map[string]mutant{
 	"a run of a head that was left is not heard": {objectorJudges, lateWorld(), mutateSnapshot(func(_ *quorum.Policy, s *quorum.Snapshot) {
 		s.Others = nil
 	})},
-	"a run that fails after the rebase is not heard": {diffStaysRed, lateWorld(), mutateSnapshot(func(_ *quorum.Policy, s *quorum.Snapshot) {
-		s.Others = slices.DeleteFunc(slices.Clone(s.Others), func(run quorum.Run) bool { return run.Conclusion == "failure" })
-	})},
 	"a no that was said while the head was away is void": {noStands, lateWorld(), mutateSnapshot(func(_ *quorum.Policy, s *quorum.Snapshot) {
 		s.Reviews = slices.DeleteFunc(slices.Clone(s.Reviews), func(t quorum.Text) bool {
 			return len(s.Pushes) > 1 && t.Commit == s.PR.Head && t.At.Before(s.Pushes[0].At)

@@ -286,7 +286,7 @@ func worlds() []world {
 		plainWorld(2, byApp, byWorkflowText),
 		plainWorld(2, byWorkflowText, byWorkflowText, byApp),
 		plainWorld(2, byConclusion, byWorkflowText, byStatus),
-		carryWorld(), askWorld(), laneWorld(), peopleWorld(), basesWorld(), familyWorld(), commandWorld(), lateWorld(),
+		carryWorld(), askWorld(), laneWorld(), peopleWorld(), basesWorld(), familyWorld(), commandWorld(), lateWorld(), lateConclusionWorld(),
 		fixWorld(),
 		sideBySideWorld(byWorkflowText), sideBySideWorld(byConclusion), twoChecksWorld(),
 	}
