@@ -19,7 +19,7 @@ func (v *commandView) acceptOf(reviewer string, at time.Time, isNamed func(o *qu
 		}
 		for i := range v.head.snapshot.Record.Objections {
 			o := &v.head.snapshot.Record.Objections[i]
-			isOfAccept := o.Reviewer == reviewer && o.Base == c.Base && wasNamedBy(o, c.At)
+			isOfAccept := o.Reviewer == reviewer && v.head.record.concerns(o) && wasNamedBy(o, c.At)
 			if isOfAccept && (isNamed(o) || !at.After(o.At)) { // the record has no room for all of many: the check named those before it
 				return c, true
 			}
@@ -60,10 +60,10 @@ func answersAnew(got, objection *attemptResult) bool {
 	return got.outcome == quorum.Approved && got.reason != quorum.ReasonResolved && got.at.After(objection.at)
 }
 
-// isAccepted reports whether somebody who may accepted over an objection, on the record's head.
+// isAccepted reports whether somebody who may accepted over an objection, on the record's head and base.
 func isAccepted(rec *quorum.Record, o *quorum.Objection) bool {
 	return slices.ContainsFunc(rec.Commands, func(c quorum.Command) bool {
-		return c.Verb == quorum.CommandAccept && c.Refused == "" && c.Base == o.Base &&
+		return c.Verb == quorum.CommandAccept && c.Refused == "" && c.Base == rec.Base && rec.Concerns(o, rec.Base, rec.Diff) &&
 			slices.Contains(c.Reviewers, o.Reviewer) && !o.At.After(c.Until) && wasNamedBy(o, c.At)
 	})
 }

@@ -216,7 +216,7 @@ func (v *commandView) acceptedBy(said *saidCommand) (reviewers []string, until t
 	}
 	for i := range v.head.snapshot.Record.Objections {
 		o := &v.head.snapshot.Record.Objections[i]
-		if o.Base != v.head.snapshot.PR.BaseRef || o.Answered || !wasNamedBy(o, said.at) {
+		if o.Answered || !v.head.record.concerns(o) || !wasNamedBy(o, said.at) {
 			continue
 		}
 		until = latest(until, o.At)
@@ -236,15 +236,15 @@ func wasNamedBy(o *quorum.Objection, at time.Time) bool {
 }
 
 // nameObjections notes when the check names objections first: those of reviewers whose ballots object in it.
-func nameObjections(objections []quorum.Objection, base string, d quorum.Decision, now time.Time) {
+func nameObjections(rec *quorum.Record, pr *quorum.PullRequest, d quorum.Decision, now time.Time) {
 	named := now.UTC().Truncate(time.Second)
 	if named.Before(now) { // a comment of the very second may be from before
 		named = named.Add(time.Second)
 	}
-	for i := range objections {
-		o := &objections[i]
+	for i := range rec.Objections {
+		o := &rec.Objections[i]
 		isShown := slices.ContainsFunc(d.Ballots, func(b quorum.Ballot) bool { return b.Reviewer == o.Reviewer && b.Vote == quorum.Object })
-		if o.Named.IsZero() && o.Base == base && !o.Answered && isShown {
+		if o.Named.IsZero() && !o.Answered && isShown && rec.Concerns(o, pr.BaseRef, pr.Diff.Lines) {
 			o.Named = named
 		}
 	}

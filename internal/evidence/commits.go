@@ -50,14 +50,21 @@ func (h *headView) isMergeOfHead(named string) bool {
 	return found && len(c.Parents) > 1 && slices.Contains(c.Parents, h.snapshot.PR.Head)
 }
 
-// shortSHA is by how many digits a record names another head.
-const shortSHA = 7
+const shortSHA = quorum.ShortSHA
 
 func shortOf(head string) string { return head[:min(len(head), shortSHA)] }
 
 // isAlike reports whether a commit is an earlier head with the same diff: nothing has changed since.
 func (h *headView) isAlike(commit string) bool {
-	return slices.ContainsFunc(h.snapshot.Record.Alike, func(head string) bool {
-		return len(head) >= shortSHA && strings.HasPrefix(commit, head)
-	})
+	return slices.ContainsFunc(alikeHeads(h.snapshot), func(alike quorum.HeadDiff) bool { return strings.HasPrefix(commit, alike.Head) })
+}
+
+// alikeHeads are earlier heads with the same diff.
+func alikeHeads(s *quorum.Snapshot) (all []quorum.HeadDiff) {
+	for _, h := range s.Record.Heads {
+		if h.Diff == s.PR.Diff.Lines && h.Diff != "" && len(h.Head) >= shortSHA && !strings.HasPrefix(s.PR.Head, h.Head) {
+			all = append(all, h)
+		}
+	}
+	return all
 }

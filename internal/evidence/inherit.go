@@ -17,9 +17,8 @@ import (
 const UnknownTree = "-"
 
 const (
-	maxAlike          = 10 // earlier heads with the same diff that are remembered
-	maxPast           = 20 // other diffs that are remembered, unless a reviewer's last objection is among the rest
-	maxPastObjections = 40 // in all of them
+	maxHeads  = 10 // heads of this diff, and of others, whose diffs are remembered beside those that were objected to
+	maxOthers = 40 // objections to other diffs that are remembered, unless one is a reviewer's last
 )
 
 // HasInherited reports whether the head's own record has taken over what the head before left, which was left then.
@@ -41,7 +40,7 @@ func Inherit(p quorum.Policy, s quorum.Snapshot) quorum.Record {
 	}
 	in := inheritance{policy: &p, snapshot: &s, rec: cloneRecord(own)}
 	if own.Head != "" && own.Base != s.PR.BaseRef {
-		in.changeBase()
+		in.leaveBase()
 	}
 	if s.BeforeHead != "" {
 		in.takeOver(s.Before)
@@ -51,8 +50,8 @@ func Inherit(p quorum.Policy, s quorum.Snapshot) quorum.Record {
 			in.rec.Org = s.Before.Org
 		}
 	}
-	in.bringBack()
 	in.addLateObjections()
+	in.forget()
 	if reflect.DeepEqual(in.rec, own) {
 		return own
 	}
@@ -70,38 +69,35 @@ type inheritance struct {
 	rec      quorum.Record
 }
 
-// changeBase keeps what was objected here where the diff is the same against the new base, and texts about this head of which
-// nobody knows against which base they were begun: a no belongs to the change. Of the rest it notes to which diff it was.
-func (in *inheritance) changeBase() {
-	isSame := in.rec.Diff == in.snapshot.PR.Diff.Lines
-	if !isSame {
-		in.rec.Past = rememberPast(in.rec.Past, ownPast(&in.rec))
-		in.rec.Alike = nil
+// leaveBase notes what the head changed against the base of before, and what a person ended there. A text about this head that
+// no run has left may have been begun against any base: it objects against this one, too.
+func (in *inheritance) leaveBase() {
+	pr := &in.snapshot.PR
+	for _, o := range in.rec.Objections {
+		isText := o.Kind == quorum.TextReview || o.Kind == quorum.TextComment || o.Kind == quorum.TextThread
+		if isText && o.Run == 0 && o.Carried == "" && o.Of == 0 && o.Base == in.rec.Base && in.rec.Diff != pr.Diff.Lines {
+			o.Base, o.Answered, o.Named = pr.BaseRef, o.Answered || isAccepted(&in.rec, &o), time.Time{}
+			in.rec.Objections = appendObjection(in.rec.Objections, o)
+		}
 	}
 	for i := range in.rec.Objections {
-		o := &in.rec.Objections[i]
-		if o.Base == in.rec.Base && o.Of == 0 && (isSame || isOwnText(o)) {
+		if o := &in.rec.Objections[i]; o.Of == 0 {
 			o.Answered = o.Answered || isAccepted(&in.rec, o)
-			o.Base = in.snapshot.PR.BaseRef
 		}
 	}
+	in.addHeads([]quorum.HeadDiff{{Head: shortOf(in.rec.Head), Base: in.rec.Base, Diff: in.rec.Diff}})
 }
 
-// isOwnText reports whether an objection is a text about this very head that no run has left.
-func isOwnText(o *quorum.Objection) bool {
-	isText := o.Kind == quorum.TextReview || o.Kind == quorum.TextComment || o.Kind == quorum.TextThread
-	return isText && o.Run == 0 && o.Carried == ""
-}
-
-// ownPast is what a record holds against its own diff.
-func ownPast(rec *quorum.Record) quorum.PastDiff {
-	past := quorum.PastDiff{Diff: rec.Diff, Head: shortOf(rec.Head)}
-	for _, o := range rec.Objections {
-		if o.Base == rec.Base && !o.Answered && !isAccepted(rec, &o) {
-			past.Objections = append(past.Objections, o)
+// addHeads adds what heads changed, the newest first, before those that are known.
+func (in *inheritance) addHeads(heads []quorum.HeadDiff) {
+	all := slices.Concat(heads, in.rec.Heads)
+	in.rec.Heads = nil
+	for _, h := range all {
+		isKnown := slices.ContainsFunc(in.rec.Heads, func(o quorum.HeadDiff) bool { return o.Head == h.Head && o.Base == h.Base })
+		if h.Diff != "" && !isKnown {
+			in.rec.Heads = append(in.rec.Heads, h)
 		}
 	}
-	return past
 }
 
 // takeOver takes over the record of the head before.
@@ -112,10 +108,10 @@ func (in *inheritance) takeOver(before quorum.Record) {
 	if in.rec.People == nil {
 		in.rec.People = before.People
 	}
-	for _, past := range slices.Backward(before.Past) {
-		in.rec.Past = rememberPast(in.rec.Past, past)
+	in.addHeads(slices.Concat([]quorum.HeadDiff{{Head: shortOf(before.Head), Base: before.Base, Diff: before.Diff}}, before.Heads))
+	for _, o := range before.Objections {
+		in.takeOverObjection(&before, o)
 	}
-	in.rec.Past = rememberPast(in.rec.Past, ownPast(&before))
 	for _, j := range before.Judged {
 		i := slices.IndexFunc(in.rec.Judged, func(own quorum.Judged) bool { return own.Reviewer == j.Reviewer })
 		switch {
@@ -126,43 +122,35 @@ func (in *inheritance) takeOver(before quorum.Record) {
 		}
 	}
 	in.takeOverFixes(&before)
-	if before.Diff != in.snapshot.PR.Diff.Lines {
-		return
-	}
-	in.rec.Alike = slices.Concat([]string{shortOf(before.Head)}, before.Alike, in.rec.Alike)
-	in.rec.Alike = withoutRepeats(slices.DeleteFunc(in.rec.Alike, func(head string) bool { return head == shortOf(in.snapshot.PR.Head) }))
-	in.rec.Alike = in.rec.Alike[:min(len(in.rec.Alike), maxAlike)]
-	in.takeOverAnswers(&before)
 	in.takeOverApprovals(&before)
 }
 
-// takeOverAnswers takes over which objections to this diff were answered: GitHub may still show them.
-func (in *inheritance) takeOverAnswers(before *quorum.Record) {
-	for _, o := range before.Objections {
-		if o.Base != before.Base || !o.Answered && !isAccepted(before, &o) {
-			continue
-		}
-		o.Base = in.snapshot.PR.BaseRef
-		if i := in.indexOfObjection(&o); i >= 0 {
-			in.rec.Objections[i].Answered = true
-			continue
-		}
-		o.Answered, o.Excerpt, o.URL, o.Named, o.Of, o.Carried = true, "", "", time.Time{}, 0, cmp.Or(o.Carried, shortOf(before.Head))
-		in.rec.Objections = append(in.rec.Objections, o)
+// takeOverObjection takes over what was objected to an earlier head, whatever that changed: this one, or one that comes later,
+// may change the same. GitHub may still show one that was answered.
+func (in *inheritance) takeOverObjection(before *quorum.Record, o quorum.Objection) {
+	o.Answered = o.Answered || isAccepted(before, &o)
+	if o.Carried = cmp.Or(o.Carried, shortOf(before.Head)); o.Carried == shortOf(in.snapshot.PR.Head) {
+		o.Carried = ""
 	}
-}
-
-func (in *inheritance) indexOfObjection(o *quorum.Objection) int {
-	return slices.IndexFunc(in.rec.Objections, func(own quorum.Objection) bool {
+	at := slices.IndexFunc(in.rec.Objections, func(own quorum.Objection) bool {
 		return own.Reviewer == o.Reviewer && own.Base == o.Base && own.TextRef == o.TextRef && own.Run == o.Run &&
 			own.Attempt == o.Attempt && own.At.Equal(o.At) // a check run may fail again after it was answered
 	})
+	if at >= 0 {
+		in.rec.Objections[at].Answered = in.rec.Objections[at].Answered || o.Answered
+		return
+	}
+	o.Named, o.Of = time.Time{}, 0 // it is this pull request's own from now on
+	if o.Answered {
+		o.Excerpt, o.URL = "", ""
+	}
+	in.rec.Objections = append(in.rec.Objections, o)
 }
 
 // takeOverApprovals takes over the approvals that counted, where this head has the very same files.
 func (in *inheritance) takeOverApprovals(before *quorum.Record) {
 	tree := in.snapshot.PR.Diff.Tree
-	isSameTree := tree == before.Tree && tree != "" && tree != UnknownTree
+	isSameTree := before.Diff == in.snapshot.PR.Diff.Lines && tree == before.Tree && tree != "" && tree != UnknownTree
 	if in.policy.Carry != quorum.CarrySameDiff || !isSameTree || before.Base != in.snapshot.PR.BaseRef {
 		return
 	}
@@ -178,42 +166,22 @@ func (in *inheritance) takeOverApprovals(before *quorum.Record) {
 	}
 }
 
-// bringBack brings back what was objected to the diff that the head has against its base now, whichever base it was said of.
-func (in *inheritance) bringBack() {
-	lines, base, head := in.snapshot.PR.Diff.Lines, in.snapshot.PR.BaseRef, shortOf(in.snapshot.PR.Head)
-	in.rec.Past = slices.DeleteFunc(in.rec.Past, func(past quorum.PastDiff) bool {
-		if past.Diff != lines {
-			return false
-		}
-		for _, o := range past.Objections {
-			o.Base = base
-			if in.indexOfObjection(&o) >= 0 {
-				continue
-			}
-			if o.Carried = cmp.Or(o.Carried, past.Head); o.Carried == head {
-				o.Carried = ""
-			}
-			o.Named, o.Of = time.Time{}, 0 // it is this pull request's own from now on
-			in.rec.Objections = append(in.rec.Objections, o)
-		}
-		return true
-	})
-	if len(in.rec.Past) == 0 {
-		in.rec.Past = nil
-	}
-}
-
 // addLateObjections adds what was objected to earlier heads with this diff, and what no look saw there: just before the
 // push, or by a run that ended after it.
 func (in *inheritance) addLateObjections() {
 	s := *in.snapshot
 	s.Record = in.rec
 	for _, o := range objectionsOfAlikeHeads(in.policy, &s) {
-		isKnown := slices.ContainsFunc(in.rec.Objections, func(own quorum.Objection) bool {
-			return own.Reviewer == o.Reviewer && own.Base == o.Base && own.TextRef == o.TextRef && own.Attempt >= o.Attempt
-		})
-		if !isKnown {
-			in.rec.Objections = appendObjection(in.rec.Objections, o)
+		open, isKnown := 0, false
+		for _, own := range in.rec.Objections {
+			isIts := own.Reviewer == o.Reviewer && own.Kind == o.Kind && in.rec.Concerns(&own, s.PR.BaseRef, s.PR.Diff.Lines)
+			isKnown = isKnown || isIts && own.ID == o.ID && own.Attempt >= o.Attempt
+			if isIts && !own.Answered {
+				open++
+			}
+		}
+		if !isKnown && open < mostUnanswered(o.Kind) { // each look reads them: one takes no other's place
+			in.rec.Objections = append(in.rec.Objections, o)
 		}
 	}
 }
@@ -222,8 +190,8 @@ func (in *inheritance) addLateObjections() {
 // commit or belong to its run.
 func objectionsOfAlikeHeads(p *quorum.Policy, s *quorum.Snapshot) (all []quorum.Objection) {
 	texts := newTextReader()
-	for _, alike := range s.Record.Alike {
-		head := headByPrefix(s, alike)
+	for _, alike := range alikeHeads(s) {
+		head := headByPrefix(s, alike.Head)
 		if head == "" {
 			continue
 		}
@@ -238,53 +206,40 @@ func objectionsOfAlikeHeads(p *quorum.Policy, s *quorum.Snapshot) (all []quorum.
 			}
 		}
 		for _, o := range then.Objections {
-			o.Carried = alike
+			o.Carried, o.Base = alike.Head, alike.Base
 			all = append(all, o)
 		}
 	}
 	return all
 }
 
-// rememberPast adds what was objected to another diff. Of those that are too many the oldest go, but no reviewer's last
-// one.
-func rememberPast(all []quorum.PastDiff, past quorum.PastDiff) []quorum.PastDiff {
-	if past.Diff == "" || len(past.Objections) == 0 {
-		return all
+// forget forgets what is too much: the oldest objections to other diffs, but no reviewer's last one, and the heads to which
+// nothing was objected.
+func (in *inheritance) forget() {
+	isOther := func(o *quorum.Objection) bool {
+		return o.Of == 0 && !in.rec.Concerns(o, in.snapshot.PR.BaseRef, in.snapshot.PR.Diff.Lines)
 	}
-	kept := []quorum.PastDiff{past}
-	for _, old := range all {
-		if old.Diff == past.Diff {
-			kept[0].Objections = slices.Clone(kept[0].Objections)
-			for _, o := range old.Objections {
-				kept[0].Objections = appendObjection(kept[0].Objections, o)
-			}
+	others := 0
+	for i := range slices.Backward(in.rec.Objections) {
+		o := in.rec.Objections[i]
+		if !isOther(&o) {
 			continue
 		}
-		kept = append(kept, old)
-	}
-	for i := len(kept) - 1; i > 0 && (len(kept) > maxPast || countObjections(kept) > maxPastObjections); i-- {
-		if !holdsLast(kept, i) {
-			kept = slices.Delete(kept, i, i+1)
+		isLast := !slices.ContainsFunc(in.rec.Objections[i+1:], func(x quorum.Objection) bool { return x.Reviewer == o.Reviewer })
+		if others++; o.Answered && o.Carried != "" || others > maxOthers && !isLast {
+			in.rec.Objections = slices.Delete(in.rec.Objections, i, i+1)
 		}
 	}
-	return kept
-}
-
-func countObjections(all []quorum.PastDiff) (n int) {
-	for _, past := range all {
-		n += len(past.Objections)
-	}
-	return n
-}
-
-// holdsLast reports whether one of the diffs holds all that is left of what some reviewer objected to any.
-func holdsLast(all []quorum.PastDiff, at int) bool {
-	return slices.ContainsFunc(all[at].Objections, func(o quorum.Objection) bool {
-		for i, other := range all {
-			if i != at && slices.ContainsFunc(other.Objections, func(x quorum.Objection) bool { return x.Reviewer == o.Reviewer }) {
-				return false
-			}
+	same, other := 0, 0
+	in.rec.Heads = slices.DeleteFunc(in.rec.Heads, func(h quorum.HeadDiff) bool {
+		n := &other
+		if h.Diff == in.snapshot.PR.Diff.Lines {
+			n = &same
 		}
-		return true
+		*n++
+		isObjected := slices.ContainsFunc(in.rec.Objections, func(o quorum.Objection) bool {
+			return cmp.Or(o.Carried, shortOf(in.snapshot.PR.Head)) == h.Head
+		})
+		return *n > maxHeads && !isObjected
 	})
 }

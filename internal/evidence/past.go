@@ -26,7 +26,9 @@ func newPastView(h *headView, r *quorum.Reviewer) pastView {
 // votes on it, whatever its lane and its "when" say now.
 func (v pastView) hasObjectedBefore() bool {
 	s := v.head.snapshot
-	return slices.ContainsFunc(s.Record.Objections, func(o quorum.Objection) bool { return o.Reviewer == v.Name }) ||
+	return slices.ContainsFunc(s.Record.Objections, func(o quorum.Objection) bool {
+		return o.Reviewer == v.Name && v.head.record.concerns(&o)
+	}) ||
 		slices.ContainsFunc(s.Record.Judged, func(j quorum.Judged) bool {
 			return j.Reviewer == v.Name && j.Noes > 0 && j.Head != "" && strings.HasPrefix(s.PR.Head, j.Head)
 		})

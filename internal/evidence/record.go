@@ -43,7 +43,7 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 	}
 	nameArtifacts(rec.Stood, &p)
 	if d.Verdict != quorum.Ended {
-		nameObjections(rec.Objections, s.PR.BaseRef, d, now)
+		nameObjections(&rec, &s.PR, d, now)
 	}
 	if !s.PR.Closed && s.PR.Diff.Lines != "" { // of a draft, too: what is objected to it stands on the next head with its diff
 		rec.Diff, rec.Tree = s.PR.Diff.Lines, s.PR.Diff.Tree

@@ -11,12 +11,16 @@ import (
 type recordView struct {
 	record   *quorum.Record
 	base     string
+	diff     string // [quorum.DiffPrint].Lines
 	unlooked []quorum.Objection // that no look could record before the pull request left this base for a while
 }
 
 func recordViewOf(s *quorum.Snapshot) recordView {
-	return recordView{record: &s.Record, base: s.PR.BaseRef}
+	return recordView{record: &s.Record, base: s.PR.BaseRef, diff: s.PR.Diff.Lines}
 }
+
+// concerns reports whether an objection counts against this head and base.
+func (v recordView) concerns(o *quorum.Objection) bool { return v.record.Concerns(o, v.base, v.diff) }
 
 // firstApproval is when the record saw that text approve first.
 func (v recordView) firstApproval(reviewer string, ref quorum.TextRef) (time.Time, bool) {
@@ -65,9 +69,9 @@ func (v recordView) knowsText(ref quorum.TextRef) bool {
 	return slices.ContainsFunc(v.record.Texts, func(seen quorum.SeenText) bool { return seen.TextRef == ref })
 }
 
-// objectionsOf are the recorded objections of a reviewer against this base that it has not answered.
+// objectionsOf are the recorded objections of a reviewer against this head and base that it has not answered.
 func (v recordView) objectionsOf(reviewer string) (out []quorum.Objection) {
-	isMine := func(o quorum.Objection) bool { return o.Reviewer == reviewer && o.Base == v.base }
+	isMine := func(o quorum.Objection) bool { return o.Reviewer == reviewer && v.concerns(&o) }
 	for _, o := range v.record.Objections {
 		if isMine(o) && !o.Answered {
 			out = append(out, o)
@@ -85,7 +89,7 @@ func (v recordView) objectionsOf(reviewer string) (out []quorum.Objection) {
 // hasObjected reports whether a text was seen to object.
 func (v recordView) hasObjected(reviewer string, ref quorum.TextRef) bool {
 	return slices.ContainsFunc(v.record.Objections, func(o quorum.Objection) bool {
-		return o.Reviewer == reviewer && o.TextRef == ref
+		return o.Reviewer == reviewer && o.TextRef == ref && o.Carried == "" && v.concerns(&o)
 	})
 }
 
@@ -235,6 +239,6 @@ func (v recordView) isCarried(reviewer string, ref quorum.TextRef) bool {
 	return slices.ContainsFunc(v.record.Stood, func(st quorum.Stood) bool {
 		return st.Carried != "" && st.Reviewer == reviewer && st.TextRef == ref
 	}) || slices.ContainsFunc(v.record.Objections, func(o quorum.Objection) bool {
-		return o.Carried != "" && o.Reviewer == reviewer && o.TextRef == ref
+		return o.Carried != "" && o.Reviewer == reviewer && o.TextRef == ref && v.concerns(&o)
 	})
 }

@@ -21,8 +21,8 @@ func cloneRecord(rec quorum.Record) quorum.Record {
 	rec.Asked = slices.Clone(rec.Asked)
 	rec.Answers, rec.Undone = slices.Clone(rec.Answers), slices.Clone(rec.Undone)
 	rec.Annotated = slices.Clone(rec.Annotated)
-	rec.Alike, rec.Judged = slices.Clone(rec.Alike), slices.Clone(rec.Judged)
-	rec.Past, rec.Commands = slices.Clone(rec.Past), slices.Clone(rec.Commands)
+	rec.Heads, rec.Judged = slices.Clone(rec.Heads), slices.Clone(rec.Judged)
+	rec.Commands = slices.Clone(rec.Commands)
 	rec.Fixes = slices.Clone(rec.Fixes)
 	rec.Circuits = slices.Clone(rec.Circuits)
 	return rec
@@ -84,7 +84,7 @@ func rememberBallot(rec *quorum.Record, s quorum.Snapshot, b quorum.Ballot) {
 	}
 	switch {
 	case b.Vote == quorum.Approve && b.Evidence.ID != 0:
-		rememberApproval(rec, s.PR.BaseRef, b)
+		rememberApproval(rec, &s.PR, b)
 	case b.Vote == quorum.Object && (!b.Reason.Standing() || b.SaidRun != 0 || isNewCheck(rec, &b)):
 		rememberObjection(rec, s, b)
 	case b.Then != nil && b.Then.Vote == quorum.Object: // said before the end of its attempt
@@ -111,12 +111,13 @@ func rememberAnswer(rec *quorum.Record, a quorum.Answer) {
 	}
 }
 
-// rememberApproval adds an approval. All that its reviewer objected to this head and base before is answered by it.
-func rememberApproval(rec *quorum.Record, base string, b quorum.Ballot) {
+// rememberApproval adds an approval. All that its reviewer objected to this diff before is answered by it.
+func rememberApproval(rec *quorum.Record, pr *quorum.PullRequest, b quorum.Ballot) {
+	base := pr.BaseRef
 	for i := range rec.Objections {
 		o := &rec.Objections[i]
 		isRest := b.Reason == quorum.ReasonResolved && o.TextRef != b.Evidence
-		if o.Reviewer == b.Reviewer && o.Base == base && !isRest {
+		if o.Reviewer == b.Reviewer && !isRest && rec.Concerns(o, base, pr.Diff.Lines) {
 			o.Answered = true
 		}
 	}
@@ -147,6 +148,11 @@ func rememberObjection(rec *quorum.Record, s quorum.Snapshot, b quorum.Ballot) {
 	}
 	if b.SaidRun != 0 {
 		o.Run, o.Attempt = b.SaidRun, b.SaidAttempt
+	}
+	for _, old := range rec.Objections { // it was said against a base of before, to the same diff
+		if old.Reviewer == o.Reviewer && old.TextRef == o.TextRef && old.Of == 0 && rec.Concerns(&old, s.PR.BaseRef, s.PR.Diff.Lines) {
+			o.Base, o.Carried = old.Base, old.Carried
+		}
 	}
 	for _, f := range b.Findings {
 		if f.Thread != 0 {
@@ -188,13 +194,20 @@ const (
 	maxUnansweredReviews = 10
 )
 
+func mostUnanswered(kind quorum.TextKind) int {
+	if kind == quorum.TextReview {
+		return maxUnansweredReviews
+	}
+	return maxUnanswered
+}
+
 func appendObjection(all []quorum.Objection, o quorum.Objection) []quorum.Objection {
 	if o.ID == 0 {
 		return all
 	}
 	threads, unanswered, newest := 0, 0, 0
 	for i, old := range all {
-		isSame := old.Reviewer == o.Reviewer && old.Base == o.Base
+		isSame := old.Reviewer == o.Reviewer && old.Base == o.Base && old.Carried == o.Carried
 		if isSame && old.TextRef == o.TextRef && !old.Answered && (old.Attempt == o.Attempt || o.Kind == quorum.TextThread) {
 			return all
 		}
@@ -205,11 +218,7 @@ func appendObjection(all []quorum.Objection, o quorum.Objection) []quorum.Object
 			unanswered, newest = unanswered+1, i
 		}
 	}
-	most := maxUnanswered
-	if o.Kind == quorum.TextReview {
-		most = maxUnansweredReviews
-	}
-	if o.Kind != quorum.TextThread && unanswered >= most { // the first and the newest are kept
+	if o.Kind != quorum.TextThread && unanswered >= mostUnanswered(o.Kind) { // the first and the newest are kept
 		if o.At.After(all[newest].At) {
 			all[newest] = o
 		}

@@ -36,9 +36,6 @@ func (b *headBefore) size() (n int) {
 	for _, c := range b.checks.checks {
 		n += 512 + len(c.Summary) + len(c.Text)
 	}
-	for _, past := range b.record.Past {
-		n += 512 * len(past.Objections)
-	}
 	return n + 256*(len(b.record.Texts)+len(b.record.Stood)+len(b.record.Runs)) + 1024*len(b.record.Objections)
 }
 

@@ -1,6 +1,7 @@
 package quorum
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -202,9 +203,8 @@ type Record struct {
 	Tree     string     `json:"tree,omitempty"`     // [DiffPrint].Tree of this head
 	Before   string     `json:"before,omitempty"`   // the head from which this record inherited
 	BeforeAt time.Time  `json:"before_at,omitzero"` // when that one was left; zero where no force-push tells
-	Alike    []string   `json:"alike,omitempty"`    // earlier heads with this diff and base, newest first; the first seven digits
+	Heads    []HeadDiff `json:"heads,omitempty"`    // what other heads changed, and this one against other bases, newest first
 	Judged   []Judged   `json:"judged,omitempty"`   // the newest verdict of each reviewer, on whatever head
-	Past     []PastDiff `json:"past,omitempty"`     // other diffs that were objected to, the newest first
 	Commands []Command  `json:"commands,omitempty"` // people's words that were heard, oldest first
 
 	Fork     bool     `json:"fork,omitempty"`     // the pull request comes from a fork
@@ -242,11 +242,26 @@ type Judged struct {
 	Again bool      `json:"again,omitempty"` // on that head it was required, for it had objected to another diff before
 }
 
-// A PastDiff is a diff of the pull request that was objected to: coming back to it, against whichever base, brings that back.
-type PastDiff struct {
-	Diff       string      `json:"diff"`
-	Head       string      `json:"head"` // that had it; the first seven digits
-	Objections []Objection `json:"objections"`
+// A HeadDiff is what a head changed against a base.
+type HeadDiff struct {
+	Head string `json:"head"` // the first seven digits
+	Base string `json:"base"`
+	Diff string `json:"diff"` // [DiffPrint].Lines
+}
+
+// ShortSHA is by how many digits a record names another head.
+const ShortSHA = 7
+
+// Concerns reports whether an objection counts against the record's head with that base and diff: it was said of this head
+// against this base, or of a head with the same diff.
+func (r *Record) Concerns(o *Objection, base, diff string) bool {
+	if o.Of != 0 || o.Carried == "" && o.Base == base { // the other's record tells to which diff
+		return o.Base == base
+	}
+	head := cmp.Or(o.Carried, r.Head[:min(len(r.Head), ShortSHA)])
+	return diff != "" && slices.ContainsFunc(r.Heads, func(h HeadDiff) bool {
+		return h.Diff == diff && h.Head == head && h.Base == o.Base
+	})
 }
 
 // A Command is a person's word in a comment of the pull request, or a press of the check's button.
@@ -358,7 +373,7 @@ type Commanded struct {
 type Objection struct {
 	TextRef
 	Reviewer string    `json:"reviewer"`
-	Base     string    `json:"base"`
+	Base     string    `json:"base"` // against which it was said
 	Run      int64     `json:"run,omitempty"`
 	Attempt  int       `json:"attempt,omitempty"`
 	At       time.Time `json:"at"`

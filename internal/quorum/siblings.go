@@ -190,11 +190,11 @@ func RecordOf(number int, fork bool, held []HeldRecord) (rec Record) {
 
 // withForeign returns objections with the unanswered ones that another pull request's record holds.
 func withForeign(all []Objection, other Record) []Objection {
-	for _, o := range other.Objections {
+	for _, o := range other.standing() {
 		isKnown := slices.ContainsFunc(all, func(x Objection) bool {
 			return x.Reviewer == o.Reviewer && x.Base == o.Base && x.TextRef == o.TextRef && x.Attempt == o.Attempt
 		})
-		if !o.Answered && !isKnown {
+		if !isKnown {
 			o.Of = other.Pull
 			all = append(slices.Clip(all), o)
 		}
@@ -228,13 +228,21 @@ func (r Record) WithoutForeign() Record {
 // ObjectionsAlone is what is kept of the record of a pull request that has left the head: what was objected there still
 // counts against the base.
 func (r Record) ObjectionsAlone() Record {
-	kept := Record{Version: r.Version, Seq: r.Seq, Head: r.Head, Base: r.Base, Pull: r.Pull, Fork: r.Fork}
-	for _, o := range r.WithoutForeign().Objections {
-		if !o.Answered {
-			kept.Objections = append(kept.Objections, o)
+	return Record{
+		Version: r.Version, Seq: r.Seq, Head: r.Head, Base: r.Base, Pull: r.Pull, Fork: r.Fork, Diff: r.Diff, Heads: r.Heads,
+		Objections: r.standing(),
+	}
+}
+
+// standing are the pull request's own objections that nothing has answered, against its base.
+func (r Record) standing() (all []Objection) {
+	for _, o := range r.Objections {
+		if o.Of == 0 && !o.Answered && r.Concerns(&o, r.Base, r.Diff) {
+			o.Base = r.Base
+			all = append(all, o)
 		}
 	}
-	return kept
+	return all
 }
 
 // maxOpen and maxGone are how many pull requests are remembered beside those that are judged now, the ones with the newest

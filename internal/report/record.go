@@ -173,23 +173,17 @@ func fitRecord(rec quorum.Record, limit, hardLimit int) quorum.Record {
 	for i := range rec.Objections {
 		rec.Objections[i].URL = ""
 	}
-	for i := range rec.Past { // its lists are this record's own
-		for k := range rec.Past[i].Objections {
-			rec.Past[i].Objections[k].URL = ""
-		}
-	}
 	answers := rec.Answers
 	if drop(len(answers), limit, func(k int) { rec.Answers = answers[k:] }) || size() <= hardLimit {
 		return rec
 	}
 	runs, intents, objections, refusals := rec.Runs, rec.Intents, rec.Objections, rec.Refusals
-	commands, past := rec.Commands, rec.Past
+	commands := rec.Commands
 	switch {
 	case drop(len(runs), hardLimit, func(k int) { rec.Runs = runs[k:] }):
 	case drop(len(refusals), hardLimit, func(k int) { rec.Refusals = refusals[k:] }):
 	case drop(len(commands), hardLimit, func(k int) { rec.Commands = commands[k:] }):
 	case drop(len(intents), hardLimit, func(k int) { rec.Intents = intents[k:] }):
-	case drop(len(past), hardLimit, func(k int) { rec.Past = past[:len(past)-k] }): // the newest diffs come first
 	case drop(len(objections), hardLimit, func(k int) { rec.Objections = objections[k:] }):
 	default:
 		rec.Pass = nil // it is then earned anew
@@ -213,15 +207,12 @@ func dropSpare(rec *quorum.Record, drop func(n int, keep func(k int)) bool) bool
 // withExcerptsOf returns rec without answered objections, and with at most n bytes of each text of a stranger's. Its
 // lists are its own.
 func withExcerptsOf(rec quorum.Record, n int) quorum.Record {
-	unanswered := func(all []quorum.Objection) []quorum.Objection {
-		all = slices.DeleteFunc(slices.Clone(all), func(o quorum.Objection) bool { return o.Answered })
-		for i := range all {
-			all[i].Excerpt = cutBytes(all[i].Excerpt, n)
-		}
-		return all
+	rec.Objections = slices.DeleteFunc(slices.Clone(rec.Objections), func(o quorum.Objection) bool { return o.Answered })
+	for i := range rec.Objections {
+		rec.Objections[i].Excerpt = cutBytes(rec.Objections[i].Excerpt, n)
 	}
 	rec.Answers, rec.Refusals = slices.Clone(rec.Answers), slices.Clone(rec.Refusals)
-	rec.Commands, rec.Past = slices.Clone(rec.Commands), slices.Clone(rec.Past)
+	rec.Commands = slices.Clone(rec.Commands)
 	for i := range rec.Answers {
 		rec.Answers[i].Excerpt = cutBytes(rec.Answers[i].Excerpt, n)
 	}
@@ -245,10 +236,6 @@ func withExcerptsOf(rec quorum.Record, n int) quorum.Record {
 	}
 	if rec.Untold != nil {
 		rec.Untold = &quorum.Untold{Reason: rec.Untold.Reason, Detail: cutBytes(rec.Untold.Detail, n)}
-	}
-	rec.Objections = unanswered(rec.Objections)
-	for i := range rec.Past {
-		rec.Past[i].Objections = unanswered(rec.Past[i].Objections)
 	}
 	return rec
 }

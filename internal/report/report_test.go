@@ -566,8 +566,7 @@ func TestRecordStaysSmall(t *testing.T) {
 func TestObjectionsGoLast(t *testing.T) {
 	rec := record()
 	objection := quorum.Objection{TextRef: quorum.TextRef{Kind: quorum.TextReview, ID: 1}, Reviewer: "openai", Base: "main", At: at(1)}
-	rec.Objections = []quorum.Objection{objection}
-	rec.Past = []quorum.PastDiff{{Diff: "another", Objections: []quorum.Objection{objection}}}
+	rec.Objections = []quorum.Objection{objection, objection}
 	for i := range 3000 {
 		rec.Intents = append(rec.Intents, quorum.Intent{Kind: quorum.Rerun, Reviewer: "gemini", Base: "main", Run: int64(i), At: at(i)})
 	}
@@ -575,8 +574,8 @@ func TestObjectionsGoLast(t *testing.T) {
 	if n := len(got.Intents); !ok || n == 0 || got.Intents[n-1] != rec.Intents[2999] {
 		t.Errorf("of the intents %d are left, the newest not among them", n)
 	}
-	if len(got.Objections) != 1 || len(got.Past) != 1 {
-		t.Errorf("%d objections and %d other diffs are left", len(got.Objections), len(got.Past))
+	if len(got.Objections) != 2 {
+		t.Errorf("%d objections are left", len(got.Objections))
 	}
 }
 

@@ -268,7 +268,7 @@ func (m ruleTeller) carriedFrom(b quorum.Ballot) string {
 		return ""
 	}
 	for _, o := range m.record.Objections {
-		isIts := o.Reviewer == b.Reviewer && o.Base == m.decision.Base && o.Carried != "" && !o.Answered
+		isIts := o.Reviewer == b.Reviewer && o.Carried != "" && !o.Answered && m.record.Concerns(&o, m.decision.Base, m.record.Diff)
 		if isIts && (o.TextRef == b.Evidence || b.Reason.Standing()) {
 			return shortSHA(o.Carried)
 		}

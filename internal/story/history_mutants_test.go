@@ -137,7 +137,7 @@ var mutants = map[string]mutant{
 	"a push sheds what was objected": {diffStaysRed, carryWorld(), mutateInherited(func(rec *quorum.Record) {
 		rec.Objections = slices.DeleteFunc(rec.Objections, func(o quorum.Objection) bool { return o.Carried != "" })
 	})},
-	"a way back sheds what was objected": {diffStaysRed, carryWorld(), mutateInherited(func(rec *quorum.Record) { rec.Past = nil })},
+	"a way back sheds what was objected": {diffStaysRed, carryWorld(), mutateInherited(func(rec *quorum.Record) { rec.Heads = nil })},
 	"only the first push inherits": {diffStaysRed, carryWorld(), mutateSnapshot(func(_ *quorum.Policy, s *quorum.Snapshot) {
 		if s.Record.Before != "" {
 			s.Before, s.BeforeHead = quorum.Record{}, ""

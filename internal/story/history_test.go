@@ -542,7 +542,7 @@ func (st *modelState) hash() uint64 {
 	fmt.Fprint(&h, st.at, st.before, st.change, st.labels, st.carried, st.judged, st.hands, st.commands, len(st.asked), len(st.s.Pushes))
 	rec := &st.s.Record
 	fmt.Fprint(&h, st.shown.Verdict, st.s.PR.BaseRef, len(st.s.Earlier), len(st.s.Timeline))
-	fmt.Fprint(&h, len(rec.Intents), len(rec.Objections), len(rec.Past), len(rec.Commands))
+	fmt.Fprint(&h, len(rec.Intents), len(rec.Objections), len(rec.Heads), len(rec.Commands))
 	fmt.Fprint(&h, rec.Pass != nil, st.said)
 	for _, f := range st.fixes {
 		fmt.Fprint(&h, f.lines, f.base, f.open, f.seen.Ended, f.seen.Head == st.s.PR.Head, since(f.seen.Created), since(f.seen.Updated), ";")
