@@ -66,6 +66,9 @@ func (v textView) whyOutsideRun(t *quorum.Text, about bool, at time.Time) reject
 	case !v.attempts.mayHaveLeft(v.attempt, at):
 		return outsideAttempt
 	case (isNamedByOther || !about && v.runs.otherUnderWay(v.attempt.run, at)) && !v.isRemembered(t):
+		if s := v.readAgain(t); v.head.isLeft && s.Outcome == quorum.Findings {
+			return ""
+		}
 		return duringOtherRun
 	}
 	return ""

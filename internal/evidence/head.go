@@ -14,6 +14,7 @@ type headView struct {
 	record   recordView
 	texts    []quorum.Text // comments, then reviews
 	stays    []stay        // the times that the pull request had this head before
+	isLeft   bool          // the pull request has another head now
 
 	// What was said elsewhere: the newest verdict of a reviewer on a head that was left, and who objected last against another
 	// base.

@@ -172,16 +172,20 @@ func (in *inheritance) addLateObjections() {
 	s := *in.snapshot
 	s.Record = in.rec
 	for _, o := range objectionsOfAlikeHeads(in.policy, &s) {
-		open, isKnown := 0, false
-		for _, own := range in.rec.Objections {
+		open, newest, isKnown := 0, 0, false
+		for i, own := range in.rec.Objections {
 			isIts := own.Reviewer == o.Reviewer && own.Kind == o.Kind && in.rec.Concerns(&own, s.PR.BaseRef, s.PR.Diff.Lines)
 			isKnown = isKnown || isIts && own.ID == o.ID && own.Attempt >= o.Attempt
 			if isIts && !own.Answered {
-				open++
+				open, newest = open+1, i
 			}
 		}
-		if !isKnown && open < mostUnanswered(o.Kind) { // each look reads them: one takes no other's place
+		switch {
+		case isKnown:
+		case open < mostUnanswered(o.Kind):
 			in.rec.Objections = append(in.rec.Objections, o)
+		case o.At.After(in.rec.Objections[newest].At): // the first and the newest are kept
+			in.rec.Objections[newest] = o
 		}
 	}
 }
@@ -197,10 +201,7 @@ func objectionsOfAlikeHeads(p *quorum.Policy, s *quorum.Snapshot) (all []quorum.
 		}
 		past := snapshotOfLeftHead(s, head)
 		var then quorum.Record
-		for _, v := range viewsOf(p, &past, texts) {
-			if v.Verdict.Kind == quorum.Artifact { // its files are not read
-				continue
-			}
+		for _, v := range viewsOfLeftHead(p, &past, texts) {
 			if b := v.makeBallot(); b.Vote == quorum.Object && b.Reason != quorum.ReasonOpenThreads && v.isOfHead(b.Evidence) {
 				rememberBallot(&then, past, b)
 			}

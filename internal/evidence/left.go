@@ -19,17 +19,49 @@ const (
 )
 
 // LeftHeads are the heads before this one whose checks or statuses are to be read, and which of the two: those of a kind that is
-// a reviewer's verdict. None are, if there is no such reviewer.
+// a reviewer's verdict, and the jobs of runs whose failure is one. None are, if there is no such reviewer.
 func LeftHeads(p quorum.Policy, s quorum.Snapshot) (heads []string, checks, statuses bool) {
+	var failed []string // heads with a failed run
 	for i := range p.Reviewers {
-		if r := &p.Reviewers[i]; r.MayVote() {
-			checks, statuses = checks || r.Check != "", statuses || r.Status != ""
+		r := &p.Reviewers[i]
+		if !r.MayVote() {
+			continue
+		}
+		checks, statuses = checks || r.Check != "", statuses || r.Status != ""
+		for _, run := range s.Others {
+			if isByConclusion(r) && r.FailureMeans == quorum.MeansFindings && run.Path == r.Workflow && run.Conclusion == "failure" {
+				failed = append(failed, run.Head)
+			}
 		}
 	}
-	if checks || statuses {
-		heads, _ = HeadsBefore(s)
+	heads, _ = HeadsBefore(s)
+	heads = heads[:min(len(heads), maxLeftHeads)]
+	if !checks && !statuses {
+		heads = without(heads, func(head string) bool { return !slices.Contains(failed, head) })
 	}
-	return heads[:min(len(heads), maxLeftHeads)], checks, statuses
+	return heads, checks || len(failed) > 0, statuses
+}
+
+// runsOfLeftHeads are the ended runs of the last head before this one on which the reviewer's ended, unless a look has heard
+// what they said.
+func (v *reviewerView) runsOfLeftHeads() (runs []quorum.Run) {
+	heads, _ := HeadsBefore(*v.head.snapshot)
+	for _, head := range heads[:min(len(heads), maxLeftHeads)] {
+		for _, run := range v.runs.others {
+			if run.Head == head && (run.Conclusion == "success" || run.Conclusion == "failure") {
+				runs = append(runs, run)
+			}
+		}
+		j, found := v.past.judged()
+		isHeard := found && j.Head == shortOf(head) && !slices.ContainsFunc(runs, func(run quorum.Run) bool { return run.Updated.After(j.Said) })
+		switch {
+		case isHeard:
+			return nil
+		case len(runs) > 0:
+			return runs
+		}
+	}
+	return nil
 }
 
 // HeadsBefore are the heads that the pull request may have had before this one, the likeliest first, and when the last
@@ -102,7 +134,7 @@ func headByPrefix(s *quorum.Snapshot, prefix string) string {
 	return ""
 }
 
-// snapshotOfLeftHead is the snapshot as if the pull request had an earlier head. Of that one no artifacts are known.
+// snapshotOfLeftHead is the snapshot as if the pull request had an earlier head.
 func snapshotOfLeftHead(s *quorum.Snapshot, head string) quorum.Snapshot {
 	past := *s
 	past.PR.Head, past.PR.Merge = head, ""
@@ -114,7 +146,7 @@ func snapshotOfLeftHead(s *quorum.Snapshot, head string) quorum.Snapshot {
 			past.Others = append(past.Others, run)
 		}
 	}
-	past.Checks, past.Statuses, past.Uploads = nil, nil, nil
+	past.Checks, past.Statuses = nil, nil
 	for _, left := range s.Left {
 		if left.SHA == head {
 			past.Checks, past.Statuses = left.Checks, left.Statuses
@@ -123,6 +155,13 @@ func snapshotOfLeftHead(s *quorum.Snapshot, head string) quorum.Snapshot {
 	past.Pushed, past.Arrived = time.Time{}, time.Time{}
 	past.Record = quorum.Record{Accounts: s.Record.Accounts}
 	return past
+}
+
+// viewsOfLeftHead are the views of a head that was left. What a run there and another one could both have objected counts there.
+func viewsOfLeftHead(p *quorum.Policy, past *quorum.Snapshot, texts *textReader) []*reviewerView {
+	h := newHeadView(p, past)
+	h.isLeft = true
+	return viewsOf(h, past, texts)
 }
 
 // verdictOnLeftHeads is the verdict of a reviewer, as GitHub shows it, about the last head before this one of which it spoke,
@@ -139,7 +178,7 @@ func verdictOnLeftHeads(h *headView, r *quorum.Reviewer, texts *textReader) (las
 			by, _ := h.dismissalOf(t.ID)
 			return t.Commit != head || t.State == "DISMISSED" && h.hadNoHand(by) // that ended it
 		})
-		v := viewsOf(&p, &past, texts)[0]
+		v := viewsOfLeftHead(&p, &past, texts)[0]
 		b := v.makeBallot()
 		isKnown := slices.ContainsFunc(h.record.record.Judged, func(j quorum.Judged) bool {
 			return j.Reviewer == r.Name && strings.HasPrefix(head, j.Head) && j.Head != ""

@@ -67,7 +67,7 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 			w.Blobs = append(w.Blobs, v.head.workflowsToCompare(a.run)...)
 		}
 		attempt := attemptView{reviewerView: v, attempt: a}
-		for _, job := range slices.Concat(attempt.unreadLogs(), v.unreadLogsOfOldBase()) {
+		for _, job := range slices.Concat(attempt.unreadLogs(), v.unreadLogsElsewhere()) {
 			if !slices.Contains(w.Logs, job) {
 				w.Logs = append(w.Logs, job)
 			}
@@ -93,9 +93,11 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 	return w
 }
 
-// unreadUploads are the artifacts of the reviewers' runs that nobody has read, those of earlier stays on this base too.
+// unreadUploads are the artifacts of the reviewers' runs that nobody has read, those of earlier stays on this base and of heads
+// before, too.
 func unreadUploads(views []*reviewerView) (all []quorum.UploadName) {
 	for _, v := range views {
+		all = append(all, v.artifacts.unreadUploads(v.runsOfLeftHeads())...)
 		all = append(all, v.artifacts.unreadUploads(v.runs.ofEarlierStays(v.head.snapshot))...)
 		all = append(all, v.artifacts.unreadUploads(v.runs.counted)...)
 	}
@@ -286,14 +288,14 @@ func (v *attemptView) unreadLogsBefore() (jobs []int64) {
 	return jobs
 }
 
-// unreadLogsOfOldBase are the jobs whose unread logs may explain how runs that were begun against another base have failed,
-// where the conclusion is the verdict.
-func (v *reviewerView) unreadLogsOfOldBase() (jobs []int64) {
+// unreadLogsElsewhere are the jobs whose unread logs may explain how runs of other heads, or that were begun against another
+// base, have failed, where the conclusion is the verdict.
+func (v *reviewerView) unreadLogsElsewhere() (jobs []int64) {
 	if !isByConclusion(v.Reviewer) || v.FailureMeans != quorum.MeansFindings {
 		return nil
 	}
-	for i := range v.runs.oldBase {
-		if run := &v.runs.oldBase[i]; run.Conclusion == "failure" && len(run.Jobs) > 0 && !isFailureRead(run) && len(jobs) < maxLogs {
+	for i := range v.runs.others {
+		if run := &v.runs.others[i]; run.Conclusion == "failure" && len(run.Jobs) > 0 && !isFailureRead(run) && len(jobs) < maxLogs {
 			jobs = append(jobs, slices.MaxFunc(run.Jobs, func(x, y quorum.Job) int { return logRank(x) - logRank(y) }).ID)
 		}
 	}

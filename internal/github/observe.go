@@ -292,6 +292,7 @@ func (l *look) readMissing(ctx context.Context) error {
 	if l.snap.Left, err = l.before.readLeftHeads(ctx, heads, checks, statuses); err != nil {
 		return err
 	}
+	l.takeJobsOfLeftHeads()
 	if err := l.inheritFromBefore(ctx); err != nil {
 		return err
 	}
@@ -342,6 +343,7 @@ func (l *look) readMissing(ctx context.Context) error {
 	}
 	l.mem.hands.showIn(&l.snap, wants)
 	attachLogs(l.snap.Runs, l.mem.logs)
+	attachLogs(l.snap.Others, l.mem.logs)
 	if wants.Tree || wants.Authors {
 		l.inherit()
 	}
@@ -452,7 +454,7 @@ func (l *look) readWhatTellsLane(ctx context.Context) error {
 func (l *look) readWhatTellsWants(ctx context.Context, p quorum.Policy) (wants quorum.Wants, err error) {
 	wants = evidence.Missing(p, l.snap)
 	if len(wants.Uploads) > 0 {
-		r := uploadReader{l.read, l.mem.uploads, l.snap.Runs, l.f.now().Add(l.snap.Skew - quorum.ReplicaLag)}
+		r := uploadReader{l.read, l.mem.uploads, slices.Concat(l.snap.Runs, l.snap.Others), l.f.now().Add(l.snap.Skew - quorum.ReplicaLag)}
 		if l.snap.Uploads, l.mem.uploads, err = r.readAll(ctx, wants.Uploads); err != nil {
 			return quorum.Wants{}, err
 		}
@@ -859,6 +861,18 @@ func jobsOf(run quorum.Run, checks []quorum.CheckRun) (jobs, failedBefore []quor
 		sort.SliceStable(list, func(i, j int) bool { return list[i].ID < list[j].ID })
 	}
 	return jobs, failedBefore
+}
+
+// takeJobsOfLeftHeads adds the jobs of runs of heads that were left, as far as their checks were read.
+func (l *look) takeJobsOfLeftHeads() {
+	for _, left := range l.snap.Left {
+		for i := range l.snap.Others {
+			if run := &l.snap.Others[i]; run.Head == left.SHA {
+				run.Jobs, run.FailedJobs = jobsOf(*run, left.Checks)
+			}
+		}
+	}
+	attachLogs(l.snap.Others, l.mem.logs)
 }
 
 // attachLogs puts the logs that were read into the jobs of runs.

@@ -210,6 +210,7 @@ func (st *modelState) snapshot(at time.Time) quorum.Snapshot {
 			s.Left = append(s.Left, quorum.LeftHead{SHA: h.sha, Checks: h.checks, Statuses: h.statuses})
 		}
 	}
+	st.showJobsOfLeftHeads(&s)
 	st.showFixes(&s)
 	heads, left := evidence.HeadsBefore(s)
 	if evidence.HasInherited(s, left) {
@@ -223,6 +224,24 @@ func (st *modelState) snapshot(at time.Time) quorum.Snapshot {
 		}
 	}
 	return s
+}
+
+// showJobsOfLeftHeads adds the jobs of runs of heads that were left, where their checks are asked for.
+func (st *modelState) showJobsOfLeftHeads(s *quorum.Snapshot) {
+	left, checks, _ := evidence.LeftHeads(quorum.Policy{Reviewers: st.reviewers}, *s)
+	if !checks {
+		return
+	}
+	s.Others = slices.Clone(s.Others)
+	for i := range s.Others {
+		run := &s.Others[i]
+		for _, h := range st.heads {
+			at := slices.IndexFunc(h.runs, func(of quorum.Run) bool { return of.ID == run.ID })
+			if at >= 0 && slices.Contains(left, h.sha) {
+				run.Jobs, run.FailedJobs = h.runs[at].Jobs, h.runs[at].FailedJobs
+			}
+		}
+	}
 }
 
 // noteVerdicts notes what each reviewer judged last, as a look sees it.
