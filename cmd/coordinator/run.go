@@ -46,8 +46,8 @@ check_suite, status, merge_group or workflow_dispatch. A schedule, or a workflow
 
 In a job it then looks at up to 20 other pull requests that are due, while more than half of the hour's requests are left.
 
-Without --wait it stays only for what GitHub would tell no job about: an attempt that it started itself, a Copilot
-review, another App's check, the end of a grace.
+Without --wait it stays only for what GitHub would tell no job about: an attempt that it started itself (a person's
+rerun, too), a Copilot review, another App's check, the end of a grace.
 
 Environment:
   GITHUB_TOKEN    the job's token, with the permissions actions: write, checks: write, contents: read, issues: read,

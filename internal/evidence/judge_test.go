@@ -599,6 +599,21 @@ func TestAttempts(t *testing.T) {
 	if b := x.ballot(); !b.Deadline.Equal(at(2700)) || !b.Watch || !b.Retrying {
 		t.Errorf("our own is waited for until %s, and a job stays for it: %v", b.Deadline, b.Watch)
 	}
+	commanded := reran(1, 1, 190)
+	commanded.Command = 5
+	for name, x := range map[string]*scene{
+		"under way":           onHead(openai()).run(1, 10, -1, attempt(2, 200)).intent(commanded),
+		"beside an objection": onHead(openai()).run(1, 10, -1, attempt(2, 200)).comment(1, 90, bot, no).intent(commanded),
+		"not shown yet":       onHead(openai()).run(1, 10, 100).comment(1, 90, bot, no).intent(commanded),
+	} {
+		if b := x.ballot(); !b.Watch {
+			t.Errorf("no job stays for what a person had us run again, %s: %+v", name, b)
+		}
+	}
+	x = onHead(openai()).run(1, 10, 300, attempt(2, 200)).comment(1, 290, bot, no).intent(commanded)
+	if b := x.ballot(); b.Vote != quorum.Object || b.Watch {
+		t.Errorf("%s, and a job stays for what has ended: %v", b.Vote, b.Watch)
+	}
 	x = onHead(openai()).run(1, 10, 900, attempt(2, 200)).comment(1, 290, bot, yes).with(func(x *scene) {
 		x.s.Record.Runs = []quorum.SeenRun{{ID: 1, Attempt: 2, Started: at(200), Ended: at(300)}} // updated_at moves after the end
 	})

@@ -101,6 +101,7 @@ func (p *planner) castVote(b quorum.Ballot) quorum.Ballot {
 	b.Begun = got.begun
 	if got.outcome == quorum.Findings {
 		b.Vote, b.SaidRun, b.SaidAttempt = quorum.Object, got.saidRun, got.saidAttempt
+		b.Watch = p.isRerunUnderWay()
 	}
 	if got.outcome == quorum.Approved && got.isHeldUp || a.isUnderWay() && (got.outcome == quorum.Approved || got.isDoubt) {
 		then := b
@@ -155,7 +156,7 @@ func (p *planner) waitForAttempt(b quorum.Ballot) quorum.Ballot {
 	a := &p.attempt
 	setPending(&b, p.end, quorum.ReasonLate)
 	b.Retrying = a.number > 1
-	b.Watch = b.Watch || a.number > 1 && !a.byPerson
+	b.Watch = b.Watch || p.isRerunUnderWay()
 	if a.run == nil {
 		return p.repeatRequest(b)
 	}
@@ -177,6 +178,20 @@ func (p *planner) waitForAttempt(b quorum.Ballot) quorum.Ballot {
 		}
 	}
 	return b
+}
+
+// isRerunUnderWay reports whether we have run the reviewer again, by ourselves or for a person, and that attempt has not
+// ended, or GitHub does not show it yet.
+func (p *planner) isRerunUnderWay() bool {
+	a := &p.attempt
+	if a.run == nil {
+		return false
+	}
+	if in, found := p.announcedRerun(); found {
+		_, isRefused := p.retryRefusal()
+		return !isRefused && in.Tries < maxTries
+	}
+	return a.isUnderWay() && a.number > 1 && p.head.record.hasIntent(quorum.Rerun, p.Name, a.run.ID, a.number-1)
 }
 
 // isCancelledByUs reports whether the record holds our cancel of this attempt.

@@ -3,6 +3,7 @@ package loop
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -131,26 +132,21 @@ func (f *faultRow) retryAfter(now, limitEnd time.Time) (next time.Time) {
 	return next
 }
 
-// shouldStay reports whether the job has something to wait for.
+// shouldStay reports whether the job has something to wait for: whoever objects may be run again by it, too.
 func (s Stay) shouldStay(d quorum.Decision, stayed time.Duration) bool {
-	if d.Verdict != quorum.Waiting || d.Reason == quorum.ReasonDraft {
+	isWaiting := d.Verdict == quorum.Waiting && d.Reason != quorum.ReasonDraft
+	switch {
+	case s.Wait:
+		return isWaiting
+	case !isWaiting && d.Verdict != quorum.Blocked, stayed >= s.Hold:
 		return false
-	}
-	if s.Wait {
+	case isWaiting && !d.GraceEnd.IsZero():
 		return true
 	}
-	if stayed >= s.Hold {
-		return false
-	}
-	if !d.GraceEnd.IsZero() {
-		return true
-	}
-	for _, b := range d.Ballots {
-		if b.Vote == quorum.Pending && b.Watch && !b.Shadow {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(d.Ballots, func(b quorum.Ballot) bool {
+		isOpen := b.Vote == quorum.Object || b.Vote == quorum.Pending && isWaiting
+		return isOpen && b.Watch && !b.Shadow
+	})
 }
 
 // isTemporary reports whether looking again may help.

@@ -34,6 +34,16 @@ func (h *host) reviews(body, state string) {
 	})
 }
 
+// hears lets somebody who may write, and had no hand in the change, comment on it.
+func (h *host) hears(login, body string) {
+	h.says(body)
+	c := &h.s.Comments[len(h.s.Comments)-1]
+	c.Author, c.Member = quorum.Account{Login: login}, true
+	h.s.Permissions = map[string]quorum.Permission{login: quorum.Write}
+	h.s.Commits = []quorum.Commit{{SHA: head, People: []quorum.Account{{Login: "alice"}}}}
+	h.s.Pushes = []quorum.Push{{After: head, Actor: quorum.Account{Login: "alice"}}}
+}
+
 func TestStay(t *testing.T) {
 	for name, test := range map[string]struct {
 		stay    loop.Stay
@@ -89,6 +99,36 @@ func TestStay(t *testing.T) {
 			h.ends("failure")
 			h.again(quorum.Action{})
 		}, quorum.Waiting, 0, 0},
+		"alone: for a rerun of who objects": {alone, func(h *host) {
+			h.starts()
+			h.says(no)
+			pass(time.Minute)
+			h.ends("success")
+			h.hears("bob", "/review-coordinator rerun openai")
+			h.applied = func(a quorum.Action) {
+				h.again(a)
+				h.after(2*time.Minute, func() { h.says(yes); h.ends("success") })
+			}
+		}, quorum.Passed, 2 * time.Minute, 2*time.Minute + 15*time.Second},
+		"alone: for a rerun of who objects, and says so again": {alone, func(h *host) {
+			h.starts()
+			h.says(no)
+			pass(time.Minute)
+			h.ends("success")
+			h.hears("bob", "/review-coordinator rerun openai")
+			h.applied = func(a quorum.Action) {
+				h.again(a)
+				h.after(2*time.Minute, func() { h.says(no); h.ends("success") })
+			}
+		}, quorum.Blocked, 2 * time.Minute, 2*time.Minute + 15*time.Second},
+		"alone: not for a rerun that GitHub refuses": {alone, func(h *host) {
+			h.starts()
+			h.says(no)
+			pass(time.Minute)
+			h.ends("success")
+			h.hears("bob", "/review-coordinator rerun openai")
+			h.results = map[quorum.ActionKind]quorum.Result{quorum.Rerun: {State: quorum.ResultRefused, Reason: quorum.ReasonTooOld}}
+		}, quorum.Blocked, 0, 15 * time.Second},
 		"alone: for copilot": {alone, func(h *host) {
 			h.p.Reviewers[0] = copilot()
 			h.after(4*time.Minute, func() { h.reviews("", "APPROVED") })

@@ -206,7 +206,8 @@ type Ballot struct {
 	// Pending only for a retry that has not begun: [Decide] makes it Unavailable at once if the retry will not be made
 	Planned bool `json:"-"`
 	Open    bool `json:"-"` // Unavailable, but an answer may still come and would count
-	// Pending: GitHub announces its end to no job (own attempt or request, Copilot, another App)
+	// Pending: GitHub announces its end to no job (own attempt or request, Copilot, another App). Object: that of a rerun
+	// of ours
 	Watch bool `json:"-"`
 	// Object: the run and attempt in which it was said, if that is not the newest and not recorded
 	SaidRun     int64     `json:"-"`
