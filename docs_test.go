@@ -676,7 +676,7 @@ var outcomes = []struct {
 		quorum.ReasonNoCollaborator, quorum.ReasonLocked,
 	}},
 	{"fixes", []quorum.Reason{
-		quorum.ReasonFixMax, quorum.ReasonFixNoFewer, quorum.ReasonFixNoPush, quorum.ReasonFixLost, quorum.ReasonFixForbidden,
+		quorum.ReasonFixMax, quorum.ReasonFixNoFewer, quorum.ReasonFixNoPush, quorum.ReasonFixSameDiff, quorum.ReasonFixLost, quorum.ReasonFixForbidden,
 		quorum.ReasonFixMissing, quorum.ReasonFixTrigger, quorum.ReasonFixInputs, quorum.ReasonFixDisabled, quorum.ReasonFixRefused,
 		quorum.ReasonFixFork, quorum.ReasonFixStranger, quorum.ReasonFixLabel, quorum.ReasonFixOff,
 		quorum.ReasonFixReport, quorum.ReasonFixNoRecord,

@@ -41,7 +41,7 @@ func fixFacts(h *headView, commands *commandView) *quorum.FixFacts {
 	f.Not, f.Detail = whyNoFix(h, commands)
 	if f.Here != nil {
 		at := slices.IndexFunc(s.Fix.Runs, func(seen quorum.FixSeen) bool {
-			return seen.ID == f.Here.Run || f.Here.Run == 0 && seen.Head == f.Here.Head
+			return seen.ID == f.Here.Run || f.Here.Run == 0 && isFixOf(&seen, f.Here.Head, f.Here.Base)
 		})
 		if at >= 0 {
 			f.Seen = &s.Fix.Runs[at]
@@ -73,11 +73,16 @@ func fixHere(s *quorum.Snapshot) *quorum.FixRun {
 		}
 	}
 	for _, seen := range s.Fix.Runs {
-		if seen.Head == s.PR.Head {
-			return &quorum.FixRun{Head: seen.Head, Base: s.PR.BaseRef, Diff: fixDiff(s), At: seen.Created, Tries: 1, Run: seen.ID}
+		if isFixOf(&seen, s.PR.Head, s.PR.BaseRef) {
+			return &quorum.FixRun{Head: seen.Head, Base: seen.Base, Diff: fixDiff(s), At: seen.Created, Tries: 1, Run: seen.ID}
 		}
 	}
 	return nil
+}
+
+// isFixOf reports whether a fix run is for that head against that base.
+func isFixOf(seen *quorum.FixSeen, head, base string) bool {
+	return seen.Head == head && seen.Base == base
 }
 
 // fixDiff is the diff for which one fix is started; "" where only the head tells one change from another: GitHub lists no
@@ -140,7 +145,7 @@ func fixThatPushed(s *quorum.Snapshot) (run quorum.FixRun, found bool) {
 		if !isWithin || seen.Head == s.PR.Head {
 			continue
 		}
-		i := slices.IndexFunc(s.Record.Fixes, func(r quorum.FixRun) bool { return r.Run == seen.ID || r.Head == seen.Head })
+		i := slices.IndexFunc(s.Record.Fixes, func(r quorum.FixRun) bool { return r.Run == seen.ID || isFixOf(&seen, r.Head, r.Base) })
 		if i >= 0 {
 			run = s.Record.Fixes[i]
 		}
@@ -172,6 +177,7 @@ func MissingOfFix(p quorum.Policy, s quorum.Snapshot) (w quorum.FixWants) {
 		if here.Refused == "" && !isRead {
 			w.Run = here.Run
 		}
+		w.Push = here.Head != s.PR.Head && !s.Fix.PushRead && !s.Record.ByFix // it may have pushed the same diff
 		return w
 	}
 	w.Push = !s.Fix.PushRead

@@ -137,8 +137,9 @@ func (r pullReader) readFixRuns(ctx context.Context, workflow, branch string) (r
 
 // fixSeenIn is a run as a fix of that pull request.
 func fixSeenIn(r *restRun, number int) quorum.FixSeen {
+	head, base := quorum.SubjectOfFixRun(r.Title, number)
 	return quorum.FixSeen{
-		ID: r.ID, Head: quorum.HeadOfFixRun(r.Title, number), Created: r.Created, Updated: r.Updated,
+		ID: r.ID, Head: head, Base: base, Created: r.Created, Updated: r.Updated,
 		Ended: r.Status == "completed", URL: r.URL,
 	}
 }
@@ -151,13 +152,14 @@ func voidFix(order *quorum.FixOrder) *quorum.FixResult {
 	return &quorum.FixResult{Order: *order, State: quorum.ResultVoid}
 }
 
-// startFix starts a fix, unless GitHub lists a run for that head: a run cannot be taken back. page is that of our check.
+// startFix starts a fix, unless GitHub lists a run for that head and base: a run cannot be taken back. page is that of our check.
 func (r pullReader) startFix(ctx context.Context, order *quorum.FixOrder, page string) (*quorum.FixResult, error) {
 	runs, err := r.readFixRuns(ctx, order.Workflow, order.Branch)
 	if err != nil {
 		return voidFix(order), err
 	}
-	if i := slices.IndexFunc(runs, func(seen quorum.FixSeen) bool { return seen.Head == order.Head }); i >= 0 {
+	isIt := func(seen quorum.FixSeen) bool { return seen.Head == order.Head && seen.Base == order.Base }
+	if i := slices.IndexFunc(runs, isIt); i >= 0 {
 		return &quorum.FixResult{Order: *order, State: quorum.ResultDone, Run: runs[i].ID}, nil
 	}
 	return r.dispatchFix(ctx, *order, page)

@@ -15,7 +15,7 @@ import (
 	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
 
-const fixFile = `run-name: "fix #${{ inputs.pr }} ${{ inputs.head }}"
+const fixFile = `run-name: "fix #${{ inputs.pr }} ${{ inputs.head }} ${{ inputs.base }}"
 on:
   workflow_dispatch:
     inputs:
@@ -52,7 +52,7 @@ func TestApplyStartsAFix(t *testing.T) {
 			if len(sent) != 1 || receipt.Fix.State != quorum.ResultDone || receipt.Fix.Run != sent[0].Run {
 				t.Fatalf("%d findings: %+v, sent %d", n, receipt.Fix, len(sent))
 			}
-			if want := "fix #7 " + sandbox.SHA("a1"); sent[0].Name != want {
+			if want := "fix #7 " + sandbox.SHA("a1") + " main"; sent[0].Name != want {
 				t.Errorf("the run is called %q, want %q", sent[0].Name, want)
 			}
 			var got struct {
@@ -81,6 +81,11 @@ func TestApplyFindsAFix(t *testing.T) {
 		w.must(err)
 		if len(w.g.Wrote().Dispatched) != 1 || second.Fix.State != quorum.ResultDone || second.Fix.Run != first.Fix.Run {
 			t.Errorf("%+v after %+v: %d were started", second.Fix, first.Fix, len(w.g.Wrote().Dispatched))
+		}
+		e.Base, e.Fix.Base = "release", "release"
+		w.must(w.g.Retarget(7, "release", "root"))
+		if other, err := w.forge.Apply(t.Context(), w.pr, e); err != nil || len(w.g.Wrote().Dispatched) != 2 || other.Fix.Run == first.Fix.Run {
+			t.Errorf("against another base: %+v, %v: %d were started", other.Fix, err, len(w.g.Wrote().Dispatched))
 		}
 	})
 }

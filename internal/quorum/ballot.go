@@ -138,6 +138,7 @@ const (
 	ReasonFixMax       Reason = "fix_max"       // as many as the policy allows were started
 	ReasonFixNoFewer   Reason = "fix_no_fewer"  // no fewer findings are open than before the fix
 	ReasonFixNoPush    Reason = "fix_no_push"   // the fix run has ended, or taken an hour, and the head is the same
+	ReasonFixSameDiff  Reason = "fix_same_diff" // it has pushed a head that changes the same
 	ReasonFixLost      Reason = "fix_lost"      // GitHub's answers were lost, and it lists no such run
 	ReasonFixForbidden Reason = "fix_forbidden" // the token may not start workflows; Detail: which permission
 	ReasonFixMissing   Reason = "fix_missing"   // the default branch has no such workflow

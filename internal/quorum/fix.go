@@ -26,10 +26,12 @@ const FixPatience = time.Hour
 const maxFixTries = 2
 
 // RunName is how the workflow must name the run.
-func (o FixOrder) RunName() string { return FixRunName(o.Number, o.Head) }
+func (o FixOrder) RunName() string { return FixRunName(o.Number, o.Head, o.Base) }
 
-// FixRunName is the name of the fix run for a head of a pull request, by which it is known.
-func FixRunName(number int, head string) string { return fixNamePrefix(number) + head }
+// FixRunName is the name of the fix run for a head of a pull request against a base, by which it is known.
+func FixRunName(number int, head, base string) string {
+	return fixNamePrefix(number) + head + " " + base
+}
 
 // maxFixWords are the bytes of one reviewer's words about a finding that are sent to a fix, if there is room.
 const maxFixWords = 4000
@@ -111,20 +113,25 @@ func shortText(text string, n int) string {
 // fixNamePrefix is how the names of a pull request's fix runs begin.
 func fixNamePrefix(number int) string { return "fix #" + strconv.Itoa(number) + " " }
 
-// HeadOfFixRun is the head that the name of a fix run of that pull request names; "" if it is none of its.
-func HeadOfFixRun(name string, number int) string {
-	head, found := strings.CutPrefix(name, fixNamePrefix(number))
-	if !found || len(head) < 7 || len(head) > 64 || strings.Trim(head, "0123456789abcdef") != "" {
-		return ""
+// SubjectOfFixRun is the head and the base that the name of a fix run of that pull request names; "" if it is none of its.
+func SubjectOfFixRun(name string, number int) (head, base string) {
+	rest, found := strings.CutPrefix(name, fixNamePrefix(number))
+	head, base, _ = strings.Cut(rest, " ")
+	isHead := len(head) >= 7 && len(head) <= 64 && strings.Trim(head, "0123456789abcdef") == ""
+	if !found || !isHead || base == "" || strings.Contains(base, " ") {
+		return "", ""
 	}
-	return head
+	return head, base
 }
 
 // PullOfFixRun is the number of the pull request that the name of a fix run names; 0 if it is none.
 func PullOfFixRun(name string) int {
 	number, _, _ := strings.Cut(strings.TrimPrefix(name, "fix #"), " ")
 	n, err := strconv.Atoi(number)
-	if err != nil || n < 1 || HeadOfFixRun(name, n) == "" {
+	if err != nil || n < 1 {
+		return 0
+	}
+	if head, _ := SubjectOfFixRun(name, n); head == "" {
 		return 0
 	}
 	return n

@@ -62,7 +62,17 @@ func TestLoop(t *testing.T) {
 		"it has ended, and a push may be on its way": {
 			two, FixFacts{Here: sent, Seen: ended}, 3 * time.Minute, LoopRunning, "", false, 3*time.Minute + ReplicaLag,
 		},
-		"it has ended and pushed nothing":    {two, FixFacts{Here: sent, Seen: ended}, 4 * time.Minute, LoopOver, ReasonFixNoPush, false, 0},
+		"it has ended and pushed nothing": {two, FixFacts{Here: sent, Seen: ended}, 4 * time.Minute, LoopOver, ReasonFixNoPush, false, 0},
+		"it has pushed the same diff": {
+			two,
+			FixFacts{Here: &FixRun{Head: "a", Base: "main", At: fixStart, Tries: 1, Run: 5}, Seen: ended, ByFix: true},
+			4 * time.Minute, LoopOver, ReasonFixSameDiff, false, 0,
+		},
+		"a person has pushed the same diff": {
+			two,
+			FixFacts{Here: &FixRun{Head: "a", Base: "main", At: fixStart, Tries: 1, Run: 5}, Seen: ended},
+			4 * time.Minute, LoopOver, ReasonFixNoPush, false, 0,
+		},
 		"no answer came":                     {two, FixFacts{Here: lost, Listed: true}, time.Minute, LoopRunning, "", false, 2 * time.Minute},
 		"no answer came, and none is listed": {two, FixFacts{Here: lost, Listed: true}, 2 * time.Minute, LoopDue, "", true, 0},
 		"no answer came, and it is listed": {
@@ -181,17 +191,18 @@ func TestFindingsJSONFits(t *testing.T) {
 func TestFixRunNames(t *testing.T) {
 	head := strings.Repeat("ab", 20)
 	for name, want := range map[string]int{
-		FixRunName(7, head): 7, "fix #7 ": 0, "fix #7 master": 0, "fix #07 " + head: 0, "Fix #7 " + head: 0, "fix #7 " + head + " x": 0,
-		"fix #-7 " + head: 0, "fix #99999999999999999999 " + head: 0,
+		FixRunName(7, head, "release/1"): 7, "fix #7 ": 0, "fix #7 master main": 0, "fix #07 " + head + " main": 0,
+		"Fix #7 " + head + " main": 0, "fix #7 " + head: 0, "fix #7 " + head + " ": 0, "fix #7 " + head + " main x": 0,
+		"fix #-7 " + head + " main": 0, "fix #99999999999999999999 " + head + " main": 0,
 	} {
 		if got := PullOfFixRun(name); got != want {
 			t.Errorf("%q is a fix of #%d, want #%d", name, got, want)
 		}
 	}
-	if got := HeadOfFixRun(FixRunName(7, head), 7); got != head {
-		t.Errorf("head %q", got)
+	if got, base := SubjectOfFixRun(FixRunName(7, head, "release/1"), 7); got != head || base != "release/1" {
+		t.Errorf("head %q, base %q", got, base)
 	}
-	if got := HeadOfFixRun(FixRunName(77, head), 7); got != "" {
+	if got, _ := SubjectOfFixRun(FixRunName(77, head, "main"), 7); got != "" {
 		t.Errorf("#77's run is taken for #7's: %q", got)
 	}
 }

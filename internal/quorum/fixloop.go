@@ -67,7 +67,10 @@ func (d *Decision) followFix(l *Loop, p Policy, f Facts, now time.Time) {
 		}
 		l.State, l.Reason, l.Until = LoopOver, why, time.Time{}
 	}
-	repeat := run.At.Add(FixRepeat)
+	repeat, without := run.At.Add(FixRepeat), ReasonFixNoPush
+	if run.Head != f.Head && f.Fix.ByFix {
+		without = ReasonFixSameDiff
+	}
 	switch {
 	case run.Refused != "":
 		l.State, l.Reason, l.Detail, l.Until = LoopOver, run.Refused, run.Detail, time.Time{}
@@ -76,9 +79,9 @@ func (d *Decision) followFix(l *Loop, p Policy, f Facts, now time.Time) {
 		if seen.Ended { // the new head may show a moment later
 			l.Until = seen.Updated.Add(ReplicaLag)
 		}
-		over(l.Until, ReasonFixNoPush)
+		over(l.Until, without)
 	case run.isAnswered() || !f.Fix.Listed:
-		over(l.Until, ReasonFixNoPush)
+		over(l.Until, without)
 	case run.Head != f.Head: // it was for an earlier head with this diff, and is started no more
 		over(repeat, ReasonFixLost)
 	case now.Before(repeat):

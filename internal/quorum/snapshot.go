@@ -429,6 +429,7 @@ type FixSight struct {
 type FixSeen struct {
 	ID      int64
 	Head    string // that its name names
+	Base    string // likewise
 	Created time.Time
 	Updated time.Time // the end, once it has ended
 	Ended   bool

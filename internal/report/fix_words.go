@@ -13,6 +13,8 @@ func fixSentence(r quorum.Reason) string {
 		return "no fewer findings are open than before the fix"
 	case quorum.ReasonFixNoPush:
 		return "the fix run has pushed nothing"
+	case quorum.ReasonFixSameDiff:
+		return "the fix run has pushed the same diff"
 	case quorum.ReasonFixLost:
 		return "GitHub was asked for a fix run and shows none"
 	case quorum.ReasonFixForbidden:
@@ -55,6 +57,8 @@ func fixAdvice(r quorum.Reason) string {
 		return "Look at the open findings: the fix gets nowhere with them."
 	case quorum.ReasonFixNoPush:
 		return "Look into the fix run's log: it must push to the pull request's branch, as an App or a person."
+	case quorum.ReasonFixSameDiff:
+		return "Look at the open findings and into the fix run's log: its push changes nothing of the diff."
 	case quorum.ReasonFixLost:
 		return "Start the fix workflow by hand, or push."
 	case quorum.ReasonFixForbidden:

@@ -60,7 +60,7 @@ func (st *modelState) openNow() (n int) {
 // noteOpen notes how many objections a look saw on the head of a fix.
 func (st *modelState) noteOpen() {
 	for i := range st.fixes {
-		if f := &st.fixes[i]; f.seen.Head == st.s.PR.Head {
+		if f := &st.fixes[i]; f.seen.Head == st.s.PR.Head && f.base == st.s.PR.BaseRef {
 			f.open = max(f.open, st.openNow())
 		}
 	}
@@ -72,7 +72,7 @@ func (w *walker) startFix(st *modelState, order *quorum.FixOrder, history []stri
 		return
 	}
 	for _, f := range st.fixes {
-		if f.lines == st.lines && f.base == st.s.PR.BaseRef || f.seen.Head == order.Head {
+		if f.base == st.s.PR.BaseRef && (f.lines == st.lines || f.seen.Head == order.Head) {
 			w.fails(noSecondFix, history, "a second fix is started for %s", order.Head[:7])
 		}
 	}
@@ -82,7 +82,7 @@ func (w *walker) startFix(st *modelState, order *quorum.FixOrder, history []stri
 	if i, found := st.pushedBy[order.Head]; found && st.openNow() >= st.fixes[i].open {
 		w.fails(loopsEnd, history, "another fix is started, although %d object, and %d did before the last one", st.openNow(), st.fixes[i].open)
 	}
-	seen := quorum.FixSeen{ID: st.newID(), Head: order.Head, Created: st.now, Updated: st.now}
+	seen := quorum.FixSeen{ID: st.newID(), Head: order.Head, Base: order.Base, Created: st.now, Updated: st.now}
 	st.fixes = append(st.fixes, fixTruth{seen: seen, lines: st.lines, base: st.s.PR.BaseRef, open: st.openNow()})
 	if crash == afterEffect {
 		return

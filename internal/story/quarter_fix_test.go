@@ -13,7 +13,7 @@ import (
 
 const (
 	fixFile     = ".github/workflows/fix.yml"
-	fixWorkflow = "name: Fix\nrun-name: \"fix #${{ inputs.pr }} ${{ inputs.head }}\"\non:\n  workflow_dispatch:\n    inputs:\n" +
+	fixWorkflow = "name: Fix\nrun-name: \"fix #${{ inputs.pr }} ${{ inputs.head }} ${{ inputs.base }}\"\non:\n  workflow_dispatch:\n    inputs:\n" +
 		"      pr:\n        type: string\n      head:\n        type: string\n      base:\n        type: string\n      findings:\n        type: string\n"
 	maxTeamFixes = 2
 
