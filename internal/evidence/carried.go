@@ -76,6 +76,17 @@ func (v carryView) withCarried(b quorum.Ballot, st *quorum.Stood) quorum.Ballot 
 	return b
 }
 
+// mayCarryOverDraft reports whether the pull request is a draft that waits, and approvals that counted before it may be
+// carried over: what tells whether they still count is then asked as for any other.
+func mayCarryOverDraft(p *quorum.Policy, s *quorum.Snapshot) bool {
+	if p.Carry != quorum.CarrySameDiff || !isJudgedLater(p, s) {
+		return false
+	}
+	hasCounted := func(st quorum.Stood) bool { return st.Counts || st.Carried != "" }
+	isSame := s.Before.Diff == s.PR.Diff.Lines && s.Before.Base == s.PR.BaseRef
+	return slices.ContainsFunc(s.Record.Stood, hasCounted) || isSame && slices.ContainsFunc(s.Before.Stood, hasCounted)
+}
+
 // markCounting marks the approvals that count, for the next head.
 func markCounting(stood []quorum.Stood, p *quorum.Policy, base string, ballots []quorum.Ballot) {
 	for i := range stood {

@@ -22,7 +22,7 @@ const (
 // and who pushed them, the other pull requests of its branch with the workflow files of their bases, and people's
 // permissions. What tells the policy, of which lane p is not yet, comes before all else.
 func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
-	if isJudgedInPart(&p, &s) {
+	if isJudgedInPart(&p, &s) && !mayCarryOverDraft(&p, &s) {
 		if isJudgedLater(&p, &s) { // what an artifact objects to a draft stands later, as a text's no does, deleted or not
 			views := reviewerViews(&p, &s)
 			if w.Uploads, w.Attempts = unreadUploads(views), unreadAttempts(views); len(w.Attempts) == 0 {

@@ -51,7 +51,7 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 	rec.Judged = rememberJudged(rec.Judged, &s, without(d.Ballots, func(b quorum.Ballot) bool {
 		return isJudgedInPart(&p, &s) && b.Vote != quorum.Object // of a draft only a no is known for sure
 	}))
-	if !isJudgedInPart(&p, &s) {
+	if !isJudgedInPart(&p, &s) || mayCarryOverDraft(&p, &s) {
 		markCounting(rec.Stood, &p, s.PR.BaseRef, d.Ballots)
 	}
 	for _, a := range slices.Concat(d.Effects.Cancels, d.Effects.Reruns, d.Effects.Requests) {

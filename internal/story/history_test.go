@@ -404,6 +404,9 @@ func (w *walker) settle(from *modelState, history []string) (last quorum.Decisio
 		idle := st.nothingUnderWay()
 		done := len(st.reruns)
 		note := func() {
+			if st.s.PR.Draft { // its check announces nothing
+				return
+			}
 			for _, b := range st.shown.Ballots {
 				for _, a := range b.Next {
 					if a.Kind == quorum.Rerun && b.Retrying && st.shown.Verdict == quorum.Waiting {
@@ -541,7 +544,7 @@ func (st *modelState) hash() uint64 {
 	}
 	fmt.Fprint(&h, st.at, st.before, st.change, st.labels, st.carried, st.judged, st.hands, st.commands, len(st.asked), len(st.s.Pushes))
 	rec := &st.s.Record
-	fmt.Fprint(&h, st.shown.Verdict, st.s.PR.BaseRef, len(st.s.Earlier), len(st.s.Timeline))
+	fmt.Fprint(&h, st.shown.Verdict, st.s.PR.Draft, st.s.PR.BaseRef, len(st.s.Earlier), len(st.s.Timeline))
 	fmt.Fprint(&h, len(rec.Intents), len(rec.Objections), len(rec.Heads), len(rec.Commands))
 	fmt.Fprint(&h, rec.Pass != nil, st.said)
 	for _, f := range st.fixes {

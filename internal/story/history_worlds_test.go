@@ -96,6 +96,8 @@ var (
 		" threads are resolved by bob", " threads are resolved by alice", " review is dismissed by bob", " review is dismissed by alice")
 )
 
+const draftMove = "alice converts to draft, or marks ready"
+
 // carryWorld has pushes that change nothing.
 func carryWorld() world {
 	return world{
@@ -104,9 +106,15 @@ func carryWorld() world {
 		add: func(add addMove, _ *quorum.Policy) {
 			changeMoves(add)
 			retargetMoves(add, mainBase, otherBase, partBase)
+			add(draftMove, func(st *modelState) bool {
+				st.s.PR.Draft = !st.s.PR.Draft
+				return true
+			})
 		},
 		told: [][]string{
 			{"b-app requests changes", "alice pushes"},
+			{"b-app approves", draftMove, "alice rebases", draftMove},
+			{"b-app approves", draftMove, "alice rebases", "a-workflow starts", "a-workflow says no", "alice rebases", draftMove},
 			{"a-workflow starts", "a-workflow says no", "a-workflow ends as success", "a-workflow text is deleted"},
 			{"b-app approves", "alice rebases", "alice forces back to the first head"},
 			{"alice rebases", "alice forces back to the first head", "b-app requests changes"},
