@@ -97,18 +97,18 @@ func (a *judgedAttempt) attemptRank() attemptRank {
 // requestedAttempt is the newest attempt of a reviewer without a run: the first begins at the start, the next when it
 // was asked again. A person's request restarts the clock and spends no attempt.
 func (v *reviewerView) requestedAttempt() reviewAttempt {
-	a, commanded := reviewAttempt{number: 1, began: v.head.cycle.start}, 0
+	a, free := reviewAttempt{number: 1, began: v.head.cycle.start}, 0
 	for _, in := range v.head.record.requestsTo(v.Name) {
 		a.number = max(a.number, in.Attempt) // a request at the start is for attempt 1
 		a.request, a.began = in, latest(a.began, in.At)
-		if a.isCommanded = in.Command != 0; a.isCommanded {
-			commanded++
+		if a.isCommanded = in.Command != 0; a.isCommanded || in.Free {
+			free++
 		}
 	}
 	a.byPerson = a.isCommanded
 	if at := v.personRequest(); at.After(a.began) {
 		a.began, a.byPerson, a.isCommanded = at, true, false
 	}
-	a.spentAttempts, a.firstJobBegan = max(a.number-1-commanded, 0), a.began
+	a.spentAttempts, a.firstJobBegan = max(a.number-1-free, 0), a.began
 	return a
 }

@@ -163,6 +163,8 @@ func (v textView) readCandidate(c *candidate) {
 		c.reject(cmp.Or(c.rejected, noReview))
 	case c.Outcome == quorum.Approved:
 		v.doubtApproval(c)
+	case c.rejected == "" && c.Outcome == quorum.Findings && v.threads.haveEnded(&c.statement) && v.mayBeOfOldBase(c):
+		c.rejectVoid(ofOldBase, quorum.ReasonOldBase, "")
 	}
 	if c.isStatement && v.attempt.wasBefore(&c.statement) {
 		c.reject(askedAgainSince)
@@ -180,6 +182,9 @@ func (v textView) doubtApproval(c *candidate) {
 	}
 	if by, found := v.head.commandBefore(v.Reviewer, &c.statement); found && c.rejected == "" {
 		c.rejectVoid(answersCommand, quorum.ReasonCommand, by)
+	}
+	if c.rejected == "" && v.mayBeOfOldBase(c) {
+		c.rejectVoid(ofOldBase, quorum.ReasonOldBase, "")
 	}
 	if c.rejected == "" && v.attempt.run != nil && v.isShared() && v.head.record.hasObjected(v.Name, c.ref) {
 		c.rejectVoid(editedIntoYes, quorum.ReasonEdited, c.text.Editor.Login)

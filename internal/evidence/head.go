@@ -12,9 +12,10 @@ type headView struct {
 	snapshot *quorum.Snapshot
 	cycle    cycle
 	record   recordView
-	texts    []quorum.Text // comments, then reviews
-	stays    []stay        // the times that the pull request had this head before
-	isLeft   bool          // the pull request has another head now
+	texts    []quorum.Text  // comments, then reviews
+	stays    []stay         // the times that the pull request had this head before
+	isLeft   bool           // the pull request has another head now
+	timeline []quorum.Event // with the changes of the base, of which a view of then shows none
 
 	// What was said elsewhere: the newest verdict of a reviewer on a head that was left, and who objected last against another
 	// base.
@@ -25,7 +26,9 @@ type headView struct {
 func newHeadView(p *quorum.Policy, s *quorum.Snapshot) *headView {
 	s = withoutImpostors(p, s)
 	texts := slices.Concat(s.Comments, s.Reviews)
-	return &headView{policy: p, snapshot: s, cycle: cycleOf(s), record: recordViewOf(s), texts: texts, stays: earlierHeadStays(s)}
+	return &headView{
+		policy: p, snapshot: s, cycle: cycleOf(s), record: recordViewOf(s), texts: texts, stays: earlierHeadStays(s), timeline: s.Timeline,
+	}
 }
 
 // mayHaveHadOtherHead reports whether the pull request had another head before, or may have had one of which no run,

@@ -57,7 +57,7 @@ func Inherit(p quorum.Policy, s quorum.Snapshot) quorum.Record {
 	}
 	rec := in.rec
 	rec.Version, rec.Head, rec.Base, rec.Pull = 1, s.PR.Head, s.PR.BaseRef, s.PR.Number
-	rec.Diff = s.PR.Diff.Lines
+	rec.Diff, rec.Files = s.PR.Diff.Lines, s.PR.Diff.Files
 	rec.Seq++
 	return rec
 }
@@ -85,7 +85,12 @@ func (in *inheritance) leaveBase() {
 			o.Answered = o.Answered || isAccepted(&in.rec, o)
 		}
 	}
-	in.addHeads([]quorum.HeadDiff{{Head: shortOf(in.rec.Head), Base: in.rec.Base, Diff: in.rec.Diff}})
+	in.addHeads([]quorum.HeadDiff{ownDiff(&in.rec)})
+}
+
+// ownDiff is what a record's head changed against its base.
+func ownDiff(rec *quorum.Record) quorum.HeadDiff {
+	return quorum.HeadDiff{Head: shortOf(rec.Head), Base: rec.Base, Diff: rec.Diff, Files: rec.Files}
 }
 
 // addHeads adds what heads changed, the newest first, before those that are known.
@@ -108,7 +113,7 @@ func (in *inheritance) takeOver(before quorum.Record) {
 	if in.rec.People == nil {
 		in.rec.People = before.People
 	}
-	in.addHeads(slices.Concat([]quorum.HeadDiff{{Head: shortOf(before.Head), Base: before.Base, Diff: before.Diff}}, before.Heads))
+	in.addHeads(slices.Concat([]quorum.HeadDiff{ownDiff(&before)}, before.Heads))
 	for _, o := range before.Objections {
 		in.takeOverObjection(&before, o)
 	}
@@ -201,7 +206,7 @@ func objectionsOfAlikeHeads(p *quorum.Policy, s *quorum.Snapshot) (all []quorum.
 		}
 		past := snapshotOfLeftHead(s, head)
 		var then quorum.Record
-		for _, v := range viewsOfLeftHead(p, &past, texts) {
+		for _, v := range viewsOfLeftHead(p, &past, s.Timeline, texts) {
 			if b := v.makeBallot(); b.Vote == quorum.Object && b.Reason != quorum.ReasonOpenThreads && v.isOfHead(b.Evidence) {
 				rememberBallot(&then, past, b)
 			}

@@ -53,7 +53,8 @@ func (v *reviewerView) runsOfLeftHeads() (runs []quorum.Run) {
 			}
 		}
 		j, found := v.past.judged()
-		isHeard := found && j.Head == shortOf(head) && !slices.ContainsFunc(runs, func(run quorum.Run) bool { return run.Updated.After(j.Said) })
+		isSince := func(run quorum.Run) bool { return run.Updated.After(j.Said) }
+		isHeard := found && j.Head == shortOf(head) && !slices.ContainsFunc(runs, isSince)
 		switch {
 		case isHeard:
 			return nil
@@ -153,14 +154,14 @@ func snapshotOfLeftHead(s *quorum.Snapshot, head string) quorum.Snapshot {
 		}
 	}
 	past.Pushed, past.Arrived = time.Time{}, time.Time{}
-	past.Record = quorum.Record{Accounts: s.Record.Accounts}
+	past.Record = quorum.Record{Accounts: s.Record.Accounts, Heads: s.Record.Heads}
 	return past
 }
 
 // viewsOfLeftHead are the views of a head that was left. What a run there and another one could both have objected counts there.
-func viewsOfLeftHead(p *quorum.Policy, past *quorum.Snapshot, texts *textReader) []*reviewerView {
+func viewsOfLeftHead(p *quorum.Policy, past *quorum.Snapshot, timeline []quorum.Event, texts *textReader) []*reviewerView {
 	h := newHeadView(p, past)
-	h.isLeft = true
+	h.isLeft, h.timeline = true, timeline
 	return viewsOf(h, past, texts)
 }
 
@@ -178,7 +179,7 @@ func verdictOnLeftHeads(h *headView, r *quorum.Reviewer, texts *textReader) (las
 			by, _ := h.dismissalOf(t.ID)
 			return t.Commit != head || t.State == "DISMISSED" && h.hadNoHand(by) // that ended it
 		})
-		v := viewsOfLeftHead(&p, &past, texts)[0]
+		v := viewsOfLeftHead(&p, &past, h.timeline, texts)[0]
 		b := v.makeBallot()
 		isKnown := slices.ContainsFunc(h.record.record.Judged, func(j quorum.Judged) bool {
 			return j.Reviewer == r.Name && strings.HasPrefix(head, j.Head) && j.Head != ""

@@ -143,8 +143,12 @@ func TestAnObjectionStandsAtTheFirstLook(t *testing.T) {
 		"a yes to the other base answers nothing": {
 			onHead(sage()).comment(1, 10, "sage[bot]", sageNo).leavesAndReturns(30, 50).comment(2, 40, "sage[bot]", sageOK), quorum.Object,
 		},
-		"a yes since answers it": {
-			onHead(sage()).comment(1, 10, "sage[bot]", sageNo).leavesAndReturns(30, 50).comment(2, 60, "sage[bot]", sageOK), quorum.Approve,
+		"a yes since that may have been begun against the other base": {
+			onHead(sage()).comment(1, 10, "sage[bot]", sageNo).leavesAndReturns(30, 50).comment(2, 60, "sage[bot]", sageOK), quorum.Object,
+		},
+		"a second yes since answers it": {
+			onHead(sage()).comment(1, 10, "sage[bot]", sageNo).leavesAndReturns(30, 50).
+				comment(2, 60, "sage[bot]", sageOK).comment(3, 70, "sage[bot]", sageOK), quorum.Approve,
 		},
 		"a yes before the base was left had answered it": {
 			onHead(sage()).review(1, 10, "sage[bot]", "CHANGES_REQUESTED", "No.").

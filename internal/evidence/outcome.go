@@ -216,6 +216,8 @@ func (v *attemptView) nothingSaid(statements []statement) attemptResult {
 		got.reason = quorum.ReasonUnnamed
 	case got.outcome == quorum.Silent && void[quorum.ReasonMoved] != nil:
 		got.reason = quorum.ReasonMoved
+	case got.outcome == quorum.Silent && void[quorum.ReasonOldBase] != nil:
+		got.reason, got.void = quorum.ReasonOldBase, void[quorum.ReasonOldBase].at
 	case got.outcome == quorum.Silent && void[quorum.ReasonCommand] != nil:
 		got.reason, got.detail = quorum.ReasonCommand, void[quorum.ReasonCommand].voidDetail
 	}

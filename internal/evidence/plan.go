@@ -54,15 +54,7 @@ func (p *planner) completeBallot(b quorum.Ballot) quorum.Ballot {
 	case quorum.Approved, quorum.Findings:
 		return p.castVote(b)
 	case quorum.Silent:
-		setPending(&b, p.end, quorum.ReasonNoAnswer)
-		isMoved := got.reason == quorum.ReasonMoved
-		if isMoved {
-			b.Late = got.reason
-		}
-		if a.request == nil && !a.byPerson && (p.asksFirst() || isMoved && p.canAsk()) {
-			b.Next = []quorum.Action{p.askAction(1, p.head.cycle.start)}
-		}
-		return p.repeatRequest(b)
+		return p.waitForAnswer(b)
 	case quorum.Running:
 		return p.waitForAttempt(b)
 	case quorum.AwaitingApproval:
@@ -82,6 +74,24 @@ func (p *planner) completeBallot(b quorum.Ballot) quorum.Ballot {
 		return b
 	}
 	return p.planRetry(b)
+}
+
+// waitForAnswer is the ballot of a reviewer that has not answered, or not with what counts: it is asked, where that can help.
+func (p *planner) waitForAnswer(b quorum.Ballot) quorum.Ballot {
+	a, got := &p.attempt, &p.result
+	setPending(&b, p.end, quorum.ReasonNoAnswer)
+	isMoved := got.reason == quorum.ReasonMoved || got.reason == quorum.ReasonOldBase
+	if isMoved {
+		b.Late = got.reason
+	}
+	switch {
+	case a.request == nil && !a.byPerson && (p.asksFirst() || isMoved && p.canAsk()):
+		b.Next = []quorum.Action{p.askAction(1, p.head.cycle.start)}
+	case a.request != nil && a.request.At.Before(got.void) && p.canAsk():
+		b.Next = []quorum.Action{p.askAction(a.number+1, got.void)}
+		b.Next[0].Free = true
+	}
+	return p.repeatRequest(b)
 }
 
 // setPending makes b Pending until a deadline, with the reason for which it is Unavailable then. A later answer still

@@ -11,7 +11,7 @@ import (
 type recordView struct {
 	record   *quorum.Record
 	base     string
-	diff     string // [quorum.DiffPrint].Lines
+	diff     string             // [quorum.DiffPrint].Lines
 	unlooked []quorum.Objection // that no look could record before the pull request left this base for a while
 }
 
@@ -86,10 +86,10 @@ func (v recordView) objectionsOf(reviewer string) (out []quorum.Objection) {
 	return out
 }
 
-// hasObjected reports whether a text was seen to object.
+// hasObjected reports whether a text was seen to object to this head.
 func (v recordView) hasObjected(reviewer string, ref quorum.TextRef) bool {
 	return slices.ContainsFunc(v.record.Objections, func(o quorum.Objection) bool {
-		return o.Reviewer == reviewer && o.TextRef == ref && o.Carried == "" && v.concerns(&o)
+		return o.Reviewer == reviewer && o.TextRef == ref && o.Carried == ""
 	})
 }
 

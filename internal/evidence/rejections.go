@@ -25,6 +25,7 @@ const (
 	beforeHead       rejection = "it is from before this head arrived and names no commit"
 	namesOtherCommit rejection = "it names the commit %s, which is not this head"
 	vagueCommit      rejection = "it approves, but it cannot be told whether it names this head"
+	ofOldBase        rejection = "it approves, but may have been begun against the base of before"
 	answersCommand   rejection = "it approves at somebody's command, and reviews nothing"
 	ofOtherPull      rejection = "it approves, but its run may have been started for another pull request of the same branch"
 	unnamedCommit    rejection = "it approves, but does not name this commit, and the pull request had another one before"

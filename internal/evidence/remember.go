@@ -242,6 +242,6 @@ func rememberIntent(intents []quorum.Intent, a quorum.Action, base string, now t
 	}
 	return append(intents, quorum.Intent{
 		Kind: a.Kind, Reviewer: a.Reviewer, Base: base, Run: a.Run, Attempt: a.Attempt, At: now.UTC(), Tries: 1,
-		Command: a.Command,
+		Command: a.Command, Free: a.Free,
 	})
 }

@@ -34,6 +34,7 @@ type attemptResult struct {
 	isDoubt      bool          // it is only read liberally as an objection: it objects once the attempt has ended
 	excerpt      string        // of an answer without a verdict
 	limitReset   time.Time     // of a limit
+	void         time.Time     // of an answer that does not count, and may have been begun against the base of before
 	supersedeFor time.Duration // of a cancellation: how long a newer run may supersede it
 }
 

@@ -19,7 +19,7 @@ type statement struct {
 	body        string
 	threads     []quorum.Thread // that it opened
 	void        bool            // it counts for nothing
-	voidReason  quorum.Reason   // void: ReasonEdited, ReasonDismissed, ReasonUnnamed, ReasonMoved, ReasonOtherPull, ReasonCommand
+	voidReason  quorum.Reason   // void: ReasonEdited, ReasonDismissed, ReasonUnnamed, ReasonMoved, ReasonOldBase, …
 	voidDetail  string          // void: who edited or dismissed it or commanded it, or which pull request it may be about
 }
 

@@ -359,7 +359,7 @@ func (same sharedStrings) movePull(k *knownPull) {
 	}
 	same.share(
 		&k.Owner, &k.Repo, &k.Title, &k.Head, &k.HeadRef, &k.HeadRepo, &k.Base, &k.BaseRef, &k.DefaultBranch, &k.Merge, &k.Author.Login,
-		&k.Diff.Lines, &k.Diff.Tree, &k.label,
+		&k.Diff.Lines, &k.Diff.Files, &k.Diff.Tree, &k.label,
 	)
 }
 

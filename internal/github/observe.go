@@ -20,8 +20,7 @@ import (
 )
 
 const (
-	maxFiles     = 3000 // GitHub lists no more changed files of a pull request
-	maxLookups   = 3    // tries for what a replica may not have yet
+	maxLookups   = 3 // tries for what a replica may not have yet
 	replicaPause = time.Second
 )
 
@@ -292,7 +291,7 @@ func (l *look) readMissing(ctx context.Context) error {
 	if l.snap.Left, err = l.before.readLeftHeads(ctx, heads, checks, statuses); err != nil {
 		return err
 	}
-	l.takeJobsOfLeftHeads()
+	showJobsOfLeftHeads(&l.snap, l.mem.logs)
 	if err := l.inheritFromBefore(ctx); err != nil {
 		return err
 	}
@@ -612,7 +611,9 @@ func (l *look) takeFiles() {
 	}
 	n := len(l.head.files)
 	l.snap.PR.FilesMissing = l.snap.PR.FilesMissing || n >= maxFiles || n < l.mem.pull.changedFiles
-	l.snap.PR.Diff = quorum.DiffPrint{Lines: linesPrint(l.head.files, l.mem.pull.changedFiles)}
+	l.snap.PR.Diff = quorum.DiffPrint{
+		Lines: linesPrint(l.head.files, l.mem.pull.changedFiles), Files: filesPrint(l.head.files, l.mem.pull.changedFiles),
+	}
 	if rec := &l.snap.Record; rec.Head == l.snap.PR.Head && rec.Base == l.snap.PR.BaseRef && rec.Diff == l.snap.PR.Diff.Lines {
 		l.snap.PR.Diff.Tree = rec.Tree
 	}
@@ -863,16 +864,16 @@ func jobsOf(run quorum.Run, checks []quorum.CheckRun) (jobs, failedBefore []quor
 	return jobs, failedBefore
 }
 
-// takeJobsOfLeftHeads adds the jobs of runs of heads that were left, as far as their checks were read.
-func (l *look) takeJobsOfLeftHeads() {
-	for _, left := range l.snap.Left {
-		for i := range l.snap.Others {
-			if run := &l.snap.Others[i]; run.Head == left.SHA {
+// showJobsOfLeftHeads adds the jobs of runs of heads that were left, as far as their checks were read.
+func showJobsOfLeftHeads(s *quorum.Snapshot, logs map[int64]quorum.Job) {
+	for _, left := range s.Left {
+		for i := range s.Others {
+			if run := &s.Others[i]; run.Head == left.SHA {
 				run.Jobs, run.FailedJobs = jobsOf(*run, left.Checks)
 			}
 		}
 	}
-	attachLogs(l.snap.Others, l.mem.logs)
+	attachLogs(s.Others, logs)
 }
 
 // attachLogs puts the logs that were read into the jobs of runs.

@@ -93,25 +93,13 @@ func (r pullReader) readTreePrint(ctx context.Context, pr quorum.PullRequest, li
 			return evidence.UnknownTree, err
 		}
 	}
-	files := make([]*restFile, len(listed)) // one sort of pointers serves all in the program: that of a large struct weighs 15 KB
-	for i := range listed {
-		files[i] = &listed[i]
-	}
-	slices.SortFunc(files, func(a, b *restFile) int {
-		return cmp.Or(cmp.Compare(a.Filename, b.Filename), cmp.Compare(a.Status, b.Status), cmp.Compare(a.SHA, b.SHA))
-	})
 	h := sha256.New()
-	for _, file := range files {
+	for _, file := range sortedFiles(listed) {
 		if !file.writeTreePrint(h, head, base) {
 			return evidence.UnknownTree, nil
 		}
 	}
 	return shortDigest(h.Sum(nil), treeDigestSize), nil
-}
-
-// needsBase reports whether only the base's tree tells what a file was there.
-func (f restFile) needsBase() bool {
-	return f.Status != "added" && f.Status != "removed" && !f.printed.whole
 }
 
 // writeTreePrint writes what a file is and was, as far as the trees tell; false if they do not.

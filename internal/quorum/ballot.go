@@ -95,6 +95,7 @@ const (
 	ReasonUnknown      Reason = "unknown"       //
 	ReasonUnnamed      Reason = "unnamed"       // silent: its answer names no commit and the pull request had another head
 	ReasonMoved        Reason = "moved"         // silent: its review is older than the head is here, so GitHub moved it from another one
+	ReasonOldBase      Reason = "old_base"      // silent: its approval may have been begun against the base of before
 	ReasonCommand      Reason = "command"       // silent: its approval answers a command, and reviews nothing; Detail: whose
 	ReasonSelf         Reason = "self"          // the pull request's author is its reviewer
 	ReasonOtherPull    Reason = "other_pull"    // declined: it may be about another pull request of the same branch; Detail: which
@@ -257,6 +258,7 @@ type Action struct {
 	FailedOnly bool       `json:"failed_only,omitempty"` // Rerun: a job failed, so only failed jobs are run again
 	Request    Request    `json:"request,omitzero"`      // Ask
 	Command    int64      `json:"command,omitempty"`     // the person's command by which it is done; 0: ours
+	Free       bool       `json:"free,omitempty"`        // Ask: it spends no attempt
 	// once it is carried out at now, the ballot's deadline is now + Timeout, at most Until
 	Until   time.Time     `json:"until,omitzero"`
 	Timeout time.Duration `json:"timeout,omitempty"`

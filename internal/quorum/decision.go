@@ -200,6 +200,7 @@ type Record struct {
 	Annotated  []string      `json:"annotated,omitempty"` // keys of findings that are annotated already
 
 	Diff     string     `json:"diff,omitempty"`     // [DiffPrint].Lines of this head
+	Files    string     `json:"files,omitempty"`    // [DiffPrint].Files of this head
 	Tree     string     `json:"tree,omitempty"`     // [DiffPrint].Tree of this head
 	Before   string     `json:"before,omitempty"`   // the head from which this record inherited
 	BeforeAt time.Time  `json:"before_at,omitzero"` // when that one was left; zero where no force-push tells
@@ -247,6 +248,8 @@ type HeadDiff struct {
 	Head string `json:"head"` // the first seven digits
 	Base string `json:"base"`
 	Diff string `json:"diff"` // [DiffPrint].Lines
+
+	Files string `json:"files,omitempty"` // [DiffPrint].Files
 }
 
 // ShortSHA is by how many digits a record names another head.
@@ -395,6 +398,7 @@ type Intent struct {
 	Attempt  int        `json:"attempt,omitempty"`
 	At       time.Time  `json:"at"`
 	Tries    int        `json:"tries,omitempty"`   // how often it was tried
+	Free     bool       `json:"free,omitempty"`    // a request that spends no attempt
 	Command  int64      `json:"command,omitempty"` // the person's command by which it is done
 }
 

@@ -122,6 +122,9 @@ type File struct{ Path, Previous string }
 // A DiffPrint is what a pull request changes, as digests that are equal where it changes the same.
 type DiffPrint struct {
 	Lines string // the lines that are added and removed, spaces and places aside; "": not known
+	// Files is each changed file with its names, its blob on the head and its whole patch; "": not known. Where it is the
+	// same against another base, that base holds the same of these files.
+	Files string
 	// Tree is each changed file with its path, its mode and both blobs; "": not known. Read only if [Wants] names it.
 	Tree string
 }

@@ -458,7 +458,8 @@ func mayNeedPerson(b quorum.Ballot) bool {
 	case quorum.Object:
 		return b.Voter()
 	case quorum.Pending:
-		return b.Reason == quorum.ReasonApproval || b.Reason == quorum.ReasonUnnamed || b.Reason == quorum.ReasonMoved
+		return b.Reason == quorum.ReasonApproval || b.Reason == quorum.ReasonUnnamed ||
+			b.Reason == quorum.ReasonMoved || b.Reason == quorum.ReasonOldBase
 	default:
 		return false
 	}
@@ -481,7 +482,7 @@ func (m *pageMaker) remedyFor(b quorum.Ballot) (who, what string) {
 		return whoMaintainer, "Remove %s from the policy: its service has ended."
 	case quorum.ReasonPermission, quorum.ReasonIgnored:
 		return whoUs, Advice(b.Reason)
-	case quorum.ReasonMoved:
+	case quorum.ReasonMoved, quorum.ReasonOldBase:
 		return whoWriter, "Ask %s to review this commit."
 	case quorum.ReasonCommand:
 		return whoWriter, "Ask %s for a review: its approval only answers a command."

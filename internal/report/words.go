@@ -118,6 +118,8 @@ func Sentence(r quorum.Reason) string {
 		return "its answer names no commit, and the pull request had another one before"
 	case quorum.ReasonMoved:
 		return "its review is of an earlier commit: GitHub moved it onto this one"
+	case quorum.ReasonOldBase:
+		return "its approval may have been begun before the base changed"
 	case quorum.ReasonSelf:
 		return "it opened the pull request, and nobody reviews their own"
 	case quorum.ReasonOtherPull:
@@ -281,7 +283,7 @@ func Advice(r quorum.Reason) string {
 		return "Ask it for a review. A maintainer who had no hand in the change may let it approve."
 	case quorum.ReasonUnnamed:
 		return "Let the reviewer name the commit that it reviewed (Reviewed commit: SHA)."
-	case quorum.ReasonMoved:
+	case quorum.ReasonMoved, quorum.ReasonOldBase:
 		return "Ask it to review this commit."
 	case quorum.ReasonSelf:
 		return "Another reviewer or a person must review this pull request."

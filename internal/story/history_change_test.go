@@ -34,7 +34,8 @@ func (c change) printAgainst(base string) quorum.DiffPrint {
 	if base == partBase {
 		part = " in part"
 	}
-	return quorum.DiffPrint{Lines: fmt.Sprintf("lines%d%s", c.lines, part), Tree: fmt.Sprintf("tree%d.%d%s", c.lines, c.tree, part)}
+	tree := fmt.Sprintf("tree%d.%d%s", c.lines, c.tree, part)
+	return quorum.DiffPrint{Lines: fmt.Sprintf("lines%d%s", c.lines, part), Tree: tree, Files: tree}
 }
 
 // A headTruth is a head that the pull request has or had, with what GitHub and our check hold of it while it has another
@@ -49,6 +50,7 @@ type headTruth struct {
 	statuses         []quorum.Status
 	record           quorum.Record
 	said, superseded []reviewerTruth
+	work             []workTruth
 }
 
 // A judgedTruth is the verdict that a reviewer gave last, on whatever head.
@@ -112,6 +114,7 @@ func (st *modelState) push(by quorum.Account, to change) bool {
 	st.heads = append(st.heads, headTruth{
 		change: to, sha: commit.SHA, arrived: st.now, commits: commits,
 		said: make([]reviewerTruth, len(st.said)), superseded: make([]reviewerTruth, len(st.said)),
+		work: make([]workTruth, len(st.said)),
 	})
 	st.moveTo(len(st.heads)-1, by)
 	return true
@@ -130,7 +133,7 @@ func (st *modelState) forceBack(by quorum.Account) bool {
 func (st *modelState) moveTo(at int, by quorum.Account) {
 	old, isSame := &st.heads[st.at], false
 	old.runs, old.checks, old.statuses, old.record = st.s.Runs, st.s.Checks, st.s.Statuses, st.s.Record
-	old.said, old.superseded = st.said, st.superseded
+	old.said, old.superseded, old.work = st.said, st.superseded, st.work
 	to := st.heads[at]
 	isSame = to.change == st.change && st.carry == quorum.CarrySameDiff
 	isNew := to.record.Head == ""
@@ -150,7 +153,8 @@ func (st *modelState) moveTo(at int, by quorum.Account) {
 	st.s.PR.Head, st.s.PR.Files, st.s.PR.Diff = to.sha, to.files(), to.printAgainst(st.s.PR.BaseRef)
 	st.s.Commits, st.s.PR.Commits, st.s.Arrived = to.commits, len(to.commits), to.arrived
 	st.s.Runs, st.s.Checks, st.s.Statuses, st.s.Record = slices.Clone(to.runs), slices.Clone(to.checks), slices.Clone(to.statuses), to.record
-	st.said, st.superseded = slices.Clone(to.said), slices.Clone(to.superseded)
+	st.said, st.superseded, st.work = slices.Clone(to.said), slices.Clone(to.superseded), slices.Clone(to.work)
+	st.asks()
 	st.s.Earlier, st.s.Others = nil, nil
 	var ancestors []string
 	for i := range st.heads {
@@ -177,14 +181,26 @@ func (st *modelState) retarget(base string) bool {
 	if from == base {
 		return false
 	}
+	was := st.s.PR.Diff
 	st.s.PR.BaseRef, st.s.PR.Diff, st.s.Gated = base, st.printAgainst(base), base == mainBase
+	for place := range st.work {
+		st.work[place].old = st.work[place].old || st.work[place].busy && was.Files != st.s.PR.Diff.Files
+	}
+	st.asks()
 	st.s.Timeline = append(st.s.Timeline, quorum.Event{Kind: quorum.BaseChanged, At: st.now, Actor: author, From: from, To: base})
 	clear(st.said)
 	clear(st.superseded)
 	clear(st.carried)
 	clear(st.kept)
 	for i := range st.heads {
-		st.heads[i].said, st.heads[i].superseded = make([]reviewerTruth, len(st.said)), make([]reviewerTruth, len(st.said))
+		h := &st.heads[i]
+		h.said, h.superseded = make([]reviewerTruth, len(st.said)), make([]reviewerTruth, len(st.said))
+		if i != st.at {
+			h.work = slices.Clone(h.work)
+			for place := range h.work {
+				h.work[place].old = h.work[place].old || h.printAgainst(from).Files != h.printAgainst(base).Files
+			}
+		}
 	}
 	st.asked = nil
 	return true

@@ -118,6 +118,8 @@ type modelState struct {
 	objections []objectionTruth
 	said       []reviewerTruth // by reviewer
 	superseded []reviewerTruth // the last verdict before its newest run
+	work       []workTruth     // of Apps, by reviewer
+	doubted    []quorum.Text   // Apps' answers that may be of another base: of each, what it is and when it was said
 	shown      quorum.Decision // by our check
 	kinds      []reviewerKind
 	reviewers  []quorum.Reviewer
@@ -137,6 +139,39 @@ type reviewerTruth struct {
 	spoke   bool      // it left words without a verdict: it replaces an earlier run
 }
 
+// A workTruth is what an App may be at work on, which nothing shows.
+type workTruth struct {
+	busy bool // it has not answered since it was asked last: by a push, a reopening or a change of the base
+	old  bool // its next answer may have been begun against a base with another diff
+}
+
+// asks notes that all Apps are asked for a review.
+func (st *modelState) asks() {
+	st.work = slices.Clone(st.work)
+	for place := range st.work {
+		st.work[place].busy = true
+	}
+}
+
+// isDoubted notes an App's answer, and reports whether it may have been begun against another base.
+func (st *modelState) isDoubted(place int, ref quorum.TextRef) bool {
+	isOld := st.work[place].old
+	st.work[place] = workTruth{}
+	if isOld {
+		st.doubted = append(st.doubted, quorum.Text{TextRef: ref, At: st.now})
+	}
+	return isOld
+}
+
+// inDoubt reports whether a text is an answer that may have been begun against another base.
+func (st *modelState) inDoubt(t *quorum.Text) bool {
+	said := t.At
+	if !t.Edited.IsZero() {
+		said = t.Edited
+	}
+	return slices.ContainsFunc(st.doubted, func(d quorum.Text) bool { return d.TextRef == t.TextRef && d.At.Equal(said) })
+}
+
 func newModelState(p *quorum.Policy, kinds []reviewerKind) *modelState {
 	first := change{path: codeFile}
 	pr := quorum.PullRequest{
@@ -146,6 +181,7 @@ func newModelState(p *quorum.Policy, kinds []reviewerKind) *modelState {
 	st := &modelState{
 		kinds: kinds, reviewers: p.Reviewers, now: opened, nextID: 100,
 		said: make([]reviewerTruth, len(p.Reviewers)), superseded: make([]reviewerTruth, len(p.Reviewers)),
+		work:        make([]workTruth, len(p.Reviewers)),
 		changeState: newChangeState(first, p),
 	}
 	st.s = quorum.Snapshot{
@@ -158,6 +194,7 @@ func newModelState(p *quorum.Policy, kinds []reviewerKind) *modelState {
 	st.s.Commits = []quorum.Commit{{SHA: pr.Head, People: []quorum.Account{author}}}
 	st.heads[0].commits = st.s.Commits
 	st.s.Pushes = []quorum.Push{{After: pr.Head, Actor: author, At: opened}}
+	st.asks()
 	return st
 }
 
@@ -170,7 +207,7 @@ func (st *modelState) clone() *modelState {
 	c.s.Reviews, c.s.Comments, c.s.Threads = slices.Clone(st.s.Reviews), slices.Clone(st.s.Comments), slices.Clone(st.s.Threads)
 	c.s.Checks, c.s.Statuses, c.s.Earlier = slices.Clone(st.s.Checks), slices.Clone(st.s.Statuses), slices.Clone(st.s.Earlier)
 	c.objections, c.said, c.reruns = slices.Clone(st.objections), slices.Clone(st.said), slices.Clone(st.reruns)
-	c.superseded = slices.Clone(st.superseded)
+	c.superseded, c.work, c.doubted = slices.Clone(st.superseded), slices.Clone(st.work), slices.Clip(st.doubted)
 	c.changeState, c.fixTruths, c.runTruths = st.changeState.clone(), st.fixTruths.clone(), st.runTruths.clone()
 	return &c
 }
@@ -374,6 +411,7 @@ func plainMoves(add addMove) {
 		st.s.Timeline = append(st.s.Timeline,
 			quorum.Event{Kind: quorum.Closed, At: st.now, Actor: author}, quorum.Event{Kind: quorum.Reopened, At: st.now.Add(time.Second), Actor: author})
 		st.now = st.now.Add(time.Second)
+		st.asks()
 		return true
 	})
 	add("bob approves", func(st *modelState) bool { return st.review(helper, "APPROVED") })
@@ -585,12 +623,16 @@ func appMoves(add addMove, place int, r *quorum.Reviewer) {
 		return ref
 	}
 	add("approves", func(st *modelState) bool {
-		review(st, "APPROVED")
+		if st.isDoubted(place, review(st, "APPROVED")) {
+			return true
+		}
 		st.answer(place, func(o *objectionTruth) bool { return o.ref.Kind == quorum.TextReview || st.isBeforeThis(o) })
 		return true
 	})
 	add("requests changes", func(st *modelState) bool {
-		st.object(place, review(st, "CHANGES_REQUESTED"), nil)
+		ref := review(st, "CHANGES_REQUESTED")
+		st.isDoubted(place, ref)
+		st.object(place, ref, nil)
 		return true
 	})
 	add("opens a thread", func(st *modelState) bool {
@@ -598,6 +640,7 @@ func appMoves(add addMove, place int, r *quorum.Reviewer) {
 		st.s.Threads = append(st.s.Threads, quorum.Thread{
 			ID: st.newID(), Review: ref.ID, Author: app, Body: "The total is not rounded.", Path: "cart.go", Line: 42, Commit: st.s.PR.Head, At: st.now,
 		})
+		st.isDoubted(place, ref)
 		st.object(place, ref, nil)
 		return true
 	})
@@ -634,7 +677,9 @@ func appMoves(add addMove, place int, r *quorum.Reviewer) {
 		})
 	}
 	add("comments no", func(st *modelState) bool {
-		st.object(place, st.comment(app, noText, r.Name), nil)
+		ref := st.comment(app, noText, r.Name)
+		st.isDoubted(place, ref)
+		st.object(place, ref, nil)
 		return true
 	})
 	for _, format := range []string{yesText, workingText} {
@@ -645,7 +690,7 @@ func appMoves(add addMove, place int, r *quorum.Reviewer) {
 			}
 			t.Body, t.Edited, t.Editor = fmt.Sprintf(format, r.Name), st.now, app
 			st.dropUnseen(t.TextRef)
-			if format == yesText {
+			if format == yesText && !st.isDoubted(place, t.TextRef) {
 				st.answer(place, func(o *objectionTruth) bool { return o.ref == t.TextRef || st.isBeforeThis(o) || st.isTakenBack(o) })
 			}
 			return true
@@ -669,10 +714,10 @@ func (st *modelState) appApproves(r *quorum.Reviewer) bool {
 		}
 	}
 	said := slices.ContainsFunc(st.s.Comments, func(t quorum.Text) bool {
-		return t.Author.Is(r.Author) && t.Body == fmt.Sprintf(yesText, r.Name) && t.Edited.After(since)
+		return t.Author.Is(r.Author) && t.Body == fmt.Sprintf(yesText, r.Name) && t.Edited.After(since) && !st.inDoubt(&t)
 	})
 	return said || slices.ContainsFunc(st.s.Reviews, func(t quorum.Text) bool {
-		if !t.Author.Is(r.Author) || t.Commit != st.s.PR.Head || !t.At.After(since) {
+		if !t.Author.Is(r.Author) || t.Commit != st.s.PR.Head || !t.At.After(since) || st.inDoubt(&t) {
 			return false
 		}
 		return t.State == "APPROVED" || t.State == "COMMENTED" && !slices.ContainsFunc(st.s.Threads, func(th quorum.Thread) bool {

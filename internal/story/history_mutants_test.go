@@ -204,8 +204,14 @@ var mutants = map[string]mutant{
 		})
 	})},
 
+	"a yes is of whichever base": {passIsEarned, basesWorld(), mutateSnapshot(func(_ *quorum.Policy, s *quorum.Snapshot) {
+		for _, e := range s.Timeline {
+			same := quorum.HeadDiff{Head: s.PR.Head[:quorum.ShortSHA], Base: e.From, Files: s.PR.Diff.Files}
+			s.Record.Heads = slices.Insert(slices.Clone(s.Record.Heads), 0, same)
+		}
+	})},
 	"a no belongs to the base": {noStands, plainWorld(1, byConclusion), mutateInherited(func(rec *quorum.Record) {
-		rec.Objections = slices.DeleteFunc(rec.Objections, func(o quorum.Objection) bool { return o.Base != mainBase })
+		rec.Objections = slices.DeleteFunc(rec.Objections, func(o quorum.Objection) bool { return o.Base != rec.Base })
 	})},
 
 	// Of lanes and labels.

@@ -233,6 +233,7 @@ func basesWorld() world {
 			{"a-check check fails", "alice retargets to " + partBase, "b-app approves"},
 			{"a-check check fails", "alice retargets to " + partBase, "alice rebases", "b-app approves"},
 			{"b-app approves", "alice retargets to " + otherBase, "alice rebases"},
+			{"alice retargets to " + partBase, "b-app approves", "b-app approves"},
 		},
 		shows: []string{"reviewers", "carried", "again"},
 	}

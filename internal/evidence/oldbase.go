@@ -1,0 +1,119 @@
+package evidence
+
+// A yes belongs to the diff that its reviewer looked at. Of a text nothing shows when that began: one that comes after the base
+// changed may be about the change against the base of before.
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// mayBeOfOldBase reports whether an approval may have been begun against the base of before: it is its reviewer's first answer
+// since the base changed, and the diff with it, and the reviewer was at work then, or may have been. Where a workflow has no run
+// since, a run of before may have left it.
+func (v textView) mayBeOfOldBase(c *candidate) bool {
+	changed, isKnown := diffChangedByBase(v.head), false
+	for _, st := range v.head.record.approvalsOf(v.Name) {
+		isKnown = isKnown || st.TextRef == c.ref && st.Base == v.head.record.base && st.At.After(changed)
+	}
+	switch {
+	case v.Workflow != "":
+		return v.attempt.run == nil && len(v.runs.oldBase) > 0
+	case changed.IsZero() || isKnown:
+		return false
+	case firstArrival(v.head).After(changed):
+		return false
+	}
+	if v.hasAnswered(changed, c.at, c.ref) || v.wasIdleAt(changed) {
+		return false
+	}
+	return !slices.ContainsFunc(v.head.record.requestsTo(v.Name), func(in *quorum.Intent) bool { return in.Free && in.At.Before(c.at) })
+}
+
+// diffChangedByBase is when the base changed last, and the diff with it; zero if it never did.
+func diffChangedByBase(h *headView) time.Time {
+	for _, e := range slices.Backward(h.timeline) {
+		files := filesAgainst(h, e.To)
+		if e.Kind == quorum.BaseChanged && (files == "" || files != filesAgainst(h, e.From)) {
+			return e.At
+		}
+	}
+	return time.Time{}
+}
+
+// filesAgainst is [quorum.DiffPrint].Files of the head against a base; "" if that is not known.
+func filesAgainst(h *headView, base string) string {
+	if base == h.snapshot.PR.BaseRef && !h.isLeft {
+		return h.snapshot.PR.Diff.Files
+	}
+	for _, d := range h.record.record.Heads {
+		if d.Head == shortOf(h.snapshot.PR.Head) && d.Base == base {
+			return d.Files
+		}
+	}
+	return ""
+}
+
+// firstArrival is when the pull request had this head first.
+func firstArrival(h *headView) time.Time {
+	if len(h.stays) > 0 {
+		return h.stays[0].from
+	}
+	return h.cycle.arrival
+}
+
+// hasAnswered reports whether the reviewer gave an answer about this head after one moment and before another.
+func (v textView) hasAnswered(after, before time.Time, but quorum.TextRef) bool {
+	return slices.ContainsFunc(v.head.texts, func(t quorum.Text) bool {
+		at := latest(t.At, t.Edited)
+		return at.After(after) && at.Before(before) && t.TextRef != but && v.isAnswerHere(&t)
+	})
+}
+
+// isAnswerHere reports whether a text is an answer of the reviewer about this head.
+func (v textView) isAnswerHere(t *quorum.Text) bool {
+	named := v.namedCommit(t)
+	isOther := t.Kind == quorum.TextReview && t.Commit != v.head.snapshot.PR.Head || named != "" && !v.head.isHead(named)
+	if !v.IsAuthor(t.Author) || v.head.isOurs(t) || !v.hasHeading(t) || isOther || latest(t.At, t.Edited).Before(v.head.cycle.arrival) {
+		return false
+	}
+	got := v.readAgain(t)
+	return got.isVerdict() || saysWhy(got.Outcome) || got.Outcome == quorum.Malformed || got.Outcome == quorum.Partial
+}
+
+// wasIdleAt reports whether the reviewer had answered before a moment, and nothing had asked it since then: no push, no request
+// and no word to it.
+func (v textView) wasIdleAt(at time.Time) bool {
+	asked := v.head.cycle.arrival
+	note := func(t time.Time) {
+		if !t.After(at) {
+			asked = latest(asked, t)
+		}
+	}
+	for _, in := range v.head.record.record.Intents {
+		isOfChange := in.Base == v.head.record.base && in.At.After(at.Add(-intentClockSlack))
+		if in.Kind == quorum.Ask && in.Reviewer == v.Name && !isOfChange {
+			note(earliest(in.At, at))
+		}
+	}
+	for i := range v.head.timeline {
+		e := &v.head.timeline[i]
+		isRequest := isReviewRequest(e, v.Reviewer) && !e.Actor.Same(v.head.snapshot.Ours)
+		isStart := e.Kind == quorum.Reopened || e.Kind == quorum.ReadyForReview || e.Kind == quorum.BaseChanged && e.At.Before(at)
+		if isStart || isRequest {
+			note(e.At)
+		}
+	}
+	for i := range v.head.texts {
+		t := &v.head.texts[i]
+		body := strings.ToLower(t.Body)
+		isToIt := slices.ContainsFunc(v.Addresses(), func(name string) bool { return strings.Contains(body, name) })
+		if !v.IsAuthor(t.Author) && !t.Author.Same(v.head.snapshot.Ours) && (isToIt || isRequest(t, v.Reviewer)) {
+			note(latest(t.At, t.Edited))
+		}
+	}
+	return v.hasAnswered(asked, at, quorum.TextRef{})
+}
