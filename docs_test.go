@@ -654,7 +654,7 @@ var outcomes = []struct {
 	{"objects", []quorum.Reason{quorum.ReasonFindings, quorum.ReasonOpenThreads, quorum.ReasonStands, quorum.ReasonLookingAgain}},
 	{"waits", []quorum.Reason{
 		quorum.ReasonSilent, quorum.ReasonRunning, quorum.ReasonDoubt, quorum.ReasonApproval, quorum.ReasonUnnamed, quorum.ReasonMoved,
-		quorum.ReasonCommand, quorum.ReasonCancelled,
+		quorum.ReasonOldBase, quorum.ReasonCommand, quorum.ReasonCancelled,
 		quorum.ReasonDismissed, quorum.ReasonDeleted, quorum.ReasonEdited, quorum.ReasonNotReceived,
 	}},
 	{"again", []quorum.Reason{
