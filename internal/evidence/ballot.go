@@ -35,7 +35,7 @@ func (v *reviewerView) makeVotersBallot() quorum.Ballot {
 	if st, found := carry.carriedApproval(got); found {
 		return carry.withCarried(b, &st)
 	}
-	b.Carried = got.carried
+	b.Carried, b.Pull = got.carried, got.pull
 	return newPlanner(attempt, got).completeBallot(b)
 }
 

@@ -41,6 +41,7 @@ func Inherit(p quorum.Policy, s quorum.Snapshot) quorum.Record {
 	in := inheritance{policy: &p, snapshot: &s, rec: cloneRecord(own)}
 	if own.Head != "" && own.Base != s.PR.BaseRef {
 		in.leaveBase()
+		in.rec.Compared, in.rec.Alike = false, nil
 	}
 	if s.BeforeHead != "" {
 		in.takeOver(s.Before)
@@ -50,6 +51,7 @@ func Inherit(p quorum.Policy, s quorum.Snapshot) quorum.Record {
 			in.rec.Org = s.Before.Org
 		}
 	}
+	in.takeOverAlike()
 	in.addLateObjections()
 	in.forget()
 	if reflect.DeepEqual(in.rec, own) {

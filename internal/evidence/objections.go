@@ -178,7 +178,7 @@ func (s *objectionSearch) findInRecord() (attemptResult, bool) {
 	for _, o := range s.head.record.objectionsOf(s.Name) {
 		objection := attemptResult{
 			outcome: quorum.Findings, at: o.At, ref: o.TextRef, url: o.URL, findings: []quorum.Finding{{Body: o.Excerpt, URL: o.URL}},
-			carried: o.Carried, hasThreads: o.Threads > 0 || o.Kind == quorum.TextThread,
+			carried: o.Carried, pull: o.Pull, hasThreads: o.Threads > 0 || o.Kind == quorum.TextThread,
 		}
 		if !s.isAnswered(&o) && !s.isEnded(objection) {
 			a := &s.attempt

@@ -23,6 +23,7 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 	if s.Expired {
 		rec.Arrived = s.Arrived.UTC()
 	}
+	rec.Compared = rec.Compared || s.Alike != nil
 	rec.Accounts = rememberAccounts(rec.Accounts, &p, &s)
 	views := reviewerViews(&p, &s)
 	if len(views) > 0 {
@@ -52,6 +53,7 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 		return isJudgedInPart(&p, &s) && b.Vote != quorum.Object // of a draft only a no is known for sure
 	}))
 	if !isJudgedInPart(&p, &s) || mayCarryOverDraft(&p, &s) {
+		noteEnded(&rec, d.Ballots)
 		markCounting(rec.Stood, &p, s.PR.BaseRef, d.Ballots)
 	}
 	for _, a := range slices.Concat(d.Effects.Cancels, d.Effects.Reruns, d.Effects.Requests) {

@@ -38,6 +38,24 @@ func rememberBallots(rec *quorum.Record, p *quorum.Policy, s quorum.Snapshot, ba
 	}
 }
 
+// votelessReasons are those of a reviewer that has no say, whatever it wrote.
+var votelessReasons = [...]quorum.Reason{quorum.ReasonRetired, quorum.ReasonSelf, quorum.ReasonGuarded}
+
+// noteEnded notes of what was objected whether it stands now, for other pull requests with the same diff. A reviewer's
+// unanswered objection is its vote, unless it has none.
+func noteEnded(rec *quorum.Record, ballots []quorum.Ballot) {
+	for i := range rec.Objections {
+		o := &rec.Objections[i]
+		at := slices.IndexFunc(ballots, func(b quorum.Ballot) bool { return b.Reviewer == o.Reviewer })
+		if at < 0 || o.Of != 0 || !rec.Concerns(o, rec.Base, rec.Diff) {
+			continue
+		}
+		b := &ballots[at]
+		isVoteless := b.Excused != "" || slices.Contains(votelessReasons[:], b.Reason)
+		o.Ended = !isVoteless && b.Vote != quorum.Object && (b.Then == nil || b.Then.Vote != quorum.Object)
+	}
+}
+
 // rememberAsked adds when a person first asked a reviewer.
 func rememberAsked(rec *quorum.Record, v *reviewerView) {
 	at := v.personRequest()

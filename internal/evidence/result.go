@@ -30,7 +30,8 @@ type attemptResult struct {
 	newestResult *attemptResult // of an objection that stands: what the newest attempt has come to since
 	saidRun      int64          // of an objection that stands: the run and attempt in which it was said; 0: as recorded
 	saidAttempt  int
-	carried      string        // of an objection that stands: the earlier head on which it was said
+	carried      string        // of an objection that stands: the other head on which it was said
+	pull         int           // of an objection that stands: the other pull request on which it was said; 0: this one
 	isDoubt      bool          // it is only read liberally as an objection: it objects once the attempt has ended
 	excerpt      string        // of an answer without a verdict
 	limitReset   time.Time     // of a limit

@@ -195,7 +195,8 @@ type Ballot struct {
 	Asked    int       `json:"asked,omitempty"`    // verdicts that it gave on this diff, this one included; 0: one or none
 	Flipped  bool      `json:"flipped,omitempty"`  // Approve: it objected to this diff before
 	Again    bool      `json:"again,omitempty"`    // it objected to the last head that it judged, and so is required
-	Carried  string    `json:"carried,omitempty"`  // the vote was said on this earlier head, which has the same diff
+	Carried  string    `json:"carried,omitempty"`  // the vote was said on this other head, which has the same diff
+	Pull     int       `json:"pull,omitempty"`     // the objection was said on this other pull request
 	Spent    bool      `json:"spent,omitempty"`    // Unavailable: no attempt is left
 	Findings []Finding `json:"findings,omitempty"`
 	Answers  []string  `json:"answers,omitempty"` // hostile: excerpts of answers without a verdict, oldest first

@@ -205,6 +205,8 @@ type Record struct {
 	Before   string     `json:"before,omitempty"`   // the head from which this record inherited
 	BeforeAt time.Time  `json:"before_at,omitzero"` // when that one was left; zero where no force-push tells
 	Heads    []HeadDiff `json:"heads,omitempty"`    // what other heads changed, and this one against other bases, newest first
+	Compared bool       `json:"compared,omitempty"` // other pull requests onto this base were searched for one with this diff
+	Alike    []int      `json:"alike,omitempty"`    // those that were found
 	Judged   []Judged   `json:"judged,omitempty"`   // the newest verdict of each reviewer, on whatever head
 	Commands []Command  `json:"commands,omitempty"` // people's words that were heard, oldest first
 
@@ -307,6 +309,7 @@ func (r Record) ForPull(number int) Record {
 	r.Texts, r.Stood, r.Asked, r.Answers, r.Pass, r.Undone, r.Commands = nil, nil, nil, nil, nil, nil, nil
 	r.Circuits = nil
 	r.Before, r.BeforeAt, r.People, r.Untold = "", time.Time{}, nil, nil // it has inherited nothing itself
+	r.Compared, r.Alike = false, nil
 	r.Fixes, r.FixesMade, r.FixSwitch, r.ByFix, r.Open, r.OpenBefore = nil, 0, nil, false, nil, nil
 	r.Intents = slices.DeleteFunc(slices.Clone(r.Intents), func(in Intent) bool { return in.Kind == Ask })
 	r.Refusals = slices.DeleteFunc(slices.Clone(r.Refusals), func(no Refusal) bool { return no.Kind == Ask })
@@ -385,7 +388,9 @@ type Objection struct {
 	URL      string    `json:"url,omitempty"`
 	Answered bool      `json:"answered,omitempty"` // its reviewer approved since
 	Named    time.Time `json:"named,omitzero"`     // when our check named it first
-	Carried  string    `json:"carried,omitempty"`  // the earlier head on which it was said; the first seven digits
+	Ended    bool      `json:"ended,omitempty"`    // a person had ended it, or its reviewer answered it, at the last look
+	Carried  string    `json:"carried,omitempty"`  // the other head on which it was said; the first seven digits
+	Pull     int       `json:"pull,omitempty"`     // the other pull request, of another head, on which it was said; 0: this one
 	Of       int       `json:"-"`                  // the other pull request of this head whose record holds it; 0: this one's
 }
 

@@ -234,10 +234,10 @@ func (r Record) ObjectionsAlone() Record {
 	}
 }
 
-// standing are the pull request's own objections that nothing has answered, against its base.
+// standing are the pull request's own objections that nothing has answered or ended, against its base.
 func (r Record) standing() (all []Objection) {
 	for _, o := range r.Objections {
-		if o.Of == 0 && !o.Answered && r.Concerns(&o, r.Base, r.Diff) {
+		if o.Of == 0 && !o.Answered && !o.Ended && r.Concerns(&o, r.Base, r.Diff) {
 			o.Base = r.Base
 			all = append(all, o)
 		}

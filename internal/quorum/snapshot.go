@@ -60,7 +60,10 @@ type Snapshot struct {
 	// the head's own record has inherited from it.
 	Before     Record
 	BeforeHead string
-	Presses    []Press // of the check's button, oldest first
+	// Alike are the records of other pull requests that may have the same diff, as our checks on their heads hold them;
+	// nil: none was searched for.
+	Alike   []Record
+	Presses []Press // of the check's button, oldest first
 	// Links are what guarded names link to on the default branch and on the base: of a folder, all that is in it. nil:
 	// they are not known; read only where [Wants] names them.
 	Links   []string

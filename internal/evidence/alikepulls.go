@@ -1,0 +1,65 @@
+package evidence
+
+// What was objected to the same change on another pull request: closing one and opening another sheds no objection.
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// maxClosedTime is how long what was objected on a pull request counts elsewhere after that was closed.
+const maxClosedTime = 14 * 24 * time.Hour
+
+// MayBeAlike reports whether what was objected on o may count for pr: o is onto the same base, by the same author or from
+// the same branch, and open or closed unmerged not long ago. One with the same head shares pr's check.
+func MayBeAlike(pr, o *quorum.PullRequest, now time.Time) bool {
+	isSameBranch := o.HeadRef == pr.HeadRef && o.HeadRepo != "" && strings.EqualFold(o.HeadRepo, pr.HeadRepo)
+	isOver := o.Merged || o.Closed && now.Sub(o.ClosedAt) > maxClosedTime
+	return o.Number != pr.Number && o.Head != pr.Head && o.BaseRef == pr.BaseRef && !isOver && (isSameBranch || o.Author.Same(pr.Author))
+}
+
+// IsCompared reports whether the head's own record knows which other pull requests onto its base have the same diff.
+func IsCompared(s *quorum.Snapshot) bool {
+	return s.Record.Head == s.PR.Head && s.Record.Base == s.PR.BaseRef && s.Record.Compared
+}
+
+// takeOverAlike takes over what was objected on other pull requests with this diff, and how it stands there now.
+func (in *inheritance) takeOverAlike() {
+	s := in.snapshot
+	for i := range s.Alike {
+		other := &s.Alike[i]
+		if other.Diff != s.PR.Diff.Lines || other.Base != s.PR.BaseRef {
+			continue
+		}
+		if !slices.Contains(in.rec.Alike, other.Pull) {
+			in.rec.Alike = append(slices.Clip(in.rec.Alike), other.Pull)
+		}
+		in.endThreadsOf(other)
+		for _, o := range other.Objections {
+			if o.Of != 0 || o.Pull == s.PR.Number || !other.Concerns(&o, other.Base, other.Diff) {
+				continue
+			}
+			if o.Pull == 0 {
+				o.Pull = other.Pull
+			}
+			o.Base, o.Carried, o.Answered, o.Ended = other.Base, shortOf(other.Head), o.Answered || o.Ended, false
+			in.addHeads([]quorum.HeadDiff{{Head: o.Carried, Base: other.Base, Diff: other.Diff}})
+			in.takeOverObjection(other, o)
+		}
+	}
+}
+
+// endThreadsOf ends what open threads of another pull request objected, and its record knows no more: its reviewer has
+// approved there since.
+func (in *inheritance) endThreadsOf(other *quorum.Record) {
+	for i := range in.rec.Objections {
+		o := &in.rec.Objections[i]
+		isAnswered := o.Kind == quorum.TextThread && o.Pull == other.Pull && slices.ContainsFunc(other.Stood, func(st quorum.Stood) bool {
+			return st.Reviewer == o.Reviewer && st.Base == other.Base && st.At.After(o.At)
+		})
+		o.Answered = o.Answered || isAnswered
+	}
+}

@@ -1,0 +1,45 @@
+package evidence_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/evidence"
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+func TestWhichPullRequestsMayBeAlike(t *testing.T) {
+	now := time.Date(2026, time.March, 20, 12, 0, 0, 0, time.UTC)
+	pull := func() quorum.PullRequest {
+		return quorum.PullRequest{
+			PR: quorum.PR{Number: 7}, Head: "a1", BaseRef: "main", HeadRef: "feature", HeadRepo: "acme/shop",
+			Author: quorum.Account{Login: "alice", ID: 1},
+		}
+	}
+	for name, c := range map[string]struct {
+		change func(pr, o *quorum.PullRequest)
+		want   bool
+	}{
+		"open":                             {func(_, _ *quorum.PullRequest) {}, true},
+		"closed 14 days ago":               {func(_, o *quorum.PullRequest) { o.Closed, o.ClosedAt = true, now.Add(-14*24*time.Hour) }, true},
+		"closed before that":               {func(_, o *quorum.PullRequest) { o.Closed, o.ClosedAt = true, now.Add(-14*24*time.Hour-1) }, false},
+		"merged":                           {func(_, o *quorum.PullRequest) { o.Closed, o.Merged, o.ClosedAt = true, true, now }, false},
+		"itself":                           {func(_, o *quorum.PullRequest) { o.Number = 7 }, false},
+		"the same head":                    {func(_, o *quorum.PullRequest) { o.Head = "a1" }, false},
+		"another base":                     {func(_, o *quorum.PullRequest) { o.BaseRef = "dev" }, false},
+		"another repository":               {func(_, o *quorum.PullRequest) { o.HeadRepo, o.HeadRef = "alice/shop", "other" }, true},
+		"another author, same branch":      {func(_, o *quorum.PullRequest) { o.Author.ID, o.HeadRepo = 2, "Acme/Shop" }, true},
+		"another author, another branch":   {func(_, o *quorum.PullRequest) { o.Author.ID, o.HeadRef = 2, "other" }, false},
+		"another author, branch of a fork": {func(_, o *quorum.PullRequest) { o.Author.ID, o.HeadRepo = 2, "bob/shop" }, false},
+		"neither author nor fork are known": {func(pr, o *quorum.PullRequest) {
+			pr.Author, o.Author, pr.HeadRepo, o.HeadRepo = quorum.Account{}, quorum.Account{}, "", ""
+		}, false},
+	} {
+		pr, o := pull(), pull()
+		o.Number, o.Head = 6, "b1"
+		c.change(&pr, &o)
+		if got := evidence.MayBeAlike(&pr, &o, now); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
