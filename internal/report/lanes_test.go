@@ -46,6 +46,8 @@ func laneGoldens() []golden {
 	flipped.Asked, flipped.Flipped = 3, true
 	again := fails("gemini", quorum.ReasonQuota, 1)
 	again.Required, again.Again = true, true
+	elsewhere := objects("gemini", 5, quorum.Finding{Body: "The total is not rounded."})
+	elsewhere.Pull = 6
 	held := objects("gemini", 5, quorum.Finding{Path: "cart.go", Line: 42, Body: "The total is not rounded."})
 	google := func(b quorum.Ballot) quorum.Ballot { b.Family = "google"; return b }
 	shown := approves("gemini", 4)
@@ -177,6 +179,12 @@ func laneGoldens() []golden {
 				"gemini (required: it objected before)",
 				"The quorum cannot do without gemini: it objected last, to an earlier commit or against another base.",
 			},
+		},
+		{
+			name:  "objection-on-another-pull",
+			d:     decided(quorum.Blocked, objects("openai", 4, quorum.Finding{Body: "It leaks."}), elsewhere),
+			title: "Changes requested by openai; gemini objected on #6 (2 findings)", status: "completed/failure",
+			says: []string{"openai objects and gemini objected on #6: ", "gemini objected on #6, which has the same added and removed lines"},
 		},
 		{
 			name:   "objection-came-along",

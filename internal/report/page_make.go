@@ -186,23 +186,28 @@ func carriedSaid(d quorum.Decision) Phrase {
 
 // objectionsSaid says who objects, and to what first.
 func (m *pageMaker) objectionsSaid() Phrase {
-	var names []Phrase
+	var names, parts []Phrase
 	for _, b := range m.decision.Ballots {
-		if b.Voter() && b.Vote == quorum.Object {
+		switch {
+		case !b.Voter() || b.Vote != quorum.Object:
+		case b.Pull != 0:
+			parts = append(parts, fillPhrase("%s objected on %s", namePhrase(b.Reviewer), wordsPhrase("#%d", b.Pull)))
+		default:
 			names = append(names, namePhrase(b.Reviewer))
 		}
 	}
 	for _, login := range opposingPeople(m.decision) {
 		names = append(names, namePhrase(login))
 	}
-	verb := "objects"
-	if len(names) != 1 {
-		verb = "object"
-	}
-	if len(names) == 0 { // unreachable unless Decide blocks without an objection
+	switch {
+	case len(names) == 1:
+		parts = slices.Insert(parts, 0, fillPhrase("%s objects", names[0]))
+	case len(names) > 1:
+		parts = slices.Insert(parts, 0, fillPhrase("%s object", joinPhrases(names)))
+	case len(parts) == 0: // unreachable unless Decide blocks without an objection
 		return wordsPhrase("A reviewer objects")
 	}
-	t := slices.Concat(joinPhrases(names), wordsPhrase(" %s", verb))
+	t := joinPhrases(parts)
 	if first := m.firstObjecting(); first != nil {
 		if say := firstSentence(objectingWords(*first).Body); say != "" {
 			t = slices.Concat(t, fillPhrase(": %s", quotePhrase(say)))

@@ -229,6 +229,11 @@ func (m ruleTeller) diffRules() (says []Phrase) {
 	for _, b := range d.Ballots {
 		who := namePhrase(b.Reviewer)
 		switch head := m.carriedFrom(b); {
+		case b.Vote == quorum.Object && b.Voter() && b.Pull != 0:
+			says = append(says, fillPhrase(
+				"%s objected on %s, which has the same added and removed lines: that holds for this pull request, too. "+
+					"Its approval, or a person's `accept`, on either one ends it.", who, wordsPhrase("#%d", b.Pull),
+			))
 		case head != "":
 			says = append(says, fillPhrase(
 				"%s objected to %s, which has the same added and removed lines: that holds for this commit, too.", who, quotePhrase(head),

@@ -261,7 +261,7 @@ func blockedTitle(d quorum.Decision) string {
 	for _, login := range opposingPeople(d) {
 		names = append(names, plainLine(login, 60))
 	}
-	t := "Changes requested by " + joinNames(names)
+	t := objectionsTitle(d)
 	n := 0
 	for _, b := range d.Ballots {
 		if !b.Voter() || b.Vote != quorum.Object {
@@ -293,6 +293,27 @@ func blockedTitle(d quorum.Decision) string {
 		t += "; not waiting for " + joinNames(names)
 	}
 	return t
+}
+
+// objectionsTitle says who objects, and on which other pull request that was said.
+func objectionsTitle(d quorum.Decision) string {
+	var here, parts []string
+	for _, b := range d.Ballots {
+		switch name := plainLine(b.Reviewer, 60); {
+		case !b.Voter() || b.Vote != quorum.Object:
+		case b.Pull != 0:
+			parts = append(parts, fmt.Sprintf("%s objected on #%d", name, b.Pull))
+		default:
+			here = append(here, name)
+		}
+	}
+	for _, login := range opposingPeople(d) {
+		here = append(here, plainLine(login, 60))
+	}
+	if len(here) > 0 || len(parts) == 0 {
+		parts = slices.Insert(parts, 0, "Changes requested by "+joinNames(here))
+	}
+	return strings.Join(parts, "; ")
 }
 
 // opposingPeople are the people whose request for changes objects: where the policy asks people.
