@@ -150,6 +150,16 @@ func (r *beforeReader) readOwnChecks(ctx context.Context, head string) (own head
 	return own, err
 }
 
+// records are the records that the checks hold.
+func (c headChecks) records() (held []quorum.HeldRecord) {
+	for _, check := range c.checks {
+		if rec, ok := report.ParseRecord(check.Text); ok && strings.EqualFold(rec.Head, c.head) {
+			held = append(held, quorum.HeldRecords(check.Name, rec)...)
+		}
+	}
+	return held
+}
+
 // readRecordOf takes over the newest record of our checks on an earlier head.
 func (r *beforeReader) readRecordOf(ctx context.Context, s *quorum.Snapshot, head string) (found bool, err error) {
 	own := r.left
@@ -161,12 +171,7 @@ func (r *beforeReader) readRecordOf(ctx context.Context, s *quorum.Snapshot, hea
 	if r.known.checks.head == "" {
 		r.known.checks = own
 	}
-	var held []quorum.HeldRecord
-	for _, check := range own.checks {
-		if rec, ok := report.ParseRecord(check.Text); ok && strings.EqualFold(rec.Head, head) {
-			held = append(held, quorum.HeldRecords(check.Name, rec)...)
-		}
-	}
+	held := own.records()
 	if len(held) > 0 {
 		s.Before, s.BeforeHead = quorum.RecordOf(s.PR.Number, s.PR.Fork, held), head
 	}

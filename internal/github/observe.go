@@ -234,6 +234,7 @@ func (l *look) reconcileSources(ctx context.Context) error {
 			return err
 		})
 	}
+	g.Go(func() error { return readAlike(beside, l) })
 	missing := l.mem.unlistedRuns(l.snap.PR.Head, l.snap.Record.Runs, l.runs)
 	found := l.read.beginReadingRuns(beside, g, missing)
 	for _, ref := range l.missingTexts() {

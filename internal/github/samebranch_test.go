@@ -98,7 +98,7 @@ func TestTheSameBranchIsAskedForWhereItMatters(t *testing.T) {
 			w.look()
 			asked := 0
 			for _, r := range w.g.Requests() {
-				if r.Path == "/repos/acme/shop/pulls" {
+				if r.Path == "/repos/acme/shop/pulls" && strings.Contains(r.Query, "head=") {
 					asked++
 				}
 			}

@@ -1,0 +1,153 @@
+package github
+
+// What our checks hold of other pull requests with the same change.
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/evidence"
+	"github.com/review-coordinator/coordinator/internal/github/client"
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+const (
+	listedPulls = 50 // pull requests onto the base that are searched, those that changed last
+	maxAlike    = 5  // of them those of which our checks are read
+)
+
+// sizesQuery tells how much those pull requests change, which REST's list does not. It costs a point.
+const sizesQuery = `query($owner: String!, $name: String!, $number: Int!, $base: String!) {
+  repository(owner: $owner, name: $name) {
+    pullRequest(number: $number) { headRefOid additions deletions changedFiles }
+    pullRequests(first: 50, baseRefName: $base, orderBy: {field: UPDATED_AT, direction: DESC}) {
+      nodes { number additions deletions changedFiles }
+    }
+  }
+}`
+
+// An alikeReader reads other pull requests with the diff of pr.
+type alikeReader struct {
+	*beforeReader
+	pr *quorum.PullRequest
+}
+
+// readAlike reads what our checks hold of other pull requests with the same diff: at the first look at a head and base of
+// those that may have it, later of those that had it.
+func readAlike(ctx context.Context, l *look) error {
+	s := &l.snap
+	if !l.mayInherit() || s.PR.Diff.Lines == "" {
+		return nil
+	}
+	r := alikeReader{&l.before, &s.PR}
+	var pulls []quorum.PullRequest
+	var err error
+	if evidence.IsCompared(s) {
+		pulls, err = r.readKnown(ctx, s.Record.Alike)
+	} else {
+		pulls, err = r.readLikely(ctx, l.f.now().Add(s.Skew))
+	}
+	if err != nil {
+		return err
+	}
+	g, ctx := newGroup(ctx)
+	records := readEach(g, pulls, func(p quorum.PullRequest) (quorum.Record, error) {
+		own, err := r.readOwnChecks(ctx, p.Head)
+		return quorum.RecordOf(p.Number, p.Fork, own.records()), err
+	})
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	s.Alike = append([]quorum.Record{}, records...) // not nil: they were asked for
+	return nil
+}
+
+// readKnown reads the pull requests that had the same diff. A 304 mostly answers.
+func (r alikeReader) readKnown(ctx context.Context, numbers []int) ([]quorum.PullRequest, error) {
+	g, ctx := newGroup(ctx)
+	pulls := readEach(g, numbers, func(number int) (quorum.PullRequest, error) {
+		var p restPull
+		_, err := r.client.Get(ctx, r.repoPath("pulls", strconv.Itoa(number)), &p)
+		return p.toPull(r.pr.PR), unlessGone(err)
+	})
+	err := g.Wait()
+	return slices.DeleteFunc(pulls, func(p quorum.PullRequest) bool { return p.Head == "" || p.Head == r.pr.Head }), err
+}
+
+// readLikely reads the pull requests that may have the same diff, of many those that changed last.
+func (r alikeReader) readLikely(ctx context.Context, now time.Time) ([]quorum.PullRequest, error) {
+	all, err := r.readLast(ctx)
+	all = slices.DeleteFunc(all, func(p quorum.PullRequest) bool { return !evidence.MayBeAlike(r.pr, &p, now) })
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	if all, err = r.withSameSize(ctx, all); err != nil {
+		return nil, err
+	}
+	return all[:min(len(all), maxAlike)], nil
+}
+
+// readLast reads the pull requests onto a base that changed last, open or not, in shorter pages where those are too
+// long.
+func (r alikeReader) readLast(ctx context.Context) (all []quorum.PullRequest, err error) {
+	q := url.Values{
+		"state": {"all"}, "base": {r.pr.BaseRef}, "sort": {"updated"}, "direction": {"desc"}, "per_page": {strconv.Itoa(listedPulls)},
+	}
+	first := r.repoPath("pulls") + "?" + q.Encode()
+	size := listedPulls
+	for path := first; path != "" && len(all) < listedPulls; {
+		page, answer, err := readPage[restPull](ctx, r.client, path, "", true)
+		if errors.Is(err, client.ErrTooLong) && size > shortPage {
+			size = shortPage
+			if path, err = listPath(first, size, 0); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		for i := range page {
+			all = append(all, page[i].toPull(r.pr.PR))
+		}
+		path = answer.Next
+	}
+	return all, nil
+}
+
+// A sizedPull is a pull request with how much it changes.
+type sizedPull struct {
+	Number    int    `json:"number"`
+	Head      string `json:"headRefOid"`
+	Additions int    `json:"additions"`
+	Deletions int    `json:"deletions"`
+	Files     int    `json:"changedFiles"`
+}
+
+// withSameSize are those of others that change as many lines and files as pr, and those of which that is not told.
+func (r alikeReader) withSameSize(ctx context.Context, others []quorum.PullRequest) ([]quorum.PullRequest, error) {
+	var answer struct {
+		Repository *struct {
+			Pull  *sizedPull                 `json:"pullRequest"`
+			Pulls graphConnection[sizedPull] `json:"pullRequests"`
+		} `json:"repository"`
+	}
+	vars := map[string]any{"owner": r.pr.Owner, "name": r.pr.Repo, "number": r.pr.Number, "base": r.pr.BaseRef}
+	if err := r.client.GraphQL(ctx, sizesQuery, vars, &answer); err != nil {
+		return nil, err
+	}
+	if answer.Repository == nil || answer.Repository.Pull == nil || answer.Repository.Pull.Head != r.pr.Head {
+		return nil, moved{"the head of " + r.pr.String() + " moved"}
+	}
+	own := answer.Repository.Pull
+	return slices.DeleteFunc(others, func(p quorum.PullRequest) bool {
+		return slices.ContainsFunc(answer.Repository.Pulls.Nodes, func(o sizedPull) bool {
+			isSame := o.Additions == own.Additions && o.Deletions == own.Deletions && o.Files == own.Files
+			return o.Number == p.Number && !isSame
+		})
+	}), nil
+}
