@@ -89,6 +89,7 @@ type GitHub struct {
 	statuses      []*CommitStatus   // oldest first
 	queue         []*queueEntry     // merge queues' entries, in their order
 	queued        map[string]bool   // branches that have a merge queue
+	stacks        int               // how many there were
 
 	budget          *budget
 	webhook         *webhookTarget // receives its events; nil: none are sent

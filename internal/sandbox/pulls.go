@@ -3,6 +3,7 @@ package sandbox
 // Actions of people, apps and workflows on a pull request: open it, push, comment, review, resolve.
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -114,6 +115,7 @@ type pullRequest struct {
 
 	teamRequests []string
 	locked       bool
+	stack        *pullStack // nil: it is in none
 }
 
 type issueComment struct {
@@ -412,17 +414,19 @@ func (g *GitHub) Retarget(number int, base, by string, files ...ChangedFile) err
 // RetargetAfterMerge gives a pull request the base of its base branch, as GitHub does when that branch was merged
 // and deleted.
 func (g *GitHub) RetargetAfterMerge(number int, into, by string) error {
-	return g.changePull(number, func(p *pullRequest, _ time.Time) error {
-		if err := p.diffs.tellBase(p.head, into, nil); err != nil {
-			return err
-		}
-		old, tip := p.baseBranch, p.baseSHA
-		p.baseBranch, p.baseSHA = into, g.ensureBranch(into).tip
-		noteMergeBase(g, p, p.head, into)
-		g.addTimelineEvent(p, timelineEvent{kind: "automatic_base_change_succeeded", actor: or(by, p.author), old: old, new: into})
-		g.emitBaseChange(p, old, tip, by)
-		return nil
-	})
+	return g.changePull(number, func(p *pullRequest, now time.Time) error { return retargetAfterMerge(g, p, into, by, now) })
+}
+
+func retargetAfterMerge(g *GitHub, p *pullRequest, into, by string, now time.Time) error {
+	if err := p.diffs.tellBase(p.head, into, nil); err != nil {
+		return err
+	}
+	old, tip := p.baseBranch, p.baseSHA
+	p.baseBranch, p.baseSHA, p.updated = into, g.ensureBranch(into).tip, now
+	noteMergeBase(g, p, p.head, into)
+	g.addTimelineEvent(p, timelineEvent{kind: "automatic_base_change_succeeded", actor: or(by, p.author), old: old, new: into})
+	g.emitBaseChange(p, old, tip, by)
+	return nil
 }
 
 // Close closes a pull request.
@@ -437,18 +441,28 @@ func (g *GitHub) Close(number int, by string) error {
 	})
 }
 
-// Merge merges a pull request, whatever its checks say.
+// Merge merges a pull request, whatever its checks say. With a layer of a stack GitHub merges those below, and the next one
+// above gets the trunk as base. That GitHub rebases it, too, is told as a push.
 func (g *GitHub) Merge(number int, by string) error {
 	return g.changePull(number, func(p *pullRequest, now time.Time) error {
-		p.closed, p.merged, p.closedAt = true, true, now
-		if from := g.branches[p.headBranch]; from != nil && !p.fork && from.tip == p.head { // it has files of its own
-			maps.Copy(g.filesAt(p.baseBranch), g.files[p.headBranch])
+		for _, layer := range append(p.openBelow(), p) {
+			mergePull(g, layer, by, now)
 		}
-		g.addTimelineEvent(p, timelineEvent{kind: "closed", actor: or(by, p.author)})
-		p.updated = now
-		g.emitPullEvent(p, "closed", or(by, p.author), nil)
+		if next := p.nextAbove(); next != nil {
+			return retargetAfterMerge(g, next, p.stack.trunk, by, now)
+		}
 		return nil
 	})
+}
+
+func mergePull(g *GitHub, p *pullRequest, by string, now time.Time) {
+	p.closed, p.merged, p.closedAt = true, true, now
+	if from := g.branches[p.headBranch]; from != nil && !p.fork && from.tip == p.head { // it has files of its own
+		maps.Copy(g.filesAt(p.baseBranch), g.files[p.headBranch])
+	}
+	g.addTimelineEvent(p, timelineEvent{kind: "closed", actor: or(by, p.author)})
+	p.updated = now
+	g.emitPullEvent(p, "closed", or(by, p.author), nil)
 }
 
 // Reopen opens a closed pull request again.
@@ -910,4 +924,71 @@ func requestedTeamsJSON(g *GitHub, p *pullRequest) []any {
 		})
 	}
 	return out
+}
+
+// A pullStack is a stack of pull requests, in public preview since 2026-07-30: each targets the branch of the one below, and
+// GitHub merges them together into the trunk, the base of the lowest one. Its layers come from there, those that are merged
+// included. Source: GitHub's documentation and reference of gh-stack.
+type pullStack struct {
+	number int
+	trunk  string
+	layers []*pullRequest
+}
+
+// Stack puts a pull request upon another one, which is the top of a stack or begins one. No event tells of it.
+func Stack(g *GitHub, number, upon int) error {
+	return g.changePull(number, func(p *pullRequest, _ time.Time) error {
+		below := g.pulls[upon]
+		switch {
+		case below == nil:
+			return fmt.Errorf("there is no pull request #%d", upon)
+		case p.fork || below.fork:
+			return errors.New("a fork's pull request cannot be in a stack")
+		case p.baseBranch != below.headBranch:
+			return fmt.Errorf("its base is %s, and not %s, the branch of #%d", p.baseBranch, below.headBranch, upon)
+		case p.stack != nil:
+			return errors.New("it is in a stack")
+		}
+		s := below.stack
+		switch {
+		case s == nil:
+			g.stacks++
+			s = &pullStack{number: g.stacks, trunk: below.baseBranch, layers: []*pullRequest{below}}
+			below.stack = s
+		case s.layers[len(s.layers)-1] != below:
+			return fmt.Errorf("#%d is not the top of its stack", upon)
+		}
+		s.layers, p.stack = append(s.layers, p), s
+		return nil
+	})
+}
+
+// stackJSON renders the stack of a layer.
+func stackJSON(g *GitHub, p *pullRequest) object {
+	s := p.stack
+	return object{
+		"id": 7_000_000 + s.number, "number": s.number, "size": len(s.layers), "position": slices.Index(s.layers, p) + 1,
+		"base": object{"ref": s.trunk, "sha": g.ensureBranch(s.trunk).tip},
+	}
+}
+
+// openBelow are the open layers of its stack below p, from the bottom.
+func (p *pullRequest) openBelow() []*pullRequest {
+	if p.stack == nil {
+		return nil
+	}
+	below := p.stack.layers[:slices.Index(p.stack.layers, p)]
+	return slices.DeleteFunc(slices.Clone(below), func(o *pullRequest) bool { return o.closed })
+}
+
+// nextAbove is the lowest open layer of its stack above p; nil if there is none.
+func (p *pullRequest) nextAbove() *pullRequest {
+	if p.stack == nil {
+		return nil
+	}
+	above := p.stack.layers[slices.Index(p.stack.layers, p)+1:]
+	if i := slices.IndexFunc(above, func(o *pullRequest) bool { return !o.closed }); i >= 0 {
+		return above[i]
+	}
+	return nil
 }

@@ -173,7 +173,7 @@ func (g *GitHub) pullJSON(p *pullRequest) object {
 	for _, t := range p.threads {
 		threads += len(t.comments)
 	}
-	return object{
+	out := object{
 		"url": api, "id": pullID(p), "node_id": nodeID("PR", pullID(p)), "html_url": web,
 		"diff_url": web + ".diff", "patch_url": web + ".patch", "issue_url": issue,
 		"number": p.number, "state": state, "locked": p.locked, "title": p.title, "user": g.userJSON(p.author),
@@ -204,6 +204,10 @@ func (g *GitHub) pullJSON(p *pullRequest) object {
 		"maintainer_can_modify": false, "commits": len(p.shownCommits), "additions": added,
 		"deletions": removed, "changed_files": max(len(p.toldFiles()), p.changedCount),
 	}
+	if p.stack != nil {
+		out["stack"] = stackJSON(g, p)
+	}
+	return out
 }
 
 func pullID(p *pullRequest) int64 { return 5_000_000 + int64(p.number) }

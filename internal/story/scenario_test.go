@@ -107,6 +107,9 @@ func TestImpossible(t *testing.T) {
 		"threads that nobody opened":       "0s alice opens #7\n1s bob resolves the threads of openai",
 		"a rerun of a run that goes on":    "0s alice opens #7\n0s openai starts\n1s bob reruns openai",
 		"a pull request that is not there": "0s alice opens #7\n1s alice closes #8",
+		"a layer on another branch":        "0s alice opens #7\n1s alice opens #8 at b1\n1s alice stacks #8 on #7",
+		"two layers on one": "0s alice opens #7\n1s alice opens #8 at b1 onto feature-7\n1s alice opens #9 at c1 onto feature-7\n" +
+			"1s alice stacks #8 on #7\n1s alice stacks #9 on #7",
 		"a commit that changes something else when it comes back": "0s alice opens #7 at a1 changing a.go\n1s alice pushes b2\n" +
 			"2s alice force-pushes a1 changing b.go",
 	} {
@@ -130,7 +133,9 @@ func TestWhatSentencesDo(t *testing.T) {
 		activity = "activity?ref=refs/heads/feature-7"
 		required = "protection.required_status_checks.checks"
 		waits    = "openai waits for an environment\n"
-		back     = "2s bob pushes b2 changing a.go b.go\n3s bob force-pushes a1"
+		stacked  = opened + "0s bob opens #8 at b1 onto feature-7\n0s bob opens #9 at c1 onto feature-8\n" +
+			"0s bob stacks #8 on #7\n0s bob stacks #9 on #8\n"
+		back = "2s bob pushes b2 changing a.go b.go\n3s bob force-pushes a1"
 	)
 	a1, b2 := sandbox.SHA("a1"), sandbox.SHA("b2")
 	for _, test := range []struct{ name, timeline, path, field, want string }{
@@ -159,6 +164,11 @@ func TestWhatSentencesDo(t *testing.T) {
 			"pulls/7/commits", "commit.message", "Change Merge branch 'main' into feature-7",
 		},
 		{"a file on a branch", opened + "1s alice opens #8 onto evil\n1s bob writes x.yml onto evil\n| evil", "contents/x.yml?ref=evil", "size", "4"},
+		{"layers of a stack", stacked, "pulls", "stack.position", "3 2 1"},
+		{"its trunk", stacked, "pulls/9", "stack.base.ref", "main"},
+		{"a base is no stack", opened + "0s bob opens #8 at b1 onto feature-7", "pulls/8", "stack", "<nil>"},
+		{"a layer merges with those below", stacked + "1s bob merges #8", "pulls?state=closed", "number", "8 7"},
+		{"and the next one is onto the trunk", stacked + "1s bob merges #8", "pulls/9", "base.ref", "main"},
 		{"a run is held", opened + "1s openai starts action_required", "actions/runs", "conclusion", "action_required"},
 		{
 			"and approved", opened + "1s openai starts action_required\n9s openai begins again\n+9s openai gets a runner",

@@ -247,6 +247,7 @@ func allVerbs() []verb {
 			(*sentenceParser).parsePushes,
 		},
 		{"retargets", "LOGIN retargets [#N] to BRANCH [changing PATH…]", (*sentenceParser).parseRetargets},
+		{"stacks", "LOGIN stacks #N on #M", parseStacks},
 		{"converts to draft", "LOGIN converts to draft [#N]", parsePullAction((*sandbox.GitHub).ConvertToDraft)},
 		{"marks ready", "LOGIN marks ready [#N]", parsePullAction((*sandbox.GitHub).MarkReady)},
 		{"closes", "LOGIN closes [#N]", parsePullAction((*sandbox.GitHub).Close)},
@@ -426,6 +427,16 @@ func parsePullAction(do func(*sandbox.GitHub, int, string) error) func(*sentence
 		who := l.subject.text
 		return func(w *world) error { return do(w.g, w.pullNumber(n), who) }
 	}
+}
+
+// parseStacks reads "#8 on #7": the base of #8 is the branch of #7.
+func parseStacks(l *sentenceParser) func(*world) error {
+	n := l.parsePullNumber()
+	upon, found := l.acceptPullNumber("on")
+	if !found {
+		l.fail(l.peek(), "the pull request below is missing", "write on #7")
+	}
+	return func(w *world) error { return sandbox.Stack(w.g, n, upon) }
 }
 
 func parseLabelAction(do func(*sandbox.GitHub, int, string, string) error) func(*sentenceParser) func(*world) error {
