@@ -684,7 +684,7 @@ var outcomes = []struct {
 	{"whole", []quorum.Reason{
 		quorum.ReasonTally, quorum.ReasonRequired, quorum.ReasonStandIn, quorum.ReasonDraft, quorum.ReasonBroken, quorum.ReasonSiblings,
 		quorum.ReasonPeople, quorum.ReasonTooFew, quorum.ReasonNoReview,
-		quorum.ReasonGroupLate, quorum.ReasonGroupUnknown,
+		quorum.ReasonLayer, quorum.ReasonLayersLost, quorum.ReasonLayersMany, quorum.ReasonGroupLate, quorum.ReasonGroupUnknown,
 		quorum.ReasonLaneBase, quorum.ReasonLaneGuard, quorum.ReasonLanePolicy, quorum.ReasonLaneLinks,
 		quorum.ReasonClosed, quorum.ReasonOff, quorum.ReasonNoPolicy,
 	}},

@@ -35,6 +35,7 @@ func Facts(p quorum.Policy, s quorum.Snapshot) quorum.Facts {
 	f.Replies = commands.replies()
 	f.Fix = fixFacts(h, commands)
 	f.Invited = h.invitations()
+	f.Trunk, f.Below = s.PR.Stack.Trunk, s.Below
 	if pass := s.Record.Pass; pass != nil && s.Record.Head == s.PR.Head && !h.cycle.isBeforeBase(pass.At) {
 		f.Pass = pass
 	}

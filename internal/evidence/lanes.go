@@ -14,7 +14,7 @@ import (
 )
 
 // PolicyFor returns the policy that holds for the pull request of s: p in its lane, with what the lanes ask more that
-// labels or size choose, and with who has no vote on it.
+// labels, size or a layer's own base choose, and with who has no vote on it.
 func PolicyFor(p quorum.Policy, s quorum.Snapshot) quorum.Policy {
 	c := changeView{policy: &p, snapshot: &s}
 	lane, barred, _ := c.lane()
@@ -24,7 +24,7 @@ func PolicyFor(p quorum.Policy, s quorum.Snapshot) quorum.Policy {
 		out = out.InLane(lane)
 	}
 	for i := range p.Lanes {
-		if l := &p.Lanes[i]; l.Adds() && c.conditionOf(l) == holds {
+		if l := &p.Lanes[i]; c.adds(l) && c.conditionOf(l) == holds {
 			out = out.WithAdded(l)
 		}
 	}
@@ -46,7 +46,7 @@ func wantsOfLanes(p *quorum.Policy, s *quorum.Snapshot) (w quorum.Wants) {
 	c := changeView{policy: p, snapshot: s}
 	_, _, w = c.lane()
 	for i := range p.Lanes {
-		if l := &p.Lanes[i]; l.Adds() && c.conditionOf(l) == untold {
+		if l := &p.Lanes[i]; c.adds(l) && c.conditionOf(l) == untold {
 			w.Authors = true
 		}
 	}
@@ -112,7 +112,7 @@ type changeView struct {
 func (c changeView) lane() (lane *quorum.Lane, barred []quorum.LaneNot, w quorum.Wants) {
 	for i := range c.policy.Lanes {
 		l := &c.policy.Lanes[i]
-		if l.Adds() {
+		if c.adds(l) {
 			continue
 		}
 		state := c.conditionOf(l)
@@ -145,8 +145,8 @@ func (c changeView) lane() (lane *quorum.Lane, barred []quorum.LaneNot, w quorum
 func (c changeView) whyNotLaxer(l *quorum.Lane) (why quorum.LaneNot, barred bool) {
 	why.Name = l.Name
 	pr := &c.snapshot.PR
-	if !isNamedBase(l, pr.BaseRef) && pr.BaseRef != pr.DefaultBranch {
-		why.Reason, why.Detail = quorum.ReasonLaneBase, pr.BaseRef
+	if onto := pr.Target(); !isNamedBase(l, onto) && onto != pr.DefaultBranch {
+		why.Reason, why.Detail = quorum.ReasonLaneBase, onto
 		return why, true
 	}
 	if changed, found := c.changedPolicy(); found {
@@ -228,10 +228,20 @@ func (c changeView) areFilesMissing() bool {
 	return c.snapshot.PR.FilesMissing || len(c.snapshot.PR.Files) == 0
 }
 
+// adds reports whether a lane only asks more, beside another one: also one that names a layer's own base, which its author
+// chooses, and not its stack's trunk.
+func (c changeView) adds(l *quorum.Lane) bool {
+	pr := &c.snapshot.PR
+	return l.Adds() || !l.Laxer && !matches(l.If.Base, pr.Target()) && matches(l.If.Base, pr.BaseRef)
+}
+
 // conditionOf says whether the condition of a lane holds.
 func (c changeView) conditionOf(l *quorum.Lane) holding {
 	q := &l.If
-	if len(q.Paths) > 0 && (c.areFilesMissing() || !c.hasOnly(q.Paths)) {
+	pr := &c.snapshot.PR
+	isOwnBase := !l.Laxer && matches(q.Base, pr.BaseRef) // of a layer of a stack
+	if len(q.Base) > 0 && !isOwnBase && !matches(q.Base, pr.Target()) ||
+		len(q.Paths) > 0 && (c.areFilesMissing() || !c.hasOnly(q.Paths)) {
 		return fails
 	}
 	return c.restOf(q)
@@ -240,19 +250,19 @@ func (c changeView) conditionOf(l *quorum.Lane) holding {
 // whenOf says whether the pull request is one of those on which a reviewer votes.
 func (c changeView) whenOf(r *quorum.Reviewer) holding {
 	q := &r.When
-	if len(q.Paths)+len(q.NotPaths) > 0 && !c.areFilesMissing() && !c.hasOneOf(q.Paths, q.NotPaths) {
+	if len(q.Base) > 0 && !matches(q.Base, c.snapshot.PR.Target()) ||
+		len(q.Paths)+len(q.NotPaths) > 0 && !c.areFilesMissing() && !c.hasOneOf(q.Paths, q.NotPaths) {
 		return fails
 	}
 	return c.restOf(q)
 }
 
-// restOf says whether all holds that a condition names beside the paths that all must, or of which one may, match.
+// restOf says whether all holds that a condition names beside the base, and the paths that all must, or of which one may, match.
 func (c changeView) restOf(q *quorum.Condition) holding {
 	pr := &c.snapshot.PR
 	switch {
 	case len(q.AnyPath) > 0 && !c.areFilesMissing() && !c.hasOneOf(q.AnyPath, nil),
 		len(q.Labels) > 0 && !hasLabel(pr.Labels, q.Labels),
-		len(q.Base) > 0 && !matches(q.Base, pr.BaseRef),
 		q.OverLines > 0 && pr.Lines <= q.OverLines:
 		return fails
 	case len(q.Authors) > 0:

@@ -118,6 +118,10 @@ const (
 	ReasonTooFew   Reason = "too_few"  // Unverified: fewer reviewers vote on this pull request than must approve
 	ReasonNoReview Reason = "noreview" // Passed: the lane needs no review
 
+	ReasonLayer      Reason = "layer"       // Waiting: a layer below in the stack is not green
+	ReasonLayersLost Reason = "layers_lost" // Waiting: the open pull requests below do not lead to the stack's trunk
+	ReasonLayersMany Reason = "layers_many" // Waiting: more than [MaxLayers] are below
+
 	ReasonGroupLate    Reason = "group_late"    // Blocked: a merge group was undecided for too long
 	ReasonGroupUnknown Reason = "group_unknown" // Waiting, or Blocked after a while: what a merge group holds is not known
 

@@ -12,7 +12,7 @@ import (
 func Decide(p Policy, ballots []Ballot, f Facts, now time.Time) Decision {
 	d := Decision{
 		PR: f.PR, Head: f.Head, Base: f.Base, Need: p.NeedOf(countVoters(p, ballots)), Start: f.Start, Against: f.Against,
-		Reason: ReasonTally, Lane: p.Lane, NeedPeople: p.People, AgainstVote: len(f.Against) > 0 && p.HearsPeople(),
+		Trunk: f.Trunk, Reason: ReasonTally, Lane: p.Lane, NeedPeople: p.People, AgainstVote: len(f.Against) > 0 && p.HearsPeople(),
 	}
 	switch {
 	case f.File.State == FileMissing:
@@ -47,7 +47,25 @@ func Decide(p Policy, ballots []Ballot, f Facts, now time.Time) Decision {
 	d.scheduleFix(p, f, now)
 	d.scheduleCommanded(ballots, f, now)
 	d.schedulePeople(p, f, now)
+	d.waitForLayers(f.Below)
 	return d
+}
+
+// waitsFor says why a layer with that below it is not green, and for the check of which one it waits; "" if it may be.
+func (b Below) waitsFor() (why Reason, number int) {
+	for _, l := range b.Layers {
+		if !l.Green {
+			return ReasonLayer, l.Number
+		}
+	}
+	return b.Lost, 0
+}
+
+// waitForLayers makes a pass wait for the layers below.
+func (d *Decision) waitForLayers(below Below) {
+	if why, number := below.waitsFor(); why != "" && d.Verdict == Passed {
+		d.Verdict, d.Reason, d.Layer, d.Pass = Waiting, why, number, nil
+	}
 }
 
 // applyRules applies rules 1 (its lanes without a review) to 6 to the ballots as of now.

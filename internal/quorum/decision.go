@@ -35,6 +35,8 @@ type Facts struct {
 
 	Fix     *FixFacts // nil: the policy has no fixes
 	Invited Invitations
+	Trunk   string // of the stack of which it is a layer above the lowest one; "": it is none
+	Below   Below  // in that stack
 }
 
 // A StandIn is a person's approval of the head.
@@ -80,6 +82,8 @@ type Decision struct {
 	Ballots     []Ballot  `json:"ballots"`             // in the policy's order, as of now
 	StandIns    []StandIn `json:"stand_ins,omitempty"` // people whose approvals filled what was missing
 
+	Trunk       string       `json:"trunk,omitempty"` // of the stack of which it is a layer above the lowest one
+	Layer       int          `json:"layer,omitempty"` // ReasonLayer: the pull request below whose check is waited for
 	Lane        LaneChoice   `json:"lane,omitzero"`
 	NeedPeople  int          `json:"need_people,omitempty"` // approvals that the policy asks of people
 	People      []StandIn    `json:"people,omitempty"`      // those that there are, at most so many

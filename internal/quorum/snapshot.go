@@ -1,6 +1,7 @@
 package quorum
 
 import (
+	"cmp"
 	"strings"
 	"time"
 )
@@ -11,7 +12,7 @@ import (
 type Snapshot struct {
 	PR      PullRequest
 	File    PolicyFile
-	Gated   bool      // the base is the default branch, or requires our check: its plain name may be written
+	Gated   bool      // the target is the default branch, or requires our check: its plain name may be written
 	Pushed  time.Time // creation of the head's first check suite that our own check did not bring; zero without one
 	Arrived time.Time // creation of the head's first check suite (or first status of ours); the time of this look while there is none
 	Expired bool      // retention took the head's runs, checks and record: Arrived is when it was pushed, or the pull request created
@@ -27,6 +28,7 @@ type Snapshot struct {
 	// Siblings are the other open pull requests with the same head, of which a part is known: number, base, Fork, Draft
 	// and Created. Of a closed pull request they are those that its check names.
 	Siblings []PullRequest
+	Below    Below         // in the stack of which it is a layer
 	Held     []HeldRecord  // of all pull requests, as our checks on the head hold them
 	SameHead []PullRequest // Siblings, and those that were closed on this head, as far as GitHub lists them
 	Timeline []Event       // oldest first
@@ -102,6 +104,7 @@ type PullRequest struct {
 	Fork          bool
 	Base          string // SHA of the base branch's tip as the pull request has it
 	BaseRef       string
+	Stack         Stack // as far as it counts: above its lowest layer, and if its trunk is gated
 	DefaultBranch string
 	Merge         string // SHA of the test merge, if there is one
 	Author        Account
@@ -118,6 +121,33 @@ type PullRequest struct {
 	FilesMissing  bool // the list of files is incomplete: it trips every guard
 	Diff          DiffPrint
 }
+
+// MaxLayers is how many layers may be below one.
+const MaxLayers = 10
+
+// A Stack is GitHub's stack of pull requests, of which one is a layer; zero: it is none. GitHub merges the layers together, into the
+// trunk.
+type Stack struct {
+	Number   int    // in the repository
+	Trunk    string // name of the base of the lowest layer
+	Position int    // of this layer; 1 is the lowest
+	Size     int
+}
+
+// A Layer is an open pull request of a stack, below another one.
+type Layer struct {
+	Number int
+	Green  bool // our check on its head is
+}
+
+// Below is what is below a layer of a stack. Zero: nothing is.
+type Below struct {
+	Layers []Layer // the nearest first, down to the trunk or to one that is not green
+	Lost   Reason  // why they do not lead to the trunk: ReasonLayersLost, ReasonLayersMany; "": they do
+}
+
+// Target is the name of the branch by whose rules the pull request is judged.
+func (p *PullRequest) Target() string { return cmp.Or(p.Stack.Trunk, p.BaseRef) }
 
 // File is a changed file. A rename has both names.
 type File struct{ Path, Previous string }

@@ -194,6 +194,7 @@ func assault(r *rand.Rand) (quorum.Policy, quorum.Snapshot, quorum.Decision, quo
 	d.StandIns = []quorum.StandIn{{Login: h(), At: at(3), URL: urls[r.IntN(len(urls))]}}
 	decisions := []quorum.Reason{
 		quorum.ReasonTally, quorum.ReasonBroken, quorum.ReasonRequired, quorum.ReasonStandIn, quorum.ReasonPeople, quorum.ReasonTooFew, quorum.ReasonNoReview,
+		quorum.ReasonLayer,
 	}
 	d.Reason = decisions[r.IntN(len(decisions))]
 	d.Need, d.NeedPeople, d.AgainstVote = r.IntN(3), r.IntN(3), r.IntN(2) == 0

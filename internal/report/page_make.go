@@ -70,6 +70,10 @@ func (m *pageMaker) lead() Phrase {
 		if d.Base != "" {
 			t = slices.Concat(t, wordsPhrase(" against "), namePhrase(d.Base))
 		}
+		if s := m.snapshot.PR.Stack; d.Trunk != "" {
+			place := wordsPhrase("%d of %d", s.Position, s.Size)
+			t = slices.Concat(t, fillPhrase(", as layer %s of a stack that is judged and merged onto %s", place, namePhrase(d.Trunk)))
+		}
 		t = append(t, Span{Text: "."})
 	}
 	t = slices.Concat(t, sharedSaid(d))
@@ -123,6 +127,8 @@ func (m *pageMaker) leadSentence() Phrase {
 	switch d.Reason {
 	case "", quorum.ReasonTally, quorum.ReasonRequired, quorum.ReasonStandIn,
 		quorum.ReasonPeople, quorum.ReasonTooFew, quorum.ReasonNoReview: // of the votes
+	case quorum.ReasonLayer, quorum.ReasonLayersLost, quorum.ReasonLayersMany:
+		return layersSaid(d)
 	default:
 		if d.Verdict == quorum.Blocked || d.Verdict == quorum.Passed { // unreachable unless Decide has another reason for them
 			return wordsPhrase("%s", upperFirst(Sentence(d.Reason)))
@@ -154,6 +160,19 @@ func (m *pageMaker) leadSentence() Phrase {
 	default: // unreachable unless a decision was never made
 		return wordsPhrase("Nothing was decided")
 	}
+}
+
+// layersSaid says that nothing but the layers below is waited for.
+func layersSaid(d quorum.Decision) Phrase {
+	own := wordsPhrase("Enough reviewers approved this commit, and nobody objects: %s", approvalCount(d))
+	if d.Need == 0 {
+		own = slices.Concat(noReviewSaid(d.Lane), wordsPhrase(", and nobody objects"))
+	}
+	own = slices.Concat(own, carriedSaid(d))
+	if d.Reason == quorum.ReasonLayer {
+		return slices.Concat(own, fillPhrase(". But the check of %s, a layer below it in the stack, is not green", numberPhrase(d.Layer)))
+	}
+	return slices.Concat(own, wordsPhrase(". But %s", Sentence(d.Reason)))
 }
 
 // noReviewSaid says that the lane needs no review, and why.
@@ -460,20 +479,27 @@ func voteMark(b quorum.Ballot) (mark, word string) {
 	}
 }
 
+// nextOfReason says what is waited for where no reviewer is; "" where the votes decide.
+func nextOfReason(r quorum.Reason) string {
+	switch r {
+	case quorum.ReasonDraft:
+		return "Nothing is decided while the pull request is a draft; every clock starts when it is ready for review."
+	case quorum.ReasonBroken:
+		return "Nothing is decided until the policy file on the default branch is mended."
+	case quorum.ReasonSiblings:
+		return "Nothing is decided until only one open pull request has this head commit."
+	case quorum.ReasonLayer, quorum.ReasonLayersLost, quorum.ReasonLayersMany:
+		return "The check passes once those of all layers below are green: GitHub merges them together. An objection that comes before that counts."
+	}
+	return ""
+}
+
 // nextSteps says what happens by itself, and when.
 func (m *pageMaker) nextSteps() (items []Phrase) {
 	p, d := m.policy, m.decision
 	add := func(format string, a ...any) { items = append(items, wordsPhrase(format, a...)) }
-	switch {
-	case d.Reason == quorum.ReasonDraft:
-		add("Nothing is decided while the pull request is a draft; every clock starts when it is ready for review.")
-		return items
-	case d.Reason == quorum.ReasonBroken:
-		add("Nothing is decided until the policy file on the default branch is mended.")
-		return items
-	case d.Reason == quorum.ReasonSiblings:
-		add("Nothing is decided until only one open pull request has this head commit.")
-		return items
+	if awaited := nextOfReason(d.Reason); awaited != "" {
+		return []Phrase{wordsPhrase("%s", awaited)}
 	}
 	if !d.GraceEnd.IsZero() {
 		add(

@@ -259,6 +259,36 @@ func goldens() []golden {
 			title: "Unverified: pull requests #7 and #8 have the same head commit", status: "completed/action_required",
 		},
 		{
+			name: "a layer waits for one below",
+			d: with(decided(quorum.Waiting, approves("openai", 4), approves("gemini", 5)), func(d *quorum.Decision) {
+				d.Reason, d.Layer, d.Base, d.Trunk = quorum.ReasonLayer, 41, "feature", "main"
+			}),
+			snap:  onStack,
+			title: "2 of 2 approvals; waiting for #41 below", status: "in_progress/",
+			says: []string{
+				"2 of 2 approvals. But the check of `#41`, a layer below it in the stack, is not green.",
+				"against feature, as layer 2 of 3 of a stack that is judged and merged onto main.", "The check passes once those of all layers below are green",
+			},
+		},
+		{
+			name: "a layer whose stack leads nowhere",
+			d: with(decided(quorum.Waiting, approves("openai", 4), approves("gemini", 5)), func(d *quorum.Decision) {
+				d.Reason, d.Trunk = quorum.ReasonLayersLost, "main"
+			}),
+			snap:  onStack,
+			title: "2 of 2 approvals; waiting for the layers below, which cannot all be found", status: "in_progress/",
+			says: []string{"But its base is not the branch of one open pull request of the stack"},
+		},
+		{
+			name: "a layer above too many",
+			d: with(decided(quorum.Waiting, approves("openai", 4), fails("gemini", quorum.ReasonBudget, 1)), func(d *quorum.Decision) {
+				d.Reason, d.Trunk = quorum.ReasonLayersMany, "main"
+			}),
+			snap:  onStack,
+			title: "1 of 2 approvals; gemini unavailable; waiting for lower layers: more than 10 are below", status: "in_progress/",
+			says: []string{"But more than ten layers of the stack are below it."},
+		},
+		{
 			name: "report-only", d: decided(quorum.Blocked, approves("openai", 4), objects("gemini", 5)),
 			policy: func(p *quorum.Policy) { p.Mode = quorum.ReportOnly },
 			snap: func(s *quorum.Snapshot) {
@@ -297,6 +327,11 @@ func (g golden) render() Check {
 		g.rec(&rec)
 	}
 	return Render(p, s, g.d, rec, places())
+}
+
+// onStack makes the pull request a layer of a stack.
+func onStack(s *quorum.Snapshot) {
+	s.PR.Stack = quorum.Stack{Number: 1, Trunk: "main", Position: 2, Size: 3}
 }
 
 func TestGolden(t *testing.T) {

@@ -107,7 +107,7 @@ func (m ruleTeller) conditionSaid(c quorum.Condition) Phrase {
 		parts = append(parts, fillPhrase("it has the label %s", oneOf(onIt)))
 	}
 	if len(c.Base) > 0 {
-		parts = append(parts, fillPhrase("its base %s matches %s", namePhrase(pull.BaseRef), oneOf(c.Base)))
+		parts = append(parts, m.baseSaid(c.Base))
 	}
 	if c.OverLines > 0 {
 		parts = append(parts, wordsPhrase("it changes %s, over %d", countNoun(pull.Lines, "line"), c.OverLines))
@@ -116,6 +116,17 @@ func (m ruleTeller) conditionSaid(c quorum.Condition) Phrase {
 		return nil
 	}
 	return slices.Concat(wordsPhrase(", because "), joinPhrases(parts))
+}
+
+// baseSaid says which base those patterns name: a lane that asks more may mean a layer's own, beside its stack's trunk.
+func (m ruleTeller) baseSaid(patterns []string) Phrase {
+	pull := m.snapshot.PR
+	if pull.Stack.Trunk == "" {
+		return fillPhrase("its base %s matches %s", namePhrase(pull.BaseRef), oneOf(patterns))
+	}
+	return fillPhrase(
+		"its base %s, or its stack's trunk %s, matches %s", namePhrase(pull.BaseRef), namePhrase(pull.Stack.Trunk), oneOf(patterns),
+	)
 }
 
 // oneOf quotes what a policy lists, of which one is enough; of much it shows the first.

@@ -83,7 +83,7 @@ func (m *pageMaker) steps() []PageStep {
 	case quorum.ReasonDraft:
 		l.add(m.author(), "Mark the pull request as ready for review.", "")
 		return l.pageSteps(d.PR)
-	case quorum.ReasonSiblings:
+	case quorum.ReasonSiblings, quorum.ReasonLayer, quorum.ReasonLayersLost, quorum.ReasonLayersMany:
 		l.add(m.author(), Advice(d.Reason), "")
 		return l.pageSteps(d.PR)
 	case quorum.ReasonBroken:

@@ -53,6 +53,9 @@ func waitingTitle(d quorum.Decision) string {
 	if d.Reason == quorum.ReasonDraft {
 		return "Waiting: " + Sentence(d.Reason)
 	}
+	if layers := layersAwaited(d); layers != "" {
+		return passedTitle(d) + "; waiting for " + layers
+	}
 	t := upperFirst(approvalCount(d)) + carriedTitle(d)
 	if n := d.Objections + len(opposingPeople(d)); n > 0 {
 		t += ", " + countNoun(n, "objection")

@@ -182,6 +182,12 @@ func Sentence(r quorum.Reason) string {
 		return "it needs an approval by a person"
 	case quorum.ReasonTooFew:
 		return "fewer reviewers vote on this pull request than must approve"
+	case quorum.ReasonLayer:
+		return "the check of a layer below it in the stack is not green"
+	case quorum.ReasonLayersLost:
+		return "its base is not the branch of one open pull request of the stack, or that of one below is not"
+	case quorum.ReasonLayersMany:
+		return "more than ten layers of the stack are below it"
 	case quorum.ReasonGroupLate:
 		return "a merge group that is not decided after ten minutes fails, and the queue tries again"
 	case quorum.ReasonGroupUnknown:
@@ -330,6 +336,12 @@ func Advice(r quorum.Reason) string {
 		return "The quorum cannot do without a required reviewer: see what keeps it from approving."
 	case quorum.ReasonPeople:
 		return "A person who had no hand in the change, and may stand in, must approve this commit."
+	case quorum.ReasonLayer:
+		return "Settle the layer below first: GitHub merges it together with those above."
+	case quorum.ReasonLayersLost:
+		return "See that the branch of one open pull request is the base of the next, up from the trunk; rebase the stack if one below was merged or closed."
+	case quorum.ReasonLayersMany:
+		return "Merge the lowest layers first, or begin another stack."
 	case quorum.ReasonGroupLate:
 		return "Put the pull request into the merge queue when its own check has passed."
 	case quorum.ReasonGroupUnknown:
