@@ -14,10 +14,11 @@ import (
 
 // actualPlan is the plan of what there is, once the pull request and the policy are read.
 func (l *look) actualPlan() readPlan {
-	pr := l.snap.PR
+	pr, trunk := l.snap.PR, trunkOf(l.mem.pull.PullRequest)
 	return readPlan{
 		head: pr.Head, headRef: pr.HeadRef, runsSince: l.mem.runsSince(pr), commits: pr.Commits,
 		base: pr.BaseRef, defaultBranch: pr.DefaultBranch, named: laneBaseOf(l.policy, pr.BaseRef),
+		trunk: trunk, trunkNamed: laneBaseOf(l.policy, trunk),
 		check: l.policy.Check, statuses: needsStatuses(l.f, l.policy),
 		hasPolicy: l.snap.File.State != quorum.FileMissing, judged: l.willJudge(),
 	}
@@ -67,7 +68,7 @@ func (l *look) expectedPlan() readPlan {
 	}
 	if seen, known := l.f.policies.lookup(l.read.pr); known {
 		l.watched = seen.policy.Reviewers
-		sc.named = laneBaseOf(seen.policy, sc.base)
+		sc.named, sc.trunkNamed = laneBaseOf(seen.policy, sc.base), laneBaseOf(seen.policy, sc.trunk)
 		sc.check, sc.statuses, sc.hasPolicy = seen.policy.Check, needsStatuses(l.f, seen.policy), seen.file.State != quorum.FileMissing
 		sc.judged = sc.judged && policyJudges(seen.file, seen.policy)
 	}
@@ -97,7 +98,7 @@ func (l *look) dropStaleReads(was readPlan) {
 		l.head.drop(^part(0))
 		return
 	}
-	if was.base != now.base || was.defaultBranch != now.defaultBranch || was.named != now.named || was.check != now.check {
+	if was.gatePlan() != now.gatePlan() {
 		l.head.drop(partGated)
 	}
 	if was.headRef != now.headRef || !was.runsSince.Equal(now.runsSince) {

@@ -38,7 +38,7 @@ type headReads struct {
 	branchRuns   []restRun // of earlier heads of the branch
 	statuses     []restStatus
 	unshown      error // GitHub's refusal to show statuses to this token; nil: it shows them
-	gated        bool
+	gate         gateRead
 	conversation conversation // that was read in parallel with the texts
 	pull         pullFacts    // as that conversation shows the pull request
 	leftShared   *bool        // as it shows the head that was left
@@ -93,7 +93,7 @@ func (l *look) readParts(ctx context.Context, g group, sc readPlan, early bool) 
 		partGated,
 		sc.hasPolicy && (!early || sc.base != ""),
 		func() (err error) {
-			h.gated, err = r.readGated(ctx, sc, cmp.Or(sc.check, quorum.DefaultCheck), l.f.app.id())
+			h.gate, err = readGate(ctx, r, sc, cmp.Or(sc.check, quorum.DefaultCheck), l.f.app.id())
 			return err
 		},
 	)

@@ -44,7 +44,8 @@ func joinSorted(names []string) string {
 
 // isSpared reports whether the pull request need not be read over REST if the conversation shows what is known of it: events came
 // that each name what they touched, and none of it is the pull request itself. Of a change GraphQL may be late, and only its
-// own event tells; and without an event REST's answer costs nothing.
+// own event tells; and without an event REST's answer costs nothing. That a pull request has become a layer of a stack, REST alone
+// tells.
 func (k *knownPull) isSpared(sc readPlan, since eventsSince) bool {
-	return since.spareThePull() && sc.conversation && k.Head == sc.head && !k.differs
+	return since.spareThePull() && sc.conversation && k.Head == sc.head && k.BaseRef == k.DefaultBranch && !k.differs
 }

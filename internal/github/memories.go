@@ -283,6 +283,7 @@ func (m *memory) compacted(same sharedStrings) *memory {
 		&t.tip,
 		&n.lastPlan.headRef,
 		&n.lastPlan.base,
+		&n.lastPlan.trunk,
 		&n.lastPlan.defaultBranch,
 		&n.lastPlan.check,
 		&t.head,
@@ -359,7 +360,7 @@ func (same sharedStrings) movePull(k *knownPull) {
 	}
 	same.share(
 		&k.Owner, &k.Repo, &k.Title, &k.Head, &k.HeadRef, &k.HeadRepo, &k.Base, &k.BaseRef, &k.DefaultBranch, &k.Merge, &k.Author.Login,
-		&k.Diff.Lines, &k.Diff.Files, &k.Diff.Tree, &k.label,
+		&k.Diff.Lines, &k.Diff.Files, &k.Diff.Tree, &k.label, &k.Stack.Trunk,
 	)
 }
 

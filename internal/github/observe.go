@@ -197,7 +197,7 @@ func (l *look) reconcileSources(ctx context.Context) error {
 	if err := noteLostOrganisation(ctx, l); err != nil {
 		return err
 	}
-	l.snap.Gated = l.snap.File.State != quorum.FileMissing && l.head.gated
+	takeGate(&l.snap, l.head.gate)
 	if l.actualPlan().statuses {
 		if err := l.takeStatuses(); err != nil {
 			return err
@@ -266,6 +266,14 @@ func (l *look) reconcileSources(ctx context.Context) error {
 	return nil
 }
 
+// takeGate takes over what was read of the gate. A stack whose trunk does not matter is none.
+func takeGate(s *quorum.Snapshot, gate gateRead) {
+	s.Gated = s.File.State != quorum.FileMissing && gate.open
+	if !s.Gated || !gate.onTrunk {
+		s.PR.Stack = quorum.Stack{}
+	}
+}
+
 // appendRunsOf appends those of found that are of the head.
 func appendRunsOf(head string, runs []restRun, found []*restRun) []restRun {
 	for _, r := range found {
@@ -322,10 +330,15 @@ func (l *look) readMissing(ctx context.Context) error {
 		})
 	}
 	l.mem.hands.readWanted(ctx, g, l.read, &l.snap, wants)
+	var below quorum.Below
+	g.Go(func() (err error) {
+		below, err = layersReader{l.read, l.f.app, l.snap.Ours, cmp.Or(l.policy.Check, quorum.DefaultCheck)}.readBelow(ctx, &pr)
+		return err
+	})
 	if err := g.Wait(); err != nil {
 		return err
 	}
-	l.snap.PR.Diff.Tree = tree
+	l.snap.PR.Diff.Tree, l.snap.Below = tree, below
 	for i, id := range wants.Logs {
 		l.mem.logs = withEntry(l.mem.logs, id, jobs[i])
 	}
@@ -368,7 +381,7 @@ func noteLostOrganisation(ctx context.Context, l *look) error {
 		return nil
 	}
 	var err error
-	l.head.gated, err = l.read.readGated(ctx, l.actualPlan(), l.policy.Check, l.f.app.id()) // nothing was asked, as there was no policy
+	l.head.gate, err = readGate(ctx, l.read, l.actualPlan(), l.policy.Check, l.f.app.id()) // nothing was asked, as there was no policy
 	l.head.add(partGated)
 	return err
 }

@@ -28,7 +28,7 @@ const openHead = `query($owner: String!, $name: String!, $first: Int!, $after: S
     pullRequests(states: OPEN, first: $first, after: $after) {
       pageInfo { hasNextPage endCursor }
       nodes {
-        number title isDraft updatedAt headRefOid baseRefName isCrossRepository author { login }`
+        number title isDraft updatedAt headRefOid headRefName baseRefName isCrossRepository author { login }`
 
 // openChecks asks for our check, whose record stands in its text, among the suites: there it is whatever else stands on
 // the commit. Other suites are asked for as well, as the head's branch shows them: a run that has no job yet has no
@@ -157,13 +157,19 @@ func (f *Forge) openFrom(ctx context.Context, owner, repo string, first int) (Op
 	}
 	in.now = f.now().Add(f.client.Skew())
 	o.Count = len(all)
-	for _, p := range all {
-		tip := p.tip()
-		status := in.takeEqualStatus(&tip, p.Base)
-		own := in.ownCheckOf(p, tip)
+	greenBranches := map[string]bool{}
+	own := make([]ownCheckState, len(all))
+	for i, p := range all {
+		own[i] = in.ownCheckOf(p, p.tip())
+		greenBranches[p.HeadName] = greenBranches[p.HeadName] || !p.Fork && own[i].isGreen()
+	}
+	for i, p := range all {
+		tip, own := p.tip(), own[i]
+		status := in.takeEqualStatus(&tip, cmp.Or(in.nameOf(p.Base, own.Decision.Trunk), in.policy.Check))
 		o.Heard = append(o.Heard, in.answersOn(p, own)...)
 		why := in.whyDue(p, tip, own, status)
-		if why == 0 && hasLeft(own.siblings, p.Head, all) {
+		isLeftGreen := own.Decision.Trunk != "" && own.isGreen() && !greenBranches[p.Base] // a layer above one that is not
+		if why == 0 && (isLeftGreen || hasLeft(own.siblings, p.Head, all)) {
 			why = Changed
 		}
 		if why != 0 {
@@ -218,6 +224,15 @@ func (f *Forge) inquire(ctx context.Context, owner, repo string) (in inquiry, l 
 // checkName returns the name of our check against a base; "" where that is not known.
 func (in inquiry) checkName(base string) string { return in.names[base] }
 
+// nameOf returns the name of our check against a base; "" where it is not known. Of a layer of a stack, of whose trunk our check
+// tells, it is the plain one.
+func (in inquiry) nameOf(base, trunk string) string {
+	if trunk != "" {
+		return report.CheckName(in.policy, true, base)
+	}
+	return in.checkName(base)
+}
+
 // maxBasesRead is how many bases besides the default branch are asked what they require.
 const maxBasesRead = 5
 
@@ -261,9 +276,12 @@ type graphOpen struct {
 	Draft   bool      `json:"isDraft"`
 	Updated time.Time `json:"updatedAt"`
 	Head    string    `json:"headRefOid"`
-	Base    string    `json:"baseRefName"`
-	Fork    bool      `json:"isCrossRepository"`
-	Author  struct {
+
+	HeadName string `json:"headRefName"`
+
+	Base   string `json:"baseRefName"`
+	Fork   bool   `json:"isCrossRepository"`
+	Author struct {
 		Login string `json:"login"`
 	} `json:"author"`
 	HeadRef *struct {
@@ -436,7 +454,6 @@ type ownCheckState struct {
 // ownCheckOf finds our check among what stands on p's head. Of several the one of the latest look speaks.
 func (in inquiry) ownCheckOf(p graphOpen, tip openTip) (s ownCheckState) {
 	s.suites = map[int64]bool{}
-	want := in.checkName(p.Base)
 	id := report.ExternalID(quorum.PR{Owner: in.owner, Repo: in.repo, Number: p.Number})
 	for _, c := range tip.contexts {
 		shown, ok := report.ParseCheck(c.Text)
@@ -446,6 +463,7 @@ func (in inquiry) ownCheckOf(p graphOpen, tip openTip) (s ownCheckState) {
 		if !in.isOwnCheck(c, id) || ok && !isNamed || !ok && !strings.EqualFold(c.ExternalID, id) {
 			continue
 		}
+		want := in.nameOf(p.Base, shown.Decision.Trunk)
 		s.misnamed = s.misnamed ||
 			want != "" && c.Name != "" && c.Name != want && (c.Status != "COMPLETED" || c.Conclusion == "SUCCESS")
 		s.any, s.suites[c.Suite.ID] = true, true
@@ -459,6 +477,11 @@ func (in inquiry) ownCheckOf(p graphOpen, tip openTip) (s ownCheckState) {
 		}
 	}
 	return s
+}
+
+// isGreen reports whether the check says that it has passed.
+func (s ownCheckState) isGreen() bool {
+	return s.readable && !s.open && !s.cancelled && s.Decision.Verdict == quorum.Passed
 }
 
 // recordIn returns the record of a pull request among those of a check.
@@ -522,13 +545,12 @@ func (in inquiry) whyDue(p graphOpen, tip openTip, s ownCheckState, status strin
 	return 0
 }
 
-// takeEqualStatus takes the status that a job keeps beside its check out of what stands on a head, and returns its
+// takeEqualStatus takes the status of that name that a job keeps beside its check out of what stands on a head, and returns its
 // state; "" without one.
-func (in inquiry) takeEqualStatus(tip *openTip, base string) (state string) {
+func (in inquiry) takeEqualStatus(tip *openTip, name string) (state string) {
 	if in.app != quorum.ActionsApp || in.personal {
 		return ""
 	}
-	name := cmp.Or(in.checkName(base), in.policy.Check)
 	tip.contexts = slices.DeleteFunc(tip.contexts, func(c graphContext) bool {
 		isEqual := c.Type == "StatusContext" && strings.EqualFold(c.Context, name)
 		if isEqual {

@@ -17,6 +17,8 @@ type readPlan struct {
 	base          string
 	defaultBranch string // the default branch
 	named         laneBase
+	trunk         string // of the stack of which it is a layer above the lowest one
+	trunkNamed    laneBase
 	check         string // name of our check
 	statuses      bool   // commit statuses are needed
 	hasPolicy     bool   // there is a policy file
@@ -26,6 +28,21 @@ type readPlan struct {
 
 // readsBranchRuns reports whether the runs of earlier heads are read, and with them those of the head.
 func (p readPlan) readsBranchRuns() bool { return p.judged && p.commits > 1 && p.headRef != "" }
+
+// trunkOf returns the trunk of the stack of which a pull request is a layer above the lowest one; "" if it is none.
+func trunkOf(pr quorum.PullRequest) string {
+	if pr.Stack.Trunk == pr.BaseRef {
+		return ""
+	}
+	return pr.Stack.Trunk
+}
+
+// gatePlan is the part of the plan by which the gate is read.
+func (p readPlan) gatePlan() readPlan {
+	return readPlan{
+		base: p.base, defaultBranch: p.defaultBranch, named: p.named, trunk: p.trunk, trunkNamed: p.trunkNamed, check: p.check,
+	}
+}
 
 // laneBase says how the lanes of the policy name the base, but for those that ask less than the top level.
 type laneBase uint8

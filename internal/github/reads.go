@@ -203,6 +203,25 @@ func (r pullReader) readGated(ctx context.Context, sc readPlan, check string, ap
 	return slices.ContainsFunc(required.Checks, isOurs) || len(required.Checks) == 0 && slices.Contains(required.Contexts, check), nil
 }
 
+// A gateRead says whether the plain name of our check may be written.
+type gateRead struct {
+	open    bool
+	onTrunk bool // because of the trunk of the pull request's stack
+}
+
+// readGate reads whether the branch matters by whose rules a pull request is judged: the trunk of its stack, or its base
+// where that does not matter.
+func readGate(ctx context.Context, r pullReader, sc readPlan, check string, app int64) (is gateRead, err error) {
+	if sc.trunk != "" {
+		onto := readPlan{base: sc.trunk, defaultBranch: sc.defaultBranch, named: sc.trunkNamed}
+		if is.open, err = r.readGated(ctx, onto, check, app); err != nil || is.open {
+			return gateRead{open: is.open, onTrunk: is.open}, err
+		}
+	}
+	is.open, err = r.readGated(ctx, sc, check, app)
+	return is, err
+}
+
 // readRun reads one run; nil if GitHub answers 404.
 func (r pullReader) readRun(ctx context.Context, id int64) (*restRun, error) {
 	var run restRun

@@ -1,6 +1,7 @@
 package github
 
 import (
+	"encoding/json"
 	"strconv"
 	"strings"
 	"time"
@@ -61,10 +62,37 @@ type restPull struct {
 	Deletions    int    `json:"deletions"`
 	Commits      int    `json:"commits"`
 
+	Stack restStack `json:"stack"`
+
 	Requested []restUser `json:"requested_reviewers"`
 	Teams     []struct {
 		Slug string `json:"slug"`
 	} `json:"requested_teams"`
+}
+
+// restStack is the stack of a pull request; zero where a server knows of none, or means something else by it. GitHub shows
+// it as a preview since 2026-07-30.
+type restStack struct {
+	Number   int `json:"number"`
+	Size     int `json:"size"`
+	Position int `json:"position"`
+	Base     struct {
+		Ref string `json:"ref"`
+	} `json:"base"`
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (s *restStack) UnmarshalJSON(text []byte) error {
+	type plain restStack
+	var is plain
+	if json.Unmarshal(text, &is) == nil && is.Number > 0 && is.Base.Ref != "" {
+		*s = restStack(is)
+	}
+	return nil
+}
+
+func (s restStack) toStack() quorum.Stack {
+	return quorum.Stack{Number: s.Number, Trunk: s.Base.Ref, Position: s.Position, Size: s.Size}
 }
 
 // requested are those whose review is asked for: logins, and teams as "owner/team", for they are of the organisation
@@ -83,7 +111,8 @@ func (p restPull) toPull(pr quorum.PR) quorum.PullRequest {
 	out := quorum.PullRequest{
 		PR: quorum.PR{Owner: pr.Owner, Repo: pr.Repo, Number: p.Number}, Title: p.Title,
 		Head: p.Head.SHA, HeadRef: p.Head.Ref, Base: p.Base.SHA, BaseRef: p.Base.Ref, DefaultBranch: p.Base.Repo.DefaultBranch,
-		Merge: p.Merge, Author: p.User.account(), Draft: p.Draft, Closed: p.State != "open", Merged: !p.Merged.IsZero(),
+		Stack: p.Stack.toStack(), Merge: p.Merge, Author: p.User.account(),
+		Draft: p.Draft, Closed: p.State != "open", Merged: !p.Merged.IsZero(),
 		Created: p.Created, ClosedAt: p.Closed, Commits: p.Commits, Lines: p.Additions + p.Deletions,
 	}
 	if p.Head.Repo != nil {

@@ -39,6 +39,7 @@ type ParsedCheck struct {
 	Decision struct {
 		Verdict quorum.Verdict  `json:"verdict"`
 		Reason  quorum.Reason   `json:"reason"`
+		Trunk   string          `json:"trunk"`
 		Wake    time.Time       `json:"wake"`
 		Ballots json.RawMessage `json:"ballots"`
 	}
