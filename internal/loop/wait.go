@@ -134,7 +134,7 @@ func (f *faultRow) retryAfter(now, limitEnd time.Time) (next time.Time) {
 
 // shouldStay reports whether the job has something to wait for: whoever objects may be run again by it, too.
 func (s Stay) shouldStay(d quorum.Decision, stayed time.Duration) bool {
-	isWaiting := d.Verdict == quorum.Waiting && d.Reason != quorum.ReasonDraft
+	isWaiting := d.Verdict == quorum.Waiting && d.Reason != quorum.ReasonDraft && !d.Reason.OfLayers() // those may take days
 	switch {
 	case s.Wait:
 		return isWaiting

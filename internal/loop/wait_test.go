@@ -65,7 +65,13 @@ func TestStay(t *testing.T) {
 			h.p.Reviewers[0].Timeout = 40 * time.Minute
 			h.starts()
 		}, quorum.Unverified, 40 * time.Minute, 46 * time.Minute},
-		"--wait: a draft":         {waiting, func(h *host) { h.s.PR.Draft = true }, quorum.Waiting, 0, 0},
+		"--wait: a draft": {waiting, func(h *host) { h.s.PR.Draft = true }, quorum.Waiting, 0, 0},
+		"--wait: a layer below": {waiting, func(h *host) {
+			h.starts()
+			h.says(yes)
+			h.ends("success")
+			h.s.Below = quorum.Below{Layers: []quorum.Layer{{Number: 41}}}
+		}, quorum.Waiting, 0, 0},
 		"--wait: closed":          {waiting, func(h *host) { h.s.PR.Closed = true }, quorum.Ended, 0, 0},
 		"--wait: a broken policy": {waiting, func(h *host) { h.s.File.State, h.p = quorum.FileBroken, quorum.Policy{} }, quorum.Unverified, 0, 0},
 		"--wait: no policy":       {waiting, func(h *host) { h.s.File.State, h.p = quorum.FileMissing, quorum.Policy{} }, quorum.Ended, 0, 0},

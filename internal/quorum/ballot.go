@@ -169,6 +169,11 @@ const (
 	ReasonLaneLinks  Reason = "lane_links"  // it asks less, and what guarded names link to is not known
 )
 
+// OfLayers reports whether a decision's reason is what is below it in a stack.
+func (r Reason) OfLayers() bool {
+	return r == ReasonLayer || r == ReasonLayersLost || r == ReasonLayersMany
+}
+
 // Standing reports whether a ballot's reason is that an objection stands which its reviewer has not answered.
 func (r Reason) Standing() bool { return r == ReasonStands || r == ReasonLookingAgain }
 

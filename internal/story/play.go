@@ -56,6 +56,9 @@ type world struct {
 	stirred   chan struct{} // signals a new step in the queue, or a write
 	held      map[int]bool  // pull requests to be looked at because what holds them back has changed
 
+	above map[int]int    // layers of stacks, by the one below
+	said  map[int]string // by the checks of those, as they were seen last
+
 	signs loop.SignMemory // of reviewers' services, as one process keeps them that looks at all pull requests
 }
 
@@ -96,7 +99,7 @@ func (s *Scenario) newWorldOn(g *sandbox.GitHub, now func() time.Time, begin tim
 		g: g, now: now, begin: begin,
 		scenario: s, audience: a, runIDs: map[string]int64{}, commentIDs: map[string]int64{},
 		reviewIDs: map[string]int64{}, askCounts: map[string]int{}, dispatchCounts: map[string]int{}, stirred: make(chan struct{}, 1),
-		held: map[int]bool{},
+		held: map[int]bool{}, above: map[int]int{}, said: map[int]string{},
 	}
 	w.recorder = newRecorder(w, a.Wrote)
 	if s.Policy != "" {
@@ -365,6 +368,7 @@ func (w *world) newReconciler(transport http.RoundTripper, now func() time.Time)
 	forge.SetClock(now)
 	r := &loop.Reconciler{Forge: toldForge{forge, w}, Now: now, Seen: func(l loop.Look) {
 		w.recorder.recordLook(l)
+		w.noteLayer(l)
 		if w.audience.Looked != nil {
 			w.audience.Looked(l)
 		}
@@ -381,6 +385,27 @@ func (w *world) noteHeld(pr quorum.PR) {
 	w.held[pr.Number] = true
 	w.mu.Unlock()
 	w.notifyStirred()
+}
+
+// noteLayer has the layer above a pull request looked at, as a server would: its check waits for that of the one below.
+func (w *world) noteLayer(l loop.Look) {
+	pr, says := l.Snapshot.PR.PR, l.Check.Head+l.Check.Status+l.Check.Conclusion
+	w.mu.Lock()
+	above, isBelow := w.above[pr.Number]
+	isNews := w.said[pr.Number] != says
+	w.said[pr.Number] = says
+	w.mu.Unlock()
+	if isBelow && isNews {
+		w.noteHeld(w.pullRef(above))
+	}
+}
+
+// stack makes a pull request the layer above another one.
+func (w *world) stack(number, upon int) error {
+	w.mu.Lock()
+	w.above[upon] = number
+	w.mu.Unlock()
+	return sandbox.Stack(w.g, number, upon)
 }
 
 // takeHeld reports whether a pull request is to be looked at because what holds it back has changed.

@@ -436,7 +436,7 @@ func parseStacks(l *sentenceParser) func(*world) error {
 	if !found {
 		l.fail(l.peek(), "the pull request below is missing", "write on #7")
 	}
-	return func(w *world) error { return sandbox.Stack(w.g, n, upon) }
+	return func(w *world) error { return w.stack(n, upon) }
 }
 
 func parseLabelAction(do func(*sandbox.GitHub, int, string, string) error) func(*sentenceParser) func(*world) error {
