@@ -304,8 +304,8 @@ func (r *resyncer) resyncRepository(ctx context.Context, w store.Work, p workkey
 
 // pullsToLookAt returns pokes of a repository's pull requests that need a look: those that GitHub changed after our
 // last look began, and undecided ones that were not looked at just now and are not tried again anyway. If the policy changed, or
-// all were listed, so do those that we know and the list does not hold. All wait in the backlog, but for some green ones that may
-// be so no more.
+// all were listed, so do those that we know and the list does not hold; if all were listed, layers of stacks. All wait in the
+// backlog, but for some green ones that may be so no more.
 func (r *resyncer) pullsToLookAt(
 	ctx context.Context,
 	p workkey.Key,
@@ -340,7 +340,8 @@ func (r *resyncer) pullsToLookAt(
 		case err != nil:
 			return nil, fmt.Errorf("read %s: %w: %w", key, errTable, err)
 		}
-		if s := readSight(row.Sight); changed || laterTime(s.At, began).Before(pull.Updated.Add(margin)) {
+		s := readSight(row.Sight)
+		if changed || isStale(s, whole, laterTime(s.At, began), pull.Updated.Add(margin)) {
 			add(pull.PR, pull.Head, s.Conclusion == "success")
 		}
 	}

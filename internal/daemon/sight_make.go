@@ -31,7 +31,7 @@ func newSight(web string, l loop.Look, was dashboard.Sight) *dashboard.Sight {
 	pr, dec := l.Snapshot.PR, l.Decision
 	s := &dashboard.Sight{
 		PR: pr.String(), URL: fmt.Sprintf("%s/%s/%s/pull/%d", web, pr.Owner, pr.Repo, pr.Number), Title: pr.Title, Head: pr.Head,
-		Base: pr.BaseRef, Draft: pr.Draft, At: l.Snapshot.Began, Check: l.Check.Name, Says: l.Check.Title,
+		Base: pr.BaseRef, Trunk: dec.Trunk, Draft: pr.Draft, At: l.Snapshot.Began, Check: l.Check.Name, Says: l.Check.Title,
 		Status: l.Check.Status, Conclusion: l.Check.Conclusion, Verdict: dec.Verdict.String(), Reason: string(dec.Reason),
 		Need: dec.Need, Approvals: dec.Approvals, PolicyLane: dec.Lane.Name, LaneWhy: dec.Lane.Why, NeedPeople: dec.NeedPeople,
 		Start: dec.Start, GraceEnd: dec.GraceEnd, Wake: dec.Wake, Threads: l.Check.Threads,

@@ -385,30 +385,46 @@ func (d *Daemon) reconcilePull(
 	if err != nil {
 		return workResult{}, fmt.Errorf("keep sight: %w", err) // unreachable: it holds strings, numbers and times
 	}
+	isNewLayer := d.layers.note(w.Key, p, last)
+	pokes = append(pokes, pokesOfLook(ctx, d, p, last, was, s)...)
 	if last.Decision.Verdict == quorum.Ended { // closed, or without a policy: a new event brings it back
 		// The sight is for a look that was asked for meanwhile, so that it tells of no second end.
-		pokes = append(pokes, d.siblingPokes(p, pr, s.Siblings)...)
 		return workResult{
 			label: resultOK, pr: pr, sightBefore: was, sight: s, pokes: pokes, outcome: store.Completion{Gone: true, Sight: text},
 		}, nil
 	}
-	if was.Head != s.Head || was.Base != s.Base { // those that it shared a check with have it without this one
-		pokes = append(pokes, d.siblingPokes(p, pr, was.Siblings)...)
-	}
-	if was.Verdict != s.Verdict || checkState(was) != checkState(*s) {
-		pokes = append(pokes, d.groupPokes(ctx, p)...)
-	}
-	if checkState(was) != checkState(*s) {
-		pokes = append(pokes, d.siblingPokes(p, pr, d.staleSiblings(ctx, p, s))...)
-	}
 	if !wake.IsZero() { // it is by GitHub's clock
 		wake = wake.Add(-last.Snapshot.Skew)
 	}
-	if again := d.Now().Add(threadPause); slices.ContainsFunc(touches, mayBeOfThread) && (wake.IsZero() || again.Before(wake)) {
+	isAgain := isNewLayer || slices.ContainsFunc(touches, mayBeOfThread)
+	if again := d.Now().Add(threadPause); isAgain && (wake.IsZero() || again.Before(wake)) {
 		wake = again // a poke of a key that is leased would be due at once
 	}
 	outcome := store.Completion{Wake: wake, Sight: text, Open: s.Open()}
 	return workResult{label: resultOK, pr: pr, sightBefore: was, sight: s, pokes: pokes, outcome: outcome}, nil
+}
+
+// pokesOfLook returns pokes of what hangs on the check of a pull request, which a look has shown other than it was.
+func pokesOfLook(
+	ctx context.Context, d *Daemon, p workkey.Key, l loop.Look, was dashboard.Sight, s *dashboard.Sight,
+) (pokes []store.Poke) {
+	pr, changed := p.PR(), checkState(was) != checkState(*s)
+	if changed || was.Head != s.Head {
+		pokes = d.siblingPokes(p, pr, d.layers.above(p, l.Snapshot.PR))
+	}
+	if l.Decision.Verdict == quorum.Ended {
+		return append(pokes, d.siblingPokes(p, pr, s.Siblings)...)
+	}
+	if was.Head != s.Head || was.Base != s.Base { // those that it shared a check with have it without this one
+		pokes = append(pokes, d.siblingPokes(p, pr, was.Siblings)...)
+	}
+	if was.Verdict != s.Verdict || changed {
+		pokes = append(pokes, d.groupPokes(ctx, p)...)
+	}
+	if changed {
+		pokes = append(pokes, d.siblingPokes(p, pr, d.staleSiblings(ctx, p, s))...)
+	}
+	return pokes
 }
 
 // staleSiblings are the pull requests that share the check of s and of which the table shows another state of it: the

@@ -14,9 +14,10 @@ import (
 type Sight struct {
 	PR         string         `json:"reference"` // owner/repo#number
 	URL        string         `json:"url"`
-	Title      string         `json:"title"` // of the pull request; hostile
-	Head       string         `json:"head"`  // SHA
-	Base       string         `json:"base"`  // branch
+	Title      string         `json:"title"`           // of the pull request; hostile
+	Head       string         `json:"head"`            // SHA
+	Base       string         `json:"base"`            // branch
+	Trunk      string         `json:"trunk,omitempty"` // branch onto which it is judged, as a layer of a stack
 	Draft      bool           `json:"draft,omitempty"`
 	At         time.Time      `json:"at"` // when the look began, by GitHub's clock
 	Check      string         `json:"check"`
