@@ -168,8 +168,8 @@ func (f *Forge) openFrom(ctx context.Context, owner, repo string, first int) (Op
 		status := in.takeEqualStatus(&tip, cmp.Or(in.nameOf(p.Base, own.Decision.Trunk), in.policy.Check))
 		o.Heard = append(o.Heard, in.answersOn(p, own)...)
 		why := in.whyDue(p, tip, own, status)
-		isLeftGreen := own.Decision.Trunk != "" && own.isGreen() && !greenBranches[p.Base] // a layer above one that is not
-		if why == 0 && (isLeftGreen || hasLeft(own.siblings, p.Head, all)) {
+		isOther := own.isOtherAbove(greenBranches[p.Base])
+		if why == 0 && hasLeft(own.siblings, p.Head, all) || (why == 0 || why == Undecided) && isOther {
 			why = Changed
 		}
 		if why != 0 {
@@ -482,6 +482,11 @@ func (in inquiry) ownCheckOf(p graphOpen, tip openTip) (s ownCheckState) {
 // isGreen reports whether the check says that it has passed.
 func (s ownCheckState) isGreen() bool {
 	return s.readable && !s.open && !s.cancelled && s.Decision.Verdict == quorum.Passed
+}
+
+// isOtherAbove reports whether a check is a layer's that says otherwise than it must above a check that is green, or is not.
+func (s ownCheckState) isOtherAbove(green bool) bool {
+	return s.Decision.Trunk != "" && (s.isGreen() && !green || s.Decision.Reason == quorum.ReasonLayer && green)
 }
 
 // recordIn returns the record of a pull request among those of a check.

@@ -188,7 +188,7 @@ func TestARefusedListOfLayers(t *testing.T) {
 	})
 }
 
-// A sweep looks at a layer that is green above one that is not: nothing about it has changed.
+// A sweep looks at a layer that is green above one that is not, or waits for one that is green: nothing about it has changed.
 func TestASweepFindsAGreenLayerAboveOneThatIsNot(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, under(crowdPolicy))
@@ -221,5 +221,9 @@ func TestASweepFindsAGreenLayerAboveOneThatIsNot(t *testing.T) {
 		due(of(9, github.Changed), of(8, github.Undecided))
 		w.lookAt(9)
 		due(of(8, github.Undecided), of(9, github.Undecided))
+		w.sageSays(7, "APPROVED")
+		pass(time.Minute)
+		w.lookAt(7)
+		due(of(8, github.Changed), of(9, github.Undecided))
 	})
 }
