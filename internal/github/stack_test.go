@@ -76,6 +76,38 @@ func TestALayerIsJudgedOntoTheTrunk(t *testing.T) {
 	})
 }
 
+// Where a policy only reports, our check is neutral whatever it says: its text tells. A person's token writes statuses.
+func TestAGreenLayerBelowIsKnown(t *testing.T) {
+	reportOnly := func(s *setup) { s.policy = crowdPolicy + "mode: report\n" }
+	for name, test := range map[string]struct {
+		as     func(*setup)
+		passes string
+		tail   string
+	}{
+		"a policy that only reports": {reportOnly, "completed/neutral", " (report only)"},
+		"a person's token":           {asCarol, isGreen, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				w := newWorld(t, under(crowdPolicy), test.as)
+				w.stackUp(8)
+				w.settle(8)
+				w.saysOf(plain, isOpen, "1 of 1 approval; waiting for #7 below"+test.tail)
+				w.lookAt(7)
+				w.lookAt(8)
+				w.saysOf(plain, isOpen, "1 of 1 approval; waiting for #7 below"+test.tail)
+				w.settle(7)
+				w.lookAt(8)
+				w.saysOf(plain, test.passes, "1 of 1 approval"+test.tail)
+				w.sageSays(7, "CHANGES_REQUESTED")
+				w.lookAt(7)
+				w.lookAt(8)
+				w.saysOf(plain, isOpen, "1 of 1 approval; waiting for #7 below"+test.tail)
+			})
+		})
+	}
+}
+
 // A trunk where nothing is at stake gives no layer the plain name, and a base alone makes no stack.
 func TestNoLayerOfAnUngatedTrunk(t *testing.T) {
 	bubble(t, func(t *testing.T) {
