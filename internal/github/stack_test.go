@@ -31,10 +31,10 @@ func (w *world) stackUp(last int) {
 func (w *world) settle(number int) {
 	w.t.Helper()
 	w.sageSays(number, "APPROVED")
-	w.lookAt(number)
+	w.lookNow(number)
 }
 
-func (w *world) lookAt(number int) {
+func (w *world) lookNow(number int) {
 	w.t.Helper()
 	do[time.Time](w.t)(w.loop.Reconcile(w.t.Context(), quorum.PR{Owner: "acme", Repo: "shop", Number: number}))
 }
@@ -63,15 +63,15 @@ func TestALayerIsJudgedOntoTheTrunk(t *testing.T) {
 		w.saysOf(plain, isOpen, "1 of 1 approval; waiting for #7 below")
 		w.settle(7)
 		w.saysOf(plain, isGreen, "1 of 1 approval")
-		w.lookAt(8)
+		w.lookNow(8)
 		w.saysOf(plain, isGreen, "1 of 1 approval")
-		w.lookAt(9)
+		w.lookNow(9)
 		w.saysOf(plain, isGreen, "1 of 1 approval")
 		w.sageSays(7, "CHANGES_REQUESTED")
-		w.lookAt(7)
-		w.lookAt(8)
+		w.lookNow(7)
+		w.lookNow(8)
 		w.saysOf(plain, isOpen, "1 of 1 approval; waiting for #7 below")
-		w.lookAt(9)
+		w.lookNow(9)
 		w.saysOf(plain, isOpen, "1 of 1 approval; waiting for #8 below")
 	})
 }
@@ -93,15 +93,15 @@ func TestAGreenLayerBelowIsKnown(t *testing.T) {
 				w.stackUp(8)
 				w.settle(8)
 				w.saysOf(plain, isOpen, "1 of 1 approval; waiting for #7 below"+test.tail)
-				w.lookAt(7)
-				w.lookAt(8)
+				w.lookNow(7)
+				w.lookNow(8)
 				w.saysOf(plain, isOpen, "1 of 1 approval; waiting for #7 below"+test.tail)
 				w.settle(7)
-				w.lookAt(8)
+				w.lookNow(8)
 				w.saysOf(plain, test.passes, "1 of 1 approval"+test.tail)
 				w.sageSays(7, "CHANGES_REQUESTED")
-				w.lookAt(7)
-				w.lookAt(8)
+				w.lookNow(7)
+				w.lookNow(8)
 				w.saysOf(plain, isOpen, "1 of 1 approval; waiting for #7 below"+test.tail)
 			})
 		})
@@ -130,7 +130,7 @@ func TestAPullRequestBecomesALayer(t *testing.T) {
 		w.saysOf(plain+" (→ feature-7)", isGreen, "1 of 1 approval")
 		pass(time.Minute)
 		w.must(sandbox.Stack(w.g, 8, 7))
-		w.lookAt(8)
+		w.lookNow(8)
 		w.saysOf(plain, isOpen, "1 of 1 approval; waiting for #7 below")
 		for _, c := range w.g.OwnCheckRuns(sandbox.SHA("s8")) {
 			if strings.Contains(c.Name, "→") && c.Conclusion != "cancelled" {
@@ -151,7 +151,7 @@ func TestALayerWhoseStackLeadsNowhere(t *testing.T) {
 		w.settle(18)
 		w.saysOf(plain, isOpen, "1 of 1 approval; waiting for lower layers: more than 10 are below")
 		w.must(w.g.Close(9, "alice"))
-		w.lookAt(10)
+		w.lookNow(10)
 		w.saysOf(plain, isOpen, "1 of 1 approval; waiting for the layers below, which cannot all be found")
 	})
 }
@@ -214,8 +214,9 @@ func TestARefusedListOfLayers(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, under(crowdPolicy))
 		w.stackUp(8)
-		w.g.AddFault(sandbox.Fault{Match: "GET /repos/*/*/pulls", Status: 422})
 		w.settle(8)
+		w.g.AddFault(sandbox.Fault{Match: "GET /repos/*/*/pulls", Status: 422})
+		w.lookNow(8)
 		w.saysOf(plain, isOpen, "1 of 1 approval; waiting for the layers below, which cannot all be found")
 	})
 }
@@ -242,20 +243,20 @@ func TestASweepFindsAGreenLayerAboveOneThatIsNot(t *testing.T) {
 		for n := 7; n <= 9; n++ {
 			w.sageSays(n, "APPROVED")
 			pass(time.Minute)
-			w.lookAt(n)
+			w.lookNow(n)
 		}
 		due()
 		w.sageSays(7, "CHANGES_REQUESTED")
 		pass(time.Minute)
-		w.lookAt(7)
+		w.lookNow(7)
 		due(of(8, github.Changed))
-		w.lookAt(8)
+		w.lookNow(8)
 		due(of(9, github.Changed), of(8, github.Undecided))
-		w.lookAt(9)
+		w.lookNow(9)
 		due(of(8, github.Undecided), of(9, github.Undecided))
 		w.sageSays(7, "APPROVED")
 		pass(time.Minute)
-		w.lookAt(7)
+		w.lookNow(7)
 		due(of(8, github.Changed), of(9, github.Undecided))
 	})
 }
