@@ -125,7 +125,7 @@ func (v artifactView) readArtifact(a *reviewAttempt, f *quorum.Upload) review.Re
 		return malformed(err.Error())
 	case !strings.EqualFold(file.Head, pr.Head):
 		return malformed("it is about another head: " + file.Head)
-	case file.Base != pr.BaseRef:
+	case file.Base != pr.BaseRef && !v.head.record.isOldName(file.Base):
 		return malformed("it is about another base: " + file.Base)
 	case file.Run != a.run.ID:
 		return malformed(fmt.Sprintf("it names another run: %d", file.Run))

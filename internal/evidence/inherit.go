@@ -40,7 +40,11 @@ func Inherit(p quorum.Policy, s quorum.Snapshot) quorum.Record {
 	}
 	in := inheritance{policy: &p, snapshot: &s, rec: cloneRecord(own)}
 	if own.Head != "" && own.Base != s.PR.BaseRef {
-		in.leaveBase()
+		if move, _ := newestBaseMove(&s); MayBeSameBase(s) && s.Guards == own.Guards {
+			moveBase(&in.rec, move, s.PR.BaseRef)
+		} else {
+			in.leaveBase()
+		}
 		in.rec.Compared, in.rec.Alike = false, nil
 	}
 	if s.BeforeHead != "" {
@@ -75,6 +79,7 @@ type inheritance struct {
 // no run has left may have been begun against any base: it objects against this one, too.
 func (in *inheritance) leaveBase() {
 	pr := &in.snapshot.PR
+	in.rec.Moved, in.rec.Guards = nil, ""
 	for _, o := range in.rec.Objections {
 		isText := o.Kind == quorum.TextReview || o.Kind == quorum.TextComment || o.Kind == quorum.TextThread
 		if isText && o.Run == 0 && o.Carried == "" && o.Of == 0 && o.Base == in.rec.Base && in.rec.Diff != pr.Diff.Lines {
@@ -127,6 +132,9 @@ func (in *inheritance) takeOver(before quorum.Record) {
 		case in.rec.Judged[i].Said.Before(j.Said):
 			in.rec.Judged[i] = j
 		}
+	}
+	if before.Base == in.snapshot.PR.BaseRef && len(in.rec.Moved) == 0 {
+		in.rec.Moved = before.Moved
 	}
 	in.takeOverFixes(&before)
 	in.takeOverApprovals(&before)

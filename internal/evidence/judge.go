@@ -68,7 +68,7 @@ func deferSharedCancels(b quorum.Ballot, ballots []quorum.Ballot) []quorum.Actio
 // reviewerViews returns a view for each of p's reviewers, in the policy's order.
 func reviewerViews(p *quorum.Policy, s *quorum.Snapshot) []*reviewerView {
 	texts := newTextReader()
-	views := viewsOf(newHeadView(p, s), s, texts)
+	views := viewsOf(newHeadView(p, s), texts)
 	if len(views) > 0 {
 		h := views[0].head
 		h.onLeftHeads = func(r *quorum.Reviewer) (quorum.Judged, bool) { return verdictOnLeftHeads(h, r, texts) }
@@ -78,8 +78,8 @@ func reviewerViews(p *quorum.Policy, s *quorum.Snapshot) []*reviewerView {
 
 // viewsOf are the views of a snapshot that may show another time or head, by texts that were read. What was said on other
 // heads is nothing to them.
-func viewsOf(h *headView, s *quorum.Snapshot, texts *textReader) []*reviewerView {
-	p := h.policy
+func viewsOf(h *headView, texts *textReader) []*reviewerView {
+	p, s := h.policy, h.snapshot
 	commands := newCommandView(h)
 	elsewhere := objectionsOfOtherBases(p, s, texts)
 	h.record.unlooked, h.objectedElsewhere = append(objectionsOfEarlierStays(p, s, texts), elsewhere.here...), elsewhere.required

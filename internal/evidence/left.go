@@ -162,7 +162,7 @@ func snapshotOfLeftHead(s *quorum.Snapshot, head string) quorum.Snapshot {
 func viewsOfLeftHead(p *quorum.Policy, past *quorum.Snapshot, timeline []quorum.Event, texts *textReader) []*reviewerView {
 	h := newHeadView(p, past)
 	h.isLeft, h.timeline = true, timeline
-	return viewsOf(h, past, texts)
+	return viewsOf(h, texts)
 }
 
 // verdictOnLeftHeads is the verdict of a reviewer, as GitHub shows it, about the last head before this one of which it spoke,

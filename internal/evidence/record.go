@@ -16,6 +16,7 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 		old = quorum.Record{}
 	}
 	rec := cloneRecord(old)
+	rec.Guards = rememberGuards(&old, &s)
 	rec.Version, rec.Head, rec.Base, rec.Pull, rec.Fork = 1, s.PR.Head, s.PR.BaseRef, s.PR.Number, s.PR.Fork
 	if s.File.State == quorum.FileValid {
 		rec.Policy, rec.Org = s.File.SHA, s.File.Org.SHA
@@ -39,9 +40,7 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 		}
 	}
 	rememberBallots(&rec, &p, s, d.Ballots)
-	if len(views) > 0 {
-		rememberUnlooked(&rec, views[0].head.record.unlooked, d.Ballots)
-	}
+	rememberUnlooked(&rec, unlookedOf(views), d.Ballots)
 	nameArtifacts(rec.Stood, &p)
 	if d.Verdict != quorum.Ended {
 		nameObjections(&rec, &s.PR, d, now)

@@ -242,3 +242,8 @@ func (v recordView) isCarried(reviewer string, ref quorum.TextRef) bool {
 		return o.Carried != "" && o.Reviewer == reviewer && o.TextRef == ref && v.concerns(&o)
 	})
 }
+
+// isOldName reports whether a base is the present one under the name of before.
+func (v recordView) isOldName(base string) bool {
+	return slices.ContainsFunc(v.record.Moved, func(m quorum.BaseMove) bool { return m.From == base })
+}

@@ -60,7 +60,7 @@ func objectionsWithin(stays []stay, p *quorum.Policy, past *quorum.Snapshot, tex
 		then := saidWithin(past, stays, isClosed)
 		then.Runs = without(past.Runs, func(run quorum.Run) bool { return !isWithin(stays, run.Created, isClosed) })
 		var rec quorum.Record
-		for _, v := range viewsOf(newHeadView(p, &then), &then, texts) {
+		for _, v := range viewsOf(newHeadView(p, &then), texts) {
 			b := v.makeBallot()
 			rememberBallot(&rec, then, b)
 			rememberUnlooked(&rec, v.head.record.unlooked, []quorum.Ballot{b})
@@ -135,7 +135,7 @@ func objectionsOfOtherBases(p *quorum.Policy, s *quorum.Snapshot, texts *textRea
 			continue
 		}
 		then := snapshotWithin(s, was)
-		found.add(s, own, viewsOf(newHeadView(p, &then), &then, texts))
+		found.add(s, own, viewsOf(newHeadView(p, &then), texts))
 	}
 	last := stays[len(stays)-1].to
 	now := snapshotWithin(s, baseStay{stay{last, last.AddDate(100, 0, 0)}, s.PR.BaseRef})
@@ -144,7 +144,7 @@ func objectionsOfOtherBases(p *quorum.Policy, s *quorum.Snapshot, texts *textRea
 	byRun := *p
 	byRun.Reviewers = without(p.Reviewers, func(r quorum.Reviewer) bool { return r.Workflow == "" })
 	if len(now.Runs) > 0 {
-		found.add(s, own, viewsOf(newHeadView(&byRun, &now), &now, texts))
+		found.add(s, own, viewsOf(newHeadView(&byRun, &now), texts))
 	}
 	return found
 }

@@ -38,14 +38,6 @@ type statusText struct {
 	description string // at most maxStatusDescription characters
 }
 
-// The states of a commit status that we write.
-const (
-	statusSuccess = "success"
-	statusFailure = "failure"
-	statusError   = "error"
-	statusPending = "pending"
-)
-
 // statusBeside is the status that belongs beside a check; none beside one that only reports.
 func statusBeside(c report.Check) statusText {
 	switch {

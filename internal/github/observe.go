@@ -329,6 +329,9 @@ func (l *look) readMissing(ctx context.Context) error {
 			return err
 		})
 	}
+	if wants.Guards {
+		g.Go(func() error { return readGuards(ctx, l.read, l.policy, &l.snap) })
+	}
 	l.mem.hands.readWanted(ctx, g, l.read, &l.snap, wants)
 	var below quorum.Below
 	g.Go(func() (err error) {
@@ -425,6 +428,11 @@ func (l *look) inheritFromBefore(ctx context.Context) error {
 		l.mem.before = headBefore{checks: l.mem.before.checks}
 	case l.mayInherit():
 		if err := l.before.readRecord(ctx, &l.snap, l.mem.previousHead, l.mem.conversation); err != nil {
+			return err
+		}
+	}
+	if evidence.MayBeSameBase(l.snap) {
+		if err := readGuards(ctx, l.read, l.policy, &l.snap); err != nil {
 			return err
 		}
 	}

@@ -383,3 +383,11 @@ func laterOf(a, b time.Time) time.Time {
 	}
 	return a
 }
+
+// The states of a commit status that we write.
+const (
+	statusSuccess = "success"
+	statusFailure = "failure"
+	statusError   = "error"
+	statusPending = "pending"
+)

@@ -39,6 +39,20 @@ func (t *restTree) entry(path string) (restTreeEntry, bool) {
 	return t.Entries[i], true
 }
 
+// readGuards reads [quorum.Snapshot].Guards; "" stays where GitHub does not tell the base's tree whole.
+func readGuards(ctx context.Context, r pullReader, p quorum.Policy, s *quorum.Snapshot) error {
+	tree, err := r.readTree(ctx, s.PR.BaseRef)
+	if err != nil || tree == nil {
+		return err
+	}
+	files := make([]evidence.TreeFile, len(tree.Entries))
+	for i, e := range tree.Entries {
+		files[i] = evidence.TreeFile{Path: e.Path, Mode: e.Mode, SHA: e.SHA}
+	}
+	s.Guards = evidence.GuardPrint(p, files)
+	return nil
+}
+
 // readTree reads the tree of a commit, or of a branch's tip; nil if GitHub does not tell it whole.
 func (r pullReader) readTree(ctx context.Context, at string) (*restTree, error) {
 	var t restTree

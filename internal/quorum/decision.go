@@ -205,6 +205,8 @@ type Record struct {
 
 	Diff     string     `json:"diff,omitempty"`     // [DiffPrint].Lines of this head
 	Files    string     `json:"files,omitempty"`    // [DiffPrint].Files of this head
+	Guards   string     `json:"guards,omitempty"`   // [Snapshot].Guards of this base; "-": it has changed since the head came
+	Moved    []BaseMove `json:"moved,omitempty"`    // changes of the base that changed nothing for this head
 	Tree     string     `json:"tree,omitempty"`     // [DiffPrint].Tree of this head
 	Before   string     `json:"before,omitempty"`   // the head from which this record inherited
 	BeforeAt time.Time  `json:"before_at,omitzero"` // when that one was left; zero where no force-push tells
@@ -256,6 +258,13 @@ type HeadDiff struct {
 	Diff string `json:"diff"` // [DiffPrint].Lines
 
 	Files string `json:"files,omitempty"` // [DiffPrint].Files
+}
+
+// A BaseMove is a change of the base after which the pull request changes the very same files, and guarded files and
+// reviewers' workflows are the same: it is as if it had not been.
+type BaseMove struct {
+	From string    `json:"from"`
+	At   time.Time `json:"at"`
 }
 
 // ShortSHA is by how many digits a record names another head.
@@ -311,7 +320,7 @@ func (r Record) ForPull(number int) Record {
 		return r
 	}
 	r.Texts, r.Stood, r.Asked, r.Answers, r.Pass, r.Undone, r.Commands = nil, nil, nil, nil, nil, nil, nil
-	r.Circuits = nil
+	r.Circuits, r.Guards, r.Moved = nil, "", nil
 	r.Before, r.BeforeAt, r.People, r.Untold = "", time.Time{}, nil, nil // it has inherited nothing itself
 	r.Compared, r.Alike = false, nil
 	r.Fixes, r.FixesMade, r.FixSwitch, r.ByFix, r.Open, r.OpenBefore = nil, 0, nil, false, nil, nil

@@ -69,7 +69,8 @@ type Snapshot struct {
 	// Links are what guarded names link to on the default branch and on the base: of a folder, all that is in it. nil:
 	// they are not known; read only where [Wants] names them.
 	Links   []string
-	NoLinks bool // they cannot be told: there are too many files, say
+	Guards  string // what the base holds of guarded files and of reviewers' workflows, as a digest; "": not read
+	NoLinks bool   // they cannot be told: there are too many files, say
 
 	Permissions map[string]Permission // by login, of people who approved or requested changes, or gave a command
 	Ours        Account               // as whom we write; zero if unknown
@@ -243,6 +244,7 @@ type EventKind string
 
 const (
 	BaseChanged     EventKind = "base_ref_changed"
+	BaseForcePushed EventKind = "base_ref_force_pushed"
 	ForcePushed     EventKind = "head_ref_force_pushed"
 	Reopened        EventKind = "reopened"
 	Closed          EventKind = "closed"
@@ -440,7 +442,9 @@ type Wants struct {
 
 	Tree  bool // [DiffPrint].Tree of the head
 	Links bool // [Snapshot].Links
-	Lane  bool // Authors or Links tell in which lane the pull request is: nothing else is told before they are known
+
+	Guards bool // [Snapshot].Guards
+	Lane   bool // Authors or Links tell in which lane the pull request is: nothing else is told before they are known
 
 	SameBranch bool // all pull requests of its head branch; nothing else but Uploads and Attempts is told before they are known
 	// SameBranchRun is the newest run that approves by a text: a list that was read when that run was known will do.

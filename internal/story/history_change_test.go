@@ -188,6 +188,14 @@ func (st *modelState) retarget(base string) bool {
 	}
 	st.asks()
 	st.s.Timeline = append(st.s.Timeline, quorum.Event{Kind: quorum.BaseChanged, At: st.now, Actor: author, From: from, To: base})
+	isForced := slices.ContainsFunc(st.s.Timeline, func(e quorum.Event) bool {
+		return e.Kind == quorum.BaseForcePushed && !e.At.Before(st.heads[st.at].arrived)
+	})
+	isSame := was.Files == st.s.PR.Diff.Files && guardsOf(from) == guardsOf(base)
+	if st.guarded && isSame && !isForced {
+		st.moves = append(slices.Clip(st.moves), st.now)
+		return true
+	}
 	clear(st.said)
 	clear(st.superseded)
 	clear(st.carried)
@@ -204,6 +212,14 @@ func (st *modelState) retarget(base string) bool {
 	}
 	st.asked = nil
 	return true
+}
+
+// guardsOf is what a base holds of guarded files.
+func guardsOf(base string) string {
+	if base == guardBase {
+		return "others"
+	}
+	return "guards"
 }
 
 // setLabel sets or removes a label.
@@ -227,6 +243,9 @@ func (st *modelState) snapshot(at time.Time) quorum.Snapshot {
 		}
 	}
 	st.showJobsOfLeftHeads(&s)
+	if st.guarded {
+		s.Guards = guardsOf(s.PR.BaseRef)
+	}
 	st.showFixes(&s)
 	heads, left := evidence.HeadsBefore(s)
 	if evidence.HasInherited(s, left) {

@@ -46,6 +46,7 @@ const (
 	mainBase     = "main"
 	otherBase    = "stable" // holds what main holds: a diff is the same there
 	partBase     = "next"   // has a part of each change already: a diff is another one there
+	guardBase    = "evil"   // holds what main holds, but for guarded files
 	moveTakes    = 10 * time.Second
 	modelTimeout = 5 * time.Minute
 	yesText      = "## %s\n\nThe totals are rounded where they are shown.\n\n**Ready to merge?** Yes\n"
@@ -119,6 +120,8 @@ type modelState struct {
 	said       []reviewerTruth // by reviewer
 	superseded []reviewerTruth // the last verdict before its newest run
 	work       []workTruth     // of Apps, by reviewer
+	guarded    bool            // a look sees what the base holds of guarded files
+	moves      []time.Time     // when the base changed, and nothing else
 	doubted    []quorum.Text   // Apps' answers that may be of another base: of each, what it is and when it was said
 	shown      quorum.Decision // by our check
 	kinds      []reviewerKind
@@ -230,7 +233,7 @@ func (st *modelState) run(r *quorum.Reviewer) *quorum.Run {
 // isOfOldBase reports whether a run was created before the newest change of the base.
 func (st *modelState) isOfOldBase(run *quorum.Run) bool {
 	return slices.ContainsFunc(st.s.Timeline, func(e quorum.Event) bool {
-		return e.Kind == quorum.BaseChanged && !run.Created.After(e.At)
+		return e.Kind == quorum.BaseChanged && !run.Created.After(e.At) && !slices.Contains(st.moves, e.At)
 	})
 }
 
@@ -304,7 +307,9 @@ func (st *modelState) isOfThis(o *objectionTruth) bool {
 // isBeforeThis reports whether an objection was said on another head, or before the newest change of the base: whatever
 // its reviewer says now is said anew.
 func (st *modelState) isBeforeThis(o *objectionTruth) bool {
-	return o.head != st.s.PR.Head || slices.ContainsFunc(st.s.Timeline, func(e quorum.Event) bool { return e.Kind == quorum.BaseChanged && !o.at.After(e.At) })
+	return o.head != st.s.PR.Head || slices.ContainsFunc(st.s.Timeline, func(e quorum.Event) bool {
+		return e.Kind == quorum.BaseChanged && !o.at.After(e.At) && !slices.Contains(st.moves, e.At)
+	})
 }
 
 // standing are the objections to these lines and this base that a look saw and nothing answered.
@@ -709,7 +714,7 @@ func (st *modelState) isTakenBack(o *objectionTruth) bool {
 func (st *modelState) appApproves(r *quorum.Reviewer) bool {
 	var since time.Time
 	for _, e := range st.s.Timeline {
-		if e.Kind == quorum.BaseChanged {
+		if e.Kind == quorum.BaseChanged && !slices.Contains(st.moves, e.At) {
 			since = e.At
 		}
 	}

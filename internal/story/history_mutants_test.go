@@ -210,6 +210,10 @@ var mutants = map[string]mutant{
 			s.Record.Heads = slices.Insert(slices.Clone(s.Record.Heads), 0, same)
 		}
 	})},
+	"guarded files of a base do not matter": {passIsEarned, basesWorld(), mutateSnapshot(func(_ *quorum.Policy, s *quorum.Snapshot) { s.Guards = "same" })},
+	"a base that was pushed by force is the same": {passIsEarned, basesWorld(), mutateSnapshot(func(_ *quorum.Policy, s *quorum.Snapshot) {
+		s.Timeline = slices.DeleteFunc(slices.Clone(s.Timeline), func(e quorum.Event) bool { return e.Kind == quorum.BaseForcePushed })
+	})},
 	"a no belongs to the base": {noStands, plainWorld(1, byConclusion), mutateInherited(func(rec *quorum.Record) {
 		rec.Objections = slices.DeleteFunc(rec.Objections, func(o quorum.Objection) bool { return o.Base != rec.Base })
 	})},

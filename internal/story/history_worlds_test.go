@@ -24,6 +24,7 @@ type world struct {
 	shows  []string                            // kinds of passes that there must be
 
 	sideBySide bool // runs of one reviewer may be under way at once
+	guarded    bool // a look sees what the base holds of guarded files
 }
 
 // anyDepth is for worlds whose histories are walked through as far as the flag says.
@@ -224,12 +225,20 @@ func peopleWorld() world {
 func basesWorld() world {
 	return world{
 		name: "bases", need: 1, kinds: []reviewerKind{byCheck, byApp}, depth: newMovesDepth, few: fewWords,
-		shape: func(p *quorum.Policy) { p.Carry = quorum.CarrySameDiff },
+		shape:   func(p *quorum.Policy) { p.Carry = quorum.CarrySameDiff },
+		guarded: true,
 		add: func(add addMove, _ *quorum.Policy) {
 			add("alice rebases", func(st *modelState) bool { return st.push(author, st.change) })
-			retargetMoves(add, mainBase, otherBase, partBase)
+			add("alice pushes the base by force", func(st *modelState) bool {
+				st.s.Timeline = append(st.s.Timeline, quorum.Event{Kind: quorum.BaseForcePushed, At: st.now, Actor: author})
+				return true
+			})
+			retargetMoves(add, mainBase, otherBase, partBase, guardBase)
 		},
 		told: [][]string{
+			{"b-app approves", "alice retargets to " + otherBase},
+			{"b-app approves", "alice retargets to " + guardBase},
+			{"b-app approves", "alice pushes the base by force", "alice retargets to " + otherBase},
 			{"a-check check fails", "alice retargets to " + partBase, "b-app approves"},
 			{"a-check check fails", "alice retargets to " + partBase, "alice rebases", "b-app approves"},
 			{"b-app approves", "alice retargets to " + otherBase, "alice rebases"},

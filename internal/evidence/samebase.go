@@ -1,0 +1,121 @@
+package evidence
+
+// A base that was merged, and a stack that moves up, change nothing for a pull request: where it changes the very same files,
+// and the new base holds the same guarded files and workflows, all that was said counts as before.
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"slices"
+
+	"github.com/review-coordinator/coordinator/internal/pathfilter"
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// changedGuards stands in a record for guarded files that have changed on the base since the head came.
+const changedGuards = "-"
+
+// A TreeFile is a file of a commit.
+type TreeFile struct{ Path, Mode, SHA string }
+
+// GuardPrint is [quorum.Snapshot].Guards, of all files of the base by their paths.
+func GuardPrint(p quorum.Policy, files []TreeFile) string {
+	patterns := slices.Clone(p.Guard)
+	for i := range p.Reviewers {
+		if patterns = append(patterns, p.Reviewers[i].Guard...); p.Reviewers[i].Workflow != "" {
+			patterns = append(patterns, p.Reviewers[i].Workflow)
+		}
+	}
+	list, err := pathfilter.CompileWithFolders(patterns)
+	if err != nil { // unreachable: config has compiled them all
+		return ""
+	}
+	h := sha256.New()
+	for _, f := range files {
+		if list.Match(f.Path) {
+			fmt.Fprintf(h, "%q\n", [...]string{f.Path, f.Mode, f.SHA}) // a hash takes everything
+		}
+	}
+	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:24])
+}
+
+// MayBeSameBase reports whether [quorum.Snapshot].Guards tells that the newest change of the base has changed nothing.
+func MayBeSameBase(s quorum.Snapshot) bool {
+	rec := &s.Record
+	_, isOne := newestBaseMove(&s)
+	return rec.Head == s.PR.Head && rec.Base != s.PR.BaseRef && isOne && rec.Guards != "" && rec.Guards != changedGuards &&
+		rec.Files != "" && rec.Files == s.PR.Diff.Files
+}
+
+// newestBaseMove is the newest change of the base, if that led from the record's base to this one, and nobody has pushed a base
+// by force since the head came: what was looked at against that may have been another change.
+func newestBaseMove(s *quorum.Snapshot) (move quorum.BaseMove, found bool) {
+	arrived := cycleOf(s).arrival
+	if stays := earlierHeadStays(s); len(stays) > 0 {
+		arrived = stays[0].from
+	}
+	for _, e := range slices.Backward(s.Timeline) {
+		switch {
+		case e.Kind == quorum.BaseForcePushed && !e.At.Before(arrived):
+			return move, false
+		case e.Kind != quorum.BaseChanged || found && !e.At.Equal(move.At):
+		case e.From != s.Record.Base || e.To != s.PR.BaseRef:
+			return move, false
+		default:
+			move, found = quorum.BaseMove{From: e.From, At: e.At.UTC()}, true
+		}
+	}
+	return move, found
+}
+
+// withoutMoves is a snapshot without the changes of the base that changed nothing.
+func withoutMoves(s *quorum.Snapshot) *quorum.Snapshot {
+	if len(s.Record.Moved) == 0 {
+		return s
+	}
+	own := *s
+	own.Timeline = without(s.Timeline, func(e quorum.Event) bool {
+		return e.Kind == quorum.BaseChanged && slices.ContainsFunc(s.Record.Moved, func(m quorum.BaseMove) bool { return m.At.Equal(e.At) })
+	})
+	return &own
+}
+
+// moveBase has all that a record says of its base be of another one.
+func moveBase(rec *quorum.Record, move quorum.BaseMove, to string) {
+	rename := func(base *string) {
+		if *base == rec.Base {
+			*base = to
+		}
+	}
+	for i := range rec.Stood {
+		rename(&rec.Stood[i].Base)
+	}
+	for i := range rec.Objections {
+		if o := &rec.Objections[i]; o.Of == 0 && o.Carried == "" {
+			rename(&o.Base)
+		}
+	}
+	for i := range rec.Intents {
+		rename(&rec.Intents[i].Base)
+	}
+	for i := range rec.Asked {
+		rename(&rec.Asked[i].Base)
+	}
+	for i := range rec.Commands {
+		rename(&rec.Commands[i].Base)
+	}
+	rec.Moved = append(slices.Clip(rec.Moved), move)
+}
+
+// rememberGuards is what a record holds of the guarded files of its base: once they have changed, they are not compared any more.
+func rememberGuards(old *quorum.Record, s *quorum.Snapshot) string {
+	isSame := old.Head == s.PR.Head && old.Base == s.PR.BaseRef
+	switch {
+	case !isSame || old.Guards == "":
+		return s.Guards
+	case s.Guards != "" && s.Guards != old.Guards, old.Files != s.PR.Diff.Files:
+		return changedGuards
+	}
+	return old.Guards
+}
