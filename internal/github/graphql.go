@@ -38,7 +38,7 @@ const conversationTemplate = `query($owner: String!, $name: String!, $number: In
     object(oid: $head) { ... on Commit {
       associatedPullRequests(first: 50) {
         pageInfo { hasNextPage endCursor }
-        nodes { number state headRefOid baseRefName isDraft isCrossRepository createdAt }
+        nodes { number state headRefOid baseRefName isDraft isCrossRepository createdAt author { ...who } }
       }
       checkSuites(first: 20) { pageInfo { hasNextPage } nodes { ...suite } }
     } }
@@ -382,6 +382,8 @@ type graphSibling struct {
 	Draft   bool      `json:"isDraft"`
 	Fork    bool      `json:"isCrossRepository"`
 	Created time.Time `json:"createdAt"`
+
+	Author graphActor `json:"author"` // zero: the account is gone
 }
 
 // conversation is what the query tells.

@@ -302,7 +302,7 @@ func (m *memory) compacted(same sharedStrings) *memory {
 		same.share(&n.presses[i].By.Login, &n.presses[i].head)
 	}
 	for i := range t.siblings {
-		same.share(&t.siblings[i].State, &t.siblings[i].Head, &t.siblings[i].Base)
+		same.share(&t.siblings[i].State, &t.siblings[i].Head, &t.siblings[i].Base, &t.siblings[i].Author.Login, &t.siblings[i].Author.Type)
 	}
 	for i := range t.earlier {
 		same.share(&t.earlier[i].sha)

@@ -15,6 +15,7 @@ func (c conversation) siblingsOf(pr quorum.PR) (all []quorum.PullRequest) {
 		all = append(all, quorum.PullRequest{
 			PR:   quorum.PR{Owner: pr.Owner, Repo: pr.Repo, Number: p.Number},
 			Head: p.Head, BaseRef: p.Base, Draft: p.Draft, Fork: p.Fork, Closed: p.State != "OPEN", Created: p.Created,
+			Author: p.Author.account(),
 		})
 	}
 	return all
@@ -27,6 +28,7 @@ func siblingsAmong(listed []restPull, pr quorum.PullRequest) (all []quorum.PullR
 			o := p.toPull(pr.PR)
 			all = append(all, quorum.PullRequest{
 				PR: o.PR, Head: o.Head, BaseRef: o.BaseRef, Draft: o.Draft, Fork: o.Fork, Closed: o.Closed, Created: o.Created,
+				Author: o.Author,
 			})
 		}
 	}

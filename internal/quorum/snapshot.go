@@ -25,8 +25,8 @@ type Snapshot struct {
 	Skew  time.Duration // GitHub's clock minus the local one, where that exceeds two seconds
 	// Spacing is how far looks at this pull request are apart, because it has used its part of GitHub's hour; 0: they are not.
 	Spacing time.Duration
-	// Siblings are the other open pull requests with the same head, of which a part is known: number, base, Fork, Draft
-	// and Created. Of a closed pull request they are those that its check names.
+	// Siblings are the other open pull requests with the same head, of which a part is known: number, base, Fork, Draft,
+	// Author and Created. Of a closed pull request they are those that its check names.
 	Siblings []PullRequest
 	Below    Below         // in the stack of which it is a layer
 	Held     []HeldRecord  // of all pull requests, as our checks on the head hold them
