@@ -57,11 +57,11 @@ func TestAnEventOfASiblingLeadsToTheOthersCheck(t *testing.T) {
 			func(_ *underLoad, g *sandbox.GitHub, _ int64) error { return g.Push(7, "a2", sandbox.PushSpec{}) },
 			"pull_request.synchronize", "success",
 		},
-		"it is retargeted": { // now it speaks for both, and of that base nothing was said but what a person has ended
+		"it is retargeted": { // what was said below the other one counts for both, and what was objected a person has ended
 			func(_ *underLoad, g *sandbox.GitHub, objection int64) error {
 				return errors.Join(g.DismissReview(objection, "bob"), g.Retarget(7, "release", "alice"))
 			},
-			"pull_request.edited", "in_progress",
+			"pull_request.edited", "success",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -17,6 +17,7 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 	}
 	rec := cloneRecord(old)
 	rec.Guards = rememberGuards(&old, &s)
+	d.Ballots = without(d.Ballots, func(b quorum.Ballot) bool { return b.Of != 0 }) // they stand in the record of the other one
 	rec.Version, rec.Head, rec.Base, rec.Pull, rec.Fork = 1, s.PR.Head, s.PR.BaseRef, s.PR.Number, s.PR.Fork
 	if s.File.State == quorum.FileValid {
 		rec.Policy, rec.Org = s.File.SHA, s.File.Org.SHA

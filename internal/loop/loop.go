@@ -70,6 +70,8 @@ type Look struct {
 	fixless bool                 // it starts no fix
 	crowd   []int                // the other pull requests of the head, where they are too many to be judged
 	shared  *quorum.Decision     // what the check shows, where other pull requests have it too
+	ballots []quorum.Ballot      // by what was said here
+	twins   []quorum.Twin        // other pull requests of the head and base that speak beside it
 	answers []quorum.HeardAnswer // that reviewers gave here
 	signs   []quorum.Sign        // of reviewers' services
 }
@@ -233,11 +235,19 @@ func (r *Reconciler) observeWith(ctx context.Context, pr quorum.PR, observe obse
 }
 
 func (l *Look) judgeAndDecide() {
-	ballots := evidence.Judge(l.Policy, l.Snapshot)
-	l.answers, l.signs = quorum.AnswersIn(l.Policy, l.Snapshot.PR, ballots), quorum.SignsIn(l.Snapshot.PR, ballots)
+	l.judge()
+	l.decide()
+}
+
+func (l *Look) judge() {
+	l.ballots = evidence.Judge(l.Policy, l.Snapshot)
+	l.answers, l.signs = quorum.AnswersIn(l.Policy, l.Snapshot.PR, l.ballots), quorum.SignsIn(l.Snapshot.PR, l.ballots)
+}
+
+func (l *Look) decide() {
 	facts := evidence.Facts(l.Policy, l.Snapshot)
 	facts.Siblings = l.crowd
-	l.Decision = quorum.Decide(l.Policy, ballots, facts, l.At)
+	l.Decision = quorum.Decide(l.Policy, quorum.WithTwins(l.ballots, l.twins), facts, l.At)
 	if l.fixless {
 		l.Decision.Effects.Fix = nil
 	}

@@ -78,42 +78,61 @@ func (r *Reconciler) observeHeirs(ctx context.Context, f *headLooks) error {
 	return nil
 }
 
-// observeSpeakers observes those that speak, the ones of the lowest rank first, until one of them has the plain check:
-// what has a higher rank does not speak there. The one that speaks for the base of the pull request that was asked for
-// is among them, for it may have a check of its own.
+// observeSpeakers observes those that speak, and others while none of those has the plain check. Those that would speak for
+// the base of the pull request that was asked for are among them, for it may have a check of its own.
 func (r *Reconciler) observeSpeakers(ctx context.Context, f *headLooks, from *Look) error {
-	speakers := quorum.SpeakersOf(f.open)
-	hasPlain, rank := false, -1
-	for _, s := range speakers {
-		if isNext := s.SiblingRank() != rank; isNext && hasPlain {
+	open, hasPlain := f.open, false
+	for len(open) > 0 && !hasPlain {
+		speakers := quorum.SpeakersOf(open)
+		isTheirs := len(f.spokesmen) == 0 || hasNumber(speakers, from.Snapshot.PR.Number)
+		if isTooMany := len(f.spokesmen)+len(speakers) > quorum.MaxSiblings; isTooMany && isTheirs {
+			f.refuseCrowd(from)
+			return nil
+		} else if isTooMany { // it is no matter of the one that was asked for
 			break
 		}
-		rank = s.SiblingRank()
-		if len(f.spokesmen) == quorum.MaxSiblings {
+		if err := r.observeAll(ctx, f, speakers); err != nil {
+			return err
+		}
+		for _, s := range speakers {
+			hasPlain = hasPlain || f.lookAt(s.PR).Snapshot.Gated
+		}
+		open = slices.DeleteFunc(slices.Clone(open), func(p quorum.PullRequest) bool { return hasNumber(speakers, p.Number) })
+	}
+	if !from.Snapshot.Gated {
+		base := slices.DeleteFunc(slices.Clone(f.open), func(p quorum.PullRequest) bool { return p.BaseRef != from.Snapshot.PR.BaseRef })
+		speakers := quorum.SpeakersOf(base)
+		if len(speakers) > quorum.MaxSiblings {
 			f.refuseCrowd(from)
 			return nil
 		}
-		l, err := r.observeSibling(ctx, f, s)
-		if err != nil {
+		if err := r.observeAll(ctx, f, speakers); err != nil {
 			return err
 		}
-		f.spokesmen = append(f.spokesmen, s.Number)
-		hasPlain = hasPlain || l.Snapshot.Gated
 	}
-	base := from.Snapshot.PR.BaseRef
-	i := slices.IndexFunc(speakers, func(s quorum.PullRequest) bool { return s.BaseRef == base })
-	if !from.Snapshot.Gated && !slices.Contains(f.spokesmen, speakers[i].Number) {
-		if _, err := r.observeSibling(ctx, f, speakers[i]); err != nil {
-			return err
-		}
-		f.spokesmen = append(f.spokesmen, speakers[i].Number)
-	}
-	f.shareObjections()
+	f.shareSaid()
 	return nil
 }
 
-// refuseCrowd has nothing decided: so many pull requests have the head, each against another base, that looking at all
-// of them would cost too much.
+func hasNumber(all []quorum.PullRequest, number int) bool {
+	return slices.ContainsFunc(all, func(p quorum.PullRequest) bool { return p.Number == number })
+}
+
+// observeAll observes those of the pull requests that no look shows yet.
+func (r *Reconciler) observeAll(ctx context.Context, f *headLooks, pulls []quorum.PullRequest) error {
+	for _, s := range pulls {
+		if slices.Contains(f.spokesmen, s.Number) {
+			continue
+		}
+		if err := r.observeSibling(ctx, f, s); err != nil {
+			return err
+		}
+		f.spokesmen = append(f.spokesmen, s.Number)
+	}
+	return nil
+}
+
+// refuseCrowd has nothing decided: so many pull requests have the head that looking at all of them would cost too much.
 func (f *headLooks) refuseCrowd(from *Look) {
 	f.looks, f.spokesmen, f.open = f.looks[:1], nil, nil
 	if from != f.begin() { // it has the head of a closed one
@@ -125,32 +144,40 @@ func (f *headLooks) refuseCrowd(from *Look) {
 	from.judgeAndDecide()
 }
 
-// observeSibling returns the look at a pull request of the head, which it takes if there is none yet.
-func (r *Reconciler) observeSibling(ctx context.Context, f *headLooks, s quorum.PullRequest) (*Look, error) {
-	i := slices.IndexFunc(f.looks, func(l *Look) bool { return l.Snapshot.PR.Number == s.Number })
-	if i >= 0 {
-		return f.looks[i], nil
+// observeSibling observes a pull request of the head, if there is no look at it yet.
+func (r *Reconciler) observeSibling(ctx context.Context, f *headLooks, s quorum.PullRequest) error {
+	if slices.ContainsFunc(f.looks, func(l *Look) bool { return l.Snapshot.PR.Number == s.Number }) {
+		return nil
 	}
 	l, err := r.observeWith(ctx, s.PR, r.Forge.ObserveSibling)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	p := l.Snapshot.PR
-	if p.Closed || p.Head != f.begin().Snapshot.PR.Head || p.BaseRef != s.BaseRef || p.SiblingRank() != s.SiblingRank() {
-		return nil, siblingMovedError{s.PR}
+	if p.Closed || p.Head != f.begin().Snapshot.PR.Head || p.BaseRef != s.BaseRef || p.Fork != s.Fork || p.Draft != s.Draft {
+		return siblingMovedError{s.PR}
 	}
 	f.looks = append(f.looks, &l)
-	return &l, nil
+	return nil
 }
 
-// shareObjections tells each look what was objected to the commit in the others, which their records do not know yet.
-func (f *headLooks) shareObjections() {
+// shareSaid tells each look what was objected to the commit in the others, and accepted there, which their records do not
+// know yet, and what reviewers said below its twins.
+func (f *headLooks) shareSaid() {
 	var fresh []quorum.HeldRecord
 	for _, l := range f.looks {
-		if !l.Snapshot.PR.Closed {
-			rec := evidence.Remember(l.Policy, l.Snapshot, l.Decision, l.At)
-			fresh = append(fresh, quorum.HeldRecord{Record: rec.WithoutForeign()})
+		if l.Snapshot.PR.Closed {
+			continue
 		}
+		var alone []quorum.Ballot
+		if len(f.looks) > 1 {
+			s := l.Snapshot
+			s.Record = s.Record.WithoutForeign()
+			alone = evidence.Judge(l.Policy, s)
+		}
+		l.Snapshot.Record = l.Snapshot.Record.WithEnded(alone)
+		rec := evidence.Remember(l.Policy, l.Snapshot, l.Decision, l.At)
+		fresh = append(fresh, quorum.HeldRecord{Record: rec.WithoutForeign().WithEnded(alone)})
 	}
 	for _, l := range f.looks {
 		number := l.Snapshot.PR.Number
@@ -161,18 +188,36 @@ func (f *headLooks) shareObjections() {
 				held = append(held, h)
 			}
 		}
-		rec := quorum.RecordOf(number, l.Snapshot.PR.Fork, held)
-		if len(rec.Objections) == len(l.Snapshot.Record.Objections) {
+		rec, known := quorum.RecordOf(number, l.Snapshot.PR.Fork, held), l.Snapshot.Record
+		if slices.Equal(rec.Objections, known.Objections) && len(rec.Commands) == len(known.Commands) {
 			continue
 		}
-		known := l.Snapshot.Record
-		if known.Objections = rec.Objections; known.Head != l.Snapshot.PR.Head { // it had none
-			known = quorum.Record{Head: l.Snapshot.PR.Head, Objections: rec.Objections}
+		if known.Head != l.Snapshot.PR.Head { // it had none
+			known = quorum.Record{Head: l.Snapshot.PR.Head}
 		}
+		known.Objections, known.Commands = rec.Objections, rec.Commands
 		l.Snapshot.Record = known
 		l.judgeAndDecide()
 	}
+	f.decideAnew()
 	f.leaveOneFix()
+}
+
+// decideAnew decides about each look by what was said below its twins, too, as it was judged last.
+func (f *headLooks) decideAnew() {
+	for _, n := range f.spokesmen {
+		l := f.lookAt(quorum.PR{Number: n})
+		hadTwins := len(l.twins) > 0
+		l.twins = nil
+		for _, m := range f.spokesmen {
+			if o := f.lookAt(quorum.PR{Number: m}); l.Snapshot.PR.IsTwinOf(&o.Snapshot.PR) {
+				l.twins = append(l.twins, quorum.Twin{Number: m, Ballots: o.ballots})
+			}
+		}
+		if hadTwins || len(l.twins) > 0 {
+			l.decide()
+		}
+	}
 }
 
 // effects are those that are due, of each pull request that was looked at.
@@ -253,6 +298,7 @@ func (f *headLooks) render() {
 	for _, l := range f.looks {
 		l.remember()
 	}
+	f.decideAnew()
 	begin := f.begin()
 	if f.isAlone() || begin.Snapshot.PR.Closed {
 		begin.Check = f.renderAlone(begin)

@@ -206,6 +206,7 @@ type Ballot struct {
 	Again    bool      `json:"again,omitempty"`    // it objected to the last head that it judged, and so is required
 	Carried  string    `json:"carried,omitempty"`  // the vote was said on this other head, which has the same diff
 	Pull     int       `json:"pull,omitempty"`     // the objection was said on this other pull request
+	Of       int       `json:"of,omitempty"`       // the other pull request of this head and base below which it was said; 0: this one
 	Spent    bool      `json:"spent,omitempty"`    // Unavailable: no attempt is left
 	Findings []Finding `json:"findings,omitempty"`
 	Answers  []string  `json:"answers,omitempty"` // hostile: excerpts of answers without a verdict, oldest first

@@ -9,21 +9,8 @@ import (
 // Several open pull requests may have one head, and a check belongs to a commit. Here stands who of them speaks in it,
 // and what it says: it must be the same whichever of them is looked at.
 
-// MaxSiblings is how many pull requests of one head, each against a base of its own, are judged together.
+// MaxSiblings is how many pull requests of one head are judged together.
 const MaxSiblings = 10
-
-// SiblingRank says in which order pull requests of one head speak for it: those of this repository before those of
-// forks, and drafts only where all are. The lowest rank speaks.
-func (p PullRequest) SiblingRank() int {
-	rank := 0
-	if p.Fork {
-		rank = 1
-	}
-	if p.Draft {
-		rank += 2
-	}
-	return rank
-}
 
 // A SharedPull is a pull request of a head of which several are open, as their check names it.
 type SharedPull struct {
@@ -32,23 +19,25 @@ type SharedPull struct {
 	Fork    bool    `json:"fork,omitempty"`
 	Draft   bool    `json:"draft,omitempty"`
 	Speaks  bool    `json:"speaks,omitempty"`  // its verdict counts
-	By      int     `json:"by,omitempty"`      // who speaks for it; 0: it speaks itself, or the check does not speak for it
 	Verdict Verdict `json:"verdict,omitempty"` // of one that speaks
 	Title   string  `json:"title,omitempty"`   // of one that speaks: what its check would say alone
 }
 
-// SpeakersOf returns of the open pull requests of one head the one that would speak for each base: the oldest of the
-// lowest rank. They come by rank, then by number.
+// SpeakersOf returns those of the open pull requests of one head that speak in a check which all of them have, by number:
+// each of this repository, or else each of the author of the oldest fork's; a draft only where all are.
 func SpeakersOf(all []PullRequest) []PullRequest {
-	sorted := slices.Clone(all)
-	sort.SliceStable(sorted, func(i, j int) bool {
-		a, b := &sorted[i], &sorted[j]
-		return cmp.Or(a.SiblingRank()-b.SiblingRank(), a.Number-b.Number) < 0
-	})
-	var speakers []PullRequest
-	for _, p := range sorted {
-		if !slices.ContainsFunc(speakers, func(s PullRequest) bool { return s.BaseRef == p.BaseRef }) {
-			speakers = append(speakers, p)
+	speakers := slices.Clone(all)
+	slices.SortFunc(speakers, func(a, b PullRequest) int { return a.Number - b.Number })
+	for _, isLeftOut := range []func(p, oldest PullRequest) bool{
+		func(p, _ PullRequest) bool { return p.Fork },
+		func(p, oldest PullRequest) bool {
+			return p.Fork && p.Number != oldest.Number && !p.Author.Same(oldest.Author)
+		},
+		func(p, _ PullRequest) bool { return p.Draft },
+	} {
+		left := slices.DeleteFunc(slices.Clone(speakers), func(p PullRequest) bool { return isLeftOut(p, speakers[0]) })
+		if len(left) > 0 {
+			speakers = left
 		}
 	}
 	return speakers
@@ -74,9 +63,8 @@ type SharedCheck struct {
 // maxSilent is how many pull requests a check names that do not speak in it: anybody may open many.
 const maxSilent = 20
 
-// Shared returns the checks of a head. judged are those of [SpeakersOf] that were judged, and all are all open pull
-// requests of the head. Of those that share a name the lowest rank speaks, each for its base, and the worst verdict
-// counts.
+// Shared returns the checks of a head. judged are those that were judged, and all are all open pull requests of the head. Of
+// those that share a name each of [SpeakersOf] speaks, and the worst verdict counts.
 func Shared(judged []Sibling, all []PullRequest) (checks []SharedCheck) {
 	var names []string
 	for _, s := range judged {
@@ -92,27 +80,33 @@ func Shared(judged []Sibling, all []PullRequest) (checks []SharedCheck) {
 }
 
 func sharedCheck(name string, judged []Sibling, all []PullRequest) SharedCheck {
-	group := slices.DeleteFunc(slices.Clone(judged), func(s Sibling) bool { return s.Check != name })
-	least := slices.MinFunc(group, func(a, b Sibling) int { return a.PR.SiblingRank() - b.PR.SiblingRank() }).PR.SiblingRank()
-	speaking := slices.DeleteFunc(slices.Clone(group), func(s Sibling) bool { return s.PR.SiblingRank() != least })
+	var group []PullRequest
+	for _, s := range judged {
+		if s.Check == name {
+			group = append(group, s.PR)
+		}
+	}
+	speakers := SpeakersOf(group)
+	speaking := slices.DeleteFunc(slices.Clone(judged), func(s Sibling) bool {
+		return !slices.ContainsFunc(speakers, func(p PullRequest) bool { return p.Number == s.PR.Number })
+	})
 	lead := slices.MinFunc(speaking, func(a, b Sibling) int {
 		return cmp.Or(b.Decision.Verdict.badness()-a.Decision.Verdict.badness(), a.PR.Number-b.PR.Number)
 	})
 	c := SharedCheck{Name: name, Lead: lead.PR.Number}
 	for _, p := range all {
 		named := SharedPull{Number: p.Number, Base: p.BaseRef, Fork: p.Fork, Draft: p.Draft}
-		ofBase := func(s Sibling) bool { return s.PR.BaseRef == p.BaseRef }
-		switch i := slices.IndexFunc(speaking, ofBase); {
-		case i >= 0 && speaking[i].PR.Number == p.Number:
-			named.Speaks, named.Verdict, named.Title = true, speaking[i].Decision.Verdict, speaking[i].Title
+		i := slices.IndexFunc(speaking, func(s Sibling) bool { return s.PR.Number == p.Number })
+		known := slices.IndexFunc(judged, func(s Sibling) bool { return s.PR.BaseRef == p.BaseRef })
+		switch {
 		case i >= 0:
-			named.By = speaking[i].PR.Number
-		case !lead.Gated, slices.ContainsFunc(judged, func(s Sibling) bool { return ofBase(s) && s.Check != name }):
+			named.Speaks, named.Verdict, named.Title = true, speaking[i].Decision.Verdict, speaking[i].Title
+		case known < 0 && !lead.Gated, known >= 0 && judged[known].Check != name:
 			continue // it has a check of its own name
 		}
 		c.Pulls = append(c.Pulls, named)
 	}
-	sort.SliceStable(c.Pulls, func(i, j int) bool { return c.Pulls[i].Number < c.Pulls[j].Number })
+	slices.SortFunc(c.Pulls, func(a, b SharedPull) int { return a.Number - b.Number })
 	silent := 0
 	c.Pulls = slices.DeleteFunc(c.Pulls, func(p SharedPull) bool {
 		if !p.Speaks {
@@ -159,8 +153,8 @@ func HeldRecords(check string, rec Record) []HeldRecord {
 }
 
 // RecordOf is the record of a pull request among those that our checks on its head hold; fork says that it comes from
-// one. What was objected to the same commit in other pull requests is part of it, but for what was said in a fork's to
-// one of this repository. One that has no record yet takes over of another's what [Record.ForPull] leaves.
+// one. What was objected to the same commit in other pull requests, and accepted there, is part of it, but for what was said
+// in a fork's to one of this repository. One that has no record yet takes over of another's what [Record.ForPull] leaves.
 func RecordOf(number int, fork bool, held []HeldRecord) (rec Record) {
 	held = newestOf(held)
 	var other Record
@@ -184,8 +178,25 @@ func RecordOf(number int, fork bool, held []HeldRecord) (rec Record) {
 			continue
 		}
 		rec.Objections = withForeign(rec.Objections, h.Record)
+		rec.Commands = withAccepts(rec.Commands, rec.Base, h.Record)
 	}
 	return rec
+}
+
+// maxAccepts is how many words of people a record has at most when it takes over another one: they are few.
+const maxAccepts = 20
+
+// withAccepts returns commands with those of another pull request's record that end objections against the base: these belong to the
+// change.
+func withAccepts(all []Command, base string, other Record) []Command {
+	for _, c := range other.Commands {
+		isKnown := slices.ContainsFunc(all, func(x Command) bool { return x.ID == c.ID })
+		if isAccept := c.Verb == CommandAccept && c.Refused == "" && c.Base == base; isAccept && !isKnown && len(all) < maxAccepts {
+			c.Replied = true // there
+			all = append(slices.Clip(all), c)
+		}
+	}
+	return all
 }
 
 // withForeign returns objections with the unanswered ones that another pull request's record holds.

@@ -10,8 +10,9 @@ import (
 // Whose verdict a shared check shows, by who shares it.
 func TestShared(t *testing.T) {
 	pull := func(number int, base string) quorum.PullRequest {
-		return quorum.PullRequest{PR: quorum.PR{Number: number}, BaseRef: base}
+		return quorum.PullRequest{PR: quorum.PR{Number: number}, BaseRef: base, Author: quorum.Account{Login: "alice"}}
 	}
+	by := func(p quorum.PullRequest, login string) quorum.PullRequest { p.Author.Login = login; return p }
 	fork := func(p quorum.PullRequest) quorum.PullRequest { p.Fork = true; return p }
 	draft := func(p quorum.PullRequest) quorum.PullRequest { p.Draft = true; return p }
 	type pulls = []quorum.PullRequest
@@ -22,14 +23,16 @@ func TestShared(t *testing.T) {
 		verdicts verdicts
 		lead     int
 	}{
-		"the worst of two bases":       {pulls{pull(7, "main"), pull(8, "release")}, verdicts{7: passed, 8: blocked}, 8},
-		"unverified is worse":          {pulls{pull(7, "main"), pull(8, "release")}, verdicts{7: unverified, 8: waiting}, 7},
-		"the oldest of one base":       {pulls{pull(8, "main"), pull(7, "main")}, verdicts{7: passed, 8: blocked}, 7},
-		"a fork holds up nobody":       {pulls{fork(pull(7, "release")), pull(8, "main")}, verdicts{7: blocked, 8: passed}, 8},
-		"nor does an older one speak":  {pulls{fork(pull(7, "main")), pull(8, "main")}, verdicts{7: blocked, 8: passed}, 8},
-		"a draft does not speak":       {pulls{draft(pull(7, "main")), pull(8, "release")}, verdicts{7: waiting, 8: passed}, 8},
-		"drafts speak where all are":   {pulls{draft(pull(7, "main")), draft(fork(pull(8, "main")))}, verdicts{7: waiting, 8: waiting}, 7},
-		"a fork that is ready, before": {pulls{draft(pull(7, "main")), fork(pull(8, "main"))}, verdicts{7: waiting, 8: passed}, 8},
+		"the worst of two bases":      {pulls{pull(7, "main"), pull(8, "release")}, verdicts{7: passed, 8: blocked}, 8},
+		"unverified is worse":         {pulls{pull(7, "main"), pull(8, "release")}, verdicts{7: unverified, 8: waiting}, 7},
+		"the worst of one base":       {pulls{pull(8, "main"), pull(7, "main")}, verdicts{7: passed, 8: blocked}, 8},
+		"a fork holds up nobody":      {pulls{fork(pull(7, "release")), pull(8, "main")}, verdicts{7: blocked, 8: passed}, 8},
+		"nor does an older one speak": {pulls{fork(pull(7, "main")), pull(8, "main")}, verdicts{7: blocked, 8: passed}, 8},
+		"a draft does not speak":      {pulls{draft(pull(7, "main")), pull(8, "release")}, verdicts{7: waiting, 8: passed}, 8},
+		"drafts speak where all are":  {pulls{draft(pull(7, "main")), draft(fork(pull(8, "main")))}, verdicts{7: waiting, 8: waiting}, 7},
+		"nor one that is ready":       {pulls{draft(pull(7, "main")), fork(pull(8, "main"))}, verdicts{7: waiting, 8: passed}, 7},
+		"the worst of one's forks":    {pulls{fork(pull(7, "main")), fork(pull(8, "main"))}, verdicts{7: passed, 8: blocked}, 8},
+		"another one's fork":          {pulls{by(fork(pull(8, "main")), "mallory"), fork(pull(7, "main"))}, verdicts{7: passed, 8: blocked}, 7},
 	} {
 		var judged []quorum.Sibling
 		for _, p := range quorum.SpeakersOf(c.all) {

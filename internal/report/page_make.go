@@ -370,6 +370,9 @@ func (m *pageMaker) whySaid(b quorum.Ballot) Phrase {
 	if b.Failed > 1 && isSkipped(b) {
 		why = append(why, Span{Text: " (" + countNoun(b.Failed, "attempt") + " failed)"})
 	}
+	if b.Of != 0 {
+		why = slices.Concat(why, fillPhrase(", below %s", numberPhrase(b.Of)))
+	}
 	return slices.DeleteFunc(why, func(s Span) bool { return s.Text == "" })
 }
 

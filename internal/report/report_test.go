@@ -617,7 +617,7 @@ func TestObjectionsGoLast(t *testing.T) {
 // Of many pull requests of one head the check says that there are more than it names.
 func TestMoreShared(t *testing.T) {
 	d := decided(quorum.Passed)
-	d.Shared = []quorum.SharedPull{{Number: 7, Base: "main", Speaks: true, Verdict: quorum.Passed}, {Number: 8, Base: "main", By: 7}}
+	d.Shared = []quorum.SharedPull{{Number: 7, Base: "main", Speaks: true, Verdict: quorum.Passed}, {Number: 8, Base: "main", Fork: true}}
 	d.MoreShared = 380
 	want := "With the same head commit 380 more pull requests are open and not named here: merge none of those because of this check."
 	if c := Render(policy(), snapshot(), d, record(), places()); !strings.Contains(c.Summary, want) {

@@ -66,10 +66,6 @@ func sharedSaid(d quorum.Decision) (t Phrase) {
 	for _, s := range d.Shared {
 		switch {
 		case s.Speaks:
-		case s.By != 0:
-			t = slices.Concat(t, fillPhrase(
-				" %s has the same head commit and base: %s speaks for both.", numberPhrase(s.Number), numberPhrase(s.By),
-			))
 		case s.Fork:
 			t = slices.Concat(t, fillPhrase(
 				" This check does not speak for %s, a fork's with the same head commit: do not merge that one because of it.",

@@ -20,6 +20,8 @@ const (
 	bySiblings  property = "each base's no and yes decide, whoever speaks"
 	forkHoldsUp property = "a fork holds nobody up"
 	sameForAll  property = "the check is the same, whoever is looked at"
+
+	oneAnswerForAll property = "what is said below one counts for each of that base"
 )
 
 // siblingProduct is what is under test of pull requests that share a head. A mutant replaces one of its parts.
@@ -28,10 +30,13 @@ type siblingProduct struct {
 	speakersOf func([]quorum.PullRequest) []quorum.PullRequest
 	recordOf   func(number int, fork bool, held []quorum.HeldRecord) quorum.Record
 	shared     func(judged []quorum.Sibling, all []quorum.PullRequest) []quorum.SharedCheck
+	isTwin     func(p, o *quorum.PullRequest) bool
+	withTwins  func(own []quorum.Ballot, twins []quorum.Twin) []quorum.Ballot
 }
 
 var theSiblingProduct = siblingProduct{
 	product: theProduct, speakersOf: quorum.SpeakersOf, recordOf: quorum.RecordOf, shared: quorum.Shared,
+	isTwin: (*quorum.PullRequest).IsTwinOf, withTwins: quorum.WithTwins,
 }
 
 // pullTruth is one of the pull requests of a head.
@@ -220,14 +225,33 @@ func (w *siblingWalker) fails(p property, history []string, format string, args 
 type siblingLook struct {
 	policy   quorum.Policy
 	snapshot quorum.Snapshot
+	ballots  []quorum.Ballot // by what was said below it
 	decision quorum.Decision
 	record   quorum.Record
 }
 
 func (w *siblingWalker) judge(l *siblingLook, now time.Time) {
+	l.ballots = w.product.judge(l.policy, l.snapshot)
+	w.decide(l, l.ballots, now)
+}
+
+func (w *siblingWalker) decide(l *siblingLook, ballots []quorum.Ballot, now time.Time) {
 	p := &w.product
-	l.decision = p.decide(l.policy, p.judge(l.policy, l.snapshot), p.facts(l.policy, l.snapshot), now)
+	l.decision = p.decide(l.policy, ballots, p.facts(l.policy, l.snapshot), now)
 	l.record = p.remember(l.policy, l.snapshot, l.decision, now)
+}
+
+// decideWithTwins decides about each by what was said below its twins, too.
+func (w *siblingWalker) decideWithTwins(looks []*siblingLook, now time.Time) {
+	for _, l := range looks {
+		var twins []quorum.Twin
+		for _, o := range looks {
+			if w.product.isTwin(&l.snapshot.PR, &o.snapshot.PR) {
+				twins = append(twins, quorum.Twin{Number: o.snapshot.PR.Number, Ballots: o.ballots})
+			}
+		}
+		w.decide(l, w.product.withTwins(l.ballots, twins), now)
+	}
 }
 
 // lookFrom makes a look that begins with one of them: it returns the decision of the check that they share, and its
@@ -249,13 +273,11 @@ func (w *siblingWalker) lookFrom(st *siblingState, begin int) (d quorum.Decision
 		held = nil
 	}
 	var looks []*siblingLook
-	speakers := w.product.speakersOf(all)
-	for _, pr := range speakers {
-		if pr.SiblingRank() == speakers[0].SiblingRank() {
-			looks = append(looks, w.lookAt(st, pr, all, known, held))
-		}
+	for _, pr := range w.product.speakersOf(all) {
+		looks = append(looks, w.lookAt(st, pr, all, known, held))
 	}
 	w.shareObjections(looks, held, st.now)
+	w.decideWithTwins(looks, st.now)
 	var judged []quorum.Sibling
 	for _, l := range looks {
 		judged = append(judged, quorum.Sibling{PR: l.snapshot.PR, Check: "plain", Gated: true, Decision: l.decision})
@@ -358,17 +380,14 @@ func (st *siblingState) openPlaces() (open []int) {
 	return open
 }
 
-// speaking are the places of those that truly speak: of each base the oldest, first ready ones of this repository, then
-// ready ones of forks, then drafts.
+// speaking are the places of those that truly speak: of this repository, or else of the fork; a draft only where all are.
 func (st *siblingState) speaking() (places []int) {
 	for _, isOf := range []func(p *quorum.PullRequest) bool{
 		func(p *quorum.PullRequest) bool { return !p.Draft && !p.Fork },
-		func(p *quorum.PullRequest) bool { return !p.Draft },
 		func(p *quorum.PullRequest) bool { return !p.Fork },
 	} {
 		for _, i := range st.openPlaces() {
-			isBaseTaken := slices.ContainsFunc(places, func(o int) bool { return st.pulls[o].pr.BaseRef == st.pulls[i].pr.BaseRef })
-			if isOf(&st.pulls[i].pr) && !isBaseTaken {
+			if isOf(&st.pulls[i].pr) {
 				places = append(places, i)
 			}
 		}
@@ -379,26 +398,34 @@ func (st *siblingState) speaking() (places []int) {
 	return st.openPlaces()
 }
 
+// twins are the places of those of all that truly count as one with that of a place, itself among them.
+func (st *siblingState) twins(all []int, place int) []int {
+	return slices.DeleteFunc(slices.Clone(all), func(i int) bool { return st.pulls[i].pr.BaseRef != st.pulls[place].pr.BaseRef })
+}
+
 // checkShared compares the check that they share with what is true.
 func (w *siblingWalker) checkShared(st *siblingState, history []string) {
 	speaking := st.speaking()
 	isFailed := len(st.statuses) > 0 && st.statuses[0].State == "failure"
 	isObjected := st.hasFailed // for one that came later, too
 	for _, place := range speaking {
-		pr := &st.pulls[place].pr
+		pr, twins := &st.pulls[place].pr, st.twins(speaking, place)
 		for i := range st.said {
 			o := &st.said[i]
 			o.seen = o.seen || o.pull == place
 			isHeard := o.pull != forkPull || pr.Fork
 			counts := isHeard && o.base == pr.BaseRef
 			isObjected = isObjected || isHeard // the diff is the same against the other base
-			if counts && o.seen && !st.isAnswered(o, place) && st.verdict == quorum.Passed {
+			if counts && o.seen && !st.isAnswered(o, twins) && st.verdict == quorum.Passed {
 				w.fails(diffStaysRed, history, "#%d was objected to, and the check passed with #%d", 7+o.pull, st.lead)
 			}
 		}
-		if st.verdict == quorum.Passed && (isFailed || !st.isApproved(place)) {
+		if st.verdict == quorum.Passed && (isFailed || !slices.ContainsFunc(twins, st.isApproved)) {
 			w.fails(bySiblings, history, "the check passed, and nobody approves #%d, or the commit's status fails", pr.Number)
 		}
+	}
+	if st.verdict != quorum.Passed && st.isApprovedBelowOne(speaking) {
+		w.fails(oneAnswerForAll, history, "both reviewers approve one, nobody has ever objected, and the check of #%d is %d", st.lead, st.verdict)
 	}
 	if st.verdict == quorum.Blocked && !isObjected {
 		w.fails(forkHoldsUp, history, "the check is blocked, and nobody objects to one that speaks")
@@ -408,10 +435,12 @@ func (w *siblingWalker) checkShared(st *siblingState, history []string) {
 	}
 }
 
-// isAnswered reports whether the App has approved one of them since, or the one where it said no.
-func (st *siblingState) isAnswered(o *saidTruth, place int) bool {
-	return slices.ContainsFunc(slices.Concat(st.pulls[o.pull].reviews, st.pulls[place].reviews), func(t quorum.Text) bool {
-		return t.State == "APPROVED" && t.Author == siblingApps[0] && t.At.After(o.at)
+// isAnswered reports whether the App has approved one of the twins since, or the one where it said no.
+func (st *siblingState) isAnswered(o *saidTruth, twins []int) bool {
+	return slices.ContainsFunc(append([]int{o.pull}, twins...), func(place int) bool {
+		return slices.ContainsFunc(st.pulls[place].reviews, func(t quorum.Text) bool {
+			return t.State == "APPROVED" && t.Author == siblingApps[0] && t.At.After(o.at)
+		})
 	})
 }
 
@@ -436,6 +465,22 @@ func (st *siblingState) isApproved(place int) bool {
 	return !slices.ContainsFunc(st.pulls, func(o pullTruth) bool {
 		return o.isOpened && o.pr.Head == p.pr.Head && o.pr.BaseRef != p.pr.BaseRef && !st.statuses[0].At.Before(o.pr.Created)
 	})
+}
+
+// isApprovedBelowOne reports whether all that speak have one base, and both Apps and the status approve one of them, where
+// nobody has ever objected.
+func (st *siblingState) isApprovedBelowOne(speaking []int) bool {
+	if len(st.said) > 0 || st.hasFailed || len(st.statuses) == 0 || len(st.twins(speaking, speaking[0])) < len(speaking) {
+		return false
+	}
+	hasYes := func(app quorum.Account) bool {
+		return slices.ContainsFunc(speaking, func(place int) bool {
+			return slices.ContainsFunc(st.pulls[place].reviews, func(t quorum.Text) bool {
+				return t.Author == app && t.State == "APPROVED" && t.Commit == st.pulls[place].pr.Head
+			})
+		})
+	}
+	return hasYes(siblingApps[0]) && hasYes(siblingApps[1])
 }
 
 // hash stands for all states that are taken to judge alike.
@@ -488,6 +533,7 @@ func (w *siblingWalker) walkAll(depth, sample int, seed uint64) {
 		{"#10 of a fork is opened", "#7 is closed", "#10 is objected to"},
 		{"#7 is objected to", "#8 is opened", "#7 is closed"},
 		{"#7 is approved", "#9 against stable is opened", "#10 of a fork is opened"},
+		{"#8 is opened", "#10 of a fork is opened", "#7 is approved", "#8 is approved by the other"},
 	}
 	states := make([]*siblingState, len(beginnings))
 	for i, names := range beginnings {
@@ -582,6 +628,12 @@ var siblingMutants = map[string]struct {
 		p.recordOf = func(number int, fork bool, held []quorum.HeldRecord) quorum.Record {
 			return recordOf(number, fork, held).WithoutForeign()
 		}
+	}},
+	"what is said of another base counts": {bySiblings, func(p *siblingProduct) {
+		p.isTwin = func(one, o *quorum.PullRequest) bool { return one.Number != o.Number }
+	}},
+	"an answer below a twin is lost": {oneAnswerForAll, func(p *siblingProduct) {
+		p.isTwin = func(_, _ *quorum.PullRequest) bool { return false }
 	}},
 	"who is looked at first speaks": {sameForAll, func(p *siblingProduct) {
 		p.speakersOf = func(all []quorum.PullRequest) []quorum.PullRequest { return all[:1] }
