@@ -78,10 +78,11 @@ func (v *reviewerView) statusStatements() (out []statement) {
 		if v.Status == "" && !isSignal(v.Reviewer, &s.Reading) {
 			continue
 		}
-		if s.Outcome == quorum.Approved && v.head.cycle.isBeforeBase(v.head.scanBegan(st)) { // it looked at the base of then
+		began := v.head.scanBegan(st)
+		if s.Outcome == quorum.Approved && v.head.cycle.isBeforeBase(began) { // it looked at the base of then
 			continue
 		}
-		s.voidIfOtherPull(v.head.otherPullOfCommitAt(st.At))
+		s.voidIfOtherPull(v.head.otherPullOfCommit(began))
 		out = append(out, s)
 	}
 	return out

@@ -4,6 +4,7 @@ package evidence
 // request it was given. Several may have had the commit, against bases of which one is easy.
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,15 +27,15 @@ func (h *headView) isOtherBranchRun(run *quorum.Run) bool {
 	return false
 }
 
-// otherPullOfCommitAt is [headView.otherPullAt] for what stands on the commit alone: it may also be about a pull request
-// of another branch, or of a fork, that has the same head against another base.
-func (h *headView) otherPullOfCommitAt(at time.Time) (name string, found bool) {
-	if name, found = h.otherPullAt(at); found {
+// otherPullOfCommit is [headView.otherPullAt] for what stands on the commit alone and began at that time: it may also be about
+// a pull request of another branch, or of a fork, that has the same head against another base.
+func (h *headView) otherPullOfCommit(began time.Time) (name string, found bool) {
+	if name, found = h.otherPullAt(began); found {
 		return name, found
 	}
 	for i := range h.snapshot.SameHead {
-		if o := &h.snapshot.SameHead[i]; o.BaseRef != h.snapshot.PR.BaseRef && (at.IsZero() || !at.Before(o.Created)) {
-			return fmt.Sprintf("#%d", o.Number), true
+		if o := &h.snapshot.SameHead[i]; o.BaseRef != h.snapshot.PR.BaseRef && (began.IsZero() || !began.Before(o.Created)) {
+			return nameOfPull(o), true
 		}
 	}
 	return "", false
@@ -46,9 +47,17 @@ func (h *headView) otherPullOfCommitAt(at time.Time) (name string, found bool) {
 func (h *headView) otherPullAt(at time.Time) (name string, found bool) {
 	others, isWhole := h.otherPullsAt(at)
 	if len(others) > 0 {
-		return fmt.Sprintf("#%d", others[0].Number), true
+		return nameOfPull(others[0]), true
 	}
 	return "", !isWhole
+}
+
+// nameOfPull names a pull request, and who opened it, as far as that is known.
+func nameOfPull(o *quorum.PullRequest) string {
+	if o.Author.Login == "" {
+		return fmt.Sprintf("#%d", o.Number)
+	}
+	return fmt.Sprintf("#%d by %s", o.Number, o.Author.Login)
 }
 
 // otherPullsAt are all pull requests that [headView.otherPullAt] finds, and whether the list is whole.
@@ -76,7 +85,7 @@ func (h *headView) otherPullOfText(run *quorum.Run) (name string, found bool) {
 	others, isWhole := h.otherPullsAt(run.Created)
 	for _, o := range others {
 		if !h.hasSameWorkflow(run.Path, o) {
-			return fmt.Sprintf("#%d", o.Number), true
+			return nameOfPull(o), true
 		}
 	}
 	return "", !isWhole || run.Repo == ""
@@ -117,12 +126,12 @@ func (h *headView) otherPullOfRun(run *quorum.Run) (name string, found bool) {
 	return name, found || run.Repo == ""
 }
 
-// otherPullOfCheck is [headView.otherPullOfCommitAt] for a check run.
+// otherPullOfCheck is [headView.otherPullOfCommit] for a check run.
 func (h *headView) otherPullOfCheck(c *quorum.CheckRun) (name string, found bool) {
 	if run, listed := h.runOfCheck(c); c.Job && listed {
 		return h.otherPullOfRun(run)
 	}
-	return h.otherPullOfCommitAt(latest(c.Started, c.Completed))
+	return h.otherPullOfCommit(cmp.Or(c.Started, c.Completed))
 }
 
 // runOfCheck is the run in whose suite a check is: the run of a job. What a workflow writes lands in some suite of its

@@ -25,6 +25,15 @@ func (x *scene) twin(head string, created, closed int, change ...func(*quorum.Pu
 	return x
 }
 
+// stranger adds pull request 9 of a fork that has the same head.
+func (x *scene) stranger(created int, base string) *scene {
+	x.s.SameHead = append(x.s.SameHead, quorum.PullRequest{
+		PR: quorum.PR{Owner: "acme", Repo: "shop", Number: 9}, Head: head, HeadRef: "copy", HeadRepo: "mallory/shop", Fork: true, BaseRef: base,
+		Author: who("mallory"), Created: at(created),
+	})
+	return x
+}
+
 // blobs are the workflow's file on the base of this pull request and on that of the other.
 func (x *scene) blobs(here, there string) *scene {
 	base := x.s.SameBranch[len(x.s.SameBranch)-1].BaseRef
@@ -196,6 +205,14 @@ func TestApprovalsOfAnotherPullRequest(t *testing.T) {
 		{"a check without times", onHead(checked("secbot")).check(quorum.CheckRun{ID: 5, App: "secbot", Conclusion: "success"}).twin(head, 0, 20), another},
 		{"a status from before speaks", onHead(sonar()).status(5, 49, "success").status(6, 55, "success").twin(head, 50, 60), approves},
 
+		{"a stranger's against another base, opened while a check was at work", onHead(checked("secbot")).check(green("secbot", 5, 9, 5, 50)).stranger(20, "easy"), approves},
+		{"opened before it began", onHead(checked("secbot")).check(green("secbot", 5, 9, 5, 50)).stranger(5, "easy"), another},
+		{"against the same base", onHead(checked("secbot")).check(green("secbot", 5, 9, 5, 50)).stranger(0, "main"), approves},
+		{"it objects all the same", onHead(checked("secbot")).check(red("secbot", 5, 9, 5, 50)).stranger(0, "easy"), objects},
+		{"opened while a status was pending", onHead(sonar()).status(5, 10, "pending").status(6, 50, "success").stranger(20, "easy"), approves},
+		{"opened before that", onHead(sonar()).status(5, 10, "pending").status(6, 50, "success").stranger(10, "easy"), wanted{quorum.Pending, quorum.Running, quorum.ReasonRunning, ""}},
+		{"no run is of a stranger's", onHead(lint()).run(1, 10, 100).stranger(0, "easy"), approves},
+
 		{"a job is as old as its run", onHead(checked(actions)).run(1, 10, 100).check(job(green(actions, 5, 1001, 60, 90))).twin(head, 11, 95), approves},
 		{
 			"a rerun of a job is, too",
@@ -239,6 +256,10 @@ func TestApprovalsOfAnotherPullRequest(t *testing.T) {
 	x := onHead(lint()).run(1, 10, 100).twin(head, 0, 200)
 	if b := x.ballot(); b.Detail != "#8" || b.Since != at(100) {
 		t.Errorf("it names %q and says so since %s", b.Detail, b.Since)
+	}
+	x = onHead(sonar()).status(6, 50, "success").stranger(10, "easy")
+	if b := x.ballot(); b.Detail != "#9 by mallory" {
+		t.Errorf("of a stranger's it says %q", b.Detail)
 	}
 }
 

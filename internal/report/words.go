@@ -123,7 +123,7 @@ func Sentence(r quorum.Reason) string {
 	case quorum.ReasonSelf:
 		return "it opened the pull request, and nobody reviews their own"
 	case quorum.ReasonOtherPull:
-		return "its result may be about another pull request of the same branch"
+		return "its result may be about another pull request of the same branch or commit"
 	case quorum.ReasonOtherLane:
 		return "it has no vote in this lane"
 	case quorum.ReasonWhen:
