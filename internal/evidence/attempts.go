@@ -27,6 +27,18 @@ func (v *reviewerView) judgedAttempts() (all []judgedAttempt) {
 	return all
 }
 
+// objectionsOfTwins are the attempts of runs for other pull requests of this repository with this head that object. An approval
+// of theirs may be about another diff, and is none here.
+func (v *reviewerView) objectionsOfTwins() (all []judgedAttempt) {
+	for _, a := range v.ofTwins {
+		view := attemptView{reviewerView: v, attempt: a}
+		if got := view.ownResult(); got.outcome == quorum.Findings {
+			all = append(all, judgedAttempt{view, got})
+		}
+	}
+	return all
+}
+
 // newestAttempt is the attempt by which the reviewer is judged first, beside which all others speak.
 func (v *reviewerView) newestAttempt() reviewAttempt {
 	if v.Workflow == "" {
@@ -51,7 +63,7 @@ func speakingAttempt(all []judgedAttempt, most attemptRank) (best *judgedAttempt
 	for i := range all {
 		a := &all[i]
 		switch rank := a.attemptRank(); {
-		case a.attempt.isPast, rank > most:
+		case a.attempt.isPast, a.attempt.isOfTwin, rank > most:
 		case !a.got.isVerdict() && (a.attempt.run.Status == "waiting" || a.isOurCancel()):
 			idle = a
 		case best == nil || rank > best.attemptRank() || rank == best.attemptRank() && isNewer(a, best):

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"slices"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -56,7 +57,10 @@ func (v textView) whyUnboundWithoutRun(about bool, at time.Time) rejection {
 // whyOutsideRun is [textView.whyUnbound] for a workflow's reviewer.
 func (v textView) whyOutsideRun(t *quorum.Text, about bool, at time.Time) rejection {
 	isNamedByOther := about && v.runs.oldBaseUnderWay(at) // a run for the base of before names this head, too
+	isOwn := func(a reviewAttempt) bool { return v.attempts.mayHaveLeft(&a, at) }
 	switch {
+	case v.attempt.isOfTwin && slices.ContainsFunc(v.attempts, isOwn):
+		return outsideAttempt
 	case v.attempt.run == nil && about && !v.isShared() && !isNamedByOther:
 		return ""
 	case v.attempt.run == nil:

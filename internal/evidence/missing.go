@@ -99,6 +99,7 @@ func unreadUploads(views []*reviewerView) (all []quorum.UploadName) {
 	for _, v := range views {
 		all = append(all, v.artifacts.unreadUploads(v.runsOfLeftHeads())...)
 		all = append(all, v.artifacts.unreadUploads(v.runs.ofEarlierStays(v.head.snapshot))...)
+		all = append(all, v.artifacts.unreadUploads(v.runs.ofTwins)...)
 		all = append(all, v.artifacts.unreadUploads(v.runs.counted)...)
 	}
 	return all
@@ -107,7 +108,7 @@ func unreadUploads(views []*reviewerView) (all []quorum.UploadName) {
 // unreadAttempts are the attempts of the reviewers' runs that failed before a look saw it and that nobody has read.
 func unreadAttempts(views []*reviewerView) (all []quorum.AttemptName) {
 	for _, v := range views {
-		for _, run := range slices.Concat(v.runs.ofEarlierStays(v.head.snapshot), v.runs.counted) {
+		for _, run := range slices.Concat(v.runs.ofEarlierStays(v.head.snapshot), v.runs.ofTwins, v.runs.counted) {
 			for _, n := range unseenAttempts(v.head, v.Reviewer, &run) {
 				if _, isRead := v.head.earlierAttempt(n); !isRead {
 					all = append(all, n)

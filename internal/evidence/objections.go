@@ -85,8 +85,9 @@ type objectionSearch struct {
 // newObjectionSearch makes a search beside a result of the attempt.
 func (v *attemptView) newObjectionSearch(got attemptResult, statements []statement) *objectionSearch {
 	s := &objectionSearch{attemptView: v, got: got, isAnswer: v.isAnswer(&got), shown: slices.Clip(statements)}
-	for _, o := range v.judgedAttempts() {
-		if v.attempt.run == nil || o.attempt.run.ID == v.attempt.run.ID && o.attempt.number == v.attempt.number {
+	for _, o := range append(v.objectionsOfTwins(), v.judgedAttempts()...) {
+		isIt := v.attempt.run != nil && o.attempt.run.ID == v.attempt.run.ID && o.attempt.number == v.attempt.number
+		if isIt || v.attempt.run == nil && !o.attempt.isOfTwin {
 			continue
 		}
 		s.others = append(s.others, o)

@@ -91,6 +91,8 @@ func TestApprovalsOfAnotherPullRequest(t *testing.T) {
 	of := func(branch, repo string) func(*quorum.Run) {
 		return func(r *quorum.Run) { r.Branch, r.Repo = branch, repo }
 	}
+	strict := lint()
+	strict.FailureMeans = quorum.MeansFindings
 	both := checked("secbot")
 	both.Verdict = format(quorum.Auto)
 	running := both
@@ -167,6 +169,20 @@ func TestApprovalsOfAnotherPullRequest(t *testing.T) {
 			another,
 		},
 		{"another branch's run", onHead(lint()).run(1, 10, 100, of("evil", "acme/shop")), silent},
+		{"another branch's that failed", onHead(strict).run(1, 10, 100).run(2, 20, 110, of("evil", "acme/shop"), ended("failure")), stands},
+		{"and no own run", onHead(strict).run(2, 20, 110, of("evil", "acme/shop"), ended("failure")), stands},
+		{"a fork's that failed", onHead(strict).run(1, 10, 100).run(2, 20, 110, of("feature", "mallory/shop"), ended("failure")), approves},
+		{
+			"an answer to another branch's",
+			onHead(strict).run(2, 20, 110, of("evil", "acme/shop"), ended("failure")).run(3, 120, 200),
+			approves,
+		},
+		{
+			"which another branch's run is not",
+			onHead(strict).run(1, 10, 100).run(2, 20, 110, of("evil", "acme/shop"), ended("failure")).run(3, 120, 200, of("evil", "acme/shop")),
+			stands,
+		},
+		{"another branch's under way", onHead(strict).run(1, 10, 100).run(2, 20, -1, of("evil", "acme/shop")), approves},
 		{"another repository's run", onHead(lint()).run(1, 10, 100, of("feature", "mallory/shop")), silent},
 		{"a run of a repository that is gone", onHead(lint()).run(1, 10, 100, of("feature", "")), silent},
 		{"the branch is not told", onHead(lint()).run(1, 10, 100, of("", "Acme/Shop")), approves},
@@ -205,12 +221,16 @@ func TestApprovalsOfAnotherPullRequest(t *testing.T) {
 		{"a check without times", onHead(checked("secbot")).check(quorum.CheckRun{ID: 5, App: "secbot", Conclusion: "success"}).twin(head, 0, 20), another},
 		{"a status from before speaks", onHead(sonar()).status(5, 49, "success").status(6, 55, "success").twin(head, 50, 60), approves},
 
-		{"a stranger's against another base, opened while a check was at work", onHead(checked("secbot")).check(green("secbot", 5, 9, 5, 50)).stranger(20, "easy"), approves},
+		{"a stranger's, opened while a check was at work", onHead(checked("secbot")).check(green("secbot", 5, 9, 5, 50)).stranger(20, "easy"), approves},
 		{"opened before it began", onHead(checked("secbot")).check(green("secbot", 5, 9, 5, 50)).stranger(5, "easy"), another},
 		{"against the same base", onHead(checked("secbot")).check(green("secbot", 5, 9, 5, 50)).stranger(0, "main"), approves},
 		{"it objects all the same", onHead(checked("secbot")).check(red("secbot", 5, 9, 5, 50)).stranger(0, "easy"), objects},
 		{"opened while a status was pending", onHead(sonar()).status(5, 10, "pending").status(6, 50, "success").stranger(20, "easy"), approves},
-		{"opened before that", onHead(sonar()).status(5, 10, "pending").status(6, 50, "success").stranger(10, "easy"), wanted{quorum.Pending, quorum.Running, quorum.ReasonRunning, ""}},
+		{
+			"opened before that",
+			onHead(sonar()).status(5, 10, "pending").status(6, 50, "success").stranger(10, "easy"),
+			wanted{quorum.Pending, quorum.Running, quorum.ReasonRunning, ""},
+		},
 		{"no run is of a stranger's", onHead(lint()).run(1, 10, 100).stranger(0, "easy"), approves},
 
 		{"a job is as old as its run", onHead(checked(actions)).run(1, 10, 100).check(job(green(actions, 5, 1001, 60, 90))).twin(head, 11, 95), approves},

@@ -15,17 +15,23 @@ type reviewerView struct {
 	runs       workflowRuns
 	commands   *commandView
 	attempts   attemptList
+	ofTwins    attemptList     // of runs for other pull requests with this head
 	ownResults []attemptResult // of the attempts that somebody has asked about
 }
 
 func newReviewerView(h *headView, texts *textReader, commands *commandView, r *quorum.Reviewer) *reviewerView {
 	runs := h.runsOf(r)
+	ofTwins := attemptsOfRuns(h, r, runs.ofTwins)
+	for i := range ofTwins {
+		ofTwins[i].isOfTwin = true
+	}
 	return &reviewerView{
 		Reviewer: r, head: h, texts: texts, runs: runs, commands: commands,
 		artifacts: artifactView{Reviewer: r, head: h},
 		threads:   threadView{Reviewer: r, head: h, texts: texts},
 		past:      newPastView(h, r),
 		attempts:  attemptsOfRuns(h, r, runs.counted),
+		ofTwins:   ofTwins,
 	}
 }
 

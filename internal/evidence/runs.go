@@ -17,6 +17,7 @@ type workflowRuns struct {
 	counted []quorum.Run // of this head and base, by one of the reviewer's events, the newest last
 	others  []quorum.Run // of another head, base or event; a text that names no commit may come from one of these
 	oldBase []quorum.Run // those of the others that are of this head and another base: they name this commit, too
+	ofTwins []quorum.Run // for another pull request of this repository with this head: they object, and never approve
 }
 
 // runsOf sorts the runs of r's workflow. A rerun replays the base that its run was created for.
@@ -27,9 +28,14 @@ func (h *headView) runsOf(r *quorum.Reviewer) (runs workflowRuns) {
 			run := &list[i]
 			isOld := h.cycle.isBeforeBase(run.Created) ||
 				strings.HasPrefix(run.Event, "pull_request") && run.Created.Before(pr.Created)
+			isOfHead := slices.Contains(r.Events, run.Event) && run.Head == pr.Head
 			switch {
-			case run.Path != r.Workflow || h.isOtherBranchRun(run):
-			case !isOld && slices.Contains(r.Events, run.Event) && run.Head == pr.Head:
+			case run.Path != r.Workflow:
+			case h.isOtherBranchRun(run):
+				if isOfHead && strings.EqualFold(run.Repo, pr.Owner+"/"+pr.Repo) {
+					runs.ofTwins = append(runs.ofTwins, *run)
+				}
+			case !isOld && isOfHead:
 				runs.counted = append(runs.counted, *run)
 			case !run.Completed() || run.Conclusion != "skipped" && run.Conclusion != "action_required":
 				runs.others = append(runs.others, *run)
@@ -117,6 +123,7 @@ type reviewAttempt struct {
 	byPerson      bool // a person caused it: deadlines begin anew
 	isCommanded   bool // at the person's command it was we who asked
 	isPast        bool // its run was run again: it stands for that attempt, or for all up to it, where none shows its beginning
+	isOfTwin      bool // its run is another pull request's: it only objects
 }
 
 // isUnderWay reports whether its run has not ended. An attempt without a run is never under way: it has no end.
