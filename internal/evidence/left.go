@@ -44,7 +44,7 @@ func LeftHeads(p quorum.Policy, s quorum.Snapshot) (heads []string, checks, stat
 
 // runsOfLeftHeads are the ended runs of the last head before this one on which the reviewer's ended, unless a look has heard
 // what they said.
-func (v *reviewerView) runsOfLeftHeads() (runs []quorum.Run) {
+func runsOfLeftHeads(v *reviewerView) (runs []quorum.Run) {
 	heads, _ := HeadsBefore(*v.head.snapshot)
 	for _, head := range heads[:min(len(heads), maxLeftHeads)] {
 		for _, run := range v.runs.others {

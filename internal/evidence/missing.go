@@ -97,7 +97,7 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 // before, too.
 func unreadUploads(views []*reviewerView) (all []quorum.UploadName) {
 	for _, v := range views {
-		all = append(all, v.artifacts.unreadUploads(v.runsOfLeftHeads())...)
+		all = append(all, v.artifacts.unreadUploads(runsOfLeftHeads(v))...)
 		all = append(all, v.artifacts.unreadUploads(v.runs.ofEarlierStays(v.head.snapshot))...)
 		all = append(all, v.artifacts.unreadUploads(v.runs.ofTwins)...)
 		all = append(all, v.artifacts.unreadUploads(v.runs.counted)...)

@@ -36,12 +36,12 @@ func TestARunOfAClosedPullRequest(t *testing.T) {
 		"its branch": {sandbox.PullSpec{Branch: "feature-7", Base: "lax"}, func(w *world) {
 			w.lints(8)
 			w.must(w.g.Close(8, "mallory"))
-		}, quorum.ReasonOtherPull, "#8"},
+		}, quorum.ReasonOtherPull, "#8 by alice"},
 		"its branch, with another head by now": {sandbox.PullSpec{Branch: "feature-7", Base: "lax"}, func(w *world) {
 			w.lints(8)
 			w.must(w.g.Push(8, "b9", sandbox.PushSpec{Force: true}))
 			w.must(w.g.Close(8, "mallory"))
-		}, quorum.ReasonOtherPull, "#8"},
+		}, quorum.ReasonOtherPull, "#8 by alice"},
 		"another branch": {sandbox.PullSpec{Branch: "evil", Base: "lax"}, func(w *world) {
 			w.lints(8)
 			w.must(w.g.Close(8, "mallory"))
