@@ -20,8 +20,9 @@ import (
 var binary = flag.Bool("binary", false, "build the program as a release does, and measure its size and its start")
 
 // maxBinary is what the action's stripped program for linux/amd64 may weigh: lanes, people, the same diff, siblings and
-// words by comment are nine tenths of a megabyte of its own code, and no import.
-const maxBinary = 16_000_000
+// words by comment are nine tenths of a megabyte of its own code, and no import; stacks, objections of other pull requests
+// and what a change of the base ends are two tenths.
+const maxBinary = 16_300_000
 
 func TestBinary(t *testing.T) {
 	if !*binary {
@@ -33,7 +34,7 @@ func TestBinary(t *testing.T) {
 		t.Errorf("the full program has no serve: %v: %s", err, out)
 	}
 	file, size := stripped(t, "action")
-	t.Logf("size of the action's program: %.2f MB of %d MB", float64(size)/1e6, maxBinary/1_000_000)
+	t.Logf("size of the action's program: %.2f MB of %.1f MB", float64(size)/1e6, float64(maxBinary)/1e6)
 	if size > maxBinary {
 		t.Errorf("the action's program weighs %d bytes, %d too many", size, size-maxBinary)
 	}

@@ -40,7 +40,7 @@ func Inherit(p quorum.Policy, s quorum.Snapshot) quorum.Record {
 	}
 	in := inheritance{policy: &p, snapshot: &s, rec: cloneRecord(own)}
 	if own.Head != "" && own.Base != s.PR.BaseRef {
-		if move, _ := newestBaseMove(&s); MayBeSameBase(s) && s.Guards == own.Guards {
+		if move, _ := newestBaseMove(&s); isSameBase(&s) {
 			moveBase(&in.rec, move, s.PR.BaseRef)
 		} else {
 			in.leaveBase()

@@ -74,7 +74,7 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 		}
 	}
 	views[0].commands.wantPeople(&w)
-	w.Tree, w.Guards = wantsTree(&p, &s, views), wantsGuards(&s, views)
+	w.Tree = wantsTree(&p, &s, views)
 	if p.StandIn == 0 {
 		w.People = withoutRepeats(w.People)
 		return w
@@ -353,17 +353,6 @@ func wantsTree(p *quorum.Policy, s *quorum.Snapshot, views []*reviewerView) bool
 		slices.ContainsFunc(before.Stood, func(st quorum.Stood) bool { return st.Counts }) {
 		return true
 	}
-	return approves(views)
-}
-
-// wantsGuards reports whether the guarded files of the base are worth a request: the pull request is against another branch than
-// the default one, which may be merged, and something approves it.
-func wantsGuards(s *quorum.Snapshot, views []*reviewerView) bool {
-	return s.Guards == "" && s.PR.BaseRef != s.PR.DefaultBranch && !s.NoRecord && s.PR.Diff.Files != "" && approves(views)
-}
-
-// approves reports whether a reviewer who votes approves, or will when its attempt has ended.
-func approves(views []*reviewerView) bool {
 	return slices.ContainsFunc(views, func(v *reviewerView) bool {
 		if !v.MayVote() {
 			return false

@@ -44,7 +44,7 @@ func cycleOf(s *quorum.Snapshot) cycle {
 			c.baseChanged = latest(c.baseChanged, e.At)
 		case quorum.Reopened, quorum.ReadyForReview:
 			c.start = latest(c.start, e.At)
-		case quorum.Closed, quorum.BaseForcePushed, quorum.ConvertedDraft, quorum.ReviewRequested, quorum.ReviewDismissed:
+		case quorum.Closed, quorum.ConvertedDraft, quorum.ReviewRequested, quorum.ReviewDismissed:
 		}
 	}
 	for _, p := range s.Pushes {

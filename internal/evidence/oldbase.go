@@ -24,7 +24,7 @@ func (v textView) mayBeOfOldBase(c *candidate) bool {
 		return v.attempt.run == nil && len(v.runs.oldBase) > 0
 	case changed.IsZero() || isKnown:
 		return false
-	case firstArrival(v.head).After(changed):
+	case !firstArrival(v.head).Before(changed):
 		return false
 	}
 	if v.hasAnswered(changed, c.at, c.ref) || v.wasIdleAt(changed) {
@@ -33,11 +33,13 @@ func (v textView) mayBeOfOldBase(c *candidate) bool {
 	return !slices.ContainsFunc(v.head.record.requestsTo(v.Name), func(in *quorum.Intent) bool { return in.Free && in.At.Before(c.at) })
 }
 
-// diffChangedByBase is when the base changed last, and the diff with it; zero if it never did.
+// diffChangedByBase is when the base changed last, and with it the diff, or what reviewers may take their instructions from: a
+// branch of the author's own holds what the author likes. It is zero if that never was.
 func diffChangedByBase(h *headView) time.Time {
 	for _, e := range slices.Backward(h.timeline) {
 		files := filesAgainst(h, e.To)
-		if e.Kind == quorum.BaseChanged && (files == "" || files != filesAgainst(h, e.From)) {
+		isSame := files != "" && files == filesAgainst(h, e.From) && e.From == h.snapshot.PR.DefaultBranch
+		if e.Kind == quorum.BaseChanged && !isSame {
 			return e.At
 		}
 	}

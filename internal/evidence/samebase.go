@@ -40,6 +40,16 @@ func GuardPrint(p quorum.Policy, files []TreeFile) string {
 	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:24])
 }
 
+// isPushedSince reports whether somebody has pushed to the base since the head came, or may have: then nobody knows what a
+// reviewer found there.
+func isPushedSince(s *quorum.Snapshot) bool {
+	arrived := cycleOf(s).arrival
+	if stays := earlierHeadStays(s); len(stays) > 0 {
+		arrived = stays[0].from
+	}
+	return s.BasePushed.IsZero() || s.BasePushed.After(arrived)
+}
+
 // MayBeSameBase reports whether [quorum.Snapshot].Guards tells that the newest change of the base has changed nothing.
 func MayBeSameBase(s quorum.Snapshot) bool {
 	rec := &s.Record
@@ -48,19 +58,12 @@ func MayBeSameBase(s quorum.Snapshot) bool {
 		rec.Files != "" && rec.Files == s.PR.Diff.Files
 }
 
-// newestBaseMove is the newest change of the base, if that led from the record's base to this one, and nobody has pushed a base
-// by force since the head came: what was looked at against that may have been another change.
+// newestBaseMove is the newest change of the base, if that led from the record's base to this one.
 func newestBaseMove(s *quorum.Snapshot) (move quorum.BaseMove, found bool) {
-	arrived := cycleOf(s).arrival
-	if stays := earlierHeadStays(s); len(stays) > 0 {
-		arrived = stays[0].from
-	}
 	for _, e := range slices.Backward(s.Timeline) {
 		switch {
-		case e.Kind == quorum.BaseForcePushed && !e.At.Before(arrived):
-			return move, false
 		case e.Kind != quorum.BaseChanged || found && !e.At.Equal(move.At):
-		case e.From != s.Record.Base || e.To != s.PR.BaseRef:
+		case e.From != s.Record.Base || e.To != s.PR.BaseRef: // of several in one second nobody knows the order
 			return move, false
 		default:
 			move, found = quorum.BaseMove{From: e.From, At: e.At.UTC()}, true
@@ -108,14 +111,20 @@ func moveBase(rec *quorum.Record, move quorum.BaseMove, to string) {
 	rec.Moved = append(slices.Clip(rec.Moved), move)
 }
 
-// rememberGuards is what a record holds of the guarded files of its base: once they have changed, they are not compared any more.
+// isSameBase reports whether the newest change of the base has changed nothing.
+func isSameBase(s *quorum.Snapshot) bool {
+	return MayBeSameBase(*s) && s.Guards == s.Record.Guards && !isPushedSince(s)
+}
+
+// rememberGuards is what a record holds of the guarded files of its base. Once they may have changed they are not compared any
+// more.
 func rememberGuards(old *quorum.Record, s *quorum.Snapshot) string {
-	isSame := old.Head == s.PR.Head && old.Base == s.PR.BaseRef
+	isSame := old.Head == s.PR.Head && old.Base == s.PR.BaseRef && old.Guards != ""
 	switch {
-	case !isSame || old.Guards == "":
-		return s.Guards
-	case s.Guards != "" && s.Guards != old.Guards, old.Files != s.PR.Diff.Files:
+	case s.Guards != "" && isPushedSince(s), isSame && (s.Guards != "" && s.Guards != old.Guards || old.Files != s.PR.Diff.Files):
 		return changedGuards
+	case isSame:
+		return old.Guards
 	}
-	return old.Guards
+	return s.Guards
 }

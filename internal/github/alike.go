@@ -36,6 +36,14 @@ type alikeReader struct {
 	pr *quorum.PullRequest
 }
 
+// beginReadingElsewhere begins to read what other pull requests and the base tell.
+func beginReadingElsewhere(ctx context.Context, g group, l *look) {
+	g.Go(func() error { return readAlike(ctx, l) })
+	if l.snap.PR.BaseRef != l.snap.PR.DefaultBranch && !l.f.client.Personal() && l.willJudge() {
+		g.Go(func() error { return readGuards(ctx, l.read, l.policy, &l.snap, l.snap.PR.BaseRef) })
+	}
+}
+
 // readAlike reads what our checks hold of other pull requests with the same diff: at the first look at a head and base of
 // those that may have it, later of those that had it.
 func readAlike(ctx context.Context, l *look) error {

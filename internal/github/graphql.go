@@ -74,13 +74,12 @@ const conversationTemplate = `query($owner: String!, $name: String!, $number: In
           id fullDatabaseId @comment-words createdAt updatedAt lastEditedAt authorAssociation url author { ...who } editor { ...who }
         }
       }
-      timelineItems(first: 100, after: $timeline, itemTypes: [BASE_REF_CHANGED_EVENT, BASE_REF_FORCE_PUSHED_EVENT, HEAD_REF_FORCE_PUSHED_EVENT, REOPENED_EVENT, CLOSED_EVENT, AUTOMATIC_BASE_CHANGE_SUCCEEDED_EVENT, READY_FOR_REVIEW_EVENT, CONVERT_TO_DRAFT_EVENT, REVIEW_REQUESTED_EVENT, REVIEW_DISMISSED_EVENT]) {
+      timelineItems(first: 100, after: $timeline, itemTypes: [BASE_REF_CHANGED_EVENT, HEAD_REF_FORCE_PUSHED_EVENT, REOPENED_EVENT, CLOSED_EVENT, AUTOMATIC_BASE_CHANGE_SUCCEEDED_EVENT, READY_FOR_REVIEW_EVENT, CONVERT_TO_DRAFT_EVENT, REVIEW_REQUESTED_EVENT, REVIEW_DISMISSED_EVENT]) {
         pageInfo { hasNextPage endCursor }
         nodes {
           __typename
           ... on BaseRefChangedEvent { createdAt actor { ...who } previousRefName currentRefName }
           ... on AutomaticBaseChangeSucceededEvent { createdAt actor { ...who } oldBase newBase }
-          ... on BaseRefForcePushedEvent { createdAt actor { ...who } }
           ... on HeadRefForcePushedEvent { createdAt actor { ...who } beforeCommit { oid } afterCommit { oid } }
           ... on ReopenedEvent { createdAt actor { ...who } }
           ... on ClosedEvent { createdAt actor { ...who } }
@@ -703,7 +702,6 @@ func (t graphThread) toThread() quorum.Thread {
 
 var eventKinds = map[string]quorum.EventKind{
 	"BaseRefChangedEvent": quorum.BaseChanged, "AutomaticBaseChangeSucceededEvent": quorum.BaseChanged,
-	"BaseRefForcePushedEvent": quorum.BaseForcePushed,
 	"HeadRefForcePushedEvent": quorum.ForcePushed, "ReopenedEvent": quorum.Reopened, "ClosedEvent": quorum.Closed,
 	"ReadyForReviewEvent": quorum.ReadyForReview, "ConvertToDraftEvent": quorum.ConvertedDraft,
 	"ReviewRequestedEvent": quorum.ReviewRequested, "ReviewDismissedEvent": quorum.ReviewDismissed,

@@ -234,7 +234,7 @@ func (l *look) reconcileSources(ctx context.Context) error {
 			return err
 		})
 	}
-	g.Go(func() error { return readAlike(beside, l) })
+	beginReadingElsewhere(beside, g, l)
 	missing := l.mem.unlistedRuns(l.snap.PR.Head, l.snap.Record.Runs, l.runs)
 	found := l.read.beginReadingRuns(beside, g, missing)
 	for _, ref := range l.missingTexts() {
@@ -328,9 +328,6 @@ func (l *look) readMissing(ctx context.Context) error {
 			tree, err = l.read.readTreePrint(ctx, pr, l.head.files)
 			return err
 		})
-	}
-	if wants.Guards {
-		g.Go(func() error { return readGuards(ctx, l.read, l.policy, &l.snap) })
 	}
 	l.mem.hands.readWanted(ctx, g, l.read, &l.snap, wants)
 	var below quorum.Below
@@ -432,7 +429,7 @@ func (l *look) inheritFromBefore(ctx context.Context) error {
 		}
 	}
 	if evidence.MayBeSameBase(l.snap) {
-		if err := readGuards(ctx, l.read, l.policy, &l.snap); err != nil {
+		if err := readGuards(ctx, l.read, l.policy, &l.snap, l.snap.Record.Base); err != nil {
 			return err
 		}
 	}

@@ -9,7 +9,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/review-coordinator/coordinator/internal/evidence"
 	"github.com/review-coordinator/coordinator/internal/github/client"
@@ -39,19 +41,38 @@ func (t *restTree) entry(path string) (restTreeEntry, bool) {
 	return t.Entries[i], true
 }
 
-// readGuards reads [quorum.Snapshot].Guards; "" stays where GitHub does not tell the base's tree whole.
-func readGuards(ctx context.Context, r pullReader, p quorum.Policy, s *quorum.Snapshot) error {
+// readGuards reads [quorum.Snapshot].Guards, and BasePushed of a base; Guards stays "" where GitHub does not tell the tree whole.
+func readGuards(ctx context.Context, r pullReader, p quorum.Policy, s *quorum.Snapshot, base string) error {
+	g, ctx := newGroup(ctx)
+	var pushed []restActivity
+	g.Go(func() (err error) {
+		path := r.repoPath("activity") + "?" + url.Values{"ref": {"refs/heads/" + base}, "per_page": {"10"}}.Encode()
+		if pushed, _, err = readPage[restActivity](ctx, r.client, path, "", false); isUntold(err) {
+			return nil
+		}
+		return err
+	})
 	tree, err := r.readTree(ctx, s.PR.BaseRef)
-	if err != nil || tree == nil {
+	if err = errors.Join(err, g.Wait()); err != nil || tree == nil {
 		return err
 	}
-	files := make([]evidence.TreeFile, len(tree.Entries))
-	for i, e := range tree.Entries {
-		files[i] = evidence.TreeFile{Path: e.Path, Mode: e.Mode, SHA: e.SHA}
+	for _, a := range slices.Backward(pushed) {
+		if push := a.toPush(); strings.Trim(push.After, "0") != "" { // no deletion: a branch that was merged may go
+			s.BasePushed = push.At
+		}
+	}
+	var files []evidence.TreeFile
+	for _, e := range tree.Entries {
+		if e.Mode != folderMode {
+			files = append(files, evidence.TreeFile{Path: e.Path, Mode: e.Mode, SHA: e.SHA})
+		}
 	}
 	s.Guards = evidence.GuardPrint(p, files)
 	return nil
 }
+
+// folderMode is the mode of a folder in a tree.
+const folderMode = "040000"
 
 // readTree reads the tree of a commit, or of a branch's tip; nil if GitHub does not tell it whole.
 func (r pullReader) readTree(ctx context.Context, at string) (*restTree, error) {

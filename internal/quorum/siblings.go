@@ -27,7 +27,7 @@ type SharedPull struct {
 // each of this repository, or else each of the author of the oldest fork's; a draft only where all are.
 func SpeakersOf(all []PullRequest) []PullRequest {
 	speakers := slices.Clone(all)
-	slices.SortFunc(speakers, func(a, b PullRequest) int { return a.Number - b.Number })
+	sort.Slice(speakers, func(i, j int) bool { return speakers[i].Number < speakers[j].Number })
 	for _, isLeftOut := range []func(p, oldest PullRequest) bool{
 		func(p, _ PullRequest) bool { return p.Fork },
 		func(p, oldest PullRequest) bool {
@@ -106,7 +106,7 @@ func sharedCheck(name string, judged []Sibling, all []PullRequest) SharedCheck {
 		}
 		c.Pulls = append(c.Pulls, named)
 	}
-	slices.SortFunc(c.Pulls, func(a, b SharedPull) int { return a.Number - b.Number })
+	sort.Slice(c.Pulls, func(i, j int) bool { return c.Pulls[i].Number < c.Pulls[j].Number })
 	silent := 0
 	c.Pulls = slices.DeleteFunc(c.Pulls, func(p SharedPull) bool {
 		if !p.Speaks {

@@ -68,9 +68,12 @@ type Snapshot struct {
 	Presses []Press // of the check's button, oldest first
 	// Links are what guarded names link to on the default branch and on the base: of a folder, all that is in it. nil:
 	// they are not known; read only where [Wants] names them.
-	Links   []string
-	Guards  string // what the base holds of guarded files and of reviewers' workflows, as a digest; "": not read
-	NoLinks bool   // they cannot be told: there are too many files, say
+	Links  []string
+	Guards string // what the base holds of guarded files and of reviewers' workflows, as a digest; "": not read
+	// BasePushed is when somebody pushed last to the base, or, where that has changed, to the record's base; zero if it was not
+	// read, or GitHub does not tell. It is read with Guards.
+	BasePushed time.Time
+	NoLinks    bool // they cannot be told: there are too many files, say
 
 	Permissions map[string]Permission // by login, of people who approved or requested changes, or gave a command
 	Ours        Account               // as whom we write; zero if unknown
@@ -244,7 +247,6 @@ type EventKind string
 
 const (
 	BaseChanged     EventKind = "base_ref_changed"
-	BaseForcePushed EventKind = "base_ref_force_pushed"
 	ForcePushed     EventKind = "head_ref_force_pushed"
 	Reopened        EventKind = "reopened"
 	Closed          EventKind = "closed"
@@ -442,9 +444,7 @@ type Wants struct {
 
 	Tree  bool // [DiffPrint].Tree of the head
 	Links bool // [Snapshot].Links
-
-	Guards bool // [Snapshot].Guards
-	Lane   bool // Authors or Links tell in which lane the pull request is: nothing else is told before they are known
+	Lane  bool // Authors or Links tell in which lane the pull request is: nothing else is told before they are known
 
 	SameBranch bool // all pull requests of its head branch; nothing else but Uploads and Attempts is told before they are known
 	// SameBranchRun is the newest run that approves by a text: a list that was read when that run was known will do.

@@ -36,8 +36,7 @@ var timelineTypenames = map[string]string{
 	"automatic_base_change_succeeded": "AutomaticBaseChangeSucceededEvent",
 	"base_ref_changed":                "BaseRefChangedEvent", "closed": "ClosedEvent",
 	"convert_to_draft": "ConvertToDraftEvent", "head_ref_force_pushed": "HeadRefForcePushedEvent",
-	"base_ref_force_pushed": "BaseRefForcePushedEvent",
-	"labeled":               "LabeledEvent", "ready_for_review": "ReadyForReviewEvent",
+	"labeled": "LabeledEvent", "ready_for_review": "ReadyForReviewEvent",
 	"reopened": "ReopenedEvent", "review_dismissed": "ReviewDismissedEvent",
 	"review_requested": "ReviewRequestedEvent", "unlabeled": "UnlabeledEvent",
 }

@@ -22,7 +22,7 @@ var imitated = []string{
 	"PullRequestReviewComment", "PullRequestReviewThread", "IssueComment", "Label", "ReviewRequest",
 	"User", "Bot", "PageInfo", "MergeQueue", "MergeQueueEntry",
 	"AutomaticBaseChangeSucceededEvent", "BaseRefChangedEvent", "ClosedEvent", "ConvertToDraftEvent",
-	"BaseRefForcePushedEvent", "HeadRefForcePushedEvent", "LabeledEvent", "ReadyForReviewEvent", "ReopenedEvent", "ReviewDismissedEvent",
+	"HeadRefForcePushedEvent", "LabeledEvent", "ReadyForReviewEvent", "ReopenedEvent", "ReviewDismissedEvent",
 	"ReviewRequestedEvent", "UnlabeledEvent",
 	"Actor", "RepositoryOwner", "Node", "GitObject", "Comment", "PullRequestTimelineItems", "RequestedReviewer", "StatusCheckRollupContext",
 }

@@ -183,19 +183,17 @@ func (st *modelState) retarget(base string) bool {
 	}
 	was := st.s.PR.Diff
 	st.s.PR.BaseRef, st.s.PR.Diff, st.s.Gated = base, st.printAgainst(base), base == mainBase
-	for place := range st.work {
-		st.work[place].old = st.work[place].old || st.work[place].busy && was.Files != st.s.PR.Diff.Files
-	}
-	st.asks()
 	st.s.Timeline = append(st.s.Timeline, quorum.Event{Kind: quorum.BaseChanged, At: st.now, Actor: author, From: from, To: base})
-	isForced := slices.ContainsFunc(st.s.Timeline, func(e quorum.Event) bool {
-		return e.Kind == quorum.BaseForcePushed && !e.At.Before(st.heads[st.at].arrived)
-	})
-	isSame := was.Files == st.s.PR.Diff.Files && guardsOf(from) == guardsOf(base)
-	if st.guarded && isSame && !isForced {
+	isSame := was.Files == st.s.PR.Diff.Files && guardsOf(from) == guardsOf(base) && !st.basePushed[from].After(st.heads[st.at].arrived)
+	if st.guarded && isSame {
 		st.moves = append(slices.Clip(st.moves), st.now)
 		return true
 	}
+	for place := range st.work {
+		isOther := was.Files != st.s.PR.Diff.Files || from != mainBase
+		st.work[place].old = st.work[place].old || st.work[place].busy && isOther
+	}
+	st.asks()
 	clear(st.said)
 	clear(st.superseded)
 	clear(st.carried)
@@ -206,7 +204,8 @@ func (st *modelState) retarget(base string) bool {
 		if i != st.at {
 			h.work = slices.Clone(h.work)
 			for place := range h.work {
-				h.work[place].old = h.work[place].old || h.printAgainst(from).Files != h.printAgainst(base).Files
+				isOther := h.printAgainst(from).Files != h.printAgainst(base).Files || from != mainBase
+				h.work[place].old = h.work[place].old || isOther
 			}
 		}
 	}
@@ -244,7 +243,14 @@ func (st *modelState) snapshot(at time.Time) quorum.Snapshot {
 	}
 	st.showJobsOfLeftHeads(&s)
 	if st.guarded {
-		s.Guards = guardsOf(s.PR.BaseRef)
+		pushed := s.PR.BaseRef
+		if s.Record.Head == s.PR.Head {
+			pushed = s.Record.Base
+		}
+		s.Guards, s.BasePushed = guardsOf(s.PR.BaseRef), opened
+		if at := st.basePushed[pushed]; at.After(opened) {
+			s.BasePushed = at
+		}
 	}
 	st.showFixes(&s)
 	heads, left := evidence.HeadsBefore(s)

@@ -122,6 +122,7 @@ type modelState struct {
 	work       []workTruth     // of Apps, by reviewer
 	guarded    bool            // a look sees what the base holds of guarded files
 	moves      []time.Time     // when the base changed, and nothing else
+	basePushed map[string]time.Time
 	doubted    []quorum.Text   // Apps' answers that may be of another base: of each, what it is and when it was said
 	shown      quorum.Decision // by our check
 	kinds      []reviewerKind
@@ -291,7 +292,10 @@ func (st *modelState) end(place int, isEnded func(o *objectionTruth) bool) {
 func (st *modelState) answer(place int, isAnswered func(o *objectionTruth) bool) {
 	for i := range st.objections {
 		o := &st.objections[i]
-		if o.reviewer == place && st.isOfThis(o) && isAnswered(o) && st.reroll != quorum.RerollPerson {
+		isOfLines := slices.ContainsFunc(st.heads, func(h headTruth) bool { // a text is of its head on every base
+			return o.run == 0 && h.sha == o.head && h.printAgainst(st.s.PR.BaseRef).Lines == st.s.PR.Diff.Lines
+		})
+		if o.reviewer == place && (st.isOfThis(o) || isOfLines) && isAnswered(o) && st.reroll != quorum.RerollPerson {
 			o.answered = true
 		}
 	}

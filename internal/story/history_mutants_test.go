@@ -181,7 +181,7 @@ var mutants = map[string]mutant{
 		}
 	}},
 	"who objected against another base is forgotten": {objectorJudges, basesWorld(), mutateRecord(func(rec *quorum.Record) { rec.Judged = nil })},
-	"another base's diff is taken for the same": {diffStaysRed, basesWorld(), mutateSnapshot(func(_ *quorum.Policy, s *quorum.Snapshot) {
+	"another base's diff is taken for the same": {objectorJudges, basesWorld(), mutateSnapshot(func(_ *quorum.Policy, s *quorum.Snapshot) {
 		s.PR.Diff.Lines, _, _ = strings.Cut(s.PR.Diff.Lines, " ")
 	})},
 	"a reviewer's own yes is enough": {noStands, commandWorld(), mutateSnapshot(func(p *quorum.Policy, _ *quorum.Snapshot) {
@@ -211,8 +211,8 @@ var mutants = map[string]mutant{
 		}
 	})},
 	"guarded files of a base do not matter": {passIsEarned, basesWorld(), mutateSnapshot(func(_ *quorum.Policy, s *quorum.Snapshot) { s.Guards = "same" })},
-	"a base that was pushed by force is the same": {passIsEarned, basesWorld(), mutateSnapshot(func(_ *quorum.Policy, s *quorum.Snapshot) {
-		s.Timeline = slices.DeleteFunc(slices.Clone(s.Timeline), func(e quorum.Event) bool { return e.Kind == quorum.BaseForcePushed })
+	"a base that was pushed to is the same": {passIsEarned, basesWorld(), mutateSnapshot(func(_ *quorum.Policy, s *quorum.Snapshot) {
+		s.BasePushed = opened
 	})},
 	"a no belongs to the base": {noStands, plainWorld(1, byConclusion), mutateInherited(func(rec *quorum.Record) {
 		rec.Objections = slices.DeleteFunc(rec.Objections, func(o quorum.Objection) bool { return o.Base != rec.Base })

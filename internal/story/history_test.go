@@ -546,7 +546,7 @@ func (st *modelState) hash() uint64 {
 	rec := &st.s.Record
 	fmt.Fprint(&h, st.shown.Verdict, st.s.PR.Draft, st.s.PR.BaseRef, len(st.s.Earlier), len(st.s.Timeline))
 	fmt.Fprint(&h, len(rec.Intents), len(rec.Objections), len(rec.Heads), len(rec.Commands))
-	fmt.Fprint(&h, rec.Pass != nil, st.said, st.work, len(st.doubted), len(st.moves))
+	fmt.Fprint(&h, rec.Pass != nil, st.said, st.work, len(st.doubted), len(st.moves), st.basePushed)
 	for _, f := range st.fixes {
 		fmt.Fprint(&h, f.lines, f.base, f.open, f.seen.Ended, f.seen.Head == st.s.PR.Head, since(f.seen.Created), since(f.seen.Updated), ";")
 	}

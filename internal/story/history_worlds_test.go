@@ -4,8 +4,10 @@ package story_test
 // for a pull request.
 
 import (
+	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
@@ -229,8 +231,12 @@ func basesWorld() world {
 		guarded: true,
 		add: func(add addMove, _ *quorum.Policy) {
 			add("alice rebases", func(st *modelState) bool { return st.push(author, st.change) })
-			add("alice pushes the base by force", func(st *modelState) bool {
-				st.s.Timeline = append(st.s.Timeline, quorum.Event{Kind: quorum.BaseForcePushed, At: st.now, Actor: author})
+			add("alice pushes to the base", func(st *modelState) bool {
+				st.basePushed = maps.Clone(st.basePushed)
+				if st.basePushed == nil {
+					st.basePushed = map[string]time.Time{}
+				}
+				st.basePushed[st.s.PR.BaseRef] = st.now
 				return true
 			})
 			retargetMoves(add, mainBase, otherBase, partBase, guardBase)
@@ -238,7 +244,7 @@ func basesWorld() world {
 		told: [][]string{
 			{"b-app approves", "alice retargets to " + otherBase},
 			{"b-app approves", "alice retargets to " + guardBase},
-			{"b-app approves", "alice pushes the base by force", "alice retargets to " + otherBase},
+			{"b-app approves", "alice pushes to the base", "alice retargets to " + otherBase},
 			{"a-check check fails", "alice retargets to " + partBase, "b-app approves"},
 			{"a-check check fails", "alice retargets to " + partBase, "alice rebases", "b-app approves"},
 			{"b-app approves", "alice retargets to " + otherBase, "alice rebases"},
