@@ -3,6 +3,7 @@ package evidence
 // What was objected to the same change on another pull request: closing one and opening another sheds no objection.
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -13,12 +14,12 @@ import (
 // maxClosedTime is how long what was objected on a pull request counts elsewhere after that was closed.
 const maxClosedTime = 14 * 24 * time.Hour
 
-// MayBeAlike reports whether what was objected on o may count for pr: o is onto the same base, by the same author or from
-// the same branch, and open or closed unmerged not long ago. One with the same head shares pr's check.
+// MayBeAlike reports whether what was objected on o may count for pr: o is by the same author or from the same branch, and open
+// or closed unmerged not long ago. It may have been onto the same base before. One with the same head shares pr's check.
 func MayBeAlike(pr, o *quorum.PullRequest, now time.Time) bool {
 	isSameBranch := o.HeadRef == pr.HeadRef && o.HeadRepo != "" && strings.EqualFold(o.HeadRepo, pr.HeadRepo)
 	isOver := o.Merged || o.Closed && now.Sub(o.ClosedAt) > maxClosedTime
-	return o.Number != pr.Number && o.Head != pr.Head && o.BaseRef == pr.BaseRef && !isOver && (isSameBranch || o.Author.Same(pr.Author))
+	return o.Number != pr.Number && o.Head != pr.Head && !isOver && (isSameBranch || o.Author.Same(pr.Author))
 }
 
 // IsCompared reports whether the head's own record knows which other pull requests onto its base have the same diff.
@@ -31,7 +32,7 @@ func (in *inheritance) takeOverAlike() {
 	s := in.snapshot
 	for i := range s.Alike {
 		other := &s.Alike[i]
-		if other.Diff != s.PR.Diff.Lines || other.Base != s.PR.BaseRef {
+		if !slices.ContainsFunc(append(slices.Clip(other.Heads), ownDiff(other)), in.isThisDiff) {
 			continue
 		}
 		if !slices.Contains(in.rec.Alike, other.Pull) {
@@ -39,17 +40,36 @@ func (in *inheritance) takeOverAlike() {
 		}
 		in.endThreadsOf(other)
 		for _, o := range other.Objections {
-			if o.Of != 0 || o.Pull == s.PR.Number || !other.Concerns(&o, other.Base, other.Diff) {
+			said, found := diffOfObjection(other, &o)
+			if o.Of != 0 || o.Pull == s.PR.Number || !found || !in.isThisDiff(said) {
 				continue
 			}
 			if o.Pull == 0 {
 				o.Pull = other.Pull
 			}
-			o.Base, o.Carried, o.Answered, o.Ended = other.Base, shortOf(other.Head), o.Answered || o.Ended, false
-			in.addHeads([]quorum.HeadDiff{{Head: o.Carried, Base: other.Base, Diff: other.Diff}})
+			o.Carried, o.Answered, o.Ended = said.Head, o.Answered || o.Ended, false
+			in.addHeads([]quorum.HeadDiff{said})
 			in.takeOverObjection(other, o)
 		}
 	}
+}
+
+// isThisDiff reports whether a head changed against this base what this one changes.
+func (in *inheritance) isThisDiff(d quorum.HeadDiff) bool {
+	return d.Base == in.snapshot.PR.BaseRef && d.Diff == in.snapshot.PR.Diff.Lines
+}
+
+// diffOfObjection is what the head changed to which something was objected.
+func diffOfObjection(rec *quorum.Record, o *quorum.Objection) (d quorum.HeadDiff, found bool) {
+	if o.Carried == "" && o.Base == rec.Base {
+		return ownDiff(rec), true
+	}
+	head := cmp.Or(o.Carried, shortOf(rec.Head))
+	i := slices.IndexFunc(rec.Heads, func(d quorum.HeadDiff) bool { return d.Head == head && d.Base == o.Base })
+	if i < 0 {
+		return d, false
+	}
+	return rec.Heads[i], true
 }
 
 // endThreadsOf ends what open threads of another pull request objected, and its record knows no more: its reviewer has

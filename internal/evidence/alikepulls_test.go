@@ -26,7 +26,7 @@ func TestWhichPullRequestsMayBeAlike(t *testing.T) {
 		"merged":                           {func(_, o *quorum.PullRequest) { o.Closed, o.Merged, o.ClosedAt = true, true, now }, false},
 		"itself":                           {func(_, o *quorum.PullRequest) { o.Number = 7 }, false},
 		"the same head":                    {func(_, o *quorum.PullRequest) { o.Head = "a1" }, false},
-		"another base":                     {func(_, o *quorum.PullRequest) { o.BaseRef = "dev" }, false},
+		"another base by now":              {func(_, o *quorum.PullRequest) { o.BaseRef = "dev" }, true},
 		"another repository":               {func(_, o *quorum.PullRequest) { o.HeadRepo, o.HeadRef = "alice/shop", "other" }, true},
 		"another author, same branch":      {func(_, o *quorum.PullRequest) { o.Author.ID, o.HeadRepo = 2, "Acme/Shop" }, true},
 		"another author, another branch":   {func(_, o *quorum.PullRequest) { o.Author.ID, o.HeadRef = 2, "other" }, false},

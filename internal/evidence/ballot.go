@@ -31,6 +31,9 @@ func (v *reviewerView) makeVotersBallot() quorum.Ballot {
 	if path, guarded := v.guardedPath(&a); guarded && !isObjection {
 		return declinedBallot(b, quorum.ReasonGuarded, path)
 	}
+	if !isObjection && isUnsafeLayer(v.head.snapshot) {
+		return declinedBallot(b, quorum.ReasonOtherGuards, v.head.snapshot.PR.BaseRef)
+	}
 	carry := carryView{v}
 	if st, found := carry.carriedApproval(got); found {
 		return carry.withCarried(b, &st)

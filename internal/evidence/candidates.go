@@ -122,7 +122,7 @@ func (v textView) isMovedNo(t *quorum.Text) bool {
 func (v textView) hasTakenBack(no *quorum.Text) bool {
 	return len(v.head.stays) == 0 && slices.ContainsFunc(v.head.snapshot.Reviews, func(t quorum.Text) bool {
 		isEarlier := t.Commit != v.head.snapshot.PR.Head || v.head.isMovedReview(&t)
-		return v.IsAuthor(t.Author) && t.State == "APPROVED" && t.At.After(no.At) && isEarlier
+		return !v.isShared() && v.IsAuthor(t.Author) && v.hasHeading(&t) && t.State == "APPROVED" && t.At.After(no.At) && isEarlier
 	})
 }
 

@@ -52,6 +52,9 @@ func (h *headView) isMergeOfHead(named string) bool {
 
 const shortSHA = quorum.ShortSHA
 
+// maxLeftHeads is how many earlier heads are read for a reviewer's words, checks and statuses: those that were likely the last.
+const maxLeftHeads = 10
+
 func shortOf(head string) string { return head[:min(len(head), shortSHA)] }
 
 // isAlike reports whether a commit is an earlier head with the same diff: nothing has changed since.
@@ -66,5 +69,5 @@ func alikeHeads(s *quorum.Snapshot) (all []quorum.HeadDiff) {
 			all = append(all, h)
 		}
 	}
-	return all
+	return all[:min(len(all), maxLeftHeads)]
 }

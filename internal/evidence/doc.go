@@ -1,8 +1,8 @@
 // Package evidence binds what reviewers left on GitHub to a head and an attempt, and makes ballots of it.
 //
-// It promises that a text counts only for what it was said of: for this head and base, in its reviewer's newest
-// attempt, by its reviewer's own account; and that silence, a green run, or a text of somebody else is never an
-// approval.
+// It promises that an approval counts for this head and its diff only, by its reviewer's own account, once its attempt
+// has ended; that an objection counts on every head with the same diff, whichever run or attempt said it; and that
+// silence, a green run, or a text of somebody else is never an approval.
 //
 // The package is pure. [Judge] puts the texts and runs of one head together; what a single text says is read by package
 // review. Its layers, each built on those above: a headView (a head, its moments and its record), a reviewerView (one

@@ -161,14 +161,7 @@ func MissingOfFix(p quorum.Policy, s quorum.Snapshot) (w quorum.FixWants) {
 		return w
 	}
 	views := reviewerViews(&p, &s)
-	isObjecting := func(v *reviewerView) bool {
-		if !v.MayVote() {
-			return false
-		}
-		b := v.makeBallot()
-		return b.Vote == quorum.Object || b.Then != nil && b.Then.Vote == quorum.Object
-	}
-	if !slices.ContainsFunc(views, isObjecting) {
+	if !votes(views, quorum.Object) {
 		return w
 	}
 	here := fixHere(&s)

@@ -36,12 +36,9 @@ func (v *reviewerView) guardedPath(a *reviewAttempt) (path string, guarded bool)
 	if err != nil { // unreachable: config has compiled them all
 		return "", true
 	}
-	for _, f := range v.head.snapshot.PR.Files {
-		for _, name := range []string{f.Path, f.Previous} {
-			if name != "" && list.Match(name) {
-				return name, true
-			}
-		}
+	paths := changedPaths(&v.head.snapshot.PR)
+	if i := slices.IndexFunc(paths, list.Match); i >= 0 {
+		return paths[i], true
 	}
 	return "", false
 }

@@ -39,6 +39,9 @@ func Inherit(p quorum.Policy, s quorum.Snapshot) quorum.Record {
 		return own
 	}
 	in := inheritance{policy: &p, snapshot: &s, rec: cloneRecord(own)}
+	in.rec.Commands = slices.DeleteFunc(in.rec.Commands, func(c quorum.Command) bool { // heard below another pull request of this head
+		return c.Verb == quorum.CommandAccept && c.Refused == "" && hadHandIn(&s, quorum.Account{Login: c.By})
+	})
 	if own.Head != "" && own.Base != s.PR.BaseRef {
 		if move, _ := newestBaseMove(&s); isSameBase(&s) {
 			moveBase(&in.rec, move, s.PR.BaseRef)
@@ -105,7 +108,9 @@ func (in *inheritance) addHeads(heads []quorum.HeadDiff) {
 	all := slices.Concat(heads, in.rec.Heads)
 	in.rec.Heads = nil
 	for _, h := range all {
-		isKnown := slices.ContainsFunc(in.rec.Heads, func(o quorum.HeadDiff) bool { return o.Head == h.Head && o.Base == h.Base })
+		isKnown := slices.ContainsFunc(in.rec.Heads, func(o quorum.HeadDiff) bool {
+			return o.Head == h.Head && o.Base == h.Base && o.Diff == h.Diff // ids that begin alike are cheap to make
+		})
 		if h.Diff != "" && !isKnown {
 			in.rec.Heads = append(in.rec.Heads, h)
 		}
@@ -155,11 +160,38 @@ func (in *inheritance) takeOverObjection(before *quorum.Record, o quorum.Objecti
 		in.rec.Objections[at].Answered = in.rec.Objections[at].Answered || o.Answered
 		return
 	}
+	if !o.Answered && in.isFull(&o) {
+		return
+	}
 	o.Named, o.Of = time.Time{}, 0 // it is this pull request's own from now on
 	if o.Answered {
 		o.Excerpt, o.URL = "", ""
 	}
 	in.rec.Objections = append(in.rec.Objections, o)
+}
+
+// isFull reports whether as many objections of that reviewer and kind to that diff are known as are kept: the first ones.
+func (in *inheritance) isFull(o *quorum.Objection) bool {
+	open := 0
+	for _, own := range in.rec.Objections {
+		if own.Reviewer == o.Reviewer && own.Kind == o.Kind && own.Base == o.Base && in.sameDiff(&own, o) && !own.Answered {
+			open++
+		}
+	}
+	return o.Kind != quorum.TextThread && open >= 2*mostUnanswered(o.Kind)
+}
+
+// sameDiff reports whether two objections were said of heads with one diff.
+func (in *inheritance) sameDiff(a, b *quorum.Objection) bool {
+	diffOf := func(o *quorum.Objection) string {
+		for _, h := range in.rec.Heads {
+			if h.Head == cmp.Or(o.Carried, shortOf(in.snapshot.PR.Head)) && h.Base == o.Base {
+				return h.Diff
+			}
+		}
+		return ""
+	}
+	return a.Carried == b.Carried || diffOf(a) != "" && diffOf(a) == diffOf(b)
 }
 
 // takeOverApprovals takes over the approvals that counted, where this head has the very same files.
@@ -175,6 +207,9 @@ func (in *inheritance) takeOverApprovals(before *quorum.Record) {
 		})
 		if !st.Counts || st.Base != before.Base || isKnown {
 			continue
+		}
+		if in.rec.Guards == "" {
+			in.rec.Guards = before.Guards
 		}
 		st.Counts, st.Carried = false, cmp.Or(st.Carried, shortOf(before.Head))
 		in.rec.Stood = append(in.rec.Stood, st)
@@ -242,7 +277,11 @@ func (in *inheritance) forget() {
 			continue
 		}
 		isLast := !slices.ContainsFunc(in.rec.Objections[i+1:], func(x quorum.Objection) bool { return x.Reviewer == o.Reviewer })
-		if others++; o.Answered && o.Carried != "" || others > maxOthers && !isLast {
+		isOver := o.Answered && o.Carried != ""
+		if !isOver {
+			others++
+		}
+		if isOver || others > maxOthers && !isLast {
 			in.rec.Objections = slices.Delete(in.rec.Objections, i, i+1)
 		}
 	}

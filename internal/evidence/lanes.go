@@ -171,7 +171,7 @@ func isNamedBase(l *quorum.Lane, base string) bool {
 
 // changedPolicy finds the file of the policy among those that the pull request changes, or one that may take its place.
 func (c changeView) changedPolicy() (changed string, found bool) {
-	file, paths := &c.snapshot.File, c.changedPaths()
+	file, paths := &c.snapshot.File, changedPaths(&c.snapshot.PR)
 	if file.Changed {
 		return file.Path, true
 	}
@@ -193,7 +193,7 @@ func (c changeView) guardedChange() (path string, found bool) {
 	if c.areFilesMissing() {
 		return "", true
 	}
-	paths := c.changedPaths()
+	paths := changedPaths(&c.snapshot.PR)
 	if guarded := GuardedNames(*c.policy, paths); len(guarded) > 0 {
 		return guarded[0], true
 	}
@@ -212,8 +212,8 @@ func isOnWay(a, b string) bool {
 }
 
 // changedPaths are the changed files, of a rename both names.
-func (c changeView) changedPaths() (paths []string) {
-	for _, f := range c.snapshot.PR.Files {
+func changedPaths(pr *quorum.PullRequest) (paths []string) {
+	for _, f := range pr.Files {
 		for _, name := range []string{f.Path, f.Previous} {
 			if name != "" {
 				paths = append(paths, name)
@@ -274,7 +274,7 @@ func (c changeView) restOf(q *quorum.Condition) holding {
 // hasOnly reports whether every changed path matches.
 func (c changeView) hasOnly(patterns []string) bool {
 	list, err := pathfilter.CompileAll(patterns)
-	return err == nil && !slices.ContainsFunc(c.changedPaths(), func(path string) bool { return !list.Match(path) })
+	return err == nil && !slices.ContainsFunc(changedPaths(&c.snapshot.PR), func(path string) bool { return !list.Match(path) })
 }
 
 // hasOneOf reports whether a changed path matches, and none of the patterns in but; without patterns any path does.
@@ -284,7 +284,7 @@ func (c changeView) hasOneOf(patterns, but []string) bool {
 	if err != nil || errOfExempt != nil { // unreachable: config has compiled them all
 		return true
 	}
-	return slices.ContainsFunc(c.changedPaths(), func(path string) bool {
+	return slices.ContainsFunc(changedPaths(&c.snapshot.PR), func(path string) bool {
 		return (len(patterns) == 0 || list.Match(path)) && !exempt.Match(path)
 	})
 }

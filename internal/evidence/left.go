@@ -15,7 +15,6 @@ import (
 const (
 	maxHeadsBefore  = 30 // earlier heads that are asked whether they are the one before
 	maxNewestBefore = 10 // of them the newest
-	maxLeftHeads    = 10 // earlier heads of which a reviewer's words, checks and statuses are read, the likeliest to be the last
 )
 
 // LeftHeads are the heads before this one whose checks or statuses are to be read, and which of the two: those of a kind that is

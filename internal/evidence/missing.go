@@ -75,10 +75,6 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 	}
 	views[0].commands.wantPeople(&w)
 	w.Tree = wantsTree(&p, &s, views)
-	if p.StandIn == 0 {
-		w.People = withoutRepeats(w.People)
-		return w
-	}
 	strangers := 0
 	for _, t := range views[0].head.lastReviews() {
 		if !t.Member {
@@ -353,11 +349,16 @@ func wantsTree(p *quorum.Policy, s *quorum.Snapshot, views []*reviewerView) bool
 		slices.ContainsFunc(before.Stood, func(st quorum.Stood) bool { return st.Counts }) {
 		return true
 	}
+	return votes(views, quorum.Approve)
+}
+
+// votes reports whether a voting reviewer has that vote, or will have it when its attempt ends.
+func votes(views []*reviewerView, vote quorum.Vote) bool {
 	return slices.ContainsFunc(views, func(v *reviewerView) bool {
 		if !v.MayVote() {
 			return false
 		}
 		b := v.makeBallot()
-		return b.Vote == quorum.Approve || b.Then != nil && b.Then.Vote == quorum.Approve
+		return b.Vote == vote || b.Then != nil && b.Then.Vote == vote
 	})
 }

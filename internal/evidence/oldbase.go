@@ -77,9 +77,11 @@ func (v textView) hasAnswered(after, before time.Time, but quorum.TextRef) bool 
 
 // isAnswerHere reports whether a text is an answer of the reviewer about this head.
 func (v textView) isAnswerHere(t *quorum.Text) bool {
+	if !v.IsAuthor(t.Author) || v.head.isOurs(t) || !v.hasHeading(t) || latest(t.At, t.Edited).Before(v.head.cycle.arrival) {
+		return false
+	}
 	named := v.namedCommit(t)
-	isOther := t.Kind == quorum.TextReview && t.Commit != v.head.snapshot.PR.Head || named != "" && !v.head.isHead(named)
-	if !v.IsAuthor(t.Author) || v.head.isOurs(t) || !v.hasHeading(t) || isOther || latest(t.At, t.Edited).Before(v.head.cycle.arrival) {
+	if t.Kind == quorum.TextReview && t.Commit != v.head.snapshot.PR.Head || named != "" && !v.head.isHead(named) {
 		return false
 	}
 	got := v.readAgain(t)
@@ -111,11 +113,20 @@ func (v textView) wasIdleAt(at time.Time) bool {
 	}
 	for i := range v.head.texts {
 		t := &v.head.texts[i]
-		body := strings.ToLower(t.Body)
-		isToIt := slices.ContainsFunc(v.Addresses(), func(name string) bool { return strings.Contains(body, name) })
-		if !v.IsAuthor(t.Author) && !t.Author.Same(v.head.snapshot.Ours) && (isToIt || isRequest(t, v.Reviewer)) {
-			note(latest(t.At, t.Edited))
+		if !t.At.After(at) && v.mayAsk(t) {
+			note(earliest(latest(t.At, t.Edited), at))
 		}
 	}
 	return v.hasAnswered(asked, at, quorum.TextRef{})
+}
+
+// mayAsk reports whether a text may have asked the reviewer for a review: it speaks to it, or was edited by a person, and nothing
+// tells what it said before.
+func (v textView) mayAsk(t *quorum.Text) bool {
+	if v.IsAuthor(t.Author) || t.Author.Same(v.head.snapshot.Ours) {
+		return false
+	}
+	body := strings.ToLower(t.Body)
+	isToIt := slices.ContainsFunc(v.Addresses(), func(name string) bool { return strings.Contains(body, name) })
+	return isToIt || isRequest(t, v.Reviewer) || !t.Edited.IsZero() && !t.Author.Bot
 }

@@ -14,9 +14,6 @@ import (
 // changes.
 func (h *headView) standIns() (approving []quorum.StandIn, against []string) {
 	least, s := h.policy.StandIn, h.snapshot
-	if least == 0 {
-		return nil, nil
-	}
 	for _, t := range h.lastReviews() {
 		may, known := s.Permissions[strings.ToLower(t.Author.Login)]
 		isOpen := !known && t.Member && t.State == "CHANGES_REQUESTED" // until a member's permission is known, the objection stands
@@ -43,6 +40,9 @@ func (h *headView) standIns() (approving []quorum.StandIn, against []string) {
 func (h *headView) lastReviews() (out []quorum.Text) {
 	s := h.snapshot
 	seen := map[string]bool{}
+	if h.policy.StandIn == 0 {
+		return nil
+	}
 	for _, t := range slices.Backward(s.Reviews) {
 		login := strings.ToLower(t.Author.Login)
 		if t.Author.Bot || login == "" || seen[login] {

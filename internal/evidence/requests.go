@@ -11,7 +11,8 @@ import (
 
 // isRequest reports whether a comment consists of the words by which r is asked, and nothing else.
 func isRequest(t *quorum.Text, r *quorum.Reviewer) bool {
-	return strings.TrimSpace(t.Body) == strings.TrimSpace(r.Request.Comment)
+	words := strings.TrimSpace(r.Request.Comment)
+	return words != "" && t.Kind == quorum.TextComment && strings.TrimSpace(t.Body) == words
 }
 
 // isReviewRequest reports whether an event asks r for a review.

@@ -12,17 +12,18 @@ import (
 // chooseReruns says of the reruns that are heard now who is run again: of all those that do not approve, or who is named.
 // Nothing that is under way is.
 func (v *commandView) chooseReruns(views []*reviewerView) {
-	for i := range v.all {
-		c := &v.all[i]
-		if c.Verb != quorum.CommandRerun || c.Refused != "" || i < len(v.head.snapshot.Record.Commands) {
-			continue
+	known := len(v.head.snapshot.Record.Commands)
+	kept := slices.Clone(v.all[:known])
+	for _, c := range v.all[known:] {
+		if c.Verb == quorum.CommandRerun && c.Refused == "" {
+			c.Reviewers, c.Refused = reviewersToRerun(views, c.Reviewers)
+			if c.Refused != "" && !hasRoomFor(kept, c) {
+				continue
+			}
 		}
-		c.Reviewers, c.Refused = reviewersToRerun(views, slices.Clone(c.Reviewers))
-		if c.Refused != "" && !hasRoomFor(v.all[:i], *c) {
-			c.ID = 0 // it is forgotten below
-		}
+		kept = append(kept, c)
 	}
-	v.all = slices.DeleteFunc(v.all, func(c quorum.Command) bool { return c.ID == 0 })
+	v.all = kept
 }
 
 func reviewersToRerun(views []*reviewerView, named []string) (chosen []string, refused quorum.Reason) {
@@ -86,9 +87,9 @@ func (v *reviewerView) rerunState(isNamed bool) rerunState {
 	return rerunPossible
 }
 
-// commandedActions are what people's reruns ask of a reviewer now: each once, and again only while GitHub shows no trace
-// of it.
-func (v *reviewerView) commandedActions() (actions []quorum.Action) {
+// withCommanded adds to a ballot the first rerun that a person has commanded, in place of our own: each once, and again only
+// while GitHub shows no trace of it.
+func (v *reviewerView) withCommanded(b quorum.Ballot) quorum.Ballot {
 	for _, c := range v.commands.all {
 		isInForce := c.Refused == "" && c.Base == v.head.snapshot.PR.BaseRef
 		if c.Verb != quorum.CommandRerun || !isInForce || !slices.Contains(c.Reviewers, v.Name) {
@@ -97,37 +98,30 @@ func (v *reviewerView) commandedActions() (actions []quorum.Action) {
 		a := v.newestAttempt()
 		p := newPlanner(attemptView{reviewerView: v, attempt: a}, attemptResult{})
 		isNew := !v.head.record.hasCommandedIntent(c.ID, v.Name, v.runs.counted)
+		var commanded quorum.Action
 		switch {
 		case a.isUnderWay():
+			return b
 		case a.run == nil && isNew && v.Request.Set():
-			ask := p.askAction(a.number+1, c.At)
-			ask.Command = c.ID
-			actions = append(actions, ask)
-		case a.run != nil:
-			rerun := p.rerunAction(c.At)
-			rerun.Command = c.ID
+			commanded = p.askAction(a.number+1, c.At)
+		case a.run == nil:
+			continue
+		default:
+			commanded = p.rerunAction(c.At)
 			if !isNew {
 				in, found := v.head.record.newestIntent(quorum.Rerun, v.Name, a.run.ID, a.number)
 				_, refused := v.head.record.refusedRerun(a.run.ID, a.number)
 				if !found || in.Command != c.ID || in.Tries >= maxTries || refused {
 					continue
 				}
-				rerun.Due = in.At.Add(quorum.ReplicaLag)
+				commanded.Due = in.At.Add(quorum.ReplicaLag)
 			}
-			actions = append(actions, rerun)
 		}
-	}
-	return actions
-}
-
-// withCommanded adds to a ballot what people have asked for, in place of what we would do for the reviewer ourselves.
-func (v *reviewerView) withCommanded(b quorum.Ballot) quorum.Ballot {
-	commanded := v.commandedActions()
-	if len(commanded) == 0 {
+		commanded.Command = c.ID
+		b.Next = without(b.Next, func(a quorum.Action) bool { return a.Kind == quorum.Rerun || a.Kind == quorum.Ask })
+		b.Next = append(b.Next, commanded)
+		b.Circuit = quorum.Hold{} // a person's word goes before an open circuit
 		return b
 	}
-	b.Next = without(b.Next, func(a quorum.Action) bool { return a.Kind == quorum.Rerun || a.Kind == quorum.Ask })
-	b.Next = append(b.Next, commanded[0])
-	b.Circuit = quorum.Hold{} // a person's word goes before an open circuit
 	return b
 }

@@ -88,7 +88,7 @@ func saidWithin(s *quorum.Snapshot, stays []stay, isClosed bool) quorum.Snapshot
 // maxBaseStays is how many of the last stays in which anything was said are read.
 const maxBaseStays = 50
 
-// A baseStay is a time that the pull request spent on a base. The last one has no end.
+// A baseStay is a stay on one base, ended by a change of the base. The present stay is not among them.
 type baseStay struct {
 	stay
 	base string

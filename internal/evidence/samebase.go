@@ -16,6 +16,9 @@ import (
 // changedGuards stands in a record for guarded files that have changed on the base since the head came.
 const changedGuards = "-"
 
+// maxMoved is how many changes of the base are remembered that changed nothing. One that is forgotten ends approvals.
+const maxMoved = 10
+
 // A TreeFile is a file of a commit.
 type TreeFile struct{ Path, Mode, SHA string }
 
@@ -48,6 +51,13 @@ func isPushedSince(s *quorum.Snapshot) bool {
 		arrived = stays[0].from
 	}
 	return s.BasePushed.IsZero() || s.BasePushed.After(arrived)
+}
+
+// isUnsafeLayer reports whether a layer of a stack lies on a branch that holds other guarded files or workflows than the trunk, or
+// may have held them since the head came: its author chooses what stands there.
+func isUnsafeLayer(s *quorum.Snapshot) bool {
+	isLayer := s.PR.Stack.Trunk != "" && s.PR.Stack.Trunk != s.PR.BaseRef
+	return isLayer && (s.Guards == "" || s.Guards != s.TrunkGuards || s.Record.Guards == changedGuards || isPushedSince(s))
 }
 
 // MayBeSameBase reports whether [quorum.Snapshot].Guards tells that the newest change of the base has changed nothing.
@@ -109,6 +119,7 @@ func moveBase(rec *quorum.Record, move quorum.BaseMove, to string) {
 		rename(&rec.Commands[i].Base)
 	}
 	rec.Moved = append(slices.Clip(rec.Moved), move)
+	rec.Moved = rec.Moved[max(0, len(rec.Moved)-maxMoved):]
 }
 
 // isSameBase reports whether the newest change of the base has changed nothing.

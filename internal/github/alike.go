@@ -21,10 +21,10 @@ const (
 )
 
 // sizesQuery tells how much those pull requests change, which REST's list does not. It costs a point.
-const sizesQuery = `query($owner: String!, $name: String!, $number: Int!, $base: String!) {
+const sizesQuery = `query($owner: String!, $name: String!, $number: Int!) {
   repository(owner: $owner, name: $name) {
     pullRequest(number: $number) { headRefOid additions deletions changedFiles }
-    pullRequests(first: 50, baseRefName: $base, orderBy: {field: UPDATED_AT, direction: DESC}) {
+    pullRequests(first: 50, orderBy: {field: UPDATED_AT, direction: DESC}) {
       nodes { number additions deletions changedFiles }
     }
   }
@@ -39,7 +39,8 @@ type alikeReader struct {
 // beginReadingElsewhere begins to read what other pull requests and the base tell.
 func beginReadingElsewhere(ctx context.Context, g group, l *look) {
 	g.Go(func() error { return readAlike(ctx, l) })
-	if l.snap.PR.BaseRef != l.snap.PR.DefaultBranch && !l.f.client.Personal() && l.willJudge() {
+	isWorth := !l.f.client.Personal() || l.snap.PR.Stack.Trunk != "" // a status holds no record
+	if l.snap.PR.BaseRef != l.snap.PR.DefaultBranch && isWorth && l.willJudge() {
 		g.Go(func() error { return readGuards(ctx, l.read, l.policy, &l.snap, l.snap.PR.BaseRef) })
 	}
 }
@@ -93,8 +94,10 @@ func (r alikeReader) readLikely(ctx context.Context, now time.Time) ([]quorum.Pu
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}
-	if all, err = r.withSameSize(ctx, all); err != nil {
-		return nil, err
+	if len(all) > maxAlike { // its size may have been another one when something was objected
+		if all, err = r.sameSizeFirst(ctx, all); err != nil {
+			return nil, err
+		}
 	}
 	return all[:min(len(all), maxAlike)], nil
 }
@@ -103,7 +106,7 @@ func (r alikeReader) readLikely(ctx context.Context, now time.Time) ([]quorum.Pu
 // long.
 func (r alikeReader) readLast(ctx context.Context) (all []quorum.PullRequest, err error) {
 	q := url.Values{
-		"state": {"all"}, "base": {r.pr.BaseRef}, "sort": {"updated"}, "direction": {"desc"}, "per_page": {strconv.Itoa(listedPulls)},
+		"state": {"all"}, "sort": {"updated"}, "direction": {"desc"}, "per_page": {strconv.Itoa(listedPulls)},
 	}
 	first := r.repoPath("pulls") + "?" + q.Encode()
 	size := listedPulls
@@ -136,15 +139,15 @@ type sizedPull struct {
 	Files     int    `json:"changedFiles"`
 }
 
-// withSameSize are those of others that change as many lines and files as pr, and those of which that is not told.
-func (r alikeReader) withSameSize(ctx context.Context, others []quorum.PullRequest) ([]quorum.PullRequest, error) {
+// sameSizeFirst are others, those first that change as many lines and files as pr, or of which that is not told.
+func (r alikeReader) sameSizeFirst(ctx context.Context, others []quorum.PullRequest) ([]quorum.PullRequest, error) {
 	var answer struct {
 		Repository *struct {
 			Pull  *sizedPull                 `json:"pullRequest"`
 			Pulls graphConnection[sizedPull] `json:"pullRequests"`
 		} `json:"repository"`
 	}
-	vars := map[string]any{"owner": r.pr.Owner, "name": r.pr.Repo, "number": r.pr.Number, "base": r.pr.BaseRef}
+	vars := map[string]any{"owner": r.pr.Owner, "name": r.pr.Repo, "number": r.pr.Number}
 	if err := r.client.GraphQL(ctx, sizesQuery, vars, &answer); err != nil {
 		return nil, err
 	}
@@ -152,10 +155,16 @@ func (r alikeReader) withSameSize(ctx context.Context, others []quorum.PullReque
 		return nil, moved{"the head of " + r.pr.String() + " moved"}
 	}
 	own := answer.Repository.Pull
-	return slices.DeleteFunc(others, func(p quorum.PullRequest) bool {
-		return slices.ContainsFunc(answer.Repository.Pulls.Nodes, func(o sizedPull) bool {
+	var same, rest []quorum.PullRequest
+	for _, p := range others {
+		if slices.ContainsFunc(answer.Repository.Pulls.Nodes, func(o sizedPull) bool {
 			isSame := o.Additions == own.Additions && o.Deletions == own.Deletions && o.Files == own.Files
 			return o.Number == p.Number && !isSame
-		})
-	}), nil
+		}) {
+			rest = append(rest, p)
+		} else {
+			same = append(same, p)
+		}
+	}
+	return append(same, rest...), nil
 }

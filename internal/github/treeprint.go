@@ -43,11 +43,11 @@ func (t *restTree) entry(path string) (restTreeEntry, bool) {
 
 // readGuards reads [quorum.Snapshot].Guards, and BasePushed of a base; Guards stays "" where GitHub does not tell the tree whole.
 func readGuards(ctx context.Context, r pullReader, p quorum.Policy, s *quorum.Snapshot, base string) error {
-	g, ctx := newGroup(ctx)
+	g, beside := newGroup(ctx)
 	var pushed []restActivity
 	g.Go(func() (err error) {
 		path := r.repoPath("activity") + "?" + url.Values{"ref": {"refs/heads/" + base}, "per_page": {"10"}}.Encode()
-		if pushed, _, err = readPage[restActivity](ctx, r.client, path, "", false); isUntold(err) {
+		if pushed, _, err = readPage[restActivity](beside, r.client, path, "", false); isUntold(err) {
 			return nil
 		}
 		return err
@@ -61,14 +61,25 @@ func readGuards(ctx context.Context, r pullReader, p quorum.Policy, s *quorum.Sn
 			s.BasePushed = push.At
 		}
 	}
+	s.Guards = tree.guardPrint(p)
+	if trunk := s.PR.Stack.Trunk; trunk != "" && trunk != s.PR.BaseRef {
+		if tree, err = r.readTree(ctx, trunk); err != nil || tree == nil {
+			return err
+		}
+		s.TrunkGuards = tree.guardPrint(p)
+	}
+	return nil
+}
+
+// guardPrint is [evidence.GuardPrint] of a tree.
+func (t *restTree) guardPrint(p quorum.Policy) string {
 	var files []evidence.TreeFile
-	for _, e := range tree.Entries {
+	for _, e := range t.Entries {
 		if e.Mode != folderMode {
 			files = append(files, evidence.TreeFile{Path: e.Path, Mode: e.Mode, SHA: e.SHA})
 		}
 	}
-	s.Guards = evidence.GuardPrint(p, files)
-	return nil
+	return evidence.GuardPrint(p, files)
 }
 
 // folderMode is the mode of a folder in a tree.

@@ -95,6 +95,7 @@ const (
 	ReasonUnknown      Reason = "unknown"       //
 	ReasonUnnamed      Reason = "unnamed"       // silent: its answer names no commit and the pull request had another head
 	ReasonMoved        Reason = "moved"         // silent: its review is older than the head is here, so GitHub moved it from another one
+	ReasonOtherGuards  Reason = "other_guards"  // declined: the layer below may hold other workflows or instructions than the trunk
 	ReasonOldBase      Reason = "old_base"      // silent: its approval may have been begun against the base of before
 	ReasonCommand      Reason = "command"       // silent: its approval answers a command, and reviews nothing; Detail: whose
 	ReasonSelf         Reason = "self"          // the pull request's author is its reviewer

@@ -245,12 +245,23 @@ func (r Record) ObjectionsAlone() Record {
 	}
 }
 
-// standing are the pull request's own objections that nothing has answered or ended, against its base.
+// standing are the pull request's own objections that nothing has answered or ended. Of those to this head it has also what was
+// said against a base of before, under each name of that: taking the pull request elsewhere sheds nothing.
 func (r Record) standing() (all []Objection) {
 	for _, o := range r.Objections {
-		if o.Of == 0 && !o.Answered && !o.Ended && r.Concerns(&o, r.Base, r.Diff) {
+		isHere := r.Concerns(&o, r.Base, r.Diff)
+		if o.Of != 0 || o.Answered || o.Ended || !isHere && o.Carried != "" {
+			continue
+		}
+		if isHere && o.Carried != "" {
 			o.Base = r.Base
-			all = append(all, o)
+		}
+		all = append(all, o)
+		for _, m := range r.Moved {
+			if was := o; isHere && m.From != o.Base {
+				was.Base = m.From
+				all = append(all, was)
+			}
 		}
 	}
 	return all

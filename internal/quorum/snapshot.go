@@ -68,8 +68,10 @@ type Snapshot struct {
 	Presses []Press // of the check's button, oldest first
 	// Links are what guarded names link to on the default branch and on the base: of a folder, all that is in it. nil:
 	// they are not known; read only where [Wants] names them.
-	Links  []string
-	Guards string // what the base holds of guarded files and of reviewers' workflows, as a digest; "": not read
+	Links []string
+	// TrunkGuards is Guards of the trunk, of a layer of a stack above the lowest one.
+	TrunkGuards string
+	Guards      string // what the base holds of guarded files and of reviewers' workflows, as a digest; "": not read
 	// BasePushed is when somebody pushed last to the base, or, where that has changed, to the record's base; zero if it was not
 	// read, or GitHub does not tell. It is read with Guards.
 	BasePushed time.Time

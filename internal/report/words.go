@@ -118,6 +118,8 @@ func Sentence(r quorum.Reason) string {
 		return "its answer names no commit, and the pull request had another one before"
 	case quorum.ReasonMoved:
 		return "its review is of an earlier commit: GitHub moved it onto this one"
+	case quorum.ReasonOtherGuards:
+		return "the branch below holds other workflows or instructions of reviewers than the trunk, or was pushed to since"
 	case quorum.ReasonOldBase:
 		return "its approval may have been begun before the base changed"
 	case quorum.ReasonSelf:
@@ -291,6 +293,8 @@ func Advice(r quorum.Reason) string {
 		return "Let the reviewer name the commit that it reviewed (Reviewed commit: SHA)."
 	case quorum.ReasonMoved, quorum.ReasonOldBase:
 		return "Ask it to review this commit."
+	case quorum.ReasonOtherGuards:
+		return "Merge the layer below first, or push this one after it."
 	case quorum.ReasonSelf:
 		return "Another reviewer or a person must review this pull request."
 	case quorum.ReasonOtherPull:

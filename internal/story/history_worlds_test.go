@@ -244,6 +244,10 @@ func basesWorld() world {
 		told: [][]string{
 			{"b-app approves", "alice retargets to " + otherBase},
 			{"b-app approves", "alice retargets to " + guardBase},
+			{
+				"b-app requests changes", "alice retargets to " + partBase, "b-app approves", "b-app approves", "alice retargets to " + mainBase,
+				"a-check check succeeds",
+			},
 			{"b-app approves", "alice pushes to the base", "alice retargets to " + otherBase},
 			{"a-check check fails", "alice retargets to " + partBase, "b-app approves"},
 			{"a-check check fails", "alice retargets to " + partBase, "alice rebases", "b-app approves"},
