@@ -103,3 +103,34 @@ func TestAnEventOfASiblingLeadsToTheOthersCheck(t *testing.T) {
 		})
 	}
 }
+
+// What is objected to a pull request shows at once in the check of another one with the same diff, which has another head.
+func TestAnObjectionShowsOnAPullRequestWithTheSameDiff(t *testing.T) {
+	testKey()
+	synctest.Test(t, func(t *testing.T) {
+		l := startUnderLoad(t, 1, 1)
+		defer l.stop()
+		g := l.repos[0]
+		g.SetFile(".github/review-coordinator.yml", "", siblingsPolicy)
+		l.after(time.Minute)
+		changed := []sandbox.ChangedFile{{
+			Path:   "cart.go",
+			Change: &sandbox.FileChange{Was: sandbox.FileVersion{Content: "sum\n"}, Is: sandbox.FileVersion{Content: "round(sum)\n"}},
+		}}
+		g.OpenPull(sandbox.PullSpec{Number: 7, Head: "a1", Files: changed})
+		l.after(time.Minute)
+		g.OpenPull(sandbox.PullSpec{Number: 8, Head: "b1", Files: changed})
+		l.after(time.Minute)
+		l.reviewBy(8, "APPROVED")
+		l.after(time.Minute)
+		eighth := &loadPull{g: g, number: 8}
+		if got := l.conclusion(eighth); got != "success" {
+			t.Fatalf("the check of #8 is %s", got)
+		}
+		l.reviewBy(7, "CHANGES_REQUESTED")
+		l.after(20 * time.Second)
+		if got := l.conclusion(eighth); got != "failure" {
+			t.Errorf("with an objection to #7 the check of #8 is %s, want failure", got)
+		}
+	})
+}

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -11,10 +12,12 @@ import (
 )
 
 // layerBook remembers which pull requests are layers of stacks, and upon which branch: their checks wait for that of the one
-// below. After a start the resync has each layer looked at. It may be used by several goroutines.
+// below. After a start the resync has each layer looked at. It remembers, too, which others have the diff of a pull request: what is
+// objected there counts for it. It may be used by several goroutines.
 type layerBook struct {
-	mu   sync.Mutex
-	upon map[string]layerBase // by key
+	mu    sync.Mutex
+	upon  map[string]layerBase // by key
+	alike map[string][]int     // by key: numbers of pull requests of the same repository
 }
 
 // layerBase is the branch of a repository upon which a layer is.
@@ -27,13 +30,19 @@ func layerBaseOf(p workkey.Key, branch string) layerBase {
 	return layerBase{p.Tenant, workkey.Repo(p.Tenant, p.Owner, p.Repo), branch}
 }
 
-func newLayerBook() *layerBook { return &layerBook{upon: map[string]layerBase{}} }
+func newLayerBook() *layerBook {
+	return &layerBook{upon: map[string]layerBase{}, alike: map[string][]int{}}
+}
 
 // note notes what a look shows of a pull request. It reports whether it is a layer upon a branch and was not known as one: while
 // it was looked at, nobody told of the one below.
 func (b *layerBook) note(key string, p workkey.Key, l loop.Look) (isNew bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	delete(b.alike, key)
+	if others := l.Snapshot.Record.Alike; len(others) > 0 && l.Decision.Verdict != quorum.Ended {
+		b.alike[key] = others
+	}
 	if l.Decision.Trunk == "" || l.Decision.Verdict == quorum.Ended {
 		delete(b.upon, key)
 		return false
@@ -50,12 +59,19 @@ func isStale(s dashboard.Sight, whole bool, seen, updated time.Time) bool {
 	return whole && isLayer || seen.Before(updated)
 }
 
-// above are the numbers of those that are layers upon the branch of a pull request.
-func (b *layerBook) above(p workkey.Key, pr quorum.PullRequest) (numbers []int) {
+// dependents are the numbers of those that are layers upon the branch of a pull request, or have its diff.
+func (b *layerBook) dependents(p workkey.Key, pr quorum.PullRequest) (numbers []int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	repo := workkey.Repo(p.Tenant, p.Owner, p.Repo)
+	for key, others := range b.alike {
+		o, ok := workkey.Parse(key)
+		if ok && workkey.Repo(o.Tenant, o.Owner, o.Repo) == repo && slices.Contains(others, pr.Number) {
+			numbers = append(numbers, o.Number)
+		}
+	}
 	if pr.Fork {
-		return nil
+		return numbers
 	}
 	for key, base := range b.upon {
 		if layer, ok := workkey.Parse(key); ok && base == layerBaseOf(p, pr.HeadRef) {
@@ -72,6 +88,11 @@ func (b *layerBook) removeTenant(id int64) {
 	for key, base := range b.upon {
 		if base.tenant == id {
 			delete(b.upon, key)
+		}
+	}
+	for key := range b.alike {
+		if p, ok := workkey.Parse(key); ok && p.Tenant == id {
+			delete(b.alike, key)
 		}
 	}
 }

@@ -410,7 +410,7 @@ func pokesOfLook(
 ) (pokes []store.Poke) {
 	pr, changed := p.PR(), checkState(was) != checkState(*s)
 	if changed || was.Head != s.Head {
-		pokes = d.siblingPokes(p, pr, d.layers.above(p, l.Snapshot.PR))
+		pokes = d.siblingPokes(p, pr, d.layers.dependents(p, l.Snapshot.PR))
 	}
 	if l.Decision.Verdict == quorum.Ended {
 		return append(pokes, d.siblingPokes(p, pr, s.Siblings)...)

@@ -103,13 +103,19 @@ func (h *headView) hasSameWorkflow(path string, o *quorum.PullRequest) bool {
 // workflowsToCompare are the files that [headView.hasSameWorkflow] compares for a run.
 func (h *headView) workflowsToCompare(run *quorum.Run) (files []quorum.BranchFile) {
 	others, _ := h.otherPullsAt(run.Created)
+	here := quorum.BranchFile{Path: run.Path, Branch: h.snapshot.PR.BaseRef}
 	for _, o := range others {
-		if base := h.snapshot.PR.BaseRef; o.BaseRef != base && isRunOfPull(run) {
-			files = append(files, quorum.BranchFile{Path: run.Path, Branch: base}, quorum.BranchFile{Path: run.Path, Branch: o.BaseRef})
+		there := quorum.BranchFile{Path: run.Path, Branch: o.BaseRef}
+		if there != here && isRunOfPull(run) && len(files) < maxBlobs && !slices.Contains(files, there) {
+			files = append(files, here, there)
 		}
 	}
 	return files
 }
+
+// maxBlobs is how many workflow files are compared for a run, for anybody may open pull requests of a branch. Of what is not read
+// no yes counts.
+const maxBlobs = 20
 
 // isRunOfPull reports whether a run is about a pull request. One of a push, or that somebody dispatched, is about a
 // commit.
