@@ -38,7 +38,9 @@ type alikeReader struct {
 
 // beginReadingElsewhere begins to read what other pull requests and the base tell.
 func beginReadingElsewhere(ctx context.Context, g group, l *look) {
-	g.Go(func() error { return readAlike(ctx, l) })
+	if l.mayInherit() && l.snap.PR.Diff.Lines != "" {
+		g.Go(func() error { return readAlike(ctx, l) })
+	}
 	isWorth := !l.f.client.Personal() || l.snap.PR.Stack.Trunk != "" // a status holds no record
 	if l.snap.PR.BaseRef != l.snap.PR.DefaultBranch && isWorth && l.willJudge() {
 		g.Go(func() error { return readGuards(ctx, l.read, l.policy, &l.snap, l.snap.PR.BaseRef) })
@@ -49,9 +51,6 @@ func beginReadingElsewhere(ctx context.Context, g group, l *look) {
 // those that may have it, later of those that had it.
 func readAlike(ctx context.Context, l *look) error {
 	s := &l.snap
-	if !l.mayInherit() || s.PR.Diff.Lines == "" {
-		return nil
-	}
 	r := alikeReader{&l.before, &s.PR}
 	var pulls []quorum.PullRequest
 	var err error

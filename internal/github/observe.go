@@ -224,6 +224,7 @@ func (l *look) reconcileSources(ctx context.Context) error {
 	g, beside := newGroup(ctx)
 	l.read.news.note(l.mem.takeReadElsewhere())
 	serially := !l.conversationRead && (l.conversationDue() || l.read.news.any)
+	beginReadingElsewhere(beside, g, l)
 	if serially {
 		sc := l.actualPlan()
 		g.Go(func() error { return l.readConversation(beside, sc) })
@@ -234,7 +235,6 @@ func (l *look) reconcileSources(ctx context.Context) error {
 			return err
 		})
 	}
-	beginReadingElsewhere(beside, g, l)
 	missing := l.mem.unlistedRuns(l.snap.PR.Head, l.snap.Record.Runs, l.runs)
 	found := l.read.beginReadingRuns(beside, g, missing)
 	for _, ref := range l.missingTexts() {
