@@ -40,15 +40,14 @@ func (in *inheritance) takeOverAlike() {
 		}
 		in.endThreadsOf(other)
 		for _, o := range other.Objections {
-			said, found := diffOfObjection(other, &o)
-			if o.Of != 0 || o.Pull == s.PR.Number || !found || !in.isThisDiff(said) {
+			if o.Of != 0 || o.Pull == s.PR.Number || o.Base != s.PR.BaseRef || !other.WasTo(&o, s.PR.Diff.Lines) {
 				continue
 			}
 			if o.Pull == 0 {
 				o.Pull = other.Pull
 			}
-			o.Carried, o.Answered, o.Ended = said.Head, o.Answered || o.Ended, false
-			in.addHeads([]quorum.HeadDiff{said})
+			o.Carried, o.Answered, o.Ended = cmp.Or(o.Carried, shortOf(other.Head)), o.Answered || o.Ended, false
+			in.addHeads([]quorum.HeadDiff{{Head: o.Carried, Base: o.Base, Diff: s.PR.Diff.Lines}})
 			in.takeOverObjection(other, o)
 		}
 	}
@@ -57,19 +56,6 @@ func (in *inheritance) takeOverAlike() {
 // isThisDiff reports whether a head changed against this base what this one changes.
 func (in *inheritance) isThisDiff(d quorum.HeadDiff) bool {
 	return d.Base == in.snapshot.PR.BaseRef && d.Diff == in.snapshot.PR.Diff.Lines
-}
-
-// diffOfObjection is what the head changed to which something was objected.
-func diffOfObjection(rec *quorum.Record, o *quorum.Objection) (d quorum.HeadDiff, found bool) {
-	if o.Carried == "" && o.Base == rec.Base {
-		return ownDiff(rec), true
-	}
-	head := cmp.Or(o.Carried, shortOf(rec.Head))
-	i := slices.IndexFunc(rec.Heads, func(d quorum.HeadDiff) bool { return d.Head == head && d.Base == o.Base })
-	if i < 0 {
-		return d, false
-	}
-	return rec.Heads[i], true
 }
 
 // endThreadsOf ends what open threads of another pull request objected, and its record knows no more: its reviewer has

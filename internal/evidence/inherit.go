@@ -6,6 +6,7 @@ package evidence
 
 import (
 	"cmp"
+	"fmt"
 	"reflect"
 	"slices"
 	"time"
@@ -160,38 +161,11 @@ func (in *inheritance) takeOverObjection(before *quorum.Record, o quorum.Objecti
 		in.rec.Objections[at].Answered = in.rec.Objections[at].Answered || o.Answered
 		return
 	}
-	if !o.Answered && in.isFull(&o) {
-		return
-	}
 	o.Named, o.Of = time.Time{}, 0 // it is this pull request's own from now on
 	if o.Answered {
 		o.Excerpt, o.URL = "", ""
 	}
 	in.rec.Objections = append(in.rec.Objections, o)
-}
-
-// isFull reports whether as many objections of that reviewer and kind to that diff are known as are kept: the first ones.
-func (in *inheritance) isFull(o *quorum.Objection) bool {
-	open := 0
-	for _, own := range in.rec.Objections {
-		if own.Reviewer == o.Reviewer && own.Kind == o.Kind && own.Base == o.Base && in.sameDiff(&own, o) && !own.Answered {
-			open++
-		}
-	}
-	return o.Kind != quorum.TextThread && open >= 2*mostUnanswered(o.Kind)
-}
-
-// sameDiff reports whether two objections were said of heads with one diff.
-func (in *inheritance) sameDiff(a, b *quorum.Objection) bool {
-	diffOf := func(o *quorum.Objection) string {
-		for _, h := range in.rec.Heads {
-			if h.Head == cmp.Or(o.Carried, shortOf(in.snapshot.PR.Head)) && h.Base == o.Base {
-				return h.Diff
-			}
-		}
-		return ""
-	}
-	return a.Carried == b.Carried || diffOf(a) != "" && diffOf(a) == diffOf(b)
 }
 
 // takeOverApprovals takes over the approvals that counted, where this head has the very same files.
@@ -264,12 +238,21 @@ func objectionsOfAlikeHeads(p *quorum.Policy, s *quorum.Snapshot) (all []quorum.
 	return all
 }
 
-// forget forgets what is too much: the oldest objections to other diffs, but no reviewer's last one, and the heads to which
-// nothing was objected.
+// forget forgets what is too much: of what earlier heads have left to this diff all but the first objections of each reviewer and
+// kind, of what was objected to other diffs the oldest, but no reviewer's last one, and the heads to which nothing was objected.
 func (in *inheritance) forget() {
 	isOther := func(o *quorum.Objection) bool {
 		return o.Of == 0 && !in.rec.Concerns(o, in.snapshot.PR.BaseRef, in.snapshot.PR.Diff.Lines)
 	}
+	open := map[string]int{}
+	in.rec.Objections = slices.DeleteFunc(in.rec.Objections, func(o quorum.Objection) bool {
+		if o.Of != 0 || o.Carried == "" || o.Answered || o.Kind == quorum.TextThread || isOther(&o) {
+			return false
+		}
+		key := fmt.Sprint(o.Reviewer, " ", o.Kind)
+		open[key]++
+		return open[key] > 2*mostUnanswered(o.Kind)
+	})
 	others := 0
 	for i := range slices.Backward(in.rec.Objections) {
 		o := in.rec.Objections[i]

@@ -118,6 +118,14 @@ func earlierHeadStays(s *quorum.Snapshot) (stays []stay) {
 	return stays
 }
 
+// firstArrival is when the pull request had its head first.
+func firstArrival(s *quorum.Snapshot) time.Time {
+	if stays := earlierHeadStays(s); len(stays) > 0 {
+		return stays[0].from
+	}
+	return cycleOf(s).arrival
+}
+
 func latest(a, b time.Time) time.Time {
 	if a.Before(b) {
 		return b

@@ -24,7 +24,7 @@ func (v textView) mayBeOfOldBase(c *candidate) bool {
 		return v.attempt.run == nil && len(v.runs.oldBase) > 0
 	case changed.IsZero() || isKnown:
 		return false
-	case !firstArrival(v.head).Before(changed):
+	case !firstArrival(v.head.snapshot).Before(changed):
 		return false
 	}
 	if v.hasAnswered(changed, c.at, c.ref) || v.wasIdleAt(changed) {
@@ -57,14 +57,6 @@ func filesAgainst(h *headView, base string) string {
 		}
 	}
 	return ""
-}
-
-// firstArrival is when the pull request had this head first.
-func firstArrival(h *headView) time.Time {
-	if len(h.stays) > 0 {
-		return h.stays[0].from
-	}
-	return h.cycle.arrival
 }
 
 // hasAnswered reports whether the reviewer gave an answer about this head after one moment and before another.

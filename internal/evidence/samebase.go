@@ -46,11 +46,7 @@ func GuardPrint(p quorum.Policy, files []TreeFile) string {
 // isPushedSince reports whether somebody has pushed to the base since the head came, or may have: then nobody knows what a
 // reviewer found there.
 func isPushedSince(s *quorum.Snapshot) bool {
-	arrived := cycleOf(s).arrival
-	if stays := earlierHeadStays(s); len(stays) > 0 {
-		arrived = stays[0].from
-	}
-	return s.BasePushed.IsZero() || s.BasePushed.After(arrived)
+	return s.BasePushed.IsZero() || s.BasePushed.After(firstArrival(s))
 }
 
 // isUnsafeLayer reports whether a layer of a stack lies on a branch that holds other guarded files or workflows than the trunk, or

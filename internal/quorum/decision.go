@@ -276,9 +276,18 @@ func (r *Record) Concerns(o *Objection, base, diff string) bool {
 	if o.Of != 0 || o.Carried == "" && o.Base == base { // the other's record tells to which diff
 		return o.Base == base
 	}
+	return r.WasTo(o, diff)
+}
+
+// WasTo reports whether an objection was said of a head that had that diff against the base of then, as far as the record knows.
+func (r *Record) WasTo(o *Objection, diff string) bool {
+	if diff == "" {
+		return false
+	}
 	head := cmp.Or(o.Carried, r.Head[:min(len(r.Head), ShortSHA)])
-	return diff != "" && slices.ContainsFunc(r.Heads, func(h HeadDiff) bool {
-		return h.Diff == diff && h.Head == head && h.Base == o.Base
+	isOwn := o.Carried == "" && o.Base == r.Base && diff == r.Diff
+	return isOwn || slices.ContainsFunc(r.Heads, func(h HeadDiff) bool {
+		return h.Head == head && h.Base == o.Base && h.Diff == diff
 	})
 }
 
