@@ -18,6 +18,7 @@ func lateWorld() world {
 			{"alice pushes"},
 			{"alice rebases"},
 			{"c-workflow starts", "alice pushes"},
+			{"b-app requests changes", "alice pushes", "b-app approves"},
 		},
 		shows: []string{"again"},
 	}
