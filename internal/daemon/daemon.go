@@ -21,7 +21,7 @@ type Daemon struct {
 	underWay *workload
 	leases   *leaseTable
 	poked    *pokedKeys
-	layers   *layerBook
+	depends  *dependentBook
 	policies *policyCache
 	failed   *failedDeliveries
 	resync   *resyncer
@@ -40,7 +40,7 @@ func New(c Config) *Daemon {
 	c = c.withDefaults()
 	d := &Daemon{
 		Config: c, mayBeDue: make(chan struct{}, 1), underWay: newWorkload(), leases: newLeaseTable(), poked: newPokedKeys(),
-		layers: newLayerBook(), policies: newPolicyCache(c.Policies), failed: &failedDeliveries{}, shares: newPullShares(),
+		depends: newDependentBook(), policies: newPolicyCache(c.Policies), failed: &failedDeliveries{}, shares: newPullShares(),
 	}
 	d.health = newTenantHealth(&d.Config)
 	d.resync = &resyncer{

@@ -242,7 +242,7 @@ func forgetKnown(d *Daemon, tenant int64) {
 	d.health.forgetTenant(tenant)
 	d.resync.forgetTenant(tenant)
 	d.poked.removeTenant(tenant)
-	d.layers.removeTenant(tenant)
+	d.depends.removeTenant(tenant)
 	d.policies.forgetTenant(tenant)
 	d.orgs.forgetTenant(tenant)
 }

@@ -385,7 +385,7 @@ func (d *Daemon) reconcilePull(
 	if err != nil {
 		return workResult{}, fmt.Errorf("keep sight: %w", err) // unreachable: it holds strings, numbers and times
 	}
-	isNewLayer := d.layers.note(w.Key, p, last)
+	isNewLayer := d.depends.note(w.Key, p, last)
 	pokes = append(pokes, pokesOfLook(ctx, d, p, last, was, s)...)
 	if last.Decision.Verdict == quorum.Ended { // closed, or without a policy: a new event brings it back
 		// The sight is for a look that was asked for meanwhile, so that it tells of no second end.
@@ -410,7 +410,7 @@ func pokesOfLook(
 ) (pokes []store.Poke) {
 	pr, changed := p.PR(), checkState(was) != checkState(*s)
 	if changed || was.Head != s.Head {
-		pokes = d.siblingPokes(p, pr, d.layers.dependents(p, l.Snapshot.PR))
+		pokes = d.siblingPokes(p, pr, d.depends.dependents(p, l.Snapshot.PR))
 	}
 	if l.Decision.Verdict == quorum.Ended {
 		return append(pokes, d.siblingPokes(p, pr, s.Siblings)...)

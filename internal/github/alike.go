@@ -16,11 +16,11 @@ import (
 )
 
 const (
-	listedPulls = 50 // pull requests onto the base that are searched, those that changed last
+	listedPulls = 50 // pull requests that are searched, those that changed last
 	maxAlike    = 5  // of them those of which our checks are read
 )
 
-// sizesQuery tells how much those pull requests change, which REST's list does not. It costs a point.
+// sizesQuery tells how much the pull requests change that changed last, which REST's list does not. It costs a point.
 const sizesQuery = `query($owner: String!, $name: String!, $number: Int!) {
   repository(owner: $owner, name: $name) {
     pullRequest(number: $number) { headRefOid additions deletions changedFiles }
@@ -101,7 +101,7 @@ func (r alikeReader) readLikely(ctx context.Context, now time.Time) ([]quorum.Pu
 	return all[:min(len(all), maxAlike)], nil
 }
 
-// readLast reads the pull requests onto a base that changed last, open or not, in shorter pages where those are too
+// readLast reads the pull requests that changed last, open or not, in shorter pages where those are too
 // long.
 func (r alikeReader) readLast(ctx context.Context) (all []quorum.PullRequest, err error) {
 	q := url.Values{

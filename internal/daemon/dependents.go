@@ -1,0 +1,82 @@
+package daemon
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/dashboard"
+	"github.com/review-coordinator/coordinator/internal/loop"
+	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/workkey"
+)
+
+// dependentBook remembers on which others the check of a pull request depends: a layer of a stack on that of the one below, and any
+// on those with the same diff, for what is objected there counts here. After a start the resync has each layer looked at. It may be
+// used by several goroutines.
+type dependentBook struct {
+	mu sync.Mutex
+	of map[string]dependence // by key
+}
+
+// dependence is on what in its repository the check of a pull request depends.
+type dependence struct {
+	tenant int64
+	repo   string
+	branch string // upon which it is a layer; "": it is none
+	alike  []int  // numbers of pull requests with the same diff
+}
+
+func newDependentBook() *dependentBook { return &dependentBook{of: map[string]dependence{}} }
+
+// note notes what a look shows of a pull request. It reports whether it is a layer upon a branch and was not known as one: while
+// it was looked at, nobody told of the one below.
+func (b *dependentBook) note(key string, p workkey.Key, l loop.Look) (isNew bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := dependence{tenant: p.Tenant, repo: workkey.Repo(p.Tenant, p.Owner, p.Repo), alike: l.Snapshot.Record.Alike}
+	if l.Decision.Trunk != "" {
+		now.branch = l.Snapshot.PR.BaseRef
+	}
+	was := b.of[key]
+	if l.Decision.Verdict == quorum.Ended || now.branch == "" && len(now.alike) == 0 {
+		delete(b.of, key)
+		return false
+	}
+	b.of[key] = now
+	return now.branch != "" && (was.branch != now.branch || was.repo != now.repo)
+}
+
+// isStale reports whether a pull request needs a look that was seen and updated then; whole: so does each layer, to be noted.
+func isStale(s dashboard.Sight, whole bool, seen, updated time.Time) bool {
+	isLayer := s.Trunk != ""
+	return whole && isLayer || seen.Before(updated)
+}
+
+// dependents are the numbers of those that are layers upon the branch of a pull request, or have its diff.
+func (b *dependentBook) dependents(p workkey.Key, pr quorum.PullRequest) (numbers []int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	repo := workkey.Repo(p.Tenant, p.Owner, p.Repo)
+	for key, on := range b.of {
+		isUpon := on.branch != "" && on.branch == pr.HeadRef && !pr.Fork
+		if on.repo != repo || !isUpon && !slices.Contains(on.alike, pr.Number) {
+			continue
+		}
+		if other, ok := workkey.Parse(key); ok {
+			numbers = append(numbers, other.Number)
+		}
+	}
+	return numbers
+}
+
+// removeTenant forgets all of a tenant.
+func (b *dependentBook) removeTenant(id int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for key, on := range b.of {
+		if on.tenant == id {
+			delete(b.of, key)
+		}
+	}
+}
