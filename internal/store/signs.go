@@ -24,15 +24,7 @@ type ServiceSign struct {
 // AddSigns keeps signs.
 func (s *SQLite) AddSigns(ctx context.Context, tenant int64, group string, keep int, signs ...ServiceSign) (added int, err error) {
 	signs = slices.Clone(signs)
-	var n int
-	err = s.runLazily(ctx, "keep signs", func(t *workTable) (err error) {
-		n, err = t.addSigns(tenant, group, keep, signs)
-		return err
-	})
-	if err != nil {
-		return 0, err // n may still be written
-	}
-	return n, nil
+	return answer(ctx, s.runLazily, "keep signs", func(t *workTable) (int, error) { return t.addSigns(tenant, group, keep, signs) })
 }
 
 func (t *workTable) addSigns(tenant int64, group string, keep int, signs []ServiceSign) (added int, err error) {

@@ -38,6 +38,22 @@ func (s *SQLite) runLazily(ctx context.Context, what string, do func(*workTable)
 	return s.submitOp(&op{ctx: ctx, apply: do, done: make(chan error, 1)}, what)
 }
 
+// answer submits an operation that has an answer, by one of the two above. Whoever stops waiting gets no answer: the operation
+// may still be writing it.
+func answer[T any](ctx context.Context, run func(context.Context, string, func(*workTable) error) error, what string,
+	do func(*workTable) (T, error),
+) (T, error) {
+	var given, none T
+	err := run(ctx, what, func(t *workTable) (err error) {
+		given, err = do(t)
+		return err
+	})
+	if err != nil {
+		return none, err
+	}
+	return given, nil
+}
+
 func (s *SQLite) submitOp(o *op, what string) error {
 	ctx := o.ctx
 	select {
@@ -261,15 +277,7 @@ func (s *SQLite) Accept(ctx context.Context, d AcceptedDelivery, pokes ...Poke) 
 		return false, fmt.Errorf("accept delivery: %w", err)
 	}
 	pokes = slices.Clone(pokes)
-	var fresh bool
-	err := s.runDurably(ctx, "accept delivery", func(t *workTable) (err error) {
-		fresh, err = t.acceptDelivery(d, pokes)
-		return err
-	})
-	if err != nil {
-		return false, err
-	}
-	return fresh, nil
+	return answer(ctx, s.runDurably, "accept delivery", func(t *workTable) (bool, error) { return t.acceptDelivery(d, pokes) })
 }
 
 // Poke asks for looks.
@@ -300,15 +308,7 @@ func (s *SQLite) Claim(ctx context.Context, c Claim) ([]Work, error) {
 	}
 	c.Except, c.Most = slices.Clone(c.Except), maps.Clone(c.Most)
 	c.Backlog.Except, c.Backlog.Most = slices.Clone(c.Backlog.Except), maps.Clone(c.Backlog.Most)
-	var work []Work
-	err := s.runLazily(ctx, "claim", func(t *workTable) (err error) {
-		work, err = t.claimKeys(c)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return work, nil
+	return answer(ctx, s.runLazily, "claim", func(t *workTable) ([]Work, error) { return t.claimKeys(c) })
 }
 
 // Next returns the earliest moment at which Claim would have something that is not of the backlog.
@@ -321,16 +321,9 @@ func (s *SQLite) NextBacklog(ctx context.Context, except []int64) (time.Time, er
 	return s.nextIn(ctx, backlogQueue, except)
 }
 
-func (s *SQLite) nextIn(ctx context.Context, q queueKind, except []int64) (next time.Time, err error) {
+func (s *SQLite) nextIn(ctx context.Context, q queueKind, except []int64) (time.Time, error) {
 	not := tenantSet(except)
-	err = s.runLazily(ctx, "find next", func(t *workTable) (err error) {
-		next, err = t.nextDue(q, not)
-		return err
-	})
-	if err != nil {
-		return time.Time{}, err
-	}
-	return next, nil
+	return answer(ctx, s.runLazily, "find next", func(t *workTable) (time.Time, error) { return t.nextDue(q, not) })
 }
 
 func tenantSet(tenants []int64) map[int64]bool {
@@ -344,28 +337,14 @@ func tenantSet(tenants []int64) map[int64]bool {
 // Renew prolongs leases.
 func (s *SQLite) Renew(ctx context.Context, until time.Time, leases ...Lease) ([]Lease, error) {
 	leases = slices.Clone(leases)
-	var lost []Lease
-	err := s.runLazily(ctx, "renew leases", func(t *workTable) (err error) {
-		lost, err = t.renewLeases(ceilMicros(until), leases)
-		return err
+	return answer(ctx, s.runLazily, "renew leases", func(t *workTable) ([]Lease, error) {
+		return t.renewLeases(ceilMicros(until), leases)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return lost, nil
 }
 
 // Complete ends a lease.
 func (s *SQLite) Complete(ctx context.Context, l Lease, o Completion) (bool, error) {
-	var ours bool
-	err := s.runLazily(ctx, "complete", func(t *workTable) (err error) {
-		ours, err = t.completeOne(l, o)
-		return err
-	})
-	if err != nil {
-		return false, err
-	}
-	return ours, nil
+	return answer(ctx, s.runLazily, "complete", func(t *workTable) (bool, error) { return t.completeOne(l, o) })
 }
 
 // Retire does nothing: no other process claims.
@@ -378,13 +357,7 @@ func (s *SQLite) Drop(ctx context.Context, tenant int64) error {
 
 // Prune forgets deliveries.
 func (s *SQLite) Prune(ctx context.Context, before time.Time, limit int) (int, error) {
-	var pruned int
-	err := s.runLazily(ctx, "prune deliveries", func(t *workTable) (err error) {
-		pruned, err = t.pruneOldDeliveries(floorMicros(before), limit)
-		return err
+	return answer(ctx, s.runLazily, "prune deliveries", func(t *workTable) (int, error) {
+		return t.pruneOldDeliveries(floorMicros(before), limit)
 	})
-	if err != nil {
-		return 0, err
-	}
-	return pruned, nil
 }
