@@ -29,11 +29,13 @@ var rules = map[string][]string{
 	"internal/quorum":     {},
 	"internal/pathfilter": {},
 	"internal/review":     {"internal/quorum"},
-	"internal/evidence":   {"internal/quorum", "internal/pathfilter", "internal/review"},
+	"internal/change":     {"internal/quorum", "internal/pathfilter", "internal/review"},
+	"internal/evidence":   {"internal/quorum", "internal/change", "internal/pathfilter", "internal/review"},
 	"internal/report":     {"internal/quorum"},
-	"internal/config":     {"internal/quorum", "internal/review", "internal/pathfilter"},
+	"internal/config":     {"internal/quorum", "internal/change", "internal/review", "internal/pathfilter"},
 	"internal/github": {
 		"internal/quorum",
+		"internal/change",
 		"internal/evidence",
 		"internal/config",
 		"internal/report",
@@ -45,7 +47,7 @@ var rules = map[string][]string{
 		"internal/github/webhook",
 		"internal/oplog",
 	},
-	"internal/loop": {"internal/quorum", "internal/evidence", "internal/report"},
+	"internal/loop": {"internal/quorum", "internal/change", "internal/evidence", "internal/report"},
 	// Workflow files, as YAML; and what is wrong with a set-up, by what was read of it.
 	"internal/workflow": {},
 	"internal/doctor":   {"internal/quorum", "internal/pathfilter", "internal/report", "internal/workflow"},
@@ -99,7 +101,9 @@ var rules = map[string][]string{
 }
 
 // pure are the packages that judge, decide and word. Equal inputs give equal outputs, wherever and whenever.
-var pure = []string{"internal/quorum", "internal/pathfilter", "internal/review", "internal/evidence", "internal/report", "internal/doctor"}
+var pure = []string{
+	"internal/quorum", "internal/pathfilter", "internal/review", "internal/change", "internal/evidence", "internal/report", "internal/doctor",
+}
 
 // impure is what a pure package does not import: each of them knows a clock, an environment, chance, or shared state.
 var impure = []string{

@@ -17,8 +17,8 @@ type laneJSON struct {
 	Name     string   `json:"name"`
 	Why      string   `json:"why,omitempty"`
 	If       ifJSON   `json:"if"`
-	Adds     bool     `json:"adds"`  // labels or size choose it: it is laid over another and can only ask for more
-	Laxer    bool     `json:"laxer"` // it asks less than the top level: it holds only where a contributor cannot choose it
+	Adds     []string `json:"adds,omitempty"` // keys that are added wherever it may hold: they ask no less than the top level
+	Less     []string `json:"less,omitempty"` // keys in which it asks less: they count only where it surely holds
 	Quorum   string   `json:"quorum"`
 	People   int      `json:"people"`
 	Voters   []string `json:"voters"`
@@ -28,13 +28,11 @@ type laneJSON struct {
 
 // An ifJSON is a condition with what it names.
 type ifJSON struct {
-	Paths     []string `json:"paths,omitempty"`
-	NotPaths  []string `json:"not_paths,omitempty"`
-	AnyPath   []string `json:"any_path,omitempty"`
-	Authors   []string `json:"authors,omitempty"`
-	Labels    []string `json:"labels,omitempty"`
-	Base      []string `json:"base,omitempty"`
-	OverLines int      `json:"over_lines,omitempty"`
+	AllPaths []string `json:"all_paths,omitempty"`
+	AnyPath  []string `json:"any_path,omitempty"`
+	Authors  []string `json:"authors,omitempty"`
+	Labels   []string `json:"labels,omitempty"`
+	Base     []string `json:"base,omitempty"`
 }
 
 // IsZero reports whether nothing is named.
@@ -43,7 +41,8 @@ func (c ifJSON) IsZero() bool { return !quorum.Condition(c).Names() }
 func lanesAsJSON(p quorum.Policy) (list []laneJSON) {
 	for i := range p.Lanes {
 		lane := &p.Lanes[i]
-		q := policyInLane(p, lane)
+		q := p.InLane(lane)
+		adds, less := p.Compare(lane)
 		voters := []string{}
 		for _, r := range q.Reviewers {
 			if r.Voter() {
@@ -51,20 +50,12 @@ func lanesAsJSON(p quorum.Policy) (list []laneJSON) {
 			}
 		}
 		list = append(list, laneJSON{
-			Name: lane.Name, Why: lane.Why, If: ifJSON(lane.If), Adds: lane.Adds(), Laxer: lane.Laxer && !lane.Adds(),
+			Name: lane.Name, Why: lane.Why, If: ifJSON(lane.If), Adds: adds, Less: less,
 			Quorum: ruleWord(quorumOf(q)), People: q.People, Voters: voters,
 			Grace: config.Duration(q.Grace).String(), Deadline: config.Duration(q.Deadline).String(),
 		})
 	}
 	return list
-}
-
-// policyInLane returns what holds in a lane; for one that only adds, what holds where it is laid over the top level.
-func policyInLane(p quorum.Policy, lane *quorum.Lane) quorum.Policy {
-	if lane.Adds() {
-		return p.WithAdded(lane)
-	}
-	return p.InLane(lane)
 }
 
 // quorumOf returns the rule that asks most of all voters.
@@ -164,41 +155,42 @@ func describeVote(r quorum.Reviewer) (text string) {
 		text = ", of the family " + r.Family
 	}
 	if r.When.Names() {
-		text += ", where " + describeCondition(r.When, "a path is")
+		text += ", where " + describeCondition(r.When, false)
 	}
 	return text
 }
 
 // describeLanes lists the lanes with what each asks, none if there are none.
 func describeLanes(p quorum.Policy) string {
-	var first, adding strings.Builder
+	if len(p.Lanes) == 0 {
+		return ""
+	}
+	var text strings.Builder
+	text.WriteString("\nThe lanes are read from the top:\n\n")
 	for i := range p.Lanes {
 		lane := &p.Lanes[i]
-		into := &first
-		if lane.Adds() {
-			into = &adding
+		adds, less := p.Compare(lane)
+		isSure := len(less) > 0
+		fmt.Fprintf(&text, "  %s: %s, where %s\n", lane.Name, describeLaneNeed(p, lane), describeCondition(lane.If, isSure))
+		if len(adds) > 0 {
+			fmt.Fprintf(&text, "    adds %s wherever it may hold\n", strings.Join(adds, ", "))
 		}
-		fmt.Fprintf(into, "  %s: %s, where %s\n", lane.Name, describeLaneNeed(p, lane), describeCondition(lane.If, "every path is"))
-		if lane.Laxer && !lane.Adds() {
+		if isSure {
 			fmt.Fprintf(
-				into, "    asks less than the top level: only against the default branch%s, and with no guarded file changed\n",
-				describeNamedBases(lane),
+				&text, "    asks less in %s: only against the default branch%s, and with no guarded file changed\n",
+				strings.Join(less, ", "), describeNamedBases(lane),
 			)
 		}
+		if quorum.EndsReading(less) && i < len(p.Lanes)-1 {
+			text.WriteString("    where it surely holds, no lane below it is read\n")
+		}
 	}
-	text := ""
-	if first.Len() > 0 {
-		text += "\nThe first of these lanes that matches holds:\n\n" + first.String()
-	}
-	if adding.Len() > 0 {
-		text += "\nEach of these lanes that matches adds to that:\n\n" + adding.String()
-	}
-	return text
+	return text.String()
 }
 
 // describeLaneNeed says what must approve in a lane.
 func describeLaneNeed(p quorum.Policy, lane *quorum.Lane) string {
-	q := policyInLane(p, lane)
+	q := p.InLane(lane)
 	rule := quorumOf(q)
 	need := ruleWord(rule) + " of " + countNoun(q.Voters(), "voter")
 	if rule.Share == quorum.NoReview {
@@ -220,24 +212,22 @@ func describeNamedBases(lane *quorum.Lane) (text string) {
 	return text
 }
 
-// describeCondition says which pull requests a condition is for; paths is what it says of its paths.
-func describeCondition(c quorum.Condition, paths string) string {
+// describeCondition says which pull requests a condition is for, where it must hold surely or only possibly.
+func describeCondition(c quorum.Condition, isSure bool) string {
 	var all []string
 	say := func(what string, list []string) {
 		if len(list) > 0 {
-			all = append(all, what+" "+strings.Join(list, " or "))
+			all = append(all, strings.ReplaceAll(what+" "+strings.Join(list, " or "), " or !", " but not "))
 		}
 	}
-	say(paths, c.Paths)
-	if len(c.NotPaths) > 0 {
-		all[len(all)-1] += " but not " + strings.Join(c.NotPaths, " or ") // a policy has none without paths
+	paths, authors := "a path is", "an author is"
+	if isSure {
+		paths, authors = "every path is", "the only author is"
 	}
+	say(paths, c.AllPaths)
 	say("a path is", c.AnyPath)
-	say("the author is", c.Authors)
+	say(authors, c.Authors)
 	say("a label is", c.Labels)
 	say("the base is", c.Base)
-	if c.OverLines > 0 {
-		all = append(all, fmt.Sprintf("more than %d lines change", c.OverLines))
-	}
 	return strings.Join(all, " and ")
 }

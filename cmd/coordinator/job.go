@@ -102,7 +102,7 @@ func stepOutputs(r runResult) ([]stepOutput, error) {
 		{"check-run-id", idText(r.checkID)},
 		{"check-url", r.checkURL},
 		{"next-check-at", timeText(d.Wake)},
-		{"lane", d.Lane.Name},
+		{"lane", strings.Join(d.Lane.Names(), ",")},
 		{"need-people", strconv.Itoa(d.NeedPeople)},
 		{"people", strings.Join(approvingPeople(d), ",")},
 		{"decision", decision},

@@ -4,6 +4,7 @@ package main
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/review-coordinator/coordinator/internal/loop"
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -54,7 +55,7 @@ func pullAsJSON(pr quorum.PR, look loop.Look, err error) pullJSON {
 		p.Verdict = d.Verdict.String()
 	}
 	p.Approvals, p.Need, p.Unavailable = d.Approvals, d.Need, unavailableReviewers(d)
-	p.Lane, p.NeedPeople, p.People = d.Lane.Name, d.NeedPeople, approvingPeople(d)
+	p.Lane, p.NeedPeople, p.People = strings.Join(d.Lane.Names(), ", "), d.NeedPeople, approvingPeople(d)
 	p.Reruns, p.NextCheckAt, p.Decision = countReruns(look.Snapshot.Record), timeText(d.Wake), &d
 	return p
 }

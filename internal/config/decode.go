@@ -444,12 +444,22 @@ func (r *policyFileReader) readText(key string, n ast.Node, want string, lines b
 	return "", false
 }
 
+// goneKeys are the conditions that there were once, or that other tools have, each with what says it now.
+var goneKeys = map[string]string{
+	"paths":        "write all_paths: where every changed path must match, or any_path: where one is enough",
+	"not_paths":    `write it as patterns of any_path that begin with !, as in any_path: ["web/**", "!web/vendor/**"]`,
+	"paths-ignore": `write it as patterns that begin with !, as in any_path: ["**", "!docs/**"]`,
+	"over_lines":   "the size of a change is no condition: who splits a change would escape it; choose by any_path, authors, labels or base",
+}
+
 func (r *policyFileReader) failUnknownKey(parent, name string, t reflect.Type) {
 	key := joinKey(parent, name)
 	known := keysOf(t)
 	hint := ""
 	near := nearestWord(name, known)
-	switch {
+	switch gone := goneKeys[name]; {
+	case gone != "" && t == reflect.TypeFor[ConditionKeys]():
+		hint = gone
 	case near != "":
 		hint = fmt.Sprintf("did you mean %s?", near)
 		r.brokenKeys[joinKey(parent, near)] = true // so that nothing else complains that it is not there

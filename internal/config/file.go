@@ -35,7 +35,7 @@ type PolicyKeys struct {
 	Reroll         string             `yaml:"reroll" jsonschema:"enum=shown,enum=person" jsonschema_description:"What an approval takes after an objection of the same reviewer to the same diff. shown: it counts, and the check says so. person: a person must have ended the objection."`
 	Carry          string             `yaml:"carry" jsonschema:"enum=none,enum=same_diff" jsonschema_description:"same_diff: a push that leaves the pull request's diff as it was keeps its approvals. Objections it keeps in any case."`
 	Escalate       EscalateKeys       `yaml:"escalate" jsonschema_description:"Whose review is asked for when nothing else helps. Off unless named."`
-	Lanes          []LaneKeys         `yaml:"lanes" jsonschema:"maxItems=50" jsonschema_description:"Rules for some pull requests: the first that matches replaces these keys of the top level."`
+	Lanes          []LaneKeys         `yaml:"lanes" jsonschema:"maxItems=50" jsonschema_description:"Rules for some pull requests, read from the top. What a lane asks more than the top level is added wherever it may hold. The first that asks less and surely holds is the last that is read."`
 	Extends        string             `yaml:"extends" jsonschema:"enum=organization" jsonschema_description:"organization: what this file does not say is as the organisation's policy says it, its reviewers beside these. See organisation.md."`
 	Enforce        EnforceKeys        `yaml:"enforce" jsonschema_description:"Only in an organisation's policy: what no repository may loosen. See organisation.md."`
 	Reviewers      []ReviewerKeys     `yaml:"reviewers"       jsonschema:"required,minItems=1,maxItems=50"               jsonschema_description:"Who reviews, in the order of the check's table."`
@@ -93,29 +93,28 @@ type EnforceKeys struct {
 
 // LaneKeys are a rule for some pull requests.
 type LaneKeys struct {
-	Name       string     `yaml:"name"        jsonschema:"required,minLength=1,maxLength=60"                     jsonschema_description:"Its name, as the check shows it. No two lanes have the same."`
-	If         LaneIfKeys `yaml:"if"          default:"*(needed)*"                                               jsonschema_description:"The pull requests that it is for; all conditions that are named must hold."`
-	Why        string     `yaml:"why"         jsonschema:"maxLength=200"                                         jsonschema_description:"The reason that the check gives."`
-	Quorum     LaneQuorum `yaml:"quorum"      default:"the top level's"                                          jsonschema_description:"As at the top level, of those who vote in the lane; none: no review is needed."`
-	People     int        `yaml:"people"      default:"the top level's" jsonschema:"minimum=0,maximum=20"        jsonschema_description:"As at the top level."`
-	Reviewers  []string   `yaml:"reviewers"   default:"all that vote"   jsonschema:"minItems=1,maxItems=50"      jsonschema_description:"The names of those who vote; the others are shown."`
-	Grace      Duration   `yaml:"grace"       default:"the top level's"                                          jsonschema_description:"As at the top level."`
-	Timeout    Duration   `yaml:"timeout"     default:"the top level's"                               least:"1s" jsonschema_description:"As at the top level. A reviewer's own goes before it."`
-	Deadline   Duration   `yaml:"deadline"    default:"the top level's"                               least:"1s" jsonschema_description:"As at the top level."`
-	EarlyStart bool       `yaml:"early_start" default:"the top level's"                                          jsonschema_description:"As at the top level."`
-	StandIn    string     `yaml:"stand_in"    default:"the top level's" jsonschema:"enum=none,enum=write,enum=maintain,enum=admin" jsonschema_description:"As at the top level."`
-	Override   string     `yaml:"override"    default:"the top level's" jsonschema:"enum=none,enum=maintain,enum=admin" jsonschema_description:"As at the top level."`
-	Threads    string     `yaml:"threads"     default:"the top level's" jsonschema:"enum=others,enum=anyone"     jsonschema_description:"As at the top level."`
+	Name       string        `yaml:"name"        jsonschema:"required,minLength=1,maxLength=60"                     jsonschema_description:"Its name, as the check shows it. No two lanes have the same."`
+	If         ConditionKeys `yaml:"if"          default:"*(needed)*"                                               jsonschema_description:"The pull requests that it is for; all conditions that are named must hold."`
+	Why        string        `yaml:"why"         jsonschema:"maxLength=200"                                         jsonschema_description:"The reason that the check gives."`
+	Quorum     LaneQuorum    `yaml:"quorum"      default:"the top level's"                                          jsonschema_description:"As at the top level, of those who vote in the lane; none: no review is needed."`
+	People     int           `yaml:"people"      default:"the top level's" jsonschema:"minimum=0,maximum=20"        jsonschema_description:"As at the top level."`
+	Reviewers  []string      `yaml:"reviewers"   default:"all that vote"   jsonschema:"minItems=1,maxItems=50"      jsonschema_description:"The names of those who vote; the others are shown."`
+	Grace      Duration      `yaml:"grace"       default:"the top level's"                                          jsonschema_description:"As at the top level."`
+	Timeout    Duration      `yaml:"timeout"     default:"the top level's"                               least:"1s" jsonschema_description:"As at the top level. A reviewer's own goes before it."`
+	Deadline   Duration      `yaml:"deadline"    default:"the top level's"                               least:"1s" jsonschema_description:"As at the top level."`
+	EarlyStart bool          `yaml:"early_start" default:"the top level's"                                          jsonschema_description:"As at the top level."`
+	StandIn    string        `yaml:"stand_in"    default:"the top level's" jsonschema:"enum=none,enum=write,enum=maintain,enum=admin" jsonschema_description:"As at the top level."`
+	Override   string        `yaml:"override"    default:"the top level's" jsonschema:"enum=none,enum=maintain,enum=admin" jsonschema_description:"As at the top level."`
+	Threads    string        `yaml:"threads"     default:"the top level's" jsonschema:"enum=others,enum=anyone"     jsonschema_description:"As at the top level."`
 }
 
-// LaneIfKeys are the conditions of a lane.
-type LaneIfKeys struct {
-	Paths     []Glob   `yaml:"paths"      jsonschema:"maxItems=100" jsonschema_description:"Every changed path must match; of a rename both names."`
-	AnyPath   []Glob   `yaml:"any_path"   jsonschema:"maxItems=100" jsonschema_description:"One changed path must match; of a rename either name."`
-	Authors   []string `yaml:"authors"    jsonschema:"maxItems=100" jsonschema_description:"Accounts: who opened it, and who pushed and authored every commit, must be among them. A bot's commit counts only if GitHub verified its signature."`
-	Labels    []string `yaml:"labels"     jsonschema:"maxItems=100" jsonschema_description:"One of these labels must be on it. Such a lane can only ask for more."`
-	Base      []Glob   `yaml:"base"       jsonschema:"maxItems=100" jsonschema_description:"The base branch must match."`
-	OverLines int      `yaml:"over_lines" default:"*(any size)*" jsonschema:"minimum=1,maximum=1000000" jsonschema_description:"More lines than this must be added and removed. Such a lane can only ask for more."`
+// ConditionKeys say for which pull requests a lane is, or on which a reviewer votes.
+type ConditionKeys struct {
+	AllPaths []Glob   `yaml:"all_paths" jsonschema:"maxItems=100" jsonschema_description:"Every changed path must match, of a rename both names. For what asks more, and for a reviewer's vote, one path is enough."`
+	AnyPath  []Glob   `yaml:"any_path"  jsonschema:"maxItems=100" jsonschema_description:"One changed path must match, of a rename either name. A lane with it can only ask for more."`
+	Authors  []string `yaml:"authors"   jsonschema:"maxItems=100" jsonschema_description:"Accounts: nobody else opened it, pushed to it or wrote its commits; a bot's commit counts only if GitHub verified its signature. For what asks more, and for a reviewer's vote, it is enough that one of them had a hand in it."`
+	Labels   []string `yaml:"labels"    jsonschema:"maxItems=100" jsonschema_description:"One of these labels must be on it. A lane with it can only ask for more."`
+	Base     []Glob   `yaml:"base"      jsonschema:"maxItems=100" jsonschema_description:"The base branch must match."`
 }
 
 // ReviewerKeys are one entry of reviewers.
@@ -137,17 +136,8 @@ type ReviewerKeys struct {
 	Shadow       bool          `yaml:"shadow"                                                                           default:"false"                                                             jsonschema_description:"It is shown and never counted."`
 	Family       string        `yaml:"family" default:"the preset's" jsonschema:"minLength=1,maxLength=60" jsonschema_description:"The maker of its model, for families: distinct. Presets know theirs where it is one."`
 	Shapes       ShapesKeys    `yaml:"shapes"                                                                                                                                                       jsonschema_description:"Sentences of its own by which it is understood, beside those of its preset: for a vendor that has none, or until it knows a new form. coordinator classify prints the row to add."`
-	When         WhenKeys      `yaml:"when"                                                                                                                                                         jsonschema_description:"The pull requests that it votes on; all that is named must hold. On one to which it has objected it votes in any case."`
+	When         ConditionKeys `yaml:"when"                                                                                                                                                         jsonschema_description:"The pull requests that it votes on; all that is named must hold. On one to which it has objected it votes in any case."`
 	Request      RequestKeys   `yaml:"request"                                                                                                                                                      jsonschema_description:"How it is asked for a review. A comment reaches apps, and no workflow when it is written with GITHUB_TOKEN."`
-}
-
-// WhenKeys say on which pull requests a reviewer votes.
-type WhenKeys struct {
-	Paths    []Glob   `yaml:"paths"     jsonschema:"maxItems=100" jsonschema_description:"One changed path must match; of a rename either name."`
-	NotPaths []Glob   `yaml:"not_paths" jsonschema:"maxItems=100" jsonschema_description:"Paths that do not count for that. Needs paths."`
-	Authors  []string `yaml:"authors"   jsonschema:"maxItems=100" jsonschema_description:"Accounts: who opened it, and who pushed and authored every commit, must be among them."`
-	Labels   []string `yaml:"labels"    jsonschema:"maxItems=100" jsonschema_description:"One of these labels must be on it."`
-	Base     []Glob   `yaml:"base"      jsonschema:"maxItems=100" jsonschema_description:"The base branch must match."`
 }
 
 // ShapesKeys are sentences by which a reviewer is understood, in the form of a vendor's file.

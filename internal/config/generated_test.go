@@ -134,7 +134,7 @@ func TestSchemaAndParseKnowTheSameKeys(t *testing.T) {
 		{"sweep.backoff", s.Properties["sweep"].Properties["backoff"], reflect.TypeFor[BackoffKeys](), "sweep: {backoff: {KEY: ~}}\n"},
 		{"fix", s.Properties["fix"], reflect.TypeFor[FixKeys](), "fix: {KEY: ~}\n"},
 		{"reviewers", s.Properties["reviewers"].Items2020, reflect.TypeFor[ReviewerKeys](), "reviewers: [{KEY: ~}]\n"},
-		{"when", s.Properties["reviewers"].Items2020.Properties["when"], reflect.TypeFor[WhenKeys](), "reviewers: [{when: {KEY: ~}}]\n"},
+		{"when", s.Properties["reviewers"].Items2020.Properties["when"], reflect.TypeFor[ConditionKeys](), "reviewers: [{when: {KEY: ~}}]\n"},
 		{"shapes", s.Properties["reviewers"].Items2020.Properties["shapes"], reflect.TypeFor[ShapesKeys](), "reviewers: [{shapes: {KEY: ~}}]\n"},
 		{
 			"notices", s.Properties["reviewers"].Items2020.Properties["shapes"].Properties["notices"].Items2020, reflect.TypeFor[NoticeKeys](),
@@ -144,7 +144,7 @@ func TestSchemaAndParseKnowTheSameKeys(t *testing.T) {
 		{"enforce", s.Properties["enforce"], reflect.TypeFor[EnforceKeys](), "enforce: {KEY: ~}\n"},
 		{"escalate", s.Properties["escalate"], reflect.TypeFor[EscalateKeys](), "escalate: {KEY: ~}\n"},
 		{"lanes", s.Properties["lanes"].Items2020, reflect.TypeFor[LaneKeys](), "lanes: [{KEY: ~}]\n"},
-		{"if", s.Properties["lanes"].Items2020.Properties["if"], reflect.TypeFor[LaneIfKeys](), "lanes: [{if: {KEY: ~}}]\n"},
+		{"if", s.Properties["lanes"].Items2020.Properties["if"], reflect.TypeFor[ConditionKeys](), "lanes: [{if: {KEY: ~}}]\n"},
 	} {
 		var inSchema []string
 		for key := range level.schema.Properties {

@@ -1,7 +1,7 @@
 package config
 
-// What a policy may say of lanes and conditions and is likely to be regretted: a lane that never gets a turn, one that
-// hides a stricter one, keys that count for nothing. Only what can be proved is told, with an example where there is one.
+// What a policy may say of lanes and conditions and is likely to be regretted: a lane that changes nothing, waits that are over before
+// anything can come of them.
 
 import (
 	"fmt"
@@ -17,25 +17,26 @@ import (
 type laneChecker struct {
 	policyResolver
 	policy quorum.Policy
-	left   int          // how much more is compared: a file may try to be a burden
-	idle   map[int]bool // lanes that nothing can reach
 }
-
-const maxComparisons = 2_000_000 // bytes of one condition's patterns times those of another
 
 // warnOfLanes warns of lanes, and of the conditions of reviewers.
 func (c *laneChecker) warnOfLanes() {
-	c.left, c.idle = maxComparisons, map[int]bool{}
 	for i := range c.policy.Lanes {
 		lane := &c.policy.Lanes[i]
-		c.warnOfLaneIf(laneKey(i), lane)
+		_, less := c.policy.Compare(lane)
+		inLane := c.policy.InLane(lane)
+		if len(less) == 0 && len(c.policy.LessThan(&inLane)) == 0 {
+			c.warnKey(
+				laneKey(i),
+				lanePhrase(lane.Name)+" changes nothing: no key of it differs from the top level",
+				"add people:, or another quorum:",
+			)
+		}
+		if len(less) > 0 && !lane.If.OnlyAdds() {
+			c.warnOfLess(laneKey(i), lane)
+		}
 		c.warnOfLaneVoters(laneKey(i), lane)
 		c.warnOfLaneWaits(laneKey(i), lane)
-		if lane.Adds() {
-			c.warnOfUselessKeys(laneKey(i), lane)
-		} else {
-			c.warnOfLanesAbove(i)
-		}
 	}
 	for i, q := range c.policy.Reviewers {
 		c.warnOfWhen(reviewerKey(i)+".when", q)
@@ -43,26 +44,9 @@ func (c *laneChecker) warnOfLanes() {
 	c.warnOfFewVoters()
 }
 
-// warnOfLaneIf warns of a condition that holds nowhere, or where nobody wants it to.
-func (c *laneChecker) warnOfLaneIf(key string, lane *quorum.Lane) {
+// warnOfLess warns of a lane that asks less, and does so nowhere, or for whom nobody wants it to.
+func (c *laneChecker) warnOfLess(key string, lane *quorum.Lane) {
 	cond, who := lane.If, lanePhrase(lane.Name)
-	if len(cond.Paths) > 0 && len(cond.AnyPath) > 0 && pathfilter.AreDisjoint(cond.Paths, cond.AnyPath) {
-		c.warnKey(
-			key+".if.any_path",
-			who+" can match nothing: every changed path must match paths, and none of those matches any_path",
-			"keep one of the two, or make two lanes of it",
-		)
-	}
-	if !lane.Laxer || lane.Adds() {
-		return
-	}
-	if len(cond.AnyPath) > 0 && len(cond.Paths) == 0 {
-		c.warnKey(
-			key+".if.any_path",
-			fmt.Sprintf("%s asks less than the top level as soon as one path matches, whatever else is changed beside it", who),
-			"write paths in place of any_path: then every changed path must match",
-		)
-	}
 	if len(cond.Base) > 0 && !slices.ContainsFunc(cond.Base, pathfilter.IsName) {
 		c.warnKey(
 			key+".if.base",
@@ -81,9 +65,6 @@ func (c *laneChecker) warnOfLaneIf(key string, lane *quorum.Lane) {
 
 // warnOfLaneVoters warns of a reviewer that a lane names and that has no vote.
 func (c *laneChecker) warnOfLaneVoters(key string, lane *quorum.Lane) {
-	if lane.Adds() {
-		return // told as a key that counts for nothing
-	}
 	for j, name := range lane.Voters {
 		i := slices.IndexFunc(c.policy.Reviewers, func(q quorum.Reviewer) bool { return q.Name == name })
 		if i >= 0 && !c.policy.Reviewers[i].MayVote() {
@@ -139,92 +120,24 @@ func (c *laneChecker) warnOfLaneWaits(key string, lane *quorum.Lane) {
 	}
 }
 
-// warnOfUselessKeys warns of the keys of a lane that labels or size choose: what does not ask for more than some other
-// lane, or the top level, counts for nothing there.
-func (c *laneChecker) warnOfUselessKeys(key string, lane *quorum.Lane) {
-	keys := c.keysThatAdd(lane)
-	for _, own := range keys {
-		if own.adds {
-			continue
-		}
-		hint := "remove it, or ask for more"
-		if own.name == "reviewers" || own.name == "early_start" {
-			hint = "remove it: who may set a label must not choose who votes"
-		}
-		c.warnKey(
-			key+"."+own.name,
-			fmt.Sprintf("%s counts for nothing: labels or size choose %s, and it can only ask for more", own.name, lanePhrase(lane.Name)),
-			hint,
-		)
-	}
-	if len(keys) == 0 {
-		c.warnKey(
-			key,
-			lanePhrase(lane.Name)+" changes nothing: it has no key that asks for more",
-			"add people:, or a larger quorum:",
-		)
-	}
-}
-
-// A laneKeyUse says whether a key that a lane has can ask for more somewhere.
-type laneKeyUse struct {
-	name string
-	adds bool
-}
-
-// keysThatAdd returns the keys that a lane has, each with whether it asks for more than the top level or one of the lanes.
-func (c *laneChecker) keysThatAdd(lane *quorum.Lane) (keys []laneKeyUse) {
-	without := []quorum.Policy{c.policy}
-	for i := range c.policy.Lanes {
-		if other := &c.policy.Lanes[i]; !other.Adds() {
-			without = append(without, c.policy.InLane(other))
-		}
-	}
-	add := func(name string, isNamed bool, asksMore func(p quorum.Policy) bool) {
-		if isNamed {
-			keys = append(keys, laneKeyUse{name: name, adds: slices.ContainsFunc(without, asksMore)})
-		}
-	}
-	never := func(quorum.Policy) bool { return false }
-	add("quorum", lane.Need != nil, func(p quorum.Policy) bool {
-		return asksLessOfVoters(p, quorum.Policy{Rules: []quorum.NeedRule{*lane.Need}, Families: p.Families, Reviewers: c.policy.Reviewers})
-	})
-	add("people", lane.People != nil, func(p quorum.Policy) bool { return *lane.People > p.People })
-	add("reviewers", lane.Voters != nil, never)
-	add("grace", lane.Grace != nil, func(p quorum.Policy) bool { return *lane.Grace > p.Grace })
-	add("timeout", lane.Timeout != nil, func(p quorum.Policy) bool { return *lane.Timeout > p.Timeout })
-	add("deadline", lane.Deadline != nil, func(p quorum.Policy) bool { return *lane.Deadline > p.Deadline })
-	add("early_start", lane.EarlyStart != nil, never)
-	add("stand_in", lane.StandIn != nil, func(p quorum.Policy) bool { return p.StandIn.IsWider(*lane.StandIn) })
-	add("override", lane.Override != nil, func(p quorum.Policy) bool { return p.Override.IsWider(*lane.Override) })
-	add("threads", lane.Threads != nil, func(p quorum.Policy) bool { return *lane.Threads < p.Threads })
-	return keys
-}
-
-// warnOfWhen warns of a reviewer that votes nowhere, or only where somebody lets it.
+// warnOfWhen warns of a reviewer that votes only where somebody lets it.
 func (c *laneChecker) warnOfWhen(key string, q quorum.Reviewer) {
 	if !q.MayVote() {
 		return
-	}
-	if len(q.When.Paths) > 0 && pathfilter.Covers(q.When.NotPaths, q.When.Paths) {
-		c.warnKey(
-			key+".not_paths",
-			reviewerPhrase(q)+" votes nowhere: not_paths takes away all of paths",
-			"take less away, or write shadow: true",
-		)
 	}
 	if len(q.When.Labels) > 0 {
 		c.warnKey(
 			key+".labels",
 			fmt.Sprintf("whoever may set labels chooses whether %s votes", reviewerPhrase(q)),
-			"choose by paths or base, or ask for more in a lane with labels",
+			"choose by any_path or base, or ask for more in a lane with labels",
 		)
 	}
 }
 
 // warnOfFewVoters warns of pull requests on which fewer vote than must approve.
 func (c *laneChecker) warnOfFewVoters() {
-	least := leastVoters(c.policy)
+	always := slices.DeleteFunc(slices.Clone(c.policy.Reviewers), func(r quorum.Reviewer) bool { return r.When.Names() })
+	least := c.policy.CountVoters(always)
 	need := c.policy.NeedOf(least)
 	if need <= least {
 		return

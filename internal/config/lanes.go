@@ -5,10 +5,13 @@ package config
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/review-coordinator/coordinator/internal/change"
+	"github.com/review-coordinator/coordinator/internal/pathfilter"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
@@ -22,7 +25,7 @@ func (r policyResolver) resolveLanes(f PolicyKeys, p quorum.Policy) []quorum.Lan
 	if r.brokenKeys["lanes"] || len(f.Lanes) == 0 {
 		return nil
 	}
-	lanes := make([]quorum.Lane, 0, len(f.Lanes))
+	lanes, keysOfLanes := make([]quorum.Lane, 0, len(f.Lanes)), make([]string, 0, len(f.Lanes))
 	for i, keys := range f.Lanes {
 		key := laneKey(i)
 		if r.brokenKeys[key] {
@@ -32,11 +35,56 @@ func (r policyResolver) resolveLanes(f PolicyKeys, p quorum.Policy) []quorum.Lan
 		lane := r.resolveLane(key, keys)
 		r.checkLaneVoters(key, keys, p)
 		r.checkLanePeople(key, &lane, p)
-		lane.Laxer = isLaxer(p, &lane)
-		lanes = append(lanes, lane)
+		lanes, keysOfLanes = append(lanes, lane), append(keysOfLanes, key)
 	}
 	r.checkLaneNames(f.Lanes)
+	isBroken := func(key string) bool { return r.brokenKeys[key] }
+	if !slices.ContainsFunc([]string{"reviewers", "quorum", "families", "people", "stand_in"}, isBroken) {
+		r.checkLess(keysOfLanes, lanes, p)
+	}
 	return lanes
+}
+
+// checkLess refuses lanes that ask less where adding to a pull request could lead.
+func (r policyResolver) checkLess(keys []string, lanes []quorum.Lane, p quorum.Policy) {
+	p.Lanes = lanes
+	for i := range lanes {
+		fault, found := change.FindLaneFault(&p, i)
+		if !found {
+			continue
+		}
+		at := keys[i] + "." + fault.Keys[0]
+		what := fmt.Sprintf("%s asks less in %s than", lanePhrase(lanes[i].Name), strings.Join(fault.Keys, ", "))
+		if !r.hasKey(at) {
+			at = keys[i]
+		}
+		if fault.Above < 0 {
+			r.failKey(
+				at, what+" the top level, and one more file or label reaches it: such a lane can only ask for more",
+				"remove what asks less, or choose by all_paths, authors or base",
+			)
+			continue
+		}
+		above := lanes[fault.Above].Name
+		r.failKey(
+			at, fmt.Sprintf("%s %s above it: adding a file could move a pull request from there to here", what, lanePhrase(above)),
+			fmt.Sprintf("move %s above %s: what asks least comes first", quoteText(lanes[i].Name), quoteText(above)),
+		)
+	}
+}
+
+// matchesPattern reports whether a path or branch matches a list of patterns.
+func matchesPattern(patterns []string, name string) bool {
+	list, err := pathfilter.CompileAll(patterns)
+	return err == nil && list.Match(name)
+}
+
+// NamedBases returns the bases that a lane names without a pattern: beside the default branch, one that asks less holds against
+// them alone.
+func NamedBases(lane *quorum.Lane) []string {
+	return slices.DeleteFunc(slices.Clone(lane.If.Base), func(base string) bool {
+		return !pathfilter.IsName(base) || !matchesPattern(lane.If.Base, base)
+	})
 }
 
 // resolveLane makes a lane of what its keys say; nil stays what they do not.
@@ -73,18 +121,10 @@ func (r policyResolver) resolveLane(key string, keys LaneKeys) quorum.Lane {
 	return lane
 }
 
-// condition returns the conditions of a lane as the core's.
-func (keys LaneIfKeys) condition() quorum.Condition {
+// condition returns the conditions of a lane or a reviewer as the core's.
+func (keys ConditionKeys) condition() quorum.Condition {
 	return quorum.Condition{
-		Paths: namedGlobs(keys.Paths), AnyPath: namedGlobs(keys.AnyPath), Base: namedGlobs(keys.Base),
-		Authors: namedTexts(keys.Authors), Labels: namedTexts(keys.Labels), OverLines: keys.OverLines,
-	}
-}
-
-// condition returns the conditions of a reviewer as the core's.
-func (keys WhenKeys) condition() quorum.Condition {
-	return quorum.Condition{
-		Paths: namedGlobs(keys.Paths), NotPaths: namedGlobs(keys.NotPaths), Base: namedGlobs(keys.Base),
+		AllPaths: namedGlobs(keys.AllPaths), AnyPath: namedGlobs(keys.AnyPath), Base: namedGlobs(keys.Base),
 		Authors: namedTexts(keys.Authors), Labels: namedTexts(keys.Labels),
 	}
 }
@@ -99,60 +139,69 @@ func namedTexts(list []string) []string {
 	return list
 }
 
-// checkLaneIf refuses a lane that every pull request would be in, and a list that somebody has emptied: the lane would
-// then be for more than it was.
-func (r policyResolver) checkLaneIf(key string, keys LaneIfKeys) {
+// conditionNames are the names of the conditions.
+func conditionNames() []string { return keysOf(reflect.TypeFor[ConditionKeys]()) }
+
+// checkLaneIf refuses a lane that every pull request would be in.
+func (r policyResolver) checkLaneIf(key string, keys ConditionKeys) {
 	ifKey := key + ".if"
-	isBroken := r.brokenKeys[ifKey] || slices.ContainsFunc(keysOfLaneIf(), func(name string) bool { return r.brokenKeys[ifKey+"."+name] })
-	if isBroken {
+	isBroken := func(name string) bool { return r.brokenKeys[ifKey+"."+name] }
+	if r.brokenKeys[ifKey] || slices.ContainsFunc(conditionNames(), isBroken) {
 		return
 	}
-	if !keys.condition().Names() {
-		at := ifKey
-		if !r.hasKey(ifKey) {
-			at = key
-		}
-		r.failKey(
-			at,
-			"no condition: every pull request would be in this lane",
-			"add if: with paths:, any_path:, authors:, labels:, base: or over_lines:",
-		)
-		r.brokenKeys[at] = at == ifKey // the rest of the lane is still looked at
+	if keys.condition().Names() || r.checkEmptyLists(ifKey, keys) {
+		r.checkCondition(ifKey, keys)
 		return
 	}
+	at := ifKey
+	if !r.hasKey(ifKey) {
+		at = key
+	}
+	r.failKey(at, "no condition: every pull request would be in this lane", "add if: with all_paths:, any_path:, authors:, labels: or base:")
+	r.brokenKeys[at] = at == ifKey // the rest of the lane is still looked at
+}
+
+// checkEmptyLists refuses a list that somebody has emptied: the condition would then hold for more than it did.
+func (r policyResolver) checkEmptyLists(key string, keys ConditionKeys) (found bool) {
 	for _, list := range []struct {
 		name  string
 		count int
 	}{
-		{"paths", len(keys.Paths)},
+		{"all_paths", len(keys.AllPaths)},
 		{"any_path", len(keys.AnyPath)},
 		{"authors", len(keys.Authors)},
 		{"labels", len(keys.Labels)},
 		{"base", len(keys.Base)},
 	} {
-		if r.hasKey(ifKey+"."+list.name) && list.count == 0 {
-			r.failKey(ifKey+"."+list.name, "the list is empty, and would be no condition at all", "name at least one, or remove the key")
+		if r.hasKey(key+"."+list.name) && list.count == 0 {
+			r.failKey(key+"."+list.name, "the list is empty, and would be no condition at all", "name at least one, or remove the key")
+			found = true
 		}
 	}
-	r.checkLogins(ifKey+".authors", keys.Authors)
-	r.checkPatterns(ifKey+".paths", keys.Paths)
-	r.checkPatterns(ifKey+".any_path", keys.AnyPath)
-	r.checkPatterns(ifKey+".base", keys.Base)
+	return found
 }
 
-func keysOfLaneIf() []string {
-	return []string{"paths", "any_path", "authors", "labels", "base", "over_lines"}
-}
-
-// checkWhen refuses conditions of a reviewer that say nothing.
-func (r policyResolver) checkWhen(key string, keys WhenKeys) {
-	if len(keys.NotPaths) > 0 && len(keys.Paths) == 0 && !r.brokenKeys[key+".paths"] {
-		r.failKey(key+".not_paths", "not_paths takes away from paths, and there are none", `add paths: ["**"] for all others`)
-	}
+// checkCondition refuses accounts and bases that no pull request has, and warns of lists that match nothing.
+func (r policyResolver) checkCondition(key string, keys ConditionKeys) {
 	r.checkLogins(key+".authors", keys.Authors)
-	r.checkPatterns(key+".paths", keys.Paths)
+	for i, login := range keys.Authors {
+		if slices.Contains(onlyBots, strings.ToLower(login)) {
+			r.failKey(fmt.Sprintf("%s.authors[%d]", key, i), fmt.Sprintf("%s is an App, whose account ends with [bot]", quoteText(login)),
+				fmt.Sprintf(`write "%s[bot]"`, cleanText(login, 40)))
+		}
+	}
+	r.checkPatterns(key+".all_paths", keys.AllPaths)
+	r.checkPatterns(key+".any_path", keys.AnyPath)
 	r.checkPatterns(key+".base", keys.Base)
+	for i, base := range keys.Base {
+		if branch, isRef := strings.CutPrefix(strings.TrimPrefix(string(base), "!"), "refs/heads/"); isRef {
+			r.failKey(fmt.Sprintf("%s.base[%d]", key, i), "a base is the name of a branch", fmt.Sprintf("write %q", cleanText(branch, 60)))
+		}
+	}
 }
+
+// onlyBots are names that only an App's account has. Source: GitHub reserves dependabot and github-actions for its own Apps.
+var onlyBots = []string{"dependabot", "github-actions", "copilot-swe-agent"}
 
 // checkLaneNames refuses two lanes of one name: the check and the record know them by it.
 func (r policyResolver) checkLaneNames(lanes []LaneKeys) {
@@ -186,10 +235,7 @@ func (r policyResolver) checkLaneVoters(key string, keys LaneKeys, p quorum.Poli
 			return
 		}
 	}
-	if cond := keys.If.condition(); (&quorum.Lane{If: cond}).Adds() {
-		voters, at = p.Reviewers, key // who is named there counts for nothing
-	}
-	most, need, needKey := countDistinct(p, voters), p.Rules[0], at
+	most, need, needKey := p.CountVoters(voters), p.Rules[0], at
 	if r.hasKey(key + ".quorum") {
 		need, needKey = keys.Quorum.needRule(), key+".quorum"
 	}
@@ -254,9 +300,6 @@ func (r policyResolver) checkLanePeople(key string, lane *quorum.Lane, p quorum.
 		return
 	}
 	inLane := p.InLane(lane)
-	if lane.Adds() {
-		inLane = p.WithAdded(lane)
-	}
 	if inLane.People == 0 || inLane.StandIn != 0 {
 		return
 	}

@@ -28,7 +28,7 @@ reroll: person
 carry: none
 reviewers:
   - {name: openai, check: AI review, app: openai-reviewer, verdict: conclusion, family: gpt}
-  - {name: sage, author: 'sage[bot]', when: {paths: ['src/**']}}
+  - {name: sage, author: 'sage[bot]', when: {any_path: ['src/**']}}
 enforce: `
 
 // harmlessKeys are those by which no repository lets a pull request pass that its organisation would hold, and why.
@@ -108,7 +108,7 @@ func drawLooseFile(t *rapid.T) string {
 	for i, name := range names {
 		fmt.Fprintf(&b, "  - {name: %s, author: '%s%d[bot]'", name, anyOf("author", "mine", "other"), i)
 		for key, values := range map[string][]string{
-			"required": {"true", "false"}, "shadow": {"true"}, "when": {"{paths: ['never/**']}"}, "timeout": {"1s"}, "family": {"gpt", "own"},
+			"required": {"true", "false"}, "shadow": {"true"}, "when": {"{any_path: ['never/**']}"}, "timeout": {"1s"}, "family": {"gpt", "own"},
 			"min_severity": {"critical"},
 		} {
 			if chance(key) {
@@ -120,7 +120,7 @@ func drawLooseFile(t *rapid.T) string {
 	if chance("lanes") {
 		b.WriteString("lanes:\n")
 		for i := range rapid.IntRange(1, 2).Draw(t, "lanes") {
-			fmt.Fprintf(&b, "  - {name: lane%d, if: {paths: ['**']}", i)
+			fmt.Fprintf(&b, "  - {name: lane%d, if: {all_paths: ['**'], base: [b%d]}", i, i)
 			for field := range reflect.TypeFor[LaneKeys]().Fields() {
 				key := field.Tag.Get("yaml")
 				values := loosened[key]

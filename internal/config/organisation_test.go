@@ -16,10 +16,10 @@ const (
 	orgEnforces  = orgReviewers + "enforce: {reviewers: [openai]}\n"
 	orgStrict    = orgReviewers + "override: none\nenforce: {reviewers: [openai], quorum: 2, people: 1}\n"
 	orgRules     = "enforce: {quorum: 2, people: 1}\n"
-	orgLanes     = orgEnforces + "lanes:\n  - {name: docs, if: {paths: [docs/**]}, quorum: 1, people: 0, grace: 1m, reviewers: [sage]}\n"
+	orgLanes     = orgEnforces + "lanes:\n  - {name: docs, if: {all_paths: [docs/**]}, quorum: 1, people: 0, grace: 1m, reviewers: [sage]}\n"
 	ownReviewer  = "reviewers:\n  - {name: mine, author: 'mine[bot]'}\n"
 	ownTwo       = ownReviewer + "  - {name: other, author: 'other[bot]'}\n"
-	ownLane      = "lanes:\n  - {name: docs, if: {paths: [docs/**]}, "
+	ownLane      = "lanes:\n  - {name: docs, if: {all_paths: [docs/**]}, "
 )
 
 // TestOrganisationsAndRepositories: what holds of an organisation's policy and a repository's, and from where. A reviewer
@@ -100,7 +100,10 @@ func TestOrganisationsAndRepositories(t *testing.T) {
 			"it is not required", orgEnforces, "extends: organization\nreviewers:\n  - {name: openai, author: 'x[bot]', required: false}\n",
 			"openai!+sage/2 < organization: sage < enforce: openai",
 		},
-		{"it votes on some paths only", orgEnforces, "reviewers:\n  - {name: openai, author: 'x[bot]', when: {paths: [never/**]}}\n", "openai!/1 < enforce: openai"},
+		{
+			"it votes on some paths only", orgEnforces,
+			"reviewers:\n  - {name: openai, author: 'x[bot]', when: {any_path: [never/**]}}\n", "openai!/1 < enforce: openai",
+		},
 		{"it has a second", orgEnforces, "reviewers:\n  - {name: openai, author: 'x[bot]', timeout: 1s}\n", "openai!/1 < enforce: openai"},
 		{
 			"everybody has a second", orgEnforces, "timeout: 1s\ndeadline: 1s\ngrace: 0s\n" + ownReviewer,

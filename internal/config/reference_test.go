@@ -79,9 +79,9 @@ func policyReference() []byte {
 	writeSection(&b, "`request` of a reviewer", "", reflect.ValueOf(RequestKeys{}))
 	writeSection(&b, "`shapes` of a reviewer", shapesNote, reflect.ValueOf(ShapesKeys{}))
 	writeSection(&b, "An entry of `notices`", "", reflect.ValueOf(NoticeKeys{}))
-	writeSection(&b, "`when` of a reviewer", whenNote, reflect.ValueOf(WhenKeys{}))
+	writeSection(&b, "`when` of a reviewer", whenNote, reflect.ValueOf(ConditionKeys{}))
 	writeSection(&b, "An entry of `lanes`", lanesNote, reflect.ValueOf(LaneKeys{}))
-	writeSection(&b, "`if` of a lane", laneIfNote, reflect.ValueOf(LaneIfKeys{}))
+	writeSection(&b, "`if` of a lane", laneIfNote, reflect.ValueOf(ConditionKeys{}))
 	b.WriteString(peopleNote)
 	writePresets(&b)
 	return []byte(b.String())
@@ -122,40 +122,52 @@ const shapesExample = `  - name: sage
         - {line: "sage is out of credit{any}", outcome: failed, reason: billing}
 `
 
-const whenNote = `On other pull requests the reviewer has no vote and is not waited for; what it says is shown. Once it has objected to a head it
-votes on that head, whatever ` + "`when`" + ` says. If the list of changed files is empty or not complete (GitHub lists 3,000), every
-` + "`paths`" + ` matches. A number in ` + "`quorum`" + ` stays what it is when fewer vote: then people must fill the places.`
+const whenNote = `The conditions are those of a lane, and it is enough that they may hold. On other pull requests the reviewer has no vote and is
+not waited for; what it says is shown. Once it has objected to a head it votes on that head, whatever ` + "`when`" + ` says. If the list of
+changed files is empty or not complete (GitHub lists 3,000), every path condition may hold. A number in ` + "`quorum`" + ` stays what it is
+when fewer vote: then people must fill the places.`
 
 // lanesNote explains lanes. A test holds that its example is valid.
-const lanesNote = `The first lane whose conditions hold is the pull request's; the check names it. Its keys replace those of the top level there,
-and what it does not name stays. [A policy with lanes](lanes.md) shows what they are good for.
+const lanesNote = `Lanes are read from the top. What a lane asks as much or more than the top level is **added** wherever the lane may hold. What it asks
+**less** counts where the lane surely holds, but not in a key that a lane above has added; the first such lane is the last that is read
+(one that only waits less ends nothing). The check names each lane that counts. [A policy with lanes](lanes.md) shows what they are good
+for.
 
 ` + "```yaml\nlanes:\n" + lanesExample + "```" + `
 
-A lane is **laxer** where any key of it asks less than the top level: a voter left out, fewer approvals or people, a shorter
-` + "`grace`, `timeout` or `deadline`" + `, a wider ` + "`stand_in`, `override` or `threads`" + `. A contributor must not be able to choose such a lane. It holds
-only against the default branch and the bases that it names without a pattern, and for no pull request that changes a guarded
-file, a file that instructs any preset's reviewer, the policy, or what the name of such a file links to. Then the next lane gets
-its turn, and the check says why.
+A lane asks less in a key that is laxer than the top level's: a voter left out, fewer approvals or people, a shorter
+` + "`grace`, `timeout` or `deadline`, `early_start`" + `, a wider ` + "`stand_in`, `override` or `threads`" + `. A contributor must not be able to choose such
+a lane. It holds only against the default branch and the bases that it names without a pattern, and for no pull request that changes
+a guarded file, a file that instructs any preset's reviewer, the policy, or what the name of such a file links to. With
+` + "`quorum: none`" + ` it covers neither ` + "`.github`" + ` nor a hidden folder that it does not spell out. Then the next lane is
+read, and the check says why.
 
-**Labels and size may only add**: of a lane with ` + "`labels` or `over_lines`" + ` each key counts only where it asks for more, on top of the
-lane that is found without it. Its ` + "`reviewers` and `early_start`" + ` count for nothing.
+These are mistakes: a lane with ` + "`any_path` or `labels`" + ` that asks less; a lane that asks less than another one above it that asks less, unless
+their bases differ.
 
 An objection is never out of reach: a voter that has objected to the head votes on it in any lane, ` + "`quorum: none`" + ` included.`
 
 // lanesExample are lanes for the example of lanesNote.
-const lanesExample = `  - name: docs
-    if: {paths: ["docs/**", "*.md"]}     # nothing else is changed
-    quorum: none
-    why: docs only
-  - name: database
+const lanesExample = `  - name: database
     if: {any_path: ["migrations/**"]}    # this is changed, too
     quorum: all
     people: 1
+  - name: docs
+    if: {all_paths: ["docs/**.md", "*.md"]}  # nothing else is changed
+    quorum: none
+    why: docs only
 `
 
-const laneIfNote = `All conditions that are named must hold, and one must be named. If the list of changed files is empty or not complete, no
-` + "`paths`" + ` and every ` + "`any_path`" + ` matches: what is not known makes nothing easier.`
+const laneIfNote = `All conditions that are named must hold, and one must be named. What asks less needs each to hold surely; for what asks more it is
+enough that it may. Patterns are those of GitHub's path filters; one that begins with ` + "`!`" + ` takes away from those before it.
+
+| Condition | surely | possibly |
+| --- | --- | --- |
+| ` + "`all_paths`" + ` | every changed path matches, both names of a rename, and the list is complete | one path matches, or the list is not complete |
+| ` + "`any_path`" + ` | never: one more file would reach it | one path matches, or the list is not complete |
+| ` + "`authors`" + ` | nobody else had a hand in the change; merges by GitHub's button are nobody's | one had a hand in it, or nobody knows who had |
+| ` + "`labels`" + ` | never: anybody with triage permission may set one | one of them is set |
+| ` + "`base`" + ` | the base has this name | the same; of a layer of a stack its own base, too |`
 
 const peopleNote = `
 ## People, families, second answers

@@ -292,7 +292,7 @@ func (r policyResolver) checkSpelling(key string, e ReviewerKeys) {
 	if e.Author != "" {
 		r.checkLogin(key+".author", e.Author)
 	}
-	r.checkWhen(key+".when", e.When)
+	r.checkCondition(key+".when", e.When)
 	for i, event := range e.Event {
 		if event != "" && !eventPattern.MatchString(event) {
 			r.failKey(
@@ -580,7 +580,7 @@ func (r policyResolver) resolveNeed(q Quorum, p quorum.Policy) int {
 	if r.brokenKeys["reviewers"] || r.brokenKeys["quorum"] || r.brokenKeys["families"] || !r.votersAreKnown(p) {
 		return 0
 	}
-	most := countDistinct(p, p.Reviewers)
+	most := p.CountVoters(p.Reviewers)
 	switch {
 	case most == 0:
 		r.failKey("reviewers", "nobody votes: every reviewer is a shadow or retired", "add a reviewer whose vote counts")
@@ -611,24 +611,9 @@ func (r policyResolver) votersAreKnown(p quorum.Policy) bool {
 	return true
 }
 
-// countDistinct counts the voters among reviewers as the policy counts them: families, where it says so.
-func countDistinct(p quorum.Policy, reviewers []quorum.Reviewer) (n int) {
-	families := map[string]bool{}
-	for _, q := range reviewers {
-		switch {
-		case !q.Voter():
-		case p.Families == quorum.DistinctFamily && q.Family != "":
-			families[q.Family] = true
-		default:
-			n++
-		}
-	}
-	return n + len(families)
-}
-
 // votersPhrase says how many of the reviewers vote, and of how many families they are where that counts.
 func votersPhrase(p quorum.Policy, reviewers []quorum.Reviewer) string {
-	voters, distinct := 0, countDistinct(p, reviewers)
+	voters, distinct := 0, p.CountVoters(reviewers)
 	for _, q := range reviewers {
 		if q.Voter() {
 			voters++

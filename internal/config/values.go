@@ -69,8 +69,41 @@ func (g *Glob) decodeNode(r *policyFileReader, key string, n ast.Node) {
 			`patterns are those of GitHub's path filters: * within a folder, ** anything, [a-z] a set; a \ takes a character as it is`)
 		return
 	}
+	if problem, hint := misspelling(text); problem != "" {
+		r.failKey(key, fmt.Sprintf("%s matches nothing: %s", quoteText(text), problem), hint)
+		return
+	}
 	*g = Glob(text)
 }
+
+// misspelling says why no path or branch of git's can match a pattern, and how it is written; "" if one can.
+func misspelling(pattern string) (problem, hint string) {
+	body := strings.TrimPrefix(pattern, "!")
+	write := func(fixed string) string {
+		return fmt.Sprintf("write %q", cleanText(strings.TrimSuffix(pattern, body)+fixed, 80))
+	}
+	switch trimmed := strings.TrimSpace(body); {
+	case trimmed != body:
+		return "a path neither begins nor ends with a blank", write(trimmed)
+	case strings.HasPrefix(body, "./"):
+		return "a path begins with the name of a folder or file", write(strings.TrimLeft(body, "./"))
+	case strings.HasPrefix(body, "/"):
+		return "a path begins with no slash", write(strings.TrimLeft(body, "/"))
+	case strings.HasSuffix(body, "/"):
+		return "a path ends with no slash", write(body + "**")
+	case windowsPath.MatchString(body):
+		return "folders are parted by /", write(strings.ReplaceAll(body, `\`, "/"))
+	case alternatives.MatchString(body):
+		return "braces are no alternatives here", "write a pattern for each of them"
+	}
+	return "", ""
+}
+
+// What other tools take for a path below a folder, and for alternatives.
+var (
+	windowsPath  = regexp.MustCompile(`\\[\pL\pN_.]`)
+	alternatives = regexp.MustCompile(`\{[^{}]*,[^{}]*\}`)
+)
 
 // The words of quorum.
 const (

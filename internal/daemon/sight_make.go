@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/dashboard"
@@ -33,7 +34,8 @@ func newSight(web string, l loop.Look, was dashboard.Sight) *dashboard.Sight {
 		PR: pr.String(), URL: fmt.Sprintf("%s/%s/%s/pull/%d", web, pr.Owner, pr.Repo, pr.Number), Title: pr.Title, Head: pr.Head,
 		Base: pr.BaseRef, Trunk: dec.Trunk, Draft: pr.Draft, At: l.Snapshot.Began, Check: l.Check.Name, Says: l.Check.Title,
 		Status: l.Check.Status, Conclusion: l.Check.Conclusion, Verdict: dec.Verdict.String(), Reason: string(dec.Reason),
-		Need: dec.Need, Approvals: dec.Approvals, PolicyLane: dec.Lane.Name, LaneWhy: dec.Lane.Why, NeedPeople: dec.NeedPeople,
+		Need: dec.Need, Approvals: dec.Approvals, NeedPeople: dec.NeedPeople,
+		PolicyLane: strings.Join(dec.Lane.Names(), ", "), LaneWhy: dec.Lane.Why,
 		Start: dec.Start, GraceEnd: dec.GraceEnd, Wake: dec.Wake, Threads: l.Check.Threads,
 	}
 	if !dec.GraceEnd.IsZero() {

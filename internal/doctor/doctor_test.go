@@ -194,7 +194,7 @@ func TestNothingIsInventedOfGoodSetups(t *testing.T) {
 		}, nil},
 		"lanes, another name, a queue": {appSetup, func(s *Setup) {
 			s.withPolicy(t, strings.Replace(usualPolicy, "quorum: all\n", "quorum: all\ncheck: AI\nlanes:\n"+
-				"  - {name: docs, if: {paths: [\"docs/**\"]}, quorum: none, why: docs}\n  - {name: old, if: {base: [stable]}, people: 1}\n", 1))
+				"  - {name: docs, if: {all_paths: [\"docs/**\"]}, quorum: none, why: docs}\n  - {name: old, if: {base: [stable]}, people: 1}\n", 1))
 			s.Bases = append(s.Bases, Base{Name: "stable", Required: []Requirement{{Check: "AI", App: 777, Ruleset: 43}}})
 			s.requires(42, "AI@777")
 			s.Bases[0].Queue = true
@@ -218,7 +218,7 @@ func TestNothingIsInventedOfGoodSetups(t *testing.T) {
 			s.edit(t, gemini, "secrets.KEY", "secrets.GITHUB_TOKEN")
 		}, nil},
 		"a reviewer that starts for some paths, as the policy says": {appSetup, func(s *Setup) {
-			s.withPolicy(t, strings.Replace(usualPolicy, `"## OpenAI review"`, `"## OpenAI review", when: {paths: ["**.go"]}`, 1))
+			s.withPolicy(t, strings.Replace(usualPolicy, `"## OpenAI review"`, `"## OpenAI review", when: {any_path: ["**.go"]}`, 1))
 			s.edit(t, openai, "on: pull_request", "on: {pull_request: {paths: ['**.go']}}")
 			s.forEachPull(func(p *SeenPull) { p.Runs, p.Texts = p.Runs[1:], p.Texts[1:] })
 		}, nil},

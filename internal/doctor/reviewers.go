@@ -116,10 +116,10 @@ func (e reviewersExam) examineStart(r quorum.Reviewer, file WorkflowFile, grade 
 		e.report(grade, "branch-filter",
 			fmt.Sprintf("%s: %s does not start for pull requests against %s", who, file.Path, quoteName(e.Branch)),
 			"add it to the branches of "+of.Event)
-	case len(of.Paths)+len(of.PathsIgnore) > 0 && len(r.When.Paths)+len(r.When.NotPaths) == 0:
+	case len(of.Paths)+len(of.PathsIgnore) > 0 && len(r.When.AllPaths)+len(r.When.AnyPath) == 0:
 		e.report(Warning, "path-filter",
 			fmt.Sprintf("%s: %s starts for some paths only, and the policy waits for it on every pull request", who, file.Path),
-			"say the same in the policy: when: {paths: [...]}, or take the filter out of the workflow")
+			"say the same in the policy: when: {any_path: [...]}, or take the filter out of the workflow")
 	}
 	e.examineArtifact(r, file, grade)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/review-coordinator/coordinator/internal/change"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
@@ -14,7 +15,7 @@ import (
 func (v *commandView) acceptOf(reviewer string, at time.Time, isNamed func(o *quorum.Objection) bool) (c quorum.Command, found bool) {
 	for _, c := range v.all {
 		if c.Verb != quorum.CommandAccept || c.Refused != "" || c.Base != v.head.snapshot.PR.BaseRef || v.head.cycle.isBeforeBase(c.At) ||
-			at.After(c.Until) || !slices.Contains(c.Reviewers, reviewer) || hadHandIn(v.head.snapshot, quorum.Account{Login: c.By}) {
+			at.After(c.Until) || !slices.Contains(c.Reviewers, reviewer) || change.HadHand(v.head.snapshot, quorum.Account{Login: c.By}) {
 			continue // it may have been heard below another pull request of the head, where that person had no hand
 		}
 		for i := range v.head.snapshot.Record.Objections {

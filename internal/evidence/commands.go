@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/review-coordinator/coordinator/internal/change"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/review"
 )
@@ -194,9 +195,9 @@ func (v *commandView) hearCommand(said *saidCommand) (c quorum.Command, heard bo
 		c.Refused = quorum.ReasonNoFixes
 	case said.verb == quorum.CommandAccept && may < v.head.policy.Override:
 		c.Refused = quorum.ReasonMayNot
-	case needsNoHand && hadHandIn(s, said.by):
+	case needsNoHand && change.HadHand(s, said.by):
 		c.Refused = quorum.ReasonHadHand
-	case needsNoHand && !areHandsKnown(s):
+	case needsNoHand && !change.AreHandsKnown(s):
 		if s.Began.Before(said.at.Add(handsPatience)) {
 			return c, false
 		}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/review-coordinator/coordinator/internal/change"
 	"github.com/review-coordinator/coordinator/internal/pathfilter"
 )
 
@@ -36,7 +37,7 @@ func (v *reviewerView) guardedPath(a *reviewAttempt) (path string, guarded bool)
 	if err != nil { // unreachable: config has compiled them all
 		return "", true
 	}
-	paths := changedPaths(&v.head.snapshot.PR)
+	paths := change.Paths(&v.head.snapshot.PR)
 	if i := slices.IndexFunc(paths, list.Match); i >= 0 {
 		return paths[i], true
 	}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/review-coordinator/coordinator/internal/change"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
@@ -41,7 +42,7 @@ func Inherit(p quorum.Policy, s quorum.Snapshot) quorum.Record {
 	}
 	in := inheritance{policy: &p, snapshot: &s, rec: cloneRecord(own)}
 	in.rec.Commands = slices.DeleteFunc(in.rec.Commands, func(c quorum.Command) bool { // heard below another pull request of this head
-		return c.Verb == quorum.CommandAccept && c.Refused == "" && hadHandIn(&s, quorum.Account{Login: c.By})
+		return c.Verb == quorum.CommandAccept && c.Refused == "" && change.HadHand(&s, quorum.Account{Login: c.By})
 	})
 	if own.Head != "" && own.Base != s.PR.BaseRef {
 		if move, _ := newestBaseMove(&s); isSameBase(&s) {

@@ -5,6 +5,7 @@ package evidence_test
 import (
 	"testing"
 
+	"github.com/review-coordinator/coordinator/internal/change"
 	"github.com/review-coordinator/coordinator/internal/evidence"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
@@ -126,11 +127,11 @@ func TestAnOlderObjectionTakesNoPlaceOfTheNewest(t *testing.T) {
 func TestWhoObjectedMustJudgeAChangedDiff(t *testing.T) {
 	others := quorum.Lane{Name: "others", If: quorum.Condition{Base: []string{"main"}}, Voters: []string{"oak"}}
 	elsewhere := func(x *scene) {
-		x.p.Reviewers[0].When = quorum.Condition{Paths: []string{"web/**"}}
+		x.p.Reviewers[0].When = quorum.Condition{AllPaths: []string{"web/**"}}
 	}
 	in := func(lanes ...quorum.Lane) func(*scene) { return func(x *scene) { x.p.Lanes = lanes } }
 	laned := func(x *scene) *scene {
-		x.p = evidence.PolicyFor(x.p, x.s)
+		x.p = change.PolicyFor(x.p, x.s)
 		return x
 	}
 	both := func() *scene {
@@ -138,16 +139,16 @@ func TestWhoObjectedMustJudgeAChangedDiff(t *testing.T) {
 		x.s.Links = []string{}
 		return x
 	}
-	after := func(x *scene, change ...func(*scene)) *scene {
+	after := func(x *scene, changes ...func(*scene)) *scene {
 		x.looks(11)
 		y := x.pushed(anotherDiff)
 		y.s.Links = []string{}
-		for _, f := range change {
+		for _, f := range changes {
 			f(y)
 		}
 		return laned(y)
 	}
-	noReview := laxer("docs", quorum.Condition{Paths: []string{"**"}})
+	noReview := laxer("docs", quorum.Condition{AllPaths: []string{"**"}})
 	for name, test := range map[string]struct {
 		x       *scene
 		again   bool
@@ -171,8 +172,8 @@ func TestWhoObjectedMustJudgeAChangedDiff(t *testing.T) {
 
 // Nobody waits in a lane that needs no review, whoever has been asked.
 func TestNobodyWaitsWhereNoReviewIsNeeded(t *testing.T) {
-	x := inLanes(laxer("docs", quorum.Condition{Paths: []string{"**"}})).run(1, 10, -1)
-	x.p = evidence.PolicyFor(x.p, x.s)
+	x := inLanes(laxer("docs", quorum.Condition{AllPaths: []string{"**"}})).run(1, 10, -1)
+	x.p = change.PolicyFor(x.p, x.s)
 	if d := x.decide(20); d.Verdict != quorum.Passed || !d.Wake.IsZero() {
 		t.Errorf("it is %s, and changes at %s", d.Verdict, d.Wake)
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/review-coordinator/coordinator/internal/change"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/review"
 )
@@ -31,7 +32,7 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 		}
 		return w
 	}
-	if w = wantsOfLanes(&p, &s); w.Lane {
+	if w = change.Wants(p, s); w.Lane {
 		return w
 	}
 	views := reviewerViews(&p, &s)

@@ -7,6 +7,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/review-coordinator/coordinator/internal/change"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
@@ -24,7 +25,7 @@ func (h *headView) standIns() (approving []quorum.StandIn, against []string) {
 		case t.State == "CHANGES_REQUESTED", t.State == "DISMISSED":
 			against = append(against, t.Author.Login)
 		case t.Commit != s.PR.Head || h.isMovedReview(&t) || h.cycle.isBeforeBase(t.At) || !t.Edited.IsZero() && !t.Editor.Same(t.Author):
-		case !areHandsKnown(s) || hadHandIn(s, t.Author):
+		case !change.AreHandsKnown(s) || change.HadHand(s, t.Author):
 		default:
 			approving = append(approving, quorum.StandIn{Login: t.Author.Login, Review: t.ID, At: t.At, URL: t.URL})
 		}
@@ -67,3 +68,6 @@ func (h *headView) isDismissedInVain(t *quorum.Text) bool {
 	by, was := h.dismissalOf(t.ID)
 	return was == "CHANGES_REQUESTED" && !by.Same(t.Author) && !h.hadNoHand(by)
 }
+
+// hadNoHand reports whether a is a person who had no hand in the change.
+func (h *headView) hadNoHand(a quorum.Account) bool { return change.HadNoHand(h.snapshot, a) }

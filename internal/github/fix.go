@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/review-coordinator/coordinator/internal/change"
 	"github.com/review-coordinator/coordinator/internal/evidence"
 	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -34,7 +35,7 @@ type fixReader struct {
 
 // readAll reads who pushed the head, and the fix runs. What one answer tells may leave another to be wanted.
 func (r fixReader) readAll(ctx context.Context, p quorum.Policy) error {
-	p = evidence.PolicyFor(p, *r.snap)
+	p = change.PolicyFor(p, *r.snap)
 	for range 2 {
 		wants := evidence.MissingOfFix(p, *r.snap)
 		if wants == (quorum.FixWants{}) {

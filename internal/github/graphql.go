@@ -154,13 +154,14 @@ const authorsQuery = `query($owner: String!, $name: String!, $number: Int!, $com
   repository(owner: $owner, name: $name) {
     pullRequest(number: $number) {
       headRefOid
-      commits(first: 100, after: $commits) {
+      commits(first: 49, after: $commits) {
         pageInfo { hasNextPage endCursor }
         nodes { commit {
           oid
           authors(first: 20) { totalCount nodes { user { __typename login databaseId } } }
           committer { user { __typename login databaseId } }
           signature { isValid }
+          parents(first: 2) { totalCount }
         } }
       }
     }
@@ -293,6 +294,9 @@ type graphCommit struct {
 		Committer struct {
 			User *graphActor `json:"user"`
 		} `json:"committer"`
+		Parents struct {
+			Total int `json:"totalCount"`
+		} `json:"parents"`
 		Signature *struct {
 			Valid bool `json:"isValid"`
 		} `json:"signature"` // nil: it has none
@@ -791,11 +795,16 @@ func (r pullReader) readCommitAuthors(ctx context.Context, head string) (commits
 			if n.Commit.Authors.Total > len(n.Commit.Authors.Nodes) {
 				return nil, nil // not all are known, so that nobody can be said to be none of them
 			}
-			c := quorum.Commit{SHA: n.Commit.OID, Verified: n.Commit.Signature != nil && n.Commit.Signature.Valid}
+			isSigned := n.Commit.Signature != nil && n.Commit.Signature.Valid
+			c := quorum.Commit{SHA: n.Commit.OID, Verified: isSigned, Merge: n.Commit.Parents.Total > 1}
+			isUnknown := false
 			for _, a := range n.Commit.Authors.Nodes {
-				if a.User != nil {
+				if isUnknown = isUnknown || a.User == nil; a.User != nil {
 					c.People = append(c.People, a.User.account())
 				}
+			}
+			if isUnknown && len(c.People) > 0 { // beside whom it names; one alone is its pusher
+				c.People = append(c.People, quorum.Account{})
 			}
 			if u := n.Commit.Committer.User; u != nil {
 				c.People = append(c.People, u.account())

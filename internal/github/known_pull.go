@@ -14,6 +14,7 @@ import (
 type knownPull struct {
 	quorum.PullRequest
 	changedFiles int    // changed_files
+	lines        int    // additions and deletions
 	label        string // "owner:branch" of the head
 	differs      bool   // GraphQL shows it otherwise: it is read over REST at each look
 }
@@ -31,7 +32,7 @@ func (k *knownPull) facts() pullFacts {
 	return pullFacts{
 		title: k.Title, head: k.Head, headRef: k.HeadRef, headRepo: k.HeadRepo, base: k.Base, baseRef: k.BaseRef,
 		defaultBranch: k.DefaultBranch, merge: k.Merge, labels: joinSorted(k.Labels), draft: k.Draft, closed: k.Closed,
-		commits: k.Commits, files: k.changedFiles, lines: k.Lines, requested: len(k.Requested),
+		commits: k.Commits, files: k.changedFiles, lines: k.lines, requested: len(k.Requested),
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/review-coordinator/coordinator/internal/evidence"
+	"github.com/review-coordinator/coordinator/internal/change"
 	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
@@ -116,7 +116,7 @@ func (r pullReader) followLinks(ctx context.Context, p quorum.Policy, links *rep
 		return nil, nil
 	}
 	reached := []string{} // not nil: they are known
-	for _, name := range evidence.GuardedNames(p, slices.Sorted(maps.Keys(links.blobs))) {
+	for _, name := range change.GuardedNames(p, slices.Sorted(maps.Keys(links.blobs))) {
 		at := name
 		for step := 0; ; step++ {
 			link, rest, found := firstLinkOn(at, links.blobs)

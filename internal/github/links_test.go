@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/review-coordinator/coordinator/internal/evidence"
+	"github.com/review-coordinator/coordinator/internal/change"
 	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
 
@@ -16,7 +16,7 @@ const laxPolicy = `version: 1
 quorum: 1
 lanes:
   - name: docs
-    if: {paths: ["docs/**"]}
+    if: {all_paths: ["docs/**"]}
     quorum: none
 reviewers:
   - name: openai
@@ -47,7 +47,7 @@ func TestLinksAreReadOncePerTip(t *testing.T) {
 		if want := []string{"shared/rules.md", "docs/house/rules.md"}; !slices.Equal(s.Links, want) {
 			t.Errorf("links lead to %q, want %q", s.Links, want)
 		}
-		if lane := evidence.PolicyFor(p, s).Lane.Name; lane != "docs" {
+		if lane := change.PolicyFor(p, s).Lane.Name; lane != "docs" {
 			t.Errorf("the lane is %q, want docs", lane)
 		}
 		if n := asked(); n != 4 {
@@ -59,13 +59,13 @@ func TestLinksAreReadOncePerTip(t *testing.T) {
 		}
 		sandbox.SetLink(w.g, "GEMINI.md", "", "docs/a.md")
 		w.forge.Forget(w.pr)
-		if p, s = w.observe(); !slices.Contains(s.Links, "docs/a.md") || evidence.PolicyFor(p, s).Lane.Name != "" {
+		if p, s = w.observe(); !slices.Contains(s.Links, "docs/a.md") || change.PolicyFor(p, s).Lane.Name != "" {
 			t.Errorf("a new link is not seen: %q", s.Links)
 		}
 		sandbox.LimitTrees(w.g, 1)
 		sandbox.SetLink(w.g, "x.md", "", "y.md")
 		w.forge.Forget(w.pr)
-		if p, s = w.observe(); s.Links != nil || !s.NoLinks || evidence.PolicyFor(p, s).Lane.Name != "" {
+		if p, s = w.observe(); s.Links != nil || !s.NoLinks || change.PolicyFor(p, s).Lane.Name != "" {
 			t.Errorf("of a tree that is cut short links are known: %q", s.Links)
 		}
 	})
@@ -76,7 +76,7 @@ func TestLinksAreReadOncePerTip(t *testing.T) {
 func TestAuthorsThatAreNotAllListed(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t, func(s *setup) {
-			s.policy = strings.Replace(laxPolicy, `paths: ["docs/**"]`, "authors: [alice]", 1)
+			s.policy = strings.Replace(laxPolicy, `all_paths: ["docs/**"]`, "authors: [alice]", 1)
 		})
 		crowd := sandbox.CommitSpec{Author: "alice"}
 		for i := range 25 {
@@ -86,7 +86,7 @@ func TestAuthorsThatAreNotAllListed(t *testing.T) {
 		w.g.SetPermission("bob", "write")
 		do[int64](t)(w.g.Review(7, sandbox.ReviewSpec{By: "bob", State: "APPROVED"}))
 		p, s := w.observe()
-		if lane := evidence.PolicyFor(p, s).Lane.Name; s.Commits == nil || lane != "" {
+		if lane := change.PolicyFor(p, s).Lane.Name; s.Commits == nil || lane != "" {
 			t.Errorf("the commits are read: %t; the lane is %q, want none", s.Commits != nil, lane)
 		}
 		if s.Permissions["bob"] == 0 {

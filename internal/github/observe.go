@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/review-coordinator/coordinator/internal/change"
 	"github.com/review-coordinator/coordinator/internal/evidence"
 	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/github/untrusted"
@@ -310,7 +311,7 @@ func (l *look) readMissing(ctx context.Context) error {
 	if err := l.readWhatTellsLane(ctx); err != nil {
 		return err
 	}
-	wants, err := l.readWhatTellsWants(ctx, evidence.PolicyFor(l.policy, l.snap))
+	wants, err := l.readWhatTellsWants(ctx, change.PolicyFor(l.policy, l.snap))
 	if err != nil {
 		return err
 	}
@@ -693,7 +694,7 @@ func (l *look) readPull(ctx context.Context) error {
 		return fmt.Errorf("read %s: the answer is no pull request: %w", path, client.ErrTransport)
 	}
 	l.mem.pull = knownPull{
-		PullRequest: p.toPull(l.read.pr), changedFiles: p.ChangedFiles, label: p.Head.Label,
+		PullRequest: p.toPull(l.read.pr), changedFiles: p.ChangedFiles, lines: p.Additions + p.Deletions, label: p.Head.Label,
 		differs: l.mem.pull.differs && l.mem.pull.Head == p.Head.SHA,
 	}
 	l.snap.PR = l.mem.pull.PullRequest

@@ -3,7 +3,7 @@ package github
 import (
 	"time"
 
-	"github.com/review-coordinator/coordinator/internal/evidence"
+	"github.com/review-coordinator/coordinator/internal/change"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
@@ -54,7 +54,7 @@ const (
 )
 
 func laneBaseOf(p quorum.Policy, base string) laneBase {
-	switch byName, byPattern := evidence.NamesBase(p, base); {
+	switch byName, byPattern := change.NamesBase(p, base); {
 	case byName:
 		return baseByName
 	case byPattern:

@@ -113,7 +113,7 @@ func (p restPull) toPull(pr quorum.PR) quorum.PullRequest {
 		Head: p.Head.SHA, HeadRef: p.Head.Ref, Base: p.Base.SHA, BaseRef: p.Base.Ref, DefaultBranch: p.Base.Repo.DefaultBranch,
 		Stack: p.Stack.toStack(), Merge: p.Merge, Author: p.User.account(),
 		Draft: p.Draft, Closed: p.State != "open", Merged: !p.Merged.IsZero(),
-		Created: p.Created, ClosedAt: p.Closed, Commits: p.Commits, Lines: p.Additions + p.Deletions,
+		Created: p.Created, ClosedAt: p.Closed, Commits: p.Commits,
 	}
 	if p.Head.Repo != nil {
 		out.HeadRepo = p.Head.Repo.FullName

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/review-coordinator/coordinator/internal/change"
 	"github.com/review-coordinator/coordinator/internal/evidence"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/report"
@@ -222,7 +223,7 @@ func (r *Reconciler) observeWith(ctx context.Context, pr quorum.PR, observe obse
 			return Look{}, err
 		}
 		look.Snapshot.Spacing = r.Spacing
-		look.Policy = evidence.PolicyFor(look.Policy, look.Snapshot)
+		look.Policy = change.PolicyFor(look.Policy, look.Snapshot)
 		look.At = r.now().Add(look.Snapshot.Skew)
 		look.judgeAndDecide()
 		if !look.hasNewEmptyAttempt() {

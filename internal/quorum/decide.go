@@ -2,6 +2,7 @@ package quorum
 
 import (
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -257,7 +258,8 @@ func (p *Pass) peopleStillApprove(f Facts) bool {
 // on the moment of the look.
 func (d *Decision) makePassed(p Policy, ballots []Ballot, f Facts, pass *Pass) {
 	d.tallyBallots(p, ballots, pass.At)
-	pass.Policy, pass.Base, pass.Need, pass.Voters, pass.Lane = f.File.Blobs(), f.Base, d.Need, d.voterNames(), p.Lane.Name
+	pass.Policy, pass.Base, pass.Need, pass.Voters = f.File.Blobs(), f.Base, d.Need, d.voterNames()
+	pass.Lane = strings.Join(p.Lane.Names(), ", ")
 	pass.Basis = slices.Grow(pass.Basis, d.Approvals)
 	for _, b := range d.Ballots {
 		if b.Voter() && b.Vote == Approve {

@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// A Lane is a rule for some pull requests: the first that matches one replaces some keys of the policy for it.
+// A Lane is a rule for some pull requests. What it asks more than the top level is added wherever it possibly holds. What it asks
+// less counts in the first lane from the top that surely holds.
 type Lane struct {
-	Name  string
-	Why   string // the reason that the check gives; hostile to Markdown, as all that a policy says
-	If    Condition
-	Laxer bool // a key of it asks less than the top level: it holds only where a contributor cannot choose it
+	Name string
+	Why  string // the reason that the check gives; hostile to Markdown, as all that a policy says
+	If   Condition
 
 	// What it replaces; nil: the top level's.
 	Need       *NeedRule
@@ -25,26 +25,24 @@ type Lane struct {
 	Threads    *ThreadsBy
 }
 
-// Adds reports whether labels or size choose the lane: a label may be set by anybody with triage, so each of its keys
-// counts only where it asks more.
-func (l *Lane) Adds() bool { return len(l.If.Labels) > 0 || l.If.OverLines > 0 }
-
-// A Condition says which pull requests a lane, or a reviewer, is for. All that is named must hold; the zero one always
-// does.
+// A Condition says which pull requests a lane, or a reviewer, is for. All that is named must hold; the zero one always does. It
+// holds surely, or only possibly: package change says when.
 type Condition struct {
-	Paths     []string // patterns; a lane's: every changed path matches; a reviewer's: one does that NotPaths does not
-	NotPaths  []string // patterns; of a reviewer
-	AnyPath   []string // patterns: one changed path matches
-	Authors   []string // accounts: one of them opened it, and pushed and authored every commit
-	Labels    []string // one of them is on it
-	Base      []string // patterns of the base branch
-	OverLines int      // more lines than that are added and removed; 0: not named
+	AllPaths []string // patterns; surely: every changed path matches; possibly: one does
+	AnyPath  []string // patterns; possibly: one changed path matches
+	Authors  []string // accounts; surely: nobody else had a hand in the change; possibly: one of them had
+	Labels   []string // possibly: one of them is on it
+	Base     []string // patterns of the base branch
 }
 
 // Names reports whether the condition names anything.
 func (c Condition) Names() bool {
-	return len(c.Paths)+len(c.NotPaths)+len(c.AnyPath)+len(c.Authors)+len(c.Labels)+len(c.Base) > 0 || c.OverLines > 0
+	return len(c.AllPaths)+len(c.AnyPath)+len(c.Authors)+len(c.Labels)+len(c.Base) > 0
 }
+
+// OnlyAdds reports whether the condition never holds surely: one more file would reach it, and a label may be set by anybody with
+// triage.
+func (c Condition) OnlyAdds() bool { return len(c.AnyPath)+len(c.Labels) > 0 }
 
 // A NeedRule says how many approvals are needed of those who vote.
 type NeedRule struct {
@@ -91,80 +89,225 @@ func (n NeedRule) IsLess(o NeedRule, most int) bool {
 // IsWider reports whether more people have p than have o; 0 is nobody's.
 func (p Permission) IsWider(o Permission) bool { return p != 0 && (o == 0 || p < o) }
 
-// A LaneChoice says in which lane a pull request is. The zero value is the top level.
+// A LaneChoice says which lanes count for a pull request. The zero value is the top level.
 type LaneChoice struct {
-	Name  string      `json:"name,omitempty"`
-	Why   string      `json:"why,omitempty"`
-	Added []string    `json:"added,omitempty"` // lanes chosen by labels or size that ask more
-	Not   []LaneNot   `json:"not,omitempty"`   // lanes whose condition holds, and that are not for this pull request
-	By    []Condition `json:"-"`               // the condition of the lane, and of those that were added
+	Name  string     `json:"name,omitempty"` // of the lane that asks less; "": none does
+	Why   string     `json:"why,omitempty"`
+	By    Condition  `json:"-"`               // the condition of that lane
+	Added []LaneSaid `json:"added,omitempty"` // lanes that count beside it: they ask more, or wait less
+	Not   []LaneNot  `json:"not,omitempty"`   // lanes that ask less, surely hold, and are not for this pull request
 }
 
-// A LaneNot is a laxer lane that does not hold for a pull request although its condition does.
+// A LaneSaid is a lane that asks more, or only waits less.
+type LaneSaid struct {
+	Name string    `json:"name"`
+	Why  string    `json:"why,omitempty"`
+	Less bool      `json:"less,omitempty"` // it waits less
+	By   Condition `json:"-"`
+}
+
+// Names are the lanes that count.
+func (c LaneChoice) Names() (names []string) {
+	for _, l := range c.Added {
+		names = append(names, l.Name)
+	}
+	if c.Name != "" && !slices.Contains(names, c.Name) {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+// A LaneNot is a lane that asks less and is not for a pull request although its condition surely holds.
 type LaneNot struct {
 	Name   string `json:"name"`
 	Reason Reason `json:"reason"`           // ReasonLaneBase, ReasonLaneGuard, ReasonLanePolicy, ReasonLaneLinks
 	Detail string `json:"detail,omitempty"` // the branch or the path; hostile
 }
 
-// InLane returns p as l changes it.
-func (p Policy) InLane(l *Lane) Policy {
-	p.Lane.Name, p.Lane.Why = l.Name, l.Why
-	p.Lane.By = append(slices.Clip(p.Lane.By), l.If)
-	if l.Need != nil {
-		p.Rules = append([]NeedRule{*l.Need}, p.Floor...)
-	}
-	if l.Voters != nil {
-		p.Reviewers = slices.Clone(p.Reviewers)
-		for i := range p.Reviewers {
-			if r := &p.Reviewers[i]; !slices.Contains(l.Voters, r.Name) && r.Excused == "" {
-				r.Excused = ReasonOtherLane
-			}
+// waits are the keys of a lane in which less ends no reading of lanes: they change when a check decides, and not what it takes.
+var waits = []string{"grace", "timeout", "deadline", "early_start"}
+
+// EndsReading reports whether a lane that asks less in those keys is the last that is read, if it surely holds.
+func EndsReading(less []string) bool {
+	return slices.ContainsFunc(less, func(key string) bool { return !slices.Contains(waits, key) })
+}
+
+// Compare says which keys of l are added to p, the top level, wherever l may hold, for they ask as much or more, and in which l asks
+// less; as the policy file names them. A quorum may do both: that hangs on how many vote.
+func (p *Policy) Compare(l *Lane) (adds, less []string) {
+	own := p.withKeys(l, l.namedKeys())
+	less = own.LessThan(p)
+	_, most := p.countAnyVoters()
+	adds = slices.DeleteFunc(l.namedKeys(), func(key string) bool {
+		return key == "reviewers" || slices.Contains(less, key) && (key != "quorum" || own.NeedOf(most) < p.NeedOf(most))
+	})
+	return adds, less
+}
+
+// namedKeys are the keys that a lane names.
+func (l *Lane) namedKeys() (keys []string) {
+	for _, key := range []struct {
+		name    string
+		isNamed bool
+	}{
+		{"quorum", l.Need != nil},
+		{"people", l.People != nil},
+		{"reviewers", l.Voters != nil},
+		{"grace", l.Grace != nil},
+		{"timeout", l.Timeout != nil},
+		{"deadline", l.Deadline != nil},
+		{"early_start", l.EarlyStart != nil},
+		{"stand_in", l.StandIn != nil},
+		{"override", l.Override != nil},
+		{"threads", l.Threads != nil},
+	} {
+		if key.isNamed {
+			keys = append(keys, key.name)
 		}
 	}
-	setIfNamed(&p.People, l.People)
-	setIfNamed(&p.Grace, l.Grace)
-	setIfNamed(&p.Deadline, l.Deadline)
-	setIfNamed(&p.EarlyStart, l.EarlyStart)
-	setIfNamed(&p.StandIn, l.StandIn)
-	setIfNamed(&p.Override, l.Override)
-	setIfNamed(&p.Threads, l.Threads)
-	if l.Timeout != nil {
-		p = p.withTimeout(*l.Timeout)
+	return keys
+}
+
+// LessThan are the keys in which p asks less than o, as the policy file names them: the quorum, if of some number of those who vote
+// under one of the two.
+func (p *Policy) LessThan(o *Policy) (keys []string) {
+	least, most := p.countAnyVoters()
+	leastOfO, mostOfO := o.countAnyVoters()
+	for n := min(least, leastOfO); n <= max(most, mostOfO); n++ {
+		if p.NeedOf(n) < o.NeedOf(n) {
+			keys = append(keys, "quorum")
+			break
+		}
+	}
+	for _, key := range []struct {
+		name   string
+		isLess bool
+	}{
+		{"people", p.People < o.People},
+		{"reviewers", p.leavesOutVoter(o)},
+		{"grace", p.Grace < o.Grace},
+		{"timeout", p.Timeout < o.Timeout},
+		{"deadline", p.Deadline < o.Deadline},
+		{"early_start", p.EarlyStart && !o.EarlyStart},
+		{"stand_in", p.StandIn.IsWider(o.StandIn)},
+		{"override", p.Override.IsWider(o.Override)},
+		{"threads", p.Threads > o.Threads},
+	} {
+		if key.isLess {
+			keys = append(keys, key.name)
+		}
+	}
+	return keys
+}
+
+// leavesOutVoter reports whether somebody votes under o and not under p. Where no review is needed nobody does.
+func (p *Policy) leavesOutVoter(o *Policy) bool {
+	return !o.NeedsNoReview() && slices.ContainsFunc(o.Reviewers, func(r Reviewer) bool {
+		return r.Voter() && slices.ContainsFunc(p.Reviewers, func(own Reviewer) bool { return own.Name == r.Name && !own.Voter() })
+	})
+}
+
+// withKeys returns p with what l says in some keys that it names.
+func (p Policy) withKeys(l *Lane, keys []string) Policy {
+	for _, key := range keys {
+		switch key {
+		case "quorum":
+			p.Rules = append([]NeedRule{*l.Need}, p.Floor...)
+		case "people":
+			p.People = *l.People
+		case "reviewers":
+			p = p.withVoters(l.Voters)
+		case "grace":
+			p.Grace = *l.Grace
+		case "timeout":
+			p = p.withTimeout(*l.Timeout)
+		case "deadline":
+			p.Deadline = *l.Deadline
+		case "early_start":
+			p.EarlyStart = *l.EarlyStart
+		case "stand_in":
+			p.StandIn = *l.StandIn
+		case "override":
+			p.Override = *l.Override
+		case "threads":
+			p.Threads = *l.Threads
+		}
 	}
 	return p
 }
 
-// WithAdded returns p with what l asks more: of a lane that labels or size choose, nothing else counts.
-func (p Policy) WithAdded(l *Lane) Policy {
-	p.Lane.Added = append(slices.Clip(p.Lane.Added), l.Name)
-	p.Lane.By = append(slices.Clip(p.Lane.By), l.If)
-	if l.Need != nil {
-		if len(p.Rules) == 0 {
-			p.Rules = []NeedRule{{Share: ByNumber, Count: p.Need}} // it goes on to hold
+// Adding returns p with what l asks more in some keys: of each the stricter.
+func (p Policy) Adding(l *Lane, keys []string) Policy {
+	own := p.withKeys(l, keys)
+	less := own.LessThan(&p)
+	rules := p.Rules
+	p = p.withKeys(l, slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return key == "quorum" || slices.Contains(less, key) }))
+	if slices.Contains(keys, "quorum") && !slices.Contains(rules, *l.Need) {
+		if len(rules) == 0 {
+			rules = []NeedRule{{Share: ByNumber, Count: p.Need}} // it goes on to hold
 		}
-		p.Rules = append(slices.Clip(p.Rules), *l.Need)
+		p.Rules = append(slices.Clip(rules), *l.Need) // of several what asks most counts
 	}
-	if l.People != nil {
-		p.People = max(p.People, *l.People)
+	p.Lane.Added = append(slices.Clip(p.Lane.Added), LaneSaid{Name: l.Name, Why: l.Why, By: l.If})
+	return p
+}
+
+// Loosened returns p with what l says in the keys in which it asks less, but for those that lanes above have added: an exception
+// shields from nothing above it. "All" and "majority" are of those who vote, so who votes hangs on the quorum.
+func (p Policy) Loosened(l *Lane, less, added []string) Policy {
+	keys := slices.DeleteFunc(slices.Clone(less), func(key string) bool {
+		return slices.Contains(added, key) || key == "reviewers" && slices.Contains(added, "quorum")
+	})
+	p = p.withKeys(l, keys)
+	switch {
+	case EndsReading(keys):
+		p.Lane.Name, p.Lane.Why, p.Lane.By = l.Name, l.Why, l.If
+	case len(keys) > 0:
+		p.Lane.Added = append(slices.Clip(p.Lane.Added), LaneSaid{Name: l.Name, Why: l.Why, By: l.If, Less: true})
 	}
-	if l.Grace != nil {
-		p.Grace = max(p.Grace, *l.Grace)
+	return p
+}
+
+// InLane returns p, the top level, as it holds where l alone surely does.
+func (p Policy) InLane(l *Lane) Policy {
+	adds, less := p.Compare(l)
+	if len(less) > 0 {
+		p = p.Loosened(l, less, nil)
 	}
-	if l.Deadline != nil {
-		p.Deadline = max(p.Deadline, *l.Deadline)
+	if len(adds) > 0 {
+		p = p.Adding(l, adds)
 	}
-	if l.StandIn != nil && p.StandIn.IsWider(*l.StandIn) {
-		p.StandIn = *l.StandIn
+	return p
+}
+
+// CountVoters counts those of some reviewers who vote, of a family one where families are counted.
+func (p *Policy) CountVoters(reviewers []Reviewer) (n int) {
+	families := map[string]bool{}
+	for i := range reviewers {
+		switch r := &reviewers[i]; {
+		case !r.Voter():
+		case p.Families == DistinctFamily && r.Family != "":
+			families[r.Family] = true
+		default:
+			n++
+		}
 	}
-	if l.Override != nil && p.Override.IsWider(*l.Override) {
-		p.Override = *l.Override
-	}
-	if l.Threads != nil && *l.Threads == ByOthers {
-		p.Threads = ByOthers
-	}
-	if l.Timeout != nil && *l.Timeout > p.Timeout {
-		p = p.withTimeout(*l.Timeout)
+	return n + len(families)
+}
+
+// countAnyVoters counts those who vote on every pull request, and all.
+func (p *Policy) countAnyVoters() (least, most int) {
+	always := slices.DeleteFunc(slices.Clone(p.Reviewers), func(r Reviewer) bool { return r.When.Names() })
+	return p.CountVoters(always), p.CountVoters(p.Reviewers)
+}
+
+// withVoters leaves the vote to some reviewers.
+func (p Policy) withVoters(names []string) Policy {
+	p.Reviewers = slices.Clone(p.Reviewers)
+	for i := range p.Reviewers {
+		if r := &p.Reviewers[i]; !slices.Contains(names, r.Name) && r.Excused == "" {
+			r.Excused = ReasonOtherLane
+		}
 	}
 	return p
 }
@@ -178,10 +321,4 @@ func (p Policy) withTimeout(timeout time.Duration) Policy {
 		}
 	}
 	return p
-}
-
-func setIfNamed[T any](key, named *T) {
-	if named != nil {
-		*key = *named
-	}
 }

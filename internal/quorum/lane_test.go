@@ -1,7 +1,6 @@
 package quorum
 
-// What a lane makes of a policy: a lane that is chosen by what the pull request is replaces keys, one that labels or
-// size choose only ever asks more.
+// What a lane makes of a policy: what it asks more is added, what it asks less counts in place of the top level's.
 
 import (
 	"slices"
@@ -163,7 +162,7 @@ func lessOf(a, b Policy) string {
 		return "timeout"
 	case b.Deadline < a.Deadline:
 		return "deadline"
-	case b.EarlyStart != a.EarlyStart:
+	case b.EarlyStart && !a.EarlyStart:
 		return "early start"
 	case b.StandIn.IsWider(a.StandIn):
 		return "stand-in"
@@ -175,24 +174,31 @@ func lessOf(a, b Policy) string {
 	return ""
 }
 
-// Whatever labels and size choose, in whatever order, nothing is asked less.
+// raised is p with what l adds to top.
+func (p Policy) raised(l *Lane, top *Policy) Policy {
+	adds, _ := top.Compare(l)
+	return p.Adding(l, adds)
+}
+
+// Whatever is added, in whatever order, nothing is asked less.
 func TestWhatIsAddedNeverAsksLess(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p, a, b := drawPolicy(t), drawLane(t), drawLane(t)
+		top, a, b := drawPolicy(t), drawLane(t), drawLane(t)
+		p := top
 		if rapid.Bool().Draw(t, "in a lane") {
 			l := drawLane(t)
 			p = p.InLane(&l)
 		}
 		before := p
 		before.Reviewers, before.Rules = slices.Clone(p.Reviewers), slices.Clone(p.Rules)
-		one := p.WithAdded(&a)
+		one, voters := p.raised(&a, &top), top.CountVoters(top.Reviewers)
 		if less := lessOf(p, one); less != "" {
 			t.Fatalf("asks less: %s", less)
 		}
-		if a.Need != nil && a.Need.Of(3) > one.NeedOf(3) || a.People != nil && *a.People > one.People {
+		if a.Need != nil && a.Need.Of(voters) > max(one.NeedOf(voters), top.NeedOf(voters)) || a.People != nil && *a.People > max(one.People, top.People) {
 			t.Fatal("what the lane asks is not asked")
 		}
-		both, turned := one.WithAdded(&b), p.WithAdded(&b).WithAdded(&a)
+		both, turned := one.raised(&b, &top), p.raised(&b, &top).raised(&a, &top)
 		if less := lessOf(one, both); less != "" {
 			t.Fatalf("a second one asks less: %s", less)
 		}
@@ -202,7 +208,7 @@ func TestWhatIsAddedNeverAsksLess(t *testing.T) {
 		if diff := cmp.Diff(before, p); diff != "" {
 			t.Fatalf("the policy itself was changed:\n%s", diff)
 		}
-		if diff := cmp.Diff([]string{"lane", "lane"}, both.Lane.Added); diff != "" || len(both.Lane.By) != len(p.Lane.By)+2 {
+		if n := len(both.Lane.Added) - len(p.Lane.Added); n != 2 || both.Lane.Added[n-1].By.Base == nil {
 			t.Fatalf("%+v", both.Lane)
 		}
 	})
@@ -233,20 +239,18 @@ func TestALaneMayAskLess(t *testing.T) {
 	}
 }
 
+// A lane that alone surely holds says how each key is that it names.
 func TestALaneReplacesWhatItNames(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, l := drawPolicy(t), drawLane(t)
 		before := p
 		before.Reviewers = slices.Clone(p.Reviewers)
-		want := p
+		adds, less := p.Compare(&l)
+		want, got := p, p.InLane(&l)
 		want.Reviewers = slices.Clone(p.Reviewers)
-		want.Lane = LaneChoice{Name: "lane", Why: "why", By: []Condition{l.If}}
-		if l.Need != nil {
-			want.Rules = []NeedRule{*l.Need}
-		}
 		for i := range want.Reviewers {
 			r := &want.Reviewers[i]
-			if l.Voters != nil && !slices.Contains(l.Voters, r.Name) && r.Excused == "" {
+			if l.Voters != nil && !slices.Contains(l.Voters, r.Name) && r.Excused == "" && !p.NeedsNoReview() {
 				r.Excused = ReasonOtherLane
 			}
 			if l.Timeout != nil && !r.OwnTimeout {
@@ -261,11 +265,37 @@ func TestALaneReplacesWhatItNames(t *testing.T) {
 		replaceKey(&want.StandIn, l.StandIn)
 		replaceKey(&want.Override, l.Override)
 		replaceKey(&want.Threads, l.Threads)
-		if diff := cmp.Diff(want, p.InLane(&l)); diff != "" {
+		always := slices.DeleteFunc(slices.Clone(p.Reviewers), func(r Reviewer) bool { return r.When.Names() })
+		for n := p.CountVoters(always); l.Need != nil && n <= p.CountVoters(p.Reviewers); n++ {
+			if got.NeedOf(n) != l.Need.Of(n) {
+				t.Fatalf("%d approvals of %d, want %d", got.NeedOf(n), n, l.Need.Of(n))
+			}
+		}
+		want.Rules, want.Lane = got.Rules, got.Lane
+		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatal(diff)
+		}
+		if isNamed := got.Lane.Name != ""; isNamed != EndsReading(less) || (len(got.Lane.Added) > 0) != (len(adds) > 0 || len(less) > 0 && !isNamed) {
+			t.Fatalf("adds %v, less in %v: %+v", adds, less, got.Lane)
 		}
 		if diff := cmp.Diff(before, p); diff != "" {
 			t.Fatalf("the policy itself was changed:\n%s", diff)
+		}
+	})
+}
+
+// An exception shields from nothing above it.
+func TestWhatIsAddedAboveIsNotLoosened(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		top, above, l := drawPolicy(t), drawLane(t), drawLane(t)
+		adds, _ := top.Compare(&above)
+		_, less := top.Compare(&l)
+		p := top.Adding(&above, adds)
+		got := p.Loosened(&l, less, adds)
+		for _, key := range got.LessThan(&p) {
+			if slices.Contains(adds, key) || key == "reviewers" && slices.Contains(adds, "quorum") {
+				t.Fatalf("%s was added above (%v) and is less now", key, adds)
+			}
 		}
 	})
 }
@@ -276,23 +306,22 @@ func replaceKey[T any](key, by *T) {
 	}
 }
 
-func TestLabelsAndSizeAdd(t *testing.T) {
+func TestConditionsThatOnlyAdd(t *testing.T) {
 	for _, test := range []struct {
 		name        string
 		is          Condition
 		adds, names bool
 	}{
 		{"nothing", Condition{}, false, false},
-		{"paths", Condition{Paths: []string{"docs/**"}}, false, true},
-		{"any path", Condition{AnyPath: []string{"docs/**"}}, false, true},
+		{"all paths", Condition{AllPaths: []string{"docs/**"}}, false, true},
+		{"any path", Condition{AnyPath: []string{"docs/**"}}, true, true},
 		{"authors", Condition{Authors: []string{"bob"}}, false, true},
 		{"base", Condition{Base: []string{"main"}}, false, true},
 		{"labels", Condition{Labels: []string{"large"}}, true, true},
-		{"size", Condition{OverLines: 500}, true, true},
-		{"labels beside paths", Condition{Labels: []string{"large"}, Paths: []string{"docs/**"}}, true, true},
+		{"labels beside paths", Condition{Labels: []string{"large"}, AllPaths: []string{"docs/**"}}, true, true},
 	} {
-		if l := (&Lane{If: test.is}); l.Adds() != test.adds || l.If.Names() != test.names {
-			t.Errorf("%s: adds %v, names %v", test.name, l.Adds(), l.If.Names())
+		if test.is.OnlyAdds() != test.adds || test.is.Names() != test.names {
+			t.Errorf("%s: adds %v, names %v", test.name, test.is.OnlyAdds(), test.is.Names())
 		}
 	}
 }

@@ -42,7 +42,7 @@ type Policy struct {
 	Retry      Retry
 	Breaker    Breaker
 	Lanes      []Lane     // in the file's order
-	Lane       LaneChoice // evidence.PolicyFor: the lane for which this policy holds
+	Lane       LaneChoice // change.PolicyFor: the lane for which this policy holds
 	Reviewers  []Reviewer // in the file's order, which is the order of the ballots
 	Origins    []Origin   // from where each key comes; none where no organisation's policy is known
 
@@ -154,7 +154,7 @@ type Reviewer struct {
 	OwnTimeout   bool          // the policy gives it one of its own
 	Family       string        // the maker of its model, in small letters; "": a family of its own
 	When         Condition     // the pull requests on which it votes
-	Excused      Reason        // evidence.PolicyFor: why it has no vote on this pull request: ReasonOtherLane, ReasonWhen
+	Excused      Reason        // change.PolicyFor: why it has no vote on this pull request: ReasonOtherLane, ReasonWhen
 	Required     bool          // the quorum cannot do without it
 	Shadow       bool          // shown, never counted
 	Retired      bool          // a preset whose service has ended: always Unavailable, no voter

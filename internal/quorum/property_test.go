@@ -106,7 +106,7 @@ func TestAnAddedRuleNeverPasses(t *testing.T) {
 		if rapid.Bool().Draw(t, "another grace") {
 			added.Grace = &grace
 		}
-		d, e := w.decide(), w.policy(func(p *Policy) { *p = p.WithAdded(&added) }).decide()
+		d, e := w.decide(), w.policy(func(p *Policy) { top := *p; *p = p.raised(&added, &top) }).decide()
 		if e.Need < d.Need || e.NeedPeople < d.NeedPeople {
 			t.Fatalf("needs %d and %d people, and with more asked %d and %d", d.Need, d.NeedPeople, e.Need, e.NeedPeople)
 		}

@@ -121,7 +121,6 @@ type PullRequest struct {
 	ClosedAt      time.Time // zero while it is open
 	Labels        []string
 	Commits       int
-	Lines         int      // added and removed
 	Requested     []string // whose review is asked for: logins, and teams as "owner/team"
 	Files         []File
 	FilesMissing  bool // the list of files is incomplete: it trips every guard
@@ -420,8 +419,9 @@ type Push struct {
 type Commit struct {
 	SHA      string
 	Parents  []string
-	People   []Account
-	Verified bool // GitHub has verified its signature
+	People   []Account // its authors and committer, the zero one is an unknown author beside them; none: its author is its pusher
+	Verified bool      // GitHub has verified its signature
+	Merge    bool      // it has several parents
 }
 
 // A Press is somebody's press of our check's button: GitHub shows it in the event alone, and the daemon keeps it.

@@ -199,13 +199,11 @@ func assault(r *rand.Rand) (quorum.Policy, quorum.Snapshot, quorum.Decision, quo
 	d.Reason = decisions[r.IntN(len(decisions))]
 	d.Need, d.NeedPeople, d.AgainstVote = r.IntN(3), r.IntN(3), r.IntN(2) == 0
 	d.People = []quorum.StandIn{{Login: h(), At: at(3), URL: urls[r.IntN(len(urls))]}}
-	d.Lane = quorum.LaneChoice{Name: h(), Why: h(), Added: []string{h()}, Not: []quorum.LaneNot{
+	d.Lane = quorum.LaneChoice{Name: h(), Why: h(), Added: []quorum.LaneSaid{{Name: h(), Why: h(), Less: r.IntN(2) == 0}, {Name: h()}}, Not: []quorum.LaneNot{
 		{Name: h(), Reason: []quorum.Reason{quorum.ReasonLaneBase, quorum.ReasonLaneGuard, quorum.ReasonLanePolicy}[r.IntN(3)], Detail: h()},
 	}}
-	for range 2 {
-		d.Lane.By = append(d.Lane.By, quorum.Condition{
-			Paths: []string{h(), h()}, AnyPath: []string{h()}, Authors: []string{h()}, Labels: []string{h(), h()}, Base: []string{h()}, OverLines: 5,
-		})
+	for _, by := range []*quorum.Condition{&d.Lane.By, &d.Lane.Added[0].By} {
+		*by = quorum.Condition{AllPaths: []string{h(), h()}, AnyPath: []string{h()}, Authors: []string{h()}, Labels: []string{h(), h()}, Base: []string{h()}}
 	}
 	s := snapshot()
 	s.PR.Title, s.PR.BaseRef, s.Gated = h(), h(), r.IntN(2) == 0

@@ -39,7 +39,7 @@ func overridden(who string) quorum.Ballot {
 }
 
 func laneGoldens() []golden {
-	docs := quorum.LaneChoice{Name: "docs", Why: "docs only", By: []quorum.Condition{{Paths: []string{"docs/**", "*.md"}}}}
+	docs := quorum.LaneChoice{Name: "docs", Why: "docs only", By: quorum.Condition{AllPaths: []string{"docs/**", "*.md"}}}
 	dave := quorum.StandIn{Login: "dave", Review: 4, At: at(9), URL: "https://github.com/acme/shop/pull/7#pullrequestreview-4"}
 	bob := quorum.StandIn{Login: "bob", Review: 5, At: at(8), URL: "https://github.com/acme/shop/pull/7#pullrequestreview-5"}
 	flipped := approves("openai", 4)
@@ -61,14 +61,14 @@ func laneGoldens() []golden {
 			title: "No review needed: docs only", status: "completed/success",
 			says: []string{
 				"**Passed.** No review is needed: docs only, and nobody objects.",
-				"The lane docs holds, because every changed path matches `docs/**` or `*.md`",
+				"The lane docs asks less, because every changed path matches `docs/**` or `*.md`",
 				"Quorum: no reviewer has to approve",
 			},
 		},
 		{
 			name: "lane-that-does-not-hold", snap: func(s *quorum.Snapshot) { s.PR.Labels = []string{"Security"} },
 			d: inLane(decided(quorum.Waiting, approves("openai", 4), waits("gemini", quorum.ReasonRunning, 20)), quorum.LaneChoice{
-				Added: []string{"security"}, By: []quorum.Condition{{Labels: []string{"security", "crypto"}}},
+				Added: []quorum.LaneSaid{{Name: "security", Why: "somebody asked", By: quorum.Condition{Labels: []string{"security", "crypto"}}}},
 				Not: []quorum.LaneNot{
 					{Name: "docs", Reason: quorum.ReasonLaneGuard, Detail: ".github/copilot-instructions.md"},
 					{Name: "lockfile", Reason: quorum.ReasonLaneBase, Detail: "release/1"},
@@ -77,7 +77,7 @@ func laneGoldens() []golden {
 			}, 2),
 			title: "1 of 2 approvals; waiting for gemini until 14:20 UTC", status: "in_progress/",
 			says: []string{
-				"The lane security asks more besides, because it has the label `security`.",
+				"The lane security asks more, because it has the label `security` (somebody asked).",
 				"The lane docs asks less and is not for this pull request: that changes `.github/copilot-instructions.md`, a file that can steer a review.",
 				"it does not name the base `release/1` without a pattern.",
 				"that changes the policy `.github/review-coordinator.yml`.",
@@ -88,12 +88,12 @@ func laneGoldens() []golden {
 				p.Reviewers[1].Excused, p.Reviewers[2].Excused = quorum.ReasonOtherLane, quorum.ReasonWhen
 			},
 			d: inLane(decided(quorum.Unverified, fails("openai", quorum.ReasonQuota, 1), shown, excused("copilot", quorum.ReasonWhen)), quorum.LaneChoice{
-				Name: "web", By: []quorum.Condition{{AnyPath: []string{"web/**"}, Base: []string{"main"}}},
+				Name: "web", By: quorum.Condition{AllPaths: []string{"web/**"}, Base: []string{"main"}},
 			}, 1),
 			title: "Unverified: 0 of 1 approval; openai unavailable", status: "completed/action_required",
 			says: []string{
 				"| gemini (no vote here) | ✅ approve |", "| copilot (no vote here) | ➖ none |",
-				"a changed path matches `web/**` and its base main matches `main`.",
+				"every changed path matches `web/**` and its base main matches `main`.",
 				"Quorum: 1 of 1 reviewer must approve",
 				"The lane names others than gemini: no vote here, but an objection to this commit counts.",
 			},
@@ -283,12 +283,12 @@ func TestManyLanesAndWords(t *testing.T) {
 	rec, lane := record(), quorum.LaneChoice{Name: "a", Why: strings.Repeat("why ", 400)}
 	for i := range 200 {
 		rec.Commands = append(rec.Commands, quorum.Command{ID: int64(i), Verb: quorum.CommandRerun, By: "bob", At: start.Add(time.Duration(i) * time.Second)})
-		lane.Added = append(lane.Added, strings.Repeat("lane", 20))
+		lane.Added = append(lane.Added, quorum.LaneSaid{Name: strings.Repeat("lane", 20), Why: strings.Repeat("why ", 100), Less: i%2 == 0})
 		lane.Not = append(lane.Not, quorum.LaneNot{Name: strings.Repeat("lane", 20), Reason: quorum.ReasonLaneGuard, Detail: strings.Repeat("x", 4000)})
 	}
 	d := inLane(decided(quorum.Waiting, waits("gemini", quorum.ReasonRunning, 20)), lane, 2)
 	c := Render(policy(), snapshot(), d, rec, places())
-	for _, says := range []string{"180 earlier words are not shown.", "192 more lanes ask more besides.", "192 more lanes ask less and are not for this pull request."} {
+	for _, says := range []string{"180 earlier words are not shown.", "192 more lanes count.", "192 more lanes ask less and are not for this pull request."} {
 		if !strings.Contains(c.Summary, says) {
 			t.Errorf("it does not say %q", says)
 		}

@@ -290,8 +290,8 @@ func jsonBlock(d quorum.Decision, rec quorum.Record) string {
 // hostileBytes returns the length of all texts of strangers in d.
 func hostileBytes(d quorum.Decision) (n int) {
 	n = len(d.Lane.Name) + len(d.Lane.Why)
-	for _, name := range d.Lane.Added {
-		n += len(name)
+	for _, added := range d.Lane.Added {
+		n += len(added.Name) + len(added.Why)
 	}
 	for _, not := range d.Lane.Not {
 		n += len(not.Name) + len(not.Detail)

@@ -31,31 +31,22 @@ func (m ruleTeller) rulesHere() (says []Phrase) {
 // maxLanesSaid is how many lanes of a kind are told of.
 const maxLanesSaid = 8
 
-// laneRules say which lane holds and why, which ones ask more besides, and which do not hold although they look so.
+// laneRules say which lane asks less and why, which ones ask more, and which do not hold although they look so.
 func (m ruleTeller) laneRules() (says []Phrase) {
 	lane := m.decision.Lane
-	by := lane.By
 	if lane.Name != "" {
-		t := fillPhrase("The lane %s holds", namePhrase(lane.Name))
-		if len(by) > 0 {
-			t = slices.Concat(t, m.conditionSaid(by[0]))
-			by = by[1:]
-		}
-		if lane.Why != "" {
-			t = slices.Concat(t, fillPhrase(" (%s)", namePhrase(lane.Why)))
-		}
-		says = append(says, append(t, Span{Text: "."}))
+		says = append(says, laneSaid(lane.Name, "asks less", m.conditionSaid(lane.By, true), lane.Why))
 	}
-	for i, name := range lane.Added {
+	for i, added := range lane.Added {
 		if i == maxLanesSaid {
-			says = append(says, wordsPhrase("%d more lanes ask more besides.", len(lane.Added)-i))
+			says = append(says, wordsPhrase("%d more lanes count.", len(lane.Added)-i))
 			break
 		}
-		t := fillPhrase("The lane %s asks more besides", namePhrase(name))
-		if i < len(by) {
-			t = slices.Concat(t, m.conditionSaid(by[i]))
+		what := "asks more"
+		if added.Less {
+			what = "waits less"
 		}
-		says = append(says, append(t, Span{Text: "."}))
+		says = append(says, laneSaid(added.Name, what, m.conditionSaid(added.By, added.Less), added.Why))
 	}
 	for i, not := range lane.Not {
 		if i == maxLanesSaid {
@@ -65,6 +56,15 @@ func (m ruleTeller) laneRules() (says []Phrase) {
 		says = append(says, fillPhrase("The lane %s asks less and is not for this pull request: %s.", namePhrase(not.Name), whyNoLane(not)))
 	}
 	return says
+}
+
+// laneSaid says what a lane does here, because of what, and the reason that the policy gives for it.
+func laneSaid(name, does string, because Phrase, why string) Phrase {
+	t := slices.Concat(fillPhrase("The lane %s ", namePhrase(name)), wordsPhrase("%s", does), because)
+	if why != "" {
+		t = slices.Concat(t, fillPhrase(" (%s)", namePhrase(why)))
+	}
+	return append(t, Span{Text: "."})
 }
 
 // whyNoLane says why a lane that asks less does not hold.
@@ -84,18 +84,24 @@ func whyNoLane(not quorum.LaneNot) Phrase {
 	}
 }
 
-// conditionSaid says what of a pull request a condition names, as the end of a sentence.
-func (m ruleTeller) conditionSaid(c quorum.Condition) Phrase {
+// conditionSaid says what of a pull request a condition names that holds, surely or possibly, as the end of a sentence.
+func (m ruleTeller) conditionSaid(c quorum.Condition, isSure bool) Phrase {
 	pull := m.snapshot.PR
 	var parts []Phrase
-	if len(c.Paths) > 0 {
-		parts = append(parts, fillPhrase("every changed path matches %s", oneOf(c.Paths)))
+	switch {
+	case len(c.AllPaths) > 0 && isSure:
+		parts = append(parts, fillPhrase("every changed path matches %s", oneOfPatterns(c.AllPaths)))
+	case len(c.AllPaths) > 0:
+		parts = append(parts, fillPhrase("a changed path matches %s", oneOfPatterns(c.AllPaths)))
 	}
 	if len(c.AnyPath) > 0 {
-		parts = append(parts, fillPhrase("a changed path matches %s", oneOf(c.AnyPath)))
+		parts = append(parts, fillPhrase("a changed path matches %s", oneOfPatterns(c.AnyPath)))
 	}
-	if len(c.Authors) > 0 {
+	switch {
+	case len(c.Authors) > 0 && isSure:
 		parts = append(parts, fillPhrase("nobody but %s opened it, pushed to it and wrote its commits", oneOf(c.Authors)))
+	case len(c.Authors) > 0:
+		parts = append(parts, fillPhrase("%s had a hand in it, or may have had", oneOf(c.Authors)))
 	}
 	if len(c.Labels) > 0 {
 		onIt := slices.DeleteFunc(slices.Clone(c.Labels), func(label string) bool {
@@ -108,9 +114,6 @@ func (m ruleTeller) conditionSaid(c quorum.Condition) Phrase {
 	}
 	if len(c.Base) > 0 {
 		parts = append(parts, m.baseSaid(c.Base))
-	}
-	if c.OverLines > 0 {
-		parts = append(parts, wordsPhrase("it changes %s, over %d", countNoun(pull.Lines, "line"), c.OverLines))
 	}
 	if len(parts) == 0 {
 		return nil
@@ -127,6 +130,22 @@ func (m ruleTeller) baseSaid(patterns []string) Phrase {
 	return fillPhrase(
 		"its base %s, or its stack's trunk %s, matches %s", namePhrase(pull.BaseRef), namePhrase(pull.Stack.Trunk), oneOf(patterns),
 	)
+}
+
+// oneOfPatterns quotes patterns of which one is enough, and those that take away from them.
+func oneOfPatterns(all []string) Phrase {
+	isNegated := func(pattern string) bool { return strings.HasPrefix(pattern, "!") }
+	adding := slices.DeleteFunc(slices.Clone(all), isNegated)
+	if len(adding) == 0 || len(adding) == len(all) {
+		return oneOf(all)
+	}
+	var taken []string
+	for _, pattern := range all {
+		if isNegated(pattern) {
+			taken = append(taken, pattern[1:])
+		}
+	}
+	return fillPhrase("%s but not %s", oneOf(adding), oneOf(taken))
 }
 
 // oneOf quotes what a policy lists, of which one is enough; of much it shows the first.

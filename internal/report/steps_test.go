@@ -119,7 +119,7 @@ func drawRules(r *rand.Rand, p quorum.Policy) quorum.Policy {
 		p.People = 1 + r.IntN(2)
 	}
 	if one(3) {
-		p.Lane = quorum.LaneChoice{Name: "docs", Why: "docs only", By: []quorum.Condition{{Paths: []string{"docs/**"}}}}
+		p.Lane = quorum.LaneChoice{Name: "docs", Why: "docs only", By: quorum.Condition{AllPaths: []string{"docs/**"}}}
 		p.Rules = []quorum.NeedRule{{Share: quorum.Share(1 + r.IntN(4)), Count: 2}}
 	}
 	if one(3) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	lanes "github.com/review-coordinator/coordinator/internal/change"
 	"github.com/review-coordinator/coordinator/internal/evidence"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
@@ -24,7 +25,7 @@ type product struct {
 }
 
 var theProduct = product{
-	policyFor: evidence.PolicyFor, inherit: evidence.Inherit,
+	policyFor: lanes.PolicyFor, inherit: evidence.Inherit,
 	judge: evidence.Judge, facts: evidence.Facts, decide: quorum.Decide, remember: evidence.Remember,
 }
 

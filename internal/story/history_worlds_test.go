@@ -155,13 +155,13 @@ func laneWorld() world {
 		name: "lanes", need: 2, kinds: []reviewerKind{byStatus, byApp}, depth: newMovesDepth, few: fewWords,
 		shape: func(p *quorum.Policy) {
 			p.Rules, p.Guard = byNumber(2), []string{"docs/rules/**"}
-			p.Reviewers[1].When = quorum.Condition{Paths: []string{"**.go"}}
+			p.Reviewers[1].When = quorum.Condition{AnyPath: []string{"**.go"}}
 			p.Lanes = []quorum.Lane{
-				{Name: "trivial", If: quorum.Condition{Labels: []string{laxLabel}}, Laxer: true, Need: &none},
-				{Name: "docs", Why: "docs only", If: quorum.Condition{Paths: []string{"docs/**"}}, Laxer: true, Need: &none},
-				{Name: "release", If: quorum.Condition{Base: []string{"release-*"}}, Laxer: true, Need: &none},
+				{Name: "trivial", If: quorum.Condition{Labels: []string{laxLabel}}, Need: &none},
 				{Name: "security", If: quorum.Condition{Labels: []string{strictLabel}}, Need: &all, People: &one},
-				{Name: "stable", If: quorum.Condition{Base: []string{otherBase}}, Laxer: true, Need: &byNumber(1)[0], Voters: []string{"a-status"}},
+				{Name: "docs", Why: "docs only", If: quorum.Condition{AllPaths: []string{"docs/**"}}, Need: &none},
+				{Name: "release", If: quorum.Condition{Base: []string{"release-*"}}, Need: &none},
+				{Name: "stable", If: quorum.Condition{Base: []string{otherBase}}, Need: &byNumber(1)[0], Voters: []string{"a-status"}},
 			}
 		},
 		add: func(add addMove, _ *quorum.Policy) {
@@ -195,15 +195,16 @@ func laneOfLaneWorld(st *modelState) laneTruth {
 	l := laneTruth{rules: byNumber(2)}
 	isCode := st.path == codeFile
 	l.votes = func(place int) bool { return place == 0 || isCode }
+	if slices.Contains(st.labels, strictLabel) { // its lane stands above those that ask less
+		l.rules, l.people = append(l.rules, quorum.NeedRule{Share: quorum.All}), 1
+		return l
+	}
 	switch base := st.s.PR.BaseRef; {
 	case st.path == docsFile && base == mainBase:
 		l.name, l.rules = "docs", nil
 	case base == otherBase && st.path != rulesFile:
 		l.name, l.rules = "stable", byNumber(1)
 		l.votes = func(place int) bool { return place == 0 }
-	}
-	if slices.Contains(st.labels, strictLabel) {
-		l.rules, l.people = append(l.rules, quorum.NeedRule{Share: quorum.All}), 1
 	}
 	return l
 }

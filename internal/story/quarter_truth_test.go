@@ -96,7 +96,7 @@ func (r *teamRules) yaml(comment string) string {
 	if r.person {
 		b.WriteString("reroll: person\n")
 	}
-	b.WriteString("lanes:\n  - {name: docs, if: {paths: [\"docs/**\"]}, quorum: none, why: docs only}\n" +
+	b.WriteString("lanes:\n  - {name: docs, if: {all_paths: [\"docs/**\"]}, quorum: none, why: docs only}\n" +
 		"  - {name: database, if: {any_path: [\"migrations/**\"]}, people: 1}\n" +
 		"  - {name: quick, if: {labels: [quick]}, quorum: 1}\n" +
 		"  - {name: careful, if: {labels: [careful]}, quorum: all}\n" +

@@ -1,4 +1,4 @@
-package evidence
+package change
 
 // Who had a hand in the change, and who had none: only the word of such a person counts for it. An unknown one may be
 // anybody.
@@ -10,18 +10,22 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// hadNoHand reports whether a is a person who had no hand in the change: whose word may end an objection.
-func (h *headView) hadNoHand(a quorum.Account) bool {
-	return a.Login != "" && !a.Bot && areHandsKnown(h.snapshot) && !hadHandIn(h.snapshot, a)
+// HadNoHand reports whether a is a person who had no hand in the change: whose word may end an objection.
+func HadNoHand(s *quorum.Snapshot, a quorum.Account) bool {
+	return a.Login != "" && !a.Bot && AreHandsKnown(s) && !HadHand(s, a)
 }
 
-// areHandsKnown reports whether everybody who had a hand in the change is known: an unknown one may be anybody. A
+// AreHandsKnown reports whether everybody who had a hand in the change is known: an unknown one may be anybody. A
 // commit whose author GitHub does not know is its pusher's.
-func areHandsKnown(s *quorum.Snapshot) bool {
+func AreHandsKnown(s *quorum.Snapshot) bool {
 	if len(s.Commits) == 0 || len(s.Commits) < s.PR.Commits {
 		return false
 	}
+	isUnknown := func(a quorum.Account) bool { return a.Login == "" }
 	hasUnknown := slices.ContainsFunc(s.Commits, func(c quorum.Commit) bool { return len(c.People) == 0 })
+	if slices.ContainsFunc(s.Commits, func(c quorum.Commit) bool { return slices.ContainsFunc(c.People, isUnknown) }) {
+		return false
+	}
 	return isPushListed(s) || !hasUnknown && (isPushShownByRun(s) || isForcePushed(s))
 }
 
@@ -49,8 +53,8 @@ func isForcePushed(s *quorum.Snapshot) bool {
 	})
 }
 
-// hadHandIn reports whether a had a hand in the change: opened it, made one of its commits, or pushed its head.
-func hadHandIn(s *quorum.Snapshot, a quorum.Account) bool {
+// HadHand reports whether a had a hand in the change: opened it, made one of its commits, or pushed its head.
+func HadHand(s *quorum.Snapshot, a quorum.Account) bool {
 	if a.Same(s.PR.Author) {
 		return true
 	}

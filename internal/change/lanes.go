@@ -1,0 +1,378 @@
+package change
+
+// Which policy holds for a pull request: what its lanes ask more wherever they may hold, what one asks less only where it surely
+// does, and who votes. What a contributor can choose, and what is not known, makes nothing easier: one more commit, file, author or
+// label never asks less.
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/review-coordinator/coordinator/internal/pathfilter"
+	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/review"
+)
+
+// PolicyFor returns the policy that holds for the pull request of s: p as its lanes change it, and with who has no vote on it.
+func PolicyFor(p quorum.Policy, s quorum.Snapshot) quorum.Policy {
+	out, _ := pullView{policy: &p, snapshot: &s}.readLanes()
+	return out
+}
+
+// Wants are the facts without which [PolicyFor] cannot tell the policy: they are read only where nothing else tells it.
+func Wants(p quorum.Policy, s quorum.Snapshot) quorum.Wants {
+	_, w := pullView{policy: &p, snapshot: &s}.readLanes()
+	return w
+}
+
+// NamesBase reports whether a lane that asks no less than the top level names a base: by its name, or only by a pattern.
+func NamesBase(p quorum.Policy, base string) (byName, byPattern bool) {
+	for i := range p.Lanes {
+		l := &p.Lanes[i]
+		if _, less := p.Compare(l); len(less) == 0 && matchesAny(l.If.Base, base) {
+			byName = byName || isNamedBase(l, base)
+			byPattern = true
+		}
+	}
+	return byName, byPattern && !byName
+}
+
+// GuardedNames are those of the paths that a laxer lane takes for guarded by p: by the policy, for whichever reviewer,
+// or as an instruction file of any preset.
+func GuardedNames(p quorum.Policy, paths []string) (guarded []string) {
+	guards := [][]string{p.Guard, review.InstructionFiles()}
+	for i := range p.Reviewers {
+		guards = append(guards, p.Reviewers[i].Guard)
+	}
+	is := make([]bool, len(paths))
+	for _, patterns := range guards { // each list by itself: what one excludes another may name
+		list, err := pathfilter.CompileWithFolders(patterns)
+		for i, path := range paths {
+			is[i] = is[i] || err != nil || list.Match(path) // config has compiled them all
+		}
+	}
+	for i, path := range paths {
+		if is[i] {
+			guarded = append(guarded, path)
+		}
+	}
+	return guarded
+}
+
+// An answer says whether a condition holds.
+type answer uint8
+
+const (
+	no     answer = 1 + iota
+	untold        // it hangs on who made the commits, which was not read
+	yes
+)
+
+// pullView is what a pull request changes and who made it, as lanes and reviewers choose by it.
+type pullView struct {
+	policy   *quorum.Policy
+	snapshot *quorum.Snapshot
+}
+
+// readLanes reads the lanes from the top to the first that asks less and surely holds, and then who votes.
+func (v pullView) readLanes() (out quorum.Policy, w quorum.Wants) {
+	out = *v.policy
+	var added []string // keys that the lanes so far have added
+	for i := range v.policy.Lanes {
+		l := &v.policy.Lanes[i]
+		adds, less := v.policy.Compare(l)
+		isLess := len(less) > 0 && v.mayAskLess(l, &out, &w) == yes
+		if isLess {
+			out = out.Loosened(l, less, added)
+		}
+		state := no
+		if len(adds) > 0 {
+			state = v.holdsPossibly(&l.If, v.snapshot.PR.BaseRef)
+		}
+		if state == yes {
+			out, added = out.Adding(l, adds), append(added, adds...)
+		}
+		w.Authors = w.Authors || state == untold
+		if isLess && quorum.EndsReading(less) {
+			break
+		}
+	}
+	v.chooseVoters(&out, &w)
+	w.Lane = w.Authors || w.Links
+	return out, w
+}
+
+// mayAskLess says whether a lane that asks less is surely for this pull request. If it surely holds and is not, out says why.
+func (v pullView) mayAskLess(l *quorum.Lane, out *quorum.Policy, w *quorum.Wants) answer {
+	state := v.holdsSurely(&l.If)
+	if state == no {
+		return no
+	}
+	why, isBarred := v.whyNotLess(l)
+	switch {
+	case isBarred && why.Reason != quorum.ReasonLaneLinks:
+	case state == untold:
+		w.Authors = true // what links tell is asked for once that is known
+	case isBarred && !v.snapshot.NoLinks:
+		w.Links = true
+	}
+	if state == yes && isBarred {
+		out.Lane.Not = append(slices.Clip(out.Lane.Not), why)
+		return no
+	}
+	return state
+}
+
+// chooseVoters excuses those who have no vote on this pull request.
+func (v pullView) chooseVoters(out *quorum.Policy, w *quorum.Wants) {
+	out.Reviewers = slices.Clone(out.Reviewers)
+	for i := range out.Reviewers {
+		r := &out.Reviewers[i]
+		state := v.holdsPossibly(&r.When, "")
+		switch {
+		case state == no: // it tells more than the lane: not even who must judge again votes
+			r.Excused = quorum.ReasonWhen
+		case r.Excused == "" && out.NeedsNoReview():
+			r.Excused = quorum.ReasonNoReview
+		}
+		w.Authors = w.Authors || state == untold && !r.Retired
+	}
+}
+
+// whyNotLess says why a lane that asks less is not for this pull request although its condition holds.
+func (v pullView) whyNotLess(l *quorum.Lane) (why quorum.LaneNot, barred bool) {
+	why.Name = l.Name
+	pr := &v.snapshot.PR
+	if onto := pr.Target(); !isNamedBase(l, onto) && onto != pr.DefaultBranch {
+		why.Reason, why.Detail = quorum.ReasonLaneBase, onto
+		return why, true
+	}
+	if changed, found := v.changedPolicy(); found {
+		why.Reason, why.Detail = quorum.ReasonLanePolicy, changed
+		return why, true
+	}
+	changed, isGuarded := v.guardedChange()
+	if !isGuarded && l.Need != nil && l.Need.Share == quorum.NoReview {
+		changed, isGuarded = v.hiddenChange(l.If.AllPaths)
+	}
+	if isGuarded {
+		why.Reason, why.Detail = quorum.ReasonLaneGuard, changed
+		return why, true
+	}
+	if v.snapshot.Links == nil {
+		why.Reason = quorum.ReasonLaneLinks
+		return why, true
+	}
+	return why, false
+}
+
+// isNamedBase reports whether a lane names a base by its name. A branch may be called v1+, and a pattern so means others, too.
+func isNamedBase(l *quorum.Lane, base string) bool {
+	return slices.Contains(l.If.Base, base) && pathfilter.IsName(base)
+}
+
+// changedPolicy finds the file of the policy among those that the pull request changes, or one that may take its place.
+func (v pullView) changedPolicy() (changed string, found bool) {
+	file, paths := &v.snapshot.File, Paths(&v.snapshot.PR)
+	if file.Changed {
+		return file.Path, true
+	}
+	pr := &v.snapshot.PR
+	if strings.EqualFold(file.Org.Repo, pr.Owner+"/"+pr.Repo) && slices.Contains(paths, quorum.OrganisationPath) {
+		return quorum.OrganisationPath, true
+	}
+	name, _ := strings.CutSuffix(file.Path, path.Ext(file.Path))
+	i := slices.IndexFunc(paths, func(p string) bool { return name != "" && (p == name+".yml" || p == name+".yaml") })
+	if i < 0 {
+		return "", false
+	}
+	return paths[i], true
+}
+
+// guardedChange finds a changed path that is guarded: by the policy, for whichever reviewer, as an instruction file of
+// any preset, or as what such a name links to. The path is "" where the list of changed files is incomplete.
+func (v pullView) guardedChange() (path string, found bool) {
+	if v.areFilesMissing() {
+		return "", true
+	}
+	paths := Paths(&v.snapshot.PR)
+	if guarded := GuardedNames(*v.policy, paths); len(guarded) > 0 {
+		return guarded[0], true
+	}
+	for _, target := range v.snapshot.Links {
+		if i := slices.IndexFunc(paths, func(path string) bool { return isOnWay(path, target) }); i >= 0 {
+			return paths[i], true
+		}
+	}
+	return "", false
+}
+
+// hiddenChange finds a changed path that a lane without review is not for: below .github, or in a hidden folder that no pattern
+// spells out. Tools look for their instructions there.
+func (v pullView) hiddenChange(patterns []string) (path string, found bool) {
+	isHidden := func(path string) bool {
+		folders := strings.Split(path, "/")
+		return folders[0] == ".github" || slices.ContainsFunc(folders[:len(folders)-1], func(folder string) bool {
+			isSpelled := func(pattern string) bool { return slices.Contains(strings.Split(pattern, "/"), folder) }
+			return strings.HasPrefix(folder, ".") && !slices.ContainsFunc(patterns, isSpelled)
+		})
+	}
+	paths := Paths(&v.snapshot.PR)
+	i := slices.IndexFunc(paths, isHidden)
+	if i < 0 {
+		return "", false
+	}
+	return paths[i], true
+}
+
+// isOnWay reports whether one path is the other's or a folder on its way: what stands in a folder's place decides what
+// is found below it.
+func isOnWay(a, b string) bool {
+	return a == b || b == "." || strings.HasPrefix(a, b+"/") || strings.HasPrefix(b, a+"/")
+}
+
+// Paths are the changed files, of a rename both names.
+func Paths(pr *quorum.PullRequest) (paths []string) {
+	for _, f := range pr.Files {
+		for _, name := range []string{f.Path, f.Previous} {
+			if name != "" {
+				paths = append(paths, name)
+			}
+		}
+	}
+	return paths
+}
+
+// areFilesMissing reports whether the list of changed files is empty or incomplete: then anything may be changed.
+func (v pullView) areFilesMissing() bool {
+	return v.snapshot.PR.FilesMissing || len(v.snapshot.PR.Files) == 0
+}
+
+// holdsSurely says whether a condition holds whatever else is added to the pull request that it does not look at.
+func (v pullView) holdsSurely(q *quorum.Condition) answer {
+	switch {
+	case q.OnlyAdds(),
+		len(q.Base) > 0 && !matchesAny(q.Base, v.snapshot.PR.Target()),
+		len(q.AllPaths) > 0 && (v.areFilesMissing() || !v.hasOnly(q.AllPaths)):
+		return no
+	case len(q.Authors) > 0:
+		return v.surelyBy(q.Authors)
+	}
+	return yes
+}
+
+// holdsPossibly says whether a condition holds for a part of the pull request, or may. alsoOnto is another name of its base: a layer of a
+// stack is judged as onto the trunk, and what asks more may name the layer's own base, too.
+func (v pullView) holdsPossibly(q *quorum.Condition, alsoOnto string) answer {
+	pr := &v.snapshot.PR
+	lacks := func(patterns []string) bool {
+		return len(patterns) > 0 && !v.areFilesMissing() && !v.hasOneOf(patterns)
+	}
+	switch {
+	case len(q.Base) > 0 && !matchesAny(q.Base, pr.Target()) && (alsoOnto == "" || !matchesAny(q.Base, alsoOnto)),
+		lacks(q.AllPaths), lacks(q.AnyPath), len(q.Labels) > 0 && !hasLabel(pr.Labels, q.Labels):
+		return no
+	case len(q.Authors) > 0:
+		return v.possiblyBy(q.Authors)
+	}
+	return yes
+}
+
+// hasOnly reports whether every changed path matches.
+func (v pullView) hasOnly(patterns []string) bool {
+	list, err := pathfilter.CompileAll(patterns)
+	return err == nil && !slices.ContainsFunc(Paths(&v.snapshot.PR), func(path string) bool { return !list.Match(path) })
+}
+
+// hasOneOf reports whether a changed path matches.
+func (v pullView) hasOneOf(patterns []string) bool {
+	list, err := pathfilter.CompileAll(patterns)
+	return err != nil || slices.ContainsFunc(Paths(&v.snapshot.PR), list.Match) // config has compiled them all
+}
+
+func matchesAny(patterns []string, name string) bool {
+	list, err := pathfilter.CompileAll(patterns)
+	return err == nil && list.Match(name)
+}
+
+// hasLabel reports whether one of the labels is on the pull request. GitHub compares them without case.
+func hasLabel(on, wanted []string) bool {
+	return slices.ContainsFunc(wanted, func(label string) bool {
+		return slices.ContainsFunc(on, func(o string) bool { return strings.EqualFold(o, label) })
+	})
+}
+
+// surelyBy says whether those accounts, and nobody else, opened the pull request and pushed and made all of its commits. An unknown
+// pusher or author may be anybody, and a robot's commit is its own only if GitHub has verified its signature: anyone can write
+// its name into one.
+func (v pullView) surelyBy(logins []string) answer {
+	s := v.snapshot
+	isNamed := func(a quorum.Account) bool { return slices.ContainsFunc(logins, a.Is) }
+	switch {
+	case !isNamed(s.PR.Author):
+		return no
+	case s.Commits == nil:
+		return untold
+	case len(s.Commits) == 0 || len(s.Commits) < s.PR.Commits || !isPushListed(s):
+		return no
+	}
+	isByOther := func(c quorum.Commit) bool { return !isByButton(&c) && !isCommitBy(&c, isNamed) }
+	isPushedByOther := func(p quorum.Push) bool {
+		isButton := slices.ContainsFunc(s.Commits, func(c quorum.Commit) bool { return c.SHA == p.After && isByButton(&c) })
+		return isPushOfChange(s, &p) && !isButton && !isNamed(p.Actor)
+	}
+	isForcedByOther := func(e quorum.Event) bool { return e.Kind == quorum.ForcePushed && !isNamed(e.Actor) }
+	if slices.ContainsFunc(s.Commits, isByOther) || slices.ContainsFunc(s.Pushes, isPushedByOther) ||
+		slices.ContainsFunc(s.Timeline, isForcedByOther) {
+		return no
+	}
+	return yes
+}
+
+// possiblyBy says whether one of those accounts had a hand in the change, or may have had one: a commit of which neither author nor
+// pusher is known may be anybody's.
+func (v pullView) possiblyBy(logins []string) answer {
+	s := v.snapshot
+	isNamed := func(a quorum.Account) bool { return slices.ContainsFunc(logins, a.Is) }
+	isUnknown := func(a quorum.Account) bool { return a.Login == "" }
+	isIts := func(c quorum.Commit) bool {
+		mayBeAnybodys := !isPushListed(s) && (len(c.People) == 0 || slices.ContainsFunc(c.People, isUnknown))
+		return mayBeAnybodys || slices.ContainsFunc(c.People, isNamed)
+	}
+	isPushed := func(p quorum.Push) bool { return isPushOfChange(s, &p) && isNamed(p.Actor) }
+	isForced := func(e quorum.Event) bool { return e.Kind == quorum.ForcePushed && isNamed(e.Actor) }
+	switch {
+	case isNamed(s.PR.Author), slices.ContainsFunc(s.Pushes, isPushed), slices.ContainsFunc(s.Timeline, isForced):
+		return yes
+	case s.Commits == nil:
+		return untold
+	case len(s.Commits) < s.PR.Commits, slices.ContainsFunc(s.Commits, isIts):
+		return yes
+	}
+	return no
+}
+
+// webFlow is the committer of what GitHub itself commits, which it signs.
+const webFlow = "web-flow"
+
+// isByButton reports whether GitHub itself made a commit that merges the base: whoever pressed its button added nothing.
+func isByButton(c *quorum.Commit) bool {
+	isGitHub := func(a quorum.Account) bool { return strings.EqualFold(a.Login, webFlow) }
+	return c.Verified && c.Merge && slices.ContainsFunc(c.People, isGitHub)
+}
+
+// isCommitBy reports whether nobody but who is named made a commit.
+func isCommitBy(commit *quorum.Commit, isNamed func(quorum.Account) bool) bool {
+	made := 0
+	for _, a := range commit.People {
+		switch {
+		case commit.Verified && !a.Bot && strings.EqualFold(a.Login, webFlow):
+		case !isNamed(a), a.Bot && !commit.Verified:
+			return false
+		default:
+			made++
+		}
+	}
+	return made > 0
+}
