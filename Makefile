@@ -20,10 +20,11 @@ test: ## all tests, and those of the action's program
 	$(GO) test -tags action ./cmd/coordinator
 
 race: ## of all but the root and the pure packages, which cannot race; needs a C compiler
-	$(GO) test -race -timeout 40m $$($(GO) list ./... | grep -vE '^[^/]+/[^/]+/[^/]+(/internal/(quorum|pathfilter|review|evidence|report|doctor))?$$')
+	$(GO) test -race -timeout 40m $$($(GO) list ./... | grep -vE '^[^/]+/[^/]+/[^/]+(/internal/(quorum|pathfilter|review|change|evidence|report|doctor))?$$')
 
 properties: ## what holds of every decision, in 10,000 worlds each
 	$(GO) test ./internal/quorum ./internal/pathfilter -rapid.checks=10000
+	$(GO) test ./internal/change -rapid.checks=100000
 
 lint: ## golangci-lint v2, configured in .golangci.yml
 	$(GO) vet ./...

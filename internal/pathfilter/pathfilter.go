@@ -231,3 +231,6 @@ func isRange(from, to byte) bool {
 func isAlphanumeric(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
 }
+
+// IsName reports whether a pattern matches one name and no other: it has no wildcard, no set and no !.
+func IsName(pattern string) bool { return pattern != "" && !strings.ContainsAny(pattern, `*?+[]\!`) }
