@@ -1337,6 +1337,18 @@ func TestWhatIsRunAgain(t *testing.T) {
 			wanted{quorum.Unavailable, quorum.Refused, quorum.ReasonTooOld, ""},
 		},
 		{
+			"a permission that is missing once",
+			first("failure", "Error: 503 Service Unavailable\n").intent(reran(1, 1, 160)).with(refuse(quorum.ReasonPermission)),
+			wanted{quorum.Pending, quorum.Overloaded, quorum.ReasonOverloaded, "rerun"},
+		},
+		{
+			"and twice",
+			first("failure", "Error: 503 Service Unavailable\n").intent(reran(1, 1, 220)).with(refuse(quorum.ReasonPermission)).with(func(x *scene) {
+				x.s.Record.Refusals = append(x.s.Record.Refusals, x.s.Record.Refusals[0])
+			}),
+			wanted{quorum.Unavailable, quorum.Refused, quorum.ReasonPermission, ""},
+		},
+		{
 			"a refusal of another attempt",
 			onHead(openai()).run(1, 10, 300, attempt(2, 200)).comment(1, 290, bot, yes).with(refuse(quorum.ReasonTooOld)),
 			approves,
@@ -1369,6 +1381,11 @@ func TestWhenItIsRunAgain(t *testing.T) {
 		}
 		return b.Next[0].Due.Sub(dawn)
 	}
+	again := reran(1, 1, 190)
+	again.Tries = 2
+	forbid := func(x *scene) {
+		x.s.Record.Refusals = []quorum.Refusal{{Kind: quorum.Rerun, Reviewer: "openai", Run: 1, Attempt: 1, Reason: quorum.ReasonPermission}}
+	}
 	for name, test := range map[string]struct {
 		x        *scene
 		from, to int // seconds
@@ -1385,6 +1402,8 @@ func TestWhenItIsRunAgain(t *testing.T) {
 		"no end":                   {onHead(openai()).run(1, 10, -1, func(r *quorum.Run) { r.Jobs[0].Started = at(300) }), 900, 900},
 		"no end by the deadline":   {onHead(openai()).run(1, 10, -1, func(r *quorum.Run) { r.Jobs[0].Started = at(2500) }), 2700, 2700},
 		"our rerun does not show":  {onHead(openai()).run(1, 10, 100).intent(reran(1, 1, 160)), 190, 190},
+		"nor does the second try":  {onHead(openai()).run(1, 10, 100).intent(again), 310, 310},
+		"it was not permitted":     {onHead(openai()).run(1, 10, 100).intent(reran(1, 1, 160)).with(forbid), 220, 220},
 		"our cancel does not show": {onHead(openai()).run(1, 10, -1).intent(cancelled(1, 1, 610)), 640, 640},
 		"asked again":              {onHead(sage()).comment(1, 1, "sage[bot]", "Interesting.\n"), 49, 73},
 	} {

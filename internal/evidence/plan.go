@@ -198,8 +198,8 @@ func (p *planner) isRerunUnderWay() bool {
 		return false
 	}
 	if in, found := p.announcedRerun(); found {
-		_, isRefused := p.retryRefusal()
-		return !isRefused && in.Tries < maxTries
+		_, again := p.triesAgain(in)
+		return again
 	}
 	return a.isUnderWay() && a.number > 1 && p.head.record.hasIntent(quorum.Rerun, p.Name, a.run.ID, a.number-1)
 }
@@ -234,8 +234,8 @@ func (p *planner) planRetry(b quorum.Ballot) quorum.Ballot {
 	if in, found := p.announcedRerun(); found {
 		setPending(&b, earliest(in.At.Add(p.Timeout), latest(p.limit, in.At)), b.Reason)
 		b.Retrying, b.Watch, b.Spent, b.Open = true, true, true, false
-		if in.Tries < maxTries {
-			b.Next = []quorum.Action{p.rerunAction(in.At.Add(quorum.ReplicaLag))}
+		if due, again := p.triesAgain(in); again {
+			b.Next = []quorum.Action{p.rerunAction(due)}
 		}
 		return b
 	}
@@ -354,8 +354,19 @@ func (p *planner) announcedRerun() (quorum.Intent, bool) {
 	return p.head.record.newestIntent(quorum.Rerun, p.Name, p.attempt.run.ID, p.attempt.number)
 }
 
-// retryRefusal is GitHub's refusal to run or ask again.
-func (p *planner) retryRefusal() (quorum.Refusal, bool) {
+// triesAgain says whether an announced rerun is tried again, and when. The pauses grow; that a permission is missing
+// GitHub says twice, a minute apart.
+func (p *planner) triesAgain(in quorum.Intent) (due time.Time, again bool) {
+	pause := time.Duration(in.Tries*in.Tries) * quorum.ReplicaLag
+	no, isFinal := p.retryRefusal()
+	if no.Reason == quorum.ReasonPermission {
+		pause = max(pause, time.Minute)
+	}
+	return in.At.Add(pause), !isFinal && in.Tries < maxTries
+}
+
+// retryRefusal is GitHub's refusal to run or ask again, and whether that is its last word.
+func (p *planner) retryRefusal() (no quorum.Refusal, isFinal bool) {
 	if p.attempt.run == nil {
 		return p.head.record.refusedRequest(p.Name)
 	}

@@ -192,11 +192,15 @@ func (v recordView) refusedRequest(reviewer string) (quorum.Refusal, bool) {
 	})
 }
 
-// refusedRerun is GitHub's newest refusal to run that attempt again.
-func (v recordView) refusedRerun(run int64, attempt int) (quorum.Refusal, bool) {
-	return v.newestRefusal(func(no quorum.Refusal) bool {
-		return no.Kind == quorum.Rerun && no.Run == run && no.Attempt == attempt
-	})
+// refusedRerun is GitHub's newest refusal to run that attempt again. A missing permission is final once it is said twice.
+func (v recordView) refusedRerun(run int64, attempt int) (no quorum.Refusal, isFinal bool) {
+	for _, said := range v.record.Refusals {
+		if said.Kind == quorum.Rerun && said.Run == run && said.Attempt == attempt {
+			isFinal = said.Reason != quorum.ReasonPermission || no.Reason == said.Reason
+			no = said
+		}
+	}
+	return no, isFinal
 }
 
 func (v recordView) newestRefusal(matches func(quorum.Refusal) bool) (quorum.Refusal, bool) {
@@ -210,13 +214,9 @@ func (v recordView) newestRefusal(matches func(quorum.Refusal) bool) (quorum.Ref
 
 // refusedCancel is GitHub's refusal to cancel that attempt.
 func (v recordView) refusedCancel(run int64, attempt int) (quorum.Refusal, bool) {
-	i := slices.IndexFunc(v.record.Refusals, func(no quorum.Refusal) bool {
+	return v.newestRefusal(func(no quorum.Refusal) bool {
 		return no.Kind == quorum.Cancel && no.Run == run && no.Attempt == attempt
 	})
-	if i < 0 {
-		return quorum.Refusal{}, false
-	}
-	return v.record.Refusals[i], true
 }
 
 // hadMoreThreads reports whether a remembered objection had more threads than n: deleting them does not end it.

@@ -110,11 +110,11 @@ func (v *reviewerView) withCommanded(b quorum.Ballot) quorum.Ballot {
 			commanded = p.rerunAction(c.At)
 			if !isNew {
 				in, found := v.head.record.newestIntent(quorum.Rerun, v.Name, a.run.ID, a.number)
-				_, refused := v.head.record.refusedRerun(a.run.ID, a.number)
-				if !found || in.Command != c.ID || in.Tries >= maxTries || refused {
+				due, again := p.triesAgain(in)
+				if !found || in.Command != c.ID || !again {
 					continue
 				}
-				commanded.Due = in.At.Add(quorum.ReplicaLag)
+				commanded.Due = due
 			}
 		}
 		commanded.Command = c.ID

@@ -122,21 +122,15 @@ func (a application) attemptStands(ctx context.Context, e quorum.Action, status 
 	return max(r.Attempt, 1) == e.Attempt && (r.Status == "completed") == (status == "completed"), err
 }
 
-// voidResult is the result of an effect that was not tried.
-func voidResult(err error) (quorum.Result, error) {
-	if err != nil {
-		return resultOf(err)
-	}
-	return quorum.Result{State: quorum.ResultVoid}, nil
-}
-
 func (a application) runPath(e quorum.Action, verb string) string {
 	return repoPath(a.pr, "actions", "runs", strconv.FormatInt(e.Run, 10), verb)
 }
 
 func (a application) cancelRun(ctx context.Context, e quorum.Action) (quorum.Result, error) {
-	if stands, err := a.attemptStands(ctx, e, "in_progress"); err != nil || !stands {
-		return voidResult(err)
+	if stands, err := a.attemptStands(ctx, e, "in_progress"); err != nil {
+		return resultOf(err)
+	} else if !stands {
+		return quorum.Result{State: quorum.ResultVoid}, nil
 	}
 	_, err := a.f.client.Send(ctx, http.MethodPost, a.runPath(e, "cancel"), nil, nil)
 	if client.IsConflict(err) { // it has just ended
@@ -146,8 +140,10 @@ func (a application) cancelRun(ctx context.Context, e quorum.Action) (quorum.Res
 }
 
 func (a application) rerunAttempt(ctx context.Context, e quorum.Action) (quorum.Result, error) {
-	if stands, err := a.attemptStands(ctx, e, "completed"); err != nil || !stands {
-		return voidResult(err)
+	if stands, err := a.attemptStands(ctx, e, "completed"); err != nil {
+		return rerunResult(err)
+	} else if !stands {
+		return quorum.Result{State: quorum.ResultVoid}, nil
 	}
 	if a.f.client.Personal() && a.f.askedRerun(e.Run) {
 		return quorum.Result{State: quorum.ResultDone}, nil // GitHub shows the new attempt only after seconds
@@ -160,7 +156,7 @@ func (a application) rerunAttempt(ctx context.Context, e quorum.Action) (quorum.
 	if e.FailedOnly && refusalHolds(err, "no failed jobs") {
 		_, err = a.f.client.Send(ctx, http.MethodPost, a.runPath(e, "rerun"), nil, nil)
 	}
-	return resultOf(err)
+	return rerunResult(err)
 }
 
 // askedRerun reports whether a rerun of that run was asked for just now, and else remembers that it is.
@@ -249,15 +245,41 @@ func resultOf(err error) (quorum.Result, error) {
 		return quorum.Result{}, err
 	case api.Missing:
 		no.Reason, no.Detail = quorum.ReasonPermission, api.Permission
-	case refusalHolds(err, "already running"):
+	}
+	for _, r := range refusals {
+		if refusalHolds(err, r.words) {
+			no.Reason = r.reason
+		}
+	}
+	if no.Reason == "" {
 		return quorum.Result{State: quorum.ResultVoid}, nil
-	case refusalHolds(err, "over a month ago"):
-		no.Reason = quorum.ReasonTooOld
-	case refusalHolds(err, "number of attempts"),
-		refusalHolds(err, "50 times"),
-		refusalHolds(err, "attempt limit"),
-		refusalHolds(err, "rerun limit"):
-		no.Reason = quorum.ReasonAttempts
 	}
 	return no, nil
+}
+
+// refusals are GitHub's words for the reasons for which it starts no rerun; "": it needs none. Any other sentence is
+// [quorum.ReasonRefused].
+var refusals = [...]struct {
+	words  string
+	reason quorum.Reason
+}{
+	{"already running", ""},
+	{"over a month ago", quorum.ReasonTooOld},
+	{"number of attempts", quorum.ReasonAttempts},
+	{"50 times", quorum.ReasonAttempts},
+	{"attempt limit", quorum.ReasonAttempts},
+	{"rerun limit", quorum.ReasonAttempts},
+}
+
+// rerunResult reads GitHub's answer to a rerun. One that only repeats its status gives no reason, nor does a redirect: the
+// next one may be another.
+func rerunResult(err error) (quorum.Result, error) {
+	var api *client.APIError
+	if errors.As(err, &api) && api.Status != http.StatusUnauthorized {
+		isBare := strings.HasPrefix(api.Message, http.StatusText(api.Status)) || api.Message == "Validation Failed"
+		if isBare || api.Status < http.StatusBadRequest {
+			return quorum.Result{State: quorum.ResultFailed}, nil
+		}
+	}
+	return resultOf(err)
 }

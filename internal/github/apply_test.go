@@ -143,7 +143,11 @@ func TestApplyReadsRefusals(t *testing.T) {
 		},
 		{reruns, quorum.Request{}, 403, "Resource not accessible by integration", "", quorum.ResultRefused, quorum.ReasonPermission, "actions=write"},
 		{reruns, quorum.Request{}, 403, "Must have admin rights to Repository.", "", quorum.ResultRefused, quorum.ReasonRefused, "admin rights"},
-		{reruns, quorum.Request{}, 404, "Not Found", "", quorum.ResultRefused, quorum.ReasonRefused, "Not Found"},
+		{reruns, quorum.Request{}, 404, "Not Found", "", quorum.ResultFailed, "", ""}, // no reason: it is tried again
+		{reruns, quorum.Request{}, 409, "Conflict", "", quorum.ResultFailed, "", ""},
+		{reruns, quorum.Request{}, 422, "Validation Failed", "", quorum.ResultFailed, "", ""},
+		{reruns, quorum.Request{}, 302, "Found", "", quorum.ResultFailed, "", ""},
+		{reruns, quorum.Request{}, 409, "The workflow file is gone.", "", quorum.ResultRefused, quorum.ReasonRefused, "workflow file"},
 		{reruns, quorum.Request{}, 422, "Something else", "", quorum.ResultRefused, quorum.ReasonRefused, "Something else"},
 		{reruns, quorum.Request{}, 502, "Bad Gateway", "", quorum.ResultFailed, "", ""},
 		{cancels, quorum.Request{}, 409, "Cannot cancel a workflow run that is completed.", "", quorum.ResultVoid, "", ""},
@@ -168,6 +172,9 @@ func TestApplyReadsRefusals(t *testing.T) {
 					a.Kind, a.Run = quorum.Cancel, run
 				}
 				f := sandbox.Fault{Match: test.match, Kind: sandbox.FaultAnswer, Status: test.status, Body: fmt.Sprintf("{%q: %q}", "message", test.words)}
+				if test.status == http.StatusFound {
+					f.Header = []string{"Location: /elsewhere"}
+				}
 				if test.needs != "" {
 					f.Header = []string{"X-Accepted-GitHub-Permissions: " + test.needs}
 				}
