@@ -207,7 +207,7 @@ func rememberFixes(rec *quorum.Record, p *quorum.Policy, s *quorum.Snapshot, d *
 			run.Run = f.Seen.ID
 		}
 		if run.Head == s.PR.Head && d.Loop != nil {
-			run.Open = max(run.Open, len(d.Loop.Open))
+			run.Open = max(run.Open, quorum.CountOpen(d.Loop.Open))
 		}
 	}
 	if d.Effects.Fix != nil {
@@ -224,7 +224,7 @@ func rememberFix(rec *quorum.Record, s *quorum.Snapshot, order *quorum.FixOrder,
 	}
 	rec.FixesMade++
 	rec.Fixes = append(rec.Fixes, quorum.FixRun{
-		Head: order.Head, Base: order.Base, Diff: fixDiff(s), At: now.UTC(), Tries: 1, Open: len(order.Findings),
+		Head: order.Head, Base: order.Base, Diff: fixDiff(s), At: now.UTC(), Tries: 1, Open: quorum.CountOpen(order.Findings),
 	})
 	rec.Fixes = rec.Fixes[max(0, len(rec.Fixes)-maxFixes):]
 }

@@ -178,8 +178,12 @@ func (s *objectionSearch) findInSignals() (attemptResult, bool) {
 func (s *objectionSearch) findInRecord() (attemptResult, bool) {
 	for _, o := range s.head.record.objectionsOf(s.Name) {
 		objection := attemptResult{
-			outcome: quorum.Findings, at: o.At, ref: o.TextRef, url: o.URL, findings: []quorum.Finding{{Body: o.Excerpt, URL: o.URL}},
-			carried: o.Carried, pull: o.Pull, hasThreads: o.Threads > 0 || o.Kind == quorum.TextThread,
+			outcome: quorum.Findings, at: o.At, ref: o.TextRef, url: o.URL,
+			findings: []quorum.Finding{{Body: o.Excerpt, URL: o.URL, More: o.More}},
+			carried:  o.Carried, pull: o.Pull, hasThreads: o.Threads > 0 || o.Kind == quorum.TextThread,
+		}
+		if open := s.threads.openFindings(); o.Kind == quorum.TextThread && len(open) > 0 { // each is an objection of its own
+			objection.findings = open
 		}
 		if !s.isAnswered(&o) && !s.isEnded(objection) {
 			a := &s.attempt

@@ -162,7 +162,7 @@ func rememberApproval(rec *quorum.Record, pr *quorum.PullRequest, b quorum.Ballo
 func rememberObjection(rec *quorum.Record, s quorum.Snapshot, b quorum.Ballot) {
 	o := quorum.Objection{
 		TextRef: b.Evidence, Reviewer: b.Reviewer, Base: s.PR.BaseRef, Run: b.Run, Attempt: b.Attempt,
-		At: b.Since, URL: b.URL, Excerpt: excerptOf(b.Detail),
+		At: b.Since, URL: b.URL, Excerpt: excerptOf(b.Detail), More: max(0, b.CountFindings()-1),
 	}
 	if b.SaidRun != 0 {
 		o.Run, o.Attempt = b.SaidRun, b.SaidAttempt
@@ -186,7 +186,7 @@ func rememberObjection(rec *quorum.Record, s quorum.Snapshot, b quorum.Ballot) {
 	}
 	for _, f := range b.Findings { // the text itself approves; the objections are open threads, of this head or an earlier one
 		o.TextRef, o.Threads = quorum.TextRef{Kind: quorum.TextThread, ID: f.Thread}, 0
-		o.Excerpt, o.URL = excerptOf(f.Body), f.URL
+		o.Excerpt, o.More, o.URL = excerptOf(f.Body), 0, f.URL
 		rec.Objections = appendObjection(rec.Objections, o)
 	}
 }

@@ -249,6 +249,17 @@ type Finding struct {
 	Thread   int64    `json:"thread,omitempty"` // it is already a comment on the diff
 	URL      string   `json:"url,omitempty"`
 	Below    bool     `json:"below,omitempty"` // below min_severity: shown, does not object
+	More     int      `json:"more,omitempty"`  // further findings of an objection of which the record keeps the first
+}
+
+// CountFindings counts the findings that object.
+func (b *Ballot) CountFindings() (n int) {
+	for _, f := range b.Findings {
+		if !f.Below {
+			n += 1 + f.More
+		}
+	}
+	return n
 }
 
 // ActionKind says what is done for a pending reviewer.
@@ -295,6 +306,16 @@ type OpenFinding struct {
 	Said  []FixWords   `json:"said"`
 
 	threads []int64
+	more    int // see [Finding]
+}
+
+// CountOpen counts the findings that are open, also those of which only the number is known.
+func CountOpen(all []OpenFinding) int {
+	n := len(all)
+	for _, f := range all {
+		n += f.more
+	}
+	return n
 }
 
 // FixWords are one reviewer's words about a finding.

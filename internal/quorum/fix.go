@@ -46,7 +46,7 @@ type fixDocument struct {
 // FindingsJSON returns the findings as JSON of at most room bytes, once it is a string within JSON. Words are shortened
 // first, then the last findings left out; more is the address at which all of it stands.
 func (o FixOrder) FindingsJSON(more string, room int) string {
-	doc := fixDocument{Total: len(o.Findings), More: more}
+	doc := fixDocument{Total: CountOpen(o.Findings), More: more}
 	text := ""
 	for _, words := range []int{maxFixWords, 1000, 300, 80, 0} {
 		doc.Findings = withShortWords(o.Findings, words)

@@ -37,7 +37,7 @@ func (d *Decision) scheduleFix(p Policy, f Facts, now time.Time) {
 		d.wakeBy(end)
 	case !f.Fix.Listed:
 		l.State = LoopWaiting // unreachable unless a look did not read what it needs
-	case l.Before > 0 && len(l.Open) >= l.Before:
+	case l.Before > 0 && CountOpen(l.Open) >= l.Before:
 		l.State, l.Reason = LoopOver, ReasonFixNoFewer
 	case l.Made >= l.Max:
 		l.State, l.Reason = LoopOver, ReasonFixMax

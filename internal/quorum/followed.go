@@ -65,6 +65,7 @@ func withFinding(all []OpenFinding, reviewer string, f Finding) []OpenFinding {
 		at, all = len(all), append(all, OpenFinding{Path: f.Path, Line: f.Line})
 	}
 	all[at].Said = append(all[at].Said, words)
+	all[at].more += f.More
 	if f.Thread != 0 {
 		all[at].threads = append(all[at].threads, f.Thread)
 	}

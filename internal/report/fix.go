@@ -93,7 +93,7 @@ func openSaid(l *quorum.Loop) Phrase {
 		}
 		names = append(names, slices.Concat(name, wordsPhrase(" (%s)", findingStateSaid(f.State))))
 	}
-	count := countNoun(len(l.Open), "finding")
+	count := countNoun(quorum.CountOpen(l.Open), "finding")
 	if l.Before > 0 {
 		count += fmt.Sprintf(" (%d before the fix)", l.Before)
 	}

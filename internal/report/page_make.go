@@ -396,7 +396,11 @@ func (m *pageMaker) objectionSaid(b quorum.Ballot) Phrase {
 			return wordsPhrase("it asks for changes")
 		}
 	}
-	return slices.Concat(why, fillPhrase(": %s", quotePhrase(say)))
+	why = slices.Concat(why, fillPhrase(": %s", quotePhrase(say)))
+	if len(b.Findings) > 0 && b.Findings[0].More > 0 {
+		why = slices.Concat(why, wordsPhrase(", the first of %s", countNoun(b.CountFindings(), "finding")))
+	}
+	return why
 }
 
 // threadsOf counts the threads of an objection that GitHub shows, where resolving them would end it: open ones, of

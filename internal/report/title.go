@@ -267,13 +267,8 @@ func blockedTitle(d quorum.Decision) string {
 	t := objectionsTitle(d)
 	n := 0
 	for _, b := range d.Ballots {
-		if !b.Voter() || b.Vote != quorum.Object {
-			continue
-		}
-		for _, f := range b.Findings {
-			if !f.Below {
-				n++
-			}
+		if b.Voter() && b.Vote == quorum.Object {
+			n += b.CountFindings()
 		}
 	}
 	if n > 0 {
