@@ -41,6 +41,27 @@ func LeftHeads(p quorum.Policy, s quorum.Snapshot) (heads []string, checks, stat
 	return heads, checks || len(failed) > 0, statuses
 }
 
+// cancelsOfLeftReruns cancels the attempts that we started on the head before and that have not ended, each once: not those of
+// a run that reviewers share, or that waits for a person.
+func cancelsOfLeftReruns(h *headView) (cancels []quorum.Action) {
+	s := h.snapshot
+	for i := range s.Others {
+		run := &s.Others[i]
+		of := slices.IndexFunc(s.Before.Intents, func(in quorum.Intent) bool {
+			return in.Kind == quorum.Rerun && in.Command == 0 && in.Run == run.ID && in.Attempt == run.Attempt-1
+		})
+		isDone := run.Completed() || run.Status == "waiting" || h.record.hasIntent(quorum.Cancel, "", run.ID, run.Attempt)
+		if of < 0 || isDone || !run.Starter.Same(s.Ours) {
+			continue
+		}
+		by := s.Before.Intents[of].Reviewer
+		if !slices.ContainsFunc(h.policy.Reviewers, func(r quorum.Reviewer) bool { return r.Name != by && r.Workflow == run.Path }) {
+			cancels = append(cancels, quorum.Action{Kind: quorum.Cancel, Reviewer: by, Run: run.ID, Attempt: run.Attempt, Left: run.Head})
+		}
+	}
+	return cancels
+}
+
 // runsOfLeftHeads are the ended runs of the last head before this one on which the reviewer's ended, unless a look has heard
 // what they said.
 func runsOfLeftHeads(v *reviewerView) (runs []quorum.Run) {

@@ -132,6 +132,15 @@ func (a application) cancelRun(ctx context.Context, e quorum.Action) (quorum.Res
 	} else if !stands {
 		return quorum.Result{State: quorum.ResultVoid}, nil
 	}
+	if e.Left != "" {
+		pulls, err := pullReader{client: a.f.client, pr: a.pr}.readSiblings(ctx, e.Left)
+		if err != nil {
+			return resultOf(err)
+		}
+		if slices.ContainsFunc(pulls, func(p restPull) bool { return p.State == "open" && p.Head.SHA == e.Left }) {
+			return quorum.Result{State: quorum.ResultVoid}, nil // it is another one's
+		}
+	}
 	_, err := a.f.client.Send(ctx, http.MethodPost, a.runPath(e, "cancel"), nil, nil)
 	if client.IsConflict(err) { // it has just ended
 		return quorum.Result{State: quorum.ResultVoid}, nil

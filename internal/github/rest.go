@@ -154,6 +154,7 @@ type restRun struct {
 	Started    time.Time `json:"run_started_at"`
 	Updated    time.Time `json:"updated_at"`
 	Actor      *restUser `json:"actor"`
+	Starter    *restUser `json:"triggering_actor"`
 	URL        string    `json:"html_url"`
 	HeadRepo   *restRepo `json:"head_repository"`
 	Title      string    `json:"display_title"` // hostile
@@ -164,7 +165,7 @@ func (r restRun) toRun() quorum.Run {
 		ID: r.ID, Number: r.Number, Path: workflowPath(r.Path), Event: r.Event,
 		Head: r.Head, Branch: r.Branch, Suite: r.Suite, Attempt: max(r.Attempt, 1),
 		Status: r.Status, Conclusion: r.Conclusion, Created: r.Created, Started: r.Started, Updated: r.Updated,
-		Actor: r.Actor.account(), URL: r.URL,
+		Actor: r.Actor.account(), Starter: r.Starter.account(), URL: r.URL,
 	}
 	if r.HeadRepo != nil {
 		out.Repo = r.HeadRepo.FullName

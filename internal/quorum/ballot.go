@@ -282,6 +282,7 @@ type Action struct {
 	Request    Request    `json:"request,omitzero"`      // Ask
 	Command    int64      `json:"command,omitempty"`     // the person's command by which it is done; 0: ours
 	Free       bool       `json:"free,omitempty"`        // Ask: it spends no attempt
+	Left       string     `json:"left,omitempty"`        // Cancel: the commit of the run, if the pull request has left it
 	// once it is carried out at now, the ballot's deadline is now + Timeout, at most Until
 	Until   time.Time     `json:"until,omitzero"`
 	Timeout time.Duration `json:"timeout,omitempty"`

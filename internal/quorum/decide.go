@@ -492,7 +492,7 @@ func (d *Decision) scheduleEffects(p Policy, f Facts, now time.Time) {
 	}
 }
 
-// scheduleCommanded adds what people have asked for, whatever the verdict.
+// scheduleCommanded adds what people have asked for, and cancels what the head before left under way, whatever the verdict.
 func (d *Decision) scheduleCommanded(ballots []Ballot, f Facts, now time.Time) {
 	for _, b := range ballots {
 		for _, a := range b.Next {
@@ -512,7 +512,7 @@ func (d *Decision) scheduleCommanded(ballots []Ballot, f Facts, now time.Time) {
 			}
 		}
 	}
-	d.Effects.Replies = f.Replies
+	d.Effects.Replies, d.Effects.Cancels = f.Replies, append(d.Effects.Cancels, f.Leave...)
 	if !d.Effects.Empty() {
 		d.Effects.Head, d.Effects.Base = f.Head, f.Base
 	}

@@ -32,6 +32,7 @@ type Facts struct {
 	Against  []string  // people entitled to stand in who request changes
 	Pass     *Pass     // the pass that our check shows, if it is of this head, base, policy and electorate
 	Replies  []Reply   // to people's commands that were not answered yet
+	Leave    []Action  // cancels of our reruns that are under way on the head before
 
 	Fix     *FixFacts // nil: the policy has no fixes
 	Invited Invitations

@@ -274,6 +274,7 @@ type Run struct {
 	Started    time.Time // run_started_at: of the newest attempt
 	Updated    time.Time // the end, once completed
 	Actor      Account   // the account that caused the run: it pushed the head
+	Starter    Account   // the account that started the newest attempt
 	URL        string
 	Jobs       []Job // of the newest attempt
 	FailedJobs []Job // of earlier attempts, those that failed; the newest last

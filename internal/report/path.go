@@ -122,7 +122,14 @@ func tellRuns(d quorum.Decision, rec quorum.Record, tell func(at time.Time, form
 		case quorum.Rerun:
 			tell(in.At, "%s: is run again after attempt %s", who, wordsPhrase("%d", in.Attempt))
 		case quorum.Cancel:
-			tell(in.At, "%s: attempt %s is cancelled, because it hangs", who, wordsPhrase("%d", in.Attempt))
+			why := "because it hangs"
+			isHere := slices.ContainsFunc(rec.Runs, func(r quorum.SeenRun) bool { return r.ID == in.Run })
+			if !isHere || slices.ContainsFunc(rec.Intents, func(o quorum.Intent) bool {
+				return o.Kind == quorum.Rerun && o.Run == in.Run && o.Attempt == in.Attempt-1
+			}) {
+				why = "because its commit was left"
+			}
+			tell(in.At, "%s: attempt %s is cancelled, %s", who, wordsPhrase("%d", in.Attempt), wordsPhrase("%s", why))
 		case quorum.Ask:
 			tell(in.At, "%s: is asked for a review", who)
 		}
