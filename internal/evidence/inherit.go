@@ -143,6 +143,13 @@ func (in *inheritance) takeOver(before quorum.Record) {
 	if before.Base == in.snapshot.PR.BaseRef && len(in.rec.Moved) == 0 {
 		in.rec.Moved = before.Moved
 	}
+	known := recordView{record: &in.rec}
+	for _, c := range before.Intents { // a run of this head that we cancelled when the pull request had left it
+		isHere := slices.ContainsFunc(in.snapshot.Runs, func(run quorum.Run) bool { return run.ID == c.Run })
+		if c.Kind == quorum.Cancel && isHere && !known.hasIntent(c.Kind, c.Reviewer, c.Run, c.Attempt) {
+			in.rec.Intents = append(in.rec.Intents, c)
+		}
+	}
 	in.takeOverFixes(&before)
 	in.takeOverApprovals(&before)
 }

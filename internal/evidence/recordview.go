@@ -128,6 +128,17 @@ func (v recordView) uncountedAttempts(run int64) (n int) {
 	return n
 }
 
+// leftReruns is how many reruns of a run we cancelled, for the pull request had left its head.
+func (v recordView) leftReruns(run *quorum.Run) (n int) {
+	for _, in := range v.record.Intents {
+		isCancelled := in.Attempt < run.Attempt || run.Conclusion == "cancelled"
+		if in.Kind == quorum.Cancel && in.Run == run.ID && isCancelled && v.hasOwnIntent(quorum.Rerun, "", run.ID, in.Attempt-1) {
+			n++
+		}
+	}
+	return n
+}
+
 // requestsTo are our requests to a reviewer on this head and base, oldest first.
 func (v recordView) requestsTo(reviewer string) (out []*quorum.Intent) {
 	for i := range v.record.Intents {
