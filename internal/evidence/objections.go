@@ -179,11 +179,16 @@ func (s *objectionSearch) findInRecord() (attemptResult, bool) {
 	for _, o := range s.head.record.objectionsOf(s.Name) {
 		objection := attemptResult{
 			outcome: quorum.Findings, at: o.At, ref: o.TextRef, url: o.URL,
-			findings: []quorum.Finding{{Body: o.Excerpt, URL: o.URL, More: o.More}},
-			carried:  o.Carried, pull: o.Pull, hasThreads: o.Threads > 0 || o.Kind == quorum.TextThread,
+			carried: o.Carried, pull: o.Pull, hasThreads: o.Threads > 0 || o.Kind == quorum.TextThread,
 		}
-		if open := s.threads.openFindings(); o.Kind == quorum.TextThread && len(open) > 0 { // each is an objection of its own
+		open := s.threads.openFindings()
+		switch {
+		case o.Kind == quorum.TextThread && len(open) > 0: // each is an objection of its own
 			objection.findings = open
+		case o.More < 0:
+			objection.detail = o.Excerpt
+		default:
+			objection.findings = []quorum.Finding{{Body: o.Excerpt, URL: o.URL, More: o.More}}
 		}
 		if !s.isAnswered(&o) && !s.isEnded(objection) {
 			a := &s.attempt

@@ -162,7 +162,7 @@ func rememberApproval(rec *quorum.Record, pr *quorum.PullRequest, b quorum.Ballo
 func rememberObjection(rec *quorum.Record, s quorum.Snapshot, b quorum.Ballot) {
 	o := quorum.Objection{
 		TextRef: b.Evidence, Reviewer: b.Reviewer, Base: s.PR.BaseRef, Run: b.Run, Attempt: b.Attempt,
-		At: b.Since, URL: b.URL, Excerpt: excerptOf(b.Detail), More: max(0, b.CountFindings()-1),
+		At: b.Since, URL: b.URL, Excerpt: excerptOf(b.Detail), More: b.CountFindings() - 1,
 	}
 	if b.SaidRun != 0 {
 		o.Run, o.Attempt = b.SaidRun, b.SaidAttempt

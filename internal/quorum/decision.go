@@ -408,7 +408,7 @@ type Objection struct {
 	At       time.Time `json:"at"`
 	Threads  int       `json:"threads,omitempty"` // of a review: how many threads it opened
 	Excerpt  string    `json:"excerpt,omitempty"` // of its first finding, or of its words; hostile
-	More     int       `json:"more,omitempty"`    // its findings beside the first
+	More     int       `json:"more,omitempty"`    // its findings beside the first; -1: it has none
 	URL      string    `json:"url,omitempty"`
 	Answered bool      `json:"answered,omitempty"` // its reviewer approved since
 	Named    time.Time `json:"named,omitzero"`     // when our check named it first
