@@ -4,6 +4,7 @@ package github_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -72,6 +73,37 @@ func TestACrowdOfForksHoldsNobodyUp(t *testing.T) {
 		w.lookFrom("success", "1 of 1 approval", 8, 12, 18, 7)
 		w.must(w.g.Close(7, "alice"))
 		w.lookFrom("action_required", "have the same head commit", 7, 8, 18)
+	})
+}
+
+// Only those that share the check are a crowd: onto bases that nothing protects anybody may open pull requests.
+func TestACrowdOfOtherChecksHoldsNobodyUp(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t, under(crowdPolicy))
+		w.sageSays(7, "APPROVED")
+		w.look()
+		plain := func(conclusion, title string, numbers ...int) {
+			t.Helper()
+			for _, n := range numbers {
+				w.lookAt(n)
+				for _, c := range w.g.OwnCheckRuns(w.g.Head(7)) {
+					isWanted := strings.HasPrefix(c.Conclusion+c.Status, conclusion) && strings.Contains(c.Title, title)
+					if c.Name == "Review quorum" && (!isWanted || strings.Contains(c.Summary, "#12")) {
+						t.Errorf("after a look at #%d the check reads %s %q\n%s", n, c.Conclusion, c.Title, c.Summary)
+					}
+				}
+			}
+		}
+		for n := 8; n <= 20; n++ {
+			w.g.OpenPull(sandbox.PullSpec{Number: n, Base: fmt.Sprintf("base-%d", n), Author: "mallory", Draft: n == 18})
+			w.lookAt(n)
+		}
+		plain("success", "1 of 1 approval", 7, 8, 12, 18, 20, 7)
+		w.openBeside(21, 21, sandbox.PullSpec{Author: "mallory"})
+		plain("in_progress", "#21 → base-21: 0 of 1", 21, 7, 8)
+		w.openBeside(22, 30, sandbox.PullSpec{Author: "mallory"})
+		plain("action_required", "#28, #29 and #30 have the same head commit", 30, 7)
+		plain("action_required", "Unverified: pull requests #7, #21, #22, #23", 8)
 	})
 }
 

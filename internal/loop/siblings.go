@@ -79,14 +79,18 @@ func (r *Reconciler) observeHeirs(ctx context.Context, f *headLooks) error {
 }
 
 // observeSpeakers observes those that speak, and others while none of those has the plain check. Those that would speak for
-// the base of the pull request that was asked for are among them, for it may have a check of its own.
+// the base of the pull request that was asked for are among them, for it may have a check of its own. Of many those are left
+// out of which our checks on the head tell that they have another one.
 func (r *Reconciler) observeSpeakers(ctx context.Context, f *headLooks, from *Look) error {
 	open, hasPlain := f.open, false
+	if len(open) > quorum.MaxSiblings {
+		open = f.sharing(from, report.CheckName(from.Policy, true, ""))
+	}
 	for len(open) > 0 && !hasPlain {
 		speakers := quorum.SpeakersOf(open)
-		isTheirs := len(f.spokesmen) == 0 || hasNumber(speakers, from.Snapshot.PR.Number)
+		isTheirs := from.Snapshot.Gated && (len(f.spokesmen) == 0 || hasNumber(speakers, from.Snapshot.PR.Number))
 		if isTooMany := len(f.spokesmen)+len(speakers) > quorum.MaxSiblings; isTooMany && isTheirs {
-			f.refuseCrowd(from)
+			f.refuseCrowd(from, open)
 			return nil
 		} else if isTooMany { // it is no matter of the one that was asked for
 			break
@@ -103,7 +107,7 @@ func (r *Reconciler) observeSpeakers(ctx context.Context, f *headLooks, from *Lo
 		base := slices.DeleteFunc(slices.Clone(f.open), func(p quorum.PullRequest) bool { return p.BaseRef != from.Snapshot.PR.BaseRef })
 		speakers := quorum.SpeakersOf(base)
 		if len(speakers) > quorum.MaxSiblings {
-			f.refuseCrowd(from)
+			f.refuseCrowd(from, base)
 			return nil
 		}
 		if err := r.observeAll(ctx, f, speakers); err != nil {
@@ -112,6 +116,16 @@ func (r *Reconciler) observeSpeakers(ctx context.Context, f *headLooks, from *Lo
 	}
 	f.shareSaid()
 	return nil
+}
+
+// sharing returns the open pull requests of the head that may have the check of that name.
+func (f *headLooks) sharing(from *Look, name string) []quorum.PullRequest {
+	return slices.DeleteFunc(slices.Clone(f.open), func(p quorum.PullRequest) bool {
+		if p.Number == from.Snapshot.PR.Number {
+			return from.checkName() != name
+		}
+		return quorum.HasOtherCheck(&p, name, from.Snapshot.Held)
+	})
 }
 
 func hasNumber(all []quorum.PullRequest, number int) bool {
@@ -132,14 +146,16 @@ func (r *Reconciler) observeAll(ctx context.Context, f *headLooks, pulls []quoru
 	return nil
 }
 
-// refuseCrowd has nothing decided: so many pull requests have the head that looking at all of them would cost too much.
-func (f *headLooks) refuseCrowd(from *Look) {
+// refuseCrowd has nothing decided: so many pull requests have the check that looking at all of them would cost too much.
+func (f *headLooks) refuseCrowd(from *Look, crowd []quorum.PullRequest) {
 	f.looks, f.spokesmen, f.open = f.looks[:1], nil, nil
 	if from != f.begin() { // it has the head of a closed one
 		f.looks = append(f.looks, from)
 	}
-	for _, s := range from.Snapshot.Siblings {
-		from.crowd = append(from.crowd, s.Number)
+	for _, p := range crowd {
+		if p.Number != from.Snapshot.PR.Number {
+			from.crowd = append(from.crowd, p.Number)
+		}
 	}
 	from.judgeAndDecide()
 }
@@ -320,7 +336,7 @@ func (f *headLooks) render() {
 			Decision: l.Decision, Title: report.TitleOf(l.Policy, l.Decision),
 		})
 	}
-	shared := quorum.Shared(judged, f.open)
+	shared := quorum.Shared(judged, f.open, begin.Snapshot.Held)
 	for _, s := range shared {
 		if s.Name != begin.checkName() && !f.stands(s.Name) { // who has it writes it first: two that look at once would make two
 			continue

@@ -63,9 +63,9 @@ type SharedCheck struct {
 // maxSilent is how many pull requests a check names that do not speak in it: anybody may open many.
 const maxSilent = 20
 
-// Shared returns the checks of a head. judged are those that were judged, and all are all open pull requests of the head. Of
-// those that share a name each of [SpeakersOf] speaks, and the worst verdict counts.
-func Shared(judged []Sibling, all []PullRequest) (checks []SharedCheck) {
+// Shared returns the checks of a head. judged are those that were judged, all are all open pull requests of the head, and held is
+// what our checks on it hold. Of those that share a name each of [SpeakersOf] speaks, and the worst verdict counts.
+func Shared(judged []Sibling, all []PullRequest, held []HeldRecord) (checks []SharedCheck) {
 	var names []string
 	for _, s := range judged {
 		if !slices.Contains(names, s.Check) {
@@ -74,12 +74,12 @@ func Shared(judged []Sibling, all []PullRequest) (checks []SharedCheck) {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		checks = append(checks, sharedCheck(name, judged, all))
+		checks = append(checks, sharedCheck(name, judged, all, held))
 	}
 	return checks
 }
 
-func sharedCheck(name string, judged []Sibling, all []PullRequest) SharedCheck {
+func sharedCheck(name string, judged []Sibling, all []PullRequest, held []HeldRecord) SharedCheck {
 	var group []PullRequest
 	for _, s := range judged {
 		if s.Check == name {
@@ -101,7 +101,7 @@ func sharedCheck(name string, judged []Sibling, all []PullRequest) SharedCheck {
 		switch {
 		case i >= 0:
 			named.Speaks, named.Verdict, named.Title = true, speaking[i].Decision.Verdict, speaking[i].Title
-		case known < 0 && !lead.Gated, known >= 0 && judged[known].Check != name:
+		case known < 0 && !lead.Gated, known >= 0 && judged[known].Check != name, HasOtherCheck(&p, name, held):
 			continue // it has a check of its own name
 		}
 		c.Pulls = append(c.Pulls, named)
@@ -150,6 +150,19 @@ func HeldRecords(check string, rec Record) []HeldRecord {
 		}
 	}
 	return all
+}
+
+// HasOtherCheck reports whether our checks on the head tell that a pull request has one of another name: its newest record against
+// its base stands there.
+func HasOtherCheck(p *PullRequest, name string, held []HeldRecord) (isOther bool) {
+	newest := 0
+	for _, h := range held {
+		if h.Pull == p.Number && h.Base == p.BaseRef && h.Seq >= newest {
+			isOther = h.Check != name && (isOther || h.Seq > newest) // of two of one age it may have either
+			newest = h.Seq
+		}
+	}
+	return isOther
 }
 
 // RecordOf is the record of a pull request among those that our checks on its head hold; fork says that it comes from

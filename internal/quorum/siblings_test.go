@@ -40,7 +40,7 @@ func TestShared(t *testing.T) {
 				PR: p, Check: "Review quorum", Gated: true, Decision: quorum.Decision{PR: p.PR, Verdict: c.verdicts[p.Number]},
 			})
 		}
-		got := quorum.Shared(judged, c.all)
+		got := quorum.Shared(judged, c.all, nil)
 		if len(got) != 1 || got[0].Lead != c.lead || len(got[0].Pulls) != len(c.all) {
 			t.Errorf("%s: %+v", name, got)
 		}
@@ -71,7 +71,7 @@ func TestSharedIsBounded(t *testing.T) {
 	for n := range 400 {
 		all = append(all, quorum.PullRequest{PR: quorum.PR{Number: n + 1}, BaseRef: "main", Fork: true})
 	}
-	got := quorum.Shared([]quorum.Sibling{{PR: mine, Check: "Review quorum", Gated: true}}, all)
+	got := quorum.Shared([]quorum.Sibling{{PR: mine, Check: "Review quorum", Gated: true}}, all, nil)
 	if len(got) != 1 || len(got[0].Pulls) != 21 || got[0].More != 380 || !got[0].Pulls[20].Speaks {
 		t.Errorf("the check names %d and leaves out %d", len(got[0].Pulls), got[0].More)
 	}

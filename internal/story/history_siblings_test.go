@@ -29,7 +29,7 @@ type siblingProduct struct {
 	product
 	speakersOf func([]quorum.PullRequest) []quorum.PullRequest
 	recordOf   func(number int, fork bool, held []quorum.HeldRecord) quorum.Record
-	shared     func(judged []quorum.Sibling, all []quorum.PullRequest) []quorum.SharedCheck
+	shared     func(judged []quorum.Sibling, all []quorum.PullRequest, held []quorum.HeldRecord) []quorum.SharedCheck
 	isTwin     func(p, o *quorum.PullRequest) bool
 	withTwins  func(own []quorum.Ballot, twins []quorum.Twin) []quorum.Ballot
 }
@@ -282,7 +282,7 @@ func (w *siblingWalker) lookFrom(st *siblingState, begin int) (d quorum.Decision
 	for _, l := range looks {
 		judged = append(judged, quorum.Sibling{PR: l.snapshot.PR, Check: "plain", Gated: true, Decision: l.decision})
 	}
-	lead = w.product.shared(judged, all)[0].Lead
+	lead = w.product.shared(judged, all, nil)[0].Lead
 	var others, before []quorum.Record
 	for _, l := range looks {
 		if l.snapshot.PR.Number == lead {
@@ -580,8 +580,8 @@ var siblingMutants = map[string]struct {
 }{
 	"the best verdict counts": {bySiblings, func(p *siblingProduct) {
 		shared := p.shared
-		p.shared = func(judged []quorum.Sibling, all []quorum.PullRequest) []quorum.SharedCheck {
-			checks := shared(judged, all)
+		p.shared = func(judged []quorum.Sibling, all []quorum.PullRequest, held []quorum.HeldRecord) []quorum.SharedCheck {
+			checks := shared(judged, all, held)
 			for _, s := range judged {
 				if s.Decision.Verdict == quorum.Passed {
 					checks[0].Lead = s.PR.Number
