@@ -24,7 +24,8 @@ func MayBeAlike(pr, o *quorum.PullRequest, now time.Time) bool {
 
 // IsCompared reports whether the head's own record knows which other pull requests onto its base have the same diff.
 func IsCompared(s *quorum.Snapshot) bool {
-	return s.Record.Head == s.PR.Head && s.Record.Base == s.PR.BaseRef && s.Record.Compared
+	rec := &s.Record
+	return rec.Head == s.PR.Head && rec.Base == s.PR.BaseRef && rec.Trunk == s.PR.Stack.Trunk && rec.Compared
 }
 
 // takeOverAlike takes over what was objected on other pull requests with this diff, and how it stands there now.
@@ -32,7 +33,8 @@ func (in *inheritance) takeOverAlike() {
 	s := in.snapshot
 	for i := range s.Alike {
 		other := &s.Alike[i]
-		if !slices.ContainsFunc(append(slices.Clip(other.Heads), ownDiff(other)), in.isThisDiff) {
+		heads := slices.DeleteFunc(append(ownDiffs(other), other.Heads...), func(d quorum.HeadDiff) bool { return !in.isThisDiff(d) })
+		if len(heads) == 0 {
 			continue
 		}
 		if !slices.Contains(in.rec.Alike, other.Pull) {
@@ -40,22 +42,25 @@ func (in *inheritance) takeOverAlike() {
 		}
 		in.endThreadsOf(other)
 		for _, o := range other.Objections {
-			if o.Of != 0 || o.Pull == s.PR.Number || o.Base != s.PR.BaseRef || !other.WasTo(&o, s.PR.Diff.Lines) {
+			head := cmp.Or(o.Carried, shortOf(other.Head))
+			isToThis := slices.ContainsFunc(heads, func(d quorum.HeadDiff) bool { return d.Head == head })
+			if o.Of != 0 || o.Pull == s.PR.Number || !isToThis {
 				continue
 			}
 			if o.Pull == 0 {
 				o.Pull = other.Pull
 			}
-			o.Carried, o.Answered, o.Ended = cmp.Or(o.Carried, shortOf(other.Head)), o.Answered || o.Ended, false
+			o.Carried, o.Answered, o.Ended = head, o.Answered || o.Ended, false
 			in.addHeads([]quorum.HeadDiff{{Head: o.Carried, Base: o.Base, Diff: s.PR.Diff.Lines}})
 			in.takeOverObjection(other, o)
 		}
 	}
 }
 
-// isThisDiff reports whether a head changed against this base what this one changes.
+// isThisDiff reports whether a head changed against this base, or the trunk, what this one changes.
 func (in *inheritance) isThisDiff(d quorum.HeadDiff) bool {
-	return d.Base == in.snapshot.PR.BaseRef && d.Diff == in.snapshot.PR.Diff.Lines
+	pr := &in.snapshot.PR
+	return (d.Base == pr.BaseRef || d.Base == pr.Target()) && d.Diff == pr.Diff.Lines
 }
 
 // endThreadsOf ends what open threads of another pull request objected, and its record knows no more: its reviewer has

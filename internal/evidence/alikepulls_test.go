@@ -43,3 +43,26 @@ func TestWhichPullRequestsMayBeAlike(t *testing.T) {
 		}
 	}
 }
+
+// What was objected to a layer of a stack counts onto the trunk, though the layer's base has changed since, and that changed nothing.
+func TestALayerLeavesItsStack(t *testing.T) {
+	layer := quorum.Snapshot{
+		PR:    quorum.PullRequest{PR: quorum.PR{Number: 6}, Head: older, BaseRef: "elsewhere", Diff: quorum.DiffPrint{Lines: aDiff, Files: "f"}},
+		Began: at(200), Arrived: at(0), Guards: "g", BasePushed: at(-10),
+		Timeline: []quorum.Event{{Kind: quorum.BaseChanged, From: "feature-5", To: "elsewhere", At: at(100)}},
+		Record: quorum.Record{
+			Seq: 1, Head: older, Base: "feature-5", Trunk: "main", Pull: 6, Diff: aDiff, Files: "f", Guards: "g",
+			Objections: []quorum.Objection{{Reviewer: "sage", Base: "feature-5", TextRef: quorum.TextRef{Kind: quorum.TextReview, ID: 1}}},
+		},
+	}
+	left := evidence.Inherit(quorum.Policy{}, layer)
+	left.Trunk = ""
+	anew := quorum.Snapshot{
+		PR:    quorum.PullRequest{PR: quorum.PR{Number: 7}, Head: head, BaseRef: "main", Diff: quorum.DiffPrint{Lines: aDiff}},
+		Alike: []quorum.Record{left},
+	}
+	got := evidence.Inherit(quorum.Policy{}, anew)
+	if len(left.Moved) != 1 || len(got.Objections) != 1 || !got.Concerns(&got.Objections[0], "main", aDiff) {
+		t.Errorf("the layer's record is %+v, and of it came %+v", left, got)
+	}
+}

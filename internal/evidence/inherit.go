@@ -45,11 +45,13 @@ func Inherit(p quorum.Policy, s quorum.Snapshot) quorum.Record {
 		return c.Verb == quorum.CommandAccept && c.Refused == "" && change.HadHand(&s, quorum.Account{Login: c.By})
 	})
 	if own.Head != "" && own.Base != s.PR.BaseRef {
+		left := ownDiffs(&in.rec)
 		if move, _ := newestBaseMove(&s); isSameBase(&s) {
 			moveBase(&in.rec, move, s.PR.BaseRef)
 		} else {
 			in.leaveBase()
 		}
+		in.addHeads(left)
 		in.rec.Compared, in.rec.Alike = false, nil
 	}
 	if s.BeforeHead != "" {
@@ -97,12 +99,15 @@ func (in *inheritance) leaveBase() {
 			o.Answered = o.Answered || isAccepted(&in.rec, o)
 		}
 	}
-	in.addHeads([]quorum.HeadDiff{ownDiff(&in.rec)})
 }
 
-// ownDiff is what a record's head changed against its base.
-func ownDiff(rec *quorum.Record) quorum.HeadDiff {
-	return quorum.HeadDiff{Head: shortOf(rec.Head), Base: rec.Base, Diff: rec.Diff, Files: rec.Files}
+// ownDiffs are what a record's head changed against its base and, as a layer of a stack, is judged by against the trunk.
+func ownDiffs(rec *quorum.Record) []quorum.HeadDiff {
+	own := []quorum.HeadDiff{{Head: shortOf(rec.Head), Base: rec.Base, Diff: rec.Diff, Files: rec.Files}}
+	if rec.Trunk != "" {
+		own = append(own, quorum.HeadDiff{Head: own[0].Head, Base: rec.Trunk, Diff: rec.Diff})
+	}
+	return own
 }
 
 // addHeads adds what heads changed, the newest first, before those that are known.
@@ -127,7 +132,7 @@ func (in *inheritance) takeOver(before quorum.Record) {
 	if in.rec.People == nil {
 		in.rec.People = before.People
 	}
-	in.addHeads(slices.Concat([]quorum.HeadDiff{ownDiff(&before)}, before.Heads))
+	in.addHeads(slices.Concat(ownDiffs(&before), before.Heads))
 	for _, o := range before.Objections {
 		in.takeOverObjection(&before, o)
 	}

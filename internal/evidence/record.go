@@ -48,6 +48,7 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 	}
 	if !s.PR.Closed && s.PR.Diff.Lines != "" { // of a draft, too: what is objected to it stands on the next head with its diff
 		rec.Diff, rec.Files, rec.Tree = s.PR.Diff.Lines, s.PR.Diff.Files, s.PR.Diff.Tree
+		rec.Trunk = s.PR.Stack.Trunk
 	}
 	rec.Judged = rememberJudged(rec.Judged, &s, without(d.Ballots, func(b quorum.Ballot) bool {
 		return isJudgedInPart(&p, &s) && b.Vote != quorum.Object // of a draft only a no is known for sure

@@ -186,6 +186,7 @@ type Record struct {
 	Seen       Seen          `json:"seen,omitzero"` // never the last key, see package github
 	Head       string        `json:"head"`
 	Base       string        `json:"base"`
+	Trunk      string        `json:"trunk,omitempty"`  // [Stack].Trunk, of a layer
 	Pull       int           `json:"pull,omitempty"`   // the number of the pull request that it was written for
 	Policy     string        `json:"policy"`           // blob SHA
 	Org        string        `json:"org,omitempty"`    // blob SHA of the organisation's policy that was known last
@@ -272,16 +273,11 @@ type BaseMove struct {
 const ShortSHA = 7
 
 // Concerns reports whether an objection counts against the record's head with that base and diff: it was said of this head
-// against this base, or of a head with the same diff.
+// against this base, or of a head that had the same diff against the base of then, as far as the record knows.
 func (r *Record) Concerns(o *Objection, base, diff string) bool {
 	if o.Of != 0 || o.Carried == "" && o.Base == base { // the other's record tells to which diff
 		return o.Base == base
 	}
-	return r.WasTo(o, diff)
-}
-
-// WasTo reports whether an objection was said of a head that had that diff against the base of then, as far as the record knows.
-func (r *Record) WasTo(o *Objection, diff string) bool {
 	if diff == "" {
 		return false
 	}
