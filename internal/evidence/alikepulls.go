@@ -4,6 +4,8 @@ package evidence
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/base64"
 	"slices"
 	"strings"
 	"time"
@@ -28,13 +30,32 @@ func IsCompared(s *quorum.Snapshot) bool {
 	return rec.Head == s.PR.Head && rec.Base == s.PR.BaseRef && rec.Trunk == s.PR.Stack.Trunk && rec.Compared
 }
 
+// IsKnownAlike reports whether the record knows that another pull request has the same diff, or that it has another one with its
+// head and base.
+func IsKnownAlike(s *quorum.Snapshot, o *quorum.PullRequest) bool {
+	return slices.Contains(s.Record.Alike, o.Number) || slices.Contains(s.Record.Unlike, unlikeName(o.Head, o.BaseRef))
+}
+
+// unlikeName names a head and its base in few letters, which nobody can find another head for.
+func unlikeName(head, base string) string {
+	sum := sha256.Sum256([]byte(head + " " + base))
+	return base64.RawURLEncoding.EncodeToString(sum[:12])
+}
+
+// maxUnlike is how many heads of other pull requests a record knows to have another diff.
+const maxUnlike = 50
+
 // takeOverAlike takes over what was objected on other pull requests with this diff, and how it stands there now.
 func (in *inheritance) takeOverAlike() {
 	s := in.snapshot
 	for i := range s.Alike {
 		other := &s.Alike[i]
 		heads := slices.DeleteFunc(append(ownDiffs(other), other.Heads...), func(d quorum.HeadDiff) bool { return !in.isThisDiff(d) })
-		if len(heads) == 0 {
+		if name := unlikeName(other.Head, other.Base); len(heads) == 0 {
+			isOther := other.Diff != "" && other.Diff != s.PR.Diff.Lines
+			if isOther && !slices.Contains(in.rec.Unlike, name) && len(in.rec.Unlike) < maxUnlike {
+				in.rec.Unlike = append(slices.Clip(in.rec.Unlike), name)
+			}
 			continue
 		}
 		if !slices.Contains(in.rec.Alike, other.Pull) {

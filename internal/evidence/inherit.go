@@ -52,7 +52,7 @@ func Inherit(p quorum.Policy, s quorum.Snapshot) quorum.Record {
 			in.leaveBase()
 		}
 		in.addHeads(left)
-		in.rec.Compared, in.rec.Alike = false, nil
+		in.rec.Compared, in.rec.Alike, in.rec.Unlike = false, nil, nil
 	}
 	if s.BeforeHead != "" {
 		in.takeOver(s.Before)

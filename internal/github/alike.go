@@ -38,7 +38,7 @@ type alikeReader struct {
 
 // beginReadingElsewhere begins to read what other pull requests and the base tell.
 func beginReadingElsewhere(ctx context.Context, g group, l *look) {
-	if l.mayInherit() && l.snap.PR.Diff.Lines != "" {
+	if !evidence.IsCompared(&l.snap) || l.conversationRead { // else the conversation may be read beside it
 		g.Go(func() error { return readAlike(ctx, l) })
 	}
 	isWorth := !l.f.client.Personal() || l.snap.PR.Stack.Trunk != "" // a status holds no record
@@ -48,16 +48,23 @@ func beginReadingElsewhere(ctx context.Context, g group, l *look) {
 }
 
 // readAlike reads what our checks hold of other pull requests with the same diff: at the first look at a head and base of
-// those that may have it, later of those that had it.
+// those that may have it, later of those that had it and, until the check passes, of those that were not compared and change as much.
 func readAlike(ctx context.Context, l *look) error {
 	s := &l.snap
+	if !l.mayInherit() || s.PR.Diff.Lines == "" || s.Alike != nil {
+		return nil
+	}
 	r := alikeReader{&l.before, &s.PR}
+	now := l.f.now().Add(s.Skew)
 	var pulls []quorum.PullRequest
 	var err error
 	if evidence.IsCompared(s) {
 		pulls, err = r.readKnown(ctx, s.Record.Alike)
+		if s.Record.Pass == nil { // before a pass: a repository may have many of one author and size
+			pulls = append(pulls, r.notCompared(s, l.head.sameSize, now)...)
+		}
 	} else {
-		pulls, err = r.readLikely(ctx, l.f.now().Add(s.Skew))
+		pulls, err = r.readLikely(ctx, now)
 	}
 	if err != nil {
 		return err
@@ -84,6 +91,22 @@ func (r alikeReader) readKnown(ctx context.Context, numbers []int) ([]quorum.Pul
 	})
 	err := g.Wait()
 	return slices.DeleteFunc(pulls, func(p quorum.PullRequest) bool { return p.Head == "" || p.Head == r.pr.Head }), err
+}
+
+// notCompared are those of the others that may have the same diff and were not compared yet, a few at a time.
+func (r alikeReader) notCompared(s *quorum.Snapshot, others []sizedPull, now time.Time) (pulls []quorum.PullRequest) {
+	for i := range others {
+		o := &others[i]
+		p := o.toPull(r.pr.PR)
+		p.HeadRef, p.Merged, p.ClosedAt = o.HeadRef, o.State == "MERGED", o.ClosedAt
+		if o.HeadRepo != nil {
+			p.HeadRepo = o.HeadRepo.FullName
+		}
+		if evidence.MayBeAlike(r.pr, &p, now) && !evidence.IsKnownAlike(s, &p) && len(pulls) < maxAlike {
+			pulls = append(pulls, p)
+		}
+	}
+	return pulls
 }
 
 // readLikely reads the pull requests that may have the same diff, of many those that changed last.
@@ -127,15 +150,6 @@ func (r alikeReader) readLast(ctx context.Context) (all []quorum.PullRequest, er
 		path = answer.Next
 	}
 	return all, nil
-}
-
-// A sizedPull is a pull request with how much it changes.
-type sizedPull struct {
-	Number    int    `json:"number"`
-	Head      string `json:"headRefOid"`
-	Additions int    `json:"additions"`
-	Deletions int    `json:"deletions"`
-	Files     int    `json:"changedFiles"`
 }
 
 // sameSizeFirst are others, those first that change as many lines and files as pr, or of which that is not told.

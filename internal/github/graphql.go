@@ -42,6 +42,12 @@ const conversationTemplate = `query($owner: String!, $name: String!, $number: In
       }
       checkSuites(first: 20) { pageInfo { hasNextPage } nodes { ...suite } }
     } }
+    pullRequests(first: 50, orderBy: {field: UPDATED_AT, direction: DESC}) {
+      nodes {
+        number state headRefOid headRefName baseRefName isCrossRepository closedAt additions deletions changedFiles
+        headRepository { nameWithOwner } author { ...who }
+      }
+    }
     left: object(oid: $left) { ... on Commit {
       associatedPullRequests(first: 50) { pageInfo { hasNextPage } nodes { number state headRefOid } }
     } }
@@ -333,16 +339,14 @@ type graphPull struct {
 	State string `json:"state"`
 	Draft bool   `json:"isDraft"`
 
-	Title        string `json:"title"`
-	HeadRef      string `json:"headRefName"`
-	BaseSHA      string `json:"baseRefOid"`
-	ChangedFiles int    `json:"changedFiles"`
-	Additions    int    `json:"additions"`
-	Deletions    int    `json:"deletions"`
-	HeadRepo     *struct {
-		FullName string `json:"nameWithOwner"`
-	} `json:"headRepository"` // nil: it was deleted
-	Merge *graphOID `json:"potentialMergeCommit"`
+	Title        string           `json:"title"`
+	HeadRef      string           `json:"headRefName"`
+	BaseSHA      string           `json:"baseRefOid"`
+	ChangedFiles int              `json:"changedFiles"`
+	Additions    int              `json:"additions"`
+	Deletions    int              `json:"deletions"`
+	HeadRepo     *graphRepository `json:"headRepository"` // nil: it was deleted
+	Merge        *graphOID        `json:"potentialMergeCommit"`
 
 	Threads  graphConnection[graphThread] `json:"reviewThreads"`
 	Comments graphConnection[graphEdit]   `json:"comments"`
@@ -354,6 +358,10 @@ type graphPull struct {
 	Labels    graphConnection[struct {
 		Name string `json:"name"`
 	}] `json:"labels"`
+}
+
+type graphRepository struct {
+	FullName string `json:"nameWithOwner"`
 }
 
 type graphAnswer struct {
@@ -373,7 +381,8 @@ type graphRepo struct {
 	Left *struct {
 		Pulls graphConnection[graphSibling] `json:"associatedPullRequests"`
 	} `json:"left"`
-	Pull *graphPull `json:"pullRequest"`
+	Pull  *graphPull                 `json:"pullRequest"`
+	Pulls graphConnection[sizedPull] `json:"pullRequests"` // those that changed last
 }
 
 // graphSibling is a pull request of which the head is a commit.
@@ -387,6 +396,17 @@ type graphSibling struct {
 	Created time.Time `json:"createdAt"`
 
 	Author graphActor `json:"author"` // zero: the account is gone
+}
+
+// A sizedPull is a pull request with how much it changes.
+type sizedPull struct {
+	graphSibling
+	HeadRef   string           `json:"headRefName"`
+	HeadRepo  *graphRepository `json:"headRepository"` // nil: it was deleted
+	ClosedAt  time.Time        `json:"closedAt"`
+	Additions int              `json:"additions"`
+	Deletions int              `json:"deletions"`
+	Files     int              `json:"changedFiles"`
 }
 
 // conversation is what the query tells.
@@ -416,6 +436,7 @@ type conversationAnswer struct {
 	conversation
 	blob          string // which stands at the policy's path on the default branch; "": none does, or it is not known
 	pull          pullFacts
+	sameSize      []sizedPull   // other pull requests that changed last, and change as many lines in as many files
 	leftShared    *bool         // whether another open pull request has the head that was left; nil: that is not known
 	comments      []restComment // as REST lists them
 	commentsKnown bool          // comments are all, with their words
@@ -514,6 +535,10 @@ func (r pullReader) readConversation(
 				c.readSuites(repo.Commit.Suites.Nodes)
 			}
 			c.readSiblings(repo, r.pr)
+			c.sameSize = slices.DeleteFunc(repo.Pulls.Nodes, func(o sizedPull) bool {
+				isSame := o.Additions == p.Additions && o.Deletions == p.Deletions && o.Files == p.ChangedFiles
+				return !isSame || o.Number == r.pr.Number
+			})
 			c.leftShared = repo.leftShared(left, r.pr)
 		}
 		more := advanceCursor(vars, "threads", p.Threads.Page)

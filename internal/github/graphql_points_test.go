@@ -37,7 +37,7 @@ func (q *queryLog) RoundTrip(req *http.Request) (*http.Response, error) {
 	name := "unknown"
 	for part, is := range map[string]string{
 		"reviewThreads(first: $threadsPerPage": "conversation", "pullRequests(states: OPEN": "list", "authors(first": "authors", "nodes(ids": "bodies",
-		"field: UPDATED_AT": "recent answers",
+		"first: 20, orderBy": "recent answers",
 	} {
 		if strings.Contains(asked.Query, part) {
 			name = is

@@ -429,6 +429,9 @@ func (l *look) inheritFromBefore(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := readAlike(ctx, l); err != nil {
+		return err
+	}
 	if evidence.MayBeSameBase(l.snap) {
 		if err := readGuards(ctx, l.read, l.policy, &l.snap, l.snap.Record.Base); err != nil {
 			return err
@@ -720,6 +723,7 @@ func (l *look) readConversation(ctx context.Context, sc readPlan) error {
 	c, err := l.read.readConversation(ctx, sc.head, sc.left, sc.check, l.policyRead.pathInConversation(), l.watched)
 	if err == nil {
 		l.takeConversation(c.conversation)
+		l.head.sameSize = c.sameSize
 	}
 	return err
 }

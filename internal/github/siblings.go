@@ -11,14 +11,19 @@ import (
 
 // siblingsOf are the other pull requests with pr's head, open or not, as the conversation shows them.
 func (c conversation) siblingsOf(pr quorum.PR) (all []quorum.PullRequest) {
-	for _, p := range c.siblings {
-		all = append(all, quorum.PullRequest{
-			PR:   quorum.PR{Owner: pr.Owner, Repo: pr.Repo, Number: p.Number},
-			Head: p.Head, BaseRef: p.Base, Draft: p.Draft, Fork: p.Fork, Closed: p.State != "OPEN", Created: p.Created,
-			Author: p.Author.account(),
-		})
+	for i := range c.siblings {
+		p := &c.siblings[i]
+		all = append(all, p.toPull(pr))
 	}
 	return all
+}
+
+func (p *graphSibling) toPull(pr quorum.PR) quorum.PullRequest {
+	return quorum.PullRequest{
+		PR:   quorum.PR{Owner: pr.Owner, Repo: pr.Repo, Number: p.Number},
+		Head: p.Head, BaseRef: p.Base, Draft: p.Draft, Fork: p.Fork, Closed: p.State != "OPEN", Created: p.Created,
+		Author: p.Author.account(),
+	}
 }
 
 // siblingsAmong are the other pull requests with pr's head among those that REST lists.

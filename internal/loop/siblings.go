@@ -84,7 +84,7 @@ func (r *Reconciler) observeHeirs(ctx context.Context, f *headLooks) error {
 func (r *Reconciler) observeSpeakers(ctx context.Context, f *headLooks, from *Look) error {
 	open, hasPlain := f.open, false
 	if len(open) > quorum.MaxSiblings {
-		open = f.sharing(from, report.CheckName(from.Policy, true, ""))
+		open = f.pullsWithCheck(from, report.CheckName(from.Policy, true, ""))
 	}
 	for len(open) > 0 && !hasPlain {
 		speakers := quorum.SpeakersOf(open)
@@ -118,8 +118,8 @@ func (r *Reconciler) observeSpeakers(ctx context.Context, f *headLooks, from *Lo
 	return nil
 }
 
-// sharing returns the open pull requests of the head that may have the check of that name.
-func (f *headLooks) sharing(from *Look, name string) []quorum.PullRequest {
+// pullsWithCheck returns the open pull requests of the head that may have the check of that name.
+func (f *headLooks) pullsWithCheck(from *Look, name string) []quorum.PullRequest {
 	return slices.DeleteFunc(slices.Clone(f.open), func(p quorum.PullRequest) bool {
 		if p.Number == from.Snapshot.PR.Number {
 			return from.checkName() != name

@@ -215,6 +215,7 @@ type Record struct {
 	Heads    []HeadDiff `json:"heads,omitempty"`    // what other heads changed, and this one against other bases, newest first
 	Compared bool       `json:"compared,omitempty"` // other pull requests onto this base were searched for one with this diff
 	Alike    []int      `json:"alike,omitempty"`    // those that were found
+	Unlike   []string   `json:"unlike,omitempty"`   // heads of others that were compared and have another diff, as digests
 	Judged   []Judged   `json:"judged,omitempty"`   // the newest verdict of each reviewer, on whatever head
 	Commands []Command  `json:"commands,omitempty"` // people's words that were heard, oldest first
 
@@ -328,7 +329,7 @@ func (r Record) ForPull(number int) Record {
 	r.Texts, r.Stood, r.Asked, r.Answers, r.Pass, r.Undone, r.Commands = nil, nil, nil, nil, nil, nil, nil
 	r.Circuits, r.Guards, r.Moved = nil, "", nil
 	r.Before, r.BeforeAt, r.People, r.Untold = "", time.Time{}, nil, nil // it has inherited nothing itself
-	r.Compared, r.Alike = false, nil
+	r.Compared, r.Alike, r.Unlike = false, nil, nil
 	r.Fixes, r.FixesMade, r.FixSwitch, r.ByFix, r.Open, r.OpenBefore = nil, 0, nil, false, nil, nil
 	r.Intents = slices.DeleteFunc(slices.Clone(r.Intents), func(in Intent) bool { return in.Kind == Ask })
 	r.Refusals = slices.DeleteFunc(slices.Clone(r.Refusals), func(no Refusal) bool { return no.Kind == Ask })
