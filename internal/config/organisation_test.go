@@ -116,7 +116,7 @@ func TestOrganisationsAndRepositories(t *testing.T) {
 		},
 		{
 			"its conclusion counts twice", orgEnforces, "reviewers:\n  - {name: twin, check: AI review, app: openai-reviewer, verdict: conclusion}\n",
-			"broken: read the same conclusion",
+			"broken: are one (openai-reviewer[bot])",
 		},
 		{
 			"its texts are another's, too", orgReviewers + "enforce: {reviewers: [sage]}\n", "reviewers:\n  - {name: twin, author: 'sage[bot]'}\n",

@@ -429,36 +429,52 @@ func (r policyResolver) checkNames(reviewers []quorum.Reviewer) {
 	}
 }
 
-// checkIdentities refuses two reviewers that are one: its conclusion would count twice. Those whose texts are read are
-// told apart by their headings.
+// checkIdentities refuses two voters that are one: its word would count twice.
 func (r policyResolver) checkIdentities(reviewers []quorum.Reviewer) {
-	type identity struct{ workflow, check, app, status, author, artifact string }
-	seen := map[identity]int{}
+	seen := map[string]int{}
 	for i, q := range reviewers {
-		isConclusion := q.Verdict.Kind == quorum.Conclusion && q.Workflow+q.Check+q.Status != ""
-		isArtifact := q.Verdict.Kind == quorum.Artifact && q.Workflow != ""
-		if !isConclusion && !isArtifact {
+		identity := identityOf(q)
+		if !q.MayVote() || identity == "" || r.brokenKeys[reviewerKey(i)+".preset"] || r.verdictIsUnknown(i) {
 			continue
 		}
-		id := identity{workflow: q.Workflow, check: q.Check, app: q.App, artifact: q.Verdict.Artifact}
-		if q.Status != "" {
-			id.status, id.author = strings.ToLower(q.Status), strings.ToLower(q.Author) // GitHub compares contexts without case
+		first, found := seen[identity]
+		if whole, isWhole := seen["all of "+q.Workflow]; isWhole && q.Workflow != "" { // its run's conclusion is all that it says
+			first, found = whole, true
 		}
-		if first, ok := seen[id]; ok {
+		if found {
 			r.failKey(
 				reviewerKey(i),
-				fmt.Sprintf(
-					"%s and %s read the same %s: it would count twice",
-					reviewerPhrase(reviewers[first]),
-					reviewerPhrase(q),
-					verdictNoun(q),
-				),
-				"remove one of them",
+				fmt.Sprintf("%s and %s are one (%s): its word would count twice", reviewerPhrase(reviewers[first]), reviewerPhrase(q), identity),
+				"remove one of them, or make it a shadow",
 			)
 			continue
 		}
-		seen[id] = i
+		seen[identity] = i
+		if q.Workflow != "" && q.Verdict.Kind == quorum.Conclusion {
+			seen["all of "+q.Workflow] = i
+		}
 	}
+}
+
+// identityOf names who speaks where a reviewer is heard: a workflow by its file and what tells its verdict from others', a check or a
+// status of Actions by its name, whatever else by its account. "" is nobody yet.
+func identityOf(q quorum.Reviewer) string {
+	isActions := strings.EqualFold(q.Author, quorum.ActionsBot)
+	switch {
+	case q.Workflow != "" && q.Verdict.Kind == quorum.Conclusion:
+		return "workflow " + q.Workflow
+	case q.Workflow != "" && q.Verdict.Kind == quorum.Artifact:
+		return fmt.Sprintf("artifact %s of %s", q.Verdict.Artifact, q.Workflow)
+	case q.Workflow != "":
+		return fmt.Sprintf("heading %s of %s", quoteText(headingText(q.Heading)), q.Workflow)
+	case isActions && q.Check != "":
+		return "check " + quoteText(q.Check)
+	case isActions && q.Status != "":
+		return "status " + quoteText(strings.ToLower(q.Status)) // GitHub compares contexts without case
+	case isActions || q.Author == "":
+		return ""
+	}
+	return strings.ToLower(q.Author)
 }
 
 // verdictNoun names what holds the verdict of a reviewer whose texts are not read.
