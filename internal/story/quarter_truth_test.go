@@ -96,10 +96,9 @@ func (r *teamRules) yaml(comment string) string {
 	if r.person {
 		b.WriteString("reroll: person\n")
 	}
-	b.WriteString("lanes:\n  - {name: docs, if: {all_paths: [\"docs/**\"]}, quorum: none, why: docs only}\n" +
-		"  - {name: database, if: {any_path: [\"migrations/**\"]}, people: 1}\n" +
-		"  - {name: quick, if: {labels: [quick]}, quorum: 1}\n" +
+	b.WriteString("lanes:\n  - {name: database, if: {any_path: [\"migrations/**\"]}, people: 1}\n" +
 		"  - {name: careful, if: {labels: [careful]}, quorum: all}\n" +
+		"  - {name: docs, if: {all_paths: [\"docs/**\"]}, quorum: none, why: docs only}\n" +
 		"reviewers:\n")
 	for i := range voices {
 		v := &voices[i]
