@@ -166,10 +166,7 @@ func (in *inheritance) takeOverObjection(before *quorum.Record, o quorum.Objecti
 	if o.Carried = cmp.Or(o.Carried, shortOf(before.Head)); o.Carried == shortOf(in.snapshot.PR.Head) {
 		o.Carried = ""
 	}
-	at := slices.IndexFunc(in.rec.Objections, func(own quorum.Objection) bool {
-		return own.Reviewer == o.Reviewer && own.Base == o.Base && own.TextRef == o.TextRef && own.Run == o.Run &&
-			own.Attempt == o.Attempt && own.At.Equal(o.At) // a check run may fail again after it was answered
-	})
+	at := slices.IndexFunc(in.rec.Objections, o.IsSame)
 	if at >= 0 {
 		in.rec.Objections[at].Answered = in.rec.Objections[at].Answered || o.Answered
 		return

@@ -73,7 +73,10 @@ func (v recordView) knowsText(ref quorum.TextRef) bool {
 func (v recordView) objectionsOf(reviewer string) (out []quorum.Objection) {
 	isMine := func(o quorum.Objection) bool { return o.Reviewer == reviewer && v.concerns(&o) }
 	for _, o := range v.record.Objections {
-		if isMine(o) && !o.Answered {
+		here := o
+		here.Base = v.base
+		isAnsweredHere := func(r quorum.Objection) bool { return r.Answered && here.IsSame(r) }
+		if isMine(o) && !o.Answered && !slices.ContainsFunc(v.record.Objections, isAnsweredHere) {
 			out = append(out, o)
 		}
 	}

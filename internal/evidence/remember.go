@@ -129,14 +129,24 @@ func rememberAnswer(rec *quorum.Record, a quorum.Answer) {
 	}
 }
 
-// rememberApproval adds an approval. All that its reviewer objected to this diff before is answered by it.
+// rememberApproval adds an approval. All that its reviewer objected to this diff before is answered by it: on this base, and what was
+// objected against another one not on that, for whoever chooses the base may choose what a reviewer is told there.
 func rememberApproval(rec *quorum.Record, pr *quorum.PullRequest, b quorum.Ballot) {
 	base := pr.BaseRef
 	for i := range rec.Objections {
 		o := &rec.Objections[i]
 		isRest := b.Reason == quorum.ReasonResolved && o.TextRef != b.Evidence
-		if o.Reviewer == b.Reviewer && !isRest && rec.Concerns(o, base, pr.Diff.Lines) {
+		if o.Reviewer != b.Reviewer || isRest || o.Answered || !rec.Concerns(o, base, pr.Diff.Lines) {
+			continue
+		}
+		if isOfBase := o.Base == base || o.Base == pr.Target(); isOfBase {
 			o.Answered = true
+			continue
+		}
+		here := *o
+		here.Base, here.Answered, here.Excerpt, here.URL = base, true, "", ""
+		if !slices.ContainsFunc(rec.Objections, here.IsSame) {
+			rec.Objections = append(rec.Objections, here)
 		}
 	}
 	rec.Objections = slices.DeleteFunc(rec.Objections, func(o quorum.Objection) bool { // nothing asks for it again

@@ -289,6 +289,12 @@ func (r *Record) Concerns(o *Objection, base, diff string) bool {
 	})
 }
 
+// IsSame reports whether two objections are one, against one base. A check run may fail again after it was answered.
+func (o Objection) IsSame(other Objection) bool {
+	return o.Reviewer == other.Reviewer && o.Base == other.Base && o.TextRef == other.TextRef && o.Run == other.Run &&
+		o.Attempt == other.Attempt && o.At.Equal(other.At)
+}
+
 // A Command is a person's word in a comment of the pull request, or a press of the check's button.
 type Command struct {
 	ID        int64       `json:"id"` // of the comment; of a press, see [Press]

@@ -123,7 +123,7 @@ func (st *modelState) endLeftRun(r *quorum.Reviewer, left *headTruth, conclusion
 // objectTo notes that a reviewer said no of a head that was left. It is its newest word about a head, unless it has
 // spoken about a later one.
 func (st *modelState) objectTo(place int, left *headTruth, ref quorum.TextRef, run *quorum.Run) {
-	o := objectionTruth{reviewer: place, at: st.now, head: left.sha, ref: ref}
+	o := objectionTruth{reviewer: place, at: st.now, head: left.sha, base: st.s.PR.BaseRef, ref: ref}
 	o.lines = left.printAgainst(st.s.PR.BaseRef).Lines
 	if run != nil {
 		o.run, o.attempt = run.ID, run.Attempt

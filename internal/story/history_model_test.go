@@ -104,10 +104,12 @@ type objectionTruth struct {
 	at       time.Time
 	head     string
 	lines    string // of the diff against the base of then
+	base     string
 	ref      quorum.TextRef
 	run      int64
 	attempt  int
 	seen     bool // a look saw it
+	onEvil   bool // answered there alone, where a reviewer may be told anything
 	answered bool // by its reviewer, or
 	ended    bool // by a person who may
 }
@@ -272,7 +274,7 @@ func (st *modelState) endRun(run *quorum.Run, conclusion string) {
 
 // object notes that a reviewer said no.
 func (st *modelState) object(place int, ref quorum.TextRef, run *quorum.Run) {
-	o := objectionTruth{reviewer: place, at: st.now, head: st.s.PR.Head, lines: st.s.PR.Diff.Lines, ref: ref}
+	o := objectionTruth{reviewer: place, at: st.now, head: st.s.PR.Head, lines: st.s.PR.Diff.Lines, base: st.s.PR.BaseRef, ref: ref}
 	if run != nil {
 		o.run, o.attempt = run.ID, run.Attempt
 	}
@@ -289,7 +291,7 @@ func (st *modelState) end(place int, isEnded func(o *objectionTruth) bool) {
 }
 
 // answer notes that a reviewer's objections to these lines and this base are answered: all of them that isAnswered
-// names. Where that takes a person's word nothing is.
+// names. Where that takes a person's word nothing is, nor by a yes on a base with other guarded files what was objected elsewhere.
 func (st *modelState) answer(place int, isAnswered func(o *objectionTruth) bool) {
 	for i := range st.objections {
 		o := &st.objections[i]
@@ -297,7 +299,8 @@ func (st *modelState) answer(place int, isAnswered func(o *objectionTruth) bool)
 			return o.run == 0 && h.sha == o.head && h.printAgainst(st.s.PR.BaseRef).Lines == st.s.PR.Diff.Lines
 		})
 		if o.reviewer == place && (st.isOfThis(o) || isOfLines) && isAnswered(o) && st.reroll != quorum.RerollPerson {
-			o.answered = true
+			isThere := st.s.PR.BaseRef == guardBase && o.base != guardBase
+			o.onEvil, o.answered = o.onEvil || isThere, o.answered || !isThere
 		}
 	}
 }
@@ -320,7 +323,7 @@ func (st *modelState) isBeforeThis(o *objectionTruth) bool {
 // standing are the objections to these lines and this base that a look saw and nothing answered.
 func (st *modelState) standing() (standing []*objectionTruth) {
 	for i := range st.objections {
-		if o := &st.objections[i]; o.seen && !o.answered && !o.ended && st.isOfThis(o) {
+		if o := &st.objections[i]; o.seen && !o.answered && !o.ended && st.isOfThis(o) && !(o.onEvil && st.s.PR.BaseRef == guardBase) {
 			standing = append(standing, o)
 		}
 	}

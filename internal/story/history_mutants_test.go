@@ -181,8 +181,13 @@ var mutants = map[string]mutant{
 		}
 	}},
 	"who objected against another base is forgotten": {objectorJudges, basesWorld(), mutateRecord(func(rec *quorum.Record) { rec.Judged = nil })},
-	"another base's diff is taken for the same": {objectorJudges, basesWorld(), mutateSnapshot(func(_ *quorum.Policy, s *quorum.Snapshot) {
-		s.PR.Diff.Lines, _, _ = strings.Cut(s.PR.Diff.Lines, " ")
+	"a yes against another base answers": {noStands, basesWorld(), mutateRecord(func(rec *quorum.Record) {
+		for i := range rec.Objections {
+			o := &rec.Objections[i]
+			o.Answered = o.Answered || slices.ContainsFunc(rec.Stood, func(st quorum.Stood) bool {
+				return st.Reviewer == o.Reviewer && st.Base == rec.Base && rec.Concerns(o, rec.Base, rec.Diff)
+			})
+		}
 	})},
 	"a reviewer's own yes is enough": {noStands, commandWorld(), mutateSnapshot(func(p *quorum.Policy, _ *quorum.Snapshot) {
 		p.Reroll = quorum.RerollShown

@@ -540,7 +540,7 @@ func (st *modelState) hash() uint64 {
 		fmt.Fprint(&h, t.Resolved, t.ResolvedBy.Login)
 	}
 	for _, o := range st.objections {
-		fmt.Fprint(&h, o.reviewer, o.head == st.s.PR.Head, o.lines, o.seen, o.answered, o.ended, ";")
+		fmt.Fprint(&h, o.reviewer, o.head == st.s.PR.Head, o.lines, o.seen, o.onEvil, o.answered, o.ended, ";")
 	}
 	fmt.Fprint(&h, st.at, st.before, st.change, st.labels, st.carried, st.judged, st.hands, st.commands, len(st.asked), len(st.s.Pushes))
 	rec := &st.s.Record

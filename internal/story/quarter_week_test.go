@@ -184,8 +184,8 @@ func (w *teamWeek) hearRequest(req *http.Request, _ int) {
 	}
 	key := p.head + " " + p.base
 	most := 1
-	if p.baseSince.After(p.opened) || p.moved { // then it is asked for its first answer, too
-		most = 2
+	if p.baseSince.After(p.opened) || p.moved { // then it is asked for its first answer, too, and once more if that may be of before
+		most = 3
 	}
 	if p.asks[key]++; p.asks[key] > most {
 		w.fail(p, "sage is asked %d times about one head and base", p.asks[key])
