@@ -208,14 +208,16 @@ func (v pullView) guardedChange() (path string, found bool) {
 	return "", false
 }
 
-// hiddenChange finds a changed path that a lane without review is not for: below .github, or in a hidden folder that no pattern
-// spells out. Tools look for their instructions there.
+// hiddenChange finds a changed path that a lane without review is not for: below .github, or in a hidden folder, or in the place of
+// one, that no pattern which matches it spells out. Tools look for their instructions there.
 func (v pullView) hiddenChange(patterns []string) (path string, found bool) {
 	isHidden := func(path string) bool {
-		folders := strings.Split(path, "/")
-		return folders[0] == ".github" || slices.ContainsFunc(folders[:len(folders)-1], func(folder string) bool {
-			isSpelled := func(pattern string) bool { return slices.Contains(strings.Split(pattern, "/"), folder) }
-			return strings.HasPrefix(folder, ".") && !slices.ContainsFunc(patterns, isSpelled)
+		parts := strings.Split(path, "/")
+		return parts[0] == ".github" || len(parts) > 1 && slices.ContainsFunc(parts, func(part string) bool {
+			isSpelled := func(pattern string) bool {
+				return slices.Contains(strings.Split(pattern, "/"), part) && matchesAny([]string{pattern}, path)
+			}
+			return strings.HasPrefix(part, ".") && !slices.ContainsFunc(patterns, isSpelled)
 		})
 	}
 	paths := Paths(&v.snapshot.PR)
@@ -285,9 +287,10 @@ func (v pullView) hasOnly(patterns []string) bool {
 	return err == nil && !slices.ContainsFunc(Paths(&v.snapshot.PR), func(path string) bool { return !list.Match(path) })
 }
 
-// hasOneOf reports whether a changed path matches.
+// hasOneOf reports whether a changed path matches, or stands in the place of a folder on the way: as a link it brings in what is
+// below it.
 func (v pullView) hasOneOf(patterns []string) bool {
-	list, err := pathfilter.CompileAll(patterns)
+	list, err := pathfilter.CompileWithFolders(patterns)
 	return err != nil || slices.ContainsFunc(Paths(&v.snapshot.PR), list.Match) // config has compiled them all
 }
 
@@ -305,7 +308,7 @@ func hasLabel(on, wanted []string) bool {
 
 // surelyBy says whether those accounts, and nobody else, opened the pull request and pushed and made all of its commits. An unknown
 // pusher or author may be anybody, and a robot's commit is its own only if GitHub has verified its signature: anyone can write
-// its name into one.
+// its name into one. Who has GitHub merge the base by its button is no exception: what was edited in a conflict looks the same.
 func (v pullView) surelyBy(logins []string) answer {
 	s := v.snapshot
 	isNamed := func(a quorum.Account) bool { return slices.ContainsFunc(logins, a.Is) }
@@ -317,11 +320,8 @@ func (v pullView) surelyBy(logins []string) answer {
 	case len(s.Commits) == 0 || len(s.Commits) < s.PR.Commits || !isPushListed(s):
 		return no
 	}
-	isByOther := func(c quorum.Commit) bool { return !isByButton(&c) && !isCommitBy(&c, isNamed) }
-	isPushedByOther := func(p quorum.Push) bool {
-		isButton := slices.ContainsFunc(s.Commits, func(c quorum.Commit) bool { return c.SHA == p.After && isByButton(&c) })
-		return isPushOfChange(s, &p) && !isButton && !isNamed(p.Actor)
-	}
+	isByOther := func(c quorum.Commit) bool { return !isCommitBy(&c, isNamed) }
+	isPushedByOther := func(p quorum.Push) bool { return isPushOfChange(s, &p) && !isNamed(p.Actor) }
 	isForcedByOther := func(e quorum.Event) bool { return e.Kind == quorum.ForcePushed && !isNamed(e.Actor) }
 	if slices.ContainsFunc(s.Commits, isByOther) || slices.ContainsFunc(s.Pushes, isPushedByOther) ||
 		slices.ContainsFunc(s.Timeline, isForcedByOther) {
@@ -355,12 +355,6 @@ func (v pullView) possiblyBy(logins []string) answer {
 
 // webFlow is the committer of what GitHub itself commits, which it signs.
 const webFlow = "web-flow"
-
-// isByButton reports whether GitHub itself made a commit that merges the base: whoever pressed its button added nothing.
-func isByButton(c *quorum.Commit) bool {
-	isGitHub := func(a quorum.Account) bool { return strings.EqualFold(a.Login, webFlow) }
-	return c.Verified && c.Merge && slices.ContainsFunc(c.People, isGitHub)
-}
 
 // isCommitBy reports whether nobody but who is named made a commit.
 func isCommitBy(commit *quorum.Commit, isNamed func(quorum.Account) bool) bool {

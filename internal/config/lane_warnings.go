@@ -23,12 +23,11 @@ type laneChecker struct {
 func (c *laneChecker) warnOfLanes() {
 	for i := range c.policy.Lanes {
 		lane := &c.policy.Lanes[i]
-		_, less := c.policy.Compare(lane)
-		inLane := c.policy.InLane(lane)
-		if len(less) == 0 && len(c.policy.LessThan(&inLane)) == 0 {
+		adds, less := c.policy.Compare(lane)
+		if len(adds)+len(less) == 0 {
 			c.warnKey(
 				laneKey(i),
-				lanePhrase(lane.Name)+" changes nothing: no key of it differs from the top level",
+				lanePhrase(lane.Name)+" changes nothing: it has no key",
 				"add people:, or another quorum:",
 			)
 		}
@@ -52,6 +51,13 @@ func (c *laneChecker) warnOfLess(key string, lane *quorum.Lane) {
 			key+".if.base",
 			who+" asks less than the top level, so a pattern of its base counts for the default branch only: anybody may name a branch so",
 			"name the branches, or leave out base for the default branch",
+		)
+	}
+	if i := slices.IndexFunc(cond.Authors, func(login string) bool { return strings.EqualFold(login, quorum.ActionsBot) }); i >= 0 {
+		c.warnKey(
+			fmt.Sprintf("%s.if.authors[%d]", key, i),
+			fmt.Sprintf("%s asks less for all that a workflow commits and opens, on any branch: whoever may push may write one", who),
+			"name an App that only does what the lane is for",
 		)
 	}
 	if i := slices.IndexFunc(cond.Authors, func(login string) bool { return !strings.HasSuffix(login, "[bot]") }); i >= 0 {

@@ -66,10 +66,13 @@ func (r policyResolver) checkLess(keys []string, lanes []quorum.Lane, p quorum.P
 			continue
 		}
 		above := lanes[fault.Above].Name
-		r.failKey(
-			at, fmt.Sprintf("%s %s above it: adding a file could move a pull request from there to here", what, lanePhrase(above)),
-			fmt.Sprintf("move %s above %s: what asks least comes first", quoteText(lanes[i].Name), quoteText(above)),
-		)
+		hint := fmt.Sprintf("move %s above %s: what asks least comes first", quoteText(lanes[i].Name), quoteText(above))
+		swapped := p
+		swapped.Lanes = []quorum.Lane{lanes[i], lanes[fault.Above]}
+		if _, isFaulty := change.FindLaneFault(&swapped, 1); isFaulty {
+			hint = "each of the two asks less than the other in some key: have both ask the same, or give them bases of their own"
+		}
+		r.failKey(at, fmt.Sprintf("%s %s above it: adding a file could move a pull request from there to here", what, lanePhrase(above)), hint)
 	}
 }
 

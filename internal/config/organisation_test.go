@@ -120,7 +120,7 @@ func TestOrganisationsAndRepositories(t *testing.T) {
 		},
 		{
 			"its texts are another's, too", orgReviewers + "enforce: {reviewers: [sage]}\n", "reviewers:\n  - {name: twin, author: 'sage[bot]'}\n",
-			"broken: needs a heading",
+			"broken: are one (sage[bot])",
 		},
 		{"a lower quorum", orgRules, "quorum: 1\n" + ownTwo, "mine+other/2+1p < repository: mine other < enforce: quorum people"},
 		{"a quorum that nobody reaches", orgRules, ownReviewer, "broken: a quorum of 2, which the organisation enforces, can never be reached"},

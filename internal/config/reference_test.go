@@ -165,7 +165,7 @@ enough that it may. Patterns are those of GitHub's path filters; one that begins
 | --- | --- | --- |
 | ` + "`all_paths`" + ` | every changed path matches, both names of a rename, and the list is complete | one path matches, or the list is not complete |
 | ` + "`any_path`" + ` | never: one more file would reach it | one path matches, or the list is not complete |
-| ` + "`authors`" + ` | nobody else had a hand in the change; merges by GitHub's button are nobody's | one had a hand in it, or nobody knows who had |
+| ` + "`authors`" + ` | nobody else had a hand in the change | one had a hand in it, or nobody knows who had |
 | ` + "`labels`" + ` | never: anybody with triage permission may set one | one of them is set |
 | ` + "`base`" + ` | the base has this name | the same; of a layer of a stack its own base, too |`
 

@@ -500,7 +500,7 @@ func (r policyResolver) checkHeadings(reviewers []quorum.Reviewer) {
 		}
 		author := strings.ToLower(q.Author)
 		if q.Heading == "" {
-			if (author == quorum.ActionsBot || readers[author] > 1) && !r.hasKey(reviewerKey(i)+".heading") && !r.verdictIsUnknown(i) {
+			if (author == quorum.ActionsBot || readers[author] > 1 && (q.Workflow != "" || !q.MayVote())) && !r.hasKey(reviewerKey(i)+".heading") && !r.verdictIsUnknown(i) {
 				r.failKey(
 					reviewerKey(i),
 					fmt.Sprintf(

@@ -263,20 +263,18 @@ func TestLaneOfPullRequest(t *testing.T) {
 		{"an author beside an unknown one", with(lockfile(), func(s *quorum.Snapshot) {
 			s.Commits[0].People = append(s.Commits[0].People, quorum.Account{})
 		}), "none"},
-		{"the base, merged by GitHub's button", with(lockfile().made("dependabot[bot]", "dependabot[bot]", "dependabot[bot]", true), func(s *quorum.Snapshot) {
-			s.Commits = append(s.Commits, quorum.Commit{
-				SHA: "merge", Merge: true, Verified: true, People: []quorum.Account{who("mallory"), who("web-flow")},
-			})
-			s.Pushes, s.PR.Commits = append(s.Pushes, quorum.Push{After: "merge", Actor: who("mallory"), At: at(1)}), 2
-		}), "lock"},
-		{"a merge that somebody else signed", with(lockfile().made("dependabot[bot]", "dependabot[bot]", "dependabot[bot]", true), func(s *quorum.Snapshot) {
-			s.Commits = append(s.Commits, quorum.Commit{SHA: "merge", Merge: true, Verified: true, People: []quorum.Account{who("mallory")}})
-			s.Pushes, s.PR.Commits = append(s.Pushes, quorum.Push{After: "merge", Actor: who("mallory"), At: at(1)}), 2
+		{"a merge that GitHub signed, with another beside", with(lockfile().made("dependabot[bot]", "dependabot[bot]", "dependabot[bot]", true), func(s *quorum.Snapshot) {
+			s.Commits = append(s.Commits, quorum.Commit{SHA: "merge", Verified: true, People: []quorum.Account{who("mallory"), who("web-flow")}})
+			s.PR.Commits = 2
 		}), "none"},
+		{"a link in a folder's place", on(quorum.Condition{AnyPath: []string{"**/migrations/**"}}).changes("pay/migrations"), "none, +more"},
 
 		{"no review of a workflow's folder", markdown("**.md").changes(".github/x/y.md"), "none, not docs: lane_guard .github/x/y.md"},
 		{"no review of a hidden folder", markdown("**.md").changes("a/.kiro/y.md"), "none, not docs: lane_guard a/.kiro/y.md"},
 		{"no review of one that is spelled out", markdown("**.md", ".vale/**").changes(".vale/y.md"), "docs"},
+		{"one that is spelled out elsewhere", markdown("**.md", "a/.vale/**").changes(".vale/y.md"), "none, not docs: lane_guard .vale/y.md"},
+		{"one that is excluded elsewhere", markdown("**.md", "!a/.vale/**").changes(".vale/y.md"), "none, not docs: lane_guard .vale/y.md"},
+		{"what stands in a hidden folder's place", markdown("docs/**").changes("docs/.vscode"), "none, not docs: lane_guard docs/.vscode"},
 		{"a review of a hidden folder", markdown("**.md").with(func(x *scene) {
 			x.p.Lanes[0].Need = &quorum.NeedRule{Share: quorum.ByNumber, Count: 1}
 			x.p.Rules[0] = quorum.NeedRule{Share: quorum.All}

@@ -160,14 +160,13 @@ const authorsQuery = `query($owner: String!, $name: String!, $number: Int!, $com
   repository(owner: $owner, name: $name) {
     pullRequest(number: $number) {
       headRefOid
-      commits(first: 49, after: $commits) {
+      commits(first: 100, after: $commits) {
         pageInfo { hasNextPage endCursor }
         nodes { commit {
           oid
           authors(first: 20) { totalCount nodes { user { __typename login databaseId } } }
           committer { user { __typename login databaseId } }
           signature { isValid }
-          parents(first: 2) { totalCount }
         } }
       }
     }
@@ -300,9 +299,6 @@ type graphCommit struct {
 		Committer struct {
 			User *graphActor `json:"user"`
 		} `json:"committer"`
-		Parents struct {
-			Total int `json:"totalCount"`
-		} `json:"parents"`
 		Signature *struct {
 			Valid bool `json:"isValid"`
 		} `json:"signature"` // nil: it has none
@@ -821,7 +817,7 @@ func (r pullReader) readCommitAuthors(ctx context.Context, head string) (commits
 				return nil, nil // not all are known, so that nobody can be said to be none of them
 			}
 			isSigned := n.Commit.Signature != nil && n.Commit.Signature.Valid
-			c := quorum.Commit{SHA: n.Commit.OID, Verified: isSigned, Merge: n.Commit.Parents.Total > 1}
+			c := quorum.Commit{SHA: n.Commit.OID, Verified: isSigned}
 			isUnknown := false
 			for _, a := range n.Commit.Authors.Nodes {
 				if isUnknown = isUnknown || a.User == nil; a.User != nil {

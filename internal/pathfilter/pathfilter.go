@@ -21,8 +21,8 @@ type Pattern struct {
 	pathOrName   string
 }
 
-// maxPattern bounds a pattern: GitHub's longest path component has 255 bytes, and compiling costs memory.
-const maxPattern = 1024
+// maxPattern bounds a pattern: matching takes time in proportion to its length, too.
+const maxPattern = 256
 
 // Compile reads a filter pattern.
 func Compile(pattern string) (Pattern, error) {

@@ -133,8 +133,8 @@ func TestPatternsThatAreRefused(t *testing.T) {
 		"[a b]":                     "may only hold",
 		`a\`:                        "lone",
 		"a\xff":                     "cannot be compiled",
-		strings.Repeat("a", 1025):   "longer than 1024 bytes",
-		strings.Repeat("a?", 20000): "longer than 1024 bytes",
+		strings.Repeat("a", 257):    "longer than 256 bytes",
+		strings.Repeat("a?", 20000): "longer than 256 bytes",
 	} {
 		_, err := Compile(pattern)
 		if err == nil || !strings.Contains(err.Error(), why) {
@@ -147,7 +147,7 @@ func TestPatternsThatAreRefused(t *testing.T) {
 	if _, err := CompileAll([]string{"a", "b["}); err == nil || !strings.HasPrefix(err.Error(), `read pattern "b["`) {
 		t.Errorf("the pattern is not named: %v", err)
 	}
-	if _, err := Compile(strings.Repeat("a", 1024)); err != nil {
+	if _, err := Compile(strings.Repeat("a", 256)); err != nil {
 		t.Error(err)
 	}
 }

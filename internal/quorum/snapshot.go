@@ -422,7 +422,6 @@ type Commit struct {
 	Parents  []string
 	People   []Account // its authors and committer, the zero one is an unknown author beside them; none: its author is its pusher
 	Verified bool      // GitHub has verified its signature
-	Merge    bool      // it has several parents
 }
 
 // A Press is somebody's press of our check's button: GitHub shows it in the event alone, and the daemon keeps it.
