@@ -444,7 +444,9 @@ func (r policyResolver) checkIdentities(reviewers []quorum.Reviewer) {
 		if found {
 			r.failKey(
 				reviewerKey(i),
-				fmt.Sprintf("%s and %s are one (%s): its word would count twice", reviewerPhrase(reviewers[first]), reviewerPhrase(q), identity),
+				fmt.Sprintf(
+					"%s and %s are one (%s): its word would count twice", reviewerPhrase(reviewers[first]), reviewerPhrase(q), identity,
+				),
 				"remove one of them, or make it a shadow",
 			)
 			continue
@@ -499,8 +501,10 @@ func (r policyResolver) checkHeadings(reviewers []quorum.Reviewer) {
 			continue
 		}
 		author := strings.ToLower(q.Author)
+		isOne := q.Workflow == "" && q.MayVote() // [policyResolver.checkIdentities] tells that
 		if q.Heading == "" {
-			if (author == quorum.ActionsBot || readers[author] > 1 && (q.Workflow != "" || !q.MayVote())) && !r.hasKey(reviewerKey(i)+".heading") && !r.verdictIsUnknown(i) {
+			isShared := author == quorum.ActionsBot || readers[author] > 1 && !isOne
+			if isShared && !r.hasKey(reviewerKey(i)+".heading") && !r.verdictIsUnknown(i) {
 				r.failKey(
 					reviewerKey(i),
 					fmt.Sprintf(
@@ -513,27 +517,28 @@ func (r policyResolver) checkHeadings(reviewers []quorum.Reviewer) {
 			}
 			continue
 		}
-		for j, other := range reviewers[:i] {
-			if readsTexts(other) && other.Heading != "" && strings.EqualFold(other.Author, q.Author) &&
-				beginAlike(other.Heading, q.Heading) {
-				at := reviewerKey(i)
-				if r.hasKey(at + ".heading") {
-					at += ".heading"
-				}
-				r.failKey(
-					at,
-					fmt.Sprintf(
-						"the headings of %s (line %d) and %s begin alike: a text could be either's",
-						reviewerPhrase(other),
-						r.positionOfKey(reviewerKey(j)).line,
-						reviewerPhrase(q),
-					),
-					"give each a heading that does not begin the other",
-				)
-				break
-			}
+		j := slices.IndexFunc(reviewers[:i], func(other quorum.Reviewer) bool { return haveOneHeading(other, q) })
+		if j < 0 {
+			continue
 		}
+		at := reviewerKey(i)
+		if r.hasKey(at + ".heading") {
+			at += ".heading"
+		}
+		r.failKey(
+			at,
+			fmt.Sprintf(
+				"the headings of %s (line %d) and %s begin alike: a text could be either's",
+				reviewerPhrase(reviewers[j]), r.positionOfKey(reviewerKey(j)).line, reviewerPhrase(q),
+			),
+			"give each a heading that does not begin the other",
+		)
 	}
+}
+
+// haveOneHeading reports whether the heading of one of two reviewers of one author begins the other's.
+func haveOneHeading(a, b quorum.Reviewer) bool {
+	return readsTexts(a) && a.Heading != "" && strings.EqualFold(a.Author, b.Author) && beginAlike(a.Heading, b.Heading)
 }
 
 // verdictIsUnknown reports whether the verdict, on which the need of a heading depends, stands in a key that could not

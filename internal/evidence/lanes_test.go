@@ -263,7 +263,7 @@ func TestLaneOfPullRequest(t *testing.T) {
 		{"an author beside an unknown one", with(lockfile(), func(s *quorum.Snapshot) {
 			s.Commits[0].People = append(s.Commits[0].People, quorum.Account{})
 		}), "none"},
-		{"a merge that GitHub signed, with another beside", with(lockfile().made("dependabot[bot]", "dependabot[bot]", "dependabot[bot]", true), func(s *quorum.Snapshot) {
+		{"a merge that GitHub signed", with(lockfile().made("dependabot[bot]", "dependabot[bot]", "dependabot[bot]", true), func(s *quorum.Snapshot) {
 			s.Commits = append(s.Commits, quorum.Commit{SHA: "merge", Verified: true, People: []quorum.Account{who("mallory"), who("web-flow")}})
 			s.PR.Commits = 2
 		}), "none"},

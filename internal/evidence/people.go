@@ -26,7 +26,7 @@ func (h *headView) standIns() (approving []quorum.StandIn, against []string) {
 			against = append(against, t.Author.Login)
 		case t.Commit != s.PR.Head || h.isMovedReview(&t) || h.cycle.isBeforeBase(t.At) || !t.Edited.IsZero() && !t.Editor.Same(t.Author):
 		case !change.AreHandsKnown(s) || change.HadHand(s, t.Author):
-		case h.isReviewer(t.Author): // one identity fills one place
+		case isReviewer(h.policy, t.Author): // one identity fills one place
 		default:
 			approving = append(approving, quorum.StandIn{Login: t.Author.Login, Review: t.ID, At: t.At, URL: t.URL})
 		}
@@ -37,8 +37,8 @@ func (h *headView) standIns() (approving []quorum.StandIn, against []string) {
 }
 
 // isReviewer reports whether a is the account of a reviewer, with a vote here or without.
-func (h *headView) isReviewer(a quorum.Account) bool {
-	return slices.ContainsFunc(h.policy.Reviewers, func(r quorum.Reviewer) bool { return r.IsAuthor(a) })
+func isReviewer(p *quorum.Policy, a quorum.Account) bool {
+	return slices.ContainsFunc(p.Reviewers, func(r quorum.Reviewer) bool { return r.IsAuthor(a) })
 }
 
 // lastReviews are the newest deciding reviews of each person that could count for or against: approvals of the head,
