@@ -291,7 +291,7 @@ func (c *restComment) keepWords(watched reviewerSet) {
 	}
 	c.keepTold()
 	c.sum, c.Body = untrusted.DigestOf(c.Body), watched.keptBody(c.User.account(), c.Body)
-	if command != "" && !strings.HasPrefix(c.Body, command) {
+	if command != "" && quorum.CommandLine(c.Body) != command {
 		c.Body = command
 	}
 }

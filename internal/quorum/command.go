@@ -16,10 +16,13 @@ const RerunButton = "rerun-reviewers"
 // maxCommandLine is how many bytes of a command are read.
 const maxCommandLine = 1 << 10
 
-// CommandLine is the first line of a comment that is a command, as far as it is read; "" of any other comment.
+// CommandLine is the first line of a comment that is a command, as far as it is read; "" of any other comment. Capitals
+// and blanks before it make no difference.
 func CommandLine(body string) string {
-	rest, found := strings.CutPrefix(body, CommandWord)
-	if !found || rest != "" && !strings.ContainsAny(rest[:1], " \t\r\n") {
+	body = strings.TrimLeft(body, " \t\r\n")
+	word := body[:min(len(body), len(CommandWord))]
+	rest := body[len(word):]
+	if !strings.EqualFold(word, CommandWord) || rest != "" && !strings.ContainsAny(rest[:1], " \t\r\n") {
 		return ""
 	}
 	line, _, _ := strings.Cut(body[:min(len(body), maxCommandLine)], "\n")

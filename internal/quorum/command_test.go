@@ -10,15 +10,17 @@ import (
 
 func TestCommandLine(t *testing.T) {
 	for body, want := range map[string]string{
-		"/review-coordinator rerun":                    "/review-coordinator rerun",
-		"/review-coordinator rerun openai \r\nbecause": "/review-coordinator rerun openai",
-		"/review-coordinator":                          "/review-coordinator",
-		"/review-coordinator\nrerun":                   "/review-coordinator",
-		"/review-coordinators rerun":                   "",
-		" /review-coordinator rerun":                   "",
-		"> /review-coordinator rerun":                  "",
-		"please\n/review-coordinator rerun":            "",
-		"":                                             "",
+		"/review-coordinator rerun":                               "/review-coordinator rerun",
+		"/review-coordinator rerun openai \r\nbecause":            "/review-coordinator rerun openai",
+		"/review-coordinator":                                     "/review-coordinator",
+		"/review-coordinator\nrerun":                              "/review-coordinator",
+		"/review-coordinators rerun":                              "",
+		" /review-coordinator rerun":                              "/review-coordinator rerun",
+		"\r\n\t/Review-Coordinator Rerun":                         "/Review-Coordinator Rerun",
+		"/review-coordinator: rerun":                              "",
+		"> /review-coordinator rerun":                             "",
+		"please\n/review-coordinator rerun":                       "",
+		"":                                                        "",
 		"/review-coordinator accept " + strings.Repeat("é", 2000): "/review-coordinator accept " + strings.Repeat("é", 498),
 	} {
 		if got := quorum.CommandLine(body); got != want {
@@ -35,7 +37,9 @@ func FuzzCommandLine(f *testing.F) {
 		if line == "" {
 			return
 		}
-		if !strings.HasPrefix(body, quorum.CommandWord) || !utf8.ValidString(line) || len(line) > 1<<10 || strings.Contains(line, "\n") {
+		isOfBody := strings.Contains(body, line) || !utf8.ValidString(body)
+		isCommand := strings.HasPrefix(strings.ToLower(line), quorum.CommandWord)
+		if !isOfBody || !isCommand || !utf8.ValidString(line) || len(line) > 1<<10 || strings.Contains(line, "\n") {
 			t.Errorf("%q is read as %q", body, line)
 		}
 	})
