@@ -674,6 +674,7 @@ var outcomes = []struct {
 		quorum.ReasonMayNot, quorum.ReasonHadHand, quorum.ReasonHandsUnknown, quorum.ReasonWordEdited, quorum.ReasonUnclear,
 		quorum.ReasonNoOverride, quorum.ReasonOtherHead, quorum.ReasonNothingNamed,
 		quorum.ReasonNoReviewer, quorum.ReasonUnderWay, quorum.ReasonNobodyToRerun, quorum.ReasonNoFixes,
+		quorum.ReasonNoChange, quorum.ReasonUsedUp,
 		quorum.ReasonNoCollaborator, quorum.ReasonLocked,
 	}},
 	{"fixes", []quorum.Reason{

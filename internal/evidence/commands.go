@@ -10,27 +10,14 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/review-coordinator/coordinator/internal/change"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/review"
-)
-
-// maxHeard, maxRefused and maxUnentitled are how many commands on a head are kept that came to something, that came to
-// nothing, and that came from people who may not: the record cannot be talked full, and none of the three keeps the
-// others from being heard. What is beyond them is not heard.
-const (
-	maxHeard      = 12
-	maxRefused    = 8
-	maxUnentitled = 6
 )
 
 const (
 	minCommandSHA    = 7   // digits by which a commit is named
 	maxCommandReason = 200 // characters of it that are kept
 )
-
-// handsPatience is how long GitHub may take to tell who had a hand in the change before a command is refused for that.
-const handsPatience = 2 * time.Minute
 
 // A spokenCommand is a command as a person wrote it.
 type spokenCommand struct {
@@ -51,18 +38,22 @@ func parseCommand(body string) (c spokenCommand, found bool) {
 		return c, true
 	}
 	args := words[1:]
-	switch verb := quorum.CommandVerb(words[0]); {
-	case verb == quorum.CommandAccept && len(args) > 1 && isCommandSHA(args[0]):
-		c = spokenCommand{verb: verb, sha: strings.ToLower(args[0]), reason: plainReason(strings.Join(args[1:], " "))}
-	case verb == quorum.CommandRerun && len(args) < 2:
-		c = spokenCommand{verb: verb, reviewer: strings.Join(args, "")}
-	case verb == "fix" && len(args) == 1 && args[0] == "off":
-		c.verb = quorum.CommandFixOff
-	case verb == "fix" && len(args) == 1 && args[0] == "on":
-		c.verb = quorum.CommandFixOn
+	first := "" // a commit or a reviewer, as people quote it
+	if len(args) > 0 {
+		first = strings.Trim(args[0], "`:")
+	}
+	switch verb := quorum.CommandVerb(strings.ToLower(strings.Join(words, " "))); {
+	case verb == quorum.CommandFixOff, verb == quorum.CommandFixOn:
+		c.verb = verb
+	case isVerb(words[0], quorum.CommandAccept) && len(args) > 1 && isCommandSHA(first):
+		c = spokenCommand{verb: quorum.CommandAccept, sha: strings.ToLower(first), reason: plainReason(strings.Join(args[1:], " "))}
+	case isVerb(words[0], quorum.CommandRerun) && len(args) < 2:
+		c = spokenCommand{verb: quorum.CommandRerun, reviewer: first}
 	}
 	return c, true
 }
+
+func isVerb(word string, verb quorum.CommandVerb) bool { return strings.EqualFold(word, string(verb)) }
 
 func isCommandSHA(word string) bool {
 	return len(word) >= minCommandSHA && len(word) <= 64 && review.IsHex(strings.ToLower(word))
@@ -135,102 +126,6 @@ type commandView struct {
 	all  []quorum.Command
 }
 
-// newCommandView hears what people say. Of a rerun that is heard now it is not said yet who is run again: see
-// [commandView.chooseReruns].
-func newCommandView(h *headView) *commandView {
-	v := &commandView{head: h, all: slices.Clone(h.snapshot.Record.Commands)}
-	for _, said := range v.saidCommands() {
-		if c, heard := v.hearCommand(&said); heard && hasRoomFor(v.all, c) {
-			v.all = append(v.all, c)
-		}
-	}
-	return v
-}
-
-// hasRoomFor reports whether one more command like c is kept.
-func hasRoomFor(all []quorum.Command, c quorum.Command) bool {
-	kind, most := roomOf(c)
-	alike := 0
-	for _, o := range all {
-		if of, _ := roomOf(o); of == kind {
-			alike++
-		}
-	}
-	return alike < most
-}
-
-// roomOf says with which others a command shares its room in the record, and how much that is.
-func roomOf(c quorum.Command) (kind string, most int) {
-	switch {
-	case c.Refused == quorum.ReasonMayNot:
-		return "unentitled", maxUnentitled
-	case c.Refused != "":
-		return "refused", maxRefused
-	}
-	return "heard", maxHeard
-}
-
-// hearCommand says what becomes of a command; false while that is not known.
-func (v *commandView) hearCommand(said *saidCommand) (c quorum.Command, heard bool) {
-	s := v.head.snapshot
-	may, known := s.Permissions[strings.ToLower(said.by.Login)]
-	if !known {
-		return c, false
-	}
-	c = quorum.Command{ID: said.id, Verb: said.verb, By: said.by.Login, At: said.at, Base: s.PR.BaseRef}
-	if said.verb == quorum.CommandAccept {
-		c.Reason = said.reason
-	}
-	needsNoHand := said.verb == quorum.CommandAccept || said.verb == quorum.CommandRerun
-	switch {
-	case may < quorum.Write:
-		c.Refused = quorum.ReasonMayNot
-	case said.isEdited:
-		c.Refused = quorum.ReasonWordEdited
-	case said.verb == "":
-		c.Refused = quorum.ReasonUnclear
-	case said.verb == quorum.CommandAccept && v.head.policy.Override == 0:
-		c.Refused = quorum.ReasonNoOverride
-	case said.isAboutFixes() && v.head.policy.Fix.Workflow == "":
-		c.Refused = quorum.ReasonNoFixes
-	case said.verb == quorum.CommandAccept && may < v.head.policy.Override:
-		c.Refused = quorum.ReasonMayNot
-	case needsNoHand && change.HadHand(s, said.by):
-		c.Refused = quorum.ReasonHadHand
-	case needsNoHand && !change.AreHandsKnown(s):
-		if s.Began.Before(said.at.Add(handsPatience)) {
-			return c, false
-		}
-		c.Refused = quorum.ReasonHandsUnknown
-	case said.verb == quorum.CommandAccept:
-		c.Reviewers, c.Until, c.Refused = v.acceptedBy(said)
-	case said.reviewer != "":
-		c.Reviewers = []string{said.reviewer}
-	}
-	return c, true
-}
-
-// acceptedBy says whose objections an accept ends, and until when: those that our check had named by then.
-func (v *commandView) acceptedBy(said *saidCommand) (reviewers []string, until time.Time, refused quorum.Reason) {
-	if !strings.HasPrefix(v.head.snapshot.PR.Head, said.sha) {
-		return nil, until, quorum.ReasonOtherHead
-	}
-	for i := range v.head.snapshot.Record.Objections {
-		o := &v.head.snapshot.Record.Objections[i]
-		if o.Answered || !v.head.record.concerns(o) || !wasNamedBy(o, said.at) {
-			continue
-		}
-		until = latest(until, o.At)
-		if !slices.Contains(reviewers, o.Reviewer) {
-			reviewers = append(reviewers, o.Reviewer)
-		}
-	}
-	if len(reviewers) == 0 {
-		return nil, until, quorum.ReasonNothingNamed
-	}
-	return reviewers, until, ""
-}
-
 // wasNamedBy reports whether our check had named an objection by that moment.
 func wasNamedBy(o *quorum.Objection, at time.Time) bool {
 	return !o.Named.IsZero() && !o.Named.After(at)
@@ -269,6 +164,3 @@ func (v *commandView) replies() (all []quorum.Reply) {
 	}
 	return all
 }
-
-// hasNew reports whether people have said what the record does not know.
-func (v *commandView) hasNew() bool { return len(v.all) > len(v.head.snapshot.Record.Commands) }

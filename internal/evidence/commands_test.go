@@ -4,6 +4,8 @@ package evidence_test
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -44,7 +46,7 @@ func TestCommands(t *testing.T) {
 		refused quorum.Reason
 	}{
 		"accept":                      {objectedTo().said(9, 200, "bob", accept), ""},
-		"accept by one who may write": {objectedTo().said(9, 200, "carol", accept), quorum.ReasonMayNot},
+		"accept by one who may write": {objectedTo().said(9, 200, "carol", accept), quorum.ReasonNoOverride},
 		"accept by the author":        {objectedTo().said(9, 200, "alice", accept), quorum.ReasonHadHand},
 		"accept of another commit":    {objectedTo().said(9, 200, "bob", "accept 1234567 why"), quorum.ReasonOtherHead},
 		"accept of six digits":        {objectedTo().said(9, 200, "bob", "accept "+head[:6]+" why"), quorum.ReasonUnclear},
@@ -53,8 +55,13 @@ func TestCommands(t *testing.T) {
 		"accept that was edited":      {objectedTo().said(9, 200, "bob", accept).edited(210, "bob"), quorum.ReasonWordEdited},
 		"accept where nobody may":     {objectedTo().said(9, 200, "bob", accept).with(func(x *scene) { x.p.Override = 0 }), quorum.ReasonNoOverride},
 		"accept, the hands unknown":   {objectedTo().said(9, 200, "bob", accept).with(func(x *scene) { x.s.Commits = nil }), quorum.ReasonHandsUnknown},
+		"accept as people quote it":   {objectedTo().said(9, 200, "bob", "Accept `"+strings.ToUpper(head[:7])+"`: why"), ""},
+		"accept with a colon":         {objectedTo().said(9, 200, "bob", "accept "+head[:7]+": why"), ""},
+		"fix off":                     {objectedTo().said(9, 200, "alice", "Fix OFF").with(fixes), ""},
+		"fix on, as it is":            {objectedTo().said(9, 200, "alice", "fix on").with(fixes), quorum.ReasonNoChange},
+		"fix off and more":            {objectedTo().said(9, 200, "alice", "fix off now").with(fixes), quorum.ReasonUnclear},
 		"rerun":                       {objectedTo().said(9, 200, "carol", "rerun"), ""},
-		"rerun by its name":           {objectedTo().said(9, 200, "carol", "rerun OpenAI"), ""},
+		"rerun by its name":           {objectedTo().said(9, 200, "carol", "RERUN `OpenAI`"), ""},
 		"rerun of nobody":             {objectedTo().said(9, 200, "carol", "rerun gpt"), quorum.ReasonNoReviewer},
 		"rerun by one who may not":    {objectedTo().said(9, 200, "dave", "rerun"), quorum.ReasonMayNot},
 		"rerun of what is under way":  {onHead(openai()).run(1, 10, -1).said(9, 200, "carol", "rerun").with(mayWrite), quorum.ReasonUnderWay},
@@ -75,6 +82,8 @@ func TestCommands(t *testing.T) {
 		}
 	}
 }
+
+func fixes(x *scene) { x.p.Fix = quorum.FixPolicy{Workflow: ".github/workflows/fix.yml"} }
 
 func mayWrite(x *scene) { x.s.Permissions = map[string]quorum.Permission{"carol": quorum.Write} }
 
@@ -159,16 +168,107 @@ func TestRerunOfASharedRunOnce(t *testing.T) {
 	}
 }
 
-// Nobody fills the record with words, nor keeps others from being heard.
+// Nobody fills the record with words, nor keeps others from being heard. Strangers are answered few words in all.
 func TestCommandsAreBounded(t *testing.T) {
-	x := objectedTo()
+	x := objectedTo().with(fixes)
 	for i := range int64(200) {
-		x.said(100+i, 200, "dave", "rerun").said(500+i, 200, "carol", strings.Repeat("x", int(i)))
+		x.said(1000+i, 200, "dave", "rerun").said(2000+i, 200, "carol", strings.Repeat("x", int(i)))
+		x.said(3000+2*i, 201+int(i), "alice", "fix off").said(3001+2*i, 201+int(i), "alice", "fix on")
+		x.said(4000+i, 200, "bob", "rerun openai")
 	}
-	x.said(9, 300, "bob", "accept "+head+" why")
-	heard := x.heard(400)
-	if n := len(heard); n > 26 || heard[n-1].ID != 9 || heard[n-1].Refused != "" {
-		t.Errorf("%d are heard, the last one is %+v", n, heard[n-1])
+	x.said(8, 500, "carol", "rerun").said(9, 501, "bob", "accept "+head+" why")
+	x.said(10, 502, "carol", "fix on").said(11, 503, "bob", "fix off")
+	heard := x.heard(600)
+	of := func(by string) (n, refused int, last quorum.Command) {
+		for _, c := range heard {
+			if c.By == by {
+				n, last = n+1, c
+			}
+			if c.By == by && c.Refused != "" {
+				refused++
+			}
+		}
+		return n, refused, last
+	}
+	for by, want := range map[string]struct {
+		n, refused int
+		last       int64
+		why        quorum.Reason
+	}{
+		"dave":  {8, 8, 1007, quorum.ReasonMayNot},
+		"carol": {8 + 2, 8, 10, ""},
+		"alice": {9 + 8 + 8, 8, 3000 + 2*8 + 8, quorum.ReasonUsedUp},
+		"bob":   {8 + 8 + 2, 8, 11, ""},
+	} {
+		n, refused, last := of(by)
+		if n != want.n || refused != want.refused || last.ID != want.last || last.Refused != want.why {
+			t.Errorf("of %s %d are kept and %d of them refused, the last is %+v; want %+v", by, n, refused, last, want)
+		}
+	}
+}
+
+// Each word of a person has an effect or an answer, in whichever look it is heard; only who was told that no more such
+// words are heard gets none. Whatever changes nothing is refused, and takes no place of what does.
+func TestEachWordHasAnEffectOrAnAnswer(t *testing.T) {
+	words := []string{"fix off", "fix on", "rerun openai", "rerun", "accept " + head[:7] + " why", "merge", "accept 1234567 why"}
+	people := []string{"alice", "bob", "carol"}
+	dice := rand.New(rand.NewPCG(7, 7))
+	for range 60 {
+		x, sec := objectedTo().with(fixes), 200
+		told := map[string]bool{}
+		for range 20 {
+			for range 1 + dice.IntN(5) {
+				sec++
+				x.said(int64(sec), sec, people[dice.IntN(len(people))], words[dice.IntN(len(words))])
+			}
+			known := len(x.s.Record.Commands)
+			x.s.Record.Commands = x.heard(sec + 1)
+			replies := x.facts().Replies
+			answered := func(id int64) bool {
+				return slices.ContainsFunc(replies, func(r quorum.Reply) bool { return r.Command == id })
+			}
+			for _, c := range x.s.Record.Commands[known:] {
+				told[c.By] = told[c.By] || c.Refused == quorum.ReasonUsedUp
+			}
+			for _, said := range x.s.Comments[1:] {
+				if !answered(said.ID) && !told[said.Author.Login] {
+					t.Fatalf("%q of %s has no answer", said.Body, said.Author.Login)
+				}
+			}
+		}
+		isOff, accepts := false, 0
+		for _, c := range x.s.Record.Commands {
+			switch {
+			case c.Refused != "":
+			case c.Verb == quorum.CommandAccept:
+				accepts++
+			case c.Verb == quorum.CommandFixOff, c.Verb == quorum.CommandFixOn:
+				if isOff == (c.Verb == quorum.CommandFixOff) {
+					t.Fatalf("%+v is heard and changes nothing", c)
+				}
+				isOff = !isOff
+			}
+		}
+		if accepts > 1 {
+			t.Fatalf("one objection is accepted %d times", accepts)
+		}
+	}
+}
+
+// As long as an objection stands that the check has named, whoever may accept is heard, whatever was said before.
+func TestAnAcceptIsAlwaysHeard(t *testing.T) {
+	x := objectedTo()
+	for i := range 30 {
+		sec := 200 + 10*i
+		x.s.Record.Objections = append(x.s.Record.Objections, quorum.Objection{
+			TextRef: ref(quorum.TextComment, int64(50+i)), Reviewer: "openai", Base: "main", At: at(sec), Named: at(sec + 1),
+		})
+		x.said(int64(100+2*i), sec+2, "bob", "accept "+head+" why").said(int64(101+2*i), sec+3, "bob", "accept "+head+" why")
+		x.s.Record.Commands = x.heard(sec + 4)
+		isHeard := func(c quorum.Command) bool { return c.ID == int64(100+2*i) && c.Refused == "" }
+		if !slices.ContainsFunc(x.s.Record.Commands, isHeard) {
+			t.Fatalf("accept %d is not heard: %+v", i, x.s.Record.Commands)
+		}
 	}
 }
 

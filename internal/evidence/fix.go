@@ -184,7 +184,7 @@ func MissingOfFix(p quorum.Policy, s quorum.Snapshot) (w quorum.FixWants) {
 func rememberFixes(rec *quorum.Record, p *quorum.Policy, s *quorum.Snapshot, d *quorum.Decision, now time.Time) {
 	h := newHeadView(p, s)
 	rec.FixSwitch = fixSwitchOf(rec, rec.Commands)
-	f := fixFacts(h, newCommandView(h))
+	f := fixFacts(h, &commandView{head: h, all: rec.Commands})
 	if f == nil {
 		return
 	}

@@ -24,8 +24,8 @@ func Judge(p quorum.Policy, s quorum.Snapshot) []quorum.Ballot {
 // Facts returns the input of [quorum.Decide] that is not a ballot.
 func Facts(p quorum.Policy, s quorum.Snapshot) quorum.Facts {
 	h := newHeadView(&p, &s)
-	commands := newCommandView(h)
-	if commands.hasNew() { // whom a rerun concerns, the ballots tell
+	commands := &commandView{head: h, all: s.Record.Commands}
+	if len(commands.saidCommands()) > 0 { // whom a rerun concerns, the ballots tell
 		commands = reviewerViews(&p, &s)[0].commands
 	}
 	f := quorum.Facts{
@@ -80,7 +80,7 @@ func reviewerViews(p *quorum.Policy, s *quorum.Snapshot) []*reviewerView {
 // heads is nothing to them.
 func viewsOf(h *headView, texts *textReader) []*reviewerView {
 	p, s := h.policy, h.snapshot
-	commands := newCommandView(h)
+	commands := &commandView{head: h, all: slices.Clip(s.Record.Commands)}
 	elsewhere := objectionsOfOtherBases(p, s, texts)
 	h.record.unlooked, h.objectedElsewhere = append(objectionsOfEarlierStays(p, s, texts), elsewhere.here...), elsewhere.required
 	h.onLeftHeads = func(*quorum.Reviewer) (quorum.Judged, bool) { return quorum.Judged{}, false }
@@ -88,6 +88,6 @@ func viewsOf(h *headView, texts *textReader) []*reviewerView {
 	for i := range p.Reviewers {
 		views[i] = newReviewerView(h, texts, commands, &p.Reviewers[i])
 	}
-	commands.chooseReruns(views)
+	commands.hear(views)
 	return views
 }

@@ -9,33 +9,17 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// chooseReruns says of the reruns that are heard now who is run again: of all those that do not approve, or who is named.
-// Nothing that is under way is.
-func (v *commandView) chooseReruns(views []*reviewerView) {
-	known := len(v.head.snapshot.Record.Commands)
-	kept := slices.Clone(v.all[:known])
-	for _, c := range v.all[known:] {
-		if c.Verb == quorum.CommandRerun && c.Refused == "" {
-			c.Reviewers, c.Refused = reviewersToRerun(views, c.Reviewers)
-			if c.Refused != "" && !hasRoomFor(kept, c) {
-				continue
-			}
-		}
-		kept = append(kept, c)
-	}
-	v.all = kept
-}
-
-func reviewersToRerun(views []*reviewerView, named []string) (chosen []string, refused quorum.Reason) {
+// reviewersToRerun says who is run again: of all those that do not approve, or who is named. Nothing that is under way is.
+func reviewersToRerun(views []*reviewerView, named string) (chosen []string, refused quorum.Reason) {
 	refused = quorum.ReasonNobodyToRerun
-	if len(named) > 0 {
+	if named != "" {
 		refused = quorum.ReasonNoReviewer
 	}
 	for _, v := range views {
-		if len(named) > 0 && !strings.EqualFold(v.Name, named[0]) {
+		if named != "" && !strings.EqualFold(v.Name, named) {
 			continue
 		}
-		switch v.rerunState(len(named) > 0) {
+		switch v.rerunState(named != "") {
 		case rerunPossible:
 			chosen = append(chosen, v.Name)
 		case rerunUnderWay:

@@ -127,14 +127,16 @@ const (
 	ReasonGroupUnknown Reason = "group_unknown" // Waiting, or Blocked after a while: what a merge group holds is not known
 
 	// Of people's commands that were refused.
-	ReasonMayNot        Reason = "may_not"         // its author has not the permission
+	ReasonMayNot        Reason = "may_not"         // its author has no permission to write
 	ReasonHadHand       Reason = "had_hand"        // its author had a hand in the change
 	ReasonHandsUnknown  Reason = "hands_unknown"   // GitHub does not tell who had a hand in the change
 	ReasonWordEdited    Reason = "word_edited"     // the comment was edited before it was heard
 	ReasonUnclear       Reason = "unclear"         // it is no command that is known
-	ReasonNoOverride    Reason = "no_override"     // accept: the policy lets nobody
+	ReasonNoOverride    Reason = "no_override"     // accept: the policy lets nobody, or nobody with that permission
 	ReasonOtherHead     Reason = "other_head"      // accept: it names another commit
 	ReasonNothingNamed  Reason = "nothing_named"   // accept: the check had named no objection by then that still stands
+	ReasonNoChange      Reason = "no_change"       // accept, fix: it is so already
+	ReasonUsedUp        Reason = "used_up"         // no more such words of its author are heard on a head
 	ReasonNoFixes       Reason = "no_fixes"        // fix: the policy names no workflow for it
 	ReasonNoReviewer    Reason = "no_reviewer"     // rerun: the policy names no such reviewer
 	ReasonUnderWay      Reason = "under_way"       // rerun: it is under way already

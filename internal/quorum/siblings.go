@@ -196,15 +196,12 @@ func RecordOf(number int, fork bool, held []HeldRecord) (rec Record) {
 	return rec
 }
 
-// maxAccepts is how many words of people a record has at most when it takes over another one: they are few.
-const maxAccepts = 20
-
 // withAccepts returns commands with those of another pull request's record that end objections against the base: these belong to the
 // change.
 func withAccepts(all []Command, base string, other Record) []Command {
 	for _, c := range other.Commands {
 		isKnown := slices.ContainsFunc(all, func(x Command) bool { return x.ID == c.ID })
-		if isAccept := c.Verb == CommandAccept && c.Refused == "" && c.Base == base; isAccept && !isKnown && len(all) < maxAccepts {
+		if isAccept := c.Verb == CommandAccept && c.Refused == "" && c.Base == base; isAccept && !isKnown {
 			c.Replied = true // there
 			all = append(slices.Clip(all), c)
 		}

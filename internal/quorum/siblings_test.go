@@ -97,3 +97,15 @@ func TestWhatASiblingInheritedIsNotInherited(t *testing.T) {
 		t.Errorf("the one whose record it is has inherited %q", own.Before)
 	}
 }
+
+// However much was said below one pull request, an accept below another one of the head ends what it objects to.
+func TestAnAcceptIsTakenOverBesideManyWords(t *testing.T) {
+	own := quorum.HeldRecord{Record: quorum.Record{Seq: 1, Pull: 7, Base: "main", Commands: make([]quorum.Command, 40)}}
+	other := quorum.HeldRecord{Record: quorum.Record{Seq: 1, Pull: 8, Base: "main", Commands: []quorum.Command{
+		{ID: 9, Verb: quorum.CommandAccept, By: "bob", Base: "main"},
+	}}}
+	rec := quorum.RecordOf(7, false, []quorum.HeldRecord{own, other})
+	if n := len(rec.Commands); n != 41 || rec.Commands[n-1].ID != 9 {
+		t.Errorf("%d words are known, the last is %+v", n, rec.Commands[n-1])
+	}
+}

@@ -136,7 +136,7 @@ func Sentence(r quorum.Reason) string {
 		return "a person who may accepted the change over its objection"
 
 	case quorum.ReasonMayNot:
-		return "who wrote it may not: the permission is missing"
+		return "who wrote it may not: the permission to write is missing"
 	case quorum.ReasonHadHand:
 		return "who wrote it had a hand in the change"
 	case quorum.ReasonHandsUnknown:
@@ -146,7 +146,11 @@ func Sentence(r quorum.Reason) string {
 	case quorum.ReasonUnclear:
 		return "it is no command that is known"
 	case quorum.ReasonNoOverride:
-		return "the policy lets nobody accept over an objection"
+		return "the policy lets nobody with this permission accept over an objection"
+	case quorum.ReasonNoChange:
+		return "it changes nothing: it is so already"
+	case quorum.ReasonUsedUp:
+		return "no more such words of one person are heard on a commit"
 	case quorum.ReasonOtherHead:
 		return "it names another commit"
 	case quorum.ReasonNothingNamed:
@@ -303,7 +307,7 @@ func Advice(r quorum.Reason) string {
 		return "Run it again if its word should count after all."
 
 	case quorum.ReasonMayNot:
-		return "Somebody with write permission can run reviewers again; who may accept, the policy's `override` says."
+		return "Somebody with write permission can say it."
 	case quorum.ReasonHadHand:
 		return "Somebody who neither opened the pull request nor wrote or pushed a commit of it can say it."
 	case quorum.ReasonHandsUnknown:
@@ -314,7 +318,9 @@ func Advice(r quorum.Reason) string {
 		return "Write accept with a commit of at least seven digits and a reason, rerun with a reviewer's name or none, or fix off or on. " +
 			"Why the check reads as it does, its page and coordinator explain say."
 	case quorum.ReasonNoOverride:
-		return "Set `override` in the policy, or have the objection answered."
+		return "Who may accept, `override` in the policy says; without it nobody may. Or have the objection answered."
+	case quorum.ReasonUsedUp:
+		return "What accepts or switches fixes off is heard all the same; the rest another person can say, or the same one on the next commit."
 	case quorum.ReasonOtherHead:
 		return "Look at the newest commit, and accept that."
 	case quorum.ReasonNothingNamed:

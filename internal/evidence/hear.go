@@ -1,0 +1,143 @@
+package evidence
+
+// What becomes of people's words: each has an effect, or an answer that says why not.
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/change"
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// maxAlike is how many commands of a kind are kept on a head: of each person the reruns, the words that switch fixes on,
+// and those that are refused; and all together of people who may not write. So nobody talks the record full, and nobody
+// keeps another one who may write from being heard. An accept, and a word that switches fixes off, needs no bound: each
+// ends something that must have begun anew.
+const maxAlike = 8
+
+// handsPatience is how long GitHub may take to tell who had a hand in the change before a command is refused for that.
+const handsPatience = 2 * time.Minute
+
+// hear hears what people have said since the last look, word by word: what comes of one hangs on those before it.
+func (v *commandView) hear(views []*reviewerView) {
+	for _, said := range v.saidCommands() {
+		if c, heard := v.hearCommand(&said, views); heard {
+			v.keep(c)
+		}
+	}
+}
+
+// keep adds a command if there is room for it. The last that is refused to a person says that no more are.
+func (v *commandView) keep(c quorum.Command) {
+	repeated, refused, unentitled := 0, 0, 0
+	for i := range v.all {
+		switch o := &v.all[i]; {
+		case o.Refused == quorum.ReasonMayNot:
+			unentitled++
+		case o.By != c.By:
+		case o.Refused != "":
+			refused++
+		case o.Verb == c.Verb:
+			repeated++
+		}
+	}
+	isRepeated := c.Verb == quorum.CommandRerun || c.Verb == quorum.CommandFixOn
+	if c.Refused == "" && isRepeated && repeated >= maxAlike {
+		c.Reviewers, c.Refused = nil, quorum.ReasonUsedUp
+	}
+	switch {
+	case c.Refused == "":
+	case c.Refused == quorum.ReasonMayNot:
+		if unentitled >= maxAlike {
+			return
+		}
+	case refused >= maxAlike:
+		return
+	case refused == maxAlike-1:
+		c.Refused = quorum.ReasonUsedUp
+	}
+	v.all = append(v.all, c)
+}
+
+// hearCommand says what becomes of a command; false while that is not known.
+func (v *commandView) hearCommand(said *saidCommand, views []*reviewerView) (c quorum.Command, heard bool) {
+	s := v.head.snapshot
+	may, known := s.Permissions[strings.ToLower(said.by.Login)]
+	if !known {
+		return c, false
+	}
+	c = quorum.Command{ID: said.id, Verb: said.verb, By: said.by.Login, At: said.at, Base: s.PR.BaseRef}
+	if said.verb == quorum.CommandAccept {
+		c.Reason = said.reason
+	}
+	needsNoHand := said.verb == quorum.CommandAccept || said.verb == quorum.CommandRerun
+	switch {
+	case may < quorum.Write:
+		c.Refused = quorum.ReasonMayNot
+	case said.isEdited:
+		c.Refused = quorum.ReasonWordEdited
+	case said.verb == "":
+		c.Refused = quorum.ReasonUnclear
+	case said.verb == quorum.CommandAccept && !v.mayAccept(may):
+		c.Refused = quorum.ReasonNoOverride
+	case said.isAboutFixes() && v.head.policy.Fix.Workflow == "":
+		c.Refused = quorum.ReasonNoFixes
+	case said.isAboutFixes() && !v.switchesFixes(&c):
+		c.Refused = quorum.ReasonNoChange
+	case needsNoHand && change.HadHand(s, said.by):
+		c.Refused = quorum.ReasonHadHand
+	case needsNoHand && !change.AreHandsKnown(s):
+		if s.Began.Before(said.at.Add(handsPatience)) {
+			return c, false
+		}
+		c.Refused = quorum.ReasonHandsUnknown
+	case said.verb == quorum.CommandAccept:
+		c.Reviewers, c.Until, c.Refused = v.acceptedBy(said)
+	case said.verb == quorum.CommandRerun:
+		c.Reviewers, c.Refused = reviewersToRerun(views, said.reviewer)
+	}
+	return c, true
+}
+
+// switchesFixes reports whether a word about fixes changes anything.
+func (v *commandView) switchesFixes(c *quorum.Command) bool {
+	last := fixSwitchOf(&v.head.snapshot.Record, v.all)
+	isOff := last != nil && last.Off
+	return isOff != (c.Verb == quorum.CommandFixOff) && (last == nil || !c.At.Before(last.At))
+}
+
+// mayAccept reports whether the policy lets people with a permission accept over an objection.
+func (v *commandView) mayAccept(may quorum.Permission) bool {
+	return v.head.policy.Override != 0 && may >= v.head.policy.Override
+}
+
+// acceptedBy says whose objections an accept ends, and until when: those that our check had named by then. One of them at
+// least must not be accepted yet.
+func (v *commandView) acceptedBy(said *saidCommand) (reviewers []string, until time.Time, refused quorum.Reason) {
+	if !strings.HasPrefix(v.head.snapshot.PR.Head, said.sha) {
+		return nil, until, quorum.ReasonOtherHead
+	}
+	refused = quorum.ReasonNoChange
+	for i := range v.head.snapshot.Record.Objections {
+		o := &v.head.snapshot.Record.Objections[i]
+		if o.Answered || !v.head.record.concerns(o) || !wasNamedBy(o, said.at) {
+			continue
+		}
+		if _, isEnded := v.acceptOf(o.Reviewer, o.At, func(n *quorum.Objection) bool { return n == o }); !isEnded {
+			refused = ""
+		}
+		until = latest(until, o.At)
+		if !slices.Contains(reviewers, o.Reviewer) {
+			reviewers = append(reviewers, o.Reviewer)
+		}
+	}
+	if len(reviewers) == 0 {
+		refused = quorum.ReasonNothingNamed
+	}
+	if refused != "" {
+		return nil, time.Time{}, refused
+	}
+	return reviewers, until, ""
+}
