@@ -53,6 +53,7 @@ func (v *attemptView) acceptOfResult(r *attemptResult) (c quorum.Command, found 
 func overriddenResult(objection attemptResult, c quorum.Command) attemptResult {
 	objection.reason, objection.detail, objection.isDoubt = quorum.ReasonOverridden, c.By, false
 	objection.newestResult, objection.hasThreads = nil, false
+	objection.ended = quorum.Ending{By: c.By, How: quorum.ReasonOverridden}
 	return objection
 }
 
@@ -61,10 +62,35 @@ func answersAnew(got, objection *attemptResult) bool {
 	return got.outcome == quorum.Approved && got.reason != quorum.ReasonResolved && got.at.After(objection.at)
 }
 
-// isAccepted reports whether somebody who may accepted over an objection, on the record's head and base.
-func isAccepted(rec *quorum.Record, o *quorum.Objection) bool {
-	return slices.ContainsFunc(rec.Commands, func(c quorum.Command) bool {
+// endedEarlier is the act of a person that ended what the reviewer objected to this diff: an accept on another head, or the
+// dismissal of a review.
+func (v *attemptView) endedEarlier() quorum.Ending {
+	rec, s := v.head.record, v.head.snapshot
+	for _, t := range slices.Backward(s.Reviews) {
+		isHere := t.Commit == s.PR.Head || v.head.isAlike(t.Commit) || rec.isCarried(v.Name, t.TextRef)
+		by, was := v.head.dismissalOf(t.ID)
+		if t.State != "DISMISSED" || !isHere || !v.IsAuthor(t.Author) || !v.head.hadNoHand(by) {
+			continue
+		}
+		if t.State = was; v.readAgain(&t).Outcome == quorum.Findings {
+			return quorum.Ending{By: by.Login, How: quorum.ReasonDismissed}
+		}
+	}
+	for _, o := range rec.record.Objections {
+		if o.Reviewer == v.Name && o.Accepted != "" && rec.concerns(&o) {
+			return quorum.Ending{By: o.Accepted, How: quorum.ReasonOverridden}
+		}
+	}
+	return quorum.Ending{}
+}
+
+// markAccepted notes that somebody who may accepted over an objection, on the record's head and base.
+func markAccepted(rec *quorum.Record, o *quorum.Objection) {
+	i := slices.IndexFunc(rec.Commands, func(c quorum.Command) bool {
 		return c.Verb == quorum.CommandAccept && c.Refused == "" && c.Base == rec.Base && rec.Concerns(o, rec.Base, rec.Diff) &&
 			slices.Contains(c.Reviewers, o.Reviewer) && !o.At.After(c.Until) && wasNamedBy(o, c.At)
 	})
+	if i >= 0 && !o.Answered {
+		o.Answered, o.Accepted = true, rec.Commands[i].By
+	}
 }

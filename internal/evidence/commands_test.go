@@ -114,12 +114,17 @@ func TestAcceptEndsAnObjection(t *testing.T) {
 	if b := x.ballot(); b.Reason != quorum.ReasonOverridden {
 		t.Errorf("after the comment was deleted: %s, %s", b.Vote, b.Reason)
 	}
+	x.run(2, 400, -1)
+	if b := x.ballot(); b.Vote != quorum.Pending || b.Ended != (quorum.Ending{By: "bob", How: quorum.ReasonOverridden}) {
+		t.Errorf("while it looks again: %s, %s, ended by %+v", b.Vote, b.Reason, b.Ended)
+	}
+	x.s.Runs = x.s.Runs[:1]
 	x.run(2, 400, 500).comment(2, 490, bot, no)
-	if b := x.ballot(); b.Vote != quorum.Object {
+	if b := x.ballot(); b.Vote != quorum.Object || b.Ended.By != "" {
 		t.Errorf("a later objection: %s, %s", b.Vote, b.Reason)
 	}
 	x.run(3, 600, 700).comment(3, 690, bot, yes)
-	if b := x.ballot(); b.Vote != quorum.Approve {
+	if b := x.ballot(); b.Vote != quorum.Approve || b.Ended.By != "" {
 		t.Errorf("a later approval: %s, %s", b.Vote, b.Reason)
 	}
 }

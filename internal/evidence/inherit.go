@@ -90,13 +90,14 @@ func (in *inheritance) leaveBase() {
 	for _, o := range in.rec.Objections {
 		isText := o.Kind == quorum.TextReview || o.Kind == quorum.TextComment || o.Kind == quorum.TextThread
 		if isText && o.Run == 0 && o.Carried == "" && o.Of == 0 && o.Base == in.rec.Base && in.rec.Diff != pr.Diff.Lines {
-			o.Base, o.Answered, o.Named = pr.BaseRef, o.Answered || isAccepted(&in.rec, &o), time.Time{}
+			markAccepted(&in.rec, &o)
+			o.Base, o.Named = pr.BaseRef, time.Time{}
 			in.rec.Objections = appendObjection(in.rec.Objections, o)
 		}
 	}
 	for i := range in.rec.Objections {
 		if o := &in.rec.Objections[i]; o.Of == 0 {
-			o.Answered = o.Answered || isAccepted(&in.rec, o)
+			markAccepted(&in.rec, o)
 		}
 	}
 }
@@ -162,13 +163,15 @@ func (in *inheritance) takeOver(before quorum.Record) {
 // takeOverObjection takes over what was objected to an earlier head, whatever that changed: this one, or one that comes later,
 // may change the same. GitHub may still show one that was answered.
 func (in *inheritance) takeOverObjection(before *quorum.Record, o quorum.Objection) {
-	o.Answered = o.Answered || isAccepted(before, &o)
+	markAccepted(before, &o)
 	if o.Carried = cmp.Or(o.Carried, shortOf(before.Head)); o.Carried == shortOf(in.snapshot.PR.Head) {
 		o.Carried = ""
 	}
 	at := slices.IndexFunc(in.rec.Objections, o.IsSame)
 	if at >= 0 {
-		in.rec.Objections[at].Answered = in.rec.Objections[at].Answered || o.Answered
+		if own := &in.rec.Objections[at]; o.Answered && !own.Answered {
+			own.Answered, own.Accepted = true, o.Accepted
+		}
 		return
 	}
 	o.Named, o.Of = time.Time{}, 0 // it is this pull request's own from now on

@@ -22,11 +22,16 @@ func (v *attemptView) applyRecord(got attemptResult, statements []statement) att
 	search := v.newObjectionSearch(got, statements)
 	objection, found := search.unansweredObjection()
 	switch {
+	case !found && !got.isVerdict():
+		got.ended = v.endedEarlier()
 	case !found:
 	case objection.reason != quorum.ReasonOverridden:
 		return objection
-	case got.reason != quorum.ReasonOverridden && !v.attempt.isUnderWay() && !answersAnew(&got, &objection):
+	case got.reason == quorum.ReasonOverridden || answersAnew(&got, &objection):
+	case !v.attempt.isUnderWay():
 		return objection
+	default:
+		got.ended = objection.ended
 	}
 	if approval, found := search.approvalBeside(); found {
 		return approval

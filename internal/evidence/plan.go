@@ -37,7 +37,7 @@ func (p *planner) completeBallot(b quorum.Ballot) quorum.Ballot {
 	a, got := &p.attempt, &p.result
 	b.Outcome, b.Reason, b.Detail, b.Evidence = got.outcome, got.reason, got.detail, got.ref
 	b.Findings = p.head.withKnownPaths(got.findings)
-	b.Attempt, b.Reset = a.number, got.limitReset
+	b.Attempt, b.Reset, b.Ended = a.number, got.limitReset, got.ended
 	if got.url != "" {
 		b.URL = got.url
 	}

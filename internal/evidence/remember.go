@@ -136,16 +136,16 @@ func rememberApproval(rec *quorum.Record, pr *quorum.PullRequest, b quorum.Ballo
 	for i := range rec.Objections {
 		o := &rec.Objections[i]
 		isRest := b.Reason == quorum.ReasonResolved && o.TextRef != b.Evidence
-		if o.Reviewer != b.Reviewer || isRest || o.Answered || !rec.Concerns(o, base, pr.Diff.Lines) {
+		if o.Reviewer != b.Reviewer || isRest || !rec.Concerns(o, base, pr.Diff.Lines) {
 			continue
 		}
 		if isOfBase := o.Base == base || o.Base == pr.Target(); isOfBase {
-			o.Answered = true
+			o.Answered, o.Accepted = true, ""
 			continue
 		}
 		here := *o
-		here.Base, here.Answered, here.Excerpt, here.URL = base, true, "", ""
-		if !slices.ContainsFunc(rec.Objections, here.IsSame) {
+		here.Base, here.Answered, here.Accepted, here.Excerpt, here.URL = base, true, "", "", ""
+		if !o.Answered && !slices.ContainsFunc(rec.Objections, here.IsSame) {
 			rec.Objections = append(rec.Objections, here)
 		}
 	}

@@ -32,6 +32,7 @@ type attemptResult struct {
 	saidAttempt  int
 	carried      string        // of an objection that stands: the other head on which it was said
 	pull         int           // of an objection that stands: the other pull request on which it was said; 0: this one
+	ended        quorum.Ending // how a person ended what was objected; no approval came since
 	isDoubt      bool          // it is only read liberally as an objection: it objects once the attempt has ended
 	excerpt      string        // of an answer without a verdict
 	limitReset   time.Time     // of a limit

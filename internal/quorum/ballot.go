@@ -211,6 +211,7 @@ type Ballot struct {
 	Pull     int       `json:"pull,omitempty"`     // the objection was said on this other pull request
 	Of       int       `json:"of,omitempty"`       // the other pull request of this head and base below which it was said; 0: this one
 	Spent    bool      `json:"spent,omitempty"`    // Unavailable: no attempt is left
+	Ended    Ending    `json:"ended,omitzero"`     // a person ended the objection that it had, and it has not approved since
 	Findings []Finding `json:"findings,omitempty"`
 	Answers  []string  `json:"answers,omitempty"` // hostile: excerpts of answers without a verdict, oldest first
 
@@ -241,6 +242,17 @@ func (b Ballot) Voter() bool { return b.MayVote() && (b.Excused == "" || b.Vote 
 
 // MayVote reports whether the vote is one of the tally's once it objects.
 func (b Ballot) MayVote() bool { return !b.Shadow && !b.Retired }
+
+// An Ending is a person's act that ended an objection.
+type Ending struct {
+	By  string `json:"by"`
+	How Reason `json:"how"` // ReasonOverridden or ReasonDismissed
+}
+
+// IsSpokenFor reports whether a person ended what b's reviewer objected, and it has given no verdict since.
+func (b *Ballot) IsSpokenFor() bool {
+	return b.Ended.By != "" && (b.Vote == Unavailable || b.Vote == Pending)
+}
 
 // A Finding is what a reviewer objects to; it is quoted, never inferred.
 type Finding struct {

@@ -413,7 +413,8 @@ type Objection struct {
 	Excerpt  string    `json:"excerpt,omitempty"` // of its first finding, or of its words; hostile
 	More     int       `json:"more,omitempty"`    // its findings beside the first; -1: it has none
 	URL      string    `json:"url,omitempty"`
-	Answered bool      `json:"answered,omitempty"` // its reviewer approved since
+	Answered bool      `json:"answered,omitempty"` // its reviewer approved since, or a person accepted over it
+	Accepted string    `json:"accepted,omitempty"` // by whom, on another head or against another base
 	Named    time.Time `json:"named,omitzero"`     // when our check named it first
 	Ended    bool      `json:"ended,omitempty"`    // a person had ended it, or its reviewer answered it, at the last look
 	Carried  string    `json:"carried,omitempty"`  // the other head on which it was said; the first seven digits

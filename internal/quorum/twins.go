@@ -66,7 +66,7 @@ func (b Ballot) takenOver(own *Ballot, number int) Ballot {
 func (r Record) WithEnded(ballots []Ballot) Record {
 	isEnded := func(o *Objection) bool {
 		return slices.ContainsFunc(ballots, func(b Ballot) bool {
-			return b.Reviewer == o.Reviewer && b.Vote != Object && !b.isDoubt() && !b.Retired && b.Reason != ReasonOverridden
+			return b.Reviewer == o.Reviewer && b.Vote != Object && !b.isDoubt() && !b.Retired && b.Ended.How != ReasonOverridden
 		})
 	}
 	objections, isChanged := slices.Clone(r.Objections), false

@@ -35,6 +35,12 @@ func carried(who string, minute int) quorum.Ballot {
 func overridden(who string) quorum.Ballot {
 	b := fails(who, quorum.ReasonOverridden, 0)
 	b.Outcome, b.Detail, b.Since = quorum.Findings, "bob", at(8)
+	b.Ended = quorum.Ending{By: "bob", How: quorum.ReasonOverridden}
+	return b
+}
+
+func dismissed(b quorum.Ballot) quorum.Ballot {
+	b.Ended = quorum.Ending{By: "bob", How: quorum.ReasonDismissed}
 	return b
 }
 
@@ -122,6 +128,14 @@ func laneGoldens() []golden {
 				"Enough reviewers approve this commit, and nobody objects: 2 of 2 approvals. What is missing is an approval by a person.",
 				"Review this commit and approve it: one such approval is enough.", "and a person besides",
 			},
+		},
+		{
+			name: "objection-dismissed",
+			d: decided(
+				quorum.Passed, approves("openai", 4), dismissed(waits("gemini", quorum.ReasonNotReceived, 0)), approves("copilot", 4),
+			),
+			title: "2 of 2 approvals; objection of gemini dismissed by bob", status: "completed/success",
+			says: []string{"bob dismissed the objection of gemini.", "| gemini | ➖ none | bob dismissed its objection |"},
 		},
 		{
 			name: "people-of-two-kinds", policy: func(p *quorum.Policy) { p.People = 2 },

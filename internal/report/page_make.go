@@ -88,12 +88,16 @@ func (m *pageMaker) lead() Phrase {
 		by := linkPhrase(d.PR, wordsPhrase("approved this commit"), x.URL)
 		t = slices.Concat(t, fillPhrase(" %s %s, as the policy asks of a person.", namePhrase(x.Login), by))
 	}
-	for _, by := range overriddenBy(d) {
+	for _, by := range endedBy(d) {
 		var names []Phrase
 		for _, b := range by.ballots {
 			names = append(names, namePhrase(b.Reviewer))
 		}
-		t = slices.Concat(t, fillPhrase(" %s accepted the change over %s.", namePhrase(by.login), objectionsOf(names)))
+		did := " accepted the change over"
+		if by.How == quorum.ReasonDismissed {
+			did = " dismissed"
+		}
+		t = slices.Concat(t, fillPhrase(" %s"+did+" %s.", namePhrase(by.By), objectionsOf(names)))
 	}
 	return t
 }
@@ -363,6 +367,8 @@ func (m *pageMaker) whySaid(b quorum.Ballot) Phrase {
 		return m.objectionSaid(b)
 	case b.Reason == quorum.ReasonGuarded: // the lead names the file, which may be wider than a cell of the table
 		return wordsPhrase("%s", Sentence(b.Reason))
+	case b.Ended.How == quorum.ReasonDismissed && b.Vote == quorum.Pending:
+		return fillPhrase("%s dismissed its objection", namePhrase(b.Ended.By))
 	case b.Excused != "" && b.Excused != b.Reason: // it says something, and has no vote
 		return slices.Concat(reasonSaid(b, m.snapshot.PR), wordsPhrase(" (%s)", Sentence(b.Excused)))
 	}

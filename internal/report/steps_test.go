@@ -202,6 +202,7 @@ func (c standingCase) untrueAccept(who, what string) string {
 			switch b := &ballots[i]; {
 			case b.Vote == quorum.Object:
 				b.Vote, b.Reason, b.Detail = quorum.Unavailable, quorum.ReasonOverridden, "bob"
+				b.Ended = quorum.Ending{By: "bob", How: quorum.ReasonOverridden}
 			case b.Vote == quorum.Pending:
 				b.Vote, b.Reason, b.At, b.Then = quorum.Approve, quorum.ReasonApproved, at(31), nil
 			}

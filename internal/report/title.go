@@ -43,7 +43,7 @@ func titleSentence(p quorum.Policy, d quorum.Decision) string {
 	case quorum.Unverified:
 		return unverifiedTitle(p, d)
 	case quorum.Ended:
-		return endedTitle(d)
+		return nothingTitle(d)
 	default: // unreachable unless a decision was never made; it must not read like a pass
 		return "Unverified: nothing was decided"
 	}
@@ -60,7 +60,7 @@ func waitingTitle(d quorum.Decision) string {
 	if n := d.Objections + len(opposingPeople(d)); n > 0 {
 		t += ", " + countNoun(n, "objection")
 	}
-	t += peopleTitle(d) + overriddenTitle(d)
+	t += peopleTitle(d) + endedTitle(d)
 	pending := awaitedReviewers(d)
 	if len(pending) == 0 { // unreachable unless Decide waits for nobody
 		return t + "; waiting"
@@ -134,12 +134,18 @@ func passedTitle(d quorum.Decision) string {
 	if len(d.StandIns) > 0 {
 		t += "; verified by " + joinNames(loginsOf(d.StandIns))
 	}
-	t += peopleTitle(d) + overriddenTitle(d)
+	t += peopleTitle(d) + endedTitle(d)
 	if names := unavailableNames(d); len(d.StandIns) == 0 && d.Need > 0 && len(names) > 0 {
 		t += "; " + joinNames(names) + " unavailable"
 	}
-	if names := votersWith(d, quorum.Pending); d.Need > 0 && len(names) > 0 {
-		t += "; " + joinNames(names) + ": " + Sentence(quorum.ReasonNotReceived)
+	var silent []string
+	for _, b := range d.Ballots {
+		if b.Voter() && b.Vote == quorum.Pending && !b.IsSpokenFor() {
+			silent = append(silent, plainLine(b.Reviewer, 60))
+		}
+	}
+	if d.Need > 0 && len(silent) > 0 {
+		t += "; " + joinNames(silent) + ": " + Sentence(quorum.ReasonNotReceived)
 	}
 	return t
 }
@@ -206,9 +212,9 @@ func peopleTitle(d quorum.Decision) string {
 	return "; " + joinNames(loginsOf(d.People)) + verb
 }
 
-// overriddenTitle says which objections were accepted, and by whom, as the end of a sentence; "" if none was.
-func overriddenTitle(d quorum.Decision) (t string) {
-	for _, by := range overriddenBy(d) {
+// endedTitle says which objections people ended, and who did, as the end of a sentence; "" if none did.
+func endedTitle(d quorum.Decision) (t string) {
+	for _, by := range endedBy(d) {
 		names := make([]string, 0, len(by.ballots))
 		for _, b := range by.ballots {
 			names = append(names, plainLine(b.Reviewer, 60))
@@ -217,35 +223,42 @@ func overriddenTitle(d quorum.Decision) (t string) {
 		if len(names) > 1 {
 			what = "objections of "
 		}
-		t += "; " + what + joinNames(names) + " accepted by " + plainLine(by.login, 60)
+		t += "; " + what + joinNames(names) + by.verb() + " by " + plainLine(by.By, 60)
 	}
 	return t
 }
 
-// An acceptedBy is who accepted the change over objections, and over which.
-type acceptedBy struct {
-	login   string
+// An endedObjections is the act of a person that ended objections, and whose.
+type endedObjections struct {
+	quorum.Ending
 	ballots []quorum.Ballot
 }
 
-func overriddenBy(d quorum.Decision) (all []acceptedBy) {
+func (e *endedObjections) verb() string {
+	if e.How == quorum.ReasonDismissed {
+		return " dismissed"
+	}
+	return " accepted"
+}
+
+func endedBy(d quorum.Decision) (all []endedObjections) {
 	for _, b := range d.Ballots {
-		if !b.MayVote() || b.Vote != quorum.Unavailable || b.Reason != quorum.ReasonOverridden {
+		if !b.MayVote() || !b.IsSpokenFor() {
 			continue
 		}
-		i := slices.IndexFunc(all, func(a acceptedBy) bool { return a.login == b.Detail })
+		i := slices.IndexFunc(all, func(e endedObjections) bool { return e.Ending == b.Ended })
 		if i < 0 {
-			i, all = len(all), append(all, acceptedBy{login: b.Detail})
+			i, all = len(all), append(all, endedObjections{Ending: b.Ended})
 		}
 		all[i].ballots = append(all[i].ballots, b)
 	}
 	return all
 }
 
-// unavailableNames names the voters that are lost, but those whose objection was accepted.
+// unavailableNames names the voters that are lost, but those whose objection a person ended.
 func unavailableNames(d quorum.Decision) (names []string) {
 	for _, b := range d.Ballots {
-		if b.Voter() && b.Vote == quorum.Unavailable && b.Reason != quorum.ReasonOverridden {
+		if b.Voter() && b.Vote == quorum.Unavailable && !b.IsSpokenFor() {
 			names = append(names, plainLine(b.Reviewer, 60))
 		}
 	}
@@ -286,7 +299,7 @@ func blockedTitle(d quorum.Decision) string {
 	case len(again) > 0:
 		t += "; " + joinNames(again) + " looking again"
 	}
-	t += overriddenTitle(d) + loopTitle(d)
+	t += endedTitle(d) + loopTitle(d)
 	if names := votersWith(d, quorum.Pending); len(names) > 0 {
 		t += "; not waiting for " + joinNames(names)
 	}
@@ -330,17 +343,17 @@ func unverifiedTitle(p quorum.Policy, d quorum.Decision) string {
 		return "Unverified: pull requests " + joinNames(siblingNumbers(d)) + " have the same head commit"
 	case quorum.ReasonRequired:
 		t := "Unverified: required " + joinNames(missingRequired(d)) + "; " + approvalCount(d)
-		return t + carriedTitle(d) + overriddenTitle(d) + guardedTitle(d)
+		return t + carriedTitle(d) + endedTitle(d) + guardedTitle(d)
 	case quorum.ReasonPeople:
 		t := "Unverified: " + approvalCount(d) + carriedTitle(d)
 		if len(d.StandIns) > 0 {
 			t += "; verified by " + joinNames(loginsOf(d.StandIns))
 		}
-		return t + peopleTitle(d) + overriddenTitle(d) + "; needs " + missingPeople(d)
+		return t + peopleTitle(d) + endedTitle(d) + "; needs " + missingPeople(d)
 	case quorum.ReasonTooFew:
-		return "Unverified: " + tooFewSaid(p, d) + overriddenTitle(d)
+		return "Unverified: " + tooFewSaid(p, d) + endedTitle(d)
 	}
-	t := "Unverified: " + approvalCount(d) + carriedTitle(d) + overriddenTitle(d)
+	t := "Unverified: " + approvalCount(d) + carriedTitle(d) + endedTitle(d)
 	if names := unavailableNames(d); len(names) > 0 {
 		t += "; " + joinNames(names) + " unavailable"
 	}
@@ -440,7 +453,7 @@ func siblingNumbers(d quorum.Decision) (numbers []string) {
 	return numbers
 }
 
-func endedTitle(d quorum.Decision) string {
+func nothingTitle(d quorum.Decision) string {
 	switch d.Reason {
 	case quorum.ReasonClosed:
 		return "Nothing is decided here: closed"
