@@ -78,6 +78,9 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 	w.Tree = wantsTree(&p, &s, views)
 	strangers := 0
 	for _, t := range views[0].head.lastReviews() {
+		if t.State == "APPROVED" && t.Commit != s.PR.Head {
+			continue
+		}
 		if !t.Member {
 			if strangers++; strangers > maxPeople {
 				continue

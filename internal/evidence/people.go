@@ -4,36 +4,42 @@ package evidence
 
 import (
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/review-coordinator/coordinator/internal/change"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// standIns finds the people with at least the policy's permission who approve this head, and those who request
-// changes.
-func (h *headView) standIns() (approving []quorum.StandIn, against []string) {
+// maxUnheard is how many approvals that do not count are shown: the newest.
+const maxUnheard = 5
+
+// standIns finds the people with at least the policy's permission who approve this head, those whose approval does not
+// count, and those who request changes.
+func (h *headView) standIns() (approving, unheard []quorum.StandIn, against []string) {
 	least, s := h.policy.StandIn, h.snapshot
 	for _, t := range h.lastReviews() {
 		may, known := s.Permissions[strings.ToLower(t.Author.Login)]
 		isOpen := !known && t.Member && t.State == "CHANGES_REQUESTED" // until a member's permission is known, the objection stands
-		if may < least && !isOpen {
-			continue
+		by := quorum.StandIn{Login: t.Author.Login, Review: t.ID, At: t.At, URL: t.URL, Why: whyUnheard(h, &t)}
+		if known && may < least {
+			by.Why = quorum.ReasonMayNot
 		}
 		switch {
-		case t.State == "CHANGES_REQUESTED", t.State == "DISMISSED":
-			against = append(against, t.Author.Login)
-		case t.Commit != s.PR.Head || h.isMovedReview(&t) || h.cycle.isBeforeBase(t.At) || !t.Edited.IsZero() && !t.Editor.Same(t.Author):
-		case !change.AreHandsKnown(s) || change.HadHand(s, t.Author):
-		case isReviewer(h.policy, t.Author): // one identity fills one place
-		default:
-			approving = append(approving, quorum.StandIn{Login: t.Author.Login, Review: t.ID, At: t.At, URL: t.URL})
+		case t.State != "APPROVED":
+			if may >= least || isOpen {
+				against = append(against, t.Author.Login)
+			}
+		case by.Why == "" && known:
+			approving = append(approving, by)
+		case by.Why != "" && t.Member && len(unheard) < maxUnheard: // nobody expects a passer-by's to count
+			unheard = append(unheard, by)
 		}
 	}
-	sort.SliceStable(approving, func(i, j int) bool { return approving[i].At.Before(approving[j].At) })
+	byTime := func(a, b quorum.StandIn) int { return a.At.Compare(b.At) }
+	slices.SortStableFunc(approving, byTime)
+	slices.SortStableFunc(unheard, byTime)
 	slices.Sort(against)
-	return approving, against
+	return approving, unheard, against
 }
 
 // isReviewer reports whether a is the account of a reviewer, with a vote here or without.
@@ -41,16 +47,33 @@ func isReviewer(p *quorum.Policy, a quorum.Account) bool {
 	return slices.ContainsFunc(p.Reviewers, func(r quorum.Reviewer) bool { return r.IsAuthor(a) })
 }
 
-// lastReviews are the newest deciding reviews of each person that could count for or against: approvals of the head,
-// and requests for changes of any head, which GitHub keeps up across pushes, and which only a person who had no hand
-// in the change ends by dismissing them.
+// whyUnheard says why an approval by somebody who may approve does not count; "" if it does.
+func whyUnheard(h *headView, t *quorum.Text) quorum.Reason {
+	switch s := h.snapshot; {
+	case isReviewer(h.policy, t.Author): // one identity fills one place
+		return quorum.ReasonIsReviewer
+	case t.Commit != s.PR.Head || h.isMovedReview(t):
+		return quorum.ReasonMoved
+	case h.cycle.isBeforeBase(t.At):
+		return quorum.ReasonOldBase
+	case !t.Edited.IsZero() && !t.Editor.Same(t.Author):
+		return quorum.ReasonEdited
+	case change.HadHand(s, t.Author):
+		return quorum.ReasonHadHand
+	case !change.AreHandsKnown(s):
+		return quorum.ReasonHandsUnknown
+	}
+	return ""
+}
+
+// lastReviews are the newest deciding reviews of each person, the newest first: approvals, and requests for changes of any
+// head, which GitHub keeps up across pushes, and which only a person who had no hand in the change ends by dismissing them.
 func (h *headView) lastReviews() (out []quorum.Text) {
-	s := h.snapshot
 	seen := map[string]bool{}
 	if h.policy.StandIn == 0 {
 		return nil
 	}
-	for _, t := range slices.Backward(s.Reviews) {
+	for _, t := range slices.Backward(h.snapshot.Reviews) {
 		login := strings.ToLower(t.Author.Login)
 		if t.Author.Bot || login == "" || seen[login] {
 			continue
@@ -59,7 +82,7 @@ func (h *headView) lastReviews() (out []quorum.Text) {
 		case "APPROVED", "CHANGES_REQUESTED", "DISMISSED":
 			seen[login] = true
 		}
-		if t.State == "CHANGES_REQUESTED" || t.State == "APPROVED" && t.Commit == s.PR.Head || h.isDismissedInVain(&t) {
+		if t.State == "CHANGES_REQUESTED" || t.State == "APPROVED" || h.isDismissedInVain(&t) {
 			out = append(out, t)
 		}
 	}

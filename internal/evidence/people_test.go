@@ -173,6 +173,33 @@ func TestWhoStandsIn(t *testing.T) {
 	}
 }
 
+// Whose approval does not count is told, and why: else everybody waits for what has happened.
+func TestWhoseApprovalDoesNotCount(t *testing.T) {
+	for why, change := range map[quorum.Reason]func(x *scene){
+		"":                        func(*scene) {},
+		quorum.ReasonHadHand:      func(x *scene) { x.s.Commits[0].People = append(x.s.Commits[0].People, who("bob")) },
+		quorum.ReasonHandsUnknown: func(x *scene) { x.s.Commits = nil },
+		quorum.ReasonMayNot:       func(x *scene) { x.s.Permissions["bob"] = 0 },
+		quorum.ReasonOldBase:      func(x *scene) { x.retargeted(51) },
+		quorum.ReasonEdited:       func(x *scene) { x.s.Reviews[0].Edited, x.s.Reviews[0].Editor = at(55), who("mallory") },
+		quorum.ReasonMoved: func(x *scene) {
+			x.s.Reviews[0].Commit, x.s.Permissions = older, nil // nothing is asked of GitHub for it
+		},
+	} {
+		x := onHead(sage()).review(1, 50, "bob", "APPROVED", "").review(2, 60, "dave", "APPROVED", "")
+		x.s.Permissions = map[string]quorum.Permission{"bob": quorum.Write, "dave": 0}
+		x.s.Reviews[0].Member = true
+		change(x)
+		f := x.facts()
+		if isHeard := len(f.StandIns) == 1 && len(f.Unheard) == 0; isHeard != (why == "") {
+			t.Errorf("%q: %v stand in, and %v do not", why, f.StandIns, f.Unheard)
+		}
+		if why != "" && (len(f.Unheard) != 1 || f.Unheard[0].Login != "bob" || f.Unheard[0].Why != why) {
+			t.Errorf("%q: %+v do not count", why, f.Unheard)
+		}
+	}
+}
+
 func TestFacts(t *testing.T) {
 	x := onHead().with(func(x *scene) {
 		x.s.PR.Draft, x.s.PR.Closed = true, true

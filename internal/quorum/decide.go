@@ -42,6 +42,9 @@ func Decide(p Policy, ballots []Ballot, f Facts, now time.Time) Decision {
 			d.wakeBy(until)
 		}
 	}
+	if d.Verdict == Unverified || len(d.People) < d.NeedPeople {
+		d.Unheard = f.Unheard
+	}
 	if d.Verdict != Passed {
 		d.scheduleEffects(p, f, now)
 	}

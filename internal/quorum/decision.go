@@ -29,6 +29,7 @@ type Facts struct {
 	Start    time.Time // of the cycle: all clocks count from it
 	Siblings []int     // other open pull requests with this head, where they are too many to be judged together
 	StandIns []StandIn // people entitled to stand in who approve the head, by the time of their review
+	Unheard  []StandIn // people whose newest word approves and does not count, by the time of their review
 	Against  []string  // people entitled to stand in who request changes
 	Pass     *Pass     // the pass that our check shows, if it is of this head, base, policy and electorate
 	Replies  []Reply   // to people's commands that were not answered yet
@@ -46,6 +47,7 @@ type StandIn struct {
 	Review int64     `json:"review"`
 	At     time.Time `json:"at"`
 	URL    string    `json:"url,omitempty"`
+	Why    Reason    `json:"why,omitempty"` // why it does not count
 }
 
 // A Pass is what a passed check remembers, so that the clock alone never takes it back.
@@ -88,6 +90,7 @@ type Decision struct {
 	Lane        LaneChoice   `json:"lane,omitzero"`
 	NeedPeople  int          `json:"need_people,omitempty"` // approvals that the policy asks of people
 	People      []StandIn    `json:"people,omitempty"`      // those that there are, at most so many
+	Unheard     []StandIn    `json:"unheard,omitempty"`     // approvals by people that do not count, where one is missing
 	AgainstVote bool         `json:"-"`                     // Against objects, see [Policy.HearsPeople]
 	Against     []string     `json:"-"`                     // people entitled to stand in who request changes: then nobody stands in
 	Start       time.Time    `json:"start,omitzero"`

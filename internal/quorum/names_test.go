@@ -85,7 +85,7 @@ func TestRecordSurvivesJSON(t *testing.T) {
 			Need:   2,
 			Voters: []string{"gemini"},
 			Basis:  []Basis{{"gemini", 1, 2}},
-			By:     []StandIn{{"bob", 7, sec(8), "u"}},
+			By:     []StandIn{{Login: "bob", Review: 7, At: sec(8), URL: "u"}},
 		},
 		Annotated: []string{"k"},
 	}

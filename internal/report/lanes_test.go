@@ -130,6 +130,24 @@ func laneGoldens() []golden {
 			},
 		},
 		{
+			name: "persons-approval-does-not-count", policy: func(p *quorum.Policy) { p.People = 1 },
+			d: with(decided(quorum.Unverified, approves("openai", 4), approves("gemini", 5)), func(d *quorum.Decision) {
+				d.Reason, d.NeedPeople = quorum.ReasonPeople, 1
+				for _, why := range []quorum.Reason{
+					quorum.ReasonHadHand, quorum.ReasonHandsUnknown, quorum.ReasonMayNot, quorum.ReasonMoved, quorum.ReasonOldBase, quorum.ReasonEdited,
+				} {
+					x := bob
+					x.Why = why
+					d.Unheard = append(d.Unheard, x)
+				}
+			}),
+			title: "Unverified: 2 of 2 approvals; needs an approval by a person", status: "completed/action_required",
+			says: []string{
+				"and that does not count: they opened this pull request, or wrote or pushed a commit of it.",
+				"and that does not count: it is of an earlier commit.",
+			},
+		},
+		{
 			name: "objection-dismissed",
 			d: decided(
 				quorum.Passed, approves("openai", 4), dismissed(waits("gemini", quorum.ReasonNotReceived, 0)), approves("copilot", 4),

@@ -25,7 +25,8 @@ func (m ruleTeller) rulesHere() (says []Phrase) {
 	if m.decision.Verdict == quorum.Ended || len(m.decision.Ballots) == 0 {
 		return nil
 	}
-	return slices.Concat(m.laneRules(), m.voterRules(), m.peopleRules(), m.diffRules(), fixRules(m.policy, m.decision))
+	people := append(m.peopleRules(), unheardRules(m.decision)...)
+	return slices.Concat(m.laneRules(), m.voterRules(), people, m.diffRules(), fixRules(m.policy, m.decision))
 }
 
 // maxLanesSaid is how many lanes of a kind are told of.
@@ -238,6 +239,34 @@ func (m ruleTeller) peopleRules() []Phrase {
 		t = slices.Concat(t, fillPhrase(". %s approve", joinPhrases(names)))
 	}
 	return []Phrase{append(t, Span{Text: ". Whoever stands in for a reviewer is none of them, and a request for changes by such a person objects."})}
+}
+
+// unheardRules say whose approval was seen and does not count, and why.
+func unheardRules(d quorum.Decision) (says []Phrase) {
+	for _, x := range d.Unheard {
+		by := linkPhrase(d.PR, wordsPhrase("approves"), x.URL)
+		why := wordsPhrase("%s", whyUnheard(x.Why))
+		says = append(says, fillPhrase("%s %s, and that does not count: %s.", namePhrase(x.Login), by, why))
+	}
+	return says
+}
+
+// whyUnheard says why a person's approval does not count.
+func whyUnheard(why quorum.Reason) string {
+	switch why {
+	case quorum.ReasonMoved:
+		return "it is of an earlier commit"
+	case quorum.ReasonOldBase:
+		return "it was given before the base changed"
+	case quorum.ReasonEdited:
+		return "somebody else edited it"
+	case quorum.ReasonHadHand:
+		return "they opened this pull request, or wrote or pushed a commit of it"
+	case quorum.ReasonMayNot:
+		return "the permission that the policy asks of people is missing"
+	default:
+		return Sentence(why)
+	}
 }
 
 // countPeople returns "A person" or "2 people".

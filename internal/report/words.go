@@ -141,6 +141,8 @@ func Sentence(r quorum.Reason) string {
 		return "who wrote it had a hand in the change"
 	case quorum.ReasonHandsUnknown:
 		return "GitHub does not tell who had a hand in the change"
+	case quorum.ReasonIsReviewer:
+		return "who wrote it is a reviewer of the policy, and no person besides"
 	case quorum.ReasonWordEdited:
 		return "the comment was edited before it was heard"
 	case quorum.ReasonUnclear:
@@ -312,6 +314,8 @@ func Advice(r quorum.Reason) string {
 		return "Somebody who neither opened the pull request nor wrote or pushed a commit of it can say it."
 	case quorum.ReasonHandsUnknown:
 		return "Push the branch anew, or have the reviewer's threads resolved by a person instead."
+	case quorum.ReasonIsReviewer:
+		return "Somebody whom the policy does not name as a reviewer can approve."
 	case quorum.ReasonWordEdited:
 		return "Write a new comment: an edited one may say what its author did not."
 	case quorum.ReasonUnclear:
