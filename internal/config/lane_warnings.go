@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/review-coordinator/coordinator/internal/change"
 	"github.com/review-coordinator/coordinator/internal/pathfilter"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
@@ -31,7 +32,14 @@ func (c *laneChecker) warnOfLanes() {
 				"add people:, or another quorum:",
 			)
 		}
-		if len(less) > 0 && !lane.If.OnlyAdds() {
+		if fault, found := change.FindLaneFault(&c.policy, i); found {
+			c.warnKey(
+				laneKey(i)+"."+fault.Keys[0],
+				fmt.Sprintf("%s asks less in %s, and one more file or label reaches it: that counts for nothing, for such a lane can only ask for more",
+					lanePhrase(lane.Name), strings.Join(fault.Keys, ", ")),
+				"remove what asks less, or choose by all_paths, authors or base",
+			)
+		} else if len(less) > 0 && !lane.If.OnlyAdds() {
 			c.warnOfLess(laneKey(i), lane)
 		}
 		c.warnOfLaneVoters(laneKey(i), lane)

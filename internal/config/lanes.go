@@ -50,20 +50,13 @@ func (r policyResolver) checkLess(keys []string, lanes []quorum.Lane, p quorum.P
 	p.Lanes = lanes
 	for i := range lanes {
 		fault, found := change.FindLaneFault(&p, i)
-		if !found {
+		if !found || fault.Above < 0 { // it counts for nothing: that is a warning
 			continue
 		}
 		at := keys[i] + "." + fault.Keys[0]
 		what := fmt.Sprintf("%s asks less in %s than", lanePhrase(lanes[i].Name), strings.Join(fault.Keys, ", "))
 		if !r.hasKey(at) {
 			at = keys[i]
-		}
-		if fault.Above < 0 {
-			r.failKey(
-				at, what+" the top level, and one more file or label reaches it: such a lane can only ask for more",
-				"remove what asks less, or choose by all_paths, authors or base",
-			)
-			continue
 		}
 		above := lanes[fault.Above].Name
 		hint := fmt.Sprintf("move %s above %s: what asks least comes first", quoteText(lanes[i].Name), quoteText(above))
@@ -237,6 +230,9 @@ func (r policyResolver) checkLaneVoters(key string, keys LaneKeys, p quorum.Poli
 		if voters, known = r.findLaneVoters(at, keys.Reviewers, p.Reviewers); !known {
 			return
 		}
+	}
+	if keys.If.condition().OnlyAdds() {
+		voters, at = p.Reviewers, key // who is named there counts for nothing
 	}
 	most, need, needKey := p.CountVoters(voters), p.Rules[0], at
 	if r.hasKey(key + ".quorum") {

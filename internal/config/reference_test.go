@@ -142,8 +142,8 @@ a guarded file, a file that instructs any preset's reviewer, the policy, or what
 ` + "`quorum: none`" + ` it covers neither ` + "`.github`" + ` nor a hidden folder that it does not spell out. Then the next lane is
 read, and the check says why.
 
-These are mistakes: a lane with ` + "`any_path` or `labels`" + ` that asks less; a lane that asks less than another one above it that asks less, unless
-their bases differ.
+What a lane with ` + "`any_path` or `labels`" + ` asks less counts for nothing, and is warned of. A lane that asks less than another one above it that
+asks less is a mistake, unless their bases differ.
 
 An objection is never out of reach: a voter that has objected to the head votes on it in any lane, ` + "`quorum: none`" + ` included.`
 
