@@ -38,7 +38,7 @@ type alikeReader struct {
 
 // beginReadingElsewhere begins to read what other pull requests and the base tell.
 func beginReadingElsewhere(ctx context.Context, g group, l *look) {
-	if !evidence.IsCompared(&l.snap) || l.conversationRead { // else the conversation may be read beside it
+	if mayBeAlike(l) && (!evidence.IsCompared(&l.snap) || l.conversationRead) { // else the conversation may be read beside it
 		g.Go(func() error { return readAlike(ctx, l) })
 	}
 	isWorth := !l.f.client.Personal() || l.snap.PR.Stack.Trunk != "" // a status holds no record
@@ -47,13 +47,13 @@ func beginReadingElsewhere(ctx context.Context, g group, l *look) {
 	}
 }
 
+// mayBeAlike reports whether another pull request may have the same diff, and that was not read yet.
+func mayBeAlike(l *look) bool { return l.mayInherit() && l.snap.PR.Diff.Lines != "" && l.snap.Alike == nil }
+
 // readAlike reads what our checks hold of other pull requests with the same diff: at the first look at a head and base of
 // those that may have it, later of those that had it and, until the check passes, of those that were not compared and change as much.
 func readAlike(ctx context.Context, l *look) error {
 	s := &l.snap
-	if !l.mayInherit() || s.PR.Diff.Lines == "" || s.Alike != nil {
-		return nil
-	}
 	r := alikeReader{&l.before, &s.PR}
 	now := l.f.now().Add(s.Skew)
 	var pulls []quorum.PullRequest

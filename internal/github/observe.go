@@ -429,8 +429,10 @@ func (l *look) inheritFromBefore(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := readAlike(ctx, l); err != nil {
-		return err
+	if mayBeAlike(l) {
+		if err := readAlike(ctx, l); err != nil {
+			return err
+		}
 	}
 	if evidence.MayBeSameBase(l.snap) {
 		if err := readGuards(ctx, l.read, l.policy, &l.snap, l.snap.Record.Base); err != nil {
