@@ -17,7 +17,6 @@ type policyJSON struct {
 	Voters    int             `json:"voters,omitempty"`
 	People    int             `json:"people,omitempty"`   // approvals by people, on top of the need
 	Families  string          `json:"families,omitempty"` // any or distinct
-	Reroll    string          `json:"reroll,omitempty"`   // shown or person
 	Carry     string          `json:"carry,omitempty"`    // none or same_diff
 	Override  string          `json:"override,omitempty"` // none, maintain or admin
 	Grace     string          `json:"grace,omitempty"`
@@ -56,7 +55,7 @@ func problemsAsJSON(all []config.Diagnostic) []problemJSON {
 func policyAsJSON(path string, p quorum.Policy, warnings []config.Diagnostic) policyJSON {
 	out := policyJSON{
 		File: path, Valid: true, Check: p.Check, Mode: modeWord(p.Mode), Need: p.Need, Voters: p.Voters(),
-		People: p.People, Families: familiesWord(p.Families), Reroll: rerollWord(p.Reroll), Carry: carryWord(p.Carry),
+		People: p.People, Families: familiesWord(p.Families), Carry: carryWord(p.Carry),
 		Override: permissionWord(p.Override), Lanes: lanesAsJSON(p), Origins: p.Origins,
 		Grace: config.Duration(p.Grace).String(), Deadline: config.Duration(p.Deadline).String(),
 		Problems: []problemJSON{}, Warnings: problemsAsJSON(warnings),

@@ -90,13 +90,6 @@ func familiesWord(f quorum.Families) string {
 	return "any"
 }
 
-func rerollWord(r quorum.Reroll) string {
-	if r == quorum.RerollPerson {
-		return "person"
-	}
-	return "shown"
-}
-
 func carryWord(c quorum.Carry) string {
 	if c == quorum.CarrySameDiff {
 		return "same_diff"
@@ -139,9 +132,6 @@ func describeRules(p quorum.Policy) (text string) {
 	}
 	if p.Carry == quorum.CarrySameDiff {
 		text += "carry: same_diff, so a push that leaves the diff as it was keeps its approvals.\n"
-	}
-	if p.Reroll == quorum.RerollPerson {
-		text += "reroll: person, so an approval after an objection to the same diff takes a person's word.\n"
 	}
 	if word := permissionWord(p.Override); word != "none" {
 		text += "override: " + word + ", so a person with that permission may accept a pull request over an objection.\n"

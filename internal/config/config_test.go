@@ -144,7 +144,7 @@ reviewers:
 		Check: "Review quorum", Mode: quorum.Enforce, Need: 2, Rules: []quorum.NeedRule{{Share: quorum.Majority}},
 		Grace: 3 * time.Minute, Timeout: 10 * time.Minute, Deadline: 45 * time.Minute, EarlyStart: true, DraftsWait: true,
 		StandIn: quorum.Write, Threads: quorum.ByOthers,
-		Families: quorum.AnyFamily, Reroll: quorum.RerollShown, Carry: quorum.CarryNone, Comment: quorum.CommentNever,
+		Families: quorum.AnyFamily, Carry: quorum.CarryNone, Comment: quorum.CommentNever,
 		Guard:   []string{".github/workflows/**", ".github/actions/**"},
 		Retry:   quorum.Retry{Max: 1, FastFail: 30 * time.Second, Backoff: time.Minute},
 		Breaker: quorum.Breaker{Threshold: 5, Reset: 10 * time.Minute},
@@ -176,7 +176,7 @@ func TestEveryKeyReachesThePolicy(t *testing.T) {
 	want := quorum.Policy{
 		Check: "Reviews", Mode: quorum.ReportOnly, Need: 5, Rules: []quorum.NeedRule{{Share: quorum.All}},
 		Timeout: 90 * time.Minute, Deadline: 2 * time.Hour, Threads: quorum.ByAnyone,
-		Families: quorum.AnyFamily, Reroll: quorum.RerollShown, Carry: quorum.CarryNone,
+		Families: quorum.AnyFamily, Carry: quorum.CarryNone,
 		Escalate: quorum.Escalation{To: []string{"octo/reviewers", "dave"}, After: 20 * time.Minute}, Comment: quorum.CommentOnProblem,
 		Guard: []string{"docs/**", "!docs/README.md"}, Retry: quorum.Retry{Backoff: 1500 * time.Millisecond},
 	}
@@ -406,11 +406,6 @@ func TestWords(t *testing.T) {
 	for word, want := range map[string]quorum.Families{"any": quorum.AnyFamily, "distinct": quorum.DistinctFamily} {
 		if got := parse("families: "+word, "").Families; got != want {
 			t.Errorf("families: %s is %d, want %d", word, got, want)
-		}
-	}
-	for word, want := range map[string]quorum.Reroll{"shown": quorum.RerollShown, "person": quorum.RerollPerson} {
-		if got := parse("override: admin\nreroll: "+word, "").Reroll; got != want {
-			t.Errorf("reroll: %s is %d, want %d", word, got, want)
 		}
 	}
 	for word, want := range map[string]quorum.Carry{"none": quorum.CarryNone, "same_diff": quorum.CarrySameDiff} {

@@ -444,12 +444,17 @@ func (r *policyFileReader) readText(key string, n ast.Node, want string, lines b
 	return "", false
 }
 
-// goneKeys are the conditions that there were once, or that other tools have, each with what says it now.
-var goneKeys = map[string]string{
-	"paths":        "write all_paths: where every changed path must match, or any_path: where one is enough",
-	"not_paths":    `write it as patterns of any_path that begin with !, as in any_path: ["web/**", "!web/vendor/**"]`,
-	"paths-ignore": `write it as patterns that begin with !, as in any_path: ["**", "!docs/**"]`,
-	"over_lines":   "the size of a change is no condition: who splits a change would escape it; choose by any_path, authors, labels or base",
+// goneKeys are keys that there were once, or that other tools have, each with what says it now.
+var goneKeys = map[reflect.Type]map[string]string{
+	reflect.TypeFor[PolicyKeys](): {
+		"reroll": "remove it: an approval after an objection to the same diff counts, and the check says so; people: asks for a person",
+	},
+	reflect.TypeFor[ConditionKeys](): {
+		"paths":        "write all_paths: where every changed path must match, or any_path: where one is enough",
+		"not_paths":    `write it as patterns of any_path that begin with !, as in any_path: ["web/**", "!web/vendor/**"]`,
+		"paths-ignore": `write it as patterns that begin with !, as in any_path: ["**", "!docs/**"]`,
+		"over_lines":   "the size of a change is no condition: who splits a change would escape it; choose by any_path, authors, labels or base",
+	},
 }
 
 func (r *policyFileReader) failUnknownKey(parent, name string, t reflect.Type) {
@@ -457,8 +462,8 @@ func (r *policyFileReader) failUnknownKey(parent, name string, t reflect.Type) {
 	known := keysOf(t)
 	hint := ""
 	near := nearestWord(name, known)
-	switch gone := goneKeys[name]; {
-	case gone != "" && t == reflect.TypeFor[ConditionKeys]():
+	switch gone := goneKeys[t][name]; {
+	case gone != "":
 		hint = gone
 	case near != "":
 		hint = fmt.Sprintf("did you mean %s?", near)

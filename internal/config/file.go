@@ -32,7 +32,6 @@ type PolicyKeys struct {
 	Comment        string             `yaml:"comment"         jsonschema:"enum=never,enum=on_problem,enum=always"        jsonschema_description:"When the verdict is also told in a comment on the pull request, which is edited in place. on_problem: from the first time on that the check is blocked or unverified."`
 	Families       string             `yaml:"families" jsonschema:"enum=any,enum=distinct" jsonschema_description:"distinct: reviewers of one family count as one, in the quorum, in approvals and in those that are pending. Who has none is one of its own."`
 	People         int                `yaml:"people" jsonschema:"minimum=0,maximum=20" jsonschema_description:"Approvals of the head by people who could stand in, on top of the quorum."`
-	Reroll         string             `yaml:"reroll" jsonschema:"enum=shown,enum=person" jsonschema_description:"What an approval takes after an objection of the same reviewer to the same diff. shown: it counts, and the check says so. person: a person must have ended the objection."`
 	Carry          string             `yaml:"carry" jsonschema:"enum=none,enum=same_diff" jsonschema_description:"same_diff: a push that leaves the pull request's diff as it was keeps its approvals. Objections it keeps in any case."`
 	Escalate       EscalateKeys       `yaml:"escalate" jsonschema_description:"Whose review is asked for when nothing else helps. Off unless named."`
 	Lanes          []LaneKeys         `yaml:"lanes" jsonschema:"maxItems=50" jsonschema_description:"Rules for some pull requests, read from the top. What a lane asks more than the top level is added wherever it may hold. The first that asks less and surely holds is the last that is read."`
@@ -200,7 +199,6 @@ func Default() PolicyKeys {
 		Fix:      FixKeys{MaxRestarts: 3},
 		Comment:  "never",
 		Families: "any",
-		Reroll:   "shown",
 		Carry:    "none",
 		Escalate: EscalateKeys{After: Duration(30 * time.Minute)},
 	}

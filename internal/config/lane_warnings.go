@@ -125,13 +125,6 @@ func (c *laneChecker) warnOfLaneWaits(key string, lane *quorum.Lane) {
 			"shorten "+wait.name+" or lengthen deadline",
 		)
 	}
-	if c.policy.Reroll == quorum.RerollPerson && p.Override == 0 {
-		c.warnKey(
-			key+".override",
-			"reroll: person takes a person's word, and in this lane nobody may give it: an objection without threads can never end",
-			"write override: maintain or admin",
-		)
-	}
 }
 
 // warnOfWhen warns of a reviewer that votes only where somebody lets it.

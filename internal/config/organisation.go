@@ -315,12 +315,11 @@ func (o *Organisation) tightenKeys(r *policyFileReader, f *PolicyKeys) {
 	f.StandIn = firstWord(f.StandIn, org.StandIn, "none", "admin", "maintain", "write")
 	if hasRead(r, "override") {
 		f.Override = firstWord(f.Override, org.Override, "none", "admin", "maintain")
-	} else { // else reroll: person, if that is enforced, would be a mistake of every file that does not say who accepts
+	} else {
 		f.Override = org.Override
 	}
 	f.Threads = firstWord(f.Threads, org.Threads, "others", "anyone")
 	f.Families = firstWord(f.Families, org.Families, "distinct", "any")
-	f.Reroll = firstWord(f.Reroll, org.Reroll, "person", "shown")
 	f.Carry = firstWord(f.Carry, org.Carry, "none", "same_diff")
 	f.Grace, f.Timeout, f.Deadline = max(f.Grace, org.Grace), max(f.Timeout, org.Timeout), max(f.Deadline, org.Deadline)
 	f.People = max(f.People, org.Enforce.People)

@@ -24,7 +24,6 @@ override: admin
 threads: others
 guard: ['.github/**', 'policies/**']
 families: distinct
-reroll: person
 carry: none
 reviewers:
   - {name: openai, check: AI review, app: openai-reviewer, verdict: conclusion, family: gpt}
@@ -63,7 +62,6 @@ var loosened = map[string][]string{
 	"guard":     {"[]", "['!**']", "['!policies/**', 'a/**']", "['!.github/**']"},
 	"families":  {"any", "distinct"},
 	"people":    {"0", "1", "3"},
-	"reroll":    {"shown", "person"},
 	"carry":     {"none", "same_diff"},
 	"lanes":     nil, // see drawLooseFile
 	"reviewers": nil,
@@ -223,7 +221,7 @@ func looserThan(org quorum.Policy, asks enforcedParts, p quorum.Policy) string {
 		return "it asks nobody"
 	case p.StandIn.IsWider(org.StandIn), p.Override.IsWider(org.Override), p.Threads != org.Threads:
 		return "who may do what"
-	case p.Reroll != org.Reroll, p.Carry != org.Carry, p.Families != org.Families:
+	case p.Carry != org.Carry, p.Families != org.Families:
 		return "what an approval is"
 	case p.Grace < org.Grace, p.Timeout < org.Timeout, p.Deadline < org.Deadline:
 		return "how long it waits"

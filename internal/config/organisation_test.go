@@ -143,12 +143,8 @@ func TestOrganisationsAndRepositories(t *testing.T) {
 			"mine+openai!/2+1p < repository: mine < enforce: quorum threads people openai",
 		},
 		{
-			"a yes after a no", "override: admin\nreroll: person\n" + orgEnforces, "override: admin\nreroll: shown\n" + ownReviewer,
-			"mine+openai!/2 override=admin reroll=person < repository: override mine < enforce: reroll openai",
-		},
-		{
-			"who may accept, where it does not say so", "override: admin\nreroll: person\n" + orgEnforces, ownReviewer,
-			"mine+openai!/2 override=admin reroll=person < repository: mine < enforce: override reroll openai",
+			"who may accept, where it does not say so", "override: admin\n" + orgEnforces, ownReviewer,
+			"mine+openai!/2 override=admin < repository: mine < enforce: override openai",
 		},
 		{"approvals outlive a push", orgEnforces, "carry: same_diff\n" + ownReviewer, "mine+openai!/2 < repository: mine < enforce: carry openai"},
 		{
@@ -265,7 +261,6 @@ func saysPolicy(p quorum.Policy) string {
 	say(p.StandIn != d.StandIn, "stand_in="+saysPermission(p.StandIn))
 	say(p.Override != d.Override, "override="+saysPermission(p.Override))
 	say(p.Threads != d.Threads, "threads=anyone")
-	say(p.Reroll != d.Reroll, "reroll=person")
 	say(p.Carry != d.Carry, "carry=same_diff")
 	say(p.Families != d.Families, "distinct")
 	say(strings.Join(p.Guard, ",") != strings.Join(d.Guard, ","), "guard="+strings.Join(p.Guard, ","))

@@ -176,9 +176,6 @@ const peopleNote = `
   approval fills one place: it does not stand in for a reviewer, too.
 - ` + "`families: distinct`" + ` counts the makers of models: two reviewers of one family count once, in ` + "`majority` and `all`" + ` as in approvals. A
   preset knows its family where one maker is behind it; name the others' yourself. Who has none is one of its own.
-- ` + "`reroll: person`" + ` is for reviewers that answer otherwise when they are asked again: after an objection to a diff, an approval of the
-  same diff by the same reviewer counts only when a person who had no hand in the change has ended the objection. It needs
-  ` + "`override`" + `.
 - ` + "`carry: same_diff`" + ` keeps approvals over a push that leaves the diff as it was: a rebase, a merge of the base, another message.
 `
 

@@ -42,7 +42,6 @@ func (r policyResolver) resolvePolicy(f PolicyKeys) quorum.Policy {
 		StandIn:    parsePermission(f.StandIn),
 		Override:   parsePermission(f.Override),
 		Threads:    parseThreads(f.Threads),
-		Reroll:     parseReroll(f.Reroll),
 		Carry:      parseCarry(f.Carry),
 		Guard:      globTexts(f.Guard),
 		Retry: quorum.Retry{
@@ -67,7 +66,7 @@ func (r policyResolver) resolvePolicy(f PolicyKeys) quorum.Policy {
 	r.checkNames(p.Reviewers)
 	r.checkIdentities(p.Reviewers)
 	r.checkHeadings(p.Reviewers)
-	r.checkPeople(f, p)
+	r.checkPeople(p)
 	r.checkFix(p)
 	p.Need = r.resolveNeed(f.Quorum, p)
 	return p
@@ -563,7 +562,7 @@ func beginAlike(a, b string) bool {
 }
 
 // checkPeople refuses people that are asked for and that nobody could be.
-func (r policyResolver) checkPeople(f PolicyKeys, p quorum.Policy) {
+func (r policyResolver) checkPeople(p quorum.Policy) {
 	if p.People > 0 && p.StandIn == 0 && !r.brokenKeys["stand_in"] {
 		r.failKey(
 			"people",
@@ -571,22 +570,6 @@ func (r policyResolver) checkPeople(f PolicyKeys, p quorum.Policy) {
 			"write stand_in: write, maintain or admin, or remove people",
 		)
 	}
-	if p.Reroll == quorum.RerollPerson && p.Override == 0 && !r.brokenKeys["override"] {
-		r.failKey(
-			"reroll",
-			"reroll: person takes a person's word, and override: none lets nobody give it: an objection without threads could never end",
-			"write override: "+f.rerollPermission()+" beside it, or remove reroll",
-		)
-	}
-}
-
-// rerollPermission is the permission that the hint at reroll proposes: what the policy asks of those who stand in, as far
-// as override has the word.
-func (f PolicyKeys) rerollPermission() string {
-	if f.StandIn == "admin" {
-		return f.StandIn
-	}
-	return "maintain"
 }
 
 func peoplePhrase(people int) string {
@@ -711,16 +694,6 @@ func parseFamilies(word string) quorum.Families {
 		return quorum.AnyFamily
 	case "distinct":
 		return quorum.DistinctFamily
-	}
-	return 0
-}
-
-func parseReroll(word string) quorum.Reroll {
-	switch word {
-	case "shown":
-		return quorum.RerollShown
-	case "person":
-		return quorum.RerollPerson
 	}
 	return 0
 }

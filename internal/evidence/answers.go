@@ -12,7 +12,7 @@ import (
 // isAnswer reports whether a result answers what its reviewer objected before: an approval that no run under way may have
 // left. Threads that were resolved end the objection that they are, and no other.
 func (v *attemptView) isAnswer(got *attemptResult) bool {
-	if got.outcome != quorum.Approved || got.reason == quorum.ReasonResolved || v.attempt.isUnderWay() || v.needsPerson() {
+	if got.outcome != quorum.Approved || got.reason == quorum.ReasonResolved || v.attempt.isUnderWay() {
 		return false
 	}
 	return !slices.ContainsFunc(v.attempts, func(a reviewAttempt) bool { return a.ended.IsZero() && v.attempts.mayHaveLeft(&a, got.at) })
@@ -124,7 +124,7 @@ func (v *attemptView) isAnsweredAsShown(o *quorum.Objection, s *statement, isAns
 	case s.void:
 		return false
 	case s.at.After(o.At): // edited since: by its author, or by any workflow where that one is shared
-		return !v.isShared() && (s.Outcome == quorum.Approved && !v.needsPerson() || v.threads.haveEnded(s))
+		return !v.isShared() && (s.Outcome == quorum.Approved || v.threads.haveEnded(s))
 	}
 	return len(s.threads) >= o.Threads // it was read anew, under the policy in force
 }

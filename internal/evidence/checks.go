@@ -141,8 +141,8 @@ func (c *textReader) readStatus(r *quorum.Reviewer, st *quorum.Status) review.Re
 }
 
 // unansweredStatement is the newest of checks or statuses that objects and that none answers: a check that approves answers
-// what was said before it began, a status those before it. Where a person must end an objection nothing does.
-func unansweredStatement(all []statement, needsPerson bool) (objection statement, found bool) {
+// what was said before it began, a status those before it.
+func unansweredStatement(all []statement) (objection statement, found bool) {
 	for _, s := range all {
 		isAnswer := func(o statement) bool {
 			isLater := o.ref.ID > s.ref.ID
@@ -151,7 +151,7 @@ func unansweredStatement(all []statement, needsPerson bool) (objection statement
 			}
 			return isLater && !o.void && o.Outcome == quorum.Approved
 		}
-		isOpen := !s.void && s.Outcome == quorum.Findings && (needsPerson || !slices.ContainsFunc(all, isAnswer))
+		isOpen := !s.void && s.Outcome == quorum.Findings && !slices.ContainsFunc(all, isAnswer)
 		if isOpen && (!found || s.at.After(objection.at) || s.at.Equal(objection.at) && s.ref.ID > objection.ref.ID) {
 			objection, found = s, true
 		}

@@ -166,10 +166,10 @@ func (s *objectionSearch) findInAttempts() (attemptResult, bool) {
 // findInSignals finds what a check or a status objects that a newer one says no more.
 func (s *objectionSearch) findInSignals() (attemptResult, bool) {
 	for _, list := range [][]statement{s.checkStatements(), s.statusStatements()} {
-		open, found := unansweredStatement(list, s.needsPerson())
+		open, found := unansweredStatement(list)
 		newest, _ := newestStatement(list)
 		isAnswered := s.isAnswer && s.got.ref.Kind != open.ref.Kind && s.got.at.After(open.at)
-		if !found || isAnswered || newest.ref == open.ref && !s.needsPerson() || s.head.record.hasAnswered(s.Name, open.at, 0, 0) {
+		if !found || isAnswered || newest.ref == open.ref || s.head.record.hasAnswered(s.Name, open.at, 0, 0) {
 			continue
 		}
 		if objection := s.objectionResult(&open); !s.isEnded(objection) {
@@ -203,10 +203,6 @@ func (s *objectionSearch) findInRecord() (attemptResult, bool) {
 	}
 	return attemptResult{}, false
 }
-
-// needsPerson reports whether the reviewer's own yes answers nothing that it objected to the same diff: then only a
-// person ends it.
-func (v *reviewerView) needsPerson() bool { return v.head.policy.Reroll == quorum.RerollPerson }
 
 // standingResult is an objection that its reviewer has not answered, beside the result of its newest attempt.
 func (v *attemptView) standingResult(objection, newest attemptResult, isOlder bool) attemptResult {

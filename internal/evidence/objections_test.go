@@ -69,25 +69,6 @@ func TestNothingButAnAnswerEndsAnObjection(t *testing.T) {
 	}
 }
 
-// Where only a person ends an objection, what its reviewer says after it ends no more than elsewhere.
-func TestAPersonsWordIsNeededForASignal(t *testing.T) {
-	check := lint()
-	check.FailureMeans, check.Workflow, check.Check, check.App = quorum.MeansFindings, "", "review", "secbot"
-	for _, after := range []quorum.CheckRun{
-		{Status: "completed", Conclusion: "success", Completed: at(20)},
-		{Status: "completed", Conclusion: "neutral", Completed: at(20)},
-		{Status: "in_progress", Started: at(20)},
-	} {
-		x := onHead(check).check(quorum.CheckRun{ID: 1, App: "secbot", Conclusion: "failure", Completed: at(10)})
-		after.ID, after.Name, after.App = 2, "review", "secbot"
-		x.s.Checks = append(x.s.Checks, after)
-		x.p.Reroll, x.p.Override = quorum.RerollPerson, quorum.Maintain
-		if b := x.ballot(); b.Vote != quorum.Object {
-			t.Errorf("a check after a failed one, %q, %q: the vote is %s, %s", after.Status, after.Conclusion, b.Vote, b.Reason)
-		}
-	}
-}
-
 // leavesAndReturns changes the base to another one and back.
 func (x *scene) leavesAndReturns(left, back int) *scene {
 	x.event(left, quorum.Event{Kind: quorum.BaseChanged, Actor: who("alice"), From: "main", To: "dev"})

@@ -96,10 +96,10 @@ func (v *attemptView) decidingStatements(statements []statement) (approval, obje
 			elsewhere = newerObjection(elsewhere, s)
 		case s.Outcome == quorum.Approved:
 			approval = s
-			if v.mayAnswerItself() && (s.isReview || v.isOfAttemptsBefore(inReview, s)) {
+			if !v.isShared() && (s.isReview || v.isOfAttemptsBefore(inReview, s)) {
 				inReview = nil
 			}
-			if v.mayAnswerItself() && v.isOfAttemptsBefore(elsewhere, s) {
+			if !v.isShared() && v.isOfAttemptsBefore(elsewhere, s) {
 				elsewhere = nil
 			}
 		default:
@@ -108,9 +108,6 @@ func (v *attemptView) decidingStatements(statements []statement) (approval, obje
 	}
 	return approval, newerObjection(elsewhere, inReview), other
 }
-
-// mayAnswerItself reports whether a later text of the reviewer's answers an earlier one of the same attempt.
-func (v *reviewerView) mayAnswerItself() bool { return !v.isShared() && !v.needsPerson() }
 
 // tellingStatement is the one of two statements without a verdict that tells more of why there is none: the newer,
 // unless only the older one says it.
@@ -237,7 +234,7 @@ func (v *attemptView) resultByConclusion() (got attemptResult, seen bool) {
 	case v.Check != "":
 		all := v.checkStatements()
 		s, seen = newestStatement(all)
-		if open, found := unansweredStatement(all, false); found && s.Outcome == quorum.Approved {
+		if open, found := unansweredStatement(all); found && s.Outcome == quorum.Approved {
 			s = open
 		}
 		isHeldUp = slices.ContainsFunc(all, func(o statement) bool { return o.Outcome == quorum.Running })

@@ -36,7 +36,6 @@ type Policy struct {
 	StandIn    Permission    // of a person whose approval may fill missing ones; 0: there is no such person
 	Override   Permission    // of a person who may accept over an objection; 0: there is no such person
 	Threads    ThreadsBy     // by whose resolving an objection's threads end it
-	Reroll     Reroll        // what a yes after a no on the same diff takes
 	Carry      Carry         // what a push keeps that leaves the diff as it was
 	Guard      []string      // path patterns; a pull request that changes one makes the reviewers concerned Unavailable
 	Retry      Retry
@@ -57,14 +56,6 @@ type Families uint8
 const (
 	AnyFamily      Families = 1 + iota // each reviewer counts
 	DistinctFamily                     // each family counts once
-)
-
-// Reroll says what an approval after an objection to the same diff takes.
-type Reroll uint8
-
-const (
-	RerollShown  Reroll = 1 + iota // it counts, and is shown
-	RerollPerson                   // a person must have ended the objection
 )
 
 // Carry says which votes a push keeps that leaves the pull request's diff as it was. Objections stand in any case.

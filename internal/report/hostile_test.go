@@ -222,7 +222,7 @@ func assault(r *rand.Rand) (quorum.Policy, quorum.Snapshot, quorum.Decision, quo
 	}
 	rec.Undone = []quorum.UndonePass{{Passed: at(1), Until: at(2)}}
 	p := policy()
-	p.Override, p.Reroll, p.Families = quorum.Permission(r.IntN(4)), quorum.Reroll(1+r.IntN(2)), quorum.Families(1+r.IntN(2))
+	p.Override, p.Families = quorum.Permission(r.IntN(4)), quorum.Families(1+r.IntN(2))
 	p.Rules = []quorum.NeedRule{{Share: quorum.Share(1 + r.IntN(4)), Count: d.Need}}
 	for i := range p.Reviewers { // the policy's own names are of whoever may write it
 		p.Reviewers[i].Name, p.Reviewers[i].Required = ballots[i].Reviewer, r.IntN(3) == 0

@@ -202,7 +202,7 @@ func laneGoldens() []golden {
 		},
 		{
 			name:   "objected-before",
-			policy: func(p *quorum.Policy) { p.Reroll, p.Override = quorum.RerollPerson, quorum.Maintain },
+			policy: func(p *quorum.Policy) { p.Override = quorum.Maintain },
 			d: with(decided(quorum.Unverified, approves("openai", 4), again, approves("copilot", 4)), func(d *quorum.Decision) {
 				d.Reason = quorum.ReasonRequired
 			}),
@@ -220,7 +220,7 @@ func laneGoldens() []golden {
 		},
 		{
 			name:   "objection-came-along",
-			policy: func(p *quorum.Policy) { p.Reroll, p.Override = quorum.RerollPerson, quorum.Maintain },
+			policy: func(p *quorum.Policy) { p.Override = quorum.Maintain },
 			d:      decided(quorum.Blocked, approves("openai", 4), held, approves("copilot", 4)),
 			rec: func(r *quorum.Record) {
 				r.Objections = []quorum.Objection{{TextRef: held.Evidence, Reviewer: "gemini", Base: "main", At: at(5), Carried: "1f7f530"}}
@@ -239,7 +239,6 @@ func laneGoldens() []golden {
 				"that ends the objection of gemini.", "- carol, 14:06 UTC, `rerun`: gemini is run again.",
 				"- carol, 14:07 UTC, `accept`: not heard, because ",
 				"- dave, 14:08 UTC, a word that is none of ours: not heard, because it is no command that is known.",
-				"An objection ends by a person's word",
 			},
 		},
 		{

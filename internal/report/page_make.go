@@ -526,7 +526,7 @@ func (m *pageMaker) nextSteps() (items []Phrase) {
 		case b.Vote == quorum.Unavailable && b.Open && b.Voter():
 			items = append(items, fillPhrase("%s: an answer may still come, and would count.", namePhrase(b.Reviewer)))
 		case b.Vote == quorum.Object && b.Voter() && b.Reason == quorum.ReasonLookingAgain:
-			items = append(items, lookingAgainSaid(p, b))
+			items = append(items, lookingAgainSaid(b))
 		}
 	}
 	switch d.Verdict {
@@ -553,12 +553,8 @@ func (m *pageMaker) nextSteps() (items []Phrase) {
 }
 
 // lookingAgainSaid says what an answer of a reviewer whose objection stands would be good for.
-func lookingAgainSaid(p quorum.Policy, b quorum.Ballot) Phrase {
-	says := "%s looks again: an approval of its own ends its objection."
-	if p.Reroll == quorum.RerollPerson {
-		says = "%s looks again: its approval counts once a person has ended its objection."
-	}
-	return fillPhrase(says, namePhrase(b.Reviewer))
+func lookingAgainSaid(b quorum.Ballot) Phrase {
+	return fillPhrase("%s looks again: an approval of its own ends its objection.", namePhrase(b.Reviewer))
 }
 
 // pendingSteps say how long pending reviewers have, and what happens in the meantime. Why they are pending stands in the

@@ -318,11 +318,6 @@ func (m ruleTeller) diffRules() (says []Phrase) {
 			joinPhrases(c.reviewers), quotePhrase(c.head),
 		))
 	}
-	if m.policy.Reroll == quorum.RerollPerson && d.Objections > 0 {
-		says = append(says, wordsPhrase(
-			"An objection ends by a person's word: of the same diff, its reviewer's approval counts only once a person who had no hand in the change has ended it.",
-		))
-	}
 	return says
 }
 

@@ -196,7 +196,7 @@ func (m *pageMaker) addObjections(l *stepList) {
 			m.snapshot.Reviews[i].State == "CHANGES_REQUESTED" {
 			l.add(whoWriter+hadNoHand, "[Dismiss the review of %s], if what it asks for is not needed.", b.URL, who)
 		}
-		if b.Reason == quorum.ReasonStands && m.canStart(b) && m.policy.Reroll != quorum.RerollPerson {
+		if b.Reason == quorum.ReasonStands && m.canStart(b) {
 			l.add(whoWriter, "["+m.startVerb(b)+"]: its own approval ends its objection.", b.URL, who)
 		}
 	}

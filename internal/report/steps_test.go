@@ -114,7 +114,7 @@ func drawCase(r *rand.Rand, reason quorum.Reason, vote quorum.Vote) standingCase
 // drawRules draws what lanes and people ask.
 func drawRules(r *rand.Rand, p quorum.Policy) quorum.Policy {
 	one := func(chance int) bool { return r.IntN(chance) == 0 }
-	p.Override, p.Reroll, p.Carry = quorum.Permission(r.IntN(4)), quorum.Reroll(1+r.IntN(2)), quorum.Carry(1+r.IntN(2))
+	p.Override, p.Carry = quorum.Permission(r.IntN(4)), quorum.Carry(1+r.IntN(2))
 	if one(3) && p.StandIn != 0 { // else it is an error of the policy
 		p.People = 1 + r.IntN(2)
 	}
@@ -253,8 +253,6 @@ func (c standingCase) untrue(steps []PageStep) string {
 			return "nothing of it is linked: " + what
 		case strings.Contains(what, "accept ") && c.untrueAccept(who, what) != "":
 			return c.untrueAccept(who, what)
-		case strings.Contains(what, "its own approval ends") && c.p.Reroll == quorum.RerollPerson:
-			return "its own approval ends nothing: " + what
 		case standsIn && c.untruePeople(what) != "":
 			return c.untruePeople(what)
 		case standsIn && (isAnyPending(c.d) && !c.enoughApprove()) != strings.Contains(what, "once nobody is pending"):

@@ -71,7 +71,6 @@ type changeState struct {
 	changes  int // different lines and trees so far
 	labels   []string
 	hands    []string // logins of who had a hand in the change
-	reroll   quorum.Reroll
 	carry    quorum.Carry
 	carried  []bool // by reviewer: it approved an earlier head, which changes the same, and nothing came since
 	kept     []bool // by reviewer: its approval is carried, and this head has never heard of it
@@ -83,7 +82,7 @@ type changeState struct {
 
 func newChangeState(first change, p *quorum.Policy) changeState {
 	return changeState{
-		change: first, before: -1, hands: []string{author.Login}, reroll: p.Reroll, carry: p.Carry,
+		change: first, before: -1, hands: []string{author.Login}, carry: p.Carry,
 		carried: make([]bool, len(p.Reviewers)), kept: make([]bool, len(p.Reviewers)), judged: make([]judgedTruth, len(p.Reviewers)),
 	}
 }

@@ -71,7 +71,7 @@ var (
 // modelPolicy is a policy of need approvals by reviewers of these kinds.
 func modelPolicy(need int, kinds []reviewerKind) quorum.Policy {
 	p := quorum.Policy{
-		Check: "Review quorum", Mode: quorum.Enforce, Need: need, Families: quorum.AnyFamily, Reroll: quorum.RerollShown, Carry: quorum.CarryNone,
+		Check: "Review quorum", Mode: quorum.Enforce, Need: need, Families: quorum.AnyFamily, Carry: quorum.CarryNone,
 		Grace: time.Minute, Deadline: 45 * time.Minute,
 		EarlyStart: true, DraftsWait: true, StandIn: quorum.Write, Threads: quorum.ByOthers,
 		Retry: quorum.Retry{Max: 1, FastFail: 30 * time.Second, Backoff: time.Minute},
@@ -298,7 +298,7 @@ func (st *modelState) answer(place int, isAnswered func(o *objectionTruth) bool)
 		isOfLines := slices.ContainsFunc(st.heads, func(h headTruth) bool { // a text is of its head on every base
 			return o.run == 0 && h.sha == o.head && h.printAgainst(st.s.PR.BaseRef).Lines == st.s.PR.Diff.Lines
 		})
-		if o.reviewer == place && (st.isOfThis(o) || isOfLines) && isAnswered(o) && st.reroll != quorum.RerollPerson {
+		if o.reviewer == place && (st.isOfThis(o) || isOfLines) && isAnswered(o) {
 			isThere := st.s.PR.BaseRef == guardBase && o.base != guardBase
 			o.onEvil, o.answered = o.onEvil || isThere, o.answered || !isThere
 		}

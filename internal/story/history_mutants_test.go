@@ -189,9 +189,6 @@ var mutants = map[string]mutant{
 			})
 		}
 	})},
-	"a reviewer's own yes is enough": {noStands, commandWorld(), mutateSnapshot(func(p *quorum.Policy, _ *quorum.Snapshot) {
-		p.Reroll = quorum.RerollShown
-	})},
 
 	// Of heads that were left.
 	"a review of a head that was left is not heard": {objectorJudges, lateWorld(), mutateSnapshot(func(_ *quorum.Policy, s *quorum.Snapshot) {

@@ -278,11 +278,11 @@ func familyWorld() world {
 	}
 }
 
-// commandWorld has people's commands, and takes a person's word for a second answer.
+// commandWorld has people's commands.
 func commandWorld() world {
 	return world{
 		name: "commands", need: 1, kinds: []reviewerKind{byWorkflowText, byStatus}, depth: newMovesDepth, few: fewWords,
-		shape: func(p *quorum.Policy) { p.Override, p.Reroll = quorum.Maintain, quorum.RerollPerson },
+		shape: func(p *quorum.Policy) { p.Override = quorum.Maintain },
 		add: func(add addMove, p *quorum.Policy) {
 			commandMoves(add, p)
 			changeMoves(add)

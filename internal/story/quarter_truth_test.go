@@ -51,7 +51,6 @@ type teamRules struct {
 	families bool // are counted
 	required string
 	carries  bool
-	person   bool // a yes after a no takes a person's word
 	override bool // a maintainer may accept
 	asJob    bool // each look is a new job's, with GITHUB_TOKEN
 	queue    bool // merged by a merge queue
@@ -63,7 +62,7 @@ var teamPolicies = []teamRules{
 	{name: "four of six, the daemon", need: 4},
 	{name: "two of six, a job", need: 2, asJob: true},
 	{name: "three families, scan required, carried approvals", need: 3, families: true, required: "scan", carries: true},
-	{name: "four of six, a person's word after a no, accepts", need: 4, person: true, override: true, asJob: true},
+	{name: "four of six, accepts, a job", need: 4, override: true, asJob: true},
 }
 
 const (
@@ -92,9 +91,6 @@ func (r *teamRules) yaml(comment string) string {
 	}
 	if r.breaker {
 		fmt.Fprintf(&b, "circuit_breaker: {failure_threshold: %d, reset_timeout: 10m}\n", outagesThatOpen)
-	}
-	if r.person {
-		b.WriteString("reroll: person\n")
 	}
 	b.WriteString("lanes:\n  - {name: database, if: {any_path: [\"migrations/**\"]}, people: 1}\n" +
 		"  - {name: careful, if: {labels: [careful]}, quorum: all}\n" +
@@ -359,7 +355,7 @@ func (p *teamPull) hasUnanswered(place int) bool {
 func (p *teamPull) answer(place int, by *attempt) {
 	for _, o := range p.objections {
 		sameAttempt := by != nil && o.attempt == by
-		if o.said.voice == place && o.lines == p.lines[p.head] && o.base == p.base && !sameAttempt && !p.team.rules.person {
+		if o.said.voice == place && o.lines == p.lines[p.head] && o.base == p.base && !sameAttempt {
 			o.answered = true
 		}
 	}
