@@ -48,7 +48,9 @@ func beginReadingElsewhere(ctx context.Context, g group, l *look) {
 }
 
 // mayBeAlike reports whether another pull request may have the same diff, and that was not read yet.
-func mayBeAlike(l *look) bool { return l.mayInherit() && l.snap.PR.Diff.Lines != "" && l.snap.Alike == nil }
+func mayBeAlike(l *look) bool {
+	return l.mayInherit() && l.snap.PR.Diff.Lines != "" && l.snap.Alike == nil
+}
 
 // readAlike reads what our checks hold of other pull requests with the same diff: at the first look at a head and base of
 // those that may have it, later of those that had it and, until the check passes, of those that were not compared and change as much.
