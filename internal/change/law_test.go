@@ -105,7 +105,7 @@ func drawPolicy(t *rapid.T) quorum.Policy {
 			l.Voters = []string{"r0"}
 		}
 		p.Lanes = append(p.Lanes, l)
-		if _, isFaulty := change.FindLaneFault(&p, i); isFaulty {
+		if _, _, isFaulty := change.LessThanAbove(&p, i); isFaulty {
 			p.Lanes = p.Lanes[:i] // the policy would be refused
 			break
 		}

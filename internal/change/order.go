@@ -7,36 +7,25 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// A LaneFault is that a lane asks less where adding to a pull request could lead.
-type LaneFault struct {
-	Keys  []string // in which it does, as the policy file names them
-	Above int      // the lane above than which it asks less, by its index; -1: than the top level, and one more file or label reaches it
-}
-
-// FindLaneFault finds a fault of lane i of a policy. Without any, [PolicyFor] keeps the promise of this package: a pull request that
-// leaves a lane that asks less never comes to one below that asks less still.
-func FindLaneFault(p *quorum.Policy, i int) (fault LaneFault, found bool) {
+// LessThanAbove finds the keys in which lane i of a policy asks less than a lane above it that asks less, too. Without any, [PolicyFor]
+// keeps the promise of this package: a pull request that leaves a lane that asks less never comes to one that asks less still.
+func LessThanAbove(p *quorum.Policy, i int) (keys []string, above int, found bool) {
 	lane := &p.Lanes[i]
-	adds, less := p.Compare(lane)
-	if lane.If.OnlyAdds() {
-		less = slices.DeleteFunc(less, func(key string) bool { return slices.Contains(adds, key) })
-		return LaneFault{less, -1}, len(less) > 0
-	}
-	if !quorum.EndsReading(less) {
-		return LaneFault{}, false
+	if _, less := p.Compare(lane); !quorum.EndsReading(less) {
+		return nil, 0, false
 	}
 	inLane := p.InLane(lane)
 	for j := range i {
 		above := &p.Lanes[j]
-		if _, less := p.Compare(above); above.If.OnlyAdds() || !quorum.EndsReading(less) || haveOtherBases(above.If.Base, lane.If.Base) {
+		if _, less := p.Compare(above); !quorum.EndsReading(less) || haveOtherBases(above.If.Base, lane.If.Base) {
 			continue
 		}
 		inAbove := p.InLane(above)
-		if less := inLane.LessThan(&inAbove); quorum.EndsReading(less) {
-			return LaneFault{less, j}, true
+		if keys := inLane.LessThan(&inAbove); quorum.EndsReading(keys) {
+			return keys, j, true
 		}
 	}
-	return LaneFault{}, false
+	return nil, 0, false
 }
 
 // haveOtherBases reports whether it is sure that no branch matches both lists. Where both name patterns, the default branch may.

@@ -475,6 +475,9 @@ func (r *policyFileReader) failUnknownKey(parent, name string, t reflect.Type) {
 	default:
 		hint = "known keys: " + strings.Join(known, ", ")
 	}
+	if t == reflect.TypeFor[ConditionKeys]() {
+		r.brokenKeys[parent] = true // it may have been all that it names
+	}
 	r.failAt(r.keyPositions[key], fmt.Sprintf("%sunknown key %s", keyPrefix(parent), quoteText(name)), hint)
 	delete(r.keyPositions, key)
 }

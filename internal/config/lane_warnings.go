@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/review-coordinator/coordinator/internal/change"
 	"github.com/review-coordinator/coordinator/internal/pathfilter"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
@@ -24,22 +23,20 @@ type laneChecker struct {
 func (c *laneChecker) warnOfLanes() {
 	for i := range c.policy.Lanes {
 		lane := &c.policy.Lanes[i]
-		adds, less := c.policy.Compare(lane)
-		if len(adds)+len(less) == 0 {
+		sure := *lane
+		sure.If = quorum.Condition{}
+		adds, less := c.policy.Compare(&sure)
+		switch vain := slices.DeleteFunc(slices.Clone(less), func(key string) bool { return slices.Contains(adds, key) }); {
+		case len(adds)+len(less) == 0:
+			c.warnKey(laneKey(i), lanePhrase(lane.Name)+" asks what the top level asks", "add people:, or another quorum:")
+		case lane.If.OnlyAdds() && len(vain) > 0:
 			c.warnKey(
-				laneKey(i),
-				lanePhrase(lane.Name)+" changes nothing: it has no key",
-				"add people:, or another quorum:",
-			)
-		}
-		if fault, found := change.FindLaneFault(&c.policy, i); found {
-			c.warnKey(
-				laneKey(i)+"."+fault.Keys[0],
+				laneKey(i)+"."+vain[0],
 				fmt.Sprintf("%s asks less in %s, and one more file or label reaches it: that counts for nothing, for such a lane can only ask for more",
-					lanePhrase(lane.Name), strings.Join(fault.Keys, ", ")),
+					lanePhrase(lane.Name), strings.Join(vain, ", ")),
 				"remove what asks less, or choose by all_paths, authors or base",
 			)
-		} else if len(less) > 0 && !lane.If.OnlyAdds() {
+		case !lane.If.OnlyAdds() && len(less) > 0:
 			c.warnOfLess(laneKey(i), lane)
 		}
 		c.warnOfLaneVoters(laneKey(i), lane)

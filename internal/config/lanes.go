@@ -49,20 +49,20 @@ func (r policyResolver) resolveLanes(f PolicyKeys, p quorum.Policy) []quorum.Lan
 func (r policyResolver) checkLess(keys []string, lanes []quorum.Lane, p quorum.Policy) {
 	p.Lanes = lanes
 	for i := range lanes {
-		fault, found := change.FindLaneFault(&p, i)
-		if !found || fault.Above < 0 { // it counts for nothing: that is a warning
+		less, j, found := change.LessThanAbove(&p, i)
+		if !found {
 			continue
 		}
-		at := keys[i] + "." + fault.Keys[0]
-		what := fmt.Sprintf("%s asks less in %s than", lanePhrase(lanes[i].Name), strings.Join(fault.Keys, ", "))
+		at := keys[i] + "." + less[0]
+		what := fmt.Sprintf("%s asks less in %s than", lanePhrase(lanes[i].Name), strings.Join(less, ", "))
 		if !r.hasKey(at) {
 			at = keys[i]
 		}
-		above := lanes[fault.Above].Name
+		above := lanes[j].Name
 		hint := fmt.Sprintf("move %s above %s: what asks least comes first", quoteText(lanes[i].Name), quoteText(above))
 		swapped := p
-		swapped.Lanes = []quorum.Lane{lanes[i], lanes[fault.Above]}
-		if _, isFaulty := change.FindLaneFault(&swapped, 1); isFaulty {
+		swapped.Lanes = []quorum.Lane{lanes[i], lanes[j]}
+		if _, _, isFaulty := change.LessThanAbove(&swapped, 1); isFaulty {
 			hint = "each of the two asks less than the other in some key: have both ask the same, or give them bases of their own"
 		}
 		r.failKey(at, fmt.Sprintf("%s %s above it: adding a file could move a pull request from there to here", what, lanePhrase(above)), hint)
@@ -145,7 +145,7 @@ func (r policyResolver) checkLaneIf(key string, keys ConditionKeys) {
 	if r.brokenKeys[ifKey] || slices.ContainsFunc(conditionNames(), isBroken) {
 		return
 	}
-	if keys.condition().Names() || r.checkEmptyLists(ifKey, keys) {
+	if isEmptied := r.checkEmptyLists(ifKey, keys); isEmptied || keys.condition().Names() {
 		r.checkCondition(ifKey, keys)
 		return
 	}

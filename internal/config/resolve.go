@@ -430,31 +430,28 @@ func (r policyResolver) checkNames(reviewers []quorum.Reviewer) {
 
 // checkIdentities refuses two voters that are one: its word would count twice.
 func (r policyResolver) checkIdentities(reviewers []quorum.Reviewer) {
-	seen := map[string]int{}
+	isKnown := func(i int) bool { return !r.brokenKeys[reviewerKey(i)+".preset"] && !r.verdictIsUnknown(i) }
 	for i, q := range reviewers {
-		identity := identityOf(q)
-		if !q.MayVote() || identity == "" || r.brokenKeys[reviewerKey(i)+".preset"] || r.verdictIsUnknown(i) {
-			continue
-		}
-		first, found := seen[identity]
-		if whole, isWhole := seen["all of "+q.Workflow]; isWhole && q.Workflow != "" { // its run's conclusion is all that it says
-			first, found = whole, true
-		}
-		if found {
-			r.failKey(
-				reviewerKey(i),
-				fmt.Sprintf(
-					"%s and %s are one (%s): its word would count twice", reviewerPhrase(reviewers[first]), reviewerPhrase(q), identity,
-				),
-				"remove one of them, or make it a shadow",
-			)
-			continue
-		}
-		seen[identity] = i
-		if q.Workflow != "" && q.Verdict.Kind == quorum.Conclusion {
-			seen["all of "+q.Workflow] = i
+		for j, other := range reviewers[:i] {
+			if isKnown(i) && isKnown(j) && areOne(other, q) {
+				r.failKey(
+					reviewerKey(i),
+					fmt.Sprintf(
+						"%s and %s are one (%s): its word would count twice", reviewerPhrase(other), reviewerPhrase(q), identityOf(q),
+					),
+					"remove one of them, or make it a shadow",
+				)
+				break
+			}
 		}
 	}
+}
+
+// areOne reports whether two voters are one. The conclusion of a workflow's run is all that it says.
+func areOne(a, b quorum.Reviewer) bool {
+	isWhole := a.Verdict.Kind == quorum.Conclusion || b.Verdict.Kind == quorum.Conclusion
+	return a.MayVote() && b.MayVote() &&
+		(identityOf(a) != "" && identityOf(a) == identityOf(b) || a.Workflow != "" && a.Workflow == b.Workflow && isWhole)
 }
 
 // identityOf names who speaks where a reviewer is heard: a workflow by its file and what tells its verdict from others', a check or a
@@ -516,7 +513,7 @@ func (r policyResolver) checkHeadings(reviewers []quorum.Reviewer) {
 			}
 			continue
 		}
-		j := slices.IndexFunc(reviewers[:i], func(other quorum.Reviewer) bool { return haveOneHeading(other, q) })
+		j := slices.IndexFunc(reviewers[:i], func(other quorum.Reviewer) bool { return haveOneHeading(other, q) && !areOne(other, q) })
 		if j < 0 {
 			continue
 		}

@@ -84,7 +84,7 @@ func misspelling(pattern string) (problem, hint string) {
 	}
 	switch trimmed := strings.TrimSpace(body); {
 	case trimmed != body:
-		return "a path neither begins nor ends with a blank", write(trimmed)
+		return "a path neither begins nor ends with a space", write(trimmed)
 	case strings.HasPrefix(body, "./"):
 		return "a path begins with the name of a folder or file", write(strings.TrimLeft(body, "./"))
 	case strings.HasPrefix(body, "/"):

@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// A Lane is a rule for some pull requests. What it asks more than the top level is added wherever it possibly holds. What it asks
-// less counts in the first lane from the top that surely holds.
+// A Lane is a rule for some pull requests. What it asks as much or more than the top level is added wherever it possibly holds. What
+// it asks less counts where it surely holds, and the first that does is the last that is read, unless it only waits less.
 type Lane struct {
 	Name string
 	Why  string // the reason that the check gives; hostile to Markdown, as all that a policy says
 	If   Condition
 
-	// What it replaces; nil: the top level's.
+	// The keys that it names; nil: the top level's.
 	Need       *NeedRule
 	People     *int
 	Voters     []string // names of the reviewers that vote
@@ -108,11 +108,10 @@ type LaneSaid struct {
 
 // Names are the lanes that count.
 func (c LaneChoice) Names() (names []string) {
-	for _, l := range c.Added {
-		names = append(names, l.Name)
-	}
-	if c.Name != "" && !slices.Contains(names, c.Name) {
-		names = append(names, c.Name)
+	for _, l := range append(slices.Clip(c.Added), LaneSaid{Name: c.Name}) {
+		if l.Name != "" && !slices.Contains(names, l.Name) {
+			names = append(names, l.Name)
+		}
 	}
 	return names
 }
@@ -133,14 +132,20 @@ func EndsReading(less []string) bool {
 }
 
 // Compare says which keys of l are added to p, the top level, wherever l may hold, for they ask as much or more, and in which l asks
-// less; as the policy file names them. A quorum may do both: that hangs on how many vote.
+// less, which is nowhere if it never surely holds; as the policy file names them. A quorum may do both, as "all" beside 2 where a
+// reviewer votes on some paths only: that hangs on how many vote.
 func (p *Policy) Compare(l *Lane) (adds, less []string) {
 	own := p.withKeys(l, l.namedKeys())
 	less = own.LessThan(p)
+	more := p.LessThan(&own)
 	_, most := p.countAnyVoters()
 	adds = slices.DeleteFunc(l.namedKeys(), func(key string) bool {
-		return key == "reviewers" || slices.Contains(less, key) && (key != "quorum" || own.NeedOf(most) < p.NeedOf(most))
+		isBoth := key == "quorum" && (slices.Contains(more, key) || own.NeedOf(most) >= p.NeedOf(most))
+		return key == "reviewers" || slices.Contains(less, key) && !isBoth
 	})
+	if l.If.OnlyAdds() {
+		less = nil
+	}
 	return adds, less
 }
 

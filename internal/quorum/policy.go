@@ -145,7 +145,7 @@ type Reviewer struct {
 	OwnTimeout   bool          // the policy gives it one of its own
 	Family       string        // the maker of its model, in small letters; "": a family of its own
 	When         Condition     // the pull requests on which it votes
-	Excused      Reason        // change.PolicyFor: why it has no vote on this pull request: ReasonOtherLane, ReasonWhen
+	Excused      Reason        // change.PolicyFor: why it has no vote here: ReasonOtherLane, ReasonWhen, ReasonNoReview
 	Required     bool          // the quorum cannot do without it
 	Shadow       bool          // shown, never counted
 	Retired      bool          // a preset whose service has ended: always Unavailable, no voter
