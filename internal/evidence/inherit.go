@@ -91,6 +91,10 @@ func (in *inheritance) leaveBase() {
 		isText := o.Kind == quorum.TextReview || o.Kind == quorum.TextComment || o.Kind == quorum.TextThread
 		if isText && o.Run == 0 && o.Carried == "" && o.Of == 0 && o.Base == in.rec.Base && in.rec.Diff != pr.Diff.Lines {
 			markAccepted(&in.rec, &o)
+			o.Answered = o.Answered && !slices.ContainsFunc(in.rec.Objections, func(other quorum.Objection) bool {
+				other.Base = o.Base
+				return !other.Answered && other.IsSame(o) // it is answered on the base that is left alone
+			})
 			o.Base, o.Named = pr.BaseRef, time.Time{}
 			in.rec.Objections = appendObjection(in.rec.Objections, o)
 		}

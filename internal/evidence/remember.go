@@ -144,7 +144,7 @@ func rememberApproval(rec *quorum.Record, pr *quorum.PullRequest, b quorum.Ballo
 			continue
 		}
 		here := *o
-		here.Base, here.Answered, here.Accepted, here.Excerpt, here.URL = base, true, "", "", ""
+		here.Base, here.Carried, here.Answered, here.Accepted, here.Excerpt, here.URL = base, "", true, "", "", ""
 		if !o.Answered && !slices.ContainsFunc(rec.Objections, here.IsSame) {
 			rec.Objections = append(rec.Objections, here)
 		}

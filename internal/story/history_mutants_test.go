@@ -181,14 +181,6 @@ var mutants = map[string]mutant{
 		}
 	}},
 	"who objected against another base is forgotten": {objectorJudges, basesWorld(), mutateRecord(func(rec *quorum.Record) { rec.Judged = nil })},
-	"a yes against another base answers": {noStands, basesWorld(), mutateRecord(func(rec *quorum.Record) {
-		for i := range rec.Objections {
-			o := &rec.Objections[i]
-			o.Answered = o.Answered || slices.ContainsFunc(rec.Stood, func(st quorum.Stood) bool {
-				return st.Reviewer == o.Reviewer && st.Base == rec.Base && rec.Concerns(o, rec.Base, rec.Diff)
-			})
-		}
-	})},
 
 	// Of heads that were left.
 	"a review of a head that was left is not heard": {objectorJudges, lateWorld(), mutateSnapshot(func(_ *quorum.Policy, s *quorum.Snapshot) {
