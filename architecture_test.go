@@ -85,7 +85,7 @@ var rules = map[string][]string{
 	"internal/sandbox": {},
 	"internal/story":   {"internal/quorum", "internal/config", "internal/github", "internal/github/client", "internal/loop", "internal/sandbox"},
 	"cmd/coordinator": {
-		"internal/quorum", "internal/review", "internal/evidence", "internal/report", "internal/config",
+		"internal/quorum", "internal/review", "internal/change", "internal/evidence", "internal/report", "internal/config",
 		"internal/github", "internal/github/client", "internal/github/webhook",
 		"internal/loop", "internal/sandbox", "internal/story", "internal/store", "internal/daemon", "internal/dashboard", "internal/oplog",
 		"internal/clone", "internal/doctor", "examples",

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/review-coordinator/coordinator/internal/change"
 	"github.com/review-coordinator/coordinator/internal/config"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
@@ -196,7 +197,7 @@ func describeLaneNeed(p quorum.Policy, lane *quorum.Lane) string {
 }
 
 func describeNamedBases(lane *quorum.Lane) (text string) {
-	for _, base := range config.NamedBases(lane) {
+	for _, base := range change.NamedBases(lane) {
 		text += " and " + base
 	}
 	return text

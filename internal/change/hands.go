@@ -21,13 +21,14 @@ func AreHandsKnown(s *quorum.Snapshot) bool {
 	if len(s.Commits) == 0 || len(s.Commits) < s.PR.Commits {
 		return false
 	}
-	isUnknown := func(a quorum.Account) bool { return a.Login == "" }
 	hasUnknown := slices.ContainsFunc(s.Commits, func(c quorum.Commit) bool { return len(c.People) == 0 })
 	if slices.ContainsFunc(s.Commits, func(c quorum.Commit) bool { return slices.ContainsFunc(c.People, isUnknown) }) {
 		return false
 	}
 	return isPushListed(s) || !hasUnknown && (isPushShownByRun(s) || isForcePushed(s))
 }
+
+func isUnknown(a quorum.Account) bool { return a.Login == "" }
 
 // isPushOfChange reports whether a push belongs to the change: it came since the pull request was opened, or brought
 // one of its commits. A long-lived branch has pushes of before, of what its base has by now.
@@ -55,7 +56,7 @@ func isForcePushed(s *quorum.Snapshot) bool {
 
 // HadHand reports whether a had a hand in the change: opened it, made one of its commits, or pushed its head.
 func HadHand(s *quorum.Snapshot, a quorum.Account) bool {
-	if a.Same(s.PR.Author) {
+	if slices.ContainsFunc(pushersOf(s), a.Same) {
 		return true
 	}
 	for _, c := range s.Commits {
@@ -72,15 +73,21 @@ func HadHand(s *quorum.Snapshot, a quorum.Account) bool {
 			return true
 		}
 	}
+	return false
+}
+
+// pushersOf are who opened the pull request and who pushed what it changes.
+func pushersOf(s *quorum.Snapshot) []quorum.Account {
+	all := []quorum.Account{s.PR.Author}
 	for _, p := range s.Pushes {
-		if a.Same(p.Actor) && isPushOfChange(s, &p) {
-			return true
+		if isPushOfChange(s, &p) {
+			all = append(all, p.Actor)
 		}
 	}
 	for _, e := range s.Timeline {
-		if e.Kind == quorum.ForcePushed && a.Same(e.Actor) {
-			return true
+		if e.Kind == quorum.ForcePushed {
+			all = append(all, e.Actor)
 		}
 	}
-	return false
+	return all
 }

@@ -26,16 +26,28 @@ func Wants(p quorum.Policy, s quorum.Snapshot) quorum.Wants {
 	return w
 }
 
-// NamesBase reports whether a lane that asks no less than the top level names a base: by its name, or only by a pattern.
-func NamesBase(p quorum.Policy, base string) (byName, byPattern bool) {
+// A BaseNaming says how the lanes of a policy name a base, but for those that ask less than the top level.
+type BaseNaming uint8
+
+const (
+	Unnamed BaseNaming = iota
+	ByPattern
+	ByName
+)
+
+// NamingOf says how the lanes of p name a base.
+func NamingOf(p quorum.Policy, base string) (how BaseNaming) {
 	for i := range p.Lanes {
 		l := &p.Lanes[i]
-		if _, less := p.Compare(l); len(less) == 0 && matchesAny(l.If.Base, base) {
-			byName = byName || isNamedBase(l, base)
-			byPattern = true
+		if _, less := p.Compare(l); len(less) > 0 || !matchesAny(l.If.Base, base) {
+			continue
 		}
+		if slices.Contains(NamedBases(l), base) {
+			return ByName
+		}
+		how = ByPattern
 	}
-	return byName, byPattern && !byName
+	return how
 }
 
 // GuardedNames are those of the paths that a laxer lane takes for guarded by p: by the policy, for whichever reviewer,
@@ -88,7 +100,8 @@ func (v pullView) readLanes() (out quorum.Policy, w quorum.Wants) {
 		}
 		state := no
 		if len(adds) > 0 {
-			state = v.holdsPossibly(&l.If, v.snapshot.PR.BaseRef)
+			pr := &v.snapshot.PR // a layer of a stack is judged as onto the trunk; what asks more may name its own base, too
+			state = v.holdsPossibly(&l.If, pr.Target(), pr.BaseRef)
 		}
 		if state == yes {
 			out, added = out.Adding(l, adds), append(added, adds...)
@@ -129,7 +142,7 @@ func (v pullView) chooseVoters(out *quorum.Policy, w *quorum.Wants) {
 	out.Reviewers = slices.Clone(out.Reviewers)
 	for i := range out.Reviewers {
 		r := &out.Reviewers[i]
-		state := v.holdsPossibly(&r.When, "")
+		state := v.holdsPossibly(&r.When, v.snapshot.PR.Target())
 		switch {
 		case state == no: // it tells more than the lane: not even who must judge again votes
 			r.Excused = quorum.ReasonWhen
@@ -144,7 +157,7 @@ func (v pullView) chooseVoters(out *quorum.Policy, w *quorum.Wants) {
 func (v pullView) whyNotLess(l *quorum.Lane) (why quorum.LaneNot, barred bool) {
 	why.Name = l.Name
 	pr := &v.snapshot.PR
-	if onto := pr.Target(); !isNamedBase(l, onto) && onto != pr.DefaultBranch {
+	if onto := pr.Target(); onto != pr.DefaultBranch && !slices.Contains(NamedBases(l), onto) {
 		why.Reason, why.Detail = quorum.ReasonLaneBase, onto
 		return why, true
 	}
@@ -167,23 +180,31 @@ func (v pullView) whyNotLess(l *quorum.Lane) (why quorum.LaneNot, barred bool) {
 	return why, false
 }
 
-// isNamedBase reports whether a lane names a base by its name. A branch may be called v1+, and a pattern so means others, too.
-func isNamedBase(l *quorum.Lane, base string) bool {
-	return slices.Contains(l.If.Base, base) && pathfilter.IsName(base)
+// NamedBases are the bases that a lane names without a pattern: beside the default branch, one that asks less holds against them
+// alone. A branch may be called v1+, and a pattern so means others, too.
+func NamedBases(l *quorum.Lane) []string {
+	return slices.DeleteFunc(slices.Clone(l.If.Base), func(base string) bool {
+		return !pathfilter.IsName(base) || !matchesAny(l.If.Base, base)
+	})
 }
 
 // changedPolicy finds the file of the policy among those that the pull request changes, or one that may take its place.
 func (v pullView) changedPolicy() (changed string, found bool) {
-	file, paths := &v.snapshot.File, Paths(&v.snapshot.PR)
+	file, pr := &v.snapshot.File, &v.snapshot.PR
 	if file.Changed {
 		return file.Path, true
 	}
-	pr := &v.snapshot.PR
-	if strings.EqualFold(file.Org.Repo, pr.Owner+"/"+pr.Repo) && slices.Contains(paths, quorum.OrganisationPath) {
-		return quorum.OrganisationPath, true
-	}
+	isOrganisations := strings.EqualFold(file.Org.Repo, pr.Owner+"/"+pr.Repo)
 	name, _ := strings.CutSuffix(file.Path, path.Ext(file.Path))
-	i := slices.IndexFunc(paths, func(p string) bool { return name != "" && (p == name+".yml" || p == name+".yaml") })
+	return v.findPath(func(p string) bool {
+		return isOrganisations && p == quorum.OrganisationPath || name != "" && (p == name+".yml" || p == name+".yaml")
+	})
+}
+
+// findPath finds a changed path.
+func (v pullView) findPath(is func(path string) bool) (path string, found bool) {
+	paths := Paths(&v.snapshot.PR)
+	i := slices.IndexFunc(paths, is)
 	if i < 0 {
 		return "", false
 	}
@@ -196,22 +217,18 @@ func (v pullView) guardedChange() (path string, found bool) {
 	if v.areFilesMissing() {
 		return "", true
 	}
-	paths := Paths(&v.snapshot.PR)
-	if guarded := GuardedNames(*v.policy, paths); len(guarded) > 0 {
+	if guarded := GuardedNames(*v.policy, Paths(&v.snapshot.PR)); len(guarded) > 0 {
 		return guarded[0], true
 	}
-	for _, target := range v.snapshot.Links {
-		if i := slices.IndexFunc(paths, func(path string) bool { return isOnWay(path, target) }); i >= 0 {
-			return paths[i], true
-		}
-	}
-	return "", false
+	return v.findPath(func(path string) bool {
+		return slices.ContainsFunc(v.snapshot.Links, func(target string) bool { return isOnWay(path, target) })
+	})
 }
 
 // hiddenChange finds a changed path that a lane without review is not for: below .github, or in a hidden folder, or in the place of
 // one, that no pattern which matches it spells out. Tools look for their instructions there.
 func (v pullView) hiddenChange(patterns []string) (path string, found bool) {
-	isHidden := func(path string) bool {
+	return v.findPath(func(path string) bool {
 		parts := strings.Split(path, "/")
 		return parts[0] == ".github" || len(parts) > 1 && slices.ContainsFunc(parts, func(part string) bool {
 			isSpelled := func(pattern string) bool {
@@ -219,13 +236,7 @@ func (v pullView) hiddenChange(patterns []string) (path string, found bool) {
 			}
 			return strings.HasPrefix(part, ".") && !slices.ContainsFunc(patterns, isSpelled)
 		})
-	}
-	paths := Paths(&v.snapshot.PR)
-	i := slices.IndexFunc(paths, isHidden)
-	if i < 0 {
-		return "", false
-	}
-	return paths[i], true
+	})
 }
 
 // isOnWay reports whether one path is the other's or a folder on its way: what stands in a folder's place decides what
@@ -264,16 +275,15 @@ func (v pullView) holdsSurely(q *quorum.Condition) answer {
 	return yes
 }
 
-// holdsPossibly says whether a condition holds for a part of the pull request, or may. alsoOnto is another name of its base: a layer of a
-// stack is judged as onto the trunk, and what asks more may name the layer's own base, too.
-func (v pullView) holdsPossibly(q *quorum.Condition, alsoOnto string) answer {
+// holdsPossibly says whether a condition holds for a part of the pull request onto one of those bases, or may.
+func (v pullView) holdsPossibly(q *quorum.Condition, bases ...string) answer {
 	pr := &v.snapshot.PR
 	lacks := func(patterns []string) bool {
 		return len(patterns) > 0 && !v.areFilesMissing() && !v.hasOneOf(patterns)
 	}
 	switch {
-	case len(q.Base) > 0 && !matchesAny(q.Base, pr.Target()) && (alsoOnto == "" || !matchesAny(q.Base, alsoOnto)),
-		lacks(q.AllPaths), lacks(q.AnyPath), len(q.Labels) > 0 && !hasLabel(pr.Labels, q.Labels):
+	case len(q.Base) > 0 && !slices.ContainsFunc(bases, func(base string) bool { return matchesAny(q.Base, base) }),
+		lacks(q.AllPaths), lacks(q.AnyPath), len(q.Labels) > 0 && !slices.ContainsFunc(q.Labels, pr.HasLabel):
 		return no
 	case len(q.Authors) > 0:
 		return v.possiblyBy(q.Authors)
@@ -299,32 +309,20 @@ func matchesAny(patterns []string, name string) bool {
 	return err == nil && list.Match(name)
 }
 
-// hasLabel reports whether one of the labels is on the pull request. GitHub compares them without case.
-func hasLabel(on, wanted []string) bool {
-	return slices.ContainsFunc(wanted, func(label string) bool {
-		return slices.ContainsFunc(on, func(o string) bool { return strings.EqualFold(o, label) })
-	})
-}
-
 // surelyBy says whether those accounts, and nobody else, opened the pull request and pushed and made all of its commits. An unknown
 // pusher or author may be anybody, and a robot's commit is its own only if GitHub has verified its signature: anyone can write
 // its name into one. Who has GitHub merge the base by its button is no exception: what was edited in a conflict looks the same.
 func (v pullView) surelyBy(logins []string) answer {
 	s := v.snapshot
 	isNamed := func(a quorum.Account) bool { return slices.ContainsFunc(logins, a.Is) }
+	isOther := func(a quorum.Account) bool { return !isNamed(a) }
+	isByOther := func(c quorum.Commit) bool { return !isCommitBy(&c, isNamed) }
 	switch {
-	case !isNamed(s.PR.Author):
+	case slices.ContainsFunc(pushersOf(s), isOther):
 		return no
 	case s.Commits == nil:
 		return untold
-	case len(s.Commits) == 0 || len(s.Commits) < s.PR.Commits || !isPushListed(s):
-		return no
-	}
-	isByOther := func(c quorum.Commit) bool { return !isCommitBy(&c, isNamed) }
-	isPushedByOther := func(p quorum.Push) bool { return isPushOfChange(s, &p) && !isNamed(p.Actor) }
-	isForcedByOther := func(e quorum.Event) bool { return e.Kind == quorum.ForcePushed && !isNamed(e.Actor) }
-	if slices.ContainsFunc(s.Commits, isByOther) || slices.ContainsFunc(s.Pushes, isPushedByOther) ||
-		slices.ContainsFunc(s.Timeline, isForcedByOther) {
+	case len(s.Commits) == 0 || len(s.Commits) < s.PR.Commits || !isPushListed(s), slices.ContainsFunc(s.Commits, isByOther):
 		return no
 	}
 	return yes
@@ -335,15 +333,12 @@ func (v pullView) surelyBy(logins []string) answer {
 func (v pullView) possiblyBy(logins []string) answer {
 	s := v.snapshot
 	isNamed := func(a quorum.Account) bool { return slices.ContainsFunc(logins, a.Is) }
-	isUnknown := func(a quorum.Account) bool { return a.Login == "" }
 	isIts := func(c quorum.Commit) bool {
 		mayBeAnybodys := !isPushListed(s) && (len(c.People) == 0 || slices.ContainsFunc(c.People, isUnknown))
 		return mayBeAnybodys || slices.ContainsFunc(c.People, isNamed)
 	}
-	isPushed := func(p quorum.Push) bool { return isPushOfChange(s, &p) && isNamed(p.Actor) }
-	isForced := func(e quorum.Event) bool { return e.Kind == quorum.ForcePushed && isNamed(e.Actor) }
 	switch {
-	case isNamed(s.PR.Author), slices.ContainsFunc(s.Pushes, isPushed), slices.ContainsFunc(s.Timeline, isForced):
+	case slices.ContainsFunc(pushersOf(s), isNamed):
 		return yes
 	case s.Commits == nil:
 		return untold

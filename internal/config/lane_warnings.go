@@ -140,8 +140,7 @@ func (c *laneChecker) warnOfWhen(key string, q quorum.Reviewer) {
 
 // warnOfFewVoters warns of pull requests on which fewer vote than must approve.
 func (c *laneChecker) warnOfFewVoters() {
-	always := slices.DeleteFunc(slices.Clone(c.policy.Reviewers), func(r quorum.Reviewer) bool { return r.When.Names() })
-	least := c.policy.CountVoters(always)
+	least, _ := c.policy.CountAnyVoters()
 	need := c.policy.NeedOf(least)
 	if need <= least {
 		return

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/change"
-	"github.com/review-coordinator/coordinator/internal/pathfilter"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
@@ -69,52 +68,28 @@ func (r policyResolver) checkLess(keys []string, lanes []quorum.Lane, p quorum.P
 	}
 }
 
-// matchesPattern reports whether a path or branch matches a list of patterns.
-func matchesPattern(patterns []string, name string) bool {
-	list, err := pathfilter.CompileAll(patterns)
-	return err == nil && list.Match(name)
-}
-
-// NamedBases returns the bases that a lane names without a pattern: beside the default branch, one that asks less holds against
-// them alone.
-func NamedBases(lane *quorum.Lane) []string {
-	return slices.DeleteFunc(slices.Clone(lane.If.Base), func(base string) bool {
-		return !pathfilter.IsName(base) || !matchesPattern(lane.If.Base, base)
-	})
-}
-
 // resolveLane makes a lane of what its keys say; nil stays what they do not.
 func (r policyResolver) resolveLane(key string, keys LaneKeys) quorum.Lane {
-	lane := quorum.Lane{Name: keys.Name, Why: keys.Why, If: keys.If.condition(), Voters: keys.Reviewers}
 	has := func(name string) bool { return r.hasKey(key + "." + name) }
-	if has("quorum") {
-		lane.Need = new(keys.Quorum.needRule())
+	return quorum.Lane{
+		Name: keys.Name, Why: keys.Why, If: keys.If.condition(), Voters: keys.Reviewers,
+		Need:       ifHas(has("quorum"), keys.Quorum.needRule()),
+		People:     ifHas(has("people"), keys.People),
+		Grace:      ifHas(has("grace"), time.Duration(keys.Grace)),
+		Timeout:    ifHas(has("timeout"), time.Duration(keys.Timeout)),
+		Deadline:   ifHas(has("deadline"), time.Duration(keys.Deadline)),
+		EarlyStart: ifHas(has("early_start"), keys.EarlyStart),
+		StandIn:    ifHas(has("stand_in"), parsePermission(keys.StandIn)),
+		Override:   ifHas(has("override"), parsePermission(keys.Override)),
+		Threads:    ifHas(has("threads"), parseThreads(keys.Threads)),
 	}
-	if has("people") {
-		lane.People = &keys.People
+}
+
+func ifHas[T any](has bool, value T) *T {
+	if !has {
+		return nil
 	}
-	if has("grace") {
-		lane.Grace = new(time.Duration(keys.Grace))
-	}
-	if has("timeout") {
-		lane.Timeout = new(time.Duration(keys.Timeout))
-	}
-	if has("deadline") {
-		lane.Deadline = new(time.Duration(keys.Deadline))
-	}
-	if has("early_start") {
-		lane.EarlyStart = &keys.EarlyStart
-	}
-	if has("stand_in") {
-		lane.StandIn = new(parsePermission(keys.StandIn))
-	}
-	if has("override") {
-		lane.Override = new(parsePermission(keys.Override))
-	}
-	if has("threads") {
-		lane.Threads = new(parseThreads(keys.Threads))
-	}
-	return lane
+	return &value
 }
 
 // condition returns the conditions of a lane or a reviewer as the core's.
@@ -159,18 +134,9 @@ func (r policyResolver) checkLaneIf(key string, keys ConditionKeys) {
 
 // checkEmptyLists refuses a list that somebody has emptied: the condition would then hold for more than it did.
 func (r policyResolver) checkEmptyLists(key string, keys ConditionKeys) (found bool) {
-	for _, list := range []struct {
-		name  string
-		count int
-	}{
-		{"all_paths", len(keys.AllPaths)},
-		{"any_path", len(keys.AnyPath)},
-		{"authors", len(keys.Authors)},
-		{"labels", len(keys.Labels)},
-		{"base", len(keys.Base)},
-	} {
-		if r.hasKey(key+"."+list.name) && list.count == 0 {
-			r.failKey(key+"."+list.name, "the list is empty, and would be no condition at all", "name at least one, or remove the key")
+	for field, list := range reflect.ValueOf(keys).Fields() {
+		if at := key + "." + field.Tag.Get("yaml"); r.hasKey(at) && list.Len() == 0 {
+			r.failKey(at, "the list is empty, and would be no condition at all", "name at least one, or remove the key")
 			found = true
 		}
 	}

@@ -48,9 +48,12 @@ const maxUnlike = 50
 // takeOverAlike takes over what was objected on other pull requests with this diff, and how it stands there now.
 func (in *inheritance) takeOverAlike() {
 	s := in.snapshot
+	isOtherDiff := func(d quorum.HeadDiff) bool {
+		return d.Base != s.PR.BaseRef && d.Base != s.PR.Target() || d.Diff != s.PR.Diff.Lines
+	}
 	for i := range s.Alike {
 		other := &s.Alike[i]
-		heads := slices.DeleteFunc(append(ownDiffs(other), other.Heads...), func(d quorum.HeadDiff) bool { return !in.isThisDiff(d) })
+		heads := slices.DeleteFunc(append(ownDiffs(other), other.Heads...), isOtherDiff)
 		if name := unlikeName(other.Head, other.Base); len(heads) == 0 {
 			isOther := other.Diff != "" && other.Diff != s.PR.Diff.Lines
 			if isOther && !slices.Contains(in.rec.Unlike, name) && len(in.rec.Unlike) < maxUnlike {
@@ -76,12 +79,6 @@ func (in *inheritance) takeOverAlike() {
 			in.takeOverObjection(other, o)
 		}
 	}
-}
-
-// isThisDiff reports whether a head changed against this base, or the trunk, what this one changes.
-func (in *inheritance) isThisDiff(d quorum.HeadDiff) bool {
-	pr := &in.snapshot.PR
-	return (d.Base == pr.BaseRef || d.Base == pr.Target()) && d.Diff == pr.Diff.Lines
 }
 
 // endThreadsOf ends what open threads of another pull request objected, and its record knows no more: its reviewer has

@@ -3,12 +3,7 @@ package evidence
 // Who has fixes switched off for a pull request: a label, or the last word of a person who may write. A hand in the
 // change does not matter: the word only stops a machine that pushes to that person's own branch, or lets it go on.
 
-import (
-	"slices"
-	"strings"
-
-	"github.com/review-coordinator/coordinator/internal/quorum"
-)
+import "github.com/review-coordinator/coordinator/internal/quorum"
 
 // fixSwitchOf is the last word about fixes, on this head or an earlier one; nil if nobody said any.
 func fixSwitchOf(rec *quorum.Record, commands []quorum.Command) *quorum.FixSwitch {
@@ -25,10 +20,9 @@ func fixSwitchOf(rec *quorum.Record, commands []quorum.Command) *quorum.FixSwitc
 
 // whyFixIsOff says why fixes are switched off for the pull request; "" if they are not.
 func whyFixIsOff(h *headView, commands *commandView) (why quorum.Reason, detail string) {
-	hasLabel := slices.ContainsFunc(h.snapshot.PR.Labels, func(l string) bool { return strings.EqualFold(l, quorum.NoFixLabel) })
 	said := fixSwitchOf(&h.snapshot.Record, commands.all)
 	switch {
-	case hasLabel:
+	case h.snapshot.PR.HasLabel(quorum.NoFixLabel):
 		return quorum.ReasonFixLabel, ""
 	case said != nil && said.Off:
 		return quorum.ReasonFixOff, said.By

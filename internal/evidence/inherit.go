@@ -89,13 +89,10 @@ func (in *inheritance) leaveBase() {
 	in.rec.Moved, in.rec.Guards = nil, ""
 	for _, o := range in.rec.Objections {
 		isText := o.Kind == quorum.TextReview || o.Kind == quorum.TextComment || o.Kind == quorum.TextThread
-		if isText && o.Run == 0 && o.Carried == "" && o.Of == 0 && o.Base == in.rec.Base && in.rec.Diff != pr.Diff.Lines {
+		wasHere := o.Base == in.rec.Base || slices.Contains(o.AnsweredOn, in.rec.Base)
+		if isText && o.Run == 0 && o.Carried == "" && o.Of == 0 && wasHere && in.rec.Diff != pr.Diff.Lines {
 			markAccepted(&in.rec, &o)
-			o.Answered = o.Answered && !slices.ContainsFunc(in.rec.Objections, func(other quorum.Objection) bool {
-				other.Base = o.Base
-				return !other.Answered && other.IsSame(o) // it is answered on the base that is left alone
-			})
-			o.Base, o.Named = pr.BaseRef, time.Time{}
+			o.Base, o.AnsweredOn, o.Named = pr.BaseRef, nil, time.Time{}
 			in.rec.Objections = appendObjection(in.rec.Objections, o)
 		}
 	}
@@ -173,8 +170,14 @@ func (in *inheritance) takeOverObjection(before *quorum.Record, o quorum.Objecti
 	}
 	at := slices.IndexFunc(in.rec.Objections, o.IsSame)
 	if at >= 0 {
-		if own := &in.rec.Objections[at]; o.Answered && !own.Answered {
+		own := &in.rec.Objections[at]
+		if o.Answered && !own.Answered {
 			own.Answered, own.Accepted = true, o.Accepted
+		}
+		for _, base := range o.AnsweredOn {
+			if !slices.Contains(own.AnsweredOn, base) {
+				own.AnsweredOn = append(slices.Clip(own.AnsweredOn), base)
+			}
 		}
 		return
 	}

@@ -20,10 +20,7 @@ func (h *headView) standIns() (approving, unheard []quorum.StandIn, against []st
 	for _, t := range h.lastReviews() {
 		may, known := s.Permissions[strings.ToLower(t.Author.Login)]
 		isOpen := !known && t.Member && t.State == "CHANGES_REQUESTED" // until a member's permission is known, the objection stands
-		by := quorum.StandIn{Login: t.Author.Login, Review: t.ID, At: t.At, URL: t.URL, Why: whyUnheard(h, &t)}
-		if known && may < least {
-			by.Why = quorum.ReasonMayNot
-		}
+		by := quorum.StandIn{Login: t.Author.Login, Review: t.ID, At: t.At, URL: t.URL, Why: whyUnheard(h, &t, known && may < least)}
 		switch {
 		case t.State != "APPROVED":
 			if may >= least || isOpen {
@@ -42,15 +39,13 @@ func (h *headView) standIns() (approving, unheard []quorum.StandIn, against []st
 	return approving, unheard, against
 }
 
-// isReviewer reports whether a is the account of a reviewer, with a vote here or without.
-func isReviewer(p *quorum.Policy, a quorum.Account) bool {
-	return slices.ContainsFunc(p.Reviewers, func(r quorum.Reviewer) bool { return r.IsAuthor(a) })
-}
-
-// whyUnheard says why an approval by somebody who may approve does not count; "" if it does.
-func whyUnheard(h *headView, t *quorum.Text) quorum.Reason {
+// whyUnheard says why a person's approval does not count; "" if it does. Of a person who mayNot approve the permission is missing.
+func whyUnheard(h *headView, t *quorum.Text, mayNot bool) quorum.Reason {
+	isReviewer := func(r quorum.Reviewer) bool { return r.IsAuthor(t.Author) }
 	switch s := h.snapshot; {
-	case isReviewer(h.policy, t.Author): // one identity fills one place
+	case mayNot:
+		return quorum.ReasonMayNot
+	case slices.ContainsFunc(h.policy.Reviewers, isReviewer): // one identity fills one place
 		return quorum.ReasonIsReviewer
 	case t.Commit != s.PR.Head || h.isMovedReview(t):
 		return quorum.ReasonMoved

@@ -73,10 +73,7 @@ func (v recordView) knowsText(ref quorum.TextRef) bool {
 func (v recordView) objectionsOf(reviewer string) (out []quorum.Objection) {
 	isMine := func(o quorum.Objection) bool { return o.Reviewer == reviewer && v.concerns(&o) }
 	for _, o := range v.record.Objections {
-		here := o
-		here.Base = v.base
-		isAnsweredHere := func(r quorum.Objection) bool { return r.Answered && here.IsSame(r) }
-		if isMine(o) && !o.Answered && !slices.ContainsFunc(v.record.Objections, isAnsweredHere) {
+		if isMine(o) && !o.Answered && !slices.Contains(o.AnsweredOn, v.base) {
 			out = append(out, o)
 		}
 	}

@@ -1,6 +1,6 @@
 package evidence
 
-// How each thing is added to a record: bounded, and once.
+// How each thing that a look shows is added to a record, once.
 
 import (
 	"cmp"
@@ -129,8 +129,7 @@ func rememberAnswer(rec *quorum.Record, a quorum.Answer) {
 	}
 }
 
-// rememberApproval adds an approval. All that its reviewer objected to this diff before is answered by it: on this base, and what was
-// objected against another one not on that, for whoever chooses the base may choose what a reviewer is told there.
+// rememberApproval adds an approval. All that its reviewer objected to this diff before is answered by it, on this base.
 func rememberApproval(rec *quorum.Record, pr *quorum.PullRequest, b quorum.Ballot) {
 	base := pr.BaseRef
 	for i := range rec.Objections {
@@ -139,14 +138,12 @@ func rememberApproval(rec *quorum.Record, pr *quorum.PullRequest, b quorum.Ballo
 		if o.Reviewer != b.Reviewer || isRest || !rec.Concerns(o, base, pr.Diff.Lines) {
 			continue
 		}
-		if isOfBase := o.Base == base || o.Base == pr.Target(); isOfBase {
+		switch {
+		case o.Base == base, o.Base == pr.Target():
 			o.Answered, o.Accepted = true, ""
-			continue
-		}
-		here := *o
-		here.Base, here.Carried, here.Answered, here.Accepted, here.Excerpt, here.URL = base, "", true, "", "", ""
-		if !o.Answered && !slices.ContainsFunc(rec.Objections, here.IsSame) {
-			rec.Objections = append(rec.Objections, here)
+		case !slices.Contains(o.AnsweredOn, base):
+			o.AnsweredOn = append(slices.Clip(o.AnsweredOn), base)
+			o.AnsweredOn = o.AnsweredOn[max(0, len(o.AnsweredOn)-maxAnsweredOn):]
 		}
 	}
 	rec.Objections = slices.DeleteFunc(rec.Objections, func(o quorum.Objection) bool { // nothing asks for it again
@@ -167,6 +164,9 @@ func rememberApproval(rec *quorum.Record, pr *quorum.PullRequest, b quorum.Ballo
 		Resolved: b.Reason == quorum.ReasonResolved,
 	})
 }
+
+// maxAnsweredOn is how many bases an objection tells on which it is answered: on one before it stands again.
+const maxAnsweredOn = 3
 
 // rememberObjection adds an objection, so that deleting or editing its text does not end it.
 func rememberObjection(rec *quorum.Record, s quorum.Snapshot, b quorum.Ballot) {

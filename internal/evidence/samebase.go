@@ -101,8 +101,13 @@ func moveBase(rec *quorum.Record, move quorum.BaseMove, to string) {
 		rename(&rec.Stood[i].Base)
 	}
 	for i := range rec.Objections {
-		if o := &rec.Objections[i]; o.Of == 0 && o.Carried == "" {
+		o := &rec.Objections[i]
+		if o.Of == 0 && o.Carried == "" {
 			rename(&o.Base)
+		}
+		o.AnsweredOn = slices.Clone(o.AnsweredOn)
+		for k := range o.AnsweredOn {
+			rename(&o.AnsweredOn[k])
 		}
 	}
 	for i := range rec.Intents {

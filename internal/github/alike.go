@@ -169,17 +169,11 @@ func (r alikeReader) sameSizeFirst(ctx context.Context, others []quorum.PullRequ
 	if answer.Repository == nil || answer.Repository.Pull == nil || answer.Repository.Pull.Head != r.pr.Head {
 		return nil, moved{"the head of " + r.pr.String() + " moved"}
 	}
-	own := answer.Repository.Pull
-	var same, rest []quorum.PullRequest
-	for _, p := range others {
-		if slices.ContainsFunc(answer.Repository.Pulls.Nodes, func(o sizedPull) bool {
-			isSame := o.Additions == own.Additions && o.Deletions == own.Deletions && o.Files == own.Files
-			return o.Number == p.Number && !isSame
-		}) {
-			rest = append(rest, p)
-		} else {
-			same = append(same, p)
-		}
+	isOther := func(p quorum.PullRequest) bool {
+		return slices.ContainsFunc(answer.Repository.Pulls.Nodes, func(o sizedPull) bool {
+			return o.Number == p.Number && o.changeSize != answer.Repository.Pull.changeSize
+		})
 	}
-	return append(same, rest...), nil
+	isSame := func(p quorum.PullRequest) bool { return !isOther(p) }
+	return slices.Concat(slices.DeleteFunc(slices.Clone(others), isOther), slices.DeleteFunc(others, isSame)), nil
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/review-coordinator/coordinator/internal/change"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
@@ -17,8 +18,8 @@ func (l *look) actualPlan() readPlan {
 	pr, trunk := l.snap.PR, trunkOf(l.mem.pull.PullRequest)
 	return readPlan{
 		head: pr.Head, headRef: pr.HeadRef, runsSince: l.mem.runsSince(pr), commits: pr.Commits,
-		base: pr.BaseRef, defaultBranch: pr.DefaultBranch, named: laneBaseOf(l.policy, pr.BaseRef),
-		trunk: trunk, trunkNamed: laneBaseOf(l.policy, trunk),
+		base: pr.BaseRef, defaultBranch: pr.DefaultBranch, named: change.NamingOf(l.policy, pr.BaseRef),
+		trunk: trunk, trunkNamed: change.NamingOf(l.policy, trunk),
 		check: l.policy.Check, statuses: needsStatuses(l.f, l.policy),
 		hasPolicy: l.snap.File.State != quorum.FileMissing, judged: l.willJudge(),
 	}
@@ -68,7 +69,7 @@ func (l *look) expectedPlan() readPlan {
 	}
 	if seen, known := l.f.policies.lookup(l.read.pr); known {
 		l.watched = seen.policy.Reviewers
-		sc.named, sc.trunkNamed = laneBaseOf(seen.policy, sc.base), laneBaseOf(seen.policy, sc.trunk)
+		sc.named, sc.trunkNamed = change.NamingOf(seen.policy, sc.base), change.NamingOf(seen.policy, sc.trunk)
 		sc.check, sc.statuses, sc.hasPolicy = seen.policy.Check, needsStatuses(l.f, seen.policy), seen.file.State != quorum.FileMissing
 		sc.judged = sc.judged && policyJudges(seen.file, seen.policy)
 	}

@@ -335,14 +335,12 @@ type graphPull struct {
 	State string `json:"state"`
 	Draft bool   `json:"isDraft"`
 
-	Title        string           `json:"title"`
-	HeadRef      string           `json:"headRefName"`
-	BaseSHA      string           `json:"baseRefOid"`
-	ChangedFiles int              `json:"changedFiles"`
-	Additions    int              `json:"additions"`
-	Deletions    int              `json:"deletions"`
-	HeadRepo     *graphRepository `json:"headRepository"` // nil: it was deleted
-	Merge        *graphOID        `json:"potentialMergeCommit"`
+	Title   string `json:"title"`
+	HeadRef string `json:"headRefName"`
+	BaseSHA string `json:"baseRefOid"`
+	changeSize
+	HeadRepo *graphRepository `json:"headRepository"` // nil: it was deleted
+	Merge    *graphOID        `json:"potentialMergeCommit"`
 
 	Threads  graphConnection[graphThread] `json:"reviewThreads"`
 	Comments graphConnection[graphEdit]   `json:"comments"`
@@ -397,12 +395,17 @@ type graphSibling struct {
 // A sizedPull is a pull request with how much it changes.
 type sizedPull struct {
 	graphSibling
-	HeadRef   string           `json:"headRefName"`
-	HeadRepo  *graphRepository `json:"headRepository"` // nil: it was deleted
-	ClosedAt  time.Time        `json:"closedAt"`
-	Additions int              `json:"additions"`
-	Deletions int              `json:"deletions"`
-	Files     int              `json:"changedFiles"`
+	HeadRef  string           `json:"headRefName"`
+	HeadRepo *graphRepository `json:"headRepository"` // nil: it was deleted
+	ClosedAt time.Time        `json:"closedAt"`
+	changeSize
+}
+
+// changeSize is how much a pull request changes.
+type changeSize struct {
+	Additions    int `json:"additions"`
+	Deletions    int `json:"deletions"`
+	ChangedFiles int `json:"changedFiles"`
 }
 
 // conversation is what the query tells.
@@ -532,8 +535,7 @@ func (r pullReader) readConversation(
 			}
 			c.readSiblings(repo, r.pr)
 			c.sameSize = slices.DeleteFunc(repo.Pulls.Nodes, func(o sizedPull) bool {
-				isSame := o.Additions == p.Additions && o.Deletions == p.Deletions && o.Files == p.ChangedFiles
-				return !isSame || o.Number == r.pr.Number
+				return o.changeSize != p.changeSize || o.Number == r.pr.Number
 			})
 			c.leftShared = repo.leftShared(left, r.pr)
 		}

@@ -448,8 +448,8 @@ func (l *look) inherit() {
 	l.snap.Record = evidence.Inherit(l.policy, l.snap)
 }
 
-// readWhatTellsLane reads what tells in which lane the pull request is: who made it and, where a laxer one may hold,
-// what guarded names link to.
+// readWhatTellsLane reads what tells which lanes hold: who made the change and, where one that asks less may hold, what guarded
+// names link to.
 func (l *look) readWhatTellsLane(ctx context.Context) error {
 	for range 2 { // links are worth a request only if those who made it are the ones
 		wants := evidence.Missing(l.policy, l.snap)

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/review-coordinator/coordinator/internal/change"
 	"github.com/review-coordinator/coordinator/internal/config"
 	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/github/untrusted"
@@ -259,7 +260,7 @@ func (f *Forge) checkNames(
 			}
 		}
 		r := pullReader{client: f.client, pr: quorum.PR{Owner: in.owner, Repo: in.repo}}
-		plan := readPlan{base: p.Base, defaultBranch: defaultBranch, named: laneBaseOf(in.policy, p.Base)}
+		plan := readPlan{base: p.Base, defaultBranch: defaultBranch, named: change.NamingOf(in.policy, p.Base)}
 		gated, err := r.readGated(ctx, plan, in.policy.Check, f.app.id())
 		if err != nil {
 			return nil, err

@@ -16,9 +16,9 @@ type readPlan struct {
 	commits       int
 	base          string
 	defaultBranch string // the default branch
-	named         laneBase
+	named         change.BaseNaming
 	trunk         string // of the stack of which it is a layer above the lowest one
-	trunkNamed    laneBase
+	trunkNamed    change.BaseNaming
 	check         string // name of our check
 	statuses      bool   // commit statuses are needed
 	hasPolicy     bool   // there is a policy file
@@ -42,23 +42,4 @@ func (p readPlan) gatePlan() readPlan {
 	return readPlan{
 		base: p.base, defaultBranch: p.defaultBranch, named: p.named, trunk: p.trunk, trunkNamed: p.trunkNamed, check: p.check,
 	}
-}
-
-// laneBase says how the lanes of the policy name the base, but for those that ask less than the top level.
-type laneBase uint8
-
-const (
-	baseUnnamed laneBase = iota
-	baseByPattern
-	baseByName
-)
-
-func laneBaseOf(p quorum.Policy, base string) laneBase {
-	switch byName, byPattern := change.NamesBase(p, base); {
-	case byName:
-		return baseByName
-	case byPattern:
-		return baseByPattern
-	}
-	return baseUnnamed
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/review-coordinator/coordinator/internal/change"
 	"github.com/review-coordinator/coordinator/internal/config"
 	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/github/untrusted"
@@ -174,7 +175,7 @@ func hasNoRules(err error) bool {
 // does not tell requires nothing.
 func (r pullReader) readGated(ctx context.Context, sc readPlan, check string, app int64) (bool, error) {
 	base := sc.base
-	if base == sc.defaultBranch || sc.named == baseByName {
+	if base == sc.defaultBranch || sc.named == change.ByName {
 		return true, nil
 	}
 	var rules []branchRule
@@ -193,7 +194,7 @@ func (r pullReader) readGated(ctx context.Context, sc readPlan, check string, ap
 	if err != nil && !hasNoRules(err) {
 		return false, err
 	}
-	if sc.named == baseByPattern && branch.Protected {
+	if sc.named == change.ByPattern && branch.Protected {
 		return true, nil
 	}
 	if branch.Protection == nil || branch.Protection.Required.Level == "off" {

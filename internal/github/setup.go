@@ -16,7 +16,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/review-coordinator/coordinator/internal/config"
+	"github.com/review-coordinator/coordinator/internal/change"
 	"github.com/review-coordinator/coordinator/internal/doctor"
 	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -112,7 +112,7 @@ func (r *setupReader) readPolicyFile(ctx context.Context) error {
 func (r *setupReader) readBases(ctx context.Context) error {
 	names := []string{r.s.Branch}
 	for i := range r.s.Policy.Lanes {
-		for _, name := range config.NamedBases(&r.s.Policy.Lanes[i]) {
+		for _, name := range change.NamedBases(&r.s.Policy.Lanes[i]) {
 			if !slices.Contains(names, name) && len(names) <= setupBases {
 				names = append(names, name)
 			}

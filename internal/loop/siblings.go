@@ -6,6 +6,7 @@ package loop
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"time"
 
@@ -205,7 +206,8 @@ func (f *headLooks) shareSaid() {
 			}
 		}
 		rec, known := quorum.RecordOf(number, l.Snapshot.PR.Fork, held), l.Snapshot.Record
-		if slices.Equal(rec.Objections, known.Objections) && len(rec.Commands) == len(known.Commands) {
+		isSame := func(a, b quorum.Objection) bool { return reflect.DeepEqual(a, b) }
+		if slices.EqualFunc(rec.Objections, known.Objections, isSame) && len(rec.Commands) == len(known.Commands) {
 			continue
 		}
 		if known.Head != l.Snapshot.PR.Head { // it had none

@@ -127,7 +127,7 @@ const (
 	ReasonGroupUnknown Reason = "group_unknown" // Waiting, or Blocked after a while: what a merge group holds is not known
 
 	// Of people's commands that were refused.
-	ReasonMayNot        Reason = "may_not"         // its author has no permission to write
+	ReasonMayNot        Reason = "may_not"         // its author has not the permission that it takes
 	ReasonHadHand       Reason = "had_hand"        // its author had a hand in the change
 	ReasonHandsUnknown  Reason = "hands_unknown"   // GitHub does not tell who had a hand in the change
 	ReasonIsReviewer    Reason = "is_reviewer"     // of an approval: its author is a reviewer of the policy

@@ -417,12 +417,15 @@ type Objection struct {
 	More     int       `json:"more,omitempty"`    // its findings beside the first; -1: it has none
 	URL      string    `json:"url,omitempty"`
 	Answered bool      `json:"answered,omitempty"` // its reviewer approved since, or a person accepted over it
-	Accepted string    `json:"accepted,omitempty"` // by whom, on another head or against another base
-	Named    time.Time `json:"named,omitzero"`     // when our check named it first
-	Ended    bool      `json:"ended,omitempty"`    // a person had ended it, or its reviewer answered it, at the last look
-	Carried  string    `json:"carried,omitempty"`  // the other head on which it was said; the first seven digits
-	Pull     int       `json:"pull,omitempty"`     // the other pull request, of another head, on which it was said; 0: this one
-	Of       int       `json:"-"`                  // the other pull request of this head whose record holds it; 0: this one's
+	// AnsweredOn are other bases on which its reviewer approved since. Elsewhere it stands: whoever chooses the base may choose what
+	// a reviewer is told there.
+	AnsweredOn []string  `json:"answered_on,omitempty"`
+	Accepted   string    `json:"accepted,omitempty"` // by whom, on another head or against another base
+	Named      time.Time `json:"named,omitzero"`     // when our check named it first
+	Ended      bool      `json:"ended,omitempty"`    // a person had ended it, or its reviewer answered it, at the last look
+	Carried    string    `json:"carried,omitempty"`  // the other head on which it was said; the first seven digits
+	Pull       int       `json:"pull,omitempty"`     // the other pull request, of another head, on which it was said; 0: this one
+	Of         int       `json:"-"`                  // the other pull request of this head whose record holds it; 0: this one's
 }
 
 // Intent is an effect that was about to be carried out.

@@ -1,6 +1,7 @@
 package quorum
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -135,11 +136,12 @@ func EndsReading(less []string) bool {
 // less, which is nowhere if it never surely holds; as the policy file names them. A quorum may do both, as "all" beside 2 where a
 // reviewer votes on some paths only: that hangs on how many vote.
 func (p *Policy) Compare(l *Lane) (adds, less []string) {
-	own := p.withKeys(l, l.namedKeys())
+	named := findKeys(func(key laneKey) bool { return key.isNamed(l) })
+	own := p.withKeys(l, named)
 	less = own.LessThan(p)
 	more := p.LessThan(&own)
-	_, most := p.countAnyVoters()
-	adds = slices.DeleteFunc(l.namedKeys(), func(key string) bool {
+	_, most := p.CountAnyVoters()
+	adds = slices.DeleteFunc(named, func(key string) bool {
 		isBoth := key == "quorum" && (slices.Contains(more, key) || own.NeedOf(most) >= p.NeedOf(most))
 		return key == "reviewers" || slices.Contains(less, key) && !isBoth
 	})
@@ -149,60 +151,74 @@ func (p *Policy) Compare(l *Lane) (adds, less []string) {
 	return adds, less
 }
 
-// namedKeys are the keys that a lane names.
-func (l *Lane) namedKeys() (keys []string) {
-	for _, key := range []struct {
-		name    string
-		isNamed bool
-	}{
-		{"quorum", l.Need != nil},
-		{"people", l.People != nil},
-		{"reviewers", l.Voters != nil},
-		{"grace", l.Grace != nil},
-		{"timeout", l.Timeout != nil},
-		{"deadline", l.Deadline != nil},
-		{"early_start", l.EarlyStart != nil},
-		{"stand_in", l.StandIn != nil},
-		{"override", l.Override != nil},
-		{"threads", l.Threads != nil},
-	} {
-		if key.isNamed {
-			keys = append(keys, key.name)
-		}
-	}
-	return keys
+// A laneKey is a key that a lane may name, as the policy file names it.
+type laneKey struct {
+	name    string
+	isNamed func(l *Lane) bool
+	isLess  func(p, o *Policy) bool // p asks less than o
+	set     func(p *Policy, l *Lane)
 }
 
-// LessThan are the keys in which p asks less than o, as the policy file names them: the quorum, if of some number of those who vote
-// under one of the two.
+var laneKeys = []laneKey{
+	{
+		"quorum", func(l *Lane) bool { return l.Need != nil }, (*Policy).needsFewer,
+		func(p *Policy, l *Lane) { p.Rules = append([]NeedRule{*l.Need}, p.Floor...) },
+	},
+	keyOf("people", func(l *Lane) *int { return l.People }, func(p *Policy) *int { return &p.People }, cmp.Less[int]),
+	{
+		"reviewers", func(l *Lane) bool { return l.Voters != nil }, (*Policy).leavesOutVoter,
+		func(p *Policy, l *Lane) { p.leaveVoteTo(l.Voters) },
+	},
+	keyOf("grace", func(l *Lane) *time.Duration { return l.Grace }, func(p *Policy) *time.Duration { return &p.Grace }, isShorter),
+	{
+		"timeout", func(l *Lane) bool { return l.Timeout != nil }, func(p, o *Policy) bool { return p.Timeout < o.Timeout },
+		func(p *Policy, l *Lane) { p.setTimeout(*l.Timeout) },
+	},
+	keyOf("deadline", func(l *Lane) *time.Duration { return l.Deadline }, func(p *Policy) *time.Duration { return &p.Deadline }, isShorter),
+	keyOf("early_start", func(l *Lane) *bool { return l.EarlyStart }, func(p *Policy) *bool { return &p.EarlyStart },
+		func(own, other bool) bool { return own && !other }),
+	keyOf("stand_in", func(l *Lane) *Permission { return l.StandIn }, func(p *Policy) *Permission { return &p.StandIn }, isWider),
+	keyOf("override", func(l *Lane) *Permission { return l.Override }, func(p *Policy) *Permission { return &p.Override }, isWider),
+	keyOf("threads", func(l *Lane) *ThreadsBy { return l.Threads }, func(p *Policy) *ThreadsBy { return &p.Threads },
+		func(own, other ThreadsBy) bool { return own > other }),
+}
+
+var isShorter, isWider = cmp.Less[time.Duration], Permission.IsWider
+
+// keyOf is a key that a lane has set where it names it, and that is of the policy as it stands.
+func keyOf[T any](name string, ofLane func(*Lane) *T, ofPolicy func(*Policy) *T, isLess func(own, other T) bool) laneKey {
+	return laneKey{
+		name, func(l *Lane) bool { return ofLane(l) != nil },
+		func(p, o *Policy) bool { return isLess(*ofPolicy(p), *ofPolicy(o)) },
+		func(p *Policy, l *Lane) { *ofPolicy(p) = *ofLane(l) },
+	}
+}
+
+// findKeys are the names of some keys of lanes.
+func findKeys(matches func(laneKey) bool) (names []string) {
+	for _, key := range laneKeys {
+		if matches(key) {
+			names = append(names, key.name)
+		}
+	}
+	return names
+}
+
+// LessThan are the keys in which p asks less than o, as the policy file names them.
 func (p *Policy) LessThan(o *Policy) (keys []string) {
-	least, most := p.countAnyVoters()
-	leastOfO, mostOfO := o.countAnyVoters()
+	return findKeys(func(key laneKey) bool { return key.isLess(p, o) })
+}
+
+// needsFewer reports whether p needs fewer approvals than o of some number of those who vote under one of the two.
+func (p *Policy) needsFewer(o *Policy) bool {
+	least, most := p.CountAnyVoters()
+	leastOfO, mostOfO := o.CountAnyVoters()
 	for n := min(least, leastOfO); n <= max(most, mostOfO); n++ {
 		if p.NeedOf(n) < o.NeedOf(n) {
-			keys = append(keys, "quorum")
-			break
+			return true
 		}
 	}
-	for _, key := range []struct {
-		name   string
-		isLess bool
-	}{
-		{"people", p.People < o.People},
-		{"reviewers", p.leavesOutVoter(o)},
-		{"grace", p.Grace < o.Grace},
-		{"timeout", p.Timeout < o.Timeout},
-		{"deadline", p.Deadline < o.Deadline},
-		{"early_start", p.EarlyStart && !o.EarlyStart},
-		{"stand_in", p.StandIn.IsWider(o.StandIn)},
-		{"override", p.Override.IsWider(o.Override)},
-		{"threads", p.Threads > o.Threads},
-	} {
-		if key.isLess {
-			keys = append(keys, key.name)
-		}
-	}
-	return keys
+	return false
 }
 
 // leavesOutVoter reports whether somebody votes under o and not under p. Where no review is needed nobody does.
@@ -213,29 +229,10 @@ func (p *Policy) leavesOutVoter(o *Policy) bool {
 }
 
 // withKeys returns p with what l says in some keys that it names.
-func (p Policy) withKeys(l *Lane, keys []string) Policy {
-	for _, key := range keys {
-		switch key {
-		case "quorum":
-			p.Rules = append([]NeedRule{*l.Need}, p.Floor...)
-		case "people":
-			p.People = *l.People
-		case "reviewers":
-			p = p.withVoters(l.Voters)
-		case "grace":
-			p.Grace = *l.Grace
-		case "timeout":
-			p = p.withTimeout(*l.Timeout)
-		case "deadline":
-			p.Deadline = *l.Deadline
-		case "early_start":
-			p.EarlyStart = *l.EarlyStart
-		case "stand_in":
-			p.StandIn = *l.StandIn
-		case "override":
-			p.Override = *l.Override
-		case "threads":
-			p.Threads = *l.Threads
+func (p Policy) withKeys(l *Lane, names []string) Policy {
+	for _, key := range laneKeys {
+		if slices.Contains(names, key.name) {
+			key.set(&p, l)
 		}
 	}
 	return p
@@ -276,9 +273,7 @@ func (p Policy) Loosened(l *Lane, less, added []string) Policy {
 // InLane returns p, the top level, as it holds where l alone surely does.
 func (p Policy) InLane(l *Lane) Policy {
 	adds, less := p.Compare(l)
-	if len(less) > 0 {
-		p = p.Loosened(l, less, nil)
-	}
+	p = p.Loosened(l, less, nil)
 	if len(adds) > 0 {
 		p = p.Adding(l, adds)
 	}
@@ -300,30 +295,28 @@ func (p *Policy) CountVoters(reviewers []Reviewer) (n int) {
 	return n + len(families)
 }
 
-// countAnyVoters counts those who vote on every pull request, and all.
-func (p *Policy) countAnyVoters() (least, most int) {
+// CountAnyVoters counts those who vote on every pull request, and all.
+func (p *Policy) CountAnyVoters() (least, most int) {
 	always := slices.DeleteFunc(slices.Clone(p.Reviewers), func(r Reviewer) bool { return r.When.Names() })
 	return p.CountVoters(always), p.CountVoters(p.Reviewers)
 }
 
-// withVoters leaves the vote to some reviewers.
-func (p Policy) withVoters(names []string) Policy {
+// leaveVoteTo leaves the vote to some reviewers.
+func (p *Policy) leaveVoteTo(names []string) {
 	p.Reviewers = slices.Clone(p.Reviewers)
 	for i := range p.Reviewers {
 		if r := &p.Reviewers[i]; !slices.Contains(names, r.Name) && r.Excused == "" {
 			r.Excused = ReasonOtherLane
 		}
 	}
-	return p
 }
 
-// withTimeout gives another timeout to the reviewers that have none of their own.
-func (p Policy) withTimeout(timeout time.Duration) Policy {
+// setTimeout gives another timeout to the reviewers that have none of their own.
+func (p *Policy) setTimeout(timeout time.Duration) {
 	p.Timeout, p.Reviewers = timeout, slices.Clone(p.Reviewers)
 	for i := range p.Reviewers {
 		if !p.Reviewers[i].OwnTimeout {
 			p.Reviewers[i].Timeout = timeout
 		}
 	}
-	return p
 }

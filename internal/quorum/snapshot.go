@@ -2,6 +2,7 @@ package quorum
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -153,6 +154,11 @@ type Below struct {
 
 // Target is the name of the branch by whose rules the pull request is judged.
 func (p *PullRequest) Target() string { return cmp.Or(p.Stack.Trunk, p.BaseRef) }
+
+// HasLabel reports whether a label is on the pull request. GitHub compares them without case.
+func (p *PullRequest) HasLabel(label string) bool {
+	return slices.ContainsFunc(p.Labels, func(on string) bool { return strings.EqualFold(on, label) })
+}
 
 // File is a changed file. A rename has both names.
 type File struct{ Path, Previous string }

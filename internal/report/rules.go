@@ -105,9 +105,7 @@ func (m ruleTeller) conditionSaid(c quorum.Condition, isSure bool) Phrase {
 		parts = append(parts, fillPhrase("%s had a hand in it, or may have had", oneOf(c.Authors)))
 	}
 	if len(c.Labels) > 0 {
-		onIt := slices.DeleteFunc(slices.Clone(c.Labels), func(label string) bool {
-			return !slices.ContainsFunc(pull.Labels, func(l string) bool { return strings.EqualFold(l, label) })
-		})
+		onIt := slices.DeleteFunc(slices.Clone(c.Labels), func(label string) bool { return !pull.HasLabel(label) })
 		if len(onIt) == 0 {
 			onIt = c.Labels
 		}

@@ -181,6 +181,11 @@ var mutants = map[string]mutant{
 		}
 	}},
 	"who objected against another base is forgotten": {objectorJudges, basesWorld(), mutateRecord(func(rec *quorum.Record) { rec.Judged = nil })},
+	"a yes against another base answers": {noStands, basesWorld(), mutateRecord(func(rec *quorum.Record) {
+		for i := range rec.Objections {
+			rec.Objections[i].Answered = rec.Objections[i].Answered || len(rec.Objections[i].AnsweredOn) > 0
+		}
+	})},
 
 	// Of heads that were left.
 	"a review of a head that was left is not heard": {objectorJudges, lateWorld(), mutateSnapshot(func(_ *quorum.Policy, s *quorum.Snapshot) {

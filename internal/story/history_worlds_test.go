@@ -246,6 +246,10 @@ func basesWorld() world {
 			{"b-app approves", "alice retargets to " + otherBase},
 			{"b-app approves", "alice retargets to " + guardBase},
 			{
+				"b-app requests changes", "alice retargets to " + guardBase, "b-app approves", "b-app approves", "alice retargets to " + mainBase,
+				"a-check check succeeds",
+			},
+			{
 				"b-app requests changes", "alice retargets to " + partBase, "b-app approves", "b-app approves", "alice retargets to " + mainBase,
 				"a-check check succeeds",
 			},
