@@ -236,25 +236,37 @@ func connectDB(path, mode string, conns int, pragmas ...string) (*sql.DB, error)
 
 // refuseForeignDatabase refuses the database of another program, and leaves it as it is. An empty file belongs to no
 // program; nor does one in which only goose has begun.
-func refuseForeignDatabase(path string) (err error) {
-	db, err := connectDB(path, "ro", 1, "busy_timeout(10000)")
-	if err != nil {
-		return err
+func refuseForeignDatabase(path string) error {
+	tables, known, err := countTables(path, "ro")
+	var said *sqlite.Error
+	if errors.As(err, &said) && said.Code() == sqlite3.SQLITE_READONLY_ROLLBACK {
+		// A process was killed in its first transaction, before the file had its write-ahead log. Nobody can read the
+		// file until that is rolled back, and only who may write can.
+		tables, known, err = countTables(path, "rw")
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	var tables, known int
-	row := db.QueryRowContext(
-		context.Background(),
-		`SELECT count(*) FILTER (WHERE name NOT IN ('goose_db_version', 'sqlite_sequence')), count(*) FILTER (WHERE name IN ('deliveries', 'work', 'goose_db_version'))
-		FROM sqlite_schema WHERE type = 'table'`,
-	)
-	if err := row.Scan(&tables, &known); err != nil {
+	if err != nil {
 		return fmt.Errorf("read its tables: %w", err)
 	}
 	if tables > 0 && known < 3 {
 		return ErrForeignDatabase
 	}
 	return nil
+}
+
+// countTables counts the tables that are not goose's, and those that every database of ours has.
+func countTables(path, mode string) (tables, known int, err error) {
+	db, err := connectDB(path, mode, 1, "busy_timeout(10000)")
+	if err != nil {
+		return 0, 0, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	row := db.QueryRowContext(
+		context.Background(),
+		`SELECT count(*) FILTER (WHERE name NOT IN ('goose_db_version', 'sqlite_sequence')), count(*) FILTER (WHERE name IN ('deliveries', 'work', 'goose_db_version'))
+		FROM sqlite_schema WHERE type = 'table'`,
+	)
+	err = row.Scan(&tables, &known)
+	return tables, known, err
 }
 
 // noDatabaseError adds ErrNoDatabase to an error of SQLite's that says so.

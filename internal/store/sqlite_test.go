@@ -3,6 +3,7 @@ package store_test
 import (
 	"bytes"
 	"database/sql"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -327,6 +328,31 @@ func TestAnotherProgramsDatabaseIsLeftAlone(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A process that is killed in its first transaction leaves a rollback journal, which the next process must roll back
+// before it can read. (The layout of a journal's header: https://www.sqlite.org/fileformat2.html#rollback_journal.)
+func TestKilledInItsFirstTransaction(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "table.db")
+	db, err := sql.Open("sqlite", "file:"+path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Exec("PRAGMA user_version = 1"); err != nil { // the file gets its first page
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	journal := make([]byte, 512)
+	copy(journal, "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7")
+	binary.BigEndian.PutUint32(journal[20:], 512)  // of a sector
+	binary.BigEndian.PutUint32(journal[24:], 4096) // of a page; no page was there before
+	if err := os.WriteFile(path+"-journal", journal, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	accept(t, openTable(t, path), "d1", store.Poke{Key: "k", Tenant: 1, Due: now, Touch: "d1"})
 }
 
 // A loss of power may cut the log anywhere, or leave anything in its last part. What is found is what was accepted up
