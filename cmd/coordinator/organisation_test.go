@@ -20,10 +20,10 @@ func TestConfigCheckBesideAnOrganisation(t *testing.T) {
 		return path
 	}
 	org := write("org.yml", "reviewers:\n  - preset: copilot\nenforce: {reviewers: [copilot]}\n")
-	repo := write("repo.yml", "extends: organization\nmode: 'off'\ngrace: 5m\n")
+	repo := write("repo.yml", "check: Mine\nmode: 'off'\ngrace: 5m\nreviewers:\n  - {name: own, app: copilot-pull-request-reviewer, check: Own, verdict: conclusion}\n")
 	code, out, said := runInProcess(t, "", "config", "check", repo, "--organization", org)
 	for _, want := range []string{
-		"required copilot: ", "The organisation enforces: mode, reviewers.copilot.\n", "From the repository's policy: grace.\n",
+		"required copilot: ", "The organisation enforces: check, mode, reviewers.copilot.\n", "From the repository's policy: grace.\n",
 	} {
 		if code != 0 || !strings.Contains(out, want) {
 			t.Errorf("it ends with %d and does not say %q:\n%s%s", code, want, out, said)

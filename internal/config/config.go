@@ -31,71 +31,31 @@ func readPolicyWith(path string, src []byte, o *Organisation) (quorum.Policy, Po
 	file := Default()
 	root, ok := r.parseFile()
 	if !ok {
-		return quorum.Policy{Check: findCheckName(src, o)}, file, r
+		return quorum.Policy{Check: o.checkName(findCheckName(src))}, file, r
 	}
 	r.decodeFile(root, &file)
-	extendsChecker{r}.checkExtends(file, o)
-	var policy quorum.Policy
-	if o != nil {
-		file = o.layOver(r, file, func(keys *PolicyKeys) { newPolicyFileReader(path, src).decodeFile(root, keys) })
-		policy = o.resolveWith(r, &file, quorum.FromRepository)
-	} else {
-		resolver := policyResolver{r}
-		policy = resolver.resolvePolicy(file)
-		policy.Lanes = resolver.resolveLanes(file, policy)
-	}
-	if r.brokenKeys["check"] {
-		policy.Check = defaultCheckName(o, file.Extends != "")
-	}
-	return policy, file, r
-}
-
-// checkExtends refuses what only an organisation's policy says, and to extend what is not there.
-func (r extendsChecker) checkExtends(f PolicyKeys, o *Organisation) {
 	if r.hasKey("enforce") {
 		r.failKey(
 			"enforce", "only an organisation's policy enforces anything",
 			"move it to "+OrganisationFile+" of OWNER/"+OrganisationRepo,
 		)
 	}
-	switch {
-	case f.Extends == "":
-	case o == nil:
-		r.failKey(
-			"extends", "no policy of an organisation is known",
-			"write OWNER/"+OrganisationRepo+"/"+OrganisationFile+", let the App or the token read it, or remove extends",
-		)
-		r.brokenKeys["reviewers"] = r.brokenKeys["reviewers"] || !r.hasKey("reviewers")
-	case !f.namesReviewers() && !o.NamesReviewers() && !r.hasKey("reviewers"):
-		r.failKey("extends", "neither this file nor the organisation's policy names reviewers", "add reviewers:")
-		r.brokenKeys["reviewers"] = true
+	var policy quorum.Policy
+	if o != nil {
+		o.layOver(r, &file)
+		policy = o.resolveWith(r, &file, quorum.FromRepository)
+	} else {
+		policy = policyResolver{r}.resolvePolicy(file)
 	}
+	if r.brokenKeys["check"] {
+		policy.Check = o.checkName(quorum.DefaultCheck)
+	}
+	return policy, file, r
 }
 
-// defaultCheckName returns the name of the check where a repository's file gives it none.
-func defaultCheckName(o *Organisation, extends bool) string {
-	if extends && o != nil {
-		return o.Check()
-	}
-	return Default().Check
-}
-
-// InheritsCheck reports whether a repository's file leaves the name of the check to the organisation's policy.
-func InheritsCheck(src []byte) bool { return hasKeyLine(src, "extends:") && !hasKeyLine(src, "check:") }
-
-// hasKeyLine reports whether a line of a file, be it YAML or not, begins with a key.
-func hasKeyLine(src []byte, key string) bool {
-	for line := range strings.Lines(string(src[:min(len(src), MaxSize)])) {
-		if strings.HasPrefix(line, key) {
-			return true
-		}
-	}
-	return false
-}
-
-// findCheckName finds the name of the check in a file that is no YAML, beside the organisation's: the error must not appear
-// under a name that no rule requires.
-func findCheckName(src []byte, o *Organisation) string {
+// findCheckName finds the name of the check in a file that is no YAML: the error must not appear under a name that no rule
+// requires.
+func findCheckName(src []byte) string {
 	for line := range strings.Lines(string(src[:min(len(src), MaxSize)])) {
 		if !strings.HasPrefix(line, "check:") || len(line) > 500 {
 			continue
@@ -108,5 +68,5 @@ func findCheckName(src []byte, o *Organisation) string {
 			}
 		}
 	}
-	return defaultCheckName(o, hasKeyLine(src, "extends:"))
+	return quorum.DefaultCheck
 }

@@ -288,7 +288,7 @@ func (r *policyFileReader) failMissing(key string, t reflect.Type) {
 		if !slices.Contains(strings.Split(field.Tag.Get("jsonschema"), ","), "required") || r.hasKey(joinKey(key, name)) {
 			continue
 		}
-		if joinKey(key, name) == "reviewers" && (r.isOrganisation || r.hasKey("extends")) {
+		if joinKey(key, name) == "reviewers" && r.isOrganisation {
 			continue // they may be elsewhere
 		}
 		at := r.positionOfKey(key)
@@ -447,7 +447,8 @@ func (r *policyFileReader) readText(key string, n ast.Node, want string, lines b
 // goneKeys are keys that there were once, or that other tools have, each with what says it now.
 var goneKeys = map[reflect.Type]map[string]string{
 	reflect.TypeFor[PolicyKeys](): {
-		"reroll": "remove it: an approval after an objection to the same diff counts, and the check says so; people: asks for a person",
+		"extends": "remove it: the organisation's policy holds where a repository has no file, and what it enforces holds everywhere",
+		"reroll":  "remove it: an approval after an objection to the same diff counts, and the check says so; people: asks for a person",
 	},
 	reflect.TypeFor[ConditionKeys](): {
 		"paths":        "write all_paths: where every changed path must match, or any_path: where one is enough",

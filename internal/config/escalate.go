@@ -45,8 +45,6 @@ func parseComment(word string) quorum.CommentWhen {
 		return quorum.CommentNever
 	case "on_problem":
 		return quorum.CommentOnProblem
-	case "always":
-		return quorum.CommentAlways
 	}
 	return 0
 }

@@ -34,13 +34,13 @@ func ParseOrganisation(path string, src []byte) (*Organisation, error) {
 	o := &Organisation{keys: Default(), read: r}
 	if root, ok := r.parseFile(); ok {
 		r.decodeFile(root, &o.keys)
-		extendsChecker{r}.checkEnforced(o.keys)
+		r.checkEnforced(o.keys)
 	}
 	if len(r.problems) == 0 && o.NamesReviewers() {
 		c := r.copyOf(path)
 		keys := o.keys
 		keys.Reviewers = slices.Clone(keys.Reviewers)
-		o.resolveWith(c, &keys, "")
+		o.resolveWith(c, &keys, quorum.FromOrganisation)
 		r.problems, r.warnings = c.problems, c.warnings
 	}
 	if len(r.problems) > 0 {
@@ -57,14 +57,8 @@ func (r *policyFileReader) copyOf(path string) *policyFileReader {
 	return c
 }
 
-// An extendsChecker looks at what an organisation's policy and a repository's say of one another.
-type extendsChecker struct{ *policyFileReader }
-
 // checkEnforced refuses what an organisation cannot mean.
-func (r extendsChecker) checkEnforced(f PolicyKeys) {
-	if r.hasKey("extends") && !r.brokenKeys["extends"] {
-		r.failKey("extends", "the organisation's policy extends nothing", "remove it: a repository's policy extends this one")
-	}
+func (r *policyFileReader) checkEnforced(f PolicyKeys) {
 	e := f.Enforce
 	isEmpty := len(e.Reviewers) == 0 && e.Quorum == (Quorum{}) && e.People == 0
 	switch {
@@ -77,7 +71,7 @@ func (r extendsChecker) checkEnforced(f PolicyKeys) {
 }
 
 // checkRequired refuses to require whom the file does not describe.
-func (r extendsChecker) checkRequired(f PolicyKeys) {
+func (r *policyFileReader) checkRequired(f PolicyKeys) {
 	e := f.Enforce
 	var names []string
 	for _, entry := range f.Reviewers {
@@ -114,8 +108,20 @@ func (f PolicyKeys) namesReviewers() bool { return len(f.Reviewers) > 0 }
 // NamesReviewers reports whether the policy holds for repositories that have none.
 func (o *Organisation) NamesReviewers() bool { return o.keys.namesReviewers() }
 
-// Check returns the name of the check in repositories that give it no other.
+// Check returns the name of the check in repositories without a file, and in all of them where anything is enforced.
 func (o *Organisation) Check() string { return o.keys.Check }
+
+// Enforces reports whether there is something that a repository may not loosen.
+func (o *Organisation) Enforces() bool { return o.read.hasKey("enforce") }
+
+// checkName returns the name of the check in a repository whose file gives it own: a rule may require the one that is
+// enforced. o may be nil.
+func (o *Organisation) checkName(own string) string {
+	if o != nil && o.Enforces() {
+		return o.keys.Check
+	}
+	return own
+}
 
 // Policy returns the policy of a repository that has no file, and from where each key comes. It is zero unless the
 // organisation's names reviewers.
@@ -147,76 +153,58 @@ func MergeWarnings(path string, src []byte, o *Organisation) []Diagnostic {
 	return sortByPosition(r.warnings)
 }
 
-// layOver returns the keys of a repository's file that were read into own, laid over those of the organisation where the
-// file extends them. r then knows all keys: those that came from the organisation stand where the file names it.
-func (o *Organisation) layOver(r *policyFileReader, own PolicyKeys, decode func(*PolicyKeys)) PolicyKeys {
-	keys := own
-	extends := own.Extends != ""
-	if extends {
-		keys = o.keys
-		decode(&keys)
-		keys.Reviewers = own.Reviewers
-	}
-	keys.Reviewers = slices.Clone(keys.Reviewers)
-	names := map[string]int{}
-	for i := range own.Reviewers {
-		names[strings.ToLower(entryName(own.Reviewers[i]))] = i
-		if o.enforces(entryName(own.Reviewers[i])) {
-			o.replaceEntry(r, &keys, i)
-		}
-	}
-	if extends {
-		r.inheritKeys(o.read)
-	}
+// layOver puts each enforced reviewer in the place of the repository's reviewer that has its name or is the same account, App
+// or workflow, and adds those that the repository does not name.
+func (o *Organisation) layOver(r *policyFileReader, f *PolicyKeys) {
 	for j, entry := range o.keys.Reviewers {
 		name := entryName(entry)
-		if _, isOwn := names[strings.ToLower(name)]; !isOwn && (extends || o.enforces(name)) {
-			keys.Reviewers = append(keys.Reviewers, entry)
-			r.takeEntry(len(keys.Reviewers)-1, o.read, j, r.positionOfKey("extends"))
+		if !o.enforces(name) {
+			continue
+		}
+		enforced := policyResolver{o.read.copyOf("")}.resolveReviewer(reviewerKey(j), entry, o.keys)
+		i := 0
+		for i < len(f.Reviewers) && !strings.EqualFold(entryName(f.Reviewers[i]), name) {
+			i++
+		}
+		for k := 0; i == len(f.Reviewers) && k < i; k++ {
+			if areOne(enforced, policyResolver{r.copyOf("")}.resolveReviewer(reviewerKey(k), f.Reviewers[k], *f)) {
+				i = k
+			}
+		}
+		at := r.positionOfKey("reviewers")
+		if i == len(f.Reviewers) {
+			f.Reviewers = append(f.Reviewers, entry)
+		} else {
+			at = r.positionOfKey(reviewerKey(i))
+			o.replaceEntry(r, f, i, entry)
+		}
+		for key := range o.read.keyPositions {
+			if rest, ok := strings.CutPrefix(key, reviewerKey(j)); ok {
+				r.keyPositions[reviewerKey(i)+rest] = at
+			}
 		}
 	}
-	return keys
 }
 
-// replaceEntry puts what the organisation says of an enforced reviewer in the place of what the repository says.
-func (o *Organisation) replaceEntry(r *policyFileReader, keys *PolicyKeys, i int) {
-	name, at := entryName(keys.Reviewers[i]), r.positionOfKey(reviewerKey(i))
-	j := slices.IndexFunc(o.keys.Reviewers, func(e ReviewerKeys) bool { return strings.EqualFold(entryName(e), name) })
+// replaceEntry puts what the organisation says of an enforced reviewer in the place of a repository's entry.
+func (o *Organisation) replaceEntry(r *policyFileReader, f *PolicyKeys, i int, entry ReviewerKeys) {
+	was, name := entryName(f.Reviewers[i]), entryName(entry)
 	r.warnKey(
 		reviewerKey(i),
 		fmt.Sprintf("the organisation enforces %s: what this file says of it counts for nothing", quoteText(name)),
 		"remove the entry",
 	)
-	keys.Reviewers[i] = o.keys.Reviewers[j]
+	f.Reviewers[i] = entry
+	for _, lane := range f.Lanes {
+		for k, voter := range lane.Reviewers {
+			if voter == was {
+				lane.Reviewers[k] = name
+			}
+		}
+	}
 	isOfEntry := func(key string, _ position) bool { return strings.HasPrefix(key, reviewerKey(i)+".") }
 	maps.DeleteFunc(r.keyPositions, isOfEntry)
 	maps.DeleteFunc(r.valuePositions, isOfEntry)
-	r.takeEntry(i, o.read, j, at)
-}
-
-// takeEntry notes the keys of another file's entry j as those of entry i, which all stand at a place of this one.
-func (r *policyFileReader) takeEntry(i int, other *policyFileReader, j int, at position) {
-	for key := range other.keyPositions {
-		if rest, ok := strings.CutPrefix(key, reviewerKey(j)); ok {
-			r.keyPositions[reviewerKey(i)+rest] = at
-		}
-	}
-}
-
-// inheritKeys notes the keys of another file that this one leaves open, but for reviewers.
-func (r *policyFileReader) inheritKeys(other *policyFileReader) {
-	at := r.positionOfKey("extends")
-	var inherited []string
-	for key := range other.keyPositions {
-		list, _, _ := strings.Cut(key, "[")
-		top, _, _ := strings.Cut(list, ".")
-		if top != "reviewers" && top != "enforce" && top != "version" && !r.hasKey(key) && (list == key || !r.hasKey(list)) {
-			inherited = append(inherited, key)
-		}
-	}
-	for _, key := range inherited {
-		r.keyPositions[key] = at
-	}
 }
 
 // enforces reports whether a reviewer is required everywhere. Names differ in more than their case.
@@ -224,14 +212,10 @@ func (o *Organisation) enforces(name string) bool {
 	return slices.ContainsFunc(o.keys.Enforce.Reviewers, func(n string) bool { return strings.EqualFold(n, name) })
 }
 
-// enforcesAnything reports whether there is something that a repository may not loosen.
-func (o *Organisation) enforcesAnything() bool { return o.read.hasKey("enforce") }
-
-// resolveWith makes the policy of keys that the organisation's file has been laid under, with what it enforces. from
-// is where keys come from that the reader has read; "": nobody asks.
+// resolveWith makes the policy of keys, with what the organisation enforces. from is the file that the keys are of.
 func (o *Organisation) resolveWith(r *policyFileReader, keys *PolicyKeys, from quorum.KeySource) quorum.Policy {
 	said := *keys
-	if o.enforcesAnything() {
+	if o.Enforces() {
 		o.tightenKeys(r, keys)
 	}
 	switch e := o.keys.Enforce; {
@@ -241,22 +225,13 @@ func (o *Organisation) resolveWith(r *policyFileReader, keys *PolicyKeys, from q
 		r.floor = []quorum.NeedRule{{Share: quorum.ByNumber, Count: 1}}
 	}
 	policy := policyResolver{r}.resolvePolicy(*keys)
-	policy.Lanes = policyResolver{r}.resolveLanes(*keys, policy)
-	if o.enforcesAnything() {
+	if o.Enforces() {
 		for i := range policy.Lanes {
-			o.tightenLane(&policy.Lanes[i], from == quorum.FromRepository && hasRead(r, "lanes"))
+			o.tightenLane(&policy.Lanes[i], from == quorum.FromRepository)
 		}
 	}
-	if from != "" {
-		policy.Origins = o.originsOf(r, &said, keys, &policy, from)
-	}
+	policy.Origins = o.originsOf(r, &said, keys, &policy, from)
 	return policy
-}
-
-// hasRead reports whether a key stands in the file that was read, and not only in the organisation's.
-func hasRead(r *policyFileReader, key string) bool {
-	_, isRead := r.valuePositions[key]
-	return isRead
 }
 
 // originsOf says from where each key comes: said holds them as they are written, keys as they hold.
@@ -264,18 +239,15 @@ func (o *Organisation) originsOf(
 	r *policyFileReader, said, keys *PolicyKeys, policy *quorum.Policy, from quorum.KeySource,
 ) (all []quorum.Origin) {
 	sourceOf := func(key string) quorum.KeySource {
-		switch {
-		case hasRead(r, key):
+		if r.hasKey(key) {
 			return from
-		case r.hasKey(key):
-			return quorum.FromOrganisation
 		}
 		return quorum.FromDefault
 	}
 	was, is := reflect.ValueOf(*said), reflect.ValueOf(*keys)
 	for field := range is.Type().Fields() {
 		key := field.Tag.Get("yaml")
-		if slices.Contains([]string{"version", "extends", "enforce", "reviewers"}, key) {
+		if slices.Contains([]string{"version", "enforce", "reviewers"}, key) {
 			continue
 		}
 		origin := quorum.Origin{Key: key, From: sourceOf(key)}
@@ -311,9 +283,15 @@ func (o *Organisation) tightenKeys(r *policyFileReader, f *PolicyKeys) {
 			e.Timeout = org.Timeout // its own: no lane shortens it
 		}
 	}
+	if f.Check != org.Check {
+		if r.hasKey("check") {
+			r.warnKey("check", "the organisation enforces its own name of the check: "+quoteText(org.Check), "remove the key")
+		}
+		f.Check = org.Check
+	}
 	f.Mode = firstWord(f.Mode, org.Mode, "enforce", "report", "off")
 	f.StandIn = firstWord(f.StandIn, org.StandIn, "none", "admin", "maintain", "write")
-	if hasRead(r, "override") {
+	if r.hasKey("override") {
 		f.Override = firstWord(f.Override, org.Override, "none", "admin", "maintain")
 	} else {
 		f.Override = org.Override

@@ -30,33 +30,8 @@ func TestOrganisationsAndRepositories(t *testing.T) {
 		{"no organisation's policy", "", ownReviewer, "mine/1"},
 		{"no file: the organisation's", orgDefault, "", "openai+sage/2 grace=5m0s < organization: quorum grace openai sage"},
 		{"a file of its own", orgDefault, ownReviewer, "mine/1 < repository: mine"},
-		{"it extends, and says nothing else", orgDefault, "extends: organization\n", "openai+sage/2 grace=5m0s < organization: quorum grace openai sage"},
-		{
-			"it extends, and adds a reviewer", orgDefault, "extends: organization\n" + ownReviewer,
-			"mine+openai+sage/2 grace=5m0s < repository: mine < organization: quorum grace openai sage",
-		},
-		{
-			"it extends, and says a key otherwise", orgDefault, "extends: organization\nquorum: 1\n",
-			"openai+sage/1 grace=5m0s < repository: quorum < organization: grace openai sage",
-		},
-		{
-			"it extends, and describes a reviewer anew", orgDefault, "extends: organization\nreviewers:\n  - {name: sage, author: 'owl[bot]', required: true}\n",
-			"sage!+openai/2 grace=5m0s sage=owl[bot] < repository: sage < organization: quorum grace openai",
-		},
-		{
-			"a part of a mapping", orgReviewers + "retry: {max: 0, backoff: 2m}\n", "extends: organization\nretry: {backoff: 3m}\n",
-			"openai+sage/2 retry=0/3m0s < repository: retry < organization: openai sage",
-		},
-		{
-			"lanes are one key", orgLanes, "extends: organization\n" + ownLane + "people: 2}\n",
-			"openai!+sage/2 docs:2/2p < repository: lanes < organization: sage < enforce: openai",
-		},
-		{"nothing is extended by itself", orgReviewers + "comment: always\n", ownReviewer, "mine/1 < repository: mine"},
+		{"nothing is extended by itself", orgReviewers + "comment: on_problem\n", ownReviewer, "mine/1 < repository: mine"},
 		{"no file, and no reviewers in the organisation's", orgRules, "", "none"},
-		{
-			"mode off, where nothing is enforced", orgDefault, "extends: organization\nmode: off\n",
-			"openai+sage/2 off grace=5m0s < repository: mode < organization: quorum grace openai sage",
-		},
 
 		// Enforced, and kept.
 		{"no file: enforced, too", orgStrict, "", "openai!+sage/2+1p < organization: override sage < enforce: quorum people openai"},
@@ -92,14 +67,23 @@ func TestOrganisationsAndRepositories(t *testing.T) {
 			"a workflow of its own does", orgEnforces, "reviewers:\n  - {name: openai, workflow: .github/workflows/yes.yml, verdict: conclusion}\n",
 			"openai!/1 < enforce: openai",
 		},
+		{
+			"another name for it", orgEnforces, "reviewers:\n  - {name: twin, check: AI review, app: openai-reviewer, verdict: conclusion}\n" +
+				ownLane + "reviewers: [twin]}\n", "openai!/1 docs:1/openai < repository: lanes < enforce: openai",
+		},
+		{
+			"another check of its App", orgEnforces, ownReviewer + "  - {name: twin, check: Lint, app: openai-reviewer, verdict: conclusion}\n",
+			"mine+openai!/2 < repository: mine < enforce: openai",
+		},
+		{
+			"another name of the check", "check: Ours\n" + orgEnforces, "check: Another\n" + ownReviewer,
+			"mine+openai!/2 check=Ours < repository: mine < enforce: check openai",
+		},
+		{"the default name of the check", orgEnforces, "check: Another\n" + ownReviewer, "mine+openai!/2 < repository: mine < enforce: check openai"},
 		{"in other letters", orgEnforces, "reviewers:\n  - {name: OpenAI, author: 'mine[bot]'}\n", "openai!/1 < enforce: openai"},
 		{"twice", orgEnforces, "reviewers:\n  - {name: openai, author: 'a[bot]'}\n  - {name: OPENAI, author: 'b[bot]'}\n", "broken: a second reviewer"},
 		{"it is a shadow", orgEnforces, "reviewers:\n  - {name: openai, check: AI review, app: openai-reviewer, verdict: conclusion, shadow: true}\n" +
 			"  - {name: mine, author: 'mine[bot]'}\n", "openai!+mine/2 < repository: mine < enforce: openai"},
-		{
-			"it is not required", orgEnforces, "extends: organization\nreviewers:\n  - {name: openai, author: 'x[bot]', required: false}\n",
-			"openai!+sage/2 < organization: sage < enforce: openai",
-		},
 		{
 			"it votes on some paths only", orgEnforces,
 			"reviewers:\n  - {name: openai, author: 'x[bot]', when: {any_path: [never/**]}}\n", "openai!/1 < enforce: openai",
@@ -116,11 +100,11 @@ func TestOrganisationsAndRepositories(t *testing.T) {
 		},
 		{
 			"its conclusion counts twice", orgEnforces, "reviewers:\n  - {name: twin, check: AI review, app: openai-reviewer, verdict: conclusion}\n",
-			"broken: are one (openai-reviewer[bot])",
+			"openai!/1 < enforce: openai",
 		},
 		{
 			"its texts are another's, too", orgReviewers + "enforce: {reviewers: [sage]}\n", "reviewers:\n  - {name: twin, author: 'sage[bot]'}\n",
-			"broken: are one (sage[bot])",
+			"sage!/1 < enforce: sage",
 		},
 		{"a lower quorum", orgRules, "quorum: 1\n" + ownTwo, "mine+other/2+1p < repository: mine other < enforce: quorum people"},
 		{"a quorum that nobody reaches", orgRules, ownReviewer, "broken: a quorum of 2, which the organisation enforces, can never be reached"},
@@ -173,8 +157,6 @@ func TestOrganisationsAndRepositories(t *testing.T) {
 		},
 		{"it enforces something itself", orgEnforces, ownReviewer + "enforce: {quorum: 1}\n", "broken: only an organisation's policy enforces"},
 		{"a broken file", orgEnforces, "mode: perhaps\n" + ownReviewer, "broken: not one of"},
-		{"it extends what nobody can read", "", "extends: organization\n", "broken: no policy of an organisation is known"},
-		{"it extends what names nobody", orgRules, "extends: organization\n", "broken: neither this file nor"},
 
 		// What an organisation cannot mean.
 		{"it requires a stranger", orgReviewers + "enforce: {reviewers: [owl]}\n", ownReviewer, "organisation broken: there is no reviewer"},
@@ -183,7 +165,6 @@ func TestOrganisationsAndRepositories(t *testing.T) {
 			"organisation broken: is a shadow",
 		},
 		{"it enforces nothing", orgReviewers + "enforce: {}\n", "", "organisation broken: it enforces nothing"},
-		{"it extends itself", "extends: organization\n" + orgReviewers, "", "organisation broken: extends nothing"},
 		{"it says nothing", "mode: report\n", "", "organisation broken: neither who reviews"},
 		{"a least quorum of nobody", "reviewers:\n  - {name: a, author: 'a[bot]'}\nenforce: {quorum: 2}\n", "", "organisation broken: can never be reached"},
 	} {
@@ -253,6 +234,7 @@ func saysPolicy(p quorum.Policy) string {
 			text += " " + word
 		}
 	}
+	say(p.Check != d.Check, "check="+p.Check)
 	say(p.Mode == quorum.ReportOnly, "report")
 	say(p.Mode == quorum.Off, "off")
 	say(p.Grace != d.Grace, "grace="+p.Grace.String())

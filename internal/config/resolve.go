@@ -69,6 +69,7 @@ func (r policyResolver) resolvePolicy(f PolicyKeys) quorum.Policy {
 	r.checkPeople(p)
 	r.checkFix(p)
 	p.Need = r.resolveNeed(f.Quorum, p)
+	p.Lanes = r.resolveLanes(f, p)
 	return p
 }
 

@@ -32,9 +32,7 @@ func TestParseSweep(t *testing.T) {
 	}
 	for src, want := range map[string]int{
 		"sweep: {max_concurrent: 8}\nquorum: 2\nreviewers: [{name: other, author: 'other[bot]'}]\n": 8, // the second is enforced
-		"sweep: {max_concurrent: 8}\nextends: organization\n":                                       8,
-		"extends: organization\n":                                  3,
-		"sweep: {max_concurrent: 8}\nreviewers: [{name: other}]\n": Default().Sweep.MaxConcurrent,
+		"sweep: {max_concurrent: 8}\nreviewers: [{name: other}]\n":                                  Default().Sweep.MaxConcurrent,
 	} {
 		if got, _ := ParseSweep("p.yml", []byte(src), o); got.MaxConcurrent != want {
 			t.Errorf("%q sweeps %d at a time, want %d", src, got.MaxConcurrent, want)

@@ -365,11 +365,11 @@ func (l *look) readMissing(ctx context.Context) error {
 }
 
 // noteLostOrganisation makes the policy a broken one where a check's record knew a policy of the organisation that is not
-// shown any more: a restart must not loosen what is enforced. Where nobody else tells the name of the check, our own do.
+// shown any more: a restart must not loosen what is enforced. The check's name may be enforced, too: our checks, here or on the head
+// before, tell it.
 func noteLostOrganisation(ctx context.Context, l *look) error {
-	isNameless := l.snap.File.State == quorum.FileBroken && l.policy.Check == ""
 	switch {
-	case isNameless:
+	case l.snap.File.Org.Broken:
 	case l.snap.Record.Org == "" || l.snap.File.Org.SHA != "" || l.snap.File.State == quorum.FileBroken:
 		return nil
 	default:
@@ -377,8 +377,9 @@ func noteLostOrganisation(ctx context.Context, l *look) error {
 			return err
 		}
 	}
-	l.policy = quorum.Policy{Check: cmp.Or(l.policy.Check, plainNameOf(l.own), quorum.DefaultCheck)}
-	if l.head.has(partGated) && !isNameless { // else that is of a check of another name
+	was := l.policy.Check
+	l.policy = quorum.Policy{Check: cmp.Or(plainNameOf(slices.Concat(l.own, l.mem.before.checks.checks)), was, quorum.DefaultCheck)}
+	if l.head.has(partGated) && l.policy.Check == was { // else that is of a check of another name
 		return nil
 	}
 	var err error

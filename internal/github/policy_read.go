@@ -106,7 +106,7 @@ func (c *cachedPolicy) parse(m *Memories, src []byte, org organisationPolicy) {
 	switch {
 	case org.problem != "":
 		c.policy = quorum.Policy{Check: org.check}
-		if src != nil && !config.InheritsCheck(src) {
+		if src != nil && !(org.policy != nil && org.policy.Enforces()) {
 			own, _ := config.Parse(c.file.Path, src)
 			c.policy.Check = own.Check
 		}
@@ -116,9 +116,6 @@ func (c *cachedPolicy) parse(m *Memories, src []byte, org organisationPolicy) {
 	case src != nil:
 		if c.policy, err = m.policies.parse(c.file.Path, src, c.src, org.file, org.policy); err != nil {
 			c.file.State, c.file.Problem = quorum.FileBroken, err.Error()
-			if org.policy == nil && config.InheritsCheck(src) {
-				c.policy.Check = "" // our checks may tell the name
-			}
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
 
-const toldAlways = oneSage + "comment: always\n"
+const toldOnProblem = oneSage + "comment: on_problem\n"
 
 // tellers are our comments that tell the verdict, as they read now.
 func (w *world) tellers() (bodies []string) {
@@ -42,9 +42,11 @@ func TestTheCommentIsEditedInPlace(t *testing.T) {
 	for name, identity := range map[string]func(*setup){"App": func(*setup) {}, "job": asJob, "person": asCarol} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				w := newWorld(t, under(toldAlways), identity)
+				w := newWorld(t, under(toldOnProblem), identity)
+				w.look() // nothing is told yet
+				said := w.comment("sage[bot]", plainNo)
 				w.look()
-				w.tells("Waiting")
+				w.tells("Blocked")
 				for range 3 { // nothing has changed
 					pass(time.Minute)
 					w.look()
@@ -53,7 +55,7 @@ func TestTheCommentIsEditedInPlace(t *testing.T) {
 				if n := len(wrote.Comments) + len(wrote.Revisions); n != 1 {
 					t.Errorf("it was written %d times", n)
 				}
-				w.comment("sage[bot]", plainYes)
+				w.must(w.g.EditComment(said, "sage[bot]", plainYes))
 				w.look()
 				w.tells("Passed")
 				pass(time.Minute)
@@ -72,7 +74,7 @@ func TestTheCommentIsEditedInPlace(t *testing.T) {
 // Whoever writes our first line gets no comment of ours edited, and hides none.
 func TestAStrangersMarkerIsNotOurs(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		w := newWorld(t, under(toldAlways))
+		w := newWorld(t, under(toldOnProblem))
 		forged := w.comment("mallory", quorum.VerdictMarker+"\n**Review quorum: Passed.**")
 		quoted := w.comment("quorum-app[bot]", "> "+quorum.VerdictMarker)
 		w.look()
@@ -88,7 +90,7 @@ func TestAStrangersMarkerIsNotOurs(t *testing.T) {
 // Two processes that looked at once have each written one: the older is kept.
 func TestOfTwoCommentsTheOlderIsKept(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		w := newWorld(t, under(toldAlways))
+		w := newWorld(t, under(toldOnProblem))
 		first := w.comment("quorum-app[bot]", quorum.VerdictMarker+"\n**Review quorum: Waiting.**")
 		pass(time.Second)
 		second := w.comment("quorum-app[bot]", quorum.VerdictMarker+"\n**Review quorum: Waiting.**")
@@ -104,10 +106,10 @@ func TestOfTwoCommentsTheOlderIsKept(t *testing.T) {
 // While GitHub's list does not show our comment yet, it is compared with what was written last.
 func TestACommentIsEditedBackWhileTheListLags(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		w := newWorld(t, under(toldAlways))
+		w := newWorld(t, under(toldOnProblem))
 		for _, verdict := range []string{"Waiting", "Passed", "Waiting"} {
 			c, _ := report.CommentOf(
-				quorum.Policy{Comment: quorum.CommentAlways}, quorum.Decision{Verdict: quorum.Waiting},
+				quorum.Policy{Comment: quorum.CommentOnProblem}, quorum.Decision{Verdict: quorum.Blocked},
 				report.Check{Name: "Review quorum", Page: report.Page{Verdict: verdict}},
 			)
 			_, err := w.forge.Tell(t.Context(), w.pr, c, nil)
@@ -129,7 +131,8 @@ func TestACommentThatIsRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				w := newWorld(t, under(toldAlways))
+				w := newWorld(t, under(toldOnProblem))
+				w.comment("sage[bot]", plainNo)
 				c.fault.Match, c.fault.Kind = newComments, sandbox.FaultAnswer
 				w.g.AddFault(c.fault)
 				for range 3 {
@@ -148,13 +151,14 @@ func TestACommentThatIsRefused(t *testing.T) {
 	}
 	t.Run("a lost answer", func(t *testing.T) {
 		bubble(t, func(t *testing.T) {
-			w := newWorld(t, under(toldAlways))
+			w := newWorld(t, under(toldOnProblem))
+			w.comment("sage[bot]", plainNo)
 			w.g.AddFault(sandbox.Fault{Match: newComments, Kind: sandbox.FaultLost, Times: 1})
 			if _, err := w.loop.Reconcile(t.Context(), w.pr); err == nil {
 				t.Error("the fault is not told")
 			}
 			w.look()
-			w.tells("Waiting")
+			w.tells("Blocked")
 		})
 	})
 }
@@ -162,10 +166,10 @@ func TestACommentThatIsRefused(t *testing.T) {
 // A policy that has it told no more leaves no verdict behind that is none.
 func TestTheCommentOfAnEarlierPolicy(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		w := newWorld(t, under(toldAlways))
-		w.comment("sage[bot]", plainYes)
+		w := newWorld(t, under(toldOnProblem))
+		w.comment("sage[bot]", plainNo)
 		w.look()
-		w.tells("Passed")
+		w.tells("Blocked")
 		w.g.SetFile(".github/review-coordinator.yml", "", oneSage)
 		pass(time.Minute)
 		w.look()

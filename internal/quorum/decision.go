@@ -570,7 +570,6 @@ type CommentWhen uint8
 const (
 	CommentNever     CommentWhen = 1 + iota
 	CommentOnProblem             // from the first Blocked or Unverified on
-	CommentAlways
 )
 
 // VerdictMarker begins our comment that tells the verdict. Pages do not show it.

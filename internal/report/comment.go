@@ -33,7 +33,7 @@ func CommentOf(p quorum.Policy, d quorum.Decision, c Check) (Comment, bool) {
 		return told, true
 	}
 	isProblem := d.Verdict == quorum.Blocked || d.Verdict == quorum.Unverified
-	told.Make = isProblem || p.Comment == quorum.CommentAlways
+	told.Make = isProblem
 	var b strings.Builder
 	b.WriteString("**" + quoteName(c.Name) + ": " + c.Page.Verdict + ".** " + c.Page.Lead.Markdown())
 	if p.Mode == quorum.ReportOnly {
