@@ -15,7 +15,7 @@ type policyJSON struct {
 	Mode      string          `json:"mode,omitempty"` // enforce, report or off
 	Need      int             `json:"need,omitempty"`
 	Voters    int             `json:"voters,omitempty"`
-	People    int             `json:"people,omitempty"`   // approvals by people, on top of the need
+	People    quorum.People   `json:"people,omitempty"`   // approvals by people, on top of the need
 	Families  string          `json:"families,omitempty"` // any or distinct
 	Carry     string          `json:"carry,omitempty"`    // none or same_diff
 	Override  string          `json:"override,omitempty"` // none, maintain or admin

@@ -15,16 +15,16 @@ import (
 
 // A laneJSON is a lane as it holds: what it does not name is the top level's.
 type laneJSON struct {
-	Name     string   `json:"name"`
-	Why      string   `json:"why,omitempty"`
-	If       ifJSON   `json:"if"`
-	Adds     []string `json:"adds,omitempty"` // keys that are added wherever it may hold: they ask no less than the top level
-	Less     []string `json:"less,omitempty"` // keys in which it asks less: they count only where it surely holds
-	Quorum   string   `json:"quorum"`
-	People   int      `json:"people"`
-	Voters   []string `json:"voters"`
-	Grace    string   `json:"grace"`
-	Deadline string   `json:"deadline"`
+	Name     string        `json:"name"`
+	Why      string        `json:"why,omitempty"`
+	If       ifJSON        `json:"if"`
+	Adds     []string      `json:"adds,omitempty"` // keys that are added wherever it may hold: they ask no less than the top level
+	Less     []string      `json:"less,omitempty"` // keys in which it asks less: they count only where it surely holds
+	Quorum   string        `json:"quorum"`
+	People   quorum.People `json:"people,omitempty"`
+	Voters   []string      `json:"voters"`
+	Grace    string        `json:"grace"`
+	Deadline string        `json:"deadline"`
 }
 
 // An ifJSON is a condition with what it names.
@@ -111,14 +111,22 @@ func permissionWord(p quorum.Permission) string {
 }
 
 // describePeople says who must approve beside the reviewers.
-func describePeople(people int) string {
-	switch people {
-	case 0:
-		return ""
-	case 1:
-		return ", and one by a person"
+func describePeople(people quorum.People) (text string) {
+	for _, rule := range people {
+		text += ", and " + describePeopleRule(rule, "one by a person", "by people")
 	}
-	return fmt.Sprintf(", and %d by people", people)
+	return text
+}
+
+// describePeopleRule says how many approvals of people a rule asks for: of one, of several, of those that it names.
+func describePeopleRule(rule quorum.PeopleRule, one, several string) string {
+	switch {
+	case len(rule.Of) > 0:
+		return fmt.Sprintf("%d by people out of %s", rule.Count, strings.Join(rule.Of, ", "))
+	case rule.Count == 1:
+		return one
+	}
+	return fmt.Sprintf("%d %s", rule.Count, several)
 }
 
 // describeRules says what holds beside the number of approvals, a line for each key that is not as it is by default.
@@ -187,13 +195,10 @@ func describeLaneNeed(p quorum.Policy, lane *quorum.Lane) string {
 	if rule.Share == quorum.NoReview {
 		need = "no review"
 	}
-	switch q.People {
-	case 0:
-		return need
-	case 1:
-		return need + " and one person"
+	for _, rule := range q.People {
+		need += " and " + describePeopleRule(rule, "one person", "people")
 	}
-	return fmt.Sprintf("%s and %d people", need, q.People)
+	return need
 }
 
 func describeNamedBases(lane *quorum.Lane) (text string) {

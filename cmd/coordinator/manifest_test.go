@@ -105,13 +105,13 @@ func TestTheAppMayDoWhatItDoes(t *testing.T) {
 			t.Errorf("%s is needed, %q is asked for", g[0], has)
 		}
 	}
-	for _, name := range []string{"administration", "members", "secrets", "workflows"} {
+	for _, name := range []string{"administration", "secrets", "workflows"} {
 		if m.Permissions[name] != "" {
 			t.Errorf("nothing needs %s", name)
 		}
 	}
-	if m.Permissions["contents"] != "read" || m.Permissions["issues"] != "read" {
-		t.Error("the daemon writes no code, and no issue")
+	if m.Permissions["contents"] != "read" || m.Permissions["issues"] != "read" || m.Permissions["members"] != "read" {
+		t.Error("the daemon writes no code, no issue and no team")
 	}
 }
 

@@ -5,6 +5,7 @@ package change_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -74,11 +75,43 @@ func drawNeed(t *rapid.T) quorum.NeedRule {
 	}).Draw(t, "need")
 }
 
+// drawPeople draws what is asked of people: often nothing.
+func drawPeople(t *rapid.T) quorum.People {
+	of := rapid.SampledFrom([][]string{nil, nil, {"p0"}, {"P0", "p1"}, {"p2"}})
+	rules := make([]quorum.PeopleRule, rapid.SampledFrom([]int{0, 0, 1, 1, 2}).Draw(t, "rules of people"))
+	for i := range rules {
+		rules[i] = quorum.PeopleRule{Count: rapid.IntRange(0, 2).Draw(t, "count"), Of: of.Draw(t, "of")}
+	}
+	return quorum.NewPeople(rules...)
+}
+
+// areMetWhere reports whether whoever approves as b asks approves as a asks.
+func areMetWhere(a, b quorum.People) bool {
+	areMet := func(people quorum.People, who int) bool {
+		return !slices.ContainsFunc(people, func(r quorum.PeopleRule) bool {
+			n := 0
+			for i := range 5 {
+				isOf := slices.ContainsFunc(r.Of, func(name string) bool { return strings.EqualFold(name, fmt.Sprint("p", i)) })
+				if who>>i&1 == 1 && (isOf || len(r.Of) == 0) {
+					n++
+				}
+			}
+			return n < r.Count
+		})
+	}
+	for who := range 1 << 5 {
+		if areMet(b, who) && !areMet(a, who) {
+			return false
+		}
+	}
+	return true
+}
+
 // drawPolicy draws a policy without a fault in its lanes.
 func drawPolicy(t *rapid.T) quorum.Policy {
 	permissions := []quorum.Permission{0, quorum.Write, quorum.Maintain, quorum.Admin}
 	p := quorum.Policy{
-		People: rapid.IntRange(0, 1).Draw(t, "people"), Grace: time.Minute, Timeout: time.Minute, Deadline: time.Minute,
+		People: drawPeople(t), Grace: time.Minute, Timeout: time.Minute, Deadline: time.Minute,
 		StandIn: rapid.SampledFrom(permissions).Draw(t, "stand_in"), Override: rapid.SampledFrom(permissions).Draw(t, "override"),
 		Threads: rapid.SampledFrom([]quorum.ThreadsBy{quorum.ByOthers, quorum.ByAnyone}).Draw(t, "threads"),
 	}
@@ -94,7 +127,7 @@ func drawPolicy(t *rapid.T) quorum.Policy {
 	}
 	for i := range rapid.IntRange(1, 5).Draw(t, "lanes") {
 		l := quorum.Lane{
-			Name: fmt.Sprint("l", i), If: drawCondition(t), People: maybe(t, "people", 0, 1, 2),
+			Name: fmt.Sprint("l", i), If: drawCondition(t), People: maybe(t, "people", drawPeople(t)),
 			StandIn: maybe(t, "stand_in", permissions...), Override: maybe(t, "override", permissions...),
 			Threads: maybe(t, "threads", quorum.ByOthers, quorum.ByAnyone), Grace: maybe(t, "grace", time.Second, time.Hour),
 		}
@@ -212,7 +245,7 @@ func whatIsLess(p, than quorum.Policy) string {
 	switch {
 	case need(p) < need(than):
 		return fmt.Sprintf("%d approvals for %d", need(p), need(than))
-	case p.People < than.People:
+	case !areMetWhere(than.People, p.People):
 		return "people"
 	case width[p.StandIn] > width[than.StandIn]:
 		return "stand_in"

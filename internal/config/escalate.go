@@ -2,15 +2,12 @@ package config
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
-
-var inviteePattern = regexp.MustCompile(`^@?[A-Za-z0-9][A-Za-z0-9_-]{0,99}(?:/[A-Za-z0-9][A-Za-z0-9._-]{0,99})?$`)
 
 // resolveEscalation makes the policy's escalation, and refuses names that nobody can have.
 func (r policyResolver) resolveEscalation(f PolicyKeys) quorum.Escalation {
@@ -19,11 +16,7 @@ func (r policyResolver) resolveEscalation(f PolicyKeys) quorum.Escalation {
 		key := fmt.Sprintf("escalate.to[%d]", i)
 		bare := strings.TrimPrefix(name, "@")
 		switch {
-		case name == "": // it was reported
-		case strings.HasSuffix(name, "[bot]"):
-			r.failKey(key, quoteText(name)+" is no person", "name people or teams; whom a bot helps to review is a reviewer")
-		case !inviteePattern.MatchString(name):
-			r.failKey(key, quoteText(name)+" is neither a login nor a team", "write a login as in @octocat, or a team as in @octo/reviewers")
+		case !r.checkInvitee(key, name):
 		case slices.ContainsFunc(e.To, func(n string) bool { return strings.EqualFold(n, bare) }):
 			r.failKey(key, quoteText(name)+" is named twice", "remove one of them")
 		default:

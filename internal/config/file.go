@@ -31,7 +31,7 @@ type PolicyKeys struct {
 	Fix            FixKeys            `yaml:"fix"                                                                        jsonschema_description:"Starts a workflow that fixes a blocked pull request. Off unless a workflow is named."`
 	Comment        string             `yaml:"comment"         jsonschema:"enum=never,enum=on_problem"        jsonschema_description:"When the verdict is also told in a comment on the pull request, which is edited in place. on_problem: from the first time on that the check is blocked or unverified."`
 	Families       string             `yaml:"families" jsonschema:"enum=any,enum=distinct" jsonschema_description:"distinct: reviewers of one family count as one, in the quorum, in approvals and in those that are pending. Who has none is one of its own."`
-	People         int                `yaml:"people" jsonschema:"minimum=0,maximum=20" jsonschema_description:"Approvals of the head by people who could stand in, on top of the quorum."`
+	People         PeopleKeys         `yaml:"people" jsonschema_description:"Approvals of the head by people who could stand in, on top of the quorum: a number, or a list of {count, of} with logins and teams, each of which needs its own number."`
 	Carry          string             `yaml:"carry" jsonschema:"enum=none,enum=same_diff" jsonschema_description:"same_diff: a push that leaves the pull request's diff as it was keeps its approvals. Objections it keeps in any case."`
 	Escalate       EscalateKeys       `yaml:"escalate" jsonschema_description:"Whose review is asked for when nothing else helps. Off unless named."`
 	Lanes          []LaneKeys         `yaml:"lanes" jsonschema:"maxItems=50" jsonschema_description:"Rules for some pull requests, read from the top. What a lane asks more than the top level is added wherever it may hold. The first that asks less and surely holds is the last that is read."`
@@ -84,9 +84,9 @@ type EscalateKeys struct {
 
 // EnforceKeys say what an organisation lets no repository loosen.
 type EnforceKeys struct {
-	Reviewers []string `yaml:"reviewers" jsonschema:"minItems=1,maxItems=50" jsonschema_description:"Names of reviewers of this file. They are required everywhere, as this file describes them."`
-	Quorum    Quorum   `yaml:"quorum"    default:"*(any)*"                   jsonschema_description:"At least so many approvals are needed, in every lane."`
-	People    int      `yaml:"people"    jsonschema:"minimum=0,maximum=20"   jsonschema_description:"At least so many people must approve, in every lane."`
+	Reviewers []string   `yaml:"reviewers" jsonschema:"minItems=1,maxItems=50" jsonschema_description:"Names of reviewers of this file. They are required everywhere, as this file describes them."`
+	Quorum    Quorum     `yaml:"quorum"    default:"*(any)*"                   jsonschema_description:"At least so many approvals are needed, in every lane."`
+	People    PeopleKeys `yaml:"people" jsonschema_description:"These people must approve, in every lane; as at the top level."`
 }
 
 // LaneKeys are a rule for some pull requests.
@@ -95,7 +95,7 @@ type LaneKeys struct {
 	If         ConditionKeys `yaml:"if"          default:"*(needed)*"                                               jsonschema_description:"The pull requests that it is for; all conditions that are named must hold."`
 	Why        string        `yaml:"why"         jsonschema:"maxLength=200"                                         jsonschema_description:"The reason that the check gives."`
 	Quorum     LaneQuorum    `yaml:"quorum"      default:"the top level's"                                          jsonschema_description:"As at the top level, of those who vote in the lane; none: no review is needed."`
-	People     int           `yaml:"people"      default:"the top level's" jsonschema:"minimum=0,maximum=20"        jsonschema_description:"As at the top level."`
+	People     PeopleKeys    `yaml:"people"      default:"the top level's" jsonschema_description:"As at the top level."`
 	Reviewers  []string      `yaml:"reviewers"   default:"all that vote"   jsonschema:"minItems=1,maxItems=50"      jsonschema_description:"The names of those who vote; the others are shown."`
 	Grace      Duration      `yaml:"grace"       default:"the top level's"                                          jsonschema_description:"As at the top level."`
 	Timeout    Duration      `yaml:"timeout"     default:"the top level's"                               least:"1s" jsonschema_description:"As at the top level. A reviewer's own goes before it."`

@@ -106,7 +106,7 @@ func TestSchemaRefusesBadFiles(t *testing.T) {
 		"type-reviewer-is-text", "type-reviewers-is-mapping", "type-duration-is-list", "type-quorum-is-mapping",
 		"verdict-unknown", "verdict-number", "verdict-approve-alone", "verdict-object-alone", "verdict-empty", "verdict-mixed",
 		"shapes-unknown-key", "shapes-types", "shapes-notice-words",
-		"lanes-is-a-map", "lane-conditions", "lane-reviewers", "lane-people", "lanes-wrong-type", "fix-and-lanes", "when", "quorum-none",
+		"lanes-is-a-map", "lane-conditions", "lane-reviewers", "lane-people", "people", "lanes-wrong-type", "fix-and-lanes", "when", "quorum-none",
 	} {
 		src, err := os.ReadFile("testdata/bad/" + name + ".yml")
 		if err != nil {
@@ -132,6 +132,7 @@ func TestSchemaAndParseKnowTheSameKeys(t *testing.T) {
 		{"circuit_breaker", s.Properties["circuit_breaker"], reflect.TypeFor[CircuitBreakerKeys](), "circuit_breaker: {KEY: ~}\n"},
 		{"sweep", s.Properties["sweep"], reflect.TypeFor[SweepKeys](), "sweep: {KEY: ~}\n"},
 		{"sweep.backoff", s.Properties["sweep"].Properties["backoff"], reflect.TypeFor[BackoffKeys](), "sweep: {backoff: {KEY: ~}}\n"},
+		{"people", s.Properties["people"].AnyOf[1].Items2020, reflect.TypeFor[PersonKeys](), "people: [{KEY: ~}]\n"},
 		{"fix", s.Properties["fix"], reflect.TypeFor[FixKeys](), "fix: {KEY: ~}\n"},
 		{"reviewers", s.Properties["reviewers"].Items2020, reflect.TypeFor[ReviewerKeys](), "reviewers: [{KEY: ~}]\n"},
 		{"when", s.Properties["reviewers"].Items2020.Properties["when"], reflect.TypeFor[ConditionKeys](), "reviewers: [{when: {KEY: ~}}]\n"},

@@ -74,7 +74,7 @@ func (r policyResolver) resolveLane(key string, keys LaneKeys) quorum.Lane {
 	return quorum.Lane{
 		Name: keys.Name, Why: keys.Why, If: keys.If.condition(), Voters: keys.Reviewers,
 		Need:       ifHas(has("quorum"), keys.Quorum.needRule()),
-		People:     ifHas(has("people"), keys.People),
+		People:     ifHas(has("people"), keys.People.asRules()),
 		Grace:      ifHas(has("grace"), time.Duration(keys.Grace)),
 		Timeout:    ifHas(has("timeout"), time.Duration(keys.Timeout)),
 		Deadline:   ifHas(has("deadline"), time.Duration(keys.Deadline)),
@@ -260,17 +260,17 @@ func (r policyResolver) findLaneVoters(key string, names []string, reviewers []q
 // checkLanePeople refuses people that a lane asks for and that nobody could be, be it by its own stand_in or by the top
 // level's.
 func (r policyResolver) checkLanePeople(key string, lane *quorum.Lane, p quorum.Policy) {
-	if p.People > 0 && p.StandIn == 0 || r.brokenKeys["stand_in"] || r.brokenKeys["people"] ||
+	if len(p.People) > 0 && p.StandIn == 0 || r.brokenKeys["stand_in"] || r.brokenKeys["people"] ||
 		r.brokenKeys[key+".stand_in"] || r.brokenKeys[key+".people"] {
 		return
 	}
 	inLane := p.InLane(lane)
-	if inLane.People == 0 || inLane.StandIn != 0 {
+	if len(inLane.People) == 0 || inLane.StandIn != 0 {
 		return
 	}
 	at, hint := key+".people", "write stand_in: write, maintain or admin"
 	if lane.StandIn != nil {
 		at, hint = key+".stand_in", "write stand_in: write, maintain or admin, or people: 0"
 	}
-	r.failKey(at, fmt.Sprintf("%s can never be had in this lane: stand_in: none lets nobody approve", peoplePhrase(inLane.People)), hint)
+	r.failKey(at, peoplePhrase(inLane.People)+" can never be had in this lane: stand_in: none lets nobody approve", hint)
 }

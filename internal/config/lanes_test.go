@@ -60,7 +60,7 @@ reviewers:
 			If: quorum.Condition{AllPaths: []string{"docs/**", "*.md"}, Base: []string{"main"}, Authors: []string{"octocat", "robot[bot]"}},
 		},
 		{
-			Name: "all", Need: rule(quorum.All, 0), People: new(0), Voters: []string{"alpha"},
+			Name: "all", Need: rule(quorum.All, 0), People: new(quorum.People(nil)), Voters: []string{"alpha"},
 			If: quorum.Condition{
 				AllPaths: []string{"a/**"}, Base: []string{"stable", "release/**"},
 			},
@@ -74,8 +74,8 @@ reviewers:
 	if diff := cmp.Diff(want, p.Lanes); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	if p.Need != 2 || p.People != 1 || p.Timeout != 8*time.Minute || !slices.Equal(p.Rules, []quorum.NeedRule{*rule(quorum.ByNumber, 2)}) {
-		t.Errorf("the top level: need %d, rules %v, people %d, timeout %v", p.Need, p.Rules, p.People, p.Timeout)
+	if p.Need != 2 || p.People.Least() != 1 || p.Timeout != 8*time.Minute || !slices.Equal(p.Rules, []quorum.NeedRule{*rule(quorum.ByNumber, 2)}) {
+		t.Errorf("the top level: need %d, rules %v, people %v, timeout %v", p.Need, p.Rules, p.People, p.Timeout)
 	}
 	var families, timeouts []string
 	for _, q := range p.Reviewers {
@@ -283,7 +283,7 @@ func triedLess(p quorum.Policy, lane quorum.Lane) bool {
 	rank := func(p quorum.Permission) int { // how many people have it: write, maintain, admin, nobody
 		return []int{0, 3, 2, 1}[p]
 	}
-	less := lane.People != nil && *lane.People < p.People || lane.Grace != nil && *lane.Grace < p.Grace ||
+	less := lane.People != nil && lane.People.Least() < p.People.Least() || lane.Grace != nil && *lane.Grace < p.Grace ||
 		lane.Timeout != nil && *lane.Timeout < p.Timeout || lane.Deadline != nil && *lane.Deadline < p.Deadline ||
 		lane.StandIn != nil && rank(*lane.StandIn) > rank(p.StandIn) || lane.Override != nil && rank(*lane.Override) > rank(p.Override) ||
 		lane.Threads != nil && *lane.Threads > p.Threads || lane.EarlyStart != nil && *lane.EarlyStart && !p.EarlyStart

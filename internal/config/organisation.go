@@ -60,7 +60,7 @@ func (r *policyFileReader) copyOf(path string) *policyFileReader {
 // checkEnforced refuses what an organisation cannot mean.
 func (r *policyFileReader) checkEnforced(f PolicyKeys) {
 	e := f.Enforce
-	isEmpty := len(e.Reviewers) == 0 && e.Quorum == (Quorum{}) && e.People == 0
+	isEmpty := len(e.Reviewers) == 0 && e.Quorum == (Quorum{}) && len(e.People.asRules()) == 0
 	switch {
 	case !r.hasKey("enforce") && !f.namesReviewers() && !r.brokenKeys["reviewers"]:
 		r.failAt(position{line: 1, column: 1}, "the file says neither who reviews nor what is enforced", "add reviewers: or enforce:")
@@ -300,7 +300,9 @@ func (o *Organisation) tightenKeys(r *policyFileReader, f *PolicyKeys) {
 	f.Families = firstWord(f.Families, org.Families, "distinct", "any")
 	f.Carry = firstWord(f.Carry, org.Carry, "none", "same_diff")
 	f.Grace, f.Timeout, f.Deadline = max(f.Grace, org.Grace), max(f.Timeout, org.Timeout), max(f.Deadline, org.Deadline)
-	f.People = max(f.People, org.Enforce.People)
+	if f.People.asRules().AsksLess(org.Enforce.People.asRules()) {
+		f.People = slices.Concat(f.People, org.Enforce.People)
+	}
 	if !slices.Equal(f.Guard, org.Guard) {
 		f.Guard = slices.Concat(f.Guard, org.Guard) // the last that matches counts
 	}
@@ -326,7 +328,7 @@ func (o *Organisation) tightenLane(l *quorum.Lane, isOwn bool) {
 		}
 	}
 	if l.People != nil {
-		l.People = new(max(*l.People, o.keys.Enforce.People))
+		l.People = new(l.People.And(o.keys.Enforce.People.asRules()))
 	}
 	if !isOwn {
 		return

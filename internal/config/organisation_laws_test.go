@@ -224,7 +224,7 @@ func looserThan(org quorum.Policy, asks enforcedParts, p quorum.Policy) string {
 		return "its mode"
 	case p.NeedOf(voters) < asks.quorum, p.NeedsNoReview() && asks.quorum > 0:
 		return fmt.Sprintf("its quorum of %d", p.NeedOf(voters))
-	case p.People < asks.people:
+	case p.People.Least() < asks.people:
 		return "it asks nobody"
 	case p.StandIn.IsWider(org.StandIn), p.Override.IsWider(org.Override), p.Threads != org.Threads:
 		return "who may do what"

@@ -225,8 +225,8 @@ func saysPolicy(p quorum.Policy) string {
 	if p.Need != p.NeedOf(p.Voters()) {
 		text += "(!)"
 	}
-	if p.People > 0 {
-		text += fmt.Sprintf("+%dp", p.People)
+	if len(p.People) > 0 {
+		text += fmt.Sprintf("+%dp", p.People.Least())
 	}
 	d, _ := Parse("", []byte(ownReviewer))
 	say := func(differs bool, word string) {
@@ -263,7 +263,7 @@ func saysLane(p quorum.Policy, l *quorum.Lane) string {
 		text += "(no review)"
 	}
 	if l.People != nil {
-		text += fmt.Sprintf("/%dp", *l.People)
+		text += fmt.Sprintf("/%dp", l.People.Least())
 	}
 	for _, d := range []*time.Duration{l.Grace, l.Timeout, l.Deadline} {
 		if d != nil {

@@ -208,6 +208,8 @@ func fieldKind(field reflect.StructField) string {
 		return "number, `majority`, `all`"
 	case t == reflect.TypeFor[LaneQuorum]():
 		return "number, `majority`, `all`, `none`"
+	case t == reflect.TypeFor[PeopleKeys]():
+		return "0 to 20, or a list of `{count, of}`"
 	case t == reflect.TypeFor[VerdictFormat]():
 		return "word or mapping"
 	case t == reflect.TypeFor[[]Glob]():
@@ -247,6 +249,8 @@ func fieldDefault(field reflect.StructField, v reflect.Value) string {
 		return "`" + value.String() + "`"
 	case LaneQuorum:
 		return ""
+	case PeopleKeys:
+		return "`0`"
 	case Quorum:
 		if value == (Quorum{}) {
 			return ""

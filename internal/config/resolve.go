@@ -32,7 +32,7 @@ func (r policyResolver) resolvePolicy(f PolicyKeys) quorum.Policy {
 		Mode:       parseMode(f.Mode),
 		Rules:      append([]quorum.NeedRule{f.Quorum.needRule()}, r.floor...),
 		Floor:      r.floor,
-		People:     f.People,
+		People:     f.People.asRules(),
 		Families:   parseFamilies(f.Families),
 		Grace:      time.Duration(f.Grace),
 		Timeout:    time.Duration(f.Timeout),
@@ -561,20 +561,20 @@ func beginAlike(a, b string) bool {
 
 // checkPeople refuses people that are asked for and that nobody could be.
 func (r policyResolver) checkPeople(p quorum.Policy) {
-	if p.People > 0 && p.StandIn == 0 && !r.brokenKeys["stand_in"] {
+	if len(p.People) > 0 && p.StandIn == 0 && !r.brokenKeys["stand_in"] {
 		r.failKey(
 			"people",
-			fmt.Sprintf("%s can never be had: stand_in: none lets nobody approve", peoplePhrase(p.People)),
+			peoplePhrase(p.People)+" can never be had: stand_in: none lets nobody approve",
 			"write stand_in: write, maintain or admin, or remove people",
 		)
 	}
 }
 
-func peoplePhrase(people int) string {
-	if people == 1 {
-		return "a person's approval"
+func peoplePhrase(people quorum.People) string {
+	if n := people.Least(); n > 1 {
+		return fmt.Sprintf("approvals by %d people", n)
 	}
-	return fmt.Sprintf("approvals by %d people", people)
+	return "a person's approval"
 }
 
 // resolveNeed resolves the quorum against those who vote.

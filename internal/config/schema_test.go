@@ -19,7 +19,7 @@ import (
 func reflected() []byte {
 	s := reflector().Reflect(PolicyKeys{})
 	s.Version = jsonschema.Version
-	s.Required, s.AnyOf = nil, []*jsonschema.Schema{{Required: []string{"reviewers"}}, {Required: []string{"extends"}}, {Required: []string{"enforce"}}}
+	s.Required, s.AnyOf = nil, []*jsonschema.Schema{{Required: []string{"reviewers"}}, {Required: []string{"enforce"}}}
 	s.Title = "Review coordinator policy"
 	s.Description = "Which reviewers vote on a pull request, and how many approvals are enough."
 	defaults(s, reflect.ValueOf(Default()))
@@ -113,6 +113,16 @@ func (LaneQuorum) JSONSchema() *jsonschema.Schema {
 	s := Quorum{}.JSONSchema()
 	s.AnyOf = append(s.AnyOf, &jsonschema.Schema{Type: "string", Enum: list(noneWord)})
 	return s
+}
+
+// JSONSchema describes people.
+func (PeopleKeys) JSONSchema() *jsonschema.Schema {
+	entry := reflector().Reflect(PersonKeys{})
+	entry.Version, entry.MinProperties = "", new(uint64(1))
+	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{
+		{Type: "integer", Minimum: "0", Maximum: "20"},
+		{Type: "array", Items: entry, MinItems: new(uint64(1)), MaxItems: new(uint64(10))},
+	}}
 }
 
 // JSONSchema describes a verdict format.

@@ -4,6 +4,7 @@ package config
 
 import (
 	"fmt"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -177,6 +178,81 @@ func (q Quorum) String() string {
 		return q.Word
 	}
 	return strconv.Itoa(q.Count)
+}
+
+// PeopleKeys say how many people must approve: a number, or a list.
+type PeopleKeys []PersonKeys
+
+// PersonKeys are an entry of people.
+type PersonKeys struct {
+	Count int      `yaml:"count" jsonschema:"minimum=1,maximum=20"`
+	Of    []string `yaml:"of"    jsonschema:"minItems=1,maxItems=20"`
+}
+
+// isCountOfPeople bounds the number of people.
+const isCountOfPeople = `jsonschema:"minimum=0,maximum=20"`
+
+func (p *PeopleKeys) decodeNode(r *policyFileReader, key string, n ast.Node) {
+	if n.Type() == ast.IntegerType {
+		one := PersonKeys{}
+		r.decodeInt(key, n, reflect.ValueOf(&one.Count).Elem(), isCountOfPeople)
+		*p = PeopleKeys{one}
+		return
+	}
+	if n.Type() != ast.SequenceType {
+		r.failWrongType(key, n, "a number or a list", `write a number without quotes, or as in [{count: 1, of: ["@octo/owners", octocat]}]`)
+		return
+	}
+	var list []PersonKeys
+	r.decodeList(key, n, reflect.ValueOf(&list).Elem(), `jsonschema:"minItems=1,maxItems=10"`)
+	for i := range list {
+		at := fmt.Sprintf("%s[%d]", key, i)
+		if !r.hasKey(at + ".count") {
+			list[i].Count = 1
+		}
+		r.checkPeopleOf(at+".of", &list[i])
+	}
+	*p = list
+}
+
+// checkPeopleOf refuses names that are no person's, and takes the @ off the others.
+func (r *policyFileReader) checkPeopleOf(key string, keys *PersonKeys) {
+	hasTeam := false
+	for i, name := range keys.Of {
+		at := fmt.Sprintf("%s[%d]", key, i)
+		hasTeam = hasTeam || quorum.IsTeam(name)
+		if r.checkInvitee(at, name) {
+			keys.Of[i] = strings.TrimPrefix(name, "@")
+		}
+	}
+	if n := len(keys.Of); n > 0 && !hasTeam && keys.Count > n {
+		r.failKey(key, fmt.Sprintf("%d of %d can never approve", keys.Count, n), "name more people, or lower count")
+	}
+}
+
+var inviteePattern = regexp.MustCompile(`^@?[A-Za-z0-9][A-Za-z0-9_-]{0,99}(?:/[A-Za-z0-9][A-Za-z0-9._-]{0,99})?$`)
+
+// checkInvitee refuses what is no login of a person, and no team.
+func (r *policyFileReader) checkInvitee(key, name string) bool {
+	switch {
+	case name == "": // it was reported
+	case strings.HasSuffix(name, "[bot]"):
+		r.failKey(key, quoteText(name)+" is no person", "name people or teams; whom a bot helps to review is a reviewer")
+	case !inviteePattern.MatchString(name):
+		r.failKey(key, quoteText(name)+" is neither a login nor a team", "write a login as in @octocat, or a team as in @octo/reviewers")
+	default:
+		return true
+	}
+	return false
+}
+
+// asRules returns p as the core's.
+func (p PeopleKeys) asRules() quorum.People {
+	rules := make([]quorum.PeopleRule, len(p))
+	for i, keys := range p {
+		rules[i] = quorum.PeopleRule(keys)
+	}
+	return quorum.NewPeople(rules...)
 }
 
 // A VerdictFormat is a verdict format: a word, or regular expressions of the user's own, or an artifact.

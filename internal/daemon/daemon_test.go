@@ -892,7 +892,8 @@ func TestASpentHourLooksAtWhatMayEndGreen(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l := newLand()
-				l.policy.Reviewers, l.policy.People = []quorum.Reviewer{{Name: "r", Author: "reviewer[bot]"}}, c.people
+				l.policy.Reviewers = []quorum.Reviewer{{Name: "r", Author: "reviewer[bot]"}}
+				l.policy.People = quorum.NewPeople(quorum.PeopleRule{Count: c.people})
 				h := build(t, l, t.TempDir())
 				l.open(1, pull(2))
 				h.deliver(about(1, pull(2))) // the policy is known from it

@@ -23,7 +23,7 @@ func inLanes(lanes ...quorum.Lane) *scene {
 
 // lane is a lane that asks for people.
 func lane(name string, on quorum.Condition) quorum.Lane {
-	return quorum.Lane{Name: name, If: on, People: new(3)}
+	return quorum.Lane{Name: name, If: on, People: new(quorum.NewPeople(quorum.PeopleRule{Count: 3}))}
 }
 
 // laxer is a lane that needs no review.

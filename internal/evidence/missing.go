@@ -88,6 +88,11 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 		}
 		w.Authors = w.Authors || t.State == "APPROVED" || t.State == "DISMISSED"
 		w.People = append(w.People, t.Author.Login)
+		if t.State == "APPROVED" {
+			for _, team := range p.People.Teams() {
+				w.Teams = append(w.Teams, quorum.TeamName{Team: team, Login: t.Author.Login})
+			}
+		}
 	}
 	w.People = withoutRepeats(w.People)
 	return w

@@ -66,7 +66,7 @@ func TestALayersBaseLoosensNothing(t *testing.T) {
 			bases := rapid.SliceOfN(rapid.SampledFrom([]string{"main", "feature", "*", "f*"}), 0, 2).Draw(t, "base")
 			l := lane(string(rune('a'+i)), quorum.Condition{Base: bases})
 			people := rapid.IntRange(0, 3).Draw(t, "people")
-			l.People = &people
+			l.People = new(quorum.NewPeople(quorum.PeopleRule{Count: people}))
 			if rapid.Bool().Draw(t, "less") {
 				l.Need = &quorum.NeedRule{Share: quorum.NoReview}
 			}

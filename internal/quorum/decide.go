@@ -13,7 +13,8 @@ import (
 func Decide(p Policy, ballots []Ballot, f Facts, now time.Time) Decision {
 	d := Decision{
 		PR: f.PR, Head: f.Head, Base: f.Base, Need: p.NeedOf(countVoters(p, ballots)), Start: f.Start, Against: f.Against,
-		Trunk: f.Trunk, Reason: ReasonTally, Lane: p.Lane, NeedPeople: p.People, AgainstVote: len(f.Against) > 0 && p.HearsPeople(),
+		Trunk: f.Trunk, Reason: ReasonTally, Lane: p.Lane, NeedPeople: p.People.Least(), MissingPeople: p.People,
+		AgainstVote: len(f.Against) > 0 && p.HearsPeople(),
 	}
 	switch {
 	case f.File.State == FileMissing:
@@ -42,8 +43,8 @@ func Decide(p Policy, ballots []Ballot, f Facts, now time.Time) Decision {
 			d.wakeBy(until)
 		}
 	}
-	if d.Verdict == Unverified || len(d.People) < d.NeedPeople {
-		d.Unheard = f.Unheard
+	if d.Verdict == Unverified || len(d.MissingPeople) > 0 {
+		d.Unheard = d.unheardOf(f)
 	}
 	if d.Verdict != Passed {
 		d.scheduleEffects(p, f, now)
@@ -75,6 +76,7 @@ func (d *Decision) waitForLayers(below Below) {
 // applyRules applies rules 1 (its lanes without a review) to 6 to the ballots as of now.
 func (d *Decision) applyRules(p Policy, ballots []Ballot, f Facts, now time.Time) {
 	d.Verdict, d.Reason, d.Pass, d.StandIns, d.People, d.GraceEnd, d.Enough = 0, ReasonTally, nil, nil, nil, time.Time{}, time.Time{}
+	d.MissingPeople = p.People
 	d.tallyBallots(p, ballots, now)
 	objections := d.Objections
 	if d.AgainstVote {
@@ -120,9 +122,9 @@ func (d *Decision) applyApprovals(p Policy, ballots []Ballot, f Facts, now time.
 		}
 	case d.Pending == 0 && !d.isRequiredPending():
 		d.makeUnverified(p, required)
-		if len(f.StandIns) > 0 && len(f.Against) == 0 && !d.hasDoubt() { // of one that has no vote until it objects
-			by := f.StandIns[:1]
-			d.passWithPeople(p, ballots, f, laterOf(d.lastSettledAt(p), by[0].At), by)
+		by, found := p.People.spareApproval(f.StandIns, f.Teams)
+		if found && len(f.Against) == 0 && !d.hasDoubt() { // of one that has no vote until it objects
+			d.passWithPeople(p, ballots, f, laterOf(d.lastSettledAt(p), by.At), []StandIn{by})
 		}
 	case d.Approvals+d.Pending < d.Need || required == Unavailable:
 		d.makeUnverified(p, required) // rule 4
@@ -135,18 +137,69 @@ func (d *Decision) applyApprovals(p Policy, ballots []Ballot, f Facts, now time.
 // while one of these is missing. An approval that stands in for the reviewers' is none of them.
 func (d *Decision) passWithPeople(p Policy, ballots []Ballot, f Facts, at time.Time, by []StandIn) {
 	people := slices.DeleteFunc(slices.Clone(f.StandIns), func(s StandIn) bool { return slices.Contains(by, s) })
-	people = people[:min(len(people), p.People)]
-	if len(people) < p.People {
+	people = p.People.filledBy(people, f.Teams)
+	d.MissingPeople = p.People.missingBeside(people, f.Teams)
+	if len(d.MissingPeople) > 0 {
+		d.UnreadTeams = d.MissingPeople.unreadTeams(f.Teams)
 		d.Verdict, d.Reason, d.Enough, d.StandIns, d.People = Unverified, ReasonPeople, at, by, people
 		return
 	}
 	for _, s := range people {
 		at = laterOf(at, s.At)
 	}
-	if len(people) == 0 {
-		people = nil
-	}
 	d.makePassed(p, ballots, f, &Pass{At: at, By: by, People: people})
+}
+
+// missingBeside is [People.Missing] of approvals.
+func (p People) missingBeside(approvals []StandIn, teams Teams) People {
+	logins := make([]string, len(approvals))
+	for i, person := range approvals {
+		logins[i] = person.Login
+	}
+	return p.Missing(logins, teams)
+}
+
+// filledBy returns those of some approvals, in their order, that p asks for.
+func (p People) filledBy(approvals []StandIn, teams Teams) (filling []StandIn) {
+	for _, person := range approvals {
+		isOf := func(r PeopleRule) bool { return r.isOf(person.Login, teams) }
+		if slices.ContainsFunc(p.missingBeside(filling, teams), isOf) {
+			filling = append(filling, person)
+		}
+	}
+	return filling
+}
+
+// spareApproval returns the approval, of some by their time, that stands in for reviewers: one without which p's are there as early as can
+// be, else the first by somebody whom no rule names; false if there is none.
+func (p People) spareApproval(approvals []StandIn, teams Teams) (by StandIn, found bool) {
+	for n := range approvals {
+		for i := range n + 1 {
+			if len(p.missingBeside(slices.Delete(slices.Clone(approvals[:n+1]), i, i+1), teams)) == 0 {
+				return approvals[i], true
+			}
+		}
+	}
+	isNamed := func(s StandIn) bool {
+		return slices.ContainsFunc(p, func(r PeopleRule) bool { return len(r.Of) > 0 && r.isOf(s.Login, teams) })
+	}
+	rest := slices.DeleteFunc(slices.Clone(approvals), isNamed)
+	if len(rest) == 0 {
+		return StandIn{}, false
+	}
+	return rest[0], true
+}
+
+// unheardOf are the approvals by people that do not count: those of others than the policy asks for among them.
+func (d *Decision) unheardOf(f Facts) []StandIn {
+	unheard := slices.Clone(f.Unheard)
+	for _, person := range f.StandIns {
+		if len(d.MissingPeople) > 0 && !slices.Contains(d.People, person) && !slices.Contains(d.StandIns, person) {
+			person.Why = ReasonNotAsked
+			unheard = append(unheard, person)
+		}
+	}
+	return unheard
 }
 
 // hasDoubt reports whether a pending reviewer has said what seems to be an objection.
@@ -225,7 +278,7 @@ func (d *Decision) passStands(p Policy, ballots []Ballot, f Facts) bool {
 	if len(was.By) > 0 && len(f.Against) > 0 || d.AgainstVote { // else a person has no say against the reviewers' quorum
 		return false
 	}
-	if len(was.People) < p.People || !was.peopleStillApprove(f) {
+	if len(p.People.missingBeside(was.People, f.Teams)) > 0 || !was.peopleStillApprove(f) {
 		return false
 	}
 	d.tallyBallots(p, ballots, was.At)
@@ -274,7 +327,7 @@ func (d *Decision) makePassed(p Policy, ballots []Ballot, f Facts, pass *Pass) {
 
 // showPass sets the decision to a pass: ballots that were pending when it came are shown as not received.
 func (d *Decision) showPass(pass *Pass) {
-	d.Verdict, d.Reason, d.Pass, d.StandIns, d.People = Passed, ReasonTally, pass, pass.By, pass.People
+	d.Verdict, d.Reason, d.Pass, d.StandIns, d.People, d.MissingPeople = Passed, ReasonTally, pass, pass.By, pass.People, nil
 	switch {
 	case len(pass.By) > 0:
 		d.Reason = ReasonStandIn

@@ -97,8 +97,8 @@ func (w world) rules(rules ...NeedRule) world {
 // distinct counts families.
 func (w world) distinct() world { w.Policy.Families = DistinctFamily; return w }
 
-func (w world) people(n int) world {
-	w.Policy.People = n
+func (w world) people(n int, of ...string) world {
+	w.Policy.People = w.Policy.People.And(NewPeople(PeopleRule{n, of}))
 	return w
 }
 

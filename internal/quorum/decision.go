@@ -31,6 +31,7 @@ type Facts struct {
 	StandIns []StandIn // people entitled to stand in who approve the head, by the time of their review
 	Unheard  []StandIn // people whose newest word approves and does not count, by the time of their review
 	Against  []string  // people entitled to stand in who request changes
+	Teams    Teams     // of which the policy asks for approvals
 	Pass     *Pass     // the pass that our check shows, if it is of this head, base, policy and electorate
 	Replies  []Reply   // to people's commands that were not answered yet
 	Leave    []Action  // cancels of our reruns that are under way on the head before
@@ -85,23 +86,25 @@ type Decision struct {
 	Ballots     []Ballot  `json:"ballots"`             // in the policy's order, as of now
 	StandIns    []StandIn `json:"stand_ins,omitempty"` // people whose approvals filled what was missing
 
-	Trunk       string       `json:"trunk,omitempty"` // of the stack of which it is a layer above the lowest one
-	Layer       int          `json:"layer,omitempty"` // ReasonLayer: the pull request below whose check is waited for
-	Lane        LaneChoice   `json:"lane,omitzero"`
-	NeedPeople  int          `json:"need_people,omitempty"` // approvals that the policy asks of people
-	People      []StandIn    `json:"people,omitempty"`      // those that there are, at most so many
-	Unheard     []StandIn    `json:"unheard,omitempty"`     // approvals by people that do not count, where one is missing
-	AgainstVote bool         `json:"-"`                     // Against objects, see [Policy.HearsPeople]
-	Against     []string     `json:"-"`                     // people entitled to stand in who request changes: then nobody stands in
-	Start       time.Time    `json:"start,omitzero"`
-	GraceEnd    time.Time    `json:"grace_end,omitzero"`    // Waiting for it: the check passes then
-	Enough      time.Time    `json:"-"`                     // Unverified, ReasonPeople: since when nothing but people is missing
-	Siblings    []int        `json:"siblings,omitempty"`    // all open pull requests with this head, where they are too many to be judged
-	Shared      []SharedPull `json:"shared,omitempty"`      // the pull requests that share the check; nil where it is one's alone
-	MoreShared  int          `json:"more_shared,omitempty"` // other open pull requests with this head, which it does not name
-	Wake        time.Time    `json:"wake,omitzero"`         // zero: only a change on GitHub can change the decision
-	Effects     Effects      `json:"-"`
-	Pass        *Pass        `json:"-"` // Passed: to be remembered
+	Trunk         string       `json:"trunk,omitempty"` // of the stack of which it is a layer above the lowest one
+	Layer         int          `json:"layer,omitempty"` // ReasonLayer: the pull request below whose check is waited for
+	Lane          LaneChoice   `json:"lane,omitzero"`
+	NeedPeople    int          `json:"need_people,omitempty"`    // the least number of people whose approvals the policy asks for
+	People        []StandIn    `json:"people,omitempty"`         // those approvals, as far as there are any
+	MissingPeople People       `json:"missing_people,omitempty"` // what is missing beside them
+	UnreadTeams   []string     `json:"unread_teams,omitempty"`   // of which GitHub does not say who is in them
+	Unheard       []StandIn    `json:"unheard,omitempty"`        // approvals by people that do not count, where one is missing
+	AgainstVote   bool         `json:"-"`                        // Against objects, see [Policy.HearsPeople]
+	Against       []string     `json:"-"`                        // people entitled to stand in who request changes: then nobody stands in
+	Start         time.Time    `json:"start,omitzero"`
+	GraceEnd      time.Time    `json:"grace_end,omitzero"`    // Waiting for it: the check passes then
+	Enough        time.Time    `json:"-"`                     // Unverified, ReasonPeople: since when nothing but people is missing
+	Siblings      []int        `json:"siblings,omitempty"`    // all open pull requests with this head, where they are too many to be judged
+	Shared        []SharedPull `json:"shared,omitempty"`      // the pull requests that share the check; nil where it is one's alone
+	MoreShared    int          `json:"more_shared,omitempty"` // other open pull requests with this head, which it does not name
+	Wake          time.Time    `json:"wake,omitzero"`         // zero: only a change on GitHub can change the decision
+	Effects       Effects      `json:"-"`
+	Pass          *Pass        `json:"-"` // Passed: to be remembered
 
 	Loop  *Loop       `json:"loop,omitempty"`        // of fixes; nil where there is nothing to say of one
 	Group *GroupState `json:"merge_group,omitempty"` // of a merge queue's commit, whose pull requests are Shared
@@ -560,9 +563,6 @@ type Escalation struct {
 	To    []string      // logins, and teams as "org/team"
 	After time.Duration // how long the check must have been Unverified
 }
-
-// IsTeam reports whether a name in [Escalation.To] is a team's.
-func IsTeam(name string) bool { return strings.Contains(name, "/") }
 
 // CommentWhen says when the verdict is also told in a comment on the pull request.
 type CommentWhen uint8

@@ -74,7 +74,7 @@ func TestWhenPeopleAreAsked(t *testing.T) {
 		"only reported":         {ballots: none, change: func(w *world) { w.Policy.Mode = ReportOnly }},
 		"nothing is remembered": {ballots: none, change: func(w *world) { w.Facts.Invited.Off = true }},
 		"a person is missing": {ballots: []Ballot{yes(3), yes(4), yes(6)}, change: func(w *world) {
-			w.Policy.People, w.Policy.Grace = 1, time.Hour
+			w.Policy.People, w.Policy.Grace = NewPeople(PeopleRule{Count: 1}), time.Hour
 		}, want: 16},
 		"a required one":            {ballots: []Ballot{yes(3), yes(4), lost(6)}, change: func(w *world) { w.Ballots[2].Required = true }, want: 16},
 		"the answer was lost":       {ballots: none, change: func(w *world) { w.Facts.Invited.Asked = asked(0) }, want: 44},

@@ -121,7 +121,7 @@ func (b Ballot) of(family string) Ballot {
 	return b
 }
 
-func askOne(p *Policy) { p.People = 1 }
+func askOne(p *Policy) { p.People = NewPeople(PeopleRule{Count: 1}) }
 
 // wrongOf says what is wrong with what Decide makes of a world; "" if nothing is.
 func wrongOf(w world, decide func(Policy, []Ballot, Facts, time.Time) Decision) string {
@@ -148,11 +148,11 @@ func wrongOf(w world, decide func(Policy, []Ballot, Facts, time.Time) Decision) 
 		return "a pass over an objection"
 	case d.Verdict == Passed && approvals < w.need() && len(d.StandIns) == 0:
 		return "a pass that is not earned"
-	case d.Verdict == Passed && len(w.Facts.StandIns) < w.Policy.People+len(d.StandIns):
+	case d.Verdict == Passed && len(w.Facts.StandIns) < w.Policy.People.Least()+len(d.StandIns):
 		return "a person fills two places"
 	case d.Verdict == Passed && len(d.StandIns) > 0 && len(w.Facts.Against) > 0:
 		return "a person stands in against another"
-	case d.Verdict == Unverified && w.asksNobody() && len(w.Facts.StandIns) >= w.Policy.People:
+	case d.Verdict == Unverified && w.asksNobody() && len(w.Facts.StandIns) >= w.Policy.People.Least():
 		return "a review is missing where none is needed"
 	case d.Verdict == Unverified && doubts == 0 && approvals >= w.need() && d.Reason == ReasonTally:
 		return "nothing is missing and it is not said what"
@@ -283,7 +283,7 @@ func TestEverySmallWorldFindsMistakes(t *testing.T) {
 			}
 		},
 		"a person fills two places": func(p Policy, _ []Ballot, f Facts, d *Decision) {
-			if d.Reason == ReasonPeople && len(f.StandIns) == p.People {
+			if d.Reason == ReasonPeople && len(f.StandIns) == p.People.Least() {
 				d.Verdict, d.Pass = Passed, &Pass{}
 			}
 		},
@@ -368,7 +368,7 @@ func TestEverySmallWorldFindsWhatIsNotRead(t *testing.T) {
 		{"a doubt of an excused one is none", "a pass over an objection", func(w *world) {
 			w.Ballots = slices.DeleteFunc(slices.Clone(w.Ballots), func(b Ballot) bool { return b.Excused != "" && b.Then != nil })
 		}},
-		{"people are not asked", "a person fills two places", func(w *world) { w.Policy.People = 0 }},
+		{"people are not asked", "a person fills two places", func(w *world) { w.Policy.People = nil }},
 		{"every lane is one without a review", "a pass that is not earned", func(w *world) { w.Policy.Rules = []NeedRule{{Share: NoReview}} }},
 		{"a lane without a review is not known", "a review is missing where none is needed", func(w *world) {
 			if w.asksNobody() {

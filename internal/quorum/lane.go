@@ -15,7 +15,7 @@ type Lane struct {
 
 	// The keys that it names; nil: the top level's.
 	Need       *NeedRule
-	People     *int
+	People     *People
 	Voters     []string // names of the reviewers that vote
 	Grace      *time.Duration
 	Timeout    *time.Duration
@@ -133,8 +133,8 @@ func EndsReading(less []string) bool {
 }
 
 // Compare says which keys of l are added to p, the top level, wherever l may hold, for they ask as much or more, and in which l asks
-// less, which is nowhere if it never surely holds; as the policy file names them. A quorum may do both, as "all" beside 2 where a
-// reviewer votes on some paths only: that hangs on how many vote.
+// less, which is nowhere if it never surely holds; as the policy file names them. It may do both in one key: "all" beside a quorum of 2
+// where a reviewer votes on some paths only, or one of two people beside one of two others.
 func (p *Policy) Compare(l *Lane) (adds, less []string) {
 	named := findKeys(func(key laneKey) bool { return key.isNamed(l) })
 	own := p.withKeys(l, named)
@@ -142,7 +142,7 @@ func (p *Policy) Compare(l *Lane) (adds, less []string) {
 	more := p.LessThan(&own)
 	_, most := p.CountAnyVoters()
 	adds = slices.DeleteFunc(named, func(key string) bool {
-		isBoth := key == "quorum" && (slices.Contains(more, key) || own.NeedOf(most) >= p.NeedOf(most))
+		isBoth := slices.Contains(more, key) || key == "quorum" && own.NeedOf(most) >= p.NeedOf(most)
 		return key == "reviewers" || slices.Contains(less, key) && !isBoth
 	})
 	if l.If.OnlyAdds() {
@@ -157,22 +157,26 @@ type laneKey struct {
 	isNamed func(l *Lane) bool
 	isLess  func(p, o *Policy) bool // p asks less than o
 	set     func(p *Policy, l *Lane)
+	add     func(p *Policy, l *Lane) // nil: set, unless l asks less
 }
 
 var laneKeys = []laneKey{
 	{
 		"quorum", func(l *Lane) bool { return l.Need != nil }, (*Policy).needsFewer,
-		func(p *Policy, l *Lane) { p.Rules = append([]NeedRule{*l.Need}, p.Floor...) },
+		func(p *Policy, l *Lane) { p.Rules = append([]NeedRule{*l.Need}, p.Floor...) }, (*Policy).addNeed,
 	},
-	keyOf("people", func(l *Lane) *int { return l.People }, func(p *Policy) *int { return &p.People }, cmp.Less[int]),
+	{
+		"people", func(l *Lane) bool { return l.People != nil }, func(p, o *Policy) bool { return p.People.AsksLess(o.People) },
+		func(p *Policy, l *Lane) { p.People = *l.People }, func(p *Policy, l *Lane) { p.People = p.People.And(*l.People) },
+	},
 	{
 		"reviewers", func(l *Lane) bool { return l.Voters != nil }, (*Policy).leavesOutVoter,
-		func(p *Policy, l *Lane) { p.leaveVoteTo(l.Voters) },
+		func(p *Policy, l *Lane) { p.leaveVoteTo(l.Voters) }, nil,
 	},
 	keyOf("grace", func(l *Lane) *time.Duration { return l.Grace }, func(p *Policy) *time.Duration { return &p.Grace }, isShorter),
 	{
 		"timeout", func(l *Lane) bool { return l.Timeout != nil }, func(p, o *Policy) bool { return p.Timeout < o.Timeout },
-		func(p *Policy, l *Lane) { p.setTimeout(*l.Timeout) },
+		func(p *Policy, l *Lane) { p.setTimeout(*l.Timeout) }, nil,
 	},
 	keyOf("deadline", func(l *Lane) *time.Duration { return l.Deadline }, func(p *Policy) *time.Duration { return &p.Deadline }, isShorter),
 	keyOf("early_start", func(l *Lane) *bool { return l.EarlyStart }, func(p *Policy) *bool { return &p.EarlyStart },
@@ -190,7 +194,7 @@ func keyOf[T any](name string, ofLane func(*Lane) *T, ofPolicy func(*Policy) *T,
 	return laneKey{
 		name, func(l *Lane) bool { return ofLane(l) != nil },
 		func(p, o *Policy) bool { return isLess(*ofPolicy(p), *ofPolicy(o)) },
-		func(p *Policy, l *Lane) { *ofPolicy(p) = *ofLane(l) },
+		func(p *Policy, l *Lane) { *ofPolicy(p) = *ofLane(l) }, nil,
 	}
 }
 
@@ -238,20 +242,31 @@ func (p Policy) withKeys(l *Lane, names []string) Policy {
 	return p
 }
 
-// Adding returns p with what l asks more in some keys: of each the stricter.
+// Adding returns p with what l asks more in some keys: of each the stricter, of quorum and people both.
 func (p Policy) Adding(l *Lane, keys []string) Policy {
-	own := p.withKeys(l, keys)
-	less := own.LessThan(&p)
-	rules := p.Rules
-	p = p.withKeys(l, slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return key == "quorum" || slices.Contains(less, key) }))
-	if slices.Contains(keys, "quorum") && !slices.Contains(rules, *l.Need) {
-		if len(rules) == 0 {
-			rules = []NeedRule{{Share: ByNumber, Count: p.Need}} // it goes on to hold
+	for _, key := range laneKeys {
+		switch {
+		case !slices.Contains(keys, key.name):
+		case key.add != nil:
+			key.add(&p, l)
+		default:
+			if own := p.withKeys(l, []string{key.name}); !key.isLess(&own, &p) {
+				p = own
+			}
 		}
-		p.Rules = append(slices.Clip(rules), *l.Need) // of several what asks most counts
 	}
 	p.Lane.Added = append(slices.Clip(p.Lane.Added), LaneSaid{Name: l.Name, Why: l.Why, By: l.If})
 	return p
+}
+
+// addNeed adds the number of approvals that l asks for: of several rules what asks most counts.
+func (p *Policy) addNeed(l *Lane) {
+	if len(p.Rules) == 0 {
+		p.Rules = []NeedRule{{Share: ByNumber, Count: p.Need}} // it goes on to hold
+	}
+	if !slices.Contains(p.Rules, *l.Need) {
+		p.Rules = append(slices.Clip(p.Rules), *l.Need)
+	}
 }
 
 // Loosened returns p with what l says in the keys in which it asks less, but for those that lanes above have added: an exception

@@ -3,7 +3,9 @@ package quorum
 // What a lane makes of a policy: what it asks more is added, what it asks less counts in place of the top level's.
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -37,7 +39,7 @@ func TestNeedOf(t *testing.T) {
 		nobody, hears bool
 	}{
 		{"the policy's own", Policy{Need: 2}, 2, false, false},
-		{"people", Policy{Need: 2, People: 1}, 2, false, true},
+		{"people", Policy{Need: 2, People: NewPeople(PeopleRule{Count: 1})}, 2, false, true},
 		{"one rule", Policy{Need: 1, Rules: []NeedRule{majority}}, 2, false, false},
 		{"the strictest of several", Policy{Need: 1, Rules: []NeedRule{{Share: All}, majority, {Share: ByNumber, Count: 1}}}, 3, false, false},
 		{"no review", Policy{Need: 2, Rules: []NeedRule{none}}, 0, true, true},
@@ -100,7 +102,7 @@ func drawKey[T any](t *rapid.T, name string, of ...T) *T {
 func drawPolicy(t *rapid.T) Policy {
 	permissions := []Permission{0, Write, Maintain, Admin}
 	p := Policy{
-		Need: rapid.IntRange(1, 4).Draw(t, "need"), People: rapid.IntRange(0, 2).Draw(t, "people"),
+		Need: rapid.IntRange(1, 4).Draw(t, "need"), People: drawPeople(t),
 		Grace: drawTime(t, "grace"), Timeout: drawTime(t, "timeout"), Deadline: drawTime(t, "deadline"),
 		EarlyStart: rapid.Bool().Draw(t, "early start"), StandIn: rapid.SampledFrom(permissions).Draw(t, "stand in"),
 		Override: rapid.SampledFrom(permissions).Draw(t, "override"), Threads: rapid.SampledFrom([]ThreadsBy{ByOthers, ByAnyone}).Draw(t, "threads"),
@@ -118,6 +120,66 @@ func drawPolicy(t *rapid.T) Policy {
 	return p
 }
 
+// drawPeople draws what is asked of people: often nothing.
+func drawPeople(t *rapid.T) People {
+	of := rapid.SampledFrom([][]string{nil, nil, {"person0"}, {"person1", "Person0"}, {"acme/owners"}, {"person2", "Acme/Owners"}})
+	rules := make([]PeopleRule, rapid.SampledFrom([]int{0, 0, 0, 1, 1, 2}).Draw(t, "rules of people"))
+	for i := range rules {
+		rules[i] = PeopleRule{rapid.IntRange(0, 2).Draw(t, "count"), of.Draw(t, "of")}
+	}
+	return NewPeople(rules...)
+}
+
+// areMet reports whether some people's approvals are all that a policy asks for.
+func areMet(people People, approving ...string) bool {
+	for _, rule := range people {
+		n := 0
+		for _, login := range approving {
+			isOwner := login == "person1" || login == "person3"
+			if len(rule.Of) == 0 || slices.ContainsFunc(rule.Of, func(name string) bool {
+				return strings.EqualFold(name, login) || isOwner && strings.EqualFold(name, "acme/owners")
+			}) {
+				n++
+			}
+		}
+		if n < rule.Count {
+			return false
+		}
+	}
+	return true
+}
+
+// isAnyNamed reports whether a person is one of those whom a policy asks for by their name or team.
+func isAnyNamed(people People, login string) bool {
+	return slices.ContainsFunc(people, func(r PeopleRule) bool { return len(r.Of) > 0 && areMet(People{{1, r.Of}}, login) })
+}
+
+func logins(all []StandIn) (names []string) {
+	for _, s := range all {
+		names = append(names, s.Login)
+	}
+	return names
+}
+
+// theTeams are what [areMet] knows.
+var theTeams = Teams{"acme/owners": {Members: []string{"Person1", "person3"}}}
+
+// areMetWhere reports whether whoever meets b meets a.
+func areMetWhere(a, b People) bool {
+	for who := range 1 << 6 {
+		var approving []string
+		for i := range 6 {
+			if who>>i&1 == 1 {
+				approving = append(approving, fmt.Sprint("person", i))
+			}
+		}
+		if areMet(b, approving...) && !areMet(a, approving...) {
+			return false
+		}
+	}
+	return true
+}
+
 func drawTime(t *rapid.T, name string) time.Duration {
 	return time.Duration(rapid.IntRange(1, 5).Draw(t, name)) * time.Minute
 }
@@ -125,7 +187,7 @@ func drawTime(t *rapid.T, name string) time.Duration {
 func drawLane(t *rapid.T) Lane {
 	minutes, permissions, need := []time.Duration{time.Minute, 3 * time.Minute, 9 * time.Minute}, []Permission{0, Write, Maintain, Admin}, drawNeed(t)
 	return Lane{
-		Name: "lane", Why: "why", If: Condition{Base: []string{"main"}}, Need: drawKey(t, "quorum", need), People: drawKey(t, "people", 0, 1, 2),
+		Name: "lane", Why: "why", If: Condition{Base: []string{"main"}}, Need: drawKey(t, "quorum", need), People: drawKey(t, "people", drawPeople(t)),
 		Voters: rapid.SampledFrom([][]string{nil, {}, {"openai"}, {"gemini", "copilot"}}).Draw(t, "voters"),
 		Grace:  drawKey(t, "grace", minutes...), Timeout: drawKey(t, "timeout", minutes...), Deadline: drawKey(t, "deadline", minutes...),
 		EarlyStart: drawKey(t, "early start", true, false), StandIn: drawKey(t, "stand in", permissions...),
@@ -154,7 +216,7 @@ func lessOf(a, b Policy) string {
 		return "a review"
 	case a.HearsPeople() && !b.HearsPeople():
 		return "people's say"
-	case b.People < a.People:
+	case !areMetWhere(a.People, b.People):
 		return "people"
 	case b.Grace < a.Grace:
 		return "grace"
@@ -195,7 +257,8 @@ func TestWhatIsAddedNeverAsksLess(t *testing.T) {
 		if less := lessOf(p, one); less != "" {
 			t.Fatalf("asks less: %s", less)
 		}
-		if a.Need != nil && a.Need.Of(voters) > max(one.NeedOf(voters), top.NeedOf(voters)) || a.People != nil && *a.People > max(one.People, top.People) {
+		isLost := a.People != nil && !areMetWhere(*a.People, one.People) && !areMetWhere(*a.People, top.People)
+		if isLost || a.Need != nil && a.Need.Of(voters) > max(one.NeedOf(voters), top.NeedOf(voters)) {
 			t.Fatal("what the lane asks is not asked")
 		}
 		both, turned := one.raised(&b, &top), p.raised(&b, &top).raised(&a, &top)

@@ -26,7 +26,7 @@ type Policy struct {
 	Need       int           // approvals needed of all that may vote; 1 ≤ Need ≤ number of voters
 	Rules      []NeedRule    // what is needed of those who vote; of several what asks most; none: Need, whoever votes
 	Floor      []NeedRule    // those of Rules that no lane replaces: an organisation's
-	People     int           // approvals of the head by people who could stand in, on top of the quorum
+	People     People        // approvals of the head by people, on top of the quorum
 	Families   Families      // what is counted
 	Grace      time.Duration // how long a reached quorum waits for the rest
 	Timeout    time.Duration // of the reviewers' attempts, but for those with one of their own
@@ -87,7 +87,7 @@ func (p Policy) NeedsNoReview() bool {
 // HearsPeople reports whether a request for changes by a person who could stand in objects: where people are asked, and
 // where a lane needs no review, whatever labels or size add to it.
 func (p Policy) HearsPeople() bool {
-	return p.People > 0 || slices.ContainsFunc(p.Rules, func(n NeedRule) bool { return n.Share == NoReview })
+	return len(p.People) > 0 || slices.ContainsFunc(p.Rules, func(n NeedRule) bool { return n.Share == NoReview })
 }
 
 // Mode says what the policy does with its verdict.

@@ -254,18 +254,19 @@ func ruleAt(w world, votes string, now int) scene {
 		}
 		return s
 	}
-	people := 0 // who have approved by now
+	var people []string // who have approved by now
 	for _, person := range w.Facts.StandIns {
 		if !person.At.After(sec(now)) {
-			people++
+			people = append(people, person.Login)
 		}
 	}
 	pass := func(why Reason) scene {
 		s.verdict, s.reason = Passed, why
-		if why == ReasonStandIn {
-			people-- // who fills that place fills no other
+		isMet := areMet(w.Policy.People, people...)
+		if why == ReasonStandIn { // who fills that place fills no other
+			isMet = isMetBeside(w.Policy.People, people)
 		}
-		if people < w.Policy.People {
+		if !isMet {
 			s.verdict, s.reason = Unverified, ReasonPeople
 		}
 		return s
@@ -292,7 +293,9 @@ func ruleAt(w world, votes string, now int) scene {
 			return pass(ReasonTally)
 		}
 		if a < need || !everyRequiredApproves {
-			if people > 0 && len(w.Facts.Against) == 0 && !c.doubt {
+			isNamed := func(login string) bool { return isAnyNamed(w.Policy.People, login) } // she is kept for what names her
+			isFree := isMetBeside(w.Policy.People, people) || slices.ContainsFunc(people, func(p string) bool { return !isNamed(p) })
+			if isFree && len(w.Facts.Against) == 0 && !c.doubt {
 				return pass(ReasonStandIn)
 			}
 			return short()
@@ -366,6 +369,13 @@ func couldStill(w world, votes string) bool {
 	return false
 }
 
+// isMetBeside reports whether one of some people can stand in and the others' approvals are all that is asked of people.
+func isMetBeside(asked People, people []string) bool {
+	return slices.ContainsFunc(people, func(by string) bool {
+		return areMet(asked, slices.DeleteFunc(slices.Clone(people), func(o string) bool { return o == by })...)
+	})
+}
+
 // dueAt is everything that is due for the voters that are pending; what a person asked for is done at once.
 func dueAt(w world, votes string, now int) string {
 	var out []string
@@ -417,7 +427,7 @@ func nothingSpeaksAgainst(w world, pass *Pass) bool {
 	if pass.Base != w.Facts.Base {
 		return false // a new base
 	}
-	if len(pass.People) < w.Policy.People {
+	if !areMet(w.Policy.People, logins(pass.People)...) {
 		return false // more people are asked
 	}
 	free := make(map[int64]bool)

@@ -79,6 +79,7 @@ type Snapshot struct {
 	NoLinks    bool // they cannot be told: there are too many files, say
 
 	Permissions map[string]Permission // by login, of people who approved or requested changes, or gave a command
+	Teams       Teams                 // whose members' approvals the policy asks for, by people who approved
 	Ours        Account               // as whom we write; zero if unknown
 	Record      Record                // the memory of our own check; zero without one
 	// Heard are reviewers' newest answers on pull requests of the repository, as far as whoever looks keeps them.
@@ -442,7 +443,8 @@ type Wants struct {
 	Logs    []int64  // jobs whose log may explain how their run ended
 	Commits []string // (short) ids that texts name and that are neither the head nor its test merge
 	People  []string // logins whose permission matters
-	Authors bool     // the pull request's commits, and who made and pushed them
+	Teams   []TeamName
+	Authors bool // the pull request's commits, and who made and pushed them
 
 	Pushes bool // who pushed what to its head branch; Authors wants them, too
 	Blobs  []BranchFile

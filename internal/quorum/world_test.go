@@ -115,7 +115,7 @@ func (w world) peopleObject() bool {
 	for _, rule := range w.Policy.Rules {
 		wasNone = wasNone || rule.Share == NoReview
 	}
-	return len(w.Facts.Against) > 0 && (w.Policy.People > 0 || wasNone)
+	return len(w.Facts.Against) > 0 && (len(w.Policy.People) > 0 || wasNone)
 }
 
 // likely draws one of the values, the first in about three of four cases.
@@ -151,7 +151,7 @@ func draw(t *rapid.T) world {
 		EarlyStart: rapid.Bool().Draw(t, "early start"),
 		DraftsWait: rapid.Bool().Draw(t, "drafts wait"),
 		StandIn:    Write,
-		People:     rapid.SampledFrom([]int{0, 0, 0, 0, 1, 2}).Draw(t, "people"),
+		People:     drawPeople(t),
 		Families:   rapid.SampledFrom([]Families{AnyFamily, DistinctFamily}).Draw(t, "families"),
 		Rules:      drawRules(t, voters),
 		Lane:       LaneChoice{Name: likely(t, "lane", "", "database")},
@@ -252,7 +252,8 @@ func drawFacts(t *rapid.T, start int) Facts {
 	if rarely(t, "siblings") && rarely(t, "real siblings") {
 		f.Siblings = []int{8, 9}
 	}
-	for i := range rapid.SampledFrom([]int{0, 0, 1, 2, 3}).Draw(t, "stand-ins") {
+	f.Teams = theTeams
+	for i := range rapid.SampledFrom([]int{0, 0, 1, 2, 3, 4}).Draw(t, "stand-ins") {
 		f.StandIns = append(f.StandIns, StandIn{Login: fmt.Sprint("person", i), Review: int64(100 + i), At: second(t, "stood in", 0, lastFact)})
 	}
 	slices.SortFunc(f.StandIns, func(a, b StandIn) int { return a.At.Compare(b.At) })
@@ -351,8 +352,12 @@ func drawPass(t *rapid.T, w world) *Pass {
 		At: second(t, "passed at", 0, lastFact), Policy: likely(t, "pass sha", "p1", "p2"), Base: likely(t, "pass base", "main", "dev"),
 		Need: likely(t, "pass need", w.need(), w.need()+1), Voters: []string{}, Lane: w.Policy.Lane.Name,
 	}
-	for i := range rapid.SampledFrom([]int{w.Policy.People, w.Policy.People, 0, 2}).Draw(t, "people then") {
-		pass.People = append(pass.People, StandIn{Login: fmt.Sprint("person", i), Review: int64(100 + i), At: sec(4)})
+	if !rarely(t, "other people then") {
+		pass.People = w.Policy.People.filledBy(w.Facts.StandIns, w.Facts.Teams)
+	} else {
+		for i := range rapid.IntRange(0, 2).Draw(t, "people then") {
+			pass.People = append(pass.People, StandIn{Login: fmt.Sprint("person", i), Review: int64(100 + i), At: sec(4)})
+		}
 	}
 	for _, i := range w.voters() {
 		b := w.Ballots[i]

@@ -198,6 +198,7 @@ func assault(r *rand.Rand) (quorum.Policy, quorum.Snapshot, quorum.Decision, quo
 	}
 	d.Reason = decisions[r.IntN(len(decisions))]
 	d.Need, d.NeedPeople, d.AgainstVote = r.IntN(3), r.IntN(3), r.IntN(2) == 0
+	d.MissingPeople = askedPeople(r.IntN(3))
 	d.People = []quorum.StandIn{{Login: h(), At: at(3), URL: urls[r.IntN(len(urls))]}}
 	d.Lane = quorum.LaneChoice{Name: h(), Why: h(), Added: []quorum.LaneSaid{{Name: h(), Why: h(), Less: r.IntN(2) == 0}, {Name: h()}}, Not: []quorum.LaneNot{
 		{Name: h(), Reason: []quorum.Reason{quorum.ReasonLaneBase, quorum.ReasonLaneGuard, quorum.ReasonLanePolicy}[r.IntN(3)], Detail: h()},

@@ -119,9 +119,9 @@ func laneGoldens() []golden {
 			},
 		},
 		{
-			name: "person-is-missing", policy: func(p *quorum.Policy) { p.People = 1 },
+			name: "person-is-missing", policy: func(p *quorum.Policy) { p.People = askedPeople(1) },
 			d: with(decided(quorum.Unverified, approves("openai", 4), approves("gemini", 5)), func(d *quorum.Decision) {
-				d.Reason, d.NeedPeople = quorum.ReasonPeople, 1
+				d.Reason, d.NeedPeople, d.MissingPeople = quorum.ReasonPeople, 1, askedPeople(1)
 			}),
 			title: "Unverified: 2 of 2 approvals; needs an approval by a person", status: "completed/action_required",
 			says: []string{
@@ -130,9 +130,30 @@ func laneGoldens() []golden {
 			},
 		},
 		{
-			name: "persons-approval-does-not-count", policy: func(p *quorum.Policy) { p.People = 1 },
+			name: "named-people-are-missing",
+			policy: func(p *quorum.Policy) {
+				p.People = askedPeople(1).And(askedPeople(1, "octo/owners", "alice")).And(askedPeople(2, "carol", "dan"))
+			},
 			d: with(decided(quorum.Unverified, approves("openai", 4), approves("gemini", 5)), func(d *quorum.Decision) {
-				d.Reason, d.NeedPeople = quorum.ReasonPeople, 1
+				d.Reason, d.NeedPeople, d.People = quorum.ReasonPeople, 2, []quorum.StandIn{dave}
+				d.MissingPeople, d.UnreadTeams = askedPeople(1, "octo/owners", "alice").And(askedPeople(1, "carol", "dan")), []string{"octo/owners"}
+				x := bob
+				x.Why = quorum.ReasonNotAsked
+				d.Unheard = []quorum.StandIn{x}
+			}),
+			title:  "Unverified: 2 of 2 approvals; dave approves; needs an approval by carol or dan and an approval by octo/owners or alice",
+			status: "completed/action_required",
+			says: []string{
+				"2 of carol or dan and octo/owners or alice must approve this commit: each ",
+				"bob [approves]", "and that does not count: the policy asks for other people here.",
+				"GitHub does not say who is in octo/owners: the App needs members: read",
+				"Review this commit and approve it: what is missing is an approval by carol or dan and an approval by octo/owners or alice.",
+			},
+		},
+		{
+			name: "persons-approval-does-not-count", policy: func(p *quorum.Policy) { p.People = askedPeople(1) },
+			d: with(decided(quorum.Unverified, approves("openai", 4), approves("gemini", 5)), func(d *quorum.Decision) {
+				d.Reason, d.NeedPeople, d.MissingPeople = quorum.ReasonPeople, 1, askedPeople(1)
 				for _, why := range []quorum.Reason{
 					quorum.ReasonHadHand, quorum.ReasonHandsUnknown, quorum.ReasonMayNot, quorum.ReasonMoved, quorum.ReasonOldBase, quorum.ReasonEdited,
 				} {
@@ -156,15 +177,16 @@ func laneGoldens() []golden {
 			says: []string{"bob dismissed the objection of gemini.", "| gemini | ➖ none | bob dismissed its objection |"},
 		},
 		{
-			name: "people-of-two-kinds", policy: func(p *quorum.Policy) { p.People = 2 },
+			name: "people-of-two-kinds", policy: func(p *quorum.Policy) { p.People = askedPeople(2) },
 			d: with(decided(quorum.Unverified, approves("openai", 4), fails("gemini", quorum.ReasonQuota, 1)), func(d *quorum.Decision) {
 				d.Reason, d.NeedPeople, d.StandIns, d.People = quorum.ReasonPeople, 2, []quorum.StandIn{bob}, []quorum.StandIn{dave}
+				d.MissingPeople = askedPeople(1)
 			}),
 			title:  "Unverified: 1 of 2 approvals; verified by bob; dave approves; needs one more approval by a person",
 			status: "completed/action_required",
 		},
 		{
-			name: "person-approves", policy: func(p *quorum.Policy) { p.People = 1 },
+			name: "person-approves", policy: func(p *quorum.Policy) { p.People = askedPeople(1) },
 			d: with(decided(quorum.Passed, approves("openai", 4), fails("gemini", quorum.ReasonQuota, 1)), func(d *quorum.Decision) {
 				d.Reason, d.NeedPeople, d.StandIns, d.People = quorum.ReasonStandIn, 1, []quorum.StandIn{bob}, []quorum.StandIn{dave}
 			}),
@@ -175,7 +197,7 @@ func laneGoldens() []golden {
 			},
 		},
 		{
-			name: "person-objects", policy: func(p *quorum.Policy) { p.People = 1 },
+			name: "person-objects", policy: func(p *quorum.Policy) { p.People = askedPeople(1) },
 			d: with(decided(quorum.Blocked, approves("openai", 4), approves("gemini", 5)), func(d *quorum.Decision) {
 				d.NeedPeople, d.Against, d.AgainstVote = 1, []string{"bob"}, true
 			}),
@@ -355,4 +377,9 @@ func TestRecordKeepsOtherDiffs(t *testing.T) {
 	if len(rec.Objections) < 40 || rec.Objections[0].URL == "" || rec.Commands[0].Reason == "" {
 		t.Error("the caller's record was changed")
 	}
+}
+
+// askedPeople are so many people whose approvals a policy asks for, of those whom it names.
+func askedPeople(n int, of ...string) quorum.People {
+	return quorum.NewPeople(quorum.PeopleRule{Count: n, Of: of})
 }

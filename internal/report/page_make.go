@@ -730,11 +730,8 @@ func quorumSaid(p quorum.Policy, d quorum.Decision) (says Phrase) {
 	if len(required) > 0 {
 		says = slices.Concat(says, fillPhrase(", %s among them", joinPhrases(required)))
 	}
-	switch {
-	case d.NeedPeople == 1:
-		says = append(says, Span{Text: ", and a person besides"})
-	case d.NeedPeople > 1:
-		says = append(says, Span{Text: fmt.Sprintf(", and %d people besides", d.NeedPeople)})
+	if len(p.People) > 0 {
+		says = append(says, Span{Text: ", and " + whoseApprovals(p.People) + " besides"})
 	}
 	return append(says, Span{Text: ", and none may object"})
 }

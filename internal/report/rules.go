@@ -214,16 +214,20 @@ func (m ruleTeller) voterRules() (says []Phrase) {
 // peopleRules say whose approvals are needed beside the reviewers'.
 func (m ruleTeller) peopleRules() []Phrase {
 	d := m.decision
-	if d.NeedPeople == 0 {
+	if len(m.policy.People) == 0 {
 		return nil
 	}
-	t := wordsPhrase("%s must approve this commit, who may stand in for reviewers", countPeople(d.NeedPeople))
+	who := whoseApprovals(m.policy.People)
+	if len(m.policy.People[0].Of) == 0 { // else a login begins the sentence
+		who = upperFirst(who)
+	}
+	t := wordsPhrase("%s must approve this commit", who)
 	if m.policy.StandIn != 0 {
 		each := ""
 		if d.NeedPeople > 1 {
 			each = "each "
 		}
-		t = wordsPhrase("%s must approve this commit: %s%s", countPeople(d.NeedPeople), each, lowerFirst(personWith(m.policy.StandIn)))
+		t = append(t, Span{Text: ": " + each + lowerFirst(personWith(m.policy.StandIn))})
 	}
 	var names []Phrase
 	for _, x := range d.People {
@@ -246,6 +250,12 @@ func unheardRules(d quorum.Decision) (says []Phrase) {
 		why := wordsPhrase("%s", whyUnheard(x.Why))
 		says = append(says, fillPhrase("%s %s, and that does not count: %s.", namePhrase(x.Login), by, why))
 	}
+	if len(d.UnreadTeams) > 0 {
+		says = append(says, wordsPhrase(
+			"GitHub does not say who is in %s: the App needs members: read, and the team must be of this repository's owner. A job's GITHUB_TOKEN "+
+				"reads no teams.", joinNames(d.UnreadTeams),
+		))
+	}
 	return says
 }
 
@@ -267,12 +277,22 @@ func whyUnheard(why quorum.Reason) string {
 	}
 }
 
-// countPeople returns "A person" or "2 people".
-func countPeople(n int) string {
-	if n == 1 {
-		return "A person"
+// whoseApprovals says who must approve: "a person", "alice or octo/owners", "2 of alice, bob or carol".
+func whoseApprovals(people quorum.People) string {
+	names := make([]string, len(people))
+	for i, r := range people {
+		switch {
+		case len(r.Of) == 0 && r.Count == 1:
+			names[i] = "a person"
+		case len(r.Of) == 0:
+			names[i] = fmt.Sprintf("%d people", r.Count)
+		case r.Count == 1:
+			names[i] = alternatives(r.Of)
+		default:
+			names[i] = fmt.Sprintf("%d of %s", r.Count, alternatives(r.Of))
+		}
 	}
-	return fmt.Sprintf("%d people", n)
+	return joinNames(names)
 }
 
 // diffRules say what came over from an earlier commit with the same diff, and who changed its mind about this one.

@@ -379,11 +379,18 @@ func isAnyPending(d quorum.Decision) bool {
 // enoughApprovals says how many approvals by people are enough: those that the policy asks for, and one for all of the
 // reviewers' that are missing.
 func enoughApprovals(d quorum.Decision) string {
-	n := d.NeedPeople - len(d.People)
+	n, areNamed := 0, false
+	for _, r := range d.MissingPeople {
+		n, areNamed = n+r.Count, areNamed || len(r.Of) > 0
+	}
 	if d.Reason != quorum.ReasonPeople {
 		n++
 	}
 	switch {
+	case areNamed && d.Reason == quorum.ReasonPeople:
+		return "what is missing is " + missingPeople(d)
+	case areNamed:
+		return "one such approval stands in for the reviewers', and besides the policy asks for " + missingPeople(d)
 	case n <= 1:
 		return "one such approval is enough"
 	case d.Reason == quorum.ReasonPeople || d.NeedPeople == 0:

@@ -116,7 +116,7 @@ func drawRules(r *rand.Rand, p quorum.Policy) quorum.Policy {
 	one := func(chance int) bool { return r.IntN(chance) == 0 }
 	p.Override, p.Carry = quorum.Permission(r.IntN(4)), quorum.Carry(1+r.IntN(2))
 	if one(3) && p.StandIn != 0 { // else it is an error of the policy
-		p.People = 1 + r.IntN(2)
+		p.People = askedPeople(1 + r.IntN(2))
 	}
 	if one(3) {
 		p.Lane = quorum.LaneChoice{Name: "docs", Why: "docs only", By: quorum.Condition{AllPaths: []string{"docs/**"}}}

@@ -363,20 +363,40 @@ func unverifiedTitle(p quorum.Policy, d quorum.Decision) string {
 	return t + guardedTitle(d)
 }
 
-// missingPeople says how many approvals by people are missing: "an approval by a person".
+// missingPeople says which approvals by people are missing: "an approval by a person".
 func missingPeople(d quorum.Decision) string {
-	n, more := d.NeedPeople-len(d.People), ""
-	if len(d.People) > 0 {
-		more = "more "
+	missing := make([]string, len(d.MissingPeople))
+	for i, r := range d.MissingPeople {
+		by, more := alternatives(r.Of), ""
+		switch {
+		case len(r.Of) > 0:
+		case r.Count == 1:
+			by = "a person"
+		default:
+			by = "people"
+		}
+		if len(r.Of) == 0 && len(d.People) > 0 {
+			more = "more "
+		}
+		switch {
+		case r.Count == 1 && more != "":
+			missing[i] = "one more approval by a person"
+		case r.Count == 1:
+			missing[i] = "an approval by " + by
+		default:
+			missing[i] = fmt.Sprintf("%d %sapprovals by %s", r.Count, more, by)
+		}
 	}
-	switch {
-	case n == 1 && more != "":
-		return "one more approval by a person"
-	case n == 1:
-		return "an approval by a person"
-	default:
-		return fmt.Sprintf("%d %sapprovals by people", n, more)
+	return joinNames(missing)
+}
+
+// alternatives is a list of names of which one or several are meant.
+func alternatives(names []string) string {
+	last := len(names) - 1
+	if last < 1 {
+		return strings.Join(names, "")
 	}
+	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
 // tooFewSaid says that fewer vote than must approve: "1 reviewer votes here, 2 must approve".

@@ -141,6 +141,8 @@ func Sentence(r quorum.Reason) string {
 		return "who wrote it had a hand in the change"
 	case quorum.ReasonHandsUnknown:
 		return "GitHub does not tell who had a hand in the change"
+	case quorum.ReasonNotAsked:
+		return "the policy asks for other people here"
 	case quorum.ReasonIsReviewer:
 		return "who wrote it is a reviewer of the policy, and no person besides"
 	case quorum.ReasonWordEdited:
@@ -314,6 +316,8 @@ func Advice(r quorum.Reason) string {
 		return "Somebody who neither opened the pull request nor wrote or pushed a commit of it can say it."
 	case quorum.ReasonHandsUnknown:
 		return "Push the branch anew, or have the reviewer's threads resolved by a person instead."
+	case quorum.ReasonNotAsked:
+		return "Those whom the policy names under people can approve."
 	case quorum.ReasonIsReviewer:
 		return "Somebody whom the policy does not name as a reviewer can approve."
 	case quorum.ReasonWordEdited:

@@ -79,9 +79,10 @@ type GitHub struct {
 	treeNotes     treeNotes
 	diffs         *commitDiffs
 	permissions   map[string]string
-	teams         map[string]bool // with access, by slug
-	runs          []*workflowRun  // oldest first
-	liveRuns      []*workflowRun  // those that will change by themselves
+	teams         map[string][]string // the members of those with access, by slug
+	hiddenTeams   map[string]bool
+	runs          []*workflowRun // oldest first
+	liveRuns      []*workflowRun // those that will change by themselves
 	runNumbers    map[string]int
 	forbidden     []string // events that may start no workflow
 	index         index

@@ -872,14 +872,24 @@ func destroyGroup(g *GitHub, e *queueEntry, why string) {
 	e.head, e.base = "", ""
 }
 
-// AddTeam adds a team of the owner's with access to the repository.
-func AddTeam(g *GitHub, slug string) {
+// AddTeam adds a team of the owner's with access to the repository, or sets its members.
+func AddTeam(g *GitHub, slug string, members ...string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.teams == nil {
-		g.teams = map[string]bool{}
+		g.teams = map[string][]string{}
 	}
-	g.teams[slug] = true
+	g.teams[slug] = members
+}
+
+// HideTeam keeps a team's members from the token: it lacks members: read.
+func HideTeam(g *GitHub, slug string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.hiddenTeams == nil {
+		g.hiddenTeams = map[string]bool{}
+	}
+	g.hiddenTeams[slug] = true
 }
 
 // LockConversation locks the conversation of a pull request: nobody comments on it who may not write, and no App.

@@ -185,7 +185,7 @@ func (g *GitHub) requestReviewers(r *routedRequest, p *pullRequest) routeAnswer 
 			return answerNoCollaborator(g)
 		}
 	}
-	if slices.ContainsFunc(in.Teams, func(team string) bool { return !g.teams[team] }) {
+	if slices.ContainsFunc(in.Teams, func(team string) bool { _, known := g.teams[team]; return !known }) {
 		return answerNoCollaborator(g)
 	}
 	for _, team := range in.Teams {
@@ -664,6 +664,7 @@ func repoRoutes() []route {
 		{method: "GET", pattern: "R/rules/branches/{branch...}", handle: (*GitHub).listRules},
 		{method: "GET", pattern: "R/activity", handle: listActivity},
 		{method: "GET", pattern: "R/compare/{basehead}", handle: (*GitHub).compareCommits},
+		{method: "GET", pattern: "/orgs/{org}/teams/{team_slug}/memberships/{username}", handle: getMembership},
 		{method: "GET", pattern: "/rate_limit", handle: (*GitHub).getRateLimit},
 		{method: "GET", pattern: "/user", handle: (*GitHub).getUser},
 	}
@@ -790,6 +791,21 @@ func (g *GitHub) getPermission(r *routedRequest) routeAnswer {
 		"role_name": role,
 	}
 	return answerOK(object{"permission": or(old[role], role), "role_name": role, "user": g.userJSONWith(login, user)})
+}
+
+// getMembership answers as to an App with members: read. Of a team that is hidden ([HideTeam]) it answers as to every other token.
+func getMembership(g *GitHub, r *routedRequest) routeAnswer {
+	login, slug := r.params["username"], r.params["team_slug"]
+	isLogin := func(member string) bool { return strings.EqualFold(member, login) }
+	switch {
+	case g.hiddenTeams[slug]:
+		return answerError(403, "Resource not accessible by integration")
+	case !strings.EqualFold(r.params["org"], g.owner) || !slices.ContainsFunc(g.teams[slug], isLogin):
+		return answerNotFound()
+	}
+	return answerOK(object{
+		"url": "https://api.github.com/organizations/1/team/1/memberships/" + login, "role": "member", "state": "active",
+	})
 }
 
 func (g *GitHub) listBranches(r *routedRequest) routeAnswer {

@@ -414,6 +414,13 @@ func TestEndpoints(t *testing.T) {
 	sandbox.Configure(g.GitHub, sandbox.Settings{})
 	c.want(403, "GET", "actions/permissions", "")
 
+	sandbox.AddTeam(g.GitHub, "owners", "bob")
+	c.get("/orgs/acme/teams/owners/memberships/Bob").is(t, "state", "active")
+	c.want(404, "GET", "/orgs/acme/teams/owners/memberships/carol", "")
+	c.want(404, "GET", "/orgs/other/teams/owners/memberships/bob", "")
+	sandbox.HideTeam(g.GitHub, "owners")
+	c.want(403, "GET", "/orgs/acme/teams/owners/memberships/bob", "")
+
 	person := newCaller(t, newBusy(t, sandbox.Options{TokenOwner: "alice"}).GitHub)
 	person.get("/user").is(t, "login", "alice")
 

@@ -87,8 +87,10 @@ func topLevel(p *quorum.Policy) laneTruth {
 	if len(rules) == 0 {
 		rules = byNumber(p.Need)
 	}
-	return laneTruth{rules: rules, people: p.People}
+	return laneTruth{rules: rules, people: p.People.Least()}
 }
+
+func askedPeople(n int) quorum.People { return quorum.NewPeople(quorum.PeopleRule{Count: n}) }
 
 func byNumber(n int) []quorum.NeedRule { return []quorum.NeedRule{{Share: quorum.ByNumber, Count: n}} }
 
@@ -150,7 +152,7 @@ const (
 func laneWorld() world {
 	none := quorum.NeedRule{Share: quorum.NoReview}
 	all := quorum.NeedRule{Share: quorum.All}
-	one := 1
+	one := askedPeople(1)
 	return world{
 		name: "lanes", need: 2, kinds: []reviewerKind{byStatus, byApp}, depth: newMovesDepth, few: fewWords,
 		shape: func(p *quorum.Policy) {
@@ -213,7 +215,7 @@ func laneOfLaneWorld(st *modelState) laneTruth {
 func peopleWorld() world {
 	return world{
 		name: "people", need: 1, kinds: []reviewerKind{byStatus}, depth: newMovesDepth, few: fewWords,
-		shape: func(p *quorum.Policy) { p.People = 1 },
+		shape: func(p *quorum.Policy) { p.People = askedPeople(1) },
 		add: func(add addMove, _ *quorum.Policy) {
 			peopleMoves(add)
 			add("alice rebases", func(st *modelState) bool { return st.push(author, st.change) })

@@ -257,7 +257,8 @@ func allVerbs() []verb {
 		{"merges", "LOGIN merges [#N]", parsePullAction((*sandbox.GitHub).Merge)},
 		{"locks the conversation", "LOGIN locks the conversation [#N]", parsePullAction(sandbox.LockConversation)},
 		{"unlocks the conversation", "LOGIN unlocks the conversation [#N]", parsePullAction(sandbox.UnlockConversation)},
-		{"adds the team", "LOGIN adds the team NAME", parseAddsTeam},
+		{"adds the team", "LOGIN adds the team NAME [of LOGIN…]", parseAddsTeam},
+		{"hides the team", "LOGIN hides the team NAME", parseHidesTeam},
 		{"labels", "LOGIN labels LABEL", parseLabelAction((*sandbox.GitHub).AddLabel)},
 		{"unlabels", "LOGIN unlabels LABEL", parseLabelAction((*sandbox.GitHub).RemoveLabel)},
 		{"queues", "LOGIN queues [#N] as COMMIT", parseQueued(sandbox.Enqueue)},
@@ -448,8 +449,20 @@ func parseLabelAction(do func(*sandbox.GitHub, int, string, string) error) func(
 
 func parseAddsTeam(l *sentenceParser) func(*world) error {
 	team := l.next("the team").text
+	var members []string
+	for of := l.accept("of"); of && (len(members) == 0 || l.peek().text != ""); {
+		members = append(members, l.next("a member").text)
+	}
 	return func(w *world) error {
-		sandbox.AddTeam(w.g, team)
+		sandbox.AddTeam(w.g, team, members...)
+		return nil
+	}
+}
+
+func parseHidesTeam(l *sentenceParser) func(*world) error {
+	team := l.next("the team").text
+	return func(w *world) error {
+		sandbox.HideTeam(w.g, team)
 		return nil
 	}
 }

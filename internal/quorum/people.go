@@ -1,0 +1,122 @@
+package quorum
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// People are the approvals by people that a policy asks for on top of the quorum. Each rule needs its own number of them; one
+// person may count for several rules. No rule covers another.
+type People []PeopleRule
+
+// A PeopleRule asks for approvals by people who could stand in.
+type PeopleRule struct {
+	Count int      `json:"count"`
+	Of    []string `json:"of,omitempty"` // logins, and teams as OWNER/TEAM; none: whoever could stand in
+}
+
+// IsTeam reports whether a name that a policy gives to people is a team's.
+func IsTeam(name string) bool { return strings.Contains(name, "/") }
+
+// Teams are the members of teams, as far as they were asked for, by the lower-case OWNER/TEAM.
+type Teams map[string]Team
+
+// A Team is what GitHub says of a team.
+type Team struct {
+	Members []string // logins
+	Unread  bool     // GitHub does not say who is in it
+}
+
+// A TeamName asks whether a person is in a team.
+type TeamName struct{ Team, Login string }
+
+// Note notes whether a person is in a team.
+func (t Teams) Note(n TeamName, isMember, isKnown bool) {
+	team := t[strings.ToLower(n.Team)]
+	team.Unread = team.Unread || !isKnown
+	if isMember {
+		team.Members = append(team.Members, n.Login)
+	}
+	t[strings.ToLower(n.Team)] = team
+}
+
+// NewPeople returns some rules without those that others cover, in one order.
+func NewPeople(rules ...PeopleRule) (p People) {
+	for _, r := range rules {
+		if r.Count > 0 && !p.coversRule(r) {
+			p = append(slices.DeleteFunc(p, r.coversRule), r)
+		}
+	}
+	slices.SortFunc(p, func(a, b PeopleRule) int { return cmp.Or(slices.Compare(a.Of, b.Of), a.Count-b.Count) })
+	return p
+}
+
+// And returns what p and o ask for together.
+func (p People) And(o People) People { return NewPeople(slices.Concat(p, o)...) }
+
+// AsksLess reports whether o asks for something that p does not.
+func (p People) AsksLess(o People) bool {
+	return slices.ContainsFunc(o, func(r PeopleRule) bool { return !p.coversRule(r) })
+}
+
+// Least is the least number of people who can give these approvals.
+func (p People) Least() (n int) {
+	for _, r := range p {
+		n = max(n, r.Count)
+	}
+	return n
+}
+
+// Missing returns what p still asks for beside some people's approvals.
+func (p People) Missing(logins []string, teams Teams) (left People) {
+	for _, r := range p {
+		for _, login := range logins {
+			if r.isOf(login, teams) {
+				r.Count--
+			}
+		}
+		if r.Count > 0 {
+			left = append(left, r)
+		}
+	}
+	return left
+}
+
+// Teams are the teams whose members' approvals p asks for.
+func (p People) Teams() (names []string) {
+	for _, r := range p {
+		for _, name := range r.Of {
+			if IsTeam(name) && !hasFold(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// unreadTeams are the teams of which GitHub does not say who is in them.
+func (p People) unreadTeams(teams Teams) []string {
+	return slices.DeleteFunc(p.Teams(), func(name string) bool { return !teams[strings.ToLower(name)].Unread })
+}
+
+func (p People) coversRule(o PeopleRule) bool {
+	return slices.ContainsFunc(p, func(r PeopleRule) bool { return r.coversRule(o) })
+}
+
+// coversRule reports whether whoever gives what r asks for gives what o asks for.
+func (r PeopleRule) coversRule(o PeopleRule) bool {
+	isOther := func(name string) bool { return !hasFold(o.Of, name) }
+	return r.Count >= o.Count && (len(o.Of) == 0 || len(r.Of) > 0 && !slices.ContainsFunc(r.Of, isOther))
+}
+
+// isOf reports whether a person is one of those whose approval r asks for.
+func (r PeopleRule) isOf(login string, teams Teams) bool {
+	return len(r.Of) == 0 || hasFold(r.Of, login) || slices.ContainsFunc(r.Of, func(name string) bool {
+		return hasFold(teams[strings.ToLower(name)].Members, login)
+	})
+}
+
+func hasFold(names []string, name string) bool {
+	return slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) })
+}
