@@ -19,6 +19,7 @@ shift $((OPTIND - 1))
 # shellcheck disable=SC2016 # $room is known where they run
 ((${#commands[@]})) || commands=(
   'go test -failfast $room'
+  'go test ./internal/change ./internal/quorum -rapid.checks=5000 -rapid.nofailfile'
   'go test ./internal/story -run TestStories'
   'go test ./...'
   'go test -race $room'
