@@ -30,10 +30,10 @@ reviewers:
     heading: "## Gemini Review"
 `
 
-// failsOn opens a pull request of an author of its own on which gemini's run fails after a minute.
+// failsOn opens a pull request of a maintainer's on which gemini's run fails after a minute.
 func failsOn(t *testing.T, g *sandbox.GitHub, n int) (run int64) {
 	t.Helper()
-	g.OpenPull(sandbox.PullSpec{Number: n, Head: fmt.Sprintf("head of %d", n), Author: fmt.Sprintf("author-%d", n)})
+	g.OpenPull(sandbox.PullSpec{Number: n, Head: fmt.Sprintf("head of %d", n)})
 	run, err := g.StartRun(sandbox.RunSpec{Workflow: ".github/workflows/gemini.yml", PR: n})
 	if err != nil {
 		t.Fatal(err)

@@ -58,7 +58,7 @@ func (t signTable) Signs(ctx context.Context) ([]quorum.Sign, error) {
 	all := make([]quorum.Sign, 0, len(kept))
 	for _, s := range kept {
 		all = append(all, quorum.Sign{
-			Reviewer: s.Reviewer, Of: s.Of, Kind: quorum.SignKind(min(max(s.Kind, 0), 255)), Pull: s.Pull, Author: s.Author,
+			Reviewer: s.Reviewer, Of: s.Of, Kind: quorum.SignKind(min(max(s.Kind, 0), 255)), Pull: s.Pull, Stranger: s.Stranger,
 			At: s.At, Until: s.Until,
 		})
 	}
@@ -70,7 +70,7 @@ func (t signTable) AddSigns(ctx context.Context, most int, signs ...quorum.Sign)
 	kept := make([]store.ServiceSign, 0, len(signs))
 	for _, s := range signs {
 		kept = append(kept, store.ServiceSign{
-			Reviewer: s.Reviewer, Kind: int(s.Kind), Of: s.Of, Pull: s.Pull, Author: s.Author, At: s.At, Until: s.Until,
+			Reviewer: s.Reviewer, Kind: int(s.Kind), Of: s.Of, Pull: s.Pull, Stranger: s.Stranger, At: s.At, Until: s.Until,
 		})
 	}
 	return t.store.AddSigns(ctx, t.tenant, t.group, most, kept...)

@@ -36,12 +36,12 @@ func newDown(t *testing.T, concurrent int) *swept {
 	return w
 }
 
-// fails opens pull requests, one author's each, on which a run of gemini fails at once, and returns these runs.
+// fails opens pull requests, all of one maintainer's, on which a run of gemini fails at once, and returns these runs.
 func (w *swept) fails(numbers ...int) map[int]int64 {
 	w.t.Helper()
 	runs := map[int]int64{}
 	for _, n := range numbers {
-		w.g.OpenPull(sandbox.PullSpec{Number: n, Head: fmt.Sprintf("head of %d", n), Author: fmt.Sprintf("author-%d", n)})
+		w.g.OpenPull(sandbox.PullSpec{Number: n, Head: fmt.Sprintf("head of %d", n)})
 		id, err := w.g.StartRun(sandbox.RunSpec{Workflow: ".github/workflows/gemini.yml", PR: n})
 		if err == nil {
 			_, err = w.g.FinishRun(id, sandbox.Finish{Conclusion: "failure", Log: "Error: 503 Service Unavailable"})
@@ -172,7 +172,7 @@ func TestCircuitWatch(t *testing.T) {
 	note := func(pull int, kind quorum.SignKind) quorum.Circuit {
 		now = now.Add(time.Second)
 		changed = nil
-		s := quorum.Sign{Reviewer: "gemini", Of: fmt.Sprint(pull, "/", kind), Kind: kind, Pull: pull, Author: fmt.Sprint("author ", pull), At: now}
+		s := quorum.Sign{Reviewer: "gemini", Of: fmt.Sprint(pull, "/", kind), Kind: kind, Pull: pull, At: now}
 		all := watch.Note(t.Context(), p, quorum.PR{Number: pull}, []quorum.Sign{s})
 		return quorum.CircuitOf("gemini", quorum.CircuitsOf(p, all))
 	}

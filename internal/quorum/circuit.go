@@ -4,14 +4,16 @@ package quorum
 // is down is not asked again before that can help, and its vote is waited for as long as if it had been.
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 	"time"
 )
 
 // A Breaker says when a reviewer that is down is asked no more. The zero value: never.
 type Breaker struct {
-	Threshold int           // outages in a row on pull requests of different authors that open the circuit; 0: there is no breaker
-	Reset     time.Duration // after this long one attempt is let through
+	Threshold int           // pull requests in a row with outages that open the circuit, a stranger's counted once; 0: there is no breaker
+	Reset     time.Duration // after this long one attempt is let through, and the next after half of it if nothing came of that
 }
 
 // A Sign shows how a reviewer's service fared on a pull request, or what was done about that. It is history: no vote
@@ -21,7 +23,7 @@ type Sign struct {
 	Of       string // names what shows it; of each kind it is kept once
 	Kind     SignKind
 	Pull     int
-	Author   string // who opened the pull request; of several of one author's the breaker counts one
+	Stranger string // SignOutage: who opened the pull request, as [PullRequest.Stranger] says it; of several of one stranger's the breaker counts one
 	At       time.Time
 	Until    time.Time // SignLimited: when the limit ends; SignHeld: until when the circuit is open
 }
@@ -89,20 +91,20 @@ func CircuitOf(reviewer string, all []Circuit) Circuit {
 
 // circuitOf is what the signs of a reviewer come to, which are in order.
 func (b Breaker) circuitOf(reviewer string, signs []Sign) Circuit {
-	c, authors := Circuit{Reviewer: reviewer}, map[string]bool{}
+	c, row := Circuit{Reviewer: reviewer}, map[string]bool{}
 	for _, s := range signs {
 		switch s.Kind {
 		case SignAnswered:
 			c = c.withAnswer(s)
-			clear(authors)
+			clear(row)
 		case SignOutage:
-			authors[s.Author] = true
-			c = c.withOutage(s, b, len(authors))
+			row[cmp.Or(s.Stranger, fmt.Sprint("#", s.Pull))] = true
+			c = c.withOutage(s, b, len(row))
 		case SignLimited:
 			c = c.withLimit(s)
 		case SignProbed:
 			if !c.Opened.IsZero() && !s.At.Before(c.Until) {
-				c.Probe, c.probedAt, c.Until = s.Pull, s.At, s.At.Add(b.Reset)
+				c.Probe, c.probedAt, c.Until = s.Pull, s.At, s.At.Add(b.Reset/2)
 			}
 		case SignHeld:
 			if c.Waiting = withNumber(c.Waiting, s.Pull); c.Opened.IsZero() { // its outages are not known here, or not all
@@ -128,16 +130,16 @@ func (c Circuit) withAnswer(s Sign) Circuit {
 	return now
 }
 
-// withOutage is c after an outage, the last of a row on pull requests of so many authors. While nothing is let through, an
+// withOutage is c after an outage, the last of a row of so many that count. While nothing is let through, an
 // outage is one of an attempt that began before, and shows nothing new.
-func (c Circuit) withOutage(s Sign, b Breaker, authors int) Circuit {
+func (c Circuit) withOutage(s Sign, b Breaker, row int) Circuit {
 	c.Waiting = withNumber(c.Waiting, s.Pull)
 	seen := c.Until
 	if c.Probe != 0 {
 		seen = c.probedAt
 	}
 	switch {
-	case c.Opened.IsZero() && authors >= b.Threshold:
+	case c.Opened.IsZero() && row >= b.Threshold:
 		c.Opened, c.Until = s.At, s.At.Add(b.Reset)
 		if c.Limited.IsZero() || !s.At.Before(c.LimitEnd) {
 			c.Told = false

@@ -22,16 +22,19 @@ func signsOf(t testing.TB, lines ...string) (signs []Sign) {
 	t.Helper()
 	for i, line := range lines {
 		var at float64
-		var what, author string
+		var what, who string
 		s := Sign{Reviewer: "gemini", Of: fmt.Sprint("run/", i)}
-		if _, err := fmt.Sscanf(line, "%g %s #%d %s", &at, &what, &s.Pull, &author); err != nil {
+		if _, err := fmt.Sscanf(line, "%g %s #%d %s", &at, &what, &s.Pull, &who); err != nil {
 			t.Fatalf("%q: %v", line, err)
 		}
 		what, until, _ := strings.Cut(what, ":")
 		s.Kind = map[string]SignKind{
 			"up": SignAnswered, "down": SignOutage, "limit": SignLimited, "probe": SignProbed, "told": SignTold, "held": SignHeld,
 		}[what]
-		s.At, s.Author = minute(at), author
+		s.At = minute(at)
+		if who == "mallory" { // who has a fork
+			s.Stranger = who
+		}
 		if until != "" {
 			var m float64
 			if _, err := fmt.Sscan(until, &m); err != nil {
@@ -76,15 +79,18 @@ func circuitText(c Circuit) string {
 }
 
 func TestCircuitOf(t *testing.T) {
-	open := []string{"1 down #1 alice", "2 down #2 bob", "3 down #3 carol"}
+	open, opened := []string{"1 down #1 alice", "2 down #2 bob", "3 down #3 carol"}, "open since 12:03:00 until 12:13:00, waiting [1 2 3]"
 	for _, test := range []struct {
 		name  string
 		signs []string
 		want  string
 	}{
 		{"one outage too few", open[:2], "waiting [1 2]"},
-		{"outages in a row", open, "open since 12:03:00 until 12:13:00, waiting [1 2 3]"},
-		{"of pull requests of one author", []string{"1 down #1 alice", "2 down #2 alice", "3 down #3 alice"}, "waiting [1 2 3]"},
+		{"outages in a row", open, opened},
+		{"of one maintainer's pull requests", []string{"1 down #1 alice", "2 down #2 alice", "3 down #3 alice"}, opened},
+		{"of one stranger's", []string{"1 down #1 mallory", "2 down #2 mallory", "3 down #3 mallory"}, "waiting [1 2 3]"},
+		{"of a stranger's beside one other", []string{"1 down #1 mallory", "2 down #2 mallory", "3 down #3 alice"}, "waiting [1 2 3]"},
+		{"of a stranger's beside two others", []string{"1 down #1 mallory", "2 down #2 alice", "3 down #3 alice"}, opened},
 		{"on one pull request", []string{"1 down #1 alice", "2 down #1 alice", "3 down #1 alice"}, "waiting [1]"},
 		{"an answer between", []string{"1 down #1 alice", "2 up #9 dave", "3 down #2 bob", "4 down #3 carol"}, "waiting [2 3]"},
 		{"told in another order", []string{open[2], open[0], open[1]}, "open since 12:03:00 until 12:13:00, waiting [1 2 3]"},
@@ -96,15 +102,15 @@ func TestCircuitOf(t *testing.T) {
 			"another outage after its time opens it again", append(slices.Clone(open), "14 down #4 dave"),
 			"open since 12:03:00 until 12:24:00, waiting [1 2 3 4]",
 		},
-		{"one is let through", append(slices.Clone(open), "13 probe #1 alice"), "open since 12:03:00 until 12:23:00, probe #1, waiting [1 2 3]"},
+		{"one is let through", append(slices.Clone(open), "13 probe #1 alice"), "open since 12:03:00 until 12:18:00, probe #1, waiting [1 2 3]"},
 		{"none before its time", append(slices.Clone(open), "12 probe #1 alice"), "open since 12:03:00 until 12:13:00, waiting [1 2 3]"},
 		{
 			"no second one", append(slices.Clone(open), "13 probe #1 alice", "14 probe #2 bob"),
-			"open since 12:03:00 until 12:23:00, probe #1, waiting [1 2 3]",
+			"open since 12:03:00 until 12:18:00, probe #1, waiting [1 2 3]",
 		},
 		{
-			"but where nothing came of the first", append(slices.Clone(open), "13 probe #1 alice", "23 probe #2 bob"),
-			"open since 12:03:00 until 12:33:00, probe #2, waiting [1 2 3]",
+			"but where nothing came of the first", append(slices.Clone(open), "13 probe #1 alice", "18 probe #2 bob"),
+			"open since 12:03:00 until 12:23:00, probe #2, waiting [1 2 3]",
 		},
 		{
 			"the probe fails", append(slices.Clone(open), "13 probe #1 alice", "15 down #1 alice"),
@@ -112,7 +118,7 @@ func TestCircuitOf(t *testing.T) {
 		},
 		{
 			"what failed before the probe shows nothing of it", append(slices.Clone(open), "13 probe #1 alice", "12.9 down #4 dave"),
-			"open since 12:03:00 until 12:23:00, probe #1, waiting [1 2 3 4]",
+			"open since 12:03:00 until 12:18:00, probe #1, waiting [1 2 3 4]",
 		},
 		{"the probe succeeds", append(slices.Clone(open), "13 probe #1 alice", "15 up #1 alice"), "closed 12:15:00, waiting [1 2 3]"},
 		{"any answer closes it", append(slices.Clone(open), "5 up #9 dave"), "closed 12:05:00, waiting [1 2 3]"},
@@ -152,7 +158,7 @@ func TestCircuitOf(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			signs := signsOf(t, test.signs...)
-			all := CircuitsOf(breakerPolicy, append(signs, Sign{Reviewer: "openai", Of: "x", Kind: SignOutage, Pull: 8, Author: "x", At: minute(2)}))
+			all := CircuitsOf(breakerPolicy, append(signs, Sign{Reviewer: "openai", Of: "x", Kind: SignOutage, Pull: 8, At: minute(2)}))
 			if got := circuitText(CircuitOf("gemini", all)); got != test.want {
 				t.Errorf("got  %s\nwant %s", got, test.want)
 			}
@@ -186,7 +192,7 @@ func TestPassageOf(t *testing.T) {
 		{name: "the third in turn", signs: open, pull: 7, failed: 3, at: minute(13).Add(2 * probeGap), until: minute(13), probes: true},
 		{name: "one that was not among them", signs: open, pull: 9, failed: 4, at: minute(13).Add(3 * probeGap), until: minute(13), probes: true},
 		{name: "the probe itself", signs: with("13 probe #1 alice"), pull: 1, failed: 1},
-		{name: "beside a probe", signs: with("13 probe #1 alice"), pull: 2, failed: 2, at: minute(23).Add(probeGap), until: minute(23), probes: true},
+		{name: "beside a probe", signs: with("13 probe #1 alice"), pull: 2, failed: 2, at: minute(18).Add(probeGap), until: minute(18), probes: true},
 		{
 			name: "after its probe failed", signs: with("13 probe #1 alice", "14 down #1 alice"), pull: 1, failed: 14,
 			at: minute(24), until: minute(24), probes: true,
@@ -224,7 +230,7 @@ func TestPassageOf(t *testing.T) {
 }
 
 // What the ballots show. A stranger's run can say in its log what it likes: on the pull request of a fork a limit counts
-// as an outage, of which one author's open nothing.
+// as an outage, of which one stranger's open nothing.
 func TestSignsIn(t *testing.T) {
 	pr := PullRequest{PR: PR{Number: 7}, Author: Account{Login: "alice"}}
 	b := func(o Outcome, change ...func(*Ballot)) Ballot {
@@ -236,16 +242,16 @@ func TestSignsIn(t *testing.T) {
 	}
 	limit := func(b *Ballot) { b.Reset = minute(20) }
 	sign := func(kind SignKind) []Sign {
-		return []Sign{{Reviewer: "gemini", Of: "run/5/2", Kind: kind, Pull: 7, Author: "alice", At: noon}}
+		return []Sign{{Reviewer: "gemini", Of: "run/5/2", Kind: kind, Pull: 7, At: noon}}
 	}
 	limited := sign(SignLimited)
 	limited[0].Until = minute(20)
 	fork := pr
 	fork.Fork = true
-	gone := pr
+	gone := fork
 	gone.Author = Account{}
-	ofGone := sign(SignOutage)
-	ofGone[0].Author = "somebody whose account is gone"
+	ofFork, ofGone := sign(SignOutage), sign(SignOutage)
+	ofFork[0].Stranger, ofGone[0].Stranger = "alice", "somebody whose account is gone"
 	text := sign(SignAnswered)
 	text[0].Of = "review/3"
 	for _, test := range []struct {
@@ -260,10 +266,11 @@ func TestSignsIn(t *testing.T) {
 		{"an answer that nobody understands", pr, b(Malformed), sign(SignAnswered)},
 		{"in a text alone", pr, b(Approved, func(b *Ballot) { b.Run, b.Evidence = 0, TextRef{Kind: TextReview, ID: 3} }), text},
 		{"an outage", pr, b(Overloaded), sign(SignOutage)},
+		{"of a fork", fork, b(Overloaded), ofFork},
 		{"of somebody who is gone", gone, b(Overloaded), ofGone},
 		{"a limit", pr, b(Limited, limit), limited},
 		{"a limit without an end", pr, b(Limited), nil},
-		{"a limit of a fork's", fork, b(Limited, limit), sign(SignOutage)},
+		{"a limit of a fork's", fork, b(Limited, limit), ofFork},
 		{"nothing", pr, b(Empty), nil},
 		{"a runner that never came", pr, b(Hung), nil},
 		{"no key", pr, b(Failed), nil},
@@ -291,7 +298,9 @@ func TestACircuitIsAFunctionOfItsSigns(t *testing.T) {
 				Reviewer: "gemini", Of: fmt.Sprint("run/", i), Kind: SignKind(rapid.IntRange(1, 6).Draw(t, "kind")),
 				Pull: rapid.IntRange(1, 6).Draw(t, "pull"), At: minute(float64(rapid.IntRange(0, 60).Draw(t, "at"))),
 			}
-			s.Author = fmt.Sprint("author ", s.Pull/2)
+			if s.Pull < 3 {
+				s.Stranger = "mallory"
+			}
 			if s.Kind == SignLimited {
 				s.Until = s.At.Add(time.Duration(rapid.IntRange(1, 30).Draw(t, "limit")) * time.Minute)
 			}
@@ -349,8 +358,8 @@ func TestSignsOfRecord(t *testing.T) {
 	pr := PullRequest{PR: PR{Number: 7}, Author: Account{Login: "alice"}}
 	got := SignsOfRecord(breakerPolicy, pr, rec, minute(5))
 	want := []Sign{
-		{Reviewer: "gemini", Of: nameOfTime(minute(3)), Kind: SignHeld, Pull: 7, Author: "alice", At: minute(3), Until: minute(13)},
-		{Reviewer: "sage", Of: nameOfTime(minute(3)), Kind: SignHeld, Pull: 7, Author: "alice", At: minute(3), Until: minute(15)},
+		{Reviewer: "gemini", Of: nameOfTime(minute(3)), Kind: SignHeld, Pull: 7, At: minute(3), Until: minute(13)},
+		{Reviewer: "sage", Of: nameOfTime(minute(3)), Kind: SignHeld, Pull: 7, At: minute(3), Until: minute(15)},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

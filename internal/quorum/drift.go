@@ -16,9 +16,7 @@ type HeardAnswer struct {
 	Reviewer string
 	Preset   string // of the reviewer; "" without one
 	Pull     int
-	// Stranger is who opened the pull request, if it comes from a fork; "" if it comes from a branch of the repository:
-	// to push there takes a permission.
-	Stranger string
+	Stranger string // who opened the pull request, as [PullRequest.Stranger] says it
 	At       time.Time
 	Unread   bool // it held no verdict in any shape that is known
 }
@@ -131,12 +129,9 @@ func AnswersIn(p Policy, pr PullRequest, ballots []Ballot) (heard []HeardAnswer)
 		if !isAnswer {
 			continue
 		}
-		a := HeardAnswer{TextRef: b.Evidence, Reviewer: b.Reviewer, Pull: pr.Number, At: b.Since, Unread: unread}
+		a := HeardAnswer{TextRef: b.Evidence, Reviewer: b.Reviewer, Pull: pr.Number, At: b.Since, Unread: unread, Stranger: pr.Stranger()}
 		if i := slices.IndexFunc(p.Reviewers, func(r Reviewer) bool { return r.Name == b.Reviewer }); i >= 0 {
 			a.Preset = p.Reviewers[i].Preset
-		}
-		if pr.Fork {
-			a.Stranger = cmp.Or(pr.Author.Login, "somebody whose account is gone")
 		}
 		heard = append(heard, a)
 	}

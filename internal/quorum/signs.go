@@ -27,7 +27,7 @@ func CircuitsOf(p Policy, signs []Sign) (all []Circuit) {
 // SignOfProbe is the sign that an attempt on a pull request is let through. Of a turn the first one counts.
 func SignOfProbe(reviewer string, pr PullRequest, round, now time.Time) Sign {
 	return Sign{
-		Reviewer: reviewer, Of: nameOfTime(round), Kind: SignProbed, Pull: pr.Number, Author: pr.Author.Login,
+		Reviewer: reviewer, Of: nameOfTime(round), Kind: SignProbed, Pull: pr.Number,
 		At: now.UTC().Truncate(time.Microsecond), // as a table keeps it
 	}
 }
@@ -46,7 +46,7 @@ func SignsOfRecord(p Policy, pr PullRequest, rec Record, now time.Time) (signs [
 	for _, h := range rec.Circuits {
 		if !h.Limit {
 			signs = append(signs, Sign{
-				Reviewer: h.Reviewer, Of: nameOfTime(h.Since), Kind: SignHeld, Pull: pr.Number, Author: pr.Author.Login,
+				Reviewer: h.Reviewer, Of: nameOfTime(h.Since), Kind: SignHeld, Pull: pr.Number,
 				At: h.Since, Until: earlierOf(h.Until, now.Add(p.Breaker.Reset)),
 			})
 		}
@@ -58,14 +58,14 @@ func SignsOfRecord(p Policy, pr PullRequest, rec Record, now time.Time) (signs [
 func SignsIn(pr PullRequest, ballots []Ballot) (signs []Sign) {
 	for i := range ballots {
 		b := &ballots[i]
-		s := Sign{Reviewer: b.Reviewer, Pull: pr.Number, Author: cmp.Or(pr.Author.Login, "somebody whose account is gone"), At: b.Since}
+		s := Sign{Reviewer: b.Reviewer, Pull: pr.Number, At: b.Since}
 		switch {
 		case b.Since.IsZero() || b.Carried != "" || b.Reason.Standing(): // nothing of now
 			continue
 		case b.Outcome == Overloaded:
-			s.Kind = SignOutage
+			s.Kind, s.Stranger = SignOutage, pr.Stranger()
 		case b.Outcome == Limited && !b.Reset.IsZero() && pr.Fork: // a stranger can let a run's log say what it likes
-			s.Kind = SignOutage
+			s.Kind, s.Stranger = SignOutage, pr.Stranger()
 		case b.Outcome == Limited && !b.Reset.IsZero():
 			s.Kind, s.Until = SignLimited, b.Reset
 		case b.isAnswer():

@@ -156,6 +156,17 @@ type Below struct {
 // Target is the name of the branch by whose rules the pull request is judged.
 func (p *PullRequest) Target() string { return cmp.Or(p.Stack.Trunk, p.BaseRef) }
 
+// Stranger is who opened the pull request, if it comes from a fork; "" if it comes from a branch of the repository, to which a
+// stranger cannot push, and of which only an account with write permission, or a member of the organisation, can open one
+// (GitHub's docs, "Creating a pull request"). GitHub's author_association would say neither: a member or a collaborator may
+// only read, a member who hides it is NONE, and so is a robot that pushes.
+func (p *PullRequest) Stranger() string {
+	if !p.Fork {
+		return ""
+	}
+	return cmp.Or(p.Author.Login, "somebody whose account is gone")
+}
+
 // HasLabel reports whether a label is on the pull request. GitHub compares them without case.
 func (p *PullRequest) HasLabel(label string) bool {
 	return slices.ContainsFunc(p.Labels, func(on string) bool { return strings.EqualFold(on, label) })

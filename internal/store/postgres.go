@@ -868,7 +868,7 @@ func (s *Postgres) AddSigns(ctx context.Context, tenant int64, group string, kee
 			}
 			b.Queue(`INSERT INTO signs (grp, reviewer, kind, shown_by, tenant, pull, author, shown_at, until_at)
 				VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING`,
-				asText(group), asText(a.Reviewer), a.Kind, asText(a.Of), tenant, a.Pull, asText(a.Author), floorMicros(a.At), until,
+				asText(group), asText(a.Reviewer), a.Kind, asText(a.Of), tenant, a.Pull, asText(a.Stranger), floorMicros(a.At), until,
 			).Exec(func(tag pgconn.CommandTag) error { added += tag.RowsAffected(); return nil })
 			b.Queue(`DELETE FROM signs WHERE grp = $1 AND reviewer = $2 AND (kind, shown_by) NOT IN
 				(SELECT kind, shown_by FROM signs WHERE grp = $1 AND reviewer = $2
@@ -890,7 +890,7 @@ func (s *Postgres) Signs(ctx context.Context, group string) ([]ServiceSign, erro
 	}
 	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (a ServiceSign, err error) {
 		var at, until int64
-		err = row.Scan(&a.Reviewer, &a.Kind, &a.Of, &a.Pull, &a.Author, &at, &until)
+		err = row.Scan(&a.Reviewer, &a.Kind, &a.Of, &a.Pull, &a.Stranger, &at, &until)
 		if a.At = timeOfMicros(at); until != 0 {
 			a.Until = timeOfMicros(until)
 		}

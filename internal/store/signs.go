@@ -16,7 +16,7 @@ type ServiceSign struct {
 	Kind     int    // opaque
 	Of       string // names what shows it
 	Pull     int
-	Author   string // who opened the pull request
+	Stranger string // who opened the pull request, if that was one: in the column author, which named whoever it was
 	At       time.Time
 	Until    time.Time // zero: no time
 }
@@ -36,7 +36,7 @@ func (t *workTable) addSigns(tenant int64, group string, keep int, signs []Servi
 		r, err := t.conn.ExecContext(context.Background(),
 			`INSERT INTO signs (grp, reviewer, kind, shown_by, tenant, pull, author, shown_at, until_at)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-			group, a.Reviewer, a.Kind, a.Of, tenant, a.Pull, a.Author, floorMicros(a.At), until,
+			group, a.Reviewer, a.Kind, a.Of, tenant, a.Pull, a.Stranger, floorMicros(a.At), until,
 		)
 		if err != nil {
 			return 0, err
@@ -71,7 +71,7 @@ func (s *SQLite) Signs(ctx context.Context, group string) (all []ServiceSign, er
 	for rows.Next() {
 		var a ServiceSign
 		var at, until int64
-		if err := rows.Scan(&a.Reviewer, &a.Kind, &a.Of, &a.Pull, &a.Author, &at, &until); err != nil {
+		if err := rows.Scan(&a.Reviewer, &a.Kind, &a.Of, &a.Pull, &a.Stranger, &at, &until); err != nil {
 			return nil, fmt.Errorf("read signs: %w", err)
 		}
 		if a.At = timeOfMicros(at); until != 0 {

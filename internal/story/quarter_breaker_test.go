@@ -3,6 +3,9 @@ package story_test
 // Outages over many pull requests: while a reviewer is down nobody asks it again but once in a while, on one of them.
 
 import (
+	"cmp"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/loop"
@@ -18,6 +21,7 @@ const (
 // breakerNames are what must happen of outages and the breaker.
 var breakerNames = []string{
 	"an outage of openai, over pull requests", "→ a circuit opens", "→ an attempt is let through while a reviewer is down",
+	"→ the next attempt is let through where one has shown nothing",
 }
 
 // A voiceHealth is what is known to be wrong with a reviewer's service, since its last answer.
@@ -48,6 +52,7 @@ func breakerOutages(begin time.Time, pulls int) (all [][2]time.Time) {
 // noteHealth notes how an attempt has ended, or that it has said something. Whatever else it is than an outage may be an
 // answer, and all may be well.
 func (w *teamWeek) noteHealth(a *attempt, isOutage bool) {
+	w.noteEnded(a)
 	if !isOutage {
 		delete(w.also.health, a.voice)
 		return
@@ -68,7 +73,7 @@ func (w *teamWeek) noteHealth(a *attempt, isOutage bool) {
 // noteOutagesSeen notes which outages a look has seen, and whether these are enough to open a circuit.
 func (w *teamWeek) noteOutagesSeen(p *teamPull) {
 	for _, h := range w.also.health {
-		authors := map[string]bool{}
+		pulls := map[*teamPull]bool{} // none is a stranger's
 		for i := range h.outages {
 			o := &h.outages[i]
 			if o.pull == p && o.head == p.head {
@@ -78,21 +83,71 @@ func (w *teamWeek) noteOutagesSeen(p *teamPull) {
 			if !o.known {
 				continue
 			}
-			authors[o.pull.author] = true
-			h.isKnown = h.isKnown || len(authors) >= outagesThatOpen
+			pulls[o.pull] = true
+			h.isKnown = h.isKnown || len(pulls) >= outagesThatOpen
 		}
 	}
 }
 
-// checkPassage checks that a reviewer that is down is asked again no sooner than the policy says.
+// isAttack reports whether the next pull request of the week is a fork's of mallory, who wants to switch openai off for the
+// others: the first ones are, before anybody else's shows an outage.
+func (w *teamWeek) isAttack() bool { return w.rules.breaker && len(w.pulls) < outagesThatOpen }
+
+// makeNeedy has a pull request of a week with a breaker need openai, and nothing else happen to it: so what is done for openai
+// shows, whatever becomes of the rest.
+func (w *teamWeek) makeNeedy(p *teamPull) bool {
+	if !w.rules.breaker || p.path != "cart.go" || p.draft || p.fork != "" || p.dice.IntN(4) == 0 {
+		return false
+	}
+	p.forced = map[int]string{0: "yes", 1: "yes", 2: "yes", 3: "yes", 4: "yes", 5: "yes"}
+	for place := range min(len(voices)-w.rules.need, 2) {
+		p.forced[1+place] = "no key"
+	}
+	w.startReviewers(p)
+	return true
+}
+
+// noteEnded notes who has shown anything of a reviewer's service in the week: of forks their owners.
+func (w *teamWeek) noteEnded(a *attempt) {
+	who := cmp.Or(a.pull.fork, fmt.Sprint("#", a.pull.number))
+	if name := voices[a.voice].name; !slices.Contains(w.also.shown[name], who) {
+		w.also.shown[name] = append(w.also.shown[name], who)
+	}
+}
+
+// checkOpened checks that nobody opens a circuit alone.
+func (w *teamWeek) checkOpened(pr quorum.PR, c quorum.Circuit) {
+	w.counts["→ a circuit opens"]++
+	if who := w.also.shown[c.Reviewer]; !c.Opened.IsZero() && len(who) < outagesThatOpen {
+		w.fail(w.pull(pr.Number), "the circuit of %s is opened by %s alone", c.Reviewer, who)
+	}
+}
+
+// patience is for how long an attempt that may be let through may not have been: those before it in turn went first, or
+// a look failed.
+const patience = 3 * time.Minute
+
+// checkPassage checks that a reviewer that is down is asked again no sooner than the policy says, and no later where the
+// attempt before has shown nothing.
 func (w *teamWeek) checkPassage(p *teamPull, before *attempt, isCommanded bool) {
 	h := w.also.health[before.voice]
 	if !w.rules.breaker || w.rules.asJob || isCommanded || h == nil || !h.isKnown || h.isDoubtful {
 		return
 	}
 	w.counts["→ an attempt is let through while a reviewer is down"]++
-	if since := w.clock.Sub(h.lastTry); !h.lastTry.IsZero() && since < breakerReset-5*time.Second {
-		w.fail(p, "%s is down, and is run again %s after the last attempt", voices[before.voice].name, since)
+	since, least := w.clock.Sub(h.lastTry), breakerReset/2
+	hasFailed := slices.ContainsFunc(h.outages, func(o outageSeen) bool { return o.known && o.at.After(h.lastTry) })
+	if hasFailed {
+		least = breakerReset
+	}
+	switch name := voices[before.voice].name; {
+	case h.lastTry.IsZero():
+	case since < least-5*time.Second:
+		w.fail(p, "%s is down, and is run again %s after the last attempt", name, since)
+	case !hasFailed && since > least+patience && later(before.ended, p.clock).Before(h.lastTry):
+		w.fail(p, "%s is run again %s after an attempt that has shown nothing", name, since)
+	case !hasFailed:
+		w.counts["→ the next attempt is let through where one has shown nothing"]++
 	}
 	h.lastTry = w.clock
 }
@@ -101,7 +156,7 @@ func (w *teamWeek) checkPassage(p *teamPull, before *attempt, isCommanded bool) 
 func (w *teamWeek) circuitWatch() loop.CircuitWatch {
 	return loop.CircuitWatch{
 		Table: &loop.SignMemory{}, Now: time.Now,
-		Opened: func(quorum.PR, quorum.Circuit) { w.counts["→ a circuit opens"]++ },
+		Opened: w.checkOpened,
 		Changed: func(held quorum.PR) {
 			if p := w.pull(held.Number); p != nil {
 				p.lookBy(w.clock.Add(time.Second))

@@ -71,28 +71,28 @@ func (w *teamWeek) openPull(number int) {
 	d := rand.New(rand.NewPCG(w.seed, uint64(number)))
 	p := newTeamPull(w, number, []string{"alice", "alice", "erin", "bob"}[d.IntN(4)])
 	p.dice = d
-	if w.rules.breaker { // which counts each author once
-		p.author = []string{"alice", "erin", "bob"}[number%3]
-	}
 	files := []sandbox.ChangedFile{}
 	kind := "a branch"
-	switch d.IntN(24) {
-	case 0:
+	switch n := d.IntN(24); {
+	case w.isAttack():
+		p.author, p.fork, kind, p.forced = "mallory", "mallory", "a fork", map[int]string{0: "503 twice"}
+	case w.rules.breaker && w.isOut(): // whether its outage counts is beyond doubt
+	case n == 0:
 		p.author, p.fork, kind = "mallory", "mallory", "a fork"
-	case 1:
+	case n == 1:
 		p.author, kind = "dependabot[bot]", "a robot"
-	case 2:
+	case n == 2:
 		p.path, kind = "docs/cart.md", "docs alone"
-	case 3:
+	case n == 3:
 		p.path, kind = "migrations/7.sql", "a migration"
-	case 4:
+	case n == 4:
 		p.path, kind = guardedFile, "a reviewer's workflow is changed"
-	case 5:
+	case n == 5:
 		p.path, p.tooMany, kind = "docs/cart.md", true, "three thousand and one files"
-	case 6:
+	case n == 6:
 		p.path, kind = "cart.go", "code renamed into docs"
 		files = append(files, sandbox.ChangedFile{Path: "docs/cart.go", Previous: "cart.go", Status: "renamed"})
-	case 7:
+	case n == 7:
 		p.draft, kind = true, "a draft"
 	}
 	if len(files) == 0 {
@@ -111,7 +111,7 @@ func (w *teamWeek) openPull(number int) {
 	w.pulls = append(w.pulls, p)
 	w.counts["opened: "+kind]++
 	w.happened(p, "opened as "+p.head[:7]+": "+kind)
-	if w.isCalm(p) {
+	if w.isCalm(p) || w.makeNeedy(p) {
 		return
 	}
 	w.makeStubborn(p)
@@ -249,7 +249,9 @@ func (w *teamWeek) hearRerun(run int64, number int) {
 	answer := "yes"
 	switch n := p.dice.IntN(10); {
 	case w.isOut() && before.voice == 0 && !p.calm:
-		answer = duringOutage
+		if answer = duringOutage; n < 3 {
+			answer = "hangs"
+		}
 	case before.answer == "503, then well":
 	case p.calm && before.answer == "hangs":
 		answer = "hangs"
@@ -276,6 +278,7 @@ func (w *teamWeek) checkRerun(p *teamPull, before *attempt, key string) {
 	p.reruns[key]++
 	switch yes, no := p.saidIn(before); {
 	case p.reruns[key] < 0: // a person has commanded it
+	case p.reruns[key] == 2 && p.returned && before.conclusion == "cancelled": // with the head that was left, and comes back with it
 	case p.reruns[key] > 1:
 		w.fail(p, "%s is run again a second time on one head", name)
 	case p.byHand[key] > 0 && before.number > 1 && !p.deletedRuns[before.voice]:

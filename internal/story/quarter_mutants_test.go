@@ -4,6 +4,7 @@ package story_test
 // would find none of the product's.
 
 import (
+	"cmp"
 	"flag"
 	"maps"
 	"slices"
@@ -129,6 +130,17 @@ var quarterMutants = map[string]quarterMutant{
 	"there is no breaker": {"is down, and is run again", 4, inSnapshot(func(p *quorum.Policy, _ *quorum.Snapshot) {
 		p.Breaker = quorum.Breaker{}
 	})},
+	"of each author's pull requests one counts": {"is down, and is run again", 4, teamMutation{sign: func(s *quorum.Sign) {
+		s.Stranger = "alice"
+	}}},
+	"a stranger's pull requests count singly": {"is opened by", 4, teamMutation{sign: func(s *quorum.Sign) { s.Stranger = "" }}},
+	"an attempt that shows nothing holds the others back for as long as one that fails": {
+		"that has shown nothing", 4, teamMutation{pulls: 2000, sign: func(s *quorum.Sign) {
+			if s.Kind == quorum.SignProbed {
+				s.At = s.At.Add(breakerReset / 2)
+			}
+		}},
+	},
 	"fixes have no end": {"fix 3 is started", 2, inSnapshot(func(p *quorum.Policy, _ *quorum.Snapshot) {
 		p.Fix.MaxRestarts = 99
 	})},
@@ -158,7 +170,7 @@ func TestQuarterFindsItsMutants(t *testing.T) {
 			for i := range 2 * quarterWeeks {
 				seed, n := mutantSeed+uint64((m.week+i)/quarterWeeks), (m.week+i)%quarterWeeks
 				var broken []string
-				synctest.Test(t, func(*testing.T) { broken = playWeekUntil(seed, n, 156, m.mutate, m.finds) })
+				synctest.Test(t, func(*testing.T) { broken = playWeekUntil(seed, n, cmp.Or(m.mutate.pulls, 156), m.mutate, m.finds) })
 				for _, what := range broken {
 					if strings.Contains(what, m.finds) {
 						t.Logf("week %d: %s", n, what[:min(len(what), 300)])

@@ -41,7 +41,8 @@ type weekAlso struct {
 	commits int         // of groups
 	fates   deck        // of those that are queued
 	health  map[int]*voiceHealth
-	fixes   deck // how fix runs go
+	shown   map[string][]string // by reviewer: who has shown anything of its service
+	fixes   deck                // how fix runs go
 }
 
 // prepareAlso says what else a week has: by turns a merge queue, a breaker that opens soon, and fixes.
@@ -50,7 +51,7 @@ func (w *teamWeek) prepareAlso() {
 	if w.rules.breaker && w.rules.override { // what several pull requests show the daemon knows alone
 		w.rules.asJob = false
 	}
-	w.also.health = map[int]*voiceHealth{}
+	w.also.health, w.also.shown = map[int]*voiceHealth{}, map[string][]string{}
 	w.also.fates = newDeck(w.seed, w.number, []string{queuedPlainly, queuedToLeave, queuedToRebuild, queuedInVain, queuedPlainly})
 	w.also.fixes = newDeck(w.seed, w.number, fixNames[1:])
 }

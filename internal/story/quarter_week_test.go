@@ -85,11 +85,13 @@ type teamWeek struct {
 
 // teamMutation is a mistake that is put into the product from outside: into what it reads, writes or does.
 type teamMutation struct {
+	pulls    int // of the quarter in which it is found soon; 0: 156
 	snapshot func(*quorum.Policy, *quorum.Snapshot)
 	check    func(*report.Check)
 	effects  func(*quorum.Effects)
 	wake     func(time.Time) time.Time
 	group    func(*quorum.MergeGroup)
+	sign     func(*quorum.Sign)
 }
 
 // A mistakenForge makes that mistake.
@@ -316,7 +318,7 @@ func (w *teamWeek) noteCancel(a *attempt) {
 	a.ended, a.conclusion = w.clock, "cancelled"
 	a.pull.note("we have cancelled %s", voices[a.voice].name)
 	w.counts["→ cancels"]++
-	if w.clock.Before(a.begun.Add(teamTimeout)) {
+	if a.head == a.pull.head && w.clock.Before(a.begun.Add(teamTimeout)) { // what runs on a head that was left is ended at once
 		w.fail(a.pull, "%s is cancelled %s after it began", voices[a.voice].name, w.clock.Sub(a.begun))
 	}
 }
@@ -341,7 +343,16 @@ func (w *teamWeek) reconciler() (*loop.Reconciler, error) {
 	forge.SetClock(time.Now)
 	r := &loop.Reconciler{Forge: mistakenForge{forge, &w.mutate}, Now: time.Now}
 	if !w.rules.asJob {
-		r.Note = w.circuitWatch().Note
+		watch := w.circuitWatch()
+		r.Note = func(ctx context.Context, p quorum.Policy, pr quorum.PR, found []quorum.Sign) []quorum.Sign {
+			found = slices.Clone(found)
+			for i := range found {
+				if w.mutate.sign != nil {
+					w.mutate.sign(&found[i])
+				}
+			}
+			return watch.Note(ctx, p, pr, found)
+		}
 		w.daemon = r
 	}
 	return r, nil

@@ -33,7 +33,7 @@ func (b *harness) wantSigns(group string, want ...string) {
 func testSigns(b *harness) {
 	b.wantSigns("acme/shop")
 	limit := store.ServiceSign{
-		Reviewer: "gemini", Kind: 3, Of: "run/5/1", Pull: 7, Author: "mallory",
+		Reviewer: "gemini", Kind: 3, Of: "run/5/1", Pull: 7, Stranger: "mallory",
 		At: b.now.Add(time.Second + time.Microsecond), Until: b.now.Add(time.Hour),
 	}
 	b.mustAddSigns(1, "acme/shop", 1, limit)
