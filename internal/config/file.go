@@ -49,8 +49,8 @@ type RetryKeys struct {
 // CircuitBreakerKeys say when a reviewer that is down is asked no more.
 type CircuitBreakerKeys struct {
 	Enabled          bool     `yaml:"enabled"           jsonschema_description:"Whether there is one."`
-	FailureThreshold int      `yaml:"failure_threshold" jsonschema_description:"Outages of one reviewer in a row, on pull requests of different authors, that open it. In a sweep also faults on the way to GitHub in a row that stop it." jsonschema:"minimum=1,maximum=1000"`
-	ResetTimeout     Duration `yaml:"reset_timeout"     jsonschema_description:"After this long one attempt is let through; the rest follow once it succeeds."                                                                     least:"1s"`
+	FailureThreshold int      `yaml:"failure_threshold" jsonschema_description:"Pull requests in a row on which one reviewer has outages that open it; a stranger's, from forks, count once. In a sweep also faults on the way to GitHub in a row that stop it." jsonschema:"minimum=1,maximum=1000"`
+	ResetTimeout     Duration `yaml:"reset_timeout"     jsonschema_description:"After this long one attempt is let through; the rest follow once it succeeds, and the next one after half of it if nothing came of the first."                                                                     least:"1s"`
 }
 
 // SweepKeys bound a sweep over the open pull requests.

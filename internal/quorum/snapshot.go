@@ -156,10 +156,10 @@ type Below struct {
 // Target is the name of the branch by whose rules the pull request is judged.
 func (p *PullRequest) Target() string { return cmp.Or(p.Stack.Trunk, p.BaseRef) }
 
-// Stranger is who opened the pull request, if it comes from a fork; "" if it comes from a branch of the repository, to which a
-// stranger cannot push, and of which only an account with write permission, or a member of the organisation, can open one
-// (GitHub's docs, "Creating a pull request"). GitHub's author_association would say neither: a member or a collaborator may
-// only read, a member who hides it is NONE, and so is a robot that pushes.
+// Stranger is who opened the pull request, if it comes from a fork; "" if it comes from a branch of the repository. GitHub lets
+// open one from there whoever has write permission on that branch, or is a member of the organisation (its docs, "Creating a
+// pull request from a fork"). Its author_association tells less: a MEMBER or COLLABORATOR may only read, and a member who hides
+// it is a CONTRIBUTOR (https://github.com/actions/github-script/issues/643).
 func (p *PullRequest) Stranger() string {
 	if !p.Fork {
 		return ""
