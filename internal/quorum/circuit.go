@@ -23,7 +23,7 @@ type Sign struct {
 	Of       string // names what shows it; of each kind it is kept once
 	Kind     SignKind
 	Pull     int
-	Stranger string // SignOutage: who opened the pull request, as [PullRequest.Stranger] says it; of several of one stranger's the breaker counts one
+	Stranger string // who opened the pull request, as [PullRequest.Stranger] says it; of several of one stranger's the breaker counts one
 	At       time.Time
 	Until    time.Time // SignLimited: when the limit ends; SignHeld: until when the circuit is open
 }

@@ -46,8 +46,8 @@ func SignsOfRecord(p Policy, pr PullRequest, rec Record, now time.Time) (signs [
 	for _, h := range rec.Circuits {
 		if !h.Limit {
 			signs = append(signs, Sign{
-				Reviewer: h.Reviewer, Of: nameOfTime(h.Since), Kind: SignHeld, Pull: pr.Number,
-				At: h.Since, Until: earlierOf(h.Until, now.Add(p.Breaker.Reset)),
+				Reviewer: h.Reviewer, Of: nameOfTime(h.Since), Kind: SignHeld, Pull: pr.Number, At: h.Since,
+				Until: earlierOf(h.Until, now.Add(p.Breaker.Reset)),
 			})
 		}
 	}
@@ -58,14 +58,14 @@ func SignsOfRecord(p Policy, pr PullRequest, rec Record, now time.Time) (signs [
 func SignsIn(pr PullRequest, ballots []Ballot) (signs []Sign) {
 	for i := range ballots {
 		b := &ballots[i]
-		s := Sign{Reviewer: b.Reviewer, Pull: pr.Number, At: b.Since}
+		s := Sign{Reviewer: b.Reviewer, Pull: pr.Number, Stranger: pr.Stranger(), At: b.Since}
 		switch {
 		case b.Since.IsZero() || b.Carried != "" || b.Reason.Standing(): // nothing of now
 			continue
 		case b.Outcome == Overloaded:
-			s.Kind, s.Stranger = SignOutage, pr.Stranger()
+			s.Kind = SignOutage
 		case b.Outcome == Limited && !b.Reset.IsZero() && pr.Fork: // a stranger can let a run's log say what it likes
-			s.Kind, s.Stranger = SignOutage, pr.Stranger()
+			s.Kind = SignOutage
 		case b.Outcome == Limited && !b.Reset.IsZero():
 			s.Kind, s.Until = SignLimited, b.Reset
 		case b.isAnswer():
