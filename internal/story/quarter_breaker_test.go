@@ -89,14 +89,17 @@ func (w *teamWeek) noteOutagesSeen(p *teamPull) {
 	}
 }
 
+// isWatched reports whether what the week's pull requests show of reviewers' services comes together: a job knows one alone.
+func (w *teamWeek) isWatched() bool { return w.rules.breaker && !w.rules.asJob }
+
 // isAttack reports whether the next pull request of the week is a fork's of mallory, who wants to switch openai off for the
 // others: the first ones are, before anybody else's shows an outage.
-func (w *teamWeek) isAttack() bool { return w.rules.breaker && len(w.pulls) < outagesThatOpen }
+func (w *teamWeek) isAttack() bool { return w.isWatched() && len(w.pulls) < outagesThatOpen }
 
 // makeNeedy has a pull request of a week with a breaker need openai, and nothing else happen to it: so what is done for openai
 // shows, whatever becomes of the rest.
 func (w *teamWeek) makeNeedy(p *teamPull) bool {
-	if !w.rules.breaker || p.path != "cart.go" || p.draft || p.fork != "" || p.dice.IntN(4) == 0 {
+	if !w.isWatched() || p.path != "cart.go" || p.draft || p.fork != "" || p.dice.IntN(4) == 0 {
 		return false
 	}
 	p.forced = map[int]string{0: "yes", 1: "yes", 2: "yes", 3: "yes", 4: "yes", 5: "yes"}
@@ -131,7 +134,7 @@ const patience = 3 * time.Minute
 // attempt before has shown nothing.
 func (w *teamWeek) checkPassage(p *teamPull, before *attempt, isCommanded bool) {
 	h := w.also.health[before.voice]
-	if !w.rules.breaker || w.rules.asJob || isCommanded || h == nil || !h.isKnown || h.isDoubtful {
+	if !w.isWatched() || isCommanded || h == nil || !h.isKnown || h.isDoubtful {
 		return
 	}
 	w.counts["→ an attempt is let through while a reviewer is down"]++

@@ -76,7 +76,7 @@ func (w *teamWeek) openPull(number int) {
 	switch n := d.IntN(24); {
 	case w.isAttack():
 		p.author, p.fork, kind, p.forced = "mallory", "mallory", "a fork", map[int]string{0: "503 twice"}
-	case w.rules.breaker && w.isOut(): // whether its outage counts is beyond doubt
+	case w.isWatched() && w.isOut(): // whether its outage counts is beyond doubt
 	case n == 0:
 		p.author, p.fork, kind = "mallory", "mallory", "a fork"
 	case n == 1:
@@ -249,7 +249,7 @@ func (w *teamWeek) hearRerun(run int64, number int) {
 	answer := "yes"
 	switch n := p.dice.IntN(10); {
 	case w.isOut() && before.voice == 0 && !p.calm:
-		if answer = duringOutage; n < 3 {
+		if answer = duringOutage; n < 3 && w.isWatched() {
 			answer = "hangs"
 		}
 	case before.answer == "503, then well":
