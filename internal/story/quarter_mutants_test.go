@@ -31,6 +31,11 @@ func inSnapshot(change func(p *quorum.Policy, s *quorum.Snapshot)) teamMutation 
 	return teamMutation{snapshot: change}
 }
 
+// inManyPulls is inSnapshot in a quarter of so many pull requests that one of few meets it.
+func inManyPulls(change func(p *quorum.Policy, s *quorum.Snapshot)) teamMutation {
+	return teamMutation{pulls: 1000, snapshot: change}
+}
+
 // forgetObjections takes what the record knows of objections.
 func forgetObjections(s *quorum.Snapshot) {
 	s.Record.Objections, s.Before.Objections = nil, nil
@@ -56,7 +61,7 @@ var quarterMutants = map[string]quarterMutant{
 			}
 		}
 	})},
-	"any account dismisses": {"has answered", 9, inSnapshot(func(_ *quorum.Policy, s *quorum.Snapshot) {
+	"any account dismisses": {"has answered", 9, inManyPulls(func(_ *quorum.Policy, s *quorum.Snapshot) {
 		s.Timeline = slices.Clone(s.Timeline)
 		for i := range s.Timeline {
 			if s.Timeline[i].Kind == quorum.ReviewDismissed {
@@ -110,7 +115,7 @@ var quarterMutants = map[string]quarterMutant{
 			p.Reviewers[i].Timeout = time.Minute
 		}
 	})},
-	"labels choose": {"only", quarterWeeks + 1, inSnapshot(func(p *quorum.Policy, s *quorum.Snapshot) {
+	"labels choose": {"only", quarterWeeks + 1, inManyPulls(func(p *quorum.Policy, s *quorum.Snapshot) {
 		if slices.Contains(s.PR.Labels, "quick") {
 			p.Lanes, p.Need, p.Rules = nil, 1, nil
 		}
