@@ -671,7 +671,8 @@ var outcomes = []struct {
 		quorum.ReasonOverridden, quorum.ReasonOtherLane, quorum.ReasonWhen,
 	}},
 	{"refused", []quorum.Reason{
-		quorum.ReasonMayNot, quorum.ReasonHadHand, quorum.ReasonHandsUnknown, quorum.ReasonNotAsked, quorum.ReasonIsReviewer,
+		quorum.ReasonMayNot, quorum.ReasonHadHand, quorum.ReasonHandsUnknown,
+		quorum.ReasonNotAsked, quorum.ReasonNoVouch, quorum.ReasonNotOwn, quorum.ReasonIsReviewer,
 		quorum.ReasonWordEdited, quorum.ReasonUnclear,
 		quorum.ReasonNoOverride, quorum.ReasonOtherHead, quorum.ReasonNothingNamed,
 		quorum.ReasonNoReviewer, quorum.ReasonUnderWay, quorum.ReasonNobodyToRerun, quorum.ReasonNoFixes,

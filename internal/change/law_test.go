@@ -128,7 +128,7 @@ func drawPolicy(t *rapid.T) quorum.Policy {
 	for i := range rapid.IntRange(1, 5).Draw(t, "lanes") {
 		l := quorum.Lane{
 			Name: fmt.Sprint("l", i), If: drawCondition(t), People: maybe(t, "people", drawPeople(t)),
-			StandIn: maybe(t, "stand_in", permissions...), Override: maybe(t, "override", permissions...),
+			OwnChange: maybe(t, "own_change", true, false), StandIn: maybe(t, "stand_in", permissions...), Override: maybe(t, "override", permissions...),
 			Threads: maybe(t, "threads", quorum.ByOthers, quorum.ByAnyone), Grace: maybe(t, "grace", time.Second, time.Hour),
 		}
 		if rapid.Bool().Draw(t, "need?") {
@@ -251,6 +251,8 @@ func whatIsLess(p, than quorum.Policy) string {
 		return "stand_in"
 	case width[p.Override] > width[than.Override]:
 		return "override"
+	case p.OwnChange && !than.OwnChange:
+		return "own_change"
 	case p.Threads == quorum.ByAnyone && than.Threads == quorum.ByOthers:
 		return "threads"
 	}

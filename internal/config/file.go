@@ -23,6 +23,7 @@ type PolicyKeys struct {
 	Drafts         string             `yaml:"drafts"          jsonschema:"enum=wait,enum=review"                         jsonschema_description:"wait: nothing is decided while the pull request is a draft. review: a draft is decided like any other."`
 	StandIn        string             `yaml:"stand_in"        jsonschema:"enum=none,enum=write,enum=maintain,enum=admin" jsonschema_description:"The permission of a person whose approval of the head may fill missing approvals."`
 	Override       string             `yaml:"override"        jsonschema:"enum=none,enum=maintain,enum=admin"            jsonschema_description:"The permission of a person who may accept a pull request over an objection, by /review-coordinator accept."`
+	OwnChange      string             `yaml:"own_change"      jsonschema:"enum=refused,enum=stand_in"                    jsonschema_description:"stand_in: a person who may stand in may vouch for a change of their own, by a comment that the title names. It is no approval. Where override names their permission, they may accept, too."`
 	Threads        string             `yaml:"threads"         jsonschema:"enum=others,enum=anyone"                       jsonschema_description:"Who may end an objection by resolving its threads: others (people who had no hand in the change), or anyone (but bots)."`
 	Guard          []Glob             `yaml:"guard"                                                                      jsonschema_description:"Path patterns. A pull request that changes one of these files makes the reviewers concerned unavailable, unless they object: those whose evidence github-actions[bot] posts. Each preset adds the files that instruct its reviewer, as listed below."`
 	Retry          RetryKeys          `yaml:"retry"                                                                      jsonschema_description:"The one rerun of a reviewer that failed."`
@@ -103,6 +104,7 @@ type LaneKeys struct {
 	EarlyStart bool          `yaml:"early_start" default:"the top level's"                                          jsonschema_description:"As at the top level."`
 	StandIn    string        `yaml:"stand_in"    default:"the top level's" jsonschema:"enum=none,enum=write,enum=maintain,enum=admin" jsonschema_description:"As at the top level."`
 	Override   string        `yaml:"override"    default:"the top level's" jsonschema:"enum=none,enum=maintain,enum=admin" jsonschema_description:"As at the top level."`
+	OwnChange  string        `yaml:"own_change"  default:"the top level's" jsonschema:"enum=refused,enum=stand_in"   jsonschema_description:"As at the top level."`
 	Threads    string        `yaml:"threads"     default:"the top level's" jsonschema:"enum=others,enum=anyone"     jsonschema_description:"As at the top level."`
 }
 
@@ -179,6 +181,7 @@ func Default() PolicyKeys {
 		Drafts:     "wait",
 		StandIn:    "write",
 		Override:   "none",
+		OwnChange:  "refused",
 		Threads:    "others",
 		Guard:      []Glob{".github/workflows/**", ".github/actions/**"},
 		Retry:      RetryKeys{Max: 1, FastFail: Duration(30 * time.Second), Backoff: Duration(time.Minute)},

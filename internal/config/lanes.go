@@ -81,6 +81,7 @@ func (r policyResolver) resolveLane(key string, keys LaneKeys) quorum.Lane {
 		EarlyStart: ifHas(has("early_start"), keys.EarlyStart),
 		StandIn:    ifHas(has("stand_in"), parsePermission(keys.StandIn)),
 		Override:   ifHas(has("override"), parsePermission(keys.Override)),
+		OwnChange:  ifHas(has("own_change"), keys.OwnChange == ownByStandIn),
 		Threads:    ifHas(has("threads"), parseThreads(keys.Threads)),
 	}
 }

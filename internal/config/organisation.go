@@ -296,6 +296,7 @@ func (o *Organisation) tightenKeys(r *policyFileReader, f *PolicyKeys) {
 	} else {
 		f.Override = org.Override
 	}
+	f.OwnChange = firstWord(f.OwnChange, org.OwnChange, "refused", ownByStandIn)
 	f.Threads = firstWord(f.Threads, org.Threads, "others", "anyone")
 	f.Families = firstWord(f.Families, org.Families, "distinct", "any")
 	f.Carry = firstWord(f.Carry, org.Carry, "none", "same_diff")
@@ -351,6 +352,9 @@ func (o *Organisation) tightenLane(l *quorum.Lane, isOwn bool) {
 	}
 	if l.Override != nil && l.Override.IsWider(org.Override) {
 		l.Override = &org.Override
+	}
+	if l.OwnChange != nil && o.keys.OwnChange != ownByStandIn {
+		l.OwnChange = new(false)
 	}
 	if l.Threads != nil && org.Threads == quorum.ByOthers {
 		l.Threads = &org.Threads

@@ -49,21 +49,22 @@ var harmlessKeys = map[string]string{
 
 // loosened are the values of keys that a repository may try, by the key; each key stands here or is harmless.
 var loosened = map[string][]string{
-	"check":     {"Other"},
-	"mode":      {"enforce", "report", "'off'"},
-	"quorum":    {"1", "2", "3", "majority", "all"},
-	"grace":     {"0s", "1h"},
-	"timeout":   {"1s", "30m"},
-	"deadline":  {"1s", "2h"},
-	"stand_in":  {"none", "write", "maintain", "admin"},
-	"override":  {"none", "maintain", "admin"},
-	"threads":   {"others", "anyone"},
-	"guard":     {"[]", "['!**']", "['!policies/**', 'a/**']", "['!.github/**']"},
-	"families":  {"any", "distinct"},
-	"people":    {"0", "1", "3"},
-	"carry":     {"none", "same_diff"},
-	"lanes":     nil, // see drawLooseFile
-	"reviewers": nil,
+	"check":      {"Other"},
+	"mode":       {"enforce", "report", "'off'"},
+	"quorum":     {"1", "2", "3", "majority", "all"},
+	"grace":      {"0s", "1h"},
+	"timeout":    {"1s", "30m"},
+	"deadline":   {"1s", "2h"},
+	"stand_in":   {"none", "write", "maintain", "admin"},
+	"override":   {"none", "maintain", "admin"},
+	"threads":    {"others", "anyone"},
+	"own_change": {"refused", "stand_in"},
+	"guard":      {"[]", "['!**']", "['!policies/**', 'a/**']", "['!.github/**']"},
+	"families":   {"any", "distinct"},
+	"people":     {"0", "1", "3"},
+	"carry":      {"none", "same_diff"},
+	"lanes":      nil, // see drawLooseFile
+	"reviewers":  nil,
 }
 
 // TestEachKeyIsHeldOrHarmless: a key that comes to the language is thought of here, or nobody holds it.
@@ -226,7 +227,7 @@ func looserThan(org quorum.Policy, asks enforcedParts, p quorum.Policy) string {
 		return fmt.Sprintf("its quorum of %d", p.NeedOf(voters))
 	case p.People.Least() < asks.people:
 		return "it asks nobody"
-	case p.StandIn.IsWider(org.StandIn), p.Override.IsWider(org.Override), p.Threads != org.Threads:
+	case p.OwnChange && !org.OwnChange, p.StandIn.IsWider(org.StandIn), p.Override.IsWider(org.Override), p.Threads != org.Threads:
 		return "who may do what"
 	case p.Carry != org.Carry, p.Families != org.Families:
 		return "what an approval is"

@@ -22,6 +22,9 @@ var (
 	eventPattern    = regexp.MustCompile(`^[a-z][a-z_]{0,59}$`)
 )
 
+// ownByStandIn is the value of own_change by which people vouch for changes of their own.
+const ownByStandIn = "stand_in"
+
 // A policyResolver makes a policy of the keys that were read. Mistakes that only show then are noted at their keys.
 type policyResolver struct{ *policyFileReader }
 
@@ -41,6 +44,7 @@ func (r policyResolver) resolvePolicy(f PolicyKeys) quorum.Policy {
 		DraftsWait: f.Drafts == "wait",
 		StandIn:    parsePermission(f.StandIn),
 		Override:   parsePermission(f.Override),
+		OwnChange:  f.OwnChange == ownByStandIn,
 		Threads:    parseThreads(f.Threads),
 		Carry:      parseCarry(f.Carry),
 		Guard:      globTexts(f.Guard),

@@ -226,7 +226,7 @@ func (r *policyFileReader) checkPeopleOf(key string, keys *PersonKeys) {
 		}
 	}
 	if n := len(keys.Of); n > 0 && !hasTeam && keys.Count > n {
-		r.failKey(key, fmt.Sprintf("%d of %d can never approve", keys.Count, n), "name more people, or lower count")
+		r.failKey(key, fmt.Sprintf("%d of %d people can never approve", keys.Count, n), "name more people, or lower count")
 	}
 }
 

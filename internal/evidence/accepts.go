@@ -1,6 +1,7 @@
 package evidence
 
-// What a person accepted over stands no more: the accept of a head, found for each objection that it ends.
+// What a person accepted over stands no more: the accept of a head, found for each objection that it ends. And who vouches for a
+// change of their own.
 
 import (
 	"slices"
@@ -15,7 +16,7 @@ import (
 func (v *commandView) acceptOf(reviewer string, at time.Time, isNamed func(o *quorum.Objection) bool) (c quorum.Command, found bool) {
 	for _, c := range v.all {
 		if c.Verb != quorum.CommandAccept || c.Refused != "" || c.Base != v.head.snapshot.PR.BaseRef || v.head.cycle.isBeforeBase(c.At) ||
-			at.After(c.Until) || !slices.Contains(c.Reviewers, reviewer) || change.HadHand(v.head.snapshot, quorum.Account{Login: c.By}) {
+			at.After(c.Until) || !slices.Contains(c.Reviewers, reviewer) || v.isBarredByHand(quorum.Account{Login: c.By}) {
 			continue // it may have been heard below another pull request of the head, where that person had no hand
 		}
 		for i := range v.head.snapshot.Record.Objections {
@@ -27,6 +28,22 @@ func (v *commandView) acceptOf(reviewer string, at time.Time, isNamed func(o *qu
 		}
 	}
 	return c, false
+}
+
+// isBarredByHand reports whether a person had a hand in the change and may therefore not accept.
+func (v *commandView) isBarredByHand(a quorum.Account) bool {
+	return !v.head.policy.OwnChange && change.HadHand(v.head.snapshot, a)
+}
+
+// vouchers are those who vouch for a change of their own, the first first.
+func (v *commandView) vouchers() (all []quorum.StandIn) {
+	for _, c := range v.all {
+		isHere := c.Base == v.head.snapshot.PR.BaseRef && !v.head.cycle.isBeforeBase(c.At)
+		if c.Verb == quorum.CommandVouch && c.Refused == "" && isHere && v.head.policy.OwnChange && v.head.policy.StandIn != 0 {
+			all = append(all, quorum.StandIn{Login: c.By, Review: c.ID, At: c.At, Vouch: true})
+		}
+	}
+	return all
 }
 
 // acceptOfResult finds the accept that ends an objection as a result shows it. One by open threads is ended if none of

@@ -22,8 +22,8 @@ const (
 // A spokenCommand is a command as a person wrote it.
 type spokenCommand struct {
 	verb     quorum.CommandVerb // "": it is not understood
-	sha      string             // accept
-	reason   string             // accept
+	sha      string             // accept, vouch
+	reason   string             // accept, vouch
 	reviewer string             // rerun; "": all
 }
 
@@ -45,15 +45,18 @@ func parseCommand(body string) (c spokenCommand, found bool) {
 	switch verb := quorum.CommandVerb(strings.ToLower(strings.Join(words, " "))); {
 	case verb == quorum.CommandFixOff, verb == quorum.CommandFixOn:
 		c.verb = verb
-	case isVerb(words[0], quorum.CommandAccept) && len(args) > 1 && isCommandSHA(first):
-		c = spokenCommand{verb: quorum.CommandAccept, sha: strings.ToLower(first), reason: plainReason(strings.Join(args[1:], " "))}
+	case isVerb(words[0], quorum.CommandAccept, quorum.CommandVouch) && len(args) > 1 && isCommandSHA(first):
+		c.verb = quorum.CommandVerb(strings.ToLower(words[0]))
+		c.sha, c.reason = strings.ToLower(first), plainReason(strings.Join(args[1:], " "))
 	case isVerb(words[0], quorum.CommandRerun) && len(args) < 2:
 		c = spokenCommand{verb: quorum.CommandRerun, reviewer: first}
 	}
 	return c, true
 }
 
-func isVerb(word string, verb quorum.CommandVerb) bool { return strings.EqualFold(word, string(verb)) }
+func isVerb(word string, verbs ...quorum.CommandVerb) bool {
+	return slices.Contains(verbs, quorum.CommandVerb(strings.ToLower(word)))
+}
 
 func isCommandSHA(word string) bool {
 	return len(word) >= minCommandSHA && len(word) <= 64 && review.IsHex(strings.ToLower(word))
@@ -116,7 +119,7 @@ func (v *commandView) saidCommands() (all []saidCommand) {
 func (v *commandView) wantPeople(w *quorum.Wants) {
 	for _, c := range v.saidCommands() {
 		w.People = append(w.People, c.by.Login)
-		w.Authors = w.Authors || c.verb == quorum.CommandAccept || c.verb == quorum.CommandRerun
+		w.Authors = w.Authors || !c.isAboutFixes()
 	}
 }
 

@@ -69,10 +69,8 @@ func (v *commandView) hearCommand(said *saidCommand, views []*reviewerView) (c q
 		return c, false
 	}
 	c = quorum.Command{ID: said.id, Verb: said.verb, By: said.by.Login, At: said.at, Base: s.PR.BaseRef}
-	if said.verb == quorum.CommandAccept {
-		c.Reason = said.reason
-	}
-	needsNoHand := said.verb == quorum.CommandAccept || said.verb == quorum.CommandRerun
+	c.Reason = said.reason
+	needsNoHand := said.verb == quorum.CommandRerun || said.verb == quorum.CommandAccept && !v.head.policy.OwnChange
 	switch {
 	case may < quorum.Write:
 		c.Refused = quorum.ReasonMayNot
@@ -82,10 +80,10 @@ func (v *commandView) hearCommand(said *saidCommand, views []*reviewerView) (c q
 		c.Refused = quorum.ReasonUnclear
 	case said.verb == quorum.CommandAccept && !v.mayAccept(may):
 		c.Refused = quorum.ReasonNoOverride
-	case said.isAboutFixes() && v.head.policy.Fix.Workflow == "":
-		c.Refused = quorum.ReasonNoFixes
-	case said.isAboutFixes() && !v.switchesFixes(&c):
-		c.Refused = quorum.ReasonNoChange
+	case said.verb == quorum.CommandVouch:
+		c.Refused = v.whyNoVouch(said, may)
+	case said.isAboutFixes():
+		c.Refused = v.whyNoSwitch(&c)
 	case needsNoHand && change.HadHand(s, said.by):
 		c.Refused = quorum.ReasonHadHand
 	case needsNoHand && !change.AreHandsKnown(s):
@@ -101,16 +99,39 @@ func (v *commandView) hearCommand(said *saidCommand, views []*reviewerView) (c q
 	return c, true
 }
 
-// switchesFixes reports whether a word about fixes changes anything.
-func (v *commandView) switchesFixes(c *quorum.Command) bool {
+// whyNoSwitch says why a word about fixes changes nothing; "" if it does.
+func (v *commandView) whyNoSwitch(c *quorum.Command) quorum.Reason {
 	last := fixSwitchOf(&v.head.snapshot.Record, v.all)
 	isOff := last != nil && last.Off
-	return isOff != (c.Verb == quorum.CommandFixOff) && (last == nil || !c.At.Before(last.At))
+	switch {
+	case v.head.policy.Fix.Workflow == "":
+		return quorum.ReasonNoFixes
+	case isOff == (c.Verb == quorum.CommandFixOff), last != nil && c.At.Before(last.At):
+		return quorum.ReasonNoChange
+	}
+	return ""
 }
 
 // mayAccept reports whether the policy lets people with a permission accept over an objection.
 func (v *commandView) mayAccept(may quorum.Permission) bool {
 	return v.head.policy.Override != 0 && may >= v.head.policy.Override
+}
+
+// whyNoVouch says why somebody may not vouch for the change; "" if they may. Who had no hand in it approves it.
+func (v *commandView) whyNoVouch(said *saidCommand, may quorum.Permission) quorum.Reason {
+	switch p := v.head.policy; {
+	case !p.OwnChange:
+		return quorum.ReasonNoVouch
+	case p.StandIn == 0 || may < p.StandIn:
+		return quorum.ReasonMayNot
+	case !strings.HasPrefix(v.head.snapshot.PR.Head, said.sha):
+		return quorum.ReasonOtherHead
+	case v.head.hadNoHand(said.by):
+		return quorum.ReasonNotOwn
+	case slices.ContainsFunc(v.vouchers(), func(s quorum.StandIn) bool { return strings.EqualFold(s.Login, said.by.Login) }):
+		return quorum.ReasonNoChange
+	}
+	return ""
 }
 
 // acceptedBy says whose objections an accept ends, and until when: those that our check had named by then. One of them at

@@ -42,7 +42,7 @@ func Inherit(p quorum.Policy, s quorum.Snapshot) quorum.Record {
 	}
 	in := inheritance{policy: &p, snapshot: &s, rec: cloneRecord(own)}
 	in.rec.Commands = slices.DeleteFunc(in.rec.Commands, func(c quorum.Command) bool { // heard below another pull request of this head
-		return c.Verb == quorum.CommandAccept && c.Refused == "" && change.HadHand(&s, quorum.Account{Login: c.By})
+		return c.Verb == quorum.CommandAccept && c.Refused == "" && !p.OwnChange && change.HadHand(&s, quorum.Account{Login: c.By})
 	})
 	if own.Head != "" && own.Base != s.PR.BaseRef {
 		left := ownDiffs(&in.rec)

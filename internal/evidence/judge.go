@@ -32,7 +32,8 @@ func Facts(p quorum.Policy, s quorum.Snapshot) quorum.Facts {
 		PR: s.PR.PR, Head: s.PR.Head, Base: s.PR.BaseRef, File: s.File, Draft: s.PR.Draft, Closed: s.PR.Closed, Start: h.cycle.start,
 	}
 	f.StandIns, f.Unheard, f.Against = h.standIns()
-	f.Teams = s.Teams
+	f.StandIns, f.Teams = append(f.StandIns, commands.vouchers()...), s.Teams
+	slices.SortStableFunc(f.StandIns, byTime)
 	f.Replies, f.Leave = commands.replies(), cancelsOfLeftReruns(h)
 	f.Fix = fixFacts(h, commands)
 	f.Invited = h.invitations()

@@ -32,12 +32,13 @@ func (h *headView) standIns() (approving, unheard []quorum.StandIn, against []st
 			unheard = append(unheard, by)
 		}
 	}
-	byTime := func(a, b quorum.StandIn) int { return a.At.Compare(b.At) }
 	slices.SortStableFunc(approving, byTime)
 	slices.SortStableFunc(unheard, byTime)
 	slices.Sort(against)
 	return approving, unheard, against
 }
+
+func byTime(a, b quorum.StandIn) int { return a.At.Compare(b.At) }
 
 // whyUnheard says why a person's approval does not count; "" if it does. Of a person who mayNot approve the permission is missing.
 func whyUnheard(h *headView, t *quorum.Text, mayNot bool) quorum.Reason {

@@ -152,9 +152,11 @@ func (d *Decision) passWithPeople(p Policy, ballots []Ballot, f Facts, at time.T
 
 // missingBeside is [People.Missing] of approvals.
 func (p People) missingBeside(approvals []StandIn, teams Teams) People {
-	logins := make([]string, len(approvals))
-	for i, person := range approvals {
-		logins[i] = person.Login
+	var logins []string
+	for _, person := range approvals {
+		if !person.Vouch {
+			logins = append(logins, person.Login)
+		}
 	}
 	return p.Missing(logins, teams)
 }
@@ -162,7 +164,7 @@ func (p People) missingBeside(approvals []StandIn, teams Teams) People {
 // filledBy returns those of some approvals, in their order, that p asks for.
 func (p People) filledBy(approvals []StandIn, teams Teams) (filling []StandIn) {
 	for _, person := range approvals {
-		isOf := func(r PeopleRule) bool { return r.isOf(person.Login, teams) }
+		isOf := func(r PeopleRule) bool { return !person.Vouch && r.isOf(person.Login, teams) }
 		if slices.ContainsFunc(p.missingBeside(filling, teams), isOf) {
 			filling = append(filling, person)
 		}
@@ -181,7 +183,7 @@ func (p People) spareApproval(approvals []StandIn, teams Teams) (by StandIn, fou
 		}
 	}
 	isNamed := func(s StandIn) bool {
-		return slices.ContainsFunc(p, func(r PeopleRule) bool { return len(r.Of) > 0 && r.isOf(s.Login, teams) })
+		return !s.Vouch && slices.ContainsFunc(p, func(r PeopleRule) bool { return len(r.Of) > 0 && r.isOf(s.Login, teams) })
 	}
 	rest := slices.DeleteFunc(slices.Clone(approvals), isNamed)
 	if len(rest) == 0 {
@@ -194,7 +196,7 @@ func (p People) spareApproval(approvals []StandIn, teams Teams) (by StandIn, fou
 func (d *Decision) unheardOf(f Facts) []StandIn {
 	unheard := slices.Clone(f.Unheard)
 	for _, person := range f.StandIns {
-		if len(d.MissingPeople) > 0 && !slices.Contains(d.People, person) && !slices.Contains(d.StandIns, person) {
+		if len(d.MissingPeople) > 0 && !person.Vouch && !slices.Contains(d.People, person) && !slices.Contains(d.StandIns, person) {
 			person.Why = ReasonNotAsked
 			unheard = append(unheard, person)
 		}

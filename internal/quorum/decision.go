@@ -28,7 +28,7 @@ type Facts struct {
 	Closed   bool
 	Start    time.Time // of the cycle: all clocks count from it
 	Siblings []int     // other open pull requests with this head, where they are too many to be judged together
-	StandIns []StandIn // people entitled to stand in who approve the head, by the time of their review
+	StandIns []StandIn // people entitled to stand in who approve the head, or vouch for it, by the time of that
 	Unheard  []StandIn // people whose newest word approves and does not count, by the time of their review
 	Against  []string  // people entitled to stand in who request changes
 	Teams    Teams     // of which the policy asks for approvals
@@ -49,6 +49,8 @@ type StandIn struct {
 	At     time.Time `json:"at"`
 	URL    string    `json:"url,omitempty"`
 	Why    Reason    `json:"why,omitempty"` // why it does not count
+	// Vouch: it is no approval. Review is the comment in which somebody who had a hand in the change vouches for it.
+	Vouch bool `json:"vouch,omitempty"`
 }
 
 // A Pass is what a passed check remembers, so that the clock alone never takes it back.
@@ -321,6 +323,7 @@ type CommandVerb string
 const (
 	CommandAccept CommandVerb = "accept"
 	CommandRerun  CommandVerb = "rerun"
+	CommandVouch  CommandVerb = "vouch"   // its author stands in for reviewers of a change of their own
 	CommandFixOff CommandVerb = "fix off" // no fixes are started for this pull request
 	CommandFixOn  CommandVerb = "fix on"
 )

@@ -22,6 +22,7 @@ type Lane struct {
 	Deadline   *time.Duration
 	EarlyStart *bool
 	StandIn    *Permission
+	OwnChange  *bool
 	Override   *Permission
 	Threads    *ThreadsBy
 }
@@ -182,6 +183,8 @@ var laneKeys = []laneKey{
 	keyOf("early_start", func(l *Lane) *bool { return l.EarlyStart }, func(p *Policy) *bool { return &p.EarlyStart },
 		func(own, other bool) bool { return own && !other }),
 	keyOf("stand_in", func(l *Lane) *Permission { return l.StandIn }, func(p *Policy) *Permission { return &p.StandIn }, isWider),
+	keyOf("own_change", func(l *Lane) *bool { return l.OwnChange }, func(p *Policy) *bool { return &p.OwnChange },
+		func(own, other bool) bool { return own && !other }),
 	keyOf("override", func(l *Lane) *Permission { return l.Override }, func(p *Policy) *Permission { return &p.Override }, isWider),
 	keyOf("threads", func(l *Lane) *ThreadsBy { return l.Threads }, func(p *Policy) *ThreadsBy { return &p.Threads },
 		func(own, other ThreadsBy) bool { return own > other }),

@@ -105,7 +105,8 @@ func drawPolicy(t *rapid.T) Policy {
 		Need: rapid.IntRange(1, 4).Draw(t, "need"), People: drawPeople(t),
 		Grace: drawTime(t, "grace"), Timeout: drawTime(t, "timeout"), Deadline: drawTime(t, "deadline"),
 		EarlyStart: rapid.Bool().Draw(t, "early start"), StandIn: rapid.SampledFrom(permissions).Draw(t, "stand in"),
-		Override: rapid.SampledFrom(permissions).Draw(t, "override"), Threads: rapid.SampledFrom([]ThreadsBy{ByOthers, ByAnyone}).Draw(t, "threads"),
+		OwnChange: rapid.Bool().Draw(t, "own change"),
+		Override:  rapid.SampledFrom(permissions).Draw(t, "override"), Threads: rapid.SampledFrom([]ThreadsBy{ByOthers, ByAnyone}).Draw(t, "threads"),
 	}
 	for range rapid.IntRange(0, 2).Draw(t, "rules") {
 		p.Rules = append(p.Rules, drawNeed(t))
@@ -123,7 +124,7 @@ func drawPolicy(t *rapid.T) Policy {
 // drawPeople draws what is asked of people: often nothing.
 func drawPeople(t *rapid.T) People {
 	of := rapid.SampledFrom([][]string{nil, nil, {"person0"}, {"person1", "Person0"}, {"acme/owners"}, {"person2", "Acme/Owners"}})
-	rules := make([]PeopleRule, rapid.SampledFrom([]int{0, 0, 0, 1, 1, 2}).Draw(t, "rules of people"))
+	rules := make([]PeopleRule, rapid.SampledFrom([]int{0, 0, 0, 0, 0, 1, 1, 2}).Draw(t, "rules of people"))
 	for i := range rules {
 		rules[i] = PeopleRule{rapid.IntRange(0, 2).Draw(t, "count"), of.Draw(t, "of")}
 	}
@@ -191,7 +192,7 @@ func drawLane(t *rapid.T) Lane {
 		Voters: rapid.SampledFrom([][]string{nil, {}, {"openai"}, {"gemini", "copilot"}}).Draw(t, "voters"),
 		Grace:  drawKey(t, "grace", minutes...), Timeout: drawKey(t, "timeout", minutes...), Deadline: drawKey(t, "deadline", minutes...),
 		EarlyStart: drawKey(t, "early start", true, false), StandIn: drawKey(t, "stand in", permissions...),
-		Override: drawKey(t, "override", permissions...), Threads: drawKey(t, "threads", ByOthers, ByAnyone),
+		OwnChange: drawKey(t, "own change", true, false), Override: drawKey(t, "override", permissions...), Threads: drawKey(t, "threads", ByOthers, ByAnyone),
 	}
 }
 
@@ -230,6 +231,8 @@ func lessOf(a, b Policy) string {
 		return "stand-in"
 	case b.Override.IsWider(a.Override):
 		return "override"
+	case b.OwnChange && !a.OwnChange:
+		return "own change"
 	case b.Threads > a.Threads:
 		return "threads"
 	}
@@ -281,7 +284,7 @@ func TestWhatIsAddedNeverAsksLess(t *testing.T) {
 // replaces can be less.
 func TestALaneMayAskLess(t *testing.T) {
 	want := []string{
-		"approvals", "voters", "a reviewer's timeout", "people", "grace", "deadline", "early start", "stand-in", "override", "threads",
+		"approvals", "voters", "a reviewer's timeout", "people", "grace", "deadline", "early start", "stand-in", "override", "own change", "threads",
 	}
 	seen := make(map[string]bool)
 	lanes := rapid.Custom(func(t *rapid.T) string {
@@ -327,6 +330,7 @@ func TestALaneReplacesWhatItNames(t *testing.T) {
 		replaceKey(&want.EarlyStart, l.EarlyStart)
 		replaceKey(&want.StandIn, l.StandIn)
 		replaceKey(&want.Override, l.Override)
+		replaceKey(&want.OwnChange, l.OwnChange)
 		replaceKey(&want.Threads, l.Threads)
 		always := slices.DeleteFunc(slices.Clone(p.Reviewers), func(r Reviewer) bool { return r.When.Names() })
 		for n := p.CountVoters(always); l.Need != nil && n <= p.CountVoters(p.Reviewers); n++ {

@@ -34,6 +34,7 @@ type Policy struct {
 	EarlyStart bool          // blocked as soon as a quorum has answered and one of them objects
 	DraftsWait bool          // nothing is decided while the pull request is a draft
 	StandIn    Permission    // of a person whose approval may fill missing ones; 0: there is no such person
+	OwnChange  bool          // a person who may stand in may vouch for a change of their own, and accept as Override says
 	Override   Permission    // of a person who may accept over an objection; 0: there is no such person
 	Threads    ThreadsBy     // by whose resolving an objection's threads end it
 	Carry      Carry         // what a push keeps that leaves the diff as it was

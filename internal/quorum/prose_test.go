@@ -255,8 +255,13 @@ func ruleAt(w world, votes string, now int) scene {
 		return s
 	}
 	var people []string // who have approved by now
+	hasVouch := false
 	for _, person := range w.Facts.StandIns {
-		if !person.At.After(sec(now)) {
+		switch {
+		case person.At.After(sec(now)):
+		case person.Vouch: // no approval: it fills no place of the policy's people
+			hasVouch = true
+		default:
 			people = append(people, person.Login)
 		}
 	}
@@ -264,7 +269,7 @@ func ruleAt(w world, votes string, now int) scene {
 		s.verdict, s.reason = Passed, why
 		isMet := areMet(w.Policy.People, people...)
 		if why == ReasonStandIn { // who fills that place fills no other
-			isMet = isMetBeside(w.Policy.People, people)
+			isMet = isMetBeside(w.Policy.People, people) || hasVouch && areMet(w.Policy.People, people...)
 		}
 		if !isMet {
 			s.verdict, s.reason = Unverified, ReasonPeople
@@ -294,7 +299,7 @@ func ruleAt(w world, votes string, now int) scene {
 		}
 		if a < need || !everyRequiredApproves {
 			isNamed := func(login string) bool { return isAnyNamed(w.Policy.People, login) } // she is kept for what names her
-			isFree := isMetBeside(w.Policy.People, people) || slices.ContainsFunc(people, func(p string) bool { return !isNamed(p) })
+			isFree := hasVouch || isMetBeside(w.Policy.People, people) || slices.ContainsFunc(people, func(p string) bool { return !isNamed(p) })
 			if isFree && len(w.Facts.Against) == 0 && !c.doubt {
 				return pass(ReasonStandIn)
 			}

@@ -256,6 +256,9 @@ func drawFacts(t *rapid.T, start int) Facts {
 	for i := range rapid.SampledFrom([]int{0, 0, 1, 2, 3, 4}).Draw(t, "stand-ins") {
 		f.StandIns = append(f.StandIns, StandIn{Login: fmt.Sprint("person", i), Review: int64(100 + i), At: second(t, "stood in", 0, lastFact)})
 	}
+	if rarely(t, "vouches") {
+		f.StandIns = append(f.StandIns, StandIn{Login: "person5", Review: 105, At: second(t, "vouched", 0, lastFact), Vouch: true})
+	}
 	slices.SortFunc(f.StandIns, func(a, b StandIn) int { return a.At.Compare(b.At) })
 	if rarely(t, "against") {
 		f.Against = []string{"carol"}

@@ -81,8 +81,11 @@ func (m *pageMaker) lead() Phrase {
 		t = slices.Concat(t, fillPhrase(" A check belongs to a commit, so one check would speak for the pull requests %s at once.", m.siblings()))
 	}
 	for _, x := range d.StandIns {
-		by := linkPhrase(d.PR, wordsPhrase("approved this commit"), x.URL)
-		t = slices.Concat(t, fillPhrase(" %s %s and stands in for what is missing.", namePhrase(x.Login), by))
+		did := linkPhrase(d.PR, wordsPhrase("approved this commit"), x.URL)
+		if x.Vouch {
+			did = wordsPhrase("had a hand in this change, vouches for it")
+		}
+		t = slices.Concat(t, fillPhrase(" %s %s and stands in for what is missing.", namePhrase(x.Login), did))
 	}
 	for _, x := range d.People {
 		by := linkPhrase(d.PR, wordsPhrase("approved this commit"), x.URL)

@@ -51,6 +51,10 @@ func pathMoments(pr quorum.PullRequest, d quorum.Decision, rec quorum.Record) []
 	tellCommands(d, rec, tell)
 	tellPeople(rec, tell)
 	for _, x := range slices.Concat(d.StandIns, d.People) {
+		if x.Vouch {
+			tell(x.At, "%s: vouches for the change", namePhrase(x.Login))
+			continue
+		}
 		tell(x.At, "%s: approves in person", namePhrase(x.Login))
 	}
 	for _, was := range rec.Undone {

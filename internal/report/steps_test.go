@@ -114,7 +114,7 @@ func drawCase(r *rand.Rand, reason quorum.Reason, vote quorum.Vote) standingCase
 // drawRules draws what lanes and people ask.
 func drawRules(r *rand.Rand, p quorum.Policy) quorum.Policy {
 	one := func(chance int) bool { return r.IntN(chance) == 0 }
-	p.Override, p.Carry = quorum.Permission(r.IntN(4)), quorum.Carry(1+r.IntN(2))
+	p.Override, p.Carry, p.OwnChange = quorum.Permission(r.IntN(4)), quorum.Carry(1+r.IntN(2)), one(2)
 	if one(3) && p.StandIn != 0 { // else it is an error of the policy
 		p.People = askedPeople(1 + r.IntN(2))
 	}
@@ -215,6 +215,30 @@ func (c standingCase) untrueAccept(who, what string) string {
 	return ""
 }
 
+// untrueVouch says what is wrong with a step by which somebody vouches for a change of their own.
+func (c standingCase) untrueVouch(who, what string) string {
+	vouched := c.greenWith(func(ballots []quorum.Ballot, f *quorum.Facts) {
+		f.StandIns = append(approvingPeople(4), quorum.StandIn{Login: "alice", Review: 77, At: at(31), Vouch: true})
+		if c.p.People.Least() == 0 {
+			f.StandIns = f.StandIns[4:]
+		}
+		for i := range ballots {
+			if b := &ballots[i]; b.Vote == quorum.Pending {
+				b.Vote, b.Reason, b.Since, b.Deadline, b.Then = quorum.Unavailable, quorum.ReasonNoAnswer, at(30), at(30), nil
+			}
+		}
+	})
+	switch {
+	case !c.p.OwnChange || c.p.StandIn == 0 || c.d.Objections > 0:
+		return "nobody vouches here: " + what
+	case strings.Contains(who, "no hand") || !strings.Contains(what, "/review-coordinator vouch "+head[:12]):
+		return "there is no line to copy for who may: " + who + ": " + what
+	case !vouched:
+		return "that changes nothing: " + what
+	}
+	return ""
+}
+
 // objectsWith reports whether an objection of the case is as test says.
 func (c standingCase) objectsWith(test func(quorum.Ballot) bool) bool {
 	return slices.ContainsFunc(c.d.Ballots, func(b quorum.Ballot) bool { return b.Voter() && b.Vote == quorum.Object && test(b) })
@@ -253,6 +277,8 @@ func (c standingCase) untrue(steps []PageStep) string {
 			return "nothing of it is linked: " + what
 		case strings.Contains(what, "accept ") && c.untrueAccept(who, what) != "":
 			return c.untrueAccept(who, what)
+		case strings.Contains(what, "vouch ") && c.untrueVouch(who, what) != "":
+			return c.untrueVouch(who, what)
 		case standsIn && c.untruePeople(what) != "":
 			return c.untruePeople(what)
 		case standsIn && (isAnyPending(c.d) && !c.enoughApprove()) != strings.Contains(what, "once nobody is pending"):
@@ -307,7 +333,7 @@ func (c standingCase) missing(steps []PageStep) string {
 // kindsOfSteps are words of steps that all must come up.
 var kindsOfSteps = []string{
 	"Resolve the", "resolve them again", "Dismiss", "approve it", "Settle", "Push a new", "branch is gone",
-	"/review-coordinator accept", "its own approval",
+	"/review-coordinator accept", "/review-coordinator vouch", "its own approval",
 	"2 such approvals", "3 such approvals, by different people", "Let more reviewers vote", "word should count",
 }
 

@@ -131,10 +131,7 @@ func passedTitle(d quorum.Decision) string {
 	if d.Need == 0 {
 		t = "No review needed" + laneTitle(d)
 	}
-	if len(d.StandIns) > 0 {
-		t += "; verified by " + joinNames(loginsOf(d.StandIns))
-	}
-	t += peopleTitle(d) + endedTitle(d)
+	t += standInTitle(d) + peopleTitle(d) + endedTitle(d)
 	if names := unavailableNames(d); len(d.StandIns) == 0 && d.Need > 0 && len(names) > 0 {
 		t += "; " + joinNames(names) + " unavailable"
 	}
@@ -198,6 +195,18 @@ func carriedApprovals(d quorum.Decision) (approvals, carried int, from []string)
 		}
 	}
 	return approvals, carried, from
+}
+
+// standInTitle names who stands in for reviewers, as the end of a sentence; "" if nobody does.
+func standInTitle(d quorum.Decision) string {
+	switch names := joinNames(loginsOf(d.StandIns)); {
+	case names == "":
+		return ""
+	case d.StandIns[0].Vouch: // then it is one
+		return "; " + names + " vouches for a change of their own"
+	default:
+		return "; verified by " + names
+	}
 }
 
 // peopleTitle names the people whose approvals the policy asks for, as the end of a sentence; "" if there is none.
@@ -346,10 +355,7 @@ func unverifiedTitle(p quorum.Policy, d quorum.Decision) string {
 		return t + carriedTitle(d) + endedTitle(d) + guardedTitle(d)
 	case quorum.ReasonPeople:
 		t := "Unverified: " + approvalCount(d) + carriedTitle(d)
-		if len(d.StandIns) > 0 {
-			t += "; verified by " + joinNames(loginsOf(d.StandIns))
-		}
-		return t + peopleTitle(d) + endedTitle(d) + "; needs " + missingPeople(d)
+		return t + standInTitle(d) + peopleTitle(d) + endedTitle(d) + "; needs " + missingPeople(d)
 	case quorum.ReasonTooFew:
 		return "Unverified: " + tooFewSaid(p, d) + endedTitle(d)
 	}

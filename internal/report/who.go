@@ -13,6 +13,7 @@ const (
 	whoOperator   = "Whoever runs %s"
 	whoUs         = "Whoever runs the coordinator"
 	hadNoHand     = " who had no hand in the change"
+	hadAHand      = " who had a hand in it"
 )
 
 // personWith names those who have at least that permission and had no hand in the change.

@@ -141,6 +141,10 @@ func Sentence(r quorum.Reason) string {
 		return "who wrote it had a hand in the change"
 	case quorum.ReasonHandsUnknown:
 		return "GitHub does not tell who had a hand in the change"
+	case quorum.ReasonNoVouch:
+		return "the policy lets nobody vouch for a change of their own"
+	case quorum.ReasonNotOwn:
+		return "who wrote it had no hand in the change, and can approve it"
 	case quorum.ReasonNotAsked:
 		return "the policy asks for other people here"
 	case quorum.ReasonIsReviewer:
@@ -316,6 +320,10 @@ func Advice(r quorum.Reason) string {
 		return "Somebody who neither opened the pull request nor wrote or pushed a commit of it can say it."
 	case quorum.ReasonHandsUnknown:
 		return "Push the branch anew, or have the reviewer's threads resolved by a person instead."
+	case quorum.ReasonNoVouch:
+		return "Write own_change: stand_in into the policy, or have somebody else approve."
+	case quorum.ReasonNotOwn:
+		return "Approve the pull request: an approval counts for more."
 	case quorum.ReasonNotAsked:
 		return "Those whom the policy names under people can approve."
 	case quorum.ReasonIsReviewer:
