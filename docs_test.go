@@ -665,7 +665,7 @@ var outcomes = []struct {
 	{"unavailable", []quorum.Reason{
 		quorum.ReasonNoAnswer, quorum.ReasonLate, quorum.ReasonCredentials, quorum.ReasonBilling, quorum.ReasonBudget, quorum.ReasonInvalid,
 		quorum.ReasonModelRefusal, quorum.ReasonSkipped, quorum.ReasonDeclined, quorum.ReasonTooLarge, quorum.ReasonNoSecrets, quorum.ReasonGuarded,
-		quorum.ReasonSelf, quorum.ReasonOtherGuards, quorum.ReasonOtherPull,
+		quorum.ReasonSelf, quorum.ReasonFamily, quorum.ReasonOtherGuards, quorum.ReasonOtherPull,
 		quorum.ReasonForbidden, quorum.ReasonRetired, quorum.ReasonRefused, quorum.ReasonPermission,
 		quorum.ReasonTooOld, quorum.ReasonAttempts, quorum.ReasonIgnored, quorum.ReasonDrift,
 		quorum.ReasonOverridden, quorum.ReasonOtherLane, quorum.ReasonWhen,

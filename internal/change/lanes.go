@@ -149,7 +149,27 @@ func (v pullView) chooseVoters(out *quorum.Policy, w *quorum.Wants) {
 		case r.Excused == "" && out.NeedsNoReview():
 			r.Excused = quorum.ReasonNoReview
 		}
+		if out.Families == quorum.DistinctFamily {
+			who, hand := v.possibleHand(familyOf(v.policy, r))
+			if hand == yes {
+				r.Relative = &who
+			}
+			w.Authors = w.Authors || hand == untold && !r.Retired
+		}
 		w.Authors = w.Authors || state == untold && !r.Retired
+	}
+}
+
+// familyOf tells the accounts of a reviewer's family: those of itself, and of the policy's reviewers and the presets that have it.
+func familyOf(p *quorum.Policy, r *quorum.Reviewer) func(a quorum.Account) bool {
+	family := append(review.PresetsOf(r.Family), *r)
+	for _, o := range p.Reviewers {
+		if o.Family != "" && o.Family == r.Family {
+			family = append(family, o)
+		}
+	}
+	return func(a quorum.Account) bool {
+		return slices.ContainsFunc(family, func(o quorum.Reviewer) bool { return o.IsFamily(a) })
 	}
 }
 
@@ -286,7 +306,8 @@ func (v pullView) holdsPossibly(q *quorum.Condition, bases ...string) answer {
 		lacks(q.AllPaths), lacks(q.AnyPath), len(q.Labels) > 0 && !slices.ContainsFunc(q.Labels, pr.HasLabel):
 		return no
 	case len(q.Authors) > 0:
-		return v.possiblyBy(q.Authors)
+		_, hand := v.possibleHand(func(a quorum.Account) bool { return slices.ContainsFunc(q.Authors, a.Is) })
+		return hand
 	}
 	return yes
 }
@@ -328,24 +349,25 @@ func (v pullView) surelyBy(logins []string) answer {
 	return yes
 }
 
-// possiblyBy says whether one of those accounts had a hand in the change, or may have had one: a commit of which neither author nor
+// possibleHand finds who of those accounts had a hand in the change, or may have had one: a commit of which neither author nor
 // pusher is known may be anybody's.
-func (v pullView) possiblyBy(logins []string) answer {
+func (v pullView) possibleHand(isOne func(quorum.Account) bool) (who quorum.Account, state answer) {
 	s := v.snapshot
-	isNamed := func(a quorum.Account) bool { return slices.ContainsFunc(logins, a.Is) }
-	isIts := func(c quorum.Commit) bool {
-		mayBeAnybodys := !isPushListed(s) && (len(c.People) == 0 || slices.ContainsFunc(c.People, isUnknown))
-		return mayBeAnybodys || slices.ContainsFunc(c.People, isNamed)
+	hands, isWhole := pushersOf(s), len(s.Commits) >= s.PR.Commits
+	for _, c := range s.Commits {
+		hands = append(hands, c.People...)
+		isWhole = isWhole && (isPushListed(s) || len(c.People) > 0 && !slices.ContainsFunc(c.People, isUnknown))
 	}
+	i := slices.IndexFunc(hands, isOne)
 	switch {
-	case slices.ContainsFunc(pushersOf(s), isNamed):
-		return yes
+	case i >= 0:
+		return hands[i], yes
 	case s.Commits == nil:
-		return untold
-	case len(s.Commits) < s.PR.Commits, slices.ContainsFunc(s.Commits, isIts):
-		return yes
+		return who, untold
+	case !isWhole:
+		return who, yes
 	}
-	return no
+	return who, no
 }
 
 // webFlow is the committer of what GitHub itself commits, which it signs.

@@ -113,10 +113,11 @@ func drawPolicy(t *rapid.T) quorum.Policy {
 	p := quorum.Policy{
 		People: drawPeople(t), Grace: time.Minute, Timeout: time.Minute, Deadline: time.Minute,
 		StandIn: rapid.SampledFrom(permissions).Draw(t, "stand_in"), Override: rapid.SampledFrom(permissions).Draw(t, "override"),
-		Threads: rapid.SampledFrom([]quorum.ThreadsBy{quorum.ByOthers, quorum.ByAnyone}).Draw(t, "threads"),
+		Threads:  rapid.SampledFrom([]quorum.ThreadsBy{quorum.ByOthers, quorum.ByAnyone}).Draw(t, "threads"),
+		Families: rapid.SampledFrom([]quorum.Families{quorum.AnyFamily, quorum.DistinctFamily}).Draw(t, "families"),
 	}
 	for i := range rapid.IntRange(1, 4).Draw(t, "reviewers") {
-		r := quorum.Reviewer{Name: fmt.Sprint("r", i)}
+		r := quorum.Reviewer{Name: fmt.Sprint("r", i), Author: "robot[bot]"}
 		if rapid.IntRange(0, 3).Draw(t, "when?") == 0 {
 			r.When = drawCondition(t)
 		}
@@ -237,6 +238,9 @@ func whatIsLess(p, than quorum.Policy) string {
 		return most
 	}
 	for i := range than.Reviewers {
+		if than.Reviewers[i].Relative != nil && p.Reviewers[i].Relative == nil {
+			return "the author's family"
+		}
 		if than.Reviewers[i].Excused == "" && p.Reviewers[i].Excused != "" {
 			return "the vote of " + than.Reviewers[i].Name
 		}

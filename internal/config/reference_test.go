@@ -82,7 +82,12 @@ func policyReference() []byte {
 	writeSection(&b, "`when` of a reviewer", whenNote, reflect.ValueOf(ConditionKeys{}))
 	writeSection(&b, "An entry of `lanes`", lanesNote, reflect.ValueOf(LaneKeys{}))
 	writeSection(&b, "`if` of a lane", laneIfNote, reflect.ValueOf(ConditionKeys{}))
-	b.WriteString(peopleNote)
+	var agents []string
+	for _, name := range review.Presets() {
+		preset, _ := review.Preset(name)
+		agents = append(agents, preset.Agents...)
+	}
+	fmt.Fprintf(&b, peopleNote, "`"+strings.Join(agents, "`, `")+"`")
 	writePresets(&b)
 	return []byte(b.String())
 }
@@ -176,6 +181,10 @@ const peopleNote = `
   approval fills one place: it does not stand in for a reviewer, too.
 - ` + "`families: distinct`" + ` counts the makers of models: two reviewers of one family count once, in ` + "`majority` and `all`" + ` as in approvals. A
   preset knows its family where one maker is behind it; name the others' yourself. Who has none is one of its own.
+  The author is a family, too: a reviewer of the same family as an agent that opened the pull request, pushed to it or made one of its
+  commits, a co-author's line included, is unavailable. It is neither asked nor waited for, and its objection counts. The need stays: a person
+  may stand in. An agent is known by the accounts of the policy's reviewers and of the presets (and by %s).
+  As ` + "`github-actions[bot]`" + ` all workflows write, so that tells no family.
 - ` + "`carry: same_diff`" + ` keeps approvals over a push that leaves the diff as it was: a rebase, a merge of the base, another message.
 `
 

@@ -17,6 +17,7 @@ func (v *reviewerView) makeBallot() quorum.Ballot {
 func (v *reviewerView) makeVotersBallot() quorum.Ballot {
 	b := quorum.Ballot{
 		Reviewer: v.Name, Required: v.Required, Shadow: v.Shadow, Retired: v.Retired, Family: v.Family, Since: v.head.cycle.start,
+		Relative: v.Relative != nil,
 	}
 	if why, detail, excluded := v.whyExcluded(); excluded {
 		return declinedBallot(b, why, detail)
@@ -27,12 +28,9 @@ func (v *reviewerView) makeVotersBallot() quorum.Ballot {
 	}
 	attempt := attemptView{reviewerView: v, attempt: a}
 	got := attempt.judgeAttempt()
-	isObjection := got.outcome == quorum.Findings && !got.isDoubt // who is instructed may still object
-	if path, guarded := v.guardedPath(&a); guarded && !isObjection {
-		return declinedBallot(b, quorum.ReasonGuarded, path)
-	}
-	if !isObjection && isUnsafeLayer(v.head.snapshot) {
-		return declinedBallot(b, quorum.ReasonOtherGuards, v.head.snapshot.PR.BaseRef)
+	isObjection := got.outcome == quorum.Findings // one in doubt is waited for
+	if why, detail := v.whyNoApproval(&a); why != "" && !isObjection {
+		return declinedBallot(b, why, detail)
 	}
 	carry := carryView{v}
 	if st, found := carry.carriedApproval(got); found {
@@ -71,10 +69,24 @@ func (v *reviewerView) whyExcluded() (why quorum.Reason, detail string, excluded
 	switch {
 	case v.Retired:
 		return quorum.ReasonRetired, "", true
-	case !v.isShared() && v.IsAuthor(v.head.snapshot.PR.Author):
+	case v.Relative == nil && !v.isShared() && v.IsAuthor(v.head.snapshot.PR.Author):
 		return quorum.ReasonSelf, v.Author, true
 	}
 	return "", "", false
+}
+
+// whyNoApproval says why an approval of the reviewer's is worth nothing on this pull request; "" if it may count. Its objection does.
+func (v *reviewerView) whyNoApproval(a *reviewAttempt) (why quorum.Reason, detail string) {
+	path, isGuarded := v.guardedPath(a)
+	switch {
+	case v.Relative != nil:
+		return quorum.ReasonFamily, v.Relative.Login
+	case isGuarded:
+		return quorum.ReasonGuarded, path
+	case isUnsafeLayer(v.head.snapshot):
+		return quorum.ReasonOtherGuards, v.head.snapshot.PR.BaseRef
+	}
+	return "", ""
 }
 
 func declinedBallot(b quorum.Ballot, why quorum.Reason, detail string) quorum.Ballot {

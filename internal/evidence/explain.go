@@ -73,12 +73,14 @@ func (v *reviewerView) whyIgnored(a *reviewAttempt) rejection {
 	if _, _, excluded := v.whyExcluded(); excluded {
 		return byPullAuthor
 	}
-	path, guarded := v.guardedPath(a)
+	why, detail := v.whyNoApproval(a)
 	switch {
-	case guarded && path == "":
+	case why == quorum.ReasonFamily:
+		return ofFamily.with(cmp.Or(detail, "somebody"))
+	case why == quorum.ReasonGuarded && detail == "":
 		return guardUnknown
-	case guarded:
-		return guardedFile.with(path)
+	case why == quorum.ReasonGuarded:
+		return guardedFile.with(detail)
 	case v.Verdict.Kind == quorum.Conclusion:
 		return conclusionDecides
 	}

@@ -41,6 +41,7 @@ const (
 	conclusionDecides rejection = "its reviewer's verdict is a conclusion, not a text"
 	artifactDecides   rejection = "its reviewer's verdict is an artifact, not a text"
 	byPullAuthor      rejection = "its reviewer opened the pull request"
+	ofFamily          rejection = "%s of its reviewer's family may have had a hand in the change"
 	guardedFile       rejection = "the pull request changes %s, which may instruct the reviewer"
 	guardUnknown      rejection = "the list of changed files is not complete: one of them may instruct the reviewer"
 

@@ -39,7 +39,7 @@ func rememberBallots(rec *quorum.Record, p *quorum.Policy, s quorum.Snapshot, ba
 }
 
 // votelessReasons are those of a reviewer that has no say, whatever it wrote.
-var votelessReasons = [...]quorum.Reason{quorum.ReasonRetired, quorum.ReasonSelf, quorum.ReasonGuarded}
+var votelessReasons = [...]quorum.Reason{quorum.ReasonRetired, quorum.ReasonSelf, quorum.ReasonGuarded, quorum.ReasonFamily}
 
 // noteEnded notes of what was objected whether it stands now, for other pull requests with the same diff. A reviewer's
 // unanswered objection is its vote, unless it has none.

@@ -99,6 +99,7 @@ const (
 	ReasonOldBase      Reason = "old_base"      // silent: its approval may have been begun against the base of before
 	ReasonCommand      Reason = "command"       // silent: its approval answers a command, and reviews nothing; Detail: whose
 	ReasonSelf         Reason = "self"          // the pull request's author is its reviewer
+	ReasonFamily       Reason = "family"        // declined: an agent of its family had a hand in the change, or may have; Detail: which
 	ReasonOtherPull    Reason = "other_pull"    // declined: it may be about another pull request of the same branch; Detail: which
 	ReasonOtherLane    Reason = "other_lane"    // no vote: the lane names others
 	ReasonWhen         Reason = "when"          // no vote: the pull request is not one of those on which it votes
@@ -193,6 +194,7 @@ type Ballot struct {
 	Retired  bool      `json:"retired,omitempty"`
 	Excused  Reason    `json:"excused,omitempty"` // it has no vote on this pull request, and has not objected to it
 	Family   string    `json:"family,omitempty"`
+	Relative bool      `json:"-"` // its approval is none: one of its family had a hand in the change, or may have
 	Vote     Vote      `json:"vote"`
 	Outcome  Outcome   `json:"outcome"`
 	Reason   Reason    `json:"reason"`

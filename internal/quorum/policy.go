@@ -145,6 +145,8 @@ type Reviewer struct {
 	Timeout      time.Duration // for each attempt
 	OwnTimeout   bool          // the policy gives it one of its own
 	Family       string        // the maker of its model, in small letters; "": a family of its own
+	Agents       []string      // as whom its maker's agents write code, without "[bot]"
+	Relative     *Account      // change.PolicyFor: who of its family had a hand in the change; zero: nobody knows whether one had
 	When         Condition     // the pull requests on which it votes
 	Excused      Reason        // change.PolicyFor: why it has no vote here: ReasonOtherLane, ReasonWhen, ReasonNoReview
 	Required     bool          // the quorum cannot do without it
@@ -155,6 +157,13 @@ type Reviewer struct {
 	Obeys        []string      // words beside its mention, or whole "/commands word", at which it approves, resolves or dismisses
 	Shapes       Shapes        // of the policy's own: sentences by which it is understood
 	Guard        []string      // further path patterns that concern this reviewer: its instruction files
+}
+
+// IsFamily reports whether a is an account as which r, or an agent by its maker, writes. All workflows write as one.
+func (r *Reviewer) IsFamily(a Account) bool {
+	name := strings.TrimSuffix(a.Login, "[bot]")
+	isName := func(agent string) bool { return strings.EqualFold(agent, name) }
+	return r.Author != ActionsBot && r.IsAuthor(a) || slices.ContainsFunc(r.Agents, isName)
 }
 
 // Addresses are what a comment holds that tells r something, in small letters: its mention, and the slash commands that

@@ -39,7 +39,7 @@ func WithTwins(own []Ballot, twins []Twin) []Ballot {
 // countsFor reports whether a twin's ballot counts in place of a pull request's own.
 func (b *Ballot) countsFor(own *Ballot) bool {
 	switch {
-	case b.Excused != "" || own.Excused != "" || own.Retired:
+	case b.Excused != "" || own.Excused != "" || own.Retired || own.Relative:
 		return false
 	case own.Vote == Object: // the twin knows of it, so b is what it came to there
 		began := cmp.Or(b.Begun, b.Since)

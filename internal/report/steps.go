@@ -499,7 +499,8 @@ func (m *pageMaker) remedyFor(b quorum.Ballot) (who, what string) {
 		return whoWriter, "Ask %s to review this commit."
 	case quorum.ReasonCommand:
 		return whoWriter, "Ask %s for a review: its approval only answers a command."
-	case quorum.ReasonSelf, quorum.ReasonFindings, quorum.ReasonOpenThreads, quorum.ReasonStands, quorum.ReasonLookingAgain:
+	case quorum.ReasonSelf, quorum.ReasonFamily, quorum.ReasonFindings, quorum.ReasonOpenThreads,
+		quorum.ReasonStands, quorum.ReasonLookingAgain:
 		return "", "" // of an objection see [pageMaker.addObjections]
 	case quorum.ReasonDeclined, quorum.ReasonModelRefusal:
 		return whoOperator, "Read why it declined."

@@ -23,7 +23,7 @@ var everyReason = []quorum.Reason{
 	quorum.ReasonNoSecrets, quorum.ReasonForbidden, quorum.ReasonRetired, quorum.ReasonGuarded, quorum.ReasonCancelled,
 	quorum.ReasonApproval, quorum.ReasonRefused, quorum.ReasonPermission, quorum.ReasonTooOld, quorum.ReasonAttempts,
 	quorum.ReasonIgnored, quorum.ReasonDismissed, quorum.ReasonDeleted, quorum.ReasonEdited, quorum.ReasonUnknown, quorum.ReasonUnnamed,
-	quorum.ReasonMoved, quorum.ReasonCommand, quorum.ReasonSelf, quorum.ReasonOtherPull, quorum.ReasonOtherLane, quorum.ReasonWhen,
+	quorum.ReasonMoved, quorum.ReasonCommand, quorum.ReasonSelf, quorum.ReasonFamily, quorum.ReasonOtherPull, quorum.ReasonOtherLane, quorum.ReasonWhen,
 	quorum.ReasonCarried, quorum.ReasonOverridden, "no such reason",
 }
 

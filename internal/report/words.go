@@ -124,6 +124,8 @@ func Sentence(r quorum.Reason) string {
 		return "its approval may have been begun before the base changed"
 	case quorum.ReasonSelf:
 		return "it opened the pull request, and nobody reviews their own"
+	case quorum.ReasonFamily:
+		return "an agent of its family may have had a hand in the change"
 	case quorum.ReasonOtherPull:
 		return "its result may be about another pull request of the same branch or commit"
 	case quorum.ReasonOtherLane:
@@ -307,7 +309,7 @@ func Advice(r quorum.Reason) string {
 		return "Ask it to review this commit."
 	case quorum.ReasonOtherGuards:
 		return "Merge the layer below first, or push this one after it."
-	case quorum.ReasonSelf:
+	case quorum.ReasonSelf, quorum.ReasonFamily:
 		return "Another reviewer or a person must review this pull request."
 	case quorum.ReasonOtherPull:
 		return "Push a new commit, or have a person approve in its place: what comes then can be no other pull request's."
@@ -411,6 +413,8 @@ func reasonSaid(b quorum.Ballot, pr quorum.PullRequest) Phrase {
 		return fillPhrase("its approval is carried over from %s, which has the same diff", quotePhrase(shortSHA(detail)))
 	case b.Reason == quorum.ReasonOverridden:
 		return fillPhrase("%s accepted the change over its objection", namePhrase(detail))
+	case b.Reason == quorum.ReasonFamily:
+		return fillPhrase("%s, of its family, had a hand in the change", quotePhrase(detail))
 	case b.Reason == quorum.ReasonGuarded:
 		return fillPhrase("the pull request changes %s, a file that can steer a review, so a person must look", quotePhrase(detail))
 	default:

@@ -42,6 +42,16 @@ func Preset(name string) (r quorum.Reviewer, known bool) {
 	return r, true
 }
 
+// PresetsOf returns the reviewers of presets of one family.
+func PresetsOf(family string) (all []quorum.Reviewer) {
+	for _, name := range Presets() {
+		if p := presetOf(name); family != "" && p.Family == family {
+			all = append(all, p.reviewer)
+		}
+	}
+	return all
+}
+
 // PresetNote returns one line about a preset: its verdict format and what it posts.
 func PresetNote(name string) string { return presetOf(name).Note }
 

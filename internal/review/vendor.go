@@ -35,6 +35,7 @@ type vendorFile struct {
 	Status string       `json:"status,omitempty"` // context of its commit status
 	Signal vendorSignal `json:"signal,omitzero"`  // beside its texts
 	Family string       `json:"family,omitempty"` // the maker of the model that it uses, where it is known to be one
+	Agents []string     `json:"agents,omitempty"` // as whom its maker's agents write code besides, without "[bot]"
 
 	// How it is used.
 	Workflow bool `json:"workflow,omitempty"` // it is a workflow, whose path only the user knows
@@ -145,7 +146,7 @@ func parsePreset(file string, data []byte) (*preset, error) {
 		Signal:  quorum.Signal(f.Signal),
 		Verdict: quorum.Format{Kind: format}, FailureMeans: failure, OnlyNew: f.OnlyNew, Retired: f.Retired,
 		Request: quorum.Request{Comment: f.Ask.Comment, Login: f.Ask.Login},
-		Obeys:   f.Obeys, Guard: f.Instructions, Family: f.Family,
+		Obeys:   f.Obeys, Guard: f.Instructions, Family: f.Family, Agents: f.Agents,
 	}}
 	for _, list := range []struct {
 		name    string

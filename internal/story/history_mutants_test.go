@@ -330,6 +330,16 @@ var mutants = map[string]mutant{
 			return facts(policy, s)
 		}
 	}},
+	"the author's family counts": {passIsEarned, familyWorld(), func(p *product) {
+		judge := p.judge
+		p.judge = func(policy quorum.Policy, s quorum.Snapshot) []quorum.Ballot {
+			policy.Reviewers = slices.Clone(policy.Reviewers)
+			for i := range policy.Reviewers {
+				policy.Reviewers[i].Relative = nil
+			}
+			return judge(policy, s)
+		}
+	}},
 	"each of a family counts": {passIsEarned, familyWorld(), mutateFacts(func(p *quorum.Policy, _ []quorum.Ballot, _ *quorum.Facts) {
 		p.Families = quorum.AnyFamily
 	})},

@@ -330,14 +330,23 @@ func (w *walker) countOf(counts func(place int) bool) (n int) {
 	return n
 }
 
+// approves reports whether a reviewer's approval truly counts: where families are counted, one of its family had no hand in the change.
+func (w *walker) approves(st *modelState, place int) bool {
+	r := &w.policy.Reviewers[place]
+	hadHand := func(o quorum.Reviewer) bool {
+		return (o.Name == r.Name || o.Family != "" && o.Family == r.Family) && slices.Contains(st.hands, o.Author)
+	}
+	return st.approves(place) && !(w.policy.Families == quorum.DistinctFamily && slices.ContainsFunc(w.policy.Reviewers, hadHand))
+}
+
 // checkPass checks that a pass is earned.
 func (w *walker) checkPass(st *modelState, lane *laneTruth, votes []bool, need int, history []string) {
 	d := &st.shown
-	approvals := w.countOf(func(place int) bool { return votes[place] && st.approves(place) })
+	approvals := w.countOf(func(place int) bool { return votes[place] && w.approves(st, place) })
 	approving, against := st.people()
 	missing, isEnough := "", approvals >= need
 	for place := range votes {
-		if w.mustApprove(st, lane, place) && !st.approves(place) {
+		if w.mustApprove(st, lane, place) && !w.approves(st, place) {
 			missing, isEnough = w.policy.Reviewers[place].Name, false
 		}
 	}

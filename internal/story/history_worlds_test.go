@@ -273,8 +273,11 @@ func familyWorld() world {
 			p.Families = quorum.DistinctFamily
 			p.Reviewers[0].Family, p.Reviewers[1].Family = "maker", "maker"
 		},
-		add: func(add addMove, _ *quorum.Policy) {
+		add: func(add addMove, p *quorum.Policy) {
 			add("alice rebases", func(st *modelState) bool { return st.push(author, st.change) })
+			add("an agent of the maker's pushes", func(st *modelState) bool {
+				return st.push(quorum.Account{Login: p.Reviewers[0].Author, ID: 77, Bot: true}, st.otherChange(codeFile))
+			})
 		},
 		shows: []string{"reviewers"},
 	}
