@@ -186,6 +186,7 @@ const peopleNote = `
   may stand in. An agent is known by the accounts of the policy's reviewers and of the presets (and by %s).
   As ` + "`github-actions[bot]`" + ` all workflows write, so that tells no family.
 - ` + "`carry: same_diff`" + ` keeps approvals over a push that leaves the diff as it was: a rebase, a merge of the base, another message.
+  People's, too, of those who had no hand in the new head.
 `
 
 func writeSection(b *strings.Builder, title, text string, v reflect.Value) {

@@ -78,7 +78,7 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 	w.Tree = wantsTree(&p, &s, views)
 	strangers := 0
 	for _, t := range views[0].head.lastReviews() {
-		if t.State == "APPROVED" && t.Commit != s.PR.Head {
+		if t.State == "APPROVED" && !mayStandHere(&s, &t) {
 			continue
 		}
 		if !t.Member {
@@ -358,7 +358,9 @@ func wantsTree(p *quorum.Policy, s *quorum.Snapshot, views []*reviewerView) bool
 		slices.ContainsFunc(before.Stood, func(st quorum.Stood) bool { return st.Counts }) {
 		return true
 	}
-	return votes(views, quorum.Approve)
+	return votes(views, quorum.Approve) || slices.ContainsFunc(views[0].head.lastReviews(), func(t quorum.Text) bool {
+		return t.Member && mayStandHere(s, &t)
+	})
 }
 
 // votes reports whether a voting reviewer has that vote, or will have it when its attempt ends.

@@ -21,6 +21,9 @@ func (h *headView) standIns() (approving, unheard []quorum.StandIn, against []st
 		may, known := s.Permissions[strings.ToLower(t.Author.Login)]
 		isOpen := !known && t.Member && t.State == "CHANGES_REQUESTED" // until a member's permission is known, the objection stands
 		by := quorum.StandIn{Login: t.Author.Login, Review: t.ID, At: t.At, URL: t.URL, Why: whyUnheard(h, &t, known && may < least)}
+		if t.Commit != s.PR.Head {
+			by.Carried = carriedFrom(h, t.TextRef)
+		}
 		switch {
 		case t.State != "APPROVED":
 			if may >= least || isOpen {
@@ -48,7 +51,7 @@ func whyUnheard(h *headView, t *quorum.Text, mayNot bool) quorum.Reason {
 		return quorum.ReasonMayNot
 	case slices.ContainsFunc(h.policy.Reviewers, isReviewer): // one identity fills one place
 		return quorum.ReasonIsReviewer
-	case t.Commit != s.PR.Head || h.isMovedReview(t):
+	case (t.Commit != s.PR.Head || h.isMovedReview(t)) && carriedFrom(h, t.TextRef) == "":
 		return quorum.ReasonMoved
 	case h.cycle.isBeforeBase(t.At):
 		return quorum.ReasonOldBase
@@ -96,3 +99,34 @@ func (h *headView) isDismissedInVain(t *quorum.Text) bool {
 
 // hadNoHand reports whether a is a person who had no hand in the change.
 func (h *headView) hadNoHand(a quorum.Account) bool { return change.HadNoHand(h.snapshot, a) }
+
+// approvalsByPeople are the people's approvals that count, as ballots of no reviewer's name: what keeps a reviewer's keeps them.
+func approvalsByPeople(views []*reviewerView) (all []quorum.Ballot) {
+	if len(views) == 0 || views[0].head.policy.Carry != quorum.CarrySameDiff {
+		return nil
+	}
+	approving, _, _ := views[0].head.standIns()
+	for _, by := range approving {
+		ref := quorum.TextRef{Kind: quorum.TextReview, ID: by.Review}
+		all = append(all, quorum.Ballot{Vote: quorum.Approve, Evidence: ref, At: by.At, Carried: by.Carried})
+	}
+	return all
+}
+
+// carriedFrom is the earlier head that has left a person's approval to this one; "" if none has.
+func carriedFrom(h *headView, ref quorum.TextRef) string {
+	for _, st := range h.record.record.Stood {
+		if h.policy.Carry == quorum.CarrySameDiff && st.Reviewer == "" && st.TextRef == ref {
+			return st.Carried
+		}
+	}
+	return ""
+}
+
+// mayStandHere reports whether a person's review is an approval of this head, or of an earlier one that may have left it to this.
+func mayStandHere(s *quorum.Snapshot, t *quorum.Text) bool {
+	return t.State == "APPROVED" && (t.Commit == s.PR.Head ||
+		slices.ContainsFunc(slices.Concat(s.Record.Stood, s.Before.Stood), func(st quorum.Stood) bool {
+			return st.Reviewer == "" && st.TextRef == t.TextRef
+		}))
+}

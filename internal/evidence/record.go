@@ -40,7 +40,8 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 			}
 		}
 	}
-	rememberBallots(&rec, &p, s, d.Ballots)
+	votes := slices.Concat(d.Ballots, approvalsByPeople(views))
+	rememberBallots(&rec, &p, s, votes)
 	rememberUnlooked(&rec, unlookedOf(views), d.Ballots)
 	nameArtifacts(rec.Stood, &p)
 	if d.Verdict != quorum.Ended {
@@ -55,7 +56,7 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 	}))
 	if !isJudgedInPart(&p, &s) || mayCarryOverDraft(&p, &s) {
 		noteEnded(&rec, d.Ballots)
-		markCounting(rec.Stood, &p, s.PR.BaseRef, d.Ballots)
+		markCounting(rec.Stood, &p, s.PR.BaseRef, votes)
 	}
 	for _, a := range slices.Concat(d.Effects.Cancels, d.Effects.Reruns, d.Effects.Requests) {
 		rec.Intents = rememberIntent(rec.Intents, a, s.PR.BaseRef, now)

@@ -44,11 +44,12 @@ type Facts struct {
 
 // A StandIn is a person's approval of the head.
 type StandIn struct {
-	Login  string    `json:"login"`
-	Review int64     `json:"review"`
-	At     time.Time `json:"at"`
-	URL    string    `json:"url,omitempty"`
-	Why    Reason    `json:"why,omitempty"` // why it does not count
+	Login   string    `json:"login"`
+	Review  int64     `json:"review"`
+	At      time.Time `json:"at"`
+	URL     string    `json:"url,omitempty"`
+	Why     Reason    `json:"why,omitempty"`     // why it does not count
+	Carried string    `json:"carried,omitempty"` // the earlier head on which it was given, with the same diff
 	// Vouch: it is no approval. Review is the comment in which somebody who had a hand in the change vouches for it.
 	Vouch bool `json:"vouch,omitempty"`
 }

@@ -197,6 +197,17 @@ func laneGoldens() []golden {
 			},
 		},
 		{
+			name: "persons-carried-over", policy: func(p *quorum.Policy) { p.People, p.Carry = askedPeople(1), quorum.CarrySameDiff },
+			d: with(decided(quorum.Passed, approves("openai", 4), fails("gemini", quorum.ReasonQuota, 1)), func(d *quorum.Decision) {
+				d.Reason, d.NeedPeople, d.StandIns, d.People = quorum.ReasonStandIn, 1, []quorum.StandIn{bob}, []quorum.StandIn{dave}
+				d.StandIns[0].Carried, d.People[0].Carried = "1f7f530", "1f7f530"
+			}),
+			title: "1 of 2 approvals; verified by bob (carried over from 1f7f530); dave (carried over from 1f7f530) approves", status: "completed/success",
+			says: []string{
+				"bob [approved the same diff on `1f7f530`](https://github.com/acme/shop/pull/7#pullrequestreview-2) and stands in for what is missing.",
+			},
+		},
+		{
 			name: "person-objects", policy: func(p *quorum.Policy) { p.People = askedPeople(1) },
 			d: with(decided(quorum.Blocked, approves("openai", 4), approves("gemini", 5)), func(d *quorum.Decision) {
 				d.NeedPeople, d.Against, d.AgainstVote = 1, []string{"bob"}, true

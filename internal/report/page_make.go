@@ -81,15 +81,10 @@ func (m *pageMaker) lead() Phrase {
 		t = slices.Concat(t, fillPhrase(" A check belongs to a commit, so one check would speak for the pull requests %s at once.", m.siblings()))
 	}
 	for _, x := range d.StandIns {
-		did := linkPhrase(d.PR, wordsPhrase("approved this commit"), x.URL)
-		if x.Vouch {
-			did = wordsPhrase("had a hand in this change, vouches for it")
-		}
-		t = slices.Concat(t, fillPhrase(" %s %s and stands in for what is missing.", namePhrase(x.Login), did))
+		t = slices.Concat(t, fillPhrase(" %s %s and stands in for what is missing.", namePhrase(x.Login), approvalOf(d.PR, x)))
 	}
 	for _, x := range d.People {
-		by := linkPhrase(d.PR, wordsPhrase("approved this commit"), x.URL)
-		t = slices.Concat(t, fillPhrase(" %s %s, as the policy asks of a person.", namePhrase(x.Login), by))
+		t = slices.Concat(t, fillPhrase(" %s %s, as the policy asks of a person.", namePhrase(x.Login), approvalOf(d.PR, x)))
 	}
 	for _, by := range endedBy(d) {
 		var names []Phrase
@@ -103,6 +98,18 @@ func (m *pageMaker) lead() Phrase {
 		t = slices.Concat(t, fillPhrase(" %s"+did+" %s.", namePhrase(by.By), objectionsOf(names)))
 	}
 	return t
+}
+
+// approvalOf says what a person approved.
+func approvalOf(pr quorum.PR, x quorum.StandIn) Phrase {
+	what := wordsPhrase("approved this commit")
+	switch {
+	case x.Vouch:
+		what = wordsPhrase("had a hand in this change, vouches for it")
+	case x.Carried != "":
+		what = fillPhrase("approved the same diff on %s", quotePhrase(shortSHA(oneLine(x.Carried))))
+	}
+	return linkPhrase(pr, what, x.URL)
 }
 
 // undoneSaid says that the check had passed, and what came after that: whoever has seen it green is told; nil where it

@@ -276,7 +276,11 @@ func unavailableNames(d quorum.Decision) (names []string) {
 
 func loginsOf(people []quorum.StandIn) (logins []string) {
 	for _, s := range people {
-		logins = append(logins, plainLine(s.Login, 60))
+		login := plainLine(s.Login, 60)
+		if s.Carried != "" {
+			login += " (carried over from " + plainLine(shortSHA(s.Carried), 7) + ")"
+		}
+		logins = append(logins, login)
 	}
 	return logins
 }

@@ -330,6 +330,25 @@ var mutants = map[string]mutant{
 			return facts(policy, s)
 		}
 	}},
+	"people's approvals are carried by lines": {passIsEarned, carriedPeopleWorld(), mutateSnapshot(func(_ *quorum.Policy, s *quorum.Snapshot) {
+		s.PR.Diff.Tree = s.PR.Diff.Lines
+	})},
+	"who pushed the rebase keeps a say": {passIsEarned, carriedPeopleWorld(), func(p *product) {
+		facts := p.facts
+		p.facts = func(policy quorum.Policy, s quorum.Snapshot) quorum.Facts {
+			s.Pushes, s.Commits, s.Timeline = slices.Clone(s.Pushes), slices.Clone(s.Commits), slices.Clone(s.Timeline)
+			for i := range s.Pushes {
+				s.Pushes[i].Actor = author
+			}
+			for i := range s.Commits {
+				s.Commits[i].People = []quorum.Account{author}
+			}
+			for i := range s.Timeline {
+				s.Timeline[i].Actor = author
+			}
+			return facts(policy, s)
+		}
+	}},
 	"the author's family counts": {passIsEarned, familyWorld(), func(p *product) {
 		judge := p.judge
 		p.judge = func(policy quorum.Policy, s quorum.Snapshot) []quorum.Ballot {

@@ -54,13 +54,20 @@ func (st *modelState) people() (approving, against []string) {
 			case t.State == "CHANGES_REQUESTED", dismissal >= 0 && st.s.Timeline[dismissal].From == "CHANGES_REQUESTED" &&
 				slices.Contains(st.hands, st.s.Timeline[dismissal].Actor.Login):
 				against = append(against, who.Login)
-			case t.State == "APPROVED" && t.Commit == st.s.PR.Head && t.At.After(baseSince) && !slices.Contains(st.hands, who.Login):
+			case t.State == "APPROVED" && st.isReviewOfThis(t) && t.At.After(baseSince) && !slices.Contains(st.hands, who.Login):
 				approving = append(approving, who.Login)
 			}
 			break // the newest one counts
 		}
 	}
 	return approving, against
+}
+
+// isReviewOfThis reports whether a review is of this head or, where approvals are carried, of one that changes the very same files.
+func (st *modelState) isReviewOfThis(t *quorum.Text) bool {
+	return slices.ContainsFunc(st.heads, func(h headTruth) bool {
+		return h.sha == t.Commit && (h.sha == st.s.PR.Head || st.carry == quorum.CarrySameDiff && h.change == st.change)
+	})
 }
 
 // peopleMoves are what two people do who may stand in, and one who may not.

@@ -392,6 +392,9 @@ func (w *walker) countPass(d *quorum.Decision, lane *laneTruth) {
 	if len(d.People) > 0 {
 		on = append(on, "people")
 	}
+	if slices.ContainsFunc(slices.Concat(d.StandIns, d.People), func(s quorum.StandIn) bool { return s.Carried != "" }) {
+		on = append(on, "person carried")
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, kind := range on {

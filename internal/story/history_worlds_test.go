@@ -226,6 +226,27 @@ func peopleWorld() world {
 	}
 }
 
+// carriedPeopleWorld carries people's approvals over pushes that change nothing.
+func carriedPeopleWorld() world {
+	return world{
+		name: "people, carried", need: 1, kinds: []reviewerKind{byStatus}, depth: newMovesDepth, few: fewWords,
+		shape: func(p *quorum.Policy) { p.People, p.Carry = askedPeople(1), quorum.CarrySameDiff },
+		add: func(add addMove, _ *quorum.Policy) {
+			peopleMoves(add)
+			changeMoves(add)
+			add("dave rebases", func(st *modelState) bool { return st.push(second, st.change) })
+			retargetMoves(add, mainBase, otherBase, partBase)
+		},
+		told: [][]string{
+			{"a-status status succeeds", "bob approves", "alice rebases", "alice rebases"},
+			{"a-status status succeeds", "dave approves", "dave rebases", "alice rebases"},
+			{"a-status status succeeds", "bob approves", "alice retargets to " + otherBase, "alice rebases"},
+			{"bob approves", "a-status status fails", "alice rebases", "a-status status succeeds"},
+		},
+		shows: []string{"people", "carried", "person carried"},
+	}
+}
+
 // basesWorld has a base on which each diff is the same, and one on which none is.
 func basesWorld() world {
 	return world{
@@ -324,8 +345,8 @@ func worlds() []world {
 		plainWorld(2, byApp, byWorkflowText),
 		plainWorld(2, byWorkflowText, byWorkflowText, byApp),
 		plainWorld(2, byConclusion, byWorkflowText, byStatus),
-		carryWorld(), askWorld(), laneWorld(), peopleWorld(), basesWorld(), familyWorld(), commandWorld(), lateWorld(), lateConclusionWorld(),
-		fixWorld(),
+		carryWorld(), askWorld(), laneWorld(), peopleWorld(), carriedPeopleWorld(), basesWorld(), familyWorld(), commandWorld(),
+		lateWorld(), lateConclusionWorld(), fixWorld(),
 		sideBySideWorld(byWorkflowText), sideBySideWorld(byConclusion), twoChecksWorld(),
 	}
 }
