@@ -74,6 +74,7 @@ func (in *inheritance) takeOverAlike() {
 			if o.Pull == 0 {
 				o.Pull = other.Pull
 			}
+			markAccepted(other, &o)
 			o.Carried, o.Answered, o.Ended = head, o.Answered || o.Ended, false
 			in.addHeads([]quorum.HeadDiff{{Head: o.Carried, Base: o.Base, Diff: s.PR.Diff.Lines}})
 			in.takeOverObjection(other, o)

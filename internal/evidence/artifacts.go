@@ -64,7 +64,7 @@ func (v artifactView) artifactStatements(a *reviewAttempt) (out []statement) {
 	}
 	for _, st := range v.head.record.approvalsOf(v.Name) {
 		isShown := slices.ContainsFunc(files, func(f quorum.Upload) bool { return f.ID == st.ID && !f.Expired })
-		if st.Kind != quorum.TextArtifact || st.Artifact != v.Verdict.Artifact || st.Run != a.run.ID ||
+		if st.Kind != quorum.TextArtifact || st.Terms != termsOf(v.Reviewer) || st.Run != a.run.ID ||
 			st.Base != v.head.record.base || isShown || !a.covers(st.At) {
 			continue
 		}

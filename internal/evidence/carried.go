@@ -19,7 +19,7 @@ func (v carryView) carriedApproval(got attemptResult) (st quorum.Stood, found bo
 		return quorum.Stood{}, false
 	}
 	for _, st := range slices.Backward(v.head.record.record.Stood) {
-		isOwn := st.Carried != "" && st.Reviewer == v.Name && st.Base == v.head.record.base
+		isOwn := st.Carried != "" && st.Reviewer == v.Name && st.Base == v.head.record.base && st.Terms == termsOf(v.Reviewer)
 		if isOwn && !v.head.cycle.isBeforeBase(st.At) && !v.isWithdrawn(&st) {
 			return st, true
 		}
@@ -87,12 +87,17 @@ func mayCarryOverDraft(p *quorum.Policy, s *quorum.Snapshot) bool {
 	return slices.ContainsFunc(s.Record.Stood, hasCounted) || isSame && slices.ContainsFunc(s.Before.Stood, hasCounted)
 }
 
-// markCounting marks the approvals that count, for the next head.
+// markCounting marks the approvals that count, for the next head, and notes on what terms those of this head do.
 func markCounting(stood []quorum.Stood, p *quorum.Policy, base string, ballots []quorum.Ballot) {
 	for i := range stood {
 		st := &stood[i]
-		st.Counts = p.Carry == quorum.CarrySameDiff && st.Base == base && slices.ContainsFunc(ballots, func(b quorum.Ballot) bool {
+		isIts := slices.ContainsFunc(ballots, func(b quorum.Ballot) bool {
 			return b.Vote == quorum.Approve && b.Reviewer == st.Reviewer && b.Evidence == st.TextRef
 		})
+		st.Counts = p.Carry == quorum.CarrySameDiff && st.Base == base && isIts
+		at := slices.IndexFunc(p.Reviewers, func(r quorum.Reviewer) bool { return r.Name == st.Reviewer })
+		if isIts && at >= 0 && st.Carried == "" {
+			st.Terms = termsOf(&p.Reviewers[at])
+		}
 	}
 }

@@ -24,7 +24,7 @@ type headView struct {
 }
 
 func newHeadView(p *quorum.Policy, s *quorum.Snapshot) *headView {
-	s = withoutMoves(withoutImpostors(p, s))
+	s = withoutMoves(withoutImpostors(p, withoutAccepts(p, s)))
 	texts := slices.Concat(s.Comments, s.Reviews)
 	return &headView{
 		policy: p, snapshot: s, cycle: cycleOf(s), record: recordViewOf(s), texts: texts, stays: earlierHeadStays(s), timeline: s.Timeline,

@@ -4,6 +4,9 @@ package evidence
 // anybody's.
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -89,6 +92,14 @@ func withoutImpostors(p *quorum.Policy, s *quorum.Snapshot) *quorum.Snapshot {
 	own.Threads, own.Statuses = without(s.Threads, isThread), without(s.Statuses, isStatus)
 	own.Checks = without(s.Checks, isCheck)
 	return &own
+}
+
+// termsOf is a digest of who a reviewer is and how its verdict is told: an approval that only the record tells of was given on them.
+func termsOf(r *quorum.Reviewer) string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%q", []string{r.Preset, r.Workflow, r.Check, r.App, r.Status, r.Author, r.Heading}) // a hash takes everything
+	fmt.Fprintf(h, "%#v", []any{r.Verdict, r.MinSeverity, r.FailureMeans, r.Shapes})
+	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:12])
 }
 
 // without is a copy of a list without some of it.

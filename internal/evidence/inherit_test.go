@@ -3,6 +3,8 @@ package evidence_test
 // What a push leaves of what was said before it: each of these was lost once, and walks through histories found it.
 
 import (
+	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/review-coordinator/coordinator/internal/change"
@@ -180,6 +182,55 @@ func TestNobodyWaitsWhereNoReviewIsNeeded(t *testing.T) {
 	for _, b := range evidence.Judge(x.p, x.s) {
 		if b.Vote == quorum.Pending && b.Excused != quorum.ReasonNoReview {
 			t.Errorf("%s is waited for: %s", b.Reviewer, b.Excused)
+		}
+	}
+}
+
+// Who a reviewer is and how its verdict is told are its terms, on which a carried approval was given: each field is one, or is none.
+func TestACarriedApprovalHasItsReviewersTerms(t *testing.T) {
+	terms := map[string]func(r *quorum.Reviewer){
+		"Preset":       func(r *quorum.Reviewer) { r.Preset = "socket" },
+		"Workflow":     func(r *quorum.Reviewer) { r.Workflow, r.Check, r.App = "strict.yml", "", "" },
+		"Check":        func(r *quorum.Reviewer) { r.Check = "strict review" },
+		"App":          func(r *quorum.Reviewer) { r.App = "otherbot" },
+		"Status":       func(r *quorum.Reviewer) { r.Status, r.Check, r.App = "review", "", "" },
+		"Author":       func(r *quorum.Reviewer) { r.Author = "sage[bot]" },
+		"Heading":      func(r *quorum.Reviewer) { r.Heading = "## Strict" },
+		"Verdict":      func(r *quorum.Reviewer) { r.Verdict.Kind = quorum.FindingList },
+		"MinSeverity":  func(r *quorum.Reviewer) { r.MinSeverity = quorum.High },
+		"FailureMeans": func(r *quorum.Reviewer) { r.FailureMeans = quorum.MeansUnavailable },
+		"Shapes":       func(r *quorum.Reviewer) { r.Shapes.Objects = []string{"it leaks"} },
+	}
+	others := map[string]func(r *quorum.Reviewer){
+		"Timeout": func(r *quorum.Reviewer) { r.Timeout++ }, "OwnTimeout": func(r *quorum.Reviewer) { r.OwnTimeout = true },
+		"Required": func(r *quorum.Reviewer) { r.Required = true }, "Guard": func(r *quorum.Reviewer) { r.Guard = []string{"x"} },
+		"Family": func(r *quorum.Reviewer) { r.Family = "maker" }, "Agents": func(r *quorum.Reviewer) { r.Agents = []string{"x"} },
+		"Request": func(r *quorum.Reviewer) { r.Request.Comment = "review" }, "Obeys": func(r *quorum.Reviewer) { r.Obeys = []string{"x"} },
+		"OnlyNew": func(r *quorum.Reviewer) { r.OnlyNew = true }, "Signal": func(r *quorum.Reviewer) { r.Signal.Check = "x" },
+		"Events": func(r *quorum.Reviewer) { r.Events = []string{"push"} }, "AuthorID": func(r *quorum.Reviewer) { r.AuthorID = 7 },
+	}
+	// One of another name is another one, and who has no vote, or none that counts, is told apart before.
+	apart := []string{"Name", "When", "Excused", "Relative", "Shadow", "Retired"}
+	for field := range reflect.TypeFor[quorum.Reviewer]().Fields() {
+		change, isTerm := terms[field.Name]
+		if !isTerm {
+			change = others[field.Name]
+		}
+		if change == nil {
+			if !slices.Contains(apart, field.Name) {
+				t.Errorf("is %s one of a reviewer's terms?", field.Name)
+			}
+			continue
+		}
+		x := onHead(secbot()).ofDiff(aDiff)
+		x.p.Carry, x.s.PR.Diff.Tree = quorum.CarrySameDiff, "t1"
+		x.check(quorum.CheckRun{ID: 1, App: "secbot", Conclusion: "success", Completed: at(10)}).looks(11)
+		y := x.pushed(aDiff)
+		y.s.PR.Diff.Tree = "t1"
+		y.s.Record = evidence.Inherit(y.p, y.s)
+		change(&y.p.Reviewers[0])
+		if b := y.looks(210); (b.Reason == quorum.ReasonCarried) == isTerm {
+			t.Errorf("with another %s it is %s, %s", field.Name, b.Vote, b.Reason)
 		}
 	}
 }

@@ -24,7 +24,7 @@ func Judge(p quorum.Policy, s quorum.Snapshot) []quorum.Ballot {
 // Facts returns the input of [quorum.Decide] that is not a ballot.
 func Facts(p quorum.Policy, s quorum.Snapshot) quorum.Facts {
 	h := newHeadView(&p, &s)
-	commands := &commandView{head: h, all: s.Record.Commands}
+	commands := &commandView{head: h, all: h.snapshot.Record.Commands}
 	if len(commands.saidCommands()) > 0 { // whom a rerun concerns, the ballots tell
 		commands = reviewerViews(&p, &s)[0].commands
 	}

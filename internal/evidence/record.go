@@ -11,6 +11,7 @@ import (
 // Remember returns the record that belongs to decision d on snapshot s: the record so far, with what is new. The
 // intents of d's effects are part of it, so that they stand on GitHub before they are carried out.
 func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Time) quorum.Record {
+	s = *withoutAccepts(&p, &s)
 	old := s.Record
 	if old.Head != s.PR.Head {
 		old = quorum.Record{}
@@ -43,7 +44,6 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 	votes := slices.Concat(d.Ballots, approvalsByPeople(views))
 	rememberBallots(&rec, &p, s, votes)
 	rememberUnlooked(&rec, unlookedOf(views), d.Ballots)
-	nameArtifacts(rec.Stood, &p)
 	if d.Verdict != quorum.Ended {
 		nameObjections(&rec, &s.PR, d, now)
 	}
@@ -121,17 +121,6 @@ func rememberCommanded(known []quorum.Commanded, v *reviewerView) []quorum.Comma
 		}
 	}
 	return known
-}
-
-// nameArtifacts notes in which artifact new approvals stood: a policy that names another one asks for another verdict.
-func nameArtifacts(stood []quorum.Stood, p *quorum.Policy) {
-	for i := range stood {
-		st := &stood[i]
-		at := slices.IndexFunc(p.Reviewers, func(r quorum.Reviewer) bool { return r.Name == st.Reviewer })
-		if st.Kind == quorum.TextArtifact && st.Artifact == "" && at >= 0 {
-			st.Artifact = p.Reviewers[at].Verdict.Artifact
-		}
-	}
 }
 
 // threadMarks has a character for each thread: 1 if it is resolved or outdated, else 0.

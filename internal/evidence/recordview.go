@@ -19,6 +19,25 @@ func recordViewOf(s *quorum.Snapshot) recordView {
 	return recordView{record: &s.Record, base: s.PR.BaseRef, diff: s.PR.Diff.Lines}
 }
 
+// withoutAccepts is a snapshot without what people accepted, where the policy lets nobody: who could, when it was said, could not now.
+func withoutAccepts(p *quorum.Policy, s *quorum.Snapshot) *quorum.Snapshot {
+	isAccept := func(c quorum.Command) bool { return c.Verb == quorum.CommandAccept && c.Refused == "" }
+	isAccepted := func(o quorum.Objection) bool { return o.Accepted != "" }
+	rec := &s.Record
+	if p.Override != 0 || !slices.ContainsFunc(rec.Commands, isAccept) && !slices.ContainsFunc(rec.Objections, isAccepted) {
+		return s
+	}
+	own := *s
+	own.Record.Seq++
+	own.Record.Commands, own.Record.Objections = without(rec.Commands, isAccept), slices.Clone(rec.Objections)
+	for i := range own.Record.Objections {
+		if o := &own.Record.Objections[i]; isAccepted(*o) {
+			o.Answered, o.Accepted = false, ""
+		}
+	}
+	return &own
+}
+
 // concerns reports whether an objection counts against this head and base.
 func (v recordView) concerns(o *quorum.Objection) bool { return v.record.Concerns(o, v.base, v.diff) }
 

@@ -400,7 +400,7 @@ type Stood struct {
 	At       time.Time `json:"at"`
 	Begun    time.Time `json:"begun,omitzero"`     // its run's attempt, or its check; zero if nothing shows it
 	Resolved bool      `json:"resolved,omitempty"` // threads were resolved: it answers no other objection
-	Artifact string    `json:"artifact,omitempty"` // the name of the artifact that it stood in
+	Terms    string    `json:"terms,omitempty"`    // of its reviewer when it counted last on its own head, as a digest
 	Carried  string    `json:"carried,omitempty"`  // the earlier head on which it was said; the first seven digits
 	Counts   bool      `json:"counts,omitempty"`   // it counted at the last look: a head with the same diff may take it over
 }
