@@ -29,7 +29,12 @@ func withoutAccepts(p *quorum.Policy, s *quorum.Snapshot) *quorum.Snapshot {
 	}
 	own := *s
 	own.Record.Seq++
-	own.Record.Commands, own.Record.Objections = without(rec.Commands, isAccept), slices.Clone(rec.Objections)
+	own.Record.Commands, own.Record.Objections = slices.Clone(rec.Commands), slices.Clone(rec.Objections)
+	for i := range own.Record.Commands {
+		if c := &own.Record.Commands[i]; isAccept(*c) {
+			c.Refused, c.Reviewers = quorum.ReasonNoOverride, nil
+		}
+	}
 	for i := range own.Record.Objections {
 		if o := &own.Record.Objections[i]; isAccepted(*o) {
 			o.Answered, o.Accepted = false, ""

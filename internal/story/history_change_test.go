@@ -77,6 +77,8 @@ type changeState struct {
 	judged   []judgedTruth
 	asked    []quorum.Action // requests that we made on this head and base
 	commands int
+
+	noOverride bool // the policy lets nobody accept any more
 	replied  []int64 // commands that we answered
 }
 

@@ -349,6 +349,17 @@ var mutants = map[string]mutant{
 			return facts(policy, s)
 		}
 	}},
+	"an acceptance outlives the override": {noStands, commandWorld(), func(p *product) {
+		was := *p
+		keep := func(policy quorum.Policy) quorum.Policy {
+			policy.Override = quorum.Maintain
+			return policy
+		}
+		p.judge = func(policy quorum.Policy, s quorum.Snapshot) []quorum.Ballot { return was.judge(keep(policy), s) }
+		p.remember = func(policy quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Time) quorum.Record {
+			return was.remember(keep(policy), s, d, now)
+		}
+	}},
 	"the author's family counts": {passIsEarned, familyWorld(), func(p *product) {
 		judge := p.judge
 		p.judge = func(policy quorum.Policy, s quorum.Snapshot) []quorum.Ballot {

@@ -93,8 +93,20 @@ func (st *modelState) command(by quorum.Account, body string) *quorum.Text {
 // accept ends what the check has named by now.
 func (st *modelState) accept() {
 	for _, o := range st.standing() {
-		o.ended = true
+		o.ended = !st.noOverride
 	}
+}
+
+// endOverride has the policy let nobody accept any more: nothing that was accepted is ended.
+func (st *modelState) endOverride() bool {
+	if st.noOverride {
+		return false
+	}
+	st.noOverride = true
+	for i := range st.objections {
+		st.objections[i].ended = false
+	}
+	return true
 }
 
 // commandMoves are commands by who may give them, and by others. first is a reviewer with a workflow, last one by a

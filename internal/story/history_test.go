@@ -177,6 +177,9 @@ func (w *walker) reply(st *modelState, replies []quorum.Reply, history []string)
 func (w *walker) observe(st *modelState, at time.Time) (quorum.Policy, quorum.Snapshot) {
 	s := st.snapshot(at)
 	p := w.product.policyFor(w.policy, s)
+	if st.noOverride {
+		p.Override = 0
+	}
 	s.Record = w.product.inherit(p, s)
 	return p, s
 }
@@ -554,7 +557,7 @@ func (st *modelState) hash() uint64 {
 	for _, o := range st.objections {
 		fmt.Fprint(&h, o.reviewer, o.head == st.s.PR.Head, o.lines, o.seen, o.onEvil, o.answered, o.ended, ";")
 	}
-	fmt.Fprint(&h, st.at, st.before, st.change, st.labels, st.carried, st.judged, st.hands, st.commands, len(st.asked), len(st.s.Pushes))
+	fmt.Fprint(&h, st.noOverride, st.at, st.before, st.change, st.labels, st.carried, st.judged, st.hands, st.commands, len(st.asked), len(st.s.Pushes))
 	rec := &st.s.Record
 	fmt.Fprint(&h, st.shown.Verdict, st.s.PR.Draft, st.s.PR.BaseRef, len(st.s.Earlier), len(st.s.Timeline))
 	fmt.Fprint(&h, len(rec.Intents), len(rec.Objections), len(rec.Heads), len(rec.Commands))

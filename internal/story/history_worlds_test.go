@@ -312,11 +312,13 @@ func commandWorld() world {
 		add: func(add addMove, p *quorum.Policy) {
 			commandMoves(add, p)
 			changeMoves(add)
+			add("root ends the override", (*modelState).endOverride)
 			retargetMoves(add, mainBase, otherBase, partBase)
 		},
 		told: [][]string{
 			{"b-status status fails", "b-status status succeeds"},
 			{"b-status status fails", "bob accepts"},
+			{"b-status status fails", "bob accepts", "alice rebases"},
 			{"b-status status fails", "alice pushes", "b-status status succeeds"},
 		},
 		shows: []string{"accepted", "again"},
