@@ -78,8 +78,8 @@ type changeState struct {
 	asked    []quorum.Action // requests that we made on this head and base
 	commands int
 
-	noOverride bool // the policy lets nobody accept any more
-	replied  []int64 // commands that we answered
+	noOverride bool    // the policy lets nobody accept any more
+	replied    []int64 // commands that we answered
 }
 
 func newChangeState(first change, p *quorum.Policy) changeState {
