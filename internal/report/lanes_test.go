@@ -204,7 +204,7 @@ func laneGoldens() []golden {
 			}),
 			title: "1 of 2 approvals; verified by bob (carried over from 1f7f530); dave (carried over from 1f7f530) approves", status: "completed/success",
 			says: []string{
-				"bob [approved the same diff on `1f7f530`](https://github.com/acme/shop/pull/7#pullrequestreview-2) and stands in for what is missing.",
+				"bob [approved the same diff on `1f7f530`](https://github.com/acme/shop/pull/7#pullrequestreview-5) and stands in for what is missing.",
 			},
 		},
 		{
