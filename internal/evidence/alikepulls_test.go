@@ -48,7 +48,7 @@ func TestWhichPullRequestsMayBeAlike(t *testing.T) {
 func TestALayerLeavesItsStack(t *testing.T) {
 	layer := quorum.Snapshot{
 		PR:    quorum.PullRequest{PR: quorum.PR{Number: 6}, Head: older, BaseRef: "elsewhere", Diff: quorum.DiffPrint{Lines: aDiff, Files: "f"}},
-		Began: at(200), Arrived: at(0), Guards: "g", BasePushed: at(-10),
+		Began: at(200), Arrived: at(0), Guards: "g", BasePushed: at(-10), LayerPushed: at(-10),
 		Timeline: []quorum.Event{{Kind: quorum.BaseChanged, From: "feature-5", To: "elsewhere", At: at(100)}},
 		Record: quorum.Record{
 			Seq: 1, Head: older, Base: "feature-5", Trunk: "main", Pull: 6, Diff: aDiff, Files: "f", Guards: "g",

@@ -8,6 +8,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/review-coordinator/coordinator/internal/pathfilter"
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -43,17 +44,17 @@ func GuardPrint(p quorum.Policy, files []TreeFile) string {
 	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:24])
 }
 
-// isPushedSince reports whether somebody has pushed to the base since the head came, or may have: then nobody knows what a
+// isPushedSince reports whether somebody has pushed to a base since the head came, or may have: then nobody knows what a
 // reviewer found there.
-func isPushedSince(s *quorum.Snapshot) bool {
-	return s.BasePushed.IsZero() || s.BasePushed.After(firstArrival(s))
+func isPushedSince(s *quorum.Snapshot, pushed time.Time) bool {
+	return pushed.IsZero() || pushed.After(firstArrival(s))
 }
 
 // isUnsafeLayer reports whether a layer of a stack lies on a branch that holds other guarded files or workflows than the trunk, or
 // may have held them since the head came: its author chooses what stands there.
 func isUnsafeLayer(s *quorum.Snapshot) bool {
 	isLayer := s.PR.Stack.Trunk != "" && s.PR.Stack.Trunk != s.PR.BaseRef
-	return isLayer && (s.Guards == "" || s.Guards != s.TrunkGuards || s.Record.Guards == changedGuards || isPushedSince(s))
+	return isLayer && (s.Guards == "" || s.Guards != s.TrunkGuards || s.Record.Guards == changedGuards || isPushedSince(s, s.LayerPushed))
 }
 
 // MayBeSameBase reports whether [quorum.Snapshot].Guards tells that the newest change of the base has changed nothing.
@@ -125,7 +126,7 @@ func moveBase(rec *quorum.Record, move quorum.BaseMove, to string) {
 
 // isSameBase reports whether the newest change of the base has changed nothing.
 func isSameBase(s *quorum.Snapshot) bool {
-	return MayBeSameBase(*s) && s.Guards == s.Record.Guards && !isPushedSince(s)
+	return MayBeSameBase(*s) && s.Guards == s.Record.Guards && !isPushedSince(s, s.BasePushed)
 }
 
 // rememberGuards is what a record holds of the guarded files of its base. Once they may have changed they are not compared any
@@ -133,7 +134,7 @@ func isSameBase(s *quorum.Snapshot) bool {
 func rememberGuards(old *quorum.Record, s *quorum.Snapshot) string {
 	isSame := old.Head == s.PR.Head && old.Base == s.PR.BaseRef && old.Guards != ""
 	switch {
-	case s.Guards != "" && isPushedSince(s), isSame && (s.Guards != "" && s.Guards != old.Guards || old.Files != s.PR.Diff.Files):
+	case s.Guards != "" && isPushedSince(s, s.BasePushed), isSame && (s.Guards != "" && s.Guards != old.Guards || old.Files != s.PR.Diff.Files):
 		return changedGuards
 	case isSame:
 		return old.Guards

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/review-coordinator/coordinator/internal/evidence"
 	"github.com/review-coordinator/coordinator/internal/github/client"
@@ -41,14 +42,15 @@ func (t *restTree) entry(path string) (restTreeEntry, bool) {
 	return t.Entries[i], true
 }
 
-// readGuards reads [quorum.Snapshot].Guards, and BasePushed of a base; Guards stays "" where GitHub does not tell the tree whole.
+// readGuards reads [quorum.Snapshot].Guards, BasePushed of a base, and LayerPushed; Guards stays "" where GitHub does not tell the
+// tree whole.
 func readGuards(ctx context.Context, r pullReader, p quorum.Policy, s *quorum.Snapshot, base string) error {
 	g, beside := newGroup(ctx)
-	var pushed []restActivity
+	var ofBase, ofLayer time.Time
 	g.Go(func() (err error) {
-		path := r.repoPath("activity") + "?" + url.Values{"ref": {"refs/heads/" + base}, "per_page": {"10"}}.Encode()
-		if pushed, _, err = readPage[restActivity](beside, r.client, path, "", false); isUntold(err) {
-			return nil
+		ofBase, err = readLastPush(beside, r, base)
+		if ofLayer = ofBase; err == nil && base != s.PR.BaseRef && s.PR.Stack.Trunk != "" {
+			ofLayer, err = readLastPush(beside, r, s.PR.BaseRef)
 		}
 		return err
 	})
@@ -56,11 +58,7 @@ func readGuards(ctx context.Context, r pullReader, p quorum.Policy, s *quorum.Sn
 	if err = errors.Join(err, g.Wait()); err != nil || tree == nil {
 		return err
 	}
-	for _, a := range slices.Backward(pushed) {
-		if push := a.toPush(); strings.Trim(push.After, "0") != "" { // no deletion: a branch that was merged may go
-			s.BasePushed = push.At
-		}
-	}
+	s.BasePushed, s.LayerPushed = ofBase, ofLayer
 	s.Guards = tree.guardPrint(p)
 	if trunk := s.PR.Stack.Trunk; trunk != "" && trunk != s.PR.BaseRef {
 		if tree, err = r.readTree(ctx, trunk); err != nil || tree == nil {
@@ -69,6 +67,21 @@ func readGuards(ctx context.Context, r pullReader, p quorum.Policy, s *quorum.Sn
 		s.TrunkGuards = tree.guardPrint(p)
 	}
 	return nil
+}
+
+// readLastPush reads when somebody pushed last to a branch; zero where GitHub does not tell.
+func readLastPush(ctx context.Context, r pullReader, branch string) (last time.Time, err error) {
+	path := r.repoPath("activity") + "?" + url.Values{"ref": {"refs/heads/" + branch}, "per_page": {"10"}}.Encode()
+	pushed, _, err := readPage[restActivity](ctx, r.client, path, "", false)
+	if isUntold(err) {
+		return last, nil
+	}
+	for _, a := range slices.Backward(pushed) {
+		if push := a.toPush(); strings.Trim(push.After, "0") != "" { // no deletion: a branch that was merged may go
+			last = push.At
+		}
+	}
+	return last, err
 }
 
 // guardPrint is [evidence.GuardPrint] of a tree.

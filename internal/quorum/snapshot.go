@@ -75,8 +75,9 @@ type Snapshot struct {
 	Guards      string // what the base holds of guarded files and of reviewers' workflows, as a digest; "": not read
 	// BasePushed is when somebody pushed last to the base, or, where that has changed, to the record's base; zero if it was not
 	// read, or GitHub does not tell. It is read with Guards.
-	BasePushed time.Time
-	NoLinks    bool // they cannot be told: there are too many files, say
+	BasePushed  time.Time
+	LayerPushed time.Time // likewise, to the base of a layer, whatever the record's is
+	NoLinks     bool      // they cannot be told: there are too many files, say
 
 	Permissions map[string]Permission // by login, of people who approved or requested changes, or gave a command
 	Teams       Teams                 // whose members' approvals the policy asks for, by people who approved

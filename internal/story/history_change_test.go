@@ -248,9 +248,12 @@ func (st *modelState) snapshot(at time.Time) quorum.Snapshot {
 		if s.Record.Head == s.PR.Head {
 			pushed = s.Record.Base
 		}
-		s.Guards, s.BasePushed = guardsOf(s.PR.BaseRef), opened
+		s.Guards, s.BasePushed, s.LayerPushed = guardsOf(s.PR.BaseRef), opened, opened
 		if at := st.basePushed[pushed]; at.After(opened) {
 			s.BasePushed = at
+		}
+		if at := st.basePushed[s.PR.BaseRef]; at.After(opened) {
+			s.LayerPushed = at
 		}
 	}
 	st.showFixes(&s)
