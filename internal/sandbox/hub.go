@@ -608,7 +608,7 @@ func (h *Hub) repoForRequest(r *routedRequest) (*hubRepo, routeAnswer) {
 		name, rest = r.segments[1]+"/"+r.segments[2], 3
 	case len(r.segments) >= 2 && r.segments[0] == "repositories":
 		name, rest = r.segments[1], 2
-	case r.path == "/user", r.path == "/rate_limit":
+	case r.path == "/user", r.path == "/rate_limit", r.segments[0] == "orgs":
 		return h.anyRepoOfToken(r)
 	default:
 		return nil, routeAnswer{}

@@ -20,6 +20,7 @@ var endpoints = []string{
 	"POST /app/installations/{installation_id}/access_tokens",
 	"GET /app/hook/deliveries", "GET /app/hook/deliveries/{delivery_id}", "POST /app/hook/deliveries/{delivery_id}/attempts",
 	"GET /installation/repositories", "GET /rate_limit", "GET /user", "POST /graphql",
+	"GET /orgs/{org}/teams/{team_slug}/memberships/{username}",
 	"GET /repos/{owner}/{repo}", "GET /repos/{owner}/{repo}/activity", "GET /repos/{owner}/{repo}/installation",
 	"GET /repos/{owner}/{repo}/actions/permissions", "GET /repos/{owner}/{repo}/actions/permissions/selected-actions",
 	"GET /repos/{owner}/{repo}/actions/permissions/workflow", "GET /repos/{owner}/{repo}/rulesets",
