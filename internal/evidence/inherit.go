@@ -199,7 +199,7 @@ func (in *inheritance) takeOverApprovals(before *quorum.Record) {
 		isKnown := slices.ContainsFunc(in.rec.Stood, func(own quorum.Stood) bool {
 			return own.Reviewer == st.Reviewer && own.Base == st.Base && own.TextRef == st.TextRef
 		})
-		if !st.Counts || st.Base != before.Base || isKnown {
+		if !st.Counts || st.Base != before.Base || isKnown || in.isBegunAnew(before.Head, &st) {
 			continue
 		}
 		if in.rec.Guards == "" {
@@ -208,6 +208,15 @@ func (in *inheritance) takeOverApprovals(before *quorum.Record) {
 		st.Counts, st.Carried = false, cmp.Or(st.Carried, shortOf(before.Head))
 		in.rec.Stood = append(in.rec.Stood, st)
 	}
+}
+
+// isBegunAnew reports whether the reviewer of an approval has begun a run on an earlier head since, whether or not a look saw it.
+func (in *inheritance) isBegunAnew(head string, st *quorum.Stood) bool {
+	return slices.ContainsFunc(in.policy.Reviewers, func(r quorum.Reviewer) bool {
+		return r.Name == st.Reviewer && r.Workflow != "" && slices.ContainsFunc(in.snapshot.Others, func(run quorum.Run) bool {
+			return run.Head == head && run.Path == r.Workflow && run.Created.After(st.At)
+		})
+	})
 }
 
 // addLateObjections adds what was objected to earlier heads with this diff, and what no look saw there: just before the

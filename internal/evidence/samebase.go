@@ -133,8 +133,9 @@ func isSameBase(s *quorum.Snapshot) bool {
 // more.
 func rememberGuards(old *quorum.Record, s *quorum.Snapshot) string {
 	isSame := old.Head == s.PR.Head && old.Base == s.PR.BaseRef && old.Guards != ""
+	isOther := s.Guards != "" && s.Guards != old.Guards || old.Files != s.PR.Diff.Files
 	switch {
-	case s.Guards != "" && isPushedSince(s, s.BasePushed), isSame && (s.Guards != "" && s.Guards != old.Guards || old.Files != s.PR.Diff.Files):
+	case s.Guards != "" && isPushedSince(s, s.BasePushed), isSame && isOther:
 		return changedGuards
 	case isSame:
 		return old.Guards
