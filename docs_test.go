@@ -672,7 +672,7 @@ var outcomes = []struct {
 	}},
 	{"refused", []quorum.Reason{
 		quorum.ReasonMayNot, quorum.ReasonHadHand, quorum.ReasonHandsUnknown,
-		quorum.ReasonNotAsked, quorum.ReasonNoVouch, quorum.ReasonNotOwn, quorum.ReasonIsReviewer,
+		quorum.ReasonOthersAsked, quorum.ReasonNoVouch, quorum.ReasonNotOwn, quorum.ReasonIsReviewer,
 		quorum.ReasonWordEdited, quorum.ReasonUnclear,
 		quorum.ReasonNoOverride, quorum.ReasonOtherHead, quorum.ReasonNothingNamed,
 		quorum.ReasonNoReviewer, quorum.ReasonUnderWay, quorum.ReasonNobodyToRerun, quorum.ReasonNoFixes,

@@ -133,7 +133,7 @@ const (
 	ReasonHandsUnknown  Reason = "hands_unknown"   // GitHub does not tell who had a hand in the change
 	ReasonNoVouch       Reason = "no_vouch"        // vouch: the policy lets nobody vouch for their own change
 	ReasonNotOwn        Reason = "not_own"         // vouch: its author had no hand in the change
-	ReasonNotAsked      Reason = "not_asked"       // of an approval: the policy asks for those of other people
+	ReasonOthersAsked   Reason = "others_asked"    // of an approval: the policy asks for those of other people
 	ReasonIsReviewer    Reason = "is_reviewer"     // of an approval: its author is a reviewer of the policy
 	ReasonWordEdited    Reason = "word_edited"     // the comment was edited before it was heard
 	ReasonUnclear       Reason = "unclear"         // it is no command that is known

@@ -197,7 +197,7 @@ func (d *Decision) unheardOf(f Facts) []StandIn {
 	unheard := slices.Clone(f.Unheard)
 	for _, person := range f.StandIns {
 		if len(d.MissingPeople) > 0 && !person.Vouch && !slices.Contains(d.People, person) && !slices.Contains(d.StandIns, person) {
-			person.Why = ReasonNotAsked
+			person.Why = ReasonOthersAsked
 			unheard = append(unheard, person)
 		}
 	}

@@ -138,7 +138,7 @@ func laneGoldens() []golden {
 				d.Reason, d.NeedPeople, d.People = quorum.ReasonPeople, 2, []quorum.StandIn{dave}
 				d.MissingPeople, d.UnreadTeams = askedPeople(1, "octo/owners", "alice").And(askedPeople(1, "carol", "dan")), []string{"octo/owners"}
 				x := bob
-				x.Why = quorum.ReasonNotAsked
+				x.Why = quorum.ReasonOthersAsked
 				d.Unheard = []quorum.StandIn{x}
 			}),
 			title:  "Unverified: 2 of 2 approvals; dave approves; needs an approval by carol or dan and an approval by octo/owners or alice",

@@ -147,7 +147,7 @@ func Sentence(r quorum.Reason) string {
 		return "the policy lets nobody vouch for a change of their own"
 	case quorum.ReasonNotOwn:
 		return "who wrote it had no hand in the change, and can approve it"
-	case quorum.ReasonNotAsked:
+	case quorum.ReasonOthersAsked:
 		return "the policy asks for other people here"
 	case quorum.ReasonIsReviewer:
 		return "who wrote it is a reviewer of the policy, and no person besides"
@@ -326,7 +326,7 @@ func Advice(r quorum.Reason) string {
 		return "Write own_change: stand_in into the policy, or have somebody else approve."
 	case quorum.ReasonNotOwn:
 		return "Approve the pull request: an approval counts for more."
-	case quorum.ReasonNotAsked:
+	case quorum.ReasonOthersAsked:
 		return "Those whom the policy names under people can approve."
 	case quorum.ReasonIsReviewer:
 		return "Somebody whom the policy does not name as a reviewer can approve."
