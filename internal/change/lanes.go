@@ -151,7 +151,7 @@ func (v pullView) chooseVoters(out *quorum.Policy, w *quorum.Wants) {
 		}
 		if out.Families == quorum.DistinctFamily {
 			who, hand := v.possibleHand(familyOf(v.policy, r))
-			if hand == yes {
+			if hand == yes && who.Login != "" { // a commit that may be anybody's is no agent's
 				r.Relative = &who
 			}
 			w.Authors = w.Authors || hand == untold && !r.Retired

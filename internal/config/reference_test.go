@@ -177,8 +177,21 @@ enough that it may. Patterns are those of GitHub's path filters; one that begins
 const peopleNote = `
 ## People, families, second answers
 
-- ` + "`people`" + ` counts approvals of the head by people with the permission that ` + "`stand_in`" + ` names, who had no hand in the change. One
-  approval fills one place: it does not stand in for a reviewer, too.
+- ` + "`" + `people` + "`" + ` counts approvals of the head by people with the permission that ` + "`" + `stand_in` + "`" + ` names, who had no hand in the change. A number
+  means whoever could stand in. A list names whose approvals they must be, by login or team:
+
+  ` + "```" + `yaml
+  people:
+    - {count: 1, of: ["@octo/db-owners", alice]}   # count: 1 is the default
+    - {count: 2}                                   # whoever could stand in
+  ` + "```" + `
+
+  Each entry needs its own number of different people, and an approval counts for every entry that it fits: here two people are enough if one
+  of them is alice or an owner. It does not stand in for a reviewer as well, and whom an entry names is kept for that. Entries of lanes
+  that hold add up. Teams are of the repository's owner. Who is in one, an App with ` + "`" + `members: read` + "`" + ` may see, and a job's ` + "`" + `GITHUB_TOKEN` + "`" + ` may
+  not: then nobody counts as a member, and the check says so.
+- ` + "`" + `own_change: stand_in` + "`" + ` lets who may stand in [vouch](commands-by-comment.md#vouch) for a change of their own where reviewers cannot answer: for a
+  maintainer who is alone. By default nobody speaks for a change of their own.
 - ` + "`families: distinct`" + ` counts the makers of models: two reviewers of one family count once, in ` + "`majority` and `all`" + ` as in approvals. A
   preset knows its family where one maker is behind it; name the others' yourself. Who has none is one of its own.
   The author is a family, too: a reviewer of the same family as an agent that opened the pull request, pushed to it or made one of its

@@ -221,8 +221,12 @@ func (r *policyFileReader) checkPeopleOf(key string, keys *PersonKeys) {
 	for i, name := range keys.Of {
 		at := fmt.Sprintf("%s[%d]", key, i)
 		hasTeam = hasTeam || quorum.IsTeam(name)
-		if r.checkInvitee(at, name) {
-			keys.Of[i] = strings.TrimPrefix(name, "@")
+		if !r.checkInvitee(at, name) {
+			continue
+		}
+		keys.Of[i] = strings.TrimPrefix(name, "@")
+		if slices.ContainsFunc(keys.Of[:i], func(n string) bool { return strings.EqualFold(n, keys.Of[i]) }) {
+			r.failKey(at, quoteText(name)+" is named twice", "remove one of them")
 		}
 	}
 	if n := len(keys.Of); n > 0 && !hasTeam && keys.Count > n {

@@ -15,8 +15,9 @@ import (
 // that our check had named by then, or one that was said before that.
 func (v *commandView) acceptOf(reviewer string, at time.Time, isNamed func(o *quorum.Objection) bool) (c quorum.Command, found bool) {
 	for _, c := range v.all {
+		hadHand := !c.Own && change.HadHand(v.head.snapshot, quorum.Account{Login: c.By})
 		if c.Verb != quorum.CommandAccept || c.Refused != "" || c.Base != v.head.snapshot.PR.BaseRef || v.head.cycle.isBeforeBase(c.At) ||
-			at.After(c.Until) || !slices.Contains(c.Reviewers, reviewer) || v.isBarredByHand(quorum.Account{Login: c.By}) {
+			at.After(c.Until) || !slices.Contains(c.Reviewers, reviewer) || hadHand {
 			continue // it may have been heard below another pull request of the head, where that person had no hand
 		}
 		for i := range v.head.snapshot.Record.Objections {
@@ -30,16 +31,12 @@ func (v *commandView) acceptOf(reviewer string, at time.Time, isNamed func(o *qu
 	return c, false
 }
 
-// isBarredByHand reports whether a person had a hand in the change and may therefore not accept.
-func (v *commandView) isBarredByHand(a quorum.Account) bool {
-	return !v.head.policy.OwnChange && change.HadHand(v.head.snapshot, a)
-}
-
 // vouchers are those who vouch for a change of their own, the first first.
 func (v *commandView) vouchers() (all []quorum.StandIn) {
 	for _, c := range v.all {
-		isHere := c.Base == v.head.snapshot.PR.BaseRef && !v.head.cycle.isBeforeBase(c.At)
-		if c.Verb == quorum.CommandVouch && c.Refused == "" && isHere && v.head.policy.OwnChange && v.head.policy.StandIn != 0 {
+		p, isHere := v.head.policy, c.Base == v.head.snapshot.PR.BaseRef && !v.head.cycle.isBeforeBase(c.At)
+		isHeard := c.Verb == quorum.CommandVouch && c.Refused == "" && isHere
+		if isHeard && p.OwnChange && p.StandIn != 0 && c.May >= p.StandIn {
 			all = append(all, quorum.StandIn{Login: c.By, Review: c.ID, At: c.At, Vouch: true})
 		}
 	}
@@ -108,6 +105,6 @@ func markAccepted(rec *quorum.Record, o *quorum.Objection) {
 			slices.Contains(c.Reviewers, o.Reviewer) && !o.At.After(c.Until) && wasNamedBy(o, c.At)
 	})
 	if i >= 0 && !o.Answered {
-		o.Answered, o.Accepted = true, rec.Commands[i].By
+		o.Answered, o.Accepted, o.Own = true, rec.Commands[i].By, rec.Commands[i].Own
 	}
 }

@@ -81,7 +81,8 @@ func (v *commandView) hearCommand(said *saidCommand, views []*reviewerView) (c q
 	case said.verb == quorum.CommandAccept && !v.mayAccept(may):
 		c.Refused = quorum.ReasonNoOverride
 	case said.verb == quorum.CommandVouch:
-		c.Refused = v.whyNoVouch(said, may)
+		c.May, c.Refused = may, v.whyNoVouch(said, may)
+		return c, c.Refused != quorum.ReasonHandsUnknown || !s.Began.Before(said.at.Add(handsPatience))
 	case said.isAboutFixes():
 		c.Refused = v.whyNoSwitch(&c)
 	case needsNoHand && change.HadHand(s, said.by):
@@ -93,6 +94,7 @@ func (v *commandView) hearCommand(said *saidCommand, views []*reviewerView) (c q
 		c.Refused = quorum.ReasonHandsUnknown
 	case said.verb == quorum.CommandAccept:
 		c.Reviewers, c.Until, c.Refused = v.acceptedBy(said)
+		c.Own = change.HadHand(s, said.by)
 	case said.verb == quorum.CommandRerun:
 		c.Reviewers, c.Refused = reviewersToRerun(views, said.reviewer)
 	}
@@ -120,14 +122,14 @@ func (v *commandView) mayAccept(may quorum.Permission) bool {
 // whyNoVouch says why somebody may not vouch for the change; "" if they may. Who had no hand in it approves it.
 func (v *commandView) whyNoVouch(said *saidCommand, may quorum.Permission) quorum.Reason {
 	switch p := v.head.policy; {
-	case !p.OwnChange:
+	case !p.OwnChange, p.StandIn == 0, may < p.StandIn:
 		return quorum.ReasonNoVouch
-	case p.StandIn == 0 || may < p.StandIn:
-		return quorum.ReasonMayNot
 	case !strings.HasPrefix(v.head.snapshot.PR.Head, said.sha):
 		return quorum.ReasonOtherHead
 	case v.head.hadNoHand(said.by):
 		return quorum.ReasonNotOwn
+	case !change.HadHand(v.head.snapshot, said.by):
+		return quorum.ReasonHandsUnknown
 	case slices.ContainsFunc(v.vouchers(), func(s quorum.StandIn) bool { return strings.EqualFold(s.Login, said.by.Login) }):
 		return quorum.ReasonNoChange
 	}

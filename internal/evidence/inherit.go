@@ -42,7 +42,7 @@ func Inherit(p quorum.Policy, s quorum.Snapshot) quorum.Record {
 	}
 	in := inheritance{policy: &p, snapshot: &s, rec: cloneRecord(own)}
 	in.rec.Commands = slices.DeleteFunc(in.rec.Commands, func(c quorum.Command) bool { // heard below another pull request of this head
-		return c.Verb == quorum.CommandAccept && c.Refused == "" && !p.OwnChange && change.HadHand(&s, quorum.Account{Login: c.By})
+		return c.Verb == quorum.CommandAccept && c.Refused == "" && !c.Own && change.HadHand(&s, quorum.Account{Login: c.By})
 	})
 	if own.Head != "" && own.Base != s.PR.BaseRef {
 		left := ownDiffs(&in.rec)
@@ -172,12 +172,10 @@ func (in *inheritance) takeOverObjection(before *quorum.Record, o quorum.Objecti
 	if at >= 0 {
 		own := &in.rec.Objections[at]
 		if o.Answered && !own.Answered {
-			own.Answered, own.Accepted = true, o.Accepted
+			own.Answered, own.Accepted, own.Own = true, o.Accepted, o.Own
 		}
 		for _, base := range o.AnsweredOn {
-			if !slices.Contains(own.AnsweredOn, base) {
-				own.AnsweredOn = append(slices.Clip(own.AnsweredOn), base)
-			}
+			own.AnsweredOn = withBase(own.AnsweredOn, base)
 		}
 		return
 	}
@@ -210,11 +208,13 @@ func (in *inheritance) takeOverApprovals(before *quorum.Record) {
 	}
 }
 
-// isBegunAnew reports whether the reviewer of an approval has begun a run on an earlier head since, whether or not a look saw it.
+// isBegunAnew reports whether the reviewer of an approval has begun a run on the head before since, whether or not a
+// look saw it. One that was skipped is none.
 func (in *inheritance) isBegunAnew(head string, st *quorum.Stood) bool {
 	return slices.ContainsFunc(in.policy.Reviewers, func(r quorum.Reviewer) bool {
 		return r.Name == st.Reviewer && r.Workflow != "" && slices.ContainsFunc(in.snapshot.Others, func(run quorum.Run) bool {
-			return run.Head == head && run.Path == r.Workflow && run.Created.After(st.At)
+			isIts := run.Head == head && run.Path == r.Workflow && run.Created.After(st.At)
+			return isIts && run.Conclusion != "skipped"
 		})
 	})
 }

@@ -21,9 +21,7 @@ func (h *headView) standIns() (approving, unheard []quorum.StandIn, against []st
 		may, known := s.Permissions[strings.ToLower(t.Author.Login)]
 		isOpen := !known && t.Member && t.State == "CHANGES_REQUESTED" // until a member's permission is known, the objection stands
 		by := quorum.StandIn{Login: t.Author.Login, Review: t.ID, At: t.At, URL: t.URL, Why: whyUnheard(h, &t, known && may < least)}
-		if t.Commit != s.PR.Head {
-			by.Carried = carriedFrom(h, t.TextRef)
-		}
+		by.Carried = carriedFrom(h, t.TextRef)
 		switch {
 		case t.State != "APPROVED":
 			if may >= least || isOpen {

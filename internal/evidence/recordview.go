@@ -19,12 +19,16 @@ func recordViewOf(s *quorum.Snapshot) recordView {
 	return recordView{record: &s.Record, base: s.PR.BaseRef, diff: s.PR.Diff.Lines}
 }
 
-// withoutAccepts is a snapshot without what people accepted, where the policy lets nobody: who could, when it was said, could not now.
+// withoutAccepts is a snapshot without what people accepted, where the policy lets them no more: who could, when it was said, could
+// not now.
 func withoutAccepts(p *quorum.Policy, s *quorum.Snapshot) *quorum.Snapshot {
-	isAccept := func(c quorum.Command) bool { return c.Verb == quorum.CommandAccept && c.Refused == "" }
-	isAccepted := func(o quorum.Objection) bool { return o.Accepted != "" }
+	mayNot := func(own bool) bool { return p.Override == 0 || own && !p.OwnChange }
+	isAccept := func(c quorum.Command) bool {
+		return c.Verb == quorum.CommandAccept && c.Refused == "" && mayNot(c.Own)
+	}
+	isAccepted := func(o quorum.Objection) bool { return o.Accepted != "" && mayNot(o.Own) }
 	rec := &s.Record
-	if p.Override != 0 || !slices.ContainsFunc(rec.Commands, isAccept) && !slices.ContainsFunc(rec.Objections, isAccepted) {
+	if !slices.ContainsFunc(rec.Commands, isAccept) && !slices.ContainsFunc(rec.Objections, isAccepted) {
 		return s
 	}
 	own := *s
@@ -37,7 +41,7 @@ func withoutAccepts(p *quorum.Policy, s *quorum.Snapshot) *quorum.Snapshot {
 	}
 	for i := range own.Record.Objections {
 		if o := &own.Record.Objections[i]; isAccepted(*o) {
-			o.Answered, o.Accepted = false, ""
+			o.Answered, o.Accepted, o.Own = false, "", false
 		}
 	}
 	return &own

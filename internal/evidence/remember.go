@@ -42,7 +42,7 @@ func rememberBallots(rec *quorum.Record, p *quorum.Policy, s quorum.Snapshot, ba
 var votelessReasons = [...]quorum.Reason{quorum.ReasonRetired, quorum.ReasonSelf, quorum.ReasonGuarded, quorum.ReasonFamily}
 
 // noteEnded notes of what was objected whether it stands now, for other pull requests with the same diff. A reviewer's
-// unanswered objection is its vote, unless it has none.
+// unanswered objection is its vote, unless it has none. What a person accepted has not ended: the accept goes with it.
 func noteEnded(rec *quorum.Record, ballots []quorum.Ballot) {
 	for i := range rec.Objections {
 		o := &rec.Objections[i]
@@ -52,7 +52,8 @@ func noteEnded(rec *quorum.Record, ballots []quorum.Ballot) {
 		}
 		b := &ballots[at]
 		isVoteless := b.Excused != "" || slices.Contains(votelessReasons[:], b.Reason)
-		o.Ended = !isVoteless && b.Vote != quorum.Object && (b.Then == nil || b.Then.Vote != quorum.Object)
+		isAccepted := b.Ended.How == quorum.ReasonOverridden
+		o.Ended = !isVoteless && !isAccepted && b.Vote != quorum.Object && (b.Then == nil || b.Then.Vote != quorum.Object)
 	}
 }
 
@@ -140,10 +141,9 @@ func rememberApproval(rec *quorum.Record, pr *quorum.PullRequest, b quorum.Ballo
 		}
 		switch {
 		case o.Base == base, o.Base == pr.Target():
-			o.Answered, o.Accepted = true, ""
-		case !slices.Contains(o.AnsweredOn, base):
-			o.AnsweredOn = append(slices.Clip(o.AnsweredOn), base)
-			o.AnsweredOn = o.AnsweredOn[max(0, len(o.AnsweredOn)-maxAnsweredOn):]
+			o.Answered, o.Accepted, o.Own = true, "", false
+		default:
+			o.AnsweredOn = withBase(o.AnsweredOn, base)
 		}
 	}
 	rec.Objections = slices.DeleteFunc(rec.Objections, func(o quorum.Objection) bool { // nothing asks for it again
@@ -167,6 +167,13 @@ func rememberApproval(rec *quorum.Record, pr *quorum.PullRequest, b quorum.Ballo
 
 // maxAnsweredOn is how many bases an objection tells on which it is answered: on one before it stands again.
 const maxAnsweredOn = 3
+
+func withBase(bases []string, base string) []string {
+	if !slices.Contains(bases, base) {
+		bases = append(slices.Clip(bases), base)
+	}
+	return bases[max(0, len(bases)-maxAnsweredOn):]
+}
 
 // rememberObjection adds an objection, so that deleting or editing its text does not end it.
 func rememberObjection(rec *quorum.Record, s quorum.Snapshot, b quorum.Ballot) {

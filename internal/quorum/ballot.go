@@ -131,7 +131,7 @@ const (
 	ReasonMayNot        Reason = "may_not"         // its author has not the permission that it takes
 	ReasonHadHand       Reason = "had_hand"        // its author had a hand in the change
 	ReasonHandsUnknown  Reason = "hands_unknown"   // GitHub does not tell who had a hand in the change
-	ReasonNoVouch       Reason = "no_vouch"        // vouch: the policy lets nobody vouch for their own change
+	ReasonNoVouch       Reason = "no_vouch"        // vouch: the policy does not let its author vouch for their own change
 	ReasonNotOwn        Reason = "not_own"         // vouch: its author had no hand in the change
 	ReasonOthersAsked   Reason = "others_asked"    // of an approval: the policy asks for those of other people
 	ReasonIsReviewer    Reason = "is_reviewer"     // of an approval: its author is a reviewer of the policy

@@ -13,8 +13,9 @@ import (
 func Decide(p Policy, ballots []Ballot, f Facts, now time.Time) Decision {
 	d := Decision{
 		PR: f.PR, Head: f.Head, Base: f.Base, Need: p.NeedOf(countVoters(p, ballots)), Start: f.Start, Against: f.Against,
-		Trunk: f.Trunk, Reason: ReasonTally, Lane: p.Lane, NeedPeople: p.People.Least(), MissingPeople: p.People,
-		AgainstVote: len(f.Against) > 0 && p.HearsPeople(),
+		Trunk: f.Trunk, Reason: ReasonTally, Lane: p.Lane, NeedPeople: p.People.Least(),
+		MissingPeople: p.People.missingBeside(f.StandIns, f.Teams),
+		AgainstVote:   len(f.Against) > 0 && p.HearsPeople(),
 	}
 	switch {
 	case f.File.State == FileMissing:
@@ -44,7 +45,7 @@ func Decide(p Policy, ballots []Ballot, f Facts, now time.Time) Decision {
 		}
 	}
 	if d.Verdict == Unverified || len(d.MissingPeople) > 0 {
-		d.Unheard = d.unheardOf(f)
+		d.Unheard = d.unheardOf(p, f)
 	}
 	if d.Verdict != Passed {
 		d.scheduleEffects(p, f, now)
@@ -76,7 +77,7 @@ func (d *Decision) waitForLayers(below Below) {
 // applyRules applies rules 1 (its lanes without a review) to 6 to the ballots as of now.
 func (d *Decision) applyRules(p Policy, ballots []Ballot, f Facts, now time.Time) {
 	d.Verdict, d.Reason, d.Pass, d.StandIns, d.People, d.GraceEnd, d.Enough = 0, ReasonTally, nil, nil, nil, time.Time{}, time.Time{}
-	d.MissingPeople = p.People
+	d.MissingPeople = p.People.missingBeside(f.StandIns, f.Teams)
 	d.tallyBallots(p, ballots, now)
 	objections := d.Objections
 	if d.AgainstVote {
@@ -122,7 +123,8 @@ func (d *Decision) applyApprovals(p Policy, ballots []Ballot, f Facts, now time.
 		}
 	case d.Pending == 0 && !d.isRequiredPending():
 		d.makeUnverified(p, required)
-		by, found := p.People.spareApproval(f.StandIns, f.Teams)
+		isVain := func(s StandIn) bool { return s.Vouch && !d.MayVouch() }
+		by, found := p.People.spareApproval(slices.DeleteFunc(slices.Clone(f.StandIns), isVain), f.Teams)
 		if found && len(f.Against) == 0 && !d.hasDoubt() { // of one that has no vote until it objects
 			d.passWithPeople(p, ballots, f, laterOf(d.lastSettledAt(p), by.At), []StandIn{by})
 		}
@@ -148,6 +150,15 @@ func (d *Decision) passWithPeople(p Policy, ballots []Ballot, f Facts, at time.T
 		at = laterOf(at, s.At)
 	}
 	d.makePassed(p, ballots, f, &Pass{At: at, By: by, People: people})
+}
+
+// MayVouch reports whether a vouch could stand in for the reviewers that cannot answer: not for one that the change itself keeps from
+// approving, nor for one that somebody has cancelled.
+func (d *Decision) MayVouch() bool {
+	return !slices.ContainsFunc(d.Ballots, func(b Ballot) bool {
+		return b.Voter() && b.Vote == Unavailable &&
+			slices.Contains([]Reason{ReasonGuarded, ReasonOtherGuards, ReasonFamily, ReasonSelf, ReasonCancelled}, b.Reason)
+	})
 }
 
 // missingBeside is [People.Missing] of approvals.
@@ -193,10 +204,11 @@ func (p People) spareApproval(approvals []StandIn, teams Teams) (by StandIn, fou
 }
 
 // unheardOf are the approvals by people that do not count: those of others than the policy asks for among them.
-func (d *Decision) unheardOf(f Facts) []StandIn {
+func (d *Decision) unheardOf(p Policy, f Facts) []StandIn {
 	unheard := slices.Clone(f.Unheard)
+	counting := slices.Concat(d.StandIns, d.People, p.People.filledBy(f.StandIns, f.Teams))
 	for _, person := range f.StandIns {
-		if len(d.MissingPeople) > 0 && !person.Vouch && !slices.Contains(d.People, person) && !slices.Contains(d.StandIns, person) {
+		if len(d.MissingPeople) > 0 && !person.Vouch && !slices.Contains(counting, person) {
 			person.Why = ReasonOthersAsked
 			unheard = append(unheard, person)
 		}

@@ -89,6 +89,15 @@ func (w world) person(login string, at int) world {
 	return w
 }
 
+func (w world) vouch(at int) world {
+	w = w.person("alice", at)
+	w.Facts.StandIns[len(w.Facts.StandIns)-1].Vouch = true
+	return w
+}
+
+// keptFrom is b, kept from its vote for that reason.
+func keptFrom(why Reason, b Ballot) Ballot { b.Reason = why; return b }
+
 func (w world) rules(rules ...NeedRule) world {
 	w.Policy.Rules = rules
 	return w
@@ -612,6 +621,24 @@ func TestDecideInALane(t *testing.T) {
 		},
 
 		// People.
+		{
+			"who vouches stands in for a reviewer that is down",
+			table(30, approves("openai", 10), unavailable("gemini", 20)).vouch(25),
+			outcome{is: Passed, why: ReasonStandIn, a: 1, u: 1, passed: 25},
+		},
+		{
+			"and not for one that the change itself keeps from approving",
+			table(30, approves("openai", 10), keptFrom(ReasonGuarded, unavailable("gemini", 20))).vouch(25),
+			outcome{is: Unverified, why: tally, a: 1, u: 1},
+		},
+		{
+			"nor for one that was cancelled", table(30, approves("openai", 10), keptFrom(ReasonCancelled, unavailable("gemini", 20))).vouch(25),
+			outcome{is: Unverified, why: tally, a: 1, u: 1},
+		},
+		{
+			"who vouches fills no place of people", table(30, approves("openai", 10), approves("gemini", 20)).people(1).vouch(25),
+			outcome{is: Unverified, why: ReasonPeople, a: 2},
+		},
 		{"a person is missing", table(30, approves("openai", 10), approves("gemini", 20)).people(1), outcome{is: Unverified, why: ReasonPeople, a: 2}},
 		{"a person is there", table(30, approves("openai", 10), approves("gemini", 20)).people(1).bob(15), outcome{is: Passed, why: tally, a: 2, passed: 20}},
 		{

@@ -314,6 +314,8 @@ type Command struct {
 	Reviewers []string    `json:"reviewers,omitempty"` // accept: whose objections it ends; rerun: who is run again
 	Until     time.Time   `json:"until,omitzero"`      // accept: it ends those that were said until then
 	Reason    string      `json:"reason,omitempty"`    // accept: why; hostile
+	Own       bool        `json:"own,omitempty"`       // accept: who said it had a hand in the change
+	May       Permission  `json:"may,omitempty"`       // vouch: of who said it, then
 	Refused   Reason      `json:"refused,omitempty"`   // why nothing came of it; "": it was heard
 	Replied   bool        `json:"replied,omitempty"`
 }
@@ -428,6 +430,7 @@ type Objection struct {
 	// a reviewer is told there.
 	AnsweredOn []string  `json:"answered_on,omitempty"`
 	Accepted   string    `json:"accepted,omitempty"` // by whom, on another head or against another base
+	Own        bool      `json:"own,omitempty"`      // and that person had a hand in the change
 	Named      time.Time `json:"named,omitzero"`     // when our check named it first
 	Ended      bool      `json:"ended,omitempty"`    // a person had ended it, or its reviewer answered it, at the last look
 	Carried    string    `json:"carried,omitempty"`  // the other head on which it was said; the first seven digits

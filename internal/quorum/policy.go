@@ -146,7 +146,7 @@ type Reviewer struct {
 	OwnTimeout   bool          // the policy gives it one of its own
 	Family       string        // the maker of its model, in small letters; "": a family of its own
 	Agents       []string      // as whom its maker's agents write code, without "[bot]"
-	Relative     *Account      // change.PolicyFor: who of its family had a hand in the change; zero: nobody knows whether one had
+	Relative     *Account      // change.PolicyFor: who of its family had a hand in the change
 	When         Condition     // the pull requests on which it votes
 	Excused      Reason        // change.PolicyFor: why it has no vote here: ReasonOtherLane, ReasonWhen, ReasonNoReview
 	Required     bool          // the quorum cannot do without it

@@ -260,7 +260,11 @@ func ruleAt(w world, votes string, now int) scene {
 		switch {
 		case person.At.After(sec(now)):
 		case person.Vouch: // no approval: it fills no place of the policy's people
-			hasVouch = true
+			hasVouch = !slices.ContainsFunc(w.Ballots, func(b Ballot) bool { // whom the change, or somebody, keeps from it is no outage
+				b = b.asOf(sec(now))
+				isKept := b.Reason == ReasonGuarded || b.Reason == ReasonFamily || b.Reason == ReasonCancelled
+				return b.Voter() && b.Vote == Unavailable && isKept
+			})
 		default:
 			people = append(people, person.Login)
 		}

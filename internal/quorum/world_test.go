@@ -287,7 +287,8 @@ func drawBallot(t *rapid.T, name string, place, start int) Ballot {
 	case Approve, Object:
 		b = verdict(b, b.Vote, second(t, "cast", start, lastFact))
 	case Unavailable:
-		b.Outcome, b.Reason, b.Open = Failed, ReasonCredentials, rapid.Bool().Draw(t, "open")
+		b.Reason = likely(t, "why unavailable", ReasonCredentials, ReasonGuarded, ReasonCancelled)
+		b.Outcome, b.Open = Failed, rapid.Bool().Draw(t, "open")
 	case Pending:
 		b.Outcome, b.Reason, b.Late, b.Open = Running, ReasonRunning, ReasonLate, true
 		b.Deadline = second(t, "deadline", 0, lastMoment)

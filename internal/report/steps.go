@@ -367,7 +367,7 @@ func (m *pageMaker) addStandIn(l *stepList) {
 		}
 		what += "."
 		l.add(personWith(m.policy.StandIn), what, "")
-		if m.policy.OwnChange && d.Reason != quorum.ReasonPeople && d.Head != "" {
+		if m.policy.OwnChange && d.MayVouch() && d.Reason != quorum.ReasonPeople && d.Head != "" {
 			line := Phrase{{Text: "/review-coordinator vouch " + cutBytes(d.Head, acceptedDigits) + " <why>", From: FromWriting}}
 			l.addFilled(strings.Replace(personWith(m.policy.StandIn), hadNoHand, hadAHand, 1), fillPhrase(
 				"Comment %s, with your reason at its end, to stand in for reviewers that cannot answer. It is no approval, and the title names you.", line,

@@ -164,8 +164,8 @@ func (c standingCase) untruePeople(what string) string {
 	n := enoughIs(what)
 	approve := func(n int) bool {
 		return c.greenWith(func(ballots []quorum.Ballot, f *quorum.Facts) {
-			f.StandIns = slices.Concat(c.d.StandIns, c.d.People, approvingPeople(n))
-			for i := range ballots { // nobody is pending any more
+			f.StandIns = slices.Concat(f.StandIns, approvingPeople(n)) // beside those that there are
+			for i := range ballots {                                   // nobody is pending any more
 				if b := &ballots[i]; b.Vote == quorum.Pending && !c.enoughApprove() {
 					b.Vote, b.Reason, b.Since, b.Deadline, b.Then = quorum.Unavailable, quorum.ReasonNoAnswer, at(30), at(30), nil
 				}

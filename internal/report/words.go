@@ -144,7 +144,7 @@ func Sentence(r quorum.Reason) string {
 	case quorum.ReasonHandsUnknown:
 		return "GitHub does not tell who had a hand in the change"
 	case quorum.ReasonNoVouch:
-		return "the policy lets nobody vouch for a change of their own"
+		return "the policy does not let who wrote it vouch for a change of their own"
 	case quorum.ReasonNotOwn:
 		return "who wrote it had no hand in the change, and can approve it"
 	case quorum.ReasonOthersAsked:
@@ -323,7 +323,7 @@ func Advice(r quorum.Reason) string {
 	case quorum.ReasonHandsUnknown:
 		return "Push the branch anew, or have the reviewer's threads resolved by a person instead."
 	case quorum.ReasonNoVouch:
-		return "Write own_change: stand_in into the policy, or have somebody else approve."
+		return "With own_change: stand_in, who has the permission that stand_in names may. Or have somebody else approve."
 	case quorum.ReasonNotOwn:
 		return "Approve the pull request: an approval counts for more."
 	case quorum.ReasonOthersAsked:

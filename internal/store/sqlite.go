@@ -234,7 +234,8 @@ func connectDB(path, mode string, conns int, pragmas ...string) (*sql.DB, error)
 	return db, nil
 }
 
-// refuseForeignDatabase refuses the database of another program, and leaves it as it is. An empty file belongs to no
+// refuseForeignDatabase refuses the database of another program, and leaves it as it is, but for what a killed process
+// had begun. An empty file belongs to no
 // program; nor does one in which only goose has begun.
 func refuseForeignDatabase(path string) error {
 	tables, known, err := countTables(path, "ro")
