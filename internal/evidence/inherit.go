@@ -289,7 +289,7 @@ func (in *inheritance) forget() {
 			continue
 		}
 		isLast := !slices.ContainsFunc(in.rec.Objections[i+1:], func(x quorum.Objection) bool { return x.Reviewer == o.Reviewer })
-		isOver := o.Answered && o.Carried != ""
+		isOver := o.Answered && o.Accepted == "" && o.Carried != "" // what was accepted comes back with the override
 		if !isOver {
 			others++
 		}

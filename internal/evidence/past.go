@@ -145,6 +145,8 @@ func rememberJudged(all []quorum.Judged, s *quorum.Snapshot, ballots []quorum.Ba
 			*was = now
 		case was.Head == head && was.Said.Equal(now.Said): // the same words count otherwise now: of open threads, say
 			was.No, was.Noes = isNo, max(was.Noes, now.Noes)
+		case was.Head == head && isNo && !was.No: // it approved against another base, which ends nothing here
+			was.No, was.Diff = true, diff
 		}
 	}
 	return all
