@@ -31,7 +31,10 @@ var appPermissions = []appPermission{
 	{client.Grant{Name: "checks", Level: "write"}, "write the check; read the checks of other Apps"},
 	{client.Grant{Name: "contents", Level: "read"}, "read the policy on the default branch, and the commits"},
 	{client.Grant{Name: "issues", Level: "read"}, "be told of comments on pull requests"},
-	{client.Grant{Name: membersPermission, Level: "read"}, "read who is in a team whose approval the policy asks for; ask a team for a review"},
+	{
+		client.Grant{Name: "members", Level: "read"},
+		"read who is in a team whose approval the policy asks for; ask a team for a review",
+	},
 	{
 		client.Grant{Name: mergeQueuesPermission, Level: "read"},
 		"be told of merge groups, and read which pull requests are in one",
@@ -50,11 +53,10 @@ type eventSubscription struct {
 	event, permission, reason string // permission: GitHub refuses the subscription without it
 }
 
-// mergeQueuesPermission is needed by merge queues alone, membersPermission by teams in a policy: without them all else works.
-const (
-	mergeQueuesPermission = "merge_queues"
-	membersPermission     = "members"
-)
+const mergeQueuesPermission = "merge_queues"
+
+// optionalPermissions are needed by teams in a policy and by merge queues alone: without them all else works.
+var optionalPermissions = []string{"members", mergeQueuesPermission}
 
 // appEvents are the events that can change a check. GitHub sends ping, installation and installation_repositories to
 // every App, and refuses a manifest that names them.

@@ -37,7 +37,7 @@ func checkFleet(ctx context.Context, c *command, fleet *github.Fleet) error {
 	}
 	var need []client.Grant // without issues, for one, GitHub sends no comments
 	for _, p := range appPermissions {
-		if p.Name != mergeQueuesPermission && p.Name != membersPermission {
+		if !slices.Contains(optionalPermissions, p.Name) {
 			need = append(need, p.Grant)
 		}
 	}

@@ -189,13 +189,10 @@ type PersonKeys struct {
 	Of    []string `yaml:"of"    jsonschema:"minItems=1,maxItems=20"`
 }
 
-// isCountOfPeople bounds the number of people.
-const isCountOfPeople = `jsonschema:"minimum=0,maximum=20"`
-
 func (p *PeopleKeys) decodeNode(r *policyFileReader, key string, n ast.Node) {
 	if n.Type() == ast.IntegerType {
 		one := PersonKeys{}
-		r.decodeInt(key, n, reflect.ValueOf(&one.Count).Elem(), isCountOfPeople)
+		r.decodeInt(key, n, reflect.ValueOf(&one.Count).Elem(), `jsonschema:"minimum=0,maximum=20"`)
 		*p = PeopleKeys{one}
 		return
 	}

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/review-coordinator/coordinator/internal/change"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
@@ -15,10 +14,9 @@ import (
 // that our check had named by then, or one that was said before that.
 func (v *commandView) acceptOf(reviewer string, at time.Time, isNamed func(o *quorum.Objection) bool) (c quorum.Command, found bool) {
 	for _, c := range v.all {
-		hadHand := !c.Own && change.HadHand(v.head.snapshot, quorum.Account{Login: c.By})
 		if c.Verb != quorum.CommandAccept || c.Refused != "" || c.Base != v.head.snapshot.PR.BaseRef || v.head.cycle.isBeforeBase(c.At) ||
-			at.After(c.Until) || !slices.Contains(c.Reviewers, reviewer) || hadHand {
-			continue // it may have been heard below another pull request of the head, where that person had no hand
+			at.After(c.Until) || !slices.Contains(c.Reviewers, reviewer) {
+			continue
 		}
 		for i := range v.head.snapshot.Record.Objections {
 			o := &v.head.snapshot.Record.Objections[i]
@@ -31,7 +29,7 @@ func (v *commandView) acceptOf(reviewer string, at time.Time, isNamed func(o *qu
 	return c, false
 }
 
-// vouchers are those who vouch for a change of their own, the first first.
+// vouchers are those who vouch for a change of their own, in the order in which they did.
 func (v *commandView) vouchers() (all []quorum.StandIn) {
 	for _, c := range v.all {
 		p, isHere := v.head.policy, c.Base == v.head.snapshot.PR.BaseRef && !v.head.cycle.isBeforeBase(c.At)

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/review-coordinator/coordinator/internal/change"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
@@ -33,6 +32,7 @@ func HasInherited(s quorum.Snapshot, left time.Time) bool {
 // diff, the objections to others, who judged last, and, where p carries them, approvals of the very same files. It
 // changes nothing that is there already, so that it may be applied at every look.
 func Inherit(p quorum.Policy, s quorum.Snapshot) quorum.Record {
+	s = *withoutAccepts(&p, &s)
 	own := s.Record
 	if own.Head != s.PR.Head {
 		own = quorum.Record{}
@@ -41,9 +41,6 @@ func Inherit(p quorum.Policy, s quorum.Snapshot) quorum.Record {
 		return own
 	}
 	in := inheritance{policy: &p, snapshot: &s, rec: cloneRecord(own)}
-	in.rec.Commands = slices.DeleteFunc(in.rec.Commands, func(c quorum.Command) bool { // heard below another pull request of this head
-		return c.Verb == quorum.CommandAccept && c.Refused == "" && !c.Own && change.HadHand(&s, quorum.Account{Login: c.By})
-	})
 	if own.Head != "" && own.Base != s.PR.BaseRef {
 		left := ownDiffs(&in.rec)
 		if move, _ := newestBaseMove(&s); isSameBase(&s) {
@@ -289,7 +286,7 @@ func (in *inheritance) forget() {
 			continue
 		}
 		isLast := !slices.ContainsFunc(in.rec.Objections[i+1:], func(x quorum.Objection) bool { return x.Reviewer == o.Reviewer })
-		isOver := o.Answered && o.Accepted == "" && o.Carried != "" // what was accepted comes back with the override
+		isOver := o.Answered && o.Accepted == "" && o.Carried != "" // an accept may end by the policy
 		if !isOver {
 			others++
 		}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/review-coordinator/coordinator/internal/change"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
@@ -19,13 +20,21 @@ func recordViewOf(s *quorum.Snapshot) recordView {
 	return recordView{record: &s.Record, base: s.PR.BaseRef, diff: s.PR.Diff.Lines}
 }
 
-// withoutAccepts is a snapshot without what people accepted, where the policy lets them no more: who could, when it was said, could
-// not now.
+// withoutAccepts is a snapshot without what people accepted who may not: the policy lets them no more, or they had no hand in the
+// other pull request of the head below which they said it, and had one in this.
 func withoutAccepts(p *quorum.Policy, s *quorum.Snapshot) *quorum.Snapshot {
 	mayNot := func(own bool) bool { return p.Override == 0 || own && !p.OwnChange }
-	isAccept := func(c quorum.Command) bool {
-		return c.Verb == quorum.CommandAccept && c.Refused == "" && mayNot(c.Own)
+	whyRefused := func(c quorum.Command) quorum.Reason {
+		switch {
+		case c.Verb != quorum.CommandAccept:
+		case mayNot(c.Own):
+			return quorum.ReasonNoOverride
+		case !c.Own && change.HadHand(s, quorum.Account{Login: c.By}):
+			return quorum.ReasonHadHand
+		}
+		return ""
 	}
+	isAccept := func(c quorum.Command) bool { return c.Refused == "" && whyRefused(c) != "" }
 	isAccepted := func(o quorum.Objection) bool { return o.Accepted != "" && mayNot(o.Own) }
 	rec := &s.Record
 	if !slices.ContainsFunc(rec.Commands, isAccept) && !slices.ContainsFunc(rec.Objections, isAccepted) {
@@ -36,7 +45,7 @@ func withoutAccepts(p *quorum.Policy, s *quorum.Snapshot) *quorum.Snapshot {
 	own.Record.Commands, own.Record.Objections = slices.Clone(rec.Commands), slices.Clone(rec.Objections)
 	for i := range own.Record.Commands {
 		if c := &own.Record.Commands[i]; isAccept(*c) {
-			c.Refused, c.Reviewers = quorum.ReasonNoOverride, nil
+			c.Refused, c.Reviewers = whyRefused(*c), nil
 		}
 	}
 	for i := range own.Record.Objections {

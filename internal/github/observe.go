@@ -322,7 +322,7 @@ func (l *look) readMissing(ctx context.Context) error {
 	})
 	commits := readEach(g, wants.Commits, func(id string) (quorum.Commit, error) { return l.read.readCommit(ctx, id) })
 	may := readEach(g, wants.People, func(login string) (quorum.Permission, error) { return l.read.readPermission(ctx, login) })
-	members := readEach(g, wants.Teams, func(n quorum.TeamName) (membership, error) { return readMembership(ctx, l.read, n) })
+	members := readEach(g, wants.Teams, func(n quorum.TeamName) (quorum.Team, error) { return readMembership(ctx, l.read, n) })
 	blobs := readEach(g, wants.Blobs, func(file quorum.BranchFile) (string, error) { return l.read.readBlobSHA(ctx, file) })
 	pr, tree := l.snap.PR, l.snap.PR.Diff.Tree
 	if wants.Tree {
@@ -358,7 +358,7 @@ func (l *look) readMissing(ctx context.Context) error {
 	}
 	l.snap.Teams = quorum.Teams{}
 	for i, name := range wants.Teams {
-		l.snap.Teams.Note(name, members[i] == inTeam, members[i] != teamUnread)
+		l.snap.Teams.Note(name.Team, members[i])
 	}
 	l.mem.hands.showIn(&l.snap, wants)
 	attachLogs(l.snap.Runs, l.mem.logs)

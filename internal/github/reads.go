@@ -341,35 +341,26 @@ func (r pullReader) readPermission(ctx context.Context, login string) (quorum.Pe
 	return 0, err
 }
 
-// A membership is what GitHub says of a person in a team.
-type membership int
-
-const (
-	inTeam     membership = 1 + iota // of the team, or of one below it
-	notInTeam                        // GitHub knows of none, or it was not accepted yet
-	teamUnread                       // the token may not see who is in it
-)
-
-// readMembership reads whether a person is in a team. A job's GITHUB_TOKEN may not see that, nor an App without members: read; of
-// another owner's team nobody is asked.
-func readMembership(ctx context.Context, r pullReader, n quorum.TeamName) (membership, error) {
+// readMembership reads the team with at most that one member: whoever is of the team or of one below it, and has accepted that. A job's
+// GITHUB_TOKEN may not see it, nor an App without members: read; of another owner's team nobody is asked.
+func readMembership(ctx context.Context, r pullReader, n quorum.TeamName) (team quorum.Team, err error) {
 	owner, slug, _ := strings.Cut(n.Team, "/")
 	if !strings.EqualFold(owner, r.pr.Owner) {
-		return teamUnread, nil
+		return quorum.Team{Unread: true}, nil
 	}
 	var answer struct {
 		State string `json:"state"` // active or pending
 	}
-	_, err := r.client.Get(ctx, client.EscapeSlashed("orgs/"+owner+"/teams/"+slug+"/memberships/"+n.Login), &answer)
+	_, err = r.client.Get(ctx, client.EscapeSlashed("orgs/"+owner+"/teams/"+slug+"/memberships/"+n.Login), &answer)
 	switch {
 	case client.IsNotFound(err):
-		return notInTeam, nil
+		return team, nil
 	case client.LacksPermission(err):
-		return teamUnread, nil
+		return quorum.Team{Unread: true}, nil
 	case answer.State == "active":
-		return inTeam, err
+		team.Members = []string{n.Login}
 	}
-	return notInTeam, err
+	return team, err
 }
 
 // maxPushPages is how many pages of a branch's activity are read. Of a branch with more, nothing is known.

@@ -161,48 +161,6 @@ func (d *Decision) MayVouch() bool {
 	})
 }
 
-// missingBeside is [People.Missing] of approvals.
-func (p People) missingBeside(approvals []StandIn, teams Teams) People {
-	var logins []string
-	for _, person := range approvals {
-		if !person.Vouch {
-			logins = append(logins, person.Login)
-		}
-	}
-	return p.Missing(logins, teams)
-}
-
-// filledBy returns those of some approvals, in their order, that p asks for.
-func (p People) filledBy(approvals []StandIn, teams Teams) (filling []StandIn) {
-	for _, person := range approvals {
-		isOf := func(r PeopleRule) bool { return !person.Vouch && r.isOf(person.Login, teams) }
-		if slices.ContainsFunc(p.missingBeside(filling, teams), isOf) {
-			filling = append(filling, person)
-		}
-	}
-	return filling
-}
-
-// spareApproval returns the approval, of some by their time, that stands in for reviewers: one without which p's are there as early as can
-// be, else the first by somebody whom no rule names; false if there is none.
-func (p People) spareApproval(approvals []StandIn, teams Teams) (by StandIn, found bool) {
-	for n := range approvals {
-		for i := range n + 1 {
-			if len(p.missingBeside(slices.Delete(slices.Clone(approvals[:n+1]), i, i+1), teams)) == 0 {
-				return approvals[i], true
-			}
-		}
-	}
-	isNamed := func(s StandIn) bool {
-		return !s.Vouch && slices.ContainsFunc(p, func(r PeopleRule) bool { return len(r.Of) > 0 && r.isOf(s.Login, teams) })
-	}
-	rest := slices.DeleteFunc(slices.Clone(approvals), isNamed)
-	if len(rest) == 0 {
-		return StandIn{}, false
-	}
-	return rest[0], true
-}
-
 // unheardOf are the approvals by people that do not count: those of others than the policy asks for among them.
 func (d *Decision) unheardOf(p Policy, f Facts) []StandIn {
 	unheard := slices.Clone(f.Unheard)

@@ -31,14 +31,10 @@ type Team struct {
 // A TeamName asks whether a person is in a team.
 type TeamName struct{ Team, Login string }
 
-// Note notes whether a person is in a team.
-func (t Teams) Note(n TeamName, isMember, isKnown bool) {
-	team := t[strings.ToLower(n.Team)]
-	team.Unread = team.Unread || !isKnown
-	if isMember {
-		team.Members = append(team.Members, n.Login)
-	}
-	t[strings.ToLower(n.Team)] = team
+// Note adds what GitHub says of a team.
+func (t Teams) Note(name string, says Team) {
+	team := t[strings.ToLower(name)]
+	t[strings.ToLower(name)] = Team{Members: append(team.Members, says.Members...), Unread: team.Unread || says.Unread}
 }
 
 // NewPeople returns some rules without those that others cover, in one order.
@@ -66,21 +62,6 @@ func (p People) Least() (n int) {
 		n = max(n, r.Count)
 	}
 	return n
-}
-
-// Missing returns what p still asks for beside some people's approvals.
-func (p People) Missing(logins []string, teams Teams) (left People) {
-	for _, r := range p {
-		for _, login := range logins {
-			if r.isOf(login, teams) {
-				r.Count--
-			}
-		}
-		if r.Count > 0 {
-			left = append(left, r)
-		}
-	}
-	return left
 }
 
 // Teams are the teams whose members' approvals p asks for.
