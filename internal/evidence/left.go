@@ -41,20 +41,23 @@ func LeftHeads(p quorum.Policy, s quorum.Snapshot) (heads []string, checks, stat
 	return heads, checks || len(failed) > 0, statuses
 }
 
-// cancelsOfLeftReruns cancels the attempts that we started on the head before and that have not ended, each once: not those of
-// a run that reviewers share, or that waits for a person.
+// cancelsOfLeftReruns cancels the attempts that we started on the head before and that have not ended, a few times if that does
+// not show: not those of a run that reviewers share, or that waits for a person.
 func cancelsOfLeftReruns(h *headView) (cancels []quorum.Action) {
 	s := h.snapshot
 	for i := range s.Others {
 		run := &s.Others[i]
-		of := slices.IndexFunc(s.Before.Intents, func(in quorum.Intent) bool {
-			return in.Kind == quorum.Rerun && in.Command == 0 && in.Run == run.ID && in.Attempt == run.Attempt-1
-		})
-		isDone := run.Completed() || run.Status == "waiting" || h.record.hasIntent(quorum.Cancel, "", run.ID, run.Attempt)
-		if of < 0 || isDone || !run.Starter.Same(s.Ours) {
+		if run.Completed() || run.Status == "waiting" || !run.Starter.Same(s.Ours) {
 			continue
 		}
-		by := s.Before.Intents[of].Reviewer
+		before := recordView{record: &s.Before}
+		in, isCancelled := h.record.newestIntent(quorum.Cancel, "", run.ID, run.Attempt) // the record before is read once
+		rerun, isOurs := before.newestIntent(quorum.Rerun, "", run.ID, run.Attempt-1)
+		_, isRefused := h.record.refusedCancel(run.ID, run.Attempt)
+		if !isCancelled && (!isOurs || rerun.Command != 0) || isRefused || in.Tries >= maxTries {
+			continue
+		}
+		by := cmp.Or(in.Reviewer, rerun.Reviewer)
 		if !slices.ContainsFunc(h.policy.Reviewers, func(r quorum.Reviewer) bool { return r.Name != by && r.Workflow == run.Path }) {
 			cancels = append(cancels, quorum.Action{Kind: quorum.Cancel, Reviewer: by, Run: run.ID, Attempt: run.Attempt, Left: run.Head})
 		}

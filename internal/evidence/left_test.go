@@ -14,15 +14,27 @@ func TestCancelsOfLeftReruns(t *testing.T) {
 		change func(x *scene, run *quorum.Run)
 		want   int
 	}{
-		"our rerun":               {func(*scene, *quorum.Run) {}, 1},
-		"it waits for a runner":   {func(_ *scene, run *quorum.Run) { run.Status = "queued" }, 1},
-		"it waits for a person":   {func(_ *scene, run *quorum.Run) { run.Status = "waiting" }, 0},
-		"it has ended":            {func(_ *scene, run *quorum.Run) { run.Status, run.Conclusion = "completed", "failure" }, 0},
-		"a person was faster":     {func(_ *scene, run *quorum.Run) { run.Starter = who("carol") }, 0},
-		"a person ran it again":   {func(_ *scene, run *quorum.Run) { run.Attempt = 3 }, 0},
-		"at a person's command":   {func(x *scene, _ *quorum.Run) { x.s.Before.Intents[0].Command = 9 }, 0},
-		"we have not started it":  {func(x *scene, _ *quorum.Run) { x.s.Before.Intents = nil }, 0},
-		"we meant to cancel it":   {func(x *scene, _ *quorum.Run) { x.s.Record.Intents = []quorum.Intent{cancelled(1, 2, 210)} }, 0},
+		"our rerun":              {func(*scene, *quorum.Run) {}, 1},
+		"it waits for a runner":  {func(_ *scene, run *quorum.Run) { run.Status = "queued" }, 1},
+		"it waits for a person":  {func(_ *scene, run *quorum.Run) { run.Status = "waiting" }, 0},
+		"it has ended":           {func(_ *scene, run *quorum.Run) { run.Status, run.Conclusion = "completed", "failure" }, 0},
+		"a person was faster":    {func(_ *scene, run *quorum.Run) { run.Starter = who("carol") }, 0},
+		"a person ran it again":  {func(_ *scene, run *quorum.Run) { run.Attempt = 3 }, 0},
+		"at a person's command":  {func(x *scene, _ *quorum.Run) { x.s.Before.Intents[0].Command = 9 }, 0},
+		"we have not started it": {func(x *scene, _ *quorum.Run) { x.s.Before.Intents = nil }, 0},
+		"we meant to cancel it":  {func(x *scene, _ *quorum.Run) { x.s.Record.Intents = []quorum.Intent{cancelled(1, 2, 210)} }, 1},
+		"the next look after it": {func(x *scene, _ *quorum.Run) {
+			x.s.Before, x.s.Record.Intents = quorum.Record{}, []quorum.Intent{cancelled(1, 2, 210)}
+		}, 1},
+		"we tried three times": {func(x *scene, _ *quorum.Run) {
+			in := cancelled(1, 2, 210)
+			in.Tries = 3
+			x.s.Record.Intents = []quorum.Intent{in}
+		}, 0},
+		"GitHub refused it": {func(x *scene, _ *quorum.Run) {
+			x.s.Record.Intents = []quorum.Intent{cancelled(1, 2, 210)}
+			x.s.Record.Refusals = []quorum.Refusal{{Kind: quorum.Cancel, Reviewer: "openai", Run: 1, Attempt: 2}}
+		}, 0},
 		"another one shares it":   {func(x *scene, _ *quorum.Run) { x.p.Reviewers = append(x.p.Reviewers, second) }, 0},
 		"a cancel of another run": {func(x *scene, _ *quorum.Run) { x.s.Record.Intents = []quorum.Intent{cancelled(2, 2, 210)} }, 1},
 	} {
