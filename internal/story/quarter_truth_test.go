@@ -256,10 +256,14 @@ func (p *teamPull) isTalking(a *attempt) bool {
 	return yes || no || a.conclusion != "cancelled" && a.conclusion != "skipped" && a.conclusion != "action_required"
 }
 
-// isSpeaking reports whether the attempt may replace what others left: not one that left nothing by its end or deadline.
+// isSpeaking reports whether the attempt may replace what others left: not one that left nothing by its end or deadline, nor one
+// that failed and was run again, for what the next attempt left is what the run left.
 func (p *teamPull) isSpeaking(a *attempt, now time.Time) bool {
 	yes, no := p.saidIn(a)
-	leftNothing := p.isOver(a, now) && (a.ended.IsZero() || a.conclusion == "success" || a.conclusion == "neutral")
+	isRunAgain := slices.ContainsFunc(p.attempts, func(b *attempt) bool {
+		return b.run == a.run && b.number > a.number && p.isOver(b, now)
+	})
+	leftNothing := p.isOver(a, now) && (a.ended.IsZero() || a.conclusion == "success" || a.conclusion == "neutral" || isRunAgain)
 	return yes || no || p.isTalking(a) && !leftNothing
 }
 
