@@ -36,7 +36,8 @@ type toldEvent struct {
 	wants int // approvals at least
 }
 
-// newOrganisation makes repositories with three open pull requests each, most of which the reviewers have approved.
+// newOrganisation makes repositories with three open pull requests each, by three authors, most of which the reviewers have
+// approved.
 func newOrganisation(t *testing.T, repositories, hourly int) *organisation {
 	o := &organisation{underLoad: &underLoad{t: t, looks: map[string]int{}}}
 	o.hub = sandbox.NewHub(sandbox.HubOptions{
@@ -45,8 +46,9 @@ func newOrganisation(t *testing.T, repositories, hourly int) *organisation {
 	for n := range repositories {
 		g := sandbox.New(sandbox.Options{Owner: "acme", Repo: fmt.Sprintf("shop-%03d", n), Now: time.Now, App: o.hub.App()})
 		g.SetFile(".github/review-coordinator.yml", "", loadPolicy)
-		for number := 1; number <= 3; number++ {
-			g.OpenPull(sandbox.PullSpec{Number: number, Head: fmt.Sprintf("head %d of %d", number, n), Author: "alice"})
+		for i, author := range []string{"alice", "bob", "carol"} {
+			number := i + 1
+			g.OpenPull(sandbox.PullSpec{Number: number, Head: fmt.Sprintf("head %d of %d", number, n), Author: author})
 			p := loadPull{g: g, number: number}
 			o.pulls = append(o.pulls, p)
 			if (n+number)%5 > 0 {

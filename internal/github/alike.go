@@ -4,31 +4,16 @@ package github
 
 import (
 	"context"
-	"errors"
-	"net/url"
 	"slices"
 	"strconv"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/evidence"
-	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-const (
-	listedPulls = 50 // pull requests that are searched, those that changed last
-	maxAlike    = 5  // of them those of which our checks are read
-)
-
-// sizesQuery tells how much the pull requests change that changed last, which REST's list does not. It costs a point.
-const sizesQuery = `query($owner: String!, $name: String!, $number: Int!) {
-  repository(owner: $owner, name: $name) {
-    pullRequest(number: $number) { headRefOid additions deletions changedFiles }
-    pullRequests(first: 50, orderBy: {field: UPDATED_AT, direction: DESC}) {
-      nodes { number additions deletions changedFiles }
-    }
-  }
-}`
+// maxAlike is how many other pull requests are looked into at once, of those that changed last.
+const maxAlike = 5
 
 // An alikeReader reads other pull requests with the diff of pr.
 type alikeReader struct {
@@ -38,7 +23,7 @@ type alikeReader struct {
 
 // beginReadingElsewhere begins to read what other pull requests and the base tell.
 func beginReadingElsewhere(ctx context.Context, g group, l *look) {
-	if mayBeAlike(l) && (!evidence.IsCompared(&l.snap) || l.conversationRead) { // else the conversation may be read beside it
+	if mayBeAlike(l) && l.conversationRead { // else it may be read beside it
 		g.Go(func() error { return readAlike(ctx, l) })
 	}
 	isWorth := !l.f.client.Personal() || l.snap.PR.Stack.Trunk != "" // a status holds no record
@@ -52,24 +37,21 @@ func mayBeAlike(l *look) bool {
 	return l.mayInherit() && l.snap.PR.Diff.Lines != "" && l.snap.Alike == nil
 }
 
-// readAlike reads what our checks hold of other pull requests with the same diff: at the first look at a head and base of
-// those that may have it, later of those that had it and, until the check passes, of those that were not compared and change as much.
+// readAlike reads what our checks hold of other pull requests with the same diff: of those that had it and, until the check
+// passes, of a few that were not compared.
 func readAlike(ctx context.Context, l *look) error {
 	s := &l.snap
 	r := alikeReader{&l.before, &s.PR}
-	now := l.f.now().Add(s.Skew)
+	isFirst := !evidence.IsCompared(s)
 	var pulls []quorum.PullRequest
-	var err error
-	if evidence.IsCompared(s) {
-		pulls, err = r.readKnown(ctx, s.Record.Alike)
-		if s.Record.Pass == nil { // before a pass: a repository may have many of one author and size
-			pulls = append(pulls, r.notCompared(s, l.head.sameSize, now)...)
+	if !isFirst {
+		var err error
+		if pulls, err = r.readKnown(ctx, s.Record.Alike); err != nil {
+			return err
 		}
-	} else {
-		pulls, err = r.readLikely(ctx, now)
 	}
-	if err != nil {
-		return err
+	if isFirst || s.Record.Pass == nil { // a repository may have many of one author and size
+		pulls = append(pulls, r.notCompared(s, l.head.others, l.f.now().Add(s.Skew))...)
 	}
 	g, ctx := newGroup(ctx)
 	records := readEach(g, pulls, func(p quorum.PullRequest) (quorum.Record, error) {
@@ -95,8 +77,11 @@ func (r alikeReader) readKnown(ctx context.Context, numbers []int) ([]quorum.Pul
 	return slices.DeleteFunc(pulls, func(p quorum.PullRequest) bool { return p.Head == "" || p.Head == r.pr.Head }), err
 }
 
-// notCompared are those of the others that may have the same diff and were not compared yet, a few at a time.
-func (r alikeReader) notCompared(s *quorum.Snapshot, others []sizedPull, now time.Time) (pulls []quorum.PullRequest) {
+// notCompared are those of the others that may have the same diff and were not compared yet, a few at a time: those that change
+// as much first. Only at the first look one of another size: its size may have been this one when something was objected.
+func (r alikeReader) notCompared(s *quorum.Snapshot, others []sizedPull, now time.Time) []quorum.PullRequest {
+	isFirst := !evidence.IsCompared(s)
+	var sameSize, otherSize []quorum.PullRequest
 	for i := range others {
 		o := &others[i]
 		p := o.toPull(r.pr.PR)
@@ -104,76 +89,14 @@ func (r alikeReader) notCompared(s *quorum.Snapshot, others []sizedPull, now tim
 		if o.HeadRepo != nil {
 			p.HeadRepo = o.HeadRepo.FullName
 		}
-		if evidence.MayBeAlike(r.pr, &p, now) && !evidence.IsKnownAlike(s, &p) && len(pulls) < maxAlike {
-			pulls = append(pulls, p)
+		switch {
+		case !evidence.MayBeAlike(r.pr, &p, now) || !isFirst && evidence.IsKnownAlike(s, &p):
+		case o.sameSize:
+			sameSize = append(sameSize, p)
+		case isFirst:
+			otherSize = append(otherSize, p)
 		}
 	}
-	return pulls
-}
-
-// readLikely reads the pull requests that may have the same diff, of many those that changed last.
-func (r alikeReader) readLikely(ctx context.Context, now time.Time) ([]quorum.PullRequest, error) {
-	all, err := r.readLast(ctx)
-	all = slices.DeleteFunc(all, func(p quorum.PullRequest) bool { return !evidence.MayBeAlike(r.pr, &p, now) })
-	if err != nil || len(all) == 0 {
-		return nil, err
-	}
-	if len(all) > maxAlike { // its size may have been another one when something was objected
-		if all, err = r.sameSizeFirst(ctx, all); err != nil {
-			return nil, err
-		}
-	}
-	return all[:min(len(all), maxAlike)], nil
-}
-
-// readLast reads the pull requests that changed last, open or not, in shorter pages where those are too
-// long.
-func (r alikeReader) readLast(ctx context.Context) (all []quorum.PullRequest, err error) {
-	q := url.Values{
-		"state": {"all"}, "sort": {"updated"}, "direction": {"desc"}, "per_page": {strconv.Itoa(listedPulls)},
-	}
-	first := r.repoPath("pulls") + "?" + q.Encode()
-	size := listedPulls
-	for path := first; path != "" && len(all) < listedPulls; {
-		page, answer, err := readPage[restPull](ctx, r.client, path, "", true)
-		if errors.Is(err, client.ErrTooLong) && size > shortPage {
-			size = shortPage
-			if path, err = listPath(first, size, 0); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		for i := range page {
-			all = append(all, page[i].toPull(r.pr.PR))
-		}
-		path = answer.Next
-	}
-	return all, nil
-}
-
-// sameSizeFirst are others, those first that change as many lines and files as pr, or of which that is not told.
-func (r alikeReader) sameSizeFirst(ctx context.Context, others []quorum.PullRequest) ([]quorum.PullRequest, error) {
-	var answer struct {
-		Repository *struct {
-			Pull  *sizedPull                 `json:"pullRequest"`
-			Pulls graphConnection[sizedPull] `json:"pullRequests"`
-		} `json:"repository"`
-	}
-	vars := map[string]any{"owner": r.pr.Owner, "name": r.pr.Repo, "number": r.pr.Number}
-	if err := r.client.GraphQL(ctx, sizesQuery, vars, &answer); err != nil {
-		return nil, err
-	}
-	if answer.Repository == nil || answer.Repository.Pull == nil || answer.Repository.Pull.Head != r.pr.Head {
-		return nil, moved{"the head of " + r.pr.String() + " moved"}
-	}
-	isOther := func(p quorum.PullRequest) bool {
-		return slices.ContainsFunc(answer.Repository.Pulls.Nodes, func(o sizedPull) bool {
-			return o.Number == p.Number && o.changeSize != answer.Repository.Pull.changeSize
-		})
-	}
-	isSame := func(p quorum.PullRequest) bool { return !isOther(p) }
-	return slices.Concat(slices.DeleteFunc(slices.Clone(others), isOther), slices.DeleteFunc(others, isSame)), nil
+	all := slices.Concat(sameSize, otherSize)
+	return all[:min(len(all), maxAlike)]
 }

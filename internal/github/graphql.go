@@ -399,6 +399,7 @@ type sizedPull struct {
 	HeadRepo *graphRepository `json:"headRepository"` // nil: it was deleted
 	ClosedAt time.Time        `json:"closedAt"`
 	changeSize
+	sameSize bool // as the pull request that was asked for
 }
 
 // changeSize is how much a pull request changes.
@@ -435,7 +436,7 @@ type conversationAnswer struct {
 	conversation
 	blob          string // which stands at the policy's path on the default branch; "": none does, or it is not known
 	pull          pullFacts
-	sameSize      []sizedPull   // other pull requests that changed last, and change as many lines in as many files
+	others        []sizedPull   // the pull requests that changed last
 	leftShared    *bool         // whether another open pull request has the head that was left; nil: that is not known
 	comments      []restComment // as REST lists them
 	commentsKnown bool          // comments are all, with their words
@@ -534,9 +535,10 @@ func (r pullReader) readConversation(
 				c.readSuites(repo.Commit.Suites.Nodes)
 			}
 			c.readSiblings(repo, r.pr)
-			c.sameSize = slices.DeleteFunc(repo.Pulls.Nodes, func(o sizedPull) bool {
-				return o.changeSize != p.changeSize || o.Number == r.pr.Number
-			})
+			c.others = repo.Pulls.Nodes
+			for i := range c.others {
+				c.others[i].sameSize = c.others[i].changeSize == p.changeSize
+			}
 			c.leftShared = repo.leftShared(left, r.pr)
 		}
 		more := advanceCursor(vars, "threads", p.Threads.Page)

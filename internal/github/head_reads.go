@@ -42,7 +42,7 @@ type headReads struct {
 	conversation conversation // that was read in parallel with the texts
 	pull         pullFacts    // as that conversation shows the pull request
 	leftShared   *bool        // as it shows the head that was left
-	sameSize     []sizedPull  // as it shows other pull requests
+	others       []sizedPull  // as it shows other pull requests
 	fromQuery    bool         // comments are that conversation's
 	blob         string       // which the policy is, by that conversation; "": none is, or it was not read
 
@@ -106,7 +106,7 @@ func (l *look) readParts(ctx context.Context, g group, sc readPlan, early bool) 
 	read(partBranchRuns, sc.readsBranchRuns(), func() error { return h.readBranchRuns(ctx, r, sc) })
 	read(partConversation, sc.conversation, func() error {
 		c, err := r.readConversation(ctx, sc.head, sc.left, sc.check, l.policyRead.pathInConversation(), watched)
-		h.conversation, h.pull, h.leftShared, h.blob, h.sameSize = c.conversation, c.pull, c.leftShared, c.blob, c.sameSize
+		h.conversation, h.pull, h.leftShared, h.blob, h.others = c.conversation, c.pull, c.leftShared, c.blob, c.others
 		if err == nil && inConversation && c.commentsKnown {
 			h.comments, h.fromQuery = c.comments, true
 			h.add(partComments)

@@ -183,7 +183,8 @@ const threadsPause = time.Minute
 // the head has no check suite: our own check brings one, and clocks count from it.
 func (l *look) conversationDue() bool {
 	now := l.f.now().Add(l.snap.Skew)
-	return !l.mem.conversationCurrent || l.mem.wordsKeptFor != l.watched.authorsDigest() || l.mem.queriedInParallel ||
+	isFirstSearch := mayBeAlike(l) && !evidence.IsCompared(&l.snap) // it lists other pull requests
+	return isFirstSearch || !l.mem.conversationCurrent || l.mem.wordsKeptFor != l.watched.authorsDigest() || l.mem.queriedInParallel ||
 		l.mem.threadsDecide && (l.since.came || now.Sub(l.mem.conversationAsked) >= threadsPause) ||
 		!l.mem.wake.IsZero() && !now.Before(l.mem.wake) ||
 		l.mem.conversation.arrived.IsZero() && !l.f.client.Personal()
@@ -731,7 +732,7 @@ func (l *look) readConversation(ctx context.Context, sc readPlan) error {
 	c, err := l.read.readConversation(ctx, sc.head, sc.left, sc.check, l.policyRead.pathInConversation(), l.watched)
 	if err == nil {
 		l.takeConversation(c.conversation)
-		l.head.sameSize = c.sameSize
+		l.head.others = c.others
 	}
 	return err
 }

@@ -86,8 +86,11 @@ func (s *stats) keptReached(now time.Time, keptOf func(name string, b Budget) in
 // reserve is what a server leaves of an hour to others, and what may be under way beside it.
 func (b Budget) reserve() int { return b.Limit/reservePart + min(maxParallel, b.Limit/reservePart/8) }
 
-// liveShare is the part of an hour that is kept for what has just happened: of each part of the hour that is still to come.
-const liveShare = 0.95
+// An hour's requests that are kept for what has just happened: at first nearly all, in the end what a few busy minutes take.
+const (
+	keptAtFirst = 0.95
+	keptAtLast  = 0.08
+)
 
 // backlogReady is when the hours of all budgets leave over what c asks for, beside what has just happened; zero if
 // GitHub has not said what there is.
@@ -106,19 +109,20 @@ func (s *stats) backlogReady(now time.Time, c Cost) (at time.Time) {
 	return at
 }
 
-// LeavesOver is when the live share of what is to come of the hour has shrunk so far that as many requests are left over: in
-// a later hour, if this one has not so many.
+// LeavesOver is when what is kept for what has just happened has shrunk so far that as many requests are left over: in a later
+// hour, if this one has not so many.
 func (b Budget) LeavesOver(requests int, end time.Time) time.Time {
 	kept := b.reserve() + b.Limit/urgentPart
 	usable := float64(b.Limit - kept)
 	hours := func(n float64) time.Duration { return time.Duration(n * float64(time.Hour)) }
-	missing := float64(requests) - max(float64(b.Left-kept), 0)
+	hourly := (keptAtFirst - keptAtLast) * usable // what an hour gives free, little by little
+	missing := float64(requests) - max(float64(b.Left-kept)-keptAtLast*usable, 0)
 	if missing <= 0 {
-		return end.Add(hours(missing / (liveShare * usable)))
+		return end.Add(hours(missing / hourly))
 	}
-	whole := math.Floor(missing / usable)
-	last := missing - whole*usable - (1-liveShare)*usable // beyond what an hour leaves over as soon as it begins
-	return end.Add(hours(whole + max(last, 0)/(liveShare*usable)))
+	atOnce := (1 - keptAtFirst) * usable
+	whole := math.Floor(missing / (hourly + atOnce))
+	return end.Add(hours(whole + max(missing-whole*(hourly+atOnce)-atOnce, 0)/hourly))
 }
 
 // learnBudget learns from an answer's headers; s.mu is held. Answers overtake one another: within an hour only less can

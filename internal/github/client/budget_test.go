@@ -51,22 +51,22 @@ func TestBudgetOfTheLastAnswer(t *testing.T) {
 }
 
 // A backlog gets what is left over: of an hour that nobody else uses all but what is kept, a twentieth at once and the rest
-// as the hour passes; of one that is used up nothing.
+// as the hour passes; of one that is used up nothing. Until the end a part is kept for what happens in its last minutes.
 func TestWhatAnHourLeavesToTheBacklog(t *testing.T) {
 	end := time.Date(2026, 3, 1, 13, 0, 0, 0, time.UTC)
 	for name, tt := range map[string]struct {
 		left, requests int
 		ready          time.Duration // before the hour's end
 	}{
-		"a new hour":           {5000, 224, time.Hour},
-		"all of it":            {5000, 4484, 0},
-		"half of it used":      {2758, 0, 31*time.Minute + 35*time.Second},
-		"as much as is left":   {2758, 2242, 0},
-		"one more":             {2758, 2243, 0},
-		"half of the next one": {516, 224 + 2130, -30 * time.Minute},
-		"nothing left":         {516, 1, 0},
-		"below the reserve":    {10, 1, 0},
-		"of three hours":       {516, 2 * 4484, -2 * time.Hour},
+		"a new hour":            {5000, 224, time.Hour},
+		"all but the last part": {5000, 4125, 0},
+		"half of it used":       {2758, 0, 28*time.Minute + 58*time.Second},
+		"as much as is left":    {2758, 1883, 0},
+		"one more":              {2758, 1884, 0},
+		"half of the next one":  {516, 224 + 1950, -30 * time.Minute},
+		"nothing left":          {516, 1, 0},
+		"below the reserve":     {10, 1, 0},
+		"of three hours":        {516, 2 * 4125, -2 * time.Hour},
 	} {
 		b := Budget{Left: tt.left, Limit: 5000, Reset: end}
 		if got := end.Sub(b.LeavesOver(tt.requests, end)); (got - tt.ready).Abs() > 30*time.Second {
