@@ -72,7 +72,7 @@ var quarterMutants = map[string]quarterMutant{
 	"a new base voids nothing": {"only", 5, inSnapshot(func(_ *quorum.Policy, s *quorum.Snapshot) {
 		s.Timeline = slices.DeleteFunc(slices.Clone(s.Timeline), func(e quorum.Event) bool { return e.Kind == quorum.BaseChanged })
 	})},
-	"a review is of whatever head it shows on": {"false pass", 0, inSnapshot(func(_ *quorum.Policy, s *quorum.Snapshot) {
+	"a review is of whatever head it shows on": {"false pass", 0, inManyPulls(func(_ *quorum.Policy, s *quorum.Snapshot) {
 		s.Reviews = slices.Clone(s.Reviews)
 		for i := range s.Reviews {
 			s.Reviews[i].Commit, s.Reviews[i].At = s.PR.Head, s.Arrived.Add(time.Second)

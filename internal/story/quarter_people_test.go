@@ -581,6 +581,7 @@ func (w *teamWeek) deleteRun(p *teamPull, isFit func(*attempt) bool) bool {
 			o.seen = false
 		}
 		p.noRecord = true
+		delete(p.reruns, voices[a.voice].name+" "+p.head) // of its rerun, too
 	}
 	for _, o := range p.attempts {
 		if o.run == a.run && voices[a.voice].kind != voiceText { // with the run goes what it said
