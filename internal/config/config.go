@@ -34,12 +34,8 @@ func readPolicyWith(path string, src []byte, o *Organisation) (quorum.Policy, Po
 		return quorum.Policy{Check: o.checkName(findCheckName(src))}, file, r
 	}
 	r.decodeFile(root, &file)
-	if r.hasKey("enforce") {
-		r.failKey(
-			"enforce", "only an organisation's policy enforces anything",
-			"move it to "+OrganisationFile+" of OWNER/"+OrganisationRepo,
-		)
-	}
+	r.failIf(r.hasKey("enforce"), "enforce", "only an organisation's policy enforces anything",
+		"move it to "+OrganisationFile+" of OWNER/"+OrganisationRepo)
 	var policy quorum.Policy
 	if o != nil {
 		o.layOver(r, &file)

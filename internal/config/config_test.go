@@ -49,6 +49,13 @@ func TestMistakes(t *testing.T) {
 	})
 }
 
+// The tag of check names the constant by which the program looks for its check.
+func TestDefaultCheck(t *testing.T) {
+	if got := Default().Check; got != quorum.DefaultCheck {
+		t.Errorf("the default of check is %q, want %q", got, quorum.DefaultCheck)
+	}
+}
+
 // TestWarnings: what is allowed and yet said.
 func TestWarnings(t *testing.T) {
 	each(t, "testdata/warn", func(t *testing.T, src []byte) string {

@@ -18,7 +18,6 @@ import (
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
 
-	"github.com/review-coordinator/coordinator/internal/pathfilter"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
@@ -71,14 +70,11 @@ func (r *policyFileReader) parseFile() (ast.Node, bool) {
 	switch {
 	case len(r.text) > MaxSize:
 		r.lines = nil // a snippet of it would show nothing
-		r.failAt(
-			position{line: 1, column: 1},
-			fmt.Sprintf("the file is larger than %d KiB", MaxSize>>10),
-			"shorten it: a policy is a page, not a book",
-		)
+		r.failAt(position{line: 1, column: 1}, fmt.Sprintf("the file is larger than %d KiB", MaxSize>>10),
+			"shorten it: a policy is a page, not a book")
 		return nil, false
 	case !utf8.ValidString(r.text) || strings.ContainsRune(r.text, 0):
-		r.failAt(r.firstBadByte(), "the file is not UTF-8 text", "save it as UTF-8")
+		r.failAt(firstBadByte(r.lines), "the file is not UTF-8 text", "save it as UTF-8")
 		return nil, false
 	}
 	tokens := lexer.Tokenize(r.text)
@@ -106,10 +102,12 @@ func (r *policyFileReader) rootMapping(file *ast.File) (ast.Node, bool) {
 		r.failAt(position{line: 1, column: 1}, "the file is empty", hint)
 		return nil, false
 	case len(bodies) > 1:
-		r.failAt(r.positionOf(bodies[1]), "the file holds more than one document", "remove everything from the second --- on")
+		r.failAt(r.positionOf(bodies[1]), "the file holds more than one document",
+			"remove everything from the second --- on")
 		return nil, false
 	case bodies[0].Type() != ast.MappingType:
-		r.failAt(r.positionOf(bodies[0]), fmt.Sprintf("the file holds %s, not keys with values", kindOf(bodies[0])), hint)
+		r.failAt(r.positionOf(bodies[0]), fmt.Sprintf("the file holds %s, not keys with values", kindOf(bodies[0])),
+			hint)
 		return nil, false
 	}
 	return bodies[0], true
@@ -221,8 +219,6 @@ func (r *policyFileReader) decodeValue(key string, n ast.Node, into reflect.Valu
 	switch into.Kind() {
 	case reflect.Struct:
 		r.decodeStruct(key, n, into)
-	case reflect.Map:
-		r.decodeMap(key, n, into)
 	case reflect.Slice:
 		r.decodeList(key, n, into, tag)
 	case reflect.Bool:
@@ -242,11 +238,8 @@ func (r *policyFileReader) checkLeast(key string, d, least Duration) {
 	case d == 0:
 		r.failKey(key, "it is zero: no reviewer could answer in that time", durationHint)
 	case d < least:
-		r.failKey(
-			key,
-			fmt.Sprintf("%s is shorter than %s: no reviewer could answer in that time", d, least),
-			fmt.Sprintf("write a duration of %s or more, as in 90s, 3m or 1h30m", least),
-		)
+		r.failKey(key, fmt.Sprintf("%s is shorter than %s: no reviewer could answer in that time", d, least),
+			fmt.Sprintf("write a duration of %s or more, as in 90s, 3m or 1h30m", least))
 	}
 }
 
@@ -255,11 +248,8 @@ func (r *policyFileReader) failEmpty(key string) {
 	at := r.keyPositions[key]
 	line := r.lineText(at.line)
 	if i := strings.Index(line, "#"); i > 0 && (strings.Contains(line[:i], ":") || strings.HasSuffix(strings.TrimSpace(line[:i]), "-")) {
-		r.failKey(
-			key,
-			"it has no value: what begins with # is a comment",
-			fmt.Sprintf("put the text in quotes: %q", cleanText(strings.TrimSpace(line[i:]), 60)),
-		)
+		r.failKey(key, "it has no value: what begins with # is a comment",
+			fmt.Sprintf("put the text in quotes: %q", cleanText(strings.TrimSpace(line[i:]), 60)))
 		return
 	}
 	r.failKey(key, "it has no value", "give it one, or remove the key")
@@ -300,24 +290,6 @@ func (r *policyFileReader) failMissing(key string, t reflect.Type) {
 	}
 }
 
-func (r *policyFileReader) decodeMap(key string, n ast.Node, into reflect.Value) {
-	if n.Type() != ast.MappingType {
-		r.failWrongType(key, n, "keys with values", "write {} for none")
-		return
-	}
-	into.Set(reflect.MakeMap(into.Type()))
-	for name, pair := range r.uniquePairs(key, n) {
-		sub := key + "[" + strconv.Quote(name) + "]"
-		r.keyPositions[sub] = r.keyPositions[joinKey(key, name)]
-		if _, err := pathfilter.Compile(name); err != nil {
-			r.failKey(sub, fmt.Sprintf("%s is not a pattern: %v", quoteText(name), err), "patterns are those of GitHub's branch filters")
-		}
-		element := reflect.New(into.Type().Elem()).Elem()
-		r.decodeValue(sub, pair.Value, element, "")
-		into.SetMapIndex(reflect.ValueOf(name), element)
-	}
-}
-
 // uniquePairs yields the keys of a mapping in order, each once, and notes where they stand.
 func (r *policyFileReader) uniquePairs(key string, n ast.Node) func(yield func(string, *ast.MappingValueNode) bool) {
 	return func(yield func(string, *ast.MappingValueNode) bool) {
@@ -330,11 +302,8 @@ func (r *policyFileReader) uniquePairs(key string, n ast.Node) func(yield func(s
 			name := pair.Key.GetToken().Value
 			at := r.positionOfToken(pair.Key.GetToken())
 			if first := seen[name]; first > 0 {
-				r.failAt(
-					at,
-					fmt.Sprintf("%s%s stands here again; it is already in line %d", keyPrefix(key), cleanText(name, 60), first),
-					"keep one of the two",
-				)
+				r.failAt(at, fmt.Sprintf("%s%s stands here again; it is already in line %d", keyPrefix(key), cleanText(name, 60), first),
+					"keep one of the two")
 				continue
 			}
 			seen[name] = at.line
@@ -366,9 +335,7 @@ func (r *policyFileReader) decodeList(key string, n ast.Node, into reflect.Value
 		r.keyPositions[sub] = r.positionOf(element)
 		r.decodeValue(sub, element, list.Index(i), "")
 	}
-	if len(s.Values) == 0 && tagBound(tag, "minItems") > 0 {
-		r.failKey(key, "the list is empty", "name at least one")
-	}
+	r.failIf(len(s.Values) == 0 && tagBound(tag, "minItems") > 0, key, "the list is empty", "name at least one")
 	into.Set(list)
 }
 
@@ -393,7 +360,8 @@ func (r *policyFileReader) decodeInt(key string, n ast.Node, into reflect.Value,
 	case allowedWords(tag) != nil && !slices.Contains(allowedWords(tag), text):
 		r.failKey(key, fmt.Sprintf("%d is not known here", count), "write "+strings.Join(allowedWords(tag), " or "))
 	case allowedWords(tag) == nil && (count < low || count > high):
-		r.failKey(key, fmt.Sprintf("%d is not between %d and %d", count, low, high), fmt.Sprintf("write a number from %d to %d", low, high))
+		r.failKey(key, fmt.Sprintf("%d is not between %d and %d", count, low, high),
+			fmt.Sprintf("write a number from %d to %d", low, high))
 	default:
 		into.SetInt(int64(count))
 	}
@@ -407,7 +375,8 @@ func (r *policyFileReader) decodeString(key string, n ast.Node, into reflect.Val
 		case !ok:
 			r.failWrongType(key, n, "one of "+strings.Join(words, ", "), "")
 		case !slices.Contains(words, text):
-			r.failKey(key, fmt.Sprintf("%s is not one of %s", quoteText(text), strings.Join(words, ", ")), suggestWord(text, words, ""))
+			r.failKey(key, fmt.Sprintf("%s is not one of %s", quoteText(text), strings.Join(words, ", ")),
+				suggestWord(text, words, ""))
 		default:
 			into.SetString(text)
 		}
@@ -496,6 +465,13 @@ func (r *policyFileReader) failKey(key, message, hint string) {
 	r.failAt(r.positionOfKey(key), keyPrefix(key)+message, hint)
 }
 
+// failIf is failKey where that is so.
+func (r *policyFileReader) failIf(is bool, key, message, hint string) {
+	if is {
+		r.failKey(key, message, hint)
+	}
+}
+
 func (r *policyFileReader) failAt(at position, message, hint string) {
 	if len(r.problems) == maxProblems {
 		return
@@ -505,6 +481,13 @@ func (r *policyFileReader) failAt(at position, message, hint string) {
 
 func (r *policyFileReader) warnKey(key, message, hint string) {
 	r.warnings = append(r.warnings, r.diagnosticAt(r.positionOfKey(key), message, hint))
+}
+
+// warnIf is warnKey where that is so.
+func (r *policyFileReader) warnIf(is bool, key, message, hint string) {
+	if is {
+		r.warnKey(key, message, hint)
+	}
 }
 
 func (r *policyFileReader) diagnosticAt(at position, message, hint string) Diagnostic {

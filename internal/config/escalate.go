@@ -26,18 +26,7 @@ func (r policyResolver) resolveEscalation(f PolicyKeys) quorum.Escalation {
 	if len(e.To) > 0 {
 		e.After = time.Duration(f.Escalate.After)
 	}
-	if r.hasKey("escalate") && len(f.Escalate.To) == 0 && !r.brokenKeys["escalate"] && !r.brokenKeys["escalate.to"] {
-		r.failKey("escalate", "escalate names nobody", `add to: ["@octocat"], or remove it`)
-	}
+	r.failIf(r.hasKey("escalate") && len(f.Escalate.To) == 0 && !r.brokenKeys["escalate"] && !r.brokenKeys["escalate.to"], "escalate",
+		"escalate names nobody", `add to: ["@octocat"], or remove it`)
 	return e
-}
-
-func parseComment(word string) quorum.CommentWhen {
-	switch word {
-	case "never":
-		return quorum.CommentNever
-	case "on_problem":
-		return quorum.CommentOnProblem
-	}
-	return 0
 }

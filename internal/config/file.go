@@ -1,39 +1,42 @@
 package config
 
-// The language of the policy file, key by key. A field's yaml tag is its key, its jsonschema tag bounds it, and its
-// description is what users read in the reference and in their editor.
+// The language of the policy file, key by key. A field's yaml tag is its key, its jsonschema tag bounds it, its initial tag is
+// its value in a file that says nothing, and its description is what users read in the reference and in their editor. Its
+// strict tag says what no file may loosen below an organisation's: words from the strictest on, or longer.
 
 import (
-	"time"
+	"reflect"
+	"slices"
+	"sync"
 
-	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/goccy/go-yaml/parser"
 )
 
 // PolicyKeys are the keys of a policy file as it is written, before presets, defaults of reviewers and words are
 // resolved.
 type PolicyKeys struct {
-	Version        int                `yaml:"version"         jsonschema:"enum=1"                                        jsonschema_description:"The version of this language."`
-	Check          string             `yaml:"check"           jsonschema:"minLength=1,maxLength=100"                     jsonschema_description:"Name of the check run."`
-	Mode           string             `yaml:"mode"            jsonschema:"enum=enforce,enum=report,enum=off"             jsonschema_description:"enforce: the check says the verdict. report: the check is neutral and says (report only). off: nothing is written."`
-	Quorum         Quorum             `yaml:"quorum"                                                                     jsonschema_description:"How many approvals are needed: a number, majority (more than half of the voting reviewers) or all of them. majority and all count those that vote on the pull request, and are at least one."`
-	Grace          Duration           `yaml:"grace"                                                                      jsonschema_description:"How long a reached quorum waits for the reviewers that have not answered."`
-	Timeout        Duration           `yaml:"timeout"                                                                    jsonschema_description:"How long each attempt of a reviewer may take."                                                                                                                                                                   least:"1s"`
-	Deadline       Duration           `yaml:"deadline"                                                                   jsonschema_description:"What is pending so long after the start is unavailable, whatever happens."                                                                                                                                       least:"1s"`
-	EarlyStart     bool               `yaml:"early_start"                                                                jsonschema_description:"Blocked as soon as a quorum has answered and one of them objects, without waiting for the rest."`
-	Drafts         string             `yaml:"drafts"          jsonschema:"enum=wait,enum=review"                         jsonschema_description:"wait: nothing is decided while the pull request is a draft. review: a draft is decided like any other."`
-	StandIn        string             `yaml:"stand_in"        jsonschema:"enum=none,enum=write,enum=maintain,enum=admin" jsonschema_description:"The permission of a person whose approval of the head may fill missing approvals."`
-	Override       string             `yaml:"override"        jsonschema:"enum=none,enum=maintain,enum=admin"            jsonschema_description:"The permission of a person who may accept a pull request over an objection, by /review-coordinator accept."`
-	OwnChange      string             `yaml:"own_change"      jsonschema:"enum=refused,enum=stand_in"                    jsonschema_description:"stand_in: a person who may stand in may vouch for a change of their own, by a comment that the title names. It is no approval. Where override names their permission, they may accept, too."`
-	Threads        string             `yaml:"threads"         jsonschema:"enum=others,enum=anyone"                       jsonschema_description:"Who may end an objection by resolving its threads: others (people who had no hand in the change), or anyone (but bots)."`
-	Guard          []Glob             `yaml:"guard"                                                                      jsonschema_description:"Path patterns. A pull request that changes one of these files makes the reviewers concerned unavailable, unless they object: those whose evidence github-actions[bot] posts. Each preset adds the files that instruct its reviewer, as listed below."`
+	Version        int                `yaml:"version" initial:"1"         jsonschema:"enum=1"                                        jsonschema_description:"The version of this language."`
+	Check          string             `yaml:"check" initial:"Review quorum"           jsonschema:"minLength=1,maxLength=100"                     jsonschema_description:"Name of the check run."`
+	Mode           string             `yaml:"mode" initial:"enforce"            jsonschema:"enum=enforce,enum=report,enum=off"             jsonschema_description:"enforce: the check says the verdict. report: the check is neutral and says (report only). off: nothing is written." strict:"enforce,report,off"`
+	Quorum         Quorum             `yaml:"quorum" initial:"majority"                                                                     jsonschema_description:"How many approvals are needed: a number, majority (more than half of the voting reviewers) or all of them. majority and all count those that vote on the pull request, and are at least one."`
+	Grace          Duration           `yaml:"grace" initial:"3m"                                                                      jsonschema_description:"How long a reached quorum waits for the reviewers that have not answered." strict:"longer"`
+	Timeout        Duration           `yaml:"timeout" initial:"10m"                                                                    jsonschema_description:"How long each attempt of a reviewer may take."                                                                                                                                                                   least:"1s" strict:"longer"`
+	Deadline       Duration           `yaml:"deadline" initial:"45m"                                                                   jsonschema_description:"What is pending so long after the start is unavailable, whatever happens."                                                                                                                                       least:"1s" strict:"longer"`
+	EarlyStart     bool               `yaml:"early_start" initial:"true"                                                                jsonschema_description:"Blocked as soon as a quorum has answered and one of them objects, without waiting for the rest."`
+	Drafts         string             `yaml:"drafts" initial:"wait"          jsonschema:"enum=wait,enum=review"                         jsonschema_description:"wait: nothing is decided while the pull request is a draft. review: a draft is decided like any other."`
+	StandIn        string             `yaml:"stand_in" initial:"write"        jsonschema:"enum=none,enum=write,enum=maintain,enum=admin" jsonschema_description:"The permission of a person whose approval of the head may fill missing approvals." strict:"none,admin,maintain,write"`
+	Override       string             `yaml:"override" initial:"none"        jsonschema:"enum=none,enum=maintain,enum=admin"            jsonschema_description:"The permission of a person who may accept a pull request over an objection, by /review-coordinator accept." strict:"none,admin,maintain"`
+	OwnChange      string             `yaml:"own_change" initial:"refused"      jsonschema:"enum=refused,enum=stand_in"                    jsonschema_description:"stand_in: a person who may stand in may vouch for a change of their own, by a comment that the title names. It is no approval. Where override names their permission, they may accept, too." strict:"refused,stand_in"`
+	Threads        string             `yaml:"threads" initial:"others"         jsonschema:"enum=others,enum=anyone"                       jsonschema_description:"Who may end an objection by resolving its threads: others (people who had no hand in the change), or anyone (but bots)." strict:"others,anyone"`
+	Guard          []Glob             `yaml:"guard" initial:"[.github/workflows/**, .github/actions/**]"                                                                      jsonschema_description:"Path patterns. A pull request that changes one of these files makes the reviewers concerned unavailable, unless they object: those whose evidence github-actions[bot] posts. Each preset adds the files that instruct its reviewer, as listed below."`
 	Retry          RetryKeys          `yaml:"retry"                                                                      jsonschema_description:"The one rerun of a reviewer that failed."`
 	CircuitBreaker CircuitBreakerKeys `yaml:"circuit_breaker"                                                            jsonschema_description:"Stops asking a reviewer again that is down, in the daemon and within one sweep. It only delays. A single job keeps to an open circuit that the check names."`
 	Sweep          SweepKeys          `yaml:"sweep"                                                                      jsonschema_description:"How open pull requests are swept. It changes nothing in a single job."`
 	Fix            FixKeys            `yaml:"fix"                                                                        jsonschema_description:"Starts a workflow that fixes a blocked pull request. Off unless a workflow is named."`
-	Comment        string             `yaml:"comment"         jsonschema:"enum=never,enum=on_problem"        jsonschema_description:"When the verdict is also told in a comment on the pull request, which is edited in place. on_problem: from the first time on that the check is blocked or unverified."`
-	Families       string             `yaml:"families" jsonschema:"enum=any,enum=distinct" jsonschema_description:"distinct: reviewers of one family count as one, in the quorum, in approvals and in those that are pending. Who has none is one of its own."`
+	Comment        string             `yaml:"comment" initial:"never"         jsonschema:"enum=never,enum=on_problem"        jsonschema_description:"When the verdict is also told in a comment on the pull request, which is edited in place. on_problem: from the first time on that the check is blocked or unverified."`
+	Families       string             `yaml:"families" initial:"any" jsonschema:"enum=any,enum=distinct" jsonschema_description:"distinct: reviewers of one family count as one, in the quorum, in approvals and in those that are pending. Who has none is one of its own." strict:"distinct,any"`
 	People         PeopleKeys         `yaml:"people" jsonschema_description:"Approvals of the head by people who could stand in, on top of the quorum: a number, or a list of {count, of} with logins and teams, each of which needs its own number."`
-	Carry          string             `yaml:"carry" jsonschema:"enum=none,enum=same_diff" jsonschema_description:"same_diff: a push that leaves the pull request's diff as it was keeps its approvals. Objections it keeps in any case."`
+	Carry          string             `yaml:"carry" initial:"none" jsonschema:"enum=none,enum=same_diff" jsonschema_description:"same_diff: a push that leaves the pull request's diff as it was keeps its approvals. Objections it keeps in any case." strict:"none,same_diff"`
 	Escalate       EscalateKeys       `yaml:"escalate" jsonschema_description:"Whose review is asked for when nothing else helps. Off unless named."`
 	Lanes          []LaneKeys         `yaml:"lanes" jsonschema:"maxItems=50" jsonschema_description:"Rules for some pull requests, read from the top. What a lane asks more than the top level is added wherever it may hold. The first that asks less and surely holds is the last that is read."`
 	Enforce        EnforceKeys        `yaml:"enforce" jsonschema_description:"Only in an organisation's policy: what no repository may loosen. See organisation.md."`
@@ -42,45 +45,45 @@ type PolicyKeys struct {
 
 // RetryKeys bound the one rerun.
 type RetryKeys struct {
-	Max      int      `yaml:"max"       jsonschema:"minimum=0,maximum=1" jsonschema_description:"Reruns for each reviewer and head: 0 or 1."`
-	FastFail Duration `yaml:"fast_fail"                                  jsonschema_description:"An empty attempt that ended sooner is run again at once."`
-	Backoff  Duration `yaml:"backoff"                                    jsonschema_description:"Any other attempt is run again after this long, give or take a fifth."`
+	Max      int      `yaml:"max" initial:"1"       jsonschema:"minimum=0,maximum=1" jsonschema_description:"Reruns for each reviewer and head: 0 or 1."`
+	FastFail Duration `yaml:"fast_fail" initial:"30s"                                  jsonschema_description:"An empty attempt that ended sooner is run again at once."`
+	Backoff  Duration `yaml:"backoff" initial:"1m"                                    jsonschema_description:"Any other attempt is run again after this long, give or take a fifth."`
 }
 
 // CircuitBreakerKeys say when a reviewer that is down is asked no more.
 type CircuitBreakerKeys struct {
-	Enabled          bool     `yaml:"enabled"           jsonschema_description:"Whether there is one."`
-	FailureThreshold int      `yaml:"failure_threshold" jsonschema_description:"Pull requests in a row on which one reviewer has outages that open it; a stranger's, from forks, count once. In a sweep also faults on the way to GitHub in a row that stop it." jsonschema:"minimum=1,maximum=1000"`
-	ResetTimeout     Duration `yaml:"reset_timeout"     jsonschema_description:"After this long one attempt is let through; the rest follow once it succeeds, and the next one after half of it if nothing came of the first."                                                                     least:"1s"`
+	Enabled          bool     `yaml:"enabled" initial:"true"           jsonschema_description:"Whether there is one."`
+	FailureThreshold int      `yaml:"failure_threshold" initial:"5" jsonschema_description:"Pull requests in a row on which one reviewer has outages that open it; a stranger's, from forks, count once. In a sweep also faults on the way to GitHub in a row that stop it." jsonschema:"minimum=1,maximum=1000"`
+	ResetTimeout     Duration `yaml:"reset_timeout" initial:"10m"     jsonschema_description:"After this long one attempt is let through; the rest follow once it succeeds, and the next one after half of it if nothing came of the first."                                                                     least:"1s"`
 }
 
 // SweepKeys bound a sweep over the open pull requests.
 type SweepKeys struct {
-	MaxConcurrent int         `yaml:"max_concurrent" jsonschema:"minimum=1,maximum=64"     jsonschema_description:"Pull requests that are evaluated at once."`
-	BatchSize     int         `yaml:"batch_size"     jsonschema:"minimum=1,maximum=1000"   jsonschema_description:"Pull requests in a batch."`
-	BatchDelay    Duration    `yaml:"batch_delay"                                          jsonschema_description:"Pause between two batches."`
+	MaxConcurrent int         `yaml:"max_concurrent" initial:"4" jsonschema:"minimum=1,maximum=64"     jsonschema_description:"Pull requests that are evaluated at once."`
+	BatchSize     int         `yaml:"batch_size" initial:"10"     jsonschema:"minimum=1,maximum=1000"   jsonschema_description:"Pull requests in a batch."`
+	BatchDelay    Duration    `yaml:"batch_delay" initial:"1s"                                          jsonschema_description:"Pause between two batches."`
 	ItemDelay     Duration    `yaml:"item_delay"                                           jsonschema_description:"Pause between two evaluations of one worker."`
-	MaxRetries    int         `yaml:"max_retries"    jsonschema:"minimum=0,maximum=10"     jsonschema_description:"Further tries of an evaluation that failed for a transport fault."`
+	MaxRetries    int         `yaml:"max_retries" initial:"3"    jsonschema:"minimum=0,maximum=10"     jsonschema_description:"Further tries of an evaluation that failed for a transport fault."`
 	Backoff       BackoffKeys `yaml:"backoff"                                              jsonschema_description:"Pause before such a try, doubling from base to max, with full jitter."`
-	Limit         int         `yaml:"limit"          jsonschema:"minimum=1,maximum=100000" jsonschema_description:"Pull requests that one sweep evaluates at most."`
+	Limit         int         `yaml:"limit" initial:"200"          jsonschema:"minimum=1,maximum=100000" jsonschema_description:"Pull requests that one sweep evaluates at most."`
 }
 
 // BackoffKeys bound a pause that doubles.
 type BackoffKeys struct {
-	Base Duration `yaml:"base" least:"1ms" jsonschema_description:"The first pause."`
-	Max  Duration `yaml:"max"  least:"1ms" jsonschema_description:"The longest pause."`
+	Base Duration `yaml:"base" initial:"2s" least:"1ms" jsonschema_description:"The first pause."`
+	Max  Duration `yaml:"max" initial:"10s"  least:"1ms" jsonschema_description:"The longest pause."`
 }
 
 // FixKeys name the workflow that fixes a blocked pull request.
 type FixKeys struct {
 	Workflow    string `yaml:"workflow"     jsonschema_description:"Path of the workflow file."`
-	MaxRestarts int    `yaml:"max_restarts" jsonschema_description:"Fix runs for one pull request." jsonschema:"minimum=0,maximum=100"`
+	MaxRestarts int    `yaml:"max_restarts" initial:"3" jsonschema_description:"Fix runs for one pull request." jsonschema:"minimum=0,maximum=100"`
 }
 
 // EscalateKeys name the people or teams whose review is asked for.
 type EscalateKeys struct {
 	To    []string `yaml:"to"    jsonschema:"maxItems=10" jsonschema_description:"Logins, and teams as @org/team. Each is asked once on a pull request, until somebody answered."`
-	After Duration `yaml:"after" jsonschema_description:"How long the check must have been unverified." least:"1s"`
+	After Duration `yaml:"after" initial:"30m" jsonschema_description:"How long the check must have been unverified." least:"1s"`
 }
 
 // EnforceKeys say what an organisation lets no repository loosen.
@@ -98,14 +101,14 @@ type LaneKeys struct {
 	Quorum     LaneQuorum    `yaml:"quorum"      default:"the top level's"                                          jsonschema_description:"As at the top level, of those who vote in the lane; none: no review is needed."`
 	People     PeopleKeys    `yaml:"people"      default:"the top level's" jsonschema_description:"As at the top level."`
 	Reviewers  []string      `yaml:"reviewers"   default:"all that vote"   jsonschema:"minItems=1,maxItems=50"      jsonschema_description:"The names of those who vote; the others are shown."`
-	Grace      Duration      `yaml:"grace"       default:"the top level's"                                          jsonschema_description:"As at the top level."`
-	Timeout    Duration      `yaml:"timeout"     default:"the top level's"                               least:"1s" jsonschema_description:"As at the top level. A reviewer's own goes before it."`
-	Deadline   Duration      `yaml:"deadline"    default:"the top level's"                               least:"1s" jsonschema_description:"As at the top level."`
+	Grace      Duration      `yaml:"grace"       default:"the top level's"                                          jsonschema_description:"As at the top level." strict:"longer"`
+	Timeout    Duration      `yaml:"timeout"     default:"the top level's"                               least:"1s" jsonschema_description:"As at the top level. A reviewer's own goes before it." strict:"longer"`
+	Deadline   Duration      `yaml:"deadline"    default:"the top level's"                               least:"1s" jsonschema_description:"As at the top level." strict:"longer"`
 	EarlyStart bool          `yaml:"early_start" default:"the top level's"                                          jsonschema_description:"As at the top level."`
-	StandIn    string        `yaml:"stand_in"    default:"the top level's" jsonschema:"enum=none,enum=write,enum=maintain,enum=admin" jsonschema_description:"As at the top level."`
-	Override   string        `yaml:"override"    default:"the top level's" jsonschema:"enum=none,enum=maintain,enum=admin" jsonschema_description:"As at the top level."`
-	OwnChange  string        `yaml:"own_change"  default:"the top level's" jsonschema:"enum=refused,enum=stand_in"   jsonschema_description:"As at the top level."`
-	Threads    string        `yaml:"threads"     default:"the top level's" jsonschema:"enum=others,enum=anyone"     jsonschema_description:"As at the top level."`
+	StandIn    string        `yaml:"stand_in"    default:"the top level's" jsonschema:"enum=none,enum=write,enum=maintain,enum=admin" jsonschema_description:"As at the top level." strict:"none,admin,maintain,write"`
+	Override   string        `yaml:"override"    default:"the top level's" jsonschema:"enum=none,enum=maintain,enum=admin" jsonschema_description:"As at the top level." strict:"none,admin,maintain"`
+	OwnChange  string        `yaml:"own_change"  default:"the top level's" jsonschema:"enum=refused,enum=stand_in"   jsonschema_description:"As at the top level." strict:"refused,stand_in"`
+	Threads    string        `yaml:"threads"     default:"the top level's" jsonschema:"enum=others,enum=anyone"     jsonschema_description:"As at the top level." strict:"others,anyone"`
 }
 
 // ConditionKeys say for which pull requests a lane is, or on which a reviewer votes.
@@ -167,41 +170,30 @@ type RequestKeys struct {
 	AtStart bool   `yaml:"at_start"                                                      jsonschema_description:"It is asked once at the start, if nothing was seen of it." default:"false"`
 }
 
-// Default is the file that says nothing: every default of the top level stands here and nowhere else.
+// Default is the file that says nothing.
 func Default() PolicyKeys {
-	return PolicyKeys{
-		Version:    1,
-		Check:      quorum.DefaultCheck,
-		Mode:       "enforce",
-		Quorum:     Quorum{Word: majorityWord},
-		Grace:      Duration(3 * time.Minute),
-		Timeout:    Duration(10 * time.Minute),
-		Deadline:   Duration(45 * time.Minute),
-		EarlyStart: true,
-		Drafts:     "wait",
-		StandIn:    "write",
-		Override:   "none",
-		OwnChange:  "refused",
-		Threads:    "others",
-		Guard:      []Glob{".github/workflows/**", ".github/actions/**"},
-		Retry:      RetryKeys{Max: 1, FastFail: Duration(30 * time.Second), Backoff: Duration(time.Minute)},
-		CircuitBreaker: CircuitBreakerKeys{
-			Enabled:          true,
-			FailureThreshold: 5,
-			ResetTimeout:     Duration(10 * time.Minute),
-		},
-		Sweep: SweepKeys{
-			MaxConcurrent: 4,
-			BatchSize:     10,
-			BatchDelay:    Duration(time.Second),
-			MaxRetries:    3,
-			Backoff:       BackoffKeys{Base: Duration(2 * time.Second), Max: Duration(10 * time.Second)},
-			Limit:         200,
-		},
-		Fix:      FixKeys{MaxRestarts: 3},
-		Comment:  "never",
-		Families: "any",
-		Carry:    "none",
-		Escalate: EscalateKeys{After: Duration(30 * time.Minute)},
+	file := initialKeys()
+	file.Guard = slices.Clone(file.Guard)
+	return file
+}
+
+var initialKeys = sync.OnceValue(func() (file PolicyKeys) {
+	fillIn(reflect.ValueOf(&file).Elem())
+	return file
+})
+
+// fillIn gives the keys of a struct the values of their initial tags.
+func fillIn(keys reflect.Value) {
+	for field, value := range keys.Fields() {
+		text := field.Tag.Get("initial")
+		switch {
+		case text != "":
+			r := newPolicyFileReader("initial "+field.Name, []byte(text))
+			if n, err := parser.ParseBytes([]byte(text), 0); err == nil {
+				r.decodeValue("", n.Docs[0].Body, value, field.Tag)
+			}
+		case value.Kind() == reflect.Struct:
+			fillIn(value)
+		}
 	}
 }

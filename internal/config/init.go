@@ -9,8 +9,8 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/review"
@@ -127,6 +127,34 @@ func Init(s Survey) Draft { return s.draftPolicy("coordinator config init", fals
 // holds nothing back: the check then appears, and says what is missing.
 func InitRepo(s Survey) Draft { return s.draftPolicy("coordinator init", true) }
 
+// What stands before and after the mode of a first policy.
+const (
+	policyHead = `# yaml-language-server: $schema=%s
+# The policy of the review coordinator: which reviewers vote on a pull request, and how many approvals are enough.
+# Made by %s from what %s showed; read it before you trust it.
+# Looked at: %s and %s.
+# It counts once it is on the default branch. Check it: coordinator config check FILE
+version: 1
+
+# How many approvals are needed: majority (more than half of the voters), all, or a number.
+quorum: majority
+
+`
+	policyWaits = `
+# Defaults that you may want to change: a reached quorum waits so long for the rest, and each attempt may take so long.
+# grace: 3m
+# timeout: 10m
+
+`
+	noReviewers = `  # Nothing was recognised. An App that reviews:
+  # - preset: copilot          # one of %s
+  # A workflow that reviews; its texts must open with a heading of their own:
+  # - name: my-reviewer
+  #   workflow: .github/workflows/FILL-IN.yml
+  #   heading: "## FILL IN"
+`
+)
+
 // draftPolicy writes a policy; madeBy is the command that it names. mustHold is for a policy that is valid in any case.
 func (s Survey) draftPolicy(madeBy string, mustHold bool) (d Draft) {
 	sure, unsure, notes := s.findReviewers()
@@ -134,60 +162,41 @@ func (s Survey) draftPolicy(madeBy string, mustHold bool) (d Draft) {
 	d.Notes = append(notes, d.Notes...)
 	stopgap := mustHold && len(sure) == 0
 	var w policyWriter
-	w.writeLinef("# yaml-language-server: $schema=%s", SchemaAddress)
-	w.writeLinef("# The policy of the review coordinator: which reviewers vote on a pull request, and how many approvals are enough.")
-	w.writeLinef("# Made by %s from what %s showed; read it before you trust it.", madeBy, s.Repo)
-	w.writeLinef("# Looked at: %s and %s.", countNoun(len(s.Workflows), "workflow"), countNoun(len(s.Pulls), "pull request"))
-	w.writeLinef("# It counts once it is on the default branch. Check it: coordinator config check FILE")
-	w.writeLinef("version: 1")
-	w.writeLinef("")
-	w.writeLinef("# How many approvals are needed: majority (more than half of the voters), all, or a number.")
-	w.writeLinef("quorum: majority")
-	w.writeLinef("")
+	w.writeText(policyHead, SchemaAddress, madeBy, s.Repo, countNoun(len(s.Workflows), "workflow"), countNoun(len(s.Pulls), "pull request"))
 	if stopgap {
-		w.writeLinef("# Nobody reviews yet, so that nothing is held back: take this line out once your reviewers stand below.")
-		w.writeLinef("mode: report")
+		w.writeText("# Nobody reviews yet, so that nothing is held back: take this line out once your reviewers stand below.\n")
+		w.writeText("mode: report\n")
 	} else {
-		w.writeLinef("# To try it without holding anything back: the check is neutral and says (report only).")
-		w.writeLinef("# mode: report")
+		w.writeText("# To try it without holding anything back: the check is neutral and says (report only).\n# mode: report\n")
 	}
-	w.writeLinef("")
-	w.writeLinef("# Defaults that you may want to change: a reached quorum waits so long for the rest, and each attempt may take so long.")
-	w.writeLinef("# grace: 3m")
-	w.writeLinef("# timeout: 10m")
-	w.writeLinef("")
+	w.writeText(policyWaits)
 	for _, note := range d.Notes {
-		w.writeLinef("# %s", note)
+		w.writeText("# %s\n", note)
 	}
 	if len(d.Notes) > 0 {
-		w.writeLinef("")
+		w.writeText("\n")
 	}
-	w.writeLinef("reviewers:")
+	w.writeText("reviewers:\n")
 	if len(sure) == 0 {
 		d.Fill = append(d.Fill, Fill{w.lines, "no reviewer was recognised for sure: without one there is no vote"})
 	}
 	if stopgap {
-		w.writeLinef("  # FILL IN: a reviewer in place of this one, which nobody is.")
-		w.writeLinef("  - name: fill-in")
-		w.writeLinef("    author: %s", yamlScalar(fillInAuthor))
+		w.writeText("  # FILL IN: a reviewer in place of this one, which nobody is.\n")
+		w.writeText("  - name: fill-in\n")
+		w.writeText("    author: %s\n", yamlScalar(fillInAuthor))
 	}
 	for _, f := range sure {
 		w.writeEntry(f, "  ")
 		d.Found = append(d.Found, f.asFound())
 	}
 	for _, f := range unsure {
-		w.writeLinef("")
+		w.writeText("\n")
 		at := w.writeEntry(f, "  # ")
 		d.Fill = append(d.Fill, Fill{at, f.toFill})
 		d.Found = append(d.Found, f.asFound())
 	}
 	if len(sure)+len(unsure) == 0 {
-		w.writeLinef("  # Nothing was recognised. An App that reviews:")
-		w.writeLinef("  # - preset: copilot          # one of %s", strings.Join(review.Presets(), ", "))
-		w.writeLinef("  # A workflow that reviews; its texts must open with a heading of their own:")
-		w.writeLinef("  # - name: my-reviewer")
-		w.writeLinef("  #   workflow: .github/workflows/FILL-IN.yml")
-		w.writeLinef("  #   heading: \"## FILL IN\"")
+		w.writeText(noReviewers, strings.Join(review.Presets(), ", "))
 	}
 	d.Policy = []byte(w.b.String())
 	return d
@@ -203,9 +212,10 @@ type policyWriter struct {
 	lines int
 }
 
-func (w *policyWriter) writeLinef(format string, a ...any) {
-	fmt.Fprintf(&w.b, format+"\n", a...)
-	w.lines++
+func (w *policyWriter) writeText(format string, a ...any) {
+	text := fmt.Sprintf(format, a...)
+	w.b.WriteString(text)
+	w.lines += strings.Count(text, "\n")
 }
 
 // writeEntry writes one reviewer and returns the line of what is missing in it.
@@ -213,17 +223,17 @@ func (w *policyWriter) writeEntry(f foundReviewer, indent string) (missing int) 
 	comment := strings.TrimRight(strings.TrimSuffix(indent, "# "), " ") + "  # "
 	for _, line := range append(slices.Clone(f.seen), f.note) {
 		if line != "" {
-			w.writeLinef("%s%s", comment, line)
+			w.writeText("%s%s\n", comment, line)
 		}
 	}
 	if f.toFill != "" {
-		w.writeLinef("%sFILL IN: %s, then take the \"# \" from the lines below.", comment, f.toFill)
+		w.writeText("%sFILL IN: %s, then take the \"# \" from the lines below.\n", comment, f.toFill)
 		missing = w.lines
 	}
 	dash := "- "
 	key := func(name, value string) {
 		if value != "" {
-			w.writeLinef("%s%s%s: %s", indent, dash, name, yamlScalar(value))
+			w.writeText("%s%s%s: %s\n", indent, dash, name, yamlScalar(value))
 			dash = "  "
 		}
 	}
@@ -232,7 +242,7 @@ func (w *policyWriter) writeEntry(f foundReviewer, indent string) (missing int) 
 	key("workflow", f.workflow)
 	key("author", f.author)
 	if f.lacksHeading {
-		w.writeLinef("%s%sheading: \"## FILL IN\"", indent, dash)
+		w.writeText("%s%sheading: \"## FILL IN\"\n", indent, dash)
 		missing = w.lines
 	}
 	key("heading", f.heading)
@@ -247,18 +257,7 @@ func yamlScalar(text string) string {
 		!slices.Contains([]string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}, strings.ToLower(text)) {
 		return text
 	}
-	var b strings.Builder
-	for _, r := range text {
-		switch {
-		case r == '"' || r == '\\':
-			b.WriteString(`\` + string(r))
-		case !unicode.IsPrint(r):
-			fmt.Fprintf(&b, `\U%08X`, r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	return `"` + b.String() + `"`
+	return strconv.Quote(text) // what Go escapes, YAML reads as Go does
 }
 
 func countNoun(n int, thing string) string {

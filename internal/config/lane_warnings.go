@@ -28,14 +28,13 @@ func (c *laneChecker) warnOfLanes() {
 		adds, less := c.policy.Compare(&sure)
 		switch vain := slices.DeleteFunc(slices.Clone(less), func(key string) bool { return slices.Contains(adds, key) }); {
 		case len(adds)+len(less) == 0:
-			c.warnKey(laneKey(i), lanePhrase(lane.Name)+" asks what the top level asks", "add people:, or another quorum:")
+			c.warnKey(laneKey(i), lanePhrase(lane.Name)+" asks what the top level asks",
+				"add people:, or another quorum:")
 		case lane.If.OnlyAdds() && len(vain) > 0:
-			c.warnKey(
-				laneKey(i)+"."+vain[0],
-				fmt.Sprintf("%s asks less in %s, and one more file or label reaches it: that counts for nothing, for such a lane can only ask for more",
-					lanePhrase(lane.Name), strings.Join(vain, ", ")),
-				"remove what asks less, or choose by all_paths, authors or base",
-			)
+			what := lanePhrase(lane.Name) + " asks less in " + strings.Join(vain, ", ")
+			c.warnKey(laneKey(i)+"."+vain[0],
+				what+", and one more file or label reaches it: that counts for nothing, for such a lane can only ask for more",
+				"remove what asks less, or choose by all_paths, authors or base")
 		case !lane.If.OnlyAdds() && len(less) > 0:
 			c.warnOfLess(laneKey(i), lane)
 		}
@@ -51,26 +50,19 @@ func (c *laneChecker) warnOfLanes() {
 // warnOfLess warns of a lane that asks less, and does so nowhere, or for whom nobody wants it to.
 func (c *laneChecker) warnOfLess(key string, lane *quorum.Lane) {
 	cond, who := lane.If, lanePhrase(lane.Name)
-	if len(cond.Base) > 0 && !slices.ContainsFunc(cond.Base, pathfilter.IsName) {
-		c.warnKey(
-			key+".if.base",
-			who+" asks less than the top level, so a pattern of its base counts for the default branch only: anybody may name a branch so",
-			"name the branches, or leave out base for the default branch",
-		)
-	}
+	c.warnIf(len(cond.Base) > 0 && !slices.ContainsFunc(cond.Base, pathfilter.IsName), key+".if.base",
+		who+" asks less than the top level, so a pattern of its base counts for the default branch only: anybody may name a branch so",
+		"name the branches, or leave out base for the default branch")
 	if i := slices.IndexFunc(cond.Authors, func(login string) bool { return strings.EqualFold(login, quorum.ActionsBot) }); i >= 0 {
-		c.warnKey(
-			fmt.Sprintf("%s.if.authors[%d]", key, i),
+		c.warnKey(fmt.Sprintf("%s.if.authors[%d]", key, i),
 			fmt.Sprintf("%s asks less for all that a workflow commits and opens, on any branch: whoever may push may write one", who),
-			"name an App that only does what the lane is for",
-		)
+			"name an App that only does what the lane is for")
 	}
 	if i := slices.IndexFunc(cond.Authors, func(login string) bool { return !strings.HasSuffix(login, "[bot]") }); i >= 0 {
-		c.warnKey(
-			fmt.Sprintf("%s.if.authors[%d]", key, i),
-			fmt.Sprintf("%s asks less for all that %s writes: who has that account needs less of a review", who, quoteText(cond.Authors[i])),
-			"leave people out of the authors of a lane that asks less; the account of an App ends with [bot], as in "+quoteText(cond.Authors[i]+"[bot]"),
-		)
+		author := cond.Authors[i]
+		c.warnKey(fmt.Sprintf("%s.if.authors[%d]", key, i),
+			fmt.Sprintf("%s asks less for all that %s writes: who has that account needs less of a review", who, quoteText(author)),
+			"leave people out of the authors of a lane that asks less; the account of an App ends with [bot], as in "+quoteText(author+"[bot]"))
 	}
 }
 
@@ -79,48 +71,26 @@ func (c *laneChecker) warnOfLaneVoters(key string, lane *quorum.Lane) {
 	for j, name := range lane.Voters {
 		i := slices.IndexFunc(c.policy.Reviewers, func(q quorum.Reviewer) bool { return q.Name == name })
 		if i >= 0 && !c.policy.Reviewers[i].MayVote() {
-			c.warnKey(
-				fmt.Sprintf("%s.reviewers[%d]", key, j),
+			c.warnKey(fmt.Sprintf("%s.reviewers[%d]", key, j),
 				reviewerPhrase(c.policy.Reviewers[i])+" has no vote in any lane: it is a shadow or retired",
-				"remove it here, or shadow: there",
-			)
+				"remove it here, or shadow: there")
 		}
 	}
 }
 
-// warnOfLaneWaits warns of waits of a lane that end before anything can come of them.
+// warnOfLaneWaits warns of waits of a lane that end before anything can come of them, or after everything.
 func (c *laneChecker) warnOfLaneWaits(key string, lane *quorum.Lane) {
 	p := c.policy.InLane(lane)
-	for _, wait := range []struct {
-		name string
-		own  *time.Duration
-	}{{"timeout", lane.Timeout}, {"deadline", lane.Deadline}} {
-		if wait.own != nil && *wait.own < leastAttempt {
-			c.warnKey(
-				key+"."+wait.name,
-				fmt.Sprintf("%s (%s) is over before a run has begun: GitHub takes longer to find it a runner", wait.name, Duration(*wait.own)),
-				"write some minutes, or leave it out for the top level's",
-			)
+	c.warnShort(key+".timeout", "timeout", Duration(p.Timeout))
+	c.warnShort(key+".deadline", "deadline", Duration(p.Deadline))
+	for name, wait := range map[string]time.Duration{"timeout": p.Timeout, "grace": p.Grace} {
+		at := key + "." + name
+		if !c.hasKey(at) {
+			at = key + ".deadline"
 		}
-	}
-	for _, wait := range []struct {
-		name  string
-		own   *time.Duration
-		holds time.Duration
-	}{{"timeout", lane.Timeout, p.Timeout}, {"grace", lane.Grace, p.Grace}} {
-		if wait.holds <= p.Deadline || wait.own == nil && (lane.Deadline == nil || wait.holds > c.policy.Deadline) {
-			continue
+		if c.hasKey(at) && (at == key+"."+name || wait <= c.policy.Deadline) { // else the top level says so
+			c.warnLong(at, "in this lane "+name, Duration(wait), Duration(p.Deadline))
 		}
-		at := wait.name
-		if wait.own == nil {
-			at = "deadline"
-		}
-		c.warnKey(
-			key+"."+at,
-			fmt.Sprintf("in this lane %s (%s) is longer than deadline (%s), which ends everything",
-				wait.name, Duration(wait.holds), Duration(p.Deadline)),
-			"shorten "+wait.name+" or lengthen deadline",
-		)
 	}
 }
 
@@ -129,13 +99,9 @@ func (c *laneChecker) warnOfWhen(key string, q quorum.Reviewer) {
 	if !q.MayVote() {
 		return
 	}
-	if len(q.When.Labels) > 0 {
-		c.warnKey(
-			key+".labels",
-			fmt.Sprintf("whoever may set labels chooses whether %s votes", reviewerPhrase(q)),
-			"choose by any_path or base, or ask for more in a lane with labels",
-		)
-	}
+	c.warnIf(len(q.When.Labels) > 0, key+".labels",
+		fmt.Sprintf("whoever may set labels chooses whether %s votes", reviewerPhrase(q)),
+		"choose by any_path or base, or ask for more in a lane with labels")
 }
 
 // warnOfFewVoters warns of pull requests on which fewer vote than must approve.
@@ -156,14 +122,7 @@ func (c *laneChecker) warnOfFewVoters() {
 	c.warnKey(
 		key,
 		fmt.Sprintf("a pull request for which no when: holds needs %s and has %s: %s",
-			countedNoun(need, "approval"), countedNoun(least, "voter"), helpers),
+			countNoun(need, "approval"), countNoun(least, "voter"), helpers),
 		"take when: from one more reviewer, ask for fewer, or name those pull requests in a lane with quorum: none",
 	)
-}
-
-func countedNoun(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

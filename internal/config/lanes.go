@@ -25,8 +25,10 @@ func (r policyResolver) resolveLanes(f PolicyKeys, p quorum.Policy) []quorum.Lan
 		return nil
 	}
 	lanes, keysOfLanes := make([]quorum.Lane, 0, len(f.Lanes)), make([]string, 0, len(f.Lanes))
+	names := make([]string, 0, len(f.Lanes))
 	for i, keys := range f.Lanes {
 		key := laneKey(i)
+		names = append(names, keys.Name)
 		if r.brokenKeys[key] {
 			continue // it was no lane at all
 		}
@@ -36,7 +38,7 @@ func (r policyResolver) resolveLanes(f PolicyKeys, p quorum.Policy) []quorum.Lan
 		r.checkLanePeople(key, &lane, p)
 		lanes, keysOfLanes = append(lanes, lane), append(keysOfLanes, key)
 	}
-	r.checkLaneNames(f.Lanes)
+	r.checkNames("lane", names, laneKey)
 	isBroken := func(key string) bool { return r.brokenKeys[key] }
 	if !slices.ContainsFunc([]string{"reviewers", "quorum", "families", "people", "stand_in"}, isBroken) {
 		r.checkLess(keysOfLanes, lanes, p)
@@ -64,7 +66,8 @@ func (r policyResolver) checkLess(keys []string, lanes []quorum.Lane, p quorum.P
 		if _, _, isFaulty := change.LessThanAbove(&swapped, 1); isFaulty {
 			hint = "each of the two asks less than the other in some key: have both ask the same, or give them bases of their own"
 		}
-		r.failKey(at, fmt.Sprintf("%s %s above it: adding a file could move a pull request from there to here", what, lanePhrase(above)), hint)
+		r.failKey(at, fmt.Sprintf("%s %s above it: adding a file could move a pull request from there to here", what, lanePhrase(above)),
+			hint)
 	}
 }
 
@@ -79,10 +82,10 @@ func (r policyResolver) resolveLane(key string, keys LaneKeys) quorum.Lane {
 		Timeout:    ifHas(has("timeout"), time.Duration(keys.Timeout)),
 		Deadline:   ifHas(has("deadline"), time.Duration(keys.Deadline)),
 		EarlyStart: ifHas(has("early_start"), keys.EarlyStart),
-		StandIn:    ifHas(has("stand_in"), parsePermission(keys.StandIn)),
-		Override:   ifHas(has("override"), parsePermission(keys.Override)),
+		StandIn:    ifHas(has("stand_in"), permissions[keys.StandIn]),
+		Override:   ifHas(has("override"), permissions[keys.Override]),
 		OwnChange:  ifHas(has("own_change"), keys.OwnChange == ownByStandIn),
-		Threads:    ifHas(has("threads"), parseThreads(keys.Threads)),
+		Threads:    ifHas(has("threads"), threadEnders[keys.Threads]),
 	}
 }
 
@@ -129,7 +132,8 @@ func (r policyResolver) checkLaneIf(key string, keys ConditionKeys) {
 	if !r.hasKey(ifKey) {
 		at = key
 	}
-	r.failKey(at, "no condition: every pull request would be in this lane", "add if: with all_paths:, any_path:, authors:, labels: or base:")
+	r.failKey(at, "no condition: every pull request would be in this lane",
+		"add if: with all_paths:, any_path:, authors:, labels: or base:")
 	r.brokenKeys[at] = at == ifKey // the rest of the lane is still looked at
 }
 
@@ -148,42 +152,23 @@ func (r policyResolver) checkEmptyLists(key string, keys ConditionKeys) (found b
 func (r policyResolver) checkCondition(key string, keys ConditionKeys) {
 	r.checkLogins(key+".authors", keys.Authors)
 	for i, login := range keys.Authors {
-		if slices.Contains(onlyBots, strings.ToLower(login)) {
-			r.failKey(fmt.Sprintf("%s.authors[%d]", key, i), fmt.Sprintf("%s is an App, whose account ends with [bot]", quoteText(login)),
-				fmt.Sprintf(`write "%s[bot]"`, cleanText(login, 40)))
-		}
+		r.failIf(slices.Contains(onlyBots, strings.ToLower(login)), fmt.Sprintf("%s.authors[%d]", key, i),
+			fmt.Sprintf("%s is an App, whose account ends with [bot]", quoteText(login)),
+			fmt.Sprintf(`write "%s[bot]"`, cleanText(login, 40)))
 	}
 	r.checkPatterns(key+".all_paths", keys.AllPaths)
 	r.checkPatterns(key+".any_path", keys.AnyPath)
 	r.checkPatterns(key+".base", keys.Base)
 	for i, base := range keys.Base {
 		if branch, isRef := strings.CutPrefix(strings.TrimPrefix(string(base), "!"), "refs/heads/"); isRef {
-			r.failKey(fmt.Sprintf("%s.base[%d]", key, i), "a base is the name of a branch", fmt.Sprintf("write %q", cleanText(branch, 60)))
+			r.failKey(fmt.Sprintf("%s.base[%d]", key, i), "a base is the name of a branch",
+				fmt.Sprintf("write %q", cleanText(branch, 60)))
 		}
 	}
 }
 
 // onlyBots are names that only an App's account has. Source: GitHub reserves dependabot and github-actions for its own Apps.
 var onlyBots = []string{"dependabot", "github-actions", "copilot-swe-agent"}
-
-// checkLaneNames refuses two lanes of one name: the check and the record know them by it.
-func (r policyResolver) checkLaneNames(lanes []LaneKeys) {
-	seen := map[string]int{}
-	for i, keys := range lanes {
-		name := strings.ToLower(keys.Name)
-		first, ok := seen[name]
-		if ok && name != "" {
-			r.failKey(
-				laneKey(i)+".name",
-				fmt.Sprintf("a second lane is called %s; the first is in line %d",
-					quoteText(keys.Name), r.positionOfKey(laneKey(first)).line),
-				"give it another name",
-			)
-			continue
-		}
-		seen[name] = i
-	}
-}
 
 // checkLaneVoters refuses voters that there are not, and a number of approvals that they cannot give.
 func (r policyResolver) checkLaneVoters(key string, keys LaneKeys, p quorum.Policy) {
@@ -211,11 +196,9 @@ func (r policyResolver) checkLaneVoters(key string, keys LaneKeys, p quorum.Poli
 	if needKey == key || !r.hasKey(needKey) {
 		return // the top level's quorum of all voters was looked at there
 	}
-	r.failKey(
-		needKey,
+	r.failKey(needKey,
 		fmt.Sprintf("a quorum of %d can never be reached in this lane: %s", need.Count, votersPhrase(p, voters)),
-		fmt.Sprintf("write quorum: %s, majority or all, or let more reviewers vote", numbersUpTo(most)),
-	)
+		fmt.Sprintf("write quorum: %s, majority or all, or let more reviewers vote", numbersUpTo(most)))
 }
 
 func numbersUpTo(most int) string {
@@ -227,10 +210,7 @@ func numbersUpTo(most int) string {
 
 // findLaneVoters returns the reviewers that a lane names. Unless all of them are known and one votes it notes why.
 func (r policyResolver) findLaneVoters(key string, names []string, reviewers []quorum.Reviewer) (voters []quorum.Reviewer, known bool) {
-	var all []string
-	for _, q := range reviewers {
-		all = append(all, q.Name)
-	}
+	all := namesOf(reviewers)
 	known = true
 	for j, name := range names {
 		at := fmt.Sprintf("%s[%d]", key, j)
@@ -239,11 +219,8 @@ func (r policyResolver) findLaneVoters(key string, names []string, reviewers []q
 		case r.brokenKeys[at]:
 			known = false
 		case i < 0:
-			r.failKey(
-				at,
-				"there is no reviewer "+quoteText(name),
-				suggestWord(name, all, "name some of "+cleanText(strings.Join(all, ", "), 200)),
-			)
+			r.failKey(at, "there is no reviewer "+quoteText(name),
+				suggestWord(name, all, "name some of "+cleanText(strings.Join(all, ", "), 200)))
 			known = false
 		case slices.Contains(names[:j], name):
 			r.failKey(at, fmt.Sprintf("%s stands here again", quoteText(name)), "remove it")
@@ -252,7 +229,8 @@ func (r policyResolver) findLaneVoters(key string, names []string, reviewers []q
 		}
 	}
 	if known && !slices.ContainsFunc(voters, quorum.Reviewer.Voter) {
-		r.failKey(key, "nobody votes in this lane: every reviewer that it names is a shadow or retired", "name one whose vote counts")
+		r.failKey(key, "nobody votes in this lane: every reviewer that it names is a shadow or retired",
+			"name one whose vote counts")
 		known = false
 	}
 	return voters, known
@@ -273,5 +251,6 @@ func (r policyResolver) checkLanePeople(key string, lane *quorum.Lane, p quorum.
 	if lane.StandIn != nil {
 		at, hint = key+".stand_in", "write stand_in: write, maintain or admin, or people: 0"
 	}
-	r.failKey(at, peoplePhrase(inLane.People)+" can never be had in this lane: stand_in: none lets nobody approve", hint)
+	r.failKey(at, peoplePhrase(inLane.People)+" can never be had in this lane: stand_in: none lets nobody approve",
+		hint)
 }

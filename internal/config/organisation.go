@@ -9,7 +9,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/review"
@@ -63,7 +62,8 @@ func (r *policyFileReader) checkEnforced(f PolicyKeys) {
 	isEmpty := len(e.Reviewers) == 0 && e.Quorum == (Quorum{}) && len(e.People.asRules()) == 0
 	switch {
 	case !r.hasKey("enforce") && !f.namesReviewers() && !r.brokenKeys["reviewers"]:
-		r.failAt(position{line: 1, column: 1}, "the file says neither who reviews nor what is enforced", "add reviewers: or enforce:")
+		r.failAt(position{line: 1, column: 1}, "the file says neither who reviews nor what is enforced",
+			"add reviewers: or enforce:")
 	case r.hasKey("enforce") && isEmpty && len(r.problems) == 0:
 		r.failKey("enforce", "it enforces nothing", "add reviewers:, quorum: or people:, or remove it")
 	}
@@ -83,7 +83,8 @@ func (r *policyFileReader) checkRequired(f PolicyKeys) {
 		switch {
 		case r.brokenKeys[at] || r.brokenKeys["reviewers"]:
 		case k < 0:
-			r.failKey(at, "there is no reviewer "+quoteText(name), "describe it under reviewers: of this file; no repository can")
+			r.failKey(at, "there is no reviewer "+quoteText(name),
+				"describe it under reviewers: of this file; no repository can")
 		case f.Reviewers[k].Shadow:
 			r.failKey(at, quoteText(name)+" is a shadow and cannot be required", "remove shadow, or this name")
 		case slices.Contains(e.Reviewers[:i], name):
@@ -189,11 +190,9 @@ func (o *Organisation) layOver(r *policyFileReader, f *PolicyKeys) {
 // replaceEntry puts what the organisation says of an enforced reviewer in the place of a repository's entry.
 func (o *Organisation) replaceEntry(r *policyFileReader, f *PolicyKeys, i int, entry ReviewerKeys) {
 	was, name := entryName(f.Reviewers[i]), entryName(entry)
-	r.warnKey(
-		reviewerKey(i),
+	r.warnKey(reviewerKey(i),
 		fmt.Sprintf("the organisation enforces %s: what this file says of it counts for nothing", quoteText(name)),
-		"remove the entry",
-	)
+		"remove the entry")
 	f.Reviewers[i] = entry
 	for _, lane := range f.Lanes {
 		for k, voter := range lane.Reviewers {
@@ -217,6 +216,10 @@ func (o *Organisation) resolveWith(r *policyFileReader, keys *PolicyKeys, from q
 	said := *keys
 	if o.Enforces() {
 		o.tightenKeys(r, keys)
+		keys.Lanes = slices.Clone(keys.Lanes)
+		for i := range keys.Lanes {
+			o.tightenLane(r, laneKey(i), &keys.Lanes[i], from == quorum.FromRepository)
+		}
 	}
 	switch e := o.keys.Enforce; {
 	case e.Quorum != (Quorum{}):
@@ -225,11 +228,6 @@ func (o *Organisation) resolveWith(r *policyFileReader, keys *PolicyKeys, from q
 		r.floor = []quorum.NeedRule{{Share: quorum.ByNumber, Count: 1}}
 	}
 	policy := policyResolver{r}.resolvePolicy(*keys)
-	if o.Enforces() {
-		for i := range policy.Lanes {
-			o.tightenLane(&policy.Lanes[i], from == quorum.FromRepository)
-		}
-	}
 	policy.Origins = o.originsOf(r, &said, keys, &policy, from)
 	return policy
 }
@@ -284,79 +282,55 @@ func (o *Organisation) tightenKeys(r *policyFileReader, f *PolicyKeys) {
 		}
 	}
 	if f.Check != org.Check {
-		if r.hasKey("check") {
-			r.warnKey("check", "the organisation enforces its own name of the check: "+quoteText(org.Check), "remove the key")
-		}
+		r.warnIf(r.hasKey("check"), "check",
+			"the organisation enforces its own name of the check: "+quoteText(org.Check), "remove the key")
 		f.Check = org.Check
 	}
-	f.Mode = firstWord(f.Mode, org.Mode, "enforce", "report", "off")
-	f.StandIn = firstWord(f.StandIn, org.StandIn, "none", "admin", "maintain", "write")
-	if r.hasKey("override") {
-		f.Override = firstWord(f.Override, org.Override, "none", "admin", "maintain")
-	} else {
+	if !r.hasKey("override") {
 		f.Override = org.Override
 	}
-	f.OwnChange = firstWord(f.OwnChange, org.OwnChange, "refused", ownByStandIn)
-	f.Threads = firstWord(f.Threads, org.Threads, "others", "anyone")
-	f.Families = firstWord(f.Families, org.Families, "distinct", "any")
-	f.Carry = firstWord(f.Carry, org.Carry, "none", "same_diff")
-	f.Grace, f.Timeout, f.Deadline = max(f.Grace, org.Grace), max(f.Timeout, org.Timeout), max(f.Deadline, org.Deadline)
-	if f.People.asRules().AsksLess(org.Enforce.People.asRules()) {
-		f.People = slices.Concat(f.People, org.Enforce.People)
-	}
+	tightenTo(reflect.ValueOf(f).Elem(), reflect.ValueOf(org), func(string) bool { return true })
+	f.People = f.People.withEnforced(org.Enforce.People)
 	if !slices.Equal(f.Guard, org.Guard) {
 		f.Guard = slices.Concat(f.Guard, org.Guard) // the last that matches counts
 	}
 }
 
-// firstWord returns the one of two words that comes first in a list, the strictest first; a, if b is none of them.
-func firstWord(a, b string, strictest ...string) string {
-	if at := slices.Index(strictest, b); at >= 0 && at < slices.Index(strictest, a) {
-		return b
-	}
-	return a
-}
-
 // tightenLane holds a lane to what is enforced, and one of the repository's own to the top level of the organisation's file
 // in all else, too.
-func (o *Organisation) tightenLane(l *quorum.Lane, isOwn bool) {
-	if l.Voters != nil {
-		l.Voters = slices.Clone(l.Voters)
+func (o *Organisation) tightenLane(r *policyFileReader, key string, l *LaneKeys, isOwn bool) {
+	has := func(name string) bool { return r.hasKey(key + "." + name) }
+	if has("reviewers") {
+		l.Reviewers = slices.Clone(l.Reviewers)
 		for _, name := range o.keys.Enforce.Reviewers {
-			if !slices.Contains(l.Voters, name) {
-				l.Voters = append(l.Voters, name)
+			if !slices.Contains(l.Reviewers, name) {
+				l.Reviewers = append(l.Reviewers, name)
 			}
 		}
 	}
-	if l.People != nil {
-		l.People = new(l.People.And(o.keys.Enforce.People.asRules()))
+	if has("people") {
+		l.People = l.People.withEnforced(o.keys.Enforce.People)
 	}
-	if !isOwn {
-		return
+	if isOwn {
+		tightenTo(reflect.ValueOf(l).Elem(), reflect.ValueOf(o.keys), has)
 	}
-	org := quorum.Policy{
-		Grace: time.Duration(o.keys.Grace), Timeout: time.Duration(o.keys.Timeout), Deadline: time.Duration(o.keys.Deadline),
-		StandIn: parsePermission(o.keys.StandIn), Override: parsePermission(o.keys.Override), Threads: parseThreads(o.keys.Threads),
-	}
-	if l.Grace != nil {
-		l.Grace = new(max(*l.Grace, org.Grace))
-	}
-	if l.Timeout != nil {
-		l.Timeout = new(max(*l.Timeout, org.Timeout))
-	}
-	if l.Deadline != nil {
-		l.Deadline = new(max(*l.Deadline, org.Deadline))
-	}
-	if l.StandIn != nil && l.StandIn.IsWider(org.StandIn) {
-		l.StandIn = &org.StandIn
-	}
-	if l.Override != nil && l.Override.IsWider(org.Override) {
-		l.Override = &org.Override
-	}
-	if l.OwnChange != nil && o.keys.OwnChange != ownByStandIn {
-		l.OwnChange = new(false)
-	}
-	if l.Threads != nil && org.Threads == quorum.ByOthers {
-		l.Threads = &org.Threads
+}
+
+// tightenTo gives own the organisation's values where its own are looser, of the keys that it has and that have a strict tag.
+func tightenTo(own, org reflect.Value, has func(key string) bool) {
+	for field, value := range own.Fields() {
+		order := field.Tag.Get("strict")
+		if order == "" || !has(field.Tag.Get("yaml")) {
+			continue
+		}
+		least := org.FieldByName(field.Name)
+		if order == "longer" {
+			value.SetInt(max(value.Int(), least.Int()))
+			continue
+		}
+		words := strings.Split(order, ",")
+		if at := slices.Index(words, least.String()); at >= 0 && at < slices.Index(words, value.String()) {
+			value.Set(least)
+		}
 	}
 }

@@ -49,10 +49,10 @@ func TestOrganisationsAndRepositories(t *testing.T) {
 			"that it does not hold back either", "mode: report\n" + orgEnforces, "mode: 'off'\n" + ownReviewer,
 			"mine+openai!/2 report < repository: mine < enforce: mode openai",
 		},
-		{"the organisation's own lane", orgLanes, "", "openai!+sage/2 docs:1/0p/1m0s/sage,openai < organization: lanes sage < enforce: openai"},
+		{"the organisation's own lane", orgLanes, "", "openai!+sage/2 docs:1/0p/1m0s/sage,openai < organization: sage < enforce: lanes openai"},
 		{
 			"nor does that go below what is enforced", strings.Replace(orgLanes, "[openai]}", "[openai], quorum: 2, people: 1}", 1), "",
-			"openai!+sage/2+1p docs:2/1p/1m0s/sage,openai < organization: lanes sage < enforce: quorum people openai",
+			"openai!+sage/2+1p docs:2/1p/1m0s/sage,openai < organization: sage < enforce: quorum people lanes openai",
 		},
 
 		// Somebody who owns a repository tries to loosen it.
@@ -145,15 +145,15 @@ func TestOrganisationsAndRepositories(t *testing.T) {
 		},
 		{
 			"a lane without it", orgStrict, ownReviewer + ownLane + "reviewers: [mine], quorum: 1}\n",
-			"mine+openai!/2+1p docs:2/mine,openai < repository: lanes mine < enforce: quorum people openai",
+			"mine+openai!/2+1p docs:2/mine,openai < repository: mine < enforce: quorum people lanes openai",
 		},
 		{
 			"a lane without people", orgStrict, ownReviewer + ownLane + "people: 0}\n",
-			"mine+openai!/2+1p docs:2/1p < repository: lanes mine < enforce: quorum people openai",
+			"mine+openai!/2+1p docs:2/1p < repository: mine < enforce: quorum people lanes openai",
 		},
 		{
 			"a lane where all is laxer", orgStrict, ownReviewer + ownLane + "override: maintain, threads: anyone, grace: 0s, timeout: 1s, deadline: 1s}\n",
-			"mine+openai!/2+1p docs:2/3m0s/10m0s/45m0s/none/others < repository: lanes mine < enforce: quorum people openai",
+			"mine+openai!/2+1p docs:2/3m0s/10m0s/45m0s/none/others < repository: mine < enforce: quorum people lanes openai",
 		},
 		{"it enforces something itself", orgEnforces, ownReviewer + "enforce: {quorum: 1}\n", "broken: only an organisation's policy enforces"},
 		{"a broken file", orgEnforces, "mode: perhaps\n" + ownReviewer, "broken: not one of"},

@@ -32,21 +32,21 @@ type policyResolver struct{ *policyFileReader }
 func (r policyResolver) resolvePolicy(f PolicyKeys) quorum.Policy {
 	p := quorum.Policy{
 		Check:      f.Check,
-		Mode:       parseMode(f.Mode),
+		Mode:       modes[f.Mode],
 		Rules:      append([]quorum.NeedRule{f.Quorum.needRule()}, r.floor...),
 		Floor:      r.floor,
 		People:     f.People.asRules(),
-		Families:   parseFamilies(f.Families),
+		Families:   familyRules[f.Families],
 		Grace:      time.Duration(f.Grace),
 		Timeout:    time.Duration(f.Timeout),
 		Deadline:   time.Duration(f.Deadline),
 		EarlyStart: f.EarlyStart,
 		DraftsWait: f.Drafts == "wait",
-		StandIn:    parsePermission(f.StandIn),
-		Override:   parsePermission(f.Override),
+		StandIn:    permissions[f.StandIn],
+		Override:   permissions[f.Override],
 		OwnChange:  f.OwnChange == ownByStandIn,
-		Threads:    parseThreads(f.Threads),
-		Carry:      parseCarry(f.Carry),
+		Threads:    threadEnders[f.Threads],
+		Carry:      carries[f.Carry],
 		Guard:      globTexts(f.Guard),
 		Retry: quorum.Retry{
 			Max:      f.Retry.Max,
@@ -55,7 +55,7 @@ func (r policyResolver) resolvePolicy(f PolicyKeys) quorum.Policy {
 		},
 
 		Escalate: r.resolveEscalation(f),
-		Comment:  parseComment(f.Comment),
+		Comment:  commentTimes[f.Comment],
 	}
 	if f.Fix.Workflow != "" {
 		p.Fix = quorum.FixPolicy{Workflow: f.Fix.Workflow, MaxRestarts: f.Fix.MaxRestarts}
@@ -67,7 +67,7 @@ func (r policyResolver) resolvePolicy(f PolicyKeys) quorum.Policy {
 	for i, entry := range f.Reviewers {
 		p.Reviewers = append(p.Reviewers, r.resolveReviewer(reviewerKey(i), entry, f))
 	}
-	r.checkNames(p.Reviewers)
+	r.checkNames("reviewer", namesOf(p.Reviewers), reviewerKey)
 	r.checkIdentities(p.Reviewers)
 	r.checkHeadings(p.Reviewers)
 	r.checkPeople(p)
@@ -80,55 +80,35 @@ func (r policyResolver) resolvePolicy(f PolicyKeys) quorum.Policy {
 func reviewerKey(i int) string { return fmt.Sprintf("reviewers[%d]", i) }
 
 func (r policyResolver) checkTopLevel(f PolicyKeys) {
-	if strings.TrimSpace(f.Check) != f.Check {
-		r.failKey("check", "the name begins or ends with a space", "a rule that requires the check would not find it; remove the space")
-	}
+	r.failIf(strings.TrimSpace(f.Check) != f.Check, "check", "the name begins or ends with a space",
+		"a rule that requires the check would not find it; remove the space")
 	if base, most := f.Sweep.Backoff.Base, f.Sweep.Backoff.Max; base > most && !r.brokenKeys["sweep.backoff.base"] &&
 		!r.brokenKeys["sweep.backoff.max"] {
 		r.failKey("sweep.backoff", fmt.Sprintf("base (%s) is longer than max (%s)", base, most), "swap the two")
 	}
-	if f.Timeout > f.Deadline && !r.brokenKeys["timeout"] && !r.brokenKeys["deadline"] && (r.hasKey("timeout") || r.hasKey("deadline")) {
-		key := "timeout"
-		if !r.hasKey(key) {
-			key = "deadline"
-		}
-		r.warnKey(
-			key,
-			fmt.Sprintf("timeout (%s) is longer than deadline (%s), which ends everything", f.Timeout, f.Deadline),
-			"shorten timeout or lengthen deadline",
-		)
-	}
 	r.warnDurations(f)
 	r.checkPatterns("guard", f.Guard)
-	if f.Fix.Workflow != "" && !workflowPattern.MatchString(f.Fix.Workflow) {
-		r.failKey(
-			"fix.workflow",
-			fmt.Sprintf("%s is not the path of a workflow file", quoteText(f.Fix.Workflow)),
-			"write it as in .github/workflows/fix.yml",
-		)
-	}
+	r.failIf(f.Fix.Workflow != "" && !workflowPattern.MatchString(f.Fix.Workflow), "fix.workflow",
+		fmt.Sprintf("%s is not the path of a workflow file", quoteText(f.Fix.Workflow)),
+		"write it as in .github/workflows/fix.yml")
 }
 
 // checkFix refuses a fix by the workflow of a reviewer: what approves must not be what changes.
 func (r policyResolver) checkFix(p quorum.Policy) {
 	isIt := func(o quorum.Reviewer) bool { return p.Fix.Workflow != "" && o.Workflow == p.Fix.Workflow }
 	if i := slices.IndexFunc(p.Reviewers, isIt); i >= 0 {
-		r.failKey(
-			"fix.workflow",
+		r.failKey("fix.workflow",
 			fmt.Sprintf("%s is the workflow of the reviewer %s", quoteText(p.Fix.Workflow), quoteText(p.Reviewers[i].Name)),
-			"give the fix a workflow of its own: a reviewer must not review what it wrote",
-		)
+			"give the fix a workflow of its own: a reviewer must not review what it wrote")
 	}
 }
 
 // checkPatterns warns of a list that can never match.
 func (r policyResolver) checkPatterns(key string, globs []Glob) {
-	if key == "guard" && r.hasKey(key) && len(globs) == 0 {
-		r.warnKey(key, "guard is empty: a pull request may change the workflows that review it", "leave it out for the default")
-	}
-	if len(globs) > 0 && !slices.ContainsFunc(globs, func(g Glob) bool { return !strings.HasPrefix(string(g), "!") }) {
-		r.warnKey(key, key+": a list of patterns that all begin with ! matches nothing", "begin with a pattern that matches something")
-	}
+	r.warnIf(key == "guard" && r.hasKey(key) && len(globs) == 0, key,
+		"guard is empty: a pull request may change the workflows that review it", "leave it out for the default")
+	r.warnIf(len(globs) > 0 && !slices.ContainsFunc(globs, func(g Glob) bool { return !strings.HasPrefix(string(g), "!") }), key,
+		key+": a list of patterns that all begin with ! matches nothing", "begin with a pattern that matches something")
 }
 
 // resolveReviewer lays an entry over its preset.
@@ -172,11 +152,8 @@ func (r policyResolver) findPreset(key string, e ReviewerKeys) quorum.Reviewer {
 	q, ok := review.Preset(e.Preset)
 	if !ok {
 		known := review.Presets()
-		r.failKey(
-			key+".preset",
-			fmt.Sprintf("%s is not a preset", quoteText(e.Preset)),
-			suggestWord(e.Preset, known, "known presets: "+strings.Join(known, ", ")),
-		)
+		r.failKey(key+".preset", fmt.Sprintf("%s is not a preset", quoteText(e.Preset)),
+			suggestWord(e.Preset, known, "known presets: "+strings.Join(known, ", ")))
 		return quorum.Reviewer{}
 	}
 	q.Preset = e.Preset
@@ -188,55 +165,50 @@ func (r policyResolver) findPreset(key string, e ReviewerKeys) quorum.Reviewer {
 
 // overlayEntry overrides what the entry says, key by key.
 func (r policyResolver) overlayEntry(key string, e ReviewerKeys, q *quorum.Reviewer) {
-	if e.Name != "" {
-		q.Name = e.Name
-	}
 	if e.Workflow != "" || e.Check != "" || e.Status != "" {
 		if e.Check == "" {
 			q.App = ""
 		}
 		q.Workflow, q.Check, q.Status, q.Signal = e.Workflow, e.Check, e.Status, quorum.Signal{}
 	}
-	if e.Event != nil {
-		q.Events = e.Event
-	}
-	if e.App != "" {
-		q.App = e.App
-	}
 	if e.Author != "" {
 		q.Author, q.AuthorID = e.Author, 0
 	}
-	if e.Heading != "" {
-		q.Heading = e.Heading
+	if e.Request.Comment != "" {
+		q.Request.Comment, q.Request.Login = e.Request.Comment, ""
+	}
+	if e.Event != nil {
+		q.Events = e.Event
 	}
 	if e.Verdict != (VerdictFormat{}) {
 		q.Verdict = e.Verdict.quorumFormat()
 	}
-	if e.MinSeverity != "" {
-		q.MinSeverity = parseSeverity(e.MinSeverity)
+	if e.MinSeverity != "" { // any is zero
+		q.MinSeverity = severities[e.MinSeverity]
 	}
-	if e.FailureMeans != "" {
-		q.FailureMeans = parseFailureMeans(e.FailureMeans)
+	overlayValue(&q.Name, e.Name)
+	overlayValue(&q.App, e.App)
+	overlayValue(&q.Heading, e.Heading)
+	overlayValue(&q.FailureMeans, failuresMeans[e.FailureMeans])
+	overlayValue(&q.Timeout, time.Duration(e.Timeout))
+	overlayValue(&q.Family, strings.ToLower(strings.TrimSpace(e.Family)))
+	q.OwnTimeout = e.Timeout != 0
+	for name, flag := range map[string]struct {
+		into *bool
+		said bool
+	}{"required": {&q.Required, e.Required}, "shadow": {&q.Shadow, e.Shadow}, "request.at_start": {&q.Request.AtStart, e.Request.AtStart}} {
+		if r.hasKey(key + "." + name) {
+			*flag.into = flag.said
+		}
 	}
-	if e.Timeout != 0 {
-		q.Timeout, q.OwnTimeout = time.Duration(e.Timeout), true
-	}
-	if e.Family != "" {
-		q.Family = strings.ToLower(strings.TrimSpace(e.Family))
-	}
-	q.When = e.When.condition()
-	if r.hasKey(key + ".required") {
-		q.Required = e.Required
-	}
-	if r.hasKey(key + ".shadow") {
-		q.Shadow = e.Shadow
-	}
-	q.Shapes = e.Shapes.quorumShapes()
-	if e.Request.Comment != "" {
-		q.Request.Comment, q.Request.Login = e.Request.Comment, ""
-	}
-	if r.hasKey(key + ".request.at_start") {
-		q.Request.AtStart = e.Request.AtStart
+	q.When, q.Shapes = e.When.condition(), e.Shapes.quorumShapes()
+}
+
+// overlayValue puts what is said in the place of what was there; the zero value says nothing.
+func overlayValue[T comparable](into *T, said T) {
+	var nothing T
+	if said != nothing {
+		*into = said
 	}
 }
 
@@ -251,64 +223,43 @@ func (r policyResolver) checkSource(key string, q quorum.Reviewer) {
 	who := reviewerPhrase(q)
 	switch {
 	case len(set) > 1:
-		r.failKey(
-			key+"."+set[1],
-			who+" has more than one source: "+strings.Join(set, " and "),
-			"keep one of workflow, check and status; make two reviewers of it if both count",
-		)
+		r.failKey(key+"."+set[1], who+" has more than one source: "+strings.Join(set, " and "),
+			"keep one of workflow, check and status; make two reviewers of it if both count")
 	case r.brokenKeys[key+".preset"]:
 	case q.Preset != "" && review.NeedsWorkflow(q.Preset) && !r.hasKey(key+".workflow"):
-		r.failKey(key, fmt.Sprintf("preset %s needs the workflow that runs it", q.Preset), "add workflow: .github/workflows/….yml")
+		r.failKey(key, fmt.Sprintf("preset %s needs the workflow that runs it", q.Preset),
+			"add workflow: .github/workflows/….yml")
 	case q.Retired || q.Workflow != "" || len(set) > 0 && q.Check == "" && q.Status == "":
 	case q.Check != "" && q.App == "" && !r.hasKey(key+".app"):
-		r.failKey(
-			key+".check",
-			who+" names a check run without its app: anyone who can write checks could vote",
-			"add app: with the App's slug, as in github.com/apps/SLUG",
-		)
+		r.failKey(key+".check", who+" names a check run without its app: anyone who can write checks could vote",
+			"add app: with the App's slug, as in github.com/apps/SLUG")
 	case q.Status != "" && q.Author == "" && !r.hasKey(key+".author"):
-		r.failKey(
-			key+".status",
-			who+" names a status without its creator: anyone who can write statuses could vote",
-			"add author: with the account that sets the status",
-		)
+		r.failKey(key+".status", who+" names a status without its creator: anyone who can write statuses could vote",
+			"add author: with the account that sets the status")
 	case q.Check == "" && q.Status == "" && q.Author == "" && !r.hasKey(key+".author"):
-		r.failKey(
-			key,
-			who+" has no source: nothing says where its reviews come from",
-			"add workflow:, check: with app:, status: or author:, or use a preset:",
-		)
+		r.failKey(key, who+" has no source: nothing says where its reviews come from",
+			"add workflow:, check: with app:, status: or author:, or use a preset:")
 	}
 }
 
 // checkSpelling refuses names that do not have the form that GitHub gives them.
 func (r policyResolver) checkSpelling(key string, e ReviewerKeys) {
-	if e.Workflow != "" && !workflowPattern.MatchString(e.Workflow) {
-		r.failKey(key+".workflow", fmt.Sprintf("%s is not the path of a workflow file", quoteText(e.Workflow)), workflowHint(e.Workflow))
-	}
-	if e.App != "" && !slugPattern.MatchString(e.App) {
-		r.failKey(
-			key+".app",
-			fmt.Sprintf("%s is not the slug of an App", quoteText(e.App)),
-			"write it as in github.com/apps/SLUG: lower case, without [bot]",
-		)
-	}
+	r.failIf(e.Workflow != "" && !workflowPattern.MatchString(e.Workflow), key+".workflow",
+		fmt.Sprintf("%s is not the path of a workflow file", quoteText(e.Workflow)), workflowHint(e.Workflow))
+	r.failIf(e.App != "" && !slugPattern.MatchString(e.App), key+".app",
+		fmt.Sprintf("%s is not the slug of an App", quoteText(e.App)),
+		"write it as in github.com/apps/SLUG: lower case, without [bot]")
 	if e.Author != "" {
 		r.checkLogin(key+".author", e.Author)
 	}
 	r.checkCondition(key+".when", e.When)
 	for i, event := range e.Event {
-		if event != "" && !eventPattern.MatchString(event) {
-			r.failKey(
-				fmt.Sprintf("%s.event[%d]", key, i),
-				fmt.Sprintf("%s is not the name of an event", quoteText(event)),
-				"write it as in a workflow's on:, e.g. pull_request",
-			)
-		}
+		r.failIf(event != "" && !eventPattern.MatchString(event), fmt.Sprintf("%s.event[%d]", key, i),
+			fmt.Sprintf("%s is not the name of an event", quoteText(event)),
+			"write it as in a workflow's on:, e.g. pull_request")
 	}
-	if e.Heading != "" && headingText(e.Heading) == "" {
-		r.failKey(key+".heading", "the heading has no text", `write the heading that its texts open with, as in "## Code Review"`)
-	}
+	r.failIf(e.Heading != "" && headingText(e.Heading) == "", key+".heading", "the heading has no text",
+		`write the heading that its texts open with, as in "## Code Review"`)
 }
 
 func workflowHint(path string) string {
@@ -338,97 +289,61 @@ func (r policyResolver) checkLogin(key, account string) {
 	case strings.HasPrefix(account, "@"):
 		r.failKey(key, fmt.Sprintf("%s is not a login", quoteText(account)), "write it without the @")
 	case strings.HasPrefix(account, "app/"):
-		r.failKey(
-			key,
-			fmt.Sprintf("%s is not a login", quoteText(account)),
-			fmt.Sprintf("write %s[bot]", cleanText(account[len("app/"):], 40)),
-		)
+		r.failKey(key, fmt.Sprintf("%s is not a login", quoteText(account)),
+			fmt.Sprintf("write %s[bot]", cleanText(account[len("app/"):], 40)))
 	default:
-		r.failKey(
-			key,
-			fmt.Sprintf("%s is not a login", quoteText(account)),
-			"write a login as in octocat, or an App's account as in name[bot]",
-		)
+		r.failKey(key, fmt.Sprintf("%s is not a login", quoteText(account)),
+			"write a login as in octocat, or an App's account as in name[bot]")
 	}
 }
 
 // checkContradictions refuses keys that contradict one another.
 func (r policyResolver) checkContradictions(key string, e ReviewerKeys, q quorum.Reviewer) {
 	who := reviewerPhrase(q)
-	if e.Required && q.Shadow {
-		r.failKey(key+".required", who+" is a shadow and cannot be required", "remove required or shadow")
-	}
-	if e.Required && q.Retired {
-		r.failKey(key+".required", who+" is retired and can approve nothing", "remove the reviewer")
-	}
-	if len(e.Event) > 0 && q.Workflow == "" && !r.hasKey(key+".workflow") {
-		r.failKey(key+".event", "event belongs to a workflow, and "+who+" has none", "remove it, or add workflow:")
-	}
-	if e.App != "" && q.Check == "" && !r.hasKey(key+".check") {
-		r.failKey(key+".app", "app belongs to a check, and "+who+" has none", "add check: with the name of its check run")
-	}
-	if e.FailureMeans != "" && q.Verdict.Kind != quorum.Conclusion && !r.brokenKeys[key+".verdict"] {
-		r.failKey(
-			key+".failure_means",
-			"failure_means needs verdict: conclusion: no other format reads a failure as a verdict",
-			"add verdict: conclusion, or remove it",
-		)
-	}
+	r.failIf(e.Required && q.Shadow, key+".required", who+" is a shadow and cannot be required",
+		"remove required or shadow")
+	r.failIf(e.Required && q.Retired, key+".required", who+" is retired and can approve nothing", "remove the reviewer")
+	r.failIf(len(e.Event) > 0 && q.Workflow == "" && !r.hasKey(key+".workflow"), key+".event",
+		"event belongs to a workflow, and "+who+" has none", "remove it, or add workflow:")
+	r.failIf(e.App != "" && q.Check == "" && !r.hasKey(key+".check"), key+".app",
+		"app belongs to a check, and "+who+" has none", "add check: with the name of its check run")
+	r.failIf(e.FailureMeans != "" && q.Verdict.Kind != quorum.Conclusion && !r.brokenKeys[key+".verdict"], key+".failure_means",
+		"failure_means needs verdict: conclusion: no other format reads a failure as a verdict", "add verdict: conclusion, or remove it")
 	if q.Verdict.Kind == quorum.Conclusion && q.Workflow == "" && q.Check == "" && q.Status == "" && !q.Retired &&
 		!r.hasKey(key+".workflow") && !r.hasKey(key+".check") && !r.hasKey(key+".status") {
-		r.failKey(
-			key+".verdict",
-			"verdict: conclusion needs a workflow, a check or a status that has one",
-			"add one of them, or choose another verdict",
-		)
+		r.failKey(key+".verdict", "verdict: conclusion needs a workflow, a check or a status that has one",
+			"add one of them, or choose another verdict")
 	}
-	if q.Verdict.Kind == quorum.Artifact && q.Workflow == "" && !r.hasKey(key+".workflow") {
-		r.failKey(
-			key+".verdict",
-			"verdict: {artifact: …} needs a workflow: only a run has artifacts",
-			"add workflow: with the path of the file that uploads it, or choose another verdict",
-		)
-	}
-	if q.Request.AtStart && !q.Request.Set() && !r.hasKey(key+".request.comment") {
-		r.failKey(
-			key+".request",
-			"at_start without a comment: nothing says how "+who+" is asked",
-			"add comment: with the words that start it",
-		)
-	}
+	r.failIf(q.Verdict.Kind == quorum.Artifact && q.Workflow == "" && !r.hasKey(key+".workflow"), key+".verdict",
+		"verdict: {artifact: …} needs a workflow: only a run has artifacts",
+		"add workflow: with the path of the file that uploads it, or choose another verdict")
+	r.failIf(q.Request.AtStart && !q.Request.Set() && !r.hasKey(key+".request.comment"), key+".request",
+		"at_start without a comment: nothing says how "+who+" is asked", "add comment: with the words that start it")
 }
 
-// checkNames refuses two reviewers of one name: the record, the table and the outputs know them by it.
-func (r policyResolver) checkNames(reviewers []quorum.Reviewer) {
+// checkNames refuses two reviewers, or two lanes, of one name: the record, the table and the outputs know them by it.
+func (r policyResolver) checkNames(what string, names []string, keyOf func(i int) string) {
 	seen := map[string]int{}
-	for i, q := range reviewers {
-		key := reviewerKey(i)
-		name := strings.ToLower(q.Name)
-		first, ok := seen[name]
+	for i, name := range names {
+		key := keyOf(i)
+		first, isTaken := seen[strings.ToLower(name)]
 		switch {
-		case q.Name == "":
-			if !r.brokenKeys[key] && !r.hasKey(key+".name") && !r.brokenKeys[key+".preset"] {
-				r.failKey(key, "a reviewer without a name", "add name:")
-				r.brokenKeys[key] = false // only its name is missing
-			}
-		case ok:
+		case name == "" && !r.brokenKeys[key] && !r.hasKey(key+".name") && !r.brokenKeys[key+".preset"]:
+			r.failKey(key, "a "+what+" without a name", "add name:")
+			r.brokenKeys[key] = false // only its name is missing
+		case name == "":
+		case isTaken:
 			at := key
-			if r.hasKey(key + ".name") {
-				at = key + ".name"
-			} else if r.hasKey(key + ".preset") {
-				at = key + ".preset"
+			for _, part := range []string{".preset", ".name"} {
+				if r.hasKey(key + part) {
+					at = key + part
+				}
 			}
-			r.failKey(
-				at,
-				fmt.Sprintf(
-					"a second reviewer is called %s; the first is in line %d",
-					quoteText(q.Name),
-					r.positionOfKey(reviewerKey(first)).line,
-				),
-				"give it another name",
-			)
+			line := r.positionOfKey(keyOf(first)).line
+			r.failKey(at, fmt.Sprintf("a second %s is called %s; the first is in line %d", what, quoteText(name), line),
+				"give it another name")
 		default:
-			seen[name] = i
+			seen[strings.ToLower(name)] = i
 		}
 	}
 }
@@ -439,13 +354,9 @@ func (r policyResolver) checkIdentities(reviewers []quorum.Reviewer) {
 	for i, q := range reviewers {
 		for j, other := range reviewers[:i] {
 			if isKnown(i) && isKnown(j) && areOne(other, q) {
-				r.failKey(
-					reviewerKey(i),
-					fmt.Sprintf(
-						"%s and %s are one (%s): its word would count twice", reviewerPhrase(other), reviewerPhrase(q), identityOf(q),
-					),
-					"remove one of them, or make it a shadow",
-				)
+				two := reviewerPhrase(other) + " and " + reviewerPhrase(q)
+				r.failKey(reviewerKey(i), fmt.Sprintf("%s are one (%s): its word would count twice", two, identityOf(q)),
+					"remove one of them, or make it a shadow")
 				break
 			}
 		}
@@ -506,15 +417,8 @@ func (r policyResolver) checkHeadings(reviewers []quorum.Reviewer) {
 		if q.Heading == "" {
 			isShared := author == quorum.ActionsBot || readers[author] > 1 && !isOne
 			if isShared && !r.hasKey(reviewerKey(i)+".heading") && !r.verdictIsUnknown(i) {
-				r.failKey(
-					reviewerKey(i),
-					fmt.Sprintf(
-						"%s needs a heading: others post as %s too, and nothing else tells its texts from theirs",
-						reviewerPhrase(q),
-						q.Author,
-					),
-					missingHeadingHint(q),
-				)
+				r.failKey(reviewerKey(i), fmt.Sprintf("%s needs a heading: others post as %s too, and nothing else tells its texts from theirs",
+					reviewerPhrase(q), q.Author), missingHeadingHint(q))
 			}
 			continue
 		}
@@ -565,13 +469,9 @@ func beginAlike(a, b string) bool {
 
 // checkPeople refuses people that are asked for and that nobody could be.
 func (r policyResolver) checkPeople(p quorum.Policy) {
-	if len(p.People) > 0 && p.StandIn == 0 && !r.brokenKeys["stand_in"] {
-		r.failKey(
-			"people",
-			peoplePhrase(p.People)+" can never be had: stand_in: none lets nobody approve",
-			"write stand_in: write, maintain or admin, or remove people",
-		)
-	}
+	r.failIf(len(p.People) > 0 && p.StandIn == 0 && !r.brokenKeys["stand_in"], "people",
+		peoplePhrase(p.People)+" can never be had: stand_in: none lets nobody approve",
+		"write stand_in: write, maintain or admin, or remove people")
 }
 
 func peoplePhrase(people quorum.People) string {
@@ -589,19 +489,15 @@ func (r policyResolver) resolveNeed(q Quorum, p quorum.Policy) int {
 	most := p.CountVoters(p.Reviewers)
 	switch {
 	case most == 0:
-		r.failKey("reviewers", "nobody votes: every reviewer is a shadow or retired", "add a reviewer whose vote counts")
+		r.failKey("reviewers", "nobody votes: every reviewer is a shadow or retired",
+			"add a reviewer whose vote counts")
 	case q.Count > most:
-		r.failKey(
-			"quorum",
+		r.failKey("quorum",
 			fmt.Sprintf("a quorum of %d can never be reached: %s", q.Count, votersPhrase(p, p.Reviewers)),
-			fmt.Sprintf("write %d or less, majority or all, or add a reviewer", most),
-		)
+			fmt.Sprintf("write %d or less, majority or all, or add a reviewer", most))
 	case p.NeedOf(most) > most:
-		r.failKey(
-			"quorum",
-			fmt.Sprintf("a quorum of %d, which the organisation enforces, can never be reached: %s", p.NeedOf(most), votersPhrase(p, p.Reviewers)),
-			"add a reviewer whose vote counts",
-		)
+		r.failKey("quorum", fmt.Sprintf("a quorum of %d, which the organisation enforces, can never be reached: %s",
+			p.NeedOf(most), votersPhrase(p, p.Reviewers)), "add a reviewer whose vote counts")
 	}
 	return p.NeedOf(most)
 }
@@ -638,6 +534,13 @@ func votersPhrase(p quorum.Policy, reviewers []quorum.Reviewer) string {
 	return fmt.Sprintf("%s, and they are %d families", phrase, distinct)
 }
 
+func namesOf(reviewers []quorum.Reviewer) (names []string) {
+	for i := range reviewers {
+		names = append(names, reviewers[i].Name)
+	}
+	return names
+}
+
 func reviewerPhrase(q quorum.Reviewer) string {
 	if q.Name == "" {
 		return "the reviewer"
@@ -653,83 +556,17 @@ func globTexts(globs []Glob) []string {
 	return list
 }
 
-// The core's values for the words of the file. A word that could not be read was replaced by nothing and has been
-// reported: the zero values below never leave this package.
-
-func parseMode(word string) quorum.Mode {
-	switch word {
-	case "enforce":
-		return quorum.Enforce
-	case "report":
-		return quorum.ReportOnly
-	case "off":
-		return quorum.Off
+// The core's values for the words of the file. A word that could not be read was replaced by nothing and has been reported: the
+// zero values never leave this package.
+var (
+	modes         = map[string]quorum.Mode{"enforce": quorum.Enforce, "report": quorum.ReportOnly, "off": quorum.Off}
+	permissions   = map[string]quorum.Permission{"write": quorum.Write, "maintain": quorum.Maintain, "admin": quorum.Admin} // none: 0
+	threadEnders  = map[string]quorum.ThreadsBy{"others": quorum.ByOthers, "anyone": quorum.ByAnyone}
+	familyRules   = map[string]quorum.Families{"any": quorum.AnyFamily, "distinct": quorum.DistinctFamily}
+	carries       = map[string]quorum.Carry{"none": quorum.CarryNone, "same_diff": quorum.CarrySameDiff}
+	commentTimes  = map[string]quorum.CommentWhen{"never": quorum.CommentNever, "on_problem": quorum.CommentOnProblem}
+	failuresMeans = map[string]quorum.FailureMeans{"findings": quorum.MeansFindings, "unavailable": quorum.MeansUnavailable}
+	severities    = map[string]quorum.Severity{
+		"any": quorum.SeverityAny, "low": quorum.Low, "medium": quorum.Medium, "high": quorum.High, "critical": quorum.Critical,
 	}
-	return 0
-}
-
-func parsePermission(word string) quorum.Permission {
-	switch word {
-	case "write":
-		return quorum.Write
-	case "maintain":
-		return quorum.Maintain
-	case "admin":
-		return quorum.Admin
-	}
-	return 0 // none: nobody's
-}
-
-func parseThreads(word string) quorum.ThreadsBy {
-	switch word {
-	case "others":
-		return quorum.ByOthers
-	case "anyone":
-		return quorum.ByAnyone
-	}
-	return 0
-}
-
-func parseFamilies(word string) quorum.Families {
-	switch word {
-	case "any":
-		return quorum.AnyFamily
-	case "distinct":
-		return quorum.DistinctFamily
-	}
-	return 0
-}
-
-func parseCarry(word string) quorum.Carry {
-	switch word {
-	case "none":
-		return quorum.CarryNone
-	case "same_diff":
-		return quorum.CarrySameDiff
-	}
-	return 0
-}
-
-func parseSeverity(word string) quorum.Severity {
-	switch word {
-	case "low":
-		return quorum.Low
-	case "medium":
-		return quorum.Medium
-	case "high":
-		return quorum.High
-	case "critical":
-		return quorum.Critical
-	}
-	return quorum.SeverityAny
-}
-
-func parseFailureMeans(word string) quorum.FailureMeans {
-	switch word {
-	case "findings":
-		return quorum.MeansFindings
-	case "unavailable":
-		return quorum.MeansUnavailable
-	}
-	return 0
-}
+)

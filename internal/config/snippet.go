@@ -29,13 +29,8 @@ func (r *policyFileReader) positionOfToken(t *token.Token) position {
 	}
 	at := position{line: t.Position.Line, column: max(t.Position.Column, 1), width: 1}
 	switch t.Type {
-	case token.StringType,
-		token.IntegerType,
-		token.FloatType,
-		token.BoolType,
-		token.BinaryIntegerType,
-		token.OctetIntegerType,
-		token.HexIntegerType:
+	case token.StringType, token.IntegerType, token.FloatType, token.BoolType,
+		token.BinaryIntegerType, token.OctetIntegerType, token.HexIntegerType:
 		at.width = utf8.RuneCountInString(t.Value)
 	case token.SingleQuoteType, token.DoubleQuoteType:
 		at.width = utf8.RuneCountInString(strings.TrimSpace(t.Origin))
@@ -44,8 +39,8 @@ func (r *policyFileReader) positionOfToken(t *token.Token) position {
 }
 
 // firstBadByte is where the text stops being UTF-8.
-func (r *policyFileReader) firstBadByte() position {
-	for i, line := range r.lines {
+func firstBadByte(lines []string) position {
+	for i, line := range lines {
 		column := 0
 		for j, c := range line {
 			column++
@@ -81,16 +76,8 @@ func (r *policyFileReader) showLine(at position) string {
 	width = max(1, min(width, to-column))
 	text := strings.Map(toPrintable, string(line[from:to]))
 	gutter := fmt.Sprintf("%5d | ", max(at.line, 1))
-	return gutter + text + "\n" + strings.Repeat(
-		" ",
-		len(gutter)-2,
-	) + "| " + strings.Repeat(
-		" ",
-		column-from,
-	) + "^" + strings.Repeat(
-		"~",
-		width-1,
-	)
+	below := strings.Repeat(" ", len(gutter)-2) + "| " + strings.Repeat(" ", column-from)
+	return gutter + text + "\n" + below + "^" + strings.Repeat("~", width-1)
 }
 
 // toPrintable replaces what would move the caret, the cursor or the reading direction.
@@ -187,40 +174,28 @@ func keysOf(t reflect.Type) (keys []string) {
 	return keys
 }
 
-// allowedWords lists the words of an enumeration, nil if the tag has none.
-func allowedWords(tag reflect.StructTag) (words []string) {
+// tagValues lists what a tag says of name in its bounds, as often as it does.
+func tagValues(tag reflect.StructTag, name string) (values []string) {
 	for part := range strings.SplitSeq(tag.Get("jsonschema"), ",") {
-		if word, ok := strings.CutPrefix(part, "enum="); ok {
-			words = append(words, word)
+		if value, ok := strings.CutPrefix(part, name+"="); ok {
+			values = append(values, value)
 		}
 	}
-	return words
+	return values
 }
+
+// allowedWords lists the words of an enumeration, nil if the tag has none.
+func allowedWords(tag reflect.StructTag) []string { return tagValues(tag, "enum") }
 
 // tagBound returns a number of the tag, 0 if it has none.
 func tagBound(tag reflect.StructTag, name string) int {
-	for part := range strings.SplitSeq(tag.Get("jsonschema"), ",") {
-		if text, ok := strings.CutPrefix(part, name+"="); ok {
-			n, err := strconv.Atoi(text)
-			if err != nil {
-				panic("config: bad tag " + string(tag)) // unreachable unless file.go has a typing error
-			}
-			return n
-		}
-	}
-	return 0
+	n, _ := strconv.Atoi(strings.Join(tagValues(tag, name), ""))
+	return n
 }
 
 // leastDuration returns the shortest duration that the tag allows, 0 if it has none.
 func leastDuration(tag reflect.StructTag) Duration {
-	text := tag.Get("least")
-	if text == "" {
-		return 0
-	}
-	d, err := time.ParseDuration(text)
-	if err != nil {
-		panic("config: bad tag " + string(tag)) // unreachable unless file.go has a typing error
-	}
+	d, _ := time.ParseDuration(tag.Get("least"))
 	return Duration(d)
 }
 

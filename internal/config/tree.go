@@ -111,14 +111,9 @@ func (c treeChecker) warnOfLinks(key string, q quorum.Reviewer, guard pathfilter
 		if isGuardedByPolicy(q) {
 			hint = c.guardHint([]string{target})
 		}
-		c.warnKey(
-			key,
-			fmt.Sprintf(
-				"%s: %s is a link to %s, which nothing guards",
-				reviewerPhrase(q), quoteText(link.name), quoteText(link.target),
-			),
-			hint,
-		)
+		c.warnKey(key,
+			fmt.Sprintf("%s: %s is a link to %s, which nothing guards", reviewerPhrase(q), quoteText(link.name), quoteText(link.target)),
+			hint)
 	}
 }
 
@@ -164,12 +159,10 @@ func (c treeChecker) workflowOnHeadTree(q quorum.Reviewer) (w workflowFile, foun
 func (c treeChecker) warnOfArtifactWriters(key string, q quorum.Reviewer) {
 	w, found := c.workflowOnHeadTree(q)
 	if found && q.Verdict.Kind == quorum.Artifact && slices.ContainsFunc(w.steps(), workflowStep.mayRunTree) {
-		c.warnKey(
-			key+".verdict",
+		c.warnKey(key+".verdict",
 			fmt.Sprintf("%s: a job of its workflow runs commands beside the pull request's files, and could upload %s itself",
 				reviewerPhrase(q), quoteText(q.Verdict.Artifact)),
-			"build and test in another workflow: every job of this one can write the verdict",
-		)
+			"build and test in another workflow: every job of this one can write the verdict")
 	}
 }
 

@@ -40,7 +40,8 @@ func (d *Duration) decodeNode(r *policyFileReader, key string, n ast.Node) {
 	case err == nil:
 		*d = Duration(parsed)
 	case n.Type() == ast.IntegerType:
-		r.failKey(key, fmt.Sprintf("%s has no unit", quoteText(text)), fmt.Sprintf("write %ss for seconds or %sm for minutes", text, text))
+		r.failKey(key, fmt.Sprintf("%s has no unit", quoteText(text)),
+			fmt.Sprintf("write %ss for seconds or %sm for minutes", text, text))
 	default:
 		r.failKey(key, fmt.Sprintf("%s is not a duration", quoteText(text)), durationHint)
 	}
@@ -135,7 +136,8 @@ func (q *Quorum) decodeWords(r *policyFileReader, key string, n ast.Node, words 
 	count, err := strconv.Atoi(text)
 	switch {
 	case n.Type() == ast.IntegerType && err == nil && count < 1:
-		r.failKey(key, fmt.Sprintf("a quorum of %d would pass without a review", count), strings.Replace(hint, "a number", "1 or more", 1))
+		r.failKey(key, fmt.Sprintf("a quorum of %d would pass without a review", count),
+			strings.Replace(hint, "a number", "1 or more", 1))
 	case n.Type() == ast.IntegerType && err == nil:
 		*q = Quorum{Count: count}
 	case n.Type() == ast.StringType && err == nil:
@@ -143,13 +145,11 @@ func (q *Quorum) decodeWords(r *policyFileReader, key string, n ast.Node, words 
 	case slices.Contains(words, text):
 		*q = Quorum{Word: text}
 	case text == noneWord:
-		r.failKey(key, "only a lane may need no review", "name the pull requests that need none: lanes: with if: and quorum: none")
+		r.failKey(key, "only a lane may need no review",
+			"name the pull requests that need none: lanes: with if: and quorum: none")
 	default:
-		r.failKey(
-			key,
-			fmt.Sprintf("%s is neither a number nor one of %s", quoteText(text), strings.Join(words, ", ")),
-			suggestWord(text, words, hint),
-		)
+		r.failKey(key, fmt.Sprintf("%s is neither a number nor one of %s", quoteText(text), strings.Join(words, ", ")),
+			suggestWord(text, words, hint))
 	}
 }
 
@@ -222,12 +222,12 @@ func (r *policyFileReader) checkPeopleOf(key string, keys *PersonKeys) {
 			continue
 		}
 		keys.Of[i] = strings.TrimPrefix(name, "@")
-		if slices.ContainsFunc(keys.Of[:i], func(n string) bool { return strings.EqualFold(n, keys.Of[i]) }) {
-			r.failKey(at, quoteText(name)+" is named twice", "remove one of them")
-		}
+		r.failIf(slices.ContainsFunc(keys.Of[:i], func(n string) bool { return strings.EqualFold(n, keys.Of[i]) }), at,
+			quoteText(name)+" is named twice", "remove one of them")
 	}
 	if n := len(keys.Of); n > 0 && !hasTeam && keys.Count > n {
-		r.failKey(key, fmt.Sprintf("%d of %d people can never approve", keys.Count, n), "name more people, or lower count")
+		r.failKey(key, fmt.Sprintf("%d of %d people can never approve", keys.Count, n),
+			"name more people, or lower count")
 	}
 }
 
@@ -238,9 +238,11 @@ func (r *policyFileReader) checkInvitee(key, name string) bool {
 	switch {
 	case name == "": // it was reported
 	case strings.HasSuffix(name, "[bot]"):
-		r.failKey(key, quoteText(name)+" is no person", "name people or teams; whom a bot helps to review is a reviewer")
+		r.failKey(key, quoteText(name)+" is no person",
+			"name people or teams; whom a bot helps to review is a reviewer")
 	case !inviteePattern.MatchString(name):
-		r.failKey(key, quoteText(name)+" is neither a login nor a team", "write a login as in @octocat, or a team as in @octo/reviewers")
+		r.failKey(key, quoteText(name)+" is neither a login nor a team",
+			"write a login as in @octocat, or a team as in @octo/reviewers")
 	default:
 		return true
 	}
@@ -254,6 +256,14 @@ func (p PeopleKeys) asRules() quorum.People {
 		rules[i] = quorum.PeopleRule(keys)
 	}
 	return quorum.NewPeople(rules...)
+}
+
+// withEnforced returns p with what is enforced beside it, where p asks less.
+func (p PeopleKeys) withEnforced(enforced PeopleKeys) PeopleKeys {
+	if p.asRules().AsksLess(enforced.asRules()) {
+		return slices.Concat(p, enforced)
+	}
+	return p
 }
 
 // A VerdictFormat is a verdict format: a word, or regular expressions of the user's own, or an artifact.
@@ -273,7 +283,7 @@ type verdictPatterns struct {
 
 var verdictWords = []string{"auto", "ready-to-merge", "review-state", "findings", "json", "conclusion"}
 
-const verdictHint = "write one of auto, ready-to-merge, review-state, findings, json, conclusion, {artifact: NAME}, or {approve: REGEX, object: REGEX}"
+var verdictHint = "write one of " + strings.Join(verdictWords, ", ") + ", {artifact: NAME}, or {approve: REGEX, object: REGEX}"
 
 func (v *VerdictFormat) decodeNode(r *policyFileReader, key string, n ast.Node) {
 	if n.Type() == ast.MappingType {
@@ -285,7 +295,8 @@ func (v *VerdictFormat) decodeNode(r *policyFileReader, key string, n ast.Node) 
 	case !ok || n.Type() != ast.StringType:
 		r.failWrongType(key, n, "a verdict format", verdictHint)
 	case !slices.Contains(verdictWords, text):
-		r.failKey(key, fmt.Sprintf("%s is not a verdict format", quoteText(text)), suggestWord(text, verdictWords, verdictHint))
+		r.failKey(key, fmt.Sprintf("%s is not a verdict format", quoteText(text)),
+			suggestWord(text, verdictWords, verdictHint))
 	default:
 		*v = VerdictFormat{Word: text}
 	}
@@ -297,7 +308,8 @@ func (v *VerdictFormat) decodePatterns(r *policyFileReader, key string, n ast.No
 	approve, object, artifact := r.hasKey(key+".approve"), r.hasKey(key+".object"), r.hasKey(key+".artifact")
 	switch {
 	case artifact && (approve || object):
-		r.failKey(key, "artifact stands beside approve and object", "write {artifact: NAME} or {approve: REGEX, object: REGEX}")
+		r.failKey(key, "artifact stands beside approve and object",
+			"write {artifact: NAME} or {approve: REGEX, object: REGEX}")
 	case artifact:
 		*v = VerdictFormat{Artifact: p.Artifact}
 	case approve && object:
@@ -311,27 +323,21 @@ func (v *VerdictFormat) decodePatterns(r *policyFileReader, key string, n ast.No
 	}
 }
 
+// verdictKinds are the formats that the words of verdict mean.
+var verdictKinds = map[string]quorum.FormatKind{
+	"auto": quorum.Auto, "ready-to-merge": quorum.ReadyToMerge, "review-state": quorum.ReviewState,
+	"findings": quorum.FindingList, "json": quorum.JSON, "conclusion": quorum.Conclusion,
+}
+
 // quorumFormat returns v as the core's format.
 func (v VerdictFormat) quorumFormat() quorum.Format {
-	if v.Artifact != "" {
+	switch {
+	case v.Artifact != "":
 		return quorum.Format{Kind: quorum.Artifact, Artifact: v.Artifact}
+	case v.Word != "":
+		return quorum.Format{Kind: verdictKinds[v.Word]}
 	}
-	switch v.Word {
-	case "auto":
-		return quorum.Format{Kind: quorum.Auto}
-	case "ready-to-merge":
-		return quorum.Format{Kind: quorum.ReadyToMerge}
-	case "review-state":
-		return quorum.Format{Kind: quorum.ReviewState}
-	case "findings":
-		return quorum.Format{Kind: quorum.FindingList}
-	case "json":
-		return quorum.Format{Kind: quorum.JSON}
-	case "conclusion":
-		return quorum.Format{Kind: quorum.Conclusion}
-	default:
-		return quorum.Format{Kind: quorum.Pattern, Approve: string(v.Approve), Object: string(v.Object)}
-	}
+	return quorum.Format{Kind: quorum.Pattern, Approve: string(v.Approve), Object: string(v.Object)}
 }
 
 // A Regexp is a regular expression in RE2 syntax.
@@ -347,17 +353,12 @@ func (x *Regexp) decodeNode(r *policyFileReader, key string, n ast.Node) {
 	case len(text) > 1000:
 		r.failKey(key, "the regular expression is longer than 1000 bytes", "shorten it")
 	case err != nil:
-		r.failKey(
-			key,
+		r.failKey(key,
 			fmt.Sprintf("not a regular expression: %s", cleanText(strings.TrimPrefix(err.Error(), "error parsing regexp: "), 120)),
-			"the syntax is RE2's: no look-ahead, no back-references",
-		)
+			"the syntax is RE2's: no look-ahead, no back-references")
 	case re.MatchString(""):
-		r.failKey(
-			key,
-			fmt.Sprintf("%s matches an empty line, so any text would be a verdict", quoteText(text)),
-			"anchor it to the line that holds the verdict, as in ^Verdict: ship it$",
-		)
+		r.failKey(key, fmt.Sprintf("%s matches an empty line, so any text would be a verdict", quoteText(text)),
+			"anchor it to the line that holds the verdict, as in ^Verdict: ship it$")
 	default:
 		*x = Regexp(text)
 	}

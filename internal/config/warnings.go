@@ -16,119 +16,75 @@ import (
 // leastAttempt is shorter than the start of a runner: an attempt that may take no longer has failed before it began.
 const leastAttempt = 30 * time.Second
 
-// warnDurations warns of waits at the top level that end before anything can come of them.
+// warnDurations warns of waits at the top level that end before anything can come of them, or after everything.
 func (r policyResolver) warnDurations(f PolicyKeys) {
-	if f.Grace > f.Deadline && !r.brokenKeys["grace"] && !r.brokenKeys["deadline"] {
-		key := "grace"
+	r.warnIf(f.Grace > 0 && time.Duration(f.Grace) < time.Second && !r.brokenKeys["grace"], "grace",
+		fmt.Sprintf("grace (%s) is too short for anybody to answer in", f.Grace), "write 0s for none, or some minutes")
+	r.warnShort("timeout", "timeout", f.Timeout)
+	r.warnShort("deadline", "deadline", f.Deadline)
+	for name, wait := range map[string]Duration{"timeout": f.Timeout, "grace": f.Grace} {
+		key := name
 		if !r.hasKey(key) {
 			key = "deadline"
 		}
-		r.warnKey(
-			key,
-			fmt.Sprintf("grace (%s) is longer than deadline (%s), which ends everything", f.Grace, f.Deadline),
-			"shorten grace or lengthen deadline",
-		)
-	}
-	if f.Grace > 0 && time.Duration(f.Grace) < time.Second && !r.brokenKeys["grace"] {
-		r.warnKey("grace", fmt.Sprintf("grace (%s) is too short for anybody to answer in", f.Grace), "write 0s for none, or some minutes")
-	}
-	for key, wait := range map[string]Duration{"timeout": f.Timeout, "deadline": f.Deadline} {
-		if r.hasKey(key) && !r.brokenKeys[key] && time.Duration(wait) < leastAttempt {
-			r.warnKey(
-				key,
-				fmt.Sprintf("%s (%s) is over before a run has begun: GitHub takes longer to find it a runner", key, wait),
-				fmt.Sprintf("write some minutes, or leave it out for the default of %s", defaultOf(key)),
-			)
+		if !r.brokenKeys[name] && !r.brokenKeys["deadline"] {
+			r.warnLong(key, name, wait, f.Deadline)
 		}
 	}
 }
 
-// defaultOf returns the default of timeout or deadline.
-func defaultOf(key string) Duration {
-	if key == "timeout" {
-		return Default().Timeout
-	}
-	return Default().Deadline
+// warnShort warns of a wait that the file gives and that is over before a run has begun.
+func (r policyResolver) warnShort(key, what string, wait Duration) {
+	r.warnIf(r.hasKey(key) && !r.brokenKeys[key] && time.Duration(wait) < leastAttempt, key,
+		fmt.Sprintf("%s (%s) is over before a run has begun: GitHub takes longer to find it a runner", what, wait),
+		"write some minutes, or leave it out for the default")
+}
+
+// warnLong warns of a wait that the deadline ends.
+func (r policyResolver) warnLong(key, what string, wait, deadline Duration) {
+	r.warnIf(wait > deadline, key,
+		fmt.Sprintf("%s (%s) is longer than deadline (%s), which ends everything", what, wait, deadline),
+		"shorten it, or lengthen deadline")
 }
 
 // warnReviewer warns of keys of a reviewer that are allowed and yet likely to be regretted.
 func (r policyResolver) warnReviewer(key string, q quorum.Reviewer, f PolicyKeys) {
 	who := reviewerPhrase(q)
 	ours := strings.EqualFold(q.Author, quorum.ActionsBot)
-	if ours && q.Status != "" {
-		r.warnKey(
-			key+".status",
-			fmt.Sprintf("%s: every workflow can set a status called %s as github-actions[bot]", who, quoteText(q.Status)),
-			"name the workflow instead",
-		)
-	}
-	if ours && q.Workflow == "" && q.Check == "" && q.Status == "" {
-		r.warnKey(
-			key,
-			who+" has no run, and any workflow could write its texts as github-actions[bot]",
-			"give it an App of its own, or name its workflow if the workflow runs on the pull request",
-		)
-	}
-	if q.Check != "" && q.App == quorum.ActionsApp {
-		r.warnKey(
-			key+".check",
-			fmt.Sprintf("%s: every workflow can write a check run called %s", who, quoteText(q.Check)),
-			"name the workflow instead",
-		)
-	}
-	if q.Retired {
-		r.warnKey(key, who+" is retired: it is shown as unavailable and is no voter", "remove it")
-	}
+	r.warnIf(ours && q.Status != "", key+".status",
+		fmt.Sprintf("%s: every workflow can set a status called %s as github-actions[bot]", who, quoteText(q.Status)),
+		"name the workflow instead")
+	r.warnIf(ours && q.Workflow == "" && q.Check == "" && q.Status == "", key,
+		who+" has no run, and any workflow could write its texts as github-actions[bot]",
+		"give it an App of its own, or name its workflow if the workflow runs on the pull request")
+	r.warnIf(q.Check != "" && q.App == quorum.ActionsApp, key+".check",
+		fmt.Sprintf("%s: every workflow can write a check run called %s", who, quoteText(q.Check)),
+		"name the workflow instead")
+	r.warnIf(q.Retired, key, who+" is retired: it is shown as unavailable and is no voter", "remove it")
 	if a := q.Verdict.Approve; a != "" && !(strings.HasPrefix(strings.TrimPrefix(a, "(?i)"), "^") && strings.HasSuffix(a, "$")) {
-		r.warnKey(key+".verdict.approve", who+": this pattern approves wherever it stands in a line, within a word too", "anchor it: ^…$")
+		r.warnKey(key+".verdict.approve", who+": this pattern approves wherever it stands in a line, within a word too",
+			"anchor it: ^…$")
 	}
-	r.warnTimeout(key, q, f)
+	if at, what := key+".timeout", "the timeout of "+who; r.hasKey(at) {
+		r.warnShort(at, what, Duration(q.Timeout))
+		r.warnLong(at, what, Duration(q.Timeout), f.Deadline)
+	}
 	r.warnAuthor(key, q)
 	r.warnHeading(key, q)
 	for i, event := range q.Events {
 		switch event {
 		case "issue_comment", "workflow_dispatch", "repository_dispatch", "schedule":
-			r.warnKey(
-				fmt.Sprintf("%s.event[%d]", key, i),
+			r.warnKey(fmt.Sprintf("%s.event[%d]", key, i),
 				fmt.Sprintf("a run that %s starts is not on the pull request's head: it will not be found", event),
-				"leave out workflow and event, and name the author of its texts",
-			)
+				"leave out workflow and event, and name the author of its texts")
 		case "push": // GitHub docs, "Events that trigger workflows": GITHUB_SHA is the tip of the branch
-			r.warnKey(
-				fmt.Sprintf("%s.event[%d]", key, i),
+			r.warnKey(fmt.Sprintf("%s.event[%d]", key, i),
 				"a run that push starts uses the workflow file of the branch itself, as old as it may be: no guard sees which one",
-				"start it by pull_request: then it uses the file as it is once merged with the base",
-			)
+				"start it by pull_request: then it uses the file as it is once merged with the base")
 		}
 	}
-	if q.Request.Comment != "" && q.Workflow != "" {
-		r.warnKey(
-			key+".request",
-			"a comment that is written with GITHUB_TOKEN starts no workflow: "+who+" is asked only with an App's or a person's token",
-			"",
-		)
-	}
-}
-
-// warnTimeout warns of a reviewer's attempts that end after everything, or before they begin.
-func (r policyResolver) warnTimeout(key string, q quorum.Reviewer, f PolicyKeys) {
-	who := reviewerPhrase(q)
-	if q.Timeout > time.Duration(f.Deadline) && r.hasKey(key+".timeout") {
-		r.warnKey(
-			key+".timeout",
-			fmt.Sprintf("the timeout of %s (%s) is longer than deadline (%s), which ends everything", who, Duration(q.Timeout), f.Deadline),
-			"shorten it, or lengthen deadline",
-		)
-	}
-	if r.hasKey(key+".timeout") && !r.brokenKeys[key+".timeout"] && q.Timeout < leastAttempt {
-		r.warnKey(
-			key+".timeout",
-			fmt.Sprintf(
-				"the timeout of %s (%s) is over before a run has begun: GitHub takes longer to find it a runner", who, Duration(q.Timeout),
-			),
-			"write some minutes, or leave it out",
-		)
-	}
+	r.warnIf(q.Request.Comment != "" && q.Workflow != "", key+".request",
+		"a comment that is written with GITHUB_TOKEN starts no workflow: "+who+" is asked only with an App's or a person's token", "")
 }
 
 // fillInAuthor is the account of the reviewer that a first policy names where none was found. Nobody posts as it.
@@ -141,11 +97,9 @@ func (r policyResolver) warnAuthor(key string, q quorum.Reviewer) {
 	}
 	bot := q.Author + "[bot]"
 	if strings.EqualFold(q.Author, strings.TrimSuffix(fillInAuthor, "[bot]")) || strings.EqualFold(q.Author, fillInAuthor) {
-		r.warnKey(
-			key+".author",
+		r.warnKey(key+".author",
 			reviewerPhrase(q)+" stands for one that coordinator init did not find: nobody posts as it",
-			"name the account that reviews",
-		)
+			"name the account that reviews")
 		return
 	}
 	hint, known := "", ""
@@ -162,13 +116,8 @@ func (r policyResolver) warnAuthor(key string, q quorum.Reviewer) {
 			break
 		}
 	}
-	if known != "" {
-		r.warnKey(
-			key+".author",
-			fmt.Sprintf("%s: %s is the login of a person; the App posts as %s", reviewerPhrase(q), quoteText(q.Author), known),
-			hint,
-		)
-	}
+	r.warnIf(known != "", key+".author",
+		fmt.Sprintf("%s: %s is the login of a person; the App posts as %s", reviewerPhrase(q), quoteText(q.Author), known), hint)
 }
 
 // linterPattern finds the names that linters have.
@@ -196,17 +145,13 @@ func (r policyResolver) warnHeading(key string, q quorum.Reviewer) {
 	who := reviewerPhrase(q)
 	switch {
 	case q.Verdict.Kind == quorum.Conclusion, q.Verdict.Kind == quorum.Artifact:
-		r.warnKey(
-			key+".heading",
+		r.warnKey(key+".heading",
 			fmt.Sprintf("%s: the heading is not read, since its %s is the verdict", who, verdictNoun(q)),
-			"remove heading",
-		)
+			"remove heading")
 	case looksLikeLinter(q):
-		r.warnKey(
-			key+".heading",
+		r.warnKey(key+".heading",
 			who+" seems to be a linter: its job ends with a conclusion, and a text of it has no verdict that approves",
-			"if it is one, write "+linterKeys+" in place of heading",
-		)
+			"if it is one, write "+linterKeys+" in place of heading")
 	}
 }
 
