@@ -15,6 +15,7 @@ var (
 	linesOfCode    = kind{"lines of code", ""}
 	linesOfTests   = kind{"lines of tests", ""}
 	biggestPackage = kind{"lines of the biggest package", ""}
+	linesOfRoom    = kind{"lines of a room", "look for the model that makes a case disappear; what must grow says so in its row"}
 	wideCode       = kind{"code over 120 columns", "break the longest lines, or name a part of them"}
 	widestCode     = kind{"lines of code over 140 columns", "break these lines"}
 	wideTests      = kind{"tests over 120 columns", "break the longest lines, or name a part of them"}
@@ -36,8 +37,26 @@ type upperLimit struct {
 
 type limitTable []upperLimit
 
+const inARoom = "who mends a room reads all of it"
+
 // limits are what must hold. A figure that no row fits is only printed.
 var limits = limitTable{
+	// What was reached, to the next ten lines: it only sinks. The goals are half of it.
+	{linesOfRoom, outsideProduct, 19220, "the fake and what measures are read, too"},
+	{linesOfRoom, []string{"cmd/coordinator"}, 9130, inARoom},
+	{linesOfRoom, []string{"internal/quorum", "internal/pathfilter", "internal/change"}, 5360, inARoom},
+	{linesOfRoom, []string{"internal/evidence"}, 7490, inARoom},
+	{linesOfRoom, []string{"internal/review"}, 9190, inARoom},
+	{linesOfRoom, []string{"internal/report"}, 5810, inARoom},
+	{linesOfRoom, []string{"internal/config"}, 4150, inARoom},
+	{linesOfRoom, []string{"internal/github"}, 15600, inARoom},
+	{linesOfRoom, []string{"internal/loop"}, 1650, inARoom},
+	{linesOfRoom, []string{"internal/daemon"}, 5310, inARoom},
+	{linesOfRoom, []string{"internal/store"}, 3990, inARoom},
+	{linesOfRoom, []string{"internal/dashboard"}, 2960, inARoom},
+	{linesOfRoom, []string{"internal/doctor"}, 1720, inARoom},
+	{linesOfRoom, []string{"internal/workflow", "internal/workkey", "internal/oplog", "internal/clone"}, 710, inARoom},
+
 	// The shares' goals are 1.5 and 3. These are what is so today, and only shrink.
 	{wideCode, nil, 2.5, "a line is read in one go"},
 	{widestCode, nil, 0, "a line fits on a screen, unless it is a text"},

@@ -56,6 +56,7 @@ type census struct {
 func measureHouse(packages []checkedPackage, limits limitTable) []*measurement {
 	c := &census{packages: packages, limits: limits}
 	c.countLines()
+	c.countRooms()
 	c.countWideLines(false, wideCode, widestCode, 140)
 	c.countWideLines(true, wideTests, widestTests, 160)
 	c.findCircles()
@@ -84,6 +85,32 @@ func (c *census) countLines() {
 		tests.addCount(lines[true], fmt.Sprintf("%6d %s", lines[true], p.path))
 		if lines[false] > biggest.counted {
 			biggest.of, biggest.counted = p.path, lines[false]
+		}
+	}
+}
+
+// countRooms counts the lines of code of each room that a limit names. A package is of the first room that it lies in.
+func (c *census) countRooms() {
+	rooms := map[*upperLimit]*measurement{}
+	for i := range c.limits {
+		if room := &c.limits[i]; room.kind == linesOfRoom {
+			name := strings.Join(room.of, ", ")
+			if len(room.of) > 4 {
+				name = room.of[0] + " …"
+			}
+			rooms[room] = c.addLine(linesOfRoom, name)
+			rooms[room].limit = room
+		}
+	}
+	for _, p := range c.packages {
+		m := rooms[c.limits.limitOf(linesOfRoom, p.path)]
+		if m == nil {
+			continue
+		}
+		for _, file := range p.files {
+			if !file.test {
+				m.addCount(len(file.lines), "")
+			}
 		}
 	}
 }
