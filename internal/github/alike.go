@@ -4,16 +4,21 @@ package github
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/evidence"
+	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// maxAlike is how many other pull requests are looked into at once, of those that changed last.
-const maxAlike = 5
+const (
+	listedPulls = 50 // pull requests that are searched, those that changed last
+	maxAlike    = 5  // of them those of which our checks are read at once
+)
 
 // An alikeReader reads other pull requests with the diff of pr.
 type alikeReader struct {
@@ -23,8 +28,9 @@ type alikeReader struct {
 
 // beginReadingElsewhere begins to read what other pull requests and the base tell.
 func beginReadingElsewhere(ctx context.Context, g group, l *look) {
-	if mayBeAlike(l) && l.conversationRead { // else it may be read beside it
-		g.Go(func() error { return readAlike(ctx, l) })
+	if mayBeAlike(l) && (!evidence.IsCompared(&l.snap) || l.conversationRead) { // else the conversation may be read beside it
+		others, isRead := l.head.others, l.conversationRead
+		g.Go(func() error { return readAlike(ctx, l, others, isRead) })
 	}
 	isWorth := !l.f.client.Personal() || l.snap.PR.Stack.Trunk != "" // a status holds no record
 	if l.snap.PR.BaseRef != l.snap.PR.DefaultBranch && isWorth && l.willJudge() {
@@ -37,21 +43,28 @@ func mayBeAlike(l *look) bool {
 	return l.mayInherit() && l.snap.PR.Diff.Lines != "" && l.snap.Alike == nil
 }
 
-// readAlike reads what our checks hold of other pull requests with the same diff: of those that had it and, until the check
-// passes, of a few that were not compared.
-func readAlike(ctx context.Context, l *look) error {
+// readAlike reads what our checks hold of other pull requests with the same diff: at the first look at a head and base of
+// those that may have it, later of those that had it and, until the check passes, of those that were not compared and change as much.
+// others are those that the conversation lists, if it was read; without it a search among many finds nothing yet.
+func readAlike(ctx context.Context, l *look, others []sizedPull, isRead bool) error {
 	s := &l.snap
 	r := alikeReader{&l.before, &s.PR}
-	isFirst := !evidence.IsCompared(s)
+	now := l.f.now().Add(s.Skew)
 	var pulls []quorum.PullRequest
-	if !isFirst {
-		var err error
-		if pulls, err = r.readKnown(ctx, s.Record.Alike); err != nil {
+	var err error
+	if evidence.IsCompared(s) {
+		pulls, err = r.readKnown(ctx, s.Record.Alike)
+		if s.Record.Pass == nil { // before a pass: a repository may have many of one author and size
+			pulls = append(pulls, r.notCompared(s, others, now)...)
+		}
+	} else {
+		if pulls, err = r.readLikely(ctx, others, now); len(pulls) > maxAlike && !isRead {
 			return err
 		}
+		pulls = pulls[:min(len(pulls), maxAlike)]
 	}
-	if isFirst || s.Record.Pass == nil { // a repository may have many of one author and size
-		pulls = append(pulls, r.notCompared(s, l.head.others, l.f.now().Add(s.Skew))...)
+	if err != nil {
+		return err
 	}
 	g, ctx := newGroup(ctx)
 	records := readEach(g, pulls, func(p quorum.PullRequest) (quorum.Record, error) {
@@ -77,11 +90,8 @@ func (r alikeReader) readKnown(ctx context.Context, numbers []int) ([]quorum.Pul
 	return slices.DeleteFunc(pulls, func(p quorum.PullRequest) bool { return p.Head == "" || p.Head == r.pr.Head }), err
 }
 
-// notCompared are those of the others that may have the same diff and were not compared yet, a few at a time: those that change
-// as much first. Only at the first look one of another size: its size may have been this one when something was objected.
-func (r alikeReader) notCompared(s *quorum.Snapshot, others []sizedPull, now time.Time) []quorum.PullRequest {
-	isFirst := !evidence.IsCompared(s)
-	var sameSize, otherSize []quorum.PullRequest
+// notCompared are those of the others that change as much and may have the same diff, and were not compared yet, a few at a time.
+func (r alikeReader) notCompared(s *quorum.Snapshot, others []sizedPull, now time.Time) (pulls []quorum.PullRequest) {
 	for i := range others {
 		o := &others[i]
 		p := o.toPull(r.pr.PR)
@@ -89,14 +99,53 @@ func (r alikeReader) notCompared(s *quorum.Snapshot, others []sizedPull, now tim
 		if o.HeadRepo != nil {
 			p.HeadRepo = o.HeadRepo.FullName
 		}
-		switch {
-		case !evidence.MayBeAlike(r.pr, &p, now) || !isFirst && evidence.IsKnownAlike(s, &p):
-		case o.sameSize:
-			sameSize = append(sameSize, p)
-		case isFirst:
-			otherSize = append(otherSize, p)
+		if o.sameSize && len(pulls) < maxAlike && evidence.MayBeAlike(r.pr, &p, now) && !evidence.IsKnownAlike(s, &p) {
+			pulls = append(pulls, p)
 		}
 	}
-	all := slices.Concat(sameSize, otherSize)
-	return all[:min(len(all), maxAlike)]
+	return pulls
+}
+
+// readLikely reads the pull requests that may have the same diff, of many those that change as much and changed last. REST lists
+// them: they are searched once, and GraphQL may be late. Its sizes are known beside.
+func (r alikeReader) readLikely(ctx context.Context, others []sizedPull, now time.Time) ([]quorum.PullRequest, error) {
+	all, err := r.readLast(ctx)
+	all = slices.DeleteFunc(all, func(p quorum.PullRequest) bool { return !evidence.MayBeAlike(r.pr, &p, now) })
+	hasOtherSize := func(p quorum.PullRequest) bool { // it may have had this one when something was objected
+		return slices.ContainsFunc(others, func(o sizedPull) bool { return o.Number == p.Number && !o.sameSize })
+	}
+	slices.SortStableFunc(all, func(a, b quorum.PullRequest) int {
+		switch isOther := hasOtherSize(a); {
+		case isOther == hasOtherSize(b):
+			return 0
+		case isOther:
+			return 1
+		}
+		return -1
+	})
+	return all, err
+}
+
+// readLast reads the pull requests that changed last, open or not, in shorter pages where those are too long.
+func (r alikeReader) readLast(ctx context.Context) (all []quorum.PullRequest, err error) {
+	first := fmt.Sprintf("%s?state=all&sort=updated&direction=desc&per_page=%d", r.repoPath("pulls"), listedPulls)
+	size := listedPulls
+	for path := first; path != "" && len(all) < listedPulls; {
+		page, answer, err := readPage[restPull](ctx, r.client, path, "", true)
+		if errors.Is(err, client.ErrTooLong) && size > shortPage {
+			size = shortPage
+			if path, err = listPath(first, size, 0); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		for i := range page {
+			all = append(all, page[i].toPull(r.pr.PR))
+		}
+		path = answer.Next
+	}
+	return all, nil
 }

@@ -437,7 +437,7 @@ func (l *look) inheritFromBefore(ctx context.Context) error {
 		}
 	}
 	if mayBeAlike(l) {
-		if err := readAlike(ctx, l); err != nil {
+		if err := readAlike(ctx, l, l.head.others, true); err != nil {
 			return err
 		}
 	}
