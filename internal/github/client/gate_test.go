@@ -344,6 +344,27 @@ func bounded(t *testing.T, all []heard) {
 	}
 }
 
+// A job that waits looks at one pull request again and again, and mostly writes nothing: that holds up none of its looks.
+func TestAWaitingJobIsNotHeldUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := follows(said{status: 200, body: `{"n":1}`})
+		c := w.client(t, func(*Options) {})
+		began := time.Now()
+		const looks = 75
+		for range looks {
+			for range 9 {
+				if _, err := c.Get(t.Context(), "repos/acme/shop/pulls/7", &number{}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			<-time.After(200 * time.Millisecond)
+		}
+		if took := time.Since(began); took > looks*250*time.Millisecond {
+			t.Errorf("%d looks took %s", looks, took)
+		}
+	})
+}
+
 // Looks at many pull requests at once: what the limits allow is used, and no look that has read is kept from its write.
 func TestLooksAtTheLimit(t *testing.T) {
 	t.Run("asked before", func(t *testing.T) { synctest.Test(t, func(t *testing.T) { looksAtTheLimit(t, true) }) })
@@ -364,8 +385,8 @@ func looksAtTheLimit(t *testing.T, asks bool) {
 	for i := range uint64(workers) {
 		wg.Go(func() {
 			pause := rand.New(rand.NewPCG(i, 1))
-			for range todo {
-				for !lookOnce(t, c, asks, time.Duration(5+pause.IntN(200))*time.Millisecond, &lost) {
+			for number := range todo {
+				for !lookOnce(t, c, number, asks, time.Duration(5+pause.IntN(200))*time.Millisecond, &lost) {
 				}
 			}
 		})
@@ -380,7 +401,7 @@ func looksAtTheLimit(t *testing.T, asks bool) {
 }
 
 // lookOnce is eight reads, a query and a write, which take pause each. It may wait until there is room for it.
-func lookOnce(t *testing.T, c *Client, asks bool, pause time.Duration, lost *atomic.Int64) bool {
+func lookOnce(t *testing.T, c *Client, pull int, asks bool, pause time.Duration, lost *atomic.Int64) bool {
 	cost := Cost{Reads: 8, Queries: 1, Writes: 1}
 	for at := c.Ready(cost, Urgent); asks && at.After(time.Now()); at = c.Ready(cost, Urgent) {
 		<-time.After(time.Until(at))
@@ -389,7 +410,7 @@ func lookOnce(t *testing.T, c *Client, asks bool, pause time.Duration, lost *ato
 	for i := range 8 {
 		wave.Go(func() error {
 			<-time.After(pause)
-			path := "repos/acme/shop/pulls/7"
+			path := fmt.Sprint("repos/acme/shop/pulls/", pull)
 			if i > 0 {
 				path += "/reviews"
 			}

@@ -4,6 +4,7 @@ package client
 // third unused, or exceeds the bound in some minute.
 
 import (
+	"slices"
 	"strings"
 	"time"
 )
@@ -99,12 +100,19 @@ func (w *window) add(now time.Duration, cost int) {
 // rateWindows are all bounds of one token.
 //
 // A look reads its pull request once, and what it found out would be lost if its reads had used up what its write
-// needs: so each such read holds a write back for a while, which other reads leave alone.
+// needs: so each such read holds a write back for a while, which other reads leave alone. The next look at the same pull
+// request holds back the same one: a job that waits looks many times, and writes but a few.
 type rateWindows struct {
 	points, queries, writes, content, hourly window
 
-	held []time.Duration // when looks began that have not written yet, oldest first
+	held []heldWrite // of looks that have not written yet, oldest first
 	last time.Duration
+}
+
+// A heldWrite is what a look at something may write.
+type heldWrite struct {
+	look string // the path of the pull request
+	at   time.Duration
 }
 
 // writeHeldFor is how long the write of a look is waited for: most looks need none.
@@ -124,34 +132,37 @@ func (w *rateWindows) slide(now time.Duration) time.Duration {
 	for _, x := range []*window{&w.points, &w.queries, &w.writes, &w.content, &w.hourly} {
 		x.slide(now)
 	}
-	for len(w.held) > 0 && w.held[0] <= now-writeHeldFor {
+	for len(w.held) > 0 && w.held[0].at <= now-writeHeldFor {
 		w.held = w.held[1:]
 	}
 	return now
 }
 
-// earliest is the earliest moment from now on at which all of c has room. looks is how many looks begin with it.
-func (w *rateWindows) earliest(now time.Duration, c Cost, looks int) time.Duration {
+// earliest is the earliest moment from now on at which all of c has room. look is what is looked at, if a look begins with it.
+func (w *rateWindows) earliest(now time.Duration, c Cost, look string) time.Duration {
 	now = w.slide(now)
 	at := max(
 		w.points.earliest(now, c.Reads+writePoints*c.Writes), w.queries.earliest(now, c.Queries), w.writes.earliest(now, c.Writes),
 		w.content.earliest(now, c.Content), w.hourly.earliest(now, c.Content),
 	)
-	if c.Reads == 0 || len(w.held)+looks == 0 {
+	hold := len(w.held)
+	if look != "" && !slices.ContainsFunc(w.held, func(h heldWrite) bool { return h.look == look }) {
+		hold++
+	}
+	if c.Reads == 0 || hold == 0 {
 		return at // a write takes what was held for it
 	}
-	hold := len(w.held) + looks
 	with := max(at, w.points.earliest(now, c.Reads+writePoints*(c.Writes+hold)), w.writes.earliest(now, c.Writes+hold))
-	if with > at && looks == 0 { // or when those writes are not waited for any more
-		with = min(with, max(at, w.held[len(w.held)-1]+writeHeldFor))
+	if with > at && look == "" { // or when those writes are not waited for any more
+		with = min(with, max(at, w.held[len(w.held)-1].at+writeHeldFor))
 	}
 	return with
 }
 
 // take counts c as sent now, if there is room; else it says when there may be.
-func (w *rateWindows) take(now time.Duration, c Cost, looks int) (at time.Duration, taken bool) {
+func (w *rateWindows) take(now time.Duration, c Cost, look string) (at time.Duration, taken bool) {
 	now = max(now, w.last)
-	if at := w.earliest(now, c, looks); at > now {
+	if at := w.earliest(now, c, look); at > now {
 		return at, false
 	}
 	w.points.add(now, c.Reads+writePoints*c.Writes)
@@ -159,8 +170,9 @@ func (w *rateWindows) take(now time.Duration, c Cost, looks int) (at time.Durati
 	w.writes.add(now, c.Writes)
 	w.content.add(now, c.Content)
 	w.hourly.add(now, c.Content)
-	for range looks {
-		w.held = append(w.held, now)
+	if look != "" {
+		isSame := func(h heldWrite) bool { return h.look == look }
+		w.held = append(slices.DeleteFunc(w.held, isSame), heldWrite{look, now})
 	}
 	if c.Writes > 0 && len(w.held) > 0 {
 		w.held = w.held[1:]
@@ -174,19 +186,17 @@ func (w *rateWindows) isIdle(now time.Duration) bool {
 	return w.points.sum+w.queries.sum+w.hourly.sum == 0
 }
 
-// costOf returns the cost of a request to an endpoint, and how many looks begin with it.
-func costOf(method, endpoint string, query bool) (c Cost, looks int) {
+// costOf returns the cost of a request to an endpoint.
+func costOf(method, endpoint string, query bool) Cost {
 	switch {
 	case query:
-		return Cost{Queries: 1}, 0
-	case endpoint == pullEndpoint:
-		return Cost{Reads: 1}, 1
+		return Cost{Queries: 1}
 	case method == "GET", method == "HEAD":
-		return Cost{Reads: 1}, 0
+		return Cost{Reads: 1}
 	case method == "POST" && notifies[endpoint[strings.LastIndexByte(endpoint, '/')+1:]]:
-		return Cost{Writes: 1, Content: 1}, 0
+		return Cost{Writes: 1, Content: 1}
 	}
-	return Cost{Writes: 1}, 0
+	return Cost{Writes: 1}
 }
 
 // notifies are the ends of paths to which a POST notifies people.

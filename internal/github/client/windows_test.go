@@ -20,9 +20,9 @@ func TestWindowsSlide(t *testing.T) {
 	for now < 20*time.Minute {
 		now += time.Duration(random.IntN(120)) * time.Millisecond
 		cost := 1 + random.IntN(5)
-		if at, free := w.take(now, Cost{Reads: cost}, 0); !free {
+		if at, free := w.take(now, Cost{Reads: cost}, ""); !free {
 			now = at
-			if at, free := w.take(now, Cost{Reads: cost}, 0); !free {
+			if at, free := w.take(now, Cost{Reads: cost}, ""); !free {
 				t.Fatalf("at %v there was to be room, but only at %v there is", now, at)
 			}
 		}
