@@ -3,6 +3,7 @@ package config
 // The entry: bytes in, a resolved policy or every mistake out.
 
 import (
+	_ "embed"
 	"strings"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -65,4 +66,27 @@ func findCheckName(src []byte) string {
 		}
 	}
 	return quorum.DefaultCheck
+}
+
+// The JSON Schema of the policy file, for editors: made from the types of file.go by go generate, and a test holds it to them. What
+// only the whole file shows (a quorum that nobody can reach, a missing heading) is left to Parse.
+//
+//go:embed policy.schema.json
+var schemaJSON string
+
+// Schema returns the JSON Schema of a policy file, indented and always the same.
+func Schema() []byte { return []byte(schemaJSON) }
+
+// ParseSweep reads how open pull requests are swept, and after how many faults in a row a sweep gives up, which is the
+// circuit breaker's failure_threshold. A file with mistakes says nothing: it is as if it had neither key. o is the
+// organisation's policy, nil where none is known: it says so for a repository without a file.
+func ParseSweep(path string, src []byte, o *Organisation) (sweep SweepKeys, threshold int) {
+	if src == nil && o != nil {
+		return o.keys.Sweep, o.keys.CircuitBreaker.FailureThreshold
+	}
+	_, file, r := readPolicyWith(path, src, o)
+	if len(r.problems) > 0 {
+		file = Default()
+	}
+	return file.Sweep, file.CircuitBreaker.FailureThreshold
 }

@@ -113,6 +113,16 @@ func (r *policyFileReader) rootMapping(file *ast.File) (ast.Node, bool) {
 	return bodies[0], true
 }
 
+// refusedTokens are what YAML has and a policy has not.
+var refusedTokens = map[token.Type]struct{ message, hint string }{
+	token.AliasType:      {"a policy file has no aliases", `put text that begins with * in quotes, as in "**.go"`},
+	token.AnchorType:     {"a policy file has no anchors", "write the value out, or put text that begins with & in quotes"},
+	token.TagType:        {"a policy file has no tags", `put text that begins with ! in quotes, as in "!docs/**"`},
+	token.MergeKeyType:   {"a policy file has no merge keys", "write the keys out"},
+	token.MappingKeyType: {`a policy file has no "?" keys`, "write key: value"},
+	token.DirectiveType:  {"a policy file has no directives", "remove the line"},
+}
+
 // checkTokens refuses aliases, tags, depth and all else that a policy has no use for, before anything recurses or
 // expands.
 func (r *policyFileReader) checkTokens(tokens token.Tokens) bool {
@@ -121,22 +131,10 @@ func (r *policyFileReader) checkTokens(tokens token.Tokens) bool {
 		if t.Position.Line != line {
 			line, dashes = t.Position.Line, 0
 		}
-		message, hint := "", ""
+		message, hint := refusedTokens[t.Type].message, refusedTokens[t.Type].hint
 		switch t.Type {
 		case token.CommentType:
 			continue
-		case token.AliasType:
-			message, hint = "a policy file has no aliases", `put text that begins with * in quotes, as in "**.go"`
-		case token.AnchorType:
-			message, hint = "a policy file has no anchors", "write the value out, or put text that begins with & in quotes"
-		case token.TagType:
-			message, hint = "a policy file has no tags", `put text that begins with ! in quotes, as in "!docs/**"`
-		case token.MergeKeyType:
-			message, hint = "a policy file has no merge keys", "write the keys out"
-		case token.MappingKeyType:
-			message, hint = `a policy file has no "?" keys`, "write key: value"
-		case token.DirectiveType:
-			message, hint = "a policy file has no directives", "remove the line"
 		case token.MappingStartType, token.SequenceStartType:
 			depth++
 		case token.MappingEndType, token.SequenceEndType:

@@ -99,19 +99,9 @@ func ifHas[T any](has bool, value T) *T {
 // condition returns the conditions of a lane or a reviewer as the core's.
 func (keys ConditionKeys) condition() quorum.Condition {
 	return quorum.Condition{
-		AllPaths: namedGlobs(keys.AllPaths), AnyPath: namedGlobs(keys.AnyPath), Base: namedGlobs(keys.Base),
-		Authors: namedTexts(keys.Authors), Labels: namedTexts(keys.Labels),
+		AllPaths: textsOf(keys.AllPaths), AnyPath: textsOf(keys.AnyPath), Base: textsOf(keys.Base),
+		Authors: textsOf(keys.Authors), Labels: textsOf(keys.Labels),
 	}
-}
-
-func namedGlobs(globs []Glob) []string { return namedTexts(globTexts(globs)) }
-
-// namedTexts returns list, nil if it names nothing.
-func namedTexts(list []string) []string {
-	if len(list) == 0 {
-		return nil
-	}
-	return list
 }
 
 // conditionNames are the names of the conditions.

@@ -283,7 +283,7 @@ func fieldDefault(field reflect.StructField, v reflect.Value) string {
 		if len(value) == 0 {
 			return ""
 		}
-		return "`" + strings.Join(globTexts(value), "`, `") + "`"
+		return "`" + strings.Join(textsOf(value), "`, `") + "`"
 	case string:
 		if value == "" {
 			return ""

@@ -47,7 +47,7 @@ func (r policyResolver) resolvePolicy(f PolicyKeys) quorum.Policy {
 		OwnChange:  f.OwnChange == ownByStandIn,
 		Threads:    threadEnders[f.Threads],
 		Carry:      carries[f.Carry],
-		Guard:      globTexts(f.Guard),
+		Guard:      textsOf(f.Guard),
 		Retry: quorum.Retry{
 			Max:      f.Retry.Max,
 			FastFail: time.Duration(f.Retry.FastFail),
@@ -548,12 +548,12 @@ func reviewerPhrase(q quorum.Reviewer) string {
 	return "reviewer " + quoteText(q.Name)
 }
 
-func globTexts(globs []Glob) []string {
-	list := make([]string, 0, len(globs))
-	for _, g := range globs {
-		list = append(list, string(g))
+// textsOf returns a list as texts, nil if it is empty.
+func textsOf[T ~string](list []T) (texts []string) {
+	for _, text := range list {
+		texts = append(texts, string(text))
 	}
-	return list
+	return texts
 }
 
 // The core's values for the words of the file. A word that could not be read was replaced by nothing and has been reported: the
@@ -570,3 +570,14 @@ var (
 		"any": quorum.SeverityAny, "low": quorum.Low, "medium": quorum.Medium, "high": quorum.High, "critical": quorum.Critical,
 	}
 )
+
+// resolveEscalation makes the policy's escalation, and refuses names that nobody can have.
+func (r policyResolver) resolveEscalation(f PolicyKeys) quorum.Escalation {
+	e := quorum.Escalation{To: r.readInvitees("escalate.to", f.Escalate.To)}
+	if len(e.To) > 0 {
+		e.After = time.Duration(f.Escalate.After)
+	}
+	r.failIf(r.hasKey("escalate") && len(f.Escalate.To) == 0 && !r.brokenKeys["escalate"] && !r.brokenKeys["escalate.to"], "escalate",
+		"escalate names nobody", `add to: ["@octocat"], or remove it`)
+	return e
+}

@@ -20,10 +20,7 @@ func (s ShapesKeys) quorumShapes() (all quorum.Shapes) {
 		if !isTexts {
 			continue
 		}
-		into := reflect.ValueOf(&all).Elem().FieldByName(field.Name).Addr().Interface().(*[]string)
-		for _, text := range texts {
-			*into = append(*into, string(text))
-		}
+		reflect.ValueOf(&all).Elem().FieldByName(field.Name).Set(reflect.ValueOf(textsOf(texts)))
 	}
 	for _, n := range s.Notices {
 		got := quorum.NoticeShape{Line: string(n.Line), Marker: n.Marker, Reason: quorum.Reason(n.Reason)}

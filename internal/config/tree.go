@@ -4,9 +4,7 @@ package config
 // name that is a link. Only the repository's folder shows either; GitHub's list of changed files does not.
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path"
 	"regexp"
@@ -150,7 +148,7 @@ func (c treeChecker) workflowOnHeadTree(q quorum.Reviewer) (w workflowFile, foun
 	if q.Workflow == "" || strings.HasPrefix(q.Workflow, "dynamic/") {
 		return w, false
 	}
-	src, err := readTreeFile(c.tree, q.Workflow)
+	src, err := fs.ReadFile(c.tree, q.Workflow)
 	return w, err == nil && yaml.Unmarshal(src, &w) == nil && w.usesHeadTree(q.Events)
 }
 
@@ -179,17 +177,6 @@ func (s workflowStep) mayRunTree() bool {
 		}
 		return strings.HasSuffix(word, ".sh") || strings.HasSuffix(word, ".py") || strings.HasSuffix(word, ".js")
 	})
-}
-
-// readTreeFile reads a file of a tree that is no longer than a workflow may be.
-func readTreeFile(tree fs.FS, name string) ([]byte, error) {
-	const most = 1 << 20
-	f, err := tree.Open(name)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", name, err)
-	}
-	src, err := io.ReadAll(io.LimitReader(f, most))
-	return src, errors.Join(err, f.Close())
 }
 
 // workflowFile is what is read of a workflow.

@@ -207,46 +207,34 @@ func (p *PeopleKeys) decodeNode(r *policyFileReader, key string, n ast.Node) {
 		if !r.hasKey(at + ".count") {
 			list[i].Count = 1
 		}
-		r.checkPeopleOf(at+".of", &list[i])
+		count, named := list[i].Count, list[i].Of
+		list[i].Of = r.readInvitees(at+".of", named)
+		r.failIf(len(named) > 0 && count > len(named) && !slices.ContainsFunc(named, quorum.IsTeam), at+".of",
+			fmt.Sprintf("%d of %d people can never approve", count, len(named)), "name more people, or lower count")
 	}
 	*p = list
 }
 
-// checkPeopleOf refuses names that are no person's, and takes the @ off the others.
-func (r *policyFileReader) checkPeopleOf(key string, keys *PersonKeys) {
-	hasTeam := false
-	for i, name := range keys.Of {
-		at := fmt.Sprintf("%s[%d]", key, i)
-		hasTeam = hasTeam || quorum.IsTeam(name)
-		if !r.checkInvitee(at, name) {
-			continue
-		}
-		keys.Of[i] = strings.TrimPrefix(name, "@")
-		r.failIf(slices.ContainsFunc(keys.Of[:i], func(n string) bool { return strings.EqualFold(n, keys.Of[i]) }), at,
-			quoteText(name)+" is named twice", "remove one of them")
-	}
-	if n := len(keys.Of); n > 0 && !hasTeam && keys.Count > n {
-		r.failKey(key, fmt.Sprintf("%d of %d people can never approve", keys.Count, n),
-			"name more people, or lower count")
-	}
-}
-
 var inviteePattern = regexp.MustCompile(`^@?[A-Za-z0-9][A-Za-z0-9_-]{0,99}(?:/[A-Za-z0-9][A-Za-z0-9._-]{0,99})?$`)
 
-// checkInvitee refuses what is no login of a person, and no team.
-func (r *policyFileReader) checkInvitee(key, name string) bool {
-	switch {
-	case name == "": // it was reported
-	case strings.HasSuffix(name, "[bot]"):
-		r.failKey(key, quoteText(name)+" is no person",
-			"name people or teams; whom a bot helps to review is a reviewer")
-	case !inviteePattern.MatchString(name):
-		r.failKey(key, quoteText(name)+" is neither a login nor a team",
-			"write a login as in @octocat, or a team as in @octo/reviewers")
-	default:
-		return true
+// readInvitees returns names of people and teams without their @. It refuses what nobody is called, and who is named twice.
+func (r *policyFileReader) readInvitees(key string, names []string) (bare []string) {
+	for i, name := range names {
+		at, one := fmt.Sprintf("%s[%d]", key, i), strings.TrimPrefix(name, "@")
+		switch {
+		case name == "": // it was reported
+		case strings.HasSuffix(name, "[bot]"):
+			r.failKey(at, quoteText(name)+" is no person", "name people or teams; whom a bot helps to review is a reviewer")
+		case !inviteePattern.MatchString(name):
+			r.failKey(at, quoteText(name)+" is neither a login nor a team",
+				"write a login as in @octocat, or a team as in @octo/reviewers")
+		case slices.ContainsFunc(bare, func(n string) bool { return strings.EqualFold(n, one) }):
+			r.failKey(at, quoteText(name)+" is named twice", "remove one of them")
+		default:
+			bare = append(bare, one)
+		}
 	}
-	return false
+	return bare
 }
 
 // asRules returns p as the core's.

@@ -95,29 +95,25 @@ func (r policyResolver) warnAuthor(key string, q quorum.Reviewer) {
 	if !r.hasKey(key+".author") || q.Author == "" {
 		return
 	}
-	bot := q.Author + "[bot]"
-	if strings.EqualFold(q.Author, strings.TrimSuffix(fillInAuthor, "[bot]")) || strings.EqualFold(q.Author, fillInAuthor) {
-		r.warnKey(key+".author",
-			reviewerPhrase(q)+" stands for one that coordinator init did not find: nobody posts as it",
+	if strings.EqualFold(strings.TrimSuffix(q.Author, "[bot]")+"[bot]", fillInAuthor) {
+		r.warnKey(key+".author", reviewerPhrase(q)+" stands for one that coordinator init did not find: nobody posts as it",
 			"name the account that reviews")
 		return
 	}
-	hint, known := "", ""
+	known, instead := "", ""
 	for _, name := range review.Presets() {
 		preset, _ := review.Preset(name)
-		if !strings.EqualFold(preset.Author, bot) || preset.Author == quorum.ActionsBot {
+		if !strings.EqualFold(preset.Author, q.Author+"[bot]") || preset.Author == quorum.ActionsBot {
 			continue
 		}
-		if known == "" {
-			known, hint = preset.Author, "write author: "+preset.Author
-		}
-		if !review.NeedsWorkflow(name) && !preset.Retired {
-			hint = "write author: " + known + ", or preset: " + name + " instead"
-			break
+		known = preset.Author
+		if instead == "" && !review.NeedsWorkflow(name) && !preset.Retired {
+			instead = ", or preset: " + name + " instead"
 		}
 	}
 	r.warnIf(known != "", key+".author",
-		fmt.Sprintf("%s: %s is the login of a person; the App posts as %s", reviewerPhrase(q), quoteText(q.Author), known), hint)
+		fmt.Sprintf("%s: %s is the login of a person; the App posts as %s", reviewerPhrase(q), quoteText(q.Author), known),
+		"write author: "+known+instead)
 }
 
 // linterPattern finds the names that linters have.
