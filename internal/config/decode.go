@@ -463,9 +463,9 @@ func (r *policyFileReader) failKey(key, message, hint string) {
 	r.failAt(r.positionOfKey(key), keyPrefix(key)+message, hint)
 }
 
-// failIf is failKey where that is so.
-func (r *policyFileReader) failIf(is bool, key, message, hint string) {
-	if is {
+// failIf notes a mistake in the value of key, if it is one.
+func (r *policyFileReader) failIf(isMistake bool, key, message, hint string) {
+	if isMistake {
 		r.failKey(key, message, hint)
 	}
 }
@@ -481,9 +481,9 @@ func (r *policyFileReader) warnKey(key, message, hint string) {
 	r.warnings = append(r.warnings, r.diagnosticAt(r.positionOfKey(key), message, hint))
 }
 
-// warnIf is warnKey where that is so.
-func (r *policyFileReader) warnIf(is bool, key, message, hint string) {
-	if is {
+// warnIf warns of the value of key, if that is likely to be regretted.
+func (r *policyFileReader) warnIf(isDoubtful bool, key, message, hint string) {
+	if isDoubtful {
 		r.warnKey(key, message, hint)
 	}
 }

@@ -2,7 +2,9 @@ package config
 
 // The language of the policy file, key by key. A field's yaml tag is its key, its jsonschema tag bounds it, its initial tag is
 // its value in a file that says nothing, and its description is what users read in the reference and in their editor. Its
-// strict tag says what no file may loosen below an organisation's: words from the strictest on, or longer.
+// strict tag says what no file may loosen below an organisation's: words from the strictest on, or longer, where a longer duration
+// is the stricter one. A default tag is a phrase of the reference, a least tag a shortest duration, text:"lines" lets a text have
+// several.
 
 import (
 	"reflect"
@@ -101,14 +103,14 @@ type LaneKeys struct {
 	Quorum     LaneQuorum    `yaml:"quorum"      default:"the top level's"                                          jsonschema_description:"As at the top level, of those who vote in the lane; none: no review is needed."`
 	People     PeopleKeys    `yaml:"people"      default:"the top level's" jsonschema_description:"As at the top level."`
 	Reviewers  []string      `yaml:"reviewers"   default:"all that vote"   jsonschema:"minItems=1,maxItems=50"      jsonschema_description:"The names of those who vote; the others are shown."`
-	Grace      Duration      `yaml:"grace"       default:"the top level's"                                          jsonschema_description:"As at the top level." strict:"longer"`
-	Timeout    Duration      `yaml:"timeout"     default:"the top level's"                               least:"1s" jsonschema_description:"As at the top level. A reviewer's own goes before it." strict:"longer"`
-	Deadline   Duration      `yaml:"deadline"    default:"the top level's"                               least:"1s" jsonschema_description:"As at the top level." strict:"longer"`
+	Grace      Duration      `yaml:"grace"       default:"the top level's"                                          jsonschema_description:"As at the top level."`
+	Timeout    Duration      `yaml:"timeout"     default:"the top level's"                               least:"1s" jsonschema_description:"As at the top level. A reviewer's own goes before it."`
+	Deadline   Duration      `yaml:"deadline"    default:"the top level's"                               least:"1s" jsonschema_description:"As at the top level."`
 	EarlyStart bool          `yaml:"early_start" default:"the top level's"                                          jsonschema_description:"As at the top level."`
-	StandIn    string        `yaml:"stand_in"    default:"the top level's" jsonschema:"enum=none,enum=write,enum=maintain,enum=admin" jsonschema_description:"As at the top level." strict:"none,admin,maintain,write"`
-	Override   string        `yaml:"override"    default:"the top level's" jsonschema:"enum=none,enum=maintain,enum=admin" jsonschema_description:"As at the top level." strict:"none,admin,maintain"`
-	OwnChange  string        `yaml:"own_change"  default:"the top level's" jsonschema:"enum=refused,enum=stand_in"   jsonschema_description:"As at the top level." strict:"refused,stand_in"`
-	Threads    string        `yaml:"threads"     default:"the top level's" jsonschema:"enum=others,enum=anyone"     jsonschema_description:"As at the top level." strict:"others,anyone"`
+	StandIn    string        `yaml:"stand_in"    default:"the top level's" jsonschema:"enum=none,enum=write,enum=maintain,enum=admin" jsonschema_description:"As at the top level."`
+	Override   string        `yaml:"override"    default:"the top level's" jsonschema:"enum=none,enum=maintain,enum=admin" jsonschema_description:"As at the top level."`
+	OwnChange  string        `yaml:"own_change"  default:"the top level's" jsonschema:"enum=refused,enum=stand_in"   jsonschema_description:"As at the top level."`
+	Threads    string        `yaml:"threads"     default:"the top level's" jsonschema:"enum=others,enum=anyone"     jsonschema_description:"As at the top level."`
 }
 
 // ConditionKeys say for which pull requests a lane is, or on which a reviewer votes.
@@ -178,22 +180,26 @@ func Default() PolicyKeys {
 }
 
 var initialKeys = sync.OnceValue(func() (file PolicyKeys) {
-	fillIn(reflect.ValueOf(&file).Elem())
+	setInitialValues(reflect.ValueOf(&file).Elem())
 	return file
 })
 
-// fillIn gives the keys of a struct the values of their initial tags.
-func fillIn(keys reflect.Value) {
+// setInitialValues gives the keys of a struct the values of their initial tags.
+func setInitialValues(keys reflect.Value) {
 	for field, value := range keys.Fields() {
 		text := field.Tag.Get("initial")
 		switch {
 		case text != "":
-			r := newPolicyFileReader("initial "+field.Name, []byte(text))
-			if n, err := parser.ParseBytes([]byte(text), 0); err == nil {
+			r := newPolicyFileReader("", []byte(text))
+			n, err := parser.ParseBytes([]byte(text), 0)
+			if err == nil {
 				r.decodeValue("", n.Docs[0].Body, value, field.Tag)
 			}
+			if err != nil || len(r.problems) > 0 {
+				panic("config: bad tag of " + field.Name) // unreachable unless this file has a typing error
+			}
 		case value.Kind() == reflect.Struct:
-			fillIn(value)
+			setInitialValues(value)
 		}
 	}
 }

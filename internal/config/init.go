@@ -257,7 +257,7 @@ func yamlScalar(text string) string {
 		!slices.Contains([]string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}, strings.ToLower(text)) {
 		return text
 	}
-	return strconv.Quote(text) // what Go escapes, YAML reads as Go does
+	return strconv.Quote(strings.ToValidUTF8(text, "\uFFFD")) // what Go escapes, YAML reads as Go does
 }
 
 func countNoun(n int, thing string) string {

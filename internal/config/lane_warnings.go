@@ -81,16 +81,17 @@ func (c *laneChecker) warnOfLaneVoters(key string, lane *quorum.Lane) {
 // warnOfLaneWaits warns of waits of a lane that end before anything can come of them, or after everything.
 func (c *laneChecker) warnOfLaneWaits(key string, lane *quorum.Lane) {
 	p := c.policy.InLane(lane)
-	c.warnShort(key+".timeout", "timeout", Duration(p.Timeout))
-	c.warnShort(key+".deadline", "deadline", Duration(p.Deadline))
-	for name, wait := range map[string]time.Duration{"timeout": p.Timeout, "grace": p.Grace} {
-		at := key + "." + name
-		if !c.hasKey(at) {
-			at = key + ".deadline"
+	c.warnShort(key+".timeout", "timeout", Duration(p.Timeout), "the top level's")
+	c.warnShort(key+".deadline", "deadline", Duration(p.Deadline), "the top level's")
+	for _, wait := range []struct {
+		name  string
+		holds time.Duration
+	}{{"timeout", p.Timeout}, {"grace", p.Grace}} {
+		keys := []string{key + "." + wait.name}
+		if wait.holds <= c.policy.Deadline { // else the top level says so
+			keys = append(keys, key+".deadline")
 		}
-		if c.hasKey(at) && (at == key+"."+name || wait <= c.policy.Deadline) { // else the top level says so
-			c.warnLong(at, "in this lane "+name, Duration(wait), Duration(p.Deadline))
-		}
+		c.warnLong(keys, "in this lane "+wait.name, wait.name, Duration(wait.holds), Duration(p.Deadline))
 	}
 }
 

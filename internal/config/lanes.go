@@ -237,9 +237,9 @@ func (r policyResolver) checkLanePeople(key string, lane *quorum.Lane, p quorum.
 	if len(inLane.People) == 0 || inLane.StandIn != 0 {
 		return
 	}
-	at, hint := key+".people", "write stand_in: write, maintain or admin"
+	at, hint := key+".people", "have somebody stand in: stand_in says who, here, at the top level or in the organisation's policy"
 	if lane.StandIn != nil {
-		at, hint = key+".stand_in", "write stand_in: write, maintain or admin, or people: 0"
+		at = key + ".stand_in"
 	}
 	r.failKey(at, peoplePhrase(inLane.People)+" can never be had in this lane: stand_in: none lets nobody approve",
 		hint)

@@ -316,14 +316,14 @@ func (o *Organisation) tightenLane(r *policyFileReader, key string, l *LaneKeys,
 	}
 }
 
-// tightenTo gives own the organisation's values where its own are looser, of the keys that it has and that have a strict tag.
+// tightenTo gives own, which has keys of org's, the organisation's values where its own are looser: of the keys that it has and that
+// have a strict tag there.
 func tightenTo(own, org reflect.Value, has func(key string) bool) {
-	for field, value := range own.Fields() {
-		order := field.Tag.Get("strict")
-		if order == "" || !has(field.Tag.Get("yaml")) {
+	for field, least := range org.Fields() {
+		order, value := field.Tag.Get("strict"), own.FieldByName(field.Name)
+		if order == "" || !value.IsValid() || !has(field.Tag.Get("yaml")) {
 			continue
 		}
-		least := org.FieldByName(field.Name)
 		if order == "longer" {
 			value.SetInt(max(value.Int(), least.Int()))
 			continue

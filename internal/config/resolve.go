@@ -55,7 +55,7 @@ func (r policyResolver) resolvePolicy(f PolicyKeys) quorum.Policy {
 		},
 
 		Escalate: r.resolveEscalation(f),
-		Comment:  commentTimes[f.Comment],
+		Comment:  commentWhens[f.Comment],
 	}
 	if f.Fix.Workflow != "" {
 		p.Fix = quorum.FixPolicy{Workflow: f.Fix.Workflow, MaxRestarts: f.Fix.MaxRestarts}
@@ -78,6 +78,17 @@ func (r policyResolver) resolvePolicy(f PolicyKeys) quorum.Policy {
 }
 
 func reviewerKey(i int) string { return fmt.Sprintf("reviewers[%d]", i) }
+
+// resolveEscalation makes the policy's escalation, and refuses names that nobody can have.
+func (r policyResolver) resolveEscalation(f PolicyKeys) quorum.Escalation {
+	e := quorum.Escalation{To: r.readInvitees("escalate.to", f.Escalate.To)}
+	if len(e.To) > 0 {
+		e.After = time.Duration(f.Escalate.After)
+	}
+	r.failIf(r.hasKey("escalate") && len(f.Escalate.To) == 0 && !r.brokenKeys["escalate"] && !r.brokenKeys["escalate.to"], "escalate",
+		"escalate names nobody", `add to: ["@octocat"], or remove it`)
+	return e
+}
 
 func (r policyResolver) checkTopLevel(f PolicyKeys) {
 	r.failIf(strings.TrimSpace(f.Check) != f.Check, "check", "the name begins or ends with a space",
@@ -189,19 +200,21 @@ func (r policyResolver) overlayEntry(key string, e ReviewerKeys, q *quorum.Revie
 	overlayValue(&q.Name, e.Name)
 	overlayValue(&q.App, e.App)
 	overlayValue(&q.Heading, e.Heading)
-	overlayValue(&q.FailureMeans, failuresMeans[e.FailureMeans])
+	overlayValue(&q.FailureMeans, failureMeanings[e.FailureMeans])
 	overlayValue(&q.Timeout, time.Duration(e.Timeout))
 	overlayValue(&q.Family, strings.ToLower(strings.TrimSpace(e.Family)))
 	q.OwnTimeout = e.Timeout != 0
-	for name, flag := range map[string]struct {
-		into *bool
-		said bool
-	}{"required": {&q.Required, e.Required}, "shadow": {&q.Shadow, e.Shadow}, "request.at_start": {&q.Request.AtStart, e.Request.AtStart}} {
-		if r.hasKey(key + "." + name) {
-			*flag.into = flag.said
-		}
-	}
+	overlayFlag(r.hasKey(key+".required"), &q.Required, e.Required)
+	overlayFlag(r.hasKey(key+".shadow"), &q.Shadow, e.Shadow)
+	overlayFlag(r.hasKey(key+".request.at_start"), &q.Request.AtStart, e.Request.AtStart)
 	q.When, q.Shapes = e.When.condition(), e.Shapes.quorumShapes()
+}
+
+// overlayFlag puts what is said in the place of what was there, if anything is.
+func overlayFlag(isSaid bool, into *bool, said bool) {
+	if isSaid {
+		*into = said
+	}
 }
 
 // overlayValue puts what is said in the place of what was there; the zero value says nothing.
@@ -559,25 +572,14 @@ func textsOf[T ~string](list []T) (texts []string) {
 // The core's values for the words of the file. A word that could not be read was replaced by nothing and has been reported: the
 // zero values never leave this package.
 var (
-	modes         = map[string]quorum.Mode{"enforce": quorum.Enforce, "report": quorum.ReportOnly, "off": quorum.Off}
-	permissions   = map[string]quorum.Permission{"write": quorum.Write, "maintain": quorum.Maintain, "admin": quorum.Admin} // none: 0
-	threadEnders  = map[string]quorum.ThreadsBy{"others": quorum.ByOthers, "anyone": quorum.ByAnyone}
-	familyRules   = map[string]quorum.Families{"any": quorum.AnyFamily, "distinct": quorum.DistinctFamily}
-	carries       = map[string]quorum.Carry{"none": quorum.CarryNone, "same_diff": quorum.CarrySameDiff}
-	commentTimes  = map[string]quorum.CommentWhen{"never": quorum.CommentNever, "on_problem": quorum.CommentOnProblem}
-	failuresMeans = map[string]quorum.FailureMeans{"findings": quorum.MeansFindings, "unavailable": quorum.MeansUnavailable}
-	severities    = map[string]quorum.Severity{
+	modes           = map[string]quorum.Mode{"enforce": quorum.Enforce, "report": quorum.ReportOnly, "off": quorum.Off}
+	permissions     = map[string]quorum.Permission{"write": quorum.Write, "maintain": quorum.Maintain, "admin": quorum.Admin} // none: 0
+	threadEnders    = map[string]quorum.ThreadsBy{"others": quorum.ByOthers, "anyone": quorum.ByAnyone}
+	familyRules     = map[string]quorum.Families{"any": quorum.AnyFamily, "distinct": quorum.DistinctFamily}
+	carries         = map[string]quorum.Carry{"none": quorum.CarryNone, "same_diff": quorum.CarrySameDiff}
+	commentWhens    = map[string]quorum.CommentWhen{"never": quorum.CommentNever, "on_problem": quorum.CommentOnProblem}
+	failureMeanings = map[string]quorum.FailureMeans{"findings": quorum.MeansFindings, "unavailable": quorum.MeansUnavailable}
+	severities      = map[string]quorum.Severity{
 		"any": quorum.SeverityAny, "low": quorum.Low, "medium": quorum.Medium, "high": quorum.High, "critical": quorum.Critical,
 	}
 )
-
-// resolveEscalation makes the policy's escalation, and refuses names that nobody can have.
-func (r policyResolver) resolveEscalation(f PolicyKeys) quorum.Escalation {
-	e := quorum.Escalation{To: r.readInvitees("escalate.to", f.Escalate.To)}
-	if len(e.To) > 0 {
-		e.After = time.Duration(f.Escalate.After)
-	}
-	r.failIf(r.hasKey("escalate") && len(f.Escalate.To) == 0 && !r.brokenKeys["escalate"] && !r.brokenKeys["escalate.to"], "escalate",
-		"escalate names nobody", `add to: ["@octocat"], or remove it`)
-	return e
-}

@@ -189,7 +189,14 @@ func allowedWords(tag reflect.StructTag) []string { return tagValues(tag, "enum"
 
 // tagBound returns a number of the tag, 0 if it has none.
 func tagBound(tag reflect.StructTag, name string) int {
-	n, _ := strconv.Atoi(strings.Join(tagValues(tag, name), ""))
+	values := tagValues(tag, name)
+	if len(values) == 0 {
+		return 0
+	}
+	n, err := strconv.Atoi(values[0])
+	if err != nil {
+		panic("config: bad tag " + string(tag)) // unreachable unless file.go has a typing error
+	}
 	return n
 }
 

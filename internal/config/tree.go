@@ -148,7 +148,7 @@ func (c treeChecker) workflowOnHeadTree(q quorum.Reviewer) (w workflowFile, foun
 	if q.Workflow == "" || strings.HasPrefix(q.Workflow, "dynamic/") {
 		return w, false
 	}
-	src, err := fs.ReadFile(c.tree, q.Workflow)
+	src, err := fs.ReadFile(c.tree, q.Workflow) // it lies in the folder of whoever asks
 	return w, err == nil && yaml.Unmarshal(src, &w) == nil && w.usesHeadTree(q.Events)
 }
 

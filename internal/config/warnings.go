@@ -6,6 +6,7 @@ package config
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,33 +19,27 @@ const leastAttempt = 30 * time.Second
 
 // warnDurations warns of waits at the top level that end before anything can come of them, or after everything.
 func (r policyResolver) warnDurations(f PolicyKeys) {
-	r.warnIf(f.Grace > 0 && time.Duration(f.Grace) < time.Second && !r.brokenKeys["grace"], "grace",
+	r.warnIf(f.Grace > 0 && time.Duration(f.Grace) < time.Second, "grace",
 		fmt.Sprintf("grace (%s) is too short for anybody to answer in", f.Grace), "write 0s for none, or some minutes")
-	r.warnShort("timeout", "timeout", f.Timeout)
-	r.warnShort("deadline", "deadline", f.Deadline)
-	for name, wait := range map[string]Duration{"timeout": f.Timeout, "grace": f.Grace} {
-		key := name
-		if !r.hasKey(key) {
-			key = "deadline"
-		}
-		if !r.brokenKeys[name] && !r.brokenKeys["deadline"] {
-			r.warnLong(key, name, wait, f.Deadline)
-		}
-	}
+	r.warnShort("timeout", "timeout", f.Timeout, "the default of "+Default().Timeout.String())
+	r.warnShort("deadline", "deadline", f.Deadline, "the default of "+Default().Deadline.String())
+	r.warnLong([]string{"timeout", "deadline"}, "timeout", "timeout", f.Timeout, f.Deadline)
+	r.warnLong([]string{"grace", "deadline"}, "grace", "grace", f.Grace, f.Deadline)
 }
 
-// warnShort warns of a wait that the file gives and that is over before a run has begun.
-func (r policyResolver) warnShort(key, what string, wait Duration) {
-	r.warnIf(r.hasKey(key) && !r.brokenKeys[key] && time.Duration(wait) < leastAttempt, key,
+// warnShort warns of a wait that the file gives at key and that is over before a run has begun. Without it another one holds.
+func (r policyResolver) warnShort(key, what string, wait Duration, another string) {
+	r.warnIf(r.hasKey(key) && time.Duration(wait) < leastAttempt, key,
 		fmt.Sprintf("%s (%s) is over before a run has begun: GitHub takes longer to find it a runner", what, wait),
-		"write some minutes, or leave it out for the default")
+		"write some minutes, or leave it out for "+another)
 }
 
-// warnLong warns of a wait that the deadline ends.
-func (r policyResolver) warnLong(key, what string, wait, deadline Duration) {
-	r.warnIf(wait > deadline, key,
-		fmt.Sprintf("%s (%s) is longer than deadline (%s), which ends everything", what, wait, deadline),
-		"shorten it, or lengthen deadline")
+// warnLong warns of a wait that the deadline ends, at the first of the keys that the file has.
+func (r policyResolver) warnLong(keys []string, what, it string, wait, deadline Duration) {
+	if i := slices.IndexFunc(keys, r.hasKey); i >= 0 && wait > deadline {
+		r.warnKey(keys[i], fmt.Sprintf("%s (%s) is longer than deadline (%s), which ends everything", what, wait, deadline),
+			"shorten "+it+" or lengthen deadline")
+	}
 }
 
 // warnReviewer warns of keys of a reviewer that are allowed and yet likely to be regretted.
@@ -65,10 +60,8 @@ func (r policyResolver) warnReviewer(key string, q quorum.Reviewer, f PolicyKeys
 		r.warnKey(key+".verdict.approve", who+": this pattern approves wherever it stands in a line, within a word too",
 			"anchor it: ^…$")
 	}
-	if at, what := key+".timeout", "the timeout of "+who; r.hasKey(at) {
-		r.warnShort(at, what, Duration(q.Timeout))
-		r.warnLong(at, what, Duration(q.Timeout), f.Deadline)
-	}
+	r.warnShort(key+".timeout", "the timeout of "+who, Duration(q.Timeout), "the top level's")
+	r.warnLong([]string{key + ".timeout"}, "the timeout of "+who, "it", Duration(q.Timeout), f.Deadline)
 	r.warnAuthor(key, q)
 	r.warnHeading(key, q)
 	for i, event := range q.Events {

@@ -41,8 +41,8 @@ func LeftHeads(p quorum.Policy, s quorum.Snapshot) (heads []string, checks, stat
 	return heads, checks || len(failed) > 0, statuses
 }
 
-// cancelsOfLeftReruns cancels the attempts that we started on the head before and that have not ended, a few times if that does
-// not show: not those of a run that reviewers share, or that waits for a person.
+// cancelsOfLeftReruns cancels the attempts that we started on the head before and that have not ended, at most maxTries
+// times until GitHub shows that they have: not those of a run that reviewers share, or that waits for a person.
 func cancelsOfLeftReruns(h *headView) (cancels []quorum.Action) {
 	s := h.snapshot
 	for i := range s.Others {
@@ -59,7 +59,11 @@ func cancelsOfLeftReruns(h *headView) (cancels []quorum.Action) {
 		}
 		by := cmp.Or(in.Reviewer, rerun.Reviewer)
 		if !slices.ContainsFunc(h.policy.Reviewers, func(r quorum.Reviewer) bool { return r.Name != by && r.Workflow == run.Path }) {
-			cancels = append(cancels, quorum.Action{Kind: quorum.Cancel, Reviewer: by, Run: run.ID, Attempt: run.Attempt, Left: run.Head})
+			a := quorum.Action{Kind: quorum.Cancel, Reviewer: by, Run: run.ID, Attempt: run.Attempt, Left: run.Head}
+			if isCancelled {
+				a.Due = in.At.Add(quorum.ReplicaLag)
+			}
+			cancels = append(cancels, a)
 		}
 	}
 	return cancels

@@ -48,6 +48,9 @@ func TestCancelsOfLeftReruns(t *testing.T) {
 		if len(got) != test.want {
 			t.Errorf("%s: it cancels %+v, want %d", name, got, test.want)
 		}
+		if again := len(x.s.Record.Intents) > 0 && x.s.Record.Intents[0].Run == 1; len(got) > 0 && got[0].Due.IsZero() == again {
+			t.Errorf("%s: it is due %s", name, got[0].Due)
+		}
 		if len(got) > 0 && (got[0].Run != 1 || got[0].Attempt != 2 || got[0].Left != head || got[0].Reviewer != "openai") {
 			t.Errorf("%s: it cancels %+v", name, got[0])
 		}

@@ -45,7 +45,7 @@ func mayBeAlike(l *look) bool {
 
 // readAlike reads what our checks hold of other pull requests with the same diff: at the first look at a head and base of
 // those that may have it, later of those that had it and, until the check passes, of those that were not compared and change as much.
-// others are those that the conversation lists, if it was read; without it a search among many finds nothing yet.
+// others are those that the conversation lists. Before it was read, of more than maxAlike nothing is compared: the next call does.
 func readAlike(ctx context.Context, l *look, others []sizedPull, isRead bool) error {
 	s := &l.snap
 	r := alikeReader{&l.before, &s.PR}
@@ -58,7 +58,10 @@ func readAlike(ctx context.Context, l *look, others []sizedPull, isRead bool) er
 			pulls = append(pulls, r.notCompared(s, others, now)...)
 		}
 	} else {
-		if pulls, err = r.readLikely(ctx, others, now); len(pulls) > maxAlike && !isRead {
+		if l.likely == nil {
+			l.likely, err = r.readLikely(ctx, now)
+		}
+		if pulls = sameSizeFirst(l.likely, others); len(pulls) > maxAlike && !isRead {
 			return err
 		}
 		pulls = pulls[:min(len(pulls), maxAlike)]
@@ -106,24 +109,25 @@ func (r alikeReader) notCompared(s *quorum.Snapshot, others []sizedPull, now tim
 	return pulls
 }
 
-// readLikely reads the pull requests that may have the same diff, of many those that change as much and changed last. REST lists
-// them: they are searched once, and GraphQL may be late. Its sizes are known beside.
-func (r alikeReader) readLikely(ctx context.Context, others []sizedPull, now time.Time) ([]quorum.PullRequest, error) {
+// readLikely reads the pull requests that may have the same diff, of those that changed last. REST lists them: they are searched
+// once, and GraphQL may be late.
+func (r alikeReader) readLikely(ctx context.Context, now time.Time) ([]quorum.PullRequest, error) {
 	all, err := r.readLast(ctx)
-	all = slices.DeleteFunc(all, func(p quorum.PullRequest) bool { return !evidence.MayBeAlike(r.pr, &p, now) })
-	hasOtherSize := func(p quorum.PullRequest) bool { // it may have had this one when something was objected
-		return slices.ContainsFunc(others, func(o sizedPull) bool { return o.Number == p.Number && !o.sameSize })
-	}
-	slices.SortStableFunc(all, func(a, b quorum.PullRequest) int {
-		switch isOther := hasOtherSize(a); {
-		case isOther == hasOtherSize(b):
-			return 0
-		case isOther:
-			return 1
+	return slices.DeleteFunc(all, func(p quorum.PullRequest) bool { return !evidence.MayBeAlike(r.pr, &p, now) }), err
+}
+
+// sameSizeFirst are pull requests, those last of which others tells that they change more or less than the one that is looked at: each
+// may have changed as much when something was objected.
+func sameSizeFirst(all []quorum.PullRequest, others []sizedPull) []quorum.PullRequest {
+	var first, last []quorum.PullRequest
+	for _, p := range all {
+		if slices.ContainsFunc(others, func(o sizedPull) bool { return o.Number == p.Number && !o.sameSize }) {
+			last = append(last, p)
+		} else {
+			first = append(first, p)
 		}
-		return -1
-	})
-	return all, err
+	}
+	return slices.Concat(first, last)
 }
 
 // readLast reads the pull requests that changed last, open or not, in shorter pages where those are too long.

@@ -436,7 +436,7 @@ type conversationAnswer struct {
 	conversation
 	blob          string // which stands at the policy's path on the default branch; "": none does, or it is not known
 	pull          pullFacts
-	others        []sizedPull   // the pull requests that changed last
+	others        []sizedPull   // the pull requests that changed last, this one too
 	leftShared    *bool         // whether another open pull request has the head that was left; nil: that is not known
 	comments      []restComment // as REST lists them
 	commentsKnown bool          // comments are all, with their words

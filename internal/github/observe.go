@@ -44,8 +44,9 @@ type look struct {
 	runs             []restRun  // the head's, and those that were read by their ids
 	own              []ownCheck // our checks on the head
 	digests          map[quorum.TextRef]untrusted.Digest
-	siblingsKnown    bool // head's conversation tells of siblings
-	conversationRead bool // mem.conversation was read by this look
+	siblingsKnown    bool                 // head's conversation tells of siblings
+	conversationRead bool                 // mem.conversation was read by this look
+	likely           []quorum.PullRequest // that may have the same diff, as REST lists them
 }
 
 // Observe reads everything that a decision about pr depends on, or fails. Reads go side by side, in waves: the pull
@@ -183,7 +184,7 @@ const threadsPause = time.Minute
 // the head has no check suite: our own check brings one, and clocks count from it.
 func (l *look) conversationDue() bool {
 	now := l.f.now().Add(l.snap.Skew)
-	isFirstSearch := mayBeAlike(l) && !evidence.IsCompared(&l.snap) // it lists other pull requests
+	isFirstSearch := mayBeAlike(l) && !evidence.IsCompared(&l.snap) // it tells the sizes of other pull requests
 	return isFirstSearch || !l.mem.conversationCurrent || l.mem.wordsKeptFor != l.watched.authorsDigest() || l.mem.queriedInParallel ||
 		l.mem.threadsDecide && (l.since.came || now.Sub(l.mem.conversationAsked) >= threadsPause) ||
 		!l.mem.wake.IsZero() && !now.Before(l.mem.wake) ||

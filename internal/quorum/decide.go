@@ -540,7 +540,14 @@ func (d *Decision) scheduleCommanded(ballots []Ballot, f Facts, now time.Time) {
 			}
 		}
 	}
-	d.Effects.Replies, d.Effects.Cancels = f.Replies, append(d.Effects.Cancels, f.Leave...)
+	for _, a := range f.Leave {
+		if now.Before(a.Due) { // GitHub may not show yet what came of the last try
+			d.wakeBy(a.Due)
+			continue
+		}
+		d.Effects.Cancels = append(d.Effects.Cancels, a)
+	}
+	d.Effects.Replies = f.Replies
 	if !d.Effects.Empty() {
 		d.Effects.Head, d.Effects.Base = f.Head, f.Base
 	}

@@ -522,6 +522,9 @@ func (w *siblingWalker) walk(st *siblingState, history []string, depth int) {
 	}
 	w.seen[hash] = depth
 	for _, m := range w.moves {
+		if w.isOver() {
+			return
+		}
 		if next := w.step(st, m, history); next != nil {
 			w.walk(next, append(slices.Clip(history), m.name), depth-1)
 		}

@@ -156,13 +156,13 @@ var quarterMutants = map[string]quarterMutant{
 const mutantSeed = 22
 
 var (
-	mutantStep  = flag.Int("mutant-step", 0, "tests of mutants look for every n-th mistake; 1: all of them; 0: a few, of the quarter none")
+	mutantStep  = flag.Int("mutant-step", 0, "tests of mutants look for every n-th mistake; 1: all of them; 0: a third, of the quarter none")
 	mutantFirst = flag.Int("mutant-first", 0, "the first mistake of -mutant-step, counted from 0, modulo the step")
 )
 
 // someMutants are the names of every n-th mistake, by -mutant-step, else of one in so many.
-func someMutants[M any](all map[string]M, unlessAsked int) (names []string) {
-	step := cmp.Or(*mutantStep, unlessAsked)
+func someMutants[M any](all map[string]M, defaultStep int) (names []string) {
+	step := cmp.Or(*mutantStep, defaultStep)
 	for place, name := range slices.Sorted(maps.Keys(all)) {
 		if place%step == *mutantFirst%step {
 			names = append(names, name)

@@ -41,21 +41,22 @@ const inARoom = "who mends a room reads all of it"
 
 // limits are what must hold. A figure that no row fits is only printed.
 var limits = limitTable{
-	// What was reached, to the next ten lines: it only sinks. The goals are half of it.
+	// What was reached, to the next ten lines: it is only lowered. The goal is half.
 	{linesOfRoom, outsideProduct, 19220, "the fake and what measures are read, too"},
 	{linesOfRoom, []string{"cmd/coordinator"}, 9130, inARoom},
 	{linesOfRoom, []string{"internal/quorum", "internal/pathfilter", "internal/change"}, 5360, inARoom},
 	{linesOfRoom, []string{"internal/evidence"}, 7490, inARoom},
 	{linesOfRoom, []string{"internal/review"}, 9190, inARoom},
 	{linesOfRoom, []string{"internal/report"}, 5810, inARoom},
-	{linesOfRoom, []string{"internal/config"}, 4150, inARoom},
+	{linesOfRoom, []string{"internal/config"}, 4100, inARoom},
 	{linesOfRoom, []string{"internal/github"}, 15670, inARoom},
 	{linesOfRoom, []string{"internal/loop"}, 1650, inARoom},
 	{linesOfRoom, []string{"internal/daemon"}, 5310, inARoom},
 	{linesOfRoom, []string{"internal/store"}, 3990, inARoom},
 	{linesOfRoom, []string{"internal/dashboard"}, 2960, inARoom},
 	{linesOfRoom, []string{"internal/doctor"}, 1720, inARoom},
-	{linesOfRoom, []string{"internal/workflow", "internal/workkey", "internal/oplog", "internal/clone"}, 710, inARoom},
+	{linesOfRoom, []string{"internal/workflow", "internal/workkey", "internal/oplog", "internal/clone", "examples"}, 730, inARoom},
+	{linesOfRoom, nil, 0, "a package that no room has is in nobody's budget: name it above"},
 
 	// The shares' goals are 1.5 and 3. These are what is so today, and only shrink.
 	{wideCode, nil, 2.5, "a line is read in one go"},

@@ -94,8 +94,8 @@ func (c *census) countRooms() {
 	rooms := map[*upperLimit]*measurement{}
 	for i := range c.limits {
 		if room := &c.limits[i]; room.kind == linesOfRoom {
-			name := strings.Join(room.of, ", ")
-			if len(room.of) > 4 {
+			name := cmp.Or(strings.Join(room.of, ", "), "none")
+			if len(room.of) > 3 {
 				name = room.of[0] + " …"
 			}
 			rooms[room] = c.addLine(linesOfRoom, name)

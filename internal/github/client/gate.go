@@ -107,13 +107,13 @@ func movedAway(req *http.Request, resp *http.Response) bool {
 func (l *limits) waitForTurn(req *http.Request) error {
 	ctx := req.Context()
 	k := exchangeOf(req)
-	cost, look := costOf(req.Method, k.endpoint, k.graphql), ""
+	cost, pull := costOf(req.Method, k.endpoint, k.graphql), ""
 	if k.endpoint == pullEndpoint { // a look begins with it
-		look = req.URL.Path
+		pull = req.URL.Path
 	}
 	began := l.clock()
 	for tries := 0; ; tries++ {
-		wait, err := l.takeTurn(cost, look, false)
+		wait, err := l.takeTurn(cost, pull, false)
 		if err != nil {
 			return err
 		}
@@ -123,7 +123,7 @@ func (l *limits) waitForTurn(req *http.Request) error {
 			case <-ctx.Done():
 				return ctx.Err()
 			}
-			if wait, err = l.takeTurn(cost, look, true); wait == 0 && err == nil {
+			if wait, err = l.takeTurn(cost, pull, true); wait == 0 && err == nil {
 				return nil
 			}
 			l.freeSlot()
@@ -151,7 +151,7 @@ func (l *limits) freeSlot() { <-l.slots }
 
 // takeTurn says how long it is until there is one; 0: now, and it is taken if take says so. While a limit lasts it is
 // the error.
-func (l *limits) takeTurn(c Cost, look string, take bool) (time.Duration, error) {
+func (l *limits) takeTurn(c Cost, pull string, take bool) (time.Duration, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := l.activeLimit(); err != nil {
@@ -159,9 +159,9 @@ func (l *limits) takeTurn(c Cost, look string, take bool) (time.Duration, error)
 	}
 	now := max(l.clock().Sub(l.born), l.windows.last) // a clock that was put back holds nobody up
 	if !take {
-		return max(l.windows.earliest(now, c, look)-now, 0), nil
+		return max(l.windows.earliest(now, c, pull)-now, 0), nil
 	}
-	at, taken := l.windows.take(now, c, look)
+	at, taken := l.windows.take(now, c, pull)
 	if taken {
 		return 0, nil
 	}

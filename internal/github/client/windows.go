@@ -101,7 +101,7 @@ func (w *window) add(now time.Duration, cost int) {
 //
 // A look reads its pull request once, and what it found out would be lost if its reads had used up what its write
 // needs: so each such read holds a write back for a while, which other reads leave alone. The next look at the same pull
-// request holds back the same one: a job that waits looks many times, and writes but a few.
+// request renews it: a job that waits looks many times, and writes but a few.
 type rateWindows struct {
 	points, queries, writes, content, hourly window
 
@@ -109,9 +109,9 @@ type rateWindows struct {
 	last time.Duration
 }
 
-// A heldWrite is what a look at something may write.
+// A heldWrite is what a look at a pull request may write.
 type heldWrite struct {
-	look string // the path of the pull request
+	pull string // its path
 	at   time.Duration
 }
 
@@ -138,31 +138,31 @@ func (w *rateWindows) slide(now time.Duration) time.Duration {
 	return now
 }
 
-// earliest is the earliest moment from now on at which all of c has room. look is what is looked at, if a look begins with it.
-func (w *rateWindows) earliest(now time.Duration, c Cost, look string) time.Duration {
+// earliest is the earliest moment from now on at which all of c has room. pull is what is looked at, if a look begins with it.
+func (w *rateWindows) earliest(now time.Duration, c Cost, pull string) time.Duration {
 	now = w.slide(now)
 	at := max(
 		w.points.earliest(now, c.Reads+writePoints*c.Writes), w.queries.earliest(now, c.Queries), w.writes.earliest(now, c.Writes),
 		w.content.earliest(now, c.Content), w.hourly.earliest(now, c.Content),
 	)
 	hold := len(w.held)
-	if look != "" && !slices.ContainsFunc(w.held, func(h heldWrite) bool { return h.look == look }) {
+	if pull != "" && !slices.ContainsFunc(w.held, func(h heldWrite) bool { return h.pull == pull }) {
 		hold++
 	}
 	if c.Reads == 0 || hold == 0 {
-		return at // a write takes what was held for it
+		return at // a write takes what was held longest
 	}
 	with := max(at, w.points.earliest(now, c.Reads+writePoints*(c.Writes+hold)), w.writes.earliest(now, c.Writes+hold))
-	if with > at && look == "" { // or when those writes are not waited for any more
+	if with > at && pull == "" { // or when those writes are not waited for any more
 		with = min(with, max(at, w.held[len(w.held)-1].at+writeHeldFor))
 	}
 	return with
 }
 
 // take counts c as sent now, if there is room; else it says when there may be.
-func (w *rateWindows) take(now time.Duration, c Cost, look string) (at time.Duration, taken bool) {
+func (w *rateWindows) take(now time.Duration, c Cost, pull string) (at time.Duration, taken bool) {
 	now = max(now, w.last)
-	if at := w.earliest(now, c, look); at > now {
+	if at := w.earliest(now, c, pull); at > now {
 		return at, false
 	}
 	w.points.add(now, c.Reads+writePoints*c.Writes)
@@ -170,9 +170,9 @@ func (w *rateWindows) take(now time.Duration, c Cost, look string) (at time.Dura
 	w.writes.add(now, c.Writes)
 	w.content.add(now, c.Content)
 	w.hourly.add(now, c.Content)
-	if look != "" {
-		isSame := func(h heldWrite) bool { return h.look == look }
-		w.held = append(slices.DeleteFunc(w.held, isSame), heldWrite{look, now})
+	if pull != "" {
+		isSame := func(h heldWrite) bool { return h.pull == pull }
+		w.held = append(slices.DeleteFunc(w.held, isSame), heldWrite{pull, now})
 	}
 	if c.Writes > 0 && len(w.held) > 0 {
 		w.held = w.held[1:]
