@@ -49,6 +49,7 @@ type policyFileReader struct {
 	warnings       []Diagnostic
 
 	isOrganisation bool              // the file is an organisation's
+	isTightened    bool              // an organisation enforces something
 	floor          []quorum.NeedRule // what an organisation needs at least
 }
 

@@ -214,7 +214,7 @@ func (o *Organisation) enforces(name string) bool {
 // resolveWith makes the policy of keys, with what the organisation enforces. from is the file that the keys are of.
 func (o *Organisation) resolveWith(r *policyFileReader, keys *PolicyKeys, from quorum.KeySource) quorum.Policy {
 	said := *keys
-	if o.Enforces() {
+	if r.isTightened = o.Enforces(); r.isTightened {
 		o.tightenKeys(r, keys)
 		keys.Lanes = slices.Clone(keys.Lanes)
 		for i := range keys.Lanes {

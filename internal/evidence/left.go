@@ -52,13 +52,18 @@ func cancelsOfLeftReruns(h *headView) (cancels []quorum.Action) {
 		}
 		before := recordView{record: &s.Before}
 		in, isCancelled := h.record.newestIntent(quorum.Cancel, "", run.ID, run.Attempt) // the record before is read once
+		if !isCancelled {
+			in, isCancelled = before.newestIntent(quorum.Cancel, "", run.ID, run.Attempt)
+			in.Tries = 0 // on this head
+		}
 		rerun, isOurs := before.newestIntent(quorum.Rerun, "", run.ID, run.Attempt-1)
 		_, isRefused := h.record.refusedCancel(run.ID, run.Attempt)
 		if !isCancelled && (!isOurs || rerun.Command != 0) || isRefused || in.Tries >= maxTries {
 			continue
 		}
 		by := cmp.Or(in.Reviewer, rerun.Reviewer)
-		if !slices.ContainsFunc(h.policy.Reviewers, func(r quorum.Reviewer) bool { return r.Name != by && r.Workflow == run.Path }) {
+		of := slices.DeleteFunc(slices.Clone(h.policy.Reviewers), func(r quorum.Reviewer) bool { return r.Workflow != run.Path })
+		if len(of) == 1 && of[0].Name == by {
 			a := quorum.Action{Kind: quorum.Cancel, Reviewer: by, Run: run.ID, Attempt: run.Attempt, Left: run.Head}
 			if isCancelled {
 				a.Due = in.At.Add(quorum.ReplicaLag)

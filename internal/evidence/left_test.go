@@ -1,6 +1,7 @@
 package evidence_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -26,6 +27,10 @@ func TestCancelsOfLeftReruns(t *testing.T) {
 		"the next look after it": {func(x *scene, _ *quorum.Run) {
 			x.s.Before, x.s.Record.Intents = quorum.Record{}, []quorum.Intent{cancelled(1, 2, 210)}
 		}, 1},
+		"the look at a head between cancelled it in vain": {func(x *scene, _ *quorum.Run) {
+			x.s.Before.Intents = []quorum.Intent{cancelled(1, 2, 210)}
+		}, 1},
+		"no reviewer is run by it": {func(x *scene, run *quorum.Run) { run.Path = ".github/workflows/deploy.yml" }, 0},
 		"we tried three times": {func(x *scene, _ *quorum.Run) {
 			in := cancelled(1, 2, 210)
 			in.Tries = 3
@@ -48,7 +53,10 @@ func TestCancelsOfLeftReruns(t *testing.T) {
 		if len(got) != test.want {
 			t.Errorf("%s: it cancels %+v, want %d", name, got, test.want)
 		}
-		if again := len(x.s.Record.Intents) > 0 && x.s.Record.Intents[0].Run == 1; len(got) > 0 && got[0].Due.IsZero() == again {
+		again := slices.ContainsFunc(slices.Concat(x.s.Record.Intents, x.s.Before.Intents), func(in quorum.Intent) bool {
+			return in.Kind == quorum.Cancel && in.Run == 1
+		})
+		if len(got) > 0 && got[0].Due.IsZero() == again {
 			t.Errorf("%s: it is due %s", name, got[0].Due)
 		}
 		if len(got) > 0 && (got[0].Run != 1 || got[0].Attempt != 2 || got[0].Left != head || got[0].Reviewer != "openai") {

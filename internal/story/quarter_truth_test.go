@@ -261,7 +261,8 @@ func (p *teamPull) isTalking(a *attempt) bool {
 func (p *teamPull) isSpeaking(a *attempt, now time.Time) bool {
 	yes, no := p.saidIn(a)
 	isRunAgain := slices.ContainsFunc(p.attempts, func(b *attempt) bool {
-		return b.run == a.run && b.number > a.number && p.isOver(b, now)
+		isOver := !b.ended.IsZero() || !now.Before(b.begun.Add(teamTimeout)) // no deadline ends what a person began after it
+		return b.run == a.run && b.number > a.number && isOver
 	})
 	leftNothing := p.isOver(a, now) && (a.ended.IsZero() || a.conclusion == "success" || a.conclusion == "neutral" || isRunAgain)
 	return yes || no || p.isTalking(a) && !leftNothing

@@ -101,11 +101,12 @@ func (w *window) add(now time.Duration, cost int) {
 //
 // A look reads its pull request once, and what it found out would be lost if its reads had used up what its write
 // needs: so each such read holds a write back for a while, which other reads leave alone. The next look at the same pull
-// request renews it: a job that waits looks many times, and writes but a few.
+// request renews it, unless something was written since: a job that waits looks many times, and writes but a few.
 type rateWindows struct {
 	points, queries, writes, content, hourly window
 
 	held []heldWrite // of looks that have not written yet, oldest first
+	sent int         // how many writes were
 	last time.Duration
 }
 
@@ -113,6 +114,7 @@ type rateWindows struct {
 type heldWrite struct {
 	pull string // its path
 	at   time.Duration
+	sent int // how many writes had been sent before: one since may have been its own
 }
 
 // writeHeldFor is how long the write of a look is waited for: most looks need none.
@@ -146,7 +148,7 @@ func (w *rateWindows) earliest(now time.Duration, c Cost, pull string) time.Dura
 		w.content.earliest(now, c.Content), w.hourly.earliest(now, c.Content),
 	)
 	hold := len(w.held)
-	if pull != "" && !slices.ContainsFunc(w.held, func(h heldWrite) bool { return h.pull == pull }) {
+	if pull != "" && !slices.ContainsFunc(w.held, w.isRenewedBy(pull)) {
 		hold++
 	}
 	if c.Reads == 0 || hold == 0 {
@@ -171,13 +173,17 @@ func (w *rateWindows) take(now time.Duration, c Cost, pull string) (at time.Dura
 	w.content.add(now, c.Content)
 	w.hourly.add(now, c.Content)
 	if pull != "" {
-		isSame := func(h heldWrite) bool { return h.pull == pull }
-		w.held = append(slices.DeleteFunc(w.held, isSame), heldWrite{pull, now})
+		w.held = append(slices.DeleteFunc(w.held, w.isRenewedBy(pull)), heldWrite{pull, now, w.sent})
 	}
-	if c.Writes > 0 && len(w.held) > 0 {
+	if w.sent += c.Writes; c.Writes > 0 && len(w.held) > 0 {
 		w.held = w.held[1:]
 	}
 	return now, true
+}
+
+// isRenewedBy tells of which held write a look at a pull request takes the place.
+func (w *rateWindows) isRenewedBy(pull string) func(h heldWrite) bool {
+	return func(h heldWrite) bool { return h.pull == pull && h.sent == w.sent }
 }
 
 // isIdle says that the windows hold nothing that would be missed.

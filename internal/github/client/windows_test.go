@@ -48,3 +48,28 @@ func TestWindowsSlide(t *testing.T) {
 		t.Errorf("%d turns are kept of a client that rests", len(w.points.sent))
 	}
 }
+
+// What one pull request writes takes nothing that is held for another one, however often it is looked at.
+func TestNobodyTakesAnothersHeldWrite(t *testing.T) {
+	w, now := newRateWindows(), time.Duration(0)
+	must := func(c Cost, pull string) {
+		now += 10 * time.Millisecond
+		if at, free := w.take(now, c, pull); !free {
+			t.Fatalf("%+v of %q waits for %s", c, pull, at-now)
+		}
+	}
+	for range 580 { // a busy minute
+		must(Cost{Reads: 1}, "")
+	}
+	must(Cost{Reads: 1}, "pulls/8")
+	for range 2 {
+		must(Cost{Reads: 1}, "pulls/7")
+		must(Cost{Writes: 1}, "")
+	}
+	for {
+		if _, free := w.take(now, Cost{Reads: 1}, ""); !free {
+			break
+		}
+	}
+	must(Cost{Writes: 1}, "") // of 8
+}
