@@ -45,18 +45,14 @@ func LeftHeads(p quorum.Policy, s quorum.Snapshot) (heads []string, checks, stat
 // times until GitHub shows that they have: not those of a run that reviewers share, or that waits for a person.
 func cancelsOfLeftReruns(h *headView) (cancels []quorum.Action) {
 	s := h.snapshot
+	known := recordView{record: &quorum.Record{Intents: slices.Concat(s.Before.Intents, s.Record.Intents)}} // that before is read once
 	for i := range s.Others {
 		run := &s.Others[i]
 		if run.Completed() || run.Status == "waiting" || !run.Starter.Same(s.Ours) {
 			continue
 		}
-		before := recordView{record: &s.Before}
-		in, isCancelled := h.record.newestIntent(quorum.Cancel, "", run.ID, run.Attempt) // the record before is read once
-		if !isCancelled {
-			in, isCancelled = before.newestIntent(quorum.Cancel, "", run.ID, run.Attempt)
-			in.Tries = 0 // on this head
-		}
-		rerun, isOurs := before.newestIntent(quorum.Rerun, "", run.ID, run.Attempt-1)
+		in, isCancelled := known.newestIntent(quorum.Cancel, "", run.ID, run.Attempt)
+		rerun, isOurs := known.newestIntent(quorum.Rerun, "", run.ID, run.Attempt-1)
 		_, isRefused := h.record.refusedCancel(run.ID, run.Attempt)
 		if !isCancelled && (!isOurs || rerun.Command != 0) || isRefused || in.Tries >= maxTries {
 			continue

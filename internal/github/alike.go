@@ -119,15 +119,11 @@ func (r alikeReader) readLikely(ctx context.Context, now time.Time) ([]quorum.Pu
 // sameSizeFirst are pull requests, those last of which others tells that they change more or less than the one that is looked at: each
 // may have changed as much when something was objected.
 func sameSizeFirst(all []quorum.PullRequest, others []sizedPull) []quorum.PullRequest {
-	var first, last []quorum.PullRequest
-	for _, p := range all {
-		if slices.ContainsFunc(others, func(o sizedPull) bool { return o.Number == p.Number && !o.sameSize }) {
-			last = append(last, p)
-		} else {
-			first = append(first, p)
-		}
+	isOther := func(p quorum.PullRequest) bool {
+		return slices.ContainsFunc(others, func(o sizedPull) bool { return o.Number == p.Number && !o.sameSize })
 	}
-	return slices.Concat(first, last)
+	isSame := func(p quorum.PullRequest) bool { return !isOther(p) }
+	return slices.Concat(slices.DeleteFunc(slices.Clone(all), isOther), slices.DeleteFunc(slices.Clone(all), isSame))
 }
 
 // readLast reads the pull requests that changed last, open or not, in shorter pages where those are too long.

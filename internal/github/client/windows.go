@@ -110,11 +110,11 @@ type rateWindows struct {
 	last time.Duration
 }
 
-// A heldWrite is what a look at a pull request may write.
+// A heldWrite is what a look at a pull request may write, and how many writes had been sent before: one since may be its own.
 type heldWrite struct {
 	pull string // its path
 	at   time.Duration
-	sent int // how many writes had been sent before: one since may have been its own
+	sent int
 }
 
 // writeHeldFor is how long the write of a look is waited for: most looks need none.
@@ -175,8 +175,8 @@ func (w *rateWindows) take(now time.Duration, c Cost, pull string) (at time.Dura
 	if pull != "" {
 		w.held = append(slices.DeleteFunc(w.held, w.isRenewedBy(pull)), heldWrite{pull, now, w.sent})
 	}
-	if w.sent += c.Writes; c.Writes > 0 && len(w.held) > 0 {
-		w.held = w.held[1:]
+	if w.sent += c.Writes; c.Writes > 0 {
+		w.held = w.held[min(1, len(w.held)):]
 	}
 	return now, true
 }
