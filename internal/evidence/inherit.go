@@ -86,7 +86,7 @@ func (in *inheritance) leaveBase() {
 	in.rec.Moved, in.rec.Guards = nil, ""
 	for _, o := range in.rec.Objections {
 		isText := o.Kind == quorum.TextReview || o.Kind == quorum.TextComment || o.Kind == quorum.TextThread
-		wasHere := o.Base == in.rec.Base || slices.Contains(o.AnsweredOn, in.rec.Base)
+		wasHere := in.rec.Concerns(&o, in.rec.Base, in.rec.Diff) || slices.Contains(o.AnsweredOn, in.rec.Base)
 		if isText && o.Run == 0 && o.Carried == "" && o.Of == 0 && wasHere && in.rec.Diff != pr.Diff.Lines {
 			markAccepted(&in.rec, &o)
 			o.Base, o.AnsweredOn, o.Named = pr.BaseRef, nil, time.Time{}

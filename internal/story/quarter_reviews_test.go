@@ -174,6 +174,13 @@ bob approves
 a-workflow ends as failure
 e-check check fails
 `},
+	// a text is of its head on every base: on the third one, too
+	{2, `
+d-app comments no
+d-app edits its comment into a word that it works
+alice retargets to stable
+alice retargets to next
+`},
 }
 
 func TestHistoriesThatWereBrokenOnceHold(t *testing.T) {
