@@ -176,7 +176,7 @@ func (l *look) requireAgreement() error {
 	known := map[int64]bool{}
 	for _, t := range slices.Concat(l.snap.Comments, l.snap.Reviews) {
 		known[t.ID] = true
-		if !l.watched.includes(t.Author) && !l.mem.conversation.isDismissedByUnknown(t) && !isMembersCommand(t) {
+		if !l.watched.includes(t.Author) && !l.mem.conversation.isDismissedByUnknown(t) && !isMembersWord(t) {
 			continue // a stranger's words decide nothing, and would hold up looks
 		}
 		later := t.Kind != quorum.TextReview && l.mem.conversation.commentEdits[t.ID].updated.After(laterOf(t.At, t.Edited))
@@ -232,9 +232,10 @@ func (c conversation) isBehind(t quorum.Text, body untrusted.Digest) bool {
 	return !found || e.bodyKnown && e.body != body || t.Edited.After(e.updated)
 }
 
-// isMembersCommand reports whether t is a command of a member's: who edited it last is asked before it is heard.
-func isMembersCommand(t quorum.Text) bool {
-	return t.Member && t.Kind == quorum.TextComment && quorum.CommandLine(t.Body) != ""
+// isMembersWord reports whether t is a command of a member's, or a review that may count: who edited it last is asked before it does.
+func isMembersWord(t quorum.Text) bool {
+	isReview := t.State == "APPROVED" || t.State == "CHANGES_REQUESTED"
+	return t.Member && (isReview || t.Kind == quorum.TextComment && quorum.CommandLine(t.Body) != "")
 }
 
 // isDismissedByUnknown reports whether a review was dismissed, which takes permission to write, and c does not know by whom.
