@@ -3,10 +3,12 @@ package config
 import (
 	"errors"
 	"flag"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -54,6 +56,50 @@ func TestDefaultCheck(t *testing.T) {
 	if got := Default().Check; got != quorum.DefaultCheck {
 		t.Errorf("the default of check is %q, want %q", got, quorum.DefaultCheck)
 	}
+}
+
+// Each word of an enumeration has its value, and each value a word: one that is forgotten would mean the zero value.
+func TestEveryWordHasItsValue(t *testing.T) {
+	for _, c := range []struct {
+		of    reflect.Type
+		field string
+		words []string
+	}{
+		{reflect.TypeFor[PolicyKeys](), "Mode", slices.Collect(maps.Keys(modes))},
+		{reflect.TypeFor[PolicyKeys](), "StandIn", append(slices.Collect(maps.Keys(permissions)), "none")},
+		{reflect.TypeFor[PolicyKeys](), "Threads", slices.Collect(maps.Keys(threadEnders))},
+		{reflect.TypeFor[PolicyKeys](), "Families", slices.Collect(maps.Keys(familyRules))},
+		{reflect.TypeFor[PolicyKeys](), "Carry", slices.Collect(maps.Keys(carries))},
+		{reflect.TypeFor[PolicyKeys](), "Comment", slices.Collect(maps.Keys(commentWhens))},
+		{reflect.TypeFor[ReviewerKeys](), "FailureMeans", slices.Collect(maps.Keys(failureMeanings))},
+		{reflect.TypeFor[ReviewerKeys](), "MinSeverity", slices.Collect(maps.Keys(severities))},
+	} {
+		field, found := c.of.FieldByName(c.field)
+		if !found || !sameWords(c.words, allowedWords(field.Tag)) {
+			t.Errorf("%s has values for %q, and its tag %q", c.field, c.words, allowedWords(field.Tag))
+		}
+	}
+	if words := slices.Collect(maps.Keys(verdictKinds)); !sameWords(words, verdictWords) {
+		t.Errorf("verdict has values for %q, want %q", words, verdictWords)
+	}
+}
+
+// What an organisation lets nobody loosen is told of every word: one that no order names could not be tightened.
+func TestStrictTagsNameEveryWord(t *testing.T) {
+	for field := range reflect.TypeFor[PolicyKeys]().Fields() {
+		order := field.Tag.Get("strict")
+		isDuration := field.Type == reflect.TypeFor[Duration]()
+		if order == "" || order == "longer" && isDuration {
+			continue
+		}
+		if words := strings.Split(order, ","); isDuration || !sameWords(words, allowedWords(field.Tag)) {
+			t.Errorf("strict of %s names %q, its words are %q", field.Name, words, allowedWords(field.Tag))
+		}
+	}
+}
+
+func sameWords(a, b []string) bool {
+	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
 
 // TestWarnings: what is allowed and yet said.

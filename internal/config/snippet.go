@@ -3,6 +3,7 @@ package config
 // How a mistake is shown: places, the line with its caret, and quotes of what strangers may have written.
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"strconv"
@@ -202,7 +203,10 @@ func tagBound(tag reflect.StructTag, name string) int {
 
 // leastDuration returns the shortest duration that the tag allows, 0 if it has none.
 func leastDuration(tag reflect.StructTag) Duration {
-	d, _ := time.ParseDuration(tag.Get("least"))
+	d, err := time.ParseDuration(cmp.Or(tag.Get("least"), "0"))
+	if err != nil {
+		panic("config: bad tag " + string(tag)) // unreachable unless file.go has a typing error
+	}
 	return Duration(d)
 }
 

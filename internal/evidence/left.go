@@ -41,11 +41,11 @@ func LeftHeads(p quorum.Policy, s quorum.Snapshot) (heads []string, checks, stat
 	return heads, checks || len(failed) > 0, statuses
 }
 
-// cancelsOfLeftReruns cancels the attempts that we started on the head before and that have not ended, at most maxTries
-// times until GitHub shows that they have: not those of a run that reviewers share, or that waits for a person.
+// cancelsOfLeftReruns cancels the attempts that we started on a head that was left and that have not ended, at most maxTries times
+// until GitHub shows that they have: not those of a run that reviewers share, or that waits for a person.
 func cancelsOfLeftReruns(h *headView) (cancels []quorum.Action) {
 	s := h.snapshot
-	known := recordView{record: &quorum.Record{Intents: slices.Concat(s.Before.Intents, s.Record.Intents)}} // that before is read once
+	known := recordView{record: &quorum.Record{Intents: slices.Concat(s.Before.Intents, s.Record.Intents)}} // Before: at the first look
 	for i := range s.Others {
 		run := &s.Others[i]
 		if run.Completed() || run.Status == "waiting" || !run.Starter.Same(s.Ours) {

@@ -392,6 +392,23 @@ func TestADismissalIsNotForgotten(t *testing.T) {
 	})
 }
 
+// A person's review that GraphQL does not show yet may have been edited by anybody: the look waits for that, and not for a stranger's.
+func TestAPersonsReviewThatLags(t *testing.T) {
+	for by, waits := range map[string]bool{"bob": true, "mallory": false} {
+		bubble(t, func(t *testing.T) {
+			w, lag := laggingWorld(t, bySage, "/graphql")
+			w.g.SetPermission("bob", "write")
+			w.look()
+			pass(time.Minute)
+			lag.lags = true
+			do[int64](t)(w.g.Review(7, sandbox.ReviewSpec{By: by, State: "APPROVED"}))
+			if _, _, err := w.forge.Observe(t.Context(), w.pr); (err != nil) != waits {
+				t.Errorf("the approval of %s: %v", by, err)
+			}
+		})
+	}
+}
+
 // Who is no reviewer holds no look up, however much he writes while GraphQL lags.
 func TestAStrangerHoldsNothingUp(t *testing.T) {
 	bubble(t, func(t *testing.T) {
