@@ -41,7 +41,7 @@ func (siblingWriteError) LookAgain() bool { return true }
 
 func (siblingWriteError) Unwrap() error { return ErrMoved }
 
-// headWrite is which pull request's look wrote on a commit last, or is about to.
+// headWrite is which pull request's look wrote on a commit last, and when that ended; a write under way ends later.
 type headWrite struct {
 	number int
 	at     time.Time
@@ -49,20 +49,26 @@ type headWrite struct {
 
 func newWriteFence() *writeFence { return &writeFence{writes: map[[sha256.Size]byte]headWrite{}} }
 
-// claim notes that pr's look, which began to observe at a moment, is about to write a check on a commit, as an
-// installation's. That is an error where another pull request's look has written since: then nothing is noted.
-func (f *writeFence) claim(installation int64, pr quorum.PR, head, check string, observed time.Time) error {
+// claim notes that pr's look, which began to observe at a moment, writes a check on a commit, as an installation's, until
+// written is called. That is an error where another pull request's look writes, or has written since: then nothing is noted.
+func (f *writeFence) claim(
+	installation int64, pr quorum.PR, head, check string, observed time.Time,
+) (written func(), err error) {
 	commit := fmt.Sprintf("%d/%s/%s@%s %s", installation, pr.Owner, pr.Repo, head, check)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	now, sum := time.Now(), sha256.Sum256([]byte(commit))
 	if was, known := f.writes[sum]; known && was.number != pr.Number && !was.at.Before(observed) {
-		return siblingWriteError{commit, was.number}
+		return nil, siblingWriteError{commit, was.number}
 	}
 	if len(f.writes) > f.sweepAt {
 		maps.DeleteFunc(f.writes, func(_ [sha256.Size]byte, w headWrite) bool { return now.Sub(w.at) > forgetWrite })
 		f.sweepAt = max(2*len(f.writes), minFenceSweep)
 	}
-	f.writes[sum] = headWrite{pr.Number, now}
-	return nil
+	f.writes[sum] = headWrite{pr.Number, now.Add(forgetWrite)}
+	return func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.writes[sum] = headWrite{pr.Number, time.Now()}
+	}, nil
 }

@@ -42,9 +42,11 @@ func (f *Forge) Publish(ctx context.Context, pr quorum.PR, c report.Check) error
 		return moved{"what was known of " + pr.String() + " was forgotten, or its head moved,"}
 	}
 	if f.fence != nil {
-		if err := f.fence.claim(f.installation, pr, c.Head, c.Name, m.lookBegan); err != nil {
+		written, err := f.fence.claim(f.installation, pr, c.Head, c.Name, m.lookBegan)
+		if err != nil {
 			return err
 		}
+		defer written()
 	}
 	m.wake, m.threadsDecide = c.Wake, c.Threads
 	if c.Leave {
@@ -331,12 +333,8 @@ func (p *publication) createCheck(ctx context.Context, c report.Check) error {
 		_, err := p.f.client.Send(ctx, http.MethodPost, repoPath(p.pr, "check-runs"), b, &made)
 		switch {
 		case err == nil && made.ExternalID == c.ExternalID && !isByApp(p.f.app, made.toCheck().CheckRun):
-			app := made.App // each look would write it again
-			return fmt.Errorf(
-				"create check: GitHub shows it as of the App %q (%d), which is not the one that writes it",
-				app.Slug,
-				app.ID,
-			)
+			const other = "create check: GitHub shows it as of the App %q (%d), which is not the one that writes it"
+			return fmt.Errorf(other, made.App.Slug, made.App.ID) // each look would write it again
 		case err == nil:
 			o := made.toCheck().asWritten()
 			o.name, o.external = c.Name, c.ExternalID
@@ -362,13 +360,8 @@ func (p *publication) findOwn(ctx context.Context, c report.Check) (mine []writt
 }
 
 func (p *publication) findOwnWithText(ctx context.Context, c report.Check) (mine []ownCheck, err error) {
-	all, err := readPages[restCheck](
-		ctx,
-		p.f.client,
-		nil,
-		repoPath(p.pr, "commits", c.Head, "check-runs")+"?filter=all&per_page=100",
-		"check_runs",
-	)
+	path := repoPath(p.pr, "commits", c.Head, "check-runs") + "?filter=all&per_page=100"
+	all, err := readPages[restCheck](ctx, p.f.client, nil, path, "check_runs")
 	for _, r := range all {
 		if o := r.toCheck(); o.Name == c.Name && isOwnCheck(p.f.app, p.pr, o.CheckRun) {
 			mine = append(mine, o)
