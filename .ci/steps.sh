@@ -74,7 +74,7 @@ counted() { # PATTERN COMMAND…: prints the lines that match; everything, if th
 }
 
 stories() { # TESTS FLAG…: tests of internal/story, with their counts
-  GOGC=400 counted '^ *(---|ok|FAIL)|moves, depth| seed |→' \
+  counted '^ *(---|ok|FAIL)|moves, depth| seed |→' \
     go test ./internal/story -count=1 -timeout "${limit:-20m}" -run "$1" -v -args "${@:2}"
 }
 daemon_stories() { # TESTS FLAG…: tests of cmd/coordinator, with their figures

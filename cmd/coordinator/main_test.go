@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime/debug"
 	"sync"
 	"testing"
 	"time"
@@ -18,9 +17,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if os.Getenv("GOGC") == "" { // plays have small heaps, which Go would collect every few milliseconds
-		debug.SetGCPercent(400)
-	}
 	testscript.Main(deadline.Watch(m, storetest.OpenTables), map[string]func(){"coordinator": main, "coordinator-held": holds})
 }
 

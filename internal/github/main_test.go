@@ -1,16 +1,9 @@
 package github_test
 
 import (
-	"os"
-	"runtime/debug"
 	"testing"
 
 	"github.com/review-coordinator/coordinator/internal/deadline"
 )
 
-func TestMain(m *testing.M) {
-	if os.Getenv("GOGC") == "" { // plays have small heaps, which Go would collect every few milliseconds
-		debug.SetGCPercent(400)
-	}
-	deadline.Watch(m).Run()
-}
+func TestMain(m *testing.M) { deadline.Watch(m).Run() }

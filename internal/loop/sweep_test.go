@@ -212,10 +212,10 @@ func answer(req *http.Request, status int, body string) (*http.Response, error) 
 	}, nil
 }
 
-// Of five hundred pull requests every tenth fails in another way.
+// Of two hundred pull requests every tenth fails in another way.
 func TestSweepTellsEachFailureAndGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newSwept(t, 500, 1_000_000)
+		w := newSwept(t, 200, 1_000_000)
 		ways := []struct {
 			at   string // the end of the path at which it fails
 			why  string
@@ -250,10 +250,10 @@ func TestSweepTellsEachFailureAndGoesOn(t *testing.T) {
 			return way.fail(req)
 		}}
 		open, tally := w.sweep(t.Context())
-		if open.Count != 500 || len(open.Due) != 500 {
-			t.Fatalf("%d open, %d due, want 500 of both", open.Count, len(open.Due))
+		if open.Count != 200 || len(open.Due) != 200 {
+			t.Fatalf("%d open, %d due, want 200 of both", open.Count, len(open.Due))
 		}
-		w.wants(tally, 450, 50, 0)
+		w.wants(tally, 180, 20, 0)
 		for _, d := range w.told {
 			way := ways[d.PR.Number/10%len(ways)]
 			switch {
@@ -263,7 +263,7 @@ func TestSweepTellsEachFailureAndGoesOn(t *testing.T) {
 				t.Errorf("#%d failed with %v, want %q", d.PR.Number, d.Err, way.why)
 			}
 		}
-		w.passed(slices.DeleteFunc(upTo(500), func(n int) bool { return n%10 == 0 })...)
+		w.passed(slices.DeleteFunc(upTo(200), func(n int) bool { return n%10 == 0 })...)
 	})
 }
 

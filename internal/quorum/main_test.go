@@ -2,8 +2,9 @@ package quorum
 
 import (
 	"flag"
-	"os"
 	"testing"
+
+	"github.com/review-coordinator/coordinator/internal/deadline"
 )
 
 // The properties run over 200 cases by default, so that `go test` stays quick; -rapid.checks=10000 is what CI asks for.
@@ -11,6 +12,5 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("rapid.checks", "200"); err != nil {
 		panic(err) // unreachable unless rapid renames its flag
 	}
-	flag.Parse()
-	os.Exit(m.Run())
+	deadline.Watch(m).Run()
 }

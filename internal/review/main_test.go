@@ -1,0 +1,9 @@
+package review
+
+import (
+	"testing"
+
+	"github.com/review-coordinator/coordinator/internal/deadline"
+)
+
+func TestMain(m *testing.M) { deadline.Watch(m).Run() }
