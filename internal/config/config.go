@@ -30,8 +30,8 @@ func readPolicy(path string, src []byte) (quorum.Policy, *policyFileReader) {
 func readPolicyWith(path string, src []byte, o *Organisation) (quorum.Policy, PolicyKeys, *policyFileReader) {
 	r := newPolicyFileReader(path, src)
 	file := Default()
-	root, ok := r.parseFile()
-	if !ok {
+	root := r.parseFile()
+	if root == nil {
 		return quorum.Policy{Check: o.checkName(findCheckName(src))}, file, r
 	}
 	r.decodeFile(root, &file)
@@ -40,7 +40,7 @@ func readPolicyWith(path string, src []byte, o *Organisation) (quorum.Policy, Po
 	var policy quorum.Policy
 	if o != nil {
 		o.layOver(r, &file)
-		policy = o.resolveWith(r, &file, quorum.FromRepository)
+		policy = o.resolveWith(r, file, quorum.FromRepository)
 	} else {
 		policy = policyResolver{r}.resolvePolicy(file)
 	}
@@ -58,9 +58,9 @@ func findCheckName(src []byte) string {
 			continue
 		}
 		r, file := newPolicyFileReader("", []byte(line)), PolicyKeys{}
-		if root, ok := r.parseFile(); ok {
+		if root := r.parseFile(); root != nil {
 			r.decodeFile(root, &file)
-			if file.Check != "" && !r.brokenKeys["check"] {
+			if file.Check != "" {
 				return file.Check
 			}
 		}

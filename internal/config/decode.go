@@ -39,14 +39,13 @@ type position struct {
 // A policyFileReader reads one file and collects its mistakes. Keys are written with dots and indexes:
 // reviewers[1].heading.
 type policyFileReader struct {
-	path           string
-	text           string
-	lines          []string
-	keyPositions   map[string]position
-	valuePositions map[string]position
-	brokenKeys     map[string]bool // keys whose value could not be read
-	problems       []Diagnostic
-	warnings       []Diagnostic
+	path       string
+	text       string
+	lines      []string
+	positions  map[string]position // of the keys that were read: of the value, where it was read, too
+	brokenKeys map[string]bool     // keys whose value could not be read
+	problems   []Diagnostic
+	warnings   []Diagnostic
 
 	isOrganisation bool              // the file is an organisation's
 	isTightened    bool              // an organisation enforces something
@@ -57,40 +56,36 @@ func newPolicyFileReader(path string, src []byte) *policyFileReader {
 	// The parser counts a CR LF as two line ends in some places.
 	text := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.TrimPrefix(string(src), "\ufeff"))
 	return &policyFileReader{
-		path:           path,
-		text:           text,
-		lines:          strings.Split(text, "\n"),
-		keyPositions:   map[string]position{},
-		valuePositions: map[string]position{},
-		brokenKeys:     map[string]bool{},
+		path:       path,
+		text:       text,
+		lines:      strings.Split(text, "\n"),
+		positions:  map[string]position{},
+		brokenKeys: map[string]bool{},
 	}
 }
 
-// parseFile returns the file's mapping, or notes why there is none.
-func (r *policyFileReader) parseFile() (ast.Node, bool) {
+// parseFile returns the file's mapping; nil if there is none, which it notes.
+func (r *policyFileReader) parseFile() ast.Node {
 	switch {
 	case len(r.text) > MaxSize:
 		r.lines = nil // a snippet of it would show nothing
-		r.failAt(position{line: 1, column: 1}, fmt.Sprintf("the file is larger than %d KiB", MaxSize>>10),
-			"shorten it: a policy is a page, not a book")
-		return nil, false
+		r.failKey("", fmt.Sprintf("the file is larger than %d KiB", MaxSize>>10), "shorten it: a policy is a page, not a book")
 	case !utf8.ValidString(r.text) || strings.ContainsRune(r.text, 0):
 		r.failAt(firstBadByte(r.lines), "the file is not UTF-8 text", "save it as UTF-8")
-		return nil, false
+	default:
+		if tokens := lexer.Tokenize(r.text); r.checkTokens(tokens) {
+			return r.parseTokens(tokens)
+		}
 	}
-	tokens := lexer.Tokenize(r.text)
-	if !r.checkTokens(tokens) {
-		return nil, false
-	}
+	return nil
+}
+
+func (r *policyFileReader) parseTokens(tokens token.Tokens) ast.Node {
 	file, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey()) // duplicates are told by name below, all of them
 	if err != nil {
 		r.failSyntax(err)
-		return nil, false
+		return nil
 	}
-	return r.rootMapping(file)
-}
-
-func (r *policyFileReader) rootMapping(file *ast.File) (ast.Node, bool) {
 	var bodies []ast.Node
 	for _, doc := range file.Docs {
 		if doc.Body != nil && doc.Body.Type() != ast.NullType {
@@ -100,18 +95,15 @@ func (r *policyFileReader) rootMapping(file *ast.File) (ast.Node, bool) {
 	const hint = "a policy needs at least reviewers:"
 	switch {
 	case len(bodies) == 0:
-		r.failAt(position{line: 1, column: 1}, "the file is empty", hint)
-		return nil, false
+		r.failKey("", "the file is empty", hint)
 	case len(bodies) > 1:
-		r.failAt(r.positionOf(bodies[1]), "the file holds more than one document",
-			"remove everything from the second --- on")
-		return nil, false
+		r.failAt(r.positionOf(bodies[1]), "the file holds more than one document", "remove everything from the second --- on")
 	case bodies[0].Type() != ast.MappingType:
-		r.failAt(r.positionOf(bodies[0]), fmt.Sprintf("the file holds %s, not keys with values", kindOf(bodies[0])),
-			hint)
-		return nil, false
+		r.failAt(r.positionOf(bodies[0]), fmt.Sprintf("the file holds %s, not keys with values", kindOf(bodies[0])), hint)
+	default:
+		return bodies[0]
 	}
-	return bodies[0], true
+	return nil
 }
 
 // refusedTokens are what YAML has and a policy has not.
@@ -193,19 +185,16 @@ func (r *policyFileReader) syntaxHint(at position, message string) string {
 }
 
 // decodeFile reads the file's mapping into file.
-func (r *policyFileReader) decodeFile(root ast.Node, file *PolicyKeys) { r.decodeAt("", root, file) }
-
-func (r *policyFileReader) decodeAt(key string, n ast.Node, into any) {
-	r.decodeValue(key, n, reflect.ValueOf(into).Elem(), "")
+func (r *policyFileReader) decodeFile(root ast.Node, file *PolicyKeys) {
+	r.decodeStruct("", root, reflect.ValueOf(file).Elem())
 }
 
 // decodeValue reads n into a Go value. The tag is that of the field that holds it.
 func (r *policyFileReader) decodeValue(key string, n ast.Node, into reflect.Value, tag reflect.StructTag) {
-	if key != "" {
-		r.valuePositions[key] = r.positionOf(n)
-	}
+	line := r.lineText(r.positions[key].line)
+	r.positions[key] = r.positionOf(n)
 	if n.Type() == ast.NullType {
-		r.failEmpty(key)
+		r.failEmpty(key, line)
 		return
 	}
 	if v, ok := into.Addr().Interface().(nodeReader); ok {
@@ -242,10 +231,8 @@ func (r *policyFileReader) checkLeast(key string, d, least Duration) {
 	}
 }
 
-// failEmpty notes that a key has no value: leaving it out would give the default.
-func (r *policyFileReader) failEmpty(key string) {
-	at := r.keyPositions[key]
-	line := r.lineText(at.line)
+// failEmpty notes that the key of a line has no value: leaving it out would give the default.
+func (r *policyFileReader) failEmpty(key, line string) {
 	if i := strings.Index(line, "#"); i > 0 && (strings.Contains(line[:i], ":") || strings.HasSuffix(strings.TrimSpace(line[:i]), "-")) {
 		r.failKey(key, "it has no value: what begins with # is a comment",
 			fmt.Sprintf("put the text in quotes: %q", cleanText(strings.TrimSpace(line[i:]), 60)))
@@ -255,61 +242,41 @@ func (r *policyFileReader) failEmpty(key string) {
 }
 
 func (r *policyFileReader) decodeStruct(key string, n ast.Node, into reflect.Value) {
-	if n.Type() != ast.MappingType {
+	mapping, ok := n.(*ast.MappingNode)
+	if !ok {
 		r.failWrongType(key, n, "keys with values", "known keys: "+strings.Join(keysOf(into.Type()), ", "))
 		return
 	}
-	for name, pair := range r.uniquePairs(key, n) {
-		field, ok := fieldOf(into.Type(), name)
-		if !ok {
-			r.failUnknownKey(key, name, into.Type())
+	lines := map[string]int{}
+	for _, pair := range mapping.Values {
+		name, at := pair.Key.GetToken().Value, r.positionOfToken(pair.Key.GetToken())
+		field, isKnown := fieldOf(into.Type(), name)
+		switch first, isAgain := lines[name]; {
+		case isAgain:
+			r.failAt(at, fmt.Sprintf("%s%s stands here again; it is already in line %d", keyPrefix(key), cleanText(name, 60), first),
+				"keep one of the two")
 			continue
+		case isKnown:
+			r.positions[joinKey(key, name)] = at
+			r.decodeValue(joinKey(key, name), pair.Value, into.FieldByIndex(field.Index), field.Tag)
+		default:
+			r.failUnknownKey(key, name, at, into.Type())
 		}
-		r.decodeValue(joinKey(key, name), pair.Value, into.FieldByIndex(field.Index), field.Tag)
+		lines[name] = at.line
 	}
 	r.failMissing(key, into.Type())
 }
 
 // failMissing notes the required keys that are not there.
-func (r *policyFileReader) failMissing(key string, t reflect.Type) {
+func (r *policyFileReader) failMissing(parent string, t reflect.Type) {
 	for field := range t.Fields() {
 		name := field.Tag.Get("yaml")
-		if !slices.Contains(strings.Split(field.Tag.Get("jsonschema"), ","), "required") || r.hasKey(joinKey(key, name)) {
-			continue
-		}
-		if joinKey(key, name) == "reviewers" && r.isOrganisation {
-			continue // they may be elsewhere
-		}
-		at := r.positionOfKey(key)
-		if key == "" {
-			at = position{line: 1, column: 1}
-		}
-		r.brokenKeys[joinKey(key, name)] = true
-		r.failAt(at, keyPrefix(key)+name+" is missing", fmt.Sprintf("add %s:", name))
-	}
-}
-
-// uniquePairs yields the keys of a mapping in order, each once, and notes where they stand.
-func (r *policyFileReader) uniquePairs(key string, n ast.Node) func(yield func(string, *ast.MappingValueNode) bool) {
-	return func(yield func(string, *ast.MappingValueNode) bool) {
-		m, ok := n.(*ast.MappingNode)
-		if !ok {
-			return
-		}
-		seen := map[string]int{}
-		for _, pair := range m.Values {
-			name := pair.Key.GetToken().Value
-			at := r.positionOfToken(pair.Key.GetToken())
-			if first := seen[name]; first > 0 {
-				r.failAt(at, fmt.Sprintf("%s%s stands here again; it is already in line %d", keyPrefix(key), cleanText(name, 60), first),
-					"keep one of the two")
-				continue
-			}
-			seen[name] = at.line
-			r.keyPositions[joinKey(key, name)] = at
-			if !yield(name, pair) {
-				return
-			}
+		key := joinKey(parent, name)
+		isRequired := slices.Contains(strings.Split(field.Tag.Get("jsonschema"), ","), "required")
+		isElsewhere := key == "reviewers" && r.isOrganisation // or nowhere
+		if isRequired && !isElsewhere && !r.hasKey(key) {
+			r.failAt(r.positionOfKey(parent), keyPrefix(parent)+name+" is missing", fmt.Sprintf("add %s:", name))
+			r.brokenKeys[key] = true
 		}
 	}
 }
@@ -331,7 +298,7 @@ func (r *policyFileReader) decodeList(key string, n ast.Node, into reflect.Value
 	list := reflect.MakeSlice(into.Type(), len(s.Values), len(s.Values))
 	for i, element := range s.Values {
 		sub := fmt.Sprintf("%s[%d]", key, i)
-		r.keyPositions[sub] = r.positionOf(element)
+		r.positions[sub] = r.positionOf(element)
 		r.decodeValue(sub, element, list.Index(i), "")
 	}
 	r.failIf(len(s.Values) == 0 && tagBound(tag, "minItems") > 0, key, "the list is empty", "name at least one")
@@ -426,8 +393,7 @@ var goneKeys = map[reflect.Type]map[string]string{
 	},
 }
 
-func (r *policyFileReader) failUnknownKey(parent, name string, t reflect.Type) {
-	key := joinKey(parent, name)
+func (r *policyFileReader) failUnknownKey(parent, name string, at position, t reflect.Type) {
 	known := keysOf(t)
 	hint := ""
 	near := nearestWord(name, known)
@@ -447,8 +413,7 @@ func (r *policyFileReader) failUnknownKey(parent, name string, t reflect.Type) {
 	if t == reflect.TypeFor[ConditionKeys]() {
 		r.brokenKeys[parent] = true // it may have been all that it names
 	}
-	r.failAt(r.keyPositions[key], fmt.Sprintf("%sunknown key %s", keyPrefix(parent), quoteText(name)), hint)
-	delete(r.keyPositions, key)
+	r.failAt(at, fmt.Sprintf("%sunknown key %s", keyPrefix(parent), quoteText(name)), hint)
 }
 
 func (r *policyFileReader) failWrongType(key string, n ast.Node, want, hint string) {
@@ -492,8 +457,8 @@ func (r *policyFileReader) warnIf(isDoubtful bool, key, message, hint string) {
 func (r *policyFileReader) diagnosticAt(at position, message, hint string) Diagnostic {
 	return Diagnostic{
 		Path:    r.path,
-		Line:    max(at.line, 1),
-		Column:  max(at.column, 1),
+		Line:    at.line,
+		Column:  at.column,
 		Message: message,
 		Hint:    hint,
 		Snippet: r.showLine(at),
@@ -502,17 +467,14 @@ func (r *policyFileReader) diagnosticAt(at position, message, hint string) Diagn
 
 // hasKey reports whether the file says something for key, be it wrong or misspelt.
 func (r *policyFileReader) hasKey(key string) bool {
-	_, ok := r.keyPositions[key]
+	_, ok := r.positions[key]
 	return ok || r.brokenKeys[key]
 }
 
 // positionOfKey returns the position of key's value, else of the key, else of what contains it.
 func (r *policyFileReader) positionOfKey(key string) position {
 	for key != "" {
-		if at, ok := r.valuePositions[key]; ok {
-			return at
-		}
-		if at, ok := r.keyPositions[key]; ok {
+		if at, ok := r.positions[key]; ok {
 			return at
 		}
 		key = key[:max(0, strings.LastIndexAny(key, ".["))]

@@ -31,16 +31,14 @@ func ParseOrganisation(path string, src []byte) (*Organisation, error) {
 	r := newPolicyFileReader(path, src)
 	r.isOrganisation = true
 	o := &Organisation{keys: Default(), read: r}
-	if root, ok := r.parseFile(); ok {
+	if root := r.parseFile(); root != nil {
 		r.decodeFile(root, &o.keys)
 		r.checkEnforced(o.keys)
 	}
 	if len(r.problems) == 0 && o.NamesReviewers() {
-		c := r.copyOf(path)
-		keys := o.keys
-		keys.Reviewers = slices.Clone(keys.Reviewers)
-		o.resolveWith(c, &keys, quorum.FromOrganisation)
-		r.problems, r.warnings = c.problems, c.warnings
+		again := r.copyKeys()
+		o.resolveWith(again, o.keys, quorum.FromOrganisation)
+		r.problems = again.problems
 	}
 	if len(r.problems) > 0 {
 		return nil, &Error{Problems: sortByPosition(r.problems)}
@@ -48,12 +46,9 @@ func ParseOrganisation(path string, src []byte) (*Organisation, error) {
 	return o, nil
 }
 
-// copyOf returns a reader that knows the same keys, with nothing to complain of.
-func (r *policyFileReader) copyOf(path string) *policyFileReader {
-	c := newPolicyFileReader(path, nil)
-	c.isOrganisation, c.text, c.lines = r.isOrganisation, r.text, r.lines
-	c.keyPositions, c.valuePositions = maps.Clone(r.keyPositions), maps.Clone(r.valuePositions)
-	return c
+// copyKeys returns a reader that knows the same keys, with nothing to complain of.
+func (r *policyFileReader) copyKeys() *policyFileReader {
+	return &policyFileReader{path: r.path, lines: r.lines, positions: maps.Clone(r.positions), brokenKeys: map[string]bool{}}
 }
 
 // checkEnforced refuses what an organisation cannot mean.
@@ -62,8 +57,7 @@ func (r *policyFileReader) checkEnforced(f PolicyKeys) {
 	isEmpty := len(e.Reviewers) == 0 && e.Quorum == (Quorum{}) && len(e.People.asRules()) == 0
 	switch {
 	case !r.hasKey("enforce") && !f.namesReviewers() && !r.brokenKeys["reviewers"]:
-		r.failAt(position{line: 1, column: 1}, "the file says neither who reviews nor what is enforced",
-			"add reviewers: or enforce:")
+		r.failKey("", "the file says neither who reviews nor what is enforced", "add reviewers: or enforce:")
 	case r.hasKey("enforce") && isEmpty && len(r.problems) == 0:
 		r.failKey("enforce", "it enforces nothing", "add reviewers:, quorum: or people:, or remove it")
 	}
@@ -130,9 +124,7 @@ func (o *Organisation) Policy() quorum.Policy {
 	if !o.NamesReviewers() {
 		return quorum.Policy{}
 	}
-	keys := o.keys
-	keys.Reviewers = slices.Clone(keys.Reviewers)
-	return o.resolveWith(o.read.copyOf(o.read.path), &keys, quorum.FromOrganisation)
+	return o.resolveWith(o.read.copyKeys(), o.keys, quorum.FromOrganisation)
 }
 
 // Merge reads a repository's policy beside that of its organisation, nil where none is known. It is [Parse] but for that.
@@ -162,13 +154,13 @@ func (o *Organisation) layOver(r *policyFileReader, f *PolicyKeys) {
 		if !o.enforces(name) {
 			continue
 		}
-		enforced := policyResolver{o.read.copyOf("")}.resolveReviewer(reviewerKey(j), entry, o.keys)
+		enforced := policyResolver{o.read.copyKeys()}.resolveReviewer(reviewerKey(j), entry, o.keys)
 		i := 0
 		for i < len(f.Reviewers) && !strings.EqualFold(entryName(f.Reviewers[i]), name) {
 			i++
 		}
 		for k := 0; i == len(f.Reviewers) && k < i; k++ {
-			if areOne(enforced, policyResolver{r.copyOf("")}.resolveReviewer(reviewerKey(k), f.Reviewers[k], *f)) {
+			if areOne(enforced, policyResolver{r.copyKeys()}.resolveReviewer(reviewerKey(k), f.Reviewers[k], *f)) {
 				i = k
 			}
 		}
@@ -179,9 +171,9 @@ func (o *Organisation) layOver(r *policyFileReader, f *PolicyKeys) {
 			at = r.positionOfKey(reviewerKey(i))
 			o.replaceEntry(r, f, i, entry)
 		}
-		for key := range o.read.keyPositions {
+		for key := range o.read.positions {
 			if rest, ok := strings.CutPrefix(key, reviewerKey(j)); ok {
-				r.keyPositions[reviewerKey(i)+rest] = at
+				r.positions[reviewerKey(i)+rest] = at
 			}
 		}
 	}
@@ -201,9 +193,7 @@ func (o *Organisation) replaceEntry(r *policyFileReader, f *PolicyKeys, i int, e
 			}
 		}
 	}
-	isOfEntry := func(key string, _ position) bool { return strings.HasPrefix(key, reviewerKey(i)+".") }
-	maps.DeleteFunc(r.keyPositions, isOfEntry)
-	maps.DeleteFunc(r.valuePositions, isOfEntry)
+	maps.DeleteFunc(r.positions, func(key string, _ position) bool { return strings.HasPrefix(key, reviewerKey(i)+".") })
 }
 
 // enforces reports whether a reviewer is required everywhere. Names differ in more than their case.
@@ -212,11 +202,11 @@ func (o *Organisation) enforces(name string) bool {
 }
 
 // resolveWith makes the policy of keys, with what the organisation enforces. from is the file that the keys are of.
-func (o *Organisation) resolveWith(r *policyFileReader, keys *PolicyKeys, from quorum.KeySource) quorum.Policy {
-	said := *keys
+func (o *Organisation) resolveWith(r *policyFileReader, said PolicyKeys, from quorum.KeySource) quorum.Policy {
+	keys := said
 	if r.isTightened = o.Enforces(); r.isTightened {
-		o.tightenKeys(r, keys)
-		keys.Lanes = slices.Clone(keys.Lanes)
+		keys.Reviewers, keys.Lanes = slices.Clone(said.Reviewers), slices.Clone(said.Lanes)
+		o.tightenKeys(r, &keys)
 		for i := range keys.Lanes {
 			o.tightenLane(r, laneKey(i), &keys.Lanes[i], from == quorum.FromRepository)
 		}
@@ -227,41 +217,36 @@ func (o *Organisation) resolveWith(r *policyFileReader, keys *PolicyKeys, from q
 	case len(e.Reviewers) > 0: // or a lane that needs no review would need none of them
 		r.floor = []quorum.NeedRule{{Share: quorum.ByNumber, Count: 1}}
 	}
-	policy := policyResolver{r}.resolvePolicy(*keys)
-	policy.Origins = o.originsOf(r, &said, keys, &policy, from)
+	policy := policyResolver{r}.resolvePolicy(keys)
+	policy.Origins = o.originsOf(r, said, keys, policy.Reviewers, from)
 	return policy
 }
 
 // originsOf says from where each key comes: said holds them as they are written, keys as they hold.
 func (o *Organisation) originsOf(
-	r *policyFileReader, said, keys *PolicyKeys, policy *quorum.Policy, from quorum.KeySource,
+	r *policyFileReader, said, keys PolicyKeys, reviewers []quorum.Reviewer, from quorum.KeySource,
 ) (all []quorum.Origin) {
-	sourceOf := func(key string) quorum.KeySource {
-		if r.hasKey(key) {
-			return from
+	add := func(name, key string, isEnforced bool) {
+		origin := quorum.Origin{Key: name, From: quorum.FromDefault}
+		switch {
+		case isEnforced:
+			origin.From = quorum.FromEnforce
+		case r.hasKey(key):
+			origin.From = from
 		}
-		return quorum.FromDefault
+		all = append(all, origin)
 	}
-	was, is := reflect.ValueOf(*said), reflect.ValueOf(*keys)
-	for field := range is.Type().Fields() {
+	was := reflect.ValueOf(said)
+	for field, is := range reflect.ValueOf(keys).Fields() {
 		key := field.Tag.Get("yaml")
 		if slices.Contains([]string{"version", "enforce", "reviewers"}, key) {
 			continue
 		}
-		origin := quorum.Origin{Key: key, From: sourceOf(key)}
-		isRaised := !reflect.DeepEqual(was.FieldByIndex(field.Index).Interface(), is.FieldByIndex(field.Index).Interface())
-		if isRaised || key == "quorum" && len(r.floor) > 0 && keys.Quorum.needRule().IsLess(r.floor[0], len(policy.Reviewers)) {
-			origin.From = quorum.FromEnforce
-		}
-		all = append(all, origin)
+		isRaised := key == "quorum" && len(r.floor) > 0 && keys.Quorum.needRule().IsLess(r.floor[0], len(reviewers))
+		add(key, key, isRaised || !reflect.DeepEqual(was.FieldByIndex(field.Index).Interface(), is.Interface()))
 	}
-	for i := range policy.Reviewers {
-		name := policy.Reviewers[i].Name
-		origin := quorum.Origin{Key: "reviewers." + name, From: sourceOf(reviewerKey(i))}
-		if o.enforces(name) {
-			origin.From = quorum.FromEnforce
-		}
-		all = append(all, origin)
+	for i := range reviewers {
+		add("reviewers."+reviewers[i].Name, reviewerKey(i), o.enforces(reviewers[i].Name))
 	}
 	return all
 }
@@ -276,7 +261,9 @@ func (o *Organisation) tightenKeys(r *policyFileReader, f *PolicyKeys) {
 			continue
 		}
 		e.Required = true
-		r.keyPositions[reviewerKey(i)+".required"] = r.positionOfKey(reviewerKey(i))
+		if key := reviewerKey(i) + ".required"; !r.hasKey(key) {
+			r.positions[key] = r.positionOfKey(key)
+		}
 		if e.Timeout == 0 {
 			e.Timeout = org.Timeout // its own: no lane shortens it
 		}

@@ -292,7 +292,7 @@ func (v *VerdictFormat) decodeNode(r *policyFileReader, key string, n ast.Node) 
 
 func (v *VerdictFormat) decodePatterns(r *policyFileReader, key string, n ast.Node) {
 	var p verdictPatterns
-	r.decodeAt(key, n, &p)
+	r.decodeStruct(key, n, reflect.ValueOf(&p).Elem())
 	approve, object, artifact := r.hasKey(key+".approve"), r.hasKey(key+".object"), r.hasKey(key+".artifact")
 	switch {
 	case artifact && (approve || object):
