@@ -471,6 +471,11 @@ func (r *policyFileReader) hasKey(key string) bool {
 	return ok || r.brokenKeys[key]
 }
 
+// anyBroken reports whether one of the keys that begin with start and end so could not be read.
+func (r *policyFileReader) anyBroken(start string, ends ...string) bool {
+	return slices.ContainsFunc(ends, func(end string) bool { return r.brokenKeys[start+end] })
+}
+
 // positionOfKey returns the position of key's value, else of the key, else of what contains it.
 func (r *policyFileReader) positionOfKey(key string) position {
 	for key != "" {

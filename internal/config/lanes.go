@@ -39,8 +39,7 @@ func (r policyResolver) resolveLanes(f PolicyKeys, p quorum.Policy) []quorum.Lan
 		lanes, keysOfLanes = append(lanes, lane), append(keysOfLanes, key)
 	}
 	r.checkNames("lane", names, laneKey)
-	isBroken := func(key string) bool { return r.brokenKeys[key] }
-	if !slices.ContainsFunc([]string{"reviewers", "quorum", "families", "people", "stand_in"}, isBroken) {
+	if !r.anyBroken("", "reviewers", "quorum", "families", "people", "stand_in") {
 		r.checkLess(keysOfLanes, lanes, p)
 	}
 	return lanes
@@ -76,7 +75,7 @@ func (r policyResolver) resolveLane(key string, keys LaneKeys) quorum.Lane {
 	has := func(name string) bool { return r.hasKey(key + "." + name) }
 	return quorum.Lane{
 		Name: keys.Name, Why: keys.Why, If: keys.If.condition(), Voters: keys.Reviewers,
-		Need:       ifHas(has("quorum"), keys.Quorum.needRule()),
+		Need:       ifHas(has("quorum"), quorum.NeedRule(keys.Quorum)),
 		People:     ifHas(has("people"), keys.People.asRules()),
 		Grace:      ifHas(has("grace"), time.Duration(keys.Grace)),
 		Timeout:    ifHas(has("timeout"), time.Duration(keys.Timeout)),
@@ -104,14 +103,10 @@ func (keys ConditionKeys) condition() quorum.Condition {
 	}
 }
 
-// conditionNames are the names of the conditions.
-func conditionNames() []string { return keysOf(reflect.TypeFor[ConditionKeys]()) }
-
 // checkLaneIf refuses a lane that every pull request would be in.
 func (r policyResolver) checkLaneIf(key string, keys ConditionKeys) {
 	ifKey := key + ".if"
-	isBroken := func(name string) bool { return r.brokenKeys[ifKey+"."+name] }
-	if r.brokenKeys[ifKey] || slices.ContainsFunc(conditionNames(), isBroken) {
+	if r.brokenKeys[ifKey] || r.anyBroken(ifKey+".", keysOf(reflect.TypeFor[ConditionKeys]())...) {
 		return
 	}
 	if isEmptied := r.checkEmptyLists(ifKey, keys); isEmptied || keys.condition().Names() {
@@ -140,9 +135,10 @@ func (r policyResolver) checkEmptyLists(key string, keys ConditionKeys) (found b
 
 // checkCondition refuses accounts and bases that no pull request has, and warns of lists that match nothing.
 func (r policyResolver) checkCondition(key string, keys ConditionKeys) {
-	r.checkLogins(key+".authors", keys.Authors)
 	for i, login := range keys.Authors {
-		r.failIf(slices.Contains(onlyBots, strings.ToLower(login)), fmt.Sprintf("%s.authors[%d]", key, i),
+		at := fmt.Sprintf("%s.authors[%d]", key, i)
+		r.checkLogin(at, login)
+		r.failIf(slices.Contains(onlyBots, strings.ToLower(login)), at,
 			fmt.Sprintf("%s is an App, whose account ends with [bot]", quoteText(login)),
 			fmt.Sprintf(`write "%s[bot]"`, cleanText(login, 40)))
 	}
@@ -178,7 +174,7 @@ func (r policyResolver) checkLaneVoters(key string, keys LaneKeys, p quorum.Poli
 	}
 	most, need, needKey := p.CountVoters(voters), p.Rules[0], at
 	if r.hasKey(key + ".quorum") {
-		need, needKey = keys.Quorum.needRule(), key+".quorum"
+		need, needKey = quorum.NeedRule(keys.Quorum), key+".quorum"
 	}
 	if r.brokenKeys[needKey] || r.brokenKeys["quorum"] || r.brokenKeys["families"] || need.Count <= most {
 		return
@@ -229,8 +225,8 @@ func (r policyResolver) findLaneVoters(key string, names []string, reviewers []q
 // checkLanePeople refuses people that a lane asks for and that nobody could be, be it by its own stand_in or by the top
 // level's.
 func (r policyResolver) checkLanePeople(key string, lane *quorum.Lane, p quorum.Policy) {
-	if len(p.People) > 0 && p.StandIn == 0 || r.brokenKeys["stand_in"] || r.brokenKeys["people"] ||
-		r.brokenKeys[key+".stand_in"] || r.brokenKeys[key+".people"] {
+	isTold := len(p.People) > 0 && p.StandIn == 0
+	if isTold || r.anyBroken("", "stand_in", "people") || r.anyBroken(key, ".stand_in", ".people") {
 		return
 	}
 	inLane := p.InLane(lane)

@@ -54,7 +54,7 @@ func (r *policyFileReader) copyKeys() *policyFileReader {
 // checkEnforced refuses what an organisation cannot mean.
 func (r *policyFileReader) checkEnforced(f PolicyKeys) {
 	e := f.Enforce
-	isEmpty := len(e.Reviewers) == 0 && e.Quorum == (Quorum{}) && len(e.People.asRules()) == 0
+	isEmpty := len(e.Reviewers) == 0 && e.Quorum.Share == 0 && len(e.People.asRules()) == 0
 	switch {
 	case !r.hasKey("enforce") && !f.namesReviewers() && !r.brokenKeys["reviewers"]:
 		r.failKey("", "the file says neither who reviews nor what is enforced", "add reviewers: or enforce:")
@@ -212,8 +212,8 @@ func (o *Organisation) resolveWith(r *policyFileReader, said PolicyKeys, from qu
 		}
 	}
 	switch e := o.keys.Enforce; {
-	case e.Quorum != (Quorum{}):
-		r.floor = []quorum.NeedRule{e.Quorum.needRule()}
+	case e.Quorum.Share != 0:
+		r.floor = []quorum.NeedRule{quorum.NeedRule(e.Quorum)}
 	case len(e.Reviewers) > 0: // or a lane that needs no review would need none of them
 		r.floor = []quorum.NeedRule{{Share: quorum.ByNumber, Count: 1}}
 	}
@@ -242,7 +242,7 @@ func (o *Organisation) originsOf(
 		if slices.Contains([]string{"version", "enforce", "reviewers"}, key) {
 			continue
 		}
-		isRaised := key == "quorum" && len(r.floor) > 0 && keys.Quorum.needRule().IsLess(r.floor[0], len(reviewers))
+		isRaised := key == "quorum" && len(r.floor) > 0 && quorum.NeedRule(keys.Quorum).IsLess(r.floor[0], len(reviewers))
 		add(key, key, isRaised || !reflect.DeepEqual(was.FieldByIndex(field.Index).Interface(), is.Interface()))
 	}
 	for i := range reviewers {

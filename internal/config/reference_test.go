@@ -6,6 +6,7 @@ package config
 import (
 	"fmt"
 	"reflect"
+	"strconv"
 	"strings"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -278,7 +279,7 @@ func fieldDefault(field reflect.StructField, v reflect.Value) string {
 		if value == (Quorum{}) {
 			return ""
 		}
-		return "`" + value.String() + "`"
+		return "`" + needWord(value) + "`"
 	case []Glob:
 		if len(value) == 0 {
 			return ""
@@ -294,6 +295,16 @@ func fieldDefault(field reflect.StructField, v reflect.Value) string {
 	default:
 		return ""
 	}
+}
+
+// needWord is a quorum as it is written.
+func needWord(q Quorum) string {
+	for word, share := range needShares {
+		if q.Share == share {
+			return word
+		}
+	}
+	return strconv.Itoa(q.Count)
 }
 
 func writePresets(b *strings.Builder) {

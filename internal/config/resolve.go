@@ -5,6 +5,7 @@ package config
 // twice.
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -33,7 +34,7 @@ func (r policyResolver) resolvePolicy(f PolicyKeys) quorum.Policy {
 	p := quorum.Policy{
 		Check:      f.Check,
 		Mode:       modes[f.Mode],
-		Rules:      append([]quorum.NeedRule{f.Quorum.needRule()}, r.floor...),
+		Rules:      append([]quorum.NeedRule{quorum.NeedRule(f.Quorum)}, r.floor...),
 		Floor:      r.floor,
 		People:     f.People.asRules(),
 		Families:   familyRules[f.Families],
@@ -85,18 +86,17 @@ func (r policyResolver) resolveEscalation(f PolicyKeys) quorum.Escalation {
 	if len(e.To) > 0 {
 		e.After = time.Duration(f.Escalate.After)
 	}
-	r.failIf(r.hasKey("escalate") && len(f.Escalate.To) == 0 && !r.brokenKeys["escalate"] && !r.brokenKeys["escalate.to"], "escalate",
-		"escalate names nobody", `add to: ["@octocat"], or remove it`)
+	namesNobody := r.hasKey("escalate") && len(f.Escalate.To) == 0 && !r.anyBroken("escalate", "", ".to")
+	r.failIf(namesNobody, "escalate", "escalate names nobody", `add to: ["@octocat"], or remove it`)
 	return e
 }
 
 func (r policyResolver) checkTopLevel(f PolicyKeys) {
 	r.failIf(strings.TrimSpace(f.Check) != f.Check, "check", "the name begins or ends with a space",
 		"a rule that requires the check would not find it; remove the space")
-	if base, most := f.Sweep.Backoff.Base, f.Sweep.Backoff.Max; base > most && !r.brokenKeys["sweep.backoff.base"] &&
-		!r.brokenKeys["sweep.backoff.max"] {
-		r.failKey("sweep.backoff", fmt.Sprintf("base (%s) is longer than max (%s)", base, most), "swap the two")
-	}
+	pause := f.Sweep.Backoff
+	r.failIf(pause.Base > pause.Max && !r.anyBroken("sweep.backoff", ".base", ".max"), "sweep.backoff",
+		fmt.Sprintf("base (%s) is longer than max (%s)", pause.Base, pause.Max), "swap the two")
 	r.warnDurations(f)
 	r.checkPatterns("guard", f.Guard)
 	r.failIf(f.Fix.Workflow != "" && !workflowPattern.MatchString(f.Fix.Workflow), "fix.workflow",
@@ -126,15 +126,7 @@ func (r policyResolver) checkPatterns(key string, globs []Glob) {
 func (r policyResolver) resolveReviewer(key string, e ReviewerKeys, f PolicyKeys) quorum.Reviewer {
 	q := r.findPreset(key, e)
 	r.overlayEntry(key, e, &q)
-	if q.Timeout == 0 {
-		q.Timeout = time.Duration(f.Timeout)
-	}
-	if q.FailureMeans == 0 {
-		q.FailureMeans = quorum.MeansUnavailable
-	}
-	if q.Verdict.Kind == 0 {
-		q.Verdict.Kind = quorum.Auto
-	}
+	q.Timeout = cmp.Or(q.Timeout, time.Duration(f.Timeout))
 	if q.Workflow != "" && len(q.Events) == 0 {
 		q.Events = quorum.DefaultEvents()
 	}
@@ -167,10 +159,7 @@ func (r policyResolver) findPreset(key string, e ReviewerKeys) quorum.Reviewer {
 			suggestWord(e.Preset, known, "known presets: "+strings.Join(known, ", ")))
 		return quorum.Reviewer{}
 	}
-	q.Preset = e.Preset
-	if q.Name == "" {
-		q.Name = e.Preset
-	}
+	q.Preset, q.Name = e.Preset, cmp.Or(q.Name, e.Preset)
 	return q
 }
 
@@ -191,19 +180,16 @@ func (r policyResolver) overlayEntry(key string, e ReviewerKeys, q *quorum.Revie
 	if e.Event != nil {
 		q.Events = e.Event
 	}
-	if e.Verdict != (VerdictFormat{}) {
-		q.Verdict = e.Verdict.quorumFormat()
-	}
 	if e.MinSeverity != "" { // any is zero
 		q.MinSeverity = severities[e.MinSeverity]
 	}
-	overlayValue(&q.Name, e.Name)
-	overlayValue(&q.App, e.App)
-	overlayValue(&q.Heading, e.Heading)
-	overlayValue(&q.FailureMeans, failureMeanings[e.FailureMeans])
-	overlayValue(&q.Timeout, time.Duration(e.Timeout))
-	overlayValue(&q.Family, strings.ToLower(strings.TrimSpace(e.Family)))
-	q.OwnTimeout = e.Timeout != 0
+	q.Name = cmp.Or(e.Name, q.Name)
+	q.App = cmp.Or(e.App, q.App)
+	q.Heading = cmp.Or(e.Heading, q.Heading)
+	q.Verdict = cmp.Or(quorum.Format(e.Verdict), q.Verdict, quorum.Format{Kind: quorum.Auto})
+	q.FailureMeans = cmp.Or(failureMeanings[e.FailureMeans], q.FailureMeans, quorum.MeansUnavailable)
+	q.Timeout, q.OwnTimeout = cmp.Or(time.Duration(e.Timeout), q.Timeout), e.Timeout != 0
+	q.Family = cmp.Or(strings.ToLower(strings.TrimSpace(e.Family)), q.Family)
 	overlayFlag(r.hasKey(key+".required"), &q.Required, e.Required)
 	overlayFlag(r.hasKey(key+".shadow"), &q.Shadow, e.Shadow)
 	overlayFlag(r.hasKey(key+".request.at_start"), &q.Request.AtStart, e.Request.AtStart)
@@ -213,14 +199,6 @@ func (r policyResolver) overlayEntry(key string, e ReviewerKeys, q *quorum.Revie
 // overlayFlag puts what is said in the place of what was there, if anything is.
 func overlayFlag(isSaid bool, into *bool, said bool) {
 	if isSaid {
-		*into = said
-	}
-}
-
-// overlayValue puts what is said in the place of what was there; the zero value says nothing.
-func overlayValue[T comparable](into *T, said T) {
-	var nothing T
-	if said != nothing {
 		*into = said
 	}
 }
@@ -262,9 +240,7 @@ func (r policyResolver) checkSpelling(key string, e ReviewerKeys) {
 	r.failIf(e.App != "" && !slugPattern.MatchString(e.App), key+".app",
 		fmt.Sprintf("%s is not the slug of an App", quoteText(e.App)),
 		"write it as in github.com/apps/SLUG: lower case, without [bot]")
-	if e.Author != "" {
-		r.checkLogin(key+".author", e.Author)
-	}
+	r.checkLogin(key+".author", e.Author)
 	r.checkCondition(key+".when", e.When)
 	for i, event := range e.Event {
 		r.failIf(event != "" && !eventPattern.MatchString(event), fmt.Sprintf("%s.event[%d]", key, i),
@@ -288,17 +264,9 @@ func workflowHint(path string) string {
 	return "write the file's path, as in .github/workflows/review.yml, or a dynamic/… path"
 }
 
-func (r policyResolver) checkLogins(key string, accounts []string) {
-	for i, account := range accounts {
-		if account != "" {
-			r.checkLogin(fmt.Sprintf("%s[%d]", key, i), account)
-		}
-	}
-}
-
 func (r policyResolver) checkLogin(key, account string) {
 	switch {
-	case loginPattern.MatchString(account):
+	case account == "", loginPattern.MatchString(account): // where it could not be read, that was reported
 	case strings.HasPrefix(account, "@"):
 		r.failKey(key, fmt.Sprintf("%s is not a login", quoteText(account)), "write it without the @")
 	case strings.HasPrefix(account, "app/"):
@@ -422,7 +390,7 @@ func (r policyResolver) checkHeadings(reviewers []quorum.Reviewer) {
 		}
 	}
 	for i, q := range reviewers {
-		if !readsTexts(q) || r.brokenKeys[reviewerKey(i)+".author"] || r.brokenKeys[reviewerKey(i)+".preset"] {
+		if !readsTexts(q) || r.anyBroken(reviewerKey(i), ".author", ".preset") {
 			continue
 		}
 		author := strings.ToLower(q.Author)
@@ -462,8 +430,7 @@ func haveOneHeading(a, b quorum.Reviewer) bool {
 // verdictIsUnknown reports whether the verdict, on which the need of a heading depends, stands in a key that could not
 // be read.
 func (r policyResolver) verdictIsUnknown(i int) bool {
-	key := reviewerKey(i)
-	return r.brokenKeys[key] || r.brokenKeys[key+".verdict"] || r.brokenKeys[key+".preset"]
+	return r.anyBroken(reviewerKey(i), "", ".verdict", ".preset")
 }
 
 func readsTexts(q quorum.Reviewer) bool {
@@ -496,7 +463,7 @@ func peoplePhrase(people quorum.People) string {
 
 // resolveNeed resolves the quorum against those who vote.
 func (r policyResolver) resolveNeed(q Quorum, p quorum.Policy) int {
-	if r.brokenKeys["reviewers"] || r.brokenKeys["quorum"] || r.brokenKeys["families"] || !r.votersAreKnown(p) {
+	if r.anyBroken("", "reviewers", "quorum", "families") || !r.votersAreKnown(p) {
 		return 0
 	}
 	most := p.CountVoters(p.Reviewers)
@@ -518,8 +485,7 @@ func (r policyResolver) resolveNeed(q Quorum, p quorum.Policy) int {
 // votersAreKnown reports whether it could be read of every reviewer whether it votes, and for which family.
 func (r policyResolver) votersAreKnown(p quorum.Policy) bool {
 	for i := range p.Reviewers {
-		key := reviewerKey(i)
-		if r.brokenKeys[key] || r.brokenKeys[key+".shadow"] || r.brokenKeys[key+".preset"] || r.brokenKeys[key+".family"] {
+		if r.anyBroken(reviewerKey(i), "", ".shadow", ".preset", ".family") {
 			return false
 		}
 	}

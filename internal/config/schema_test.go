@@ -58,7 +58,7 @@ func defaults(s *jsonschema.Schema, v reflect.Value) {
 		case reflect.Struct:
 			if q, ok := value.Interface().(Quorum); ok {
 				if q != (Quorum{}) {
-					property.Default = q.String()
+					property.Default = needWord(q)
 				}
 				continue
 			}

@@ -6,7 +6,6 @@ package config
 import (
 	"fmt"
 	"reflect"
-	"slices"
 	"strings"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -58,8 +57,7 @@ func (r policyResolver) checkShapes(key string, e ReviewerKeys, q quorum.Reviewe
 
 // checkShape refuses the one shape that stands at key, if it could be read at all.
 func (r policyResolver) checkShape(key string, one quorum.Shapes, hint string) {
-	isBroken := func(at string) bool { return r.brokenKeys[key+at] }
-	if slices.ContainsFunc([]string{"", ".line", ".marker", ".outcome", ".reason"}, isBroken) {
+	if r.anyBroken(key, "", ".line", ".marker", ".outcome", ".reason") {
 		return
 	}
 	if err := review.CheckShapes(one); err != nil {

@@ -114,18 +114,24 @@ const (
 	noneWord     = "none" // of a lane alone
 )
 
+var needShares = map[string]quorum.Share{majorityWord: quorum.Majority, allWord: quorum.All, noneWord: quorum.NoReview}
+
 // A Quorum is a number of approvals or a word.
-type Quorum struct {
-	Count int    // if Word is ""
-	Word  string // majority or all; of a lane, none too
-}
+type Quorum quorum.NeedRule
 
 func (q *Quorum) decodeNode(r *policyFileReader, key string, n ast.Node) {
-	q.decodeWords(r, key, n, majorityWord, allWord)
+	r.decodeNeed(key, n, (*quorum.NeedRule)(q), majorityWord, allWord)
 }
 
-// decodeWords reads a number or one of the words.
-func (q *Quorum) decodeWords(r *policyFileReader, key string, n ast.Node, words ...string) {
+// A LaneQuorum is the quorum of a lane: as at the top level, or the word none.
+type LaneQuorum quorum.NeedRule
+
+func (q *LaneQuorum) decodeNode(r *policyFileReader, key string, n ast.Node) {
+	r.decodeNeed(key, n, (*quorum.NeedRule)(q), majorityWord, allWord, noneWord)
+}
+
+// decodeNeed reads a number or one of the words.
+func (r *policyFileReader) decodeNeed(key string, n ast.Node, into *quorum.NeedRule, words ...string) {
 	last := len(words) - 1
 	hint := "write a number, " + strings.Join(words[:last], ", ") + " or " + words[last]
 	text, ok := scalarText(n)
@@ -139,11 +145,11 @@ func (q *Quorum) decodeWords(r *policyFileReader, key string, n ast.Node, words 
 		r.failKey(key, fmt.Sprintf("a quorum of %d would pass without a review", count),
 			strings.Replace(hint, "a number", "1 or more", 1))
 	case n.Type() == ast.IntegerType && err == nil:
-		*q = Quorum{Count: count}
+		*into = quorum.NeedRule{Share: quorum.ByNumber, Count: count}
 	case n.Type() == ast.StringType && err == nil:
 		r.failKey(key, fmt.Sprintf("%s is text, not a number", quoteText(text)), "write the number without quotes")
 	case slices.Contains(words, text):
-		*q = Quorum{Word: text}
+		*into = quorum.NeedRule{Share: needShares[text]}
 	case text == noneWord:
 		r.failKey(key, "only a lane may need no review",
 			"name the pull requests that need none: lanes: with if: and quorum: none")
@@ -151,33 +157,6 @@ func (q *Quorum) decodeWords(r *policyFileReader, key string, n ast.Node, words 
 		r.failKey(key, fmt.Sprintf("%s is neither a number nor one of %s", quoteText(text), strings.Join(words, ", ")),
 			suggestWord(text, words, hint))
 	}
-}
-
-// A LaneQuorum is the quorum of a lane: as at the top level, or the word none.
-type LaneQuorum struct{ Quorum }
-
-func (q *LaneQuorum) decodeNode(r *policyFileReader, key string, n ast.Node) {
-	q.decodeWords(r, key, n, majorityWord, allWord, noneWord)
-}
-
-// needRule returns q as the core's rule.
-func (q Quorum) needRule() quorum.NeedRule {
-	switch q.Word {
-	case majorityWord:
-		return quorum.NeedRule{Share: quorum.Majority}
-	case allWord:
-		return quorum.NeedRule{Share: quorum.All}
-	case noneWord:
-		return quorum.NeedRule{Share: quorum.NoReview}
-	}
-	return quorum.NeedRule{Share: quorum.ByNumber, Count: q.Count}
-}
-
-func (q Quorum) String() string {
-	if q.Word != "" {
-		return q.Word
-	}
-	return strconv.Itoa(q.Count)
 }
 
 // PeopleKeys say how many people must approve: a number, or a list.
@@ -255,12 +234,7 @@ func (p PeopleKeys) withEnforced(enforced PeopleKeys) PeopleKeys {
 }
 
 // A VerdictFormat is a verdict format: a word, or regular expressions of the user's own, or an artifact.
-type VerdictFormat struct {
-	Word     string
-	Artifact string
-	Approve  Regexp
-	Object   Regexp
-}
+type VerdictFormat quorum.Format
 
 // verdictPatterns is the mapping form of a verdict.
 type verdictPatterns struct {
@@ -286,7 +260,7 @@ func (v *VerdictFormat) decodeNode(r *policyFileReader, key string, n ast.Node) 
 		r.failKey(key, fmt.Sprintf("%s is not a verdict format", quoteText(text)),
 			suggestWord(text, verdictWords, verdictHint))
 	default:
-		*v = VerdictFormat{Word: text}
+		*v = VerdictFormat{Kind: verdictKinds[text]}
 	}
 }
 
@@ -298,10 +272,11 @@ func (v *VerdictFormat) decodePatterns(r *policyFileReader, key string, n ast.No
 	case artifact && (approve || object):
 		r.failKey(key, "artifact stands beside approve and object",
 			"write {artifact: NAME} or {approve: REGEX, object: REGEX}")
+	case artifact && p.Artifact == "", approve && object && p.Approve+p.Object == "": // it was reported
 	case artifact:
-		*v = VerdictFormat{Artifact: p.Artifact}
+		*v = VerdictFormat{Kind: quorum.Artifact, Artifact: p.Artifact}
 	case approve && object:
-		*v = VerdictFormat{Approve: p.Approve, Object: p.Object}
+		*v = VerdictFormat{Kind: quorum.Pattern, Approve: string(p.Approve), Object: string(p.Object)}
 	case approve:
 		r.failKey(key, "approve stands without object: this reviewer could never object", "add object: REGEX")
 	case object:
@@ -315,17 +290,6 @@ func (v *VerdictFormat) decodePatterns(r *policyFileReader, key string, n ast.No
 var verdictKinds = map[string]quorum.FormatKind{
 	"auto": quorum.Auto, "ready-to-merge": quorum.ReadyToMerge, "review-state": quorum.ReviewState,
 	"findings": quorum.FindingList, "json": quorum.JSON, "conclusion": quorum.Conclusion,
-}
-
-// quorumFormat returns v as the core's format.
-func (v VerdictFormat) quorumFormat() quorum.Format {
-	switch {
-	case v.Artifact != "":
-		return quorum.Format{Kind: quorum.Artifact, Artifact: v.Artifact}
-	case v.Word != "":
-		return quorum.Format{Kind: verdictKinds[v.Word]}
-	}
-	return quorum.Format{Kind: quorum.Pattern, Approve: string(v.Approve), Object: string(v.Object)}
 }
 
 // A Regexp is a regular expression in RE2 syntax.
