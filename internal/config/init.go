@@ -4,6 +4,7 @@ package config
 // stands in a comment with the words "fill in", and does nothing.
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"path"
@@ -140,11 +141,21 @@ version: 1
 quorum: majority
 
 `
+	stopgapMode = `# Nobody reviews yet, so that nothing is held back: take this line out once your reviewers stand below.
+mode: report
+`
+	trialMode = `# To try it without holding anything back: the check is neutral and says (report only).
+# mode: report
+`
 	policyWaits = `
 # Defaults that you may want to change: a reached quorum waits so long for the rest, and each attempt may take so long.
 # grace: 3m
 # timeout: 10m
 
+`
+	stopgapReviewer = `  # FILL IN: a reviewer in place of this one, which nobody is.
+  - name: fill-in
+    author: %s
 `
 	noReviewers = `  # Nothing was recognised. An App that reviews:
   # - preset: copilot          # one of %s
@@ -164,10 +175,9 @@ func (s Survey) draftPolicy(madeBy string, mustHold bool) (d Draft) {
 	var w policyWriter
 	w.writeText(policyHead, SchemaAddress, madeBy, s.Repo, countNoun(len(s.Workflows), "workflow"), countNoun(len(s.Pulls), "pull request"))
 	if stopgap {
-		w.writeText("# Nobody reviews yet, so that nothing is held back: take this line out once your reviewers stand below.\n")
-		w.writeText("mode: report\n")
+		w.writeText(stopgapMode)
 	} else {
-		w.writeText("# To try it without holding anything back: the check is neutral and says (report only).\n# mode: report\n")
+		w.writeText(trialMode)
 	}
 	w.writeText(policyWaits)
 	for _, note := range d.Notes {
@@ -178,12 +188,10 @@ func (s Survey) draftPolicy(madeBy string, mustHold bool) (d Draft) {
 	}
 	w.writeText("reviewers:\n")
 	if len(sure) == 0 {
-		d.Fill = append(d.Fill, Fill{w.lines, "no reviewer was recognised for sure: without one there is no vote"})
+		d.Fill = append(d.Fill, Fill{w.countLines(), "no reviewer was recognised for sure: without one there is no vote"})
 	}
 	if stopgap {
-		w.writeText("  # FILL IN: a reviewer in place of this one, which nobody is.\n")
-		w.writeText("  - name: fill-in\n")
-		w.writeText("    author: %s\n", yamlScalar(fillInAuthor))
+		w.writeText(stopgapReviewer, yamlScalar(fillInAuthor))
 	}
 	for _, f := range sure {
 		w.writeEntry(f, "  ")
@@ -198,25 +206,23 @@ func (s Survey) draftPolicy(madeBy string, mustHold bool) (d Draft) {
 	if len(sure)+len(unsure) == 0 {
 		w.writeText(noReviewers, strings.Join(review.Presets(), ", "))
 	}
-	d.Policy = []byte(w.b.String())
+	d.Policy = w.Bytes()
 	return d
 }
+
+// see notes evidence for the reviewer.
+func (f *foundReviewer) see(format string, a ...any) { f.seen = append(f.seen, fmt.Sprintf(format, a...)) }
 
 // asFound is the reviewer as a draft tells of it.
 func (f foundReviewer) asFound() Found {
 	return Found{Name: cmp.Or(f.name, f.preset), Preset: f.preset, Evidence: f.seen, ToFill: f.toFill}
 }
 
-type policyWriter struct {
-	b     strings.Builder
-	lines int
-}
+type policyWriter struct{ bytes.Buffer }
 
-func (w *policyWriter) writeText(format string, a ...any) {
-	text := fmt.Sprintf(format, a...)
-	w.b.WriteString(text)
-	w.lines += strings.Count(text, "\n")
-}
+func (w *policyWriter) writeText(format string, a ...any) { fmt.Fprintf(w, format, a...) }
+
+func (w *policyWriter) countLines() int { return bytes.Count(w.Bytes(), []byte("\n")) }
 
 // writeEntry writes one reviewer and returns the line of what is missing in it.
 func (w *policyWriter) writeEntry(f foundReviewer, indent string) (missing int) {
@@ -228,7 +234,7 @@ func (w *policyWriter) writeEntry(f foundReviewer, indent string) (missing int) 
 	}
 	if f.toFill != "" {
 		w.writeText("%sFILL IN: %s, then take the \"# \" from the lines below.\n", comment, f.toFill)
-		missing = w.lines
+		missing = w.countLines()
 	}
 	dash := "- "
 	key := func(name, value string) {
@@ -243,7 +249,7 @@ func (w *policyWriter) writeEntry(f foundReviewer, indent string) (missing int) 
 	key("author", f.author)
 	if f.lacksHeading {
 		w.writeText("%s%sheading: \"## FILL IN\"\n", indent, dash)
-		missing = w.lines
+		missing = w.countLines()
 	}
 	key("heading", f.heading)
 	return missing
@@ -322,41 +328,32 @@ func (s Survey) findApps() (all []foundReviewer, notes []string) {
 			))
 			continue
 		}
-		seen := []string{}
-		if texts > 0 {
-			seen = append(seen, countNoun(texts, "text"))
-		}
-		if checks > 0 {
-			seen = append(seen, countNoun(checks, "check run"))
-		}
-		all = append(
-			all,
-			foundReviewer{
-				preset: name,
-				seen:   []string{fmt.Sprintf("%s: %s on %s.", r.Author, strings.Join(seen, " and "), pullList(pulls))},
-				note:   "It reads " + review.PresetNote(name) + ".",
-			},
-		)
+		f := foundReviewer{preset: name, note: "It reads " + review.PresetNote(name) + "."}
+		left := withoutNone(countNoun(texts, "text"), countNoun(checks, "check run"))
+		f.see("%s: %s on %s.", r.Author, strings.Join(left, " and "), pullList(pulls))
+		all = append(all, f)
 	}
 	return all, notes
 }
 
-// pullList names pull requests.
+// withoutNone leaves out what there is none of.
+func withoutNone(counted ...string) []string {
+	return slices.DeleteFunc(counted, func(text string) bool { return strings.HasPrefix(text, "0 ") })
+}
+
+// pullList names pull requests, the newest first.
 func pullList(pulls []int) string {
-	pulls = slices.Clone(pulls)
-	slices.Sort(pulls)
-	pulls = slices.Compact(pulls)
-	slices.Reverse(pulls)
+	pulls = slices.Compact(slices.SortedFunc(slices.Values(pulls), func(a, b int) int { return b - a }))
 	const most = 5
 	var words []string
 	for _, n := range pulls[:min(len(pulls), most)] {
 		words = append(words, fmt.Sprintf("#%d", n))
 	}
-	more := ""
+	list := strings.Join(words, ", ")
 	if len(pulls) > most {
-		more = fmt.Sprintf(" and %d more", len(pulls)-most)
+		list += fmt.Sprintf(" and %d more", len(pulls)-most)
 	}
-	return strings.Join(words, ", ") + more
+	return list
 }
 
 // examineWorkflow says whether a workflow is a reviewer's, by what its file uses or by what its runs left.
@@ -370,13 +367,13 @@ func (s Survey) examineWorkflow(w SurveyedWorkflow) (f foundReviewer, is bool) {
 	for _, a := range reviewActions {
 		if strings.Contains(strings.ToLower(w.Source), a.uses+"@") {
 			uses, f.preset = a.uses, a.preset
-			f.seen = append(f.seen, fmt.Sprintf("%s uses %s.", w.Path, a.uses))
+			f.see("%s uses %s.", w.Path, a.uses)
 			break
 		}
 	}
 	calls := uses != "" || modelCallPattern.MatchString(w.Source)
 	if uses == "" && calls {
-		f.seen = append(f.seen, fmt.Sprintf("%s calls a model.", w.Path))
+		f.see("%s calls a model.", w.Path)
 	}
 	r, known := review.Preset(f.preset)
 	own := known && r.Author != quorum.ActionsBot // it posts under its own account, unless it was given GITHUB_TOKEN
@@ -390,10 +387,7 @@ func (s Survey) examineWorkflow(w SurveyedWorkflow) (f foundReviewer, is bool) {
 		if uses == "" && len(verdicts) == 0 {
 			return f, false // it calls a model for something else
 		}
-		f.seen = append(
-			f.seen,
-			"It is not started by pull_request or pull_request_target, so that no run of it can be found by a pull request's head.",
-		)
+		f.see("It is not started by pull_request or pull_request_target, so that no run of it can be found by a pull request's head.")
 		f.toFill = "start it by pull_request, or name only the author of its texts"
 		return f, true
 	}
@@ -403,13 +397,10 @@ func (s Survey) examineWorkflow(w SurveyedWorkflow) (f foundReviewer, is bool) {
 	}
 	switch {
 	case own && len(headless) > 0:
-		f.seen = append(f.seen, fmt.Sprintf("%s wrote while it ran, on %s.", r.Author, pullList(headless)))
+		f.see("%s wrote while it ran, on %s.", r.Author, pullList(headless))
 	case len(best) == 1:
 		f.heading = best[0].heading
-		f.seen = append(
-			f.seen,
-			fmt.Sprintf("Its runs left %s under this heading, on %s.", countNoun(best[0].texts, "text"), pullList(best[0].pulls)),
-		)
+		f.see("Its runs left %s under this heading, on %s.", countNoun(len(best[0].pulls), "text"), pullList(best[0].pulls))
 		if len(verdicts) == 0 && f.preset != "codex-action" {
 			f.note = "None of them has a verdict that can be read: let its prompt end with \"Ready to merge? Yes | No | With fixes\"."
 		}
@@ -430,9 +421,8 @@ func (s Survey) examineWorkflow(w SurveyedWorkflow) (f foundReviewer, is bool) {
 // headingTexts are the texts that the runs of a workflow left under one heading.
 type headingTexts struct {
 	heading    string
-	texts      int
-	pulls      []int
-	hasVerdict bool // one of them has a verdict
+	pulls      []int // of each text
+	hasVerdict bool  // one of them has a verdict
 }
 
 // attributeTexts returns the texts of a workflow: those that were written while a run of it was under way on that pull
@@ -453,7 +443,6 @@ func (s Survey) attributeTexts(w SurveyedWorkflow, own string) (all []headingTex
 			i = len(all)
 			all = append(all, headingTexts{heading: heading})
 		}
-		all[i].texts++
 		all[i].pulls = append(all[i].pulls, t.Pull)
 		all[i].hasVerdict = all[i].hasVerdict || hasVerdict(t)
 	}
@@ -533,10 +522,7 @@ var notInNamePattern = regexp.MustCompile(`[^a-z0-9]+`)
 func nameOfWorkflow(workflow string) string {
 	name := strings.TrimSuffix(strings.TrimSuffix(path.Base(workflow), ".yml"), ".yaml")
 	name = strings.Trim(notInNamePattern.ReplaceAllString(strings.ToLower(name), "-"), "-")
-	if name == "" {
-		return "reviewer"
-	}
-	return name[:min(len(name), 50)]
+	return cmp.Or(name[:min(len(name), 50)], "reviewer")
 }
 
 // makeDistinct gives every reviewer a name of its own, and takes back what would let a text be two reviewers'.
@@ -562,10 +548,7 @@ func makeDistinct(sure, unsure []foundReviewer) (keep, rest []foundReviewer) {
 	names := map[string]bool{}
 	for _, all := range [][]foundReviewer{keep, unsure} {
 		for i, f := range all {
-			name := f.name
-			if name == "" {
-				name = f.preset
-			}
+			name := cmp.Or(f.name, f.preset)
 			for n := 2; names[name]; n++ {
 				name = fmt.Sprintf("%s-%d", strings.TrimSuffix(name, fmt.Sprintf("-%d", n-1)), n)
 				all[i].name = name

@@ -4,7 +4,6 @@ package config
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -81,30 +80,22 @@ func (b *unknownBot) addText(t SurveyedText) {
 
 // offeredReviewer returns the entry that a person may take out of its comment.
 func (b *unknownBot) offeredReviewer() foundReviewer {
-	var left []string
-	for _, part := range []struct {
-		n    int
-		noun string
-	}{{b.reviews, "review"}, {b.comments, "comment"}, {b.inline, "inline comment"}} {
-		if part.n > 0 {
-			left = append(left, countNoun(part.n, part.noun))
-		}
-	}
 	f := foundReviewer{
 		name: nameOfWorkflow(strings.TrimSuffix(b.login, "[bot]")), author: b.login,
-		seen:   []string{fmt.Sprintf("%s left %s on %s. No preset knows it.", b.login, strings.Join(left, ", "), pullList(b.pulls))},
 		toFill: "see that it reviews each pull request, and that its texts are read",
 	}
+	left := withoutNone(countNoun(b.reviews, "review"), countNoun(b.comments, "comment"), countNoun(b.inline, "inline comment"))
+	f.see("%s left %s on %s. No preset knows it.", b.login, strings.Join(left, ", "), pullList(b.pulls))
 	if b.newest.At.IsZero() {
 		return f
 	}
 	switch readText(b.newest) {
 	case quorum.Approved:
-		f.seen = append(f.seen, "Its newest text is read: it approves.")
+		f.see("Its newest text is read: it approves.")
 	case quorum.Findings:
-		f.seen = append(f.seen, "Its newest text is read: it objects.")
+		f.see("Its newest text is read: it objects.")
 	default:
-		f.seen = append(f.seen, "Its newest text has no verdict that is read: coordinator classify says what to add for it.")
+		f.see("Its newest text has no verdict that is read: coordinator classify says what to add for it.")
 	}
 	return f
 }

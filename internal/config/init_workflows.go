@@ -4,6 +4,7 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,10 +21,7 @@ const (
 func (s Survey) namesToListenTo(found []foundReviewer) (names, notes []string) {
 	for _, w := range s.Workflows {
 		isReviewer := slices.ContainsFunc(found, func(f foundReviewer) bool { return f.workflow == w.Path })
-		name := w.Name
-		if name == "" {
-			name = w.Path // so GitHub calls a workflow without a name
-		}
+		name := cmp.Or(w.Name, w.Path) // so GitHub calls a workflow without a name
 		switch {
 		case !isReviewer || slices.Contains(names, name):
 		case name == bellName || name == coordinatorName:
@@ -47,13 +45,15 @@ type WorkflowPlan struct {
 
 // Bell returns the bell for a repository, made of the example.
 func (p WorkflowPlan) Bell(example []byte) []byte {
-	example = []byte(nameWrittenFiles(string(example)))
-	if !p.Copilot {
-		return example
+	var b bytes.Buffer
+	isLeftOut := false
+	for line := range strings.Lines(nameWrittenFiles(string(example))) {
+		isLeftOut = p.Copilot && (strings.HasPrefix(line, "  # Where Copilot is one") || isLeftOut && line[0] == ' ')
+		if !isLeftOut {
+			b.WriteString(line)
+		}
 	}
-	return dropLines(example, func(line string, dropped bool) bool {
-		return strings.HasPrefix(line, "  # Where Copilot is one") || dropped && line != "" && line[0] == ' '
-	})
+	return b.Bytes()
 }
 
 // Coordinator returns the workflow that posts the check, made of the example.
@@ -80,16 +80,4 @@ func (p WorkflowPlan) Coordinator(example []byte) []byte {
 // nameWrittenFiles lets a comment of an example that names the other one name the file that a set-up writes.
 func nameWrittenFiles(example string) string {
 	return strings.NewReplacer(" event-driven.yml", " review-coordinator.yml", " bell.yml", " review-bell.yml").Replace(example)
-}
-
-// dropLines leaves lines out; whether the one before was left out is told.
-func dropLines(src []byte, drop func(line string, dropped bool) bool) []byte {
-	var b bytes.Buffer
-	dropped := false
-	for line := range strings.Lines(string(src)) {
-		if dropped = drop(strings.TrimSuffix(line, "\n"), dropped); !dropped {
-			b.WriteString(line)
-		}
-	}
-	return b.Bytes()
 }
