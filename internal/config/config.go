@@ -21,13 +21,8 @@ func Parse(path string, src []byte) (quorum.Policy, error) { return Merge(path, 
 // Warnings returns what is allowed in a policy file and yet likely to be regretted. A file with mistakes has none.
 func Warnings(path string, src []byte) []Diagnostic { return MergeWarnings(path, src, nil) }
 
-func readPolicy(path string, src []byte) (quorum.Policy, *policyFileReader) {
-	policy, _, r := readPolicyWith(path, src, nil)
-	return policy, r
-}
-
-// readPolicyWith reads a repository's policy beside its organisation's, nil where none is known, and the keys it is made of.
-func readPolicyWith(path string, src []byte, o *Organisation) (quorum.Policy, PolicyKeys, *policyFileReader) {
+// readPolicy reads a repository's policy beside its organisation's, nil where none is known, and the keys it is made of.
+func readPolicy(path string, src []byte, o *Organisation) (quorum.Policy, PolicyKeys, *policyFileReader) {
 	r := newPolicyFileReader(path, src)
 	file := Default()
 	root := r.parseFile()
@@ -84,7 +79,7 @@ func ParseSweep(path string, src []byte, o *Organisation) (sweep SweepKeys, thre
 	if src == nil && o != nil {
 		return o.keys.Sweep, o.keys.CircuitBreaker.FailureThreshold
 	}
-	_, file, r := readPolicyWith(path, src, o)
+	_, file, r := readPolicy(path, src, o)
 	if len(r.problems) > 0 {
 		file = Default()
 	}

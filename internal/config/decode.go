@@ -4,6 +4,7 @@ package config
 // mistake; this one walks the nodes beside the Go types, notes every mistake and goes on.
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"reflect"
@@ -394,6 +395,9 @@ var goneKeys = map[reflect.Type]map[string]string{
 }
 
 func (r *policyFileReader) failUnknownKey(parent, name string, at position, t reflect.Type) {
+	if len(r.problems) == maxProblems {
+		return // a file of thousands of keys is not compared with all that are known
+	}
 	known := keysOf(t)
 	hint := ""
 	near := nearestWord(name, known)
@@ -417,10 +421,7 @@ func (r *policyFileReader) failUnknownKey(parent, name string, at position, t re
 }
 
 func (r *policyFileReader) failWrongType(key string, n ast.Node, want, hint string) {
-	if hint == "" {
-		hint = "write " + want
-	}
-	r.failKey(key, fmt.Sprintf("it must be %s, and is %s", want, kindOf(n)), hint)
+	r.failKey(key, fmt.Sprintf("it must be %s, and is %s", want, kindOf(n)), cmp.Or(hint, "write "+want))
 }
 
 // failKey notes a mistake in the value of key.

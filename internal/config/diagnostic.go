@@ -3,8 +3,9 @@ package config
 // What is told about a file: its mistakes and warnings, each with its place.
 
 import (
+	"cmp"
 	"fmt"
-	"sort"
+	"slices"
 	"strings"
 )
 
@@ -20,18 +21,14 @@ type Error struct {
 const maxShownProblems = 20
 
 func (e *Error) Error() string {
-	var b strings.Builder
-	for i, p := range e.Problems {
-		if i == maxShownProblems {
-			fmt.Fprintf(&b, "\nand %d more", len(e.Problems)-i)
-			break
-		}
-		if i > 0 {
-			b.WriteByte('\n')
-		}
-		b.WriteString(p.String())
+	var told []string
+	for _, p := range e.Problems[:min(len(e.Problems), maxShownProblems)] {
+		told = append(told, p.String())
 	}
-	return b.String()
+	if more := len(e.Problems) - maxShownProblems; more > 0 {
+		told = append(told, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(told, "\n")
 }
 
 // A Diagnostic is one mistake, or one warning, with its place.
@@ -56,9 +53,6 @@ func (p Diagnostic) String() string {
 }
 
 func sortByPosition(problems []Diagnostic) []Diagnostic {
-	sort.SliceStable(problems, func(i, j int) bool {
-		a, b := &problems[i], &problems[j]
-		return a.Line < b.Line || a.Line == b.Line && a.Column < b.Column
-	})
+	slices.SortStableFunc(problems, func(a, b Diagnostic) int { return cmp.Or(a.Line-b.Line, a.Column-b.Column) })
 	return problems
 }

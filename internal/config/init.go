@@ -210,8 +210,10 @@ func (s Survey) draftPolicy(madeBy string, mustHold bool) (d Draft) {
 	return d
 }
 
-// see notes evidence for the reviewer.
-func (f *foundReviewer) see(format string, a ...any) { f.seen = append(f.seen, fmt.Sprintf(format, a...)) }
+// addEvidence notes evidence for the reviewer.
+func (f *foundReviewer) addEvidence(format string, a ...any) {
+	f.seen = append(f.seen, fmt.Sprintf(format, a...))
+}
 
 // asFound is the reviewer as a draft tells of it.
 func (f foundReviewer) asFound() Found {
@@ -330,7 +332,7 @@ func (s Survey) findApps() (all []foundReviewer, notes []string) {
 		}
 		f := foundReviewer{preset: name, note: "It reads " + review.PresetNote(name) + "."}
 		left := withoutNone(countNoun(texts, "text"), countNoun(checks, "check run"))
-		f.see("%s: %s on %s.", r.Author, strings.Join(left, " and "), pullList(pulls))
+		f.addEvidence("%s: %s on %s.", r.Author, strings.Join(left, " and "), pullList(pulls))
 		all = append(all, f)
 	}
 	return all, notes
@@ -367,13 +369,13 @@ func (s Survey) examineWorkflow(w SurveyedWorkflow) (f foundReviewer, is bool) {
 	for _, a := range reviewActions {
 		if strings.Contains(strings.ToLower(w.Source), a.uses+"@") {
 			uses, f.preset = a.uses, a.preset
-			f.see("%s uses %s.", w.Path, a.uses)
+			f.addEvidence("%s uses %s.", w.Path, a.uses)
 			break
 		}
 	}
 	calls := uses != "" || modelCallPattern.MatchString(w.Source)
 	if uses == "" && calls {
-		f.see("%s calls a model.", w.Path)
+		f.addEvidence("%s calls a model.", w.Path)
 	}
 	r, known := review.Preset(f.preset)
 	own := known && r.Author != quorum.ActionsBot // it posts under its own account, unless it was given GITHUB_TOKEN
@@ -387,7 +389,7 @@ func (s Survey) examineWorkflow(w SurveyedWorkflow) (f foundReviewer, is bool) {
 		if uses == "" && len(verdicts) == 0 {
 			return f, false // it calls a model for something else
 		}
-		f.see("It is not started by pull_request or pull_request_target, so that no run of it can be found by a pull request's head.")
+		f.addEvidence("It is not started by pull_request or pull_request_target, so that no run of it can be found by a pull request's head.")
 		f.toFill = "start it by pull_request, or name only the author of its texts"
 		return f, true
 	}
@@ -397,10 +399,10 @@ func (s Survey) examineWorkflow(w SurveyedWorkflow) (f foundReviewer, is bool) {
 	}
 	switch {
 	case own && len(headless) > 0:
-		f.see("%s wrote while it ran, on %s.", r.Author, pullList(headless))
+		f.addEvidence("%s wrote while it ran, on %s.", r.Author, pullList(headless))
 	case len(best) == 1:
 		f.heading = best[0].heading
-		f.see("Its runs left %s under this heading, on %s.", countNoun(len(best[0].pulls), "text"), pullList(best[0].pulls))
+		f.addEvidence("Its runs left %s under this heading, on %s.", countNoun(len(best[0].pulls), "text"), pullList(best[0].pulls))
 		if len(verdicts) == 0 && f.preset != "codex-action" {
 			f.note = "None of them has a verdict that can be read: let its prompt end with \"Ready to merge? Yes | No | With fixes\"."
 		}

@@ -85,17 +85,17 @@ func (b *unknownBot) offeredReviewer() foundReviewer {
 		toFill: "see that it reviews each pull request, and that its texts are read",
 	}
 	left := withoutNone(countNoun(b.reviews, "review"), countNoun(b.comments, "comment"), countNoun(b.inline, "inline comment"))
-	f.see("%s left %s on %s. No preset knows it.", b.login, strings.Join(left, ", "), pullList(b.pulls))
+	f.addEvidence("%s left %s on %s. No preset knows it.", b.login, strings.Join(left, ", "), pullList(b.pulls))
 	if b.newest.At.IsZero() {
 		return f
 	}
 	switch readText(b.newest) {
 	case quorum.Approved:
-		f.see("Its newest text is read: it approves.")
+		f.addEvidence("Its newest text is read: it approves.")
 	case quorum.Findings:
-		f.see("Its newest text is read: it objects.")
+		f.addEvidence("Its newest text is read: it objects.")
 	default:
-		f.see("Its newest text has no verdict that is read: coordinator classify says what to add for it.")
+		f.addEvidence("Its newest text has no verdict that is read: coordinator classify says what to add for it.")
 	}
 	return f
 }

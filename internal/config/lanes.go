@@ -162,27 +162,23 @@ func (r policyResolver) checkLaneVoters(key string, keys LaneKeys, p quorum.Poli
 	if r.brokenKeys[at] || r.brokenKeys["reviewers"] || !r.votersAreKnown(p) {
 		return
 	}
-	voters := p.Reviewers
-	if r.hasKey(at) {
-		var known bool
-		if voters, known = r.findLaneVoters(at, keys.Reviewers, p.Reviewers); !known {
+	isNamed, voters, need := r.hasKey(at), p.Reviewers, p.Rules[0]
+	if isNamed {
+		if voters = r.findLaneVoters(at, keys.Reviewers, p.Reviewers); voters == nil {
 			return
 		}
 	}
 	if keys.If.condition().OnlyAdds() {
-		voters, at = p.Reviewers, key // who is named there counts for nothing
+		isNamed, voters = false, p.Reviewers // who is named there counts for nothing
 	}
-	most, need, needKey := p.CountVoters(voters), p.Rules[0], at
-	if r.hasKey(key + ".quorum") {
-		need, needKey = quorum.NeedRule(keys.Quorum), key+".quorum"
-	}
-	if r.brokenKeys[needKey] || r.brokenKeys["quorum"] || r.brokenKeys["families"] || need.Count <= most {
-		return
-	}
-	if needKey == key || !r.hasKey(needKey) {
+	switch {
+	case r.hasKey(key + ".quorum"):
+		need, at = quorum.NeedRule(keys.Quorum), key+".quorum"
+	case !isNamed:
 		return // the top level's quorum of all voters was looked at there
 	}
-	r.failKey(needKey,
+	most := p.CountVoters(voters)
+	r.failIf(need.Count > most && !r.anyBroken("", at, "quorum", "families"), at,
 		fmt.Sprintf("a quorum of %d can never be reached in this lane: %s", need.Count, votersPhrase(p, voters)),
 		fmt.Sprintf("write quorum: %s, majority or all, or let more reviewers vote", numbersUpTo(most)))
 }
@@ -194,32 +190,30 @@ func numbersUpTo(most int) string {
 	return fmt.Sprintf("%d or less", most)
 }
 
-// findLaneVoters returns the reviewers that a lane names. Unless all of them are known and one votes it notes why.
-func (r policyResolver) findLaneVoters(key string, names []string, reviewers []quorum.Reviewer) (voters []quorum.Reviewer, known bool) {
-	all := namesOf(reviewers)
-	known = true
+// findLaneVoters returns the reviewers that a lane names. Unless all of them are known and one votes it returns nil, and notes why.
+func (r policyResolver) findLaneVoters(key string, names []string, reviewers []quorum.Reviewer) (voters []quorum.Reviewer) {
+	all, areKnown := namesOf(reviewers), true
 	for j, name := range names {
 		at := fmt.Sprintf("%s[%d]", key, j)
 		i := slices.Index(all, name)
 		switch {
 		case r.brokenKeys[at]:
-			known = false
+			areKnown = false
 		case i < 0:
 			r.failKey(at, "there is no reviewer "+quoteText(name),
 				suggestWord(name, all, "name some of "+cleanText(strings.Join(all, ", "), 200)))
-			known = false
+			areKnown = false
 		case slices.Contains(names[:j], name):
 			r.failKey(at, fmt.Sprintf("%s stands here again", quoteText(name)), "remove it")
 		default:
 			voters = append(voters, reviewers[i])
 		}
 	}
-	if known && !slices.ContainsFunc(voters, quorum.Reviewer.Voter) {
-		r.failKey(key, "nobody votes in this lane: every reviewer that it names is a shadow or retired",
-			"name one whose vote counts")
-		known = false
+	if areKnown && slices.ContainsFunc(voters, quorum.Reviewer.Voter) {
+		return voters
 	}
-	return voters, known
+	r.failIf(areKnown, key, "nobody votes in this lane: every reviewer that it names is a shadow or retired", "name one whose vote counts")
+	return nil
 }
 
 // checkLanePeople refuses people that a lane asks for and that nobody could be, be it by its own stand_in or by the top

@@ -4,6 +4,7 @@ package config
 // loosens nothing of what the organisation enforces: whoever owns one repository is taken for an attacker here.
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"reflect"
@@ -56,7 +57,7 @@ func (r *policyFileReader) checkEnforced(f PolicyKeys) {
 	e := f.Enforce
 	isEmpty := len(e.Reviewers) == 0 && e.Quorum.Share == 0 && len(e.People.asRules()) == 0
 	switch {
-	case !r.hasKey("enforce") && !f.namesReviewers() && !r.brokenKeys["reviewers"]:
+	case !r.hasKey("enforce") && len(f.Reviewers) == 0 && !r.brokenKeys["reviewers"]:
 		r.failKey("", "the file says neither who reviews nor what is enforced", "add reviewers: or enforce:")
 	case r.hasKey("enforce") && isEmpty && len(r.problems) == 0:
 		r.failKey("enforce", "it enforces nothing", "add reviewers:, quorum: or people:, or remove it")
@@ -66,14 +67,10 @@ func (r *policyFileReader) checkEnforced(f PolicyKeys) {
 
 // checkRequired refuses to require whom the file does not describe.
 func (r *policyFileReader) checkRequired(f PolicyKeys) {
-	e := f.Enforce
-	var names []string
-	for _, entry := range f.Reviewers {
-		names = append(names, entryName(entry))
-	}
-	for i, name := range e.Reviewers {
+	required := f.Enforce.Reviewers
+	for i, name := range required {
 		at := fmt.Sprintf("enforce.reviewers[%d]", i)
-		k := slices.Index(names, name)
+		k := slices.IndexFunc(f.Reviewers, func(e ReviewerKeys) bool { return entryName(e) == name })
 		switch {
 		case r.brokenKeys[at] || r.brokenKeys["reviewers"]:
 		case k < 0:
@@ -81,7 +78,7 @@ func (r *policyFileReader) checkRequired(f PolicyKeys) {
 				"describe it under reviewers: of this file; no repository can")
 		case f.Reviewers[k].Shadow:
 			r.failKey(at, quoteText(name)+" is a shadow and cannot be required", "remove shadow, or this name")
-		case slices.Contains(e.Reviewers[:i], name):
+		case slices.Contains(required[:i], name):
 			r.failKey(at, fmt.Sprintf("%s stands here again", quoteText(name)), "remove it")
 		}
 	}
@@ -89,19 +86,12 @@ func (r *policyFileReader) checkRequired(f PolicyKeys) {
 
 // entryName is the name that an entry of reviewers has once its preset is known.
 func entryName(e ReviewerKeys) string {
-	if e.Name != "" || e.Preset == "" {
-		return e.Name
-	}
-	if q, ok := review.Preset(e.Preset); ok && q.Name != "" {
-		return q.Name
-	}
-	return e.Preset
+	preset, _ := review.Preset(e.Preset)
+	return cmp.Or(e.Name, preset.Name, e.Preset)
 }
 
-func (f PolicyKeys) namesReviewers() bool { return len(f.Reviewers) > 0 }
-
 // NamesReviewers reports whether the policy holds for repositories that have none.
-func (o *Organisation) NamesReviewers() bool { return o.keys.namesReviewers() }
+func (o *Organisation) NamesReviewers() bool { return len(o.keys.Reviewers) > 0 }
 
 // Check returns the name of the check in repositories without a file, and in all of them where anything is enforced.
 func (o *Organisation) Check() string { return o.keys.Check }
@@ -129,7 +119,7 @@ func (o *Organisation) Policy() quorum.Policy {
 
 // Merge reads a repository's policy beside that of its organisation, nil where none is known. It is [Parse] but for that.
 func Merge(path string, src []byte, o *Organisation) (quorum.Policy, error) {
-	policy, _, r := readPolicyWith(path, src, o)
+	policy, _, r := readPolicy(path, src, o)
 	if len(r.problems) > 0 {
 		return quorum.Policy{Check: policy.Check}, &Error{Problems: sortByPosition(r.problems)}
 	}
@@ -138,7 +128,7 @@ func Merge(path string, src []byte, o *Organisation) (quorum.Policy, error) {
 
 // MergeWarnings is [Warnings] of a file beside an organisation's policy.
 func MergeWarnings(path string, src []byte, o *Organisation) []Diagnostic {
-	policy, _, r := readPolicyWith(path, src, o)
+	policy, _, r := readPolicy(path, src, o)
 	if len(r.problems) > 0 {
 		return nil
 	}
@@ -155,18 +145,15 @@ func (o *Organisation) layOver(r *policyFileReader, f *PolicyKeys) {
 			continue
 		}
 		enforced := policyResolver{o.read.copyKeys()}.resolveReviewer(reviewerKey(j), entry, o.keys)
-		i := 0
-		for i < len(f.Reviewers) && !strings.EqualFold(entryName(f.Reviewers[i]), name) {
-			i++
-		}
-		for k := 0; i == len(f.Reviewers) && k < i; k++ {
+		i := slices.IndexFunc(f.Reviewers, func(e ReviewerKeys) bool { return strings.EqualFold(entryName(e), name) })
+		for k := 0; i < 0 && k < len(f.Reviewers); k++ {
 			if areOne(enforced, policyResolver{r.copyKeys()}.resolveReviewer(reviewerKey(k), f.Reviewers[k], *f)) {
 				i = k
 			}
 		}
 		at := r.positionOfKey("reviewers")
-		if i == len(f.Reviewers) {
-			f.Reviewers = append(f.Reviewers, entry)
+		if i < 0 {
+			i, f.Reviewers = len(f.Reviewers), append(f.Reviewers, entry)
 		} else {
 			at = r.positionOfKey(reviewerKey(i))
 			o.replaceEntry(r, f, i, entry)

@@ -149,17 +149,14 @@ func (r policyResolver) resolveReviewer(key string, e ReviewerKeys, f PolicyKeys
 }
 
 func (r policyResolver) findPreset(key string, e ReviewerKeys) quorum.Reviewer {
-	if e.Preset == "" {
-		return quorum.Reviewer{}
-	}
-	q, ok := review.Preset(e.Preset)
-	if !ok {
-		known := review.Presets()
+	q, isKnown := review.Preset(e.Preset)
+	switch all := review.Presets(); {
+	case isKnown:
+		q.Preset, q.Name = e.Preset, cmp.Or(q.Name, e.Preset)
+	case e.Preset != "":
 		r.failKey(key+".preset", fmt.Sprintf("%s is not a preset", quoteText(e.Preset)),
-			suggestWord(e.Preset, known, "known presets: "+strings.Join(known, ", ")))
-		return quorum.Reviewer{}
+			suggestWord(e.Preset, all, "known presets: "+strings.Join(all, ", ")))
 	}
-	q.Preset, q.Name = e.Preset, cmp.Or(q.Name, e.Preset)
 	return q
 }
 
@@ -290,11 +287,10 @@ func (r policyResolver) checkContradictions(key string, e ReviewerKeys, q quorum
 		"app belongs to a check, and "+who+" has none", "add check: with the name of its check run")
 	r.failIf(e.FailureMeans != "" && q.Verdict.Kind != quorum.Conclusion && !r.brokenKeys[key+".verdict"], key+".failure_means",
 		"failure_means needs verdict: conclusion: no other format reads a failure as a verdict", "add verdict: conclusion, or remove it")
-	if q.Verdict.Kind == quorum.Conclusion && q.Workflow == "" && q.Check == "" && q.Status == "" && !q.Retired &&
-		!r.hasKey(key+".workflow") && !r.hasKey(key+".check") && !r.hasKey(key+".status") {
-		r.failKey(key+".verdict", "verdict: conclusion needs a workflow, a check or a status that has one",
-			"add one of them, or choose another verdict")
-	}
+	concludes := q.Workflow+q.Check+q.Status != "" || slices.ContainsFunc([]string{".workflow", ".check", ".status"},
+		func(source string) bool { return r.hasKey(key + source) })
+	r.failIf(q.Verdict.Kind == quorum.Conclusion && !concludes && !q.Retired, key+".verdict",
+		"verdict: conclusion needs a workflow, a check or a status that has one", "add one of them, or choose another verdict")
 	r.failIf(q.Verdict.Kind == quorum.Artifact && q.Workflow == "" && !r.hasKey(key+".workflow"), key+".verdict",
 		"verdict: {artifact: …} needs a workflow: only a run has artifacts",
 		"add workflow: with the path of the file that uploads it, or choose another verdict")
@@ -494,12 +490,7 @@ func (r policyResolver) votersAreKnown(p quorum.Policy) bool {
 
 // votersPhrase says how many of the reviewers vote, and of how many families they are where that counts.
 func votersPhrase(p quorum.Policy, reviewers []quorum.Reviewer) string {
-	voters, distinct := 0, p.CountVoters(reviewers)
-	for _, q := range reviewers {
-		if q.Voter() {
-			voters++
-		}
-	}
+	voters, distinct := quorum.Policy{Reviewers: reviewers}.Voters(), p.CountVoters(reviewers)
 	phrase := fmt.Sprintf("%d reviewers vote", voters)
 	if voters == 1 {
 		phrase = "one reviewer votes"

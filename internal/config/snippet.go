@@ -42,11 +42,9 @@ func (r *policyFileReader) positionOfToken(t *token.Token) position {
 // firstBadByte is where the text stops being UTF-8.
 func firstBadByte(lines []string) position {
 	for i, line := range lines {
-		column := 0
 		for j, c := range line {
-			column++
 			if _, size := utf8.DecodeRuneInString(line[j:]); c == 0 || c == utf8.RuneError && size == 1 {
-				return position{line: i + 1, column: column}
+				return position{line: i + 1, column: utf8.RuneCountInString(line[:j]) + 1}
 			}
 		}
 	}
@@ -215,10 +213,7 @@ func suggestWord(word string, known []string, otherwise string) string {
 	if near := nearestWord(word, known); near != "" {
 		return fmt.Sprintf("did you mean %s?", near)
 	}
-	if otherwise != "" {
-		return otherwise
-	}
-	return "write " + strings.Join(known, ", ")
+	return cmp.Or(otherwise, "write "+strings.Join(known, ", "))
 }
 
 // nearestWord returns the known word that is a typing error away from word, or "". Case and - for _ do not count.

@@ -22,7 +22,7 @@ const maxTreeFiles = 200_000
 
 // TreeWarnings returns what no guard of a policy covers in the tree of its repository. A file with mistakes has none.
 func TreeWarnings(path string, src []byte, tree fs.FS) []Diagnostic {
-	policy, r := readPolicy(path, src)
+	policy, _, r := readPolicy(path, src, nil)
 	if len(r.problems) > 0 {
 		return nil
 	}
@@ -30,9 +30,8 @@ func TreeWarnings(path string, src []byte, tree fs.FS) []Diagnostic {
 	c := treeChecker{policyResolver: policyResolver{r}, policy: policy, tree: tree, links: linksOf(tree)}
 	for i, q := range policy.Reviewers {
 		if list, err := pathfilter.CompileWithFolders(guardOf(policy, q)); err == nil && !q.Retired {
-			c.warnOfScripts(reviewerKey(i), q, list)
+			c.warnOfWorkflow(reviewerKey(i), q, list)
 			c.warnOfLinks(reviewerKey(i), q, list)
-			c.warnOfArtifactWriters(reviewerKey(i), q)
 		}
 	}
 	return sortByPosition(r.warnings)
@@ -60,11 +59,15 @@ func isGuardedByPolicy(q quorum.Reviewer) bool {
 
 // guardHint is the line of the policy that guards these files, too.
 func (c treeChecker) guardHint(files []string) string {
-	quoted := make([]string, 0, len(files)+len(c.policy.Guard))
-	for _, pattern := range slices.Concat(c.policy.Guard, files) {
-		quoted = append(quoted, quoteText(pattern))
+	return "write guard: [" + listQuoted(slices.Concat(c.policy.Guard, files)) + "]"
+}
+
+func listQuoted(texts []string) string {
+	quoted := make([]string, 0, len(texts))
+	for _, text := range texts {
+		quoted = append(quoted, quoteText(text))
 	}
-	return "write guard: [" + strings.Join(quoted, ", ") + "]"
+	return strings.Join(quoted, ", ")
 }
 
 // treeLink is a symbolic link of a tree, with the path in the tree that it points to.
@@ -115,53 +118,26 @@ func (c treeChecker) warnOfLinks(key string, q quorum.Reviewer, guard pathfilter
 	}
 }
 
-// warnOfScripts warns of the files that a reviewer's workflow names and nothing guards: a pull request could change
-// what they say or do. What such a file calls in turn is not followed.
-func (c treeChecker) warnOfScripts(key string, q quorum.Reviewer, guard pathfilter.Patterns) {
-	w, found := c.workflowOnHeadTree(q)
-	if !found {
-		return
-	}
-	var files []string
-	for _, file := range w.namedFiles(c.tree) {
-		if !guard.Match(file) {
-			files = append(files, file)
-		}
-	}
-	if len(files) == 0 {
-		return
-	}
-	shown := make([]string, 0, len(files))
-	for _, file := range files {
-		shown = append(shown, quoteText(file))
-	}
-	c.warnKey(
-		key+".workflow",
-		fmt.Sprintf("%s: its workflow names %s, which a pull request may change: nothing guards that",
-			reviewerPhrase(q), strings.Join(shown, ", ")),
-		c.guardHint(files),
-	)
-}
-
-// workflowOnHeadTree finds the workflow of a reviewer, if it is in the tree and has the pull request's files.
-func (c treeChecker) workflowOnHeadTree(q quorum.Reviewer) (w workflowFile, found bool) {
+// warnOfWorkflow warns of the workflow of a reviewer, if it is in the tree and has the pull request's files. A pull
+// request could change what the files say or do that it names and nothing guards; what such a file calls in turn is not
+// followed. What it builds or tests could upload an artifact as well as the reviewer whose verdict that is.
+func (c treeChecker) warnOfWorkflow(key string, q quorum.Reviewer, guard pathfilter.Patterns) {
 	if q.Workflow == "" || strings.HasPrefix(q.Workflow, "dynamic/") {
-		return w, false
+		return
 	}
+	var w workflowFile
 	src, err := fs.ReadFile(c.tree, q.Workflow) // it lies in the folder of whoever asks
-	return w, err == nil && yaml.Unmarshal(src, &w) == nil && w.usesHeadTree(q.Events)
-}
-
-// warnOfArtifactWriters warns where the workflow of a reviewer whose verdict is an artifact runs commands beside the
-// pull request's files: what it builds or tests could upload an artifact of that name as well as the reviewer can.
-func (c treeChecker) warnOfArtifactWriters(key string, q quorum.Reviewer) {
-	w, found := c.workflowOnHeadTree(q)
-	if found && q.Verdict.Kind == quorum.Artifact && slices.ContainsFunc(w.steps(), workflowStep.mayRunTree) {
-		c.warnKey(key+".verdict",
-			fmt.Sprintf("%s: a job of its workflow runs commands beside the pull request's files, and could upload %s itself",
-				reviewerPhrase(q), quoteText(q.Verdict.Artifact)),
-			"build and test in another workflow: every job of this one can write the verdict")
+	if err != nil || yaml.Unmarshal(src, &w) != nil || !w.usesHeadTree(q.Events) {
+		return
 	}
+	files := slices.DeleteFunc(w.namedFiles(c.tree), guard.Match)
+	c.warnIf(len(files) > 0, key+".workflow",
+		fmt.Sprintf("%s: its workflow names %s, which a pull request may change: nothing guards that", reviewerPhrase(q), listQuoted(files)),
+		c.guardHint(files))
+	c.warnIf(q.Verdict.Kind == quorum.Artifact && slices.ContainsFunc(w.steps(), workflowStep.mayRunTree), key+".verdict",
+		fmt.Sprintf("%s: a job of its workflow runs commands beside the pull request's files, and could upload %s itself",
+			reviewerPhrase(q), quoteText(q.Verdict.Artifact)),
+		"build and test in another workflow: every job of this one can write the verdict")
 }
 
 // mayRunTree reports whether a step may run what stands in the files that were checked out.
