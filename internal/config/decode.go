@@ -477,6 +477,14 @@ func (r *policyFileReader) anyBroken(start string, ends ...string) bool {
 	return slices.ContainsFunc(ends, func(end string) bool { return r.brokenKeys[start+end] })
 }
 
+// firstSaid returns the first of the keys for which the file says something, the last one if there is none.
+func (r *policyFileReader) firstSaid(keys ...string) string {
+	if i := slices.IndexFunc(keys, r.hasKey); i >= 0 {
+		return keys[i]
+	}
+	return keys[len(keys)-1]
+}
+
 // positionOfKey returns the position of key's value, else of the key, else of what contains it.
 func (r *policyFileReader) positionOfKey(key string) position {
 	for key != "" {

@@ -530,9 +530,7 @@ func nameOfWorkflow(workflow string) string {
 // makeDistinct gives every reviewer a name of its own, and takes back what would let a text be two reviewers'.
 func makeDistinct(sure, unsure []foundReviewer) (keep, rest []foundReviewer) {
 	for _, f := range sure {
-		alike := slices.ContainsFunc(keep, func(o foundReviewer) bool {
-			return f.heading != "" && o.heading != "" && beginAlike(f.heading, o.heading)
-		})
+		alike := slices.ContainsFunc(keep, func(o foundReviewer) bool { return beginAlike(f.heading, o.heading) })
 		same := slices.ContainsFunc(keep, func(o foundReviewer) bool {
 			return f.preset != "" && f.preset == o.preset && f.heading == "" && o.heading == ""
 		})

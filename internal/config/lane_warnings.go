@@ -97,10 +97,7 @@ func (c *laneChecker) warnOfLaneWaits(key string, lane *quorum.Lane) {
 
 // warnOfWhen warns of a reviewer that votes only where somebody lets it.
 func (c *laneChecker) warnOfWhen(key string, q quorum.Reviewer) {
-	if !q.MayVote() {
-		return
-	}
-	c.warnIf(len(q.When.Labels) > 0, key+".labels",
+	c.warnIf(q.MayVote() && len(q.When.Labels) > 0, key+".labels",
 		fmt.Sprintf("whoever may set labels chooses whether %s votes", reviewerPhrase(q)),
 		"choose by any_path or base, or ask for more in a lane with labels")
 }
@@ -112,18 +109,12 @@ func (c *laneChecker) warnOfFewVoters() {
 	if need <= least {
 		return
 	}
-	key := "quorum"
-	if !c.hasKey(key) {
-		key = "reviewers"
-	}
 	helpers := "only people can make it green"
 	if c.policy.StandIn == 0 {
 		helpers = "nothing can make it green"
 	}
-	c.warnKey(
-		key,
+	c.warnKey(c.firstSaid("quorum", "reviewers"),
 		fmt.Sprintf("a pull request for which no when: holds needs %s and has %s: %s",
 			countNoun(need, "approval"), countNoun(least, "voter"), helpers),
-		"take when: from one more reviewer, ask for fewer, or name those pull requests in a lane with quorum: none",
-	)
+		"take when: from one more reviewer, ask for fewer, or name those pull requests in a lane with quorum: none")
 }

@@ -53,11 +53,8 @@ func (r policyResolver) checkLess(keys []string, lanes []quorum.Lane, p quorum.P
 		if !found {
 			continue
 		}
-		at := keys[i] + "." + less[0]
+		at := r.firstSaid(keys[i]+"."+less[0], keys[i])
 		what := fmt.Sprintf("%s asks less in %s than", lanePhrase(lanes[i].Name), strings.Join(less, ", "))
-		if !r.hasKey(at) {
-			at = keys[i]
-		}
 		above := lanes[j].Name
 		hint := fmt.Sprintf("move %s above %s: what asks least comes first", quoteText(lanes[i].Name), quoteText(above))
 		swapped := p
@@ -113,10 +110,7 @@ func (r policyResolver) checkLaneIf(key string, keys ConditionKeys) {
 		r.checkCondition(ifKey, keys)
 		return
 	}
-	at := ifKey
-	if !r.hasKey(ifKey) {
-		at = key
-	}
+	at := r.firstSaid(ifKey, key)
 	r.failKey(at, "no condition: every pull request would be in this lane",
 		"add if: with all_paths:, any_path:, authors:, labels: or base:")
 	r.brokenKeys[at] = at == ifKey // the rest of the lane is still looked at
@@ -227,13 +221,11 @@ func (r policyResolver) checkLanePeople(key string, lane *quorum.Lane, p quorum.
 	if len(inLane.People) == 0 || inLane.StandIn != 0 {
 		return
 	}
-	at, hint := key+".people", "have somebody stand in: stand_in says who, here, at the top level or in the organisation's policy"
-	if lane.StandIn != nil {
-		at = key + ".stand_in"
-	}
+	at := r.firstSaid(key+".stand_in", key+".people")
 	tell := r.failKey
 	if r.isTightened { // what is enforced may have come later: the lane waits for somebody, and the file holds
 		tell = r.warnKey
 	}
-	tell(at, peoplePhrase(inLane.People)+" can never be had in this lane: stand_in: none lets nobody approve", hint)
+	tell(at, peoplePhrase(inLane.People)+" can never be had in this lane: stand_in: none lets nobody approve",
+		"have somebody stand in: stand_in says who, here, at the top level or in the organisation's policy")
 }

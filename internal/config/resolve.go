@@ -125,7 +125,7 @@ func (r policyResolver) checkPatterns(key string, globs []Glob) {
 // resolveReviewer lays an entry over its preset.
 func (r policyResolver) resolveReviewer(key string, e ReviewerKeys, f PolicyKeys) quorum.Reviewer {
 	q := r.findPreset(key, e)
-	r.overlayEntry(key, e, &q)
+	overlayEntry(e, &q)
 	q.Timeout = cmp.Or(q.Timeout, time.Duration(f.Timeout))
 	if q.Workflow != "" && len(q.Events) == 0 {
 		q.Events = quorum.DefaultEvents()
@@ -161,7 +161,7 @@ func (r policyResolver) findPreset(key string, e ReviewerKeys) quorum.Reviewer {
 }
 
 // overlayEntry overrides what the entry says, key by key.
-func (r policyResolver) overlayEntry(key string, e ReviewerKeys, q *quorum.Reviewer) {
+func overlayEntry(e ReviewerKeys, q *quorum.Reviewer) {
 	if e.Workflow != "" || e.Check != "" || e.Status != "" {
 		if e.Check == "" {
 			q.App = ""
@@ -187,28 +187,13 @@ func (r policyResolver) overlayEntry(key string, e ReviewerKeys, q *quorum.Revie
 	q.FailureMeans = cmp.Or(failureMeanings[e.FailureMeans], q.FailureMeans, quorum.MeansUnavailable)
 	q.Timeout, q.OwnTimeout = cmp.Or(time.Duration(e.Timeout), q.Timeout), e.Timeout != 0
 	q.Family = cmp.Or(strings.ToLower(strings.TrimSpace(e.Family)), q.Family)
-	overlayFlag(r.hasKey(key+".required"), &q.Required, e.Required)
-	overlayFlag(r.hasKey(key+".shadow"), &q.Shadow, e.Shadow)
-	overlayFlag(r.hasKey(key+".request.at_start"), &q.Request.AtStart, e.Request.AtStart)
+	q.Required, q.Shadow, q.Request.AtStart = e.Required, e.Shadow, e.Request.AtStart // no preset says anything of these
 	q.When, q.Shapes = e.When.condition(), e.Shapes.quorumShapes()
-}
-
-// overlayFlag puts what is said in the place of what was there, if anything is.
-func overlayFlag(isSaid bool, into *bool, said bool) {
-	if isSaid {
-		*into = said
-	}
 }
 
 // checkSource holds a reviewer to one place where its reviews come from.
 func (r policyResolver) checkSource(key string, q quorum.Reviewer) {
-	var set []string
-	for _, name := range []string{"workflow", "check", "status"} {
-		if r.hasKey(key + "." + name) {
-			set = append(set, name)
-		}
-	}
-	who := reviewerPhrase(q)
+	set, who := r.sourcesOf(key), reviewerPhrase(q)
 	switch {
 	case len(set) > 1:
 		r.failKey(key+"."+set[1], who+" has more than one source: "+strings.Join(set, " and "),
@@ -228,6 +213,12 @@ func (r policyResolver) checkSource(key string, q quorum.Reviewer) {
 		r.failKey(key, who+" has no source: nothing says where its reviews come from",
 			"add workflow:, check: with app:, status: or author:, or use a preset:")
 	}
+}
+
+// sourcesOf lists the sources that the entry at key names, be they wrong or misspelt.
+func (r policyResolver) sourcesOf(key string) []string {
+	isUnsaid := func(name string) bool { return !r.hasKey(key + "." + name) }
+	return slices.DeleteFunc([]string{"workflow", "check", "status"}, isUnsaid)
 }
 
 // checkSpelling refuses names that do not have the form that GitHub gives them.
@@ -262,17 +253,14 @@ func workflowHint(path string) string {
 }
 
 func (r policyResolver) checkLogin(key, account string) {
-	switch {
-	case account == "", loginPattern.MatchString(account): // where it could not be read, that was reported
+	hint := "write a login as in octocat, or an App's account as in name[bot]"
+	switch slug, isApp := strings.CutPrefix(account, "app/"); {
+	case isApp:
+		hint = fmt.Sprintf("write %s[bot]", cleanText(slug, 40))
 	case strings.HasPrefix(account, "@"):
-		r.failKey(key, fmt.Sprintf("%s is not a login", quoteText(account)), "write it without the @")
-	case strings.HasPrefix(account, "app/"):
-		r.failKey(key, fmt.Sprintf("%s is not a login", quoteText(account)),
-			fmt.Sprintf("write %s[bot]", cleanText(account[len("app/"):], 40)))
-	default:
-		r.failKey(key, fmt.Sprintf("%s is not a login", quoteText(account)),
-			"write a login as in octocat, or an App's account as in name[bot]")
+		hint = "write it without the @"
 	}
+	r.failIf(account != "" && !loginPattern.MatchString(account), key, quoteText(account)+" is not a login", hint)
 }
 
 // checkContradictions refuses keys that contradict one another.
@@ -287,8 +275,7 @@ func (r policyResolver) checkContradictions(key string, e ReviewerKeys, q quorum
 		"app belongs to a check, and "+who+" has none", "add check: with the name of its check run")
 	r.failIf(e.FailureMeans != "" && q.Verdict.Kind != quorum.Conclusion && !r.brokenKeys[key+".verdict"], key+".failure_means",
 		"failure_means needs verdict: conclusion: no other format reads a failure as a verdict", "add verdict: conclusion, or remove it")
-	concludes := q.Workflow+q.Check+q.Status != "" || slices.ContainsFunc([]string{".workflow", ".check", ".status"},
-		func(source string) bool { return r.hasKey(key + source) })
+	concludes := q.Workflow+q.Check+q.Status != "" || len(r.sourcesOf(key)) > 0
 	r.failIf(q.Verdict.Kind == quorum.Conclusion && !concludes && !q.Retired, key+".verdict",
 		"verdict: conclusion needs a workflow, a check or a status that has one", "add one of them, or choose another verdict")
 	r.failIf(q.Verdict.Kind == quorum.Artifact && q.Workflow == "" && !r.hasKey(key+".workflow"), key+".verdict",
@@ -310,12 +297,7 @@ func (r policyResolver) checkNames(what string, names []string, keyOf func(i int
 			r.brokenKeys[key] = false // only its name is missing
 		case name == "":
 		case isTaken:
-			at := key
-			for _, part := range []string{".preset", ".name"} {
-				if r.hasKey(key + part) {
-					at = key + part
-				}
-			}
+			at := r.firstSaid(key+".name", key+".preset", key)
 			line := r.positionOfKey(keyOf(first)).line
 			r.failKey(at, fmt.Sprintf("a second %s is called %s; the first is in line %d", what, quoteText(name), line),
 				"give it another name")
@@ -386,41 +368,28 @@ func (r policyResolver) checkHeadings(reviewers []quorum.Reviewer) {
 		}
 	}
 	for i, q := range reviewers {
-		if !readsTexts(q) || r.anyBroken(reviewerKey(i), ".author", ".preset") {
+		key, author, who := reviewerKey(i), strings.ToLower(q.Author), reviewerPhrase(q)
+		if !readsTexts(q) || r.anyBroken(key, ".author", ".preset") {
 			continue
 		}
-		author := strings.ToLower(q.Author)
 		isOne := q.Workflow == "" && q.MayVote() // [policyResolver.checkIdentities] tells that
-		if q.Heading == "" {
-			isShared := author == quorum.ActionsBot || readers[author] > 1 && !isOne
-			if isShared && !r.hasKey(reviewerKey(i)+".heading") && !r.verdictIsUnknown(i) {
-				r.failKey(reviewerKey(i), fmt.Sprintf("%s needs a heading: others post as %s too, and nothing else tells its texts from theirs",
-					reviewerPhrase(q), q.Author), missingHeadingHint(q))
-			}
-			continue
-		}
+		isShared := author == quorum.ActionsBot || readers[author] > 1 && !isOne
+		r.failIf(q.Heading == "" && isShared && !r.hasKey(key+".heading") && !r.verdictIsUnknown(i), key,
+			fmt.Sprintf("%s needs a heading: others post as %s too, and nothing else tells its texts from theirs", who, q.Author),
+			missingHeadingHint(q))
 		j := slices.IndexFunc(reviewers[:i], func(other quorum.Reviewer) bool { return haveOneHeading(other, q) && !areOne(other, q) })
-		if j < 0 {
-			continue
+		if j >= 0 {
+			r.failKey(r.firstSaid(key+".heading", key),
+				fmt.Sprintf("the headings of %s (line %d) and %s begin alike: a text could be either's",
+					reviewerPhrase(reviewers[j]), r.positionOfKey(reviewerKey(j)).line, who),
+				"give each a heading that does not begin the other")
 		}
-		at := reviewerKey(i)
-		if r.hasKey(at + ".heading") {
-			at += ".heading"
-		}
-		r.failKey(
-			at,
-			fmt.Sprintf(
-				"the headings of %s (line %d) and %s begin alike: a text could be either's",
-				reviewerPhrase(reviewers[j]), r.positionOfKey(reviewerKey(j)).line, reviewerPhrase(q),
-			),
-			"give each a heading that does not begin the other",
-		)
 	}
 }
 
 // haveOneHeading reports whether the heading of one of two reviewers of one author begins the other's.
 func haveOneHeading(a, b quorum.Reviewer) bool {
-	return readsTexts(a) && a.Heading != "" && strings.EqualFold(a.Author, b.Author) && beginAlike(a.Heading, b.Heading)
+	return readsTexts(a) && strings.EqualFold(a.Author, b.Author) && beginAlike(a.Heading, b.Heading)
 }
 
 // verdictIsUnknown reports whether the verdict, on which the need of a heading depends, stands in a key that could not
@@ -438,7 +407,11 @@ func headingText(heading string) string {
 	return strings.ToLower(strings.Join(strings.Fields(strings.Trim(strings.TrimSpace(heading), "#")), " "))
 }
 
+// beginAlike reports whether one of two headings begins the other.
 func beginAlike(a, b string) bool {
+	if a == "" || b == "" {
+		return false // there is none
+	}
 	a, b = headingText(a), headingText(b)
 	return strings.HasPrefix(a, b) || strings.HasPrefix(b, a)
 }

@@ -6,6 +6,7 @@ package config
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -35,9 +36,7 @@ func (r policyResolver) checkShapes(key string, e ReviewerKeys, q quorum.Reviewe
 	if !r.hasKey(key) || r.brokenKeys[key] {
 		return
 	}
-	switch q.Verdict.Kind {
-	case quorum.Auto, quorum.FindingList, quorum.ReviewState:
-	default:
+	if !slices.Contains([]quorum.FormatKind{quorum.Auto, quorum.FindingList, quorum.ReviewState}, q.Verdict.Kind) {
 		r.failKey(key, "shapes are sentences, and this reviewer's verdict is not read from any",
 			"remove shapes, or write verdict: auto, findings or review-state")
 		return
@@ -50,18 +49,12 @@ func (r policyResolver) checkShapes(key string, e ReviewerKeys, q quorum.Reviewe
 		for i := range list.Len() {
 			var one ShapesKeys
 			reflect.ValueOf(&one).Elem().FieldByIndex(field.Index).Set(list.Slice(i, i+1))
-			r.checkShape(fmt.Sprintf("%s.%s[%d]", key, field.Tag.Get("yaml"), i), one.quorumShapes(), hint)
+			at := fmt.Sprintf("%s.%s[%d]", key, field.Tag.Get("yaml"), i)
+			err := review.CheckShapes(one.quorumShapes())
+			if err != nil && !r.anyBroken(at, "", ".line", ".marker", ".outcome", ".reason") {
+				_, what, _ := strings.Cut(err.Error(), ": ") // the list stands in the key
+				r.failKey(at, cleanText(what, 200), hint)
+			}
 		}
-	}
-}
-
-// checkShape refuses the one shape that stands at key, if it could be read at all.
-func (r policyResolver) checkShape(key string, one quorum.Shapes, hint string) {
-	if r.anyBroken(key, "", ".line", ".marker", ".outcome", ".reason") {
-		return
-	}
-	if err := review.CheckShapes(one); err != nil {
-		_, what, _ := strings.Cut(err.Error(), ": ") // the list stands in the key
-		r.failKey(key, cleanText(what, 200), hint)
 	}
 }
