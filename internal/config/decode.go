@@ -160,12 +160,9 @@ func (r *policyFileReader) failSyntax(err error) {
 	at, message := position{line: 1, column: 1}, "the file is not YAML"
 	var syntax *yaml.SyntaxError
 	if errors.As(err, &syntax) {
-		message = "not YAML: " + cleanText(syntax.Message, 160)
+		at, message = r.positionOfToken(syntax.Token), "not YAML: "+cleanText(syntax.Message, 160)
 		if strings.Contains(syntax.Message, `'\t'`) || strings.Contains(syntax.Message, "'\t'") {
 			message = "not YAML: a tab stands where only spaces may"
-		}
-		if syntax.Token != nil && syntax.Token.Position != nil {
-			at = r.positionOfToken(syntax.Token)
 		}
 	}
 	r.failAt(at, message, r.syntaxHint(at, message))

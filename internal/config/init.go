@@ -195,13 +195,14 @@ func (s Survey) draftPolicy(madeBy string, mustHold bool) (d Draft) {
 	}
 	for _, f := range sure {
 		w.writeEntry(f, "  ")
-		d.Found = append(d.Found, f.asFound())
 	}
 	for _, f := range unsure {
 		w.writeText("\n")
 		at := w.writeEntry(f, "  # ")
 		d.Fill = append(d.Fill, Fill{at, f.toFill})
-		d.Found = append(d.Found, f.asFound())
+	}
+	for _, f := range slices.Concat(sure, unsure) {
+		d.Found = append(d.Found, Found{Name: cmp.Or(f.name, f.preset), Preset: f.preset, Evidence: f.seen, ToFill: f.toFill})
 	}
 	if len(sure)+len(unsure) == 0 {
 		w.writeText(noReviewers, strings.Join(review.Presets(), ", "))
@@ -213,11 +214,6 @@ func (s Survey) draftPolicy(madeBy string, mustHold bool) (d Draft) {
 // addEvidence notes evidence for the reviewer.
 func (f *foundReviewer) addEvidence(format string, a ...any) {
 	f.seen = append(f.seen, fmt.Sprintf(format, a...))
-}
-
-// asFound is the reviewer as a draft tells of it.
-func (f foundReviewer) asFound() Found {
-	return Found{Name: cmp.Or(f.name, f.preset), Preset: f.preset, Evidence: f.seen, ToFill: f.toFill}
 }
 
 type policyWriter struct{ bytes.Buffer }
@@ -303,37 +299,32 @@ func (s Survey) findApps() (all []foundReviewer, notes []string) {
 		if review.NeedsWorkflow(name) || r.Author == "" || r.Author == quorum.ActionsBot {
 			continue
 		}
-		var pulls []int
-		texts, checks := 0, 0
+		var pulls []int // of each text and check run
 		for _, t := range s.Texts {
 			if t.Author.Is(r.Author) {
-				texts++
 				pulls = append(pulls, t.Pull)
 			}
 		}
+		texts := len(pulls)
 		for _, c := range s.Checks {
 			if r.Check != "" && c.Name == r.Check && c.App == r.App {
-				checks++
 				pulls = append(pulls, c.Pull)
 			}
 		}
-		if len(pulls) == 0 {
-			continue
-		}
-		if r.Retired {
+		switch {
+		case len(pulls) == 0:
+		case r.Retired:
 			notes = append(notes, fmt.Sprintf("%s posted here, but its service has ended: it is no reviewer any more.", r.Author))
-			continue
-		}
-		if review.IsScanner(name) {
+		case review.IsScanner(name):
 			notes = append(notes, fmt.Sprintf(
 				"%s scans by rules and reviews nothing: require its own check, or add preset %s if its gate shall vote.", r.Author, name,
 			))
-			continue
+		default:
+			f := foundReviewer{preset: name, note: "It reads " + review.PresetNote(name) + "."}
+			left := withoutNone(countNoun(texts, "text"), countNoun(len(pulls)-texts, "check run"))
+			f.addEvidence("%s: %s on %s.", r.Author, strings.Join(left, " and "), pullList(pulls))
+			all = append(all, f)
 		}
-		f := foundReviewer{preset: name, note: "It reads " + review.PresetNote(name) + "."}
-		left := withoutNone(countNoun(texts, "text"), countNoun(checks, "check run"))
-		f.addEvidence("%s: %s on %s.", r.Author, strings.Join(left, " and "), pullList(pulls))
-		all = append(all, f)
 	}
 	return all, notes
 }

@@ -350,13 +350,8 @@ func identityOf(q quorum.Reviewer) string {
 	return strings.ToLower(q.Author)
 }
 
-// verdictNoun names what holds the verdict of a reviewer whose texts are not read.
-func verdictNoun(q quorum.Reviewer) string {
-	if q.Verdict.Kind == quorum.Artifact {
-		return "artifact"
-	}
-	return "conclusion"
-}
+// verdictNouns name what holds the verdict of a reviewer whose texts are not read.
+var verdictNouns = map[quorum.FormatKind]string{quorum.Conclusion: "conclusion", quorum.Artifact: "artifact"}
 
 // checkHeadings demands a heading where texts of several reviewers, or of any workflow, come from one author, and that
 // no heading begins another of the same author.
@@ -399,7 +394,7 @@ func (r policyResolver) verdictIsUnknown(i int) bool {
 }
 
 func readsTexts(q quorum.Reviewer) bool {
-	return q.Verdict.Kind != quorum.Conclusion && q.Verdict.Kind != quorum.Artifact && !q.Retired && q.Author != ""
+	return verdictNouns[q.Verdict.Kind] == "" && !q.Retired && q.Author != ""
 }
 
 // headingText returns a heading as it is compared: without its #, in lower case, with single spaces.

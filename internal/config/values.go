@@ -63,19 +63,18 @@ type Glob string
 
 func (g *Glob) decodeNode(r *policyFileReader, key string, n ast.Node) {
 	text, ok := r.readText(key, n, "a pattern", false)
-	if !ok {
-		return
-	}
-	if _, err := pathfilter.Compile(text); err != nil {
+	_, err := pathfilter.Compile(text)
+	problem, hint := misspelling(text)
+	switch {
+	case !ok:
+	case err != nil:
 		r.failKey(key, fmt.Sprintf("%s is not a pattern: %v", quoteText(text), err),
 			`patterns are those of GitHub's path filters: * within a folder, ** anything, [a-z] a set; a \ takes a character as it is`)
-		return
-	}
-	if problem, hint := misspelling(text); problem != "" {
+	case problem != "":
 		r.failKey(key, fmt.Sprintf("%s matches nothing: %s", quoteText(text), problem), hint)
-		return
+	default:
+		*g = Glob(text)
 	}
-	*g = Glob(text)
 }
 
 // misspelling says why no path or branch of git's can match a pattern, and how it is written; "" if one can.
@@ -297,11 +296,9 @@ type Regexp string
 
 func (x *Regexp) decodeNode(r *policyFileReader, key string, n ast.Node) {
 	text, ok := r.readText(key, n, "a regular expression", false)
-	if !ok {
-		return
-	}
 	re, err := regexp.Compile(text)
 	switch {
+	case !ok:
 	case len(text) > 1000:
 		r.failKey(key, "the regular expression is longer than 1000 bytes", "shorten it")
 	case err != nil:

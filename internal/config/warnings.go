@@ -131,11 +131,11 @@ func (r policyResolver) warnHeading(key string, q quorum.Reviewer) {
 	if !r.hasKey(key+".heading") || r.brokenKeys[key+".heading"] {
 		return
 	}
-	who := reviewerPhrase(q)
+	who, noun := reviewerPhrase(q), verdictNouns[q.Verdict.Kind]
 	switch {
-	case q.Verdict.Kind == quorum.Conclusion, q.Verdict.Kind == quorum.Artifact:
+	case noun != "":
 		r.warnKey(key+".heading",
-			fmt.Sprintf("%s: the heading is not read, since its %s is the verdict", who, verdictNoun(q)),
+			fmt.Sprintf("%s: the heading is not read, since its %s is the verdict", who, noun),
 			"remove heading")
 	case looksLikeLinter(q):
 		r.warnKey(key+".heading",
