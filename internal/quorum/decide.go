@@ -12,10 +12,11 @@ import (
 // tried in the order of their numbers; each is a method below.
 func Decide(p Policy, ballots []Ballot, f Facts, now time.Time) Decision {
 	d := Decision{
-		PR: f.PR, Head: f.Head, Base: f.Base, Need: p.NeedOf(countVoters(p, ballots)), Start: f.Start, Against: f.Against,
+		PR: f.PR, Head: f.Head, Base: f.Base, Need: p.NeedOf(p.countPlaces(votersWith(ballots))), Start: f.Start, Against: f.Against,
 		Trunk: f.Trunk, Reason: ReasonTally, Lane: p.Lane, NeedPeople: p.People.Least(),
 		MissingPeople: p.People.missingBeside(f.StandIns, f.Teams),
 		AgainstVote:   len(f.Against) > 0 && p.HearsPeople(),
+		Effects:       Effects{Head: f.Head, Base: f.Base},
 	}
 	switch {
 	case f.File.State == FileMissing:
@@ -48,7 +49,7 @@ func Decide(p Policy, ballots []Ballot, f Facts, now time.Time) Decision {
 		d.Unheard = d.unheardOf(p, f)
 	}
 	if d.Verdict != Passed {
-		d.scheduleEffects(p, f, now)
+		d.scheduleEffects(p, now)
 	}
 	d.scheduleFix(p, f, now)
 	d.scheduleCommanded(ballots, f, now)
@@ -76,8 +77,6 @@ func (d *Decision) waitForLayers(below Below) {
 
 // applyRules applies rules 1 (its lanes without a review) to 6 to the ballots as of now.
 func (d *Decision) applyRules(p Policy, ballots []Ballot, f Facts, now time.Time) {
-	d.Verdict, d.Reason, d.Pass, d.StandIns, d.People, d.GraceEnd, d.Enough = 0, ReasonTally, nil, nil, nil, time.Time{}, time.Time{}
-	d.MissingPeople = p.People.missingBeside(f.StandIns, f.Teams)
 	d.tallyBallots(p, ballots, now)
 	objections := d.Objections
 	if d.AgainstVote {
@@ -108,30 +107,43 @@ func (d *Decision) applyObjections(p Policy, objections int) {
 
 // applyApprovals applies rules 3 to 6, where nobody objects.
 func (d *Decision) applyApprovals(p Policy, ballots []Ballot, f Facts, now time.Time) {
-	required := d.worstRequiredVote()
-	switch enough := d.Approvals >= d.Need && required == Approve; {
+	switch enough := d.isQuorum(p, (*Ballot).approves); {
 	case enough && d.hasDoubt():
 		d.Verdict = Waiting // a pass must not come between a doubt and its end
 	case enough && d.Pending == 0:
-		d.passWithPeople(p, ballots, f, earlierOf(d.lastSettledAt(p), d.graceEnds(p, f)), nil) // rule 3, or rule 5 if nobody looked then
+		d.passWithPeople(p, ballots, f, earlierOf(d.lastSettledAt(p), d.graceEnds(p)), nil) // rule 3, or rule 5 if nobody looked then
 	case enough:
-		end := d.graceEnds(p, f) // rule 5
+		end := d.graceEnds(p) // rule 5
 		if now.Before(end) {
 			d.Verdict, d.GraceEnd = Waiting, end
 		} else {
 			d.passWithPeople(p, ballots, f, end, nil)
 		}
-	case d.Pending == 0 && !d.isRequiredPending():
-		d.makeUnverified(p, required)
-		isVain := func(s StandIn) bool { return s.Vouch && !d.MayVouch() }
-		by, found := p.People.spareApproval(slices.DeleteFunc(slices.Clone(f.StandIns), isVain), f.Teams)
-		if found && len(f.Against) == 0 && !d.hasDoubt() { // of one that has no vote until it objects
-			d.passWithPeople(p, ballots, f, laterOf(d.lastSettledAt(p), by.At), []StandIn{by})
-		}
-	case d.Approvals+d.Pending < d.Need || required == Unavailable:
-		d.makeUnverified(p, required) // rule 4
-	default:
+	case d.isQuorum(p, func(b *Ballot) bool { return b.approves() || b.Vote == Pending }):
 		d.Verdict = Waiting // rule 6
+	default:
+		d.makeUnverified(p, ballots, f) // rule 4
+	}
+}
+
+// makeUnverified makes the decision Unverified, or Passed if nobody is waited for and somebody stands in.
+func (d *Decision) makeUnverified(p Policy, ballots []Ballot, f Facts) {
+	d.Verdict = Unverified
+	switch {
+	case d.Approvals >= d.Need:
+		d.Reason = ReasonRequired
+	case p.countPlaces(votersWith(d.Ballots)) < d.Need:
+		d.Reason = ReasonTooFew
+	}
+	// A required reviewer of a family that has approved is waited for, too. A doubt is of one that has no vote until it objects.
+	isRequired := func(b *Ballot) bool { return b.Required }
+	if d.Pending > 0 || slices.ContainsFunc(votersWith(d.Ballots, Pending), isRequired) || len(f.Against) > 0 || d.hasDoubt() {
+		return
+	}
+	isVain := func(s StandIn) bool { return s.Vouch && !d.MayVouch() }
+	by, found := p.People.spareApproval(slices.DeleteFunc(slices.Clone(f.StandIns), isVain), f.Teams)
+	if found {
+		d.passWithPeople(p, ballots, f, laterOf(d.lastSettledAt(p), by.At), []StandIn{by})
 	}
 }
 
@@ -155,9 +167,8 @@ func (d *Decision) passWithPeople(p Policy, ballots []Ballot, f Facts, at time.T
 // MayVouch reports whether a vouch could stand in for the reviewers that cannot answer: not for one that the change itself keeps from
 // approving, nor for one that somebody has cancelled.
 func (d *Decision) MayVouch() bool {
-	return !slices.ContainsFunc(d.Ballots, func(b Ballot) bool {
-		return b.Voter() && b.Vote == Unavailable &&
-			slices.Contains([]Reason{ReasonGuarded, ReasonOtherGuards, ReasonFamily, ReasonSelf, ReasonCancelled}, b.Reason)
+	return !slices.ContainsFunc(votersWith(d.Ballots, Unavailable), func(b *Ballot) bool {
+		return slices.Contains([]Reason{ReasonGuarded, ReasonOtherGuards, ReasonFamily, ReasonSelf, ReasonCancelled}, b.Reason)
 	})
 }
 
@@ -205,7 +216,7 @@ func (d *Decision) withoutUntakenSteps(p Policy, ballots []Ballot, f Facts, now 
 		switch {
 		case !isPlanned(b):
 		case then.leavesOut(p, &b):
-			left[i] = b.withoutStep()
+			left[i] = b.asUnavailable()
 		case then.Verdict == Waiting && b.Deadline.After(then.GraceEnd):
 			until = then.GraceEnd
 		}
@@ -213,11 +224,10 @@ func (d *Decision) withoutUntakenSteps(p Policy, ballots []Ballot, f Facts, now 
 	return left, until
 }
 
-// withoutStep is a ballot whose planned retry is not made.
-func (b Ballot) withoutStep() Ballot {
-	b.Vote, b.Deadline, b.Late = Unavailable, time.Time{}, ""
-	b.Next, b.Planned, b.Retrying, b.Watch = nil, false, false, false
-	b.Circuit = Hold{}
+// asUnavailable is a pending ballot for which nothing is waited for any more, nor done.
+func (b Ballot) asUnavailable() Ballot {
+	b.Vote, b.Deadline, b.Next, b.Circuit = Unavailable, time.Time{}, nil, Hold{}
+	b.Planned, b.Retrying, b.Watch = false, false, false
 	return b
 }
 
@@ -254,14 +264,11 @@ func (d *Decision) passStands(p Policy, ballots []Ballot, f Facts) bool {
 		return false
 	}
 	d.tallyBallots(p, ballots, was.At)
-	earned := d.Approvals >= d.Need && d.worstRequiredVote() == Approve || len(was.By) > 0 || d.Need == 0
-	if !earned || d.Objections > 0 || d.hasDoubt() || !slices.Equal(d.voterNames(), was.Voters) {
+	earned := d.isQuorum(p, (*Ballot).approves) || len(was.By) > 0 || d.Need == 0
+	voters, basis := d.basis()
+	isGone := func(b Basis) bool { return !slices.Contains(basis, b) }
+	if !earned || d.Objections > 0 || d.hasDoubt() || !slices.Equal(voters, was.Voters) || slices.ContainsFunc(was.Basis, isGone) {
 		return false
-	}
-	for _, basis := range was.Basis {
-		if !slices.ContainsFunc(d.Ballots, func(b Ballot) bool { return b.Vote == Approve && b.passBasis() == basis }) {
-			return false
-		}
 	}
 	taken, _ := d.withoutUntakenSteps(p, ballots, f, was.At)
 	d.tallyBallots(p, taken, was.At)
@@ -286,14 +293,8 @@ func (p *Pass) peopleStillApprove(f Facts) bool {
 // on the moment of the look.
 func (d *Decision) makePassed(p Policy, ballots []Ballot, f Facts, pass *Pass) {
 	d.tallyBallots(p, ballots, pass.At)
-	pass.Policy, pass.Base, pass.Need, pass.Voters = f.File.Blobs(), f.Base, d.Need, d.voterNames()
-	pass.Lane = strings.Join(p.Lane.Names(), ", ")
-	pass.Basis = slices.Grow(pass.Basis, d.Approvals)
-	for _, b := range d.Ballots {
-		if b.Voter() && b.Vote == Approve {
-			pass.Basis = append(pass.Basis, b.passBasis())
-		}
-	}
+	pass.Policy, pass.Base, pass.Need, pass.Lane = f.File.Blobs(), f.Base, d.Need, strings.Join(p.Lane.Names(), ", ")
+	pass.Voters, pass.Basis = d.basis()
 	d.showPass(pass)
 }
 
@@ -313,77 +314,65 @@ func (d *Decision) showPass(pass *Pass) {
 	}
 }
 
-// voterNames are the reviewers whose votes are counted.
-func (d *Decision) voterNames() []string {
-	names := make([]string, 0, len(d.Ballots))
-	for _, b := range d.Ballots {
-		if b.Voter() {
-			names = append(names, b.Reviewer)
+// basis names the reviewers whose votes are counted, and the approvals that a pass rests on.
+func (d *Decision) basis() (voters []string, basis []Basis) {
+	voters = []string{} // it is written so, even where nobody votes
+	for _, b := range votersWith(d.Ballots) {
+		voters = append(voters, b.Reviewer)
+		if b.approves() {
+			basis = append(basis, Basis{Reviewer: b.Reviewer, Run: b.Run, Attempt: b.Attempt})
 		}
 	}
-	return names
+	return voters, basis
 }
-
-// passBasis names b as an approval that a pass rests on.
-func (b Ballot) passBasis() Basis { return Basis{Reviewer: b.Reviewer, Run: b.Run, Attempt: b.Attempt} }
 
 // tallyBallots sets the ballots as of now and counts them.
 func (d *Decision) tallyBallots(p Policy, ballots []Ballot, now time.Time) {
-	if len(d.Ballots) != len(ballots) { // else it is tallied once more, as of another moment
-		d.Ballots = make([]Ballot, len(ballots))
-	}
+	d.Ballots = make([]Ballot, len(ballots))
 	for i, b := range ballots {
 		d.Ballots[i] = b.asOf(now)
 	}
 	d.countVotes(p)
 }
 
-// countVoters says how many may approve: reviewers, or families where those are counted.
-func countVoters(p Policy, ballots []Ballot) int {
-	return countDistinct(p, ballots, func(*Ballot) bool { return true })
-}
-
-// countDistinct says how many voters, or families of them where those are counted, have a ballot that counts.
-func countDistinct(p Policy, ballots []Ballot, counts func(b *Ballot) bool) (n int) {
-	for i := range ballots {
-		if b := &ballots[i]; b.Voter() && counts(b) && !hasRelative(p, ballots[:i], b, counts) {
-			n++
-		}
-	}
-	return n
-}
-
-// hasRelative reports whether one of the family of b has a ballot that counts.
-func hasRelative(p Policy, ballots []Ballot, b *Ballot, counts func(b *Ballot) bool) bool {
-	for i := range ballots {
-		if o := &ballots[i]; p.areOneFamily(b, o) && o.Voter() && counts(o) {
-			return true
-		}
-	}
-	return false
-}
-
-// areOneFamily reports whether the approvals of two ballots count once. Who has no family is one of its own.
-func (p *Policy) areOneFamily(a, b *Ballot) bool {
-	return p.Families == DistinctFamily && a.Family != "" && a.Family == b.Family
-}
-
 // countVotes counts the ballots. Where families are counted one approves with its first approval, and is pending only
 // while none of it approves; objections are never merged.
 func (d *Decision) countVotes(p Policy) {
-	approves := func(b *Ballot) bool { return b.Vote == Approve }
-	mayApprove := func(b *Ballot) bool { return b.Vote == Approve || b.Vote == Pending }
-	objectsNot := func(b *Ballot) bool { return b.Vote == Approve || b.Vote == Pending || b.Vote == Unavailable }
-	d.Approvals = countDistinct(p, d.Ballots, approves)
-	d.Pending = countDistinct(p, d.Ballots, mayApprove) - d.Approvals
-	d.Unavailable = countDistinct(p, d.Ballots, objectsNot) - d.Approvals - d.Pending
-	d.Objections = 0
-	for i := range d.Ballots {
-		if b := &d.Ballots[i]; b.Voter() && b.Vote == Object {
-			d.Objections++
+	d.Approvals = p.countPlaces(votersWith(d.Ballots, Approve))
+	d.Pending = p.countPlaces(votersWith(d.Ballots, Approve, Pending)) - d.Approvals
+	d.Unavailable = p.countPlaces(votersWith(d.Ballots, Approve, Pending, Unavailable)) - d.Approvals - d.Pending
+	d.Objections = len(votersWith(d.Ballots, Object))
+}
+
+// votersWith are the ballots of the tally with one of some votes; with no vote named all of them.
+func votersWith(ballots []Ballot, votes ...Vote) (voters []*Ballot) {
+	for i := range ballots {
+		if b := &ballots[i]; b.Voter() && (len(votes) == 0 || slices.Contains(votes, b.Vote)) {
+			voters = append(voters, b)
 		}
 	}
+	return voters
 }
+
+// countPlaces says how many approvals some voters could be.
+func (p *Policy) countPlaces(voters []*Ballot) int {
+	families := make([]string, 0, len(voters))
+	for _, b := range voters {
+		families = append(families, b.Family)
+	}
+	return p.Families.count(families)
+}
+
+// isQuorum reports whether enough voters have a ballot that counts, and all that are required.
+func (d *Decision) isQuorum(p Policy, counts func(b *Ballot) bool) bool {
+	voters := votersWith(d.Ballots)
+	isLost := func(b *Ballot) bool { return b.Required && !counts(b) }
+	hasNone := func(b *Ballot) bool { return !counts(b) }
+	return !slices.ContainsFunc(voters, isLost) && p.countPlaces(slices.DeleteFunc(voters, hasNone)) >= d.Need
+}
+
+// approves reports whether b is an approval.
+func (b *Ballot) approves() bool { return b.Vote == Approve }
 
 // asOf applies the clock to a pending ballot.
 func (b Ballot) asOf(now time.Time) Ballot {
@@ -393,130 +382,84 @@ func (b Ballot) asOf(now time.Time) Ballot {
 	if b.Then != nil {
 		return *b.Then
 	}
-	b.Vote, b.Reason, b.Since = Unavailable, b.Late, b.Deadline
-	b.Deadline, b.Next, b.Planned, b.Retrying, b.Watch = time.Time{}, nil, false, false, false
-	b.Circuit = Hold{}
-	return b
+	late := b.asUnavailable()
+	late.Reason, late.Since = b.Late, b.Deadline
+	return late
 }
 
-// worstRequiredVote is the worst vote of the required reviewers; Approve if there is none.
-func (d *Decision) worstRequiredVote() Vote {
-	worst := Approve
-	for _, b := range d.Ballots {
-		if !b.Required || !b.Voter() {
-			continue
-		}
-		switch b.Vote {
-		case Approve:
-		case Pending, Object:
-			worst = b.Vote
-		default:
-			return Unavailable
-		}
-	}
-	return worst
-}
-
-// isRequiredPending reports whether a required reviewer is pending: of a family that has approved it is waited for too.
-func (d *Decision) isRequiredPending() bool {
-	return slices.ContainsFunc(d.Ballots, func(b Ballot) bool { return b.Required && b.Voter() && b.Vote == Pending })
-}
-
-func (d *Decision) makeUnverified(p Policy, required Vote) {
-	d.Verdict = Unverified
-	switch {
-	case d.Approvals >= d.Need && required != Approve:
-		d.Reason = ReasonRequired
-	case countVoters(p, d.Ballots) < d.Need:
-		d.Reason = ReasonTooFew
-	}
-}
-
-// lastSettledAt returns when the last counted ballot became what it is; at least the start. Where families are counted,
-// what one says after another of its family approved settles nothing, unless it is required.
+// lastSettledAt returns when nobody was waited for any more. Where families are counted, what one says after another of
+// its family approved settles nothing, unless it is required.
 func (d *Decision) lastSettledAt(p Policy) time.Time {
-	at := d.Start
-	for i := range d.Ballots {
-		b := &d.Ballots[i]
-		settled := b.settledAt()
-		approvedBefore := func(o *Ballot) bool { return o.Vote == Approve && (b.Vote == Pending || o.At.Before(settled)) }
-		if b.Voter() && (b.Required || !hasRelative(p, d.Ballots, b, approvedBefore)) {
-			at = laterOf(at, settled)
-		}
+	return d.firstMoment(func(at time.Time) bool {
+		isOpen := func(b *Ballot) bool { return b.Vote == Pending || b.settledAt().After(at) }
+		places := slices.DeleteFunc(votersWith(d.Ballots), func(b *Ballot) bool { return !isOpen(b) && !b.approves() })
+		isMissing := func(b *Ballot) bool { return isOpen(b) && b.Required }
+		return !slices.ContainsFunc(places, isMissing) && p.countPlaces(places) == p.countPlaces(slices.DeleteFunc(slices.Clone(places), isOpen))
+	})
+}
+
+// graceEnds is when a quorum that stands stops waiting for the rest: the need-th approval and the last required one
+// have been cast, and then the grace is over.
+func (d *Decision) graceEnds(p Policy) time.Time {
+	return d.firstMoment(func(at time.Time) bool {
+		return d.isQuorum(p, func(b *Ballot) bool { return b.approves() && !b.At.After(at) })
+	}).Add(p.Grace)
+}
+
+// firstMoment is when something held first of the voters' ballots: at the start, or when one of them became what it is.
+func (d *Decision) firstMoment(holds func(at time.Time) bool) time.Time {
+	moments := []time.Time{d.Start}
+	for _, b := range votersWith(d.Ballots) {
+		moments = append(moments, laterOf(b.settledAt(), d.Start))
 	}
-	return at
+	slices.SortFunc(moments, time.Time.Compare)
+	return moments[max(slices.IndexFunc(moments, holds), 0)]
 }
 
 // settledAt is when b became what it is.
 func (b *Ballot) settledAt() time.Time {
-	if b.Vote == Approve {
+	if b.approves() {
 		return b.At
 	}
 	return b.Since
 }
 
-// graceEnds is when a quorum that stands stops waiting for the rest: the need-th approval and the last required one
-// have been cast, and then the grace is over.
-func (d *Decision) graceEnds(p Policy, f Facts) time.Time {
-	at := f.Start
-	cast := make([]*Ballot, 0, len(d.Ballots))
-	for i := range d.Ballots {
-		if b := &d.Ballots[i]; b.Voter() && b.Vote == Approve {
-			cast = append(cast, b)
-			if b.Required {
-				at = laterOf(at, b.At)
-			}
-		}
-	}
-	slices.SortFunc(cast, func(a, b *Ballot) int { return a.At.Compare(b.At) })
-	families := 0
-	for i, b := range cast {
-		if slices.ContainsFunc(cast[:i], func(o *Ballot) bool { return p.areOneFamily(b, o) }) {
-			continue
-		}
-		if families++; families == d.Need {
-			at = laterOf(at, b.At)
-		}
-	}
-	return at.Add(p.Grace)
-}
-
 // scheduleEffects finds the wake and the effects that are due.
-func (d *Decision) scheduleEffects(p Policy, f Facts, now time.Time) {
+func (d *Decision) scheduleEffects(p Policy, now time.Time) {
 	d.wakeBy(d.GraceEnd)
 	acts := d.Verdict == Waiting || d.Verdict == Unverified && d.mayChange(p)
-	d.Effects.Head, d.Effects.Base = f.Head, f.Base
 	for _, b := range d.Ballots {
 		if b.Vote == Pending {
 			d.wakeBy(b.Deadline)
 		}
+	}
+	for _, b := range votersWith(d.Ballots, Object, Pending) {
 		// Whose own objection stands is run again whatever the verdict: a yes of its is what may end that.
-		mayAct := b.Vote == Object || b.Vote == Pending && acts
-		if !b.Voter() || !mayAct {
+		if b.Vote == Pending && !acts {
 			continue
 		}
 		for _, a := range b.Next {
-			if a.Command != 0 {
-				continue // whatever the verdict
-			}
-			if now.Before(a.Due) {
-				d.wakeBy(a.Due)
-				continue
-			}
-			sameRun := func(o Action) bool { return o.Run == a.Run && o.Attempt == a.Attempt }
-			switch a.Kind {
-			case Rerun:
-				if !slices.ContainsFunc(d.Effects.Reruns, sameRun) { // reviewers may share a run
-					d.Effects.Reruns = append(d.Effects.Reruns, a)
-				}
-			case Cancel:
-				if !slices.ContainsFunc(d.Effects.Cancels, sameRun) {
-					d.Effects.Cancels = append(d.Effects.Cancels, a)
-				}
-			case Ask:
-				d.Effects.Requests = append(d.Effects.Requests, a)
+			if a.Command == 0 { // else whatever the verdict
+				d.schedule(a, now)
 			}
 		}
+	}
+}
+
+// schedule adds an effect once it is due. Reviewers may share a run, and it is run again once: by a person's command, if there is
+// one, which would be carried out once more otherwise.
+func (d *Decision) schedule(a Action, now time.Time) {
+	if now.Before(a.Due) { // GitHub may not show yet what came of the last try
+		d.wakeBy(a.Due)
+		return
+	}
+	effects := map[ActionKind]*[]Action{Rerun: &d.Effects.Reruns, Cancel: &d.Effects.Cancels, Ask: &d.Effects.Requests}[a.Kind]
+	isSame := func(o Action) bool { return a.Kind != Ask && o.Run == a.Run && o.Attempt == a.Attempt }
+	switch i := slices.IndexFunc(*effects, isSame); {
+	case i < 0:
+		*effects = append(*effects, a)
+	case (*effects)[i].Command == 0 && a.Command != 0:
+		(*effects)[i] = a
 	}
 }
 
@@ -524,33 +467,15 @@ func (d *Decision) scheduleEffects(p Policy, f Facts, now time.Time) {
 func (d *Decision) scheduleCommanded(ballots []Ballot, f Facts, now time.Time) {
 	for _, b := range ballots {
 		for _, a := range b.Next {
-			switch {
-			case a.Command == 0:
-			case now.Before(a.Due): // GitHub shows no trace of it yet
-				d.wakeBy(a.Due)
-			case a.Kind == Rerun:
-				isSame := func(o Action) bool { return o.Run == a.Run && o.Attempt == a.Attempt }
-				if i := slices.IndexFunc(d.Effects.Reruns, isSame); i < 0 {
-					d.Effects.Reruns = append(d.Effects.Reruns, a)
-				} else if d.Effects.Reruns[i].Command == 0 {
-					d.Effects.Reruns[i] = a // else the person's would be carried out once more
-				}
-			case a.Kind == Ask:
-				d.Effects.Requests = append(d.Effects.Requests, a)
+			if a.Command != 0 {
+				d.schedule(a, now)
 			}
 		}
 	}
 	for _, a := range f.Leave {
-		if now.Before(a.Due) { // GitHub may not show yet what came of the last try
-			d.wakeBy(a.Due)
-			continue
-		}
-		d.Effects.Cancels = append(d.Effects.Cancels, a)
+		d.schedule(a, now)
 	}
 	d.Effects.Replies = f.Replies
-	if !d.Effects.Empty() {
-		d.Effects.Head, d.Effects.Base = f.Head, f.Base
-	}
 }
 
 // mayChange reports whether answers that may still come could end an Unverified.
@@ -558,11 +483,7 @@ func (d *Decision) mayChange(p Policy) bool {
 	if d.Reason == ReasonPeople {
 		return false // only a person's can
 	}
-	may := countDistinct(p, d.Ballots, func(b *Ballot) bool {
-		return b.Vote == Approve || b.Vote == Pending || b.Vote == Unavailable && b.Open
-	})
-	isLost := func(b Ballot) bool { return b.Required && b.Voter() && b.Vote == Unavailable && !b.Open }
-	return may >= d.Need && !slices.ContainsFunc(d.Ballots, isLost)
+	return d.isQuorum(p, func(b *Ballot) bool { return b.Vote != Unavailable || b.Open })
 }
 
 // schedulePeople finds whose review is asked for, or when.
@@ -581,9 +502,6 @@ func (d *Decision) schedulePeople(p Policy, f Facts, now time.Time) {
 	}
 	if again := in.unshown(); len(again) > 0 {
 		d.askPeople(again, in.Asked.At.Add(ReplicaLag), now)
-	}
-	if len(d.Effects.People) > 0 {
-		d.Effects.Head, d.Effects.Base = f.Head, f.Base
 	}
 }
 
@@ -604,19 +522,7 @@ func (d *Decision) unverifiedSince(p Policy, f Facts) time.Time {
 	if d.Reason == ReasonPeople {
 		return laterOf(d.Enough, f.Start)
 	}
-	var ends []time.Time
-	for _, b := range d.Ballots {
-		if b.Voter() && b.Vote == Unavailable {
-			ends = append(ends, laterOf(b.Since, f.Start))
-		}
-	}
-	slices.SortFunc(ends, time.Time.Compare)
-	for _, at := range ends {
-		isLeft := func(b *Ballot) bool { return b.Vote != Unavailable || laterOf(b.Since, f.Start).After(at) }
-		isLost := func(b Ballot) bool { return b.Required && b.Voter() && !isLeft(&b) }
-		if countDistinct(p, d.Ballots, isLeft) < d.Need || slices.ContainsFunc(d.Ballots, isLost) {
-			return at
-		}
-	}
-	return f.Start
+	return d.firstMoment(func(at time.Time) bool {
+		return !d.isQuorum(p, func(b *Ballot) bool { return b.Vote != Unavailable || b.Since.After(at) })
+	})
 }

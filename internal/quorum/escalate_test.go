@@ -64,6 +64,7 @@ func TestWhenPeopleAreAsked(t *testing.T) {
 	}{
 		"the second that is lost":       {ballots: []Ballot{lost(3), yes(4), lost(7)}, want: 17},
 		"a third changes nothing":       {ballots: []Ballot{lost(3), lost(5), lost(7)}, want: 15},
+		"too few vote, from the start":  {ballots: []Ballot{yes(2), yes(4), lost(7)}, change: func(w *world) { w.Policy.Need = 4 }, want: 11},
 		"by a deadline":                 {ballots: []Ballot{lost(3), yes(4), late(9)}, want: 19},
 		"the loop has ended":            {ballots: []Ballot{no(3), lost(4), lost(5)}, change: endedLoop, want: 5},
 		"blocked, and the loop goes on": {ballots: []Ballot{no(3), lost(4), lost(5)}},

@@ -4,6 +4,7 @@ package quorum
 // stands, each diff has one, and a loop that gets nowhere stops and asks for a person.
 
 import (
+	"slices"
 	"time"
 )
 
@@ -50,7 +51,6 @@ func (d *Decision) scheduleFix(p Policy, f Facts, now time.Time) {
 // orderFix orders a fix of all that is objected to.
 func (d *Decision) orderFix(l *Loop, p Policy, f Facts) {
 	l.State = LoopDue
-	d.Effects.Head, d.Effects.Base = f.Head, f.Base
 	d.Effects.Fix = &FixOrder{
 		Workflow: p.Fix.Workflow, Branch: f.Fix.Branch, Number: f.PR.Number, Head: f.Head, Base: f.Base, Findings: l.Open,
 	}
@@ -95,21 +95,16 @@ func (d *Decision) followFix(l *Loop, p Policy, f Facts, now time.Time) {
 
 // hasObjectionUnderWay reports whether the attempt of an objecting reviewer has not ended: it may say more.
 func (d *Decision) hasObjectionUnderWay() bool {
-	for i := range d.Ballots {
-		if b := &d.Ballots[i]; b.Voter() && b.Vote == Object && (b.UnderWay || b.Reason == ReasonLookingAgain) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(votersWith(d.Ballots, Object), func(b *Ballot) bool {
+		return b.UnderWay || b.Reason == ReasonLookingAgain
+	})
 }
 
 // FixDue is since when a fix could have been started: since the last objection was said.
 func (d *Decision) FixDue() time.Time {
 	at := d.Start
-	for i := range d.Ballots {
-		if b := &d.Ballots[i]; b.Voter() && b.Vote == Object {
-			at = laterOf(at, b.Since)
-		}
+	for _, b := range votersWith(d.Ballots, Object) {
+		at = laterOf(at, b.Since)
 	}
 	return at
 }

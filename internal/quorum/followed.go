@@ -20,11 +20,7 @@ const nearLines = 3
 
 // followFindings returns what the voters among ballots object to, by place, each with how it came to be open.
 func followFindings(ballots []Ballot, known []Tracked, byFix bool) (all []OpenFinding) {
-	for i := range ballots {
-		b := &ballots[i]
-		if !b.Voter() || b.Vote != Object {
-			continue
-		}
+	for _, b := range votersWith(ballots, Object) {
 		named := 0
 		for _, f := range b.Findings {
 			if f.Below {

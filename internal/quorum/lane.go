@@ -299,18 +299,14 @@ func (p Policy) InLane(l *Lane) Policy {
 }
 
 // CountVoters counts those of some reviewers who vote, of a family one where families are counted.
-func (p *Policy) CountVoters(reviewers []Reviewer) (n int) {
-	families := map[string]bool{}
-	for i := range reviewers {
-		switch r := &reviewers[i]; {
-		case !r.Voter():
-		case p.Families == DistinctFamily && r.Family != "":
-			families[r.Family] = true
-		default:
-			n++
+func (p *Policy) CountVoters(reviewers []Reviewer) int {
+	var families []string
+	for _, r := range reviewers {
+		if r.Voter() {
+			families = append(families, r.Family)
 		}
 	}
-	return n + len(families)
+	return p.Families.count(families)
 }
 
 // CountAnyVoters counts those who vote on every pull request, and all.

@@ -59,6 +59,19 @@ const (
 	DistinctFamily                     // each family counts once
 )
 
+// count says how many approvals those of reviewers of some families are. Who has no family is one of its own.
+func (f Families) count(families []string) (n int) {
+	distinct := map[string]bool{}
+	for _, family := range families {
+		if f != DistinctFamily || family == "" {
+			n++
+		} else {
+			distinct[family] = true
+		}
+	}
+	return n + len(distinct)
+}
+
 // Carry says which votes a push keeps that leaves the pull request's diff as it was. Objections stand in any case.
 type Carry uint8
 

@@ -451,7 +451,7 @@ func TestALostApprovalNeverPasses(t *testing.T) {
 		}
 		forgotten := lost
 		forgotten.Facts.Pass = nil
-		rests := d.Verdict == Passed && slices.Contains(d.Pass.Basis, w.Ballots[i].passBasis())
+		rests := d.Verdict == Passed && slices.Contains(d.Pass.Basis, Basis{b.Reviewer, w.Ballots[i].Run, w.Ballots[i].Attempt})
 		if rests && forgotten.decide().Verdict != Passed && lost.remembering(d).decide().Verdict == Passed {
 			t.Fatal("passed on an approval that is gone")
 		}
