@@ -138,11 +138,11 @@ func (r pullReader) readFixRuns(ctx context.Context, workflow, branch string) (r
 
 // fixSeenIn is a run as a fix of that pull request.
 func fixSeenIn(r *restRun, number int) quorum.FixSeen {
-	head, base := quorum.SubjectOfFixRun(r.Title, number)
-	return quorum.FixSeen{
-		ID: r.ID, Head: head, Base: base, Created: r.Created, Updated: r.Updated,
-		Ended: r.Status == "completed", URL: r.URL,
+	seen := quorum.FixSeen{ID: r.ID, Created: r.Created, Updated: r.Updated, Ended: r.Status == "completed", URL: r.URL}
+	if of, head, base := quorum.ParseFixRunName(r.Title); of == number {
+		seen.Head, seen.Base = head, base
 	}
+	return seen
 }
 
 // voidFix is what became of a fix that was not started, and is not known to have been.

@@ -12,8 +12,8 @@ import (
 // tried in the order of their numbers; each is a method below.
 func Decide(p Policy, ballots []Ballot, f Facts, now time.Time) Decision {
 	d := Decision{
-		PR: f.PR, Head: f.Head, Base: f.Base, Need: p.NeedOf(p.countPlaces(votersWith(ballots))), Start: f.Start, Against: f.Against,
-		Trunk: f.Trunk, Reason: ReasonTally, Lane: p.Lane, NeedPeople: p.People.Least(),
+		PR: f.PR, Head: f.Head, Base: f.Base, Start: f.Start, Against: f.Against, Trunk: f.Trunk, Reason: ReasonTally,
+		Lane: p.Lane, Need: p.NeedOf(p.countPlaces(votersWith(ballots))), NeedPeople: p.People.Least(),
 		MissingPeople: p.People.missingBeside(f.StandIns, f.Teams),
 		AgainstVote:   len(f.Against) > 0 && p.HearsPeople(),
 		Effects:       Effects{Head: f.Head, Base: f.Base},
@@ -107,7 +107,7 @@ func (d *Decision) applyObjections(p Policy, objections int) {
 
 // applyApprovals applies rules 3 to 6, where nobody objects.
 func (d *Decision) applyApprovals(p Policy, ballots []Ballot, f Facts, now time.Time) {
-	switch enough := d.isQuorum(p, (*Ballot).approves); {
+	switch enough := d.isQuorum(p, (*Ballot).isApproval); {
 	case enough && d.hasDoubt():
 		d.Verdict = Waiting // a pass must not come between a doubt and its end
 	case enough && d.Pending == 0:
@@ -119,7 +119,7 @@ func (d *Decision) applyApprovals(p Policy, ballots []Ballot, f Facts, now time.
 		} else {
 			d.passWithPeople(p, ballots, f, end, nil)
 		}
-	case d.isQuorum(p, func(b *Ballot) bool { return b.approves() || b.Vote == Pending }):
+	case d.isQuorum(p, func(b *Ballot) bool { return b.isApproval() || b.Vote == Pending }):
 		d.Verdict = Waiting // rule 6
 	default:
 		d.makeUnverified(p, ballots, f) // rule 4
@@ -135,9 +135,8 @@ func (d *Decision) makeUnverified(p Policy, ballots []Ballot, f Facts) {
 	case p.countPlaces(votersWith(d.Ballots)) < d.Need:
 		d.Reason = ReasonTooFew
 	}
-	// A required reviewer of a family that has approved is waited for, too. A doubt is of one that has no vote until it objects.
-	isRequired := func(b *Ballot) bool { return b.Required }
-	if d.Pending > 0 || slices.ContainsFunc(votersWith(d.Ballots, Pending), isRequired) || len(f.Against) > 0 || d.hasDoubt() {
+	isPending := func(b *Ballot) bool { return b.Vote == Pending }
+	if len(f.Against) > 0 || d.awaitsVoter(p, isPending) || d.hasDoubt() { // of one that has no vote until it objects
 		return
 	}
 	isVain := func(s StandIn) bool { return s.Vouch && !d.MayVouch() }
@@ -264,10 +263,13 @@ func (d *Decision) passStands(p Policy, ballots []Ballot, f Facts) bool {
 		return false
 	}
 	d.tallyBallots(p, ballots, was.At)
-	earned := d.isQuorum(p, (*Ballot).approves) || len(was.By) > 0 || d.Need == 0
-	voters, basis := d.basis()
+	earned := d.isQuorum(p, (*Ballot).isApproval) || len(was.By) > 0 || d.Need == 0
+	voters, basis := d.listBasis()
 	isGone := func(b Basis) bool { return !slices.Contains(basis, b) }
-	if !earned || d.Objections > 0 || d.hasDoubt() || !slices.Equal(voters, was.Voters) || slices.ContainsFunc(was.Basis, isGone) {
+	if !earned || d.Objections > 0 || d.hasDoubt() {
+		return false
+	}
+	if !slices.Equal(voters, was.Voters) || slices.ContainsFunc(was.Basis, isGone) {
 		return false
 	}
 	taken, _ := d.withoutUntakenSteps(p, ballots, f, was.At)
@@ -294,7 +296,7 @@ func (p *Pass) peopleStillApprove(f Facts) bool {
 func (d *Decision) makePassed(p Policy, ballots []Ballot, f Facts, pass *Pass) {
 	d.tallyBallots(p, ballots, pass.At)
 	pass.Policy, pass.Base, pass.Need, pass.Lane = f.File.Blobs(), f.Base, d.Need, strings.Join(p.Lane.Names(), ", ")
-	pass.Voters, pass.Basis = d.basis()
+	pass.Voters, pass.Basis = d.listBasis()
 	d.showPass(pass)
 }
 
@@ -314,12 +316,12 @@ func (d *Decision) showPass(pass *Pass) {
 	}
 }
 
-// basis names the reviewers whose votes are counted, and the approvals that a pass rests on.
-func (d *Decision) basis() (voters []string, basis []Basis) {
+// listBasis names the reviewers whose votes are counted, and the approvals that a pass rests on.
+func (d *Decision) listBasis() (voters []string, basis []Basis) {
 	voters = []string{} // it is written so, even where nobody votes
 	for _, b := range votersWith(d.Ballots) {
 		voters = append(voters, b.Reviewer)
-		if b.approves() {
+		if b.isApproval() {
 			basis = append(basis, Basis{Reviewer: b.Reviewer, Run: b.Run, Attempt: b.Attempt})
 		}
 	}
@@ -360,7 +362,7 @@ func (p *Policy) countPlaces(voters []*Ballot) int {
 	for _, b := range voters {
 		families = append(families, b.Family)
 	}
-	return p.Families.count(families)
+	return p.Families.countPlaces(families)
 }
 
 // isQuorum reports whether enough voters have a ballot that counts, and all that are required.
@@ -371,8 +373,8 @@ func (d *Decision) isQuorum(p Policy, counts func(b *Ballot) bool) bool {
 	return !slices.ContainsFunc(voters, isLost) && p.countPlaces(slices.DeleteFunc(voters, hasNone)) >= d.Need
 }
 
-// approves reports whether b is an approval.
-func (b *Ballot) approves() bool { return b.Vote == Approve }
+// isApproval reports whether b is an approval.
+func (b *Ballot) isApproval() bool { return b.Vote == Approve }
 
 // asOf applies the clock to a pending ballot.
 func (b Ballot) asOf(now time.Time) Ballot {
@@ -387,14 +389,27 @@ func (b Ballot) asOf(now time.Time) Ballot {
 	return late
 }
 
-// lastSettledAt returns when nobody was waited for any more. Where families are counted, what one says after another of
-// its family approved settles nothing, unless it is required.
+// awaitsVoter reports whether one of the voters whose ballots are open is waited for: of a family that has approved only
+// who is required.
+func (d *Decision) awaitsVoter(p Policy, isOpen func(b *Ballot) bool) bool {
+	var open, approving []*Ballot
+	for _, b := range votersWith(d.Ballots) {
+		switch {
+		case isOpen(b) && b.Required:
+			return true
+		case isOpen(b):
+			open = append(open, b)
+		case b.isApproval():
+			approving = append(approving, b)
+		}
+	}
+	return p.countPlaces(append(open, approving...)) > p.countPlaces(approving)
+}
+
+// lastSettledAt returns when nobody was waited for any more.
 func (d *Decision) lastSettledAt(p Policy) time.Time {
 	return d.firstMoment(func(at time.Time) bool {
-		isOpen := func(b *Ballot) bool { return b.Vote == Pending || b.settledAt().After(at) }
-		places := slices.DeleteFunc(votersWith(d.Ballots), func(b *Ballot) bool { return !isOpen(b) && !b.approves() })
-		isMissing := func(b *Ballot) bool { return isOpen(b) && b.Required }
-		return !slices.ContainsFunc(places, isMissing) && p.countPlaces(places) == p.countPlaces(slices.DeleteFunc(slices.Clone(places), isOpen))
+		return !d.awaitsVoter(p, func(b *Ballot) bool { return b.Vote == Pending || b.settledAt().After(at) })
 	})
 }
 
@@ -402,7 +417,7 @@ func (d *Decision) lastSettledAt(p Policy) time.Time {
 // have been cast, and then the grace is over.
 func (d *Decision) graceEnds(p Policy) time.Time {
 	return d.firstMoment(func(at time.Time) bool {
-		return d.isQuorum(p, func(b *Ballot) bool { return b.approves() && !b.At.After(at) })
+		return d.isQuorum(p, func(b *Ballot) bool { return b.isApproval() && !b.At.After(at) })
 	}).Add(p.Grace)
 }
 
@@ -418,7 +433,7 @@ func (d *Decision) firstMoment(holds func(at time.Time) bool) time.Time {
 
 // settledAt is when b became what it is.
 func (b *Ballot) settledAt() time.Time {
-	if b.approves() {
+	if b.isApproval() {
 		return b.At
 	}
 	return b.Since
@@ -440,20 +455,21 @@ func (d *Decision) scheduleEffects(p Policy, now time.Time) {
 		}
 		for _, a := range b.Next {
 			if a.Command == 0 { // else whatever the verdict
-				d.schedule(a, now)
+				d.scheduleAction(a, now)
 			}
 		}
 	}
 }
 
-// schedule adds an effect once it is due. Reviewers may share a run, and it is run again once: by a person's command, if there is
-// one, which would be carried out once more otherwise.
-func (d *Decision) schedule(a Action, now time.Time) {
+// scheduleAction adds an effect once it is due. A run that reviewers share is run again once: by a person's command, if
+// there is one, which would be carried out once more otherwise.
+func (d *Decision) scheduleAction(a Action, now time.Time) {
 	if now.Before(a.Due) { // GitHub may not show yet what came of the last try
 		d.wakeBy(a.Due)
 		return
 	}
-	effects := map[ActionKind]*[]Action{Rerun: &d.Effects.Reruns, Cancel: &d.Effects.Cancels, Ask: &d.Effects.Requests}[a.Kind]
+	e := &d.Effects
+	effects := map[ActionKind]*[]Action{Rerun: &e.Reruns, Cancel: &e.Cancels, Ask: &e.Requests}[a.Kind]
 	isSame := func(o Action) bool { return a.Kind != Ask && o.Run == a.Run && o.Attempt == a.Attempt }
 	switch i := slices.IndexFunc(*effects, isSame); {
 	case i < 0:
@@ -468,12 +484,12 @@ func (d *Decision) scheduleCommanded(ballots []Ballot, f Facts, now time.Time) {
 	for _, b := range ballots {
 		for _, a := range b.Next {
 			if a.Command != 0 {
-				d.schedule(a, now)
+				d.scheduleAction(a, now)
 			}
 		}
 	}
 	for _, a := range f.Leave {
-		d.schedule(a, now)
+		d.scheduleAction(a, now)
 	}
 	d.Effects.Replies = f.Replies
 }

@@ -3,7 +3,6 @@ package quorum
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -609,32 +608,28 @@ type Invitations struct {
 	Spoken []string     // logins of the pull request's author, and of those who have reviewed the head
 }
 
-// hasName reports whether a list has a name, as GitHub compares them.
-func hasName(names []string, name string) bool {
-	return slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) })
-}
-
 // unasked are those of the policy's people who were not asked yet, and may be.
-func (in *Invitations) unasked(to []string) (names []string) {
-	for _, name := range to {
-		isAsked := in.Asked != nil && hasName(in.Asked.To, name)
-		if !isAsked && !hasName(in.Seen, name) && !hasName(in.Spoken, name) {
-			names = append(names, name)
-		}
+func (in *Invitations) unasked(to []string) []string {
+	if in.Asked != nil {
+		return in.withoutTrace(to, in.Asked.To)
 	}
-	return names
+	return in.withoutTrace(to, nil)
 }
 
 // unshown are those who were asked, and of whom GitHub shows no trace of it, nor has refused.
-func (in *Invitations) unshown() (names []string) {
+func (in *Invitations) unshown() []string {
 	if in.Asked == nil || in.Asked.Tries >= maxPeopleTries {
 		return nil
 	}
-	for _, name := range in.Asked.To {
-		isRefused := slices.ContainsFunc(in.Asked.Refused, func(r RefusedPerson) bool { return strings.EqualFold(r.Name, name) })
-		if !isRefused && !hasName(in.Seen, name) && !hasName(in.Spoken, name) {
-			names = append(names, name)
-		}
+	var refused []string
+	for _, r := range in.Asked.Refused {
+		refused = append(refused, r.Name)
 	}
-	return names
+	return in.withoutTrace(in.Asked.To, refused)
+}
+
+// withoutTrace are some people without others, and without those whose review GitHub shows, or that it is asked for.
+func (in *Invitations) withoutTrace(people, others []string) []string {
+	known := slices.Concat(in.Seen, in.Spoken, others)
+	return slices.DeleteFunc(slices.Clone(people), func(name string) bool { return hasFold(known, name) })
 }

@@ -5,6 +5,7 @@ package quorum
 
 import (
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -25,57 +26,54 @@ const FixPatience = time.Hour
 // maxFixTries is how often a fix is started at most: the second time because the answer to the first was lost.
 const maxFixTries = 2
 
-// RunName is how the workflow must name the run.
-func (o FixOrder) RunName() string { return FixRunName(o.Number, o.Head, o.Base) }
+// FixRunName is how the workflow must name the fix run for a head against a base, by which it is known.
+func FixRunName(number int, head, base string) string { return fmt.Sprintf("fix #%d %s %s", number, head, base) }
 
-// FixRunName is the name of the fix run for a head of a pull request against a base, by which it is known.
-func FixRunName(number int, head, base string) string {
-	return fixNamePrefix(number) + head + " " + base
+// ParseFixRunName reads the name of a fix run; the number is 0 if it is none.
+func ParseFixRunName(name string) (number int, head, base string) {
+	digits, subject, _ := strings.Cut(strings.TrimPrefix(name, "fix #"), " ")
+	head, base, _ = strings.Cut(subject, " ")
+	number, err := strconv.Atoi(digits)
+	isHead := len(head) >= 7 && len(head) <= 64 && strings.Trim(head, "0123456789abcdef") == ""
+	isPlain := isHead && base != "" && !strings.Contains(base, " ")
+	if err != nil || number < 1 || !isPlain || name != FixRunName(number, head, base) {
+		return 0, "", ""
+	}
+	return number, head, base
 }
 
 // maxFixWords are the bytes of one reviewer's words about a finding that are sent to a fix, if there is room.
 const maxFixWords = 4000
 
-// fixDocument is what a fix is told of the findings.
-type fixDocument struct {
-	Findings []OpenFinding `json:"findings"`
-	Total    int           `json:"total"`
-	More     string        `json:"more,omitempty"` // address of the check that tells all
-}
-
 // FindingsJSON returns the findings as JSON of at most room bytes, once it is a string within JSON. Words are shortened
 // first, then the last findings left out; more is the address at which all of it stands.
 func (o FixOrder) FindingsJSON(more string, room int) string {
-	doc := fixDocument{Total: CountOpen(o.Findings), More: more}
+	var doc struct {
+		Findings []OpenFinding `json:"findings"`
+		Total    int           `json:"total"`
+		More     string        `json:"more,omitempty"` // address of the check that tells all
+	}
+	doc.Total, doc.More = CountOpen(o.Findings), more
 	text := ""
 	for _, words := range []int{maxFixWords, 1000, 300, 80, 0} {
 		doc.Findings = withShortWords(o.Findings, words)
-		if text = encodeFix(doc); quotedLen(text) <= room {
+		if text = encodeJSON(doc); len(encodeJSON(text)) <= room {
 			return text
 		}
 	}
-	for len(doc.Findings) > 0 && quotedLen(text) > room {
+	for len(doc.Findings) > 0 && len(encodeJSON(text)) > room {
 		doc.Findings = doc.Findings[:len(doc.Findings)*3/4]
-		text = encodeFix(doc)
+		text = encodeJSON(doc)
 	}
 	return text
 }
 
-func encodeFix(doc fixDocument) string {
-	raw, err := json.Marshal(doc)
+func encodeJSON(value any) string {
+	raw, err := json.Marshal(value)
 	if err != nil { // unreachable: strings and numbers
 		return "{}"
 	}
 	return string(raw)
-}
-
-// quotedLen is how many bytes text takes as a string within JSON.
-func quotedLen(text string) int {
-	raw, err := json.Marshal(text)
-	if err != nil { // unreachable: it is a string
-		return len(text)
-	}
-	return len(raw)
 }
 
 // withShortWords returns findings with at most n bytes of each reviewer's words, without what cannot be seen.
@@ -108,31 +106,4 @@ func shortText(text string, n int) string {
 		n--
 	}
 	return text[:n] + "…"
-}
-
-// fixNamePrefix is how the names of a pull request's fix runs begin.
-func fixNamePrefix(number int) string { return "fix #" + strconv.Itoa(number) + " " }
-
-// SubjectOfFixRun is the head and the base that the name of a fix run of that pull request names; "" if it is none of its.
-func SubjectOfFixRun(name string, number int) (head, base string) {
-	rest, found := strings.CutPrefix(name, fixNamePrefix(number))
-	head, base, _ = strings.Cut(rest, " ")
-	isHead := len(head) >= 7 && len(head) <= 64 && strings.Trim(head, "0123456789abcdef") == ""
-	if !found || !isHead || base == "" || strings.Contains(base, " ") {
-		return "", ""
-	}
-	return head, base
-}
-
-// PullOfFixRun is the number of the pull request that the name of a fix run names; 0 if it is none.
-func PullOfFixRun(name string) int {
-	number, _, _ := strings.Cut(strings.TrimPrefix(name, "fix #"), " ")
-	n, err := strconv.Atoi(number)
-	if err != nil || n < 1 {
-		return 0
-	}
-	if head, _ := SubjectOfFixRun(name, n); head == "" {
-		return 0
-	}
-	return n
 }

@@ -19,49 +19,42 @@ func (g GroupRef) String() string { return g.Owner + "/" + g.Repo + "@" + g.Head
 const groupBranches = "gh-readonly-queue/"
 
 // parts are what the branch's name tells: its base, the number of the pull request that joined it last, and the commit on
-// which that was merged. ok is false where it is none of a merge queue's.
-func (g GroupRef) parts() (base string, number int, parent string, ok bool) {
+// which that was merged. They are zero where it is none of a merge queue's.
+func (g GroupRef) parts() (base string, number int, parent string) {
 	rest, isGroup := strings.CutPrefix(g.Branch, groupBranches)
 	at := strings.LastIndex(rest, "/pr-")
 	if !isGroup || at <= 0 || at > 255 {
-		return "", 0, "", false
+		return "", 0, ""
 	}
 	digits, parent, _ := strings.Cut(rest[at+len("/pr-"):], "-")
 	number, err := strconv.Atoi(digits)
 	isPlain := !strings.ContainsFunc(rest, func(r rune) bool { return r <= ' ' || r == 0x7F || r == '�' })
 	isSHA := (len(parent) == 40 || len(parent) == 64) && strings.Trim(parent, "0123456789abcdef") == ""
-	return rest[:at], number, parent, err == nil && number > 0 && isPlain && isSHA
+	if err != nil || number < 1 || !isPlain || !isSHA {
+		return "", 0, ""
+	}
+	return rest[:at], number, parent
 }
 
 // IsValid reports whether the branch's name is one of a merge queue's.
-func (g GroupRef) IsValid() bool {
-	_, _, _, ok := g.parts()
-	return ok && g.Head != ""
-}
+func (g GroupRef) IsValid() bool { return g.Base() != "" && g.Head != "" }
 
 // Base is the branch into which the group is to be merged; "" of a branch that is none of a merge queue's.
 func (g GroupRef) Base() string {
-	if base, _, _, ok := g.parts(); ok {
-		return base
-	}
-	return ""
+	base, _, _ := g.parts()
+	return base
 }
 
 // Named is the pull request that joined the group last; its number is 0 where the branch is none of a merge queue's.
 func (g GroupRef) Named() PR {
-	pr := PR{Owner: g.Owner, Repo: g.Repo}
-	if _, number, _, ok := g.parts(); ok {
-		pr.Number = number
-	}
-	return pr
+	_, number, _ := g.parts()
+	return PR{Owner: g.Owner, Repo: g.Repo, Number: number}
 }
 
 // Parent is the commit on which the pull request that joined last was merged: the base's tip, or another group's.
 func (g GroupRef) Parent() string {
-	if _, _, parent, ok := g.parts(); ok {
-		return parent
-	}
-	return ""
+	_, _, parent := g.parts()
+	return parent
 }
 
 // GroupBranch is the branch of a ref as GitHub's events name it.

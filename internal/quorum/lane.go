@@ -306,7 +306,7 @@ func (p *Policy) CountVoters(reviewers []Reviewer) int {
 			families = append(families, r.Family)
 		}
 	}
-	return p.Families.count(families)
+	return p.Families.countPlaces(families)
 }
 
 // CountAnyVoters counts those who vote on every pull request, and all.

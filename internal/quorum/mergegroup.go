@@ -1,7 +1,6 @@
 package quorum
 
 import (
-	"cmp"
 	"slices"
 	"time"
 )
@@ -24,7 +23,9 @@ func DecideGroup(g MergeGroup, pulls []Sibling, now time.Time) Decision {
 			Group: &GroupState{Branch: g.Branch, Since: g.Since},
 		}
 	}
-	lead := slices.MinFunc(pulls, func(a, b Sibling) int { return cmp.Compare(badnessInGroup(b.Decision), badnessInGroup(a.Decision)) })
+	lead := slices.MinFunc(pulls, func(a, b Sibling) int {
+		return verdictInGroup(b.Decision).badness() - verdictInGroup(a.Decision).badness()
+	})
 	d := lead.Decision
 	d.PR, d.Head, d.Base, d.Effects, d.Pass, d.Siblings = lead.PR.PR, g.Head, g.Base(), Effects{}, nil, nil
 	d.Group, d.Shared, d.MoreShared, d.Wake = &GroupState{Branch: g.Branch, Since: g.Since}, nil, 0, time.Time{}
@@ -32,7 +33,7 @@ func DecideGroup(g MergeGroup, pulls []Sibling, now time.Time) Decision {
 		d.Shared = append(d.Shared, SharedPull{
 			Number: p.PR.Number, Base: p.PR.BaseRef, Fork: p.PR.Fork, Speaks: true, Verdict: verdictInGroup(p.Decision), Title: p.Title,
 		})
-		d.Wake = earlierWake(d.Wake, p.Decision.Wake)
+		d.wakeBy(p.Decision.Wake)
 	}
 	d.Verdict = verdictInGroup(lead.Decision)
 	// The badness of one of which nothing is decided is the least: the policy may go while they are looked at.
@@ -41,7 +42,7 @@ func DecideGroup(g MergeGroup, pulls []Sibling, now time.Time) Decision {
 		d.Verdict, d.Reason = Waiting, ReasonGroupUnknown
 		if now.Before(g.Since.Add(GroupPatience)) { // a replica may show it in a moment
 			age := max(now.Sub(g.Since), 0)
-			d.Wake = earlierWake(d.Wake, g.Since.Add(age.Truncate(groupUnseen)+groupUnseen))
+			d.wakeBy(g.Since.Add(age.Truncate(groupUnseen)+groupUnseen))
 		}
 	}
 	if d.Verdict != Waiting {
@@ -49,9 +50,9 @@ func DecideGroup(g MergeGroup, pulls []Sibling, now time.Time) Decision {
 	}
 	switch end := g.Since.Add(GroupPatience); {
 	case g.Since.IsZero(): // it will be known by then
-		d.Wake = earlierWake(d.Wake, now.Add(groupUnseen))
+		d.wakeBy(now.Add(groupUnseen))
 	case now.Before(end):
-		d.Wake = earlierWake(d.Wake, end)
+		d.wakeBy(end)
 	default:
 		d.Verdict, d.Group.Late = Blocked, true
 		if d.Reason != ReasonGroupUnknown {
@@ -68,15 +69,4 @@ func verdictInGroup(d Decision) Verdict {
 		return Unverified
 	}
 	return d.Verdict
-}
-
-// badnessInGroup orders decisions about pull requests of a group: the worst counts.
-func badnessInGroup(d Decision) int { return verdictInGroup(d).badness() }
-
-// earlierWake is the earlier of two wakes, of which either may be none.
-func earlierWake(a, b time.Time) time.Time {
-	if a.IsZero() || !b.IsZero() && b.Before(a) {
-		return b
-	}
-	return a
 }

@@ -1,6 +1,9 @@
 package quorum
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // The words by which values are written in JSON, in the check and in stories.
 var (
@@ -23,13 +26,12 @@ func nameOf(names []string, i uint8) string {
 	return fmt.Sprintf("%%!%d", i)
 }
 
-func parseName(names []string, text []byte) (uint8, error) {
-	for i, n := range names {
-		if n == string(text) {
-			return uint8(i), nil
-		}
+func parseName[T ~uint8](value *T, names []string, text []byte) error {
+	i := slices.Index(names, string(text))
+	if *value = T(max(i, 0)); i < 0 {
+		return fmt.Errorf("unknown word %q", text)
 	}
-	return 0, fmt.Errorf("unknown word %q", text)
+	return nil
 }
 
 func (v Vote) String() string       { return nameOf(voteNames, uint8(v)) }
@@ -48,37 +50,10 @@ func (k ActionKind) MarshalText() ([]byte, error) { return []byte(k.String()), n
 func (s LoopState) MarshalText() ([]byte, error)  { return []byte(s.String()), nil }
 func (k TextKind) MarshalText() ([]byte, error)   { return []byte(k.String()), nil }
 
-func (v *Vote) UnmarshalText(b []byte) (err error) {
-	*(*uint8)(v), err = parseName(voteNames, b)
-	return err
-}
-
-func (v *Verdict) UnmarshalText(b []byte) (err error) {
-	*(*uint8)(v), err = parseName(verdictNames, b)
-	return err
-}
-
-func (o *Outcome) UnmarshalText(b []byte) (err error) {
-	*(*uint8)(o), err = parseName(outcomeNames, b)
-	return err
-}
-
-func (s *Severity) UnmarshalText(b []byte) (err error) {
-	*(*uint8)(s), err = parseName(severityNames, b)
-	return err
-}
-
-func (k *ActionKind) UnmarshalText(b []byte) (err error) {
-	*(*uint8)(k), err = parseName(actionNames, b)
-	return err
-}
-
-func (k *TextKind) UnmarshalText(b []byte) (err error) {
-	*(*uint8)(k), err = parseName(textNames, b)
-	return err
-}
-
-func (s *LoopState) UnmarshalText(b []byte) (err error) {
-	*(*uint8)(s), err = parseName(loopNames, b)
-	return err
-}
+func (v *Vote) UnmarshalText(b []byte) error { return parseName(v, voteNames, b) }
+func (v *Verdict) UnmarshalText(b []byte) error { return parseName(v, verdictNames, b) }
+func (o *Outcome) UnmarshalText(b []byte) error { return parseName(o, outcomeNames, b) }
+func (s *Severity) UnmarshalText(b []byte) error { return parseName(s, severityNames, b) }
+func (k *ActionKind) UnmarshalText(b []byte) error { return parseName(k, actionNames, b) }
+func (s *LoopState) UnmarshalText(b []byte) error { return parseName(s, loopNames, b) }
+func (k *TextKind) UnmarshalText(b []byte) error { return parseName(k, textNames, b) }

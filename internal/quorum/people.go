@@ -98,6 +98,7 @@ func (r PeopleRule) isOf(login string, teams Teams) bool {
 	})
 }
 
+// hasFold reports whether a list has a name, as GitHub compares them.
 func hasFold(names []string, name string) bool {
 	return slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) })
 }

@@ -59,8 +59,8 @@ const (
 	DistinctFamily                     // each family counts once
 )
 
-// count says how many approvals those of reviewers of some families are. Who has no family is one of its own.
-func (f Families) count(families []string) (n int) {
+// countPlaces says how many approvals those of reviewers of some families are. Who has no family is one of its own.
+func (f Families) countPlaces(families []string) (n int) {
 	distinct := map[string]bool{}
 	for _, family := range families {
 		if f != DistinctFamily || family == "" {

@@ -118,20 +118,9 @@ func sharedCheck(name string, judged []Sibling, all []PullRequest, held []HeldRe
 	return c
 }
 
-// badness orders verdicts: the worst of several counts.
+// badness orders verdicts: the worst of several counts. One that was never made is as bad as one that needs a person.
 func (v Verdict) badness() int {
-	switch v {
-	case Blocked:
-		return 4
-	case Waiting:
-		return 2
-	case Passed:
-		return 1
-	case Ended:
-		return 0
-	default: // Unverified, and one that was never made
-		return 3
-	}
+	return slices.Index([]Verdict{Ended, Passed, Waiting, Unverified, Blocked}, cmp.Or(v, Unverified))
 }
 
 // A HeldRecord is a pull request's record, and the name of our check on the head in which it stands.

@@ -2,7 +2,6 @@ package quorum
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 	"time"
 )
@@ -169,9 +168,7 @@ func (p *PullRequest) Stranger() string {
 }
 
 // HasLabel reports whether a label is on the pull request. GitHub compares them without case.
-func (p *PullRequest) HasLabel(label string) bool {
-	return slices.ContainsFunc(p.Labels, func(on string) bool { return strings.EqualFold(on, label) })
-}
+func (p *PullRequest) HasLabel(label string) bool { return hasFold(p.Labels, label) }
 
 // File is a changed file. A rename has both names.
 type File struct{ Path, Previous string }

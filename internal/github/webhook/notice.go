@@ -219,8 +219,8 @@ func (e *Notice) readWorkflowRun(p *eventPayload) error {
 	if err := e.addPulls(run.PullRequests, p.Repository); err != nil || len(e.PRs) > 0 {
 		return err
 	}
-	if number := quorum.PullOfFixRun(run.Title); number > 0 && run.Event == "workflow_dispatch" { // a name to look at, whoever gave it
-		e.Runs, e.PRs = nil, []int{number}
+	if pull, _, _ := quorum.ParseFixRunName(run.Title); pull > 0 && run.Event == "workflow_dispatch" { // whoever gave that name
+		e.Runs, e.PRs = nil, []int{pull}
 		return nil
 	}
 	switch run.Event {
