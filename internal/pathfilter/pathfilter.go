@@ -7,18 +7,24 @@ package pathfilter
 import (
 	"errors"
 	"fmt"
-	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
 
 // A Pattern is a compiled filter pattern. Matching takes time in proportion to the path, whatever the pattern.
 type Pattern struct {
-	negated      bool
-	re           *regexp.Regexp // nil: the pattern is a name or a folder/**, or **/ and one of them: most are, and need no compiling
-	folderPrefix string         // of folder/**: the folder with its slash
-	inAnyFolder  bool           // it begins with **/
-	pathOrName   string
+	negated bool
+	pieces  []piece
+}
+
+// A piece of a pattern stands for a character of a path, or for several in a row.
+type piece struct {
+	set      string // the characters for which it stands
+	others   bool   // it stands for all characters but those
+	optional bool   // for none, too
+	repeats  bool   // for several of them, too
+	folders  bool   // the last of them is a slash
 }
 
 // maxPattern bounds a pattern: matching takes time in proportion to its length, too.
@@ -27,50 +33,84 @@ const maxPattern = 256
 // Compile reads a filter pattern.
 func Compile(pattern string) (Pattern, error) {
 	body, negated := strings.CutPrefix(pattern, "!")
+	p := Pattern{negated: negated}
 	switch {
 	case body == "":
-		return Pattern{}, errors.New("it is empty")
+		return p, errors.New("it is empty")
 	case len(pattern) > maxPattern:
-		return Pattern{}, fmt.Errorf("it is longer than %d bytes", maxPattern)
+		return p, fmt.Errorf("it is longer than %d bytes", maxPattern)
+	case !utf8.ValidString(body):
+		return p, errors.New("it cannot be compiled: it is no UTF-8")
 	}
-	if p, ok := parseLiteral(body); ok {
-		p.negated = negated
-		return p, nil
+	for at := 0; at < len(body); {
+		size, err := p.addPiece(body[at:], at == 0 || body[at-1] == '/')
+		if err != nil {
+			return p, err
+		}
+		at += size
 	}
-	expr, err := patternToRegexp(body)
-	if err != nil {
-		return Pattern{}, err
-	}
-	re, err := regexp.Compile(expr)
-	if err != nil {
-		return Pattern{}, fmt.Errorf("it cannot be compiled: %w", err)
-	}
-	return Pattern{negated: negated, re: re}, nil
+	return p, nil
 }
 
-// parseLiteral reads a pattern that needs no regular expression.
-func parseLiteral(body string) (Pattern, bool) {
-	var p Pattern
-	name, within := strings.CutPrefix(body, "**/")
-	folder, below := strings.CutSuffix(name, "/**")
-	p.inAnyFolder = within
-	if below {
-		p.folderPrefix, name = folder+"/", folder
-	} else {
-		p.pathOrName = name
+// addPiece reads the next piece of a pattern, or the ? or + that is about the last one; opens: a path component begins here.
+func (p *Pattern) addPiece(rest string, opens bool) (size int, err error) {
+	var next piece
+	switch rest[0] {
+	case '?', '+':
+		if len(p.pieces) == 0 {
+			return 0, fmt.Errorf("nothing stands before %q that it could refer to", rest[0])
+		}
+		last := &p.pieces[len(p.pieces)-1]
+		last.optional, last.repeats = last.optional || rest[0] == '?', last.repeats || rest[0] == '+'
+		return 1, nil
+	case '*':
+		next, size = parseStars(rest, opens)
+	case '[':
+		next.set, size, err = parseCharacterSet(rest)
+	case '\\':
+		if len(rest) == 1 {
+			return 0, errors.New(`it ends with a lone \`)
+		}
+		_, width := utf8.DecodeRuneInString(rest[1:])
+		next.set, size = rest[1:1+width], 1+width
+	default:
+		_, size = utf8.DecodeRuneInString(rest)
+		next.set = rest[:size]
 	}
-	return p, !strings.ContainsAny(name, `*?+[\`+"\ufffd") && utf8.ValidString(name) // an expression takes any invalid byte for a �
+	p.pieces = append(p.pieces, next)
+	return size, err
 }
 
+// matchesPath goes through a path once, with all pieces at which it may stand.
 func (p Pattern) matchesPath(path string) bool {
-	switch {
-	case p.re != nil:
-		return p.re.MatchString(path)
-	case p.folderPrefix != "":
-		return strings.HasPrefix(path, p.folderPrefix) || p.inAnyFolder && strings.Contains(path, "/"+p.folderPrefix)
+	var sets [2][maxPattern + 1]bool
+	at, next := sets[0][:len(p.pieces)+1], sets[1][:len(p.pieces)+1]
+	enterPiece(p.pieces, at, 0)
+	for _, char := range path {
+		clear(next)
+		for i, piece := range p.pieces {
+			if !at[i] || strings.ContainsRune(piece.set, char) == piece.others {
+				continue
+			}
+			next[i] = next[i] || piece.repeats
+			if !piece.folders || char == '/' {
+				enterPiece(p.pieces, next, i+1)
+			}
+		}
+		if !slices.Contains(next, true) {
+			return false
+		}
+		at, next = next, at
 	}
-	folder, found := strings.CutSuffix(path, p.pathOrName)
-	return found && (folder == "" || p.inAnyFolder && strings.HasSuffix(folder, "/"))
+	return at[len(p.pieces)]
+}
+
+// enterPiece adds a piece to those at which a path may stand, and what comes behind it as far as that may be left out.
+func enterPiece(pieces []piece, at []bool, i int) {
+	at[i] = true
+	for ; i < len(pieces) && pieces[i].optional; i++ {
+		at[i+1] = true
+	}
 }
 
 // Patterns is a list of filter patterns in the order of the file.
@@ -126,67 +166,22 @@ func (ps Patterns) Match(path string) bool {
 	return false
 }
 
-// patternToRegexp writes a pattern as a regular expression. Each piece is a group of its own, so that ? and + take all
-// of it.
-func patternToRegexp(pattern string) (string, error) {
-	var out strings.Builder
-	out.WriteString(`(?s)\A`)
-	piece := "" // the piece that a ? or + would refer to; "": none
-	rest := pattern
-	for rest != "" {
-		var err error
-		size := 1
-		switch rest[0] {
-		case '*':
-			out.WriteString(piece)
-			piece, size = parseStars(rest, len(rest) == len(pattern) || pattern[len(pattern)-len(rest)-1] == '/')
-		case '?', '+':
-			if piece == "" {
-				return "", fmt.Errorf("nothing stands before %q that it could refer to", rest[0])
-			}
-			piece = "(?:" + piece + rest[:1] + ")"
-		case '[':
-			out.WriteString(piece)
-			piece, size, err = parseCharacterSet(rest)
-		case '\\':
-			if len(rest) == 1 {
-				return "", errors.New(`it ends with a lone \`)
-			}
-			out.WriteString(piece)
-			_, width := utf8.DecodeRuneInString(rest[1:])
-			piece, size = "(?:"+regexp.QuoteMeta(rest[1:1+width])+")", 1+width
-		default:
-			out.WriteString(piece)
-			_, size = utf8.DecodeRuneInString(rest)
-			piece = "(?:" + regexp.QuoteMeta(rest[:size]) + ")"
-		}
-		if err != nil {
-			return "", err
-		}
-		rest = rest[size:]
-	}
-	out.WriteString(piece)
-	out.WriteString(`\z`)
-	return out.String(), nil
-}
-
 // parseStars reads "*", "**" and, at the beginning of a path component, "**/", which also stands for no folder at all.
-func parseStars(rest string, opens bool) (piece string, size int) {
-	for size < len(rest) && rest[size] == '*' {
-		size++
-	}
+func parseStars(rest string, opens bool) (stars piece, size int) {
+	size = len(rest) - len(strings.TrimLeft(rest, "*"))
+	stars = piece{others: true, optional: true, repeats: true}
 	switch {
 	case size == 1:
-		return `(?:[^/]*)`, 1
+		stars.set = "/"
 	case opens && strings.HasPrefix(rest[size:], "/"):
-		return `(?:(?:.*/)?)`, size + 1
-	default:
-		return `(?:.*)`, size
+		stars.folders = true
+		size++
 	}
+	return stars, size
 }
 
 // parseCharacterSet reads "[…]": characters and the ranges a-z, A-Z and 0-9.
-func parseCharacterSet(rest string) (piece string, size int, err error) {
+func parseCharacterSet(rest string) (set string, size int, err error) {
 	end := strings.IndexByte(rest, ']')
 	switch {
 	case end < 0:
@@ -194,29 +189,23 @@ func parseCharacterSet(rest string) (piece string, size int, err error) {
 	case end == 1:
 		return "", 0, errors.New("[] holds nothing")
 	}
-	var b strings.Builder
 	chars := rest[1:end]
 	for i := 0; i < len(chars); i++ {
-		if i+2 < len(chars) && chars[i+1] == '-' {
-			if !isRange(chars[i], chars[i+2]) {
+		from, to := chars[i], chars[i]
+		switch {
+		case i+2 < len(chars) && chars[i+1] == '-':
+			if to = chars[i+2]; !isRange(from, to) {
 				return "", 0, fmt.Errorf("%q is no range within a-z, A-Z or 0-9", chars[i:i+3])
 			}
-			b.WriteString(chars[i : i+3])
 			i += 2
-			continue
-		}
-		if !isAlphanumeric(chars[i]) && !strings.ContainsRune("-_.", rune(chars[i])) {
+		case !isRange(from, to) && !strings.ContainsRune("-_.", rune(from)):
 			return "", 0, fmt.Errorf("[%s] may only hold letters, digits and ranges of them", chars)
 		}
-		b.WriteString(regexp.QuoteMeta(chars[i : i+1]))
-		if chars[i] == '-' {
-			// QuoteMeta leaves it alone, and between two characters it would be a range.
-			s := strings.TrimSuffix(b.String(), "-")
-			b.Reset()
-			b.WriteString(s + `\-`)
+		for ; from <= to; from++ {
+			set += string(rune(from))
 		}
 	}
-	return "[" + b.String() + "]", end + 1, nil
+	return set, end + 1, nil
 }
 
 func isRange(from, to byte) bool {
@@ -226,10 +215,6 @@ func isRange(from, to byte) bool {
 		}
 	}
 	return false
-}
-
-func isAlphanumeric(c byte) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
 }
 
 // IsName reports whether a pattern matches one name and no other: it has no wildcard, no set and no !.
