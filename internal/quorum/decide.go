@@ -160,7 +160,12 @@ func (d *Decision) passWithPeople(p Policy, ballots []Ballot, f Facts, at time.T
 	for _, s := range people {
 		at = laterOf(at, s.At)
 	}
-	d.makePassed(p, ballots, f, &Pass{At: at, By: by, People: people})
+	d.tallyBallots(p, ballots, at) // as of the moment from which it would have passed, whenever the look is
+	pass := &Pass{
+		At: at, Policy: f.File.Blobs(), Base: f.Base, Need: d.Need, By: by, People: people, Lane: strings.Join(p.Lane.Names(), ", "),
+	}
+	pass.Voters, pass.Basis = d.listBasis()
+	d.showPass(pass)
 }
 
 // MayVouch reports whether a vouch could stand in for the reviewers that cannot answer: not for one that the change itself keeps from
@@ -198,18 +203,13 @@ func (b *Ballot) isDoubt() bool { return b.Vote == Pending && b.Then != nil && b
 // are missing by then, retries that would end after the grace are not made once it has ended: until is that end, if one waits.
 func (d *Decision) withoutUntakenSteps(p Policy, ballots []Ballot, f Facts, now time.Time) (left []Ballot, until time.Time) {
 	isPlanned := func(b Ballot) bool { return b.Vote == Pending && b.Planned && b.Voter() }
-	if !slices.ContainsFunc(ballots, isPlanned) {
-		return ballots, until
-	}
-	open := slices.Clone(ballots)
-	left = slices.Clone(ballots)
+	open, left := slices.Clone(ballots), slices.Clone(ballots)
 	for i := range open {
 		if isPlanned(open[i]) {
 			open[i].Deadline = time.Time{}
 		}
 	}
 	then := *d
-	then.Ballots = nil
 	then.applyRules(p, open, f, now)
 	for i, b := range left {
 		switch {
@@ -289,15 +289,6 @@ func (p *Pass) peopleStillApprove(f Facts) bool {
 		}
 	}
 	return true
-}
-
-// makePassed makes the decision Passed as of pass.At, the moment from which it would have passed: so it does not depend
-// on the moment of the look.
-func (d *Decision) makePassed(p Policy, ballots []Ballot, f Facts, pass *Pass) {
-	d.tallyBallots(p, ballots, pass.At)
-	pass.Policy, pass.Base, pass.Need, pass.Lane = f.File.Blobs(), f.Base, d.Need, strings.Join(p.Lane.Names(), ", ")
-	pass.Voters, pass.Basis = d.listBasis()
-	d.showPass(pass)
 }
 
 // showPass sets the decision to a pass: ballots that were pending when it came are shown as not received.

@@ -89,47 +89,47 @@ func DriftsOf(p Policy, heard []HeardAnswer) (all []Drift) {
 // NewestAnswers returns the newest answers of each reviewer, newest first. Of two entries for one text the later in the
 // list counts: the text was read anew.
 func NewestAnswers(heard []HeardAnswer) []HeardAnswer {
-	type key struct {
-		TextRef
-		reviewer string
-	}
-	at := make(map[key]int, len(heard))
-	all := make([]HeardAnswer, 0, len(heard))
-	for _, a := range heard {
-		k := key{a.TextRef, a.Reviewer}
-		if i, known := at[k]; known {
-			all[i] = a
-			continue
-		}
-		at[k] = len(all)
-		all = append(all, a)
-	}
-	slices.SortStableFunc(all, func(a, b HeardAnswer) int {
-		unread := func(a HeardAnswer) int {
-			if a.Unread {
-				return 1
-			}
-			return 0
-		}
-		return cmp.Or(
-			b.At.Compare(a.At), cmp.Compare(unread(a), unread(b)), cmp.Compare(b.ID, a.ID), cmp.Compare(a.Reviewer, b.Reviewer),
-		)
+	newest := slices.Clone(heard)
+	slices.Reverse(newest)
+	unread := map[bool]int{true: 1}
+	return newestOfEach(newest, MaxHeard, func(a HeardAnswer) SeenText { return SeenText{a.TextRef, a.Reviewer} },
+		func(a HeardAnswer) string { return a.Reviewer },
+		func(a, b HeardAnswer) int {
+			return cmp.Or(
+				b.At.Compare(a.At), unread[a.Unread]-unread[b.Unread], cmp.Compare(b.ID, a.ID), cmp.Compare(a.Reviewer, b.Reviewer),
+				cmp.Compare(a.Kind, b.Kind),
+			)
+		})
+}
+
+// newestOfEach returns the newest of what reviewers did, by an order in which newer ones come first: at most so many of
+// each reviewer. Of two of one name the first in the list counts.
+func newestOfEach[T any, Name comparable](
+	all []T, most int, name func(T) Name, reviewer func(T) string, compare func(a, b T) int,
+) []T {
+	known, count := map[Name]bool{}, map[string]int{}
+	newest := slices.DeleteFunc(slices.Clone(all), func(x T) bool {
+		isKnown := known[name(x)]
+		known[name(x)] = true
+		return isKnown
 	})
-	count := map[string]int{}
-	return slices.DeleteFunc(all, func(a HeardAnswer) bool {
-		count[a.Reviewer]++
-		return count[a.Reviewer] > MaxHeard
+	slices.SortStableFunc(newest, compare)
+	return slices.DeleteFunc(newest, func(x T) bool {
+		count[reviewer(x)]++
+		return count[reviewer(x)] > most
 	})
 }
 
-// AnswersIn returns the answers that the ballots of a pull request rest on.
+// AnswersIn returns the answers that the ballots of a pull request rest on. What a contradiction, an unfilled template, a
+// condition or a review of a part says was read, so the shape is known.
 func AnswersIn(p Policy, pr PullRequest, ballots []Ballot) (heard []HeardAnswer) {
 	for _, b := range ballots {
-		unread, isAnswer := b.isUnread()
-		if !isAnswer {
+		isTold := b.isAnswer() && b.Reason != ReasonNotReceived // which takes the place of how it was read
+		if b.Evidence.ID == 0 || b.Evidence.Kind == TextRun || !isTold {
 			continue
 		}
-		a := HeardAnswer{TextRef: b.Evidence, Reviewer: b.Reviewer, Pull: pr.Number, At: b.Since, Unread: unread, Stranger: pr.Stranger()}
+		a := HeardAnswer{TextRef: b.Evidence, Reviewer: b.Reviewer, Pull: pr.Number, At: b.Since, Stranger: pr.Stranger()}
+		a.Unread = b.Reason == ReasonMalformed || b.Reason == ReasonDrift
 		if i := slices.IndexFunc(p.Reviewers, func(r Reviewer) bool { return r.Name == b.Reviewer }); i >= 0 {
 			a.Preset = p.Reviewers[i].Preset
 		}
@@ -138,20 +138,8 @@ func AnswersIn(p Policy, pr PullRequest, ballots []Ballot) (heard []HeardAnswer)
 	return heard
 }
 
-// isUnread reports whether the ballot rests on an answer that nobody can read; isAnswer: on an answer at all. A
-// contradiction, an unfilled template, a condition, a review of a part: these were read, so the shape is known. A
-// notice of a limit or an outage is no answer: whether the vendor's reviews are understood, it does not show.
-func (b *Ballot) isUnread() (unread, isAnswer bool) {
-	if b.Evidence.ID == 0 || b.Evidence.Kind == TextRun {
-		return false, false
-	}
-	switch b.Outcome {
-	case Approved, Findings, Partial:
-		return false, true
-	case Malformed:
-		unread = b.Reason == ReasonMalformed || b.Reason == ReasonDrift
-		return unread, unread || b.Reason == ReasonContradicts || b.Reason == ReasonTemplate || b.Reason == ReasonConditional
-	default:
-		return false, false
-	}
+// isAnswer reports whether the ballot's attempt has got an answer of its reviewer's service, whatever it says. A notice of
+// a limit or an outage is none.
+func (b *Ballot) isAnswer() bool {
+	return slices.Contains([]Outcome{Approved, Findings, Partial, Malformed}, b.Outcome)
 }

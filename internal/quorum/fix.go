@@ -27,7 +27,9 @@ const FixPatience = time.Hour
 const maxFixTries = 2
 
 // FixRunName is how the workflow must name the fix run for a head against a base, by which it is known.
-func FixRunName(number int, head, base string) string { return fmt.Sprintf("fix #%d %s %s", number, head, base) }
+func FixRunName(number int, head, base string) string {
+	return fmt.Sprintf("fix #%d %s %s", number, head, base)
+}
 
 // ParseFixRunName reads the name of a fix run; the number is 0 if it is none.
 func ParseFixRunName(name string) (number int, head, base string) {

@@ -82,11 +82,8 @@ func (d *Decision) followFix(l *Loop, p Policy, f Facts, now time.Time) {
 		over(l.Until, without)
 	case run.isAnswered() || !f.Fix.Listed:
 		over(l.Until, without)
-	case run.Head != f.Head: // it was for an earlier head with this diff, and is started no more
-		over(repeat, ReasonFixLost)
-	case now.Before(repeat):
-		d.wakeBy(repeat)
-	case run.Tries >= maxFixTries || f.Fix.Not != "":
+	case now.Before(repeat), run.Tries >= maxFixTries, f.Fix.Not != "",
+		run.Head != f.Head: // it was for an earlier head with this diff, and is started no more
 		over(repeat, ReasonFixLost)
 	default:
 		d.orderFix(l, p, f)

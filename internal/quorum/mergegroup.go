@@ -42,7 +42,7 @@ func DecideGroup(g MergeGroup, pulls []Sibling, now time.Time) Decision {
 		d.Verdict, d.Reason = Waiting, ReasonGroupUnknown
 		if now.Before(g.Since.Add(GroupPatience)) { // a replica may show it in a moment
 			age := max(now.Sub(g.Since), 0)
-			d.wakeBy(g.Since.Add(age.Truncate(groupUnseen)+groupUnseen))
+			d.wakeBy(g.Since.Add(age.Truncate(groupUnseen) + groupUnseen))
 		}
 	}
 	if d.Verdict != Waiting {

@@ -50,10 +50,10 @@ func (k ActionKind) MarshalText() ([]byte, error) { return []byte(k.String()), n
 func (s LoopState) MarshalText() ([]byte, error)  { return []byte(s.String()), nil }
 func (k TextKind) MarshalText() ([]byte, error)   { return []byte(k.String()), nil }
 
-func (v *Vote) UnmarshalText(b []byte) error { return parseName(v, voteNames, b) }
-func (v *Verdict) UnmarshalText(b []byte) error { return parseName(v, verdictNames, b) }
-func (o *Outcome) UnmarshalText(b []byte) error { return parseName(o, outcomeNames, b) }
-func (s *Severity) UnmarshalText(b []byte) error { return parseName(s, severityNames, b) }
+func (v *Vote) UnmarshalText(b []byte) error       { return parseName(v, voteNames, b) }
+func (v *Verdict) UnmarshalText(b []byte) error    { return parseName(v, verdictNames, b) }
+func (o *Outcome) UnmarshalText(b []byte) error    { return parseName(o, outcomeNames, b) }
+func (s *Severity) UnmarshalText(b []byte) error   { return parseName(s, severityNames, b) }
 func (k *ActionKind) UnmarshalText(b []byte) error { return parseName(k, actionNames, b) }
-func (s *LoopState) UnmarshalText(b []byte) error { return parseName(s, loopNames, b) }
-func (k *TextKind) UnmarshalText(b []byte) error { return parseName(k, textNames, b) }
+func (s *LoopState) UnmarshalText(b []byte) error  { return parseName(s, loopNames, b) }
+func (k *TextKind) UnmarshalText(b []byte) error   { return parseName(k, textNames, b) }

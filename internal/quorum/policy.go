@@ -275,14 +275,10 @@ const (
 // SeverityAny as a reviewer's MinSeverity lets every finding object.
 const SeverityAny Severity = 0
 
-// Voters says how many of the reviewers vote.
-func (p Policy) Voters() (n int) {
-	for _, r := range p.Reviewers {
-		if r.Voter() {
-			n++
-		}
-	}
-	return n
+// Voters says how many of the reviewers vote, of whatever families.
+func (p Policy) Voters() int {
+	p.Families = AnyFamily
+	return p.CountVoters(p.Reviewers)
 }
 
 // A FixPolicy names the workflow that mends a blocked pull request.

@@ -3,7 +3,6 @@ package quorum
 import (
 	"cmp"
 	"slices"
-	"sort"
 )
 
 // Several open pull requests may have one head, and a check belongs to a commit. Here stands who of them speaks in it,
@@ -26,8 +25,7 @@ type SharedPull struct {
 // SpeakersOf returns those of the open pull requests of one head that speak in a check which all of them have, by number:
 // each of this repository, or else each of the author of the oldest fork's; a draft only where all are.
 func SpeakersOf(all []PullRequest) []PullRequest {
-	speakers := slices.Clone(all)
-	sort.Slice(speakers, func(i, j int) bool { return speakers[i].Number < speakers[j].Number })
+	speakers := sortedByNumber(all)
 	for _, isLeftOut := range []func(p, oldest PullRequest) bool{
 		func(p, _ PullRequest) bool { return p.Fork },
 		func(p, oldest PullRequest) bool {
@@ -41,6 +39,10 @@ func SpeakersOf(all []PullRequest) []PullRequest {
 		}
 	}
 	return speakers
+}
+
+func sortedByNumber(pulls []PullRequest) []PullRequest {
+	return slices.SortedFunc(slices.Values(pulls), func(a, b PullRequest) int { return a.Number - b.Number })
 }
 
 // A Sibling is one of several open pull requests of a head, with what was decided about it alone.
@@ -93,8 +95,8 @@ func sharedCheck(name string, judged []Sibling, all []PullRequest, held []HeldRe
 	lead := slices.MinFunc(speaking, func(a, b Sibling) int {
 		return cmp.Or(b.Decision.Verdict.badness()-a.Decision.Verdict.badness(), a.PR.Number-b.PR.Number)
 	})
-	c := SharedCheck{Name: name, Lead: lead.PR.Number}
-	for _, p := range all {
+	c, silent := SharedCheck{Name: name, Lead: lead.PR.Number}, 0
+	for _, p := range sortedByNumber(all) {
 		named := SharedPull{Number: p.Number, Base: p.BaseRef, Fork: p.Fork, Draft: p.Draft}
 		i := slices.IndexFunc(speaking, func(s Sibling) bool { return s.PR.Number == p.Number })
 		known := slices.IndexFunc(judged, func(s Sibling) bool { return s.PR.BaseRef == p.BaseRef })
@@ -103,18 +105,14 @@ func sharedCheck(name string, judged []Sibling, all []PullRequest, held []HeldRe
 			named.Speaks, named.Verdict, named.Title = true, speaking[i].Decision.Verdict, speaking[i].Title
 		case known < 0 && !lead.Gated, known >= 0 && judged[known].Check != name, HasOtherCheck(&p, name, held):
 			continue // it has a check of its own name
+		case silent == maxSilent:
+			c.More++
+			continue
+		default:
+			silent++
 		}
 		c.Pulls = append(c.Pulls, named)
 	}
-	sort.Slice(c.Pulls, func(i, j int) bool { return c.Pulls[i].Number < c.Pulls[j].Number })
-	silent := 0
-	c.Pulls = slices.DeleteFunc(c.Pulls, func(p SharedPull) bool {
-		if !p.Speaks {
-			silent++
-		}
-		return !p.Speaks && silent > maxSilent
-	})
-	c.More = max(silent-maxSilent, 0)
 	return c
 }
 
@@ -279,35 +277,29 @@ const (
 func (r Record) WithSiblings(here []Record, held []Record, isOpen func(number int) bool) Record {
 	r = r.WithoutForeign()
 	r.Siblings = nil
-	has := func(number int) bool {
-		return number == r.Pull || slices.ContainsFunc(r.Siblings, func(x Record) bool { return x.Pull == number })
-	}
 	add := func(x Record) {
 		x = x.WithoutForeign()
 		x.Siblings, x.Seen = nil, Seen{}
 		r.Siblings = append(r.Siblings, x)
 	}
-	for _, x := range here {
-		if !has(x.Pull) {
-			add(x)
-		}
-	}
 	newest := slices.Clone(held)
-	sort.SliceStable(newest, func(i, j int) bool {
-		return newest[i].Seq > newest[j].Seq || newest[i].Seq == newest[j].Seq && newest[i].Pull > newest[j].Pull
-	})
+	slices.SortStableFunc(newest, func(a, b Record) int { return cmp.Or(b.Seq-a.Seq, b.Pull-a.Pull) })
 	open, gone := 0, 0
-	for _, x := range newest {
+	for i, x := range slices.Concat(here, newest) {
+		isKnown := x.Pull == r.Pull || slices.ContainsFunc(r.Siblings, func(o Record) bool { return o.Pull == x.Pull })
 		switch {
-		case x.Pull == 0 || has(x.Pull):
+		case isKnown:
+		case i < len(here):
+			add(x)
+		case x.Pull == 0:
 		case isOpen(x.Pull) && open < maxOpen:
 			open++
 			add(x)
-		case gone < maxGone && len(x.ObjectionsAlone().Objections) > 0:
+		case gone < maxGone && len(x.standing()) > 0:
 			gone++
 			add(x.ObjectionsAlone())
 		}
 	}
-	sort.SliceStable(r.Siblings, func(i, j int) bool { return r.Siblings[i].Pull < r.Siblings[j].Pull })
+	slices.SortStableFunc(r.Siblings, func(a, b Record) int { return a.Pull - b.Pull })
 	return r
 }

@@ -81,42 +81,21 @@ func SignsIn(pr PullRequest, ballots []Ballot) (signs []Sign) {
 	return signs
 }
 
-// isAnswer reports whether the ballot's attempt has got an answer of its reviewer's service, whatever it says.
-func (b *Ballot) isAnswer() bool {
-	switch b.Outcome {
-	case Approved, Findings, Partial, Malformed:
-		return true
-	default:
-		return false
-	}
-}
-
 func nameOfTime(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
 // NewestSigns returns the newest signs of each reviewer, at most so many, oldest first. Of two of one name the first in
 // the list counts.
 func NewestSigns(signs []Sign, most int) []Sign {
-	type key struct {
+	type name struct {
 		reviewer, of string
 		kind         SignKind
 	}
-	known := make(map[key]bool, len(signs))
-	all := make([]Sign, 0, len(signs))
-	for _, s := range signs {
-		if k := (key{s.Reviewer, s.Of, s.Kind}); !known[k] {
-			known[k] = true
-			all = append(all, s)
-		}
-	}
-	slices.SortStableFunc(all, func(a, b Sign) int {
-		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Pull, b.Pull), cmp.Compare(a.Of, b.Of))
-	})
-	left := map[string]int{}
-	for _, s := range all {
-		left[s.Reviewer]++
-	}
-	return slices.DeleteFunc(all, func(s Sign) bool {
-		left[s.Reviewer]--
-		return left[s.Reviewer] >= most
-	})
+	newest := newestOfEach(signs, most, func(s Sign) name { return name{s.Reviewer, s.Of, s.Kind} },
+		func(s Sign) string { return s.Reviewer },
+		func(a, b Sign) int {
+			return cmp.Or(b.At.Compare(a.At), cmp.Compare(b.Kind, a.Kind), b.Pull-a.Pull, cmp.Compare(b.Of, a.Of),
+				cmp.Compare(b.Reviewer, a.Reviewer))
+		})
+	slices.Reverse(newest)
+	return newest
 }
