@@ -4,8 +4,6 @@ package quorum
 // is down is not asked again before that can help, and its vote is waited for as long as if it had been.
 
 import (
-	"cmp"
-	"fmt"
 	"slices"
 	"time"
 )
@@ -81,10 +79,8 @@ func (b Breaker) KeptSigns() int { return max(minSigns, 4*b.Threshold) }
 
 // CircuitOf returns the circuit of a reviewer; the zero one if nothing is known of it.
 func CircuitOf(reviewer string, all []Circuit) Circuit {
-	for _, c := range all {
-		if c.Reviewer == reviewer {
-			return c
-		}
+	if i := slices.IndexFunc(all, func(c Circuit) bool { return c.Reviewer == reviewer }); i >= 0 {
+		return all[i]
 	}
 	return Circuit{Reviewer: reviewer}
 }
@@ -98,7 +94,7 @@ func (b Breaker) circuitOf(reviewer string, signs []Sign) Circuit {
 			c = c.withAnswer(s)
 			clear(row)
 		case SignOutage:
-			row[cmp.Or(s.Stranger, fmt.Sprint("#", s.Pull))] = true
+			row[sourceOf(s.Stranger, s.Pull)] = true
 			c = c.withOutage(s, b, len(row))
 		case SignLimited:
 			c = c.withLimit(s)
@@ -150,7 +146,6 @@ func (c Circuit) withOutage(s Sign, b Breaker, row int) Circuit {
 	return c
 }
 
-// withLimit is c after a limit.
 func (c Circuit) withLimit(s Sign) Circuit {
 	c.Waiting = withNumber(c.Waiting, s.Pull)
 	if c.Limited.IsZero() || !s.At.Before(c.LimitEnd) { // another one than before

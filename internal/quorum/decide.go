@@ -364,7 +364,6 @@ func (d *Decision) isQuorum(p Policy, counts func(b *Ballot) bool) bool {
 	return !slices.ContainsFunc(voters, isLost) && p.countPlaces(slices.DeleteFunc(voters, hasNone)) >= d.Need
 }
 
-// isApproval reports whether b is an approval.
 func (b *Ballot) isApproval() bool { return b.Vote == Approve }
 
 // asOf applies the clock to a pending ballot.
@@ -422,7 +421,6 @@ func (d *Decision) firstMoment(holds func(at time.Time) bool) time.Time {
 	return moments[max(slices.IndexFunc(moments, holds), 0)]
 }
 
-// settledAt is when b became what it is.
 func (b *Ballot) settledAt() time.Time {
 	if b.isApproval() {
 		return b.At

@@ -5,6 +5,7 @@ package quorum
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 )
@@ -49,32 +50,26 @@ func (d Drift) Notable() bool {
 // DriftOf measures a reviewer's newest answers, those on one pull request aside; 0: on none.
 func DriftOf(reviewer string, heard []HeardAnswer, aside int) Drift {
 	d := Drift{Reviewer: reviewer}
-	type source struct {
-		pull     int
-		stranger string
-	}
-	unread, ended := map[source]bool{}, false
+	unread, ended := map[string]bool{}, false
 	for _, a := range NewestAnswers(heard) {
 		if a.Reviewer != reviewer || a.Pull == aside {
 			continue
 		}
 		d.Answers++
-		if !a.Unread {
-			ended = true
-			continue
+		ended = ended || !a.Unread
+		if a.Unread {
+			d.Unread++
 		}
-		d.Unread++
-		from := source{pull: a.Pull}
-		if a.Stranger != "" { // or three pull requests of one stranger would keep others' from being asked again
-			from = source{stranger: a.Stranger}
-		}
-		if !ended && !unread[from] {
-			unread[from] = true
-			d.InRow++
+		if !ended {
+			unread[sourceOf(a.Stranger, a.Pull)] = true
 		}
 	}
+	d.InRow = len(unread)
 	return d
 }
+
+// sourceOf names who is counted once: a stranger, who may open many pull requests, or else a pull request.
+func sourceOf(stranger string, pull int) string { return cmp.Or(stranger, fmt.Sprint("#", pull)) }
 
 // DriftsOf measures the newest answers of each of p's reviewers that has given any, in their order.
 func DriftsOf(p Policy, heard []HeardAnswer) (all []Drift) {

@@ -6,6 +6,7 @@ package quorum
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -80,15 +81,13 @@ func encodeJSON(value any) string {
 
 // withShortWords returns findings with at most n bytes of each reviewer's words, without what cannot be seen.
 func withShortWords(all []OpenFinding, n int) []OpenFinding {
-	out := make([]OpenFinding, 0, len(all))
-	for _, f := range all {
-		said := make([]FixWords, 0, len(f.Said))
-		for _, w := range f.Said {
-			w.Body = shortText(w.Body, n)
-			said = append(said, w)
+	out := append([]OpenFinding{}, all...)
+	for i := range out {
+		f := &out[i]
+		f.Path, f.Said = shortText(f.Path, 300), slices.Clone(f.Said)
+		for j := range f.Said {
+			f.Said[j].Body = shortText(f.Said[j].Body, n)
 		}
-		f.Said, f.Path = said, shortText(f.Path, 300)
-		out = append(out, f)
 	}
 	return out
 }

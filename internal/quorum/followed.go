@@ -21,15 +21,12 @@ const nearLines = 3
 // followFindings returns what the voters among ballots object to, by place, each with how it came to be open.
 func followFindings(ballots []Ballot, known []Tracked, byFix bool) (all []OpenFinding) {
 	for _, b := range votersWith(ballots, Object) {
-		named := 0
 		for _, f := range b.Findings {
-			if f.Below {
-				continue
+			if !f.Below {
+				all = withFinding(all, b.Reviewer, f)
 			}
-			named++
-			all = withFinding(all, b.Reviewer, f)
 		}
-		if named == 0 { // it objects, and names nothing
+		if b.CountFindings() == 0 { // it objects, and names nothing
 			all = append(all, OpenFinding{Said: []FixWords{{Reviewer: b.Reviewer, Body: b.Detail, URL: b.URL}}})
 		}
 	}
@@ -53,9 +50,7 @@ func withFinding(all []OpenFinding, reviewer string, f Finding) []OpenFinding {
 	if f.Severity != SeverityAny {
 		words.Severity = f.Severity.String()
 	}
-	isHere := func(o OpenFinding) bool {
-		return f.Path != "" && o.Path == f.Path && f.Line > 0 && o.Line > 0 && areNear(o.Line, f.Line)
-	}
+	isHere := func(o OpenFinding) bool { return f.Path != "" && o.Path == f.Path && areNear(o.Line, f.Line) }
 	at := slices.IndexFunc(all, isHere)
 	if at < 0 {
 		at, all = len(all), append(all, OpenFinding{Path: f.Path, Line: f.Line})
@@ -68,20 +63,14 @@ func withFinding(all []OpenFinding, reviewer string, f Finding) []OpenFinding {
 	return all
 }
 
-func areNear(a, b int) bool { return a-b <= nearLines && b-a <= nearLines }
+// areNear reports whether two lines are of one place; 0 is no line.
+func areNear(a, b int) bool { return a > 0 && b > 0 && a-b <= nearLines && b-a <= nearLines }
 
 // isTracked reports whether f is the finding that a record remembers.
 func (f *OpenFinding) isTracked(t Tracked) bool {
-	if t.Thread != 0 && slices.Contains(f.threads, t.Thread) {
-		return true
-	}
-	if t.File != digestText(f.Path) {
-		return false
-	}
-	if t.Line > 0 && f.Line > 0 && areNear(t.Line, f.Line) {
-		return true
-	}
-	return slices.ContainsFunc(f.Said, func(w FixWords) bool { return digestWords(w.Body) == t.Words })
+	hasWords := func(w FixWords) bool { return digestWords(w.Body) == t.Words }
+	isOfThread := t.Thread != 0 && slices.Contains(f.threads, t.Thread)
+	return isOfThread || t.File == digestText(f.Path) && (areNear(t.Line, f.Line) || slices.ContainsFunc(f.Said, hasWords))
 }
 
 // TrackFindings returns findings as a record remembers them, the first ones of many.

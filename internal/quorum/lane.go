@@ -201,7 +201,6 @@ func keyOf[T any](name string, ofLane func(*Lane) *T, ofPolicy func(*Policy) *T,
 	}
 }
 
-// findKeys are the names of some keys of lanes.
 func findKeys(matches func(laneKey) bool) (names []string) {
 	for _, key := range laneKeys {
 		if matches(key) {
@@ -315,7 +314,6 @@ func (p *Policy) CountAnyVoters() (least, most int) {
 	return p.CountVoters(always), p.CountVoters(p.Reviewers)
 }
 
-// leaveVoteTo leaves the vote to some reviewers.
 func (p *Policy) leaveVoteTo(names []string) {
 	p.Reviewers = slices.Clone(p.Reviewers)
 	for i := range p.Reviewers {

@@ -17,17 +17,15 @@ const groupUnseen = 30 * time.Second
 // DecideGroup decides about a group by what was decided about its pull requests, each alone and anew; merged ones are not
 // among them. The decision shows that of the worst, of several the one that is merged first.
 func DecideGroup(g MergeGroup, pulls []Sibling, now time.Time) Decision {
-	if len(pulls) == 0 {
-		return Decision{
-			PR: g.Named(), Head: g.Head, Base: g.Base(), Verdict: Ended, Reason: ReasonClosed,
-			Group: &GroupState{Branch: g.Branch, Since: g.Since},
-		}
+	d := Decision{PR: g.Named(), Verdict: Ended, Reason: ReasonClosed}
+	if len(pulls) > 0 {
+		lead := slices.MinFunc(pulls, func(a, b Sibling) int {
+			return verdictInGroup(b.Decision).badness() - verdictInGroup(a.Decision).badness()
+		})
+		d = lead.Decision
+		d.PR, d.Verdict = lead.PR.PR, verdictInGroup(d)
 	}
-	lead := slices.MinFunc(pulls, func(a, b Sibling) int {
-		return verdictInGroup(b.Decision).badness() - verdictInGroup(a.Decision).badness()
-	})
-	d := lead.Decision
-	d.PR, d.Head, d.Base, d.Effects, d.Pass, d.Siblings = lead.PR.PR, g.Head, g.Base(), Effects{}, nil, nil
+	d.Head, d.Base, d.Effects, d.Pass, d.Siblings = g.Head, g.Base(), Effects{}, nil, nil
 	d.Group, d.Shared, d.MoreShared, d.Wake = &GroupState{Branch: g.Branch, Since: g.Since}, nil, 0, time.Time{}
 	for _, p := range pulls {
 		d.Shared = append(d.Shared, SharedPull{
@@ -35,9 +33,8 @@ func DecideGroup(g MergeGroup, pulls []Sibling, now time.Time) Decision {
 		})
 		d.wakeBy(p.Decision.Wake)
 	}
-	d.Verdict = verdictInGroup(lead.Decision)
 	// The badness of one of which nothing is decided is the least: the policy may go while they are looked at.
-	isMixed := slices.ContainsFunc(pulls, func(p Sibling) bool { return verdictInGroup(p.Decision) == Ended }) && d.Verdict != Ended
+	isMixed := slices.ContainsFunc(pulls, func(p Sibling) bool { return verdictInGroup(p.Decision) == Ended })
 	if d.Verdict == Passed && (isMixed || !g.Whole) {
 		d.Verdict, d.Reason = Waiting, ReasonGroupUnknown
 		if now.Before(g.Since.Add(GroupPatience)) { // a replica may show it in a moment
