@@ -25,31 +25,24 @@ type layersReader struct {
 // readBelow reads the open pull requests below a layer, the nearest first: down to the trunk, or to one that is not green. Its
 // own check has looked further.
 func (r layersReader) readBelow(ctx context.Context, pr *quorum.PullRequest) (below quorum.Below, err error) {
-	stack := pr.Stack
-	for base := pr.BaseRef; stack.Trunk != "" && base != stack.Trunk; {
-		if len(below.Layers) == quorum.MaxLayers {
-			below.Lost = quorum.ReasonLayersMany
-			return below, nil
+	base := pr.BaseRef
+	for layers := 0; pr.Stack.Trunk != "" && base != pr.Stack.Trunk; layers++ {
+		if layers == quorum.MaxLayers {
+			return quorum.Below{Why: quorum.ReasonLayersMany}, nil
 		}
-		p, err := r.readLayer(ctx, stack.Number, base)
-		if err != nil {
+		p, err := r.readLayer(ctx, pr.Stack.Number, base)
+		switch {
+		case err != nil:
 			return quorum.Below{}, err
+		case p == nil:
+			return quorum.Below{Why: quorum.ReasonLayersLost}, nil
 		}
-		if p == nil {
-			below.Lost = quorum.ReasonLayersLost
-			return below, nil
-		}
-		layer := quorum.Layer{Number: p.Number}
-		if layer.Green, err = r.isGreen(ctx, p.Head.SHA); err != nil {
-			return quorum.Below{}, err
-		}
-		below.Layers = append(below.Layers, layer)
-		if !layer.Green {
-			return below, nil
+		if isGreen, err := r.isGreen(ctx, p.Head.SHA); err != nil || !isGreen {
+			return quorum.Below{Why: quorum.ReasonLayer, Number: p.Number}, err
 		}
 		base = p.Base.Ref
 	}
-	return below, nil
+	return quorum.Below{}, nil
 }
 
 // readLayer reads the open pull request of a stack whose branch that is; nil if there is not exactly one. Of several those

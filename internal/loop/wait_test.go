@@ -70,7 +70,7 @@ func TestStay(t *testing.T) {
 			h.starts()
 			h.says(yes)
 			h.ends("success")
-			h.s.Below = quorum.Below{Layers: []quorum.Layer{{Number: 41}}}
+			h.s.Below = quorum.Below{Why: quorum.ReasonLayer, Number: 41}
 		}, quorum.Waiting, 0, 0},
 		"--wait: closed":          {waiting, func(h *host) { h.s.PR.Closed = true }, quorum.Ended, 0, 0},
 		"--wait: a broken policy": {waiting, func(h *host) { h.s.File.State, h.p = quorum.FileBroken, quorum.Policy{} }, quorum.Unverified, 0, 0},

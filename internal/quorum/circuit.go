@@ -151,9 +151,7 @@ func (c Circuit) withLimit(s Sign) Circuit {
 	if c.Limited.IsZero() || !s.At.Before(c.LimitEnd) { // another one than before
 		c.Limited, c.Told = s.At, c.Told && !c.Opened.IsZero()
 	}
-	if s.Until.After(c.LimitEnd) {
-		c.LimitEnd = s.Until
-	}
+	c.LimitEnd = laterOf(c.LimitEnd, s.Until)
 	return c
 }
 
@@ -219,11 +217,10 @@ func (c Circuit) PassageOf(pull int, failed time.Time) (p Passage) {
 		p.Round = c.Until
 		p.At = laterOf(p.At, c.Until.Add(time.Duration(rank)*probeGap))
 	}
-	if !p.At.IsZero() {
+	switch {
+	case !p.At.IsZero():
 		p.Hold = Hold{Since: c.OpenSince(), Until: c.OpenUntil(), At: p.At, Limit: c.IsLimit()}
-		return p
-	}
-	if failed.Before(c.Closed) {
+	case failed.Before(c.Closed):
 		p.At = c.Closed.Add(spreadOf(pull))
 	}
 	return p

@@ -54,25 +54,10 @@ func Decide(p Policy, ballots []Ballot, f Facts, now time.Time) Decision {
 	d.scheduleFix(p, f, now)
 	d.scheduleCommanded(ballots, f, now)
 	d.schedulePeople(p, f, now)
-	d.waitForLayers(f.Below)
+	if d.Verdict == Passed && f.Below.Why != "" {
+		d.Verdict, d.Reason, d.Layer, d.Pass = Waiting, f.Below.Why, f.Below.Number, nil
+	}
 	return d
-}
-
-// waitsFor says why a layer with that below it is not green, and for the check of which one it waits; "" if it may be.
-func (b Below) waitsFor() (why Reason, number int) {
-	for _, l := range b.Layers {
-		if !l.Green {
-			return ReasonLayer, l.Number
-		}
-	}
-	return b.Lost, 0
-}
-
-// waitForLayers makes a pass wait for the layers below.
-func (d *Decision) waitForLayers(below Below) {
-	if why, number := below.waitsFor(); why != "" && d.Verdict == Passed {
-		d.Verdict, d.Reason, d.Layer, d.Pass = Waiting, why, number, nil
-	}
 }
 
 // applyRules applies rules 1 (its lanes without a review) to 6 to the ballots as of now.

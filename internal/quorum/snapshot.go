@@ -141,16 +141,10 @@ type Stack struct {
 	Size     int
 }
 
-// A Layer is an open pull request of a stack, below another one.
-type Layer struct {
-	Number int
-	Green  bool // our check on its head is
-}
-
-// Below is what is below a layer of a stack. Zero: nothing is.
+// Below is what a layer of a stack waits for below it. Zero: every layer there is green, or there is none.
 type Below struct {
-	Layers []Layer // the nearest first, down to the trunk or to one that is not green
-	Lost   Reason  // why they do not lead to the trunk: ReasonLayersLost, ReasonLayersMany; "": they do
+	Why    Reason // ReasonLayer; ReasonLayersLost and ReasonLayersMany where they do not lead to the trunk
+	Number int    // ReasonLayer: the nearest pull request whose check, ours, is not green
 }
 
 // Target is the name of the branch by whose rules the pull request is judged.

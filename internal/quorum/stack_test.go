@@ -8,7 +8,6 @@ import (
 )
 
 func TestWhatALayerWaitsFor(t *testing.T) {
-	green, red := Layer{Number: 7, Green: true}, Layer{Number: 8}
 	for _, test := range []struct {
 		name   string
 		below  Below
@@ -16,13 +15,10 @@ func TestWhatALayerWaitsFor(t *testing.T) {
 		why    Reason
 		number int
 	}{
-		{"nothing is below", Below{}, Passed, ReasonTally, 0},
-		{"all below are green", Below{Layers: []Layer{green, green}}, Passed, ReasonTally, 0},
-		{"the nearest is not", Below{Layers: []Layer{red}}, Waiting, ReasonLayer, 8},
-		{"one further down is not", Below{Layers: []Layer{green, red}}, Waiting, ReasonLayer, 8},
-		{"they are not all known", Below{Layers: []Layer{green}, Lost: ReasonLayersLost}, Waiting, ReasonLayersLost, 0},
-		{"none is known", Below{Lost: ReasonLayersLost}, Waiting, ReasonLayersLost, 0},
-		{"there are too many", Below{Layers: []Layer{green}, Lost: ReasonLayersMany}, Waiting, ReasonLayersMany, 0},
+		{"nothing is below, or all is green", Below{}, Passed, ReasonTally, 0},
+		{"one is not green", Below{Why: ReasonLayer, Number: 8}, Waiting, ReasonLayer, 8},
+		{"they are not all known", Below{Why: ReasonLayersLost}, Waiting, ReasonLayersLost, 0},
+		{"there are too many", Below{Why: ReasonLayersMany}, Waiting, ReasonLayersMany, 0},
 	} {
 		d := table(30, approves("openai", 10), approves("gemini", 20)).facts(func(f *Facts) { f.Trunk, f.Below = "main", test.below }).decide()
 		if d.Verdict != test.is || d.Reason != test.why || d.Layer != test.number || d.Trunk != "main" {
@@ -39,7 +35,7 @@ func TestALayerIsNeverGreenAboveOneThatIsNot(t *testing.T) {
 	property(t, func(t *rapid.T, w world) {
 		alone := w.decide()
 		w.Facts.Below = drawBelow(t)
-		why, number := w.Facts.Below.waitsFor()
+		why, number := w.Facts.Below.Why, w.Facts.Below.Number
 		d := w.decide()
 		if why != "" && d.Verdict == Passed {
 			t.Fatalf("passed above %v", w.Facts.Below)
@@ -71,15 +67,17 @@ func TestAStackIsGreenFromBelow(t *testing.T) {
 			if (d.Verdict == Passed) != isGreen {
 				t.Fatalf("layer %d is %s, alone %s, above %v", number, d.Verdict, alone.Verdict, below)
 			}
-			below.Layers = append([]Layer{{Number: number, Green: d.Verdict == Passed}}, below.Layers...)
+			if below = (Below{}); d.Verdict != Passed {
+				below = Below{Why: ReasonLayer, Number: number}
+			}
 		}
 	})
 }
 
 func drawBelow(t *rapid.T) (b Below) {
-	for range rapid.IntRange(0, 3).Draw(t, "layers below") {
-		b.Layers = append(b.Layers, Layer{Number: rapid.IntRange(1, 9).Draw(t, "number"), Green: rapid.Bool().Draw(t, "green")})
+	b.Why = rapid.SampledFrom([]Reason{"", "", ReasonLayer, ReasonLayer, ReasonLayersLost, ReasonLayersMany}).Draw(t, "below")
+	if b.Why == ReasonLayer {
+		b.Number = rapid.IntRange(1, 9).Draw(t, "number")
 	}
-	b.Lost = rapid.SampledFrom([]Reason{"", "", ReasonLayersLost, ReasonLayersMany}).Draw(t, "lost")
 	return b
 }
