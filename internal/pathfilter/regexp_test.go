@@ -13,7 +13,10 @@ import (
 
 // Patterns match what a regular expression that says the same does, and are refused where there is none.
 func TestPatternsMatchAsRegularExpressionsDo(t *testing.T) {
-	pieces := []string{"a", "X", ".", "/", "!", "]", "é", "\ufffd", "\xff", "*", "**", "**/", "/**", "?", "+", "[a-c]", "[X-]", "[-a]", "[.9]", "[c-a]", `\a`, `\*`, `\`}
+	pieces := []string{
+		"a", "X", ".", "/", "!", "]", "é", "\ufffd", "\xff", "*", "**", "**/", "/**", "?", "+",
+		"[a-c]", "[X-]", "[-a]", "[.9]", "[c-a]", `\a`, `\*`, `\`,
+	}
 	matched, refused := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		pattern := strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 1, 8).Draw(t, "pattern"), "")

@@ -4,6 +4,8 @@ package quorum
 // is down is not asked again before that can help, and its vote is waited for as long as if it had been.
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 	"time"
 )
@@ -112,6 +114,9 @@ func (b Breaker) circuitOf(reviewer string, signs []Sign) Circuit {
 	}
 	return c
 }
+
+// sourceOf names who is counted once: a stranger, who may open many pull requests, or else a pull request.
+func sourceOf(stranger string, pull int) string { return cmp.Or(stranger, fmt.Sprint("#", pull)) }
 
 // withAnswer is c after an answer: whatever was wrong is over. What follows a limit that ended by the clock goes on to be
 // spread.

@@ -5,7 +5,6 @@ package quorum
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"time"
 )
@@ -67,9 +66,6 @@ func DriftOf(reviewer string, heard []HeardAnswer, aside int) Drift {
 	d.InRow = len(unread)
 	return d
 }
-
-// sourceOf names who is counted once: a stranger, who may open many pull requests, or else a pull request.
-func sourceOf(stranger string, pull int) string { return cmp.Or(stranger, fmt.Sprint("#", pull)) }
 
 // DriftsOf measures the newest answers of each of p's reviewers that has given any, in their order.
 func DriftsOf(p Policy, heard []HeardAnswer) (all []Drift) {
