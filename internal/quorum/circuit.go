@@ -162,11 +162,7 @@ func (c Circuit) withLimit(s Sign) Circuit {
 
 // withNumber adds a number to sorted ones.
 func withNumber(all []int, n int) []int {
-	at, found := slices.BinarySearch(all, n)
-	if found {
-		return all
-	}
-	return slices.Insert(slices.Clone(all), at, n)
+	return slices.Compact(slices.Sorted(slices.Values(append(slices.Clip(all), n))))
 }
 
 // Concerns returns the pull requests that may be delayed otherwise by c than by what was known before: it has opened or

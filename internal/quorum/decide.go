@@ -332,13 +332,8 @@ func votersWith(ballots []Ballot, votes ...Vote) (voters []*Ballot) {
 	return voters
 }
 
-// countPlaces says how many approvals some voters could be.
 func (p *Policy) countPlaces(voters []*Ballot) int {
-	families := make([]string, 0, len(voters))
-	for _, b := range voters {
-		families = append(families, b.Family)
-	}
-	return p.Families.countPlaces(families)
+	return countPlaces(p.Families, voters, func(b *Ballot) string { return b.Family })
 }
 
 // isQuorum reports whether enough voters have a ballot that counts, and all that are required.

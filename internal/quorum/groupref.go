@@ -1,6 +1,7 @@
 package quorum
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -15,25 +16,20 @@ type GroupRef struct {
 
 func (g GroupRef) String() string { return g.Owner + "/" + g.Repo + "@" + g.Head }
 
-// groupBranches is under which GitHub's branches stand that hold groups.
-const groupBranches = "gh-readonly-queue/"
+// groupBranch matches the branches that GitHub makes for groups.
+var groupBranch = regexp.MustCompile(
+	`^gh-readonly-queue/([^\x00-\x20\x7F\x{FFFD}]+)/pr-([1-9][0-9]{0,8})-([0-9a-f]{40}|[0-9a-f]{64})$`,
+)
 
 // parts are what the branch's name tells: its base, the number of the pull request that joined it last, and the commit on
 // which that was merged. They are zero where it is none of a merge queue's.
 func (g GroupRef) parts() (base string, number int, parent string) {
-	rest, isGroup := strings.CutPrefix(g.Branch, groupBranches)
-	at := strings.LastIndex(rest, "/pr-")
-	if !isGroup || at <= 0 || at > 255 {
+	m := groupBranch.FindStringSubmatch(g.Branch)
+	if m == nil || len(m[1]) > 255 {
 		return "", 0, ""
 	}
-	digits, parent, _ := strings.Cut(rest[at+len("/pr-"):], "-")
-	number, err := strconv.Atoi(digits)
-	isPlain := !strings.ContainsFunc(rest, func(r rune) bool { return r <= ' ' || r == 0x7F || r == '�' })
-	isSHA := (len(parent) == 40 || len(parent) == 64) && strings.Trim(parent, "0123456789abcdef") == ""
-	if err != nil || number < 1 || !isPlain || !isSHA {
-		return "", 0, ""
-	}
-	return rest[:at], number, parent
+	number, _ = strconv.Atoi(m[2]) // unreachable: it is one
+	return m[1], number, m[3]
 }
 
 // IsValid reports whether the branch's name is one of a merge queue's.

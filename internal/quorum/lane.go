@@ -299,13 +299,8 @@ func (p Policy) InLane(l *Lane) Policy {
 
 // CountVoters counts those of some reviewers who vote, of a family one where families are counted.
 func (p *Policy) CountVoters(reviewers []Reviewer) int {
-	var families []string
-	for _, r := range reviewers {
-		if r.Voter() {
-			families = append(families, r.Family)
-		}
-	}
-	return p.Families.countPlaces(families)
+	voters := slices.DeleteFunc(slices.Clone(reviewers), func(r Reviewer) bool { return !r.Voter() })
+	return countPlaces(p.Families, voters, func(r Reviewer) string { return r.Family })
 }
 
 // CountAnyVoters counts those who vote on every pull request, and all.

@@ -59,14 +59,15 @@ const (
 	DistinctFamily                     // each family counts once
 )
 
-// countPlaces says how many approvals those of reviewers of some families are. Who has no family is one of its own.
-func (f Families) countPlaces(families []string) (n int) {
+// countPlaces says how many approvals some voters could be: where families are counted, those of one are one. Who has no
+// family is one of its own.
+func countPlaces[V any](f Families, voters []V, familyOf func(V) string) (n int) {
 	distinct := map[string]bool{}
-	for _, family := range families {
-		if f != DistinctFamily || family == "" {
-			n++
-		} else {
+	for _, v := range voters {
+		if family := familyOf(v); f == DistinctFamily && family != "" {
 			distinct[family] = true
+		} else {
+			n++
 		}
 	}
 	return n + len(distinct)
