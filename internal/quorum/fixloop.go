@@ -28,12 +28,13 @@ func (d *Decision) scheduleFix(p Policy, f Facts, now time.Time) {
 		l.Before = f.Fix.Before
 	}
 	end := f.Start.Add(p.Deadline) // an attempt that objected and never ends holds up nothing for ever
-	switch isLate := !now.Before(end); {
+	maySayMore := func(b *Ballot) bool { return b.UnderWay || b.Reason == ReasonLookingAgain }
+	switch {
 	case f.Fix.Here != nil:
 		d.followFix(&l, p, f, now)
 	case f.Fix.Not != "":
 		l.State, l.Reason, l.Detail = LoopNone, f.Fix.Not, f.Fix.Detail
-	case d.hasObjectionUnderWay() && !isLate:
+	case now.Before(end) && slices.ContainsFunc(votersWith(d.Ballots, Object), maySayMore):
 		l.State, l.Until = LoopWaiting, end
 		d.wakeBy(end)
 	case !f.Fix.Listed:
@@ -48,7 +49,6 @@ func (d *Decision) scheduleFix(p Policy, f Facts, now time.Time) {
 	d.Loop = &l
 }
 
-// orderFix orders a fix of all that is objected to.
 func (d *Decision) orderFix(l *Loop, p Policy, f Facts) {
 	l.State = LoopDue
 	d.Effects.Fix = &FixOrder{
@@ -80,7 +80,7 @@ func (d *Decision) followFix(l *Loop, p Policy, f Facts, now time.Time) {
 			l.Until = seen.Updated.Add(ReplicaLag)
 		}
 		over(l.Until, without)
-	case run.isAnswered() || !f.Fix.Listed:
+	case run.Run != 0, run.Sent, !f.Fix.Listed: // it is known what became of the start, or was not asked
 		over(l.Until, without)
 	case now.Before(repeat), run.Tries >= maxFixTries, f.Fix.Not != "",
 		run.Head != f.Head: // it was for an earlier head with this diff, and is started no more
@@ -88,13 +88,6 @@ func (d *Decision) followFix(l *Loop, p Policy, f Facts, now time.Time) {
 	default:
 		d.orderFix(l, p, f)
 	}
-}
-
-// hasObjectionUnderWay reports whether the attempt of an objecting reviewer has not ended: it may say more.
-func (d *Decision) hasObjectionUnderWay() bool {
-	return slices.ContainsFunc(votersWith(d.Ballots, Object), func(b *Ballot) bool {
-		return b.UnderWay || b.Reason == ReasonLookingAgain
-	})
 }
 
 // FixDue is since when a fix could have been started: since the last objection was said.
@@ -105,6 +98,3 @@ func (d *Decision) FixDue() time.Time {
 	}
 	return at
 }
-
-// isAnswered reports whether it is known what became of the start.
-func (r *FixRun) isAnswered() bool { return r.Run != 0 || r.Sent || r.Refused != "" }

@@ -70,12 +70,10 @@ const maxSilent = 20
 func Shared(judged []Sibling, all []PullRequest, held []HeldRecord) (checks []SharedCheck) {
 	var names []string
 	for _, s := range judged {
-		if !slices.Contains(names, s.Check) {
-			names = append(names, s.Check)
-		}
+		names = append(names, s.Check)
 	}
 	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Compact(names) {
 		checks = append(checks, sharedCheck(name, judged, all, held))
 	}
 	return checks
@@ -169,9 +167,8 @@ func RecordOf(number int, fork bool, held []HeldRecord) (rec Record) {
 		}
 	}
 	if rec.Seq == 0 {
-		if rec = other.ForPull(number); rec.Seq != 0 {
-			rec.Objections = nil // each comes from the record in which it stands
-		}
+		rec = other.ForPull(number)
+		rec.Objections = nil // each comes from the record in which it stands
 	}
 	for _, h := range held {
 		if h.Pull == number || h.Pull == 0 || h.Fork && !fork {

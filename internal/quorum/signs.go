@@ -62,12 +62,10 @@ func SignsIn(pr PullRequest, ballots []Ballot) (signs []Sign) {
 		switch {
 		case b.Since.IsZero() || b.Carried != "" || b.Reason.Standing(): // nothing of now
 			continue
-		case b.Outcome == Overloaded:
-			s.Kind = SignOutage
-		case b.Outcome == Limited && !b.Reset.IsZero() && pr.Fork: // a stranger can let a run's log say what it likes
-			s.Kind = SignOutage
-		case b.Outcome == Limited && !b.Reset.IsZero():
+		case b.Outcome == Limited && !b.Reset.IsZero() && !pr.Fork: // a stranger can let a run's log say what it likes
 			s.Kind, s.Until = SignLimited, b.Reset
+		case b.Outcome == Overloaded, b.Outcome == Limited && !b.Reset.IsZero():
+			s.Kind = SignOutage
 		case b.isAnswer():
 			s.Kind = SignAnswered
 		default:
