@@ -18,16 +18,20 @@ func Decide(p Policy, ballots []Ballot, f Facts, now time.Time) Decision {
 		AgainstVote:   len(f.Against) > 0 && p.HearsPeople(),
 		Effects:       Effects{Head: f.Head, Base: f.Base},
 	}
+	asEnded := func(why Reason) Decision { // nothing is decided
+		d.Verdict, d.Reason = Ended, why
+		return d
+	}
 	switch {
 	case f.File.State == FileMissing:
-		return d.asEnded(ReasonNoPolicy)
+		return asEnded(ReasonNoPolicy)
 	case f.Closed:
-		return d.asEnded(ReasonClosed)
+		return asEnded(ReasonClosed)
 	case f.File.State != FileValid || d.Need < 1 && !p.NeedsNoReview(): // an empty quorum is no quorum
 		d.Verdict, d.Reason = Unverified, ReasonBroken
 		return d
 	case p.Mode == Off:
-		return d.asEnded(ReasonOff)
+		return asEnded(ReasonOff)
 	case len(f.Siblings) > 0: // too many to be judged together: none of them passes
 		d.Verdict, d.Reason, d.Base, d.Start = Unverified, ReasonSiblings, "", time.Time{} // the same for each of them
 		d.Siblings = slices.Sorted(slices.Values(append(slices.Clone(f.Siblings), f.PR.Number)))
@@ -138,7 +142,8 @@ func (d *Decision) passWithPeople(p Policy, ballots []Ballot, f Facts, at time.T
 	people = p.People.filledBy(people, f.Teams)
 	d.MissingPeople = p.People.missingBeside(people, f.Teams)
 	if len(d.MissingPeople) > 0 {
-		d.UnreadTeams = d.MissingPeople.unreadTeams(f.Teams)
+		isRead := func(name string) bool { return !f.Teams[strings.ToLower(name)].Unread }
+		d.UnreadTeams = slices.DeleteFunc(d.MissingPeople.Teams(), isRead)
 		d.Verdict, d.Reason, d.Enough, d.StandIns, d.People = Unverified, ReasonPeople, at, by, people
 		return
 	}
@@ -226,12 +231,6 @@ func (d *Decision) leavesOut(p Policy, b *Ballot) bool {
 		return !due.Before(d.Enough) || b.Deadline.After(d.Enough)
 	}
 	return d.Verdict == Blocked || d.Verdict == Unverified && !d.mayChange(p)
-}
-
-// asEnded returns d as Ended: nothing is decided.
-func (d Decision) asEnded(why Reason) Decision {
-	d.Verdict, d.Reason = Ended, why
-	return d
 }
 
 // passStands applies rule 0: a pass stands until something new speaks against it. The ballots are shown as they were at

@@ -76,11 +76,6 @@ func (p People) Teams() (names []string) {
 	return names
 }
 
-// unreadTeams are the teams of which GitHub does not say who is in them.
-func (p People) unreadTeams(teams Teams) []string {
-	return slices.DeleteFunc(p.Teams(), func(name string) bool { return !teams[strings.ToLower(name)].Unread })
-}
-
 func (p People) coversRule(o PeopleRule) bool {
 	return slices.ContainsFunc(p, func(r PeopleRule) bool { return r.coversRule(o) })
 }
