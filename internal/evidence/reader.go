@@ -1,8 +1,6 @@
 package evidence
 
 import (
-	"fmt"
-
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/review"
 )
@@ -10,60 +8,57 @@ import (
 // A textReader reads texts and keeps what it has read: each text is split into lines once, whichever reviewer is asked
 // about, and read once for each reviewer, however many runs it may belong to.
 type textReader struct {
-	pages     map[quorum.TextRef]review.LinedText
-	keptLines int // of the pages kept, and of those that were too many
-	facts     map[textKey]*textFacts
-	readers   map[string]*review.Reader // by the reviewer's name
-
-	severities map[threadKey]quorum.Severity
+	pages      map[quorum.TextRef]review.LinedText
+	keptLines  int                          // of the pages kept, and of those that were too many
+	readers    memo[string, *review.Reader] // by the reviewer's name
+	headings   memo[textKey, bool]
+	commits    memo[textKey, string]
+	readings   memo[readingKey, review.Reading]
+	severities memo[textKey, quorum.Severity]
 }
 
 func newTextReader() *textReader {
 	return &textReader{
-		pages: map[quorum.TextRef]review.LinedText{}, facts: map[textKey]*textFacts{}, readers: map[string]*review.Reader{},
-		severities: map[threadKey]quorum.Severity{},
+		pages: map[quorum.TextRef]review.LinedText{}, readers: memo[string, *review.Reader]{}, headings: memo[textKey, bool]{},
+		commits: memo[textKey, string]{}, readings: memo[readingKey, review.Reading]{}, severities: memo[textKey, quorum.Severity]{},
 	}
 }
 
-// readerOf is the reader of r's texts.
-func (c *textReader) readerOf(r *quorum.Reviewer) *review.Reader {
-	reader := c.readers[r.Name]
-	if reader == nil {
-		reader = review.NewReader(*r)
-		c.readers[r.Name] = reader
-	}
-	return reader
-}
+// A memo keeps values that were made once.
+type memo[K comparable, V any] map[K]V
 
-// threadKey is a thread as a reviewer's.
-type threadKey struct {
-	reviewer string
-	thread   int64
-}
-
-// severityOf is how grave r's comment is that opened a thread; 0 if it does not say.
-func (c *textReader) severityOf(r *quorum.Reviewer, t *quorum.Thread) quorum.Severity {
-	k := threadKey{r.Name, t.ID}
-	got, found := c.severities[k]
+// keep returns the value of a key; where there is none yet it is made.
+func (m memo[K, V]) keep(k K, create func() V) V {
+	got, found := m[k]
 	if !found {
-		got = review.SeverityOf(*r, t.Body)
-		c.severities[k] = got
+		got = create()
+		m[k] = got
 	}
 	return got
 }
 
-// textKey is a text as a reviewer's.
+// textKey is a text or a thread as a reviewer's.
 type textKey struct {
 	reviewer string
 	ref      quorum.TextRef
 }
 
-// textFacts is what was read of a text so far.
-type textFacts struct {
-	hasHeading  *bool
-	commitRead  bool
-	namedCommit string
-	readings    map[string]review.Reading // by the review's state and its numbers of threads
+// readingKey is a text as a review in that state with so many threads that object, and so many that do not.
+type readingKey struct {
+	textKey
+	state          string
+	threads, minor int
+}
+
+// readerOf is the reader of r's texts.
+func (c *textReader) readerOf(r *quorum.Reviewer) *review.Reader {
+	return c.readers.keep(r.Name, func() *review.Reader { return review.NewReader(*r) })
+}
+
+// severityOf is how grave r's comment is that opened a thread; 0 if it does not say.
+func (c *textReader) severityOf(r *quorum.Reviewer, t *quorum.Thread) quorum.Severity {
+	k := textKey{r.Name, quorum.TextRef{Kind: quorum.TextThread, ID: t.ID}}
+	return c.severities.keep(k, func() quorum.Severity { return review.SeverityOf(*r, t.Body) })
 }
 
 // maxKeptLines bounds what is kept of texts: strangers write as many as they like, of empty lines if they like.
@@ -81,33 +76,14 @@ func (c *textReader) pageOf(t *quorum.Text) review.LinedText {
 	return p
 }
 
-func (c *textReader) factsOf(r *quorum.Reviewer, t *quorum.Text) *textFacts {
-	k := textKey{r.Name, t.TextRef}
-	f := c.facts[k]
-	if f == nil {
-		f = &textFacts{readings: map[string]review.Reading{}}
-		c.facts[k] = f
-	}
-	return f
-}
-
 // hasHeading reports whether t opens with r's heading.
 func (c *textReader) hasHeading(r *quorum.Reviewer, t *quorum.Text) bool {
-	f := c.factsOf(r, t)
-	if f.hasHeading == nil {
-		yes := c.pageOf(t).HasHeading(r.Heading)
-		f.hasHeading = &yes
-	}
-	return *f.hasHeading
+	return c.headings.keep(textKey{r.Name, t.TextRef}, func() bool { return c.pageOf(t).HasHeading(r.Heading) })
 }
 
 // namedCommit is the commit that t names; "" if it names none.
 func (c *textReader) namedCommit(r *quorum.Reviewer, t *quorum.Text) string {
-	f := c.factsOf(r, t)
-	if !f.commitRead {
-		f.namedCommit, f.commitRead = c.pageOf(t).NamedCommit(*r), true
-	}
-	return f.namedCommit
+	return c.commits.keep(textKey{r.Name, t.TextRef}, func() string { return c.pageOf(t).NamedCommit(*r) })
 }
 
 // commitNamedAt is the commit that t names beside a line of it; "" if it names none there.
@@ -117,21 +93,12 @@ func (c *textReader) commitNamedAt(r *quorum.Reviewer, t *quorum.Text, line int)
 
 // readText reads what t says, as a review in that state with so many threads that object, and so many that do not.
 func (c *textReader) readText(r *quorum.Reviewer, t *quorum.Text, state string, threads, minor int) review.Reading {
-	f := c.factsOf(r, t)
-	key := fmt.Sprint(state, " ", threads, " ", minor)
-	got, found := f.readings[key]
-	if !found {
-		page := c.pageOf(t)
-		m := review.Material{Kind: kindOf(t), Body: t.Body, LinedText: &page, State: state, Threads: threads, Minor: minor}
-		got = c.readerOf(r).Read(m)
-		f.readings[key] = got
-	}
-	return got
-}
-
-func kindOf(t *quorum.Text) review.Kind {
-	if t.Kind == quorum.TextReview {
-		return review.Review
-	}
-	return review.Comment
+	return c.readings.keep(readingKey{textKey{r.Name, t.TextRef}, state, threads, minor}, func() review.Reading {
+		page, kind := c.pageOf(t), review.Comment
+		if t.Kind == quorum.TextReview {
+			kind = review.Review
+		}
+		m := review.Material{Kind: kind, Body: t.Body, LinedText: &page, State: state, Threads: threads, Minor: minor}
+		return c.readerOf(r).Read(m)
+	})
 }
