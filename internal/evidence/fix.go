@@ -189,25 +189,21 @@ func rememberFixes(rec *quorum.Record, p *quorum.Policy, s *quorum.Snapshot, d *
 		return
 	}
 	rec.FixesMade, rec.ByFix = max(rec.FixesMade, f.Made), f.ByFix
-	isHere := func(r quorum.FixRun) bool { return r.Head == f.Here.Head && r.Base == f.Here.Base }
-	if f.Here != nil && f.Here.Head == s.PR.Head && f.Seen != nil && !slices.ContainsFunc(rec.Fixes, isHere) {
-		rec.Fixes = append(rec.Fixes, *f.Here)
-	}
 	if d.Loop != nil && len(d.Loop.Open) > 0 {
 		rec.Open = quorum.TrackFindings(d.Loop.Open)
 	} else if d.Verdict == quorum.Passed {
 		rec.Open = nil
 	}
-	for i := range rec.Fixes {
-		run := &rec.Fixes[i]
-		if f.Here == nil || f.Here.Head != run.Head || f.Here.Base != run.Base {
-			continue
+	if f.Here != nil {
+		i := indexOfFix(rec.Fixes, f.Here.Head, f.Here.Base)
+		if i < 0 && f.Here.Head == s.PR.Head && f.Seen != nil {
+			i, rec.Fixes = len(rec.Fixes), append(rec.Fixes, *f.Here)
 		}
-		if f.Seen != nil && run.Run == 0 {
-			run.Run = f.Seen.ID
+		if i >= 0 && f.Seen != nil && rec.Fixes[i].Run == 0 {
+			rec.Fixes[i].Run = f.Seen.ID
 		}
-		if run.Head == s.PR.Head && d.Loop != nil {
-			run.Open = max(run.Open, quorum.CountOpen(d.Loop.Open))
+		if i >= 0 && f.Here.Head == s.PR.Head && d.Loop != nil {
+			rec.Fixes[i].Open = max(rec.Fixes[i].Open, quorum.CountOpen(d.Loop.Open))
 		}
 	}
 	if d.Effects.Fix != nil {
@@ -215,10 +211,14 @@ func rememberFixes(rec *quorum.Record, p *quorum.Policy, s *quorum.Snapshot, d *
 	}
 }
 
+// indexOfFix is the index of the fix for a head against a base; -1 if there is none.
+func indexOfFix(fixes []quorum.FixRun, head, base string) int {
+	return slices.IndexFunc(fixes, func(r quorum.FixRun) bool { return r.Head == head && r.Base == base })
+}
+
 // rememberFix adds the intent to start a fix, or counts one more try of it.
 func rememberFix(rec *quorum.Record, s *quorum.Snapshot, order *quorum.FixOrder, now time.Time) {
-	isIt := func(r quorum.FixRun) bool { return r.Head == order.Head && r.Base == order.Base }
-	if i := slices.IndexFunc(rec.Fixes, isIt); i >= 0 {
+	if i := indexOfFix(rec.Fixes, order.Head, order.Base); i >= 0 {
 		rec.Fixes[i].At, rec.Fixes[i].Tries = now.UTC(), rec.Fixes[i].Tries+1
 		return
 	}
@@ -235,38 +235,33 @@ func noteFix(rec *quorum.Record, done *quorum.FixResult) bool {
 	if done == nil {
 		return false
 	}
-	i := slices.IndexFunc(rec.Fixes, func(r quorum.FixRun) bool { return r.Head == done.Order.Head && r.Base == done.Order.Base })
-	if i < 0 {
+	i := indexOfFix(rec.Fixes, done.Order.Head, done.Order.Base)
+	if i < 0 || done.State == quorum.ResultFailed {
 		return false
 	}
 	rec.Fixes = slices.Clone(rec.Fixes)
-	run := &rec.Fixes[i]
+	run, isRun := &rec.Fixes[i], true
 	switch done.State {
-	case quorum.ResultFailed:
-		return false
 	case quorum.ResultDone:
 		run.Run, run.Sent = done.Run, done.Run == 0
-		return true
 	case quorum.ResultRefused:
-		run.Refused, run.Detail = done.Reason, done.Detail
-		rec.FixesMade = max(rec.FixesMade-1, 0) // it is no run
-		return true
+		run.Refused, run.Detail, isRun = done.Reason, done.Detail, false
 	case quorum.ResultVoid:
 		if run.Tries--; run.Tries == 0 {
-			rec.Fixes = slices.Delete(rec.Fixes, i, i+1)
-			rec.FixesMade = max(rec.FixesMade-1, 0)
+			rec.Fixes, isRun = slices.Delete(rec.Fixes, i, i+1), false
 		}
-		return true
 	}
-	return false
+	if !isRun {
+		rec.FixesMade = max(rec.FixesMade-1, 0)
+	}
+	return true
 }
 
 // takeOverFixes takes over what the head before tells of the fixes of the pull request.
 func (in *inheritance) takeOverFixes(before *quorum.Record) {
 	var fixes []quorum.FixRun
 	for _, run := range slices.Concat(before.Fixes, in.rec.Fixes) {
-		isIt := func(r quorum.FixRun) bool { return r.Head == run.Head && r.Base == run.Base }
-		if i := slices.IndexFunc(fixes, isIt); i >= 0 {
+		if i := indexOfFix(fixes, run.Head, run.Base); i >= 0 {
 			fixes[i] = run
 		} else {
 			fixes = append(fixes, run)
