@@ -53,7 +53,7 @@ func cancelsOfLeftReruns(h *headView) (cancels []quorum.Action) {
 		}
 		in, isCancelled := known.newestIntent(quorum.Cancel, "", run.ID, run.Attempt)
 		rerun, isOurs := known.newestIntent(quorum.Rerun, "", run.ID, run.Attempt-1)
-		_, isRefused := h.record.refusedCancel(run.ID, run.Attempt)
+		_, isRefused := h.record.refusalOf(quorum.Cancel, run.ID, run.Attempt)
 		if !isCancelled && (!isOurs || rerun.Command != 0) || isRefused || in.Tries >= maxTries {
 			continue
 		}

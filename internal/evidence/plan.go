@@ -174,7 +174,7 @@ func (p *planner) waitForAttempt(b quorum.Ballot) quorum.Ballot {
 		b.Spent, b.Failed = a.number > 1, a.number // counts this attempt, as it will read at the deadline
 		return b
 	}
-	if no, refused := p.head.record.refusedCancel(a.run.ID, a.number); refused { // so it is left to run
+	if no, refused := p.head.record.refusalOf(quorum.Cancel, a.run.ID, a.number); refused { // so it is left to run
 		b.Late, b.Detail = no.Reason, no.Detail
 		return b
 	}
@@ -370,7 +370,7 @@ func (p *planner) retryRefusal() (no quorum.Refusal, isFinal bool) {
 	if p.attempt.run == nil {
 		return p.head.record.refusedRequest(p.Name)
 	}
-	return p.head.record.refusedRerun(p.attempt.run.ID, p.attempt.number)
+	return p.head.record.refusalOf(quorum.Rerun, p.attempt.run.ID, p.attempt.number)
 }
 
 // backoff is the pause before a rerun: ±20 % by the run's id, so that a decision stays a function of its inputs.

@@ -34,25 +34,23 @@ func withoutAccepts(p *quorum.Policy, s *quorum.Snapshot) *quorum.Snapshot {
 		}
 		return ""
 	}
-	isAccept := func(c quorum.Command) bool { return c.Refused == "" && whyRefused(c) != "" }
-	isAccepted := func(o quorum.Objection) bool { return o.Accepted != "" && mayNot(o.Own) }
-	rec := &s.Record
-	if !slices.ContainsFunc(rec.Commands, isAccept) && !slices.ContainsFunc(rec.Objections, isAccepted) {
-		return s
-	}
-	own := *s
-	own.Record.Seq++
-	own.Record.Commands, own.Record.Objections = slices.Clone(rec.Commands), slices.Clone(rec.Objections)
+	own, isChanged := *s, false
+	own.Record.Commands, own.Record.Objections = slices.Clone(s.Record.Commands), slices.Clone(s.Record.Objections)
 	for i := range own.Record.Commands {
-		if c := &own.Record.Commands[i]; isAccept(*c) {
-			c.Refused, c.Reviewers = whyRefused(*c), nil
+		c := &own.Record.Commands[i]
+		if why := whyRefused(*c); c.Refused == "" && why != "" {
+			c.Refused, c.Reviewers, isChanged = why, nil, true
 		}
 	}
 	for i := range own.Record.Objections {
-		if o := &own.Record.Objections[i]; isAccepted(*o) {
-			o.Answered, o.Accepted, o.Own = false, "", false
+		if o := &own.Record.Objections[i]; o.Accepted != "" && mayNot(o.Own) {
+			o.Answered, o.Accepted, o.Own, isChanged = false, "", false, true
 		}
 	}
+	if !isChanged {
+		return s
+	}
+	own.Record.Seq++
 	return &own
 }
 
@@ -61,8 +59,8 @@ func (v recordView) concerns(o *quorum.Objection) bool { return v.record.Concern
 
 // firstApproval is when the record saw that text approve first.
 func (v recordView) firstApproval(reviewer string, ref quorum.TextRef) (time.Time, bool) {
-	for _, st := range v.record.Stood {
-		if st.Reviewer == reviewer && st.TextRef == ref && st.Carried == "" {
+	for _, st := range v.approvalsOf(reviewer) {
+		if st.TextRef == ref {
 			return st.At, true
 		}
 	}
@@ -70,13 +68,8 @@ func (v recordView) firstApproval(reviewer string, ref quorum.TextRef) (time.Tim
 }
 
 // approvalsOf are the approvals of a reviewer that were once seen on this head.
-func (v recordView) approvalsOf(reviewer string) (out []quorum.Stood) {
-	for _, st := range v.record.Stood {
-		if st.Reviewer == reviewer && st.Carried == "" {
-			out = append(out, st)
-		}
-	}
-	return out
+func (v recordView) approvalsOf(reviewer string) []quorum.Stood {
+	return without(v.record.Stood, func(st quorum.Stood) bool { return st.Reviewer != reviewer || st.Carried != "" })
 }
 
 // hasAnswered reports whether the record saw the reviewer approve this head and base in an attempt that began after an
@@ -130,39 +123,32 @@ func (v recordView) hasObjected(reviewer string, ref quorum.TextRef) bool {
 	})
 }
 
+// seenRun is a run as the last look saw it; zero if none has.
+func (v recordView) seenRun(id int64) quorum.SeenRun {
+	i := slices.IndexFunc(v.record.Runs, func(seen quorum.SeenRun) bool { return seen.ID == id })
+	if i < 0 {
+		return quorum.SeenRun{}
+	}
+	return v.record.Runs[i]
+}
+
 // endOf is when a run's newest attempt was first seen to have ended: updated_at may move after the end.
 func (v recordView) endOf(run *quorum.Run) time.Time {
-	for _, seen := range v.record.Runs {
-		if seen.ID == run.ID && seen.Attempt == run.Attempt && seen.Started.Equal(run.Started) && !seen.Ended.IsZero() {
-			return earliest(seen.Ended, run.Updated)
-		}
+	seen := v.seenRun(run.ID)
+	if seen.Attempt == run.Attempt && seen.Started.Equal(run.Started) && !seen.Ended.IsZero() {
+		return earliest(seen.Ended, run.Updated)
 	}
 	return run.Updated
 }
 
 // seenAttempts is how many attempts of a run need no other look: one that was seen to have ended, and all before one
 // that was seen.
-func (v recordView) seenAttempts(run int64) (n int) {
-	for _, seen := range v.record.Runs {
-		switch {
-		case seen.ID != run:
-		case seen.Ended.IsZero():
-			n = max(n, seen.Attempt-1)
-		default:
-			n = max(n, seen.Attempt)
-		}
+func (v recordView) seenAttempts(run int64) int {
+	seen := v.seenRun(run)
+	if seen.Ended.IsZero() {
+		return max(seen.Attempt-1, 0)
 	}
-	return n
-}
-
-// uncountedAttempts is how often a run began again although its attempt did not grow.
-func (v recordView) uncountedAttempts(run int64) (n int) {
-	for _, seen := range v.record.Runs {
-		if seen.ID == run {
-			n += seen.Again
-		}
-	}
-	return n
+	return seen.Attempt
 }
 
 // leftReruns is how many reruns of a run we cancelled, for the pull request had left its head.
@@ -228,43 +214,31 @@ func (v recordView) hasCommandedIntent(command int64, reviewer string, runs []qu
 }
 
 // refusedRequest is GitHub's newest refusal to let us ask a reviewer, unless it was asked again since.
-func (v recordView) refusedRequest(reviewer string) (quorum.Refusal, bool) {
+func (v recordView) refusedRequest(reviewer string) (no quorum.Refusal, refused bool) {
 	asked := 0
 	for _, in := range v.requestsTo(reviewer) {
 		if in.Command != 0 {
 			asked = max(asked, in.Attempt)
 		}
 	}
-	return v.newestRefusal(func(no quorum.Refusal) bool {
-		return no.Kind == quorum.Ask && no.Reviewer == reviewer && no.Attempt >= asked
-	})
+	for _, said := range v.record.Refusals {
+		if said.Kind == quorum.Ask && said.Reviewer == reviewer && said.Attempt >= asked {
+			no, refused = said, true
+		}
+	}
+	return no, refused
 }
 
-// refusedRerun is GitHub's newest refusal to run that attempt again. A missing permission is final once it is said twice.
-func (v recordView) refusedRerun(run int64, attempt int) (no quorum.Refusal, isFinal bool) {
+// refusalOf is GitHub's newest refusal to cancel an attempt or to run it again, and whether that is its last word. That the
+// permission for a rerun is missing it says twice.
+func (v recordView) refusalOf(kind quorum.ActionKind, run int64, attempt int) (no quorum.Refusal, isFinal bool) {
 	for _, said := range v.record.Refusals {
-		if said.Kind == quorum.Rerun && said.Run == run && said.Attempt == attempt {
-			isFinal = said.Reason != quorum.ReasonPermission || no.Reason == said.Reason
+		if said.Kind == kind && said.Run == run && said.Attempt == attempt {
+			isFinal = kind == quorum.Cancel || said.Reason != quorum.ReasonPermission || no.Reason == said.Reason
 			no = said
 		}
 	}
 	return no, isFinal
-}
-
-func (v recordView) newestRefusal(matches func(quorum.Refusal) bool) (quorum.Refusal, bool) {
-	for _, no := range slices.Backward(v.record.Refusals) {
-		if matches(no) {
-			return no, true
-		}
-	}
-	return quorum.Refusal{}, false
-}
-
-// refusedCancel is GitHub's refusal to cancel that attempt.
-func (v recordView) refusedCancel(run int64, attempt int) (quorum.Refusal, bool) {
-	return v.newestRefusal(func(no quorum.Refusal) bool {
-		return no.Kind == quorum.Cancel && no.Run == run && no.Attempt == attempt
-	})
 }
 
 // hadMoreThreads reports whether a remembered objection had more threads than n: deleting them does not end it.

@@ -88,7 +88,7 @@ func (h *headView) spentAttempts(r *quorum.Reviewer) (n int) {
 	for i := range h.snapshot.Runs {
 		run := &h.snapshot.Runs[i]
 		if run.Path == r.Workflow && run.Head == h.snapshot.PR.Head && !h.isOtherBranchRun(run) {
-			n += run.Attempt - 1 + h.record.uncountedAttempts(run.ID) - h.record.leftReruns(run)
+			n += run.Attempt - 1 + h.record.seenRun(run.ID).Again - h.record.leftReruns(run)
 		}
 	}
 	for _, seen := range h.record.record.Runs { // a run that was deleted refills nothing
