@@ -106,7 +106,7 @@ func (v artifactView) newArtifactStatement(a *reviewAttempt, f *quorum.Upload) s
 	if s.Outcome == quorum.Malformed && f.Problem != "" {
 		s.body = ""
 	}
-	s.voidIfOtherPull(v.head.otherPullOfRun(a.run))
+	s.voidIfOtherPull(v.head.otherPullOfRun(a.run, false))
 	return s
 }
 

@@ -174,29 +174,26 @@ func (v textView) readCandidate(c *candidate) {
 // doubtApproval makes an approval void that may be about another commit or pull request, that answers a command, or
 // that objected in the same attempt.
 func (v textView) doubtApproval(c *candidate) {
-	if why := v.whyUnnamed(c); why != "" {
-		c.rejectVoid(why, quorum.ReasonUnnamed, c.voidDetail)
+	run, unnamed := v.attempt.run, v.whyUnnamed(c)
+	var pull string
+	var isOfOther bool
+	if run != nil && v.head.snapshot.SameBranch != nil {
+		pull, isOfOther = v.head.otherPullOfRun(run, true)
 	}
-	if name, found := v.otherPullOf(); found && c.rejected == "" {
-		c.rejectVoid(ofOtherPull, quorum.ReasonOtherPull, name)
-	}
-	if by, found := v.head.commandBefore(v.Reviewer, &c.statement); found && c.rejected == "" {
+	by, isCommanded := v.head.commandBefore(v.Reviewer, &c.statement)
+	switch {
+	case unnamed != "":
+		c.rejectVoid(unnamed, quorum.ReasonUnnamed, c.voidDetail)
+	case c.rejected != "":
+	case isOfOther:
+		c.rejectVoid(ofOtherPull, quorum.ReasonOtherPull, pull)
+	case isCommanded:
 		c.rejectVoid(answersCommand, quorum.ReasonCommand, by)
-	}
-	if c.rejected == "" && v.mayBeOfOldBase(c) {
+	case v.mayBeOfOldBase(c):
 		c.rejectVoid(ofOldBase, quorum.ReasonOldBase, "")
-	}
-	if c.rejected == "" && v.attempt.run != nil && v.isShared() && v.head.record.hasObjected(v.Name, c.ref) {
+	case run != nil && v.isShared() && v.head.record.hasObjected(v.Name, c.ref):
 		c.rejectVoid(editedIntoYes, quorum.ReasonEdited, c.text.Editor.Login)
 	}
-}
-
-// otherPullOf finds a pull request of the same branch that the texts of the attempt may be about.
-func (v textView) otherPullOf() (name string, found bool) {
-	if v.attempt.run == nil || v.head.snapshot.SameBranch == nil {
-		return "", false
-	}
-	return v.head.otherPullOfText(v.attempt.run)
 }
 
 // whyUnnamed says why an approval may be about another commit than the head; "" if it cannot.

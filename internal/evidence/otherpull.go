@@ -27,29 +27,25 @@ func (h *headView) isOtherBranchRun(run *quorum.Run) bool {
 	return false
 }
 
-// otherPullOfCommit is [headView.otherPullAt] for what stands on the commit alone and began at that time: it may also be about
-// a pull request of another branch, or of a fork, that has the same head against another base.
+// otherPullOfCommit finds a pull request that what stands on the commit alone and began at that time may be about: one of the
+// same branch, or of another branch or a fork that has the same head against another base.
 func (h *headView) otherPullOfCommit(began time.Time) (name string, found bool) {
-	if name, found = h.otherPullAt(began); found {
-		return name, found
-	}
+	others, isWhole := h.otherPullsAt(began)
 	for i := range h.snapshot.SameHead {
 		if o := &h.snapshot.SameHead[i]; o.BaseRef != h.snapshot.PR.BaseRef && (began.IsZero() || !began.Before(o.Created)) {
-			return nameOfPull(o), true
+			others = append(others, o)
 		}
 	}
-	return "", false
+	return firstName(others, isWhole)
 }
 
-// otherPullAt finds a pull request of the same branch that something which came at that time may be about: it was
-// opened by then, and had this head, or may have had it. When it was closed ends nothing: a label starts runs of a
-// closed pull request too, and GitHub may be late. It returns a name for people, "" where only the list is not whole.
-func (h *headView) otherPullAt(at time.Time) (name string, found bool) {
-	others, isWhole := h.otherPullsAt(at)
-	if len(others) > 0 {
-		return nameOfPull(others[0]), true
+// firstName is the name for people of the first of the pull requests that something may be about; "" where only the list is not
+// whole.
+func firstName(others []*quorum.PullRequest, listIsWhole bool) (name string, found bool) {
+	if len(others) == 0 {
+		return "", !listIsWhole
 	}
-	return "", !isWhole
+	return nameOfPull(others[0]), true
 }
 
 // nameOfPull names a pull request, and who opened it, as far as that is known.
@@ -60,7 +56,9 @@ func nameOfPull(o *quorum.PullRequest) string {
 	return fmt.Sprintf("#%d by %s", o.Number, o.Author.Login)
 }
 
-// otherPullsAt are all pull requests that [headView.otherPullAt] finds, and whether the list is whole.
+// otherPullsAt are the pull requests of the same branch that something which came at that time may be about: they were
+// opened by then, and had this head, or may have had it. When one was closed ends nothing: a label starts runs of a
+// closed pull request too, and GitHub may be late.
 func (h *headView) otherPullsAt(at time.Time) (others []*quorum.PullRequest, listIsWhole bool) {
 	pr := &h.snapshot.PR
 	for i := range h.snapshot.SameBranch {
@@ -74,21 +72,6 @@ func (h *headView) otherPullsAt(at time.Time) (others []*quorum.PullRequest, lis
 		}
 	}
 	return others, listIsWhole
-}
-
-// otherPullOfText is [headView.otherPullAt] for a text that a run may have written. A run of another pull request whose
-// base has the same workflow writes there, and not here.
-func (h *headView) otherPullOfText(run *quorum.Run) (name string, found bool) {
-	if !isRunOfPull(run) {
-		return "", false
-	}
-	others, isWhole := h.otherPullsAt(run.Created)
-	for _, o := range others {
-		if !h.hasSameWorkflow(run.Path, o) {
-			return nameOfPull(o), true
-		}
-	}
-	return "", !isWhole || run.Repo == ""
 }
 
 // hasSameWorkflow reports whether a workflow's file is the same on the base of another pull request as on this one's. One
@@ -123,19 +106,21 @@ func isRunOfPull(run *quorum.Run) bool {
 	return strings.HasPrefix(run.Event, "pull_request") || run.Event == "dynamic"
 }
 
-// otherPullOfRun is [headView.otherPullAt] for a run. For which repository a run was made that is gone cannot be told.
-func (h *headView) otherPullOfRun(run *quorum.Run) (name string, found bool) {
+// otherPullOfRun finds a pull request of the same branch that a run may be about. For which repository a run was made that is
+// gone cannot be told. Of a text, a run of another pull request whose base has the same workflow writes there, and not here.
+func (h *headView) otherPullOfRun(run *quorum.Run, isText bool) (name string, found bool) {
 	if !isRunOfPull(run) {
 		return "", false
 	}
-	name, found = h.otherPullAt(run.Created) // a rerun does not move it
-	return name, found || run.Repo == ""
+	others, isWhole := h.otherPullsAt(run.Created) // a rerun does not move it
+	others = slices.DeleteFunc(others, func(o *quorum.PullRequest) bool { return isText && h.hasSameWorkflow(run.Path, o) })
+	return firstName(others, isWhole && run.Repo != "")
 }
 
 // otherPullOfCheck is [headView.otherPullOfCommit] for a check run.
 func (h *headView) otherPullOfCheck(c *quorum.CheckRun) (name string, found bool) {
 	if run, listed := h.runOfCheck(c); c.Job && listed {
-		return h.otherPullOfRun(run)
+		return h.otherPullOfRun(run, false)
 	}
 	return h.otherPullOfCommit(cmp.Or(c.Started, c.Completed))
 }

@@ -247,7 +247,7 @@ func (v *attemptView) resultByConclusion() (got attemptResult, seen bool) {
 	default:
 		approval := review.Reading{Outcome: quorum.Approved, Reason: quorum.ReasonApproved}
 		s = statement{Reading: approval, at: v.attempt.ended, ref: runRef(run), url: run.URL}
-		s.voidIfOtherPull(v.head.otherPullOfRun(run))
+		s.voidIfOtherPull(v.head.otherPullOfRun(run, false))
 		seen = true
 	}
 	if s.void {
