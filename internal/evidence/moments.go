@@ -64,9 +64,18 @@ func (c cycle) isBeforeBase(t time.Time) bool {
 	return !c.baseChanged.IsZero() && !t.After(c.baseChanged)
 }
 
-// A stay is a time that the pull request spent on its base, or with its head, before it left and came back.
+// A stay is a time that the pull request spent on a base, or with a head, before it left that.
 type stay struct {
+	of       string
 	from, to time.Time
+}
+
+// staysBefore are the stays that moves ended, the oldest first, of which the first began at from.
+func staysBefore(moves []quorum.Event, from time.Time) (stays []stay) {
+	for _, m := range moves {
+		stays, from = append(stays, stay{m.From, from, m.At}), m.At
+	}
+	return stays
 }
 
 // isWithin reports whether a moment is in one of the stays. Whether the very second of a change counts, isClosed says.
@@ -79,24 +88,19 @@ func isWithin(stays []stay, at time.Time, isClosed bool) bool {
 	})
 }
 
+// baseStays are the times that the pull request spent on bases before the present stay; none if its base never changed.
+func baseStays(s *quorum.Snapshot) []stay {
+	return staysBefore(without(s.Timeline, func(e quorum.Event) bool { return e.Kind != quorum.BaseChanged }), s.PR.Created)
+}
+
 // earlierBaseStays are the times that the pull request spent on this base before; none if it never came back to it.
-func earlierBaseStays(s *quorum.Snapshot) (stays []stay) {
-	from := s.PR.Created
-	for _, e := range s.Timeline {
-		switch {
-		case e.Kind != quorum.BaseChanged:
-		case e.From == s.PR.BaseRef:
-			stays = append(stays, stay{from, e.At})
-		case e.To == s.PR.BaseRef:
-			from = e.At
-		}
-	}
-	return stays
+func earlierBaseStays(s *quorum.Snapshot) []stay {
+	return without(baseStays(s), func(was stay) bool { return was.of != s.PR.BaseRef })
 }
 
 // earlierHeadStays are the times that the pull request had this head before; none if it never came back to it. The
 // branch's activity list tells, where it was read, and the force-pushes.
-func earlierHeadStays(s *quorum.Snapshot) (stays []stay) {
+func earlierHeadStays(s *quorum.Snapshot) []stay {
 	from := s.PR.Created
 	if len(s.Pushes) == 0 { // it may have come later, by what no force-push tells
 		from = latest(from, s.Pushed)
@@ -105,17 +109,11 @@ func earlierHeadStays(s *quorum.Snapshot) (stays []stay) {
 	for _, p := range slices.Backward(s.Pushes) { // the oldest first
 		moves = append(moves, quorum.Event{From: p.Before, To: p.After, At: p.At})
 	}
+	moves = slices.DeleteFunc(moves, func(m quorum.Event) bool { // the branch was deleted, or restored
+		return strings.Trim(m.From, "0") == "" || strings.Trim(m.To, "0") == ""
+	})
 	sort.SliceStable(moves, func(i, j int) bool { return moves[i].At.Before(moves[j].At) })
-	for _, m := range moves {
-		switch {
-		case strings.Trim(m.From, "0") == "" || strings.Trim(m.To, "0") == "": // the branch was deleted, or restored
-		case m.From == s.PR.Head:
-			stays = append(stays, stay{from, m.At})
-		case m.To == s.PR.Head:
-			from = m.At
-		}
-	}
-	return stays
+	return without(staysBefore(moves, from), func(was stay) bool { return was.of != s.PR.Head })
 }
 
 // firstArrival is when the pull request had its head first.

@@ -88,31 +88,20 @@ func saidWithin(s *quorum.Snapshot, stays []stay, isClosed bool) quorum.Snapshot
 // maxBaseStays is how many of the last stays in which anything was said are read.
 const maxBaseStays = 50
 
-// A baseStay is a stay on one base, ended by a change of the base. The present stay is not among them.
-type baseStay struct {
-	stay
-	base string
-}
-
-// baseStays are the times between the changes of the base, the oldest first; none if it never changed.
-func baseStays(s *quorum.Snapshot) (all []baseStay) {
-	from := s.PR.Created
-	for _, e := range s.Timeline {
-		if e.Kind == quorum.BaseChanged {
-			all, from = append(all, baseStay{stay{from, e.At}, e.From}), e.At
-		}
-	}
+// tellingBaseStays are the stays on bases in which anything was said, and the last one; none if the base never changed.
+func tellingBaseStays(s *quorum.Snapshot) []stay {
+	all := baseStays(s)
 	if len(all) == 0 {
 		return nil
 	}
 	last := all[len(all)-1]
-	busy := without(all[:len(all)-1], func(was baseStay) bool {
-		then := saidWithin(s, []stay{was.stay}, true)
+	telling := slices.DeleteFunc(all[:len(all)-1], func(was stay) bool {
+		then := saidWithin(s, []stay{was}, true)
 		words := len(then.Comments) + len(then.Reviews) + len(then.Threads) + len(then.Checks) + len(then.Statuses)
-		hasRunEnded := func(run quorum.Run) bool { return isWithin([]stay{was.stay}, run.Updated, true) }
+		hasRunEnded := func(run quorum.Run) bool { return isWithin([]stay{was}, run.Updated, true) }
 		return words == 0 && !slices.ContainsFunc(s.Runs, hasRunEnded)
 	})
-	return append(busy[max(0, len(busy)-maxBaseStays):], last)
+	return append(telling[max(0, len(telling)-maxBaseStays):], last)
 }
 
 // elsewhereObjections are what was objected while the pull request was against other bases, or by runs from before it came
@@ -125,20 +114,20 @@ type elsewhereObjections struct {
 // objectionsOfOtherBases finds them in what GitHub shows.
 func objectionsOfOtherBases(p *quorum.Policy, s *quorum.Snapshot, texts *textReader) (found elsewhereObjections) {
 	found.required = map[string]bool{}
-	stays := baseStays(s)
+	stays := tellingBaseStays(s)
 	if len(stays) == 0 {
 		return found
 	}
 	own := earlierBaseStays(s)
 	for _, was := range stays {
-		if was.base == s.PR.BaseRef { // [objectionsOfEarlierStays] judges it
+		if was.of == s.PR.BaseRef { // [objectionsOfEarlierStays] judges it
 			continue
 		}
 		then := snapshotWithin(s, was)
 		found.add(s, own, viewsOf(newHeadView(p, &then), texts))
 	}
 	last := stays[len(stays)-1].to
-	now := snapshotWithin(s, baseStay{stay{last, last.AddDate(100, 0, 0)}, s.PR.BaseRef})
+	now := snapshotWithin(s, stay{s.PR.BaseRef, last, last.AddDate(100, 0, 0)})
 	now.Runs = without(now.Runs, func(run quorum.Run) bool { return run.Created.After(last) })
 	now.Checks, now.Statuses = nil, nil
 	byRun := *p
@@ -150,9 +139,9 @@ func objectionsOfOtherBases(p *quorum.Policy, s *quorum.Snapshot, texts *textRea
 }
 
 // snapshotWithin shows what was said during a stay on a base, by runs that had begun by its end.
-func snapshotWithin(s *quorum.Snapshot, was baseStay) quorum.Snapshot {
-	then := saidWithin(s, []stay{was.stay}, true)
-	then.PR.BaseRef = was.base
+func snapshotWithin(s *quorum.Snapshot, was stay) quorum.Snapshot {
+	then := saidWithin(s, []stay{was}, true)
+	then.PR.BaseRef = was.of
 	then.Timeline = without(s.Timeline, func(e quorum.Event) bool { return e.Kind == quorum.BaseChanged })
 	then.Runs = without(s.Runs, func(run quorum.Run) bool {
 		return run.Created.After(was.to) || run.Completed() && run.Updated.Add(replyWindow).Before(was.from)
