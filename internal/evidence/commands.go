@@ -19,16 +19,20 @@ const (
 	maxCommandReason = 200 // characters of it that are kept
 )
 
-// A spokenCommand is a command as a person wrote it.
-type spokenCommand struct {
+// A saidCommand is a command that the record does not know, as a person said it.
+type saidCommand struct {
 	verb     quorum.CommandVerb // "": it is not understood
 	sha      string             // accept, vouch
 	reason   string             // accept, vouch
 	reviewer string             // rerun; "": all
+	id       int64
+	by       quorum.Account
+	at       time.Time
+	isEdited bool
 }
 
 // parseCommand reads a comment that may be a command.
-func parseCommand(body string) (c spokenCommand, found bool) {
+func parseCommand(body string) (c saidCommand, found bool) {
 	line := quorum.CommandLine(body)
 	if line == "" {
 		return c, false
@@ -49,7 +53,7 @@ func parseCommand(body string) (c spokenCommand, found bool) {
 		c.verb = quorum.CommandVerb(strings.ToLower(words[0]))
 		c.sha, c.reason = strings.ToLower(first), plainReason(strings.Join(args[1:], " "))
 	case isVerb(words[0], quorum.CommandRerun) && len(args) < 2:
-		c = spokenCommand{verb: quorum.CommandRerun, reviewer: first}
+		c.verb, c.reviewer = quorum.CommandRerun, first
 	}
 	return c, true
 }
@@ -71,17 +75,8 @@ func plainReason(text string) string {
 	return string(plain)
 }
 
-// A saidCommand is a command that the record does not know, with who said it.
-type saidCommand struct {
-	spokenCommand
-	id       int64
-	by       quorum.Account
-	at       time.Time
-	isEdited bool
-}
-
 // isAboutFixes reports whether the command switches fixes off or on.
-func (c *spokenCommand) isAboutFixes() bool {
+func (c *saidCommand) isAboutFixes() bool {
 	return c.verb == quorum.CommandFixOff || c.verb == quorum.CommandFixOn
 }
 
@@ -103,12 +98,13 @@ func (v *commandView) saidCommands() (all []saidCommand) {
 			continue
 		}
 		if c, found := parseCommand(t.Body); found && isOfThisHead(t.At) && !isRecorded(t.ID) {
-			all = append(all, saidCommand{spokenCommand: c, id: t.ID, by: t.Author, at: t.At, isEdited: isEdited})
+			c.id, c.by, c.at, c.isEdited = t.ID, t.Author, t.At, isEdited
+			all = append(all, c)
 		}
 	}
 	for _, p := range s.Presses {
 		if !p.By.Bot && p.By.Login != "" && !isRecorded(p.ID) {
-			all = append(all, saidCommand{spokenCommand: spokenCommand{verb: quorum.CommandRerun}, id: p.ID, by: p.By, at: p.At})
+			all = append(all, saidCommand{verb: quorum.CommandRerun, id: p.ID, by: p.By, at: p.At})
 		}
 	}
 	sort.SliceStable(all, func(i, j int) bool { return all[i].at.Before(all[j].at) })

@@ -78,7 +78,7 @@ func (v *commandView) hearCommand(said *saidCommand, views []*reviewerView) (c q
 		c.Refused = quorum.ReasonWordEdited
 	case said.verb == "":
 		c.Refused = quorum.ReasonUnclear
-	case said.verb == quorum.CommandAccept && !v.mayAccept(may):
+	case said.verb == quorum.CommandAccept && (v.head.policy.Override == 0 || may < v.head.policy.Override):
 		c.Refused = quorum.ReasonNoOverride
 	case said.verb == quorum.CommandVouch:
 		c.May, c.Refused = may, v.whyNoVouch(said, may)
@@ -112,11 +112,6 @@ func (v *commandView) whyNoSwitch(c *quorum.Command) quorum.Reason {
 		return quorum.ReasonNoChange
 	}
 	return ""
-}
-
-// mayAccept reports whether the policy lets people with a permission accept over an objection.
-func (v *commandView) mayAccept(may quorum.Permission) bool {
-	return v.head.policy.Override != 0 && may >= v.head.policy.Override
 }
 
 // whyNoVouch says why somebody may not vouch for the change; "" if they may. Who had no hand in it approves it.
