@@ -76,10 +76,14 @@ func speakingAttempt(all []judgedAttempt, most attemptRank) (best *judgedAttempt
 	return best
 }
 
-// isOurCancel reports whether we cancelled it.
+// isCancelledByUs reports whether the record holds our cancel of this attempt.
+func (v *attemptView) isCancelledByUs() bool {
+	return v.head.record.hasIntent(quorum.Cancel, v.Name, v.attempt.run.ID, v.attempt.number)
+}
+
+// isOurCancel reports whether it ended by our cancel.
 func (a *judgedAttempt) isOurCancel() bool {
-	run := a.attempt.run
-	return run.Conclusion == "cancelled" && a.head.record.hasIntent(quorum.Cancel, a.Name, run.ID, run.Attempt)
+	return a.attempt.run.Conclusion == "cancelled" && a.isCancelledByUs()
 }
 
 // attemptRank is how much an attempt did, as far as others may replace it.

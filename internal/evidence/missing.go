@@ -26,8 +26,11 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 	if isJudgedInPart(&p, &s) && !mayCarryOverDraft(&p, &s) {
 		if isJudgedLater(&p, &s) { // what an artifact objects to a draft stands later, as a text's no does, deleted or not
 			views := reviewerViews(&p, &s)
-			if w.Uploads, w.Attempts = unreadUploads(views), unreadAttempts(views); len(w.Attempts) == 0 {
-				w.Logs = unreadLogsBefore(views)
+			w.Uploads, w.Attempts = unreadUploads(views), unreadAttempts(views)
+			for _, v := range views {
+				if a := (attemptView{v, v.newestAttempt()}); len(w.Attempts) == 0 {
+					w.Logs = append(w.Logs, a.unreadLogsBefore()...)
+				}
 			}
 		}
 		return w
@@ -122,15 +125,6 @@ func unreadAttempts(views []*reviewerView) (all []quorum.AttemptName) {
 		}
 	}
 	return all
-}
-
-// unreadLogsBefore are the jobs whose unread logs may explain how the attempts before the reviewers' newest ended.
-func unreadLogsBefore(views []*reviewerView) (jobs []int64) {
-	for _, v := range views {
-		a := attemptView{reviewerView: v, attempt: v.newestAttempt()}
-		jobs = append(jobs, a.unreadLogsBefore()...)
-	}
-	return jobs
 }
 
 // hasUnnamedText reports whether a comment of a reviewer without a run names no commit, where a second commit may
@@ -321,7 +315,7 @@ func (v *attemptView) jobThatExplains(got attemptResult) (job int64, wanted bool
 			return 0, false
 		}
 	case quorum.Cancelled: // a job's own time limit cancels it, too
-		if v.head.record.hasIntent(quorum.Cancel, v.Name, a.run.ID, a.number) {
+		if v.isCancelledByUs() {
 			return 0, false
 		}
 	case quorum.Findings:

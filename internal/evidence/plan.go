@@ -204,11 +204,6 @@ func (p *planner) isRerunUnderWay() bool {
 	return a.isUnderWay() && a.number > 1 && p.head.record.hasIntent(quorum.Rerun, p.Name, a.run.ID, a.number-1)
 }
 
-// isCancelledByUs reports whether the record holds our cancel of this attempt.
-func (p *planner) isCancelledByUs() bool {
-	return p.head.record.hasIntent(quorum.Cancel, p.Name, p.attempt.run.ID, p.attempt.number)
-}
-
 // canRetry reports whether the policy leaves a retry that we may start.
 func (p *planner) canRetry() bool {
 	return !p.Shadow && p.attempt.spentAttempts < p.head.policy.Retry.Max

@@ -1,6 +1,8 @@
 package evidence
 
 import (
+	"slices"
+
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/review"
 )
@@ -64,31 +66,19 @@ func (v *attemptView) isForbidden(run *quorum.Run) bool {
 
 // readLogs reads the logs and annotations of a run. A cause that will not go away beats one that may.
 func readLogs(run *quorum.Run) (best review.Reading, explained bool) {
+	anyone := quorum.Reviewer{Verdict: quorum.Format{Kind: quorum.Auto}}
 	for i := range run.Jobs {
 		job := &run.Jobs[i]
-		for _, text := range job.Annotations {
-			best, explained = betterExplanation(run, text, best, explained)
+		for _, text := range append(slices.Clip(job.Annotations), job.Log) {
+			got := review.Read(anyone, review.Material{Kind: review.Log, Body: text, Conclusion: run.Conclusion})
+			isEmpty := got.Outcome == quorum.Empty && run.Conclusion != "success"
+			isCause := text != "" && !isEmpty && got.Outcome != quorum.Unknown && got.Outcome != quorum.Unrelated
+			if isCause && (!explained || causeRank(got.Outcome) > causeRank(best.Outcome)) {
+				best, explained = got, true
+			}
 		}
-		best, explained = betterExplanation(run, job.Log, best, explained)
 	}
 	return best, explained
-}
-
-// betterExplanation is the cause that a text of a run shows, if it outranks the best so far.
-func betterExplanation(run *quorum.Run, text string, best review.Reading, explained bool) (review.Reading, bool) {
-	if text == "" {
-		return best, explained
-	}
-	anyone := quorum.Reviewer{Verdict: quorum.Format{Kind: quorum.Auto}}
-	got := review.Read(anyone, review.Material{Kind: review.Log, Body: text, Conclusion: run.Conclusion})
-	if got.Outcome == quorum.Unknown || got.Outcome == quorum.Unrelated ||
-		got.Outcome == quorum.Empty && run.Conclusion != "success" {
-		return best, explained
-	}
-	if explained && causeRank(got.Outcome) <= causeRank(best.Outcome) {
-		return best, explained
-	}
-	return got, true
 }
 
 // causeRank orders the causes that a log may show: a final one beats a transient one.
