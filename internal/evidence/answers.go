@@ -52,7 +52,7 @@ func (s *objectionSearch) isAnswered(o *quorum.Objection) bool {
 		return s.isAnswer && s.isAnsweredByCheck(o) && !hasLostThread(o, s.shown)
 	}
 	for i := range s.shown {
-		if shown := &s.shown[i]; shown.ref == o.TextRef && shown.voidReason != quorum.ReasonMoved {
+		if shown := &s.shown[i]; shown.ref == o.TextRef && shown.rejected != reviewMoved {
 			return s.isAnsweredAsShown(o, shown, isAnswered)
 		}
 	}
@@ -116,12 +116,12 @@ func (v *attemptView) isThreadAnswered(id int64, isAnswer bool) bool {
 // isAnsweredAsShown is [objectionSearch.isAnswered] for an objection whose text GitHub still shows.
 func (v *attemptView) isAnsweredAsShown(o *quorum.Objection, s *statement, isAnswered bool) bool {
 	switch {
-	case s.void && s.voidReason == quorum.ReasonDismissed:
+	case s.rejected == reviewDismissed:
 		by, _ := v.head.dismissalOf(o.ID)
 		return v.head.hadNoHand(by)
 	case isAnswered:
 		return true
-	case s.void:
+	case s.isVoid():
 		return false
 	case s.at.After(o.At): // edited since: by its author, or by any workflow where that one is shared
 		return !v.isShared() && (s.Outcome == quorum.Approved || v.threads.haveEnded(s))

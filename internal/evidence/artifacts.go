@@ -50,20 +50,35 @@ func (v artifactView) uploadsOf(run int64) (files []quorum.Upload, isRead bool) 
 	return nil, false
 }
 
+// artifactsFor are the artifacts of the run of attempt a, read as those of a.
+func (v artifactView) artifactsFor(a *reviewAttempt) (out []statement) {
+	if v.Verdict.Kind != quorum.Artifact || a.run == nil {
+		return nil
+	}
+	files, _ := v.uploadsOf(a.run.ID)
+	for i := range files {
+		f := &files[i]
+		s := v.newArtifactStatement(a, f)
+		switch {
+		case f.Expired:
+			s.rejected = artifactExpired
+		case !a.covers(f.Created):
+			s.rejected = outsideAttempt
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
 // artifactStatements are the verdicts in the artifacts of attempt a, oldest first. One that GitHub keeps no more stands
 // from the record. Of several in one attempt an objection objects, and none approves.
 func (v artifactView) artifactStatements(a *reviewAttempt) (out []statement) {
 	if a.run == nil {
 		return nil
 	}
-	files, _ := v.uploadsOf(a.run.ID)
-	for i := range files {
-		if f := &files[i]; !f.Expired && a.covers(f.Created) {
-			out = append(out, v.newArtifactStatement(a, f))
-		}
-	}
+	all := v.artifactsFor(a)
 	for _, st := range v.head.record.approvalsOf(v.Name) {
-		isShown := slices.ContainsFunc(files, func(f quorum.Upload) bool { return f.ID == st.ID && !f.Expired })
+		isShown := slices.ContainsFunc(all, func(s statement) bool { return s.ref.ID == st.ID && s.rejected != artifactExpired })
 		if st.Kind != quorum.TextArtifact || st.Terms != termsOf(v.Reviewer) || st.Run != a.run.ID ||
 			st.Base != v.head.record.base || isShown || !a.covers(st.At) {
 			continue
@@ -73,6 +88,7 @@ func (v artifactView) artifactStatements(a *reviewAttempt) (out []statement) {
 			ref:     st.TextRef, at: st.At, url: a.run.URL,
 		})
 	}
+	out = append(out, without(all, isOther)...)
 	sort.SliceStable(out, func(i, j int) bool {
 		return cmp.Or(out[i].at.Compare(out[j].at), cmp.Compare(out[i].ref.ID, out[j].ref.ID)) < 0
 	})

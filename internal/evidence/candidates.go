@@ -1,7 +1,6 @@
 package evidence
 
 import (
-	"cmp"
 	"slices"
 	"sort"
 	"strings"
@@ -9,97 +8,71 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// A candidate is a text by a reviewer's account, with what it says for an attempt or the reason for which it does not
-// count. What counts and what is explained are both read from the candidates.
-type candidate struct {
-	statement
-	text        *quorum.Text
-	rejected    rejection
-	isStatement bool // it is not rejected, or it is a void statement: that explains what became of an approval
-}
-
-// reject rejects a candidate that is no statement of the attempt.
-func (c *candidate) reject(why rejection) {
-	c.rejected, c.isStatement, c.void = why, false, false
-}
-
-// rejectVoid rejects a candidate that stays a void statement.
-func (c *candidate) rejectVoid(why rejection, reason quorum.Reason, detail string) {
-	c.rejected = why
-	c.setVoid(reason, detail)
-}
-
 // A textView is what one reviewer's texts say as those of one of its attempts.
 type textView struct {
 	*reviewerView
 	attempt *reviewAttempt
 }
 
-// candidates are the texts by the reviewer's account for attempt a, comments first, each oldest first. Texts of our
-// own, and those that another workflow wrote as the same account, are none.
-func (v *reviewerView) candidates(a *reviewAttempt) (out []candidate) {
+// texts are the texts by the reviewer's account for attempt a, comments first, each oldest first. Those of our own, and those
+// that another workflow wrote as the same account, are none.
+func (v *reviewerView) textsFor(a *reviewAttempt) (out []statement) {
 	texts := textView{v, a}
 	for i := range v.head.texts {
-		if c, found := texts.newCandidate(&v.head.texts[i]); found {
+		if c, found := texts.newStatement(&v.head.texts[i]); found {
 			out = append(out, c)
 		}
 	}
 	return out
 }
 
-// textStatements are the statements among the candidates for a, oldest first; of a reviewer whose verdict is an
-// artifact those in its artifacts.
-func (v *reviewerView) textStatements(a *reviewAttempt) (out []statement) {
+// textStatements are the statements in texts for a, oldest first; of a reviewer whose verdict is an artifact those in its
+// artifacts.
+func (v *reviewerView) textStatements(a *reviewAttempt) []statement {
 	if v.Verdict.Kind == quorum.Artifact {
 		return v.artifacts.artifactStatements(a)
 	}
-	texts := textView{v, a}
-	for i := range v.head.texts {
-		if c, found := texts.newCandidate(&v.head.texts[i]); found && c.isStatement {
-			out = append(out, c.statement)
-		}
-	}
+	out := slices.DeleteFunc(v.textsFor(a), isOther)
 	sort.SliceStable(out, func(i, j int) bool { return out[i].at.Before(out[j].at) })
 	return out
 }
 
-// newCandidate decides whether t counts for the attempt: an edit by anybody but the reviewer makes it void. found is
+// newStatement decides whether t counts for the attempt: an edit by anybody but the reviewer makes it void. found is
 // false if t is not the reviewer's.
-func (v textView) newCandidate(t *quorum.Text) (c candidate, found bool) {
+func (v textView) newStatement(t *quorum.Text) (c statement, found bool) {
 	if v.Author == "" || !v.IsAuthor(t.Author) || v.head.isOurs(t) {
-		return candidate{}, false
+		return c, false
 	}
-	c = candidate{text: t, isStatement: true}
-	c.ref, c.at, c.url, c.body, c.reviewState = t.TextRef, t.At, t.URL, t.Body, t.State
+	c = statement{text: t, ref: t.TextRef, at: t.At, url: t.URL, body: t.Body, reviewState: t.State}
 	c.isReview = t.Kind == quorum.TextReview
 	switch {
 	case !v.hasHeading(t):
-		c.reject(withoutHeading)
+		c.rejected = withoutHeading
 		return c, !v.isShared()
 	case c.isReview && t.Commit != v.head.snapshot.PR.Head:
-		c.reject(reviewOfOther)
-		return c, true
+		c.rejected = reviewOfOther
 	case c.isReview && v.head.isMovedReview(t) && !v.isMovedNo(t):
-		c.rejectVoid(reviewMoved, quorum.ReasonMoved, "")
-		return c, true
+		c.rejected = reviewMoved
 	case c.isReview && t.State == "PENDING":
-		c.reject(reviewUnsubmitted)
+		c.rejected = reviewUnsubmitted
+	}
+	if c.rejected != "" {
 		return c, true
 	}
 	if !t.Edited.IsZero() {
 		c.at = t.Edited
 		if !v.IsAuthor(t.Editor) {
-			c.rejectVoid(editedByOther, quorum.ReasonEdited, t.Editor.Login)
+			c.reject(editedByOther, t.Editor.Login)
 		}
 	}
 	if why := v.bind(&c); why != "" {
-		c.reject(cmp.Or(c.rejected, why)) // an edit by somebody else is reason enough, wherever the text belongs
+		c.rejected = why
 		return c, true
 	}
 	if c.isReview {
 		c.threads = v.head.openedThreads(v.Reviewer, t.ID)
 	}
-	v.readCandidate(&c)
+	v.readStatement(&c)
 	if c.Outcome == quorum.Findings && !t.Edited.IsZero() {
 		c.at = t.Edited // bind dates an approval from when it first stood; what was edited into an objection was said then
 	}
@@ -126,14 +99,14 @@ func (v textView) hasTakenBack(no *quorum.Text) bool {
 	})
 }
 
-// bind dates a candidate from when it first stood, and returns why it is not bound to the attempt; "" if it is.
-func (v textView) bind(c *candidate) (why rejection) {
+// bind dates a statement from when it first stood, and returns why it is not bound to the attempt; "" if it is.
+func (v textView) bind(c *statement) (why rejection) {
 	why = v.whyUnbound(c.text, c.at)
-	if why != "" && c.void { // what it was before the edit explains what became of an approval
+	if why != "" && c.rejected != "" { // what it was before the edit explains what became of an approval
 		return v.whyUnbound(c.text, c.text.At)
 	}
 	stood, found := v.head.record.firstApproval(v.Name, c.ref)
-	if !found || c.void || !stood.Before(c.at) || stood.Before(v.attempt.began) {
+	if !found || c.rejected != "" || !stood.Before(c.at) || stood.Before(v.attempt.began) {
 		return why
 	}
 	if why == "" || v.whyUnbound(c.text, stood) == "" {
@@ -142,9 +115,9 @@ func (v textView) bind(c *candidate) (why rejection) {
 	return why
 }
 
-// readCandidate fills in what the text says. A review that was dismissed is void, unless it objects and who dismissed
+// readStatement fills in what the text says. A review that was dismissed is void, unless it objects and who dismissed
 // it may not end that.
-func (v textView) readCandidate(c *candidate) {
+func (v textView) readStatement(c *statement) {
 	dismissed, by := c.text.State == "DISMISSED", quorum.Account{}
 	if dismissed {
 		by, c.reviewState = v.head.dismissalOf(c.text.ID)
@@ -153,51 +126,51 @@ func (v textView) readCandidate(c *candidate) {
 	c.Reading = v.texts.readText(v.Reviewer, c.text, c.reviewState, objecting, minor)
 	if dismissed {
 		if c.Outcome != quorum.Findings || v.head.hadNoHand(by) { // nobody else ends an objection
-			c.rejectVoid(reviewDismissed, quorum.ReasonDismissed, by.Login)
+			c.reject(reviewDismissed, by.Login)
 		}
 	}
 	switch {
 	case c.Outcome == quorum.Unrelated && c.isReview && strings.TrimSpace(c.text.Body) == "":
-		c.reject(cmp.Or(c.rejected, onlyReplies))
+		c.rejected = onlyReplies
 	case c.Outcome == quorum.Unrelated:
-		c.reject(cmp.Or(c.rejected, noReview))
+		c.rejected = noReview
 	case c.Outcome == quorum.Approved:
 		v.doubtApproval(c)
-	case c.rejected == "" && c.Outcome == quorum.Findings && v.threads.haveEnded(&c.statement) && v.mayBeOfOldBase(c):
-		c.rejectVoid(ofOldBase, quorum.ReasonOldBase, "")
+	case c.rejected == "" && c.Outcome == quorum.Findings && v.threads.haveEnded(c) && v.mayBeOfOldBase(c):
+		c.rejected = ofOldBase
 	}
-	if c.isStatement && v.attempt.wasBefore(&c.statement) {
-		c.reject(askedAgainSince)
+	if !isOther(*c) && v.attempt.wasBefore(c) {
+		c.rejected = askedAgainSince
 	}
 }
 
 // doubtApproval makes an approval void that may be about another commit or pull request, that answers a command, or
 // that objected in the same attempt.
-func (v textView) doubtApproval(c *candidate) {
+func (v textView) doubtApproval(c *statement) {
 	run, unnamed := v.attempt.run, v.whyUnnamed(c)
 	var pull string
 	var isOfOther bool
 	if run != nil && v.head.snapshot.SameBranch != nil {
 		pull, isOfOther = v.head.otherPullOfRun(run, true)
 	}
-	by, isCommanded := v.head.commandBefore(v.Reviewer, &c.statement)
+	by, isCommanded := v.head.commandBefore(v.Reviewer, c)
 	switch {
 	case unnamed != "":
-		c.rejectVoid(unnamed, quorum.ReasonUnnamed, c.voidDetail)
+		c.rejected = unnamed
 	case c.rejected != "":
 	case isOfOther:
-		c.rejectVoid(ofOtherPull, quorum.ReasonOtherPull, pull)
+		c.reject(ofOtherPull, pull)
 	case isCommanded:
-		c.rejectVoid(answersCommand, quorum.ReasonCommand, by)
+		c.reject(answersCommand, by)
 	case v.mayBeOfOldBase(c):
-		c.rejectVoid(ofOldBase, quorum.ReasonOldBase, "")
+		c.rejected = ofOldBase
 	case run != nil && v.isShared() && v.head.record.hasObjected(v.Name, c.ref):
-		c.rejectVoid(editedIntoYes, quorum.ReasonEdited, c.text.Editor.Login)
+		c.reject(editedIntoYes, c.text.Editor.Login)
 	}
 }
 
 // whyUnnamed says why an approval may be about another commit than the head; "" if it cannot.
-func (v textView) whyUnnamed(c *candidate) rejection {
+func (v textView) whyUnnamed(c *statement) rejection {
 	named := v.namedCommit(c.text)
 	switch {
 	case named != "" && v.head.isVague(named):
@@ -211,7 +184,7 @@ func (v textView) whyUnnamed(c *candidate) rejection {
 // wasBefore reports whether a statement of a reviewer without a run belongs to the attempt before: it holds no verdict,
 // and the reviewer was asked again since.
 func (a *reviewAttempt) wasBefore(s *statement) bool {
-	return a.wasAskedAgain() && !s.isVerdict() && !s.void && s.at.Before(a.began)
+	return a.wasAskedAgain() && !s.isVerdict() && s.rejected == "" && s.at.Before(a.began)
 }
 
 // wasAskedAgain reports whether a reviewer without a run was asked for a further review.

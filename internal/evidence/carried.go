@@ -36,7 +36,7 @@ func (v carryView) hasBegunHere() bool {
 	a := v.newestAttempt()
 	said := slices.Concat(v.textStatements(&a), v.checkStatements(), v.statusStatements())
 	return slices.ContainsFunc(said, func(s statement) bool {
-		return s.Outcome != quorum.Unrelated && s.voidReason != quorum.ReasonMoved && !v.head.record.isCarried(v.Name, s.ref)
+		return s.Outcome != quorum.Unrelated && s.rejected != reviewMoved && !v.head.record.isCarried(v.Name, s.ref)
 	})
 }
 

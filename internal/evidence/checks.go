@@ -149,9 +149,9 @@ func unansweredStatement(all []statement) (objection statement, found bool) {
 			if !o.begun.IsZero() {
 				isLater = s.at.Before(o.begun)
 			}
-			return isLater && !o.void && o.Outcome == quorum.Approved
+			return isLater && o.rejected == "" && o.Outcome == quorum.Approved
 		}
-		isOpen := !s.void && s.Outcome == quorum.Findings && !slices.ContainsFunc(all, isAnswer)
+		isOpen := s.rejected == "" && s.Outcome == quorum.Findings && !slices.ContainsFunc(all, isAnswer)
 		if isOpen && (!found || s.at.After(objection.at) || s.at.Equal(objection.at) && s.ref.ID > objection.ref.ID) {
 			objection, found = s, true
 		}
@@ -163,7 +163,7 @@ func unansweredStatement(all []statement) (objection statement, found bool) {
 // the others.
 func newestStatement(all []statement) (best statement, found bool) {
 	for _, s := range all {
-		if !found || best.void && !s.void || best.void == s.void && s.ref.ID >= best.ref.ID {
+		if !found || best.isVoid() && !s.isVoid() || best.isVoid() == s.isVoid() && s.ref.ID >= best.ref.ID {
 			best, found = s, true
 		}
 	}

@@ -18,8 +18,8 @@ type Considered struct {
 	Rejected string         `json:"rejected,omitempty"` // why it was not
 }
 
-// Consider lists every text that is a reviewer's by its author, used or not: it answers "why does that not count?". It
-// decides nothing: it shows the candidates and the ballot of [Judge].
+// Consider lists every text and artifact that is a reviewer's by its author, used or not: it answers "why does that not count?". It
+// decides nothing: it shows the statements and the ballot of [Judge].
 func Consider(p quorum.Policy, s quorum.Snapshot) (out []Considered) {
 	for _, v := range reviewerViews(&p, &s) {
 		if v.Retired {
@@ -27,43 +27,21 @@ func Consider(p quorum.Policy, s quorum.Snapshot) (out []Considered) {
 		}
 		a, b := v.newestAttempt(), v.makeBallot()
 		ignored := v.whyIgnored(&a)
-		if v.Verdict.Kind == quorum.Artifact {
-			out = append(out, considerArtifacts(v.artifacts, &a, &b, ignored)...)
-			ignored = cmp.Or(ignored, artifactDecides)
-		}
-		for _, c := range v.candidates(&a) {
-			shown := Considered{Reviewer: v.Name, Text: c.ref, URL: c.url, At: latest(c.text.At, c.text.Edited)}
-			if ignored != "" && b.Evidence != c.ref {
-				c.rejected = ignored
+		for _, c := range append(v.artifacts.artifactsFor(&a), v.textsFor(&a)...) {
+			shown := Considered{Reviewer: v.Name, Text: c.ref, URL: c.url, At: c.at.Truncate(time.Second)}
+			why := ignored
+			if c.text != nil {
+				shown.At = latest(c.text.At, c.text.Edited)
+				if v.Verdict.Kind == quorum.Artifact {
+					why = cmp.Or(why, artifactDecides)
+				}
 			}
-			shown.Outcome, shown.Reason, shown.Rejected = explainCandidate(&c, &b)
+			if why != "" && b.Evidence != c.ref {
+				c.rejected = why
+			}
+			shown.Outcome, shown.Reason, shown.Rejected = explainStatement(&c, &b)
 			out = append(out, shown)
 		}
-	}
-	return out
-}
-
-// considerArtifacts explains the artifacts of attempt a.
-func considerArtifacts(v artifactView, a *reviewAttempt, b *quorum.Ballot, ignored rejection) (out []Considered) {
-	if a.run == nil {
-		return nil
-	}
-	files, _ := v.uploadsOf(a.run.ID)
-	for i := range files {
-		f := &files[i]
-		c := candidate{statement: v.newArtifactStatement(a, f), rejected: ignored}
-		switch {
-		case ignored != "":
-		case f.Expired:
-			c.rejected = artifactExpired
-		case !a.covers(f.Created):
-			c.rejected = outsideAttempt
-		case c.void && c.voidReason == quorum.ReasonOtherPull:
-			c.rejected = ofOtherPull
-		}
-		shown := Considered{Reviewer: v.Name, Text: c.ref, URL: c.url, At: f.Created.Truncate(time.Second)}
-		shown.Outcome, shown.Reason, shown.Rejected = explainCandidate(&c, b)
-		out = append(out, shown)
 	}
 	return out
 }
@@ -87,9 +65,9 @@ func (v *reviewerView) whyIgnored(a *reviewAttempt) rejection {
 	return ""
 }
 
-// explainCandidate is the outcome of a candidate that counts and its reason, or why it does not count. Where the ballot
+// explainStatement is the outcome of a statement that counts and its reason, or why it does not count. Where the ballot
 // rests on it, they are the ballot's: of several threads, the record and the text together.
-func explainCandidate(c *candidate, b *quorum.Ballot) (quorum.Outcome, quorum.Reason, string) {
+func explainStatement(c *statement, b *quorum.Ballot) (quorum.Outcome, quorum.Reason, string) {
 	if b.Then != nil {
 		b = b.Then
 	}

@@ -61,8 +61,8 @@ func (v *attemptView) withdrawnApproval(statements []statement) (attemptResult, 
 			s := &statements[i]
 			switch {
 			case s.ref != st.TextRef:
-			case s.void:
-				why, by = s.voidReason, s.voidDetail
+			case s.isVoid():
+				why, by = voidReasons[s.rejected], s.voidDetail
 			case s.Outcome == quorum.Running:
 				return attemptResult{}, false
 			default:

@@ -14,7 +14,7 @@ import (
 // mayBeOfOldBase reports whether an approval may have been begun against the base of before: it is its reviewer's first answer
 // since the base changed, and the diff with it, and the reviewer was at work then, or may have been. Where a workflow has no run
 // since, a run of before may have left it.
-func (v textView) mayBeOfOldBase(c *candidate) bool {
+func (v textView) mayBeOfOldBase(c *statement) bool {
 	changed, isKnown := diffChangedByBase(v.head), false
 	for _, st := range v.head.record.approvalsOf(v.Name) {
 		isKnown = isKnown || st.TextRef == c.ref && st.Base == v.head.record.base && st.At.After(changed)

@@ -82,7 +82,7 @@ func (v *attemptView) decidingStatements(statements []statement) (approval, obje
 	var inReview, elsewhere *statement // the newest objections in a review, and in a comment, a check or a status
 	for i := range statements {
 		s := &statements[i]
-		if s.void {
+		if s.rejected != "" {
 			continue
 		}
 		switch {
@@ -200,8 +200,8 @@ func (v *attemptView) nothingSaid(statements []statement) attemptResult {
 	}
 	void := map[quorum.Reason]*statement{} // the oldest for each reason
 	for i := range statements {
-		if s := &statements[i]; s.void && void[s.voidReason] == nil {
-			void[s.voidReason] = s
+		if s := &statements[i]; void[voidReasons[s.rejected]] == nil {
+			void[voidReasons[s.rejected]] = s
 		}
 	}
 	switch {
@@ -223,7 +223,7 @@ func (v *attemptView) nothingSaid(statements []statement) attemptResult {
 
 // lostToOtherRun reports whether a text does not count only because another run, of another head, may have left it.
 func (v *attemptView) lostToOtherRun() bool {
-	return slices.ContainsFunc(v.candidates(&v.attempt), func(c candidate) bool { return c.rejected == duringOtherRun })
+	return slices.ContainsFunc(v.textsFor(&v.attempt), func(c statement) bool { return c.rejected == duringOtherRun })
 }
 
 // resultByConclusion is the result of an attempt whose verdict is the conclusion of a check, a status or a run.
@@ -250,7 +250,7 @@ func (v *attemptView) resultByConclusion() (got attemptResult, seen bool) {
 		s.voidIfOtherPull(v.head.otherPullOfRun(run, false))
 		seen = true
 	}
-	if s.void {
+	if s.rejected != "" {
 		return declinedResult(&s), seen
 	}
 	got = resultOf(&s)

@@ -114,7 +114,7 @@ func rememberCommanded(known []quorum.Commanded, v *reviewerView) []quorum.Comma
 		return known
 	}
 	a := v.newestAttempt()
-	for _, c := range v.candidates(&a) {
+	for _, c := range v.textsFor(&a) {
 		isKnown := slices.ContainsFunc(known, func(k quorum.Commanded) bool { return k.TextRef == c.ref })
 		if c.rejected == answersCommand && !isKnown && len(known) < maxCommanded {
 			known = append(known, quorum.Commanded{TextRef: c.ref, By: c.voidDetail})

@@ -52,7 +52,7 @@ func resultOf(s *statement) attemptResult {
 
 // declinedResult is the result of a void approval, where nothing else was said.
 func declinedResult(s *statement) attemptResult {
-	return attemptResult{outcome: quorum.Declined, reason: s.voidReason, detail: s.voidDetail, at: s.at, ref: s.ref, url: s.url}
+	return attemptResult{outcome: quorum.Declined, reason: voidReasons[s.rejected], detail: s.voidDetail, at: s.at, ref: s.ref, url: s.url}
 }
 
 // objectionResult is the result of a statement that objects.

@@ -7,7 +7,8 @@ import (
 	"github.com/review-coordinator/coordinator/internal/review"
 )
 
-// A statement is a text, check or status of a reviewer that is bound to this head and attempt, with what it says.
+// A statement is a text, check, status or artifact of a reviewer, with what it says for a head and attempt or the reason for which
+// it does not count. What counts and what is explained are both read from the statements.
 type statement struct {
 	review.Reading
 	ref         quorum.TextRef
@@ -18,24 +19,41 @@ type statement struct {
 	url         string
 	body        string
 	threads     []quorum.Thread // that it opened
-	void        bool            // it counts for nothing
-	voidReason  quorum.Reason   // void: ReasonEdited, ReasonDismissed, ReasonUnnamed, ReasonMoved, ReasonOldBase, …
+	text        *quorum.Text    // a comment or review
+	rejected    rejection       // why it counts for nothing; "" if it counts
 	voidDetail  string          // void: who edited or dismissed it or commanded it, or which pull request it may be about
 }
 
 // isVerdict reports whether the statement counts, and approves or objects.
 func (s *statement) isVerdict() bool {
-	return !s.void && (s.Outcome == quorum.Approved || s.Outcome == quorum.Findings)
+	return s.rejected == "" && (s.Outcome == quorum.Approved || s.Outcome == quorum.Findings)
 }
 
-func (s *statement) setVoid(why quorum.Reason, detail string) {
-	s.void, s.voidReason, s.voidDetail = true, why, detail
+// voidReasons are the reasons by which a ballot explains what became of an approval that is rejected so.
+var voidReasons = map[rejection]quorum.Reason{
+	reviewMoved:     quorum.ReasonMoved,
+	editedByOther:   quorum.ReasonEdited,
+	editedIntoYes:   quorum.ReasonEdited,
+	reviewDismissed: quorum.ReasonDismissed,
+	vagueCommit:     quorum.ReasonUnnamed,
+	unnamedCommit:   quorum.ReasonUnnamed,
+	ofOldBase:       quorum.ReasonOldBase,
+	answersCommand:  quorum.ReasonCommand,
+	ofOtherPull:     quorum.ReasonOtherPull,
 }
+
+// isVoid reports whether it counts for nothing, and explains what became of an approval.
+func (s *statement) isVoid() bool { return voidReasons[s.rejected] != "" }
+
+func (s *statement) reject(why rejection, detail string) { s.rejected, s.voidDetail = why, detail }
+
+// isOther reports whether it is none of this head and attempt.
+func isOther(s statement) bool { return s.rejected != "" && !s.isVoid() }
 
 // voidIfOtherPull makes an approval void that may be about another pull request.
 func (s *statement) voidIfOtherPull(name string, found bool) {
 	if found && s.Outcome == quorum.Approved {
-		s.setVoid(quorum.ReasonOtherPull, name)
+		s.reject(ofOtherPull, name)
 	}
 }
 
