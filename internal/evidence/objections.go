@@ -84,7 +84,6 @@ type objectionSearch struct {
 	isAnswer bool            // it answers what its reviewer objected before
 	others   []judgedAttempt // of all its runs
 	shown    []statement     // of all attempts, as GitHub shows them
-	accepted *attemptResult  // the first that only a person's accept has ended
 }
 
 // newObjectionSearch makes a search beside a result of the attempt.
@@ -106,16 +105,17 @@ func (v *attemptView) newObjectionSearch(got attemptResult, statements []stateme
 // unansweredObjection finds an objection to this head and base that nothing has answered, beside a result that does not
 // object. What GitHub still shows is read anew; the record speaks for what it shows no more. Where all that nothing has
 // answered was accepted by a person, it is the first of that.
-func (s *objectionSearch) unansweredObjection() (attemptResult, bool) {
-	for _, findIn := range []func() (attemptResult, bool){s.findInAttempts, s.findInSignals, s.findInRecord} {
-		if objection, found := findIn(); found {
-			return objection, true
+func (s *objectionSearch) unansweredObjection() (objection attemptResult, found bool) {
+	for _, open := range slices.Concat(s.openInAttempts(), s.openInSignals(), s.openInRecord()) {
+		c, isAccepted := s.acceptOfResult(&open)
+		switch {
+		case !isAccepted:
+			return s.standingResult(open), true
+		case !found:
+			objection, found = overriddenResult(open, c), true
 		}
 	}
-	if s.accepted != nil {
-		return *s.accepted, true
-	}
-	return attemptResult{}, false
+	return objection, found
 }
 
 // approvalBeside finds what approves beside an attempt that is under way without a verdict: it counts when that one has
@@ -137,34 +137,22 @@ func (a *judgedAttempt) isApproval() bool {
 	return a.got.outcome == quorum.Approved && !isGuarded
 }
 
-// isEnded reports whether a person accepted over an objection, and notes the first.
-func (s *objectionSearch) isEnded(objection attemptResult) bool {
-	c, ended := s.acceptOfResult(&objection)
-	if ended && s.accepted == nil {
-		overridden := overriddenResult(objection, c)
-		s.accepted = &overridden
-	}
-	return ended
-}
-
-// findInAttempts finds what another attempt objected, the newest first.
-func (s *objectionSearch) findInAttempts() (attemptResult, bool) {
+// openInAttempts is what other attempts objected and nothing has answered, the newest first.
+func (s *objectionSearch) openInAttempts() (open []attemptResult) {
 	for _, o := range slices.Backward(s.others) {
 		objection, run, number := o.got, o.attempt.run.ID, o.attempt.number
 		if objection.outcome != quorum.Findings || objection.isDoubt || s.hasAnswer(objection.at, run, number) ||
 			s.head.record.hasAnswered(s.Name, objection.at, run, number) {
 			continue
 		}
-		objection.saidRun, objection.saidAttempt = run, number
-		if !s.isEnded(objection) {
-			return s.standingResult(objection, s.got, true), true
-		}
+		objection.saidRun, objection.saidAttempt, objection.isOlder = run, number, true
+		open = append(open, objection)
 	}
-	return attemptResult{}, false
+	return open
 }
 
-// findInSignals finds what a check or a status objects that a newer one says no more.
-func (s *objectionSearch) findInSignals() (attemptResult, bool) {
+// openInSignals is what a check or a status objects that a newer one says no more.
+func (s *objectionSearch) openInSignals() (all []attemptResult) {
 	for _, list := range [][]statement{s.checkStatements(), s.statusStatements()} {
 		open, found := unansweredStatement(list)
 		newest, _ := newestStatement(list)
@@ -172,19 +160,22 @@ func (s *objectionSearch) findInSignals() (attemptResult, bool) {
 		if !found || isAnswered || newest.ref == open.ref || s.head.record.hasAnswered(s.Name, open.at, 0, 0) {
 			continue
 		}
-		if objection := s.objectionResult(&open); !s.isEnded(objection) {
-			return s.standingResult(objection, s.got, false), true
-		}
+		all = append(all, s.objectionResult(&open))
 	}
-	return attemptResult{}, false
+	return all
 }
 
-// findInRecord finds what only the record still knows.
-func (s *objectionSearch) findInRecord() (attemptResult, bool) {
+// openInRecord is what only the record still knows.
+func (s *objectionSearch) openInRecord() (all []attemptResult) {
 	for _, o := range s.head.record.objectionsOf(s.Name) {
+		if s.isAnswered(&o) {
+			continue
+		}
+		a := &s.attempt
 		objection := attemptResult{
 			outcome: quorum.Findings, at: o.At, ref: o.TextRef, url: o.URL,
 			carried: o.Carried, pull: o.Pull, hasThreads: o.Threads > 0 || o.Kind == quorum.TextThread,
+			isOlder: o.Carried != "" || a.run != nil && (o.Run != a.run.ID || o.Attempt < a.number || o.At.Before(a.began)),
 		}
 		open := s.threads.openFindings()
 		switch {
@@ -195,23 +186,19 @@ func (s *objectionSearch) findInRecord() (attemptResult, bool) {
 		default:
 			objection.findings = []quorum.Finding{{Body: o.Excerpt, URL: o.URL, More: o.More}}
 		}
-		if !s.isAnswered(&o) && !s.isEnded(objection) {
-			a := &s.attempt
-			isOlder := o.Carried != "" || a.run != nil && (o.Run != a.run.ID || o.Attempt < a.number || o.At.Before(a.began))
-			return s.standingResult(objection, s.got, isOlder), true
-		}
+		all = append(all, objection)
 	}
-	return attemptResult{}, false
+	return all
 }
 
 // standingResult is an objection that its reviewer has not answered, beside the result of its newest attempt.
-func (v *attemptView) standingResult(objection, newest attemptResult, isOlder bool) attemptResult {
+func (s *objectionSearch) standingResult(objection attemptResult) attemptResult {
 	objection.reason, objection.isDoubt = quorum.ReasonStands, false
-	if v.attempt.isUnderWay() && isOlder || newest.outcome == quorum.Running && v.attempt.run == nil {
+	if s.attempt.isUnderWay() && objection.isOlder || s.got.outcome == quorum.Running && s.attempt.run == nil {
 		objection.reason = quorum.ReasonLookingAgain
 	}
-	if v.attempt.run != nil && (isOlder || v.attempt.isUnderWay()) {
-		objection.newestResult = &newest
+	if s.attempt.run != nil && (objection.isOlder || s.attempt.isUnderWay()) {
+		objection.newestResult = &s.got
 	}
 	return objection
 }

@@ -27,6 +27,7 @@ type attemptResult struct {
 	url          string
 	findings     []quorum.Finding
 	hasThreads   bool           // resolving threads would end the objection
+	isOlder      bool           // of an objection that stands: it was said before the newest attempt
 	newestResult *attemptResult // of an objection that stands: what the newest attempt has come to since
 	saidRun      int64          // of an objection that stands: the run and attempt in which it was said; 0: as recorded
 	saidAttempt  int
