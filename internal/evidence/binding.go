@@ -56,7 +56,7 @@ func (v textView) whyUnboundWithoutRun(about bool, at time.Time) rejection {
 
 // whyOutsideRun is [textView.whyUnbound] for a workflow's reviewer.
 func (v textView) whyOutsideRun(t *quorum.Text, about bool, at time.Time) rejection {
-	isNamedByOther := about && v.runs.oldBaseUnderWay(at) // a run for the base of before names this head, too
+	isNamedByOther := about && isAnyUnderWay(v.runs.oldBase, at) // a run for the base of before names this head, too
 	isOwn := func(a reviewAttempt) bool { return v.attempts.mayHaveLeft(&a, at) }
 	switch {
 	case v.attempt.isOfTwin && slices.ContainsFunc(v.attempts, isOwn):
@@ -69,7 +69,7 @@ func (v textView) whyOutsideRun(t *quorum.Text, about bool, at time.Time) reject
 		return ""
 	case !v.attempts.mayHaveLeft(v.attempt, at):
 		return outsideAttempt
-	case (isNamedByOther || !about && v.runs.otherUnderWay(v.attempt.run, at)) && !v.isRemembered(t):
+	case (isNamedByOther || !about && isAnyUnderWay(v.runs.others, at)) && !v.isRemembered(t):
 		if s := v.readAgain(t); v.head.isLeft && s.Outcome == quorum.Findings {
 			return ""
 		}

@@ -52,21 +52,15 @@ func (h *headView) runsOf(r *quorum.Reviewer) (runs workflowRuns) {
 	return runs
 }
 
-// otherUnderWay reports whether another run of the workflow for this pull request, of another head or event, was under
-// way.
-func (w workflowRuns) otherUnderWay(run *quorum.Run, at time.Time) bool {
-	return slices.ContainsFunc(w.others, func(o quorum.Run) bool { return o.ID != run.ID && mayBeUnderWay(&o, at) })
-}
-
 // ofEarlierStays are the runs of this head from when the pull request was on this base before.
 func (w workflowRuns) ofEarlierStays(s *quorum.Snapshot) []quorum.Run {
 	stays := earlierBaseStays(s)
 	return without(w.oldBase, func(run quorum.Run) bool { return !isWithin(stays, run.Created, true) })
 }
 
-// oldBaseUnderWay reports whether a run of this head that was started for another base was under way.
-func (w workflowRuns) oldBaseUnderWay(at time.Time) bool {
-	return slices.ContainsFunc(w.oldBase, func(o quorum.Run) bool { return mayBeUnderWay(&o, at) })
+// isAnyUnderWay reports whether one of some runs may have been under way.
+func isAnyUnderWay(runs []quorum.Run, at time.Time) bool {
+	return slices.ContainsFunc(runs, func(run quorum.Run) bool { return mayBeUnderWay(&run, at) })
 }
 
 // mayBeUnderWay reports whether a run may have been under way. Of its earlier attempts the end is unknown. One that has
