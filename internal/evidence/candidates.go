@@ -14,7 +14,7 @@ type textView struct {
 	attempt *reviewAttempt
 }
 
-// texts are the texts by the reviewer's account for attempt a, comments first, each oldest first. Those of our own, and those
+// textsFor are the texts by the reviewer's account for attempt a, comments first, each oldest first. Those of our own, and those
 // that another workflow wrote as the same account, are none.
 func (v *reviewerView) textsFor(a *reviewAttempt) (out []statement) {
 	texts := textView{v, a}
@@ -44,16 +44,15 @@ func (v textView) newStatement(t *quorum.Text) (c statement, found bool) {
 		return c, false
 	}
 	c = statement{text: t, ref: t.TextRef, at: t.At, url: t.URL, body: t.Body, reviewState: t.State}
-	c.isReview = t.Kind == quorum.TextReview
 	switch {
 	case !v.hasHeading(t):
 		c.rejected = withoutHeading
 		return c, !v.isShared()
-	case c.isReview && t.Commit != v.head.snapshot.PR.Head:
+	case c.isReview() && t.Commit != v.head.snapshot.PR.Head:
 		c.rejected = reviewOfOther
-	case c.isReview && v.head.isMovedReview(t) && !v.isMovedNo(t):
+	case c.isReview() && v.head.isMovedReview(t) && !v.isMovedNo(t):
 		c.rejected = reviewMoved
-	case c.isReview && t.State == "PENDING":
+	case c.isReview() && t.State == "PENDING":
 		c.rejected = reviewUnsubmitted
 	}
 	if c.rejected != "" {
@@ -68,9 +67,6 @@ func (v textView) newStatement(t *quorum.Text) (c statement, found bool) {
 	if why := v.bind(&c); why != "" {
 		c.rejected = why
 		return c, true
-	}
-	if c.isReview {
-		c.threads = v.head.openedThreads(v.Reviewer, t.ID)
 	}
 	v.readStatement(&c)
 	if c.Outcome == quorum.Findings && !t.Edited.IsZero() {
@@ -122,15 +118,14 @@ func (v textView) readStatement(c *statement) {
 	if dismissed {
 		by, c.reviewState = v.head.dismissalOf(c.text.ID)
 	}
-	objecting, minor := v.threads.countObjecting(c.threads)
-	c.Reading = v.texts.readText(v.Reviewer, c.text, c.reviewState, objecting, minor)
+	v.readAs(c)
 	if dismissed {
 		if c.Outcome != quorum.Findings || v.head.hadNoHand(by) { // nobody else ends an objection
 			c.reject(reviewDismissed, by.Login)
 		}
 	}
 	switch {
-	case c.Outcome == quorum.Unrelated && c.isReview && strings.TrimSpace(c.text.Body) == "":
+	case c.Outcome == quorum.Unrelated && c.isReview() && strings.TrimSpace(c.text.Body) == "":
 		c.rejected = onlyReplies
 	case c.Outcome == quorum.Unrelated:
 		c.rejected = noReview
@@ -175,7 +170,7 @@ func (v textView) whyUnnamed(c *statement) rejection {
 	switch {
 	case named != "" && v.head.isVague(named):
 		return vagueCommit
-	case v.Workflow == "" && !c.isReview && !v.head.isHead(named) && v.head.mayHaveHadOtherHead():
+	case v.Workflow == "" && !c.isReview() && !v.head.isHead(named) && v.head.mayHaveHadOtherHead():
 		return unnamedCommit
 	}
 	return ""

@@ -90,13 +90,13 @@ func (v *attemptView) decidingStatements(statements []statement) (approval, obje
 			if approval == nil || approval.Outcome == quorum.Findings { // an approval in words answers more
 				approval = s
 			}
-		case s.Outcome == quorum.Findings && s.isReview:
+		case s.Outcome == quorum.Findings && s.isReview():
 			inReview = newerObjection(inReview, s)
 		case s.Outcome == quorum.Findings:
 			elsewhere = newerObjection(elsewhere, s)
 		case s.Outcome == quorum.Approved:
 			approval = s
-			if !v.isShared() && (s.isReview || v.isOfAttemptsBefore(inReview, s)) {
+			if !v.isShared() && (s.isReview() || v.isOfAttemptsBefore(inReview, s)) {
 				inReview = nil
 			}
 			if !v.isShared() && v.isOfAttemptsBefore(elsewhere, s) {

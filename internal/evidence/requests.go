@@ -70,7 +70,7 @@ const commandWindow = 30 * time.Minute
 // commandBefore finds whose command an approval answers: a review that approves by its state alone, whatever it says
 // beside, after a comment that told r to, by anybody but a person who may stand in. It reviewed nothing.
 func (h *headView) commandBefore(r *quorum.Reviewer, s *statement) (by string, found bool) {
-	if len(r.Obeys) == 0 || !s.isReview || !strings.HasPrefix(s.Rule, "state: ") {
+	if len(r.Obeys) == 0 || !s.isReview() || !strings.HasPrefix(s.Rule, "state: ") {
 		return "", false
 	}
 	if by, found := h.record.commandedBy(s.ref); found {

@@ -53,11 +53,16 @@ func (v *reviewerView) isShared() bool { return v.Author == quorum.ActionsBot }
 
 // readAgain is what a text says as it stands, wherever it may count.
 func (v *reviewerView) readAgain(t *quorum.Text) statement {
-	s := statement{ref: t.TextRef, isReview: t.Kind == quorum.TextReview, reviewState: t.State}
-	if s.isReview {
-		s.threads = v.head.openedThreads(v.Reviewer, t.ID)
+	s := statement{text: t, ref: t.TextRef, reviewState: t.State}
+	v.readAs(&s)
+	return s
+}
+
+// readAs reads the text of a statement, as a review in its state with the threads that it opened.
+func (v *reviewerView) readAs(s *statement) {
+	if s.isReview() {
+		s.threads = v.head.openedThreads(v.Reviewer, s.ref.ID)
 	}
 	objecting, minor := v.threads.countObjecting(s.threads)
-	s.Reading = v.texts.readText(v.Reviewer, t, t.State, objecting, minor)
-	return s
+	s.Reading = v.texts.readText(v.Reviewer, s.text, s.reviewState, objecting, minor)
 }

@@ -14,8 +14,7 @@ type statement struct {
 	ref         quorum.TextRef
 	at          time.Time // since when it says this
 	begun       time.Time // of a check run: when it began; zero if nothing shows it
-	isReview    bool
-	reviewState string // of a review, in GitHub's words
+	reviewState string    // of a review, in GitHub's words
 	url         string
 	body        string
 	threads     []quorum.Thread // that it opened
@@ -23,6 +22,8 @@ type statement struct {
 	rejected    rejection       // why it counts for nothing; "" if it counts
 	voidDetail  string          // void: who edited or dismissed it or commanded it, or which pull request it may be about
 }
+
+func (s *statement) isReview() bool { return s.ref.Kind == quorum.TextReview }
 
 // isVerdict reports whether the statement counts, and approves or objects.
 func (s *statement) isVerdict() bool {
