@@ -48,7 +48,7 @@ func (v *reviewerView) newestAttempt() reviewAttempt {
 	a := reviewAttempt{number: 1, began: start, firstJobBegan: start}
 	if speaking := speakingAttempt(v.judgedAttempts(), rankUnderWay); speaking != nil {
 		a = speaking.attempt
-		a.byPerson = a.number > 1 && !v.head.record.hasOwnIntent(quorum.Rerun, v.Name, a.run.ID, a.number-1)
+		a.byPerson = a.number > 1 && !v.head.record.hasOwnIntent(quorum.Rerun, a.run.ID, a.number-1)
 	}
 	a.spentAttempts = v.head.spentAttempts(v.Reviewer)
 	return a
@@ -78,7 +78,7 @@ func speakingAttempt(all []judgedAttempt, most attemptRank) (best *judgedAttempt
 
 // isCancelledByUs reports whether the record holds our cancel of this attempt.
 func (v *attemptView) isCancelledByUs() bool {
-	return v.head.record.hasIntent(quorum.Cancel, v.Name, v.attempt.run.ID, v.attempt.number)
+	return v.head.record.hasIntent(quorum.Cancel, v.attempt.run.ID, v.attempt.number)
 }
 
 // isOurCancel reports whether it ended by our cancel.

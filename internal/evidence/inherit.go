@@ -150,7 +150,7 @@ func (in *inheritance) takeOver(before quorum.Record) {
 	known := recordView{record: &in.rec}
 	for _, c := range before.Intents { // a run of this head that we cancelled when the pull request had left it
 		isHere := slices.ContainsFunc(in.snapshot.Runs, func(run quorum.Run) bool { return run.ID == c.Run })
-		if c.Kind == quorum.Cancel && isHere && !known.hasIntent(c.Kind, c.Reviewer, c.Run, c.Attempt) {
+		if c.Kind == quorum.Cancel && isHere && !known.hasIntent(c.Kind, c.Run, c.Attempt) {
 			in.rec.Intents = append(in.rec.Intents, c)
 		}
 	}
@@ -250,15 +250,15 @@ func objectionsOfAlikeHeads(p *quorum.Policy, s *quorum.Snapshot) (all []quorum.
 			continue
 		}
 		past := snapshotOfLeftHead(s, head)
-		var then quorum.Record
 		for _, v := range viewsOfLeftHead(p, &past, s.Timeline, texts) {
-			if b := v.makeBallot(); b.Vote == quorum.Object && b.Reason != quorum.ReasonOpenThreads && v.isOfHead(b.Evidence) {
-				rememberBallot(&then, past, b)
+			b := v.makeBallot()
+			if b.Vote != quorum.Object || b.Reason == quorum.ReasonOpenThreads || !v.isOfHead(b.Evidence) {
+				continue
 			}
-		}
-		for _, o := range then.Objections {
-			o.Carried, o.Base = alike.Head, alike.Base
-			all = append(all, o)
+			for _, o := range v.objectionsOf(b) {
+				o.Carried, o.Base = alike.Head, alike.Base
+				all = append(all, o)
+			}
 		}
 	}
 	return all

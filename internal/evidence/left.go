@@ -51,8 +51,8 @@ func cancelsOfLeftReruns(h *headView) (cancels []quorum.Action) {
 		if run.Completed() || run.Status == "waiting" || !run.Starter.Same(s.Ours) {
 			continue
 		}
-		in, isCancelled := known.newestIntent(quorum.Cancel, "", run.ID, run.Attempt)
-		rerun, isOurs := known.newestIntent(quorum.Rerun, "", run.ID, run.Attempt-1)
+		in, isCancelled := known.newestIntent(quorum.Cancel, run.ID, run.Attempt)
+		rerun, isOurs := known.newestIntent(quorum.Rerun, run.ID, run.Attempt-1)
 		_, isRefused := h.record.refusalOf(quorum.Cancel, run.ID, run.Attempt)
 		if !isCancelled && (!isOurs || rerun.Command != 0) || isRefused || in.Tries >= maxTries {
 			continue

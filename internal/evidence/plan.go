@@ -180,7 +180,7 @@ func (p *planner) waitForAttempt(b quorum.Ballot) quorum.Ballot {
 	}
 	b.Deadline = p.limit
 	b.Next = []quorum.Action{{Kind: quorum.Cancel, Reviewer: p.Name, Due: p.end, Run: a.run.ID, Attempt: a.number}}
-	if in, found := p.head.record.newestIntent(quorum.Cancel, p.Name, a.run.ID, a.number); found {
+	if in, found := p.head.record.newestIntent(quorum.Cancel, a.run.ID, a.number); found {
 		b.Outcome, b.Reason, b.Retrying, b.Watch = quorum.Hung, quorum.ReasonHung, true, true
 		b.Next[0].Due = in.At.Add(quorum.ReplicaLag)
 		if in.Tries >= maxTries {
@@ -201,7 +201,7 @@ func (p *planner) isRerunUnderWay() bool {
 		_, again := p.triesAgain(in)
 		return again
 	}
-	return a.isUnderWay() && a.number > 1 && p.head.record.hasIntent(quorum.Rerun, p.Name, a.run.ID, a.number-1)
+	return a.isUnderWay() && a.number > 1 && p.head.record.hasIntent(quorum.Rerun, a.run.ID, a.number-1)
 }
 
 // canRetry reports whether the policy leaves a retry that we may start.
@@ -346,7 +346,7 @@ func (p *planner) announcedRerun() (quorum.Intent, bool) {
 	if p.attempt.run == nil {
 		return quorum.Intent{}, false
 	}
-	return p.head.record.newestIntent(quorum.Rerun, p.Name, p.attempt.run.ID, p.attempt.number)
+	return p.head.record.newestIntent(quorum.Rerun, p.attempt.run.ID, p.attempt.number)
 }
 
 // triesAgain says whether an announced rerun is tried again, and when. The pauses grow; that a permission is missing

@@ -155,7 +155,7 @@ func (v recordView) seenAttempts(run int64) int {
 func (v recordView) leftReruns(run *quorum.Run) (n int) {
 	for _, in := range v.record.Intents {
 		isCancelled := in.Attempt < run.Attempt || run.Conclusion == "cancelled"
-		if in.Kind == quorum.Cancel && in.Run == run.ID && isCancelled && v.hasOwnIntent(quorum.Rerun, "", run.ID, in.Attempt-1) {
+		if in.Kind == quorum.Cancel && in.Run == run.ID && isCancelled && v.hasOwnIntent(quorum.Rerun, run.ID, in.Attempt-1) {
 			n++
 		}
 	}
@@ -182,25 +182,24 @@ func (v recordView) personRequest(reviewer string, after time.Time) time.Time {
 	return time.Time{}
 }
 
-// newestIntent is the newest intent of that kind for an attempt of a run. A request is one reviewer's; a run may be
-// shared.
-func (v recordView) newestIntent(kind quorum.ActionKind, reviewer string, run int64, attempt int) (quorum.Intent, bool) {
+// newestIntent is the newest intent to rerun or cancel an attempt of a run. Several reviewers may share the run.
+func (v recordView) newestIntent(kind quorum.ActionKind, run int64, attempt int) (quorum.Intent, bool) {
 	for _, in := range slices.Backward(v.record.Intents) {
-		if in.Kind == kind && in.Run == run && in.Attempt == attempt && (in.Reviewer == reviewer || kind != quorum.Ask) {
+		if in.Kind == kind && in.Run == run && in.Attempt == attempt {
 			return in, true
 		}
 	}
 	return quorum.Intent{}, false
 }
 
-func (v recordView) hasIntent(kind quorum.ActionKind, reviewer string, run int64, attempt int) bool {
-	_, found := v.newestIntent(kind, reviewer, run, attempt)
+func (v recordView) hasIntent(kind quorum.ActionKind, run int64, attempt int) bool {
+	_, found := v.newestIntent(kind, run, attempt)
 	return found
 }
 
 // hasOwnIntent reports whether we meant to do that by ourselves, and not at a person's command.
-func (v recordView) hasOwnIntent(kind quorum.ActionKind, reviewer string, run int64, attempt int) bool {
-	in, found := v.newestIntent(kind, reviewer, run, attempt)
+func (v recordView) hasOwnIntent(kind quorum.ActionKind, run int64, attempt int) bool {
+	in, found := v.newestIntent(kind, run, attempt)
 	return found && in.Command == 0
 }
 

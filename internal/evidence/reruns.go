@@ -93,7 +93,7 @@ func (v *reviewerView) withCommanded(b quorum.Ballot) quorum.Ballot {
 		default:
 			commanded = p.rerunAction(c.At)
 			if !isNew {
-				in, found := v.head.record.newestIntent(quorum.Rerun, v.Name, a.run.ID, a.number)
+				in, found := v.head.record.newestIntent(quorum.Rerun, a.run.ID, a.number)
 				due, again := p.triesAgain(in)
 				if !found || in.Command != c.ID || !again {
 					continue

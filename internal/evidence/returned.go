@@ -59,17 +59,21 @@ func objectionsWithin(stays []stay, p *quorum.Policy, past *quorum.Snapshot, tex
 	for _, isClosed := range []bool{false, true} {
 		then := saidWithin(past, stays, isClosed)
 		then.Runs = without(past.Runs, func(run quorum.Run) bool { return !isWithin(stays, run.Created, isClosed) })
-		var rec quorum.Record
 		for _, v := range viewsOf(newHeadView(p, &then), texts) {
-			b := v.makeBallot()
-			rememberBallot(&rec, then, b)
-			rememberUnlooked(&rec, v.head.record.unlooked, []quorum.Ballot{b})
-		}
-		for _, o := range rec.Objections {
-			all = appendObjection(all, o)
+			for _, o := range v.objectionsOf(v.makeBallot()) {
+				all = appendObjection(all, o)
+			}
 		}
 	}
 	return all
+}
+
+// objectionsOf are the objections on which a ballot of the reviewer rests.
+func (v *reviewerView) objectionsOf(b quorum.Ballot) []quorum.Objection {
+	var rec quorum.Record
+	rememberBallot(&rec, *v.head.snapshot, b)
+	rememberUnlooked(&rec, v.head.record.unlooked, []quorum.Ballot{b})
+	return rec.Objections
 }
 
 // saidWithin is a snapshot without the words, checks and statuses from outside the stays. What an edited text said before
@@ -152,14 +156,11 @@ func snapshotWithin(s *quorum.Snapshot, was stay) quorum.Snapshot {
 // add adds the objections in the views of a stay. own are the earlier stays on the present base.
 func (e *elsewhereObjections) add(s *quorum.Snapshot, own []stay, views []*reviewerView) {
 	for _, v := range views {
-		b, then := v.makeBallot(), v.head.snapshot
+		b := v.makeBallot()
 		if b.Vote == quorum.Approve {
 			delete(e.required, v.Name)
 		}
-		var rec quorum.Record
-		rememberBallot(&rec, *then, b)
-		rememberUnlooked(&rec, v.head.record.unlooked, []quorum.Ballot{b})
-		for _, o := range rec.Objections {
+		for _, o := range v.objectionsOf(b) {
 			began := beganAt(v.head, &o)
 			if !began.IsZero() && !isWithin(own, began, true) {
 				e.required[v.Name] = e.required[v.Name] || v.isOfHead(o.TextRef)
