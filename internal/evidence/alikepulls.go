@@ -66,7 +66,7 @@ func (in *inheritance) takeOverAlike() {
 		}
 		in.endThreadsOf(other)
 		for _, o := range other.Objections {
-			head := cmp.Or(o.Carried, shortOf(other.Head))
+			head := cmp.Or(o.Carried, other.Head)
 			isToThis := slices.ContainsFunc(heads, func(d quorum.HeadDiff) bool { return d.Head == head })
 			if o.Of != 0 || o.Pull == s.PR.Number || !isToThis {
 				continue

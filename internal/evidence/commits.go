@@ -50,22 +50,18 @@ func (h *headView) isMergeOfHead(named string) bool {
 	return found && len(c.Parents) > 1 && slices.Contains(c.Parents, h.snapshot.PR.Head)
 }
 
-const shortSHA = quorum.ShortSHA
-
 // maxLeftHeads is how many earlier heads are read for a reviewer's words, checks and statuses: those that were likely the last.
 const maxLeftHeads = 10
 
-func shortOf(head string) string { return head[:min(len(head), shortSHA)] }
-
 // isAlike reports whether a commit is an earlier head with the same diff: nothing has changed since.
 func (h *headView) isAlike(commit string) bool {
-	return slices.ContainsFunc(alikeHeads(h.snapshot), func(alike quorum.HeadDiff) bool { return strings.HasPrefix(commit, alike.Head) })
+	return slices.ContainsFunc(alikeHeads(h.snapshot), func(alike quorum.HeadDiff) bool { return commit == alike.Head })
 }
 
 // alikeHeads are earlier heads with the same diff.
 func alikeHeads(s *quorum.Snapshot) (all []quorum.HeadDiff) {
 	for _, h := range s.Record.Heads {
-		if h.Diff == s.PR.Diff.Lines && h.Diff != "" && len(h.Head) >= shortSHA && !strings.HasPrefix(s.PR.Head, h.Head) {
+		if h.Diff == s.PR.Diff.Lines && h.Diff != "" && h.Head != s.PR.Head {
 			all = append(all, h)
 		}
 	}

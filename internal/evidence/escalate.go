@@ -40,7 +40,7 @@ func (h *headView) invitations() quorum.Invitations {
 // and the head is another one.
 func openAsk(s *quorum.Snapshot) *quorum.AskedPeople {
 	asked := s.Record.People
-	if asked == nil || s.Record.Head != s.PR.Head || asked.Head != shortOf(s.PR.Head) && hasAnswered(s, asked) {
+	if asked == nil || s.Record.Head != s.PR.Head || asked.Head != s.PR.Head && hasAnswered(s, asked) {
 		return nil
 	}
 	return asked
@@ -57,7 +57,7 @@ func hasAnswered(s *quorum.Snapshot, asked *quorum.AskedPeople) bool {
 
 // rememberPeople adds that people are asked for a review. Who is asked again is not asked a third time.
 func rememberPeople(s *quorum.Snapshot, names []string, now time.Time) *quorum.AskedPeople {
-	asked := quorum.AskedPeople{Head: shortOf(s.PR.Head), At: now.UTC()}
+	asked := quorum.AskedPeople{Head: s.PR.Head, At: now.UTC()}
 	if before := openAsk(s); before != nil {
 		asked.Head, asked.Tries, asked.Refused = before.Head, before.Tries, slices.Clone(before.Refused)
 		asked.To = slices.Clone(before.To)

@@ -102,7 +102,7 @@ func (in *inheritance) leaveBase() {
 
 // ownDiffs are what a record's head changed against its base and, as a layer of a stack, is judged by against the trunk.
 func ownDiffs(rec *quorum.Record) []quorum.HeadDiff {
-	own := []quorum.HeadDiff{{Head: shortOf(rec.Head), Base: rec.Base, Diff: rec.Diff, Files: rec.Files}}
+	own := []quorum.HeadDiff{{Head: rec.Head, Base: rec.Base, Diff: rec.Diff, Files: rec.Files}}
 	if rec.Trunk != "" {
 		own = append(own, quorum.HeadDiff{Head: own[0].Head, Base: rec.Trunk, Diff: rec.Diff})
 	}
@@ -115,7 +115,7 @@ func (in *inheritance) addHeads(heads []quorum.HeadDiff) {
 	in.rec.Heads = nil
 	for _, h := range all {
 		isKnown := slices.ContainsFunc(in.rec.Heads, func(o quorum.HeadDiff) bool {
-			return o.Head == h.Head && o.Base == h.Base && o.Diff == h.Diff // ids that begin alike are cheap to make
+			return o.Head == h.Head && o.Base == h.Base && o.Diff == h.Diff
 		})
 		if h.Diff != "" && !isKnown {
 			in.rec.Heads = append(in.rec.Heads, h)
@@ -162,7 +162,7 @@ func (in *inheritance) takeOver(before quorum.Record) {
 // may change the same. GitHub may still show one that was answered.
 func (in *inheritance) takeOverObjection(before *quorum.Record, o quorum.Objection) {
 	markAccepted(before, &o)
-	if o.Carried = cmp.Or(o.Carried, shortOf(before.Head)); o.Carried == shortOf(in.snapshot.PR.Head) {
+	if o.Carried = cmp.Or(o.Carried, before.Head); o.Carried == in.snapshot.PR.Head {
 		o.Carried = ""
 	}
 	at := slices.IndexFunc(in.rec.Objections, o.IsSame)
@@ -200,7 +200,7 @@ func (in *inheritance) takeOverApprovals(before *quorum.Record) {
 		if in.rec.Guards == "" {
 			in.rec.Guards = before.Guards
 		}
-		st.Counts, st.Carried = false, cmp.Or(st.Carried, shortOf(before.Head))
+		st.Counts, st.Carried = false, cmp.Or(st.Carried, before.Head)
 		in.rec.Stood = append(in.rec.Stood, st)
 	}
 }
@@ -245,11 +245,7 @@ func (in *inheritance) addLateObjections() {
 func objectionsOfAlikeHeads(p *quorum.Policy, s *quorum.Snapshot) (all []quorum.Objection) {
 	texts := newTextReader()
 	for _, alike := range alikeHeads(s) {
-		head := headByPrefix(s, alike.Head)
-		if head == "" {
-			continue
-		}
-		past := snapshotOfLeftHead(s, head)
+		past := snapshotOfLeftHead(s, alike.Head)
 		for _, v := range viewsOfLeftHead(p, &past, s.Timeline, texts) {
 			b := v.makeBallot()
 			if b.Vote != quorum.Object || b.Reason == quorum.ReasonOpenThreads || !v.isOfHead(b.Evidence) {
@@ -302,7 +298,7 @@ func (in *inheritance) forget() {
 		}
 		*n++
 		isObjected := slices.ContainsFunc(in.rec.Objections, func(o quorum.Objection) bool {
-			return cmp.Or(o.Carried, shortOf(in.snapshot.PR.Head)) == h.Head
+			return cmp.Or(o.Carried, in.snapshot.PR.Head) == h.Head
 		})
 		return *n > maxHeads && !isObjected
 	})

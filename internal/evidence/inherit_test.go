@@ -109,7 +109,7 @@ func TestAnObjectionStandsOverAPush(t *testing.T) {
 // which each look reads anew, takes the place of neither: else each look writes the check.
 func TestAnOlderObjectionTakesNoPlaceOfTheNewest(t *testing.T) {
 	x := onHead(sage()).ofDiff(aDiff)
-	x.s.Record.Diff, x.s.Record.Heads = aDiff, []quorum.HeadDiff{{Head: older[:7], Base: x.s.PR.BaseRef, Diff: aDiff}}
+	x.s.Record.Diff, x.s.Record.Heads = aDiff, []quorum.HeadDiff{{Head: older, Base: x.s.PR.BaseRef, Diff: aDiff}}
 	x.s.Earlier = []string{older}
 	x.objected(quorum.Objection{TextRef: ref(quorum.TextComment, 1), Reviewer: "sage", At: at(10)})
 	x.objected(quorum.Objection{TextRef: ref(quorum.TextComment, 2), Reviewer: "sage", At: at(50)})

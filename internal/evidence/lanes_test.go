@@ -365,10 +365,10 @@ func TestBallotWithoutAVote(t *testing.T) {
 			objected(quorum.Objection{TextRef: said, Reviewer: "openai", Run: 1, Attempt: 1, At: at(90), Answered: true}), atWorkTwo, true},
 		{"another objected", excused(openai()).objected(quorum.Objection{TextRef: said, Reviewer: "sage", At: at(90)}), declined, false},
 		{"it objected, as it is judged", excused(openai()).with(func(x *scene) {
-			x.s.Record.Judged = []quorum.Judged{{Reviewer: "openai", Head: head[:7], Times: 2, Noes: 1}}
+			x.s.Record.Judged = []quorum.Judged{{Reviewer: "openai", Head: head, Times: 2, Noes: 1}}
 		}), silent, true},
 		{"it objected to another head", excused(openai()).with(func(x *scene) {
-			x.s.Record.Judged = []quorum.Judged{{Reviewer: "openai", Head: older[:7], Times: 1, Noes: 1}}
+			x.s.Record.Judged = []quorum.Judged{{Reviewer: "openai", Head: older, Times: 1, Noes: 1}}
 		}), declined, false},
 	} {
 		b := test.x.ballot()

@@ -82,7 +82,7 @@ func runsOfLeftHeads(v *reviewerView) (runs []quorum.Run) {
 		}
 		j, found := v.past.judged()
 		isSince := func(run quorum.Run) bool { return run.Updated.After(j.Said) }
-		isHeard := found && j.Head == shortOf(head) && !slices.ContainsFunc(runs, isSince)
+		isHeard := found && j.Head == head && !slices.ContainsFunc(runs, isSince)
 		switch {
 		case isHeard:
 			return nil
@@ -149,20 +149,6 @@ func LikelyHeads(s quorum.Snapshot, heads []string) []string {
 	})
 }
 
-// headByPrefix is the earlier head that begins so, as far as anything shows it.
-func headByPrefix(s *quorum.Snapshot, prefix string) string {
-	heads, _ := HeadsBefore(*s)
-	for _, t := range s.Reviews {
-		heads = append(heads, t.Commit)
-	}
-	for _, head := range heads {
-		if prefix != "" && strings.HasPrefix(head, prefix) && head != s.PR.Head {
-			return head
-		}
-	}
-	return ""
-}
-
 // snapshotOfLeftHead is the snapshot as if the pull request had an earlier head.
 func snapshotOfLeftHead(s *quorum.Snapshot, head string) quorum.Snapshot {
 	past := *s
@@ -210,14 +196,14 @@ func verdictOnLeftHeads(h *headView, r *quorum.Reviewer, texts *textReader) (las
 		v := viewsOfLeftHead(&p, &past, h.timeline, texts)[0]
 		b := v.makeBallot()
 		isKnown := slices.ContainsFunc(h.record.record.Judged, func(j quorum.Judged) bool {
-			return j.Reviewer == r.Name && strings.HasPrefix(head, j.Head) && j.Head != ""
+			return j.Reviewer == r.Name && j.Head == head
 		})
 		switch {
 		case isVerdictHere(&b) && b.Vote == quorum.Object && h.isAlike(head): // it objects to this head, too
 			return last, false
 		case isVerdictHere(&b) && v.isOfHead(b.Evidence):
 			said := b.Since.UTC().Truncate(time.Second)
-			return quorum.Judged{Reviewer: r.Name, Head: shortOf(head), No: b.Vote == quorum.Object, Said: said}, true
+			return quorum.Judged{Reviewer: r.Name, Head: head, No: b.Vote == quorum.Object, Said: said}, true
 		case isKnown:
 			return last, false
 		}
@@ -254,7 +240,7 @@ func headsWithWords(s *quorum.Snapshot, r *quorum.Reviewer, texts *textReader) [
 			said = append(said, j.Head)
 		}
 	}
-	said = without(said, func(begin string) bool { return len(begin) < shortSHA })
+	said = without(said, func(begin string) bool { return len(begin) < minCommandSHA })
 	return withoutRepeats(without(heads, func(head string) bool {
 		return !slices.ContainsFunc(said, func(begin string) bool { return strings.HasPrefix(head, begin) })
 	}))

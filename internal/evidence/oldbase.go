@@ -52,7 +52,7 @@ func filesAgainst(h *headView, base string) string {
 		return h.snapshot.PR.Diff.Files
 	}
 	for _, d := range h.record.record.Heads {
-		if d.Head == shortOf(h.snapshot.PR.Head) && d.Base == base {
+		if d.Head == h.snapshot.PR.Head && d.Base == base {
 			return d.Files
 		}
 	}

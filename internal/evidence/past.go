@@ -4,7 +4,6 @@ package evidence
 
 import (
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -30,7 +29,7 @@ func (v pastView) hasObjectedBefore() bool {
 		return o.Reviewer == v.Name && v.head.record.concerns(&o)
 	}) ||
 		slices.ContainsFunc(s.Record.Judged, func(j quorum.Judged) bool {
-			return j.Reviewer == v.Name && j.Noes > 0 && j.Head != "" && strings.HasPrefix(s.PR.Head, j.Head)
+			return j.Reviewer == v.Name && j.Noes > 0 && j.Head == s.PR.Head
 		})
 }
 
@@ -47,7 +46,7 @@ func (v pastView) judged() (j quorum.Judged, found bool) {
 // were left, where no look has seen it, or else what the record knows.
 func (v pastView) judgedElsewhere() (j quorum.Judged, found bool) {
 	j, found = v.judged()
-	isHere := found && j.Head == shortOf(v.head.snapshot.PR.Head)
+	isHere := found && j.Head == v.head.snapshot.PR.Head
 	left, isLeft := v.onLeftHeads()
 	isNews := !found || left.Head != j.Head || left.Said.After(j.Said)
 	isEdit := found && j.No && !left.No && left.Head == j.Head && v.Author == quorum.ActionsBot // any workflow may have made it
@@ -67,7 +66,7 @@ func (v pastView) isRequiredAgain() bool {
 	if !found {
 		return v.head.objectedElsewhere[v.Name]
 	}
-	diff, isHere := v.head.snapshot.PR.Diff.Lines, j.Head == shortOf(v.head.snapshot.PR.Head)
+	diff, isHere := v.head.snapshot.PR.Diff.Lines, j.Head == v.head.snapshot.PR.Head
 	isOther := !isHere
 	if j.Diff != "" && diff != "" {
 		isOther = j.Diff != diff
@@ -118,7 +117,7 @@ func isNewVerdict(j *quorum.Judged, b *quorum.Ballot) bool {
 
 // rememberJudged remembers what each reviewer said last, and counts what it said on this diff.
 func rememberJudged(all []quorum.Judged, s *quorum.Snapshot, ballots []quorum.Ballot) []quorum.Judged {
-	head, diff := shortOf(s.PR.Head), s.PR.Diff.Lines
+	head, diff := s.PR.Head, s.PR.Diff.Lines
 	for i := range ballots {
 		b := &ballots[i]
 		if !isVerdictHere(b) {

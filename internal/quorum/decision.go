@@ -252,7 +252,7 @@ type Untold struct {
 // A Judged is the verdict that a reviewer gave last on this pull request.
 type Judged struct {
 	Reviewer string `json:"reviewer"`
-	Head     string `json:"head"` // on which; the first seven digits
+	Head     string `json:"head"` // on which
 	No       bool   `json:"no,omitempty"`
 	Diff     string `json:"diff,omitempty"`  // of that head
 	Times    int    `json:"times,omitempty"` // verdicts that it gave on that diff
@@ -264,7 +264,7 @@ type Judged struct {
 
 // A HeadDiff is what a head changed against a base.
 type HeadDiff struct {
-	Head string `json:"head"` // the first seven digits
+	Head string `json:"head"`
 	Base string `json:"base"`
 	Diff string `json:"diff"` // [DiffPrint].Lines
 
@@ -278,9 +278,6 @@ type BaseMove struct {
 	At   time.Time `json:"at"`
 }
 
-// ShortSHA is by how many digits a record names another head.
-const ShortSHA = 7
-
 // Concerns reports whether an objection counts against the record's head with that base and diff: it was said of this head
 // against this base, or of a head that had the same diff against the base of then, as far as the record knows.
 func (r *Record) Concerns(o *Objection, base, diff string) bool {
@@ -290,7 +287,7 @@ func (r *Record) Concerns(o *Objection, base, diff string) bool {
 	if diff == "" {
 		return false
 	}
-	head := cmp.Or(o.Carried, r.Head[:min(len(r.Head), ShortSHA)])
+	head := cmp.Or(o.Carried, r.Head)
 	isOwn := o.Carried == "" && o.Base == r.Base && diff == r.Diff
 	return isOwn || slices.ContainsFunc(r.Heads, func(h HeadDiff) bool {
 		return h.Head == head && h.Base == o.Base && h.Diff == diff
@@ -402,7 +399,7 @@ type Stood struct {
 	Begun    time.Time `json:"begun,omitzero"`     // its run's attempt, or its check; zero if nothing shows it
 	Resolved bool      `json:"resolved,omitempty"` // threads were resolved: it answers no other objection
 	Terms    string    `json:"terms,omitempty"`    // of its reviewer when it counted last on its own head, as a digest
-	Carried  string    `json:"carried,omitempty"`  // the earlier head on which it was said; the first seven digits
+	Carried  string    `json:"carried,omitempty"`  // the earlier head on which it was said
 	Counts   bool      `json:"counts,omitempty"`   // it counted at the last look: a head with the same diff may take it over
 }
 
@@ -432,7 +429,7 @@ type Objection struct {
 	Own        bool      `json:"own,omitempty"`      // and that person had a hand in the change
 	Named      time.Time `json:"named,omitzero"`     // when our check named it first
 	Ended      bool      `json:"ended,omitempty"`    // a person had ended it, or its reviewer answered it, at the last look
-	Carried    string    `json:"carried,omitempty"`  // the other head on which it was said; the first seven digits
+	Carried    string    `json:"carried,omitempty"`  // the other head on which it was said
 	Pull       int       `json:"pull,omitempty"`     // the other pull request, of another head, on which it was said; 0: this one
 	Of         int       `json:"-"`                  // the other pull request of this head whose record holds it; 0: this one's
 }
@@ -583,7 +580,7 @@ const VerdictMarker = "<!-- review-coordinator tells the verdict -->"
 
 // AskedPeople is whose review was asked for on a pull request.
 type AskedPeople struct {
-	Head    string          `json:"head"` // on which; the first seven digits
+	Head    string          `json:"head"` // on which
 	At      time.Time       `json:"at"`   // the last time
 	To      []string        `json:"to"`
 	Tries   int             `json:"tries,omitempty"` // after the first

@@ -205,7 +205,7 @@ var mutants = map[string]mutant{
 
 	"a yes is of whichever base": {passIsEarned, basesWorld(), mutateSnapshot(func(_ *quorum.Policy, s *quorum.Snapshot) {
 		for _, e := range s.Timeline {
-			same := quorum.HeadDiff{Head: s.PR.Head[:quorum.ShortSHA], Base: e.From, Files: s.PR.Diff.Files}
+			same := quorum.HeadDiff{Head: s.PR.Head, Base: e.From, Files: s.PR.Diff.Files}
 			s.Record.Heads = slices.Insert(slices.Clone(s.Record.Heads), 0, same)
 		}
 	})},
