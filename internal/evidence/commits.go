@@ -50,6 +50,9 @@ func (h *headView) isMergeOfHead(named string) bool {
 	return found && len(c.Parents) > 1 && slices.Contains(c.Parents, h.snapshot.PR.Head)
 }
 
+// shortSHA is how many digits of a commit a text names at least.
+const shortSHA = 7
+
 // maxLeftHeads is how many earlier heads are read for a reviewer's words, checks and statuses: those that were likely the last.
 const maxLeftHeads = 10
 

@@ -240,7 +240,7 @@ func headsWithWords(s *quorum.Snapshot, r *quorum.Reviewer, texts *textReader) [
 			said = append(said, j.Head)
 		}
 	}
-	said = without(said, func(begin string) bool { return len(begin) < minCommandSHA })
+	said = without(said, func(begin string) bool { return len(begin) < shortSHA })
 	return withoutRepeats(without(heads, func(head string) bool {
 		return !slices.ContainsFunc(said, func(begin string) bool { return strings.HasPrefix(head, begin) })
 	}))
