@@ -17,10 +17,7 @@ type headView struct {
 	isLeft   bool           // the pull request has another head now
 	timeline []quorum.Event // with the changes of the base, of which a view of then shows none
 
-	// What was said elsewhere: the newest verdict of a reviewer on a head that was left, and who objected last against another
-	// base.
-	onLeftHeads       func(r *quorum.Reviewer) (quorum.Judged, bool)
-	objectedElsewhere map[string]bool
+	objectedElsewhere map[string]bool // reviewers that objected last against another base
 }
 
 func newHeadView(p *quorum.Policy, s *quorum.Snapshot) *headView {

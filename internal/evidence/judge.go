@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
@@ -71,9 +72,8 @@ func deferSharedCancels(b quorum.Ballot, ballots []quorum.Ballot) []quorum.Actio
 func reviewerViews(p *quorum.Policy, s *quorum.Snapshot) []*reviewerView {
 	texts := newTextReader()
 	views := viewsOf(newHeadView(p, s), texts)
-	if len(views) > 0 {
-		h := views[0].head
-		h.onLeftHeads = func(r *quorum.Reviewer) (quorum.Judged, bool) { return verdictOnLeftHeads(h, r, texts) }
+	for _, v := range views {
+		v.past.onLeftHeads = sync.OnceValues(func() (quorum.Judged, bool) { return verdictOnLeftHeads(v.head, v.Reviewer, texts) })
 	}
 	return views
 }
@@ -85,7 +85,6 @@ func viewsOf(h *headView, texts *textReader) []*reviewerView {
 	commands := &commandView{head: h, all: slices.Clip(s.Record.Commands)}
 	elsewhere := objectionsOfOtherBases(p, s, texts)
 	h.record.unlooked, h.objectedElsewhere = append(objectionsOfEarlierStays(p, s, texts), elsewhere.here...), elsewhere.required
-	h.onLeftHeads = func(*quorum.Reviewer) (quorum.Judged, bool) { return quorum.Judged{}, false }
 	views := make([]*reviewerView, len(p.Reviewers))
 	for i := range p.Reviewers {
 		views[i] = newReviewerView(h, texts, commands, &p.Reviewers[i])

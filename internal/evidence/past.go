@@ -4,7 +4,6 @@ package evidence
 
 import (
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -14,11 +13,7 @@ import (
 type pastView struct {
 	*quorum.Reviewer
 	head        *headView
-	onLeftHeads func() (quorum.Judged, bool) // [verdictOnLeftHeads], read once
-}
-
-func newPastView(h *headView, r *quorum.Reviewer) pastView {
-	return pastView{r, h, sync.OnceValues(func() (quorum.Judged, bool) { return h.onLeftHeads(r) })}
+	onLeftHeads func() (quorum.Judged, bool) // [verdictOnLeftHeads], read once; nil in a view of another time or head
 }
 
 // hasObjectedBefore reports whether the reviewer objected to this head at an earlier look, whatever came of it: then it
@@ -47,10 +42,13 @@ func (v pastView) judged() (j quorum.Judged, found bool) {
 func (v pastView) judgedElsewhere() (j quorum.Judged, found bool) {
 	j, found = v.judged()
 	isHere := found && j.Head == v.head.snapshot.PR.Head
+	if isHere || v.onLeftHeads == nil {
+		return j, found
+	}
 	left, isLeft := v.onLeftHeads()
 	isNews := !found || left.Head != j.Head || left.Said.After(j.Said)
 	isEdit := found && j.No && !left.No && left.Head == j.Head && v.Author == quorum.ActionsBot // any workflow may have made it
-	if isLeft && !isHere && isNews && !isEdit {
+	if isLeft && isNews && !isEdit {
 		return left, true
 	}
 	return j, found

@@ -29,7 +29,7 @@ func newReviewerView(h *headView, texts *textReader, commands *commandView, r *q
 		Reviewer: r, head: h, texts: texts, runs: runs, commands: commands,
 		artifacts: artifactView{Reviewer: r, head: h},
 		threads:   threadView{Reviewer: r, head: h, texts: texts},
-		past:      newPastView(h, r),
+		past:      pastView{Reviewer: r, head: h},
 		attempts:  attemptsOfRuns(h, r, runs.counted),
 		ofTwins:   ofTwins,
 	}
