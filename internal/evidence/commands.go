@@ -145,15 +145,6 @@ func nameObjections(rec *quorum.Record, pr *quorum.PullRequest, d quorum.Decisio
 	}
 }
 
-// rememberCommands adds the commands that are heard now.
-func rememberCommands(known, all []quorum.Command) []quorum.Command {
-	for _, c := range all[len(known):] {
-		c.At, c.Until = c.At.UTC(), c.Until.UTC()
-		known = append(known, c)
-	}
-	return known
-}
-
 // replies are the answers to commands that were not given yet. A press of the button has no comment to be answered at.
 func (v *commandView) replies() (all []quorum.Reply) {
 	for _, c := range v.all {

@@ -68,7 +68,7 @@ func (v *commandView) hearCommand(said *saidCommand, views []*reviewerView) (c q
 	if !known {
 		return c, false
 	}
-	c = quorum.Command{ID: said.id, Verb: said.verb, By: said.by.Login, At: said.at, Base: s.PR.BaseRef}
+	c = quorum.Command{ID: said.id, Verb: said.verb, By: said.by.Login, At: said.at.UTC(), Base: s.PR.BaseRef}
 	c.Reason = said.reason
 	needsNoHand := said.verb == quorum.CommandRerun || said.verb == quorum.CommandAccept && !v.head.policy.OwnChange
 	switch {
@@ -157,5 +157,5 @@ func (v *commandView) acceptedBy(said *saidCommand) (reviewers []string, until t
 	if refused != "" {
 		return nil, time.Time{}, refused
 	}
-	return reviewers, until, ""
+	return reviewers, until.UTC(), ""
 }

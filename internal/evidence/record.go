@@ -29,10 +29,8 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 	rec.Compared = rec.Compared || s.Alike != nil
 	rec.Accounts = rememberAccounts(rec.Accounts, &p, &s)
 	views := reviewerViews(&p, &s)
-	if len(views) > 0 {
-		rec.Commands = rememberCommands(rec.Commands, views[0].commands.all)
-	}
 	for _, v := range views {
+		rec.Commands = v.commands.all // the record's, and those that were heard now
 		rememberAsked(&rec, v)
 		rec.Commanded = rememberCommanded(rec.Commanded, v)
 		if v.Workflow != "" {
@@ -43,7 +41,9 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 	}
 	votes := slices.Concat(d.Ballots, approvalsByPeople(views))
 	rememberBallots(&rec, &p, s, votes)
-	rememberUnlooked(&rec, unlookedOf(views), d.Ballots)
+	for _, v := range views {
+		rememberUnlooked(&rec, v.head.record.unlooked, d.Ballots)
+	}
 	if d.Verdict != quorum.Ended {
 		nameObjections(&rec, &s.PR, d, now)
 	}
@@ -51,10 +51,11 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 		rec.Diff, rec.Files, rec.Tree = s.PR.Diff.Lines, s.PR.Diff.Files, s.PR.Diff.Tree
 		rec.Trunk = s.PR.Stack.Trunk
 	}
+	isInPart := isJudgedInPart(&p, &s)
 	rec.Judged = rememberJudged(rec.Judged, &s, without(d.Ballots, func(b quorum.Ballot) bool {
-		return isJudgedInPart(&p, &s) && b.Vote != quorum.Object // of a draft only a no is known for sure
+		return isInPart && b.Vote != quorum.Object // of a draft only a no is known for sure
 	}))
-	if !isJudgedInPart(&p, &s) || mayCarryOverDraft(&p, &s) {
+	if !isInPart || mayCarryOverDraft(&p, &s) {
 		noteEnded(&rec, d.Ballots)
 		markCounting(rec.Stood, &p, s.PR.BaseRef, votes)
 	}

@@ -208,14 +208,6 @@ func rememberObjection(rec *quorum.Record, s quorum.Snapshot, b quorum.Ballot) {
 	}
 }
 
-// unlookedOf are the objections that no look saw before the pull request left, in the views of one head.
-func unlookedOf(views []*reviewerView) []quorum.Objection {
-	if len(views) == 0 {
-		return nil
-	}
-	return views[0].head.record.unlooked
-}
-
 // rememberUnlooked adds the objections that no look saw before the pull request left, of those that stand now.
 func rememberUnlooked(rec *quorum.Record, unlooked []quorum.Objection, ballots []quorum.Ballot) {
 	for _, o := range unlooked {
