@@ -19,15 +19,11 @@ func reviewersToRerun(views []*reviewerView, named string) (chosen []string, ref
 		if named != "" && !strings.EqualFold(v.Name, named) {
 			continue
 		}
-		switch v.rerunState(named != "") {
-		case rerunPossible:
+		switch why := v.whyNoRerun(named != ""); {
+		case why == "":
 			chosen = append(chosen, v.Name)
-		case rerunUnderWay:
-			refused = quorum.ReasonUnderWay
-		case rerunPointless:
-			if refused != quorum.ReasonUnderWay {
-				refused = quorum.ReasonNobodyToRerun
-			}
+		case refused != quorum.ReasonUnderWay:
+			refused = why
 		}
 	}
 	if len(chosen) > 0 {
@@ -36,39 +32,29 @@ func reviewersToRerun(views []*reviewerView, named string) (chosen []string, ref
 	return nil, refused
 }
 
-type rerunState uint8
-
-const (
-	rerunPossible  rerunState = 1 + iota
-	rerunUnderWay             // it is at work, or is about to be
-	rerunPointless            // it approves, or there is nothing that could be run again
-)
-
-// rerunState says whether a reviewer can be run or asked again. By its name that may be anyone, else only who votes and
-// does not approve.
-func (v *reviewerView) rerunState(isNamed bool) rerunState {
+// whyNoRerun says why a reviewer cannot be run or asked again: it is at work, or is about to be, or it approves, or there is nothing
+// that could be run again. "" if it can. By its name that may be anyone, else only who votes and does not approve.
+func (v *reviewerView) whyNoRerun(isNamed bool) quorum.Reason {
 	a := v.newestAttempt()
 	attempt := attemptView{reviewerView: v, attempt: a}
 	if a.isUnderWay() {
-		return rerunUnderWay
+		return quorum.ReasonUnderWay
 	}
 	got, b := attempt.judgeAttempt(), v.makeBallot()
-	if _, _, excluded := v.whyExcluded(); excluded || !isNamed && (!b.Voter() || b.Vote == quorum.Approve) {
-		return rerunPointless
-	}
+	_, _, isExcluded := v.whyExcluded()
 	switch {
-	case a.run != nil && got.outcome == quorum.AwaitingApproval:
-		return rerunPointless
+	case isExcluded, !isNamed && (!b.Voter() || b.Vote == quorum.Approve), a.run != nil && got.outcome == quorum.AwaitingApproval:
+		return quorum.ReasonNobodyToRerun
 	case a.run != nil:
-		return rerunPossible
+		return ""
 	case v.Workflow != "" || !v.Request.Set():
-		return rerunPointless
-	case got.outcome == quorum.Running, got.outcome == quorum.Silent && (a.request != nil || a.byPerson):
-		return rerunUnderWay
-	case got.outcome == quorum.Silent && newPlanner(attempt, got).asksFirst():
-		return rerunUnderWay // it is asked just now
+		return quorum.ReasonNobodyToRerun
 	}
-	return rerunPossible
+	isAsked := a.request != nil || a.byPerson || newPlanner(attempt, got).asksFirst() // then it is asked just now
+	if got.outcome == quorum.Running || got.outcome == quorum.Silent && isAsked {
+		return quorum.ReasonUnderWay
+	}
+	return ""
 }
 
 // withCommanded adds to a ballot the first rerun that a person has commanded, in place of our own: each once, and again only
