@@ -95,8 +95,7 @@ func (v *attemptView) hasEndedSince(o *quorum.Objection) bool {
 	}
 	t := &v.head.snapshot.Reviews[i]
 	if t.State == "DISMISSED" {
-		by, _ := v.head.dismissalOf(t.ID)
-		return v.head.hadNoHand(by)
+		return isDismissed(v.head, t)
 	}
 	s := v.readAgain(t)
 	return s.Outcome == quorum.Findings && v.threads.haveEnded(&s)
@@ -117,8 +116,7 @@ func (v *attemptView) isThreadAnswered(id int64, isAnswer bool) bool {
 func (v *attemptView) isAnsweredAsShown(o *quorum.Objection, s *statement, isAnswered bool) bool {
 	switch {
 	case s.rejected == reviewDismissed:
-		by, _ := v.head.dismissalOf(o.ID)
-		return v.head.hadNoHand(by)
+		return isDismissed(v.head, s.text)
 	case isAnswered:
 		return true
 	case s.isVoid():

@@ -190,8 +190,7 @@ func verdictOnLeftHeads(h *headView, r *quorum.Reviewer, texts *textReader) (las
 		past := snapshotOfLeftHead(h.snapshot, head)
 		past.Timeline = without(past.Timeline, func(e quorum.Event) bool { return e.Kind == quorum.BaseChanged })
 		past.Reviews = without(past.Reviews, func(t quorum.Text) bool {
-			by, _ := h.dismissalOf(t.ID)
-			return t.Commit != head || t.State == "DISMISSED" && h.hadNoHand(by) // that ended it
+			return t.Commit != head || isDismissed(h, &t)
 		})
 		v := viewsOfLeftHead(&p, &past, h.timeline, texts)[0]
 		b := v.makeBallot()

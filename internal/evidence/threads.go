@@ -106,6 +106,12 @@ func (h *headView) dismissalOf(review int64) (by quorum.Account, was string) {
 	return by, "DISMISSED"
 }
 
+// isDismissed reports whether a person who had no hand in the change dismissed a review: that ends what it objected.
+func isDismissed(h *headView, t *quorum.Text) bool {
+	by, _ := h.dismissalOf(t.ID)
+	return t.State == "DISMISSED" && h.hadNoHand(by)
+}
+
 // endsByThreads reports whether s objects by inline comments alone: resolving them is what may end it.
 func (s *statement) endsByThreads() bool {
 	return len(s.threads) > 0 && s.Inline && s.reviewState != "CHANGES_REQUESTED"
