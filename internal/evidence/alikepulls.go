@@ -64,7 +64,6 @@ func (in *inheritance) takeOverAlike() {
 		if !slices.Contains(in.rec.Alike, other.Pull) {
 			in.rec.Alike = append(slices.Clip(in.rec.Alike), other.Pull)
 		}
-		in.endThreadsOf(other)
 		for _, o := range other.Objections {
 			head := cmp.Or(o.Carried, other.Head)
 			isToThis := slices.ContainsFunc(heads, func(d quorum.HeadDiff) bool { return d.Head == head })
@@ -79,17 +78,5 @@ func (in *inheritance) takeOverAlike() {
 			in.addHeads([]quorum.HeadDiff{{Head: o.Carried, Base: o.Base, Diff: s.PR.Diff.Lines}})
 			in.takeOverObjection(other, o)
 		}
-	}
-}
-
-// endThreadsOf ends what open threads of another pull request objected, and its record knows no more: its reviewer has
-// approved there since.
-func (in *inheritance) endThreadsOf(other *quorum.Record) {
-	for i := range in.rec.Objections {
-		o := &in.rec.Objections[i]
-		isAnswered := o.Kind == quorum.TextThread && o.Pull == other.Pull && slices.ContainsFunc(other.Stood, func(st quorum.Stood) bool {
-			return st.Reviewer == o.Reviewer && st.Base == other.Base && st.At.After(o.At)
-		})
-		o.Answered = o.Answered || isAnswered
 	}
 }

@@ -146,9 +146,6 @@ func rememberApproval(rec *quorum.Record, pr *quorum.PullRequest, b quorum.Ballo
 			o.AnsweredOn = withBase(o.AnsweredOn, base)
 		}
 	}
-	rec.Objections = slices.DeleteFunc(rec.Objections, func(o quorum.Objection) bool { // nothing asks for it again
-		return o.Answered && o.Kind == quorum.TextThread
-	})
 	isSame := func(st quorum.Stood) bool {
 		return st.Reviewer == b.Reviewer && st.TextRef == b.Evidence && st.Base == base
 	}
@@ -247,7 +244,7 @@ func appendObjection(all []quorum.Objection, o quorum.Objection) []quorum.Object
 			return all
 		}
 		switch {
-		case isSame && old.Kind == quorum.TextThread:
+		case isSame && !old.Answered && old.Kind == quorum.TextThread:
 			threads++
 		case isSame && !old.Answered && old.Kind == o.Kind:
 			unanswered, newest = unanswered+1, i
