@@ -21,10 +21,17 @@ func (v textView) whyUnbound(t *quorum.Text, at time.Time) rejection {
 	if t.Kind == quorum.TextReview {
 		about = true // by its commit_id
 	}
-	if v.Workflow == "" {
-		return v.whyUnboundWithoutRun(about, at)
+	switch {
+	case v.Workflow != "":
+		return v.whyOutsideRun(t, about, at)
+	case about:
+		return ""
+	case v.isShared():
+		return anyWorkflows
+	case at.Before(v.head.cycle.arrival):
+		return beforeHead
 	}
-	return v.whyOutsideRun(t, about, at)
+	return ""
 }
 
 // isNoticeOfHead reports whether a text says since the start that its reviewer works, or why there is no review, and
@@ -39,19 +46,6 @@ func (v textView) isNoticeOfHead(t *quorum.Text, at time.Time) bool {
 		return !v.head.isOtherCommit(v.texts.commitNamedAt(v.Reviewer, t, got.Line))
 	}
 	return false
-}
-
-// whyUnboundWithoutRun is [textView.whyUnbound] for a reviewer without a workflow.
-func (v textView) whyUnboundWithoutRun(about bool, at time.Time) rejection {
-	switch {
-	case about:
-		return ""
-	case v.isShared():
-		return anyWorkflows
-	case at.Before(v.head.cycle.arrival):
-		return beforeHead
-	}
-	return ""
 }
 
 // whyOutsideRun is [textView.whyUnbound] for a workflow's reviewer.

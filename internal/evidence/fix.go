@@ -32,11 +32,10 @@ func fixFacts(h *headView, commands *commandView) *quorum.FixFacts {
 		return nil
 	}
 	f := quorum.FixFacts{
-		Made: max(rec.FixesMade, len(s.Fix.Runs)), Here: fixHere(s), Listed: s.Fix.Listed,
-		Branch: s.PR.DefaultBranch, Known: rec.OpenBefore,
+		Made: rec.FixesMade, Here: fixHere(s), Listed: s.Fix.Listed, Branch: s.PR.DefaultBranch, Known: rec.OpenBefore,
 	}
-	if !s.Fix.Listed {
-		f.Made = rec.FixesMade
+	if s.Fix.Listed {
+		f.Made = max(f.Made, len(s.Fix.Runs))
 	}
 	f.Not, f.Detail = whyNoFix(h, commands)
 	if f.Here != nil {

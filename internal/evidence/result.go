@@ -70,8 +70,8 @@ func (v *reviewerView) objectionResult(s *statement) attemptResult {
 // diff's name of cart.go, and cannot know of a folder "a"; nor that "shop/cart.go" is a repository's name before its
 // file.
 func (h *headView) withKnownPaths(findings []quorum.Finding) []quorum.Finding {
-	if len(findings) == 0 || len(h.snapshot.PR.Files) == 0 {
-		return findings
+	if len(findings) == 0 {
+		return nil
 	}
 	known := make(map[string]bool, len(h.snapshot.PR.Files))
 	for _, f := range h.snapshot.PR.Files {
@@ -80,12 +80,9 @@ func (h *headView) withKnownPaths(findings []quorum.Finding) []quorum.Finding {
 	findings = slices.Clone(findings)
 	for i := range findings {
 		f := &findings[i]
-		if f.Thread != 0 || f.Path == "" || known[f.Path] {
-			continue
-		}
-		bare, named := strings.CutPrefix(f.Path, h.snapshot.PR.Repo+"/")
-		for _, path := range [...]string{"a/" + f.Path, "b/" + f.Path, bare} {
-			if known[path] && (named || path != bare) {
+		bare := strings.TrimPrefix(f.Path, h.snapshot.PR.Repo+"/")
+		for _, path := range [...]string{f.Path, "a/" + f.Path, "b/" + f.Path, bare} {
+			if f.Thread == 0 && known[path] {
 				f.Path = path
 				break
 			}
