@@ -31,13 +31,11 @@ func (h *headView) mayBeOtherHead(named string) bool {
 	if len(named) < len(s.PR.Head) && s.PR.Commits > ListedCommits && len(s.Commits) < s.PR.Commits {
 		return true // not all heads before are known
 	}
-	other := func(sha string) bool { return sha != s.PR.Head && strings.HasPrefix(sha, named) }
-	return slices.ContainsFunc(s.Earlier, other) ||
-		slices.ContainsFunc(s.Others, func(o quorum.Run) bool { return other(o.Head) }) ||
-		slices.ContainsFunc(s.Commits, func(c quorum.Commit) bool { return other(c.SHA) }) ||
-		slices.ContainsFunc(s.Timeline, func(e quorum.Event) bool {
-			return e.Kind == quorum.ForcePushed && (other(e.From) || other(e.To))
-		})
+	heads, _ := HeadsBefore(*s)
+	for _, c := range s.Commits {
+		heads = append(heads, c.SHA)
+	}
+	return slices.ContainsFunc(heads, func(sha string) bool { return sha != s.PR.Head && strings.HasPrefix(sha, named) })
 }
 
 // isMergeOfHead reports whether a commit is a merge of the head with its base: naming it binds nothing, but does no

@@ -254,9 +254,8 @@ func (v *reviewerView) unknownCommits(a *reviewAttempt) (out []string) {
 // isKnownCommit reports whether an id is the head's, its test merge's, or an earlier head's.
 func (h *headView) isKnownCommit(id string) bool {
 	s := h.snapshot
-	begins := func(sha string) bool { return sha != "" && strings.HasPrefix(sha, id) }
-	return begins(s.PR.Head) || begins(s.PR.Merge) || slices.ContainsFunc(s.Earlier, begins) ||
-		slices.ContainsFunc(s.Others, func(o quorum.Run) bool { return begins(o.Head) })
+	heads, _ := HeadsBefore(*s)
+	return slices.ContainsFunc(append(heads, s.PR.Head, s.PR.Merge), func(sha string) bool { return strings.HasPrefix(sha, id) })
 }
 
 // unreadLogs are the jobs whose logs may explain how an attempt ended, if nothing else does: the newest, and where
