@@ -92,26 +92,15 @@ func (v artifactView) artifactStatements(a *reviewAttempt) (out []statement) {
 	sort.SliceStable(out, func(i, j int) bool {
 		return cmp.Or(out[i].at.Compare(out[j].at), cmp.Compare(out[i].ref.ID, out[j].ref.ID)) < 0
 	})
-	if approvals := countApprovals(out); approvals > 0 && len(out) > 1 && !a.isPast {
-		for i := range out {
-			if out[i].Outcome == quorum.Approved {
-				out[i].Reading = review.Reading{
-					Outcome: quorum.Malformed, Reason: quorum.ReasonContradicts,
-					Detail: fmt.Sprintf("%d artifacts called %s in one attempt", len(out), v.Verdict.Artifact),
-				}
+	for i := range out {
+		if out[i].Outcome == quorum.Approved && len(out) > 1 && !a.isPast {
+			out[i].Reading = review.Reading{
+				Outcome: quorum.Malformed, Reason: quorum.ReasonContradicts,
+				Detail: fmt.Sprintf("%d artifacts called %s in one attempt", len(out), v.Verdict.Artifact),
 			}
 		}
 	}
 	return out
-}
-
-func countApprovals(all []statement) (n int) {
-	for i := range all {
-		if all[i].Outcome == quorum.Approved {
-			n++
-		}
-	}
-	return n
 }
 
 // newArtifactStatement reads an artifact that was uploaded during attempt a.

@@ -39,21 +39,17 @@ func (h *headView) otherPullOfCommit(began time.Time) (name string, found bool) 
 	return firstName(others, isWhole)
 }
 
-// firstName is the name for people of the first of the pull requests that something may be about; "" where only the list is not
-// whole.
+// firstName names the first of the pull requests that something may be about, and who opened it, as far as that is known; "" where
+// only the list is not whole.
 func firstName(others []*quorum.PullRequest, listIsWhole bool) (name string, found bool) {
 	if len(others) == 0 {
 		return "", !listIsWhole
 	}
-	return nameOfPull(others[0]), true
-}
-
-// nameOfPull names a pull request, and who opened it, as far as that is known.
-func nameOfPull(o *quorum.PullRequest) string {
-	if o.Author.Login == "" {
-		return fmt.Sprintf("#%d", o.Number)
+	name = fmt.Sprintf("#%d", others[0].Number)
+	if by := others[0].Author.Login; by != "" {
+		name += " by " + by
 	}
-	return fmt.Sprintf("#%d by %s", o.Number, o.Author.Login)
+	return name, true
 }
 
 // otherPullsAt are the pull requests of the same branch that something which came at that time may be about: they were
