@@ -74,7 +74,9 @@ func (v *reviewerView) statusStatements() (out []statement) {
 			continue
 		}
 		ref := quorum.TextRef{Kind: quorum.TextStatus, ID: st.ID}
-		s := statement{Reading: v.texts.readStatus(v.Reviewer, st), at: st.At, ref: ref, url: st.URL, body: st.Description}
+		s := statement{at: st.At, ref: ref, url: st.URL, body: st.Description}
+		m := review.Material{Kind: review.Status, Body: st.Description, State: st.State}
+		s.Reading = v.texts.readerOf(v.Reviewer).Read(m)
 		if v.Status == "" && !isSignal(v.Reviewer, &s.Reading) {
 			continue
 		}
@@ -134,10 +136,6 @@ func (c *textReader) readCheck(r *quorum.Reviewer, run *quorum.CheckRun, minor i
 		Kind: review.Check, Body: body, State: cmp.Or(run.Status, "queued"), Conclusion: run.Conclusion, Minor: minor,
 	}
 	return c.readerOf(r).Read(m)
-}
-
-func (c *textReader) readStatus(r *quorum.Reviewer, st *quorum.Status) review.Reading {
-	return c.readerOf(r).Read(review.Material{Kind: review.Status, Body: st.Description, State: st.State})
 }
 
 // unansweredStatement is the newest of checks or statuses that objects and that none answers: a check that approves answers

@@ -24,7 +24,8 @@ func newHeadView(p *quorum.Policy, s *quorum.Snapshot) *headView {
 	s = withoutMoves(withoutImpostors(p, withoutAccepts(p, s)))
 	texts := slices.Concat(s.Comments, s.Reviews)
 	return &headView{
-		policy: p, snapshot: s, cycle: cycleOf(s), record: recordViewOf(s), texts: texts, stays: earlierHeadStays(s), timeline: s.Timeline,
+		policy: p, snapshot: s, cycle: cycleOf(s), texts: texts, stays: earlierHeadStays(s), timeline: s.Timeline,
+		record: recordView{record: &s.Record, base: s.PR.BaseRef, diff: s.PR.Diff.Lines},
 	}
 }
 

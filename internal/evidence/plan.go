@@ -215,7 +215,12 @@ func (p *planner) planRetry(b quorum.Ballot) quorum.Ballot {
 	a, got := &p.attempt, &p.result
 	b.Failed = a.number
 	if got.outcome == quorum.Malformed || got.outcome == quorum.Partial {
-		b.Answers = append(p.head.record.answersBefore(p.Name, a.number), got.excerpt)
+		for _, old := range p.head.record.record.Answers {
+			if old.Reviewer == p.Name && old.Attempt < a.number {
+				b.Answers = append(b.Answers, old.Excerpt)
+			}
+		}
+		b.Answers = append(b.Answers, got.excerpt)
 	}
 	if b.Outcome == quorum.Limited && (got.limitReset.IsZero() || !got.limitReset.Before(p.limit)) {
 		b.Vote, b.Open = quorum.Unavailable, a.run == nil

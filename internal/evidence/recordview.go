@@ -16,10 +16,6 @@ type recordView struct {
 	unlooked []quorum.Objection // that no look could record before the pull request left this base for a while
 }
 
-func recordViewOf(s *quorum.Snapshot) recordView {
-	return recordView{record: &s.Record, base: s.PR.BaseRef, diff: s.PR.Diff.Lines}
-}
-
 // withoutAccepts is a snapshot without what people accepted who may not: the policy lets them no more, or they had no hand in the
 // other pull request of the head below which they said it, and had one in this.
 func withoutAccepts(p *quorum.Policy, s *quorum.Snapshot) *quorum.Snapshot {
@@ -82,16 +78,6 @@ func (v recordView) hasAnswered(reviewer string, at time.Time, run int64, attemp
 		}
 		return st.Reviewer == reviewer && st.Base == v.base && !st.Resolved && isLater
 	})
-}
-
-// commandedBy is whose command an approval answered at an earlier look.
-func (v recordView) commandedBy(ref quorum.TextRef) (by string, found bool) {
-	for _, c := range v.record.Commanded {
-		if c.TextRef == ref {
-			return c.By, true
-		}
-	}
-	return "", false
 }
 
 // knowsText reports whether a text was evidence at an earlier look at this head.
@@ -243,16 +229,6 @@ func (v recordView) refusalOf(kind quorum.ActionKind, run int64, attempt int) (n
 // hadMoreThreads reports whether a remembered objection had more threads than n: deleting them does not end it.
 func (v recordView) hadMoreThreads(ref quorum.TextRef, n int) bool {
 	return slices.ContainsFunc(v.record.Objections, func(o quorum.Objection) bool { return o.TextRef == ref && n < o.Threads })
-}
-
-// answersBefore are the excerpts of a reviewer's answers without a verdict, from before that attempt.
-func (v recordView) answersBefore(reviewer string, attempt int) (out []string) {
-	for _, old := range v.record.Answers {
-		if old.Reviewer == reviewer && old.Attempt < attempt {
-			out = append(out, old.Excerpt)
-		}
-	}
-	return out
 }
 
 // isCarried reports whether a text is one that an earlier head has left to this one.

@@ -73,8 +73,10 @@ func (h *headView) commandBefore(r *quorum.Reviewer, s *statement) (by string, f
 	if len(r.Obeys) == 0 || !s.isReview() || !strings.HasPrefix(s.Rule, "state: ") {
 		return "", false
 	}
-	if by, found := h.record.commandedBy(s.ref); found {
-		return by, true
+	for _, c := range h.record.record.Commanded { // seen at an earlier look
+		if c.TextRef == s.ref {
+			return c.By, true
+		}
 	}
 	for i := range h.texts {
 		t := &h.texts[i]
