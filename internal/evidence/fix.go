@@ -217,14 +217,15 @@ func indexOfFix(fixes []quorum.FixRun, head, base string) int {
 
 // rememberFix adds the intent to start a fix, or counts one more try of it.
 func rememberFix(rec *quorum.Record, s *quorum.Snapshot, order *quorum.FixOrder, now time.Time) {
-	if i := indexOfFix(rec.Fixes, order.Head, order.Base); i >= 0 {
-		rec.Fixes[i].At, rec.Fixes[i].Tries = now.UTC(), rec.Fixes[i].Tries+1
-		return
+	i := indexOfFix(rec.Fixes, order.Head, order.Base)
+	if i < 0 {
+		rec.FixesMade++
+		i = len(rec.Fixes)
+		rec.Fixes = append(rec.Fixes, quorum.FixRun{
+			Head: order.Head, Base: order.Base, Diff: fixDiff(s), Open: quorum.CountOpen(order.Findings),
+		})
 	}
-	rec.FixesMade++
-	rec.Fixes = append(rec.Fixes, quorum.FixRun{
-		Head: order.Head, Base: order.Base, Diff: fixDiff(s), At: now.UTC(), Tries: 1, Open: quorum.CountOpen(order.Findings),
-	})
+	rec.Fixes[i].At, rec.Fixes[i].Tries = now.UTC(), rec.Fixes[i].Tries+1
 	rec.Fixes = rec.Fixes[max(0, len(rec.Fixes)-maxFixes):]
 }
 
@@ -280,4 +281,31 @@ func (in *inheritance) takeOverFixes(before *quorum.Record) {
 			in.rec.OpenBefore = before.OpenBefore
 		}
 	}
+}
+
+// fixSwitchOf is the last word about fixes, on this head or an earlier one; nil if nobody said any.
+func fixSwitchOf(rec *quorum.Record, commands []quorum.Command) *quorum.FixSwitch {
+	last := rec.FixSwitch
+	for _, c := range commands {
+		isOff := c.Verb == quorum.CommandFixOff
+		if c.Refused != "" || !isOff && c.Verb != quorum.CommandFixOn || last != nil && c.At.Before(last.At) {
+			continue
+		}
+		last = &quorum.FixSwitch{Off: isOff, By: c.By, At: c.At.UTC()}
+	}
+	return last
+}
+
+// whyFixIsOff says why fixes are switched off for the pull request: by a label, or by the last word of a person who may write; "" if
+// they are not. A hand in the change does not matter: the word only stops a machine that pushes to that person's own branch, or
+// lets it go on.
+func whyFixIsOff(h *headView, commands *commandView) (why quorum.Reason, detail string) {
+	said := fixSwitchOf(&h.snapshot.Record, commands.all)
+	switch {
+	case h.snapshot.PR.HasLabel(quorum.NoFixLabel):
+		return quorum.ReasonFixLabel, ""
+	case said != nil && said.Off:
+		return quorum.ReasonFixOff, said.By
+	}
+	return "", ""
 }
