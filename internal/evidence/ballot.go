@@ -46,22 +46,20 @@ func (v *reviewerView) isExcusedNow() bool { return v.Excused != "" && v.makeBal
 // excuse returns the ballot of a reviewer without a vote on this pull request: what it approved is shown, nothing is
 // waited for or done, and once it objects it votes. What seems to be an objection is one when its attempt has ended.
 func (v *reviewerView) excuse(b quorum.Ballot) quorum.Ballot {
-	if b.Vote == quorum.Object {
-		return b
-	}
-	shown := b
-	shown.Excused, shown.Required = v.Excused, false
+	seemsToObject := b.Vote == quorum.Pending && b.Then != nil && b.Then.Vote == quorum.Object
 	switch {
-	case b.Vote == quorum.Approve:
-	case b.Vote == quorum.Pending && b.Then != nil && b.Then.Vote == quorum.Object:
-		shown.Next, shown.Watch = nil, false
-	default:
+	case b.Vote == quorum.Object:
+		return b
+	case seemsToObject:
+		b.Next, b.Watch = nil, false
+	case b.Vote != quorum.Approve:
 		return declinedBallot(quorum.Ballot{
 			Reviewer: b.Reviewer, Shadow: b.Shadow, Family: b.Family, Excused: v.Excused,
 			Since: v.head.cycle.start, Run: b.Run, Attempt: b.Attempt, URL: b.URL,
 		}, v.Excused, "")
 	}
-	return shown
+	b.Excused, b.Required = v.Excused, false
+	return b
 }
 
 // whyExcluded says why the reviewer has no say on this pull request, whatever it wrote.
