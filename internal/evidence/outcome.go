@@ -204,10 +204,11 @@ func (v *attemptView) nothingSaid(statements []statement) attemptResult {
 			void[voidReasons[s.rejected]] = s
 		}
 	}
+	isLost := slices.ContainsFunc(v.textsFor(&v.attempt), func(s statement) bool { return s.rejected == duringOtherRun })
 	switch {
 	case void[quorum.ReasonOtherPull] != nil:
 		return declinedResult(void[quorum.ReasonOtherPull])
-	case got.outcome == quorum.Empty && v.lostToOtherRun():
+	case got.outcome == quorum.Empty && isLost:
 		got.reason = quorum.ReasonAmbiguous
 	case got.outcome == quorum.Silent && void[quorum.ReasonUnnamed] != nil:
 		got.reason = quorum.ReasonUnnamed
@@ -219,11 +220,6 @@ func (v *attemptView) nothingSaid(statements []statement) attemptResult {
 		got.reason, got.detail = quorum.ReasonCommand, void[quorum.ReasonCommand].voidDetail
 	}
 	return got
-}
-
-// lostToOtherRun reports whether a text does not count only because another run, of another head, may have left it.
-func (v *attemptView) lostToOtherRun() bool {
-	return slices.ContainsFunc(v.textsFor(&v.attempt), func(c statement) bool { return c.rejected == duringOtherRun })
 }
 
 // resultByConclusion is the result of an attempt whose verdict is the conclusion of a check, a status or a run.

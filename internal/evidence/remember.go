@@ -4,27 +4,21 @@ package evidence
 
 import (
 	"cmp"
+	"reflect"
 	"slices"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// cloneRecord copies a record so that appending to the copy changes nothing of the original.
+// cloneRecord copies a record with its lists, so that appending to those of the copy changes nothing of the original.
 func cloneRecord(rec quorum.Record) quorum.Record {
-	rec.Runs, rec.Accounts = slices.Clone(rec.Runs), slices.Clone(rec.Accounts)
-	rec.Texts, rec.Commanded = slices.Clone(rec.Texts), slices.Clone(rec.Commanded)
-	rec.Stood = slices.Clone(rec.Stood)
-	rec.Objections = slices.Clone(rec.Objections)
-	rec.Intents = slices.Clone(rec.Intents)
-	rec.Refusals = slices.Clone(rec.Refusals)
-	rec.Asked = slices.Clone(rec.Asked)
-	rec.Answers, rec.Undone = slices.Clone(rec.Answers), slices.Clone(rec.Undone)
-	rec.Annotated = slices.Clone(rec.Annotated)
-	rec.Heads, rec.Judged = slices.Clone(rec.Heads), slices.Clone(rec.Judged)
-	rec.Commands = slices.Clone(rec.Commands)
-	rec.Fixes = slices.Clone(rec.Fixes)
-	rec.Circuits = slices.Clone(rec.Circuits)
+	fields := reflect.ValueOf(&rec).Elem()
+	for i := range fields.NumField() {
+		if list := fields.Field(i); list.Kind() == reflect.Slice && !list.IsNil() {
+			list.Set(reflect.AppendSlice(reflect.MakeSlice(list.Type(), 0, list.Len()), list))
+		}
+	}
 	return rec
 }
 
@@ -54,15 +48,6 @@ func noteEnded(rec *quorum.Record, ballots []quorum.Ballot) {
 		isVoteless := b.Excused != "" || slices.Contains(votelessReasons[:], b.Reason)
 		isAccepted := b.Ended.How == quorum.ReasonOverridden
 		o.Ended = !isVoteless && !isAccepted && b.Vote != quorum.Object && (b.Then == nil || b.Then.Vote != quorum.Object)
-	}
-}
-
-// rememberAsked adds when a person first asked a reviewer.
-func rememberAsked(rec *quorum.Record, v *reviewerView) {
-	at := v.personRequest()
-	first := quorum.Asked{Reviewer: v.Name, Base: rec.Base, At: at.UTC()}
-	if !at.IsZero() && !slices.Contains(rec.Asked, first) {
-		rec.Asked = append(rec.Asked, first)
 	}
 }
 

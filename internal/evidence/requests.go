@@ -78,10 +78,13 @@ func (h *headView) commandBefore(r *quorum.Reviewer, s *statement) (by string, f
 			return c.By, true
 		}
 	}
+	isMaintainer := func(a quorum.Account) bool {
+		return h.hadNoHand(a) && h.snapshot.Permissions[strings.ToLower(a.Login)] >= quorum.Write
+	}
 	for i := range h.texts {
 		t := &h.texts[i]
 		isOfHead := !t.At.Before(h.cycle.arrival) || s.at.Before(h.cycle.arrival) // GitHub may show no arrival yet
-		if isOfHead && !t.At.After(s.at) && t.At.Add(commandWindow).After(s.at) && isCommand(t, r) && !h.mayCommand(t.Author) {
+		if isOfHead && !t.At.After(s.at) && t.At.Add(commandWindow).After(s.at) && isCommand(t, r) && !isMaintainer(t.Author) {
 			by, found = t.Author.Login, true
 		}
 	}
@@ -103,11 +106,6 @@ func isCommand(t *quorum.Text, r *quorum.Reviewer) bool {
 		}
 		return isMentioned && slices.Contains(words, command)
 	})
-}
-
-// mayCommand reports whether a is a person with write permission who had no hand in the change.
-func (h *headView) mayCommand(a quorum.Account) bool {
-	return h.hadNoHand(a) && h.snapshot.Permissions[strings.ToLower(a.Login)] >= quorum.Write
 }
 
 // commanders are the people whose permission to command r matters.
