@@ -63,7 +63,7 @@ func (s *objectionSearch) isAnswered(o *quorum.Objection) bool {
 		return true
 	case s.attempt.run != nil:
 		return isAnswered
-	case o.Kind != s.got.ref.Kind && s.head.showsText(o.TextRef): // one in a comment stands whatever its reviews say
+	case o.Kind != s.got.ref.Kind && s.head.shownText(o.TextRef) != nil: // one in a comment stands whatever its reviews say
 		return isAnswered
 	}
 	return s.isAnswer && s.got.at.After(o.At) // its text is void or gone: a newer one of an author of its own takes its place
@@ -84,12 +84,11 @@ func hasLostThread(o *quorum.Objection, shown []statement) bool {
 // hasEndedSince reports whether a person ended a review that objected to this base and head and is void since, for the
 // pull request left one of them for a while: by dismissing it, or by resolving all of its threads.
 func (v *attemptView) hasEndedSince(o *quorum.Objection) bool {
-	i := slices.IndexFunc(v.head.snapshot.Reviews, func(t quorum.Text) bool { return t.TextRef == o.TextRef })
-	if i < 0 {
+	t := v.head.shownText(o.TextRef)
+	switch {
+	case t == nil || t.Kind != quorum.TextReview:
 		return false
-	}
-	t := &v.head.snapshot.Reviews[i]
-	if t.State == "DISMISSED" {
+	case t.State == "DISMISSED":
 		return isDismissed(v.head, t)
 	}
 	s := v.readAgain(t)
@@ -99,12 +98,8 @@ func (v *attemptView) hasEndedSince(o *quorum.Objection) bool {
 // isThreadAnswered reports whether a thread that was open when it was recorded objects no more: somebody who may has
 // ended it, or an approval counts, which reads all threads anew. Deleting it does not close it.
 func (v *attemptView) isThreadAnswered(id int64, isAnswer bool) bool {
-	i := slices.IndexFunc(v.head.snapshot.Threads, func(t quorum.Thread) bool { return t.ID == id })
-	if i < 0 {
-		return false
-	}
-	t := &v.head.snapshot.Threads[i]
-	return isAnswer || v.head.hasEnded(v.Reviewer, t) || v.threads.isMinor(t)
+	t := firstOf(v.head.snapshot.Threads, func(t *quorum.Thread) bool { return t.ID == id })
+	return t != nil && (isAnswer || v.head.hasEnded(v.Reviewer, t) || v.threads.isMinor(t))
 }
 
 // isAnsweredAsShown is [objectionSearch.isAnswered] for an objection whose text GitHub still shows.
@@ -222,11 +217,11 @@ func (v *attemptView) endedEarlier() quorum.Ending {
 
 // markAccepted notes that somebody who may accepted over an objection, on the record's head and base.
 func markAccepted(rec *quorum.Record, o *quorum.Objection) {
-	i := slices.IndexFunc(rec.Commands, func(c quorum.Command) bool {
+	c := firstOf(rec.Commands, func(c *quorum.Command) bool {
 		return c.Verb == quorum.CommandAccept && c.Refused == "" && c.Base == rec.Base && rec.Concerns(o, rec.Base, rec.Diff) &&
 			slices.Contains(c.Reviewers, o.Reviewer) && !o.At.After(c.Until) && wasNamedBy(o, c.At)
 	})
-	if i >= 0 && !o.Answered {
-		o.Answered, o.Accepted, o.Own = true, rec.Commands[i].By, rec.Commands[i].Own
+	if c != nil && !o.Answered {
+		o.Answered, o.Accepted, o.Own = true, c.By, c.Own
 	}
 }

@@ -140,7 +140,8 @@ func attemptsOfRuns(h *headView, r *quorum.Reviewer, runs []quorum.Run) (all att
 	for i := range runs {
 		run := &runs[i]
 		for _, n := range slices.Backward(unseenAttempts(h, r, run)) {
-			if earlier, _ := h.earlierAttempt(n); earlier.Conclusion != "" {
+			if read := h.earlierAttempt(n); read != nil && read.Conclusion != "" {
+				earlier := *read
 				earlier.Jobs = without(run.FailedJobs, func(job quorum.Job) bool {
 					return job.Completed.Before(earlier.Started) || job.Completed.After(earlier.Updated)
 				})

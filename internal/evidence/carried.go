@@ -46,13 +46,11 @@ func (v carryView) isWithdrawn(st *quorum.Stood) bool {
 	if !isWithdrawable(st.Kind) {
 		return false
 	}
-	i := slices.IndexFunc(v.head.texts, func(t quorum.Text) bool { return t.TextRef == st.TextRef })
-	if i < 0 {
+	t := v.head.shownText(st.TextRef)
+	if t == nil || !v.IsAuthor(t.Author) || t.State == "DISMISSED" {
 		return true
 	}
-	t := &v.head.texts[i]
-	isEditedByOther := t.Edited.After(st.At) && (v.isShared() || !v.IsAuthor(t.Editor))
-	if !v.IsAuthor(t.Author) || t.State == "DISMISSED" || isEditedByOther {
+	if t.Edited.After(st.At) && (v.isShared() || !v.IsAuthor(t.Editor)) {
 		return true
 	}
 	s := v.readAgain(t)
@@ -65,10 +63,8 @@ func (v carryView) withCarried(b quorum.Ballot, st *quorum.Stood) quorum.Ballot 
 	b.Vote, b.Outcome, b.Reason, b.Detail = quorum.Approve, quorum.Approved, quorum.ReasonCarried, st.Carried
 	b.Carried, b.Evidence, b.Run, b.Attempt = st.Carried, st.TextRef, st.Run, st.Attempt
 	b.Since, b.At, b.URL = st.At, latest(st.At, v.head.cycle.start), ""
-	for i := range v.head.texts {
-		if t := &v.head.texts[i]; t.TextRef == st.TextRef {
-			b.URL = t.URL
-		}
+	if t := v.head.shownText(st.TextRef); t != nil {
+		b.URL = t.URL
 	}
 	b.Threads = slices.ContainsFunc(v.head.snapshot.Threads, func(t quorum.Thread) bool {
 		return v.IsAuthor(t.Author) && st.Kind == quorum.TextReview && t.Review == st.ID
@@ -95,9 +91,9 @@ func markCounting(stood []quorum.Stood, p *quorum.Policy, base string, ballots [
 			return b.Vote == quorum.Approve && b.Reviewer == st.Reviewer && b.Evidence == st.TextRef
 		})
 		st.Counts = p.Carry == quorum.CarrySameDiff && st.Base == base && isIts
-		at := slices.IndexFunc(p.Reviewers, func(r quorum.Reviewer) bool { return r.Name == st.Reviewer })
-		if isIts && at >= 0 && st.Carried == "" {
-			st.Terms = termsOf(&p.Reviewers[at])
+		by := firstOf(p.Reviewers, func(r *quorum.Reviewer) bool { return r.Name == st.Reviewer })
+		if isIts && by != nil && st.Carried == "" {
+			st.Terms = termsOf(by)
 		}
 	}
 }

@@ -32,12 +32,12 @@ func (v *reviewerView) checkStatements() (out []statement) {
 		if v.Check == "" && !isSignal(v.Reviewer, &s.Reading) {
 			continue
 		}
-		run, listed := v.head.runOfCheck(c)
-		if c.Job && (listed && v.head.isOtherBranchRun(run) || !listed && s.Outcome == quorum.Approved) {
+		run := v.head.runOfCheck(c)
+		if c.Job && (run != nil && v.head.isOtherBranchRun(run) || run == nil && s.Outcome == quorum.Approved) {
 			continue
 		}
 		began := c.Started
-		if c.Job && listed {
+		if c.Job && run != nil {
 			began = run.Created
 		}
 		if s.Outcome == quorum.Approved && !began.IsZero() && v.head.cycle.isBeforeBase(began) { // it looked at the base of then

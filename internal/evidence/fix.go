@@ -39,12 +39,9 @@ func fixFacts(h *headView, commands *commandView) *quorum.FixFacts {
 	}
 	f.Not, f.Detail = whyNoFix(h, commands)
 	if f.Here != nil {
-		at := slices.IndexFunc(s.Fix.Runs, func(seen quorum.FixSeen) bool {
-			return seen.ID == f.Here.Run || f.Here.Run == 0 && isFixOf(&seen, f.Here.Head, f.Here.Base)
+		f.Seen = firstOf(s.Fix.Runs, func(seen *quorum.FixSeen) bool {
+			return seen.ID == f.Here.Run || f.Here.Run == 0 && isFixOf(seen, f.Here.Head, f.Here.Base)
 		})
-		if at >= 0 {
-			f.Seen = &s.Fix.Runs[at]
-		}
 	}
 	by, found := fixThatPushed(s)
 	if f.ByFix = found || rec.ByFix; found {
@@ -71,12 +68,11 @@ func fixHere(s *quorum.Snapshot) *quorum.FixRun {
 			}
 		}
 	}
-	for _, seen := range s.Fix.Runs {
-		if isFixOf(&seen, s.PR.Head, s.PR.BaseRef) {
-			return &quorum.FixRun{Head: seen.Head, Base: seen.Base, Diff: fixDiff(s), At: seen.Created, Tries: 1, Run: seen.ID}
-		}
+	seen := firstOf(s.Fix.Runs, func(seen *quorum.FixSeen) bool { return isFixOf(seen, s.PR.Head, s.PR.BaseRef) })
+	if seen == nil {
+		return nil
 	}
-	return nil
+	return &quorum.FixRun{Head: seen.Head, Base: seen.Base, Diff: fixDiff(s), At: seen.Created, Tries: 1, Run: seen.ID}
 }
 
 // isFixOf reports whether a fix run is for that head against that base.
@@ -144,9 +140,9 @@ func fixThatPushed(s *quorum.Snapshot) (run quorum.FixRun, found bool) {
 		if !isWithin || seen.Head == s.PR.Head {
 			continue
 		}
-		i := slices.IndexFunc(s.Record.Fixes, func(r quorum.FixRun) bool { return r.Run == seen.ID || isFixOf(&seen, r.Head, r.Base) })
-		if i >= 0 {
-			run = s.Record.Fixes[i]
+		known := firstOf(s.Record.Fixes, func(r *quorum.FixRun) bool { return r.Run == seen.ID || isFixOf(&seen, r.Head, r.Base) })
+		if known != nil {
+			run = *known
 		}
 		return run, true
 	}

@@ -54,19 +54,14 @@ func (h *headView) isMovedReview(t *quorum.Text) bool {
 	return t.At.Before(h.cycle.arrival)
 }
 
-// showsText reports whether GitHub shows a text, void or not.
-func (h *headView) showsText(ref quorum.TextRef) bool {
-	return slices.ContainsFunc(h.texts, func(t quorum.Text) bool { return t.TextRef == ref })
+// shownText is a text as GitHub shows it, void or not; nil if it shows it no more.
+func (h *headView) shownText(ref quorum.TextRef) *quorum.Text {
+	return firstOf(h.texts, func(t *quorum.Text) bool { return t.TextRef == ref })
 }
 
-// earlierAttempt is an attempt of a run that was asked for.
-func (h *headView) earlierAttempt(n quorum.AttemptName) (run quorum.Run, isRead bool) {
-	for _, run := range h.snapshot.Attempts {
-		if run.ID == n.Run && run.Attempt == n.Number {
-			return run, true
-		}
-	}
-	return quorum.Run{}, false
+// earlierAttempt is an attempt of a run that was asked for; nil if it was not read.
+func (h *headView) earlierAttempt(n quorum.AttemptName) *quorum.Run {
+	return firstOf(h.snapshot.Attempts, func(run *quorum.Run) bool { return run.ID == n.Run && run.Attempt == n.Number })
 }
 
 // isJudgedInPart reports whether nothing is decided by the ballots now, so that nothing is asked for that only they

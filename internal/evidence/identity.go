@@ -102,6 +102,16 @@ func termsOf(r *quorum.Reviewer) string {
 	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:12])
 }
 
+// firstOf is the first of a list that is so; nil if none is.
+func firstOf[T any](all []T, is func(*T) bool) *T {
+	for i := range all {
+		if is(&all[i]) {
+			return &all[i]
+		}
+	}
+	return nil
+}
+
 // without is a copy of a list without some of it.
 func without[T any](all []T, is func(T) bool) []T { return slices.DeleteFunc(slices.Clone(all), is) }
 

@@ -136,12 +136,12 @@ func (in *inheritance) takeOver(before quorum.Record) {
 		in.takeOverObjection(&before, o)
 	}
 	for _, j := range before.Judged {
-		i := slices.IndexFunc(in.rec.Judged, func(own quorum.Judged) bool { return own.Reviewer == j.Reviewer })
+		own := firstOf(in.rec.Judged, func(own *quorum.Judged) bool { return own.Reviewer == j.Reviewer })
 		switch {
-		case i < 0:
+		case own == nil:
 			in.rec.Judged = append(in.rec.Judged, j)
-		case in.rec.Judged[i].Said.Before(j.Said):
-			in.rec.Judged[i] = j
+		case own.Said.Before(j.Said):
+			*own = j
 		}
 	}
 	if before.Base == in.snapshot.PR.BaseRef && len(in.rec.Moved) == 0 {
@@ -165,9 +165,7 @@ func (in *inheritance) takeOverObjection(before *quorum.Record, o quorum.Objecti
 	if o.Carried = cmp.Or(o.Carried, before.Head); o.Carried == in.snapshot.PR.Head {
 		o.Carried = ""
 	}
-	at := slices.IndexFunc(in.rec.Objections, o.IsSame)
-	if at >= 0 {
-		own := &in.rec.Objections[at]
+	if own := firstOf(in.rec.Objections, func(own *quorum.Objection) bool { return o.IsSame(*own) }); own != nil {
 		if o.Answered && !own.Answered {
 			own.Answered, own.Accepted, own.Own = true, o.Accepted, o.Own
 		}

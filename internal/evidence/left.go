@@ -80,9 +80,9 @@ func runsOfLeftHeads(v *reviewerView) (runs []quorum.Run) {
 				runs = append(runs, run)
 			}
 		}
-		j, found := v.past.judged()
+		j := v.past.judged()
 		isSince := func(run quorum.Run) bool { return run.Updated.After(j.Said) }
-		isHeard := found && j.Head == head && !slices.ContainsFunc(runs, isSince)
+		isHeard := j != nil && j.Head == head && !slices.ContainsFunc(runs, isSince)
 		switch {
 		case isHeard:
 			return nil
@@ -254,8 +254,8 @@ func (v *reviewerView) isOfHead(ref quorum.TextRef) bool {
 	case ref.Kind != quorum.TextComment || v.Workflow != "":
 		return true
 	}
-	i := slices.IndexFunc(v.head.texts, func(t quorum.Text) bool { return t.TextRef == ref })
-	return i >= 0 && v.head.isHead(v.namedCommit(&v.head.texts[i]))
+	t := v.head.shownText(ref)
+	return t != nil && v.head.isHead(v.namedCommit(t))
 }
 
 // isFailureRead reports whether the log of a run that failed was read.

@@ -118,7 +118,7 @@ func unreadAttempts(views []*reviewerView) (all []quorum.AttemptName) {
 	for _, v := range views {
 		for _, run := range slices.Concat(v.runs.ofEarlierStays(v.head.snapshot), v.runs.ofTwins, v.runs.counted) {
 			for _, n := range unseenAttempts(v.head, v.Reviewer, &run) {
-				if _, isRead := v.head.earlierAttempt(n); !isRead {
+				if v.head.earlierAttempt(n) == nil {
 					all = append(all, n)
 				}
 			}

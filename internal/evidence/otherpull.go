@@ -115,18 +115,14 @@ func (h *headView) otherPullOfRun(run *quorum.Run, isText bool) (name string, fo
 
 // otherPullOfCheck is [headView.otherPullOfCommit] for a check run.
 func (h *headView) otherPullOfCheck(c *quorum.CheckRun) (name string, found bool) {
-	if run, listed := h.runOfCheck(c); c.Job && listed {
+	if run := h.runOfCheck(c); c.Job && run != nil {
 		return h.otherPullOfRun(run, false)
 	}
 	return h.otherPullOfCommit(cmp.Or(c.Started, c.Completed))
 }
 
-// runOfCheck is the run in whose suite a check is: the run of a job. What a workflow writes lands in some suite of its
-// commit.
-func (h *headView) runOfCheck(c *quorum.CheckRun) (run *quorum.Run, listed bool) {
-	i := slices.IndexFunc(h.snapshot.Runs, func(run quorum.Run) bool { return run.Suite == c.Suite })
-	if i < 0 {
-		return nil, false
-	}
-	return &h.snapshot.Runs[i], true
+// runOfCheck is the run in whose suite a check is: the run of a job; nil if none is listed. What a workflow writes lands in some
+// suite of its commit.
+func (h *headView) runOfCheck(c *quorum.CheckRun) *quorum.Run {
+	return firstOf(h.snapshot.Runs, func(run *quorum.Run) bool { return run.Suite == c.Suite })
 }

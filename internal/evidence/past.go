@@ -28,30 +28,25 @@ func (v pastView) hasObjectedBefore() bool {
 		})
 }
 
-// judged is the verdict that the reviewer gave last, as the record knows it.
-func (v pastView) judged() (j quorum.Judged, found bool) {
-	i := slices.IndexFunc(v.head.record.record.Judged, func(j quorum.Judged) bool { return j.Reviewer == v.Name })
-	if i < 0 {
-		return quorum.Judged{}, false
-	}
-	return v.head.record.record.Judged[i], true
+// judged is the verdict that the reviewer gave last, as the record knows it; nil if it knows none.
+func (v pastView) judged() *quorum.Judged {
+	return firstOf(v.head.record.record.Judged, func(j *quorum.Judged) bool { return j.Reviewer == v.Name })
 }
 
 // judgedElsewhere is the verdict that the reviewer gave last before it judged this head: what GitHub shows of heads that
-// were left, where no look has seen it, or else what the record knows.
-func (v pastView) judgedElsewhere() (j quorum.Judged, found bool) {
-	j, found = v.judged()
-	isHere := found && j.Head == v.head.snapshot.PR.Head
-	if isHere || v.onLeftHeads == nil {
-		return j, found
+// were left, where no look has seen it, or else what the record knows; nil if it gave none.
+func (v pastView) judgedElsewhere() *quorum.Judged {
+	j := v.judged()
+	if v.onLeftHeads == nil || j != nil && j.Head == v.head.snapshot.PR.Head {
+		return j
 	}
 	left, isLeft := v.onLeftHeads()
-	isNews := !found || left.Head != j.Head || left.Said.After(j.Said)
-	isEdit := found && j.No && !left.No && left.Head == j.Head && v.Author == quorum.ActionsBot // any workflow may have made it
+	isNews := j == nil || left.Head != j.Head || left.Said.After(j.Said)
+	isEdit := j != nil && j.No && !left.No && left.Head == j.Head && v.Author == quorum.ActionsBot // any workflow may have made it
 	if isLeft && isNews && !isEdit {
-		return left, true
+		return &left
 	}
-	return j, found
+	return j
 }
 
 // isRequiredAgain reports whether the reviewer objected to the last head that it judged, and this one has another diff, or to
@@ -60,8 +55,8 @@ func (v pastView) isRequiredAgain() bool {
 	if !v.MayVote() || v.Excused == quorum.ReasonWhen || v.head.policy.NeedsNoReview() {
 		return false
 	}
-	j, found := v.judgedElsewhere()
-	if !found {
+	j := v.judgedElsewhere()
+	if j == nil {
 		return v.head.objectedElsewhere[v.Name]
 	}
 	diff, isHere := v.head.snapshot.PR.Diff.Lines, j.Head == v.head.snapshot.PR.Head
@@ -90,12 +85,12 @@ func (v pastView) withPast(b quorum.Ballot) quorum.Ballot {
 // countAnswers counts the verdicts on this diff, b among them; 0 if it is the only one. flipped says that it approves
 // after an objection.
 func (v pastView) countAnswers(b *quorum.Ballot) (asked int, flipped bool) {
-	j, found := v.judged()
-	if !found || !isVerdictHere(b) || j.Diff == "" || j.Diff != v.head.snapshot.PR.Diff.Lines {
+	j := v.judged()
+	if j == nil || !isVerdictHere(b) || j.Diff == "" || j.Diff != v.head.snapshot.PR.Diff.Lines {
 		return 0, false
 	}
 	asked, noes := j.Times, j.Noes
-	if isNewVerdict(&j, b) {
+	if isNewVerdict(j, b) {
 		asked++
 	}
 	if asked < 2 {
@@ -128,13 +123,10 @@ func rememberJudged(all []quorum.Judged, s *quorum.Snapshot, ballots []quorum.Ba
 		if isNo {
 			now.Noes = 1
 		}
-		at := slices.IndexFunc(all, func(j quorum.Judged) bool { return j.Reviewer == b.Reviewer })
-		if at < 0 {
-			all = append(all, now)
-			continue
-		}
-		was := &all[at]
+		was := firstOf(all, func(j *quorum.Judged) bool { return j.Reviewer == b.Reviewer })
 		switch {
+		case was == nil:
+			all = append(all, now)
 		case isNewVerdict(was, b):
 			if was.Diff == diff && diff != "" {
 				now.Times, now.Noes = was.Times+1, was.Noes+now.Noes

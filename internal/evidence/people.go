@@ -113,12 +113,11 @@ func approvalsByPeople(views []*reviewerView) (all []quorum.Ballot) {
 
 // carriedFrom is the earlier head that has left a person's approval to this one; "" if none has.
 func carriedFrom(h *headView, ref quorum.TextRef) string {
-	for _, st := range h.record.record.Stood {
-		if h.policy.Carry == quorum.CarrySameDiff && st.Reviewer == "" && st.TextRef == ref {
-			return st.Carried
-		}
+	st := firstOf(h.record.record.Stood, func(st *quorum.Stood) bool { return st.Reviewer == "" && st.TextRef == ref })
+	if st == nil || h.policy.Carry != quorum.CarrySameDiff {
+		return ""
 	}
-	return ""
+	return st.Carried
 }
 
 // mayStandHere reports whether a person's review is an approval of this head, or of an earlier one that may have left it to this.

@@ -111,11 +111,10 @@ func (v recordView) hasObjected(reviewer string, ref quorum.TextRef) bool {
 
 // seenRun is a run as the last look saw it; zero if none has.
 func (v recordView) seenRun(id int64) quorum.SeenRun {
-	i := slices.IndexFunc(v.record.Runs, func(seen quorum.SeenRun) bool { return seen.ID == id })
-	if i < 0 {
-		return quorum.SeenRun{}
+	if seen := firstOf(v.record.Runs, func(seen *quorum.SeenRun) bool { return seen.ID == id }); seen != nil {
+		return *seen
 	}
-	return v.record.Runs[i]
+	return quorum.SeenRun{}
 }
 
 // endOf is when a run's newest attempt was first seen to have ended: updated_at may move after the end.

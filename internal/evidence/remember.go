@@ -40,11 +40,10 @@ var votelessReasons = [...]quorum.Reason{quorum.ReasonRetired, quorum.ReasonSelf
 func noteEnded(rec *quorum.Record, ballots []quorum.Ballot) {
 	for i := range rec.Objections {
 		o := &rec.Objections[i]
-		at := slices.IndexFunc(ballots, func(b quorum.Ballot) bool { return b.Reviewer == o.Reviewer })
-		if at < 0 || o.Of != 0 || !rec.Concerns(o, rec.Base, rec.Diff) {
+		b := firstOf(ballots, func(b *quorum.Ballot) bool { return b.Reviewer == o.Reviewer })
+		if b == nil || o.Of != 0 || !rec.Concerns(o, rec.Base, rec.Diff) {
 			continue
 		}
-		b := &ballots[at]
 		isVoteless := b.Excused != "" || slices.Contains(votelessReasons[:], b.Reason)
 		isAccepted := b.Ended.How == quorum.ReasonOverridden
 		o.Ended = !isVoteless && !isAccepted && b.Vote != quorum.Object && (b.Then == nil || b.Then.Vote != quorum.Object)

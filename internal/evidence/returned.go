@@ -178,22 +178,16 @@ func beganAt(h *headView, o *quorum.Objection) time.Time {
 	s := h.snapshot
 	switch {
 	case o.Run != 0:
-		for i := range s.Runs {
-			if s.Runs[i].ID == o.Run {
-				return s.Runs[i].Created
-			}
+		if run := firstOf(s.Runs, func(run *quorum.Run) bool { return run.ID == o.Run }); run != nil {
+			return run.Created
 		}
 	case o.Kind == quorum.TextCheck:
-		for i := range s.Checks {
-			if s.Checks[i].ID == o.ID {
-				return s.Checks[i].Started
-			}
+		if c := firstOf(s.Checks, func(c *quorum.CheckRun) bool { return c.ID == o.ID }); c != nil {
+			return c.Started
 		}
 	case o.Kind == quorum.TextStatus:
-		for i := range s.Statuses {
-			if s.Statuses[i].ID == o.ID {
-				return h.scanBegan(&s.Statuses[i])
-			}
+		if st := firstOf(s.Statuses, func(st *quorum.Status) bool { return st.ID == o.ID }); st != nil {
+			return h.scanBegan(st)
 		}
 	}
 	return time.Time{}
