@@ -83,8 +83,8 @@ func reviewerViews(p *quorum.Policy, s *quorum.Snapshot) []*reviewerView {
 func viewsOf(h *headView, texts *textReader) []*reviewerView {
 	p, s := h.policy, h.snapshot
 	commands := &commandView{head: h, all: slices.Clip(s.Record.Commands)}
-	elsewhere := objectionsOfOtherBases(p, s, texts)
-	h.record.unlooked, h.objectedElsewhere = append(objectionsOfEarlierStays(p, s, texts), elsewhere.here...), elsewhere.required
+	h.objectedElsewhere = map[string]bool{}
+	h.record.unlooked = append(objectionsOfEarlierStays(p, s, texts), h.hearOtherBases(texts)...)
 	views := make([]*reviewerView, len(p.Reviewers))
 	for i := range p.Reviewers {
 		views[i] = newReviewerView(h, texts, commands, &p.Reviewers[i])

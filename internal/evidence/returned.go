@@ -108,38 +108,46 @@ func tellingBaseStays(s *quorum.Snapshot) []stay {
 	return append(telling[max(0, len(telling)-maxBaseStays):], last)
 }
 
-// elsewhereObjections are what was objected while the pull request was against other bases, or by runs from before it came
-// back to this one.
-type elsewhereObjections struct {
-	here     []quorum.Objection // they began against this base, or show no beginning
-	required map[string]bool    // reviewers whose objection began against another base
-}
-
-// objectionsOfOtherBases finds them in what GitHub shows.
-func objectionsOfOtherBases(p *quorum.Policy, s *quorum.Snapshot, texts *textReader) (found elsewhereObjections) {
-	found.required = map[string]bool{}
-	stays := tellingBaseStays(s)
+// hearOtherBases finds what was objected while the pull request was against other bases, or by runs from before it came back to
+// this one, in what GitHub shows. Where that began against this base, or shows no beginning, it objects here; else its reviewer is
+// required.
+func (h *headView) hearOtherBases(texts *textReader) (here []quorum.Objection) {
+	s, own, stays := h.snapshot, earlierBaseStays(h.snapshot), tellingBaseStays(h.snapshot)
 	if len(stays) == 0 {
-		return found
+		return nil
 	}
-	own := earlierBaseStays(s)
-	for _, was := range stays {
-		if was.of == s.PR.BaseRef { // [objectionsOfEarlierStays] judges it
-			continue
+	hear := func(p *quorum.Policy, then quorum.Snapshot) {
+		for _, v := range viewsOf(newHeadView(p, &then), texts) {
+			b := v.makeBallot()
+			if b.Vote == quorum.Approve {
+				delete(h.objectedElsewhere, v.Name)
+			}
+			for _, o := range v.objectionsOf(b) {
+				began := beganAt(v.head, &o)
+				if !began.IsZero() && !isWithin(own, began, true) {
+					h.objectedElsewhere[v.Name] = h.objectedElsewhere[v.Name] || v.isOfHead(o.TextRef)
+					continue
+				}
+				o.Base = s.PR.BaseRef
+				here = appendObjection(here, o)
+			}
 		}
-		then := snapshotWithin(s, was)
-		found.add(s, own, viewsOf(newHeadView(p, &then), texts))
+	}
+	for _, was := range stays {
+		if was.of != s.PR.BaseRef { // else [objectionsOfEarlierStays] judges it
+			hear(h.policy, snapshotWithin(s, was))
+		}
 	}
 	last := stays[len(stays)-1].to
 	now := snapshotWithin(s, stay{s.PR.BaseRef, last, last.AddDate(100, 0, 0)})
 	now.Runs = without(now.Runs, func(run quorum.Run) bool { return run.Created.After(last) })
 	now.Checks, now.Statuses = nil, nil
-	byRun := *p
-	byRun.Reviewers = without(p.Reviewers, func(r quorum.Reviewer) bool { return r.Workflow == "" })
+	byRun := *h.policy
+	byRun.Reviewers = without(byRun.Reviewers, func(r quorum.Reviewer) bool { return r.Workflow == "" })
 	if len(now.Runs) > 0 {
-		found.add(s, own, viewsOf(newHeadView(&byRun, &now), texts))
+		hear(&byRun, now)
 	}
-	return found
+	return here
 }
 
 // snapshotWithin shows what was said during a stay on a base, by runs that had begun by its end.
@@ -151,25 +159,6 @@ func snapshotWithin(s *quorum.Snapshot, was stay) quorum.Snapshot {
 		return run.Created.After(was.to) || run.Completed() && run.Updated.Add(replyWindow).Before(was.from)
 	})
 	return then
-}
-
-// add adds the objections in the views of a stay. own are the earlier stays on the present base.
-func (e *elsewhereObjections) add(s *quorum.Snapshot, own []stay, views []*reviewerView) {
-	for _, v := range views {
-		b := v.makeBallot()
-		if b.Vote == quorum.Approve {
-			delete(e.required, v.Name)
-		}
-		for _, o := range v.objectionsOf(b) {
-			began := beganAt(v.head, &o)
-			if !began.IsZero() && !isWithin(own, began, true) {
-				e.required[v.Name] = e.required[v.Name] || v.isOfHead(o.TextRef)
-				continue
-			}
-			o.Base = s.PR.BaseRef
-			e.here = appendObjection(e.here, o)
-		}
-	}
 }
 
 // beganAt is when what objects was visibly begun: a run was created, a check run started, a status set to pending; zero
