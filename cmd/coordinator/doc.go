@@ -27,8 +27,8 @@
 //     and GraphQL must agree), github.look.readMissing (what evidence.Missing says is still lacking). Each request goes
 //     through client.Client, which knows tokens, limits, retries and what has not changed. What comes back is a
 //     quorum.Snapshot, or an error that says when to try again; a half observation decides nothing.
-//   - evidence.Judge makes a quorum.Ballot of each reviewer. evidence.reviewerView.candidates lists its texts, each with the
-//     reason for which it does not count, if there is one (evidence.textView.newCandidate: an edit by somebody else;
+//   - evidence.Judge makes a quorum.Ballot of each reviewer. evidence.reviewerView.textsFor lists its texts, each with the
+//     reason for which it does not count, if there is one (evidence.textView.newStatement: an edit by somebody else;
 //     evidence.textView.bind: another head or attempt, and from when an author's own edit counts). review.Read says what a
 //     text that counts says.
 //     evidence.attemptView.combineTexts makes one outcome of the attempt, and evidence.planner.planRetry plans the one rerun.
