@@ -57,22 +57,14 @@ func hasAnswered(s *quorum.Snapshot, asked *quorum.AskedPeople) bool {
 
 // rememberPeople adds that people are asked for a review. Who is asked again is not asked a third time.
 func rememberPeople(s *quorum.Snapshot, names []string, now time.Time) *quorum.AskedPeople {
-	asked := quorum.AskedPeople{Head: s.PR.Head, At: now.UTC()}
+	asked := quorum.AskedPeople{Head: s.PR.Head}
 	if before := openAsk(s); before != nil {
-		asked.Head, asked.Tries, asked.Refused = before.Head, before.Tries, slices.Clone(before.Refused)
-		asked.To = slices.Clone(before.To)
+		asked = *before
 	}
-	isAgain := false
-	for _, name := range names {
-		if slices.Contains(asked.To, name) {
-			isAgain = true
-			continue
-		}
-		asked.To = append(asked.To, name)
-	}
-	if isAgain {
+	if slices.ContainsFunc(names, func(name string) bool { return slices.Contains(asked.To, name) }) {
 		asked.Tries++
 	}
+	asked.At, asked.To = now.UTC(), withoutRepeats(slices.Concat(asked.To, names))
 	return &asked
 }
 
