@@ -53,7 +53,7 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 			continue
 		}
 		w.Authors = w.Authors || v.hasShortHeadName() || v.isEndedByPerson()
-		w.Pushes = w.Pushes || v.hasUnnamedText() || hasTextBeforeForcePush(v) || v.mayHaveMovedReview()
+		w.Pushes = w.Pushes || v.hangsOnPushes()
 		a := v.newestAttempt()
 		for _, named := range v.unknownCommits(&a) {
 			if len(w.Commits) < maxCommits && !slices.Contains(w.Commits, named) {
@@ -127,41 +127,23 @@ func unreadAttempts(views []*reviewerView) (all []quorum.AttemptName) {
 	return all
 }
 
-// hasUnnamedText reports whether a comment of a reviewer without a run names no commit, where a second commit may
-// have been pushed since.
-func (v *reviewerView) hasUnnamedText() bool {
-	return v.Workflow == "" && v.head.snapshot.PR.Commits > 1 && !v.head.cycle.hadOtherHead &&
-		slices.ContainsFunc(v.head.snapshot.Comments, func(t quorum.Text) bool {
-			return v.IsAuthor(t.Author) && !v.head.isHead(v.namedCommit(&t))
-		})
-}
-
-// hasTextBeforeForcePush reports whether the head came by a force-push and a reviewer wrote before that what no run
-// binds: the pull request may have had this head then, and an objection stand, which the branch's activity list tells. A
-// moved approval counts no more than one from before.
-func hasTextBeforeForcePush(v *reviewerView) bool {
-	h := v.head
-	if !h.cycle.isForced || len(h.snapshot.Pushes) > 0 {
-		return false
-	}
+// hangsOnPushes reports whether it hangs on who pushed what to the branch to which head a text of the reviewer belongs, of those that
+// no look knows: a comment that no run binds and that names no commit, where a second commit may have been pushed since; a text
+// from before the force-push that brought the head, for the pull request may have had this head then, and an objection stand; and a
+// review of the head that GitHub may have moved onto it. A moved approval counts no more than one from before.
+func (v *reviewerView) hangsOnPushes() bool {
+	h, c, s := v.head, &v.head.cycle, v.head.snapshot
 	return slices.ContainsFunc(h.texts, func(t quorum.Text) bool {
-		isOfHead := v.Workflow == ""
-		if t.Kind == quorum.TextReview {
-			isOfHead = t.Commit == h.snapshot.PR.Head && t.State != "APPROVED"
+		isComment := t.Kind == quorum.TextComment
+		if !v.IsAuthor(t.Author) || isComment && v.Workflow != "" || !isComment && t.Commit != s.PR.Head {
+			return false
 		}
-		return isOfHead && t.At.Before(h.cycle.arrival) && v.IsAuthor(t.Author) && v.hasHeading(&t) && !h.record.knowsText(t.TextRef)
+		isBefore, isKnown := t.At.Before(c.arrival), h.record.knowsText(t.TextRef)
+		isUnnamed := isComment && s.PR.Commits > 1 && !c.hadOtherHead && !h.isHead(v.namedCommit(&t))
+		isFromBefore := isBefore && c.isForced && len(s.Pushes) == 0 && t.State != "APPROVED" && v.hasHeading(&t)
+		mayBeMoved := !isComment && h.mayHaveHadOtherHead() && c.pushed.IsZero() && (c.hadOtherHead || isBefore || h.isMovedReview(&t))
+		return isUnnamed || !isKnown && (isFromBefore || mayBeMoved)
 	})
-}
-
-// mayHaveMovedReview reports whether a review of the head may be one that GitHub moved onto it, which the push tells.
-// Where nothing else shows another head, it is one that is older than GitHub's first trace of this one.
-func (v *reviewerView) mayHaveMovedReview() bool {
-	h := v.head
-	return h.mayHaveHadOtherHead() && h.cycle.pushed.IsZero() &&
-		slices.ContainsFunc(h.snapshot.Reviews, func(t quorum.Text) bool {
-			return v.IsAuthor(t.Author) && t.Commit == h.snapshot.PR.Head && !h.record.knowsText(t.TextRef) &&
-				(h.cycle.hadOtherHead || t.At.Before(h.cycle.arrival) || h.isMovedReview(&t))
-		})
 }
 
 // isEndedByPerson reports whether a person did what ends an objection of the reviewer's, if that person may.
