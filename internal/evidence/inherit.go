@@ -220,20 +220,12 @@ func (in *inheritance) addLateObjections() {
 	s := *in.snapshot
 	s.Record = in.rec
 	for _, o := range objectionsOfAlikeHeads(in.policy, &s) {
-		open, newest, isKnown := 0, 0, false
-		for i, own := range in.rec.Objections {
-			isIts := own.Reviewer == o.Reviewer && own.Kind == o.Kind && in.rec.Concerns(&own, s.PR.BaseRef, s.PR.Diff.Lines)
-			isKnown = isKnown || isIts && own.ID == o.ID && own.Attempt >= o.Attempt
-			if isIts && !own.Answered {
-				open, newest = open+1, i
-			}
-		}
-		switch {
-		case isKnown:
-		case open < mostUnanswered(o.Kind):
-			in.rec.Objections = append(in.rec.Objections, o)
-		case o.At.After(in.rec.Objections[newest].At): // the first and the newest are kept
-			in.rec.Objections[newest] = o
+		isHere := func(own *quorum.Objection) bool { return in.rec.Concerns(own, s.PR.BaseRef, s.PR.Diff.Lines) }
+		isKnown := slices.ContainsFunc(in.rec.Objections, func(own quorum.Objection) bool {
+			return own.Reviewer == o.Reviewer && own.TextRef == o.TextRef && own.Attempt >= o.Attempt && isHere(&own)
+		})
+		if !isKnown {
+			in.rec.Objections = keepFirstAndNewest(in.rec.Objections, o, isHere)
 		}
 	}
 }

@@ -93,7 +93,12 @@ func rememberBallot(rec *quorum.Record, s quorum.Snapshot, b quorum.Ballot) {
 	case b.Then != nil && b.Then.Vote == quorum.Object: // said before the end of its attempt
 		rememberObjection(rec, s, *b.Then)
 	case (b.Outcome == quorum.Malformed || b.Outcome == quorum.Partial) && len(b.Answers) > 0:
-		rememberAnswer(rec, quorum.Answer{Reviewer: b.Reviewer, Run: b.Run, Attempt: b.Attempt, Excerpt: b.Answers[len(b.Answers)-1]})
+		isKnown := slices.ContainsFunc(rec.Answers, func(old quorum.Answer) bool {
+			return old.Reviewer == b.Reviewer && old.Run == b.Run && old.Attempt == b.Attempt
+		})
+		if answer := b.Answers[len(b.Answers)-1]; !isKnown {
+			rec.Answers = append(rec.Answers, quorum.Answer{Reviewer: b.Reviewer, Run: b.Run, Attempt: b.Attempt, Excerpt: answer})
+		}
 	}
 }
 
@@ -103,15 +108,6 @@ func isNewCheck(rec *quorum.Record, b *quorum.Ballot) bool {
 	return b.Evidence.Kind == quorum.TextCheck && !slices.ContainsFunc(rec.Objections, func(o quorum.Objection) bool {
 		return o.TextRef == b.Evidence && o.Reviewer == b.Reviewer
 	})
-}
-
-// rememberAnswer adds an answer without a verdict, one for each attempt.
-func rememberAnswer(rec *quorum.Record, a quorum.Answer) {
-	if !slices.ContainsFunc(rec.Answers, func(old quorum.Answer) bool {
-		return old.Reviewer == a.Reviewer && old.Run == a.Run && old.Attempt == a.Attempt
-	}) {
-		rec.Answers = append(rec.Answers, a)
-	}
 }
 
 // rememberApproval adds an approval. All that its reviewer objected to this diff before is answered by it, on this base.
@@ -200,50 +196,47 @@ func rememberUnlooked(rec *quorum.Record, unlooked []quorum.Objection, ballots [
 	}
 }
 
-// maxThreadObjections is how many open threads of a reviewer are recorded: while one of them is open it objects.
-const maxThreadObjections = 20
-
-// maxUnanswered is how many unanswered objections of each kind a reviewer has in the record, to a base: one in a
-// comment stands whatever its reviews say. Of threads there may be more, and of reviews, for people end them one by one.
-const (
-	maxUnanswered        = 2
-	maxUnansweredReviews = 10
-)
-
+// mostUnanswered is how many unanswered objections of a kind a reviewer has in the record, to a base: one in a comment stands
+// whatever its reviews say. Of reviews there may be more, for people end them one by one, and of threads: while one of them is
+// open the reviewer objects.
 func mostUnanswered(kind quorum.TextKind) int {
-	if kind == quorum.TextReview {
-		return maxUnansweredReviews
+	switch kind {
+	case quorum.TextThread:
+		return 20
+	case quorum.TextReview:
+		return 10
 	}
-	return maxUnanswered
+	return 2
 }
 
+// appendObjection adds an objection that is not there yet, to those of its head and base.
 func appendObjection(all []quorum.Objection, o quorum.Objection) []quorum.Objection {
-	if o.ID == 0 {
+	isOfPlace := func(old *quorum.Objection) bool { return old.Base == o.Base && old.Carried == o.Carried }
+	isKnown := slices.ContainsFunc(all, func(old quorum.Objection) bool {
+		isIt := old.Reviewer == o.Reviewer && old.TextRef == o.TextRef && !old.Answered && isOfPlace(&old)
+		return isIt && (old.Attempt == o.Attempt || o.Kind == quorum.TextThread)
+	})
+	if o.ID == 0 || isKnown {
 		return all
 	}
-	threads, unanswered, newest := 0, 0, 0
-	for i, old := range all {
-		isSame := old.Reviewer == o.Reviewer && old.Base == o.Base && old.Carried == o.Carried
-		if isSame && old.TextRef == o.TextRef && !old.Answered && (old.Attempt == o.Attempt || o.Kind == quorum.TextThread) {
-			return all
-		}
-		switch {
-		case isSame && !old.Answered && old.Kind == quorum.TextThread:
-			threads++
-		case isSame && !old.Answered && old.Kind == o.Kind:
+	return keepFirstAndNewest(all, o, isOfPlace)
+}
+
+// keepFirstAndNewest adds an objection if there is room for it, of its reviewer's and kind's unanswered ones that lie beside it.
+func keepFirstAndNewest(all []quorum.Objection, o quorum.Objection, isBeside func(*quorum.Objection) bool) []quorum.Objection {
+	unanswered, newest := 0, 0
+	for i := range all {
+		if old := &all[i]; old.Reviewer == o.Reviewer && old.Kind == o.Kind && !old.Answered && isBeside(old) {
 			unanswered, newest = unanswered+1, i
 		}
 	}
-	if o.Kind != quorum.TextThread && unanswered >= mostUnanswered(o.Kind) { // the first and the newest are kept
-		if o.At.After(all[newest].At) {
-			all[newest] = o
-		}
-		return all
+	switch {
+	case unanswered < mostUnanswered(o.Kind):
+		return append(all, o)
+	case o.At.After(all[newest].At):
+		all[newest] = o
 	}
-	if o.Kind == quorum.TextThread && threads >= maxThreadObjections {
-		return all
-	}
-	return append(all, o)
+	return all
 }
 
 // rememberIntent adds the intent to carry out an effect, or counts one more try of it.
