@@ -168,11 +168,11 @@ func (v *attemptView) approvalResult(s *statement) attemptResult {
 // threadResolvers are those who resolved threads, each once.
 func threadResolvers(threads []quorum.Thread) (logins []string) {
 	for _, t := range threads {
-		if t.Resolved && !slices.Contains(logins, t.ResolvedBy.Login) {
+		if t.Resolved {
 			logins = append(logins, t.ResolvedBy.Login)
 		}
 	}
-	return logins
+	return withoutRepeats(logins)
 }
 
 // noVerdict is the result of a statement that neither approves nor objects.
