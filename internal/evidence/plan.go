@@ -235,7 +235,7 @@ func (p *planner) planRetry(b quorum.Ballot) quorum.Ballot {
 		setPending(&b, earliest(in.At.Add(p.Timeout), latest(p.limit, in.At)), b.Reason)
 		b.Retrying, b.Watch, b.Spent, b.Open = true, true, true, false
 		if due, again := p.triesAgain(in); again {
-			b.Next = []quorum.Action{p.rerunAction(due)}
+			b.Next = []quorum.Action{p.againAction(due)}
 		}
 		return b
 	}
@@ -250,11 +250,7 @@ func (p *planner) planRetry(b quorum.Ballot) quorum.Ballot {
 	}
 	setPending(&b, p.limit, b.Reason)
 	b.Retrying, b.Watch, b.Planned = true, true, true
-	if a.run != nil {
-		b.Next = []quorum.Action{p.rerunAction(due)}
-	} else {
-		b.Next = []quorum.Action{p.askAction(a.number+1, due)}
-	}
+	b.Next = []quorum.Action{p.againAction(due)}
 	return p.delayByCircuit(b)
 }
 
@@ -337,8 +333,12 @@ func (p *planner) askAction(attempt int, due time.Time) quorum.Action {
 	}
 }
 
-func (p *planner) rerunAction(due time.Time) quorum.Action {
+// againAction runs the reviewer again, or asks it again, if it has no run.
+func (p *planner) againAction(due time.Time) quorum.Action {
 	run := p.attempt.run
+	if run == nil {
+		return p.askAction(p.attempt.number+1, due)
+	}
 	failed := func(job quorum.Job) bool { return job.Conclusion == "failure" || job.Conclusion == "timed_out" }
 	return quorum.Action{
 		Kind: quorum.Rerun, Reviewer: p.Name, Due: due, Run: run.ID, Attempt: p.attempt.number,

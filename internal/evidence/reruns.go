@@ -67,25 +67,16 @@ func (v *reviewerView) withCommanded(b quorum.Ballot) quorum.Ballot {
 		}
 		a := v.newestAttempt()
 		p := newPlanner(attemptView{reviewerView: v, attempt: a}, attemptResult{})
-		isNew := !v.head.record.hasCommandedIntent(c.ID, v.Name, v.runs.counted)
-		var commanded quorum.Action
+		commanded, isNew := p.againAction(c.At), !v.head.record.hasCommandedIntent(c.ID, v.Name, v.runs.counted)
+		in, isAnnounced := p.announcedRerun()
+		due, again := p.triesAgain(in)
 		switch {
 		case a.isUnderWay():
 			return b
-		case a.run == nil && isNew && v.Request.Set():
-			commanded = p.askAction(a.number+1, c.At)
-		case a.run == nil:
+		case a.run == nil && !v.Request.Set(), !isNew && !(isAnnounced && in.Command == c.ID && again):
 			continue
-		default:
-			commanded = p.rerunAction(c.At)
-			if !isNew {
-				in, found := v.head.record.newestIntent(quorum.Rerun, a.run.ID, a.number)
-				due, again := p.triesAgain(in)
-				if !found || in.Command != c.ID || !again {
-					continue
-				}
-				commanded.Due = due
-			}
+		case !isNew:
+			commanded.Due = due
 		}
 		commanded.Command = c.ID
 		b.Next = without(b.Next, func(a quorum.Action) bool { return a.Kind == quorum.Rerun || a.Kind == quorum.Ask })
