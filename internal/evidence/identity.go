@@ -80,17 +80,11 @@ func withoutImpostors(p *quorum.Policy, s *quorum.Snapshot) *quorum.Snapshot {
 		})
 	}
 	isText := func(t quorum.Text) bool { return isOther(t.Author.Login, t.Author.ID) }
-	isThread := func(t quorum.Thread) bool { return isOther(t.Author.Login, t.Author.ID) }
-	isStatus := func(st quorum.Status) bool { return isOther(st.Creator.Login, st.Creator.ID) }
-	isCheck := func(c quorum.CheckRun) bool { return isOther(appPrefix+c.App, c.AppID) }
-	if !slices.ContainsFunc(s.Comments, isText) && !slices.ContainsFunc(s.Reviews, isText) && !slices.ContainsFunc(s.Threads, isThread) &&
-		!slices.ContainsFunc(s.Statuses, isStatus) && !slices.ContainsFunc(s.Checks, isCheck) {
-		return s
-	}
 	own := *s
 	own.Comments, own.Reviews = without(s.Comments, isText), without(s.Reviews, isText)
-	own.Threads, own.Statuses = without(s.Threads, isThread), without(s.Statuses, isStatus)
-	own.Checks = without(s.Checks, isCheck)
+	own.Threads = without(s.Threads, func(t quorum.Thread) bool { return isOther(t.Author.Login, t.Author.ID) })
+	own.Statuses = without(s.Statuses, func(st quorum.Status) bool { return isOther(st.Creator.Login, st.Creator.ID) })
+	own.Checks = without(s.Checks, func(c quorum.CheckRun) bool { return isOther(appPrefix+c.App, c.AppID) })
 	return &own
 }
 
