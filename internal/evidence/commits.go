@@ -2,7 +2,9 @@ package evidence
 
 import (
 	"slices"
+	"sort"
 	"strings"
+	"time"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
@@ -35,7 +37,8 @@ func (h *headView) mayBeOtherHead(named string) bool {
 	for _, c := range s.Commits {
 		heads = append(heads, c.SHA)
 	}
-	return slices.ContainsFunc(heads, func(sha string) bool { return sha != s.PR.Head && strings.HasPrefix(sha, named) })
+	isOther := func(sha string) bool { return sha != s.PR.Head && strings.HasPrefix(sha, named) }
+	return slices.ContainsFunc(heads, isOther)
 }
 
 // isMergeOfHead reports whether a commit is a merge of the head with its base: naming it binds nothing, but does no
@@ -67,4 +70,39 @@ func alikeHeads(s *quorum.Snapshot) (all []quorum.HeadDiff) {
 		}
 	}
 	return all[:min(len(all), maxLeftHeads)]
+}
+
+// HeadsBefore are the heads that the pull request may have had before this one, the likeliest first, and when the last
+// of them was left, as far as a force-push tells.
+func HeadsBefore(s quorum.Snapshot) (heads []string, left time.Time) {
+	known := map[string]bool{"": true, s.PR.Head: true}
+	add := func(head string) {
+		if !known[head] {
+			known[head] = true
+			heads = append(heads, head)
+		}
+	}
+	for _, e := range slices.Backward(s.Timeline) {
+		if e.Kind == quorum.ForcePushed && (e.To == s.PR.Head || e.From == s.PR.Head) {
+			left = e.At.UTC()
+			add(e.From)
+			add(e.To) // it was left by force, and came back since
+			break
+		}
+	}
+	for _, head := range slices.Backward(s.Earlier) {
+		add(head)
+	}
+	others := slices.Clone(s.Others)
+	sort.SliceStable(others, func(i, j int) bool { return others[i].Created.After(others[j].Created) })
+	for _, run := range others {
+		add(run.Head)
+	}
+	for _, e := range slices.Backward(s.Timeline) {
+		if e.Kind == quorum.ForcePushed {
+			add(e.From)
+			add(e.To)
+		}
+	}
+	return heads, left
 }

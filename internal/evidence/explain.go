@@ -18,8 +18,8 @@ type Considered struct {
 	Rejected string         `json:"rejected,omitempty"` // why it was not
 }
 
-// Consider lists every text and artifact that is a reviewer's by its author, used or not: it answers "why does that not count?". It
-// decides nothing: it shows the statements and the ballot of [Judge].
+// Consider lists every text and artifact that is a reviewer's by its author, used or not: it answers "why does that not
+// count?". It decides nothing: it shows the statements and the ballot of [Judge].
 func Consider(p quorum.Policy, s quorum.Snapshot) (out []Considered) {
 	for _, v := range reviewerViews(&p, &s) {
 		if v.Retired {

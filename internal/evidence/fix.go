@@ -140,8 +140,9 @@ func fixThatPushed(s *quorum.Snapshot) (run quorum.FixRun, found bool) {
 		if !isWithin || seen.Head == s.PR.Head {
 			continue
 		}
-		known := firstOf(s.Record.Fixes, func(r *quorum.FixRun) bool { return r.Run == seen.ID || isFixOf(&seen, r.Head, r.Base) })
-		if known != nil {
+		if known := firstOf(s.Record.Fixes, func(r *quorum.FixRun) bool {
+			return r.Run == seen.ID || isFixOf(&seen, r.Head, r.Base)
+		}); known != nil {
 			run = *known
 		}
 		return run, true
@@ -232,12 +233,14 @@ func noteFix(rec *quorum.Record, done *quorum.FixResult) bool {
 		return false
 	}
 	i := indexOfFix(rec.Fixes, done.Order.Head, done.Order.Base)
-	if i < 0 || done.State == quorum.ResultFailed {
+	if i < 0 {
 		return false
 	}
 	rec.Fixes = slices.Clone(rec.Fixes)
 	run, isRun := &rec.Fixes[i], true
 	switch done.State {
+	case quorum.ResultFailed:
+		return false
 	case quorum.ResultDone:
 		run.Run, run.Sent = done.Run, done.Run == 0
 	case quorum.ResultRefused:
@@ -277,31 +280,4 @@ func (in *inheritance) takeOverFixes(before *quorum.Record) {
 			in.rec.OpenBefore = before.OpenBefore
 		}
 	}
-}
-
-// fixSwitchOf is the last word about fixes, on this head or an earlier one; nil if nobody said any.
-func fixSwitchOf(rec *quorum.Record, commands []quorum.Command) *quorum.FixSwitch {
-	last := rec.FixSwitch
-	for _, c := range commands {
-		isOff := c.Verb == quorum.CommandFixOff
-		if c.Refused != "" || !isOff && c.Verb != quorum.CommandFixOn || last != nil && c.At.Before(last.At) {
-			continue
-		}
-		last = &quorum.FixSwitch{Off: isOff, By: c.By, At: c.At.UTC()}
-	}
-	return last
-}
-
-// whyFixIsOff says why fixes are switched off for the pull request: by a label, or by the last word of a person who may write; "" if
-// they are not. A hand in the change does not matter: the word only stops a machine that pushes to that person's own branch, or
-// lets it go on.
-func whyFixIsOff(h *headView, commands *commandView) (why quorum.Reason, detail string) {
-	said := fixSwitchOf(&h.snapshot.Record, commands.all)
-	switch {
-	case h.snapshot.PR.HasLabel(quorum.NoFixLabel):
-		return quorum.ReasonFixLabel, ""
-	case said != nil && said.Off:
-		return quorum.ReasonFixOff, said.By
-	}
-	return "", ""
 }

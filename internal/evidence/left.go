@@ -5,7 +5,6 @@ package evidence
 import (
 	"cmp"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 
@@ -91,41 +90,6 @@ func runsOfLeftHeads(v *reviewerView) (runs []quorum.Run) {
 		}
 	}
 	return nil
-}
-
-// HeadsBefore are the heads that the pull request may have had before this one, the likeliest first, and when the last
-// of them was left, as far as a force-push tells.
-func HeadsBefore(s quorum.Snapshot) (heads []string, left time.Time) {
-	known := map[string]bool{"": true, s.PR.Head: true}
-	add := func(head string) {
-		if !known[head] {
-			known[head] = true
-			heads = append(heads, head)
-		}
-	}
-	for _, e := range slices.Backward(s.Timeline) {
-		if e.Kind == quorum.ForcePushed && (e.To == s.PR.Head || e.From == s.PR.Head) {
-			left = e.At.UTC()
-			add(e.From)
-			add(e.To) // it was left by force, and came back since
-			break
-		}
-	}
-	for _, head := range slices.Backward(s.Earlier) {
-		add(head)
-	}
-	others := slices.Clone(s.Others)
-	sort.SliceStable(others, func(i, j int) bool { return others[i].Created.After(others[j].Created) })
-	for _, run := range others {
-		add(run.Head)
-	}
-	for _, e := range slices.Backward(s.Timeline) {
-		if e.Kind == quorum.ForcePushed {
-			add(e.From)
-			add(e.To)
-		}
-	}
-	return heads, left
 }
 
 // LikelyHeads are those of some earlier heads that are worth a request each, in their order: of too many the first, and

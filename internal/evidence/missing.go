@@ -127,21 +127,26 @@ func unreadAttempts(views []*reviewerView) (all []quorum.AttemptName) {
 	return all
 }
 
-// hangsOnPushes reports whether it hangs on who pushed what to the branch to which head a text of the reviewer belongs, of those that
-// no look knows: a comment that no run binds and that names no commit, where a second commit may have been pushed since; a text
-// from before the force-push that brought the head, for the pull request may have had this head then, and an objection stand; and a
-// review of the head that GitHub may have moved onto it. A moved approval counts no more than one from before.
+// hangsOnPushes reports whether it hangs on who pushed what to the branch to which head a text of the reviewer belongs,
+// of those that no look knows: a comment that no run binds and that names no commit, where a second commit may have
+// been pushed since; a text from before the force-push that brought the head, for the pull request may have had this
+// head then, and an objection stand; and a review of the head that GitHub may have moved onto it. A moved approval
+// counts no more than one from before.
 func (v *reviewerView) hangsOnPushes() bool {
 	h, c, s := v.head, &v.head.cycle, v.head.snapshot
 	return slices.ContainsFunc(h.texts, func(t quorum.Text) bool {
-		isComment := t.Kind == quorum.TextComment
-		if !v.IsAuthor(t.Author) || isComment && v.Workflow != "" || !isComment && t.Commit != s.PR.Head {
+		isComment, mayBeOfHead := t.Kind == quorum.TextComment, t.Commit == s.PR.Head
+		if isComment {
+			mayBeOfHead = v.Workflow == ""
+		}
+		if !mayBeOfHead || !v.IsAuthor(t.Author) {
 			return false
 		}
 		isBefore, isKnown := t.At.Before(c.arrival), h.record.knowsText(t.TextRef)
 		isUnnamed := isComment && s.PR.Commits > 1 && !c.hadOtherHead && !h.isHead(v.namedCommit(&t))
 		isFromBefore := isBefore && c.isForced && len(s.Pushes) == 0 && t.State != "APPROVED" && v.hasHeading(&t)
-		mayBeMoved := !isComment && h.mayHaveHadOtherHead() && c.pushed.IsZero() && (c.hadOtherHead || isBefore || h.isMovedReview(&t))
+		mayBeMoved := !isComment && c.pushed.IsZero() && h.mayHaveHadOtherHead() &&
+			(c.hadOtherHead || isBefore || h.isMovedReview(&t))
 		return isUnnamed || !isKnown && (isFromBefore || mayBeMoved)
 	})
 }
@@ -151,12 +156,10 @@ func (v *reviewerView) isEndedByPerson() bool {
 	isPerson := func(a quorum.Account) bool {
 		return a.Login != "" && !a.Bot && !a.Same(v.head.snapshot.PR.Author)
 	}
-	if slices.ContainsFunc(v.head.snapshot.Threads, func(t quorum.Thread) bool {
+	hasResolved := slices.ContainsFunc(v.head.snapshot.Threads, func(t quorum.Thread) bool {
 		return v.IsAuthor(t.Author) && t.Resolved && isPerson(t.ResolvedBy)
-	}) {
-		return true
-	}
-	return slices.ContainsFunc(v.head.snapshot.Reviews, func(t quorum.Text) bool {
+	})
+	return hasResolved || slices.ContainsFunc(v.head.snapshot.Reviews, func(t quorum.Text) bool {
 		isHere := t.Commit == v.head.snapshot.PR.Head || v.head.isAlike(t.Commit) || v.head.record.isCarried(v.Name, t.TextRef)
 		if t.State != "DISMISSED" || !v.IsAuthor(t.Author) {
 			return false
@@ -237,7 +240,8 @@ func (v *reviewerView) unknownCommits(a *reviewAttempt) (out []string) {
 func (h *headView) isKnownCommit(id string) bool {
 	s := h.snapshot
 	heads, _ := HeadsBefore(*s)
-	return slices.ContainsFunc(append(heads, s.PR.Head, s.PR.Merge), func(sha string) bool { return strings.HasPrefix(sha, id) })
+	heads = append(heads, s.PR.Head, s.PR.Merge)
+	return slices.ContainsFunc(heads, func(sha string) bool { return strings.HasPrefix(sha, id) })
 }
 
 // unreadLogs are the jobs whose logs may explain how an attempt ended, if nothing else does: the newest, and where

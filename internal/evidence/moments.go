@@ -90,7 +90,8 @@ func isWithin(stays []stay, at time.Time, isClosed bool) bool {
 
 // baseStays are the times that the pull request spent on bases before the present stay; none if its base never changed.
 func baseStays(s *quorum.Snapshot) []stay {
-	return staysBefore(without(s.Timeline, func(e quorum.Event) bool { return e.Kind != quorum.BaseChanged }), s.PR.Created)
+	moves := without(s.Timeline, func(e quorum.Event) bool { return e.Kind != quorum.BaseChanged })
+	return staysBefore(moves, s.PR.Created)
 }
 
 // earlierBaseStays are the times that the pull request spent on this base before; none if it never came back to it.

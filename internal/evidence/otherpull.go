@@ -27,8 +27,8 @@ func (h *headView) isOtherBranchRun(run *quorum.Run) bool {
 	return false
 }
 
-// otherPullOfCommit finds a pull request that what stands on the commit alone and began at that time may be about: one of the
-// same branch, or of another branch or a fork that has the same head against another base.
+// otherPullOfCommit finds a pull request that what stands on the commit alone and began at that time may be about: one
+// of the same branch, or of another branch or a fork that has the same head against another base.
 func (h *headView) otherPullOfCommit(began time.Time) (name string, found bool) {
 	others, isWhole := h.otherPullsAt(began)
 	for i := range h.snapshot.SameHead {
@@ -39,8 +39,8 @@ func (h *headView) otherPullOfCommit(began time.Time) (name string, found bool) 
 	return firstName(others, isWhole)
 }
 
-// firstName names the first of the pull requests that something may be about, and who opened it, as far as that is known; "" where
-// only the list is not whole.
+// firstName names the first of the pull requests that something may be about, and who opened it, as far as that is
+// known; "" where only the list is not whole.
 func firstName(others []*quorum.PullRequest, listIsWhole bool) (name string, found bool) {
 	if len(others) == 0 {
 		return "", !listIsWhole
@@ -102,15 +102,16 @@ func isRunOfPull(run *quorum.Run) bool {
 	return strings.HasPrefix(run.Event, "pull_request") || run.Event == "dynamic"
 }
 
-// otherPullOfRun finds a pull request of the same branch that a run may be about. For which repository a run was made that is
-// gone cannot be told. Of a text, a run of another pull request whose base has the same workflow writes there, and not here.
+// otherPullOfRun finds a pull request of the same branch that a run may be about. For which repository a run was made
+// that is gone cannot be told. Of a text, a run of another pull request whose base has the same workflow writes there,
+// and not here.
 func (h *headView) otherPullOfRun(run *quorum.Run, isText bool) (name string, found bool) {
 	if !isRunOfPull(run) {
 		return "", false
 	}
 	others, isWhole := h.otherPullsAt(run.Created) // a rerun does not move it
-	others = slices.DeleteFunc(others, func(o *quorum.PullRequest) bool { return isText && h.hasSameWorkflow(run.Path, o) })
-	return firstName(others, isWhole && run.Repo != "")
+	isElsewhere := func(o *quorum.PullRequest) bool { return isText && h.hasSameWorkflow(run.Path, o) }
+	return firstName(slices.DeleteFunc(others, isElsewhere), isWhole && run.Repo != "")
 }
 
 // otherPullOfCheck is [headView.otherPullOfCommit] for a check run.
@@ -121,8 +122,8 @@ func (h *headView) otherPullOfCheck(c *quorum.CheckRun) (name string, found bool
 	return h.otherPullOfCommit(cmp.Or(c.Started, c.Completed))
 }
 
-// runOfCheck is the run in whose suite a check is: the run of a job; nil if none is listed. What a workflow writes lands in some
-// suite of its commit.
+// runOfCheck is the run in whose suite a check is: the run of a job; nil if none is listed. What a workflow writes
+// lands in some suite of its commit.
 func (h *headView) runOfCheck(c *quorum.CheckRun) *quorum.Run {
 	return firstOf(h.snapshot.Runs, func(run *quorum.Run) bool { return run.Suite == c.Suite })
 }

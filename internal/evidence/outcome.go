@@ -204,11 +204,11 @@ func (v *attemptView) nothingSaid(statements []statement) attemptResult {
 			void[voidReasons[s.rejected]] = s
 		}
 	}
-	isLost := slices.ContainsFunc(v.textsFor(&v.attempt), func(s statement) bool { return s.rejected == duringOtherRun })
+	isOfOtherRun := func(s statement) bool { return s.rejected == duringOtherRun }
 	switch {
 	case void[quorum.ReasonOtherPull] != nil:
 		return declinedResult(void[quorum.ReasonOtherPull])
-	case got.outcome == quorum.Empty && isLost:
+	case got.outcome == quorum.Empty && slices.ContainsFunc(v.textsFor(&v.attempt), isOfOtherRun):
 		got.reason = quorum.ReasonAmbiguous
 	case got.outcome == quorum.Silent && void[quorum.ReasonUnnamed] != nil:
 		got.reason = quorum.ReasonUnnamed

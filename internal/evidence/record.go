@@ -31,10 +31,7 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 	views := reviewerViews(&p, &s)
 	for _, v := range views {
 		rec.Commands = v.commands.all // the record's, and those that were heard now
-		at := v.personRequest()
-		if first := (quorum.Asked{Reviewer: v.Name, Base: rec.Base, At: at.UTC()}); !at.IsZero() && !slices.Contains(rec.Asked, first) {
-			rec.Asked = append(rec.Asked, first)
-		}
+		rec.Asked = rememberAsked(rec.Asked, rec.Base, v)
 		rec.Commanded = rememberCommanded(rec.Commanded, v)
 		if v.Workflow != "" {
 			for _, run := range v.runs.counted {

@@ -213,8 +213,8 @@ func (v recordView) refusedRequest(reviewer string) (no quorum.Refusal, refused 
 	return no, refused
 }
 
-// refusalOf is GitHub's newest refusal to cancel an attempt or to run it again, and whether that is its last word. That the
-// permission for a rerun is missing it says twice.
+// refusalOf is GitHub's newest refusal to cancel an attempt or to run it again, and whether that is its last word. That
+// the permission for a rerun is missing it says twice.
 func (v recordView) refusalOf(kind quorum.ActionKind, run int64, attempt int) (no quorum.Refusal, isFinal bool) {
 	for _, said := range v.record.Refusals {
 		if said.Kind == kind && said.Run == run && said.Attempt == attempt {

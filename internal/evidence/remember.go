@@ -50,6 +50,15 @@ func noteEnded(rec *quorum.Record, ballots []quorum.Ballot) {
 	}
 }
 
+// rememberAsked adds when a person first asked a reviewer.
+func rememberAsked(all []quorum.Asked, base string, v *reviewerView) []quorum.Asked {
+	first := quorum.Asked{Reviewer: v.Name, Base: base, At: v.personRequest().UTC()}
+	if first.At.IsZero() || slices.Contains(all, first) {
+		return all
+	}
+	return append(all, first)
+}
+
 // rememberRun remembers a run, its attempt and its end. GitHub sometimes starts a run again without counting the
 // attempt.
 func rememberRun(runs []quorum.SeenRun, run quorum.Run) []quorum.SeenRun {
@@ -93,12 +102,16 @@ func rememberBallot(rec *quorum.Record, s quorum.Snapshot, b quorum.Ballot) {
 	case b.Then != nil && b.Then.Vote == quorum.Object: // said before the end of its attempt
 		rememberObjection(rec, s, *b.Then)
 	case (b.Outcome == quorum.Malformed || b.Outcome == quorum.Partial) && len(b.Answers) > 0:
-		isKnown := slices.ContainsFunc(rec.Answers, func(old quorum.Answer) bool {
-			return old.Reviewer == b.Reviewer && old.Run == b.Run && old.Attempt == b.Attempt
-		})
-		if answer := b.Answers[len(b.Answers)-1]; !isKnown {
-			rec.Answers = append(rec.Answers, quorum.Answer{Reviewer: b.Reviewer, Run: b.Run, Attempt: b.Attempt, Excerpt: answer})
-		}
+		rememberAnswer(rec, quorum.Answer{Reviewer: b.Reviewer, Run: b.Run, Attempt: b.Attempt, Excerpt: b.Answers[len(b.Answers)-1]})
+	}
+}
+
+// rememberAnswer adds an answer without a verdict, one for each attempt.
+func rememberAnswer(rec *quorum.Record, a quorum.Answer) {
+	if !slices.ContainsFunc(rec.Answers, func(old quorum.Answer) bool {
+		return old.Reviewer == a.Reviewer && old.Run == a.Run && old.Attempt == a.Attempt
+	}) {
+		rec.Answers = append(rec.Answers, a)
 	}
 }
 
@@ -196,14 +209,14 @@ func rememberUnlooked(rec *quorum.Record, unlooked []quorum.Objection, ballots [
 	}
 }
 
-// mostUnanswered is how many unanswered objections of a kind a reviewer has in the record, to a base: one in a comment stands
-// whatever its reviews say. Of reviews there may be more, for people end them one by one, and of threads: while one of them is
-// open the reviewer objects.
+// mostUnanswered is how many unanswered objections of a kind a reviewer has in the record, to a base: one in a comment
+// stands whatever its reviews say. Of reviews there may be more, for people end them one by one, and of threads: while
+// one of them is open the reviewer objects.
 func mostUnanswered(kind quorum.TextKind) int {
-	switch kind {
-	case quorum.TextThread:
+	switch {
+	case kind == quorum.TextThread:
 		return 20
-	case quorum.TextReview:
+	case kind == quorum.TextReview:
 		return 10
 	}
 	return 2
@@ -222,8 +235,11 @@ func appendObjection(all []quorum.Objection, o quorum.Objection) []quorum.Object
 	return keepFirstAndNewest(all, o, isOfPlace)
 }
 
-// keepFirstAndNewest adds an objection if there is room for it, of its reviewer's and kind's unanswered ones that lie beside it.
-func keepFirstAndNewest(all []quorum.Objection, o quorum.Objection, isBeside func(*quorum.Objection) bool) []quorum.Objection {
+// keepFirstAndNewest adds an objection if there is room for it, of its reviewer's and kind's unanswered ones that lie
+// beside it.
+func keepFirstAndNewest(
+	all []quorum.Objection, o quorum.Objection, isBeside func(*quorum.Objection) bool,
+) []quorum.Objection {
 	unanswered, newest := 0, 0
 	for i := range all {
 		if old := &all[i]; old.Reviewer == o.Reviewer && old.Kind == o.Kind && !old.Answered && isBeside(old) {

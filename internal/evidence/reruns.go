@@ -32,8 +32,9 @@ func reviewersToRerun(views []*reviewerView, named string) (chosen []string, ref
 	return nil, refused
 }
 
-// whyNoRerun says why a reviewer cannot be run or asked again: it is at work, or is about to be, or it approves, or there is nothing
-// that could be run again. "" if it can. By its name that may be anyone, else only who votes and does not approve.
+// whyNoRerun says why a reviewer cannot be run or asked again: it is at work, or is about to be, or it approves, or
+// there is nothing that could be run again. "" if it can. By its name that may be anyone, else only who votes and does
+// not approve.
 func (v *reviewerView) whyNoRerun(isNamed bool) quorum.Reason {
 	a := v.newestAttempt()
 	attempt := attemptView{reviewerView: v, attempt: a}
@@ -42,8 +43,9 @@ func (v *reviewerView) whyNoRerun(isNamed bool) quorum.Reason {
 	}
 	got, b := attempt.judgeAttempt(), v.makeBallot()
 	_, _, isExcluded := v.whyExcluded()
+	isPointless := isExcluded || !isNamed && (!b.Voter() || b.Vote == quorum.Approve)
 	switch {
-	case isExcluded, !isNamed && (!b.Voter() || b.Vote == quorum.Approve), a.run != nil && got.outcome == quorum.AwaitingApproval:
+	case isPointless, a.run != nil && got.outcome == quorum.AwaitingApproval:
 		return quorum.ReasonNobodyToRerun
 	case a.run != nil:
 		return ""

@@ -15,6 +15,11 @@ type attemptView struct {
 	attempt reviewAttempt
 }
 
+// isCancelledByUs reports whether the record holds our cancel of this attempt.
+func (v *attemptView) isCancelledByUs() bool {
+	return v.head.record.hasIntent(quorum.Cancel, v.attempt.run.ID, v.attempt.number)
+}
+
 // An attemptResult is the outcome of an attempt, before the policy is applied to it.
 type attemptResult struct {
 	outcome      quorum.Outcome

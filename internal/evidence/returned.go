@@ -108,9 +108,9 @@ func tellingBaseStays(s *quorum.Snapshot) []stay {
 	return append(telling[max(0, len(telling)-maxBaseStays):], last)
 }
 
-// hearOtherBases finds what was objected while the pull request was against other bases, or by runs from before it came back to
-// this one, in what GitHub shows. Where that began against this base, or shows no beginning, it objects here; else its reviewer is
-// required.
+// hearOtherBases finds what was objected while the pull request was against other bases, or by runs from before it came
+// back to this one, in what GitHub shows. Where that began against this base, or shows no beginning, it objects here;
+// else its reviewer is required.
 func (h *headView) hearOtherBases(texts *textReader) (here []quorum.Objection) {
 	s, own, stays := h.snapshot, earlierBaseStays(h.snapshot), tellingBaseStays(h.snapshot)
 	if len(stays) == 0 {

@@ -1,0 +1,108 @@
+package evidence
+
+// What a person accepted over stands no more: the accept of a head, found for each objection that it ends. And who vouches for a
+// change of their own.
+
+import (
+	"slices"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// acceptOf finds the accept that ends an objection of a reviewer that was said at a moment: one against this head and base
+// that our check had named by then, or one that was said before that.
+func (v *commandView) acceptOf(reviewer string, at time.Time, isNamed func(o *quorum.Objection) bool) (c quorum.Command, found bool) {
+	for _, c := range v.all {
+		if c.Verb != quorum.CommandAccept || c.Refused != "" || c.Base != v.head.snapshot.PR.BaseRef || v.head.cycle.isBeforeBase(c.At) ||
+			at.After(c.Until) || !slices.Contains(c.Reviewers, reviewer) {
+			continue
+		}
+		for i := range v.head.snapshot.Record.Objections {
+			o := &v.head.snapshot.Record.Objections[i]
+			isOfAccept := o.Reviewer == reviewer && v.head.record.concerns(o) && wasNamedBy(o, c.At)
+			if isOfAccept && (isNamed(o) || !at.After(o.At)) { // the record has no room for all of many: the check named those before it
+				return c, true
+			}
+		}
+	}
+	return c, false
+}
+
+// vouchers are those who vouch for a change of their own, in the order in which they did.
+func (v *commandView) vouchers() (all []quorum.StandIn) {
+	for _, c := range v.all {
+		p, isHere := v.head.policy, c.Base == v.head.snapshot.PR.BaseRef && !v.head.cycle.isBeforeBase(c.At)
+		isHeard := c.Verb == quorum.CommandVouch && c.Refused == "" && isHere
+		if isHeard && p.OwnChange && p.StandIn != 0 && c.May >= p.StandIn {
+			all = append(all, quorum.StandIn{Login: c.By, Review: c.ID, At: c.At, Vouch: true})
+		}
+	}
+	return all
+}
+
+// acceptOfResult finds the accept that ends an objection as a result shows it. One by open threads is ended if none of
+// them is younger than the accepted ones.
+func (v *attemptView) acceptOfResult(r *attemptResult) (c quorum.Command, found bool) {
+	if len(v.commands.all) == 0 {
+		return c, false
+	}
+	if r.reason != quorum.ReasonOpenThreads {
+		return v.commands.acceptOf(v.Name, r.at, func(o *quorum.Objection) bool { return o.TextRef == r.ref })
+	}
+	at := r.at
+	for _, f := range r.findings {
+		for i := range v.head.snapshot.Threads {
+			if t := &v.head.snapshot.Threads[i]; t.ID == f.Thread {
+				at = latest(at, t.At)
+			}
+		}
+	}
+	return v.commands.acceptOf(v.Name, at, func(o *quorum.Objection) bool { return o.Kind == quorum.TextThread })
+}
+
+// overriddenResult is an objection that a person's accept has ended.
+func overriddenResult(objection attemptResult, c quorum.Command) attemptResult {
+	objection.reason, objection.detail, objection.isDoubt = quorum.ReasonOverridden, c.By, false
+	objection.newestResult, objection.hasThreads = nil, false
+	objection.ended = quorum.Ending{By: c.By, How: quorum.ReasonOverridden}
+	return objection
+}
+
+// answersAnew reports whether a result is the reviewer's own approval after an objection.
+func answersAnew(got, objection *attemptResult) bool {
+	return got.outcome == quorum.Approved && got.reason != quorum.ReasonResolved && got.at.After(objection.at)
+}
+
+// endedEarlier is the act of a person that ended what the reviewer objected to this diff: an accept on another head, or the
+// dismissal of a review.
+func (v *attemptView) endedEarlier() quorum.Ending {
+	rec, s := v.head.record, v.head.snapshot
+	for _, t := range slices.Backward(s.Reviews) {
+		isHere := t.Commit == s.PR.Head || v.head.isAlike(t.Commit) || rec.isCarried(v.Name, t.TextRef)
+		by, was := v.head.dismissalOf(t.ID)
+		if t.State != "DISMISSED" || !isHere || !v.IsAuthor(t.Author) || !v.head.hadNoHand(by) {
+			continue
+		}
+		if t.State = was; v.readAgain(&t).Outcome == quorum.Findings {
+			return quorum.Ending{By: by.Login, How: quorum.ReasonDismissed}
+		}
+	}
+	for _, o := range rec.record.Objections {
+		if o.Reviewer == v.Name && o.Accepted != "" && rec.concerns(&o) {
+			return quorum.Ending{By: o.Accepted, How: quorum.ReasonOverridden}
+		}
+	}
+	return quorum.Ending{}
+}
+
+// markAccepted notes that somebody who may accepted over an objection, on the record's head and base.
+func markAccepted(rec *quorum.Record, o *quorum.Objection) {
+	c := firstOf(rec.Commands, func(c *quorum.Command) bool {
+		return c.Verb == quorum.CommandAccept && c.Refused == "" && c.Base == rec.Base && rec.Concerns(o, rec.Base, rec.Diff) &&
+			slices.Contains(c.Reviewers, o.Reviewer) && !o.At.After(c.Until) && wasNamedBy(o, c.At)
+	})
+	if c != nil && !o.Answered {
+		o.Answered, o.Accepted, o.Own = true, c.By, c.Own
+	}
+}

@@ -1,0 +1,186 @@
+package evidence
+
+import (
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// A textView is what one reviewer's texts say as those of one of its attempts.
+type textView struct {
+	*reviewerView
+	attempt *reviewAttempt
+}
+
+// textsFor are the texts by the reviewer's account for attempt a, comments first, each oldest first. Those of our own, and those
+// that another workflow wrote as the same account, are none.
+func (v *reviewerView) textsFor(a *reviewAttempt) (out []statement) {
+	texts := textView{v, a}
+	for i := range v.head.texts {
+		if c, found := texts.newStatement(&v.head.texts[i]); found {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// textStatements are the statements in texts for a, oldest first; of a reviewer whose verdict is an artifact those in its
+// artifacts.
+func (v *reviewerView) textStatements(a *reviewAttempt) []statement {
+	if v.Verdict.Kind == quorum.Artifact {
+		return v.artifacts.artifactStatements(a)
+	}
+	out := slices.DeleteFunc(v.textsFor(a), isOther)
+	sort.SliceStable(out, func(i, j int) bool { return out[i].at.Before(out[j].at) })
+	return out
+}
+
+// newStatement decides whether t counts for the attempt: an edit by anybody but the reviewer makes it void. found is
+// false if t is not the reviewer's.
+func (v textView) newStatement(t *quorum.Text) (c statement, found bool) {
+	if v.Author == "" || !v.IsAuthor(t.Author) || v.head.isOurs(t) {
+		return c, false
+	}
+	c = statement{text: t, ref: t.TextRef, at: t.At, url: t.URL, body: t.Body, reviewState: t.State}
+	switch {
+	case !v.hasHeading(t):
+		c.rejected = withoutHeading
+		return c, !v.isShared()
+	case c.isReview() && t.Commit != v.head.snapshot.PR.Head:
+		c.rejected = reviewOfOther
+	case c.isReview() && v.head.isMovedReview(t) && !v.isMovedNo(t):
+		c.rejected = reviewMoved
+	case c.isReview() && t.State == "PENDING":
+		c.rejected = reviewUnsubmitted
+	}
+	if c.rejected != "" {
+		return c, true
+	}
+	if !t.Edited.IsZero() {
+		c.at = t.Edited
+		if !v.IsAuthor(t.Editor) {
+			c.reject(editedByOther, t.Editor.Login)
+		}
+	}
+	if why := v.bind(&c); why != "" {
+		c.rejected = why
+		return c, true
+	}
+	v.readStatement(&c)
+	if c.Outcome == quorum.Findings && !t.Edited.IsZero() {
+		c.at = t.Edited // bind dates an approval from when it first stood; what was edited into an objection was said then
+	}
+	return c, true
+}
+
+// isMovedNo reports whether a review objects wherever GitHub moved it: moving may void a yes, never a no. Of one from an
+// earlier stay on this head, [objectionsOfEarlierStays] says whether it was answered there.
+func (v textView) isMovedNo(t *quorum.Text) bool {
+	said := *t
+	if t.State == "DISMISSED" {
+		_, said.State = v.head.dismissalOf(t.ID)
+	}
+	s := v.readAgain(&said)
+	return s.Outcome == quorum.Findings && !isWithin(v.head.stays, t.At, true) && !v.hasTakenBack(t)
+}
+
+// hasTakenBack reports whether the reviewer approved after a no that GitHub moved: on the head of then. Where this head was here
+// before, the no may be about it.
+func (v textView) hasTakenBack(no *quorum.Text) bool {
+	return len(v.head.stays) == 0 && slices.ContainsFunc(v.head.snapshot.Reviews, func(t quorum.Text) bool {
+		isEarlier := t.Commit != v.head.snapshot.PR.Head || v.head.isMovedReview(&t)
+		return !v.isShared() && v.IsAuthor(t.Author) && v.hasHeading(&t) && t.State == "APPROVED" && t.At.After(no.At) && isEarlier
+	})
+}
+
+// bind dates a statement from when it first stood, and returns why it is not bound to the attempt; "" if it is.
+func (v textView) bind(c *statement) (why rejection) {
+	why = v.whyUnbound(c.text, c.at)
+	if why != "" && c.rejected != "" { // what it was before the edit explains what became of an approval
+		return v.whyUnbound(c.text, c.text.At)
+	}
+	stood, found := v.head.record.firstApproval(v.Name, c.ref)
+	if !found || c.rejected != "" || !stood.Before(c.at) || stood.Before(v.attempt.began) {
+		return why
+	}
+	if why == "" || v.whyUnbound(c.text, stood) == "" {
+		c.at, why = stood, "" // its author edited it later
+	}
+	return why
+}
+
+// readStatement fills in what the text says. A review that was dismissed is void, unless it objects and who dismissed
+// it may not end that.
+func (v textView) readStatement(c *statement) {
+	dismissed, by := c.text.State == "DISMISSED", quorum.Account{}
+	if dismissed {
+		by, c.reviewState = v.head.dismissalOf(c.text.ID)
+	}
+	v.readAs(c)
+	if dismissed {
+		if c.Outcome != quorum.Findings || v.head.hadNoHand(by) { // nobody else ends an objection
+			c.reject(reviewDismissed, by.Login)
+		}
+	}
+	switch {
+	case c.Outcome == quorum.Unrelated && c.isReview() && strings.TrimSpace(c.text.Body) == "":
+		c.rejected = onlyReplies
+	case c.Outcome == quorum.Unrelated:
+		c.rejected = noReview
+	case c.Outcome == quorum.Approved:
+		v.doubtApproval(c)
+	case c.rejected == "" && c.Outcome == quorum.Findings && v.threads.haveEnded(c) && v.mayBeOfOldBase(c):
+		c.rejected = ofOldBase
+	}
+	if !isOther(*c) && v.attempt.wasBefore(c) {
+		c.rejected = askedAgainSince
+	}
+}
+
+// doubtApproval makes an approval void that may be about another commit or pull request, that answers a command, or
+// that objected in the same attempt.
+func (v textView) doubtApproval(c *statement) {
+	run, unnamed := v.attempt.run, v.whyUnnamed(c)
+	var pull string
+	var isOfOther bool
+	if run != nil && v.head.snapshot.SameBranch != nil {
+		pull, isOfOther = v.head.otherPullOfRun(run, true)
+	}
+	by, isCommanded := v.head.commandBefore(v.Reviewer, c)
+	switch {
+	case unnamed != "":
+		c.rejected = unnamed
+	case c.rejected != "":
+	case isOfOther:
+		c.reject(ofOtherPull, pull)
+	case isCommanded:
+		c.reject(answersCommand, by)
+	case v.mayBeOfOldBase(c):
+		c.rejected = ofOldBase
+	case run != nil && v.isShared() && v.head.record.hasObjected(v.Name, c.ref):
+		c.reject(editedIntoYes, c.text.Editor.Login)
+	}
+}
+
+// whyUnnamed says why an approval may be about another commit than the head; "" if it cannot.
+func (v textView) whyUnnamed(c *statement) rejection {
+	named := v.namedCommit(c.text)
+	switch {
+	case named != "" && v.head.isVague(named):
+		return vagueCommit
+	case v.Workflow == "" && !c.isReview() && !v.head.isHead(named) && v.head.mayHaveHadOtherHead():
+		return unnamedCommit
+	}
+	return ""
+}
+
+// wasBefore reports whether a statement of a reviewer without a run belongs to the attempt before: it holds no verdict,
+// and the reviewer was asked again since.
+func (a *reviewAttempt) wasBefore(s *statement) bool {
+	return a.wasAskedAgain() && !s.isVerdict() && s.rejected == "" && s.at.Before(a.began)
+}
+
+// wasAskedAgain reports whether a reviewer without a run was asked for a further review.
+func (a *reviewAttempt) wasAskedAgain() bool { return a.run == nil && (a.number > 1 || a.byPerson) }
