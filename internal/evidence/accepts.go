@@ -52,10 +52,8 @@ func (v *attemptView) acceptOfResult(r *attemptResult) (c quorum.Command, found 
 	}
 	at := r.at
 	for _, f := range r.findings {
-		for i := range v.head.snapshot.Threads {
-			if t := &v.head.snapshot.Threads[i]; t.ID == f.Thread {
-				at = latest(at, t.At)
-			}
+		if t := v.threads.threadOf(f.Thread); t != nil {
+			at = latest(at, t.At)
 		}
 	}
 	return v.commands.acceptOf(v.Name, at, func(o *quorum.Objection) bool { return o.Kind == quorum.TextThread })

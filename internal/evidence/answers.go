@@ -103,7 +103,7 @@ func (v *attemptView) hasEndedSince(o *quorum.Objection) bool {
 // isThreadAnswered reports whether a thread that was open when it was recorded objects no more: somebody who may has
 // ended it, or an approval counts, which reads all threads anew. Deleting it does not close it.
 func (v *attemptView) isThreadAnswered(id int64, isAnswer bool) bool {
-	t := firstOf(v.head.snapshot.Threads, func(t *quorum.Thread) bool { return t.ID == id })
+	t := v.threads.threadOf(id)
 	return t != nil && (isAnswer || v.head.hasEnded(v.Reviewer, t) || v.threads.isMinor(t))
 }
 

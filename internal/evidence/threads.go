@@ -23,6 +23,11 @@ func (h *headView) openedThreads(r *quorum.Reviewer, review int64) (out []quorum
 	return out
 }
 
+// threadOf is the thread of that id; nil if GitHub shows it no more.
+func (v threadView) threadOf(id int64) *quorum.Thread {
+	return firstOf(v.head.snapshot.Threads, func(t *quorum.Thread) bool { return t.ID == id })
+}
+
 // hasEnded reports whether a thread of r's has ended: somebody who may has resolved it, or a later head has made it
 // outdated for a reviewer that reports only what is new. On the head that it objects to a bot resolves nothing, not
 // even its own: nothing has changed there.
