@@ -67,15 +67,3 @@ func rememberPeople(s *quorum.Snapshot, names []string, now time.Time) *quorum.A
 	asked.At, asked.To = now.UTC(), withoutRepeats(slices.Concat(asked.To, names))
 	return &asked
 }
-
-// withRefusedPeople returns rec with those whose review GitHub lets nobody ask for.
-func withRefusedPeople(rec quorum.Record, refused []quorum.RefusedPerson) quorum.Record {
-	if rec.People == nil || len(refused) == 0 {
-		return rec
-	}
-	asked := *rec.People
-	asked.Refused = slices.Concat(asked.Refused, refused)
-	rec.People = &asked
-	rec.Seq++
-	return rec
-}

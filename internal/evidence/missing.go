@@ -55,11 +55,8 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 		w.Authors = w.Authors || v.hasShortHeadName() || v.isEndedByPerson()
 		w.Pushes = w.Pushes || v.hangsOnPushes()
 		a := v.newestAttempt()
-		for _, named := range v.unknownCommits(&a) {
-			if len(w.Commits) < maxCommits && !slices.Contains(w.Commits, named) {
-				w.Commits = append(w.Commits, named)
-			}
-		}
+		w.Commits = withoutRepeats(append(w.Commits, v.unknownCommits(&a)...))
+		w.Commits = w.Commits[:min(len(w.Commits), maxCommits)]
 		if v.isExcusedNow() {
 			continue // what tells a yes, or how to get one, is worth nothing
 		}
@@ -229,7 +226,7 @@ func (v *reviewerView) unknownCommits(a *reviewAttempt) (out []string) {
 		if id == "" || !review.IsHex(id) || v.head.isKnownCommit(id) {
 			continue
 		}
-		if _, resolved := v.head.snapshot.Resolved[id]; !resolved && !slices.Contains(out, id) {
+		if _, resolved := v.head.snapshot.Resolved[id]; !resolved {
 			out = append(out, id)
 		}
 	}

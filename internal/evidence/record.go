@@ -71,7 +71,8 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 		rec.Undone = rememberUndone(rec.Undone, old.Pass, d, now)
 		rec.Pass = d.Pass
 	}
-	rec.Objections = withForeignOf(old, rec.Objections)
+	isOurs, isForeign := func(o quorum.Objection) bool { return o.Of == 0 }, func(o quorum.Objection) bool { return o.Of != 0 }
+	rec.Objections = slices.Concat(without(rec.Objections, isForeign), without(old.Objections, isOurs)) // each in its own record
 	rec.Seq = old.Seq
 	if !reflect.DeepEqual(rec, old) {
 		rec.Seq++
@@ -80,18 +81,6 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 		rec.Seen = quorum.Seen{At: s.Began.UTC().Truncate(time.Second), Threads: threadMarks(s.Threads)}
 	}
 	return rec
-}
-
-// withForeignOf returns objections with those of old that stand in another pull request's record, as they stand there:
-// what becomes of them is that one's matter.
-func withForeignOf(old quorum.Record, all []quorum.Objection) []quorum.Objection {
-	all = slices.DeleteFunc(all, func(o quorum.Objection) bool { return o.Of != 0 })
-	for _, o := range old.Objections {
-		if o.Of != 0 {
-			all = append(all, o)
-		}
-	}
-	return all
 }
 
 // maxUndone is how many passes that were taken back are remembered: the last ones.
@@ -140,7 +129,12 @@ func threadMarks(threads []quorum.Thread) string {
 // Refuse returns rec with the refusals of a receipt, by which an effect is not tried again, and with the replies that
 // were given.
 func Refuse(rec quorum.Record, receipt quorum.Receipt) quorum.Record {
-	rec = withRefusedPeople(rec, receipt.People)
+	if rec.People != nil && len(receipt.People) > 0 {
+		asked := *rec.People
+		asked.Refused = slices.Concat(asked.Refused, receipt.People)
+		rec.People = &asked
+		rec.Seq++
+	}
 	before := len(rec.Refusals)
 	rec.Refusals = slices.Clone(rec.Refusals)
 	for _, done := range receipt.Done {
