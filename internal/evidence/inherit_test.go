@@ -172,6 +172,22 @@ func TestWhoObjectedMustJudgeAChangedDiff(t *testing.T) {
 	}
 }
 
+// What a reviewer objected to a head that no look saw counts at the look that hears a person's rerun, too.
+func TestANoOnALeftHeadCountsWhileARerunIsHeard(t *testing.T) {
+	others := quorum.Lane{Name: "others", If: quorum.Condition{Base: []string{"main"}}, Voters: []string{"oak"}}
+	for _, words := range []string{"", "rerun"} {
+		x := onHead(sage(), oak()).ofDiff(aDiff).review(1, 10, "sage[bot]", "CHANGES_REQUESTED", "It leaks.").pushed(anotherDiff)
+		x.s.Links, x.p.Lanes, x.s.Began = []string{}, []quorum.Lane{others}, at(5000)
+		x.p = change.PolicyFor(x.p, x.s)
+		if words != "" {
+			x.said(9, 250, "carol", words).with(mayWrite)
+		}
+		if b := evidence.Judge(x.p, x.s)[0]; !b.Again || !b.Required {
+			t.Errorf("after %q: again %v, required %v", words, b.Again, b.Required)
+		}
+	}
+}
+
 // Nobody waits in a lane that needs no review, whoever has been asked.
 func TestNobodyWaitsWhereNoReviewIsNeeded(t *testing.T) {
 	x := inLanes(laxer("docs", quorum.Condition{AllPaths: []string{"**"}})).run(1, 10, -1)
