@@ -206,11 +206,10 @@ func (in *inheritance) takeOverApprovals(before *quorum.Record) {
 // isBegunAnew reports whether the reviewer of an approval has begun a run on the head before since, whether or not a
 // look saw it. One that was skipped is none.
 func (in *inheritance) isBegunAnew(head string, st *quorum.Stood) bool {
-	return slices.ContainsFunc(in.policy.Reviewers, func(r quorum.Reviewer) bool {
-		return r.Name == st.Reviewer && r.Workflow != "" && slices.ContainsFunc(in.snapshot.Others, func(run quorum.Run) bool {
-			isIts := run.Head == head && run.Path == r.Workflow && run.Created.After(st.At)
-			return isIts && run.Conclusion != "skipped"
-		})
+	r := firstOf(in.policy.Reviewers, func(r *quorum.Reviewer) bool { return r.Name == st.Reviewer && r.Workflow != "" })
+	return r != nil && slices.ContainsFunc(in.snapshot.Others, func(run quorum.Run) bool {
+		isIts := run.Head == head && run.Path == r.Workflow && run.Created.After(st.At)
+		return isIts && run.Conclusion != "skipped"
 	})
 }
 
@@ -280,16 +279,13 @@ func (in *inheritance) forget() {
 			in.rec.Objections = slices.Delete(in.rec.Objections, i, i+1)
 		}
 	}
-	same, other := 0, 0
+	heads := map[bool]int{} // those with this diff, and the others
 	in.rec.Heads = slices.DeleteFunc(in.rec.Heads, func(h quorum.HeadDiff) bool {
-		n := &other
-		if h.Diff == in.snapshot.PR.Diff.Lines {
-			n = &same
-		}
-		*n++
+		isSame := h.Diff == in.snapshot.PR.Diff.Lines
+		heads[isSame]++
 		isObjected := slices.ContainsFunc(in.rec.Objections, func(o quorum.Objection) bool {
 			return cmp.Or(o.Carried, in.snapshot.PR.Head) == h.Head
 		})
-		return *n > maxHeads && !isObjected
+		return heads[isSame] > maxHeads && !isObjected
 	})
 }

@@ -145,7 +145,8 @@ func (p *planner) stepsBesideObjection() []quorum.Action {
 	if p.result.newestResult == nil {
 		return nil
 	}
-	own := planner{attemptView: p.attemptView, result: *p.result.newestResult, end: p.end, limit: p.limit}
+	own := *p
+	own.result = *p.result.newestResult
 	if own.result.outcome == quorum.Cancelled && p.isCancelledByUs() {
 		own.result.outcome = quorum.Hung
 	}
@@ -194,9 +195,6 @@ func (p *planner) waitForAttempt(b quorum.Ballot) quorum.Ballot {
 // ended, or GitHub does not show it yet.
 func (p *planner) isRerunUnderWay() bool {
 	a := &p.attempt
-	if a.run == nil {
-		return false
-	}
 	if in, found := p.announcedRerun(); found {
 		_, again := p.triesAgain(in)
 		return again
