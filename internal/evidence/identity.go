@@ -49,10 +49,8 @@ func firstAccountID(s *quorum.Snapshot, login string) (id int64) {
 			id, oldest = a.ID, at
 		}
 	}
-	for _, list := range [][]quorum.Text{s.Comments, s.Reviews} {
-		for _, t := range list {
-			consider(t.Author, t.At)
-		}
+	for _, t := range slices.Concat(s.Comments, s.Reviews) {
+		consider(t.Author, t.At)
 	}
 	for _, t := range s.Threads {
 		consider(t.Author, t.At)

@@ -102,10 +102,10 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 // before, too.
 func unreadUploads(views []*reviewerView) (all []quorum.UploadName) {
 	for _, v := range views {
-		all = append(all, v.artifacts.unreadUploads(runsOfLeftHeads(v))...)
-		all = append(all, v.artifacts.unreadUploads(v.runs.ofEarlierStays(v.head.snapshot))...)
-		all = append(all, v.artifacts.unreadUploads(v.runs.ofTwins)...)
-		all = append(all, v.artifacts.unreadUploads(v.runs.counted)...)
+		earlier := v.runs.ofEarlierStays(v.head.snapshot)
+		for _, runs := range [][]quorum.Run{runsOfLeftHeads(v), earlier, v.runs.ofTwins, v.runs.counted} {
+			all = append(all, v.artifacts.unreadUploads(runs)...)
+		}
 	}
 	return all
 }
