@@ -63,12 +63,10 @@ func (h *headView) isAlike(commit string) bool {
 }
 
 // alikeHeads are earlier heads with the same diff.
-func alikeHeads(s *quorum.Snapshot) (all []quorum.HeadDiff) {
-	for _, h := range s.Record.Heads {
-		if h.Diff == s.PR.Diff.Lines && h.Diff != "" && h.Head != s.PR.Head {
-			all = append(all, h)
-		}
-	}
+func alikeHeads(s *quorum.Snapshot) []quorum.HeadDiff {
+	all := without(s.Record.Heads, func(h quorum.HeadDiff) bool {
+		return h.Diff == "" || h.Diff != s.PR.Diff.Lines || h.Head == s.PR.Head
+	})
 	return all[:min(len(all), maxLeftHeads)]
 }
 

@@ -71,14 +71,12 @@ func cancelsOfLeftReruns(h *headView) (cancels []quorum.Action) {
 
 // runsOfLeftHeads are the ended runs of the last head before this one on which the reviewer's ended, unless a look has heard
 // what they said.
-func runsOfLeftHeads(v *reviewerView) (runs []quorum.Run) {
+func runsOfLeftHeads(v *reviewerView) []quorum.Run {
 	heads, _ := HeadsBefore(*v.head.snapshot)
 	for _, head := range heads[:min(len(heads), maxLeftHeads)] {
-		for _, run := range v.runs.others {
-			if run.Head == head && (run.Conclusion == "success" || run.Conclusion == "failure") {
-				runs = append(runs, run)
-			}
-		}
+		runs := without(v.runs.others, func(run quorum.Run) bool {
+			return run.Head != head || run.Conclusion != "success" && run.Conclusion != "failure"
+		})
 		j := v.past.judged()
 		isSince := func(run quorum.Run) bool { return run.Updated.After(j.Said) }
 		isHeard := j != nil && j.Head == head && !slices.ContainsFunc(runs, isSince)
@@ -117,19 +115,12 @@ func LikelyHeads(s quorum.Snapshot, heads []string) []string {
 func snapshotOfLeftHead(s *quorum.Snapshot, head string) quorum.Snapshot {
 	past := *s
 	past.PR.Head, past.PR.Merge = head, ""
-	past.Runs, past.Others = nil, nil
-	for _, run := range slices.Concat(s.Runs, s.Others) {
-		if run.Head == head {
-			past.Runs = append(past.Runs, run)
-		} else {
-			past.Others = append(past.Others, run)
-		}
-	}
+	runs := slices.Concat(s.Runs, s.Others)
+	past.Runs = without(runs, func(run quorum.Run) bool { return run.Head != head })
+	past.Others = without(runs, func(run quorum.Run) bool { return run.Head == head })
 	past.Checks, past.Statuses = nil, nil
-	for _, left := range s.Left {
-		if left.SHA == head {
-			past.Checks, past.Statuses = left.Checks, left.Statuses
-		}
+	if left := firstOf(s.Left, func(left *quorum.LeftHead) bool { return left.SHA == head }); left != nil {
+		past.Checks, past.Statuses = left.Checks, left.Statuses
 	}
 	past.Pushed, past.Arrived = time.Time{}, time.Time{}
 	past.Record = quorum.Record{Accounts: s.Record.Accounts, Heads: s.Record.Heads}

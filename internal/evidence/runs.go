@@ -23,25 +23,22 @@ type workflowRuns struct {
 // runsOf sorts the runs of r's workflow. A rerun replays the base that its run was created for.
 func (h *headView) runsOf(r *quorum.Reviewer) (runs workflowRuns) {
 	pr := &h.snapshot.PR
-	for _, list := range [][]quorum.Run{h.snapshot.Runs, h.snapshot.Others} {
-		for i := range list {
-			run := &list[i]
-			isOld := h.cycle.isBeforeBase(run.Created) ||
-				strings.HasPrefix(run.Event, "pull_request") && run.Created.Before(pr.Created)
-			isOfHead := slices.Contains(r.Events, run.Event) && run.Head == pr.Head
-			switch {
-			case run.Path != r.Workflow:
-			case h.isOtherBranchRun(run):
-				if isOfHead && strings.EqualFold(run.Repo, pr.Owner+"/"+pr.Repo) {
-					runs.ofTwins = append(runs.ofTwins, *run)
-				}
-			case !isOld && isOfHead:
-				runs.counted = append(runs.counted, *run)
-			case !run.Completed() || run.Conclusion != "skipped" && run.Conclusion != "action_required":
-				runs.others = append(runs.others, *run)
-				if run.Head == pr.Head && h.cycle.isBeforeBase(run.Created) {
-					runs.oldBase = append(runs.oldBase, *run)
-				}
+	for _, run := range slices.Concat(h.snapshot.Runs, h.snapshot.Others) {
+		isOfBaseBefore := h.cycle.isBeforeBase(run.Created)
+		isOld := isOfBaseBefore || strings.HasPrefix(run.Event, "pull_request") && run.Created.Before(pr.Created)
+		isOfHead := slices.Contains(r.Events, run.Event) && run.Head == pr.Head
+		switch {
+		case run.Path != r.Workflow:
+		case h.isOtherBranchRun(&run):
+			if isOfHead && strings.EqualFold(run.Repo, pr.Owner+"/"+pr.Repo) {
+				runs.ofTwins = append(runs.ofTwins, run)
+			}
+		case !isOld && isOfHead:
+			runs.counted = append(runs.counted, run)
+		case !run.Completed() || run.Conclusion != "skipped" && run.Conclusion != "action_required":
+			runs.others = append(runs.others, run)
+			if run.Head == pr.Head && isOfBaseBefore {
+				runs.oldBase = append(runs.oldBase, run)
 			}
 		}
 	}
