@@ -673,7 +673,7 @@ var outcomes = []struct {
 	{"refused", []quorum.Reason{
 		quorum.ReasonMayNot, quorum.ReasonHadHand, quorum.ReasonHandsUnknown,
 		quorum.ReasonOthersAsked, quorum.ReasonNoVouch, quorum.ReasonNotOwn, quorum.ReasonIsReviewer,
-		quorum.ReasonWordEdited, quorum.ReasonUnclear,
+		quorum.ReasonWordEdited, quorum.ReasonInReview, quorum.ReasonUnclear,
 		quorum.ReasonNoOverride, quorum.ReasonOtherHead, quorum.ReasonNothingNamed,
 		quorum.ReasonNoReviewer, quorum.ReasonUnderWay, quorum.ReasonNobodyToRerun, quorum.ReasonNoFixes,
 		quorum.ReasonNoChange, quorum.ReasonUsedUp,

@@ -29,6 +29,7 @@ type saidCommand struct {
 	by       quorum.Account
 	at       time.Time
 	isEdited bool
+	isReview bool
 }
 
 // parseCommand reads a comment that may be a command.
@@ -87,20 +88,28 @@ func (v *commandView) saidCommands() (all []saidCommand) {
 	if s.NoRecord || isJudgedInPart(v.head.policy, s) {
 		return nil
 	}
-	isOfThisHead := func(at time.Time) bool { return !at.Before(v.head.cycle.arrival) && !v.head.cycle.isBeforeBase(at) }
+	now := v.head.cycle
+	isOfThisHead := func(at time.Time) bool {
+		return !at.Before(now.arrival) && !now.isBeforeBase(at) && !isWithin(now.closed, at, false)
+	}
 	isRecorded := func(id int64) bool {
 		return slices.ContainsFunc(s.Record.Commands, func(c quorum.Command) bool { return c.ID == id })
 	}
-	for i := range s.Comments {
-		t := &s.Comments[i]
+	add := func(t *quorum.Text, id int64) {
 		isEdited := !t.Edited.IsZero()
 		if !t.Member || t.Author.Bot || t.Author.Login == "" || t.Author.Same(s.Ours) || isEdited && t.Editor.Login == "" {
-			continue
+			return
 		}
-		if c, found := parseCommand(t.Body); found && isOfThisHead(t.At) && !isRecorded(t.ID) {
-			c.id, c.by, c.at, c.isEdited = t.ID, t.Author, t.At, isEdited
+		if c, found := parseCommand(t.Body); found && isOfThisHead(t.At) && !isRecorded(id) {
+			c.id, c.by, c.at, c.isEdited, c.isReview = id, t.Author, t.At, isEdited, id < 0
 			all = append(all, c)
 		}
+	}
+	for i := range s.Comments {
+		add(&s.Comments[i], s.Comments[i].ID)
+	}
+	for i := range s.Reviews {
+		add(&s.Reviews[i], -s.Reviews[i].ID)
 	}
 	for _, p := range s.Presses {
 		if !p.By.Bot && p.By.Login != "" && !isRecorded(p.ID) {
@@ -145,7 +154,8 @@ func nameObjections(rec *quorum.Record, pr *quorum.PullRequest, d quorum.Decisio
 	}
 }
 
-// replies are the answers to commands that were not given yet. A press of the button has no comment to be answered at.
+// replies are the answers to commands that were not given yet. A press of the button has no comment to be answered at, and
+// GitHub's REST knows no reaction to a review.
 func (v *commandView) replies() (all []quorum.Reply) {
 	for _, c := range v.all {
 		if !c.Replied && c.ID > 0 {

@@ -74,6 +74,8 @@ func (v *commandView) hearCommand(said *saidCommand, views []*reviewerView) (c q
 	switch {
 	case may < quorum.Write:
 		c.Refused = quorum.ReasonMayNot
+	case said.isReview:
+		c.Refused = quorum.ReasonInReview
 	case said.isEdited:
 		c.Refused = quorum.ReasonWordEdited
 	case said.verb == "":

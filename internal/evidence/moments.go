@@ -18,6 +18,7 @@ type cycle struct {
 	pushed       time.Time // when the head was last pushed to this branch; zero if nothing shows it
 	hadOtherHead bool      // the pull request had another head before
 	isForced     bool      // a force-push brought the head
+	closed       []stay    // when the pull request was closed, and opened again
 }
 
 // ListedCommits is how many of a pull request's commits, the newest ones, are looked at for traces of an earlier head: whoever
@@ -30,6 +31,7 @@ func cycleOf(s *quorum.Snapshot) cycle {
 		arrival:      latest(s.PR.Created, s.Arrived),
 		hadOtherHead: len(s.Earlier)+len(s.Others) > 0 || s.PR.Commits > ListedCommits || s.NoRecord && s.PR.Commits > 1,
 	}
+	var closed time.Time
 	for _, e := range s.Timeline {
 		switch e.Kind {
 		case quorum.ForcePushed:
@@ -44,7 +46,12 @@ func cycleOf(s *quorum.Snapshot) cycle {
 			c.baseChanged = latest(c.baseChanged, e.At)
 		case quorum.Reopened, quorum.ReadyForReview:
 			c.start = latest(c.start, e.At)
-		case quorum.Closed, quorum.ConvertedDraft, quorum.ReviewRequested, quorum.ReviewDismissed:
+			if e.Kind == quorum.Reopened {
+				c.closed = append(c.closed, stay{from: closed, to: e.At})
+			}
+		case quorum.Closed:
+			closed = e.At
+		case quorum.ConvertedDraft, quorum.ReviewRequested, quorum.ReviewDismissed:
 		}
 	}
 	for _, p := range s.Pushes {
@@ -64,7 +71,7 @@ func (c cycle) isBeforeBase(t time.Time) bool {
 	return !c.baseChanged.IsZero() && !t.After(c.baseChanged)
 }
 
-// A stay is a time that the pull request spent on a base, or with a head, before it left that.
+// A stay is a time that the pull request spent on a base, with a head, or closed, before it left that.
 type stay struct {
 	of       string
 	from, to time.Time

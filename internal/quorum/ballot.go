@@ -136,6 +136,7 @@ const (
 	ReasonOthersAsked   Reason = "others_asked"    // of an approval: the policy asks for those of other people
 	ReasonIsReviewer    Reason = "is_reviewer"     // of an approval: its author is a reviewer of the policy
 	ReasonWordEdited    Reason = "word_edited"     // the comment was edited before it was heard
+	ReasonInReview      Reason = "in_review"       // it stands in a review, which is no comment
 	ReasonUnclear       Reason = "unclear"         // it is no command that is known
 	ReasonNoOverride    Reason = "no_override"     // accept: the policy lets nobody, or nobody with that permission
 	ReasonOtherHead     Reason = "other_head"      // accept: it names another commit

@@ -302,7 +302,7 @@ func (o Objection) IsSame(other Objection) bool {
 
 // A Command is a person's word in a comment of the pull request, or a press of the check's button.
 type Command struct {
-	ID        int64       `json:"id"` // of the comment; of a press, see [Press]
+	ID        int64       `json:"id"` // of the comment, or of a review, negative; of a press, see [Press]
 	Verb      CommandVerb `json:"verb"`
 	By        string      `json:"by"`
 	At        time.Time   `json:"at"`

@@ -83,7 +83,7 @@ func laneGoldens() []golden {
 			}, 2),
 			title: "1 of 2 approvals; waiting for gemini until 14:20 UTC", status: "in_progress/",
 			says: []string{
-				"The lane security asks more, because it has the label `security` (somebody asked).",
+				"The lane security asks more, while the label `security` is set (somebody asked).",
 				"The lane docs asks less and is not for this pull request: that changes `.github/copilot-instructions.md`, a file that can steer a review.",
 				"it does not name the base `release/1` without a pattern.",
 				"that changes the policy `.github/review-coordinator.yml`.",

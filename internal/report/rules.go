@@ -104,20 +104,21 @@ func (m ruleTeller) conditionSaid(c quorum.Condition, isSure bool) Phrase {
 	case len(c.Authors) > 0:
 		parts = append(parts, fillPhrase("%s had a hand in it, or may have had", oneOf(c.Authors)))
 	}
+	if len(c.Base) > 0 {
+		parts = append(parts, m.baseSaid(c.Base))
+	}
+	var said Phrase
+	if len(parts) > 0 {
+		said = slices.Concat(wordsPhrase(", because "), joinPhrases(parts))
+	}
 	if len(c.Labels) > 0 {
 		onIt := slices.DeleteFunc(slices.Clone(c.Labels), func(label string) bool { return !pull.HasLabel(label) })
 		if len(onIt) == 0 {
 			onIt = c.Labels
 		}
-		parts = append(parts, fillPhrase("it has the label %s", oneOf(onIt)))
+		said = slices.Concat(said, fillPhrase(", while the label %s is set", oneOf(onIt)))
 	}
-	if len(c.Base) > 0 {
-		parts = append(parts, m.baseSaid(c.Base))
-	}
-	if len(parts) == 0 {
-		return nil
-	}
-	return slices.Concat(wordsPhrase(", because "), joinPhrases(parts))
+	return said
 }
 
 // baseSaid says which base those patterns name: a lane that asks more may mean a layer's own, beside its stack's trunk.

@@ -153,6 +153,8 @@ func Sentence(r quorum.Reason) string {
 		return "who wrote it is a reviewer of the policy, and no person besides"
 	case quorum.ReasonWordEdited:
 		return "the comment was edited before it was heard"
+	case quorum.ReasonInReview:
+		return "it stands in a review"
 	case quorum.ReasonUnclear:
 		return "it is no command that is known"
 	case quorum.ReasonNoOverride:
@@ -332,6 +334,8 @@ func Advice(r quorum.Reason) string {
 		return "Somebody whom the policy does not name as a reviewer can approve."
 	case quorum.ReasonWordEdited:
 		return "Write a new comment: an edited one may say what its author did not."
+	case quorum.ReasonInReview:
+		return "Write it as a comment of its own below the pull request: a review is a verdict."
 	case quorum.ReasonUnclear:
 		return "Write accept with a commit of at least seven digits and a reason, rerun with a reviewer's name or none, or fix off or on. " +
 			"Why the check reads as it does, its page and coordinator explain say."
