@@ -62,10 +62,8 @@ func (cmd configCheckCmd) Run(ctx context.Context, c *command) error {
 		if err != nil {
 			return err
 		}
-		return usageError(
-			fmt.Errorf("%s has %s", path, countNoun(len(wrong.Problems), "mistake")),
-			"the check asks for action until the policy is mended",
-		)
+		return usageError(fmt.Errorf("%s has %s", path, countNoun(len(wrong.Problems), "mistake")),
+			"the check asks for action until the policy is mended")
 	}
 	if err != nil {
 		return err

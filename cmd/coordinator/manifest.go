@@ -13,6 +13,7 @@ import (
 	"net"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/review-coordinator/coordinator/internal/daemon"
@@ -166,9 +167,12 @@ func newManifest(webhook, name string) manifest {
 // validateWebhookURL returns an error if GitHub could not deliver to the address.
 func validateWebhookURL(webhook string) error {
 	u, err := url.Parse(webhook)
-	switch {
-	case err != nil || u.Hostname() == "":
+	if err != nil || u.Hostname() == "" {
 		return errors.New("--webhook is no address")
+	}
+	switch _, err := strconv.ParseUint("0"+u.Port(), 10, 16); {
+	case err != nil || u.Port() == "0":
+		return fmt.Errorf("--webhook %s names port %s: ports are 1 to 65535", webhook, u.Port())
 	case u.User != nil:
 		return errors.New("--webhook holds a user or a password: whoever sees the App's settings would read it")
 	case u.RawQuery != "" || u.ForceQuery:
@@ -180,11 +184,8 @@ func validateWebhookURL(webhook string) error {
 	case u.Path == "" || u.Path == "/":
 		return fmt.Errorf("--webhook %s has no path: the daemon takes webhooks at %s", webhook, daemon.WebhookPath)
 	case !strings.HasSuffix(u.Path, daemon.WebhookPath):
-		return fmt.Errorf(
-			"--webhook %s does not end with %s, where the daemon takes webhooks: a proxy may want a prefix before that, https://HOST/PREFIX/webhook",
-			webhook,
-			daemon.WebhookPath,
-		)
+		return fmt.Errorf("--webhook %s does not end with %s, where the daemon takes webhooks: "+
+			"a proxy may want a prefix before that, https://HOST/PREFIX/webhook", webhook, daemon.WebhookPath)
 	}
 	if ip := net.ParseIP(u.Hostname()); u.Hostname() == "localhost" || ip != nil && (ip.IsLoopback() || ip.IsUnspecified()) {
 		return fmt.Errorf("--webhook %s is this machine: GitHub does not reach it", webhook)

@@ -937,6 +937,11 @@ var mistakes = []mistake{
 		hint: "--webhook https://HOST/webhook, as GitHub will reach it from outside; the App's settings change it at any time",
 	},
 	{
+		args: "serve setup --webhook https://example.org:99999/webhook", code: 2,
+		says: "--webhook https://example.org:99999/webhook names port 99999: ports are 1 to 65535",
+		hint: "--webhook https://HOST/webhook, as GitHub will reach it from outside; the App's settings change it at any time",
+	},
+	{
 		args: "serve setup --webhook https://example.org", code: 2,
 		says: "--webhook https://example.org has no path: the daemon takes webhooks at /webhook",
 		hint: "--webhook https://HOST/webhook, as GitHub will reach it from outside; the App's settings change it at any time",

@@ -86,6 +86,7 @@ type FixKeys struct {
 type EscalateKeys struct {
 	To    []string `yaml:"to"    jsonschema:"maxItems=10" jsonschema_description:"Logins, and teams as @org/team. Each is asked once on a pull request, until somebody answered."`
 	After Duration `yaml:"after" initial:"30m" jsonschema_description:"How long the check must have been unverified." least:"1s"`
+	Forks bool     `yaml:"forks" jsonschema_description:"Also ask about pull requests from forks, which anybody can open."`
 }
 
 // EnforceKeys say what an organisation lets no repository loosen.
@@ -124,7 +125,7 @@ type ConditionKeys struct {
 
 // ReviewerKeys are one entry of reviewers.
 type ReviewerKeys struct {
-	Name         string        `yaml:"name"          jsonschema:"minLength=1,maxLength=60"                              default:"the preset's name"                                                 jsonschema_description:"What the check calls it. Needed without a preset."`
+	Name         string        `yaml:"name"          jsonschema:"minLength=1,maxLength=39,pattern=^[A-Za-z0-9][A-Za-z0-9._-]*$" default:"the preset's name"                                                 jsonschema_description:"What the check calls it. Needed without a preset."`
 	Preset       string        `yaml:"preset"                                                                                                                                                       jsonschema_description:"A reviewer that the coordinator knows. Each other key of this entry overrides what the preset says."`
 	Workflow     string        `yaml:"workflow"                                                                                                                                                     jsonschema_description:"Path of the workflow file that runs it, or a dynamic/… path."`
 	Event        []string      `yaml:"event"         jsonschema:"minItems=1"                                            default:"[pull_request, pull_request_target, dynamic]"                      jsonschema_description:"The events whose runs count."`

@@ -515,7 +515,7 @@ var notInNamePattern = regexp.MustCompile(`[^a-z0-9]+`)
 func nameOfWorkflow(workflow string) string {
 	name := strings.TrimSuffix(strings.TrimSuffix(path.Base(workflow), ".yml"), ".yaml")
 	name = strings.Trim(notInNamePattern.ReplaceAllString(strings.ToLower(name), "-"), "-")
-	return cmp.Or(name[:min(len(name), 50)], "reviewer")
+	return cmp.Or(name[:min(len(name), 36)], "reviewer")
 }
 
 // makeDistinct gives every reviewer a name of its own, and takes back what would let a text be two reviewers'.

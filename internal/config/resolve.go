@@ -18,6 +18,7 @@ import (
 
 var (
 	workflowPattern = regexp.MustCompile(`^(\.github/workflows/[^/\\]+\.ya?ml|dynamic/[A-Za-z0-9._/-]+)$`)
+	reviewerName    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 	loginPattern    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}(?:\[bot\])?$`)
 	slugPattern     = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,98}$`)
 	eventPattern    = regexp.MustCompile(`^[a-z][a-z_]{0,59}$`)
@@ -82,7 +83,7 @@ func reviewerKey(i int) string { return fmt.Sprintf("reviewers[%d]", i) }
 
 // resolveEscalation makes the policy's escalation, and refuses names that nobody can have.
 func (r policyResolver) resolveEscalation(f PolicyKeys) quorum.Escalation {
-	e := quorum.Escalation{To: r.readInvitees("escalate.to", f.Escalate.To)}
+	e := quorum.Escalation{To: r.readInvitees("escalate.to", f.Escalate.To), Forks: f.Escalate.Forks}
 	if len(e.To) > 0 {
 		e.After = time.Duration(f.Escalate.After)
 	}
@@ -285,7 +286,7 @@ func (r policyResolver) checkContradictions(key string, e ReviewerKeys, q quorum
 		"at_start without a comment: nothing says how "+who+" is asked", "add comment: with the words that start it")
 }
 
-// checkNames refuses two reviewers, or two lanes, of one name: the record, the table and the outputs know them by it.
+// checkNames refuses names that read like what the check says, and two of one name: the record and the table know them by it.
 func (r policyResolver) checkNames(what string, names []string, keyOf func(i int) string) {
 	seen := map[string]int{}
 	for i, name := range names {
@@ -296,6 +297,9 @@ func (r policyResolver) checkNames(what string, names []string, keyOf func(i int
 			r.failKey(key, "a "+what+" without a name", "add name:")
 			r.brokenKeys[key] = false // only its name is missing
 		case name == "":
+		case what == "reviewer" && !reviewerName.MatchString(name):
+			r.failKey(key+".name", quoteText(name)+" is no name of a reviewer",
+				"write letters, digits, and after the first of them also . _ and -, for names stand in titles and commands")
 		case isTaken:
 			at := r.firstSaid(key+".name", key+".preset", key)
 			line := r.positionOfKey(keyOf(first)).line

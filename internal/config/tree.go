@@ -34,6 +34,9 @@ func TreeWarnings(path string, src []byte, tree fs.FS) []Diagnostic {
 			c.warnOfLinks(reviewerKey(i), q, list)
 		}
 	}
+	hasFile := func(name string) bool { _, err := fs.Stat(tree, name); return err == nil }
+	c.warnIf(!slices.ContainsFunc(Paths(), func(name string) bool { return !hasFile(name) }), "reviewers",
+		"of "+strings.Join(Paths(), " and ")+" only the first is read", "delete the one that is not meant")
 	return sortByPosition(r.warnings)
 }
 

@@ -44,6 +44,16 @@ const alphaConcludes = `reviewers:
 
 const guardDefault = `write guard: [".github/workflows/**", ".github/actions/**", `
 
+func TestTwoPoliciesAreWarnedOf(t *testing.T) {
+	const one, other = ".github/review-coordinator.yml", ".github/review-coordinator.yaml"
+	const want = "2:3: of " + one + " and " + other + " only the first is read | delete the one that is not meant"
+	for files, want := range map[string][]string{one: nil, other: nil, one + "\n" + other: {want}} {
+		if got := told(alphaConcludes, treeOf(files, nil)); !cmp.Equal(got, want) {
+			t.Errorf("%q: %q, want %q", files, got, want)
+		}
+	}
+}
+
 // TestScriptsOfAWorkflow: a file of the tree that a reviewer's workflow names is the pull request's to change.
 func TestScriptsOfAWorkflow(t *testing.T) {
 	const files = "scripts/ai-review.sh\nprompts/review.md\nMakefile\npackage.json\ntools/judge/action.yml\n" +

@@ -9,9 +9,6 @@
 // time, without the turns of tests that run in parallel, and, where Linux tells, without the time in which the process wants to
 // run and other processes have its cores.
 //
-// The tests' heaps are small: Go would collect them every few milliseconds, at a quarter of the tests' time. They may grow to
-// five times of what lives, unless GOGC says else.
-//
 // The watchdog starts before all tests, so its time is the machine's: in a bubble of testing/synctest a timer would ring by
 // the bubble's clock, which a deadlock stops and which an endless loop of timers drives for ever.
 package deadline
@@ -48,9 +45,7 @@ type watched struct {
 // Run runs the tests. It ends the process with 2 if one of them waits for ever.
 func (w watched) Run() int {
 	flag.Parse()
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(400)
-	}
+	debug.SetGCPercent(400) // tests have small heaps, which Go would collect every few milliseconds
 	most := testTime()
 	if most <= 0 {
 		return w.Runner.Run()

@@ -14,7 +14,8 @@ import (
 func (h *headView) invitations() quorum.Invitations {
 	s := h.snapshot
 	in := quorum.Invitations{
-		Off: s.NoRecord, Asked: openAsk(s), Spoken: []string{s.PR.Author.Login}, Seen: slices.Clone(s.PR.Requested),
+		Off:   s.NoRecord || s.PR.Fork && !h.policy.Escalate.Forks,
+		Asked: openAsk(s), Spoken: []string{s.PR.Author.Login}, Seen: slices.Clone(s.PR.Requested),
 	}
 	for _, t := range s.Reviews {
 		if t.Commit == s.PR.Head && t.State != "PENDING" && t.Author.Login != "" {

@@ -565,6 +565,7 @@ func (d *Decision) wakeBy(t time.Time) {
 type Escalation struct {
 	To    []string      // logins, and teams as "org/team"
 	After time.Duration // how long the check must have been Unverified
+	Forks bool          // also about pull requests from forks
 }
 
 // CommentWhen says when the verdict is also told in a comment on the pull request.
