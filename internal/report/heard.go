@@ -42,10 +42,7 @@ func heardSaid(d quorum.Decision, c quorum.Command) Phrase {
 	if c.Refused != "" {
 		return slices.Concat(asked, wordsPhrase(": not heard, because %s.", Sentence(c.Refused)))
 	}
-	var names []Phrase
-	for _, name := range c.Reviewers {
-		names = append(names, namePhrase(name))
-	}
+	names := namesOf(c.Reviewers)
 	switch c.Verb {
 	case quorum.CommandAccept:
 		what := wordsPhrase("ends the objections that the check had named")

@@ -57,12 +57,19 @@ func pathMoments(pr quorum.PullRequest, d quorum.Decision, rec quorum.Record) []
 		}
 		tell(x.At, "%s: approves in person", namePhrase(x.Login))
 	}
+	stood := time.Time{} // until when something spoke against a pass, which counts from when enough approved
 	for _, was := range rec.Undone {
 		tell(was.Passed, "the check passes")
 		tell(was.Until, "the pass is taken back: %s", whyUndone(d, was))
+		stood = was.Until
+	}
+	for _, c := range rec.Commands {
+		if c.Verb == quorum.CommandAccept && c.Refused == "" && c.At.After(stood) {
+			stood = c.At
+		}
 	}
 	if d.Pass != nil {
-		tell(d.Pass.At, "the check passes")
+		tell(slices.MaxFunc([]time.Time{d.Pass.At, stood}, time.Time.Compare), "the check passes")
 	}
 	sort.SliceStable(all, func(i, j int) bool { return all[i].At.Before(all[j].At) })
 	for i := range all {
@@ -77,10 +84,7 @@ func pathMoments(pr quorum.PullRequest, d quorum.Decision, rec quorum.Record) []
 // tellCommands tells what people said that changed something.
 func tellCommands(d quorum.Decision, rec quorum.Record, tell func(at time.Time, format string, parts ...Phrase)) {
 	for _, c := range rec.Commands {
-		var names []Phrase
-		for _, name := range c.Reviewers {
-			names = append(names, namePhrase(name))
-		}
+		names := namesOf(c.Reviewers)
 		switch {
 		case c.Refused != "" || len(names) == 0 || c.Base != "" && c.Base != d.Base:
 		case c.Verb == quorum.CommandAccept:

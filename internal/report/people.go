@@ -24,13 +24,6 @@ func peopleSteps(d quorum.Decision, rec quorum.Record) (items []Phrase) {
 	return items
 }
 
-func namesOf(names []string) (all []Phrase) {
-	for _, name := range names {
-		all = append(all, namePhrase(name))
-	}
-	return all
-}
-
 // askedNames are those who were asked, without whom GitHub refused.
 func askedNames(asked *quorum.AskedPeople) (all []Phrase) {
 	for _, name := range asked.To {

@@ -42,6 +42,13 @@ func namePhrase(s string) Phrase {
 	return Phrase{{Text: clipRunes(oneLine(s), maxNameRunes), From: FromName}}
 }
 
+func namesOf(names []string) (all []Phrase) {
+	for _, name := range names {
+		all = append(all, namePhrase(name))
+	}
+	return all
+}
+
 func quotePhrase(s string) Phrase {
 	return Phrase{{Text: clipRunes(oneLine(s), maxQuoteRunes), From: FromWriting}}
 }
