@@ -155,6 +155,16 @@ func commandMoves(add addMove, p *quorum.Policy) {
 		st.command(helper, "accept "+st.s.PR.Head[:7]+why)
 		return true
 	})
+	addCommand("bob accepts while it is closed", func(st *modelState) bool {
+		closed := st.now
+		st.now = st.now.Add(time.Second)
+		st.command(helper, "accept "+st.s.PR.Head[:7]+why)
+		st.now = st.now.Add(time.Second)
+		st.s.Timeline = append(st.s.Timeline,
+			quorum.Event{Kind: quorum.Closed, At: closed, Actor: author}, quorum.Event{Kind: quorum.Reopened, At: st.now, Actor: author})
+		st.asks()
+		return true
+	})
 	add("bob edits his command", func(st *modelState) bool {
 		t := st.lastCommand()
 		if t == nil || !t.Edited.IsZero() {

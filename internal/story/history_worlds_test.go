@@ -319,6 +319,7 @@ func commandWorld() world {
 			{"b-status status fails", "b-status status succeeds"},
 			{"b-status status fails", "bob accepts"},
 			{"b-status status fails", "bob accepts", "alice rebases"},
+			{"b-status status fails", "bob accepts while it is closed"},
 			{"b-status status fails", "alice pushes", "b-status status succeeds"},
 		},
 		shows: []string{"accepted", "again"},
