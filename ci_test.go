@@ -9,6 +9,7 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -116,5 +117,34 @@ func TestEverySearchIsPlayedByNight(t *testing.T) {
 	}
 	if got := strings.Split(string(matrix[1]), ", "); !slices.Equal(got, searches) {
 		t.Errorf("deep.yml plays %q, and .ci/deep has %q", got, searches)
+	}
+}
+
+// A mistake of .ci/mistakes.txt whose lines are no longer there is planted by no night, and its rule is held by nothing.
+func TestEachMistakeApplies(t *testing.T) {
+	src, err := os.ReadFile(".ci/mistakes.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	records := strings.Split(strings.TrimSpace(string(src)), "\n\n")[1:] // the first says how they are written
+	for _, record := range records {
+		lines := strings.Split(record, "\n")
+		_, file, _ := strings.Cut(lines[0], " ")
+		var old []string
+		for _, line := range lines {
+			if text, isOld := strings.CutPrefix(line, "-"); isOld {
+				old = append(old, text)
+			}
+		}
+		text, err := os.ReadFile(file)
+		if n := strings.Count(string(text), strings.Join(old, "\n")); err != nil || len(old) == 0 || n != 1 {
+			t.Errorf("%s: what it replaces stands there %d times: %v", lines[0], n, err)
+		}
+	}
+	count := strconv.Itoa(len(records)) + " planted mistakes"
+	for _, name := range []string{".ci/deep", "CONTRIBUTING.md"} {
+		if text, err := os.ReadFile(name); err != nil || !strings.Contains(string(text), count) {
+			t.Errorf("%s does not speak of %s: %v", name, count, err)
+		}
 	}
 }
