@@ -29,7 +29,7 @@
 //     quorum.Snapshot, or an error that says when to try again; a half observation decides nothing.
 //   - evidence.Judge makes a quorum.Ballot of each reviewer. evidence.reviewerView.textsFor lists its texts, each with the
 //     reason for which it does not count, if there is one (evidence.textView.newStatement: an edit by somebody else;
-//     evidence.textView.bind: another head or attempt, and from when an author's own edit counts). review.Read says what a
+//     evidence.textView.bindText: another head or attempt, and from when an author's own edit counts). review.Read says what a
 //     text that counts says.
 //     evidence.attemptView.combineTexts makes one outcome of the attempt, and evidence.planner.planRetry plans the one rerun.
 //   - quorum.Decide applies the policy to the ballots at a moment: a quorum.Decision with its verdict, the moment at which it

@@ -64,7 +64,7 @@ func (v textView) newStatement(t *quorum.Text) (c statement, found bool) {
 			c.reject(editedByOther, t.Editor.Login)
 		}
 	}
-	if why := v.bind(&c); why != "" {
+	if why := v.bindText(&c); why != "" {
 		c.rejected = why
 		return c, true
 	}
@@ -95,8 +95,8 @@ func (v textView) hasTakenBack(no *quorum.Text) bool {
 	})
 }
 
-// bind dates a statement from when it first stood, and returns why it is not bound to the attempt; "" if it is.
-func (v textView) bind(c *statement) (why rejection) {
+// bindText dates a statement from when it first stood, and returns why it is not bound to the attempt; "" if it is.
+func (v textView) bindText(c *statement) (why rejection) {
 	why = v.whyUnbound(c.text, c.at)
 	if why != "" && c.rejected != "" { // what it was before the edit explains what became of an approval
 		return v.whyUnbound(c.text, c.text.At)

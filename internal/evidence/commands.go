@@ -28,8 +28,7 @@ type saidCommand struct {
 	id       int64
 	by       quorum.Account
 	at       time.Time
-	isEdited bool
-	isReview bool
+	void     quorum.Reason // why it is none, whatever it says; "": it may be one
 }
 
 // parseCommand reads a comment that may be a command.
@@ -76,6 +75,19 @@ func plainReason(text string) string {
 	return string(plain)
 }
 
+// readCommand reads a text that may be a command, with who said it.
+func readCommand(t *quorum.Text) (c saidCommand, found bool) {
+	c, found = parseCommand(t.Body)
+	c.id, c.by, c.at = t.ID, t.Author, t.At
+	switch {
+	case t.Kind == quorum.TextReview:
+		c.id, c.void = -t.ID, quorum.ReasonInReview
+	case !t.Edited.IsZero():
+		c.void = quorum.ReasonWordEdited
+	}
+	return c, found
+}
+
 // isAboutFixes reports whether the command switches fixes off or on.
 func (c *saidCommand) isAboutFixes() bool {
 	return c.verb == quorum.CommandFixOff || c.verb == quorum.CommandFixOn
@@ -95,21 +107,13 @@ func (v *commandView) saidCommands() (all []saidCommand) {
 	isRecorded := func(id int64) bool {
 		return slices.ContainsFunc(s.Record.Commands, func(c quorum.Command) bool { return c.ID == id })
 	}
-	add := func(t *quorum.Text, id int64) {
-		isEdited := !t.Edited.IsZero()
-		if !t.Member || t.Author.Bot || t.Author.Login == "" || t.Author.Same(s.Ours) || isEdited && t.Editor.Login == "" {
-			return
+	for _, t := range slices.Concat(s.Comments, s.Reviews) {
+		if !t.Member || t.Author.Bot || t.Author.Login == "" || t.Author.Same(s.Ours) || !t.Edited.IsZero() && t.Editor.Login == "" {
+			continue
 		}
-		if c, found := parseCommand(t.Body); found && isOfThisHead(t.At) && !isRecorded(id) {
-			c.id, c.by, c.at, c.isEdited, c.isReview = id, t.Author, t.At, isEdited, id < 0
+		if c, found := readCommand(&t); found && isOfThisHead(c.at) && !isRecorded(c.id) {
 			all = append(all, c)
 		}
-	}
-	for i := range s.Comments {
-		add(&s.Comments[i], s.Comments[i].ID)
-	}
-	for i := range s.Reviews {
-		add(&s.Reviews[i], -s.Reviews[i].ID)
 	}
 	for _, p := range s.Presses {
 		if !p.By.Bot && p.By.Login != "" && !isRecorded(p.ID) {

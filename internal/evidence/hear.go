@@ -74,10 +74,8 @@ func (v *commandView) hearCommand(said *saidCommand, views []*reviewerView) (c q
 	switch {
 	case may < quorum.Write:
 		c.Refused = quorum.ReasonMayNot
-	case said.isReview:
-		c.Refused = quorum.ReasonInReview
-	case said.isEdited:
-		c.Refused = quorum.ReasonWordEdited
+	case said.void != "":
+		c.Refused = said.void
 	case said.verb == "":
 		c.Refused = quorum.ReasonUnclear
 	case said.verb == quorum.CommandAccept && (v.head.policy.Override == 0 || may < v.head.policy.Override):
@@ -142,7 +140,9 @@ func (v *commandView) acceptedBy(said *saidCommand) (reviewers []string, until t
 	refused = quorum.ReasonNoChange
 	for i := range v.head.snapshot.Record.Objections {
 		o := &v.head.snapshot.Record.Objections[i]
-		if o.Answered || !v.head.record.concerns(o) || !wasNamedBy(o, said.at) {
+		shown := v.head.shownText(o.TextRef)
+		isOver := o.Answered || shown != nil && isDismissed(v.head, shown)
+		if isOver || !v.head.record.concerns(o) || !wasNamedBy(o, said.at) {
 			continue
 		}
 		if _, isEnded := v.acceptOf(o.Reviewer, o.At, func(n *quorum.Objection) bool { return n == o }); !isEnded {

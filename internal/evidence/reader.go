@@ -27,8 +27,8 @@ func newTextReader() *textReader {
 // A memo keeps values that were made once.
 type memo[K comparable, V any] map[K]V
 
-// keep returns the value of a key; where there is none yet it is made.
-func (m memo[K, V]) keep(k K, create func() V) V {
+// makeOnce returns the value of a key; where there is none yet it is made.
+func (m memo[K, V]) makeOnce(k K, create func() V) V {
 	got, found := m[k]
 	if !found {
 		got = create()
@@ -52,13 +52,13 @@ type readingKey struct {
 
 // readerOf is the reader of r's texts.
 func (c *textReader) readerOf(r *quorum.Reviewer) *review.Reader {
-	return c.readers.keep(r.Name, func() *review.Reader { return review.NewReader(*r) })
+	return c.readers.makeOnce(r.Name, func() *review.Reader { return review.NewReader(*r) })
 }
 
 // severityOf is how grave r's comment is that opened a thread; 0 if it does not say.
 func (c *textReader) severityOf(r *quorum.Reviewer, t *quorum.Thread) quorum.Severity {
 	k := textKey{r.Name, quorum.TextRef{Kind: quorum.TextThread, ID: t.ID}}
-	return c.severities.keep(k, func() quorum.Severity { return review.SeverityOf(*r, t.Body) })
+	return c.severities.makeOnce(k, func() quorum.Severity { return review.SeverityOf(*r, t.Body) })
 }
 
 // maxKeptLines bounds what is kept of texts: strangers write as many as they like, of empty lines if they like.
@@ -78,12 +78,12 @@ func (c *textReader) pageOf(t *quorum.Text) review.LinedText {
 
 // hasHeading reports whether t opens with r's heading.
 func (c *textReader) hasHeading(r *quorum.Reviewer, t *quorum.Text) bool {
-	return c.headings.keep(textKey{r.Name, t.TextRef}, func() bool { return c.pageOf(t).HasHeading(r.Heading) })
+	return c.headings.makeOnce(textKey{r.Name, t.TextRef}, func() bool { return c.pageOf(t).HasHeading(r.Heading) })
 }
 
 // namedCommit is the commit that t names; "" if it names none.
 func (c *textReader) namedCommit(r *quorum.Reviewer, t *quorum.Text) string {
-	return c.commits.keep(textKey{r.Name, t.TextRef}, func() string { return c.pageOf(t).NamedCommit(*r) })
+	return c.commits.makeOnce(textKey{r.Name, t.TextRef}, func() string { return c.pageOf(t).NamedCommit(*r) })
 }
 
 // commitNamedAt is the commit that t names beside a line of it; "" if it names none there.
@@ -93,7 +93,7 @@ func (c *textReader) commitNamedAt(r *quorum.Reviewer, t *quorum.Text, line int)
 
 // readText reads what t says, as a review in that state with so many threads that object, and so many that do not.
 func (c *textReader) readText(r *quorum.Reviewer, t *quorum.Text, state string, threads, minor int) review.Reading {
-	return c.readings.keep(readingKey{textKey{r.Name, t.TextRef}, state, threads, minor}, func() review.Reading {
+	return c.readings.makeOnce(readingKey{textKey{r.Name, t.TextRef}, state, threads, minor}, func() review.Reading {
 		page, kind := c.pageOf(t), review.Comment
 		if t.Kind == quorum.TextReview {
 			kind = review.Review

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"slices"
 	"sort"
 	"time"
@@ -27,10 +28,7 @@ func pathMoments(pr quorum.PullRequest, d quorum.Decision, rec quorum.Record) []
 		who := namePhrase(b.Reviewer)
 		switch b.Vote {
 		case quorum.Approve, quorum.Object:
-			at := b.At
-			if at.IsZero() {
-				at = b.Since
-			}
+			at := cmp.Or(b.At, b.Since)
 			if b.Vote == quorum.Approve && b.Reason == quorum.ReasonCarried {
 				tell(at, "%s: approve, on %s, which has the same diff", who, quotePhrase(shortSHA(oneLine(b.Detail))))
 				continue
@@ -51,13 +49,27 @@ func pathMoments(pr quorum.PullRequest, d quorum.Decision, rec quorum.Record) []
 	tellCommands(d, rec, tell)
 	tellPeople(rec, tell)
 	for _, x := range slices.Concat(d.StandIns, d.People) {
+		what := "%s: approves in person"
 		if x.Vouch {
-			tell(x.At, "%s: vouches for the change", namePhrase(x.Login))
-			continue
+			what = "%s: vouches for the change"
 		}
-		tell(x.At, "%s: approves in person", namePhrase(x.Login))
+		tell(x.At, what, namePhrase(x.Login))
 	}
-	stood := time.Time{} // until when something spoke against a pass, which counts from when enough approved
+	tellPasses(d, rec, tell)
+	sort.SliceStable(all, func(i, j int) bool { return all[i].At.Before(all[j].At) })
+	for i := range all {
+		all[i].Time = formatTime(all[i].At, d.Start)
+	}
+	if n := len(all) - most; n > 0 {
+		all = slices.Concat([]PageMoment{{What: wordsPhrase("%s not shown", countNoun(n, "earlier moment"))}}, all[n:])
+	}
+	return all
+}
+
+// tellPasses tells when the check became green, and was taken back. A pass counts from when enough approved; what spoke against
+// it may have been ended later.
+func tellPasses(d quorum.Decision, rec quorum.Record, tell func(at time.Time, format string, parts ...Phrase)) {
+	stood := time.Time{}
 	for _, was := range rec.Undone {
 		tell(was.Passed, "the check passes")
 		tell(was.Until, "the pass is taken back: %s", whyUndone(d, was))
@@ -71,14 +83,6 @@ func pathMoments(pr quorum.PullRequest, d quorum.Decision, rec quorum.Record) []
 	if d.Pass != nil {
 		tell(slices.MaxFunc([]time.Time{d.Pass.At, stood}, time.Time.Compare), "the check passes")
 	}
-	sort.SliceStable(all, func(i, j int) bool { return all[i].At.Before(all[j].At) })
-	for i := range all {
-		all[i].Time = formatTime(all[i].At, d.Start)
-	}
-	if n := len(all) - most; n > 0 {
-		all = slices.Concat([]PageMoment{{What: wordsPhrase("%s not shown", countNoun(n, "earlier moment"))}}, all[n:])
-	}
-	return all
 }
 
 // tellCommands tells what people said that changed something.

@@ -127,9 +127,8 @@ func (m ruleTeller) baseSaid(patterns []string) Phrase {
 	if pull.Stack.Trunk == "" {
 		return fillPhrase("its base %s matches %s", namePhrase(pull.BaseRef), oneOf(patterns))
 	}
-	return fillPhrase(
-		"its base %s, or its stack's trunk %s, matches %s", namePhrase(pull.BaseRef), namePhrase(pull.Stack.Trunk), oneOf(patterns),
-	)
+	return fillPhrase("its base %s, or its stack's trunk %s, matches %s",
+		namePhrase(pull.BaseRef), namePhrase(pull.Stack.Trunk), oneOf(patterns))
 }
 
 // oneOfPatterns quotes patterns of which one is enough, and those that take away from them.
