@@ -20,7 +20,7 @@ import (
 // maxTreeFiles bounds how many files are looked through for links.
 const maxTreeFiles = 200_000
 
-// TreeWarnings returns what no guard of a policy covers in the tree of its repository. A file with mistakes has none.
+// TreeWarnings returns what no guard of a policy covers in its repository, and a second policy. A file with mistakes has none.
 func TreeWarnings(path string, src []byte, tree fs.FS) []Diagnostic {
 	policy, _, r := readPolicy(path, src, nil)
 	if len(r.problems) > 0 {

@@ -70,7 +70,7 @@ func (v textView) newStatement(t *quorum.Text) (c statement, found bool) {
 	}
 	v.readStatement(&c)
 	if c.Outcome == quorum.Findings && !t.Edited.IsZero() {
-		c.at = t.Edited // bind dates an approval from when it first stood; what was edited into an objection was said then
+		c.at = t.Edited // bindText dates an approval from when it first stood; what was edited into an objection was said then
 	}
 	return c, true
 }
@@ -134,7 +134,7 @@ func (v textView) readStatement(c *statement) {
 	case c.rejected == "" && c.Outcome == quorum.Findings && v.threads.haveEnded(c) && v.mayBeOfOldBase(c):
 		c.rejected = ofOldBase
 	}
-	if !isOther(*c) && v.attempt.wasBefore(c) {
+	if v.attempt.wasBefore(c) {
 		c.rejected = askedAgainSince
 	}
 }

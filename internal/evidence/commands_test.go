@@ -39,6 +39,33 @@ func (x *scene) heard(sec int) []quorum.Command {
 	return evidence.Remember(x.p, x.s, d, at(sec)).Commands
 }
 
+// A command in a review is refused on the page alone: GitHub's REST has no reaction to a review.
+func TestACommandInAReview(t *testing.T) {
+	x := objectedTo().said(9, 200, "bob", "accept "+head[:7]+" why")
+	last := len(x.s.Comments) - 1
+	said := x.s.Comments[last]
+	said.Kind, said.State, said.Commit = quorum.TextReview, "COMMENTED", head
+	x.s.Comments, x.s.Reviews = x.s.Comments[:last], append(x.s.Reviews, said)
+	heard := x.heard(300)
+	if len(heard) != 1 || heard[0].Refused != quorum.ReasonInReview || heard[0].ID != -9 {
+		t.Errorf("heard %+v, want one that is refused", heard)
+	}
+	if replies := x.facts().Replies; len(replies) != 0 {
+		t.Errorf("it is answered by %+v", replies)
+	}
+	if b := x.ballot(); b.Vote != quorum.Object {
+		t.Errorf("the vote is %s, %s", b.Vote, b.Reason)
+	}
+}
+
+// reopenedAt has the pull request closed before all words, and opened again.
+func reopenedAt(sec int) func(x *scene) {
+	return func(x *scene) {
+		x.s.Timeline = append(x.s.Timeline,
+			quorum.Event{Kind: quorum.Closed, At: at(150)}, quorum.Event{Kind: quorum.Reopened, At: at(sec)})
+	}
+}
+
 func TestCommands(t *testing.T) {
 	accept := "accept " + head[:7] + " it is checked elsewhere"
 	for name, test := range map[string]struct {
@@ -96,6 +123,7 @@ func TestCommandsNotHeard(t *testing.T) {
 		"from before the head":        objectedTo().said(9, -10, "bob", "rerun"),
 		"from before the base":        objectedTo().said(9, 200, "bob", "rerun").retargeted(250),
 		"a quote":                     objectedTo().comment(9, 200, "bob", "> /review-coordinator rerun"),
+		"said while it was closed":    objectedTo().said(9, 200, "bob", "rerun").with(reopenedAt(250)),
 		"no record":                   objectedTo().said(9, 200, "bob", "rerun").with(func(x *scene) { x.s.NoRecord = true }),
 	} {
 		if heard := x.heard(300); len(heard) != 0 {

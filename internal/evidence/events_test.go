@@ -84,6 +84,7 @@ func TestConcerned(t *testing.T) {
 		{quorum.Touch{Event: "pull_request_review", Author: "alice"}, true},
 		{quorum.Touch{Event: "pull_request_review"}, true},
 		{quorum.Touch{Event: "pull_request_review", Author: "alice", Remark: true}, false},
+		{quorum.Touch{Event: "pull_request_review", Author: "alice", Remark: true, Command: true}, true},
 		{quorum.Touch{Event: "pull_request_review", Remark: true}, true},
 		{quorum.Touch{Event: "pull_request_review", Author: "cursor[bot]", Remark: true}, true},
 		{quorum.Touch{Event: "pull_request_review", Author: "cursor[bot]"}, true},

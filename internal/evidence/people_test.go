@@ -227,3 +227,16 @@ func TestAPushOfBeforeIsNoHand(t *testing.T) {
 		t.Errorf("who pushed one of its commits stands in: %v", f.StandIns)
 	}
 }
+
+// Anybody can open a pull request from a fork: people are asked about one where the policy says so.
+func TestPeopleAreAskedAboutForks(t *testing.T) {
+	for _, test := range []struct{ isFork, asksForks, isOff bool }{
+		{false, false, false}, {false, true, false}, {true, false, true}, {true, true, false},
+	} {
+		x := objectedTo()
+		x.s.PR.Fork, x.p.Escalate.Forks = test.isFork, test.asksForks
+		if got := x.facts().Invited.Off; got != test.isOff {
+			t.Errorf("fork %t, asks about forks %t: off %t", test.isFork, test.asksForks, got)
+		}
+	}
+}

@@ -30,7 +30,6 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 	rec.Accounts = rememberAccounts(rec.Accounts, &p, &s)
 	views := reviewerViews(&p, &s)
 	for _, v := range views {
-		rec.Commands = v.commands.all // the record's, and those that were heard now
 		rec.Asked = rememberAsked(rec.Asked, rec.Base, v)
 		rec.Commanded = rememberCommanded(rec.Commanded, v)
 		if v.Workflow != "" {
@@ -41,8 +40,9 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 	}
 	votes := slices.Concat(d.Ballots, approvalsByPeople(views))
 	rememberBallots(&rec, &p, s, votes)
-	for _, v := range views {
-		rememberUnlooked(&rec, v.head.record.unlooked, d.Ballots)
+	if len(views) > 0 { // they have one head
+		rec.Commands = views[0].commands.all // the record's, and those that were heard now
+		rememberUnlooked(&rec, views[0].head.record.unlooked, d.Ballots)
 	}
 	if d.Verdict != quorum.Ended {
 		nameObjections(&rec, &s.PR, d, now)

@@ -67,6 +67,9 @@ func TestSiblingsWriteOneCheck(t *testing.T) {
 			observe(b)
 		}
 		w.must(forge.Publish(t.Context(), a, of(a)))
+		if wire.then != nil {
+			t.Error("nothing was written between")
+		}
 		err := forge.Publish(t.Context(), b, of(b))
 		if err == nil || !strings.Contains(err.Error(), "#7, which has the same head, is written at the same time") || writes() != 1 {
 			t.Errorf("%d writes, %v", writes(), err)

@@ -235,7 +235,7 @@ func (c conversation) isBehind(t quorum.Text, body untrusted.Digest) bool {
 // isMembersWord reports whether t is a command of a member's, or a review that may count: who edited it last is asked before it does.
 func isMembersWord(t quorum.Text) bool {
 	isReview := t.State == "APPROVED" || t.State == "CHANGES_REQUESTED"
-	return t.Member && (isReview || t.Kind == quorum.TextComment && quorum.CommandLine(t.Body) != "")
+	return t.Member && (isReview || quorum.CommandLine(t.Body) != "")
 }
 
 // isDismissedByUnknown reports whether a review was dismissed, which takes permission to write, and c does not know by whom.

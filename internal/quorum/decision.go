@@ -300,7 +300,7 @@ func (o Objection) IsSame(other Objection) bool {
 		o.Attempt == other.Attempt && o.At.Equal(other.At)
 }
 
-// A Command is a person's word in a comment of the pull request, or a press of the check's button.
+// A Command is a person's word in a comment or review of the pull request, or a press of the check's button.
 type Command struct {
 	ID        int64       `json:"id"` // of the comment, or of a review, negative; of a press, see [Press]
 	Verb      CommandVerb `json:"verb"`

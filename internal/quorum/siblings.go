@@ -116,7 +116,10 @@ func sharedCheck(name string, judged []Sibling, all []PullRequest, held []HeldRe
 
 // badness orders verdicts: the worst of several counts. One that was never made is as bad as one that needs a person.
 func (v Verdict) badness() int {
-	return slices.Index([]Verdict{Ended, Passed, Waiting, Unverified, Blocked}, cmp.Or(v, Unverified))
+	if i := slices.Index([]Verdict{Ended, Passed, Waiting, Unverified, Blocked}, v); i >= 0 {
+		return i
+	}
+	return Unverified.badness()
 }
 
 // A HeldRecord is a pull request's record, and the name of our check on the head in which it stands.

@@ -436,7 +436,7 @@ type Commit struct {
 
 // A Press is somebody's press of our check's button: GitHub shows it in the event alone, and the daemon keeps it.
 type Press struct {
-	ID int64 // made of the delivery's: negative, so that it is no comment's
+	ID int64 // made of the delivery's: negative, so that it is no comment's; reviews' are far smaller
 	By Account
 	At time.Time
 }

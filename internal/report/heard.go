@@ -40,7 +40,11 @@ func heardSaid(d quorum.Decision, c quorum.Command) Phrase {
 	}
 	asked := fillPhrase("%s, %s, %s", namePhrase(c.By), wordsPhrase("%s", formatTime(c.At, d.Start)), verb)
 	if c.Refused != "" {
-		return slices.Concat(asked, wordsPhrase(": not heard, because %s.", Sentence(c.Refused)))
+		why := Sentence(c.Refused) + "."
+		if c.Refused == quorum.ReasonInReview { // no 👎 leads here
+			why += " " + Advice(c.Refused)
+		}
+		return slices.Concat(asked, wordsPhrase(": not heard, because %s", why))
 	}
 	names := namesOf(c.Reviewers)
 	switch c.Verb {

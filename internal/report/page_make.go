@@ -229,9 +229,7 @@ func (m *pageMaker) objectionsSaid() Phrase {
 			names = append(names, namePhrase(b.Reviewer))
 		}
 	}
-	for _, login := range opposingPeople(m.decision) {
-		names = append(names, namePhrase(login))
-	}
+	names = append(names, namesOf(opposingPeople(m.decision))...)
 	switch {
 	case len(names) == 1:
 		parts = slices.Insert(parts, 0, fillPhrase("%s objects", names[0]))

@@ -66,8 +66,8 @@ func pathMoments(pr quorum.PullRequest, d quorum.Decision, rec quorum.Record) []
 	return all
 }
 
-// tellPasses tells when the check became green, and was taken back. A pass counts from when enough approved; what spoke against
-// it may have been ended later.
+// tellPasses tells when the check became green, and when that was taken back. A pass counts from when enough approved. Of what
+// spoke against it then and was ended later, the record dates accepts and earlier passes alone.
 func tellPasses(d quorum.Decision, rec quorum.Record, tell func(at time.Time, format string, parts ...Phrase)) {
 	stood := time.Time{}
 	for _, was := range rec.Undone {
@@ -76,12 +76,15 @@ func tellPasses(d quorum.Decision, rec quorum.Record, tell func(at time.Time, fo
 		stood = was.Until
 	}
 	for _, c := range rec.Commands {
-		if c.Verb == quorum.CommandAccept && c.Refused == "" && c.At.After(stood) {
+		if c.Verb == quorum.CommandAccept && c.Refused == "" && c.Base == d.Base && c.At.After(stood) {
 			stood = c.At
 		}
 	}
 	if d.Pass != nil {
-		tell(slices.MaxFunc([]time.Time{d.Pass.At, stood}, time.Time.Compare), "the check passes")
+		if stood.Before(d.Pass.At) {
+			stood = d.Pass.At
+		}
+		tell(stood, "the check passes")
 	}
 }
 

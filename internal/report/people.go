@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -25,13 +26,8 @@ func peopleSteps(d quorum.Decision, rec quorum.Record) (items []Phrase) {
 }
 
 // askedNames are those who were asked, without whom GitHub refused.
-func askedNames(asked *quorum.AskedPeople) (all []Phrase) {
-	for _, name := range asked.To {
-		if !isRefused(asked, name) {
-			all = append(all, namePhrase(name))
-		}
-	}
-	return all
+func askedNames(asked *quorum.AskedPeople) []Phrase {
+	return namesOf(slices.DeleteFunc(slices.Clone(asked.To), func(name string) bool { return isRefused(asked, name) }))
 }
 
 func isRefused(asked *quorum.AskedPeople, name string) bool {

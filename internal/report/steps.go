@@ -222,12 +222,7 @@ func (l *stepList) addAccept(p quorum.Policy, d quorum.Decision) {
 	if p.Override == 0 || d.Objections == 0 || d.Head == "" {
 		return
 	}
-	var names []Phrase
-	for _, b := range d.Ballots {
-		if b.Voter() && b.Vote == quorum.Object {
-			names = append(names, namePhrase(b.Reviewer))
-		}
-	}
+	names := namesOf(votersWith(d, quorum.Object))
 	line := Phrase{{Text: "/review-coordinator accept " + cutBytes(d.Head, acceptedDigits) + " <why>", From: FromWriting}}
 	l.addFilled(personWith(p.Override), fillPhrase(
 		"Comment %s, with your reason at its end, if the change is right as it is: that ends %s.", line, objectionsOf(names),

@@ -392,19 +392,8 @@ func (g *GitHub) listRuns(r *routedRequest) routeAnswer {
 		filtered = filtered || v != ""
 		return v
 	}
-	head, event, branch, status, suite, actor := filter(
-		"head_sha",
-	), filter(
-		"event",
-	), filter(
-		"branch",
-	), filter(
-		"status",
-	), filter(
-		"check_suite_id",
-	), filter(
-		"actor",
-	)
+	head, event, branch := filter("head_sha"), filter("event"), filter("branch")
+	status, suite, actor := filter("status"), filter("check_suite_id"), filter("actor")
 	since, until, valid := createdRange(filter("created"))
 	if !valid {
 		return answerError(422, "Validation Failed: created")

@@ -478,6 +478,7 @@ func (e *Notice) setTouch(p *eventPayload) {
 	case "pull_request_review":
 		t.Author, t.Text, t.Sum = p.Review.Is.User.Login, p.Review.Is.ID, p.Review.Is.digest()
 		t.Remark = strings.EqualFold(p.Review.Is.State, "commented") && e.Action != "dismissed"
+		t.Command = e.Action == "submitted" && p.Review.Is.isMembersCommand() // it is answered
 	}
 	if p.PullRequest != nil {
 		t.Head = parseSHA(p.PullRequest.Head.SHA)
@@ -584,7 +585,7 @@ type eventText struct {
 	Relation string `json:"author_association"`
 }
 
-// isMembersCommand reports whether a comment is the command of somebody whom GitHub calls a member.
+// isMembersCommand reports whether a text is the command of somebody whom GitHub calls a member.
 func (t eventText) isMembersCommand() bool {
 	return slices.Contains([]string{"OWNER", "MEMBER", "COLLABORATOR"}, t.Relation) && quorum.CommandLine(t.Body) != ""
 }
