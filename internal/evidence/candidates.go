@@ -119,10 +119,8 @@ func (v textView) readStatement(c *statement) {
 		by, c.reviewState = v.head.dismissalOf(c.text.ID)
 	}
 	v.readAs(c)
-	if dismissed {
-		if c.Outcome != quorum.Findings || v.head.hadNoHand(by) { // nobody else ends an objection
-			c.reject(reviewDismissed, by.Login)
-		}
+	if dismissed && (c.Outcome != quorum.Findings || v.head.hadNoHand(by)) { // nobody else ends an objection
+		c.reject(reviewDismissed, by.Login)
 	}
 	switch {
 	case c.Outcome == quorum.Unrelated && c.isReview() && strings.TrimSpace(c.text.Body) == "":

@@ -44,11 +44,10 @@ func cycleOf(s *quorum.Snapshot) cycle {
 			}
 		case quorum.BaseChanged:
 			c.baseChanged = latest(c.baseChanged, e.At)
-		case quorum.Reopened, quorum.ReadyForReview:
+		case quorum.ReadyForReview:
 			c.start = latest(c.start, e.At)
-			if e.Kind == quorum.Reopened {
-				c.closed = append(c.closed, stay{from: closed, to: e.At})
-			}
+		case quorum.Reopened:
+			c.start, c.closed = latest(c.start, e.At), append(c.closed, stay{from: closed, to: e.At})
 		case quorum.Closed:
 			closed = e.At
 		case quorum.ConvertedDraft, quorum.ReviewRequested, quorum.ReviewDismissed:

@@ -94,7 +94,9 @@ func (v recordView) objectionsOf(reviewer string) (out []quorum.Objection) {
 		}
 	}
 	for _, o := range v.unlooked {
-		isRecorded := slices.ContainsFunc(v.record.Objections, func(r quorum.Objection) bool { return isMine(r) && r.TextRef == o.TextRef })
+		isRecorded := slices.ContainsFunc(v.record.Objections, func(r quorum.Objection) bool { // a thread may be opened again
+			return isMine(r) && r.TextRef == o.TextRef && (!r.Answered || r.Kind != quorum.TextThread)
+		})
 		if isMine(o) && !isRecorded {
 			out = append(out, o)
 		}

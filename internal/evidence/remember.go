@@ -232,7 +232,8 @@ func appendObjection(all []quorum.Objection, o quorum.Objection) []quorum.Object
 	if o.ID == 0 || isKnown {
 		return all
 	}
-	return keepFirstAndNewest(all, o, isOfPlace)
+	isOver := func(old quorum.Objection) bool { return old.Answered && isOfPlace(&old) && o.IsSame(old) }
+	return keepFirstAndNewest(without(all, isOver), o, isOfPlace) // a thread that is opened again is one that stands
 }
 
 // keepFirstAndNewest adds an objection if there is room for it, of its reviewer's and kind's unanswered ones that lie
