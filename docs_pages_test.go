@@ -1,6 +1,6 @@
 package coordinator_test
 
-// The check as a contributor sees it who sees nothing else: eleven stories, each played to the moment at which somebody
+// The check as a contributor sees it who sees nothing else: stories, each played to the moment at which somebody
 // looks, and its page drawn in a browser as GitHub draws it, in both themes, on a screen and on a telephone. README's
 // picture is one of them, so that it can neither promise too much nor grow old. After a change of what the check says:
 //

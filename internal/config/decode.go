@@ -43,7 +43,7 @@ type policyFileReader struct {
 	path       string
 	text       string
 	lines      []string
-	positions  map[string]position // of the keys that were read: of the value, where it was read, too
+	positions  map[string]position // of each key; once its value is read, of that
 	brokenKeys map[string]bool     // keys whose value could not be read
 	problems   []Diagnostic
 	warnings   []Diagnostic

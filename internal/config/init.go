@@ -511,7 +511,7 @@ func openingHeading(body string) string {
 
 var notInNamePattern = regexp.MustCompile(`[^a-z0-9]+`)
 
-// nameOfWorkflow makes a reviewer's name of its workflow's file.
+// nameOfWorkflow makes a reviewer's name of its workflow's file: at most 36 characters, for a number may follow.
 func nameOfWorkflow(workflow string) string {
 	name := strings.TrimSuffix(strings.TrimSuffix(path.Base(workflow), ".yml"), ".yaml")
 	name = strings.Trim(notInNamePattern.ReplaceAllString(strings.ToLower(name), "-"), "-")

@@ -94,7 +94,7 @@ func (v *attemptView) hasEndedSince(o *quorum.Objection) bool {
 	case t == nil || t.Kind != quorum.TextReview:
 		return false
 	case t.State == "DISMISSED":
-		return isDismissed(v.head, t)
+		return v.head.isDismissed(t)
 	}
 	s := v.readAgain(t)
 	return s.Outcome == quorum.Findings && v.threads.haveEnded(&s)
@@ -111,7 +111,7 @@ func (v *attemptView) isThreadAnswered(id int64, isAnswer bool) bool {
 func (v *attemptView) isAnsweredAsShown(o *quorum.Objection, s *statement, isAnswered bool) bool {
 	switch {
 	case s.rejected == reviewDismissed:
-		return isDismissed(v.head, s.text)
+		return v.head.isDismissed(s.text)
 	case isAnswered:
 		return true
 	case s.isVoid():

@@ -141,8 +141,7 @@ func (v textView) readStatement(c *statement) {
 // that objected in the same attempt.
 func (v textView) doubtApproval(c *statement) {
 	run, unnamed := v.attempt.run, v.whyUnnamed(c)
-	var pull string
-	var isOfOther bool
+	pull, isOfOther := "", false
 	if run != nil && v.head.snapshot.SameBranch != nil {
 		pull, isOfOther = v.head.otherPullOfRun(run, true)
 	}

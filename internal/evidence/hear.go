@@ -141,7 +141,7 @@ func (v *commandView) acceptedBy(said *saidCommand) (reviewers []string, until t
 	for i := range v.head.snapshot.Record.Objections {
 		o := &v.head.snapshot.Record.Objections[i]
 		shown := v.head.shownText(o.TextRef)
-		isOver := o.Answered || shown != nil && isDismissed(v.head, shown)
+		isOver := o.Answered || shown != nil && v.head.isDismissed(shown)
 		if isOver || !v.head.record.concerns(o) || !wasNamedBy(o, said.at) {
 			continue
 		}

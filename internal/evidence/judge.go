@@ -83,8 +83,8 @@ func reviewerViews(p *quorum.Policy, s *quorum.Snapshot) []*reviewerView {
 func viewsOf(h *headView, texts *textReader) []*reviewerView {
 	p, s := h.policy, h.snapshot
 	commands := &commandView{head: h, all: slices.Clip(s.Record.Commands)}
-	h.objectedElsewhere = map[string]bool{}
-	h.record.unlooked = append(objectionsOfEarlierStays(p, s, texts), h.hearOtherBases(texts)...)
+	here, elsewhere := objectionsOfOtherBases(h, texts)
+	h.record.unlooked, h.objectedElsewhere = append(objectionsOfEarlierStays(p, s, texts), here...), elsewhere
 	views := make([]*reviewerView, len(p.Reviewers))
 	for i := range p.Reviewers {
 		views[i] = newReviewerView(h, texts, commands, &p.Reviewers[i])

@@ -145,7 +145,7 @@ func verdictOnLeftHeads(h *headView, r *quorum.Reviewer, texts *textReader) (las
 		past := snapshotOfLeftHead(h.snapshot, head)
 		past.Timeline = without(past.Timeline, func(e quorum.Event) bool { return e.Kind == quorum.BaseChanged })
 		past.Reviews = without(past.Reviews, func(t quorum.Text) bool {
-			return t.Commit != head || isDismissed(h, &t)
+			return t.Commit != head || h.isDismissed(&t)
 		})
 		v := viewsOfLeftHead(&p, &past, h.timeline, texts)[0]
 		b := v.makeBallot()

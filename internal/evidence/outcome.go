@@ -200,7 +200,7 @@ func (v *attemptView) nothingSaid(statements []statement) attemptResult {
 	}
 	void := map[quorum.Reason]*statement{} // the oldest for each reason
 	for i := range statements {
-		if s := &statements[i]; void[voidReasons[s.rejected]] == nil {
+		if s := &statements[i]; s.isVoid() && void[voidReasons[s.rejected]] == nil {
 			void[voidReasons[s.rejected]] = s
 		}
 	}

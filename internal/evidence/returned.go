@@ -108,24 +108,25 @@ func tellingBaseStays(s *quorum.Snapshot) []stay {
 	return append(telling[max(0, len(telling)-maxBaseStays):], last)
 }
 
-// hearOtherBases finds what was objected while the pull request was against other bases, or by runs from before it came
-// back to this one, in what GitHub shows. Where that began against this base, or shows no beginning, it objects here;
-// else its reviewer is required.
-func (h *headView) hearOtherBases(texts *textReader) (here []quorum.Objection) {
+// objectionsOfOtherBases are what was objected while the pull request was against other bases, or by runs from before it
+// came back to this one, in what GitHub shows. What began against this base, or shows no beginning, objects here; else
+// its reviewer is required, as one that objected elsewhere.
+func objectionsOfOtherBases(h *headView, texts *textReader) (here []quorum.Objection, elsewhere map[string]bool) {
+	elsewhere = map[string]bool{}
 	s, own, stays := h.snapshot, earlierBaseStays(h.snapshot), tellingBaseStays(h.snapshot)
 	if len(stays) == 0 {
-		return nil
+		return nil, elsewhere
 	}
-	hear := func(p *quorum.Policy, then quorum.Snapshot) {
+	judge := func(p *quorum.Policy, then quorum.Snapshot) {
 		for _, v := range viewsOf(newHeadView(p, &then), texts) {
 			b := v.makeBallot()
 			if b.Vote == quorum.Approve {
-				delete(h.objectedElsewhere, v.Name)
+				delete(elsewhere, v.Name)
 			}
 			for _, o := range v.objectionsOf(b) {
 				began := beganAt(v.head, &o)
 				if !began.IsZero() && !isWithin(own, began, true) {
-					h.objectedElsewhere[v.Name] = h.objectedElsewhere[v.Name] || v.isOfHead(o.TextRef)
+					elsewhere[v.Name] = elsewhere[v.Name] || v.isOfHead(o.TextRef)
 					continue
 				}
 				o.Base = s.PR.BaseRef
@@ -135,7 +136,7 @@ func (h *headView) hearOtherBases(texts *textReader) (here []quorum.Objection) {
 	}
 	for _, was := range stays {
 		if was.of != s.PR.BaseRef { // else [objectionsOfEarlierStays] judges it
-			hear(h.policy, snapshotWithin(s, was))
+			judge(h.policy, snapshotWithin(s, was))
 		}
 	}
 	last := stays[len(stays)-1].to
@@ -145,9 +146,9 @@ func (h *headView) hearOtherBases(texts *textReader) (here []quorum.Objection) {
 	byRun := *h.policy
 	byRun.Reviewers = without(byRun.Reviewers, func(r quorum.Reviewer) bool { return r.Workflow == "" })
 	if len(now.Runs) > 0 {
-		hear(&byRun, now)
+		judge(&byRun, now)
 	}
-	return here
+	return here, elsewhere
 }
 
 // snapshotWithin shows what was said during a stay on a base, by runs that had begun by its end.

@@ -112,7 +112,7 @@ func (h *headView) dismissalOf(review int64) (by quorum.Account, was string) {
 }
 
 // isDismissed reports whether a person who had no hand in the change dismissed a review: that ends what it objected.
-func isDismissed(h *headView, t *quorum.Text) bool {
+func (h *headView) isDismissed(t *quorum.Text) bool {
 	by, _ := h.dismissalOf(t.ID)
 	return t.State == "DISMISSED" && h.hadNoHand(by)
 }

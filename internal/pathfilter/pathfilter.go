@@ -16,6 +16,7 @@ import (
 type Pattern struct {
 	negated bool
 	pieces  []piece
+	within  string // a part of each path that it matches: most paths lack it, and are not gone through
 }
 
 // A piece of a pattern stands for a character of a path, or for several in a row.
@@ -48,6 +49,12 @@ func Compile(pattern string) (Pattern, error) {
 			return p, err
 		}
 		at += size
+	}
+	isPlain := !strings.ContainsAny(body, "?+[\\\uFFFD") // a byte that is no UTF-8 is read as the last one
+	for part := range strings.SplitSeq(body, "*") {
+		if part = strings.TrimPrefix(part, "/"); isPlain && len(part) > len(p.within) {
+			p.within = part
+		}
 	}
 	return p, nil
 }
@@ -83,6 +90,9 @@ func (p *Pattern) addPiece(rest string, opens bool) (size int, err error) {
 
 // matchesPath goes through a path once, with all pieces at which it may stand.
 func (p Pattern) matchesPath(path string) bool {
+	if !strings.Contains(path, p.within) {
+		return false
+	}
 	var sets [2][maxPattern + 1]bool
 	at, next := sets[0][:len(p.pieces)+1], sets[1][:len(p.pieces)+1]
 	enterPiece(p.pieces, at, 0)
@@ -209,12 +219,7 @@ func parseCharacterSet(rest string) (set string, size int, err error) {
 }
 
 func isRange(from, to byte) bool {
-	for _, class := range []string{"az", "AZ", "09"} {
-		if class[0] <= from && from <= to && to <= class[1] {
-			return true
-		}
-	}
-	return false
+	return from <= to && ('a' <= from && to <= 'z' || 'A' <= from && to <= 'Z' || '0' <= from && to <= '9')
 }
 
 // IsName reports whether a pattern matches one name and no other: it has no wildcard, no set and no !.

@@ -148,6 +148,20 @@ func setToRegexp(rest string) (piece string, size int, err error) {
 	return "[" + b.String() + "]", end + 1, nil
 }
 
+// BenchmarkMatch has the guards of a usual policy look at a long path that none of them matches.
+func BenchmarkMatch(b *testing.B) {
+	list, err := CompileAll([]string{"AGENTS.md", "**/AGENTS.md", "**/*.md", "**/.github/**", ".github/workflows/**", "docs/**"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	path := strings.Repeat("services/", 12) + "main.go"
+	for b.Loop() {
+		if list.Match(path) {
+			b.Fatal("it matches")
+		}
+	}
+}
+
 func BenchmarkCompileAll(b *testing.B) {
 	for b.Loop() {
 		if _, err := CompileAll([]string{"AGENTS.md", "**/AGENTS.md", ".codex/**", ".github/workflows/**", ".github/actions/**"}); err != nil {

@@ -64,7 +64,7 @@ func Decide(p Policy, ballots []Ballot, f Facts, now time.Time) Decision {
 	return d
 }
 
-// applyRules applies rules 1 (its lanes without a review) to 6 to the ballots as of now.
+// applyRules applies rules 1 (its lanes without a review) to 6 to the ballots as of now. No rule was applied to d before.
 func (d *Decision) applyRules(p Policy, ballots []Ballot, f Facts, now time.Time) {
 	d.tallyBallots(p, ballots, now)
 	objections := d.Objections
@@ -390,7 +390,7 @@ func (d *Decision) graceEnds(p Policy) time.Time {
 	}).Add(p.Grace)
 }
 
-// firstMoment is when something held first of the voters' ballots: at the start, or when one of them became what it is.
+// firstMoment is when something first held: when a voter's ballot became what it is; the start, too, if it never did.
 func (d *Decision) firstMoment(holds func(at time.Time) bool) time.Time {
 	moments := []time.Time{d.Start}
 	for _, b := range votersWith(d.Ballots) {
@@ -432,7 +432,7 @@ func (d *Decision) scheduleEffects(p Policy, now time.Time) {
 // scheduleAction adds an effect once it is due. A run that reviewers share is run again once: by a person's command, if
 // there is one, which would be carried out once more otherwise.
 func (d *Decision) scheduleAction(a Action, now time.Time) {
-	if now.Before(a.Due) { // GitHub may not show yet what came of the last try
+	if now.Before(a.Due) {
 		d.wakeBy(a.Due)
 		return
 	}

@@ -83,8 +83,7 @@ func NewestAnswers(heard []HeardAnswer) []HeardAnswer {
 	newest := slices.Clone(heard)
 	slices.Reverse(newest)
 	unread := map[bool]int{true: 1}
-	return newestOfEach(newest, MaxHeard, func(a HeardAnswer) SeenText { return SeenText{a.TextRef, a.Reviewer} },
-		func(a HeardAnswer) string { return a.Reviewer },
+	return newestOfEach(newest, MaxHeard, func(a HeardAnswer) (string, any) { return a.Reviewer, a.TextRef },
 		func(a, b HeardAnswer) int {
 			return cmp.Or(
 				b.At.Compare(a.At), unread[a.Unread]-unread[b.Unread], cmp.Compare(b.ID, a.ID), cmp.Compare(a.Reviewer, b.Reviewer),
@@ -95,19 +94,19 @@ func NewestAnswers(heard []HeardAnswer) []HeardAnswer {
 
 // newestOfEach returns the newest of what reviewers did, by an order in which newer ones come first: at most so many of
 // each reviewer. Of two of one name the first in the list counts.
-func newestOfEach[T any, Name comparable](
-	all []T, most int, name func(T) Name, reviewer func(T) string, compare func(a, b T) int,
-) []T {
-	known, count := map[Name]bool{}, map[string]int{}
+func newestOfEach[T any](all []T, most int, name func(T) (reviewer string, of any), compare func(a, b T) int) []T {
+	known, count := map[[2]any]bool{}, map[string]int{}
 	newest := slices.DeleteFunc(slices.Clone(all), func(x T) bool {
-		isKnown := known[name(x)]
-		known[name(x)] = true
+		reviewer, of := name(x)
+		isKnown := known[[2]any{reviewer, of}]
+		known[[2]any{reviewer, of}] = true
 		return isKnown
 	})
 	slices.SortStableFunc(newest, compare)
 	return slices.DeleteFunc(newest, func(x T) bool {
-		count[reviewer(x)]++
-		return count[reviewer(x)] > most
+		reviewer, _ := name(x)
+		count[reviewer]++
+		return count[reviewer] > most
 	})
 }
 

@@ -84,12 +84,7 @@ func nameOfTime(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 // NewestSigns returns the newest signs of each reviewer, at most so many, oldest first. Of two of one name the first in
 // the list counts.
 func NewestSigns(signs []Sign, most int) []Sign {
-	type name struct {
-		reviewer, of string
-		kind         SignKind
-	}
-	newest := newestOfEach(signs, most, func(s Sign) name { return name{s.Reviewer, s.Of, s.Kind} },
-		func(s Sign) string { return s.Reviewer },
+	newest := newestOfEach(signs, most, func(s Sign) (string, any) { return s.Reviewer, [2]any{s.Of, s.Kind} },
 		func(a, b Sign) int {
 			return cmp.Or(b.At.Compare(a.At), cmp.Compare(b.Kind, a.Kind), b.Pull-a.Pull, cmp.Compare(b.Of, a.Of),
 				cmp.Compare(b.Reviewer, a.Reviewer))
