@@ -309,7 +309,11 @@ func (w *writer) frame(a approval, core string, parts frameParts) string {
 	}
 	add(core)
 	if !parts.bare && a.field && parts.below == "" && w.oneIn(2) {
-		add(pickOne(w, append(plainRemarks, frameReasons...)))
+		remark := pickOne(w, append(plainRemarks, frameReasons...))
+		for a.class == "preset" && Read(a.reviewer, Material{Kind: a.kind, State: a.state, Body: remark}).Outcome == quorum.Approved {
+			remark = pickOne(w, append(plainRemarks, frameReasons...)) // the vendor's own yes below its own no is neither
+		}
+		add(remark)
 		if w.oneIn(4) {
 			add(pickOne(w, framePraise))
 		}
