@@ -237,12 +237,11 @@ func objectionsOfAlikeHeads(p *quorum.Policy, s *quorum.Snapshot) (all []quorum.
 		past := snapshotOfLeftHead(s, alike.Head)
 		for _, v := range viewsOfLeftHead(p, &past, s.Timeline, texts) {
 			b := v.makeBallot()
-			if b.Vote != quorum.Object || b.Reason == quorum.ReasonOpenThreads || !v.isOfHead(b.Evidence) {
-				continue
-			}
-			for _, o := range v.objectionsOf(b) {
-				o.Carried, o.Base = alike.Head, alike.Base
-				all = append(all, o)
+			if b.Vote == quorum.Object && b.Reason != quorum.ReasonOpenThreads && v.isOfHead(b.Evidence) {
+				for _, o := range v.objectionsOf(b) {
+					o.Carried, o.Base = alike.Head, alike.Base
+					all = append(all, o)
+				}
 			}
 		}
 	}

@@ -22,7 +22,7 @@ func withoutAccepts(p *quorum.Policy, s *quorum.Snapshot) *quorum.Snapshot {
 	mayNot := func(own bool) bool { return p.Override == 0 || own && !p.OwnChange }
 	whyRefused := func(c quorum.Command) quorum.Reason {
 		switch {
-		case c.Verb != quorum.CommandAccept:
+		case c.Verb != quorum.CommandAccept, c.Refused != "":
 		case mayNot(c.Own):
 			return quorum.ReasonNoOverride
 		case !c.Own && change.HadHand(s, quorum.Account{Login: c.By}):
@@ -30,21 +30,22 @@ func withoutAccepts(p *quorum.Policy, s *quorum.Snapshot) *quorum.Snapshot {
 		}
 		return ""
 	}
-	own, isChanged := *s, false
+	isRefused := func(c quorum.Command) bool { return whyRefused(c) != "" }
+	isTakenBack := func(o quorum.Objection) bool { return o.Accepted != "" && mayNot(o.Own) }
+	if !slices.ContainsFunc(s.Record.Commands, isRefused) && !slices.ContainsFunc(s.Record.Objections, isTakenBack) {
+		return s
+	}
+	own := *s
 	own.Record.Commands, own.Record.Objections = slices.Clone(s.Record.Commands), slices.Clone(s.Record.Objections)
 	for i := range own.Record.Commands {
-		c := &own.Record.Commands[i]
-		if why := whyRefused(*c); c.Refused == "" && why != "" {
-			c.Refused, c.Reviewers, isChanged = why, nil, true
+		if c := &own.Record.Commands[i]; isRefused(*c) {
+			c.Refused, c.Reviewers = whyRefused(*c), nil
 		}
 	}
 	for i := range own.Record.Objections {
-		if o := &own.Record.Objections[i]; o.Accepted != "" && mayNot(o.Own) {
-			o.Answered, o.Accepted, o.Own, isChanged = false, "", false, true
+		if o := &own.Record.Objections[i]; isTakenBack(*o) {
+			o.Answered, o.Accepted, o.Own = false, "", false
 		}
-	}
-	if !isChanged {
-		return s
 	}
 	own.Record.Seq++
 	return &own
