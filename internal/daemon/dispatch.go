@@ -48,8 +48,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	var renewer sync.WaitGroup
 	renewer.Go(func() { d.renewLeases(renewing) })
 	renewer.Go(func() { voidLost(renewing, d.Lost, d.leases, d.Now) })
-	var quiet time.Time // since when nothing was claimed; zero: memory was given back since then
-	crowded := false    // there were more than a few looks at a time since then
+	crowded := false // there were more than a few looks at a time since memory was given back
 	for ctx.Err() == nil {
 		n := 1
 		select {
@@ -78,10 +77,10 @@ func (d *Daemon) Run(ctx context.Context) error {
 		}
 		if now := d.Now(); len(works) > 0 {
 			d.lastWork = now
-			quiet, crowded = now, crowded || d.underWay.total() > fewLooks
-		} else if !quiet.IsZero() && now.Sub(quiet) > calmAfter && d.underWay.total() == 0 {
-			d.releaseMemory(crowded)
-			quiet, crowded = time.Time{}, false
+			crowded = crowded || d.underWay.total() > fewLooks
+		} else if crowded && now.Sub(d.lastWork) > calmAfter && d.underWay.total() == 0 {
+			d.releaseMemory()
+			crowded = false
 		}
 		if len(works) < n {
 			d.restFromClaim(ctx, took)
@@ -114,16 +113,12 @@ func retireFrom(ctx context.Context, table store.Store, log *slog.Logger) {
 	}
 }
 
-// releaseMemory gives memory back to the system, which Go would keep for the next burst.
-func (d *Daemon) releaseMemory(crowded bool) {
-	times := 1
-	if crowded {
-		times = 3 // a pool lets go at the second, a stack shrinks by half at each
-		if d.Calm != nil {
-			d.Calm()
-		}
+// releaseMemory gives memory that a burst took back to the system: Go lets go of some only later, and keeps it for the next one.
+func (d *Daemon) releaseMemory() {
+	if d.Calm != nil {
+		d.Calm()
 	}
-	for range times {
+	for range 3 { // a pool lets go at the second, a stack shrinks by half at each
 		debug.FreeOSMemory()
 	}
 }
