@@ -46,7 +46,7 @@ type watched struct {
 func (w watched) Run() int {
 	flag.Parse()
 	if os.Getenv("GOGC") == "" { // tests have small heaps, which Go would collect every few milliseconds
-		debug.SetGCPercent(400)
+		debug.SetGCPercent(800)
 	}
 	most := testTime()
 	if most <= 0 {
