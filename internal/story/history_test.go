@@ -22,8 +22,9 @@ import (
 
 var (
 	historyDepth  = flag.Int("history-depth", 1, "length, in moves, of the histories that are walked exhaustively")
+	historyPart   = flag.Int("history-part", 1, "walks that far from every n-th first move, by -history-seed, and a move less from the others")
 	historySample = flag.Int("history-sample", 100, "number of longer histories that are drawn at random for each policy")
-	historySeed   = flag.Uint64("history-seed", 1, "seed of the longer histories")
+	historySeed   = flag.Uint64("history-seed", 1, "seed of the longer histories, and of -history-part")
 )
 
 // A property names what must hold after every look.
@@ -690,9 +691,13 @@ func (w *walker) walkAll(depth, sample int, seed uint64) {
 	all, told := w.beginnings()
 	for i, st := range all {
 		w.visit(st, st.hash(), told[i])
-		for _, m := range w.moves {
+		for k, m := range w.moves {
 			if next := w.step(st, m, told[i]); next != nil && depth > 0 {
-				jobs <- job{next, append(slices.Clip(told[i]), m.name), depth - 1}
+				from := depth - 1
+				if (uint64(i+k)+seed)%uint64(*historyPart) != 0 {
+					from = max(0, from-1)
+				}
+				jobs <- job{next, append(slices.Clip(told[i]), m.name), from}
 			}
 		}
 	}
