@@ -113,17 +113,16 @@ func rememberJudged(all []quorum.Judged, s *quorum.Snapshot, ballots []quorum.Ba
 	head, diff := s.PR.Head, s.PR.Diff.Lines
 	for i := range ballots {
 		b := &ballots[i]
-		if !isVerdictHere(b) {
+		isNo := b.Vote == quorum.Object
+		was := firstOf(all, func(j *quorum.Judged) bool { return j.Reviewer == b.Reviewer })
+		if !isVerdictHere(b) && (was == nil || !isNo) {
 			continue
 		}
-		isNo := b.Vote == quorum.Object
-		now := quorum.Judged{
-			Reviewer: b.Reviewer, Head: head, No: isNo, Diff: diff, Times: 1, Said: b.Since.UTC().Truncate(time.Second), Again: b.Again,
-		}
+		said := b.Since.UTC().Truncate(time.Second)
+		now := quorum.Judged{Reviewer: b.Reviewer, Head: head, No: isNo, Diff: diff, Times: 1, Said: said, Again: b.Again}
 		if isNo {
 			now.Noes = 1
 		}
-		was := firstOf(all, func(j *quorum.Judged) bool { return j.Reviewer == b.Reviewer })
 		switch {
 		case was == nil:
 			all = append(all, now)
@@ -134,8 +133,8 @@ func rememberJudged(all []quorum.Judged, s *quorum.Snapshot, ballots []quorum.Ba
 			*was = now
 		case was.Head == head && was.Said.Equal(now.Said): // the same words count otherwise now: of open threads, say
 			was.No, was.Noes = isNo, max(was.Noes, now.Noes)
-		case was.Head == head && isNo && !was.No: // it approved against another base, which ends nothing here
-			was.No, was.Diff = true, diff
+		case isNo: // it stands here, whatever was said since of another head or base
+			was.No, was.Head, was.Diff = true, head, diff
 		}
 	}
 	return all

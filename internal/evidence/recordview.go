@@ -95,8 +95,9 @@ func (v recordView) objectionsOf(reviewer string) (out []quorum.Objection) {
 		}
 	}
 	for _, o := range v.unlooked {
-		isRecorded := slices.ContainsFunc(v.record.Objections, func(r quorum.Objection) bool { // a thread may be opened again
-			return isMine(r) && r.TextRef == o.TextRef && (!r.Answered || r.Kind != quorum.TextThread)
+		isRecorded := slices.ContainsFunc(v.record.Objections, func(r quorum.Objection) bool {
+			isOver := r.Answered && (r.Kind == quorum.TextThread || r.Base != v.base) // opened again, or answered against another base
+			return isMine(r) && r.TextRef == o.TextRef && !isOver
 		})
 		if isMine(o) && !isRecorded {
 			out = append(out, o)

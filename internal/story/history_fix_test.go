@@ -129,6 +129,10 @@ func fixWorld() world {
 			{"a-app requests changes", "b-app requests changes", "the fix pushes"},
 			{"a-app requests changes", "the fix ends", "alice pushes"},
 			{
+				"a-app requests changes", "alice pushes", "a-app approves", "alice forces back to the first head", "alice pushes another mode",
+				"the fix pushes", "b-app approves",
+			},
+			{
 				"a-app requests changes", "alice pushes", "a-app requests changes", "alice pushes", "a-app requests changes", "alice pushes",
 			},
 		},

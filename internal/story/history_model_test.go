@@ -172,11 +172,15 @@ func (st *modelState) isDoubted(place int, ref quorum.TextRef) bool {
 
 // inDoubt reports whether a text is an answer that may have been begun against another base.
 func (st *modelState) inDoubt(t *quorum.Text) bool {
-	said := t.At
+	return slices.ContainsFunc(st.doubted, func(d quorum.Text) bool { return d.TextRef == t.TextRef && d.At.Equal(timeOf(t)) })
+}
+
+// timeOf is when a text became what it is.
+func timeOf(t *quorum.Text) time.Time {
 	if !t.Edited.IsZero() {
-		said = t.Edited
+		return t.Edited
 	}
-	return slices.ContainsFunc(st.doubted, func(d quorum.Text) bool { return d.TextRef == t.TextRef && d.At.Equal(said) })
+	return t.At
 }
 
 func newModelState(p *quorum.Policy, kinds []reviewerKind) *modelState {
@@ -226,9 +230,13 @@ func (st *modelState) newID() int64 {
 
 // run returns the newest run of a reviewer's workflow on this head; nil if there is none.
 func (st *modelState) run(r *quorum.Reviewer) *quorum.Run {
+	return st.newestRun(r, func(*quorum.Run) bool { return true })
+}
+
+func (st *modelState) newestRun(r *quorum.Reviewer, is func(*quorum.Run) bool) *quorum.Run {
 	for i := len(st.s.Runs) - 1; i >= 0; i-- {
-		if st.s.Runs[i].Path == r.Workflow && !st.isOfOldBase(&st.s.Runs[i]) {
-			return &st.s.Runs[i]
+		if run := &st.s.Runs[i]; run.Path == r.Workflow && !st.isOfOldBase(run) && is(run) {
+			return run
 		}
 	}
 	return nil
@@ -601,15 +609,17 @@ func textMoves(add addMove, place int, r *quorum.Reviewer) {
 		st.s.Comments = slices.DeleteFunc(st.s.Comments, func(t quorum.Text) bool { return t.TextRef == ref })
 		st.dropUnseen(ref)
 		for _, said := range []*reviewerTruth{&st.said[place], &st.superseded[place]} {
-			said.yes = said.yes && slices.ContainsFunc(st.s.Comments, func(t quorum.Text) bool { // another text of the attempt
-				at := t.At
-				if !t.Edited.IsZero() {
-					at = t.Edited
-				}
-				return t.Body == fmt.Sprintf(yesText, r.Name) && !said.since.IsZero() && !at.Before(said.since) && !st.hasObjected(t.TextRef)
+			isOfAttempt := func(t *quorum.Text) bool {
+				return !said.since.IsZero() && !timeOf(t).Before(said.since) && strings.HasPrefix(t.Body, r.Heading)
+			}
+			left := slices.DeleteFunc(slices.Clone(st.s.Comments), func(t quorum.Text) bool { return !isOfAttempt(&t) })
+			said.spoke = said.spoke && len(left) > 0
+			said.yes = said.yes && slices.ContainsFunc(left, func(t quorum.Text) bool { // another text of the attempt
+				return t.Body == fmt.Sprintf(yesText, r.Name) && !st.hasObjected(t.TextRef)
 			})
 		}
-		if run := st.run(r); run != nil && run.Completed() && run.Conclusion != "failure" {
+		run := st.newestRun(r, func(run *quorum.Run) bool { return run.Status != "waiting" }) // which has said nothing
+		if run != nil && run.Completed() && run.Conclusion != "failure" {
 			st.endWithoutVerdict(place)
 		}
 		return true

@@ -305,11 +305,15 @@ func (w *walker) checkDecision(st *modelState, history []string) {
 	}
 }
 
-// votersOf says who truly votes: who is named, who has objected to this, and who must judge it again.
+// votersOf says who truly votes: who is named, who has objected to this, and who must judge it again. An objection that was answered
+// against another base may stand on this one: then the check may ask its reviewer again on the next head.
 func (w *walker) votersOf(st *modelState, lane *laneTruth) []bool {
 	votes := make([]bool, len(st.said))
 	for place := range votes {
-		votes[place] = lane.votes == nil || lane.votes(place) || st.hasObjectedToThis(place) || w.mustApprove(st, lane, place)
+		isAskedAgain := st.shown.Ballots[place].Again && slices.ContainsFunc(st.objections, func(o objectionTruth) bool {
+			return o.reviewer == place && o.seen && o.base != st.s.PR.BaseRef
+		})
+		votes[place] = isAskedAgain || lane.votes == nil || lane.votes(place) || st.hasObjectedToThis(place) || w.mustApprove(st, lane, place)
 	}
 	return votes
 }

@@ -276,6 +276,10 @@ func basesWorld() world {
 				"b-app requests changes", "alice retargets to " + partBase, "b-app approves", "b-app approves", "alice retargets to " + mainBase,
 				"a-check check succeeds",
 			},
+			{
+				"alice retargets to " + partBase, "b-app requests changes", "alice retargets to " + guardBase, "b-app approves",
+				"alice retargets to " + mainBase,
+			},
 			{"b-app approves", "alice pushes to the base", "alice retargets to " + otherBase},
 			{"a-check check fails", "alice retargets to " + partBase, "b-app approves"},
 			{"a-check check fails", "alice retargets to " + partBase, "alice rebases", "b-app approves"},
