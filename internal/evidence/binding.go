@@ -43,7 +43,7 @@ func (v textView) isNoticeOfHead(t *quorum.Text, at time.Time) bool {
 	got := v.texts.readText(v.Reviewer, t, t.State, 0, 0)
 	switch got.Outcome {
 	case quorum.Running, quorum.Limited, quorum.Overloaded, quorum.Failed, quorum.Declined:
-		return !v.head.isOtherCommit(v.texts.commitNamedAt(v.Reviewer, t, got.Line))
+		return !v.head.isOtherCommit(v.texts.pageOf(t).CommitNamedAt(*v.Reviewer, got.Line))
 	}
 	return false
 }

@@ -43,7 +43,8 @@ func Inherit(p quorum.Policy, s quorum.Snapshot) quorum.Record {
 	in := inheritance{policy: &p, snapshot: &s, rec: cloneRecord(own)}
 	if own.Head != "" && own.Base != s.PR.BaseRef {
 		left := ownDiffs(&in.rec)
-		if move, _ := newestBaseMove(&s); isSameBase(&s) {
+		if MayBeSameBase(s) && s.Guards == own.Guards && !isPushedSince(&s, s.BasePushed) {
+			move, _ := newestBaseMove(&s)
 			moveBase(&in.rec, move, s.PR.BaseRef)
 		} else {
 			in.leaveBase()
@@ -220,11 +221,14 @@ func (in *inheritance) addLateObjections() {
 	s.Record = in.rec
 	for _, o := range objectionsOfAlikeHeads(in.policy, &s) {
 		isHere := func(own *quorum.Objection) bool { return in.rec.Concerns(own, s.PR.BaseRef, s.PR.Diff.Lines) }
-		isKnown := slices.ContainsFunc(in.rec.Objections, func(own quorum.Objection) bool {
-			return own.Reviewer == o.Reviewer && own.TextRef == o.TextRef && own.Attempt >= o.Attempt && isHere(&own)
+		known := firstOf(in.rec.Objections, func(own *quorum.Objection) bool {
+			return own.Reviewer == o.Reviewer && own.TextRef == o.TextRef && own.Attempt >= o.Attempt && isHere(own)
 		})
-		if !isKnown {
+		switch {
+		case known == nil:
 			in.rec.Objections = keepFirstAndNewest(in.rec.Objections, o, isHere)
+		case known.Answered && (recordView{record: &in.rec}).isEndedByThreads(known):
+			*known = o
 		}
 	}
 }

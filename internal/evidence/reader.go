@@ -86,11 +86,6 @@ func (c *textReader) namedCommit(r *quorum.Reviewer, t *quorum.Text) string {
 	return c.commits.makeOnce(textKey{r.Name, t.TextRef}, func() string { return c.pageOf(t).NamedCommit(*r) })
 }
 
-// commitNamedAt is the commit that t names beside a line of it; "" if it names none there.
-func (c *textReader) commitNamedAt(r *quorum.Reviewer, t *quorum.Text, line int) string {
-	return c.pageOf(t).CommitNamedAt(*r, line)
-}
-
 // readText reads what t says, as a review in that state with so many threads that object, and so many that do not.
 func (c *textReader) readText(r *quorum.Reviewer, t *quorum.Text, state string, threads, minor int) review.Reading {
 	return c.readings.makeOnce(readingKey{textKey{r.Name, t.TextRef}, state, threads, minor}, func() review.Reading {

@@ -124,11 +124,6 @@ func moveBase(rec *quorum.Record, move quorum.BaseMove, to string) {
 	rec.Moved = rec.Moved[max(0, len(rec.Moved)-maxMoved):]
 }
 
-// isSameBase reports whether the newest change of the base has changed nothing.
-func isSameBase(s *quorum.Snapshot) bool {
-	return MayBeSameBase(*s) && s.Guards == s.Record.Guards && !isPushedSince(s, s.BasePushed)
-}
-
 // rememberGuards is what a record holds of the guarded files of its base. Once they may have changed they are not compared any
 // more.
 func rememberGuards(old *quorum.Record, s *quorum.Snapshot) string {

@@ -125,10 +125,7 @@ func (s *statement) endsByThreads() bool {
 // haveEnded reports whether an objection by inline comments has ended: every thread of it that objects has, and
 // none was deleted or edited by somebody else. An objection in words or by CHANGES_REQUESTED does not end that way.
 func (v threadView) haveEnded(s *statement) bool {
-	if !s.endsByThreads() {
-		return false
-	}
-	if v.head.record.hadMoreThreads(s.ref, len(s.threads)) {
+	if !s.endsByThreads() || v.head.record.hadMoreThreads(s.ref, len(s.threads)) {
 		return false
 	}
 	objecting, _ := v.countObjecting(s.threads)

@@ -519,7 +519,7 @@ func runMoves(add addMove, place int, r *quorum.Reviewer) {
 		if before := st.run(r); before != nil && before.Completed() && slices.ContainsFunc(st.s.Comments, func(t quorum.Text) bool {
 			return t.Body == fmt.Sprintf(yesText, r.Name) && !t.At.Before(before.Started) && !t.At.After(before.Updated.Add(time.Minute))
 		}) {
-			st.said[place] = reviewerTruth{yes: true, counts: true} // what the deleted run said in the minute after that one
+			st.said[place] = reviewerTruth{yes: true, counts: true, since: before.Started} // what the deleted run said in the minute after that one
 		}
 		return true
 	})
@@ -699,6 +699,18 @@ func appMoves(add addMove, place int, r *quorum.Reviewer) {
 			return false
 		})
 	}
+	add("threads are opened again by "+helper.Login, func(st *modelState) bool {
+		found := false
+		for i := range st.objections { // what the App has answered by an approval since stays answered
+			o := &st.objections[i]
+			at := slices.IndexFunc(st.s.Threads, func(t quorum.Thread) bool { return t.Review == o.ref.ID && t.Resolved })
+			if o.reviewer == place && at >= 0 && o.ended && !o.answered && !o.onEvil {
+				t := &st.s.Threads[at]
+				t.Resolved, t.ResolvedBy, o.ended, found = false, quorum.Account{}, false, true
+			}
+		}
+		return found
+	})
 	add("comments no", func(st *modelState) bool {
 		ref := st.comment(app, noText, r.Name)
 		st.isDoubted(place, ref)

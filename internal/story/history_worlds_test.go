@@ -98,7 +98,8 @@ func byNumber(n int) []quorum.NeedRule { return []quorum.NeedRule{{Share: quorum
 var (
 	fewWords  = []string{" starts", " says yes", " says no", " ends as success", " approves", " requests changes", " fails", " succeeds"}
 	moreWords = append(slices.Clip(fewWords), " text is edited into a yes by a workflow", " text is deleted", " opens a thread",
-		" threads are resolved by bob", " threads are resolved by alice", " review is dismissed by bob", " review is dismissed by alice")
+		" threads are resolved by bob", " threads are resolved by alice", " threads are opened again by bob", " review is dismissed by bob",
+		" review is dismissed by alice")
 )
 
 const draftMove = "alice converts to draft, or marks ready"
@@ -118,6 +119,11 @@ func carryWorld() world {
 		},
 		told: [][]string{
 			{"b-app requests changes", "alice pushes"},
+			{
+				"b-app opens a thread", "b-app threads are resolved by bob", "alice retargets to " + partBase,
+				"b-app threads are opened again by bob",
+			},
+			{"b-app opens a thread", "b-app threads are resolved by bob", "alice rebases", "b-app threads are opened again by bob"},
 			{"b-app approves", draftMove, "alice rebases", draftMove},
 			{"b-app approves", draftMove, "alice rebases", "a-workflow starts", "a-workflow says no", "alice rebases", draftMove},
 			{"a-workflow starts", "a-workflow says no", "a-workflow ends as success", "a-workflow text is deleted"},
