@@ -50,6 +50,7 @@ type headTruth struct {
 	statuses         []quorum.Status
 	record           quorum.Record
 	said, superseded []reviewerTruth
+	carried          []bool // by reviewer, when it was left
 	work             []workTruth
 }
 
@@ -134,13 +135,14 @@ func (st *modelState) forceBack(by quorum.Account) bool {
 func (st *modelState) moveTo(at int, by quorum.Account) {
 	old, isSame := &st.heads[st.at], false
 	old.runs, old.checks, old.statuses, old.record = st.s.Runs, st.s.Checks, st.s.Statuses, st.s.Record
-	old.said, old.superseded, old.work = st.said, st.superseded, st.work
+	old.said, old.superseded, old.work, old.carried = st.said, st.superseded, st.work, slices.Clone(st.carried)
 	to := st.heads[at]
 	isSame = to.change == st.change && st.carry == quorum.CarrySameDiff
 	isNew := to.record.Head == ""
 	for place := range st.carried {
 		st.kept[place] = isSame && isNew && st.shown.Ballots[place].Vote == quorum.Approve
-		st.carried[place] = isSame && (st.carried[place] || st.hasApproved(place))
+		wasCarried := to.carried != nil && to.carried[place] // its record keeps what it has from a head of the same files
+		st.carried[place] = isSame && (st.carried[place] || st.hasApproved(place)) || wasCarried
 	}
 	if isForced := at < st.at || to.lines == st.lines || len(to.commits) <= len(st.s.Commits); isForced {
 		st.s.Timeline = append(st.s.Timeline, quorum.Event{Kind: quorum.ForcePushed, At: st.now, Actor: by, From: old.sha, To: to.sha})
@@ -155,6 +157,7 @@ func (st *modelState) moveTo(at int, by quorum.Account) {
 	st.s.Commits, st.s.PR.Commits, st.s.Arrived = to.commits, len(to.commits), to.arrived
 	st.s.Runs, st.s.Checks, st.s.Statuses, st.s.Record = slices.Clone(to.runs), slices.Clone(to.checks), slices.Clone(to.statuses), to.record
 	st.said, st.superseded, st.work = slices.Clone(to.said), slices.Clone(to.superseded), slices.Clone(to.work)
+	clear(st.older)
 	st.asks()
 	st.s.Earlier, st.s.Others = nil, nil
 	var ancestors []string
@@ -197,11 +200,12 @@ func (st *modelState) retarget(base string) bool {
 	st.asks()
 	clear(st.said)
 	clear(st.superseded)
+	clear(st.older)
 	clear(st.carried)
 	clear(st.kept)
 	for i := range st.heads {
 		h := &st.heads[i]
-		h.said, h.superseded = make([]reviewerTruth, len(st.said)), make([]reviewerTruth, len(st.said))
+		h.said, h.superseded, h.carried = make([]reviewerTruth, len(st.said)), make([]reviewerTruth, len(st.said)), nil
 		if i != st.at {
 			h.work = slices.Clone(h.work)
 			for place := range h.work {

@@ -122,6 +122,7 @@ type modelState struct {
 	objections []objectionTruth
 	said       []reviewerTruth // by reviewer
 	superseded []reviewerTruth // the last verdict before its newest run
+	older      []reviewerTruth // and the one before that
 	work       []workTruth     // of Apps, by reviewer
 	guarded    bool            // a look sees what the base holds of guarded files
 	moves      []time.Time     // when the base changed, and nothing else
@@ -192,6 +193,7 @@ func newModelState(p *quorum.Policy, kinds []reviewerKind) *modelState {
 	st := &modelState{
 		kinds: kinds, reviewers: p.Reviewers, now: opened, nextID: 100,
 		said: make([]reviewerTruth, len(p.Reviewers)), superseded: make([]reviewerTruth, len(p.Reviewers)),
+		older:       make([]reviewerTruth, len(p.Reviewers)),
 		work:        make([]workTruth, len(p.Reviewers)),
 		changeState: newChangeState(first, p),
 	}
@@ -218,7 +220,7 @@ func (st *modelState) clone() *modelState {
 	c.s.Reviews, c.s.Comments, c.s.Threads = slices.Clone(st.s.Reviews), slices.Clone(st.s.Comments), slices.Clone(st.s.Threads)
 	c.s.Checks, c.s.Statuses, c.s.Earlier = slices.Clone(st.s.Checks), slices.Clone(st.s.Statuses), slices.Clone(st.s.Earlier)
 	c.objections, c.said, c.reruns = slices.Clone(st.objections), slices.Clone(st.said), slices.Clone(st.reruns)
-	c.superseded, c.work, c.doubted = slices.Clone(st.superseded), slices.Clone(st.work), slices.Clip(st.doubted)
+	c.superseded, c.older, c.work, c.doubted = slices.Clone(st.superseded), slices.Clone(st.older), slices.Clone(st.work), slices.Clip(st.doubted)
 	c.changeState, c.fixTruths, c.runTruths = st.changeState.clone(), st.fixTruths.clone(), st.runTruths.clone()
 	return &c
 }
@@ -458,7 +460,7 @@ func runMoves(add addMove, place int, r *quorum.Reviewer) {
 		st.startRun(r, "in_progress")
 		st.said[place] = reviewerTruth{since: st.now}
 		if before.counts {
-			st.superseded[place] = before
+			st.superseded[place], st.older[place] = before, st.superseded[place]
 		}
 		return true
 	})

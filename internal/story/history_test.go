@@ -261,6 +261,10 @@ func (st *modelState) runAgain(run *quorum.Run, a quorum.Action, place int) {
 	run.Attempt++
 	st.beginAttempt(run, "in_progress")
 	st.said[place] = reviewerTruth{since: st.now}
+	isNewest := !slices.ContainsFunc(st.s.Runs, func(o quorum.Run) bool { return o.Path == run.Path && o.Number > run.Number })
+	if !isNewest { // those after it left nothing; what it came to is what it supersedes no more
+		st.superseded[place] = st.older[place]
+	}
 	st.begins(place, true)
 }
 
