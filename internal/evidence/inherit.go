@@ -168,7 +168,7 @@ func (in *inheritance) takeOverObjection(before *quorum.Record, o quorum.Objecti
 	}
 	if own := firstOf(in.rec.Objections, func(own *quorum.Objection) bool { return o.IsSame(*own) }); own != nil {
 		if o.Answered && !own.Answered {
-			own.Answered, own.Accepted, own.Own = true, o.Accepted, o.Own
+			own.Answered, own.Resolved, own.Accepted, own.Own = true, o.Resolved, o.Accepted, o.Own
 		}
 		for _, base := range o.AnsweredOn {
 			own.AnsweredOn = withBase(own.AnsweredOn, base)
@@ -227,7 +227,7 @@ func (in *inheritance) addLateObjections() {
 		switch {
 		case known == nil:
 			in.rec.Objections = keepFirstAndNewest(in.rec.Objections, o, isHere)
-		case known.Answered && (recordView{record: &in.rec}).isEndedByThreads(known):
+		case known.Resolved && known.Accepted == "": // its threads were opened again
 			*known = o
 		}
 	}

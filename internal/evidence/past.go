@@ -131,10 +131,13 @@ func rememberJudged(all []quorum.Judged, s *quorum.Snapshot, ballots []quorum.Ba
 				now.Times, now.Noes = was.Times+1, was.Noes+now.Noes
 			}
 			*was = now
-		case was.Head == head && was.Said.Equal(now.Said): // the same words count otherwise now: of open threads, say
+		case was.Head == head && (was.Said.Equal(said) || b.Reason == quorum.ReasonResolved): // they count otherwise
 			was.No, was.Noes = isNo, max(was.Noes, now.Noes)
 		case isNo: // it stands here, whatever was said since of another head or base
-			was.No, was.Head, was.Diff = true, head, diff
+			if was.Diff != diff {
+				was.Times, was.Noes = now.Times, now.Noes
+			}
+			was.No, was.Head, was.Diff, was.Again = true, head, diff, b.Again
 		}
 	}
 	return all

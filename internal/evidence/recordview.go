@@ -96,23 +96,14 @@ func (v recordView) objectionsOf(reviewer string) (out []quorum.Objection) {
 	}
 	for _, o := range v.unlooked {
 		isRecorded := slices.ContainsFunc(v.record.Objections, func(r quorum.Objection) bool {
-			isKnown := !r.Answered || r.Base == v.base && !v.isEndedByThreads(&r)
-			return isMine(r) && r.TextRef == o.TextRef && isKnown
+			isHere := r.Base == v.base && r.Kind != quorum.TextThread && !r.Resolved
+			return isMine(r) && r.TextRef == o.TextRef && (!r.Answered || r.Accepted != "" || isHere)
 		})
 		if isMine(o) && !isRecorded {
 			out = append(out, o)
 		}
 	}
 	return out
-}
-
-// isEndedByThreads reports whether an objection that is answered was so by threads that somebody resolved, and no approval came
-// since: opened again they object.
-func (v recordView) isEndedByThreads(o *quorum.Objection) bool {
-	isApproved := slices.ContainsFunc(v.record.Stood, func(st quorum.Stood) bool {
-		return st.Reviewer == o.Reviewer && !st.Resolved && st.At.After(o.At)
-	})
-	return o.Accepted == "" && (o.Kind == quorum.TextThread || o.Threads > 0 && !isApproved)
 }
 
 // hasObjected reports whether a text was seen to object to this head.

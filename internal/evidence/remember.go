@@ -134,6 +134,7 @@ func rememberApproval(rec *quorum.Record, pr *quorum.PullRequest, b quorum.Ballo
 		}
 		switch {
 		case o.Base == base, o.Base == pr.Target():
+			o.Resolved = b.Reason == quorum.ReasonResolved && (!o.Answered || o.Resolved)
 			o.Answered, o.Accepted, o.Own = true, "", false
 		default:
 			o.AnsweredOn = withBase(o.AnsweredOn, base)

@@ -422,6 +422,7 @@ type Objection struct {
 	More     int       `json:"more,omitempty"`    // its findings beside the first; -1: it has none
 	URL      string    `json:"url,omitempty"`
 	Answered bool      `json:"answered,omitempty"` // its reviewer approved since, or a person accepted over it
+	Resolved bool      `json:"resolved,omitempty"` // what answered it is resolved threads alone: opened again it stands
 	// AnsweredOn are other bases on which its reviewer approved since. Elsewhere it stands: whoever chooses the base may choose what
 	// a reviewer is told there.
 	AnsweredOn []string  `json:"answered_on,omitempty"`
