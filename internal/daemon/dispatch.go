@@ -113,7 +113,7 @@ func retireFrom(ctx context.Context, table store.Store, log *slog.Logger) {
 	}
 }
 
-// releaseMemory gives memory that a burst took back to the system: Go lets go of some only later, and keeps it for the next one.
+// releaseMemory returns the memory of a burst to the system. Go would keep it for the next burst.
 func (d *Daemon) releaseMemory() {
 	if d.Calm != nil {
 		d.Calm()

@@ -108,7 +108,8 @@ func isNewVerdict(j *quorum.Judged, b *quorum.Ballot) bool {
 	return b.Since.UTC().Truncate(time.Second).After(j.Said)
 }
 
-// rememberJudged remembers what each reviewer said last, and counts what it said on this diff.
+// rememberJudged remembers what each reviewer said last, and counts what it said on this diff. An objection that stands here from
+// elsewhere counts as said last where the record holds another verdict.
 func rememberJudged(all []quorum.Judged, s *quorum.Snapshot, ballots []quorum.Ballot) []quorum.Judged {
 	head, diff := s.PR.Head, s.PR.Diff.Lines
 	for i := range ballots {
@@ -131,7 +132,7 @@ func rememberJudged(all []quorum.Judged, s *quorum.Snapshot, ballots []quorum.Ba
 				now.Times, now.Noes = was.Times+1, was.Noes+now.Noes
 			}
 			*was = now
-		case was.Head == head && (was.Said.Equal(said) || b.Reason == quorum.ReasonResolved): // they count otherwise
+		case was.Head == head && (was.Said.Equal(said) || b.Reason == quorum.ReasonResolved): // no new words: threads changed
 			was.No, was.Noes = isNo, max(was.Noes, now.Noes)
 		case isNo: // it stands here, whatever was said since of another head or base
 			if was.Diff != diff {

@@ -44,7 +44,7 @@ func withoutAccepts(p *quorum.Policy, s *quorum.Snapshot) *quorum.Snapshot {
 	}
 	for i := range own.Record.Objections {
 		if o := &own.Record.Objections[i]; isTakenBack(*o) {
-			o.Answered, o.Accepted, o.Own = false, "", false
+			o.Answered, o.Resolved, o.Accepted, o.Own = false, false, "", false
 		}
 	}
 	own.Record.Seq++
@@ -94,7 +94,7 @@ func (v recordView) objectionsOf(reviewer string) (out []quorum.Objection) {
 			out = append(out, o)
 		}
 	}
-	for _, o := range v.unlooked {
+	for _, o := range v.unlooked { // recorded or not, a thread that was opened again objects
 		isRecorded := slices.ContainsFunc(v.record.Objections, func(r quorum.Objection) bool {
 			isHere := r.Base == v.base && r.Kind != quorum.TextThread && !r.Resolved
 			return isMine(r) && r.TextRef == o.TextRef && (!r.Answered || r.Accepted != "" || isHere)

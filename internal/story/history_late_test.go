@@ -67,6 +67,8 @@ func lateMoves(add addMove, place int, r *quorum.Reviewer) {
 		object("fails on", func(st *modelState, left *headTruth) (ref quorum.TextRef, run *quorum.Run) {
 			if run = st.endLeftRun(r, left, "failure"); run != nil {
 				ref = quorum.TextRef{Kind: quorum.TextRun, ID: run.ID}
+				left.said = slices.Clone(left.said) // it is what the reviewer said there, where that head comes back
+				left.said[place] = reviewerTruth{no: true, counts: true}
 			}
 			return ref, run
 		})
