@@ -27,10 +27,9 @@ func (d *Daemon) watchCircuits(repo workkey.Key, changed func(number int)) loop.
 		Changed: func(held quorum.PR) { changed(held.Number) },
 		Known:   func(circuits []quorum.Circuit) { d.circuits.noteCircuits(group, circuits, d.Now()) },
 		Opened: func(pr quorum.PR, c quorum.Circuit) {
-			d.Metrics.CircuitOpened(c.IsLimit())
-			says := report.CircuitSentence(quorum.Hold{Since: c.OpenSince(), Until: c.OpenUntil(), Limit: c.IsLimit()})
+			d.Metrics.CircuitOpened(c.Hold().Limit)
 			d.Log.Warn("a reviewer is not asked again for a while", oplog.Installation(repo.Tenant), oplog.PullRequest(pr),
-				"reviewer", c.Reviewer, "because", says, "pull_requests", len(c.Waiting))
+				"reviewer", c.Reviewer, "because", report.CircuitSentence(c.Hold()), "pull_requests", len(c.Waiting))
 		},
 		Failed: func(pr quorum.PR, doing string, err error) {
 			if doing == loop.ReadingSigns {
@@ -92,8 +91,8 @@ func (o *openCircuits) noteCircuits(group string, circuits []quorum.Circuit, now
 	}
 	for _, c := range circuits {
 		delete(o.until, [2]string{group, c.Reviewer})
-		if c.OpenUntil().After(now) {
-			o.until[[2]string{group, c.Reviewer}] = c.OpenUntil()
+		if until := c.Hold().Until; until.After(now) {
+			o.until[[2]string{group, c.Reviewer}] = until
 		}
 	}
 }

@@ -138,7 +138,7 @@ func (r *Reconciler) noteSigns(ctx context.Context, l *Look, more ...quorum.Sign
 	recorded := quorum.SignsOfRecord(l.Policy, l.Snapshot.PR, l.Snapshot.Record, l.At)
 	signs := r.Note(ctx, l.Policy, l.Snapshot.PR.PR, slices.Concat(l.signs, recorded, more))
 	l.Snapshot.Circuits = quorum.CircuitsOf(l.Policy, signs)
-	delays := func(c quorum.Circuit) bool { return !c.OpenSince().IsZero() || !c.Closed.IsZero() }
+	delays := func(c quorum.Circuit) bool { return !c.Hold().Since.IsZero() || !c.Closed.IsZero() }
 	if len(more) > 0 || slices.ContainsFunc(l.Snapshot.Circuits, delays) {
 		l.judgeAndDecide()
 	}

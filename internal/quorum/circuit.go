@@ -61,9 +61,9 @@ type Circuit struct {
 type Hold struct {
 	Reviewer string    `json:"reviewer,omitempty"`
 	Since    time.Time `json:"since"`           // when the circuit opened
-	Until    time.Time `json:"until"`           // it is open until then
+	Until    time.Time `json:"until"`           // it is open until then at least
 	At       time.Time `json:"at"`              // when this pull request's attempt is let through
-	Limit    bool      `json:"limit,omitempty"` // by a limit, else by outages
+	Limit    bool      `json:"limit,omitempty"` // a limit keeps it open longest, else outages do
 }
 
 // IsZero reports whether nothing is held.
@@ -179,24 +179,14 @@ func (c Circuit) Concerns(before Circuit) []int {
 // IsOpen reports whether the circuit is open at a moment: it holds somebody back.
 func (c Circuit) IsOpen(now time.Time) bool { return !c.Opened.IsZero() || now.Before(c.LimitEnd) }
 
-// OpenSince is when it opened; zero if it is not known to be open, but for a limit that may have ended since.
-func (c Circuit) OpenSince() time.Time {
-	if c.Opened.IsZero() || !c.Limited.IsZero() && c.Limited.Before(c.Opened) && c.Opened.Before(c.LimitEnd) {
-		return c.Limited
+// Hold is how it delays whoever is not let through; zero if it is not known to be open. A limit may have ended since.
+func (c Circuit) Hold() Hold {
+	h := Hold{Since: c.Opened, Until: laterOf(c.Until, c.LimitEnd), Limit: c.Until.Before(c.LimitEnd)}
+	if c.Opened.IsZero() || c.Limited.Before(c.Opened) && c.Opened.Before(c.LimitEnd) { // the limit had opened it before
+		h.Since = c.Limited
 	}
-	return c.Opened
+	return h
 }
-
-// OpenUntil is until when it is open at least.
-func (c Circuit) OpenUntil() time.Time {
-	if c.Opened.IsZero() {
-		return c.LimitEnd
-	}
-	return laterOf(c.Until, c.LimitEnd)
-}
-
-// IsLimit reports whether it is a limit that keeps it open longest.
-func (c Circuit) IsLimit() bool { return c.Opened.IsZero() || c.Until.Before(c.LimitEnd) }
 
 // A Passage says when an attempt is let through.
 type Passage struct {
@@ -220,7 +210,8 @@ func (c Circuit) PassageOf(pull int, failed time.Time) (p Passage) {
 	}
 	switch {
 	case !p.At.IsZero():
-		p.Hold = Hold{Since: c.OpenSince(), Until: c.OpenUntil(), At: p.At, Limit: c.IsLimit()}
+		p.Hold = c.Hold()
+		p.Hold.At = p.At
 	case failed.Before(c.Closed):
 		p.At = c.Closed.Add(spreadOf(pull))
 	}

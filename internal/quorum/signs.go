@@ -34,9 +34,10 @@ func SignOfProbe(reviewer string, pr PullRequest, round, now time.Time) Sign {
 
 // SignOfTold is the sign that an operator is told of an open circuit.
 func SignOfTold(c Circuit, pr PR, now time.Time) Sign {
+	since := c.Hold().Since
 	return Sign{
-		Reviewer: c.Reviewer, Of: nameOfTime(c.OpenSince()), Kind: SignTold, Pull: pr.Number,
-		At: laterOf(now.UTC().Truncate(time.Microsecond), c.OpenSince()),
+		Reviewer: c.Reviewer, Of: nameOfTime(since), Kind: SignTold, Pull: pr.Number,
+		At: laterOf(now.UTC().Truncate(time.Microsecond), since),
 	}
 }
 

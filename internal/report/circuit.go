@@ -25,8 +25,7 @@ func CircuitSentence(h quorum.Hold) string {
 func PlainCircuits(all []quorum.Circuit, now time.Time) (lines []string) {
 	for _, c := range all {
 		if c.IsOpen(now) {
-			h := quorum.Hold{Since: c.OpenSince(), Until: c.OpenUntil(), Limit: c.IsLimit()}
-			lines = append(lines, plainLine(c.Reviewer, 60)+": "+CircuitSentence(h))
+			lines = append(lines, plainLine(c.Reviewer, 60)+": "+CircuitSentence(c.Hold()))
 		}
 	}
 	return lines
