@@ -4,7 +4,6 @@ package quorum
 
 import (
 	"strings"
-	"unicode/utf8"
 )
 
 // CommandWord is the first word of a comment that is a command.
@@ -26,8 +25,5 @@ func CommandLine(body string) string {
 		return ""
 	}
 	line, _, _ := strings.Cut(body[:min(len(body), maxCommandLine)], "\n")
-	for !utf8.ValidString(line) { // cut within a character, or none of GitHub's
-		line = strings.ToValidUTF8(line, "")
-	}
-	return strings.TrimRight(line, " \t\r")
+	return strings.TrimRight(strings.ToValidUTF8(line, ""), " \t\r") // it may be cut within a character, or be none of GitHub's
 }
