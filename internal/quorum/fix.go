@@ -5,13 +5,12 @@ package quorum
 
 import (
 	"encoding/json"
-	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
-	"unicode/utf8"
 )
 
 // NoFixLabel is the label that keeps fixes from being started for a pull request. Whoever may label may set it: it only
@@ -27,46 +26,39 @@ const FixPatience = time.Hour
 // maxFixTries is how often a fix is started at most: the second time because the answer to the first was lost.
 const maxFixTries = 2
 
-// FixRunName is how the workflow must name the fix run for a head against a base, by which it is known.
-func FixRunName(number int, head, base string) string {
-	return fmt.Sprintf("fix #%d %s %s", number, head, base)
-}
+// fixRunName matches how the workflow must name the fix run for a pull request's head against a base.
+var fixRunName = regexp.MustCompile(`^fix #([1-9][0-9]{0,8}) ([0-9a-f]{7,64}) ([^ ]+)$`)
 
 // ParseFixRunName reads the name of a fix run; the number is 0 if it is none.
 func ParseFixRunName(name string) (number int, head, base string) {
-	digits, subject, _ := strings.Cut(strings.TrimPrefix(name, "fix #"), " ")
-	head, base, _ = strings.Cut(subject, " ")
-	number, err := strconv.Atoi(digits)
-	isHead := len(head) >= 7 && len(head) <= 64 && strings.Trim(head, "0123456789abcdef") == ""
-	isPlain := isHead && base != "" && !strings.Contains(base, " ")
-	if err != nil || number < 1 || !isPlain || name != FixRunName(number, head, base) {
+	m := fixRunName.FindStringSubmatch(name)
+	if m == nil {
 		return 0, "", ""
 	}
-	return number, head, base
+	number, _ = strconv.Atoi(m[1]) // unreachable: it is one
+	return number, m[2], m[3]
 }
-
-// maxFixWords are the bytes of one reviewer's words about a finding that are sent to a fix, if there is room.
-const maxFixWords = 4000
 
 // FindingsJSON returns the findings as JSON of at most room bytes, once it is a string within JSON. Words are shortened
 // first, then the last findings left out; more is the address at which all of it stands.
-func (o FixOrder) FindingsJSON(more string, room int) string {
+func (o FixOrder) FindingsJSON(more string, room int) (text string) {
 	var doc struct {
 		Findings []OpenFinding `json:"findings"`
 		Total    int           `json:"total"`
 		More     string        `json:"more,omitempty"` // address of the check that tells all
 	}
 	doc.Total, doc.More = CountOpen(o.Findings), more
-	text := ""
-	for _, words := range []int{maxFixWords, 1000, 300, 80, 0} {
-		doc.Findings = withShortWords(o.Findings, words)
-		if text = encodeJSON(doc); len(encodeJSON(text)) <= room {
+	fits := func() bool {
+		text = encodeJSON(doc)
+		return len(encodeJSON(text)) <= room
+	}
+	for _, words := range []int{4000, 1000, 300, 80, 0} { // bytes of one reviewer's about a finding
+		if doc.Findings = withShortWords(o.Findings, words); fits() {
 			return text
 		}
 	}
-	for len(doc.Findings) > 0 && len(encodeJSON(text)) > room {
+	for !fits() && len(doc.Findings) > 0 {
 		doc.Findings = doc.Findings[:len(doc.Findings)*3/4]
-		text = encodeJSON(doc)
 	}
 	return text
 }
@@ -103,8 +95,5 @@ func shortText(text string, n int) string {
 	if len(text) <= n {
 		return text
 	}
-	for n > 0 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return text[:n] + "…"
+	return strings.ToValidUTF8(text[:n], "") + "…"
 }

@@ -95,13 +95,10 @@ func digestText(text string) string {
 	return fmt.Sprintf("%08x", h.Sum32())
 }
 
-// maxWordsDigested is how much of a text tells it from others.
-const maxWordsDigested = 400
-
 // digestWords is a short digest of the words of a text: its letters, so that another line number or other marks around
 // them make no other finding.
 func digestWords(text string) string {
-	text = text[:min(len(text), maxWordsDigested)]
+	text = text[:min(len(text), 400)] // as much as tells it from others
 	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) })
 	return digestText(strings.Join(words, " "))
 }
