@@ -3,7 +3,6 @@ package quorum
 import (
 	"regexp"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -52,9 +51,6 @@ func (g GroupRef) Parent() string {
 	_, _, parent := g.parts()
 	return parent
 }
-
-// GroupBranch is the branch of a ref as GitHub's events name it.
-func GroupBranch(ref string) string { return strings.TrimPrefix(ref, "refs/heads/") }
 
 // A MergeGroup is what GitHub shows of a group.
 type MergeGroup struct {

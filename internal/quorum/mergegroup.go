@@ -17,24 +17,28 @@ const groupUnseen = 30 * time.Second
 // DecideGroup decides about a group by what was decided about its pull requests, each alone and anew; merged ones are not
 // among them. The decision shows that of the worst, of several the one that is merged first.
 func DecideGroup(g MergeGroup, pulls []Sibling, now time.Time) Decision {
+	pulls = slices.Clone(pulls)
+	for i := range pulls {
+		if d := &pulls[i].Decision; d.Verdict == Ended && d.Reason == ReasonClosed { // without a merge: it is not to be merged
+			d.Verdict = Unverified
+		}
+	}
 	d := Decision{PR: g.Named(), Verdict: Ended, Reason: ReasonClosed}
 	if len(pulls) > 0 {
-		lead := slices.MinFunc(pulls, func(a, b Sibling) int {
-			return verdictInGroup(b.Decision).badness() - verdictInGroup(a.Decision).badness()
-		})
+		lead := slices.MinFunc(pulls, func(a, b Sibling) int { return b.Decision.Verdict.badness() - a.Decision.Verdict.badness() })
 		d = lead.Decision
-		d.PR, d.Verdict = lead.PR.PR, verdictInGroup(d)
+		d.PR = lead.PR.PR
 	}
 	d.Head, d.Base, d.Effects, d.Pass, d.Siblings = g.Head, g.Base(), Effects{}, nil, nil
 	d.Group, d.Shared, d.MoreShared, d.Wake = &GroupState{Branch: g.Branch, Since: g.Since}, nil, 0, time.Time{}
 	for _, p := range pulls {
 		d.Shared = append(d.Shared, SharedPull{
-			Number: p.PR.Number, Base: p.PR.BaseRef, Fork: p.PR.Fork, Speaks: true, Verdict: verdictInGroup(p.Decision), Title: p.Title,
+			Number: p.PR.Number, Base: p.PR.BaseRef, Fork: p.PR.Fork, Speaks: true, Verdict: p.Decision.Verdict, Title: p.Title,
 		})
 		d.wakeBy(p.Decision.Wake)
 	}
 	// The badness of one of which nothing is decided is the least: the policy may go while they are looked at.
-	isMixed := slices.ContainsFunc(pulls, func(p Sibling) bool { return verdictInGroup(p.Decision) == Ended })
+	isMixed := slices.ContainsFunc(pulls, func(p Sibling) bool { return p.Decision.Verdict == Ended })
 	if d.Verdict == Passed && (isMixed || !g.Whole) {
 		d.Verdict, d.Reason = Waiting, ReasonGroupUnknown
 		if now.Before(g.Since.Add(GroupPatience)) { // a replica may show it in a moment
@@ -57,13 +61,4 @@ func DecideGroup(g MergeGroup, pulls []Sibling, now time.Time) Decision {
 		}
 	}
 	return d
-}
-
-// verdictInGroup is what a decision about a pull request counts as in a group: one that was closed without a merge is not
-// to be merged.
-func verdictInGroup(d Decision) Verdict {
-	if d.Verdict == Ended && d.Reason == ReasonClosed {
-		return Unverified
-	}
-	return d.Verdict
 }

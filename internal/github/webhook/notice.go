@@ -251,7 +251,8 @@ func (e *Notice) readMergeGroup(p *eventPayload) error {
 	if e.Owner == "" {
 		return errors.New("the payload names no repository")
 	}
-	g := quorum.GroupRef{Owner: e.Owner, Repo: e.Repo, Head: head, Branch: quorum.GroupBranch(p.MergeGroup.HeadRef)}
+	branch := strings.TrimPrefix(p.MergeGroup.HeadRef, "refs/heads/")
+	g := quorum.GroupRef{Owner: e.Owner, Repo: e.Repo, Head: head, Branch: branch}
 	if !g.IsValid() {
 		return errors.New("merge_group.head_ref is no merge queue's branch")
 	}
