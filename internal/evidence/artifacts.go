@@ -33,24 +33,20 @@ func (v artifactView) unreadUploads(runs []quorum.Run) (out []quorum.UploadName)
 		if firstJobStart(&run).IsZero() && run.Attempt == 1 && !run.Completed() { // it cannot have uploaded anything
 			continue
 		}
-		if v.uploadsOf(run.ID) == nil {
-			out = append(out, quorum.UploadName{Run: run.ID, Name: v.Verdict.Artifact})
+		name := quorum.UploadName{Run: run.ID, Name: v.Verdict.Artifact}
+		if _, isRead := v.head.snapshot.Uploads[name]; !isRead {
+			out = append(out, name)
 		}
 	}
 	return out
 }
 
-// uploadsOf are the artifacts of a run that may hold the reviewer's verdict; nil if they were not read.
-func (v artifactView) uploadsOf(run int64) *quorum.Uploads {
-	return firstOf(v.head.snapshot.Uploads, func(u *quorum.Uploads) bool { return u.Run == run && u.Name == v.Verdict.Artifact })
-}
-
 // artifactsFor are the artifacts of the run of attempt a, read as those of a.
 func (v artifactView) artifactsFor(a *reviewAttempt) (out []statement) {
-	if v.Verdict.Kind != quorum.Artifact || a.run == nil || v.uploadsOf(a.run.ID) == nil {
+	if v.Verdict.Kind != quorum.Artifact || a.run == nil {
 		return nil
 	}
-	files := v.uploadsOf(a.run.ID).Files
+	files := v.head.snapshot.Uploads[quorum.UploadName{Run: a.run.ID, Name: v.Verdict.Artifact}]
 	for i := range files {
 		f := &files[i]
 		s := v.newArtifactStatement(a, f)

@@ -30,13 +30,7 @@ func verdictJSON(verdict string, n int, swaps ...string) string {
 // uploaded adds an artifact of run 1; an empty list says only that it was read.
 func (x *scene) uploaded(files ...quorum.Upload) *scene {
 	name := quorum.UploadName{Run: 1, Name: "review-verdict"}
-	for i := range x.s.Uploads {
-		if x.s.Uploads[i].UploadName == name {
-			x.s.Uploads[i].Files = append(x.s.Uploads[i].Files, files...)
-			return x
-		}
-	}
-	x.s.Uploads = append(x.s.Uploads, quorum.Uploads{UploadName: name, Files: files})
+	x.s.Uploads = map[quorum.UploadName][]quorum.Upload{name: append(x.s.Uploads[name], files...)}
 	return x
 }
 
@@ -219,7 +213,7 @@ func TestAnotherArtifactIsAnotherVerdict(t *testing.T) {
 	x := onHead(filed()).run(1, 5, 40).uploaded(upload(9, 30, verdictJSON("approve", 1)))
 	x.looks(41)
 	x.p.Reviewers[0].Verdict.Artifact = "full-review"
-	x.s.Uploads = []quorum.Uploads{{UploadName: quorum.UploadName{Run: 1, Name: "full-review"}}}
+	x.s.Uploads = map[quorum.UploadName][]quorum.Upload{{Run: 1, Name: "full-review"}: nil}
 	if got := x.looks(60); got.Vote == quorum.Approve {
 		t.Errorf("%v (%v), without such an artifact", got.Vote, got.Reason)
 	}

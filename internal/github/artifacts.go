@@ -69,7 +69,9 @@ func (k knownUploads) find(u quorum.UploadName, id int64) *quorum.Upload {
 
 // readAll reads the artifacts that are wanted, and returns them with what is known by then. What a run has uploaded by
 // its end stays as it is: its list is read once more after that, and then no more.
-func (r uploadReader) readAll(ctx context.Context, wanted []quorum.UploadName) (all []quorum.Uploads, known knownUploads, err error) {
+func (r uploadReader) readAll(
+	ctx context.Context, wanted []quorum.UploadName,
+) (all map[quorum.UploadName][]quorum.Upload, known knownUploads, err error) {
 	g, ctx := newGroup(ctx)
 	lists := readEach(g, wanted, func(u quorum.UploadName) ([]quorum.Upload, error) {
 		if known, found := r.known[u]; found && known.ofAttempt != 0 && known.ofAttempt == r.endedAttempt(u.Run) {
@@ -83,8 +85,9 @@ func (r uploadReader) readAll(ctx context.Context, wanted []quorum.UploadName) (
 	if known = r.known; known == nil {
 		known = knownUploads{}
 	}
+	all = map[quorum.UploadName][]quorum.Upload{}
 	for i, u := range wanted {
-		all = append(all, quorum.Uploads{UploadName: u, Files: lists[i]})
+		all[u] = lists[i]
 		known[u] = readUploads{files: lists[i], ofAttempt: r.endedAttempt(u.Run)}
 	}
 	return all, known, nil

@@ -50,9 +50,7 @@ type Snapshot struct {
 	// SameBranch are the pull requests of the same head branch, open or not, as GitHub lists them: if this one is not
 	// among them, the list is not whole. Read only if an approval stands on the commit alone; nil if it was not read.
 	SameBranch []PullRequest
-	// Uploads are what runs uploaded under a name that holds a reviewer's verdict: of a run that is not among them it
-	// was not read.
-	Uploads []Uploads
+	Uploads    map[UploadName][]Upload // read ones that may hold a reviewer's verdict, of all attempts
 	// Attempts are earlier attempts of runs that were asked for; one that GitHub does not know has no conclusion.
 	Attempts []Run
 	// Blobs are files on branches: the blob's SHA, "" if the file is not there.
@@ -398,12 +396,6 @@ type AttemptName struct {
 type UploadName struct {
 	Run  int64
 	Name string
-}
-
-// Uploads are the artifacts of one name that a run holds, of all its attempts.
-type Uploads struct {
-	UploadName
-	Files []Upload
 }
 
 // Upload is an artifact: what a job of a run uploaded, as one file.
