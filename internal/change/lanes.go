@@ -52,24 +52,22 @@ func NamingOf(p quorum.Policy, base string) (how BaseNaming) {
 
 // GuardedNames are those of the paths that a laxer lane takes for guarded by p: by the policy, for whichever reviewer,
 // or as an instruction file of any preset.
-func GuardedNames(p quorum.Policy, paths []string) (guarded []string) {
+func GuardedNames(p quorum.Policy, paths []string) []string {
 	guards := [][]string{p.Guard, review.InstructionFiles()}
 	for i := range p.Reviewers {
 		guards = append(guards, p.Reviewers[i].Guard)
 	}
-	is := make([]bool, len(paths))
+	var lists []pathfilter.Patterns
 	for _, patterns := range guards { // each list by itself: what one excludes another may name
 		list, err := pathfilter.CompileWithFolders(patterns)
-		for i, path := range paths {
-			is[i] = is[i] || err != nil || list.Match(path) // config has compiled them all
+		if err != nil { // unreachable: config has compiled them all
+			return paths
 		}
+		lists = append(lists, list)
 	}
-	for i, path := range paths {
-		if is[i] {
-			guarded = append(guarded, path)
-		}
-	}
-	return guarded
+	return slices.DeleteFunc(slices.Clone(paths), func(path string) bool {
+		return !slices.ContainsFunc(lists, func(list pathfilter.Patterns) bool { return list.Match(path) })
+	})
 }
 
 // An answer says whether a condition holds.
@@ -122,7 +120,8 @@ func (v pullView) mayAskLess(l *quorum.Lane, out *quorum.Policy, w *quorum.Wants
 	if state == no {
 		return no
 	}
-	why, isBarred := v.whyNotLess(l)
+	why := v.whyNotLess(l)
+	isBarred := why.Reason != ""
 	switch {
 	case isBarred && why.Reason != quorum.ReasonLaneLinks:
 	case state == untold:
@@ -173,31 +172,27 @@ func familyOf(p *quorum.Policy, r *quorum.Reviewer) func(a quorum.Account) bool 
 	}
 }
 
-// whyNotLess says why a lane that asks less is not for this pull request although its condition holds.
-func (v pullView) whyNotLess(l *quorum.Lane) (why quorum.LaneNot, barred bool) {
+// whyNotLess says why a lane that asks less is not for this pull request although its condition holds; no Reason if it is.
+func (v pullView) whyNotLess(l *quorum.Lane) (why quorum.LaneNot) {
 	why.Name = l.Name
-	pr := &v.snapshot.PR
-	if onto := pr.Target(); onto != pr.DefaultBranch && !slices.Contains(NamedBases(l), onto) {
+	if onto := v.snapshot.PR.Target(); onto != v.snapshot.PR.DefaultBranch && !slices.Contains(NamedBases(l), onto) {
 		why.Reason, why.Detail = quorum.ReasonLaneBase, onto
-		return why, true
+		return why
 	}
-	if changed, found := v.changedPolicy(); found {
-		why.Reason, why.Detail = quorum.ReasonLanePolicy, changed
-		return why, true
-	}
-	changed, isGuarded := v.guardedChange()
+	policy, isPolicy := v.changedPolicy()
+	guarded, isGuarded := v.guardedChange()
 	if !isGuarded && l.Need != nil && l.Need.Share == quorum.NoReview {
-		changed, isGuarded = v.hiddenChange(l.If.AllPaths)
+		guarded, isGuarded = v.hiddenChange(l.If.AllPaths)
 	}
-	if isGuarded {
-		why.Reason, why.Detail = quorum.ReasonLaneGuard, changed
-		return why, true
-	}
-	if v.snapshot.Links == nil {
+	switch {
+	case isPolicy:
+		why.Reason, why.Detail = quorum.ReasonLanePolicy, policy
+	case isGuarded:
+		why.Reason, why.Detail = quorum.ReasonLaneGuard, guarded
+	case v.snapshot.Links == nil:
 		why.Reason = quorum.ReasonLaneLinks
-		return why, true
 	}
-	return why, false
+	return why
 }
 
 // NamedBases are the bases that a lane names without a pattern: beside the default branch, one that asks less holds against them
@@ -223,12 +218,12 @@ func (v pullView) changedPolicy() (changed string, found bool) {
 
 // findPath finds a changed path.
 func (v pullView) findPath(is func(path string) bool) (path string, found bool) {
-	paths := Paths(&v.snapshot.PR)
-	i := slices.IndexFunc(paths, is)
-	if i < 0 {
-		return "", false
+	for _, path := range Paths(&v.snapshot.PR) {
+		if is(path) {
+			return path, true
+		}
 	}
-	return paths[i], true
+	return "", false
 }
 
 // guardedChange finds a changed path that is guarded: by the policy, for whichever reviewer, as an instruction file of
@@ -297,13 +292,14 @@ func (v pullView) holdsSurely(q *quorum.Condition) answer {
 
 // holdsPossibly says whether a condition holds for a part of the pull request onto one of those bases, or may.
 func (v pullView) holdsPossibly(q *quorum.Condition, bases ...string) answer {
-	pr := &v.snapshot.PR
-	lacks := func(patterns []string) bool {
-		return len(patterns) > 0 && !v.areFilesMissing() && !v.hasOneOf(patterns)
+	lacks := func(patterns []string) bool { // what stands in the place of a folder on the way brings in what is below it, as a link
+		list, err := pathfilter.CompileWithFolders(patterns)
+		return len(patterns) > 0 && !v.areFilesMissing() && err == nil && !slices.ContainsFunc(Paths(&v.snapshot.PR), list.Match)
 	}
 	switch {
 	case len(q.Base) > 0 && !slices.ContainsFunc(bases, func(base string) bool { return matchesAny(q.Base, base) }),
-		lacks(q.AllPaths), lacks(q.AnyPath), len(q.Labels) > 0 && !slices.ContainsFunc(q.Labels, pr.HasLabel):
+		lacks(q.AllPaths), lacks(q.AnyPath),
+		len(q.Labels) > 0 && !slices.ContainsFunc(q.Labels, v.snapshot.PR.HasLabel):
 		return no
 	case len(q.Authors) > 0:
 		_, hand := v.possibleHand(func(a quorum.Account) bool { return slices.ContainsFunc(q.Authors, a.Is) })
@@ -316,13 +312,6 @@ func (v pullView) holdsPossibly(q *quorum.Condition, bases ...string) answer {
 func (v pullView) hasOnly(patterns []string) bool {
 	list, err := pathfilter.CompileAll(patterns)
 	return err == nil && !slices.ContainsFunc(Paths(&v.snapshot.PR), func(path string) bool { return !list.Match(path) })
-}
-
-// hasOneOf reports whether a changed path matches, or stands in the place of a folder on the way: as a link it brings in what is
-// below it.
-func (v pullView) hasOneOf(patterns []string) bool {
-	list, err := pathfilter.CompileWithFolders(patterns)
-	return err != nil || slices.ContainsFunc(Paths(&v.snapshot.PR), list.Match) // config has compiled them all
 }
 
 func matchesAny(patterns []string, name string) bool {
