@@ -233,15 +233,6 @@ func (r Record) WithoutForeign() Record {
 	return r
 }
 
-// ObjectionsAlone is what is kept of the record of a pull request that has left the head: what was objected there still
-// counts against the base.
-func (r Record) ObjectionsAlone() Record {
-	return Record{
-		Version: r.Version, Seq: r.Seq, Head: r.Head, Base: r.Base, Pull: r.Pull, Fork: r.Fork, Diff: r.Diff, Heads: r.Heads,
-		Objections: r.standing(),
-	}
-}
-
 // standing are the pull request's own objections that nothing has answered or ended. Of those to this head it has also what was
 // said against a base of before, under each name of that: taking the pull request elsewhere sheds nothing.
 func (r Record) standing() (all []Objection) {
@@ -264,16 +255,12 @@ func (r Record) standing() (all []Objection) {
 	return all
 }
 
-// maxOpen and maxGone are how many pull requests are remembered beside those that are judged now, the ones with the newest
-// records: of maxOpen that have the head still all, of maxGone others what was objected there. Anybody may open many.
-const (
-	maxOpen = MaxSiblings
-	maxGone = 5
-)
+// maxGone is how many pull requests are remembered that have left the head. Anybody may open many.
+const maxGone = 5
 
-// WithSiblings is the record of a check that several pull requests of a head share: r with the others', by number.
-// here are the records of those that were judged now, held those that stood in the check, and isOpen says of which
-// pull request the head still is.
+// WithSiblings is the record of a check that several pull requests of a head share: r with the others', by number. here are
+// the records of those that were judged now, held those that stood in the check, of which the newest are kept: all of those of
+// pull requests whose head it still is, as isOpen says, and of others what was objected there, for it counts against the base.
 func (r Record) WithSiblings(here []Record, held []Record, isOpen func(number int) bool) Record {
 	r = r.WithoutForeign()
 	r.Siblings = nil
@@ -292,12 +279,15 @@ func (r Record) WithSiblings(here []Record, held []Record, isOpen func(number in
 		case i < len(here):
 			add(x)
 		case x.Pull == 0:
-		case isOpen(x.Pull) && open < maxOpen:
+		case isOpen(x.Pull) && open < MaxSiblings:
 			open++
 			add(x)
 		case gone < maxGone && len(x.standing()) > 0:
 			gone++
-			add(x.ObjectionsAlone())
+			add(Record{
+				Version: x.Version, Seq: x.Seq, Head: x.Head, Base: x.Base, Pull: x.Pull, Fork: x.Fork, Diff: x.Diff, Heads: x.Heads,
+				Objections: x.standing(),
+			})
 		}
 	}
 	slices.SortStableFunc(r.Siblings, func(a, b Record) int { return a.Pull - b.Pull })
