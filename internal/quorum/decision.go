@@ -544,15 +544,15 @@ type Loop struct {
 }
 
 // LoopState says what a loop of fixes does.
-type LoopState uint8
+type LoopState string
 
 const (
-	LoopIdle    LoopState = 1 + iota // there is nothing to be fixed now
-	LoopWaiting                      // an objecting attempt has not ended
-	LoopDue                          // a fix is started now
-	LoopRunning                      // a fix was started for this diff
-	LoopNone                         // none is started for this head; Reason
-	LoopOver                         // it has ended without a pass, and needs a person; Reason
+	LoopIdle    LoopState = "idle"    // there is nothing to be fixed now
+	LoopWaiting LoopState = "waiting" // an objecting attempt has not ended
+	LoopDue     LoopState = "due"     // a fix is started now
+	LoopRunning LoopState = "running" // a fix was started for this diff
+	LoopNone    LoopState = "none"    // none is started for this head; Reason
+	LoopOver    LoopState = "over"    // it has ended without a pass, and needs a person; Reason
 )
 
 // wakeBy sets d.Wake to t if t is earlier.
@@ -609,10 +609,7 @@ type Invitations struct {
 
 // unasked are those of the policy's people who were not asked yet, and may be.
 func (in *Invitations) unasked(to []string) []string {
-	if in.Asked != nil {
-		return in.withoutTrace(to, in.Asked.To)
-	}
-	return in.withoutTrace(to, nil)
+	return in.withoutTrace(to, cmp.Or(in.Asked, &AskedPeople{}).To)
 }
 
 // unshown are those who were asked, and of whom GitHub shows no trace of it, nor has refused.

@@ -15,7 +15,6 @@ var (
 	}
 	severityNames = []string{"", "low", "medium", "high", "critical"}
 	actionNames   = []string{"", "rerun", "cancel", "ask"}
-	loopNames     = []string{"", "idle", "waiting", "due", "running", "none", "over"}
 	textNames     = []string{"", "comment", "review", "thread", "check", "status", "run", "artifact"}
 )
 
@@ -39,7 +38,6 @@ func (v Verdict) String() string    { return nameOf(verdictNames, uint8(v)) }
 func (o Outcome) String() string    { return nameOf(outcomeNames, uint8(o)) }
 func (s Severity) String() string   { return nameOf(severityNames, uint8(s)) }
 func (k ActionKind) String() string { return nameOf(actionNames, uint8(k)) }
-func (s LoopState) String() string  { return nameOf(loopNames, uint8(s)) }
 func (k TextKind) String() string   { return nameOf(textNames, uint8(k)) }
 
 func (v Vote) MarshalText() ([]byte, error)       { return []byte(v.String()), nil }
@@ -47,7 +45,6 @@ func (v Verdict) MarshalText() ([]byte, error)    { return []byte(v.String()), n
 func (o Outcome) MarshalText() ([]byte, error)    { return []byte(o.String()), nil }
 func (s Severity) MarshalText() ([]byte, error)   { return []byte(s.String()), nil }
 func (k ActionKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
-func (s LoopState) MarshalText() ([]byte, error)  { return []byte(s.String()), nil }
 func (k TextKind) MarshalText() ([]byte, error)   { return []byte(k.String()), nil }
 
 func (v *Vote) UnmarshalText(b []byte) error       { return parseName(v, voteNames, b) }
@@ -55,5 +52,4 @@ func (v *Verdict) UnmarshalText(b []byte) error    { return parseName(v, verdict
 func (o *Outcome) UnmarshalText(b []byte) error    { return parseName(o, outcomeNames, b) }
 func (s *Severity) UnmarshalText(b []byte) error   { return parseName(s, severityNames, b) }
 func (k *ActionKind) UnmarshalText(b []byte) error { return parseName(k, actionNames, b) }
-func (s *LoopState) UnmarshalText(b []byte) error  { return parseName(s, loopNames, b) }
 func (k *TextKind) UnmarshalText(b []byte) error   { return parseName(k, textNames, b) }
