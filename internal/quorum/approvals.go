@@ -40,12 +40,11 @@ func (p People) spareApproval(approvals []StandIn, teams Teams) (by StandIn, fou
 			}
 		}
 	}
-	isNamed := func(s StandIn) bool {
-		return !s.Vouch && slices.ContainsFunc(p, func(r PeopleRule) bool { return len(r.Of) > 0 && r.isOf(s.Login, teams) })
+	for _, s := range approvals {
+		isNaming := func(r PeopleRule) bool { return len(r.Of) > 0 && r.isOf(s.Login, teams) }
+		if s.Vouch || !slices.ContainsFunc(p, isNaming) {
+			return s, true
+		}
 	}
-	rest := slices.DeleteFunc(slices.Clone(approvals), isNamed)
-	if len(rest) == 0 {
-		return StandIn{}, false
-	}
-	return rest[0], true
+	return StandIn{}, false
 }

@@ -40,7 +40,7 @@ func (t Teams) Note(name string, says Team) {
 // NewPeople returns some rules without those that others cover, in one order.
 func NewPeople(rules ...PeopleRule) (p People) {
 	for _, r := range rules {
-		if r.Count > 0 && !p.coversRule(r) {
+		if r.Count > 0 && p.AsksLess(People{r}) {
 			p = append(slices.DeleteFunc(p, r.coversRule), r)
 		}
 	}
@@ -53,7 +53,9 @@ func (p People) And(o People) People { return NewPeople(slices.Concat(p, o)...) 
 
 // AsksLess reports whether o asks for something that p does not.
 func (p People) AsksLess(o People) bool {
-	return slices.ContainsFunc(o, func(r PeopleRule) bool { return !p.coversRule(r) })
+	return slices.ContainsFunc(o, func(r PeopleRule) bool {
+		return !slices.ContainsFunc(p, func(own PeopleRule) bool { return own.coversRule(r) })
+	})
 }
 
 // Least is the least number of people who can give these approvals.
@@ -74,10 +76,6 @@ func (p People) Teams() (names []string) {
 		}
 	}
 	return names
-}
-
-func (p People) coversRule(o PeopleRule) bool {
-	return slices.ContainsFunc(p, func(r PeopleRule) bool { return r.coversRule(o) })
 }
 
 // coversRule reports whether whoever gives what r asks for gives what o asks for.
