@@ -73,11 +73,8 @@ func (h Hold) IsZero() bool { return h == Hold{} }
 // turn it is may be merged, closed or decided.
 const probeGap = 5 * time.Second
 
-// minSigns is how many of a reviewer's signs are kept at least.
-const minSigns = 100
-
 // KeptSigns is how many of a reviewer's newest signs are kept.
-func (b Breaker) KeptSigns() int { return max(minSigns, 4*b.Threshold) }
+func (b Breaker) KeptSigns() int { return max(100, 4*b.Threshold) }
 
 // CircuitOf returns the circuit of a reviewer; the zero one if nothing is known of it.
 func CircuitOf(reviewer string, all []Circuit) Circuit {

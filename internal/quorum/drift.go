@@ -32,9 +32,7 @@ type Drift struct {
 	Reviewer string `json:"reviewer"`
 	Answers  int    `json:"answers"` // the newest ones, at most MaxHeard
 	Unread   int    `json:"unread"`  // of them: not understood
-	// InRow counts the pull requests of those that came after the last one that was understood; a stranger's count
-	// once.
-	InRow int `json:"in_row"`
+	InRow    int    `json:"in_row"`  // pull requests of those after the last one that was understood; a stranger's count once
 }
 
 // Drifted reports whether asking the reviewer again for an answer that was not understood is of no use.
@@ -49,21 +47,19 @@ func (d Drift) Notable() bool {
 // DriftOf measures a reviewer's newest answers, those on one pull request aside; 0: on none.
 func DriftOf(reviewer string, heard []HeardAnswer, aside int) Drift {
 	d := Drift{Reviewer: reviewer}
-	unread, ended := map[string]bool{}, false
+	inRow := map[string]bool{}
 	for _, a := range NewestAnswers(heard) {
 		if a.Reviewer != reviewer || a.Pull == aside {
 			continue
 		}
-		d.Answers++
-		ended = ended || !a.Unread
-		if a.Unread {
+		if d.Answers++; a.Unread {
 			d.Unread++
 		}
-		if !ended {
-			unread[sourceOf(a.Stranger, a.Pull)] = true
+		if d.Unread == d.Answers { // none was understood yet
+			inRow[sourceOf(a.Stranger, a.Pull)] = true
 		}
 	}
-	d.InRow = len(unread)
+	d.InRow = len(inRow)
 	return d
 }
 
