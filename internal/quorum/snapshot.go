@@ -16,15 +16,12 @@ type Snapshot struct {
 	Pushed  time.Time // creation of the head's first check suite that our own check did not bring; zero without one
 	Arrived time.Time // creation of the head's first check suite (or first status of ours); the time of this look while there is none
 	Expired bool      // retention took the head's runs, checks and record: Arrived is when it was pushed, or the pull request created
-
-	// PassedOverFor is the file of the workflow in whose suite our check is, where GitHub's merge gate passes over that
-	// suite; "" where it does not.
+	// PassedOverFor is the workflow file in whose suite our check is, if GitHub's merge gate passes over that suite.
 	PassedOverFor string
 
-	Began time.Time     // when this look began, by GitHub's clock
-	Skew  time.Duration // GitHub's clock minus the local one, where that exceeds two seconds
-	// Spacing is how far looks at this pull request are apart, because it has used its part of GitHub's hour; 0: they are not.
-	Spacing time.Duration
+	Began   time.Time     // when this look began, by GitHub's clock
+	Skew    time.Duration // GitHub's clock minus the local one, where that exceeds two seconds
+	Spacing time.Duration // between looks at this pull request, for it has used its part of GitHub's hour; 0: none
 	// Siblings are the other open pull requests with the same head, of which a part is known: number, base, Fork, Draft,
 	// Author and Created. Of a closed pull request they are those that its check names.
 	Siblings []PullRequest
@@ -43,55 +40,40 @@ type Snapshot struct {
 	Left     []LeftHead    // heads before this one, the likeliest to be the last first; only if the policy names a check or status
 	Commits  []Commit      // of the pull request; only if a person's word hangs on it, or a text names the head by a short id
 	Pushes   []Push        // to the head branch, newest first; all of them or none; only if [Wants] names them
-	Resolved map[string]Commit
-	// Resolved holds the commits that a text named and that had to be looked up: the named (short) id is the key; a
-	// commit that does not exist is there with an empty SHA.
-
 	// SameBranch are the pull requests of the same head branch, open or not, as GitHub lists them: if this one is not
 	// among them, the list is not whole. Read only if an approval stands on the commit alone; nil if it was not read.
 	SameBranch []PullRequest
-	Uploads    map[UploadName][]Upload // read ones that may hold a reviewer's verdict, of all attempts
-	// Attempts are earlier attempts of runs that were asked for; one that GitHub does not know has no conclusion.
-	Attempts []Run
-	// Blobs are files on branches: the blob's SHA, "" if the file is not there.
-	Blobs map[BranchFile]string
-
-	// Before is the record of the head that the pull request had before this one, BeforeHead; zero if there is none, or
-	// the head's own record has inherited from it.
-	Before     Record
-	BeforeHead string
-	// Alike are the records of other pull requests that may have the same diff, as our checks on their heads hold them;
-	// nil: none was searched for.
-	Alike   []Record
-	Presses []Press // of the check's button, oldest first
+	Resolved   map[string]Commit       // looked up, by the (short) id that a text names; SHA "": there is none
+	Uploads    map[UploadName][]Upload // of all attempts, that may hold a verdict; a name that is not there was not read
+	Attempts   []Run                   // earlier ones that were asked for; one that GitHub does not know has no conclusion
+	Blobs      map[BranchFile]string   // their SHAs; "": the file is not there
+	Before     Record                  // of BeforeHead; zero: it has none, or the own record has inherited from it
+	BeforeHead string                  // the head that the pull request had before this one
+	Alike      []Record                // of other pull requests that may have the same diff; nil: none was searched for
+	Presses    []Press                 // of the check's button, oldest first
 	// Links are what guarded names link to on the default branch and on the base: of a folder, all that is in it. nil:
 	// they are not known; read only where [Wants] names them.
-	Links []string
-	// TrunkGuards is Guards of the trunk, of a layer of a stack above the lowest one.
-	TrunkGuards string
+	Links       []string
+	NoLinks     bool   // they cannot be told: there are too many files, say
 	Guards      string // what the base holds of guarded files and of reviewers' workflows, as a digest; "": not read
+	TrunkGuards string // Guards of the trunk, of a layer of a stack above the lowest one
 	// BasePushed is when somebody pushed last to the base, or, where that has changed, to the record's base; zero if it was not
 	// read, or GitHub does not tell. It is read with Guards.
 	BasePushed  time.Time
 	LayerPushed time.Time // likewise, to the base of a layer, whatever the record's is
-	NoLinks     bool      // they cannot be told: there are too many files, say
 
 	Permissions map[string]Permission // by login, of people who approved or requested changes, or gave a command
 	Teams       Teams                 // whose members' approvals the policy asks for, by people who approved
 	Ours        Account               // as whom we write; zero if unknown
 	Record      Record                // the memory of our own check; zero without one
-	// Heard are reviewers' newest answers on pull requests of the repository, as far as whoever looks keeps them.
-	// GitHub does not show them together, so no vote rests on them: they only spare a request that would not help.
-	Heard []HeardAnswer
-	// Circuits are the reviewers' circuits, as far as whoever looks knows them from other pull requests. They only delay.
+	// Heard and Circuits are what whoever looks knows from other pull requests. GitHub does not show it together, so no vote
+	// rests on it: Heard only spares a request that would not help, and Circuits only delay.
+	Heard    []HeardAnswer
 	Circuits []Circuit
-
-	Fix FixSight // what a fix rests on
-
-	NoRecord bool       // a personal token's commit status holds no record: nobody is asked by comment
-	Foreign  []CheckRun // check runs of our name that somebody else wrote
-
-	Told []ToldComment // our comments that tell the verdict, oldest first
+	Fix      FixSight      // what a fix rests on
+	NoRecord bool          // a personal token's commit status holds no record: nobody is asked by comment
+	Foreign  []CheckRun    // check runs of our name that somebody else wrote
+	Told     []ToldComment // our comments that tell the verdict, oldest first
 }
 
 // A ToldComment is a comment of ours that tells the verdict.
@@ -130,8 +112,7 @@ type PullRequest struct {
 // MaxLayers is how many layers may be below one.
 const MaxLayers = 10
 
-// A Stack is GitHub's stack of pull requests, of which one is a layer; zero: it is none. GitHub merges the layers together, into the
-// trunk.
+// A Stack is GitHub's stack of pull requests, of which one is a layer; zero: it is none. GitHub merges all into the trunk.
 type Stack struct {
 	Number   int    // in the repository
 	Trunk    string // name of the base of the lowest layer
@@ -182,8 +163,7 @@ type Account struct {
 	Bot   bool
 }
 
-// Is reports whether a is the account that a policy names: "name[bot]" is a Bot, a plain login a User. GitHub compares
-// logins without case.
+// Is reports whether a policy names a: "name[bot]" is a Bot, a plain login a User. GitHub compares logins without case.
 func (a Account) Is(login string) bool {
 	return login != "" && strings.EqualFold(a.Login, login) && a.Bot == strings.HasSuffix(login, "[bot]")
 }
@@ -196,11 +176,11 @@ func (a Account) Same(b Account) bool {
 	return a.Login != "" && strings.EqualFold(a.Login, b.Login) && a.Bot == b.Bot
 }
 
-// ActionsBot is the account as which every workflow writes with its GITHUB_TOKEN: an author that all workflows share.
-const ActionsBot = "github-actions[bot]"
-
-// ActionsApp is the slug of the App to which GITHUB_TOKEN belongs: it owns the check runs of all workflows.
-const ActionsApp = "github-actions"
+// As whom every workflow writes with its GITHUB_TOKEN.
+const (
+	ActionsBot = "github-actions[bot]" // an author that all workflows share
+	ActionsApp = "github-actions"      // slug of the App that owns the check runs of all workflows
+)
 
 // PolicyFile is the state of the policy on the default branch.
 type PolicyFile struct {
@@ -246,9 +226,9 @@ type Event struct {
 	Kind     EventKind
 	At       time.Time
 	Actor    Account
-	From, To string  // base_ref_changed: branches; head_ref_force_pushed: commits; review_dismissed: From is the review's state before
-	Target   Account // review_requested: whose review
-	Review   int64   // review_dismissed: which
+	From, To string  // BaseChanged: branches; ForcePushed: commits; ReviewDismissed: From is the review's state before
+	Target   Account // ReviewRequested: whose review
+	Review   int64   // ReviewDismissed: which
 }
 
 // EventKind is GitHub's name of a timeline event.
@@ -457,8 +437,7 @@ type Wants struct {
 	SameBranchRun int64
 }
 
-// ReplicaLag is how long an effect may take to show on GitHub before it is tried again: a new attempt takes seconds to
-// appear.
+// ReplicaLag is how long an effect may take to show on GitHub before it is tried again: a new attempt takes seconds.
 const ReplicaLag = 30 * time.Second
 
 // A FixSight is what GitHub shows that a fix rests on. It is read only where the policy has fixes and a reviewer objects.
