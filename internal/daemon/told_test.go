@@ -229,7 +229,7 @@ func (p *play) runs(attempt int, conclusion, says string) {
 		p.run = []quorum.Run{{
 			ID: 1, Number: 1, Path: ".github/workflows/openai.yml", Event: "pull_request", Head: sha, Attempt: attempt,
 			Status: "in_progress", Created: now, Started: now, Updated: now,
-			Jobs: []quorum.Job{{ID: int64(attempt), Name: "review", Status: "in_progress", Started: now}},
+			Jobs: []quorum.Job{{ID: int64(attempt), Started: now}},
 		}}
 	}
 	if conclusion == "" {
@@ -237,7 +237,7 @@ func (p *play) runs(attempt int, conclusion, says string) {
 	}
 	r := p.run[0]
 	r.Status, r.Conclusion, r.Updated = "completed", conclusion, now
-	r.Jobs = []quorum.Job{{ID: int64(attempt), Name: "review", Status: "completed", Conclusion: conclusion, Started: r.Started, Completed: now, Read: true}}
+	r.Jobs = []quorum.Job{{ID: int64(attempt), Conclusion: conclusion, Started: r.Started, Completed: now, Read: true}}
 	p.run = []quorum.Run{r}
 	if says != "" {
 		p.says = []quorum.Text{{

@@ -34,7 +34,7 @@ func BenchmarkJudge(b *testing.B) {
 				ID: int64(i + 1), Number: i + 1, Path: ".github/workflows/owl.yml", Event: "pull_request", Head: s.PR.Head, Attempt: 1,
 				Status: "completed", Conclusion: "cancelled",
 				Created: start, Started: start, Updated: start.Add(2 * time.Minute),
-				Jobs: []quorum.Job{{ID: int64(1000 + i), Status: "completed", Conclusion: "cancelled"}},
+				Jobs: []quorum.Job{{ID: int64(1000 + i), Conclusion: "cancelled"}},
 			}
 			if i == 0 {
 				run.Conclusion, run.Jobs[0].Conclusion = "success", "success"

@@ -108,10 +108,10 @@ func (x *scene) run(id int64, from, to int, change ...func(*quorum.Run)) *scene 
 		Updated: at(from),
 		Actor:   who("alice"),
 	}
-	job := quorum.Job{ID: id + 2000, Name: "review", Status: "in_progress", Started: at(from)}
+	job := quorum.Job{ID: id + 2000, Started: at(from)}
 	if to >= 0 {
 		r.Status, r.Conclusion, r.Updated = "completed", "success", at(to)
-		job.Status, job.Conclusion, job.Completed = "completed", "success", at(to)
+		job.Conclusion, job.Completed = "success", at(to)
 	}
 	r.Jobs = []quorum.Job{job}
 	for _, f := range change {
@@ -305,7 +305,7 @@ var (
 // keptJob adds a job of an earlier attempt, which the newest one did not run again.
 func keptJob(from, to int) func(*quorum.Run) {
 	return func(r *quorum.Run) {
-		r.Jobs = append(r.Jobs, quorum.Job{ID: 77, Name: "kept", Status: "completed", Conclusion: "success", Started: at(from), Completed: at(to), Read: true})
+		r.Jobs = append(r.Jobs, quorum.Job{ID: 77, Conclusion: "success", Started: at(from), Completed: at(to), Read: true})
 	}
 }
 

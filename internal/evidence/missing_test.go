@@ -13,7 +13,7 @@ import (
 
 func TestMissingLogs(t *testing.T) {
 	two := func(r *quorum.Run) {
-		r.Jobs = append(r.Jobs, quorum.Job{ID: 99, Name: "second", Status: "completed", Conclusion: "failure"})
+		r.Jobs = append(r.Jobs, quorum.Job{ID: 99, Conclusion: "failure"})
 	}
 	conclusion := openai()
 	conclusion.Verdict, conclusion.FailureMeans = format(quorum.Conclusion), quorum.MeansFindings

@@ -879,7 +879,7 @@ func jobsOf(run quorum.Run, checks []quorum.CheckRun) (jobs, failedBefore []quor
 		if c.Suite != run.Suite || !c.Job {
 			continue
 		}
-		job := quorum.Job{ID: c.ID, Name: c.Name, Status: c.Status, Conclusion: c.Conclusion, Started: c.Started, Completed: c.Completed}
+		job := quorum.Job{ID: c.ID, Conclusion: c.Conclusion, Started: c.Started, Completed: c.Completed}
 		switch c.Status {
 		case "queued", "waiting", "pending", "requested":
 			job.Started = time.Time{} // GitHub shows the creation there until a runner takes it up

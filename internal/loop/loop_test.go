@@ -174,14 +174,14 @@ func (h *host) starts() {
 	h.s.Runs = []quorum.Run{{
 		ID: 1, Number: 1, Path: file, Event: "pull_request", Head: h.s.PR.Head, Branch: "feature", Repo: "acme/shop",
 		Attempt: 1, Status: "in_progress", Created: now, Started: now, Updated: now,
-		Jobs: []quorum.Job{{ID: 2, Name: "review", Status: "in_progress", Started: now}},
+		Jobs: []quorum.Job{{ID: 2, Started: now}},
 	}}
 }
 
 func (h *host) ends(conclusion string) {
 	r := &h.s.Runs[0]
 	r.Status, r.Conclusion, r.Updated = "completed", conclusion, time.Now().UTC().Truncate(time.Second)
-	r.Jobs = []quorum.Job{{ID: 2, Name: "review", Status: "completed", Conclusion: conclusion, Started: r.Started, Completed: r.Updated, Read: true}}
+	r.Jobs = []quorum.Job{{ID: 2, Conclusion: conclusion, Started: r.Started, Completed: r.Updated, Read: true}}
 }
 
 // again is what a rerun does.
@@ -189,7 +189,7 @@ func (h *host) again(quorum.Action) {
 	r := &h.s.Runs[0]
 	r.Attempt++
 	r.Status, r.Conclusion, r.Started = "in_progress", "", time.Now().UTC().Truncate(time.Second)
-	r.Jobs = []quorum.Job{{ID: int64(r.Attempt + 1), Name: "review", Status: "in_progress", Started: r.Started}}
+	r.Jobs = []quorum.Job{{ID: int64(r.Attempt + 1), Started: r.Started}}
 }
 
 func (h *host) says(body string) {

@@ -274,8 +274,6 @@ func (r Run) Completed() bool { return r.Status == "completed" }
 // Job is a job of a run, seen as its check run: a job's id is also its check run's id.
 type Job struct {
 	ID          int64
-	Name        string // hostile
-	Status      string
 	Conclusion  string
 	Started     time.Time // zero while it waits for a runner
 	Completed   time.Time

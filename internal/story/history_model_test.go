@@ -271,13 +271,13 @@ func (st *modelState) beginAttempt(run *quorum.Run, status string) {
 	run.Status, run.Conclusion, run.Started, run.Updated = status, "", st.now, st.now
 	run.Jobs = nil
 	if status == "in_progress" {
-		run.Jobs = []quorum.Job{{ID: st.newID(), Name: "review", Status: status, Started: st.now}}
+		run.Jobs = []quorum.Job{{ID: st.newID(), Started: st.now}}
 	}
 }
 
 func (st *modelState) endRun(run *quorum.Run, conclusion string) {
 	job := quorum.Job{
-		ID: st.newID(), Name: "review", Status: "completed", Conclusion: conclusion, Started: run.Started, Completed: st.now, Read: true,
+		ID: st.newID(), Conclusion: conclusion, Started: run.Started, Completed: st.now, Read: true,
 	}
 	run.Status, run.Conclusion, run.Updated, run.Jobs = "completed", conclusion, st.now, []quorum.Job{job}
 }
