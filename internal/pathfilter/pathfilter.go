@@ -71,7 +71,15 @@ func (p *Pattern) addPiece(rest string, opens bool) (size int, err error) {
 		last.optional, last.repeats = last.optional || rest[0] == '?', last.repeats || rest[0] == '+'
 		return 1, nil
 	case '*':
-		next, size = parseStars(rest, opens)
+		size = len(rest) - len(strings.TrimLeft(rest, "*"))
+		next = piece{others: true, optional: true, repeats: true}
+		switch {
+		case size == 1:
+			next.set = "/"
+		case opens && strings.HasPrefix(rest[size:], "/"): // it stands for no folder at all, too
+			next.folders = true
+			size++
+		}
 	case '[':
 		next.set, size, err = parseCharacterSet(rest)
 	case '\\':
@@ -174,20 +182,6 @@ func (ps Patterns) Match(path string) bool {
 		}
 	}
 	return false
-}
-
-// parseStars reads "*", "**" and, at the beginning of a path component, "**/", which also stands for no folder at all.
-func parseStars(rest string, opens bool) (stars piece, size int) {
-	size = len(rest) - len(strings.TrimLeft(rest, "*"))
-	stars = piece{others: true, optional: true, repeats: true}
-	switch {
-	case size == 1:
-		stars.set = "/"
-	case opens && strings.HasPrefix(rest[size:], "/"):
-		stars.folders = true
-		size++
-	}
-	return stars, size
 }
 
 // parseCharacterSet reads "[…]": characters and the ranges a-z, A-Z and 0-9.

@@ -96,7 +96,11 @@ func (b Breaker) circuitOf(reviewer string, signs []Sign) Circuit {
 			row[sourceOf(s.Stranger, s.Pull)] = true
 			c = c.withOutage(s, b, len(row))
 		case SignLimited:
-			c = c.withLimit(s)
+			c.Waiting = withNumber(c.Waiting, s.Pull)
+			if !s.At.Before(c.LimitEnd) { // another one than before
+				c.Limited, c.Told = s.At, c.Told && !c.Opened.IsZero()
+			}
+			c.LimitEnd = laterOf(c.LimitEnd, s.Until)
 		case SignProbed:
 			if !c.Opened.IsZero() && !s.At.Before(c.Until) {
 				c.Probe, c.probedAt, c.Until = s.Pull, s.At, s.At.Add(b.Reset/2)
@@ -132,28 +136,13 @@ func (c Circuit) withAnswer(s Sign) Circuit {
 // outage is one of an attempt that began before, and shows nothing new.
 func (c Circuit) withOutage(s Sign, b Breaker, row int) Circuit {
 	c.Waiting = withNumber(c.Waiting, s.Pull)
-	seen := c.Until
-	if c.Probe != 0 {
-		seen = c.probedAt
-	}
 	switch {
 	case c.Opened.IsZero() && row >= b.Threshold:
 		c.Opened, c.Until = s.At, s.At.Add(b.Reset)
-		if c.Limited.IsZero() || !s.At.Before(c.LimitEnd) {
-			c.Told = false
-		}
-	case !c.Opened.IsZero() && !s.At.Before(seen):
+		c.Told = c.Told && s.At.Before(c.LimitEnd)
+	case !c.Opened.IsZero() && !s.At.Before(cmp.Or(c.probedAt, c.Until)):
 		c.Until, c.Probe, c.probedAt = s.At.Add(b.Reset), 0, time.Time{}
 	}
-	return c
-}
-
-func (c Circuit) withLimit(s Sign) Circuit {
-	c.Waiting = withNumber(c.Waiting, s.Pull)
-	if c.Limited.IsZero() || !s.At.Before(c.LimitEnd) { // another one than before
-		c.Limited, c.Told = s.At, c.Told && !c.Opened.IsZero()
-	}
-	c.LimitEnd = laterOf(c.LimitEnd, s.Until)
 	return c
 }
 
