@@ -1,7 +1,6 @@
 package change
 
-// Who had a hand in the change, and who had none: only the word of such a person counts for it. An unknown one may be
-// anybody.
+// Who had a hand in the change: only the word of who had none counts for it, and an unknown one may be anybody.
 
 import (
 	"slices"
@@ -15,8 +14,7 @@ func HadNoHand(s *quorum.Snapshot, a quorum.Account) bool {
 	return a.Login != "" && !a.Bot && AreHandsKnown(s) && !HadHand(s, a)
 }
 
-// AreHandsKnown reports whether everybody who had a hand in the change is known: an unknown one may be anybody. A
-// commit whose author GitHub does not know is its pusher's.
+// AreHandsKnown reports whether all who had a hand in the change are known. A commit of no known author is its pusher's.
 func AreHandsKnown(s *quorum.Snapshot) bool {
 	if len(s.Commits) == 0 || len(s.Commits) < s.PR.Commits {
 		return false
@@ -42,8 +40,7 @@ func isPushListed(s *quorum.Snapshot) bool {
 	return slices.ContainsFunc(s.Pushes, func(p quorum.Push) bool { return p.After == s.PR.Head && p.Actor.Login != "" })
 }
 
-// isPushShownByRun reports whether a run's actor shows who pushed the head. That of a pull request's event does not:
-// it may have set a label.
+// isPushShownByRun reports whether a run shows who pushed the head. That of a pull request's event may be of a label.
 func isPushShownByRun(s *quorum.Snapshot) bool {
 	return slices.ContainsFunc(s.Runs, func(r quorum.Run) bool { return r.Actor.Login != "" && r.Event == "push" })
 }

@@ -1,8 +1,6 @@
 package change
 
-// Which policy holds for a pull request: what its lanes ask more wherever they may hold, what one asks less only where it surely
-// does, and who votes. What a contributor can choose, and what is not known, makes nothing easier: one more commit, file, author or
-// label never asks less.
+// Which policy holds, and who votes: lanes ask more wherever they may hold, and less only where one surely does.
 
 import (
 	"path"
@@ -50,8 +48,7 @@ func NamingOf(p quorum.Policy, base string) (how BaseNaming) {
 	return how
 }
 
-// GuardedNames are those of the paths that a laxer lane takes for guarded by p: by the policy, for whichever reviewer,
-// or as an instruction file of any preset.
+// GuardedNames are those of the paths that p guards, for whichever reviewer, or that any preset has for instructions.
 func GuardedNames(p quorum.Policy, paths []string) []string {
 	guards := [][]string{p.Guard, review.InstructionFiles()}
 	for i := range p.Reviewers {
@@ -254,8 +251,7 @@ func (v pullView) hiddenChange(patterns []string) (path string, found bool) {
 	})
 }
 
-// isOnWay reports whether one path is the other's or a folder on its way: what stands in a folder's place decides what
-// is found below it.
+// isOnWay reports whether a path is the other, or on its way: what stands in a folder's place decides what is below.
 func isOnWay(a, b string) bool {
 	return a == b || b == "." || strings.HasPrefix(a, b+"/") || strings.HasPrefix(b, a+"/")
 }

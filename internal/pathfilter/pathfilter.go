@@ -160,8 +160,7 @@ func CompileWithFolders(patterns []string) (Patterns, error) {
 	return CompileAll(all)
 }
 
-// foldersOf returns the patterns of the folders that a pattern names on its way: none for a star alone, which any file
-// matches.
+// foldersOf returns the patterns of the folders on a pattern's way: none for a star alone, which any file matches.
 func foldersOf(pattern string) (folders []string) {
 	for i := range len(pattern) {
 		if folder := pattern[:i]; pattern[i] == '/' && i > 0 && !strings.HasSuffix(folder, "*") {
@@ -173,8 +172,7 @@ func foldersOf(pattern string) (folders []string) {
 	return folders
 }
 
-// Match reports whether path matches as GitHub reads a list: the last pattern that matches wins, and one that begins
-// with "!" excludes.
+// Match reports whether path matches as GitHub reads a list: the last pattern that matches wins, one with ! excludes.
 func (ps Patterns) Match(path string) bool {
 	for i := len(ps) - 1; i >= 0; i-- {
 		if ps[i].matchesPath(path) {

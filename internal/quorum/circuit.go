@@ -16,8 +16,7 @@ type Breaker struct {
 	Reset     time.Duration // after this long one attempt is let through, and the next after half of it if nothing came of that
 }
 
-// A Sign shows how a reviewer's service fared on a pull request, or what was done about that. It is history: no vote
-// rests on it.
+// A Sign shows how a reviewer's service fared on a pull request, or what was done about that. No vote rests on it.
 type Sign struct {
 	Reviewer string
 	Of       string // names what shows it; of each kind it is kept once
@@ -40,8 +39,7 @@ const (
 	SignHeld                         // a record tells of an open circuit
 )
 
-// A Circuit is what the signs of a reviewer come to. It is a function of them alone: an outage closes it only by an
-// answer, a limit ends by the clock.
+// A Circuit is what the signs of a reviewer come to, and no more: an outage ends by an answer, a limit by the clock.
 type Circuit struct {
 	Reviewer string
 	Opened   time.Time // when outages opened it; zero: they did not
@@ -69,8 +67,7 @@ type Hold struct {
 // IsZero reports whether nothing is held.
 func (h Hold) IsZero() bool { return h == Hold{} }
 
-// probeGap is how much later than another the attempt of the next pull request would be let through as the probe: whose
-// turn it is may be merged, closed or decided.
+// probeGap lies between the turns of pull requests to be the probe: whose turn it is may be merged, closed or decided.
 const probeGap = 5 * time.Second
 
 // KeptSigns is how many of a reviewer's newest signs are kept.
@@ -119,8 +116,7 @@ func (b Breaker) circuitOf(reviewer string, signs []Sign) Circuit {
 // sourceOf names who is counted once: a stranger, who may open many pull requests, or else a pull request.
 func sourceOf(stranger string, pull int) string { return cmp.Or(stranger, fmt.Sprint("#", pull)) }
 
-// withAnswer is c after an answer: whatever was wrong is over. What follows a limit that ended by the clock goes on to be
-// spread.
+// withAnswer is c after an answer: all is over. What follows a limit that the clock ended goes on to be spread.
 func (c Circuit) withAnswer(s Sign) Circuit {
 	now := Circuit{Reviewer: c.Reviewer, Answered: s.At, Closed: c.Closed}
 	switch {

@@ -15,8 +15,7 @@ const RerunButton = "rerun-reviewers"
 // maxCommandLine is how many bytes of a command are read.
 const maxCommandLine = 1 << 10
 
-// CommandLine is the first line of a comment that is a command, as far as it is read; "" of any other comment. Capitals
-// and blanks before it make no difference.
+// CommandLine is the first line of a comment that is a command, after blanks and in any capitals; "" of any other.
 func CommandLine(body string) string {
 	body = strings.TrimLeft(body, " \t\r\n")
 	word := body[:min(len(body), len(CommandWord))]

@@ -356,8 +356,7 @@ type UndonePass struct {
 	Until  time.Time `json:"until"` // when that was seen
 }
 
-// Seen says of which look a check is, so that a sweep can tell what came after it. A check is not written because of
-// it.
+// Seen says of which look a check is: a sweep tells by it what came after. No check is written because of it.
 type Seen struct {
 	At      time.Time `json:"at"`                // when the look began, by GitHub's clock
 	Threads string    `json:"threads,omitempty"` // of each thread: 1 if it was resolved or outdated, else 0
@@ -423,8 +422,7 @@ type Objection struct {
 	URL      string    `json:"url,omitempty"`
 	Answered bool      `json:"answered,omitempty"` // its reviewer approved since, or a person accepted over it
 	Resolved bool      `json:"resolved,omitempty"` // what answered it is resolved threads alone: opened again it stands
-	// AnsweredOn are other bases on which its reviewer approved since. Elsewhere it stands: whoever chooses the base may choose what
-	// a reviewer is told there.
+	// AnsweredOn are other bases where it was answered. Here it stands: who chooses a base may choose what is told there.
 	AnsweredOn []string  `json:"answered_on,omitempty"`
 	Accepted   string    `json:"accepted,omitempty"` // by whom, on another head or against another base
 	Own        bool      `json:"own,omitempty"`      // and that person had a hand in the change

@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// A HeardAnswer is an answer of a reviewer on a pull request, and whether it was understood. It is history: it decides
-// no vote, and may spare a request.
+// A HeardAnswer is an answer of a reviewer, and whether it was understood. No vote rests on it; it may spare a request.
 type HeardAnswer struct {
 	TextRef
 	Reviewer string
@@ -38,8 +37,7 @@ type Drift struct {
 // Drifted reports whether asking the reviewer again for an answer that was not understood is of no use.
 func (d Drift) Drifted() bool { return d.InRow >= driftInRow }
 
-// Notable reports whether a person should be told: the format seems to have changed, whether for all answers or for
-// most.
+// Notable reports whether a person should be told: the format seems to have changed, for all answers or for most.
 func (d Drift) Notable() bool {
 	return d.Drifted() || d.Unread >= driftInRow && 2*d.Unread >= d.Answers
 }
@@ -73,8 +71,7 @@ func DriftsOf(p Policy, heard []HeardAnswer) (all []Drift) {
 	return all
 }
 
-// NewestAnswers returns the newest answers of each reviewer, newest first. Of two entries for one text the later in the
-// list counts: the text was read anew.
+// NewestAnswers are the newest of each reviewer, newest first. Of two for one text the later was read anew, and counts.
 func NewestAnswers(heard []HeardAnswer) []HeardAnswer {
 	newest := slices.Clone(heard)
 	slices.Reverse(newest)
@@ -88,8 +85,7 @@ func NewestAnswers(heard []HeardAnswer) []HeardAnswer {
 		})
 }
 
-// newestOfEach returns the newest of what reviewers did, by an order in which newer ones come first: at most so many of
-// each reviewer. Of two of one name the first in the list counts.
+// newestOfEach returns the newest of each reviewer; compare puts newer ones first. Of two of one name the first counts.
 func newestOfEach[T any](all []T, most int, name func(T) (reviewer string, of any), compare func(a, b T) int) []T {
 	known, count := map[[2]any]bool{}, map[string]int{}
 	newest := slices.DeleteFunc(slices.Clone(all), func(x T) bool {
@@ -124,8 +120,7 @@ func AnswersIn(p Policy, pr PullRequest, ballots []Ballot) (heard []HeardAnswer)
 	return heard
 }
 
-// isAnswer reports whether the ballot's attempt has got an answer of its reviewer's service, whatever it says. A notice of
-// a limit or an outage is none.
+// isAnswer reports whether the reviewer's service has answered at all. A notice of a limit or an outage is none.
 func (b *Ballot) isAnswer() bool {
 	return slices.Contains([]Outcome{Approved, Findings, Partial, Malformed}, b.Outcome)
 }

@@ -13,8 +13,7 @@ import (
 	"unicode"
 )
 
-// NoFixLabel is the label that keeps fixes from being started for a pull request. Whoever may label may set it: it only
-// stops a machine.
+// NoFixLabel is the label that keeps fixes from being started. Whoever may label may set it: it only stops a machine.
 const NoFixLabel = "no-fix"
 
 // FixRepeat is how long GitHub may take to list a fix run of which no answer told before it is started once more.

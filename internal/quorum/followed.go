@@ -95,8 +95,7 @@ func digestText(text string) string {
 	return fmt.Sprintf("%08x", h.Sum32())
 }
 
-// digestWords is a short digest of the words of a text: its letters, so that another line number or other marks around
-// them make no other finding.
+// digestWords is a short digest of a text's letters: another line number or other marks make no other finding of it.
 func digestWords(text string) string {
 	text = text[:min(len(text), 400)] // as much as tells it from others
 	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) })

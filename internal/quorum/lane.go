@@ -42,8 +42,7 @@ func (c Condition) Names() bool {
 	return len(c.AllPaths)+len(c.AnyPath)+len(c.Authors)+len(c.Labels)+len(c.Base) > 0
 }
 
-// OnlyAdds reports whether the condition never holds surely: one more file would reach it, and a label may be set by anybody with
-// triage.
+// OnlyAdds reports whether it never holds surely: one more file would reach it, and whoever may triage may set a label.
 func (c Condition) OnlyAdds() bool { return len(c.AnyPath)+len(c.Labels) > 0 }
 
 // A NeedRule says how many approvals are needed of those who vote.

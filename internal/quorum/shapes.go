@@ -1,8 +1,7 @@
 package quorum
 
-// Shapes are sentences by which a reviewer is understood, as a preset lists them and a policy may for a reviewer of its
-// own. Package review defines their syntax: a sentence in small letters without Markdown, with {placeholders} and
-// (choices|).
+// Shapes are sentences by which a reviewer is understood: a preset's, or a policy's for a reviewer of its own. Package
+// review defines their syntax: small letters without Markdown, with {placeholders} and (choices|).
 type Shapes struct {
 	Approves  []string      `json:"approves,omitempty"`   // the whole line: approves
 	IfSettled []string      `json:"if_settled,omitempty"` // the whole line: approves if none of the reviewer's threads is open

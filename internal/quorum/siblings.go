@@ -140,8 +140,7 @@ func HeldRecords(check string, rec Record) []HeldRecord {
 	return all
 }
 
-// HasOtherCheck reports whether our checks on the head tell that a pull request has one of another name: its newest record against
-// its base stands there.
+// HasOtherCheck reports whether a pull request's newest record against its base stands in our check of another name.
 func HasOtherCheck(p *PullRequest, name string, held []HeldRecord) (isOther bool) {
 	newest := 0
 	for _, h := range held {
@@ -183,8 +182,7 @@ func RecordOf(number int, fork bool, held []HeldRecord) (rec Record) {
 	return rec
 }
 
-// withAccepts returns commands with those of another pull request's record that end objections against the base: these belong to the
-// change.
+// withAccepts adds what another pull request's commands accept against the base: that belongs to the change.
 func withAccepts(all []Command, base string, other Record) []Command {
 	for _, c := range other.Commands {
 		isKnown := slices.ContainsFunc(all, func(x Command) bool { return x.ID == c.ID })

@@ -41,8 +41,7 @@ func SignOfTold(c Circuit, pr PR, now time.Time) Sign {
 	}
 }
 
-// SignsOfRecord returns what a record tells of circuits that outages opened, at a moment: so a process that has just
-// begun, and knows no outages yet, lets nobody through sooner.
+// SignsOfRecord is what a record tells of circuits that outages opened: a process that has just begun knows of none.
 func SignsOfRecord(p Policy, pr PullRequest, rec Record, now time.Time) (signs []Sign) {
 	for _, h := range rec.Circuits {
 		if !h.Limit {
@@ -82,8 +81,7 @@ func SignsIn(pr PullRequest, ballots []Ballot) (signs []Sign) {
 
 func nameOfTime(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
-// NewestSigns returns the newest signs of each reviewer, at most so many, oldest first. Of two of one name the first in
-// the list counts.
+// NewestSigns returns the newest signs of each reviewer, oldest first. Of two of one name the first in the list counts.
 func NewestSigns(signs []Sign, most int) []Sign {
 	newest := newestOfEach(signs, most, func(s Sign) (string, any) { return s.Reviewer, [2]any{s.Of, s.Kind} },
 		func(a, b Sign) int {

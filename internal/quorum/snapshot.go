@@ -430,8 +430,7 @@ type Wants struct {
 	Lane  bool // Authors or Links tell in which lane the pull request is: nothing else is told before they are known
 
 	SameBranch bool // all pull requests of its head branch; nothing else but Uploads and Attempts is told before they are known
-	// SameBranchRun is the newest run that approves by a text: a list that was read when that run was known will do.
-	// 0: the list must be read anew.
+	// SameBranchRun is the newest run that approves by a text: a list that was read when it was known will do; 0: none.
 	SameBranchRun int64
 }
 
