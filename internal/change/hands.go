@@ -23,7 +23,7 @@ func AreHandsKnown(s *quorum.Snapshot) bool {
 	if slices.ContainsFunc(s.Commits, func(c quorum.Commit) bool { return slices.ContainsFunc(c.People, isUnknown) }) {
 		return false
 	}
-	return isPushListed(s) || !hasUnknown && (isPushShownByRun(s) || isForcePushed(s))
+	return isPushListed(s) || !hasUnknown && isPushShown(s)
 }
 
 func isUnknown(a quorum.Account) bool { return a.Login == "" }
@@ -40,37 +40,29 @@ func isPushListed(s *quorum.Snapshot) bool {
 	return slices.ContainsFunc(s.Pushes, func(p quorum.Push) bool { return p.After == s.PR.Head && p.Actor.Login != "" })
 }
 
-// isPushShownByRun reports whether a run shows who pushed the head. That of a pull request's event may be of a label.
-func isPushShownByRun(s *quorum.Snapshot) bool {
-	return slices.ContainsFunc(s.Runs, func(r quorum.Run) bool { return r.Actor.Login != "" && r.Event == "push" })
-}
-
-func isForcePushed(s *quorum.Snapshot) bool {
-	return slices.ContainsFunc(s.Timeline, func(e quorum.Event) bool {
+// isPushShown reports whether the timeline or a run shows who pushed the head: a pull request's run may be of a label.
+func isPushShown(s *quorum.Snapshot) bool {
+	isOfPush := func(r quorum.Run) bool { return r.Actor.Login != "" && r.Event == "push" }
+	return slices.ContainsFunc(s.Runs, isOfPush) || slices.ContainsFunc(s.Timeline, func(e quorum.Event) bool {
 		return e.Kind == quorum.ForcePushed && e.To == s.PR.Head && e.Actor.Login != ""
 	})
 }
 
 // HadHand reports whether a had a hand in the change: opened it, made one of its commits, or pushed its head.
 func HadHand(s *quorum.Snapshot, a quorum.Account) bool {
-	if slices.ContainsFunc(pushersOf(s), a.Same) {
-		return true
-	}
+	hands, runs := pushersOf(s), s.Others
 	for _, c := range s.Commits {
-		if slices.ContainsFunc(c.People, a.Same) {
-			return true
-		}
+		hands = append(hands, c.People...)
 	}
-	runs := s.Others
 	if !isPushListed(s) {
 		runs = slices.Concat(s.Runs, s.Others)
 	}
 	for _, r := range runs { // its actor may have pushed the commit, or set a label; a review started it for no push
-		if a.Same(r.Actor) && !strings.HasPrefix(r.Event, "pull_request_review") {
-			return true
+		if !strings.HasPrefix(r.Event, "pull_request_review") {
+			hands = append(hands, r.Actor)
 		}
 	}
-	return false
+	return slices.ContainsFunc(hands, a.Same)
 }
 
 // pushersOf are who opened the pull request and who pushed what it changes.
