@@ -192,8 +192,8 @@ func (v pullView) whyNotLess(l *quorum.Lane) (why quorum.LaneNot) {
 	return why
 }
 
-// NamedBases are the bases that a lane names without a pattern: beside the default branch, one that asks less holds against them
-// alone. A branch may be called v1+, and a pattern so means others, too.
+// NamedBases are the bases that a lane names without a pattern: beside the default branch, one that asks less holds
+// against them alone. A branch may be called v1+, and a pattern so means others, too.
 func NamedBases(l *quorum.Lane) []string {
 	return slices.DeleteFunc(slices.Clone(l.If.Base), func(base string) bool {
 		return !pathfilter.IsName(base) || !matchesAny(l.If.Base, base)
@@ -237,8 +237,8 @@ func (v pullView) guardedChange() (path string, found bool) {
 	})
 }
 
-// hiddenChange finds a changed path that a lane without review is not for: below .github, or in a hidden folder, or in the place of
-// one, that no pattern which matches it spells out. Tools look for their instructions there.
+// hiddenChange finds a changed path that a lane without review is not for: below .github, or in a hidden folder, or
+// in the place of one, that no pattern which matches it spells out. Tools look for their instructions there.
 func (v pullView) hiddenChange(patterns []string) (path string, found bool) {
 	return v.findPath(func(path string) bool {
 		parts := strings.Split(path, "/")
@@ -334,8 +334,8 @@ func (v pullView) surelyBy(logins []string) answer {
 	return yes
 }
 
-// possibleHand finds who of those accounts had a hand in the change, or may have had one: a commit of which neither author nor
-// pusher is known may be anybody's.
+// possibleHand finds who of those accounts had a hand in the change, or may have had one: a commit of which neither
+// author nor pusher is known may be anybody's.
 func (v pullView) possibleHand(isOne func(quorum.Account) bool) (who quorum.Account, state answer) {
 	s := v.snapshot
 	hands, isWhole := pushersOf(s), len(s.Commits) >= s.PR.Commits

@@ -30,8 +30,8 @@ func (p People) filledBy(approvals []StandIn, teams Teams) (filling []StandIn) {
 	return filling
 }
 
-// spareApproval returns the approval, of some by their time, that stands in for reviewers: one without which p's are there as early as can
-// be, else the first by somebody whom no rule names; false if there is none.
+// spareApproval returns the approval, of some by their time, that stands in for reviewers: one without which p's
+// are there as early as can be, else the first by somebody whom no rule names; false if there is none.
 func (p People) spareApproval(approvals []StandIn, teams Teams) (by StandIn, found bool) {
 	for n := range approvals {
 		for i := range n + 1 {

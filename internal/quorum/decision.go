@@ -278,8 +278,8 @@ type BaseMove struct {
 	At   time.Time `json:"at"`
 }
 
-// Concerns reports whether an objection counts against the record's head with that base and diff: it was said of this head
-// against this base, or of a head that had the same diff against the base of then, as far as the record knows.
+// Concerns reports whether an objection counts against the record's head with that base and diff: it was said of this
+// head against this base, or of a head that had the same diff against the base of then, as far as the record knows.
 func (r *Record) Concerns(o *Objection, base, diff string) bool {
 	if o.Of != 0 || o.Carried == "" && o.Base == base { // the other's record tells to which diff
 		return o.Base == base

@@ -102,8 +102,8 @@ func newestOfEach[T any](all []T, most int, name func(T) (reviewer string, of an
 	})
 }
 
-// AnswersIn returns the answers that the ballots of a pull request rest on. What a contradiction, an unfilled template, a
-// condition or a review of a part says was read, so the shape is known.
+// AnswersIn returns the answers that the ballots of a pull request rest on. What a contradiction, an unfilled
+// template, a condition or a review of a part says was read, so the shape is known.
 func AnswersIn(p Policy, pr PullRequest, ballots []Ballot) (heard []HeardAnswer) {
 	for _, b := range ballots {
 		isTold := b.isAnswer() && b.Reason != ReasonNotReceived // which takes the place of how it was read

@@ -1,8 +1,8 @@
 package quorum
 
-// Findings are followed over the heads of a pull request, so that a loop of fixes ends when it gets nowhere. A finding is
-// the same one if it is the same thread, or in the same file at the same place or in the same words: a fix moves lines,
-// and a reviewer words a thing anew each time.
+// Findings are followed over the heads of a pull request, so that a loop of fixes ends when it gets nowhere. A
+// finding is the same one if it is the same thread, or in the same file at the same place or in the same words: a
+// fix moves lines, and a reviewer words a thing anew each time.
 
 import (
 	"fmt"

@@ -22,8 +22,8 @@ type SharedPull struct {
 	Title   string  `json:"title,omitempty"`   // of one that speaks: what its check would say alone
 }
 
-// SpeakersOf returns those of the open pull requests of one head that speak in a check which all of them have, by number:
-// each of this repository, or else each of the author of the oldest fork's; a draft only where all are.
+// SpeakersOf returns those of the open pull requests of one head that speak in a check which all of them have, by
+// number: each of this repository, or else each of the author of the oldest fork's; a draft only where all are.
 func SpeakersOf(all []PullRequest) []PullRequest {
 	speakers := sortedByNumber(all)
 	for _, isLeftOut := range []func(p, oldest PullRequest) bool{
@@ -231,8 +231,8 @@ func (r Record) WithoutForeign() Record {
 	return r
 }
 
-// standing are the pull request's own objections that nothing has answered or ended. Of those to this head it has also what was
-// said against a base of before, under each name of that: taking the pull request elsewhere sheds nothing.
+// standing are the pull request's own objections that nothing has answered or ended. Of those to this head it has also
+// what was said against a base of before, under each name of that: taking the pull request elsewhere sheds nothing.
 func (r Record) standing() (all []Objection) {
 	for _, o := range r.Objections {
 		isHere := r.Concerns(&o, r.Base, r.Diff)

@@ -22,8 +22,8 @@ type Snapshot struct {
 	Began   time.Time     // when this look began, by GitHub's clock
 	Skew    time.Duration // GitHub's clock minus the local one, where that exceeds two seconds
 	Spacing time.Duration // between looks at this pull request, for it has used its part of GitHub's hour; 0: none
-	// Siblings are the other open pull requests with the same head, of which a part is known: number, base, Fork, Draft,
-	// Author and Created. Of a closed pull request they are those that its check names.
+	// Siblings are the other open pull requests with the same head, of which a part is known: number, base, Fork,
+	// Draft, Author and Created. Of a closed pull request they are those that its check names.
 	Siblings []PullRequest
 	Below    Below         // in the stack of which it is a layer
 	Held     []HeldRecord  // of all pull requests, as our checks on the head hold them
@@ -57,8 +57,8 @@ type Snapshot struct {
 	NoLinks     bool   // they cannot be told: there are too many files, say
 	Guards      string // what the base holds of guarded files and of reviewers' workflows, as a digest; "": not read
 	TrunkGuards string // Guards of the trunk, of a layer of a stack above the lowest one
-	// BasePushed is when somebody pushed last to the base, or, where that has changed, to the record's base; zero if it was not
-	// read, or GitHub does not tell. It is read with Guards.
+	// BasePushed is when somebody pushed last to the base, or, where that has changed, to the record's base; zero
+	// if it was not read, or GitHub does not tell. It is read with Guards.
 	BasePushed  time.Time
 	LayerPushed time.Time // likewise, to the base of a layer, whatever the record's is
 
@@ -66,8 +66,8 @@ type Snapshot struct {
 	Teams       Teams                 // whose members' approvals the policy asks for, by people who approved
 	Ours        Account               // as whom we write; zero if unknown
 	Record      Record                // the memory of our own check; zero without one
-	// Heard and Circuits are what whoever looks knows from other pull requests. GitHub does not show it together, so no vote
-	// rests on it: Heard only spares a request that would not help, and Circuits only delay.
+	// Heard and Circuits are what whoever looks knows from other pull requests. GitHub does not show it together,
+	// so no vote rests on it: Heard only spares a request that would not help, and Circuits only delay.
 	Heard    []HeardAnswer
 	Circuits []Circuit
 	Fix      FixSight      // what a fix rests on
@@ -129,10 +129,10 @@ type Below struct {
 // Target is the name of the branch by whose rules the pull request is judged.
 func (p *PullRequest) Target() string { return cmp.Or(p.Stack.Trunk, p.BaseRef) }
 
-// Stranger is who opened the pull request, if it comes from a fork; "" if it comes from a branch of the repository. GitHub lets
-// open one from there whoever has write permission on that branch, or is a member of the organisation (its docs, "Creating a
-// pull request from a fork"). Its author_association tells less: a MEMBER or COLLABORATOR may only read, and a member who hides
-// it is a CONTRIBUTOR (https://github.com/actions/github-script/issues/643).
+// Stranger is who opened the pull request, if it comes from a fork; "" if it comes from a branch of the repository.
+// GitHub lets open one from there whoever has write permission on that branch, or is a member of the organisation
+// (its docs, "Creating a pull request from a fork"). Its author_association tells less: a MEMBER or COLLABORATOR
+// may only read, and a member who hides it is a CONTRIBUTOR (https://github.com/actions/github-script/issues/643).
 func (p *PullRequest) Stranger() string {
 	if !p.Fork {
 		return ""
@@ -149,8 +149,8 @@ type File struct{ Path, Previous string }
 // A DiffPrint is what a pull request changes, as digests that are equal where it changes the same.
 type DiffPrint struct {
 	Lines string // the lines that are added and removed, spaces and places aside; "": not known
-	// Files is each changed file with its names, its blob on the head and its whole patch; "": not known. Where it is the
-	// same against another base, that base holds the same of these files.
+	// Files is each changed file with its names, its blob on the head and its whole patch; "": not known. Where it
+	// is the same against another base, that base holds the same of these files.
 	Files string
 	// Tree is each changed file with its path, its mode and both blobs; "": not known. Read only if [Wants] names it.
 	Tree string
