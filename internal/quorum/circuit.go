@@ -213,3 +213,7 @@ func spreadOf(pull int) time.Duration {
 func (s Sign) IsSame(o Sign) bool {
 	return s.Reviewer == o.Reviewer && s.Of == o.Of && s.Kind == o.Kind
 }
+
+func laterOf(a, b time.Time) time.Time { return slices.MaxFunc([]time.Time{a, b}, time.Time.Compare) }
+
+func earlierOf(a, b time.Time) time.Time { return slices.MinFunc([]time.Time{a, b}, time.Time.Compare) }
