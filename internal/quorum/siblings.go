@@ -2,6 +2,7 @@ package quorum
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 )
 
@@ -68,25 +69,17 @@ const maxSilent = 20
 // Shared returns the checks of a head. judged are those that were judged, all are all open pull requests of the head, and held is
 // what our checks on it hold. Of those that share a name each of [SpeakersOf] speaks, and the worst verdict counts.
 func Shared(judged []Sibling, all []PullRequest, held []HeldRecord) (checks []SharedCheck) {
-	var names []string
+	pulls := map[string][]PullRequest{}
 	for _, s := range judged {
-		names = append(names, s.Check)
+		pulls[s.Check] = append(pulls[s.Check], s.PR)
 	}
-	slices.Sort(names)
-	for _, name := range slices.Compact(names) {
-		checks = append(checks, sharedCheck(name, judged, all, held))
+	for _, name := range slices.Sorted(maps.Keys(pulls)) {
+		checks = append(checks, sharedCheck(name, SpeakersOf(pulls[name]), judged, all, held))
 	}
 	return checks
 }
 
-func sharedCheck(name string, judged []Sibling, all []PullRequest, held []HeldRecord) SharedCheck {
-	var group []PullRequest
-	for _, s := range judged {
-		if s.Check == name {
-			group = append(group, s.PR)
-		}
-	}
-	speakers := SpeakersOf(group)
+func sharedCheck(name string, speakers []PullRequest, judged []Sibling, all []PullRequest, held []HeldRecord) SharedCheck {
 	speaking := slices.DeleteFunc(slices.Clone(judged), func(s Sibling) bool {
 		return !slices.ContainsFunc(speakers, func(p PullRequest) bool { return p.Number == s.PR.Number })
 	})
