@@ -114,7 +114,8 @@ func (r *Reconciler) reconcileOnce(ctx context.Context, pr quorum.PR) (wake time
 	f.render()
 	isAnswerAlone := true // replies change nothing that was decided
 	for _, e := range effects {
-		isAnswerAlone = isAnswerAlone && e.AreRepliesAlone()
+		e.Replies = nil
+		isAnswerAlone = isAnswerAlone && e.Empty()
 	}
 	if err := r.publish(ctx, f); err != nil {
 		return time.Time{}, f.hasPassed(nil), err

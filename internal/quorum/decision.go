@@ -140,16 +140,11 @@ type Effects struct {
 
 // Empty reports whether there is nothing to do.
 func (e Effects) Empty() bool {
-	return e.AreRepliesAlone() && len(e.Replies) == 0
+	return len(e.Cancels)+len(e.Reruns)+len(e.Requests)+len(e.People)+len(e.Replies) == 0 && e.Fix == nil
 }
 
 // CannotBeTakenBack reports whether somebody is asked or started, which must not happen twice.
 func (e Effects) CannotBeTakenBack() bool { return len(e.Requests)+len(e.People) > 0 || e.Fix != nil }
-
-// AreRepliesAlone reports whether there is nothing to do but to reply.
-func (e Effects) AreRepliesAlone() bool {
-	return len(e.Cancels)+len(e.Reruns)+len(e.Requests)+len(e.People) == 0 && e.Fix == nil
-}
 
 // A Reply is how a person's command is answered on GitHub: by a reaction to its comment.
 type Reply struct {
