@@ -6,14 +6,11 @@ import (
 	"strings"
 )
 
-// CommandWord is the first word of a comment that is a command.
-const CommandWord = "/review-coordinator"
-
-// RerunButton is the identifier of the check's button.
-const RerunButton = "rerun-reviewers"
-
-// maxCommandLine is how many bytes of a command are read.
-const maxCommandLine = 1 << 10
+const (
+	CommandWord    = "/review-coordinator" // the first word of a comment that is a command
+	RerunButton    = "rerun-reviewers"     // the identifier of the check's button
+	maxCommandLine = 1 << 10               // bytes of a command that are read
+)
 
 // CommandLine is the first line of a comment that is a command, after blanks and in any capitals; "" of any other.
 func CommandLine(body string) string {
@@ -24,5 +21,5 @@ func CommandLine(body string) string {
 		return ""
 	}
 	line, _, _ := strings.Cut(body[:min(len(body), maxCommandLine)], "\n")
-	return strings.TrimRight(strings.ToValidUTF8(line, ""), " \t\r") // it may be cut within a character, or be none of GitHub's
+	return strings.TrimRight(strings.ToValidUTF8(line, ""), " \t\r") // it may be cut within a character
 }

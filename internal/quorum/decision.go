@@ -329,12 +329,9 @@ func (r Record) KnowsEnd(run int64, attempt int) bool {
 	})
 }
 
-// ForPull is the record as it counts for a pull request. What another one wrote, which had the same head, tells of
-// runs and of what was objected to the commit; its texts, requests and approvals are that one's.
-func (r Record) ForPull(number int) Record {
-	if r.Pull == 0 || r.Pull == number {
-		return r
-	}
+// forAnother is the record as it counts for another pull request that has the same head: it tells of runs and of what
+// was objected to the commit; its texts, requests and approvals are its own.
+func (r Record) forAnother() Record {
 	r.Texts, r.Stood, r.Asked, r.Answers, r.Pass, r.Undone, r.Commands = nil, nil, nil, nil, nil, nil, nil
 	r.Circuits, r.Guards, r.Moved = nil, "", nil
 	r.Before, r.BeforeAt, r.People, r.Untold = "", time.Time{}, nil, nil // it has inherited nothing itself

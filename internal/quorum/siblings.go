@@ -147,7 +147,7 @@ func HasOtherCheck(p *PullRequest, name string, held []HeldRecord) (isOther bool
 
 // RecordOf is the record of a pull request among those that our checks on its head hold; fork says that it comes from
 // one. What was objected to the same commit in other pull requests, and accepted there, is part of it, but for what was said
-// in a fork's to one of this repository. One that has no record yet takes over of another's what [Record.ForPull] leaves.
+// in a fork's to one of this repository. One that has no record yet takes over what another's tells of the commit.
 func RecordOf(number int, fork bool, held []HeldRecord) (rec Record) {
 	held = newestOf(held)
 	var other Record
@@ -162,7 +162,7 @@ func RecordOf(number int, fork bool, held []HeldRecord) (rec Record) {
 		}
 	}
 	if rec.Seq == 0 {
-		rec = other.ForPull(number)
+		rec = other.forAnother()
 		rec.Objections = nil // each comes from the record in which it stands
 	}
 	for _, h := range held {
