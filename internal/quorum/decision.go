@@ -34,11 +34,10 @@ type Facts struct {
 	Pass     *Pass     // the pass that our check shows, if it is of this head, base, policy and electorate
 	Replies  []Reply   // to people's commands that were not answered yet
 	Leave    []Action  // cancels of our reruns that are under way on the head before
-
-	Fix     *FixFacts // nil: the policy has no fixes
-	Invited Invitations
-	Trunk   string // of the stack of which it is a layer above the lowest one; "": it is none
-	Below   Below  // in that stack
+	Fix      *FixFacts // nil: the policy has no fixes
+	Invited  Invitations
+	Trunk    string // of the stack of which it is a layer above the lowest one; "": it is none
+	Below    Below  // in that stack
 }
 
 // A StandIn is a person's approval of the head.
@@ -108,9 +107,8 @@ type Decision struct {
 	Effects       Effects      `json:"-"`
 	Pass          *Pass        `json:"-"` // Passed: to be remembered
 
-	Loop  *Loop       `json:"loop,omitempty"`        // of fixes; nil where there is nothing to say of one
-	Group *GroupState `json:"merge_group,omitempty"` // of a merge queue's commit, whose pull requests are Shared
-
+	Loop        *Loop        `json:"loop,omitempty"`         // of fixes; nil where there is nothing to say of one
+	Group       *GroupState  `json:"merge_group,omitempty"`  // of a merge queue's commit; its pull requests are Shared
 	PeopleAt    time.Time    `json:"ask_people_at,omitzero"` // when NextPeople are asked for a review, if nothing changes
 	NextPeople  []string     `json:"ask_people,omitempty"`
 	AskedPeople *AskedPeople `json:"-"` // whose review was asked for
@@ -132,10 +130,9 @@ type Effects struct {
 	Cancels  []Action
 	Reruns   []Action
 	Requests []Action
-	Replies  []Reply // to people's commands
-
-	Fix    *FixOrder // the fix run that is to be started
-	People []string  // whose review is asked for
+	Replies  []Reply   // to people's commands
+	Fix      *FixOrder // the fix run that is to be started
+	People   []string  // whose review is asked for
 }
 
 // Empty reports whether there is nothing to do.
@@ -155,12 +152,10 @@ type Reply struct {
 // A Receipt says what became of each effect.
 type Receipt struct {
 	Done    []Result
-	Replied []int64 // commands that were answered, or that GitHub will not let us answer
-
-	Fix *FixResult // nil: none was ordered, or it was not come to
-
-	People []RefusedPerson // whose review GitHub lets nobody, or not us, ask for
-	Void   bool            // people were not asked: GitHub had moved on
+	Replied []int64         // commands that were answered, or that GitHub will not let us answer
+	Fix     *FixResult      // nil: none was ordered, or it was not come to
+	People  []RefusedPerson // whose review GitHub lets nobody, or not us, ask for
+	Void    bool            // people were not asked: GitHub had moved on
 }
 
 // Result is what became of one effect.
@@ -222,20 +217,17 @@ type Record struct {
 	Judged   []Judged   `json:"judged,omitempty"`   // the newest verdict of each reviewer, on whatever head
 	Commands []Command  `json:"commands,omitempty"` // people's words that were heard, oldest first
 
-	Fork     bool     `json:"fork,omitempty"`     // the pull request comes from a fork
-	Siblings []Record `json:"siblings,omitempty"` // of other pull requests that have, or had, this head
-
-	Fixes      []FixRun   `json:"fixes,omitempty"`       // of this pull request, oldest first; the last ones of many
-	FixesMade  int        `json:"fixes_made,omitempty"`  // how many there were
-	FixSwitch  *FixSwitch `json:"fix_switch,omitempty"`  // a person's last word about fixes
-	ByFix      bool       `json:"by_fix,omitempty"`      // a fix run pushed this head
-	Open       []Tracked  `json:"open,omitempty"`        // findings that are open on this head
-	OpenBefore []Tracked  `json:"open_before,omitempty"` // those of the head before
-
-	Circuits []Hold `json:"circuits,omitempty"` // the open circuits that delay reviewers here
-
-	People *AskedPeople `json:"people,omitempty"` // whose review was asked for
-	Untold *Untold      `json:"untold,omitempty"` // GitHub takes no comment of ours here
+	Fork       bool         `json:"fork,omitempty"`        // the pull request comes from a fork
+	Siblings   []Record     `json:"siblings,omitempty"`    // of other pull requests that have, or had, this head
+	Fixes      []FixRun     `json:"fixes,omitempty"`       // of this pull request, oldest first; the last ones of many
+	FixesMade  int          `json:"fixes_made,omitempty"`  // how many there were
+	FixSwitch  *FixSwitch   `json:"fix_switch,omitempty"`  // a person's last word about fixes
+	ByFix      bool         `json:"by_fix,omitempty"`      // a fix run pushed this head
+	Open       []Tracked    `json:"open,omitempty"`        // findings that are open on this head
+	OpenBefore []Tracked    `json:"open_before,omitempty"` // those of the head before
+	Circuits   []Hold       `json:"circuits,omitempty"`    // the open circuits that delay reviewers here
+	People     *AskedPeople `json:"people,omitempty"`      // whose review was asked for
+	Untold     *Untold      `json:"untold,omitempty"`      // GitHub takes no comment of ours here
 }
 
 // Untold says why no comment tells the verdict.
@@ -246,23 +238,21 @@ type Untold struct {
 
 // A Judged is the verdict that a reviewer gave last on this pull request.
 type Judged struct {
-	Reviewer string `json:"reviewer"`
-	Head     string `json:"head"` // on which
-	No       bool   `json:"no,omitempty"`
-	Diff     string `json:"diff,omitempty"`  // of that head
-	Times    int    `json:"times,omitempty"` // verdicts that it gave on that diff
-	Noes     int    `json:"noes,omitempty"`  // objections among them
-
-	Said  time.Time `json:"said,omitzero"`
-	Again bool      `json:"again,omitempty"` // on that head it was required, for it had objected to another diff before
+	Reviewer string    `json:"reviewer"`
+	Head     string    `json:"head"` // on which
+	No       bool      `json:"no,omitempty"`
+	Diff     string    `json:"diff,omitempty"`  // of that head
+	Times    int       `json:"times,omitempty"` // verdicts that it gave on that diff
+	Noes     int       `json:"noes,omitempty"`  // objections among them
+	Said     time.Time `json:"said,omitzero"`
+	Again    bool      `json:"again,omitempty"` // on that head it was required, for it had objected to another diff
 }
 
 // A HeadDiff is what a head changed against a base.
 type HeadDiff struct {
-	Head string `json:"head"`
-	Base string `json:"base"`
-	Diff string `json:"diff"` // [DiffPrint].Lines
-
+	Head  string `json:"head"`
+	Base  string `json:"base"`
+	Diff  string `json:"diff"`            // [DiffPrint].Lines
 	Files string `json:"files,omitempty"` // [DiffPrint].Files
 }
 
