@@ -28,13 +28,6 @@ func AreHandsKnown(s *quorum.Snapshot) bool {
 
 func isUnknown(a quorum.Account) bool { return a.Login == "" }
 
-// isPushOfChange reports whether a push belongs to the change: it came since the pull request was opened, or brought
-// one of its commits. A long-lived branch has pushes of before, of what its base has by now.
-func isPushOfChange(s *quorum.Snapshot, p *quorum.Push) bool {
-	return !p.At.Before(s.PR.Created) || p.After == s.PR.Head ||
-		slices.ContainsFunc(s.Commits, func(c quorum.Commit) bool { return c.SHA == p.After })
-}
-
 // isPushListed reports whether the branch's activity tells who pushed the head.
 func isPushListed(s *quorum.Snapshot) bool {
 	return slices.ContainsFunc(s.Pushes, func(p quorum.Push) bool { return p.After == s.PR.Head && p.Actor.Login != "" })
@@ -65,11 +58,13 @@ func HadHand(s *quorum.Snapshot, a quorum.Account) bool {
 	return slices.ContainsFunc(hands, a.Same)
 }
 
-// pushersOf are who opened the pull request and who pushed what it changes.
+// pushersOf are who opened the pull request and who pushed what it changes: since it was opened, or with one of its
+// commits. A long-lived branch has pushes of before, of what its base has by now.
 func pushersOf(s *quorum.Snapshot) []quorum.Account {
 	all := []quorum.Account{s.PR.Author}
 	for _, p := range s.Pushes {
-		if isPushOfChange(s, &p) {
+		isOfPush := func(c quorum.Commit) bool { return c.SHA == p.After }
+		if !p.At.Before(s.PR.Created) || p.After == s.PR.Head || slices.ContainsFunc(s.Commits, isOfPush) {
 			all = append(all, p.Actor)
 		}
 	}
