@@ -93,15 +93,13 @@ func (v pullView) readLanes() (out quorum.Policy, w quorum.Wants) {
 		if isLess {
 			out = out.Loosened(l, less, added)
 		}
-		state := no
-		if len(adds) > 0 {
-			pr := &v.snapshot.PR // a layer of a stack is judged as onto the trunk; what asks more may name its own base, too
-			state = v.holdsPossibly(&l.If, pr.Target(), pr.BaseRef)
+		if pr := &v.snapshot.PR; len(adds) > 0 {
+			// A layer of a stack is judged as onto the trunk; what asks more may name its own base, too.
+			state := v.holdsPossibly(&l.If, pr.Target(), pr.BaseRef)
+			if w.Authors = w.Authors || state == untold; state == yes {
+				out, added = out.Adding(l, adds), append(added, adds...)
+			}
 		}
-		if state == yes {
-			out, added = out.Adding(l, adds), append(added, adds...)
-		}
-		w.Authors = w.Authors || state == untold
 		if isLess && quorum.EndsReading(less) {
 			break
 		}
