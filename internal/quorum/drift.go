@@ -20,11 +20,10 @@ type HeardAnswer struct {
 	Unread   bool // it held no verdict in any shape that is known
 }
 
-// MaxHeard is how many of a reviewer's newest answers are looked at.
-const MaxHeard = 20
-
-// driftInRow is how many answers in a row nobody understood when the format is taken to have changed.
-const driftInRow = 3
+const (
+	MaxHeard   = 20 // a reviewer's newest answers that are looked at
+	driftInRow = 3  // answers in a row that nobody understood, when the format is taken to have changed
+)
 
 // A Drift says how well a reviewer's newest answers were understood.
 type Drift struct {

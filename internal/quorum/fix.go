@@ -13,17 +13,12 @@ import (
 	"unicode"
 )
 
-// NoFixLabel is the label that keeps fixes from being started. Whoever may label may set it: it only stops a machine.
-const NoFixLabel = "no-fix"
-
-// FixRepeat is how long GitHub may take to list a fix run of which no answer told before it is started once more.
-const FixRepeat = 2 * time.Minute
-
-// FixPatience is how long a fix may take to push. What it pushes later begins a new cycle all the same.
-const FixPatience = time.Hour
-
-// maxFixTries is how often a fix is started at most: the second time because the answer to the first was lost.
-const maxFixTries = 2
+const (
+	NoFixLabel  = "no-fix"        // no fix is started for what has it; whoever may label may set it: it only stops a machine
+	FixRepeat   = 2 * time.Minute // for GitHub to list a fix run of which no answer told, before it is started once more
+	FixPatience = time.Hour       // for a fix to push; what it pushes later begins a new cycle all the same
+	maxFixTries = 2               // starts of a fix: the second time because the answer to the first was lost
+)
 
 // fixRunName matches how the workflow must name the fix run for a pull request's head against a base.
 var fixRunName = regexp.MustCompile(`^fix #([1-9][0-9]{0,8}) ([0-9a-f]{7,64}) ([^ ]+)$`)

@@ -12,11 +12,10 @@ import (
 	"unicode"
 )
 
-// MaxTracked is how many open findings of a head are remembered.
-const MaxTracked = 30
-
-// nearLines is how many lines apart two findings of one place may be.
-const nearLines = 3
+const (
+	maxTracked = 30 // open findings of a head that are remembered
+	nearLines  = 3  // how many lines apart two findings of one place may be
+)
 
 // followFindings returns what the voters among ballots object to, by place, each with how it came to be open.
 func followFindings(ballots []Ballot, known []Tracked, byFix bool) (all []OpenFinding) {
@@ -75,7 +74,7 @@ func (f *OpenFinding) isTracked(t Tracked) bool {
 
 // TrackFindings returns findings as a record remembers them, the first ones of many.
 func TrackFindings(all []OpenFinding) (tracked []Tracked) {
-	for _, f := range all[:min(len(all), MaxTracked)] {
+	for _, f := range all[:min(len(all), maxTracked)] {
 		t := Tracked{File: digestText(f.Path), Line: f.Line, Words: digestWords(f.Said[0].Body)}
 		if len(f.threads) > 0 {
 			t.Thread = f.threads[0]

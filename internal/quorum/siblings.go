@@ -9,8 +9,12 @@ import (
 // Several open pull requests may have one head, and a check belongs to a commit. Here stands who of them speaks in it,
 // and what it says: it must be the same whichever of them is looked at.
 
-// MaxSiblings is how many pull requests of one head are judged together.
-const MaxSiblings = 10
+// How many pull requests of one head a check knows: anybody may open many.
+const (
+	MaxSiblings = 10 // that are judged together
+	maxSilent   = 20 // that it names and that do not speak in it
+	maxGone     = 5  // that it remembers and that have left the head
+)
 
 // A SharedPull is a pull request of a head of which several are open, as their check names it.
 type SharedPull struct {
@@ -62,9 +66,6 @@ type SharedCheck struct {
 	Pulls []SharedPull // by number: those that speak, and of the others the oldest
 	More  int          // others that are not among Pulls
 }
-
-// maxSilent is how many pull requests a check names that do not speak in it: anybody may open many.
-const maxSilent = 20
 
 // Shared returns the checks of a head. judged are those that were judged, all are all open pull requests of the head, and held is
 // what our checks on it hold. Of those that share a name each of [SpeakersOf] speaks, and the worst verdict counts.
@@ -245,9 +246,6 @@ func (r Record) standing() (all []Objection) {
 	}
 	return all
 }
-
-// maxGone is how many pull requests are remembered that have left the head. Anybody may open many.
-const maxGone = 5
 
 // WithSiblings is the record of a check that several pull requests of a head share: r with the others', by number. here are
 // the records of those that were judged now, held those that stood in the check, of which the newest are kept: all of those of
