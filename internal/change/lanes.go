@@ -33,7 +33,6 @@ const (
 	ByName
 )
 
-// NamingOf says how the lanes of p name a base.
 func NamingOf(p quorum.Policy, base string) (how BaseNaming) {
 	for i := range p.Lanes {
 		l := &p.Lanes[i]
@@ -211,7 +210,6 @@ func (v pullView) changedPolicy() (changed string, found bool) {
 	})
 }
 
-// findPath finds a changed path.
 func (v pullView) findPath(is func(path string) bool) (path string, found bool) {
 	for _, path := range Paths(&v.snapshot.PR) {
 		if is(path) {

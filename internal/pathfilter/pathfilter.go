@@ -31,7 +31,6 @@ type piece struct {
 // maxPattern bounds a pattern: matching takes time in proportion to its length, too.
 const maxPattern = 256
 
-// Compile reads a filter pattern.
 func Compile(pattern string) (Pattern, error) {
 	body, negated := strings.CutPrefix(pattern, "!")
 	p := Pattern{negated: negated}
@@ -134,7 +133,6 @@ func enterPiece(pieces []piece, at []bool, i int) {
 // Patterns is a list of filter patterns in the order of the file.
 type Patterns []Pattern
 
-// CompileAll reads a list of filter patterns.
 func CompileAll(patterns []string) (Patterns, error) {
 	list := make(Patterns, 0, len(patterns))
 	for _, pattern := range patterns {

@@ -27,7 +27,6 @@ type Sign struct {
 	Until    time.Time // SignLimited: when the limit ends; SignHeld: until when the circuit is open
 }
 
-// SignKind says what a [Sign] shows.
 type SignKind uint8
 
 const (
@@ -64,7 +63,6 @@ type Hold struct {
 	Limit    bool      `json:"limit,omitempty"` // a limit keeps it open longest, else outages do
 }
 
-// IsZero reports whether nothing is held.
 func (h Hold) IsZero() bool { return h == Hold{} }
 
 // probeGap lies between the turns of pull requests to be the probe: whose turn it is may be merged, closed or decided.
@@ -209,7 +207,6 @@ func spreadOf(pull int) time.Duration {
 	return (time.Duration(part) * spreadMost >> 24).Truncate(time.Second)
 }
 
-// IsSame reports whether s and o are one sign.
 func (s Sign) IsSame(o Sign) bool {
 	return s.Reviewer == o.Reviewer && s.Of == o.Of && s.Kind == o.Kind
 }

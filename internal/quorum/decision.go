@@ -135,7 +135,6 @@ type Effects struct {
 	People   []string  // whose review is asked for
 }
 
-// Empty reports whether there is nothing to do.
 func (e Effects) Empty() bool {
 	return len(e.Cancels)+len(e.Reruns)+len(e.Requests)+len(e.People)+len(e.Replies) == 0 && e.Fix == nil
 }
@@ -166,7 +165,6 @@ type Result struct {
 	Detail string // GitHub's words; hostile
 }
 
-// ResultState says what became of an effect.
 type ResultState uint8
 
 const (
@@ -301,7 +299,6 @@ type Command struct {
 	Replied   bool        `json:"replied,omitempty"`
 }
 
-// CommandVerb is what a person asks for.
 type CommandVerb string
 
 const (
@@ -523,7 +520,6 @@ type Loop struct {
 	Open []OpenFinding `json:"-"` // what is objected to now
 }
 
-// LoopState says what a loop of fixes does.
 type LoopState string
 
 const (

@@ -37,7 +37,6 @@ type Condition struct {
 	Base     []string // patterns of the base branch
 }
 
-// Names reports whether the condition names anything.
 func (c Condition) Names() bool {
 	return len(c.AllPaths)+len(c.AnyPath)+len(c.Authors)+len(c.Labels)+len(c.Base) > 0
 }

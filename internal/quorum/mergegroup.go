@@ -88,7 +88,6 @@ func (g GroupRef) parts() (parts [3]string) {
 	return parts
 }
 
-// IsValid reports whether the branch's name is one of a merge queue's.
 func (g GroupRef) IsValid() bool { return g.Base() != "" && g.Head != "" }
 
 // Base is the branch into which the group is to be merged; "" of a branch that is none of a merge queue's.

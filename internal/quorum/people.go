@@ -31,7 +31,6 @@ type Team struct {
 // A TeamName asks whether a person is in a team.
 type TeamName struct{ Team, Login string }
 
-// Note adds what GitHub says of a team.
 func (t Teams) Note(name string, says Team) {
 	team := t[strings.ToLower(name)]
 	t[strings.ToLower(name)] = Team{Members: append(team.Members, says.Members...), Unread: team.Unread || says.Unread}
@@ -48,7 +47,6 @@ func NewPeople(rules ...PeopleRule) (p People) {
 	return p
 }
 
-// And returns what p and o ask for together.
 func (p People) And(o People) People { return NewPeople(slices.Concat(p, o)...) }
 
 // AsksLess reports whether o asks for something that p does not.

@@ -14,7 +14,6 @@ type Shapes struct {
 	Notices   []NoticeShape `json:"notices,omitempty"`    // there is no review, and why
 }
 
-// IsZero reports whether there is no shape.
 func (s Shapes) IsZero() bool {
 	return len(s.Approves)+len(s.IfSettled)+len(s.Counts)+len(s.Objects)+len(s.Vetoes)+len(s.Partial)+len(s.Working)+
 		len(s.Other)+len(s.Notices) == 0

@@ -212,7 +212,6 @@ func (f PolicyFile) Blobs() string {
 	return f.SHA + "+" + f.Org.SHA
 }
 
-// FileState says whether there is a policy.
 type FileState uint8
 
 const (
@@ -268,7 +267,6 @@ type Run struct {
 	FailedJobs []Job // of earlier attempts, those that failed; the newest last
 }
 
-// Completed reports whether the newest attempt has ended.
 func (r Run) Completed() bool { return r.Status == "completed" }
 
 // Job is a job of a run, seen as its check run: a job's id is also its check run's id.
@@ -282,7 +280,6 @@ type Job struct {
 	Read        bool     // the log was asked for
 }
 
-// TextKind says what a text is on GitHub.
 type TextKind uint8
 
 const (
@@ -334,7 +331,6 @@ type Thread struct {
 	URL        string
 }
 
-// CheckRun is a check run.
 type CheckRun struct {
 	ID         int64
 	Name       string // hostile
@@ -353,7 +349,6 @@ type CheckRun struct {
 	URL        string
 }
 
-// Status is a commit status.
 type Status struct {
 	ID          int64
 	Context     string
@@ -364,7 +359,6 @@ type Status struct {
 	URL         string
 }
 
-// AttemptName names an attempt of a workflow run.
 type AttemptName struct {
 	Run    int64
 	Number int
@@ -386,7 +380,6 @@ type Upload struct {
 	URL     string
 }
 
-// BranchFile names a file on a branch.
 type BranchFile struct{ Path, Branch string }
 
 // Push is an entry of a branch's activity list: somebody moved it.
