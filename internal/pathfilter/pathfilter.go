@@ -151,23 +151,17 @@ func CompileWithFolders(patterns []string) (Patterns, error) {
 	var all []string
 	for _, pattern := range patterns {
 		all = append(all, pattern)
-		if !strings.HasPrefix(pattern, "!") {
-			all = append(all, foldersOf(pattern)...)
-		}
-	}
-	return CompileAll(all)
-}
-
-// foldersOf returns the patterns of the folders on a pattern's way: none for a star alone, which any file matches.
-func foldersOf(pattern string) (folders []string) {
-	for i := range len(pattern) {
-		if folder := pattern[:i]; pattern[i] == '/' && i > 0 && !strings.HasSuffix(folder, "*") {
+		for i, char := range pattern {
+			folder := pattern[:i]
+			if i == 0 || char != '/' || pattern[0] == '!' || strings.HasSuffix(folder, "*") { // any file matches a star alone
+				continue
+			}
 			if _, err := Compile(folder); err == nil {
-				folders = append(folders, folder)
+				all = append(all, folder)
 			}
 		}
 	}
-	return folders
+	return CompileAll(all)
 }
 
 // Match reports whether path matches as GitHub reads a list: the last pattern that matches wins, one with ! excludes.
