@@ -316,8 +316,7 @@ func (r Record) KnowsEnd(run int64, attempt int) bool {
 	})
 }
 
-// forAnother is the record as it counts for another pull request that has the same head: it tells of runs and of what
-// was objected to the commit; its texts, requests and approvals are its own.
+// forAnother is what the record tells another pull request of this head: of runs, and what was objected to the commit.
 func (r Record) forAnother() Record {
 	r.Texts, r.Stood, r.Asked, r.Answers, r.Pass, r.Undone, r.Commands = nil, nil, nil, nil, nil, nil, nil
 	r.Circuits, r.Guards, r.Moved = nil, "", nil
@@ -565,9 +564,6 @@ type AskedPeople struct {
 	Refused []RefusedPerson `json:"refused,omitempty"`
 }
 
-// maxPeopleTries is how often those are asked again whom GitHub does not show as asked: its answer was lost.
-const maxPeopleTries = 1
-
 // RefusedPerson is GitHub's no to a request for somebody's review.
 type RefusedPerson struct {
 	Name   string `json:"name"`
@@ -588,9 +584,9 @@ func (in *Invitations) unasked(to []string) []string {
 	return in.withoutTrace(to, cmp.Or(in.Asked, &AskedPeople{}).To)
 }
 
-// unshown are those who were asked, and of whom GitHub shows no trace of it, nor has refused.
+// unshown are those who were asked, and of whom GitHub shows no trace of it, nor has refused: its answer was lost.
 func (in *Invitations) unshown() []string {
-	if in.Asked == nil || in.Asked.Tries >= maxPeopleTries {
+	if in.Asked == nil || in.Asked.Tries > 0 { // once is enough
 		return nil
 	}
 	var refused []string

@@ -1,8 +1,7 @@
 package quorum
 
-// What reviewers' services show on pull requests: how they fared, and whether their answers are still understood. Vendors
-// change their format without a word. A single answer that nobody can read shows nothing; several in a row, on different
-// pull requests, show that asking again will not help.
+// How reviewers' services fared, and whether their answers are still understood: vendors change their format without a
+// word. One answer that nobody can read shows nothing, several on different pull requests that asking again is of no use.
 
 import (
 	"cmp"

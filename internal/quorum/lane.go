@@ -60,8 +60,7 @@ const (
 	NoReview                  // none is needed
 )
 
-// Of is how many approvals are needed of so many voters (families, where those are counted). A number may be more than
-// there are; majority and all are at least one.
+// Of is how many approvals are needed of so many voters, or families where those are counted: of all at least one.
 func (n NeedRule) Of(voters int) int {
 	switch n.Share {
 	case ByNumber:

@@ -460,8 +460,7 @@ type LeftHead struct {
 	Statuses []Status // newest first
 }
 
-// A Touch is what an event on GitHub touched, in GitHub's words. It decides nothing: a touch that concerns no reviewer
-// of the policy spares a look. Everything in it is hostile.
+// A Touch is what an event on GitHub touched. All of it is hostile: one that concerns no reviewer only spares a look.
 type Touch struct {
 	Event    string `json:"e"`           // as X-GitHub-Event spells it
 	Action   string `json:"a,omitempty"` //
