@@ -206,15 +206,13 @@ func followFindings(ballots []Ballot, known []Tracked, byFix bool) (all []OpenFi
 			all = append(all, OpenFinding{Said: []FixWords{{Reviewer: b.Reviewer, Body: b.Detail, URL: b.URL}}})
 		}
 	}
+	state := FindingNew
+	if byFix {
+		state = FindingByFix
+	}
 	for i := range all {
-		f := &all[i]
-		switch {
-		case slices.ContainsFunc(known, f.isTracked):
-			f.State = FindingAgain
-		case byFix:
-			f.State = FindingByFix
-		default:
-			f.State = FindingNew
+		if all[i].State = state; slices.ContainsFunc(known, all[i].isTracked) {
+			all[i].State = FindingAgain
 		}
 	}
 	return all
@@ -222,10 +220,7 @@ func followFindings(ballots []Ballot, known []Tracked, byFix bool) (all []OpenFi
 
 // withFinding returns all with one more finding, joined to the one of its place.
 func withFinding(all []OpenFinding, reviewer string, f Finding) []OpenFinding {
-	words := FixWords{Reviewer: reviewer, Body: f.Body, URL: f.URL}
-	if f.Severity != SeverityAny {
-		words.Severity = f.Severity.String()
-	}
+	words := FixWords{Reviewer: reviewer, Severity: f.Severity.String(), Body: f.Body, URL: f.URL}
 	isHere := func(o OpenFinding) bool { return f.Path != "" && o.Path == f.Path && areNear(o.Line, f.Line) }
 	at := slices.IndexFunc(all, isHere)
 	if at < 0 {

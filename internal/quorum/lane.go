@@ -67,12 +67,11 @@ func (n NeedRule) Of(voters int) int {
 		return n.Count
 	case Majority:
 		return voters/2 + 1
-	case All:
-		return max(voters, 1)
 	case NoReview:
 		return 0
+	case All:
 	}
-	return max(voters, 1) // no rule at all: whoever is there
+	return max(voters, 1) // all, and without any rule whoever is there
 }
 
 // IsLess reports whether n asks less than o of some number of voters up to most.

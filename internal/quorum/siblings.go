@@ -247,9 +247,9 @@ func (r Record) standing() (all []Objection) {
 	return all
 }
 
-// WithSiblings is the record of a check that several pull requests of a head share: r with the others', by number. here are
-// the records of those that were judged now, held those that stood in the check, of which the newest are kept: all of those of
-// pull requests whose head it still is, as isOpen says, and of others what was objected there, for it counts against the base.
+// WithSiblings is the record of a check that several pull requests of a head share: r with the others', by number. here
+// are the records of those that were judged now, held those that stood in the check. The newest are kept: whole where
+// isOpen says that the head is still the pull request's, and else what was objected there, for it counts against the base.
 func (r Record) WithSiblings(here []Record, held []Record, isOpen func(number int) bool) Record {
 	r = r.WithoutForeign()
 	r.Siblings = nil
@@ -264,10 +264,9 @@ func (r Record) WithSiblings(here []Record, held []Record, isOpen func(number in
 	for i, x := range slices.Concat(here, newest) {
 		isKnown := x.Pull == r.Pull || slices.ContainsFunc(r.Siblings, func(o Record) bool { return o.Pull == x.Pull })
 		switch {
-		case isKnown:
+		case isKnown, i >= len(here) && x.Pull == 0:
 		case i < len(here):
 			add(x)
-		case x.Pull == 0:
 		case isOpen(x.Pull) && open < MaxSiblings:
 			open++
 			add(x)
