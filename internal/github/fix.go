@@ -175,7 +175,7 @@ type fixDispatch struct {
 
 func (r pullReader) dispatchFix(ctx context.Context, order quorum.FixOrder, page string) (*quorum.FixResult, error) {
 	body := fixDispatch{Ref: order.Branch, Details: true, Inputs: map[string]string{
-		"pr": strconv.Itoa(order.Number), "head": order.Head, "base": order.Base, "findings": "",
+		"pr": strconv.Itoa(r.pr.Number), "head": order.Head, "base": order.Base, "findings": "",
 	}}
 	bare, err := json.Marshal(body)
 	if err != nil {

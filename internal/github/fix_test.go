@@ -31,7 +31,7 @@ const onDispatch = "POST /repos/*/*/actions/workflows/*/dispatches"
 func (w *world) fixOrder(findings int) quorum.Effects {
 	w.t.Helper()
 	w.g.SetFile(".github/workflows/fix.yml", "", fixFile)
-	o := quorum.FixOrder{Workflow: ".github/workflows/fix.yml", Branch: "main", Number: 7, Head: sandbox.SHA("a1"), Base: "main"}
+	o := quorum.FixOrder{Workflow: ".github/workflows/fix.yml", Branch: "main", Head: sandbox.SHA("a1"), Base: "main"}
 	for i := range findings {
 		o.Findings = append(o.Findings, quorum.OpenFinding{
 			Path: "cart.go", Line: 10 * i, State: quorum.FindingNew,

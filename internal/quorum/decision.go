@@ -453,7 +453,6 @@ type Answer struct {
 type FixOrder struct {
 	Workflow string
 	Branch   string // the default branch
-	Number   int    // of the pull request
 	Head     string
 	Base     string // name of the branch
 	Findings []OpenFinding

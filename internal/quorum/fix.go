@@ -142,7 +142,7 @@ func (d *Decision) scheduleFix(p Policy, f Facts, now time.Time) {
 func (d *Decision) orderFix(l *Loop, p Policy, f Facts) {
 	l.State = LoopDue
 	d.Effects.Fix = &FixOrder{
-		Workflow: p.Fix.Workflow, Branch: f.Fix.Branch, Number: f.PR.Number, Head: f.Head, Base: f.Base, Findings: l.Open,
+		Workflow: p.Fix.Workflow, Branch: f.Fix.Branch, Head: f.Head, Base: f.Base, Findings: l.Open,
 	}
 }
 

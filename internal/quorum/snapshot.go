@@ -16,12 +16,11 @@ type Snapshot struct {
 	Pushed  time.Time // creation of the head's first check suite that our own check did not bring; zero without one
 	Arrived time.Time // creation of the head's first check suite (or first status of ours); the time of this look while there is none
 	Expired bool      // retention took the head's runs, checks and record: Arrived is when it was pushed, or the pull request created
-	// PassedOverFor is the workflow file in whose suite our check is, if GitHub's merge gate passes over that suite.
-	PassedOverFor string
 
-	Began   time.Time     // when this look began, by GitHub's clock
-	Skew    time.Duration // GitHub's clock minus the local one, where that exceeds two seconds
-	Spacing time.Duration // between looks at this pull request, for it has used its part of GitHub's hour; 0: none
+	Began         time.Time     // when this look began, by GitHub's clock
+	Skew          time.Duration // GitHub's clock minus the local one, where that exceeds two seconds
+	Spacing       time.Duration // between looks at this pull request, for it has used its part of GitHub's hour; 0: none
+	PassedOverFor string        // workflow file in whose suite our check is, if GitHub's merge gate passes over that suite
 	// Siblings are the other open pull requests with the same head, of which a part is known: number, base, Fork,
 	// Draft, Author and Created. Of a closed pull request they are those that its check names.
 	Siblings []PullRequest
