@@ -65,8 +65,10 @@ type Hold struct {
 
 func (h Hold) IsZero() bool { return h == Hold{} }
 
-// probeGap lies between the turns of pull requests to be the probe: whose turn it is may be merged, closed or decided.
-const probeGap = 5 * time.Second
+const (
+	probeGap   = 5 * time.Second // between turns to be the probe: whose turn it is may be merged, closed or decided
+	spreadMost = time.Minute     // over which the attempts that follow are spread
+)
 
 // KeptSigns is how many of a reviewer's newest signs are kept.
 func (b Breaker) KeptSigns() int { return max(100, 4*b.Threshold) }
@@ -197,9 +199,6 @@ func (c Circuit) PassageOf(pull int, failed time.Time) (p Passage) {
 	}
 	return p
 }
-
-// spreadMost bounds the spread of the attempts that follow.
-const spreadMost = time.Minute
 
 // spreadOf spreads pull requests over a minute, by their numbers: so a decision stays a function of its inputs.
 func spreadOf(pull int) time.Duration {

@@ -48,8 +48,7 @@ type StandIn struct {
 	URL     string    `json:"url,omitempty"`
 	Why     Reason    `json:"why,omitempty"`     // why it does not count
 	Carried string    `json:"carried,omitempty"` // the earlier head on which it was given, with the same diff
-	// Vouch: it is no approval. Review is the comment in which somebody who had a hand in the change vouches for it.
-	Vouch bool `json:"vouch,omitempty"`
+	Vouch   bool      `json:"vouch,omitempty"`   // no approval: Review is a comment that vouches for one's own change
 }
 
 // A Pass is what a passed check remembers, so that the clock alone never takes it back.

@@ -405,21 +405,20 @@ type Press struct {
 
 // Wants is what a snapshot lacks for a full judgement and what costs requests of its own.
 type Wants struct {
-	Logs       []int64  // jobs whose log may explain how their run ended
-	Commits    []string // (short) ids that texts name and that are neither the head nor its test merge
-	People     []string // logins whose permission matters
-	Teams      []TeamName
-	Authors    bool // the pull request's commits, and who made and pushed them
-	Pushes     bool // who pushed what to its head branch; Authors wants them, too
-	Blobs      []BranchFile
-	Uploads    []UploadName  // artifacts that may hold verdicts; nothing else is told before they are known
-	Attempts   []AttemptName // attempts that failed unseen, where the conclusion is the verdict; the same holds of them
-	Tree       bool          // [DiffPrint].Tree of the head
-	Links      bool          // [Snapshot].Links
-	Lane       bool          // Authors or Links tell in which lane it is: nothing else is told before they are known
-	SameBranch bool          // all of its head branch; only Uploads and Attempts are told before they are known
-	// SameBranchRun is the newest run that approves by a text: a list that was read when it was known will do; 0: none.
-	SameBranchRun int64
+	Logs          []int64  // jobs whose log may explain how their run ended
+	Commits       []string // (short) ids that texts name and that are neither the head nor its test merge
+	People        []string // logins whose permission matters
+	Teams         []TeamName
+	Authors       bool // the pull request's commits, and who made and pushed them
+	Pushes        bool // who pushed what to its head branch; Authors wants them, too
+	Blobs         []BranchFile
+	Uploads       []UploadName  // artifacts that may hold verdicts; nothing else is told before they are known
+	Attempts      []AttemptName // that failed unseen, where the conclusion is the verdict; the same holds of them
+	Tree          bool          // [DiffPrint].Tree of the head
+	Links         bool          // [Snapshot].Links
+	Lane          bool          // Authors or Links tell its lane: nothing else is told before they are known
+	SameBranch    bool          // all of its head branch; only Uploads and Attempts are told before they are known
+	SameBranchRun int64         // newest run that approves by a text: a list read when it was known will do; 0: none
 }
 
 // ReplicaLag is how long an effect may take to show on GitHub before it is tried again: a new attempt takes seconds.
