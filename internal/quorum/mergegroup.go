@@ -10,11 +10,10 @@ import (
 	"time"
 )
 
-// GroupPatience is how long a group may be undecided: a queue tries again, a wrong merge does not.
-const GroupPatience = 10 * time.Minute
-
-// groupUnseen is when a group is looked at again whose commit or pull requests GitHub does not show yet.
-const groupUnseen = 30 * time.Second
+const (
+	GroupPatience = 10 * time.Minute // in which a group is decided: a queue tries again, a wrong merge does not
+	groupUnseen   = 30 * time.Second // between looks at a group whose commit or pull requests GitHub does not show yet
+)
 
 // DecideGroup decides about a group by what was decided about its pull requests, each alone and anew; merged ones
 // are not among them. The decision shows that of the worst, of several the one that is merged first.
@@ -102,7 +101,6 @@ func (g GroupRef) Named() PR {
 // Parent is the commit on which the pull request that joined last was merged: the base's tip, or another group's.
 func (g GroupRef) Parent() string { return g.parts()[2] }
 
-// A MergeGroup is what GitHub shows of a group.
 type MergeGroup struct {
 	GroupRef
 	Pulls []PR      // in the order in which they are merged

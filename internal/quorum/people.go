@@ -22,7 +22,6 @@ func IsTeam(name string) bool { return strings.Contains(name, "/") }
 // Teams are the members of teams, as far as they were asked for, by the lower-case OWNER/TEAM.
 type Teams map[string]Team
 
-// A Team is what GitHub says of a team.
 type Team struct {
 	Members []string // logins
 	Unread  bool     // GitHub does not say who is in it

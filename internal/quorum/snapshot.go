@@ -363,7 +363,6 @@ type AttemptName struct {
 	Number int
 }
 
-// UploadName names artifacts of a workflow run.
 type UploadName struct {
 	Run  int64
 	Name string
