@@ -668,7 +668,7 @@ var outcomes = []struct {
 		quorum.ReasonSelf, quorum.ReasonFamily, quorum.ReasonOtherGuards, quorum.ReasonOtherPull,
 		quorum.ReasonForbidden, quorum.ReasonRetired, quorum.ReasonRefused, quorum.ReasonPermission,
 		quorum.ReasonTooOld, quorum.ReasonAttempts, quorum.ReasonIgnored, quorum.ReasonDrift,
-		quorum.ReasonOverridden, quorum.ReasonOtherLane, quorum.ReasonWhen,
+		quorum.ReasonOverridden, quorum.ReasonOtherLane, quorum.ReasonWhen, quorum.ReasonReserve, quorum.ReasonStage, quorum.ReasonNotAsked,
 	}},
 	{"refused", []quorum.Reason{
 		quorum.ReasonMayNot, quorum.ReasonHadHand, quorum.ReasonHandsUnknown,

@@ -103,6 +103,9 @@ const (
 	ReasonOtherPull    Reason = "other_pull"    // declined: it may be about another pull request of the same branch; Detail: which
 	ReasonOtherLane    Reason = "other_lane"    // no vote: the lane names others
 	ReasonWhen         Reason = "when"          // no vote: the pull request is not one of those on which it votes
+	ReasonReserve      Reason = "reserve"       // no vote: the other one of its seat has it
+	ReasonStage        Reason = "stage"         // not asked before others approve; Detail: which
+	ReasonNotAsked     Reason = "not_asked"     // declined: one of those does not approve; Detail: which
 	ReasonCarried      Reason = "carried"       // an approval of an earlier head with the same diff; Detail: that head
 	ReasonOverridden   Reason = "overridden"    // unavailable: somebody who may accepted over its objection; Detail: who
 
@@ -240,12 +243,19 @@ type Ballot struct {
 	Threads     bool      `json:"-"` // resolving threads would end this objection
 	UnderWay    bool      `json:"-"` // Object: its newest attempt has not ended
 
+	InsteadOf string    `json:"instead_of,omitempty"` // the reviewer whose reserve it is
+	Turn      time.Time `json:"-"`                    // of a reserve: since when it has, or will have, that one's seat; else zero
+
 	Circuit Hold      `json:"circuit,omitzero"` // Pending: the open circuit that delays it
 	Reset   time.Time `json:"-"`                // Outcome Limited: when the limit ends, if it says so
 }
 
-// Voter reports whether the vote is one of the tally's. An objection is, of whomever the lane excuses.
-func (b Ballot) Voter() bool { return b.MayVote() && (b.Excused == "" || b.Vote == Object) }
+// Voter reports whether the vote is one of the tally's. An objection is, of whomever the lane excuses, and the answer of a
+// reserve that must judge again.
+func (b Ballot) Voter() bool {
+	mustAnswer := b.InsteadOf != "" && b.Excused == ReasonReserve && b.Again
+	return b.MayVote() && (b.Excused == "" || b.Vote == Object || mustAnswer)
+}
 
 // MayVote reports whether the vote is one of the tally's once it objects.
 func (b Ballot) MayVote() bool { return !b.Shadow && !b.Retired }

@@ -11,9 +11,10 @@ import (
 // Facts come before the clock: a ballot that GitHub's facts have settled is never touched by a deadline. The rules are
 // tried in the order of their numbers; each is a method below.
 func Decide(p Policy, ballots []Ballot, f Facts, now time.Time) Decision {
+	now = laterOf(now, lastTurn(ballots))
 	d := Decision{
 		PR: f.PR, Head: f.Head, Base: f.Base, Start: f.Start, Against: f.Against, Trunk: f.Trunk, Reason: ReasonTally,
-		Lane: p.Lane, Need: p.NeedOf(p.countPlaces(votersWith(ballots))), NeedPeople: p.People.Least(),
+		Lane: p.Lane, Need: p.NeedOf(p.countPlaces(seatsOf(ballots))), NeedPeople: p.People.Least(),
 		MissingPeople: p.People.missingBeside(f.StandIns, f.Teams),
 		AgainstVote:   len(f.Against) > 0 && p.HearsPeople(),
 		Effects:       Effects{Head: f.Head, Base: f.Base},
@@ -38,6 +39,7 @@ func Decide(p Policy, ballots []Ballot, f Facts, now time.Time) Decision {
 		return d
 	case f.Draft && p.DraftsWait:
 		d.Verdict, d.Reason, d.Ballots = Waiting, ReasonDraft, slices.Clone(ballots)
+		fillSeats(d.Ballots, ballots, time.Time{}) // no turn begins
 		d.countVotes(p)
 		d.scheduleCommanded(ballots, f, now)
 		return d
@@ -158,11 +160,14 @@ func (d *Decision) passWithPeople(p Policy, ballots []Ballot, f Facts, at time.T
 	d.showPass(pass)
 }
 
-// MayVouch reports whether a vouch could stand in for the reviewers that cannot answer: not for one that the change itself keeps from
-// approving, nor for one that somebody has cancelled.
+// keptReasons are those of a reviewer that the change itself keeps from approving, or that somebody has cancelled.
+var keptReasons = [...]Reason{ReasonGuarded, ReasonOtherGuards, ReasonFamily, ReasonSelf, ReasonCancelled}
+
+// MayVouch reports whether a vouch could stand in for the reviewers that cannot answer: for none of those reasons.
 func (d *Decision) MayVouch() bool {
-	return !slices.ContainsFunc(votersWith(d.Ballots, Unavailable), func(b *Ballot) bool {
-		return slices.Contains([]Reason{ReasonGuarded, ReasonOtherGuards, ReasonFamily, ReasonSelf, ReasonCancelled}, b.Reason)
+	return !slices.ContainsFunc(d.Ballots, func(b Ballot) bool {
+		isOfSeat := b.Voter() || b.MayVote() && b.Excused == ReasonReserve
+		return isOfSeat && b.Vote == Unavailable && slices.Contains(keptReasons[:], b.Reason)
 	})
 }
 
@@ -246,7 +251,8 @@ func (d *Decision) passStands(p Policy, ballots []Ballot, f Facts) bool {
 	if len(p.People.missingBeside(was.People, f.Teams)) > 0 || !was.peopleStillApprove(f) {
 		return false
 	}
-	d.tallyBallots(p, ballots, was.At)
+	taken, _ := d.withoutUntakenSteps(p, ballots, f, was.At)
+	d.tallyBallots(p, taken, was.At)
 	earned := d.isQuorum(p, (*Ballot).isApproval) || len(was.By) > 0 || d.Need == 0
 	voters, basis := d.listBasis()
 	isGone := func(b Basis) bool { return !slices.Contains(basis, b) }
@@ -256,8 +262,6 @@ func (d *Decision) passStands(p Policy, ballots []Ballot, f Facts) bool {
 	if !slices.Equal(voters, was.Voters) || slices.ContainsFunc(was.Basis, isGone) {
 		return false
 	}
-	taken, _ := d.withoutUntakenSteps(p, ballots, f, was.At)
-	d.tallyBallots(p, taken, was.At)
 	d.showPass(was)
 	return true
 }
@@ -309,6 +313,7 @@ func (d *Decision) tallyBallots(p Policy, ballots []Ballot, now time.Time) {
 	for i, b := range ballots {
 		d.Ballots[i] = b.asOf(now)
 	}
+	fillSeats(d.Ballots, ballots, now)
 	d.countVotes(p)
 }
 
@@ -331,7 +336,14 @@ func votersWith(ballots []Ballot, votes ...Vote) (voters []*Ballot) {
 	return voters
 }
 
+// seatsOf are the voters' ballots but for those of reserves, whoever has a seat now.
+func seatsOf(ballots []Ballot) []*Ballot {
+	return slices.DeleteFunc(votersWith(ballots), func(b *Ballot) bool { return b.InsteadOf != "" })
+}
+
+// countPlaces counts the approvals that some voters could be. A reserve without a seat only answers for itself.
 func (p *Policy) countPlaces(voters []*Ballot) int {
+	voters = slices.DeleteFunc(slices.Clone(voters), func(b *Ballot) bool { return b.Excused == ReasonReserve })
 	return countPlaces(p.Families, voters, func(b *Ballot) string { return b.Family })
 }
 
@@ -351,7 +363,9 @@ func (b Ballot) asOf(now time.Time) Ballot {
 		return b
 	}
 	if b.Then != nil {
-		return *b.Then
+		then := *b.Then
+		then.InsteadOf, then.Turn = b.InsteadOf, b.Turn
+		return then
 	}
 	late := b.asUnavailable()
 	late.Reason, late.Since = b.Late, b.Deadline

@@ -194,6 +194,7 @@ type Record struct {
 	Objections []Objection   `json:"objections,omitempty"`
 	Intents    []Intent      `json:"intents,omitempty"`
 	Asked      []Asked       `json:"asked,omitempty"`
+	Turns      []Turn        `json:"turns,omitempty"`
 	Refusals   []Refusal     `json:"refusals,omitempty"`
 	Answers    []Answer      `json:"answers,omitempty"`
 	Pass       *Pass         `json:"pass,omitempty"`
@@ -225,6 +226,13 @@ type Record struct {
 	Circuits   []Hold       `json:"circuits,omitempty"`    // the open circuits that delay reviewers here
 	People     *AskedPeople `json:"people,omitempty"`      // whose review was asked for
 	Untold     *Untold      `json:"untold,omitempty"`      // GitHub takes no comment of ours here
+}
+
+// A Turn is when a reserve first got its seat.
+type Turn struct {
+	Reserve string    `json:"reserve"`
+	Base    string    `json:"base"`
+	At      time.Time `json:"at"`
 }
 
 // Untold says why no comment tells the verdict.

@@ -308,7 +308,8 @@ func (p *Policy) CountAnyVoters() (least, most int) {
 func (p *Policy) leaveVoteTo(names []string) {
 	p.Reviewers = slices.Clone(p.Reviewers)
 	for i := range p.Reviewers {
-		if r := &p.Reviewers[i]; !slices.Contains(names, r.Name) && r.Excused == "" {
+		r := &p.Reviewers[i]
+		if seat := cmp.Or(r.InsteadOf, r.Name); !slices.Contains(names, seat) && r.Excused == "" {
 			r.Excused = ReasonOtherLane
 		}
 	}

@@ -164,6 +164,8 @@ type Reviewer struct {
 	When         Condition     // the pull requests on which it votes
 	Excused      Reason        // change.PolicyFor: why it has no vote here: ReasonOtherLane, ReasonWhen, ReasonNoReview
 	Required     bool          // the quorum cannot do without it
+	InsteadOf    string        // the reviewer whose reserve it is: it votes only while that one is Unavailable
+	After        []string      // the reviewers without whose approval it is not asked
 	Shadow       bool          // shown, never counted
 	Retired      bool          // a preset whose service has ended: always Unavailable, no voter
 	Request      Request       // how to ask (again)
@@ -199,8 +201,8 @@ type Signal struct {
 	Status     string // context of the commit status
 }
 
-// Voter reports whether r's vote is counted.
-func (r Reviewer) Voter() bool { return r.MayVote() && r.Excused == "" }
+// Voter reports whether r has a seat of its own, and its vote is counted.
+func (r Reviewer) Voter() bool { return r.MayVote() && r.Excused == "" && r.InsteadOf == "" }
 
 // MayVote reports whether r has a vote on some pull requests: on one to which it has objected, it has.
 func (r Reviewer) MayVote() bool { return !r.Shadow && !r.Retired }

@@ -22,7 +22,7 @@ type opinion struct {
 type scene struct {
 	verdict Verdict
 	reason  Reason
-	votes   string // of everybody, a letter each: approve, object, unavailable, pending
+	votes   string // of everybody, a letter each: approve, object, unavailable, pending; a capital one has no seat
 	effects string
 	passed  time.Time
 }
@@ -140,7 +140,7 @@ func firstMomentOf(w world, now int, is Verdict) scene {
 	// The moment of the pass: the first one of the day at which somebody who knew only what had happened would have
 	// said it.
 	for then := range now + 1 {
-		votes := []byte(votesAt(w, then))
+		votes := []byte(lettersAt(w, then))
 		for i, b := range w.Ballots {
 			cast := b.Since
 			switch {
@@ -155,7 +155,7 @@ func firstMomentOf(w world, now int, is Verdict) scene {
 				votes[i] = 'p'
 			}
 		}
-		past := ruleAt(w, string(votes), then)
+		past := ruleAt(w, seatsAt(w, string(votes), then), then)
 		if past.verdict == is && (is == Passed || past.reason == ReasonPeople) && !w.Facts.Start.After(sec(then)) {
 			past.votes, past.passed = votesAt(w, then), sec(then)
 			return past
@@ -166,6 +166,60 @@ func firstMomentOf(w world, now int, is Verdict) scene {
 
 // votesAt is what everybody's vote is at a second; what is shown of a draft is as GitHub has it (second -1).
 func votesAt(w world, now int) string {
+	return seatsAt(w, lettersAt(w, now), now)
+}
+
+// seatsAt makes capital letters of those who have no seat at a second: of a reviewer and its reserve one has it.
+func seatsAt(w world, letters string, now int) string {
+	out := []byte(letters)
+	for i, b := range w.Ballots {
+		if b.InsteadOf == "" {
+			continue
+		}
+		if b.Vote == Pending && !seemsToObject(b) && !hasVote(b, 'P') && !hasSeat(w, i, now) {
+			out[i] = 'U' // the clock does nothing to it
+			continue
+		}
+		without := i
+		for j, of := range w.Ballots {
+			if hasSeat(w, i, now) && of.Reviewer == b.InsteadOf {
+				without = j
+			}
+		}
+		out[without] -= 'a' - 'A'
+	}
+	return string(out)
+}
+
+// hasSeat says whether a reserve has the seat of another one at a second: that one will not vote, or would not before and has said
+// nothing since.
+func hasSeat(w world, i, now int) bool {
+	b := w.Ballots[i]
+	for _, of := range w.Ballots {
+		if of.Reviewer != b.InsteadOf || of.InsteadOf != "" {
+			continue
+		}
+		if b.Vote == Pending && b.Then != nil && !b.Deadline.After(sec(now)) {
+			b.Excused = b.Then.Excused // as a voter, if it then is one
+		}
+		if b.Excused != "" || b.Shadow || b.Retired || of.Excused != "" || of.Shadow || of.Retired || of.Again {
+			return false
+		}
+		had := !b.Turn.IsZero() && !b.Turn.After(sec(now))
+		isLate := of.Vote == Pending && !of.Deadline.After(sec(now))
+		switch {
+		case of.Vote == Unavailable:
+			return had || !of.Since.After(sec(now))
+		case isLate && of.Then != nil:
+			return false
+		}
+		return of.Vote == Pending && (had || isLate)
+	}
+	return false
+}
+
+// lettersAt is what everybody says, whoever has a seat.
+func lettersAt(w world, now int) string {
 	var out strings.Builder
 	for _, b := range w.Ballots {
 		vote := b.Vote
@@ -180,12 +234,42 @@ func votesAt(w world, now int) string {
 	return out.String()
 }
 
-// hasVote says whether a reviewer's word counts: who has none here has one as soon as it objects.
+// hasVote says whether a reviewer's word counts: who has none here has one as soon as it objects, and so has a reserve without a seat,
+// which also answers where it must judge again.
 func hasVote(b Ballot, letter byte) bool {
-	if b.Shadow || b.Retired {
+	switch {
+	case b.Shadow || b.Retired:
 		return false
+	case letter == 'o' || letter == 'O':
+		return true
+	case letter < 'a':
+		return b.Excused == "" && b.InsteadOf != "" && b.Again
 	}
-	return b.Excused == "" || letter == 'o'
+	return b.Excused == ""
+}
+
+// small is a letter whoever has the seat.
+func small(letter byte) byte { return strings.ToLower(string(letter))[0] }
+
+// isRequired says whether a reviewer must approve, for itself or in the seat that it fills.
+func isRequired(w world, b Ballot, letter byte) bool {
+	isSeat := slices.ContainsFunc(w.Ballots, func(of Ballot) bool {
+		return letter >= 'a' && of.Reviewer == b.InsteadOf && of.InsteadOf == "" && of.Required
+	})
+	return b.Required || isSeat
+}
+
+// castAt is when an approval came, in the seat that it fills: the first second at which both were so.
+func castAt(w world, i int, b Ballot) time.Time {
+	if b.InsteadOf == "" {
+		return b.At
+	}
+	for now := range 2 * lastMoment {
+		if hasSeat(w, i, now) && !b.At.After(sec(now)) {
+			return sec(now)
+		}
+	}
+	return b.At
 }
 
 // count is what a moment's votes amount to.
@@ -202,14 +286,20 @@ func countAt(w world, votes string) (c count) {
 	best := make(map[string]byte)
 	for i, b := range w.Ballots {
 		letter := votes[i]
-		if !b.Shadow && !b.Retired && letter == 'p' && seemsToObject(b) {
+		if !b.Shadow && !b.Retired && small(letter) == 'p' && seemsToObject(b) {
 			c.doubt = true
 		}
 		if !hasVote(b, letter) {
 			continue
 		}
-		if b.Required {
-			c.must += string(letter)
+		if isRequired(w, b, letter) {
+			c.must += string(small(letter))
+		}
+		if letter == 'O' {
+			c.object++
+		}
+		if letter < 'a' && b.InsteadOf != "" {
+			continue // it only answers for itself
 		}
 		family := b.Family
 		if family == "" || w.Policy.Families != DistinctFamily {
@@ -263,7 +353,7 @@ func ruleAt(w world, votes string, now int) scene {
 			hasVouch = !slices.ContainsFunc(w.Ballots, func(b Ballot) bool { // whom the change, or somebody, keeps from it is no outage
 				b = b.asOf(sec(now))
 				isKept := b.Reason == ReasonGuarded || b.Reason == ReasonFamily || b.Reason == ReasonCancelled
-				return b.Voter() && b.Vote == Unavailable && isKept
+				return b.Excused == "" && !b.Shadow && !b.Retired && b.Vote == Unavailable && isKept
 			})
 		default:
 			people = append(people, person.Login)
@@ -333,12 +423,15 @@ func graceIsOver(w world, votes string, now int) bool {
 			if !hasVote(b, votes[i]) {
 				continue
 			}
-			if b.Vote == Pending && b.Then != nil {
+			isNeeded := isRequired(w, b, votes[i])
+			if of := b.InsteadOf; b.Vote == Pending && b.Then != nil {
 				b = *b.Then
+				b.InsteadOf = of
 			}
-			if votes[i] == 'a' && !b.At.After(sec(then)) {
+			hasCome := small(votes[i]) == 'a' && !castAt(w, i, b).After(sec(then))
+			if hasCome && votes[i] == 'a' {
 				come = append(come, i)
-			} else if b.Required {
+			} else if isNeeded && !hasCome {
 				missing = true
 			}
 		}
@@ -353,7 +446,8 @@ func graceIsOver(w world, votes string, now int) bool {
 func couldStill(w world, votes string) bool {
 	var may []int
 	for i, b := range w.Ballots {
-		if votes[i] == 'p' || votes[i] == 'u' && b.Open {
+		isOpen := b.Open || votes[i] >= 'a' && !b.Again && slices.ContainsFunc(w.Ballots, func(of Ballot) bool { return of.Reviewer == b.InsteadOf && of.Open })
+		if small(votes[i]) == 'p' || small(votes[i]) == 'u' && isOpen {
 			may = append(may, i)
 		}
 	}
@@ -365,9 +459,10 @@ func couldStill(w world, votes string) bool {
 				continue
 			}
 			at := slices.Index(may, i)
-			if votes[i] == 'a' || at >= 0 && choice>>at&1 == 1 {
+			approves := small(votes[i]) == 'a' || at >= 0 && choice>>at&1 == 1
+			if approves && votes[i] >= 'a' {
 				approving = append(approving, i)
-			} else if b.Required {
+			} else if isRequired(w, b, votes[i]) && !approves {
 				missing = true
 			}
 		}
@@ -390,7 +485,7 @@ func dueAt(w world, votes string, now int) string {
 	var out []string
 	for i, b := range w.Ballots {
 		for j, a := range b.Next {
-			if votes[i] == 'p' && hasVote(b, 'p') && a.Command == 0 && !a.Due.After(sec(now)) {
+			if small(votes[i]) == 'p' && hasVote(b, votes[i]) && a.Command == 0 && !a.Due.After(sec(now)) {
 				out = append(out, fmt.Sprint(b.Reviewer, j))
 			}
 		}
@@ -412,7 +507,7 @@ func nothingSpeaksAgainst(w world, pass *Pass) bool {
 			continue
 		}
 		voters = append(voters, b.Reviewer)
-		if votes[i] == 'a' {
+		if small(votes[i]) == 'a' {
 			approves[Basis{b.Reviewer, b.Run, b.Attempt}] = true
 		}
 	}

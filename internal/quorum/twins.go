@@ -53,6 +53,7 @@ func (b *Ballot) countsFor(own *Ballot) bool {
 // takenOver is a twin's ballot as it counts in place of own. What is done for its reviewer the twin does.
 func (b Ballot) takenOver(own *Ballot, number int) Ballot {
 	b.Required, b.Shadow, b.Family, b.Again = own.Required, own.Shadow, own.Family, own.Again
+	b.InsteadOf, b.Turn = own.InsteadOf, own.Turn
 	b.Of, b.Next, b.Planned, b.Circuit = number, nil, false, Hold{}
 	if b.Then != nil {
 		then := b.Then.takenOver(own, number)

@@ -56,15 +56,54 @@ func (w world) with(i int, b Ballot) world {
 	return w
 }
 
-// voters are the places of the ballots that are counted.
+// voters are the places of the ballots that are counted. A reserve is no voter of its own.
 func (w world) voters() (places []int) {
 	for i, b := range w.Ballots {
-		if !b.Shadow && !b.Retired && (b.Excused == "" || b.Vote == Object) {
+		if !b.Shadow && !b.Retired && (b.Excused == "" || b.Vote == Object) && b.InsteadOf == "" {
 			places = append(places, i)
 		}
 	}
 	return places
 }
+
+// votersAt are the places of the ballots that are counted at a second, or must be answered: a seat has one of its two.
+func (w world) votersAt(now int) (places []int) {
+	for i, b := range w.Ballots {
+		isVoter := !b.Shadow && !b.Retired && (b.Excused == "" || b.Vote == Object)
+		hasReserve := slices.ContainsFunc(w.reservesOf(b), func(k int) bool { return hasSeat(w, k, now) })
+		if b.InsteadOf != "" {
+			isVoter = isVoter && (hasSeat(w, i, now) || b.Again && b.Excused == "" || b.Vote == Object)
+		}
+		if isVoter && !hasReserve {
+			places = append(places, i)
+		}
+	}
+	return places
+}
+
+// reservesOf are the places of the reserves of a reviewer.
+func (w world) reservesOf(of Ballot) (places []int) {
+	for i, b := range w.Ballots {
+		if b.InsteadOf == of.Reviewer && of.InsteadOf == "" {
+			places = append(places, i)
+		}
+	}
+	return places
+}
+
+// seated are those of some places that fill one: a reserve without a seat fills none.
+func (w world) seated(places []int, now int) []int {
+	return slices.DeleteFunc(slices.Clone(places), func(i int) bool { return w.Ballots[i].InsteadOf != "" && !hasSeat(w, i, now) })
+}
+
+func (w world) hasReserves() bool {
+	return slices.ContainsFunc(w.Ballots, func(b Ballot) bool { return b.InsteadOf != "" })
+}
+
+// mergesSeats reports whether who fills a seat can change how many families there are.
+func (w world) mergesSeats() bool { return w.Policy.Families == DistinctFamily && w.hasReserves() }
+
+func secondOf(t time.Time) int { return int(t.Sub(midnight) / time.Second) }
 
 // families are the different families of those ballots; who has none, or where none are counted, is one of its own.
 func (w world) families(places []int) (n int) {
@@ -142,6 +181,7 @@ func draw(t *rapid.T) world {
 	for i := range n {
 		w.Ballots = append(w.Ballots, drawBallot(t, fmt.Sprint("r", i), i, start))
 	}
+	drawReserves(t, w.Ballots)
 	voters := len(w.voters())
 	w.Policy = Policy{
 		Check:      "Review quorum",
@@ -167,6 +207,39 @@ func draw(t *rapid.T) world {
 	}
 	w.Policy.Fix, w.Facts.Fix = drawFixes(t)
 	return w
+}
+
+// drawReserves makes reserves of some ballots, each of another reviewer. Some had their turn before, and some must judge again.
+func drawReserves(t *rapid.T, ballots []Ballot) {
+	if rapid.IntRange(0, 3).Draw(t, "reserves") < 3 {
+		return
+	}
+	for i := 1; i < len(ballots); i++ {
+		j := rapid.IntRange(0, i-1).Draw(t, "of whom")
+		isTaken := slices.ContainsFunc(ballots, func(b Ballot) bool { return b.InsteadOf == ballots[j].Reviewer })
+		if rapid.Bool().Draw(t, "no reserve") || isTaken || ballots[j].InsteadOf != "" {
+			continue
+		}
+		ballots[i].InsteadOf, ballots[i].Required = ballots[j].Reviewer, false
+		of := &ballots[j]
+		switch {
+		case of.Then == nil && rapid.Bool().Draw(t, "had its turn"):
+			ballots[i].Turn = second(t, "turn", 0, secondOf(of.Since)) // the other one has begun again since
+			if of.Vote == Pending {
+				ballots[i].Turn = earlierOf(ballots[i].Turn, of.Deadline)
+			}
+		case of.Then == nil && of.Vote == Pending && rapid.Bool().Draw(t, "has its turn then"):
+			ballots[i].Turn = of.Deadline
+		}
+		for _, k := range []int{i, j} {
+			if rarely(t, "again") {
+				ballots[k].Again, ballots[k].Required = true, true
+				if then := ballots[k].Then; then != nil {
+					then.Again, then.Required = true, true
+				}
+			}
+		}
+	}
 }
 
 // drawEscalation makes people whose review may be asked for, some of whom were asked before.

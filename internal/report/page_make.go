@@ -344,13 +344,22 @@ func (m *pageMaker) rows() (rows []PageRow) {
 	for _, b := range m.decision.Ballots {
 		row := PageRow{Reviewer: namePhrase(b.Reviewer), Why: m.whySaid(b), Attempt: b.Attempt, Since: ballotSince(b)}
 		row.Mark, row.Vote = voteMark(b)
+		isAfter := func(r quorum.Reviewer) bool { return slices.Contains(r.After, b.Reviewer) }
 		switch {
+		case b.Shadow && slices.ContainsFunc(m.policy.Reviewers, isAfter):
+			row.Note = "a condition, no vote"
 		case b.Shadow:
 			row.Note = "shadow: would not count"
 		case b.Retired:
 			row.Note = "retired, not counted"
+		case b.InsteadOf != "" && b.Excused == quorum.ReasonReserve && !b.Voter():
+			row.Note = "in reserve for " + plainLine(b.InsteadOf, 60)
+		case b.Excused == quorum.ReasonReserve && b.InsteadOf == "":
+			row.Note = "its reserve votes"
 		case !b.Voter():
 			row.Note = "no vote here"
+		case b.InsteadOf != "" && b.Excused == "":
+			row.Note = "for " + plainLine(b.InsteadOf, 60)
 		case b.Required && b.Again:
 			row.Note = "required: it objected before"
 		case b.Required:

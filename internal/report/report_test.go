@@ -404,7 +404,7 @@ func TestEveryReasonHasItsWords(t *testing.T) {
 	silent := []string{
 		"doubt", "silent", "running", "approved", "resolved", "below", "not_received", "tally", "closed", "off",
 		"nopolicy", "stand_in",
-		"other_lane", "when", "carried", "noreview", "lane_base", "lane_guard", "lane_policy", "lane_links",
+		"other_lane", "when", "reserve", "stage", "carried", "noreview", "lane_base", "lane_guard", "lane_policy", "lane_links",
 		"fix_fork", "fix_report", "fix_no_record", "no_change",
 	}
 	file, err := parser.ParseFile(token.NewFileSet(), "../quorum/ballot.go", nil, 0)

@@ -24,7 +24,7 @@ var everyReason = []quorum.Reason{
 	quorum.ReasonApproval, quorum.ReasonRefused, quorum.ReasonPermission, quorum.ReasonTooOld, quorum.ReasonAttempts,
 	quorum.ReasonIgnored, quorum.ReasonDismissed, quorum.ReasonDeleted, quorum.ReasonEdited, quorum.ReasonUnknown, quorum.ReasonUnnamed,
 	quorum.ReasonMoved, quorum.ReasonCommand, quorum.ReasonSelf, quorum.ReasonFamily, quorum.ReasonOtherPull, quorum.ReasonOtherLane, quorum.ReasonWhen,
-	quorum.ReasonCarried, quorum.ReasonOverridden, "no such reason",
+	quorum.ReasonReserve, quorum.ReasonStage, quorum.ReasonNotAsked, quorum.ReasonCarried, quorum.ReasonOverridden, "no such reason",
 }
 
 // standingCase is a decision with all that its steps depend on.

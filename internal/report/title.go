@@ -60,7 +60,7 @@ func waitingTitle(d quorum.Decision) string {
 	if n := d.Objections + len(opposingPeople(d)); n > 0 {
 		t += ", " + countNoun(n, "objection")
 	}
-	t += peopleTitle(d) + endedTitle(d)
+	t += seatsTitle(d) + peopleTitle(d) + endedTitle(d)
 	pending := awaitedReviewers(d)
 	if len(pending) == 0 { // unreachable unless Decide waits for nobody
 		return t + "; waiting"
@@ -86,7 +86,11 @@ func awaitsOnlyApproval(d quorum.Decision) bool {
 func awaitedReviewers(d quorum.Decision) (names []string) {
 	for _, b := range d.Ballots {
 		if isAwaited(b) {
-			names = append(names, plainLine(b.Reviewer, 60))
+			name := voterName(b)
+			if b.Reason == quorum.ReasonStage {
+				name += " (after " + plainLine(b.Detail, 100) + ")"
+			}
+			names = append(names, name)
 		}
 	}
 	return names
@@ -131,14 +135,14 @@ func passedTitle(d quorum.Decision) string {
 	if d.Need == 0 {
 		t = "No review needed" + laneTitle(d)
 	}
-	t += standInTitle(d) + peopleTitle(d) + endedTitle(d)
+	t += seatsTitle(d) + standInTitle(d) + peopleTitle(d) + endedTitle(d)
 	if names := unavailableNames(d); len(d.StandIns) == 0 && d.Need > 0 && len(names) > 0 {
 		t += "; " + joinNames(names) + " unavailable"
 	}
 	var silent []string
 	for _, b := range d.Ballots {
 		if b.Voter() && b.Vote == quorum.Pending && !b.IsSpokenFor() {
-			silent = append(silent, plainLine(b.Reviewer, 60))
+			silent = append(silent, voterName(b))
 		}
 	}
 	if d.Need > 0 && len(silent) > 0 {
@@ -195,6 +199,16 @@ func carriedApprovals(d quorum.Decision) (approvals, carried int, from []string)
 		}
 	}
 	return approvals, carried, from
+}
+
+// seatsTitle names the reserves that approve for others, as the end of a sentence; "" if none does.
+func seatsTitle(d quorum.Decision) (t string) {
+	for _, b := range d.Ballots {
+		if b.InsteadOf != "" && b.Excused == "" && b.Vote == quorum.Approve {
+			t += "; " + voterName(b)
+		}
+	}
+	return t
 }
 
 // standInTitle names who stands in for reviewers, as the end of a sentence; "" if nobody does.
@@ -268,7 +282,7 @@ func endedBy(d quorum.Decision) (all []endedObjections) {
 func unavailableNames(d quorum.Decision) (names []string) {
 	for _, b := range d.Ballots {
 		if b.Voter() && b.Vote == quorum.Unavailable && !b.IsSpokenFor() {
-			names = append(names, plainLine(b.Reviewer, 60))
+			names = append(names, voterName(b))
 		}
 	}
 	return names
@@ -464,7 +478,7 @@ func missingRequired(d quorum.Decision) (names []string) {
 		if !b.Voter() || !b.Required || b.Vote == quorum.Approve {
 			continue
 		}
-		name := plainLine(b.Reviewer, 60)
+		name := voterName(b)
 		if b.Again {
 			name += " (objected before)"
 		}

@@ -132,6 +132,12 @@ func Sentence(r quorum.Reason) string {
 		return "it has no vote in this lane"
 	case quorum.ReasonWhen:
 		return "it has no vote on a pull request like this one"
+	case quorum.ReasonReserve:
+		return "the other one of its seat votes"
+	case quorum.ReasonStage:
+		return "it waits until others approve"
+	case quorum.ReasonNotAsked:
+		return "not asked"
 	case quorum.ReasonCarried:
 		return "its approval is carried over from an earlier commit with the same diff"
 	case quorum.ReasonOverridden:
@@ -381,7 +387,10 @@ func Advice(r quorum.Reason) string {
 	case quorum.ReasonTooFew:
 		return "Let more reviewers vote on pull requests like this one, or ask for `majority` or `all` instead of a number."
 
-	case quorum.ReasonSilent, quorum.ReasonRunning, quorum.ReasonApproved, quorum.ReasonResolved, quorum.ReasonAccepted,
+	case quorum.ReasonNotAsked:
+		return "It is asked when those for whom it waits have approved."
+	case quorum.ReasonReserve, quorum.ReasonStage,
+		quorum.ReasonSilent, quorum.ReasonRunning, quorum.ReasonApproved, quorum.ReasonResolved, quorum.ReasonAccepted,
 		quorum.ReasonNotReceived, quorum.ReasonTally, quorum.ReasonClosed, quorum.ReasonOff, quorum.ReasonNoPolicy, quorum.ReasonStandIn,
 		quorum.ReasonOtherLane, quorum.ReasonWhen, quorum.ReasonCarried, quorum.ReasonNoReview, quorum.ReasonLaneBase,
 		quorum.ReasonLaneGuard, quorum.ReasonLanePolicy, quorum.ReasonLaneLinks:
@@ -419,6 +428,8 @@ func reasonSaid(b quorum.Ballot, pr quorum.PullRequest) Phrase {
 		return fillPhrase("%s accepted the change over its objection", namePhrase(detail))
 	case b.Reason == quorum.ReasonFamily:
 		return fillPhrase("%s, of its family, had a hand in the change", quotePhrase(detail))
+	case b.Reason == quorum.ReasonStage, b.Reason == quorum.ReasonNotAsked:
+		return fillPhrase(Sentence(b.Reason)+": %s", namePhrase(detail))
 	case b.Reason == quorum.ReasonGuarded:
 		return fillPhrase("the pull request changes %s, a file that can steer a review, so a person must look", quotePhrase(detail))
 	default:
@@ -457,10 +468,19 @@ func isSkipped(b quorum.Ballot) bool {
 func votersWith(d quorum.Decision, v quorum.Vote) (names []string) {
 	for _, b := range d.Ballots {
 		if b.Voter() && b.Vote == v {
-			names = append(names, plainLine(b.Reviewer, 60))
+			names = append(names, voterName(b))
 		}
 	}
 	return names
+}
+
+// voterName names a voter, and a reserve with the seat that it fills, for plain text.
+func voterName(b quorum.Ballot) string {
+	name := plainLine(b.Reviewer, 60)
+	if b.InsteadOf != "" && b.Excused == "" {
+		name += " for " + plainLine(b.InsteadOf, 60)
+	}
+	return name
 }
 
 // formatTime writes a moment in UTC, with its date if that is not the day on which the cycle started.
