@@ -16,8 +16,8 @@ func (v *reviewerView) makeBallot() quorum.Ballot {
 // makeVotersBallot makes the ballot that the reviewer has if it votes on this pull request.
 func (v *reviewerView) makeVotersBallot() quorum.Ballot {
 	b := quorum.Ballot{
-		Reviewer: v.Name, Required: v.Required, Shadow: v.Shadow, Retired: v.Retired, Family: v.Family, Since: v.head.cycle.start,
-		Relative: v.Relative != nil,
+		Reviewer: v.Name, Required: v.Required, Shadow: v.Shadow, Retired: v.Retired, Family: v.Family,
+		Since: v.start(), Relative: v.Relative != nil,
 	}
 	if why, detail, excluded := v.whyExcluded(); excluded {
 		return declinedBallot(b, why, detail)

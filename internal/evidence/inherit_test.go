@@ -226,7 +226,7 @@ func TestACarriedApprovalHasItsReviewersTerms(t *testing.T) {
 		"Events": func(r *quorum.Reviewer) { r.Events = []string{"push"} }, "AuthorID": func(r *quorum.Reviewer) { r.AuthorID = 7 },
 	}
 	// One of another name is another one, and who has no vote, or none that counts, is told apart before.
-	apart := []string{"Name", "When", "Excused", "Relative", "Shadow", "Retired"}
+	apart := []string{"Name", "When", "Excused", "Relative", "Shadow", "Retired", "InsteadOf", "After"}
 	for field := range reflect.TypeFor[quorum.Reviewer]().Fields() {
 		change, isTerm := terms[field.Name]
 		if !isTerm {

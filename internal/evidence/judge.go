@@ -11,10 +11,9 @@ import (
 // pending ballot says how it changes with time.
 func Judge(p quorum.Policy, s quorum.Snapshot) []quorum.Ballot {
 	ballots := make([]quorum.Ballot, 0, len(p.Reviewers))
-	for _, v := range reviewerViews(&p, &s) {
-		b := v.withCommanded(v.past.withPast(v.makeBallot()))
-		b.UnderWay = b.Vote == quorum.Object && v.isUnderWay()
-		ballots = append(ballots, b)
+	turns := turnView{views: reviewerViews(&p, &s), made: map[string]*quorum.Ballot{}}
+	for _, v := range turns.views {
+		ballots = append(ballots, *turns.ballotOf(v.Name))
 	}
 	for i, b := range ballots {
 		ballots[i].Next = deferSharedCancels(b, ballots)

@@ -38,6 +38,7 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 			}
 		}
 	}
+	rec.Turns = rememberTurns(rec.Turns, rec.Base, d.Ballots)
 	votes := slices.Concat(d.Ballots, approvalsByPeople(views))
 	rememberBallots(&rec, &p, s, votes)
 	if len(views) > 0 { // they have one head

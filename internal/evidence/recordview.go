@@ -161,6 +161,16 @@ func (v recordView) requestsTo(reviewer string) (out []*quorum.Intent) {
 	return out
 }
 
+// turnOf is when a reserve got its seat first; zero if it never had it.
+func (v recordView) turnOf(reserve string) time.Time {
+	for _, turn := range v.record.Turns {
+		if turn.Reserve == reserve && turn.Base == v.base {
+			return turn.At
+		}
+	}
+	return time.Time{}
+}
+
 // personRequest is when a person was first seen to ask a reviewer after that moment; zero if none was.
 func (v recordView) personRequest(reviewer string, after time.Time) time.Time {
 	for _, asked := range v.record.Asked {

@@ -25,7 +25,7 @@ func cloneRecord(rec quorum.Record) quorum.Record {
 // rememberBallots adds what the ballots rest on. An approval of which not all was asked may be none.
 func rememberBallots(rec *quorum.Record, p *quorum.Policy, s quorum.Snapshot, ballots []quorum.Ballot) {
 	for _, b := range ballots {
-		isWhole := !isJudgedInPart(p, &s) && b.Excused == ""
+		isWhole := !isJudgedInPart(p, &s) && (b.Excused == "" || b.Excused == quorum.ReasonReserve)
 		if b.Vote != quorum.Approve || isWhole {
 			rememberBallot(rec, s, b)
 		}
@@ -44,10 +44,22 @@ func noteEnded(rec *quorum.Record, ballots []quorum.Ballot) {
 		if b == nil || o.Of != 0 || !rec.Concerns(o, rec.Base, rec.Diff) {
 			continue
 		}
-		isVoteless := b.Excused != "" || slices.Contains(votelessReasons[:], b.Reason)
+		isExcused := b.Excused != "" && b.Excused != quorum.ReasonReserve
+		isVoteless := isExcused || slices.Contains(votelessReasons[:], b.Reason)
 		isAccepted := b.Ended.How == quorum.ReasonOverridden
 		o.Ended = !isVoteless && !isAccepted && b.Vote != quorum.Object && (b.Then == nil || b.Then.Vote != quorum.Object)
 	}
+}
+
+// rememberTurns adds when a reserve first got the seat of another reviewer.
+func rememberTurns(all []quorum.Turn, base string, ballots []quorum.Ballot) []quorum.Turn {
+	for _, b := range ballots {
+		isIt := func(turn quorum.Turn) bool { return turn.Reserve == b.Reviewer && turn.Base == base }
+		if b.InsteadOf != "" && b.Excused == "" && !b.Turn.IsZero() && !slices.ContainsFunc(all, isIt) {
+			all = append(all, quorum.Turn{Reserve: b.Reviewer, Base: base, At: b.Turn.UTC()})
+		}
+	}
+	return all
 }
 
 // rememberAsked adds when a person first asked a reviewer.

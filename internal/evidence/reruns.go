@@ -43,7 +43,8 @@ func (v *reviewerView) whyNoRerun(isNamed bool) quorum.Reason {
 	}
 	got, b := attempt.judgeAttempt(), v.makeBallot()
 	_, _, isExcluded := v.whyExcluded()
-	isPointless := isExcluded || !isNamed && (!b.Voter() || b.Vote == quorum.Approve)
+	isInReserve := v.InsteadOf != "" && v.head.record.turnOf(v.Name).IsZero()
+	isPointless := isExcluded || !isNamed && (!b.Voter() || b.Vote == quorum.Approve || isInReserve)
 	switch {
 	case isPointless, a.run != nil && got.outcome == quorum.AwaitingApproval:
 		return quorum.ReasonNobodyToRerun

@@ -1,6 +1,8 @@
 package evidence
 
 import (
+	"time"
+
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
@@ -17,7 +19,11 @@ type reviewerView struct {
 	attempts   attemptList
 	ofTwins    attemptList     // of runs for other pull requests with this head
 	ownResults []attemptResult // of the attempts that somebody has asked about
+	turn       time.Time       // from when on it is waited for, where that is not the head's start
 }
+
+// start is from when on the reviewer is waited for, and its clocks count.
+func (v *reviewerView) start() time.Time { return latest(v.head.cycle.start, v.turn) }
 
 func newReviewerView(h *headView, texts *textReader, commands *commandView, r *quorum.Reviewer) *reviewerView {
 	runs := h.runsOf(r)

@@ -1,0 +1,138 @@
+package evidence
+
+// In which order reviewers have their turn: a reserve after the reviewer whose seat it may fill, and who waits for others
+// after these.
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// A turnView makes the ballots of a head's reviewers, each after those on which its turn depends.
+type turnView struct {
+	views []*reviewerView
+	made  map[string]*quorum.Ballot // nil: it is being made
+}
+
+// ballotOf is the ballot of a reviewer with that name; nil if there is none, or if it waits for itself.
+func (t turnView) ballotOf(name string) *quorum.Ballot {
+	b, isMade := t.made[name]
+	i := slices.IndexFunc(t.views, func(v *reviewerView) bool { return v.Name == name })
+	if isMade || i < 0 {
+		return b
+	}
+	t.made[name] = nil
+	t.made[name] = t.makeBallot(t.views[i])
+	return t.made[name]
+}
+
+func (t turnView) makeBallot(v *reviewerView) *quorum.Ballot {
+	turn := t.turnOf(v)
+	opened, wait := t.stageOf(v)
+	v.turn = latest(turn, opened)
+	b := v.withCommanded(v.past.withPast(v.makeBallot()))
+	b.InsteadOf, b.Turn = v.InsteadOf, turn
+	b.UnderWay = b.Vote == quorum.Object && v.isUnderWay()
+	seemsToObject := b.Then != nil && b.Then.Vote == quorum.Object
+	hasVoted := b.Vote == quorum.Approve || b.Vote == quorum.Object || seemsToObject || b.Ended.By != ""
+	if wait == nil || hasVoted || b.Excused != "" || slices.Contains(votelessReasons[:], b.Reason) {
+		return &b
+	}
+	wait.Reviewer, wait.Required, wait.Again, wait.Shadow = b.Reviewer, b.Required, b.Again, b.Shadow
+	wait.Family, wait.Relative, wait.InsteadOf, wait.Turn = b.Family, b.Relative, b.InsteadOf, b.Turn
+	wait.Run, wait.Attempt, wait.URL, wait.Since = b.Run, b.Attempt, b.URL, latest(wait.Since, v.start())
+	wait.Next = without(b.Next, func(a quorum.Action) bool { return a.Command == 0 })
+	return wait
+}
+
+// turnOf is from when on a reserve has the seat of another one, unless that one votes before. It is zero of who is no reserve, and
+// where nothing ends the other's wait.
+func (t turnView) turnOf(v *reviewerView) time.Time {
+	if v.InsteadOf == "" {
+		return time.Time{}
+	}
+	if turn := v.head.record.turnOf(v.Name); !turn.IsZero() {
+		return turn
+	}
+	switch of := t.ballotOf(v.InsteadOf); {
+	case of == nil:
+	case of.Vote == quorum.Unavailable:
+		return latest(of.Since, v.head.cycle.start)
+	case of.Vote == quorum.Pending && (of.Then == nil || of.Then.Vote == quorum.Unavailable):
+		return of.Deadline
+	}
+	return time.Time{}
+}
+
+// stageOf is when those had approved for whom a reviewer waits; else wait is its ballot until then. Who has no vote here, and
+// a shadow that was skipped, is not waited for.
+func (t turnView) stageOf(v *reviewerView) (opened time.Time, wait *quorum.Ballot) {
+	var awaited []string
+	var lost, waits quorum.Ballot
+	setPending(&waits, time.Time{}, quorum.ReasonNotAsked)
+	for _, name := range v.After {
+		switch b := t.seatOf(name); {
+		case b == nil: // config refuses that
+			lost = quorum.Ballot{Detail: name + " is unknown", Since: v.start()}
+		case b.Vote == quorum.Pending:
+			awaited = append(awaited, name)
+			isFirst := waits.Deadline.IsZero() || b.Deadline.Before(waits.Deadline)
+			if isFirst && (b.Then == nil || b.Then.Vote != quorum.Approve) {
+				waits.Deadline = b.Deadline
+			}
+		case b.Vote == quorum.Approve:
+			opened = latest(opened, b.At)
+		case b.Excused != "" && b.Vote != quorum.Object, b.Shadow && b.Reason == quorum.ReasonSkipped:
+		case lost.Detail == "" || b.Since.Before(lost.Since):
+			lost = quorum.Ballot{Detail: name + " " + lostWord(b), Since: b.Since}
+		}
+	}
+	switch {
+	case lost.Detail != "":
+		lost.Vote, lost.Outcome, lost.Reason = quorum.Unavailable, quorum.Declined, quorum.ReasonNotAsked
+		return opened, &lost
+	case len(awaited) > 0:
+		waits.Outcome, waits.Reason, waits.Detail = quorum.Silent, quorum.ReasonStage, strings.Join(awaited, ", ")
+		return opened, &waits
+	}
+	return opened, nil
+}
+
+// lostWord says in a word why a reviewer does not approve.
+func lostWord(b *quorum.Ballot) string {
+	switch {
+	case b.Vote == quorum.Object:
+		return "objected"
+	case b.Outcome == quorum.Silent:
+		return "did not answer"
+	}
+	return "failed"
+}
+
+// seatOf is the ballot that has the seat of a reviewer, or will have it when that one's wait ends.
+func (t turnView) seatOf(name string) *quorum.Ballot {
+	b := t.ballotOf(name)
+	i := slices.IndexFunc(t.views, func(v *reviewerView) bool { return v.InsteadOf == name })
+	if b == nil || i < 0 || b.Excused != "" || b.Again || b.Vote == quorum.Approve || b.Vote == quorum.Object {
+		return b
+	}
+	reserve := t.ballotOf(t.views[i].Name)
+	switch {
+	case reserve == nil || reserve.Excused != "" || reserve.Turn.IsZero():
+		return b
+	case b.Vote == quorum.Unavailable || !reserve.Turn.Equal(b.Deadline):
+		return reserve
+	}
+	then := *b
+	switch reserve.Vote {
+	case quorum.Approve:
+		then.Then = reserve
+	case quorum.Pending:
+		then.Deadline = reserve.Deadline
+	case quorum.Object, quorum.Unavailable:
+	}
+	return &then
+}
