@@ -197,6 +197,10 @@ func (r policyResolver) findLaneVoters(key string, names []string, reviewers []q
 			r.failKey(at, "there is no reviewer "+quoteText(name),
 				suggestWord(name, all, "name some of "+cleanText(strings.Join(all, ", "), 200)))
 			areKnown = false
+		case reviewers[i].InsteadOf != "":
+			r.failKey(at, quoteText(name)+" is a reserve, and votes where the other one of its seat does",
+				"name "+quoteText(reviewers[i].InsteadOf))
+			areKnown = false
 		case slices.Contains(names[:j], name):
 			r.failKey(at, fmt.Sprintf("%s stands here again", quoteText(name)), "remove it")
 		default:

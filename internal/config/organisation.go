@@ -78,6 +78,8 @@ func (r *policyFileReader) checkRequired(f PolicyKeys) {
 				"describe it under reviewers: of this file; no repository can")
 		case f.Reviewers[k].Shadow:
 			r.failKey(at, quoteText(name)+" is a shadow and cannot be required", "remove shadow, or this name")
+		case f.Reviewers[k].InsteadOf != "" || len(f.Reviewers[k].After) > 0:
+			r.failKey(at, quoteText(name)+" waits for others and cannot be enforced", "remove instead_of and after there")
 		case slices.Contains(required[:i], name):
 			r.failKey(at, fmt.Sprintf("%s stands here again", quoteText(name)), "remove it")
 		}
@@ -194,6 +196,9 @@ func (o *Organisation) resolveWith(r *policyFileReader, said PolicyKeys, from qu
 	if r.isTightened = o.Enforces(); r.isTightened {
 		keys.Reviewers, keys.Lanes = slices.Clone(said.Reviewers), slices.Clone(said.Lanes)
 		o.tightenKeys(r, &keys)
+		if from == quorum.FromRepository {
+			o.refuseReserves(r, keys.Reviewers)
+		}
 		for i := range keys.Lanes {
 			o.tightenLane(r, laneKey(i), &keys.Lanes[i], from == quorum.FromRepository)
 		}
@@ -207,6 +212,17 @@ func (o *Organisation) resolveWith(r *policyFileReader, said PolicyKeys, from qu
 	policy := policyResolver{r}.resolvePolicy(keys)
 	policy.Origins = o.originsOf(r, said, keys, policy.Reviewers, from)
 	return policy
+}
+
+// refuseReserves makes shadows of the reserves that a repository gives to reviewers that are enforced.
+func (o *Organisation) refuseReserves(r *policyFileReader, reviewers []ReviewerKeys) {
+	for i := range reviewers {
+		if e := &reviewers[i]; e.InsteadOf != "" && o.enforces(e.InsteadOf) {
+			r.warnKey(reviewerKey(i)+".instead_of",
+				fmt.Sprintf("the organisation enforces %s: no reserve fills its seat", quoteText(e.InsteadOf)), "remove the key")
+			e.InsteadOf, e.Shadow = "", true
+		}
+	}
 }
 
 // originsOf says from where each key comes: said holds them as they are written, keys as they hold.

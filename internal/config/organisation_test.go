@@ -56,6 +56,11 @@ func TestOrganisationsAndRepositories(t *testing.T) {
 		},
 
 		// Somebody who owns a repository tries to loosen it.
+		{
+			"a reserve of its own for who is enforced is a shadow", orgEnforces,
+			"quorum: all\n" + ownReviewer + "  - {name: other, author: 'other[bot]', instead_of: openai}\n",
+			"mine+other+openai!/2 other=other[bot] < repository: quorum mine other < enforce: openai",
+		},
 		{"mode: off", orgEnforces, "mode: 'off'\n" + ownReviewer, "mine+openai!/2 < repository: mine < enforce: mode openai"},
 		{"mode: report", orgEnforces, "mode: report\n" + ownReviewer, "mine+openai!/2 < repository: mine < enforce: mode openai"},
 		{"another account votes in its name", orgEnforces, "reviewers:\n  - {name: openai, author: 'mine[bot]'}\n", "openai!/1 < enforce: openai"},

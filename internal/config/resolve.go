@@ -72,6 +72,7 @@ func (r policyResolver) resolvePolicy(f PolicyKeys) quorum.Policy {
 	r.checkNames("reviewer", namesOf(p.Reviewers), reviewerKey)
 	r.checkIdentities(p.Reviewers)
 	r.checkHeadings(p.Reviewers)
+	r.checkTurns(p.Reviewers)
 	r.checkPeople(p)
 	r.checkFix(p)
 	p.Need = r.resolveNeed(f.Quorum, p)
@@ -127,6 +128,7 @@ func (r policyResolver) checkPatterns(key string, globs []Glob) {
 func (r policyResolver) resolveReviewer(key string, e ReviewerKeys, f PolicyKeys) quorum.Reviewer {
 	q := r.findPreset(key, e)
 	overlayEntry(e, &q)
+	q.Shadow = q.Shadow || r.hasKey(key+".vote") && !e.Vote
 	q.Timeout = cmp.Or(q.Timeout, time.Duration(f.Timeout))
 	if q.Workflow != "" && len(q.Events) == 0 {
 		q.Events = quorum.DefaultEvents()
@@ -189,6 +191,7 @@ func overlayEntry(e ReviewerKeys, q *quorum.Reviewer) {
 	q.Timeout, q.OwnTimeout = cmp.Or(time.Duration(e.Timeout), q.Timeout), e.Timeout != 0
 	q.Family = cmp.Or(strings.ToLower(strings.TrimSpace(e.Family)), q.Family)
 	q.Required, q.Shadow, q.Request.AtStart = e.Required, e.Shadow, e.Request.AtStart // no preset says anything of these
+	q.InsteadOf, q.After = e.InsteadOf, e.After
 	q.When, q.Shapes = e.When.condition(), e.Shapes.quorumShapes()
 }
 
