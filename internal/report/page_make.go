@@ -386,7 +386,7 @@ func (m *pageMaker) whySaid(b quorum.Ballot) Phrase {
 		return wordsPhrase("%s", Sentence(b.Reason))
 	case b.Ended.How == quorum.ReasonDismissed && b.Vote == quorum.Pending:
 		return fillPhrase("%s dismissed its objection", namePhrase(b.Ended.By))
-	case b.Excused != "" && b.Excused != b.Reason: // it says something, and has no vote
+	case b.Excused != "" && b.Excused != b.Reason && b.Excused != quorum.ReasonReserve: // it says something, and has no vote
 		return slices.Concat(reasonSaid(b, m.snapshot.PR), wordsPhrase(" (%s)", Sentence(b.Excused)))
 	}
 	why := append(reasonSaid(b, m.snapshot.PR), Span{Text: retrySaid(b)})
