@@ -329,7 +329,7 @@ func (p *planner) showsRequest(in *quorum.Intent) bool {
 func (p *planner) askAction(attempt int, due time.Time) quorum.Action {
 	return quorum.Action{
 		Kind: quorum.Ask, Reviewer: p.Name, Due: due, Attempt: attempt,
-		Request: p.Request, Until: p.limit, Timeout: p.Timeout,
+		Request: p.Request, Timeout: p.Timeout,
 	}
 }
 
@@ -342,7 +342,7 @@ func (p *planner) againAction(due time.Time) quorum.Action {
 	failed := func(job quorum.Job) bool { return job.Conclusion == "failure" || job.Conclusion == "timed_out" }
 	return quorum.Action{
 		Kind: quorum.Rerun, Reviewer: p.Name, Due: due, Run: run.ID, Attempt: p.attempt.number,
-		FailedOnly: slices.ContainsFunc(run.Jobs, failed), Until: p.limit, Timeout: p.Timeout,
+		FailedOnly: slices.ContainsFunc(run.Jobs, failed), Timeout: p.Timeout,
 	}
 }
 

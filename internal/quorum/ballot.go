@@ -36,8 +36,7 @@ const (
 	Unknown                             // failed, nothing recognised
 )
 
-// A Reason says why a ballot, or a whole decision, is what it is. Package report has one sentence and one advice for
-// each.
+// A Reason says why a ballot, or a whole decision, is what it is. Package report has a sentence and an advice for each.
 type Reason string
 
 const (
@@ -208,10 +207,8 @@ type Ballot struct {
 	At       time.Time `json:"at,omitzero"`    // Approve, Object: when the vote was cast
 	Run      int64     `json:"run,omitempty"`
 	Evidence TextRef   `json:"evidence,omitzero"`
-	URL      string    `json:"url,omitempty"` // of the evidence, else of the run
-	Failed   int       `json:"failed,omitempty"`
-	// Failed counts the attempts that ended without a verdict; from 2 on, or with no attempt left, an Unavailable
-	// ballot says "reviewer skipped after N failed attempts".
+	URL      string    `json:"url,omitempty"`      // of the evidence, else of the run
+	Failed   int       `json:"failed,omitempty"`   // attempts that ended without a verdict
 	Retried  bool      `json:"retried,omitempty"`  // a verdict of an attempt after the first
 	Retrying bool      `json:"retrying,omitempty"` // Pending: another attempt is due or under way
 	Asked    int       `json:"asked,omitempty"`    // verdicts that it gave on this diff, this one included; 0: one or none
@@ -233,8 +230,7 @@ type Ballot struct {
 	// Pending only for a retry that has not begun: [Decide] makes it Unavailable at once if the retry will not be made
 	Planned bool `json:"-"`
 	Open    bool `json:"-"` // Unavailable, but an answer may still come and would count
-	// Pending: GitHub announces its end to no job (own attempt or request, Copilot, another App). Object: that of a rerun
-	// of ours
+	// Pending: GitHub announces its end to no job (own attempt or request, Copilot, another App). Object: that of our rerun
 	Watch bool `json:"-"`
 	// Object: the run and attempt in which it was said, if that is not the newest and not recorded
 	SaidRun     int64     `json:"-"`
@@ -304,19 +300,17 @@ const (
 
 // An Action becomes an effect when it is due. It is void if GitHub has moved on from what it names.
 type Action struct {
-	Kind       ActionKind `json:"kind"`
-	Reviewer   string     `json:"reviewer"`
-	Due        time.Time  `json:"due,omitzero"`
-	Run        int64      `json:"run,omitempty"`
-	Attempt    int        `json:"attempt,omitempty"`     // the attempt that was seen
-	FailedOnly bool       `json:"failed_only,omitempty"` // Rerun: a job failed, so only failed jobs are run again
-	Request    Request    `json:"request,omitzero"`      // Ask
-	Command    int64      `json:"command,omitempty"`     // the person's command by which it is done; 0: ours
-	Free       bool       `json:"free,omitempty"`        // Ask: it spends no attempt
-	Left       string     `json:"left,omitempty"`        // Cancel: the commit of the run, if the pull request has left it
-	// once it is carried out at now, the ballot's deadline is now + Timeout, at most Until
-	Until   time.Time     `json:"until,omitzero"`
-	Timeout time.Duration `json:"timeout,omitempty"`
+	Kind       ActionKind    `json:"kind"`
+	Reviewer   string        `json:"reviewer"`
+	Due        time.Time     `json:"due,omitzero"`
+	Run        int64         `json:"run,omitempty"`
+	Attempt    int           `json:"attempt,omitempty"`     // the attempt that was seen
+	FailedOnly bool          `json:"failed_only,omitempty"` // Rerun: a job failed, so only failed jobs are run again
+	Request    Request       `json:"request,omitzero"`      // Ask
+	Command    int64         `json:"command,omitempty"`     // the person's command by which it is done; 0: ours
+	Free       bool          `json:"free,omitempty"`        // Ask: it spends no attempt
+	Left       string        `json:"left,omitempty"`        // Cancel: the commit of the run, if the pull request has left it
+	Timeout    time.Duration `json:"timeout,omitempty"`     // of the attempt that it begins
 	// Round: it would be the probe of an open circuit, which one pull request at a time is, see [Passage]
 	Round time.Time `json:"-"`
 }

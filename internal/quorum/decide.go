@@ -85,8 +85,7 @@ func (d *Decision) applyRules(p Policy, ballots []Ballot, f Facts, now time.Time
 	}
 }
 
-// applyObjections applies rules 2 and 6: whether a second answer is waited for. A lane without a review waits for one
-// answer, and that is there.
+// applyObjections applies rules 2 and 6: whether a second answer is waited for. A lane without a review waits for one.
 func (d *Decision) applyObjections(p Policy, objections int) {
 	need := max(d.Need, 1)
 	isSettled := d.Approvals+objections >= need || d.Approvals+d.Pending < need
@@ -372,8 +371,7 @@ func (b Ballot) asOf(now time.Time) Ballot {
 	return late
 }
 
-// awaitsVoter reports whether one of the voters whose ballots are open is waited for: of a family that has approved only
-// who is required.
+// awaitsVoter reports whether a voter whose ballot is open is waited for: of a family that has approved only who is required.
 func (d *Decision) awaitsVoter(p Policy, isOpen func(b *Ballot) bool) bool {
 	var open, approving []*Ballot
 	for _, b := range votersWith(d.Ballots) {
@@ -396,8 +394,7 @@ func (d *Decision) lastSettledAt(p Policy) time.Time {
 	})
 }
 
-// graceEnds is when a quorum that stands stops waiting for the rest: the need-th approval and the last required one
-// have been cast, and then the grace is over.
+// graceEnds is when a quorum that stands stops waiting for the rest: a grace after the last approval that it needs.
 func (d *Decision) graceEnds(p Policy) time.Time {
 	return d.firstMoment(func(at time.Time) bool {
 		return d.isQuorum(p, func(b *Ballot) bool { return b.isApproval() && !b.At.After(at) })
@@ -487,7 +484,6 @@ func (d *Decision) mayChange(p Policy) bool {
 // schedulePeople finds whose review is asked for, or when.
 func (d *Decision) schedulePeople(p Policy, f Facts, now time.Time) {
 	in := &f.Invited
-	d.AskedPeople = in.Asked
 	if in.Off || p.Mode != Enforce || len(p.Escalate.To) == 0 || d.Verdict != Unverified && !d.NeedsPerson() {
 		return
 	}

@@ -106,11 +106,10 @@ type Decision struct {
 	Effects       Effects      `json:"-"`
 	Pass          *Pass        `json:"-"` // Passed: to be remembered
 
-	Loop        *Loop        `json:"loop,omitempty"`         // of fixes; nil where there is nothing to say of one
-	Group       *GroupState  `json:"merge_group,omitempty"`  // of a merge queue's commit; its pull requests are Shared
-	PeopleAt    time.Time    `json:"ask_people_at,omitzero"` // when NextPeople are asked for a review, if nothing changes
-	NextPeople  []string     `json:"ask_people,omitempty"`
-	AskedPeople *AskedPeople `json:"-"` // whose review was asked for
+	Loop       *Loop       `json:"loop,omitempty"`         // of fixes; nil where there is nothing to say of one
+	Group      *GroupState `json:"merge_group,omitempty"`  // of a merge queue's commit; its pull requests are Shared
+	PeopleAt   time.Time   `json:"ask_people_at,omitzero"` // when NextPeople are asked for a review, if nothing changes
+	NextPeople []string    `json:"ask_people,omitempty"`
 }
 
 // GroupState is what a decision about a group knows beside the verdicts of its pull requests.

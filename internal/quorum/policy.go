@@ -18,8 +18,7 @@ func (pr PR) String() string { return fmt.Sprintf("%s/%s#%d", pr.Owner, pr.Repo,
 // DefaultCheck is the name of the check where no policy gives another.
 const DefaultCheck = "Review quorum"
 
-// A Policy says who reviews and how many approvals are enough. Package config makes it from the policy file and has
-// then resolved every default, preset and word ("majority") in it.
+// A Policy says who reviews and how many approvals are enough. Package config has resolved every default and word in it.
 type Policy struct {
 	Check      string        // name of the check run
 	Mode       Mode          //
@@ -59,8 +58,7 @@ const (
 	DistinctFamily                     // each family counts once
 )
 
-// countPlaces says how many approvals some voters could be: where families are counted, those of one are one. Who has no
-// family is one of its own.
+// countPlaces says how many approvals some voters could be: where families are counted, those of one are one.
 func countPlaces[V any](f Families, voters []V, familyOf func(V) string) (n int) {
 	distinct := map[string]bool{}
 	for _, v := range voters {
@@ -99,8 +97,7 @@ func (p Policy) NeedsNoReview() bool {
 	return len(p.Rules) > 0 && !slices.ContainsFunc(p.Rules, asksSome)
 }
 
-// HearsPeople reports whether a request for changes by a person who could stand in objects: where people are asked, and
-// where a lane needs no review, whatever labels or size add to it.
+// HearsPeople reports whether a person's request for changes objects: where people are asked, or a lane needs no review.
 func (p Policy) HearsPeople() bool {
 	return len(p.People) > 0 || slices.ContainsFunc(p.Rules, func(n NeedRule) bool { return n.Share == NoReview })
 }
@@ -114,8 +111,7 @@ const (
 	Off                        // nothing is written
 )
 
-// Permission is a person's permission on the repository, in ascending order. The zero value is no permission that
-// stand_in could name.
+// Permission is a person's permission on the repository, in ascending order; 0 is none that a policy could name.
 type Permission uint8
 
 const (
@@ -182,8 +178,7 @@ func (r *Reviewer) IsFamily(a Account) bool {
 	return r.Author != ActionsBot && r.IsAuthor(a) || slices.ContainsFunc(r.Agents, isName)
 }
 
-// Addresses are what a comment holds that tells r something, in small letters: its mention, and the slash commands that
-// it obeys.
+// Addresses are what a comment holds that tells r something, in small letters: its mention, and the commands that it obeys.
 func (r Reviewer) Addresses() []string {
 	all := []string{"@" + strings.ToLower(strings.TrimSuffix(r.Author, "[bot]"))}
 	for _, command := range r.Obeys {
@@ -194,8 +189,7 @@ func (r Reviewer) Addresses() []string {
 	return all
 }
 
-// Signal names a check run and a commit status beside a reviewer's texts. They are read where a look shows them;
-// nothing is asked for their sake, and what they lack is no answer.
+// Signal names a check run and a commit status beside a reviewer's texts. Nothing is asked for their sake.
 type Signal struct {
 	Check, App string // name of the check run, slug of the App that owns it
 	Status     string // context of the commit status
@@ -226,8 +220,7 @@ type Request struct {
 // Set reports whether the reviewer can be asked.
 func (r Request) Set() bool { return r.Comment != "" || r.Login != "" }
 
-// IsFor reports whether a review that was requested of a is what r asks for. GitHub lists Copilot by another name than
-// the one by which it is asked.
+// IsFor reports whether a review that was requested of a is what r asks for. GitHub lists Copilot by another name.
 func (r Request) IsFor(a Account) bool {
 	return r.Login != "" && (a.Is(r.Login) || a.Login == "Copilot" && strings.HasPrefix(r.Login, "copilot-"))
 }
