@@ -86,7 +86,7 @@ func runPush(b *bench) error {
 		}
 	}
 	queries := countRequests(cycle, func(q request) bool { return strings.HasSuffix(q.path, "/graphql") })
-	b.requireAtMost("the whole cycle over REST: requests that are not 304", float64(countRequests(cycle, isPaid)-queries), 19, "")
+	b.requireAtMost("the whole cycle over REST: requests that are not 304", float64(countRequests(cycle, isPaid)-queries), 18, "")
 	b.requireAtMost("  queries of GraphQL, of a point each", float64(queries), 6, "")
 	b.requireAtMost("  requests in all", float64(len(cycle)), 60, "")
 	return b.awaitChecks([]pull{p}, "success", 10*time.Second)

@@ -43,9 +43,10 @@ func mayBeAlike(l *look) bool {
 	return l.mayInherit() && l.snap.PR.Diff.Lines != "" && l.snap.Alike == nil
 }
 
-// readAlike reads what our checks hold of other pull requests with the same diff: at the first look at a head and base of
-// those that may have it, later of those that had it and, until the check passes, of those that were not compared and change as much.
-// others are those that the conversation lists. Before it was read, of more than maxAlike nothing is compared: the next call does.
+// readAlike reads what our checks hold of other pull requests with the same diff: at the first look at a head and base
+// of those that may have it, later of those that had it and, until the check passes, of those that were not compared and
+// change as much. others are those that the conversation lists. Before it was read, of more than maxAlike nothing is
+// compared, nor from a list that is too long: the next call does.
 func readAlike(ctx context.Context, l *look, others []sizedPull, isRead bool) error {
 	s := &l.snap
 	r := alikeReader{&l.before, &s.PR}
@@ -58,11 +59,17 @@ func readAlike(ctx context.Context, l *look, others []sizedPull, isRead bool) er
 			pulls = append(pulls, r.notCompared(s, others, now)...)
 		}
 	} else {
-		if l.likely == nil {
-			l.likely, err = r.readLikely(ctx, now)
+		if !isRead {
+			others = nil // those of another head
 		}
-		if pulls = sameSizeFirst(l.likely, others); len(pulls) > maxAlike && !isRead {
-			return err
+		if l.likely == nil {
+			isUnlike := func(p quorum.PullRequest) bool { return !evidence.MayBeAlike(r.pr, &p, now) }
+			l.likely, err = r.readLikely(ctx, others)
+			l.likely = slices.DeleteFunc(l.likely, isUnlike)
+		}
+		pulls = sameSizeFirst(l.likely, others)
+		if !isRead && (len(pulls) > maxAlike || errors.Is(err, client.ErrTooLong)) {
+			return nil
 		}
 		pulls = pulls[:min(len(pulls), maxAlike)]
 	}
@@ -93,27 +100,33 @@ func (r alikeReader) readKnown(ctx context.Context, numbers []int) ([]quorum.Pul
 	return slices.DeleteFunc(pulls, func(p quorum.PullRequest) bool { return p.Head == "" || p.Head == r.pr.Head }), err
 }
 
-// notCompared are those of the others that change as much and may have the same diff, and were not compared yet, a few at a time.
+// notCompared are a few of the others that change as much and may have the same diff, and were not compared yet.
 func (r alikeReader) notCompared(s *quorum.Snapshot, others []sizedPull, now time.Time) (pulls []quorum.PullRequest) {
 	for i := range others {
-		o := &others[i]
-		p := o.toPull(r.pr.PR)
-		p.HeadRef, p.Merged, p.ClosedAt = o.HeadRef, o.State == "MERGED", o.ClosedAt
-		if o.HeadRepo != nil {
-			p.HeadRepo = o.HeadRepo.FullName
-		}
-		if o.sameSize && len(pulls) < maxAlike && evidence.MayBeAlike(r.pr, &p, now) && !evidence.IsKnownAlike(s, &p) {
+		p := others[i].toPull(r.pr.PR)
+		isNew := others[i].sameSize && evidence.MayBeAlike(r.pr, &p, now) && !evidence.IsKnownAlike(s, &p)
+		if isNew && len(pulls) < maxAlike {
 			pulls = append(pulls, p)
 		}
 	}
 	return pulls
 }
 
-// readLikely reads the pull requests that may have the same diff, of those that changed last. REST lists them: they are searched
-// once, and GraphQL may be late.
-func (r alikeReader) readLikely(ctx context.Context, now time.Time) ([]quorum.PullRequest, error) {
-	all, err := r.readLast(ctx)
-	return slices.DeleteFunc(all, func(p quorum.PullRequest) bool { return !evidence.MayBeAlike(r.pr, &p, now) }), err
+// readLikely reads the pull requests that changed last. The query knows this head, and so all that changed before it.
+// REST lists them where the query was not read yet, or does not tell how much they change.
+func (r alikeReader) readLikely(ctx context.Context, queried []sizedPull) (all []quorum.PullRequest, err error) {
+	if slices.ContainsFunc(queried, func(o sizedPull) bool { return o.Additions+o.Deletions > 0 }) {
+		for i := range queried {
+			all = append(all, queried[i].toPull(r.pr.PR))
+		}
+		return all, nil
+	}
+	path := r.repoPath("pulls") + fmt.Sprintf("?state=all&sort=updated&direction=desc&per_page=%d", listedPulls)
+	page, _, err := readPage[restPull](ctx, r.client, path, "", true)
+	for i := range page {
+		all = append(all, page[i].toPull(r.pr.PR))
+	}
+	return all, err
 }
 
 // sameSizeFirst are pull requests, those last of which others tells that they change more or less than the one that is looked at: each
@@ -124,28 +137,4 @@ func sameSizeFirst(all []quorum.PullRequest, others []sizedPull) []quorum.PullRe
 	}
 	isSame := func(p quorum.PullRequest) bool { return !isOther(p) }
 	return slices.Concat(slices.DeleteFunc(slices.Clone(all), isOther), slices.DeleteFunc(slices.Clone(all), isSame))
-}
-
-// readLast reads the pull requests that changed last, open or not, in shorter pages where those are too long.
-func (r alikeReader) readLast(ctx context.Context) (all []quorum.PullRequest, err error) {
-	first := fmt.Sprintf("%s?state=all&sort=updated&direction=desc&per_page=%d", r.repoPath("pulls"), listedPulls)
-	size := listedPulls
-	for path := first; path != "" && len(all) < listedPulls; {
-		page, answer, err := readPage[restPull](ctx, r.client, path, "", true)
-		if errors.Is(err, client.ErrTooLong) && size > shortPage {
-			size = shortPage
-			if path, err = listPath(first, size, 0); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		for i := range page {
-			all = append(all, page[i].toPull(r.pr.PR))
-		}
-		path = answer.Next
-	}
-	return all, nil
 }

@@ -3,6 +3,7 @@ package github_test
 // A new pull request with the diff of another one: what was objected there counts here.
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -138,6 +139,38 @@ func dismissedBy(who string) func(w *world) {
 		id := w.says(6, "kim[bot]", "CHANGES_REQUESTED")
 		w.must(w.g.DismissReview(id, who))
 		w.lookAt(6)
+	}
+}
+
+// Where an event told of the head, the query shows the other pull requests, and REST's list is not read. It is where the query
+// comes after it; one that is too long to read then leaves the search to the query.
+func TestTheQueryShowsOtherPullRequests(t *testing.T) {
+	for name, c := range map[string]struct {
+		head  string // of which an event told
+		lists int
+	}{"told": {"a1", 0}, "not told": {"", 1}, "another told": {"b1", 1}} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				wire := &blind{path: "/acme/shop/pulls", answer: answerWith(http.StatusOK, "["+strings.Repeat(" ", 40<<20)+"]")}
+				lists := 0
+				w := newWorld(t, under(kimAndLee), func(s *setup) {
+					s.pull.Files = changing("round(sum)")
+					s.wire = func(next http.RoundTripper) http.RoundTripper { wire.next = next; return wire }
+				})
+				w.g.OpenPull(sandbox.PullSpec{Number: 6, Head: "b1", Files: changing("round(sum)")})
+				w.says(6, "kim[bot]", "CHANGES_REQUESTED")
+				tooLong := wire.answer
+				wire.answer = func() *http.Response { lists++; return tooLong() }
+				if c.head != "" {
+					w.forge.Expect(w.pr, sandbox.SHA(c.head))
+				}
+				w.says(7, "lee[bot]", "APPROVED")
+				w.reads("failure", "kim objected on #6")
+				if lists != c.lists {
+					t.Errorf("REST listed them %d times, want %d", lists, c.lists)
+				}
+			})
+		})
 	}
 }
 

@@ -99,10 +99,10 @@ func TestAnEventIsThreeRequestsAway(t *testing.T) {
 		event  func(w *world) (head string, runs []int64)
 		most   int
 	}{
-		"opened": {event: func(*world) (string, []int64) { return "a1", nil }, most: 3}, // which other pull requests are alike
+		"opened": {event: func(*world) (string, []int64) { return "a1", nil }, most: 2},
 		"opened with several commits": {
 			before: func(w *world) { w.must(w.g.Push(7, "a2", sandbox.PushSpec{})) },
-			event:  func(*world) (string, []int64) { return "a2", nil }, most: 4,
+			event:  func(*world) (string, []int64) { return "a2", nil }, most: 3,
 		},
 		"opened against another base": {
 			change: func(s *setup) { s.pull.Base = "dev" },
@@ -123,7 +123,7 @@ func TestAnEventIsThreeRequestsAway(t *testing.T) {
 		"a push": {before: tracked, event: func(w *world) (string, []int64) {
 			w.must(w.g.Push(7, "a2", sandbox.PushSpec{}))
 			return "a2", nil
-		}, most: 4}, // the old head's check is ended first: whose head it is, and its end
+		}, most: 3}, // the old head's check is ended first: whose head it is, and its end
 		"a push that no event told": {before: tracked, event: func(w *world) (string, []int64) {
 			w.must(w.g.Push(7, "a2", sandbox.PushSpec{}))
 			return "a1", nil
@@ -213,7 +213,7 @@ func TestRequestsOfAPush(t *testing.T) {
 				w.g.ForgetRequests()
 				w.forge.Expect(w.pr, sandbox.SHA("a3"))
 				w.look()
-				if n := w.asked(); n.fresh > 11 || n.graphql != 1 || n.writes != 2 {
+				if n := w.asked(); n.fresh > 10 || n.graphql != 1 || n.writes != 2 {
 					t.Errorf("it cost %+v:\n%s", n, w.requests())
 				}
 				if old := w.g.OwnCheckRuns("a2"); len(old) != 1 || old[0].Conclusion != "cancelled" {
@@ -231,8 +231,8 @@ func TestRequestsOfAFirstSight(t *testing.T) {
 		identity      func(*setup)
 		reads, writes int // reads over REST; a query comes beside them
 	}{
-		"an App":   {func(*setup) {}, 7, 1},
-		"a job":    {asJob, 9, 2},   // and statuses, once more before one is written beside the check: that is answered 304
+		"an App":   {func(*setup) {}, 6, 1},
+		"a job":    {asJob, 8, 2},   // and statuses, once more before one is written beside the check: that is answered 304
 		"a person": {asCarol, 8, 1}, // statuses, and who that is
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -869,8 +869,8 @@ func TestAnEventOutlivesCompact(t *testing.T) {
 		all.Compact()
 		from := time.Now()
 		w.look()
-		if n := int(s.written.Sub(from) / trip); n != 3 {
-			t.Errorf("the check was written %d requests later, want 3", n)
+		if n := int(s.written.Sub(from) / trip); n != 2 {
+			t.Errorf("the check was written %d requests later, want 2", n)
 		}
 	})
 }

@@ -46,7 +46,7 @@ type look struct {
 	digests          map[quorum.TextRef]untrusted.Digest
 	siblingsKnown    bool                 // head's conversation tells of siblings
 	conversationRead bool                 // mem.conversation was read by this look
-	likely           []quorum.PullRequest // that may have the same diff, as REST lists them
+	likely           []quorum.PullRequest // that may have the same diff
 }
 
 // Observe reads everything that a decision about pr depends on, or fails. Reads go side by side, in waves: the pull

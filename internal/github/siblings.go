@@ -26,6 +26,15 @@ func (p *graphSibling) toPull(pr quorum.PR) quorum.PullRequest {
 	}
 }
 
+func (p *sizedPull) toPull(pr quorum.PR) quorum.PullRequest {
+	pull := p.graphSibling.toPull(pr)
+	pull.HeadRef, pull.Merged, pull.ClosedAt = p.HeadRef, p.State == "MERGED", p.ClosedAt
+	if p.HeadRepo != nil {
+		pull.HeadRepo = p.HeadRepo.FullName
+	}
+	return pull
+}
+
 // siblingsAmong are the other pull requests with pr's head among those that REST lists.
 func siblingsAmong(listed []restPull, pr quorum.PullRequest) (all []quorum.PullRequest) {
 	for i := range listed {
