@@ -132,6 +132,7 @@ type modelState struct {
 	kinds      []reviewerKind
 	reviewers  []quorum.Reviewer
 	looked     bool
+	atEnd      bool            // everybody approves anew: see [walker.approveInTheEnd]
 	reruns     []quorum.Action // that we made
 	changeState
 	fixTruths

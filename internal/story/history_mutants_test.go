@@ -95,6 +95,20 @@ var mutants = map[string]mutant{
 		}
 	})},
 
+	"what was objected once is never answered": {freshPasses, plainWorld(1, byConclusion), func(p *product) {
+		judge := p.judge
+		p.judge = func(policy quorum.Policy, s quorum.Snapshot) []quorum.Ballot {
+			ballots := judge(policy, s)
+			for i := range ballots {
+				b := &ballots[i]
+				if slices.ContainsFunc(s.Record.Objections, func(o quorum.Objection) bool { return o.Reviewer == b.Reviewer }) {
+					b.Vote, b.Outcome, b.Reason = quorum.Object, quorum.Findings, quorum.ReasonStands
+				}
+			}
+			return ballots
+		}
+	}},
+
 	// Of several runs on one head.
 	"the run of the highest number alone speaks": {noStands, sideBySideWorld(byWorkflowText), mutateSnapshot(func(_ *quorum.Policy, s *quorum.Snapshot) {
 		s.Runs = s.Runs[max(0, len(s.Runs)-1):]

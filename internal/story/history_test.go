@@ -46,12 +46,13 @@ const (
 	laneHolds      property = "the lane that truly holds decides"
 	noSecondFix    property = "no second fix of a diff"
 	loopsEnd       property = "a loop that does not converge ends within three rounds"
+	freshPasses    property = "what everybody approves anew passes"
 )
 
 // properties are all of them.
 var properties = []property{
 	noStands, passIsEarned, announcedIsDue, nothingTwice, leavesAlone, alwaysEnds, staysDecided, survivesCrash, quietTillWake, noIdleWait,
-	diffStaysRed, objectorJudges, laneHolds, noSecondFix, loopsEnd,
+	diffStaysRed, objectorJudges, laneHolds, noSecondFix, loopsEnd, freshPasses,
 }
 
 // failingProperties do not hold yet, by policy. The list only shrinks: what is on it and holds is an error.
@@ -68,14 +69,15 @@ type walker struct {
 	looks   atomic.Int64
 	states  atomic.Int64
 
-	stopAt property // once it is broken, nothing more is walked through
-	mu     sync.Mutex
-	broken map[property]string // the shortest history that breaks it
-	passes map[string]int      // looks that passed, by what they rest on
+	stopAt   property // once it is broken, nothing more is walked through
+	mu       sync.Mutex
+	broken   map[property]string // the shortest history that breaks it
+	passes   map[string]int      // looks that passed, by what they rest on
+	unearned map[string]int      // ends in which everybody approves and nothing passes, by what stands against it
 }
 
 func newWalker(p product, in world) *walker {
-	w := &walker{world: in, product: p, policy: in.policy(), broken: map[property]string{}, passes: map[string]int{}}
+	w := &walker{world: in, product: p, policy: in.policy(), broken: map[property]string{}, passes: map[string]int{}, unearned: map[string]int{}}
 	w.moves = in.moves(&w.policy)
 	return w
 }
@@ -374,7 +376,9 @@ func (w *walker) checkPass(st *modelState, lane *laneTruth, votes []bool, need i
 		w.fails(broken, history, "it passed with %d of %d approvals, and people: %v of %d, against %v; %s is missing",
 			approvals, need, approving, needPeople, against, missing)
 	}
-	w.countPass(d, lane)
+	if !st.atEnd {
+		w.countPass(d, lane)
+	}
 }
 
 // countPass notes what a pass rests on.
@@ -520,6 +524,7 @@ func (w *walker) visit(st *modelState, hash uint64, history []string) {
 		return
 	}
 	w.states.Add(1)
+	w.approveInTheEnd(st, history)
 	last, reruns := w.settle(st, history)
 	for _, crash := range []crashPoint{beforeWrite, afterWrite, afterEffect} {
 		crashed := st.clone()
@@ -721,8 +726,8 @@ func TestHistories(t *testing.T) {
 		t.Run(in.name, func(t *testing.T) {
 			w, depth := newWalker(theProduct, in), min(*historyDepth, in.depth)
 			w.walkAll(depth, *historySample, *historySeed)
-			t.Logf("%d moves, depth %d: %d looks, %d states settled; %d longer histories of seed %d; passes %v",
-				len(w.moves), depth, w.looks.Load(), w.states.Load(), *historySample, *historySeed, w.passes)
+			t.Logf("%d moves, depth %d: %d looks, %d states settled; %d longer histories of seed %d; passes %v; at the end none %v",
+				len(w.moves), depth, w.looks.Load(), w.states.Load(), *historySample, *historySeed, w.passes, w.unearned)
 			known := failingProperties[t.Name()]
 			for p, told := range w.broken {
 				if !slices.Contains(known, p) {
