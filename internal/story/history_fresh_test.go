@@ -60,9 +60,14 @@ func (w *walker) approveInTheEnd(from *modelState, history []string) {
 
 // standsAgainst says what truly stands against a pass, in few words; "" if nothing does.
 func (w *walker) standsAgainst(st *modelState, lane *laneTruth) string {
+	isResolvedInDoubt := func(o objectionTruth) bool { // it is held against the head as long as that has that base, which nobody has earned
+		return o.ended && slices.ContainsFunc(st.doubted, func(t quorum.Text) bool { return t.TextRef == o.ref })
+	}
 	switch {
 	case slices.ContainsFunc(st.objections, st.isInOwnComment):
 		return "an App's comment"
+	case slices.ContainsFunc(st.objections, isResolvedInDoubt):
+		return "an App's thread that may be of another base, and that a person has resolved"
 	case len(st.standing()) > 0:
 		return "an objection that nothing answers"
 	case st.path == rulesFile:
