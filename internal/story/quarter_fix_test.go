@@ -53,7 +53,7 @@ func (w *teamWeek) hearDispatch(run int64, _ string) {
 	p.note("a fix of %.7s is started", in["head"])
 	key := fmt.Sprint(p.lines[in["head"]], " ", in["base"])
 	if p.noRecord { // nobody knows any more what the diff of an older head was
-		key = in["head"]
+		key = in["head"] + " " + in["base"]
 	}
 	p.fixes[key]++
 	p.fixCount++
