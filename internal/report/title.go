@@ -83,18 +83,7 @@ func awaitsOnlyApproval(d quorum.Decision) bool {
 }
 
 // awaitedReviewers are the names of those that are waited for.
-func awaitedReviewers(d quorum.Decision) (names []string) {
-	for _, b := range d.Ballots {
-		if isAwaited(b) {
-			name := voterName(b)
-			if b.Reason == quorum.ReasonStage {
-				name += " (after " + plainLine(b.Detail, 100) + ")"
-			}
-			names = append(names, name)
-		}
-	}
-	return names
-}
+func awaitedReviewers(d quorum.Decision) []string { return namesWhere(d, isAwaited) }
 
 // isAwaited reports whether b is waited for: a voter's is, and one that seems to object and would have a vote then.
 func isAwaited(b quorum.Ballot) bool {
@@ -139,13 +128,8 @@ func passedTitle(d quorum.Decision) string {
 	if names := unavailableNames(d); len(d.StandIns) == 0 && d.Need > 0 && len(names) > 0 {
 		t += "; " + joinNames(names) + " unavailable"
 	}
-	var silent []string
-	for _, b := range d.Ballots {
-		if b.Voter() && b.Vote == quorum.Pending && !b.IsSpokenFor() {
-			silent = append(silent, voterName(b))
-		}
-	}
-	if d.Need > 0 && len(silent) > 0 {
+	isSilent := func(b quorum.Ballot) bool { return b.Voter() && b.Vote == quorum.Pending && !b.IsSpokenFor() }
+	if silent := namesWhere(d, isSilent); d.Need > 0 && len(silent) > 0 {
 		t += "; " + joinNames(silent) + ": " + Sentence(quorum.ReasonNotReceived)
 	}
 	return t
@@ -202,13 +186,9 @@ func carriedApprovals(d quorum.Decision) (approvals, carried int, from []string)
 }
 
 // seatsTitle names the reserves that approve for others, as the end of a sentence; "" if none does.
-func seatsTitle(d quorum.Decision) (t string) {
-	for _, b := range d.Ballots {
-		if b.InsteadOf != "" && b.Excused == "" && b.Vote == quorum.Approve {
-			t += "; " + voterName(b)
-		}
-	}
-	return t
+func seatsTitle(d quorum.Decision) string {
+	fillsSeat := func(b quorum.Ballot) bool { return b.InsteadOf != "" && b.Excused == "" && b.Vote == quorum.Approve }
+	return strings.Join(append([]string{""}, namesWhere(d, fillsSeat)...), "; ")
 }
 
 // standInTitle names who stands in for reviewers, as the end of a sentence; "" if nobody does.
@@ -228,11 +208,7 @@ func peopleTitle(d quorum.Decision) string {
 	if len(d.People) == 0 {
 		return ""
 	}
-	verb := " approves"
-	if len(d.People) > 1 {
-		verb = " approve"
-	}
-	return "; " + joinNames(loginsOf(d.People)) + verb
+	return "; " + joinNames(loginsOf(d.People)) + pluralWord(len(d.People), " approves", " approve")
 }
 
 // endedTitle says which objections people ended, and who did, as the end of a sentence; "" if none did.
@@ -242,11 +218,7 @@ func endedTitle(d quorum.Decision) (t string) {
 		for _, b := range by.ballots {
 			names = append(names, plainLine(b.Reviewer, 60))
 		}
-		what := "objection of "
-		if len(names) > 1 {
-			what = "objections of "
-		}
-		t += "; " + what + joinNames(names) + by.verb() + " by " + plainLine(by.By, 60)
+		t += "; " + pluralWord(len(names), "objection", "objections") + " of " + joinNames(names) + by.verb() + " by " + plainLine(by.By, 60)
 	}
 	return t
 }
@@ -279,13 +251,8 @@ func endedBy(d quorum.Decision) (all []endedObjections) {
 }
 
 // unavailableNames names the voters that are lost, but those whose objection a person ended.
-func unavailableNames(d quorum.Decision) (names []string) {
-	for _, b := range d.Ballots {
-		if b.Voter() && b.Vote == quorum.Unavailable && !b.IsSpokenFor() {
-			names = append(names, voterName(b))
-		}
-	}
-	return names
+func unavailableNames(d quorum.Decision) []string {
+	return namesWhere(d, func(b quorum.Ballot) bool { return b.Voter() && b.Vote == quorum.Unavailable && !b.IsSpokenFor() })
 }
 
 func loginsOf(people []quorum.StandIn) (logins []string) {
@@ -314,12 +281,9 @@ func blockedTitle(d quorum.Decision) string {
 	if n > 0 {
 		t += " (" + countNoun(n, "finding") + ")"
 	}
-	var again []string
-	for _, b := range d.Ballots {
-		if b.Voter() && b.Vote == quorum.Object && b.Reason == quorum.ReasonLookingAgain {
-			again = append(again, plainLine(b.Reviewer, 60))
-		}
-	}
+	again := namesWhere(d, func(b quorum.Ballot) bool {
+		return b.Voter() && b.Vote == quorum.Object && b.Reason == quorum.ReasonLookingAgain
+	})
 	switch {
 	case len(again) > 0 && len(names) == 1:
 		t += "; looking again"
@@ -455,12 +419,9 @@ func voterCount(p quorum.Policy, d quorum.Decision) (n int, ones, many string) {
 // guardedTitle says of a pull request that it changes what instructs reviewers: then none of their answers can count,
 // and a person must look.
 func guardedTitle(d quorum.Decision) string {
-	var guarded []string
-	for _, b := range d.Ballots {
-		if b.Voter() && b.Vote == quorum.Unavailable && b.Reason == quorum.ReasonGuarded {
-			guarded = append(guarded, plainLine(b.Reviewer, 60))
-		}
-	}
+	guarded := namesWhere(d, func(b quorum.Ballot) bool {
+		return b.Voter() && b.Vote == quorum.Unavailable && b.Reason == quorum.ReasonGuarded
+	})
 	const says = "; the pull request changes what instructs "
 	switch {
 	case len(guarded) == 0:

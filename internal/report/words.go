@@ -465,20 +465,28 @@ func isSkipped(b quorum.Ballot) bool {
 }
 
 // votersWith names the voters with that vote, for plain text.
-func votersWith(d quorum.Decision, v quorum.Vote) (names []string) {
+func votersWith(d quorum.Decision, v quorum.Vote) []string {
+	return namesWhere(d, func(b quorum.Ballot) bool { return b.Voter() && b.Vote == v })
+}
+
+// namesWhere names the reviewers of some ballots, for plain text.
+func namesWhere(d quorum.Decision, is func(b quorum.Ballot) bool) (names []string) {
 	for _, b := range d.Ballots {
-		if b.Voter() && b.Vote == v {
+		if is(b) {
 			names = append(names, voterName(b))
 		}
 	}
 	return names
 }
 
-// voterName names a voter, and a reserve with the seat that it fills, for plain text.
+// voterName names a voter for plain text, with the seat that a reserve fills and those for whom it waits.
 func voterName(b quorum.Ballot) string {
 	name := plainLine(b.Reviewer, 60)
 	if b.InsteadOf != "" && b.Excused == "" {
 		name += " for " + plainLine(b.InsteadOf, 60)
+	}
+	if b.Reason == quorum.ReasonStage {
+		name += " (after " + plainLine(b.Detail, 100) + ")"
 	}
 	return name
 }
