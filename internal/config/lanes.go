@@ -186,26 +186,19 @@ func numbersUpTo(most int) string {
 
 // findLaneVoters returns the reviewers that a lane names. Unless all of them are known and one votes it returns nil, and notes why.
 func (r policyResolver) findLaneVoters(key string, names []string, reviewers []quorum.Reviewer) (voters []quorum.Reviewer) {
-	all, areKnown := namesOf(reviewers), true
+	areKnown := true
 	for j, name := range names {
 		at := fmt.Sprintf("%s[%d]", key, j)
-		i := slices.Index(all, name)
-		switch {
-		case r.brokenKeys[at]:
-			areKnown = false
-		case i < 0:
-			r.failKey(at, "there is no reviewer "+quoteText(name),
-				suggestWord(name, all, "name some of "+cleanText(strings.Join(all, ", "), 200)))
-			areKnown = false
-		case reviewers[i].InsteadOf != "":
-			r.failKey(at, quoteText(name)+" is a reserve, and votes where the other one of its seat does",
-				"name "+quoteText(reviewers[i].InsteadOf))
-			areKnown = false
-		case slices.Contains(names[:j], name):
-			r.failKey(at, fmt.Sprintf("%s stands here again", quoteText(name)), "remove it")
-		default:
-			voters = append(voters, reviewers[i])
+		isKnown := r.isReviewer(at, name, reviewers)
+		areKnown = areKnown && isKnown
+		if !isKnown {
+			continue
 		}
+		q := reviewers[slices.Index(namesOf(reviewers), name)]
+		r.failIf(q.InsteadOf != "", at, quoteText(name)+" is a reserve, and votes where the other one of its seat does",
+			"name "+quoteText(q.InsteadOf))
+		r.failIf(slices.Contains(names[:j], name), at, quoteText(name)+" stands here again", "remove it")
+		voters = append(voters, q)
 	}
 	if areKnown && slices.ContainsFunc(voters, quorum.Reviewer.Voter) {
 		return voters

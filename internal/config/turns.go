@@ -12,21 +12,14 @@ import (
 
 // checkTurns refuses reserves of nobody, and reviewers that wait for nobody or for themselves.
 func (r policyResolver) checkTurns(reviewers []quorum.Reviewer) {
-	all := namesOf(reviewers)
-	isKnown := func(at, name string) bool {
-		isUnknown := !slices.Contains(all, name)
-		r.failIf(isUnknown && !r.brokenKeys[at] && !r.brokenKeys["reviewers"], at, "there is no reviewer "+quoteText(name),
-			suggestWord(name, all, "name one of "+cleanText(strings.Join(all, ", "), 200)))
-		return !isUnknown
-	}
 	for i, q := range reviewers {
-		if at := reviewerKey(i) + ".instead_of"; q.InsteadOf != "" && isKnown(at, q.InsteadOf) {
+		if at := reviewerKey(i) + ".instead_of"; q.InsteadOf != "" && r.isReviewer(at, q.InsteadOf, reviewers) {
 			what, hint := reserveFault(i, reviewers)
 			r.failIf(what != "", at, what, hint)
 		}
 		for k, name := range q.After {
 			at := fmt.Sprintf("%s.after[%d]", reviewerKey(i), k)
-			if !isKnown(at, name) {
+			if !r.isReviewer(at, name, reviewers) {
 				continue
 			}
 			r.failIf(slices.Contains(q.After[:k], name), at, quoteText(name)+" stands here again", "remove it")
@@ -36,6 +29,15 @@ func (r policyResolver) checkTurns(reviewers []quorum.Reviewer) {
 			}
 		}
 	}
+}
+
+// isReviewer reports whether one of the reviewers has the name that stands there, and refuses it otherwise.
+func (r policyResolver) isReviewer(at, name string, reviewers []quorum.Reviewer) bool {
+	all := namesOf(reviewers)
+	isKnown := slices.Contains(all, name)
+	r.failIf(!isKnown && !r.brokenKeys[at], at, "there is no reviewer "+quoteText(name),
+		suggestWord(name, all, "name one of "+cleanText(strings.Join(all, ", "), 200)))
+	return isKnown
 }
 
 // reserveFault says what is wrong with a reserve: it has one seat, of a reviewer that has one, and is nothing else.
