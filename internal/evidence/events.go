@@ -70,7 +70,7 @@ func ApproverIn(p *quorum.Policy, t quorum.Touch, said string) (name string) {
 	text, texts := quorum.Text{TextRef: quorum.TextRef{Kind: quorum.TextComment, ID: t.Text}, Body: said}, newTextReader()
 	for i := range p.Reviewers {
 		r := &p.Reviewers[i]
-		if !WroteBy(*r, t.Author) || r.Heading != "" && !texts.hasHeading(r, &text) {
+		if !WroteBy(*r, t.Author) || !texts.hasHeading(r, &text) {
 			continue
 		}
 		if name != "" || r.Workflow == "" || texts.readText(r, &text, "", 0, 0).Outcome != quorum.Approved {

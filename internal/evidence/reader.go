@@ -8,57 +8,43 @@ import (
 // A textReader reads texts and keeps what it has read: each text is split into lines once, whichever reviewer is asked
 // about, and read once for each reviewer, however many runs it may belong to.
 type textReader struct {
-	pages      map[quorum.TextRef]review.LinedText
-	keptLines  int                          // of the pages kept, and of those that were too many
-	readers    memo[string, *review.Reader] // by the reviewer's name
-	headings   memo[textKey, bool]
-	commits    memo[textKey, string]
-	readings   memo[readingKey, review.Reading]
-	severities memo[textKey, quorum.Severity]
+	pages     map[quorum.TextRef]review.LinedText
+	keptLines int // of the pages kept, and of those that were too many
+	read      map[readingKey]any
 }
 
 func newTextReader() *textReader {
-	return &textReader{
-		pages: map[quorum.TextRef]review.LinedText{}, readers: memo[string, *review.Reader]{}, headings: memo[textKey, bool]{},
-		commits: memo[textKey, string]{}, readings: memo[readingKey, review.Reading]{}, severities: memo[textKey, quorum.Severity]{},
-	}
+	return &textReader{pages: map[quorum.TextRef]review.LinedText{}, read: map[readingKey]any{}}
 }
 
-// A memo keeps values that were made once.
-type memo[K comparable, V any] map[K]V
-
-// makeOnce returns the value of a key; where there is none yet it is made.
-func (m memo[K, V]) makeOnce(k K, create func() V) V {
-	got, found := m[k]
-	if !found {
-		got = create()
-		m[k] = got
-	}
-	return got
-}
-
-// textKey is a text or a thread as a reviewer's.
-type textKey struct {
-	reviewer string
-	ref      quorum.TextRef
-}
-
-// readingKey is a text as a review in that state with so many threads that object, and so many that do not.
+// readingKey names what is read of a text or a thread as a reviewer's, of a review in that state with so many threads that object,
+// and so many that do not.
 type readingKey struct {
-	textKey
+	what, reviewer string
+	ref            quorum.TextRef
 	state          string
 	threads, minor int
 }
 
+// readOnce is the value of a key; where there is none yet it is made.
+func readOnce[V any](c *textReader, k readingKey, create func() V) V {
+	if got, found := c.read[k].(V); found {
+		return got
+	}
+	made := create()
+	c.read[k] = made
+	return made
+}
+
 // readerOf is the reader of r's texts.
 func (c *textReader) readerOf(r *quorum.Reviewer) *review.Reader {
-	return c.readers.makeOnce(r.Name, func() *review.Reader { return review.NewReader(*r) })
+	return readOnce(c, readingKey{what: "reader", reviewer: r.Name}, func() *review.Reader { return review.NewReader(*r) })
 }
 
 // severityOf is how grave r's comment is that opened a thread; 0 if it does not say.
 func (c *textReader) severityOf(r *quorum.Reviewer, t *quorum.Thread) quorum.Severity {
-	k := textKey{r.Name, quorum.TextRef{Kind: quorum.TextThread, ID: t.ID}}
-	return c.severities.makeOnce(k, func() quorum.Severity { return review.SeverityOf(*r, t.Body) })
+	k := readingKey{what: "severity", reviewer: r.Name, ref: quorum.TextRef{Kind: quorum.TextThread, ID: t.ID}}
+	return readOnce(c, k, func() quorum.Severity { return review.SeverityOf(*r, t.Body) })
 }
 
 // maxKeptLines bounds what is kept of texts: strangers write as many as they like, of empty lines if they like.
@@ -76,19 +62,21 @@ func (c *textReader) pageOf(t *quorum.Text) review.LinedText {
 	return p
 }
 
-// hasHeading reports whether t opens with r's heading.
+// hasHeading reports whether t opens with r's heading, or needs none.
 func (c *textReader) hasHeading(r *quorum.Reviewer, t *quorum.Text) bool {
-	return c.headings.makeOnce(textKey{r.Name, t.TextRef}, func() bool { return c.pageOf(t).HasHeading(r.Heading) })
+	k := readingKey{what: "heading", reviewer: r.Name, ref: t.TextRef}
+	return r.Heading == "" || readOnce(c, k, func() bool { return c.pageOf(t).HasHeading(r.Heading) })
 }
 
 // namedCommit is the commit that t names; "" if it names none.
 func (c *textReader) namedCommit(r *quorum.Reviewer, t *quorum.Text) string {
-	return c.commits.makeOnce(textKey{r.Name, t.TextRef}, func() string { return c.pageOf(t).NamedCommit(*r) })
+	k := readingKey{what: "commit", reviewer: r.Name, ref: t.TextRef}
+	return readOnce(c, k, func() string { return c.pageOf(t).NamedCommit(*r) })
 }
 
 // readText reads what t says, as a review in that state with so many threads that object, and so many that do not.
 func (c *textReader) readText(r *quorum.Reviewer, t *quorum.Text, state string, threads, minor int) review.Reading {
-	return c.readings.makeOnce(readingKey{textKey{r.Name, t.TextRef}, state, threads, minor}, func() review.Reading {
+	return readOnce(c, readingKey{"text", r.Name, t.TextRef, state, threads, minor}, func() review.Reading {
 		page, kind := c.pageOf(t), review.Comment
 		if t.Kind == quorum.TextReview {
 			kind = review.Review

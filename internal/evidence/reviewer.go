@@ -42,9 +42,7 @@ func newReviewerView(h *headView, texts *textReader, commands *commandView, r *q
 }
 
 // hasHeading reports whether t opens with the reviewer's heading, or needs none.
-func (v *reviewerView) hasHeading(t *quorum.Text) bool {
-	return v.Heading == "" || v.texts.hasHeading(v.Reviewer, t)
-}
+func (v *reviewerView) hasHeading(t *quorum.Text) bool { return v.texts.hasHeading(v.Reviewer, t) }
 
 // namedCommit is the commit that t names; "" if it names none.
 func (v *reviewerView) namedCommit(t *quorum.Text) string { return v.texts.namedCommit(v.Reviewer, t) }
