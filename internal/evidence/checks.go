@@ -3,7 +3,6 @@ package evidence
 import (
 	"cmp"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 
@@ -11,42 +10,50 @@ import (
 	"github.com/review-coordinator/coordinator/internal/review"
 )
 
+// signals are the check and the status in which a reviewer speaks: its verdict, or, beside its texts, that it works or why it does
+// not.
+func (v *reviewerView) signals() (of quorum.Signal) {
+	if v.Verdict.Kind != quorum.Conclusion {
+		of = v.Signal
+	}
+	if v.Check != "" {
+		of.Check, of.App = v.Check, v.App
+	}
+	of.Status = cmp.Or(v.Status, of.Status)
+	return of
+}
+
 // checkStatements are the reviewer's check runs on this head and base, by name and App: never a status of that name,
 // never another App's. A job is as good as its run: of another branch it is nothing, and it approves once a list shows
 // that run.
 func (v *reviewerView) checkStatements() (out []statement) {
-	name, app := v.Check, v.App
-	if name == "" {
-		name, app = signalOf(v.Reviewer).Check, signalOf(v.Reviewer).App
-	}
-	if name == "" {
-		return nil
-	}
+	of := v.signals()
 	for i := range v.head.snapshot.Checks {
 		c := &v.head.snapshot.Checks[i]
 		at := latest(c.Started, c.Completed)
-		if c.Name != name || !strings.EqualFold(c.App, app) || v.head.cycle.isBeforeBase(at) {
+		if of.Check == "" || c.Name != of.Check || !strings.EqualFold(c.App, of.App) || v.head.cycle.isBeforeBase(at) {
 			continue
 		}
-		s := v.newCheckStatement(c, at)
-		if v.Check == "" && !isSignal(v.Reviewer, &s.Reading) {
-			continue
-		}
-		run := v.head.runOfCheck(c)
-		if c.Job && (run != nil && v.head.isOtherBranchRun(run) || run == nil && s.Outcome == quorum.Approved) {
-			continue
-		}
-		began := c.Started
+		s, began, run := v.newCheckStatement(c, at), c.Started, v.head.runOfCheck(c)
 		if c.Job && run != nil {
 			began = run.Created
 		}
-		if s.Outcome == quorum.Approved && !began.IsZero() && v.head.cycle.isBeforeBase(began) { // it looked at the base of then
+		if c.Job && (run != nil && v.head.isOtherBranchRun(run) || run == nil && s.Outcome == quorum.Approved) {
 			continue
 		}
-		s.voidIfOtherPull(v.head.otherPullOfCheck(c))
-		out = append(out, s)
+		if v.isSaid(&s, v.Check != "", began) {
+			s.voidIfOtherPull(v.head.otherPullOfCheck(c))
+			out = append(out, s)
+		}
 	}
 	return out
+}
+
+// isSaid reports whether a check or a status says something here: what is no verdict of its reviewer only as a signal, and a yes
+// only of the base that it looked at.
+func (v *reviewerView) isSaid(s *statement, isVerdict bool, began time.Time) bool {
+	isOfOldBase := s.Outcome == quorum.Approved && !began.IsZero() && v.head.cycle.isBeforeBase(began)
+	return (isVerdict || isSignal(v.Reviewer, &s.Reading)) && !isOfOldBase
 }
 
 // newCheckStatement reads a check run of the reviewer's.
@@ -64,38 +71,22 @@ func (v *reviewerView) newCheckStatement(c *quorum.CheckRun, at time.Time) state
 
 // statusStatements are the reviewer's commit statuses on this head and base, by context and creator.
 func (v *reviewerView) statusStatements() (out []statement) {
-	context := cmp.Or(v.Status, signalOf(v.Reviewer).Status)
-	if context == "" {
-		return nil
-	}
+	context := v.signals().Status
 	for i := range v.head.snapshot.Statuses {
 		st := &v.head.snapshot.Statuses[i]
-		if !strings.EqualFold(st.Context, context) || !v.IsAuthor(st.Creator) || v.head.cycle.isBeforeBase(st.At) {
+		if context == "" || !strings.EqualFold(st.Context, context) || !v.IsAuthor(st.Creator) || v.head.cycle.isBeforeBase(st.At) {
 			continue
 		}
 		ref := quorum.TextRef{Kind: quorum.TextStatus, ID: st.ID}
 		s := statement{at: st.At, ref: ref, url: st.URL, body: st.Description}
 		m := review.Material{Kind: review.Status, Body: st.Description, State: st.State}
 		s.Reading = v.texts.readerOf(v.Reviewer).Read(m)
-		if v.Status == "" && !isSignal(v.Reviewer, &s.Reading) {
-			continue
+		if began := v.head.scanBegan(st); v.isSaid(&s, v.Status != "", began) {
+			s.voidIfOtherPull(v.head.otherPullOfCommit(began))
+			out = append(out, s)
 		}
-		began := v.head.scanBegan(st)
-		if s.Outcome == quorum.Approved && v.head.cycle.isBeforeBase(began) { // it looked at the base of then
-			continue
-		}
-		s.voidIfOtherPull(v.head.otherPullOfCommit(began))
-		out = append(out, s)
 	}
 	return out
-}
-
-// signalOf is where a reviewer says, beside its texts, that it works or why it does not. It belongs to texts.
-func signalOf(r *quorum.Reviewer) quorum.Signal {
-	if r.Verdict.Kind == quorum.Conclusion {
-		return quorum.Signal{}
-	}
-	return r.Signal
 }
 
 // isSignal reports whether a signal says something: that the review is under way, why there is none, or, in words of its
@@ -113,17 +104,14 @@ func isSignal(r *quorum.Reviewer, got *review.Reading) bool {
 // scanBegan is when its creator began what a status ends: when it set the status to pending before, or now.
 func (h *headView) scanBegan(end *quorum.Status) (began time.Time) {
 	began = end.At
-	all := slices.Clone(h.snapshot.Statuses)
-	sort.SliceStable(all, func(i, j int) bool { return all[i].ID > all[j].ID })
-	for i := range all {
-		st := &all[i]
-		if st.ID >= end.ID || !strings.EqualFold(st.Context, end.Context) || !st.Creator.Same(end.Creator) {
-			continue
+	for _, st := range h.snapshot.Statuses { // the newest first
+		switch {
+		case st.ID >= end.ID || !strings.EqualFold(st.Context, end.Context) || !st.Creator.Same(end.Creator):
+		case st.State != "pending":
+			return began
+		default:
+			began = st.At
 		}
-		if st.State != "pending" {
-			break
-		}
-		began = st.At
 	}
 	return began
 }
