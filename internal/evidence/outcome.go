@@ -198,26 +198,26 @@ func (v *attemptView) nothingSaid(statements []statement) attemptResult {
 	if got.outcome != quorum.Silent && got.outcome != quorum.Empty {
 		return got
 	}
-	void := map[quorum.Reason]*statement{} // the oldest for each reason
-	for i := range statements {
-		if s := &statements[i]; s.isVoid() && void[voidReasons[s.rejected]] == nil {
-			void[voidReasons[s.rejected]] = s
-		}
+	oldestVoid := func(why quorum.Reason) *statement {
+		return firstOf(statements, func(s *statement) bool { return voidReasons[s.rejected] == why })
 	}
-	isOfOtherRun := func(s statement) bool { return s.rejected == duringOtherRun }
-	switch {
-	case void[quorum.ReasonOtherPull] != nil:
-		return declinedResult(void[quorum.ReasonOtherPull])
-	case got.outcome == quorum.Empty && slices.ContainsFunc(v.textsFor(&v.attempt), isOfOtherRun):
-		got.reason = quorum.ReasonAmbiguous
-	case got.outcome == quorum.Silent && void[quorum.ReasonUnnamed] != nil:
-		got.reason = quorum.ReasonUnnamed
-	case got.outcome == quorum.Silent && void[quorum.ReasonMoved] != nil:
-		got.reason = quorum.ReasonMoved
-	case got.outcome == quorum.Silent && void[quorum.ReasonOldBase] != nil:
-		got.reason, got.void = quorum.ReasonOldBase, void[quorum.ReasonOldBase].at
-	case got.outcome == quorum.Silent && void[quorum.ReasonCommand] != nil:
-		got.reason, got.detail = quorum.ReasonCommand, void[quorum.ReasonCommand].voidDetail
+	if s := oldestVoid(quorum.ReasonOtherPull); s != nil {
+		return declinedResult(s)
+	}
+	if got.outcome == quorum.Empty {
+		if slices.ContainsFunc(v.textsFor(&v.attempt), func(s statement) bool { return s.rejected == duringOtherRun }) {
+			got.reason = quorum.ReasonAmbiguous
+		}
+		return got
+	}
+	for _, why := range [...]quorum.Reason{quorum.ReasonUnnamed, quorum.ReasonMoved, quorum.ReasonOldBase, quorum.ReasonCommand} {
+		if s := oldestVoid(why); s != nil {
+			got.reason, got.detail = why, s.voidDetail
+			if why == quorum.ReasonOldBase {
+				got.void = s.at
+			}
+			return got
+		}
 	}
 	return got
 }
