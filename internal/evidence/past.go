@@ -74,9 +74,8 @@ func (v pastView) withPast(b quorum.Ballot) quorum.Ballot {
 	}
 	b.Asked, b.Flipped = v.countAnswers(&b)
 	if b.Then != nil {
-		then := *b.Then
-		then.Again, then.Required = b.Again, b.Required
-		then.Asked, then.Flipped = v.countAnswers(&then)
+		then := v.withPast(*b.Then)
+		then.Required = b.Required
 		b.Then = &then
 	}
 	return b
