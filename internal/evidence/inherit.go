@@ -239,7 +239,9 @@ func objectionsOfAlikeHeads(p *quorum.Policy, s *quorum.Snapshot) (all []quorum.
 	texts := newTextReader()
 	for _, alike := range alikeHeads(s) {
 		past := snapshotOfLeftHead(s, alike.Head)
-		for _, v := range viewsOfLeftHead(p, &past, s.Timeline, texts) {
+		h := newHeadView(p, &past)
+		h.isLeft = true // what a run there and another one could both have objected counts there
+		for _, v := range viewsOf(h, texts) {
 			b := v.makeBallot()
 			if b.Vote == quorum.Object && b.Reason != quorum.ReasonOpenThreads && v.isOfHead(b.Evidence) {
 				for _, o := range v.objectionsOf(b) {

@@ -83,7 +83,7 @@ func viewsOf(h *headView, texts *textReader) []*reviewerView {
 	p, s := h.policy, h.snapshot
 	commands := &commandView{head: h, all: slices.Clip(s.Record.Commands)}
 	here, elsewhere := objectionsOfOtherBases(h, texts)
-	h.record.unlooked, h.objectedElsewhere = append(objectionsOfEarlierStays(p, s, texts), here...), elsewhere
+	h.record.unlooked, h.objectedElsewhere = append(objectionsOfEarlierStays(h, texts), here...), elsewhere
 	views := make([]*reviewerView, len(p.Reviewers))
 	for i := range p.Reviewers {
 		views[i] = newReviewerView(h, texts, commands, &p.Reviewers[i])

@@ -127,13 +127,6 @@ func snapshotOfLeftHead(s *quorum.Snapshot, head string) quorum.Snapshot {
 	return past
 }
 
-// viewsOfLeftHead are the views of a head that was left. What a run there and another one could both have objected counts there.
-func viewsOfLeftHead(p *quorum.Policy, past *quorum.Snapshot, timeline []quorum.Event, texts *textReader) []*reviewerView {
-	h := newHeadView(p, past)
-	h.isLeft, h.timeline = true, timeline
-	return viewsOf(h, texts)
-}
-
 // verdictOnLeftHeads is the verdict of a reviewer, as GitHub shows it, about the last head before this one of which it spoke,
 // unless that has the same diff or the record knows of a later one. Whatever base that head was on, it was said of it.
 func verdictOnLeftHeads(h *headView, r *quorum.Reviewer, texts *textReader) (last quorum.Judged, found bool) {
@@ -143,11 +136,13 @@ func verdictOnLeftHeads(h *headView, r *quorum.Reviewer, texts *textReader) (las
 	heads := headsWithWords(h.snapshot, r, texts)
 	for _, head := range heads[:min(len(heads), maxLeftHeads)] {
 		past := snapshotOfLeftHead(h.snapshot, head)
-		past.Timeline = without(past.Timeline, func(e quorum.Event) bool { return e.Kind == quorum.BaseChanged })
+		past.Timeline = withoutBaseChanges(past.Timeline)
 		past.Reviews = without(past.Reviews, func(t quorum.Text) bool {
 			return t.Commit != head || h.isDismissed(&t)
 		})
-		v := viewsOfLeftHead(&p, &past, h.timeline, texts)[0]
+		left := newHeadView(&p, &past)
+		left.isLeft, left.timeline = true, h.timeline
+		v := viewsOf(left, texts)[0]
 		b := v.makeBallot()
 		isKnown := slices.ContainsFunc(h.record.record.Judged, func(j quorum.Judged) bool {
 			return j.Reviewer == r.Name && j.Head == head

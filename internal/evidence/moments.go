@@ -15,6 +15,7 @@ type cycle struct {
 	arrival      time.Time // the head's: unnamed texts from before it are void
 	baseChanged  time.Time // everything from before it is void; zero if the base never changed
 	start        time.Time // clocks count from here
+	ready        time.Time // when it was ready for review, or open, anew
 	pushed       time.Time // when the head was last pushed to this branch; zero if nothing shows it
 	hadOtherHead bool      // the pull request had another head before
 	isForced     bool      // a force-push brought the head
@@ -45,9 +46,9 @@ func cycleOf(s *quorum.Snapshot) cycle {
 		case quorum.BaseChanged:
 			c.baseChanged = latest(c.baseChanged, e.At)
 		case quorum.ReadyForReview:
-			c.start = latest(c.start, e.At)
+			c.ready = latest(c.ready, e.At)
 		case quorum.Reopened:
-			c.start, c.closed = latest(c.start, e.At), append(c.closed, stay{from: closed, to: e.At})
+			c.ready, c.closed = latest(c.ready, e.At), append(c.closed, stay{from: closed, to: e.At})
 		case quorum.Closed:
 			closed = e.At
 		case quorum.ConvertedDraft, quorum.ReviewRequested, quorum.ReviewDismissed:
@@ -60,7 +61,7 @@ func cycleOf(s *quorum.Snapshot) cycle {
 			c.pushed = latest(c.pushed, p.At)
 		}
 	}
-	c.start = latest(c.start, latest(c.arrival, c.baseChanged))
+	c.start = latest(c.ready, latest(c.arrival, c.baseChanged))
 	return c
 }
 
@@ -92,6 +93,10 @@ func isWithin(stays []stay, at time.Time, isClosed bool) bool {
 		}
 		return at.After(was.from) && at.Before(was.to)
 	})
+}
+
+func withoutBaseChanges(timeline []quorum.Event) []quorum.Event {
+	return without(timeline, func(e quorum.Event) bool { return e.Kind == quorum.BaseChanged })
 }
 
 // baseStays are the times that the pull request spent on bases before the present stay; none if its base never changed.
