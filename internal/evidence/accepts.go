@@ -75,19 +75,18 @@ func answersAnew(got, objection *attemptResult) bool {
 // endedEarlier is the act of a person that ended what the reviewer objected to this diff: an accept on another head, or the
 // dismissal of a review.
 func (v *attemptView) endedEarlier() quorum.Ending {
-	rec, s := v.head.record, v.head.snapshot
+	s := v.head.snapshot
 	for _, t := range slices.Backward(s.Reviews) {
-		isHere := t.Commit == s.PR.Head || v.head.isAlike(t.Commit) || rec.isCarried(v.Name, t.TextRef)
 		by, was := v.head.dismissalOf(t.ID)
-		if t.State != "DISMISSED" || !isHere || !v.IsAuthor(t.Author) || !v.head.hadNoHand(by) {
+		if !v.head.isDismissed(&t) || !v.isAboutDiff(&t) || !v.IsAuthor(t.Author) {
 			continue
 		}
 		if t.State = was; v.readAgain(&t).Outcome == quorum.Findings {
 			return quorum.Ending{By: by.Login, How: quorum.ReasonDismissed}
 		}
 	}
-	for _, o := range rec.record.Objections {
-		if o.Reviewer == v.Name && o.Accepted != "" && rec.concerns(&o) {
+	for _, o := range s.Record.Objections {
+		if o.Reviewer == v.Name && o.Accepted != "" && v.head.record.concerns(&o) {
 			return quorum.Ending{By: o.Accepted, How: quorum.ReasonOverridden}
 		}
 	}

@@ -26,10 +26,9 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 	if isJudgedInPart(&p, &s) && !mayCarryOverDraft(&p, &s) {
 		if isJudgedLater(&p, &s) { // what an artifact objects to a draft stands later, as a text's no does, deleted or not
 			views := reviewerViews(&p, &s)
-			w.Uploads, w.Attempts = unreadUploads(views), unreadAttempts(views)
-			for _, v := range views {
-				if a := (attemptView{v, v.newestAttempt()}); len(w.Attempts) == 0 {
-					w.Logs = append(w.Logs, a.unreadLogsBefore()...)
+			if w = unreadOfRuns(views); len(w.Attempts) == 0 {
+				for _, v := range views {
+					w.Logs = append(w.Logs, (&attemptView{v, v.newestAttempt()}).unreadLogsBefore()...)
 				}
 			}
 		}
@@ -39,13 +38,12 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 		return w
 	}
 	views := reviewerViews(&p, &s)
-	w.Uploads, w.Attempts = unreadUploads(views), unreadAttempts(views)
-	if len(w.Uploads)+len(w.Attempts) > 0 {
+	if w = unreadOfRuns(views); len(w.Uploads)+len(w.Attempts) > 0 {
 		return w
 	}
 	if s.SameBranch == nil {
-		if wants := branchWants(views); wants.SameBranch {
-			return wants
+		if w = branchWants(views); w.SameBranch {
+			return w
 		}
 	}
 	for _, v := range views {
@@ -98,30 +96,21 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 	return w
 }
 
-// unreadUploads are the artifacts of the reviewers' runs that nobody has read, those of earlier stays on this base and of heads
-// before, too.
-func unreadUploads(views []*reviewerView) (all []quorum.UploadName) {
+// unreadOfRuns are the artifacts of the reviewers' runs that nobody has read, and the attempts that failed before a look saw it: of
+// this stay on the base and of earlier ones, and artifacts of heads before.
+func unreadOfRuns(views []*reviewerView) (w quorum.Wants) {
 	for _, v := range views {
 		earlier := v.runs.ofEarlierStays(v.head.snapshot)
 		for _, runs := range [][]quorum.Run{runsOfLeftHeads(v), earlier, v.runs.ofTwins, v.runs.counted} {
-			all = append(all, v.artifacts.unreadUploads(runs)...)
+			w.Uploads = append(w.Uploads, v.artifacts.unreadUploads(runs)...)
+		}
+		for _, run := range slices.Concat(earlier, v.runs.ofTwins, v.runs.counted) {
+			w.Attempts = append(w.Attempts, without(unseenAttempts(v.head, v.Reviewer, &run), func(n quorum.AttemptName) bool {
+				return v.head.earlierAttempt(n) != nil
+			})...)
 		}
 	}
-	return all
-}
-
-// unreadAttempts are the attempts of the reviewers' runs that failed before a look saw it and that nobody has read.
-func unreadAttempts(views []*reviewerView) (all []quorum.AttemptName) {
-	for _, v := range views {
-		for _, run := range slices.Concat(v.runs.ofEarlierStays(v.head.snapshot), v.runs.ofTwins, v.runs.counted) {
-			for _, n := range unseenAttempts(v.head, v.Reviewer, &run) {
-				if v.head.earlierAttempt(n) == nil {
-					all = append(all, n)
-				}
-			}
-		}
-	}
-	return all
+	return w
 }
 
 // hangsOnPushes reports whether it hangs on who pushed what to the branch to which head a text of the reviewer belongs,
@@ -157,13 +146,15 @@ func (v *reviewerView) isEndedByPerson() bool {
 		return v.IsAuthor(t.Author) && t.Resolved && isPerson(t.ResolvedBy)
 	})
 	return hasResolved || slices.ContainsFunc(v.head.snapshot.Reviews, func(t quorum.Text) bool {
-		isHere := t.Commit == v.head.snapshot.PR.Head || v.head.isAlike(t.Commit) || v.head.record.isCarried(v.Name, t.TextRef)
-		if t.State != "DISMISSED" || !v.IsAuthor(t.Author) {
-			return false
-		}
 		by, from := v.head.dismissalOf(t.ID)
-		return isPerson(by) && (isHere || from == "CHANGES_REQUESTED") // of a head that was left, too
+		isDismissal := t.State == "DISMISSED" && v.IsAuthor(t.Author) && isPerson(by)
+		return isDismissal && (from == "CHANGES_REQUESTED" || v.isAboutDiff(&t)) // of a head that was left, too
 	})
+}
+
+// isAboutDiff reports whether a review is of this head or of an earlier one with the same diff.
+func (v *reviewerView) isAboutDiff(t *quorum.Text) bool {
+	return t.Commit == v.head.snapshot.PR.Head || v.head.isAlike(t.Commit) || v.head.record.isCarried(v.Name, t.TextRef)
 }
 
 // branchWants wants the other pull requests of the head branch where an approval may be about one of them.
@@ -216,29 +207,21 @@ func (v *reviewerView) hasShortHeadName() bool {
 
 // unknownCommits are the commits named by the reviewer's texts that may be merges of the head.
 func (v *reviewerView) unknownCommits(a *reviewAttempt) (out []string) {
-	for i := len(v.head.texts) - 1; i >= 0; i-- {
-		t := &v.head.texts[i]
+	s := v.head.snapshot
+	known, _ := HeadsBefore(*s)
+	known = append(known, s.PR.Head, s.PR.Merge)
+	for _, t := range slices.Backward(v.head.texts) {
 		at := latest(t.At, t.Edited)
-		if !v.IsAuthor(t.Author) || at.Before(v.head.cycle.arrival) || a.run != nil && at.Before(a.began) || !v.hasHeading(t) {
+		if !v.IsAuthor(t.Author) || at.Before(v.head.cycle.arrival) || a.run != nil && at.Before(a.began) || !v.hasHeading(&t) {
 			continue
 		}
-		id := v.namedCommit(t)
-		if id == "" || !review.IsHex(id) || v.head.isKnownCommit(id) {
-			continue
-		}
-		if _, resolved := v.head.snapshot.Resolved[id]; !resolved {
+		id := v.namedCommit(&t)
+		isKnown := slices.ContainsFunc(known, func(sha string) bool { return strings.HasPrefix(sha, id) })
+		if _, isResolved := s.Resolved[id]; !isKnown && !isResolved && review.IsHex(id) {
 			out = append(out, id)
 		}
 	}
 	return out
-}
-
-// isKnownCommit reports whether an id is the head's, its test merge's, or an earlier head's.
-func (h *headView) isKnownCommit(id string) bool {
-	s := h.snapshot
-	heads, _ := HeadsBefore(*s)
-	heads = append(heads, s.PR.Head, s.PR.Merge)
-	return slices.ContainsFunc(heads, func(sha string) bool { return strings.HasPrefix(sha, id) })
 }
 
 // unreadLogs are the jobs whose logs may explain how an attempt ended, if nothing else does: the newest, and where
@@ -278,7 +261,7 @@ func (v *reviewerView) unreadLogsElsewhere() (jobs []int64) {
 	}
 	for i := range v.runs.others {
 		if run := &v.runs.others[i]; run.Conclusion == "failure" && len(run.Jobs) > 0 && !isFailureRead(run) && len(jobs) < maxLogs {
-			jobs = append(jobs, slices.MaxFunc(run.Jobs, func(x, y quorum.Job) int { return logRank(x) - logRank(y) }).ID)
+			jobs = append(jobs, tellingJob(run).ID)
 		}
 	}
 	return jobs
@@ -292,36 +275,22 @@ func (v *attemptView) jobThatExplains(got attemptResult) (job int64, wanted bool
 	}
 	switch got.outcome {
 	case quorum.Empty, quorum.Unknown:
+		wanted = true
 	case quorum.Malformed, quorum.Partial:
-		if a.run.Conclusion == "success" {
-			return 0, false
-		}
+		wanted = a.run.Conclusion != "success"
 	case quorum.Cancelled: // a job's own time limit cancels it, too
-		if v.isCancelledByUs() {
-			return 0, false
-		}
-	case quorum.Findings:
-		if got.ref.Kind != quorum.TextRun { // verdict: conclusion may have failed by an outage
-			return 0, false
-		}
-	default:
-		return 0, false
+		wanted = !v.isCancelledByUs()
+	case quorum.Findings: // verdict: conclusion may have failed by an outage
+		wanted = got.ref.Kind == quorum.TextRun
 	}
-	first := slices.MaxFunc(a.run.Jobs, func(x, y quorum.Job) int { return logRank(x) - logRank(y) }) // of several the first
-	return first.ID, !first.Read
+	best := tellingJob(a.run)
+	return best.ID, wanted && !best.Read
 }
 
-// logRank orders jobs by how much their log may tell: a failed one most, a skipped one nothing.
-func logRank(job quorum.Job) int {
-	switch job.Conclusion {
-	case "failure", "timed_out":
-		return 3
-	case "cancelled":
-		return 2
-	case "skipped":
-		return 0
-	}
-	return 1
+// tellingJob is the first job of a run whose log may tell most: a failed one most, a skipped one nothing.
+func tellingJob(run *quorum.Run) quorum.Job {
+	rank := map[string]int{"failure": 3, "timed_out": 3, "cancelled": 2, "skipped": -1}
+	return slices.MaxFunc(run.Jobs, func(x, y quorum.Job) int { return rank[x.Conclusion] - rank[y.Conclusion] })
 }
 
 // wantsTree reports whether an approval stands on this head, or could be carried to it.
