@@ -116,12 +116,13 @@ func (v artifactView) readArtifact(a *reviewAttempt, f *quorum.Upload) review.Re
 	}
 	file, err := review.ParseVerdictFile(f.Content)
 	pr := &v.head.snapshot.PR
+	isOldName := func(m quorum.BaseMove) bool { return m.From == file.Base } // of this base
 	switch {
 	case err != nil:
 		return malformed(err.Error())
 	case !strings.EqualFold(file.Head, pr.Head):
 		return malformed("it is about another head: " + file.Head)
-	case file.Base != pr.BaseRef && !v.head.record.isOldName(file.Base):
+	case file.Base != pr.BaseRef && !slices.ContainsFunc(v.head.snapshot.Record.Moved, isOldName):
 		return malformed("it is about another base: " + file.Base)
 	case file.Run != a.run.ID:
 		return malformed(fmt.Sprintf("it names another run: %d", file.Run))

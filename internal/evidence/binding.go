@@ -75,6 +75,5 @@ func (v textView) whyOutsideRun(t *quorum.Text, about bool, at time.Time) reject
 // isRemembered reports whether the record holds that t approved, and t was not edited since: a run of another head that
 // is run again later would seem to have been under way all the time.
 func (v textView) isRemembered(t *quorum.Text) bool {
-	stood, found := v.head.record.firstApproval(v.Name, t.TextRef)
-	return found && !latest(t.At, t.Edited).After(stood)
+	return !latest(t.At, t.Edited).After(v.head.record.firstApproval(v.Name, t.TextRef))
 }

@@ -101,12 +101,10 @@ func (v textView) bindText(c *statement) (why rejection) {
 	if why != "" && c.rejected != "" { // what it was before the edit explains what became of an approval
 		return v.whyUnbound(c.text, c.text.At)
 	}
-	stood, found := v.head.record.firstApproval(v.Name, c.ref)
-	if !found || c.rejected != "" || !stood.Before(c.at) || stood.Before(v.attempt.began) {
-		return why
-	}
-	if why == "" || v.whyUnbound(c.text, stood) == "" {
-		c.at, why = stood, "" // its author edited it later
+	stood := v.head.record.firstApproval(v.Name, c.ref)
+	isEdited := !stood.IsZero() && c.rejected == "" && stood.Before(c.at) && !stood.Before(v.attempt.began) // by its author
+	if isEdited && (why == "" || v.whyUnbound(c.text, stood) == "") {
+		c.at, why = stood, ""
 	}
 	return why
 }
@@ -146,6 +144,7 @@ func (v textView) doubtApproval(c *statement) {
 		pull, isOfOther = v.head.otherPullOfRun(run, true)
 	}
 	by, isCommanded := v.head.commandBefore(v.Reviewer, c)
+	hasObjected := func(o quorum.Objection) bool { return o.Reviewer == v.Name && o.TextRef == c.ref && o.Carried == "" }
 	switch {
 	case unnamed != "":
 		c.rejected = unnamed
@@ -156,7 +155,7 @@ func (v textView) doubtApproval(c *statement) {
 		c.reject(answersCommand, by)
 	case v.mayBeOfOldBase(c):
 		c.rejected = ofOldBase
-	case run != nil && v.isShared() && v.head.record.hasObjected(v.Name, c.ref):
+	case run != nil && v.isShared() && slices.ContainsFunc(v.head.snapshot.Record.Objections, hasObjected):
 		c.reject(editedIntoYes, c.text.Editor.Login)
 	}
 }

@@ -134,7 +134,7 @@ func (p *planner) castVote(b quorum.Ballot) quorum.Ballot {
 		return b
 	}
 	b.At = latest(b.At, a.ended)
-	if at, found := p.head.record.firstApproval(p.Name, got.ref); found && !at.Before(a.began) {
+	if at := p.head.record.firstApproval(p.Name, got.ref); !at.IsZero() && !at.Before(a.began) {
 		b.At = earliest(b.At, at)
 	}
 	return b

@@ -30,17 +30,11 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 	rec.Accounts = rememberAccounts(rec.Accounts, &p, &s)
 	views := reviewerViews(&p, &s)
 	for _, v := range views {
-		rec.Asked = rememberAsked(rec.Asked, rec.Base, v)
-		rec.Commanded = rememberCommanded(rec.Commanded, v)
-		if v.Workflow != "" {
-			for _, run := range v.runs.counted {
-				rec.Runs = rememberRun(rec.Runs, run)
-			}
-		}
+		rememberReviewer(&rec, v)
 	}
 	rec.Turns = rememberTurns(rec.Turns, rec.Base, d.Ballots)
-	votes := slices.Concat(d.Ballots, approvalsByPeople(views))
-	rememberBallots(&rec, &p, s, votes)
+	isInPart, votes := isJudgedInPart(&p, &s), slices.Concat(d.Ballots, approvalsByPeople(views))
+	rememberBallots(&rec, s, votes, isInPart)
 	if len(views) > 0 { // they have one head
 		rec.Commands = views[0].commands.all // the record's, and those that were heard now
 		rememberUnlooked(&rec, views[0].head.record.unlooked, d.Ballots)
@@ -52,7 +46,6 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 		rec.Diff, rec.Files, rec.Tree = s.PR.Diff.Lines, s.PR.Diff.Files, s.PR.Diff.Tree
 		rec.Trunk = s.PR.Stack.Trunk
 	}
-	isInPart := isJudgedInPart(&p, &s)
 	rec.Judged = rememberJudged(rec.Judged, &s, without(d.Ballots, func(b quorum.Ballot) bool {
 		return isInPart && b.Vote != quorum.Object // of a draft only a no is known for sure
 	}))
@@ -99,19 +92,27 @@ func rememberUndone(known []quorum.UndonePass, was *quorum.Pass, d quorum.Decisi
 // maxCommanded is how many approvals at somebody's command are remembered: the first ones.
 const maxCommanded = 20
 
-// rememberCommanded adds the approvals of a reviewer that answer a command: deleting the command makes none of them a review.
-func rememberCommanded(known []quorum.Commanded, v *reviewerView) []quorum.Commanded {
-	if len(v.Obeys) == 0 {
-		return known
+// rememberReviewer adds when a person first asked a reviewer, its approvals that answer a command, for deleting the command makes
+// none of them a review, and its runs.
+func rememberReviewer(rec *quorum.Record, v *reviewerView) {
+	asked := quorum.Asked{Reviewer: v.Name, Base: rec.Base, At: v.personRequest().UTC()}
+	if !asked.At.IsZero() && !slices.Contains(rec.Asked, asked) {
+		rec.Asked = append(rec.Asked, asked)
 	}
-	a := v.newestAttempt()
-	for _, c := range v.textsFor(&a) {
-		isKnown := slices.ContainsFunc(known, func(k quorum.Commanded) bool { return k.TextRef == c.ref })
-		if c.rejected == answersCommand && !isKnown && len(known) < maxCommanded {
-			known = append(known, quorum.Commanded{TextRef: c.ref, By: c.voidDetail})
+	if len(v.Obeys) > 0 {
+		a := v.newestAttempt()
+		for _, c := range v.textsFor(&a) {
+			isKnown := slices.ContainsFunc(rec.Commanded, func(k quorum.Commanded) bool { return k.TextRef == c.ref })
+			if c.rejected == answersCommand && !isKnown && len(rec.Commanded) < maxCommanded {
+				rec.Commanded = append(rec.Commanded, quorum.Commanded{TextRef: c.ref, By: c.voidDetail})
+			}
 		}
 	}
-	return known
+	if v.Workflow != "" {
+		for _, run := range v.runs.counted {
+			rec.Runs = rememberRun(rec.Runs, run)
+		}
+	}
 }
 
 // threadMarks has a character for each thread: 1 if it is resolved or outdated, else 0.

@@ -30,22 +30,21 @@ func withoutAccepts(p *quorum.Policy, s *quorum.Snapshot) *quorum.Snapshot {
 		}
 		return ""
 	}
-	isRefused := func(c quorum.Command) bool { return whyRefused(c) != "" }
-	isTakenBack := func(o quorum.Objection) bool { return o.Accepted != "" && mayNot(o.Own) }
-	if !slices.ContainsFunc(s.Record.Commands, isRefused) && !slices.ContainsFunc(s.Record.Objections, isTakenBack) {
-		return s
-	}
-	own := *s
+	own, isSame := *s, true
 	own.Record.Commands, own.Record.Objections = slices.Clone(s.Record.Commands), slices.Clone(s.Record.Objections)
 	for i := range own.Record.Commands {
-		if c := &own.Record.Commands[i]; isRefused(*c) {
-			c.Refused, c.Reviewers = whyRefused(*c), nil
+		c := &own.Record.Commands[i]
+		if why := whyRefused(*c); why != "" {
+			c.Refused, c.Reviewers, isSame = why, nil, false
 		}
 	}
 	for i := range own.Record.Objections {
-		if o := &own.Record.Objections[i]; isTakenBack(*o) {
-			o.Answered, o.Resolved, o.Accepted, o.Own = false, false, "", false
+		if o := &own.Record.Objections[i]; o.Accepted != "" && mayNot(o.Own) {
+			o.Answered, o.Resolved, o.Accepted, o.Own, isSame = false, false, "", false, false
 		}
+	}
+	if isSame {
+		return s
 	}
 	own.Record.Seq++
 	return &own
@@ -54,14 +53,15 @@ func withoutAccepts(p *quorum.Policy, s *quorum.Snapshot) *quorum.Snapshot {
 // concerns reports whether an objection counts against this head and base.
 func (v recordView) concerns(o *quorum.Objection) bool { return v.record.Concerns(o, v.base, v.diff) }
 
-// firstApproval is when the record saw that text approve first.
-func (v recordView) firstApproval(reviewer string, ref quorum.TextRef) (time.Time, bool) {
+// firstApproval is when the record saw that text approve first; zero if it did not.
+func (v recordView) firstApproval(reviewer string, ref quorum.TextRef) (at time.Time) {
 	for _, st := range v.approvalsOf(reviewer) {
 		if st.TextRef == ref {
-			return st.At, true
+			at = st.At
+			break
 		}
 	}
-	return time.Time{}, false
+	return at
 }
 
 // approvalsOf are the approvals of a reviewer that were once seen on this head.
@@ -104,13 +104,6 @@ func (v recordView) objectionsOf(reviewer string) (out []quorum.Objection) {
 		}
 	}
 	return out
-}
-
-// hasObjected reports whether a text was seen to object to this head.
-func (v recordView) hasObjected(reviewer string, ref quorum.TextRef) bool {
-	return slices.ContainsFunc(v.record.Objections, func(o quorum.Objection) bool {
-		return o.Reviewer == reviewer && o.TextRef == ref && o.Carried == ""
-	})
 }
 
 // seenRun is a run as the last look saw it; zero if none has.
@@ -239,11 +232,6 @@ func (v recordView) refusalOf(kind quorum.ActionKind, run int64, attempt int) (n
 	return no, isFinal
 }
 
-// hadMoreThreads reports whether a remembered objection had more threads than n: deleting them does not end it.
-func (v recordView) hadMoreThreads(ref quorum.TextRef, n int) bool {
-	return slices.ContainsFunc(v.record.Objections, func(o quorum.Objection) bool { return o.TextRef == ref && n < o.Threads })
-}
-
 // isCarried reports whether a text is one that an earlier head has left to this one.
 func (v recordView) isCarried(reviewer string, ref quorum.TextRef) bool {
 	return slices.ContainsFunc(v.record.Stood, func(st quorum.Stood) bool {
@@ -251,9 +239,4 @@ func (v recordView) isCarried(reviewer string, ref quorum.TextRef) bool {
 	}) || slices.ContainsFunc(v.record.Objections, func(o quorum.Objection) bool {
 		return o.Carried != "" && o.Reviewer == reviewer && o.TextRef == ref && v.concerns(&o)
 	})
-}
-
-// isOldName reports whether a base is the present one under the name of before.
-func (v recordView) isOldName(base string) bool {
-	return slices.ContainsFunc(v.record.Moved, func(m quorum.BaseMove) bool { return m.From == base })
 }

@@ -23,9 +23,9 @@ func cloneRecord(rec quorum.Record) quorum.Record {
 }
 
 // rememberBallots adds what the ballots rest on. An approval of which not all was asked may be none.
-func rememberBallots(rec *quorum.Record, p *quorum.Policy, s quorum.Snapshot, ballots []quorum.Ballot) {
+func rememberBallots(rec *quorum.Record, s quorum.Snapshot, ballots []quorum.Ballot, isInPart bool) {
 	for _, b := range ballots {
-		isWhole := !isJudgedInPart(p, &s) && (b.Excused == "" || b.Excused == quorum.ReasonReserve)
+		isWhole := !isInPart && (b.Excused == "" || b.Excused == quorum.ReasonReserve)
 		if b.Vote != quorum.Approve || isWhole {
 			rememberBallot(rec, s, b)
 		}
@@ -60,15 +60,6 @@ func rememberTurns(all []quorum.Turn, base string, ballots []quorum.Ballot) []qu
 		}
 	}
 	return all
-}
-
-// rememberAsked adds when a person first asked a reviewer.
-func rememberAsked(all []quorum.Asked, base string, v *reviewerView) []quorum.Asked {
-	first := quorum.Asked{Reviewer: v.Name, Base: base, At: v.personRequest().UTC()}
-	if first.At.IsZero() || slices.Contains(all, first) {
-		return all
-	}
-	return append(all, first)
 }
 
 // rememberRun remembers a run, its attempt and its end. GitHub sometimes starts a run again without counting the
@@ -120,9 +111,10 @@ func rememberBallot(rec *quorum.Record, s quorum.Snapshot, b quorum.Ballot) {
 
 // rememberAnswer adds an answer without a verdict, one for each attempt.
 func rememberAnswer(rec *quorum.Record, a quorum.Answer) {
-	if !slices.ContainsFunc(rec.Answers, func(old quorum.Answer) bool {
-		return old.Reviewer == a.Reviewer && old.Run == a.Run && old.Attempt == a.Attempt
-	}) {
+	isOfAttempt := func(o quorum.Answer) bool {
+		return o.Reviewer == a.Reviewer && o.Run == a.Run && o.Attempt == a.Attempt
+	}
+	if !slices.ContainsFunc(rec.Answers, isOfAttempt) {
 		rec.Answers = append(rec.Answers, a)
 	}
 }

@@ -125,7 +125,8 @@ func (s *statement) endsByThreads() bool {
 // haveEnded reports whether an objection by inline comments has ended: every thread of it that objects has, and
 // none was deleted or edited by somebody else. An objection in words or by CHANGES_REQUESTED does not end that way.
 func (v threadView) haveEnded(s *statement) bool {
-	if !s.endsByThreads() || v.head.record.hadMoreThreads(s.ref, len(s.threads)) {
+	isOne := func(o quorum.Objection) bool { return o.TextRef == s.ref && len(s.threads) < o.Threads } // of which one was deleted
+	if !s.endsByThreads() || slices.ContainsFunc(v.head.snapshot.Record.Objections, isOne) {
 		return false
 	}
 	objecting, _ := v.countObjecting(s.threads)
