@@ -4,8 +4,8 @@ package evidence
 // pushed it. What GitHub keeps it tells; the record tells what was about to be started and what came of it.
 
 import (
+	"cmp"
 	"slices"
-	"sort"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -54,25 +54,24 @@ func fixFacts(h *headView, commands *commandView) *quorum.FixFacts {
 // none. One for another pull request of this head is one for this head, and so is one that GitHub lists and no record
 // tells of: whoever started it.
 func fixHere(s *quorum.Snapshot) *quorum.FixRun {
-	for i := range slices.Backward(s.Record.Fixes) {
-		run := &s.Record.Fixes[i]
+	for _, run := range slices.Backward(s.Record.Fixes) {
 		isSameDiff := run.Diff != "" && run.Diff == fixDiff(s)
 		if run.Base == s.PR.BaseRef && (run.Head == s.PR.Head || isSameDiff) {
-			return run
+			return &run
 		}
 	}
 	for _, held := range s.Held {
-		for i := range held.Fixes {
-			if held.Pull != s.PR.Number && held.Fixes[i].Head == s.PR.Head {
-				return &held.Fixes[i]
-			}
+		run := firstOf(held.Fixes, func(run *quorum.FixRun) bool { return held.Pull != s.PR.Number && run.Head == s.PR.Head })
+		if run != nil {
+			return run
 		}
 	}
-	seen := firstOf(s.Fix.Runs, func(seen *quorum.FixSeen) bool { return isFixOf(seen, s.PR.Head, s.PR.BaseRef) })
-	if seen == nil {
-		return nil
+	for _, seen := range s.Fix.Runs {
+		if isFixOf(&seen, s.PR.Head, s.PR.BaseRef) {
+			return &quorum.FixRun{Head: seen.Head, Base: seen.Base, Diff: fixDiff(s), At: seen.Created, Tries: 1, Run: seen.ID}
+		}
 	}
-	return &quorum.FixRun{Head: seen.Head, Base: seen.Base, Diff: fixDiff(s), At: seen.Created, Tries: 1, Run: seen.ID}
+	return nil
 }
 
 // isFixOf reports whether a fix run is for that head against that base.
@@ -93,9 +92,7 @@ func fixDiff(s *quorum.Snapshot) string {
 // repository who may not write there, so that a head that is in no fork was pushed by a person or an App with write; but
 // whoever may read may open a pull request of any branch.
 func whyNoFix(h *headView, commands *commandView) (why quorum.Reason, detail string) {
-	s := h.snapshot
-	off, by := whyFixIsOff(h, commands)
-	switch {
+	switch s := h.snapshot; {
 	case h.policy.Mode != quorum.Enforce:
 		return quorum.ReasonFixReport, ""
 	case s.NoRecord:
@@ -104,10 +101,8 @@ func whyNoFix(h *headView, commands *commandView) (why quorum.Reason, detail str
 		return quorum.ReasonFixFork, ""
 	case s.Fix.Stranger: // whose branch it is has not asked for a machine's push
 		return quorum.ReasonFixStranger, ""
-	case off != "":
-		return off, by
 	}
-	return "", ""
+	return whyFixIsOff(h, commands)
 }
 
 // headPusher is who pushed the head to its branch; zero where GitHub does not tell.
@@ -162,8 +157,8 @@ func MissingOfFix(p quorum.Policy, s quorum.Snapshot) (w quorum.FixWants) {
 	}
 	here := fixHere(&s)
 	if here != nil && (here.Refused != "" || here.Run != 0) {
-		isRead := s.Fix.Listed || slices.ContainsFunc(s.Fix.Runs, func(r quorum.FixSeen) bool { return r.ID == here.Run })
-		if here.Refused == "" && !isRead {
+		isIt := func(r quorum.FixSeen) bool { return r.ID == here.Run }
+		if here.Refused == "" && !s.Fix.Listed && !slices.ContainsFunc(s.Fix.Runs, isIt) {
 			w.Run = here.Run
 		}
 		w.Push = here.Head != s.PR.Head && !s.Fix.PushRead && !s.Record.ByFix // it may have pushed the same diff
@@ -191,15 +186,17 @@ func rememberFixes(rec *quorum.Record, p *quorum.Policy, s *quorum.Snapshot, d *
 		rec.Open = nil
 	}
 	if f.Here != nil {
-		i := indexOfFix(rec.Fixes, f.Here.Head, f.Here.Base)
-		if i < 0 && f.Here.Head == s.PR.Head && f.Seen != nil {
-			i, rec.Fixes = len(rec.Fixes), append(rec.Fixes, *f.Here)
+		isOfHead := f.Here.Head == s.PR.Head
+		known := fixFor(rec.Fixes, f.Here.Head, f.Here.Base)
+		if known == nil && isOfHead && f.Seen != nil {
+			rec.Fixes = append(rec.Fixes, *f.Here)
+			known = &rec.Fixes[len(rec.Fixes)-1]
 		}
-		if i >= 0 && f.Seen != nil && rec.Fixes[i].Run == 0 {
-			rec.Fixes[i].Run = f.Seen.ID
+		if known != nil && f.Seen != nil {
+			known.Run = cmp.Or(known.Run, f.Seen.ID)
 		}
-		if i >= 0 && f.Here.Head == s.PR.Head && d.Loop != nil {
-			rec.Fixes[i].Open = max(rec.Fixes[i].Open, quorum.CountOpen(d.Loop.Open))
+		if known != nil && isOfHead && d.Loop != nil {
+			known.Open = max(known.Open, quorum.CountOpen(d.Loop.Open))
 		}
 	}
 	if d.Effects.Fix != nil {
@@ -207,77 +204,64 @@ func rememberFixes(rec *quorum.Record, p *quorum.Policy, s *quorum.Snapshot, d *
 	}
 }
 
-// indexOfFix is the index of the fix for a head against a base; -1 if there is none.
-func indexOfFix(fixes []quorum.FixRun, head, base string) int {
-	return slices.IndexFunc(fixes, func(r quorum.FixRun) bool { return r.Head == head && r.Base == base })
+// fixFor is the fix for a head against a base; nil if there is none.
+func fixFor(fixes []quorum.FixRun, head, base string) *quorum.FixRun {
+	return firstOf(fixes, func(r *quorum.FixRun) bool { return r.Head == head && r.Base == base })
 }
 
 // rememberFix adds the intent to start a fix, or counts one more try of it.
 func rememberFix(rec *quorum.Record, s *quorum.Snapshot, order *quorum.FixOrder, now time.Time) {
-	i := indexOfFix(rec.Fixes, order.Head, order.Base)
-	if i < 0 {
+	if fixFor(rec.Fixes, order.Head, order.Base) == nil {
 		rec.FixesMade++
-		i = len(rec.Fixes)
-		rec.Fixes = append(rec.Fixes, quorum.FixRun{
-			Head: order.Head, Base: order.Base, Diff: fixDiff(s), Open: quorum.CountOpen(order.Findings),
-		})
+		run := quorum.FixRun{Head: order.Head, Base: order.Base, Diff: fixDiff(s), Open: quorum.CountOpen(order.Findings)}
+		rec.Fixes = append(rec.Fixes, run)
 	}
-	rec.Fixes[i].At, rec.Fixes[i].Tries = now.UTC(), rec.Fixes[i].Tries+1
+	run := fixFor(rec.Fixes, order.Head, order.Base)
+	run.At, run.Tries = now.UTC(), run.Tries+1
 	rec.Fixes = rec.Fixes[max(0, len(rec.Fixes)-maxFixes):]
 }
 
 // noteFix notes in rec what became of the start of a fix, and reports whether that is news. Where GitHub said that it was
 // not come to, as for a limit, it was no try.
 func noteFix(rec *quorum.Record, done *quorum.FixResult) bool {
-	if done == nil {
-		return false
-	}
-	i := indexOfFix(rec.Fixes, done.Order.Head, done.Order.Base)
-	if i < 0 {
+	if done == nil || done.State == quorum.ResultFailed {
 		return false
 	}
 	rec.Fixes = slices.Clone(rec.Fixes)
-	run, isRun := &rec.Fixes[i], true
+	run := fixFor(rec.Fixes, done.Order.Head, done.Order.Base)
+	if run == nil {
+		return false
+	}
 	switch done.State {
 	case quorum.ResultFailed:
-		return false
 	case quorum.ResultDone:
 		run.Run, run.Sent = done.Run, done.Run == 0
 	case quorum.ResultRefused:
-		run.Refused, run.Detail, isRun = done.Reason, done.Detail, false
+		run.Refused, run.Detail = done.Reason, done.Detail
 	case quorum.ResultVoid:
-		if run.Tries--; run.Tries == 0 {
-			rec.Fixes, isRun = slices.Delete(rec.Fixes, i, i+1), false
-		}
+		run.Tries--
 	}
-	if !isRun {
+	if run.Tries == 0 || done.State == quorum.ResultRefused {
 		rec.FixesMade = max(rec.FixesMade-1, 0)
 	}
+	rec.Fixes = slices.DeleteFunc(rec.Fixes, func(r quorum.FixRun) bool { return r.Tries == 0 })
 	return true
 }
 
 // takeOverFixes takes over what the head before tells of the fixes of the pull request.
 func (in *inheritance) takeOverFixes(before *quorum.Record) {
-	var fixes []quorum.FixRun
-	for _, run := range slices.Concat(before.Fixes, in.rec.Fixes) {
-		if i := indexOfFix(fixes, run.Head, run.Base); i >= 0 {
-			fixes[i] = run
-		} else {
-			fixes = append(fixes, run)
-		}
-	}
-	sort.SliceStable(fixes, func(i, j int) bool { return fixes[i].At.Before(fixes[j].At) })
-	if len(fixes) > 0 {
+	left := without(before.Fixes, func(run quorum.FixRun) bool { return fixFor(in.rec.Fixes, run.Head, run.Base) != nil })
+	if fixes := append(left, in.rec.Fixes...); len(fixes) > 0 {
+		slices.SortStableFunc(fixes, func(a, b quorum.FixRun) int { return a.At.Compare(b.At) })
 		in.rec.Fixes = fixes[max(0, len(fixes)-maxFixes):]
 	}
 	in.rec.FixesMade = max(in.rec.FixesMade, before.FixesMade)
 	if own := in.rec.FixSwitch; before.FixSwitch != nil && (own == nil || own.At.Before(before.FixSwitch.At)) {
 		in.rec.FixSwitch = before.FixSwitch
 	}
-	if in.rec.OpenBefore == nil {
-		in.rec.OpenBefore = before.Open
-		if before.Open == nil { // nobody had judged that head yet
-			in.rec.OpenBefore = before.OpenBefore
+	for _, open := range [][]quorum.Tracked{before.Open, before.OpenBefore} { // of a head that nobody has judged yet, of the one before
+		if in.rec.OpenBefore == nil {
+			in.rec.OpenBefore = open
 		}
 	}
 }

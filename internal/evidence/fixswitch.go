@@ -6,11 +6,10 @@ import "github.com/review-coordinator/coordinator/internal/quorum"
 func fixSwitchOf(rec *quorum.Record, commands []quorum.Command) *quorum.FixSwitch {
 	last := rec.FixSwitch
 	for _, c := range commands {
-		isOff := c.Verb == quorum.CommandFixOff
-		if c.Refused != "" || !isOff && c.Verb != quorum.CommandFixOn || last != nil && c.At.Before(last.At) {
-			continue
+		isOff, isOn := c.Verb == quorum.CommandFixOff, c.Verb == quorum.CommandFixOn
+		if c.Refused == "" && (isOff || isOn) && (last == nil || !c.At.Before(last.At)) {
+			last = &quorum.FixSwitch{Off: isOff, By: c.By, At: c.At.UTC()}
 		}
-		last = &quorum.FixSwitch{Off: isOff, By: c.By, At: c.At.UTC()}
 	}
 	return last
 }
