@@ -41,11 +41,8 @@ func (v textView) isNoticeOfHead(t *quorum.Text, at time.Time) bool {
 		return false
 	}
 	got := v.texts.readText(v.Reviewer, t, t.State, 0, 0)
-	switch got.Outcome {
-	case quorum.Running, quorum.Limited, quorum.Overloaded, quorum.Failed, quorum.Declined:
-		return !v.head.isOtherCommit(v.texts.pageOf(t).CommitNamedAt(*v.Reviewer, got.Line))
-	}
-	return false
+	isNotice := got.Outcome == quorum.Running || saysWhy(got.Outcome)
+	return isNotice && !v.head.isOtherCommit(v.texts.pageOf(t).CommitNamedAt(*v.Reviewer, got.Line))
 }
 
 // whyOutsideRun is [textView.whyUnbound] for a workflow's reviewer.

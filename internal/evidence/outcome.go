@@ -150,7 +150,13 @@ func (v *attemptView) approvalResult(s *statement) attemptResult {
 		got.reason = quorum.ReasonAccepted
 	}
 	if s.Outcome == quorum.Findings {
-		got.findings, got.reason, got.detail = nil, quorum.ReasonResolved, strings.Join(threadResolvers(s.threads), ", ")
+		var resolvers []string
+		for _, t := range s.threads {
+			if t.Resolved {
+				resolvers = append(resolvers, t.ResolvedBy.Login)
+			}
+		}
+		got.findings, got.reason, got.detail = nil, quorum.ReasonResolved, strings.Join(withoutRepeats(resolvers), ", ")
 	}
 	if s.Below {
 		got.findings = v.threads.withFindings(got.findings, s.threads)
@@ -163,16 +169,6 @@ func (v *attemptView) approvalResult(s *statement) attemptResult {
 		got.outcome, got.reason, got.detail, got.findings, got.hasThreads = quorum.Findings, quorum.ReasonOpenThreads, "", open, true
 	}
 	return got
-}
-
-// threadResolvers are those who resolved threads, each once.
-func threadResolvers(threads []quorum.Thread) (logins []string) {
-	for _, t := range threads {
-		if t.Resolved {
-			logins = append(logins, t.ResolvedBy.Login)
-		}
-	}
-	return withoutRepeats(logins)
 }
 
 // noVerdict is the result of a statement that neither approves nor objects.

@@ -66,7 +66,7 @@ func (p *planner) completeBallot(b quorum.Ballot) quorum.Ballot {
 		return b
 	case quorum.Cancelled:
 		if !p.isCancelledByUs() {
-			setPending(&b, earliest(a.ended.Add(got.supersedeFor), p.limit), quorum.ReasonCancelled)
+			setPending(&b, earliest(a.ended.Add(p.head.policy.Retry.FastFail), p.limit), quorum.ReasonCancelled)
 			return b
 		}
 		b.Outcome, b.Reason = quorum.Hung, quorum.ReasonHung

@@ -43,7 +43,6 @@ type attemptResult struct {
 	excerpt      string        // of an answer without a verdict
 	limitReset   time.Time     // of a limit
 	void         time.Time     // of an answer that does not count, and may have been begun against the base of before
-	supersedeFor time.Duration // of a cancellation: how long a newer run may supersede it
 }
 
 // isVerdict reports whether the result approves or objects.

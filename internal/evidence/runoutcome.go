@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"slices"
+	"time"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/review"
@@ -9,50 +10,39 @@ import (
 
 // outcomeOfRun derives the result from the run alone: the reviewer left no text.
 func (v *attemptView) outcomeOfRun() attemptResult {
-	a := &v.attempt
-	got := attemptResult{at: a.began}
-	if a.run == nil {
-		got.outcome, got.reason = quorum.Silent, quorum.ReasonSilent
-		return got
+	a, run := &v.attempt, v.attempt.run
+	if run == nil {
+		return attemptResult{outcome: quorum.Silent, reason: quorum.ReasonSilent, at: a.began}
 	}
-	run := a.run
-	got.url = run.URL
+	result := func(o quorum.Outcome, why quorum.Reason, at time.Time) attemptResult {
+		return attemptResult{outcome: o, reason: why, at: at, url: run.URL}
+	}
 	switch {
 	case run.Status == "waiting", run.Completed() && run.Conclusion == "action_required":
-		got.outcome, got.reason = quorum.AwaitingApproval, quorum.ReasonApproval
-		return got
+		return result(quorum.AwaitingApproval, quorum.ReasonApproval, a.began)
 	case !run.Completed():
-		got.outcome, got.reason, got.at = quorum.Running, quorum.ReasonRunning, a.firstJobBegan
+		return result(quorum.Running, quorum.ReasonRunning, a.firstJobBegan)
+	case run.Conclusion == "skipped":
+		return result(quorum.Declined, quorum.ReasonSkipped, a.ended)
+	case run.Conclusion == "timed_out":
+		return result(quorum.Hung, quorum.ReasonHung, a.ended)
+	case v.isForbidden(run):
+		got := result(quorum.Declined, quorum.ReasonForbidden, a.ended)
+		got.detail = run.Event
 		return got
 	}
-	got.at = a.ended
-	switch run.Conclusion {
-	case "skipped":
-		got.outcome, got.reason = quorum.Declined, quorum.ReasonSkipped
+	log, isExplained := readLogs(run)
+	switch isCancelled := run.Conclusion == "cancelled"; {
+	case isExplained && (!isCancelled || log.Outcome == quorum.Hung): // a job's own timeout-minutes cancel it, too
+		got := result(log.Outcome, log.Reason, a.ended)
+		got.detail, got.limitReset = log.Detail, resetOf(&log, a.ended)
 		return got
-	case "timed_out":
-		got.outcome, got.reason = quorum.Hung, quorum.ReasonHung
-		return got
-	}
-	if v.isForbidden(run) {
-		got.outcome, got.reason, got.detail = quorum.Declined, quorum.ReasonForbidden, run.Event
-		return got
-	}
-	log, explained := readLogs(run)
-	switch cancelled := run.Conclusion == "cancelled"; {
-	case cancelled && explained && log.Outcome == quorum.Hung: // by the job's own timeout-minutes
-		got.outcome, got.reason, got.detail = log.Outcome, log.Reason, log.Detail
-	case cancelled:
-		got.outcome, got.reason, got.supersedeFor = quorum.Cancelled, quorum.ReasonCancelled, v.head.policy.Retry.FastFail
-	case explained:
-		got.outcome, got.reason, got.detail = log.Outcome, log.Reason, log.Detail
-		got.limitReset = resetOf(&log, a.ended)
+	case isCancelled:
+		return result(quorum.Cancelled, quorum.ReasonCancelled, a.ended)
 	case run.Conclusion == "success", run.Conclusion == "neutral":
-		got.outcome, got.reason = quorum.Empty, quorum.ReasonEmpty
-	default:
-		got.outcome, got.reason = quorum.Unknown, quorum.ReasonUnknown
+		return result(quorum.Empty, quorum.ReasonEmpty, a.ended)
 	}
-	return got
+	return result(quorum.Unknown, quorum.ReasonUnknown, a.ended)
 }
 
 // isForbidden reports whether GitHub refused to run what a policy of the repository forbids: such a run fails without a
@@ -64,6 +54,11 @@ func (v *attemptView) isForbidden(run *quorum.Run) bool {
 	return run.Conclusion == "failure" && len(run.Jobs) == 0 && !mayBeLate
 }
 
+// causeRank orders the causes that a log may show: a final one beats a transient one.
+var causeRank = map[quorum.Outcome]int{
+	quorum.Failed: 4, quorum.Declined: 3, quorum.Limited: 2, quorum.Overloaded: 1, quorum.Hung: 1,
+}
+
 // readLogs reads the logs and annotations of a run. A cause that will not go away beats one that may.
 func readLogs(run *quorum.Run) (best review.Reading, explained bool) {
 	anyone := quorum.Reviewer{Verdict: quorum.Format{Kind: quorum.Auto}}
@@ -73,25 +68,10 @@ func readLogs(run *quorum.Run) (best review.Reading, explained bool) {
 			got := review.Read(anyone, review.Material{Kind: review.Log, Body: text, Conclusion: run.Conclusion})
 			isEmpty := got.Outcome == quorum.Empty && run.Conclusion != "success"
 			isCause := text != "" && !isEmpty && got.Outcome != quorum.Unknown && got.Outcome != quorum.Unrelated
-			if isCause && (!explained || causeRank(got.Outcome) > causeRank(best.Outcome)) {
+			if isCause && (!explained || causeRank[got.Outcome] > causeRank[best.Outcome]) {
 				best, explained = got, true
 			}
 		}
 	}
 	return best, explained
-}
-
-// causeRank orders the causes that a log may show: a final one beats a transient one.
-func causeRank(o quorum.Outcome) int {
-	switch o {
-	case quorum.Failed:
-		return 4
-	case quorum.Declined:
-		return 3
-	case quorum.Limited:
-		return 2
-	case quorum.Overloaded, quorum.Hung:
-		return 1
-	}
-	return 0
 }

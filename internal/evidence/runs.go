@@ -1,8 +1,8 @@
 package evidence
 
 import (
+	"cmp"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 
@@ -42,9 +42,8 @@ func (h *headView) runsOf(r *quorum.Reviewer) (runs workflowRuns) {
 			}
 		}
 	}
-	sort.SliceStable(runs.counted, func(i, j int) bool { // by number, not by the digits of an id
-		a, b := &runs.counted[i], &runs.counted[j]
-		return a.Number < b.Number || a.Number == b.Number && a.Created.Before(b.Created)
+	slices.SortStableFunc(runs.counted, func(a, b quorum.Run) int { // by number, not by the digits of an id
+		return cmp.Or(cmp.Compare(a.Number, b.Number), a.Created.Compare(b.Created))
 	})
 	return runs
 }
@@ -55,22 +54,17 @@ func (w workflowRuns) ofEarlierStays(s *quorum.Snapshot) []quorum.Run {
 	return without(w.oldBase, func(run quorum.Run) bool { return !isWithin(stays, run.Created, true) })
 }
 
-// isAnyUnderWay reports whether one of some runs may have been under way.
-func isAnyUnderWay(runs []quorum.Run, at time.Time) bool {
-	return slices.ContainsFunc(runs, func(run quorum.Run) bool { return mayBeUnderWay(&run, at) })
-}
-
-// mayBeUnderWay reports whether a run may have been under way. Of its earlier attempts the end is unknown. One that has
+// isAnyUnderWay reports whether one of some runs may have been under way. Of earlier attempts the end is unknown. A run that has
 // waited for a runner all the time has said nothing.
-func mayBeUnderWay(run *quorum.Run, at time.Time) bool {
-	if run.Attempt == 1 && run.Status == "queued" && len(run.Jobs) > 0 && firstJobStart(run).IsZero() {
-		return false
-	}
-	from := run.Started
-	if run.Attempt > 1 {
-		from = run.Created
-	}
-	return !at.Before(from) && (!run.Completed() || !at.After(run.Updated))
+func isAnyUnderWay(runs []quorum.Run, at time.Time) bool {
+	return slices.ContainsFunc(runs, func(run quorum.Run) bool {
+		from := run.Started
+		if run.Attempt > 1 {
+			from = run.Created
+		}
+		hasWaited := run.Attempt == 1 && run.Status == "queued" && len(run.Jobs) > 0 && firstJobStart(&run).IsZero()
+		return !hasWaited && !at.Before(from) && (!run.Completed() || !at.After(run.Updated))
+	})
 }
 
 // spentAttempts counts the attempts beyond the first in all runs of r's workflow on this head. Those of another base
@@ -95,8 +89,8 @@ func (h *headView) spentAttempts(r *quorum.Reviewer) (n int) {
 // earlier times.
 func firstJobStart(run *quorum.Run) (at time.Time) {
 	for _, job := range run.Jobs {
-		if !job.Started.IsZero() && !job.Started.Before(run.Started) && (at.IsZero() || job.Started.Before(at)) {
-			at = job.Started
+		if !job.Started.IsZero() && !job.Started.Before(run.Started) {
+			at = earliest(job.Started, cmp.Or(at, job.Started))
 		}
 	}
 	return at
@@ -122,14 +116,7 @@ func (a reviewAttempt) isUnderWay() bool { return a.run != nil && a.ended.IsZero
 
 // hasBegun reports whether it may have said something: a run that waits for an approval or a runner approves nothing.
 func (a reviewAttempt) hasBegun() bool {
-	if a.run == nil {
-		return true
-	}
-	switch a.run.Status {
-	case "queued", "requested", "waiting", "pending":
-		return false
-	}
-	return true
+	return a.run == nil || !slices.Contains([]string{"queued", "requested", "waiting", "pending"}, a.run.Status)
 }
 
 // covers reports whether an answer of the attempt may have shown at that time: during the attempt, or soon after it, or

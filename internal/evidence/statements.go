@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"slices"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -60,9 +61,5 @@ func (s *statement) voidIfOtherPull(name string, found bool) {
 
 // saysWhy reports whether an outcome explains why there is no verdict.
 func saysWhy(o quorum.Outcome) bool {
-	switch o {
-	case quorum.Limited, quorum.Failed, quorum.Declined, quorum.Overloaded:
-		return true
-	}
-	return false
+	return slices.Contains([]quorum.Outcome{quorum.Limited, quorum.Failed, quorum.Declined, quorum.Overloaded}, o)
 }

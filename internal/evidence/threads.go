@@ -14,13 +14,10 @@ type threadView struct {
 }
 
 // openedThreads are the threads that a review of r's opened; of review 0 all that r opened on this head.
-func (h *headView) openedThreads(r *quorum.Reviewer, review int64) (out []quorum.Thread) {
-	for _, t := range h.snapshot.Threads {
-		if r.IsAuthor(t.Author) && (t.Review == review || review == 0 && t.Commit == h.snapshot.PR.Head) {
-			out = append(out, t)
-		}
-	}
-	return out
+func (h *headView) openedThreads(r *quorum.Reviewer, review int64) []quorum.Thread {
+	return without(h.snapshot.Threads, func(t quorum.Thread) bool {
+		return !r.IsAuthor(t.Author) || t.Review != review && (review != 0 || t.Commit != h.snapshot.PR.Head)
+	})
 }
 
 // threadOf is the thread of that id; nil if GitHub shows it no more.
@@ -98,8 +95,7 @@ func (v threadView) withFindings(findings []quorum.Finding, threads []quorum.Thr
 
 // dismissalOf is who dismissed a review, and the state that it had.
 func (h *headView) dismissalOf(review int64) (by quorum.Account, was string) {
-	for i := len(h.snapshot.Timeline) - 1; i >= 0; i-- {
-		e := &h.snapshot.Timeline[i]
+	for _, e := range slices.Backward(h.snapshot.Timeline) {
 		if e.Kind != quorum.ReviewDismissed || e.Review != review {
 			continue
 		}
