@@ -55,26 +55,20 @@ func (in *inheritance) takeOverAlike() {
 		other := &s.Alike[i]
 		heads := slices.DeleteFunc(append(ownDiffs(other), other.Heads...), isOtherDiff)
 		if name := unlikeName(other.Head, other.Base); len(heads) == 0 {
-			isOther := other.Diff != "" && other.Diff != s.PR.Diff.Lines
-			if isOther && !slices.Contains(in.rec.Unlike, name) && len(in.rec.Unlike) < maxUnlike {
-				in.rec.Unlike = append(slices.Clip(in.rec.Unlike), name)
+			if other.Diff != "" && other.Diff != s.PR.Diff.Lines && len(in.rec.Unlike) < maxUnlike {
+				in.rec.Unlike = withOnce(in.rec.Unlike, name)
 			}
 			continue
 		}
-		if !slices.Contains(in.rec.Alike, other.Pull) {
-			in.rec.Alike = append(slices.Clip(in.rec.Alike), other.Pull)
-		}
+		in.rec.Alike = withOnce(in.rec.Alike, other.Pull)
 		for _, o := range other.Objections {
 			head := cmp.Or(o.Carried, other.Head)
 			isToThis := slices.ContainsFunc(heads, func(d quorum.HeadDiff) bool { return d.Head == head })
 			if o.Of != 0 || o.Pull == s.PR.Number || !isToThis {
 				continue
 			}
-			if o.Pull == 0 {
-				o.Pull = other.Pull
-			}
 			markAccepted(other, &o)
-			o.Carried, o.Answered, o.Ended = head, o.Answered || o.Ended, false
+			o.Pull, o.Carried, o.Answered, o.Ended = cmp.Or(o.Pull, other.Pull), head, o.Answered || o.Ended, false
 			in.addHeads([]quorum.HeadDiff{{Head: o.Carried, Base: o.Base, Diff: s.PR.Diff.Lines}})
 			in.takeOverObjection(other, o)
 		}

@@ -149,9 +149,7 @@ func (v *commandView) acceptedBy(said *saidCommand) (reviewers []string, until t
 			refused = ""
 		}
 		until = latest(until, o.At)
-		if !slices.Contains(reviewers, o.Reviewer) {
-			reviewers = append(reviewers, o.Reviewer)
-		}
+		reviewers = withOnce(reviewers, o.Reviewer)
 	}
 	if len(reviewers) == 0 {
 		refused = quorum.ReasonNothingNamed

@@ -107,6 +107,14 @@ func firstOf[T any](all []T, is func(*T) bool) *T {
 // without is a copy of a list without some of it.
 func without[T any](all []T, is func(T) bool) []T { return slices.DeleteFunc(slices.Clone(all), is) }
 
+// withOnce is a list with one more, if that is not in it.
+func withOnce[T comparable](all []T, one T) []T {
+	if slices.Contains(all, one) {
+		return all
+	}
+	return append(slices.Clip(all), one)
+}
+
 // withoutRepeats are logins or heads, each once, whatever its case.
 func withoutRepeats(all []string) (once []string) {
 	for _, one := range all {

@@ -14,6 +14,11 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
+// isText reports whether a piece of evidence is a person's or a reviewer's words below the pull request.
+func isText(ref quorum.TextRef) bool {
+	return ref.Kind == quorum.TextComment || ref.Kind == quorum.TextReview || ref.Kind == quorum.TextThread
+}
+
 // UnknownTree stands in a record for a tree that was asked for, and that GitHub does not tell whole.
 const UnknownTree = "-"
 
@@ -86,9 +91,8 @@ func (in *inheritance) leaveBase() {
 	pr := &in.snapshot.PR
 	in.rec.Moved, in.rec.Guards = nil, ""
 	for _, o := range in.rec.Objections {
-		isText := o.Kind == quorum.TextReview || o.Kind == quorum.TextComment || o.Kind == quorum.TextThread
 		wasHere := in.rec.Concerns(&o, in.rec.Base, in.rec.Diff) || slices.Contains(o.AnsweredOn, in.rec.Base)
-		if isText && o.Run == 0 && o.Carried == "" && o.Of == 0 && wasHere && in.rec.Diff != pr.Diff.Lines {
+		if isText(o.TextRef) && o.Run == 0 && o.Carried == "" && o.Of == 0 && wasHere && in.rec.Diff != pr.Diff.Lines {
 			markAccepted(&in.rec, &o)
 			o.Base, o.AnsweredOn, o.Named = pr.BaseRef, nil, time.Time{}
 			in.rec.Objections = appendObjection(in.rec.Objections, o)
@@ -115,10 +119,8 @@ func (in *inheritance) addHeads(heads []quorum.HeadDiff) {
 	all := slices.Concat(heads, in.rec.Heads)
 	in.rec.Heads = nil
 	for _, h := range all {
-		isKnown := slices.ContainsFunc(in.rec.Heads, func(o quorum.HeadDiff) bool {
-			return o.Head == h.Head && o.Base == h.Base && o.Diff == h.Diff
-		})
-		if h.Diff != "" && !isKnown {
+		isIt := func(o quorum.HeadDiff) bool { return o.Head == h.Head && o.Base == h.Base && o.Diff == h.Diff }
+		if h.Diff != "" && !slices.ContainsFunc(in.rec.Heads, isIt) {
 			in.rec.Heads = append(in.rec.Heads, h)
 		}
 	}
@@ -137,21 +139,18 @@ func (in *inheritance) takeOver(before quorum.Record) {
 		in.takeOverObjection(&before, o)
 	}
 	for _, j := range before.Judged {
-		own := firstOf(in.rec.Judged, func(own *quorum.Judged) bool { return own.Reviewer == j.Reviewer })
-		switch {
-		case own == nil:
+		if own := judgedBy(in.rec.Judged, j.Reviewer); own == nil {
 			in.rec.Judged = append(in.rec.Judged, j)
-		case own.Said.Before(j.Said):
+		} else if own.Said.Before(j.Said) {
 			*own = j
 		}
 	}
 	if before.Base == in.snapshot.PR.BaseRef && len(in.rec.Moved) == 0 {
 		in.rec.Moved = before.Moved
 	}
-	known := recordView{record: &in.rec}
 	for _, c := range before.Intents { // a run of this head that we cancelled when the pull request had left it
 		isHere := slices.ContainsFunc(in.snapshot.Runs, func(run quorum.Run) bool { return run.ID == c.Run })
-		if c.Kind == quorum.Cancel && isHere && !known.hasIntent(c.Kind, c.Run, c.Attempt) {
+		if c.Kind == quorum.Cancel && isHere && !(recordView{record: &in.rec}).hasIntent(c.Kind, c.Run, c.Attempt) {
 			in.rec.Intents = append(in.rec.Intents, c)
 		}
 	}
@@ -270,17 +269,13 @@ func (in *inheritance) forget() {
 		return open[key] > 2*mostUnanswered(o.Kind)
 	})
 	others := 0
-	for i := range slices.Backward(in.rec.Objections) {
-		o := in.rec.Objections[i]
-		if !isOther(&o) {
-			continue
-		}
+	for i, o := range slices.Backward(in.rec.Objections) {
 		isLast := !slices.ContainsFunc(in.rec.Objections[i+1:], func(x quorum.Objection) bool { return x.Reviewer == o.Reviewer })
-		isOver := o.Answered && o.Accepted == "" && o.Carried != "" // an accept may end by the policy
-		if !isOver {
+		switch isOver := o.Answered && o.Accepted == "" && o.Carried != ""; { // an accept may end by the policy
+		case !isOther(&o):
+		case !isOver && (others < maxOthers || isLast):
 			others++
-		}
-		if isOver || others > maxOthers && !isLast {
+		default:
 			in.rec.Objections = slices.Delete(in.rec.Objections, i, i+1)
 		}
 	}

@@ -67,9 +67,7 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 		}
 		attempt := attemptView{reviewerView: v, attempt: a}
 		for _, job := range slices.Concat(attempt.unreadLogs(), v.unreadLogsElsewhere()) {
-			if !slices.Contains(w.Logs, job) {
-				w.Logs = append(w.Logs, job)
-			}
+			w.Logs = withOnce(w.Logs, job)
 		}
 	}
 	views[0].commands.wantPeople(&w)

@@ -28,10 +28,12 @@ func (v pastView) hasObjectedBefore() bool {
 		})
 }
 
-// judged is the verdict that the reviewer gave last, as the record knows it; nil if it knows none.
-func (v pastView) judged() *quorum.Judged {
-	return firstOf(v.head.record.record.Judged, func(j *quorum.Judged) bool { return j.Reviewer == v.Name })
+// judgedBy is the verdict that a reviewer gave last, as a record knows it; nil if it knows none.
+func judgedBy(all []quorum.Judged, reviewer string) *quorum.Judged {
+	return firstOf(all, func(j *quorum.Judged) bool { return j.Reviewer == reviewer })
 }
+
+func (v pastView) judged() *quorum.Judged { return judgedBy(v.head.snapshot.Record.Judged, v.Name) }
 
 // judgedElsewhere is the verdict that the reviewer gave last before it judged this head: what GitHub shows of heads that
 // were left, where no look has seen it, or else what the record knows; nil if it gave none.
@@ -56,7 +58,7 @@ func (v pastView) isRequiredAgain() bool {
 		return false
 	}
 	j := v.judgedElsewhere()
-	if j == nil {
+	if j == nil || v.head.objectedElsewhere[v.Name] {
 		return v.head.objectedElsewhere[v.Name]
 	}
 	diff, isHere := v.head.snapshot.PR.Diff.Lines, j.Head == v.head.snapshot.PR.Head
@@ -64,7 +66,7 @@ func (v pastView) isRequiredAgain() bool {
 	if j.Diff != "" && diff != "" {
 		isOther = j.Diff != diff
 	}
-	return j.No && isOther || j.Again && isHere || v.head.objectedElsewhere[v.Name]
+	return j.No && isOther || j.Again && isHere
 }
 
 // withPast adds to a ballot what the reviewer said before: on this diff, and on the head that it judged last.
@@ -114,7 +116,7 @@ func rememberJudged(all []quorum.Judged, s *quorum.Snapshot, ballots []quorum.Ba
 	for i := range ballots {
 		b := &ballots[i]
 		isNo := b.Vote == quorum.Object
-		was := firstOf(all, func(j *quorum.Judged) bool { return j.Reviewer == b.Reviewer })
+		was := judgedBy(all, b.Reviewer)
 		if !isVerdictHere(b) && (was == nil || !isNo) {
 			continue
 		}

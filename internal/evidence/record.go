@@ -96,8 +96,8 @@ const maxCommanded = 20
 // none of them a review, and its runs.
 func rememberReviewer(rec *quorum.Record, v *reviewerView) {
 	asked := quorum.Asked{Reviewer: v.Name, Base: rec.Base, At: v.personRequest().UTC()}
-	if !asked.At.IsZero() && !slices.Contains(rec.Asked, asked) {
-		rec.Asked = append(rec.Asked, asked)
+	if !asked.At.IsZero() {
+		rec.Asked = withOnce(rec.Asked, asked)
 	}
 	if len(v.Obeys) > 0 {
 		a := v.newestAttempt()

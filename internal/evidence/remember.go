@@ -94,8 +94,8 @@ func rememberBallot(rec *quorum.Record, s quorum.Snapshot, b quorum.Ballot) {
 		return
 	}
 	text := b.Evidence.Kind == quorum.TextComment || b.Evidence.Kind == quorum.TextReview
-	if seen := (quorum.SeenText{TextRef: b.Evidence, Reviewer: b.Reviewer}); text && !slices.Contains(rec.Texts, seen) {
-		rec.Texts = append(rec.Texts, seen)
+	if text {
+		rec.Texts = withOnce(rec.Texts, quorum.SeenText{TextRef: b.Evidence, Reviewer: b.Reviewer})
 	}
 	switch {
 	case b.Vote == quorum.Approve && b.Evidence.ID != 0:
@@ -164,9 +164,7 @@ func rememberApproval(rec *quorum.Record, pr *quorum.PullRequest, b quorum.Ballo
 const maxAnsweredOn = 3
 
 func withBase(bases []string, base string) []string {
-	if !slices.Contains(bases, base) {
-		bases = append(slices.Clip(bases), base)
-	}
+	bases = withOnce(bases, base)
 	return bases[max(0, len(bases)-maxAnsweredOn):]
 }
 
@@ -206,9 +204,10 @@ func rememberObjection(rec *quorum.Record, s quorum.Snapshot, b quorum.Ballot) {
 // rememberUnlooked adds the objections that no look saw before the pull request left, of those that stand now.
 func rememberUnlooked(rec *quorum.Record, unlooked []quorum.Objection, ballots []quorum.Ballot) {
 	for _, o := range unlooked {
-		if slices.ContainsFunc(ballots, func(b quorum.Ballot) bool {
+		isBy := func(b quorum.Ballot) bool {
 			return b.Reviewer == o.Reviewer && b.Vote == quorum.Object && b.Evidence == o.TextRef
-		}) {
+		}
+		if slices.ContainsFunc(ballots, isBy) {
 			rec.Objections = appendObjection(rec.Objections, o)
 		}
 	}
@@ -218,13 +217,7 @@ func rememberUnlooked(rec *quorum.Record, unlooked []quorum.Objection, ballots [
 // stands whatever its reviews say. Of reviews there may be more, for people end them one by one, and of threads: while
 // one of them is open the reviewer objects.
 func mostUnanswered(kind quorum.TextKind) int {
-	switch {
-	case kind == quorum.TextThread:
-		return 20
-	case kind == quorum.TextReview:
-		return 10
-	}
-	return 2
+	return cmp.Or(map[quorum.TextKind]int{quorum.TextThread: 20, quorum.TextReview: 10}[kind], 2)
 }
 
 // appendObjection adds an objection that is not there yet, to those of its head and base.

@@ -114,8 +114,8 @@ func (h *headView) commanders(r *quorum.Reviewer) (logins []string) {
 		return nil
 	}
 	for i := range h.texts {
-		if t := &h.texts[i]; !t.Author.Bot && isCommand(t, r) && !slices.Contains(logins, t.Author.Login) {
-			logins = append(logins, t.Author.Login)
+		if t := &h.texts[i]; !t.Author.Bot && isCommand(t, r) {
+			logins = withOnce(logins, t.Author.Login)
 		}
 	}
 	return logins

@@ -23,8 +23,8 @@ func objectionsOfEarlierStays(h *headView, texts *textReader) []quorum.Objection
 		past.cycle.start = latest(past.cycle.ready, latest(came, past.cycle.baseChanged))
 		return past
 	})
-	return append(onBase, without(onHead, func(o quorum.Objection) bool { // what is no text belongs to its commit, and never went
-		return o.Kind != quorum.TextComment && o.Kind != quorum.TextReview && o.Kind != quorum.TextThread
+	return append(onBase, without(onHead, func(o quorum.Objection) bool {
+		return !isText(o.TextRef) // it belongs to its commit, and never went
 	})...)
 }
 
