@@ -12,10 +12,9 @@ import (
 // isAnswer reports whether a result answers what its reviewer objected before: an approval that no run under way may have
 // left. Threads that were resolved end the objection that they are, and no other.
 func (v *attemptView) isAnswer(got *attemptResult) bool {
-	if got.outcome != quorum.Approved || got.reason == quorum.ReasonResolved || v.attempt.isUnderWay() {
-		return false
-	}
-	return !slices.ContainsFunc(v.attempts, func(a reviewAttempt) bool { return a.ended.IsZero() && v.attempts.mayHaveLeft(&a, got.at) })
+	mayBeIts := func(a reviewAttempt) bool { return a.ended.IsZero() && v.attempts.mayHaveLeft(&a, got.at) }
+	isYes := got.outcome == quorum.Approved && got.reason != quorum.ReasonResolved
+	return isYes && !v.attempt.isUnderWay() && !slices.ContainsFunc(v.attempts, mayBeIts)
 }
 
 // hasAnswer reports whether an approval answers what was objected at that time, in that attempt of that run: its own
@@ -39,6 +38,9 @@ func (s *objectionSearch) isAnswered(o *quorum.Objection) bool {
 	if o.Carried != "" {
 		return s.isCarriedAnswered(o)
 	}
+	hasLostThread := func(shown statement) bool {
+		return shown.ref == o.TextRef && shown.Outcome == quorum.Findings && len(shown.threads) < o.Threads
+	}
 	isAnswered := s.hasAnswer(o.At, o.Run, o.Attempt)
 	if s.attempt.run == nil {
 		isAnswered = s.isAnswer && o.Attempt < s.attempt.number
@@ -46,10 +48,11 @@ func (s *objectionSearch) isAnswered(o *quorum.Objection) bool {
 	switch {
 	case o.Kind == quorum.TextThread:
 		return s.isThreadAnswered(o.ID, s.isAnswer)
-	case o.Kind == quorum.TextRun:
-		return s.isReadAnew(o) || isAnswered
+	case o.Kind == quorum.TextRun: // this attempt's own is read under the policy in force
+		run := s.attempt.run
+		return run != nil && run.ID == o.Run && run.Completed() && run.Attempt == o.Attempt || isAnswered
 	case o.Kind == quorum.TextCheck || o.Kind == quorum.TextStatus: // only its App can change it, but others can delete its threads
-		return s.isAnswer && s.isAnsweredByCheck(o) && !hasLostThread(o, s.shown)
+		return s.isAnswer && s.isAnsweredByCheck(o) && !slices.ContainsFunc(s.shown, hasLostThread)
 	}
 	for i := range s.shown {
 		if shown := &s.shown[i]; shown.ref == o.TextRef && shown.rejected != reviewMoved {
@@ -72,29 +75,12 @@ func (s *objectionSearch) isAnsweredByCheck(o *quorum.Objection) bool {
 	return o.TextRef == s.got.ref || s.got.begun.IsZero() || o.At.Before(s.got.begun)
 }
 
-// isReadAnew reports whether an objection by a run's conclusion is this attempt's own: that is read under the policy in
-// force.
-func (v *attemptView) isReadAnew(o *quorum.Objection) bool {
-	run := v.attempt.run
-	return run != nil && run.ID == o.Run && run.Completed() && run.Attempt == o.Attempt
-}
-
-// hasLostThread reports whether an objection has fewer threads than it was recorded with.
-func hasLostThread(o *quorum.Objection, shown []statement) bool {
-	return slices.ContainsFunc(shown, func(s statement) bool {
-		return s.ref == o.TextRef && s.Outcome == quorum.Findings && len(s.threads) < o.Threads
-	})
-}
-
 // hasEndedSince reports whether a person ended a review that objected to this base and head and is void since, for the
 // pull request left one of them for a while: by dismissing it, or by resolving all of its threads.
 func (v *attemptView) hasEndedSince(o *quorum.Objection) bool {
 	t := v.head.shownText(o.TextRef)
-	switch {
-	case t == nil || t.Kind != quorum.TextReview:
-		return false
-	case t.State == "DISMISSED":
-		return v.head.isDismissed(t)
+	if t == nil || t.Kind != quorum.TextReview || t.State == "DISMISSED" {
+		return t != nil && v.head.isDismissed(t)
 	}
 	s := v.readAgain(t)
 	return s.Outcome == quorum.Findings && v.threads.haveEnded(&s)
@@ -125,11 +111,6 @@ func (v *attemptView) isAnsweredAsShown(o *quorum.Objection, s *statement, isAns
 // isCarriedAnswered reports whether an objection to an earlier head with this diff stands no more: by what its reviewer
 // says here since, or by a person who ended it there.
 func (s *objectionSearch) isCarriedAnswered(o *quorum.Objection) bool {
-	switch {
-	case s.isAnswer && s.got.at.After(o.At) && s.isAnsweredByCheck(o):
-		return true
-	case o.Kind == quorum.TextThread:
-		return s.isThreadAnswered(o.ID, false)
-	}
-	return o.Kind == quorum.TextReview && s.hasEndedSince(o)
+	return s.isAnswer && s.got.at.After(o.At) && s.isAnsweredByCheck(o) ||
+		o.Kind == quorum.TextThread && s.isThreadAnswered(o.ID, false) || s.hasEndedSince(o)
 }

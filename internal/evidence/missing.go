@@ -195,11 +195,9 @@ func (v *reviewerView) approvesCommitAlone() bool {
 func (v *reviewerView) hasShortHeadName() bool {
 	pr := &v.head.snapshot.PR
 	return pr.Commits > ListedCommits && slices.ContainsFunc(v.head.texts, func(t quorum.Text) bool {
-		if !v.IsAuthor(t.Author) || !v.hasHeading(&t) {
-			return false
-		}
 		id := v.namedCommit(&t)
-		return id != "" && len(id) < len(pr.Head) && strings.HasPrefix(pr.Head, id)
+		isShort := id != "" && len(id) < len(pr.Head) && strings.HasPrefix(pr.Head, id)
+		return isShort && v.IsAuthor(t.Author) && v.hasHeading(&t)
 	})
 }
 
@@ -297,11 +295,9 @@ func wantsTree(p *quorum.Policy, s *quorum.Snapshot, views []*reviewerView) bool
 		return false
 	}
 	before := &s.Before
-	if before.Diff == s.PR.Diff.Lines && before.Base == s.PR.BaseRef && before.Tree != "" && before.Tree != UnknownTree &&
-		slices.ContainsFunc(before.Stood, func(st quorum.Stood) bool { return st.Counts }) {
-		return true
-	}
-	return votes(views, quorum.Approve) || slices.ContainsFunc(views[0].head.lastReviews(), func(t quorum.Text) bool {
+	isSame := before.Diff == s.PR.Diff.Lines && before.Base == s.PR.BaseRef && before.Tree != "" && before.Tree != UnknownTree
+	hasCounted := slices.ContainsFunc(before.Stood, func(st quorum.Stood) bool { return st.Counts })
+	return isSame && hasCounted || votes(views, quorum.Approve) || slices.ContainsFunc(views[0].head.lastReviews(), func(t quorum.Text) bool {
 		return t.Member && mayStandHere(s, &t)
 	})
 }
@@ -309,10 +305,7 @@ func wantsTree(p *quorum.Policy, s *quorum.Snapshot, views []*reviewerView) bool
 // votes reports whether a voting reviewer has that vote, or will have it when its attempt ends.
 func votes(views []*reviewerView, vote quorum.Vote) bool {
 	return slices.ContainsFunc(views, func(v *reviewerView) bool {
-		if !v.MayVote() {
-			return false
-		}
 		b := v.makeBallot()
-		return b.Vote == vote || b.Then != nil && b.Then.Vote == vote
+		return v.MayVote() && (b.Vote == vote || b.Then != nil && b.Then.Vote == vote)
 	})
 }

@@ -37,10 +37,9 @@ func cycleOf(s *quorum.Snapshot) cycle {
 		switch e.Kind {
 		case quorum.ForcePushed:
 			c.hadOtherHead = true
-			switch s.PR.Head {
-			case e.To:
+			if e.To == s.PR.Head {
 				c.arrival, c.pushed, c.isForced = latest(c.arrival, e.At), latest(c.pushed, e.At), true
-			case e.From: // it has come back since, by what the timeline does not show
+			} else if e.From == s.PR.Head { // it has come back since, by what the timeline does not show
 				c.pushed = time.Time{}
 			}
 		case quorum.BaseChanged:
@@ -61,7 +60,7 @@ func cycleOf(s *quorum.Snapshot) cycle {
 			c.pushed = latest(c.pushed, p.At)
 		}
 	}
-	c.start = latest(c.ready, latest(c.arrival, c.baseChanged))
+	c.start = latest(c.ready, c.arrival, c.baseChanged)
 	return c
 }
 
@@ -88,10 +87,8 @@ func staysBefore(moves []quorum.Event, from time.Time) (stays []stay) {
 // isWithin reports whether a moment is in one of the stays. Whether the very second of a change counts, isClosed says.
 func isWithin(stays []stay, at time.Time, isClosed bool) bool {
 	return slices.ContainsFunc(stays, func(was stay) bool {
-		if isClosed {
-			return !at.Before(was.from) && !at.After(was.to)
-		}
-		return at.After(was.from) && at.Before(was.to)
+		isEnd := at.Equal(was.from) || at.Equal(was.to)
+		return !at.Before(was.from) && !at.After(was.to) && (isClosed || !isEnd)
 	})
 }
 
@@ -136,16 +133,6 @@ func firstArrival(s *quorum.Snapshot) time.Time {
 	return cycleOf(s).arrival
 }
 
-func latest(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return b
-	}
-	return a
-}
+func latest(times ...time.Time) time.Time { return slices.MaxFunc(times, time.Time.Compare) }
 
-func earliest(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
-	}
-	return a
-}
+func earliest(times ...time.Time) time.Time { return slices.MinFunc(times, time.Time.Compare) }

@@ -19,18 +19,13 @@ func (v textView) mayBeOfOldBase(c *statement) bool {
 	for _, st := range v.head.record.approvalsOf(v.Name) {
 		isKnown = isKnown || st.TextRef == c.ref && st.Base == v.head.record.base && st.At.After(changed)
 	}
-	switch {
-	case v.Workflow != "":
+	if v.Workflow != "" {
 		return v.attempt.run == nil && len(v.runs.oldBase) > 0
-	case changed.IsZero() || isKnown:
-		return false
-	case !firstArrival(v.head.snapshot).Before(changed):
-		return false
 	}
-	if v.hasAnswered(changed, c.at, c.ref) || v.wasIdleAt(changed) {
-		return false
-	}
-	return !slices.ContainsFunc(v.head.record.requestsTo(v.Name), func(in *quorum.Intent) bool { return in.Free && in.At.Before(c.at) })
+	isAnew := func(in *quorum.Intent) bool { return in.Free && in.At.Before(c.at) } // asked for since
+	wasHere := !changed.IsZero() && firstArrival(v.head.snapshot).Before(changed)
+	return wasHere && !isKnown && !v.hasAnswered(changed, c.at, c.ref) && !v.wasIdleAt(changed) &&
+		!slices.ContainsFunc(v.head.record.requestsTo(v.Name), isAnew)
 }
 
 // diffChangedByBase is when the base changed last, and with it the diff, or what reviewers may take their instructions from: a
@@ -51,10 +46,9 @@ func filesAgainst(h *headView, base string) string {
 	if base == h.snapshot.PR.BaseRef && !h.isLeft {
 		return h.snapshot.PR.Diff.Files
 	}
-	for _, d := range h.record.record.Heads {
-		if d.Head == h.snapshot.PR.Head && d.Base == base {
-			return d.Files
-		}
+	isIt := func(d *quorum.HeadDiff) bool { return d.Head == h.snapshot.PR.Head && d.Base == base }
+	if d := firstOf(h.snapshot.Record.Heads, isIt); d != nil {
+		return d.Files
 	}
 	return ""
 }
@@ -69,11 +63,8 @@ func (v textView) hasAnswered(after, before time.Time, but quorum.TextRef) bool 
 
 // isAnswerHere reports whether a text is an answer of the reviewer about this head.
 func (v textView) isAnswerHere(t *quorum.Text) bool {
-	if !v.IsAuthor(t.Author) || v.head.isOurs(t) || !v.hasHeading(t) || latest(t.At, t.Edited).Before(v.head.cycle.arrival) {
-		return false
-	}
-	named := v.namedCommit(t)
-	if t.Kind == quorum.TextReview && t.Commit != v.head.snapshot.PR.Head || named != "" && !v.head.isHead(named) {
+	if !v.IsAuthor(t.Author) || v.head.isOurs(t) || !v.hasHeading(t) || latest(t.At, t.Edited).Before(v.head.cycle.arrival) ||
+		t.Kind == quorum.TextReview && t.Commit != v.head.snapshot.PR.Head || v.namedCommit(t) != "" && !v.head.isHead(v.namedCommit(t)) {
 		return false
 	}
 	got := v.readAgain(t)
@@ -95,17 +86,15 @@ func (v textView) wasIdleAt(at time.Time) bool {
 			note(earliest(in.At, at))
 		}
 	}
-	for i := range v.head.timeline {
-		e := &v.head.timeline[i]
-		isRequest := isReviewRequest(e, v.Reviewer) && !e.Actor.Same(v.head.snapshot.Ours)
+	for _, e := range v.head.timeline {
+		isRequest := isReviewRequest(&e, v.Reviewer) && !e.Actor.Same(v.head.snapshot.Ours)
 		isStart := e.Kind == quorum.Reopened || e.Kind == quorum.ReadyForReview || e.Kind == quorum.BaseChanged && e.At.Before(at)
 		if isStart || isRequest {
 			note(e.At)
 		}
 	}
-	for i := range v.head.texts {
-		t := &v.head.texts[i]
-		if !t.At.After(at) && v.mayAsk(t) {
+	for _, t := range v.head.texts {
+		if !t.At.After(at) && v.mayAsk(&t) {
 			note(earliest(latest(t.At, t.Edited), at))
 		}
 	}
@@ -115,10 +104,8 @@ func (v textView) wasIdleAt(at time.Time) bool {
 // mayAsk reports whether a text may have asked the reviewer for a review: it speaks to it, or was edited by a person, and nothing
 // tells what it said before.
 func (v textView) mayAsk(t *quorum.Text) bool {
-	if v.IsAuthor(t.Author) || t.Author.Same(v.head.snapshot.Ours) {
-		return false
-	}
 	body := strings.ToLower(t.Body)
 	isToIt := slices.ContainsFunc(v.Addresses(), func(name string) bool { return strings.Contains(body, name) })
-	return isToIt || isRequest(t, v.Reviewer) || !t.Edited.IsZero() && !t.Author.Bot
+	return !v.IsAuthor(t.Author) && !t.Author.Same(v.head.snapshot.Ours) &&
+		(isToIt || isRequest(t, v.Reviewer) || !t.Edited.IsZero() && !t.Author.Bot)
 }

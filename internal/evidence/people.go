@@ -75,11 +75,9 @@ func (h *headView) lastReviews() (out []quorum.Text) {
 		if t.Author.Bot || login == "" || seen[login] {
 			continue
 		}
-		switch t.State {
-		case "APPROVED", "CHANGES_REQUESTED", "DISMISSED":
-			seen[login] = true
-		}
-		if t.State == "CHANGES_REQUESTED" || t.State == "APPROVED" || h.isDismissedInVain(&t) {
+		isOpen := t.State == "CHANGES_REQUESTED" || t.State == "APPROVED"
+		seen[login] = isOpen || t.State == "DISMISSED"
+		if isOpen || h.isDismissedInVain(&t) {
 			out = append(out, t)
 		}
 	}
@@ -88,11 +86,8 @@ func (h *headView) lastReviews() (out []quorum.Text) {
 
 // isDismissedInVain reports whether a review is a request for changes that was dismissed by one who may not.
 func (h *headView) isDismissedInVain(t *quorum.Text) bool {
-	if t.State != "DISMISSED" {
-		return false
-	}
 	by, was := h.dismissalOf(t.ID)
-	return was == "CHANGES_REQUESTED" && !by.Same(t.Author) && !h.hadNoHand(by)
+	return t.State == "DISMISSED" && was == "CHANGES_REQUESTED" && !by.Same(t.Author) && !h.hadNoHand(by)
 }
 
 // hadNoHand reports whether a is a person who had no hand in the change.
@@ -113,11 +108,12 @@ func approvalsByPeople(views []*reviewerView) (all []quorum.Ballot) {
 
 // carriedFrom is the earlier head that has left a person's approval to this one; "" if none has.
 func carriedFrom(h *headView, ref quorum.TextRef) string {
-	st := firstOf(h.record.record.Stood, func(st *quorum.Stood) bool { return st.Reviewer == "" && st.TextRef == ref })
-	if st == nil || h.policy.Carry != quorum.CarrySameDiff {
-		return ""
+	for _, st := range h.snapshot.Record.Stood {
+		if st.Reviewer == "" && st.TextRef == ref && h.policy.Carry == quorum.CarrySameDiff {
+			return st.Carried
+		}
 	}
-	return st.Carried
+	return ""
 }
 
 // mayStandHere reports whether a person's review is an approval of this head, or of an earlier one that may have left it to this.

@@ -23,15 +23,9 @@ func isReviewRequest(e *quorum.Event, r *quorum.Reviewer) bool {
 // isOurs reports whether we wrote t: our own comments are never evidence. A job writes as github-actions[bot], as
 // reviewers' workflows do, so there only what we would ask for tells them apart.
 func (h *headView) isOurs(t *quorum.Text) bool {
-	if t.Kind != quorum.TextComment || !t.Author.Same(h.snapshot.Ours) {
-		return false
-	}
-	if !t.Author.Is(quorum.ActionsBot) {
-		return true
-	}
-	return slices.ContainsFunc(h.policy.Reviewers, func(r quorum.Reviewer) bool {
-		return r.Request.Comment != "" && isRequest(t, &r)
-	})
+	isAsked := func(r quorum.Reviewer) bool { return isRequest(t, &r) }
+	return t.Kind == quorum.TextComment && t.Author.Same(h.snapshot.Ours) &&
+		(!t.Author.Is(quorum.ActionsBot) || slices.ContainsFunc(h.policy.Reviewers, isAsked))
 }
 
 // personRequest is when a person first asked the reviewer on this head and base; zero if none did. Later requests
@@ -47,18 +41,14 @@ func (v *reviewerView) personRequest() (at time.Time) {
 			at = t
 		}
 	}
-	if v.Request.Comment != "" {
-		for i := range s.Comments {
-			if t := &s.Comments[i]; isPerson(t.Author) && isRequest(t, v.Reviewer) {
-				keepFirst(t.At)
-			}
+	for i := range s.Comments {
+		if t := &s.Comments[i]; isPerson(t.Author) && isRequest(t, v.Reviewer) {
+			keepFirst(t.At)
 		}
 	}
-	if v.Request.Login != "" {
-		for i := range s.Timeline {
-			if e := &s.Timeline[i]; isReviewRequest(e, v.Reviewer) && isPerson(e.Actor) {
-				keepFirst(e.At)
-			}
+	for i := range s.Timeline {
+		if e := &s.Timeline[i]; v.Request.Login != "" && isReviewRequest(e, v.Reviewer) && isPerson(e.Actor) {
+			keepFirst(e.At)
 		}
 	}
 	return at
@@ -94,15 +84,12 @@ func (h *headView) commandBefore(r *quorum.Reviewer, s *statement) (by string, f
 // isCommand reports whether a comment or a review tells r to approve, or to end what it objects to.
 func isCommand(t *quorum.Text, r *quorum.Reviewer) bool {
 	body := strings.ToLower(t.Body)
-	if r.IsAuthor(t.Author) {
-		return false
-	}
 	isMentioned := strings.Contains(body, r.Addresses()[0])
 	fields := strings.Fields(body)
 	words := strings.FieldsFunc(body, func(char rune) bool { return !unicode.IsLetter(char) })
-	return slices.ContainsFunc(r.Obeys, func(command string) bool {
+	return !r.IsAuthor(t.Author) && slices.ContainsFunc(r.Obeys, func(command string) bool {
 		if strings.HasPrefix(command, "/") { // with whatever stands between
-			return !slices.ContainsFunc(strings.Fields(command), func(part string) bool { return !slices.Contains(fields, part) })
+			return len(without(strings.Fields(command), func(part string) bool { return slices.Contains(fields, part) })) == 0
 		}
 		return isMentioned && slices.Contains(words, command)
 	})

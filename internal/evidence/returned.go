@@ -20,7 +20,7 @@ func objectionsOfEarlierStays(h *headView, texts *textReader) []quorum.Objection
 	onHead := objectionsWithin(h, h.stays, texts, func(then *quorum.Snapshot) *headView {
 		past, came := newHeadView(h.policy, then), h.stays[0].from
 		past.cycle.arrival, past.cycle.pushed, past.stays = came, came, nil // and it never left
-		past.cycle.start = latest(past.cycle.ready, latest(came, past.cycle.baseChanged))
+		past.cycle.start = latest(past.cycle.ready, came, past.cycle.baseChanged)
 		return past
 	})
 	return append(onBase, without(onHead, func(o quorum.Objection) bool {

@@ -62,11 +62,8 @@ func (v threadView) severityOf(t *quorum.Thread) quorum.Severity {
 
 // isMinor reports whether a thread lies below the reviewer's min_severity: it is shown and does not object.
 func (v threadView) isMinor(t *quorum.Thread) bool {
-	if v.MinSeverity == quorum.SeverityAny {
-		return false
-	}
 	severity := v.severityOf(t)
-	return severity > 0 && severity < v.MinSeverity
+	return severity > 0 && severity < v.MinSeverity // of [quorum.SeverityAny] none is
 }
 
 // countObjecting counts the threads that object, and those that do not.
