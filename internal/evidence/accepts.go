@@ -14,26 +14,26 @@ import (
 // that our check had named by then, or one that was said before that.
 func (v *commandView) acceptOf(reviewer string, at time.Time, isNamed func(o *quorum.Objection) bool) (c quorum.Command, found bool) {
 	for _, c := range v.all {
-		if c.Verb != quorum.CommandAccept || c.Refused != "" || c.Base != v.head.snapshot.PR.BaseRef || v.head.cycle.isBeforeBase(c.At) ||
-			at.After(c.Until) || !slices.Contains(c.Reviewers, reviewer) {
-			continue
+		isOfAccept := func(o *quorum.Objection) bool { // the record has no room for all of many: the check named those before it
+			return o.Reviewer == reviewer && v.head.record.concerns(o) && wasNamedBy(o, c.At) && (isNamed(o) || !at.After(o.At))
 		}
-		for i := range v.head.snapshot.Record.Objections {
-			o := &v.head.snapshot.Record.Objections[i]
-			isOfAccept := o.Reviewer == reviewer && v.head.record.concerns(o) && wasNamedBy(o, c.At)
-			if isOfAccept && (isNamed(o) || !at.After(o.At)) { // the record has no room for all of many: the check named those before it
-				return c, true
-			}
+		if v.isInForce(&c, quorum.CommandAccept) && !at.After(c.Until) && slices.Contains(c.Reviewers, reviewer) &&
+			firstOf(v.head.snapshot.Record.Objections, isOfAccept) != nil {
+			return c, true
 		}
 	}
 	return c, false
 }
 
+// isInForce reports whether a command of that kind was heard on this head and base, since the base changed.
+func (v *commandView) isInForce(c *quorum.Command, verb quorum.CommandVerb) bool {
+	return c.Verb == verb && c.Refused == "" && c.Base == v.head.snapshot.PR.BaseRef && !v.head.cycle.isBeforeBase(c.At)
+}
+
 // vouchers are those who vouch for a change of their own, in the order in which they did.
 func (v *commandView) vouchers() (all []quorum.StandIn) {
 	for _, c := range v.all {
-		p, isHere := v.head.policy, c.Base == v.head.snapshot.PR.BaseRef && !v.head.cycle.isBeforeBase(c.At)
-		isHeard := c.Verb == quorum.CommandVouch && c.Refused == "" && isHere
+		p, isHeard := v.head.policy, v.isInForce(&c, quorum.CommandVouch)
 		if isHeard && p.OwnChange && p.StandIn != 0 && c.May >= p.StandIn {
 			all = append(all, quorum.StandIn{Login: c.By, Review: c.ID, At: c.At, Vouch: true})
 		}

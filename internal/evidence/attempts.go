@@ -31,7 +31,7 @@ func (v *reviewerView) judgedAttempts() (all []judgedAttempt) {
 // of theirs may be about another diff, and is none here.
 func (v *reviewerView) objectionsOfTwins() (all []judgedAttempt) {
 	for _, a := range v.ofTwins {
-		view := attemptView{reviewerView: v, attempt: a}
+		view := attemptView{v, a}
 		if got := view.ownResult(); got.outcome == quorum.Findings {
 			all = append(all, judgedAttempt{view, got})
 		}

@@ -17,9 +17,8 @@ type textView struct {
 // textsFor are the texts by the reviewer's account for attempt a, comments first, each oldest first. Those of our own, and those
 // that another workflow wrote as the same account, are none.
 func (v *reviewerView) textsFor(a *reviewAttempt) (out []statement) {
-	texts := textView{v, a}
 	for i := range v.head.texts {
-		if c, found := texts.newStatement(&v.head.texts[i]); found {
+		if c, found := (textView{v, a}).newStatement(&v.head.texts[i]); found {
 			out = append(out, c)
 		}
 	}
@@ -47,7 +46,6 @@ func (v textView) newStatement(t *quorum.Text) (c statement, found bool) {
 	switch {
 	case !v.hasHeading(t):
 		c.rejected = withoutHeading
-		return c, !v.isShared()
 	case c.isReview() && t.Commit != v.head.snapshot.PR.Head:
 		c.rejected = reviewOfOther
 	case c.isReview() && v.head.isMovedReview(t) && !v.isMovedNo(t):
@@ -56,7 +54,7 @@ func (v textView) newStatement(t *quorum.Text) (c statement, found bool) {
 		c.rejected = reviewUnsubmitted
 	}
 	if c.rejected != "" {
-		return c, true
+		return c, c.rejected != withoutHeading || !v.isShared()
 	}
 	if !t.Edited.IsZero() {
 		c.at = t.Edited
@@ -82,8 +80,7 @@ func (v textView) isMovedNo(t *quorum.Text) bool {
 	if t.State == "DISMISSED" {
 		_, said.State = v.head.dismissalOf(t.ID)
 	}
-	s := v.readAgain(&said)
-	return s.Outcome == quorum.Findings && !isWithin(v.head.stays, t.At, true) && !v.hasTakenBack(t)
+	return v.readAgain(&said).Outcome == quorum.Findings && !isWithin(v.head.stays, t.At, true) && !v.hasTakenBack(t)
 }
 
 // hasTakenBack reports whether the reviewer approved after a no that GitHub moved: on the head of then. Where this head was here

@@ -16,41 +16,33 @@ type carryView struct{ *reviewerView }
 // has neither started a run nor said anything here.
 func (v carryView) carriedApproval(got attemptResult) (st quorum.Stood, found bool) {
 	if v.head.policy.Carry != quorum.CarrySameDiff || got.isVerdict() || v.hasBegunHere() {
-		return quorum.Stood{}, false
+		return st, false
 	}
-	for _, st := range slices.Backward(v.head.record.record.Stood) {
+	for _, st := range slices.Backward(v.head.snapshot.Record.Stood) {
 		isOwn := st.Carried != "" && st.Reviewer == v.Name && st.Base == v.head.record.base && st.Terms == termsOf(v.Reviewer)
-		if isOwn && !v.head.cycle.isBeforeBase(st.At) && !v.isWithdrawn(&st) {
+		if isOwn && !v.head.cycle.isBeforeBase(st.At) && !(isWithdrawable(st.Kind) && v.isWithdrawn(&st)) {
 			return st, true
 		}
 	}
-	return quorum.Stood{}, false
+	return st, false
 }
 
 // hasBegunHere reports whether the reviewer has started a run on this head, or said something about it. A run that was
 // skipped is none, and nothing is said by a review that GitHub moved here.
 func (v carryView) hasBegunHere() bool {
-	if slices.ContainsFunc(v.judgedAttempts(), func(a judgedAttempt) bool { return a.attemptRank() > rankNothing }) {
-		return true
-	}
 	a := v.newestAttempt()
 	said := slices.Concat(v.textStatements(&a), v.checkStatements(), v.statusStatements())
-	return slices.ContainsFunc(said, func(s statement) bool {
+	hasRun := slices.ContainsFunc(v.judgedAttempts(), func(a judgedAttempt) bool { return a.attemptRank() > rankNothing })
+	return hasRun || slices.ContainsFunc(said, func(s statement) bool {
 		return s.Outcome != quorum.Unrelated && s.rejected != reviewMoved && !v.head.record.isCarried(v.Name, s.ref)
 	})
 }
 
-// isWithdrawn reports whether an approval of an earlier head stands no more, as GitHub shows its text. Of what is no text
-// only the record tells.
+// isWithdrawn reports whether an approval of an earlier head in a text stands no more, as GitHub shows that.
 func (v carryView) isWithdrawn(st *quorum.Stood) bool {
-	if !isWithdrawable(st.Kind) {
-		return false
-	}
 	t := v.head.shownText(st.TextRef)
-	if t == nil || !v.IsAuthor(t.Author) || t.State == "DISMISSED" {
-		return true
-	}
-	if t.Edited.After(st.At) && (v.isShared() || !v.IsAuthor(t.Editor)) {
+	if t == nil || !v.IsAuthor(t.Author) || t.State == "DISMISSED" ||
+		t.Edited.After(st.At) && (v.isShared() || !v.IsAuthor(t.Editor)) {
 		return true
 	}
 	s := v.readAgain(t)
@@ -75,12 +67,10 @@ func (v carryView) withCarried(b quorum.Ballot, st *quorum.Stood) quorum.Ballot 
 // mayCarryOverDraft reports whether the pull request is a draft that waits, and approvals that counted before it may be
 // carried over: what tells whether they still count is then asked as for any other.
 func mayCarryOverDraft(p *quorum.Policy, s *quorum.Snapshot) bool {
-	if p.Carry != quorum.CarrySameDiff || !isJudgedLater(p, s) {
-		return false
-	}
 	hasCounted := func(st quorum.Stood) bool { return st.Counts || st.Carried != "" }
 	isSame := s.Before.Diff == s.PR.Diff.Lines && s.Before.Base == s.PR.BaseRef
-	return slices.ContainsFunc(s.Record.Stood, hasCounted) || isSame && slices.ContainsFunc(s.Before.Stood, hasCounted)
+	return p.Carry == quorum.CarrySameDiff && isJudgedLater(p, s) &&
+		(slices.ContainsFunc(s.Record.Stood, hasCounted) || isSame && slices.ContainsFunc(s.Before.Stood, hasCounted))
 }
 
 // markCounting marks the approvals that count, for the next head, and notes on what terms those of this head do.

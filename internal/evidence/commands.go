@@ -5,7 +5,6 @@ package evidence
 
 import (
 	"slices"
-	"sort"
 	"strings"
 	"time"
 	"unicode"
@@ -41,29 +40,22 @@ func parseCommand(body string) (c saidCommand, found bool) {
 	if len(words) == 0 {
 		return c, true
 	}
-	args := words[1:]
+	verb, args := quorum.CommandVerb(strings.ToLower(words[0])), words[1:]
 	first := "" // a commit or a reviewer, as people quote it
 	if len(args) > 0 {
 		first = strings.Trim(args[0], "`:")
 	}
-	switch verb := quorum.CommandVerb(strings.ToLower(strings.Join(words, " "))); {
-	case verb == quorum.CommandFixOff, verb == quorum.CommandFixOn:
-		c.verb = verb
-	case isVerb(words[0], quorum.CommandAccept, quorum.CommandVouch) && len(args) > 1 && isCommandSHA(first):
-		c.verb = quorum.CommandVerb(strings.ToLower(words[0]))
-		c.sha, c.reason = strings.ToLower(first), plainReason(strings.Join(args[1:], " "))
-	case isVerb(words[0], quorum.CommandRerun) && len(args) < 2:
-		c.verb, c.reviewer = quorum.CommandRerun, first
+	sha := strings.ToLower(first)
+	isSHA := len(sha) >= minCommandSHA && len(sha) <= 64 && review.IsHex(sha)
+	switch all := quorum.CommandVerb(strings.ToLower(strings.Join(words, " "))); {
+	case all == quorum.CommandFixOff, all == quorum.CommandFixOn:
+		c.verb = all
+	case (verb == quorum.CommandAccept || verb == quorum.CommandVouch) && len(args) > 1 && isSHA:
+		c.verb, c.sha, c.reason = verb, sha, plainReason(strings.Join(args[1:], " "))
+	case verb == quorum.CommandRerun && len(args) < 2:
+		c.verb, c.reviewer = verb, first
 	}
 	return c, true
-}
-
-func isVerb(word string, verbs ...quorum.CommandVerb) bool {
-	return slices.Contains(verbs, quorum.CommandVerb(strings.ToLower(word)))
-}
-
-func isCommandSHA(word string) bool {
-	return len(word) >= minCommandSHA && len(word) <= 64 && review.IsHex(strings.ToLower(word))
 }
 
 // plainReason is a reason as it is kept: one line of what can be printed.
@@ -107,11 +99,9 @@ func (v *commandView) saidCommands() (all []saidCommand) {
 	isRecorded := func(id int64) bool {
 		return slices.ContainsFunc(s.Record.Commands, func(c quorum.Command) bool { return c.ID == id })
 	}
-	for _, t := range slices.Concat(s.Comments, s.Reviews) {
-		if !t.Member || t.Author.Bot || t.Author.Login == "" || t.Author.Same(s.Ours) || !t.Edited.IsZero() && t.Editor.Login == "" {
-			continue
-		}
-		if c, found := readCommand(&t); found && isOfThisHead(c.at) && !isRecorded(c.id) {
+	for _, t := range v.head.texts {
+		isHeard := t.Member && !t.Author.Bot && t.Author.Login != "" && !t.Author.Same(s.Ours) && (t.Edited.IsZero() || t.Editor.Login != "")
+		if c, found := readCommand(&t); isHeard && found && isOfThisHead(c.at) && !isRecorded(c.id) {
 			all = append(all, c)
 		}
 	}
@@ -120,16 +110,8 @@ func (v *commandView) saidCommands() (all []saidCommand) {
 			all = append(all, saidCommand{verb: quorum.CommandRerun, id: p.ID, by: p.By, at: p.At})
 		}
 	}
-	sort.SliceStable(all, func(i, j int) bool { return all[i].at.Before(all[j].at) })
+	slices.SortStableFunc(all, func(a, b saidCommand) int { return a.at.Compare(b.at) })
 	return all
-}
-
-// wantPeople adds what must be known to hear what people have said.
-func (v *commandView) wantPeople(w *quorum.Wants) {
-	for _, c := range v.saidCommands() {
-		w.People = append(w.People, c.by.Login)
-		w.Authors = w.Authors || !c.isAboutFixes()
-	}
 }
 
 // A commandView is what people have told us on a head: the commands of the record, and after them those that are heard now.

@@ -2,7 +2,6 @@ package evidence
 
 import (
 	"slices"
-	"sort"
 	"strings"
 	"time"
 
@@ -57,6 +56,12 @@ const shortSHA = 7
 // maxLeftHeads is how many earlier heads are read for a reviewer's words, checks and statuses: those that were likely the last.
 const maxLeftHeads = 10
 
+// lastHeads are the earlier heads that were likely the last.
+func lastHeads(s *quorum.Snapshot) []string {
+	heads, _ := HeadsBefore(*s)
+	return heads[:min(len(heads), maxLeftHeads)]
+}
+
 // isAlike reports whether a commit is an earlier head with the same diff: nothing has changed since.
 func (h *headView) isAlike(commit string) bool {
 	return slices.ContainsFunc(alikeHeads(h.snapshot), func(alike quorum.HeadDiff) bool { return commit == alike.Head })
@@ -64,9 +69,8 @@ func (h *headView) isAlike(commit string) bool {
 
 // alikeHeads are earlier heads with the same diff.
 func alikeHeads(s *quorum.Snapshot) []quorum.HeadDiff {
-	all := without(s.Record.Heads, func(h quorum.HeadDiff) bool {
-		return h.Diff == "" || h.Diff != s.PR.Diff.Lines || h.Head == s.PR.Head
-	})
+	isOther := func(h quorum.HeadDiff) bool { return h.Diff == "" || h.Diff != s.PR.Diff.Lines || h.Head == s.PR.Head }
+	all := without(s.Record.Heads, isOther)
 	return all[:min(len(all), maxLeftHeads)]
 }
 
@@ -92,7 +96,7 @@ func HeadsBefore(s quorum.Snapshot) (heads []string, left time.Time) {
 		add(head)
 	}
 	others := slices.Clone(s.Others)
-	sort.SliceStable(others, func(i, j int) bool { return others[i].Created.After(others[j].Created) })
+	slices.SortStableFunc(others, func(a, b quorum.Run) int { return b.Created.Compare(a.Created) })
 	for _, run := range others {
 		add(run.Head)
 	}

@@ -3,6 +3,7 @@ package evidence
 // What becomes of people's words: each has an effect, or an answer that says why not.
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -19,15 +20,6 @@ const maxAlike = 8
 
 // handsPatience is how long GitHub may take to tell who had a hand in the change before a command is refused for that.
 const handsPatience = 2 * time.Minute
-
-// hear hears what people have said since the last look, word by word: what comes of one hangs on those before it.
-func (v *commandView) hear(views []*reviewerView) {
-	for _, said := range v.saidCommands() {
-		if c, heard := v.hearCommand(&said, views); heard {
-			v.keep(c)
-		}
-	}
-}
 
 // keep adds a command if there is room for it. The last that is refused to a person says that no more are.
 func (v *commandView) keep(c quorum.Command) {
@@ -47,18 +39,14 @@ func (v *commandView) keep(c quorum.Command) {
 	if c.Refused == "" && isRepeated && repeated >= maxAlike {
 		c.Reviewers, c.Refused = nil, quorum.ReasonUsedUp
 	}
-	switch {
-	case c.Refused == "":
-	case c.Refused == quorum.ReasonMayNot:
-		if unentitled >= maxAlike {
-			return
-		}
-	case refused >= maxAlike:
-		return
-	case refused == maxAlike-1:
+	isOwnRefusal := c.Refused != "" && c.Refused != quorum.ReasonMayNot
+	if isOwnRefusal && refused == maxAlike-1 {
 		c.Refused = quorum.ReasonUsedUp
 	}
-	v.all = append(v.all, c)
+	isFull := isOwnRefusal && refused >= maxAlike || c.Refused == quorum.ReasonMayNot && unentitled >= maxAlike
+	if !isFull {
+		v.all = append(v.all, c)
+	}
 }
 
 // hearCommand says what becomes of a command; false while that is not known.
@@ -103,12 +91,11 @@ func (v *commandView) hearCommand(said *saidCommand, views []*reviewerView) (c q
 
 // whyNoSwitch says why a word about fixes changes nothing; "" if it does.
 func (v *commandView) whyNoSwitch(c *quorum.Command) quorum.Reason {
-	last := fixSwitchOf(&v.head.snapshot.Record, v.all)
-	isOff := last != nil && last.Off
+	last := cmp.Or(fixSwitchOf(&v.head.snapshot.Record, v.all), &quorum.FixSwitch{})
 	switch {
 	case v.head.policy.Fix.Workflow == "":
 		return quorum.ReasonNoFixes
-	case isOff == (c.Verb == quorum.CommandFixOff), last != nil && c.At.Before(last.At):
+	case last.Off == (c.Verb == quorum.CommandFixOff), c.At.Before(last.At):
 		return quorum.ReasonNoChange
 	}
 	return ""
@@ -141,8 +128,7 @@ func (v *commandView) acceptedBy(said *saidCommand) (reviewers []string, until t
 	for i := range v.head.snapshot.Record.Objections {
 		o := &v.head.snapshot.Record.Objections[i]
 		shown := v.head.shownText(o.TextRef)
-		isOver := o.Answered || shown != nil && v.head.isDismissed(shown)
-		if isOver || !v.head.record.concerns(o) || !wasNamedBy(o, said.at) {
+		if o.Answered || shown != nil && v.head.isDismissed(shown) || !v.head.record.concerns(o) || !wasNamedBy(o, said.at) {
 			continue
 		}
 		if _, isEnded := v.acceptOf(o.Reviewer, o.At, func(n *quorum.Objection) bool { return n == o }); !isEnded {

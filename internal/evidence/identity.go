@@ -67,15 +67,10 @@ func withoutImpostors(p *quorum.Policy, s *quorum.Snapshot) *quorum.Snapshot {
 	if len(s.Record.Accounts) == 0 {
 		return s
 	}
-	isKnown := func(name string) bool {
-		return slices.ContainsFunc(p.Reviewers, func(r quorum.Reviewer) bool {
-			return r.AuthorID != 0 && strings.EqualFold(r.Author, name)
-		})
-	}
 	isOther := func(name string, id int64) bool {
-		return id != 0 && !isKnown(name) && slices.ContainsFunc(s.Record.Accounts, func(a quorum.SeenAccount) bool {
-			return strings.EqualFold(a.Name, name) && a.ID != id
-		})
+		isIts := func(r quorum.Reviewer) bool { return r.AuthorID != 0 && strings.EqualFold(r.Author, name) }
+		isNamesake := func(a quorum.SeenAccount) bool { return strings.EqualFold(a.Name, name) && a.ID != id }
+		return id != 0 && !slices.ContainsFunc(p.Reviewers, isIts) && slices.ContainsFunc(s.Record.Accounts, isNamesake)
 	}
 	isText := func(t quorum.Text) bool { return isOther(t.Author.Login, t.Author.ID) }
 	own := *s

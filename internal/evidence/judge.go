@@ -88,6 +88,10 @@ func viewsOf(h *headView, texts *textReader) []*reviewerView {
 	for i := range p.Reviewers {
 		views[i] = newReviewerView(h, texts, commands, &p.Reviewers[i])
 	}
-	commands.hear(views)
+	for _, said := range commands.saidCommands() { // what comes of one hangs on those before it
+		if c, isHeard := commands.hearCommand(&said, views); isHeard {
+			commands.keep(c)
+		}
+	}
 	return views
 }

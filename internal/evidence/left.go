@@ -20,20 +20,16 @@ const (
 // a reviewer's verdict, and the jobs of runs whose failure is one. None are, if there is no such reviewer.
 func LeftHeads(p quorum.Policy, s quorum.Snapshot) (heads []string, checks, statuses bool) {
 	var failed []string // heads with a failed run
-	for i := range p.Reviewers {
-		r := &p.Reviewers[i]
-		if !r.MayVote() {
-			continue
-		}
-		checks, statuses = checks || r.Check != "", statuses || r.Status != ""
+	for _, r := range p.Reviewers {
+		checks, statuses = checks || r.MayVote() && r.Check != "", statuses || r.MayVote() && r.Status != ""
+		objects := r.MayVote() && isByConclusion(&r) && r.FailureMeans == quorum.MeansFindings
 		for _, run := range s.Others {
-			if isByConclusion(r) && r.FailureMeans == quorum.MeansFindings && run.Path == r.Workflow && run.Conclusion == "failure" {
+			if objects && run.Path == r.Workflow && run.Conclusion == "failure" {
 				failed = append(failed, run.Head)
 			}
 		}
 	}
-	heads, _ = HeadsBefore(s)
-	heads = heads[:min(len(heads), maxLeftHeads)]
+	heads = lastHeads(&s)
 	if !checks && !statuses {
 		heads = without(heads, func(head string) bool { return !slices.Contains(failed, head) })
 	}
@@ -72,19 +68,17 @@ func cancelsOfLeftReruns(h *headView) (cancels []quorum.Action) {
 // runsOfLeftHeads are the ended runs of the last head before this one on which the reviewer's ended, unless a look has heard
 // what they said.
 func runsOfLeftHeads(v *reviewerView) []quorum.Run {
-	heads, _ := HeadsBefore(*v.head.snapshot)
-	for _, head := range heads[:min(len(heads), maxLeftHeads)] {
+	j := v.past.judged()
+	for _, head := range lastHeads(v.head.snapshot) {
 		runs := without(v.runs.others, func(run quorum.Run) bool {
 			return run.Head != head || run.Conclusion != "success" && run.Conclusion != "failure"
 		})
-		j := v.past.judged()
-		isSince := func(run quorum.Run) bool { return run.Updated.After(j.Said) }
-		isHeard := j != nil && j.Head == head && !slices.ContainsFunc(runs, isSince)
-		switch {
-		case isHeard:
-			return nil
-		case len(runs) > 0:
+		isUnheard := func(run quorum.Run) bool { return j == nil || j.Head != head || run.Updated.After(j.Said) }
+		if slices.ContainsFunc(runs, isUnheard) {
 			return runs
+		}
+		if j != nil && j.Head == head {
+			return nil
 		}
 	}
 	return nil
@@ -103,12 +97,10 @@ func LikelyHeads(s quorum.Snapshot, heads []string) []string {
 			stayed[e.From], since = max(stayed[e.From], e.At.Sub(since)), e.At
 		}
 	}
-	rest := slices.Clone(heads[maxNewestBefore:])
-	slices.SortStableFunc(rest, func(a, b string) int { return cmp.Compare(stayed[b], stayed[a]) })
-	rest = rest[:maxHeadsBefore-maxNewestBefore]
-	return slices.DeleteFunc(slices.Clone(heads), func(head string) bool {
-		return !slices.Contains(heads[:maxNewestBefore], head) && !slices.Contains(rest, head)
-	})
+	likely := slices.Clone(heads)
+	slices.SortStableFunc(likely[maxNewestBefore:], func(a, b string) int { return cmp.Compare(stayed[b], stayed[a]) })
+	likely = likely[:maxHeadsBefore]
+	return without(heads, func(head string) bool { return !slices.Contains(likely, head) })
 }
 
 // snapshotOfLeftHead is the snapshot as if the pull request had an earlier head.
@@ -130,9 +122,9 @@ func snapshotOfLeftHead(s *quorum.Snapshot, head string) quorum.Snapshot {
 // verdictOnLeftHeads is the verdict of a reviewer, as GitHub shows it, about the last head before this one of which it spoke,
 // unless that has the same diff or the record knows of a later one. Whatever base that head was on, it was said of it.
 func verdictOnLeftHeads(h *headView, r *quorum.Reviewer, texts *textReader) (last quorum.Judged, found bool) {
-	p := *h.policy
-	p.Reviewers = []quorum.Reviewer{*r}
-	p.Reviewers[0].Excused = "" // whatever lane the pull request is in now
+	p, asVoter := *h.policy, *r
+	asVoter.Excused = "" // whatever lane the pull request is in now
+	p.Reviewers = []quorum.Reviewer{asVoter}
 	heads := headsWithWords(h.snapshot, r, texts)
 	for _, head := range heads[:min(len(heads), maxLeftHeads)] {
 		past := snapshotOfLeftHead(h.snapshot, head)
@@ -184,14 +176,12 @@ func headsWithWords(s *quorum.Snapshot, r *quorum.Reviewer, texts *textReader) [
 			said = append(said, left.SHA)
 		}
 	}
-	for _, j := range s.Record.Judged {
-		if j.Reviewer == r.Name {
-			said = append(said, j.Head)
-		}
+	if j := judgedBy(s.Record.Judged, r.Name); j != nil {
+		said = append(said, j.Head)
 	}
-	said = without(said, func(begin string) bool { return len(begin) < shortSHA })
 	return withoutRepeats(without(heads, func(head string) bool {
-		return !slices.ContainsFunc(said, func(begin string) bool { return strings.HasPrefix(head, begin) })
+		isOf := func(begin string) bool { return len(begin) >= shortSHA && strings.HasPrefix(head, begin) }
+		return !slices.ContainsFunc(said, isOf)
 	}))
 }
 

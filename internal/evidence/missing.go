@@ -70,7 +70,9 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 			w.Logs = withOnce(w.Logs, job)
 		}
 	}
-	views[0].commands.wantPeople(&w)
+	for _, c := range views[0].commands.saidCommands() {
+		w.People, w.Authors = append(w.People, c.by.Login), w.Authors || !c.isAboutFixes()
+	}
 	w.Tree = wantsTree(&p, &s, views)
 	strangers := 0
 	for _, t := range views[0].head.lastReviews() {

@@ -90,9 +90,9 @@ type objectionSearch struct {
 func (v *attemptView) newObjectionSearch(got attemptResult, statements []statement) *objectionSearch {
 	s := &objectionSearch{attemptView: v, got: got, isAnswer: v.isAnswer(&got), shown: slices.Clip(statements)}
 	for _, o := range append(v.objectionsOfTwins(), v.judgedAttempts()...) {
-		isIt := v.attempt.run != nil && o.attempt.run.ID == v.attempt.run.ID && o.attempt.number == v.attempt.number
-		if isIt || v.attempt.run == nil && !o.attempt.isOfTwin {
-			continue
+		run := v.attempt.run
+		if run == nil && !o.attempt.isOfTwin || run != nil && o.attempt.run.ID == run.ID && o.attempt.number == v.attempt.number {
+			continue // it is the attempt itself
 		}
 		s.others = append(s.others, o)
 		if v.Verdict.Kind != quorum.Conclusion {
@@ -121,11 +121,8 @@ func (s *objectionSearch) unansweredObjection() (objection attemptResult, found 
 // approvalBeside finds what approves beside an attempt that is under way without a verdict: it counts when that one has
 // ended without one, or is at its deadline.
 func (s *objectionSearch) approvalBeside() (attemptResult, bool) {
-	if s.attempt.run == nil || s.attempt.run.Completed() || s.got.isVerdict() {
-		return attemptResult{}, false
-	}
 	beside := speakingAttempt(s.others, rankSpoke)
-	if beside == nil || !beside.isApproval() {
+	if s.attempt.run == nil || s.attempt.run.Completed() || s.got.isVerdict() || beside == nil || !beside.isApproval() {
 		return attemptResult{}, false
 	}
 	return beside.got, true
@@ -140,13 +137,12 @@ func (a *judgedAttempt) isApproval() bool {
 // openInAttempts is what other attempts objected and nothing has answered, the newest first.
 func (s *objectionSearch) openInAttempts() (open []attemptResult) {
 	for _, o := range slices.Backward(s.others) {
-		objection, run, number := o.got, o.attempt.run.ID, o.attempt.number
-		if objection.outcome != quorum.Findings || objection.isDoubt || s.hasAnswer(objection.at, run, number) ||
-			s.head.record.hasAnswered(s.Name, objection.at, run, number) {
-			continue
+		got, run, number := o.got, o.attempt.run.ID, o.attempt.number
+		isAnswered := s.hasAnswer(got.at, run, number) || s.head.record.hasAnswered(s.Name, got.at, run, number)
+		if got.outcome == quorum.Findings && !got.isDoubt && !isAnswered {
+			got.saidRun, got.saidAttempt, got.isOlder = run, number, true
+			open = append(open, got)
 		}
-		objection.saidRun, objection.saidAttempt, objection.isOlder = run, number, true
-		open = append(open, objection)
 	}
 	return open
 }
@@ -157,28 +153,25 @@ func (s *objectionSearch) openInSignals() (all []attemptResult) {
 		open, found := unansweredStatement(list)
 		newest, _ := newestStatement(list)
 		isAnswered := s.isAnswer && s.got.ref.Kind != open.ref.Kind && s.got.at.After(open.at)
-		if !found || isAnswered || newest.ref == open.ref || s.head.record.hasAnswered(s.Name, open.at, 0, 0) {
-			continue
+		if found && !isAnswered && newest.ref != open.ref && !s.head.record.hasAnswered(s.Name, open.at, 0, 0) {
+			all = append(all, s.objectionResult(&open))
 		}
-		all = append(all, s.objectionResult(&open))
 	}
 	return all
 }
 
 // openInRecord is what only the record still knows.
 func (s *objectionSearch) openInRecord() (all []attemptResult) {
+	a, open := &s.attempt, s.threads.openFindings()
 	for _, o := range s.head.record.objectionsOf(s.Name) {
-		if s.isAnswered(&o) {
-			continue
-		}
-		a := &s.attempt
 		objection := attemptResult{
 			outcome: quorum.Findings, at: o.At, ref: o.TextRef, url: o.URL,
 			carried: o.Carried, pull: o.Pull, hasThreads: o.Threads > 0 || o.Kind == quorum.TextThread,
 			isOlder: o.Carried != "" || a.run != nil && (o.Run != a.run.ID || o.Attempt < a.number || o.At.Before(a.began)),
 		}
-		open := s.threads.openFindings()
 		switch {
+		case s.isAnswered(&o):
+			continue
 		case o.Kind == quorum.TextThread && len(open) > 0: // each is an objection of its own
 			objection.findings = open
 		case o.More < 0:

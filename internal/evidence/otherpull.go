@@ -45,11 +45,7 @@ func firstName(others []*quorum.PullRequest, listIsWhole bool) (name string, fou
 	if len(others) == 0 {
 		return "", !listIsWhole
 	}
-	name = fmt.Sprintf("#%d", others[0].Number)
-	if by := others[0].Author.Login; by != "" {
-		name += " by " + by
-	}
-	return name, true
+	return strings.TrimSuffix(fmt.Sprintf("#%d by %s", others[0].Number, others[0].Author.Login), " by "), true
 }
 
 // otherPullsAt are the pull requests of the same branch that something which came at that time may be about: they were
