@@ -18,42 +18,40 @@ const (
 	maxCommandReason = 200 // characters of it that are kept
 )
 
-// A saidCommand is a command that the record does not know, as a person said it.
+// A saidCommand is a command that the record does not know, as a person said it. Its verb is "" where it is not understood.
 type saidCommand struct {
-	verb     quorum.CommandVerb // "": it is not understood
-	sha      string             // accept, vouch
-	reason   string             // accept, vouch
-	reviewer string             // rerun; "": all
-	id       int64
-	by       quorum.Account
-	at       time.Time
-	void     quorum.Reason // why it is none, whatever it says; "": it may be one
+	quorum.Command // Refused: why it is none, whatever it says
+	author         quorum.Account
+	sha            string // accept, vouch
+	reviewer       string // rerun; "": all
 }
 
-// parseCommand reads a comment that may be a command.
-func parseCommand(body string) (c saidCommand, found bool) {
-	line := quorum.CommandLine(body)
+// readCommand reads a text that may be a command, with who said it.
+func readCommand(t *quorum.Text) (c saidCommand, found bool) {
+	c.author, c.ID, c.By, c.At = t.Author, t.ID, t.Author.Login, t.At.UTC()
+	switch {
+	case t.Kind == quorum.TextReview:
+		c.ID, c.Refused = -t.ID, quorum.ReasonInReview
+	case !t.Edited.IsZero():
+		c.Refused = quorum.ReasonWordEdited
+	}
+	line := quorum.CommandLine(t.Body)
 	if line == "" {
 		return c, false
 	}
-	words := strings.Fields(line)[1:]
-	if len(words) == 0 {
-		return c, true
-	}
-	verb, args := quorum.CommandVerb(strings.ToLower(words[0])), words[1:]
-	first := "" // a commit or a reviewer, as people quote it
-	if len(args) > 0 {
-		first = strings.Trim(args[0], "`:")
-	}
+	said := strings.Join(strings.Fields(line)[1:], " ")
+	verb, args, _ := strings.Cut(said, " ")
+	first, reason, _ := strings.Cut(args, " ")
+	first = strings.Trim(first, "`:") // a commit or a reviewer, as people quote it
 	sha := strings.ToLower(first)
 	isSHA := len(sha) >= minCommandSHA && len(sha) <= 64 && review.IsHex(sha)
-	switch all := quorum.CommandVerb(strings.ToLower(strings.Join(words, " "))); {
+	switch all, verb := quorum.CommandVerb(strings.ToLower(said)), quorum.CommandVerb(strings.ToLower(verb)); {
 	case all == quorum.CommandFixOff, all == quorum.CommandFixOn:
-		c.verb = all
-	case (verb == quorum.CommandAccept || verb == quorum.CommandVouch) && len(args) > 1 && isSHA:
-		c.verb, c.sha, c.reason = verb, sha, plainReason(strings.Join(args[1:], " "))
-	case verb == quorum.CommandRerun && len(args) < 2:
-		c.verb, c.reviewer = verb, first
+		c.Verb = all
+	case (verb == quorum.CommandAccept || verb == quorum.CommandVouch) && reason != "" && isSHA:
+		c.Verb, c.sha, c.Reason = verb, sha, plainReason(reason)
+	case verb == quorum.CommandRerun && reason == "":
+		c.Verb, c.reviewer = verb, first
 	}
 	return c, true
 }
@@ -67,22 +65,9 @@ func plainReason(text string) string {
 	return string(plain)
 }
 
-// readCommand reads a text that may be a command, with who said it.
-func readCommand(t *quorum.Text) (c saidCommand, found bool) {
-	c, found = parseCommand(t.Body)
-	c.id, c.by, c.at = t.ID, t.Author, t.At
-	switch {
-	case t.Kind == quorum.TextReview:
-		c.id, c.void = -t.ID, quorum.ReasonInReview
-	case !t.Edited.IsZero():
-		c.void = quorum.ReasonWordEdited
-	}
-	return c, found
-}
-
 // isAboutFixes reports whether the command switches fixes off or on.
 func (c *saidCommand) isAboutFixes() bool {
-	return c.verb == quorum.CommandFixOff || c.verb == quorum.CommandFixOn
+	return c.Verb == quorum.CommandFixOff || c.Verb == quorum.CommandFixOn
 }
 
 // saidCommands are the commands of people on this head and base that the record does not know, oldest first. Whom GitHub
@@ -101,16 +86,17 @@ func (v *commandView) saidCommands() (all []saidCommand) {
 	}
 	for _, t := range v.head.texts {
 		isHeard := t.Member && !t.Author.Bot && t.Author.Login != "" && !t.Author.Same(s.Ours) && (t.Edited.IsZero() || t.Editor.Login != "")
-		if c, found := readCommand(&t); isHeard && found && isOfThisHead(c.at) && !isRecorded(c.id) {
+		if c, found := readCommand(&t); isHeard && found && isOfThisHead(c.At) && !isRecorded(c.ID) {
 			all = append(all, c)
 		}
 	}
 	for _, p := range s.Presses {
 		if !p.By.Bot && p.By.Login != "" && !isRecorded(p.ID) {
-			all = append(all, saidCommand{verb: quorum.CommandRerun, id: p.ID, by: p.By, at: p.At})
+			c := quorum.Command{ID: p.ID, Verb: quorum.CommandRerun, By: p.By.Login, At: p.At.UTC()}
+			all = append(all, saidCommand{Command: c, author: p.By})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b saidCommand) int { return a.at.Compare(b.at) })
+	slices.SortStableFunc(all, func(a, b saidCommand) int { return a.At.Compare(b.At) })
 	return all
 }
 

@@ -52,38 +52,37 @@ func (v *commandView) keep(c quorum.Command) {
 // hearCommand says what becomes of a command; false while that is not known.
 func (v *commandView) hearCommand(said *saidCommand, views []*reviewerView) (c quorum.Command, heard bool) {
 	s := v.head.snapshot
-	may, known := s.Permissions[strings.ToLower(said.by.Login)]
+	may, known := s.Permissions[strings.ToLower(said.By)]
 	if !known {
 		return c, false
 	}
-	c = quorum.Command{ID: said.id, Verb: said.verb, By: said.by.Login, At: said.at.UTC(), Base: s.PR.BaseRef}
-	c.Reason = said.reason
-	needsNoHand := said.verb == quorum.CommandRerun || said.verb == quorum.CommandAccept && !v.head.policy.OwnChange
+	c = said.Command
+	c.Base = s.PR.BaseRef
+	needsNoHand := said.Verb == quorum.CommandRerun || said.Verb == quorum.CommandAccept && !v.head.policy.OwnChange
 	switch {
 	case may < quorum.Write:
 		c.Refused = quorum.ReasonMayNot
-	case said.void != "":
-		c.Refused = said.void
-	case said.verb == "":
+	case said.Refused != "":
+	case said.Verb == "":
 		c.Refused = quorum.ReasonUnclear
-	case said.verb == quorum.CommandAccept && (v.head.policy.Override == 0 || may < v.head.policy.Override):
+	case said.Verb == quorum.CommandAccept && (v.head.policy.Override == 0 || may < v.head.policy.Override):
 		c.Refused = quorum.ReasonNoOverride
-	case said.verb == quorum.CommandVouch:
+	case said.Verb == quorum.CommandVouch:
 		c.May, c.Refused = may, v.whyNoVouch(said, may)
-		return c, c.Refused != quorum.ReasonHandsUnknown || !s.Began.Before(said.at.Add(handsPatience))
+		return c, c.Refused != quorum.ReasonHandsUnknown || !s.Began.Before(said.At.Add(handsPatience))
 	case said.isAboutFixes():
 		c.Refused = v.whyNoSwitch(&c)
-	case needsNoHand && change.HadHand(s, said.by):
+	case needsNoHand && change.HadHand(s, said.author):
 		c.Refused = quorum.ReasonHadHand
 	case needsNoHand && !change.AreHandsKnown(s):
-		if s.Began.Before(said.at.Add(handsPatience)) {
+		if s.Began.Before(said.At.Add(handsPatience)) {
 			return c, false
 		}
 		c.Refused = quorum.ReasonHandsUnknown
-	case said.verb == quorum.CommandAccept:
+	case said.Verb == quorum.CommandAccept:
 		c.Reviewers, c.Until, c.Refused = v.acceptedBy(said)
-		c.Own = change.HadHand(s, said.by)
-	case said.verb == quorum.CommandRerun:
+		c.Own = change.HadHand(s, said.author)
+	case said.Verb == quorum.CommandRerun:
 		c.Reviewers, c.Refused = reviewersToRerun(views, said.reviewer)
 	}
 	return c, true
@@ -108,11 +107,11 @@ func (v *commandView) whyNoVouch(said *saidCommand, may quorum.Permission) quoru
 		return quorum.ReasonNoVouch
 	case !strings.HasPrefix(v.head.snapshot.PR.Head, said.sha):
 		return quorum.ReasonOtherHead
-	case v.head.hadNoHand(said.by):
+	case v.head.hadNoHand(said.author):
 		return quorum.ReasonNotOwn
-	case !change.HadHand(v.head.snapshot, said.by):
+	case !change.HadHand(v.head.snapshot, said.author):
 		return quorum.ReasonHandsUnknown
-	case slices.ContainsFunc(v.vouchers(), func(s quorum.StandIn) bool { return strings.EqualFold(s.Login, said.by.Login) }):
+	case slices.ContainsFunc(v.vouchers(), func(s quorum.StandIn) bool { return strings.EqualFold(s.Login, said.author.Login) }):
 		return quorum.ReasonNoChange
 	}
 	return ""
@@ -128,7 +127,7 @@ func (v *commandView) acceptedBy(said *saidCommand) (reviewers []string, until t
 	for i := range v.head.snapshot.Record.Objections {
 		o := &v.head.snapshot.Record.Objections[i]
 		shown := v.head.shownText(o.TextRef)
-		if o.Answered || shown != nil && v.head.isDismissed(shown) || !v.head.record.concerns(o) || !wasNamedBy(o, said.at) {
+		if o.Answered || shown != nil && v.head.isDismissed(shown) || !v.head.record.concerns(o) || !wasNamedBy(o, said.At) {
 			continue
 		}
 		if _, isEnded := v.acceptOf(o.Reviewer, o.At, func(n *quorum.Objection) bool { return n == o }); !isEnded {

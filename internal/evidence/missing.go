@@ -71,7 +71,7 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 		}
 	}
 	for _, c := range views[0].commands.saidCommands() {
-		w.People, w.Authors = append(w.People, c.by.Login), w.Authors || !c.isAboutFixes()
+		w.People, w.Authors = append(w.People, c.By), w.Authors || !c.isAboutFixes()
 	}
 	w.Tree = wantsTree(&p, &s, views)
 	strangers := 0
