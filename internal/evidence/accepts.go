@@ -1,7 +1,6 @@
 package evidence
 
-// What a person accepted over stands no more: the accept of a head, found for each objection that it ends. And who vouches for a
-// change of their own.
+// An accept ends what it was said over. A vouch lets somebody stand in for reviewers of a change of their own.
 
 import (
 	"slices"
@@ -41,8 +40,7 @@ func (v *commandView) vouchers() (all []quorum.StandIn) {
 	return all
 }
 
-// acceptOfResult finds the accept that ends an objection as a result shows it. One by open threads is ended if none of
-// them is younger than the accepted ones.
+// acceptOfResult finds the accept that ends an objection; one by open threads only if none is younger than the accepted.
 func (v *attemptView) acceptOfResult(r *attemptResult) (c quorum.Command, found bool) {
 	if len(v.commands.all) == 0 {
 		return c, false
@@ -72,8 +70,7 @@ func answersAnew(got, objection *attemptResult) bool {
 	return got.outcome == quorum.Approved && got.reason != quorum.ReasonResolved && got.at.After(objection.at)
 }
 
-// endedEarlier is the act of a person that ended what the reviewer objected to this diff: an accept on another head, or the
-// dismissal of a review.
+// endedEarlier is a person's act that ended what the reviewer objected to this diff: an accept elsewhere, or a dismissal.
 func (v *attemptView) endedEarlier() quorum.Ending {
 	s := v.head.snapshot
 	for _, t := range slices.Backward(s.Reviews) {

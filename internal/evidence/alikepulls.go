@@ -30,8 +30,7 @@ func IsCompared(s *quorum.Snapshot) bool {
 	return rec.Head == s.PR.Head && rec.Base == s.PR.BaseRef && rec.Trunk == s.PR.Stack.Trunk && rec.Compared
 }
 
-// IsKnownAlike reports whether the record knows that another pull request has the same diff, or that it has another one with its
-// head and base.
+// IsKnownAlike reports whether the record knows if another pull request, with its head and base, has the same diff.
 func IsKnownAlike(s *quorum.Snapshot, o *quorum.PullRequest) bool {
 	return slices.Contains(s.Record.Alike, o.Number) || slices.Contains(s.Record.Unlike, unlikeName(o.Head, o.BaseRef))
 }

@@ -17,8 +17,7 @@ func (v *attemptView) isAnswer(got *attemptResult) bool {
 	return isYes && !v.attempt.isUnderWay() && !slices.ContainsFunc(v.attempts, mayBeIts)
 }
 
-// hasAnswer reports whether an approval answers what was objected at that time, in that attempt of that run: its own
-// attempt began later, of whichever run.
+// hasAnswer reports whether an attempt that began after what was objected in an attempt of a run approves.
 func (s *objectionSearch) hasAnswer(at time.Time, run int64, attempt int) bool {
 	isLater := func(a *reviewAttempt, got *attemptResult) bool {
 		isOfRun := run == a.run.ID && attempt < a.number && !a.isPast && got.begun.Equal(a.began)
@@ -108,8 +107,7 @@ func (v *attemptView) isAnsweredAsShown(o *quorum.Objection, s *statement, isAns
 	return len(s.threads) >= o.Threads // it was read anew, under the policy in force
 }
 
-// isCarriedAnswered reports whether an objection to an earlier head with this diff stands no more: by what its reviewer
-// says here since, or by a person who ended it there.
+// isCarriedAnswered reports whether its reviewer has answered an objection to an earlier head here, or a person ended it.
 func (s *objectionSearch) isCarriedAnswered(o *quorum.Objection) bool {
 	return s.isAnswer && s.got.at.After(o.At) && s.isAnsweredByCheck(o) ||
 		o.Kind == quorum.TextThread && s.isThreadAnswered(o.ID, false) || s.hasEndedSince(o)

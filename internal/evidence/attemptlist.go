@@ -7,8 +7,7 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// attemptList has the attempts of a reviewer's runs on this head, the newest run last: of each run the newest attempt, and
-// before it what stands for the earlier ones.
+// attemptList has the attempts of runs on this head, the newest run last: its newest attempt, and before it the earlier ones.
 type attemptList []reviewAttempt
 
 // attemptsOfRuns lists the attempts of r's runs. Of earlier attempts GitHub does not show where one ended and the next
@@ -54,8 +53,7 @@ func unseenAttempts(h *headView, r *quorum.Reviewer, run *quorum.Run) (all []quo
 	return all
 }
 
-// mayHaveLeft reports whether a text of that time may be an attempt's: it was under way, or it had ended shortly before and
-// no other run was under way.
+// mayHaveLeft reports whether a text may be an attempt's: it was under way, or had just ended and no other run was.
 func (l attemptList) mayHaveLeft(a *reviewAttempt, at time.Time) bool {
 	switch {
 	case !a.covers(at) || a.isPast && !at.Before(a.ended):

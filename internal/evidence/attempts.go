@@ -27,8 +27,7 @@ func (v *reviewerView) judgedAttempts() (all []judgedAttempt) {
 	return all
 }
 
-// objectionsOfTwins are the attempts of runs for other pull requests of this repository with this head that object. An approval
-// of theirs may be about another diff, and is none here.
+// objectionsOfTwins are the attempts for other pull requests with this head that object. None of them approves this diff.
 func (v *reviewerView) objectionsOfTwins() (all []judgedAttempt) {
 	for _, a := range v.ofTwins {
 		view := attemptView{v, a}

@@ -7,8 +7,7 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// whyUnbound says why a text is not about this head or not from the attempt; "" if it is bound to both: it names the
-// head, or was written during the attempt.
+// whyUnbound says why a text neither names the head nor was written during the attempt; "" if it is bound to both.
 func (v textView) whyUnbound(t *quorum.Text, at time.Time) rejection {
 	if v.head.cycle.isBeforeBase(at) {
 		return beforeBase

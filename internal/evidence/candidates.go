@@ -25,8 +25,7 @@ func (v *reviewerView) textsFor(a *reviewAttempt) (out []statement) {
 	return out
 }
 
-// textStatements are the statements in texts for a, oldest first; of a reviewer whose verdict is an artifact those in its
-// artifacts.
+// textStatements are the statements in texts for a, oldest first, or, where an artifact is the verdict, in artifacts.
 func (v *reviewerView) textStatements(a *reviewAttempt) []statement {
 	if v.Verdict.Kind == quorum.Artifact {
 		return v.artifacts.artifactStatements(a)
@@ -36,8 +35,7 @@ func (v *reviewerView) textStatements(a *reviewAttempt) []statement {
 	return out
 }
 
-// newStatement decides whether t counts for the attempt: an edit by anybody but the reviewer makes it void. found is
-// false if t is not the reviewer's.
+// newStatement decides whether t counts for the attempt; found is false if t is not the reviewer's.
 func (v textView) newStatement(t *quorum.Text) (c statement, found bool) {
 	if v.Author == "" || !v.IsAuthor(t.Author) || v.head.isOurs(t) {
 		return c, false
@@ -83,8 +81,7 @@ func (v textView) isMovedNo(t *quorum.Text) bool {
 	return v.readAgain(&said).Outcome == quorum.Findings && !isWithin(v.head.stays, t.At, true) && !v.hasTakenBack(t)
 }
 
-// hasTakenBack reports whether the reviewer approved after a no that GitHub moved: on the head of then. Where this head was here
-// before, the no may be about it.
+// hasTakenBack reports whether the reviewer approved the head of then after a no that GitHub moved, surely not about this one.
 func (v textView) hasTakenBack(no *quorum.Text) bool {
 	return len(v.head.stays) == 0 && slices.ContainsFunc(v.head.snapshot.Reviews, func(t quorum.Text) bool {
 		isEarlier := t.Commit != v.head.snapshot.PR.Head || v.head.isMovedReview(&t)
@@ -106,8 +103,7 @@ func (v textView) bindText(c *statement) (why rejection) {
 	return why
 }
 
-// readStatement fills in what the text says. A review that was dismissed is void, unless it objects and who dismissed
-// it may not end that.
+// readStatement fills in what the text says. A dismissed review is void; an objection only if who dismissed it may end it.
 func (v textView) readStatement(c *statement) {
 	dismissed, by := c.text.State == "DISMISSED", quorum.Account{}
 	if dismissed {
@@ -169,8 +165,7 @@ func (v textView) whyUnnamed(c *statement) rejection {
 	return ""
 }
 
-// wasBefore reports whether a statement of a reviewer without a run belongs to the attempt before: it holds no verdict,
-// and the reviewer was asked again since.
+// wasBefore reports whether a reviewer without a run was asked again since a statement that holds no verdict.
 func (a *reviewAttempt) wasBefore(s *statement) bool {
 	return a.wasAskedAgain() && !s.isVerdict() && s.rejected == "" && s.at.Before(a.began)
 }

@@ -12,8 +12,7 @@ import (
 // A carryView is what earlier heads have left of one reviewer's approvals.
 type carryView struct{ *reviewerView }
 
-// carriedApproval finds the approval of an earlier head with the very same files that stands for this one: its reviewer
-// has neither started a run nor said anything here.
+// carriedApproval finds the approval that stands for this head, where its reviewer has neither run nor spoken here.
 func (v carryView) carriedApproval(got attemptResult) (st quorum.Stood, found bool) {
 	if v.head.policy.Carry != quorum.CarrySameDiff || got.isVerdict() || v.hasBegunHere() {
 		return st, false

@@ -10,8 +10,7 @@ import (
 	"github.com/review-coordinator/coordinator/internal/review"
 )
 
-// signals are the check and the status in which a reviewer speaks: its verdict, or, beside its texts, that it works or why it does
-// not.
+// signals are the check and the status in which a reviewer speaks: its verdict, or that it works or why it does not.
 func (v *reviewerView) signals() (of quorum.Signal) {
 	if v.Verdict.Kind != quorum.Conclusion {
 		of = v.Signal
@@ -49,8 +48,7 @@ func (v *reviewerView) checkStatements() (out []statement) {
 	return out
 }
 
-// isSaid reports whether a check or a status says something here: what is no verdict of its reviewer only as a signal, and a yes
-// only of the base that it looked at.
+// isSaid reports whether a check or a status says something here. A yes says it only of the base that it looked at.
 func (v *reviewerView) isSaid(s *statement, isVerdict bool, began time.Time) bool {
 	isOfOldBase := s.Outcome == quorum.Approved && !began.IsZero() && v.head.cycle.isBeforeBase(began)
 	return (isVerdict || isSignal(v.Reviewer, &s.Reading)) && !isOfOldBase
@@ -116,8 +114,7 @@ func (h *headView) scanBegan(end *quorum.Status) (began time.Time) {
 	return began
 }
 
-// readCheck reads a check run of a reviewer whose comments on the diff all lie below its min_severity; minor counts
-// them.
+// readCheck reads a check run; minor counts the reviewer's comments on the diff if all lie below its min_severity.
 func (c *textReader) readCheck(r *quorum.Reviewer, run *quorum.CheckRun, minor int) review.Reading {
 	body := strings.Join([]string{run.Title, run.Summary, run.Text}, "\n\n")
 	m := review.Material{
@@ -145,8 +142,7 @@ func unansweredStatement(all []statement) (objection statement, found bool) {
 	return objection, found
 }
 
-// newestStatement is the newest of checks or statuses; one that may be about another pull request leaves the word to
-// the others.
+// newestStatement is the newest of checks or statuses, of those that cannot be about another pull request if there are any.
 func newestStatement(all []statement) (best statement, found bool) {
 	for _, s := range all {
 		if !found || best.isVoid() && !s.isVoid() || best.isVoid() == s.isVoid() && s.ref.ID >= best.ref.ID {

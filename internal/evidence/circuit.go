@@ -4,8 +4,7 @@ package evidence
 
 import "github.com/review-coordinator/coordinator/internal/quorum"
 
-// delayByCircuit delays the planned retry of a ballot while the reviewer's circuit is open. Its deadline is then that of
-// the retry, at most the end of the whole wait.
+// delayByCircuit delays the planned retry of a ballot, and its deadline, while the reviewer's circuit is open.
 func (p *planner) delayByCircuit(b quorum.Ballot) quorum.Ballot {
 	passage := p.findPassage()
 	next := &b.Next[0]

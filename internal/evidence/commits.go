@@ -40,8 +40,7 @@ func (h *headView) mayBeOtherHead(named string) bool {
 	return slices.ContainsFunc(heads, isOther)
 }
 
-// isMergeOfHead reports whether a commit is a merge of the head with its base: naming it binds nothing, but does no
-// harm.
+// isMergeOfHead reports whether a commit is a merge of the head with its base: naming it binds nothing, and does no harm.
 func (h *headView) isMergeOfHead(named string) bool {
 	if h.snapshot.PR.Merge != "" && strings.HasPrefix(h.snapshot.PR.Merge, named) {
 		return true

@@ -37,8 +37,7 @@ func (h *headView) invitations() quorum.Invitations {
 	return in
 }
 
-// openAsk is whose review was asked for, as the record tells; nil if nobody's was, or if somebody has answered since
-// and the head is another one.
+// openAsk is whose review was asked for; nil if nobody's was, or if somebody has answered and the head is another one.
 func openAsk(s *quorum.Snapshot) *quorum.AskedPeople {
 	asked := s.Record.People
 	if asked == nil || s.Record.Head != s.PR.Head || asked.Head != s.PR.Head && hasAnswered(s, asked) {

@@ -10,8 +10,7 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// Concerned reports whether an event may concern a reviewer of p or the decision itself. In doubt it does: an unknown
-// event, or one that lacks what would tell.
+// Concerned reports whether an event may concern a reviewer of p or the decision itself. In doubt it does.
 func Concerned(p quorum.Policy, t quorum.Touch) bool {
 	if t.Action == "rerequested" || t.Press != 0 || t.Command { // a button of a check; a person's word
 		return true
@@ -93,8 +92,7 @@ func RunsAs(p *quorum.Policy, name string, t quorum.Touch) bool {
 	return t.Event == "workflow_run" && slices.ContainsFunc(p.Reviewers, isOf)
 }
 
-// runsAs reports whether a run of that path is r's. Events may show a path with the repository before it and a ref
-// behind.
+// runsAs reports whether a run of that path, with a repository before it or a ref behind as events show it, is r's.
 func runsAs(r quorum.Reviewer, path string) bool {
 	bare, _, _ := strings.Cut(path, "@")
 	return r.Workflow != "" && (path == r.Workflow || bare == r.Workflow || strings.HasSuffix(bare, "/"+r.Workflow))

@@ -145,8 +145,7 @@ func fixThatPushed(s *quorum.Snapshot) (run quorum.FixRun, found bool) {
 	return run, false
 }
 
-// MissingOfFix lists what the decision about a fix lacks: who pushed the head, and the fix runs of the pull request.
-// Nothing is wanted while no reviewer objects.
+// MissingOfFix lists what the decision about a fix lacks. Nothing is wanted while no reviewer objects.
 func MissingOfFix(p quorum.Policy, s quorum.Snapshot) (w quorum.FixWants) {
 	if !hasFixes(&p, &s) || p.Mode != quorum.Enforce || s.NoRecord || s.PR.Fork {
 		return w
@@ -170,8 +169,7 @@ func MissingOfFix(p quorum.Policy, s quorum.Snapshot) (w quorum.FixWants) {
 	return w
 }
 
-// rememberFixes remembers the fixes of a pull request: one that is about to be started, what GitHub shows of the last
-// one, and which findings are open.
+// rememberFixes remembers the fixes of a pull request: what GitHub shows, what is to be started, and which findings are open.
 func rememberFixes(rec *quorum.Record, p *quorum.Policy, s *quorum.Snapshot, d *quorum.Decision, now time.Time) {
 	h := newHeadView(p, s)
 	rec.FixSwitch = fixSwitchOf(rec, rec.Commands)
@@ -221,8 +219,7 @@ func rememberFix(rec *quorum.Record, s *quorum.Snapshot, order *quorum.FixOrder,
 	rec.Fixes = rec.Fixes[max(0, len(rec.Fixes)-maxFixes):]
 }
 
-// noteFix notes in rec what became of the start of a fix, and reports whether that is news. Where GitHub said that it was
-// not come to, as for a limit, it was no try.
+// noteFix notes in rec what became of the start of a fix, and reports whether that is news. A start that is void was no try.
 func noteFix(rec *quorum.Record, done *quorum.FixResult) bool {
 	if done == nil || done.State == quorum.ResultFailed {
 		return false

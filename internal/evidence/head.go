@@ -64,8 +64,7 @@ func (h *headView) earlierAttempt(n quorum.AttemptName) *quorum.Run {
 	return firstOf(h.snapshot.Attempts, func(run *quorum.Run) bool { return run.ID == n.Run && run.Attempt == n.Number })
 }
 
-// isJudgedInPart reports whether nothing is decided by the ballots now, so that nothing is asked for that only they
-// need.
+// isJudgedInPart reports whether the ballots decide nothing now, so that nothing is asked for that only they need.
 func isJudgedInPart(p *quorum.Policy, s *quorum.Snapshot) bool {
 	return s.PR.Closed || s.File.State != quorum.FileValid || p.Mode == quorum.Off || isJudgedLater(p, s)
 }

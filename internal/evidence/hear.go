@@ -117,8 +117,7 @@ func (v *commandView) whyNoVouch(said *saidCommand, may quorum.Permission) quoru
 	return ""
 }
 
-// acceptedBy says whose objections an accept ends, and until when: those that our check had named by then. One of them at
-// least must not be accepted yet.
+// acceptedBy says whose objections an accept ends, of those that our check had named, and until when. One must stand still.
 func (v *commandView) acceptedBy(said *saidCommand) (reviewers []string, until time.Time, refused quorum.Reason) {
 	if !strings.HasPrefix(v.head.snapshot.PR.Head, said.sha) {
 		return nil, until, quorum.ReasonOtherHead

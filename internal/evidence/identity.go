@@ -1,7 +1,6 @@
 package evidence
 
-// Accounts and Apps are compared by their numeric id once that was seen: a name that its owner has given up is
-// anybody's.
+// Accounts and Apps are compared by their id once that was seen: a name that its owner has given up is anybody's.
 
 import (
 	"crypto/sha256"

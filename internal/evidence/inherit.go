@@ -232,8 +232,7 @@ func (in *inheritance) addLateObjections() {
 	}
 }
 
-// objectionsOfAlikeHeads are the objections that GitHub shows to earlier heads with this diff, by texts that name their
-// commit or belong to its run.
+// objectionsOfAlikeHeads are the objections that GitHub shows to earlier heads with this diff, and that are surely about them.
 func objectionsOfAlikeHeads(p *quorum.Policy, s *quorum.Snapshot) (all []quorum.Objection) {
 	texts := newTextReader()
 	for _, alike := range alikeHeads(s) {

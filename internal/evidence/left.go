@@ -65,8 +65,7 @@ func cancelsOfLeftReruns(h *headView) (cancels []quorum.Action) {
 	return cancels
 }
 
-// runsOfLeftHeads are the ended runs of the last head before this one on which the reviewer's ended, unless a look has heard
-// what they said.
+// runsOfLeftHeads are the ended runs of the last head on which the reviewer's ended, unless a look has heard them.
 func runsOfLeftHeads(v *reviewerView) []quorum.Run {
 	j := v.past.judged()
 	for _, head := range lastHeads(v.head.snapshot) {

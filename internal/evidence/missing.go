@@ -180,8 +180,7 @@ func (v *reviewerView) approvesByText() bool {
 	})
 }
 
-// approvesCommitAlone reports whether the reviewer approves by a check, a status or a run: these belong to a commit
-// and name no pull request.
+// approvesCommitAlone reports whether the reviewer approves by what names no pull request: a check, a status or a run.
 func (v *reviewerView) approvesCommitAlone() bool {
 	approves := func(s statement) bool { return s.Outcome == quorum.Approved }
 	succeeded := func(run quorum.Run) bool { return run.Completed() && run.Conclusion == "success" }
@@ -192,8 +191,7 @@ func (v *reviewerView) approvesCommitAlone() bool {
 		isByConclusion(v.Reviewer) && slices.ContainsFunc(v.runs.counted, succeeded)
 }
 
-// hasShortHeadName reports whether a text of the reviewer's names the head by a short id and not all commits before
-// it are listed: one of them may begin alike.
+// hasShortHeadName reports whether a text names the head by a short id, as unlisted commits before it may begin, too.
 func (v *reviewerView) hasShortHeadName() bool {
 	pr := &v.head.snapshot.PR
 	return pr.Commits > ListedCommits && slices.ContainsFunc(v.head.texts, func(t quorum.Text) bool {
@@ -222,8 +220,7 @@ func (v *reviewerView) unknownCommits(a *reviewAttempt) (out []string) {
 	return out
 }
 
-// unreadLogs are the jobs whose logs may explain how an attempt ended, if nothing else does: the newest, and where
-// the conclusion is the verdict, those before.
+// unreadLogs are the jobs whose logs may explain how the newest attempt ended, and where that is the verdict those before.
 func (v *attemptView) unreadLogs() (jobs []int64) {
 	got := v.judgeAttempt()
 	if got.newestResult != nil { // an earlier objection stands; how this attempt ended decides whether it is run again
@@ -235,8 +232,7 @@ func (v *attemptView) unreadLogs() (jobs []int64) {
 	return append(jobs, v.unreadLogsBefore()...)
 }
 
-// unreadLogsBefore are the jobs whose unread logs may explain how the other attempts ended that nothing has answered, where
-// the conclusion is the verdict.
+// unreadLogsBefore are the jobs whose unread logs may explain how other attempts failed, where the conclusion is the verdict.
 func (v *attemptView) unreadLogsBefore() (jobs []int64) {
 	if !isByConclusion(v.Reviewer) {
 		return nil

@@ -45,8 +45,7 @@ func (v *attemptView) applyRecord(got attemptResult, statements []statement) att
 	return got
 }
 
-// withdrawnApproval finds an approval in the record that GitHub no longer shows, unless its author is writing a new
-// answer in its place.
+// withdrawnApproval finds an approval in the record that GitHub no longer shows, unless its author is writing a new answer.
 func (v *attemptView) withdrawnApproval(statements []statement) (attemptResult, bool) {
 	since := v.head.cycle.baseChanged // for a reviewer without a run: its attempt would begin with a reopening
 	if v.attempt.run != nil {

@@ -71,8 +71,7 @@ func (v textView) isAnswerHere(t *quorum.Text) bool {
 	return got.isVerdict() || saysWhy(got.Outcome) || got.Outcome == quorum.Malformed || got.Outcome == quorum.Partial
 }
 
-// wasIdleAt reports whether the reviewer had answered before a moment, and nothing had asked it since then: no push, no request
-// and no word to it.
+// wasIdleAt reports whether the reviewer had answered before a moment, and no push, request or word had asked it since.
 func (v textView) wasIdleAt(at time.Time) bool {
 	asked := v.head.cycle.arrival
 	note := func(t time.Time) {

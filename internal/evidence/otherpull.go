@@ -39,8 +39,7 @@ func (h *headView) otherPullOfCommit(began time.Time) (name string, found bool) 
 	return firstName(others, isWhole)
 }
 
-// firstName names the first of the pull requests that something may be about, and who opened it, as far as that is
-// known; "" where only the list is not whole.
+// firstName names the first pull request that something may be about, and its author; "" where the list is not whole.
 func firstName(others []*quorum.PullRequest, listIsWhole bool) (name string, found bool) {
 	if len(others) == 0 {
 		return "", !listIsWhole
@@ -66,8 +65,7 @@ func (h *headView) otherPullsAt(at time.Time) (others []*quorum.PullRequest, lis
 	return others, listIsWhole
 }
 
-// hasSameWorkflow reports whether a workflow's file is the same on the base of another pull request as on this one's. One
-// that is on neither is the head's own.
+// hasSameWorkflow reports whether a workflow's file, if there is one, is the same on another pull request's base.
 func (h *headView) hasSameWorkflow(path string, o *quorum.PullRequest) bool {
 	base := h.snapshot.PR.BaseRef
 	here, isRead := h.snapshot.Blobs[quorum.BranchFile{Path: path, Branch: base}]
@@ -88,12 +86,10 @@ func (h *headView) workflowsToCompare(run *quorum.Run) (files []quorum.BranchFil
 	return files
 }
 
-// maxBlobs is how many workflow files are compared for a run, for anybody may open pull requests of a branch. Of what is not read
-// no yes counts.
+// maxBlobs bounds the workflow files compared for a run: anybody may open pull requests of a branch. Others let no yes count.
 const maxBlobs = 20
 
-// isRunOfPull reports whether a run is about a pull request. One of a push, or that somebody dispatched, is about a
-// commit.
+// isRunOfPull reports whether a run is about a pull request, and not, as one of a push, about a commit.
 func isRunOfPull(run *quorum.Run) bool {
 	return strings.HasPrefix(run.Event, "pull_request") || run.Event == "dynamic"
 }
@@ -118,8 +114,7 @@ func (h *headView) otherPullOfCheck(c *quorum.CheckRun) (name string, found bool
 	return h.otherPullOfCommit(cmp.Or(c.Started, c.Completed))
 }
 
-// runOfCheck is the run in whose suite a check is: the run of a job; nil if none is listed. What a workflow writes
-// lands in some suite of its commit.
+// runOfCheck is the listed run in whose suite a check is, be it a job or what a workflow wrote there; nil if there is none.
 func (h *headView) runOfCheck(c *quorum.CheckRun) *quorum.Run {
 	return firstOf(h.snapshot.Runs, func(run *quorum.Run) bool { return run.Suite == c.Suite })
 }

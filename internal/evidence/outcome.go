@@ -109,8 +109,7 @@ func (v *attemptView) decidingStatements(statements []statement) (approval, obje
 	return approval, newerObjection(elsewhere, inReview), other
 }
 
-// tellingStatement is the one of two statements without a verdict that tells more of why there is none: the newer,
-// unless only the older one says it.
+// tellingStatement is the newer of two statements without a verdict, unless only the older one says why there is none.
 func (v *attemptView) tellingStatement(older, newer *statement) *statement {
 	isAtWork := newer.Outcome == quorum.Running && v.attempt.ended.IsZero()
 	if older == nil || !saysWhy(older.Outcome) || saysWhy(newer.Outcome) || isAtWork {
@@ -119,8 +118,7 @@ func (v *attemptView) tellingStatement(older, newer *statement) *statement {
 	return older
 }
 
-// isOfAttemptsBefore reports whether an objection, if there is one, is from before its reviewer was asked again, and
-// the approval from after that.
+// isOfAttemptsBefore reports whether the reviewer was asked again between an objection, if there is one, and an approval.
 func (v *attemptView) isOfAttemptsBefore(objection, approval *statement) bool {
 	began := v.attempt.began
 	return objection != nil && v.attempt.wasAskedAgain() && objection.at.Before(began) && !approval.at.Before(began)
@@ -142,8 +140,7 @@ func newerObjection(a, b *statement) *statement {
 	return b
 }
 
-// approvalResult is the result of a statement that approves. From a reviewer that reports only new findings it counts
-// only if none of its threads is open.
+// approvalResult is the result of a statement that approves, which an open thread may keep from counting.
 func (v *attemptView) approvalResult(s *statement) attemptResult {
 	got := attemptResult{outcome: quorum.Approved, reason: quorum.ReasonApproved, at: s.at, ref: s.ref, url: s.url, findings: s.Findings}
 	if s.Below {

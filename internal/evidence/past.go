@@ -83,8 +83,7 @@ func (v pastView) withPast(b quorum.Ballot) quorum.Ballot {
 	return b
 }
 
-// countAnswers counts the verdicts on this diff, b among them; 0 if it is the only one. flipped says that it approves
-// after an objection.
+// countAnswers counts the verdicts on this diff, b among them, if there are others; flipped: it objected to it before.
 func (v pastView) countAnswers(b *quorum.Ballot) (asked int, flipped bool) {
 	j := v.judged()
 	if j == nil || !isVerdictHere(b) || j.Diff == "" || j.Diff != v.head.snapshot.PR.Diff.Lines {

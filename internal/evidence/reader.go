@@ -17,8 +17,7 @@ func newTextReader() *textReader {
 	return &textReader{pages: map[quorum.TextRef]review.LinedText{}, read: map[readingKey]any{}}
 }
 
-// readingKey names what is read of a text or a thread as a reviewer's, of a review in that state with so many threads that object,
-// and so many that do not.
+// readingKey names what is read of a text or thread as a reviewer's, of a review with its state and threads.
 type readingKey struct {
 	what, reviewer string
 	ref            quorum.TextRef

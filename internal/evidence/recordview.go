@@ -123,8 +123,7 @@ func (v recordView) endOf(run *quorum.Run) time.Time {
 	return run.Updated
 }
 
-// seenAttempts is how many attempts of a run need no other look: one that was seen to have ended, and all before one
-// that was seen.
+// seenAttempts is how many attempts of a run need no other look: their ends were seen, or they came before one that was.
 func (v recordView) seenAttempts(run int64) int {
 	seen := v.seenRun(run)
 	if seen.Ended.IsZero() {

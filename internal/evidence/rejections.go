@@ -2,8 +2,7 @@ package evidence
 
 import "fmt"
 
-// A rejection says why a text does not count, as coordinator explain prints it; "" if it counts.
-// docs/troubleshooting.md has a row for each.
+// A rejection says why a text does not count, as coordinator explain prints it. docs/troubleshooting.md has a row for each.
 type rejection string
 
 const (

@@ -51,19 +51,7 @@ func noteEnded(rec *quorum.Record, ballots []quorum.Ballot) {
 	}
 }
 
-// rememberTurns adds when a reserve first got the seat of another reviewer.
-func rememberTurns(all []quorum.Turn, base string, ballots []quorum.Ballot) []quorum.Turn {
-	for _, b := range ballots {
-		isIt := func(turn quorum.Turn) bool { return turn.Reserve == b.Reviewer && turn.Base == base }
-		if b.InsteadOf != "" && b.Excused == "" && !b.Turn.IsZero() && !slices.ContainsFunc(all, isIt) {
-			all = append(all, quorum.Turn{Reserve: b.Reviewer, Base: base, At: b.Turn.UTC()})
-		}
-	}
-	return all
-}
-
-// rememberRun remembers a run, its attempt and its end. GitHub sometimes starts a run again without counting the
-// attempt.
+// rememberRun remembers a run and its end. GitHub sometimes starts a run again without counting the attempt.
 func rememberRun(runs []quorum.SeenRun, run quorum.Run) []quorum.SeenRun {
 	now := quorum.SeenRun{ID: run.ID, Attempt: run.Attempt, Started: run.Started, Path: run.Path}
 	if run.Completed() && run.Conclusion != "action_required" { // approving one that waits for approval is no rerun
@@ -119,8 +107,7 @@ func rememberAnswer(rec *quorum.Record, a quorum.Answer) {
 	}
 }
 
-// isNewCheck reports whether an objection is by a check that no look has seen to object: it may have failed beside a newer
-// one.
+// isNewCheck reports whether an objection is by a check that no look saw: it may have failed beside a newer one.
 func isNewCheck(rec *quorum.Record, b *quorum.Ballot) bool {
 	return b.Evidence.Kind == quorum.TextCheck && !slices.ContainsFunc(rec.Objections, func(o quorum.Objection) bool {
 		return o.TextRef == b.Evidence && o.Reviewer == b.Reviewer
@@ -234,8 +221,7 @@ func appendObjection(all []quorum.Objection, o quorum.Objection) []quorum.Object
 	return keepFirstAndNewest(without(all, isOver), o, isOfPlace) // a thread that is opened again is one that stands
 }
 
-// keepFirstAndNewest adds an objection if there is room for it, of its reviewer's and kind's unanswered ones that lie
-// beside it.
+// keepFirstAndNewest adds an objection, or replaces the newest beside it of its reviewer and kind where there are too many.
 func keepFirstAndNewest(
 	all []quorum.Objection, o quorum.Objection, isBeside func(*quorum.Objection) bool,
 ) []quorum.Objection {

@@ -60,8 +60,7 @@ func (v *reviewerView) whyNoRerun(isNamed bool) quorum.Reason {
 	return ""
 }
 
-// withCommanded adds to a ballot the first rerun that a person has commanded, in place of our own: each once, and again only
-// while GitHub shows no trace of it.
+// withCommanded puts the first rerun that a person has commanded in place of our own, until GitHub shows it.
 func (v *reviewerView) withCommanded(b quorum.Ballot) quorum.Ballot {
 	for _, c := range v.commands.all {
 		isInForce := c.Refused == "" && c.Base == v.head.snapshot.PR.BaseRef

@@ -10,8 +10,7 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// objectionsOfEarlierStays are the objections that GitHub still shows, and that stood when the pull request left this
-// base or this head.
+// objectionsOfEarlierStays are the objections that stood when the pull request left this base or this head.
 func objectionsOfEarlierStays(h *headView, texts *textReader) []quorum.Objection {
 	onBase := objectionsWithin(h, earlierBaseStays(h.snapshot), texts, func(then *quorum.Snapshot) *headView {
 		then.Timeline = withoutBaseChanges(then.Timeline)
@@ -56,8 +55,7 @@ func (v *reviewerView) objectionsOf(b quorum.Ballot) []quorum.Objection {
 	return rec.Objections
 }
 
-// saidWithin is a snapshot without the words, checks and statuses from outside the stays. What an edited text said before
-// nothing tells.
+// saidWithin is a snapshot without what was said outside the stays. What an edited text said before nothing tells.
 func saidWithin(s *quorum.Snapshot, stays []stay, isClosed bool) quorum.Snapshot {
 	isOutside := func(at time.Time) bool { return !isWithin(stays, at, isClosed) }
 	isTextOutside := func(t quorum.Text) bool { return isOutside(latest(t.At, t.Edited)) }
@@ -136,8 +134,7 @@ func snapshotWithin(s *quorum.Snapshot, was stay) quorum.Snapshot {
 	return then
 }
 
-// beganAt is when what objects was visibly begun: a run was created, a check run started, a status set to pending; zero
-// where nothing shows it.
+// beganAt is when what objects was visibly begun, as a run, a check run or a pending status; zero where nothing shows it.
 func beganAt(h *headView, o *quorum.Objection) (at time.Time) {
 	s := h.snapshot
 	if run := firstOf(s.Runs, func(run *quorum.Run) bool { return run.ID == o.Run }); run != nil {

@@ -85,8 +85,7 @@ func (h *headView) spentAttempts(r *quorum.Reviewer) (n int) {
 	return n
 }
 
-// firstJobStart is when a runner began the newest attempt; zero if none has. Jobs that were not run again keep their
-// earlier times.
+// firstJobStart is when a runner began the newest attempt; zero if none has. Jobs not run again keep their times.
 func firstJobStart(run *quorum.Run) (at time.Time) {
 	for _, job := range run.Jobs {
 		if !job.Started.IsZero() && !job.Started.Before(run.Started) {
@@ -119,14 +118,12 @@ func (a reviewAttempt) hasBegun() bool {
 	return a.run == nil || !slices.Contains([]string{"queued", "requested", "waiting", "pending"}, a.run.Status)
 }
 
-// covers reports whether an answer of the attempt may have shown at that time: during the attempt, or soon after it, or
-// during a job that was not run again.
+// covers reports whether an answer may have shown during the attempt, soon after it, or during a job that was not run again.
 func (a reviewAttempt) covers(at time.Time) bool {
 	return !at.Before(a.began) && (a.ended.IsZero() || !at.After(a.ended.Add(replyWindow))) || a.keepsJobOf(at)
 }
 
-// keepsJobOf reports whether a job was under way at that time that the newest attempt did not run again, as far as it shows
-// its own jobs.
+// keepsJobOf reports whether a job was under way then that the newest attempt, as it shows its jobs, did not run again.
 func (a reviewAttempt) keepsJobOf(at time.Time) bool {
 	return !a.isPast && !firstJobStart(a.run).IsZero() && slices.ContainsFunc(a.run.Jobs, func(job quorum.Job) bool {
 		return job.Completed.Before(a.began) && !at.Before(job.Started) && !at.After(job.Completed) && !job.Started.IsZero()

@@ -44,8 +44,7 @@ func GuardPrint(p quorum.Policy, files []TreeFile) string {
 	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:24])
 }
 
-// isPushedSince reports whether somebody has pushed to a base since the head came, or may have: then nobody knows what a
-// reviewer found there.
+// isPushedSince reports whether a base may have been pushed to since the head came: nobody knows what a reviewer found there.
 func isPushedSince(s *quorum.Snapshot, pushed time.Time) bool {
 	return pushed.IsZero() || pushed.After(firstArrival(s))
 }
@@ -124,8 +123,7 @@ func moveBase(rec *quorum.Record, move quorum.BaseMove, to string) {
 	rec.Moved = rec.Moved[max(0, len(rec.Moved)-maxMoved):]
 }
 
-// rememberGuards is what a record holds of the guarded files of its base. Once they may have changed they are not compared any
-// more.
+// rememberGuards is the print of the guarded files of the base, which is not compared any more once they may have changed.
 func rememberGuards(old *quorum.Record, s *quorum.Snapshot) string {
 	isSame := old.Head == s.PR.Head && old.Base == s.PR.BaseRef && old.Guards != ""
 	isOther := s.Guards != "" && s.Guards != old.Guards || old.Files != s.PR.Diff.Files

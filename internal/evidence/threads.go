@@ -51,8 +51,7 @@ func (v threadView) openFindings() (open []quorum.Finding) {
 	return open
 }
 
-// severityOf is how grave the reviewer says a thread of its is; 0 if it does not say, or if somebody else edited what
-// it says.
+// severityOf is how grave the reviewer says its thread is; 0 if it does not say, or if somebody else edited that.
 func (v threadView) severityOf(t *quorum.Thread) quorum.Severity {
 	if t.Edited && !v.IsAuthor(t.Editor) {
 		return 0

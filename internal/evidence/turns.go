@@ -136,3 +136,14 @@ func (t turnView) seatOf(name string) *quorum.Ballot {
 	}
 	return &then
 }
+
+// rememberTurns adds when a reserve first got the seat of another reviewer.
+func rememberTurns(all []quorum.Turn, base string, ballots []quorum.Ballot) []quorum.Turn {
+	for _, b := range ballots {
+		isIt := func(turn quorum.Turn) bool { return turn.Reserve == b.Reviewer && turn.Base == base }
+		if b.InsteadOf != "" && b.Excused == "" && !b.Turn.IsZero() && !slices.ContainsFunc(all, isIt) {
+			all = append(all, quorum.Turn{Reserve: b.Reviewer, Base: base, At: b.Turn.UTC()})
+		}
+	}
+	return all
+}
