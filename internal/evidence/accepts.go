@@ -13,8 +13,9 @@ import (
 // that our check had named by then, or one that was said before that.
 func (v *commandView) acceptOf(reviewer string, at time.Time, isNamed func(o *quorum.Objection) bool) (c quorum.Command, found bool) {
 	for _, c := range v.all {
-		isOfAccept := func(o *quorum.Objection) bool { // the record has no room for all of many: the check named those before it
-			return o.Reviewer == reviewer && v.head.record.concerns(o) && wasNamedBy(o, c.At) && (isNamed(o) || !at.After(o.At))
+		isOfAccept := func(o *quorum.Objection) bool { // the record has no room for all: those before it were named, too
+			isOne := o.Reviewer == reviewer && v.head.record.concerns(o) && wasNamedBy(o, c.At)
+			return isOne && (isNamed(o) || !at.After(o.At))
 		}
 		if v.isInForce(&c, quorum.CommandAccept) && !at.After(c.Until) && slices.Contains(c.Reviewers, reviewer) &&
 			firstOf(v.head.snapshot.Record.Objections, isOfAccept) != nil {
@@ -75,7 +76,7 @@ func (v *attemptView) endedEarlier() quorum.Ending {
 	s := v.head.snapshot
 	for _, t := range slices.Backward(s.Reviews) {
 		by, was := v.head.dismissalOf(t.ID)
-		if !v.head.isDismissed(&t) || !v.isAboutDiff(&t) || !v.IsAuthor(t.Author) {
+		if !v.head.isDismissed(&t) || !v.threads.isOfDiff(&t) || !v.IsAuthor(t.Author) {
 			continue
 		}
 		if t.State = was; v.readAgain(&t).Outcome == quorum.Findings {

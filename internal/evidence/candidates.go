@@ -89,14 +89,14 @@ func (v textView) hasTakenBack(no *quorum.Text) bool {
 	})
 }
 
-// bindText dates a statement from when it first stood, and returns why it is not bound to the attempt; "" if it is.
+// bindText dates a statement from when it first stood, before its author edited it, and says why it is not bound.
 func (v textView) bindText(c *statement) (why rejection) {
 	why = v.whyUnbound(c.text, c.at)
 	if why != "" && c.rejected != "" { // what it was before the edit explains what became of an approval
 		return v.whyUnbound(c.text, c.text.At)
 	}
 	stood := v.head.record.firstApproval(v.Name, c.ref)
-	isEdited := !stood.IsZero() && c.rejected == "" && stood.Before(c.at) && !stood.Before(v.attempt.began) // by its author
+	isEdited := !stood.IsZero() && c.rejected == "" && stood.Before(c.at) && !stood.Before(v.attempt.began)
 	if isEdited && (why == "" || v.whyUnbound(c.text, stood) == "") {
 		c.at, why = stood, ""
 	}
@@ -137,7 +137,7 @@ func (v textView) doubtApproval(c *statement) {
 		pull, isOfOther = v.head.otherPullOfRun(run, true)
 	}
 	by, isCommanded := v.head.commandBefore(v.Reviewer, c)
-	hasObjected := func(o quorum.Objection) bool { return o.Reviewer == v.Name && o.TextRef == c.ref && o.Carried == "" }
+	objected := func(o quorum.Objection) bool { return o.Reviewer == v.Name && o.TextRef == c.ref && o.Carried == "" }
 	switch {
 	case unnamed != "":
 		c.rejected = unnamed
@@ -148,7 +148,7 @@ func (v textView) doubtApproval(c *statement) {
 		c.reject(answersCommand, by)
 	case v.mayBeOfOldBase(c):
 		c.rejected = ofOldBase
-	case run != nil && v.isShared() && slices.ContainsFunc(v.head.snapshot.Record.Objections, hasObjected):
+	case run != nil && v.isShared() && slices.ContainsFunc(v.head.snapshot.Record.Objections, objected):
 		c.reject(editedIntoYes, c.text.Editor.Login)
 	}
 }

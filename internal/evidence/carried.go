@@ -31,8 +31,8 @@ func (v carryView) carriedApproval(got attemptResult) (st quorum.Stood, found bo
 func (v carryView) hasBegunHere() bool {
 	a := v.newestAttempt()
 	said := slices.Concat(v.textStatements(&a), v.checkStatements(), v.statusStatements())
-	hasRun := slices.ContainsFunc(v.judgedAttempts(), func(a judgedAttempt) bool { return a.attemptRank() > rankNothing })
-	return hasRun || slices.ContainsFunc(said, func(s statement) bool {
+	ran := slices.ContainsFunc(v.judgedAttempts(), func(a judgedAttempt) bool { return a.attemptRank() > rankNothing })
+	return ran || slices.ContainsFunc(said, func(s statement) bool {
 		return s.Outcome != quorum.Unrelated && s.rejected != reviewMoved && !v.head.record.isCarried(v.Name, s.ref)
 	})
 }

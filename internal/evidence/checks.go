@@ -10,15 +10,15 @@ import (
 	"github.com/review-coordinator/coordinator/internal/review"
 )
 
-// signals are the check and the status in which a reviewer speaks: its verdict, or that it works or why it does not.
-func (v *reviewerView) signals() (of quorum.Signal) {
-	if v.Verdict.Kind != quorum.Conclusion {
-		of = v.Signal
+// signalsOf are the check and the status in which a reviewer speaks: its verdict, or that it works or why it does not.
+func signalsOf(r *quorum.Reviewer) (of quorum.Signal) {
+	if r.Verdict.Kind != quorum.Conclusion {
+		of = r.Signal
 	}
-	if v.Check != "" {
-		of.Check, of.App = v.Check, v.App
+	if r.Check != "" {
+		of.Check, of.App = r.Check, r.App
 	}
-	of.Status = cmp.Or(v.Status, of.Status)
+	of.Status = cmp.Or(r.Status, of.Status)
 	return of
 }
 
@@ -26,7 +26,7 @@ func (v *reviewerView) signals() (of quorum.Signal) {
 // never another App's. A job is as good as its run: of another branch it is nothing, and it approves once a list shows
 // that run.
 func (v *reviewerView) checkStatements() (out []statement) {
-	of := v.signals()
+	of := signalsOf(v.Reviewer)
 	for i := range v.head.snapshot.Checks {
 		c := &v.head.snapshot.Checks[i]
 		at := latest(c.Started, c.Completed)
@@ -69,10 +69,11 @@ func (v *reviewerView) newCheckStatement(c *quorum.CheckRun, at time.Time) state
 
 // statusStatements are the reviewer's commit statuses on this head and base, by context and creator.
 func (v *reviewerView) statusStatements() (out []statement) {
-	context := v.signals().Status
+	context := signalsOf(v.Reviewer).Status
 	for i := range v.head.snapshot.Statuses {
 		st := &v.head.snapshot.Statuses[i]
-		if context == "" || !strings.EqualFold(st.Context, context) || !v.IsAuthor(st.Creator) || v.head.cycle.isBeforeBase(st.At) {
+		isIts := context != "" && strings.EqualFold(st.Context, context) && v.IsAuthor(st.Creator)
+		if !isIts || v.head.cycle.isBeforeBase(st.At) {
 			continue
 		}
 		ref := quorum.TextRef{Kind: quorum.TextStatus, ID: st.ID}

@@ -85,8 +85,9 @@ func (v *commandView) saidCommands() (all []saidCommand) {
 		return slices.ContainsFunc(s.Record.Commands, func(c quorum.Command) bool { return c.ID == id })
 	}
 	for _, t := range v.head.texts {
-		isHeard := t.Member && !t.Author.Bot && t.Author.Login != "" && !t.Author.Same(s.Ours) && (t.Edited.IsZero() || t.Editor.Login != "")
-		if c, found := readCommand(&t); isHeard && found && isOfThisHead(c.At) && !isRecorded(c.ID) {
+		isMember := t.Member && !t.Author.Bot && t.Author.Login != "" && !t.Author.Same(s.Ours)
+		isKnown := t.Edited.IsZero() || t.Editor.Login != ""
+		if c, found := readCommand(&t); isMember && isKnown && found && isOfThisHead(c.At) && !isRecorded(c.ID) {
 			all = append(all, c)
 		}
 	}

@@ -54,21 +54,22 @@ func fixFacts(h *headView, commands *commandView) *quorum.FixFacts {
 // none. One for another pull request of this head is one for this head, and so is one that GitHub lists and no record
 // tells of: whoever started it.
 func fixHere(s *quorum.Snapshot) *quorum.FixRun {
+	diff := fixDiff(s)
 	for _, run := range slices.Backward(s.Record.Fixes) {
-		isSameDiff := run.Diff != "" && run.Diff == fixDiff(s)
+		isSameDiff := run.Diff != "" && run.Diff == diff
 		if run.Base == s.PR.BaseRef && (run.Head == s.PR.Head || isSameDiff) {
 			return &run
 		}
 	}
 	for _, held := range s.Held {
-		run := firstOf(held.Fixes, func(run *quorum.FixRun) bool { return held.Pull != s.PR.Number && run.Head == s.PR.Head })
-		if run != nil {
+		run := firstOf(held.Fixes, func(run *quorum.FixRun) bool { return run.Head == s.PR.Head })
+		if run != nil && held.Pull != s.PR.Number {
 			return run
 		}
 	}
 	for _, seen := range s.Fix.Runs {
 		if isFixOf(&seen, s.PR.Head, s.PR.BaseRef) {
-			return &quorum.FixRun{Head: seen.Head, Base: seen.Base, Diff: fixDiff(s), At: seen.Created, Tries: 1, Run: seen.ID}
+			return &quorum.FixRun{Head: seen.Head, Base: seen.Base, Diff: diff, At: seen.Created, Tries: 1, Run: seen.ID}
 		}
 	}
 	return nil
@@ -211,8 +212,8 @@ func fixFor(fixes []quorum.FixRun, head, base string) *quorum.FixRun {
 func rememberFix(rec *quorum.Record, s *quorum.Snapshot, order *quorum.FixOrder, now time.Time) {
 	if fixFor(rec.Fixes, order.Head, order.Base) == nil {
 		rec.FixesMade++
-		run := quorum.FixRun{Head: order.Head, Base: order.Base, Diff: fixDiff(s), Open: quorum.CountOpen(order.Findings)}
-		rec.Fixes = append(rec.Fixes, run)
+		open := quorum.CountOpen(order.Findings)
+		rec.Fixes = append(rec.Fixes, quorum.FixRun{Head: order.Head, Base: order.Base, Diff: fixDiff(s), Open: open})
 	}
 	run := fixFor(rec.Fixes, order.Head, order.Base)
 	run.At, run.Tries = now.UTC(), run.Tries+1
@@ -247,7 +248,7 @@ func noteFix(rec *quorum.Record, done *quorum.FixResult) bool {
 
 // takeOverFixes takes over what the head before tells of the fixes of the pull request.
 func (in *inheritance) takeOverFixes(before *quorum.Record) {
-	left := without(before.Fixes, func(run quorum.FixRun) bool { return fixFor(in.rec.Fixes, run.Head, run.Base) != nil })
+	left := without(before.Fixes, func(r quorum.FixRun) bool { return fixFor(in.rec.Fixes, r.Head, r.Base) != nil })
 	if fixes := append(left, in.rec.Fixes...); len(fixes) > 0 {
 		slices.SortStableFunc(fixes, func(a, b quorum.FixRun) int { return a.At.Compare(b.At) })
 		in.rec.Fixes = fixes[max(0, len(fixes)-maxFixes):]
@@ -256,7 +257,7 @@ func (in *inheritance) takeOverFixes(before *quorum.Record) {
 	if own := in.rec.FixSwitch; before.FixSwitch != nil && (own == nil || own.At.Before(before.FixSwitch.At)) {
 		in.rec.FixSwitch = before.FixSwitch
 	}
-	for _, open := range [][]quorum.Tracked{before.Open, before.OpenBefore} { // of a head that nobody has judged yet, of the one before
+	for _, open := range [][]quorum.Tracked{before.Open, before.OpenBefore} { // nobody may have judged it
 		if in.rec.OpenBefore == nil {
 			in.rec.OpenBefore = open
 		}

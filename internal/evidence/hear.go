@@ -111,7 +111,7 @@ func (v *commandView) whyNoVouch(said *saidCommand, may quorum.Permission) quoru
 		return quorum.ReasonNotOwn
 	case !change.HadHand(v.head.snapshot, said.author):
 		return quorum.ReasonHandsUnknown
-	case slices.ContainsFunc(v.vouchers(), func(s quorum.StandIn) bool { return strings.EqualFold(s.Login, said.author.Login) }):
+	case slices.ContainsFunc(v.vouchers(), func(s quorum.StandIn) bool { return strings.EqualFold(s.Login, said.By) }):
 		return quorum.ReasonNoChange
 	}
 	return ""
@@ -126,7 +126,8 @@ func (v *commandView) acceptedBy(said *saidCommand) (reviewers []string, until t
 	for i := range v.head.snapshot.Record.Objections {
 		o := &v.head.snapshot.Record.Objections[i]
 		shown := v.head.shownText(o.TextRef)
-		if o.Answered || shown != nil && v.head.isDismissed(shown) || !v.head.record.concerns(o) || !wasNamedBy(o, said.At) {
+		isOver := o.Answered || shown != nil && v.head.isDismissed(shown)
+		if isOver || !v.head.record.concerns(o) || !wasNamedBy(o, said.At) {
 			continue
 		}
 		if _, isEnded := v.acceptOf(o.Reviewer, o.At, func(n *quorum.Objection) bool { return n == o }); !isEnded {

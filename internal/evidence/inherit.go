@@ -14,11 +14,6 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// isText reports whether a piece of evidence is a person's or a reviewer's words below the pull request.
-func isText(ref quorum.TextRef) bool {
-	return ref.Kind == quorum.TextComment || ref.Kind == quorum.TextReview || ref.Kind == quorum.TextThread
-}
-
 // UnknownTree stands in a record for a tree that was asked for, and that GitHub does not tell whole.
 const UnknownTree = "-"
 

@@ -105,9 +105,8 @@ func unreadOfRuns(views []*reviewerView) (w quorum.Wants) {
 			w.Uploads = append(w.Uploads, v.artifacts.unreadUploads(runs)...)
 		}
 		for _, run := range slices.Concat(earlier, v.runs.ofTwins, v.runs.counted) {
-			w.Attempts = append(w.Attempts, without(unseenAttempts(v.head, v.Reviewer, &run), func(n quorum.AttemptName) bool {
-				return v.head.earlierAttempt(n) != nil
-			})...)
+			isRead := func(n quorum.AttemptName) bool { return v.head.earlierAttempt(n) != nil }
+			w.Attempts = append(w.Attempts, without(unseenAttempts(v.head, v.Reviewer, &run), isRead)...)
 		}
 	}
 	return w
@@ -148,13 +147,8 @@ func (v *reviewerView) isEndedByPerson() bool {
 	return hasResolved || slices.ContainsFunc(v.head.snapshot.Reviews, func(t quorum.Text) bool {
 		by, from := v.head.dismissalOf(t.ID)
 		isDismissal := t.State == "DISMISSED" && v.IsAuthor(t.Author) && isPerson(by)
-		return isDismissal && (from == "CHANGES_REQUESTED" || v.isAboutDiff(&t)) // of a head that was left, too
+		return isDismissal && (from == "CHANGES_REQUESTED" || v.threads.isOfDiff(&t)) // of a head that was left, too
 	})
-}
-
-// isAboutDiff reports whether a review is of this head or of an earlier one with the same diff.
-func (v *reviewerView) isAboutDiff(t *quorum.Text) bool {
-	return t.Commit == v.head.snapshot.PR.Head || v.head.isAlike(t.Commit) || v.head.record.isCarried(v.Name, t.TextRef)
 }
 
 // branchWants wants the other pull requests of the head branch where an approval may be about one of them.
@@ -208,7 +202,8 @@ func (v *reviewerView) unknownCommits(a *reviewAttempt) (out []string) {
 	known = append(known, s.PR.Head, s.PR.Merge)
 	for _, t := range slices.Backward(v.head.texts) {
 		at := latest(t.At, t.Edited)
-		if !v.IsAuthor(t.Author) || at.Before(v.head.cycle.arrival) || a.run != nil && at.Before(a.began) || !v.hasHeading(&t) {
+		isOld := at.Before(v.head.cycle.arrival) || a.run != nil && at.Before(a.began)
+		if isOld || !v.IsAuthor(t.Author) || !v.hasHeading(&t) {
 			continue
 		}
 		id := v.namedCommit(&t)
@@ -292,12 +287,11 @@ func wantsTree(p *quorum.Policy, s *quorum.Snapshot, views []*reviewerView) bool
 	if p.Carry != quorum.CarrySameDiff || s.NoRecord || s.PR.FilesMissing || s.PR.Diff.Tree != "" {
 		return false
 	}
-	before := &s.Before
-	isSame := before.Diff == s.PR.Diff.Lines && before.Base == s.PR.BaseRef && before.Tree != "" && before.Tree != UnknownTree
-	hasCounted := slices.ContainsFunc(before.Stood, func(st quorum.Stood) bool { return st.Counts })
-	return isSame && hasCounted || votes(views, quorum.Approve) || slices.ContainsFunc(views[0].head.lastReviews(), func(t quorum.Text) bool {
-		return t.Member && mayStandHere(s, &t)
-	})
+	b := &s.Before
+	isSame := b.Diff == s.PR.Diff.Lines && b.Base == s.PR.BaseRef && b.Tree != "" && b.Tree != UnknownTree
+	hasCounted := slices.ContainsFunc(b.Stood, func(st quorum.Stood) bool { return st.Counts })
+	isByMember := func(t quorum.Text) bool { return t.Member && mayStandHere(s, &t) }
+	return isSame && hasCounted || votes(views, quorum.Approve) || slices.ContainsFunc(views[0].head.lastReviews(), isByMember)
 }
 
 // votes reports whether a voting reviewer has that vote, or will have it when its attempt ends.

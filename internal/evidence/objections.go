@@ -90,8 +90,9 @@ func (v *attemptView) newObjectionSearch(got attemptResult, statements []stateme
 	s := &objectionSearch{attemptView: v, got: got, isAnswer: v.isAnswer(&got), shown: slices.Clip(statements)}
 	for _, o := range append(v.objectionsOfTwins(), v.judgedAttempts()...) {
 		run := v.attempt.run
-		if run == nil && !o.attempt.isOfTwin || run != nil && o.attempt.run.ID == run.ID && o.attempt.number == v.attempt.number {
-			continue // it is the attempt itself
+		isIt := run != nil && o.attempt.run.ID == run.ID && o.attempt.number == v.attempt.number
+		if isIt || run == nil && !o.attempt.isOfTwin {
+			continue
 		}
 		s.others = append(s.others, o)
 		if v.Verdict.Kind != quorum.Conclusion {

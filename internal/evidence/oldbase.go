@@ -63,8 +63,10 @@ func (v textView) hasAnswered(after, before time.Time, but quorum.TextRef) bool 
 
 // isAnswerHere reports whether a text is an answer of the reviewer about this head.
 func (v textView) isAnswerHere(t *quorum.Text) bool {
-	if !v.IsAuthor(t.Author) || v.head.isOurs(t) || !v.hasHeading(t) || latest(t.At, t.Edited).Before(v.head.cycle.arrival) ||
-		t.Kind == quorum.TextReview && t.Commit != v.head.snapshot.PR.Head || v.namedCommit(t) != "" && !v.head.isHead(v.namedCommit(t)) {
+	named := v.namedCommit(t)
+	isOther := t.Kind == quorum.TextReview && t.Commit != v.head.snapshot.PR.Head || named != "" && !v.head.isHead(named)
+	isIts := v.IsAuthor(t.Author) && !v.head.isOurs(t) && v.hasHeading(t)
+	if isOther || !isIts || latest(t.At, t.Edited).Before(v.head.cycle.arrival) {
 		return false
 	}
 	got := v.readAgain(t)

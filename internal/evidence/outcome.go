@@ -203,7 +203,9 @@ func (v *attemptView) nothingSaid(statements []statement) attemptResult {
 		}
 		return got
 	}
-	for _, why := range [...]quorum.Reason{quorum.ReasonUnnamed, quorum.ReasonMoved, quorum.ReasonOldBase, quorum.ReasonCommand} {
+	for _, why := range [...]quorum.Reason{
+		quorum.ReasonUnnamed, quorum.ReasonMoved, quorum.ReasonOldBase, quorum.ReasonCommand,
+	} {
 		if s := oldestVoid(why); s != nil {
 			got.reason, got.detail = why, s.voidDetail
 			if why == quorum.ReasonOldBase {

@@ -37,7 +37,8 @@ func readOnce[V any](c *textReader, k readingKey, create func() V) V {
 
 // readerOf is the reader of r's texts.
 func (c *textReader) readerOf(r *quorum.Reviewer) *review.Reader {
-	return readOnce(c, readingKey{what: "reader", reviewer: r.Name}, func() *review.Reader { return review.NewReader(*r) })
+	k := readingKey{what: "reader", reviewer: r.Name}
+	return readOnce(c, k, func() *review.Reader { return review.NewReader(*r) })
 }
 
 // severityOf is how grave r's comment is that opened a thread; 0 if it does not say.

@@ -89,7 +89,8 @@ func isCommand(t *quorum.Text, r *quorum.Reviewer) bool {
 	words := strings.FieldsFunc(body, func(char rune) bool { return !unicode.IsLetter(char) })
 	return !r.IsAuthor(t.Author) && slices.ContainsFunc(r.Obeys, func(command string) bool {
 		if strings.HasPrefix(command, "/") { // with whatever stands between
-			return len(without(strings.Fields(command), func(part string) bool { return slices.Contains(fields, part) })) == 0
+			isMissing := func(part string) bool { return !slices.Contains(fields, part) }
+			return !slices.ContainsFunc(strings.Fields(command), isMissing)
 		}
 		return isMentioned && slices.Contains(words, command)
 	})

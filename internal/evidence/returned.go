@@ -140,10 +140,10 @@ func beganAt(h *headView, o *quorum.Objection) (at time.Time) {
 	if run := firstOf(s.Runs, func(run *quorum.Run) bool { return run.ID == o.Run }); run != nil {
 		at = run.Created
 	}
-	if c := firstOf(s.Checks, func(c *quorum.CheckRun) bool { return o.Kind == quorum.TextCheck && c.ID == o.ID }); c != nil {
+	if c := firstOf(s.Checks, func(c *quorum.CheckRun) bool { return c.ID == o.ID }); c != nil && o.Kind == quorum.TextCheck {
 		at = c.Started
 	}
-	if st := firstOf(s.Statuses, func(st *quorum.Status) bool { return o.Kind == quorum.TextStatus && st.ID == o.ID }); st != nil {
+	if st := firstOf(s.Statuses, func(st *quorum.Status) bool { return st.ID == o.ID }); st != nil && o.Kind == quorum.TextStatus {
 		at = h.scanBegan(st)
 	}
 	return at

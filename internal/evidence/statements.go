@@ -59,6 +59,11 @@ func (s *statement) voidIfOtherPull(name string, found bool) {
 	}
 }
 
+// isText reports whether a piece of evidence is a person's or a reviewer's words below the pull request.
+func isText(ref quorum.TextRef) bool {
+	return ref.Kind == quorum.TextComment || ref.Kind == quorum.TextReview || ref.Kind == quorum.TextThread
+}
+
 // saysWhy reports whether an outcome explains why there is no verdict.
 func saysWhy(o quorum.Outcome) bool {
 	return slices.Contains([]quorum.Outcome{quorum.Limited, quorum.Failed, quorum.Declined, quorum.Overloaded}, o)

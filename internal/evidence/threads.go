@@ -109,6 +109,11 @@ func (h *headView) isDismissed(t *quorum.Text) bool {
 	return t.State == "DISMISSED" && h.hadNoHand(by)
 }
 
+// isOfDiff reports whether a review is of this head or of an earlier one with the same diff.
+func (v threadView) isOfDiff(t *quorum.Text) bool {
+	return t.Commit == v.head.snapshot.PR.Head || v.head.isAlike(t.Commit) || v.head.record.isCarried(v.Name, t.TextRef)
+}
+
 // endsByThreads reports whether s objects by inline comments alone: resolving them is what may end it.
 func (s *statement) endsByThreads() bool {
 	return len(s.threads) > 0 && s.Inline && s.reviewState != "CHANGES_REQUESTED"
@@ -117,7 +122,7 @@ func (s *statement) endsByThreads() bool {
 // haveEnded reports whether an objection by inline comments has ended: every thread of it that objects has, and
 // none was deleted or edited by somebody else. An objection in words or by CHANGES_REQUESTED does not end that way.
 func (v threadView) haveEnded(s *statement) bool {
-	isOne := func(o quorum.Objection) bool { return o.TextRef == s.ref && len(s.threads) < o.Threads } // of which one was deleted
+	isOne := func(o quorum.Objection) bool { return o.TextRef == s.ref && len(s.threads) < o.Threads }
 	if !s.endsByThreads() || slices.ContainsFunc(v.head.snapshot.Record.Objections, isOne) {
 		return false
 	}
