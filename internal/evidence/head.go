@@ -2,6 +2,8 @@ package evidence
 
 import (
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
@@ -72,4 +74,104 @@ func isJudgedInPart(p *quorum.Policy, s *quorum.Snapshot) bool {
 // isJudgedLater reports whether the pull request is a draft that waits: the ballots decide once it is ready.
 func isJudgedLater(p *quorum.Policy, s *quorum.Snapshot) bool {
 	return !s.PR.Closed && s.File.State == quorum.FileValid && p.Mode != quorum.Off && s.PR.Draft && p.DraftsWait
+}
+
+// isHead reports whether the commit that a text names is this head; "" is not.
+func (h *headView) isHead(named string) bool {
+	return named != "" && strings.HasPrefix(h.snapshot.PR.Head, named) && !h.mayBeOtherHead(named)
+}
+
+// isOtherCommit reports whether what a text names is another commit than this head, and surely so; "" is not.
+func (h *headView) isOtherCommit(named string) bool {
+	return named != "" && !h.isHead(named) && !h.isVague(named) && !h.isMergeOfHead(named)
+}
+
+// isVague reports whether it cannot be told which commit a text names: several, one that is not there, or an id that is
+// also another head's. That binds nothing and approves nothing; an objection that is bound otherwise stays one.
+func (h *headView) isVague(named string) bool {
+	c, asked := h.snapshot.Resolved[named]
+	return strings.Contains(named, " and ") || asked && c.SHA == "" ||
+		strings.HasPrefix(h.snapshot.PR.Head, named) && h.mayBeOtherHead(named)
+}
+
+// mayBeOtherHead reports whether a short id is also another head's: ids that begin alike are cheap to make.
+func (h *headView) mayBeOtherHead(named string) bool {
+	s := h.snapshot
+	if len(named) < len(s.PR.Head) && s.PR.Commits > ListedCommits && len(s.Commits) < s.PR.Commits {
+		return true // not all heads before are known
+	}
+	heads, _ := HeadsBefore(*s)
+	for _, c := range s.Commits {
+		heads = append(heads, c.SHA)
+	}
+	isOther := func(sha string) bool { return sha != s.PR.Head && strings.HasPrefix(sha, named) }
+	return slices.ContainsFunc(heads, isOther)
+}
+
+// isMergeOfHead reports whether a commit is a merge of the head with its base: naming it binds nothing, and does no harm.
+func (h *headView) isMergeOfHead(named string) bool {
+	if h.snapshot.PR.Merge != "" && strings.HasPrefix(h.snapshot.PR.Merge, named) {
+		return true
+	}
+	c, found := h.snapshot.Resolved[named]
+	return found && len(c.Parents) > 1 && slices.Contains(c.Parents, h.snapshot.PR.Head)
+}
+
+// shortSHA is how many digits of a commit a text names at least.
+const shortSHA = 7
+
+// maxLeftHeads is how many earlier heads are read for a reviewer's words, checks and statuses: those that were likely the last.
+const maxLeftHeads = 10
+
+// lastHeads are the earlier heads that were likely the last.
+func lastHeads(s *quorum.Snapshot) []string {
+	heads, _ := HeadsBefore(*s)
+	return heads[:min(len(heads), maxLeftHeads)]
+}
+
+// isAlike reports whether a commit is an earlier head with the same diff: nothing has changed since.
+func (h *headView) isAlike(commit string) bool {
+	return slices.ContainsFunc(alikeHeads(h.snapshot), func(alike quorum.HeadDiff) bool { return commit == alike.Head })
+}
+
+// alikeHeads are earlier heads with the same diff.
+func alikeHeads(s *quorum.Snapshot) []quorum.HeadDiff {
+	isOther := func(h quorum.HeadDiff) bool { return h.Diff == "" || h.Diff != s.PR.Diff.Lines || h.Head == s.PR.Head }
+	all := without(s.Record.Heads, isOther)
+	return all[:min(len(all), maxLeftHeads)]
+}
+
+// HeadsBefore are the heads that the pull request may have had before this one, the likeliest first, and when the last
+// of them was left, as far as a force-push tells.
+func HeadsBefore(s quorum.Snapshot) (heads []string, left time.Time) {
+	known := map[string]bool{"": true, s.PR.Head: true}
+	add := func(head string) {
+		if !known[head] {
+			known[head] = true
+			heads = append(heads, head)
+		}
+	}
+	for _, e := range slices.Backward(s.Timeline) {
+		if e.Kind == quorum.ForcePushed && (e.To == s.PR.Head || e.From == s.PR.Head) {
+			left = e.At.UTC()
+			add(e.From)
+			add(e.To) // it was left by force, and came back since
+			break
+		}
+	}
+	for _, head := range slices.Backward(s.Earlier) {
+		add(head)
+	}
+	others := slices.Clone(s.Others)
+	slices.SortStableFunc(others, func(a, b quorum.Run) int { return b.Created.Compare(a.Created) })
+	for _, run := range others {
+		add(run.Head)
+	}
+	for _, e := range slices.Backward(s.Timeline) {
+		if e.Kind == quorum.ForcePushed {
+			add(e.From)
+			add(e.To)
+		}
+	}
+	return heads, left
 }
