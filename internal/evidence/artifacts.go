@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -30,11 +29,9 @@ func (v artifactView) unreadUploads(runs []quorum.Run) (out []quorum.UploadName)
 		return nil
 	}
 	for _, run := range runs[max(0, len(runs)-maxUploadRuns):] {
-		if firstJobStart(&run).IsZero() && run.Attempt == 1 && !run.Completed() { // it cannot have uploaded anything
-			continue
-		}
+		hasNotBegun := firstJobStart(&run).IsZero() && run.Attempt == 1 && !run.Completed()
 		name := quorum.UploadName{Run: run.ID, Name: v.Verdict.Artifact}
-		if _, isRead := v.head.snapshot.Uploads[name]; !isRead {
+		if _, isRead := v.head.snapshot.Uploads[name]; !hasNotBegun && !isRead {
 			out = append(out, name)
 		}
 	}
@@ -46,10 +43,8 @@ func (v artifactView) artifactsFor(a *reviewAttempt) (out []statement) {
 	if v.Verdict.Kind != quorum.Artifact || a.run == nil {
 		return nil
 	}
-	files := v.head.snapshot.Uploads[quorum.UploadName{Run: a.run.ID, Name: v.Verdict.Artifact}]
-	for i := range files {
-		f := &files[i]
-		s := v.newArtifactStatement(a, f)
+	for _, f := range v.head.snapshot.Uploads[quorum.UploadName{Run: a.run.ID, Name: v.Verdict.Artifact}] {
+		s := v.newArtifactStatement(a, &f)
 		switch {
 		case f.Expired:
 			s.rejected = artifactExpired
@@ -80,9 +75,7 @@ func (v artifactView) artifactStatements(a *reviewAttempt) (out []statement) {
 		})
 	}
 	out = append(out, without(all, isOther)...)
-	sort.SliceStable(out, func(i, j int) bool {
-		return cmp.Or(out[i].at.Compare(out[j].at), cmp.Compare(out[i].ref.ID, out[j].ref.ID)) < 0
-	})
+	slices.SortStableFunc(out, func(a, b statement) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.ref.ID, b.ref.ID)) })
 	for i := range out {
 		if out[i].Outcome == quorum.Approved && len(out) > 1 && !a.isPast {
 			out[i].Reading = review.Reading{
@@ -97,10 +90,9 @@ func (v artifactView) artifactStatements(a *reviewAttempt) (out []statement) {
 // newArtifactStatement reads an artifact that was uploaded during attempt a.
 func (v artifactView) newArtifactStatement(a *reviewAttempt, f *quorum.Upload) statement {
 	s := statement{ref: quorum.TextRef{Kind: quorum.TextArtifact, ID: f.ID}, at: f.Created, url: cmp.Or(f.URL, a.run.URL)}
-	s.body = string(f.Content)
 	s.Reading = v.readArtifact(a, f)
-	if s.Outcome == quorum.Malformed && f.Problem != "" {
-		s.body = ""
+	if f.Problem == "" {
+		s.body = string(f.Content)
 	}
 	s.voidIfOtherPull(v.head.otherPullOfRun(a.run, false))
 	return s

@@ -19,27 +19,21 @@ func (v *reviewerView) guardedPath(a *reviewAttempt) (path string, guarded bool)
 	}
 	patterns := slices.Clone(v.Guard)
 	if v.isShared() || v.Workflow != "" && !strings.HasPrefix(v.Workflow, "dynamic/") {
-		for _, g := range v.head.policy.Guard {
-			// A pull_request_target run used the default branch's workflow file.
-			if event == "pull_request_target" && g == ".github/workflows/**" {
-				continue
-			}
-			patterns = append(patterns, g)
-		}
+		patterns = append(patterns, without(v.head.policy.Guard, func(pattern string) bool { // it used the default branch's workflow file
+			return event == "pull_request_target" && pattern == ".github/workflows/**"
+		})...)
 	}
 	if len(patterns) == 0 {
 		return "", false
 	}
-	if v.head.snapshot.PR.FilesMissing {
-		return "", true
-	}
 	list, err := pathfilter.CompileWithFolders(patterns)
-	if err != nil { // unreachable: config has compiled them all
+	if v.head.snapshot.PR.FilesMissing || err != nil { // the error is unreachable: config has compiled them all
 		return "", true
 	}
-	paths := change.Paths(&v.head.snapshot.PR)
-	if i := slices.IndexFunc(paths, list.Match); i >= 0 {
-		return paths[i], true
+	for _, path := range change.Paths(&v.head.snapshot.PR) {
+		if list.Match(path) {
+			return path, true
+		}
 	}
 	return "", false
 }

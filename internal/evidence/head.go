@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -42,18 +43,9 @@ func (h *headView) mayHaveHadOtherHead() bool {
 // tells the push itself is exact; a commit's first check suite may come later, and before it somebody may have spoken.
 // Where nothing shows when the head was pushed, one from before its arrival may be of any age.
 func (h *headView) isMovedReview(t *quorum.Text) bool {
-	if !h.mayHaveHadOtherHead() || h.record.knowsText(t.TextRef) {
-		return false
-	}
-	switch {
-	case !h.cycle.pushed.IsZero() && t.State == "CHANGES_REQUESTED": // in the same second it is in doubt, and a no counts
-		return t.At.Before(h.cycle.pushed)
-	case !h.cycle.pushed.IsZero():
-		return !t.At.After(h.cycle.pushed)
-	case !h.snapshot.Pushed.IsZero():
-		return t.At.Before(h.snapshot.Pushed)
-	}
-	return t.At.Before(h.cycle.arrival)
+	since := cmp.Or(h.cycle.pushed, h.snapshot.Pushed, h.cycle.arrival)
+	isInDoubt := t.At.Equal(h.cycle.pushed) && t.State != "CHANGES_REQUESTED" // of the same second a no counts
+	return h.mayHaveHadOtherHead() && !h.record.knowsText(t.TextRef) && (t.At.Before(since) || isInDoubt)
 }
 
 // shownText is a text as GitHub shows it, void or not; nil if it shows it no more.
@@ -110,11 +102,8 @@ func (h *headView) mayBeOtherHead(named string) bool {
 
 // isMergeOfHead reports whether a commit is a merge of the head with its base: naming it binds nothing, and does no harm.
 func (h *headView) isMergeOfHead(named string) bool {
-	if h.snapshot.PR.Merge != "" && strings.HasPrefix(h.snapshot.PR.Merge, named) {
-		return true
-	}
-	c, found := h.snapshot.Resolved[named]
-	return found && len(c.Parents) > 1 && slices.Contains(c.Parents, h.snapshot.PR.Head)
+	isTestMerge, c := strings.HasPrefix(h.snapshot.PR.Merge, named), h.snapshot.Resolved[named]
+	return isTestMerge || len(c.Parents) > 1 && slices.Contains(c.Parents, h.snapshot.PR.Head)
 }
 
 // shortSHA is how many digits of a commit a text names at least.
@@ -151,8 +140,9 @@ func HeadsBefore(s quorum.Snapshot) (heads []string, left time.Time) {
 			heads = append(heads, head)
 		}
 	}
-	for _, e := range slices.Backward(s.Timeline) {
-		if e.Kind == quorum.ForcePushed && (e.To == s.PR.Head || e.From == s.PR.Head) {
+	pushes := without(s.Timeline, func(e quorum.Event) bool { return e.Kind != quorum.ForcePushed })
+	for _, e := range slices.Backward(pushes) {
+		if e.To == s.PR.Head || e.From == s.PR.Head {
 			left = e.At.UTC()
 			add(e.From)
 			add(e.To) // it was left by force, and came back since
@@ -167,11 +157,9 @@ func HeadsBefore(s quorum.Snapshot) (heads []string, left time.Time) {
 	for _, run := range others {
 		add(run.Head)
 	}
-	for _, e := range slices.Backward(s.Timeline) {
-		if e.Kind == quorum.ForcePushed {
-			add(e.From)
-			add(e.To)
-		}
+	for _, e := range slices.Backward(pushes) {
+		add(e.From)
+		add(e.To)
 	}
 	return heads, left
 }

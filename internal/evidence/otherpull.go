@@ -17,14 +17,11 @@ import (
 // branch. A "dynamic" run of a pull request may be shown with a ref of that one instead of its branch.
 func (h *headView) isOtherBranchRun(run *quorum.Run) bool {
 	pr := &h.snapshot.PR
-	switch {
-	case strings.HasPrefix(run.Event, "pull_request"):
+	if strings.HasPrefix(run.Event, "pull_request") {
 		return !strings.EqualFold(run.Repo, pr.HeadRepo) || run.Branch != "" && run.Branch != pr.HeadRef
-	case run.Event == "dynamic":
-		ours := fmt.Sprintf("refs/pull/%d/", pr.Number)
-		return strings.HasPrefix(run.Branch, "refs/pull/") && !strings.HasPrefix(run.Branch, ours)
 	}
-	return false
+	ours := fmt.Sprintf("refs/pull/%d/", pr.Number)
+	return run.Event == "dynamic" && strings.HasPrefix(run.Branch, "refs/pull/") && !strings.HasPrefix(run.Branch, ours)
 }
 
 // otherPullOfCommit finds a pull request that what stands on the commit alone and began at that time may be about: one

@@ -89,14 +89,14 @@ func (v pastView) countAnswers(b *quorum.Ballot) (asked int, flipped bool) {
 	if j == nil || !isVerdictHere(b) || j.Diff == "" || j.Diff != v.head.snapshot.PR.Diff.Lines {
 		return 0, false
 	}
-	asked, noes := j.Times, j.Noes
+	asked = j.Times
 	if isNewVerdict(j, b) {
 		asked++
 	}
 	if asked < 2 {
 		return 0, false
 	}
-	return asked, b.Vote == quorum.Approve && b.Reason != quorum.ReasonResolved && noes > 0
+	return asked, b.Vote == quorum.Approve && b.Reason != quorum.ReasonResolved && j.Noes > 0
 }
 
 // isVerdictHere reports whether a ballot is a verdict that was given on this head.

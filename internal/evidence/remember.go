@@ -57,11 +57,10 @@ func rememberRun(runs []quorum.SeenRun, run quorum.Run) []quorum.SeenRun {
 	if run.Completed() && run.Conclusion != "action_required" { // approving one that waits for approval is no rerun
 		now.Ended = run.Updated
 	}
-	i := slices.IndexFunc(runs, func(s quorum.SeenRun) bool { return s.ID == run.ID })
-	if i < 0 {
+	was := firstOf(runs, func(s *quorum.SeenRun) bool { return s.ID == run.ID })
+	if was == nil {
 		return append(runs, now)
 	}
-	was := runs[i]
 	now.Again = was.Again
 	if was.Attempt == now.Attempt && !was.Ended.IsZero() && (now.Ended.IsZero() || now.Started.After(was.Started)) {
 		now.Again++
@@ -69,7 +68,7 @@ func rememberRun(runs []quorum.SeenRun, run quorum.Run) []quorum.SeenRun {
 	if was.Attempt == now.Attempt && !was.Ended.IsZero() && !now.Ended.IsZero() && now.Started.Equal(was.Started) {
 		now.Ended = was.Ended // updated_at may move after the end
 	}
-	runs[i] = now
+	*was = now
 	return runs
 }
 
@@ -134,12 +133,11 @@ func rememberApproval(rec *quorum.Record, pr *quorum.PullRequest, b quorum.Ballo
 	isSame := func(st quorum.Stood) bool {
 		return st.Reviewer == b.Reviewer && st.TextRef == b.Evidence && st.Base == base
 	}
-	i := slices.IndexFunc(rec.Stood, isSame)
-	if i >= 0 && rec.Stood[i].At.Equal(b.At) {
-		return
-	}
-	if i >= 0 { // a rerun since may hide where attempts began
-		b.Begun = latest(b.Begun, rec.Stood[i].Begun)
+	if i := slices.IndexFunc(rec.Stood, isSame); i >= 0 {
+		if rec.Stood[i].At.Equal(b.At) {
+			return
+		}
+		b.Begun = latest(b.Begun, rec.Stood[i].Begun) // a rerun since may hide where attempts began
 	}
 	rec.Stood = append(slices.DeleteFunc(rec.Stood, isSame), quorum.Stood{
 		TextRef: b.Evidence, Reviewer: b.Reviewer, Base: base, Run: b.Run, Attempt: b.Attempt, At: b.At, Begun: b.Begun,
