@@ -9,8 +9,7 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// acceptOf finds the accept that ends an objection of a reviewer that was said at a moment: one against this head and base
-// that our check had named by then, or one that was said before that.
+// acceptOf finds the accept that ends what a reviewer objected at a moment: our check had named that, or what came later.
 func (v *commandView) acceptOf(reviewer string, at time.Time, isNamed func(o *quorum.Objection) bool) (c quorum.Command, found bool) {
 	for _, c := range v.all {
 		isOfAccept := func(o *quorum.Objection) bool { // the record has no room for all: those before it were named, too

@@ -15,8 +15,7 @@ type textView struct {
 	attempt *reviewAttempt
 }
 
-// textsFor are the texts by the reviewer's account for attempt a, comments first, each oldest first. Those of our own, and those
-// that another workflow wrote as the same account, are none.
+// textsFor are the texts of the reviewer's account for attempt a, comments first; those of our own are none.
 func (v *reviewerView) textsFor(a *reviewAttempt) (out []statement) {
 	for i := range v.head.texts {
 		if c, found := (textView{v, a}).newStatement(&v.head.texts[i]); found {
@@ -235,8 +234,7 @@ func (v textView) whyOutsideRun(t *quorum.Text, about bool, at time.Time) reject
 	return ""
 }
 
-// isRemembered reports whether the record holds that t approved, and t was not edited since: a run of another head that
-// is run again later would seem to have been under way all the time.
+// isRemembered reports whether the record holds that t approved as it stands: a run of another head may begin anew later.
 func (v textView) isRemembered(t *quorum.Text) bool {
 	return !latest(t.At, t.Edited).After(v.head.record.firstApproval(v.Name, t.TextRef))
 }

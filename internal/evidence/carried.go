@@ -1,7 +1,6 @@
 package evidence
 
-// Approvals that earlier heads with the very same files have left to this one: they stand until their reviewer begins
-// anew here, or GitHub shows that they were taken back.
+// Approvals that earlier heads with the very same files have left: they stand until their reviewer begins anew here.
 
 import (
 	"slices"
@@ -26,8 +25,7 @@ func (v carryView) carriedApproval(got attemptResult) (st quorum.Stood, found bo
 	return st, false
 }
 
-// hasBegunHere reports whether the reviewer has started a run on this head, or said something about it. A run that was
-// skipped is none, and nothing is said by a review that GitHub moved here.
+// hasBegunHere reports whether the reviewer has run or spoken on this head, and not in a review that GitHub moved here.
 func (v carryView) hasBegunHere() bool {
 	a := v.newestAttempt()
 	said := slices.Concat(v.textStatements(&a), v.checkStatements(), v.statusStatements())
@@ -63,8 +61,7 @@ func (v carryView) withCarried(b quorum.Ballot, st *quorum.Stood) quorum.Ballot 
 	return b
 }
 
-// mayCarryOverDraft reports whether the pull request is a draft that waits, and approvals that counted before it may be
-// carried over: what tells whether they still count is then asked as for any other.
+// mayCarryOverDraft reports whether a draft that waits may keep approvals of before: then as much is asked as for any other.
 func mayCarryOverDraft(p *quorum.Policy, s *quorum.Snapshot) bool {
 	hasCounted := func(st quorum.Stood) bool { return st.Counts || st.Carried != "" }
 	isSame := s.Before.Diff == s.PR.Diff.Lines && s.Before.Base == s.PR.BaseRef

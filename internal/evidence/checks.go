@@ -22,9 +22,8 @@ func signalsOf(r *quorum.Reviewer) (of quorum.Signal) {
 	return of
 }
 
-// checkStatements are the reviewer's check runs on this head and base, by name and App: never a status of that name,
-// never another App's. A job is as good as its run: of another branch it is nothing, and it approves once a list shows
-// that run.
+// checkStatements are the reviewer's check runs on this head and base, by name and App. A job is as good as its run: of another
+// branch it is nothing, and it approves once a list shows that run.
 func (v *reviewerView) checkStatements() (out []statement) {
 	of := signalsOf(v.Reviewer)
 	for i := range v.head.snapshot.Checks {

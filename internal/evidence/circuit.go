@@ -16,8 +16,7 @@ func (p *planner) delayByCircuit(b quorum.Ballot) quorum.Ballot {
 	return b
 }
 
-// findPassage says when another attempt is let through: by the circuit, as other pull requests show it, else by what the
-// record holds of it, unless the reviewer's service has answered since.
+// findPassage says when another attempt is let through, by the circuit or the record, unless the service has answered since.
 func (p *planner) findPassage() quorum.Passage {
 	s := p.head.snapshot
 	failed := latest(p.result.at, p.attempt.ended)

@@ -1,7 +1,6 @@
 package evidence
 
-// This file tells the events that call for a look from the others. Most events of a repository concern no reviewer and
-// no person who may decide, and change no decision.
+// This file tells the events that call for a look from the others, which are most of those of a repository.
 
 import (
 	"slices"
@@ -53,15 +52,13 @@ func Concerned(p quorum.Policy, t quorum.Touch) bool {
 	return true
 }
 
-// TellsProgress reports whether an event tells no more than that a run has begun or goes on. Where a check waits that
-// shows, and decides nothing: whatever decides reads the runs.
+// TellsProgress reports whether an event tells only that a run has begun or goes on: whatever decides reads the runs.
 func TellsProgress(t quorum.Touch) bool {
 	return t.Event == "workflow_run" && (t.Action == "requested" || t.Action == "in_progress")
 }
 
-// ApproverIn returns the name of the workflow's reviewer that approves in a new comment, as far as its words tell: such a
-// comment objects to nothing, and counts once its run has ended. "" if it is anything else. It is a hint: whoever decides
-// reads the comment on GitHub.
+// ApproverIn returns the name of the workflow's reviewer whose new comment approves, as far as its words tell; else "". It is a
+// hint: such a comment counts once its run has ended, and whoever decides reads it on GitHub.
 func ApproverIn(p *quorum.Policy, t quorum.Touch, said string) (name string) {
 	if t.Event != "issue_comment" || t.Action != "created" || t.Command || said == "" {
 		return ""

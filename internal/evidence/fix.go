@@ -50,9 +50,8 @@ func fixFacts(h *headView, commands *commandView) *quorum.FixFacts {
 	return &f
 }
 
-// fixHere is the fix that was started, or about to be, for what this head changes against its base; nil if there was
-// none. One for another pull request of this head is one for this head, and so is one that GitHub lists and no record
-// tells of: whoever started it.
+// fixHere is the fix for what this head changes against its base, whoever started it, for whichever pull request of this head;
+// nil if there was none.
 func fixHere(s *quorum.Snapshot) *quorum.FixRun {
 	diff := fixDiff(s)
 	for _, run := range slices.Backward(s.Record.Fixes) {
@@ -80,8 +79,7 @@ func isFixOf(seen *quorum.FixSeen, head, base string) bool {
 	return seen.Head == head && seen.Base == base
 }
 
-// fixDiff is the diff for which one fix is started; "" where only the head tells one change from another: GitHub lists no
-// changed file yet, or none that it can show.
+// fixDiff is the diff for which one fix is started; "" where GitHub lists no changed file that it can show.
 func fixDiff(s *quorum.Snapshot) string {
 	if len(s.PR.Files) == 0 {
 		return ""
@@ -89,8 +87,7 @@ func fixDiff(s *quorum.Snapshot) string {
 	return s.PR.Diff.Lines
 }
 
-// whyNoFix says why no fix is started for the head; "" if one may be. GitHub lets nobody push to a branch of the
-// repository who may not write there, so that a head that is in no fork was pushed by a person or an App with write; but
+// whyNoFix says why no fix is started for the head; "" if one may be. A head in no fork was pushed by somebody with write, but
 // whoever may read may open a pull request of any branch.
 func whyNoFix(h *headView, commands *commandView) (why quorum.Reason, detail string) {
 	switch s := h.snapshot; {
@@ -124,8 +121,7 @@ func headPusher(s *quorum.Snapshot) quorum.Account {
 	return quorum.Account{}
 }
 
-// fixThatPushed is the fix run that pushed the head: by whoever is not the pull request's author, an App or a machine's
-// account, while that run was under way.
+// fixThatPushed is the fix run during which an App or a machine's account pushed the head.
 func fixThatPushed(s *quorum.Snapshot) (run quorum.FixRun, found bool) {
 	pusher, at := headPusher(s), s.Fix.Push.At
 	if at.IsZero() || pusher.Login == "" || !pusher.Bot && pusher.Same(s.PR.Author) {
@@ -276,9 +272,8 @@ func fixSwitchOf(rec *quorum.Record, commands []quorum.Command) *quorum.FixSwitc
 	return last
 }
 
-// whyFixIsOff says why fixes are switched off for the pull request: by a label, or by the last word of a person who may write; "" if
-// they are not. A hand in the change does not matter: the word only stops a machine that pushes to that person's own branch, or
-// lets it go on.
+// whyFixIsOff says why fixes are switched off; "" if they are not. Who said it may have had a hand in the change: it only stops a
+// machine that pushes to that person's own branch, or lets it go on.
 func whyFixIsOff(h *headView, commands *commandView) (why quorum.Reason, detail string) {
 	said := fixSwitchOf(&h.snapshot.Record, commands.all)
 	switch {

@@ -8,8 +8,7 @@ import (
 	"github.com/review-coordinator/coordinator/internal/pathfilter"
 )
 
-// guardedPath finds the changed path that makes the reviewer's evidence untrustworthy: the pull request would instruct
-// its own reviewer. The path is "" where the list of changed files is incomplete.
+// guardedPath finds the changed path that instructs the reviewer; "" where the list of changed files is incomplete.
 func (v *reviewerView) guardedPath(a *reviewAttempt) (path string, guarded bool) {
 	event := ""
 	if a.run != nil {

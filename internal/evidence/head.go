@@ -130,8 +130,7 @@ func alikeHeads(s *quorum.Snapshot) []quorum.HeadDiff {
 	return all[:min(len(all), maxLeftHeads)]
 }
 
-// HeadsBefore are the heads that the pull request may have had before this one, the likeliest first, and when the last
-// of them was left, as far as a force-push tells.
+// HeadsBefore are the heads before this one, the likeliest first, and when the last was left, if a force-push tells.
 func HeadsBefore(s quorum.Snapshot) (heads []string, left time.Time) {
 	known := map[string]bool{"": true, s.PR.Head: true}
 	add := func(head string) {

@@ -31,9 +31,8 @@ func HasInherited(s quorum.Snapshot, left time.Time) bool {
 	return rec.Head == s.PR.Head && rec.Before != "" && rec.BeforeAt.Equal(left)
 }
 
-// Inherit returns the record of the head of s with what it has from the head before: what was objected to the same
-// diff, the objections to others, who judged last, and, where p carries them, approvals of the very same files. It
-// changes nothing that is there already, so that it may be applied at every look.
+// Inherit returns the record of the head of s with what it has from the head before: objections, who judged last, and, where p
+// carries them, approvals of the very same files. It may be applied at every look: what is there already stays.
 func Inherit(p quorum.Policy, s quorum.Snapshot) quorum.Record {
 	s = *withoutAccepts(&p, &s)
 	own := s.Record
@@ -201,8 +200,7 @@ func (in *inheritance) takeOverApprovals(before *quorum.Record) {
 	}
 }
 
-// isBegunAnew reports whether the reviewer of an approval has begun a run on the head before since, whether or not a
-// look saw it. One that was skipped is none.
+// isBegunAnew reports whether the reviewer of an approval has begun another run on the head before since. A skipped one is none.
 func (in *inheritance) isBegunAnew(head string, st *quorum.Stood) bool {
 	r := firstOf(in.policy.Reviewers, func(r *quorum.Reviewer) bool { return r.Name == st.Reviewer && r.Workflow != "" })
 	return r != nil && slices.ContainsFunc(in.snapshot.Others, func(run quorum.Run) bool {

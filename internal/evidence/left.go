@@ -83,9 +83,8 @@ func runsOfLeftHeads(v *reviewerView) []quorum.Run {
 	return nil
 }
 
-// LikelyHeads are those of some earlier heads that are worth a request each, in their order: of too many the first, and
-// those that stayed longest before they were force-pushed away. Nobody has looked at a head that stayed for a second, so
-// that a storm of pushes hides none that was judged.
+// LikelyHeads are those of some earlier heads that are worth a request each: of too many the first, and those that stayed
+// longest before a force-push, so that a storm of pushes hides none that was judged.
 func LikelyHeads(s quorum.Snapshot, heads []string) []string {
 	if len(heads) <= maxHeadsBefore {
 		return heads

@@ -242,8 +242,7 @@ func (v *attemptView) unreadLogsBefore() (jobs []int64) {
 	return jobs
 }
 
-// unreadLogsElsewhere are the jobs whose unread logs may explain how runs of other heads, or that were begun against another
-// base, have failed, where the conclusion is the verdict.
+// unreadLogsElsewhere are the jobs that may explain how runs of other heads or bases failed, where that is the verdict.
 func (v *reviewerView) unreadLogsElsewhere() (jobs []int64) {
 	if !isByConclusion(v.Reviewer) || v.FailureMeans != quorum.MeansFindings {
 		return nil

@@ -107,8 +107,7 @@ func earlierBaseStays(s *quorum.Snapshot) []stay {
 	return without(baseStays(s), func(was stay) bool { return was.of != s.PR.BaseRef })
 }
 
-// earlierHeadStays are the times that the pull request had this head before; none if it never came back to it. The
-// branch's activity list tells, where it was read, and the force-pushes.
+// earlierHeadStays are the times that the pull request had this head before, by force-pushes and the list of pushes.
 func earlierHeadStays(s *quorum.Snapshot) []stay {
 	from := s.PR.Created
 	if len(s.Pushes) == 0 { // it may have come later, by what no force-push tells

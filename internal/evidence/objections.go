@@ -9,8 +9,7 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// applyRecord corrects a result by what was said before it: an objection stands until it is answered, and an approval
-// that was withdrawn is not asked for again.
+// applyRecord corrects a result by what was said before: an objection stands, and what was withdrawn is not asked for again.
 func (v *attemptView) applyRecord(got attemptResult, statements []statement) attemptResult {
 	if got.outcome == quorum.Findings && !got.isDoubt {
 		c, isAccepted := v.acceptOfResult(&got)
@@ -102,9 +101,8 @@ func (v *attemptView) newObjectionSearch(got attemptResult, statements []stateme
 	return s
 }
 
-// unansweredObjection finds an objection to this head and base that nothing has answered, beside a result that does not
-// object. What GitHub still shows is read anew; the record speaks for what it shows no more. Where all that nothing has
-// answered was accepted by a person, it is the first of that.
+// unansweredObjection finds an objection to this head and base that nothing has answered. What GitHub shows is read anew; the
+// record speaks for the rest. Where a person accepted all of them, it is the first.
 func (s *objectionSearch) unansweredObjection() (objection attemptResult, found bool) {
 	for _, open := range slices.Concat(s.openInAttempts(), s.openInSignals(), s.openInRecord()) {
 		c, isAccepted := s.acceptOfResult(&open)
@@ -118,8 +116,7 @@ func (s *objectionSearch) unansweredObjection() (objection attemptResult, found 
 	return objection, found
 }
 
-// approvalBeside finds what approves beside an attempt that is under way without a verdict: it counts when that one has
-// ended without one, or is at its deadline.
+// approvalBeside finds what approves beside an attempt under way: it counts when that ends, or is at its deadline.
 func (s *objectionSearch) approvalBeside() (attemptResult, bool) {
 	beside := speakingAttempt(s.others, rankSpoke)
 	if s.attempt.run == nil || s.attempt.run.Completed() || s.got.isVerdict() || beside == nil || !beside.isApproval() {

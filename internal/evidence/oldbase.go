@@ -102,8 +102,7 @@ func (v textView) wasIdleAt(at time.Time) bool {
 	return v.hasAnswered(asked, at, quorum.TextRef{})
 }
 
-// mayAsk reports whether a text may have asked the reviewer for a review: it speaks to it, or was edited by a person, and nothing
-// tells what it said before.
+// mayAsk reports whether a text may have asked the reviewer for a review, as it stands or before a person edited it.
 func (v textView) mayAsk(t *quorum.Text) bool {
 	body := strings.ToLower(t.Body)
 	isToIt := slices.ContainsFunc(v.Addresses(), func(name string) bool { return strings.Contains(body, name) })

@@ -304,9 +304,8 @@ func (v *attemptView) outcomeOfRun() attemptResult {
 	return result(quorum.Unknown, quorum.ReasonUnknown, a.ended)
 }
 
-// isForbidden reports whether GitHub refused to run what a policy of the repository forbids: such a run fails without a
-// job, while one of a broken file ends as startup_failure. A job may show a little late. Source: "About Actions
-// policies", GitHub's changelog of 2026-09-17.
+// isForbidden reports whether a policy of the repository forbids a run: it fails without a job, which may show a little late.
+// Source: "About Actions policies", GitHub's changelog of 2026-09-17.
 func (v *attemptView) isForbidden(run *quorum.Run) bool {
 	began := v.head.snapshot.Began
 	mayBeLate := !began.IsZero() && began.Before(v.attempt.ended.Add(quorum.ReplicaLag))

@@ -16,8 +16,7 @@ type pastView struct {
 	onLeftHeads func() (quorum.Judged, bool) // [verdictOnLeftHeads], read once; nil in a view of another time or head
 }
 
-// hasObjectedBefore reports whether the reviewer objected to this head at an earlier look, whatever came of it: then it
-// votes on it, whatever its lane and its "when" say now.
+// hasObjectedBefore reports whether the reviewer has objected to this head: then it votes on it, whatever its lane is now.
 func (v pastView) hasObjectedBefore() bool {
 	s := v.head.snapshot
 	return slices.ContainsFunc(s.Record.Objections, func(o quorum.Objection) bool {

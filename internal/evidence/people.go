@@ -14,8 +14,7 @@ import (
 // maxUnheard is how many approvals that do not count are shown: the newest.
 const maxUnheard = 5
 
-// standIns finds the people with at least the policy's permission who approve this head, those whose approval does not
-// count, and those who request changes.
+// standIns are the people who may stand in and approve, those whose approval does not count, and those who request changes.
 func (h *headView) standIns() (approving, unheard []quorum.StandIn, against []string) {
 	least, s := h.policy.StandIn, h.snapshot
 	for _, t := range h.lastReviews() {
@@ -161,8 +160,7 @@ func openAsk(s *quorum.Snapshot) *quorum.AskedPeople {
 	return asked
 }
 
-// hasAnswered reports whether somebody has left a review since people were asked for one: who was asked, or whom GitHub
-// calls a member. A stranger's review is no answer.
+// hasAnswered reports whether somebody who was asked, or whom GitHub calls a member, has left a review since.
 func hasAnswered(s *quorum.Snapshot, asked *quorum.AskedPeople) bool {
 	return slices.ContainsFunc(s.Reviews, func(t quorum.Text) bool {
 		isOne := t.Member || slices.ContainsFunc(asked.To, func(name string) bool { return strings.EqualFold(name, t.Author.Login) })

@@ -5,8 +5,7 @@ import (
 	"github.com/review-coordinator/coordinator/internal/review"
 )
 
-// A textReader reads texts and keeps what it has read: each text is split into lines once, whichever reviewer is asked
-// about, and read once for each reviewer, however many runs it may belong to.
+// A textReader splits each text into lines once, and reads it once for each reviewer, however many runs it may belong to.
 type textReader struct {
 	pages     map[quorum.TextRef]review.LinedText
 	keptLines int // of the pages kept, and of those that were too many

@@ -194,8 +194,7 @@ func (v recordView) hasOwnIntent(kind quorum.ActionKind, run int64, attempt int)
 	return found && in.Command == 0
 }
 
-// hasCommandedIntent reports whether a person's command was carried out for a reviewer, or was about to be: on one of its
-// runs, which it may share with another reviewer.
+// hasCommandedIntent reports whether a person's command was, or was to be, carried out for a reviewer or on one of its runs.
 func (v recordView) hasCommandedIntent(command int64, reviewer string, runs []quorum.Run) bool {
 	return slices.ContainsFunc(v.record.Intents, func(in quorum.Intent) bool {
 		isOnRun := slices.ContainsFunc(runs, func(run quorum.Run) bool { return run.ID == in.Run })

@@ -198,9 +198,8 @@ func rememberUnlooked(rec *quorum.Record, unlooked []quorum.Objection, ballots [
 	}
 }
 
-// mostUnanswered is how many unanswered objections of a kind a reviewer has in the record, to a base: one in a comment
-// stands whatever its reviews say. Of reviews there may be more, for people end them one by one, and of threads: while
-// one of them is open the reviewer objects.
+// mostUnanswered is how many unanswered objections of a kind the record holds of a reviewer, to a base. People end those in
+// reviews one by one, and a reviewer objects while one of its threads is open.
 func mostUnanswered(kind quorum.TextKind) int {
 	return cmp.Or(map[quorum.TextKind]int{quorum.TextThread: 20, quorum.TextReview: 10}[kind], 2)
 }

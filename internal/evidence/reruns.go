@@ -32,9 +32,8 @@ func reviewersToRerun(views []*reviewerView, named string) (chosen []string, ref
 	return nil, refused
 }
 
-// whyNoRerun says why a reviewer cannot be run or asked again: it is at work, or is about to be, or it approves, or
-// there is nothing that could be run again. "" if it can. By its name that may be anyone, else only who votes and does
-// not approve.
+// whyNoRerun says why a reviewer cannot be run or asked again; "" if it can. By its name that may be anyone, else only who votes
+// and does not approve.
 func (v *reviewerView) whyNoRerun(isNamed bool) quorum.Reason {
 	a := v.newestAttempt()
 	attempt := attemptView{reviewerView: v, attempt: a}

@@ -70,9 +70,8 @@ func (v *reviewerView) objectionResult(s *statement) attemptResult {
 	return got
 }
 
-// withKnownPaths returns findings with their paths as the pull request has them. A reader takes "a/cart.go" for a
-// diff's name of cart.go, and cannot know of a folder "a"; nor that "shop/cart.go" is a repository's name before its
-// file.
+// withKnownPaths returns findings with their paths as the pull request has them: readers know neither of a folder "a", as
+// of a diff's name, nor that a name begins with its repository's.
 func (h *headView) withKnownPaths(findings []quorum.Finding) []quorum.Finding {
 	if len(findings) == 0 {
 		return nil

@@ -54,8 +54,7 @@ func (w workflowRuns) ofEarlierStays(s *quorum.Snapshot) []quorum.Run {
 	return without(w.oldBase, func(run quorum.Run) bool { return !isWithin(stays, run.Created, true) })
 }
 
-// isAnyUnderWay reports whether one of some runs may have been under way. Of earlier attempts the end is unknown. A run that has
-// waited for a runner all the time has said nothing.
+// isAnyUnderWay reports whether a run may have been under way: one that waits for a runner is not; old attempts may have been.
 func isAnyUnderWay(runs []quorum.Run, at time.Time) bool {
 	return slices.ContainsFunc(runs, func(run quorum.Run) bool {
 		from := run.Started
@@ -67,8 +66,7 @@ func isAnyUnderWay(runs []quorum.Run, at time.Time) bool {
 	})
 }
 
-// spentAttempts counts the attempts beyond the first in all runs of r's workflow on this head. Those of another base
-// count: coming back to a base buys no further attempts.
+// spentAttempts counts the attempts beyond the first of r's workflow on this head. Coming back to a base buys none.
 func (h *headView) spentAttempts(r *quorum.Reviewer) (n int) {
 	for i := range h.snapshot.Runs {
 		run := &h.snapshot.Runs[i]
@@ -163,9 +161,8 @@ func pastAttempt(run *quorum.Run, number int, began, ended time.Time) reviewAtte
 	return reviewAttempt{run: run, number: number, isPast: true, began: began, firstJobBegan: began, ended: ended}
 }
 
-// unseenAttempts are the attempts of a run, the newest first, of whose end no look has seen, if one of its jobs has failed
-// before: somebody who has it run again at once would make its conclusion unsaid. What a look saw stands in the record.
-// There are no more than the fifty that GitHub lets a run have.
+// unseenAttempts are the attempts of a run, the newest first, of whose end no look has seen, if a job has failed before: running
+// it again at once would make its conclusion unsaid. GitHub lets a run have fifty.
 func unseenAttempts(h *headView, r *quorum.Reviewer, run *quorum.Run) (all []quorum.AttemptName) {
 	if r.Retired || !isByConclusion(r) || r.FailureMeans != quorum.MeansFindings || len(run.FailedJobs) == 0 {
 		return nil
