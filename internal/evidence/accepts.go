@@ -10,7 +10,7 @@ import (
 )
 
 // acceptOf finds the accept that ends what a reviewer objected at a moment: our check had named that, or what came later.
-func (v *commandView) acceptOf(reviewer string, at time.Time, isNamed func(o *quorum.Objection) bool) (c quorum.Command, found bool) {
+func (v *commandView) acceptOf(reviewer string, at time.Time, isNamed func(*quorum.Objection) bool) (quorum.Command, bool) {
 	for _, c := range v.all {
 		isOfAccept := func(o *quorum.Objection) bool { // the record has no room for all: those before it were named, too
 			isOne := o.Reviewer == reviewer && v.head.record.concerns(o) && wasNamedBy(o, c.At)
@@ -21,7 +21,7 @@ func (v *commandView) acceptOf(reviewer string, at time.Time, isNamed func(o *qu
 			return c, true
 		}
 	}
-	return c, false
+	return quorum.Command{}, false
 }
 
 // isInForce reports whether a command of that kind was heard on this head and base, since the base changed.

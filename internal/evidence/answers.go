@@ -37,9 +37,6 @@ func (s *objectionSearch) isAnswered(o *quorum.Objection) bool {
 	if o.Carried != "" {
 		return s.isCarriedAnswered(o)
 	}
-	hasLostThread := func(shown statement) bool {
-		return shown.ref == o.TextRef && shown.Outcome == quorum.Findings && len(shown.threads) < o.Threads
-	}
 	isAnswered := s.hasAnswer(o.At, o.Run, o.Attempt)
 	if s.attempt.run == nil {
 		isAnswered = s.isAnswer && o.Attempt < s.attempt.number
@@ -47,11 +44,10 @@ func (s *objectionSearch) isAnswered(o *quorum.Objection) bool {
 	switch {
 	case o.Kind == quorum.TextThread:
 		return s.isThreadAnswered(o.ID, s.isAnswer)
-	case o.Kind == quorum.TextRun: // this attempt's own is read under the policy in force
-		run := s.attempt.run
-		return run != nil && run.ID == o.Run && run.Completed() && run.Attempt == o.Attempt || isAnswered
-	case o.Kind == quorum.TextCheck || o.Kind == quorum.TextStatus: // only its App can change it, but others can delete its threads
-		return s.isAnswer && s.isAnsweredByCheck(o) && !slices.ContainsFunc(s.shown, hasLostThread)
+	case o.Kind == quorum.TextRun:
+		return s.isReadAnew(o) || isAnswered
+	case o.Kind == quorum.TextCheck || o.Kind == quorum.TextStatus: // others can only delete its threads
+		return s.isAnswer && s.isAnsweredByCheck(o) && !hasLostThread(o, s.shown)
 	}
 	for i := range s.shown {
 		if shown := &s.shown[i]; shown.ref == o.TextRef && shown.rejected != reviewMoved {
@@ -72,6 +68,19 @@ func (s *objectionSearch) isAnswered(o *quorum.Objection) bool {
 // isAnsweredByCheck reports whether what approves is the check or status that objected, or began after that.
 func (s *objectionSearch) isAnsweredByCheck(o *quorum.Objection) bool {
 	return o.TextRef == s.got.ref || s.got.begun.IsZero() || o.At.Before(s.got.begun)
+}
+
+// isReadAnew reports whether an objection by a run's conclusion is this attempt's own: the policy in force reads it.
+func (v *attemptView) isReadAnew(o *quorum.Objection) bool {
+	run := v.attempt.run
+	return run != nil && run.ID == o.Run && run.Completed() && run.Attempt == o.Attempt
+}
+
+// hasLostThread reports whether an objection has fewer threads than it was recorded with.
+func hasLostThread(o *quorum.Objection, shown []statement) bool {
+	return slices.ContainsFunc(shown, func(s statement) bool {
+		return s.ref == o.TextRef && s.Outcome == quorum.Findings && len(s.threads) < o.Threads
+	})
 }
 
 // hasEndedSince reports whether a person ended a review that objected to this base and head and is void since, for the

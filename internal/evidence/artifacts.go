@@ -75,7 +75,9 @@ func (v artifactView) artifactStatements(a *reviewAttempt) (out []statement) {
 		})
 	}
 	out = append(out, without(all, isOther)...)
-	slices.SortStableFunc(out, func(a, b statement) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.ref.ID, b.ref.ID)) })
+	slices.SortStableFunc(out, func(a, b statement) int {
+		return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.ref.ID, b.ref.ID))
+	})
 	for i := range out {
 		if out[i].Outcome == quorum.Approved && len(out) > 1 && !a.isPast {
 			out[i].Reading = review.Reading{

@@ -66,7 +66,7 @@ func (v textView) newStatement(t *quorum.Text) (c statement, found bool) {
 	}
 	v.readStatement(&c)
 	if c.Outcome == quorum.Findings && !t.Edited.IsZero() {
-		c.at = t.Edited // bindText dates an approval from when it first stood; what was edited into an objection was said then
+		c.at = t.Edited // bindText dates approvals; what was edited into a no was said then
 	}
 	return c, true
 }
@@ -85,7 +85,8 @@ func (v textView) isMovedNo(t *quorum.Text) bool {
 func (v textView) hasTakenBack(no *quorum.Text) bool {
 	return len(v.head.stays) == 0 && slices.ContainsFunc(v.head.snapshot.Reviews, func(t quorum.Text) bool {
 		isEarlier := t.Commit != v.head.snapshot.PR.Head || v.head.isMovedReview(&t)
-		return !v.isShared() && v.IsAuthor(t.Author) && v.hasHeading(&t) && t.State == "APPROVED" && t.At.After(no.At) && isEarlier
+		isIts := !v.isShared() && v.IsAuthor(t.Author) && v.hasHeading(&t)
+		return isIts && isEarlier && t.State == "APPROVED" && t.At.After(no.At)
 	})
 }
 

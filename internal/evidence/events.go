@@ -29,7 +29,7 @@ func Concerned(p quorum.Policy, t quorum.Touch) bool {
 		// Checks that are jobs need no look: their run has events of its own.
 		return t.App == "" || t.Name == "" || t.Name == p.Check || anyone(func(r quorum.Reviewer) bool {
 			return r.Check == t.Name && strings.EqualFold(r.App, t.App) ||
-				r.Signal.Check == t.Name && strings.EqualFold(r.Signal.App, t.App) // a signal by status waits for the next look
+				r.Signal.Check == t.Name && strings.EqualFold(r.Signal.App, t.App) // one by status waits
 		})
 	case "check_suite":
 		return t.App == "" || anyone(func(r quorum.Reviewer) bool {

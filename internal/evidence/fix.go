@@ -245,7 +245,7 @@ func noteFix(rec *quorum.Record, done *quorum.FixResult) bool {
 // takeOverFixes takes over what the head before tells of the fixes of the pull request.
 func (in *inheritance) takeOverFixes(before *quorum.Record) {
 	left := without(before.Fixes, func(r quorum.FixRun) bool { return fixFor(in.rec.Fixes, r.Head, r.Base) != nil })
-	if fixes := append(left, in.rec.Fixes...); len(fixes) > 0 {
+	if fixes := slices.Concat(left, in.rec.Fixes); len(fixes) > 0 {
 		slices.SortStableFunc(fixes, func(a, b quorum.FixRun) int { return a.At.Compare(b.At) })
 		in.rec.Fixes = fixes[max(0, len(fixes)-maxFixes):]
 	}

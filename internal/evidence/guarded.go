@@ -18,8 +18,8 @@ func (v *reviewerView) guardedPath(a *reviewAttempt) (path string, guarded bool)
 	}
 	patterns := slices.Clone(v.Guard)
 	if v.isShared() || v.Workflow != "" && !strings.HasPrefix(v.Workflow, "dynamic/") {
-		patterns = append(patterns, without(v.head.policy.Guard, func(pattern string) bool { // it used the default branch's workflow file
-			return event == "pull_request_target" && pattern == ".github/workflows/**"
+		patterns = append(patterns, without(v.head.policy.Guard, func(pattern string) bool {
+			return event == "pull_request_target" && pattern == ".github/workflows/**" // it used the default branch's
 		})...)
 	}
 	if len(patterns) == 0 {

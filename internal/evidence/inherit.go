@@ -265,7 +265,8 @@ func (in *inheritance) forget() {
 	})
 	others := 0
 	for i, o := range slices.Backward(in.rec.Objections) {
-		isLast := !slices.ContainsFunc(in.rec.Objections[i+1:], func(x quorum.Objection) bool { return x.Reviewer == o.Reviewer })
+		isBy := func(later quorum.Objection) bool { return later.Reviewer == o.Reviewer }
+		isLast := !slices.ContainsFunc(in.rec.Objections[i+1:], isBy)
 		switch isOver := o.Answered && o.Accepted == "" && o.Carried != ""; { // an accept may end by the policy
 		case !isOther(&o):
 		case !isOver && (others < maxOthers || isLast):

@@ -53,7 +53,7 @@ func cancelsOfLeftReruns(h *headView) (cancels []quorum.Action) {
 			continue
 		}
 		by := cmp.Or(in.Reviewer, rerun.Reviewer)
-		of := slices.DeleteFunc(slices.Clone(h.policy.Reviewers), func(r quorum.Reviewer) bool { return r.Workflow != run.Path })
+		of := without(h.policy.Reviewers, func(r quorum.Reviewer) bool { return r.Workflow != run.Path })
 		if len(of) == 1 && of[0].Name == by {
 			a := quorum.Action{Kind: quorum.Cancel, Reviewer: by, Run: run.ID, Attempt: run.Attempt, Left: run.Head}
 			if isCancelled {

@@ -143,7 +143,8 @@ func newerObjection(a, b *statement) *statement {
 
 // approvalResult is the result of a statement that approves, which an open thread may keep from counting.
 func (v *attemptView) approvalResult(s *statement) attemptResult {
-	got := attemptResult{outcome: quorum.Approved, reason: quorum.ReasonApproved, at: s.at, ref: s.ref, url: s.url, findings: s.Findings}
+	got := resultOf(s)
+	got.outcome, got.reason, got.detail, got.findings = quorum.Approved, quorum.ReasonApproved, "", s.Findings
 	if s.Below {
 		got.reason = quorum.ReasonAccepted
 	}

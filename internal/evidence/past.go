@@ -43,7 +43,7 @@ func (v pastView) judgedElsewhere() *quorum.Judged {
 	}
 	left, isLeft := v.onLeftHeads()
 	isNews := j == nil || left.Head != j.Head || left.Said.After(j.Said)
-	isEdit := j != nil && j.No && !left.No && left.Head == j.Head && v.Author == quorum.ActionsBot // any workflow may have made it
+	isEdit := j != nil && j.No && !left.No && left.Head == j.Head && v.Author == quorum.ActionsBot // by any workflow
 	if isLeft && isNews && !isEdit {
 		return &left
 	}

@@ -19,7 +19,7 @@ func (h *headView) standIns() (approving, unheard []quorum.StandIn, against []st
 	least, s := h.policy.StandIn, h.snapshot
 	for _, t := range h.lastReviews() {
 		may, known := s.Permissions[strings.ToLower(t.Author.Login)]
-		isOpen := !known && t.Member && t.State == "CHANGES_REQUESTED" // until a member's permission is known, the objection stands
+		isOpen := !known && t.Member && t.State == "CHANGES_REQUESTED" // until the permission is known
 		by := quorum.StandIn{Login: t.Author.Login, Review: t.ID, At: t.At, URL: t.URL, Why: whyUnheard(h, &t, known && may < least)}
 		by.Carried = carriedFrom(h, t.TextRef)
 		switch {
@@ -163,7 +163,8 @@ func openAsk(s *quorum.Snapshot) *quorum.AskedPeople {
 // hasAnswered reports whether somebody who was asked, or whom GitHub calls a member, has left a review since.
 func hasAnswered(s *quorum.Snapshot, asked *quorum.AskedPeople) bool {
 	return slices.ContainsFunc(s.Reviews, func(t quorum.Text) bool {
-		isOne := t.Member || slices.ContainsFunc(asked.To, func(name string) bool { return strings.EqualFold(name, t.Author.Login) })
+		isIts := func(name string) bool { return strings.EqualFold(name, t.Author.Login) }
+		isOne := t.Member || slices.ContainsFunc(asked.To, isIts)
 		return isOne && !t.Author.Bot && !t.Author.Same(s.PR.Author) && t.State != "PENDING" && t.At.After(asked.At)
 	})
 }

@@ -77,7 +77,7 @@ func rememberBallot(rec *quorum.Record, s quorum.Snapshot, b quorum.Ballot) {
 	isForeign := func(o quorum.Objection) bool {
 		return o.Of != 0 && o.TextRef == b.Evidence && o.Reviewer == b.Reviewer
 	}
-	if b.Carried != "" || slices.ContainsFunc(rec.Objections, isForeign) { // or in another pull request, and in that one's record
+	if b.Carried != "" || slices.ContainsFunc(rec.Objections, isForeign) { // or in another one's record
 		return
 	}
 	text := b.Evidence.Kind == quorum.TextComment || b.Evidence.Kind == quorum.TextReview
@@ -179,7 +179,7 @@ func rememberObjection(rec *quorum.Record, s quorum.Snapshot, b quorum.Ballot) {
 		rec.Objections = appendObjection(rec.Objections, o)
 		return
 	}
-	for _, f := range b.Findings { // the text itself approves; the objections are open threads, of this head or an earlier one
+	for _, f := range b.Findings { // the text itself approves; the objections are threads
 		o.TextRef, o.Threads = quorum.TextRef{Kind: quorum.TextThread, ID: f.Thread}, 0
 		o.Excerpt, o.More, o.URL = excerptOf(f.Body), 0, f.URL
 		rec.Objections = appendObjection(rec.Objections, o)

@@ -104,7 +104,7 @@ type reviewAttempt struct {
 	request       *quorum.Intent
 	byPerson      bool // a person caused it: deadlines begin anew
 	isCommanded   bool // at the person's command it was we who asked
-	isPast        bool // its run was run again: it stands for that attempt, or for all up to it, where none shows its beginning
+	isPast        bool // it was run again: it stands for that attempt, or for all up to it
 	isOfTwin      bool // its run is another pull request's: it only objects
 }
 

@@ -85,7 +85,8 @@ func withoutMoves(s *quorum.Snapshot) *quorum.Snapshot {
 	}
 	own := *s
 	own.Timeline = without(s.Timeline, func(e quorum.Event) bool {
-		return e.Kind == quorum.BaseChanged && slices.ContainsFunc(s.Record.Moved, func(m quorum.BaseMove) bool { return m.At.Equal(e.At) })
+		isIt := func(m quorum.BaseMove) bool { return m.At.Equal(e.At) }
+		return e.Kind == quorum.BaseChanged && slices.ContainsFunc(s.Record.Moved, isIt)
 	})
 	return &own
 }
