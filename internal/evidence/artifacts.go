@@ -65,14 +65,11 @@ func (v artifactView) artifactStatements(a *reviewAttempt) (out []statement) {
 	all := v.artifactsFor(a)
 	for _, st := range v.head.record.approvalsOf(v.Name) {
 		isShown := slices.ContainsFunc(all, func(s statement) bool { return s.ref.ID == st.ID && s.rejected != artifactExpired })
-		if st.Kind != quorum.TextArtifact || st.Terms != termsOf(v.Reviewer) || st.Run != a.run.ID ||
-			st.Base != v.head.record.base || isShown || !a.covers(st.At) {
-			continue
+		isOfRun := st.Kind == quorum.TextArtifact && st.Run == a.run.ID && st.Base == v.head.record.base && a.covers(st.At)
+		if isOfRun && !isShown && st.Terms == termsOf(v.Reviewer) {
+			yes := review.Reading{Outcome: quorum.Approved, Reason: quorum.ReasonApproved}
+			out = append(out, statement{Reading: yes, ref: st.TextRef, at: st.At, url: a.run.URL})
 		}
-		out = append(out, statement{
-			Reading: review.Reading{Outcome: quorum.Approved, Reason: quorum.ReasonApproved},
-			ref:     st.TextRef, at: st.At, url: a.run.URL,
-		})
 	}
 	out = append(out, without(all, isOther)...)
 	slices.SortStableFunc(out, func(a, b statement) int {

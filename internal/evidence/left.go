@@ -186,14 +186,12 @@ func headsWithWords(s *quorum.Snapshot, r *quorum.Reviewer, texts *textReader) [
 // isOfHead reports whether a verdict is about this head beyond doubt: by its commit, by naming it, or by its run. A failure
 // whose log was not read may be an outage.
 func (v *reviewerView) isOfHead(ref quorum.TextRef) bool {
-	switch {
-	case ref.Kind == quorum.TextRun:
-		return slices.ContainsFunc(v.head.snapshot.Runs, func(run quorum.Run) bool { return run.ID == ref.ID && isFailureRead(&run) })
-	case ref.Kind != quorum.TextComment || v.Workflow != "":
-		return true
+	if ref.Kind == quorum.TextRun {
+		isRead := func(run quorum.Run) bool { return run.ID == ref.ID && isFailureRead(&run) }
+		return slices.ContainsFunc(v.head.snapshot.Runs, isRead)
 	}
 	t := v.head.shownText(ref)
-	return t != nil && v.head.isHead(v.namedCommit(t))
+	return ref.Kind != quorum.TextComment || v.Workflow != "" || t != nil && v.head.isHead(v.namedCommit(t))
 }
 
 // isFailureRead reports whether the log of a run that failed was read.

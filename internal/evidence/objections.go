@@ -54,20 +54,16 @@ func (v *attemptView) withdrawnApproval(statements []statement) (attemptResult, 
 		if st.At.Before(since) || !isWithdrawable(st.Kind) {
 			continue
 		}
-		why, by := quorum.ReasonDeleted, ""
-		for i := range statements {
-			s := &statements[i]
-			switch {
-			case s.ref != st.TextRef:
-			case s.isVoid():
-				why, by = voidReasons[s.rejected], s.voidDetail
-			case s.Outcome == quorum.Running:
+		got := attemptResult{outcome: quorum.Withdrawn, reason: quorum.ReasonDeleted, at: st.At, ref: st.TextRef}
+		if s := firstOf(statements, func(s *statement) bool { return s.ref == st.TextRef }); s != nil {
+			got.reason, got.detail = quorum.ReasonEdited, v.Author
+			if s.isVoid() {
+				got.reason, got.detail = voidReasons[s.rejected], s.voidDetail
+			} else if s.Outcome == quorum.Running {
 				return attemptResult{}, false
-			default:
-				why, by = quorum.ReasonEdited, v.Author
 			}
 		}
-		return attemptResult{outcome: quorum.Withdrawn, reason: why, detail: by, at: st.At, ref: st.TextRef}, true
+		return got, true
 	}
 	return attemptResult{}, false
 }

@@ -4,6 +4,7 @@ package evidence
 // changed may be about the change against the base of before.
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -15,10 +16,10 @@ import (
 // since the base changed, and the diff with it, and the reviewer was at work then, or may have been. Where a workflow has no run
 // since, a run of before may have left it.
 func (v textView) mayBeOfOldBase(c *statement) bool {
-	changed, isKnown := diffChangedByBase(v.head), false
-	for _, st := range v.head.record.approvalsOf(v.Name) {
-		isKnown = isKnown || st.TextRef == c.ref && st.Base == v.head.record.base && st.At.After(changed)
-	}
+	changed := diffChangedByBase(v.head)
+	isKnown := slices.ContainsFunc(v.head.record.approvalsOf(v.Name), func(st quorum.Stood) bool {
+		return st.TextRef == c.ref && st.Base == v.head.record.base && st.At.After(changed)
+	})
 	if v.Workflow != "" {
 		return v.attempt.run == nil && len(v.runs.oldBase) > 0
 	}
@@ -47,10 +48,7 @@ func filesAgainst(h *headView, base string) string {
 		return h.snapshot.PR.Diff.Files
 	}
 	isIt := func(d *quorum.HeadDiff) bool { return d.Head == h.snapshot.PR.Head && d.Base == base }
-	if d := firstOf(h.snapshot.Record.Heads, isIt); d != nil {
-		return d.Files
-	}
-	return ""
+	return cmp.Or(firstOf(h.snapshot.Record.Heads, isIt), &quorum.HeadDiff{}).Files
 }
 
 // hasAnswered reports whether the reviewer gave an answer about this head after one moment and before another.

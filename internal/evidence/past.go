@@ -88,8 +88,7 @@ func (v pastView) countAnswers(b *quorum.Ballot) (asked int, flipped bool) {
 	if j == nil || !isVerdictHere(b) || j.Diff == "" || j.Diff != v.head.snapshot.PR.Diff.Lines {
 		return 0, false
 	}
-	asked = j.Times
-	if isNewVerdict(j, b) {
+	if asked = j.Times; isNewVerdict(j, b) {
 		asked++
 	}
 	if asked < 2 {

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -54,14 +55,9 @@ func withoutAccepts(p *quorum.Policy, s *quorum.Snapshot) *quorum.Snapshot {
 func (v recordView) concerns(o *quorum.Objection) bool { return v.record.Concerns(o, v.base, v.diff) }
 
 // firstApproval is when the record saw that text approve first; zero if it did not.
-func (v recordView) firstApproval(reviewer string, ref quorum.TextRef) (at time.Time) {
-	for _, st := range v.approvalsOf(reviewer) {
-		if st.TextRef == ref {
-			at = st.At
-			break
-		}
-	}
-	return at
+func (v recordView) firstApproval(reviewer string, ref quorum.TextRef) time.Time {
+	isIt := func(st *quorum.Stood) bool { return st.TextRef == ref }
+	return cmp.Or(firstOf(v.approvalsOf(reviewer), isIt), &quorum.Stood{}).At
 }
 
 // approvalsOf are the approvals of a reviewer that were once seen on this head.
@@ -108,10 +104,8 @@ func (v recordView) objectionsOf(reviewer string) (out []quorum.Objection) {
 
 // seenRun is a run as the last look saw it; zero if none has.
 func (v recordView) seenRun(id int64) quorum.SeenRun {
-	if seen := firstOf(v.record.Runs, func(seen *quorum.SeenRun) bool { return seen.ID == id }); seen != nil {
-		return *seen
-	}
-	return quorum.SeenRun{}
+	isIt := func(seen *quorum.SeenRun) bool { return seen.ID == id }
+	return *cmp.Or(firstOf(v.record.Runs, isIt), &quorum.SeenRun{})
 }
 
 // endOf is when a run's newest attempt was first seen to have ended: updated_at may move after the end.

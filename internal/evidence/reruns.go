@@ -27,9 +27,9 @@ func reviewersToRerun(views []*reviewerView, named string) (chosen []string, ref
 		}
 	}
 	if len(chosen) > 0 {
-		return chosen, ""
+		refused = ""
 	}
-	return nil, refused
+	return chosen, refused
 }
 
 // whyNoRerun says why a reviewer cannot be run or asked again; "" if it can. By its name that may be anyone, else only who votes

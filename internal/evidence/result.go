@@ -73,25 +73,19 @@ func (v *reviewerView) objectionResult(s *statement) attemptResult {
 // withKnownPaths returns findings with their paths as the pull request has them: readers know neither of a folder "a", as
 // of a diff's name, nor that a name begins with its repository's.
 func (h *headView) withKnownPaths(findings []quorum.Finding) []quorum.Finding {
-	if len(findings) == 0 {
-		return nil
-	}
 	known := make(map[string]bool, len(h.snapshot.PR.Files))
 	for _, f := range h.snapshot.PR.Files {
 		known[f.Path] = true
 	}
-	findings = slices.Clone(findings)
-	for i := range findings {
-		f := &findings[i]
-		bare := strings.TrimPrefix(f.Path, h.snapshot.PR.Repo+"/")
-		for _, path := range [...]string{f.Path, "a/" + f.Path, "b/" + f.Path, bare} {
-			if f.Thread == 0 && known[path] {
-				f.Path = path
-				break
-			}
+	var all []quorum.Finding
+	for _, f := range findings {
+		names := []string{f.Path, "a/" + f.Path, "b/" + f.Path, strings.TrimPrefix(f.Path, h.snapshot.PR.Repo+"/")}
+		if i := slices.IndexFunc(names, func(path string) bool { return known[path] }); i >= 0 && f.Thread == 0 {
+			f.Path = names[i]
 		}
+		all = append(all, f)
 	}
-	return findings
+	return all
 }
 
 func runRef(run *quorum.Run) quorum.TextRef { return quorum.TextRef{Kind: quorum.TextRun, ID: run.ID} }
@@ -106,13 +100,9 @@ func resetOf(r *review.Reading, at time.Time) time.Time {
 
 // excerptOf is the beginning of a text, at most 600 characters.
 func excerptOf(s string) string {
-	s = strings.TrimSpace(s)
-	n := 0
-	for i := range s {
-		if n == 600 {
-			return s[:i] + "…"
-		}
-		n++
+	characters := []rune(strings.TrimSpace(s))
+	if len(characters) > 600 {
+		characters = append(characters[:600], '…')
 	}
-	return s
+	return string(characters)
 }

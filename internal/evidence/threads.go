@@ -127,14 +127,8 @@ func (v threadView) haveEnded(s *statement) bool {
 		return false
 	}
 	objecting, _ := v.countObjecting(s.threads)
-	for i := range s.threads {
-		t := &s.threads[i]
-		if objecting > 0 && v.isMinor(t) {
-			continue
-		}
-		if !v.head.hasEnded(v.Reviewer, t) || t.Edited && !v.IsAuthor(t.Editor) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(s.threads, func(t quorum.Thread) bool {
+		isOpen := !v.head.hasEnded(v.Reviewer, &t) || t.Edited && !v.IsAuthor(t.Editor)
+		return isOpen && !(objecting > 0 && v.isMinor(&t))
+	})
 }
