@@ -10,11 +10,11 @@ import (
 )
 
 // acceptOf finds the accept that ends what a reviewer objected at a moment: our check had named that, or what came later.
-func (v *commandView) acceptOf(reviewer string, at time.Time, isNamed func(*quorum.Objection) bool) (quorum.Command, bool) {
+func (v *commandView) acceptOf(reviewer string, at time.Time, is func(*quorum.Objection) bool) (quorum.Command, bool) {
 	for _, c := range v.all {
-		isOfAccept := func(o *quorum.Objection) bool { // the record has no room for all: those before it were named, too
+		isOfAccept := func(o *quorum.Objection) bool { // those before it were named, too
 			isOne := o.Reviewer == reviewer && v.head.record.concerns(o) && wasNamedBy(o, c.At)
-			return isOne && (isNamed(o) || !at.After(o.At))
+			return isOne && (is(o) || !at.After(o.At))
 		}
 		if v.isInForce(&c, quorum.CommandAccept) && !at.After(c.Until) && slices.Contains(c.Reviewers, reviewer) &&
 			firstOf(v.head.snapshot.Record.Objections, isOfAccept) != nil {

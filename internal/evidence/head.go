@@ -55,7 +55,7 @@ func (h *headView) shownText(ref quorum.TextRef) *quorum.Text {
 
 // earlierAttempt is an attempt of a run that was asked for; nil if it was not read.
 func (h *headView) earlierAttempt(n quorum.AttemptName) *quorum.Run {
-	return firstOf(h.snapshot.Attempts, func(run *quorum.Run) bool { return run.ID == n.Run && run.Attempt == n.Number })
+	return firstOf(h.snapshot.Attempts, func(r *quorum.Run) bool { return r.ID == n.Run && r.Attempt == n.Number })
 }
 
 // isJudgedInPart reports whether the ballots decide nothing now, so that nothing is asked for that only they need.

@@ -202,9 +202,9 @@ func (in *inheritance) takeOverApprovals(before *quorum.Record) {
 
 // isBegunAnew reports whether the reviewer of an approval has begun another run on the head before since. A skipped one is none.
 func (in *inheritance) isBegunAnew(head string, st *quorum.Stood) bool {
-	r := firstOf(in.policy.Reviewers, func(r *quorum.Reviewer) bool { return r.Name == st.Reviewer && r.Workflow != "" })
+	r := firstOf(in.policy.Reviewers, func(r *quorum.Reviewer) bool { return r.Name == st.Reviewer })
 	return r != nil && slices.ContainsFunc(in.snapshot.Others, func(run quorum.Run) bool {
-		isIts := run.Head == head && run.Path == r.Workflow && run.Created.After(st.At)
+		isIts := run.Head == head && r.Workflow != "" && run.Path == r.Workflow && run.Created.After(st.At)
 		return isIts && run.Conclusion != "skipped"
 	})
 }

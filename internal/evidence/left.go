@@ -330,10 +330,11 @@ func beganAt(h *headView, o *quorum.Objection) (at time.Time) {
 	if run := firstOf(s.Runs, func(run *quorum.Run) bool { return run.ID == o.Run }); run != nil {
 		at = run.Created
 	}
-	if c := firstOf(s.Checks, func(c *quorum.CheckRun) bool { return c.ID == o.ID }); c != nil && o.Kind == quorum.TextCheck {
+	isCheck, isStatus := o.Kind == quorum.TextCheck, o.Kind == quorum.TextStatus
+	if c := firstOf(s.Checks, func(c *quorum.CheckRun) bool { return isCheck && c.ID == o.ID }); c != nil {
 		at = c.Started
 	}
-	if st := firstOf(s.Statuses, func(st *quorum.Status) bool { return st.ID == o.ID }); st != nil && o.Kind == quorum.TextStatus {
+	if st := firstOf(s.Statuses, func(st *quorum.Status) bool { return isStatus && st.ID == o.ID }); st != nil {
 		at = h.scanBegan(st)
 	}
 	return at

@@ -24,7 +24,7 @@ const (
 // permissions. What tells the policy, of which lane p is not yet, comes before all else.
 func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 	if isJudgedInPart(&p, &s) && !mayCarryOverDraft(&p, &s) {
-		if isJudgedLater(&p, &s) { // what an artifact objects to a draft stands later, as a text's no does, deleted or not
+		if isJudgedLater(&p, &s) { // what an artifact objects to a draft stands later, deleted or not
 			views := reviewerViews(&p, &s)
 			if w = unreadOfRuns(views); len(w.Attempts) == 0 {
 				for _, v := range views {
@@ -290,7 +290,8 @@ func wantsTree(p *quorum.Policy, s *quorum.Snapshot, views []*reviewerView) bool
 	isSame := b.Diff == s.PR.Diff.Lines && b.Base == s.PR.BaseRef && b.Tree != "" && b.Tree != UnknownTree
 	hasCounted := slices.ContainsFunc(b.Stood, func(st quorum.Stood) bool { return st.Counts })
 	isByMember := func(t quorum.Text) bool { return t.Member && mayStandHere(s, &t) }
-	return isSame && hasCounted || votes(views, quorum.Approve) || slices.ContainsFunc(views[0].head.lastReviews(), isByMember)
+	return isSame && hasCounted || votes(views, quorum.Approve) ||
+		slices.ContainsFunc(views[0].head.lastReviews(), isByMember)
 }
 
 // votes reports whether a voting reviewer has that vote, or will have it when its attempt ends.

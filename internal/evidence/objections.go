@@ -240,10 +240,10 @@ func (s *objectionSearch) isAnswered(o *quorum.Objection) bool {
 		return true
 	case s.attempt.run != nil:
 		return isAnswered
-	case o.Kind != s.got.ref.Kind && s.head.shownText(o.TextRef) != nil: // one in a comment stands whatever its reviews say
+	case o.Kind != s.got.ref.Kind && s.head.shownText(o.TextRef) != nil: // whatever its reviews say
 		return isAnswered
 	}
-	return s.isAnswer && s.got.at.After(o.At) // its text is void or gone: a newer one of an author of its own takes its place
+	return s.isAnswer && s.got.at.After(o.At) // its text is void or gone: a newer one takes its place
 }
 
 // isAnsweredByCheck reports whether what approves is the check or status that objected, or began after that.

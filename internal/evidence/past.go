@@ -130,7 +130,7 @@ func rememberJudged(all []quorum.Judged, s *quorum.Snapshot, ballots []quorum.Ba
 				now.Times, now.Noes = was.Times+1, was.Noes+now.Noes
 			}
 			*was = now
-		case was.Head == head && (was.Said.Equal(said) || b.Reason == quorum.ReasonResolved): // no new words: threads changed
+		case was.Head == head && (was.Said.Equal(said) || b.Reason == quorum.ReasonResolved): // threads changed
 			was.No, was.Noes = isNo, max(was.Noes, now.Noes)
 		case isNo: // it stands here, whatever was said since of another head or base
 			if was.Diff != diff {

@@ -47,7 +47,8 @@ func noteEnded(rec *quorum.Record, ballots []quorum.Ballot) {
 		isExcused := b.Excused != "" && b.Excused != quorum.ReasonReserve
 		isVoteless := isExcused || slices.Contains(votelessReasons[:], b.Reason)
 		isAccepted := b.Ended.How == quorum.ReasonOverridden
-		o.Ended = !isVoteless && !isAccepted && b.Vote != quorum.Object && (b.Then == nil || b.Then.Vote != quorum.Object)
+		objects := b.Vote == quorum.Object || b.Then != nil && b.Then.Vote == quorum.Object
+		o.Ended = !isVoteless && !isAccepted && !objects
 	}
 }
 

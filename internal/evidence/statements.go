@@ -21,7 +21,7 @@ type statement struct {
 	threads     []quorum.Thread // that it opened
 	text        *quorum.Text    // a comment or review
 	rejected    rejection       // why it counts for nothing; "" if it counts
-	voidDetail  string          // void: who edited or dismissed it or commanded it, or which pull request it may be about
+	voidDetail  string          // void: who edited, dismissed or commanded it, or which pull request it may be about
 }
 
 func (s *statement) isReview() bool { return s.ref.Kind == quorum.TextReview }
