@@ -75,20 +75,21 @@ func rememberRun(runs []quorum.SeenRun, run quorum.Run) []quorum.SeenRun {
 
 // rememberBallot adds the evidence on which a ballot rests. What an earlier head has left stands in the record already.
 func rememberBallot(rec *quorum.Record, s quorum.Snapshot, b quorum.Ballot) {
-	isForeign := func(o quorum.Objection) bool {
-		return o.Of != 0 && o.TextRef == b.Evidence && o.Reviewer == b.Reviewer
-	}
-	if b.Carried != "" || slices.ContainsFunc(rec.Objections, isForeign) { // or in another one's record
+	known := without(rec.Objections, func(o quorum.Objection) bool {
+		return o.TextRef != b.Evidence || o.Reviewer != b.Reviewer
+	})
+	isForeign := func(o quorum.Objection) bool { return o.Of != 0 }
+	if b.Carried != "" || slices.ContainsFunc(known, isForeign) { // or in another one's record
 		return
 	}
-	text := b.Evidence.Kind == quorum.TextComment || b.Evidence.Kind == quorum.TextReview
-	if text {
+	isNewCheck := b.Evidence.Kind == quorum.TextCheck && len(known) == 0 // it may have failed beside a newer one
+	if isWithdrawable(b.Evidence.Kind) {
 		rec.Texts = withOnce(rec.Texts, quorum.SeenText{TextRef: b.Evidence, Reviewer: b.Reviewer})
 	}
 	switch {
 	case b.Vote == quorum.Approve && b.Evidence.ID != 0:
 		rememberApproval(rec, &s.PR, b)
-	case b.Vote == quorum.Object && (!b.Reason.Standing() || b.SaidRun != 0 || isNewCheck(rec, &b)):
+	case b.Vote == quorum.Object && (!b.Reason.Standing() || b.SaidRun != 0 || isNewCheck):
 		rememberObjection(rec, s, b)
 	case b.Then != nil && b.Then.Vote == quorum.Object: // said before the end of its attempt
 		rememberObjection(rec, s, *b.Then)
@@ -105,13 +106,6 @@ func rememberAnswer(rec *quorum.Record, a quorum.Answer) {
 	if !slices.ContainsFunc(rec.Answers, isOfAttempt) {
 		rec.Answers = append(rec.Answers, a)
 	}
-}
-
-// isNewCheck reports whether an objection is by a check that no look saw: it may have failed beside a newer one.
-func isNewCheck(rec *quorum.Record, b *quorum.Ballot) bool {
-	return b.Evidence.Kind == quorum.TextCheck && !slices.ContainsFunc(rec.Objections, func(o quorum.Objection) bool {
-		return o.TextRef == b.Evidence && o.Reviewer == b.Reviewer
-	})
 }
 
 // rememberApproval adds an approval. All that its reviewer objected to this diff before is answered by it, on this base.
