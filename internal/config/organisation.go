@@ -195,10 +195,7 @@ func (o *Organisation) resolveWith(r *policyFileReader, said PolicyKeys, from qu
 	keys := said
 	if r.isTightened = o.Enforces(); r.isTightened {
 		keys.Reviewers, keys.Lanes = slices.Clone(said.Reviewers), slices.Clone(said.Lanes)
-		o.tightenKeys(r, &keys)
-		if from == quorum.FromRepository {
-			o.refuseReserves(r, keys.Reviewers)
-		}
+		o.tightenKeys(r, &keys, from == quorum.FromRepository)
 		for i := range keys.Lanes {
 			o.tightenLane(r, laneKey(i), &keys.Lanes[i], from == quorum.FromRepository)
 		}
@@ -212,17 +209,6 @@ func (o *Organisation) resolveWith(r *policyFileReader, said PolicyKeys, from qu
 	policy := policyResolver{r}.resolvePolicy(keys)
 	policy.Origins = o.originsOf(r, said, keys, policy.Reviewers, from)
 	return policy
-}
-
-// refuseReserves makes shadows of the reserves that a repository gives to reviewers that are enforced.
-func (o *Organisation) refuseReserves(r *policyFileReader, reviewers []ReviewerKeys) {
-	for i := range reviewers {
-		if e := &reviewers[i]; e.InsteadOf != "" && o.enforces(e.InsteadOf) {
-			r.warnKey(reviewerKey(i)+".instead_of",
-				fmt.Sprintf("the organisation enforces %s: no reserve fills its seat", quoteText(e.InsteadOf)), "remove the key")
-			e.InsteadOf, e.Shadow = "", true
-		}
-	}
 }
 
 // originsOf says from where each key comes: said holds them as they are written, keys as they hold.
@@ -256,10 +242,15 @@ func (o *Organisation) originsOf(
 
 // tightenKeys holds the keys of the top level to what the organisation's file says, where they ask less: whose word fills a
 // gap or ends an objection, how long is waited, and what is guarded are ways around a reviewer, too.
-func (o *Organisation) tightenKeys(r *policyFileReader, f *PolicyKeys) {
+func (o *Organisation) tightenKeys(r *policyFileReader, f *PolicyKeys, isOwn bool) {
 	org := o.keys
 	for i := range f.Reviewers {
 		e := &f.Reviewers[i]
+		if isOwn && o.enforces(e.InsteadOf) {
+			r.warnKey(reviewerKey(i)+".instead_of",
+				fmt.Sprintf("the organisation enforces %s: no reserve fills its seat", quoteText(e.InsteadOf)), "remove the key")
+			e.InsteadOf, e.Shadow = "", true
+		}
 		if !o.enforces(entryName(*e)) {
 			continue
 		}

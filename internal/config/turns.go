@@ -1,7 +1,5 @@
 package config
 
-// Which reviewers wait for others: reserves for the one whose seat they fill, and who is asked after others.
-
 import (
 	"fmt"
 	"slices"

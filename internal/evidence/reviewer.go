@@ -22,8 +22,8 @@ type reviewerView struct {
 	turn       time.Time       // from when on it is waited for, where that is not the head's start
 }
 
-// start is from when on the reviewer is waited for, and its clocks count.
-func (v *reviewerView) start() time.Time { return latest(v.head.cycle.start, v.turn) }
+// startOf is from when on the reviewer is waited for, and its clocks count.
+func startOf(v *reviewerView) time.Time { return latest(v.head.cycle.start, v.turn) }
 
 func newReviewerView(h *headView, texts *textReader, commands *commandView, r *quorum.Reviewer) *reviewerView {
 	runs := h.runsOf(r)

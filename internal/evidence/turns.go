@@ -43,7 +43,7 @@ func (t turnView) makeBallot(v *reviewerView) *quorum.Ballot {
 	}
 	wait.Reviewer, wait.Required, wait.Again, wait.Shadow = b.Reviewer, b.Required, b.Again, b.Shadow
 	wait.Family, wait.Relative, wait.InsteadOf, wait.Turn = b.Family, b.Relative, b.InsteadOf, b.Turn
-	wait.Run, wait.Attempt, wait.URL, wait.Since = b.Run, b.Attempt, b.URL, latest(wait.Since, v.start())
+	wait.Run, wait.Attempt, wait.URL, wait.Since = b.Run, b.Attempt, b.URL, latest(wait.Since, startOf(v))
 	wait.Next = without(b.Next, func(a quorum.Action) bool { return a.Command == 0 })
 	return wait
 }
@@ -76,7 +76,7 @@ func (t turnView) stageOf(v *reviewerView) (opened time.Time, wait *quorum.Ballo
 	for _, name := range v.After {
 		switch b := t.seatOf(name); {
 		case b == nil: // config refuses that
-			lost = quorum.Ballot{Detail: name + " is unknown", Since: v.start()}
+			lost = quorum.Ballot{Detail: name + " is unknown", Since: startOf(v)}
 		case b.Vote == quorum.Pending:
 			awaited = append(awaited, name)
 			isFirst := waits.Deadline.IsZero() || b.Deadline.Before(waits.Deadline)

@@ -41,18 +41,16 @@ type Reason string
 
 const (
 	// Of ballots.
-	ReasonSilent      Reason = "silent"       // nothing seen yet
-	ReasonRunning     Reason = "running"      // at work
-	ReasonDoubt       Reason = "doubt"        // at work, and what it said so far seems to object
-	ReasonApproved    Reason = "approved"     //
-	ReasonResolved    Reason = "resolved"     // an objection by threads that have all ended; Detail: who resolved them
-	ReasonAccepted    Reason = "below"        // findings below min_severity: approves
-	ReasonFindings    Reason = "findings"     // objects
-	ReasonOpenThreads Reason = "open_threads" // clean, but a thread of its is still open
-	// an objection that its reviewer has not answered: it was deleted, edited, or a later attempt gave no verdict
-	ReasonStands Reason = "stands"
-	// the same while its reviewer looks again
-	ReasonLookingAgain Reason = "looking_again"
+	ReasonSilent       Reason = "silent"        // nothing seen yet
+	ReasonRunning      Reason = "running"       // at work
+	ReasonDoubt        Reason = "doubt"         // at work, and what it said so far seems to object
+	ReasonApproved     Reason = "approved"      //
+	ReasonResolved     Reason = "resolved"      // an objection by threads that have all ended; Detail: who resolved them
+	ReasonAccepted     Reason = "below"         // findings below min_severity: approves
+	ReasonFindings     Reason = "findings"      // objects
+	ReasonOpenThreads  Reason = "open_threads"  // clean, but a thread of its is still open
+	ReasonStands       Reason = "stands"        // an objection that its reviewer has not answered
+	ReasonLookingAgain Reason = "looking_again" // the same while its reviewer looks again
 	ReasonNoAnswer     Reason = "no_answer"     // silent to its deadline
 	ReasonLate         Reason = "late"          // still at work at its deadline
 	ReasonNotReceived  Reason = "not_received"  // pending when the check passed
@@ -188,8 +186,7 @@ func (r Reason) OfLayers() bool {
 // Standing reports whether a ballot's reason is that an objection stands which its reviewer has not answered.
 func (r Reason) Standing() bool { return r == ReasonStands || r == ReasonLookingAgain }
 
-// A Ballot is one reviewer's vote with its reason and evidence. evidence.Judge makes it from facts alone; a Pending one
-// says what the clock will do to it, and [Decide] carries that out.
+// A Ballot is one reviewer's vote, made from facts alone. A Pending one says what the clock will do to it; [Decide] does that.
 type Ballot struct {
 	Reviewer string    `json:"reviewer"`
 	Required bool      `json:"required,omitempty"`
@@ -225,15 +222,12 @@ type Ballot struct {
 	Deadline time.Time `json:"deadline,omitzero"` // Pending: Unavailable from then on
 	Late     Reason    `json:"-"`                 // Pending: the reason it then has
 	Then     *Ballot   `json:"-"`                 // Pending: what it is from its deadline on instead (a verdict whose attempt does not end)
-	// Pending, or Object while its newer attempt gave no verdict: what is done on the way, by due time
-	Next []Action `json:"-"`
-	// Pending only for a retry that has not begun: [Decide] makes it Unavailable at once if the retry will not be made
-	Planned bool `json:"-"`
-	Open    bool `json:"-"` // Unavailable, but an answer may still come and would count
-	// Pending: GitHub announces its end to no job (own attempt or request, Copilot, another App). Object: that of our rerun
-	Watch bool `json:"-"`
-	// Object: the run and attempt in which it was said, if that is not the newest and not recorded
-	SaidRun     int64     `json:"-"`
+	Next     []Action  `json:"-"`                 // Pending, or Object beside a newer attempt: what is done on the way, by due time
+	Planned  bool      `json:"-"`                 // Pending only for a retry that has not begun, and may not be made, see [Decide]
+	Open     bool      `json:"-"`                 // Unavailable, but an answer may still come and would count
+	Watch    bool      `json:"-"`                 // GitHub announces to no job how this ends (our rerun or request, another App)
+
+	SaidRun     int64     `json:"-"` // Object: the run and attempt in which it was said, if not the newest and not recorded
 	SaidAttempt int       `json:"-"`
 	Begun       time.Time `json:"-"` // Approve: when the attempt or check began that approved; zero if nothing shows it
 	Threads     bool      `json:"-"` // resolving threads would end this objection
@@ -246,8 +240,7 @@ type Ballot struct {
 	Reset   time.Time `json:"-"`                // Outcome Limited: when the limit ends, if it says so
 }
 
-// Voter reports whether the vote is one of the tally's. An objection is, of whomever the lane excuses, and the answer of a
-// reserve that must judge again.
+// Voter reports whether the vote is one of the tally's. An objection always is, and a reserve's that must judge again.
 func (b Ballot) Voter() bool {
 	mustAnswer := b.InsteadOf != "" && b.Excused == ReasonReserve && b.Again
 	return b.MayVote() && (b.Excused == "" || b.Vote == Object || mustAnswer)

@@ -2,9 +2,7 @@ package quorum
 
 // How a person's word in a comment is told from any other comment.
 
-import (
-	"strings"
-)
+import "strings"
 
 const (
 	CommandWord    = "/review-coordinator" // the first word of a comment that is a command

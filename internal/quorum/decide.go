@@ -12,9 +12,10 @@ import (
 // tried in the order of their numbers; each is a method below.
 func Decide(p Policy, ballots []Ballot, f Facts, now time.Time) Decision {
 	now = laterOf(now, lastTurn(ballots))
+	seats := slices.DeleteFunc(votersWith(ballots), func(b *Ballot) bool { return b.InsteadOf != "" }) // whoever has them
 	d := Decision{
 		PR: f.PR, Head: f.Head, Base: f.Base, Start: f.Start, Against: f.Against, Trunk: f.Trunk, Reason: ReasonTally,
-		Lane: p.Lane, Need: p.NeedOf(p.countPlaces(seatsOf(ballots))), NeedPeople: p.People.Least(),
+		Lane: p.Lane, Need: p.NeedOf(p.countPlaces(seats)), NeedPeople: p.People.Least(),
 		MissingPeople: p.People.missingBeside(f.StandIns, f.Teams),
 		AgainstVote:   len(f.Against) > 0 && p.HearsPeople(),
 		Effects:       Effects{Head: f.Head, Base: f.Base},
@@ -136,8 +137,7 @@ func (d *Decision) makeUnverified(p Policy, ballots []Ballot, f Facts) {
 	}
 }
 
-// passWithPeople makes the decision Passed as of at, or of the last approval that the policy asks of people; Unverified
-// while one of these is missing. An approval that stands in for the reviewers' is none of them.
+// passWithPeople makes the decision Passed as of at, or of the last approval that is asked of people; Unverified while one is missing.
 func (d *Decision) passWithPeople(p Policy, ballots []Ballot, f Facts, at time.Time, by []StandIn) {
 	people := slices.DeleteFunc(slices.Clone(f.StandIns), func(s StandIn) bool { return slices.Contains(by, s) })
 	people = p.People.filledBy(people, f.Teams)
@@ -159,14 +159,12 @@ func (d *Decision) passWithPeople(p Policy, ballots []Ballot, f Facts, at time.T
 	d.showPass(pass)
 }
 
-// keptReasons are those of a reviewer that the change itself keeps from approving, or that somebody has cancelled.
-var keptReasons = [...]Reason{ReasonGuarded, ReasonOtherGuards, ReasonFamily, ReasonSelf, ReasonCancelled}
-
-// MayVouch reports whether a vouch could stand in for the reviewers that cannot answer: for none of those reasons.
+// MayVouch reports whether a vouch could stand in: not for whom the change itself keeps from approving, nor for who was cancelled.
 func (d *Decision) MayVouch() bool {
+	kept := []Reason{ReasonGuarded, ReasonOtherGuards, ReasonFamily, ReasonSelf, ReasonCancelled}
 	return !slices.ContainsFunc(d.Ballots, func(b Ballot) bool {
 		isOfSeat := b.Voter() || b.MayVote() && b.Excused == ReasonReserve
-		return isOfSeat && b.Vote == Unavailable && slices.Contains(keptReasons[:], b.Reason)
+		return isOfSeat && b.Vote == Unavailable && slices.Contains(kept, b.Reason)
 	})
 }
 
@@ -237,8 +235,7 @@ func (d *Decision) leavesOut(p Policy, b *Ballot) bool {
 	return d.Verdict == Blocked || d.Verdict == Unverified && !d.mayChange(p)
 }
 
-// passStands applies rule 0: a pass stands until something new speaks against it. The ballots are shown as they were at
-// that moment: the clock does not touch them any more. A pass that names too few approvals was never earned.
+// passStands applies rule 0: a pass stands until something new speaks against it. The ballots are shown as they were then.
 func (d *Decision) passStands(p Policy, ballots []Ballot, f Facts) bool {
 	was := f.Pass
 	if was == nil || was.Base != f.Base || was.Policy != f.File.Blobs() || was.Need != d.Need {
@@ -316,8 +313,7 @@ func (d *Decision) tallyBallots(p Policy, ballots []Ballot, now time.Time) {
 	d.countVotes(p)
 }
 
-// countVotes counts the ballots. Where families are counted one approves with its first approval, and is pending only
-// while none of it approves; objections are never merged.
+// countVotes counts the ballots. A family that is counted approves with its first approval; objections are never merged.
 func (d *Decision) countVotes(p Policy) {
 	d.Approvals = p.countPlaces(votersWith(d.Ballots, Approve))
 	d.Pending = p.countPlaces(votersWith(d.Ballots, Approve, Pending)) - d.Approvals
@@ -333,11 +329,6 @@ func votersWith(ballots []Ballot, votes ...Vote) (voters []*Ballot) {
 		}
 	}
 	return voters
-}
-
-// seatsOf are the voters' ballots but for those of reserves, whoever has a seat now.
-func seatsOf(ballots []Ballot) []*Ballot {
-	return slices.DeleteFunc(votersWith(ballots), func(b *Ballot) bool { return b.InsteadOf != "" })
 }
 
 // countPlaces counts the approvals that some voters could be. A reserve without a seat only answers for itself.
@@ -440,8 +431,7 @@ func (d *Decision) scheduleEffects(p Policy, now time.Time) {
 	}
 }
 
-// scheduleAction adds an effect once it is due. A run that reviewers share is run again once: by a person's command, if
-// there is one, which would be carried out once more otherwise.
+// scheduleAction adds an effect once it is due. A run that reviewers share is run again once: by a person's command, if there is one.
 func (d *Decision) scheduleAction(a Action, now time.Time) {
 	if now.Before(a.Due) {
 		d.wakeBy(a.Due)

@@ -293,10 +293,13 @@ func (p Policy) InLane(l *Lane) Policy {
 	return p
 }
 
+func votersOf(reviewers []Reviewer) []Reviewer {
+	return slices.DeleteFunc(slices.Clone(reviewers), func(r Reviewer) bool { return !r.Voter() })
+}
+
 // CountVoters counts those of some reviewers who vote, of a family one where families are counted.
 func (p *Policy) CountVoters(reviewers []Reviewer) int {
-	voters := slices.DeleteFunc(slices.Clone(reviewers), func(r Reviewer) bool { return !r.Voter() })
-	return countPlaces(p.Families, voters, func(r Reviewer) string { return r.Family })
+	return countPlaces(p.Families, votersOf(reviewers), func(r Reviewer) string { return r.Family })
 }
 
 // CountAnyVoters counts those who vote on every pull request, and all.

@@ -135,8 +135,7 @@ type Retry struct {
 	Backoff  time.Duration // any other after this, ±20 % by the run's id
 }
 
-// A Reviewer is one configured source of reviews. At most one of Workflow, Check and Status is set; with none of them
-// the reviewer is evidence only: no run of it can be found by the head.
+// A Reviewer is one configured source of reviews. At most one of Workflow, Check and Status is set; with none only its texts tell.
 type Reviewer struct {
 	Name         string
 	Preset       string        // the preset it was made from, if any: evidence reads its texts by it
@@ -272,10 +271,7 @@ const (
 const SeverityAny Severity = 0
 
 // Voters says how many of the reviewers vote, of whatever families.
-func (p Policy) Voters() int {
-	p.Families = AnyFamily
-	return p.CountVoters(p.Reviewers)
-}
+func (p Policy) Voters() int { return len(votersOf(p.Reviewers)) }
 
 // An Origin says from where a key of a policy comes.
 type Origin struct {
@@ -297,4 +293,31 @@ const (
 type FixPolicy struct {
 	Workflow    string // path of its file; "": there is none
 	MaxRestarts int    // runs of it for one pull request
+}
+
+// Shapes are sentences by which a reviewer is understood: a preset's, or a policy's for a reviewer of its own. Package
+// review defines their syntax: small letters without Markdown, with {placeholders} and (choices|).
+type Shapes struct {
+	Approves  []string      `json:"approves,omitempty"`   // the whole line: approves
+	IfSettled []string      `json:"if_settled,omitempty"` // the whole line: approves if none of the reviewer's threads is open
+	Counts    []string      `json:"counts,omitempty"`     // the whole line, with {count}: zero approves, more objects
+	Objects   []string      `json:"objects,omitempty"`    // objects; a {count} of zero does not
+	Vetoes    []string      `json:"vetoes,omitempty"`     // as Objects, in quotes and folds too
+	Partial   []string      `json:"partial,omitempty"`    // what approves beside it did not see all of the change
+	Working   []string      `json:"working,omitempty"`    // the review is under way
+	Other     []string      `json:"other,omitempty"`      // the text is no review
+	Notices   []NoticeShape `json:"notices,omitempty"`    // there is no review, and why
+}
+
+func (s Shapes) IsZero() bool {
+	return len(s.Approves)+len(s.IfSettled)+len(s.Counts)+len(s.Objects)+len(s.Vetoes)+len(s.Partial)+len(s.Working)+
+		len(s.Other)+len(s.Notices) == 0
+}
+
+// A NoticeShape says why there is no review.
+type NoticeShape struct {
+	Line    string  `json:"line,omitempty"`   // the shape of its line
+	Marker  string  `json:"marker,omitempty"` // or: words of an HTML comment of it, in small letters
+	Outcome Outcome `json:"outcome"`
+	Reason  Reason  `json:"reason"`
 }

@@ -8,8 +8,7 @@ import (
 // A seat is the one vote of a reviewer and its reserve. The reserve has it once the reviewer is Unavailable, until that one approves or
 // objects. What either objects stands until it answers itself, and who must judge again answers itself.
 
-// fillSeats gives each seat to one of its two, as of now. The clock does nothing to a reserve without one: was are the
-// ballots before it did.
+// fillSeats gives each seat to one of its two, as of now. To a reserve without one the clock does nothing: was knows no clock.
 func fillSeats(ballots, was []Ballot, now time.Time) {
 	for i := range ballots {
 		reserve := &ballots[i]
@@ -19,10 +18,9 @@ func fillSeats(ballots, was []Ballot, now time.Time) {
 		of := reserve.seatHolder(ballots)
 		began, hasBegun := reserve.turnBegan(of)
 		if !hasBegun || began.After(now) {
+			*reserve = reserve.asReserve()
 			if idle := was[i].asReserve(); idle.Vote != was[i].Vote {
 				*reserve = idle
-			} else {
-				*reserve = reserve.asReserve()
 			}
 			continue
 		}

@@ -596,10 +596,7 @@ func pendingSteps(d quorum.Decision) (items []Phrase) {
 		}
 	}
 	for _, g := range groups {
-		verb := "has"
-		if len(g.reviewers) > 1 {
-			verb = "have"
-		}
+		verb := pluralWord(len(g.reviewers), "has", "have")
 		until := wordsPhrase("%s until %s", verb, formatTime(g.end, d.Start))
 		items = append(items, fillPhrase("%s %s to answer.", joinPhrases(g.reviewers), until))
 	}

@@ -113,10 +113,7 @@ func whyUndone(d quorum.Decision, was quorum.UndonePass) Phrase {
 	if len(against) == 0 {
 		return wordsPhrase("what it rested on has changed")
 	}
-	verb := "objects"
-	if len(against) > 1 {
-		verb = "object"
-	}
+	verb := pluralWord(len(against), "objects", "object")
 	return slices.Concat(joinPhrases(against), wordsPhrase(" %s", verb))
 }
 

@@ -448,10 +448,7 @@ func (m *pageMaker) addGuarded(l *stepList) {
 			files = append(files, file)
 		}
 	}
-	counts := "the review of %s counts"
-	if len(reviewers) > 1 {
-		counts = "the reviews of %s count"
-	}
+	counts := pluralWord(len(reviewers), "the review of %s counts", "the reviews of %s count")
 	l.addFilled(m.author(), fillPhrase(
 		"Put %s, and any other such file, into a pull request of its own: then %s here.",
 		joinPhrases(files), fillPhrase(counts, joinPhrases(reviewers)),

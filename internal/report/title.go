@@ -218,7 +218,8 @@ func endedTitle(d quorum.Decision) (t string) {
 		for _, b := range by.ballots {
 			names = append(names, plainLine(b.Reviewer, 60))
 		}
-		t += "; " + pluralWord(len(names), "objection", "objections") + " of " + joinNames(names) + by.verb() + " by " + plainLine(by.By, 60)
+		what := pluralWord(len(names), "objection", "objections")
+		t += "; " + what + " of " + joinNames(names) + by.verb() + " by " + plainLine(by.By, 60)
 	}
 	return t
 }
