@@ -45,8 +45,7 @@ func readPolicy(path string, src []byte, o *Organisation) (quorum.Policy, Policy
 	return policy, file, r
 }
 
-// findCheckName finds the name of the check in a file that is no YAML: the error must not appear under a name that no rule
-// requires.
+// findCheckName finds the check's name in a file that is no YAML: the error must stand where a rule looks for it.
 func findCheckName(src []byte) string {
 	for line := range strings.Lines(string(src[:min(len(src), MaxSize)])) {
 		if !strings.HasPrefix(line, "check:") || len(line) > 500 {

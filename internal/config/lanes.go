@@ -189,14 +189,10 @@ func (r policyResolver) findLaneVoters(key string, names []string, reviewers []q
 	areKnown := true
 	for j, name := range names {
 		at := fmt.Sprintf("%s[%d]", key, j)
-		isKnown := r.isReviewer(at, name, reviewers)
-		areKnown = areKnown && isKnown
-		if !isKnown {
+		q, isSeat := r.findSeat(at, name, reviewers)
+		if areKnown = areKnown && isSeat; !isSeat {
 			continue
 		}
-		q := reviewers[slices.Index(namesOf(reviewers), name)]
-		r.failIf(q.InsteadOf != "", at, quoteText(name)+" is a reserve, and votes where the other one of its seat does",
-			"name "+quoteText(q.InsteadOf))
 		r.failIf(slices.Contains(names[:j], name), at, quoteText(name)+" stands here again", "remove it")
 		voters = append(voters, q)
 	}

@@ -101,8 +101,7 @@ func (o *Organisation) Check() string { return o.keys.Check }
 // Enforces reports whether there is something that a repository may not loosen.
 func (o *Organisation) Enforces() bool { return o.read.hasKey("enforce") }
 
-// checkName returns the name of the check in a repository whose file gives it own: a rule may require the one that is
-// enforced. o may be nil.
+// checkName is the check's name in a repository whose file calls it own: a rule may require the enforced one. o may be nil.
 func (o *Organisation) checkName(own string) string {
 	if o != nil && o.Enforces() {
 		return o.keys.Check
@@ -110,8 +109,7 @@ func (o *Organisation) checkName(own string) string {
 	return own
 }
 
-// Policy returns the policy of a repository that has no file, and from where each key comes. It is zero unless the
-// organisation's names reviewers.
+// Policy returns the policy of a repository that has no file. It is zero unless the organisation's names reviewers.
 func (o *Organisation) Policy() quorum.Policy {
 	if !o.NamesReviewers() {
 		return quorum.Policy{}
@@ -175,11 +173,20 @@ func (o *Organisation) replaceEntry(r *policyFileReader, f *PolicyKeys, i int, e
 		fmt.Sprintf("the organisation enforces %s: what this file says of it counts for nothing", quoteText(name)),
 		"remove the entry")
 	f.Reviewers[i] = entry
+	rename := func(names []string) {
+		if k := slices.Index(names, was); k >= 0 {
+			names[k] = name
+		}
+	}
 	for _, lane := range f.Lanes {
-		for k, voter := range lane.Reviewers {
-			if voter == was {
-				lane.Reviewers[k] = name
-			}
+		rename(lane.Reviewers)
+	}
+	for k := range f.Reviewers {
+		e := &f.Reviewers[k]
+		e.After = slices.Clone(e.After)
+		rename(e.After)
+		if e.InsteadOf == was {
+			e.InsteadOf = name
 		}
 	}
 	maps.DeleteFunc(r.positions, func(key string, _ position) bool { return strings.HasPrefix(key, reviewerKey(i)+".") })
@@ -277,8 +284,7 @@ func (o *Organisation) tightenKeys(r *policyFileReader, f *PolicyKeys, isOwn boo
 	}
 }
 
-// tightenLane holds a lane to what is enforced, and one of the repository's own to the top level of the organisation's file
-// in all else, too.
+// tightenLane holds a lane to what is enforced, and a repository's to the organisation's top level in all else, too.
 func (o *Organisation) tightenLane(r *policyFileReader, key string, l *LaneKeys, isOwn bool) {
 	has := func(name string) bool { return r.hasKey(key + "." + name) }
 	if has("reviewers") {
@@ -297,8 +303,7 @@ func (o *Organisation) tightenLane(r *policyFileReader, key string, l *LaneKeys,
 	}
 }
 
-// tightenTo gives own, which has keys of org's, the organisation's values where its own are looser: of the keys that it has and that
-// have a strict tag there.
+// tightenTo gives own the organisation's values where its own are looser: of the keys that it has and that have a strict tag in org.
 func tightenTo(own, org reflect.Value, has func(key string) bool) {
 	for field, least := range org.Fields() {
 		order, value := field.Tag.Get("strict"), own.FieldByName(field.Name)

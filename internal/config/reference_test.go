@@ -96,7 +96,7 @@ func policyReference() []byte {
 const reviewersNote = `A reviewer has one source: ` + "`workflow`" + `, ` + "`check`" + ` (with ` + "`app`" + `), ` +
 	"`status`" + ` (with ` + "`author`" + `), or only an ` +
 	"`author`" + ` whose texts are its
-evidence. A reviewer votes unless it is a shadow or retired.
+evidence. A reviewer votes unless it is a shadow, a condition (` + "`vote: false`" + `) or retired; [a reserve](reserves-and-stages.md) votes in a seat of another one.
 
 All workflows that write with GITHUB_TOKEN write as ` + "`github-actions[bot]`" + `: a workflow reviewer needs a ` +
 	"`heading`" + ` that tells its

@@ -360,8 +360,7 @@ func identityOf(q quorum.Reviewer) string {
 // verdictNouns name what holds the verdict of a reviewer whose texts are not read.
 var verdictNouns = map[quorum.FormatKind]string{quorum.Conclusion: "conclusion", quorum.Artifact: "artifact"}
 
-// checkHeadings demands a heading where texts of several reviewers, or of any workflow, come from one author, and that
-// no heading begins another of the same author.
+// checkHeadings demands a heading where others write as a reviewer's author, and that none begins another of that author.
 func (r policyResolver) checkHeadings(reviewers []quorum.Reviewer) {
 	readers := map[string]int{}
 	for i, q := range reviewers {
@@ -394,8 +393,7 @@ func haveOneHeading(a, b quorum.Reviewer) bool {
 	return readsTexts(a) && strings.EqualFold(a.Author, b.Author) && beginAlike(a.Heading, b.Heading)
 }
 
-// verdictIsUnknown reports whether the verdict, on which the need of a heading depends, stands in a key that could not
-// be read.
+// verdictIsUnknown reports whether the verdict, on which the need of a heading depends, could not be read.
 func (r policyResolver) verdictIsUnknown(i int) bool {
 	return r.anyBroken(reviewerKey(i), "", ".verdict", ".preset")
 }

@@ -11,13 +11,15 @@ import (
 // checkTurns refuses reserves of nobody, and reviewers that wait for nobody or for themselves.
 func (r policyResolver) checkTurns(reviewers []quorum.Reviewer) {
 	for i, q := range reviewers {
-		if at := reviewerKey(i) + ".instead_of"; q.InsteadOf != "" && r.isReviewer(at, q.InsteadOf, reviewers) {
-			what, hint := reserveFault(i, reviewers)
+		if at := reviewerKey(i) + ".instead_of"; q.InsteadOf == q.Name {
+			r.failIf(q.Name != "", at, reviewerPhrase(q)+" cannot be its own reserve", "name another one")
+		} else if of, isSeat := r.findSeat(at, q.InsteadOf, reviewers); q.InsteadOf != "" && isSeat {
+			what, hint := reserveFault(q, of, reviewers[:i])
 			r.failIf(what != "", at, what, hint)
 		}
 		for k, name := range q.After {
 			at := fmt.Sprintf("%s.after[%d]", reviewerKey(i), k)
-			if !r.isReviewer(at, name, reviewers) {
+			if _, isSeat := r.findSeat(at, name, reviewers); !isSeat {
 				continue
 			}
 			r.failIf(slices.Contains(q.After[:k], name), at, quoteText(name)+" stands here again", "remove it")
@@ -29,31 +31,32 @@ func (r policyResolver) checkTurns(reviewers []quorum.Reviewer) {
 	}
 }
 
-// isReviewer reports whether one of the reviewers has the name that stands there, and refuses it otherwise.
-func (r policyResolver) isReviewer(at, name string, reviewers []quorum.Reviewer) bool {
+// findSeat finds the reviewer whose name stands there. A name that nobody has is refused, and so is a reserve's.
+func (r policyResolver) findSeat(at, name string, reviewers []quorum.Reviewer) (q quorum.Reviewer, isSeat bool) {
 	all := namesOf(reviewers)
-	isKnown := slices.Contains(all, name)
-	r.failIf(!isKnown && !r.brokenKeys[at], at, "there is no reviewer "+quoteText(name),
-		suggestWord(name, all, "name one of "+cleanText(strings.Join(all, ", "), 200)))
-	return isKnown
+	switch i := slices.Index(all, name); {
+	case name == "" || r.brokenKeys[at]:
+	case i < 0:
+		r.failKey(at, "there is no reviewer "+quoteText(name),
+			suggestWord(name, all, "name one of "+cleanText(strings.Join(all, ", "), 200)))
+	case reviewers[i].InsteadOf != "":
+		r.failKey(at, quoteText(name)+" is a reserve, and has no seat of its own", "name "+quoteText(reviewers[i].InsteadOf))
+	default:
+		return reviewers[i], true
+	}
+	return q, false
 }
 
-// reserveFault says what is wrong with a reserve: it has one seat, of a reviewer that has one, and is nothing else.
-func reserveFault(i int, reviewers []quorum.Reviewer) (what, hint string) {
-	isOf := func(o quorum.Reviewer) bool { return o.Name == reviewers[i].InsteadOf }
-	q, of := reviewers[i], reviewers[slices.IndexFunc(reviewers, isOf)]
-	first := slices.IndexFunc(reviewers, func(o quorum.Reviewer) bool { return o.InsteadOf == q.InsteadOf })
+// reserveFault says what is wrong with the reserve q of another reviewer, where those above it are reviewers, too.
+func reserveFault(q, of quorum.Reviewer, above []quorum.Reviewer) (what, hint string) {
+	first := slices.IndexFunc(above, func(o quorum.Reviewer) bool { return o.InsteadOf == q.InsteadOf })
 	switch {
-	case of.Name == q.Name:
-		return reviewerPhrase(q) + " cannot be its own reserve", "name another one"
-	case of.InsteadOf != "" || !of.MayVote():
-		return reviewerPhrase(of) + " has no seat: it is a reserve, a shadow or retired", "name a reviewer that votes"
-	case first < i:
-		return reviewerPhrase(of) + " has a reserve already: " + quoteText(reviewers[first].Name), "give each its own, or remove one"
+	case !of.MayVote() || !q.MayVote():
+		return "who is a shadow or retired has no seat, and fills none", "name reviewers that vote"
+	case first >= 0:
+		return reviewerPhrase(of) + " has a reserve already: " + quoteText(above[first].Name), "give each its own, or remove one"
 	case q.Required:
 		return "required is for the seat, whoever fills it", "write it at " + quoteText(of.Name)
-	case !q.MayVote():
-		return reviewerPhrase(q) + " is a shadow or retired, and fills no seat", "remove instead_of"
 	}
 	return "", ""
 }

@@ -116,7 +116,7 @@ func (v *reviewerView) requestedAttempt() reviewAttempt {
 		}
 	}
 	a.byPerson = a.isCommanded
-	if at := v.personRequest(); at.After(a.began) {
+	if at := v.personRequest(); at.After(a.began) && !at.Before(v.turn) {
 		a.began, a.byPerson, a.isCommanded = at, true, false
 	}
 	a.spentAttempts, a.firstJobBegan = max(a.number-1-free, 0), a.began

@@ -17,7 +17,7 @@ func (v *reviewerView) makeBallot() quorum.Ballot {
 func (v *reviewerView) makeVotersBallot() quorum.Ballot {
 	b := quorum.Ballot{
 		Reviewer: v.Name, Required: v.Required, Shadow: v.Shadow, Retired: v.Retired, Family: v.Family,
-		Since: startOf(v), Relative: v.Relative != nil,
+		Since: v.head.cycle.start, Relative: v.Relative != nil,
 	}
 	if why, detail, excluded := v.whyExcluded(); excluded {
 		return declinedBallot(b, why, detail)

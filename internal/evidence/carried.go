@@ -51,7 +51,7 @@ func (v carryView) isWithdrawn(st *quorum.Stood) bool {
 func (v carryView) withCarried(b quorum.Ballot, st *quorum.Stood) quorum.Ballot {
 	b.Vote, b.Outcome, b.Reason, b.Detail = quorum.Approve, quorum.Approved, quorum.ReasonCarried, st.Carried
 	b.Carried, b.Evidence, b.Run, b.Attempt = st.Carried, st.TextRef, st.Run, st.Attempt
-	b.Since, b.At, b.URL = st.At, latest(st.At, startOf(v.reviewerView)), ""
+	b.Since, b.At, b.URL = st.At, latest(st.At, v.head.cycle.start), ""
 	if t := v.head.shownText(st.TextRef); t != nil {
 		b.URL = t.URL
 	}

@@ -179,7 +179,7 @@ func (v *reviewerView) whyNoRerun(isNamed bool) quorum.Reason {
 	}
 	got, b := attempt.judgeAttempt(), v.makeBallot()
 	_, _, isExcluded := v.whyExcluded()
-	isInReserve := v.InsteadOf != "" && v.head.record.turnOf(v.Name).IsZero()
+	isInReserve := v.InsteadOf != "" && v.head.record.turnOf(v.Name).IsZero() && !v.past.isRequiredAgain()
 	isPointless := isExcluded || !isNamed && (!b.Voter() || b.Vote == quorum.Approve || isInReserve)
 	switch {
 	case isPointless, a.run != nil && got.outcome == quorum.AwaitingApproval:

@@ -193,7 +193,9 @@ func (s *objectionSearch) standingResult(objection attemptResult) attemptResult 
 // isAnswer reports whether a result answers what its reviewer objected before: an approval that no run under way may have
 // left. Threads that were resolved end the objection that they are, and no other.
 func (v *attemptView) isAnswer(got *attemptResult) bool {
-	mayBeIts := func(a reviewAttempt) bool { return a.ended.IsZero() && v.attempts.mayHaveLeft(&a, got.at) }
+	mayBeIts := func(a reviewAttempt) bool { // one that waits for a person has said nothing
+		return a.ended.IsZero() && a.run.Status != "waiting" && v.attempts.mayHaveLeft(&a, got.at)
+	}
 	isYes := got.outcome == quorum.Approved && got.reason != quorum.ReasonResolved
 	return isYes && !v.attempt.isUnderWay() && !slices.ContainsFunc(v.attempts, mayBeIts)
 }

@@ -25,9 +25,9 @@ type planner struct {
 
 func newPlanner(v attemptView, got attemptResult) *planner {
 	a := &v.attempt
-	limit := startOf(v.reviewerView).Add(v.head.policy.Deadline)
+	limit := latest(v.head.cycle.start, v.turn).Add(v.head.policy.Deadline)
 	if a.byPerson {
-		limit = a.began.Add(v.head.policy.Deadline)
+		limit = latest(a.began, v.turn).Add(v.head.policy.Deadline)
 	}
 	end := latest(a.firstJobBegan, v.turn).Add(v.Timeout)
 	return &planner{attemptView: v, result: got, end: earliest(end, limit), limit: limit}
@@ -87,7 +87,7 @@ func (p *planner) waitForAnswer(b quorum.Ballot) quorum.Ballot {
 	}
 	switch {
 	case a.request == nil && !a.byPerson && (p.asksFirst() || isMoved && p.canAsk()):
-		b.Next = []quorum.Action{p.askAction(1, startOf(p.reviewerView))}
+		b.Next = []quorum.Action{p.askAction(1, latest(p.head.cycle.start, p.turn))}
 	case a.request != nil && a.request.At.Before(got.void) && p.canAsk():
 		b.Next = []quorum.Action{p.askAction(a.number+1, got.void)}
 		b.Next[0].Free = true
@@ -108,7 +108,7 @@ func setRefused(b *quorum.Ballot, no quorum.Refusal) {
 // castVote is the ballot of a verdict, which counts once its attempt has ended or is at its deadline.
 func (p *planner) castVote(b quorum.Ballot) quorum.Ballot {
 	a, got := &p.attempt, &p.result
-	b.Vote, b.At, b.Retried, b.Threads = quorum.Approve, latest(got.at, startOf(p.reviewerView)), a.number > 1, got.hasThreads
+	b.Vote, b.At, b.Retried, b.Threads = quorum.Approve, latest(got.at, p.head.cycle.start), a.number > 1, got.hasThreads
 	b.Begun = got.begun
 	if got.outcome == quorum.Findings {
 		b.Vote, b.SaidRun, b.SaidAttempt = quorum.Object, got.saidRun, got.saidAttempt
@@ -309,7 +309,7 @@ func (p *planner) canAsk() bool {
 // asksFirst reports whether the reviewer is asked for its first attempt, too. After a change of the base it is: that
 // voids earlier answers, and GitHub announces it to no reviewer.
 func (p *planner) asksFirst() bool {
-	isReservesTurn := p.InsteadOf != "" && !p.turn.IsZero()
+	isReservesTurn := p.InsteadOf != "" && (!p.turn.IsZero() || p.past.isRequiredAgain())
 	return p.canAsk() && (p.Request.AtStart || !p.head.cycle.baseChanged.IsZero() || isReservesTurn)
 }
 

@@ -32,7 +32,7 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 	for _, v := range views {
 		rememberReviewer(&rec, v)
 	}
-	rec.Turns = rememberTurns(rec.Turns, rec.Base, d.Ballots)
+	rec.Turns = rememberTurns(rec.Turns, rec.Base, d.Ballots, now)
 	isInPart, votes := isJudgedInPart(&p, &s), slices.Concat(d.Ballots, approvalsByPeople(views))
 	rememberBallots(&rec, s, votes, isInPart)
 	if len(views) > 0 { // they have one head

@@ -22,9 +22,6 @@ type reviewerView struct {
 	turn       time.Time       // from when on it is waited for, where that is not the head's start
 }
 
-// startOf is from when on the reviewer is waited for, and its clocks count.
-func startOf(v *reviewerView) time.Time { return latest(v.head.cycle.start, v.turn) }
-
 func newReviewerView(h *headView, texts *textReader, commands *commandView, r *quorum.Reviewer) *reviewerView {
 	runs := h.runsOf(r)
 	ofTwins := attemptsOfRuns(h, r, runs.ofTwins)

@@ -1,7 +1,6 @@
 package evidence
 
-// In which order reviewers have their turn: a reserve after the reviewer whose seat it may fill, and who waits for others
-// after these.
+// A reserve has its turn after the reviewer whose seat it may fill. Who waits comes after those it names.
 
 import (
 	"slices"
@@ -32,20 +31,23 @@ func (t turnView) ballotOf(name string) *quorum.Ballot {
 func (t turnView) makeBallot(v *reviewerView) *quorum.Ballot {
 	turn := t.turnOf(v)
 	opened, wait := t.stageOf(v)
-	v.turn = latest(turn, opened)
+	if v.turn = latest(turn, opened); v.past.isRequiredAgain() {
+		v.turn = opened // it answers for itself
+	}
 	b := v.withCommanded(v.past.withPast(v.makeBallot()))
 	b.InsteadOf, b.Turn = v.InsteadOf, turn
 	b.UnderWay = b.Vote == quorum.Object && v.isUnderWay()
 	seemsToObject := b.Then != nil && b.Then.Vote == quorum.Object
 	hasVoted := b.Vote == quorum.Approve || b.Vote == quorum.Object || seemsToObject || b.Ended.By != ""
-	if wait == nil || hasVoted || b.Excused != "" || slices.Contains(votelessReasons[:], b.Reason) {
+	kept := slices.Concat(votelessReasons[:], []quorum.Reason{quorum.ReasonOtherGuards, quorum.ReasonCancelled})
+	if wait == nil || hasVoted || b.Excused != "" || b.Vote == quorum.Unavailable && slices.Contains(kept, b.Reason) {
 		return &b
 	}
-	wait.Reviewer, wait.Required, wait.Again, wait.Shadow = b.Reviewer, b.Required, b.Again, b.Shadow
-	wait.Family, wait.Relative, wait.InsteadOf, wait.Turn = b.Family, b.Relative, b.InsteadOf, b.Turn
-	wait.Run, wait.Attempt, wait.URL, wait.Since = b.Run, b.Attempt, b.URL, latest(wait.Since, startOf(v))
-	wait.Next = without(b.Next, func(a quorum.Action) bool { return a.Command == 0 })
-	return wait
+	b.Vote, b.Outcome, b.Reason, b.Detail, b.Since = wait.Vote, wait.Outcome, wait.Reason, wait.Detail, latest(wait.Since, b.Since)
+	b.Deadline, b.Late, b.Then, b.Open, b.Planned = wait.Deadline, wait.Late, nil, true, false // it is asked when those approve after all
+	b.Retrying, b.Watch, b.Circuit, b.Evidence, b.Answers = false, false, quorum.Hold{}, quorum.TextRef{}, nil
+	b.Next = without(b.Next, func(a quorum.Action) bool { return a.Command == 0 })
+	return &b
 }
 
 // turnOf is from when on a reserve has the seat of another one, unless that one votes before. It is zero of who is no reserve, and
@@ -76,16 +78,17 @@ func (t turnView) stageOf(v *reviewerView) (opened time.Time, wait *quorum.Ballo
 	for _, name := range v.After {
 		switch b := t.seatOf(name); {
 		case b == nil: // config refuses that
-			lost = quorum.Ballot{Detail: name + " is unknown", Since: startOf(v)}
+			lost = quorum.Ballot{Detail: name + " is unknown"}
+		case b.Vote == quorum.Pending && b.Then != nil && b.Then.Vote == quorum.Approve: // by the clock, at the latest
+			opened = latest(opened, latest(b.Deadline, b.Then.At))
 		case b.Vote == quorum.Pending:
 			awaited = append(awaited, name)
-			isFirst := waits.Deadline.IsZero() || b.Deadline.Before(waits.Deadline)
-			if isFirst && (b.Then == nil || b.Then.Vote != quorum.Approve) {
+			if waits.Deadline.IsZero() || b.Deadline.Before(waits.Deadline) {
 				waits.Deadline = b.Deadline
 			}
 		case b.Vote == quorum.Approve:
 			opened = latest(opened, b.At)
-		case b.Excused != "" && b.Vote != quorum.Object, b.Shadow && b.Reason == quorum.ReasonSkipped:
+		case b.Excused != "" && b.Vote != quorum.Object, b.Shadow && b.Reason == quorum.ReasonSkipped, b.Retired:
 		case lost.Detail == "" || b.Since.Before(lost.Since):
 			lost = quorum.Ballot{Detail: name + " " + lostWord(b), Since: b.Since}
 		}
@@ -119,11 +122,11 @@ func (t turnView) seatOf(name string) *quorum.Ballot {
 	if b == nil || i < 0 || b.Excused != "" || b.Again || b.Vote == quorum.Approve || b.Vote == quorum.Object {
 		return b
 	}
-	reserve := t.ballotOf(t.views[i].Name)
+	reserve, hadTurn := t.ballotOf(t.views[i].Name), !t.views[i].head.record.turnOf(t.views[i].Name).IsZero()
 	switch {
 	case reserve == nil || reserve.Excused != "" || reserve.Turn.IsZero():
 		return b
-	case b.Vote == quorum.Unavailable || !reserve.Turn.Equal(b.Deadline):
+	case b.Vote == quorum.Unavailable || !b.Deadline.Equal(reserve.Turn) || hadTurn:
 		return reserve
 	}
 	then := *b
@@ -138,10 +141,10 @@ func (t turnView) seatOf(name string) *quorum.Ballot {
 }
 
 // rememberTurns adds when a reserve first got the seat of another reviewer.
-func rememberTurns(all []quorum.Turn, base string, ballots []quorum.Ballot) []quorum.Turn {
+func rememberTurns(all []quorum.Turn, base string, ballots []quorum.Ballot, now time.Time) []quorum.Turn {
 	for _, b := range ballots {
 		isIt := func(turn quorum.Turn) bool { return turn.Reserve == b.Reviewer && turn.Base == base }
-		if b.InsteadOf != "" && b.Excused == "" && !b.Turn.IsZero() && !slices.ContainsFunc(all, isIt) {
+		if b.InsteadOf != "" && b.Excused == "" && !b.Turn.IsZero() && !b.Turn.After(now) && !slices.ContainsFunc(all, isIt) {
 			all = append(all, quorum.Turn{Reserve: b.Reviewer, Base: base, At: b.Turn.UTC()})
 		}
 	}

@@ -240,7 +240,7 @@ type Ballot struct {
 	Reset   time.Time `json:"-"`                // Outcome Limited: when the limit ends, if it says so
 }
 
-// Voter reports whether the vote is one of the tally's. An objection always is, and a reserve's that must judge again.
+// Voter reports whether the vote is one of the tally's. An objection is, and so is the ballot of a reserve that must judge again.
 func (b Ballot) Voter() bool {
 	mustAnswer := b.InsteadOf != "" && b.Excused == ReasonReserve && b.Again
 	return b.MayVote() && (b.Excused == "" || b.Vote == Object || mustAnswer)

@@ -11,7 +11,7 @@ import (
 // Facts come before the clock: a ballot that GitHub's facts have settled is never touched by a deadline. The rules are
 // tried in the order of their numbers; each is a method below.
 func Decide(p Policy, ballots []Ballot, f Facts, now time.Time) Decision {
-	now = laterOf(now, lastTurn(ballots))
+	now = laterOf(now, lastTurn(ballots, now.Add(ReplicaLag)))
 	seats := slices.DeleteFunc(votersWith(ballots), func(b *Ballot) bool { return b.InsteadOf != "" }) // whoever has them
 	d := Decision{
 		PR: f.PR, Head: f.Head, Base: f.Base, Start: f.Start, Against: f.Against, Trunk: f.Trunk, Reason: ReasonTally,
@@ -159,9 +159,9 @@ func (d *Decision) passWithPeople(p Policy, ballots []Ballot, f Facts, at time.T
 	d.showPass(pass)
 }
 
-// MayVouch reports whether a vouch could stand in: not for whom the change itself keeps from approving, nor for who was cancelled.
+// MayVouch reports whether a vouch could stand in: for nobody whom the change keeps from approving, and nobody who was cancelled.
 func (d *Decision) MayVouch() bool {
-	kept := []Reason{ReasonGuarded, ReasonOtherGuards, ReasonFamily, ReasonSelf, ReasonCancelled}
+	kept := []Reason{ReasonGuarded, ReasonOtherGuards, ReasonFamily, ReasonSelf, ReasonCancelled, ReasonNotAsked}
 	return !slices.ContainsFunc(d.Ballots, func(b Ballot) bool {
 		isOfSeat := b.Voter() || b.MayVote() && b.Excused == ReasonReserve
 		return isOfSeat && b.Vote == Unavailable && slices.Contains(kept, b.Reason)
@@ -331,7 +331,7 @@ func votersWith(ballots []Ballot, votes ...Vote) (voters []*Ballot) {
 	return voters
 }
 
-// countPlaces counts the approvals that some voters could be. A reserve without a seat only answers for itself.
+// countPlaces counts the approvals that some voters could be. Of the two of a seat, the one without it is not counted.
 func (p *Policy) countPlaces(voters []*Ballot) int {
 	voters = slices.DeleteFunc(slices.Clone(voters), func(b *Ballot) bool { return b.Excused == ReasonReserve })
 	return countPlaces(p.Families, voters, func(b *Ballot) string { return b.Family })

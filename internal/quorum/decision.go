@@ -325,7 +325,7 @@ func (r Record) KnowsEnd(run int64, attempt int) bool {
 // forAnother is what the record tells another pull request of this head: of runs, and what was objected to the commit.
 func (r Record) forAnother() Record {
 	r.Texts, r.Stood, r.Asked, r.Answers, r.Pass, r.Undone, r.Commands = nil, nil, nil, nil, nil, nil, nil
-	r.Circuits, r.Guards, r.Moved = nil, "", nil
+	r.Circuits, r.Guards, r.Moved, r.Turns = nil, "", nil, nil
 	r.Before, r.BeforeAt, r.People, r.Untold = "", time.Time{}, nil, nil // it has inherited nothing itself
 	r.Compared, r.Alike, r.Unlike = false, nil, nil
 	r.Fixes, r.FixesMade, r.FixSwitch, r.ByFix, r.Open, r.OpenBefore = nil, 0, nil, false, nil, nil

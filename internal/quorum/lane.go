@@ -312,7 +312,7 @@ func (p *Policy) leaveVoteTo(names []string) {
 	p.Reviewers = slices.Clone(p.Reviewers)
 	for i := range p.Reviewers {
 		r := &p.Reviewers[i]
-		if seat := cmp.Or(r.InsteadOf, r.Name); !slices.Contains(names, seat) && r.Excused == "" {
+		if seat := cmp.Or(r.InsteadOf, r.Name); !slices.Contains(names, seat) && r.Excused == "" && r.MayVote() {
 			r.Excused = ReasonOtherLane
 		}
 	}

@@ -210,6 +210,8 @@ func hasSeat(w world, i, now int) bool {
 		switch {
 		case of.Vote == Unavailable:
 			return had || !of.Since.After(sec(now))
+		case of.Vote == Approve: // as of before it came
+			return had && of.At.After(sec(now))
 		case isLate && of.Then != nil:
 			return false
 		}

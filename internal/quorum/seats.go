@@ -5,18 +5,17 @@ import (
 	"time"
 )
 
-// A seat is the one vote of a reviewer and its reserve. The reserve has it once the reviewer is Unavailable, until that one approves or
-// objects. What either objects stands until it answers itself, and who must judge again answers itself.
+// A seat is the one vote of a reviewer and its reserve. What either objects stands until it answers that itself.
 
-// fillSeats gives each seat to one of its two, as of now. To a reserve without one the clock does nothing: was knows no clock.
+// fillSeats gives each seat to one of its two, as of now. A reserve without one is never late: was knows no clock.
 func fillSeats(ballots, was []Ballot, now time.Time) {
 	for i := range ballots {
 		reserve := &ballots[i]
 		if reserve.InsteadOf == "" {
 			continue
 		}
-		of := reserve.seatHolder(ballots)
-		began, hasBegun := reserve.turnBegan(of)
+		of := reserve.seatOwner(ballots)
+		began, hasBegun := reserve.turnBegan(of, now)
 		if !hasBegun || began.After(now) {
 			*reserve = reserve.asReserve()
 			if idle := was[i].asReserve(); idle.Vote != was[i].Vote {
@@ -34,22 +33,23 @@ func fillSeats(ballots, was []Ballot, now time.Time) {
 	}
 }
 
-// seatHolder is the ballot of the reviewer whose reserve b is; nil if there is none.
-func (b *Ballot) seatHolder(ballots []Ballot) *Ballot {
+// seatOwner is the ballot of the reviewer whose reserve b is; nil if there is none.
+func (b *Ballot) seatOwner(ballots []Ballot) *Ballot {
 	i := slices.IndexFunc(ballots, func(o Ballot) bool { return o.Reviewer == b.InsteadOf && o.InsteadOf == "" })
-	if i < 0 {
+	if i < 0 || b.InsteadOf == "" {
 		return nil
 	}
 	return &ballots[i]
 }
 
 // turnBegan is from when on the reserve b has the seat of another one.
-func (b *Ballot) turnBegan(of *Ballot) (began time.Time, hasBegun bool) {
+func (b *Ballot) turnBegan(of *Ballot, now time.Time) (began time.Time, hasBegun bool) {
 	switch {
 	case of == nil, b.Excused != "", !b.MayVote(), of.Excused != "", !of.MayVote(), of.Again:
 	case of.Vote == Unavailable && (b.Turn.IsZero() || of.Since.Before(b.Turn)):
 		return of.Since, true
-	case of.Vote == Unavailable, of.Vote == Pending && !b.Turn.IsZero(): // that one was asked again since
+	case b.Turn.IsZero():
+	case of.Vote == Unavailable, of.Vote == Pending, of.Vote == Approve && of.At.After(now): // that one was asked again since
 		return b.Turn, true
 	}
 	return began, false
@@ -67,10 +67,10 @@ func (b Ballot) asReserve() Ballot {
 	return b
 }
 
-// lastTurn is when the last reserve got a seat by what GitHub shows: our clock may be behind.
-func lastTurn(ballots []Ballot) (last time.Time) {
+// lastTurn is when the last reserve got a seat by what GitHub shows, at most until then: our clock may be a little behind.
+func lastTurn(ballots []Ballot, most time.Time) (last time.Time) {
 	for i := range ballots {
-		if of := ballots[i].seatHolder(ballots); of != nil && ballots[i].InsteadOf != "" && of.Vote == Unavailable {
+		if of := ballots[i].seatOwner(ballots); of != nil && of.Vote == Unavailable && of.Since.Before(most) {
 			last = laterOf(last, of.Since)
 		}
 	}

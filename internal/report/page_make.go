@@ -359,7 +359,7 @@ func (m *pageMaker) rows() (rows []PageRow) {
 		case !b.Voter():
 			row.Note = "no vote here"
 		case b.InsteadOf != "" && b.Excused == "":
-			row.Note = "for " + plainLine(b.InsteadOf, 60)
+			row.Note = map[bool]string{true: "required, "}[b.Required] + "for " + plainLine(b.InsteadOf, 60)
 		case b.Required && b.Again:
 			row.Note = "required: it objected before"
 		case b.Required:
