@@ -176,18 +176,12 @@ func describePolicy(path string, p quorum.Policy) string {
 	}
 	b.WriteByte('\n')
 	for _, r := range p.Reviewers {
-		fmt.Fprintf(
-			&b, "  %-8s %s: %s, %s for each attempt%s\n",
-			roleOf(r), r.Name, sourceOf(r), config.Duration(r.Timeout), describeVote(r),
-		)
+		fmt.Fprintf(&b, "  %-8s %s: %s, %s for each attempt%s\n",
+			roleOf(r), r.Name, sourceOf(r), config.Duration(r.Timeout), describeVote(r))
 	}
 	b.WriteString(describeLanes(p))
-	fmt.Fprintf(
-		&b,
-		"\nOnce the quorum is reached the rest has %s. After %s everything ends.\n",
-		config.Duration(p.Grace),
-		config.Duration(p.Deadline),
-	)
+	fmt.Fprintf(&b, "\nOnce the quorum is reached the rest has %s. After %s everything ends.\n",
+		config.Duration(p.Grace), config.Duration(p.Deadline))
 	if origins := describeOrigins(p.Origins); origins != "" {
 		b.WriteString("\n" + origins)
 	}
@@ -200,6 +194,8 @@ func roleOf(r quorum.Reviewer) string {
 		return "retired"
 	case r.Shadow:
 		return "shadow"
+	case r.InsteadOf != "":
+		return "reserve"
 	case r.Required:
 		return "required"
 	default:

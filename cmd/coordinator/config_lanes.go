@@ -156,6 +156,12 @@ func describeVote(r quorum.Reviewer) (text string) {
 	if r.When.Names() {
 		text += ", where " + describeCondition(r.When, false)
 	}
+	if r.InsteadOf != "" {
+		text += ", in the seat of " + r.InsteadOf
+	}
+	if len(r.After) > 0 {
+		text += ", after " + strings.Join(r.After, " and ")
+	}
 	return text
 }
 

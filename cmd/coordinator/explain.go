@@ -120,15 +120,8 @@ func (cmd explainCmd) Run(ctx context.Context, c *command) error {
 		if e.Rejected != "" {
 			verdict = paintIf(c.Color, hintStyle(), oneLine("not counted: "+e.Rejected))
 		}
-		fmt.Fprintf(
-			c.Stdout,
-			"  %s  %s %d of %s: %s\n",
-			paintIf(c.Color, hintStyle(), e.At.UTC().Format(time.DateTime)),
-			e.Text.Kind,
-			e.Text.ID,
-			e.Reviewer,
-			verdict,
-		)
+		at := paintIf(c.Color, hintStyle(), e.At.UTC().Format(time.DateTime))
+		fmt.Fprintf(c.Stdout, "  %s  %s %d of %s: %s\n", at, e.Text.Kind, e.Text.ID, e.Reviewer, verdict)
 	}
 	if w := look.Decision.Wake; !w.IsZero() {
 		fmt.Fprintf(c.Stdout, "\nBy itself this can next change at %s.\n", w.UTC().Format("2006-01-02 15:04:05 UTC"))

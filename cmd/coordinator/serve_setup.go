@@ -237,12 +237,8 @@ Next:
      coordinator config init --repo OWNER/NAME writes one, to be merged into the default branch.
 `, app.installURL, env, filepath.ToSlash(at(appKeyFile)))
 	if app.ownSecret {
-		fmt.Fprintf(
-			c.Stdout,
-			"  4. GitHub made no webhook secret. Put what is in %s into the App's settings, as Webhook secret: %s\n",
-			at(appSecretFile),
-			app.settingsURL,
-		)
+		fmt.Fprintf(c.Stdout, "  4. GitHub made no webhook secret. Put what is in %s into the App's settings, as Webhook secret: %s\n",
+			at(appSecretFile), app.settingsURL)
 	}
 	if cmd.Organization != "" && !strings.EqualFold(cmd.Organization, app.owner) {
 		c.printWarning(fmt.Sprintf("the App belongs to %s, and not to %s: is that what you wanted?", app.owner, cmd.Organization))

@@ -214,15 +214,8 @@ func (p *sweepProgress) printStart(repo string, open github.Open) {
 	if p.jobOutput != nil {
 		p.jobOutput.sendCommand(func(a *githubactions.Action) { a.Group(oneLine("Sweep of " + repo)) })
 	}
-	fmt.Fprintf(
-		p.w,
-		"%s %s: %d open, %d to look at%s\n",
-		p.clockTime(),
-		oneLine(repo),
-		open.Count,
-		len(open.Due),
-		describeReasons(open.Due),
-	)
+	fmt.Fprintf(p.w, "%s %s: %d open, %d to look at%s\n",
+		p.clockTime(), oneLine(repo), open.Count, len(open.Due), describeReasons(open.Due))
 	switch open.File.State {
 	case quorum.FileMissing:
 		fmt.Fprintf(

@@ -56,7 +56,7 @@ func newSight(web string, l loop.Look, was dashboard.Sight) *dashboard.Sight {
 	for _, b := range dec.Ballots {
 		lane := dashboard.ReviewerLine{
 			Name: b.Reviewer, Vote: b.Vote.String(), Why: sentenceOf(b), Required: b.Required, Shadow: b.Shadow, URL: b.URL,
-			Deadline: b.Deadline, VotedAt: b.At, Again: b.Again, Asked: b.Asked, Flipped: b.Flipped,
+			Deadline: b.Deadline, VotedAt: b.At, Again: b.Again, Asked: b.Asked, Flipped: b.Flipped, Reserve: b.InsteadOf,
 		}
 		if !b.Voter() {
 			lane.Excused = string(b.Excused)

@@ -237,10 +237,12 @@ func showVote(s Sight, lane int, now time.Time) boardVote {
 		v.Notes = append(v.Notes, "does not count")
 	}
 	if l.Excused != "" {
-		v.Notes = append(v.Notes, "no vote here")
+		v.Notes = append(v.Notes, map[bool]string{true: "the other one of its seat votes", false: "no vote here"}[l.Excused == "reserve"])
 		if l.VotedAt.IsZero() && l.Vote == quorum.Unavailable.String() { // nothing is expected of it
 			v.Mark = boardMark{"none", "dash", "calm"}
 		}
+	} else if l.Reserve != "" {
+		v.Notes = append(v.Notes, "for "+boardClip(l.Reserve, 80))
 	}
 	when := func(name string, at time.Time) {
 		if !at.IsZero() {

@@ -288,6 +288,8 @@ func TestBoardShowsTheRules(t *testing.T) {
 	sight.Need, sight.Approvals, sight.PolicyLane, sight.LaneWhy, sight.NeedPeople, sight.People = 0, 0, "docs", "docs only", 2, []string{"dave"}
 	sight.Lanes[0] = ReviewerLine{Name: "openai", Vote: "unavailable", Excused: "other_lane", Why: "it has no vote in this lane"}
 	sight.Lanes[1].Required, sight.Lanes[1].Again = true, true
+	sight.Lanes = append(sight.Lanes, ReviewerLine{Name: "sage", Vote: "unavailable", Excused: "reserve", Why: "it failed"},
+		ReviewerLine{Name: "codex", Vote: "approve", Reserve: "sage", Why: "it approves"})
 	sight.Page = &report.Page{
 		Rules: []report.Phrase{{{Text: "The lane "}, {Text: "docs", From: report.FromName}, {Text: " holds."}}},
 		Heard: []report.Phrase{{{Text: "bob", From: report.FromName}, {Text: ": not heard."}}},
@@ -299,6 +301,7 @@ func TestBoardShowsTheRules(t *testing.T) {
 		`<h2 id="which-rules">Which rules hold here</h2>`, "<li>The lane <bdi>docs</bdi> holds.</li>", `<h2 id="heard">What people asked for</h2>`,
 		"<li><bdi>bob</bdi>: not heard.</li>", "<dt>Approvals</dt><dd><bdi>none needed</bdi>", "<dt>People</dt><dd><bdi>1 of 2: dave</bdi>",
 		"<dt>Lane</dt><dd><bdi>docs · docs only</bdi>", `<span class="note">no vote here</span>`, `<span class="note">required: it objected before</span>`,
+		`<span class="note">the other one of its seat votes</span>`, `<span class="note">for sage</span>`,
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("it does not say %s", want)
@@ -309,6 +312,7 @@ func TestBoardShowsTheRules(t *testing.T) {
 	answer := askBoard(t, mux, "/api/v1/pulls/acme/shop/"+number).Body.String()
 	for _, want := range []string{
 		`"lane":"docs"`, `"lane_why":"docs only"`, `"need_people":2`, `"people":["dave"]`, `"excused":"other_lane"`, `"objected_before":true`,
+		`"reserve_of":"sage"`,
 	} {
 		if !strings.Contains(answer, want) {
 			t.Errorf("the API does not say %s", want)

@@ -53,7 +53,8 @@ type ReviewerLine struct {
 	Why      string       `json:"why"`  // one sentence; hostile parts of it are quoted
 	Required bool         `json:"required,omitempty"`
 	Shadow   bool         `json:"shadow,omitempty"`
-	Excused  string       `json:"excused,omitempty"`         // why it has no vote on this pull request: other_lane, when
+	Excused  string       `json:"excused,omitempty"`         // why it has no vote on this pull request: other_lane, when, reserve
+	Reserve  string       `json:"reserve_of,omitempty"`      // the reviewer in whose seat it may vote
 	Again    bool         `json:"objected_before,omitempty"` // to the last head that it judged, and is required for that
 	Carried  string       `json:"carried_from,omitempty"`    // the earlier head that it approved, with the same diff
 	Accepted string       `json:"accepted_by,omitempty"`     // who accepted the change over its objection
