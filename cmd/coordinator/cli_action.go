@@ -9,18 +9,16 @@ import "errors"
 
 // What the help shows first.
 const (
-	setUpExample  = "  coordinator config check                          what a policy says, and its mistakes"
+	setUpExample  = "  coordinator config schema                         what a policy can say, for your editor"
 	doctorExample = ""
 	demoExample   = ""
 )
 
 type fullConfigCommands struct {
-	Init   absentCmd `cmd:"" hidden:"" passthrough:""`
-	Schema absentCmd `cmd:"" hidden:"" passthrough:""`
+	Init absentCmd `cmd:"" hidden:"" passthrough:""`
 }
 
 type fullProgramCommands struct {
-	Classify absentCmd `cmd:"" group:"everyday" hidden:"" passthrough:""`
 	Init     absentCmd `cmd:"" group:"setUp" hidden:"" passthrough:""`
 	Doctor   absentCmd `cmd:"" group:"setUp" hidden:"" passthrough:""`
 	Simulate absentCmd `cmd:"" group:"setUp" hidden:"" passthrough:""`
