@@ -1,3 +1,5 @@
+//go:build !action
+
 package main
 
 // coordinator classify: how one text is read. It serves the author of a reviewer's prompt, and anybody who asks why an
@@ -401,21 +403,6 @@ func quoteJSON(v any) string {
 		panic("classify: a shape is no JSON: " + err.Error()) // unreachable: it is text
 	}
 	return strings.TrimSuffix(b.String(), "\n")
-}
-
-// writeFindings writes a line for each finding.
-func writeFindings(b *strings.Builder, findings []quorum.Finding) {
-	for _, f := range findings {
-		place := ""
-		if f.Path != "" {
-			place = fmt.Sprintf("%s:%d ", f.Path, f.Line)
-		}
-		shown := ""
-		if f.Below {
-			shown = " (does not object)"
-		}
-		fmt.Fprintf(b, "  finding: %s%s%s\n", oneLine(place), oneLine(f.Body), shown)
-	}
 }
 
 // otherKindHint suggests another --kind where the text may have been read as the wrong one, and returns "" otherwise.

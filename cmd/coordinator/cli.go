@@ -16,12 +16,11 @@ type cli struct {
 	LogFormat string           `placeholder:"text|json"             help:"How it is logged. Default: text."`
 	ToldAll   kong.VersionFlag `name:"version" help:"Print the version."`
 
-	Run      runCmd      `cmd:"" group:"everyday" help:"Evaluate a pull request and post the check."`
-	Sweep    sweepCmd    `cmd:"" group:"everyday" help:"Evaluate all open pull requests that need a look."`
-	Explain  explainCmd  `cmd:"" group:"everyday" help:"Say why the check is what it is."`
-	Classify classifyCmd `cmd:"" group:"everyday" help:"Say how a reviewer's text is read."`
-	Verdict  verdictCmd  `cmd:"" group:"everyday" help:"Make and check the structured verdict of a reviewer's own run."`
-	Config   configCmd   `cmd:"" group:"setUp" help:"Check a policy file, write a first one, or print its JSON Schema."`
+	Run     runCmd     `cmd:"" group:"everyday" help:"Evaluate a pull request and post the check."`
+	Sweep   sweepCmd   `cmd:"" group:"everyday" help:"Evaluate all open pull requests that need a look."`
+	Explain explainCmd `cmd:"" group:"everyday" help:"Say why the check is what it is."`
+	Verdict verdictCmd `cmd:"" group:"everyday" help:"Make and check the structured verdict of a reviewer's own run."`
+	Config  configCmd  `cmd:"" group:"setUp" help:"Check a policy file, write a first one, or print its JSON Schema."`
 
 	fullProgramCommands `embed:""`
 

@@ -9,16 +9,18 @@ import "errors"
 
 // What the help shows first.
 const (
-	setUpExample  = "  coordinator config schema                         what a policy can say, for your editor"
+	setUpExample  = "  coordinator config check                          what a policy says, and its mistakes"
 	doctorExample = ""
 	demoExample   = ""
 )
 
 type fullConfigCommands struct {
-	Init absentCmd `cmd:"" hidden:"" passthrough:""`
+	Init   absentCmd `cmd:"" hidden:"" passthrough:""`
+	Schema absentCmd `cmd:"" hidden:"" passthrough:""`
 }
 
 type fullProgramCommands struct {
+	Classify absentCmd `cmd:"" group:"everyday" hidden:"" passthrough:""`
 	Init     absentCmd `cmd:"" group:"setUp" hidden:"" passthrough:""`
 	Doctor   absentCmd `cmd:"" group:"setUp" hidden:"" passthrough:""`
 	Simulate absentCmd `cmd:"" group:"setUp" hidden:"" passthrough:""`
@@ -33,6 +35,6 @@ type absentCmd struct {
 
 // Run tells where to get a build that has the command.
 func (absentCmd) Run() error {
-	return usageError(errors.New("this build is the action's: it has no init, config init, doctor, serve, demo and simulate"),
+	return usageError(errors.New("this build is the action's: it has no init, classify, config init and schema, doctor, serve, demo and simulate"),
 		"download coordinator_"+buildVersion()+"_… from the release, or build it without -tags action")
 }

@@ -17,7 +17,6 @@ import (
 type configCmd struct {
 	Check              configCheckCmd `cmd:"" help:"Check a policy file and say what it means."`
 	fullConfigCommands `embed:""`
-	Schema             configSchemaCmd `cmd:"" help:"Print the JSON Schema of policy files, for your editor."`
 }
 
 type configCheckCmd struct {
@@ -215,21 +214,4 @@ func sourceOf(r quorum.Reviewer) string {
 	default:
 		return "reviews and comments by " + r.Author
 	}
-}
-
-type configSchemaCmd struct{}
-
-// Help is shown by coordinator config schema --help.
-func (configSchemaCmd) Help() string {
-	return `Editors with a YAML language server complete and check a policy that begins with
-
-  # yaml-language-server: $schema=PATH
-
-where PATH is the file that you write this to.`
-}
-
-// Run prints the schema.
-func (configSchemaCmd) Run(c *command) error {
-	_, err := c.Stdout.Write(config.Schema())
-	return err
 }

@@ -1,3 +1,5 @@
+//go:build !action
+
 package main
 
 // There is one reader: classify, explain and the check say the same of the same text, whoever's it is.

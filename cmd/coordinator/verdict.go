@@ -339,6 +339,21 @@ func (cmd verdictCheckCmd) Run(ctx context.Context, c *command) error {
 	return err
 }
 
+// writeFindings writes a line for each finding.
+func writeFindings(b *strings.Builder, findings []quorum.Finding) {
+	for _, f := range findings {
+		place := ""
+		if f.Path != "" {
+			place = fmt.Sprintf("%s:%d ", f.Path, f.Line)
+		}
+		shown := ""
+		if f.Below {
+			shown = " (does not object)"
+		}
+		fmt.Fprintf(b, "  finding: %s%s%s\n", oneLine(place), oneLine(f.Body), shown)
+	}
+}
+
 type verdictSchemaCmd struct{}
 
 // Help is shown by coordinator verdict schema --help.

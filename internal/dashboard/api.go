@@ -189,11 +189,8 @@ func (a API) serveQueue(w http.ResponseWriter, r *http.Request) {
 func (a API) servePulls(w http.ResponseWriter, r *http.Request) {
 	asked, err := readQuery(r.URL.RawQuery)
 	if err != nil {
-		WriteJSON(
-			w,
-			http.StatusBadRequest,
-			ErrorAnswer{Error: err.Error(), Hint: "for example /api/v1/pulls?undecided=true&repo=acme/shop&limit=20"},
-		)
+		WriteJSON(w, http.StatusBadRequest,
+			ErrorAnswer{Error: err.Error(), Hint: "for example /api/v1/pulls?undecided=true&repo=acme/shop&limit=20"})
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), ReadTimeout)

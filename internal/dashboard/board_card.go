@@ -236,13 +236,16 @@ func showVote(s Sight, lane int, now time.Time) boardVote {
 	if l.Shadow {
 		v.Notes = append(v.Notes, "does not count")
 	}
-	if l.Excused != "" {
-		v.Notes = append(v.Notes, map[bool]string{true: "the other one of its seat votes", false: "no vote here"}[l.Excused == "reserve"])
-		if l.VotedAt.IsZero() && l.Vote == quorum.Unavailable.String() { // nothing is expected of it
-			v.Mark = boardMark{"none", "dash", "calm"}
-		}
-	} else if l.Reserve != "" {
+	switch {
+	case l.Excused == string(quorum.ReasonReserve):
+		v.Notes = append(v.Notes, "the other one of its seat votes")
+	case l.Excused != "":
+		v.Notes = append(v.Notes, "no vote here")
+	case l.Reserve != "":
 		v.Notes = append(v.Notes, "for "+boardClip(l.Reserve, 80))
+	}
+	if l.Excused != "" && l.VotedAt.IsZero() && l.Vote == quorum.Unavailable.String() { // nothing is expected of it
+		v.Mark = boardMark{"none", "dash", "calm"}
 	}
 	when := func(name string, at time.Time) {
 		if !at.IsZero() {

@@ -39,8 +39,8 @@ func (t turnView) makeBallot(v *reviewerView) *quorum.Ballot {
 	b.UnderWay = b.Vote == quorum.Object && v.isUnderWay()
 	seemsToObject := b.Then != nil && b.Then.Vote == quorum.Object
 	hasVoted := b.Vote == quorum.Approve || b.Vote == quorum.Object || seemsToObject || b.Ended.By != ""
-	kept := slices.Concat(votelessReasons[:], []quorum.Reason{quorum.ReasonOtherGuards, quorum.ReasonCancelled})
-	if wait == nil || hasVoted || b.Excused != "" || b.Vote == quorum.Unavailable && slices.Contains(kept, b.Reason) {
+	isKept := b.Retired || b.Vote == quorum.Unavailable && b.Reason.IsOfChange()
+	if wait == nil || hasVoted || b.Excused != "" || isKept {
 		return &b
 	}
 	b.Vote, b.Outcome, b.Reason, b.Detail, b.Since = wait.Vote, wait.Outcome, wait.Reason, wait.Detail, latest(wait.Since, b.Since)
@@ -127,7 +127,9 @@ func (t turnView) seatOf(name string) *quorum.Ballot {
 	case reserve == nil || reserve.Excused != "" || reserve.Turn.IsZero():
 		return b
 	case b.Vote == quorum.Unavailable || !b.Deadline.Equal(reserve.Turn) || hadTurn:
-		return reserve
+		seated := *reserve
+		seated.At = latest(seated.At, seated.Turn) // what it approved before fills the seat then
+		return &seated
 	}
 	then := *b
 	switch reserve.Vote {

@@ -147,8 +147,7 @@ func withNumber(all []int, n int) []int {
 	return slices.Compact(slices.Sorted(slices.Values(append(slices.Clip(all), n))))
 }
 
-// Concerns returns the pull requests that may be delayed otherwise by c than by what was known before: it has opened or
-// closed, or somebody's attempt was let through or has failed.
+// Concerns returns the pull requests that c may delay otherwise than what was known before did.
 func (c Circuit) Concerns(before Circuit) []int {
 	isSame := c.Opened.Equal(before.Opened) && c.Until.Equal(before.Until) && c.Probe == before.Probe &&
 		c.Limited.Equal(before.Limited) && c.Closed.Equal(before.Closed)

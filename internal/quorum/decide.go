@@ -159,12 +159,16 @@ func (d *Decision) passWithPeople(p Policy, ballots []Ballot, f Facts, at time.T
 	d.showPass(pass)
 }
 
+// IsOfChange reports whether the change, or somebody who cancelled it, keeps a reviewer from approving: that is no outage.
+func (r Reason) IsOfChange() bool {
+	return slices.Contains([]Reason{ReasonGuarded, ReasonOtherGuards, ReasonFamily, ReasonSelf, ReasonCancelled}, r)
+}
+
 // MayVouch reports whether a vouch could stand in: for nobody whom the change keeps from approving, and nobody who was cancelled.
 func (d *Decision) MayVouch() bool {
-	kept := []Reason{ReasonGuarded, ReasonOtherGuards, ReasonFamily, ReasonSelf, ReasonCancelled, ReasonNotAsked}
 	return !slices.ContainsFunc(d.Ballots, func(b Ballot) bool {
 		isOfSeat := b.Voter() || b.MayVote() && b.Excused == ReasonReserve
-		return isOfSeat && b.Vote == Unavailable && slices.Contains(kept, b.Reason)
+		return isOfSeat && b.Vote == Unavailable && (b.Reason.IsOfChange() || b.Reason == ReasonNotAsked)
 	})
 }
 

@@ -172,8 +172,7 @@ const (
 	ResultFailed                         // a transport fault; whether it happened is unknown
 )
 
-// Record is what our own check remembers beyond GitHub's own facts. It is written into the check before its effects
-// are carried out, and is at most 16 KiB.
+// Record is what our own check remembers, at most 16 KiB. It is written before its effects are carried out.
 type Record struct {
 	Version    int           `json:"v"`
 	Seq        int           `json:"seq"`           // grows with every change: of two checks of ours the greater one is newer

@@ -27,8 +27,7 @@ type Lane struct {
 	Threads    *ThreadsBy
 }
 
-// A Condition says which pull requests a lane, or a reviewer, is for. All that is named must hold; the zero one
-// always does. It holds surely, or only possibly: package change says when.
+// A Condition says which pull requests a lane, or a reviewer, is for: surely, or only possibly. All that is named must hold.
 type Condition struct {
 	AllPaths []string // patterns; surely: every changed path matches; possibly: one does
 	AnyPath  []string // patterns; possibly: one changed path matches

@@ -15,8 +15,7 @@ const (
 	groupUnseen   = 30 * time.Second // between looks at a group whose commit or pull requests GitHub does not show yet
 )
 
-// DecideGroup decides about a group by what was decided about its pull requests, each alone and anew; merged ones
-// are not among them. The decision shows that of the worst, of several the one that is merged first.
+// DecideGroup decides about a group by its open pull requests, each alone and anew, and shows that of the worst, the first of several.
 func DecideGroup(g MergeGroup, pulls []Sibling, now time.Time) Decision {
 	pulls = slices.Clone(pulls)
 	for i := range pulls {

@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// People are the approvals by people that a policy asks for on top of the quorum. Each rule needs its own number of
-// them; one person may count for several rules. No rule covers another.
+// People are approvals by people on top of the quorum. Each rule needs its own number; a person may count for several rules.
 type People []PeopleRule
 
 // A PeopleRule asks for approvals by people who could stand in.

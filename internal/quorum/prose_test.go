@@ -186,6 +186,9 @@ func seatsAt(w world, letters string, now int) string {
 				without = j
 			}
 		}
+		if w.Ballots[without].Planned && without != i {
+			out[without] = 'u' // its retry is not made
+		}
 		out[without] -= 'a' - 'A'
 	}
 	return string(out)

@@ -29,7 +29,9 @@ func fillSeats(ballots, was []Ballot, now time.Time) {
 		if reserve.isApproval() {
 			reserve.At = laterOf(reserve.At, began)
 		}
-		of.Excused = ReasonReserve
+		if of.Excused = ReasonReserve; of.Planned { // it is not run again: its reserve votes
+			*of = of.asUnavailable()
+		}
 	}
 }
 

@@ -39,8 +39,7 @@ type Snapshot struct {
 	Left     []LeftHead    // heads before this one, the likeliest to be the last first; only if the policy names a check or status
 	Commits  []Commit      // of the pull request; only if a person's word hangs on it, or a text names the head by a short id
 	Pushes   []Push        // to the head branch, newest first; all of them or none; only if [Wants] names them
-	// SameBranch are the pull requests of the same head branch, open or not, as GitHub lists them: if this one is not
-	// among them, the list is not whole. Read only if an approval stands on the commit alone; nil if it was not read.
+	// SameBranch are all pull requests of the head branch: without this one the list is not whole. nil: it was not read.
 	SameBranch []PullRequest
 	Resolved   map[string]Commit       // looked up, by the (short) id that a text names; SHA "": there is none
 	Uploads    map[UploadName][]Upload // of all attempts, that may hold a verdict; a name that is not there was not read

@@ -354,12 +354,15 @@ func (m *pageMaker) rows() (rows []PageRow) {
 			row.Note = "retired, not counted"
 		case b.InsteadOf != "" && b.Excused == quorum.ReasonReserve && !b.Voter():
 			row.Note = "in reserve for " + plainLine(b.InsteadOf, 60)
-		case b.Excused == quorum.ReasonReserve && b.InsteadOf == "":
+		case b.Excused == quorum.ReasonReserve && !b.Voter():
 			row.Note = "its reserve votes"
 		case !b.Voter():
 			row.Note = "no vote here"
 		case b.InsteadOf != "" && b.Excused == "":
-			row.Note = map[bool]string{true: "required, "}[b.Required] + "for " + plainLine(b.InsteadOf, 60)
+			row.Note = "for " + plainLine(b.InsteadOf, 60)
+			if b.Required {
+				row.Note = "required, " + row.Note
+			}
 		case b.Required && b.Again:
 			row.Note = "required: it objected before"
 		case b.Required:

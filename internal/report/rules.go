@@ -204,9 +204,8 @@ func (m ruleTeller) voterRules() (says []Phrase) {
 		}
 	}
 	if len(again) > 0 {
-		says = append(says, fillPhrase(
-			"The quorum cannot do without %s: it objected last, to an earlier commit or against another base.", joinPhrases(again),
-		))
+		const rule = "The quorum cannot do without %s: it objected last, to an earlier commit or against another base."
+		says = append(says, fillPhrase(rule, joinPhrases(again)))
 	}
 	return says
 }
@@ -312,9 +311,8 @@ func (m ruleTeller) diffRules() (says []Phrase) {
 					"Its approval, or a person's `accept`, on either one ends it.", who, wordsPhrase("#%d", b.Pull),
 			))
 		case head != "":
-			says = append(says, fillPhrase(
-				"%s objected to %s, which has the same added and removed lines: that holds for this commit, too.", who, quotePhrase(head),
-			))
+			const rule = "%s objected to %s, which has the same added and removed lines: that holds for this commit, too."
+			says = append(says, fillPhrase(rule, who, quotePhrase(head)))
 		case b.Vote == quorum.Approve && b.Reason == quorum.ReasonCarried && b.MayVote():
 			head = shortSHA(oneLine(b.Detail))
 			i := slices.IndexFunc(carried, func(c fromHead) bool { return c.head == head })

@@ -384,6 +384,12 @@ var mutants = map[string]mutant{
 			return judge(policy, s)
 		}
 	}},
+	"a reserve is one more voter": {passIsEarned, seatWorld(byStatus, byCheck, byApp), mutateBallots(func(b *quorum.Ballot) {
+		b.InsteadOf = ""
+	})},
+	"a reserve relieves who must judge again": {objectorJudges, seatWorld(byStatus, byCheck, byApp), mutateBallots(func(b *quorum.Ballot) {
+		b.Again = b.Again && b.InsteadOf != ""
+	})},
 	"each of a family counts": {passIsEarned, familyWorld(), mutateFacts(func(p *quorum.Policy, _ []quorum.Ballot, _ *quorum.Facts) {
 		p.Families = quorum.AnyFamily
 	})},

@@ -4,6 +4,7 @@ package story_test
 // writers thought of; here everything happens that the moves of the model allow, in every order.
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"hash/maphash"
@@ -330,14 +331,15 @@ func (w *walker) mustApprove(st *modelState, lane *laneTruth, place int) bool {
 	return len(lane.rules) > 0 && st.mustJudge(place) && (!when.Names() || st.path == codeFile)
 }
 
-// countOf counts the reviewers, or families of them where those are counted.
+// countOf counts the seats of reviewers, or their families where those are counted.
 func (w *walker) countOf(counts func(place int) bool) (n int) {
 	families := map[string]bool{}
 	for place := range w.policy.Reviewers {
 		r := &w.policy.Reviewers[place]
 		isAnother := w.policy.Families != quorum.DistinctFamily || r.Family == "" || !families[r.Family]
-		if counts(place) && isAnother {
-			families[r.Family] = true
+		seat := "seat of " + cmp.Or(r.InsteadOf, r.Name)
+		if counts(place) && isAnother && !families[seat] {
+			families[r.Family], families[seat] = true, true
 			n++
 		}
 	}
@@ -392,6 +394,8 @@ func (w *walker) countPass(d *quorum.Decision, lane *laneTruth) {
 			on = append(on, "accepted")
 		case b.Vote == quorum.Approve && b.Again:
 			on = append(on, "again")
+		case b.Vote == quorum.Approve && b.InsteadOf != "" && b.Excused == "":
+			on = append(on, "seat")
 		}
 	}
 	switch {

@@ -314,6 +314,27 @@ func familyWorld() world {
 	}
 }
 
+// seatWorld has a reserve for one reviewer, and one that waits for that seat.
+func seatWorld(kinds ...reviewerKind) world {
+	told, shows := [][]string(nil), []string{"reviewers", "seat"}
+	if kinds[1] == byCheck {
+		shows = append(shows, "again")
+		told = [][]string{{"b-check check fails", "alice pushes", "c-app approves", "a-status status succeeds", "its wake comes"}}
+	}
+	return world{
+		name: "seats of " + kindNames[kinds[1]], need: 2, kinds: kinds, depth: newMovesDepth, few: fewWords,
+		shape: func(p *quorum.Policy) {
+			p.Reviewers[2].InsteadOf, p.Reviewers[0].After = p.Reviewers[1].Name, []string{p.Reviewers[1].Name}
+		},
+		add: func(add addMove, _ *quorum.Policy) {
+			changeMoves(add)
+			retargetMoves(add, mainBase, otherBase, partBase)
+		},
+		told:  told,
+		shows: shows,
+	}
+}
+
 // commandWorld has people's commands.
 func commandWorld() world {
 	return world{
@@ -359,6 +380,7 @@ func worlds() []world {
 		plainWorld(2, byWorkflowText, byWorkflowText, byApp),
 		plainWorld(2, byConclusion, byWorkflowText, byStatus),
 		carryWorld(), askWorld(), laneWorld(), peopleWorld(), carriedPeopleWorld(), basesWorld(), familyWorld(), commandWorld(),
+		seatWorld(byStatus, byCheck, byApp), seatWorld(byApp, byWorkflowText, byConclusion),
 		lateWorld(), lateConclusionWorld(), fixWorld(),
 		sideBySideWorld(byWorkflowText), sideBySideWorld(byConclusion), twoChecksWorld(),
 	}

@@ -1,6 +1,6 @@
 package story
 
-// The matrix of late objections (ATTACKS.md, A2-2): a no to a head that was left, on every channel on which one can be said, which no
+// The matrix of late objections: a no to a head that was left, on every channel on which one can be said, which no
 // look has seen before the push. Where the head that stands has the same diff, or is that head again, it objects; where the diff is
 // another one, its reviewer is required.
 
