@@ -31,6 +31,10 @@ func withoutAccepts(p *quorum.Policy, s *quorum.Snapshot) *quorum.Snapshot {
 		}
 		return ""
 	}
+	isAccepted := func(o quorum.Objection) bool { return o.Accepted != "" }
+	if len(s.Record.Commands) == 0 && !slices.ContainsFunc(s.Record.Objections, isAccepted) {
+		return s // as nearly always: each view asks
+	}
 	own, isSame := *s, true
 	own.Record.Commands, own.Record.Objections = slices.Clone(s.Record.Commands), slices.Clone(s.Record.Objections)
 	for i := range own.Record.Commands {
@@ -149,12 +153,8 @@ func (v recordView) requestsTo(reviewer string) (out []*quorum.Intent) {
 
 // turnOf is when a reserve got its seat first; zero if it never had it.
 func (v recordView) turnOf(reserve string) time.Time {
-	for _, turn := range v.record.Turns {
-		if turn.Reserve == reserve && turn.Base == v.base {
-			return turn.At
-		}
-	}
-	return time.Time{}
+	isIt := func(turn *quorum.Turn) bool { return turn.Reserve == reserve && turn.Base == v.base }
+	return cmp.Or(firstOf(v.record.Turns, isIt), &quorum.Turn{}).At
 }
 
 // personRequest is when a person was first seen to ask a reviewer after that moment; zero if none was.

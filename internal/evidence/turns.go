@@ -132,12 +132,10 @@ func (t turnView) seatOf(name string) *quorum.Ballot {
 		return &seated
 	}
 	then := *b
-	switch reserve.Vote {
-	case quorum.Approve:
+	if reserve.Vote == quorum.Approve {
 		then.Then = reserve
-	case quorum.Pending:
+	} else if reserve.Vote == quorum.Pending {
 		then.Deadline = reserve.Deadline
-	case quorum.Object, quorum.Unavailable:
 	}
 	return &then
 }

@@ -316,7 +316,9 @@ func familyWorld() world {
 
 // seatWorld has a reserve for one reviewer, and one that waits for that seat.
 func seatWorld(kinds ...reviewerKind) world {
-	told, shows := [][]string(nil), []string{"reviewers", "seat"}
+	shows, told := []string{"reviewers", "seat"}, [][]string{
+		{"a-app approves", "b-workflow starts", "b-workflow ends as success", "c-conclusion starts", "c-conclusion ends as success", "its wake comes"},
+	}
 	if kinds[1] == byCheck {
 		shows = append(shows, "again")
 		told = [][]string{{"b-check check fails", "alice pushes", "c-app approves", "a-status status succeeds", "its wake comes"}}
