@@ -40,7 +40,7 @@ func TestBinary(t *testing.T) {
 	}
 	out, err := exec.Command(file, "serve").CombinedOutput()
 	var ended *exec.ExitError
-	if !errors.As(err, &ended) || ended.ExitCode() != 2 || !strings.Contains(string(out), "it has no init, config init, doctor, serve") {
+	if !errors.As(err, &ended) || ended.ExitCode() != 2 || !strings.Contains(string(out), "it has no init, classify, config init and schema, doctor, serve") {
 		t.Errorf("the action's program serves: %v: %s", err, out)
 	}
 
