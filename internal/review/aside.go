@@ -6,7 +6,7 @@ package review
 import "strings"
 
 // ownLabel matches a label that announces the writer's own words, so that what follows its colon is in their voice.
-var ownLabel = lazyWorded(
+var ownLabel = lazyRegexp(
 	`^(?:here(?:'s| is| are) )?(?:(?:my|our|the|final|overall|code|review|merge|summary|of|and|full|complete|detailed) ){0,5}` +
 		`(?:assessment|verdict|conclusion|decision|recommendation|result|results|review|summary|findings|issues|status|answer)` +
 		`(?: (?:of|for|on) (?:this|the|your) (?:pull request|pr|changes?|diff|code|commit))?$`,
@@ -20,6 +20,7 @@ func (s *pageScanner) markAsides() {
 		folds        []bool // the open <details>: whether each is an aside
 		afterColon   bool   // the line of content before ended in a colon
 		lineIsAside  bool   // the line of content before was one of what a colon announces
+		asideIsItem  bool
 		inAlert      bool
 		foldedAsides int
 	)
@@ -58,9 +59,10 @@ func (s *pageScanner) markAsides() {
 			_, value, _, field := parseFieldLine(*l)
 			afterColon, lineIsAside = afterColon && field && value == "", false
 		} else {
-			announced := afterColon || lineIsAside && continuesAside(text)
+			announced := afterColon || lineIsAside && continuesAside(text, asideIsItem)
 			l.weaken(announced || section > 0 || foldedAsides > 0)
 			lineIsAside = announced
+			_, asideIsItem = listItem(text)
 			afterColon = announces(text)
 		}
 		if tags {
@@ -111,10 +113,10 @@ func announces(text string) bool {
 	return !ownLabel().MatchString(words) || isAsideName(words)
 }
 
-// continuesAside reports whether a line goes on with what a colon announced: an item, a field, a quote.
-func continuesAside(text string) bool {
-	if _, item := listItem(text); item {
-		return true
+// continuesAside reports whether a line goes on with what a colon announced: an item, or behind a field another.
+func continuesAside(text string, behindItem bool) bool {
+	if _, item := listItem(text); item || behindItem {
+		return item
 	}
 	_, _, _, field := parseField(text)
 	return field

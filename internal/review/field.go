@@ -1,20 +1,41 @@
 package review
 
-// This file recognises the fields of templates: their labels, and the words that are values.
+// This file reads the fields of templates: "**Verdict:** APPROVE", "## Ready to merge?" with the value below, a row of a
+// table, a heading that is the value itself. Labels and values are closed lists. A yes is read only if it stands alone behind
+// its label; a no is read with whatever follows it.
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
-// verdictField is a field's label with the words that are its values. Any other value is unclear, or ignored where the
-// label is an everyday word (loose).
+// vote is the meaning of one field, list or sentence.
+type vote uint8
+
+const (
+	silent           vote = iota // says nothing
+	approves                     // a clear yes
+	objects                      // a clear no
+	unfilledTemplate             // a template's value that was not filled in
+	conditionalYes               // a yes that does not stand alone
+	yesAndNo                     // a yes and a no, which contradict each other
+	refuses                      // there was no review
+	unclear                      // none of these
+)
+
+// verdictField is a field's label with the words that approve.
 type verdictField struct {
 	label   string
 	approve []string
-	loose   bool // an unknown value is ignored, and an item of a list is no field
+	loose   bool // an everyday word: a value that is on no list means nothing, and an item of a list never approves
+	inLine  bool // the name of a section, too: its value stands behind it
+	named   bool // its label stands by itself, and what follows may be anything
 }
 
 var (
 	yesWords      = []string{"yes"}
-	approvedWords = []string{"approved", "approve"}
+	approvedWords = []string{"approved", "approve", "pass", "passed", "lgtm", "accept", "accepted"}
+	onlyApproved  = []string{"approved", "approve"}
 
 	verdictFields = []verdictField{
 		{label: "ready to merge", approve: yesWords},
@@ -22,52 +43,121 @@ var (
 		{label: "final verdict", approve: approvedWords},
 		{label: "overall verdict", approve: approvedWords},
 		{label: "review verdict", approve: approvedWords},
+		{label: "audit verdict", approve: approvedWords},
 		{label: "verdict", approve: approvedWords},
 		{label: "final decision", approve: approvedWords},
 		{label: "review decision", approve: approvedWords},
 		{label: "decision", approve: approvedWords},
-		{label: "merge recommendation", approve: approvedWords},
-		{label: "final recommendation", approve: approvedWords},
-		{label: "recommendation", approve: approvedWords, loose: true},
-		{label: "review status", approve: approvedWords, loose: true},
-		{label: "review result", approve: approvedWords, loose: true},
-		{label: "status", approve: approvedWords, loose: true},
-		{label: "task quality", approve: approvedWords},
+		{label: "merge recommendation", approve: onlyApproved},
+		{label: "final recommendation", approve: onlyApproved},
+		{label: "recommendation", approve: onlyApproved, loose: true},
+		{label: "review status", approve: onlyApproved, loose: true},
+		{label: "review result", approve: onlyApproved, loose: true},
+		{label: "review", approve: []string{"approved", "approve", "lgtm"}, loose: true, inLine: true},
+		{label: "status", approve: onlyApproved, loose: true},
+		{label: "result", approve: onlyApproved, loose: true},
+		{label: "task quality", approve: onlyApproved},
+		{label: "assessment", approve: onlyApproved, loose: true},
+		{label: "overall assessment", approve: onlyApproved, loose: true},
 	}
 	// objectingField is a label of which only the noun at its end is known: it can object, and never approve.
 	objectingField = verdictField{label: "verdict", loose: true}
+	// foreignLabels are labels of verdicts in the languages of known reviewers. They can object, and never approve.
+	foreignLabels = []string{
+		"ergebnis", "urteil", "fazit", "résultat", "veredicto", "veredito", "resultado", "esito", "oordeel", "вердикт", "итог",
+		"kết luận", "結論", "判定", "结论", "結果", "结果", "판정", "결론",
+	}
 
 	// rejectedWords begin a value that objects, whatever follows.
 	rejectedWords = []string{
 		"request changes", "requests changes", "requesting changes", "changes requested", "changes required", "changes needed",
-		"change requested", "request_changes", "requests_changes", "changes_requested", "revise", "rethink", "rejected", "reject",
-		"issues found", "needs fixes", "needs changes", "needs work", "needs revision", "needs rework", "needs_fixes", "needs_changes",
-		"needs_work", "needs_revision", "need changes", "with fixes", "with changes", "fixes required", "fixes needed", "not approved",
-		"not ready", "not safe", "not yet", "not mergeable", "not acceptable", "do not merge", "do not approve", "don't merge",
-		"don't approve", "cannot approve", "can't approve", "cannot merge", "block", "blocked", "blocking", "fail", "failed", "failure",
-		"critical_fail", "critical fail", "nack", "veto", "unsafe", "disapprove", "disapproved", "decline", "hold", "address", "fix",
-		"unacceptable", "no",
+		"change requested", "request_changes", "requests_changes", "changes_requested", "changes_required", "revise", "rethink",
+		"rejected", "reject", "issues found", "needs fixes", "needs changes", "needs work", "needs revision", "needs rework",
+		"needs_fixes", "needs_changes", "needs_work", "needs_revision", "need changes", "with fixes", "with changes",
+		"fixes required", "fixes needed", "not approved", "not ready", "not safe", "not yet", "not mergeable", "not acceptable",
+		"do not merge", "do not approve", "don't merge", "don't approve", "cannot approve", "can't approve", "cannot merge",
+		"no-go", "no go", "block", "blocked", "blocking", "fail", "failed", "failure", "critical_fail", "critical fail", "major",
+		"nack", "veto", "unsafe", "disapprove", "disapproved", "decline", "hold", "address", "fix", "unacceptable", "no",
+		"abgelehnt", "nicht mergen", "änderungen erforderlich", "rejeté", "modifications demandées", "changements demandés",
+		"ne pas fusionner", "rechazado", "cambios solicitados", "no fusionar", "reprovado", "rejeitado", "mudanças solicitadas",
+		"respinto", "afgewezen", "отклонено", "từ chối", "却下", "要修正", "不通过", "拒绝", "不合格", "거부", "수정 필요",
+	}
+	// sectionWords are rejected words that name a section, or a plan, as well.
+	sectionWords = []string{
+		"no", "fix", "hold", "address", "block", "blocking", "failure", "failed", "fail", "issues found", "not yet", "major",
+	}
+	planWords = []string{"fix", "address", "hold"}
+	// refusedWords begin a value that says that there was no review.
+	refusedWords = []string{
+		"unavailable", "skipped", "n/a", "not applicable", "no_output", "no output", "invalid_output", "invalid output", "failed to run",
+		"not run", "did not run", "timed out", "timeout", "error",
 	}
 	valueWords = []string{
-		"with fixes", "yes", "no", "approved", "approve", "request changes", "request_changes", "changes requested", "revise", "rethink",
-		"rejected", "reject", "issues found", "needs fixes", "needs work", "needs changes", "comment", "block",
+		"with fixes", "yes", "no", "approved", "approve", "passed", "pass", "lgtm", "accepted", "accept", "request changes",
+		"request_changes", "changes requested", "revise", "rethink", "rejected", "reject", "issues found", "needs fixes", "needs work",
+		"needs changes", "comment", "block",
 	}
-
-	// plainReasons are what may follow a yes in its line: praise of the whole, known to its last word. Any other reason
-	// belongs in the next line, for there is no list of all conditions in all languages.
-	plainReasons = lazyShapes(
-		"all (looks |is |)good", "(everything |it |this |)looks good( to me|)", "good to (go|merge)", "ship it",
-		"well (tested|covered|done)",
-		"nice work", "great work", "good work",
-		"no (open |remaining |further |outstanding |blocking |)(issues|findings|problems|concerns|blockers)( found| remain| left| remaining|)",
-		"(all |the |)(checks|tests)( all|) (pass|are green|are passing)", "the tests cover (both|all) (branches|cases|paths)",
-		"(all |every |)(acceptance |)(criteria|criterion) (are|is) met",
-	)
 )
+
+// voteOf returns the vote of a field's value.
+func (f verdictField) voteOf(value string) vote {
+	if strings.ContainsAny(value, emptyBoxes) {
+		return f.voteOfUnknown(unfilledTemplate)
+	}
+	negative := strings.ContainsAny(value, crosses)
+	value = trimSymbols(value)
+	if inner, rest, found := strings.Cut(strings.TrimPrefix(value, "["), "]"); found && value[0] == '[' {
+		if value = trimSymbols(inner) + rest; !beginsWithValue(value) {
+			return f.voteOfUnknown(unfilledTemplate)
+		}
+	}
+	switch {
+	case listsValues(value):
+		return unfilledTemplate
+	case strings.ContainsAny(value, "{}|"), strings.HasPrefix(value, "<"), strings.HasPrefix(value, "..."),
+		strings.HasPrefix(value, "…"), value == "n", value == "tbd", value == "todo":
+		return f.voteOfUnknown(unfilledTemplate)
+	case beginsWithOneOf(refusedWords, value):
+		return refuses
+	}
+	low := strings.ToLower(value)
+	for _, word := range rejectedWords {
+		rest, ok := cutWord(low, word)
+		switch {
+		case !ok:
+		case word == "no" && saysNothing(value), strings.HasPrefix(rest, "-") && len(rest) > 1 && isAlnum(rest[1]),
+			word == "major" && f.loose,
+			f.loose && trimStatement(rest) != "" && !strings.Contains(value, "merge") && slices.Contains(planWords, word):
+			return f.voteOfUnknown(unclear)
+		default:
+			return objects
+		}
+	}
+	for _, word := range f.approve {
+		if rest, ok := cutWord(value, word); ok {
+			switch {
+			case negative:
+				return yesAndNo
+			case trimStatement(rest) != "":
+				return conditionalYes
+			}
+			return approves
+		}
+	}
+	return f.voteOfUnknown(unclear)
+}
+
+// voteOfUnknown returns the vote of a value that is none of f's words: v, or silent where it may be anything else.
+func (f verdictField) voteOfUnknown(v vote) vote {
+	if f.loose || f.named {
+		return silent
+	}
+	return v
+}
 
 // parseField recognises a line that is a field. A field in code, struck out or with deceptive letters is not sure.
 func parseField(text string) (f verdictField, value string, sure, ok bool) {
-	trimmed := strings.TrimLeft(text, " \t")
+	trimmed := strings.TrimLeftFunc(text, func(r rune) bool { return r == '\t' || isSymbol(r) })
 	items := 0
 	for range 3 {
 		rest, item := listItem(trimmed)
@@ -77,44 +167,39 @@ func parseField(text string) (f verdictField, value string, sure, ok bool) {
 		trimmed = rest
 		items++
 	}
-	if trimmed == "" {
-		return f, "", false, false
-	}
 	head := trimmed[:min(len(trimmed), 240)]
-	if !strings.ContainsAny(head, "?:") && !strings.Contains(head, "：") {
+	if trimmed == "" || !strings.ContainsAny(head, "?:") && !strings.Contains(head, "：") {
 		return f, "", false, false
 	}
-	bare := lowerASCII(dropInvisible(head))
-	known := false
-	for _, word := range [...]string{"merge", "verdict", "status", "quality", "decision", "recommendation", "result"} {
-		known = known || strings.Contains(bare, word)
-	}
-	if !known {
-		return f, "", false, false
-	}
-	sure = trimmed[0] != '`' && !strings.Contains(trimmed, "~")
-	short := plainWords(dropInvisible(head))
+	short := trimMark(plainWords(dropInvisible(head)))
 	for _, f := range verdictFields {
 		rest, found := cutWord(short, f.label)
-		if !found {
+		if !found || !beginsWithColon(strings.TrimLeft(rest, " ")) {
 			continue
 		}
-		if rest = strings.TrimLeft(rest, " "); !beginsWithColon(rest) {
-			continue
-		}
-		sure = sure && !isDeceptive(trimmed) && !(f.loose && items > 0)
+		sure = trimmed[0] != '`' && !strings.Contains(trimmed, "~") && !isDeceptive(trimmed) && !(f.loose && items > 0)
 		whole := stripMarks(headingText(dropInvisible(trimmed)))
 		_, value, _ = strings.Cut(whole, f.label)
 		return f, strings.TrimLeft(value, " ?:："), sure, true
 	}
-	label, value, found := strings.Cut(short, ":")
-	if noun := label[strings.LastIndexByte(label, ' ')+1:]; found && strings.Count(label, " ") < 5 && !isAsideName(label) {
-		switch noun {
-		case "verdict", "decision", "recommendation":
-			return objectingField, strings.TrimLeft(value, " "), false, true
-		}
+	label, value, found := strings.Cut(strings.ReplaceAll(short, "：", ":"), ":")
+	label, value = strings.TrimRight(label, " "), strings.TrimLeft(value, " ")
+	if !found || strings.Count(label, " ") >= 5 || isAsideName(label) {
+		return f, "", false, false
+	}
+	switch noun := label[strings.LastIndexByte(label, ' ')+1:]; {
+	case noun == "verdict", noun == "decision", noun == "recommendation", slices.Contains(foreignLabels, label):
+		return objectingField, value, false, true
 	}
 	return f, "", false, false
+}
+
+// trimMark cuts the number or tick off the front of a line: "1. verdict", "✓ decision".
+func trimMark(words string) string {
+	if item, ok := listItem(words); ok {
+		words = item
+	}
+	return strings.TrimLeft(words, "✓✔ ")
 }
 
 // parseFieldLine is parseField for a line of a page: a heading, or a line in bold, that is nothing but a label is a field whose
@@ -126,7 +211,7 @@ func parseFieldLine(l pageLine) (f verdictField, value string, sure, ok bool) {
 	name := plainWords(dropInvisible(l.text))
 	for _, f := range verdictFields {
 		if name == f.label {
-			f.loose = true
+			f.named = true
 			return f, "", !isDeceptive(l.text), true
 		}
 	}
@@ -137,8 +222,50 @@ func beginsWithColon(s string) bool {
 	return s != "" && (s[0] == '?' || s[0] == ':' || strings.HasPrefix(s, "："))
 }
 
-// crosses are the marks that deny what they stand beside.
-const crosses = "❌⛔🚫🛑✗✘👎🔴⚠✖"
+// beginsWithOneOf reports whether a value begins with one of some words.
+func beginsWithOneOf(words []string, value string) bool {
+	return slices.ContainsFunc(words, func(word string) bool { _, ok := cutWord(value, word); return ok })
+}
 
-// emptyBoxes are boxes that nobody has ticked.
-const emptyBoxes = "☐□▢◻◽▫⬜◯○"
+// beginsWithRejection reports whether a value begins with a word that objects.
+func beginsWithRejection(value string) bool {
+	return beginsWithOneOf(rejectedWords, strings.ToLower(value))
+}
+
+// beginsWithValue reports whether s begins with a value of some field.
+func beginsWithValue(s string) bool { return beginsWithOneOf(valueWords, s) || beginsWithRejection(s) }
+
+// listsValues reports whether s lists values instead of having one: "yes | no", "approve/revise", "yes, no, with fixes".
+func listsValues(s string) bool {
+	one, rest, ok := cutValue(s)
+	if !ok {
+		return false
+	}
+	rest = strings.TrimLeft(rest, " ]\"'")
+	comma := false
+	switch {
+	case strings.HasPrefix(rest, "|"), strings.HasPrefix(rest, "/"):
+		rest = rest[1:]
+	case strings.HasPrefix(rest, "or "):
+		rest = rest[len("or "):]
+	case strings.HasPrefix(rest, ","):
+		rest, comma = rest[1:], true
+	default:
+		return false
+	}
+	second, rest, ok := cutValue(strings.TrimLeft(rest, " [\"'"))
+	if !ok || second == one && comma {
+		return false
+	}
+	rest = strings.TrimLeft(rest, " ]\"'")
+	return !comma || rest == "" || strings.IndexByte(",|/.", rest[0]) >= 0 || strings.HasPrefix(rest, "or ")
+}
+
+func cutValue(s string) (word, rest string, ok bool) {
+	for _, word := range valueWords {
+		if rest, ok := cutWord(s, word); ok {
+			return word, rest, true
+		}
+	}
+	return "", s, false
+}

@@ -27,11 +27,13 @@ type findingTally struct {
 	detail     string
 	rule       string // what decided, and the index of its line
 	line       int
-	read       bool // it shows that something was read: files, a commit, praise, what was resolved
-	coloured   bool // marks of other colours stand beside green ones, so that green is a severity
-	said       bool // the line that is read counts, or says that there is nothing
-	firstFound int  // the index of the line of the first finding
-	prose      int  // the index of the last line that is neither, nor a footer; -1: none
+	read       bool            // it shows that something was read: files, a commit, praise, what was resolved
+	coloured   bool            // marks of other colours stand beside green ones, so that green is a severity
+	said       bool            // the line that is read counts, or says that there is nothing
+	firstFound int             // the index of the line of the first finding
+	prose      int             // the index of the last line that is neither, nor a footer; -1: none
+	block      *quorum.Finding // the finding that a block of labels begins, and the index of its newest line
+	blockLine  int
 }
 
 // section is the part of a text that a line stands in.
@@ -46,18 +48,19 @@ type section struct {
 	hasContent   bool // a line of it was read already
 	saysNone     bool // it says that there is nothing in it
 	inherits     bool // it is one finding of the section above that has a heading of its own
+	isFirst      bool // the title of the text
 }
 
 // tallyFindings returns the counts and lists of p.
 func tallyFindings(p LinedText) findingTally {
 	t := findingTally{counted: map[quorum.Severity]int{}, coloured: hasOtherColours(p), prose: -1}
 	var (
-		at      section
-		last    *quorum.Finding // the finding that lines indented deeper belong to
-		depth   int
-		parts   []sectionContent
-		link    place           // of the link that is the line of content before
-		pending *quorum.Finding // a numbered item without a place: one, if the next line is a link to the code
+		at       section
+		last     *quorum.Finding // the finding that lines indented deeper belong to
+		depth    int
+		sections int
+		link     place           // of the link that is the line of content before
+		pending  *quorum.Finding // a numbered item without a place: one, if the next line is a link to the code
 	)
 	for i := 0; i < len(p.lines); i++ {
 		l := p.lines[i]
@@ -71,7 +74,7 @@ func tallyFindings(p LinedText) findingTally {
 		if name, level, ok := headingOf(l, text); ok {
 			above := at
 			at = at.beginSection(name, level, text)
-			if _, _, _, field := parseFieldLine(l); field && at.inherits { // a verdict in bold below a list of nits
+			if _, _, _, field := parseFieldLine(l); field || slices.Contains(approvedWords, name) { // it names no section
 				at = section{level: level, name: name}
 			}
 			last = nil
@@ -82,9 +85,10 @@ func tallyFindings(p LinedText) findingTally {
 				at.hasContent, t.sure = true, t.sure || l.visibility == inView
 				continue
 			}
-			parts = append(parts, sectionContent{name: name, level: level, descriptive: at.settled || at.describes || isQuietFold(l, name)})
+			at.isFirst = sections == 0
+			sections++
 			if l.visibility == inView && t.isNothingFound(text) {
-				t.noteClean(&parts, text, i)
+				t.noteClean(at, true, text, i)
 			}
 			continue
 		}
@@ -121,15 +125,12 @@ func tallyFindings(p LinedText) findingTally {
 		}
 		isWordless := last != nil && len(t.listed) > 0 && last == &t.listed[len(t.listed)-1] && isPlaceOnly(last.Body)
 		last, pending = nil, nil
-		if len(parts) > 0 {
-			parts[len(parts)-1].hasText = true
-		}
 		if !isItem {
 			item = text
 		}
 		t.said = false
 		before := len(t.listed)
-		found := t.readLine(item, isItem, i, l, &at, &parts)
+		found := t.readLine(item, isItem, i, l, &at)
 		if isWordless && !t.said && !isPlaceOnly(item) { // "**cart.go:13**", and its words below
 			found = t.joinPlace(before-1, found, item)
 		}
@@ -144,7 +145,6 @@ func tallyFindings(p LinedText) findingTally {
 		link = place{}
 		t.noteProse(i, l, text, at, found != nil && !(isWordless && found.Severity == 0))
 	}
-	t.clean = isClean(parts)
 	return t
 }
 
@@ -215,7 +215,7 @@ func placeLength(s string) (n int) {
 }
 
 // praisingSection matches the names of settled sections that hold praise, and nothing that was ever found.
-var praisingSection = lazyWorded(`\b(?:good|positives?|strengths?|praise|highlights|what works|what went well|well done|kudos|observed practices)\b`)
+var praisingSection = lazyRegexp(`\b(?:good|positives?|strengths?|praise|highlights|what works|what went well|well done|kudos|observed practices)\b`)
 
 // endsPraise reports whether a line in a section of praise is none: it has a severity.
 func (t *findingTally) endsPraise(text string) bool {
@@ -224,12 +224,13 @@ func (t *findingTally) endsPraise(text string) bool {
 		return true
 	}
 	words := plainWords(text[:min(len(text), maxMatchedLine)])
-	return text[0] == '|' && (hasSeverity(words) || strings.Contains(words, "severity") || strings.Contains(words, "issues")) ||
+	isCount := hasSeverity(words) || strings.Contains(words, "severity") || strings.Contains(words, "issues")
+	return strings.HasPrefix(words, "severity:") || text[0] == '|' && isCount ||
 		someFound().MatchString(words) || openCount().MatchString(words)
 }
 
 // openCount matches a count of findings in a line.
-var openCount = lazyWorded(`\b(?:critical|high|medium|blockers?|major|issues?|findings?|problems?|bugs?)(?: found)?: ?[1-9]`)
+var openCount = lazyRegexp(`\b(?:critical|high|medium|blockers?|major|issues?|findings?|problems?|bugs?)(?: found)?: ?[1-9]`)
 
 // hasOtherColours reports whether a page holds a coloured mark that is not green.
 func hasOtherColours(p LinedText) bool {
@@ -257,7 +258,7 @@ func (t *findingTally) noteProse(i int, l pageLine, text string, at section, fou
 }
 
 // filesRead matches a positive number of files that were read.
-var filesRead = lazyWorded(`\b[1-9]\d* (?:changed |code )?(?:files?|objects?)\b.{0,20}\b(?:reviewed|read|checked|analy[sz]ed|scanned)\b` +
+var filesRead = lazyRegexp(`\b[1-9]\d* (?:changed |code )?(?:files?|objects?)\b.{0,20}\b(?:reviewed|read|checked|analy[sz]ed|scanned)\b` +
 	`|\b(?:reviewed|read|checked|analy[sz]ed|scanned|across|in)(?: all)?:? (?:the )?[1-9]\d* (?:changed |code )?(?:files?|objects?)\b` +
 	`|\bfiles (?:reviewed|read|checked|analy[sz]ed|scanned|changed)(?: |: ?| - )[1-9]`)
 
@@ -278,53 +279,11 @@ func (t *findingTally) isNothingFound(text string) bool {
 	return true
 }
 
-// troubleName matches the name of a fold that does more than describe.
-var troubleName = lazyWorded(`\b(?:issues?|findings?|problems?|bugs?|concerns?|comments?|errors?|failures?|failed` +
-	`|warnings?|blockers?|caveats?|conditions?|risks?|todo|fix(?:es)?|important|critical` +
-	`|skipped|not reviewed|suggestions?|nits?|nitpicks?|outside|missing|limitations?)\b`)
-
-// isQuietFold reports whether a heading is the name of a fold that describes: how a review was made, or of what.
-func isQuietFold(l pageLine, name string) bool {
-	return l.level == 0 && strings.Contains(l.text, "<summary>") && !troubleName().MatchString(name)
-}
-
-// sectionContent is the part of a section that "No issues found" depends on.
-type sectionContent struct {
-	name        string
-	level       int
-	descriptive bool
-	hasText     bool // it holds text
-	clean       bool // it says that nothing was found
-}
-
-// isClean reports whether the text as a whole says that nothing was found: it says so for the whole, or for every section
-// that holds text, and all other sections only describe.
-func isClean(parts []sectionContent) bool {
-	said, whole := false, false
-	for i, c := range parts {
-		if c.clean {
-			said = true
-			whole = whole || i == 0 || overallSection().MatchString(c.name) || new(findingTally).isNothingFound(c.name)
-		}
-	}
-	if !said {
-		return false
-	}
-	for i, c := range parts {
-		if i > 0 && c.hasText && !c.clean && !c.descriptive && !(whole && overallSection().MatchString(c.name)) {
-			return false
-		}
-	}
-	return true
-}
-
-// noteClean notes that nothing was found in the newest section.
-func (t *findingTally) noteClean(parts *[]sectionContent, text string, i int) {
-	if len(*parts) == 0 {
-		*parts = append(*parts, sectionContent{})
-	}
-	(*parts)[len(*parts)-1].clean = true
+// noteClean notes that a line says that nothing was found. It says so for the whole text above all sections, as a heading, or in
+// a section of that kind.
+func (t *findingTally) noteClean(at section, isHeading bool, text string, i int) {
 	t.said = true
+	t.clean = t.clean || isHeading || at.name == "" || at.isFirst || overallSection().MatchString(at.name)
 	if t.line = max(t.line, i); t.detail == "" {
 		t.detail, t.rule = shortQuote(text), "nothing found"
 	}
@@ -337,7 +296,7 @@ func (s section) beginSection(name string, level int, text string) section {
 	n.severity, named = severityOfLabel(name)
 	switch {
 	case !named && name != "" && s.severity > 0 && !s.settled && !s.saysNone && level > s.level &&
-		!settledWords().MatchString(name) && !describingSection().MatchString(name) && !nothingHere().MatchString(name):
+		!settledWords().MatchString(name) && !describingSection().MatchString(name) && !saysNothing(name):
 		n.inherits, n.severity, n.level = true, s.severity, s.level
 	case s.settled && level > s.settledLevel && !(s.praises && n.severity >= quorum.Medium):
 		n.settled, n.settledLevel, n.praises = true, s.settledLevel, s.praises
@@ -350,7 +309,7 @@ func (s section) beginSection(name string, level int, text string) section {
 }
 
 // readLine reads a line that is neither heading nor table. It returns the finding that the line begins, nil if none.
-func (t *findingTally) readLine(item string, isItem bool, i int, l pageLine, at *section, parts *[]sectionContent) *quorum.Finding {
+func (t *findingTally) readLine(item string, isItem bool, i int, l pageLine, at *section) *quorum.Finding {
 	short := len(item) <= maxMatchedLine
 	words := ""
 	if short {
@@ -358,7 +317,7 @@ func (t *findingTally) readLine(item string, isItem bool, i int, l pageLine, at 
 	}
 	switch {
 	case len(item) < 120 && !isItem && l.visibility == inView && t.isNothingFound(item):
-		t.noteClean(parts, item, i)
+		t.noteClean(*at, false, item, i)
 		at.hasContent = true
 		return nil
 	case short && !at.settled && t.readCounts(words, item, i, l.visibility == inView):
@@ -366,8 +325,7 @@ func (t *findingTally) readLine(item string, isItem bool, i int, l pageLine, at 
 		return nil
 	case short && (words == "" || isMarkup(item)), isItem && placeholder().MatchString(words): // a line of markup alone is no finding
 		return nil
-	case short && words != "" && strings.IndexByte("n-\xe2", words[0]) >= 0 &&
-		nothingHere().MatchString(words) && !exceptionWords().MatchString(words):
+	case short && (isItem || at.severity > 0 && !at.hasContent) && saysNothing(words):
 		if at.severity > 0 || isItem {
 			at.hasContent, at.saysNone = true, true
 		}
@@ -377,6 +335,15 @@ func (t *findingTally) readLine(item string, isItem bool, i int, l pageLine, at 
 		return nil
 	}
 	severity, tagged := severityOfItem(item, isItem, t.coloured)
+	if label, value, found := strings.Cut(words, ":"); found && short {
+		switch _, named := severityOfLabel(label); {
+		case named && saysNothing(value): // "**Critical:** None"
+			t.said = true
+			return nil
+		case t.readBlock(strings.TrimSpace(label), strings.TrimSpace(value), item, i):
+			return nil
+		}
+	}
 	if !tagged && at.severity > 0 && (isItem || !at.hasContent) {
 		severity, tagged = at.severity, true
 		if placeholder().MatchString(words) {
@@ -400,6 +367,43 @@ func (t *findingTally) readLine(item string, isItem bool, i int, l pageLine, at 
 		return &t.listed[len(t.listed)-1]
 	}
 	return nil
+}
+
+// readBlock reads a line of a block of labels: a severity, then a place and what is wrong there.
+func (t *findingTally) readBlock(label, value, item string, i int) bool {
+	switch label {
+	case "severity", "priority":
+		severity, ok := severityOfLabel(trimSymbols(value))
+		if t.block = nil; ok {
+			t.block, t.blockLine = &quorum.Finding{Severity: severity}, i
+		}
+		return ok
+	case "file", "location", "path", "line", "place", "problem", "issue", "description", "title", "finding":
+	default:
+		return false
+	}
+	if t.block == nil || i > t.blockLine+4 || value == "" {
+		return false
+	}
+	if path, line := findPlace(item); path != "" {
+		t.block.Path, t.block.Line = path, line
+	}
+	if t.blockLine = i; t.block.Body == "" {
+		if len(t.found) == 0 {
+			t.firstFound = i
+		}
+		t.block.Body = item
+		t.found = append(t.found, *t.block)
+		t.sure, t.said = true, true
+	}
+	last := &t.found[len(t.found)-1]
+	if last.Path == "" {
+		last.Path, last.Line = t.block.Path, t.block.Line
+	}
+	if last.Body != item {
+		last.Body += "\n" + item
+	}
+	return true
 }
 
 // readCounts reads a line that counts: "Critical: 0 · High: 2", "3 issues found".
@@ -523,6 +527,11 @@ func (t *findingTally) readTable(lines []pageLine, at section, from int) (n int)
 	if severity, ok := severityOfCell(header[0], t.coloured); ok && wide && !slices.Contains(across[1:], 0) {
 		across[0] = severity // each column is one
 	}
+	isCount := func(cells []string) bool { _, ok := severityOfCell(cells[0], t.coloured); return ok }
+	if at.severity > 0 && !wide && !slices.ContainsFunc(body, isCount) {
+		t.listRows(body, raw, at.severity, from, sure)
+		return n
+	}
 	for r, cells := range body {
 		label := trimCell(cells[0])
 		if settledWords().MatchString(label) && !unsettledWords().MatchString(label) {
@@ -555,6 +564,23 @@ func (t *findingTally) readTable(lines []pageLine, at section, from int) (n int)
 		}
 	}
 	return n
+}
+
+// listRows takes the rows of a table under a severity for findings, but for those that say that there is none.
+func (t *findingTally) listRows(body [][]string, raw []string, severity quorum.Severity, from int, sure bool) {
+	for r, cells := range body {
+		whole := strings.TrimSpace(strings.Join(cells, " "))
+		isUnfilled := slices.ContainsFunc(cells, func(c string) bool { return placeholder().MatchString(trimCell(c)) })
+		if isUnfilled || strings.Trim(whole, "- –—") == "" || saysNothing(whole) {
+			continue
+		}
+		if len(t.found) == 0 {
+			t.firstFound = from
+		}
+		path, line := findPlace(strings.NewReplacer("|", " ", "`", "").Replace(raw[r]))
+		t.found = append(t.found, quorum.Finding{Path: path, Line: line, Body: strings.Trim(raw[r], "| "), Severity: severity})
+		t.sure = t.sure || sure
+	}
 }
 
 // hasPositive reports whether a cell is a positive number.
@@ -680,4 +706,9 @@ func (t findingTally) toRuling(least quorum.Severity) ruling {
 		r.detail = ""
 	}
 	return r
+}
+
+// namesPlace reports whether a finding with a place is listed.
+func (t findingTally) namesPlace() bool {
+	return slices.ContainsFunc(t.found, func(f quorum.Finding) bool { return f.Path != "" })
 }

@@ -12,7 +12,8 @@ func isFooter(text string) bool {
 		strings.HasPrefix(text, "<!--"), strings.HasPrefix(text, "<a "), strings.HasPrefix(text, "[!["):
 		return true
 	case isItalic(text):
-		return !saysRetraction(text) && !isDoubtful(text, wholeText) && !isForeignDoubt(text)
+		words := plainWords(text)
+		return !saysUnread(words) && !deniesInProse(words) && !connective().MatchString(strings.ToLower(words))
 	}
 	words := statementOf(text[:min(len(text), maxMatchedLine)])
 	if words == "" {

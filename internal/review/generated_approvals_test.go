@@ -100,7 +100,7 @@ func (w *writer) titled(s string) string {
 // field returns a field with a value, in a form that suits its label.
 func (w *writer) field(f verdictField, value string) []string {
 	form := pickOne(w, fieldForms)
-	for f.loose && strings.HasPrefix(form, "- ") {
+	for f.loose && strings.HasPrefix(form, "- ") || f.inLine && strings.Contains(form, "\n") {
 		form = pickOne(w, fieldForms)
 	}
 	mark := ":"

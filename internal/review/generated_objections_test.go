@@ -27,10 +27,13 @@ func (w *writer) objection() approval {
 	case 0, 1, 2:
 		f := pickOne(w, verdictFields)
 		word := pickOne(w, rejectedWords)
-		for f.loose && (word == "fix" || word == "address" || word == "hold") {
+		for f.loose && (word == "fix" || word == "address" || word == "hold" || word == "major") {
 			word = pickOne(w, rejectedWords)
 		}
-		value := w.titled(word)
+		value := word
+		if word[0] < 0x80 {
+			value = w.titled(word)
+		}
 		if word != "fix" && word != "address" && word != "hold" && w.oneIn(3) { // which are words of a plan as well
 			value += pickOne(w, []string{", see below", " — the lock leaks", ": the token is logged", " ❌", " (3 problems)", ". The index is missing"})
 		}

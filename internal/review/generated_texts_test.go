@@ -52,11 +52,12 @@ type generatedText struct {
 type writer struct {
 	rnd     *rand.Rand
 	presets []presetTexts
+	planted []plantedSentence
 	added   string // what the newest text has besides its frame and what it approves or objects by
 }
 
-func newWriter(seed uint64) *writer {
-	return &writer{rnd: rand.New(rand.NewPCG(seed, 19)), presets: listPresetTexts()}
+func newWriter(t *testing.T, seed uint64) *writer {
+	return &writer{rnd: rand.New(rand.NewPCG(seed, 19)), presets: listPresetTexts(), planted: plantedSentences(t)}
 }
 
 func pickOne[T any](w *writer, all []T) T { return all[w.rnd.IntN(len(all))] }
@@ -86,7 +87,7 @@ type classCount struct {
 }
 
 func TestGeneratedTexts(t *testing.T) {
-	w := newWriter(*generatorSeed)
+	w := newWriter(t, *generatorSeed)
 	counts := map[string]*classCount{}
 	wrong := 0
 	for i := range *generatedTexts {

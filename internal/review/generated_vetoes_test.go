@@ -10,153 +10,19 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// conditions are what a yes may hang on, by language. Each may stand in the yes' line, below it, or at the end.
-var conditions = map[string][]string{
-	"en": {
-		"if the tests pass", "once CI is green", "as long as the build stays green",
-		"provided that the migration is looked at", "after a rebase",
-		"subject to sign-off by security", "assuming the benchmark holds", "pending CI",
-		"contingent on the other pull request",
-		"unless mona objects", "when the dependency is released", "on condition that the flag stays off",
-		"with the proviso that the lock is fixed",
-		"save for the race in `pool.go`", "minus the last commit", "but the lock leaks on the error path", "however, the token is still logged",
-		"only for the docs", "except the schema change", "rebase first", "fix the race first",
-		"merge only after #12", "wait for CI",
-		"conditional on a green build", "not before the release", "just make sure the tests pass",
-		"please rebase before merging",
-		"as soon as the typo in the schema is corrected", "with reservations", "with one caveat: the lock",
-		"modulo the failing test",
-		"once the comments below are addressed", "you must rotate the key before this lands",
-		"CI must be green first", "address the comments first",
-		"so long as nobody uses the old API", "barring surprises in staging", "apart from the migration",
-		"needs a second approval first",
-		"I'd like the failing test fixed first", "hold until Monday", "granted that the tests pass",
-		"the moment CI goes green", "in principle",
-		"provided CI passes", "if and only if the flag is off by default",
-		"assuming that you add the missing test", "tentatively",
-		"given a green build", "with minor changes", "as long as someone from the storage team agrees",
-		"contingent upon legal review",
-		"after the two comments are dealt with", "not until the numbers are in", "still needs a rebase",
-		"do a rebase before you press the button",
-	},
-	"de": {
-		"wenn die Tests durchlaufen", "sobald die CI grün ist", "aber erst nach dem Rebase",
-		"sofern die Migration geprüft wurde",
-		"vorausgesetzt, der Build ist grün", "nur für die Doku", "falls niemand widerspricht",
-		"allerdings muss der Lock noch behoben werden",
-		"unter der Bedingung, dass die Tests laufen", "bis auf das Rennen in `pool.go`", "mit Vorbehalt", "erst den Fehler beheben", "bitte vorher rebasen",
-	},
-	"fr": {
-		"si les tests passent", "dès que la CI est verte", "mais seulement après un rebase",
-		"sous réserve de la migration",
-		"à condition que le build soit vert", "sauf la migration", "après correction du verrou",
-		"pourvu que personne ne s'y oppose",
-		"il faut d'abord corriger le verrou", "uniquement pour la doc", "en attendant la CI", "avec des réserves",
-	},
-	"es": {
-		"si pasan las pruebas", "en cuanto la CI esté verde", "pero hay que corregir primero el bloqueo",
-		"siempre que el build pase",
-		"salvo la migración", "solo la documentación", "después de un rebase",
-		"a condición de que nadie se oponga", "con reservas",
-		"una vez corregida la carrera", "falta corregir el bloqueo", "pendiente de la CI",
-	},
-	"pt": {
-		"se os testes passarem", "assim que a CI ficar verde", "mas só depois de um rebase",
-		"desde que o build passe", "exceto a migração",
-		"após corrigir o bloqueio", "com ressalvas", "contanto que ninguém se oponha",
-		"somente a documentação", "é preciso corrigir antes",
-	},
-	"it": {
-		"se i test passano", "non appena la CI è verde", "ma solo dopo un rebase",
-		"a patto che la build passi", "tranne la migrazione",
-		"dopo aver corretto il lock", "con riserva", "purché nessuno si opponga", "prima va corretto il lock",
-		"solo la documentazione",
-	},
-	"nl": {
-		"als de tests slagen", "zodra de CI groen is", "maar pas na een rebase", "mits de build groen is",
-		"behalve de migratie",
-		"nadat de lock is hersteld", "onder voorbehoud", "tenzij iemand bezwaar maakt",
-		"alleen de documentatie", "eerst de fout herstellen",
-	},
-	"ru": {
-		"если тесты пройдут", "как только CI станет зелёным", "но только после ребейза",
-		"при условии, что сборка зелёная", "кроме миграции",
-		"после исправления гонки", "с оговорками", "сначала исправьте гонку", "только документация",
-		"если никто не возражает",
-	},
-	"pl": {
-		"jeśli testy przejdą", "jak tylko CI będzie zielone", "ale dopiero po rebase",
-		"pod warunkiem, że build przejdzie", "oprócz migracji",
-		"po poprawieniu blokady", "z zastrzeżeniami", "najpierw trzeba poprawić wyścig", "tylko dokumentacja",
-		"o ile nikt nie zaprotestuje",
-	},
-	"tr": {
-		"testler geçerse", "CI yeşil olur olmaz", "ama önce yarış durumu düzeltilmeli",
-		"derleme geçmesi şartıyla", "geçiş hariç",
-		"rebase sonrasında", "çekincelerle", "kimse itiraz etmezse", "sadece belgeler", "önce kilidi düzeltin",
-	},
-	"id": {
-		"jika tesnya lulus", "setelah CI hijau", "tapi perbaiki dulu kuncinya", "asalkan build lulus",
-		"kecuali migrasinya",
-		"sesudah rebase", "dengan catatan", "selama tidak ada yang keberatan", "hanya dokumentasinya",
-		"kunci harus diperbaiki dulu",
-	},
-	"vi": {
-		"nếu các bài kiểm thử đạt", "ngay khi CI xanh", "nhưng phải sửa khóa trước", "miễn là bản dựng đạt",
-		"trừ phần di chuyển dữ liệu",
-		"sau khi rebase", "có bảo lưu", "chỉ phần tài liệu", "cần sửa lỗi trước", "với điều kiện không ai phản đối",
-	},
-	"sv": {
-		"om testerna går igenom", "så snart CI är grön", "men först efter en rebase",
-		"förutsatt att bygget går igenom", "utom migreringen",
-		"efter att låset är lagat", "med förbehåll", "såvida ingen protesterar", "bara dokumentationen",
-		"laga felet först",
-	},
-	"uk": {
-		"якщо тести пройдуть", "щойно CI стане зеленим", "але лише після ребейзу",
-		"за умови, що збірка зелена", "крім міграції",
-		"після виправлення гонки", "із застереженнями", "спершу виправте гонку", "тільки документація",
-		"якщо ніхто не заперечує",
-	},
-	"zh": {
-		"如果测试通过", "等 CI 变绿之后", "但需要先修复竞态条件", "前提是构建通过", "除了迁移部分", "变基之后", "有保留意见", "先修复锁的问题", "仅限文档", "只要没人反对",
-	},
-	"ja": {
-		"テストが通れば", "CI が緑になったら", "ただし先にロックを直すこと", "ビルドが通ることが条件です", "マイグレーションを除く", "リベース後に",
-		"条件付きで", "先に競合状態を修正してください", "ドキュメントのみ", "誰も反対しないなら",
-	},
-	"ko": {
-		"테스트가 통과하면", "CI가 초록색이 되는 대로", "다만 경쟁 상태를 먼저 수정해야 합니다", "빌드가 통과한다는 조건으로", "마이그레이션은 제외",
-		"리베이스 후에", "조건부로", "먼저 잠금을 고쳐 주세요", "문서만", "아무도 반대하지 않는다면",
-	},
-	"ar": {
-		"إذا نجحت الاختبارات", "بمجرد أن يصبح البناء أخضر", "لكن يجب إصلاح القفل أولا", "بشرط أن ينجح البناء",
-		"باستثناء الترحيل",
-		"بعد إعادة الأساس", "مع تحفظات", "أصلح الخطأ أولا", "الوثائق فقط", "ما لم يعترض أحد",
-	},
-	"hi": {
-		"अगर परीक्षण पास हों", "जैसे ही CI हरा हो", "लेकिन पहले लॉक ठीक करें", "बशर्ते बिल्ड पास हो",
-		"माइग्रेशन को छोड़कर", "रीबेस के बाद",
-		"शर्तों के साथ", "पहले त्रुटि सुधारें", "केवल दस्तावेज़", "यदि कोई आपत्ति न करे",
-	},
-	"cs": {"pokud projdou testy", "ale až po rebase", "jakmile bude CI zelené", "s výhradami", "kromě migrace", "nejdřív opravte zámek"},
-	"fi": {"jos testit menevät läpi", "kunhan CI on vihreä", "mutta vasta rebasen jälkeen", "tietyin varauksin", "paitsi migraatio", "korjaa ensin lukko"},
-	"hu": {"ha a tesztek lefutnak", "amint a CI zöld", "de csak rebase után", "fenntartásokkal", "kivéve a migrációt", "előbb javítsd a zárat"},
-	"el": {"αν περάσουν τα τεστ", "αλλά μόνο μετά το rebase", "με επιφυλάξεις", "εκτός από τη μετάβαση"},
-	"he": {"אם הבדיקות יעברו", "אבל רק אחרי rebase", "בכפוף לאישור", "חוץ מההעברה"},
-	"th": {"ถ้าการทดสอบผ่าน", "แต่ต้องแก้ล็อกก่อน", "หลังจาก rebase", "ยกเว้นการย้ายข้อมูล"},
-	"ro": {"dacă trec testele", "dar numai după rebase", "cu rezerve", "cu excepția migrării", "imediat ce CI este verde"},
-	"da": {"hvis testene går igennem", "men først efter en rebase", "med forbehold", "undtagen migreringen"},
-	"sw": {"kama majaribio yatapita", "lakini baada ya rebase", "isipokuwa uhamisho"},
-	"fa": {"اگر آزمون\u200cها بگذرند", "اما اول قفل را درست کنید", "به شرط سبز شدن CI"},
-	"bn": {"যদি পরীক্ষাগুলি পাস করে", "তবে আগে লকটি ঠিক করুন", "রিবেসের পরে"},
-	"ta": {"சோதனைகள் தேர்ச்சி பெற்றால்", "ஆனால் முதலில் பூட்டை சரிசெய்யவும்"},
-	"tl": {"kung papasa ang mga test", "pero pagkatapos ng rebase", "maliban sa migration"},
-	"ms": {"jika ujian lulus", "tetapi selepas rebase", "kecuali migrasi"},
+// conditions are what a yes may hang on. Each may stand in the yes' line, in any language, or directly below it, in those that
+// the reader knows.
+var conditions = []string{
+	"if the tests pass", "once CI is green", "provided that the migration is looked at", "after a rebase", "assuming the benchmark holds",
+	"pending CI", "unless mona objects", "but the lock leaks on the error path", "only for the docs", "except the schema change",
+	"until the numbers are in", "before the release, rotate the key",
+	"wenn die Tests durchlaufen", "aber erst nach dem Rebase", "sofern die Migration geprüft wurde",
+	"si les tests passent", "mais seulement après un rebase", "sauf la migration",
+	"si pasan las pruebas", "pero hay que corregir primero el bloqueo", "salvo la migración",
+	"se os testes passarem", "mas só depois de um rebase", "exceto a migração", "als de tests slagen", "maar pas na een rebase",
+	"если тесты пройдут", "но только после ребейза", "кроме миграции", "nếu các bài kiểm thử đạt", "nhưng phải sửa khóa trước",
+	"如果测试通过", "但需要先修复竞态条件", "前提是构建通过", "ただし先にロックを直すこと", "もし CI が赤なら待つこと", "다만 경쟁 상태를 먼저 수정해야 합니다",
 }
-
-// conditionLanguages are the keys of conditions, in an order that a seed can repeat.
-var conditionLanguages = sortedKeys(conditions)
 
 var (
 	// tails follow a yes in its line.
@@ -176,59 +42,6 @@ var (
 		},
 		"tail: or":  {" | No", " / No / With fixes", " or No", ", No or With fixes", "|No|With fixes", " or not"},
 		"tail: two": {" and no", ", and no", " / Rejected", " -> Rejected", " → No", ", rejected on second look", ", later: No"},
-	}
-	endClasses = map[string][]string{
-		"later: taken back": {
-			"Actually, no.", "On second thought, this must not go in.",
-			"Update: that was hasty. Do not merge it.", "Edit: do not merge, it deletes user data.",
-			"❌ Do not merge.", "Correction: the migration drops a table, so my answer above no longer holds.",
-			"Scratch that: the lock leaks.",
-			"I take that back after reading `pool.go`.", "Please disregard the verdict above.", "Wait, the counter is never reset.",
-			"I withdraw my approval.", "Not ready yet.", "This should not be merged.", "Hold the merge.",
-			"Do not ship this.", "⛔ Blocked.",
-			"I have changed my mind.", "Rejected.", "Looking again: no.", "My approval above is void.",
-			"Ignore the yes above.", "🚫 Not this way.",
-			"Sorry, I spoke too soon: this is not safe to merge.", "Final answer: no.",
-			"Never mind, it is not good enough.", "Revoking this.",
-		},
-		"later: blocker": {
-			"**Must fix before merge:** the cache outlives its owner.", "Blocker: the lock is held across the upload in `depot.go:17`.",
-			"Before merging you must rotate the key.", "The lock in `pool.go` must be released first.", "This needs to be fixed first: the query is open to injection.",
-			"There is one blocking problem left: the token is logged.", "### Blockers\n\n- `auth.go:41` logs the token.",
-			"**Blocking:** `auth.go:41` logs the token.", "The following has to be corrected before the release: the index is missing.",
-			"### Must fix\n\n- `auth.go:41`: the token is logged", "One thing blocks the merge: the missing index.", "Please fix the race in `pool.go` first.",
-			"Required: add a test for the empty list.", "Action required: rotate the key.",
-			"You need to fix the failing test before this goes in.",
-			"The race in `pool.go` is a show-stopper.", "Merge only after the race is fixed.", "The author has to rebase this before it can be merged.",
-		},
-		"later: finding": {
-			"- 🔴 `auth.go:41`: the token is logged", "1. **Critical** `auth.go:41`: the token is logged", "- [P1] `pool.go:88` races",
-			"### Critical\n\n- `auth.go:41` logs the token", "**High:** `pool.go:88` races with the janitor",
-			"| Severity | Count |\n|---|---|\n| Critical | 1 |",
-			"- **[HIGH]** `pool.go:88`: a race", "Critical: 1 · High: 0", "### 🔴 High\n\n1. `pool.go:88`: the lock is not released",
-		},
-		"later: another value": {
-			"**Ready to merge?** No", "### Verdict: REVISE", "**Status:** Issues Found",
-			"## Verdict\n\nRequest changes", "Recommendation: do not merge",
-			"**Ready to merge?** With fixes", "**Overall verdict:** ❌ Rejected", "# NEEDS CHANGES",
-			"**Verdict:** Not approved", "Decision: BLOCK",
-			"**Final verdict:** no", "**Status:** ❌ Failed",
-		},
-		"later: not all seen": {
-			"Note: the diff was truncated, so later files were not read.",
-			"I could only see the first 200 lines of the diff.",
-			"Reviewed 2 of 300 files.", "Reviewed 40% of the change.", "Coverage: 3/90 files.", "I could not read `schema.sql`.", "The diff was empty.",
-			"Two agents timed out.", "The tests were not reviewed.",
-			"I ran out of context before the last file.", "The output was cut off.",
-			"Error: the model returned no answer for 3 files.", "14 files were skipped because of their size.",
-			"I did not look at the migration.",
-			"GitHub answered 403 when I fetched the diff.", "Only the title was available to me.",
-			"The context limit was reached.",
-			"Failed to fetch 3 files.", "I was unable to open `main.go`.", "I only skimmed the generated code.", "This review is incomplete.",
-			"⚠️ Some files could not be loaded.", "The patch was too large to read in full.",
-			"Remaining files: not reviewed.", "I had no access to the diff.",
-			"**Files reviewed:** 3 of 12", "Not reviewed: `internal/store`.", "The security agent crashed, so its part is missing.",
-		},
 	}
 	// lead-ins stand above an approval that is somebody else's or of another time.
 	leadIns = []string{
@@ -267,93 +80,63 @@ func sortedKeys(m map[string][]string) (keys []string) {
 // writeVetoed returns an approval with one veto.
 func (w *writer) writeVetoed() generatedText {
 	switch w.rnd.IntN(11) {
-	case 9, 10:
-		return w.writeMore()
-	case 0, 1, 2:
-		return w.writeConditional()
-	case 3:
-		return w.writeTail()
-	case 4, 5:
-		return w.writeEnd()
-	case 6:
-		return w.writeEcho()
-	case 7:
-		return w.writeHidden()
-	}
-	switch w.rnd.IntN(3) {
 	case 0:
+		return w.writeConditional()
+	case 1, 2:
+		return w.writeTail()
+	case 3:
+		return w.writeEcho()
+	case 4:
+		return w.writeHidden()
+	case 5:
 		return w.writeBesideNotice()
-	case 1:
+	case 6:
 		return w.writeUnfilled()
+	case 7:
+		return w.writeJSONVetoed()
 	}
-	return w.writeJSONVetoed()
+	return w.writePlanted()
 }
 
-// wordedApproval returns an approval that is not only a state: words cannot hide from a state what it says.
+// wordedApproval returns an approval by words that anybody writes.
 func (w *writer) wordedApproval() approval {
 	a := w.approval()
-	for a.class == "state" {
+	for a.class == "state" || a.class == "preset" {
 		a = w.approval()
 	}
 	return a
 }
 
-func (w *writer) writeConditional() generatedText {
-	language := pickOne(w, conditionLanguages)
-	if w.oneIn(4) {
-		language = "en"
+// writePlanted returns an approval with a planted sentence, wherever it stands.
+func (w *writer) writePlanted() generatedText {
+	p := pickOne(w, w.planted)
+	for p.kind == "harmless" {
+		p = pickOne(w, w.planted)
 	}
-	text := pickOne(w, conditions[language])
+	a := w.wordedApproval()
+	parts := frameParts{end: p.text}
+	switch w.rnd.IntN(3) {
+	case 0:
+		parts = frameParts{top: p.text}
+	case 1:
+		parts = frameParts{below: "\n" + p.text + "\n"}
+	}
+	return a.toText("planted, "+p.kind, w.frame(a, a.String(), parts), mustNotApprove)
+}
+
+func (w *writer) writeConditional() generatedText {
+	text := pickOne(w, conditions)
 	a := w.wordedApproval()
 	capital := strings.ToUpper(text[:1]) + text[1:]
 	if text[0] >= 0x80 {
 		capital = text
 	}
-	below := []string{text, capital + ".", "(" + text + ")", "_" + capital + "_", "**" + capital + ".**", "\n" + capital + ".", "- " + text}
-	if a.class == "preset" { // whose lists describe the change
-		below = below[:len(below)-1]
-	}
-	switch w.rnd.IntN(4) {
-	case 0:
-		tail := pickOne(w, []string{", %s", " — %s", " (%s)", " %s", "; %s", ". %s.", " - %s"})
-		return w.withTail(a, "condition in its line: "+language, fmt.Sprintf(tail, text))
-	case 1:
-		return a.toText("condition below, "+a.class+": "+language, w.frame(a, a.String(), frameParts{below: pickOne(w, below)}), mustNotApprove)
-	case 2:
-		return a.toText("condition labelled, "+a.class+": "+language, w.frame(a, a.String(), frameParts{below: "\n" + fmt.Sprintf(pickOne(w, []string{
-			"**Condition:** %s", "Note: %s", "**Reasoning:** %s.", "**Reason:** good work, %s",
-			"**Caveat:** %s", "### Note\n\n%s.",
-		}), text)}), mustNotApprove)
-	}
-	return a.toText("condition at the end, "+a.class+": "+language, w.frame(a, a.String(), frameParts{end: capital + "."}), mustNotApprove)
-}
-
-// writeMore returns an approval with one of the later wordings. A vendor's own sentence stands in its template, whose short
-// prose describes the change: what may stand there its vetoes tell.
-func (w *writer) writeMore() generatedText {
-	a := w.wordedApproval()
-	for a.class == "preset" {
-		a = w.wordedApproval()
-	}
-	switch w.rnd.IntN(5) {
-	case 0:
-		return w.withTail(a, "more: tail", pickOne(w, moreTails))
-	case 1:
-		return a.toText("more: end, "+a.class, w.frame(a, a.String(), frameParts{end: pickOne(w, moreEnds)}), mustNotApprove)
-	case 2:
-		a = w.fieldApproval()
-		return a.toText("more: notice", w.frame(a, a.String(), frameParts{top: pickOne(w, moreNotices)}), mustNotApprove)
-	case 3:
-		for a = w.fieldApproval(); strings.HasPrefix(a.lines[0], "#"); { // a heading of its own ends what stands above
-			a = w.fieldApproval()
-		}
-		return a.toText("more: echo", w.frame(a, a.String(), frameParts{above: pickOne(w, moreLeadIns)}), mustNotApprove)
-	}
-	parts := frameParts{end: pickOne(w, moreConditions)}
 	if w.oneIn(2) {
-		parts = frameParts{below: "\n" + parts.end}
+		tail := pickOne(w, []string{", %s", " — %s", " (%s)", " %s", "; %s", ". %s.", " - %s"})
+		return w.withTail(a, "condition in its line", fmt.Sprintf(tail, text))
 	}
-	return a.toText("more: condition, "+a.class, w.frame(a, a.String(), parts), mustNotApprove)
+	below := pickOne(w, []string{text, capital + ".", "(" + text + ")", "_" + capital + "_", "**" + capital + ".**", "\n" + capital + ".", "- " + text})
+	return a.toText("condition below, "+a.class, w.frame(a, a.String(), frameParts{below: below}), mustNotApprove)
 }
 
 // withTail returns a text whose approving line goes on.
@@ -374,6 +157,9 @@ func (w *writer) withTail(a approval, class, tail string) generatedText {
 }
 
 func (w *writer) writeTail() generatedText {
+	if w.oneIn(2) {
+		return w.withTail(w.wordedApproval(), "more: tail", pickOne(w, moreTails))
+	}
 	class := pickOne(w, sortedKeys(tailClasses))
 	a := w.wordedApproval()
 	for a.class == "zero counts" {
@@ -382,24 +168,13 @@ func (w *writer) writeTail() generatedText {
 	return w.withTail(a, class, pickOne(w, tailClasses[class]))
 }
 
-func (w *writer) writeEnd() generatedText {
-	class := pickOne(w, sortedKeys(endClasses))
-	a := w.wordedApproval()
-	end := pickOne(w, endClasses[class])
-	parts := frameParts{end: end}
-	if w.oneIn(3) {
-		parts = frameParts{below: "\n" + end}
-	}
-	return a.toText(class+", "+a.class, w.frame(a, a.String(), parts), mustNotApprove)
-}
-
 // writeEcho returns an approval that is not the writer's, or not of now.
 func (w *writer) writeEcho() generatedText {
 	a := w.fieldApproval()
 	if w.oneIn(4) {
 		a = w.nothingFoundApproval()
 	}
-	lead := pickOne(w, leadIns)
+	lead := pickOne(w, append(leadIns, moreLeadIns...))
 	for strings.HasPrefix(lead, "#") && strings.HasPrefix(a.lines[0], "#") {
 		a = w.fieldApproval()
 	}
@@ -491,6 +266,9 @@ func (w *writer) writeHidden() generatedText {
 			a = w.fieldApproval()
 		}
 	}
+	for name == "definition's title" && slices.Contains(a.lines, "") { // a blank line ends it
+		a = w.fieldApproval()
+	}
 	core := hidings[name](strings.Join(a.lines, "\n"))
 	if core == strings.Join(a.lines, "\n") {
 		return w.writeHidden()
@@ -506,7 +284,7 @@ func (w *writer) writeBesideNotice() generatedText {
 	if w.oneIn(3) {
 		a = w.nothingFoundApproval()
 	}
-	return a.toText("beside a notice, "+a.class, w.frame(a, a.String(), frameParts{top: pickOne(w, noticeTops)}), mustNotApprove)
+	return a.toText("beside a notice, "+a.class, w.frame(a, a.String(), frameParts{top: pickOne(w, append(noticeTops, moreNotices...))}), mustNotApprove)
 }
 
 // writeUnfilled returns a template that nobody filled in.

@@ -32,14 +32,14 @@ func headingOf(l pageLine, text string) (name string, level int, ok bool) {
 }
 
 // asideName matches the names of sections and folds that hold what is not said now and by the writer.
-var asideName = lazyWorded(
+var asideName = lazyRegexp(
 	`\b(?:previous(?:ly)?|prior|earlier|histor(?:y|ical)|archived?|older|outdated|superseded|obsolete|past|former` +
 		`|last (?:review|result|run|commit|round|verdict)|examples?|samples?|template|format|descriptions?|instructions?|prompts?` +
 		`|quot(?:e|ed|es)|original|for reference|legend|expected|how to|plan|pr summary|pull request summary|changelog)\b`,
 )
 
 // currentName matches the names of sections that hold what is said now, although a word of them is an aside's.
-var currentName = lazyWorded(`\b(?:this commit|latest commit|since (?:the )?(?:last|previous))\b`)
+var currentName = lazyRegexp(`\b(?:this commit|latest commit|since (?:the )?(?:last|previous))\b`)
 
 // isAsideName reports whether a section or fold of that name holds what is not said now by the writer.
 func isAsideName(name string) bool {

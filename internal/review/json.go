@@ -334,12 +334,12 @@ func (v jsonValue) neutralDoubt() (detail string, outcome quorum.Outcome, found 
 		if f.kind != '"' {
 			continue
 		}
-		p := ReadLines(f.text)
-		if line, outcome, found := unreadPart(p, -1); found {
-			return p.lines[line].text, outcome, true
+		d := &document{LinedText: ReadLines(f.text), preset: noPreset}
+		if line, outcome, found := d.unreadLine(-1, false); found {
+			return d.lines[line].text, outcome, true
 		}
-		if line, found := takenBackAt(p, -1, fieldVoice); found {
-			return p.lines[line].text, quorum.Malformed, true
+		if line, _, found := d.vetoLine(-1, false); found {
+			return d.lines[line].text, quorum.Malformed, true
 		}
 	}
 	return "", 0, false

@@ -2,6 +2,8 @@ package review
 
 // This file defines a text sorted into lines by what its readers see of each.
 
+import "strings"
+
 // visibility is how a line of a text appears to its readers.
 type visibility uint8
 
@@ -36,4 +38,22 @@ type LinedText struct {
 	comments     []string      // contents of its HTML comments
 	commentLines []int         // the index of the line in which each of them ends
 	blocks       []fencedBlock // its certain fenced blocks, in order
+	size         int           // bytes of the text
+}
+
+// cellsOf returns the cells of a table's row.
+func cellsOf(row string) []string { return strings.Split(strings.Trim(row, "|"), "|") }
+
+// nextLine returns the first line of p after i that is not blank, and its index.
+func nextLine(p LinedText, i int) (text string, at int) {
+	for n := i + 1; n < len(p.lines) && n <= i+4; n++ {
+		l := p.lines[n]
+		if l.visibility == hidden || l.visibility == quoted {
+			return "", n
+		}
+		if text := strings.TrimSpace(l.text); text != "" {
+			return text, n
+		}
+	}
+	return "", i
 }

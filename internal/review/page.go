@@ -57,6 +57,7 @@ func ReadLines(body string) LinedText {
 		body = strings.ReplaceAll(strings.ReplaceAll(body, "\r\n", "\n"), "\r", "\n")
 	}
 	var s pageScanner
+	s.size = len(body)
 	s.lines = make([]pageLine, 0, 1+strings.Count(body, "\n"))
 	for raw := range strings.SplitSeq(body, "\n") {
 		s.scanLine(raw)

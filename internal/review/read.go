@@ -188,37 +188,39 @@ func (d *document) readText(m Material) Reading {
 	return got
 }
 
-// unlessTakenAway returns an approval, unless something in the text takes it away: a correction behind it, or words that
-// say that not all of the change was seen.
+// unlessTakenAway returns an approval, unless something in the text takes it away: its vendor's word or anybody's that not all
+// of the change was seen, or, where no words of its vendor approve, a veto.
 func (d *document) unlessTakenAway(got Reading) Reading {
 	at := got.Line - 1
+	if at >= 0 && !got.ownWords && d.size > maxFreeText {
+		return d.takenAway(got, at, quorum.Malformed, "too long to read")
+	}
 	if line, source, found := d.partialLine(); found {
 		return d.takenAway(got, line, quorum.Partial, source)
 	}
-	if line, outcome, found := unreadPart(d.LinedText, at); found {
-		return d.takenAway(got, line, outcome, "not all was seen")
+	if line, outcome, found := d.unreadLine(at, got.ownWords); found {
+		return d.takenAway(got, line, outcome, ruleUnread)
 	}
-	by := fieldVoice
-	switch {
-	case got.ownWords:
-		by = vendorVoice
-	case at < 0:
-		by = stateVoice
-	}
-	if line, found := takenBackAt(d.LinedText, at, by); found {
-		return d.takenAway(got, line, quorum.Malformed, "taken back")
-	}
-	if line, outcome, found := d.openMatterBeside(at, by); found {
-		return d.takenAway(got, line, outcome, "something is open")
+	if line, rule, found := d.vetoLine(at, at < 0 || got.ownWords); found {
+		return d.takenAway(got, line, quorum.Malformed, rule)
 	}
 	return got
 }
 
+// The rules by which something takes an approval away for a reason of its own.
+const (
+	ruleUnread    = "not all was read"
+	ruleCondition = "veto: a condition"
+)
+
 // takenAway returns the reading of an approval that a line takes away.
 func (d *document) takenAway(got Reading, line int, outcome quorum.Outcome, rule string) Reading {
 	reason := quorum.ReasonContradicts
-	if outcome == quorum.Partial {
+	switch {
+	case outcome == quorum.Partial || rule == ruleUnread:
 		reason = quorum.ReasonPartial
+	case rule == ruleCondition:
+		reason = quorum.ReasonConditional
 	}
 	return Reading{
 		Outcome: outcome, Reason: reason, Detail: shortQuote(d.lines[line].text), Findings: got.Findings,
@@ -256,13 +258,13 @@ func (d *document) readVerdict(m Material) Reading {
 	case quorum.FindingList:
 		got = d.unlessDenied(d.readForms(m, ruling{}))
 	case quorum.ReviewState:
-		text := d.readForms(m, ruleFields(p))
+		text := d.readForms(m, d.ruleFields())
 		if m.Kind == Comment && text.Outcome != quorum.Findings { // only a review has a state
 			return Reading{Outcome: quorum.Unrelated, Reason: quorum.ReasonUnknown, Detail: text.Detail}
 		}
 		return d.withState(state, m, text)
 	case quorum.Auto:
-		return d.withState(state, m, d.readForms(m, ruleFields(p)))
+		return d.withState(state, m, d.readForms(m, d.ruleFields()))
 	default: // an unknown format has no verdict
 		return Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonMalformed}
 	}
@@ -371,7 +373,7 @@ func (d *document) unlessDenied(got Reading) Reading {
 	if got.Outcome != quorum.Approved {
 		return got
 	}
-	if fields := ruleFields(d.LinedText); fields.vote != silent && fields.vote != approves {
+	if fields := d.ruleFields(); fields.vote != silent && fields.vote != approves {
 		return d.takenAway(got, fields.line, quorum.Malformed, fields.rule)
 	}
 	return got
@@ -379,7 +381,7 @@ func (d *document) unlessDenied(got Reading) Reading {
 
 // readFields reads the fields of templates alone; a grave finding beside a yes contradicts it.
 func (d *document) readFields() Reading {
-	fields := ruleFields(d.LinedText)
+	fields := d.ruleFields()
 	switch got := fields.toReading(); got.Outcome {
 	case quorum.Findings:
 		got.Findings = tallyFindings(d.LinedText).allFindings(d.reviewer.MinSeverity)
@@ -451,6 +453,8 @@ func (d *document) combineRulings(t findingTally, fields ruling, own presetRulin
 		return bad(own.ruling, quorum.ReasonContradicts)
 	case fields.vote == unfilledTemplate:
 		return bad(fields, quorum.ReasonTemplate)
+	case fields.vote == refuses && own.vote != objects && !(strings.HasSuffix(fields.detail, "ERROR") && t.namesPlace()):
+		return fields.refusal()
 	case fields.vote == objects:
 		if own.vote == approves {
 			return bad(fields, quorum.ReasonContradicts)
@@ -506,9 +510,9 @@ func (s presetRuling) objection(findings []quorum.Finding, inline bool) Reading 
 // approveUnlessGrave returns the approval that an explicit yes gives, unless the text lists a grave finding. Findings that
 // are minor or lie below min_severity are shown beside the approval.
 func (t findingTally) approveUnlessGrave(r quorum.Reviewer, fields ruling, own presetRuling) Reading {
-	decided := fields
-	if fields.vote != approves {
-		decided = own.ruling
+	decided := own.ruling
+	if own.vote != approves {
+		decided = fields
 	}
 	grave := max(r.MinSeverity, quorum.Medium) // "Ready to merge? Yes" and a nit is a yes
 	bad := Reading{

@@ -80,6 +80,9 @@ type Reading struct {
 	minorOnly bool // Findings, but only minor ones without a file and line: an error message's list of advice looks the same
 }
 
+// maxFreeText is the longest text that approves by words that anybody writes. Objections are read in the whole of it.
+const maxFreeText = 32 << 10
+
 // MaxText is the longest comment, review, check or status that is read: GitHub keeps 64 KiB. A longer text has no verdict.
 const MaxText = 1 << 20
 

@@ -1,20 +1,12 @@
 package review
 
-// This file defines what one field, list or sentence of a text says, and makes a reading of it.
+// This file makes one ruling of the fields of a text, and a reading of a ruling.
 
-import "github.com/review-coordinator/coordinator/internal/quorum"
+import (
+	"slices"
+	"strings"
 
-// vote is the meaning of one field, list or sentence.
-type vote uint8
-
-const (
-	silent           vote = iota // says nothing
-	approves                     // a clear yes
-	objects                      // a clear no
-	unfilledTemplate             // a template's value that was not filled in
-	conditionalYes               // a yes that does not stand alone
-	yesAndNo                     // a yes and a no, which contradict each other
-	unclear                      // none of these
+	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
 // ruling is the vote of all fields of a text together, with a quote.
@@ -23,6 +15,7 @@ type ruling struct {
 	detail string
 	rule   string // the field or shape that decided, and where it is listed
 	line   int    // the index of its line; of an approval the last one
+	weak   bool   // it does not stand in plain view, so that it cannot approve
 }
 
 // toReading returns the reading of a ruling by itself.
@@ -31,6 +24,8 @@ func (r ruling) toReading() Reading {
 	switch r.vote {
 	case approves:
 		got.Outcome, got.Reason = quorum.Approved, quorum.ReasonApproved
+	case refuses:
+		return r.refusal()
 	case objects:
 		got.Outcome, got.Reason = quorum.Findings, quorum.ReasonFindings
 	case unfilledTemplate:
@@ -44,4 +39,157 @@ func (r ruling) toReading() Reading {
 	case unclear:
 	}
 	return got
+}
+
+// refusal returns the reading of a field whose value says that there was no review. Its line may tell the cause.
+func (r ruling) refusal() Reading {
+	got := Reading{Outcome: quorum.Unknown, Reason: quorum.ReasonUnknown}
+	if told, ok := readLogLine(r.detail); ok {
+		got = told
+	} else if strings.Contains(lowerASCII(r.detail), "skipped") {
+		got.Outcome, got.Reason = quorum.Declined, quorum.ReasonSkipped
+	}
+	got.Detail, got.Rule, got.Line = r.detail, r.rule, r.line+1
+	return got
+}
+
+// maxFields is the number of fields that a text may have; one with more is no review.
+const maxFields = 100
+
+// ruleFields returns the ruling of all fields of a text. One value said twice is one, and two that differ contradict each other.
+func (d *document) ruleFields() ruling {
+	var yes, no, bad ruling
+	seen, weakYes := 0, false
+	for i, l := range d.lines {
+		if l.visibility != inView && l.visibility != doubtful || l.text == "" || len(l.text) > 64<<10 {
+			continue
+		}
+		got := d.ruleField(i, l)
+		if got.vote == silent {
+			continue
+		}
+		if seen++; seen > maxFields {
+			return ruling{vote: unclear, detail: shortQuote(l.text), line: i}
+		}
+		switch got.vote {
+		case approves:
+			if got.weak {
+				weakYes = true
+				continue
+			}
+			if yes.vote != silent {
+				got.detail = yes.detail
+			}
+			yes = got
+		case objects:
+			if no.vote == silent {
+				no = got
+			}
+		case silent, unfilledTemplate, conditionalYes, yesAndNo, unclear, refuses:
+			if bad.vote == silent || bad.vote == unclear {
+				bad = got
+			}
+		}
+	}
+	switch {
+	case yes.vote != silent && no.vote != silent:
+		return ruling{vote: yesAndNo, detail: shortQuote(yes.detail + " / " + no.detail), rule: no.rule, line: no.line}
+	case yes.vote != silent && bad.vote == refuses:
+		return ruling{vote: yesAndNo, detail: shortQuote(yes.detail + " / " + bad.detail), rule: bad.rule, line: bad.line}
+	case no.vote != silent && no.weak && weakYes: // a prompt lists the values to choose from
+		return ruling{vote: unfilledTemplate, detail: no.detail, rule: no.rule, line: no.line}
+	case no.vote != silent:
+		return no
+	case bad.vote != silent:
+		return bad
+	}
+	return yes
+}
+
+// ruleField returns the ruling of the field in line i; silent if there is none.
+func (d *document) ruleField(i int, l pageLine) ruling {
+	text := strings.TrimSpace(l.text)
+	got := ruling{detail: shortQuote(text), line: i, weak: l.visibility != inView || strings.Contains(text, " style=")}
+	if f, value, ok := fieldInRow(text); ok {
+		got.vote, got.rule = f.voteOf(value), "field: "+f.label
+		return got
+	}
+	f, value, sure, ok := parseFieldLine(l)
+	if !ok {
+		return d.ruleHeading(got, l, text)
+	}
+	got.rule, got.weak = "field: "+f.label, got.weak || !sure
+	if value == "" {
+		if f.inLine {
+			return ruling{}
+		}
+		next, at := nextLine(d.LinedText, i)
+		value = stripMarks(headingText(next))
+		if value == "" || strings.ContainsAny(value, ":?") && !beginsWithRejection(trimSymbols(value)) {
+			got.vote = f.voteOfUnknown(unfilledTemplate)
+			return got
+		}
+		got.weak = got.weak || isDeceptive(next) || d.lines[at].visibility != inView || strings.Contains(next, "~")
+		got.detail, got.line = shortQuote(text+" "+next), at
+	}
+	got.vote = f.voteOf(value)
+	return got
+}
+
+// ruleHeading returns the ruling of a heading, or a line in bold, that is a value by itself: "# NEEDS CHANGES", "## ✅ APPROVED",
+// "## Round 2 — APPROVED"; and of a line that is nothing but a word that objects: "NACK".
+func (d *document) ruleHeading(got ruling, l pageLine, text string) ruling {
+	text = text[:min(len(text), 400)]
+	strong := l.level > 0 || strings.HasPrefix(strings.TrimLeftFunc(text, isSymbol), "**")
+	parts := strings.Split(strings.ReplaceAll(plainWords(text), " – ", " — "), " — ")
+	for n, part := range parts {
+		if word, ok := rejectingUnit(trimSymbols(part), strong); ok && (n == 0 || strong) {
+			got.vote, got.rule = objects, "field: "+word
+			return got
+		}
+	}
+	last := trimStatement(parts[len(parts)-1])
+	if l.level > 0 && (last == "approved" || last == "lgtm") && !isDeceptive(text) && !strings.ContainsAny(text, crosses+emptyBoxes+"~`") {
+		got.vote, got.rule = approves, "field: heading"
+		return got
+	}
+	return ruling{}
+}
+
+// rejectingUnit recognises a word that objects and is the whole of a line, or begins a heading or a line in bold.
+func rejectingUnit(words string, strong bool) (word string, ok bool) {
+	words = strings.ToLower(words)
+	for _, w := range rejectedWords {
+		rest, found := cutWord(words, w)
+		if !found || slices.Contains(sectionWords, w) {
+			continue
+		}
+		rest = trimSymbols(strings.TrimLeft(trimSymbols(rest), " "))
+		for _, more := range [...]string{"yet", "to merge", "for merge", "to be merged"} {
+			rest = strings.TrimLeft(strings.TrimPrefix(rest, more), " ")
+		}
+		if strings.Trim(rest, ".!") == "" || strong && strings.ContainsAny(rest[:1], ".:!,-(") {
+			return w, true
+		}
+	}
+	return "", false
+}
+
+// fieldInRow recognises a row of a table of which the one cell names a verdict and the other holds it.
+func fieldInRow(text string) (f verdictField, value string, ok bool) {
+	if !strings.HasPrefix(text, "|") || len(text) > maxMatchedLine {
+		return f, "", false
+	}
+	cells := cellsOf(text)
+	if len(cells) != 2 || isDeceptive(text) || strings.ContainsAny(text, "~`") {
+		return f, "", false
+	}
+	name := strings.TrimRight(plainWords(cells[0]), " ?:")
+	for _, f := range verdictFields {
+		if name == f.label {
+			f.named = true
+			return f, stripMarks(strings.TrimSpace(cells[1])), true
+		}
+	}
+	return f, "", false
 }

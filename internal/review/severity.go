@@ -46,29 +46,29 @@ var (
 	severityTail = lazyRegexp(
 		`^(?:[ -](?:severity|priority))?` +
 			`(?: (?:issues?|findings?|problems?|concerns?|comments?|bugs?|items?|vulnerabilities|improvements?))?` +
-			`(?: found)?(?: ?[(\[][^()\[\]]{0,40}[)\]])?(?: ?\d+)?$`,
+			`(?: found)?(?: before (?:the )?merg(?:e|ing))?(?: ?[(\[][^()\[\]]{0,40}[)\]])?(?: ?\d+)?$`,
 	)
 	// settledWords mark rows and sections that hold no open complaint: settled ones, and praise.
-	settledWords = lazyWorded(
+	settledWords = lazyRegexp(
 		`\b(?:resolved|fixed|addressed|deferred|acknowledged|good|positives?|strengths?` +
 			`|praise|highlights|passed|done|previous|prior|since last` +
 			`|dismissed|observed practices|what works|what went well|well done|kudos)\b`,
 	)
-	unsettledWords = lazyWorded(
+	unsettledWords = lazyRegexp(
 		`\b(?:un(?:resolved|fixed|addressed|acknowledged)|not (?:yet )?(?:resolved|fixed|addressed|acknowledged)|still)\b`,
 	)
 	// describingSection matches the names of sections that describe and do not complain.
-	describingSection = lazyWorded(
+	describingSection = lazyRegexp(
 		`^(?:summary|overview|walkthrough|changes|files|what changed|description|tests?|test plan` +
 			`|references|checked|what i checked|scope|recommendations?|sequence diagrams?|reasoning|notes?|details)\b`,
 	)
 	// overallSection matches headings under which "No issues found" speaks for the whole text.
-	overallSection = lazyWorded(
+	overallSection = lazyRegexp(
 		`^(?:summary|results?|review results?|verdict|assessment|overall|overall assessment` +
 			`|conclusion|findings|issues|issues found|review|review summary|code review|no issues found)\b`,
 	)
 
-	someFound = lazyWorded(
+	someFound = lazyRegexp(
 		`^(?:.{0,60}\b(?:found|identified|detected|reported|raised|posted|left|generated|with|has) |total:? )?(\d{1,6}) ` +
 			`(?:new |potential |open |possible |actionable |unresolved |remaining )*` +
 			`((?:critical|high|medium|low|major|minor|important|blocking)(?:[ -]severity)? )?` +
@@ -83,7 +83,7 @@ var (
 	)
 	countWord   = lazyRegexp(`^(\d{1,6}) ([\pL][\pL -]*)$`)
 	placeholder = lazyRegexp(`^(?:n|x|y|\{.*\}|\[.*\]|<.*>|\.\.\.|…|tbd|count|number)$`)
-	issueLabel  = lazyWorded(`^(?:total |open |new |potential )?(?:issues?|findings?|problems?|bugs?|total)(?: found)?$`)
+	issueLabel  = lazyRegexp(`^(?:total |open |new |potential )?(?:issues?|findings?|problems?|bugs?|total)(?: found)?$`)
 
 	// nothingFound says as a line of its own that there is nothing.
 	nothingFound = lazyShapes(
@@ -91,16 +91,25 @@ var (
 		"(no|0|zero) (new |open |)(issues|findings|problems|bugs)( (across|in) {some} file(s|)|)",
 		"found (no|0|zero) (new |open |)(issues|findings|problems|bugs)( (across|in) {some} file(s|)|)",
 	)
-	nothingHere = lazyWorded(
-		`^(?:none|n/?a|nil|nothing|-|—` +
-			`|no(?: (?:critical|blocking|major|minor|high|medium|low|important|new|other|further` +
-			`|significant|open|remaining|severity|priority|known))*` +
-			` (?:issues?|findings?|problems?|concerns?|blockers?|suggestions?|bugs?|vulnerabilities|nits|warnings|items|changes))\b`,
+	// nothing matches a value, or a sentence, that says that there is none.
+	nothing = lazyRegexp(
+		`^(?:none|n/?a|nil|nothing|zero|0|-|–|—|not applicable|keine?|aucune?|ning[uú]n[ao]?|nessun[ao]?|nenhum[ao]?|geen|нет|không|なし|无|無|없음)(?:$|[^\pL\d])` +
+			`|^(?:i |we )?(?:did not|didn't|could not|couldn't) (?:find|see|identify|spot) any\b|^found (?:no|none|nothing)\b` +
+			`|^(?:there (?:are|is|were|was) )?(?:no|not any)(?: (?:critical|blocking|major|minor|high|medium|low|important|new|other|further` +
+			`|significant|open|remaining|severity|priority|known|real|such))*` +
+			` (?:issues?|findings?|problems?|concerns?|blockers?|suggestions?|bugs?|vulnerabilities|nits|warnings|items|changes|objections?|comments?|reason|verdict)\b` +
+			`|^(?:all|both|each|every one) (?:[^.,;]{0,40} )?(?:resolved|fixed|addressed|closed)\b|^(?:fixed|resolved|addressed|closed)\b`,
 	)
 	// settledCount matches a count of what is no longer open, or was found by somebody else.
-	settledCount   = lazyWorded(`\b(?:fix(?:e[sd])?|clos(?:e[sd])?|resolv(?:e[sd])?|address(?:e[sd])?|previous(?:ly)?|prior|earlier|already)\b`)
-	exceptionWords = lazyWorded(`\b(?:but|except|however|although|though|besides|apart from|other than)\b`)
+	settledCount   = lazyRegexp(`\b(?:fix(?:e[sd])?|clos(?:e[sd])?|resolv(?:e[sd])?|address(?:e[sd])?|previous(?:ly)?|prior|earlier|already)\b`)
+	exceptionWords = lazyRegexp(`\b(?:but|except|however|although|though|besides|apart from|other than)\b`)
 )
+
+// saysNothing reports whether a value, a cell, an item or a sentence says that there is none.
+func saysNothing(words string) bool {
+	words = strings.TrimLeft(trimSymbols(words), "([（ ")
+	return nothing().MatchString(words) && !exceptionWords().MatchString(words)
+}
 
 // severityOfMark returns the severity of a coloured mark. Green is one only beside other colours: alone it says that all
 // is well.
@@ -162,7 +171,7 @@ func severityOfItem(item string, isItem, coloured bool) (quorum.Severity, bool) 
 			if !ok {
 				continue
 			}
-			for _, more := range []string{" severity", " priority", " issue", " issues", " finding"} {
+			for _, more := range []string{" severity", " priority", " issue", " issues", " finding", " before merge", " before merging"} {
 				rest = strings.TrimPrefix(rest, more)
 			}
 			set := rest != "" &&

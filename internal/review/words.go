@@ -157,3 +157,9 @@ func isInvisible(r rune) bool {
 	}
 	return unicode.Is(unicode.Cf, r)
 }
+
+// crosses are the marks that deny what they stand beside.
+const crosses = "❌⛔🚫🛑✗✘👎🔴⚠✖"
+
+// emptyBoxes are boxes that nobody has ticked.
+const emptyBoxes = "☐□▢◻◽▫⬜◯○"

@@ -1,0 +1,154 @@
+package review
+
+// This test plants sentences in approvals. What says that something was not read, objects, refuses or takes back must take the
+// approval away wherever it stands; what describes must not. The sentences stand in testdata/planted.txt. They were written
+// by somebody who did not know the reader's lists, before those lists were.
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// A plantedSentence is a sentence with its kind: unread, objected, refused, retracted or harmless.
+type plantedSentence struct{ kind, text string }
+
+func plantedSentences(t *testing.T) (all []plantedSentence) {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata", "planted.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(data)) {
+		kind, text, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		if ok && !strings.HasPrefix(kind, "#") {
+			all = append(all, plantedSentence{kind, strings.ReplaceAll(text, `\n`, "\n")})
+		}
+	}
+	return all
+}
+
+func TestPlantedSentences(t *testing.T) {
+	hosts := [][]string{
+		{"**Ready to merge?** Yes"},
+		{"## Review", "The handler closes its body now.", "### Verdict: APPROVE", "**Reasoning:** small and tested."},
+		{"**Verdict:** APPROVE", "Both callers were moved along.", "The test fails without the change."},
+		{"### Summary", "- a timer for each lease\n- its test", "## ✅ APPROVED"},
+	}
+	n := 0
+	for _, p := range plantedSentences(t) {
+		for _, host := range hosts {
+			for at := range len(host) + 1 {
+				if p.kind == "harmless" && strings.HasPrefix(p.text, "#") && at < len(host) && !strings.HasPrefix(host[at], "#") {
+					continue // it would be the name of what follows
+				}
+				body := strings.Join(append(append(append([]string(nil), host[:at]...), p.text), host[at:]...), "\n\n")
+				got := Read(autoReviewer(), Material{Kind: Comment, Body: body})
+				if n++; (got.Outcome == quorum.Approved) != (p.kind == "harmless") {
+					t.Errorf("%s %q at %d: %v by %q (%q)\n%s", p.kind, p.text, at, got.Outcome, got.Rule, got.Detail, body)
+					break
+				}
+			}
+		}
+	}
+	t.Logf("%d texts", n)
+}
+
+// Each shape of what was not read is needed: its example is not recognised without it.
+func TestEachUnreadShapeIsNeeded(t *testing.T) {
+	all := unreadShapes
+	defer func() { unreadShapes = all }()
+	for i, s := range all {
+		unreadShapes = all
+		if !saysUnread(s.example) {
+			t.Errorf("%q is not recognised: %s", s.example, unreadClasses(s.example))
+		}
+		if unreadShapes = slices.Delete(slices.Clone(all), i, i+1); saysUnread(s.example) {
+			t.Errorf("%q is recognised without %s: %s", s.example, s.shape(), unreadClasses(s.example))
+		}
+	}
+}
+
+// Each veto is needed: without it, the approval beside its example stands.
+func TestEachVetoIsNeeded(t *testing.T) {
+	all := vetoes
+	defer func() { vetoes = all }()
+	isApproved := func(v veto) bool {
+		return Read(autoReviewer(), Material{Kind: Comment, Body: v.example + "\n\n" + yes}).Outcome == quorum.Approved
+	}
+	for i, v := range all {
+		vetoes = all
+		if isApproved(v) {
+			t.Errorf("%s: %q takes nothing away", v.name, v.example)
+		}
+		if vetoes = slices.Delete(slices.Clone(all), i, i+1); !isApproved(v) {
+			t.Errorf("%s: %q takes the yes away without it", v.name, v.example)
+		}
+	}
+}
+
+// A text may be as long as it likes and object; it approves by free text only where it can be read.
+func TestALongTextApprovesNothingByFreeText(t *testing.T) {
+	long := strings.Repeat("The handler closes its body now, and the test waits for it.\n", maxFreeText/60+1)
+	for body, want := range map[string]quorum.Outcome{yes + "\n\n" + long: quorum.Malformed, long + "\n\n" + no: quorum.Findings} {
+		if got := Read(autoReviewer(), Material{Kind: Comment, Body: body}); got.Outcome != want {
+			t.Errorf("%v by %q, want %v", got.Outcome, got.Rule, want)
+		}
+	}
+}
+
+// The answers of testdata/fresh were labelled before the reader was written that reads them. None is read as an approval that is
+// none, and of a hundred at least 94 are read as a careful maintainer would.
+func TestFreshAnswers(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join("testdata", "fresh", "index.tsv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, right, ideal := 0, 0, 0
+	for line := range strings.Lines(string(data)) {
+		f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if len(f) < 4 || strings.HasPrefix(line, "#") {
+			continue
+		}
+		body, err := os.ReadFile(filepath.Join("testdata", "fresh", f[0]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		kind, err := ParseKind(f[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := Material{Kind: kind, Body: string(body)}
+		flags := strings.Fields(f[2])
+		for i := 0; i+1 < len(flags); i += 2 {
+			switch flags[i] {
+			case "--state":
+				m.State = flags[i+1]
+			case "--conclusion":
+				m.Conclusion = flags[i+1]
+			case "--comments":
+				m.Threads, _ = strconv.Atoi(flags[i+1])
+			}
+		}
+		got, accepted := Read(autoReviewer(), m), strings.Split(f[3], ",")
+		if rows++; got.Outcome.String() == accepted[0] {
+			ideal++
+		}
+		switch {
+		case slices.Contains(accepted, got.Outcome.String()):
+			right++
+		case got.Outcome == quorum.Approved:
+			t.Errorf("%s is approved by %q, want %s", f[0], got.Rule, f[3])
+		default:
+			t.Logf("%s is %v by %q, want %s", f[0], got.Outcome, got.Rule, f[3])
+		}
+	}
+	if t.Logf("%d answers, %d right, %d ideal", rows, right, ideal); right*100 < rows*94 {
+		t.Errorf("only %d of %d are right", right, rows)
+	}
+}

@@ -1,0 +1,291 @@
+package review
+
+// This file finds what says that nothing, or only a part, of a change was read, or that the answer is no answer. It is read
+// liberally, wherever it stands but in code, in clauses about what was to be read or about the answer itself. Each word of a
+// clause is reduced to its class, and a few shapes of classes say that something was not read.
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// unreadWords are the words that the shapes know, by class; any other word is of the class '.', and a number of 'q'.
+var unreadWords = map[byte]string{
+	'n': "not no never none nothing unable neither nor zero 0 without couldn't didn't wasn't weren't haven't hasn't",
+	'v': "cannot can't isn't aren't don't doesn't", // of what code does, unless a person says it of itself
+	'e': "failed fail denied impossible errored",
+	'r': "read reading reviewed reviewing analyse analysed analyze analyzed analysing analyzing look looked looking inspect inspected " +
+		"examine examined check checked cover covers covered scan scanned process processed see saw seen",
+	'f': "fetch fetched fetching load loaded loading open opened receive received provide provided access accessed accessible " +
+		"include included retrieve retrieved display displayed given get got send sent shown available attached parse parsed fit finish finished complete " +
+		"completed reach reached supplied passed performed done made clone respond responded answer answered",
+	'l': "truncated clipped abridged omitted excluded skipped dropped incomplete partial aborted interrupted crashed unavailable " +
+		"inaccessible empty missing exceeded exceeds invalid timeout",
+	'u': "unreviewed unread",
+	'k': "fallback default defaulted defaults",
+	'd': "diff diffs patch patches hunk hunks",
+	'c': "changes changeset pr",
+	'm': "file files code contents content rest remainder repository",
+	'a': "review reviews verdict analysis pass chunk chunks",
+	'g': "model models reviewer reviewers agent agents tool",
+	'w': "output response answer input",
+	'h': "hit",
+	'o': "only just merely solely",
+	'p': "part parts first half some subset title description names beginning test tests",
+	'b': "be been was were",
+	't': "problem problems issue issues finding findings bug bugs concern concerns blocker blockers regression regressions reason reasons " +
+		"defect defects secret secrets vulnerability vulnerabilities gap gaps change difference way need needs sign flaw flaws how why " +
+		"anything",
+	'x': "generated binary binaries lock lockfile lockfiles deleted image images minified",
+	'I': "i we",
+}
+
+// unreadPhrases are two words that mean something only together: the second gets the class, and the first none.
+var unreadPhrases = map[byte]string{
+	'c': "pull request",
+	'l': "cut off, cut short, left out, timed out, ran out, too large, too big, too long, not valid, stopped half-way, stopped halfway, " +
+		"stopped midway, stopped early, stopped after",
+	'u': "not reviewed, not analysed, not analyzed, not inspected",
+	'r': "to review, not review",
+	'd': "my context, my prompt, my input, the prompt",
+	'p': "the test",
+	'i': "time limit, token limit, review limit, context limit, output limit, turn limit, context window, context length, token budget",
+	't': "any changes",
+	'v': "does not, do not, is not, are not",
+	'.': "the reviewed, all reviewed, the included, the open, no longer",
+}
+
+// unreadClass returns the classes of words and phrases. A word of two classes is of the first.
+var unreadClass = sync.OnceValue(func() map[string]byte {
+	classes := map[string]byte{}
+	for _, class := range []byte("nverflukdcmagwhopbtxI") {
+		for _, w := range strings.Fields(unreadWords[class]) {
+			if classes[w] == 0 {
+				classes[w] = class
+			}
+		}
+	}
+	for class, phrases := range unreadPhrases {
+		for phrase := range strings.SplitSeq(phrases, ", ") {
+			classes[phrase] = class
+		}
+	}
+	return classes
+})
+
+// unreadShapes are what says that something was not read. A letter stands for a word of its class.
+var unreadShapes = []struct {
+	shape   func() *regexp.Regexp
+	example string
+}{
+	{lazyRegexp(`[ne][^rft]{0,4}[rf][^t]{0,6}[dcmag]`), "unable to load the diff"},
+	{lazyRegexp(`I.?[nv].{0,2}[rf](?:[^t]*$|[^t]{0,6}[dcm])`), "i did not look at the migration"},
+	{lazyRegexp(`d[^nvt]{0,6}v[^t]{0,3}[rf]`), "the diff is not available"},
+	{lazyRegexp(`[dcag][^nt]{0,6}[ne][^t]{0,3}[rf]`), "the diff was never shown to me"},
+	{lazyRegexp(`m[^nt]{0,6}(?:bn|n\.?b)[^t]{0,2}[rf]`), "the changed files could not be opened"},
+	{lazyRegexp(`n[^rft]{0,3}[dcma][^rftn]{0,2}[rf]`), "none of the changed files was read"},
+	{lazyRegexp(`[mdcp].{0,6}u|^.{0,2}u`), "api/users.go: not reviewed"},
+	{lazyRegexp(`n\.?d`), "without the diff this rests on the title"},
+	{lazyRegexp(`[rf][^rf]{0,2}[dcm][^t]{0,3}e`), "fetching the diff failed"},
+	{lazyRegexp(`[ga].{0,2}e`), "the agent failed"},
+	{lazyRegexp(`g.{0,2}n.{0,2}[wm]`), "the tool returned nothing for api/users.go"},
+	{lazyRegexp(`[dcag].{0,5}l|l.{0,4}[dcag]|wb\.?l|I[b.]?l`), "the diff was truncated after 3,000 lines"},
+	{lazyRegexp(`m\.?b\.?l|l\.?q\.?m`), "the remaining files were skipped"},
+	{lazyRegexp(`k.{0,2}a|a.{0,3}k`), "this is a fallback verdict"},
+	{lazyRegexp(`i.{0,3}[hfl]|h.{0,3}i|a.*i$`), "the token limit was reached"},
+	{lazyRegexp(`[rf].{0,6}p.{0,3}o|o.{0,5}p.{0,8}[rfdc]`), "only the first ten files were reviewed"},
+}
+
+var (
+	// clauseEnds part a line into clauses.
+	clauseEnds = lazyRegexp(`[.;!?] | [—–-] |[()]|, (?:so|because|since|but) | (?:because|and therefore|so that) `)
+	// deniedLoss is a loss that is denied: "nothing was skipped".
+	deniedLoss = lazyRegexp(`([nv][^l]{0,3})l`)
+)
+
+// saysUnread reports whether a line in small letters, without Markdown, says that something was not read.
+func saysUnread(words string) bool {
+	for _, clause := range clauseEnds().Split(words, -1) {
+		classes := unreadClasses(clause)
+		if len(classes) < 2 {
+			continue
+		}
+		if classes = deniedLoss().ReplaceAllString(classes, "${1}."); strings.Contains(classes, "x") { // such files need not be read
+			classes = strings.ReplaceAll(classes, "m", ".")
+		}
+		for _, s := range unreadShapes {
+			if s.shape().MatchString(classes) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// unreadClasses returns the classes of the words of a clause, one letter a word.
+func unreadClasses(clause string) string {
+	classes := unreadClass()
+	var out []byte
+	previous := ""
+	for w := range strings.FieldsSeq(clause) {
+		w = strings.TrimSuffix(strings.Trim(w, `"'.,:;!?()[]{}`), "'s")
+		class, known := classes[previous+" "+w]
+		switch {
+		case known:
+			out[len(out)-1] = '.' // "not valid" denies nothing
+		case classes[w] > 0:
+			class = classes[w]
+		case w != "" && strings.Trim(w, "0123456789,") == "":
+			class = 'q'
+		case isPathWord(w):
+			if class = 'm'; needsNoReview(w) {
+				class = 'x'
+			}
+		default:
+			class = '.'
+		}
+		out, previous = append(out, class), w
+	}
+	return string(out)
+}
+
+// isPathWord reports whether a word is the path of a file.
+func isPathWord(w string) bool {
+	dot := strings.LastIndexByte(w, '.')
+	return strings.Contains(w, "/") && !strings.Contains(w, "//") || dot > 0 && len(w)-dot > 1 && len(w)-dot < 6 && isAlnum(w[dot+1])
+}
+
+// needsNoReview reports whether a path is of a kind that no reviewer has to read.
+func needsNoReview(path string) bool {
+	return strings.Contains(path, "-lock.") || slices.ContainsFunc([]string{".lock", ".sum", ".pb.go"}, func(ending string) bool {
+		return strings.HasSuffix(path, ending)
+	})
+}
+
+var (
+	// coverage matches how many of how many were read, and labelledShare the same behind a label.
+	coverage = lazyRegexp(
+		`\b(\d{1,6}) ?(?:files? )?(?:/|of|out of) ?(?:the |all )?(\d{1,6}) ?(?:changed |modified |code )?` +
+			`(?:files?|objects?|agents?|reviewers?|models?|hunks?|chunks?|parts?|batches|passes|lines|commits)\b`,
+	)
+	labelledShare = lazyRegexp(`\b(?:files?|lines|hunks|chunks|agents|reviewers|reviewed|read|checked|analy[sz]ed)(?: \w+){0,2} ?[:=] ?` +
+		`(\d{1,6}) ?(?:of|/|out of) ?(\d{1,6})\b`)
+	// percentage matches a share below all.
+	percentage = lazyRegexp(`\b(?:reviewed|read|checked|analy[sz]ed|scanned|covered)\b.{0,30}\b\d?\d(?:[.,]\d+)? ?(?:%|percent\b)`)
+	// countedFiles match a number of files that were read, or changed.
+	countedFiles = lazyRegexp(`^(?:changed |modified )?(?:files|hunks|lines) ?(?:(reviewed|read|checked|analy[sz]ed|scanned)` +
+		`|changed|modified|total|in (?:the |this )?(?:diff|pr|pull request))?:? (\d{1,6})$`)
+	unneededFiles = lazyRegexp(`\b(\d{1,6}) (?:\w+ )?(?:generated|binary|lock|deleted|minified)\b`)
+)
+
+// coverageOf reads "3 of 9 files"; seen is below all where not all was seen. What need not be read counts as seen.
+func coverageOf(words string) (seen, all int, ok bool) {
+	if !strings.ContainsAny(words, "0123456789") {
+		return 0, 0, false
+	}
+	m := coverage().FindStringSubmatch(words)
+	if m == nil {
+		m = labelledShare().FindStringSubmatch(words)
+	}
+	if m == nil {
+		return 0, 0, false
+	}
+	seen, _ = strconv.Atoi(m[1])
+	all, _ = strconv.Atoi(m[2])
+	for _, m := range unneededFiles().FindAllStringSubmatch(words, 4) {
+		n, _ := strconv.Atoi(m[1])
+		seen += n
+	}
+	return seen, all, true
+}
+
+// unreadLine finds the line that says that not all was read, or that there is no answer. Where a vendor's own words approve, its
+// folds, tables and quotes are about the change itself; the line that approves says what its vendor means by it.
+func (d *document) unreadLine(approving int, ownWords bool) (line int, outcome quorum.Outcome, found bool) {
+	counted := map[bool]int{} // how many files were read (true), and how many there are
+	var header []string
+	for i, l := range d.lines {
+		text := strings.TrimSpace(l.text)
+		isRow := strings.HasPrefix(text, "|")
+		if !isRow {
+			header = nil
+		}
+		switch {
+		case text == "" || l.visibility == hidden || i == approving || len(text) > 4*maxMatchedLine:
+			continue
+		case ownWords && (isRow || l.folded || l.visibility == quoted && !l.alert):
+			continue
+		}
+		parts := []string{text}
+		if isRow {
+			cells := cellsOf(text)
+			if header == nil {
+				header = cells
+			}
+			parts = rowClauses(header, cells)
+		}
+		for _, part := range parts {
+			item, _ := listItem(strings.TrimSpace(part))
+			words := plainWords(cutLinks(dropCode(item)))
+			if seen, all, ok := coverageOf(words); ok && seen < all || percentage().MatchString(words) {
+				return i, quorum.Partial, true
+			}
+			if m := countedFiles().FindStringSubmatch(strings.TrimSpace(words)); m != nil {
+				n, _ := strconv.Atoi(m[2])
+				isRead := m[1] != ""
+				if counted[isRead] = n; isRead && n == 0 || counted[true] > 0 && counted[true] < counted[false] {
+					return i, quorum.Partial, true
+				}
+				continue
+			}
+			if saysUnread(words) {
+				return i, quorum.Malformed, true
+			}
+		}
+	}
+	for i := len(d.lines) - 1; i > approving && !ownWords; i-- { // an answer that ends in a colon was cut off
+		text := strings.TrimRight(d.lines[i].text, "*_ ")
+		if d.lines[i].visibility == hidden || text != "" {
+			return i, quorum.Malformed, strings.HasSuffix(text, ":")
+		}
+	}
+	return 0, 0, false
+}
+
+// rowClauses returns the cells of a row, each behind the name of its column, the row as a whole, and of two cells the second behind
+// the first.
+func rowClauses(header, cells []string) (clauses []string) {
+	if len(cells) == 2 {
+		clauses = append(clauses, strings.TrimSpace(cells[0])+": "+strings.TrimSpace(cells[1]))
+	}
+	for i, c := range cells {
+		if i < len(header) {
+			c = strings.TrimSpace(header[i]) + ": " + strings.TrimSpace(c)
+		}
+		clauses = append(clauses, c)
+	}
+	return append(clauses, strings.Join(clauses, " "))
+}
+
+// dropCode returns a line without its code spans; a path stays.
+func dropCode(text string) string {
+	spans, _ := codeSpans(text)
+	var b strings.Builder
+	from := 0
+	for _, s := range spans {
+		b.WriteString(text[from:s.from])
+		if inner := strings.Trim(text[s.from:s.end], "` "); !strings.Contains(inner, " ") && isPathWord(inner) {
+			b.WriteString(inner)
+		} else {
+			b.WriteString("code")
+		}
+		from = s.end
+	}
+	b.WriteString(text[from:])
+	return b.String()
+}

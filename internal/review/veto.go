@@ -1,0 +1,161 @@
+package review
+
+// This file is the closed list of what takes an approval by free text away, besides a finding, another value and what was not
+// read: wherever it stands, above the yes or below. What is not on the list describes. Nothing here can approve.
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// A veto is a row of the list. Its expression is held against the words of one unit: a line, or a cell of a row.
+type veto struct {
+	name    string
+	expr    func() *regexp.Regexp
+	prose   bool   // it is held against each sentence, too, and takes the yes of a review's state away
+	example string // a test reads it, and fails if anything but this row takes the yes away
+}
+
+var vetoes = []veto{
+	{"do not merge", lazyRegexp(
+		`\b(?:do not|don't|must not|should not|shouldn't|would not|cannot|can't|never|let's not)(?: recommend)?(?: yet)?(?: be)? ` +
+			`(?:merg(?:e|ed|ing)|shipp?e?d?|land|approved?)\b` +
+			`|\bnot (?:yet )?(?:ready|safe) (?:to|for) (?:be )?merged?\b|\bnot mergeable\b` +
+			`|\bhold (?:off|the merge)\b|\bmerge (?:only|once|after|when)\b`),
+		true, "Please do not merge this yet."},
+	{"must be fixed", lazyRegexp(
+		`\b(?:must|needs? to|has to|have to) (?:first )?be (?:fixed|addressed|resolved|reverted|corrected|reworked)\b` +
+			`|\bshould be reverted\b|\bbefore (?:the )?(?:merge|merging|release)\b|\bbefore (?:this|it) (?:is|can|goes|lands|ships)\b` +
+			`|\bshow-?stopper\b|\bblocks? (?:the )?merge\b|\bis a blocker\b|^(?:action |fix )?required\b|\bfix (?:is )?required\b`),
+		true, "The race in the hub must be fixed."},
+	{"a yes on a condition", lazyRegexp(
+		`^(?:approved?|yes|lgtm|ready|pass(?:ed)?)[,;.]? (?:but|only|if|once|after|unless|provided|except|pending)\b`),
+		true, "Approved, but only once the lock is fixed."},
+	{"changes requested", lazyRegexp(`^(?:changes (?:are )?(?:requested|required|needed)|requesting changes)\b`),
+		false, "Changes requested: see the comment below."},
+	{"something is open", lazyRegexp(
+		`\b[1-9]\d{0,4} (?:\w+ )?` + openState + ` ` + openThing + `\b|\b` + openState + ` ` + openThing + ` ?[:(] ?[1-9]` +
+			`|\b` + openThing + ` (?:still |left |remain(?:ing)? )?(?:open|unresolved) ?[:(] ?[1-9]`),
+		false, "2 unresolved threads"},
+	{"taken back", lazyRegexp(
+		`\b(?:withdr[ae]w\w*|retract\w*|revok\w+|rescind\w*|revert\w*|tak(?:e|ing) back|took back|disregard|ignore|scrap) ` +
+			`(?:\w+ ){0,2}(?:approval|approve|verdict|yes|above|decision|vote|review)\b|\brevoking (?:this|it)\b` +
+			`|\b(?:approval|verdict|yes|answer|decision|vote)\b.{0,30}\b(?:withdrawn|void|in error|by mistake|premature|revoked` +
+			`|retracted|superseded|(?:no longer|not) (?:valid|stands?|holds?))\b` +
+			`|\b(?:no longer|not) (?:approve|approving)\b|\bon second thoughts?\b|\bchanged my mind\b` +
+			`|\b(?:scratch|strike) that\b|\btak(?:e|ing) (?:it|that) back\b|\bwrong (?:pull request|pr)\b` +
+			`|\b(?:verdict|review|answer) (?:is |was )?(?:for|of) (?:another|a different) (?:pull request|pr)\b`),
+		true, "I withdraw my approval."},
+	{"not in its language", lazyRegexp(
+		`nicht mergen|ne pas fusionner|ne fusionnez pas|no fusion(?:ar|es)|não (?:mescl|faça merge)|niet mergen|non unire` +
+			`|не (?:сливать|мержить)|đừng merge|không merge|マージ(?:しない|不可|するな)|(?:不要|请勿|不能)合[并併]|(?:병합|머지)하지 마`),
+		true, "Bitte nicht mergen."},
+}
+
+// The words of a count of what is open.
+const (
+	openState = `(?:open|unresolved|outstanding|blocking|remaining)`
+	openThing = `(?:findings?|issues?|comments?|threads?|problems?)`
+)
+
+// connective matches a line behind a yes that begins by making it conditional, or by taking it back.
+var connective = lazyRegexp(`^(?:but|only|if|provided|once|unless|except|until|before|after|pending|assuming|however|correction|actually|wait|never mind|oops|sorry|stop` +
+	`|aber|nur|wenn|sobald|sofern|falls|außer|bevor|nachdem|mais|si|sauf|seulement|dès que|après|avant|pero|solo|sólo|si|salvo|cuando|antes|después` +
+	`|mas|se|somente|apenas|exceto|quando|depois|maar|als|mits|tenzij|zodra|behalve|но|если|только|после|кроме|nhưng|nếu|sau khi|trừ)(?:[^\pL]|$)` +
+	`|^(?:但|如果|只有|除|之后|前提|しかし|ただ|もし|条件|だが|다만|하지만|만약|단,|단 )`)
+
+// otherChange matches a title that is of another pull request than this one.
+var otherChange = lazyRegexp(`^(?:code |ai )?(?:re)?(?:review|verdict|assessment|result)(?: report| result)?s? (?:of|for|on) (?:pr |pull request )?#(\d{1,9})\b`)
+
+// shortLine is how many words a line has fewer of than a sentence that describes.
+const shortLine = 9
+
+// vetoLine finds the line that takes an approval in line `at` away. A review's state and the words of a vendor (plain) are taken
+// away by plain words alone, which stand neither in a fold nor in a table or quote.
+func (d *document) vetoLine(at int, plain bool) (line int, rule string, found bool) {
+	first := true
+	for i, l := range d.lines {
+		text := strings.TrimSpace(l.text)
+		isAside := text != "" && (l.folded || l.visibility == quoted && !l.alert || text[0] == '|')
+		if text == "" || l.visibility == hidden || i == at || len(text) > 4*maxMatchedLine || plain && isAside {
+			continue
+		}
+		for _, unit := range unitsOf(text) {
+			bare := cutCodeSpans(unit)
+			words := plainWords(cutLinks(bare))
+			if !plain && hasCross(bare) {
+				return i, "veto: a cross", true
+			}
+			for _, v := range vetoes {
+				if (v.prose || !plain) && saysVeto(v, words) {
+					return i, "veto: " + v.name, true
+				}
+			}
+			_, value, _ := strings.Cut(words, ": ")
+			if _, no := rejectingUnit(value, false); no && !plain {
+				return i, "veto: another value", true
+			}
+			if _, no := rejectingUnit(words, false); no && text[0] == '|' {
+				return i, "veto: a cell that says no", true
+			}
+			if !plain && strings.HasPrefix(bare, "[ ]") {
+				return i, "veto: an open box", true
+			}
+			if m := otherChange().FindStringSubmatch(words); m != nil && !plain {
+				return i, "veto: another pull request", true
+			}
+		}
+		if plain || i < at {
+			continue
+		}
+		item, isItem := listItem(text)
+		begins := strings.TrimLeft(strings.ToLower(plainWords(item)), "([\"' ")
+		isLabel := l.level > 0 || isAside || isItem && !first
+		if !isLabel && !isItem && strings.HasSuffix(begins, "?") && !isFooter(text) {
+			return i, "veto: a question", true
+		}
+		if !isLabel && (first || strings.Count(begins, " ") < shortLine) && connective().MatchString(begins) {
+			return i, ruleCondition, true
+		}
+		first = false
+	}
+	return 0, "", false
+}
+
+// deniesInProse reports whether a sentence holds a veto of plain words.
+func deniesInProse(words string) bool {
+	return slices.ContainsFunc(vetoes, func(v veto) bool { return v.prose && saysVeto(v, words) })
+}
+
+// unitsOf returns the cells of a row, or the line.
+func unitsOf(text string) []string {
+	if text[0] == '|' {
+		return cellsOf(text)
+	}
+	item, _ := listItem(text)
+	return []string{item}
+}
+
+// saysVeto reports whether words are a veto that they do not deny.
+func saysVeto(v veto, words string) bool {
+	return slices.ContainsFunc(v.expr().FindAllStringIndex(words, -1), func(at []int) bool { return !isDenied(words[:at[0]]) })
+}
+
+// isDenied reports whether what follows these words is denied by them, in the same clause: "nothing here …", "no issue that …".
+func isDenied(before string) bool {
+	before = before[strings.LastIndexAny(before, ".;:!?,")+1:]
+	return slices.ContainsFunc(strings.Fields(before), func(w string) bool {
+		switch strings.Trim(w, "()") {
+		case "no", "nothing", "none", "without", "zero", "any", "not", "nor", "neither", "never", "didn't":
+			return true
+		}
+		return false
+	})
+}
+
+// hasCross reports whether a unit bears a cross that says no: not one of before, which an arrow or a tick follows.
+func hasCross(unit string) bool {
+	at := strings.IndexAny(unit, "❌⛔🚫🛑")
+	return at >= 0 && !strings.ContainsAny(unit[at:], "→✅")
+}
