@@ -95,7 +95,7 @@ var unreadShapes = []struct {
 	{lazyRegexp(`[ga].{0,2}e`), "the agent failed"},
 	{lazyRegexp(`g.{0,2}n.{0,2}[wm]`), "the tool returned nothing for api/users.go"},
 	{lazyRegexp(`[dcag].{0,5}l|l.{0,4}[dcag]|wb\.?l|I[b.]?l`), "the diff was truncated after 3,000 lines"},
-	{lazyRegexp(`m\.?b\.?l|l\.?q\.?m`), "the remaining files were skipped"},
+	{lazyRegexp(`m\.?b\.?l|l\.?q\.?m|^lm$`), "the remaining files were skipped"},
 	{lazyRegexp(`k.{0,2}a|a.{0,3}k`), "this is a fallback verdict"},
 	{lazyRegexp(`i.{0,3}[hfl]|h.{0,3}i|a.*i$`), "the token limit was reached"},
 	{lazyRegexp(`[rf].{0,6}p.{0,3}o|o.{0,5}p.{0,8}[rfdc]`), "only the first ten files were reviewed"},
