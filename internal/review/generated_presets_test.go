@@ -4,6 +4,7 @@ package review
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -63,14 +64,28 @@ func (w *writer) presetText(p presetTexts, line, class string) approval {
 	return a
 }
 
+// inBrackets matches the innermost brackets of a shape, with choices or as text.
+var inBrackets = regexp.MustCompile(`\([^()]*\)`)
+
 // fillShape returns a line of a shape: with a random choice and random contents of its holes. count fills {count}.
 func (w *writer) fillShape(source, count string) string {
-	bare, heading := strings.CutPrefix(source, "# ")
-	parts, _, err := parseParts(bare, 0)
-	if err != nil {
-		panic(err)
+	line, heading := strings.CutPrefix(source, "# ")
+	for inBrackets.MatchString(line) {
+		line = inBrackets.ReplaceAllStringFunc(line, func(all string) string {
+			inner := all[1 : len(all)-1]
+			if !strings.Contains(inner, "|") {
+				return "\x01" + inner + "\x02"
+			}
+			return pickOne(w, strings.Split(inner, "|"))
+		})
 	}
-	line := strings.TrimSpace(w.fillParts(parts, count))
+	line = strings.NewReplacer("\x01", "(", "\x02", ")").Replace(line)
+	for _, h := range shapeHoles {
+		for strings.Contains(line, "{"+h.name+"}") {
+			line = strings.Replace(line, "{"+h.name+"}", w.fillHole(h.name, count), 1)
+		}
+	}
+	line = strings.TrimSpace(line)
 	if line != "" && line[0] >= 'a' && line[0] <= 'z' {
 		line = strings.ToUpper(line[:1]) + line[1:]
 	}
@@ -83,21 +98,6 @@ func (w *writer) fillShape(source, count string) string {
 		return line + pickOne(w, []string{".", "!", " 🎉", " ✅"})
 	}
 	return line
-}
-
-func (w *writer) fillParts(parts []shapePart, count string) string {
-	var b strings.Builder
-	for _, p := range parts {
-		switch {
-		case p.hole != "":
-			b.WriteString(w.fillHole(p.hole, count))
-		case len(p.choices) > 0:
-			b.WriteString(w.fillParts(pickOne(w, p.choices), count))
-		default:
-			b.WriteString(p.literal)
-		}
-	}
-	return b.String()
 }
 
 func (w *writer) fillHole(hole, count string) string {

@@ -362,28 +362,6 @@ func TestCostGrowsLikeTheText(t *testing.T) {
 	}
 }
 
-// Shapes are compared in time that grows like the statement: a hole {any} is tried in each place once, and choices multiply
-// only what one sentence of a vendor has.
-func TestShapesCostLittle(t *testing.T) {
-	const perByte = 60
-	for _, name := range Presets() {
-		p := presetOf(name)
-		for _, list := range p.shapes.lists {
-			for _, s := range list {
-				word, _, _ := strings.Cut(strings.TrimLeft(s.source, "{(# "), "{")
-				for _, of := range []string{"a ", "1 ", word + " ", s.source + " ", strings.ReplaceAll(s.source, "{any}", " ")} {
-					statement := strings.Repeat(of, 1+maxMatchedLine/len(of))
-					var m shapeMatcher
-					m.match(s.first, statement)
-					if m.steps > perByte*len(statement) {
-						t.Errorf("%s: %q takes %d steps for %d bytes", name, s.source, m.steps, len(statement))
-					}
-				}
-			}
-		}
-	}
-}
-
 func BenchmarkRead(b *testing.B) {
 	coderabbit, _ := Preset("coderabbit")
 	for name, body := range costlyTexts() {

@@ -16,7 +16,15 @@ type pattern struct {
 	words []string
 }
 
-func rx(expr string, words ...string) pattern { return pattern{expr: lazyRegexp(expr), words: words} }
+func rx(expr string, words ...string) pattern { return newPattern(expr, words...) }
+
+// newPattern is rx for expressions that no source file writes.
+func newPattern(expr string, words ...string) pattern {
+	if len(words) == 0 {
+		words = []string{""} // each line holds it
+	}
+	return pattern{lazyRegexp(expr), words}
+}
 
 // lazyRegexp returns a function that compiles an expression when it is first called: a program that reads no text compiles
 // none.

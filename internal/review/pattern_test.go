@@ -85,6 +85,15 @@ func TestNoPatternMatchesWithoutItsWords(t *testing.T) {
 	if len(all) < len(generalNotices) {
 		t.Fatalf("only %d patterns found", len(all))
 	}
+	for _, name := range Presets() {
+		for _, list := range presetOf(name).shapes.lists {
+			for _, s := range list {
+				if s.words[0] != "" { // without words it is tried on each line
+					all = append(all, s.pattern)
+				}
+			}
+		}
+	}
 	for _, p := range all {
 		if text, ok := textWithoutWords(t, p.expr().String(), p.words); ok {
 			t.Errorf("%v matches %q, which holds none of %q", p.expr(), text, p.words)

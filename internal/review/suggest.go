@@ -158,48 +158,33 @@ func asCount(source string) (counting string, counts bool) {
 	return "", false
 }
 
-// shapeOf returns the shape of a line: its words, with holes for what changes from one answer to the next: numbers other
-// than 0, commits, accounts and durations.
+// changing matches what changes from one answer to the next: commits, durations, accounts and numbers.
+var changing = lazyRegexp(`\b(?:(` + sha + `)\b|(` + duration + `)|(` + someNumber + `))|(@` + login + `)`)
+
+// shapeOf returns the shape of a line: its words, with holes for what changes from one answer to the next.
 func shapeOf(text string) string {
 	s := statementOf(text)
-	var b strings.Builder
-	plainBrackets := bracketsArePlain(s)
-	for i := 0; i < len(s); {
-		hole, n := "", 0
-		if i == 0 || !isAlnum(s[i-1]) {
-			hole, n = holeAt(s[i:])
-		}
-		switch {
-		case n > 0:
-			b.WriteString("{" + hole + "}")
-		case strings.IndexByte("{}|", s[i]) >= 0, !plainBrackets && (s[i] == '(' || s[i] == ')'):
-			n = 1
-			b.WriteString("{any}")
+	noText := strings.NewReplacer("{", "\x00", "}", "\x00", "|", "\x00")
+	if !bracketsArePlain(s) {
+		noText = strings.NewReplacer("{", "\x00", "}", "\x00", "|", "\x00", "(", "\x00", ")", "\x00")
+	}
+	holed := changing().ReplaceAllStringFunc(noText.Replace(s), func(found string) string {
+		switch digits, letters := strings.ContainsAny(found, "0123456789"), strings.ContainsAny(found, "abcdefghijklmnopqrstuvwxyz"); {
+		case found[0] == '@':
+			return "{login}"
+		case !digits:
+			return found
+		case !letters && strings.Trim(found, "0,") == "":
+			return found
+		case !letters:
+			return "{some}"
+		case strings.Trim(found, "0123456789abcdef") == "" && len(found) >= 7:
+			return "{sha}"
 		default:
-			_, n = utf8.DecodeRuneInString(s[i:])
-			b.WriteString(s[i : i+n])
+			return "{duration}"
 		}
-		i += n
-	}
-	return b.String()
-}
-
-// holeAt returns the hole for what s begins with, and its length; 0 if that stays as it is.
-func holeAt(s string) (hole string, n int) {
-	ends := func(n int) bool { return n > 0 && (n == len(s) || !isAlnum(s[n])) }
-	if n = holeLength("sha", s); ends(n) && strings.ContainsAny(s[:n], "0123456789") && strings.ContainsAny(s[:n], "abcdef") {
-		return "sha", n
-	}
-	if n = durationLength(s); ends(n) {
-		return "duration", n
-	}
-	if s[0] == '@' {
-		return "login", holeLength("login", s)
-	}
-	if n = holeLength("some", s); n > 0 {
-		return "some", n
-	}
-	return "", 0
+	})
+	return strings.ReplaceAll(holed, "\x00", "{any}")
 }
 
 // bracketsArePlain reports whether every bracket of s has its other half, not too deep: then they stand for themselves.
