@@ -281,13 +281,14 @@ func TestAChangedWordApprovesNothing(t *testing.T) {
 			}
 			lines := strings.Split(g.material.Body, "\n")
 			for _, at := range approvingLines(p, got, lines) {
+				states := Read(p.reviewer, Material{Kind: g.material.Kind, State: g.material.State}).Outcome == quorum.Approved
 				for _, mutant := range mutantsOf(lines[at], p.shapeOfRule(got.Rule)) {
 					changed := slices.Clone(lines)
 					changed[at] = mutant
 					m := g.material
 					m.Body = strings.Join(changed, "\n")
 					mutants++
-					if after := Read(p.reviewer, m); after.Outcome == quorum.Approved {
+					if after := Read(p.reviewer, m); after.Outcome == quorum.Approved && !states {
 						t.Errorf("%q\nstill approves by %q with the line %q", g.name, after.Rule, mutant)
 					}
 				}

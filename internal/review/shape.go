@@ -229,10 +229,13 @@ func statementOf(text string) string {
 
 // trimStatement cuts points, colons and emoji off the ends of s; but no cross off its end, which denies what stands before it.
 func trimStatement(s string) string {
-	s = strings.TrimLeftFunc(strings.ReplaceAll(s, "\ufe0f", ""), isSymbol)
+	s = strings.ReplaceAll(s, "\ufe0f", "")
 	for {
-		seen := strings.TrimRightFunc(s, func(r rune) bool { return isSymbol(r) && r != '❌' })
-		short := strings.TrimRight(cutShortcode(strings.TrimRight(seen, ".!…")), ":")
+		short := strings.TrimRightFunc(strings.TrimLeftFunc(s, isSymbol), func(r rune) bool { return isSymbol(r) && r != '❌' })
+		short = strings.TrimRight(short, ".!…")
+		if strings.IndexByte(short, ':') >= 0 {
+			short = cheers().ReplaceAllString(short, "$1")
+		}
 		if short == s {
 			return s
 		}
@@ -240,15 +243,10 @@ func trimStatement(s string) string {
 	}
 }
 
-// cutShortcode cuts the name of an emoji off the end of s: ":tada:".
-func cutShortcode(s string) string {
-	bare, ends := strings.CutSuffix(s, ":")
-	at := strings.LastIndexByte(bare, ':')
-	if !ends || at < 0 || at+1 == len(bare) || at > 0 && bare[at-1] != ' ' || strings.ContainsAny(bare[at:], " /") {
-		return s
-	}
-	return s[:at]
-}
+// cheers matches, at the ends of a statement, a colon and the names of emoji that say no more than the words between them.
+var cheers = lazyRegexp(`^(?:` + cheer + ` ?)+|(?: ?` + cheer + `)+$|([^:]):$`)
+
+const cheer = `:(?:(?:white|heavy)_check_mark|\+1|thumbsup|tada|rocket|sparkles|green_circle|computer|eye_in_speech_bubble):`
 
 var (
 	pictures = lazyRegexp(`!\[[^\[]*?\]\([^)]*\)`)
