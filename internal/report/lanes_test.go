@@ -287,7 +287,7 @@ func laneGoldens() []golden {
 			says: []string{
 				"bob accepted the change over the objection of gemini.",
 				"| gemini | ⚠️ unavailable | [bob accepted the change over its objection]",
-				"- bob, 14:08 UTC, `accept`: ends what gemini had objected to, because: `@acme/everyone the [total](https://evil.example) is rounded later`",
+				"- bob, 14:08 UTC, `accept`: ends what gemini had objected to, because: `@\u2060acme/everyone the [total](https://evil.example) is rounded later`",
 			},
 		},
 		{

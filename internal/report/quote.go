@@ -2,10 +2,14 @@ package report
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
 // Texts of strangers are shown by this file and nowhere else: as a code span, as a fenced block, or as plain text for a
@@ -33,7 +37,7 @@ func Quote(s string) string {
 
 // codeSpan returns one line, which is not empty, as a code span that nothing in it closes.
 func codeSpan(s string) string {
-	s = shortenTicks(s)
+	s = breakCommands(shortenTicks(s))
 	ticks := strings.Repeat("`", longestRun(s, '`')+1)
 	if s[0] == '`' || s[len(s)-1] == '`' {
 		s = " " + s + " " // one space on each side is not shown
@@ -77,9 +81,31 @@ func needsFence(line string) bool {
 // Fence shows hostile text of several lines in a fenced block that nothing in it closes. It begins and ends without a
 // line break and must stand between blank lines.
 func Fence(s string) string {
-	s = shortenTicks(strings.Trim(makeVisible(s), "\n"))
+	s = breakCommands(shortenTicks(strings.Trim(makeVisible(s), "\n")))
 	ticks := strings.Repeat("`", max(3, longestRun(s, '`')+1))
 	return ticks + "\n" + s + "\n" + ticks
+}
+
+// commands matches how the commands of bots begin: "@bot …", "/review", "bugbot run".
+var commands = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile("(?i)(?:^|[^a-z0-9.@])@[a-z]" +
+		"|(?:^|[\\s\"'(`:>])/[a-z][^\\s\"'`)]*" +
+		"|\\b(?:augment|bugbot|gitar) [a-z]")
+})
+
+// breakCommands breaks the commands of other bots by a sign without width. Some obey them in code, too, and in the comments
+// of bots: a notice that says how its writer is asked would ask it. Our own commands stay whole: people copy them.
+func breakCommands(s string) string {
+	return commands().ReplaceAllStringFunc(s, func(found string) string {
+		at := len(found) - 2 // the @, or the blank of two words
+		if slash := strings.IndexByte(found, '/'); slash >= 0 && found[slash+1] != '@' {
+			path := strings.ContainsAny(strings.TrimRight(found[slash+1:], ".,:;!?"), "./")
+			if at = slash; path || strings.HasPrefix(found[at:], quorum.CommandWord) {
+				return found
+			}
+		}
+		return found[:at+1] + "\u2060" + found[at+1:]
+	})
 }
 
 // plainLine makes hostile text fit for a title, an annotation's title or a line of a terminal: one line of at most n
@@ -96,7 +122,7 @@ func plainLine(s string, n int) string {
 // replaced by their pictures and characters that turn or hide text by their numbers; characters that merely have no
 // width are dropped.
 func makeVisible(s string) string {
-	if isPrintableASCII(s) {
+	if strings.IndexFunc(s, func(r rune) bool { return (r < ' ' && r != '\n' && r != '\t') || r > '~' }) < 0 {
 		return s
 	}
 	s = strings.ToValidUTF8(s, "\uFFFD")
@@ -123,16 +149,6 @@ func makeVisible(s string) string {
 	return b.String()
 }
 
-// isPrintableASCII reports whether s is printable ASCII with line breaks and tabs: nothing in it needs a change.
-func isPrintableASCII(s string) bool {
-	for i := range len(s) {
-		if c := s[i]; (c < 0x20 && c != '\n' && c != '\t') || c > 0x7E {
-			return false
-		}
-	}
-	return true
-}
-
 // oneLine is makeVisible on one line, with single spaces. Text beyond maxOneLine is not even looked at.
 func oneLine(s string) string {
 	return strings.Join(strings.Fields(makeVisible(cutBytes(s, maxOneLine))), " ")
@@ -152,26 +168,12 @@ func longestRun(s string, c byte) (longest int) {
 	return longest
 }
 
+var ticksTooLong = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(fmt.Sprintf("(`{%d})`+", longestTicks))
+})
+
 // shortenTicks cuts the runs of backticks that are too long to be quoted.
-func shortenTicks(s string) string {
-	if longestRun(s, '`') <= longestTicks {
-		return s
-	}
-	var b strings.Builder
-	n := 0
-	for i := range len(s) {
-		if s[i] != '`' {
-			n = 0
-		} else if n++; n > longestTicks {
-			if n == longestTicks+1 {
-				b.WriteString("…")
-			}
-			continue
-		}
-		b.WriteByte(s[i])
-	}
-	return b.String()
-}
+func shortenTicks(s string) string { return ticksTooLong().ReplaceAllString(s, "$1…") }
 
 // clipRunes cuts s after n runes and says so with an ellipsis, which is one of them.
 func clipRunes(s string, n int) string {
@@ -255,12 +257,7 @@ func countNoun(n int, what string) string {
 // countVerb returns "1 thread is" or "2 threads are".
 func countVerb(n int, what string) string { return countNoun(n, what) + " " + isOrAre(n) }
 
-func isOrAre(n int) string {
-	if n == 1 {
-		return "is"
-	}
-	return "are"
-}
+func isOrAre(n int) string { return pluralWord(n, "is", "are") }
 
 // pluralWord returns the word for one, or the one for many.
 func pluralWord(n int, one, many string) string {

@@ -204,7 +204,7 @@ func goldens() []golden {
 			says: []string{
 				"reviewer skipped after 2 failed attempts — manual review recommended (unverified)",
 				"````\nThe change looks sound.",
-				"> `Nice work @acme/everyone <b>!</b>`",
+				"> `Nice work @\u2060acme/everyone <b>!</b>`",
 				"no condition. Its answers are shown in the details.",
 				"A person with write permission",
 			},

@@ -16,6 +16,7 @@ import (
 
 	"github.com/review-coordinator/coordinator/internal/config"
 	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/report"
 	"github.com/review-coordinator/coordinator/internal/review"
 	"github.com/review-coordinator/coordinator/internal/review/reviewtest"
 	"github.com/review-coordinator/coordinator/internal/sandbox"
@@ -289,4 +290,33 @@ func (p vendorPlay) limitEnds() time.Duration {
 		return max(p.reading.Until.Sub(Begin), 1)
 	}
 	return 0
+}
+
+// Bots obey in code and in the comments of bots, too: what a stranger says of how one is asked must not ask it.
+func TestNoQuoteHoldsACommand(t *testing.T) {
+	for _, preset := range review.Presets() {
+		r, _ := review.Preset(preset)
+		name, _, _ := strings.Cut(cmp.Or(r.Request.Comment, "@"+strings.TrimSuffix(r.Author, "[bot]")), " ")
+		all := append([]string{r.Request.Comment, name + " review"}, r.Obeys...)
+		for _, command := range all {
+			if command == "" {
+				continue
+			}
+			if command[0] != '/' && !strings.HasPrefix(command, name) {
+				command = name + " " + command
+			}
+			frames := []string{"%s", "Use `%s` to go on", `Say "%s".`, "Try (%s)", "a\n%s\nb", "%[1]s %[1]s", "%s@x", "%s."}
+			if command[0] != '/' { // which is a command only where a word begins
+				frames = append(frames, "**%s**, soon", "<b>%s</b>")
+			}
+			for _, frame := range frames {
+				text := fmt.Sprintf(frame, command)
+				for _, shown := range []string{report.Quote(text), report.Fence(text), report.Quote(strings.ToUpper(text))} {
+					if strings.Contains(strings.ToLower(shown), strings.ToLower(command)) {
+						t.Errorf("%s: %q holds %q", preset, shown, command)
+					}
+				}
+			}
+		}
+	}
 }
