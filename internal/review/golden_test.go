@@ -444,3 +444,33 @@ func TestGoldenTextsAreNotCompiledIn(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// A refusal that is known in one kind of text is known in every kind.
+func TestANoticeIsKnownInEveryKindOfText(t *testing.T) {
+	kinds := []Material{
+		{Kind: Comment}, {Kind: Review, State: "COMMENTED"}, {Kind: Check}, {Kind: Status, State: "success"}, {Kind: Status, State: "error"},
+	}
+	for _, conclusion := range []string{"success", "neutral", "failure", "skipped", "cancelled", "timed_out"} {
+		kinds = append(kinds, Material{Kind: Check, Conclusion: conclusion})
+	}
+	inEveryKind := func(t *testing.T, r quorum.Reviewer, m Material) {
+		want := Read(r, m)
+		for _, other := range kinds {
+			other.Body = m.Body
+			if got := Read(r, other); got.Outcome != want.Outcome || got.Reason != want.Reason || got.Rule != want.Rule {
+				t.Errorf("%q\nas a %v (%s%s) is %v (%v) by %q, want %v (%v) by %q", m.Body, other.Kind, other.State, other.Conclusion,
+					got.Outcome, got.Reason, got.Rule, want.Outcome, want.Reason, want.Rule)
+			}
+		}
+	}
+	forEachPreset(t, func(t *testing.T, p *preset, texts []goldenText) {
+		for _, g := range texts {
+			if strings.HasPrefix(Read(p.reviewer, g.material).Rule, p.shapes.origin+" notices: ") {
+				inEveryKind(t, p.reviewer, g.material)
+			}
+		}
+	})
+	for _, n := range generalNotices {
+		inEveryKind(t, autoReviewer(), Material{Kind: Comment, Body: n.example})
+	}
+}
