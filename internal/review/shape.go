@@ -264,7 +264,13 @@ func cutLinks(text string) string {
 // lazyShapes returns a function that parses shapes which the program itself writes, when it is first called: a program that
 // reads no text parses none.
 func lazyShapes(sources ...string) func() []shape {
-	return sync.OnceValue(func() []shape { return mustParseShapes(sources...) })
+	return sync.OnceValue(func() []shape {
+		all, err := parseShapes(sources)
+		if err != nil {
+			panic(err)
+		}
+		return all
+	})
 }
 
 // isOneOf reports whether a statement has one of the shapes.
@@ -272,15 +278,19 @@ func isOneOf(shapes []shape, statement string) bool {
 	return slices.ContainsFunc(shapes, func(s shape) bool { _, ok := s.match(statement); return ok })
 }
 
-// mustParseShapes parses shapes that the program itself writes.
-func mustParseShapes(sources ...string) []shape {
-	all := make([]shape, 0, len(sources))
+// parseShapes parses shapes that pass the checks. Its error names the first that is wrong.
+func parseShapes(sources []string, checks ...func(shape) error) (all []shape, err error) {
 	for _, source := range sources {
 		s, err := parseShape(source)
+		for _, check := range checks {
+			if err == nil {
+				err = check(s)
+			}
+		}
 		if err != nil {
-			panic(fmt.Sprintf("shape %q %v", source, err))
+			return nil, fmt.Errorf("%q %w", source, err)
 		}
 		all = append(all, s)
 	}
-	return all
+	return all, nil
 }

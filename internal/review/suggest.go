@@ -4,7 +4,6 @@ package review
 // the line that tells most. A person decides whether the text is what its writer says when all is well.
 
 import (
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -25,29 +24,18 @@ const (
 	suggestedOfLines  = 60 // how many lines with words are looked at
 )
 
-// troubleWords stand in lines that say why there is no review.
-var troubleWords = [...]string{
-	"error", "errors", "errored", "failed", "failure", "limit", "limited", "limits", "quota", "unavailable", "overloaded", "timeout",
-	"timed",
-	"skipped", "skipping", "unable", "exceeded", "credit", "credits", "eligible", "disabled", "paused", "cancelled", "expired",
-}
-
-// opposingWords stand in lines by which a reviewer objects, or takes back what it says otherwise.
-var opposingWords = [...]string{
-	"not", "cannot", "can't", "don't", "won't", "isn't", "aren't", "doesn't", "shouldn't", "until", "unless", "but", "however", "before",
-	"should", "must", "needs", "need", "please", "fix", "reject", "rejected", "requested", "request", "blocked", "blocking",
-	"fail", "fails", "failing", "could", "couldn't", "would", "had", "broken", "bug", "bugs", "wrong", "left", "some", "minor", "if",
-	"once", "after",
-}
-
-// tellingWords stand in lines that say how a review ended.
-var tellingWords = [...]string{
-	"approve", "approval", "lgtm", "looks good", "look good", "looks great", "look great", "looks right", "look right", "all good",
-	"all clear", "all well", "well done", "ship it", "clean", "no issue", "no problem", "no finding", "no bug", "no comment", "no concern",
-	"no blocker",
-	"nothing", "none", "pass", "ready", "safe to merge", "mergeable", "verdict", "result", "conclusion", "recommend", "outcome", "issues",
-	"findings", "problems", "reject", "changes requested", "request changes",
-}
+var (
+	// troubleWords stand in lines that say why there is no review.
+	troubleWords = lazyRegexp(`\b(?:error(?:s|ed)?|fail(?:ed|ure)|limit(?:s|ed)?|quota|unavailable|overloaded|time(?:out|d)` +
+		`|skipp(?:ed|ing)|unable|exceeded|credits?|eligible|disabled|paused|cancelled|expired)\b`)
+	// opposingWords stand in lines by which a reviewer objects, or takes back what it says otherwise.
+	opposingWords = lazyRegexp(`\b(?:not|cannot|[a-z]+n't|until|unless|but|however|before|should|must|needs?|please|fix|reject(?:ed)?` +
+		`|request(?:ed)?|block(?:ed|ing)|fail(?:s|ing)?|could|would|had|broken|bugs?|wrong|left|some|minor|if|once|after)\b`)
+	// tellingWords stand in lines that say how a review ended.
+	tellingWords = lazyRegexp(`approv|lgtm|looks? (?:good|great|right)|all (?:good|clear|well)|well done|ship it|clean` +
+		`|no (?:issue|problem|finding|bug|comment|concern|blocker)|nothing|none|pass|ready|safe to merge|mergeable|verdict|result` +
+		`|conclusion|recommend|outcome|issues|findings|problems|reject|changes requested|request changes`)
+)
 
 // Suggest proposes the row for a text: of the lines in plain view the one that most likely says how its review ended.
 func (r *Reader) Suggest(body string) (best Suggestion, found bool) {
@@ -70,7 +58,11 @@ func (r *Reader) Suggest(body string) (best Suggestion, found bool) {
 		if !usable {
 			continue
 		}
-		if score := tellingScore(words, l.level > 0 || boldLine(text)) + one.bonus(); score > bestScore {
+		score := tellingScore(words, l.level > 0 || boldLine(text))
+		if one.Shapes.Counts != nil { // a line that counts its findings tells more
+			score += 3
+		}
+		if score > bestScore {
 			best, bestScore, found = one, score, true
 			best.Line = i + 1
 		}
@@ -90,7 +82,7 @@ func maySayHowItEnded(text, words string) bool {
 // tellingScore says how likely a line says how its review ended, from 1 on. The title of a text does not.
 func tellingScore(words string, strong bool) (score int) {
 	score = 1
-	if slices.ContainsFunc(tellingWords[:], func(w string) bool { return strings.Contains(words, w) }) {
+	if tellingWords().MatchString(words) {
 		score += 4
 		if strong {
 			score += 2
@@ -101,34 +93,23 @@ func tellingScore(words string, strong bool) (score int) {
 	return score
 }
 
-// bonus makes a line that counts its findings tell more than another.
-func (s Suggestion) bonus() int {
-	if s.List == shapeListNames[listCounts] {
-		return 3
-	}
-	return 0
-}
-
 // suggestRow returns the row for a line, if a shape of it may stand there.
 func suggestRow(text string, heading bool) (s Suggestion, usable bool) {
 	source := shapeOf(text)
 	if heading {
 		source = "# " + source
 	}
-	words := strings.FieldsFunc(statementOf(text), func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' })
-	anyOf := func(list []string) bool {
-		return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(list, w) })
-	}
+	words := statementOf(text)
 	counting, counts := asCount(source)
 	list := listApproves
 	switch {
 	case counts:
 		s.Shape, list, s.Shapes.Counts = counting, listCounts, []string{counting}
-	case anyOf(troubleWords[:]):
+	case troubleWords().MatchString(words):
 		notice := quorum.NoticeShape{Line: source, Outcome: quorum.Unknown, Reason: quorum.ReasonUnknown}
 		s = Suggestion{List: "notices", Shape: source, Shapes: quorum.Shapes{Notices: []quorum.NoticeShape{notice}}}
 		return s, CheckShapes(s.Shapes) == nil
-	case anyOf(opposingWords[:]):
+	case opposingWords().MatchString(words):
 		s.Shape, list, s.Shapes.Objects = source, listObjects, []string{source}
 	default:
 		s.Shape, s.Shapes.Approves = source, []string{source}
@@ -139,71 +120,40 @@ func suggestRow(text string, heading bool) (s Suggestion, usable bool) {
 
 // asCount returns a shape with {count} in place of its only number of findings: zero approves, and more objects.
 func asCount(source string) (counting string, counts bool) {
-	for _, number := range [...]string{"{some}", "0", "no", "zero"} {
-		for from := 0; ; {
-			at := strings.Index(source[from:], number)
-			if at < 0 {
-				break
-			}
-			at += from
-			from = at + len(number)
-			before, after := source[:at], source[from:]
-			isWord := (at == 0 || !isAlnum(source[at-1])) && (after == "" || !isAlnum(after[0]))
-			if !isWord || !countsFindings(before+"{some}"+after) || countsFindings(before+after) {
-				continue
-			}
-			return source[:at] + "{count}" + source[from:], true
+	for _, at := range aCount().FindAllStringIndex(source, -1) {
+		before, after := source[:at[0]], source[at[1]:]
+		if countsFindings(before+"{some}"+after) && !countsFindings(before+after) {
+			return before + "{count}" + after, true
 		}
 	}
 	return "", false
 }
 
-// changing matches what changes from one answer to the next: commits, durations, accounts and numbers.
-var changing = lazyRegexp(`\b(?:(` + sha + `)\b|(` + duration + `)|(` + someNumber + `))|(@` + login + `)`)
+var aCount = lazyRegexp(`\{some\}|\b(?:0|no|zero)\b`)
 
-// shapeOf returns the shape of a line: its words, with holes for what changes from one answer to the next.
+// shapeOf returns the shape of a line: its words, with holes for what changes.
 func shapeOf(text string) string {
 	s := statementOf(text)
-	noText := strings.NewReplacer("{", "\x00", "}", "\x00", "|", "\x00")
-	if !bracketsArePlain(s) {
-		noText = strings.NewReplacer("{", "\x00", "}", "\x00", "|", "\x00", "(", "\x00", ")", "\x00")
-	}
-	holed := changing().ReplaceAllStringFunc(noText.Replace(s), func(found string) string {
-		switch digits, letters := strings.ContainsAny(found, "0123456789"), strings.ContainsAny(found, "abcdefghijklmnopqrstuvwxyz"); {
-		case found[0] == '@':
-			return "{login}"
-		case !digits:
-			return found
-		case !letters && strings.Trim(found, "0,") == "":
-			return found
-		case !letters:
-			return "{some}"
-		case strings.Trim(found, "0123456789abcdef") == "" && len(found) >= 7:
-			return "{sha}"
-		default:
-			return "{duration}"
+	s = strings.NewReplacer("{", "\x00", "}", "\x00", "|", "\x00").Replace(s)
+	s = commitID().ReplaceAllStringFunc(s, func(word string) string {
+		if strings.Trim(word, "0123456789") == "" || strings.Trim(word, "abcdef") == "" {
+			return word
 		}
+		return "{sha}"
 	})
-	return strings.ReplaceAll(holed, "\x00", "{any}")
+	s = aDuration().ReplaceAllString(s, "{duration}")
+	s = anAccount().ReplaceAllString(s, "{login}")
+	s = strings.ReplaceAll(aNumber().ReplaceAllString(s, "{some}"), "\x00", "{any}")
+	if _, _, err := parsePart(s, 0); err != nil { // brackets that do not stand for themselves
+		s = strings.NewReplacer("(", "{any}", ")", "{any}").Replace(s)
+	}
+	return s
 }
 
-// bracketsArePlain reports whether every bracket of s has its other half, not too deep: then they stand for themselves.
-func bracketsArePlain(s string) bool {
-	depth := 0
-	for i := range len(s) {
-		switch s[i] {
-		case '(':
-			depth++
-		case ')':
-			depth--
-		case '|':
-			if depth > 0 { // it would be a choice
-				return false
-			}
-		}
-		if depth < 0 || depth > maxShapeDepth {
-			return false
-		}
-	}
-	return depth == 0
-}
+// What changes from one answer to the next.
+var (
+	commitID  = lazyRegexp(`\b` + sha + `\b`)
+	aDuration = lazyRegexp(`\b` + duration)
+	anAccount = lazyRegexp(`@` + login)
+	aNumber   = lazyRegexp(`\b` + someNumber)
+)

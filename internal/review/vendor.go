@@ -148,21 +148,12 @@ func parsePreset(file string, data []byte) (*preset, error) {
 		Request: quorum.Request{Comment: f.Ask.Comment, Login: f.Ask.Login},
 		Obeys:   f.Obeys, Guard: f.Instructions, Family: f.Family, Agents: f.Agents,
 	}}
-	for _, list := range []struct {
-		name    string
-		sources []string
-		into    *[]shape
-	}{{"wordless", f.Wordless, &p.wordless}, {"introduces", f.Introduces, &p.introduces}} {
-		for _, source := range list.sources {
-			one, err := parseShape(source)
-			if err != nil {
-				return nil, fmt.Errorf("vendors/%s: %s: %q %w", file, list.name, source, err)
-			}
-			*list.into = append(*list.into, one)
-		}
-	}
-	if p.badges, err = compileBadges(f.Badges); err != nil {
-		return nil, fmt.Errorf("vendors/%s: %w", file, err)
+	var bad [3]error
+	p.wordless, bad[0] = parseShapes(f.Wordless)
+	p.introduces, bad[1] = parseShapes(f.Introduces)
+	p.badges, bad[2] = compileBadges(f.Badges)
+	if err := errors.Join(bad[:]...); err != nil {
+		return nil, fmt.Errorf("vendors/%s: wordless, introduces, badges: %w", file, err)
 	}
 	for _, c := range f.Commits {
 		p.commits = append(p.commits, lazyRegexp(c))
@@ -214,15 +205,9 @@ func compileShapes(s quorum.Shapes) (c compiledShapes, err error) {
 	for list, sources := range [shapeLists][]string{
 		s.Approves, s.IfSettled, s.Counts, s.Objects, s.Vetoes, s.Partial, s.Working, s.Other,
 	} {
-		for _, source := range sources {
-			one, err := parseShape(source)
-			if err == nil {
-				err = one.checkFor(list)
-			}
-			if err != nil {
-				return c, fmt.Errorf("%s: %q %w", shapeListNames[list], source, err)
-			}
-			c.lists[list] = append(c.lists[list], one)
+		c.lists[list], err = parseShapes(sources, func(s shape) error { return s.checkFor(list) })
+		if err != nil {
+			return c, fmt.Errorf("%s: %w", shapeListNames[list], err)
 		}
 	}
 	for _, n := range s.Notices {
@@ -238,7 +223,7 @@ func compileShapes(s quorum.Shapes) (c compiledShapes, err error) {
 // compileNotice compiles a notice. Its error completes the sentence that begins with its line or marker.
 func compileNotice(n quorum.NoticeShape) (one compiledNotice, err error) {
 	one = compiledNotice{marker: n.Marker, NoticeShape: n}
-	reasons := noticeReasons(n.Outcome)
+	reasons := noticeReasons[n.Outcome]
 	switch {
 	case (n.Line == "") == (n.Marker == ""):
 		return one, errors.New("needs a line or a marker, and not both")
@@ -254,26 +239,16 @@ func compileNotice(n quorum.NoticeShape) (one compiledNotice, err error) {
 	return one, err
 }
 
-// noticeReasons are the reasons that a notice of an outcome may give; nil if no notice has that outcome.
-func noticeReasons(o quorum.Outcome) []quorum.Reason {
-	switch o {
-	case quorum.Empty:
-		return []quorum.Reason{quorum.ReasonEmpty}
-	case quorum.Overloaded:
-		return []quorum.Reason{quorum.ReasonOverloaded}
-	case quorum.Limited:
-		return []quorum.Reason{quorum.ReasonRateLimit, quorum.ReasonQuota}
-	case quorum.Failed:
-		return []quorum.Reason{
-			quorum.ReasonCredentials, quorum.ReasonBilling, quorum.ReasonBudget, quorum.ReasonInvalid, quorum.ReasonModelRefusal,
-		}
-	case quorum.Declined:
-		return []quorum.Reason{quorum.ReasonDeclined, quorum.ReasonTooLarge, quorum.ReasonSkipped, quorum.ReasonNoSecrets}
-	case quorum.Unknown:
-		return []quorum.Reason{quorum.ReasonUnknown}
-	default:
-		return nil
-	}
+// noticeReasons are the reasons that a notice of an outcome may give; no notice has another outcome.
+var noticeReasons = map[quorum.Outcome][]quorum.Reason{
+	quorum.Empty:      {quorum.ReasonEmpty},
+	quorum.Overloaded: {quorum.ReasonOverloaded},
+	quorum.Limited:    {quorum.ReasonRateLimit, quorum.ReasonQuota},
+	quorum.Failed: {
+		quorum.ReasonCredentials, quorum.ReasonBilling, quorum.ReasonBudget, quorum.ReasonInvalid, quorum.ReasonModelRefusal,
+	},
+	quorum.Declined: {quorum.ReasonDeclined, quorum.ReasonTooLarge, quorum.ReasonSkipped, quorum.ReasonNoSecrets},
+	quorum.Unknown:  {quorum.ReasonUnknown},
 }
 
 // checkFor reports what makes a shape useless or dangerous in a list.
@@ -293,55 +268,19 @@ func (s shape) checkFor(list int) error {
 	return nil
 }
 
-// findingNouns begin the words for what a reviewer counts when it objects.
-var findingNouns = [...]string{
-	"issue", "finding", "problem", "bug", "error", "comment", "suggestion", "concern", "warning", "nit", "vulnerab", "violation", "block",
-	"defect", "smell", "hotspot", "alert", "risk", "fail", "flaw", "remark", "critical", "major", "minor", "high", "medium", "low",
-	"p0", "p1", "p2", "p3", "unresolved", "open", "new", "actionable", "potential", "security",
-}
+// counted matches, in a shape, a hole for a number beside a word for findings: "{n} issues", "issues found: {n}", "issues ({n})".
+var counted = lazyRegexp(countedHole + `[ ()|]*(?:[^ ()|,.;:{]+[ ()|]+){0,2}` + findingNoun +
+	`|(?:^|[ ()|:,.;}])` + findingNoun + `[^ ()|:,.;}]*(?:[ ()|:]+[^ ()|:,.;}]+){0,2}` +
+	`[ ()|:=-]*(?:[:=-] *` + countedHole + `|\( *` + countedHole + `\))`)
 
-// countsFindings reports whether a hole for a number stands beside a word for findings in a shape, as in "{n} issues" and
-// "issues found: {n}": such a line says what its number says.
-func countsFindings(source string) bool {
-	for _, hole := range [...]string{"{n}", "{some}"} {
-		pieces := strings.Split(source, hole)
-		for i, after := range pieces[1:] {
-			words := append(firstWords(after), lastWordsNaming(pieces[i], strings.HasPrefix(after, ")"))...)
-			if slices.ContainsFunc(words, isFindingNoun) {
-				return true
-			}
-		}
-	}
-	return false
-}
+const (
+	countedHole = `\{(?:n|some)\}`
+	findingNoun = `(?:issue|finding|problem|bug|error|comment|suggestion|concern|warning|nit|vulnerab|violation|block|defect|smell` +
+		`|hotspot|alert|risk|fail|flaw|remark|critical|major|minor|high|medium|low|p[0-3]|unresolved|open|new|actionable|potential|security)`
+)
 
-// firstWords returns the words, at most three, with which a piece of a shape goes on behind a number.
-func firstWords(after string) []string {
-	if i := strings.IndexAny(after, ",.;:{"); i >= 0 {
-		after = after[:i]
-	}
-	words := wordsOfShape(after)
-	return slices.Clip(words[:min(len(words), 3)])
-}
-
-// lastWordsNaming returns the words, at most three, that name the number behind them: "findings: 3", or with closed "findings (3)".
-func lastWordsNaming(before string, closed bool) []string {
-	before = strings.TrimRight(before, " ")
-	named := strings.TrimRight(before, ":(=-")
-	if named == before || strings.HasSuffix(before, "(") && !closed {
-		return nil
-	}
-	words := wordsOfShape(named[strings.LastIndexAny(named, ",.;}")+1:])
-	return words[max(0, len(words)-3):]
-}
-
-func wordsOfShape(piece string) []string {
-	return strings.FieldsFunc(piece, func(r rune) bool { return strings.ContainsRune(" ()|:", r) })
-}
-
-func isFindingNoun(word string) bool {
-	return slices.ContainsFunc(findingNouns[:], func(noun string) bool { return strings.HasPrefix(word, noun) })
-}
+// countsFindings reports whether a line of a shape says what its number says.
+func countsFindings(source string) bool { return counted().MatchString(source) }
 
 // matchStatement finds the first shape of a list that a statement has, with a count that is accepted.
 func (c *compiledShapes) matchStatement(list int, statement string, heading bool, accepts func(count string) bool) (
