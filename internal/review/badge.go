@@ -4,6 +4,7 @@ package review
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -13,7 +14,7 @@ import (
 // A vendorBadge is a label by which a vendor says how grave a comment of its on the diff is. Of a vendor's badges the first
 // that stands in a comment decides: graver ones stand before others, and severities before mere kinds.
 type vendorBadge struct {
-	Label    string          `json:"label"` // the shape of a label: what a picture is called, what is in bold, italics or brackets
+	Label    string          `json:"label"` // the shape of a picture's name, or of what is in bold, italics or brackets
 	Severity quorum.Severity `json:"severity"`
 }
 
@@ -102,12 +103,9 @@ func badgeLabels(p LinedText) (labels []string, mark quorum.Severity) {
 			break
 		}
 		if seen <= openLines {
-			for _, name := range pictureNames(text) {
-				keep(name)
-			}
-			for _, between := range [...][2]string{{"<code>", "</code>"}, {"**", "**"}} {
-				for _, part := range partsBetween(text, between[0], between[1]) {
-					keep(part)
+			for _, marked := range labelMarks {
+				for _, m := range marked().FindAllStringSubmatch(text, 8) {
+					keep(m[1])
 				}
 			}
 			bare := strings.TrimLeftFunc(stripMarks(cutLinks(text)), isSymbol)
@@ -121,8 +119,8 @@ func badgeLabels(p LinedText) (labels []string, mark quorum.Severity) {
 				mark = s
 			}
 		}
-		if whole := strings.TrimSpace(text); isEmphasized(whole) || strings.Contains(lowerASCII(whole), "severity") {
-			for part := range strings.SplitSeq(whole, "|") {
+		if emphasized().MatchString(text) || strings.Contains(lowerASCII(text), "severity") {
+			for part := range strings.SplitSeq(text, "|") {
 				keep(part)
 			}
 		}
@@ -133,40 +131,11 @@ func badgeLabels(p LinedText) (labels []string, mark quorum.Severity) {
 // afterMarks returns a line from its first sign that is no mark of Markdown.
 func afterMarks(text string) string { return strings.TrimLeft(text, "#*_ >`[(") }
 
-// isEmphasized reports whether a line, or each of its parts between bars, is in bold or italics as a whole.
-func isEmphasized(text string) bool {
-	for part := range strings.SplitSeq(text, "|") {
-		part = strings.TrimSpace(part)
-		if len(part) < 3 || part[0] != '*' && part[0] != '_' || part[len(part)-1] != part[0] {
-			return false
-		}
-	}
-	return true
+// labelMarks match what pictures are called, and what stands in code or in bold.
+var labelMarks = [...]func() *regexp.Regexp{
+	lazyRegexp(`!\[([^\]]*)\]`), lazyRegexp(`<img [^>]*?\balt=["']([^"'>]*)`),
+	lazyRegexp(`<code>(.*?)</code>`), lazyRegexp(`\*\*(.*?)\*\*`),
 }
 
-// pictureNames returns what the pictures of a line are called.
-func pictureNames(text string) (names []string) {
-	names = append(names, partsBetween(text, "![", "]")...)
-	for _, tag := range partsBetween(text, "<img ", ">") {
-		for _, quote := range [...]string{`alt="`, `alt='`} {
-			names = append(names, partsBetween(tag, quote, quote[len(quote)-1:])...)
-		}
-	}
-	return names
-}
-
-// partsBetween returns the parts of s that stand between two marks, at most eight.
-func partsBetween(s, open, end string) (parts []string) {
-	for len(parts) < 8 {
-		_, rest, found := strings.Cut(s, open)
-		if !found {
-			break
-		}
-		part, after, found := strings.Cut(rest, end)
-		if !found {
-			break
-		}
-		parts, s = append(parts, part), after
-	}
-	return parts
-}
+// emphasized matches a line that is, or each of whose parts between bars is, in bold or italics as a whole.
+var emphasized = lazyRegexp(`^(?:\*[^|]+\*|_[^|]+_)(?: *\| *(?:\*[^|]+\*|_[^|]+_))*$`)

@@ -22,7 +22,8 @@ type document struct {
 
 // mayApprove reports whether a line can hold the vendor's clean words: in plain view, and with no mark that denies them.
 func (d *document) mayApprove(l pageLine) bool {
-	return (l.visibility == inView || l.coded && d.preset.CodeRows) && !isDeceptive(l.text) && !strings.ContainsAny(l.text, crosses)
+	return (l.visibility == inView || l.coded && d.preset.CodeRows) &&
+		!isDeceptive(l.text) && !strings.ContainsAny(l.text, crosses)
 }
 
 // matchLine finds the first shape of a list that line i has.
@@ -30,11 +31,7 @@ func (d *document) matchLine(list, i int) (source, count string, ok bool) {
 	return d.matchShape(list, i, func(string) bool { return true })
 }
 
-// matchPositive finds the first shape of a list that line i has with a count that is not zero, or without one.
-func (d *document) matchPositive(list, i int) (source, count string, ok bool) {
-	return d.matchShape(list, i, func(count string) bool { return !isZero(count) })
-}
-
+// matchShape finds the first shape of a list that line i has, with a count that is accepted.
 func (d *document) matchShape(list, i int, accepts func(count string) bool) (source, count string, ok bool) {
 	for _, set := range d.shapes {
 		if source, count, ok = set.matchStatement(list, d.statements[i], d.lines[i].level > 0, accepts); ok {

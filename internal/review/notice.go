@@ -64,7 +64,8 @@ func (d *document) findNotice(kind Kind) (best foundNotice, found bool) {
 			continue
 		}
 		if l.visibility != quoted || l.alert || d.preset.Quotes {
-			if n, ok := d.matchNotice(words); ok && strings.HasPrefix(n.Line, "|") == isRow { // a row only of the vendor's own table
+			// A row only of the vendor's own table.
+			if n, ok := d.matchNotice(words); ok && strings.HasPrefix(n.Line, "|") == isRow {
 				own := foundNotice{Reading: n.readingOf(l.text), line: i, own: true, strong: strong || l.visibility == quoted}
 				return own.withWait(d.LinedText), true
 			}
@@ -90,9 +91,8 @@ func (d *document) findNotice(kind Kind) (best foundNotice, found bool) {
 		c = strings.Join(strings.Fields(lowerASCII(c[:min(len(c), 400)])), " ")
 		for _, set := range d.shapes {
 			for _, n := range set.notices {
-				if n.marker != "" && strings.Contains(c, n.marker) {
+				if n.Marker != "" && strings.Contains(c, n.Marker) {
 					got := foundNotice{Reading: n.readingOf(c), line: d.commentLines[i], own: true, strong: true}
-					got.Rule = set.origin + " notices: <!-- " + n.marker + " -->"
 					return got.withWait(d.LinedText), true
 				}
 			}
@@ -107,34 +107,20 @@ func (d *document) isHeadline(i int) bool {
 	return strings.Count(d.statements[i], " ")+1 < headlineWords && isBlank(i-1) && isBlank(i+1)
 }
 
-// matchedNotice is a notice of a vendor's file with the file's name.
-type matchedNotice struct {
-	compiledNotice
-	origin string
-}
-
-func (d *document) matchNotice(words string) (matchedNotice, bool) {
+// matchNotice finds the first notice whose line the words are.
+func (d *document) matchNotice(words string) (compiledNotice, bool) {
 	for _, set := range d.shapes {
 		for _, n := range set.notices {
-			if n.Line == "" {
-				continue
-			}
 			if _, ok := n.line.match(words); ok {
-				return matchedNotice{n, set.origin}, true
+				return n, true
 			}
 		}
 	}
-	return matchedNotice{}, false
-}
-
-func (n matchedNotice) readingOf(text string) Reading {
-	got := n.compiledNotice.readingOf(text)
-	got.Rule = n.origin + " notices: " + n.Line
-	return got
+	return compiledNotice{}, false
 }
 
 func (n compiledNotice) readingOf(text string) Reading {
-	return Reading{Outcome: n.Outcome, Reason: n.Reason, Detail: shortQuote(text)}
+	return Reading{Outcome: n.Outcome, Reason: n.Reason, Detail: shortQuote(text), Rule: n.rule}
 }
 
 // withWait returns n with the end of the limit: the part of the text that holds the notice states it before any other.

@@ -17,9 +17,6 @@ type Reader struct {
 	shapes   []*compiledShapes // the preset's, then the policy's
 }
 
-// policyOrigin is where the shapes of a policy come from, as a rule names it.
-const policyOrigin = "policy"
-
 // NewReader returns the reader of r's texts.
 func NewReader(r quorum.Reviewer) *Reader {
 	reader := &Reader{reviewer: r, preset: presetOf(r.Preset)}
@@ -27,8 +24,7 @@ func NewReader(r quorum.Reviewer) *Reader {
 		reader.shapes = append(reader.shapes, &reader.preset.shapes)
 	}
 	if !r.Shapes.IsZero() {
-		if own, err := compileShapes(r.Shapes); err == nil { // a policy with a broken shape does not load
-			own.origin = policyOrigin
+		if own, err := compileShapes(policyOrigin, r.Shapes); err == nil { // a policy with a broken shape does not load
 			reader.shapes = append(reader.shapes, &own)
 		}
 	}
@@ -48,7 +44,9 @@ func (r *Reader) Read(m Material) Reading {
 	case m.Kind == Check && m.State != "" && m.State != "completed":
 		return Reading{Outcome: quorum.Running, Reason: quorum.ReasonRunning}
 	case m.Kind == Review && m.State == "COMMENTED" && m.Threads+m.Minor == 0 && strings.TrimSpace(m.Body) == "":
-		return Reading{Outcome: quorum.Unrelated, Reason: quorum.ReasonUnknown, Rule: "a review that holds nothing but answers in threads"}
+		return Reading{
+			Outcome: quorum.Unrelated, Reason: quorum.ReasonUnknown, Rule: "a review that holds nothing but answers in threads",
+		}
 	case len(m.Body) > MaxText:
 		return Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonMalformed, Detail: shortQuote(m.Body[:4*maxDetail])}
 	case m.LinedText != nil:
@@ -63,7 +61,8 @@ func (r *Reader) newDocument(p LinedText) *document {
 		p = p.withOpenedQuote()
 	}
 	d := &document{
-		LinedText: p, reviewer: r.reviewer, preset: r.preset, shapes: r.shapes, statements: make([]string, len(p.lines)), end: len(p.lines),
+		LinedText: p, reviewer: r.reviewer, preset: r.preset, shapes: r.shapes,
+		statements: make([]string, len(p.lines)), end: len(p.lines),
 	}
 	for i, l := range p.lines {
 		if l.visibility == hidden || l.text == "" || len(l.text) > maxMatchedLine {

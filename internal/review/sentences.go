@@ -44,36 +44,39 @@ func (d *document) ruleSentences() (s presetRuling) {
 	return s
 }
 
+// sentenceVotes are the votes of a vendor's lists, in the order in which they are looked for in a line.
+var sentenceVotes = [...]struct {
+	list int
+	vote vote
+}{
+	{listVetoes, objects},
+	{listCounts, objects}, {listCounts, approves},
+	{listObjects, objects},
+	{listIfSettled, approves}, {listApproves, approves},
+}
+
 // ruleSentence returns the ruling of line i.
-func (d *document) ruleSentence(i int, l pageLine) (got presetRuling) {
-	words := d.statements[i]
-	rule := func(v vote, list int, source string) ruling {
-		return ruling{vote: v, detail: shortQuote(l.text), rule: d.ruleName(list, source), line: i}
-	}
-	if source, _, ok := d.matchPositive(listVetoes, i); ok {
-		return presetRuling{ruling: rule(objects, listVetoes, source), veto: true}
-	}
-	if l.visibility == quoted {
+func (d *document) ruleSentence(i int, l pageLine) presetRuling {
+	for _, v := range sentenceVotes {
+		veto := v.list == listVetoes
+		if !veto && l.visibility == quoted || v.vote == approves && !d.mayApprove(l) {
+			continue
+		}
+		ofZero := v.list == listCounts && v.vote == approves
+		source, count, ok := d.matchShape(v.list, i, func(count string) bool { return isZero(count) == ofZero })
+		if !ok {
+			continue
+		}
+		got := presetRuling{
+			ruling: ruling{vote: v.vote, detail: shortQuote(l.text), rule: d.ruleName(v.list, source), line: i},
+			veto:   veto, noOpen: v.list == listIfSettled,
+		}
+		if v.vote == objects && !veto {
+			got.inline, got.count = d.preset.CountsInline && count != "", countOf(count)
+		}
 		return got
 	}
-	if source, count, ok := d.matchLine(listCounts, i); ok && !isZero(count) {
-		return presetRuling{ruling: rule(objects, listCounts, source), inline: d.preset.CountsInline, count: countOf(count)}
-	} else if ok && d.mayApprove(l) {
-		return presetRuling{ruling: rule(approves, listCounts, source)}
-	}
-	if source, count, ok := d.matchPositive(listObjects, i); ok {
-		return presetRuling{ruling: rule(objects, listObjects, source), inline: d.preset.CountsInline && count != "", count: countOf(count)}
-	}
-	if words == "" || !d.mayApprove(l) {
-		return got
-	}
-	if source, _, ok := d.matchLine(listIfSettled, i); ok {
-		return presetRuling{ruling: rule(approves, listIfSettled, source), noOpen: true}
-	}
-	if source, _, ok := d.matchLine(listApproves, i); ok {
-		return presetRuling{ruling: rule(approves, listApproves, source)}
-	}
-	return got
+	return presetRuling{}
 }
 
 // isWordless reports whether a review without inline comments is one by which its vendor says that it has nothing to say:
@@ -116,9 +119,9 @@ func (d *document) onlyIntroduces() bool {
 		if l.visibility == hidden || l.level > 0 || l.folded || strings.TrimSpace(l.text) == "" || isFooter(l.text) {
 			continue
 		}
-		isKnown := func(s shape) bool { _, ok := s.match(d.statements[i]); return ok }
-		if l.visibility == quoted || d.statements[i] == "" ||
-			!slices.ContainsFunc(d.preset.introduces, isKnown) && !slices.ContainsFunc(d.preset.wordless, isKnown) {
+		words := d.statements[i]
+		isKnown := words != "" && (isOneOf(d.preset.introduces, words) || isOneOf(d.preset.wordless, words))
+		if l.visibility == quoted || !isKnown {
 			return false
 		}
 	}

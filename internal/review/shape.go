@@ -231,7 +231,8 @@ func statementOf(text string) string {
 func trimStatement(s string) string {
 	s = strings.ReplaceAll(s, "\ufe0f", "")
 	for {
-		short := strings.TrimRightFunc(strings.TrimLeftFunc(s, isSymbol), func(r rune) bool { return isSymbol(r) && r != '❌' })
+		short := strings.TrimLeftFunc(s, isSymbol)
+		short = strings.TrimRightFunc(short, func(r rune) bool { return isSymbol(r) && r != '❌' })
 		short = strings.TrimRight(short, ".!…")
 		if strings.IndexByte(short, ':') >= 0 {
 			short = cheers().ReplaceAllString(short, "$1")
@@ -246,7 +247,7 @@ func trimStatement(s string) string {
 // cheers matches, at the ends of a statement, a colon and the names of emoji that say no more than the words between them.
 var cheers = lazyRegexp(`^(?:` + cheer + ` ?)+|(?: ?` + cheer + `)+$|([^:]):$`)
 
-const cheer = `:(?:(?:white|heavy)_check_mark|\+1|thumbsup|tada|rocket|sparkles|green_circle|computer|eye_in_speech_bubble):`
+const cheer = `:(?:(?:white|heavy)_check_mark|\+1|thumbsup|tada|rocket|sparkles|green_circle):`
 
 var (
 	pictures = lazyRegexp(`!\[[^\[]*?\]\([^)]*\)`)

@@ -26,15 +26,15 @@ const (
 
 var (
 	// troubleWords stand in lines that say why there is no review.
-	troubleWords = lazyRegexp(`\b(?:error(?:s|ed)?|fail(?:ed|ure)|limit(?:s|ed)?|quota|unavailable|overloaded|time(?:out|d)` +
-		`|skipp(?:ed|ing)|unable|exceeded|credits?|eligible|disabled|paused|cancelled|expired)\b`)
+	troubleWords = lazyRegexp(`\b(?:error(?:s|ed)?|fail(?:ed|ure)|limit(?:s|ed)?|quota|unavailable|overloaded` +
+		`|time(?:out|d)|skipp(?:ed|ing)|unable|exceeded|credits?|eligible|disabled|paused|cancelled|expired)\b`)
 	// opposingWords stand in lines by which a reviewer objects, or takes back what it says otherwise.
-	opposingWords = lazyRegexp(`\b(?:not|cannot|[a-z]+n't|until|unless|but|however|before|should|must|needs?|please|fix|reject(?:ed)?` +
-		`|request(?:ed)?|block(?:ed|ing)|fail(?:s|ing)?|could|would|had|broken|bugs?|wrong|left|some|minor|if|once|after)\b`)
+	opposingWords = lazyRegexp(`\b(?:not|cannot|[a-z]+n't|until|unless|but|however|before|should|must|needs?|please|fix` +
+		`|reject(?:ed)?|request(?:ed)?|block(?:ed|ing)|fail(?:s|ing)?|could|would|had|broken|bugs?|wrong|left|some|minor|if|once|after)\b`)
 	// tellingWords stand in lines that say how a review ended.
 	tellingWords = lazyRegexp(`approv|lgtm|looks? (?:good|great|right)|all (?:good|clear|well)|well done|ship it|clean` +
-		`|no (?:issue|problem|finding|bug|comment|concern|blocker)|nothing|none|pass|ready|safe to merge|mergeable|verdict|result` +
-		`|conclusion|recommend|outcome|issues|findings|problems|reject|changes requested|request changes`)
+		`|no (?:issue|problem|finding|bug|comment|concern|blocker)|nothing|none|pass|ready|mergeable|verdict|result` +
+		`|safe to merge|conclusion|recommend|outcome|issues|findings|problems|reject|changes requested|request changes`)
 )
 
 // Suggest proposes the row for a text: of the lines in plain view the one that most likely says how its review ended.
@@ -43,7 +43,8 @@ func (r *Reader) Suggest(body string) (best Suggestion, found bool) {
 	bestScore, seen := 0, 0
 	for i, l := range d.lines {
 		words := d.statements[i]
-		if words == "" || l.visibility != inView || l.folded || isDeceptive(l.text) || strings.ContainsFunc(words, unicode.IsControl) {
+		if words == "" || l.visibility != inView || l.folded ||
+			isDeceptive(l.text) || strings.ContainsFunc(words, unicode.IsControl) {
 			continue
 		}
 		if seen++; seen > suggestedOfLines {
@@ -75,7 +76,8 @@ func (r *Reader) Suggest(body string) (best Suggestion, found bool) {
 func maySayHowItEnded(text, words string) bool {
 	_, item := listItem(text)
 	first, _ := utf8.DecodeRuneInString(words)
-	return !item && (unicode.IsLetter(first) || unicode.IsDigit(first)) && strings.IndexByte(":,[{(", text[len(text)-1]) < 0 &&
+	return !item && (unicode.IsLetter(first) || unicode.IsDigit(first)) &&
+		strings.IndexByte(":,[{(", text[len(text)-1]) < 0 &&
 		strings.Count(words, " ") < maxSuggestedWords && !strings.HasPrefix(words, "reviewed commit")
 }
 

@@ -42,15 +42,15 @@ type vendorFile struct {
 	// It applies rules and has a gate: no files instruct it, and its yes is no review.
 	Scanner      bool          `json:"scanner,omitempty"`
 	Verdict      string        `json:"verdict"`
-	FailureMeans string        `json:"failure_means,omitempty"` // of verdict: conclusion, as in a policy: findings, or unavailable
+	FailureMeans string        `json:"failure_means,omitempty"` // of verdict: conclusion: findings, or unavailable
 	OnlyNew      bool          `json:"only_new,omitempty"`      // it reports only what is new
 	Retired      bool          `json:"retired,omitempty"`
 	Ask          vendorRequest `json:"ask,omitzero"`
-	Obeys        []string      `json:"obeys,omitempty"`        // words of commands at which it approves, resolves or dismisses
+	Obeys        []string      `json:"obeys,omitempty"`        // words at which it approves, resolves or dismisses
 	Instructions []string      `json:"instructions,omitempty"` // patterns of the files that instruct it
 	Marks        []string      `json:"marks,omitempty"`        // each of its reviews that is a comment holds one of them
-	Quotes       bool          `json:"quotes,omitempty"`       // its notices, and the lines that name its commit, stand in quotes
-	OpensQuoted  bool          `json:"opens_quoted,omitempty"` // its verdict stands in the quote, or alert, with which its text opens
+	Quotes       bool          `json:"quotes,omitempty"`       // its notices and its commit stand in quotes
+	OpensQuoted  bool          `json:"opens_quoted,omitempty"` // its verdict stands in the quote that opens its text
 	ListsPlaces  bool          `json:"lists_places,omitempty"` // its clean texts list places, too
 	CountsInline bool          `json:"counts_inline,omitempty"`
 	CodeRows     bool          `json:"code_rows,omitempty"` // its counts stand in <code>
@@ -58,7 +58,7 @@ type vendorFile struct {
 	FreeWords   bool     `json:"free_words,omitempty"`
 	ReplyMarker string   `json:"reply_marker,omitempty"`   // in an HTML comment of its answers in a conversation
 	History     string   `json:"history_marker,omitempty"` // an HTML comment behind which older reviews stand
-	Commits     []string `json:"commits,omitempty"`        // expressions for its own ways to name the commit; group 1 is the id
+	Commits     []string `json:"commits,omitempty"`        // expressions that name the commit; group 1 is the id
 	// Lines which, all in a review without inline comments, say that all is well.
 	Wordless   []string      `json:"wordless,omitempty"`
 	Introduces []string      `json:"introduces,omitempty"` // lines that only introduce its comments on the diff
@@ -136,11 +136,10 @@ func parsePreset(file string, data []byte) (*preset, error) {
 	default:
 		return nil, fmt.Errorf("vendors/%s: failure_means: unknown word %q", file, f.FailureMeans)
 	}
-	shapes, err := compileShapes(f.Shapes)
+	shapes, err := compileShapes(file, f.Shapes)
 	if err != nil {
 		return nil, fmt.Errorf("vendors/%s: %w", file, err)
 	}
-	shapes.origin = file
 	p := &preset{vendorFile: f, shapes: shapes, reviewer: quorum.Reviewer{
 		Name: f.Preset, Preset: f.Preset, Author: f.Author, AuthorID: f.ID, Check: f.Check, App: f.App, Status: f.Status,
 		Signal:  quorum.Signal(f.Signal),
@@ -175,8 +174,8 @@ type compiledShapes struct {
 }
 
 type compiledNotice struct {
-	line   shape
-	marker string
+	line shape
+	rule string // where it stands, and what is looked for
 	quorum.NoticeShape
 }
 
@@ -193,15 +192,21 @@ const (
 	shapeLists
 )
 
-var shapeListNames = [shapeLists]string{"approves", "if_settled", "counts", "objects", "vetoes", "partial", "working", "other"}
+var shapeListNames = [shapeLists]string{
+	"approves", "if_settled", "counts", "objects", "vetoes", "partial", "working", "other",
+}
+
+// policyOrigin is where the shapes of a policy come from, as a rule names it.
+const policyOrigin = "policy"
 
 // CheckShapes reports the first mistake in shapes that a policy brings: the list, the shape, and what is wrong with it.
 func CheckShapes(s quorum.Shapes) error {
-	_, err := compileShapes(s)
+	_, err := compileShapes(policyOrigin, s)
 	return err
 }
 
-func compileShapes(s quorum.Shapes) (c compiledShapes, err error) {
+func compileShapes(origin string, s quorum.Shapes) (c compiledShapes, err error) {
+	c.origin = origin
 	for list, sources := range [shapeLists][]string{
 		s.Approves, s.IfSettled, s.Counts, s.Objects, s.Vetoes, s.Partial, s.Working, s.Other,
 	} {
@@ -211,7 +216,7 @@ func compileShapes(s quorum.Shapes) (c compiledShapes, err error) {
 		}
 	}
 	for _, n := range s.Notices {
-		one, err := compileNotice(n)
+		one, err := compileNotice(origin, n)
 		if err != nil {
 			return c, fmt.Errorf("notices: %q %w", cmp.Or(n.Line, n.Marker), err)
 		}
@@ -221,8 +226,8 @@ func compileShapes(s quorum.Shapes) (c compiledShapes, err error) {
 }
 
 // compileNotice compiles a notice. Its error completes the sentence that begins with its line or marker.
-func compileNotice(n quorum.NoticeShape) (one compiledNotice, err error) {
-	one = compiledNotice{marker: n.Marker, NoticeShape: n}
+func compileNotice(origin string, n quorum.NoticeShape) (one compiledNotice, err error) {
+	one = compiledNotice{rule: origin + " notices: " + cmp.Or(n.Line, "<!-- "+n.Marker+" -->"), NoticeShape: n}
 	reasons := noticeReasons[n.Outcome]
 	switch {
 	case (n.Line == "") == (n.Marker == ""):
@@ -268,15 +273,16 @@ func (s shape) checkFor(list int) error {
 	return nil
 }
 
-// counted matches, in a shape, a hole for a number beside a word for findings: "{n} issues", "issues found: {n}", "issues ({n})".
+// counted matches, in a shape, a number beside a word for findings: "{n} issues", "issues found: {n}", "issues ({n})".
 var counted = lazyRegexp(countedHole + `[ ()|]*(?:[^ ()|,.;:{]+[ ()|]+){0,2}` + findingNoun +
 	`|(?:^|[ ()|:,.;}])` + findingNoun + `[^ ()|:,.;}]*(?:[ ()|:]+[^ ()|:,.;}]+){0,2}` +
 	`[ ()|:=-]*(?:[:=-] *` + countedHole + `|\( *` + countedHole + `\))`)
 
 const (
 	countedHole = `\{(?:n|some)\}`
-	findingNoun = `(?:issue|finding|problem|bug|error|comment|suggestion|concern|warning|nit|vulnerab|violation|block|defect|smell` +
-		`|hotspot|alert|risk|fail|flaw|remark|critical|major|minor|high|medium|low|p[0-3]|unresolved|open|new|actionable|potential|security)`
+	findingNoun = `(?:issue|finding|problem|bug|error|comment|suggestion|concern|warning|nit|vulnerab|violation|block` +
+		`|defect|smell|hotspot|alert|risk|fail|flaw|remark|critical|major|minor|high|medium|low|p[0-3]|unresolved|open` +
+		`|new|actionable|potential|security)`
 )
 
 // countsFindings reports whether a line of a shape says what its number says.
