@@ -638,7 +638,10 @@ func (l *look) takeStatuses() error {
 func (l *look) takeFiles() {
 	l.snap.PR.Files = make([]quorum.File, 0, len(l.head.files))
 	for _, file := range l.head.files {
-		l.snap.PR.Files = append(l.snap.PR.Files, quorum.File{Path: file.Filename, Previous: file.Previous})
+		l.snap.PR.Files = append(l.snap.PR.Files, quorum.File{
+			Path: file.Filename, Previous: file.Previous,
+			Deleted: file.Status == "removed", NoText: file.Additions+file.Deletions == 0,
+		})
 	}
 	n := len(l.head.files)
 	l.snap.PR.FilesMissing = l.snap.PR.FilesMissing || n >= maxFiles || n < l.mem.pull.changedFiles

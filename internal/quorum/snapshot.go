@@ -142,7 +142,11 @@ func (p *PullRequest) Stranger() string {
 func (p *PullRequest) HasLabel(label string) bool { return hasFold(p.Labels, label) }
 
 // File is a changed file. A rename has both names.
-type File struct{ Path, Previous string }
+type File struct {
+	Path, Previous string
+	Deleted        bool
+	NoText         bool // GitHub counts no changed line: it is binary, or only moved
+}
 
 // A DiffPrint is what a pull request changes, as digests that are equal where it changes the same.
 type DiffPrint struct {
