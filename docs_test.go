@@ -544,7 +544,6 @@ func (h handbook) verdicts(t *testing.T) {
 	for _, m := range all {
 		id := strings.Repeat("1", 40)
 		cmd := exec.Command(h.program, "verdict", "make", "--head", id, "--base", id, "--run", "1", "--attempt", "1", "--out", "-")
-		cmd.Args = append(cmd.Args, "--files-total", "2")
 		cmd.Stdin = strings.NewReader(m[2])
 		said, err := cmd.Output()
 		if made := strings.Contains(string(said), `"verdict": "`+m[1]+`"`); made != (err == nil) || err != nil && m[1] != "nothing" {

@@ -565,7 +565,7 @@ func TestTheVerdictStep(t *testing.T) {
 	if err != nil || a.Runs.Using != "composite" {
 		t.Fatalf("it is %s, and its script: %v", a.Runs.Using, err)
 	}
-	inputs := []string{"structured-output", "final-message", "file", "name", "min-severity", "head", "base", "files-total"}
+	inputs := []string{"structured-output", "final-message", "file", "name", "min-severity", "head", "base", "changed"}
 	for _, name := range inputs {
 		if a.Inputs[name].Description == "" || strings.Count(text, "${{ inputs."+name+" }}") != 1 {
 			t.Errorf("input %s is not described, or not passed on once", name)

@@ -26,7 +26,13 @@ set -- verdict make "--format=$form" "--out=$dir/review-verdict.json"
 [ -z "${INPUT_MIN_SEVERITY:-}" ] || set -- "$@" "--min-severity=$INPUT_MIN_SEVERITY"
 [ -z "${INPUT_HEAD:-}" ] || set -- "$@" "--head=$INPUT_HEAD"
 [ -z "${INPUT_BASE:-}" ] || set -- "$@" "--base=$INPUT_BASE"
-[ -z "${INPUT_FILES_TOTAL:-}" ] || set -- "$@" "--files-total=$INPUT_FILES_TOTAL"
+# With the changed files the step says which were not read. Where git does not know them, the coordinator alone does.
+changed=${INPUT_CHANGED:-}
+if [ -z "$changed" ] && [ -n "${EVENT_BASE:-}" ] &&
+  git diff --name-status -z "$EVENT_BASE...${INPUT_HEAD:-${EVENT_HEAD:-}}" -- >"$dir/changed" 2>/dev/null && [ -s "$dir/changed" ]; then
+  changed=$dir/changed
+fi
+[ -z "$changed" ] || set -- "$@" "--changed=$changed"
 if [ "$form" = plain ]; then
   exec "$COORDINATOR" "$@" "--from=$INPUT_FILE"
 fi

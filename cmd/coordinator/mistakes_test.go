@@ -570,14 +570,14 @@ var mistakes = []mistake{
 		hint: "in a job it is GITHUB_RUN_ATTEMPT; elsewhere --attempt 1 does for a try",
 	},
 	{
-		args: "verdict make --from answer.json --head 1111111111111111111111111111111111111111 --base main --run 1 --attempt 1", code: 2,
-		says: "there is no --files-total, and no event that says how many files are changed",
-		hint: "--files-total $(git diff --name-only BASE HEAD | wc -l)",
+		args: "verdict make --from answer.json --head 1111111111111111111111111111111111111111 --base main --run 1 --attempt 1 --changed answer.json", code: 2,
+		says: "answer.json holds no changed file",
+		hint: "git diff --name-status -z BASE...HEAD writes it",
 	},
 	{
-		args: "verdict make --from answer.json --head 1111111111111111111111111111111111111111 --base main --run 1 --attempt 1 --files-total=-1", code: 2,
-		says: "--files-total -1 is below zero",
-		hint: "it counts the files that the pull request changes",
+		args: "verdict make --from answer.json --head 1111111111111111111111111111111111111111 --base main --run 1 --attempt 1 --changed nowhere", code: 2,
+		says: "open nowhere: no such file or directory",
+		hint: "is the path right, seen from this folder?",
 	},
 	{
 		args: "verdict make --format prose", code: 2,
@@ -595,17 +595,17 @@ var mistakes = []mistake{
 		hint: "coordinator verdict make --help shows how it is used",
 	},
 	{
-		args: "verdict make --from nowhere.json --head 1111111111111111111111111111111111111111 --base main --run 1 --attempt 1 --files-total 1", code: 2,
+		args: "verdict make --from nowhere.json --head 1111111111111111111111111111111111111111 --base main --run 1 --attempt 1", code: 2,
 		says: "open nowhere.json: no such file or directory",
 		hint: "is the path right, seen from this folder?",
 	},
 	{
-		args: "verdict make --from folder --head 1111111111111111111111111111111111111111 --base main --run 1 --attempt 1 --files-total 1", code: 2,
+		args: "verdict make --from folder --head 1111111111111111111111111111111111111111 --base main --run 1 --attempt 1", code: 2,
 		says: "read folder: is a directory",
 		hint: "name a file in that folder",
 	},
 	{
-		args: "verdict make --from answer.json --head 1111111111111111111111111111111111111111 --base main --run 1 --attempt 1 --files-total 1 --out nowhere/v.json", code: 2,
+		args: "verdict make --from answer.json --head 1111111111111111111111111111111111111111 --base main --run 1 --attempt 1 --out nowhere/v.json", code: 2,
 		says: "write the verdict: open nowhere/v.json: no such file or directory",
 		hint: "--out names the file",
 	},
@@ -630,19 +630,14 @@ var mistakes = []mistake{
 		hint: "coordinator verdict make writes one",
 	},
 	{
-		args: "verdict check answer.json --changed-files=-1", code: 2,
-		says: "--changed-files -1 is below zero",
-		hint: "it counts the files that the pull request changes",
-	},
-	{
-		args: "verdict make --head 1111111111111111111111111111111111111111 --base main --run 1 --attempt 1 --files-total 1", stdin: "Looks good to me!", code: 1,
+		args: "verdict make --head 1111111111111111111111111111111111111111 --base main --run 1 --attempt 1", stdin: "Looks good to me!", code: 1,
 		says: `the answer is no JSON object: it begins "Looks good to me!"`,
 		hint: "give the model the schema: coordinator verdict schema",
 	},
 	{
 		args: "verdict make", env: "GITHUB_EVENT_PATH=broken.json", code: 2,
 		says: "read the event: unexpected end of JSON input",
-		hint: "GITHUB_EVENT_PATH names the file; --head, --base and --files-total do without it",
+		hint: "GITHUB_EVENT_PATH names the file; --head and --base do without it",
 	},
 
 	// Stories and the demo.

@@ -26,7 +26,7 @@ var argumentsOfHeld = map[string]string{
 	"run":           "octo/shop#7",
 	"sweep":         "--repo octo/shop",
 	"explain":       "octo/shop#7",
-	"verdict make":  "--head " + strings.Repeat("a1", 20) + " --files-total 1 --run 1 --attempt 1 --base main",
+	"verdict make":  "--head " + strings.Repeat("a1", 20) + " --run 1 --attempt 1 --base main",
 	"verdict check": "-",
 	"config check":  "-",
 	"config init":   "--repo octo/shop",

@@ -34,7 +34,7 @@ type verdictMakeCmd struct {
 	Base        string `help:"The branch that it was compared with. Default: the base of the job's pull request." placeholder:"BRANCH"`
 	RunID       int64  `help:"The workflow run. Default: the job's own." placeholder:"ID" name:"run"`
 	Attempt     int    `help:"Its attempt. Default: the job's own." placeholder:"N"`
-	FilesTotal  *int   `help:"How many files the pull request changes. Default: what the job's event says." placeholder:"N"`
+	Changed     string `help:"The changed files, as git diff --name-status -z prints them: says which were not read." placeholder:"FILE"`
 	MinSeverity string `help:"The least severity that asks for changes: any (the default), low, medium, high or critical, as min_severity in the policy." placeholder:"LEVEL" default:"any" enum:"any,low,medium,high,critical"`
 	JSON        bool   `help:"Print what was written as JSON." name:"json"`
 	Out         string `help:"Where to write it; - is standard output. Default: review-verdict.json." placeholder:"FILE" default:"review-verdict.json"`
@@ -47,19 +47,19 @@ func (verdictMakeCmd) Help() string {
   {"findings": [{"path": "cart.go", "line": 42, "severity": "high", "body": "It divides by zero."}],
    "files_reviewed": ["cart.go", "tax.go"]}
 
-The verdict is computed from it, and never asked of the model: a finding of at least --min-severity asks for changes; without
-one it approves, if every changed file was looked at. With fewer it is read as partial, which is no approval. An answer that
-says anything else is an error, and nothing is written.
+The verdict is computed from it, and never asked of the model: a finding of at least --min-severity asks for changes;
+without one it approves. The gate compares the files that were read with those that the pull request changes: where one
+is missing, the approval is read as partial, which is none. An answer that says anything else, or has a number in place
+of the names, is an error, and nothing is written.
 
-In a job the head, the base and the number of files come from the event of the pull request, or from the inputs head, base
-and files-total of a dispatch.
+In a job the head and the base come from the event of the pull request, or from the inputs head and base of a dispatch.
 
 Examples:
 
   coordinator verdict make --from answer.json                                  in a job of a pull request
   claude -p "$PROMPT" --output-format json --json-schema "$(coordinator verdict schema)" | coordinator verdict make --format claude
   coordinator verdict make --from answer.json --head $(git rev-parse HEAD) --base main \
-    --run 1 --attempt 1 --files-total 2 --out -`
+    --run 1 --attempt 1 --out -`
 }
 
 // Run makes the file.
@@ -70,25 +70,28 @@ func (cmd verdictMakeCmd) Run(ctx context.Context, c *command) error {
 	if err := cmd.addJobDefaults(c); err != nil {
 		return err
 	}
-	text, err := c.readInput(ctx, cmd.From, review.MaxVerdictFile+1) // one byte more than allowed, so that a longer one is noticed
+	changed, err := c.readChanged(ctx, cmd.Changed)
+	if err != nil {
+		return err
+	}
+	text, err := c.readInput(ctx, cmd.From, review.MaxVerdictFile+1) // a byte more than allowed: a longer one is noticed
 	if err != nil {
 		return err
 	}
 	answer, err := review.ParseModelAnswer(string(text), answerForm(cmd.Format), c.Getenv("GITHUB_WORKSPACE"))
-	if err != nil {
-		return explainAnswerError(err)
+	if wrong := (*review.AnswerError)(nil); errors.As(err, &wrong) {
+		return hintedError(err, wrong.Hint)
+	} else if err != nil {
+		return err
 	}
-	file, err := answer.Verdict(*cmd.FilesTotal, severityFlag(cmd.MinSeverity))
-	if err != nil {
-		return explainAnswerError(err)
-	}
+	file := review.MakeVerdict(answer, severityFlag(cmd.MinSeverity))
 	file.Head, file.Base, file.Run, file.Attempt = cmd.Head, cmd.Base, cmd.RunID, cmd.Attempt
 	encoded, err := file.Marshal()
 	if err != nil {
 		return fmt.Errorf("make the verdict: %w", err)
 	}
 	if cmd.Out == "-" {
-		fmt.Fprintln(c.Stderr, describeVerdict(file))
+		fmt.Fprintln(c.Stderr, describeMade(file, changed))
 		_, err := c.Stdout.Write(encoded)
 		return err
 	}
@@ -96,9 +99,9 @@ func (cmd verdictMakeCmd) Run(ctx context.Context, c *command) error {
 		return usageError(fmt.Errorf("write the verdict: %w", err), "--out names the file")
 	}
 	if cmd.JSON {
-		err = c.writeJSON(madeVerdictAsJSON(cmd.Out, file))
+		err = c.writeJSON(madeVerdictAsJSON(cmd.Out, file, changed))
 	} else {
-		_, err = fmt.Fprintf(c.Stdout, "%s: %s\n", oneLine(cmd.Out), describeVerdict(file))
+		_, err = fmt.Fprintf(c.Stdout, "%s: %s\n", oneLine(cmd.Out), describeMade(file, changed))
 	}
 	return errors.Join(err, cmd.writeOutputs(c, file))
 }
@@ -109,18 +112,18 @@ type madeVerdictJSON struct {
 	Verdict       string         `json:"verdict"`
 	Findings      int            `json:"findings"`
 	BySeverity    map[string]int `json:"by_severity"` // of the findings that have one
-	FilesReviewed int            `json:"files_reviewed"`
-	FilesTotal    int            `json:"files_total"`
+	FilesReviewed []string       `json:"files_reviewed"`
+	FilesUnread   []string       `json:"files_unread,omitempty"` // as far as the changed files are known
 	Head          string         `json:"head"`
 	Base          string         `json:"base"`
 	Run           int64          `json:"run"`
 	Attempt       int            `json:"attempt"`
 }
 
-func madeVerdictAsJSON(path string, f review.VerdictFile) madeVerdictJSON {
+func madeVerdictAsJSON(path string, f review.VerdictFile, changed []quorum.File) madeVerdictJSON {
 	made := madeVerdictJSON{
 		File: path, Verdict: f.Verdict, Findings: len(f.Findings), BySeverity: map[string]int{}, FilesReviewed: f.FilesReviewed,
-		FilesTotal: f.FilesTotal, Head: f.Head, Base: f.Base, Run: f.Run, Attempt: f.Attempt,
+		FilesUnread: review.Unread(f.FilesReviewed, changed), Head: f.Head, Base: f.Base, Run: f.Run, Attempt: f.Attempt,
 	}
 	for _, finding := range f.Findings {
 		if severity := finding.Severity.String(); severity != "" {
@@ -150,7 +153,7 @@ func (cmd verdictMakeCmd) writeOutputs(c *command, file review.VerdictFile) erro
 // addJobDefaults takes from the job what no flag says.
 func (cmd *verdictMakeCmd) addJobDefaults(c *command) error {
 	event, err := readReviewedEvent(c.Getenv("GITHUB_EVENT_PATH"))
-	if err != nil && (cmd.Head == "" || cmd.Base == "" || cmd.FilesTotal == nil) {
+	if err != nil && (cmd.Head == "" || cmd.Base == "") {
 		return err
 	}
 	cmd.Head = cmp.Or(cmd.Head, event.PullRequest.Head.SHA, event.Inputs.Head)
@@ -160,12 +163,6 @@ func (cmd *verdictMakeCmd) addJobDefaults(c *command) error {
 	}
 	if cmd.Attempt == 0 {
 		cmd.Attempt, _ = strconv.Atoi(c.Getenv("GITHUB_RUN_ATTEMPT"))
-	}
-	if cmd.FilesTotal == nil {
-		cmd.FilesTotal = event.PullRequest.ChangedFiles
-	}
-	if n, err := strconv.Atoi(event.Inputs.FilesTotal); cmd.FilesTotal == nil && err == nil {
-		cmd.FilesTotal = &n
 	}
 	return cmd.validate()
 }
@@ -181,22 +178,10 @@ func (cmd *verdictMakeCmd) validate() error {
 		return usageError(errors.New("there is no --base, and no event of a pull request that names it"), "--base BRANCH, the branch to merge into")
 	case !review.IsBranchName(cmd.Base):
 		return usageError(fmt.Errorf("--base %q is no name of a branch", cmd.Base), "write it as GitHub shows it: main")
-	}
-	switch {
 	case cmd.RunID <= 0:
 		return usageError(errors.New("there is no --run"), "in a job it is GITHUB_RUN_ID; elsewhere --run 1 does for a try")
 	case cmd.Attempt <= 0:
 		return usageError(errors.New("there is no --attempt"), "in a job it is GITHUB_RUN_ATTEMPT; elsewhere --attempt 1 does for a try")
-	case cmd.FilesTotal == nil:
-		return usageError(
-			errors.New("there is no --files-total, and no event that says how many files are changed"),
-			"--files-total $(git diff --name-only BASE HEAD | wc -l)",
-		)
-	case *cmd.FilesTotal < 0:
-		return usageError(
-			fmt.Errorf("--files-total %d is below zero", *cmd.FilesTotal),
-			"it counts the files that the pull request changes",
-		)
 	}
 	return nil
 }
@@ -204,14 +189,12 @@ func (cmd *verdictMakeCmd) validate() error {
 // A reviewedEvent is as much of a job's event as says what is reviewed.
 type reviewedEvent struct {
 	PullRequest struct {
-		Head         struct{ SHA string } `json:"head"`
-		Base         struct{ Ref string } `json:"base"`
-		ChangedFiles *int                 `json:"changed_files"`
+		Head struct{ SHA string } `json:"head"`
+		Base struct{ Ref string } `json:"base"`
 	} `json:"pull_request"`
 	Inputs struct { // of a workflow_dispatch
-		Head       string `json:"head"`
-		Base       string `json:"base"`
-		FilesTotal string `json:"files-total"`
+		Head string `json:"head"`
+		Base string `json:"base"`
 	} `json:"inputs"`
 }
 
@@ -227,7 +210,7 @@ func readReviewedEvent(path string) (event reviewedEvent, err error) {
 	if err != nil {
 		return reviewedEvent{}, usageError(
 			fmt.Errorf("read the event: %w", err),
-			"GITHUB_EVENT_PATH names the file; --head, --base and --files-total do without it",
+			"GITHUB_EVENT_PATH names the file; --head and --base do without it",
 		)
 	}
 	return event, nil
@@ -251,34 +234,60 @@ func severityFlag(name string) (s quorum.Severity) {
 	return s
 }
 
-func explainAnswerError(err error) error {
-	var wrong *review.AnswerError
-	if errors.As(err, &wrong) {
-		return hintedError(err, wrong.Hint)
-	}
-	return err
-}
-
 // describeVerdict says in one line what a verdict file says. It quotes nobody.
 func describeVerdict(f review.VerdictFile) string {
 	return fmt.Sprintf(
-		"%s, %s, %d of %s reviewed, head %.7s, base %s, run %d, attempt %d",
-		f.Verdict, countNoun(len(f.Findings), "finding"), f.FilesReviewed, countNoun(f.FilesTotal, "file"),
+		"%s, %s, %s read, head %.7s, base %s, run %d, attempt %d",
+		f.Verdict, countNoun(len(f.Findings), "finding"), countNoun(len(f.FilesReviewed), "file"),
 		f.Head, oneLine(f.Base), f.Run, f.Attempt,
 	)
 }
 
+// describeMade describes a verdict file, and says of an approval of these changed files what was not read.
+func describeMade(f review.VerdictFile, changed []quorum.File) string {
+	got := f.Reading(quorum.Critical, changed, true)
+	if got.Outcome != quorum.Partial || len(changed) == 0 {
+		return describeVerdict(f)
+	}
+	return describeVerdict(f) + "; partial, " + oneLine(got.Detail)
+}
+
+// readChanged reads a list of changed files as git prints it: of each its status and its names, each before a NUL.
+func (c *command) readChanged(ctx context.Context, name string) (changed []quorum.File, err error) {
+	if name == "" {
+		return nil, nil
+	}
+	text, err := c.readInput(ctx, name, webhook.MaxPayload)
+	if err != nil {
+		return nil, err
+	}
+	for fields := strings.Split(string(text), "\x00"); len(fields) > 1; {
+		n := 2
+		f := quorum.File{Path: fields[1], Deleted: fields[0] == "D", NoText: true} // only GitHub says that it is text
+		if strings.HasPrefix(fields[0], "R") && len(fields) > 3 {
+			n, f.Path, f.Previous = 3, fields[2], fields[1]
+		}
+		changed, fields = append(changed, f), fields[n:]
+	}
+	if len(changed) == 0 {
+		err := fmt.Errorf("%s holds no changed file", name)
+		return nil, usageError(err, "git diff --name-status -z BASE...HEAD writes it")
+	}
+	return changed, nil
+}
+
 type verdictCheckCmd struct {
-	File         string `arg:"" help:"The verdict file; - reads standard input."`
-	MinSeverity  string `help:"Read it as under a policy with this min_severity: any (the default), low, medium, high or critical." placeholder:"LEVEL" default:"any" enum:"any,low,medium,high,critical"`
-	ChangedFiles *int   `help:"How many files the pull request changes. Default: what the file says." placeholder:"N"`
-	JSON         bool   `help:"Print JSON." name:"json"`
+	File        string `arg:"" help:"The verdict file; - reads standard input."`
+	MinSeverity string `help:"Read it as under a policy with this min_severity: any (the default), low, medium, high or critical." placeholder:"LEVEL" default:"any" enum:"any,low,medium,high,critical"`
+	Changed     string `help:"The changed files, as git diff --name-status -z prints them. Default: those that the file names." placeholder:"FILE"`
+	JSON        bool   `help:"Print JSON." name:"json"`
 }
 
 // Help is shown by coordinator verdict check --help.
 func (verdictCheckCmd) Help() string {
-	return `Reads the file as the gate does, and says how it counts. The gate also holds its head, base, run and attempt against those
-of the run whose artifact it is. A file that the gate could not read is an error (exit code 2) that names the key.
+	return `Reads the file as the gate does, and says how it counts. The gate also compares its head, base, run and attempt
+with those of the run whose artifact it is, and the files that were read with those that the pull request changes. A file
+that the gate could not read is an error (exit code 2) that names the key.
 
 Examples:
 
@@ -301,11 +310,9 @@ type verdictJSON struct {
 
 // Run checks the file.
 func (cmd verdictCheckCmd) Run(ctx context.Context, c *command) error {
-	if cmd.ChangedFiles != nil && *cmd.ChangedFiles < 0 {
-		return usageError(
-			fmt.Errorf("--changed-files %d is below zero", *cmd.ChangedFiles),
-			"it counts the files that the pull request changes",
-		)
+	changed, err := c.readChanged(ctx, cmd.Changed)
+	if err != nil {
+		return err
 	}
 	text, err := c.readInput(ctx, cmd.File, review.MaxVerdictFile+1)
 	if err != nil {
@@ -319,11 +326,12 @@ func (cmd verdictCheckCmd) Run(ctx context.Context, c *command) error {
 		}
 		return usageError(fmt.Errorf("%s is no verdict: %w", name, err), "coordinator verdict make writes one")
 	}
-	changed := file.FilesTotal
-	if cmd.ChangedFiles != nil {
-		changed = *cmd.ChangedFiles
+	if cmd.Changed == "" {
+		for _, name := range file.FilesReviewed {
+			changed = append(changed, quorum.File{Path: name})
+		}
 	}
-	got := file.Reading(severityFlag(cmd.MinSeverity), changed)
+	got := file.Reading(severityFlag(cmd.MinSeverity), changed, true)
 	if cmd.JSON {
 		return c.writeJSON(verdictJSON{
 			File: cmd.File, Head: file.Head, Base: file.Base, Run: file.Run, Attempt: file.Attempt,

@@ -120,9 +120,5 @@ func (v artifactView) readArtifact(a *reviewAttempt, f *quorum.Upload) review.Re
 	case file.Attempt != a.number && !(file.Attempt < a.number && (a.isPast || a.keepsJobOf(f.Created))):
 		return malformed(fmt.Sprintf("it names attempt %d of its run, and was uploaded during attempt %d", file.Attempt, a.number))
 	}
-	changed := len(pr.Files)
-	if pr.FilesMissing { // there are more than GitHub lists: who has read those alone has not read all
-		changed++
-	}
-	return file.Reading(v.MinSeverity, changed)
+	return file.Reading(v.MinSeverity, pr.Files, !pr.FilesMissing)
 }

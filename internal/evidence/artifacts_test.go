@@ -22,7 +22,7 @@ func verdictJSON(verdict string, n int, swaps ...string) string {
 	if verdict == "request_changes" {
 		findings = `[{"path": "cart.go", "line": 4, "severity": "high", "body": "The cart is emptied twice."}]`
 	}
-	text := fmt.Sprintf(`{"schema": 1, "head": %q, "base": "main", "run": 1, "attempt": %d, "verdict": %q, "findings": %s, "files_reviewed": 1, "files_total": 1}`,
+	text := fmt.Sprintf(`{"schema": 2, "head": %q, "base": "main", "run": 1, "attempt": %d, "verdict": %q, "findings": %s, "files_reviewed": ["cart.go"]}`,
 		head, n, verdict, findings)
 	return strings.NewReplacer(swaps...).Replace(text)
 }
@@ -48,6 +48,9 @@ func afterRerun(files ...quorum.Upload) *scene {
 
 func TestAnArtifactIsTheVerdict(t *testing.T) {
 	approve, objects := verdictJSON("approve", 1), verdictJSON("request_changes", 1)
+	beside := func(severity string) string {
+		return verdictJSON("request_changes", 1, "request_changes", "approve", `"line": 4, "severity": "high"`, severity)
+	}
 	for name, c := range map[string]struct {
 		scene *scene
 		want  quorum.Outcome
@@ -73,16 +76,33 @@ func TestAnArtifactIsTheVerdict(t *testing.T) {
 			afterRun(upload(9, 30, verdictJSON("approve", 1, `"run": 1`, `"run": 2`))), quorum.Malformed,
 		},
 		"another attempt": {afterRun(upload(9, 30, verdictJSON("approve", 2))), quorum.Malformed},
+		"another file than the one that is changed": {
+			afterRun(upload(9, 30, verdictJSON("approve", 1, `["cart.go"]`, `["tax.go"]`))), quorum.Partial,
+		},
 		"half of the change": {
-			afterRun(upload(9, 30, verdictJSON("approve", 1, `"files_total": 1`, `"files_total": 2`))), quorum.Partial,
-		},
-		"fewer files than the pull request changes": {
-			func() *scene {
-				x := afterRun(upload(9, 30, approve))
+			afterRun(upload(9, 30, approve)).with(func(x *scene) {
 				x.s.PR.Files = append(x.s.PR.Files, quorum.File{Path: "shop.go"})
-				return x
-			}(), quorum.Partial,
+			}), quorum.Partial,
 		},
+		"half of the change, and the other half is deleted": {
+			afterRun(upload(9, 30, approve)).with(func(x *scene) {
+				x.s.PR.Files = append(x.s.PR.Files, quorum.File{Path: "shop.go", Deleted: true})
+			}), quorum.Approved,
+		},
+		"the old name of a file": {
+			afterRun(upload(9, 30, approve)).with(func(x *scene) {
+				x.s.PR.Files[0] = quorum.File{Path: "shop.go", Previous: "cart.go"}
+			}), quorum.Approved,
+		},
+		"a number of files": {
+			afterRun(upload(9, 30, verdictJSON("approve", 1, `["cart.go"]`, "1"))), quorum.Malformed,
+		},
+		"the schema before": {
+			afterRun(upload(9, 30, verdictJSON("approve", 1, `"schema": 2`, `"schema": 1`))), quorum.Malformed,
+		},
+		"it approves beside a critical finding":           {afterRun(upload(9, 30, beside(`"severity": "critical"`))), quorum.Findings},
+		"it approves beside a low finding":                {afterRun(upload(9, 30, beside(`"severity": "low"`))), quorum.Findings},
+		"it approves beside a finding without a severity": {afterRun(upload(9, 30, beside(`"line": 4`))), quorum.Findings},
 		"a key that says something": {
 			afterRun(upload(9, 30, verdictJSON("approve", 1, `"findings"`, `"blocking": true, "findings"`))),
 			quorum.Malformed,

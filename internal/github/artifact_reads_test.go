@@ -22,18 +22,23 @@ func verdictOf(run int64, verdict string) string {
 	if verdict == "request_changes" {
 		findings = `[{"path": "cart.go", "line": 4, "body": "The cart is emptied twice."}]`
 	}
-	return fmt.Sprintf(`{"schema": 1, "head": %q, "base": "main", "run": %d, "attempt": 1, "verdict": %q, "findings": %s, "files_reviewed": 1, "files_total": 1}`,
+	return fmt.Sprintf(`{"schema": 2, "head": %q, "base": "main", "run": %d, "attempt": 1, "verdict": %q, "findings": %s, "files_reviewed": ["cart.go"]}`,
 		sandbox.SHA("a1"), run, verdict, findings)
 }
 
 // An artifact costs two requests when it is new, its list is asked for once more after the run has ended, and then no
-// more.
+// more. Whether a file is deleted or binary comes with the list of files.
 func TestAnArtifactIsReadOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, func(s *setup) {
 			s.policy = artifactPolicy
-			s.pull.Files = []sandbox.ChangedFile{{Path: "cart.go"}}
+			logo := sandbox.FileChange{
+				Was: sandbox.FileVersion{Content: "a", Binary: true}, Is: sandbox.FileVersion{Content: "b", Binary: true},
+			}
+			s.pull.Files = []sandbox.ChangedFile{
+				{Path: "cart.go"}, {Path: "gone.go", Status: "removed"}, {Path: "logo.png", Change: &logo}, // these may go unread
+			}
 		})
 		run := w.start(openaiFile)
 		w.look()

@@ -5,6 +5,7 @@ package review_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -21,58 +22,57 @@ const root = "/runner/tree/shop"
 
 func TestAnAnswerIsUnderstood(t *testing.T) {
 	clean := `{"findings": [], "files_reviewed": ["cart/total.go", "cart/tax.go"]}`
+	two := review.ModelAnswer{Reviewed: []string{"cart/tax.go", "cart/total.go"}}
 	for _, c := range []struct {
 		name, text string
 		form       review.AnswerForm
 		want       review.ModelAnswer
 	}{
-		{"clean", clean, review.PlainAnswer, review.ModelAnswer{Reviewed: 2}},
-		{"a number", `{"findings": [], "files_reviewed": 2}`, review.PlainAnswer, review.ModelAnswer{Reviewed: 2}},
+		{"clean", clean, review.PlainAnswer, two},
+		{"nothing was read", `{"findings": [], "files_reviewed": []}`, review.PlainAnswer, review.ModelAnswer{}},
 		{
 			"names that are one file", `{"findings": [], "files_reviewed": ["a.go", "./a.go", " a.go", "` + root + `/a.go", "/home/runner/work/shop/shop/a.go", ""]}`,
 			review.PlainAnswer,
-			review.ModelAnswer{Reviewed: 1},
+			review.ModelAnswer{Reviewed: []string{"a.go"}},
 		},
-		{"in a fence", "\n```json\n" + clean + "\n```\n", review.CodexAnswer, review.ModelAnswer{Reviewed: 2}},
-		{"in a long fence", "`````\n" + clean + "\n`````", review.ClaudeAnswer, review.ModelAnswer{Reviewed: 2}},
+		{
+			"names that no changed file has",
+			`{"findings": [], "files_reviewed": ["a.go", "/etc/passwd", "../../x", "a/../b", "c\nd", "` + strings.Repeat("x", 5000) + `"]}`,
+			review.PlainAnswer,
+			review.ModelAnswer{Reviewed: []string{"a.go"}},
+		},
+		{"in a fence", "\n```json\n" + clean + "\n```\n", review.CodexAnswer, two},
+		{"in a long fence", "`````\n" + clean + "\n`````", review.ClaudeAnswer, two},
 		{
 			"what claude prints", `{"type": "result", "subtype": "success", "is_error": false, "num_turns": 3, "result": "Approved!", "structured_output": ` + clean + `}`,
-			review.ClaudeAnswer,
-			review.ModelAnswer{Reviewed: 2},
+			review.ClaudeAnswer, two,
 		},
 		{
-			"the schema's keys", `{"findings": [{"path": "cart/total.go", "line": 42, "severity": "high", "body": "It divides by zero."}], "files_reviewed": 1}`,
+			"a finding", `{"findings": [{"path": "./cart/total.go", "line": 42, "severity": "high", "body": "It divides by zero."}], "files_reviewed": ["a"]}`,
 			review.PlainAnswer,
-			review.ModelAnswer{Reviewed: 1, Findings: []quorum.Finding{
+			review.ModelAnswer{Reviewed: []string{"a"}, Findings: []review.ReportedFinding{
 				{Path: "cart/total.go", Line: 42, Severity: quorum.High, Body: "It divides by zero."},
 			}},
 		},
 		{
-			"other keys", `{"Findings": [{"file": "./cart/total.go", "line": "42", "severity": "Blocker", "title": "Zero", "message": "It divides."}], "files_reviewed": 1}`,
+			"what says nothing", `{"findings": [{"path": null, "line": null, "severity": "", "body": "No test."}], "files_reviewed": ["a"]}`,
 			review.PlainAnswer,
-			review.ModelAnswer{Reviewed: 1, Findings: []quorum.Finding{
-				{Path: "cart/total.go", Line: 42, Severity: quorum.Critical, Body: "Zero\n\nIt divides."},
-			}},
-		},
-		{
-			"keys that say nothing", `{"findings": [{"path": null, "line": null, "severity": "", "body": "No test.", "fix": {}}], "files_reviewed": 1, "errors": [], "note": ""}`,
-			review.PlainAnswer,
-			review.ModelAnswer{Reviewed: 1, Findings: []quorum.Finding{{Body: "No test."}}},
+			review.ModelAnswer{Reviewed: []string{"a"}, Findings: []review.ReportedFinding{{Body: "No test."}}},
 		},
 		{
 			"places that are none", `{"findings": [
 				{"path": "../x", "line": 3, "severity": "low", "body": "a"}, {"path": "/etc/hosts", "line": 3, "severity": "low", "body": "b"},
 				{"path": "a\nb", "line": 3, "severity": "low", "body": "c"}, {"path": "", "line": 3, "severity": "low", "body": "d"},
-				{"path": "x", "line": -3, "severity": "low", "body": "e"}, {"path": "x", "line": 9e99, "severity": "low", "body": " "}],
-				"files_reviewed": 1}`,
+				{"path": "x", "line": 2147483648, "severity": "low", "body": "e"}, {"path": "x", "line": 9e99, "severity": "Blocker", "body": " "}],
+				"files_reviewed": ["a"]}`,
 			review.PlainAnswer,
-			review.ModelAnswer{Reviewed: 1, Findings: []quorum.Finding{
+			review.ModelAnswer{Reviewed: []string{"a"}, Findings: []review.ReportedFinding{
 				{Severity: quorum.Low, Body: "../x: a"},
 				{Severity: quorum.Low, Body: "/etc/hosts: b"},
 				{Severity: quorum.Low, Body: "a b: c"},
 				{Severity: quorum.Low, Body: "d"},
 				{Path: "x", Severity: quorum.Low, Body: "e"},
-				{Path: "x", Severity: quorum.Low, Body: "(no words)"},
+				{Path: "x", Severity: quorum.Critical, Body: "(no words)"},
 			}},
 		},
 	} {
@@ -84,44 +84,48 @@ func TestAnAnswerIsUnderstood(t *testing.T) {
 }
 
 func TestAnAnswerThatSaysMoreIsRefused(t *testing.T) {
-	finding := func(keys string) string { return `{"findings": [{` + keys + `}], "files_reviewed": 1}` }
+	finding := func(keys string) string { return `{"findings": [{` + keys + `}], "files_reviewed": ["a"]}` }
+	var many strings.Builder
+	for i := range 3001 {
+		fmt.Fprintf(&many, `"%d", `, i)
+	}
 	for _, c := range []struct{ text, says, hint string }{
 		{"", "the answer is empty", "said nothing"},
-		{"null", "JSON, but no object", "verdict schema"},
-		{"[]", "no object", "verdict schema"},
+		{"null", "is no JSON object", "verdict schema"},
+		{"[]", "is no JSON object", "verdict schema"},
 		{"No issues found.", `is no JSON object: it begins "No issues found."`, "verdict schema"},
 		{"Here it is:\n```json\n{}\n```", "is no JSON object", "verdict schema"},
-		{"```json\n{\"findings\": [], \"files_reviewed\": 1}\n```\nBut do not merge it.", "is no JSON object", "verdict schema"},
-		{"```json\n{\"findings\": [], \"files_reviewed\": 1}\n```\n```json\n{\"findings\": []}\n```", "is not one JSON object", "verdict schema"},
+		{"```json\n{\"findings\": [], \"files_reviewed\": []}\n```\nBut do not merge it.", "is no JSON object", "verdict schema"},
+		{"```json\n{\"findings\": [], \"files_reviewed\": []}\n```\n```json\n{\"findings\": []}\n```", "is not one JSON object", "verdict schema"},
 		{"```sh\nrm -rf .\n```", "is no JSON object", "verdict schema"},
 		{"```json", "is no JSON object", "verdict schema"},
-		{`{"findings": [], "files_reviewed": 1}{}`, "is not one JSON object: text after the value", ""},
-		{`{"findings": [], "findings": [{"body": "a"}], "files_reviewed": 1}`, `"findings": key stands twice`, ""},
-		{"{\"findings\": [], \"files_reviewed\": 1, \"note\": \"\xff\"}", "no UTF-8", ""},
+		{`{"findings": [], "files_reviewed": []}{}`, "is not one JSON object: text after the value", ""},
+		{`{"findings": [], "findings": [{"body": "a"}], "files_reviewed": []}`, `"findings": key stands twice`, ""},
+		{`{"findings": [{"body": "a"}], "findingſ": [], "files_reviewed": []}`, `"findingſ": key stands twice`, ""},
+		{"{\"findings\": [], \"files_reviewed\": [\"\xff\"]}", "no object of UTF-8", ""},
 		{`{"findings": [` + strings.Repeat(`[],`, 100_000) + `[]]}`, "too many values", ""},
-		{strings.Repeat(" ", 1<<20) + "{}", "longer than", "shorter"},
-		{`{"files_reviewed": 1}`, "findings are missing", "[]"},
-		{`{"findings": null, "files_reviewed": 1}`, "findings are no list", ""},
-		{`{"findings": []}`, "files_reviewed is missing", "by their paths"},
-		{`{"findings": [], "files_reviewed": "all"}`, "neither a list of paths nor a number", ""},
-		{`{"findings": [], "files_reviewed": -1}`, "no number of files", ""},
-		{`{"findings": [], "files_reviewed": 1.5}`, "no number of files", ""},
-		{`{"findings": [], "files_reviewed": [1]}`, "files_reviewed[0] is no text", ""},
-		{`{"findings": [], "files_reviewed": 1, "verdict": "approve"}`, "verdict is a key that nobody knows", "do not ask the model"},
-		{`{"findings": [], "files_reviewed": 1, "Approved": false}`, "Approved is a key that nobody knows", "do not ask the model"},
-		{`{"findings": [], "files_reviewed": 1, "blocking_issues": ["a"]}`, "blocking_issues is a key that nobody knows", "the keys are findings"},
-		{`{"findings": ["a fault"], "files_reviewed": 1}`, "findings[0] is no object", ""},
-		{finding(`"body": "a", "fixed": false`), "findings[0].fixed is a key", "the keys are path, file"},
-		{finding(`"body": ["a"]`), "findings[0].body is no text", ""},
-		{finding(`"body": "a", "message": "b"`), "findings[0].message is not its body", ""},
-		{finding(`"body": "a", "path": "x", "file": "y"`), "findings[0].file is not its path", ""},
-		{finding(`"body": "a", "line": "the end"`), `findings[0].line is "the end"`, ""},
-		{finding(`"body": "a", "line": 1.5`), `findings[0].line is "1.5"`, ""},
-		{finding(`"body": "a", "line": [1]`), "findings[0].line is no number", ""},
-		{finding(`"body": "a", "severity": "spicy"`), `findings[0].severity is "spicy"`, "low, medium, high, critical"},
-		{finding(`"body": "a", "severity": "lоw"`), `findings[0].severity is "lоw"`, ""}, // the o is no Latin one
+		{`{"findings": ` + strings.Repeat("[", 40) + strings.Repeat("]", 40) + `}`, "nested too deeply", ""},
+		{`{"findings": [], "files_reviewed": ["` + strings.Repeat("x", 1<<20) + `"]}`, "longer than", ""},
+		{`{"files_reviewed": []}`, "has no findings", "[]"},
+		{`{"findings": null, "files_reviewed": []}`, "has no findings", ""},
+		{`{"findings": {}, "files_reviewed": []}`, "findings may be no object", ""},
+		{`{"findings": []}`, "has no files_reviewed", "the paths"},
+		{`{"findings": [], "files_reviewed": null}`, "has no files_reviewed", "the paths"},
+		{`{"findings": [], "files_reviewed": 2}`, "files_reviewed may be no number", "the paths"},
+		{`{"findings": [], "files_reviewed": "all"}`, "files_reviewed may be no string", "the paths"},
+		{`{"findings": [], "files_reviewed": [1]}`, "files_reviewed may be no number", ""},
+		{`{"findings": [], "files_reviewed": [` + many.String() + `"x"]}`, "names 3002 files as read", "changed files"},
+		{`{"findings": [], "files_reviewed": [], "verdict": "approve"}`, `unknown field "verdict"`, "least of all a verdict"},
+		{`{"findings": [], "files_reviewed": [], "blocking_issues": ["a"]}`, `unknown field "blocking_issues"`, "nothing else"},
+		{`{"findings": ["a fault"], "files_reviewed": []}`, "findings may be no string", ""},
+		{finding(`"body": "a", "fixed": false`), `unknown field "fixed"`, ""},
+		{finding(`"body": ["a"]`), "findings.body may be no array", ""},
+		{finding(`"body": "a", "line": "the end"`), `invalid number literal`, ""},
+		{finding(`"body": "a", "line": [1]`), "findings.line may be no array", ""},
+		{finding(`"body": "a", "severity": "spicy"`), `severity that nobody knows, of findings[0]: "spicy"`, "low, medium, high, critical"},
+		{finding(`"body": "a", "severity": "lоw"`), `of findings[0]: "lоw"`, ""}, // the o is no Latin one
 		{`{"type": "result", "is_error": true, "result": "Overloaded"}`, "is that of a run that failed: Overloaded", ""},
-		{`{"type": "result", "is_error": false, "result": "Approved!"}`, "structured_output is missing", "--json-schema"},
+		{`{"type": "result", "is_error": false, "result": "Approved!"}`, "no object as structured_output", "--json-schema"},
 	} {
 		got, err := review.ParseModelAnswer(c.text, review.ClaudeAnswer, root)
 		var wrong *review.AnswerError
@@ -130,30 +134,12 @@ func TestAnAnswerThatSaysMoreIsRefused(t *testing.T) {
 			t.Errorf("%.80q: %v (%+v), not %q\n%+v", c.text, err, wrong, c.says, got)
 		}
 	}
-	fenced := "```json\n{\"findings\": [], \"files_reviewed\": 1}\n```"
+	fenced := "```json\n{\"findings\": [], \"files_reviewed\": []}\n```"
 	if _, err := review.ParseModelAnswer(fenced, review.PlainAnswer, ""); err == nil {
 		t.Error("a plain file may be a fence")
 	}
-	if _, err := review.ParseModelAnswer(`{"type": "result", "structured_output": {"findings": [], "files_reviewed": 1}}`, review.CodexAnswer, ""); err == nil {
+	if _, err := review.ParseModelAnswer(`{"type": "result", "structured_output": {"findings": [], "files_reviewed": []}}`, review.CodexAnswer, ""); err == nil {
 		t.Error("codex may answer as claude")
-	}
-}
-
-// TestMoreThanAllIsNoCoverage: who says that it read more files than are changed approves nothing. Its objections stand.
-func TestMoreThanAllIsNoCoverage(t *testing.T) {
-	answer := review.ModelAnswer{Reviewed: 5}
-	if f, err := answer.Verdict(4, 0); err == nil {
-		t.Errorf("%+v", f)
-	}
-	if f, err := answer.Verdict(5, 0); err != nil || f.Verdict != "approve" || f.FilesReviewed != 5 || f.FilesTotal != 5 {
-		t.Errorf("%v: %+v", err, f)
-	}
-	answer.Findings = []quorum.Finding{{Body: "a", Severity: quorum.Low}}
-	if f, err := answer.Verdict(4, quorum.Medium); err == nil {
-		t.Errorf("%+v", f)
-	}
-	if f, err := answer.Verdict(4, 0); err != nil || f.Verdict != "request_changes" || f.FilesReviewed != 4 {
-		t.Errorf("%v: %+v", err, f)
 	}
 }
 
@@ -212,10 +198,7 @@ func TestWhatTheSchemaAcceptsIsAccepted(t *testing.T) {
 		if parsed != nil {
 			r.Fatalf("%s: %v", text, parsed)
 		}
-		f, err := got.Verdict(max(got.Reviewed, 1), quorum.High)
-		if err != nil {
-			r.Fatal(err)
-		}
+		f := review.MakeVerdict(got, quorum.High)
 		f.Head, f.Base, f.Run, f.Attempt = someHead, someBase, 1, 1
 		if _, err := f.Marshal(); err != nil {
 			r.Fatalf("%s: %v", text, err)
@@ -280,10 +263,10 @@ func TestTheSchemaFitsBothVendors(t *testing.T) {
 }
 
 func FuzzParseModelAnswer(f *testing.F) {
-	f.Add(`{"findings": [{"path": "a", "line": 1, "severity": "low", "body": "b"}], "files_reviewed": ["a"]}`, uint8(0), 1)
-	f.Add("```json\n{\"findings\": [], \"files_reviewed\": 3}\n```", uint8(1), 3)
-	f.Add(`{"type": "result", "structured_output": {"findings": [], "files_reviewed": 3}}`, uint8(2), 3)
-	f.Fuzz(func(t *testing.T, text string, form uint8, total int) {
+	f.Add(`{"findings": [{"path": "a", "line": 1, "severity": "low", "body": "b"}], "files_reviewed": ["a"]}`, uint8(0), "a")
+	f.Add("```json\n{\"findings\": [], \"files_reviewed\": [\"a\", \"b\"]}\n```", uint8(1), "a b")
+	f.Add(`{"type": "result", "structured_output": {"findings": [], "files_reviewed": ["a"]}}`, uint8(2), "a b")
+	f.Fuzz(func(t *testing.T, text string, form uint8, changed string) {
 		answer, err := review.ParseModelAnswer(text, review.AnswerForm(form%3+1), root)
 		if err != nil {
 			if strings.ContainsAny(err.Error(), "\n\r\x1b") {
@@ -291,18 +274,14 @@ func FuzzParseModelAnswer(f *testing.F) {
 			}
 			return
 		}
-		total = max(total, 0) % 1000
-		file, err := answer.Verdict(total, quorum.SeverityAny)
-		if err != nil {
-			return
-		}
+		file := review.MakeVerdict(answer, quorum.SeverityAny)
 		file.Head, file.Base, file.Run, file.Attempt = someHead, someBase, 1, 1
 		if _, err := file.Marshal(); err != nil && len(text) < 1<<16 {
 			t.Fatalf("%+v: %v", file, err)
 		}
-		got := file.Reading(quorum.SeverityAny, total)
-		if got.Outcome == quorum.Approved && (len(answer.Findings) > 0 || answer.Reviewed < max(1, total)) {
-			t.Errorf("%q of %d approves", text, total)
+		got := file.Reading(quorum.SeverityAny, changedFiles(changed), true)
+		if got.Outcome == quorum.Approved && (len(answer.Findings) > 0 || len(answer.Reviewed) == 0 || changed == "") {
+			t.Errorf("%q of %q approves", text, changed)
 		}
 	})
 }

@@ -7,10 +7,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
@@ -24,26 +24,59 @@ type jsonValue struct {
 	text   string
 	list   []jsonValue
 	fields map[string]jsonValue // by key in small letters
-	keys   []string             // of the fields, as they are written and in their order
 }
 
+// maxValues bounds the memory for a text of nothing but brackets and commas. Those in its words count, too.
+const maxValues = 100_000
+
 var (
+	errTooMany      = errors.New("too many values")
 	errTooDeep      = errors.New("nested too deeply")
 	errDuplicateKey = errors.New("key stands twice")
 	errTrailingText = errors.New("text after the value")
 )
 
+// decodeStrictly decodes text, which [parseObject] has read, into out, and refuses a key that out does not have. The
+// error is one short line.
+func decodeStrictly(text string, out any) error {
+	dec := json.NewDecoder(strings.NewReader(text))
+	dec.DisallowUnknownFields()
+	err := dec.Decode(out)
+	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
+		return fmt.Errorf("%s may be no %s", wrong.Field, shortQuote(wrong.Value))
+	}
+	if err != nil {
+		return errors.New(shortQuote(strings.TrimPrefix(err.Error(), "json: ")))
+	}
+	return nil
+}
+
+// parseObject parses a text from outside that is one JSON object, no longer than a verdict file.
+func parseObject(text string) (v jsonValue, err error) {
+	if len(text) > MaxVerdictFile {
+		return v, fmt.Errorf("is longer than %d bytes", MaxVerdictFile)
+	}
+	if v, err = parseJSON(text); err != nil {
+		return v, fmt.Errorf("is not one JSON object: %w", err)
+	}
+	if v.kind != '{' || !utf8.ValidString(text) {
+		return v, errors.New("is JSON, but no object of UTF-8 text")
+	}
+	return v, nil
+}
+
 func parseJSON(text string) (jsonValue, error) {
+	if strings.Count(text, ",")+strings.Count(text, "[")+strings.Count(text, "{") > maxValues {
+		return jsonValue{}, errTooMany
+	}
 	dec := json.NewDecoder(strings.NewReader(text))
 	dec.UseNumber()
 	v, err := parseValue(dec, 0)
 	if err != nil {
 		return jsonValue{}, err
 	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return jsonValue{}, errTrailingText
-	}
-	// The token reader forgives commas and colons that the grammar does not. The depth is bounded by now.
+	// The token reader forgives commas and colons that the grammar does not, and stops at the end of the value. The depth
+	// is bounded by now.
 	if !json.Valid([]byte(text)) {
 		return jsonValue{}, errTrailingText
 	}
@@ -87,11 +120,10 @@ func parseNested(dec *json.Decoder, open json.Delim, depth int) (v jsonValue, er
 			if !ok {
 				return jsonValue{}, errTrailingText
 			}
-			key = strings.ToLower(name)
+			key = strings.ToLower(strings.ToUpper(name)) // as encoding/json compares keys: ſ is an s
 			if _, twice := v.fields[key]; twice {
 				return jsonValue{}, fmt.Errorf("%q: %w", shortQuote(name), errDuplicateKey)
 			}
-			v.keys = append(v.keys, name)
 		}
 		inner, err := parseValue(dec, depth+1)
 		if err != nil {
@@ -111,12 +143,7 @@ func parseNested(dec *json.Decoder, open json.Delim, depth int) (v jsonValue, er
 var verdictKeys = [...]string{"verdict", "overall_correctness", "status"}
 
 func (v jsonValue) hasVerdictKey() bool {
-	for _, k := range verdictKeys {
-		if _, ok := v.fields[k]; ok {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(verdictKeys[:], func(k string) bool { return v.fields[k].kind != 0 })
 }
 
 // readJSON reads the one object with a verdict that is the whole text, or its last fenced block.
@@ -191,12 +218,7 @@ func jsonText(r quorum.Reviewer, body string, p LinedText) (text string, reason 
 
 // mentionsVerdict reports whether a block holds a verdict's key, though it is no JSON.
 func mentionsVerdict(text string) bool {
-	for _, k := range verdictKeys {
-		if strings.Contains(text, `"`+k+`"`) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(verdictKeys[:], func(k string) bool { return strings.Contains(text, `"`+k+`"`) })
 }
 
 // toReading returns the reading of an object with a verdict.
@@ -326,8 +348,9 @@ func (v jsonValue) neutralDoubt() (detail string, outcome quorum.Outcome, found 
 	if all := v.numberField("files_total"); all > 0 && v.numberField("files_reviewed") < all {
 		return "files_reviewed: " + v.fields["files_reviewed"].text + " of " + v.fields["files_total"].text, quorum.Partial, true
 	}
-	if f, ok := v.fields["files_reviewed"]; ok && f.kind == '0' && v.numberField("files_reviewed") == 0 {
-		return "files_reviewed: 0", quorum.Partial, true
+	read := v.fields["files_reviewed"]
+	if read.kind == '0' && v.numberField("files_reviewed") == 0 || read.kind == '[' && read.isEmpty() {
+		return "files_reviewed: none", quorum.Partial, true
 	}
 	for _, k := range neutralKeys {
 		f := v.fields[k]

@@ -55,6 +55,8 @@ func TestJSON(t *testing.T) {
 		{"equal keys", `{"verdict": "REVISE", "verdict": "APPROVE"}`, quorum.Malformed, none, 0},
 		{"equal keys but for case", `{"Verdict": "REVISE", "verdict": "APPROVE"}`, quorum.Malformed, none, 0},
 		{"equal keys, escaped", `{"verdict": "REVISE", "v\u0065rdict": "APPROVE"}`, quorum.Malformed, none, 0},
+		{"equal keys, in other letters", `{"statuſ": "REVISE", "status": "APPROVE"}`, quorum.Malformed, none, 0},
+		{"read nothing", `{"verdict": "APPROVE", "files_reviewed": []}`, quorum.Partial, none, 0},
 		{"template", `{"verdict": "APPROVE|REVISE"}`, quorum.Malformed, quorum.ReasonTemplate, 0},
 		{"a sentence", `{"verdict": "approve if CI passes"}`, quorum.Malformed, none, 0},
 		{"no verdict", `{"findings": []}`, quorum.Malformed, none, 0},

@@ -23,8 +23,8 @@ const (
 	lateRun    = "workflow: .github/workflows/late.yml"
 	lateBody   = "late comments\n    | ## Late\n    |\n    | **Ready to merge?** %s\n+0s late succeeds"
 	lateUpload = "late uploads verdict\n" +
-		`    | {"schema": 1, "head": "{sha a1}", "base": "main", "run": {run}, "attempt": {attempt}, "verdict": "%s",` + "\n" +
-		`    |  "findings": [%s], "files_reviewed": 1, "files_total": 1}` + "\n+0s late succeeds"
+		`    | {"schema": 2, "head": "{sha a1}", "base": "main", "run": {run}, "attempt": {attempt}, "verdict": "%s",` + "\n" +
+		`    |  "findings": [%s], "files_reviewed": ["cart.go"]}` + "\n+0s late succeeds"
 	lateFinding = `{"path": "cart.go", "line": 42, "severity": "high", "body": "An empty cart divides by zero."}`
 )
 

@@ -54,7 +54,7 @@ const (
 	brokenInLog  = "panic: index out of range\n"
 )
 
-const artifactVerdict = `{"schema": 1, "head": %q, "base": %q, "run": %d, "attempt": %d, "verdict": %q, "findings": [%s],
- "files_reviewed": %d, "files_total": %d}`
+const artifactVerdict = `{"schema": 2, "head": %q, "base": %q, "run": %d, "attempt": %d, "verdict": %q, "findings": [%s],
+ "files_reviewed": [%q]}`
 
 const artifactFinding = `{"path": "cart.go", "line": 42, "severity": "high", "body": "An empty cart divides by zero."}`
