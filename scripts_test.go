@@ -297,7 +297,8 @@ func TestVerdictScript(t *testing.T) {
 			"INPUT_FINAL_MESSAGE={}", "INPUT_MIN_SEVERITY=high", "INPUT_HEAD=1a", "INPUT_BASE=2b", "INPUT_CHANGED=c d",
 		}, made("codex") + "<--min-severity=high><--head=1a><--base=2b><--changed=c d>{}", 0},
 		{
-			"in a checkout", []string{"INPUT_FINAL_MESSAGE={}", "EVENT_BASE=base", "EVENT_HEAD=head"},
+			"in a checkout",
+			[]string{"INPUT_FINAL_MESSAGE={}", "EVENT_BASE=base", "EVENT_HEAD=head"},
 			made("codex") + "<--changed=TEMP/changed>{}", 0,
 		},
 		{"of another commit", []string{"INPUT_FINAL_MESSAGE={}", "EVENT_BASE=" + evil, "EVENT_HEAD=head"}, made("codex") + "{}", 0},
