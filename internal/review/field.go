@@ -43,6 +43,7 @@ var (
 		{label: "final verdict", approve: approvedWords},
 		{label: "overall verdict", approve: approvedWords},
 		{label: "review verdict", approve: approvedWords},
+		{label: "final audit verdict", approve: approvedWords},
 		{label: "audit verdict", approve: approvedWords},
 		{label: "verdict", approve: approvedWords},
 		{label: "final decision", approve: approvedWords},
@@ -50,11 +51,11 @@ var (
 		{label: "decision", approve: approvedWords},
 		{label: "merge recommendation", approve: onlyApproved},
 		{label: "final recommendation", approve: onlyApproved},
-		{label: "recommendation", approve: onlyApproved, loose: true},
+		{label: "recommendation", approve: []string{"approved", "approve", "merge"}, loose: true},
 		{label: "review status", approve: onlyApproved, loose: true},
 		{label: "review result", approve: onlyApproved, loose: true},
 		{label: "review", approve: []string{"approved", "approve", "lgtm"}, loose: true, inLine: true},
-		{label: "status", approve: onlyApproved, loose: true},
+		{label: "status", approve: []string{"approved", "approve", "no issues found"}, loose: true},
 		{label: "result", approve: onlyApproved, loose: true},
 		{label: "task quality", approve: onlyApproved},
 		{label: "assessment", approve: onlyApproved, loose: true},
@@ -93,7 +94,7 @@ var (
 		"not run", "did not run", "timed out", "timeout", "error",
 	}
 	valueWords = []string{
-		"with fixes", "yes", "no", "approved", "approve", "passed", "pass", "lgtm", "accepted", "accept", "request changes",
+		"with fixes", "yes", "no", "approved", "approve", "passed", "pass", "lgtm", "accepted", "accept", "merge", "request changes",
 		"request_changes", "changes requested", "revise", "rethink", "rejected", "reject", "issues found", "needs fixes", "needs work",
 		"needs changes", "comment", "block",
 	}
@@ -119,6 +120,8 @@ func (f verdictField) voteOf(value string) vote {
 		return f.voteOfUnknown(unfilledTemplate)
 	case beginsWithOneOf(refusedWords, value):
 		return refuses
+	case !negative && slices.Contains(f.approve, trimStatement(value)):
+		return approves
 	}
 	low := strings.ToLower(value)
 	for _, word := range rejectedWords {
@@ -135,13 +138,10 @@ func (f verdictField) voteOf(value string) vote {
 	}
 	for _, word := range f.approve {
 		if rest, ok := cutWord(value, word); ok {
-			switch {
-			case negative:
+			if negative && trimStatement(rest) == "" {
 				return yesAndNo
-			case trimStatement(rest) != "":
-				return conditionalYes
 			}
-			return approves
+			return conditionalYes
 		}
 	}
 	return f.voteOfUnknown(unclear)
@@ -230,6 +230,11 @@ func beginsWithOneOf(words []string, value string) bool {
 // beginsWithRejection reports whether a value begins with a word that objects.
 func beginsWithRejection(value string) bool {
 	return beginsWithOneOf(rejectedWords, strings.ToLower(value))
+}
+
+// beginsWithAnswer reports whether a value begins with a word that objects, or says that there was no review.
+func beginsWithAnswer(value string) bool {
+	return beginsWithRejection(value) || beginsWithOneOf(refusedWords, value)
 }
 
 // beginsWithValue reports whether s begins with a value of some field.

@@ -35,7 +35,7 @@ func headingOf(l pageLine, text string) (name string, level int, ok bool) {
 var asideName = lazyRegexp(
 	`\b(?:previous(?:ly)?|prior|earlier|histor(?:y|ical)|archived?|older|outdated|superseded|obsolete|past|former` +
 		`|last (?:review|result|run|commit|round|verdict)|examples?|samples?|template|format|descriptions?|instructions?|prompts?` +
-		`|quot(?:e|ed|es)|original|for reference|legend|expected|how to|plan|pr summary|pull request summary|changelog)\b`,
+		`|quot(?:e|ed|es)|original|for reference|legend|expected|how to|pr summary|pull request summary|changelog)\b`,
 )
 
 // currentName matches the names of sections that hold what is said now, although a word of them is an aside's.

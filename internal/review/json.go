@@ -290,7 +290,7 @@ func jsonVote(f jsonValue) vote {
 	}
 	word := strings.TrimRight(lowerASCII(strings.TrimSpace(f.text)), ".!")
 	switch word {
-	case "patch is correct", "correct", "approve", "approved", "yes":
+	case "patch is correct", "correct", "approve", "approved", "accept", "accepted", "pass", "passed", "yes":
 		return approves
 	case "patch is incorrect", "incorrect":
 		return objects
@@ -358,8 +358,8 @@ func (v jsonValue) neutralDoubt() (detail string, outcome quorum.Outcome, found 
 			continue
 		}
 		d := &document{LinedText: ReadLines(f.text), preset: noPreset}
-		if line, outcome, found := d.unreadLine(-1, false); found {
-			return d.lines[line].text, outcome, true
+		if line, found := d.unreadLine(-1, false); found {
+			return d.lines[line].text, quorum.Malformed, true
 		}
 		if line, _, found := d.vetoLine(-1, false); found {
 			return d.lines[line].text, quorum.Malformed, true

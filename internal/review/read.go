@@ -198,8 +198,8 @@ func (d *document) unlessTakenAway(got Reading) Reading {
 	if line, source, found := d.partialLine(); found {
 		return d.takenAway(got, line, quorum.Partial, source)
 	}
-	if line, outcome, found := d.unreadLine(at, got.ownWords); found {
-		return d.takenAway(got, line, outcome, ruleUnread)
+	if line, found := d.unreadLine(at, got.ownWords); found {
+		return d.takenAway(got, line, quorum.Malformed, ruleUnread)
 	}
 	if line, rule, found := d.vetoLine(at, at < 0 || got.ownWords); found {
 		return d.takenAway(got, line, quorum.Malformed, rule)

@@ -114,6 +114,8 @@ func (d *document) ruleField(i int, l pageLine) ruling {
 		got.vote, got.rule = f.voteOf(value), "field: "+f.label
 		return got
 	}
+	first, second, isPair := strings.Cut(l.text, " | **") // two fields in one line must both say yes
+	l.text = first
 	f, value, sure, ok := parseFieldLine(l)
 	if !ok {
 		return d.ruleHeading(got, l, text)
@@ -125,7 +127,7 @@ func (d *document) ruleField(i int, l pageLine) ruling {
 		}
 		next, at := nextLine(d.LinedText, i)
 		value = stripMarks(headingText(next))
-		if value == "" || strings.ContainsAny(value, ":?") && !beginsWithRejection(trimSymbols(value)) {
+		if value == "" || strings.ContainsAny(value, ":?") && !beginsWithAnswer(trimSymbols(value)) {
 			got.vote = f.voteOfUnknown(unfilledTemplate)
 			return got
 		}
@@ -133,6 +135,9 @@ func (d *document) ruleField(i int, l pageLine) ruling {
 		got.detail, got.line = shortQuote(text+" "+next), at
 	}
 	got.vote = f.voteOf(value)
+	if f, value, _, _ := parseField("**" + second); isPair && got.vote == approves && f.voteOf(value) != approves {
+		got.vote = unclear
+	}
 	return got
 }
 
@@ -168,7 +173,7 @@ func rejectingUnit(words string, strong bool) (word string, ok bool) {
 		for _, more := range [...]string{"yet", "to merge", "for merge", "to be merged"} {
 			rest = strings.TrimLeft(strings.TrimPrefix(rest, more), " ")
 		}
-		if strings.Trim(rest, ".!") == "" || strong && strings.ContainsAny(rest[:1], ".:!,-(") {
+		if strings.Trim(rest, ".!") == "" || rest[0] == ':' || strong && strings.ContainsAny(rest[:1], ".!,-(") {
 			return w, true
 		}
 	}

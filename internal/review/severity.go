@@ -90,6 +90,9 @@ var (
 		"(no|0|zero) (new |open |)(issues|findings|problems|bugs)( were|) (found|detected|identified)( (across|in) {some} file(s|)|)",
 		"(no|0|zero) (new |open |)(issues|findings|problems|bugs)( (across|in) {some} file(s|)|)",
 		"found (no|0|zero) (new |open |)(issues|findings|problems|bugs)( (across|in) {some} file(s|)|)",
+		"{word} review analyzed this pr and found no bugs or issues to report", "no issues identified ({some} code objects reviewed)",
+		"i've completed my review and didn't find any issues", "review completed. no suggestions at this time",
+		"all reported issues were addressed( across {some} file(s|)|)",
 	)
 	// nothing matches a value, or a sentence, that says that there is none.
 	nothing = lazyRegexp(

@@ -10,8 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-
-	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
 // unreadWords are the words that the shapes know, by class; any other word is of the class '.', and a number of 'q'.
@@ -206,7 +204,7 @@ func coverageOf(words string) (seen, all int, ok bool) {
 
 // unreadLine finds the line that says that not all was read, or that there is no answer. Where a vendor's own words approve, its
 // folds, tables and quotes are about the change itself; the line that approves says what its vendor means by it.
-func (d *document) unreadLine(approving int, ownWords bool) (line int, outcome quorum.Outcome, found bool) {
+func (d *document) unreadLine(approving int, ownWords bool) (line int, found bool) {
 	counted := map[bool]int{} // how many files were read (true), and how many there are
 	var header []string
 	for i, l := range d.lines {
@@ -233,28 +231,28 @@ func (d *document) unreadLine(approving int, ownWords bool) (line int, outcome q
 			item, _ := listItem(strings.TrimSpace(part))
 			words := plainWords(cutLinks(dropCode(item)))
 			if seen, all, ok := coverageOf(words); ok && seen < all || percentage().MatchString(words) {
-				return i, quorum.Partial, true
+				return i, true
 			}
 			if m := countedFiles().FindStringSubmatch(strings.TrimSpace(words)); m != nil {
 				n, _ := strconv.Atoi(m[2])
 				isRead := m[1] != ""
 				if counted[isRead] = n; isRead && n == 0 || counted[true] > 0 && counted[true] < counted[false] {
-					return i, quorum.Partial, true
+					return i, true
 				}
 				continue
 			}
 			if saysUnread(words) {
-				return i, quorum.Malformed, true
+				return i, true
 			}
 		}
 	}
 	for i := len(d.lines) - 1; i > approving && !ownWords; i-- { // an answer that ends in a colon was cut off
 		text := strings.TrimRight(d.lines[i].text, "*_ ")
 		if d.lines[i].visibility == hidden || text != "" {
-			return i, quorum.Malformed, strings.HasSuffix(text, ":")
+			return i, strings.HasSuffix(text, ":")
 		}
 	}
-	return 0, 0, false
+	return 0, false
 }
 
 // rowClauses returns the cells of a row, each behind the name of its column, the row as a whole, and of two cells the second behind

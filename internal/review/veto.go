@@ -33,7 +33,7 @@ var vetoes = []veto{
 		`^(?:approved?|yes|lgtm|ready|pass(?:ed)?)[,;.]? (?:but|only|if|once|after|unless|provided|except|pending)\b`),
 		true, "Approved, but only once the lock is fixed."},
 	{"changes requested", lazyRegexp(`^(?:changes (?:are )?(?:requested|required|needed)|requesting changes)\b`),
-		false, "Changes requested: see the comment below."},
+		false, "Changes are required in the hub."},
 	{"something is open", lazyRegexp(
 		`\b[1-9]\d{0,4} (?:\w+ )?` + openState + ` ` + openThing + `\b|\b` + openState + ` ` + openThing + ` ?[:(] ?[1-9]` +
 			`|\b` + openThing + ` (?:still |left |remain(?:ing)? )?(?:open|unresolved) ?[:(] ?[1-9]`),
