@@ -10,13 +10,10 @@ import (
 )
 
 // commitLine matches a line that names a commit; the commit may be the text or the address of a link.
-var commitLine = rx(
-	`(?:\breviewed commits?|\bfor commit|\bup to commit)(?: ?: ?| )`+
-		`(?:\[[^\[\]]{0,80}\]\(https?://[^ ()]{1,200}/commits?/([0-9a-f]{7,64})[^ ()]{0,100}\)`+
+var commitLine = lazyRegexp(
+	`(?:\breviewed commits?|\bfor commit|\bup to commit)(?: ?: ?| )` +
+		`(?:\[[^\[\]]{0,80}\]\(https?://[^ ()]{1,200}/commits?/([0-9a-f]{7,64})[^ ()]{0,100}\)` +
 		`|\[?\(?([0-9a-f]{7,64}))([^0-9a-z]|$)`,
-	"reviewed commit",
-	"for commit",
-	"up to commit",
 )
 
 // emphasisMarks strips the Markdown marks that may stand around and within such a line.
@@ -71,7 +68,7 @@ func namedIn(lines []pageLine, pre *preset) string {
 			continue
 		}
 		words = emphasisMarks.Replace(words)
-		found := commitLine.findAllGroups(words, 4)
+		found := commitLine().FindAllStringSubmatch(words, 4)
 		for _, expr := range pre.commits {
 			found = append(found, expr().FindAllStringSubmatch(words, 4)...)
 		}

@@ -3,45 +3,43 @@ package review
 // This file reads how a run failed from the end of a job's log, or from an annotation.
 //
 // A log holds strangers' text, because many reviewers print the diff. So it may decide whether a rerun is worthwhile, and
-// never a verdict. A message must begin its line, after the marks that runners and loggers put before a message; a line
-// of a diff begins with something else.
+// never a verdict. A message begins its line, or stands behind words that say that something failed; a line that begins
+// as those of a diff, of code or of Markdown do holds none.
 
 import (
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// The parts of a line: codeMessage is a message by its HTTP code alone, which is tried where no row of logMessages matches;
-// exceptionPrefix and levelPrefix are what programs write before a message.
+// The parts of a line: mayExplain matches one that may hold a message; saysFailure what tells a wrapper of a message from
+// a sentence; wrapperEnd where a wrapper may end (at a quote it is a call: Error("); keyedValue a value of JSON that may be
+// a message; objectStart where JSON begins; foreignText the beginning of what no program says of itself.
 var (
-	codeMessage = lazyRegexp(
-		`^(?:(?:http(?:/[\d.]+)?|(?:http )?status(?: code)?|error code|code` +
-			`|response|server returned|got|received|api error|unexpected status` +
-			`|request failed with status(?: code)?|(?:client|server) error)["']?(?: status)?[ :=]{1,3}["'(]?([45]\d\d)\b` +
-			`|([45]\d\d)[ :,-]{1,3}(?:service|too many|internal|bad|gateway|unauthorized|forbidden|client` +
-			`|payment|request|server|unprocessable|not found|overloaded|{|\{)` +
-			`|(?:[\w.':-]+ ){0,6}[\w.'-]+ ?\(http (?:status )?([45]\d\d)\))`,
+	mayExplain = lazyRegexp(
+		`error|exce|exhausted|denied|overloaded|unavailable|unauth|disconn|not_?found|insufficient_|invalid_|err_` +
+			`|(?:^|\D)[45]\d\d(?:\D|$)`,
 	)
-	exceptionPrefix = lazyRegexp(`^[\w.$/-]{1,80}(?:error|exception|failure)(?:: | \[[^\]]{0,40}\]: )`)
-	levelPrefix     = lazyRegexp(
-		`^(?:error|err|fatal|failed|failure|warning|warn|critical|panic|uncaught|caused by|exception` +
-			`|reason|remote|e|npm err!|npm error|api error|detail|details|cause` +
-			`|message|msg|error message|(?:http )?[45]\d\d|http [45]\d\d` +
-			`|codex|claude|gemini|unable to access '[^']{1,200}'|curl: \(22\))` +
-			`(?:"?: ?| - |\] ?| +)`,
+	saysFailure = lazyRegexp(
+		`error|exception|fail|fatal|panic|aborted|warn|critical|unable|caused by|^(?:codex|claude|gemini|copilot|curl|e)\b`,
 	)
+	wrapperEnd = lazyRegexp(`: |:: ?|\] ?|\(["']?|\) | [-–—·|] |\b[45]\d\d |^(?:error|fatal|warning|critical) +`)
+	keyedValue = lazyRegexp(
+		`(?:^ *|["'])(?:type|code|message|status|reason|error|subtype|stop_reason|result)["']? ?: ?` +
+			`(?:"((?:[^"\\]|\\.)*)|'((?:[^'\\]|\\.)*)|(\d+) *(?:[,}\]]|$))`,
+	)
+	objectStart = lazyRegexp(`\{ ?["']|^[ {\[]*["'][\w-]+["'] ?:`)
+	foreignText = lazyRegexp("^(?:[-+>]|\\s*(?:\\*\\*|`|\\| |//|#+ ))")
 )
 
-// jsonMessageStart matches the places in a line of JSON at which a message begins.
-var jsonMessageStart = lazyRegexp(`"(?:type|code|message|status|reason|error|subtype|stop_reason)" ?: ?(?:"|\d)`)
-
-// maxLogLine is the number of bytes of a line that are read, and maxLogRows the number of rows that are tried on it: a
-// genuine message holds the words of few.
+// maxLogLine is the number of bytes of a line that are read, maxLogRows the number of rows that are tried on it, and
+// maxWrappers the number of wrappers around a message: a genuine one has few.
 const (
-	maxLogLine = 2000
-	maxLogRows = 8
+	maxLogLine  = 2000
+	maxLogRows  = 8
+	maxWrappers = 12
 )
 
 // readLog reads the end of a log. A cause that a rerun cannot mend beats one that may pass.
@@ -56,18 +54,22 @@ func readLog(m Material) Reading {
 	if strings.IndexByte(body, 0x1b) >= 0 {
 		body = ansiCodes().ReplaceAllString(body, "")
 	}
-	var best Reading
-	var wait Reading // a wait that stands in a line of its own
+	var best, wait Reading // wait: one that stands in a line of its own
 	for line := range strings.FieldsFuncSeq(body, func(r rune) bool { return r == '\n' || r == '\r' }) {
-		got, ok := readLogLine(line)
-		if hint := statedWait(line); hint.Reset > 0 || !hint.Until.IsZero() {
+		line, at := cutTimestamp(strings.TrimPrefix(line[:min(len(line), maxLogLine)], "\ufeff"))
+		low := strings.ReplaceAll(lowerASCII(line), "’", "'")
+		if len(low) < 5 || foreignText().MatchString(low) {
+			continue
+		}
+		hint := Reading{}.withWaitInLine(low, at)
+		if hint.statesEnd() {
 			wait = hint
 		}
-		if ok && logRank(got) >= logRank(best) {
+		if got, ok := readLogLine(line, low, hint); ok && logRank(got) >= logRank(best) {
 			best = got
 		}
 	}
-	if best.Outcome == quorum.Limited && best.Reset == 0 && best.Until.IsZero() {
+	if best.Outcome == quorum.Limited && !best.statesEnd() {
 		best.Reset, best.Until = wait.Reset, wait.Until
 	}
 	if best.Outcome != 0 {
@@ -100,7 +102,7 @@ func logRank(r Reading) int {
 	case quorum.Declined:
 		return 6
 	case quorum.Limited:
-		if r.Reason == quorum.ReasonQuota && r.Reset == 0 {
+		if r.Reason == quorum.ReasonQuota && !r.statesEnd() {
 			return 5
 		}
 		return 4
@@ -114,134 +116,93 @@ func logRank(r Reading) int {
 	return 0
 }
 
-// readLogLine reads one line of a log; ok is false if it explains no failure.
-func readLogLine(line string) (Reading, bool) {
-	if len(line) > maxLogLine {
-		line = line[:maxLogLine]
+// readLogLine reads one line of a log; ok is false if it explains no failure. wait is what the line states of one.
+func readLogLine(line, low string, wait Reading) (best Reading, ok bool) {
+	rows := append(logMessages.candidateRows(low, maxLogRows), generalNotices.candidateRows(low, maxLogRows)...)
+	if len(rows) == 0 && !mayExplain().MatchString(low) {
+		return best, false
 	}
-	line = cutTimestamp(strings.TrimPrefix(line, "\ufeff"))
-	if len(line) < 5 || line[0] == '+' || line[0] == '-' || line[0] == '>' {
-		return Reading{}, false
-	}
-	low := strings.ReplaceAll(lowerASCII(line), "’", "'")
-	rows := logMessages.candidateRows(inLog, low, maxLogRows)
-	coded := hasHTTPCode(low) &&
-		(strings.Contains(low, "http") || strings.Contains(low, "status") || strings.Contains(low, "code") ||
-			strings.Contains(low, "error") || low[0] == '4' || low[0] == '5')
-	if len(rows) == 0 && !coded {
-		return Reading{}, false
-	}
-	var best Reading
-	for _, part := range messageStarts(low) {
-		got, ok := matchMessage(part, rows, coded)
-		if ok && logRank(got) > logRank(best) {
-			best = got
+	for _, part := range messagesIn(low, 3) {
+		for _, read := range []func(string) (Reading, bool){readType, rows.readMessage, readHTTPCode} {
+			if got, ok := read(part); ok && logRank(got) > logRank(best) {
+				best = got
+			}
 		}
 	}
 	if best.Outcome == 0 {
 		return best, false
 	}
 	best.Detail = shortQuote(line)
-	return best.refineLimit(low), true
+	if best.Outcome == quorum.Limited {
+		best.Reset, best.Until = wait.Reset, wait.Until
+		best.Reason = refineLimit(best, low)
+	}
+	return best, true
 }
 
 // refineLimit tells a rate from a quota where one sentence serves for both: Gemini says "quota exceeded" of a minute and
 // of a day.
-func (got Reading) refineLimit(low string) Reading {
-	if got.Outcome != quorum.Limited && got.Reason != quorum.ReasonBilling {
-		return got
-	}
-	if got.Outcome == quorum.Limited {
-		got = got.withWaitInLine(low)
-	}
-	day := strings.Contains(low, "per day") || strings.Contains(low, "perday") || strings.Contains(low, "limit: 0")
-	minute := strings.Contains(low, "per minute") || strings.Contains(low, "perminute")
+func refineLimit(got Reading, low string) quorum.Reason {
+	holds := func(s string) bool { return strings.Contains(low, s) }
 	switch {
-	case got.Outcome != quorum.Limited:
-	case day:
-		got.Reason = quorum.ReasonQuota
-	case minute, got.Reset > 0 && got.Reset <= maxRateWait && strings.Contains(low, "current quota"):
-		got.Reason = quorum.ReasonRateLimit
+	case holds("per day"), holds("perday"), holds("byday"), holds("limit: 0"):
+		return quorum.ReasonQuota
+	case holds("per minute"), holds("perminute"), holds("current quota") && got.Reset > 0 && got.Reset <= maxRateWait:
+		return quorum.ReasonRateLimit
 	}
-	return got
+	return got.Reason
 }
 
 // maxRateWait is the longest wait of a rate limit; a longer one is a quota's.
 const maxRateWait = 5 * time.Minute
 
-// matchMessage reads a message that stands without the marks of loggers before it.
-func matchMessage(part string, rows messageTable, coded bool) (Reading, bool) {
-	if got, ok := rows.readMessage(part); ok || !coded {
-		return got, ok
+// messagesIn returns the rest of a line from each place at which a message may begin: its start, the values of JSON in
+// it, and the ends of the wrappers in the first sentence of each, which say that something failed. A value may be JSON
+// itself: deep is how often.
+func messagesIn(low string, deep int) (parts []string) {
+	text := low
+	if at := objectStart().FindStringIndex(low); at != nil {
+		text = low[:at[0]]
 	}
-	if m := codeMessage().FindStringSubmatch(part); m != nil {
-		outcome, reason, ok := outcomeOfCode(m[1] + m[2] + m[3])
-		return Reading{Outcome: outcome, Reason: reason}, ok
-	}
-	return Reading{}, false
-}
-
-// messageStarts returns the rest of a line from each place at which a message may begin.
-func messageStarts(low string) (parts []string) {
-	for range 8 {
-		low = trimLineMarks(low)
-		if low == "" {
-			break
-		}
-		parts = append(parts, low)
-		next := low
-		switch {
-		case strings.HasPrefix(low, "##["):
-			_, next, _ = strings.Cut(low, "]")
-		case strings.HasPrefix(low, "::"):
-			_, next, _ = strings.Cut(low[2:], "::")
-		default:
-			if m := exceptionPrefix().FindString(low); m != "" {
-				next = low[len(m):]
-			} else if m := levelPrefix().FindString(low); m != "" {
-				next = low[len(m):]
-			}
-		}
-		if len(next) == len(low) {
-			break
-		}
-		low = next
-	}
-	if len(parts) == 0 {
-		return nil
-	}
-	last := parts[len(parts)-1]
-	if whole := parts[0]; strings.Contains(whole, `":`) {
-		for _, at := range jsonMessageStart().FindAllStringIndex(whole, 24) {
-			key := whole[at[0]+1:]
-			parts = append(parts, key)
-			if _, text, ok := strings.Cut(key, ":"); ok {
-				parts = append(parts, trimLineMarks(text))
+	if text != "" && !foreignText().MatchString(text) {
+		text = trimLineMarks(text)
+		parts = append(parts, text)
+		first, _, _ := strings.Cut(text, ". ")
+		if failure := saysFailure().FindStringIndex(first); failure != nil {
+			for _, end := range wrapperEnd().FindAllStringIndex(first, maxWrappers) {
+				if end[1] > failure[0] && !strings.ContainsAny(text[end[0]:end[1]], `"'`) {
+					parts = append(parts, trimLineMarks(text[end[1]:]))
+				}
 			}
 		}
 	}
-	if _, text, ok := strings.Cut(last, " · "); ok {
-		parts = append(parts, trimLineMarks(text))
+	for _, m := range keyedValue().FindAllStringSubmatch(low, 2*maxWrappers) {
+		switch value := m[1] + m[2]; {
+		case m[3] != "":
+			parts = append(parts, "code "+m[3])
+		case deep > 0:
+			parts = append(parts, messagesIn(jsonEscapes.Replace(value), deep-1)...)
+		}
 	}
 	return parts
 }
 
+var jsonEscapes = strings.NewReplacer(`\"`, `"`, `\\`, `\`, `\n`, " ")
+
+// trimLineMarks cuts off what stands around a message: quotes, brackets, bullets and symbols.
 func trimLineMarks(s string) string {
+	s = strings.TrimRight(s, " \\\"')]}")
 	return strings.TrimLeftFunc(s, func(r rune) bool {
-		switch r {
-		case ' ', '\t', '"', '\'', '{', '[', '(', '*', '•', '●', '⏺', '⎿', '✖', '✗', '×', '│', '|', '└', '├', '─':
-			return r != '['
-		}
-		return isSymbol(r)
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("<./$", r)
 	})
 }
 
-// cutTimestamp cuts off the time that GitHub puts before every line.
-func cutTimestamp(line string) string {
-	if len(line) > 21 && line[4] == '-' && line[7] == '-' && line[10] == 'T' && line[13] == ':' {
-		if i := strings.IndexByte(line[:min(len(line), 40)], 'Z'); i > 0 && (i+1 == len(line) || line[i+1] == ' ') {
-			return strings.TrimPrefix(line[i+1:], " ")
+// cutTimestamp cuts off the time that GitHub puts before every line, and returns it.
+func cutTimestamp(line string) (string, time.Time) {
+	if stamp, rest, _ := strings.Cut(line[:min(len(line), 40)], " "); len(stamp) > 19 {
+		if at, err := time.Parse(time.RFC3339Nano, stamp); err == nil {
+			return line[len(line[:min(len(line), 40)])-len(rest):], at
 		}
 	}
-	return line
+	return line, time.Time{}
 }

@@ -4,6 +4,7 @@ package review
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -43,18 +44,66 @@ func testExamples(t *testing.T, table messageTable, read func(row messageRow) Re
 
 // Each message is read where a runner shows it: with the time before it and other lines around it.
 func TestEveryLogMessageHasAnExample(t *testing.T) {
-	testExamples(t, logMessages, func(row messageRow) Reading {
+	read := func(row messageRow) Reading {
 		const stamp = "2026-05-04T03:02:01.1234567Z "
-		lines := append(append([]string{"Run the reviewer"}, strings.Split(row.example, "\n")...), "##[error]Process completed with exit code 1.")
-		body := stamp + strings.Join(lines, "\n"+stamp) + "\n"
+		body := stamp + strings.Join([]string{"Run the reviewer", row.example, "##[error]Process completed with exit code 1."}, "\n"+stamp)
 		bare := Read(autoReviewer(), Material{Kind: Log, Body: row.example, Conclusion: "failure"})
-		stamped := Read(autoReviewer(), Material{Kind: Log, Body: body, Conclusion: "failure"})
+		stamped := Read(autoReviewer(), Material{Kind: Log, Body: body + "\n", Conclusion: "failure"})
 		if bare.Outcome != stamped.Outcome || bare.Reason != stamped.Reason || bare.Detail != stamped.Detail {
 			t.Errorf("%q: alone %v (%v, %q), and within a log %v (%v, %q)",
 				row.example, bare.Outcome, bare.Reason, bare.Detail, stamped.Outcome, stamped.Reason, stamped.Detail)
 		}
 		return stamped
-	})
+	}
+	testExamples(t, errorTypes, read)
+	testExamples(t, logMessages, read)
+}
+
+// Programs wrap what failed into words of their own. %s is the message, as it is or within a string of JSON.
+var wrappers = []string{
+	"##[error]Action failed with error: %s",
+	"::error file=ask.py,line=3::%s",
+	"✕ [API Error: %s]",
+	"Dt [SessionModelError]: %s",
+	"    [cause]: [Error: %s]",
+	"Error: Error: %s",
+	"panic: %s",
+	"Unhandled exception: %s",
+	"Caused by: %s",
+	`⏺ Agent "Review the diff" failed: Agent terminated early due to an API error: %s`,
+	`{"level":"error","message":"%s"}`,
+	`  "message": "%s",`,
+	"2026-05-04 03:02:01,123 - reviewer.main - ERROR - %s",
+}
+
+func TestEveryMessageIsReadBehindWrappers(t *testing.T) {
+	for _, row := range slices.Concat(errorTypes, logMessages, generalNotices) {
+		for _, wrapper := range wrappers {
+			message := strings.TrimLeft(row.example, "- ") // a list's dash begins a line of prose, or of a diff
+			if strings.Contains(wrapper, `"%s"`) {
+				message = strings.ReplaceAll(message, `"`, `\"`)
+			}
+			body := fmt.Sprintf(wrapper, message)
+			got := Read(autoReviewer(), Material{Kind: Log, Body: body, Conclusion: "failure"})
+			if bare := Read(autoReviewer(), Material{Kind: Log, Body: row.example}); got.Outcome != bare.Outcome || got.Reason != bare.Reason {
+				t.Errorf("%q is %v (%v), and without the wrapper %v (%v)", body, got.Outcome, got.Reason, bare.Outcome, bare.Reason)
+			}
+		}
+	}
+}
+
+// A form is needed if its example is read otherwise without it.
+func TestEveryFormOfALimitHasAnExample(t *testing.T) {
+	for i, form := range limitForms {
+		read := func() Reading { return Read(autoReviewer(), Material{Kind: Log, Body: form.example}) }
+		got := read()
+		limitForms[i].pattern = pattern{}
+		other := read()
+		limitForms[i].pattern = form.pattern
+		if got.Outcome != quorum.Limited || !got.statesEnd() || other.Reset == got.Reset && other.Until.Equal(got.Until) {
+			t.Errorf("%q is %v, %v %v; and without its form %v %v", form.example, got.Outcome, got.Reset, got.Until, other.Reset, other.Until)
+		}
+	}
 }
 
 func TestEveryNoticeHasAnExample(t *testing.T) {
@@ -65,10 +114,10 @@ func TestEveryNoticeHasAnExample(t *testing.T) {
 
 // The test of the examples must itself find a row without one, one that is read otherwise, and one that nothing needs.
 func TestWrongExamplesAreFound(t *testing.T) {
-	tide := messageRow{inLog, rx(`^the tide is out\b`, "tide"), quorum.Overloaded, quorum.ReasonOverloaded, "the tide is out"}
-	storm := messageRow{inLog, rx(`^the \w+ is out\b`, "is out"), quorum.Failed, quorum.ReasonInvalid, "the tide is out today"}
-	again, blank, elsewhere := tide, tide, tide
-	again.example, blank.example, elsewhere.where = "the tide is out again", "", inLine
+	tide := meaning(quorum.Overloaded, quorum.ReasonOverloaded, `^the tide is out\b`, "the tide is out")[0]
+	storm := meaning(quorum.Failed, quorum.ReasonInvalid, `^the \w+ is out\b`, "the tide is out today")[0]
+	again, blank := tide, tide
+	again.example, blank.example = "the tide is out again", ""
 	for _, c := range []struct {
 		name  string
 		table messageTable
@@ -81,10 +130,9 @@ func TestWrongExamplesAreFound(t *testing.T) {
 		{"behind its like", messageTable{tide, again}, 1, false},
 		{"before its like", messageTable{tide, again}, 0, false},
 		{"no example", messageTable{blank}, 0, false},
-		{"in another place", messageTable{elsewhere}, 0, false},
 	} {
 		fault := exampleFault(c.table, c.row, func(row messageRow) Reading {
-			got, _ := c.table.readLine(inLog, row.example)
+			got, _ := c.table.readMessage(row.example)
 			got.Detail = row.example
 			return got
 		})

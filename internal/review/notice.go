@@ -10,15 +10,8 @@ import (
 	"strings"
 )
 
-// httpError matches a line that is an error with its HTTP code: "## ⚠️ Gemini API Error (HTTP 503)".
-var httpError = rx(
-	`^(?:[\w.'-]+ ){0,6}[\w.'-]+ ?\(http(?: status)?(?: code)?:? (\d{3})\)[.:]?(?: .{0,200})?$`+
-		`|^(?:[\w.'-]+ ){0,4}(?:error|failed|failure):? (?:http |status |status code )?(\d{3})[.:]?(?: .{0,200})?$`,
-	"(http",
-	"error",
-	"failed",
-	"failure",
-)
+// failedHeadline matches what a headline says before the cause: "## ⚠️ Gemini API Error (timeout)".
+var failedHeadline = lazyRegexp(`^(?:[\w.'-]+ ){0,5}(?:error|failed|failure)(?: ?\(|: )`)
 
 // workingLines say that the review is under way.
 var workingLines = lazyShapes(
@@ -73,14 +66,9 @@ func (d *document) findNotice(kind Kind) (best foundNotice, found bool) {
 		if found || isRow || l.visibility == quoted && !l.alert || l.folded || !strong && !opening[i] {
 			continue
 		}
-		got, ok := readHTTPError(l)
-		if !ok {
-			if got, ok = generalNotices.readLine(inLine, plainWords(text)); ok {
-				got.Detail = shortQuote(l.text)
-			}
-		}
+		got, ok := readGeneralNotice(plainWords(text))
 		if ok {
-			got.Rule = "general notices"
+			got.Rule, got.Detail = "general notices", shortQuote(l.text)
 			best, found = foundNotice{Reading: got, line: i, strong: strong}, true
 		}
 	}
@@ -160,17 +148,15 @@ func (d *document) openingOf(kind Kind) (opening []bool) {
 	return opening
 }
 
-// readHTTPError reads a headline with an HTTP code.
-func readHTTPError(l pageLine) (Reading, bool) {
-	if !hasHTTPCode(l.text) {
-		return Reading{}, false
+// readGeneralNotice reads a line that anybody's text may have: a notice by an HTTP code, or by its words.
+func readGeneralNotice(words string) (Reading, bool) {
+	if m := headlineCode.findGroups(words); m != nil {
+		return readingOfCode(m[1] + m[2])
 	}
-	m := httpError.findGroups(plainWords(strings.TrimSpace(l.text)))
-	if m == nil {
-		return Reading{}, false
+	if got, ok := generalNotices.readMessage(words); ok {
+		return got, true
 	}
-	outcome, reason, ok := outcomeOfCode(m[1] + m[2])
-	return Reading{Outcome: outcome, Reason: reason, Detail: shortQuote(l.text)}, ok
+	return generalNotices.readMessage(strings.TrimRight(words[len(failedHeadline().FindString(words)):], ").!"))
 }
 
 // saysWorking reports whether a text says that its review is still under way, with the line that says so.

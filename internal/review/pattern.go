@@ -4,26 +4,27 @@ package review
 
 import (
 	"regexp"
+	"regexp/syntax"
+	"slices"
 	"strings"
 	"sync"
 )
 
-// A pattern is an expression for lines in lower case, with words of which every match holds one. The expression is tried
-// only where a line holds such a word: most hold none, and a word is far cheaper to look for. A test proves from each
-// expression that it matches nothing without its words. The zero pattern matches nothing.
+// A pattern is an expression for lines in lower case. It is tried only where a line holds one of its words, found in the
+// expression itself: most lines hold none, and a word is far cheaper to look for. The zero pattern matches nothing.
 type pattern struct {
 	expr  func() *regexp.Regexp
-	words []string
+	words func() []string
 }
 
-func rx(expr string, words ...string) pattern { return newPattern(expr, words...) }
-
-// newPattern is rx for expressions that no source file writes.
-func newPattern(expr string, words ...string) pattern {
-	if len(words) == 0 {
-		words = []string{""} // each line holds it
-	}
-	return pattern{lazyRegexp(expr), words}
+func rx(expr string) pattern {
+	return pattern{lazyRegexp(expr), sync.OnceValue(func() []string {
+		tree, err := syntax.Parse(expr, syntax.Perl)
+		if err != nil {
+			return nil
+		}
+		return neededWords(tree)
+	})}
 }
 
 // lazyRegexp returns a function that compiles an expression when it is first called: a program that reads no text compiles
@@ -32,14 +33,51 @@ func lazyRegexp(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
 
+// neededWords returns words of which every match of an expression holds one; nil if it finds none.
+func neededWords(re *syntax.Regexp) (words []string) {
+	shortest := func(words []string) int {
+		if words == nil {
+			return 0
+		}
+		return len(slices.MinFunc(words, func(a, b string) int { return len(a) - len(b) }))
+	}
+	switch re.Op {
+	case syntax.OpLiteral:
+		if re.Flags&syntax.FoldCase == 0 {
+			return []string{string(re.Rune)}
+		}
+	case syntax.OpCapture, syntax.OpPlus:
+		return neededWords(re.Sub[0])
+	case syntax.OpConcat:
+		for _, sub := range re.Sub {
+			if found := neededWords(sub); shortest(found) > shortest(words) {
+				words = found
+			}
+		}
+	case syntax.OpAlternate:
+		for _, sub := range re.Sub {
+			found := neededWords(sub)
+			if found == nil {
+				return nil
+			}
+			words = append(words, found...)
+		}
+	}
+	return words
+}
+
 // mayMatch reports whether a line holds one of p's words; if not, p does not match it.
 func (p pattern) mayMatch(line string) bool {
-	for _, w := range p.words {
-		if strings.Contains(line, w) {
+	if p.expr == nil {
+		return false
+	}
+	words := p.words()
+	for _, w := range words {
+		if len(w) <= len(line) && strings.Contains(line, w) {
 			return true
 		}
 	}
-	return false
+	return len(words) == 0
 }
 
 // findGroups returns the groups of p's match in a line, nil if there is none.
@@ -48,12 +86,4 @@ func (p pattern) findGroups(line string) []string {
 		return nil
 	}
 	return p.expr().FindStringSubmatch(line)
-}
-
-// findAllGroups returns the groups of the first n matches.
-func (p pattern) findAllGroups(line string, n int) [][]string {
-	if !p.mayMatch(line) {
-		return nil
-	}
-	return p.expr().FindAllStringSubmatch(line, n)
 }

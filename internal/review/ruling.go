@@ -41,12 +41,11 @@ func (r ruling) toReading() Reading {
 	return got
 }
 
-// refusal returns the reading of a field whose value says that there was no review. Its line may tell the cause.
+// refusal returns the reading of a field whose value says that there was no review. What stands behind it in brackets may tell why.
 func (r ruling) refusal() Reading {
-	got := Reading{Outcome: quorum.Unknown, Reason: quorum.ReasonUnknown}
-	if told, ok := readLogLine(r.detail); ok {
-		got = told
-	} else if strings.Contains(lowerASCII(r.detail), "skipped") {
+	_, cause, _ := strings.Cut(r.detail, "(")
+	got := readLog(Material{Body: cause})
+	if got.Outcome == quorum.Unknown && strings.Contains(lowerASCII(r.detail), "skipped") {
 		got.Outcome, got.Reason = quorum.Declined, quorum.ReasonSkipped
 	}
 	got.Detail, got.Rule, got.Line = r.detail, r.rule, r.line+1

@@ -91,15 +91,14 @@ func parsePhrase(source string, letters int) (shape, error) {
 	case p.letters < letters:
 		return shape{}, errShapeEmpty
 	}
-	return shape{source, heading, newPattern(`(?s)\A`+p.expr+`\z`, p.words...)}, nil
+	return shape{source, heading, rx(`(?s)\A` + p.expr + `\z`)}, nil
 }
 
 // A shapePart is a part of a shape as an expression.
 type shapePart struct {
 	expr     string
-	letters  int      // bytes of words that a line has at least
-	anyHoles int      // that may have to be filled at most
-	words    []string // of which a line holds one
+	letters  int // bytes of words that a line has at least
+	anyHoles int // that may have to be filled at most
 }
 
 // add adds the part that follows p.
@@ -107,35 +106,18 @@ func (p *shapePart) add(next shapePart) {
 	p.expr += next.expr
 	p.letters += next.letters
 	p.anyHoles += next.anyHoles
-	if shortest(next.words) > shortest(p.words) {
-		p.words = next.words
-	}
 }
 
 func literalPart(s string) shapePart {
-	return shapePart{expr: regexp.QuoteMeta(s), letters: len(strings.Trim(s, " .,:;!?-")), words: []string{s}}
-}
-
-func shortest(words []string) (n int) {
-	for i, w := range words {
-		if i == 0 || len(w) < n {
-			n = len(w)
-		}
-	}
-	return n
+	return shapePart{expr: regexp.QuoteMeta(s), letters: len(strings.Trim(s, " .,:;!?-"))}
 }
 
 // oneOf returns the part that is one of choices.
 func oneOf(choices []shapePart) (p shapePart) {
 	p.letters = choices[0].letters
-	for i, c := range choices {
+	for _, c := range choices {
 		p.expr += "|" + c.expr
 		p.letters, p.anyHoles = min(p.letters, c.letters), max(p.anyHoles, c.anyHoles)
-		if i == 0 || len(p.words) > 0 && len(c.words) > 0 {
-			p.words = append(p.words, c.words...)
-		} else {
-			p.words = nil
-		}
 	}
 	p.expr = "(?:" + p.expr[1:] + ")"
 	return p
