@@ -17,6 +17,7 @@ func TestShapes(t *testing.T) {
 		{"all is well", "**All is well.**", true, ""},
 		{"all is well", "All is well here", false, ""},
 		{"all is (well|fine|)", "All is fine", true, ""},
+		{"yes(| very well| quite fine)", "Yes", true, ""},
 		{"all is well", ":white_check_mark: **All is well** :tada: 🎉", true, ""},
 		{"all is well", "All is well! :x:", false, ""},
 		{"all is well", ":no_entry: All is well", false, ""},
