@@ -658,7 +658,7 @@ var outcomes = []struct {
 	}},
 	{"again", []quorum.Reason{
 		quorum.ReasonEmpty, quorum.ReasonAmbiguous, quorum.ReasonMalformed, quorum.ReasonContradicts,
-		quorum.ReasonTemplate, quorum.ReasonConditional, quorum.ReasonPartial,
+		quorum.ReasonTemplate, quorum.ReasonConditional, quorum.ReasonUncovered, quorum.ReasonPartial,
 		quorum.ReasonOverloaded, quorum.ReasonHung, quorum.ReasonUnknown, quorum.ReasonFailedTwice, quorum.ReasonRateLimit, quorum.ReasonQuota,
 	}},
 	{"unavailable", []quorum.Reason{

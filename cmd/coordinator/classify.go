@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -23,17 +22,19 @@ import (
 )
 
 type classifyCmd struct {
-	Preset     string `placeholder:"NAME"   help:"Read it as this reviewer's, e.g. copilot."`
-	Policy     string `placeholder:"FILE"   help:"Read it as a reviewer's of this policy file: by its heading, verdict and shapes, too."`
-	Reviewer   string `placeholder:"NAME"   help:"With --policy: which reviewer. Needed if the file has several."`
-	Verdict    string `placeholder:"FORMAT" help:"Where its verdict stands: auto, ready-to-merge, review-state, findings, json or conclusion. Default: auto, or the preset's."`
-	Approve    string `placeholder:"RE"     help:"Instead of --verdict: a line that matches approves, as the policy's verdict: {approve: RE, object: RE}."`
-	Object     string `placeholder:"RE"     help:"With --approve: a line that matches objects."`
-	Kind       string `placeholder:"KIND"   help:"What it is on GitHub: comment, review, check, status or log. Default: comment."`
-	State      string `placeholder:"STATE"  help:"Of a review (APPROVED, CHANGES_REQUESTED, COMMENTED), a status (success, failure) or a check run (in_progress, completed)."`
-	Comments   int    `placeholder:"N"      help:"How many inline comments the review has."`
-	Conclusion string `placeholder:"C"      help:"Of the check run, or of the run whose log it is."`
-	JSON       bool   `                     help:"Print JSON."                                                                                                                 name:"json"`
+	Preset     string   `placeholder:"NAME"   help:"Read it as this reviewer's, e.g. copilot."`
+	Policy     string   `placeholder:"FILE"   help:"Read it as a reviewer's of this policy file: by its heading, verdict and shapes, too."`
+	Reviewer   string   `placeholder:"NAME"   help:"With --policy: which reviewer. Needed if the file has several."`
+	Verdict    string   `placeholder:"FORMAT" help:"Where its verdict stands: auto, ready-to-merge, review-state, findings, json or conclusion. Default: auto, or the preset's."`
+	Field      string   `placeholder:"LABEL"  help:"Instead of --verdict: the label of a field that has the words below."`
+	Approve    []string `placeholder:"WORD"   help:"A word that approves, or a whole line. May be repeated." sep:"none"`
+	Object     []string `placeholder:"WORD"   help:"With --approve: a word that objects." sep:"none"`
+	None       []string `placeholder:"WORD"   help:"With --approve: a word for no review." sep:"none"`
+	Kind       string   `placeholder:"KIND"   help:"What it is on GitHub: comment, review, check, status or log. Default: comment."`
+	State      string   `placeholder:"STATE"  help:"Of a review (APPROVED, CHANGES_REQUESTED, COMMENTED), a status (success, failure) or a check run (in_progress, completed)."`
+	Comments   int      `placeholder:"N"      help:"How many inline comments the review has."`
+	Conclusion string   `placeholder:"C"      help:"Of the check run, or of the run whose log it is."`
+	JSON       bool     `                     help:"Print JSON."                                                                                                                 name:"json"`
 }
 
 // anyReviewer is the name of a reviewer that no flag names.
@@ -79,7 +80,8 @@ type classification struct {
 	Below    bool             `json:"below,omitempty"`
 	Settled  bool             `json:"if_settled,omitempty"` // it approves only if none of its reviewer's threads is open
 	Findings []quorum.Finding `json:"findings"`
-	Row      *quorum.Shapes   `json:"row,omitempty"` // to add to a vendor's file or a policy, for a text that nobody understood
+	Row      *quorum.Shapes   `json:"row,omitempty"`         // to add to a policy, for a text that nobody understood
+	Verdict  string           `json:"verdict_row,omitempty"` // or the line for a policy, for a text with one lone field
 	RowLine  int              `json:"row_line,omitempty"`
 }
 
@@ -90,6 +92,8 @@ type classifiedText struct {
 	kind     review.Kind
 	commit   string // that it names
 	row      *review.Suggestion
+	verdict  string // the policy's line that reads its lone field
+	rowLine  int
 }
 
 // needsSettledThreads reports whether the text approves only if none of its reviewer's threads is open.
@@ -141,10 +145,13 @@ func classifyText(r quorum.Reviewer, m review.Material) classifiedText {
 	if m.Kind == review.Comment || m.Kind == review.Review {
 		got.commit = review.ReadLines(m.Body).NamedCommit(r)
 	}
-	if got.Outcome == quorum.Malformed && got.Reason == quorum.ReasonMalformed && readsShapes(r) {
-		if row, found := reader.Suggest(m.Body); found {
-			got.row = &row
-		}
+	if got.Outcome != quorum.Malformed || r.Verdict.Kind == quorum.JSON || got.Reason == quorum.ReasonUncovered {
+		return got
+	}
+	if f, line, found := reader.SuggestField(m.Body); found && (r.Preset == "" || review.NeedsWorkflow(r.Preset)) {
+		got.verdict, got.rowLine = review.VerdictRow(f), line
+	} else if row, found := reader.Suggest(m.Body); found && got.Reason == quorum.ReasonMalformed && readsShapes(r) {
+		got.row, got.rowLine = &row, row.Line
 	}
 	return got
 }
@@ -166,9 +173,9 @@ func (cmd classifyCmd) chooseReviewer(c *command) (quorum.Reviewer, error) {
 		return quorum.Reviewer{}, usageError(errors.New("--reviewer is given without --policy"), "name the policy file in which it stands")
 	case cmd.Policy == "":
 		return cmd.reviewerFromFlags()
-	case cmd.Preset+cmd.Verdict+cmd.Approve+cmd.Object != "":
+	case cmd.Preset+cmd.Verdict != "" || cmd.hasWords():
 		return quorum.Reviewer{}, usageError(errors.New("--policy says how the text is read, and so does another flag"),
-			"leave out --preset, --verdict, --approve and --object, or --policy")
+			"leave out --preset, --verdict, --field, --approve, --object and --none, or --policy")
 	}
 	src, err := readPolicyFile(cmd.Policy)
 	if err != nil {
@@ -200,6 +207,11 @@ func (cmd classifyCmd) chooseReviewer(c *command) (quorum.Reviewer, error) {
 	return quorum.Reviewer{}, usageError(fmt.Errorf("%s has no reviewer %q", cmd.Policy, cmd.Reviewer), hint)
 }
 
+// hasWords reports whether a flag names the reviewer's own words.
+func (cmd classifyCmd) hasWords() bool {
+	return cmd.Field != "" || len(cmd.Approve)+len(cmd.Object)+len(cmd.None) > 0
+}
+
 // reviewerFromFlags builds the reviewer that the flags describe.
 func (cmd classifyCmd) reviewerFromFlags() (r quorum.Reviewer, err error) {
 	r = quorum.Reviewer{Name: anyReviewer, Verdict: quorum.Format{Kind: quorum.Auto}, FailureMeans: quorum.MeansUnavailable}
@@ -210,20 +222,18 @@ func (cmd classifyCmd) reviewerFromFlags() (r quorum.Reviewer, err error) {
 		}
 	}
 	switch {
-	case cmd.Verdict != "" && (cmd.Approve != "" || cmd.Object != ""):
+	case cmd.Verdict != "" && cmd.hasWords():
 		return r, usageError(errors.New("--verdict and --approve are both given"), "keep one of them: they say where the verdict stands")
-	case cmd.Approve == "" && cmd.Object != "":
-		return r, usageError(errors.New("--object is given without --approve"), "without a pattern that approves nothing can")
-	case cmd.Approve != "":
-		for _, pattern := range []string{cmd.Approve, cmd.Object} {
-			if _, err := regexp.Compile(pattern); err != nil {
-				return r, usageError(
-					fmt.Errorf("%q is no pattern: %w", pattern, err),
-					"patterns are regular expressions as Go and RE2 write them",
-				)
+	case len(cmd.Approve) == 0 && cmd.hasWords():
+		return r, usageError(errors.New("words are given without --approve"), "without one that approves nothing can")
+	case cmd.hasWords():
+		r.Verdict = quorum.Format{Kind: quorum.Words, Field: cmd.Field, Approve: cmd.Approve}
+		r.Verdict.Object, r.Verdict.None = cmd.Object, cmd.None
+		for _, word := range slices.Concat(cmd.Approve, cmd.Object, cmd.None) {
+			if err := review.CheckWord(r.Verdict, word); err != nil {
+				return r, usageError(fmt.Errorf("%q %w", word, err), "write it as the reviewer does: no expressions")
 			}
 		}
-		r.Verdict = quorum.Format{Kind: quorum.Pattern, Approve: cmd.Approve, Object: cmd.Object}
 		return r, nil
 	case cmd.Verdict == "":
 		return r, nil
@@ -291,8 +301,8 @@ func (t classifiedText) writeJSON(w io.Writer) error {
 	if out.Findings == nil {
 		out.Findings = []quorum.Finding{}
 	}
-	if t.row != nil {
-		out.Row, out.RowLine = &t.row.Shapes, t.row.Line
+	if out.Verdict, out.RowLine = t.verdict, t.rowLine; t.row != nil {
+		out.Row = &t.row.Shapes
 	}
 	return encodeJSON(w, out)
 }
@@ -321,7 +331,7 @@ func (cmd classifyCmd) writeText(w io.Writer, got classifiedText) error {
 	if hint := cmd.otherKindHint(got.reviewer, got.Reading); hint != "" {
 		fmt.Fprintf(&b, "  hint: %s\n", hint)
 	}
-	if got.row != nil {
+	if got.row != nil || got.verdict != "" {
 		b.WriteString(got.rowToAdd())
 	}
 	if _, err := io.WriteString(w, b.String()); err != nil {
@@ -360,6 +370,11 @@ func (t classifiedText) rowToAdd() string {
 	if who == "" || who == anyReviewer {
 		who = "the reviewer"
 	}
+	heading := fmt.Sprintf("  row to add, from line %d, beside the reviewer's other keys in the policy:\n\n", t.rowLine)
+	if t.verdict != "" {
+		return heading + "    # Name every word that this field may have: under approve ONLY what says that all is well,\n" +
+			"    # under object what objects, under none what says that nothing was reviewed.\n    " + oneLine(t.verdict) + "\n"
+	}
 	var warning []string
 	switch t.row.List {
 	case "approves":
@@ -381,7 +396,7 @@ func (t classifiedText) rowToAdd() string {
 		}
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "  row to add, from line %d, beside the reviewer's other keys in the policy:\n\n", t.row.Line)
+	b.WriteString(heading)
 	for _, line := range warning {
 		fmt.Fprintf(&b, "    # %s\n", line)
 	}

@@ -481,7 +481,7 @@ var mistakes = []mistake{
 	{
 		args: "classify --policy policy.yml --preset copilot", env: "GITHUB_TOKEN=t", code: 2,
 		says: "--policy says how the text is read, and so does another flag",
-		hint: "leave out --preset, --verdict, --approve and --object, or --policy",
+		hint: "leave out --preset, --verdict, --field, --approve, --object and --none, or --policy",
 	},
 	{
 		args: "simulate story.txt --policy nowhere.yml", env: "GITHUB_TOKEN=t", code: 2,
@@ -530,14 +530,14 @@ var mistakes = []mistake{
 		hint: "coordinator classify --help shows how it is used",
 	},
 	{
-		args: "classify --approve (", stdin: "fine", code: 2,
-		says: "\"(\" is no pattern: error parsing regexp: missing closing ): `(`",
-		hint: "patterns are regular expressions as Go and RE2 write them",
+		args: "classify --approve ( --object no", stdin: "fine", code: 2,
+		says: `"(" has a bracket without its other half`,
+		hint: "write it as the reviewer does: no expressions",
 	},
 	{
 		args: "classify --object no", stdin: "fine", code: 2,
-		says: "--object is given without --approve",
-		hint: "without a pattern that approves nothing can",
+		says: "words are given without --approve",
+		hint: "without one that approves nothing can",
 	},
 	{
 		args: "classify --verdict json --approve yes", stdin: "fine", code: 2,

@@ -72,6 +72,8 @@ func TestEveryWordHasItsValue(t *testing.T) {
 		{reflect.TypeFor[PolicyKeys](), "Carry", slices.Collect(maps.Keys(carries))},
 		{reflect.TypeFor[PolicyKeys](), "Comment", slices.Collect(maps.Keys(commentWhens))},
 		{reflect.TypeFor[ReviewerKeys](), "FailureMeans", slices.Collect(maps.Keys(failureMeanings))},
+		{reflect.TypeFor[ConclusionKeys](), "Neutral", slices.Collect(maps.Keys(meanings))},
+		{reflect.TypeFor[ConclusionKeys](), "Failure", slices.Collect(maps.Keys(meanings))},
 		{reflect.TypeFor[ReviewerKeys](), "MinSeverity", slices.Collect(maps.Keys(severities))},
 	} {
 		field, found := c.of.FieldByName(c.field)
@@ -172,8 +174,10 @@ func TestGoodFiles(t *testing.T) {
 	if _, err := Parse(file, []byte(examplePolicy)); err != nil {
 		t.Errorf("the example of the reference:\n%v", err)
 	}
-	if _, err := Parse(file, []byte("reviewers:\n"+shapesExample)); err != nil {
-		t.Errorf("the example of shapes:\n%v", err)
+	for _, example := range []string{shapesExample, verdictExample} {
+		if _, err := Parse(file, []byte("reviewers:\n"+example)); err != nil {
+			t.Errorf("an example:\n%v", err)
+		}
 	}
 }
 
@@ -239,7 +243,10 @@ func TestEveryKeyReachesThePolicy(t *testing.T) {
 	alpha := quorum.Reviewer{
 		Name: "alpha", Workflow: ".github/workflows/alpha.yaml", Heading: "## Alpha", Author: "octo-app[bot]",
 		Events: []string{"pull_request_target"}, MinSeverity: quorum.High, Timeout: 90 * time.Second, OwnTimeout: true, Required: true,
-		Verdict:      quorum.Format{Kind: quorum.Pattern, Approve: "^ship it$", Object: `^(stop|wait)\b`},
+		Verdict: quorum.Format{
+			Kind: quorum.Words, Field: "Ship it?", Approve: []string{"yes"}, Object: []string{"STOP", "wait"},
+			None: []string{"n/a"}, Covered: true,
+		},
 		FailureMeans: quorum.MeansUnavailable,
 	}
 	if diff := cmp.Diff(alpha, p.Reviewers[0]); diff != "" {
@@ -333,7 +340,7 @@ func TestHostileFiles(t *testing.T) {
 		"long key":      strings.Repeat("k", 60000) + ": 1",
 		"nul":           "check: a\x00b",
 		"long word":     "mode: " + strings.Repeat("enforce", 9000),
-		"wide regexp":   "reviewers: [{name: a, author: a, verdict: {approve: '" + strings.Repeat("(a{1000}", 5) + "', object: b}}]",
+		"wide words":    "reviewers: [{name: a, author: a, verdict: {approve: ['" + strings.Repeat("(a|", 5) + "'], object: [b]}}]",
 	} {
 		began := time.Now()
 		_, err := Parse(file, []byte(src))
@@ -483,12 +490,19 @@ func TestWords(t *testing.T) {
 			t.Errorf("failure_means: %s is %d, want %d", word, got, want)
 		}
 	}
+	for word, want := range meanings {
+		got := parse("", ", verdict: {conclusion: {success: approve, neutral: "+word+", failure: "+word+"}}").Reviewers[0]
+		if got.Verdict.Kind != quorum.Conclusion || got.Verdict.Neutral != want || got.FailureMeans != want {
+			t.Errorf("neutral and failure: %s are %d and %d, want %d", word, got.Verdict.Neutral, got.FailureMeans, want)
+		}
+	}
 	kinds := map[string]quorum.FormatKind{
 		"auto": quorum.Auto, "ready-to-merge": quorum.ReadyToMerge, "review-state": quorum.ReviewState, "findings": quorum.FindingList,
 		"json": quorum.JSON, "conclusion": quorum.Conclusion,
 	}
 	for _, word := range verdictWords {
-		if got := parse("", ", verdict: "+word).Reviewers[0].Verdict; kinds[word] == 0 || got != (quorum.Format{Kind: kinds[word]}) {
+		got := parse("", ", verdict: "+word).Reviewers[0].Verdict
+		if kinds[word] == 0 || !reflect.DeepEqual(got, quorum.Format{Kind: kinds[word]}) {
 			t.Errorf("verdict: %s is %+v, want %d", word, got, kinds[word])
 		}
 	}

@@ -56,13 +56,9 @@ type policyFileReader struct {
 func newPolicyFileReader(path string, src []byte) *policyFileReader {
 	// The parser counts a CR LF as two line ends in some places.
 	text := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.TrimPrefix(string(src), "\ufeff"))
-	return &policyFileReader{
-		path:       path,
-		text:       text,
-		lines:      strings.Split(text, "\n"),
-		positions:  map[string]position{},
-		brokenKeys: map[string]bool{},
-	}
+	r := policyFileReader{path: path, text: text, positions: map[string]position{}, brokenKeys: map[string]bool{}}
+	r.lines = strings.Split(text, "\n")
+	return &r
 }
 
 // parseFile returns the file's mapping; nil if there is none, which it notes.
@@ -453,14 +449,7 @@ func (r *policyFileReader) warnIf(isDoubtful bool, key, message, hint string) {
 }
 
 func (r *policyFileReader) diagnosticAt(at position, message, hint string) Diagnostic {
-	return Diagnostic{
-		Path:    r.path,
-		Line:    at.line,
-		Column:  at.column,
-		Message: message,
-		Hint:    hint,
-		Snippet: r.showLine(at),
-	}
+	return Diagnostic{Path: r.path, Line: at.line, Column: at.column, Message: message, Hint: hint, Snippet: r.showLine(at)}
 }
 
 // hasKey reports whether the file says something for key, be it wrong or misspelt.

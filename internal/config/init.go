@@ -395,7 +395,8 @@ func (s Survey) examineWorkflow(w SurveyedWorkflow) (f foundReviewer, is bool) {
 		f.heading = best[0].heading
 		f.addEvidence("Its runs left %s under this heading, on %s.", countNoun(len(best[0].pulls), "text"), pullList(best[0].pulls))
 		if len(verdicts) == 0 && f.preset != "codex-action" {
-			f.note = "None of them has a verdict that can be read: let its prompt end with \"Ready to merge? Yes | No | With fixes\"."
+			f.note = "None of them has a verdict that can be read: " +
+				proposeVerdict(best[0].newest, `let its prompt end with "Ready to merge? Yes | No | With fixes".`)
 		}
 		if own { // its texts come from the account that all workflows share
 			f.author = quorum.ActionsBot
@@ -416,6 +417,7 @@ type headingTexts struct {
 	heading    string
 	pulls      []int // of each text
 	hasVerdict bool  // one of them has a verdict
+	newest     SurveyedText
 }
 
 // attributeTexts returns the texts of a workflow: those that were written while a run of it was under way on that pull
@@ -438,14 +440,24 @@ func (s Survey) attributeTexts(w SurveyedWorkflow, own string) (all []headingTex
 		}
 		all[i].pulls = append(all[i].pulls, t.Pull)
 		all[i].hasVerdict = all[i].hasVerdict || hasVerdict(t)
+		if t.At.After(all[i].newest.At) {
+			all[i].newest = t
+		}
 	}
 	return all, byOwn
 }
 
+// proposeVerdict returns the line of a policy that would read a text, which a person must complete, or what else helps.
+func proposeVerdict(t SurveyedText, otherwise string) string {
+	if f, _, found := review.NewReader(quorum.Reviewer{}).SuggestField(t.Body); found {
+		return "if its field says so, add " + review.VerdictRow(f)
+	}
+	return otherwise
+}
+
 // hasVerdict reports whether a text has a verdict.
 func hasVerdict(t SurveyedText) bool {
-	got := readText(t)
-	return got == quorum.Approved || got == quorum.Findings
+	return slices.Contains([]quorum.Outcome{quorum.Approved, quorum.Findings}, readText(t))
 }
 
 // readText reads a text as coordinator classify does, as nobody's in particular.

@@ -95,7 +95,7 @@ func (b *unknownBot) offeredReviewer() foundReviewer {
 	case quorum.Findings:
 		f.addEvidence("Its newest text is read: it objects.")
 	default:
-		f.addEvidence("Its newest text has no verdict that is read: coordinator classify says what to add for it.")
+		f.note = "It is not read: " + proposeVerdict(b.newest, "coordinator classify says what to add for it.")
 	}
 	return f
 }

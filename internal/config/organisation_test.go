@@ -100,7 +100,7 @@ func TestOrganisationsAndRepositories(t *testing.T) {
 		},
 		{
 			"its words mean another thing", orgReviewers + "enforce: {reviewers: [sage]}\n",
-			"reviewers:\n  - {name: sage, author: 'sage[bot]', verdict: {approve: '^No', object: '^Yes'}, min_severity: critical}\n",
+			"reviewers:\n  - {name: sage, author: 'sage[bot]', verdict: {approve: [nope], object: [fine]}, min_severity: critical}\n",
 			"sage!/1 < enforce: sage",
 		},
 		{

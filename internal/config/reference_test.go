@@ -31,7 +31,7 @@ reviewers:
   - name: house-rules
     workflow: .github/workflows/house-rules.yml
     heading: "## House rules"
-    verdict: {approve: "^House rules: kept$", object: "^House rules: broken"}
+    verdict: {field: House rules, approve: [kept], object: [broken], none: [not checked]}
     shadow: true              # tried out: shown, never counted
 `
 
@@ -77,6 +77,8 @@ func policyReference() []byte {
 	}
 	writeSection(&b, "`sweep.backoff`", "", reflect.ValueOf(Default().Sweep.Backoff))
 	writeSection(&b, "An entry of `reviewers`", reviewersNote, reflect.ValueOf(ReviewerKeys{}))
+	writeSection(&b, "`verdict` in a reviewer's own words", verdictNote, reflect.ValueOf(VerdictKeys{}))
+	writeSection(&b, "`conclusion` of a verdict", "", reflect.ValueOf(ConclusionKeys{}))
 	writeSection(&b, "`request` of a reviewer", "", reflect.ValueOf(RequestKeys{}))
 	writeSection(&b, "`shapes` of a reviewer", shapesNote, reflect.ValueOf(ShapesKeys{}))
 	writeSection(&b, "An entry of `notices`", "", reflect.ValueOf(NoticeKeys{}))
@@ -102,6 +104,31 @@ All workflows that write with GITHUB_TOKEN write as ` + "`github-actions[bot]`" 
 	"`heading`" + ` that tells its
 texts from the others', unless its verdict is its run's conclusion.`
 
+const verdictNote = `What the policy names here is **final**: only another of these words, or that nothing or only a part was read, stands against
+one. Whatever else the text says is description, a list of findings too. An objecting word wins over the others; an approving one beside
+one of ` + "`none`" + ` is a contradiction. So name every word that may stand there.
+
+With ` + "`field: Verdict`" + ` the words are read in a line ` + "`**Verdict:** APPROVE — and why`" + `, in a heading ` + "`## Verdict: APPROVE`" + `, in the line below
+a heading ` + "`## Verdict`" + ` and in a row ` + "`| Verdict | APPROVE |`" + `, whatever their case. What follows an approving word is set off by a dash, a
+bracket or a full stop: "APPROVE once it is fixed" is another word. Without ` + "`field`" + ` each word is a whole line, with the holes of
+[shapes](#shapes-of-a-reviewer). None of them is an expression.
+
+` + "```yaml\nreviewers:\n" + verdictExample + "```" + `
+
+` + "`coordinator classify`" + ` prints the line for a text with one such field, and ` + "`coordinator init`" + ` proposes it.`
+
+// verdictExample is an entry with words of its own. A test holds that it is valid.
+const verdictExample = `  - name: house-review
+    workflow: .github/workflows/house-review.yml
+    heading: "## House review"
+    verdict: {field: Verdict, approve: [APPROVE], object: [MAJOR, REQUEST_CHANGES], none: [UNAVAILABLE]}
+    coverage: required
+  - name: seer
+    check: Seer Code Review
+    app: sentry
+    verdict: {conclusion: {neutral: object}}   # it concludes neutral when it commented
+`
+
 const shapesNote = `A shape is a line as its reviewer writes it, in small letters and without Markdown. It stands for the whole line, points and
 emoji at its ends aside; one that begins with ` + "`# `" + ` stands for a heading only. Its holes are ` + "`{n}`" + ` (a number), ` + "`{some}`" + ` (one
 that is not 0), ` + "`{count}`" + ` (how many findings there are: a number, "no" or "zero"), ` + "`{login}`, `{sha}`, `{word}`, `{duration}`" + ` and
@@ -109,8 +136,8 @@ that is not 0), ` + "`{count}`" + ` (how many findings there are: a number, "no"
 nor ` + "`{word}`" + ` nor ` + "`{n}`" + ` (of 0 files nobody approves), and leaves open no number of findings.
 
 Shapes stand beside those of a preset and take none of them away: what a preset reads as an objection objects. They need
-` + "`verdict`" + ` to be ` + "`auto`, `findings` or `review-state`" + `. An approval by a shape is taken back by whatever takes back another: a
-list of grave findings, a correction below it, a notice. In a comment of a preset that knows its reviews by their marks, a
+` + "`verdict`" + ` to be ` + "`auto`, `findings` or `review-state`" + `. What they say is final, as [a verdict's own words](#verdict-in-a-reviewers-own-words)
+are. In a comment of a preset that knows its reviews by their marks, a
 text without one of them is no review, whatever shapes say.
 
 ` + "```yaml\nreviewers:\n" + shapesExample + "```" + `

@@ -50,11 +50,7 @@ func (r policyResolver) resolvePolicy(f PolicyKeys) quorum.Policy {
 		Threads:    threadEnders[f.Threads],
 		Carry:      carries[f.Carry],
 		Guard:      textsOf(f.Guard),
-		Retry: quorum.Retry{
-			Max:      f.Retry.Max,
-			FastFail: time.Duration(f.Retry.FastFail),
-			Backoff:  time.Duration(f.Retry.Backoff),
-		},
+		Retry:      quorum.Retry{Max: f.Retry.Max, FastFail: time.Duration(f.Retry.FastFail), Backoff: time.Duration(f.Retry.Backoff)},
 
 		Escalate: r.resolveEscalation(f),
 		Comment:  commentWhens[f.Comment],
@@ -186,8 +182,11 @@ func overlayEntry(e ReviewerKeys, q *quorum.Reviewer) {
 	q.Name = cmp.Or(e.Name, q.Name)
 	q.App = cmp.Or(e.App, q.App)
 	q.Heading = cmp.Or(e.Heading, q.Heading)
-	q.Verdict = cmp.Or(quorum.Format(e.Verdict), q.Verdict, quorum.Format{Kind: quorum.Auto})
-	q.FailureMeans = cmp.Or(failureMeanings[e.FailureMeans], q.FailureMeans, quorum.MeansUnavailable)
+	if q.Verdict.Kind = cmp.Or(q.Verdict.Kind, quorum.Auto); e.Verdict.Kind != 0 {
+		q.Verdict = e.Verdict.Format
+	}
+	q.Verdict.Covered = e.Coverage != ""
+	q.FailureMeans = cmp.Or(failureMeanings[e.FailureMeans], e.Verdict.failure, q.FailureMeans, quorum.MeansUnavailable)
 	q.Timeout, q.OwnTimeout = cmp.Or(time.Duration(e.Timeout), q.Timeout), e.Timeout != 0
 	q.Family = cmp.Or(strings.ToLower(strings.TrimSpace(e.Family)), q.Family)
 	q.Required, q.Shadow, q.Request.AtStart = e.Required, e.Shadow, e.Request.AtStart // no preset says anything of these
@@ -279,6 +278,8 @@ func (r policyResolver) checkContradictions(key string, e ReviewerKeys, q quorum
 		"app belongs to a check, and "+who+" has none", "add check: with the name of its check run")
 	r.failIf(e.FailureMeans != "" && q.Verdict.Kind != quorum.Conclusion && !r.brokenKeys[key+".verdict"], key+".failure_means",
 		"failure_means needs verdict: conclusion: no other format reads a failure as a verdict", "add verdict: conclusion, or remove it")
+	r.failIf(e.FailureMeans != "" && e.Verdict.failure != 0, key+".failure_means", "verdict says it", "remove it")
+	r.failIf(q.Verdict.Covered && verdictNouns[q.Verdict.Kind] != "", key+".coverage", "no text is its verdict", "remove it")
 	concludes := q.Workflow+q.Check+q.Status != "" || len(r.sourcesOf(key)) > 0
 	r.failIf(q.Verdict.Kind == quorum.Conclusion && !concludes && !q.Retired, key+".verdict",
 		"verdict: conclusion needs a workflow, a check or a status that has one", "add one of them, or choose another verdict")

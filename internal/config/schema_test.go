@@ -127,26 +127,32 @@ func (PeopleKeys) JSONSchema() *jsonschema.Schema {
 
 // JSONSchema describes a verdict format.
 func (VerdictFormat) JSONSchema() *jsonschema.Schema {
-	patterns := reflector().Reflect(verdictPatterns{})
-	patterns.Version = ""
-	patterns.OneOf = []*jsonschema.Schema{
+	keys := reflector().Reflect(VerdictKeys{})
+	keys.Version = ""
+	keys.OneOf = []*jsonschema.Schema{
 		{Required: []string{"artifact"}, MaxProperties: new(uint64(1))},
-		{Required: []string{"approve", "object"}, MaxProperties: new(uint64(2))},
+		{Required: []string{"conclusion"}, MaxProperties: new(uint64(1))},
+		{Required: []string{"approve", "object"}, Not: &jsonschema.Schema{AnyOf: []*jsonschema.Schema{
+			{Required: []string{"artifact"}}, {Required: []string{"conclusion"}},
+		}}},
 	}
 	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{
 		{Type: "string", Enum: list(verdictWords...)},
-		patterns,
+		keys,
 	}}
 }
+
+// JSONSchema describes words of a verdict.
+func (VerdictWords) JSONSchema() *jsonschema.Schema {
+	word := &jsonschema.Schema{Type: "string", MinLength: new(uint64(1)), MaxLength: new(uint64(maxShapeText))}
+	return &jsonschema.Schema{Type: "array", Items: word, MinItems: new(uint64(1)), MaxItems: new(uint64(40))}
+}
+
+const maxShapeText = 1500 // bytes, as package review allows
 
 // JSONSchema describes a shape.
 func (ShapeText) JSONSchema() *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "string", MinLength: new(uint64(1)), MaxLength: new(uint64(maxShapeText))}
-}
-
-// JSONSchema describes a regular expression.
-func (Regexp) JSONSchema() *jsonschema.Schema {
-	return &jsonschema.Schema{Type: "string", Format: "regex", MinLength: new(uint64(1)), MaxLength: new(uint64(1000))}
 }
 
 // The default that the reference shows for a reviewer's events is the one that resolving fills in.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/review-coordinator/coordinator/internal/pathfilter"
 	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/review"
 )
 
 // A nodeReader reads itself from a node and reports what is wrong with it.
@@ -47,16 +48,9 @@ func (d *Duration) decodeNode(r *policyFileReader, key string, n ast.Node) {
 	}
 }
 
-func (d Duration) String() string {
-	s := time.Duration(d).String()
-	if strings.HasSuffix(s, "m0s") {
-		s = s[:len(s)-2]
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = s[:len(s)-2]
-	}
-	return s
-}
+func (d Duration) String() string { return zeroUnits.ReplaceAllString(time.Duration(d).String(), "$1") }
+
+var zeroUnits = regexp.MustCompile(`([hm])(?:0m)?0s$`)
 
 // A Glob is one of GitHub's filter patterns.
 type Glob string
@@ -232,23 +226,49 @@ func (p PeopleKeys) withEnforced(enforced PeopleKeys) PeopleKeys {
 	return p
 }
 
-// A VerdictFormat is a verdict format: a word, or regular expressions of the user's own, or an artifact.
-type VerdictFormat quorum.Format
-
-// verdictPatterns is the mapping form of a verdict.
-type verdictPatterns struct {
-	Artifact string `yaml:"artifact" jsonschema:"minLength=1,maxLength=200"`
-	Approve  Regexp `yaml:"approve"`
-	Object   Regexp `yaml:"object"`
+// A VerdictFormat is a verdict format: a word, or what the policy itself names.
+type VerdictFormat struct {
+	quorum.Format
+	failure quorum.FailureMeans // of a conclusion; 0: as failure_means says
 }
 
-var verdictWords = []string{"auto", "ready-to-merge", "review-state", "findings", "json", "conclusion"}
+// VerdictKeys are the mapping form of a verdict.
+type VerdictKeys struct {
+	Artifact   string         `yaml:"artifact"   jsonschema:"minLength=1,maxLength=200" jsonschema_description:"The name of the artifact that its run uploads; or:"`
+	Conclusion ConclusionKeys `yaml:"conclusion"                                        jsonschema_description:"What the conclusion of its check or run means; or:"`
+	Field      string         `yaml:"field"      jsonschema:"minLength=1,maxLength=60"  jsonschema_description:"The label of a field, as in Verdict. Its value begins with one of the words below. Without it each of them is a whole line."`
+	Approve    VerdictWords   `yaml:"approve"                                           jsonschema_description:"Words that approve."`
+	Object     VerdictWords   `yaml:"object"                                            jsonschema_description:"Words that object."`
+	None       VerdictWords   `yaml:"none"                                              jsonschema_description:"Words that say that there was no review: it is run again once."`
+}
 
-var verdictHint = "write one of " + strings.Join(verdictWords, ", ") + ", {artifact: NAME}, or {approve: REGEX, object: REGEX}"
+// ConclusionKeys say what conclusions mean.
+type ConclusionKeys struct {
+	Success string `yaml:"success" jsonschema:"enum=approve"                 default:"approve"`
+	Neutral string `yaml:"neutral" jsonschema:"enum=object,enum=unavailable" default:"unavailable"`
+	Failure string `yaml:"failure" jsonschema:"enum=object,enum=unavailable" default:"unavailable" jsonschema_description:"unavailable: it is run again once."`
+}
+
+// VerdictWords are words as a reviewer writes them. [review.CheckWord] says which can be used.
+type VerdictWords []string
+
+func (w *VerdictWords) decodeNode(r *policyFileReader, key string, n ast.Node) {
+	if text, ok := scalarText(n); ok {
+		r.failKey(key, quoteText(text)+" is no list of words", verdictWordHint)
+		return
+	}
+	r.decodeList(key, n, reflect.ValueOf((*[]string)(w)).Elem(), `jsonschema:"minItems=1,maxItems=40"`)
+}
+
+const verdictWordHint = "write the words as the reviewer writes them, as in [APPROVE, Looks good]; no expressions"
+
+var verdictWords = []string{"auto", "ready-to-merge", "review-state", "findings", "json", "conclusion"}
+var verdictHint = "write one of " + strings.Join(verdictWords, ", ") +
+	", {artifact: NAME}, {conclusion: {neutral: object}}, or {field: LABEL, approve: [WORD], object: [WORD]}"
 
 func (v *VerdictFormat) decodeNode(r *policyFileReader, key string, n ast.Node) {
 	if n.Type() == ast.MappingType {
-		v.decodePatterns(r, key, n)
+		v.decodeKeys(r, key, n)
 		return
 	}
 	text, ok := scalarText(n)
@@ -259,31 +279,49 @@ func (v *VerdictFormat) decodeNode(r *policyFileReader, key string, n ast.Node) 
 		r.failKey(key, fmt.Sprintf("%s is not a verdict format", quoteText(text)),
 			suggestWord(text, verdictWords, verdictHint))
 	default:
-		*v = VerdictFormat{Kind: verdictKinds[text]}
+		v.Kind = verdictKinds[text]
 	}
 }
 
-func (v *VerdictFormat) decodePatterns(r *policyFileReader, key string, n ast.Node) {
-	var p verdictPatterns
-	r.decodeStruct(key, n, reflect.ValueOf(&p).Elem())
-	approve, object, artifact := r.hasKey(key+".approve"), r.hasKey(key+".object"), r.hasKey(key+".artifact")
+func (v *VerdictFormat) decodeKeys(r *policyFileReader, key string, n ast.Node) {
+	var k VerdictKeys
+	r.decodeStruct(key, n, reflect.ValueOf(&k).Elem())
+	has := func(name string) bool { return r.hasKey(key + "." + name) }
+	hasWords := has("field") || has("approve") || has("object") || has("none")
 	switch {
-	case artifact && (approve || object):
-		r.failKey(key, "artifact stands beside approve and object",
-			"write {artifact: NAME} or {approve: REGEX, object: REGEX}")
-	case artifact && p.Artifact == "", approve && object && p.Approve+p.Object == "": // it was reported
-	case artifact:
-		*v = VerdictFormat{Kind: quorum.Artifact, Artifact: p.Artifact}
-	case approve && object:
-		*v = VerdictFormat{Kind: quorum.Pattern, Approve: string(p.Approve), Object: string(p.Object)}
-	case approve:
-		r.failKey(key, "approve stands without object: this reviewer could never object", "add object: REGEX")
-	case object:
-		r.failKey(key, "object stands without approve: this reviewer could never approve", "add approve: REGEX")
-	case !r.brokenKeys[key]:
+	case has("artifact") && (hasWords || has("conclusion")), has("conclusion") && hasWords:
+		r.failKey(key, "it names more than one format", verdictHint)
+	case k.Artifact != "":
+		v.Kind, v.Artifact = quorum.Artifact, k.Artifact
+	case has("conclusion"):
+		v.Kind, v.Neutral, v.failure = quorum.Conclusion, meanings[k.Conclusion.Neutral], meanings[k.Conclusion.Failure]
+	case hasWords && !(has("approve") && has("object")):
+		r.failKey(key, "some words must approve, and some object", "add approve: [WORD] and object: [WORD]")
+	case hasWords:
+		v.Kind, v.Field, v.Approve, v.Object, v.None = quorum.Words, k.Field, k.Approve, k.Object, k.None
+		v.checkWords(r, key)
+	case !r.anyBroken(key, "", ".artifact"):
 		r.failKey(key, "a verdict format is missing", verdictHint)
 	}
 }
+
+// checkWords refuses words that cannot be read, and one that says two things.
+func (v *VerdictFormat) checkWords(r *policyFileReader, key string) {
+	seen := map[string]bool{}
+	for _, list := range []string{"approve", "object", "none"} {
+		for i, word := range map[string][]string{"approve": v.Approve, "object": v.Object, "none": v.None}[list] {
+			at := fmt.Sprintf("%s.%s[%d]", key, list, i)
+			err := review.CheckWord(v.Format, word)
+			r.failIf(err != nil && word != "", at, quoteText(word)+" "+cleanText(fmt.Sprint(err), 200), verdictWordHint)
+			small := strings.ToLower(word)
+			r.failIf(seen[small] && word != "", at, quoteText(word)+" is named twice", "remove one of them")
+			seen[small] = true
+		}
+	}
+}
+
+// meanings are what a conclusion may mean.
+var meanings = map[string]quorum.FailureMeans{"object": quorum.MeansFindings, "unavailable": quorum.MeansUnavailable}
 
 // verdictKinds are the formats that the words of verdict mean.
 var verdictKinds = map[string]quorum.FormatKind{
@@ -291,44 +329,14 @@ var verdictKinds = map[string]quorum.FormatKind{
 	"findings": quorum.FindingList, "json": quorum.JSON, "conclusion": quorum.Conclusion,
 }
 
-// A Regexp is a regular expression in RE2 syntax.
-type Regexp string
-
-func (x *Regexp) decodeNode(r *policyFileReader, key string, n ast.Node) {
-	text, ok := r.readText(key, n, "a regular expression", false)
-	re, err := regexp.Compile(text)
-	switch {
-	case !ok:
-	case len(text) > 1000:
-		r.failKey(key, "the regular expression is longer than 1000 bytes", "shorten it")
-	case err != nil:
-		r.failKey(key,
-			fmt.Sprintf("not a regular expression: %s", cleanText(strings.TrimPrefix(err.Error(), "error parsing regexp: "), 120)),
-			"the syntax is RE2's: no look-ahead, no back-references")
-	case re.MatchString(""):
-		r.failKey(key, fmt.Sprintf("%s matches an empty line, so any text would be a verdict", quoteText(text)),
-			"anchor it to the line that holds the verdict, as in ^Verdict: ship it$")
-	default:
-		*x = Regexp(text)
-	}
-}
-
 // A ShapeText is a line in small letters, with holes and choices, as package review defines it.
 type ShapeText string
-
-const maxShapeText = 1500 // bytes, as package review allows
 
 func (s *ShapeText) decodeNode(r *policyFileReader, key string, n ast.Node) {
 	if n.Type() == ast.MappingType {
 		r.failWrongType(key, n, "a line", "put it in quotes: it begins with {")
 		return
 	}
-	text, ok := r.readText(key, n, "a line", false)
-	switch {
-	case !ok:
-	case len(text) > maxShapeText:
-		r.failKey(key, fmt.Sprintf("it is longer than %d bytes", maxShapeText), "shorten it")
-	default:
-		*s = ShapeText(text)
-	}
+	text, _ := r.readText(key, n, "a line", false)
+	*s = ShapeText(text)
 }

@@ -56,10 +56,6 @@ func (r policyResolver) warnReviewer(key string, q quorum.Reviewer, f PolicyKeys
 		fmt.Sprintf("%s: every workflow can write a check run called %s", who, quoteText(q.Check)),
 		"name the workflow instead")
 	r.warnIf(q.Retired, key, who+" is retired: it is shown as unavailable and is no voter", "remove it")
-	if a := q.Verdict.Approve; a != "" && !(strings.HasPrefix(strings.TrimPrefix(a, "(?i)"), "^") && strings.HasSuffix(a, "$")) {
-		r.warnKey(key+".verdict.approve", who+": this pattern approves wherever it stands in a line, within a word too",
-			"anchor it: ^…$")
-	}
 	r.warnShort(key+".timeout", "the timeout of "+who, Duration(q.Timeout), "the top level's")
 	r.warnLong([]string{key + ".timeout"}, "the timeout of "+who, "it", Duration(q.Timeout), f.Deadline)
 	r.warnAuthor(key, q)

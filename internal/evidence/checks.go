@@ -56,11 +56,12 @@ func (v *reviewerView) isSaid(s *statement, isVerdict bool, began time.Time) boo
 // newCheckStatement reads a check run of the reviewer's.
 func (v *reviewerView) newCheckStatement(c *quorum.CheckRun, at time.Time) statement {
 	ref := quorum.TextRef{Kind: quorum.TextCheck, ID: c.ID}
-	s := statement{Reading: v.texts.readCheck(v.Reviewer, c, 0), at: at, begun: c.Started, ref: ref, url: c.URL, body: c.Summary}
+	head, s := v.head.snapshot.PR.Head, statement{at: at, begun: c.Started, ref: ref, url: c.URL, body: c.Summary}
+	s.Reading = v.texts.readCheck(v.Reviewer, c, head, 0)
 	if s.Inline { // it counts the comments that stand in its reviews
 		s.threads = v.head.openedThreads(v.Reviewer, 0)
 		if objecting, minor := v.threads.countObjecting(s.threads); objecting == 0 && minor > 0 {
-			s.Reading = v.texts.readCheck(v.Reviewer, c, minor)
+			s.Reading = v.texts.readCheck(v.Reviewer, c, head, minor)
 		}
 	}
 	return s
@@ -115,11 +116,9 @@ func (h *headView) scanBegan(end *quorum.Status) (began time.Time) {
 }
 
 // readCheck reads a check run; minor counts the reviewer's comments on the diff if all lie below its min_severity.
-func (c *textReader) readCheck(r *quorum.Reviewer, run *quorum.CheckRun, minor int) review.Reading {
-	body := strings.Join([]string{run.Title, run.Summary, run.Text}, "\n\n")
-	m := review.Material{
-		Kind: review.Check, Body: body, State: cmp.Or(run.Status, "queued"), Conclusion: run.Conclusion, Minor: minor,
-	}
+func (c *textReader) readCheck(r *quorum.Reviewer, run *quorum.CheckRun, head string, minor int) review.Reading {
+	m := review.Material{Kind: review.Check, Conclusion: run.Conclusion, Minor: minor, Head: head}
+	m.Body, m.State = strings.Join([]string{run.Title, run.Summary, run.Text}, "\n\n"), cmp.Or(run.Status, "queued")
 	return c.readerOf(r).Read(m)
 }
 

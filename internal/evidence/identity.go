@@ -83,8 +83,8 @@ func withoutImpostors(p *quorum.Policy, s *quorum.Snapshot) *quorum.Snapshot {
 // termsOf is a digest of who a reviewer is and how its verdict is told: an approval that only the record tells of was given on them.
 func termsOf(r *quorum.Reviewer) string {
 	h := sha256.New()
-	fmt.Fprintf(h, "%q", []string{r.Preset, r.Workflow, r.Check, r.App, r.Status, r.Author, r.Heading}) // a hash takes everything
-	fmt.Fprintf(h, "%#v", []any{r.Verdict, r.MinSeverity, r.FailureMeans, r.Shapes})
+	who := []string{r.Preset, r.Workflow, r.Check, r.App, r.Status, r.Author, r.Heading}
+	fmt.Fprintf(h, "%q%#v", who, []any{r.Verdict, r.MinSeverity, r.FailureMeans, r.Shapes}) // a hash takes everything
 	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:12])
 }
 

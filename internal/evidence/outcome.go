@@ -15,7 +15,11 @@ import (
 // (identity and binding came first), then the record of them, then the run's log and annotations, then its conclusion.
 func (v *attemptView) judgeAttempt() attemptResult {
 	if v.Verdict.Kind == quorum.Conclusion {
-		return v.applyRecord(v.ownResult(), slices.Concat(v.checkStatements(), v.statusStatements()))
+		got, beside := v.ownResult(), v.textStatements(&v.attempt) // its comments on the diff object
+		if _, objection, _ := v.decidingStatements(beside); objection != nil && got.outcome != quorum.Findings {
+			got = v.objectionResult(objection)
+		}
+		return v.applyRecord(got, slices.Concat(v.checkStatements(), v.statusStatements(), beside))
 	}
 	statements := v.allStatements()
 	return v.applyRecord(v.dateApproval(v.combineTexts(statements)), statements)
@@ -253,17 +257,16 @@ func (v *attemptView) resultByConclusion() (got attemptResult, seen bool) {
 
 // failedConclusion is the result of a run that did not succeed, where its conclusion is the verdict.
 func (v *attemptView) failedConclusion() attemptResult {
-	got := v.outcomeOfRun()
-	if got.outcome == quorum.Empty { // neutral
+	got, run := v.outcomeOfRun(), v.attempt.run
+	isNeutral := got.outcome == quorum.Empty
+	isFailure := got.outcome == quorum.Unknown && run.Conclusion == "failure"
+	switch {
+	case isNeutral && v.Verdict.Neutral == quorum.MeansFindings, isFailure && v.FailureMeans == quorum.MeansFindings:
+		got.outcome, got.reason, got.ref = quorum.Findings, quorum.ReasonFindings, runRef(run)
+	case isNeutral:
 		got.outcome, got.reason = quorum.Declined, quorum.ReasonSkipped
-	}
-	if got.outcome == quorum.Unknown && v.attempt.run.Conclusion == "failure" {
-		if v.attempt.number > 1 {
-			got.reason = quorum.ReasonFailedTwice
-		}
-		if v.FailureMeans == quorum.MeansFindings {
-			got.outcome, got.reason, got.ref = quorum.Findings, quorum.ReasonFindings, runRef(v.attempt.run)
-		}
+	case isFailure && v.attempt.number > 1:
+		got.reason = quorum.ReasonFailedTwice
 	}
 	return got
 }
@@ -320,11 +323,11 @@ var causeRank = map[quorum.Outcome]int{
 
 // readLogs reads the logs and annotations of a run. A cause that will not go away beats one that may.
 func readLogs(run *quorum.Run) (best review.Reading, explained bool) {
-	anyone := quorum.Reviewer{Verdict: quorum.Format{Kind: quorum.Auto}}
 	for i := range run.Jobs {
 		job := &run.Jobs[i]
 		for _, text := range append(slices.Clip(job.Annotations), job.Log) {
-			got := review.Read(anyone, review.Material{Kind: review.Log, Body: text, Conclusion: run.Conclusion})
+			m := review.Material{Kind: review.Log, Body: text, Conclusion: run.Conclusion}
+			got := review.Read(quorum.Reviewer{}, m)
 			isEmpty := got.Outcome == quorum.Empty && run.Conclusion != "success"
 			isCause := text != "" && !isEmpty && got.Outcome != quorum.Unknown && got.Outcome != quorum.Unrelated
 			if isCause && (!explained || causeRank[got.Outcome] > causeRank[best.Outcome]) {

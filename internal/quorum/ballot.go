@@ -90,6 +90,7 @@ const (
 	ReasonDeleted      Reason = "deleted"       // withdrawn
 	ReasonEdited       Reason = "edited"        // withdrawn: edited by somebody else; Detail: by whom
 	ReasonUnknown      Reason = "unknown"       //
+	ReasonUncovered    Reason = "uncovered"     // malformed: it approves, and does not say what it read
 	ReasonUnnamed      Reason = "unnamed"       // silent: its answer names no commit and the pull request had another head
 	ReasonMoved        Reason = "moved"         // silent: its review is older than the head is here, so GitHub moved it from another one
 	ReasonOtherGuards  Reason = "other_guards"  // declined: the layer below may hold other workflows or instructions than the trunk

@@ -227,9 +227,13 @@ func (r Request) IsFor(a Account) bool {
 // Format says where in a reviewer's evidence its verdict stands.
 type Format struct {
 	Kind     FormatKind
-	Approve  string // with Pattern: regular expressions, RE2 syntax, matched line by line
-	Object   string
-	Artifact string // with Artifact: its name
+	Artifact string       // with Artifact: its name
+	Neutral  FailureMeans // with Conclusion, what neutral is; 0: no review
+	Field    string       // with Words, the label of their field; "": each of them is a whole line
+	Approve  []string     // with Words
+	Object   []string     //
+	None     []string     // there was no review
+	Covered  bool         // an approval names the commit, or says that all files were read
 }
 
 // FormatKind is a verdict format of the policy file.
@@ -242,7 +246,7 @@ const (
 	FindingList                        // counts or severity lists: "findings"
 	JSON                               // one JSON object with a verdict
 	Conclusion                         // the conclusion of its run, check or the state of its status
-	Pattern                            // the user's own regular expressions
+	Words                              // the policy's own words
 	Artifact                           // a JSON file that its run uploaded
 )
 

@@ -693,12 +693,9 @@ func spacingNotes(s quorum.Snapshot) []PageNote {
 // policyURL returns the address of the policy file on the default branch; "" if it is not known.
 func (m *pageMaker) policyURL() string {
 	s := m.snapshot
-	if m.places.Web == "" || s.File.Path == "" || oneLine(s.File.Path) != s.File.Path || s.File.State == quorum.FileMissing ||
-		s.File.SHA == "" && s.File.Org.Repo != "" {
-		return ""
-	}
 	url := m.places.Web + "/" + pathOf(s.PR.Owner, s.PR.Repo, "blob", "HEAD", s.File.Path) // HEAD is the default branch
-	if !isRepositoryPage(s.PR.PR, url) {
+	if m.places.Web == "" || s.File.Path == "" || oneLine(s.File.Path) != s.File.Path || s.File.State == quorum.FileMissing ||
+		s.File.SHA == "" && s.File.Org.Repo != "" || !isRepositoryPage(s.PR.PR, url) {
 		return ""
 	}
 	return url

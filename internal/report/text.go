@@ -69,7 +69,8 @@ func answeredWithoutVerdict(b quorum.Ballot) bool {
 // in another way.
 func malformedReason(r quorum.Reason) quorum.Reason {
 	switch r {
-	case quorum.ReasonContradicts, quorum.ReasonTemplate, quorum.ReasonConditional, quorum.ReasonPartial, quorum.ReasonDrift:
+	case quorum.ReasonContradicts, quorum.ReasonTemplate, quorum.ReasonConditional, quorum.ReasonPartial,
+		quorum.ReasonUncovered, quorum.ReasonDrift:
 		return r
 	default:
 		return quorum.ReasonMalformed

@@ -54,6 +54,8 @@ func Sentence(r quorum.Reason) string {
 		return "no clear verdict in its answer: its yes does not stand alone"
 	case quorum.ReasonDrift:
 		return "no clear verdict in its answer, nor in its last ones on other pull requests: its format may have changed"
+	case quorum.ReasonUncovered:
+		return "it approves, and does not say that it read this commit or all files"
 	case quorum.ReasonPartial:
 		return "it did not see all of the change"
 	case quorum.ReasonOverloaded:
@@ -311,7 +313,7 @@ func Advice(r quorum.Reason) string {
 		return "Look into its log."
 	case quorum.ReasonCommand:
 		return "Ask it for a review. A maintainer who had no hand in the change may let it approve."
-	case quorum.ReasonUnnamed:
+	case quorum.ReasonUnnamed, quorum.ReasonUncovered:
 		return "Let the reviewer name the commit that it reviewed (Reviewed commit: SHA)."
 	case quorum.ReasonMoved, quorum.ReasonOldBase:
 		return "Ask it to review this commit."

@@ -16,6 +16,7 @@ type document struct {
 	reviewer   quorum.Reviewer
 	preset     *preset
 	shapes     []*compiledShapes
+	field      *namedField
 	statements []string // of each line; "" where it is hidden, blank or too long
 	end        int      // the line behind which only older reviews stand
 }

@@ -15,9 +15,9 @@ import (
 
 // allReviewers returns a reviewer of every format and every preset.
 func allReviewers() (all []quorum.Reviewer) {
-	for k := quorum.Auto; k <= quorum.Pattern; k++ {
+	for k := quorum.Auto; k <= quorum.Words; k++ {
 		r := reviewerWith(k)
-		r.Verdict.Approve, r.Verdict.Object = `^pass$`, `^fail`
+		r.Verdict.Approve, r.Verdict.Object = []string{"pass"}, []string{"fail"}
 		all = append(all, r)
 	}
 	for _, name := range Presets() {
@@ -63,7 +63,7 @@ func checkInvariants(t *testing.T, r quorum.Reviewer, body string) {
 		"left open": "<!--\n" + strings.ReplaceAll(unwrapped, "--", "- -"),
 		"denied":    body + "\n\n" + no + "\n",
 	} {
-		if r.Verdict.Kind == quorum.JSON || what == "denied" && (r.Verdict.Kind == quorum.FindingList || r.Verdict.Kind == quorum.Pattern) {
+		if r.Verdict.Kind == quorum.JSON || what == "denied" && (r.Verdict.Kind == quorum.FindingList || r.Verdict.Kind == quorum.Words) {
 			continue // a fenced object is where JSON belongs
 		}
 		if what == "denied" && hidesWhatFollows(unwrapped) {
@@ -121,8 +121,8 @@ func FuzzReadReadyToMerge(f *testing.F) { fuzzReviewers(f, reviewerWith(quorum.R
 func FuzzReadReviewState(f *testing.F)  { fuzzReviewers(f, reviewerWith(quorum.ReviewState)) }
 func FuzzReadFindings(f *testing.F)     { fuzzReviewers(f, reviewerWith(quorum.FindingList)) }
 func FuzzReadConclusion(f *testing.F)   { fuzzReviewers(f, reviewerWith(quorum.Conclusion)) }
-func FuzzReadPattern(f *testing.F)      { fuzzReviewers(f, allReviewers()[quorum.Pattern-1]) }
-func FuzzReadPresets(f *testing.F)      { fuzzReviewers(f, allReviewers()[quorum.Pattern:]...) }
+func FuzzReadWords(f *testing.F)        { fuzzReviewers(f, allReviewers()[quorum.Words-1]) }
+func FuzzReadPresets(f *testing.F)      { fuzzReviewers(f, allReviewers()[quorum.Words:]...) }
 
 func FuzzJSON(f *testing.F) {
 	for _, s := range seeds {

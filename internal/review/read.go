@@ -4,7 +4,6 @@ package review
 // says that there was no review. What is none of these is malformed.
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -109,6 +108,9 @@ func readConclusion(r quorum.Reviewer, m Material) Reading {
 			return Reading{Outcome: quorum.Findings, Reason: quorum.ReasonFindings, Detail: detail}
 		}
 	case "neutral", "skipped":
+		if word == "neutral" && r.Verdict.Neutral == quorum.MeansFindings {
+			return Reading{Outcome: quorum.Findings, Reason: quorum.ReasonFindings, Detail: detail}
+		}
 		return Reading{Outcome: quorum.Declined, Reason: quorum.ReasonSkipped, Detail: detail}
 	case "pending":
 		if m.Kind == Status {
@@ -163,13 +165,13 @@ func (d *document) readText(m Material) Reading {
 	working, busy := d.readWorking()
 	got := d.readVerdict(m)
 	switch {
-	case got.Outcome == quorum.Findings:
+	case got.Outcome == quorum.Findings, got.final && got.Outcome != quorum.Approved:
 		return got
 	case d.isReply():
 		return Reading{
 			Outcome: quorum.Unrelated, Reason: quorum.ReasonUnknown, Detail: got.Detail, Rule: d.preset.shapes.origin + " reply_marker",
 		}
-	case busy:
+	case busy && !(got.final && strings.HasPrefix(working.Rule, "working: ")): // not for words that anybody writes
 		return working
 	case got.Outcome == quorum.Approved:
 		return d.unlessTakenAway(got)
@@ -200,6 +202,9 @@ func (d *document) unlessTakenAway(got Reading) Reading {
 	}
 	if line, found := d.unreadLine(at, got.ownWords); found {
 		return d.takenAway(got, line, quorum.Malformed, ruleUnread)
+	}
+	if got.final {
+		return got
 	}
 	if line, rule, found := d.vetoLine(at, at < 0 || got.ownWords); found {
 		return d.takenAway(got, line, quorum.Malformed, rule)
@@ -245,14 +250,19 @@ func (d *document) partialLine() (line int, rule string, found bool) {
 func (d *document) readVerdict(m Material) Reading {
 	r, p := d.reviewer, d.LinedText
 	state := reviewStateOf(m)
-	var got Reading
+	got, isNamed := d.readNamed()
+	if isNamed {
+		return unlessState(state, m, got)
+	}
 	switch r.Verdict.Kind {
+	case quorum.Words:
+		got = Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonMalformed}
 	case quorum.JSON:
 		got = readJSON(r, m.Body, p)
-	case quorum.Pattern:
-		got = readByPatterns(r.Verdict, p)
-	case quorum.Conclusion, quorum.Artifact: // no text is its verdict
-		return Reading{Outcome: quorum.Unrelated, Reason: quorum.ReasonUnknown}
+	case quorum.Conclusion, quorum.Artifact: // no text is its verdict; its own account's comments on the diff object
+		if got = (Reading{Outcome: quorum.Unrelated, Reason: quorum.ReasonUnknown}); r.Author == quorum.ActionsBot {
+			return got
+		}
 	case quorum.ReadyToMerge:
 		got = d.readFields()
 	case quorum.FindingList:
@@ -268,16 +278,21 @@ func (d *document) readVerdict(m Material) Reading {
 	default: // an unknown format has no verdict
 		return Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonMalformed}
 	}
-	switch state {
-	case stateChangesRequested:
-		if got.Outcome != quorum.Findings {
-			got = Reading{Outcome: quorum.Findings, Reason: quorum.ReasonFindings, Detail: m.State, Findings: got.Findings}
-		}
-	case stateDismissed, stateUnknown:
-		if got.Outcome == quorum.Approved {
-			return voidApproval(m, got)
-		}
-	case stateNone, stateApproved, stateCommented:
+	return unlessState(state, m, got)
+}
+
+// unlessState returns the reading of a text, unless the state of its review or its comments on the diff say otherwise.
+func unlessState(s reviewState, m Material, got Reading) Reading {
+	no := Reading{Outcome: quorum.Findings, Reason: quorum.ReasonFindings, Detail: m.State, Findings: got.Findings}
+	switch {
+	case got.Outcome == quorum.Findings:
+	case s == stateChangesRequested:
+		return no
+	case s != stateApproved && m.Threads > 0:
+		no.Detail, no.Inline, no.Rule = got.Detail, true, "inline comments"
+		return no
+	case got.Outcome == quorum.Approved && (s == stateDismissed || s == stateUnknown):
+		return voidApproval(m, got)
 	}
 	return got
 }
@@ -540,38 +555,4 @@ func (t findingTally) approveUnlessGrave(r quorum.Reviewer, fields ruling, own p
 		}
 	}
 	return got
-}
-
-// readByPatterns reads a text line by line with the policy's own expressions.
-func readByPatterns(f quorum.Format, p LinedText) Reading {
-	yes, err := regexp.Compile(f.Approve)
-	if err != nil || f.Approve == "" {
-		return Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonMalformed}
-	}
-	no, err := regexp.Compile(f.Object)
-	if err != nil {
-		return Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonMalformed}
-	}
-	var got ruling
-	for i, l := range p.lines {
-		text := strings.TrimSpace(l.text)
-		if l.visibility != inView && l.visibility != doubtful || text == "" || len(text) > 16<<10 {
-			continue
-		}
-		accepts := l.visibility == inView && !isDeceptive(text) && yes.MatchString(text)
-		denies := f.Object != "" && no.MatchString(text)
-		found := ruling{vote: objects, detail: shortQuote(text), rule: "policy object: " + f.Object, line: i}
-		switch {
-		case accepts && denies, accepts && got.vote == objects, denies && got.vote == approves:
-			found.vote = yesAndNo
-			return found.toReading()
-		case denies && got.vote == silent:
-			got = found
-		case accepts && got.vote == silent:
-			got = ruling{vote: approves, detail: shortQuote(text), rule: "policy approve: " + f.Approve, line: i}
-		case accepts:
-			got.line = i
-		}
-	}
-	return got.toReading()
 }

@@ -498,30 +498,7 @@ func TestCheckUnderWay(t *testing.T) {
 	}
 }
 
-func TestPattern(t *testing.T) {
-	r := autoReviewer()
-	r.Verdict = quorum.Format{Kind: quorum.Pattern, Approve: `^GATE: pass$`, Object: `^GATE: (fail|block)`}
-	for _, c := range []struct {
-		body string
-		want quorum.Outcome
-	}{
-		{"x\nGATE: pass", quorum.Approved},
-		{"GATE: fail now", quorum.Findings},
-		{"GATE: pass\nGATE: block", quorum.Malformed},
-		{"```\nGATE: pass\n```", quorum.Malformed},
-		{"> GATE: pass", quorum.Malformed},
-		{"GATE: pass later", quorum.Malformed},
-		{yes, quorum.Malformed},
-		{"GATE: pass\n\nRate limit exceeded.", quorum.Malformed},
-	} {
-		if got := Read(r, Material{Kind: Comment, Body: c.body}); got.Outcome != c.want {
-			t.Errorf("%q is %v, want %v", c.body, got.Outcome, c.want)
-		}
-	}
-	r.Verdict.Object = "("
-	if got := Read(r, Material{Kind: Comment, Body: "GATE: pass"}); got.Outcome != quorum.Malformed {
-		t.Errorf("a broken expression: %v", got.Outcome)
-	}
+func TestWhatIsNoMaterial(t *testing.T) {
 	if got := Read(quorum.Reviewer{}, Material{Kind: Comment, Body: yes}); got.Outcome != quorum.Malformed {
 		t.Errorf("no format: %v", got.Outcome)
 	}

@@ -15,16 +15,17 @@ type Reader struct {
 	reviewer quorum.Reviewer
 	preset   *preset
 	shapes   []*compiledShapes // the preset's, then the policy's
+	field    *namedField       // the policy's; nil if it names none
 }
 
 // NewReader returns the reader of r's texts.
 func NewReader(r quorum.Reviewer) *Reader {
-	reader := &Reader{reviewer: r, preset: presetOf(r.Preset)}
+	reader := &Reader{reviewer: r, preset: presetOf(r.Preset), field: newNamedField(r.Verdict)}
 	if reader.preset != noPreset && r.Verdict.Kind == reader.preset.reviewer.Verdict.Kind {
 		reader.shapes = append(reader.shapes, &reader.preset.shapes)
 	}
-	if !r.Shapes.IsZero() {
-		if own, err := compileShapes(policyOrigin, r.Shapes); err == nil { // a policy with a broken shape does not load
+	for _, shapes := range [...]quorum.Shapes{r.Shapes, wordShapes(r.Verdict)} {
+		if own, err := compileShapes(policyOrigin, shapes); err == nil && !shapes.IsZero() { // no policy with a broken one loads
 			reader.shapes = append(reader.shapes, &own)
 		}
 	}
@@ -49,10 +50,17 @@ func (r *Reader) Read(m Material) Reading {
 		}
 	case len(m.Body) > MaxText:
 		return Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonMalformed, Detail: shortQuote(m.Body[:4*maxDetail])}
-	case m.LinedText != nil:
-		return r.newDocument(*m.LinedText).read(m)
+	case m.LinedText == nil:
+		page := ReadLines(m.Body)
+		m.LinedText = &page
 	}
-	return r.newDocument(ReadLines(m.Body)).read(m)
+	d := r.newDocument(*m.LinedText)
+	got := d.read(m)
+	if got.Outcome == quorum.Approved && r.reviewer.Verdict.Covered && !isCovered(d, m.Head) {
+		got.Outcome, got.Reason, got.Below = quorum.Malformed, quorum.ReasonUncovered, false
+		got.Rule = "coverage: required"
+	}
+	return got
 }
 
 // newDocument returns a page as the reader's reviewer's text.
@@ -61,7 +69,7 @@ func (r *Reader) newDocument(p LinedText) *document {
 		p = p.withOpenedQuote()
 	}
 	d := &document{
-		LinedText: p, reviewer: r.reviewer, preset: r.preset, shapes: r.shapes,
+		LinedText: p, reviewer: r.reviewer, preset: r.preset, shapes: r.shapes, field: r.field,
 		statements: make([]string, len(p.lines)), end: len(p.lines),
 	}
 	for i, l := range p.lines {

@@ -57,6 +57,7 @@ type Material struct {
 	Threads    int        // a review's inline comments that open a thread, and object
 	Minor      int        // and those below the reviewer's min_severity
 	Conclusion string     // of a check run or, for Log, of the run
+	Head       string     // the commit of which an approval is asked; "": any that it names
 }
 
 // Reading is the result of reading one text. Its Outcome is never zero.
@@ -76,6 +77,7 @@ type Reading struct {
 
 	inline    int  // with Inline: how many comments a sentence of its vendor counts; 0 if none does
 	ownWords  bool // Approved by a sentence of its vendor, not by words that anybody writes
+	final     bool // by what the policy names: only that nothing was read stands against it
 	taken     bool // it would have approved, and something takes that away
 	minorOnly bool // Findings, but only minor ones without a file and line: an error message's list of advice looks the same
 }

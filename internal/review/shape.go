@@ -4,6 +4,7 @@ package review
 // or in a policy, so that nobody needs an expression's syntax to write one, and a line can be turned into one.
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -82,7 +83,7 @@ func parsePhrase(source string, letters int) (shape, error) {
 		return shape{}, errShapeCase
 	}
 	bare, heading := strings.CutPrefix(source, "# ")
-	p, _, err := parsePart(trimStatement(bare), 0)
+	p, _, err := parsePart(cmp.Or(trimStatement(bare), bare), 0)
 	switch {
 	case err != nil:
 		return shape{}, err
@@ -204,9 +205,10 @@ func (s shape) match(statement string) (count string, ok bool) {
 }
 
 // statementOf returns a line as shapes are compared with it: in small letters, without Markdown, links' addresses and
-// pictures, and without points and emoji at its ends.
+// pictures, and without points and emoji at its ends. A line of nothing else stays as it is.
 func statementOf(text string) string {
-	return trimStatement(stripMarks(headingText(cutLinks(strings.TrimSpace(text)))))
+	words := stripMarks(headingText(cutLinks(strings.TrimSpace(text))))
+	return cmp.Or(trimStatement(words), words)
 }
 
 // trimStatement cuts points, colons and emoji off the ends of s; but no cross off its end, which denies what stands before it.
@@ -271,7 +273,7 @@ func parseShapes(sources []string, checks ...func(shape) error) (all []shape, er
 			}
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%q %w", source, err)
+			return nil, fmt.Errorf("%.60q %w", source, err)
 		}
 		all = append(all, s)
 	}

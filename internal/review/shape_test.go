@@ -140,8 +140,10 @@ func TestShapesOfAPolicy(t *testing.T) {
 		{"```\nSage has nothing to add\n```", quorum.Malformed, ""},
 		{"<!-- Sage has nothing to add -->", quorum.Empty, ""},
 		{"Sage has nothing to add, but the cart", quorum.Malformed, ""},
-		{"Sage has nothing to add\n\nDo not merge.", quorum.Malformed, ""},
-		{"Sage has nothing to add\n\n- 🔴 **Critical** `cart.go:3`: it leaks", quorum.Malformed, ""},
+		{"Sage has nothing to add\n\nDo not merge.", quorum.Approved, ""}, // what the policy names is final
+		{"Sage has nothing to add\n\n- 🔴 **Critical** `cart.go:3`: it leaks", quorum.Approved, ""},
+		{"Sage has nothing to add\n\nSage asks for a change", quorum.Findings, ""},
+		{"Sage has nothing to add\n\nSage reads on", quorum.Running, ""},
 	} {
 		for _, k := range []quorum.FormatKind{quorum.Auto, quorum.FindingList, quorum.ReviewState} {
 			r := reviewerWith(k)
@@ -158,7 +160,7 @@ func TestShapesOfAPolicy(t *testing.T) {
 		"## Copilot is content":                                                     quorum.Approved,
 		"## Changes recommended":                                                    quorum.Findings,
 		"## Copilot is content\n\nPreviously missed (2)":                            quorum.Findings,
-		"## Copilot is content\n\n2 open findings":                                  quorum.Malformed,
+		"## Copilot is content\n\n2 open findings":                                  quorum.Findings,
 		"## Copilot was unable to review this pull request because it is too large": quorum.Declined,
 	} {
 		if got := Read(copilot, Material{Kind: Review, State: "COMMENTED", Body: body}); got.Outcome != want {

@@ -4,6 +4,9 @@ package review
 // the line that tells most. A person decides whether the text is what its writer says when all is well.
 
 import (
+	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -36,6 +39,89 @@ var (
 		`|no (?:issue|problem|finding|bug|comment|concern|blocker)|nothing|none|pass|ready|mergeable|verdict|result` +
 		`|safe to merge|conclusion|recommend|outcome|issues|findings|problems|reject|changes requested|request changes`)
 )
+
+// decisiveLabels are words of labels whose value says how a review ended.
+var decisiveLabels = [...]string{
+	"verdict", "decision", "recommendation", "result", "status", "quality", "conclusion", "outcome", "assessment",
+	"rating", "approval", "merge",
+}
+
+// SuggestField proposes the verdict format that reads a text with one lone field: its label and its word, in the list
+// in which it most likely belongs.
+func (r *Reader) SuggestField(body string) (f quorum.Format, line int, found bool) {
+	d := r.newDocument(ReadLines(body[:min(len(body), MaxText)]))
+	for i, l := range d.lines {
+		label, word := fieldIn(d.LinedText, i, l)
+		if label == "" || l.visibility != inView || isDeceptive(label+word) {
+			continue
+		}
+		if found && !strings.EqualFold(f.Field, label) {
+			return quorum.Format{}, 0, false
+		}
+		f, line, found = formatOf(label, word), i+1, true
+	}
+	own := r.reviewer
+	own.Verdict, own.Shapes = f, quorum.Shapes{}
+	got := Read(own, Material{Kind: Check, Body: body}) // as a text without a heading of its own
+	return f, line, found && (got.final || got.taken)
+}
+
+// fieldIn returns the label and the first words of the value of line i, where it is a field that may hold a verdict.
+func fieldIn(p LinedText, i int, l pageLine) (label, word string) {
+	bare := strings.NewReplacer("*", "", "`", "")
+	text, _ := listItem(bare.Replace(headingText(l.text[:min(len(l.text), maxMatchedLine)])))
+	label, value, _ := strings.Cut(text, ":")
+	if row, isRow := strings.CutPrefix(text, "|"); isRow {
+		label, value, _ = strings.Cut(row, "|")
+		value, _, _ = strings.Cut(value, "|")
+	} else if strings.TrimSpace(value) == "" && (l.level > 0 || strings.HasSuffix(text, ":")) {
+		value, _ = nextLine(p, i)
+		value = bare.Replace(value)
+	}
+	if end := strings.IndexAny(value, ".:;,!—–(["); end >= 0 {
+		value = value[:end]
+	}
+	value, _, _ = strings.Cut(value, " - ")
+	label, word = strings.TrimSpace(trimSymbols(label)), strings.TrimSpace(trimSymbols(value))
+	isDecisive := func(w string) bool { return strings.Contains(strings.ToLower(label), w) }
+	if word == "" || strings.Count(word, " ") > 2 || strings.Count(label, " ") > 3 ||
+		!slices.ContainsFunc(decisiveLabels[:], isDecisive) {
+		return "", ""
+	}
+	return label, word
+}
+
+// formatOf returns the format of a field with one word; where no word of a list is known, that is to be filled in.
+func formatOf(label, word string) quorum.Format {
+	f := quorum.Format{Kind: quorum.Words, Field: label, Approve: []string{toFillIn}, Object: []string{toFillIn}}
+	said := plainWords(word)
+	switch {
+	case opposingWords().MatchString(said) || beginsWithRejection(said):
+		f.Object = []string{word}
+	case troubleWords().MatchString(said) || beginsWithOneOf(refusedWords, said):
+		f.None = []string{word}
+	default:
+		f.Approve = []string{word}
+	}
+	return f
+}
+
+// toFillIn stands in a row where a person must write what no text has shown.
+const toFillIn = "FILL IN"
+
+// VerdictRow returns a format of words as the line of a policy.
+func VerdictRow(f quorum.Format) string {
+	row := "verdict: {field: " + strconv.Quote(f.Field)
+	for _, list := range []struct {
+		name  string
+		words []string
+	}{{"approve", f.Approve}, {"object", f.Object}, {"none", f.None}} {
+		if len(list.words) > 0 {
+			row += fmt.Sprintf(", %s: [%s]", list.name, strconv.Quote(list.words[0]))
+		}
+	}
+	return row + "}"
+}
 
 // Suggest proposes the row for a text: of the lines in plain view the one that most likely says how its review ended.
 func (r *Reader) Suggest(body string) (best Suggestion, found bool) {

@@ -38,6 +38,30 @@ func TestSuggest(t *testing.T) {
 	}
 }
 
+func TestSuggestField(t *testing.T) {
+	for body, want := range map[string]string{
+		"## Review\n\n**Task quality:** Exemplary":                `"Task quality", approve: ["Exemplary"], object: ["FILL IN"]`,
+		"Overall result: PASS — all fine\n\nOverall result: PASS": `"Overall result", approve: ["PASS"], object: ["FILL IN"]`,
+		"## Outcome\n\n🔴 Needs rework":                            `"Outcome", approve: ["FILL IN"], object: ["Needs rework"]`,
+		"| Review status | ✅ Good to go |":                        `"Review status", approve: ["Good to go"], object: ["FILL IN"]`,
+		"- Verdict: UNAVAILABLE (no output)":                      `"Verdict", approve: ["FILL IN"], object: ["FILL IN"], none: ["UNAVAILABLE"]`,
+		"Verdict: fine\nStatus: open":                             "",
+		"> Verdict: fine":                                         "",
+		"Lines: 12":                                               "",
+		"Verdict: it is all as it should be":                      "",
+		"Verdict: f\u200bine":                                     "",
+		"":                                                        "",
+	} {
+		f, line, found := NewReader(quorum.Reviewer{}).SuggestField(body)
+		switch {
+		case found != (want != "") || found && VerdictRow(f) != "verdict: {field: "+want+"}":
+			t.Errorf("%q: %t %s, want %s", body, found, VerdictRow(f), want)
+		case found && line == 0:
+			t.Errorf("%q: no line", body)
+		}
+	}
+}
+
 // A row that was added is read by it, and the row of one text reads no other text as an approval that differs in a word.
 func TestSuggestedRowReadsItsText(t *testing.T) {
 	for _, body := range []string{

@@ -218,7 +218,7 @@ func compileShapes(origin string, s quorum.Shapes) (c compiledShapes, err error)
 	for _, n := range s.Notices {
 		one, err := compileNotice(origin, n)
 		if err != nil {
-			return c, fmt.Errorf("notices: %q %w", cmp.Or(n.Line, n.Marker), err)
+			return c, fmt.Errorf("notices: %.60q %w", cmp.Or(n.Line, n.Marker), err)
 		}
 		c.notices = append(c.notices, one)
 	}

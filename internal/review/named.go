@@ -1,0 +1,227 @@
+package review
+
+// This file reads what a policy itself names: the words of a field, and whole lines, which are shapes. They are final:
+// only another of them, or that nothing was read, stands against one. Any other sentence is description.
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
+
+// A namedField is the field of a policy with its words, the longer ones first: "approve with changes" is not "approve".
+type namedField struct {
+	label string // in small letters
+	words []namedWord
+}
+
+type namedWord struct {
+	text string // in small letters
+	Reading
+}
+
+// newNamedField returns the field of a format; nil if it names none.
+func newNamedField(f quorum.Format) *namedField {
+	if f.Field == "" {
+		return nil
+	}
+	n := &namedField{label: strings.TrimRight(lowerWords(f.Field), " :?")}
+	add := func(words []string, outcome quorum.Outcome, reason quorum.Reason) {
+		for _, w := range words {
+			got := Reading{Outcome: outcome, Reason: reason, Rule: policyOrigin + " field " + f.Field + ": " + w}
+			n.words = append(n.words, namedWord{trimStatement(lowerWords(w)), got})
+		}
+	}
+	add(f.Object, quorum.Findings, quorum.ReasonFindings)
+	// It failed, and nothing says why: run again once, unless the run's log shows that this is of no use.
+	add(f.None, quorum.Unknown, quorum.ReasonUnknown)
+	add(f.Approve, quorum.Approved, quorum.ReasonApproved)
+	slices.SortStableFunc(n.words, func(a, b namedWord) int { return cmp.Compare(len(b.text), len(a.text)) })
+	return n
+}
+
+// lowerWords returns a text in small letters, without Markdown and addresses; emoji at its ends stay.
+func lowerWords(text string) string {
+	return strings.ToLower(stripMarks(headingText(cutLinks(strings.TrimSpace(text)))))
+}
+
+// wordShapes returns the words of a format that are whole lines as shapes.
+func wordShapes(f quorum.Format) (s quorum.Shapes) {
+	if f.Kind != quorum.Words || f.Field != "" {
+		return s
+	}
+	for _, w := range f.Approve {
+		s.Approves = append(s.Approves, strings.ToLower(statementOf(w)))
+	}
+	for _, w := range f.Object {
+		s.Objects = append(s.Objects, strings.ToLower(statementOf(w)))
+	}
+	for _, w := range f.None {
+		none := quorum.NoticeShape{Line: strings.ToLower(statementOf(w)), Outcome: quorum.Unknown}
+		none.Reason = quorum.ReasonUnknown
+		s.Notices = append(s.Notices, none)
+	}
+	return s
+}
+
+// CheckWord reports what is wrong with a word of a format. Its error completes the sentence that begins with the word.
+func CheckWord(f quorum.Format, word string) error {
+	switch {
+	case word != strings.Trim(word, "^$"), strings.Contains(word, ".*"), strings.Contains(word, `\`):
+		return errors.New("is an expression")
+	case f.Field != "" && trimStatement(lowerWords(word)) == "":
+		return errShapeEmpty
+	case f.Field != "":
+		return nil
+	}
+	line, err := parseShape(strings.ToLower(statementOf(word)))
+	if err == nil && slices.Contains(f.Approve, word) {
+		err = line.checkFor(listApproves)
+	}
+	return err
+}
+
+// readNamed reads a text by what its policy names. An objection wins, whatever else is said; other words that differ
+// contradict each other. found is false where none of them stands in the text.
+func (d *document) readNamed() (got Reading, found bool) {
+	hasShapes := len(d.shapes) > 0 && d.shapes[len(d.shapes)-1].origin == policyOrigin
+	for i, l := range d.lines {
+		var one Reading
+		switch {
+		case hasShapes && d.statements[i] != "":
+			one = readOwnShape(d, i, l)
+			found = found || strings.HasPrefix(one.Rule, policyOrigin+" ")
+		case d.field != nil && l.text != "" && (l.visibility < quoted || l.alert):
+			one = d.field.readLine(d.LinedText, i)
+			found = found || one.Outcome != 0
+		}
+		switch {
+		case one.Outcome == 0, got.Outcome == quorum.Findings:
+		case got.Outcome == 0, got.Outcome == one.Outcome, one.Outcome == quorum.Findings:
+			one.NoOpen = one.NoOpen || got.NoOpen
+			got = one
+		default:
+			both := shortQuote(got.Detail + " / " + one.Detail)
+			got = ruling{vote: yesAndNo, detail: both, rule: one.Rule, line: i}.toReading()
+		}
+	}
+	if got.Outcome == quorum.Findings {
+		got.Findings = tallyFindings(d.LinedText).allFindings(d.reviewer.MinSeverity)
+		got.Inline = got.Inline && len(got.Findings) == 0
+		markObjecting(got.Findings)
+	}
+	got.final = true
+	return got, found
+}
+
+// readOwnShape reads a line by the shapes of the preset and of the policy, and by the policy's notices.
+func readOwnShape(d *document, i int, l pageLine) (got Reading) {
+	_, isItem := listItem(strings.TrimSpace(l.text))
+	if n, ok := d.matchNotice(d.statements[i]); ok && strings.HasPrefix(n.rule, policyOrigin+" ") && !isItem && l.visibility != quoted {
+		got = n.readingOf(l.text)
+		got.Line = i + 1
+	} else if own := d.ruleSentence(i, l); own.vote != silent {
+		got = own.toReading()
+		got.NoOpen, got.Inline, got.inline = own.noOpen, own.inline, own.count
+	}
+	return got
+}
+
+// readLine reads a line as the field: its outcome is 0 if it is none, or has another value.
+func (n *namedField) readLine(p LinedText, i int) (got Reading) {
+	value, at, isField := n.valueAt(p, i)
+	word, isWord := n.readValue(value)
+	if !isField || !isWord {
+		return got
+	}
+	l, below := p.lines[i], p.lines[at]
+	isSure := l.visibility == inView && below.visibility == inView && !isDeceptive(l.text+below.text)
+	if word.Outcome == quorum.Approved && !isSure {
+		return got
+	}
+	got = word
+	got.Detail, got.Line = shortQuote(strings.TrimSpace(l.text)), at+1
+	if at != i {
+		got.Detail = shortQuote(strings.TrimSpace(l.text) + " " + below.text)
+	}
+	return got
+}
+
+// valueAt returns the value of the field, if line i is that field, and the index of its line: behind the label, in the
+// next cells of a row, or in the line below.
+func (n *namedField) valueAt(p LinedText, i int) (value string, at int, ok bool) {
+	l := p.lines[i]
+	text := strings.TrimSpace(dropInvisible(l.text[:min(len(l.text), 4*maxMatchedLine)]))
+	if row, isRow := strings.CutPrefix(text, "|"); isRow {
+		cells := strings.Split(row, "|")
+		name := strings.TrimRight(trimSymbols(lowerWords(cells[0])), " :?")
+		return lowerWords(strings.Join(cells[1:], " — ")), i, name == n.label
+	}
+	isHeading := l.level > 0 || boldLine(text)
+	text = headingText(text)
+	for range 3 {
+		text, _ = listItem(text)
+	}
+	rest, found := cutWord(strings.TrimLeftFunc(lowerWords(text), isSymbol), n.label)
+	rest = strings.TrimLeft(rest, " ")
+	value = strings.TrimLeft(rest, " ?:：")
+	if !found || value != "" || rest == "" && !isHeading {
+		return value, i, found && beginsWithColon(rest)
+	}
+	next, at := nextLine(p, i)
+	return lowerWords(dropInvisible(next)), at, true
+}
+
+// readValue returns what a value means that begins with one of the words. What follows an approving one is set off by a
+// dash, a bracket, a colon or the end of a sentence: "APPROVE once it is fixed" is conditional, and so is "❌ APPROVE".
+func (n *namedField) readValue(value string) (got Reading, ok bool) {
+	bare := strings.TrimLeftFunc(value, isBeforeWord)
+	w, rest, ok := n.cutNamed(bare)
+	if w.Outcome != quorum.Approved {
+		return w.Reading, ok
+	}
+	rest = strings.TrimLeft(rest, `])"'”`)
+	tail := strings.TrimLeftFunc(rest, isSymbol)
+	marks := value[:len(value)-len(bare)] + rest[:len(rest)-len(tail)]
+	dash, size := utf8.DecodeRuneInString(tail)
+	isOther := tail != "" && (!strings.ContainsRune(".:;!—–-(", dash) || dash == '-' && rest == tail)
+	if !isOther && !strings.ContainsAny(marks, crosses+emptyBoxes) {
+		next, _, _ := n.cutNamed(strings.TrimLeftFunc(tail[size:], isBeforeWord))
+		if next.Outcome == 0 || next.Outcome == quorum.Approved {
+			return w.Reading, true
+		}
+	}
+	w.Outcome, w.Reason = quorum.Malformed, quorum.ReasonConditional
+	return w.Reading, true
+}
+
+// isBeforeWord reports whether a character may stand before a value: emoji, brackets, dashes and quotation marks.
+func isBeforeWord(r rune) bool { return isSymbol(r) || strings.ContainsRune(`[("'“-—`, r) }
+
+// cutNamed cuts one of the words off the front of a value.
+func (n *namedField) cutNamed(value string) (w namedWord, rest string, ok bool) {
+	for _, w = range n.words {
+		if rest, ok = cutWord(value, w.text); ok && !strings.HasPrefix(rest, "_") {
+			return w, rest, true
+		}
+	}
+	return namedWord{}, "", false
+}
+
+// allFiles matches how many of how many files were read.
+var allFiles = lazyRegexp(`\b(\d{1,6}) ?(?:/|of|out of) ?(?:the |all )?(\d{1,6}) ?(?:changed |modified )?files?\b`)
+
+// isCovered reports whether a text names the commit that it is about, the head where that is known, or says that all of
+// some files were read.
+func isCovered(d *document, head string) bool {
+	named := d.NamedCommit(d.reviewer)
+	return named != "" && IsHex(named) && (head == "" || strings.HasPrefix(head, named)) ||
+		slices.ContainsFunc(d.lines, func(l pageLine) bool {
+			m := allFiles().FindStringSubmatch(plainWords(l.text[:min(len(l.text), maxMatchedLine)]))
+			return l.visibility == inView && m != nil && m[1] == m[2] && strings.Trim(m[1], "0") != ""
+		})
+}
