@@ -40,34 +40,24 @@ func (v *commandView) vouchers() (all []quorum.StandIn) {
 	return all
 }
 
-// acceptOfResult finds the accept that ends an objection; one by open threads only if none is younger than the accepted.
-func (v *attemptView) acceptOfResult(r *attemptResult) (c quorum.Command, found bool) {
-	if len(v.commands.all) == 0 {
-		return c, false
-	}
-	if r.reason != quorum.ReasonOpenThreads {
-		return v.commands.acceptOf(v.Name, r.at, func(o *quorum.Objection) bool { return o.TextRef == r.ref })
-	}
-	at := r.at
-	for _, f := range r.findings {
-		if t := v.threads.threadOf(f.Thread); t != nil {
+// accepted is an objection as a person's accept has ended it, if one has; one by open threads only if none is younger than the
+// accepted.
+func (v *attemptView) accepted(objection statement) (ended statement, isAccepted bool) {
+	at, isByThreads := objection.at, objection.Reason == quorum.ReasonOpenThreads
+	for _, f := range objection.Findings {
+		if t := v.threads.threadOf(f.Thread); isByThreads && t != nil {
 			at = latest(at, t.At)
 		}
 	}
-	return v.commands.acceptOf(v.Name, at, func(o *quorum.Objection) bool { return o.Kind == quorum.TextThread })
-}
-
-// overriddenResult is an objection that a person's accept has ended.
-func overriddenResult(objection attemptResult, c quorum.Command) attemptResult {
-	objection.reason, objection.detail, objection.isDoubt = quorum.ReasonOverridden, c.By, false
-	objection.newestResult, objection.hasThreads = nil, false
-	objection.ended = quorum.Ending{By: c.By, How: quorum.ReasonOverridden}
-	return objection
-}
-
-// answersAnew reports whether a result is the reviewer's own approval after an objection.
-func answersAnew(got, objection *attemptResult) bool {
-	return got.outcome == quorum.Approved && got.reason != quorum.ReasonResolved && got.at.After(objection.at)
+	c, isAccepted := v.commands.acceptOf(v.Name, at, func(o *quorum.Objection) bool {
+		return o.TextRef == objection.ref && !isByThreads || o.Kind == quorum.TextThread && isByThreads
+	})
+	if isAccepted {
+		objection.Reason, objection.Detail, objection.Doubt = quorum.ReasonOverridden, c.By, false
+		objection.newest, objection.hasThreads = nil, false
+		objection.ended = quorum.Ending{By: c.By, How: quorum.ReasonOverridden}
+	}
+	return objection, isAccepted
 }
 
 // endedEarlier is a person's act that ended what the reviewer objected to this diff: an accept elsewhere, or a dismissal.

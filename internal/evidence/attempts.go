@@ -9,33 +9,21 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
+// attemptView is a reviewer's view narrowed to one of its attempts.
+type attemptView struct {
+	*reviewerView
+	attempt reviewAttempt
+}
+
+// isCancelledByUs reports whether the record holds our cancel of this attempt.
+func (v *attemptView) isCancelledByUs() bool {
+	return v.head.record.hasIntent(quorum.Cancel, v.attempt.run.ID, v.attempt.number)
+}
+
 // judgedAttempt is an attempt with what it came to by itself.
 type judgedAttempt struct {
 	attemptView
-	got attemptResult
-}
-
-// judgedAttempts are the attempts of the reviewer's runs on this head, each judged once.
-func (v *reviewerView) judgedAttempts() (all []judgedAttempt) {
-	for i, a := range v.attempts {
-		view := attemptView{reviewerView: v, attempt: a}
-		if i == len(v.ownResults) {
-			v.ownResults = append(v.ownResults, view.ownResult())
-		}
-		all = append(all, judgedAttempt{view, v.ownResults[i]})
-	}
-	return all
-}
-
-// objectionsOfTwins are the attempts for other pull requests with this head that object. None of them approves this diff.
-func (v *reviewerView) objectionsOfTwins() (all []judgedAttempt) {
-	for _, a := range v.ofTwins {
-		view := attemptView{v, a}
-		if got := view.ownResult(); got.outcome == quorum.Findings {
-			all = append(all, judgedAttempt{view, got})
-		}
-	}
-	return all
+	got statement
 }
 
 // newestAttempt is the attempt by which the reviewer is judged first, beside which all others speak.
@@ -45,7 +33,7 @@ func (v *reviewerView) newestAttempt() reviewAttempt {
 	}
 	start := v.head.cycle.start
 	a := reviewAttempt{number: 1, began: start, firstJobBegan: start}
-	if speaking := speakingAttempt(v.judgedAttempts(), rankUnderWay); speaking != nil {
+	if speaking := speakingAttempt(v.judged, rankUnderWay); speaking != nil {
 		a = speaking.attempt
 		a.byPerson = a.number > 1 && !v.head.record.hasOwnIntent(quorum.Rerun, a.run.ID, a.number-1)
 	}
@@ -69,7 +57,7 @@ func speakingAttempt(all []judgedAttempt, most attemptRank) (best *judgedAttempt
 			best = a
 		}
 	}
-	if idle != nil && isNewer(idle, best) && (best == nil || best.attemptRank() < rankUnderWay && best.got.outcome != quorum.Approved) {
+	if idle != nil && isNewer(idle, best) && (best == nil || best.attemptRank() < rankUnderWay && best.got.Outcome != quorum.Approved) {
 		return idle
 	}
 	return best
@@ -98,7 +86,7 @@ func (a *judgedAttempt) attemptRank() attemptRank {
 		return rankSpoke
 	case run.Conclusion == "skipped" || run.Conclusion == "cancelled" || len(run.Jobs) == 0:
 		return rankNothing
-	case a.got.outcome == quorum.Empty, isByConclusion(a.Reviewer) && a.got.reason == quorum.ReasonOtherPull:
+	case a.got.Outcome == quorum.Empty, isByConclusion(a.Reviewer) && a.got.Reason == quorum.ReasonOtherPull:
 		return rankEmpty
 	}
 	return rankSpoke

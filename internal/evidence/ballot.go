@@ -28,7 +28,7 @@ func (v *reviewerView) makeVotersBallot() quorum.Ballot {
 	}
 	attempt := attemptView{reviewerView: v, attempt: a}
 	got := attempt.judgeAttempt()
-	isObjection := got.outcome == quorum.Findings // one in doubt is waited for
+	isObjection := got.Outcome == quorum.Findings // one in doubt is waited for
 	if why, detail := v.whyNoApproval(&a); why != "" && !isObjection {
 		return declinedBallot(b, why, detail)
 	}

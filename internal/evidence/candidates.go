@@ -132,7 +132,7 @@ func (v textView) readStatement(c *statement) {
 // doubtApproval makes an approval void that may be about another commit or pull request, that answers a command, or
 // that objected in the same attempt.
 func (v textView) doubtApproval(c *statement) {
-	run, unnamed := v.attempt.run, v.whyUnnamed(c)
+	run, named := v.attempt.run, v.namedCommit(c.text)
 	pull, isOfOther := "", false
 	if run != nil && v.head.snapshot.SameBranch != nil {
 		pull, isOfOther = v.head.otherPullOfRun(run, true)
@@ -140,8 +140,10 @@ func (v textView) doubtApproval(c *statement) {
 	by, isCommanded := v.head.commandBefore(v.Reviewer, c)
 	objected := func(o quorum.Objection) bool { return o.Reviewer == v.Name && o.TextRef == c.ref && o.Carried == "" }
 	switch {
-	case unnamed != "":
-		c.rejected = unnamed
+	case named != "" && v.head.isVague(named):
+		c.rejected = vagueCommit
+	case v.Workflow == "" && !c.isReview() && !v.head.isHead(named) && v.head.mayHaveHadOtherHead():
+		c.rejected = unnamedCommit
 	case c.rejected != "":
 	case isOfOther:
 		c.reject(ofOtherPull, pull)
@@ -152,18 +154,6 @@ func (v textView) doubtApproval(c *statement) {
 	case run != nil && v.isShared() && slices.ContainsFunc(v.head.snapshot.Record.Objections, objected):
 		c.reject(editedIntoYes, c.text.Editor.Login)
 	}
-}
-
-// whyUnnamed says why an approval may be about another commit than the head; "" if it cannot.
-func (v textView) whyUnnamed(c *statement) rejection {
-	named := v.namedCommit(c.text)
-	switch {
-	case named != "" && v.head.isVague(named):
-		return vagueCommit
-	case v.Workflow == "" && !c.isReview() && !v.head.isHead(named) && v.head.mayHaveHadOtherHead():
-		return unnamedCommit
-	}
-	return ""
 }
 
 // wasBefore reports whether a reviewer without a run was asked again since a statement that holds no verdict.
@@ -215,6 +205,8 @@ func (v textView) isNoticeOfHead(t *quorum.Text, at time.Time) bool {
 func (v textView) whyOutsideRun(t *quorum.Text, about bool, at time.Time) rejection {
 	isNamedByOther := about && isAnyUnderWay(v.runs.oldBase, at) // a run for the base of before names this head, too
 	isOwn := func(a reviewAttempt) bool { return v.attempts.mayHaveLeft(&a, at) }
+	// That t approved as it stands the record holds: a run of another head may begin anew later.
+	isKnown := !latest(t.At, t.Edited).After(v.head.record.firstApproval(v.Name, t.TextRef))
 	switch {
 	case v.attempt.isOfTwin && slices.ContainsFunc(v.attempts, isOwn):
 		return outsideAttempt
@@ -226,16 +218,11 @@ func (v textView) whyOutsideRun(t *quorum.Text, about bool, at time.Time) reject
 		return ""
 	case !v.attempts.mayHaveLeft(v.attempt, at):
 		return outsideAttempt
-	case (isNamedByOther || !about && isAnyUnderWay(v.runs.others, at)) && !v.isRemembered(t):
+	case (isNamedByOther || !about && isAnyUnderWay(v.runs.others, at)) && !isKnown:
 		if s := v.readAgain(t); v.head.isLeft && s.Outcome == quorum.Findings {
 			return ""
 		}
 		return duringOtherRun
 	}
 	return ""
-}
-
-// isRemembered reports whether the record holds that t approved as it stands: a run of another head may begin anew later.
-func (v textView) isRemembered(t *quorum.Text) bool {
-	return !latest(t.At, t.Edited).After(v.head.record.firstApproval(v.Name, t.TextRef))
 }

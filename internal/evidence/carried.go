@@ -12,7 +12,7 @@ import (
 type carryView struct{ *reviewerView }
 
 // carriedApproval finds the approval that stands for this head, where its reviewer has neither run nor spoken here.
-func (v carryView) carriedApproval(got attemptResult) (st quorum.Stood, found bool) {
+func (v carryView) carriedApproval(got statement) (st quorum.Stood, found bool) {
 	if v.head.policy.Carry != quorum.CarrySameDiff || got.isVerdict() || v.hasBegunHere() {
 		return st, false
 	}
@@ -28,8 +28,8 @@ func (v carryView) carriedApproval(got attemptResult) (st quorum.Stood, found bo
 // hasBegunHere reports whether the reviewer has run or spoken on this head, and not in a review that GitHub moved here.
 func (v carryView) hasBegunHere() bool {
 	a := v.newestAttempt()
-	said := slices.Concat(v.textStatements(&a), v.checkStatements(), v.statusStatements())
-	ran := slices.ContainsFunc(v.judgedAttempts(), func(a judgedAttempt) bool { return a.attemptRank() > rankNothing })
+	said := slices.Concat(v.textStatements(&a), v.signalStatements())
+	ran := slices.ContainsFunc(v.judged, func(a judgedAttempt) bool { return !a.attempt.isOfTwin && a.attemptRank() > rankNothing })
 	return ran || slices.ContainsFunc(said, func(s statement) bool {
 		return s.Outcome != quorum.Unrelated && s.rejected != reviewMoved && !v.head.record.isCarried(v.Name, s.ref)
 	})

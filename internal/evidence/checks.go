@@ -47,6 +47,11 @@ func (v *reviewerView) checkStatements() (out []statement) {
 	return out
 }
 
+// signalStatements are those in checks, and in statuses.
+func (v *reviewerView) signalStatements() []statement {
+	return slices.Concat(v.checkStatements(), v.statusStatements())
+}
+
 // isSaid reports whether a check or a status says something here. A yes says it only of the base that it looked at.
 func (v *reviewerView) isSaid(s *statement, isVerdict bool, began time.Time) bool {
 	isOfOldBase := s.Outcome == quorum.Approved && !began.IsZero() && v.head.cycle.isBeforeBase(began)

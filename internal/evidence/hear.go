@@ -182,7 +182,7 @@ func (v *reviewerView) whyNoRerun(isNamed bool) quorum.Reason {
 	isInReserve := v.InsteadOf != "" && v.head.record.turnOf(v.Name).IsZero() && !v.past.isRequiredAgain()
 	isPointless := isExcluded || !isNamed && (!b.Voter() || b.Vote == quorum.Approve || isInReserve)
 	switch {
-	case isPointless, a.run != nil && got.outcome == quorum.AwaitingApproval:
+	case isPointless, a.run != nil && got.Outcome == quorum.AwaitingApproval:
 		return quorum.ReasonNobodyToRerun
 	case a.run != nil:
 		return ""
@@ -190,7 +190,7 @@ func (v *reviewerView) whyNoRerun(isNamed bool) quorum.Reason {
 		return quorum.ReasonNobodyToRerun
 	}
 	isAsked := a.request != nil || a.byPerson || newPlanner(attempt, got).asksFirst() // then it is asked just now
-	if got.outcome == quorum.Running || got.outcome == quorum.Silent && isAsked {
+	if got.Outcome == quorum.Running || got.Outcome == quorum.Silent && isAsked {
 		return quorum.ReasonUnderWay
 	}
 	return ""
@@ -204,7 +204,7 @@ func (v *reviewerView) withCommanded(b quorum.Ballot) quorum.Ballot {
 			continue
 		}
 		a := v.newestAttempt()
-		p := newPlanner(attemptView{reviewerView: v, attempt: a}, attemptResult{})
+		p := newPlanner(attemptView{reviewerView: v, attempt: a}, statement{})
 		commanded, isNew := p.againAction(c.At), !v.head.record.hasCommandedIntent(c.ID, v.Name, v.runs.counted)
 		in, isAnnounced := p.announcedRerun()
 		due, again := p.triesAgain(in)

@@ -181,8 +181,7 @@ func (v *reviewerView) approvesCommitAlone() bool {
 	if v.Verdict.Kind == quorum.Artifact {
 		return v.approvesByText()
 	}
-	return slices.ContainsFunc(v.checkStatements(), approves) || slices.ContainsFunc(v.statusStatements(), approves) ||
-		isByConclusion(v.Reviewer) && slices.ContainsFunc(v.runs.counted, succeeded)
+	return slices.ContainsFunc(v.signalStatements(), approves) || isByConclusion(v.Reviewer) && slices.ContainsFunc(v.runs.counted, succeeded)
 }
 
 // hasShortHeadName reports whether a text names the head by a short id, as unlisted commits before it may begin, too.
@@ -218,8 +217,8 @@ func (v *reviewerView) unknownCommits(a *reviewAttempt) (out []string) {
 // unreadLogs are the jobs whose logs may explain how the newest attempt ended, and where that is the verdict those before.
 func (v *attemptView) unreadLogs() (jobs []int64) {
 	got := v.judgeAttempt()
-	if got.newestResult != nil { // an earlier objection stands; how this attempt ended decides whether it is run again
-		got = *got.newestResult
+	if got.newest != nil { // an earlier objection stands; how this attempt ended decides whether it is run again
+		got = *got.newest
 	}
 	if job, wanted := v.jobThatExplains(got); wanted {
 		jobs = append(jobs, job)
@@ -256,12 +255,12 @@ func (v *reviewerView) unreadLogsElsewhere() (jobs []int64) {
 }
 
 // jobThatExplains is the job whose unread log may explain the result of an attempt that has ended.
-func (v *attemptView) jobThatExplains(got attemptResult) (job int64, wanted bool) {
+func (v *attemptView) jobThatExplains(got statement) (job int64, wanted bool) {
 	a := &v.attempt
 	if a.run == nil || a.ended.IsZero() || len(a.run.Jobs) == 0 {
 		return 0, false
 	}
-	switch got.outcome {
+	switch got.Outcome {
 	case quorum.Empty, quorum.Unknown:
 		wanted = true
 	case quorum.Malformed, quorum.Partial:

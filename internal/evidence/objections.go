@@ -8,16 +8,17 @@ import (
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/review"
 )
 
 // applyRecord corrects a result by what was said before: an objection stands, and what was withdrawn is not asked for again.
-func (v *attemptView) applyRecord(got attemptResult, statements []statement) attemptResult {
-	if got.outcome == quorum.Findings && !got.isDoubt {
-		c, isAccepted := v.acceptOfResult(&got)
+func (v *attemptView) applyRecord(got statement, statements []statement) statement {
+	if got.Outcome == quorum.Findings && !got.Doubt {
+		accepted, isAccepted := v.accepted(got)
 		if !isAccepted {
 			return got
 		}
-		got = overriddenResult(got, c)
+		got = accepted
 	}
 	search := v.newObjectionSearch(got, statements)
 	objection, found := search.unansweredObjection()
@@ -25,9 +26,9 @@ func (v *attemptView) applyRecord(got attemptResult, statements []statement) att
 	case !found && !got.isVerdict():
 		got.ended = v.endedEarlier()
 	case !found:
-	case objection.reason != quorum.ReasonOverridden:
+	case objection.Reason != quorum.ReasonOverridden:
 		return objection
-	case got.reason == quorum.ReasonOverridden || answersAnew(&got, &objection):
+	case got.Reason == quorum.ReasonOverridden, isYes(&got) && got.at.After(objection.at):
 	case !v.attempt.isUnderWay():
 		return objection
 	default:
@@ -36,7 +37,7 @@ func (v *attemptView) applyRecord(got attemptResult, statements []statement) att
 	if approval, found := search.approvalBeside(); found {
 		return approval
 	}
-	if got.outcome == quorum.Approved || got.isDoubt || got.reason == quorum.ReasonOverridden {
+	if got.Outcome == quorum.Approved || got.Doubt || got.Reason == quorum.ReasonOverridden {
 		return got
 	}
 	if withdrawn, found := v.withdrawnApproval(statements); found {
@@ -46,7 +47,7 @@ func (v *attemptView) applyRecord(got attemptResult, statements []statement) att
 }
 
 // withdrawnApproval finds an approval in the record that GitHub no longer shows, unless its author is writing a new answer.
-func (v *attemptView) withdrawnApproval(statements []statement) (attemptResult, bool) {
+func (v *attemptView) withdrawnApproval(statements []statement) (statement, bool) {
 	since := v.head.cycle.baseChanged // for a reviewer without a run: its attempt would begin with a reopening
 	if v.attempt.run != nil {
 		since = latest(since, v.attempt.began)
@@ -55,18 +56,19 @@ func (v *attemptView) withdrawnApproval(statements []statement) (attemptResult, 
 		if st.At.Before(since) || !isWithdrawable(st.Kind) {
 			continue
 		}
-		got := attemptResult{outcome: quorum.Withdrawn, reason: quorum.ReasonDeleted, at: st.At, ref: st.TextRef}
+		got := statementOf(quorum.Withdrawn, quorum.ReasonDeleted, st.At)
+		got.ref = st.TextRef
 		if s := firstOf(statements, func(s *statement) bool { return s.ref == st.TextRef }); s != nil {
-			got.reason, got.detail = quorum.ReasonEdited, v.Author
+			got.Reason, got.Detail = quorum.ReasonEdited, v.Author
 			if s.isVoid() {
-				got.reason, got.detail = voidReasons[s.rejected], s.voidDetail
+				got.Reason, got.Detail = voidReasons[s.rejected], s.voidDetail
 			} else if s.Outcome == quorum.Running {
-				return attemptResult{}, false
+				return statement{}, false
 			}
 		}
 		return got, true
 	}
-	return attemptResult{}, false
+	return statement{}, false
 }
 
 // isWithdrawable reports whether an approval of that kind is taken back by deleting it.
@@ -75,19 +77,18 @@ func isWithdrawable(k quorum.TextKind) bool { return k == quorum.TextComment || 
 // An objectionSearch looks for an objection that nothing has answered, beside a result that does not object.
 type objectionSearch struct {
 	*attemptView
-	got      attemptResult
+	got      statement
 	isAnswer bool            // it answers what its reviewer objected before
 	others   []judgedAttempt // of all its runs
 	shown    []statement     // of all attempts, as GitHub shows them
 }
 
 // newObjectionSearch makes a search beside a result of the attempt.
-func (v *attemptView) newObjectionSearch(got attemptResult, statements []statement) *objectionSearch {
+func (v *attemptView) newObjectionSearch(got statement, statements []statement) *objectionSearch {
 	s := &objectionSearch{attemptView: v, got: got, isAnswer: v.isAnswer(&got), shown: slices.Clip(statements)}
-	for _, o := range append(v.objectionsOfTwins(), v.judgedAttempts()...) {
+	for _, o := range v.judged {
 		run := v.attempt.run
-		isIt := run != nil && o.attempt.run.ID == run.ID && o.attempt.number == v.attempt.number
-		if isIt || run == nil && !o.attempt.isOfTwin {
+		if run != nil && o.attempt.run.ID == run.ID && o.attempt.number == v.attempt.number {
 			continue
 		}
 		s.others = append(s.others, o)
@@ -100,24 +101,24 @@ func (v *attemptView) newObjectionSearch(got attemptResult, statements []stateme
 
 // unansweredObjection finds an objection to this head and base that nothing has answered. What GitHub shows is read anew; the
 // record speaks for the rest. Where a person accepted all of them, it is the first.
-func (s *objectionSearch) unansweredObjection() (objection attemptResult, found bool) {
+func (s *objectionSearch) unansweredObjection() (objection statement, found bool) {
 	for _, open := range slices.Concat(s.openInAttempts(), s.openInSignals(), s.openInRecord()) {
-		c, isAccepted := s.acceptOfResult(&open)
+		accepted, isAccepted := s.accepted(open)
 		switch {
 		case !isAccepted:
 			return s.standingResult(open), true
 		case !found:
-			objection, found = overriddenResult(open, c), true
+			objection, found = accepted, true
 		}
 	}
 	return objection, found
 }
 
 // approvalBeside finds what approves beside an attempt under way: it counts when that ends, or is at its deadline.
-func (s *objectionSearch) approvalBeside() (attemptResult, bool) {
+func (s *objectionSearch) approvalBeside() (statement, bool) {
 	beside := speakingAttempt(s.others, rankSpoke)
 	if s.attempt.run == nil || s.attempt.run.Completed() || s.got.isVerdict() || beside == nil || !beside.isApproval() {
-		return attemptResult{}, false
+		return statement{}, false
 	}
 	return beside.got, true
 }
@@ -125,16 +126,16 @@ func (s *objectionSearch) approvalBeside() (attemptResult, bool) {
 // isApproval reports whether the attempt came to an approval that its event's guard lets count.
 func (a *judgedAttempt) isApproval() bool {
 	_, isGuarded := a.guardedPath(&a.attempt)
-	return a.got.outcome == quorum.Approved && !isGuarded
+	return a.got.Outcome == quorum.Approved && !isGuarded
 }
 
 // openInAttempts is what other attempts objected and nothing has answered, the newest first.
-func (s *objectionSearch) openInAttempts() (open []attemptResult) {
+func (s *objectionSearch) openInAttempts() (open []statement) {
 	for _, o := range slices.Backward(s.others) {
 		got, run, number := o.got, o.attempt.run.ID, o.attempt.number
 		isAnswered := s.hasAnswer(got.at, run, number) || s.head.record.hasAnswered(s.Name, got.at, run, number)
-		if got.outcome == quorum.Findings && !got.isDoubt && !isAnswered {
-			got.saidRun, got.saidAttempt, got.isOlder = run, number, true
+		if got.Outcome == quorum.Findings && !got.Doubt && !isAnswered {
+			got.run, got.attempt, got.isOlder = run, number, true
 			open = append(open, got)
 		}
 	}
@@ -142,7 +143,7 @@ func (s *objectionSearch) openInAttempts() (open []attemptResult) {
 }
 
 // openInSignals is what a check or a status objects that a newer one says no more.
-func (s *objectionSearch) openInSignals() (all []attemptResult) {
+func (s *objectionSearch) openInSignals() (all []statement) {
 	for _, list := range [][]statement{s.checkStatements(), s.statusStatements()} {
 		open, found := unansweredStatement(list)
 		newest, _ := newestStatement(list)
@@ -155,11 +156,11 @@ func (s *objectionSearch) openInSignals() (all []attemptResult) {
 }
 
 // openInRecord is what only the record still knows.
-func (s *objectionSearch) openInRecord() (all []attemptResult) {
+func (s *objectionSearch) openInRecord() (all []statement) {
 	a, open := &s.attempt, s.threads.openFindings()
 	for _, o := range s.head.record.objectionsOf(s.Name) {
-		objection := attemptResult{
-			outcome: quorum.Findings, at: o.At, ref: o.TextRef, url: o.URL,
+		objection := statement{
+			Reading: review.Reading{Outcome: quorum.Findings}, at: o.At, ref: o.TextRef, url: o.URL,
 			carried: o.Carried, pull: o.Pull, hasThreads: o.Threads > 0 || o.Kind == quorum.TextThread,
 			isOlder: o.Carried != "" || a.run != nil && (o.Run != a.run.ID || o.Attempt < a.number || o.At.Before(a.began)),
 		}
@@ -167,11 +168,11 @@ func (s *objectionSearch) openInRecord() (all []attemptResult) {
 		case s.isAnswered(&o):
 			continue
 		case o.Kind == quorum.TextThread && len(open) > 0: // each is an objection of its own
-			objection.findings = open
+			objection.Findings = open
 		case o.More < 0:
-			objection.detail = o.Excerpt
+			objection.Detail = o.Excerpt
 		default:
-			objection.findings = []quorum.Finding{{Body: o.Excerpt, URL: o.URL, More: o.More}}
+			objection.Findings = []quorum.Finding{{Body: o.Excerpt, URL: o.URL, More: o.More}}
 		}
 		all = append(all, objection)
 	}
@@ -179,30 +180,34 @@ func (s *objectionSearch) openInRecord() (all []attemptResult) {
 }
 
 // standingResult is an objection that its reviewer has not answered, beside the result of its newest attempt.
-func (s *objectionSearch) standingResult(objection attemptResult) attemptResult {
-	objection.reason, objection.isDoubt = quorum.ReasonStands, false
-	if s.attempt.isUnderWay() && objection.isOlder || s.got.outcome == quorum.Running && s.attempt.run == nil {
-		objection.reason = quorum.ReasonLookingAgain
+func (s *objectionSearch) standingResult(objection statement) statement {
+	objection.Reason, objection.Doubt = quorum.ReasonStands, false
+	if s.attempt.isUnderWay() && objection.isOlder || s.got.Outcome == quorum.Running && s.attempt.run == nil {
+		objection.Reason = quorum.ReasonLookingAgain
 	}
 	if s.attempt.run != nil && (objection.isOlder || s.attempt.isUnderWay()) {
-		objection.newestResult = &s.got
+		objection.newest = &s.got
 	}
 	return objection
 }
 
+// isYes reports whether a result is the reviewer's own approval, and not threads that were resolved.
+func isYes(got *statement) bool {
+	return got.Outcome == quorum.Approved && got.Reason != quorum.ReasonResolved
+}
+
 // isAnswer reports whether a result answers what its reviewer objected before: an approval that no run under way may have
 // left. Threads that were resolved end the objection that they are, and no other.
-func (v *attemptView) isAnswer(got *attemptResult) bool {
+func (v *attemptView) isAnswer(got *statement) bool {
 	mayBeIts := func(a reviewAttempt) bool { // one that waits for a person has said nothing
 		return a.ended.IsZero() && a.run.Status != "waiting" && v.attempts.mayHaveLeft(&a, got.at)
 	}
-	isYes := got.outcome == quorum.Approved && got.reason != quorum.ReasonResolved
-	return isYes && !v.attempt.isUnderWay() && !slices.ContainsFunc(v.attempts, mayBeIts)
+	return isYes(got) && !v.attempt.isUnderWay() && !slices.ContainsFunc(v.attempts, mayBeIts)
 }
 
 // hasAnswer reports whether an attempt that began after what was objected in an attempt of a run approves.
 func (s *objectionSearch) hasAnswer(at time.Time, run int64, attempt int) bool {
-	isLater := func(a *reviewAttempt, got *attemptResult) bool {
+	isLater := func(a *reviewAttempt, got *statement) bool {
 		isOfRun := run == a.run.ID && attempt < a.number && !a.isPast && got.begun.Equal(a.began)
 		return isOfRun || at.Before(got.begun)
 	}
@@ -217,8 +222,9 @@ func (s *objectionSearch) isAnswered(o *quorum.Objection) bool {
 	if s.head.record.hasAnswered(s.Name, o.At, o.Run, o.Attempt) {
 		return true
 	}
-	if o.Carried != "" {
-		return s.isCarriedAnswered(o)
+	if o.Carried != "" { // of an earlier head: answered here, or ended by a person
+		return s.isAnswer && s.got.at.After(o.At) && s.isAnsweredByCheck(o) ||
+			o.Kind == quorum.TextThread && s.isThreadAnswered(o.ID, false) || s.hasEndedSince(o)
 	}
 	isAnswered := s.hasAnswer(o.At, o.Run, o.Attempt)
 	if s.attempt.run == nil {
@@ -227,10 +233,14 @@ func (s *objectionSearch) isAnswered(o *quorum.Objection) bool {
 	switch {
 	case o.Kind == quorum.TextThread:
 		return s.isThreadAnswered(o.ID, s.isAnswer)
-	case o.Kind == quorum.TextRun:
-		return s.isReadAnew(o) || isAnswered
+	case o.Kind == quorum.TextRun: // the policy in force reads this attempt's own anew
+		run := s.attempt.run
+		return isAnswered || run != nil && run.ID == o.Run && run.Completed() && run.Attempt == o.Attempt
 	case o.Kind == quorum.TextCheck || o.Kind == quorum.TextStatus: // others can only delete its threads
-		return s.isAnswer && s.isAnsweredByCheck(o) && !hasLostThread(o, s.shown)
+		isShorter := func(shown statement) bool {
+			return shown.ref == o.TextRef && shown.Outcome == quorum.Findings && len(shown.threads) < o.Threads
+		}
+		return s.isAnswer && s.isAnsweredByCheck(o) && !slices.ContainsFunc(s.shown, isShorter)
 	}
 	for i := range s.shown {
 		if shown := &s.shown[i]; shown.ref == o.TextRef && shown.rejected != reviewMoved {
@@ -251,19 +261,6 @@ func (s *objectionSearch) isAnswered(o *quorum.Objection) bool {
 // isAnsweredByCheck reports whether what approves is the check or status that objected, or began after that.
 func (s *objectionSearch) isAnsweredByCheck(o *quorum.Objection) bool {
 	return o.TextRef == s.got.ref || s.got.begun.IsZero() || o.At.Before(s.got.begun)
-}
-
-// isReadAnew reports whether an objection by a run's conclusion is this attempt's own: the policy in force reads it.
-func (v *attemptView) isReadAnew(o *quorum.Objection) bool {
-	run := v.attempt.run
-	return run != nil && run.ID == o.Run && run.Completed() && run.Attempt == o.Attempt
-}
-
-// hasLostThread reports whether an objection has fewer threads than it was recorded with.
-func hasLostThread(o *quorum.Objection, shown []statement) bool {
-	return slices.ContainsFunc(shown, func(s statement) bool {
-		return s.ref == o.TextRef && s.Outcome == quorum.Findings && len(s.threads) < o.Threads
-	})
 }
 
 // hasEndedSince reports whether a person ended a review that objected to this base and head and is void since, for the
@@ -297,10 +294,4 @@ func (v *attemptView) isAnsweredAsShown(o *quorum.Objection, s *statement, isAns
 		return !v.isShared() && (s.Outcome == quorum.Approved || v.threads.haveEnded(s))
 	}
 	return len(s.threads) >= o.Threads // it was read anew, under the policy in force
-}
-
-// isCarriedAnswered reports whether its reviewer has answered an objection to an earlier head here, or a person ended it.
-func (s *objectionSearch) isCarriedAnswered(o *quorum.Objection) bool {
-	return s.isAnswer && s.got.at.After(o.At) && s.isAnsweredByCheck(o) ||
-		o.Kind == quorum.TextThread && s.isThreadAnswered(o.ID, false) || s.hasEndedSince(o)
 }

@@ -13,33 +13,32 @@ import (
 
 // judgeAttempt derives the reviewer's result by the attempt, beside which all others speak. The order of judgement: texts
 // (identity and binding came first), then the record of them, then the run's log and annotations, then its conclusion.
-func (v *attemptView) judgeAttempt() attemptResult {
+func (v *attemptView) judgeAttempt() statement {
 	if v.Verdict.Kind == quorum.Conclusion {
 		got, beside := v.ownResult(), v.textStatements(&v.attempt) // its comments on the diff object
-		if _, objection, _ := v.decidingStatements(beside); objection != nil && got.outcome != quorum.Findings {
+		if _, objection, _ := v.decidingStatements(beside); objection != nil && got.Outcome != quorum.Findings {
 			got = v.objectionResult(objection)
 		}
-		return v.applyRecord(got, slices.Concat(v.checkStatements(), v.statusStatements(), beside))
+		return v.applyRecord(got, append(v.signalStatements(), beside...))
 	}
 	statements := v.allStatements()
 	return v.applyRecord(v.dateApproval(v.combineTexts(statements)), statements)
 }
 
 // ownResult is the result of the attempt alone.
-func (v *attemptView) ownResult() attemptResult {
-	if v.Verdict.Kind != quorum.Conclusion {
+func (v *attemptView) ownResult() statement {
+	switch {
+	case v.Verdict.Kind != quorum.Conclusion:
 		return v.dateApproval(v.combineTexts(v.textStatements(&v.attempt)))
+	case v.Check == "" && v.Status == "":
+		return v.dateApproval(v.conclusionOfRun())
 	}
-	got, seen := v.resultByConclusion()
-	if !seen {
-		return v.outcomeOfRun()
-	}
-	return v.dateApproval(got)
+	return v.dateApproval(v.conclusionOfSignals())
 }
 
 // dateApproval adds when the attempt began whose approval a result is. A text belongs to the first that may have left it.
-func (v *attemptView) dateApproval(got attemptResult) attemptResult {
-	if v.attempt.run == nil || got.outcome != quorum.Approved {
+func (v *attemptView) dateApproval(got statement) statement {
+	if v.attempt.run == nil || got.Outcome != quorum.Approved {
 		return got
 	}
 	got.begun = v.attempt.began
@@ -63,12 +62,12 @@ func (v *attemptView) allStatements() []statement {
 }
 
 // combineTexts joins the statements of an attempt into one result.
-func (v *attemptView) combineTexts(statements []statement) attemptResult {
+func (v *attemptView) combineTexts(statements []statement) statement {
 	approval, objection, other := v.decidingStatements(statements)
 	switch {
 	case objection != nil:
 		got := v.objectionResult(objection)
-		got.isDoubt = got.isDoubt && v.attempt.isUnderWay()
+		got.Doubt = got.Doubt && v.attempt.isUnderWay()
 		return got
 	case approval != nil && v.attempt.hasBegun():
 		return v.approvalResult(approval)
@@ -145,12 +144,21 @@ func newerObjection(a, b *statement) *statement {
 	return b
 }
 
+// objectionResult is the result of a statement that objects.
+func (v *reviewerView) objectionResult(s *statement) statement {
+	got := *s
+	got.Outcome, got.Reason, got.begun = quorum.Findings, quorum.ReasonFindings, time.Time{}
+	got.Findings = v.threads.withFindings(slices.Clip(s.Findings), s.threads)
+	got.hasThreads = s.endsByThreads()
+	return got
+}
+
 // approvalResult is the result of a statement that approves, which an open thread may keep from counting.
-func (v *attemptView) approvalResult(s *statement) attemptResult {
-	got := resultOf(s)
-	got.outcome, got.reason, got.detail, got.findings = quorum.Approved, quorum.ReasonApproved, "", s.Findings
+func (v *attemptView) approvalResult(s *statement) statement {
+	got := *s
+	got.Outcome, got.Reason, got.Detail, got.Doubt, got.begun = quorum.Approved, quorum.ReasonApproved, "", false, time.Time{}
 	if s.Below {
-		got.reason = quorum.ReasonAccepted
+		got.Reason = quorum.ReasonAccepted
 	}
 	if s.Outcome == quorum.Findings {
 		var resolvers []string
@@ -159,53 +167,50 @@ func (v *attemptView) approvalResult(s *statement) attemptResult {
 				resolvers = append(resolvers, t.ResolvedBy.Login)
 			}
 		}
-		got.findings, got.reason, got.detail = nil, quorum.ReasonResolved, strings.Join(withoutRepeats(resolvers), ", ")
+		got.Findings, got.Reason, got.Detail = nil, quorum.ReasonResolved, strings.Join(withoutRepeats(resolvers), ", ")
 	}
 	if s.Below {
-		got.findings = v.threads.withFindings(got.findings, s.threads)
+		got.Findings = v.threads.withFindings(got.Findings, s.threads)
 	}
 	got.hasThreads = len(s.threads) > 0 // unresolving one would end the approval
 	if !v.OnlyNew && !s.NoOpen {
 		return got
 	}
 	if open := v.threads.openFindings(); len(open) > 0 {
-		got.outcome, got.reason, got.detail, got.findings, got.hasThreads = quorum.Findings, quorum.ReasonOpenThreads, "", open, true
+		got.Outcome, got.Reason, got.Detail, got.Findings, got.hasThreads = quorum.Findings, quorum.ReasonOpenThreads, "", open, true
 	}
 	return got
 }
 
 // noVerdict is the result of a statement that neither approves nor objects.
-func (v *attemptView) noVerdict(s *statement) attemptResult {
-	got := resultOf(s)
-	got.limitReset = resetOf(&s.Reading, s.at)
-	if s.Outcome == quorum.Malformed || s.Outcome == quorum.Partial {
-		got.excerpt = excerptOf(s.body)
-	}
+func (v *attemptView) noVerdict(s *statement) statement {
+	got := *s
+	got.Findings = nil
 	if saysWhy(s.Outcome) || v.attempt.ended.IsZero() {
 		return got
 	}
 	run := v.outcomeOfRun()
-	if run.outcome != quorum.Empty && run.outcome != quorum.Unknown { // the log or the conclusion explains more
+	if run.Outcome != quorum.Empty && run.Outcome != quorum.Unknown { // the log or the conclusion explains more
 		return run
 	}
 	return got
 }
 
 // nothingSaid is the result of an attempt without a statement that counts. A void one may explain why.
-func (v *attemptView) nothingSaid(statements []statement) attemptResult {
+func (v *attemptView) nothingSaid(statements []statement) statement {
 	got := v.outcomeOfRun()
-	if got.outcome != quorum.Silent && got.outcome != quorum.Empty {
+	if got.Outcome != quorum.Silent && got.Outcome != quorum.Empty {
 		return got
 	}
 	oldestVoid := func(why quorum.Reason) *statement {
 		return firstOf(statements, func(s *statement) bool { return voidReasons[s.rejected] == why })
 	}
 	if s := oldestVoid(quorum.ReasonOtherPull); s != nil {
-		return declinedResult(s)
+		return s.declined()
 	}
-	if got.outcome == quorum.Empty {
+	if got.Outcome == quorum.Empty {
 		if slices.ContainsFunc(v.textsFor(&v.attempt), func(s statement) bool { return s.rejected == duringOtherRun }) {
-			got.reason = quorum.ReasonAmbiguous
+			got.Reason = quorum.ReasonAmbiguous
 		}
 		return got
 	}
@@ -213,7 +218,7 @@ func (v *attemptView) nothingSaid(statements []statement) attemptResult {
 		quorum.ReasonUnnamed, quorum.ReasonMoved, quorum.ReasonOldBase, quorum.ReasonCommand,
 	} {
 		if s := oldestVoid(why); s != nil {
-			got.reason, got.detail = why, s.voidDetail
+			got.Reason, got.Detail = why, s.voidDetail
 			if why == quorum.ReasonOldBase {
 				got.void = s.at
 			}
@@ -223,62 +228,61 @@ func (v *attemptView) nothingSaid(statements []statement) attemptResult {
 	return got
 }
 
-// resultByConclusion is the result of an attempt whose verdict is the conclusion of a check, a status or a run.
-func (v *attemptView) resultByConclusion() (got attemptResult, seen bool) {
-	var s statement
-	isHeldUp := false
-	switch run := v.attempt.run; {
-	case v.Check != "":
-		all := v.checkStatements()
-		s, seen = newestStatement(all)
-		if open, found := unansweredStatement(all); found && s.Outcome == quorum.Approved {
-			s = open
-		}
-		isHeldUp = slices.ContainsFunc(all, func(o statement) bool { return o.Outcome == quorum.Running })
-	case v.Status != "":
-		s, seen = newestStatement(v.statusStatements())
-	case run == nil || !run.Completed():
-		return attemptResult{}, false
-	case run.Conclusion != "success":
-		return v.failedConclusion(), true
-	default:
-		approval := review.Reading{Outcome: quorum.Approved, Reason: quorum.ReasonApproved}
-		s = statement{Reading: approval, at: v.attempt.ended, ref: runRef(run), url: run.URL}
-		s.voidIfOtherPull(v.head.otherPullOfRun(run, false))
-		seen = true
+// conclusionOfSignals is the result of an attempt whose verdict is the conclusion of a check or a status.
+func (v *attemptView) conclusionOfSignals() statement {
+	all := v.signalStatements()
+	s, seen := newestStatement(all)
+	if open, found := unansweredStatement(all); found && s.Outcome == quorum.Approved {
+		s = open
 	}
-	if s.rejected != "" {
-		return declinedResult(&s), seen
+	switch {
+	case !seen:
+		return v.outcomeOfRun()
+	case s.rejected != "":
+		return s.declined()
 	}
-	got = resultOf(&s)
-	got.findings, got.begun, got.isHeldUp = s.Findings, s.begun, isHeldUp
-	return got, seen
+	isRunning := func(o statement) bool { return o.Outcome == quorum.Running }
+	s.isHeldUp = v.Check != "" && slices.ContainsFunc(all, isRunning)
+	s.Doubt = false // a conclusion is clear, whatever is said beside it
+	return s
 }
 
-// failedConclusion is the result of a run that did not succeed, where its conclusion is the verdict.
-func (v *attemptView) failedConclusion() attemptResult {
-	got, run := v.outcomeOfRun(), v.attempt.run
-	isNeutral := got.outcome == quorum.Empty
-	isFailure := got.outcome == quorum.Unknown && run.Conclusion == "failure"
+// conclusionOfRun is the result of an attempt whose verdict is the conclusion of its run.
+func (v *attemptView) conclusionOfRun() statement {
+	run, got := v.attempt.run, v.outcomeOfRun()
 	switch {
-	case isNeutral && v.Verdict.Neutral == quorum.MeansFindings, isFailure && v.FailureMeans == quorum.MeansFindings:
-		got.outcome, got.reason, got.ref = quorum.Findings, quorum.ReasonFindings, runRef(run)
-	case isNeutral:
-		got.outcome, got.reason = quorum.Declined, quorum.ReasonSkipped
-	case isFailure && v.attempt.number > 1:
-		got.reason = quorum.ReasonFailedTwice
+	case run == nil || !run.Completed():
+	case run.Conclusion == "success":
+		got = statementOf(quorum.Approved, quorum.ReasonApproved, v.attempt.ended)
+		got.ref, got.url = runRef(run), run.URL
+		if got.voidIfOtherPull(v.head.otherPullOfRun(run, false)); got.rejected != "" {
+			return got.declined()
+		}
+	case got.Outcome == quorum.Empty && v.Verdict.Neutral == quorum.MeansFindings:
+		got.Outcome, got.Reason, got.ref = quorum.Findings, quorum.ReasonFindings, runRef(run)
+	case got.Outcome == quorum.Empty: // neutral
+		got.Outcome, got.Reason = quorum.Declined, quorum.ReasonSkipped
+	case got.Outcome == quorum.Unknown && run.Conclusion == "failure":
+		if v.attempt.number > 1 {
+			got.Reason = quorum.ReasonFailedTwice
+		}
+		if v.FailureMeans == quorum.MeansFindings {
+			got.Outcome, got.Reason, got.ref = quorum.Findings, quorum.ReasonFindings, runRef(run)
+		}
 	}
 	return got
 }
 
 // outcomeOfRun derives the result from the run alone: the reviewer left no text.
-func (v *attemptView) outcomeOfRun() attemptResult {
+func (v *attemptView) outcomeOfRun() statement {
 	a, run := &v.attempt, v.attempt.run
 	if run == nil {
-		return attemptResult{outcome: quorum.Silent, reason: quorum.ReasonSilent, at: a.began}
+		return statementOf(quorum.Silent, quorum.ReasonSilent, a.began)
 	}
-	result := func(o quorum.Outcome, why quorum.Reason, at time.Time) attemptResult {
-		return attemptResult{outcome: o, reason: why, at: at, url: run.URL}
+	result := func(o quorum.Outcome, why quorum.Reason, at time.Time) statement {
+		got := statementOf(o, why, at)
+		got.url = run.URL
+		return got
 	}
 	switch {
 	case run.Status == "waiting", run.Completed() && run.Conclusion == "action_required":
@@ -291,14 +295,14 @@ func (v *attemptView) outcomeOfRun() attemptResult {
 		return result(quorum.Hung, quorum.ReasonHung, a.ended)
 	case v.isForbidden(run):
 		got := result(quorum.Declined, quorum.ReasonForbidden, a.ended)
-		got.detail = run.Event
+		got.Detail = run.Event
 		return got
 	}
 	log, isExplained := readLogs(run)
 	switch isCancelled := run.Conclusion == "cancelled"; {
 	case isExplained && (!isCancelled || log.Outcome == quorum.Hung): // a job's own timeout-minutes cancel it, too
 		got := result(log.Outcome, log.Reason, a.ended)
-		got.detail, got.limitReset = log.Detail, resetOf(&log, a.ended)
+		got.Detail, got.Reset, got.Until = log.Detail, log.Reset, log.Until
 		return got
 	case isCancelled:
 		return result(quorum.Cancelled, quorum.ReasonCancelled, a.ended)

@@ -18,12 +18,10 @@ type pastView struct {
 
 // hasObjectedBefore reports whether the reviewer has objected to this head: then it votes on it, whatever its lane is now.
 func (v pastView) hasObjectedBefore() bool {
-	s := v.head.snapshot
-	return slices.ContainsFunc(s.Record.Objections, func(o quorum.Objection) bool {
-		return o.Reviewer == v.Name && v.head.record.concerns(&o)
-	}) ||
-		slices.ContainsFunc(s.Record.Judged, func(j quorum.Judged) bool {
-			return j.Reviewer == v.Name && j.Noes > 0 && j.Head == s.PR.Head
+	s, j := v.head.snapshot, v.judged()
+	return j != nil && j.Noes > 0 && j.Head == s.PR.Head ||
+		slices.ContainsFunc(s.Record.Objections, func(o quorum.Objection) bool {
+			return o.Reviewer == v.Name && v.head.record.concerns(&o)
 		})
 }
 

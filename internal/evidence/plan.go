@@ -18,12 +18,12 @@ const maxTries = 3
 // do.
 type planner struct {
 	attemptView
-	result attemptResult
+	result statement
 	end    time.Time // of this attempt
 	limit  time.Time // of the whole wait
 }
 
-func newPlanner(v attemptView, got attemptResult) *planner {
+func newPlanner(v attemptView, got statement) *planner {
 	a := &v.attempt
 	limit := latest(v.head.cycle.start, v.turn).Add(v.head.policy.Deadline)
 	if a.byPerson {
@@ -36,9 +36,9 @@ func newPlanner(v attemptView, got attemptResult) *planner {
 // completeBallot fills in the vote, its reason and its next steps.
 func (p *planner) completeBallot(b quorum.Ballot) quorum.Ballot {
 	a, got := &p.attempt, &p.result
-	b.Outcome, b.Reason, b.Detail, b.Evidence = got.outcome, got.reason, got.detail, got.ref
-	b.Findings = p.head.withKnownPaths(got.findings)
-	b.Attempt, b.Reset, b.Ended = a.number, got.limitReset, got.ended
+	b.Outcome, b.Reason, b.Detail, b.Evidence = got.Outcome, got.Reason, got.Detail, got.ref
+	b.Findings = p.head.withKnownPaths(got.Findings)
+	b.Attempt, b.Reset, b.Ended = a.number, got.resetAt(), got.ended
 	if got.url != "" {
 		b.URL = got.url
 	}
@@ -47,11 +47,11 @@ func (p *planner) completeBallot(b quorum.Ballot) quorum.Ballot {
 	}
 	// GitHub starts no workflow for a Copilot review, nor for a check on a commit on which Actions run.
 	b.Watch = p.Workflow == "" && (p.Request.Login != "" || p.Check != "")
-	if got.reason == quorum.ReasonOverridden {
+	if got.Reason == quorum.ReasonOverridden {
 		b.Vote = quorum.Unavailable
 		return b
 	}
-	switch got.outcome {
+	switch got.Outcome {
 	case quorum.Approved, quorum.Findings:
 		return p.castVote(b)
 	case quorum.Silent:
@@ -62,7 +62,7 @@ func (p *planner) completeBallot(b quorum.Ballot) quorum.Ballot {
 		setPending(&b, p.limit, quorum.ReasonApproval)
 		return b
 	case quorum.Withdrawn:
-		setPending(&b, p.end, got.reason)
+		setPending(&b, p.end, got.Reason)
 		return b
 	case quorum.Cancelled:
 		if !p.isCancelledByUs() {
@@ -81,9 +81,9 @@ func (p *planner) completeBallot(b quorum.Ballot) quorum.Ballot {
 func (p *planner) waitForAnswer(b quorum.Ballot) quorum.Ballot {
 	a, got := &p.attempt, &p.result
 	setPending(&b, p.end, quorum.ReasonNoAnswer)
-	isMoved := got.reason == quorum.ReasonMoved || got.reason == quorum.ReasonOldBase
+	isMoved := got.Reason == quorum.ReasonMoved || got.Reason == quorum.ReasonOldBase
 	if isMoved {
-		b.Late = got.reason
+		b.Late = got.Reason
 	}
 	switch {
 	case a.request == nil && !a.byPerson && (p.asksFirst() || isMoved && p.canAsk()):
@@ -110,15 +110,15 @@ func (p *planner) castVote(b quorum.Ballot) quorum.Ballot {
 	a, got := &p.attempt, &p.result
 	b.Vote, b.At, b.Retried, b.Threads = quorum.Approve, latest(got.at, p.head.cycle.start), a.number > 1, got.hasThreads
 	b.Begun = got.begun
-	if got.outcome == quorum.Findings {
-		b.Vote, b.SaidRun, b.SaidAttempt = quorum.Object, got.saidRun, got.saidAttempt
+	if got.Outcome == quorum.Findings {
+		b.Vote, b.SaidRun, b.SaidAttempt = quorum.Object, got.run, got.attempt
 		b.Watch = p.isRerunUnderWay()
 	}
-	if got.outcome == quorum.Approved && got.isHeldUp || a.isUnderWay() && (got.outcome == quorum.Approved || got.isDoubt) {
+	if got.Outcome == quorum.Approved && got.isHeldUp || a.isUnderWay() && (got.Outcome == quorum.Approved || got.Doubt) {
 		then := b
 		then.At = latest(got.at, p.end)
 		b.Vote, b.Outcome, b.Reason = quorum.Pending, quorum.Running, quorum.ReasonRunning
-		if got.isDoubt {
+		if got.Doubt {
 			b.Reason = quorum.ReasonDoubt
 		}
 		b.Deadline, b.Then, b.Findings = p.end, &then, nil
@@ -129,7 +129,7 @@ func (p *planner) castVote(b quorum.Ballot) quorum.Ballot {
 	if a.run == nil {
 		return b
 	}
-	if got.outcome == quorum.Findings {
+	if got.Outcome == quorum.Findings {
 		b.Next = p.stepsBesideObjection()
 		return b
 	}
@@ -143,21 +143,21 @@ func (p *planner) castVote(b quorum.Ballot) quorum.Ballot {
 // stepsBesideObjection is what is done for a reviewer whose objection stands beside a newer attempt: one that hangs is
 // cancelled, and one that ended without a verdict is run again, as any other.
 func (p *planner) stepsBesideObjection() []quorum.Action {
-	if p.result.newestResult == nil {
+	if p.result.newest == nil {
 		return nil
 	}
 	own := *p
-	own.result = *p.result.newestResult
-	if own.result.outcome == quorum.Cancelled && p.isCancelledByUs() {
-		own.result.outcome = quorum.Hung
+	own.result = *p.result.newest
+	if own.result.Outcome == quorum.Cancelled && p.isCancelledByUs() {
+		own.result.Outcome = quorum.Hung
 	}
-	switch own.result.outcome {
+	switch own.result.Outcome {
 	case quorum.Running:
 		if own.end.Before(own.limit) { // after it nothing is run again
 			return own.waitForAttempt(quorum.Ballot{}).Next
 		}
 	case quorum.Empty, quorum.Malformed, quorum.Partial, quorum.Overloaded, quorum.Hung, quorum.Limited, quorum.Unknown:
-		return own.planRetry(quorum.Ballot{Outcome: own.result.outcome}).Next
+		return own.planRetry(quorum.Ballot{Outcome: own.result.Outcome}).Next
 	}
 	return nil
 }
@@ -213,15 +213,15 @@ func (p *planner) canRetry() bool {
 func (p *planner) planRetry(b quorum.Ballot) quorum.Ballot {
 	a, got := &p.attempt, &p.result
 	b.Failed = a.number
-	if got.outcome == quorum.Malformed || got.outcome == quorum.Partial {
+	if got.Outcome == quorum.Malformed || got.Outcome == quorum.Partial {
 		for _, old := range p.head.record.record.Answers {
 			if old.Reviewer == p.Name && old.Attempt < a.number {
 				b.Answers = append(b.Answers, old.Excerpt)
 			}
 		}
-		b.Answers = append(b.Answers, got.excerpt)
+		b.Answers = append(b.Answers, excerptOf(got.body))
 	}
-	if b.Outcome == quorum.Limited && (got.limitReset.IsZero() || !got.limitReset.Before(p.limit)) {
+	if b.Outcome == quorum.Limited && (got.resetAt().IsZero() || !got.resetAt().Before(p.limit)) {
 		b.Vote, b.Open = quorum.Unavailable, a.run == nil
 		return b
 	}
@@ -257,7 +257,7 @@ func (p *planner) planRetry(b quorum.Ballot) quorum.Ballot {
 // not either: another one would be no clearer. What it said on this pull request shows nothing for itself.
 func (p *planner) hasDrifted() bool {
 	s := p.head.snapshot
-	return p.result.outcome == quorum.Malformed && p.result.reason == quorum.ReasonMalformed &&
+	return p.result.Outcome == quorum.Malformed && p.result.Reason == quorum.ReasonMalformed &&
 		quorum.DriftOf(p.Name, s.Heard, s.PR.Number).Drifted()
 }
 
@@ -267,7 +267,7 @@ func (p *planner) retryDue(outcome quorum.Outcome) time.Time {
 	ended := latest(p.result.at, a.ended)
 	switch {
 	case outcome == quorum.Limited:
-		return p.result.limitReset
+		return p.result.resetAt()
 	case outcome == quorum.Hung && (a.run == nil || a.run.Conclusion != "timed_out"):
 		return ended
 	case outcome == quorum.Empty && a.run != nil && a.ended.Sub(a.firstJobBegan) < p.head.policy.Retry.FastFail:
@@ -315,14 +315,9 @@ func (p *planner) asksFirst() bool {
 
 // showsRequest reports whether GitHub shows that request of ours.
 func (p *planner) showsRequest(in *quorum.Intent) bool {
-	since, s := in.At.Add(-intentClockSlack), p.head.snapshot
-	if p.Request.Login == "" {
-		return slices.ContainsFunc(s.Comments, func(t quorum.Text) bool {
-			return t.Author.Same(s.Ours) && !t.At.Before(since) && isRequest(&t, p.Reviewer)
-		})
-	}
-	return slices.ContainsFunc(s.Timeline, func(e quorum.Event) bool {
-		return !e.At.Before(since) && isReviewRequest(&e, p.Reviewer)
+	return slices.ContainsFunc(p.shownRequests(), func(e quorum.Event) bool {
+		isOurs := e.Kind == quorum.ReviewRequested || p.Request.Login == "" && e.Actor.Same(p.head.snapshot.Ours)
+		return isOurs && !e.At.Before(in.At.Add(-intentClockSlack))
 	})
 }
 

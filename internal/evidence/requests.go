@@ -31,27 +31,30 @@ func (h *headView) isOurs(t *quorum.Text) bool {
 // personRequest is when a person first asked the reviewer on this head and base; zero if none did. Later requests
 // restart no clock: anybody may write them, and a wait must end.
 func (v *reviewerView) personRequest() (at time.Time) {
-	start, s := v.head.cycle.start, v.head.snapshot
+	start := v.head.cycle.start
 	if at := v.head.record.personRequest(v.Name, start); !at.IsZero() {
 		return at
 	}
-	isPerson := func(a quorum.Account) bool { return !a.Bot && !a.Same(s.Ours) }
-	keepFirst := func(t time.Time) {
-		if t.After(start) && (at.IsZero() || t.Before(at)) {
-			at = t
-		}
-	}
-	for i := range s.Comments {
-		if t := &s.Comments[i]; isPerson(t.Author) && isRequest(t, v.Reviewer) {
-			keepFirst(t.At)
-		}
-	}
-	for i := range s.Timeline {
-		if e := &s.Timeline[i]; v.Request.Login != "" && isReviewRequest(e, v.Reviewer) && isPerson(e.Actor) {
-			keepFirst(e.At)
+	for _, e := range v.shownRequests() {
+		isByPerson := !e.Actor.Bot && !e.Actor.Same(v.head.snapshot.Ours)
+		if isByPerson && e.At.After(start) && (at.IsZero() || e.At.Before(at)) {
+			at = e.At
 		}
 	}
 	return at
+}
+
+// shownRequests are the times at which GitHub shows that somebody asked the reviewer: by an event, or, as an event of no kind, in a
+// comment.
+func (v *reviewerView) shownRequests() []quorum.Event {
+	s := v.head.snapshot
+	all := without(s.Timeline, func(e quorum.Event) bool { return !isReviewRequest(&e, v.Reviewer) })
+	for i := range s.Comments {
+		if t := &s.Comments[i]; isRequest(t, v.Reviewer) {
+			all = append(all, quorum.Event{At: t.At, Actor: t.Author})
+		}
+	}
+	return all
 }
 
 // commandWindow is how long after a command an approval may answer it: a stranger's words hold up no later one.

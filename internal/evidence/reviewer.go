@@ -9,33 +9,38 @@ import (
 // reviewerView is what one reviewer left on a head.
 type reviewerView struct {
 	*quorum.Reviewer
-	head       *headView
-	texts      *textReader
-	artifacts  artifactView
-	threads    threadView
-	past       pastView
-	runs       workflowRuns
-	commands   *commandView
-	attempts   attemptList
-	ofTwins    attemptList     // of runs for other pull requests with this head
-	ownResults []attemptResult // of the attempts that somebody has asked about
-	turn       time.Time       // from when on it is waited for, where that is not the head's start
+	head      *headView
+	texts     *textReader
+	artifacts artifactView
+	threads   threadView
+	past      pastView
+	runs      workflowRuns
+	commands  *commandView
+	attempts  attemptList
+	judged    []judgedAttempt // these attempts, and before them those for other pull requests with this head that object
+	turn      time.Time       // from when on it is waited for, where that is not the head's start
 }
 
 func newReviewerView(h *headView, texts *textReader, commands *commandView, r *quorum.Reviewer) *reviewerView {
 	runs := h.runsOf(r)
-	ofTwins := attemptsOfRuns(h, r, runs.ofTwins)
-	for i := range ofTwins {
-		ofTwins[i].isOfTwin = true
-	}
-	return &reviewerView{
+	v := &reviewerView{
 		Reviewer: r, head: h, texts: texts, runs: runs, commands: commands,
 		artifacts: artifactView{Reviewer: r, head: h},
 		threads:   threadView{Reviewer: r, head: h, texts: texts},
 		past:      pastView{Reviewer: r, head: h},
 		attempts:  attemptsOfRuns(h, r, runs.counted),
-		ofTwins:   ofTwins,
 	}
+	for _, a := range attemptsOfRuns(h, r, runs.ofTwins) {
+		a.isOfTwin = true
+		if view := (attemptView{v, a}); view.ownResult().Outcome == quorum.Findings { // none of them approves this diff
+			v.judged = append(v.judged, judgedAttempt{view, view.ownResult()})
+		}
+	}
+	for _, a := range v.attempts {
+		view := attemptView{v, a}
+		v.judged = append(v.judged, judgedAttempt{view, view.ownResult()})
+	}
+	return v
 }
 
 // hasHeading reports whether t opens with the reviewer's heading, or needs none.
