@@ -9,21 +9,25 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// attemptView is a reviewer's view narrowed to one of its attempts.
-type attemptView struct {
-	*reviewerView
-	attempt reviewAttempt
-}
-
 // isCancelledByUs reports whether the record holds our cancel of this attempt.
 func (v *attemptView) isCancelledByUs() bool {
 	return v.head.record.hasIntent(quorum.Cancel, v.attempt.run.ID, v.attempt.number)
 }
 
-// judgedAttempt is an attempt with what it came to by itself.
-type judgedAttempt struct {
-	attemptView
-	got statement
+// judgeAttempts judges each attempt of the reviewer's runs on this head by itself. Those for other pull requests with this head, of
+// which none approves this diff, come first.
+func (v *reviewerView) judgeAttempts() {
+	for _, a := range attemptsOfRuns(v.head, v.Reviewer, v.runs.ofTwins) {
+		a.isOfTwin = true
+		view := attemptView{v, a}
+		if got := view.ownResult(); got.Outcome == quorum.Findings {
+			v.judged = append(v.judged, judgedAttempt{view, got})
+		}
+	}
+	for _, a := range v.attempts {
+		view := attemptView{v, a}
+		v.judged = append(v.judged, judgedAttempt{view, view.ownResult()})
+	}
 }
 
 // newestAttempt is the attempt by which the reviewer is judged first, beside which all others speak.

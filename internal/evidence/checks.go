@@ -52,21 +52,30 @@ func (v *reviewerView) signalStatements() []statement {
 	return slices.Concat(v.checkStatements(), v.statusStatements())
 }
 
-// isSaid reports whether a check or a status says something here. A yes says it only of the base that it looked at.
+// isSaid reports whether a check or a status says something here: a verdict, that the review is under way, why there is none, or,
+// in words of its vendor's own or of the policy's for it, what it is. Whatever else a signal says is left to the texts. A yes
+// says it only of the base that it looked at.
 func (v *reviewerView) isSaid(s *statement, isVerdict bool, began time.Time) bool {
+	isByOwnWords := strings.HasPrefix(s.Rule, v.Preset+".json ") || !v.Shapes.IsZero() && strings.HasPrefix(s.Rule, "policy ")
+	isSaid := isVerdict || s.Outcome == quorum.Running || saysWhy(s.Outcome) || s.isVerdict() && isByOwnWords
 	isOfOldBase := s.Outcome == quorum.Approved && !began.IsZero() && v.head.cycle.isBeforeBase(began)
-	return (isVerdict || isSignal(v.Reviewer, &s.Reading)) && !isOfOldBase
+	return isSaid && !isOfOldBase
 }
 
-// newCheckStatement reads a check run of the reviewer's.
+// newCheckStatement reads a check run of the reviewer's. If it counts the comments that stand in its reviews, and all lie below its
+// min_severity, it is read with their number.
 func (v *reviewerView) newCheckStatement(c *quorum.CheckRun, at time.Time) statement {
-	ref := quorum.TextRef{Kind: quorum.TextCheck, ID: c.ID}
-	head, s := v.head.snapshot.PR.Head, statement{at: at, begun: c.Started, ref: ref, url: c.URL, body: c.Summary}
-	s.Reading = v.texts.readCheck(v.Reviewer, c, head, 0)
-	if s.Inline { // it counts the comments that stand in its reviews
+	m := review.Material{
+		Kind: review.Check, Body: strings.Join([]string{c.Title, c.Summary, c.Text}, "\n\n"),
+		State: cmp.Or(c.Status, "queued"), Conclusion: c.Conclusion, Head: v.head.snapshot.PR.Head,
+	}
+	reader, ref := v.texts.readerOf(v.Reviewer), quorum.TextRef{Kind: quorum.TextCheck, ID: c.ID}
+	s := statement{Reading: reader.Read(m), at: at, begun: c.Started, ref: ref, url: c.URL, body: c.Summary}
+	if s.Inline {
 		s.threads = v.head.openedThreads(v.Reviewer, 0)
 		if objecting, minor := v.threads.countObjecting(s.threads); objecting == 0 && minor > 0 {
-			s.Reading = v.texts.readCheck(v.Reviewer, c, head, minor)
+			m.Minor = minor
+			s.Reading = reader.Read(m)
 		}
 	}
 	return s
@@ -93,18 +102,6 @@ func (v *reviewerView) statusStatements() (out []statement) {
 	return out
 }
 
-// isSignal reports whether a signal says something: that the review is under way, why there is none, or, in words of its
-// vendor's own or of the policy's for it, what it is. Whatever else it says is left to the texts.
-func isSignal(r *quorum.Reviewer, got *review.Reading) bool {
-	switch got.Outcome {
-	case quorum.Running:
-		return true
-	case quorum.Approved, quorum.Findings:
-		return strings.HasPrefix(got.Rule, r.Preset+".json ") || !r.Shapes.IsZero() && strings.HasPrefix(got.Rule, "policy ")
-	}
-	return saysWhy(got.Outcome)
-}
-
 // scanBegan is when its creator began what a status ends: when it set the status to pending before, or now.
 func (h *headView) scanBegan(end *quorum.Status) (began time.Time) {
 	began = end.At
@@ -118,13 +115,6 @@ func (h *headView) scanBegan(end *quorum.Status) (began time.Time) {
 		}
 	}
 	return began
-}
-
-// readCheck reads a check run; minor counts the reviewer's comments on the diff if all lie below its min_severity.
-func (c *textReader) readCheck(r *quorum.Reviewer, run *quorum.CheckRun, head string, minor int) review.Reading {
-	m := review.Material{Kind: review.Check, Conclusion: run.Conclusion, Minor: minor, Head: head}
-	m.Body, m.State = strings.Join([]string{run.Title, run.Summary, run.Text}, "\n\n"), cmp.Or(run.Status, "queued")
-	return c.readerOf(r).Read(m)
 }
 
 // unansweredStatement is the newest of checks or statuses that objects and that none answers: a check that approves answers

@@ -14,12 +14,6 @@ import (
 // maxFixes is how many fix runs a record remembers: the last ones. It counts them all.
 const maxFixes = 10
 
-// isUnderWay reports whether the reviewer's newest attempt has not ended.
-func (v *reviewerView) isUnderWay() bool {
-	a := v.newestAttempt()
-	return a.run != nil && !a.run.Completed()
-}
-
 // hasFixes reports whether fixes may be started for the pull request of a snapshot at all.
 func hasFixes(p *quorum.Policy, s *quorum.Snapshot) bool {
 	return p.Fix.Workflow != "" && !isJudgedInPart(p, s)

@@ -189,7 +189,12 @@ func (in *inheritance) takeOverApprovals(before *quorum.Record) {
 		isKnown := slices.ContainsFunc(in.rec.Stood, func(own quorum.Stood) bool {
 			return own.Reviewer == st.Reviewer && own.Base == st.Base && own.TextRef == st.TextRef
 		})
-		if !st.Counts || st.Base != before.Base || isKnown || in.isBegunAnew(before.Head, &st) {
+		by := firstOf(in.policy.Reviewers, func(r *quorum.Reviewer) bool { return r.Name == st.Reviewer && r.Workflow != "" })
+		isBegunAnew := by != nil && slices.ContainsFunc(in.snapshot.Others, func(run quorum.Run) bool { // a skipped one is none
+			isIts := run.Head == before.Head && run.Path == by.Workflow && run.Created.After(st.At)
+			return isIts && run.Conclusion != "skipped"
+		})
+		if !st.Counts || st.Base != before.Base || isKnown || isBegunAnew {
 			continue
 		}
 		if in.rec.Guards == "" {
@@ -198,15 +203,6 @@ func (in *inheritance) takeOverApprovals(before *quorum.Record) {
 		st.Counts, st.Carried = false, cmp.Or(st.Carried, before.Head)
 		in.rec.Stood = append(in.rec.Stood, st)
 	}
-}
-
-// isBegunAnew reports whether the reviewer of an approval has begun another run on the head before since. A skipped one is none.
-func (in *inheritance) isBegunAnew(head string, st *quorum.Stood) bool {
-	r := firstOf(in.policy.Reviewers, func(r *quorum.Reviewer) bool { return r.Name == st.Reviewer })
-	return r != nil && slices.ContainsFunc(in.snapshot.Others, func(run quorum.Run) bool {
-		isIts := run.Head == head && r.Workflow != "" && run.Path == r.Workflow && run.Created.After(st.At)
-		return isIts && run.Conclusion != "skipped"
-	})
 }
 
 // addLateObjections adds what was objected to earlier heads with this diff, and what no look saw there: just before the

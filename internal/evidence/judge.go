@@ -87,6 +87,7 @@ func viewsOf(h *headView, texts *textReader) []*reviewerView {
 	views := make([]*reviewerView, len(p.Reviewers))
 	for i := range p.Reviewers {
 		views[i] = newReviewerView(h, texts, commands, &p.Reviewers[i])
+		views[i].judgeAttempts()
 	}
 	for _, said := range commands.saidCommands() { // what comes of one hangs on those before it
 		if c, isHeard := commands.hearCommand(&said, views); isHeard {

@@ -135,16 +135,14 @@ func verdictOnLeftHeads(h *headView, r *quorum.Reviewer, texts *textReader) (las
 		left.isLeft, left.timeline = true, h.timeline
 		v := viewsOf(left, texts)[0]
 		b := v.makeBallot()
-		isKnown := slices.ContainsFunc(h.record.record.Judged, func(j quorum.Judged) bool {
-			return j.Reviewer == r.Name && j.Head == head
-		})
+		known := judgedBy(h.record.record.Judged, r.Name)
 		switch {
 		case isVerdictHere(&b) && b.Vote == quorum.Object && h.isAlike(head): // it objects to this head, too
 			return last, false
 		case isVerdictHere(&b) && v.isOfHead(b.Evidence):
 			said := b.Since.UTC().Truncate(time.Second)
 			return quorum.Judged{Reviewer: r.Name, Head: head, No: b.Vote == quorum.Object, Said: said}, true
-		case isKnown:
+		case known != nil && known.Head == head:
 			return last, false
 		}
 	}

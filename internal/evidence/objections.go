@@ -34,8 +34,9 @@ func (v *attemptView) applyRecord(got statement, statements []statement) stateme
 	default:
 		got.ended = objection.ended
 	}
-	if approval, found := search.approvalBeside(); found {
-		return approval
+	beside := speakingAttempt(search.others, rankSpoke)
+	if v.attempt.isUnderWay() && !got.isVerdict() && beside != nil && beside.isApproval() {
+		return beside.got // it counts when the attempt ends, or is at its deadline
 	}
 	if got.Outcome == quorum.Approved || got.Doubt || got.Reason == quorum.ReasonOverridden {
 		return got
@@ -112,15 +113,6 @@ func (s *objectionSearch) unansweredObjection() (objection statement, found bool
 		}
 	}
 	return objection, found
-}
-
-// approvalBeside finds what approves beside an attempt under way: it counts when that ends, or is at its deadline.
-func (s *objectionSearch) approvalBeside() (statement, bool) {
-	beside := speakingAttempt(s.others, rankSpoke)
-	if s.attempt.run == nil || s.attempt.run.Completed() || s.got.isVerdict() || beside == nil || !beside.isApproval() {
-		return statement{}, false
-	}
-	return beside.got, true
 }
 
 // isApproval reports whether the attempt came to an approval that its event's guard lets count.

@@ -61,15 +61,7 @@ func (h *headView) otherPullsAt(at time.Time) (others []*quorum.PullRequest, lis
 	return others, listIsWhole
 }
 
-// hasSameWorkflow reports whether a workflow's file, if there is one, is the same on another pull request's base.
-func (h *headView) hasSameWorkflow(path string, o *quorum.PullRequest) bool {
-	base := h.snapshot.PR.BaseRef
-	here, isRead := h.snapshot.Blobs[quorum.BranchFile{Path: path, Branch: base}]
-	there, isOtherRead := h.snapshot.Blobs[quorum.BranchFile{Path: path, Branch: o.BaseRef}]
-	return o.BaseRef == base || isRead && isOtherRead && here == there
-}
-
-// workflowsToCompare are the files that [headView.hasSameWorkflow] compares for a run.
+// workflowsToCompare are the files that [headView.otherPullOfRun] compares for a run.
 func (h *headView) workflowsToCompare(run *quorum.Run) (files []quorum.BranchFile) {
 	others, _ := h.otherPullsAt(run.Created)
 	here := quorum.BranchFile{Path: run.Path, Branch: h.snapshot.PR.BaseRef}
@@ -97,7 +89,12 @@ func (h *headView) otherPullOfRun(run *quorum.Run, isText bool) (name string, fo
 		return "", false
 	}
 	others, isWhole := h.otherPullsAt(run.Created) // a rerun does not move it
-	isElsewhere := func(o *quorum.PullRequest) bool { return isText && h.hasSameWorkflow(run.Path, o) }
+	isElsewhere := func(o *quorum.PullRequest) bool {
+		base := h.snapshot.PR.BaseRef
+		here, isRead := h.snapshot.Blobs[quorum.BranchFile{Path: run.Path, Branch: base}]
+		there, isOtherRead := h.snapshot.Blobs[quorum.BranchFile{Path: run.Path, Branch: o.BaseRef}]
+		return isText && (o.BaseRef == base || isRead && isOtherRead && here == there)
+	}
 	return firstName(slices.DeleteFunc(others, isElsewhere), isWhole && run.Repo != "")
 }
 

@@ -21,8 +21,15 @@ func (v *attemptView) judgeAttempt() statement {
 		}
 		return v.applyRecord(got, append(v.signalStatements(), beside...))
 	}
-	statements := v.allStatements()
-	return v.applyRecord(v.dateApproval(v.combineTexts(statements)), statements)
+	a := &v.attempt
+	all := v.textStatements(a)
+	for _, list := range [][]statement{v.checkStatements(), v.statusStatements()} {
+		if s, found := newestStatement(list); found && s.Outcome != quorum.Unrelated && !a.wasBefore(&s) {
+			all = append(all, s)
+		}
+	}
+	sort.SliceStable(all, func(i, j int) bool { return all[i].at.Before(all[j].at) })
+	return v.applyRecord(v.dateApproval(v.combineTexts(all)), all)
 }
 
 // ownResult is the result of the attempt alone.
@@ -46,19 +53,6 @@ func (v *attemptView) dateApproval(got statement) statement {
 		got.begun = earliest(got.begun, cmp.Or(v.attempts.firstBegun(got.at), got.begun))
 	}
 	return got
-}
-
-// allStatements are the reviewer's statements in texts, checks and statuses, oldest first.
-func (v *attemptView) allStatements() []statement {
-	a := &v.attempt
-	all := v.textStatements(a)
-	for _, list := range [][]statement{v.checkStatements(), v.statusStatements()} {
-		if s, found := newestStatement(list); found && s.Outcome != quorum.Unrelated && !a.wasBefore(&s) {
-			all = append(all, s)
-		}
-	}
-	sort.SliceStable(all, func(i, j int) bool { return all[i].at.Before(all[j].at) })
-	return all
 }
 
 // combineTexts joins the statements of an attempt into one result.
@@ -284,6 +278,9 @@ func (v *attemptView) outcomeOfRun() statement {
 		got.url = run.URL
 		return got
 	}
+	// Source: "About Actions policies", GitHub's changelog of 2026-09-17. A job may show a little late.
+	seen := v.head.snapshot.Began
+	mayBeLate := !seen.IsZero() && seen.Before(a.ended.Add(quorum.ReplicaLag))
 	switch {
 	case run.Status == "waiting", run.Completed() && run.Conclusion == "action_required":
 		return result(quorum.AwaitingApproval, quorum.ReasonApproval, a.began)
@@ -293,7 +290,7 @@ func (v *attemptView) outcomeOfRun() statement {
 		return result(quorum.Declined, quorum.ReasonSkipped, a.ended)
 	case run.Conclusion == "timed_out":
 		return result(quorum.Hung, quorum.ReasonHung, a.ended)
-	case v.isForbidden(run):
+	case run.Conclusion == "failure" && len(run.Jobs) == 0 && !mayBeLate: // a policy of the repository forbids it
 		got := result(quorum.Declined, quorum.ReasonForbidden, a.ended)
 		got.Detail = run.Event
 		return got
@@ -310,14 +307,6 @@ func (v *attemptView) outcomeOfRun() statement {
 		return result(quorum.Empty, quorum.ReasonEmpty, a.ended)
 	}
 	return result(quorum.Unknown, quorum.ReasonUnknown, a.ended)
-}
-
-// isForbidden reports whether a policy of the repository forbids a run: it fails without a job, which may show a little late.
-// Source: "About Actions policies", GitHub's changelog of 2026-09-17.
-func (v *attemptView) isForbidden(run *quorum.Run) bool {
-	began := v.head.snapshot.Began
-	mayBeLate := !began.IsZero() && began.Before(v.attempt.ended.Add(quorum.ReplicaLag))
-	return run.Conclusion == "failure" && len(run.Jobs) == 0 && !mayBeLate
 }
 
 // causeRank orders the causes that a log may show: a final one beats a transient one.

@@ -77,17 +77,13 @@ func (h *headView) lastReviews() (out []quorum.Text) {
 		}
 		isOpen := t.State == "CHANGES_REQUESTED" || t.State == "APPROVED"
 		seen[login] = isOpen || t.State == "DISMISSED"
-		if isOpen || h.isDismissedInVain(&t) {
+		by, was := h.dismissalOf(t.ID)
+		isInVain := was == "CHANGES_REQUESTED" && !by.Same(t.Author) && !h.hadNoHand(by)
+		if isOpen || t.State == "DISMISSED" && isInVain { // by one who may not
 			out = append(out, t)
 		}
 	}
 	return out
-}
-
-// isDismissedInVain reports whether a review is a request for changes that was dismissed by one who may not.
-func (h *headView) isDismissedInVain(t *quorum.Text) bool {
-	by, was := h.dismissalOf(t.ID)
-	return t.State == "DISMISSED" && was == "CHANGES_REQUESTED" && !by.Same(t.Author) && !h.hadNoHand(by)
 }
 
 // hadNoHand reports whether a is a person who had no hand in the change.

@@ -34,7 +34,12 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 	}
 	rec.Turns = rememberTurns(rec.Turns, rec.Base, d.Ballots, now)
 	isInPart, votes := isJudgedInPart(&p, &s), slices.Concat(d.Ballots, approvalsByPeople(views))
-	rememberBallots(&rec, s, votes, isInPart)
+	for _, b := range votes {
+		isWhole := !isInPart && (b.Excused == "" || b.Excused == quorum.ReasonReserve)
+		if b.Vote != quorum.Approve || isWhole { // an approval of which not all was asked may be none
+			rememberBallot(&rec, s, b)
+		}
+	}
 	if len(views) > 0 { // they have one head
 		rec.Commands = views[0].commands.all // the record's, and those that were heard now
 		rememberUnlooked(&rec, views[0].head.record.unlooked, d.Ballots)

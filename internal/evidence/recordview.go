@@ -159,12 +159,10 @@ func (v recordView) turnOf(reserve string) time.Time {
 
 // personRequest is when a person was first seen to ask a reviewer after that moment; zero if none was.
 func (v recordView) personRequest(reviewer string, after time.Time) time.Time {
-	for _, asked := range v.record.Asked {
-		if asked.Reviewer == reviewer && asked.Base == v.base && asked.At.After(after) {
-			return asked.At
-		}
+	isIt := func(asked *quorum.Asked) bool {
+		return asked.Reviewer == reviewer && asked.Base == v.base && asked.At.After(after)
 	}
-	return time.Time{}
+	return cmp.Or(firstOf(v.record.Asked, isIt), &quorum.Asked{}).At
 }
 
 // newestIntent is the newest intent to rerun or cancel an attempt of a run. Several reviewers may share the run.

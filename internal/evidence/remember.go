@@ -22,16 +22,6 @@ func cloneRecord(rec quorum.Record) quorum.Record {
 	return rec
 }
 
-// rememberBallots adds what the ballots rest on. An approval of which not all was asked may be none.
-func rememberBallots(rec *quorum.Record, s quorum.Snapshot, ballots []quorum.Ballot, isInPart bool) {
-	for _, b := range ballots {
-		isWhole := !isInPart && (b.Excused == "" || b.Excused == quorum.ReasonReserve)
-		if b.Vote != quorum.Approve || isWhole {
-			rememberBallot(rec, s, b)
-		}
-	}
-}
-
 // votelessReasons are those of a reviewer that has no say, whatever it wrote.
 var votelessReasons = [...]quorum.Reason{quorum.ReasonRetired, quorum.ReasonSelf, quorum.ReasonGuarded, quorum.ReasonFamily}
 
@@ -63,10 +53,11 @@ func rememberRun(runs []quorum.SeenRun, run quorum.Run) []quorum.SeenRun {
 		return append(runs, now)
 	}
 	now.Again = was.Again
-	if was.Attempt == now.Attempt && !was.Ended.IsZero() && (now.Ended.IsZero() || now.Started.After(was.Started)) {
+	switch {
+	case was.Attempt != now.Attempt || was.Ended.IsZero():
+	case now.Ended.IsZero(), now.Started.After(was.Started):
 		now.Again++
-	}
-	if was.Attempt == now.Attempt && !was.Ended.IsZero() && !now.Ended.IsZero() && now.Started.Equal(was.Started) {
+	case now.Started.Equal(was.Started):
 		now.Ended = was.Ended // updated_at may move after the end
 	}
 	*was = now
@@ -94,17 +85,13 @@ func rememberBallot(rec *quorum.Record, s quorum.Snapshot, b quorum.Ballot) {
 	case b.Then != nil && b.Then.Vote == quorum.Object: // said before the end of its attempt
 		rememberObjection(rec, s, *b.Then)
 	case (b.Outcome == quorum.Malformed || b.Outcome == quorum.Partial) && len(b.Answers) > 0:
-		rememberAnswer(rec, quorum.Answer{Reviewer: b.Reviewer, Run: b.Run, Attempt: b.Attempt, Excerpt: b.Answers[len(b.Answers)-1]})
-	}
-}
-
-// rememberAnswer adds an answer without a verdict, one for each attempt.
-func rememberAnswer(rec *quorum.Record, a quorum.Answer) {
-	isOfAttempt := func(o quorum.Answer) bool {
-		return o.Reviewer == a.Reviewer && o.Run == a.Run && o.Attempt == a.Attempt
-	}
-	if !slices.ContainsFunc(rec.Answers, isOfAttempt) {
-		rec.Answers = append(rec.Answers, a)
+		a := quorum.Answer{Reviewer: b.Reviewer, Run: b.Run, Attempt: b.Attempt, Excerpt: b.Answers[len(b.Answers)-1]}
+		isOfAttempt := func(o quorum.Answer) bool {
+			return o.Reviewer == a.Reviewer && o.Run == a.Run && o.Attempt == a.Attempt
+		}
+		if !slices.ContainsFunc(rec.Answers, isOfAttempt) { // one for each attempt
+			rec.Answers = append(rec.Answers, a)
+		}
 	}
 }
 

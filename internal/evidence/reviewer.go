@@ -21,26 +21,27 @@ type reviewerView struct {
 	turn      time.Time       // from when on it is waited for, where that is not the head's start
 }
 
+// attemptView is a reviewer's view narrowed to one of its attempts.
+type attemptView struct {
+	*reviewerView
+	attempt reviewAttempt
+}
+
+// judgedAttempt is an attempt with what it came to by itself.
+type judgedAttempt struct {
+	attemptView
+	got statement
+}
+
 func newReviewerView(h *headView, texts *textReader, commands *commandView, r *quorum.Reviewer) *reviewerView {
 	runs := h.runsOf(r)
-	v := &reviewerView{
+	return &reviewerView{
 		Reviewer: r, head: h, texts: texts, runs: runs, commands: commands,
 		artifacts: artifactView{Reviewer: r, head: h},
 		threads:   threadView{Reviewer: r, head: h, texts: texts},
 		past:      pastView{Reviewer: r, head: h},
 		attempts:  attemptsOfRuns(h, r, runs.counted),
 	}
-	for _, a := range attemptsOfRuns(h, r, runs.ofTwins) {
-		a.isOfTwin = true
-		if view := (attemptView{v, a}); view.ownResult().Outcome == quorum.Findings { // none of them approves this diff
-			v.judged = append(v.judged, judgedAttempt{view, view.ownResult()})
-		}
-	}
-	for _, a := range v.attempts {
-		view := attemptView{v, a}
-		v.judged = append(v.judged, judgedAttempt{view, view.ownResult()})
-	}
-	return v
 }
 
 // hasHeading reports whether t opens with the reviewer's heading, or needs none.

@@ -36,7 +36,7 @@ func (t turnView) makeBallot(v *reviewerView) *quorum.Ballot {
 	}
 	b := v.withCommanded(v.past.withPast(v.makeBallot()))
 	b.InsteadOf, b.Turn = v.InsteadOf, turn
-	b.UnderWay = b.Vote == quorum.Object && v.isUnderWay()
+	b.UnderWay = b.Vote == quorum.Object && v.newestAttempt().isUnderWay()
 	seemsToObject := b.Then != nil && b.Then.Vote == quorum.Object
 	hasVoted := b.Vote == quorum.Approve || b.Vote == quorum.Object || seemsToObject || b.Ended.By != ""
 	isKept := b.Retired || b.Vote == quorum.Unavailable && b.Reason.IsOfChange()
