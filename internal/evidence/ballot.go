@@ -3,7 +3,11 @@ package evidence
 // The ballot of one reviewer: whether it has a vote here, what its newest attempt came to, and what the policy makes of
 // that.
 
-import "github.com/review-coordinator/coordinator/internal/quorum"
+import (
+	"slices"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
+)
 
 // makeBallot makes the reviewer's ballot.
 func (v *reviewerView) makeBallot() quorum.Ballot {
@@ -90,4 +94,82 @@ func (v *reviewerView) whyNoApproval(a *reviewAttempt) (why quorum.Reason, detai
 func declinedBallot(b quorum.Ballot, why quorum.Reason, detail string) quorum.Ballot {
 	b.Vote, b.Outcome, b.Reason, b.Detail = quorum.Unavailable, quorum.Declined, why, detail
 	return b
+}
+
+// Approvals that earlier heads with the very same files have left: they stand until their reviewer begins anew here.
+
+// A carryView is what earlier heads have left of one reviewer's approvals.
+type carryView struct{ *reviewerView }
+
+// carriedApproval finds the approval that stands for this head, where its reviewer has neither run nor spoken here.
+func (v carryView) carriedApproval(got statement) (st quorum.Stood, found bool) {
+	if v.head.policy.Carry != quorum.CarrySameDiff || got.isVerdict() || v.hasBegunHere() {
+		return st, false
+	}
+	for _, st := range slices.Backward(v.head.snapshot.Record.Stood) {
+		isOwn := st.Carried != "" && st.Reviewer == v.Name && st.Base == v.head.record.base && st.Terms == termsOf(v.Reviewer)
+		if isOwn && !v.head.cycle.isBeforeBase(st.At) && !(isWithdrawable(st.Kind) && v.isWithdrawn(&st)) {
+			return st, true
+		}
+	}
+	return st, false
+}
+
+// hasBegunHere reports whether the reviewer has run or spoken on this head, and not in a review that GitHub moved here.
+func (v carryView) hasBegunHere() bool {
+	a := v.newestAttempt()
+	said := slices.Concat(v.textStatements(&a), v.signalStatements())
+	ran := slices.ContainsFunc(v.judged, func(a judgedAttempt) bool { return !a.attempt.isOfTwin && a.attemptRank() > rankNothing })
+	return ran || slices.ContainsFunc(said, func(s statement) bool {
+		return s.Outcome != quorum.Unrelated && s.rejected != reviewMoved && !v.head.record.isCarried(v.Name, s.ref)
+	})
+}
+
+// isWithdrawn reports whether an approval of an earlier head in a text stands no more, as GitHub shows that.
+func (v carryView) isWithdrawn(st *quorum.Stood) bool {
+	t := v.head.shownText(st.TextRef)
+	if t == nil || !v.IsAuthor(t.Author) || t.State == "DISMISSED" ||
+		t.Edited.After(st.At) && (v.isShared() || !v.IsAuthor(t.Editor)) {
+		return true
+	}
+	s := v.readAgain(t)
+	isOpen := (v.OnlyNew || s.NoOpen) && len(v.threads.openFindings()) > 0
+	return !(s.Outcome == quorum.Approved && !isOpen || s.Outcome == quorum.Findings && v.threads.haveEnded(&s))
+}
+
+// withCarried is the ballot of an approval of an earlier head. Nobody is asked or run again for it.
+func (v carryView) withCarried(b quorum.Ballot, st *quorum.Stood) quorum.Ballot {
+	b.Vote, b.Outcome, b.Reason, b.Detail = quorum.Approve, quorum.Approved, quorum.ReasonCarried, st.Carried
+	b.Carried, b.Evidence, b.Run, b.Attempt = st.Carried, st.TextRef, st.Run, st.Attempt
+	b.Since, b.At, b.URL = st.At, latest(st.At, v.head.cycle.start), ""
+	if t := v.head.shownText(st.TextRef); t != nil {
+		b.URL = t.URL
+	}
+	b.Threads = slices.ContainsFunc(v.head.snapshot.Threads, func(t quorum.Thread) bool {
+		return v.IsAuthor(t.Author) && st.Kind == quorum.TextReview && t.Review == st.ID
+	})
+	return b
+}
+
+// mayCarryOverDraft reports whether a draft that waits may keep approvals of before: then as much is asked as for any other.
+func mayCarryOverDraft(p *quorum.Policy, s *quorum.Snapshot) bool {
+	hasCounted := func(st quorum.Stood) bool { return st.Counts || st.Carried != "" }
+	isSame := s.Before.Diff == s.PR.Diff.Lines && s.Before.Base == s.PR.BaseRef
+	return p.Carry == quorum.CarrySameDiff && isJudgedLater(p, s) &&
+		(slices.ContainsFunc(s.Record.Stood, hasCounted) || isSame && slices.ContainsFunc(s.Before.Stood, hasCounted))
+}
+
+// markCounting marks the approvals that count, for the next head, and notes on what terms those of this head do.
+func markCounting(stood []quorum.Stood, p *quorum.Policy, base string, ballots []quorum.Ballot) {
+	for i := range stood {
+		st := &stood[i]
+		isIts := slices.ContainsFunc(ballots, func(b quorum.Ballot) bool {
+			return b.Vote == quorum.Approve && b.Reviewer == st.Reviewer && b.Evidence == st.TextRef
+		})
+		st.Counts = p.Carry == quorum.CarrySameDiff && st.Base == base && isIts
+		by := firstOf(p.Reviewers, func(r *quorum.Reviewer) bool { return r.Name == st.Reviewer })
+		if isIts && by != nil && st.Carried == "" {
+			st.Terms = termsOf(by)
+		}
+	}
 }

@@ -2,7 +2,9 @@ package evidence
 
 import (
 	"slices"
+	"strings"
 	"sync"
+	"time"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
@@ -95,4 +97,147 @@ func viewsOf(h *headView, texts *textReader) []*reviewerView {
 		}
 	}
 	return views
+}
+
+// A reserve has its turn after the reviewer whose seat it may fill. Who waits comes after those it names.
+
+// A turnView makes the ballots of a head's reviewers, each after those on which its turn depends.
+type turnView struct {
+	views []*reviewerView
+	made  map[string]*quorum.Ballot // nil: it is being made
+}
+
+// ballotOf is the ballot of a reviewer with that name; nil if there is none, or if it waits for itself.
+func (t turnView) ballotOf(name string) *quorum.Ballot {
+	b, isMade := t.made[name]
+	i := slices.IndexFunc(t.views, func(v *reviewerView) bool { return v.Name == name })
+	if isMade || i < 0 {
+		return b
+	}
+	t.made[name] = nil
+	t.made[name] = t.makeBallot(t.views[i])
+	return t.made[name]
+}
+
+func (t turnView) makeBallot(v *reviewerView) *quorum.Ballot {
+	turn := t.turnOf(v)
+	opened, wait := t.stageOf(v)
+	if v.turn = latest(turn, opened); v.past.isRequiredAgain() {
+		v.turn = opened // it answers for itself
+	}
+	b := v.withCommanded(v.past.withPast(v.makeBallot()))
+	b.InsteadOf, b.Turn = v.InsteadOf, turn
+	b.UnderWay = b.Vote == quorum.Object && v.newestAttempt().isUnderWay()
+	seemsToObject := b.Then != nil && b.Then.Vote == quorum.Object
+	hasVoted := b.Vote == quorum.Approve || b.Vote == quorum.Object || seemsToObject || b.Ended.By != ""
+	isKept := b.Retired || b.Vote == quorum.Unavailable && b.Reason.IsOfChange()
+	if wait == nil || hasVoted || b.Excused != "" || isKept {
+		return &b
+	}
+	b.Vote, b.Outcome, b.Reason, b.Detail, b.Since = wait.Vote, wait.Outcome, wait.Reason, wait.Detail, latest(wait.Since, b.Since)
+	b.Deadline, b.Late, b.Then, b.Open, b.Planned = wait.Deadline, wait.Late, nil, true, false // it is asked when those approve after all
+	b.Retrying, b.Watch, b.Circuit, b.Evidence, b.Answers = false, false, quorum.Hold{}, quorum.TextRef{}, nil
+	b.Next = without(b.Next, func(a quorum.Action) bool { return a.Command == 0 })
+	return &b
+}
+
+// turnOf is from when on a reserve has the seat of another one, unless that one votes before. It is zero of who is no reserve, and
+// where nothing ends the other's wait.
+func (t turnView) turnOf(v *reviewerView) time.Time {
+	if v.InsteadOf == "" {
+		return time.Time{}
+	}
+	if turn := v.head.record.turnOf(v.Name); !turn.IsZero() {
+		return turn
+	}
+	switch of := t.ballotOf(v.InsteadOf); {
+	case of == nil:
+	case of.Vote == quorum.Unavailable:
+		return latest(of.Since, v.head.cycle.start)
+	case of.Vote == quorum.Pending && (of.Then == nil || of.Then.Vote == quorum.Unavailable):
+		return of.Deadline
+	}
+	return time.Time{}
+}
+
+// stageOf is when those had approved for whom a reviewer waits; else wait is its ballot until then. Who has no vote here, and
+// a shadow that was skipped, is not waited for.
+func (t turnView) stageOf(v *reviewerView) (opened time.Time, wait *quorum.Ballot) {
+	var awaited []string
+	var lost, waits quorum.Ballot
+	setPending(&waits, time.Time{}, quorum.ReasonNotAsked)
+	for _, name := range v.After {
+		switch b := t.seatOf(name); {
+		case b == nil: // config refuses that
+			lost = quorum.Ballot{Detail: name + " is unknown"}
+		case b.Vote == quorum.Pending && b.Then != nil && b.Then.Vote == quorum.Approve: // by the clock, at the latest
+			opened = latest(opened, latest(b.Deadline, b.Then.At))
+		case b.Vote == quorum.Pending:
+			awaited = append(awaited, name)
+			if waits.Deadline.IsZero() || b.Deadline.Before(waits.Deadline) {
+				waits.Deadline = b.Deadline
+			}
+		case b.Vote == quorum.Approve:
+			opened = latest(opened, b.At)
+		case b.Excused != "" && b.Vote != quorum.Object, b.Shadow && b.Reason == quorum.ReasonSkipped, b.Retired:
+		case lost.Detail == "" || b.Since.Before(lost.Since):
+			lost = quorum.Ballot{Detail: name + " " + lostWord(b), Since: b.Since}
+		}
+	}
+	switch {
+	case lost.Detail != "":
+		lost.Vote, lost.Outcome, lost.Reason = quorum.Unavailable, quorum.Declined, quorum.ReasonNotAsked
+		return opened, &lost
+	case len(awaited) > 0:
+		waits.Outcome, waits.Reason, waits.Detail = quorum.Silent, quorum.ReasonStage, strings.Join(awaited, ", ")
+		return opened, &waits
+	}
+	return opened, nil
+}
+
+// lostWord says in a word why a reviewer does not approve.
+func lostWord(b *quorum.Ballot) string {
+	switch {
+	case b.Vote == quorum.Object:
+		return "objected"
+	case b.Outcome == quorum.Silent:
+		return "did not answer"
+	}
+	return "failed"
+}
+
+// seatOf is the ballot that has the seat of a reviewer, or will have it when that one's wait ends.
+func (t turnView) seatOf(name string) *quorum.Ballot {
+	b := t.ballotOf(name)
+	i := slices.IndexFunc(t.views, func(v *reviewerView) bool { return v.InsteadOf == name })
+	if b == nil || i < 0 || b.Excused != "" || b.Again || b.Vote == quorum.Approve || b.Vote == quorum.Object {
+		return b
+	}
+	reserve, hadTurn := t.ballotOf(t.views[i].Name), !t.views[i].head.record.turnOf(t.views[i].Name).IsZero()
+	switch {
+	case reserve == nil || reserve.Excused != "" || reserve.Turn.IsZero():
+		return b
+	case b.Vote == quorum.Unavailable || !b.Deadline.Equal(reserve.Turn) || hadTurn:
+		seated := *reserve
+		seated.At = latest(seated.At, seated.Turn) // what it approved before fills the seat then
+		return &seated
+	}
+	then := *b
+	if reserve.Vote == quorum.Approve {
+		then.Then = reserve
+	} else if reserve.Vote == quorum.Pending {
+		then.Deadline = reserve.Deadline
+	}
+	return &then
+}
+
+// rememberTurns adds when a reserve first got the seat of another reviewer.
+func rememberTurns(all []quorum.Turn, base string, ballots []quorum.Ballot, now time.Time) []quorum.Turn {
+	for _, b := range ballots {
+		isIt := func(turn quorum.Turn) bool { return turn.Reserve == b.Reviewer && turn.Base == base }
+		if b.InsteadOf != "" && b.Excused == "" && !b.Turn.IsZero() && !b.Turn.After(now) && !slices.ContainsFunc(all, isIt) {
+			all = append(all, quorum.Turn{Reserve: b.Reviewer, Base: base, At: b.Turn.UTC()})
+		}
+	}
+	return all
 }
