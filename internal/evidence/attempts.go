@@ -14,8 +14,8 @@ func (v *attemptView) isCancelledByUs() bool {
 	return v.head.record.hasIntent(quorum.Cancel, v.attempt.run.ID, v.attempt.number)
 }
 
-// judgeAttempts judges each attempt of the reviewer's runs on this head by itself. Those for other pull requests with this head, of
-// which none approves this diff, come first.
+// judgeAttempts judges each attempt of the reviewer's runs on this head by itself. Those for other pull requests with this
+// head, of which none approves this diff, come first.
 func (v *reviewerView) judgeAttempts() {
 	for _, a := range attemptsOfRuns(v.head, v.Reviewer, v.runs.ofTwins) {
 		a.isOfTwin = true

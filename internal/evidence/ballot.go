@@ -119,7 +119,9 @@ func (v carryView) carriedApproval(got statement) (st quorum.Stood, found bool) 
 func (v carryView) hasBegunHere() bool {
 	a := v.newestAttempt()
 	said := slices.Concat(v.textStatements(&a), v.signalStatements())
-	ran := slices.ContainsFunc(v.judged, func(a judgedAttempt) bool { return !a.attempt.isOfTwin && a.attemptRank() > rankNothing })
+	ran := slices.ContainsFunc(v.judged, func(a judgedAttempt) bool {
+		return !a.attempt.isOfTwin && a.attemptRank() > rankNothing
+	})
 	return ran || slices.ContainsFunc(said, func(s statement) bool {
 		return s.Outcome != quorum.Unrelated && s.rejected != reviewMoved && !v.head.record.isCarried(v.Name, s.ref)
 	})

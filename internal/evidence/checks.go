@@ -52,18 +52,19 @@ func (v *reviewerView) signalStatements() []statement {
 	return slices.Concat(v.checkStatements(), v.statusStatements())
 }
 
-// isSaid reports whether a check or a status says something here: a verdict, that the review is under way, why there is none, or,
-// in words of its vendor's own or of the policy's for it, what it is. Whatever else a signal says is left to the texts. A yes
-// says it only of the base that it looked at.
+// isSaid reports whether a check or a status says something here: a verdict, that the review is under way, why there is
+// none, or, in words of its vendor's own or of the policy's for it, what it is. Whatever else a signal says is left to the
+// texts. A yes says it only of the base that it looked at.
 func (v *reviewerView) isSaid(s *statement, isVerdict bool, began time.Time) bool {
-	isByOwnWords := strings.HasPrefix(s.Rule, v.Preset+".json ") || !v.Shapes.IsZero() && strings.HasPrefix(s.Rule, "policy ")
+	isByPolicy := !v.Shapes.IsZero() && strings.HasPrefix(s.Rule, "policy ")
+	isByOwnWords := isByPolicy || strings.HasPrefix(s.Rule, v.Preset+".json ")
 	isSaid := isVerdict || s.Outcome == quorum.Running || saysWhy(s.Outcome) || s.isVerdict() && isByOwnWords
 	isOfOldBase := s.Outcome == quorum.Approved && !began.IsZero() && v.head.cycle.isBeforeBase(began)
 	return isSaid && !isOfOldBase
 }
 
-// newCheckStatement reads a check run of the reviewer's. If it counts the comments that stand in its reviews, and all lie below its
-// min_severity, it is read with their number.
+// newCheckStatement reads a check run of the reviewer's. If it counts the comments that stand in its reviews, and all lie
+// below its min_severity, it is read with their number.
 func (v *reviewerView) newCheckStatement(c *quorum.CheckRun, at time.Time) statement {
 	m := review.Material{
 		Kind: review.Check, Body: strings.Join([]string{c.Title, c.Summary, c.Text}, "\n\n"),

@@ -171,8 +171,8 @@ func (v *commandView) vouchers() (all []quorum.StandIn) {
 	return all
 }
 
-// accepted is an objection as a person's accept has ended it, if one has; one by open threads only if none is younger than the
-// accepted.
+// accepted is an objection as a person's accept has ended it, if one has; one by open threads only if none is younger
+// than the accepted.
 func (v *attemptView) accepted(objection statement) (ended statement, isAccepted bool) {
 	at, isByThreads := objection.at, objection.Reason == quorum.ReasonOpenThreads
 	for _, f := range objection.Findings {

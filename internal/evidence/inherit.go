@@ -189,10 +189,11 @@ func (in *inheritance) takeOverApprovals(before *quorum.Record) {
 		isKnown := slices.ContainsFunc(in.rec.Stood, func(own quorum.Stood) bool {
 			return own.Reviewer == st.Reviewer && own.Base == st.Base && own.TextRef == st.TextRef
 		})
-		by := firstOf(in.policy.Reviewers, func(r *quorum.Reviewer) bool { return r.Name == st.Reviewer && r.Workflow != "" })
-		isBegunAnew := by != nil && slices.ContainsFunc(in.snapshot.Others, func(run quorum.Run) bool { // a skipped one is none
-			isIts := run.Head == before.Head && run.Path == by.Workflow && run.Created.After(st.At)
-			return isIts && run.Conclusion != "skipped"
+		isIts := func(r *quorum.Reviewer) bool { return r.Name == st.Reviewer && r.Workflow != "" }
+		by := firstOf(in.policy.Reviewers, isIts)
+		isBegunAnew := by != nil && slices.ContainsFunc(in.snapshot.Others, func(run quorum.Run) bool {
+			isOfHead := run.Head == before.Head && run.Path == by.Workflow && run.Created.After(st.At)
+			return isOfHead && run.Conclusion != "skipped"
 		})
 		if !st.Counts || st.Base != before.Base || isKnown || isBegunAnew {
 			continue

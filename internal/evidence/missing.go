@@ -100,7 +100,8 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 // this stay on the base and of earlier ones, and artifacts of heads before.
 func unreadOfRuns(views []*reviewerView) (w quorum.Wants) {
 	for _, v := range views {
-		earlier := v.runs.ofEarlierStays(v.head.snapshot)
+		stays := earlierBaseStays(v.head.snapshot)
+		earlier := without(v.runs.oldBase, func(run quorum.Run) bool { return !isWithin(stays, run.Created, true) })
 		for _, runs := range [][]quorum.Run{runsOfLeftHeads(v), earlier, v.runs.ofTwins, v.runs.counted} {
 			w.Uploads = append(w.Uploads, v.artifacts.unreadUploads(runs)...)
 		}
@@ -181,7 +182,8 @@ func (v *reviewerView) approvesCommitAlone() bool {
 	if v.Verdict.Kind == quorum.Artifact {
 		return v.approvesByText()
 	}
-	return slices.ContainsFunc(v.signalStatements(), approves) || isByConclusion(v.Reviewer) && slices.ContainsFunc(v.runs.counted, succeeded)
+	return slices.ContainsFunc(v.signalStatements(), approves) ||
+		isByConclusion(v.Reviewer) && slices.ContainsFunc(v.runs.counted, succeeded)
 }
 
 // hasShortHeadName reports whether a text names the head by a short id, as unlisted commits before it may begin, too.

@@ -211,29 +211,35 @@ func (s *objectionSearch) hasAnswer(at time.Time, run int64, attempt int) bool {
 
 // isAnswered reports whether a recorded objection stands no more.
 func (s *objectionSearch) isAnswered(o *quorum.Objection) bool {
-	if s.head.record.hasAnswered(s.Name, o.At, o.Run, o.Attempt) {
+	switch {
+	case s.head.record.hasAnswered(s.Name, o.At, o.Run, o.Attempt):
 		return true
-	}
-	if o.Carried != "" { // of an earlier head: answered here, or ended by a person
+	case o.Carried != "": // of an earlier head: answered here, or ended by a person
 		return s.isAnswer && s.got.at.After(o.At) && s.isAnsweredByCheck(o) ||
 			o.Kind == quorum.TextThread && s.isThreadAnswered(o.ID, false) || s.hasEndedSince(o)
-	}
-	isAnswered := s.hasAnswer(o.At, o.Run, o.Attempt)
-	if s.attempt.run == nil {
-		isAnswered = s.isAnswer && o.Attempt < s.attempt.number
-	}
-	switch {
 	case o.Kind == quorum.TextThread:
 		return s.isThreadAnswered(o.ID, s.isAnswer)
-	case o.Kind == quorum.TextRun: // the policy in force reads this attempt's own anew
-		run := s.attempt.run
-		return isAnswered || run != nil && run.ID == o.Run && run.Completed() && run.Attempt == o.Attempt
 	case o.Kind == quorum.TextCheck || o.Kind == quorum.TextStatus: // others can only delete its threads
 		isShorter := func(shown statement) bool {
 			return shown.ref == o.TextRef && shown.Outcome == quorum.Findings && len(shown.threads) < o.Threads
 		}
 		return s.isAnswer && s.isAnsweredByCheck(o) && !slices.ContainsFunc(s.shown, isShorter)
 	}
+	run, isAnswered := s.attempt.run, s.hasAnswer(o.At, o.Run, o.Attempt)
+	switch {
+	case run == nil:
+		isAnswered = s.isAnswer && o.Attempt < s.attempt.number
+	case o.Kind == quorum.TextRun && run.ID == o.Run && run.Completed() && run.Attempt == o.Attempt:
+		return true // the policy in force reads this attempt's own anew
+	}
+	if o.Kind == quorum.TextRun {
+		return isAnswered
+	}
+	return s.isTextAnswered(o, isAnswered)
+}
+
+// isTextAnswered is [objectionSearch.isAnswered] for an objection in a comment, review or artifact.
+func (s *objectionSearch) isTextAnswered(o *quorum.Objection, isAnswered bool) bool {
 	for i := range s.shown {
 		if shown := &s.shown[i]; shown.ref == o.TextRef && shown.rejected != reviewMoved {
 			return s.isAnsweredAsShown(o, shown, isAnswered)

@@ -49,8 +49,10 @@ func (v *attemptView) dateApproval(got statement) statement {
 		return got
 	}
 	got.begun = v.attempt.began
-	if isWithdrawable(got.ref.Kind) {
-		got.begun = earliest(got.begun, cmp.Or(v.attempts.firstBegun(got.at), got.begun))
+	for i := range v.attempts {
+		if a := &v.attempts[i]; isWithdrawable(got.ref.Kind) && v.attempts.mayHaveLeft(a, got.at) {
+			got.begun = earliest(got.begun, a.began)
+		}
 	}
 	return got
 }
@@ -141,7 +143,8 @@ func newerObjection(a, b *statement) *statement {
 // objectionResult is the result of a statement that objects.
 func (v *reviewerView) objectionResult(s *statement) statement {
 	got := *s
-	got.Outcome, got.Reason, got.begun = quorum.Findings, quorum.ReasonFindings, time.Time{}
+	got.Outcome, got.Reason = quorum.Findings, quorum.ReasonFindings
+	got.begun = time.Time{} // of an objection it counts when it was said
 	got.Findings = v.threads.withFindings(slices.Clip(s.Findings), s.threads)
 	got.hasThreads = s.endsByThreads()
 	return got
@@ -150,7 +153,8 @@ func (v *reviewerView) objectionResult(s *statement) statement {
 // approvalResult is the result of a statement that approves, which an open thread may keep from counting.
 func (v *attemptView) approvalResult(s *statement) statement {
 	got := *s
-	got.Outcome, got.Reason, got.Detail, got.Doubt, got.begun = quorum.Approved, quorum.ReasonApproved, "", false, time.Time{}
+	got.Outcome, got.Reason, got.Detail, got.Doubt = quorum.Approved, quorum.ReasonApproved, "", false
+	got.begun = time.Time{} // [attemptView.dateApproval] dates it, by its run
 	if s.Below {
 		got.Reason = quorum.ReasonAccepted
 	}

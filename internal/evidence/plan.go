@@ -243,7 +243,10 @@ func (p *planner) planRetry(b quorum.Ballot) quorum.Ballot {
 		b.Vote, b.Spent, b.Open = quorum.Unavailable, possible && !p.Shadow, a.run == nil
 		return b
 	}
-	if p.hasDrifted() {
+	// An answer that was not understood is asked for again, unless the reviewer's last ones on other pull requests were not
+	// understood either. What it said on this pull request shows nothing for itself.
+	isUnread, s := got.Outcome == quorum.Malformed && got.Reason == quorum.ReasonMalformed, p.head.snapshot
+	if isUnread && quorum.DriftOf(p.Name, s.Heard, s.PR.Number).Drifted() {
 		b.Vote, b.Reason, b.Spent, b.Open = quorum.Unavailable, quorum.ReasonDrift, true, a.run == nil
 		return b
 	}
@@ -251,14 +254,6 @@ func (p *planner) planRetry(b quorum.Ballot) quorum.Ballot {
 	b.Retrying, b.Watch, b.Planned = true, true, true
 	b.Next = []quorum.Action{p.againAction(due)}
 	return p.delayByCircuit(b)
-}
-
-// hasDrifted reports whether the answer was not understood, and the reviewer's last ones on other pull requests were
-// not either: another one would be no clearer. What it said on this pull request shows nothing for itself.
-func (p *planner) hasDrifted() bool {
-	s := p.head.snapshot
-	return p.result.Outcome == quorum.Malformed && p.result.Reason == quorum.ReasonMalformed &&
-		quorum.DriftOf(p.Name, s.Heard, s.PR.Number).Drifted()
 }
 
 // retryDue is when an attempt of that outcome is run or asked for again.

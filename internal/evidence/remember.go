@@ -35,12 +35,7 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 	}
 	rec.Turns = rememberTurns(rec.Turns, rec.Base, d.Ballots, now)
 	isInPart, votes := isJudgedInPart(&p, &s), slices.Concat(d.Ballots, approvalsByPeople(views))
-	for _, b := range votes {
-		isWhole := !isInPart && (b.Excused == "" || b.Excused == quorum.ReasonReserve)
-		if b.Vote != quorum.Approve || isWhole { // an approval of which not all was asked may be none
-			rememberBallot(&rec, s, b)
-		}
-	}
+	rememberBallots(&rec, s, votes, isInPart)
 	if len(views) > 0 { // they have one head
 		rec.Commands = views[0].commands.all // the record's, and those that were heard now
 		rememberUnlooked(&rec, views[0].head.record.unlooked, d.Ballots)
@@ -178,6 +173,16 @@ func cloneRecord(rec quorum.Record) quorum.Record {
 		}
 	}
 	return rec
+}
+
+// rememberBallots adds what the ballots rest on. An approval of which not all was asked may be none.
+func rememberBallots(rec *quorum.Record, s quorum.Snapshot, ballots []quorum.Ballot, isInPart bool) {
+	for _, b := range ballots {
+		isWhole := !isInPart && (b.Excused == "" || b.Excused == quorum.ReasonReserve)
+		if b.Vote != quorum.Approve || isWhole {
+			rememberBallot(rec, s, b)
+		}
+	}
 }
 
 // votelessReasons are those of a reviewer that has no say, whatever it wrote.

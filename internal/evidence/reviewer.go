@@ -22,7 +22,7 @@ type reviewerView struct {
 	runs      workflowRuns
 	commands  *commandView
 	attempts  attemptList
-	judged    []judgedAttempt // these attempts, and before them those for other pull requests with this head that object
+	judged    []judgedAttempt // these; before them those for other pull requests with this head that object
 	turn      time.Time       // from when on it is waited for, where that is not the head's start
 }
 

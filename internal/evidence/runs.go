@@ -48,12 +48,6 @@ func (h *headView) runsOf(r *quorum.Reviewer) (runs workflowRuns) {
 	return runs
 }
 
-// ofEarlierStays are the runs of this head from when the pull request was on this base before.
-func (w workflowRuns) ofEarlierStays(s *quorum.Snapshot) []quorum.Run {
-	stays := earlierBaseStays(s)
-	return without(w.oldBase, func(run quorum.Run) bool { return !isWithin(stays, run.Created, true) })
-}
-
 // isAnyUnderWay reports whether a run may have been under way: one that waits for a runner is not; old attempts may have been.
 func isAnyUnderWay(runs []quorum.Run, at time.Time) bool {
 	return slices.ContainsFunc(runs, func(run quorum.Run) bool {
@@ -184,14 +178,4 @@ func (l attemptList) mayHaveLeft(a *reviewAttempt, at time.Time) bool {
 	return !slices.ContainsFunc(l, func(o reviewAttempt) bool {
 		return o.run.ID != a.run.ID && o.hasBegun() && !at.Before(o.began) && (o.ended.IsZero() || !at.After(o.ended))
 	})
-}
-
-// firstBegun is when the first of the attempts began that may have left a text at that time.
-func (l attemptList) firstBegun(at time.Time) (began time.Time) {
-	for i := range l {
-		if a := &l[i]; l.mayHaveLeft(a, at) && (began.IsZero() || a.began.Before(began)) {
-			began = a.began
-		}
-	}
-	return began
 }

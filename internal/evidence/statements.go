@@ -16,7 +16,7 @@ type statement struct {
 	review.Reading
 	ref         quorum.TextRef
 	at          time.Time // since when it says this
-	begun       time.Time // when the check or the attempt began that says it, as far as time tells; zero if nothing does
+	begun       time.Time // when the check or the attempt began that says it; zero if nothing shows that
 	reviewState string    // of a review, in GitHub's words
 	url         string
 	body        string
