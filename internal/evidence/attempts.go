@@ -4,9 +4,13 @@ package evidence
 
 import (
 	"cmp"
+	"slices"
+	"sort"
+	"strings"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/review"
 )
 
 // isCancelledByUs reports whether the record holds our cancel of this attempt.
@@ -113,4 +117,328 @@ func (v *reviewerView) requestedAttempt() reviewAttempt {
 	}
 	a.spentAttempts, a.firstJobBegan = max(a.number-1-free, 0), a.began
 	return a
+}
+
+// judgeAttempt derives the reviewer's result by the attempt, beside which all others speak. The order of judgement: texts
+// (identity and binding came first), then the record of them, then the run's log and annotations, then its conclusion.
+func (v *attemptView) judgeAttempt() statement {
+	if v.Verdict.Kind == quorum.Conclusion {
+		got, beside := v.ownResult(), v.textStatements(&v.attempt) // its comments on the diff object
+		if _, objection, _ := v.decidingStatements(beside); objection != nil && got.Outcome != quorum.Findings {
+			got = v.objectionResult(objection)
+		}
+		return v.applyRecord(got, append(v.signalStatements(), beside...))
+	}
+	a := &v.attempt
+	all := v.textStatements(a)
+	for _, list := range [][]statement{v.checkStatements(), v.statusStatements()} {
+		if s, found := newestStatement(list); found && s.Outcome != quorum.Unrelated && !a.wasBefore(&s) {
+			all = append(all, s)
+		}
+	}
+	sort.SliceStable(all, func(i, j int) bool { return all[i].at.Before(all[j].at) })
+	return v.applyRecord(v.dateApproval(v.combineTexts(all)), all)
+}
+
+// ownResult is the result of the attempt alone.
+func (v *attemptView) ownResult() statement {
+	switch {
+	case v.Verdict.Kind != quorum.Conclusion:
+		return v.dateApproval(v.combineTexts(v.textStatements(&v.attempt)))
+	case v.Check == "" && v.Status == "":
+		return v.dateApproval(v.conclusionOfRun())
+	}
+	return v.dateApproval(v.conclusionOfSignals())
+}
+
+// dateApproval adds when the attempt began whose approval a result is. A text belongs to the first that may have left it.
+func (v *attemptView) dateApproval(got statement) statement {
+	if v.attempt.run == nil || got.Outcome != quorum.Approved {
+		return got
+	}
+	got.begun = v.attempt.began
+	for i := range v.attempts {
+		if a := &v.attempts[i]; isWithdrawable(got.ref.Kind) && v.attempts.mayHaveLeft(a, got.at) {
+			got.begun = earliest(got.begun, a.began)
+		}
+	}
+	return got
+}
+
+// combineTexts joins the statements of an attempt into one result.
+func (v *attemptView) combineTexts(statements []statement) statement {
+	approval, objection, other := v.decidingStatements(statements)
+	switch {
+	case objection != nil:
+		got := v.objectionResult(objection)
+		got.Doubt = got.Doubt && v.attempt.isUnderWay() // once that has ended, it objects
+		return got
+	case approval != nil && v.attempt.hasBegun():
+		return v.approvalResult(approval)
+	case v.attempt.isUnderWay(): // whatever else it has said: it may yet say more
+		return v.outcomeOfRun()
+	case other != nil && (other.Outcome != quorum.Running || v.attempt.ended.IsZero()):
+		return v.noVerdict(other)
+	}
+	return v.nothingSaid(statements)
+}
+
+// decidingStatements picks the statement that decides as an approval, as an objection, and, if there is neither,
+// without a verdict. Any objection objects, with two exceptions for an account of its own: of several reviews the
+// newest verdict counts, and an approval that came after it was asked again answers what it objected to before.
+func (v *attemptView) decidingStatements(statements []statement) (approval, objection, other *statement) {
+	var inReview, elsewhere *statement // the newest objections in a review, and in a comment, a check or a status
+	for i := range statements {
+		s := &statements[i]
+		if s.rejected != "" {
+			continue
+		}
+		switch {
+		case s.Outcome == quorum.Findings && v.threads.haveEnded(s):
+			if approval == nil || approval.Outcome == quorum.Findings { // an approval in words answers more
+				approval = s
+			}
+		case s.Outcome == quorum.Findings && s.isReview():
+			inReview = newerObjection(inReview, s)
+		case s.Outcome == quorum.Findings:
+			elsewhere = newerObjection(elsewhere, s)
+		case s.Outcome == quorum.Approved:
+			approval = s
+			if !v.isShared() && (s.isReview() || v.isOfAttemptsBefore(inReview, s)) {
+				inReview = nil
+			}
+			if !v.isShared() && v.isOfAttemptsBefore(elsewhere, s) {
+				elsewhere = nil
+			}
+		default:
+			other = v.tellingStatement(other, s)
+		}
+	}
+	return approval, newerObjection(elsewhere, inReview), other
+}
+
+// tellingStatement is the newer of two statements without a verdict, unless only the older one says why there is none.
+func (v *attemptView) tellingStatement(older, newer *statement) *statement {
+	isAtWork := newer.Outcome == quorum.Running && v.attempt.ended.IsZero()
+	if older == nil || !saysWhy(older.Outcome) || saysWhy(newer.Outcome) || isAtWork {
+		return newer
+	}
+	return older
+}
+
+// isOfAttemptsBefore reports whether the reviewer was asked again between an objection, if there is one, and an approval.
+func (v *attemptView) isOfAttemptsBefore(objection, approval *statement) bool {
+	began := v.attempt.began
+	return objection != nil && v.attempt.wasAskedAgain() && objection.at.Before(began) && !approval.at.Before(began)
+}
+
+// newerObjection is the newer of two objections; a doubt only if there is nothing else.
+func newerObjection(a, b *statement) *statement {
+	switch {
+	case a == nil || b == nil:
+		return cmp.Or(a, b)
+	case a.Doubt != b.Doubt:
+		if a.Doubt {
+			return b
+		}
+		return a
+	case a.at.After(b.at):
+		return a
+	}
+	return b
+}
+
+// objectionResult is the result of a statement that objects.
+func (v *reviewerView) objectionResult(s *statement) statement {
+	got := *s
+	got.Outcome, got.Reason = quorum.Findings, quorum.ReasonFindings
+	got.begun = time.Time{} // of an objection it counts when it was said
+	got.Findings = v.threads.withFindings(slices.Clip(s.Findings), s.threads)
+	got.hasThreads = s.endsByThreads()
+	return got
+}
+
+// approvalResult is the result of a statement that approves, which an open thread may keep from counting.
+func (v *attemptView) approvalResult(s *statement) statement {
+	got := *s
+	got.Outcome, got.Reason, got.Detail, got.Doubt = quorum.Approved, quorum.ReasonApproved, "", false
+	got.begun = time.Time{} // [attemptView.dateApproval] dates it, by its run
+	if s.Below {
+		got.Reason = quorum.ReasonAccepted
+	}
+	if s.Outcome == quorum.Findings {
+		var resolvers []string
+		for _, t := range s.threads {
+			if t.Resolved {
+				resolvers = append(resolvers, t.ResolvedBy.Login)
+			}
+		}
+		got.Findings, got.Reason, got.Detail = nil, quorum.ReasonResolved, strings.Join(withoutRepeats(resolvers), ", ")
+	}
+	if s.Below {
+		got.Findings = v.threads.withFindings(got.Findings, s.threads)
+	}
+	got.hasThreads = len(s.threads) > 0 // unresolving one would end the approval
+	if !v.OnlyNew && !s.NoOpen {
+		return got
+	}
+	if open := v.threads.openFindings(); len(open) > 0 {
+		got.Outcome, got.Reason, got.Detail, got.Findings, got.hasThreads = quorum.Findings, quorum.ReasonOpenThreads, "", open, true
+	}
+	return got
+}
+
+// noVerdict is the result of a statement that neither approves nor objects.
+func (v *attemptView) noVerdict(s *statement) statement {
+	got := *s
+	got.Findings = nil
+	if saysWhy(s.Outcome) || v.attempt.ended.IsZero() {
+		return got
+	}
+	run := v.outcomeOfRun()
+	if run.Outcome != quorum.Empty && run.Outcome != quorum.Unknown { // the log or the conclusion explains more
+		return run
+	}
+	return got
+}
+
+// nothingSaid is the result of an attempt without a statement that counts. A void one may explain why.
+func (v *attemptView) nothingSaid(statements []statement) statement {
+	got := v.outcomeOfRun()
+	if got.Outcome != quorum.Silent && got.Outcome != quorum.Empty {
+		return got
+	}
+	oldestVoid := func(why quorum.Reason) *statement {
+		return firstOf(statements, func(s *statement) bool { return voidReasons[s.rejected] == why })
+	}
+	if s := oldestVoid(quorum.ReasonOtherPull); s != nil {
+		return s.declined()
+	}
+	if got.Outcome == quorum.Empty {
+		if slices.ContainsFunc(v.textsFor(&v.attempt), func(s statement) bool { return s.rejected == duringOtherRun }) {
+			got.Reason = quorum.ReasonAmbiguous
+		}
+		return got
+	}
+	for _, why := range [...]quorum.Reason{
+		quorum.ReasonUnnamed, quorum.ReasonMoved, quorum.ReasonOldBase, quorum.ReasonCommand,
+	} {
+		if s := oldestVoid(why); s != nil {
+			got.Reason, got.Detail = why, s.voidDetail
+			if why == quorum.ReasonOldBase {
+				got.void = s.at
+			}
+			return got
+		}
+	}
+	return got
+}
+
+// conclusionOfSignals is the result of an attempt whose verdict is the conclusion of a check or a status.
+func (v *attemptView) conclusionOfSignals() statement {
+	all := v.signalStatements()
+	s, seen := newestStatement(all)
+	if open, found := unansweredStatement(all); found && s.Outcome == quorum.Approved {
+		s = open
+	}
+	switch {
+	case !seen:
+		return v.outcomeOfRun()
+	case s.rejected != "":
+		return s.declined()
+	}
+	isRunning := func(o statement) bool { return o.Outcome == quorum.Running }
+	s.isHeldUp = v.Check != "" && slices.ContainsFunc(all, isRunning)
+	s.Doubt = false // a conclusion is clear, whatever is said beside it
+	return s
+}
+
+// conclusionOfRun is the result of an attempt whose verdict is the conclusion of its run.
+func (v *attemptView) conclusionOfRun() statement {
+	run, got := v.attempt.run, v.outcomeOfRun()
+	switch {
+	case run == nil || !run.Completed():
+	case run.Conclusion == "success":
+		got = statementOf(quorum.Approved, quorum.ReasonApproved, v.attempt.ended)
+		got.ref, got.url = runRef(run), run.URL
+		if got.voidIfOtherPull(v.head.otherPullOfRun(run, false)); got.rejected != "" {
+			return got.declined()
+		}
+	case got.Outcome == quorum.Empty && v.Verdict.Neutral == quorum.MeansFindings:
+		got.Outcome, got.Reason, got.ref = quorum.Findings, quorum.ReasonFindings, runRef(run)
+	case got.Outcome == quorum.Empty: // neutral
+		got.Outcome, got.Reason = quorum.Declined, quorum.ReasonSkipped
+	case got.Outcome == quorum.Unknown && run.Conclusion == "failure":
+		if v.attempt.number > 1 {
+			got.Reason = quorum.ReasonFailedTwice
+		}
+		if v.FailureMeans == quorum.MeansFindings {
+			got.Outcome, got.Reason, got.ref = quorum.Findings, quorum.ReasonFindings, runRef(run)
+		}
+	}
+	return got
+}
+
+// outcomeOfRun derives the result from the run alone: the reviewer left no text.
+func (v *attemptView) outcomeOfRun() statement {
+	a, run := &v.attempt, v.attempt.run
+	if run == nil {
+		return statementOf(quorum.Silent, quorum.ReasonSilent, a.began)
+	}
+	result := func(o quorum.Outcome, why quorum.Reason, at time.Time) statement {
+		got := statementOf(o, why, at)
+		got.url = run.URL
+		return got
+	}
+	// Source: "About Actions policies", GitHub's changelog of 2026-09-17. A job may show a little late.
+	seen := v.head.snapshot.Began
+	mayBeLate := !seen.IsZero() && seen.Before(a.ended.Add(quorum.ReplicaLag))
+	switch {
+	case run.Status == "waiting", run.Completed() && run.Conclusion == "action_required":
+		return result(quorum.AwaitingApproval, quorum.ReasonApproval, a.began)
+	case !run.Completed():
+		return result(quorum.Running, quorum.ReasonRunning, a.firstJobBegan)
+	case run.Conclusion == "skipped":
+		return result(quorum.Declined, quorum.ReasonSkipped, a.ended)
+	case run.Conclusion == "timed_out":
+		return result(quorum.Hung, quorum.ReasonHung, a.ended)
+	case run.Conclusion == "failure" && len(run.Jobs) == 0 && !mayBeLate: // a policy of the repository forbids it
+		got := result(quorum.Declined, quorum.ReasonForbidden, a.ended)
+		got.Detail = run.Event
+		return got
+	}
+	log, isExplained := readLogs(run)
+	switch isCancelled := run.Conclusion == "cancelled"; {
+	case isExplained && (!isCancelled || log.Outcome == quorum.Hung): // a job's own timeout-minutes cancel it, too
+		got := result(log.Outcome, log.Reason, a.ended)
+		got.Detail, got.Reset, got.Until = log.Detail, log.Reset, log.Until
+		return got
+	case isCancelled:
+		return result(quorum.Cancelled, quorum.ReasonCancelled, a.ended)
+	case run.Conclusion == "success", run.Conclusion == "neutral":
+		return result(quorum.Empty, quorum.ReasonEmpty, a.ended)
+	}
+	return result(quorum.Unknown, quorum.ReasonUnknown, a.ended)
+}
+
+// causeRank orders the causes that a log may show: a final one beats a transient one.
+var causeRank = map[quorum.Outcome]int{
+	quorum.Failed: 4, quorum.Declined: 3, quorum.Limited: 2, quorum.Overloaded: 1, quorum.Hung: 1,
+}
+
+// readLogs reads the logs and annotations of a run. A cause that will not go away beats one that may.
+func readLogs(run *quorum.Run) (best review.Reading, explained bool) {
+	for i := range run.Jobs {
+		job := &run.Jobs[i]
+		for _, text := range append(slices.Clip(job.Annotations), job.Log) {
+			m := review.Material{Kind: review.Log, Body: text, Conclusion: run.Conclusion}
+			got := review.Read(quorum.Reviewer{}, m)
+			isEmpty := got.Outcome == quorum.Empty && run.Conclusion != "success"
+			isCause := text != "" && !isEmpty && got.Outcome != quorum.Unknown && got.Outcome != quorum.Unrelated
+			if isCause && (!explained || causeRank[got.Outcome] > causeRank[best.Outcome]) {
+				best, explained = got, true
+			}
+		}
+	}
+	return best, explained
 }

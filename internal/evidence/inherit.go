@@ -193,7 +193,7 @@ func (in *inheritance) takeOverApprovals(before *quorum.Record) {
 		by := firstOf(in.policy.Reviewers, isIts)
 		isBegunAnew := by != nil && slices.ContainsFunc(in.snapshot.Others, func(run quorum.Run) bool {
 			isOfHead := run.Head == before.Head && run.Path == by.Workflow && run.Created.After(st.At)
-			return isOfHead && run.Conclusion != "skipped"
+			return isOfHead && run.Conclusion != "skipped" // such a run has not begun
 		})
 		if !st.Counts || st.Base != before.Base || isKnown || isBegunAnew {
 			continue

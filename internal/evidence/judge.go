@@ -223,10 +223,12 @@ func (t turnView) seatOf(name string) *quorum.Ballot {
 		return &seated
 	}
 	then := *b
-	if reserve.Vote == quorum.Approve {
+	switch reserve.Vote {
+	case quorum.Approve:
 		then.Then = reserve
-	} else if reserve.Vote == quorum.Pending {
+	case quorum.Pending:
 		then.Deadline = reserve.Deadline
+	case quorum.Object, quorum.Unavailable:
 	}
 	return &then
 }
