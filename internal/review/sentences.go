@@ -50,9 +50,11 @@ var sentenceVotes = [...]struct {
 	vote vote
 }{
 	{listVetoes, objects},
-	{listCounts, objects}, {listCounts, approves},
+	{listCounts, objects},
+	{listCounts, approves},
 	{listObjects, objects},
-	{listIfSettled, approves}, {listApproves, approves},
+	{listIfSettled, approves},
+	{listApproves, approves},
 }
 
 // ruleSentence returns the ruling of line i.

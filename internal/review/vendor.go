@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -305,14 +306,7 @@ func (c *compiledShapes) matchStatement(list int, statement string, heading bool
 }
 
 // Presets returns the names of all presets, sorted.
-func Presets() []string {
-	names := make([]string, 0, len(presets))
-	for name := range presets {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
+func Presets() []string { return slices.Sorted(maps.Keys(presets)) }
 
 // hasMarks reports whether a text holds one of the words that each review of the preset holds.
 func (f *vendorFile) hasMarks(body string) bool {
