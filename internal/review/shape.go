@@ -218,8 +218,11 @@ func trimStatement(s string) string {
 		short := strings.TrimLeftFunc(s, isSymbol)
 		short = strings.TrimRightFunc(short, func(r rune) bool { return isSymbol(r) && r != '❌' })
 		short = strings.TrimRight(short, ".!…")
-		if strings.IndexByte(short, ':') >= 0 {
-			short = cheers().ReplaceAllString(short, "$1")
+		for _, name := range cheers {
+			short = strings.TrimPrefix(strings.TrimSuffix(short, name), name)
+		}
+		if rest, ok := strings.CutSuffix(short, ":"); ok && !strings.HasSuffix(rest, ":") {
+			short = rest
 		}
 		if short == s {
 			return s
@@ -228,10 +231,10 @@ func trimStatement(s string) string {
 	}
 }
 
-// cheers matches, at the ends of a statement, a colon and the names of emoji that say no more than the words between them.
-var cheers = lazyRegexp(`^(?:` + cheer + ` ?)+|(?: ?` + cheer + `)+$|([^:]):$`)
-
-const cheer = `:(?:(?:white|heavy)_check_mark|\+1|thumbsup|tada|rocket|sparkles|green_circle):`
+// cheers are the names of emoji that say no more than the words beside them.
+var cheers = [...]string{
+	":white_check_mark:", ":heavy_check_mark:", ":+1:", ":thumbsup:", ":tada:", ":rocket:", ":sparkles:", ":green_circle:",
+}
 
 var (
 	pictures = lazyRegexp(`!\[[^\[]*?\]\([^)]*\)`)
