@@ -230,10 +230,9 @@ type Format struct {
 	Artifact string       // with Artifact: its name
 	Neutral  FailureMeans // with Conclusion, what neutral is; 0: no review
 	Field    string       // with Words, the label of their field; "": each of them is a whole line
-	Approve  []string     // with Words
-	Object   []string     //
-	None     []string     // there was no review
 	Covered  bool         // an approval names the commit, or says that all files were read
+
+	Approve, Object, None []string // with Words; None: there was no review
 }
 
 // FormatKind is a verdict format of the policy file.

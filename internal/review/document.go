@@ -21,6 +21,17 @@ type document struct {
 	end        int      // the line behind which only older reviews stand
 }
 
+// A namedField is the field of a policy with its words, the longer ones first: "approve with changes" is not "approve".
+type namedField struct {
+	label string // in small letters
+	words []namedWord
+}
+
+type namedWord struct {
+	text string // in small letters
+	Reading
+}
+
 // mayApprove reports whether a line can hold the vendor's clean words: in plain view, and with no mark that denies them.
 func (d *document) mayApprove(l pageLine) bool {
 	return (l.visibility == inView || l.coded && d.preset.CodeRows) &&

@@ -13,17 +13,6 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// A namedField is the field of a policy with its words, the longer ones first: "approve with changes" is not "approve".
-type namedField struct {
-	label string // in small letters
-	words []namedWord
-}
-
-type namedWord struct {
-	text string // in small letters
-	Reading
-}
-
 // newNamedField returns the field of a format; nil if it names none.
 func newNamedField(f quorum.Format) *namedField {
 	if f.Field == "" {

@@ -212,12 +212,6 @@ func (d *document) unlessTakenAway(got Reading) Reading {
 	return got
 }
 
-// The rules by which something takes an approval away for a reason of its own.
-const (
-	ruleUnread    = "not all was read"
-	ruleCondition = "veto: a condition"
-)
-
 // takenAway returns the reading of an approval that a line takes away.
 func (d *document) takenAway(got Reading, line int, outcome quorum.Outcome, rule string) Reading {
 	reason := quorum.ReasonContradicts

@@ -59,6 +59,12 @@ const (
 	openThing = `(?:findings?|issues?|comments?|threads?|problems?)`
 )
 
+// The rules by which something takes an approval away for a reason of its own.
+const (
+	ruleUnread    = "not all was read"
+	ruleCondition = "veto: a condition"
+)
+
 // connective matches a line behind a yes that begins by making it conditional, or by taking it back.
 var connective = lazyRegexp(`^(?:but|only|if|provided|once|unless|except|until|before|after|pending|assuming|however|correction|actually|wait|never mind|oops|sorry|stop` +
 	`|aber|nur|wenn|sobald|sofern|falls|außer|bevor|nachdem|mais|si|sauf|seulement|dès que|après|avant|pero|solo|sólo|si|salvo|cuando|antes|después` +
