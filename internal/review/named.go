@@ -110,7 +110,7 @@ func (d *document) readNamed() (got Reading, found bool) {
 // readOwnShape reads a line by the shapes of the preset and of the policy, and by the policy's notices.
 func readOwnShape(d *document, i int, l pageLine) (got Reading) {
 	_, isItem := listItem(strings.TrimSpace(l.text))
-	if n, ok := d.matchNotice(d.statements[i]); ok && strings.HasPrefix(n.rule, policyOrigin+" ") && !isItem && l.visibility != quoted {
+	if n, ok := d.matchNotice(d.statements[i]); ok && !isItem && l.visibility != quoted {
 		got = n.readingOf(l.text)
 		got.Line = i + 1
 	} else if own := d.ruleSentence(i, l); own.vote != silent {
@@ -194,7 +194,7 @@ func isBeforeWord(r rune) bool { return isSymbol(r) || strings.ContainsRune(`[("
 // cutNamed cuts one of the words off the front of a value.
 func (n *namedField) cutNamed(value string) (w namedWord, rest string, ok bool) {
 	for _, w = range n.words {
-		if rest, ok = cutWord(value, w.text); ok && !strings.HasPrefix(rest, "_") {
+		if rest, ok = cutWord(value, w.text); ok {
 			return w, rest, true
 		}
 	}

@@ -51,6 +51,7 @@ func TestNamedField(t *testing.T) {
 		{"| Verdict | APPROVE | high confidence |", quorum.Approved, 1},
 		{"**Verdict:** APPROVE\n\n**Verdict:** Approve with nits", quorum.Approved, 3}, // both approve
 		{"**Verdict:** see the table\n\n| Verdict | APPROVE |", quorum.Approved, 3},
+		{"Verdict: APPROVE — approve with nits", quorum.Approved, 1},
 		{"> [!NOTE]\n> something else\n\nVerdict: APPROVE", quorum.Approved, 4},
 
 		{"**Verdict:** MAJOR", quorum.Findings, 1},
@@ -79,7 +80,7 @@ func TestNamedField(t *testing.T) {
 		{"**Verdict:** ❌ APPROVE", quorum.Malformed, 1},
 		{"**Verdict:** APPROVE ❌", quorum.Malformed, 1},
 		{"**Verdict:** ☐ APPROVE ☐ MAJOR", quorum.Malformed, 1},
-		{"**Verdict:** APPROVE_WITH_CONDITIONS", quorum.Malformed, 0},
+		{"**Verdict:** APPROVE_WITH_CONDITIONS", quorum.Malformed, 1},
 		{"**Verdict:** APPROVED", quorum.Malformed, 0},
 		{"**Verdict:** not APPROVE", quorum.Malformed, 0},
 		{"**Verdict:** LGTM", quorum.Malformed, 0},
@@ -97,6 +98,12 @@ func TestNamedField(t *testing.T) {
 		{"Verdict: АPPROVE", quorum.Malformed, 0}, // its first letter is Cyrillic
 		{"Verdict: APPR\u200bOVE", quorum.Malformed, 0},
 		{"Vеrdict: APPROVE", quorum.Malformed, 0},
+		{"## Verdict\n\n    APPROVE", quorum.Malformed, 0},
+		{"## Verdict\n\nAPPR\u200bOVE", quorum.Malformed, 0},
+		{"    Verdict: APPROVE", quorum.Malformed, 0},
+		{"Verdict: (see below) APPROVE", quorum.Malformed, 0},
+		{"Ver\u200bdict: MA\u200bJOR", quorum.Findings, 1},
+		{"    Verdict: MAJOR", quorum.Findings, 1},
 		{"", quorum.Empty, 0},
 	} {
 		got := Read(housePolicy(), Material{Kind: Comment, Body: c.body})
@@ -152,6 +159,15 @@ func TestNamedShapes(t *testing.T) {
 			t.Errorf("%q is %v by %q, want %v", body, got.Outcome, got.Rule, want)
 		}
 	}
+	for _, said := range []string{"Sage is happy.\n\n- Sage is asleep.", "Sage is happy.\n\n> Sage is asleep."} {
+		if got := Read(r, Material{Kind: Comment, Body: said}); got.Outcome != quorum.Approved {
+			t.Errorf("%q is %v by %q", said, got.Outcome, got.Rule)
+		}
+	}
+	r.Shapes.IfSettled = []string{"sage has nothing new"}
+	if got := Read(r, Material{Kind: Comment, Body: "Sage has nothing new\n\nSage is happy"}); !got.NoOpen {
+		t.Errorf("it approves whatever threads are open: %+v", got)
+	}
 	copilot, _ := Preset("copilot")
 	copilot.Shapes = quorum.Shapes{Approves: []string{"copilot is happy"}}
 	counts := "Copilot is happy.\n\nCopilot reviewed 1 out of 1 changed files in this pull request and generated 2 comments."
@@ -203,6 +219,8 @@ func TestCoverageRequired(t *testing.T) {
 		"0 of 0 files":                           quorum.Malformed,
 		"3 of 3 agents":                          quorum.Malformed,
 		"```\n3 of 3 files\n```":                 quorum.Malformed,
+		"> 3 of 3 files":                         quorum.Malformed,
+		"| read | 2 of 3 files |":                quorum.Malformed,
 		"I read all files.":                      quorum.Malformed,
 	} {
 		r := housePolicy()
@@ -218,6 +236,37 @@ func TestCoverageRequired(t *testing.T) {
 		m.Body = strings.Replace(m.Body, "APPROVE", "MAJOR", 1)
 		if r.Verdict.Covered = true; Read(r, m).Outcome != quorum.Findings {
 			t.Errorf("%q: an objection needs no coverage", body)
+		}
+	}
+}
+
+// Where the head is not known, as for a comment, one commit must be named; package evidence compares it.
+func TestCoverageWithoutHead(t *testing.T) {
+	r := housePolicy()
+	r.Verdict.Covered = true
+	for body, want := range map[string]quorum.Outcome{
+		"Reviewed commit: 5f2c9a1": quorum.Approved, "For commit 4f2c9a1, for commit 5f2c9a1": quorum.Malformed,
+	} {
+		if got := Read(r, Material{Kind: Comment, Body: "**Verdict:** APPROVE\n\n" + body}); got.Outcome != want {
+			t.Errorf("%q is %v, want %v", body, got.Outcome, want)
+		}
+	}
+}
+
+// What stands beside an objecting word is shown as what it objects to, whatever its severity.
+func TestNamedObjectionHasItsFindings(t *testing.T) {
+	r := housePolicy()
+	r.MinSeverity = quorum.Critical
+	got := Read(r, Material{Kind: Comment, Body: "**Verdict:** MAJOR\n\n### Low\n- `a.go:3` leaks"})
+	if len(got.Findings) != 1 || got.Findings[0].Below {
+		t.Errorf("it objects to %+v", got.Findings)
+	}
+	augment, _ := Preset("augment") // its counts are its comments on the diff
+	augment.Shapes = quorum.Shapes{Counts: []string{"remarks: {count}"}}
+	for body, inline := range map[string]bool{"Remarks: 2": true, "Remarks: 2\n\n### Critical\n- `a.go:3` leaks": false} {
+		got := Read(augment, Material{Kind: Review, State: "COMMENTED", Body: body})
+		if got.Outcome != quorum.Findings || got.Inline != inline {
+			t.Errorf("%q: %v, ends with its threads: %t", body, got.Outcome, got.Inline)
 		}
 	}
 }
