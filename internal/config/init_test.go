@@ -163,14 +163,16 @@ func TestInit(t *testing.T) {
 			s.run(1, openaiFile)
 			s.text(1, quorum.ActionsBot, "## Review\n\nLooks nice overall.")
 		}, "openai-review .github/workflows/openai-review.yml github-actions[bot] ## Review", "", "None of them has a verdict that can be read"},
-		{"a text with a field of its own", func(s *surveyed) {
-			s.workflow(openaiFile, onPull+"OPENAI_API_KEY")
-			s.run(1, openaiFile)
-			s.run(2, openaiFile)
-			s.text(1, quorum.ActionsBot, "## Review\n\n**Task quality:** Poor")
-			s.text(2, quorum.ActionsBot, "## Review\n\n**Task quality:** Exemplary\n\nNice.")
-		}, "openai-review .github/workflows/openai-review.yml github-actions[bot] ## Review", "",
-			`if its field says so, add verdict: {field: "Task quality", approve: ["Exemplary"], object: ["FILL IN"]}`},
+		{
+			"a text with a field of its own", func(s *surveyed) {
+				s.workflow(openaiFile, onPull+"OPENAI_API_KEY")
+				s.run(1, openaiFile)
+				s.run(2, openaiFile)
+				s.text(1, quorum.ActionsBot, "## Review\n\n**Task quality:** Poor")
+				s.text(2, quorum.ActionsBot, "## Review\n\n**Task quality:** Exemplary\n\nNice.")
+			}, "openai-review .github/workflows/openai-review.yml github-actions[bot] ## Review", "",
+			`if its field says so, add verdict: {field: "Task quality", approve: ["Exemplary"], object: ["FILL IN"]}`,
+		},
 		{"names that YAML would read as something else", func(s *surveyed) {
 			s.workflow(".github/workflows/on.yml", onPull+"OPENAI_API_KEY")
 			s.workflow(".github/workflows/On.yaml", onPull+"OPENAI_API_KEY")

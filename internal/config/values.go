@@ -263,6 +263,7 @@ func (w *VerdictWords) decodeNode(r *policyFileReader, key string, n ast.Node) {
 const verdictWordHint = "write the words as the reviewer writes them, as in [APPROVE, Looks good]; no expressions"
 
 var verdictWords = []string{"auto", "ready-to-merge", "review-state", "findings", "json", "conclusion"}
+
 var verdictHint = "write one of " + strings.Join(verdictWords, ", ") +
 	", {artifact: NAME}, {conclusion: {neutral: object}}, or {field: LABEL, approve: [WORD], object: [WORD]}"
 
@@ -320,7 +321,6 @@ func (v *VerdictFormat) checkWords(r *policyFileReader, key string) {
 	}
 }
 
-// meanings are what a conclusion may mean.
 var meanings = map[string]quorum.FailureMeans{"object": quorum.MeansFindings, "unavailable": quorum.MeansUnavailable}
 
 // verdictKinds are the formats that the words of verdict mean.
