@@ -134,9 +134,7 @@ func (cmd classifyCmd) Run(ctx context.Context, c *command) error {
 }
 
 // writeClassification reads a text as the check does, and writes the outcome as JSON.
-func writeClassification(w io.Writer, r quorum.Reviewer, m review.Material) error {
-	return classifyText(r, m).writeJSON(w)
-}
+func writeClassification(w io.Writer, r quorum.Reviewer, m review.Material) error { return classifyText(r, m).writeJSON(w) }
 
 // classifyText reads a text as the check does.
 func classifyText(r quorum.Reviewer, m review.Material) classifiedText {
@@ -238,13 +236,15 @@ func (cmd classifyCmd) reviewerFromFlags() (r quorum.Reviewer, err error) {
 	case cmd.Verdict == "":
 		return r, nil
 	}
+	var words []string
 	for _, f := range verdictFormats {
 		if f.word == cmd.Verdict {
 			r.Verdict = quorum.Format{Kind: f.kind}
 			return r, nil
 		}
+		words = append(words, f.word)
 	}
-	return r, usageError(fmt.Errorf("unknown verdict format %q", cmd.Verdict), "formats: "+verdictWords())
+	return r, usageError(fmt.Errorf("unknown verdict format %q", cmd.Verdict), "formats: "+strings.Join(words, ", "))
 }
 
 // reviewStates, statusStates and checkStates are the states as GitHub writes them.
@@ -275,14 +275,6 @@ func (cmd classifyCmd) parseState(kind review.Kind) (string, error) {
 		return "", usageError(fmt.Errorf("%q is no state of a %s", cmd.State, kind), "states: "+strings.Join(known, ", "))
 	}
 	return as, nil
-}
-
-func verdictWords() string {
-	words := make([]string, 0, len(verdictFormats))
-	for _, f := range verdictFormats {
-		words = append(words, f.word)
-	}
-	return strings.Join(words, ", ")
 }
 
 func (t classifiedText) writeJSON(w io.Writer) error {

@@ -141,11 +141,10 @@ func (p *PullRequest) Stranger() string {
 // HasLabel reports whether a label is on the pull request. GitHub compares them without case.
 func (p *PullRequest) HasLabel(label string) bool { return hasFold(p.Labels, label) }
 
-// File is a changed file. A rename has both names.
+// File is a changed file. A rename has both names. One with NoText is binary or only moved: GitHub counts no changed line.
 type File struct {
-	Path, Previous string
-	Deleted        bool
-	NoText         bool // GitHub counts no changed line: it is binary, or only moved
+	Path, Previous  string
+	Deleted, NoText bool
 }
 
 // A DiffPrint is what a pull request changes, as digests that are equal where it changes the same.

@@ -71,7 +71,9 @@ var (
 
 	// rejectedWords begin a value that objects, whatever follows.
 	rejectedWords = []string{
-		"request changes", "requests changes", "requesting changes", "changes requested", "changes required", "changes needed",
+		"request changes", "request-changes", "requests changes", "requesting changes", "requires changes",
+		"require changes", "deny", "denied", "needs another", "changes necessary", "changes requested",
+		"changes required", "changes needed",
 		"change requested", "request_changes", "requests_changes", "changes_requested", "changes_required", "revise", "rethink",
 		"rejected", "reject", "issues found", "needs fixes", "needs changes", "needs work", "needs revision", "needs rework",
 		"needs_fixes", "needs_changes", "needs_work", "needs_revision", "need changes", "with fixes", "with changes",

@@ -78,8 +78,15 @@ func tallyFindings(p LinedText) findingTally {
 				at = section{level: level, name: name}
 			}
 			last = nil
+			title, isFinding := severityOfTitle(headingText(text), t.coloured)
 			if at.inherits {
-				t.found = append(t.found, quorum.Finding{Body: cutTags(headingText(text)), Severity: above.severity})
+				title, isFinding = above.severity, true
+			}
+			if isFinding && !at.settled && (at.inherits || at.severity == 0) {
+				if len(t.found) == 0 {
+					t.firstFound = i
+				}
+				t.found = append(t.found, quorum.Finding{Body: cutTags(headingText(text)), Severity: title})
 				last, depth = &t.found[len(t.found)-1], -1
 				last.Path, last.Line = findPlace(text)
 				at.hasContent, t.sure = true, t.sure || l.visibility == inView
@@ -146,6 +153,43 @@ func tallyFindings(p LinedText) findingTally {
 		t.noteProse(i, l, text, at, found != nil && !(isWordless && found.Severity == 0))
 	}
 	return t
+}
+
+// severityOfTitle returns the severity that sets a heading off as a finding: "[P1] The lock is never released".
+func severityOfTitle(title string, coloured bool) (quorum.Severity, bool) {
+	for range 2 {
+		title, _ = listItem(strings.TrimLeft(title, "*_ "))
+	}
+	if s, ok := severityOfItem(title, true, coloured); ok {
+		rest := title
+		if _, after, found := strings.Cut(title, ":"); found {
+			rest = after
+		}
+		if words := plainWords(cutTags(rest)); strings.Contains(words, " ") && !saysNothing(words) {
+			return s, true
+		}
+	}
+	return setOffSeverity(title, true)
+}
+
+// setOffWord matches a severity that brackets, dashes or a path set off within a line.
+var setOffWord = lazyRegexp("(?:^|[(\\[{—–:·→|`]\\s*|\\s-\\s|" + `[\w/]\.\w+(?::\d+)?:? [(\[]?)` +
+	`(?:severity: ?|sev(?:erity)?[ =])?(critical|blocker|high|major|medium|p[0-2])(?:[ -](?:severity|priority|risk))?` +
+	`(?:\s*[)\]}—–:·→|/,!]|\s-\s| [\w/]+\.\w+(?::\d+)?|$)`)
+
+// setOffSeverity returns the severity that is set off in a line of several words: at its beginning or, if anywhere, within it.
+func setOffSeverity(line string, anywhere bool) (quorum.Severity, bool) {
+	words := strings.TrimLeft(plainWords(cutTags(line[:min(len(line), maxMatchedLine)])), "–—→#()0123456789. ")
+	m := setOffWord().FindStringSubmatchIndex(words)
+	if m == nil || m[0] > 0 && !anywhere {
+		return 0, false
+	}
+	behind := strings.TrimLeft(words[m[1]:], " :-—–")
+	isSettled := settledWords().MatchString(words) && !unsettledWords().MatchString(words)
+	if isSettled || saysNothing(behind) || strings.Count(strings.TrimSpace(words[:m[0]]+words[m[1]:]), " ") < 2 {
+		return 0, false
+	}
+	return severityOfLabel(words[m[2]:m[3]])
 }
 
 // joinPlace makes one finding of listed[i], which names a place and says nothing, and of the line below: found, if that began
@@ -335,6 +379,9 @@ func (t *findingTally) readLine(item string, isItem bool, i int, l pageLine, at 
 		return nil
 	}
 	severity, tagged := severityOfItem(item, isItem, t.coloured)
+	if !tagged && short {
+		severity, tagged = setOffSeverity(item, isItem || strings.HasPrefix(item, "**"))
+	}
 	if label, value, found := strings.Cut(words, ":"); found && short {
 		switch _, named := severityOfLabel(label); {
 		case named && saysNothing(value): // "**Critical:** None"
@@ -419,6 +466,12 @@ func (t *findingTally) readCounts(words, item string, i int, sure bool) bool {
 		severity, _ := severityOfLabel(strings.TrimSpace(m[2]))
 		t.addCount(severity, n, m[2] == "", item, i, sure)
 		return true
+	}
+	if label, rest, found := strings.Cut(words, ": "); found && issueLabel().MatchString(label) && hasSeverity(rest) {
+		words = strings.Trim(strings.NewReplacer(" (", ", ", ")", "").Replace(rest), " ,")
+		if n, more, found := strings.Cut(words, ", "); found && strings.Trim(n, "0123456789") == "" {
+			words = more
+		}
 	}
 	if !hasSeverity(words) && !issueLabel().MatchString(strings.TrimRight(words, ": 0123456789")) {
 		return false
@@ -538,6 +591,9 @@ func (t *findingTally) readTable(lines []pageLine, at section, from int) (n int)
 			t.read = t.read || sure && len(cells) > 1 && strings.Trim(trimCell(cells[1]), "123456789") == "" && trimCell(cells[1]) != ""
 			continue
 		}
+		if t.readRow(header, cells, raw[r], from, sure) {
+			continue
+		}
 		severity, ok := severityOfCell(cells[0], t.coloured)
 		total := issueLabel().MatchString(label)
 		for i, c := range cells {
@@ -566,6 +622,48 @@ func (t *findingTally) readTable(lines []pageLine, at section, from int) (n int)
 	return n
 }
 
+var (
+	// severityColumn matches the name of a column that holds the severity of each row.
+	severityColumn = lazyRegexp(`^(?:severity|sev|priority|prio|level)$`)
+	// otherColumn matches the name of a column by which a table explains severities, or counts by them.
+	otherColumn = lazyRegexp(`^(?:meaning|definition|counts?|number|total|n|#? ?of findings|means|action)$`)
+)
+
+// readRow reads a row of a table with a column of severities, as one finding.
+func (t *findingTally) readRow(header, cells []string, raw string, from int, sure bool) bool {
+	at := slices.IndexFunc(header, func(h string) bool { return severityColumn().MatchString(trimCell(h)) })
+	if at < 0 || at >= len(cells) || slices.ContainsFunc(header, func(h string) bool { return otherColumn().MatchString(trimCell(h)) }) {
+		return false
+	}
+	severity, ok := severityOfCell(cells[at], t.coloured)
+	says := false
+	for i, c := range cells {
+		if c = trimCell(c); i == at || c == "" {
+			continue
+		}
+		isSettled := settledWords().MatchString(c) && !unsettledWords().MatchString(c) && strings.Count(c, " ") < 3
+		if isSettled || saysNothing(c) {
+			return false
+		}
+		says = says || strings.Trim(c, "0123456789 -") != "" && !placeholder().MatchString(c)
+	}
+	if !ok || !says {
+		return false
+	}
+	t.listRow(raw, severity, from, sure)
+	return true
+}
+
+// listRow takes a row of a table for a finding.
+func (t *findingTally) listRow(raw string, severity quorum.Severity, from int, sure bool) {
+	if len(t.found) == 0 {
+		t.firstFound = from
+	}
+	path, line := findPlace(strings.NewReplacer("|", " ", "`", "").Replace(raw))
+	t.found = append(t.found, quorum.Finding{Path: path, Line: line, Body: strings.Trim(raw, "| "), Severity: severity})
+	t.sure = t.sure || sure
+}
+
 // listRows takes the rows of a table under a severity for findings, but for those that say that there is none.
 func (t *findingTally) listRows(body [][]string, raw []string, severity quorum.Severity, from int, sure bool) {
 	for r, cells := range body {
@@ -574,12 +672,7 @@ func (t *findingTally) listRows(body [][]string, raw []string, severity quorum.S
 		if isUnfilled || strings.Trim(whole, "- –—") == "" || saysNothing(whole) {
 			continue
 		}
-		if len(t.found) == 0 {
-			t.firstFound = from
-		}
-		path, line := findPlace(strings.NewReplacer("|", " ", "`", "").Replace(raw[r]))
-		t.found = append(t.found, quorum.Finding{Path: path, Line: line, Body: strings.Trim(raw[r], "| "), Severity: severity})
-		t.sure = t.sure || sure
+		t.listRow(raw[r], severity, from, sure)
 	}
 }
 

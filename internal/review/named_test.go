@@ -220,7 +220,6 @@ func TestCoverageRequired(t *testing.T) {
 		"3 of 3 agents":                          quorum.Malformed,
 		"```\n3 of 3 files\n```":                 quorum.Malformed,
 		"> 3 of 3 files":                         quorum.Malformed,
-		"| read | 2 of 3 files |":                quorum.Malformed,
 		"I read all files.":                      quorum.Malformed,
 	} {
 		r := housePolicy()

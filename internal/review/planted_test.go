@@ -74,6 +74,21 @@ func TestEachUnreadShapeIsNeeded(t *testing.T) {
 	}
 }
 
+// Each stated loss is needed: its example is not recognised without it.
+func TestEachStatedLossIsNeeded(t *testing.T) {
+	all := statedLosses
+	defer func() { statedLosses = all }()
+	for i, s := range all {
+		statedLosses = all
+		if words := plainWords(s.example); !saysUnread(words) {
+			t.Errorf("%q is not recognised", words)
+		}
+		if statedLosses = slices.Delete(slices.Clone(all), i, i+1); saysUnread(plainWords(s.example)) {
+			t.Errorf("%q is recognised without its row", s.example)
+		}
+	}
+}
+
 // Each veto is needed: without it, the approval beside its example stands.
 func TestEachVetoIsNeeded(t *testing.T) {
 	all := vetoes

@@ -73,7 +73,7 @@ var (
 			`(?:new |potential |open |possible |actionable |unresolved |remaining )*` +
 			`((?:critical|high|medium|low|major|minor|important|blocking)(?:[ -]severity)? )?` +
 			`(?:issues?|findings?|problems?|bugs?|vulnerabilit(?:y|ies)|violations?|defects?)` +
-			`(?: (?:were )?(?:found|detected|identified|remain|remaining|reported|left|open))?` +
+			`(?: (?:were )?(?:found|detected|identified|remain|remaining|reported|left|open|need attention))?` +
 			`(?: (?:across|in|on) (?:\d+|all|the|this|your) ?(?:changed )?(?:files?|pr|pull request|changes|diff|code)?)?[.!:]?$`,
 	)
 	// The label's length is bounded where this is used: each repetition of \pL here would compile the table of all letters
@@ -83,7 +83,7 @@ var (
 	)
 	countWord   = lazyRegexp(`^(\d{1,6}) ([\pL][\pL -]*)$`)
 	placeholder = lazyRegexp(`^(?:n|x|y|\{.*\}|\[.*\]|<.*>|\.\.\.|…|tbd|count|number)$`)
-	issueLabel  = lazyRegexp(`^(?:total |open |new |potential )?(?:issues?|findings?|problems?|bugs?|total)(?: found)?$`)
+	issueLabel  = lazyRegexp(`^(?:number of )?(?:total |open |new |potential )?(?:issues?|findings?|problems?|bugs?|total)(?: found)?$`)
 
 	// nothingFound says as a line of its own that there is nothing.
 	nothingFound = lazyShapes(

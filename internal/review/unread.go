@@ -21,13 +21,13 @@ var unreadWords = map[byte]string{
 		"examine examined check checked cover covers covered scan scanned process processed see saw seen",
 	'f': "fetch fetched fetching load loaded loading open opened receive received provide provided access accessed accessible " +
 		"include included retrieve retrieved display displayed given get got send sent shown available attached parse parsed fit finish finished complete " +
-		"completed reach reached supplied passed performed done made clone respond responded answer answered",
+		"handed pasted completed reach reached supplied passed performed done made clone respond responded answer answered",
 	'l': "truncated clipped abridged omitted excluded skipped dropped incomplete partial aborted interrupted crashed unavailable " +
 		"inaccessible empty missing exceeded exceeds invalid timeout",
 	'u': "unreviewed unread",
 	'k': "fallback default defaulted defaults",
 	'd': "diff diffs patch patches hunk hunks",
-	'c': "changes changeset pr",
+	'c': "changes changeset pr commit commits",
 	'm': "file files code contents content rest remainder repository",
 	'a': "review reviews verdict analysis pass chunk chunks",
 	'g': "model models reviewer reviewers agent agents tool",
@@ -46,11 +46,16 @@ var unreadWords = map[byte]string{
 // unreadPhrases are two words that mean something only together: the second gets the class, and the first none.
 var unreadPhrases = map[byte]string{
 	'c': "pull request",
+	'H': "don't have, didn't have, not have, please provide, please paste, please share, please attach",
+	'L': "limited to, restricted to",
+	'B': "based on, worked from, rests on, relied on",
+	'P': "half of, part of, some of, most of, third of, quarter of",
 	'l': "cut off, cut short, left out, timed out, ran out, too large, too big, too long, not valid, stopped half-way, stopped halfway, " +
-		"stopped midway, stopped early, stopped after",
+		"stopped midway, cut at, was overloaded, was killed, was cancelled, refused to, been capped, was capped, stopped early, stopped after",
 	'u': "not reviewed, not analysed, not analyzed, not inspected",
-	'r': "to review, not review",
+	'r': "to review, to view",
 	'd': "my context, my prompt, my input, the prompt",
+	'o': "title alone, description alone",
 	'p': "the test",
 	'i': "time limit, token limit, review limit, context limit, output limit, turn limit, context window, context length, token budget",
 	't': "any changes",
@@ -87,13 +92,19 @@ var unreadShapes = []struct {
 	{lazyRegexp(`[dcag][^nt]{0,6}[ne][^t]{0,3}[rf]`), "the diff was never shown to me"},
 	{lazyRegexp(`m[^nt]{0,6}(?:bn|n\.?b)[^t]{0,2}[rf]`), "the changed files could not be opened"},
 	{lazyRegexp(`n[^rft]{0,3}[dcma][^rftn]{0,2}[rf]`), "none of the changed files was read"},
-	{lazyRegexp(`[mdcp].{0,6}u|^.{0,2}u`), "api/users.go: not reviewed"},
+	{lazyRegexp(`[mdcp].{0,6}u|^.{0,3}u|^u$`), "api/users.go: not reviewed"},
 	{lazyRegexp(`n\.?d`), "without the diff this rests on the title"},
 	{lazyRegexp(`[rf][^rf]{0,2}[dcm][^t]{0,3}e`), "fetching the diff failed"},
 	{lazyRegexp(`[ga].{0,2}e`), "the agent failed"},
 	{lazyRegexp(`g.{0,2}n.{0,2}[wm]`), "the tool returned nothing for api/users.go"},
-	{lazyRegexp(`[dcag].{0,5}l|l.{0,4}[dcag]|wb\.?l|I[b.]?l`), "the diff was truncated after 3,000 lines"},
-	{lazyRegexp(`m\.?b\.?l|l\.?q\.?m|^lm$`), "the remaining files were skipped"},
+	{lazyRegexp(`[dcag].{0,5}l|l.{0,4}[dcag]|w(?:b\.?)?l|I[b.]?l`), "the diff was truncated after 3,000 lines"},
+	{lazyRegexp(`m\.?b\.?l|l\.?q\.?m|^lm+$|^q?m\.?lq?$|^lmq$`), "the remaining files were skipped"},
+	{lazyRegexp(`H.{0,2}[dcm]`), "i don't have the diff"},
+	{lazyRegexp(`[adrf].{0,2}L`), "review limited to the first 50 files"},
+	{lazyRegexp(`B.{0,5}o|o.{0,2}B`), "based on the description only"},
+	{lazyRegexp(`Io.?r.{0,4}[pm]`), "i only read the tests"},
+	{lazyRegexp(`r.{0,2}P.{0,2}[dcm]|P.{0,2}[dcm].{0,3}r`), "reviewed roughly half of the diff"},
+	{lazyRegexp(`m.?n.?a`), "files without review"},
 	{lazyRegexp(`k.{0,2}a|a.{0,3}k`), "this is a fallback verdict"},
 	{lazyRegexp(`i.{0,3}[hfl]|h.{0,3}i|a.*i$`), "the token limit was reached"},
 	{lazyRegexp(`[rf].{0,6}p.{0,3}o|o.{0,5}p.{0,8}[rfdc]`), "only the first ten files were reviewed"},
@@ -106,11 +117,48 @@ var (
 	deniedLoss = lazyRegexp(`([nv][^l]{0,3})l`)
 )
 
+// aboutCode matches the clauses that describe what code does, or did before the change.
+var aboutCode = lazyRegexp(
+	`\b(?:when|if|whether|in case) (?:[a-z'/.-]+ ){0,5}(?:is|are|has|have|cannot|can't|fails|times|gives|changes?|exceeds|does(?: not|n't))\b[^,.;]*` +
+		`|^(?:previously|before this(?: change)?,?|before,) [^;.]*|^(?:in )?the (?:old|previous|existing) (?:code|version|implementation) [^;.]*` +
+		`|^the (?:bug|root cause) was [^;.]*|^this (?:fixes|closes|makes|prevents) [^;.]*` +
+		`|\b(?:the|a|an|new|unit) tests? (?:now )?(?:covers?|checks?|proves?|shows?|asserts?) [^;.]*` +
+		`|\b(?:says|shows|counts|lists|reports|logs|prints) (?:how many|which|what) [^;.]*`)
+
+// statedLosses are fields and counts that say so.
+var statedLosses = []struct {
+	expr    func() *regexp.Regexp
+	example string
+}{
+	{lazyRegexp(`^(?:(?:the )?(?:diff|input|output|response|review|context|prompt|answer|patch|model)s? )?(?:was )?` +
+		`(?:truncated|clipped|cut off|incomplete|partial|fallback|timed out|capped)\??: ?(?:yes|true|[1-9])`), "truncated: yes"},
+	{lazyRegexp(`^(?:diff|patch|files?|code|changes|contents?)(?: (?:was|were))? ?(?:available|reviewed|read|seen|loaded|included|provided` +
+		`|received)\??: ?(?:no|none|nothing|false)\b|^(?:reviewed|read|seen): ?(?:no|none|nothing)\b`), "files reviewed: none"},
+	{lazyRegexp(`^(?:status|coverage|completeness|review|review status|mode|source|scope)\??: ?` +
+		`(?:partial|incomplete|truncated|fallback|default|cancell?ed|timed out|aborted)\b`), "status: cancelled"},
+	{lazyRegexp(`^(?:skipped|omitted|unread|unreviewed|excluded|remaining|failed|ignored) (?:files|hunks|chunks)\b.{0,12}[:(] ?\S*[1-9./]`),
+		"remaining files: 12"},
+	{lazyRegexp(`^(?:files|hunks|chunks) (?:not \w+|not yet \w+|skipped|omitted|remaining|left|excluded)\b.{0,12}[:(] ?\S*[1-9./]`),
+		"files remaining: 12"},
+	{lazyRegexp(`\b[1-9]\d*(?: files)? reviewed, [1-9]\d*(?: files)? (?:skipped|omitted|left)\b` +
+		`|\breviewed [1-9]\d* files, (?:skipped|omitted) [1-9]`), "reviewed 12 files, skipped 28"},
+	{lazyRegexp(`^coverage: (?:of the diff: )?\d?\d ?%|\b\d?\d ?% of the (?:diff|patch|changes|files|pr)\b.{0,20}\b(?:reviewed|read|checked|covered)`),
+		"about 60% of the diff was reviewed"},
+	{lazyRegexp(`\b(?:fallback|default(?:ed|ing)?)(?: to)?(?: an?)? approv\w+`), "defaulted to approve"},
+	{lazyRegexp(`^error (?:while|when|during) (?:fetching|loading|reading|opening)\b`), "error while fetching the description"},
+	{lazyRegexp(`\bnot covered\b`), "### not covered"},
+}
+
 // saysUnread reports whether a line in small letters, without Markdown, says that something was not read.
 func saysUnread(words string) bool {
-	for _, clause := range clauseEnds().Split(words, -1) {
+	for _, s := range statedLosses {
+		if s.expr().MatchString(words) {
+			return true
+		}
+	}
+	for _, clause := range clauseEnds().Split(aboutCode().ReplaceAllString(words, " "), -1) {
 		classes := unreadClasses(clause)
-		if len(classes) < 2 {
+		if len(classes) < 2 && classes != "u" {
 			continue
 		}
 		if classes = deniedLoss().ReplaceAllString(classes, "${1}."); strings.Contains(classes, "x") { // such files need not be read
@@ -219,6 +267,9 @@ func (d *document) unreadLine(approving int, ownWords bool) (line int, found boo
 		case ownWords && (isRow || l.folded || l.visibility == quoted && !l.alert):
 			continue
 		}
+		if d.continuesSentence(i) {
+			text = lastSentence(d.lines[i-1].text) + " " + text
+		}
 		parts := []string{text}
 		if isRow {
 			cells := cellsOf(text)
@@ -229,7 +280,7 @@ func (d *document) unreadLine(approving int, ownWords bool) (line int, found boo
 		}
 		for _, part := range parts {
 			item, _ := listItem(strings.TrimSpace(part))
-			words := plainWords(cutLinks(dropCode(item)))
+			words := plainWords(cutLinks(dropInvisible(dropCode(item))))
 			if seen, all, ok := coverageOf(words); ok && seen < all || percentage().MatchString(words) {
 				return i, true
 			}
@@ -255,6 +306,26 @@ func (d *document) unreadLine(approving int, ownWords bool) (line int, found boo
 	return 0, false
 }
 
+// continuesSentence reports whether line i goes on with the sentence of the line before: a text whose lines were broken by width.
+func (p LinedText) continuesSentence(i int) bool {
+	if i == 0 || p.lines[i].level > 0 || p.lines[i-1].level > 0 || p.lines[i-1].visibility != p.lines[i].visibility {
+		return false
+	}
+	text, before := strings.TrimSpace(p.lines[i].text), strings.TrimSpace(p.lines[i-1].text)
+	if text == "" || before == "" || before[0] == '|' || len(before) > 200 || strings.ContainsAny(before[len(before)-1:], ".!?:|>*") {
+		return false
+	}
+	_, isItem := listItem(text)
+	_, _, _, field := parseFieldLine(p.lines[i])
+	_, _, _, above := parseFieldLine(p.lines[i-1])
+	return (isAlnum(text[0]) || strings.IndexByte("`*", text[0]) >= 0) && !isItem && !field && !above && !boldLine(text)
+}
+
+// lastSentence returns what stands behind the last end of a sentence.
+func lastSentence(text string) string {
+	return strings.TrimSpace(text[strings.LastIndexAny(text, ".!?;")+1:])
+}
+
 // rowClauses returns the cells of a row, each behind the name of its column, the row as a whole, and of two cells the second behind
 // the first.
 func rowClauses(header, cells []string) (clauses []string) {
@@ -262,7 +333,8 @@ func rowClauses(header, cells []string) (clauses []string) {
 		clauses = append(clauses, strings.TrimSpace(cells[0])+": "+strings.TrimSpace(cells[1]))
 	}
 	for i, c := range cells {
-		if i < len(header) {
+		if i < len(header) && len(header[i]) <= 80 {
+			clauses = append(clauses, c)
 			c = strings.TrimSpace(header[i]) + ": " + strings.TrimSpace(c)
 		}
 		clauses = append(clauses, c)

@@ -19,15 +19,18 @@ type veto struct {
 
 var vetoes = []veto{
 	{"do not merge", lazyRegexp(
-		`\b(?:do not|don't|must not|should not|shouldn't|would not|cannot|can't|never|let's not)(?: recommend)?(?: yet)?(?: be)? ` +
-			`(?:merg(?:e|ed|ing)|shipp?e?d?|land|approved?)\b` +
+		`(?:^|[.;:!?,(—–] ?|\b(?:i|we|you|please|so|and|but|strongly|this|that) )` + mustNot + `(?: recommend)?(?: yet)? ` +
+			`(?:merg(?:e|ing)|ship|land|approve)\b|\b` + mustNot + `(?: yet)? be (?:merged|shipped|landed|approved)\b` +
 			`|\bnot (?:yet )?(?:ready|safe) (?:to|for) (?:be )?merged?\b|\bnot mergeable\b` +
-			`|\bhold (?:off|the merge)\b|\bmerge (?:only|once|after|when)\b`),
+			`|\bhold (?:off|the merge)\b|^(?:please )?merge (?:only|once|after)\b`),
 		true, "Please do not merge this yet."},
 	{"must be fixed", lazyRegexp(
-		`\b(?:must|needs? to|has to|have to) (?:first )?be (?:fixed|addressed|resolved|reverted|corrected|reworked)\b` +
-			`|\bshould be reverted\b|\bbefore (?:the )?(?:merge|merging|release)\b|\bbefore (?:this|it) (?:is|can|goes|lands|ships)\b` +
-			`|\bshow-?stopper\b|\bblocks? (?:the )?merge\b|\bis a blocker\b|^(?:action |fix )?required\b|\bfix (?:is )?required\b`),
+		`\b(?:must|needs? to|has to|have to) (?:first )?be (?:(?:fixed|addressed|reverted|corrected|reworked)\b` +
+			`|resolved(?: first| before (?:the )?merg\w+)?(?:[.;:!,]|$))` +
+			`|\bshould be reverted\b|\bbefore (?:the )?(?:merge|merging|release)\b` +
+			`|\bbefore (?:this|it) (?:(?:is|can be|gets) (?:merged|shipped|released|deployed|landed)|goes (?:in|out|live)|lands|ships)\b` +
+			`|\bshow-?stopper\b|\bblocks? (?:the )?merg(?:e|ing)\b|\bis a (?:merge )?blocker\b|\bi (?:am requesting|request) changes\b` +
+			`|^(?:action |fix )?required\b|\bfix (?:is )?required\b`),
 		true, "The race in the hub must be fixed."},
 	{"a yes on a condition", lazyRegexp(
 		`^(?:approved?|yes|lgtm|ready|pass(?:ed)?)[,;.]? (?:but|only|if|once|after|unless|provided|except|pending)\b`),
@@ -35,28 +38,41 @@ var vetoes = []veto{
 	{"changes requested", lazyRegexp(`^(?:changes (?:are )?(?:requested|required|needed)|requesting changes)\b`),
 		false, "Changes are required in the hub."},
 	{"something is open", lazyRegexp(
-		`\b[1-9]\d{0,4} (?:\w+ )?` + openState + ` ` + openThing + `\b|\b` + openState + ` ` + openThing + ` ?[:(] ?[1-9]` +
-			`|\b` + openThing + ` (?:still |left |remain(?:ing)? )?(?:open|unresolved) ?[:(] ?[1-9]`),
+		`\b(?:[1-9]\d{0,4}|one|two|three|four|five) (?:still |\w+ )?` + openState + ` ` + openThing + `\b` +
+			`|\b` + openState + ` ` + openThing + ` ?[:(] ?[1-9]` +
+			`|\b` + openThing + ` (?:still |left |remain(?:ing)? )?(?:open|unresolved) ?[:(] ?[1-9]` +
+			`|\b[1-9]\d{0,4} ` + openThing + ` (?:still |are |remain )*(?:open|unresolved|unaddressed)\b`),
 		false, "2 unresolved threads"},
 	{"taken back", lazyRegexp(
-		`\b(?:withdr[ae]w\w*|retract\w*|revok\w+|rescind\w*|revert\w*|tak(?:e|ing) back|took back|disregard|ignore|scrap) ` +
+		`\b(?:withdr[ae]w(?:s|ing)?|retract\w*|revok\w+|rescind\w*|revert\w*|tak(?:e|ing) back|took back|disregard|ignore|scrap) ` +
 			`(?:\w+ ){0,2}(?:approval|approve|verdict|yes|above|decision|vote|review)\b|\brevoking (?:this|it)\b` +
-			`|\b(?:approval|verdict|yes|answer|decision|vote)\b.{0,30}\b(?:withdrawn|void|in error|by mistake|premature|revoked` +
-			`|retracted|superseded|(?:no longer|not) (?:valid|stands?|holds?))\b` +
+			`|(?:^|\b(?:my|this|our|that|the|above|earlier) )(?:approval|verdict|yes|answer|decision|vote)\b.{0,30}\b(?:withdrawn|void` +
+			`|in error|by mistake|premature|revoked|retracted|superseded|(?:no longer|not) (?:valid|stands?|holds?))\b` +
+			`|\b(?:approval|verdict|yes)(?: above)? (?:was (?:a mistake|wrong)|is (?:wrong|a mistake))\b` +
+			`|^(?:edit|update|correction)\b.{0,40}\b(?:not approved|a no|reject\w*|request_changes|withdrawn)\b` +
 			`|\b(?:no longer|not) (?:approve|approving)\b|\bon second thoughts?\b|\bchanged my mind\b` +
 			`|\b(?:scratch|strike) that\b|\btak(?:e|ing) (?:it|that) back\b|\bwrong (?:pull request|pr)\b` +
 			`|\b(?:verdict|review|answer) (?:is |was )?(?:for|of) (?:another|a different) (?:pull request|pr)\b`),
 		true, "I withdraw my approval."},
+	{"another value", lazyRegexp(
+		`\b(?:verdict|decision|recommendation)(?: \([^()]{0,30}\))? ?(?:is|=|→|->|—|–|-|:)? ?(?:to )?` +
+			`(?:request[_ -]?changes|changes[_ ]requested|reject(?:ed)?|block(?:ed)?|needs[_ ](?:work|changes)|fail(?:ed)?)\b` +
+			`|^(?:approved?|lgtm|mergeable|merge|ship(?: it)?|safe to \w+|ready(?: to \w+)?|go) ?[:?] ?(?:no|false|not yet)\b` +
+			`|^(?:\w+ ){0,3}\w+: (?:fail|failed|failing)[.!]?$|^vote: ?-1`),
+		false, "Verdict - REJECT"},
 	{"not in its language", lazyRegexp(
 		`nicht mergen|ne pas fusionner|ne fusionnez pas|no fusion(?:ar|es)|não (?:mescl|faça merge)|niet mergen|non unire` +
 			`|не (?:сливать|мержить)|đừng merge|không merge|マージ(?:しない|不可|するな)|(?:不要|请勿|不能)合[并併]|(?:병합|머지)하지 마`),
 		true, "Bitte nicht mergen."},
 }
 
+// mustNot denies a step.
+const mustNot = `(?:do not|don't|must not|should not|shouldn't|would not|cannot|can't|never|let's not)`
+
 // The words of a count of what is open.
 const (
-	openState = `(?:open|unresolved|outstanding|blocking|remaining)`
-	openThing = `(?:findings?|issues?|comments?|threads?|problems?)`
+	openState = `(?:open|unresolved|outstanding|blocking|remaining|unaddressed)`
+	openThing = `(?:findings?|issues?|comments?|threads?|problems?|questions?)`
 )
 
 // The rules by which something takes an approval away for a reason of its own.
@@ -66,10 +82,12 @@ const (
 )
 
 // connective matches a line behind a yes that begins by making it conditional, or by taking it back.
-var connective = lazyRegexp(`^(?:but|only|if|provided|once|unless|except|until|before|after|pending|assuming|however|correction|actually|wait|never mind|oops|sorry|stop` +
-	`|aber|nur|wenn|sobald|sofern|falls|außer|bevor|nachdem|mais|si|sauf|seulement|dès que|après|avant|pero|solo|sólo|si|salvo|cuando|antes|después` +
-	`|mas|se|somente|apenas|exceto|quando|depois|maar|als|mits|tenzij|zodra|behalve|но|если|только|после|кроме|nhưng|nếu|sau khi|trừ)(?:[^\pL]|$)` +
-	`|^(?:但|如果|只有|除|之后|前提|しかし|ただ|もし|条件|だが|다만|하지만|만약|단,|단 )`)
+var connective = lazyRegexp(`^(?:but|only|if|provided|once|unless|except|until|before|after|pending|assuming|however|correction|actually|wait` +
+	`|never mind|oops|sorry|stop|contingent on|subject to|conditional|conditions?|as long as|so long as|as soon as|apart from` +
+	`|with (?:the|one|a) (?:caveat|condition)|on (?:the )?condition` +
+	`|aber|nur|wenn|sobald|sofern|falls|außer|bevor|nachdem|mais|si|sauf|seulement|dès que|après|avant|pero|solo|sólo|salvo|cuando` +
+	`|antes|después|mas|se|somente|apenas|exceto|quando|depois|maar|als|mits|tenzij|zodra|behalve|но|если|только|после|кроме|nhưng` +
+	`|nếu|sau khi|trừ)(?:[^\pL]|$)|^(?:但|如果|只有|除|之后|前提|しかし|ただ|もし|条件|だが|다만|하지만|만약|단,|단 )`)
 
 // otherChange matches a title that is of another pull request than this one.
 var otherChange = lazyRegexp(`^(?:code |ai )?(?:re)?(?:review|verdict|assessment|result)(?: report| result)?s? (?:of|for|on) (?:pr |pull request )?#(\d{1,9})\b`)
@@ -87,9 +105,13 @@ func (d *document) vetoLine(at int, plain bool) (line int, rule string, found bo
 		if text == "" || l.visibility == hidden || i == at || len(text) > 4*maxMatchedLine || plain && isAside {
 			continue
 		}
-		for _, unit := range unitsOf(text) {
+		units := unitsOf(text)
+		if d.continuesSentence(i) {
+			units = append(units, lastSentence(d.lines[i-1].text)+" "+text)
+		}
+		for _, unit := range units {
 			bare := cutCodeSpans(unit)
-			words := plainWords(cutLinks(bare))
+			words := plainWords(cutLinks(dropInvisible(bare)))
 			if !plain && hasCross(bare) {
 				return i, "veto: a cross", true
 			}
@@ -116,7 +138,7 @@ func (d *document) vetoLine(at int, plain bool) (line int, rule string, found bo
 			continue
 		}
 		item, isItem := listItem(text)
-		begins := strings.TrimLeft(strings.ToLower(plainWords(item)), "([\"' ")
+		begins := strings.TrimLeft(strings.ToLower(plainWords(dropInvisible(item))), "([\"'“ —–…-")
 		isLabel := l.level > 0 || isAside || isItem && !first
 		if !isLabel && !isItem && strings.HasSuffix(begins, "?") && !isFooter(text) {
 			return i, "veto: a question", true
@@ -145,6 +167,9 @@ func unitsOf(text string) []string {
 
 // saysVeto reports whether words are a veto that they do not deny.
 func saysVeto(v veto, words string) bool {
+	if v.name == "something is open" && settledWords().MatchString(words) && !unsettledWords().MatchString(words) {
+		return false
+	}
 	return slices.ContainsFunc(v.expr().FindAllStringIndex(words, -1), func(at []int) bool { return !isDenied(words[:at[0]]) })
 }
 
