@@ -18,8 +18,8 @@ func (v *attemptView) isCancelledByUs() bool {
 	return v.head.record.hasIntent(quorum.Cancel, v.attempt.run.ID, v.attempt.number)
 }
 
-// judgeAttempts judges each attempt of the reviewer's runs on this head by itself. Those for other pull requests with this
-// head, of which none approves this diff, come first.
+// judgeAttempts judges each attempt of the reviewer's runs on this head by itself. Those for other pull requests with
+// this head, of which none approves this diff, come first.
 func (v *reviewerView) judgeAttempts() {
 	for _, a := range attemptsOfRuns(v.head, v.Reviewer, v.runs.ofTwins) {
 		a.isOfTwin = true
@@ -49,8 +49,8 @@ func (v *reviewerView) newestAttempt() reviewAttempt {
 	return a
 }
 
-// speakingAttempt is, among the newest attempts of runs that did no more than most, the last of those that did most. One
-// that waits for a person's approval replaces no approval, nor does one that we cancelled.
+// speakingAttempt is, among the newest attempts of runs that did no more than most, the last of those that did most.
+// One that waits for a person's approval replaces no approval, nor does one that we cancelled.
 func speakingAttempt(all []judgedAttempt, most attemptRank) (best *judgedAttempt) {
 	var idle *judgedAttempt
 	newestAt := func(a *judgedAttempt) time.Time { return cmp.Or(a.attempt.ended, a.attempt.firstJobBegan) }
@@ -312,7 +312,7 @@ func (v *attemptView) nothingSaid(statements []statement) statement {
 		return firstOf(statements, func(s *statement) bool { return voidReasons[s.rejected] == why })
 	}
 	if s := oldestVoid(quorum.ReasonOtherPull); s != nil {
-		return s.declined()
+		return s.asDeclined()
 	}
 	if got.Outcome == quorum.Empty {
 		if slices.ContainsFunc(v.textsFor(&v.attempt), func(s statement) bool { return s.rejected == duringOtherRun }) {
@@ -345,7 +345,7 @@ func (v *attemptView) conclusionOfSignals() statement {
 	case !seen:
 		return v.outcomeOfRun()
 	case s.rejected != "":
-		return s.declined()
+		return s.asDeclined()
 	}
 	isRunning := func(o statement) bool { return o.Outcome == quorum.Running }
 	s.isHeldUp = v.Check != "" && slices.ContainsFunc(all, isRunning)
@@ -362,7 +362,7 @@ func (v *attemptView) conclusionOfRun() statement {
 		got = statementOf(quorum.Approved, quorum.ReasonApproved, v.attempt.ended)
 		got.ref, got.url = runRef(run), run.URL
 		if got.voidIfOtherPull(v.head.otherPullOfRun(run, false)); got.rejected != "" {
-			return got.declined()
+			return got.asDeclined()
 		}
 	case got.Outcome == quorum.Empty && v.Verdict.Neutral == quorum.MeansFindings:
 		got.Outcome, got.Reason, got.ref = quorum.Findings, quorum.ReasonFindings, runRef(run)

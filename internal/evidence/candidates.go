@@ -72,8 +72,8 @@ func (v textView) newStatement(t *quorum.Text) (c statement, found bool) {
 	return c, true
 }
 
-// isMovedNo reports whether a review objects wherever GitHub moved it: moving may void a yes, never a no. Of one from an
-// earlier stay on this head, [objectionsOfEarlierStays] says whether it was answered there.
+// isMovedNo reports whether a review objects wherever GitHub moved it: moving may void a yes, never a no. Of one from
+// an earlier stay on this head, [objectionsOfEarlierStays] says whether it was answered there.
 func (v textView) isMovedNo(t *quorum.Text) bool {
 	said := *t
 	if t.State == "DISMISSED" {
@@ -228,12 +228,12 @@ func (v textView) whyOutsideRun(t *quorum.Text, about bool, at time.Time) reject
 	return ""
 }
 
-// A yes belongs to the diff that its reviewer looked at. Of a text nothing shows when that began: one that comes after the base
-// changed may be about the change against the base of before.
+// A yes belongs to the diff that its reviewer looked at. Of a text nothing shows when that began: one that comes after
+// the base changed may be about the change against the base of before.
 
-// mayBeOfOldBase reports whether an approval may have been begun against the base of before: it is its reviewer's first answer
-// since the base changed, and the diff with it, and the reviewer was at work then, or may have been. Where a workflow has no run
-// since, a run of before may have left it.
+// mayBeOfOldBase reports whether an approval may have been begun against the base of before: it is its reviewer's first
+// answer since the base changed, and the diff with it, and the reviewer was at work then, or may have been. Where a
+// workflow has no run since, a run of before may have left it.
 func (v textView) mayBeOfOldBase(c *statement) bool {
 	changed := diffChangedByBase(v.head)
 	isKnown := slices.ContainsFunc(v.head.record.approvalsOf(v.Name), func(st quorum.Stood) bool {
@@ -248,8 +248,8 @@ func (v textView) mayBeOfOldBase(c *statement) bool {
 		!slices.ContainsFunc(v.head.record.requestsTo(v.Name), isAnew)
 }
 
-// diffChangedByBase is when the base changed last, and with it the diff, or what reviewers may take their instructions from: a
-// branch of the author's own holds what the author likes. It is zero if that never was.
+// diffChangedByBase is when the base changed last, and with it the diff, or what reviewers may take their instructions
+// from: a branch of the author's own holds what the author likes. It is zero if that never was.
 func diffChangedByBase(h *headView) time.Time {
 	for _, e := range slices.Backward(h.timeline) {
 		files := filesAgainst(h, e.To)

@@ -22,8 +22,8 @@ func signalsOf(r *quorum.Reviewer) (of quorum.Signal) {
 	return of
 }
 
-// checkStatements are the reviewer's check runs on this head and base, by name and App. A job is as good as its run: of another
-// branch it is nothing, and it approves once a list shows that run.
+// checkStatements are the reviewer's check runs on this head and base, by name and App. A job is as good as its run: of
+// another branch it is nothing, and it approves once a list shows that run.
 func (v *reviewerView) checkStatements() (out []statement) {
 	of := signalsOf(v.Reviewer)
 	for i := range v.head.snapshot.Checks {
@@ -53,8 +53,8 @@ func (v *reviewerView) signalStatements() []statement {
 }
 
 // isSaid reports whether a check or a status says something here: a verdict, that the review is under way, why there is
-// none, or, in words of its vendor's own or of the policy's for it, what it is. Whatever else a signal says is left to the
-// texts. A yes says it only of the base that it looked at.
+// none, or, in words of its vendor's own or of the policy's for it, what it is. Whatever else a signal says is left to
+// the texts. A yes says it only of the base that it looked at.
 func (v *reviewerView) isSaid(s *statement, isVerdict bool, began time.Time) bool {
 	isByPolicy := strings.HasPrefix(s.Rule, "policy ")
 	isByOwnWords := isByPolicy || strings.HasPrefix(s.Rule, v.Preset+".json ")
@@ -63,8 +63,8 @@ func (v *reviewerView) isSaid(s *statement, isVerdict bool, began time.Time) boo
 	return isSaid && !isOfOldBase
 }
 
-// newCheckStatement reads a check run of the reviewer's. If it counts the comments that stand in its reviews, and all lie
-// below its min_severity, it is read with their number.
+// newCheckStatement reads a check run of the reviewer's. If it counts the comments that stand in its reviews, and all
+// lie below its min_severity, it is read with their number.
 func (v *reviewerView) newCheckStatement(c *quorum.CheckRun, at time.Time) statement {
 	m := review.Material{
 		Kind: review.Check, Body: strings.Join([]string{c.Title, c.Summary, c.Text}, "\n\n"),
@@ -118,8 +118,8 @@ func (h *headView) scanBegan(end *quorum.Status) (began time.Time) {
 	return began
 }
 
-// unansweredStatement is the newest of checks or statuses that objects and that none answers: a check that approves answers
-// what was said before it began, a status those before it.
+// unansweredStatement is the newest of checks or statuses that objects and that none answers: a check that approves
+// answers what was said before it began, a status those before it.
 func unansweredStatement(all []statement) (objection statement, found bool) {
 	for _, s := range all {
 		isAnswer := func(o statement) bool {

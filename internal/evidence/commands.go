@@ -70,8 +70,8 @@ func (c *saidCommand) isAboutFixes() bool {
 	return c.Verb == quorum.CommandFixOff || c.Verb == quorum.CommandFixOn
 }
 
-// saidCommands are the commands of people on this head and base that the record does not know, oldest first. Whom GitHub
-// does not call a member is not heard, nor is a text of which it is not known whether it was edited.
+// saidCommands are the commands of people on this head and base that the record does not know, oldest first. Whom
+// GitHub does not call a member is not heard, nor is a text of which it is not known whether it was edited.
 func (v *commandView) saidCommands() (all []saidCommand) {
 	s := v.head.snapshot
 	if s.NoRecord || isJudgedInPart(v.head.policy, s) {
@@ -127,8 +127,8 @@ func nameObjections(rec *quorum.Record, pr *quorum.PullRequest, d quorum.Decisio
 	}
 }
 
-// replies are the answers to commands that were not given yet. A press of the button has no comment to be answered at, and
-// GitHub's REST knows no reaction to a review.
+// replies are the answers to commands that were not given yet. A press of the button has no comment to be answered at,
+// and GitHub's REST knows no reaction to a review.
 func (v *commandView) replies() (all []quorum.Reply) {
 	for _, c := range v.all {
 		if !c.Replied && c.ID > 0 {
@@ -171,9 +171,9 @@ func (v *commandView) vouchers() (all []quorum.StandIn) {
 	return all
 }
 
-// accepted is an objection as a person's accept has ended it, if one has; one by open threads only if none is younger
-// than the accepted.
-func (v *attemptView) accepted(objection statement) (ended statement, isAccepted bool) {
+// endedByAccept is an objection as a person's accept has ended it, if one has; one by open threads only if none is
+// younger than the accepted.
+func (v *attemptView) endedByAccept(objection statement) (ended statement, isAccepted bool) {
 	at, isByThreads := objection.at, objection.Reason == quorum.ReasonOpenThreads
 	for _, f := range objection.Findings {
 		if t := v.threads.threadOf(f.Thread); isByThreads && t != nil {

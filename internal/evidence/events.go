@@ -57,8 +57,8 @@ func TellsProgress(t quorum.Touch) bool {
 	return t.Event == "workflow_run" && (t.Action == "requested" || t.Action == "in_progress")
 }
 
-// ApproverIn returns the name of the workflow's reviewer whose new comment approves, as far as its words tell; else "". It is a
-// hint: such a comment counts once its run has ended, and whoever decides reads it on GitHub.
+// ApproverIn returns the name of the workflow's reviewer whose new comment approves, as far as its words tell; else "".
+// It is a hint: such a comment counts once its run has ended, and whoever decides reads it on GitHub.
 func ApproverIn(p *quorum.Policy, t quorum.Touch, said string) (name string) {
 	if t.Event != "issue_comment" || t.Action != "created" || t.Command || said == "" {
 		return ""

@@ -1,7 +1,7 @@
 package evidence
 
-// What a fix of a blocked pull request rests on: who pushed the head, which fix runs there were, and whether one of them
-// pushed it. What GitHub keeps it tells; the record tells what was about to be started and what came of it.
+// What a fix of a blocked pull request rests on: who pushed the head, which fix runs there were, and whether one of
+// them pushed it. What GitHub keeps it tells; the record tells what was about to be started and what came of it.
 
 import (
 	"cmp"
@@ -44,8 +44,8 @@ func fixFacts(h *headView, commands *commandView) *quorum.FixFacts {
 	return &f
 }
 
-// fixHere is the fix for what this head changes against its base, whoever started it, for whichever pull request of this head;
-// nil if there was none.
+// fixHere is the fix for what this head changes against its base, whoever started it, for whichever pull request of
+// this head; nil if there was none.
 func fixHere(s *quorum.Snapshot) *quorum.FixRun {
 	diff := fixDiff(s)
 	for _, run := range slices.Backward(s.Record.Fixes) {
@@ -81,8 +81,8 @@ func fixDiff(s *quorum.Snapshot) string {
 	return s.PR.Diff.Lines
 }
 
-// whyNoFix says why no fix is started for the head; "" if one may be. A head in no fork was pushed by somebody with write, but
-// whoever may read may open a pull request of any branch.
+// whyNoFix says why no fix is started for the head; "" if one may be. A head in no fork was pushed by somebody with
+// write, but whoever may read may open a pull request of any branch.
 func whyNoFix(h *headView, commands *commandView) (why quorum.Reason, detail string) {
 	switch s := h.snapshot; {
 	case h.policy.Mode != quorum.Enforce:
@@ -142,7 +142,7 @@ func MissingOfFix(p quorum.Policy, s quorum.Snapshot) (w quorum.FixWants) {
 		return w
 	}
 	views := reviewerViews(&p, &s)
-	if !votes(views, quorum.Object) {
+	if !anyVotes(views, quorum.Object) {
 		return w
 	}
 	here := fixHere(&s)
@@ -266,8 +266,8 @@ func fixSwitchOf(rec *quorum.Record, commands []quorum.Command) *quorum.FixSwitc
 	return last
 }
 
-// whyFixIsOff says why fixes are switched off; "" if they are not. Who said it may have had a hand in the change: it only stops a
-// machine that pushes to that person's own branch, or lets it go on.
+// whyFixIsOff says why fixes are switched off; "" if they are not. Who said it may have had a hand in the change: it
+// only stops a machine that pushes to that person's own branch, or lets it go on.
 func whyFixIsOff(h *headView, commands *commandView) (why quorum.Reason, detail string) {
 	said := fixSwitchOf(&h.snapshot.Record, commands.all)
 	switch {

@@ -177,9 +177,9 @@ type cycle struct {
 	closed       []stay    // when the pull request was closed, and opened again
 }
 
-// ListedCommits is how many of a pull request's commits, the newest ones, are looked at for traces of an earlier head: whoever
-// makes a snapshot lists so many. Of those before, and of a personal token's statuses, which bring no check suite, nothing is
-// known: there the head counts as not the first.
+// ListedCommits is how many of a pull request's commits, the newest ones, are looked at for traces of an earlier head:
+// whoever makes a snapshot lists so many. Of those before, and of a personal token's statuses, which bring no check
+// suite, nothing is known: there the head counts as not the first.
 const ListedCommits = 14
 
 func cycleOf(s *quorum.Snapshot) cycle {

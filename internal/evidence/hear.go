@@ -1,7 +1,7 @@
 package evidence
 
-// What becomes of people's words: each has an effect, or an answer that says why not. No limit of ours holds for people's reruns, but
-// each is done once.
+// What becomes of people's words: each has an effect, or an answer that says why not. No limit of ours holds for
+// people's reruns, but each is done once.
 
 import (
 	"cmp"
@@ -13,17 +13,17 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// maxAlike is how many commands of a kind are kept on a head: of each person the reruns, the words that switch fixes on,
-// and those that are refused; and all together of people who may not write. So nobody talks the record full, and nobody
-// keeps another one who may write from being heard. An accept, and a word that switches fixes off, needs no bound: each
-// ends something that must have begun anew.
+// maxAlike is how many commands of a kind are kept on a head: of each person the reruns, the words that switch fixes
+// on, and those that are refused; and all together of people who may not write. So nobody talks the record full, and
+// nobody keeps another one who may write from being heard. An accept, and a word that switches fixes off, needs no
+// bound: each ends something that must have begun anew.
 const maxAlike = 8
 
 // handsPatience is how long GitHub may take to tell who had a hand in the change before a command is refused for that.
 const handsPatience = 2 * time.Minute
 
-// keep adds a command if there is room for it. The last that is refused to a person says that no more are.
-func (v *commandView) keep(c quorum.Command) {
+// keepCommand adds a command if there is room for it. The last that is refused to a person says that no more are.
+func (v *commandView) keepCommand(c quorum.Command) {
 	repeated, refused, unentitled := 0, 0, 0
 	for i := range v.all {
 		switch o := &v.all[i]; {
@@ -169,8 +169,8 @@ func reviewersToRerun(views []*reviewerView, named string) (chosen []string, ref
 	return chosen, refused
 }
 
-// whyNoRerun says why a reviewer cannot be run or asked again; "" if it can. By its name that may be anyone, else only who votes
-// and does not approve.
+// whyNoRerun says why a reviewer cannot be run or asked again; "" if it can. By its name that may be anyone, else only
+// who votes and does not approve.
 func (v *reviewerView) whyNoRerun(isNamed bool) quorum.Reason {
 	a := v.newestAttempt()
 	attempt := attemptView{reviewerView: v, attempt: a}

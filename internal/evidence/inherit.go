@@ -1,8 +1,8 @@
 package evidence
 
-// A push need not change what a pull request changes. So a verdict cannot be had by asking until it differs, nor by opening
-// another pull request: what was objected to a diff stands on every head that has it, and comes back with it. Approvals are
-// carried over only where the policy says so, and only to the very same files.
+// A push need not change what a pull request changes. So a verdict cannot be had by asking until it differs, nor by
+// opening another pull request: what was objected to a diff stands on every head that has it, and comes back with it.
+// Approvals are carried over only where the policy says so, and only to the very same files.
 
 import (
 	"cmp"
@@ -31,8 +31,8 @@ func HasInherited(s quorum.Snapshot, left time.Time) bool {
 	return rec.Head == s.PR.Head && rec.Before != "" && rec.BeforeAt.Equal(left)
 }
 
-// Inherit returns the record of the head of s with what it has from the head before: objections, who judged last, and, where p
-// carries them, approvals of the very same files. It may be applied at every look: what is there already stays.
+// Inherit returns the record of the head of s with what it has from the head before: objections, who judged last, and,
+// where p carries them, approvals of the very same files. It may be applied at every look: what is there already stays.
 func Inherit(p quorum.Policy, s quorum.Snapshot) quorum.Record {
 	s = *withoutAccepts(&p, &s)
 	own := s.Record
@@ -82,8 +82,8 @@ type inheritance struct {
 	rec      quorum.Record
 }
 
-// leaveBase notes what the head changed against the base of before, and what a person ended there. A text about this head that
-// no run has left may have been begun against any base: it objects against this one, too.
+// leaveBase notes what the head changed against the base of before, and what a person ended there. A text about this
+// head that no run has left may have been begun against any base: it objects against this one, too.
 func (in *inheritance) leaveBase() {
 	pr := &in.snapshot.PR
 	in.rec.Moved, in.rec.Guards = nil, ""
@@ -155,8 +155,8 @@ func (in *inheritance) takeOver(before quorum.Record) {
 	in.takeOverApprovals(&before)
 }
 
-// takeOverObjection takes over what was objected to an earlier head, whatever that changed: this one, or one that comes later,
-// may change the same. GitHub may still show one that was answered.
+// takeOverObjection takes over what was objected to an earlier head, whatever that changed: this one, or one that comes
+// later, may change the same. GitHub may still show one that was answered.
 func (in *inheritance) takeOverObjection(before *quorum.Record, o quorum.Objection) {
 	markAccepted(before, &o)
 	if o.Carried = cmp.Or(o.Carried, before.Head); o.Carried == in.snapshot.PR.Head {

@@ -79,8 +79,8 @@ func reviewerViews(p *quorum.Policy, s *quorum.Snapshot) []*reviewerView {
 	return views
 }
 
-// viewsOf are the views of a snapshot that may show another time or head, by texts that were read. What was said on other
-// heads is nothing to them.
+// viewsOf are the views of a snapshot that may show another time or head, by texts that were read. What was said on
+// other heads is nothing to them.
 func viewsOf(h *headView, texts *textReader) []*reviewerView {
 	p, s := h.policy, h.snapshot
 	commands := &commandView{head: h, all: slices.Clip(s.Record.Commands)}
@@ -93,7 +93,7 @@ func viewsOf(h *headView, texts *textReader) []*reviewerView {
 	}
 	for _, said := range commands.saidCommands() { // what comes of one hangs on those before it
 		if c, isHeard := commands.hearCommand(&said, views); isHeard {
-			commands.keep(c)
+			commands.keepCommand(c)
 		}
 	}
 	return views
@@ -141,8 +141,8 @@ func (t turnView) makeBallot(v *reviewerView) *quorum.Ballot {
 	return &b
 }
 
-// turnOf is from when on a reserve has the seat of another one, unless that one votes before. It is zero of who is no reserve, and
-// where nothing ends the other's wait.
+// turnOf is from when on a reserve has the seat of another one, unless that one votes before. It is zero of who is no
+// reserve, and where nothing ends the other's wait.
 func (t turnView) turnOf(v *reviewerView) time.Time {
 	if v.InsteadOf == "" {
 		return time.Time{}
@@ -160,8 +160,8 @@ func (t turnView) turnOf(v *reviewerView) time.Time {
 	return time.Time{}
 }
 
-// stageOf is when those had approved for whom a reviewer waits; else wait is its ballot until then. Who has no vote here, and
-// a shadow that was skipped, is not waited for.
+// stageOf is when those had approved for whom a reviewer waits; else wait is its ballot until then. Who has no vote
+// here, and a shadow that was skipped, is not waited for.
 func (t turnView) stageOf(v *reviewerView) (opened time.Time, wait *quorum.Ballot) {
 	var awaited []string
 	var lost, waits quorum.Ballot

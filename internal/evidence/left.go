@@ -17,8 +17,8 @@ const (
 	maxNewestBefore = 10 // of them the newest
 )
 
-// LeftHeads are the heads before this one whose checks or statuses are to be read, and which of the two: those of a kind that is
-// a reviewer's verdict, and the jobs of runs whose failure is one. None are, if there is no such reviewer.
+// LeftHeads are the heads before this one whose checks or statuses are to be read, and which of the two: those of a
+// kind that is a reviewer's verdict, and the jobs of runs whose failure is one. None are, if there is no such reviewer.
 func LeftHeads(p quorum.Policy, s quorum.Snapshot) (heads []string, checks, statuses bool) {
 	var failed []string // heads with a failed run
 	for _, r := range p.Reviewers {
@@ -84,8 +84,8 @@ func runsOfLeftHeads(v *reviewerView) []quorum.Run {
 	return nil
 }
 
-// LikelyHeads are those of some earlier heads that are worth a request each: of too many the first, and those that stayed
-// longest before a force-push, so that a storm of pushes hides none that was judged.
+// LikelyHeads are those of some earlier heads that are worth a request each: of too many the first, and those that
+// stayed longest before a force-push, so that a storm of pushes hides none that was judged.
 func LikelyHeads(s quorum.Snapshot, heads []string) []string {
 	if len(heads) <= maxHeadsBefore {
 		return heads
@@ -182,8 +182,8 @@ func headsWithWords(s *quorum.Snapshot, r *quorum.Reviewer, texts *textReader) [
 	}))
 }
 
-// isOfHead reports whether a verdict is about this head beyond doubt: by its commit, by naming it, or by its run. A failure
-// whose log was not read may be an outage.
+// isOfHead reports whether a verdict is about this head beyond doubt: by its commit, by naming it, or by its run. A
+// failure whose log was not read may be an outage.
 func (v *reviewerView) isOfHead(ref quorum.TextRef) bool {
 	if ref.Kind == quorum.TextRun {
 		isRead := func(run quorum.Run) bool { return run.ID == ref.ID && isFailureRead(&run) }
@@ -215,8 +215,8 @@ func objectionsOfEarlierStays(h *headView, texts *textReader) []quorum.Objection
 	})...)
 }
 
-// objectionsWithin are the objections that stand by what was said within stays. Who moves the base or the head also chooses the
-// second: what was said in the very second of a change may object, and answers nothing.
+// objectionsWithin are the objections that stand by what was said within stays. Who moves the base or the head also
+// chooses the second: what was said in the very second of a change may object, and answers nothing.
 func objectionsWithin(
 	h *headView, stays []stay, texts *textReader, viewOf func(then *quorum.Snapshot) *headView,
 ) (all []quorum.Objection) {
@@ -269,9 +269,9 @@ func tellingBaseStays(s *quorum.Snapshot) []stay {
 	return telling[max(0, len(telling)-maxBaseStays):]
 }
 
-// objectionsOfOtherBases are what was objected while the pull request was against other bases, or by runs from before it
-// came back to this one, in what GitHub shows. What began against this base, or shows no beginning, objects here; else
-// its reviewer is required, as one that objected elsewhere.
+// objectionsOfOtherBases are what was objected while the pull request was against other bases, or by runs from before
+// it came back to this one, in what GitHub shows. What began against this base, or shows no beginning, objects here;
+// else its reviewer is required, as one that objected elsewhere.
 func objectionsOfOtherBases(h *headView, texts *textReader) (here []quorum.Objection, elsewhere map[string]bool) {
 	elsewhere = map[string]bool{}
 	s, own, changed := h.snapshot, earlierBaseStays(h.snapshot), h.cycle.baseChanged

@@ -18,10 +18,10 @@ const (
 	maxLogs    = 5
 )
 
-// Missing lists the facts that a full judgement of s needs and that cost requests of their own: artifacts and attempts that
-// no look has read, the logs of runs that ended without an answer, the commits that texts name, those of the pull request
-// and who pushed them, the other pull requests of its branch with the workflow files of their bases, and people's
-// permissions. What tells the policy, of which lane p is not yet, comes before all else.
+// Missing lists the facts that a full judgement of s needs and that cost requests of their own: artifacts and attempts
+// that no look has read, the logs of runs that ended without an answer, the commits that texts name, those of the pull
+// request and who pushed them, the other pull requests of its branch with the workflow files of their bases, and
+// people's permissions. What tells the policy, of which lane p is not yet, comes before all else.
 func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 	if isJudgedInPart(&p, &s) && !mayCarryOverDraft(&p, &s) {
 		if isJudgedLater(&p, &s) { // what an artifact objects to a draft stands later, deleted or not
@@ -96,8 +96,8 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 	return w
 }
 
-// unreadOfRuns are the artifacts of the reviewers' runs that nobody has read, and the attempts that failed before a look saw it: of
-// this stay on the base and of earlier ones, and artifacts of heads before.
+// unreadOfRuns are the artifacts of the reviewers' runs that nobody has read, and the attempts that failed before a
+// look saw it: of this stay on the base and of earlier ones, and artifacts of heads before.
 func unreadOfRuns(views []*reviewerView) (w quorum.Wants) {
 	for _, v := range views {
 		stays := earlierBaseStays(v.head.snapshot)
@@ -291,12 +291,12 @@ func wantsTree(p *quorum.Policy, s *quorum.Snapshot, views []*reviewerView) bool
 	isSame := b.Diff == s.PR.Diff.Lines && b.Base == s.PR.BaseRef && b.Tree != "" && b.Tree != UnknownTree
 	hasCounted := slices.ContainsFunc(b.Stood, func(st quorum.Stood) bool { return st.Counts })
 	isByMember := func(t quorum.Text) bool { return t.Member && mayStandHere(s, &t) }
-	return isSame && hasCounted || votes(views, quorum.Approve) ||
+	return isSame && hasCounted || anyVotes(views, quorum.Approve) ||
 		slices.ContainsFunc(views[0].head.lastReviews(), isByMember)
 }
 
-// votes reports whether a voting reviewer has that vote, or will have it when its attempt ends.
-func votes(views []*reviewerView, vote quorum.Vote) bool {
+// anyVotes reports whether a voting reviewer has that vote, or will have it when its attempt ends.
+func anyVotes(views []*reviewerView, vote quorum.Vote) bool {
 	return slices.ContainsFunc(views, func(v *reviewerView) bool {
 		b := v.makeBallot()
 		return v.MayVote() && (b.Vote == vote || b.Then != nil && b.Then.Vote == vote)

@@ -1,7 +1,7 @@
 package evidence
 
-// A no stands until it is answered: by an approval of its reviewer whose attempt began after it was said, or by a person
-// who may end it. What only looks again, waits, fails, is deleted or edited away ends nothing.
+// A no stands until it is answered: by an approval of its reviewer whose attempt began after it was said, or by a
+// person who may end it. What only looks again, waits, fails, is deleted or edited away ends nothing.
 
 import (
 	"slices"
@@ -14,7 +14,7 @@ import (
 // applyRecord corrects a result by what was said before: an objection stands, and what was withdrawn is not asked for again.
 func (v *attemptView) applyRecord(got statement, statements []statement) statement {
 	if got.Outcome == quorum.Findings && !got.Doubt {
-		accepted, isAccepted := v.accepted(got)
+		accepted, isAccepted := v.endedByAccept(got)
 		if !isAccepted {
 			return got
 		}
@@ -100,11 +100,11 @@ func (v *attemptView) newObjectionSearch(got statement, statements []statement) 
 	return s
 }
 
-// unansweredObjection finds an objection to this head and base that nothing has answered. What GitHub shows is read anew; the
-// record speaks for the rest. Where a person accepted all of them, it is the first.
+// unansweredObjection finds an objection to this head and base that nothing has answered. What GitHub shows is read
+// anew; the record speaks for the rest. Where a person accepted all of them, it is the first.
 func (s *objectionSearch) unansweredObjection() (objection statement, found bool) {
 	for _, open := range slices.Concat(s.openInAttempts(), s.openInSignals(), s.openInRecord()) {
-		accepted, isAccepted := s.accepted(open)
+		accepted, isAccepted := s.endedByAccept(open)
 		switch {
 		case !isAccepted:
 			return s.standingResult(open), true
@@ -188,8 +188,8 @@ func isYes(got *statement) bool {
 	return got.Outcome == quorum.Approved && got.Reason != quorum.ReasonResolved
 }
 
-// isAnswer reports whether a result answers what its reviewer objected before: an approval that no run under way may have
-// left. Threads that were resolved end the objection that they are, and no other.
+// isAnswer reports whether a result answers what its reviewer objected before: an approval that no run under way may
+// have left. Threads that were resolved end the objection that they are, and no other.
 func (v *attemptView) isAnswer(got *statement) bool {
 	mayBeIts := func(a reviewAttempt) bool { // one that waits for a person has said nothing
 		return a.ended.IsZero() && a.run.Status != "waiting" && v.attempts.mayHaveLeft(&a, got.at)
@@ -214,9 +214,8 @@ func (s *objectionSearch) isAnswered(o *quorum.Objection) bool {
 	switch {
 	case s.head.record.hasAnswered(s.Name, o.At, o.Run, o.Attempt):
 		return true
-	case o.Carried != "": // of an earlier head: answered here, or ended by a person
-		return s.isAnswer && s.got.at.After(o.At) && s.isAnsweredByCheck(o) ||
-			o.Kind == quorum.TextThread && s.isThreadAnswered(o.ID, false) || s.hasEndedSince(o)
+	case o.Carried != "":
+		return s.isCarriedAnswered(o)
 	case o.Kind == quorum.TextThread:
 		return s.isThreadAnswered(o.ID, s.isAnswer)
 	case o.Kind == quorum.TextCheck || o.Kind == quorum.TextStatus: // others can only delete its threads
@@ -236,6 +235,12 @@ func (s *objectionSearch) isAnswered(o *quorum.Objection) bool {
 		return isAnswered
 	}
 	return s.isTextAnswered(o, isAnswered)
+}
+
+// isCarriedAnswered reports whether its reviewer has answered an objection to an earlier head here, or a person ended it.
+func (s *objectionSearch) isCarriedAnswered(o *quorum.Objection) bool {
+	return s.isAnswer && s.got.at.After(o.At) && s.isAnsweredByCheck(o) ||
+		o.Kind == quorum.TextThread && s.isThreadAnswered(o.ID, false) || s.hasEndedSince(o)
 }
 
 // isTextAnswered is [objectionSearch.isAnswered] for an objection in a comment, review or artifact.

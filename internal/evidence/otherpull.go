@@ -44,8 +44,8 @@ func firstName(others []*quorum.PullRequest, listIsWhole bool) (name string, fou
 	return strings.TrimSuffix(fmt.Sprintf("#%d by %s", others[0].Number, others[0].Author.Login), " by "), true
 }
 
-// otherPullsAt are the pull requests of the same branch that were opened by then and may have had this head. When one was closed
-// ends nothing: a label starts runs of a closed pull request too, and GitHub may be late.
+// otherPullsAt are the pull requests of the same branch that were opened by then and may have had this head. When one
+// was closed ends nothing: a label starts runs of a closed pull request too, and GitHub may be late.
 func (h *headView) otherPullsAt(at time.Time) (others []*quorum.PullRequest, listIsWhole bool) {
 	pr := &h.snapshot.PR
 	for i := range h.snapshot.SameBranch {
@@ -82,8 +82,8 @@ func isRunOfPull(run *quorum.Run) bool {
 	return strings.HasPrefix(run.Event, "pull_request") || run.Event == "dynamic"
 }
 
-// otherPullOfRun finds a pull request of the same branch that a run may be about; of one whose repository is gone nobody knows. A
-// run for another pull request whose base has the same workflow writes its texts there.
+// otherPullOfRun finds a pull request of the same branch that a run may be about; of one whose repository is gone
+// nobody knows. A run for another pull request whose base has the same workflow writes its texts there.
 func (h *headView) otherPullOfRun(run *quorum.Run, isText bool) (name string, found bool) {
 	if !isRunOfPull(run) {
 		return "", false

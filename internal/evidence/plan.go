@@ -192,8 +192,8 @@ func (p *planner) waitForAttempt(b quorum.Ballot) quorum.Ballot {
 	return b
 }
 
-// isRerunUnderWay reports whether we have run the reviewer again, by ourselves or for a person, and that attempt has not
-// ended, or GitHub does not show it yet.
+// isRerunUnderWay reports whether we have run the reviewer again, by ourselves or for a person, and that attempt has
+// not ended, or GitHub does not show it yet.
 func (p *planner) isRerunUnderWay() bool {
 	a := &p.attempt
 	if in, found := p.announcedRerun(); found {
@@ -243,8 +243,8 @@ func (p *planner) planRetry(b quorum.Ballot) quorum.Ballot {
 		b.Vote, b.Spent, b.Open = quorum.Unavailable, possible && !p.Shadow, a.run == nil
 		return b
 	}
-	// An answer that was not understood is asked for again, unless the reviewer's last ones on other pull requests were not
-	// understood either. What it said on this pull request shows nothing for itself.
+	// An answer that was not understood is asked for again, unless the reviewer's last ones on other pull requests were
+	// not understood either. What it said on this pull request shows nothing for itself.
 	isUnread, s := got.Outcome == quorum.Malformed && got.Reason == quorum.ReasonMalformed, p.head.snapshot
 	if isUnread && quorum.DriftOf(p.Name, s.Heard, s.PR.Number).Drifted() {
 		b.Vote, b.Reason, b.Spent, b.Open = quorum.Unavailable, quorum.ReasonDrift, true, a.run == nil

@@ -17,8 +17,8 @@ type recordView struct {
 	unlooked []quorum.Objection // that no look could record before the pull request left this base for a while
 }
 
-// withoutAccepts is a snapshot without what people accepted who may not: the policy lets them no more, or they had no hand in the
-// other pull request of the head below which they said it, and had one in this.
+// withoutAccepts is a snapshot without what people accepted who may not: the policy lets them no more, or they had no
+// hand in the other pull request of the head below which they said it, and had one in this.
 func withoutAccepts(p *quorum.Policy, s *quorum.Snapshot) *quorum.Snapshot {
 	mayNot := func(own bool) bool { return p.Override == 0 || own && !p.OwnChange }
 	whyRefused := func(c quorum.Command) quorum.Reason {
@@ -256,8 +256,8 @@ func judgedBy(all []quorum.Judged, reviewer string) *quorum.Judged {
 
 func (v pastView) judged() *quorum.Judged { return judgedBy(v.head.snapshot.Record.Judged, v.Name) }
 
-// judgedElsewhere is the verdict that the reviewer gave last before it judged this head: what GitHub shows of heads that
-// were left, where no look has seen it, or else what the record knows; nil if it gave none.
+// judgedElsewhere is the verdict that the reviewer gave last before it judged this head: what GitHub shows of heads
+// that were left, where no look has seen it, or else what the record knows; nil if it gave none.
 func (v pastView) judgedElsewhere() *quorum.Judged {
 	j := v.judged()
 	if v.onLeftHeads == nil || j != nil && j.Head == v.head.snapshot.PR.Head {
@@ -272,8 +272,8 @@ func (v pastView) judgedElsewhere() *quorum.Judged {
 	return j
 }
 
-// isRequiredAgain reports whether the reviewer objected to the last head that it judged, and this one has another diff, or to
-// this head against another base. Its answer is needed then in every lane but one that asks for no review.
+// isRequiredAgain reports whether the reviewer objected to the last head that it judged, and this one has another diff,
+// or to this head against another base. Its answer is needed then in every lane but one that asks for no review.
 func (v pastView) isRequiredAgain() bool {
 	if !v.MayVote() || v.Excused == quorum.ReasonWhen || v.head.policy.NeedsNoReview() {
 		return false
@@ -328,8 +328,8 @@ func isNewVerdict(j *quorum.Judged, b *quorum.Ballot) bool {
 	return b.Since.UTC().Truncate(time.Second).After(j.Said)
 }
 
-// rememberJudged remembers what each reviewer said last, and counts what it said on this diff. An objection that stands here from
-// elsewhere counts as said last where the record holds another verdict.
+// rememberJudged remembers what each reviewer said last, and counts what it said on this diff. An objection that stands
+// here from elsewhere counts as said last where the record holds another verdict.
 func rememberJudged(all []quorum.Judged, s *quorum.Snapshot, ballots []quorum.Ballot) []quorum.Judged {
 	head, diff := s.PR.Head, s.PR.Diff.Lines
 	for i := range ballots {

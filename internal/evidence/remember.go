@@ -93,8 +93,8 @@ func rememberUndone(known []quorum.UndonePass, was *quorum.Pass, d quorum.Decisi
 // maxCommanded is how many approvals at somebody's command are remembered: the first ones.
 const maxCommanded = 20
 
-// rememberReviewer adds when a person first asked a reviewer, its approvals that answer a command, for deleting the command makes
-// none of them a review, and its runs.
+// rememberReviewer adds when a person first asked a reviewer, its approvals that answer a command, for deleting the
+// command makes none of them a review, and its runs.
 func rememberReviewer(rec *quorum.Record, v *reviewerView) {
 	asked := quorum.Asked{Reviewer: v.Name, Base: rec.Base, At: v.personRequest().UTC()}
 	if !asked.At.IsZero() {
@@ -343,8 +343,8 @@ func rememberUnlooked(rec *quorum.Record, unlooked []quorum.Objection, ballots [
 	}
 }
 
-// mostUnanswered is how many unanswered objections of a kind the record holds of a reviewer, to a base. People end those in
-// reviews one by one, and a reviewer objects while one of its threads is open.
+// mostUnanswered is how many unanswered objections of a kind the record holds of a reviewer, to a base. People end
+// those in reviews one by one, and a reviewer objects while one of its threads is open.
 func mostUnanswered(kind quorum.TextKind) int {
 	return cmp.Or(map[quorum.TextKind]int{quorum.TextThread: 20, quorum.TextReview: 10}[kind], 2)
 }

@@ -44,8 +44,8 @@ func (v *reviewerView) personRequest() (at time.Time) {
 	return at
 }
 
-// shownRequests are the times at which GitHub shows that somebody asked the reviewer: by an event, or, as an event of no
-// kind, in a comment.
+// shownRequests are the times at which GitHub shows that somebody asked the reviewer: by an event, or, as an event of
+// no kind, in a comment.
 func (v *reviewerView) shownRequests() []quorum.Event {
 	s := v.head.snapshot
 	all := without(s.Timeline, func(e quorum.Event) bool { return !isReviewRequest(&e, v.Reviewer) })

@@ -155,8 +155,8 @@ func pastAttempt(run *quorum.Run, number int, began, ended time.Time) reviewAtte
 	return reviewAttempt{run: run, number: number, isPast: true, began: began, firstJobBegan: began, ended: ended}
 }
 
-// unseenAttempts are the attempts of a run, the newest first, of whose end no look has seen, if a job has failed before: running
-// it again at once would make its conclusion unsaid. GitHub lets a run have fifty.
+// unseenAttempts are the attempts of a run, the newest first, of whose end no look has seen, if a job has failed
+// before: running it again at once would make its conclusion unsaid. GitHub lets a run have fifty.
 func unseenAttempts(h *headView, r *quorum.Reviewer, run *quorum.Run) (all []quorum.AttemptName) {
 	if r.Retired || !isByConclusion(r) || r.FailureMeans != quorum.MeansFindings || len(run.FailedJobs) == 0 {
 		return nil

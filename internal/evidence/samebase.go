@@ -1,7 +1,7 @@
 package evidence
 
-// A base that was merged, and a stack that moves up, change nothing for a pull request: where it changes the very same files,
-// and the new base holds the same guarded files and workflows, all that was said counts as before.
+// A base that was merged, and a stack that moves up, change nothing for a pull request: where it changes the very same
+// files, and the new base holds the same guarded files and workflows, all that was said counts as before.
 
 import (
 	"crypto/sha256"
@@ -49,8 +49,8 @@ func isPushedSince(s *quorum.Snapshot, pushed time.Time) bool {
 	return pushed.IsZero() || pushed.After(firstArrival(s))
 }
 
-// isUnsafeLayer reports whether a layer of a stack lies on a branch that holds other guarded files or workflows than the trunk, or
-// may have held them since the head came: its author chooses what stands there.
+// isUnsafeLayer reports whether a layer of a stack lies on a branch that holds other guarded files or workflows than
+// the trunk, or may have held them since the head came: its author chooses what stands there.
 func isUnsafeLayer(s *quorum.Snapshot) bool {
 	isLayer := s.PR.Stack.Trunk != "" && s.PR.Stack.Trunk != s.PR.BaseRef
 	return isLayer && (s.Guards == "" || s.Guards != s.TrunkGuards || s.Record.Guards == changedGuards || isPushedSince(s, s.LayerPushed))

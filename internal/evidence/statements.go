@@ -80,8 +80,8 @@ func (s *statement) voidIfOtherPull(name string, found bool) {
 	}
 }
 
-// declined is a void approval, where nothing else was said.
-func (s *statement) declined() statement {
+// asDeclined is a void approval, where nothing else was said.
+func (s *statement) asDeclined() statement {
 	got := statementOf(quorum.Declined, voidReasons[s.rejected], s.at)
 	got.Detail, got.ref, got.url = s.voidDetail, s.ref, s.url
 	return got
@@ -105,8 +105,8 @@ func saysWhy(o quorum.Outcome) bool {
 	return slices.Contains([]quorum.Outcome{quorum.Limited, quorum.Failed, quorum.Declined, quorum.Overloaded}, o)
 }
 
-// withKnownPaths returns findings with their paths as the pull request has them: readers know neither of a folder "a", as
-// of a diff's name, nor that a name begins with its repository's.
+// withKnownPaths returns findings with their paths as the pull request has them: readers know neither of a folder "a",
+// as of a diff's name, nor that a name begins with its repository's.
 func (h *headView) withKnownPaths(findings []quorum.Finding) []quorum.Finding {
 	known := make(map[string]bool, len(h.snapshot.PR.Files))
 	for _, f := range h.snapshot.PR.Files {
