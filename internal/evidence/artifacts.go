@@ -67,9 +67,8 @@ func (v artifactView) artifactStatements(a *reviewAttempt) (out []statement) {
 		isShown := slices.ContainsFunc(all, func(s statement) bool { return s.ref.ID == st.ID && s.rejected != artifactExpired })
 		isOfRun := st.Kind == quorum.TextArtifact && st.Run == a.run.ID && st.Base == v.head.record.base && a.covers(st.At)
 		if isOfRun && !isShown && st.Terms == termsOf(v.Reviewer) {
-			yes := statementOf(quorum.Approved, quorum.ReasonApproved, st.At)
-			yes.ref, yes.url = st.TextRef, a.run.URL
-			out = append(out, yes)
+			yes := review.Reading{Outcome: quorum.Approved, Reason: quorum.ReasonApproved}
+			out = append(out, statement{Reading: yes, ref: st.TextRef, at: st.At, url: a.run.URL})
 		}
 	}
 	out = append(out, without(all, isOther)...)
