@@ -134,7 +134,9 @@ func (cmd classifyCmd) Run(ctx context.Context, c *command) error {
 }
 
 // writeClassification reads a text as the check does, and writes the outcome as JSON.
-func writeClassification(w io.Writer, r quorum.Reviewer, m review.Material) error { return classifyText(r, m).writeJSON(w) }
+func writeClassification(w io.Writer, r quorum.Reviewer, m review.Material) error {
+	return classifyText(r, m).writeJSON(w)
+}
 
 // classifyText reads a text as the check does.
 func classifyText(r quorum.Reviewer, m review.Material) classifiedText {

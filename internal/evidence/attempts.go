@@ -428,11 +428,9 @@ var causeRank = map[quorum.Outcome]int{
 
 // readLogs reads the logs and annotations of a run. A cause that will not go away beats one that may.
 func readLogs(run *quorum.Run) (best review.Reading, explained bool) {
-	for i := range run.Jobs {
-		job := &run.Jobs[i]
+	for _, job := range run.Jobs {
 		for _, text := range append(slices.Clip(job.Annotations), job.Log) {
-			m := review.Material{Kind: review.Log, Body: text, Conclusion: run.Conclusion}
-			got := review.Read(quorum.Reviewer{}, m)
+			got := review.Read(quorum.Reviewer{}, review.Material{Kind: review.Log, Body: text, Conclusion: run.Conclusion})
 			isEmpty := got.Outcome == quorum.Empty && run.Conclusion != "success"
 			isCause := text != "" && !isEmpty && got.Outcome != quorum.Unknown && got.Outcome != quorum.Unrelated
 			if isCause && (!explained || causeRank[got.Outcome] > causeRank[best.Outcome]) {

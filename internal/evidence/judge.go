@@ -223,12 +223,11 @@ func (t turnView) seatOf(name string) *quorum.Ballot {
 		return &seated
 	}
 	then := *b
-	switch reserve.Vote {
-	case quorum.Approve:
+	if reserve.Vote == quorum.Approve {
 		then.Then = reserve
-	case quorum.Pending:
+	}
+	if reserve.Vote == quorum.Pending {
 		then.Deadline = reserve.Deadline
-	case quorum.Object, quorum.Unavailable:
 	}
 	return &then
 }

@@ -102,6 +102,9 @@ var (
 	}
 )
 
+// unfilled matches a value that nobody has filled in.
+var unfilled = lazyRegexp(`[{}|]|^(?:<|\.\.\.|…)|^(?:n|tbd|todo)$`)
+
 // voteOf returns the vote of a field's value.
 func (f verdictField) voteOf(value string) vote {
 	if strings.ContainsAny(value, emptyBoxes) {
@@ -117,36 +120,42 @@ func (f verdictField) voteOf(value string) vote {
 	switch {
 	case listsValues(value):
 		return unfilledTemplate
-	case strings.ContainsAny(value, "{}|"), strings.HasPrefix(value, "<"), strings.HasPrefix(value, "..."),
-		strings.HasPrefix(value, "…"), value == "n", value == "tbd", value == "todo":
+	case unfilled().MatchString(value):
 		return f.voteOfUnknown(unfilledTemplate)
 	case beginsWithOneOf(refusedWords, value):
 		return refuses
 	case !negative && slices.Contains(f.approve, trimStatement(value)):
 		return approves
 	}
+	if no := f.voteByRejection(value); no != silent {
+		return no
+	}
+	if negative && slices.Contains(f.approve, trimStatement(value)) {
+		return yesAndNo
+	}
+	if beginsWithOneOf(f.approve, value) {
+		return conditionalYes
+	}
+	return f.voteOfUnknown(unclear)
+}
+
+// voteByRejection returns the vote of a value that begins with a word that objects, silent if it begins with none. Some of these
+// words may mean something else.
+func (f verdictField) voteByRejection(value string) vote {
 	low := strings.ToLower(value)
 	for _, word := range rejectedWords {
 		rest, ok := cutWord(low, word)
-		switch {
-		case !ok:
-		case word == "no" && saysNothing(value), strings.HasPrefix(rest, "-") && len(rest) > 1 && isAlnum(rest[1]),
-			word == "major" && f.loose,
-			f.loose && trimStatement(rest) != "" && !strings.Contains(value, "merge") && slices.Contains(planWords, word):
+		if !ok {
+			continue
+		}
+		isPlan := f.loose && slices.Contains(planWords, word) && trimStatement(rest) != "" && !strings.Contains(value, "merge")
+		isOther := word == "no" && saysNothing(value) || word == "major" && f.loose || isPlan
+		if isOther || strings.HasPrefix(rest, "-") && len(rest) > 1 && isAlnum(rest[1]) {
 			return f.voteOfUnknown(unclear)
-		default:
-			return objects
 		}
+		return objects
 	}
-	for _, word := range f.approve {
-		if rest, ok := cutWord(value, word); ok {
-			if negative && trimStatement(rest) == "" {
-				return yesAndNo
-			}
-			return conditionalYes
-		}
-	}
-	return f.voteOfUnknown(unclear)
+	return silent
 }
 
 // voteOfUnknown returns the vote of a value that is none of f's words: v, or silent where it may be anything else.

@@ -237,7 +237,7 @@ func (v jsonValue) toReading(least quorum.Severity) Reading {
 			yes++
 		case objects:
 			no++
-		case silent, unfilledTemplate, conditionalYes, yesAndNo, unclear:
+		case silent, unfilledTemplate, conditionalYes, yesAndNo, unclear, refuses:
 			bad++
 			state = got
 		}

@@ -55,10 +55,37 @@ func (r ruling) refusal() Reading {
 // maxFields is the number of fields that a text may have; one with more is no review.
 const maxFields = 100
 
+// fieldRulings are the rulings of the fields of a text, of each kind the one that counts.
+type fieldRulings struct {
+	yes, no, bad ruling
+	weakYes      bool // a yes stands where it cannot approve
+}
+
+func (f *fieldRulings) add(got ruling) {
+	switch got.vote {
+	case approves:
+		if f.weakYes = f.weakYes || got.weak; got.weak {
+			return
+		}
+		if f.yes.vote != silent {
+			got.detail = f.yes.detail
+		}
+		f.yes = got
+	case objects:
+		if f.no.vote == silent {
+			f.no = got
+		}
+	case silent, unfilledTemplate, conditionalYes, yesAndNo, unclear, refuses:
+		if f.bad.vote == silent || f.bad.vote == unclear {
+			f.bad = got
+		}
+	}
+}
+
 // ruleFields returns the ruling of all fields of a text. One value said twice is one, and two that differ contradict each other.
 func (d *document) ruleFields() ruling {
-	var yes, no, bad ruling
-	seen, weakYes := 0, false
+	var all fieldRulings
+	seen := 0
 	for i, l := range d.lines {
 		if l.visibility != inView && l.visibility != doubtful || l.text == "" || len(l.text) > 64<<10 {
 			continue
@@ -70,32 +97,15 @@ func (d *document) ruleFields() ruling {
 		if seen++; seen > maxFields {
 			return ruling{vote: unclear, detail: shortQuote(l.text), line: i}
 		}
-		switch got.vote {
-		case approves:
-			if got.weak {
-				weakYes = true
-				continue
-			}
-			if yes.vote != silent {
-				got.detail = yes.detail
-			}
-			yes = got
-		case objects:
-			if no.vote == silent {
-				no = got
-			}
-		case silent, unfilledTemplate, conditionalYes, yesAndNo, unclear, refuses:
-			if bad.vote == silent || bad.vote == unclear {
-				bad = got
-			}
-		}
+		all.add(got)
 	}
+	yes, no, bad := all.yes, all.no, all.bad
 	switch {
 	case yes.vote != silent && no.vote != silent:
 		return ruling{vote: yesAndNo, detail: shortQuote(yes.detail + " / " + no.detail), rule: no.rule, line: no.line}
 	case yes.vote != silent && bad.vote == refuses:
 		return ruling{vote: yesAndNo, detail: shortQuote(yes.detail + " / " + bad.detail), rule: bad.rule, line: bad.line}
-	case no.vote != silent && no.weak && weakYes: // a prompt lists the values to choose from
+	case no.vote != silent && no.weak && all.weakYes: // a prompt lists the values to choose from
 		return ruling{vote: unfilledTemplate, detail: no.detail, rule: no.rule, line: no.line}
 	case no.vote != silent:
 		return no

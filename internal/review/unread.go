@@ -136,14 +136,20 @@ var statedLosses = []struct {
 		`|received)\??: ?(?:no|none|nothing|false)\b|^(?:reviewed|read|seen): ?(?:no|none|nothing)\b`), "files reviewed: none"},
 	{lazyRegexp(`^(?:status|coverage|completeness|review|review status|mode|source|scope)\??: ?` +
 		`(?:partial|incomplete|truncated|fallback|default|cancell?ed|timed out|aborted)\b`), "status: cancelled"},
-	{lazyRegexp(`^(?:skipped|omitted|unread|unreviewed|excluded|remaining|failed|ignored) (?:files|hunks|chunks)\b.{0,12}[:(] ?\S*[1-9./]`),
-		"remaining files: 12"},
-	{lazyRegexp(`^(?:files|hunks|chunks) (?:not \w+|not yet \w+|skipped|omitted|remaining|left|excluded)\b.{0,12}[:(] ?\S*[1-9./]`),
-		"files remaining: 12"},
+	{
+		lazyRegexp(`^(?:skipped|omitted|unread|unreviewed|excluded|remaining|failed|ignored) (?:files|hunks|chunks)\b.{0,12}[:(] ?\S*[1-9./]`),
+		"remaining files: 12",
+	},
+	{
+		lazyRegexp(`^(?:files|hunks|chunks) (?:not \w+|not yet \w+|skipped|omitted|remaining|left|excluded)\b.{0,12}[:(] ?\S*[1-9./]`),
+		"files remaining: 12",
+	},
 	{lazyRegexp(`\b[1-9]\d*(?: files)? reviewed, [1-9]\d*(?: files)? (?:skipped|omitted|left)\b` +
 		`|\breviewed [1-9]\d* files, (?:skipped|omitted) [1-9]`), "reviewed 12 files, skipped 28"},
-	{lazyRegexp(`^coverage: (?:of the diff: )?\d?\d ?%|\b\d?\d ?% of the (?:diff|patch|changes|files|pr)\b.{0,20}\b(?:reviewed|read|checked|covered)`),
-		"about 60% of the diff was reviewed"},
+	{
+		lazyRegexp(`^coverage: (?:of the diff: )?\d?\d ?%|\b\d?\d ?% of the (?:diff|patch|changes|files|pr)\b.{0,20}\b(?:reviewed|read|checked|covered)`),
+		"about 60% of the diff was reviewed",
+	},
 	{lazyRegexp(`\b(?:fallback|default(?:ed|ing)?)(?: to)?(?: an?)? approv\w+`), "defaulted to approve"},
 	{lazyRegexp(`^error (?:while|when|during) (?:fetching|loading|reading|opening)\b`), "error while fetching the description"},
 	{lazyRegexp(`\bnot covered\b`), "### not covered"},
@@ -253,7 +259,7 @@ func coverageOf(words string) (seen, all int, ok bool) {
 // unreadLine finds the line that says that not all was read, or that there is no answer. Where a vendor's own words approve, its
 // folds, tables and quotes are about the change itself; the line that approves says what its vendor means by it.
 func (d *document) unreadLine(approving int, ownWords bool) (line int, found bool) {
-	counted := map[bool]int{} // how many files were read (true), and how many there are
+	var counted countedRead
 	var header []string
 	for i, l := range d.lines {
 		text := strings.TrimSpace(l.text)
@@ -278,23 +284,8 @@ func (d *document) unreadLine(approving int, ownWords bool) (line int, found boo
 			}
 			parts = rowClauses(header, cells)
 		}
-		for _, part := range parts {
-			item, _ := listItem(strings.TrimSpace(part))
-			words := plainWords(cutLinks(dropInvisible(dropCode(item))))
-			if seen, all, ok := coverageOf(words); ok && seen < all || percentage().MatchString(words) {
-				return i, true
-			}
-			if m := countedFiles().FindStringSubmatch(strings.TrimSpace(words)); m != nil {
-				n, _ := strconv.Atoi(m[2])
-				isRead := m[1] != ""
-				if counted[isRead] = n; isRead && n == 0 || counted[true] > 0 && counted[true] < counted[false] {
-					return i, true
-				}
-				continue
-			}
-			if saysUnread(words) {
-				return i, true
-			}
+		if slices.ContainsFunc(parts, counted.showsUnread) {
+			return i, true
 		}
 	}
 	for i := len(d.lines) - 1; i > approving && !ownWords; i-- { // an answer that ends in a colon was cut off
@@ -304,6 +295,30 @@ func (d *document) unreadLine(approving int, ownWords bool) (line int, found boo
 		}
 	}
 	return 0, false
+}
+
+// countedRead is how many files a text says were read, and how many there are; 0: it does not say.
+type countedRead struct{ seen, all int }
+
+// showsUnread reports whether a part of a line says that not all was read, by itself or beside the parts before it.
+func (c *countedRead) showsUnread(part string) bool {
+	item, _ := listItem(strings.TrimSpace(part))
+	words := plainWords(cutLinks(dropInvisible(dropCode(item))))
+	if seen, all, ok := coverageOf(words); ok && seen < all || percentage().MatchString(words) {
+		return true
+	}
+	m := countedFiles().FindStringSubmatch(strings.TrimSpace(words))
+	switch {
+	case m == nil:
+		return saysUnread(words)
+	case m[1] == "":
+		c.all, _ = strconv.Atoi(m[2])
+	default:
+		if c.seen, _ = strconv.Atoi(m[2]); c.seen == 0 {
+			return true
+		}
+	}
+	return c.seen > 0 && c.seen < c.all
 }
 
 // continuesSentence reports whether line i goes on with the sentence of the line before: a text whose lines were broken by width.

@@ -18,52 +18,68 @@ type veto struct {
 }
 
 var vetoes = []veto{
-	{"do not merge", lazyRegexp(
-		`(?:^|[.;:!?,(—–] ?|\b(?:i|we|you|please|so|and|but|strongly|this|that) )` + mustNot + `(?: recommend)?(?: yet)? ` +
-			`(?:merg(?:e|ing)|ship|land|approve)\b|\b` + mustNot + `(?: yet)? be (?:merged|shipped|landed|approved)\b` +
-			`|\bnot (?:yet )?(?:ready|safe) (?:to|for) (?:be )?merged?\b|\bnot mergeable\b` +
-			`|\bhold (?:off|the merge)\b|^(?:please )?merge (?:only|once|after)\b`),
-		true, "Please do not merge this yet."},
-	{"must be fixed", lazyRegexp(
-		`\b(?:must|needs? to|has to|have to) (?:first )?be (?:(?:fixed|addressed|reverted|corrected|reworked)\b` +
-			`|resolved(?: first| before (?:the )?merg\w+)?(?:[.;:!,]|$))` +
-			`|\bshould be reverted\b|\bbefore (?:the )?(?:merge|merging|release)\b` +
-			`|\bbefore (?:this|it) (?:(?:is|can be|gets) (?:merged|shipped|released|deployed|landed)|goes (?:in|out|live)|lands|ships)\b` +
-			`|\bshow-?stopper\b|\bblocks? (?:the )?merg(?:e|ing)\b|\bis a (?:merge )?blocker\b|\bi (?:am requesting|request) changes\b` +
-			`|^(?:action |fix )?required\b|\bfix (?:is )?required\b`),
-		true, "The race in the hub must be fixed."},
-	{"a yes on a condition", lazyRegexp(
-		`^(?:approved?|yes|lgtm|ready|pass(?:ed)?)[,;.]? (?:but|only|if|once|after|unless|provided|except|pending)\b`),
-		true, "Approved, but only once the lock is fixed."},
-	{"changes requested", lazyRegexp(`^(?:changes (?:are )?(?:requested|required|needed)|requesting changes)\b`),
-		false, "Changes are required in the hub."},
-	{"something is open", lazyRegexp(
-		`\b(?:[1-9]\d{0,4}|one|two|three|four|five) (?:still |\w+ )?` + openState + ` ` + openThing + `\b` +
-			`|\b` + openState + ` ` + openThing + ` ?[:(] ?[1-9]` +
-			`|\b` + openThing + ` (?:still |left |remain(?:ing)? )?(?:open|unresolved) ?[:(] ?[1-9]` +
-			`|\b[1-9]\d{0,4} ` + openThing + ` (?:still |are |remain )*(?:open|unresolved|unaddressed)\b`),
-		false, "2 unresolved threads"},
-	{"taken back", lazyRegexp(
-		`\b(?:withdr[ae]w(?:s|ing)?|retract\w*|revok\w+|rescind\w*|revert\w*|tak(?:e|ing) back|took back|disregard|ignore|scrap) ` +
-			`(?:\w+ ){0,2}(?:approval|approve|verdict|yes|above|decision|vote|review)\b|\brevoking (?:this|it)\b` +
-			`|(?:^|\b(?:my|this|our|that|the|above|earlier) )(?:approval|verdict|yes|answer|decision|vote)\b.{0,30}\b(?:withdrawn|void` +
-			`|in error|by mistake|premature|revoked|retracted|superseded|(?:no longer|not) (?:valid|stands?|holds?))\b` +
-			`|\b(?:approval|verdict|yes)(?: above)? (?:was (?:a mistake|wrong)|is (?:wrong|a mistake))\b` +
-			`|^(?:edit|update|correction)\b.{0,40}\b(?:not approved|a no|reject\w*|request_changes|withdrawn)\b` +
-			`|\b(?:no longer|not) (?:approve|approving)\b|\bon second thoughts?\b|\bchanged my mind\b` +
-			`|\b(?:scratch|strike) that\b|\btak(?:e|ing) (?:it|that) back\b|\bwrong (?:pull request|pr)\b` +
-			`|\b(?:verdict|review|answer) (?:is |was )?(?:for|of) (?:another|a different) (?:pull request|pr)\b`),
-		true, "I withdraw my approval."},
-	{"another value", lazyRegexp(
-		`\b(?:verdict|decision|recommendation)(?: \([^()]{0,30}\))? ?(?:is|=|→|->|—|–|-|:)? ?(?:to )?` +
-			`(?:request[_ -]?changes|changes[_ ]requested|reject(?:ed)?|block(?:ed)?|needs[_ ](?:work|changes)|fail(?:ed)?)\b` +
-			`|^(?:approved?|lgtm|mergeable|merge|ship(?: it)?|safe to \w+|ready(?: to \w+)?|go) ?[:?] ?(?:no|false|not yet)\b` +
-			`|^(?:\w+ ){0,3}\w+: (?:fail|failed|failing)[.!]?$|^vote: ?-1`),
-		false, "Verdict - REJECT"},
-	{"not in its language", lazyRegexp(
-		`nicht mergen|ne pas fusionner|ne fusionnez pas|no fusion(?:ar|es)|não (?:mescl|faça merge)|niet mergen|non unire` +
-			`|не (?:сливать|мержить)|đừng merge|không merge|マージ(?:しない|不可|するな)|(?:不要|请勿|不能)合[并併]|(?:병합|머지)하지 마`),
-		true, "Bitte nicht mergen."},
+	{
+		"do not merge", lazyRegexp(
+			`(?:^|[.;:!?,(—–] ?|\b(?:i|we|you|please|so|and|but|strongly|this|that) )` + mustNot + `(?: recommend)?(?: yet)? ` +
+				`(?:merg(?:e|ing)|ship|land|approve)\b|\b` + mustNot + `(?: yet)? be (?:merged|shipped|landed|approved)\b` +
+				`|\bnot (?:yet )?(?:ready|safe) (?:to|for) (?:be )?merged?\b|\bnot mergeable\b` +
+				`|\bhold (?:off|the merge)\b|^(?:please )?merge (?:only|once|after)\b`),
+		true, "Please do not merge this yet.",
+	},
+	{
+		"must be fixed", lazyRegexp(
+			`\b(?:must|needs? to|has to|have to) (?:first )?be (?:(?:fixed|addressed|reverted|corrected|reworked)\b` +
+				`|resolved(?: first| before (?:the )?merg\w+)?(?:[.;:!,]|$))` +
+				`|\bshould be reverted\b|\bbefore (?:the )?(?:merge|merging|release)\b` +
+				`|\bbefore (?:this|it) (?:(?:is|can be|gets) (?:merged|shipped|released|deployed|landed)|goes (?:in|out|live)|lands|ships)\b` +
+				`|\bshow-?stopper\b|\bblocks? (?:the )?merg(?:e|ing)\b|\bis a (?:merge )?blocker\b|\bi (?:am requesting|request) changes\b` +
+				`|^(?:action |fix )?required\b|\bfix (?:is )?required\b`),
+		true, "The race in the hub must be fixed.",
+	},
+	{
+		"a yes on a condition", lazyRegexp(
+			`^(?:approved?|yes|lgtm|ready|pass(?:ed)?)[,;.]? (?:but|only|if|once|after|unless|provided|except|pending)\b`),
+		true, "Approved, but only once the lock is fixed.",
+	},
+	{
+		"changes requested", lazyRegexp(`^(?:changes (?:are )?(?:requested|required|needed)|requesting changes)\b`),
+		false, "Changes are required in the hub.",
+	},
+	{
+		"something is open", lazyRegexp(
+			`\b(?:[1-9]\d{0,4}|one|two|three|four|five) (?:still |\w+ )?` + openState + ` ` + openThing + `\b` +
+				`|\b` + openState + ` ` + openThing + ` ?[:(] ?[1-9]` +
+				`|\b` + openThing + ` (?:still |left |remain(?:ing)? )?(?:open|unresolved) ?[:(] ?[1-9]` +
+				`|\b[1-9]\d{0,4} ` + openThing + ` (?:still |are |remain )*(?:open|unresolved|unaddressed)\b`),
+		false, "2 unresolved threads",
+	},
+	{
+		"taken back", lazyRegexp(
+			`\b(?:withdr[ae]w(?:s|ing)?|retract\w*|revok\w+|rescind\w*|revert\w*|tak(?:e|ing) back|took back|disregard|ignore|scrap) ` +
+				`(?:\w+ ){0,2}(?:approval|approve|verdict|yes|above|decision|vote|review)\b|\brevoking (?:this|it)\b` +
+				`|(?:^|\b(?:my|this|our|that|the|above|earlier) )(?:approval|verdict|yes|answer|decision|vote)\b.{0,30}\b(?:withdrawn|void` +
+				`|in error|by mistake|premature|revoked|retracted|superseded|(?:no longer|not) (?:valid|stands?|holds?))\b` +
+				`|\b(?:approval|verdict|yes)(?: above)? (?:was (?:a mistake|wrong)|is (?:wrong|a mistake))\b` +
+				`|^(?:edit|update|correction)\b.{0,40}\b(?:not approved|a no|reject\w*|request_changes|withdrawn)\b` +
+				`|\b(?:no longer|not) (?:approve|approving)\b|\bon second thoughts?\b|\bchanged my mind\b` +
+				`|\b(?:scratch|strike) that\b|\btak(?:e|ing) (?:it|that) back\b|\bwrong (?:pull request|pr)\b` +
+				`|\b(?:verdict|review|answer) (?:is |was )?(?:for|of) (?:another|a different) (?:pull request|pr)\b`),
+		true, "I withdraw my approval.",
+	},
+	{
+		"another value", lazyRegexp(
+			`\b(?:verdict|decision|recommendation)(?: \([^()]{0,30}\))? ?(?:is|=|→|->|—|–|-|:)? ?(?:to )?` +
+				`(?:request[_ -]?changes|changes[_ ]requested|reject(?:ed)?|block(?:ed)?|needs[_ ](?:work|changes)|fail(?:ed)?)\b` +
+				`|^(?:approved?|lgtm|mergeable|merge|ship(?: it)?|safe to \w+|ready(?: to \w+)?|go) ?[:?] ?(?:no|false|not yet)\b` +
+				`|^(?:\w+ ){0,3}\w+: (?:fail|failed|failing)[.!]?$|^vote: ?-1`),
+		false, "Verdict - REJECT",
+	},
+	{
+		"not in its language", lazyRegexp(
+			`nicht mergen|ne pas fusionner|ne fusionnez pas|no fusion(?:ar|es)|não (?:mescl|faça merge)|niet mergen|non unire` +
+				`|не (?:сливать|мержить)|đừng merge|không merge|マージ(?:しない|不可|するな)|(?:不要|请勿|不能)合[并併]|(?:병합|머지)하지 마`),
+		true, "Bitte nicht mergen.",
+	},
 }
 
 // mustNot denies a step.
@@ -110,45 +126,61 @@ func (d *document) vetoLine(at int, plain bool) (line int, rule string, found bo
 			units = append(units, lastSentence(d.lines[i-1].text)+" "+text)
 		}
 		for _, unit := range units {
-			bare := cutCodeSpans(unit)
-			words := plainWords(cutLinks(dropInvisible(bare)))
-			if !plain && hasCross(bare) {
-				return i, "veto: a cross", true
-			}
-			for _, v := range vetoes {
-				if (v.prose || !plain) && saysVeto(v, words) {
-					return i, "veto: " + v.name, true
-				}
-			}
-			_, value, _ := strings.Cut(words, ": ")
-			if _, no := rejectingUnit(value, false); no && !plain {
-				return i, "veto: another value", true
-			}
-			if _, no := rejectingUnit(words, false); no && text[0] == '|' {
-				return i, "veto: a cell that says no", true
-			}
-			if !plain && strings.HasPrefix(bare, "[ ]") {
-				return i, "veto: an open box", true
-			}
-			if m := otherChange().FindStringSubmatch(words); m != nil && !plain {
-				return i, "veto: another pull request", true
+			if rule := ruleOfUnit(unit, text[0] == '|', plain); rule != "" {
+				return i, rule, true
 			}
 		}
 		if plain || i < at {
 			continue
 		}
-		item, isItem := listItem(text)
-		begins := strings.TrimLeft(strings.ToLower(plainWords(dropInvisible(item))), "([\"'“ —–…-")
-		isLabel := l.level > 0 || isAside || isItem && !first
-		if !isLabel && !isItem && strings.HasSuffix(begins, "?") && !isFooter(text) {
-			return i, "veto: a question", true
-		}
-		if !isLabel && (first || strings.Count(begins, " ") < shortLine) && connective().MatchString(begins) {
-			return i, ruleCondition, true
+		if rule := ruleBehind(l, text, isAside, first); rule != "" {
+			return i, rule, true
 		}
 		first = false
 	}
 	return 0, "", false
+}
+
+// ruleOfUnit names the veto in a unit; "" if there is none.
+func ruleOfUnit(unit string, isCell, plain bool) (rule string) {
+	bare := cutCodeSpans(unit)
+	words := plainWords(cutLinks(dropInvisible(bare)))
+	for _, v := range vetoes {
+		if (v.prose || !plain) && saysVeto(v, words) {
+			return "veto: " + v.name
+		}
+	}
+	if plain {
+		return ""
+	}
+	_, value, _ := strings.Cut(words, ": ")
+	_, isNo := rejectingUnit(value, false)
+	_, isCellNo := rejectingUnit(words, false)
+	switch {
+	case hasCross(bare):
+		return "veto: a cross"
+	case isNo, isCell && isCellNo:
+		return "veto: another value"
+	case strings.HasPrefix(bare, "[ ]"):
+		return "veto: an open box"
+	case otherChange().MatchString(words):
+		return "veto: another pull request"
+	}
+	return ""
+}
+
+// ruleBehind names what makes a line behind a yes take it back; "" if nothing does. first says that it is the first one there.
+func ruleBehind(l pageLine, text string, isAside, first bool) (rule string) {
+	item, isItem := listItem(text)
+	begins := strings.TrimLeft(strings.ToLower(plainWords(dropInvisible(item))), "([\"'“ —–…-")
+	switch {
+	case l.level > 0 || isAside || isItem && !first || isFooter(text):
+	case !isItem && strings.HasSuffix(begins, "?"):
+		return "veto: a question"
+	case (first || strings.Count(begins, " ") < shortLine) && connective().MatchString(begins):
+		return ruleCondition
+	}
+	return ""
 }
 
 // deniesInProse reports whether a sentence holds a veto of plain words.
