@@ -158,12 +158,7 @@ func classifyText(r quorum.Reviewer, m review.Material) classifiedText {
 
 // readsShapes reports whether a shape of a policy would be read in the texts of r.
 func readsShapes(r quorum.Reviewer) bool {
-	switch r.Verdict.Kind {
-	case quorum.Auto, quorum.FindingList, quorum.ReviewState:
-		return true
-	default:
-		return false
-	}
+	return slices.Contains([]quorum.FormatKind{quorum.Auto, quorum.FindingList, quorum.ReviewState}, r.Verdict.Kind)
 }
 
 // chooseReviewer returns the reviewer whose text it is: that of a policy file, or the one that the flags describe.
