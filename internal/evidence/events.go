@@ -63,7 +63,7 @@ func ApproverIn(p *quorum.Policy, t quorum.Touch, said string) (name string) {
 	if t.Event != "issue_comment" || t.Action != "created" || t.Command || said == "" {
 		return ""
 	}
-	text, texts := quorum.Text{TextRef: quorum.TextRef{Kind: quorum.TextComment, ID: t.Text}, Body: said}, newTextReader()
+	text, texts := quorum.Text{TextRef: quorum.TextRef{Kind: quorum.TextComment, ID: t.Text}, Body: said}, newTextReader(0)
 	for i := range p.Reviewers {
 		r := &p.Reviewers[i]
 		if !WroteBy(*r, t.Author) || !texts.hasHeading(r, &text) {

@@ -227,7 +227,7 @@ func (in *inheritance) addLateObjections() {
 
 // objectionsOfAlikeHeads are the objections that GitHub shows to earlier heads with this diff, and that are surely about them.
 func objectionsOfAlikeHeads(p *quorum.Policy, s *quorum.Snapshot) (all []quorum.Objection) {
-	texts := newTextReader()
+	texts := newTextReader(s.PR.Number)
 	for _, alike := range alikeHeads(s) {
 		past := snapshotOfLeftHead(s, alike.Head)
 		h := newHeadView(p, &past)

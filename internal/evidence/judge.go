@@ -71,7 +71,7 @@ func deferSharedCancels(b quorum.Ballot, ballots []quorum.Ballot) []quorum.Actio
 
 // reviewerViews returns a view for each of p's reviewers, in the policy's order.
 func reviewerViews(p *quorum.Policy, s *quorum.Snapshot) []*reviewerView {
-	texts := newTextReader()
+	texts := newTextReader(s.PR.Number)
 	views := viewsOf(newHeadView(p, s), texts)
 	for _, v := range views {
 		v.past.onLeftHeads = sync.OnceValues(func() (quorum.Judged, bool) { return verdictOnLeftHeads(v.head, v.Reviewer, texts) })

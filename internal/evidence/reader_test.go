@@ -9,7 +9,7 @@ import (
 
 // What is kept of the texts of one look has a bound, however many lines they have.
 func TestPagesAreKeptWithinABound(t *testing.T) {
-	r := newTextReader()
+	r := newTextReader(0)
 	for id := range int64(100) {
 		body := strings.Repeat("\n", 64<<10)
 		if id == 0 {

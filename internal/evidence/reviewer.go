@@ -110,13 +110,13 @@ func (v *reviewerView) guardedPath(a *reviewAttempt) (path string, guarded bool)
 
 // A textReader splits each text into lines once, and reads it once for each reviewer, however many runs it may belong to.
 type textReader struct {
-	pages     map[quorum.TextRef]review.LinedText
-	keptLines int // of the pages kept, and of those that were too many
-	read      map[readingKey]any
+	pull, keptLines int // the pull request's number, 0 if not known; the lines of all pages, kept or too many
+	pages           map[quorum.TextRef]review.LinedText
+	read            map[readingKey]any
 }
 
-func newTextReader() *textReader {
-	return &textReader{pages: map[quorum.TextRef]review.LinedText{}, read: map[readingKey]any{}}
+func newTextReader(pull int) *textReader {
+	return &textReader{pull: pull, pages: map[quorum.TextRef]review.LinedText{}, read: map[readingKey]any{}}
 }
 
 // readingKey names what is read of a text or thread as a reviewer's, of a review with its state and threads.
@@ -183,7 +183,7 @@ func (c *textReader) readText(r *quorum.Reviewer, t *quorum.Text, state string, 
 		if t.Kind == quorum.TextReview {
 			kind = review.Review
 		}
-		m := review.Material{Kind: kind, Body: t.Body, LinedText: &page, State: state, Threads: threads, Minor: minor}
+		m := review.Material{Kind: kind, Body: t.Body, LinedText: &page, State: state, Threads: threads, Minor: minor, Pull: c.pull}
 		return c.readerOf(r).Read(m)
 	})
 }

@@ -17,6 +17,7 @@ type document struct {
 	preset     *preset
 	shapes     []*compiledShapes
 	field      *namedField
+	pull       int      // the number of the pull request; 0: not known
 	statements []string // of each line; "" where it is hidden, blank or too long
 	end        int      // the line behind which only older reviews stand
 }

@@ -107,6 +107,18 @@ func TestEachVetoIsNeeded(t *testing.T) {
 	}
 }
 
+// A title that names this pull request takes nothing away; one that names another does.
+func TestATitleOfAnotherPullRequest(t *testing.T) {
+	for title, want := range map[string]quorum.Outcome{
+		"Review of #41": quorum.Approved, "# Review: PR #41": quorum.Approved, "**Pull request:** #41": quorum.Approved, "PR #41 review": quorum.Approved,
+		"Review of #12": quorum.Malformed, "# Review: PR #12": quorum.Malformed, "**Pull request:** #12": quorum.Malformed, "PR #12 review": quorum.Malformed,
+	} {
+		if got := Read(autoReviewer(), Material{Kind: Comment, Body: title + "\n\n" + yes, Pull: 41}); got.Outcome != want {
+			t.Errorf("%q is %v by %q, want %v", title, got.Outcome, got.Rule, want)
+		}
+	}
+}
+
 // A text may be as long as it likes and object; it approves by free text only where it can be read.
 func TestALongTextApprovesNothingByFreeText(t *testing.T) {
 	long := strings.Repeat("The handler closes its body now, and the test waits for it.\n", maxFreeText/60+1)

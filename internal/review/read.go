@@ -12,6 +12,7 @@ import (
 // read reads the document as the text of m.
 func (d *document) read(m Material) Reading {
 	r := d.reviewer
+	d.pull = m.Pull
 	notice, refused := d.findNotice(m.Kind)
 	var got Reading
 	switch m.Kind {

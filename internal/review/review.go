@@ -57,6 +57,7 @@ type Material struct {
 	Threads    int        // a review's inline comments that open a thread, and object
 	Minor      int        // and those below the reviewer's min_severity
 	Conclusion string     // of a check run or, for Log, of the run
+	Pull       int        // the number of the pull request that it is about; 0: not known
 	Head       string     // the commit of which an approval is asked; "": any that it names
 }
 

@@ -6,6 +6,7 @@ package review
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -105,8 +106,9 @@ var connective = lazyRegexp(`^(?:but|only|if|provided|once|unless|except|until|b
 	`|antes|después|mas|se|somente|apenas|exceto|quando|depois|maar|als|mits|tenzij|zodra|behalve|но|если|только|после|кроме|nhưng` +
 	`|nếu|sau khi|trừ)(?:[^\pL]|$)|^(?:但|如果|只有|除|之后|前提|しかし|ただ|もし|条件|だが|다만|하지만|만약|단,|단 )`)
 
-// otherChange matches a title that is of another pull request than this one.
-var otherChange = lazyRegexp(`^(?:code |ai )?(?:re)?(?:review|verdict|assessment|result)(?: report| result)?s? (?:of|for|on) (?:pr |pull request )?#(\d{1,9})\b`)
+// otherChange matches a title that names a pull request: "Review of #41", "PR #41 review", "Pull request: #41".
+var otherChange = lazyRegexp(`^(?:code |ai )?(?:re)?(?:review|verdict|assessment|result)(?: report| result)?s?:? (?:of |for |on )?` +
+	`(?:pr |pull request )?#(\d{1,9})\b|^(?:pr|pull request):? #(\d{1,9})\b`)
 
 // shortLine is how many words a line has fewer of than a sentence that describes.
 const shortLine = 9
@@ -128,6 +130,9 @@ func (d *document) vetoLine(at int, plain bool) (line int, rule string, found bo
 		for _, unit := range units {
 			if rule := ruleOfUnit(unit, text[0] == '|', plain); rule != "" {
 				return i, rule, true
+			}
+			if m := otherChange().FindStringSubmatch(plainWords(unit)); m != nil && !plain && m[1]+m[2] != strconv.Itoa(d.pull) {
+				return i, "veto: another pull request", true
 			}
 		}
 		if plain || i < at {
@@ -163,8 +168,6 @@ func ruleOfUnit(unit string, isCell, plain bool) (rule string) {
 		return "veto: another value"
 	case strings.HasPrefix(bare, "[ ]"):
 		return "veto: an open box"
-	case otherChange().MatchString(words):
-		return "veto: another pull request"
 	}
 	return ""
 }
