@@ -65,7 +65,7 @@ func tallyFindings(p LinedText) findingTally {
 	for i := 0; i < len(p.lines); i++ {
 		l := p.lines[i]
 		text := strings.TrimSpace(l.text)
-		if l.visibility != inView && l.visibility != doubtful || text == "" {
+		if l.visibility != inView && l.visibility != doubtful && !l.alert || text == "" {
 			if l.visibility == quoted {
 				last = nil
 			}
@@ -344,12 +344,17 @@ func (s section) beginSection(name string, level int, text string) section {
 		n.inherits, n.severity, n.level = true, s.severity, s.level
 	case s.settled && level > s.settledLevel && !(s.praises && n.severity >= quorum.Medium):
 		n.settled, n.settledLevel, n.praises = true, s.settledLevel, s.praises
-	case settledWords().MatchString(name) && !unsettledWords().MatchString(name) && !isBoldSentence(text):
+	case isSettledName(name, level) && !isBoldSentence(text):
 		n.settled, n.settledLevel, n.praises = true, level, praisingSection().MatchString(name)
 	case describingSection().MatchString(name):
 		n.describes = true
 	}
 	return n
+}
+
+// isSettledName reports whether a section of that name holds settled matters. A title never does: its words are the author's.
+func isSettledName(name string, level int) bool {
+	return level > 1 && strings.Count(name, " ") < 4 && settledWords().MatchString(name) && !unsettledWords().MatchString(name)
 }
 
 // readLine reads a line that is neither heading nor table. It returns the finding that the line begins, nil if none.
@@ -503,7 +508,10 @@ func (t *findingTally) readCounts(words, item string, i int, sure bool) bool {
 			return false
 		}
 		n, err := strconv.Atoi(number)
-		if err != nil {
+		if number == "none" && !strings.Contains(words, ",") { // a label of nothing counts nothing
+			return false
+		}
+		if err != nil && number != "none" {
 			t.unfilled = true
 			continue
 		}
@@ -614,6 +622,8 @@ func (t *findingTally) readTable(lines []pageLine, at section, from int) (n int)
 				t.addCount(severity, number, total, raw[r], from, sure)
 			case c == "none":
 				t.addCount(severity, 0, total, raw[r], from, sure)
+			case c != "" && c[0] >= '1' && c[0] <= '9' && !settledWords().MatchString(c): // "2 new"
+				t.addCount(severity, 1, total, raw[r], from, sure)
 			case placeholder().MatchString(c):
 				t.unfilled = true
 			}

@@ -115,8 +115,12 @@ func (w *writer) field(f verdictField, value string) []string {
 
 func (w *writer) fieldApproval() approval {
 	f := pickOne(w, verdictFields)
+	word := pickOne(w, f.approve)
+	for word == "no issues found" { // beside a nit it contradicts itself
+		word = pickOne(w, f.approve)
+	}
 	return w.withKind(approval{
-		class: "field", lines: w.field(f, w.titled(pickOne(w, f.approve))), reviewer: w.plainReviewer(quorum.ReadyToMerge), field: true,
+		class: "field", lines: w.field(f, w.titled(word)), reviewer: w.plainReviewer(quorum.ReadyToMerge), field: true,
 	})
 }
 

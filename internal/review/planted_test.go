@@ -130,7 +130,7 @@ func TestALongTextApprovesNothingByFreeText(t *testing.T) {
 }
 
 // The answers of testdata/fresh were labelled before the reader was written that reads them. None is read as an approval that is
-// none, and of a hundred at least 94 are read as a careful maintainer would.
+// none, and of a hundred at least 95 are read as a careful maintainer would.
 func TestFreshAnswers(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join("testdata", "fresh", "index.tsv"))
 	if err != nil {
@@ -175,7 +175,36 @@ func TestFreshAnswers(t *testing.T) {
 			t.Logf("%s is %v by %q, want %s", f[0], got.Outcome, got.Rule, f[3])
 		}
 	}
-	if t.Logf("%d answers, %d right, %d ideal", rows, right, ideal); right*100 < rows*94 {
+	if t.Logf("%d answers, %d right, %d ideal", rows, right, ideal); right*100 < rows*95 {
 		t.Errorf("only %d of %d are right", right, rows)
+	}
+}
+
+// What an attack and a reading found: none of these approves beside a yes.
+func TestWhatAnAttackFound(t *testing.T) {
+	for _, beside := range []string{
+		"# Fixed login\n\n- **Critical:** SQL injection in db.go:3", "### Fixed-width parser\n\n- **Critical:** SQL injection in db.go:3",
+		"### Resolved and open issues\n\n- **Critical:** SQL injection", "### What is done here\n\n- **Critical:** SQL injection",
+		"**Critical:** nothing stops an attacker from reading the token", "**Critical:** zero validation of the token",
+		"### Critical\n\n- Fixed salt in the password hash", "### Critical\n\n- Zero length buffer panics",
+		"### Critical\n\nNone of the endpoints checks the token.", "> [!CAUTION]\n> **Critical:** the token is logged (auth.go:12)",
+		"| # | Severity | File | Problem |\n|---|---|---|---|\n| 1 | High | hub.go:12 | the lock is never released |",
+		"#### [Critical] The lock is never released", "### 1. High: the lock is never released", "- `hub.go:12` [HIGH] the lock is never released",
+		"Critical: none, High: 2", "| Severity | Count |\n|---|---|\n| Critical | 2 new |",
+		"internal/auth.pb.go was skipped.", "`api/auth.go` and `go.sum`: not reviewed", "api/auth.go and the lockfile were skipped.",
+		"Skipped: `a.go`, `go.sum`", "Reviewed 3 of 12 files; 40 deleted lines.", "3 files out of 12", "Files reviewed: 2 (of 9)",
+		"Files changed: 9, files reviewed: 2", "The diff was\ntruncated.", "Please do not\nmerge this.", "Truncated: yes", "I don't have the diff.",
+		"NACK from me.", "- REQUEST_CHANGES", "Verdict - REJECT", "Approved: no", "Security: FAIL", "- [ ] fix the lock", "☐ fix the lock",
+	} {
+		for _, body := range []string{beside + "\n\n" + yes, yes + "\n\n" + beside} {
+			if got := Read(autoReviewer(), Material{Kind: Comment, Body: body}); got.Outcome == quorum.Approved {
+				t.Errorf("%q is approved by %q", body, got.Rule)
+			}
+		}
+	}
+	for _, body := range []string{"# Fix login — approved", "# Do you want this — approved", "# Vote to reject — approved"} {
+		if got := Read(autoReviewer(), Material{Kind: Comment, Body: body}); got.Outcome == quorum.Approved {
+			t.Errorf("%q is approved by %q", body, got.Rule)
+		}
 	}
 }

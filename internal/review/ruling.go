@@ -163,12 +163,16 @@ func (d *document) ruleHeading(got ruling, l pageLine, text string) ruling {
 		}
 	}
 	last := trimStatement(parts[len(parts)-1])
-	if l.level > 0 && (last == "approved" || last == "lgtm") && !isDeceptive(text) && !strings.ContainsAny(text, crosses+emptyBoxes+"~`") {
+	isRound := func(part string) bool { return roundName().MatchString(trimSymbols(part)) }
+	if l.level > 0 && !slices.ContainsFunc(parts[:len(parts)-1], func(part string) bool { return !isRound(part) }) && (last == "approved" || last == "lgtm") && !isDeceptive(text) && !strings.ContainsAny(text, crosses+emptyBoxes+"~`") {
 		got.vote, got.rule = approves, "field: heading"
 		return got
 	}
 	return ruling{}
 }
+
+// roundName matches what may stand before a value in a heading: "Round 2 — APPROVED".
+var roundName = lazyRegexp(`^(?:(?:code |ai |final )?(?:review|round|pass|attempt|iteration))(?: ?#?\d+)?$`)
 
 // rejectingUnit recognises a word that objects and is the whole of a line, or begins a heading or a line in bold.
 func rejectingUnit(words string, strong bool) (word string, ok bool) {

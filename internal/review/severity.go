@@ -51,11 +51,11 @@ var (
 	// settledWords mark rows and sections that hold no open complaint: settled ones, and praise.
 	settledWords = lazyRegexp(
 		`\b(?:resolved|fixed|addressed|deferred|acknowledged|good|positives?|strengths?` +
-			`|praise|highlights|passed|done|previous|prior|since last` +
-			`|dismissed|observed practices|what works|what went well|well done|kudos)\b`,
+			`|praise|highlights|passed|previous|prior|since last` +
+			`|dismissed|observed practices|what works|what went well|well done|kudos)\b|^done\b`,
 	)
 	unsettledWords = lazyRegexp(
-		`\b(?:un(?:resolved|fixed|addressed|acknowledged)|not (?:yet )?(?:resolved|fixed|addressed|acknowledged)|still)\b`,
+		`\b(?:and|open|new|remaining)\b|&|\b(?:fixed|passed|good|done)-|\b(?:un(?:resolved|fixed|addressed|acknowledged)|not (?:yet )?(?:resolved|fixed|addressed|acknowledged)|still)\b`,
 	)
 	// describingSection matches the names of sections that describe and do not complain.
 	describingSection = lazyRegexp(
@@ -79,7 +79,7 @@ var (
 	// The label's length is bounded where this is used: each repetition of \pL here would compile the table of all letters
 	// once more.
 	countLine = lazyRegexp(
-		`^(([\pL][\pL -]*?)(?: \([^()]{0,40}\))?) ?: ?(\d{1,6}|n|x|\{[^{}]{0,20}\}|\[[^\[\]]{0,20}\]|<[^<>]{0,20}>)$`,
+		`^(([\pL][\pL -]*?)(?: \([^()]{0,40}\))?) ?: ?(\d{1,6}|none|n|x|\{[^{}]{0,20}\}|\[[^\[\]]{0,20}\]|<[^<>]{0,20}>)$`,
 	)
 	countWord   = lazyRegexp(`^(\d{1,6}) ([\pL][\pL -]*)$`)
 	placeholder = lazyRegexp(`^(?:n|x|y|\{.*\}|\[.*\]|<.*>|\.\.\.|…|tbd|count|number)$`)
@@ -96,12 +96,16 @@ var (
 	)
 	// nothing matches a value, or a sentence, that says that there is none.
 	nothing = lazyRegexp(
-		`^(?:none|n/?a|nil|nothing|zero|0|-|–|—|not applicable|keine?|aucune?|ning[uú]n[ao]?|nessun[ao]?|nenhum[ao]?|geen|нет|không|なし|无|無|없음)(?:$|[^\pL\d])` +
-			`|^(?:i |we )?(?:did not|didn't|could not|couldn't) (?:find|see|identify|spot) any\b|^found (?:no|none|nothing)\b` +
-			`|^(?:there (?:are|is|were|was) )?(?:no|not any)(?: (?:critical|blocking|major|minor|high|medium|low|important|new|other|further` +
+		`^(?:-|–|—|(?:none|n/?a|nil|nothing|zero|0|not applicable|keine?|aucune?|ning[uú]n[ao]?|nessun[ao]?|nenhum[ao]?|geen|нет|không` +
+			`|なし|无|無|없음|(?:i |we )?(?:did not|didn't|could not|couldn't) (?:find|see|identify|spot) any(?: \w+){0,3}|found (?:no|none|nothing)(?: \w+)?` +
+			`|(?:there (?:are|is|were|was) )?(?:no|not any)(?: (?:critical|blocking|major|minor|high|medium|low|important|new|other|further` +
 			`|significant|open|remaining|severity|priority|known|real|such))*` +
-			` (?:issues?|findings?|problems?|concerns?|blockers?|suggestions?|bugs?|vulnerabilities|nits|warnings|items|changes|objections?|comments?|reason|verdict)\b` +
-			`|^(?:all|both|each|every one) (?:[^.,;]{0,40} )?(?:resolved|fixed|addressed|closed)\b|^(?:fixed|resolved|addressed|closed)\b`,
+			` (?:issues?|findings?|problems?|concerns?|blockers?|suggestions?|bugs?|vulnerabilities|nits|warnings|items|changes|objections?` +
+			`|comments?|reason|verdict)|(?:all|both|each|every one) (?:[^.,;]{0,40} )?(?:resolved|fixed|addressed|closed)` +
+			`|fixed|resolved|addressed|closed)` +
+			// An absence ends: what goes on is a finding that begins with such a word.
+			`(?:$|[.,;:!()]| \(| [—–-] | (?:were |was )?(?:found|identified|detected|reported|noted|remain(?:s|ing|ed)?|at this time|so far|here|requir\w+` +
+			`|to (?:report|flag|fix|add)|in (?:this|the|[0-9a-f]{7})|within|by|since|were|was|that)\b))`,
 	)
 	// settledCount matches a count of what is no longer open, or was found by somebody else.
 	settledCount   = lazyRegexp(`\b(?:fix(?:e[sd])?|clos(?:e[sd])?|resolv(?:e[sd])?|address(?:e[sd])?|previous(?:ly)?|prior|earlier|already)\b`)

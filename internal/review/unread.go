@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
 // unreadWords are the words that the shapes know, by class; any other word is of the class '.', and a number of 'q'.
@@ -98,7 +100,7 @@ var unreadShapes = []struct {
 	{lazyRegexp(`[ga].{0,2}e`), "the agent failed"},
 	{lazyRegexp(`g.{0,2}n.{0,2}[wm]`), "the tool returned nothing for api/users.go"},
 	{lazyRegexp(`[dcag].{0,5}l|l.{0,4}[dcag]|w(?:b\.?)?l|I[b.]?l`), "the diff was truncated after 3,000 lines"},
-	{lazyRegexp(`m\.?b\.?l|l\.?q\.?m|^lm+$|^q?m\.?lq?$|^lmq$`), "the remaining files were skipped"},
+	{lazyRegexp(`m[.x]{0,3}b\.?l|l\.?q\.?m|^lx*m[mx]*$|^q?m\.?lq?$|^lmq$`), "the remaining files were skipped"},
 	{lazyRegexp(`H.{0,2}[dcm]`), "i don't have the diff"},
 	{lazyRegexp(`[adrf].{0,2}L`), "review limited to the first 50 files"},
 	{lazyRegexp(`B.{0,5}o|o.{0,2}B`), "based on the description only"},
@@ -167,9 +169,10 @@ func saysUnread(words string) bool {
 		if len(classes) < 2 && classes != "u" {
 			continue
 		}
-		if classes = deniedLoss().ReplaceAllString(classes, "${1}."); strings.Contains(classes, "x") { // such files need not be read
-			classes = strings.ReplaceAll(classes, "m", ".")
+		if classes = deniedLoss().ReplaceAllString(classes, "${1}."); strings.Contains(classes, "x") && !strings.Contains(classes, "M") {
+			classes = strings.ReplaceAll(classes, "m", ".") // such files need not be read
 		}
+		classes = strings.ReplaceAll(classes, "M", "m")
 		for _, s := range unreadShapes {
 			if s.shape().MatchString(classes) {
 				return true
@@ -195,7 +198,7 @@ func unreadClasses(clause string) string {
 		case w != "" && strings.Trim(w, "0123456789,") == "":
 			class = 'q'
 		case isPathWord(w):
-			if class = 'm'; needsNoReview(w) {
+			if class = 'M'; mayGoUnread(quorum.File{Path: w}) { // M: a file that needs review
 				class = 'x'
 			}
 		default:
@@ -212,27 +215,21 @@ func isPathWord(w string) bool {
 	return strings.Contains(w, "/") && !strings.Contains(w, "//") || dot > 0 && len(w)-dot > 1 && len(w)-dot < 6 && isAlnum(w[dot+1])
 }
 
-// needsNoReview reports whether a path is of a kind that no reviewer has to read.
-func needsNoReview(path string) bool {
-	return strings.Contains(path, "-lock.") || slices.ContainsFunc([]string{".lock", ".sum", ".pb.go"}, func(ending string) bool {
-		return strings.HasSuffix(path, ending)
-	})
-}
-
 var (
 	// coverage matches how many of how many were read, and labelledShare the same behind a label.
 	coverage = lazyRegexp(
 		`\b(\d{1,6}) ?(?:files? )?(?:/|of|out of) ?(?:the |all )?(\d{1,6}) ?(?:changed |modified |code )?` +
-			`(?:files?|objects?|agents?|reviewers?|models?|hunks?|chunks?|parts?|batches|passes|lines|commits)\b`,
+			`(?:files?|objects?|agents?|reviewers?|models?|hunks?|chunks?|parts?|batches|passes|lines|commits)\b` +
+			`|\b(\d{1,6}) (?:changed )?(?:files|hunks|chunks) (?:out )?of (?:the )?(\d{1,6})\b`,
 	)
 	labelledShare = lazyRegexp(`\b(?:files?|lines|hunks|chunks|agents|reviewers|reviewed|read|checked|analy[sz]ed)(?: \w+){0,2} ?[:=] ?` +
-		`(\d{1,6}) ?(?:of|/|out of) ?(\d{1,6})\b`)
+		`(\d{1,6}) ?\(?(?:of|/|out of) ?(\d{1,6})\b`)
 	// percentage matches a share below all.
 	percentage = lazyRegexp(`\b(?:reviewed|read|checked|analy[sz]ed|scanned|covered)\b.{0,30}\b\d?\d(?:[.,]\d+)? ?(?:%|percent\b)`)
 	// countedFiles match a number of files that were read, or changed.
 	countedFiles = lazyRegexp(`^(?:changed |modified )?(?:files|hunks|lines) ?(?:(reviewed|read|checked|analy[sz]ed|scanned)` +
 		`|changed|modified|total|in (?:the |this )?(?:diff|pr|pull request))?:? (\d{1,6})$`)
-	unneededFiles = lazyRegexp(`\b(\d{1,6}) (?:\w+ )?(?:generated|binary|lock|deleted|minified)\b`)
+	unneededFiles = lazyRegexp(`\b(\d{1,6}) (?:\w+ )?(?:generated|binary|lock|deleted)(?: files?\b|[),;.]|$)`)
 )
 
 // coverageOf reads "3 of 9 files"; seen is below all where not all was seen. What need not be read counts as seen.
@@ -246,6 +243,9 @@ func coverageOf(words string) (seen, all int, ok bool) {
 	}
 	if m == nil {
 		return 0, 0, false
+	}
+	if len(m) > 4 && m[3] != "" {
+		m = m[2:]
 	}
 	seen, _ = strconv.Atoi(m[1])
 	all, _ = strconv.Atoi(m[2])
@@ -304,6 +304,13 @@ type countedRead struct{ seen, all int }
 func (c *countedRead) showsUnread(part string) bool {
 	item, _ := listItem(strings.TrimSpace(part))
 	words := plainWords(cutLinks(dropInvisible(dropCode(item))))
+	if strings.Contains(words, ", files ") || strings.Contains(words, " · ") { // two counts in one line
+		for one := range strings.SplitSeq(strings.ReplaceAll(words, " · ", ", "), ", ") {
+			if countedFiles().MatchString(one) && c.showsUnread(one) {
+				return true
+			}
+		}
+	}
 	if seen, all, ok := coverageOf(words); ok && seen < all || percentage().MatchString(words) {
 		return true
 	}
@@ -364,7 +371,7 @@ func dropCode(text string) string {
 	from := 0
 	for _, s := range spans {
 		b.WriteString(text[from:s.from])
-		if inner := strings.Trim(text[s.from:s.end], "` "); !strings.Contains(inner, " ") && isPathWord(inner) {
+		if inner := strings.Trim(text[s.from:s.end], "` "); !strings.ContainsAny(inner, " *") && isPathWord(inner) {
 			b.WriteString(inner)
 		} else {
 			b.WriteString("code")

@@ -72,7 +72,7 @@ var vetoes = []veto{
 			`\b(?:verdict|decision|recommendation)(?: \([^()]{0,30}\))? ?(?:is|=|→|->|—|–|-|:)? ?(?:to )?` +
 				`(?:request[_ -]?changes|changes[_ ]requested|reject(?:ed)?|block(?:ed)?|needs[_ ](?:work|changes)|fail(?:ed)?)\b` +
 				`|^(?:approved?|lgtm|mergeable|merge|ship(?: it)?|safe to \w+|ready(?: to \w+)?|go) ?[:?] ?(?:no|false|not yet)\b` +
-				`|^(?:\w+ ){0,3}\w+: (?:fail|failed|failing)[.!]?$|^vote: ?-1`),
+				`|^(?:\w+ ){0,3}\w+: (?:fail|failed|failing)[.!]?$|^vote: ?-1|^nack\b`),
 		false, "Verdict - REJECT",
 	},
 	{
@@ -128,10 +128,10 @@ func (d *document) vetoLine(at int, plain bool) (line int, rule string, found bo
 			units = append(units, lastSentence(d.lines[i-1].text)+" "+text)
 		}
 		for _, unit := range units {
-			if rule := ruleOfUnit(unit, text[0] == '|', plain); rule != "" {
+			if rule := ruleOfUnit(unit, plain); rule != "" {
 				return i, rule, true
 			}
-			if m := otherChange().FindStringSubmatch(plainWords(unit)); m != nil && !plain && m[1]+m[2] != strconv.Itoa(d.pull) {
+			if m := otherChange().FindStringSubmatch(plainWords(cutLinks(dropInvisible(cutCodeSpans(unit))))); m != nil && !plain && m[1]+m[2] != strconv.Itoa(d.pull) {
 				return i, "veto: another pull request", true
 			}
 		}
@@ -147,7 +147,7 @@ func (d *document) vetoLine(at int, plain bool) (line int, rule string, found bo
 }
 
 // ruleOfUnit names the veto in a unit; "" if there is none.
-func ruleOfUnit(unit string, isCell, plain bool) (rule string) {
+func ruleOfUnit(unit string, plain bool) (rule string) {
 	bare := cutCodeSpans(unit)
 	words := plainWords(cutLinks(dropInvisible(bare)))
 	for _, v := range vetoes {
@@ -160,13 +160,15 @@ func ruleOfUnit(unit string, isCell, plain bool) (rule string) {
 	}
 	_, value, _ := strings.Cut(words, ": ")
 	_, isNo := rejectingUnit(value, false)
-	_, isCellNo := rejectingUnit(words, false)
+	_, isUnitNo := rejectingUnit(words, false)
+	item, isBox := strings.CutPrefix(bare, "[ ]")
+	isBox = isBox || item != "" && strings.ContainsAny(bare[:min(len(bare), 4)], emptyBoxes)
 	switch {
 	case hasCross(bare):
 		return "veto: a cross"
-	case isNo, isCell && isCellNo:
+	case isNo, isUnitNo:
 		return "veto: another value"
-	case strings.HasPrefix(bare, "[ ]"):
+	case isBox:
 		return "veto: an open box"
 	}
 	return ""
