@@ -6,6 +6,7 @@ package config
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -105,7 +106,8 @@ All workflows that write with GITHUB_TOKEN write as ` + "`github-actions[bot]`" 
 texts from the others', unless its verdict is its run's conclusion.`
 
 const verdictNote = `What the policy names here is **final**: only another of these words, or that nothing or only a part was read, stands against
-one. Whatever else the text says is description, a list of findings too. An objecting word wins over the others; an approving one beside
+one; and what is no text of it: a review that requests changes, comments on the diff, a notice of an outage as a heading. Whatever else the
+text says is description, a list of findings too. An objecting word wins over the others; an approving one beside
 one of ` + "`none`" + ` is a contradiction. So name every word that may stand there.
 
 With ` + "`field: Verdict`" + ` the words are read in a line ` + "`**Verdict:** APPROVE — and why`" + `, in a heading ` + "`## Verdict: APPROVE`" + `, in the line below
@@ -289,7 +291,7 @@ func fieldDefault(field reflect.StructField, v reflect.Value) string {
 	if text := field.Tag.Get("default"); text != "" {
 		return text
 	}
-	if strings.Contains(field.Tag.Get("jsonschema"), "required") {
+	if slices.Contains(strings.Split(field.Tag.Get("jsonschema"), ","), "required") {
 		return "*(needed)*"
 	}
 	switch value := v.Interface().(type) {

@@ -86,7 +86,7 @@ func tallyFindings(p LinedText) findingTally {
 				if len(t.found) == 0 {
 					t.firstFound = i
 				}
-				t.found = append(t.found, quorum.Finding{Body: cutTags(headingText(text)), Severity: title})
+				t.found = append(t.found, quorum.Finding{Body: tags().ReplaceAllString(headingText(text), ""), Severity: title})
 				last, depth = &t.found[len(t.found)-1], -1
 				last.Path, last.Line = findPlace(text)
 				at.hasContent, t.sure = true, t.sure || l.visibility == inView
@@ -165,7 +165,7 @@ func severityOfTitle(title string, coloured bool) (quorum.Severity, bool) {
 		if _, after, found := strings.Cut(title, ":"); found {
 			rest = after
 		}
-		if words := plainWords(cutTags(rest)); strings.Contains(words, " ") && !saysNothing(words) {
+		if words := plainWords(rest); strings.Contains(words, " ") && !saysNothing(words) {
 			return s, true
 		}
 	}
@@ -179,7 +179,7 @@ var setOffWord = lazyRegexp("(?:^|[(\\[{—–:·→|`]\\s*|\\s-\\s|" + `[\w/]\.
 
 // setOffSeverity returns the severity that is set off in a line of several words: at its beginning or, if anywhere, within it.
 func setOffSeverity(line string, anywhere bool) (quorum.Severity, bool) {
-	words := strings.TrimLeft(plainWords(cutTags(line[:min(len(line), maxMatchedLine)])), "–—→#()0123456789. ")
+	words := strings.TrimLeft(plainWords(line[:min(len(line), maxMatchedLine)]), "–—→#()0123456789. ")
 	m := setOffWord().FindStringSubmatchIndex(words)
 	if m == nil || m[0] > 0 && !anywhere {
 		return 0, false
@@ -210,30 +210,11 @@ func (t *findingTally) joinPlace(i int, found *quorum.Finding, item string) *quo
 
 // isMarkup reports whether a line is a rule or holds nothing but tags: nobody says anything by it.
 func isMarkup(text string) bool {
-	return len(text) <= maxMatchedLine && (cutTags(text) == "" || strings.Trim(text, "-*_= ") == "")
+	return len(text) <= maxMatchedLine && (stripMarks(text) == "" || strings.Trim(text, "-*_= ") == "")
 }
 
-// cutTags returns a line of a heading without its tags.
-func cutTags(text string) string {
-	if !strings.Contains(text, "<") {
-		return text
-	}
-	var b strings.Builder
-	for {
-		from := strings.IndexByte(text, '<')
-		if from < 0 || from+1 == len(text) || !isAlnum(text[from+1]) && text[from+1] != '/' {
-			break
-		}
-		end := strings.IndexByte(text[from:], '>')
-		if end < 0 {
-			break
-		}
-		b.WriteString(text[:from])
-		text = text[from+end+1:]
-	}
-	b.WriteString(text)
-	return strings.TrimSpace(b.String())
-}
+// tags matches the tags in a line.
+var tags = lazyRegexp(`</?[A-Za-z][^<>]*>`)
 
 // isPlaceOnly reports whether a finding's line names a place and says nothing of it.
 func isPlaceOnly(body string) bool {
@@ -576,7 +557,7 @@ func (t *findingTally) readTable(lines []pageLine, at section, from int) (n int)
 	open := -1
 	wide := false
 	for i, h := range header {
-		h = trimCell(h)
+		h = trimSymbols(h)
 		if severity, ok := severityOfCell(header[i], t.coloured); ok && i > 0 || ok && len(header) > 2 {
 			across[i], wide = severity, true
 		}
@@ -594,9 +575,9 @@ func (t *findingTally) readTable(lines []pageLine, at section, from int) (n int)
 		return n
 	}
 	for r, cells := range body {
-		label := trimCell(cells[0])
+		label := trimSymbols(cells[0])
 		if settledWords().MatchString(label) && !unsettledWords().MatchString(label) {
-			t.read = t.read || sure && len(cells) > 1 && strings.Trim(trimCell(cells[1]), "123456789") == "" && trimCell(cells[1]) != ""
+			t.read = t.read || sure && hasPositive(cells[1:])
 			continue
 		}
 		if t.readRow(header, cells, raw[r], from, sure) {
@@ -615,7 +596,7 @@ func (t *findingTally) readTable(lines []pageLine, at section, from int) (n int)
 			if !counts {
 				continue
 			}
-			c = trimCell(c)
+			c = trimSymbols(c)
 			t.read = t.read || open >= 0 && hasPositive(cells[1:]) // what was found is not open any more
 			switch number, err := strconv.Atoi(c); {
 			case err == nil && number >= 0:
@@ -641,14 +622,14 @@ var (
 
 // readRow reads a row of a table with a column of severities, as one finding.
 func (t *findingTally) readRow(header, cells []string, raw string, from int, sure bool) bool {
-	at := slices.IndexFunc(header, func(h string) bool { return severityColumn().MatchString(trimCell(h)) })
-	if at < 0 || at >= len(cells) || slices.ContainsFunc(header, func(h string) bool { return otherColumn().MatchString(trimCell(h)) }) {
+	at := slices.IndexFunc(header, func(h string) bool { return severityColumn().MatchString(trimSymbols(h)) })
+	if at < 0 || at >= len(cells) || slices.ContainsFunc(header, func(h string) bool { return otherColumn().MatchString(trimSymbols(h)) }) {
 		return false
 	}
 	severity, ok := severityOfCell(cells[at], t.coloured)
 	says := false
 	for i, c := range cells {
-		if c = trimCell(c); i == at || c == "" {
+		if c = trimSymbols(c); i == at || c == "" {
 			continue
 		}
 		isSettled := settledWords().MatchString(c) && !unsettledWords().MatchString(c) && strings.Count(c, " ") < 3
@@ -678,7 +659,7 @@ func (t *findingTally) listRow(raw string, severity quorum.Severity, from int, s
 func (t *findingTally) listRows(body [][]string, raw []string, severity quorum.Severity, from int, sure bool) {
 	for r, cells := range body {
 		whole := strings.TrimSpace(strings.Join(cells, " "))
-		isUnfilled := slices.ContainsFunc(cells, func(c string) bool { return placeholder().MatchString(trimCell(c)) })
+		isUnfilled := slices.ContainsFunc(cells, func(c string) bool { return placeholder().MatchString(trimSymbols(c)) })
 		if isUnfilled || strings.Trim(whole, "- –—") == "" || saysNothing(whole) {
 			continue
 		}
@@ -689,7 +670,7 @@ func (t *findingTally) listRows(body [][]string, raw []string, severity quorum.S
 // hasPositive reports whether a cell is a positive number.
 func hasPositive(cells []string) bool {
 	return slices.ContainsFunc(cells, func(c string) bool {
-		n, err := strconv.Atoi(trimCell(c))
+		n, err := strconv.Atoi(trimSymbols(c))
 		return err == nil && n > 0
 	})
 }
@@ -702,8 +683,6 @@ func isDivider(cells []string) bool {
 	}
 	return true
 }
-
-func trimCell(c string) string { return trimSymbols(c) }
 
 // severityOfCell returns the severity of a table's cell: by its words, else by its coloured mark.
 func severityOfCell(label string, coloured bool) (quorum.Severity, bool) {
@@ -752,17 +731,7 @@ func (t findingTally) isMinorOnly() bool {
 }
 
 // hasFindings reports whether anything is counted or listed with a severity.
-func (t findingTally) hasFindings() bool {
-	if len(t.found) > 0 {
-		return true
-	}
-	for _, n := range t.counted {
-		if n > 0 {
-			return true
-		}
-	}
-	return false
-}
+func (t findingTally) hasFindings() bool { return t.hasObjection(quorum.SeverityAny) }
 
 // contradictsItself reports whether the counts say that there is nothing where the text lists findings.
 func (t findingTally) contradictsItself() bool {

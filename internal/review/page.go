@@ -13,21 +13,7 @@ import (
 
 // hidingTags are the tags whose contents are hidden, or shown as code, a quote or struck out: not the writer's own words.
 var hidingTags = [...]string{
-	"pre",
-	"blockquote",
-	"code",
-	"samp",
-	"del",
-	"s",
-	"strike",
-	"template",
-	"script",
-	"style",
-	"textarea",
-	"title",
-	"svg",
-	"math",
-	"q",
+	"pre", "blockquote", "code", "samp", "del", "s", "strike", "template", "script", "style", "textarea", "title", "svg", "math", "q",
 }
 
 // pageScanner builds a LinedText line by line.
@@ -418,7 +404,7 @@ func (s *pageScanner) followTags(text string) bool {
 			continue
 		}
 		switch {
-		case s.hidingDepth == 0 && !closing && isHidingTag(tag):
+		case s.hidingDepth == 0 && !closing && slices.Contains(hidingTags[:], tag):
 			s.hidingTag, s.hidingDepth, concerned = tag, 1, true
 		case s.hidingDepth > 0 && tag == s.hidingTag && closing:
 			s.hidingDepth--
@@ -471,15 +457,6 @@ func endsInItsOwnWay(text string) bool {
 		}
 		text = after
 	}
-}
-
-func isHidingTag(tag string) bool {
-	for _, h := range hidingTags {
-		if h == tag {
-			return true
-		}
-	}
-	return false
 }
 
 // underlineHeading makes the line before a heading, if text underlines it.

@@ -4,6 +4,8 @@ package review
 // says that there was no review. What is none of these is malformed.
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -176,7 +178,7 @@ func (d *document) readText(m Material) Reading {
 		return working
 	case got.Outcome == quorum.Approved:
 		return d.unlessTakenAway(got)
-	case got.Outcome == quorum.Malformed && got.Reason == quorum.ReasonMalformed:
+	case got.isNeither():
 		start := contentStart(d.reviewer, d.LinedText)
 		if start == len(d.lines) {
 			return Reading{Outcome: quorum.Empty, Reason: quorum.ReasonEmpty}
@@ -244,10 +246,9 @@ func (d *document) partialLine() (line int, rule string, found bool) {
 // readVerdict reads a text in the format that the policy names.
 func (d *document) readVerdict(m Material) Reading {
 	r, p := d.reviewer, d.LinedText
-	state := reviewStateOf(m)
 	got, isNamed := d.readNamed()
 	if isNamed {
-		return unlessState(state, m, got)
+		return d.withState(m, got, false)
 	}
 	switch r.Verdict.Kind {
 	case quorum.Words:
@@ -258,101 +259,63 @@ func (d *document) readVerdict(m Material) Reading {
 		if got = (Reading{Outcome: quorum.Unrelated, Reason: quorum.ReasonUnknown}); r.Author == quorum.ActionsBot {
 			return got
 		}
-	case quorum.ReadyToMerge:
-		got = d.readFields()
-	case quorum.FindingList:
-		got = d.unlessDenied(d.readForms(m, ruling{}))
+	case quorum.ReadyToMerge: // nothing but fields
+		got = Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonMalformed}
+		if fields := d.ruleFields(); fields.vote != silent {
+			got = d.combineRulings(tallyFindings(d.LinedText), fields, presetRuling{})
+		}
+	case quorum.FindingList: // a field may object, and never approves
+		fields := d.ruleFields()
+		if fields.vote == approves {
+			fields = ruling{}
+		}
+		got = d.readForms(m, fields)
 	case quorum.ReviewState:
 		text := d.readForms(m, d.ruleFields())
 		if m.Kind == Comment && text.Outcome != quorum.Findings { // only a review has a state
 			return Reading{Outcome: quorum.Unrelated, Reason: quorum.ReasonUnknown, Detail: text.Detail}
 		}
-		return d.withState(state, m, text)
+		return d.withState(m, text, true)
 	case quorum.Auto:
-		return d.withState(state, m, d.readForms(m, d.ruleFields()))
+		return d.withState(m, d.readForms(m, d.ruleFields()), true)
 	default: // an unknown format has no verdict
 		return Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonMalformed}
 	}
-	return unlessState(state, m, got)
+	return d.withState(m, got, false)
 }
 
-// unlessState returns the reading of a text, unless the state of its review or its comments on the diff say otherwise.
-func unlessState(s reviewState, m Material, got Reading) Reading {
-	no := Reading{Outcome: quorum.Findings, Reason: quorum.ReasonFindings, Detail: m.State, Findings: got.Findings}
+// isNeither reports whether a text was read as neither a verdict nor anything else.
+func (got Reading) isNeither() bool {
+	return got.Outcome == quorum.Malformed && got.Reason == quorum.ReasonMalformed
+}
+
+// withState joins the reading of a text with the state of its review and with its comments on the diff. isVerdict says that the
+// state may decide.
+func (d *document) withState(m Material, got Reading, isVerdict bool) Reading {
+	state := ""
+	if m.Kind == Review {
+		state = m.State
+	}
+	wordless := isVerdict && got.isNeither()
+	no := Reading{Outcome: quorum.Findings, Reason: quorum.ReasonFindings, Detail: got.Detail, Findings: got.Findings}
 	switch {
+	case state == "CHANGES_REQUESTED" && (isVerdict || got.Outcome != quorum.Findings):
+		no.Detail, no.Rule = cmp.Or(got.Detail, shortQuote(state)), "state: "+state
+		return no
+	case got.Outcome == quorum.Findings && isVerdict && state == "APPROVED":
+		got.Outcome, got.Reason, got.Rule = quorum.Malformed, quorum.ReasonContradicts, ""
 	case got.Outcome == quorum.Findings:
-	case s == stateChangesRequested:
+	case state == "APPROVED" && wordless:
+		return Reading{Outcome: quorum.Approved, Reason: quorum.ReasonApproved, Detail: state, Rule: "state: " + state}
+	case state != "APPROVED" && m.Threads > 0:
+		no.Inline, no.Rule = true, "inline comments"
 		return no
-	case s != stateApproved && m.Threads > 0:
-		no.Detail, no.Inline, no.Rule = got.Detail, true, "inline comments"
-		return no
-	case got.Outcome == quorum.Approved && (s == stateDismissed || s == stateUnknown):
-		return voidApproval(m, got)
-	}
-	return got
-}
-
-// reviewState is the state that GitHub gives a review.
-type reviewState uint8
-
-const (
-	stateNone reviewState = 1 + iota // the text is no review, or has no state
-	stateApproved
-	stateChangesRequested
-	stateCommented
-	stateDismissed
-	stateUnknown
-)
-
-func reviewStateOf(m Material) reviewState {
-	if m.Kind != Review {
-		return stateNone
-	}
-	switch m.State {
-	case "":
-		return stateNone
-	case "APPROVED":
-		return stateApproved
-	case "CHANGES_REQUESTED":
-		return stateChangesRequested
-	case "COMMENTED":
-		return stateCommented
-	case "DISMISSED":
-		return stateDismissed
-	}
-	return stateUnknown
-}
-
-// withState combines a review's state with the reading of its text.
-func (d *document) withState(s reviewState, m Material, text Reading) Reading {
-	objection := text.Outcome == quorum.Findings
-	wordless := text.Outcome == quorum.Malformed && text.Reason == quorum.ReasonMalformed
-	rule := "state: " + m.State
-	switch {
-	case s == stateChangesRequested:
-		return Reading{
-			Outcome:  quorum.Findings,
-			Reason:   quorum.ReasonFindings,
-			Detail:   detailOr(text.Detail, m.State),
-			Findings: text.Findings,
-			Rule:     rule,
+	case got.Outcome == quorum.Approved && !slices.Contains([]string{"", "APPROVED", "COMMENTED"}, state):
+		got = Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonMalformed, Detail: shortQuote(state), Findings: got.Findings}
+		if state == "DISMISSED" {
+			got.Reason = quorum.ReasonDismissed
 		}
-	case s == stateApproved && objection:
-		return Reading{
-			Outcome: quorum.Malformed, Reason: quorum.ReasonContradicts, Detail: text.Detail, Findings: text.Findings, Line: text.Line,
-		}
-	case s == stateApproved && wordless:
-		return Reading{Outcome: quorum.Approved, Reason: quorum.ReasonApproved, Detail: m.State, Rule: rule}
-	case objection:
-		return text
-	case (s == stateDismissed || s == stateUnknown) && text.Outcome == quorum.Approved:
-		return voidApproval(m, text)
-	case s != stateApproved && m.Threads > 0:
-		return Reading{
-			Outcome: quorum.Findings, Reason: quorum.ReasonFindings, Detail: text.Detail, Findings: text.Findings, Inline: true,
-			Rule: "inline comments",
-		}
-	case s == stateCommented && wordless:
+	case state == "COMMENTED" && wordless:
 		if line, ok := d.isWordless(); ok {
 			return Reading{
 				Outcome: quorum.Approved, Reason: quorum.ReasonApproved, Detail: shortQuote(d.lines[line].text), Line: line + 1,
@@ -360,48 +323,7 @@ func (d *document) withState(s reviewState, m Material, text Reading) Reading {
 			}
 		}
 	}
-	return text
-}
-
-func voidApproval(m Material, got Reading) Reading {
-	reason := quorum.ReasonMalformed
-	if m.State == "DISMISSED" {
-		reason = quorum.ReasonDismissed
-	}
-	return Reading{Outcome: quorum.Malformed, Reason: reason, Detail: shortQuote(m.State), Findings: got.Findings}
-}
-
-func detailOr(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return shortQuote(b)
-}
-
-// unlessDenied returns the reading of a text's counts and lists, unless it approves and a field beside it does not.
-func (d *document) unlessDenied(got Reading) Reading {
-	if got.Outcome != quorum.Approved {
-		return got
-	}
-	if fields := d.ruleFields(); fields.vote != silent && fields.vote != approves {
-		return d.takenAway(got, fields.line, quorum.Malformed, fields.rule)
-	}
 	return got
-}
-
-// readFields reads the fields of templates alone; a grave finding beside a yes contradicts it.
-func (d *document) readFields() Reading {
-	fields := d.ruleFields()
-	switch got := fields.toReading(); got.Outcome {
-	case quorum.Findings:
-		got.Findings = tallyFindings(d.LinedText).allFindings(d.reviewer.MinSeverity)
-		markObjecting(got.Findings)
-		return got
-	case quorum.Approved:
-		return tallyFindings(d.LinedText).approveUnlessGrave(d.reviewer, fields, presetRuling{})
-	default:
-		return got
-	}
 }
 
 // markObjecting makes findings beside an explicit objection count, whatever their severity.
@@ -424,7 +346,7 @@ func (d *document) acceptMinor(m Material, t findingTally, got Reading) Reading 
 	if m.Threads > 0 || m.Minor == 0 {
 		return got
 	}
-	wordless := got.Outcome == quorum.Malformed && got.Reason == quorum.ReasonMalformed && reviewStateOf(m) == stateCommented
+	wordless := got.isNeither() && m.Kind == Review && m.State == "COMMENTED"
 	switch {
 	case got.Outcome == quorum.Approved:
 	case got.Outcome == quorum.Findings && got.Inline && got.inline > 0 && got.inline <= m.Minor && t.prose < got.Line:

@@ -163,8 +163,9 @@ func (d *document) ruleHeading(got ruling, l pageLine, text string) ruling {
 		}
 	}
 	last := trimStatement(parts[len(parts)-1])
-	isRound := func(part string) bool { return roundName().MatchString(trimSymbols(part)) }
-	if l.level > 0 && !slices.ContainsFunc(parts[:len(parts)-1], func(part string) bool { return !isRound(part) }) && (last == "approved" || last == "lgtm") && !isDeceptive(text) && !strings.ContainsAny(text, crosses+emptyBoxes+"~`") {
+	isOther := func(part string) bool { return !roundName().MatchString(trimSymbols(part)) }
+	isValue := (last == "approved" || last == "lgtm") && !slices.ContainsFunc(parts[:len(parts)-1], isOther)
+	if l.level > 0 && isValue && !isDeceptive(text) && !strings.ContainsAny(text, crosses+emptyBoxes+"~`") {
 		got.vote, got.rule = approves, "field: heading"
 		return got
 	}

@@ -14,28 +14,15 @@ var (
 		severity quorum.Severity
 		words    []string
 	}{
-		{
-			quorum.Critical,
-			[]string{
-				"critical",
-				"blockers",
-				"blocker",
-				"blocking",
-				"must fix",
-				"must-fix",
-				"must be fixed",
-				"required changes",
-				"changes required",
-				"severe",
-				"p0",
-			},
-		},
+		{quorum.Critical, []string{
+			"critical", "blockers", "blocker", "blocking", "must fix", "must-fix", "must be fixed", "required changes", "changes required",
+			"severe", "p0",
+		}},
 		{quorum.High, []string{"high", "major", "important", "p1"}},
 		{quorum.Medium, []string{"medium", "moderate", "should fix", "warnings", "warning", "p2"}},
-		{
-			quorum.Low,
-			[]string{"low", "minor", "nitpicks", "nitpick", "nits", "nit", "suggestions", "suggestion", "trivial", "optional", "p3"},
-		},
+		{quorum.Low, []string{
+			"low", "minor", "nitpicks", "nitpick", "nits", "nit", "suggestions", "suggestion", "trivial", "optional", "p3",
+		}},
 	}
 	severityMarks = []struct {
 		severity quorum.Severity

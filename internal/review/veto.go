@@ -110,6 +110,12 @@ var connective = lazyRegexp(`^(?:but|only|if|provided|once|unless|except|until|b
 var otherChange = lazyRegexp(`^(?:code |ai )?(?:re)?(?:review|verdict|assessment|result)(?: report| result)?s?:? (?:of |for |on )?` +
 	`(?:pr |pull request )?#(\d{1,9})\b|^(?:pr|pull request):? #(\d{1,9})\b`)
 
+// isOtherChange reports whether words are a title of another pull request than this one.
+func isOtherChange(words string, pull int) bool {
+	m := otherChange().FindStringSubmatch(words)
+	return m != nil && m[1]+m[2] != strconv.Itoa(pull)
+}
+
 // shortLine is how many words a line has fewer of than a sentence that describes.
 const shortLine = 9
 
@@ -128,11 +134,8 @@ func (d *document) vetoLine(at int, plain bool) (line int, rule string, found bo
 			units = append(units, lastSentence(d.lines[i-1].text)+" "+text)
 		}
 		for _, unit := range units {
-			if rule := ruleOfUnit(unit, plain); rule != "" {
+			if rule := ruleOfUnit(unit, plain, d.pull); rule != "" {
 				return i, rule, true
-			}
-			if m := otherChange().FindStringSubmatch(plainWords(cutLinks(dropInvisible(cutCodeSpans(unit))))); m != nil && !plain && m[1]+m[2] != strconv.Itoa(d.pull) {
-				return i, "veto: another pull request", true
 			}
 		}
 		if plain || i < at {
@@ -147,7 +150,7 @@ func (d *document) vetoLine(at int, plain bool) (line int, rule string, found bo
 }
 
 // ruleOfUnit names the veto in a unit; "" if there is none.
-func ruleOfUnit(unit string, plain bool) (rule string) {
+func ruleOfUnit(unit string, plain bool, pull int) (rule string) {
 	bare := cutCodeSpans(unit)
 	words := plainWords(cutLinks(dropInvisible(bare)))
 	for _, v := range vetoes {
@@ -170,6 +173,8 @@ func ruleOfUnit(unit string, plain bool) (rule string) {
 		return "veto: another value"
 	case isBox:
 		return "veto: an open box"
+	case isOtherChange(words, pull):
+		return "veto: another pull request"
 	}
 	return ""
 }
