@@ -80,7 +80,7 @@ var (
 		"fixes required", "fixes needed", "not approved", "not ready", "not safe", "not yet", "not mergeable", "not acceptable",
 		"do not merge", "do not approve", "don't merge", "don't approve", "cannot approve", "can't approve", "cannot merge",
 		"no-go", "no go", "block", "blocked", "blocking", "fail", "failed", "failure", "critical_fail", "critical fail", "major",
-		"nack", "veto", "unsafe", "disapprove", "disapproved", "decline", "hold", "address", "fix", "unacceptable", "no",
+		"patch is incorrect", "incorrect", "nack", "veto", "unsafe", "disapprove", "disapproved", "decline", "hold", "address", "fix", "unacceptable", "no",
 		"abgelehnt", "nicht mergen", "änderungen erforderlich", "rejeté", "modifications demandées", "changements demandés",
 		"ne pas fusionner", "rechazado", "cambios solicitados", "no fusionar", "reprovado", "rejeitado", "mudanças solicitadas",
 		"respinto", "afgewezen", "отклонено", "từ chối", "却下", "要修正", "不通过", "拒绝", "不合格", "거부", "수정 필요",

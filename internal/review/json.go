@@ -283,32 +283,14 @@ func (v jsonValue) toReading(least quorum.Severity) Reading {
 	return out
 }
 
-// jsonVote reads a verdict's value. It is a word, not a sentence.
+// jsonField is the field of a verdict in JSON: a word, not a sentence.
+var jsonField = verdictField{approve: append([]string{"patch is correct", "correct", "yes"}, approvedWords...)}
+
 func jsonVote(f jsonValue) vote {
 	if f.kind != '"' || isDeceptive(f.text) {
 		return unclear
 	}
-	word := strings.TrimRight(lowerASCII(strings.TrimSpace(f.text)), ".!")
-	switch word {
-	case "patch is correct", "correct", "approve", "approved", "accept", "accepted", "pass", "passed", "yes":
-		return approves
-	case "patch is incorrect", "incorrect":
-		return objects
-	}
-	for _, no := range rejectedWords {
-		if _, ok := cutWord(word, no); ok {
-			return objects
-		}
-	}
-	if listsValues(word) || strings.ContainsAny(word, "|{<") {
-		return unfilledTemplate
-	}
-	for _, yes := range [...]string{"yes", "approved", "approve"} {
-		if _, ok := cutWord(word, yes); ok {
-			return conditionalYes
-		}
-	}
-	return unclear
+	return jsonField.voteOf(lowerASCII(strings.TrimSpace(f.text)))
 }
 
 // neutralKeys are keys beside a verdict that may say something without changing it: what was looked at, and why. Their
@@ -322,7 +304,8 @@ var neutralKeys = [...]string{
 // unknownKey finds a key that says something and that nobody knows: an approval beside "blocking_issues" is none.
 func (v jsonValue) unknownKey() (key string, found bool) {
 	for k, f := range v.fields {
-		known := k == "findings" || k == "issues" || slices.Contains(verdictKeys[:], k) || slices.Contains(neutralKeys[:], k)
+		known := k == "findings" || k == "issues" || slices.Contains(verdictKeys[:], k) ||
+			slices.Contains(neutralKeys[:], k) && f.kind != '{'
 		if !known && !f.isEmpty() && (!found || k < key) {
 			key, found = k, true
 		}
@@ -345,24 +328,22 @@ func (v jsonValue) isEmpty() bool {
 
 // neutralDoubt finds words beside the verdict that take an approval away, or a count of files that is not all of them.
 func (v jsonValue) neutralDoubt() (detail string, outcome quorum.Outcome, found bool) {
-	if all := v.numberField("files_total"); all > 0 && v.numberField("files_reviewed") < all {
-		return "files_reviewed: " + v.fields["files_reviewed"].text + " of " + v.fields["files_total"].text, quorum.Partial, true
+	read, seen := v.fields["files_reviewed"], v.numberField("files_reviewed")
+	if read.kind == '[' {
+		seen = len(read.list)
 	}
-	read := v.fields["files_reviewed"]
-	if read.kind == '0' && v.numberField("files_reviewed") == 0 || read.kind == '[' && read.isEmpty() {
-		return "files_reviewed: none", quorum.Partial, true
+	if all := v.numberField("files_total"); read.kind != 0 && seen == 0 || seen < all {
+		return fmt.Sprintf("files_reviewed: %d of %d", seen, all), quorum.Partial, true
 	}
 	for _, k := range neutralKeys {
-		f := v.fields[k]
-		if f.kind != '"' {
-			continue
-		}
-		d := &document{LinedText: ReadLines(f.text), preset: noPreset}
-		if line, found := d.unreadLine(-1, false); found {
-			return d.lines[line].text, quorum.Malformed, true
-		}
-		if line, _, found := d.vetoLine(-1, false); found {
-			return d.lines[line].text, quorum.Malformed, true
+		for _, f := range append([]jsonValue{v.fields[k]}, v.fields[k].list...) {
+			d := &document{LinedText: ReadLines(f.text), preset: noPreset}
+			if line, found := d.unreadLine(-1, false); found {
+				return d.lines[line].text, quorum.Malformed, true
+			}
+			if line, _, found := d.vetoLine(-1, false); found {
+				return d.lines[line].text, quorum.Malformed, true
+			}
 		}
 	}
 	return "", 0, false
