@@ -3,7 +3,6 @@ package review
 // This file defines a text as its reviewer's: its lines, with the shapes that are looked for in them.
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
@@ -39,30 +38,23 @@ func (d *document) mayApprove(l pageLine) bool {
 		!isDeceptive(l.text) && !strings.ContainsAny(l.text, crosses)
 }
 
-// matchLine finds the first shape of a list that line i has.
-func (d *document) matchLine(list, i int) (source, count string, ok bool) {
-	return d.matchShape(list, i, func(string) bool { return true })
-}
-
-// matchShape finds the first shape of a list that line i has, with a count that is accepted.
-func (d *document) matchShape(list, i int, accepts func(count string) bool) (source, count string, ok bool) {
+// matchLine finds the first shape of a list that line i has, with a count that is accepted. rule names the shape and its file.
+func (d *document) matchLine(list, i int, accepts func(count string) bool) (rule, count string, ok bool) {
 	for _, set := range d.shapes {
-		if source, count, ok = set.matchStatement(list, d.statements[i], d.lines[i].level > 0, accepts); ok {
-			return source, count, true
+		for _, s := range set.lists[list] {
+			if s.heading && d.lines[i].level == 0 {
+				continue
+			}
+			if count, ok = s.match(d.statements[i]); ok && accepts(count) {
+				return s.rule, count, true
+			}
 		}
 	}
 	return "", "", false
 }
 
-// ruleName names the shape that decided, and the file in which it stands.
-func (d *document) ruleName(list int, source string) string {
-	for _, set := range d.shapes {
-		if slices.ContainsFunc(set.lists[list], func(s shape) bool { return s.source == source }) {
-			return set.origin + " " + shapeListNames[list] + ": " + source
-		}
-	}
-	return ""
-}
+// anyCount accepts every count.
+func anyCount(string) bool { return true }
 
 // isZero reports whether a count that was read is none; one that was not read is not.
 func isZero(count string) bool {

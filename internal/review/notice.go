@@ -167,8 +167,8 @@ func (d *document) saysWorking() (line int, rule string, yes bool) {
 		if words == "" || l.visibility == quoted && !l.alert && !d.preset.Quotes {
 			continue
 		}
-		if source, _, ok := d.matchLine(listWorking, i); ok {
-			return i, d.ruleName(listWorking, source), true
+		if rule, _, ok := d.matchLine(listWorking, i, anyCount); ok {
+			return i, rule, true
 		}
 		if seen++; seen > 12 {
 			break

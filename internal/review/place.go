@@ -85,9 +85,9 @@ func isPathByte(c byte) bool {
 // checkouts are the folders into which a repository is checked out.
 var checkouts = [...]string{"/github/workspace/", "/workspace/", "./", "a/", "b/"}
 
-// runnerFolders are the folders, from the root, below which a runner of GitHub's checks a repository out, in
-// REPOSITORY/REPOSITORY.
-var runnerFolders = [...]string{"home/runner/work/", "Users/runner/work/", "__w/"}
+// runnerFolder matches the folder below which a runner of GitHub's checks a repository out, in REPOSITORY/REPOSITORY. The runner
+// may be one's own.
+var runnerFolder = lazyRegexp(`^(?:/(?:home|Users)/runner/work|/__w|/.*/_work|/_work|D:/a)/([^/]+)/([^/]+)/(.+)$`)
 
 // repositoryPath returns a path relative to the repository: without the folder of its checkout, the address of the
 // repository, or the letter that a diff sets before it. What it does not know it leaves as it is.
@@ -114,33 +114,13 @@ func repositoryPath(path string) string {
 
 // cutRunnerFolder cuts the folder off a path into which a runner checked the repository out.
 func cutRunnerFolder(path string) (rest string, ok bool) {
+	slashed := path
 	if strings.HasPrefix(path, `D:\a\`) { // Windows
-		if rest, ok := cutCheckout(strings.ReplaceAll(path, `\`, "/"), "D:/a/"); ok {
-			return rest, true
-		}
+		slashed = strings.ReplaceAll(path, `\`, "/")
 	}
-	if below, ok := strings.CutPrefix(path, "/"); ok {
-		for _, folder := range runnerFolders {
-			if rest, ok := cutCheckout(below, folder); ok {
-				return rest, true
-			}
-		}
-		if _, after, found := strings.Cut(path, "/_work/"); found { // a runner of one's own
-			if rest, ok := cutCheckout(after, ""); ok {
-				return rest, true
-			}
-		}
-	}
-	return path, false
-}
-
-// cutCheckout cuts a runner's folder and "REPOSITORY/REPOSITORY/" off a path.
-func cutCheckout(path, folder string) (rest string, ok bool) {
-	rest, ok = strings.CutPrefix(path, folder)
-	if !ok {
+	m := runnerFolder().FindStringSubmatch(slashed)
+	if m == nil || m[1] != m[2] {
 		return path, false
 	}
-	repo, after, _ := strings.Cut(rest, "/")
-	rest, ok = strings.CutPrefix(after, repo+"/")
-	return rest, ok && repo != "" && rest != ""
+	return m[3], true
 }

@@ -236,8 +236,8 @@ func (d *document) partialLine() (line int, rule string, found bool) {
 		if d.statements[i] == "" {
 			continue
 		}
-		if source, count, ok := d.matchLine(listPartial, i); ok && !isZero(count) {
-			return i, d.ruleName(listPartial, source), true
+		if rule, _, ok := d.matchLine(listPartial, i, func(count string) bool { return !isZero(count) }); ok {
+			return i, rule, true
 		}
 	}
 	return 0, "", false

@@ -65,12 +65,12 @@ func (d *document) ruleSentence(i int, l pageLine) presetRuling {
 			continue
 		}
 		ofZero := v.list == listCounts && v.vote == approves
-		source, count, ok := d.matchShape(v.list, i, func(count string) bool { return isZero(count) == ofZero })
+		rule, count, ok := d.matchLine(v.list, i, func(count string) bool { return isZero(count) == ofZero })
 		if !ok {
 			continue
 		}
 		got := presetRuling{
-			ruling: ruling{vote: v.vote, detail: shortQuote(l.text), rule: d.ruleName(v.list, source), line: i},
+			ruling: ruling{vote: v.vote, detail: shortQuote(l.text), rule: rule, line: i},
 			veto:   veto, noOpen: v.list == listIfSettled,
 		}
 		if v.vote == objects && !veto {
@@ -143,8 +143,8 @@ func (d *document) otherLine() (line int, rule string, found bool) {
 		if d.statements[i] == "" {
 			continue
 		}
-		if source, _, ok := d.matchLine(listOther, i); ok {
-			return i, d.ruleName(listOther, source), true
+		if rule, _, ok := d.matchLine(listOther, i, anyCount); ok {
+			return i, rule, true
 		}
 		if seen++; seen == 12 {
 			break

@@ -28,6 +28,7 @@ import (
 // with "# " stands for a heading only.
 type shape struct {
 	source  string
+	rule    string // the list and the file in which it stands
 	heading bool
 	pattern
 }
@@ -92,7 +93,7 @@ func parsePhrase(source string, letters int) (shape, error) {
 	case p.letters < letters:
 		return shape{}, errShapeEmpty
 	}
-	return shape{source, heading, rx(`(?s)\A` + p.expr + `\z`)}, nil
+	return shape{source, "", heading, rx(`(?s)\A` + p.expr + `\z`)}, nil
 }
 
 // A shapePart is a part of a shape as an expression.

@@ -215,6 +215,9 @@ func compileShapes(origin string, s quorum.Shapes) (c compiledShapes, err error)
 		if err != nil {
 			return c, fmt.Errorf("%s: %w", shapeListNames[list], err)
 		}
+		for k := range c.lists[list] {
+			c.lists[list][k].rule = origin + " " + shapeListNames[list] + ": " + sources[k]
+		}
 	}
 	for _, n := range s.Notices {
 		one, err := compileNotice(origin, n)
@@ -288,22 +291,6 @@ const (
 
 // countsFindings reports whether a line of a shape says what its number says.
 func countsFindings(source string) bool { return counted().MatchString(source) }
-
-// matchStatement finds the first shape of a list that a statement has, with a count that is accepted.
-func (c *compiledShapes) matchStatement(list int, statement string, heading bool, accepts func(count string) bool) (
-	source, count string, ok bool,
-) {
-	for i := range c.lists[list] {
-		s := &c.lists[list][i]
-		if s.heading && !heading {
-			continue
-		}
-		if count, ok = s.match(statement); ok && accepts(count) {
-			return s.source, count, true
-		}
-	}
-	return "", "", false
-}
 
 // Presets returns the names of all presets, sorted.
 func Presets() []string { return slices.Sorted(maps.Keys(presets)) }
