@@ -80,7 +80,8 @@ var (
 		"fixes required", "fixes needed", "not approved", "not ready", "not safe", "not yet", "not mergeable", "not acceptable",
 		"do not merge", "do not approve", "don't merge", "don't approve", "cannot approve", "can't approve", "cannot merge",
 		"no-go", "no go", "block", "blocked", "blocking", "fail", "failed", "failure", "critical_fail", "critical fail", "major",
-		"patch is incorrect", "incorrect", "nack", "veto", "unsafe", "disapprove", "disapproved", "decline", "hold", "address", "fix", "unacceptable", "no",
+		"patch is incorrect", "incorrect", "nack", "veto", "unsafe", "disapprove", "disapproved", "decline", "hold", "address", "fix",
+		"unacceptable", "no",
 		"abgelehnt", "nicht mergen", "änderungen erforderlich", "rejeté", "modifications demandées", "changements demandés",
 		"ne pas fusionner", "rechazado", "cambios solicitados", "no fusionar", "reprovado", "rejeitado", "mudanças solicitadas",
 		"respinto", "afgewezen", "отклонено", "từ chối", "却下", "要修正", "不通过", "拒绝", "不合格", "거부", "수정 필요",
@@ -227,6 +228,36 @@ func parseFieldLine(l pageLine) (f verdictField, value string, sure, ok bool) {
 		}
 	}
 	return f, "", false, false
+}
+
+// fieldAt reads line i as a field of any label: the label, its value, and the index of the value's line. The value stands behind
+// the label, in the next cells of a row, or below. Both are in small letters; the label is "" where there is no field.
+func (p LinedText) fieldAt(i int) (label, value string, at int) {
+	l := p.lines[i]
+	text := strings.TrimSpace(dropInvisible(l.text[:min(len(l.text), 4*maxMatchedLine)]))
+	if row, isRow := strings.CutPrefix(text, "|"); isRow {
+		cells := strings.Split(row, "|")
+		return strings.TrimRight(trimSymbols(lowerWords(cells[0])), " :?"), lowerWords(strings.Join(cells[1:], " — ")), i
+	}
+	isHeading := l.level > 0 || boldLine(text)
+	text = headingText(text)
+	for range 3 {
+		text, _ = listItem(text)
+	}
+	words := strings.TrimLeftFunc(lowerWords(text), isSymbol)
+	end := strings.IndexAny(words, ":?：")
+	switch {
+	case end < 0 && !isHeading:
+		return "", "", i
+	case end < 0:
+		end = len(words)
+	}
+	label, value = strings.TrimRight(words[:end], " "), strings.TrimLeft(words[end:], " ?:：")
+	if value != "" {
+		return label, value, i
+	}
+	next, at := nextLine(p, i)
+	return label, lowerWords(dropInvisible(next)), at
 }
 
 func beginsWithColon(s string) bool {

@@ -33,11 +33,6 @@ func newNamedField(f quorum.Format) *namedField {
 	return n
 }
 
-// lowerWords returns a text in small letters, without Markdown and addresses; emoji at its ends stay.
-func lowerWords(text string) string {
-	return strings.ToLower(stripMarks(headingText(cutLinks(strings.TrimSpace(text)))))
-}
-
 // wordShapes returns the words of a format that are whole lines as shapes.
 func wordShapes(f quorum.Format) (s quorum.Shapes) {
 	if f.Kind != quorum.Words || f.Field != "" {
@@ -122,9 +117,9 @@ func readOwnShape(d *document, i int, l pageLine) (got Reading) {
 
 // readLine reads a line as the field: its outcome is 0 if it is none, or has another value.
 func (n *namedField) readLine(p LinedText, i int) (got Reading) {
-	value, at, isField := n.valueAt(p, i)
+	label, value, at := p.fieldAt(i)
 	word, isWord := n.readValue(value)
-	if !isField || !isWord {
+	if label != n.label || !isWord {
 		return got
 	}
 	l, below := p.lines[i], p.lines[at]
@@ -138,31 +133,6 @@ func (n *namedField) readLine(p LinedText, i int) (got Reading) {
 		got.Detail = shortQuote(strings.TrimSpace(l.text) + " " + below.text)
 	}
 	return got
-}
-
-// valueAt returns the value of the field, if line i is that field, and the index of its line: behind the label, in the
-// next cells of a row, or in the line below.
-func (n *namedField) valueAt(p LinedText, i int) (value string, at int, ok bool) {
-	l := p.lines[i]
-	text := strings.TrimSpace(dropInvisible(l.text[:min(len(l.text), 4*maxMatchedLine)]))
-	if row, isRow := strings.CutPrefix(text, "|"); isRow {
-		cells := strings.Split(row, "|")
-		name := strings.TrimRight(trimSymbols(lowerWords(cells[0])), " :?")
-		return lowerWords(strings.Join(cells[1:], " — ")), i, name == n.label
-	}
-	isHeading := l.level > 0 || boldLine(text)
-	text = headingText(text)
-	for range 3 {
-		text, _ = listItem(text)
-	}
-	rest, found := cutWord(strings.TrimLeftFunc(lowerWords(text), isSymbol), n.label)
-	rest = strings.TrimLeft(rest, " ")
-	value = strings.TrimLeft(rest, " ?:：")
-	if !found || value != "" || rest == "" && !isHeading {
-		return value, i, found && beginsWithColon(rest)
-	}
-	next, at := nextLine(p, i)
-	return lowerWords(dropInvisible(next)), at, true
 }
 
 // readValue returns what a value means that begins with one of the words. What follows an approving one is set off by a

@@ -51,7 +51,7 @@ var decisiveLabels = [...]string{
 func (r *Reader) SuggestField(body string) (f quorum.Format, line int, found bool) {
 	d := r.newDocument(ReadLines(body[:min(len(body), MaxText)]))
 	for i, l := range d.lines {
-		label, word := fieldIn(d.LinedText, i, l)
+		label, word := fieldIn(d.LinedText, i)
 		if label == "" || l.visibility != inView || isDeceptive(label+word) {
 			continue
 		}
@@ -67,28 +67,28 @@ func (r *Reader) SuggestField(body string) (f quorum.Format, line int, found boo
 }
 
 // fieldIn returns the label and the first words of the value of line i, where it is a field that may hold a verdict.
-func fieldIn(p LinedText, i int, l pageLine) (label, word string) {
-	bare := strings.NewReplacer("*", "", "`", "")
-	text, _ := listItem(bare.Replace(headingText(l.text[:min(len(l.text), maxMatchedLine)])))
-	label, value, _ := strings.Cut(text, ":")
-	if row, isRow := strings.CutPrefix(text, "|"); isRow {
-		label, value, _ = strings.Cut(row, "|")
-		value, _, _ = strings.Cut(value, "|")
-	} else if strings.TrimSpace(value) == "" && (l.level > 0 || strings.HasSuffix(text, ":")) {
-		value, _ = nextLine(p, i)
-		value = bare.Replace(value)
-	}
+func fieldIn(p LinedText, i int) (label, word string) {
+	label, value, at := p.fieldAt(i)
 	if end := strings.IndexAny(value, ".:;,!—–(["); end >= 0 {
 		value = value[:end]
 	}
 	value, _, _ = strings.Cut(value, " - ")
-	label, word = strings.TrimSpace(trimSymbols(label)), strings.TrimSpace(trimSymbols(value))
-	isDecisive := func(w string) bool { return strings.Contains(strings.ToLower(label), w) }
+	word = strings.TrimSpace(trimSymbols(value))
+	isDecisive := func(w string) bool { return strings.Contains(label, w) }
 	if word == "" || strings.Count(word, " ") > 2 || strings.Count(label, " ") > 3 ||
 		!slices.ContainsFunc(decisiveLabels[:], isDecisive) {
 		return "", ""
 	}
-	return label, word
+	return asWritten(p.lines[i].text, label), asWritten(p.lines[at].text, word)
+}
+
+// asWritten returns words in small letters as they stand in a line, if they stand there whole.
+func asWritten(line, words string) string {
+	low := strings.ToLower(line)
+	if at := strings.Index(low, words); at >= 0 && len(low) == len(line) {
+		return line[at : at+len(words)]
+	}
+	return words
 }
 
 // formatOf returns the format of a field with one word; where no word of a list is known, that is to be filled in.

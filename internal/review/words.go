@@ -72,6 +72,11 @@ func isSymbol(r rune) bool {
 	return r == ' ' || r == 0xfe0f || r == 0x200d || r >= 0x80 && (unicode.Is(unicode.So, r) || unicode.Is(unicode.Sk, r))
 }
 
+// lowerWords returns a text in small letters, without Markdown and addresses; emoji at its ends stay.
+func lowerWords(text string) string {
+	return strings.ToLower(stripMarks(headingText(cutLinks(strings.TrimSpace(text)))))
+}
+
 // lowerASCII returns s with its ASCII letters in lower case.
 func lowerASCII(s string) string {
 	for i := 0; i < len(s); i++ {
