@@ -145,7 +145,8 @@ func classifyText(r quorum.Reviewer, m review.Material) classifiedText {
 	if m.Kind == review.Comment || m.Kind == review.Review {
 		got.commit = review.ReadLines(m.Body).NamedCommit(r)
 	}
-	if got.Outcome != quorum.Malformed || r.Verdict.Kind == quorum.JSON || got.Reason == quorum.ReasonUncovered {
+	isTold := r.Verdict.Kind == quorum.JSON || r.Verdict.Kind == quorum.Words // a word is missing there, and no row
+	if got.Outcome != quorum.Malformed || isTold || got.Reason == quorum.ReasonUncovered {
 		return got
 	}
 	if f, line, found := reader.SuggestField(m.Body); found && (r.Preset == "" || review.NeedsWorkflow(r.Preset)) {

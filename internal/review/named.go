@@ -57,6 +57,8 @@ func CheckWord(f quorum.Format, word string) error {
 	switch {
 	case word != strings.Trim(word, "^$"), strings.Contains(word, ".*"), strings.Contains(word, `\`):
 		return errors.New("is an expression")
+	case word == toFillIn:
+		return errors.New("is still to be replaced by a word that the reviewer writes")
 	case f.Field != "" && trimStatement(lowerWords(word)) == "":
 		return errShapeEmpty
 	case f.Field != "":

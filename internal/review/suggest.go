@@ -52,7 +52,7 @@ func (r *Reader) SuggestField(body string) (f quorum.Format, line int, found boo
 	d := r.newDocument(ReadLines(body[:min(len(body), MaxText)]))
 	for i, l := range d.lines {
 		label, word := fieldIn(d.LinedText, i)
-		if label == "" || l.visibility != inView || isDeceptive(label+word) {
+		if label == "" || l.visibility != inView || isDeceptive(l.text) || isDeceptive(word) {
 			continue
 		}
 		if found && !strings.EqualFold(f.Field, label) {
@@ -63,6 +63,9 @@ func (r *Reader) SuggestField(body string) (f quorum.Format, line int, found boo
 	own := r.reviewer
 	own.Verdict, own.Shapes = f, quorum.Shapes{}
 	got := Read(own, Material{Kind: Check, Body: body}) // as a text without a heading of its own
+	if found && f.Approve[0] == toFillIn && !isKnownWord(f) {
+		f.None = []string{toFillIn}
+	}
 	return f, line, found && (got.final || got.taken)
 }
 
@@ -98,12 +101,21 @@ func formatOf(label, word string) quorum.Format {
 	switch {
 	case opposingWords().MatchString(said) || beginsWithRejection(said):
 		f.Object = []string{word}
-	case troubleWords().MatchString(said) || beginsWithOneOf(refusedWords, said):
-		f.None = []string{word}
-	default:
+	case tellingWords().MatchString(said) || slices.Contains([]string{"yes", "ok", "accept", "accepted"}, said):
 		f.Approve = []string{word}
+	default: // nobody knows what it means: nothing is proposed to approve by it
+		f.None = []string{word}
 	}
 	return f
+}
+
+// isKnownWord reports whether the word of a format is known to mean what its list says.
+func isKnownWord(f quorum.Format) bool {
+	if f.Object[0] != toFillIn {
+		return true
+	}
+	said := plainWords(f.None[0])
+	return troubleWords().MatchString(said) || beginsWithOneOf(refusedWords, said)
 }
 
 // toFillIn stands in a row where a person must write what no text has shown.

@@ -40,17 +40,18 @@ func TestSuggest(t *testing.T) {
 
 func TestSuggestField(t *testing.T) {
 	for body, want := range map[string]string{
-		"## Review\n\n**Task quality:** Exemplary":                `"Task quality", approve: ["Exemplary"], object: ["FILL IN"]`,
+		"## Review\n\n**Task quality:** Exemplary":                `"Task quality", approve: ["FILL IN"], object: ["FILL IN"], none: ["FILL IN"]`,
 		"Overall result: PASS — all fine\n\nOverall result: PASS": `"Overall result", approve: ["PASS"], object: ["FILL IN"]`,
-		"## Outcome\n\n🔴 Needs rework":                            `"Outcome", approve: ["FILL IN"], object: ["Needs rework"]`,
-		"| Review status | ✅ Good to go |":                        `"Review status", approve: ["Good to go"], object: ["FILL IN"]`,
-		"- Verdict: UNAVAILABLE (no output)":                      `"Verdict", approve: ["FILL IN"], object: ["FILL IN"], none: ["UNAVAILABLE"]`,
-		"Verdict: fine\nStatus: open":                             "",
-		"> Verdict: fine":                                         "",
-		"Lines: 12":                                               "",
-		"Verdict: it is all as it should be":                      "",
-		"Verdict: f\u200bine":                                     "",
-		"":                                                        "",
+		"Outcome: DOCK":                      `"Outcome", approve: ["FILL IN"], object: ["FILL IN"], none: ["FILL IN"]`,
+		"## Outcome\n\n🔴 Needs rework":       `"Outcome", approve: ["FILL IN"], object: ["Needs rework"]`,
+		"| Review status | ✅ Good to go |":   `"Review status", approve: ["FILL IN"], object: ["FILL IN"], none: ["FILL IN"]`,
+		"- Verdict: UNAVAILABLE (no output)": `"Verdict", approve: ["FILL IN"], object: ["FILL IN"], none: ["UNAVAILABLE"]`,
+		"Verdict: fine\nStatus: open":        "",
+		"> Verdict: fine":                    "",
+		"Lines: 12":                          "",
+		"Verdict: it is all as it should be": "",
+		"Verdict: f\u200bine":                "",
+		"":                                   "",
 	} {
 		f, line, found := NewReader(quorum.Reviewer{}).SuggestField(body)
 		switch {
