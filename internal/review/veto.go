@@ -151,7 +151,7 @@ func (d *document) vetoLine(at int, plain bool) (line int, rule string, found bo
 
 // ruleOfUnit names the veto in a unit; "" if there is none.
 func ruleOfUnit(unit string, plain bool, pull int) (rule string) {
-	bare := cutCodeSpans(unit)
+	bare := crossNames.Replace(cutCodeSpans(unit))
 	words := plainWords(cutLinks(dropInvisible(bare)))
 	for _, v := range vetoes {
 		if (v.prose || !plain) && saysVeto(v, words) {
@@ -226,6 +226,9 @@ func isDenied(before string) bool {
 		return false
 	})
 }
+
+// crossNames are GitHub's names of crosses, which it draws.
+var crossNames = strings.NewReplacer(":x:", "❌", ":no_entry:", "⛔", ":no_entry_sign:", "🚫", ":stop_sign:", "🛑")
 
 // hasCross reports whether a unit bears a cross that says no: not one of before, which an arrow or a tick follows.
 func hasCross(unit string) bool {
