@@ -194,7 +194,8 @@ func TestWhatAnAttackFound(t *testing.T) {
 		"internal/auth.pb.go was skipped.", "`api/auth.go` and `go.sum`: not reviewed", "api/auth.go and the lockfile were skipped.",
 		"Skipped: `a.go`, `go.sum`", "Reviewed 3 of 12 files; 40 deleted lines.", "3 files out of 12", "Files reviewed: 2 (of 9)",
 		"Files changed: 9, files reviewed: 2", "The diff was\ntruncated.", "Please do not\nmerge this.", "Truncated: yes", "I don't have the diff.",
-		"NACK from me.", ":x: The tests are missing.", "- :no_entry: the token is logged", "- REQUEST_CHANGES", "Verdict - REJECT", "Approved: no", "Security: FAIL", "- [ ] fix the lock", "☐ fix the lock",
+		"NACK from me.", ":x: The tests are missing.",
+		"- :no_entry: the token is logged", "- REQUEST_CHANGES", "Verdict - REJECT", "Approved: no", "Security: FAIL", "- [ ] fix the lock", "☐ fix the lock",
 	} {
 		for _, body := range []string{beside + "\n\n" + yes, yes + "\n\n" + beside} {
 			if got := Read(autoReviewer(), Material{Kind: Comment, Body: body}); got.Outcome == quorum.Approved {
