@@ -48,7 +48,7 @@ func TestClassify(t *testing.T) {
 				"  row to add, from line 3, beside the reviewer's other keys in the policy:\n\n" +
 				"    # Name every word that this field may have: under approve ONLY what says that all is well,\n" +
 				"    # under object what objects, under none what says that nothing was reviewed.\n" +
-				"    verdict: {field: \"Task quality\", approve: [\"Exemplary\"], object: [\"FILL IN\"]}\n",
+				"    verdict: {field: \"Task quality\", approve: [\"FILL IN\"], object: [\"FILL IN\"], none: [\"FILL IN\"]}\n",
 			nil,
 		},
 		{

@@ -171,7 +171,7 @@ func TestInit(t *testing.T) {
 				s.text(1, quorum.ActionsBot, "## Review\n\n**Task quality:** Poor")
 				s.text(2, quorum.ActionsBot, "## Review\n\n**Task quality:** Exemplary\n\nNice.")
 			}, "openai-review .github/workflows/openai-review.yml github-actions[bot] ## Review", "",
-			`if its field says so, add verdict: {field: "Task quality", approve: ["Exemplary"], object: ["FILL IN"]}`,
+			`if its field says so, add verdict: {field: "Task quality", approve: ["FILL IN"], object: ["FILL IN"], none: ["FILL IN"]}`,
 		},
 		{"names that YAML would read as something else", func(s *surveyed) {
 			s.workflow(".github/workflows/on.yml", onPull+"OPENAI_API_KEY")
