@@ -29,7 +29,7 @@ type classifyCmd struct {
 	Field      string   `placeholder:"LABEL"  help:"Instead of --verdict: the label of a field that has the words below."`
 	Approve    []string `placeholder:"WORD"   help:"A word that approves, or a whole line. May be repeated." sep:"none"`
 	Object     []string `placeholder:"WORD"   help:"With --approve: a word that objects." sep:"none"`
-	None       []string `placeholder:"WORD"   help:"With --approve: a word for no review." sep:"none"`
+	None       []string `placeholder:"WORD"   help:"With --approve: a word that says that there was no review." sep:"none"`
 	Kind       string   `placeholder:"KIND"   help:"What it is on GitHub: comment, review, check, status or log. Default: comment."`
 	State      string   `placeholder:"STATE"  help:"Of a review (APPROVED, CHANGES_REQUESTED, COMMENTED), a status (success, failure) or a check run (in_progress, completed)."`
 	Comments   int      `placeholder:"N"      help:"How many inline comments the review has."`
@@ -39,19 +39,6 @@ type classifyCmd struct {
 
 // anyReviewer is the name of a reviewer that no flag names.
 const anyReviewer = "reviewer"
-
-// verdictFormats are the verdict formats that --verdict names by one word.
-var verdictFormats = []struct {
-	word string
-	kind quorum.FormatKind
-}{
-	{"auto", quorum.Auto},
-	{"ready-to-merge", quorum.ReadyToMerge},
-	{"review-state", quorum.ReviewState},
-	{"findings", quorum.FindingList},
-	{"json", quorum.JSON},
-	{"conclusion", quorum.Conclusion},
-}
 
 // Help is shown by coordinator classify --help.
 func (classifyCmd) Help() string {
@@ -151,15 +138,10 @@ func classifyText(r quorum.Reviewer, m review.Material) classifiedText {
 	}
 	if f, line, found := reader.SuggestField(m.Body); found && (r.Preset == "" || review.NeedsWorkflow(r.Preset)) {
 		got.verdict, got.rowLine = review.VerdictRow(f), line
-	} else if row, found := reader.Suggest(m.Body); found && got.Reason == quorum.ReasonMalformed && readsShapes(r) {
+	} else if row, found := reader.Suggest(m.Body); found && got.Reason == quorum.ReasonMalformed && review.ReadsShapes(r.Verdict.Kind) {
 		got.row, got.rowLine = &row, row.Line
 	}
 	return got
-}
-
-// readsShapes reports whether a shape of a policy would be read in the texts of r.
-func readsShapes(r quorum.Reviewer) bool {
-	return slices.Contains([]quorum.FormatKind{quorum.Auto, quorum.FindingList, quorum.ReviewState}, r.Verdict.Kind)
 }
 
 // chooseReviewer returns the reviewer whose text it is: that of a policy file, or the one that the flags describe.
@@ -221,7 +203,7 @@ func (cmd classifyCmd) reviewerFromFlags() (r quorum.Reviewer, err error) {
 	case cmd.Verdict != "" && cmd.hasWords():
 		return r, usageError(errors.New("--verdict and --approve are both given"), "keep one of them: they say where the verdict stands")
 	case len(cmd.Approve) == 0 && cmd.hasWords():
-		return r, usageError(errors.New("words are given without --approve"), "without one that approves nothing can")
+		return r, usageError(errors.New("words are given without --approve"), "add --approve WORD: without one no text approves")
 	case cmd.hasWords():
 		r.Verdict = quorum.Format{Kind: quorum.Words, Field: cmd.Field, Approve: cmd.Approve}
 		r.Verdict.Object, r.Verdict.None = cmd.Object, cmd.None
@@ -234,15 +216,11 @@ func (cmd classifyCmd) reviewerFromFlags() (r quorum.Reviewer, err error) {
 	case cmd.Verdict == "":
 		return r, nil
 	}
-	var words []string
-	for _, f := range verdictFormats {
-		if f.word == cmd.Verdict {
-			r.Verdict = quorum.Format{Kind: f.kind}
-			return r, nil
-		}
-		words = append(words, f.word)
+	if r.Verdict = (quorum.Format{Kind: review.FormatOf(cmd.Verdict)}); r.Verdict.Kind == 0 {
+		words := strings.Join(review.FormatWords[:], ", ")
+		return r, usageError(fmt.Errorf("unknown verdict format %q", cmd.Verdict), "formats: "+words)
 	}
-	return r, usageError(fmt.Errorf("unknown verdict format %q", cmd.Verdict), "formats: "+strings.Join(words, ", "))
+	return r, nil
 }
 
 // reviewStates, statusStates and checkStates are the states as GitHub writes them.

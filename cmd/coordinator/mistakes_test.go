@@ -537,7 +537,7 @@ var mistakes = []mistake{
 	{
 		args: "classify --object no", stdin: "fine", code: 2,
 		says: "words are given without --approve",
-		hint: "without one that approves nothing can",
+		hint: "add --approve WORD: without one no text approves",
 	},
 	{
 		args: "classify --verdict json --approve yes", stdin: "fine", code: 2,

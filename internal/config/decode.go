@@ -56,9 +56,9 @@ type policyFileReader struct {
 func newPolicyFileReader(path string, src []byte) *policyFileReader {
 	// The parser counts a CR LF as two line ends in some places.
 	text := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.TrimPrefix(string(src), "\ufeff"))
-	r := policyFileReader{path: path, text: text, positions: map[string]position{}, brokenKeys: map[string]bool{}}
-	r.lines = strings.Split(text, "\n")
-	return &r
+	return &policyFileReader{
+		path: path, text: text, lines: strings.Split(text, "\n"), positions: map[string]position{}, brokenKeys: map[string]bool{},
+	}
 }
 
 // parseFile returns the file's mapping; nil if there is none, which it notes.

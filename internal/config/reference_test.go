@@ -105,10 +105,10 @@ All workflows that write with GITHUB_TOKEN write as ` + "`github-actions[bot]`" 
 	"`heading`" + ` that tells its
 texts from the others', unless its verdict is its run's conclusion.`
 
-const verdictNote = `What the policy names here is **final**: only another of these words, or that nothing or only a part was read, stands against
-one; and what is no text of it: a review that requests changes, comments on the diff, a notice of an outage as a heading. Whatever else the
-text says is description, a list of findings too. An objecting word wins over the others; an approving one beside
-one of ` + "`none`" + ` is a contradiction. So name every word that may stand there.
+const verdictNote = `What the policy names here is **final**. Four things alone stand against an approving word: another of these words, a line that says that nothing
+or only a part was read, a heading that is a notice of an outage, and what is no text (a review that requests changes, comments on the diff).
+Whatever else the text says is description, a list of findings too. An objecting word wins over the others; an approving one beside one of
+` + "`none`" + ` is a contradiction. So name every word that may stand there.
 
 With ` + "`field: Verdict`" + ` the words are read in a line ` + "`**Verdict:** APPROVE — and why`" + `, in a heading ` + "`## Verdict: APPROVE`" + `, in the line below
 a heading ` + "`## Verdict`" + ` and in a row ` + "`| Verdict | APPROVE |`" + `, whatever their case. What follows an approving word is set off by a dash, a

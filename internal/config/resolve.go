@@ -186,7 +186,7 @@ func overlayEntry(e ReviewerKeys, q *quorum.Reviewer) {
 		q.Verdict = e.Verdict.Format
 	}
 	q.Verdict.Covered = e.Coverage != ""
-	q.FailureMeans = cmp.Or(failureMeanings[e.FailureMeans], e.Verdict.failure, q.FailureMeans, quorum.MeansUnavailable)
+	q.FailureMeans = cmp.Or(review.FailureMeanings[e.FailureMeans], e.Verdict.failure, q.FailureMeans, quorum.MeansUnavailable)
 	q.Timeout, q.OwnTimeout = cmp.Or(time.Duration(e.Timeout), q.Timeout), e.Timeout != 0
 	q.Family = cmp.Or(strings.ToLower(strings.TrimSpace(e.Family)), q.Family)
 	q.Required, q.Shadow, q.Request.AtStart = e.Required, e.Shadow, e.Request.AtStart // no preset says anything of these
@@ -503,14 +503,13 @@ func textsOf[T ~string](list []T) (texts []string) {
 // The core's values for the words of the file. A word that could not be read was replaced by nothing and has been reported: the
 // zero values never leave this package.
 var (
-	modes           = map[string]quorum.Mode{"enforce": quorum.Enforce, "report": quorum.ReportOnly, "off": quorum.Off}
-	permissions     = map[string]quorum.Permission{"write": quorum.Write, "maintain": quorum.Maintain, "admin": quorum.Admin} // none: 0
-	threadEnders    = map[string]quorum.ThreadsBy{"others": quorum.ByOthers, "anyone": quorum.ByAnyone}
-	familyRules     = map[string]quorum.Families{"any": quorum.AnyFamily, "distinct": quorum.DistinctFamily}
-	carries         = map[string]quorum.Carry{"none": quorum.CarryNone, "same_diff": quorum.CarrySameDiff}
-	commentWhens    = map[string]quorum.CommentWhen{"never": quorum.CommentNever, "on_problem": quorum.CommentOnProblem}
-	failureMeanings = map[string]quorum.FailureMeans{"findings": quorum.MeansFindings, "unavailable": quorum.MeansUnavailable}
-	severities      = map[string]quorum.Severity{
+	modes        = map[string]quorum.Mode{"enforce": quorum.Enforce, "report": quorum.ReportOnly, "off": quorum.Off}
+	permissions  = map[string]quorum.Permission{"write": quorum.Write, "maintain": quorum.Maintain, "admin": quorum.Admin} // none: 0
+	threadEnders = map[string]quorum.ThreadsBy{"others": quorum.ByOthers, "anyone": quorum.ByAnyone}
+	familyRules  = map[string]quorum.Families{"any": quorum.AnyFamily, "distinct": quorum.DistinctFamily}
+	carries      = map[string]quorum.Carry{"none": quorum.CarryNone, "same_diff": quorum.CarrySameDiff}
+	commentWhens = map[string]quorum.CommentWhen{"never": quorum.CommentNever, "on_problem": quorum.CommentOnProblem}
+	severities   = map[string]quorum.Severity{
 		"any": quorum.SeverityAny, "low": quorum.Low, "medium": quorum.Medium, "high": quorum.High, "critical": quorum.Critical,
 	}
 )

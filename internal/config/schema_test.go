@@ -137,7 +137,7 @@ func (VerdictFormat) JSONSchema() *jsonschema.Schema {
 		}}},
 	}
 	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{
-		{Type: "string", Enum: list(verdictWords...)},
+		{Type: "string", Enum: list(review.FormatWords[:]...)},
 		keys,
 	}}
 }

@@ -6,7 +6,6 @@ package config
 import (
 	"fmt"
 	"reflect"
-	"slices"
 	"strings"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -36,7 +35,7 @@ func (r policyResolver) checkShapes(key string, e ReviewerKeys, q quorum.Reviewe
 	if !r.hasKey(key) || r.brokenKeys[key] {
 		return
 	}
-	if !slices.Contains([]quorum.FormatKind{quorum.Auto, quorum.FindingList, quorum.ReviewState}, q.Verdict.Kind) {
+	if !review.ReadsShapes(q.Verdict.Kind) {
 		r.failKey(key, "shapes are sentences, and this reviewer's verdict is not read from any",
 			"remove shapes, or write verdict: auto, findings or review-state")
 		return

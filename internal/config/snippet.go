@@ -219,7 +219,13 @@ func suggestWord(word string, known []string, otherwise string) string {
 // nearestWord returns the known word that is a typing error away from word, or "". Case and - for _ do not count.
 func nearestWord(word string, known []string) string {
 	fold := func(s string) string { return strings.ReplaceAll(strings.ToLower(s), "-", "_") }
-	best, least := "", 2+min(len(word)/5, 1)+min(len(word)/9, 1)
+	best, least := "", 2 // one error
+	if len(word) >= 5 {
+		least++
+	}
+	if len(word) >= 9 {
+		least++
+	}
 	for _, k := range known {
 		if len(word) > 2*len(k)+2 {
 			continue

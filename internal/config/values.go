@@ -244,8 +244,8 @@ type VerdictKeys struct {
 
 // ConclusionKeys say what conclusions mean.
 type ConclusionKeys struct {
-	Success string `yaml:"success" jsonschema:"enum=approve"                 default:"approve"`
-	Neutral string `yaml:"neutral" jsonschema:"enum=object,enum=unavailable" default:"unavailable"`
+	Success string `yaml:"success" jsonschema:"enum=approve"                 default:"approve"     jsonschema_description:"It approves."`
+	Neutral string `yaml:"neutral" jsonschema:"enum=object,enum=unavailable" default:"unavailable" jsonschema_description:"unavailable: it chose not to review."`
 	Failure string `yaml:"failure" jsonschema:"enum=object,enum=unavailable" default:"unavailable" jsonschema_description:"unavailable: it is run again once."`
 }
 
@@ -262,9 +262,7 @@ func (w *VerdictWords) decodeNode(r *policyFileReader, key string, n ast.Node) {
 
 const verdictWordHint = "write the words as the reviewer writes them, as in [APPROVE, Looks good]; no expressions"
 
-var verdictWords = []string{"auto", "ready-to-merge", "review-state", "findings", "json", "conclusion"}
-
-var verdictHint = "write one of " + strings.Join(verdictWords, ", ") +
+var verdictHint = "write one of " + strings.Join(review.FormatWords[:], ", ") +
 	", {artifact: NAME}, {conclusion: {neutral: object}}, or {field: LABEL, approve: [WORD], object: [WORD]}"
 
 func (v *VerdictFormat) decodeNode(r *policyFileReader, key string, n ast.Node) {
@@ -276,11 +274,11 @@ func (v *VerdictFormat) decodeNode(r *policyFileReader, key string, n ast.Node) 
 	switch {
 	case !ok || n.Type() != ast.StringType:
 		r.failWrongType(key, n, "a verdict format", verdictHint)
-	case !slices.Contains(verdictWords, text):
+	case review.FormatOf(text) == 0:
 		r.failKey(key, fmt.Sprintf("%s is not a verdict format", quoteText(text)),
-			suggestWord(text, verdictWords, verdictHint))
+			suggestWord(text, review.FormatWords[:], verdictHint))
 	default:
-		v.Kind = verdictKinds[text]
+		v.Kind = review.FormatOf(text)
 	}
 }
 
@@ -309,9 +307,9 @@ func (v *VerdictFormat) decodeKeys(r *policyFileReader, key string, n ast.Node) 
 // checkWords refuses words that cannot be read, and one that says two things.
 func (v *VerdictFormat) checkWords(r *policyFileReader, key string) {
 	seen := map[string]bool{}
-	for _, list := range []string{"approve", "object", "none"} {
-		for i, word := range map[string][]string{"approve": v.Approve, "object": v.Object, "none": v.None}[list] {
-			at := fmt.Sprintf("%s.%s[%d]", key, list, i)
+	for _, list := range review.WordLists(v.Format) {
+		for i, word := range list.Words {
+			at := fmt.Sprintf("%s.%s[%d]", key, list.Key, i)
 			err := review.CheckWord(v.Format, word)
 			r.failIf(err != nil && word != "", at, quoteText(word)+" "+cleanText(fmt.Sprint(err), 200), verdictWordHint)
 			small := strings.ToLower(word)
@@ -322,12 +320,6 @@ func (v *VerdictFormat) checkWords(r *policyFileReader, key string) {
 }
 
 var meanings = map[string]quorum.FailureMeans{"object": quorum.MeansFindings, "unavailable": quorum.MeansUnavailable}
-
-// verdictKinds are the formats that the words of verdict mean.
-var verdictKinds = map[string]quorum.FormatKind{
-	"auto": quorum.Auto, "ready-to-merge": quorum.ReadyToMerge, "review-state": quorum.ReviewState,
-	"findings": quorum.FindingList, "json": quorum.JSON, "conclusion": quorum.Conclusion,
-}
 
 // A ShapeText is a line in small letters, with holes and choices, as package review defines it.
 type ShapeText string

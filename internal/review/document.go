@@ -58,11 +58,8 @@ func anyCount(string) bool { return true }
 
 // isZero reports whether a count that was read is none; one that was not read is not.
 func isZero(count string) bool {
-	if count == "no" || count == "zero" {
-		return true
-	}
 	n, err := strconv.Atoi(strings.ReplaceAll(count, ",", ""))
-	return err == nil && n == 0
+	return count == "no" || count == "zero" || err == nil && n == 0
 }
 
 // countOf returns a count that was read; 0 if it is no number.

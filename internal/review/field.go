@@ -170,15 +170,7 @@ func (f verdictField) voteOfUnknown(v vote) vote {
 // parseField recognises a line that is a field. A field in code, struck out or with deceptive letters is not sure.
 func parseField(text string) (f verdictField, value string, sure, ok bool) {
 	trimmed := strings.TrimLeftFunc(text, func(r rune) bool { return r == '\t' || isSymbol(r) })
-	items := 0
-	for range 3 {
-		rest, item := listItem(trimmed)
-		if !item {
-			break
-		}
-		trimmed = rest
-		items++
-	}
+	trimmed, items := cutItems(trimmed, 3)
 	head := trimmed[:min(len(trimmed), 240)]
 	if trimmed == "" || !strings.ContainsAny(head, "?:") && !strings.Contains(head, "：") {
 		return f, "", false, false
@@ -220,14 +212,19 @@ func parseFieldLine(l pageLine) (f verdictField, value string, sure, ok bool) {
 	if f, value, sure, ok = parseField(l.text); ok || len(l.text) > 80 || l.level == 0 && !boldLine(strings.TrimSpace(l.text)) {
 		return f, value, sure, ok
 	}
-	name := plainWords(dropInvisible(l.text))
+	f, ok = fieldNamed(plainWords(dropInvisible(l.text)))
+	return f, "", ok && !isDeceptive(l.text), ok
+}
+
+// fieldNamed returns the field whose label stands by itself.
+func fieldNamed(label string) (f verdictField, ok bool) {
 	for _, f := range verdictFields {
-		if name == f.label {
+		if label == f.label {
 			f.named = true
-			return f, "", !isDeceptive(l.text), true
+			return f, true
 		}
 	}
-	return f, "", false, false
+	return f, false
 }
 
 // fieldAt reads line i as a field of any label: the label, its value, and the index of the value's line. The value stands behind
@@ -240,10 +237,7 @@ func (p LinedText) fieldAt(i int) (label, value string, at int) {
 		return strings.TrimRight(trimSymbols(lowerWords(cells[0])), " :?"), lowerWords(strings.Join(cells[1:], " — ")), i
 	}
 	isHeading := l.level > 0 || boldLine(text)
-	text = headingText(text)
-	for range 3 {
-		text, _ = listItem(text)
-	}
+	text, _ = cutItems(headingText(text), 3)
 	words := strings.TrimLeftFunc(lowerWords(text), isSymbol)
 	end := strings.IndexAny(words, ":?：")
 	switch {

@@ -83,13 +83,9 @@ func tallyFindings(p LinedText) findingTally {
 				title, isFinding = above.severity, true
 			}
 			if isFinding && !at.settled && (at.inherits || at.severity == 0) {
-				if len(t.found) == 0 {
-					t.firstFound = i
-				}
-				t.found = append(t.found, quorum.Finding{Body: tags().ReplaceAllString(headingText(text), ""), Severity: title})
-				last, depth = &t.found[len(t.found)-1], -1
-				last.Path, last.Line = findPlace(text)
-				at.hasContent, t.sure = true, t.sure || l.visibility == inView
+				body := tags().ReplaceAllString(headingText(text), "")
+				last, depth = t.addFound(findingAt(text, body, title), i, l.visibility == inView), -1
+				at.hasContent = true
 				continue
 			}
 			at.isFirst = sections == 0
@@ -110,7 +106,7 @@ func tallyFindings(p LinedText) findingTally {
 		}
 		columns, _ := cutIndent(l.text)
 		item, isItem := listItem(text)
-		if isItem && last != nil && columns > depth || !isItem && last != nil && columns > depth {
+		if last != nil && columns > depth {
 			if len(last.Body) < 4000 && !isMarkup(text) {
 				last.Body += "\n" + text
 			}
@@ -185,8 +181,7 @@ func setOffSeverity(line string, anywhere bool) (quorum.Severity, bool) {
 		return 0, false
 	}
 	behind := strings.TrimLeft(words[m[1]:], " :-—–")
-	isSettled := settledWords().MatchString(words) && !unsettledWords().MatchString(words)
-	if isSettled || saysNothing(behind) || strings.Count(strings.TrimSpace(words[:m[0]]+words[m[1]:]), " ") < 2 {
+	if isSettled(words) || saysNothing(behind) || strings.Count(strings.TrimSpace(words[:m[0]]+words[m[1]:]), " ") < 2 {
 		return 0, false
 	}
 	return severityOfLabel(words[m[2]:m[3]])
@@ -218,26 +213,11 @@ var tags = lazyRegexp(`</?[A-Za-z][^<>]*>`)
 
 // isPlaceOnly reports whether a finding's line names a place and says nothing of it.
 func isPlaceOnly(body string) bool {
-	words := strings.Trim(body, "*_`:[]() ")
-	return len(body) <= maxMatchedLine && words != "" && !strings.ContainsAny(words, " \t\n") && placeLength(words) == len(words)
+	return len(body) <= maxMatchedLine && onlyPlace().MatchString(strings.Trim(body, "*_`:[]() "))
 }
 
-// placeLength returns the length of the path:line, or path:line-line, that s begins with.
-func placeLength(s string) (n int) {
-	for n < len(s) && isPathByte(s[n]) {
-		n++
-	}
-	if n == 0 || n == len(s) || s[n] != ':' {
-		return 0
-	}
-	from := n + 1
-	for n++; n < len(s) && (s[n] >= '0' && s[n] <= '9' || n > from && s[n] == '-'); n++ {
-	}
-	if n == from {
-		return 0
-	}
-	return n
-}
+// onlyPlace matches path:line and path:line-line.
+var onlyPlace = lazyRegexp(`^[\w@+~./\\\x{80}-\x{10ffff}-]+:\d[\d-]*$`)
 
 // praisingSection matches the names of settled sections that hold praise, and nothing that was ever found.
 var praisingSection = lazyRegexp(`\b(?:good|positives?|strengths?|praise|highlights|what works|what went well|well done|kudos|observed practices)\b`)
@@ -283,9 +263,9 @@ func (t *findingTally) noteProse(i int, l pageLine, text string, at section, fou
 }
 
 // filesRead matches a positive number of files that were read.
-var filesRead = lazyRegexp(`\b[1-9]\d* (?:changed |code )?(?:files?|objects?)\b.{0,20}\b(?:reviewed|read|checked|analy[sz]ed|scanned)\b` +
-	`|\b(?:reviewed|read|checked|analy[sz]ed|scanned|across|in)(?: all)?:? (?:the )?[1-9]\d* (?:changed |code )?(?:files?|objects?)\b` +
-	`|\bfiles (?:reviewed|read|checked|analy[sz]ed|scanned|changed)(?: |: ?| - )[1-9]`)
+var filesRead = lazyRegexp(`\b[1-9]\d* (?:changed |code )?(?:files?|objects?)\b.{0,20}\b(?:` + wasRead + `)\b` +
+	`|\b(?:` + wasRead + `|across|in)(?: all)?:? (?:the )?[1-9]\d* (?:changed |code )?(?:files?|objects?)\b` +
+	`|\bfiles (?:` + wasRead + `|changed)(?: |: ?| - )[1-9]`)
 
 // saysNothingElse reports whether a count of zero, or a line that says that there is nothing, may approve: nothing but
 // footers follows it, and beside a bare count something shows what was read.
@@ -335,7 +315,7 @@ func (s section) beginSection(name string, level int, text string) section {
 
 // isSettledName reports whether a section of that name holds settled matters. A title never does: its words are the author's.
 func isSettledName(name string, level int) bool {
-	return level > 1 && strings.Count(name, " ") < 4 && settledWords().MatchString(name) && !unsettledWords().MatchString(name)
+	return level > 1 && strings.Count(name, " ") < 4 && isSettled(name)
 }
 
 // readLine reads a line that is neither heading nor table. It returns the finding that the line begins, nil if none.
@@ -384,18 +364,12 @@ func (t *findingTally) readLine(item string, isItem bool, i int, l pageLine, at 
 			return nil
 		}
 	}
-	path, line := findPlace(item)
 	at.hasContent = true
-	finding := quorum.Finding{Path: path, Line: line, Body: item, Severity: severity}
+	finding := findingAt(item, item, severity)
 	switch {
 	case tagged:
-		if len(t.found) == 0 {
-			t.firstFound = i
-		}
-		t.found = append(t.found, finding)
-		t.sure = t.sure || l.visibility == inView
-		return &t.found[len(t.found)-1]
-	case path != "" && (isItem && !at.describes || strings.HasPrefix(item, "**")):
+		return t.addFound(finding, i, l.visibility == inView)
+	case finding.Path != "" && (isItem && !at.describes || strings.HasPrefix(item, "**")):
 		t.listed = append(t.listed, finding)
 		return &t.listed[len(t.listed)-1]
 	}
@@ -422,12 +396,8 @@ func (t *findingTally) readBlock(label, value, item string, i int) bool {
 		t.block.Path, t.block.Line = path, line
 	}
 	if t.blockLine = i; t.block.Body == "" {
-		if len(t.found) == 0 {
-			t.firstFound = i
-		}
-		t.block.Body = item
-		t.found = append(t.found, *t.block)
-		t.sure, t.said = true, true
+		t.block.Body, t.said = item, true
+		t.addFound(*t.block, i, true)
 	}
 	last := &t.found[len(t.found)-1]
 	if last.Path == "" {
@@ -535,7 +505,7 @@ func (t *findingTally) readTable(lines []pageLine, at section, from int) (n int)
 		if len(text) > 4*maxMatchedLine || len(rows) > 500 {
 			continue
 		}
-		cells := strings.Split(strings.Trim(text, "|"), "|")
+		cells := cellsOf(text)
 		for i, c := range cells {
 			cells[i] = stripMarks(strings.TrimSpace(c))
 		}
@@ -549,7 +519,7 @@ func (t *findingTally) readTable(lines []pageLine, at section, from int) (n int)
 	}
 	header, body := rows[0], rows[1:]
 	raw = raw[1:]
-	if isDivider(body[0]) {
+	if strings.Trim(strings.Join(body[0], ""), "-: ") == "" { // the rule below the header
 		body, raw = body[1:], raw[1:]
 	}
 	across := make([]quorum.Severity, len(header)) // the severity of each column, where columns are severities
@@ -561,7 +531,7 @@ func (t *findingTally) readTable(lines []pageLine, at section, from int) (n int)
 		if severity, ok := severityOfCell(header[i], t.coloured); ok && i > 0 || ok && len(header) > 2 {
 			across[i], wide = severity, true
 		}
-		skip[i] = settledWords().MatchString(h) && !unsettledWords().MatchString(h)
+		skip[i] = isSettled(h)
 		if h == "open" || h == "remaining" || h == "unresolved" || h == "outstanding" {
 			open = i
 		}
@@ -576,7 +546,7 @@ func (t *findingTally) readTable(lines []pageLine, at section, from int) (n int)
 	}
 	for r, cells := range body {
 		label := trimSymbols(cells[0])
-		if settledWords().MatchString(label) && !unsettledWords().MatchString(label) {
+		if isSettled(label) {
 			t.read = t.read || sure && hasPositive(cells[1:])
 			continue
 		}
@@ -632,8 +602,7 @@ func (t *findingTally) readRow(header, cells []string, raw string, from int, sur
 		if c = trimSymbols(c); i == at || c == "" {
 			continue
 		}
-		isSettled := settledWords().MatchString(c) && !unsettledWords().MatchString(c) && strings.Count(c, " ") < 3
-		if isSettled || saysNothing(c) {
+		if isSettled(c) && strings.Count(c, " ") < 3 || saysNothing(c) {
 			return false
 		}
 		says = says || strings.Trim(c, "0123456789 -") != "" && !placeholder().MatchString(c)
@@ -647,12 +616,23 @@ func (t *findingTally) readRow(header, cells []string, raw string, from int, sur
 
 // listRow takes a row of a table for a finding.
 func (t *findingTally) listRow(raw string, severity quorum.Severity, from int, sure bool) {
+	row := strings.NewReplacer("|", " ", "`", "").Replace(raw)
+	t.addFound(findingAt(row, strings.Trim(raw, "| "), severity), from, sure)
+}
+
+// findingAt returns a finding with the place that a line names.
+func findingAt(line, body string, severity quorum.Severity) quorum.Finding {
+	path, number := findPlace(line)
+	return quorum.Finding{Path: path, Line: number, Body: body, Severity: severity}
+}
+
+// addFound adds a finding of line i, and returns it where it is kept. sure says that it stands in plain view.
+func (t *findingTally) addFound(f quorum.Finding, i int, sure bool) *quorum.Finding {
 	if len(t.found) == 0 {
-		t.firstFound = from
+		t.firstFound = i
 	}
-	path, line := findPlace(strings.NewReplacer("|", " ", "`", "").Replace(raw))
-	t.found = append(t.found, quorum.Finding{Path: path, Line: line, Body: strings.Trim(raw, "| "), Severity: severity})
-	t.sure = t.sure || sure
+	t.found, t.sure = append(t.found, f), t.sure || sure
+	return &t.found[len(t.found)-1]
 }
 
 // listRows takes the rows of a table under a severity for findings, but for those that say that there is none.
@@ -673,15 +653,6 @@ func hasPositive(cells []string) bool {
 		n, err := strconv.Atoi(trimSymbols(c))
 		return err == nil && n > 0
 	})
-}
-
-func isDivider(cells []string) bool {
-	for _, c := range cells {
-		if strings.Trim(c, "-: ") != "" {
-			return false
-		}
-	}
-	return true
 }
 
 // severityOfCell returns the severity of a table's cell: by its words, else by its coloured mark.

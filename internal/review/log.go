@@ -91,6 +91,9 @@ func outcomeOfConclusion(conclusion string) Reading {
 	return Reading{Outcome: quorum.Unknown, Reason: quorum.ReasonUnknown}
 }
 
+// Outranks reports whether got tells better how a run failed: what a rerun cannot mend beats what may pass.
+func (got Reading) Outranks(other Reading) bool { return logRank(got) > logRank(other) }
+
 // logRank orders the readings of a log's lines: the highest decides, of equal ones the last.
 func logRank(r Reading) int {
 	switch r.Outcome {

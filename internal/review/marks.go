@@ -54,6 +54,18 @@ func listItem(text string) (rest string, ok bool) {
 	return strings.TrimLeft(text[n:], " \t"), true
 }
 
+// cutItems takes the marks of up to so many items off, each within the one before.
+func cutItems(text string, most int) (rest string, n int) {
+	for rest = text; n < most; n++ {
+		after, ok := listItem(rest)
+		if !ok {
+			break
+		}
+		rest = after
+	}
+	return rest, n
+}
+
 // cutIndent counts the columns before the first letter; a tab reaches to the next multiple of four.
 func cutIndent(raw string) (columns int, rest string) {
 	for i := 0; i < len(raw); i++ {

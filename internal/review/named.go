@@ -52,6 +52,17 @@ func wordShapes(f quorum.Format) (s quorum.Shapes) {
 	return s
 }
 
+// A WordList is the words of a format that mean the same, by their key in a policy.
+type WordList struct {
+	Key   string
+	Words []string
+}
+
+// WordLists returns the words of a format, list by list.
+func WordLists(f quorum.Format) [3]WordList {
+	return [...]WordList{{"approve", f.Approve}, {"object", f.Object}, {"none", f.None}}
+}
+
 // CheckWord reports what is wrong with a word of a format. Its error completes the sentence that begins with the word.
 func CheckWord(f quorum.Format, word string) error {
 	switch {

@@ -173,28 +173,13 @@ func (s *pageScanner) scanOutside(raw string) {
 
 // quotesInItem reports whether rest is an item of a list that begins with a quote.
 func quotesInItem(rest string) bool {
-	for range 4 {
-		after, ok := listItem(rest)
-		if !ok {
-			return false
-		}
-		if rest = after; strings.HasPrefix(rest, ">") {
-			return true
-		}
-	}
-	return false
+	rest, items := cutItems(rest, 4)
+	return items > 0 && strings.HasPrefix(rest, ">")
 }
 
 // beginFence begins a fence, and reports whether rest opens one.
 func (s *pageScanner) beginFence(indent int, rest string) bool {
-	inner := rest
-	for range 4 { // a fence may follow the mark of a list's item
-		after, ok := listItem(inner)
-		if !ok {
-			break
-		}
-		inner = after
-	}
+	inner, _ := cutItems(rest, 4) // a fence may follow the mark of a list's item
 	if inner == "" || inner[0] != '`' && inner[0] != '~' {
 		return false
 	}
@@ -349,6 +334,11 @@ func codeSpans(raw string) (spans []span, unclosed bool) {
 
 // cutCodeSpans cuts the code spans out of a line.
 func cutCodeSpans(text string) string {
+	return replaceCodeSpans(text, func(string) string { return "" })
+}
+
+// replaceCodeSpans returns a line with something in the place of each of its code spans.
+func replaceCodeSpans(text string, by func(span string) string) string {
 	spans, _ := codeSpans(text)
 	if len(spans) == 0 {
 		return text
@@ -357,6 +347,7 @@ func cutCodeSpans(text string) string {
 	from := 0
 	for _, s := range spans {
 		b.WriteString(text[from:s.from])
+		b.WriteString(by(text[s.from:s.end]))
 		from = s.end
 	}
 	b.WriteString(text[from:])

@@ -12,6 +12,7 @@ package review
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -81,6 +82,11 @@ type Reading struct {
 	final     bool // by what the policy names: only that nothing was read stands against it
 	taken     bool // it would have approved, and something takes that away
 	minorOnly bool // Findings, but only minor ones without a file and line: an error message's list of advice looks the same
+}
+
+// IsByShape reports whether words of the policy's, or of the preset's vendor, decided.
+func (got Reading) IsByShape(preset string) bool {
+	return strings.HasPrefix(got.Rule, policyOrigin+" ") || strings.HasPrefix(got.Rule, preset+".json ")
 }
 
 // maxFreeText is the longest text that approves by words that anybody writes. Objections are read in the whole of it.

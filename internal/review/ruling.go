@@ -203,12 +203,6 @@ func fieldInRow(text string) (f verdictField, value string, ok bool) {
 	if len(cells) != 2 || isDeceptive(text) || strings.ContainsAny(text, "~`") {
 		return f, "", false
 	}
-	name := strings.TrimRight(plainWords(cells[0]), " ?:")
-	for _, f := range verdictFields {
-		if name == f.label {
-			f.named = true
-			return f, stripMarks(strings.TrimSpace(cells[1])), true
-		}
-	}
-	return f, "", false
+	f, ok = fieldNamed(strings.TrimRight(plainWords(cells[0]), " ?:"))
+	return f, stripMarks(strings.TrimSpace(cells[1])), ok
 }

@@ -99,6 +99,11 @@ var (
 	exceptionWords = lazyRegexp(`\b(?:but|except|however|although|though|besides|apart from|other than)\b`)
 )
 
+// isSettled reports whether a row, a cell or a section of that name holds no open complaint.
+func isSettled(name string) bool {
+	return settledWords().MatchString(name) && !unsettledWords().MatchString(name)
+}
+
 // saysNothing reports whether a value, a cell, an item or a sentence says that there is none.
 func saysNothing(words string) bool {
 	words = strings.TrimLeft(trimSymbols(words), "([（ ")

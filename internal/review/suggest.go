@@ -124,12 +124,9 @@ const toFillIn = "FILL IN"
 // VerdictRow returns a format of words as the line of a policy.
 func VerdictRow(f quorum.Format) string {
 	row := "verdict: {field: " + strconv.Quote(f.Field)
-	for _, list := range []struct {
-		name  string
-		words []string
-	}{{"approve", f.Approve}, {"object", f.Object}, {"none", f.None}} {
-		if len(list.words) > 0 {
-			row += fmt.Sprintf(", %s: [%s]", list.name, strconv.Quote(list.words[0]))
+	for _, list := range WordLists(f) {
+		if len(list.Words) > 0 {
+			row += fmt.Sprintf(", %s: [%s]", list.Key, strconv.Quote(list.Words[0]))
 		}
 	}
 	return row + "}"

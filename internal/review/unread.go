@@ -222,15 +222,18 @@ var (
 			`(?:files?|objects?|agents?|reviewers?|models?|hunks?|chunks?|parts?|batches|passes|lines|commits)\b` +
 			`|\b(\d{1,6}) (?:changed )?(?:files|hunks|chunks) (?:out )?of (?:the )?(\d{1,6})\b`,
 	)
-	labelledShare = lazyRegexp(`\b(?:files?|lines|hunks|chunks|agents|reviewers|reviewed|read|checked|analy[sz]ed)(?: \w+){0,2} ?[:=] ?` +
+	labelledShare = lazyRegexp(`\b(?:files?|lines|hunks|chunks|agents|reviewers|` + wasRead + `)(?: \w+){0,2} ?[:=] ?` +
 		`(\d{1,6}) ?\(?(?:of|/|out of) ?(\d{1,6})\b`)
 	// percentage matches a share below all.
-	percentage = lazyRegexp(`\b(?:reviewed|read|checked|analy[sz]ed|scanned|covered)\b.{0,30}\b\d?\d(?:[.,]\d+)? ?(?:%|percent\b)`)
+	percentage = lazyRegexp(`\b(?:` + wasRead + `|covered)\b.{0,30}\b\d?\d(?:[.,]\d+)? ?(?:%|percent\b)`)
 	// countedFiles match a number of files that were read, or changed.
-	countedFiles = lazyRegexp(`^(?:changed |modified )?(?:files|hunks|lines) ?(?:(reviewed|read|checked|analy[sz]ed|scanned)` +
+	countedFiles = lazyRegexp(`^(?:changed |modified )?(?:files|hunks|lines) ?(?:(` + wasRead + `)` +
 		`|changed|modified|total|in (?:the |this )?(?:diff|pr|pull request))?:? (\d{1,6})$`)
 	unneededFiles = lazyRegexp(`\b(\d{1,6}) (?:\w+ )?(?:generated|binary|lock|deleted)(?: files?\b|[),;.]|$)`)
 )
+
+// wasRead are words for what was read.
+const wasRead = `reviewed|read|checked|analy[sz]ed|scanned`
 
 // coverageOf reads "3 of 9 files"; seen is below all where not all was seen. What need not be read counts as seen.
 func coverageOf(words string) (seen, all int, ok bool) {
@@ -364,20 +367,12 @@ func rowClauses(header, cells []string) (clauses []string) {
 	return append(clauses, strings.Join(clauses, " "))
 }
 
-// dropCode returns a line without its code spans; a path stays.
+// dropCode returns a line without what stands in code; a path stays.
 func dropCode(text string) string {
-	spans, _ := codeSpans(text)
-	var b strings.Builder
-	from := 0
-	for _, s := range spans {
-		b.WriteString(text[from:s.from])
-		if inner := strings.Trim(text[s.from:s.end], "` "); !strings.ContainsAny(inner, " *") && isPathWord(inner) {
-			b.WriteString(inner)
-		} else {
-			b.WriteString("code")
+	return replaceCodeSpans(text, func(span string) string {
+		if inner := strings.Trim(span, "` "); !strings.ContainsAny(inner, " *") && isPathWord(inner) {
+			return inner
 		}
-		from = s.end
-	}
-	b.WriteString(text[from:])
-	return b.String()
+		return "code"
+	})
 }

@@ -80,11 +80,16 @@ type vendorSignal struct {
 	Status string `json:"status,omitempty"`
 }
 
-// vendorFormats are the verdict formats that a vendor's file may name.
-var vendorFormats = map[string]quorum.FormatKind{
-	"auto": quorum.Auto, "ready-to-merge": quorum.ReadyToMerge, "review-state": quorum.ReviewState,
-	"findings": quorum.FindingList, "json": quorum.JSON, "conclusion": quorum.Conclusion,
+// FormatWords are the verdict formats that a policy and a vendor's file name by one word, in the order of their kinds.
+var FormatWords = [...]string{"auto", "ready-to-merge", "review-state", "findings", "json", "conclusion"}
+
+// FormatOf returns the format of a word; 0 if there is none.
+func FormatOf(word string) quorum.FormatKind {
+	return quorum.FormatKind(slices.Index(FormatWords[:], word) + 1)
 }
+
+// FailureMeanings are what a failed conclusion means, by the words of failure_means.
+var FailureMeanings = map[string]quorum.FailureMeans{"findings": quorum.MeansFindings, "unavailable": quorum.MeansUnavailable}
 
 // presets are the reviewers of vendors/, by name, each parsed when it is first used.
 var presets = listPresets()
@@ -122,19 +127,13 @@ func parsePreset(file string, data []byte) (*preset, error) {
 	if err := dec.Decode(&f); err != nil {
 		return nil, fmt.Errorf("vendors/%s: %w", file, err)
 	}
-	format, known := vendorFormats[f.Verdict]
+	format, failure := FormatOf(f.Verdict), FailureMeanings[cmp.Or(f.FailureMeans, "unavailable")]
 	switch {
 	case f.Preset+".json" != file:
 		return nil, fmt.Errorf("vendors/%s: preset is %q", file, f.Preset)
-	case !known:
+	case format == 0:
 		return nil, fmt.Errorf("vendors/%s: verdict: unknown format %q", file, f.Verdict)
-	}
-	failure := quorum.MeansUnavailable
-	switch f.FailureMeans {
-	case "", "unavailable":
-	case "findings":
-		failure = quorum.MeansFindings
-	default:
+	case failure == 0:
 		return nil, fmt.Errorf("vendors/%s: failure_means: unknown word %q", file, f.FailureMeans)
 	}
 	shapes, err := compileShapes(file, f.Shapes)
@@ -199,6 +198,11 @@ var shapeListNames = [shapeLists]string{
 
 // policyOrigin is where the shapes of a policy come from, as a rule names it.
 const policyOrigin = "policy"
+
+// ReadsShapes reports whether shapes are looked for in texts of that format: its verdict stands in sentences.
+func ReadsShapes(kind quorum.FormatKind) bool {
+	return kind == quorum.Auto || kind == quorum.FindingList || kind == quorum.ReviewState
+}
 
 // CheckShapes reports the first mistake in shapes that a policy brings: the list, the shape, and what is wrong with it.
 func CheckShapes(s quorum.Shapes) error {

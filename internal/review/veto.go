@@ -209,7 +209,7 @@ func unitsOf(text string) []string {
 
 // saysVeto reports whether words are a veto that they do not deny.
 func saysVeto(v veto, words string) bool {
-	if v.name == "something is open" && settledWords().MatchString(words) && !unsettledWords().MatchString(words) {
+	if v.name == "something is open" && isSettled(words) {
 		return false
 	}
 	return slices.ContainsFunc(v.expr().FindAllStringIndex(words, -1), func(at []int) bool { return !isDenied(words[:at[0]]) })
