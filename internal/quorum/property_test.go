@@ -277,6 +277,12 @@ func TestAPassDoesNotDependOnWhoLooksWhen(t *testing.T) {
 		if w.hasReserves() && e.Verdict == Passed {
 			return // who has a seat later may have approved earlier, or not: only the moment differs
 		}
+		getsSeat := func(b Ballot) bool {
+			return b.InsteadOf != "" && b.Voter() && b.Vote == Pending && b.Since.After(w.Now)
+		}
+		if e.Verdict == Waiting && slices.ContainsFunc(e.Ballots, getsSeat) {
+			return // whose seat it is now could add nothing to a pass, for its family had approved: its reserve can
+		}
 		if diff := diffDecisions(d, e); diff != "" {
 			t.Fatal(diff)
 		}

@@ -1,6 +1,7 @@
 package quorum
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -29,9 +30,10 @@ func fillSeats(ballots, was []Ballot, now time.Time) {
 		if reserve.isApproval() {
 			reserve.At = laterOf(reserve.At, began)
 		}
-		if of.Excused = ReasonReserve; of.Planned { // it is not run again: its reserve votes
-			*of = of.asUnavailable()
+		if before := reserve.seatOwner(was); of.Planned || before.Planned && began.Before(before.Deadline) {
+			*of = before.asUnavailable() // it is not run again, and so never late: its reserve votes
 		}
+		of.Excused = ReasonReserve
 	}
 }
 
@@ -59,9 +61,7 @@ func (b *Ballot) turnBegan(of *Ballot, now time.Time) (began time.Time, hasBegun
 
 // asReserve is the ballot of a reserve that has no seat: nothing is waited for or done.
 func (b Ballot) asReserve() Ballot {
-	if b.Excused == "" {
-		b.Excused = ReasonReserve
-	}
+	b.Excused = cmp.Or(b.Excused, ReasonReserve)
 	if b.Vote == Pending && !b.isDoubt() && !b.Voter() {
 		b = b.asUnavailable()
 		b.Outcome, b.Reason, b.Detail = Declined, b.Excused, ""
