@@ -256,10 +256,8 @@ func (d *Decision) passStands(p Policy, ballots []Ballot, f Facts) bool {
 	earned := d.isQuorum(p, (*Ballot).isApproval) || len(was.By) > 0 || d.Need == 0
 	voters, basis := d.listBasis()
 	isGone := func(b Basis) bool { return !slices.Contains(basis, b) }
-	if !earned || d.Objections > 0 || d.hasDoubt() {
-		return false
-	}
-	if !slices.Equal(voters, was.Voters) || slices.ContainsFunc(was.Basis, isGone) {
+	isSame := slices.Equal(voters, was.Voters) && !slices.ContainsFunc(was.Basis, isGone)
+	if !earned || !isSame || d.Objections > 0 || d.hasDoubt() {
 		return false
 	}
 	d.showPass(was)
@@ -469,10 +467,7 @@ func (d *Decision) scheduleCommanded(ballots []Ballot, f Facts, now time.Time) {
 
 // mayChange reports whether answers that may still come could end an Unverified.
 func (d *Decision) mayChange(p Policy) bool {
-	if d.Reason == ReasonPeople {
-		return false // only a person's can
-	}
-	return d.isQuorum(p, func(b *Ballot) bool { return b.Vote != Unavailable || b.Open })
+	return d.Reason != ReasonPeople && d.isQuorum(p, func(b *Ballot) bool { return b.Vote != Unavailable || b.Open })
 }
 
 // schedulePeople finds whose review is asked for, or when.

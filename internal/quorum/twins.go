@@ -70,14 +70,12 @@ func (r Record) WithEnded(ballots []Ballot) Record {
 			return b.Reviewer == o.Reviewer && b.Vote != Object && !b.isDoubt() && !b.Retired && b.Ended.How != ReasonOverridden
 		})
 	}
-	objections, isChanged := slices.Clone(r.Objections), false
-	for i := range objections {
-		if o := &objections[i]; o.Of == 0 && !o.Answered && r.Concerns(o, r.Base, r.Diff) && isEnded(o) {
-			o.Answered, isChanged = true, true
+	next := r.Seq + 1
+	r.Objections = slices.Clone(r.Objections)
+	for i := range r.Objections {
+		if o := &r.Objections[i]; o.Of == 0 && !o.Answered && r.Concerns(o, r.Base, r.Diff) && isEnded(o) {
+			o.Answered, r.Seq = true, next
 		}
-	}
-	if isChanged {
-		r.Objections, r.Seq = objections, r.Seq+1
 	}
 	return r
 }

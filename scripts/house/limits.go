@@ -44,7 +44,7 @@ var limits = limitTable{
 	// What was reached, to the next ten lines: it is only lowered. The goal is half.
 	{linesOfRoom, outsideProduct, 19220, "the fake and what measures are read, too"},
 	{linesOfRoom, []string{"cmd/coordinator"}, 9130, inARoom},
-	{linesOfRoom, []string{"internal/quorum", "internal/pathfilter", "internal/change"}, 4790, inARoom},
+	{linesOfRoom, []string{"internal/quorum", "internal/pathfilter", "internal/change"}, 4783, inARoom},
 	{linesOfRoom, []string{"internal/evidence"}, 6500, inARoom},
 	{linesOfRoom, []string{"internal/review"}, 7660, inARoom},
 	{linesOfRoom, []string{"internal/report"}, 5810, inARoom},
