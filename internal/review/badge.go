@@ -3,7 +3,6 @@ package review
 // This file reads how grave a comment on the diff is, by the badge or the words with which its vendor opens it.
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,28 +13,16 @@ import (
 // A vendorBadge is a label by which a vendor says how grave a comment of its on the diff is. Of a vendor's badges the first
 // that stands in a comment decides: graver ones stand before others, and severities before mere kinds.
 type vendorBadge struct {
-	Label    string          `json:"label"` // the shape of a picture's name, or of what is in bold, italics or brackets
+	Label    badgeLabel      `json:"label"`
 	Severity quorum.Severity `json:"severity"`
 }
 
-// compiledBadge is a badge ready to be compared with labels.
-type compiledBadge struct {
-	label    shape
-	severity quorum.Severity
-}
+// A badgeLabel is the shape of a picture's name, or of what is in bold, italics or brackets.
+type badgeLabel struct{ shape }
 
-func compileBadges(badges []vendorBadge) (all []compiledBadge, err error) {
-	for _, b := range badges {
-		label, err := parsePhrase(b.Label, 2)
-		if err != nil {
-			return nil, fmt.Errorf("badges: %q %w", b.Label, err)
-		}
-		if b.Severity == 0 {
-			return nil, fmt.Errorf("badges: %q has no severity", b.Label)
-		}
-		all = append(all, compiledBadge{label, b.Severity})
-	}
-	return all, nil
+func (l *badgeLabel) UnmarshalText(text []byte) (err error) {
+	l.shape, err = parseShape(string(text), noList)
+	return err
 }
 
 const (
@@ -49,7 +36,7 @@ const (
 // things.
 func SeverityOf(r quorum.Reviewer, body string) quorum.Severity {
 	labels, most := badgeLabels(ReadLines(body[:min(len(body), badgeText)]))
-	own, others := cutBadges(presetOf(r.Preset).badges, labels)
+	own, others := cutBadges(presetOf(r.Preset).Badges, labels)
 	if own > 0 { // the mark belongs to its badge
 		most = own
 	}
@@ -69,18 +56,18 @@ func SeverityOf(r quorum.Reviewer, body string) quorum.Severity {
 
 // cutBadges returns the severity of the first of a vendor's badges that stands among labels, 0 if none does, and the labels
 // that are no badge of its.
-func cutBadges(badges []compiledBadge, labels []string) (severity quorum.Severity, others []string) {
+func cutBadges(badges []vendorBadge, labels []string) (severity quorum.Severity, others []string) {
 	first := len(badges)
 	for _, l := range labels {
-		at := slices.IndexFunc(badges, func(b compiledBadge) bool {
-			_, ok := b.label.match(l)
+		at := slices.IndexFunc(badges, func(b vendorBadge) bool {
+			_, ok := b.Label.match(l)
 			return ok
 		})
 		switch {
 		case at < 0:
 			others = append(others, l)
 		case at < first:
-			first, severity = at, badges[at].severity
+			first, severity = at, badges[at].Severity
 		}
 	}
 	return severity, others

@@ -63,14 +63,14 @@ func namedIn(lines []pageLine, pre *preset) string {
 			continue
 		}
 		words := lowerASCII(l.text[:min(len(l.text), 8<<10)])
-		isRow := len(pre.commits) > 0 && strings.HasPrefix(strings.TrimSpace(words), "|")
+		isRow := len(pre.Commits) > 0 && strings.HasPrefix(strings.TrimSpace(words), "|")
 		if !isRow && !strings.Contains(words, "commit") && !strings.Contains(words, "between ") {
 			continue
 		}
 		words = emphasisMarks.Replace(words)
 		found := commitLine().FindAllStringSubmatch(words, 4)
-		for _, expr := range pre.commits {
-			found = append(found, expr().FindAllStringSubmatch(words, 4)...)
+		for _, expr := range pre.Commits {
+			found = append(found, expr.FindAllStringSubmatch(words, 4)...)
 		}
 		for _, m := range found {
 			for _, sha := range m[1:] {

@@ -191,8 +191,8 @@ func formsWithoutText(p *preset, texts []goldenText) (untested []string) {
 		need(p.shapes.origin+" reply_marker", "unrelated")
 	}
 	for _, expr := range p.Commits {
-		if !slices.ContainsFunc(named, regexp.MustCompile(expr).MatchString) {
-			untested = append(untested, "commits: "+expr)
+		if !slices.ContainsFunc(named, expr.MatchString) {
+			untested = append(untested, "commits: "+expr.String())
 		}
 	}
 	for _, mark := range p.Marks {
@@ -352,7 +352,7 @@ func approvingLines(p *preset, got Reading, lines []string) (at []int) {
 		return []int{got.Line - 1}
 	}
 	for i, line := range lines {
-		if slices.ContainsFunc(p.wordless, func(s shape) bool { _, ok := s.match(statementOf(line)); return ok }) {
+		if slices.ContainsFunc(p.Wordless, func(s shape) bool { _, ok := s.match(statementOf(line)); return ok }) {
 			at = append(at, i)
 		}
 	}

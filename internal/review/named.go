@@ -75,10 +75,11 @@ func CheckWord(f quorum.Format, word string) error {
 	case f.Field != "":
 		return nil
 	}
-	line, err := parseShape(strings.ToLower(statementOf(word)))
-	if err == nil && slices.Contains(f.Approve, word) {
-		err = line.checkFor(listApproves)
+	list := listOther
+	if slices.Contains(f.Approve, word) {
+		list = listApproves
 	}
+	_, err := parseShape(strings.ToLower(statementOf(word)), list)
 	return err
 }
 

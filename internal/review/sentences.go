@@ -84,12 +84,12 @@ func (d *document) ruleSentence(i int, l pageLine) presetRuling {
 // isWordless reports whether a review without inline comments is one by which its vendor says that it has nothing to say:
 // it holds all of the lines that the vendor's file lists for that, in plain view, and no heading besides.
 func (d *document) isWordless() (line int, ok bool) {
-	if len(d.preset.wordless) == 0 || !d.readsPreset() {
+	if len(d.preset.Wordless) == 0 || !d.readsPreset() {
 		return 0, false
 	}
-	seen := make([]bool, len(d.preset.wordless))
+	seen := make([]bool, len(d.preset.Wordless))
 	for i, l := range d.lines {
-		at := slices.IndexFunc(d.preset.wordless, func(s shape) bool {
+		at := slices.IndexFunc(d.preset.Wordless, func(s shape) bool {
 			_, ok := s.match(d.statements[i])
 			return ok && (!s.heading || l.level > 0)
 		})
@@ -110,7 +110,7 @@ func (d *document) readsPreset() bool { return len(d.shapes) > 0 && d.shapes[0] 
 // of a part, or stands beside a verdict that nobody knows yet. What a workflow writes its prompt decides.
 func (d *document) knowsCleanWords() bool {
 	lists := d.preset.shapes.lists
-	knows := len(lists[listApproves])+len(lists[listCounts])+len(d.preset.wordless) > 0
+	knows := len(lists[listApproves])+len(lists[listCounts])+len(d.preset.Wordless) > 0
 	return knows && d.readsPreset() && !d.preset.Workflow && !d.preset.FreeWords
 }
 
@@ -122,7 +122,7 @@ func (d *document) onlyIntroduces() bool {
 			continue
 		}
 		words := d.statements[i]
-		isKnown := words != "" && (isOneOf(d.preset.introduces, words) || isOneOf(d.preset.wordless, words))
+		isKnown := words != "" && (isOneOf(d.preset.Introduces, words) || isOneOf(d.preset.Wordless, words))
 		if l.visibility == quoted || !isKnown {
 			return false
 		}

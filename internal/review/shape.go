@@ -8,9 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
 // A shape is a sentence in small letters, without Markdown, that stands for a whole line. Its holes are
@@ -30,12 +33,13 @@ type shape struct {
 	source  string
 	rule    string // the list and the file in which it stands
 	heading bool
+	letters int // of the words that each of its lines has at least
 	pattern
 }
 
 // shapeHoles are the holes, each with the expression of its content. {any} takes as little as it can, so that a number
 // behind it is whole.
-var shapeHoles = [...]struct{ name, expr string }{
+var shapeHoles = [...]shapeHole{
 	{"n", number},
 	{"some", someNumber},
 	{"count", `(` + number + `|(?:no|zero)\b)`},
@@ -45,6 +49,10 @@ var shapeHoles = [...]struct{ name, expr string }{
 	{"duration", duration},
 	{"any", `.*?`},
 }
+
+type shapeHole struct{ name, expr string }
+
+func (h shapeHole) String() string { return "{" + h.name + "}" }
 
 const (
 	number     = `\d+(?:,\d+)*\b`
@@ -58,142 +66,98 @@ const (
 // The limits of a shape.
 const (
 	maxShape        = 1500 // bytes of its source
-	maxAnyHoles     = 4
-	maxShapeDepth   = 4 // of brackets in brackets
 	fewestOfLetters = 3
 )
 
 var (
-	errShapeLong  = fmt.Errorf("is longer than %d bytes", maxShape)
-	errShapeHoles = fmt.Errorf("has more than %d holes {any}", maxAnyHoles)
 	errShapeEmpty = fmt.Errorf("holds fewer than %d letters", fewestOfLetters)
 	errShapeCase  = errors.New("has a capital letter, which no line has when it is compared")
 	errShapeOpen  = errors.New("has a bracket without its other half")
-	errShapeDeep  = fmt.Errorf("has brackets that are more than %d deep", maxShapeDepth)
 )
 
-// parseShape parses a shape. Its error completes the sentence that begins with the shape.
-func parseShape(source string) (shape, error) { return parsePhrase(source, fewestOfLetters) }
-
-// parsePhrase parses a shape of at least so many letters.
-func parsePhrase(source string, letters int) (shape, error) {
+// parseShape parses a shape that stands in a list. Its error completes the sentence that begins with the shape.
+func parseShape(source string, list int) (s shape, err error) {
+	bare, heading := strings.CutPrefix(source, "# ")
+	expr, err := exprOfShape(cmp.Or(trimStatement(bare), bare))
 	switch {
 	case len(source) > maxShape:
-		return shape{}, errShapeLong
+		return s, fmt.Errorf("is longer than %d bytes", maxShape)
 	case strings.ToLower(source) != source:
-		return shape{}, errShapeCase
-	}
-	bare, heading := strings.CutPrefix(source, "# ")
-	p, _, err := parsePart(cmp.Or(trimStatement(bare), bare), 0)
-	switch {
+		return s, errShapeCase
 	case err != nil:
-		return shape{}, err
-	case p.anyHoles > maxAnyHoles:
-		return shape{}, errShapeHoles
-	case p.letters < letters:
-		return shape{}, errShapeEmpty
+		return s, err
 	}
-	return shape{source, "", heading, rx(`(?s)\A` + p.expr + `\z`)}, nil
-}
-
-// A shapePart is a part of a shape as an expression.
-type shapePart struct {
-	expr     string
-	letters  int // bytes of words that a line has at least
-	anyHoles int // that may have to be filled at most
-}
-
-// add adds the part that follows p.
-func (p *shapePart) add(next shapePart) {
-	p.expr += next.expr
-	p.letters += next.letters
-	p.anyHoles += next.anyHoles
-}
-
-func literalPart(s string) shapePart {
-	return shapePart{expr: regexp.QuoteMeta(s), letters: len(strings.Trim(s, " .,:;!?-"))}
-}
-
-// oneOf returns the part that is one of choices.
-func oneOf(choices []shapePart) (p shapePart) {
-	p.letters = choices[0].letters
-	for _, c := range choices {
-		p.expr += "|" + c.expr
-		p.letters, p.anyHoles = min(p.letters, c.letters), max(p.anyHoles, c.anyHoles)
+	expr = `(?s)\A` + expr + `\z`
+	tree, err := syntax.Parse(expr, syntax.Perl)
+	if err != nil {
+		return s, err
 	}
-	p.expr = "(?:" + p.expr[1:] + ")"
-	return p
+	s = shape{source, "", heading, fewestLetters(tree), rx(expr)}
+	return s, s.checkFor(list)
 }
 
-// parsePart parses the shape s, or within brackets (depth > 0) what stands before the next | or ).
-func parsePart(s string, depth int) (p shapePart, rest string, err error) {
-	if depth > maxShapeDepth {
-		return p, "", errShapeDeep
+// shapeTokens matches the parts of a shape: holes, brackets, bars and the text between them.
+var shapeTokens = lazyRegexp(`\{[^}]*\}?|[(|)]|[^{(|)]+`)
+
+// exprOfShape returns a shape as an expression.
+func exprOfShape(source string) (string, error) {
+	var parts []string
+	var open []int // the brackets that are not closed yet, by their index
+	for _, token := range shapeTokens().FindAllString(source, -1) {
+		part, innermost := regexp.QuoteMeta(token), len(open)-1
+		switch {
+		case token[0] == '{':
+			name, closed := strings.CutSuffix(token[1:], "}")
+			at := slices.IndexFunc(shapeHoles[:], func(h shapeHole) bool { return h.name == name })
+			if !closed {
+				return "", errShapeOpen
+			} else if at < 0 {
+				known := strings.ReplaceAll(strings.Trim(fmt.Sprint(shapeHoles), "[]"), " ", ", ")
+				return "", fmt.Errorf("has an unknown hole {%s}: there are %s", name, known)
+			}
+			part = shapeHoles[at].expr
+		case token == "(":
+			open = append(open, len(parts))
+		case token == "|" && len(open) > 0: // brackets without a choice are text
+			parts[open[innermost]], part = "(?:", "|"
+		case token == ")" && len(open) > 0:
+			if parts[open[innermost]] == "(?:" {
+				part = ")"
+			}
+			open = open[:innermost]
+		}
+		parts = append(parts, part)
 	}
-	for s != "" {
-		switch s[0] {
-		case '(':
-			var choices []shapePart
-			for s[0] == '(' || s[0] == '|' {
-				var one shapePart
-				if one, s, err = parsePart(s[1:], depth+1); err != nil {
-					return p, "", err
-				}
-				choices = append(choices, one)
-			}
-			s = s[1:]              // the closing bracket
-			if len(choices) == 1 { // brackets without a choice are text
-				p.add(literalPart("("))
-				p.add(choices[0])
-				p.add(literalPart(")"))
-			} else {
-				p.add(oneOf(choices))
-			}
-		case '|', ')':
-			if depth > 0 {
-				return p, s, nil
-			}
-			p.add(literalPart(s[:1]))
-			s = s[1:]
-		case '{':
-			name, after, closed := strings.Cut(s[1:], "}")
-			hole, err := holePart(name)
-			switch {
-			case !closed:
-				return p, "", errShapeOpen
-			case err != nil:
-				return p, "", err
-			}
-			p.add(hole)
-			s = after
-		default:
-			end := strings.IndexAny(s, "(|){")
-			if end < 0 {
-				end = len(s)
-			}
-			p.add(literalPart(s[:end]))
-			s = s[end:]
+	if len(open) > 0 {
+		return "", errShapeOpen
+	}
+	return strings.Join(parts, ""), nil
+}
+
+// fewestLetters returns how many bytes of words each match of a shape's expression has at least. What fills a hole is none.
+func fewestLetters(re *syntax.Regexp) (n int) {
+	switch re.Op {
+	case syntax.OpLiteral:
+		return len(strings.Trim(string(re.Rune), " .,:;!?-"))
+	case syntax.OpConcat:
+		for _, sub := range re.Sub {
+			n += fewestLetters(sub)
+		}
+	case syntax.OpAlternate:
+		n = maxShape
+		for _, sub := range re.Sub {
+			n = min(n, fewestLetters(sub))
 		}
 	}
-	if depth > 0 {
-		return p, "", errShapeOpen
-	}
-	return p, "", nil
+	return n
 }
 
-func holePart(name string) (p shapePart, err error) {
-	names := make([]string, len(shapeHoles))
-	for i, h := range shapeHoles {
-		if names[i] = h.name; h.name != name {
-			continue
-		}
-		if name == "any" {
-			p.anyHoles = 1
-		}
-		p.expr = h.expr
-		return p, nil
+// UnmarshalText parses a shape of a vendor's file that stands in none of the lists of [quorum.Shapes].
+func (s *shape) UnmarshalText(text []byte) (err error) {
+	if *s, err = parseShape(string(text), listOther); err != nil {
+		return fmt.Errorf("%.60q %w", text, err)
 	}
-	return p, fmt.Errorf("has an unknown hole {%s}: there are {%s}", name, strings.Join(names, "}, {"))
+	return nil
 }
 
 // match reports whether a statement has the shape. count is what stands in its hole {count}.
@@ -254,9 +218,11 @@ func cutLinks(text string) string {
 // reads no text parses none.
 func lazyShapes(sources ...string) func() []shape {
 	return sync.OnceValue(func() []shape {
-		all, err := parseShapes(sources)
-		if err != nil {
-			panic(err)
+		all := make([]shape, len(sources))
+		for i, source := range sources {
+			if err := all[i].UnmarshalText([]byte(source)); err != nil {
+				panic(err)
+			}
 		}
 		return all
 	})
@@ -267,19 +233,136 @@ func isOneOf(shapes []shape, statement string) bool {
 	return slices.ContainsFunc(shapes, func(s shape) bool { _, ok := s.match(statement); return ok })
 }
 
-// parseShapes parses shapes that pass the checks. Its error names the first that is wrong.
-func parseShapes(sources []string, checks ...func(shape) error) (all []shape, err error) {
-	for _, source := range sources {
-		s, err := parseShape(source)
-		for _, check := range checks {
-			if err == nil {
-				err = check(s)
-			}
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%.60q %w", source, err)
-		}
-		all = append(all, s)
-	}
-	return all, nil
+// compiledShapes are shapes ready to be compared with lines.
+type compiledShapes struct {
+	origin  string // the preset's file, or "the policy"
+	lists   [shapeLists][]shape
+	notices []compiledNotice
 }
+
+type compiledNotice struct {
+	line shape
+	rule string // where it stands, and what is looked for
+	quorum.NoticeShape
+}
+
+// The lists of shapes, as [quorum.Shapes] names them.
+const (
+	listApproves = iota
+	listIfSettled
+	listCounts
+	listObjects
+	listVetoes
+	listPartial
+	listWorking
+	listOther
+	shapeLists
+	noList // that of a badge's label, of which nothing is asked
+)
+
+var shapeListNames = [shapeLists]string{
+	"approves", "if_settled", "counts", "objects", "vetoes", "partial", "working", "other",
+}
+
+// policyOrigin is where the shapes of a policy come from, as a rule names it.
+const policyOrigin = "policy"
+
+// ReadsShapes reports whether shapes are looked for in texts of that format: its verdict stands in sentences.
+func ReadsShapes(kind quorum.FormatKind) bool {
+	return kind == quorum.Auto || kind == quorum.FindingList || kind == quorum.ReviewState
+}
+
+// CheckShapes reports the first mistake in shapes that a policy brings: the list, the shape, and what is wrong with it.
+func CheckShapes(s quorum.Shapes) error {
+	_, err := compileShapes(policyOrigin, s)
+	return err
+}
+
+func compileShapes(origin string, s quorum.Shapes) (c compiledShapes, err error) {
+	c.origin = origin
+	for list, sources := range [shapeLists][]string{
+		s.Approves, s.IfSettled, s.Counts, s.Objects, s.Vetoes, s.Partial, s.Working, s.Other,
+	} {
+		for _, source := range sources {
+			s, err := parseShape(source, list)
+			if err != nil {
+				return c, fmt.Errorf("%s: %.60q %w", shapeListNames[list], source, err)
+			}
+			s.rule = origin + " " + shapeListNames[list] + ": " + source
+			c.lists[list] = append(c.lists[list], s)
+		}
+	}
+	for _, n := range s.Notices {
+		one, err := compileNotice(origin, n)
+		if err != nil {
+			return c, fmt.Errorf("notices: %.60q %w", cmp.Or(n.Line, n.Marker), err)
+		}
+		c.notices = append(c.notices, one)
+	}
+	return c, nil
+}
+
+// compileNotice compiles a notice. Its error completes the sentence that begins with its line or marker.
+func compileNotice(origin string, n quorum.NoticeShape) (one compiledNotice, err error) {
+	one = compiledNotice{rule: origin + " notices: " + cmp.Or(n.Line, "<!-- "+n.Marker+" -->"), NoticeShape: n}
+	reasons := noticeReasons[n.Outcome]
+	switch {
+	case (n.Line == "") == (n.Marker == ""):
+		return one, errors.New("needs a line or a marker, and not both")
+	case lowerASCII(n.Marker) != n.Marker:
+		return one, errShapeCase
+	case reasons == nil:
+		return one, fmt.Errorf("is %v: a notice is empty, overloaded, limited, failed, declined or unknown", n.Outcome)
+	case !slices.Contains(reasons, n.Reason):
+		return one, fmt.Errorf("is %v for the reason %q, and not for one of %q", n.Outcome, n.Reason, reasons)
+	case n.Line != "":
+		one.line, err = parseShape(n.Line, listOther)
+	}
+	return one, err
+}
+
+// noticeReasons are the reasons that a notice of an outcome may give; no notice has another outcome.
+var noticeReasons = map[quorum.Outcome][]quorum.Reason{
+	quorum.Empty:      {quorum.ReasonEmpty},
+	quorum.Overloaded: {quorum.ReasonOverloaded},
+	quorum.Limited:    {quorum.ReasonRateLimit, quorum.ReasonQuota},
+	quorum.Failed: {
+		quorum.ReasonCredentials, quorum.ReasonBilling, quorum.ReasonBudget, quorum.ReasonInvalid, quorum.ReasonModelRefusal,
+	},
+	quorum.Declined: {quorum.ReasonDeclined, quorum.ReasonTooLarge, quorum.ReasonSkipped, quorum.ReasonNoSecrets},
+	quorum.Unknown:  {quorum.ReasonUnknown},
+}
+
+// checkFor reports what makes a shape useless or dangerous in a list.
+func (s shape) checkFor(list int) error {
+	holds := func(hole string) bool { return strings.Contains(s.source, hole) }
+	approving := list == listApproves || list == listIfSettled
+	switch {
+	case s.letters < fewestOfLetters && list != noList:
+		return errShapeEmpty
+	case approving && (holds("{any}") || holds("{word}")):
+		return errors.New("holds {any} or {word}: what approves is known to its last word")
+	case approving && (holds("{count}") || countsFindings(s.source)):
+		return errors.New("leaves open how many findings there are: write 0 or no, or the line with {count} under counts")
+	case approving && holds("{n}"):
+		return errors.New("holds {n}, which may be 0, and who saw nothing approves nothing: write {some}")
+	case list == listCounts && (holds("{any}") || !holds("{count}")):
+		return errors.New("needs {count}, and may not hold {any}: a count of zero approves")
+	}
+	return nil
+}
+
+// counted matches, in a shape, a number beside a word for findings: "{n} issues", "issues found: {n}", "issues ({n})".
+var counted = lazyRegexp(countedHole + `[ ()|]*(?:[^ ()|,.;:{]+[ ()|]+){0,2}` + findingNoun +
+	`|(?:^|[ ()|:,.;}])` + findingNoun + `[^ ()|:,.;}]*(?:[ ()|:]+[^ ()|:,.;}]+){0,2}` +
+	`[ ()|:=-]*(?:[:=-] *` + countedHole + `|\( *` + countedHole + `\))`)
+
+const (
+	countedHole = `\{(?:n|some)\}`
+	findingNoun = `(?:issue|finding|problem|bug|error|comment|suggestion|concern|warning|nit|vulnerab|violation|block` +
+		`|defect|smell|hotspot|alert|risk|fail|flaw|remark|critical|major|minor|high|medium|low|p[0-3]|unresolved|open` +
+		`|new|actionable|potential|security)`
+)
+
+// countsFindings reports whether a line of a shape says what its number says.
+func countsFindings(source string) bool { return counted().MatchString(source) }

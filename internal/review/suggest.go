@@ -241,7 +241,7 @@ func shapeOf(text string) string {
 	s = aDuration().ReplaceAllString(s, "{duration}")
 	s = anAccount().ReplaceAllString(s, "{login}")
 	s = strings.ReplaceAll(aNumber().ReplaceAllString(s, "{some}"), "\x00", "{any}")
-	if _, _, err := parsePart(s, 0); err != nil { // brackets that do not stand for themselves
+	if _, err := exprOfShape(s); err != nil { // brackets that do not stand for themselves
 		s = strings.NewReplacer("(", "{any}", ")", "{any}").Replace(s)
 	}
 	return s
