@@ -108,32 +108,26 @@ func answerObject(text string, form AnswerForm) (string, error) {
 		return "", &AnswerError{fmt.Sprintf("is no JSON object: it begins %q", shortQuote(text)), schemaHint}
 	case err != nil:
 		return "", &AnswerError{shortQuote(err.Error()), schemaHint}
-	case form != ClaudeAnswer || v.fields["type"].text != "result":
+	case form != ClaudeAnswer || v.text("type") != "result":
 		return text, nil
-	case v.fields["is_error"].text == "true":
-		return "", &AnswerError{"is that of a run that failed: " + shortQuote(v.stringField("result", "subtype")), ""}
-	case v.fields["structured_output"].kind != '{':
+	case v.text("is_error") == "true":
+		return "", &AnswerError{"is that of a run that failed: " + shortQuote(v.text("result", "subtype")), ""}
+	}
+	inner, isObject := v["structured_output"].(jsonObject)
+	if !isObject {
 		return "", &AnswerError{"has no object as structured_output", "start claude with --json-schema; " + schemaHint}
 	}
-	var printed struct {
-		Output json.RawMessage `json:"structured_output"`
-	}
-	err = json.Unmarshal([]byte(text), &printed)
-	return string(printed.Output), err
+	printed, err := json.Marshal(inner)
+	return string(printed), err
 }
 
 // unfenced returns what stands in the one fence that text is, and text itself if it is none.
 func unfenced(text string) string {
-	ticks := len(text) - len(strings.TrimLeft(text, "`"))
-	first, rest, found := strings.Cut(text, "\n")
-	inner, closed := strings.CutSuffix(rest, strings.Repeat("`", ticks))
-	switch language := strings.TrimSpace(first[ticks:]); {
-	case ticks < 3 || !found || !closed || strings.HasSuffix(inner, "`"):
-		return text
-	case language != "" && !strings.EqualFold(language, "json"):
-		return text
+	p := ReadLines(text)
+	if len(p.blocks) == 1 && strings.HasPrefix(text, "```") && p.blocks[0].closed && p.blocks[0].end == len(p.lines)-1 {
+		return strings.TrimSpace(p.blocks[0].text)
 	}
-	return strings.TrimSpace(inner)
+	return text
 }
 
 // answeredFinding is a finding as a model writes it.

@@ -96,7 +96,7 @@ func TestAnAnswerThatSaysMoreIsRefused(t *testing.T) {
 		{"No issues found.", `is no JSON object: it begins "No issues found."`, "verdict schema"},
 		{"Here it is:\n```json\n{}\n```", "is no JSON object", "verdict schema"},
 		{"```json\n{\"findings\": [], \"files_reviewed\": []}\n```\nBut do not merge it.", "is no JSON object", "verdict schema"},
-		{"```json\n{\"findings\": [], \"files_reviewed\": []}\n```\n```json\n{\"findings\": []}\n```", "is not one JSON object", "verdict schema"},
+		{"```json\n{\"findings\": [], \"files_reviewed\": []}\n```\n```json\n{\"findings\": []}\n```", "is no JSON object", "verdict schema"},
 		{"```sh\nrm -rf .\n```", "is no JSON object", "verdict schema"},
 		{"```json", "is no JSON object", "verdict schema"},
 		{`{"findings": [], "files_reviewed": []}{}`, "is not one JSON object: text after the value", ""},

@@ -4,6 +4,7 @@ package review
 // have one meaning and a bounded cost, so the object is walked token by token.
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,19 +16,14 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// maxDepth is deeper than any reviewer's schema.
-const maxDepth = 32
+const (
+	maxDepth  = 32      // deeper than any reviewer's schema
+	maxValues = 100_000 // bounds the memory for a text of nothing but brackets and commas; those in its words count, too
+)
 
-// jsonValue is a JSON value.
-type jsonValue struct {
-	kind   byte // { [ " 0 t n
-	text   string
-	list   []jsonValue
-	fields map[string]jsonValue // by key in small letters
-}
-
-// maxValues bounds the memory for a text of nothing but brackets and commas. Those in its words count, too.
-const maxValues = 100_000
+// A jsonObject is an object of JSON, by its keys in small letters. Its values are objects, []any, string, json.Number, bool
+// and nil.
+type jsonObject map[string]any
 
 var (
 	errTooMany      = errors.New("too many values")
@@ -52,98 +48,104 @@ func decodeStrictly(text string, out any) error {
 }
 
 // parseObject parses a text from outside that is one JSON object, no longer than a verdict file.
-func parseObject(text string) (v jsonValue, err error) {
+func parseObject(text string) (jsonObject, error) {
 	if len(text) > MaxVerdictFile {
-		return v, fmt.Errorf("is longer than %d bytes", MaxVerdictFile)
+		return nil, fmt.Errorf("is longer than %d bytes", MaxVerdictFile)
 	}
-	if v, err = parseJSON(text); err != nil {
-		return v, fmt.Errorf("is not one JSON object: %w", err)
+	v, err := parseJSON(text)
+	if err != nil {
+		return nil, fmt.Errorf("is not one JSON object: %w", err)
 	}
-	if v.kind != '{' || !utf8.ValidString(text) {
-		return v, errors.New("is JSON, but no object of UTF-8 text")
+	if v == nil || !utf8.ValidString(text) {
+		return nil, errors.New("is JSON, but no object of UTF-8 text")
 	}
 	return v, nil
 }
 
-func parseJSON(text string) (jsonValue, error) {
+// parseJSON returns the object that the text is; nil if it is another value of JSON.
+func parseJSON(text string) (jsonObject, error) {
 	if strings.Count(text, ",")+strings.Count(text, "[")+strings.Count(text, "{") > maxValues {
-		return jsonValue{}, errTooMany
+		return nil, errTooMany
 	}
 	dec := json.NewDecoder(strings.NewReader(text))
 	dec.UseNumber()
 	v, err := parseValue(dec, 0)
-	if err != nil {
-		return jsonValue{}, err
-	}
 	// The token reader forgives commas and colons that the grammar does not, and stops at the end of the value. The depth
 	// is bounded by now.
-	if !json.Valid([]byte(text)) {
-		return jsonValue{}, errTrailingText
+	if err == nil && !json.Valid([]byte(text)) {
+		err = errTrailingText
 	}
-	return v, nil
+	object, _ := v.(jsonObject)
+	return object, err
 }
 
-func parseValue(dec *json.Decoder, depth int) (jsonValue, error) {
-	if depth > maxDepth {
-		return jsonValue{}, errTooDeep
-	}
+func parseValue(dec *json.Decoder, depth int) (any, error) {
 	token, err := dec.Token()
-	if err != nil {
-		return jsonValue{}, err
+	open, isNested := token.(json.Delim)
+	switch {
+	case err != nil || !isNested:
+		return token, err
+	case depth == maxDepth:
+		return nil, errTooDeep
 	}
-	switch token := token.(type) {
-	case string:
-		return jsonValue{kind: '"', text: token}, nil
-	case json.Number:
-		return jsonValue{kind: '0', text: token.String()}, nil
-	case bool:
-		return jsonValue{kind: 't', text: strconv.FormatBool(token)}, nil
-	case json.Delim:
-		return parseNested(dec, token, depth)
-	}
-	return jsonValue{kind: 'n'}, nil
-}
-
-func parseNested(dec *json.Decoder, open json.Delim, depth int) (v jsonValue, err error) {
-	v.kind = byte(open)
-	if open == '{' {
-		v.fields = map[string]jsonValue{}
-	}
+	object, list := jsonObject{}, []any{}
 	for dec.More() {
-		key := ""
+		var name string
 		if open == '{' {
-			token, err := dec.Token()
-			if err != nil {
-				return jsonValue{}, err
+			if token, err = dec.Token(); err != nil {
+				return nil, err
 			}
-			name, ok := token.(string)
-			if !ok {
-				return jsonValue{}, errTrailingText
-			}
-			key = strings.ToLower(strings.ToUpper(name)) // as encoding/json compares keys: ſ is an s
-			if _, twice := v.fields[key]; twice {
-				return jsonValue{}, fmt.Errorf("%q: %w", shortQuote(name), errDuplicateKey)
-			}
+			name, _ = token.(string)
+		}
+		key := strings.ToLower(strings.ToUpper(name)) // as encoding/json compares keys: ſ is an s
+		if _, twice := object[key]; twice {
+			return nil, fmt.Errorf("%q: %w", shortQuote(name), errDuplicateKey)
 		}
 		inner, err := parseValue(dec, depth+1)
 		if err != nil {
-			return jsonValue{}, err
+			return nil, err
 		}
 		if open == '{' {
-			v.fields[key] = inner
+			object[key] = inner
 		} else {
-			v.list = append(v.list, inner)
+			list = append(list, inner)
 		}
 	}
-	_, err = dec.Token()
-	return v, err
+	if _, err = dec.Token(); err != nil {
+		return nil, err
+	}
+	if open == '{' {
+		return object, nil
+	}
+	return list, nil
+}
+
+// text returns the first of some values that is a word or a number, as text.
+func (v jsonObject) text(keys ...string) string {
+	for _, k := range keys {
+		switch f := v[k].(type) {
+		case string, json.Number, bool:
+			if text := fmt.Sprint(f); text != "" {
+				return text
+			}
+		}
+	}
+	return ""
+}
+
+// number returns a value that is a number above 0; 0 if it is none.
+func (v jsonObject) number(key string) int {
+	if n, err := strconv.Atoi(v.text(key)); err == nil && n > 0 && n < 1<<30 {
+		return n
+	}
+	return 0
 }
 
 // verdictKeys are the keys that hold a verdict.
 var verdictKeys = [...]string{"verdict", "overall_correctness", "status"}
 
-func (v jsonValue) hasVerdictKey() bool {
-	return slices.ContainsFunc(verdictKeys[:], func(k string) bool { return v.fields[k].kind != 0 })
+func (v jsonObject) hasVerdictKey() bool {
+	return slices.ContainsFunc(verdictKeys[:], func(k string) bool { _, has := v[k]; return has })
 }
 
 // readJSON reads the one object with a verdict that is the whole text, or its last fenced block.
@@ -153,7 +155,7 @@ func readJSON(r quorum.Reviewer, body string, p LinedText) Reading {
 		return Reading{Outcome: quorum.Malformed, Reason: reason}
 	}
 	v, err := parseJSON(text)
-	if err != nil || v.kind != '{' || !v.hasVerdictKey() {
+	if err != nil || !v.hasVerdictKey() {
 		return Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonMalformed, Detail: shortQuote(text)}
 	}
 	got := v.toReading(r.MinSeverity)
@@ -179,27 +181,8 @@ func lineBelowBlock(p LinedText) (line int, found bool) {
 // jsonText returns the text to parse, "" with a reason if there is none. A heading and the line that names the commit may
 // stand before it.
 func jsonText(r quorum.Reviewer, body string, p LinedText) (text string, reason quorum.Reason) {
-	bare := strings.TrimSpace(body)
-	if strings.HasPrefix(bare, "{") || strings.HasPrefix(bare, "[") {
+	if bare := strings.TrimSpace(body); strings.HasPrefix(bare, "{") {
 		return bare, ""
-	}
-	shaped := 0
-	for i, b := range p.blocks {
-		v, err := parseJSON(b.text)
-		looks := err == nil && v.hasVerdictKey() || err != nil && mentionsVerdict(b.text)
-		if !looks {
-			continue
-		}
-		shaped++
-		if err == nil && i == len(p.blocks)-1 && b.closed {
-			text = b.text
-		}
-	}
-	if shaped > 1 {
-		return "", quorum.ReasonContradicts
-	}
-	if shaped == 1 {
-		return text, quorum.ReasonMalformed
 	}
 	rest := p.lines[contentStart(r, p):]
 	if len(rest) > 0 && strings.HasPrefix(strings.TrimSpace(rest[0].text), "{") {
@@ -208,12 +191,24 @@ func jsonText(r quorum.Reviewer, body string, p LinedText) (text string, reason 
 			if l.visibility == quoted || l.visibility == hidden {
 				return "", quorum.ReasonMalformed
 			}
-			b.WriteString(l.text)
-			b.WriteByte('\n')
+			b.WriteString(l.text + "\n")
 		}
 		return b.String(), ""
 	}
-	return "", quorum.ReasonMalformed
+	shaped := 0
+	for i, b := range p.blocks {
+		v, err := parseJSON(b.text)
+		if err == nil && !v.hasVerdictKey() || err != nil && !mentionsVerdict(b.text) {
+			continue
+		}
+		if shaped++; shaped > 1 {
+			return "", quorum.ReasonContradicts
+		}
+		if err == nil && i == len(p.blocks)-1 && b.closed {
+			text = b.text
+		}
+	}
+	return text, quorum.ReasonMalformed
 }
 
 // mentionsVerdict reports whether a block holds a verdict's key, though it is no JSON.
@@ -222,75 +217,72 @@ func mentionsVerdict(text string) bool {
 }
 
 // toReading returns the reading of an object with a verdict.
-func (v jsonValue) toReading(least quorum.Severity) Reading {
-	var yes, no, bad int
-	var detail string
-	state := unclear
-	for _, k := range verdictKeys {
-		f, ok := v.fields[k]
-		if !ok {
-			continue
-		}
-		detail = shortQuote(k + ": " + f.text)
-		switch got := jsonVote(f); got {
-		case approves:
-			yes++
-		case objects:
-			no++
-		case silent, unfilledTemplate, conditionalYes, yesAndNo, unclear, refuses:
-			bad++
-			state = got
-		}
+func (v jsonObject) toReading(least quorum.Severity) Reading {
+	said, detail := v.vote()
+	got := ruling{vote: said, detail: detail, rule: "json", line: -1}.toReading()
+	list, isList := v.listFindings()
+	got.Findings = list
+	blocks := false
+	for i := range list {
+		list[i].Below = isBelow(list[i].Severity, least)
+		blocks = blocks || !list[i].Below && list[i].Severity != quorum.Low
 	}
-	findings, ok := v.listFindings()
-	blocks, minor := false, false
-	for i := range findings {
-		s := findings[i].Severity
-		findings[i].Below = isBelow(s, least)
-		switch {
-		case findings[i].Below, s == quorum.Low:
-			minor = true
-		default:
-			blocks = true
-		}
+	malformed := func(reason quorum.Reason, detail string) Reading {
+		return Reading{Outcome: quorum.Malformed, Reason: reason, Detail: shortQuote(detail), Findings: list, Rule: "json"}
 	}
-	out := Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonMalformed, Detail: detail, Findings: findings, Rule: "json"}
+	if !isList {
+		return malformed(quorum.ReasonMalformed, detail)
+	} else if got.Outcome != quorum.Approved {
+		return got
+	}
 	key, unknown := v.unknownKey()
 	doubt, outcome, doubted := v.neutralDoubt()
 	switch {
-	case !ok:
-	case yes > 0 && (no > 0 || blocks):
-		out.Reason = quorum.ReasonContradicts
-	case bad > 0:
-		out.Reason = ruling{vote: state}.toReading().Reason
-	case no > 0:
-		out.Outcome, out.Reason = quorum.Findings, quorum.ReasonFindings
-	case yes > 0 && unknown:
-		out.Detail = shortQuote("unknown key " + key)
-	case yes > 0 && doubted:
-		out.Outcome, out.Reason, out.Detail = outcome, quorum.ReasonContradicts, shortQuote(doubt)
-		if outcome == quorum.Partial {
-			out.Reason = quorum.ReasonPartial
+	case blocks:
+		return malformed(quorum.ReasonContradicts, detail)
+	case unknown:
+		return malformed(quorum.ReasonMalformed, "unknown key "+key)
+	case outcome == quorum.Partial:
+		got.Outcome, got.Reason, got.Detail = outcome, quorum.ReasonPartial, shortQuote(doubt)
+	case doubted:
+		return malformed(quorum.ReasonContradicts, doubt)
+	case len(list) > 0:
+		got.Reason, got.Below = quorum.ReasonAccepted, true
+		for i := range list {
+			list[i].Below = true
 		}
-	case yes > 0 && minor:
-		out.Outcome, out.Reason, out.Below = quorum.Approved, quorum.ReasonAccepted, true
-		for i := range out.Findings {
-			out.Findings[i].Below = true
-		}
-	case yes > 0:
-		out.Outcome, out.Reason = quorum.Approved, quorum.ReasonApproved
 	}
-	return out
+	return got
+}
+
+// vote returns what the keys of the verdict say together.
+func (v jsonObject) vote() (all vote, detail string) {
+	for _, k := range verdictKeys {
+		if _, has := v[k]; !has {
+			continue
+		}
+		detail = shortQuote(k + ": " + v.text(k))
+		one := jsonVote(v[k])
+		isPlain := func(v vote) bool { return v == approves || v == objects }
+		switch {
+		case all == silent, !isPlain(one):
+			all = one
+		case isPlain(all) && all != one:
+			all = yesAndNo
+		}
+	}
+	return all, detail
 }
 
 // jsonField is the field of a verdict in JSON: a word, not a sentence.
 var jsonField = verdictField{approve: append([]string{"patch is correct", "correct", "yes"}, approvedWords...)}
 
-func jsonVote(f jsonValue) vote {
-	if f.kind != '"' || isDeceptive(f.text) {
+func jsonVote(value any) vote {
+	text, isText := value.(string)
+	if !isText || isDeceptive(text) {
 		return unclear
 	}
-	return jsonField.voteOf(lowerASCII(strings.TrimSpace(f.text)))
+	return jsonField.voteOf(lowerASCII(strings.TrimSpace(text)))
 }
 
 // neutralKeys are keys beside a verdict that may say something without changing it: what was looked at, and why. Their
@@ -302,11 +294,12 @@ var neutralKeys = [...]string{
 }
 
 // unknownKey finds a key that says something and that nobody knows: an approval beside "blocking_issues" is none.
-func (v jsonValue) unknownKey() (key string, found bool) {
-	for k, f := range v.fields {
+func (v jsonObject) unknownKey() (key string, found bool) {
+	for k, f := range v {
+		_, isObject := f.(jsonObject)
 		known := k == "findings" || k == "issues" || slices.Contains(verdictKeys[:], k) ||
-			slices.Contains(neutralKeys[:], k) && f.kind != '{'
-		if !known && !f.isEmpty() && (!found || k < key) {
+			slices.Contains(neutralKeys[:], k) && !isObject
+		if !known && !isEmpty(f) && (!found || k < key) {
 			key, found = k, true
 		}
 	}
@@ -314,34 +307,37 @@ func (v jsonValue) unknownKey() (key string, found bool) {
 }
 
 // isEmpty reports whether a value says nothing.
-func (v jsonValue) isEmpty() bool {
-	switch v.kind {
-	case '"':
-		return strings.TrimSpace(v.text) == ""
-	case '[':
-		return len(v.list) == 0
-	case '{':
-		return len(v.fields) == 0
+func isEmpty(value any) bool {
+	switch v := value.(type) {
+	case string:
+		return strings.TrimSpace(v) == ""
+	case []any:
+		return len(v) == 0
+	case jsonObject:
+		return len(v) == 0
 	}
-	return v.kind == 'n'
+	return value == nil
 }
 
 // neutralDoubt finds words beside the verdict that take an approval away, or a count of files that is not all of them.
-func (v jsonValue) neutralDoubt() (detail string, outcome quorum.Outcome, found bool) {
-	read, seen := v.fields["files_reviewed"], v.numberField("files_reviewed")
-	if read.kind == '[' {
-		seen = len(read.list)
+func (v jsonObject) neutralDoubt() (detail string, outcome quorum.Outcome, found bool) {
+	seen := v.number("files_reviewed")
+	if names, isList := v["files_reviewed"].([]any); isList {
+		seen = len(names)
 	}
-	if all := v.numberField("files_total"); read.kind != 0 && seen == 0 || seen < all {
-		return fmt.Sprintf("files_reviewed: %d of %d", seen, all), quorum.Partial, true
+	if _, counts := v["files_reviewed"]; counts && seen == 0 || seen < v.number("files_total") {
+		return fmt.Sprintf("files_reviewed: %d of %d", seen, v.number("files_total")), quorum.Partial, true
 	}
 	for _, k := range neutralKeys {
-		for _, f := range append([]jsonValue{v.fields[k]}, v.fields[k].list...) {
-			d := &document{LinedText: ReadLines(f.text), preset: noPreset}
-			if line, found := d.unreadLine(-1, false); found {
-				return d.lines[line].text, quorum.Malformed, true
+		list, _ := v[k].([]any)
+		for _, f := range append([]any{v[k]}, list...) {
+			text, _ := f.(string)
+			d := &document{LinedText: ReadLines(text), preset: noPreset}
+			line, _, found := d.vetoLine(-1, false)
+			if at, isUnread := d.unreadLine(-1, false); isUnread {
+				line, found = at, true
 			}
-			if line, _, found := d.vetoLine(-1, false); found {
+			if found {
 				return d.lines[line].text, quorum.Malformed, true
 			}
 		}
@@ -350,21 +346,18 @@ func (v jsonValue) neutralDoubt() (detail string, outcome quorum.Outcome, found 
 }
 
 // listFindings returns the findings; ok is false if they are no list, which makes the answer unreadable.
-func (v jsonValue) listFindings() (out []quorum.Finding, ok bool) {
+func (v jsonObject) listFindings() (out []quorum.Finding, ok bool) {
 	for _, k := range [...]string{"findings", "issues"} {
-		list, found := v.fields[k]
-		if !found || list.kind == 'n' {
-			continue
-		}
-		if list.kind != '[' {
+		list, isList := v[k].([]any)
+		if !isList && v[k] != nil {
 			return nil, false
 		}
-		for _, f := range list.list {
-			switch f.kind {
-			case '"':
-				path, line := findPlace(f.text)
-				out = append(out, quorum.Finding{Path: path, Line: line, Body: f.text})
-			case '{':
+		for _, f := range list {
+			switch f := f.(type) {
+			case string:
+				path, line := findPlace(f)
+				out = append(out, quorum.Finding{Path: path, Line: line, Body: f})
+			case jsonObject:
 				out = append(out, f.toFinding())
 			default:
 				return nil, false
@@ -375,66 +368,33 @@ func (v jsonValue) listFindings() (out []quorum.Finding, ok bool) {
 }
 
 // toFinding returns one finding, by the keys that schemas use for its parts.
-func (v jsonValue) toFinding() (f quorum.Finding) {
-	f.Path = v.stringField("path", "file", "filename")
-	f.Line = v.numberField("line", "start_line")
-	title, body := v.stringField("title"), v.stringField("body", "message", "description")
-	switch {
-	case body == "":
-		f.Body = title
-	case title != "" && title != body:
-		f.Body = title + "\n\n" + body
-	default:
-		f.Body = body
+func (v jsonObject) toFinding() quorum.Finding {
+	place, _ := v["code_location"].(jsonObject) // Codex's schema
+	span, _ := place["line_range"].(jsonObject)
+	title, body := v.text("title"), v.text("body", "message", "description")
+	if body == "" {
+		body = title
+	} else if title != "" && title != body {
+		body = title + "\n\n" + body
 	}
-	if place, ok := v.fields["code_location"]; ok { // Codex's schema
-		f.Path = place.stringField("absolute_file_path", "file_path", "path")
-		f.Line = place.fields["line_range"].numberField("start")
+	return quorum.Finding{
+		Path: repositoryPath(cmp.Or(place.text("absolute_file_path", "file_path", "path"), v.text("path", "file", "filename"))),
+		Line: cmp.Or(span.number("start"), v.number("line"), v.number("start_line")),
+		Body: body, Severity: v.gravestSeverity(title),
 	}
-	f.Path = repositoryPath(f.Path)
-	f.Severity = v.gravestSeverity(title)
-	return f
 }
 
 // gravestSeverity returns the gravest severity that the parts of a finding state; 0 if none does.
-func (v jsonValue) gravestSeverity(title string) (most quorum.Severity) {
-	if s, ok := severityOfLabel(lowerASCII(strings.TrimSpace(v.stringField("severity", "level")))); ok {
-		most = s
+func (v jsonObject) gravestSeverity(title string) quorum.Severity {
+	if v.text("blocking") == "true" {
+		return quorum.Critical
 	}
-	if p, ok := v.fields["priority"]; ok && (p.kind == '0' || p.kind == '"') {
-		if s, ok := severityOfLabel("p" + strings.TrimPrefix(lowerASCII(p.text), "p")); ok {
-			most = max(most, s)
-		} else if s, ok := severityOfLabel(lowerASCII(p.text)); ok {
+	most, _ := severityOfItem(title, true, true)
+	priority := v.text("priority")
+	for _, label := range [...]string{v.text("severity", "level"), priority, "p" + priority} {
+		if s, ok := severityOfLabel(lowerASCII(strings.TrimSpace(label))); ok {
 			most = max(most, s)
 		}
-	}
-	if s, ok := severityOfItem(title, true, true); ok {
-		most = max(most, s)
-	}
-	if b, ok := v.fields["blocking"]; ok && b.text == "true" {
-		most = quorum.Critical
 	}
 	return most
-}
-
-func (v jsonValue) stringField(keys ...string) string {
-	for _, k := range keys {
-		if f, ok := v.fields[k]; ok && f.kind == '"' && f.text != "" {
-			return f.text
-		}
-	}
-	return ""
-}
-
-func (v jsonValue) numberField(keys ...string) int {
-	for _, k := range keys {
-		f, ok := v.fields[k]
-		if !ok || f.kind != '0' && f.kind != '"' {
-			continue
-		}
-		if n, err := strconv.Atoi(f.text); err == nil && n > 0 && n < 1<<30 {
-			return n
-		}
-	}
-	return 0
 }

@@ -75,11 +75,11 @@ func ParseVerdictFile(data []byte) (VerdictFile, error) {
 	if err != nil {
 		return VerdictFile{}, fmt.Errorf("the file %w", err)
 	}
-	if schema, found := v.fields["schema"]; !found {
+	if _, found := v["schema"]; !found {
 		return VerdictFile{}, errors.New("schema: it is missing")
-	} else if schema.text != fmt.Sprint(VerdictSchema) {
+	} else if schema := v.text("schema"); schema != fmt.Sprint(VerdictSchema) {
 		const says = "schema %s is not known, only %d is: update the verdict step"
-		return VerdictFile{}, fmt.Errorf(says, shortQuote(schema.text), VerdictSchema)
+		return VerdictFile{}, fmt.Errorf(says, shortQuote(schema), VerdictSchema)
 	}
 	if err = decodeStrictly(string(data), &f); err == nil {
 		err = f.findFault()
