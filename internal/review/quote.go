@@ -3,6 +3,7 @@ package review
 // This file quotes what strangers wrote: in one short line, without keys and without what shows nothing.
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -31,32 +32,20 @@ func shortQuote(s string) string {
 	if s = s[:min(len(s), 4<<10)]; hasLongWord(s) {
 		s = maskKeys(s)
 	}
-	var b strings.Builder
-	n, gap := 0, false
-	for _, r := range s {
-		if r == utf8.RuneError || unicode.IsSpace(r) {
-			gap = b.Len() > 0
-			continue
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case r == utf8.RuneError:
+			return ' '
+		case isUnseen(r):
+			return -1
 		}
-		if isUnseen(r) {
-			continue
-		}
-		more := 1
-		if gap {
-			more = 2
-		}
-		if n+more >= maxDetail {
-			b.WriteRune('…')
-			break
-		}
-		if gap {
-			b.WriteByte(' ')
-			gap = false
-		}
-		b.WriteRune(r)
-		n += more
+		return r
+	}, s)
+	runes := []rune(strings.Join(strings.Fields(s), " "))
+	if len(runes) < maxDetail {
+		return string(runes)
 	}
-	return b.String()
+	return strings.TrimRight(string(runes[:maxDetail-1]), " ") + "…"
 }
 
 // maskKeys returns s with *** in place of each key. Characters that show nothing are dropped where one of them might
@@ -104,15 +93,6 @@ func isUnseen(r rune) bool { return unicode.IsControl(r) && !unicode.IsSpace(r) 
 
 // hasLongWord reports whether s holds a word that is long enough to be a key. Most quotes hold none and need no masking.
 func hasLongWord(s string) bool {
-	const shortest = len("sk-12345678")
-	n := 0
-	for i := range len(s) {
-		if n++; s[i] == ' ' || s[i] >= '\t' && s[i] <= '\r' {
-			n = 0
-		}
-		if n == shortest {
-			return true
-		}
-	}
-	return false
+	isLong := func(word string) bool { return len(word) >= len("sk-12345678") }
+	return slices.ContainsFunc(strings.Fields(s), isLong)
 }
