@@ -7,6 +7,7 @@ package review
 // as those of a diff, of code or of Markdown do holds none.
 
 import (
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -94,29 +95,19 @@ func outcomeOfConclusion(conclusion string) Reading {
 // Outranks reports whether got tells better how a run failed: what a rerun cannot mend beats what may pass.
 func (got Reading) Outranks(other Reading) bool { return logRank(got) > logRank(other) }
 
+// logOrder holds the outcomes that a log explains, what a rerun can mend the least last.
+var logOrder = []quorum.Outcome{
+	quorum.Empty, quorum.Overloaded, quorum.Hung, quorum.Limited, quorum.Declined, quorum.Failed,
+}
+
 // logRank orders the readings of a log's lines: the highest decides, of equal ones the last.
 func logRank(r Reading) int {
-	switch r.Outcome {
-	case quorum.Failed:
-		if r.Reason == quorum.ReasonInvalid { // an API calls an empty account an invalid request, too
-			return 7
-		}
-		return 8
-	case quorum.Declined:
-		return 6
-	case quorum.Limited:
-		if r.Reason == quorum.ReasonQuota && !r.statesEnd() {
-			return 5
-		}
-		return 4
-	case quorum.Hung:
-		return 3
-	case quorum.Overloaded:
-		return 2
-	case quorum.Empty:
-		return 1
+	rank := 2 + 2*slices.Index(logOrder, r.Outcome)
+	if r.Outcome == quorum.Failed && r.Reason != quorum.ReasonInvalid || // an API calls an empty account an invalid request, too
+		r.Reason == quorum.ReasonQuota && !r.statesEnd() {
+		rank++
 	}
-	return 0
+	return rank
 }
 
 // readLogLine reads one line of a log; ok is false if it explains no failure. wait is what the line states of one.

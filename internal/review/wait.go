@@ -3,7 +3,6 @@ package review
 // This file reads when a limit ends, as texts and logs state it.
 
 import (
-	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -11,11 +10,9 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// A limitForm is one form in which limits state their end: what read takes from its groups, in a line written at a moment
-// that may be unknown.
+// A limitForm is one form in which limits state their end. What its groups hold [endOfLimit] reads.
 type limitForm struct {
 	pattern pattern
-	read    func(m []string, at time.Time) (wait time.Duration, until time.Time)
 	example string
 }
 
@@ -25,39 +22,24 @@ var limitForms = []limitForm{
 		rx(`\b(?:wait|retry|retry[-_ ]?(?:after|delay)|try again|available|another review|resets?(?:[-_]\w+)?)` +
 			`(?: again)?(?: in| after| for)?["':= ]{0,4}(?:another |about |up to )?` +
 			`((?:\d+(?:\.\d+)? ?(?:d(?:ays?)?|h(?:(?:ou)?rs?)?|m(?:in(?:ute)?s?|s)?|s(?:ec(?:ond)?s?)?)[, ]*(?:and )?){1,4})\b`),
-		func(m []string, _ time.Time) (time.Duration, time.Time) { return parseWait(m[1]), time.Time{} },
 		`Rate limit exceeded. Please wait 43120 seconds before retrying.`,
 	},
-	{
-		rx(`\bretry[-_]?after["']?[:=] ?["']?(\d{1,7})\b`),
-		func(m []string, _ time.Time) (time.Duration, time.Time) { return parseWait(m[1] + "s"), time.Time{} },
-		`HTTP 429, Retry-After: 120`,
-	},
+	{rx(`\bretry[-_]?after["']?[:=] ?["']?(\d{1,7})\b`), `HTTP 429, Retry-After: 120`},
 	{
 		rx(`\b(?:limit reached\||resets?[-_ ]?(?:at)?["']?[:= ]{1,3}["']?)(\d{10})\b`),
-		func(m []string, _ time.Time) (_ time.Duration, until time.Time) {
-			n, _ := strconv.ParseInt(m[1], 10, 64)
-			return 0, time.Unix(n, 0).UTC()
-		},
 		`HTTP 429, x-ratelimit-reset: 1790000000`,
 	},
 	{
 		rx(`\b(?:resets?|reset_?(?:at|time)|available|retry|try again)["']?(?: again)?(?: (?:at|on|after))? ?[:=]? ?["']?` +
-			`(\d{4}-\d\d-\d\d[ t]\d\d:\d\d(?::\d\d)?(?:\.\d{1,9})?(?: ?(?:z|utc|[+-]\d\d:\d\d))?)`),
-		func(m []string, _ time.Time) (time.Duration, time.Time) { return 0, parseMoment(m[1]) },
+			`(\d{4}-\d\d-\d\d)[ t](\d\d:\d\d(?::\d\d)?(?:\.\d{1,9})?)(?: ?(z|utc|[+-]\d\d:\d\d))?`),
 		`You've hit your limit, it resets at 2026-09-12 20:00 UTC`,
 	},
 	{
 		rx(`\bretry-after["']?: ?["']?\w{3}, (\d\d \w{3} \d{4} \d\d:\d\d:\d\d) gmt\b`),
-		func(m []string, _ time.Time) (_ time.Duration, until time.Time) {
-			until, _ = time.Parse("02 Jan 2006 15:04:05", m[1])
-			return 0, until
-		},
 		`HTTP 429, Retry-After: Sat, 12 Sep 2026 20:00:00 GMT`,
 	},
 	{
-		rx(`\bresets?(?: at)?(?: ([a-z]{3} \d{1,2}),?)?(?: at)? (\d{1,2})(:\d\d)? ?([ap]m)? \(?utc\b`),
-		func(m []string, at time.Time) (time.Duration, time.Time) { return 0, nextClock(m, at) },
+		rx(`\bresets?(?: at)?(?: ([a-z]{3} \d{1,2}),?)?(?: at)? (\d{1,2}(?::\d\d)?) ?([ap]m)? \(?utc\b`),
 		`2026-09-12T10:00:00Z You've hit your limit · resets 8pm (UTC)`,
 	},
 }
@@ -88,7 +70,7 @@ func (got Reading) withWaitInLine(words string, at time.Time) Reading {
 	}
 	for _, form := range limitForms {
 		if m := form.pattern.findGroups(words); m != nil {
-			got.Reset, got.Until = form.read(m, at)
+			got.Reset, got.Until = endOfLimit(strings.ToUpper(strings.Join(strings.Fields(strings.Join(m[1:], " ")), " ")), at)
 			break
 		}
 	}
@@ -116,39 +98,42 @@ func parseWait(s string) (d time.Duration) {
 	return d
 }
 
-func parseMoment(s string) time.Time {
-	s = strings.ToUpper(strings.Replace(s, " ", "T", 1))
-	s = strings.ReplaceAll(strings.ReplaceAll(s, " ", ""), "UTC", "Z")
-	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02T15:04Z07:00", "2006-01-02T15:04"} {
-		if t, err := time.Parse(layout, s); err == nil {
-			return t.UTC()
-		}
-	}
-	return time.Time{}
+// moments are the forms of the moment at which a limit ends. Those without a year are of the day of the log's line, or of
+// its year.
+var moments = [...]string{
+	"2006-01-02 15:04:05 Z07:00", "2006-01-02 15:04 Z07:00", "2006-01-02 15:04:05", "2006-01-02 15:04",
+	"02 Jan 2006 15:04:05", "3:04 PM", "3 PM", "15:04", "Jan 2 3:04 PM", "Jan 2 3 PM", "Jan 2 15:04",
 }
 
-// nextClock returns the first moment after at that a clock or a day of the year names; zero if at is unknown.
-func nextClock(m []string, at time.Time) time.Time {
-	layout, said := "15:04", m[2]+cmp.Or(m[3], ":00")
-	if m[4] != "" {
-		layout, said = "3:04PM", said+strings.ToUpper(m[4])
-	} else if m[3] == "" {
-		return time.Time{}
+// endOfLimit reads the wait or the moment that a limit states in a line of that time; zero if it states none. A clock without
+// a day, or a day without a year, is the next one, and unknown if the time is.
+func endOfLimit(said string, at time.Time) (wait time.Duration, until time.Time) {
+	if n, err := strconv.ParseInt(said, 10, 64); err == nil && len(said) == 10 {
+		return 0, time.Unix(n, 0).UTC()
+	} else if err == nil {
+		return parseWait(said + "s"), time.Time{}
 	}
-	clock, err := time.Parse(layout, said)
-	if err != nil || at.IsZero() {
-		return time.Time{}
-	}
-	day, years, days := at, 0, 1
-	if m[1] != "" {
-		if day, err = time.Parse("2006 Jan 2", strconv.Itoa(at.Year())+" "+m[1]); err != nil {
-			return time.Time{}
+	for _, layout := range moments {
+		t, err := time.Parse(layout, strings.ReplaceAll(said, "UTC", "Z"))
+		if err != nil {
+			continue
 		}
-		years, days = 1, 0
+		years, days := 1, 0
+		switch {
+		case t.Year() > 0:
+			return 0, t.UTC()
+		case at.IsZero():
+			return 0, time.Time{}
+		case strings.HasPrefix(layout, "Jan"):
+			t = t.AddDate(at.Year(), 0, 0)
+		default:
+			t = t.AddDate(at.Year(), int(at.Month())-1, at.Day()-1)
+			years, days = 0, 1
+		}
+		if t.Before(at) {
+			t = t.AddDate(years, 0, days)
+		}
+		return 0, t
 	}
-	t := time.Date(day.Year(), day.Month(), day.Day(), clock.Hour(), clock.Minute(), 0, 0, time.UTC)
-	if t.Before(at) {
-		t = t.AddDate(years, 0, days)
-	}
-	return t
+	return parseWait(strings.ToLower(said)), time.Time{}
 }
