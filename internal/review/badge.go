@@ -34,43 +34,28 @@ const (
 
 // SeverityOf returns how grave a comment on the diff by r is; 0 if it does not say. What is graver counts where it says two
 // things.
-func SeverityOf(r quorum.Reviewer, body string) quorum.Severity {
-	labels, most := badgeLabels(ReadLines(body[:min(len(body), badgeText)]))
-	own, others := cutBadges(presetOf(r.Preset).Badges, labels)
-	if own > 0 { // the mark belongs to its badge
-		most = own
-	}
-	for _, l := range others {
+func SeverityOf(r quorum.Reviewer, body string) (most quorum.Severity) {
+	labels, own := badgeLabels(ReadLines(body[:min(len(body), badgeText)]))
+	badges := presetOf(r.Preset).Badges
+	first := len(badges)
+	for _, l := range labels {
+		at := slices.IndexFunc(badges, func(b vendorBadge) bool { _, ok := b.Label.match(l); return ok })
+		if at >= 0 {
+			first = min(first, at)
+			continue
+		}
 		for _, before := range [...]string{"severity level: ", "severity: ", "priority: "} {
 			l = strings.TrimPrefix(l, before)
 		}
-		if strings.HasPrefix(l, "suggestion") { // the kind of a comment, and no word on how grave it is
-			continue
-		}
-		if s, ok := severityOfLabel(l); ok {
+		isKind := strings.HasPrefix(l, "suggestion") // of a comment, and no word on how grave it is
+		if s, ok := severityOfLabel(l); ok && !isKind {
 			most = max(most, s)
 		}
 	}
-	return most
-}
-
-// cutBadges returns the severity of the first of a vendor's badges that stands among labels, 0 if none does, and the labels
-// that are no badge of its.
-func cutBadges(badges []vendorBadge, labels []string) (severity quorum.Severity, others []string) {
-	first := len(badges)
-	for _, l := range labels {
-		at := slices.IndexFunc(badges, func(b vendorBadge) bool {
-			_, ok := b.Label.match(l)
-			return ok
-		})
-		switch {
-		case at < 0:
-			others = append(others, l)
-		case at < first:
-			first, severity = at, badges[at].Severity
-		}
+	if first < len(badges) { // the mark belongs to its badge
+		own = badges[first].Severity
 	}
-	return severity, others
+	return max(most, own)
 }
 
 // badgeLabels returns the labels of a comment, as statements, and the severity of the mark in colour with which it opens.

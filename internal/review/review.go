@@ -12,6 +12,7 @@ package review
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,10 +42,8 @@ func (k Kind) String() string {
 
 // ParseKind is the inverse of [Kind.String].
 func ParseKind(name string) (Kind, error) {
-	for i, n := range kindNames {
-		if n != "" && n == name {
-			return Kind(i), nil
-		}
+	if i := slices.Index(kindNames[1:], name); i >= 0 {
+		return Kind(i + 1), nil
 	}
 	return 0, fmt.Errorf("unknown kind %q: comment, review, check, status or log", name)
 }
