@@ -43,7 +43,7 @@ type foundNotice struct {
 // before comments, which say less.
 func (d *document) findNotice(kind Kind) (best foundNotice, found bool) {
 	seen := 0
-	opening := d.openingOf(kind)
+	opening := d.endOfOpening(kind)
 	for i, l := range d.lines {
 		words := d.statements[i]
 		if words == "" {
@@ -63,7 +63,7 @@ func (d *document) findNotice(kind Kind) (best foundNotice, found bool) {
 				return own.withWait(d.LinedText), true
 			}
 		}
-		if found || isRow || l.visibility == quoted && !l.alert || l.folded || !strong && !opening[i] {
+		if found || isRow || l.visibility == quoted && !l.alert || l.folded || !strong && i >= opening {
 			continue
 		}
 		got, ok := readGeneralNotice(plainWords(text))
@@ -122,30 +122,22 @@ func (n foundNotice) withWait(p LinedText) foundNotice {
 	return n
 }
 
-// openingOf says which lines are the first paragraph of a text, or of a check's output the first two: its title and its
+// endOfOpening returns where the first paragraph of a text ends, or of a check's output the first two: its title and its
 // summary.
-func (d *document) openingOf(kind Kind) (opening []bool) {
-	opening = make([]bool, len(d.lines))
-	paragraphs := 1
-	if kind == Check {
-		paragraphs = 2
-	}
-	inside := false
+func (d *document) endOfOpening(kind Kind) int {
+	inside, isCheck := false, kind == Check
 	for i := contentStart(d.reviewer, d.LinedText); i < len(d.lines); i++ {
 		l := d.lines[i]
-		switch {
-		case strings.TrimSpace(l.text) == "" || l.visibility == hidden:
-			if inside {
-				paragraphs--
+		isBlank := strings.TrimSpace(l.text) == "" || l.visibility == hidden
+		if inside && isBlank {
+			if !isCheck {
+				return i
 			}
-			if inside = false; paragraphs == 0 {
-				return opening
-			}
-		case l.level == 0:
-			inside, opening[i] = true, true
+			isCheck = false
 		}
+		inside = !isBlank && (inside || l.level == 0)
 	}
-	return opening
+	return len(d.lines)
 }
 
 // readGeneralNotice reads a line that anybody's text may have: a notice by an HTTP code, or by its words.

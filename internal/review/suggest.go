@@ -138,8 +138,8 @@ func (r *Reader) Suggest(body string) (best Suggestion, found bool) {
 	bestScore, seen := 0, 0
 	for i, l := range d.lines {
 		words := d.statements[i]
-		if words == "" || l.visibility != inView || l.folded ||
-			isDeceptive(l.text) || strings.ContainsFunc(words, unicode.IsControl) {
+		if words == "" || l.visibility != inView || l.folded || isDeceptive(l.text) ||
+			strings.ContainsAny(words, "{|}") || strings.ContainsFunc(words, unicode.IsControl) {
 			continue
 		}
 		if seen++; seen > suggestedOfLines {
@@ -177,41 +177,38 @@ func maySayHowItEnded(text, words string) bool {
 }
 
 // tellingScore says how likely a line says how its review ended, from 1 on. The title of a text does not.
-func tellingScore(words string, strong bool) (score int) {
-	score = 1
-	if tellingWords().MatchString(words) {
-		score += 4
-		if strong {
-			score += 2
-		}
-	} else if !strong && strings.Count(words, " ") >= 2 { // a sentence
-		score++
+func tellingScore(words string, strong bool) int {
+	isTelling := tellingWords().MatchString(words)
+	switch {
+	case isTelling && strong:
+		return 7
+	case isTelling:
+		return 5
+	case !strong && strings.Count(words, " ") >= 2: // a sentence
+		return 2
 	}
-	return score
+	return 1
 }
 
 // suggestRow returns the row for a line, if a shape of it may stand there.
 func suggestRow(text string, heading bool) (s Suggestion, usable bool) {
-	source := shapeOf(text)
+	source, words := shapeOf(text), statementOf(text)
 	if heading {
 		source = "# " + source
 	}
-	words := statementOf(text)
+	s.Shape = source
 	counting, counts := asCount(source)
-	list := listApproves
 	switch {
 	case counts:
-		s.Shape, list, s.Shapes.Counts = counting, listCounts, []string{counting}
+		s.List, s.Shape, s.Shapes.Counts = "counts", counting, []string{counting}
 	case troubleWords().MatchString(words):
 		notice := quorum.NoticeShape{Line: source, Outcome: quorum.Unknown, Reason: quorum.ReasonUnknown}
-		s = Suggestion{List: "notices", Shape: source, Shapes: quorum.Shapes{Notices: []quorum.NoticeShape{notice}}}
-		return s, CheckShapes(s.Shapes) == nil
+		s.List, s.Shapes.Notices = "notices", []quorum.NoticeShape{notice}
 	case opposingWords().MatchString(words):
-		s.Shape, list, s.Shapes.Objects = source, listObjects, []string{source}
+		s.List, s.Shapes.Objects = "objects", []string{source}
 	default:
-		s.Shape, s.Shapes.Approves = source, []string{source}
+		s.List, s.Shapes.Approves = "approves", []string{source}
 	}
-	s.List = shapeListNames[list]
 	return s, CheckShapes(s.Shapes) == nil
 }
 
@@ -230,9 +227,7 @@ var aCount = lazyRegexp(`\{some\}|\b(?:0|no|zero)\b`)
 
 // shapeOf returns the shape of a line: its words, with holes for what changes.
 func shapeOf(text string) string {
-	s := statementOf(text)
-	s = strings.NewReplacer("{", "\x00", "}", "\x00", "|", "\x00").Replace(s)
-	s = commitID().ReplaceAllStringFunc(s, func(word string) string {
+	s := commitID().ReplaceAllStringFunc(statementOf(text), func(word string) string {
 		if strings.Trim(word, "0123456789") == "" || strings.Trim(word, "abcdef") == "" {
 			return word
 		}
@@ -240,11 +235,7 @@ func shapeOf(text string) string {
 	})
 	s = aDuration().ReplaceAllString(s, "{duration}")
 	s = anAccount().ReplaceAllString(s, "{login}")
-	s = strings.ReplaceAll(aNumber().ReplaceAllString(s, "{some}"), "\x00", "{any}")
-	if _, err := exprOfShape(s); err != nil { // brackets that do not stand for themselves
-		s = strings.NewReplacer("(", "{any}", ")", "{any}").Replace(s)
-	}
-	return s
+	return aNumber().ReplaceAllString(s, "{some}")
 }
 
 // What changes from one answer to the next.
