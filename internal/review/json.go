@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,13 +25,6 @@ const (
 // A jsonObject is an object of JSON, by its keys in small letters. Its values are objects, []any, string, json.Number, bool
 // and nil.
 type jsonObject map[string]any
-
-var (
-	errTooMany      = errors.New("too many values")
-	errTooDeep      = errors.New("nested too deeply")
-	errDuplicateKey = errors.New("key stands twice")
-	errTrailingText = errors.New("text after the value")
-)
 
 // decodeStrictly decodes text, which [parseObject] has read, into out, and refuses a key that out does not have. The
 // error is one short line.
@@ -65,7 +59,7 @@ func parseObject(text string) (jsonObject, error) {
 // parseJSON returns the object that the text is; nil if it is another value of JSON.
 func parseJSON(text string) (jsonObject, error) {
 	if strings.Count(text, ",")+strings.Count(text, "[")+strings.Count(text, "{") > maxValues {
-		return nil, errTooMany
+		return nil, errors.New("too many values")
 	}
 	dec := json.NewDecoder(strings.NewReader(text))
 	dec.UseNumber()
@@ -73,7 +67,7 @@ func parseJSON(text string) (jsonObject, error) {
 	// The token reader forgives commas and colons that the grammar does not, and stops at the end of the value. The depth
 	// is bounded by now.
 	if err == nil && !json.Valid([]byte(text)) {
-		err = errTrailingText
+		err = errors.New("text after the value")
 	}
 	object, _ := v.(jsonObject)
 	return object, err
@@ -86,7 +80,7 @@ func parseValue(dec *json.Decoder, depth int) (any, error) {
 	case err != nil || !isNested:
 		return token, err
 	case depth == maxDepth:
-		return nil, errTooDeep
+		return nil, errors.New("nested too deeply")
 	}
 	object, list := jsonObject{}, []any{}
 	for dec.More() {
@@ -99,7 +93,7 @@ func parseValue(dec *json.Decoder, depth int) (any, error) {
 		}
 		key := strings.ToLower(strings.ToUpper(name)) // as encoding/json compares keys: ſ is an s
 		if _, twice := object[key]; twice {
-			return nil, fmt.Errorf("%q: %w", shortQuote(name), errDuplicateKey)
+			return nil, fmt.Errorf("%q: key stands twice", shortQuote(name))
 		}
 		inner, err := parseValue(dec, depth+1)
 		if err != nil {
@@ -295,15 +289,15 @@ var neutralKeys = [...]string{
 
 // unknownKey finds a key that says something and that nobody knows: an approval beside "blocking_issues" is none.
 func (v jsonObject) unknownKey() (key string, found bool) {
-	for k, f := range v {
-		_, isObject := f.(jsonObject)
+	for _, k := range slices.Sorted(maps.Keys(v)) {
+		_, isObject := v[k].(jsonObject)
 		known := k == "findings" || k == "issues" || slices.Contains(verdictKeys[:], k) ||
 			slices.Contains(neutralKeys[:], k) && !isObject
-		if !known && !isEmpty(f) && (!found || k < key) {
-			key, found = k, true
+		if !known && !isEmpty(v[k]) {
+			return k, true
 		}
 	}
-	return key, found
+	return "", false
 }
 
 // isEmpty reports whether a value says nothing.

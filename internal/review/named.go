@@ -119,8 +119,8 @@ func (d *document) readNamed() (got Reading, found bool) {
 // readOwnShape reads a line by the shapes of the preset and of the policy, and by the policy's notices.
 func readOwnShape(d *document, i int, l pageLine) (got Reading) {
 	_, isItem := listItem(strings.TrimSpace(l.text))
-	if n, ok := d.matchNotice(d.statements[i]); ok && !isItem && l.visibility != quoted {
-		got = n.readingOf(l.text)
+	if s, _, ok := d.shapeAt(listNotices, i, anyCount); ok && !isItem && l.visibility != quoted {
+		got = s.noticeIn(l.text)
 		got.Line = i + 1
 	} else if own := d.ruleSentence(i, l); own.vote != silent {
 		got = own.toReading()

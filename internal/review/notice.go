@@ -58,8 +58,8 @@ func (d *document) findNotice(kind Kind) (best foundNotice, found bool) {
 		}
 		if l.visibility != quoted || l.alert || d.preset.Quotes {
 			// A row only of the vendor's own table.
-			if n, ok := d.matchNotice(words); ok && strings.HasPrefix(n.Line, "|") == isRow {
-				own := foundNotice{Reading: n.readingOf(l.text), line: i, own: true, strong: strong || l.visibility == quoted}
+			if s, _, ok := d.shapeAt(listNotices, i, anyCount); ok && strings.HasPrefix(s.source, "|") == isRow {
+				own := foundNotice{Reading: s.noticeIn(l.text), line: i, own: true, strong: strong || l.visibility == quoted}
 				return own.withWait(d.LinedText), true
 			}
 		}
@@ -78,9 +78,9 @@ func (d *document) findNotice(kind Kind) (best foundNotice, found bool) {
 		}
 		c = strings.Join(strings.Fields(lowerASCII(c[:min(len(c), 400)])), " ")
 		for _, set := range d.shapes {
-			for _, n := range set.notices {
-				if n.Marker != "" && strings.Contains(c, n.Marker) {
-					got := foundNotice{Reading: n.readingOf(c), line: d.commentLines[i], own: true, strong: true}
+			for _, s := range set.lists[listNotices] {
+				if s.notice.Marker != "" && strings.Contains(c, s.notice.Marker) {
+					got := foundNotice{Reading: s.noticeIn(c), line: d.commentLines[i], own: true, strong: true}
 					return got.withWait(d.LinedText), true
 				}
 			}
@@ -95,20 +95,9 @@ func (d *document) isHeadline(i int) bool {
 	return strings.Count(d.statements[i], " ")+1 < headlineWords && isBlank(i-1) && isBlank(i+1)
 }
 
-// matchNotice finds the first notice whose line the words are.
-func (d *document) matchNotice(words string) (compiledNotice, bool) {
-	for _, set := range d.shapes {
-		for _, n := range set.notices {
-			if _, ok := n.line.match(words); ok {
-				return n, true
-			}
-		}
-	}
-	return compiledNotice{}, false
-}
-
-func (n compiledNotice) readingOf(text string) Reading {
-	return Reading{Outcome: n.Outcome, Reason: n.Reason, Detail: shortQuote(text), Rule: n.rule}
+// noticeIn returns the reading of a text by a notice.
+func (s shape) noticeIn(text string) Reading {
+	return Reading{Outcome: s.notice.Outcome, Reason: s.notice.Reason, Detail: shortQuote(text), Rule: s.rule}
 }
 
 // withWait returns n with the end of the limit: the part of the text that holds the notice states it before any other.

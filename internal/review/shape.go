@@ -35,6 +35,7 @@ type shape struct {
 	heading bool
 	letters int // of the words that each of its lines has at least
 	pattern
+	notice quorum.NoticeShape // what it says, in the list of notices
 }
 
 // shapeHoles are the holes, each with the expression of its content. {any} takes as little as it can, so that a number
@@ -92,7 +93,7 @@ func parseShape(source string, list int) (s shape, err error) {
 	if err != nil {
 		return s, err
 	}
-	s = shape{source, "", heading, fewestLetters(tree), rx(expr)}
+	s = shape{source: source, heading: heading, letters: fewestLetters(tree), pattern: rx(expr)}
 	return s, s.checkFor(list)
 }
 
@@ -235,15 +236,8 @@ func isOneOf(shapes []shape, statement string) bool {
 
 // compiledShapes are shapes ready to be compared with lines.
 type compiledShapes struct {
-	origin  string // the preset's file, or "the policy"
-	lists   [shapeLists][]shape
-	notices []compiledNotice
-}
-
-type compiledNotice struct {
-	line shape
-	rule string // where it stands, and what is looked for
-	quorum.NoticeShape
+	origin string // the preset's file, or "policy"
+	lists  [shapeLists][]shape
 }
 
 // The lists of shapes, as [quorum.Shapes] names them.
@@ -256,12 +250,13 @@ const (
 	listPartial
 	listWorking
 	listOther
+	listNotices
 	shapeLists
 	noList // that of a badge's label, of which nothing is asked
 )
 
 var shapeListNames = [shapeLists]string{
-	"approves", "if_settled", "counts", "objects", "vetoes", "partial", "working", "other",
+	"approves", "if_settled", "counts", "objects", "vetoes", "partial", "working", "other", "notices",
 }
 
 // policyOrigin is where the shapes of a policy come from, as a rule names it.
@@ -281,7 +276,7 @@ func CheckShapes(s quorum.Shapes) error {
 func compileShapes(origin string, s quorum.Shapes) (c compiledShapes, err error) {
 	c.origin = origin
 	for list, sources := range [shapeLists][]string{
-		s.Approves, s.IfSettled, s.Counts, s.Objects, s.Vetoes, s.Partial, s.Working, s.Other,
+		s.Approves, s.IfSettled, s.Counts, s.Objects, s.Vetoes, s.Partial, s.Working, s.Other, nil,
 	} {
 		for _, source := range sources {
 			s, err := parseShape(source, list)
@@ -293,32 +288,34 @@ func compileShapes(origin string, s quorum.Shapes) (c compiledShapes, err error)
 		}
 	}
 	for _, n := range s.Notices {
-		one, err := compileNotice(origin, n)
+		one, err := parseNotice(n)
 		if err != nil {
 			return c, fmt.Errorf("notices: %.60q %w", cmp.Or(n.Line, n.Marker), err)
 		}
-		c.notices = append(c.notices, one)
+		one.rule = origin + " notices: " + cmp.Or(n.Line, "<!-- "+n.Marker+" -->")
+		c.lists[listNotices] = append(c.lists[listNotices], one)
 	}
 	return c, nil
 }
 
-// compileNotice compiles a notice. Its error completes the sentence that begins with its line or marker.
-func compileNotice(origin string, n quorum.NoticeShape) (one compiledNotice, err error) {
-	one = compiledNotice{rule: origin + " notices: " + cmp.Or(n.Line, "<!-- "+n.Marker+" -->"), NoticeShape: n}
+// parseNotice parses a notice: one that is only a marker is the shape of no line. Its error completes the sentence that begins
+// with its line or marker.
+func parseNotice(n quorum.NoticeShape) (s shape, err error) {
 	reasons := noticeReasons[n.Outcome]
 	switch {
 	case (n.Line == "") == (n.Marker == ""):
-		return one, errors.New("needs a line or a marker, and not both")
+		return s, errors.New("needs a line or a marker, and not both")
 	case lowerASCII(n.Marker) != n.Marker:
-		return one, errShapeCase
+		return s, errShapeCase
 	case reasons == nil:
-		return one, fmt.Errorf("is %v: a notice is empty, overloaded, limited, failed, declined or unknown", n.Outcome)
+		return s, fmt.Errorf("is %v: a notice is empty, overloaded, limited, failed, declined or unknown", n.Outcome)
 	case !slices.Contains(reasons, n.Reason):
-		return one, fmt.Errorf("is %v for the reason %q, and not for one of %q", n.Outcome, n.Reason, reasons)
+		return s, fmt.Errorf("is %v for the reason %q, and not for one of %q", n.Outcome, n.Reason, reasons)
 	case n.Line != "":
-		one.line, err = parseShape(n.Line, listOther)
+		s, err = parseShape(n.Line, listNotices)
 	}
-	return one, err
+	s.notice = n
+	return s, err
 }
 
 // noticeReasons are the reasons that a notice of an outcome may give; no notice has another outcome.

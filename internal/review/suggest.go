@@ -49,6 +49,8 @@ var decisiveLabels = [...]string{
 // SuggestField proposes the verdict format that reads a text with one lone field: its label and its word, in the list
 // in which it most likely belongs.
 func (r *Reader) SuggestField(body string) (f quorum.Format, line int, found bool) {
+	own := r.reviewer
+	own.Shapes = quorum.Shapes{}
 	d := r.newDocument(ReadLines(body[:min(len(body), MaxText)]))
 	for i, l := range d.lines {
 		label, word := fieldIn(d.LinedText, i)
@@ -59,14 +61,9 @@ func (r *Reader) SuggestField(body string) (f quorum.Format, line int, found boo
 			return quorum.Format{}, 0, false
 		}
 		f, line, found = formatOf(label, word), i+1, true
+		own.Verdict = quorum.Format{Kind: quorum.Words, Field: label, Object: []string{word}}
 	}
-	own := r.reviewer
-	own.Verdict, own.Shapes = f, quorum.Shapes{}
-	got := Read(own, Material{Kind: Check, Body: body}) // as a text without a heading of its own
-	if found && f.Approve[0] == toFillIn && !isKnownWord(f) {
-		f.None = []string{toFillIn}
-	}
-	return f, line, found && (got.final || got.taken)
+	return f, line, found && Read(own, Material{Kind: Check, Body: body}).final // as a text without a heading of its own
 }
 
 // fieldIn returns the label and the first words of the value of line i, where it is a field that may hold a verdict.
@@ -103,19 +100,12 @@ func formatOf(label, word string) quorum.Format {
 		f.Object = []string{word}
 	case tellingWords().MatchString(said) || slices.Contains([]string{"yes", "ok", "accept", "accepted"}, said):
 		f.Approve = []string{word}
-	default: // nobody knows what it means: nothing is proposed to approve by it
+	case troubleWords().MatchString(said) || beginsWithOneOf(refusedWords, said):
 		f.None = []string{word}
+	default: // nobody knows what it means: nothing is proposed to approve by it
+		f.None = []string{toFillIn}
 	}
 	return f
-}
-
-// isKnownWord reports whether the word of a format is known to mean what its list says.
-func isKnownWord(f quorum.Format) bool {
-	if f.Object[0] != toFillIn {
-		return true
-	}
-	said := plainWords(f.None[0])
-	return troubleWords().MatchString(said) || beginsWithOneOf(refusedWords, said)
 }
 
 // toFillIn stands in a row where a person must write what no text has shown.
