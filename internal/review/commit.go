@@ -4,6 +4,7 @@ package review
 // reviewer.
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -92,18 +93,12 @@ func IsHex(s string) bool { return strings.Trim(s, "0123456789abcdef") == "" }
 // HasHeading reports whether the text opens with heading: its first heading equals it, case ignored; more words may
 // follow. A heading in a quote, a fence or a comment is none. No text has the heading "".
 func (p LinedText) HasHeading(heading string) bool {
-	want := strings.Join(strings.Fields(lowerASCII(headingText(heading))), " ")
-	if want == "" {
+	words := func(line string) string { return strings.Join(strings.Fields(lowerASCII(headingText(line))), " ") }
+	want, level := words(heading), headingLevel(heading)
+	first := slices.IndexFunc(p.lines, func(l pageLine) bool { return l.level > 0 && l.visibility == inView })
+	if want == "" || first < 0 {
 		return false
 	}
-	level := headingLevel(heading)
-	for _, l := range p.lines {
-		if l.level == 0 || l.visibility != inView {
-			continue
-		}
-		got := strings.Join(strings.Fields(lowerASCII(headingText(l.text))), " ")
-		_, ok := cutWord(got, want)
-		return ok && (level == 0 || level == l.level)
-	}
-	return false
+	_, ok := cutWord(words(p.lines[first].text), want)
+	return ok && (level == 0 || level == p.lines[first].level)
 }

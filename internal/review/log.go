@@ -35,12 +35,9 @@ var (
 	foreignText = lazyRegexp("^(?:[-+>]|\\s*(?:\\*\\*|`|\\| |//|#+ ))")
 )
 
-// maxLogLine is the number of bytes of a line that are read, maxLogRows the number of rows that are tried on it, and
-// maxWrappers the number of wrappers around a message: a genuine one has few.
 const (
-	maxLogLine  = 2000
-	maxLogRows  = 8
-	maxWrappers = 12
+	maxLogLine  = 2000 // bytes of a line that are read
+	maxWrappers = 12   // around a message: a genuine one has few
 )
 
 // readLog reads the end of a log. A cause that a rerun cannot mend beats one that may pass.
@@ -112,7 +109,7 @@ func logRank(r Reading) int {
 
 // readLogLine reads one line of a log; ok is false if it explains no failure. wait is what the line states of one.
 func readLogLine(line, low string, wait Reading) (best Reading, ok bool) {
-	rows := append(logMessages.candidateRows(low, maxLogRows), generalNotices.candidateRows(low, maxLogRows)...)
+	rows := append(logMessages.candidateRows(low), generalNotices.candidateRows(low)...)
 	if len(rows) == 0 && !mayExplain().MatchString(low) {
 		return best, false
 	}

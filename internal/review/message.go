@@ -28,13 +28,11 @@ func meaning(outcome quorum.Outcome, reason quorum.Reason, pairs ...string) (row
 	return rows
 }
 
-// candidateRows returns the first n rows that may match text or a part of it.
-func (t messageTable) candidateRows(text string, n int) (rows messageTable) {
+// candidateRows returns the rows that may match text or a part of it.
+func (t messageTable) candidateRows(text string) (rows messageTable) {
 	for i := range t {
 		if t[i].pattern.mayMatch(text) {
-			if rows = append(rows, t[i]); len(rows) == n {
-				break
-			}
+			rows = append(rows, t[i])
 		}
 	}
 	return rows

@@ -38,16 +38,15 @@ func wordShapes(f quorum.Format) (s quorum.Shapes) {
 	if f.Kind != quorum.Words || f.Field != "" {
 		return s
 	}
-	for _, w := range f.Approve {
-		s.Approves = append(s.Approves, strings.ToLower(statementOf(w)))
+	lines := func(words []string) (all []string) {
+		for _, w := range words {
+			all = append(all, strings.ToLower(statementOf(w)))
+		}
+		return all
 	}
-	for _, w := range f.Object {
-		s.Objects = append(s.Objects, strings.ToLower(statementOf(w)))
-	}
-	for _, w := range f.None {
-		none := quorum.NoticeShape{Line: strings.ToLower(statementOf(w)), Outcome: quorum.Unknown}
-		none.Reason = quorum.ReasonUnknown
-		s.Notices = append(s.Notices, none)
+	s.Approves, s.Objects = lines(f.Approve), lines(f.Object)
+	for _, line := range lines(f.None) {
+		s.Notices = append(s.Notices, quorum.NoticeShape{Line: line, Outcome: quorum.Unknown, Reason: quorum.ReasonUnknown})
 	}
 	return s
 }

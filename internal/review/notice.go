@@ -102,11 +102,9 @@ func (s shape) noticeIn(text string) Reading {
 
 // withWait returns n with the end of the limit: the part of the text that holds the notice states it before any other.
 func (n foundNotice) withWait(p LinedText) foundNotice {
-	part := p
 	from, to := partOfLine(p.lines, n.line)
-	part.lines = p.lines[max(from, n.line):max(to, n.line)]
-	if n.Reading = n.withWaitOf(part); n.Reset == 0 && n.Until.IsZero() {
-		n.Reading = n.withWaitOf(p)
+	if n.Reading = n.withWaitOf(p.lines[max(from, n.line):max(to, n.line)]); !n.statesEnd() {
+		n.Reading = n.withWaitOf(p.lines)
 	}
 	return n
 }

@@ -112,13 +112,8 @@ func parsePreset(file string, data []byte) (*preset, error) {
 	}
 	shapes, err := compileShapes(file, f.Shapes)
 	format, failure := FormatOf(f.Verdict), FailureMeanings[cmp.Or(f.FailureMeans, "unavailable")]
-	switch {
-	case f.Preset+".json" != file:
-		err = fmt.Errorf("preset is %q", f.Preset)
-	case format == 0:
-		err = fmt.Errorf("verdict: unknown format %q", f.Verdict)
-	case failure == 0:
-		err = fmt.Errorf("failure_means: unknown word %q", f.FailureMeans)
+	if f.Preset+".json" != file || format == 0 || failure == 0 {
+		err = fmt.Errorf("unknown preset %q, verdict %q or failure_means %q", f.Preset, f.Verdict, f.FailureMeans)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("vendors/%s: %w", file, err)
@@ -174,9 +169,6 @@ func IsScanner(name string) bool { return presetOf(name).Scanner }
 
 // hasMarks reports whether a text holds one of the words that each review of the preset holds.
 func (f *vendorFile) hasMarks(body string) bool {
-	if len(f.Marks) == 0 {
-		return true
-	}
 	body = lowerASCII(body)
-	return slices.ContainsFunc(f.Marks, func(m string) bool { return strings.Contains(body, m) })
+	return len(f.Marks) == 0 || slices.ContainsFunc(f.Marks, func(m string) bool { return strings.Contains(body, m) })
 }

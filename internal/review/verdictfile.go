@@ -75,9 +75,11 @@ func ParseVerdictFile(data []byte) (VerdictFile, error) {
 	if err != nil {
 		return VerdictFile{}, fmt.Errorf("the file %w", err)
 	}
-	if _, found := v["schema"]; !found {
+	switch schema := v.text("schema"); schema {
+	case fmt.Sprint(VerdictSchema):
+	case "":
 		return VerdictFile{}, errors.New("schema: it is missing")
-	} else if schema := v.text("schema"); schema != fmt.Sprint(VerdictSchema) {
+	default:
 		const says = "schema %s is not known, only %d is: update the verdict step"
 		return VerdictFile{}, fmt.Errorf(says, shortQuote(schema), VerdictSchema)
 	}
@@ -213,11 +215,8 @@ func (f VerdictFile) Reading(least quorum.Severity, changed []quorum.File, areAl
 		out.Detail = "not all changed files are known"
 	case len(unread) > 0:
 		out.Outcome, out.Reason = quorum.Partial, quorum.ReasonPartial
-		named := strings.Join(unread[:min(len(unread), 3)], ", ")
-		if len(unread) > 3 {
-			named += ", …"
-		}
-		out.Detail = shortQuote(fmt.Sprintf("%d of %d files not read: %s", len(unread), len(changed), named))
+		says := fmt.Sprintf("%d of %d files not read: %s", len(unread), len(changed), strings.Join(unread, ", "))
+		out.Detail = shortQuote(says)
 	case len(out.Findings) > 0:
 		out.Outcome, out.Reason, out.Below = quorum.Approved, quorum.ReasonAccepted, true
 	default:

@@ -47,12 +47,12 @@ var limitForms = []limitForm{
 // statesEnd reports whether got says when its limit ends.
 func (got Reading) statesEnd() bool { return got.Reset > 0 || !got.Until.IsZero() }
 
-// withWaitOf returns got with the end of the limit, if the text states it.
-func (got Reading) withWaitOf(p LinedText) Reading {
+// withWaitOf returns got with the end of the limit, if lines of a text state it.
+func (got Reading) withWaitOf(lines []pageLine) Reading {
 	if got.Outcome != quorum.Limited {
 		return got
 	}
-	for _, l := range p.lines {
+	for _, l := range lines {
 		if l.visibility == hidden || len(l.text) > 4*maxMatchedLine {
 			continue
 		}
