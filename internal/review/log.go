@@ -63,7 +63,7 @@ func readLog(m Material) Reading {
 		if hint.statesEnd() {
 			wait = hint
 		}
-		if got, ok := readLogLine(line, low, hint); ok && logRank(got) >= logRank(best) {
+		if got := readLogLine(line, low, hint); got.Outcome != 0 && logRank(got) >= logRank(best) {
 			best = got
 		}
 	}
@@ -107,11 +107,11 @@ func logRank(r Reading) int {
 	return rank
 }
 
-// readLogLine reads one line of a log; ok is false if it explains no failure. wait is what the line states of one.
-func readLogLine(line, low string, wait Reading) (best Reading, ok bool) {
+// readLogLine reads one line of a log; its outcome is 0 if it explains no failure. wait is what the line states of one.
+func readLogLine(line, low string, wait Reading) (best Reading) {
 	rows := append(logMessages.candidateRows(low), generalNotices.candidateRows(low)...)
 	if len(rows) == 0 && !mayExplain().MatchString(low) {
-		return best, false
+		return best
 	}
 	for _, part := range messagesIn(low, 3) {
 		for _, read := range []func(string) (Reading, bool){readType, rows.readMessage, readHTTPCode} {
@@ -120,15 +120,12 @@ func readLogLine(line, low string, wait Reading) (best Reading, ok bool) {
 			}
 		}
 	}
-	if best.Outcome == 0 {
-		return best, false
-	}
 	best.Detail = shortQuote(line)
 	if best.Outcome == quorum.Limited {
 		best.Reset, best.Until = wait.Reset, wait.Until
 		best.Reason = refineLimit(best, low)
 	}
-	return best, true
+	return best
 }
 
 // refineLimit tells a rate from a quota where one sentence serves for both: Gemini says "quota exceeded" of a minute and
@@ -190,10 +187,10 @@ func trimLineMarks(s string) string {
 
 // cutTimestamp cuts off the time that GitHub puts before every line, and returns it.
 func cutTimestamp(line string) (string, time.Time) {
-	if stamp, rest, _ := strings.Cut(line[:min(len(line), 40)], " "); len(stamp) > 19 {
-		if at, err := time.Parse(time.RFC3339Nano, stamp); err == nil {
-			return line[len(line[:min(len(line), 40)])-len(rest):], at
-		}
+	stamp, rest, _ := strings.Cut(line, " ")
+	at, err := time.Parse(time.RFC3339Nano, stamp)
+	if err != nil {
+		return line, time.Time{}
 	}
-	return line, time.Time{}
+	return rest, at
 }
