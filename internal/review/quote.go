@@ -29,7 +29,9 @@ var ansiCodes = lazyRegexp("\x1b(?:\\[[0-9;?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07
 
 // shortQuote returns s as one line of at most maxDetail runes, without keys and without characters that show nothing.
 func shortQuote(s string) string {
-	if s = s[:min(len(s), 4<<10)]; hasLongWord(s) {
+	s = s[:min(len(s), 4<<10)]
+	mayBeKey := func(word string) bool { return len(word) >= len("sk-12345678") } // most quotes hold no word that long
+	if slices.ContainsFunc(strings.Fields(s), mayBeKey) {
 		s = maskKeys(s)
 	}
 	s = strings.Map(func(r rune) rune {
@@ -90,9 +92,3 @@ func overwriteUnseen(s string, with byte) string {
 
 // isUnseen reports whether r shows nothing, so that a quote leaves it out.
 func isUnseen(r rune) bool { return unicode.IsControl(r) && !unicode.IsSpace(r) || isInvisible(r) }
-
-// hasLongWord reports whether s holds a word that is long enough to be a key. Most quotes hold none and need no masking.
-func hasLongWord(s string) bool {
-	isLong := func(word string) bool { return len(word) >= len("sk-12345678") }
-	return slices.ContainsFunc(strings.Fields(s), isLong)
-}

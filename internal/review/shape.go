@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"regexp/syntax"
 	"slices"
 	"strings"
 	"sync"
@@ -33,7 +32,6 @@ type shape struct {
 	source  string
 	rule    string // the list and the file in which it stands
 	heading bool
-	letters int // of the words that each of its lines has at least
 	pattern
 	notice quorum.NoticeShape // what it says, in the list of notices
 }
@@ -88,12 +86,7 @@ func parseShape(source string, list int) (s shape, err error) {
 	case err != nil:
 		return s, err
 	}
-	expr = `(?s)\A` + expr + `\z`
-	tree, err := syntax.Parse(expr, syntax.Perl)
-	if err != nil {
-		return s, err
-	}
-	s = shape{source: source, heading: heading, letters: fewestLetters(tree), pattern: rx(expr)}
+	s = shape{source: source, heading: heading, pattern: rx(`(?s)\A` + expr + `\z`)}
 	return s, s.checkFor(list)
 }
 
@@ -135,22 +128,23 @@ func exprOfShape(source string) (string, error) {
 	return strings.Join(parts, ""), nil
 }
 
-// fewestLetters returns how many bytes of words each match of a shape's expression has at least. What fills a hole is none.
-func fewestLetters(re *syntax.Regexp) (n int) {
-	switch re.Op {
-	case syntax.OpLiteral:
-		return len(strings.Trim(string(re.Rune), " .,:;!?-"))
-	case syntax.OpConcat:
-		for _, sub := range re.Sub {
-			n += fewestLetters(sub)
-		}
-	case syntax.OpAlternate:
-		n = maxShape
-		for _, sub := range re.Sub {
-			n = min(n, fewestLetters(sub))
-		}
+// holesAndMarks matches what is no letter of a shape, innermost the brackets that hold none.
+var (
+	holesAndMarks = lazyRegexp(`\{[^}]*\}|[ .,:;!?-]`)
+	innermost     = lazyRegexp(`\([^()]*\)`)
+)
+
+// fewestLetters returns how many letters each line of a shape has at least. What fills a hole is none.
+func fewestLetters(source string) int {
+	fewest := func(choices string) string {
+		all := strings.Split(choices[1:len(choices)-1], "|")
+		return slices.MinFunc(all, func(a, b string) int { return len(a) - len(b) })
 	}
-	return n
+	source = holesAndMarks().ReplaceAllString(source, "")
+	for innermost().MatchString(source) {
+		source = innermost().ReplaceAllStringFunc(source, fewest)
+	}
+	return len(source)
 }
 
 // UnmarshalText parses a shape of a vendor's file that stands in none of the lists of [quorum.Shapes].
@@ -335,7 +329,7 @@ func (s shape) checkFor(list int) error {
 	holds := func(hole string) bool { return strings.Contains(s.source, hole) }
 	approving := list == listApproves || list == listIfSettled
 	switch {
-	case s.letters < fewestOfLetters && list != noList:
+	case list != noList && fewestLetters(strings.TrimPrefix(s.source, "# ")) < fewestOfLetters:
 		return errShapeEmpty
 	case approving && (holds("{any}") || holds("{word}")):
 		return errors.New("holds {any} or {word}: what approves is known to its last word")

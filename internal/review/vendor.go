@@ -4,8 +4,10 @@ package review
 // its golden texts beside it. The code that reads them is the same for all.
 
 import (
+	"bytes"
 	"cmp"
 	"embed"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"regexp"
@@ -107,7 +109,9 @@ var presets = sync.OnceValue(func() map[string]*preset {
 // parsePreset parses a vendor's file. Its error names the file and what is wrong in it.
 func parsePreset(file string, data []byte) (*preset, error) {
 	var f vendorFile
-	if err := decodeStrictly(string(data), &f); err != nil {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&f); err != nil {
 		return nil, fmt.Errorf("vendors/%s: %w", file, err)
 	}
 	shapes, err := compileShapes(file, f.Shapes)
