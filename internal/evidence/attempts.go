@@ -21,16 +21,13 @@ func (v *attemptView) isCancelledByUs() bool {
 // judgeAttempts judges each attempt of the reviewer's runs on this head by itself. Those for other pull requests with
 // this head, of which none approves this diff, come first.
 func (v *reviewerView) judgeAttempts() {
-	for _, a := range attemptsOfRuns(v.head, v.Reviewer, v.runs.ofTwins) {
-		a.isOfTwin = true
+	twins := attemptsOfRuns(v.head, v.Reviewer, v.runs.ofTwins)
+	for i, a := range slices.Concat(twins, v.attempts) {
+		a.isOfTwin = i < len(twins)
 		view := attemptView{v, a}
-		if got := view.ownResult(); got.Outcome == quorum.Findings {
+		if got := view.ownResult(); !a.isOfTwin || got.Outcome == quorum.Findings {
 			v.judged = append(v.judged, judgedAttempt{view, got})
 		}
-	}
-	for _, a := range v.attempts {
-		view := attemptView{v, a}
-		v.judged = append(v.judged, judgedAttempt{view, view.ownResult()})
 	}
 }
 
@@ -234,18 +231,10 @@ func (v *attemptView) isOfAttemptsBefore(objection, approval *statement) bool {
 
 // newerObjection is the newer of two objections; a doubt only if there is nothing else.
 func newerObjection(a, b *statement) *statement {
-	switch {
-	case a == nil || b == nil:
-		return cmp.Or(a, b)
-	case a.Doubt != b.Doubt:
-		if a.Doubt {
-			return b
-		}
-		return a
-	case a.at.After(b.at):
-		return a
+	if a == nil || b != nil && (a.Doubt && !b.Doubt || a.Doubt == b.Doubt && !a.at.After(b.at)) {
+		return b
 	}
-	return b
+	return a
 }
 
 // objectionResult is the result of a statement that objects.
@@ -263,10 +252,8 @@ func (v *attemptView) approvalResult(s *statement) statement {
 	got := *s
 	got.Outcome, got.Reason, got.Detail, got.Doubt = quorum.Approved, quorum.ReasonApproved, "", false
 	got.begun = time.Time{} // [attemptView.dateApproval] dates it, by its run
-	if s.Below {
-		got.Reason = quorum.ReasonAccepted
-	}
-	if s.Outcome == quorum.Findings {
+	switch {
+	case s.Outcome == quorum.Findings:
 		var resolvers []string
 		for _, t := range s.threads {
 			if t.Resolved {
@@ -274,9 +261,8 @@ func (v *attemptView) approvalResult(s *statement) statement {
 			}
 		}
 		got.Findings, got.Reason, got.Detail = nil, quorum.ReasonResolved, strings.Join(withoutRepeats(resolvers), ", ")
-	}
-	if s.Below {
-		got.Findings = v.threads.withFindings(got.Findings, s.threads)
+	case s.Below:
+		got.Findings, got.Reason = v.threads.withFindings(got.Findings, s.threads), quorum.ReasonAccepted
 	}
 	got.hasThreads = len(s.threads) > 0 // unresolving one would end the approval
 	if !v.OnlyNew && !s.NoOpen {
@@ -308,28 +294,22 @@ func (v *attemptView) nothingSaid(statements []statement) statement {
 	if got.Outcome != quorum.Silent && got.Outcome != quorum.Empty {
 		return got
 	}
-	oldestVoid := func(why quorum.Reason) *statement {
-		return firstOf(statements, func(s *statement) bool { return voidReasons[s.rejected] == why })
-	}
-	if s := oldestVoid(quorum.ReasonOtherPull); s != nil {
-		return s.asDeclined()
-	}
-	if got.Outcome == quorum.Empty {
-		if slices.ContainsFunc(v.textsFor(&v.attempt), func(s statement) bool { return s.rejected == duringOtherRun }) {
-			got.Reason = quorum.ReasonAmbiguous
-		}
-		return got
-	}
 	for _, why := range [...]quorum.Reason{
-		quorum.ReasonUnnamed, quorum.ReasonMoved, quorum.ReasonOldBase, quorum.ReasonCommand,
+		quorum.ReasonOtherPull, quorum.ReasonUnnamed, quorum.ReasonMoved, quorum.ReasonOldBase, quorum.ReasonCommand,
 	} {
-		if s := oldestVoid(why); s != nil {
-			got.Reason, got.Detail = why, s.voidDetail
-			if why == quorum.ReasonOldBase {
-				got.void = s.at
-			}
+		s := firstOf(statements, func(s *statement) bool { return voidReasons[s.rejected] == why }) // the oldest
+		switch {
+		case s == nil:
+		case why == quorum.ReasonOtherPull:
+			return s.asDeclined()
+		case got.Outcome == quorum.Silent:
+			got.Reason, got.Detail, got.void = why, s.voidDetail, s.at
 			return got
 		}
+	}
+	isOfAnyRun := func(s statement) bool { return s.rejected == duringOtherRun }
+	if got.Outcome == quorum.Empty && slices.ContainsFunc(v.textsFor(&v.attempt), isOfAnyRun) {
+		got.Reason = quorum.ReasonAmbiguous
 	}
 	return got
 }

@@ -15,21 +15,19 @@ func Concerned(p quorum.Policy, t quorum.Touch) bool {
 		return true
 	}
 	anyone := func(is func(quorum.Reviewer) bool) bool { return slices.ContainsFunc(p.Reviewers, is) }
-	written := func(r quorum.Reviewer) bool { return WroteBy(r, t.Author) }
-	person := !strings.HasSuffix(t.Author, "[bot]")
 	switch t.Event {
 	case "pull_request", "pull_request_target":
 		return t.Action != "labeled" && t.Action != "unlabeled" || choosesByLabels(&p) || p.Fix.Workflow != "" // a label stops fixes
 	case "workflow_run":
 		// Runs of other workflows also show who pushed the head, but the look that follows a person's review reads
 		// them.
-		isFix := runsAs(quorum.Reviewer{Workflow: p.Fix.Workflow}, t.Workflow)
-		return t.Workflow == "" || isFix || anyone(func(r quorum.Reviewer) bool { return runsAs(r, t.Workflow) })
+		isReviewers := func(r quorum.Reviewer) bool { return isRunOf(r.Workflow, t.Workflow) }
+		return t.Workflow == "" || isRunOf(p.Fix.Workflow, t.Workflow) || anyone(isReviewers)
 	case "check_run":
 		// Checks that are jobs need no look: their run has events of its own.
 		return t.App == "" || t.Name == "" || t.Name == p.Check || anyone(func(r quorum.Reviewer) bool {
-			return r.Check == t.Name && strings.EqualFold(r.App, t.App) ||
-				r.Signal.Check == t.Name && strings.EqualFold(r.Signal.App, t.App) // one by status waits
+			of := signalsOf(&r) // one by status waits
+			return of.Check == t.Name && strings.EqualFold(of.App, t.App)
 		})
 	case "check_suite":
 		return t.App == "" || anyone(func(r quorum.Reviewer) bool {
@@ -39,15 +37,11 @@ func Concerned(p quorum.Policy, t quorum.Touch) bool {
 		return t.Name == "" || anyone(func(r quorum.Reviewer) bool {
 			return strings.EqualFold(r.Status, t.Name) && (t.Author == "" || WroteBy(r, t.Author))
 		})
-	case "issue_comment":
-		// A person may ask for a review.
-		asks := person && anyone(func(r quorum.Reviewer) bool { return r.Request.Comment != "" })
-		return t.Author == "" || asks || anyone(written)
-	case "pull_request_review_comment":
-		return t.Author == "" || anyone(written)
-	case "pull_request_review":
-		isRemark := t.Remark && t.Author != "" // it can neither stand in nor object
-		return person && !isRemark || anyone(written)
+	case "issue_comment", "pull_request_review", "pull_request_review_comment":
+		mayAsk := t.Event == "issue_comment" && anyone(func(r quorum.Reviewer) bool { return r.Request.Comment != "" })
+		mayDecide := t.Event == "pull_request_review" && !t.Remark // it may stand in, or object
+		isHeard := (mayAsk || mayDecide) && !strings.HasSuffix(t.Author, "[bot]")
+		return t.Author == "" || isHeard || anyone(func(r quorum.Reviewer) bool { return WroteBy(r, t.Author) })
 	}
 	return true
 }
@@ -85,14 +79,14 @@ func choosesByLabels(p *quorum.Policy) bool {
 
 // RunsAs reports whether an event tells of a run of the reviewer of that name.
 func RunsAs(p *quorum.Policy, name string, t quorum.Touch) bool {
-	isOf := func(r quorum.Reviewer) bool { return r.Name == name && runsAs(r, t.Workflow) }
+	isOf := func(r quorum.Reviewer) bool { return r.Name == name && isRunOf(r.Workflow, t.Workflow) }
 	return t.Event == "workflow_run" && slices.ContainsFunc(p.Reviewers, isOf)
 }
 
-// runsAs reports whether a run of that path, with a repository before it or a ref behind as events show it, is r's.
-func runsAs(r quorum.Reviewer, path string) bool {
+// isRunOf reports whether a run of that path, with a repository before it or a ref behind as events show it, is of a workflow.
+func isRunOf(workflow, path string) bool {
 	bare, _, _ := strings.Cut(path, "@")
-	return r.Workflow != "" && (path == r.Workflow || bare == r.Workflow || strings.HasSuffix(bare, "/"+r.Workflow))
+	return workflow != "" && (path == workflow || bare == workflow || strings.HasSuffix(bare, "/"+workflow))
 }
 
 // WroteBy reports whether login is r's author. Copilot writes inline comments under another name than reviews.

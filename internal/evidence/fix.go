@@ -34,7 +34,7 @@ func fixFacts(h *headView, commands *commandView) *quorum.FixFacts {
 	f.Not, f.Detail = whyNoFix(h, commands)
 	if f.Here != nil {
 		f.Seen = firstOf(s.Fix.Runs, func(seen *quorum.FixSeen) bool {
-			return seen.ID == f.Here.Run || f.Here.Run == 0 && isFixOf(seen, f.Here.Head, f.Here.Base)
+			return seen.ID == f.Here.Run || f.Here.Run == 0 && seen.Head == f.Here.Head && seen.Base == f.Here.Base
 		})
 	}
 	by, found := fixThatPushed(s)
@@ -61,16 +61,11 @@ func fixHere(s *quorum.Snapshot) *quorum.FixRun {
 		}
 	}
 	for _, seen := range s.Fix.Runs {
-		if isFixOf(&seen, s.PR.Head, s.PR.BaseRef) {
+		if seen.Head == s.PR.Head && seen.Base == s.PR.BaseRef {
 			return &quorum.FixRun{Head: seen.Head, Base: seen.Base, Diff: diff, At: seen.Created, Tries: 1, Run: seen.ID}
 		}
 	}
 	return nil
-}
-
-// isFixOf reports whether a fix run is for that head against that base.
-func isFixOf(seen *quorum.FixSeen, head, base string) bool {
-	return seen.Head == head && seen.Base == base
 }
 
 // fixDiff is the diff for which one fix is started; "" where GitHub lists no changed file that it can show.
@@ -82,7 +77,8 @@ func fixDiff(s *quorum.Snapshot) string {
 }
 
 // whyNoFix says why no fix is started for the head; "" if one may be. A head in no fork was pushed by somebody with
-// write, but whoever may read may open a pull request of any branch.
+// write, but whoever may read may open a pull request of any branch. Who switched fixes off may have had a hand in the
+// change: that only stops a machine that pushes to that person's own branch.
 func whyNoFix(h *headView, commands *commandView) (why quorum.Reason, detail string) {
 	switch s := h.snapshot; {
 	case h.policy.Mode != quorum.Enforce:
@@ -93,31 +89,18 @@ func whyNoFix(h *headView, commands *commandView) (why quorum.Reason, detail str
 		return quorum.ReasonFixFork, ""
 	case s.Fix.Stranger: // whose branch it is has not asked for a machine's push
 		return quorum.ReasonFixStranger, ""
+	case s.PR.HasLabel(quorum.NoFixLabel):
+		return quorum.ReasonFixLabel, ""
 	}
-	return whyFixIsOff(h, commands)
-}
-
-// headPusher is who pushed the head to its branch; zero where GitHub does not tell.
-func headPusher(s *quorum.Snapshot) quorum.Account {
-	if s.Fix.Push.Actor.Login != "" {
-		return s.Fix.Push.Actor
+	if said := fixSwitchOf(&h.snapshot.Record, commands.all); said != nil && said.Off {
+		return quorum.ReasonFixOff, said.By
 	}
-	for _, e := range slices.Backward(s.Timeline) {
-		if e.Kind == quorum.ForcePushed && e.To == s.PR.Head && e.Actor.Login != "" {
-			return e.Actor
-		}
-	}
-	for _, r := range s.Runs { // that of a pull request's event does not show it: it may have set a label
-		if r.Event == "push" && r.Actor.Login != "" {
-			return r.Actor
-		}
-	}
-	return quorum.Account{}
+	return "", ""
 }
 
 // fixThatPushed is the fix run during which an App or a machine's account pushed the head.
 func fixThatPushed(s *quorum.Snapshot) (run quorum.FixRun, found bool) {
-	pusher, at := headPusher(s), s.Fix.Push.At
+	pusher, at := s.Fix.Push.Actor, s.Fix.Push.At
 	if at.IsZero() || pusher.Login == "" || !pusher.Bot && pusher.Same(s.PR.Author) {
 		return run, false
 	}
@@ -126,12 +109,8 @@ func fixThatPushed(s *quorum.Snapshot) (run quorum.FixRun, found bool) {
 		if !isWithin || seen.Head == s.PR.Head {
 			continue
 		}
-		if known := firstOf(s.Record.Fixes, func(r *quorum.FixRun) bool {
-			return r.Run == seen.ID || isFixOf(&seen, r.Head, r.Base)
-		}); known != nil {
-			run = *known
-		}
-		return run, true
+		isIt := func(r *quorum.FixRun) bool { return r.Run == seen.ID || r.Head == seen.Head && r.Base == seen.Base }
+		return *cmp.Or(firstOf(s.Record.Fixes, isIt), &run), true
 	}
 	return run, false
 }
@@ -155,7 +134,7 @@ func MissingOfFix(p quorum.Policy, s quorum.Snapshot) (w quorum.FixWants) {
 		return w
 	}
 	w.Push = !s.Fix.PushRead
-	why, _ := whyFixIsOff(views[0].head, views[0].commands)
+	why, _ := whyNoFix(views[0].head, views[0].commands)
 	w.List = !s.Fix.Listed && (why == "" || here != nil)
 	return w
 }
@@ -264,17 +243,4 @@ func fixSwitchOf(rec *quorum.Record, commands []quorum.Command) *quorum.FixSwitc
 		}
 	}
 	return last
-}
-
-// whyFixIsOff says why fixes are switched off; "" if they are not. Who said it may have had a hand in the change: it
-// only stops a machine that pushes to that person's own branch, or lets it go on.
-func whyFixIsOff(h *headView, commands *commandView) (why quorum.Reason, detail string) {
-	said := fixSwitchOf(&h.snapshot.Record, commands.all)
-	switch {
-	case h.snapshot.PR.HasLabel(quorum.NoFixLabel):
-		return quorum.ReasonFixLabel, ""
-	case said != nil && said.Off:
-		return quorum.ReasonFixOff, said.By
-	}
-	return "", ""
 }

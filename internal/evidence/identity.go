@@ -29,11 +29,10 @@ func rememberAccounts(seen []quorum.SeenAccount, p *quorum.Policy, s *quorum.Sna
 		if r.Author != "" && r.Author != quorum.ActionsBot && r.AuthorID == 0 {
 			add(r.Author, firstAccountID(s, r.Author))
 		}
+		of := signalsOf(r)
 		for _, c := range s.Checks {
-			for _, of := range [...]quorum.Signal{{Check: r.Check, App: r.App}, r.Signal} {
-				if of.Check != "" && c.Name == of.Check && strings.EqualFold(c.App, of.App) {
-					add(appPrefix+of.App, c.AppID)
-				}
+			if of.Check != "" && c.Name == of.Check && strings.EqualFold(c.App, of.App) {
+				add(appPrefix+of.App, c.AppID)
 			}
 		}
 	}

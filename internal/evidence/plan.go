@@ -81,14 +81,15 @@ func (p *planner) completeBallot(b quorum.Ballot) quorum.Ballot {
 func (p *planner) waitForAnswer(b quorum.Ballot) quorum.Ballot {
 	a, got := &p.attempt, &p.result
 	setPending(&b, p.end, quorum.ReasonNoAnswer)
-	isMoved := got.Reason == quorum.ReasonMoved || got.Reason == quorum.ReasonOldBase
+	isOfOldBase := got.Reason == quorum.ReasonOldBase
+	isMoved := got.Reason == quorum.ReasonMoved || isOfOldBase
 	if isMoved {
 		b.Late = got.Reason
 	}
 	switch {
 	case a.request == nil && !a.byPerson && (p.asksFirst() || isMoved && p.canAsk()):
 		b.Next = []quorum.Action{p.askAction(1, latest(p.head.cycle.start, p.turn))}
-	case a.request != nil && a.request.At.Before(got.void) && p.canAsk():
+	case a.request != nil && isOfOldBase && a.request.At.Before(got.void) && p.canAsk():
 		b.Next = []quorum.Action{p.askAction(a.number+1, got.void)}
 		b.Next[0].Free = true
 	}
@@ -287,7 +288,11 @@ func (p *planner) repeatRequest(b quorum.Ballot) quorum.Ballot {
 		b.Next = nil
 		return b
 	}
-	if !p.showsRequest(a.request) && a.request.Tries < maxTries {
+	isShown := slices.ContainsFunc(p.shownRequests(), func(e quorum.Event) bool {
+		isOurs := e.Kind == quorum.ReviewRequested || p.Request.Login == "" && e.Actor.Same(p.head.snapshot.Ours)
+		return isOurs && !e.At.Before(a.request.At.Add(-intentClockSlack))
+	})
+	if !isShown && a.request.Tries < maxTries {
 		b.Next = []quorum.Action{p.askAction(a.number, a.request.At.Add(quorum.ReplicaLag))}
 	}
 	return b
@@ -306,14 +311,6 @@ func (p *planner) canAsk() bool {
 func (p *planner) asksFirst() bool {
 	isReservesTurn := p.InsteadOf != "" && (!p.turn.IsZero() || p.past.isRequiredAgain())
 	return p.canAsk() && (p.Request.AtStart || !p.head.cycle.baseChanged.IsZero() || isReservesTurn)
-}
-
-// showsRequest reports whether GitHub shows that request of ours.
-func (p *planner) showsRequest(in *quorum.Intent) bool {
-	return slices.ContainsFunc(p.shownRequests(), func(e quorum.Event) bool {
-		isOurs := e.Kind == quorum.ReviewRequested || p.Request.Login == "" && e.Actor.Same(p.head.snapshot.Ours)
-		return isOurs && !e.At.Before(in.At.Add(-intentClockSlack))
-	})
 }
 
 func (p *planner) askAction(attempt int, due time.Time) quorum.Action {
