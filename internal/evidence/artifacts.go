@@ -44,7 +44,12 @@ func (v artifactView) artifactsFor(a *reviewAttempt) (out []statement) {
 		return nil
 	}
 	for _, f := range v.head.snapshot.Uploads[quorum.UploadName{Run: a.run.ID, Name: v.Verdict.Artifact}] {
-		s := v.newArtifactStatement(a, &f)
+		s := statement{Reading: v.readArtifact(a, &f), at: f.Created, url: cmp.Or(f.URL, a.run.URL)}
+		s.ref = quorum.TextRef{Kind: quorum.TextArtifact, ID: f.ID}
+		if f.Problem == "" {
+			s.body = string(f.Content)
+		}
+		s.voidIfOtherPull(v.head.otherPullOfRun(a.run, false))
 		switch {
 		case f.Expired:
 			s.rejected = artifactExpired
@@ -84,17 +89,6 @@ func (v artifactView) artifactStatements(a *reviewAttempt) (out []statement) {
 		}
 	}
 	return out
-}
-
-// newArtifactStatement reads an artifact that was uploaded during attempt a.
-func (v artifactView) newArtifactStatement(a *reviewAttempt, f *quorum.Upload) statement {
-	s := statement{ref: quorum.TextRef{Kind: quorum.TextArtifact, ID: f.ID}, at: f.Created, url: cmp.Or(f.URL, a.run.URL)}
-	s.Reading = v.readArtifact(a, f)
-	if f.Problem == "" {
-		s.body = string(f.Content)
-	}
-	s.voidIfOtherPull(v.head.otherPullOfRun(a.run, false))
-	return s
 }
 
 // readArtifact reads what an artifact says of this head and base, in attempt a.

@@ -317,10 +317,7 @@ func (v *attemptView) nothingSaid(statements []statement) statement {
 // conclusionOfSignals is the result of an attempt whose verdict is the conclusion of a check or a status.
 func (v *attemptView) conclusionOfSignals() statement {
 	all := v.signalStatements()
-	s, seen := newestStatement(all)
-	if open, found := unansweredStatement(all); found && s.Outcome == quorum.Approved {
-		s = open
-	}
+	s, seen := newestStatement(all) // [attemptView.applyRecord] finds an older one that it does not answer
 	switch {
 	case !seen:
 		return v.outcomeOfRun()

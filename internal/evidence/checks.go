@@ -36,10 +36,8 @@ func (v *reviewerView) checkStatements() (out []statement) {
 		if c.Job && run != nil {
 			began = run.Created
 		}
-		if c.Job && (run != nil && v.head.isOtherBranchRun(run) || run == nil && s.Outcome == quorum.Approved) {
-			continue
-		}
-		if v.isSaid(&s, v.Check != "", began) {
+		isElsewhere := c.Job && (run != nil && v.head.isOtherBranchRun(run) || run == nil && s.Outcome == quorum.Approved)
+		if !isElsewhere && v.isSaid(&s, v.Check != "", began) {
 			s.voidIfOtherPull(v.head.otherPullOfCheck(c))
 			out = append(out, s)
 		}
@@ -56,8 +54,7 @@ func (v *reviewerView) signalStatements() []statement {
 // none, or, in words of its vendor's own or of the policy's for it, what it is. Whatever else a signal says is left to
 // the texts. A yes says it only of the base that it looked at.
 func (v *reviewerView) isSaid(s *statement, isVerdict bool, began time.Time) bool {
-	isByPolicy := strings.HasPrefix(s.Rule, "policy ")
-	isByOwnWords := isByPolicy || strings.HasPrefix(s.Rule, v.Preset+".json ")
+	isByOwnWords := strings.HasPrefix(s.Rule, "policy ") || strings.HasPrefix(s.Rule, v.Preset+".json ")
 	isSaid := isVerdict || s.Outcome == quorum.Running || saysWhy(s.Outcome) || s.isVerdict() && isByOwnWords
 	isOfOldBase := s.Outcome == quorum.Approved && !began.IsZero() && v.head.cycle.isBeforeBase(began)
 	return isSaid && !isOfOldBase
@@ -91,10 +88,9 @@ func (v *reviewerView) statusStatements() (out []statement) {
 		if !isIts || v.head.cycle.isBeforeBase(st.At) {
 			continue
 		}
-		ref := quorum.TextRef{Kind: quorum.TextStatus, ID: st.ID}
-		s := statement{at: st.At, ref: ref, url: st.URL, body: st.Description}
 		m := review.Material{Kind: review.Status, Body: st.Description, State: st.State}
-		s.Reading = v.texts.readerOf(v.Reviewer).Read(m)
+		s := statement{Reading: v.texts.readerOf(v.Reviewer).Read(m), at: st.At, url: st.URL, body: st.Description}
+		s.ref = quorum.TextRef{Kind: quorum.TextStatus, ID: st.ID}
 		if began := v.head.scanBegan(st); v.isSaid(&s, v.Status != "", began) {
 			s.voidIfOtherPull(v.head.otherPullOfCommit(began))
 			out = append(out, s)

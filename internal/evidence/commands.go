@@ -127,17 +127,6 @@ func nameObjections(rec *quorum.Record, pr *quorum.PullRequest, d quorum.Decisio
 	}
 }
 
-// replies are the answers to commands that were not given yet. A press of the button has no comment to be answered at,
-// and GitHub's REST knows no reaction to a review.
-func (v *commandView) replies() (all []quorum.Reply) {
-	for _, c := range v.all {
-		if !c.Replied && c.ID > 0 {
-			all = append(all, quorum.Reply{Command: c.ID, Refused: c.Refused != ""})
-		}
-	}
-	return all
-}
-
 // An accept ends what it was said over. A vouch lets somebody stand in for reviewers of a change of their own.
 
 // acceptOf finds the accept that ends what a reviewer objected at a moment: our check had named that, or what came later.

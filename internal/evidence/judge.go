@@ -36,9 +36,12 @@ func Facts(p quorum.Policy, s quorum.Snapshot) quorum.Facts {
 	f.StandIns, f.Unheard, f.Against = h.standIns()
 	f.StandIns, f.Teams = append(f.StandIns, commands.vouchers()...), s.Teams
 	slices.SortStableFunc(f.StandIns, byTime)
-	f.Replies, f.Leave = commands.replies(), cancelsOfLeftReruns(h)
-	f.Fix = fixFacts(h, commands)
-	f.Invited = h.invitations()
+	for _, c := range commands.all { // a press of the button has no comment, and REST knows no reaction to a review
+		if !c.Replied && c.ID > 0 {
+			f.Replies = append(f.Replies, quorum.Reply{Command: c.ID, Refused: c.Refused != ""})
+		}
+	}
+	f.Fix, f.Invited, f.Leave = fixFacts(h, commands), h.invitations(), cancelsOfLeftReruns(h)
 	f.Trunk, f.Below = s.PR.Stack.Trunk, s.Below
 	if pass := s.Record.Pass; pass != nil && s.Record.Head == s.PR.Head && !h.cycle.isBeforeBase(pass.At) {
 		f.Pass = pass

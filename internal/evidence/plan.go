@@ -24,11 +24,11 @@ type planner struct {
 }
 
 func newPlanner(v attemptView, got statement) *planner {
-	a := &v.attempt
-	limit := latest(v.head.cycle.start, v.turn).Add(v.head.policy.Deadline)
+	a, start := &v.attempt, v.head.cycle.start
 	if a.byPerson {
-		limit = latest(a.began, v.turn).Add(v.head.policy.Deadline)
+		start = a.began
 	}
+	limit := latest(start, v.turn).Add(v.head.policy.Deadline)
 	end := latest(a.firstJobBegan, v.turn).Add(v.Timeout)
 	return &planner{attemptView: v, result: got, end: earliest(end, limit), limit: limit}
 }
@@ -36,7 +36,7 @@ func newPlanner(v attemptView, got statement) *planner {
 // completeBallot fills in the vote, its reason and its next steps.
 func (p *planner) completeBallot(b quorum.Ballot) quorum.Ballot {
 	a, got := &p.attempt, &p.result
-	b.Outcome, b.Reason, b.Detail, b.Evidence = got.Outcome, got.Reason, got.Detail, got.ref
+	b.Vote, b.Outcome, b.Reason, b.Detail, b.Evidence = quorum.Unavailable, got.Outcome, got.Reason, got.Detail, got.ref
 	b.Findings = p.head.withKnownPaths(got.Findings)
 	b.Attempt, b.Reset, b.Ended = a.number, got.resetAt(), got.ended
 	if got.url != "" {
@@ -48,7 +48,6 @@ func (p *planner) completeBallot(b quorum.Ballot) quorum.Ballot {
 	// GitHub starts no workflow for a Copilot review, nor for a check on a commit on which Actions run.
 	b.Watch = p.Workflow == "" && (p.Request.Login != "" || p.Check != "")
 	if got.Reason == quorum.ReasonOverridden {
-		b.Vote = quorum.Unavailable
 		return b
 	}
 	switch got.Outcome {
@@ -71,7 +70,6 @@ func (p *planner) completeBallot(b quorum.Ballot) quorum.Ballot {
 		}
 		b.Outcome, b.Reason = quorum.Hung, quorum.ReasonHung
 	case quorum.Failed, quorum.Declined:
-		b.Vote = quorum.Unavailable
 		return b
 	}
 	return p.planRetry(b)
@@ -148,19 +146,10 @@ func (p *planner) stepsBesideObjection() []quorum.Action {
 		return nil
 	}
 	own := *p
-	own.result = *p.result.newest
-	if own.result.Outcome == quorum.Cancelled && p.isCancelledByUs() {
-		own.result.Outcome = quorum.Hung
+	if own.result = *p.result.newest; own.result.Outcome == quorum.Running && !own.end.Before(own.limit) {
+		return nil // after it nothing is run again
 	}
-	switch own.result.Outcome {
-	case quorum.Running:
-		if own.end.Before(own.limit) { // after it nothing is run again
-			return own.waitForAttempt(quorum.Ballot{}).Next
-		}
-	case quorum.Empty, quorum.Malformed, quorum.Partial, quorum.Overloaded, quorum.Hung, quorum.Limited, quorum.Unknown:
-		return own.planRetry(quorum.Ballot{Outcome: own.result.Outcome}).Next
-	}
-	return nil
+	return own.completeBallot(quorum.Ballot{}).Next
 }
 
 // waitForAttempt is the ballot of an attempt under way. At its deadline it is cancelled and run again, if a retry is
@@ -213,7 +202,7 @@ func (p *planner) canRetry() bool {
 // help.
 func (p *planner) planRetry(b quorum.Ballot) quorum.Ballot {
 	a, got := &p.attempt, &p.result
-	b.Failed = a.number
+	b.Failed, b.Open = a.number, a.run == nil
 	if got.Outcome == quorum.Malformed || got.Outcome == quorum.Partial {
 		for _, old := range p.head.record.record.Answers {
 			if old.Reviewer == p.Name && old.Attempt < a.number {
@@ -223,12 +212,11 @@ func (p *planner) planRetry(b quorum.Ballot) quorum.Ballot {
 		b.Answers = append(b.Answers, excerptOf(got.body))
 	}
 	if b.Outcome == quorum.Limited && (got.resetAt().IsZero() || !got.resetAt().Before(p.limit)) {
-		b.Vote, b.Open = quorum.Unavailable, a.run == nil
 		return b
 	}
 	if no, refused := p.retryRefusal(); refused {
 		setRefused(&b, no)
-		b.Spent = true
+		b.Spent, b.Open = true, false
 		return b
 	}
 	if in, found := p.announcedRerun(); found {
@@ -241,14 +229,14 @@ func (p *planner) planRetry(b quorum.Ballot) quorum.Ballot {
 	}
 	due, possible := p.retryDue(b.Outcome), a.run != nil || p.canAsk()
 	if !possible || !p.canRetry() || !due.Before(p.limit) {
-		b.Vote, b.Spent, b.Open = quorum.Unavailable, possible && !p.Shadow, a.run == nil
+		b.Spent = possible && !p.Shadow
 		return b
 	}
 	// An answer that was not understood is asked for again, unless the reviewer's last ones on other pull requests were
 	// not understood either. What it said on this pull request shows nothing for itself.
 	isUnread, s := got.Outcome == quorum.Malformed && got.Reason == quorum.ReasonMalformed, p.head.snapshot
 	if isUnread && quorum.DriftOf(p.Name, s.Heard, s.PR.Number).Drifted() {
-		b.Vote, b.Reason, b.Spent, b.Open = quorum.Unavailable, quorum.ReasonDrift, true, a.run == nil
+		b.Reason, b.Spent = quorum.ReasonDrift, true
 		return b
 	}
 	setPending(&b, p.limit, b.Reason)
@@ -257,19 +245,22 @@ func (p *planner) planRetry(b quorum.Ballot) quorum.Ballot {
 	return p.delayByCircuit(b)
 }
 
-// retryDue is when an attempt of that outcome is run or asked for again.
+// retryDue is when an attempt of that outcome is run or asked for again. The pause before that is ±20 % by the run's
+// id, so that a decision stays a function of its inputs.
 func (p *planner) retryDue(outcome quorum.Outcome) time.Time {
-	a := &p.attempt
-	ended := latest(p.result.at, a.ended)
+	a, seed := &p.attempt, uint64(0)
+	if a.run != nil {
+		seed = uint64(a.run.ID)
+	}
+	ended, isFast := latest(p.result.at, a.ended), a.run != nil && a.ended.Sub(a.firstJobBegan) < p.head.policy.Retry.FastFail
 	switch {
 	case outcome == quorum.Limited:
 		return p.result.resetAt()
-	case outcome == quorum.Hung && (a.run == nil || a.run.Conclusion != "timed_out"):
-		return ended
-	case outcome == quorum.Empty && a.run != nil && a.ended.Sub(a.firstJobBegan) < p.head.policy.Retry.FastFail:
+	case outcome == quorum.Hung && (a.run == nil || a.run.Conclusion != "timed_out"), outcome == quorum.Empty && isFast:
 		return ended
 	}
-	return ended.Add(p.backoff())
+	spread := float64(seed*0x9E3779B97F4A7C15>>54) / 1024 // 0 … 1
+	return ended.Add(time.Duration(float64(p.head.policy.Retry.Backoff) * (0.8 + 0.4*spread)))
 }
 
 // repeatRequest asks again if GitHub shows no trace of our request.
@@ -358,16 +349,6 @@ func (p *planner) retryRefusal() (no quorum.Refusal, isFinal bool) {
 		return p.head.record.refusedRequest(p.Name)
 	}
 	return p.head.record.refusalOf(quorum.Rerun, p.attempt.run.ID, p.attempt.number)
-}
-
-// backoff is the pause before a rerun: ±20 % by the run's id, so that a decision stays a function of its inputs.
-func (p *planner) backoff() time.Duration {
-	var seed uint64
-	if p.attempt.run != nil {
-		seed = uint64(p.attempt.run.ID)
-	}
-	spread := float64(seed*0x9E3779B97F4A7C15>>54) / 1024 // 0 … 1
-	return time.Duration(float64(p.head.policy.Retry.Backoff) * (0.8 + 0.4*spread))
 }
 
 // How an open circuit delays what is done for a reviewer, and what the record holds of it.
