@@ -13,38 +13,33 @@ import (
 	"github.com/review-coordinator/coordinator/internal/review"
 )
 
-// An artifactView is what one reviewer left on a head in the artifacts of its runs.
-type artifactView struct {
-	*quorum.Reviewer
-	head *headView
-}
-
 // maxUploadRuns is how many of a reviewer's runs are asked for their artifacts: the newest, of this stay on the base and of
 // earlier ones. What an earlier one said stands in the record, if a look has seen it.
 const maxUploadRuns = 5
 
-// unreadUploads are the artifacts of the reviewer's runs that were not asked for yet.
-func (v artifactView) unreadUploads(runs []quorum.Run) (out []quorum.UploadName) {
-	if v.Verdict.Kind != quorum.Artifact || v.Retired {
+// unreadUploads are the artifacts of r's runs that were not asked for yet.
+func (h *headView) unreadUploads(r *quorum.Reviewer, runs []quorum.Run) (out []quorum.UploadName) {
+	if r.Verdict.Kind != quorum.Artifact || r.Retired {
 		return nil
 	}
 	for _, run := range runs[max(0, len(runs)-maxUploadRuns):] {
 		hasNotBegun := firstJobStart(&run).IsZero() && run.Attempt == 1 && !run.Completed()
-		name := quorum.UploadName{Run: run.ID, Name: v.Verdict.Artifact}
-		if _, isRead := v.head.snapshot.Uploads[name]; !hasNotBegun && !isRead {
+		name := quorum.UploadName{Run: run.ID, Name: r.Verdict.Artifact}
+		if _, isRead := h.snapshot.Uploads[name]; !hasNotBegun && !isRead {
 			out = append(out, name)
 		}
 	}
 	return out
 }
 
-// artifactsFor are the artifacts of the run of attempt a, read as those of a.
-func (v artifactView) artifactsFor(a *reviewAttempt) (out []statement) {
+// artifacts are the artifacts of the attempt's run, read as those of the attempt.
+func (v *attemptView) artifacts() (out []statement) {
+	a := &v.attempt
 	if v.Verdict.Kind != quorum.Artifact || a.run == nil {
 		return nil
 	}
 	for _, f := range v.head.snapshot.Uploads[quorum.UploadName{Run: a.run.ID, Name: v.Verdict.Artifact}] {
-		s := statement{Reading: v.readArtifact(a, &f), at: f.Created, url: cmp.Or(f.URL, a.run.URL)}
+		s := statement{Reading: v.readArtifact(&f), at: f.Created, url: cmp.Or(f.URL, a.run.URL)}
 		s.ref = quorum.TextRef{Kind: quorum.TextArtifact, ID: f.ID}
 		if f.Problem == "" {
 			s.body = string(f.Content)
@@ -61,13 +56,13 @@ func (v artifactView) artifactsFor(a *reviewAttempt) (out []statement) {
 	return out
 }
 
-// artifactStatements are the verdicts in the artifacts of attempt a, oldest first. One that GitHub keeps no more stands
+// artifactStatements are the verdicts in the attempt's artifacts, oldest first. One that GitHub keeps no more stands
 // from the record. Of several in one attempt an objection objects, and none approves.
-func (v artifactView) artifactStatements(a *reviewAttempt) (out []statement) {
+func (v *attemptView) artifactStatements() (out []statement) {
+	a, all := &v.attempt, v.artifacts()
 	if a.run == nil {
 		return nil
 	}
-	all := v.artifactsFor(a)
 	for _, st := range v.head.record.approvalsOf(v.Name) {
 		isShown := slices.ContainsFunc(all, func(s statement) bool { return s.ref.ID == st.ID && s.rejected != artifactExpired })
 		isOfRun := st.Kind == quorum.TextArtifact && st.Run == a.run.ID && st.Base == v.head.record.base && a.covers(st.At)
@@ -91,8 +86,8 @@ func (v artifactView) artifactStatements(a *reviewAttempt) (out []statement) {
 	return out
 }
 
-// readArtifact reads what an artifact says of this head and base, in attempt a.
-func (v artifactView) readArtifact(a *reviewAttempt, f *quorum.Upload) review.Reading {
+// readArtifact reads what an artifact says of this head and base, in this attempt.
+func (v *attemptView) readArtifact(f *quorum.Upload) review.Reading {
 	malformed := func(detail string) review.Reading {
 		return review.Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonMalformed, Detail: detail}
 	}
@@ -100,7 +95,7 @@ func (v artifactView) readArtifact(a *reviewAttempt, f *quorum.Upload) review.Re
 		return malformed(f.Problem)
 	}
 	file, err := review.ParseVerdictFile(f.Content)
-	pr := &v.head.snapshot.PR
+	a, pr := &v.attempt, &v.head.snapshot.PR
 	isOldName := func(m quorum.BaseMove) bool { return m.From == file.Base } // of this base
 	switch {
 	case err != nil:

@@ -32,9 +32,9 @@ func (v *reviewerView) judgeAttempts() {
 }
 
 // newestAttempt is the attempt by which the reviewer is judged first, beside which all others speak.
-func (v *reviewerView) newestAttempt() reviewAttempt {
+func (v *reviewerView) newestAttempt() *attemptView {
 	if v.Workflow == "" {
-		return v.requestedAttempt()
+		return &attemptView{v, v.requestedAttempt()}
 	}
 	start := v.head.cycle.start
 	a := reviewAttempt{number: 1, began: start, firstJobBegan: start}
@@ -43,7 +43,7 @@ func (v *reviewerView) newestAttempt() reviewAttempt {
 		a.byPerson = a.number > 1 && !v.head.record.hasOwnIntent(quorum.Rerun, a.run.ID, a.number-1)
 	}
 	a.spentAttempts = v.head.spentAttempts(v.Reviewer)
-	return a
+	return &attemptView{v, a}
 }
 
 // speakingAttempt is, among the newest attempts of runs that did no more than most, the last of those that did most.
@@ -276,15 +276,12 @@ func (v *attemptView) approvalResult(s *statement) statement {
 
 // noVerdict is the result of a statement that neither approves nor objects.
 func (v *attemptView) noVerdict(s *statement) statement {
-	got := *s
-	got.Findings = nil
-	if saysWhy(s.Outcome) || v.attempt.ended.IsZero() {
-		return got
-	}
-	run := v.outcomeOfRun()
-	if run.Outcome != quorum.Empty && run.Outcome != quorum.Unknown { // the log or the conclusion explains more
+	got, run := *s, v.outcomeOfRun()
+	isExplained := run.Outcome != quorum.Empty && run.Outcome != quorum.Unknown // by its log or its conclusion
+	if isExplained && !saysWhy(s.Outcome) && !v.attempt.ended.IsZero() {
 		return run
 	}
+	got.Findings = nil
 	return got
 }
 
@@ -333,6 +330,7 @@ func (v *attemptView) conclusionOfSignals() statement {
 // conclusionOfRun is the result of an attempt whose verdict is the conclusion of its run.
 func (v *attemptView) conclusionOfRun() statement {
 	run, got := v.attempt.run, v.outcomeOfRun()
+	isNeutral, isFailure := got.Outcome == quorum.Empty, got.Outcome == quorum.Unknown && run.Conclusion == "failure"
 	switch {
 	case run == nil || !run.Completed():
 	case run.Conclusion == "success":
@@ -341,17 +339,12 @@ func (v *attemptView) conclusionOfRun() statement {
 		if got.voidIfOtherPull(v.head.otherPullOfRun(run, false)); got.rejected != "" {
 			return got.asDeclined()
 		}
-	case got.Outcome == quorum.Empty && v.Verdict.Neutral == quorum.MeansFindings:
+	case isNeutral && v.Verdict.Neutral == quorum.MeansFindings, isFailure && v.FailureMeans == quorum.MeansFindings:
 		got.Outcome, got.Reason, got.ref = quorum.Findings, quorum.ReasonFindings, runRef(run)
-	case got.Outcome == quorum.Empty: // neutral
+	case isNeutral:
 		got.Outcome, got.Reason = quorum.Declined, quorum.ReasonSkipped
-	case got.Outcome == quorum.Unknown && run.Conclusion == "failure":
-		if v.attempt.number > 1 {
-			got.Reason = quorum.ReasonFailedTwice
-		}
-		if v.FailureMeans == quorum.MeansFindings {
-			got.Outcome, got.Reason, got.ref = quorum.Findings, quorum.ReasonFindings, runRef(run)
-		}
+	case isFailure && v.attempt.number > 1:
+		got.Reason = quorum.ReasonFailedTwice
 	}
 	return got
 }
@@ -404,16 +397,16 @@ var causeRank = map[quorum.Outcome]int{
 }
 
 // readLogs reads the logs and annotations of a run. A cause that will not go away beats one that may.
-func readLogs(run *quorum.Run) (best review.Reading, explained bool) {
+func readLogs(run *quorum.Run) (best review.Reading, isExplained bool) {
 	for _, job := range run.Jobs {
 		for _, text := range append(slices.Clip(job.Annotations), job.Log) {
 			got := review.Read(quorum.Reviewer{}, review.Material{Kind: review.Log, Body: text, Conclusion: run.Conclusion})
 			isEmpty := got.Outcome == quorum.Empty && run.Conclusion != "success"
 			isCause := text != "" && !isEmpty && got.Outcome != quorum.Unknown && got.Outcome != quorum.Unrelated
-			if isCause && (!explained || causeRank[got.Outcome] > causeRank[best.Outcome]) {
-				best, explained = got, true
+			if isCause && (!isExplained || causeRank[got.Outcome] > causeRank[best.Outcome]) {
+				best, isExplained = got, true
 			}
 		}
 	}
-	return best, explained
+	return best, isExplained
 }

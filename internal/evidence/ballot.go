@@ -24,21 +24,19 @@ func (v *reviewerView) makeVotersBallot() quorum.Ballot {
 		Since: v.head.cycle.start, Relative: v.Relative != nil,
 	}
 	if why, detail, excluded := v.whyExcluded(); excluded {
-		return declinedBallot(b, why, detail)
+		return unavailable(b, quorum.Declined, why, detail)
 	}
-	a := v.newestAttempt()
-	if a.run != nil {
-		b.Run, b.Attempt, b.URL = a.run.ID, a.number, a.run.URL
+	attempt := v.newestAttempt()
+	if run := attempt.attempt.run; run != nil {
+		b.Run, b.Attempt, b.URL = run.ID, attempt.attempt.number, run.URL
 	}
-	attempt := attemptView{reviewerView: v, attempt: a}
 	got := attempt.judgeAttempt()
 	isObjection := got.Outcome == quorum.Findings // one in doubt is waited for
-	if why, detail := v.whyNoApproval(&a); why != "" && !isObjection {
-		return declinedBallot(b, why, detail)
+	if why, detail := attempt.whyNoApproval(); why != "" && !isObjection {
+		return unavailable(b, quorum.Declined, why, detail)
 	}
-	carry := carryView{v}
-	if st, found := carry.carriedApproval(got); found {
-		return carry.withCarried(b, &st)
+	if st, found := attempt.carriedApproval(got); found {
+		return attempt.withCarried(b, &st)
 	}
 	b.Carried, b.Pull = got.carried, got.pull
 	return newPlanner(attempt, got).completeBallot(b)
@@ -57,10 +55,10 @@ func (v *reviewerView) excuse(b quorum.Ballot) quorum.Ballot {
 	case seemsToObject:
 		b.Next, b.Watch = nil, false
 	case b.Vote != quorum.Approve:
-		return declinedBallot(quorum.Ballot{
+		return unavailable(quorum.Ballot{
 			Reviewer: b.Reviewer, Shadow: b.Shadow, Family: b.Family, Excused: v.Excused,
 			Since: v.head.cycle.start, Run: b.Run, Attempt: b.Attempt, URL: b.URL,
-		}, v.Excused, "")
+		}, quorum.Declined, v.Excused, "")
 	}
 	b.Excused, b.Required = v.Excused, false
 	return b
@@ -78,8 +76,8 @@ func (v *reviewerView) whyExcluded() (why quorum.Reason, detail string, excluded
 }
 
 // whyNoApproval says why an approval of the reviewer's is worth nothing on this pull request; "" if it may count. Its objection does.
-func (v *reviewerView) whyNoApproval(a *reviewAttempt) (why quorum.Reason, detail string) {
-	path, isGuarded := v.guardedPath(a)
+func (v *attemptView) whyNoApproval() (why quorum.Reason, detail string) {
+	path, isGuarded := v.guardedPath()
 	switch {
 	case v.Relative != nil:
 		return quorum.ReasonFamily, v.Relative.Login
@@ -91,18 +89,15 @@ func (v *reviewerView) whyNoApproval(a *reviewAttempt) (why quorum.Reason, detai
 	return "", ""
 }
 
-func declinedBallot(b quorum.Ballot, why quorum.Reason, detail string) quorum.Ballot {
-	b.Vote, b.Outcome, b.Reason, b.Detail = quorum.Unavailable, quorum.Declined, why, detail
+func unavailable(b quorum.Ballot, o quorum.Outcome, why quorum.Reason, detail string) quorum.Ballot {
+	b.Vote, b.Outcome, b.Reason, b.Detail = quorum.Unavailable, o, why, detail
 	return b
 }
 
 // Approvals that earlier heads with the very same files have left: they stand until their reviewer begins anew here.
 
-// A carryView is what earlier heads have left of one reviewer's approvals.
-type carryView struct{ *reviewerView }
-
 // carriedApproval finds the approval that stands for this head, where its reviewer has neither run nor spoken here.
-func (v carryView) carriedApproval(got statement) (st quorum.Stood, found bool) {
+func (v *attemptView) carriedApproval(got statement) (st quorum.Stood, found bool) {
 	if v.head.policy.Carry != quorum.CarrySameDiff || got.isVerdict() || v.hasBegunHere() {
 		return st, false
 	}
@@ -116,9 +111,8 @@ func (v carryView) carriedApproval(got statement) (st quorum.Stood, found bool) 
 }
 
 // hasBegunHere reports whether the reviewer has run or spoken on this head, and not in a review that GitHub moved here.
-func (v carryView) hasBegunHere() bool {
-	a := v.newestAttempt()
-	said := slices.Concat(v.textStatements(&a), v.signalStatements())
+func (v *attemptView) hasBegunHere() bool {
+	said := slices.Concat(v.textStatements(&v.attempt), v.signalStatements())
 	ran := slices.ContainsFunc(v.judged, func(a judgedAttempt) bool {
 		return !a.attempt.isOfTwin && a.attemptRank() > rankNothing
 	})
@@ -128,7 +122,7 @@ func (v carryView) hasBegunHere() bool {
 }
 
 // isWithdrawn reports whether an approval of an earlier head in a text stands no more, as GitHub shows that.
-func (v carryView) isWithdrawn(st *quorum.Stood) bool {
+func (v *attemptView) isWithdrawn(st *quorum.Stood) bool {
 	t := v.head.shownText(st.TextRef)
 	if t == nil || !v.IsAuthor(t.Author) || t.State == "DISMISSED" ||
 		t.Edited.After(st.At) && (v.isShared() || !v.IsAuthor(t.Editor)) {
@@ -140,16 +134,14 @@ func (v carryView) isWithdrawn(st *quorum.Stood) bool {
 }
 
 // withCarried is the ballot of an approval of an earlier head. Nobody is asked or run again for it.
-func (v carryView) withCarried(b quorum.Ballot, st *quorum.Stood) quorum.Ballot {
+func (v *attemptView) withCarried(b quorum.Ballot, st *quorum.Stood) quorum.Ballot {
 	b.Vote, b.Outcome, b.Reason, b.Detail = quorum.Approve, quorum.Approved, quorum.ReasonCarried, st.Carried
 	b.Carried, b.Evidence, b.Run, b.Attempt = st.Carried, st.TextRef, st.Run, st.Attempt
 	b.Since, b.At, b.URL = st.At, latest(st.At, v.head.cycle.start), ""
 	if t := v.head.shownText(st.TextRef); t != nil {
 		b.URL = t.URL
 	}
-	b.Threads = slices.ContainsFunc(v.head.snapshot.Threads, func(t quorum.Thread) bool {
-		return v.IsAuthor(t.Author) && st.Kind == quorum.TextReview && t.Review == st.ID
-	})
+	b.Threads = st.Kind == quorum.TextReview && len(v.head.openedThreads(v.Reviewer, st.ID)) > 0
 	return b
 }
 

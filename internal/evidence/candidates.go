@@ -29,7 +29,7 @@ func (v *reviewerView) textsFor(a *reviewAttempt) (out []statement) {
 // textStatements are the statements in texts for a, oldest first, or, where an artifact is the verdict, in artifacts.
 func (v *reviewerView) textStatements(a *reviewAttempt) []statement {
 	if v.Verdict.Kind == quorum.Artifact {
-		return v.artifacts.artifactStatements(a)
+		return (&attemptView{v, *a}).artifactStatements()
 	}
 	out := slices.DeleteFunc(v.textsFor(a), isOther)
 	sort.SliceStable(out, func(i, j int) bool { return out[i].at.Before(out[j].at) })

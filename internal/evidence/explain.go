@@ -25,9 +25,9 @@ func Consider(p quorum.Policy, s quorum.Snapshot) (out []Considered) {
 		if v.Retired {
 			continue
 		}
-		a, b := v.newestAttempt(), v.makeBallot()
-		ignored := v.whyIgnored(&a)
-		for _, c := range append(v.artifacts.artifactsFor(&a), v.textsFor(&a)...) {
+		newest, b := v.newestAttempt(), v.makeBallot()
+		ignored := newest.whyIgnored()
+		for _, c := range append(newest.artifacts(), v.textsFor(&newest.attempt)...) {
 			shown := Considered{Reviewer: v.Name, Text: c.ref, URL: c.url, At: c.at.Truncate(time.Second)}
 			why := ignored
 			if c.text != nil {
@@ -47,11 +47,11 @@ func Consider(p quorum.Policy, s quorum.Snapshot) (out []Considered) {
 }
 
 // whyIgnored says why no text of the reviewer counts, whatever it says; "" if its texts are read.
-func (v *reviewerView) whyIgnored(a *reviewAttempt) rejection {
+func (v *attemptView) whyIgnored() rejection {
 	if _, _, excluded := v.whyExcluded(); excluded {
 		return byPullAuthor
 	}
-	why, detail := v.whyNoApproval(a)
+	why, detail := v.whyNoApproval()
 	switch {
 	case why == quorum.ReasonFamily:
 		return ofFamily.with(cmp.Or(detail, "somebody"))

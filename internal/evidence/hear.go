@@ -172,8 +172,8 @@ func reviewersToRerun(views []*reviewerView, named string) (chosen []string, ref
 // whyNoRerun says why a reviewer cannot be run or asked again; "" if it can. By its name that may be anyone, else only
 // who votes and does not approve.
 func (v *reviewerView) whyNoRerun(isNamed bool) quorum.Reason {
-	a := v.newestAttempt()
-	attempt := attemptView{reviewerView: v, attempt: a}
+	attempt := v.newestAttempt()
+	a := &attempt.attempt
 	if a.isUnderWay() {
 		return quorum.ReasonUnderWay
 	}
@@ -203,8 +203,8 @@ func (v *reviewerView) withCommanded(b quorum.Ballot) quorum.Ballot {
 		if c.Verb != quorum.CommandRerun || !isInForce || !slices.Contains(c.Reviewers, v.Name) {
 			continue
 		}
-		a := v.newestAttempt()
-		p := newPlanner(attemptView{reviewerView: v, attempt: a}, statement{})
+		p := newPlanner(v.newestAttempt(), statement{})
+		a := &p.attempt
 		commanded, isNew := p.againAction(c.At), !v.head.record.hasCommandedIntent(c.ID, v.Name, v.runs.counted)
 		in, isAnnounced := p.announcedRerun()
 		due, again := p.triesAgain(in)

@@ -52,21 +52,17 @@ func Facts(p quorum.Policy, s quorum.Snapshot) quorum.Facts {
 // deferSharedCancels returns b's next actions. A run that several undecided reviewers share is cancelled only when the
 // last of them would cancel it, and not if one of them would not.
 func deferSharedCancels(b quorum.Ballot, ballots []quorum.Ballot) []quorum.Action {
-	isCancel := func(a quorum.Action) bool { return a.Kind == quorum.Cancel }
+	isCancel := func(a *quorum.Action) bool { return a.Kind == quorum.Cancel }
 	next := slices.Clone(b.Next)
 	for _, o := range ballots {
-		if b.Run == 0 || o.Reviewer == b.Reviewer || o.Run != b.Run || o.Vote != quorum.Pending || o.Then != nil {
-			continue
-		}
-		at := slices.IndexFunc(o.Next, isCancel)
-		if at < 0 {
-			next = slices.DeleteFunc(next, isCancel)
-			continue
-		}
-		for i, a := range next {
-			if isCancel(a) {
-				next[i].Due = latest(a.Due, o.Next[at].Due)
-			}
+		isSharing := o.Reviewer != b.Reviewer && o.Run == b.Run && o.Vote == quorum.Pending && o.Then == nil
+		own, theirs := firstOf(next, isCancel), firstOf(o.Next, isCancel)
+		switch {
+		case own == nil || !isSharing: // only a run is cancelled
+		case theirs == nil:
+			next = without(next, func(a quorum.Action) bool { return a.Kind == quorum.Cancel })
+		default:
+			own.Due = latest(own.Due, theirs.Due)
 		}
 	}
 	return next
@@ -130,7 +126,7 @@ func (t turnView) makeBallot(v *reviewerView) *quorum.Ballot {
 	}
 	b := v.withCommanded(v.past.withPast(v.makeBallot()))
 	b.InsteadOf, b.Turn = v.InsteadOf, turn
-	b.UnderWay = b.Vote == quorum.Object && v.newestAttempt().isUnderWay()
+	b.UnderWay = b.Vote == quorum.Object && v.newestAttempt().attempt.isUnderWay()
 	seemsToObject := b.Then != nil && b.Then.Vote == quorum.Object
 	hasVoted := b.Vote == quorum.Approve || b.Vote == quorum.Object || seemsToObject || b.Ended.By != ""
 	isKept := b.Retired || b.Vote == quorum.Unavailable && b.Reason.IsOfChange()

@@ -23,22 +23,21 @@ const (
 // request and who pushed them, the other pull requests of its branch with the workflow files of their bases, and
 // people's permissions. What tells the policy, of which lane p is not yet, comes before all else.
 func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
-	if isJudgedInPart(&p, &s) && !mayCarryOverDraft(&p, &s) {
-		if isJudgedLater(&p, &s) { // what an artifact objects to a draft stands later, deleted or not
-			views := reviewerViews(&p, &s)
-			if w = unreadOfRuns(views); len(w.Attempts) == 0 {
-				for _, v := range views {
-					w.Logs = append(w.Logs, (&attemptView{v, v.newestAttempt()}).unreadLogsBefore()...)
-				}
-			}
-		}
+	isInPart := isJudgedInPart(&p, &s) && !mayCarryOverDraft(&p, &s)
+	if isInPart && !isJudgedLater(&p, &s) {
 		return w
 	}
-	if w = change.Wants(p, s); w.Lane {
+	if w = change.Wants(p, s); w.Lane && !isInPart {
 		return w
 	}
 	views := reviewerViews(&p, &s)
 	if w = unreadOfRuns(views); len(w.Uploads)+len(w.Attempts) > 0 {
+		return w
+	}
+	if isInPart { // what an artifact objects to a draft stands later, deleted or not
+		for _, v := range views {
+			w.Logs = append(w.Logs, v.newestAttempt().unreadLogsBefore()...)
+		}
 		return w
 	}
 	if s.SameBranch == nil {
@@ -52,8 +51,8 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 		}
 		w.Authors = w.Authors || v.hasShortHeadName() || v.isEndedByPerson()
 		w.Pushes = w.Pushes || v.hangsOnPushes()
-		a := v.newestAttempt()
-		w.Commits = withoutRepeats(append(w.Commits, v.unknownCommits(&a)...))
+		newest := v.newestAttempt()
+		w.Commits = withoutRepeats(append(w.Commits, newest.unknownCommits()...))
 		w.Commits = w.Commits[:min(len(w.Commits), maxCommits)]
 		if v.isExcusedNow() {
 			continue // what tells a yes, or how to get one, is worth nothing
@@ -62,11 +61,10 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 			w.Authors = true
 			w.People = append(w.People, who[:min(len(who), maxPeople)]...)
 		}
-		if a.run != nil {
-			w.Blobs = append(w.Blobs, v.head.workflowsToCompare(a.run)...)
+		if run := newest.attempt.run; run != nil {
+			w.Blobs = append(w.Blobs, v.head.workflowsToCompare(run)...)
 		}
-		attempt := attemptView{reviewerView: v, attempt: a}
-		for _, job := range slices.Concat(attempt.unreadLogs(), v.unreadLogsElsewhere()) {
+		for _, job := range slices.Concat(newest.unreadLogs(), v.unreadLogsElsewhere()) {
 			w.Logs = withOnce(w.Logs, job)
 		}
 	}
@@ -84,7 +82,7 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 				continue
 			}
 		}
-		w.Authors = w.Authors || t.State == "APPROVED" || t.State == "DISMISSED"
+		w.Authors = w.Authors || t.State != "CHANGES_REQUESTED"
 		w.People = append(w.People, t.Author.Login)
 		if t.State == "APPROVED" {
 			for _, team := range p.People.Teams() {
@@ -103,7 +101,7 @@ func unreadOfRuns(views []*reviewerView) (w quorum.Wants) {
 		stays := earlierBaseStays(v.head.snapshot)
 		earlier := without(v.runs.oldBase, func(run quorum.Run) bool { return !isWithin(stays, run.Created, true) })
 		for _, runs := range [][]quorum.Run{runsOfLeftHeads(v), earlier, v.runs.ofTwins, v.runs.counted} {
-			w.Uploads = append(w.Uploads, v.artifacts.unreadUploads(runs)...)
+			w.Uploads = append(w.Uploads, v.head.unreadUploads(v.Reviewer, runs)...)
 		}
 		for _, run := range slices.Concat(earlier, v.runs.ofTwins, v.runs.counted) {
 			isRead := func(n quorum.AttemptName) bool { return v.head.earlierAttempt(n) != nil }
@@ -146,9 +144,8 @@ func (v *reviewerView) isEndedByPerson() bool {
 		return v.IsAuthor(t.Author) && t.Resolved && isPerson(t.ResolvedBy)
 	})
 	return hasResolved || slices.ContainsFunc(v.head.snapshot.Reviews, func(t quorum.Text) bool {
-		by, from := v.head.dismissalOf(t.ID)
-		isDismissal := t.State == "DISMISSED" && v.IsAuthor(t.Author) && isPerson(by)
-		return isDismissal && (from == "CHANGES_REQUESTED" || v.threads.isOfDiff(&t)) // of a head that was left, too
+		by, _ := v.head.dismissalOf(t.ID)
+		return t.State == "DISMISSED" && v.IsAuthor(t.Author) && isPerson(by) // of whichever head
 	})
 }
 
@@ -161,7 +158,7 @@ func branchWants(views []*reviewerView) (w quorum.Wants) {
 		if v.approvesCommitAlone() {
 			return quorum.Wants{SameBranch: true}
 		}
-		if run := v.newestAttempt().run; run != nil && isRunOfPull(run) && v.approvesByText() {
+		if run := v.newestAttempt().attempt.run; run != nil && isRunOfPull(run) && v.approvesByText() {
 			w.SameBranch, w.SameBranchRun = true, max(w.SameBranchRun, run.ID)
 		}
 	}
@@ -196,9 +193,9 @@ func (v *reviewerView) hasShortHeadName() bool {
 	})
 }
 
-// unknownCommits are the commits named by the reviewer's texts that may be merges of the head.
-func (v *reviewerView) unknownCommits(a *reviewAttempt) (out []string) {
-	s := v.head.snapshot
+// unknownCommits are the commits named by the texts of the attempt's reviewer that may be merges of the head.
+func (v *attemptView) unknownCommits() (out []string) {
+	a, s := &v.attempt, v.head.snapshot
 	known, _ := HeadsBefore(*s)
 	known = append(known, s.PR.Head, s.PR.Merge)
 	for _, t := range slices.Backward(v.head.texts) {

@@ -117,7 +117,7 @@ func (s *objectionSearch) unansweredObjection() (objection statement, found bool
 
 // isApproval reports whether the attempt came to an approval that its event's guard lets count.
 func (a *judgedAttempt) isApproval() bool {
-	_, isGuarded := a.guardedPath(&a.attempt)
+	_, isGuarded := a.guardedPath()
 	return a.got.Outcome == quorum.Approved && !isGuarded
 }
 

@@ -17,13 +17,13 @@ const maxTries = 3
 // A planner applies the policy to an attempt's result: it says what the vote is, until when it may change, and what to
 // do.
 type planner struct {
-	attemptView
+	*attemptView
 	result statement
 	end    time.Time // of this attempt
 	limit  time.Time // of the whole wait
 }
 
-func newPlanner(v attemptView, got statement) *planner {
+func newPlanner(v *attemptView, got statement) *planner {
 	a, start := &v.attempt, v.head.cycle.start
 	if a.byPerson {
 		start = a.began
@@ -98,10 +98,6 @@ func (p *planner) waitForAnswer(b quorum.Ballot) quorum.Ballot {
 // counts.
 func setPending(b *quorum.Ballot, deadline time.Time, late quorum.Reason) {
 	b.Vote, b.Deadline, b.Late, b.Open = quorum.Pending, deadline, late, true
-}
-
-func setRefused(b *quorum.Ballot, no quorum.Refusal) {
-	b.Vote, b.Outcome, b.Reason, b.Detail = quorum.Unavailable, quorum.Refused, no.Reason, no.Detail
 }
 
 // castVote is the ballot of a verdict, which counts once its attempt has ended or is at its deadline.
@@ -215,7 +211,7 @@ func (p *planner) planRetry(b quorum.Ballot) quorum.Ballot {
 		return b
 	}
 	if no, refused := p.retryRefusal(); refused {
-		setRefused(&b, no)
+		b = unavailable(b, quorum.Refused, no.Reason, no.Detail)
 		b.Spent, b.Open = true, false
 		return b
 	}
@@ -273,7 +269,7 @@ func (p *planner) repeatRequest(b quorum.Ballot) quorum.Ballot {
 	b.Watch, b.Retrying = true, a.number > 1
 	if no, refused := p.retryRefusal(); refused {
 		if !a.byPerson || a.isCommanded { // else a person has asked since, and is waited for
-			setRefused(&b, no)
+			b = unavailable(b, quorum.Refused, no.Reason, no.Detail)
 			b.Deadline = time.Time{}
 		}
 		b.Next = nil

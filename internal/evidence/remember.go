@@ -101,8 +101,7 @@ func rememberReviewer(rec *quorum.Record, v *reviewerView) {
 		rec.Asked = withOnce(rec.Asked, asked)
 	}
 	if len(v.Obeys) > 0 {
-		a := v.newestAttempt()
-		for _, c := range v.textsFor(&a) {
+		for _, c := range v.textsFor(&v.newestAttempt().attempt) {
 			isKnown := slices.ContainsFunc(rec.Commanded, func(k quorum.Commanded) bool { return k.TextRef == c.ref })
 			if c.rejected == answersCommand && !isKnown && len(rec.Commanded) < maxCommanded {
 				rec.Commanded = append(rec.Commanded, quorum.Commanded{TextRef: c.ref, By: c.voidDetail})

@@ -14,16 +14,15 @@ import (
 // reviewerView is what one reviewer left on a head.
 type reviewerView struct {
 	*quorum.Reviewer
-	head      *headView
-	texts     *textReader
-	artifacts artifactView
-	threads   threadView
-	past      pastView
-	runs      workflowRuns
-	commands  *commandView
-	attempts  attemptList
-	judged    []judgedAttempt // these; before them those for other pull requests with this head that object
-	turn      time.Time       // from when on it is waited for, where that is not the head's start
+	head     *headView
+	texts    *textReader
+	threads  threadView
+	past     pastView
+	runs     workflowRuns
+	commands *commandView
+	attempts attemptList
+	judged   []judgedAttempt // these; before them those for other pull requests with this head that object
+	turn     time.Time       // from when on it is waited for, where that is not the head's start
 }
 
 // attemptView is a reviewer's view narrowed to one of its attempts.
@@ -42,10 +41,9 @@ func newReviewerView(h *headView, texts *textReader, commands *commandView, r *q
 	runs := h.runsOf(r)
 	return &reviewerView{
 		Reviewer: r, head: h, texts: texts, runs: runs, commands: commands,
-		artifacts: artifactView{Reviewer: r, head: h},
-		threads:   threadView{Reviewer: r, head: h, texts: texts},
-		past:      pastView{Reviewer: r, head: h},
-		attempts:  attemptsOfRuns(h, r, runs.counted),
+		threads:  threadView{Reviewer: r, head: h, texts: texts},
+		past:     pastView{Reviewer: r, head: h},
+		attempts: attemptsOfRuns(h, r, runs.counted),
 	}
 }
 
@@ -80,10 +78,10 @@ func (v *reviewerView) readAs(s *statement) {
 }
 
 // guardedPath finds the changed path that instructs the reviewer; "" where the list of changed files is incomplete.
-func (v *reviewerView) guardedPath(a *reviewAttempt) (path string, guarded bool) {
+func (v *attemptView) guardedPath() (path string, guarded bool) {
 	event := ""
-	if a.run != nil {
-		event = a.run.Event
+	if run := v.attempt.run; run != nil {
+		event = run.Event
 	} else if len(v.Events) == 1 {
 		event = v.Events[0]
 	}
