@@ -9,12 +9,24 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// makeBallot makes the reviewer's ballot.
+// makeBallot makes the reviewer's ballot. Of one without a vote on this pull request it shows what it approved, nothing
+// is waited for or done, and once it objects it votes. What seems to be an objection is one when its attempt has ended.
 func (v *reviewerView) makeBallot() quorum.Ballot {
-	if v.Excused == "" || v.Retired || v.past.hasObjectedBefore() || v.past.isRequiredAgain() {
-		return v.makeVotersBallot()
+	b := v.makeVotersBallot()
+	seemsToObject := b.Vote == quorum.Pending && b.Then != nil && b.Then.Vote == quorum.Object
+	switch {
+	case v.Excused == "", v.Retired, b.Vote == quorum.Object, v.past.hasObjectedBefore(), v.past.isRequiredAgain():
+		return b
+	case seemsToObject:
+		b.Next, b.Watch = nil, false
+	case b.Vote != quorum.Approve:
+		b = unavailable(quorum.Ballot{
+			Reviewer: b.Reviewer, Shadow: b.Shadow, Family: b.Family,
+			Since: v.head.cycle.start, Run: b.Run, Attempt: b.Attempt, URL: b.URL,
+		}, quorum.Declined, v.Excused, "")
 	}
-	return v.excuse(v.makeVotersBallot())
+	b.Excused, b.Required = v.Excused, false
+	return b
 }
 
 // makeVotersBallot makes the ballot that the reviewer has if it votes on this pull request.
@@ -44,25 +56,6 @@ func (v *reviewerView) makeVotersBallot() quorum.Ballot {
 
 // isExcusedNow reports whether the reviewer has no vote on this pull request, and has not objected to it.
 func (v *reviewerView) isExcusedNow() bool { return v.Excused != "" && v.makeBallot().Excused != "" }
-
-// excuse returns the ballot of a reviewer without a vote on this pull request: what it approved is shown, nothing is
-// waited for or done, and once it objects it votes. What seems to be an objection is one when its attempt has ended.
-func (v *reviewerView) excuse(b quorum.Ballot) quorum.Ballot {
-	seemsToObject := b.Vote == quorum.Pending && b.Then != nil && b.Then.Vote == quorum.Object
-	switch {
-	case b.Vote == quorum.Object:
-		return b
-	case seemsToObject:
-		b.Next, b.Watch = nil, false
-	case b.Vote != quorum.Approve:
-		return unavailable(quorum.Ballot{
-			Reviewer: b.Reviewer, Shadow: b.Shadow, Family: b.Family, Excused: v.Excused,
-			Since: v.head.cycle.start, Run: b.Run, Attempt: b.Attempt, URL: b.URL,
-		}, quorum.Declined, v.Excused, "")
-	}
-	b.Excused, b.Required = v.Excused, false
-	return b
-}
 
 // whyExcluded says why the reviewer has no say on this pull request, whatever it wrote.
 func (v *reviewerView) whyExcluded() (why quorum.Reason, detail string, excluded bool) {

@@ -10,18 +10,6 @@ import (
 	"github.com/review-coordinator/coordinator/internal/review"
 )
 
-// signalsOf are the check and the status in which a reviewer speaks: its verdict, or that it works or why it does not.
-func signalsOf(r *quorum.Reviewer) (of quorum.Signal) {
-	if r.Verdict.Kind != quorum.Conclusion {
-		of = r.Signal
-	}
-	if r.Check != "" {
-		of.Check, of.App = r.Check, r.App
-	}
-	of.Status = cmp.Or(r.Status, of.Status)
-	return of
-}
-
 // checkStatements are the reviewer's check runs on this head and base, by name and App. A job is as good as its run: of
 // another branch it is nothing, and it approves once a list shows that run.
 func (v *reviewerView) checkStatements() (out []statement) {

@@ -17,7 +17,9 @@ func Concerned(p quorum.Policy, t quorum.Touch) bool {
 	anyone := func(is func(quorum.Reviewer) bool) bool { return slices.ContainsFunc(p.Reviewers, is) }
 	switch t.Event {
 	case "pull_request", "pull_request_target":
-		return t.Action != "labeled" && t.Action != "unlabeled" || choosesByLabels(&p) || p.Fix.Workflow != "" // a label stops fixes
+		isChoice := p.Fix.Workflow != "" || anyone(func(r quorum.Reviewer) bool { return len(r.When.Labels) > 0 }) ||
+			slices.ContainsFunc(p.Lanes, func(l quorum.Lane) bool { return len(l.If.Labels) > 0 }) // a label stops fixes
+		return isChoice || t.Action != "labeled" && t.Action != "unlabeled"
 	case "workflow_run":
 		// Runs of other workflows also show who pushed the head, but the look that follows a person's review reads
 		// them.
@@ -69,12 +71,6 @@ func ApproverIn(p *quorum.Policy, t quorum.Touch, said string) (name string) {
 		name = r.Name
 	}
 	return name
-}
-
-// choosesByLabels reports whether a label may change what p asks of a pull request.
-func choosesByLabels(p *quorum.Policy) bool {
-	return slices.ContainsFunc(p.Lanes, func(l quorum.Lane) bool { return len(l.If.Labels) > 0 }) ||
-		slices.ContainsFunc(p.Reviewers, func(r quorum.Reviewer) bool { return len(r.When.Labels) > 0 })
 }
 
 // RunsAs reports whether an event tells of a run of the reviewer of that name.

@@ -3,6 +3,7 @@ package evidence
 // Accounts and Apps are compared by their id once that was seen: a name that its owner has given up is anybody's.
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
@@ -15,6 +16,18 @@ import (
 
 // appPrefix tells an App's name in the record from an account's.
 const appPrefix = "apps/"
+
+// signalsOf are the check and the status in which a reviewer speaks: its verdict, or that it works or why it does not.
+func signalsOf(r *quorum.Reviewer) (of quorum.Signal) {
+	if r.Verdict.Kind != quorum.Conclusion {
+		of = r.Signal
+	}
+	if r.Check != "" {
+		of.Check, of.App = r.Check, r.App
+	}
+	of.Status = cmp.Or(r.Status, of.Status)
+	return of
+}
 
 // rememberAccounts adds the ids under which the authors of p's reviewers were first seen.
 func rememberAccounts(seen []quorum.SeenAccount, p *quorum.Policy, s *quorum.Snapshot) []quorum.SeenAccount {
@@ -39,7 +52,8 @@ func rememberAccounts(seen []quorum.SeenAccount, p *quorum.Policy, s *quorum.Sna
 	return seen
 }
 
-// firstAccountID is the id of the account of that name whose text or status is the oldest; 0 if there is none.
+// firstAccountID is the id of the account of that name whose text or status is the oldest; 0 if there is none. A thread
+// is part of a review.
 func firstAccountID(s *quorum.Snapshot, login string) (id int64) {
 	var oldest time.Time
 	consider := func(a quorum.Account, at time.Time) {
@@ -48,9 +62,6 @@ func firstAccountID(s *quorum.Snapshot, login string) (id int64) {
 		}
 	}
 	for _, t := range slices.Concat(s.Comments, s.Reviews) {
-		consider(t.Author, t.At)
-	}
-	for _, t := range s.Threads {
 		consider(t.Author, t.At)
 	}
 	for _, st := range s.Statuses {

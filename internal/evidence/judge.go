@@ -163,12 +163,13 @@ func (t turnView) turnOf(v *reviewerView) time.Time {
 // here, and a shadow that was skipped, is not waited for.
 func (t turnView) stageOf(v *reviewerView) (opened time.Time, wait *quorum.Ballot) {
 	var awaited []string
-	var lost, waits quorum.Ballot
+	waits := quorum.Ballot{Outcome: quorum.Silent, Reason: quorum.ReasonStage}
 	setPending(&waits, time.Time{}, quorum.ReasonNotAsked)
+	lost := unavailable(quorum.Ballot{}, quorum.Declined, quorum.ReasonNotAsked, "")
 	for _, name := range v.After {
 		switch b := t.seatOf(name); {
 		case b == nil: // config refuses that
-			lost = quorum.Ballot{Detail: name + " is unknown"}
+			lost.Detail, lost.Since = name+" is unknown", time.Time{}
 		case b.Vote == quorum.Pending && b.Then != nil && b.Then.Vote == quorum.Approve: // by the clock, at the latest
 			opened = latest(opened, latest(b.Deadline, b.Then.At))
 		case b.Vote == quorum.Pending:
@@ -180,15 +181,14 @@ func (t turnView) stageOf(v *reviewerView) (opened time.Time, wait *quorum.Ballo
 			opened = latest(opened, b.At)
 		case b.Excused != "" && b.Vote != quorum.Object, b.Shadow && b.Reason == quorum.ReasonSkipped, b.Retired:
 		case lost.Detail == "" || b.Since.Before(lost.Since):
-			lost = quorum.Ballot{Detail: name + " " + lostWord(b), Since: b.Since}
+			lost.Detail, lost.Since = name+" "+lostWord(b), b.Since
 		}
 	}
 	switch {
 	case lost.Detail != "":
-		lost.Vote, lost.Outcome, lost.Reason = quorum.Unavailable, quorum.Declined, quorum.ReasonNotAsked
 		return opened, &lost
 	case len(awaited) > 0:
-		waits.Outcome, waits.Reason, waits.Detail = quorum.Silent, quorum.ReasonStage, strings.Join(awaited, ", ")
+		waits.Detail = strings.Join(awaited, ", ")
 		return opened, &waits
 	}
 	return opened, nil
