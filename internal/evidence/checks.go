@@ -107,10 +107,7 @@ func (h *headView) scanBegan(end *quorum.Status) (began time.Time) {
 func unansweredStatement(all []statement) (objection statement, found bool) {
 	for _, s := range all {
 		isAnswer := func(o statement) bool {
-			isLater := o.ref.ID > s.ref.ID
-			if !o.begun.IsZero() {
-				isLater = s.at.Before(o.begun)
-			}
+			isLater := !o.begun.IsZero() && s.at.Before(o.begun) || o.begun.IsZero() && o.ref.ID > s.ref.ID
 			return isLater && o.rejected == "" && o.Outcome == quorum.Approved
 		}
 		isOpen := s.rejected == "" && s.Outcome == quorum.Findings && !slices.ContainsFunc(all, isAnswer)

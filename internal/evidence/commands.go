@@ -192,10 +192,11 @@ func (v *attemptView) endedEarlier() quorum.Ending {
 			return quorum.Ending{By: by.Login, How: quorum.ReasonDismissed}
 		}
 	}
-	for _, o := range s.Record.Objections {
-		if o.Reviewer == v.Name && o.Accepted != "" && v.head.record.concerns(&o) {
-			return quorum.Ending{By: o.Accepted, How: quorum.ReasonOverridden}
-		}
+	isIt := func(o *quorum.Objection) bool {
+		return o.Reviewer == v.Name && o.Accepted != "" && v.head.record.concerns(o)
+	}
+	if o := firstOf(s.Record.Objections, isIt); o != nil {
+		return quorum.Ending{By: o.Accepted, How: quorum.ReasonOverridden}
 	}
 	return quorum.Ending{}
 }

@@ -28,13 +28,12 @@ func Consider(p quorum.Policy, s quorum.Snapshot) (out []Considered) {
 		newest, b := v.newestAttempt(), v.makeBallot()
 		ignored := newest.whyIgnored()
 		for _, c := range append(newest.artifacts(), v.textsFor(&newest.attempt)...) {
-			shown := Considered{Reviewer: v.Name, Text: c.ref, URL: c.url, At: c.at.Truncate(time.Second)}
-			why := ignored
+			shown, why := Considered{Reviewer: v.Name, Text: c.ref, URL: c.url, At: c.at.Truncate(time.Second)}, ignored
 			if c.text != nil {
 				shown.At = latest(c.text.At, c.text.Edited)
-				if v.Verdict.Kind == quorum.Artifact {
-					why = cmp.Or(why, artifactDecides)
-				}
+			}
+			if c.text != nil && v.Verdict.Kind == quorum.Artifact {
+				why = cmp.Or(why, artifactDecides)
 			}
 			if why != "" && b.Evidence != c.ref {
 				c.rejected = why

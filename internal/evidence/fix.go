@@ -20,7 +20,7 @@ func hasFixes(p *quorum.Policy, s *quorum.Snapshot) bool {
 }
 
 // fixFacts returns what the loop of fixes depends on; nil where there is none.
-func fixFacts(h *headView, commands *commandView) *quorum.FixFacts {
+func fixFacts(h *headView, commands []quorum.Command) *quorum.FixFacts {
 	s, rec := h.snapshot, &h.snapshot.Record
 	if !hasFixes(h.policy, s) {
 		return nil
@@ -79,7 +79,7 @@ func fixDiff(s *quorum.Snapshot) string {
 // whyNoFix says why no fix is started for the head; "" if one may be. A head in no fork was pushed by somebody with
 // write, but whoever may read may open a pull request of any branch. Who switched fixes off may have had a hand in the
 // change: that only stops a machine that pushes to that person's own branch.
-func whyNoFix(h *headView, commands *commandView) (why quorum.Reason, detail string) {
+func whyNoFix(h *headView, commands []quorum.Command) (why quorum.Reason, detail string) {
 	switch s := h.snapshot; {
 	case h.policy.Mode != quorum.Enforce:
 		return quorum.ReasonFixReport, ""
@@ -92,7 +92,7 @@ func whyNoFix(h *headView, commands *commandView) (why quorum.Reason, detail str
 	case s.PR.HasLabel(quorum.NoFixLabel):
 		return quorum.ReasonFixLabel, ""
 	}
-	if said := fixSwitchOf(&h.snapshot.Record, commands.all); said != nil && said.Off {
+	if said := fixSwitchOf(&h.snapshot.Record, commands); said != nil && said.Off {
 		return quorum.ReasonFixOff, said.By
 	}
 	return "", ""
@@ -134,16 +134,15 @@ func MissingOfFix(p quorum.Policy, s quorum.Snapshot) (w quorum.FixWants) {
 		return w
 	}
 	w.Push = !s.Fix.PushRead
-	why, _ := whyNoFix(views[0].head, views[0].commands)
+	why, _ := whyNoFix(views[0].head, views[0].commands.all)
 	w.List = !s.Fix.Listed && (why == "" || here != nil)
 	return w
 }
 
 // rememberFixes remembers the fixes of a pull request: what GitHub shows, what is to be started, and which findings are open.
 func rememberFixes(rec *quorum.Record, p *quorum.Policy, s *quorum.Snapshot, d *quorum.Decision, now time.Time) {
-	h := newHeadView(p, s)
 	rec.FixSwitch = fixSwitchOf(rec, rec.Commands)
-	f := fixFacts(h, &commandView{head: h, all: rec.Commands})
+	f := fixFacts(newHeadView(p, s), rec.Commands)
 	if f == nil {
 		return
 	}
@@ -200,12 +199,11 @@ func noteFix(rec *quorum.Record, done *quorum.FixResult) bool {
 		return false
 	}
 	switch done.State {
-	case quorum.ResultFailed:
 	case quorum.ResultDone:
 		run.Run, run.Sent = done.Run, done.Run == 0
 	case quorum.ResultRefused:
 		run.Refused, run.Detail = done.Reason, done.Detail
-	case quorum.ResultVoid:
+	default: // it is void
 		run.Tries--
 	}
 	if run.Tries == 0 || done.State == quorum.ResultRefused {

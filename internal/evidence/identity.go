@@ -73,9 +73,6 @@ func firstAccountID(s *quorum.Snapshot, login string) (id int64) {
 // withoutImpostors is a snapshot without what accounts and Apps have left that bear the name of one that the record
 // knows by another id. Whose id the policy knows is told by that: a record of before may hold an impostor's.
 func withoutImpostors(p *quorum.Policy, s *quorum.Snapshot) *quorum.Snapshot {
-	if len(s.Record.Accounts) == 0 {
-		return s
-	}
 	isOther := func(name string, id int64) bool {
 		isIts := func(r quorum.Reviewer) bool { return r.AuthorID != 0 && strings.EqualFold(r.Author, name) }
 		isNamesake := func(a quorum.SeenAccount) bool { return strings.EqualFold(a.Name, name) && a.ID != id }

@@ -41,7 +41,7 @@ func Facts(p quorum.Policy, s quorum.Snapshot) quorum.Facts {
 			f.Replies = append(f.Replies, quorum.Reply{Command: c.ID, Refused: c.Refused != ""})
 		}
 	}
-	f.Fix, f.Invited, f.Leave = fixFacts(h, commands), h.invitations(), cancelsOfLeftReruns(h)
+	f.Fix, f.Invited, f.Leave = fixFacts(h, commands.all), h.invitations(), cancelsOfLeftReruns(h)
 	f.Trunk, f.Below = s.PR.Stack.Trunk, s.Below
 	if pass := s.Record.Pass; pass != nil && s.Record.Head == s.PR.Head && !h.cycle.isBeforeBase(pass.At) {
 		f.Pass = pass

@@ -119,19 +119,14 @@ func unreadOfRuns(views []*reviewerView) (w quorum.Wants) {
 func (v *reviewerView) hangsOnPushes() bool {
 	h, c, s := v.head, &v.head.cycle, v.head.snapshot
 	return slices.ContainsFunc(h.texts, func(t quorum.Text) bool {
-		isComment, mayBeOfHead := t.Kind == quorum.TextComment, t.Commit == s.PR.Head
-		if isComment {
-			mayBeOfHead = v.Workflow == ""
-		}
-		if !mayBeOfHead || !v.IsAuthor(t.Author) {
-			return false
-		}
+		isComment := t.Kind == quorum.TextComment
+		mayBeOfHead := isComment && v.Workflow == "" || !isComment && t.Commit == s.PR.Head
 		isBefore, isKnown := t.At.Before(c.arrival), h.record.knowsText(t.TextRef)
 		isUnnamed := isComment && s.PR.Commits > 1 && !c.hadOtherHead && !h.isHead(v.namedCommit(&t))
 		isFromBefore := isBefore && c.isForced && len(s.Pushes) == 0 && t.State != "APPROVED" && v.hasHeading(&t)
 		mayBeMoved := !isComment && c.pushed.IsZero() && h.mayHaveHadOtherHead() &&
 			(c.hadOtherHead || isBefore || h.isMovedReview(&t))
-		return isUnnamed || !isKnown && (isFromBefore || mayBeMoved)
+		return mayBeOfHead && v.IsAuthor(t.Author) && (isUnnamed || !isKnown && (isFromBefore || mayBeMoved))
 	})
 }
 

@@ -66,10 +66,9 @@ func (h *headView) commandBefore(r *quorum.Reviewer, s *statement) (by string, f
 	if len(r.Obeys) == 0 || !s.isReview() || !strings.HasPrefix(s.Rule, "state: ") {
 		return "", false
 	}
-	for _, c := range h.record.record.Commanded { // seen at an earlier look
-		if c.TextRef == s.ref {
-			return c.By, true
-		}
+	isIt := func(c *quorum.Commanded) bool { return c.TextRef == s.ref }
+	if seen := firstOf(h.record.record.Commanded, isIt); seen != nil { // at an earlier look
+		return seen.By, true
 	}
 	isMaintainer := func(a quorum.Account) bool {
 		return h.hadNoHand(a) && h.snapshot.Permissions[strings.ToLower(a.Login)] >= quorum.Write

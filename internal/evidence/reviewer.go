@@ -98,10 +98,8 @@ func (v *attemptView) guardedPath() (path string, guarded bool) {
 	if v.head.snapshot.PR.FilesMissing || err != nil { // the error is unreachable: config has compiled them all
 		return "", true
 	}
-	for _, path := range change.Paths(&v.head.snapshot.PR) {
-		if list.Match(path) {
-			return path, true
-		}
+	if changed := firstOf(change.Paths(&v.head.snapshot.PR), func(path *string) bool { return list.Match(*path) }); changed != nil {
+		return *changed, true
 	}
 	return "", false
 }
