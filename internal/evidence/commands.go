@@ -114,10 +114,7 @@ func wasNamedBy(o *quorum.Objection, at time.Time) bool {
 
 // nameObjections notes when the check names objections first: those of reviewers whose ballots object in it.
 func nameObjections(rec *quorum.Record, pr *quorum.PullRequest, d quorum.Decision, now time.Time) {
-	named := now.UTC().Truncate(time.Second)
-	if named.Before(now) { // a comment of the very second may be from before
-		named = named.Add(time.Second)
-	}
+	named := now.UTC().Add(time.Second - 1).Truncate(time.Second) // a comment of the very second may be from before
 	for i := range rec.Objections {
 		o := &rec.Objections[i]
 		isShown := slices.ContainsFunc(d.Ballots, func(b quorum.Ballot) bool { return b.Reviewer == o.Reviewer && b.Vote == quorum.Object })

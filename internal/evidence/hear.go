@@ -206,12 +206,11 @@ func (v *reviewerView) withCommanded(b quorum.Ballot) quorum.Ballot {
 		p := newPlanner(v.newestAttempt(), statement{})
 		a := &p.attempt
 		commanded, isNew := p.againAction(c.At), !v.head.record.hasCommandedIntent(c.ID, v.Name, v.runs.counted)
-		in, isAnnounced := p.announcedRerun()
-		due, again := p.triesAgain(in)
+		in, due, again, _ := p.announcedRerun()
 		switch {
 		case a.isUnderWay():
 			return b
-		case a.run == nil && !v.Request.Set(), !isNew && !(isAnnounced && in.Command == c.ID && again):
+		case a.run == nil && !v.Request.Set(), !isNew && !(again && in.Command == c.ID):
 			continue
 		case !isNew:
 			commanded.Due = due

@@ -87,7 +87,11 @@ func viewsOf(h *headView, texts *textReader) []*reviewerView {
 	h.record.unlooked, h.objectedElsewhere = append(objectionsOfEarlierStays(h, texts), here...), elsewhere
 	views := make([]*reviewerView, len(p.Reviewers))
 	for i := range p.Reviewers {
-		views[i] = newReviewerView(h, texts, commands, &p.Reviewers[i])
+		r, runs := &p.Reviewers[i], h.runsOf(&p.Reviewers[i])
+		views[i] = &reviewerView{
+			Reviewer: r, head: h, texts: texts, runs: runs, commands: commands, past: pastView{Reviewer: r, head: h},
+			threads: threadView{Reviewer: r, head: h, texts: texts}, attempts: attemptsOfRuns(h, r, runs.counted),
+		}
 		views[i].judgeAttempts()
 	}
 	for _, said := range commands.saidCommands() { // what comes of one hangs on those before it

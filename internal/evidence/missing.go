@@ -183,8 +183,7 @@ func (v *reviewerView) hasShortHeadName() bool {
 	pr := &v.head.snapshot.PR
 	return pr.Commits > ListedCommits && slices.ContainsFunc(v.head.texts, func(t quorum.Text) bool {
 		id := v.namedCommit(&t)
-		isShort := id != "" && len(id) < len(pr.Head) && strings.HasPrefix(pr.Head, id)
-		return isShort && v.IsAuthor(t.Author) && v.hasHeading(&t)
+		return v.IsAuthor(t.Author) && id != "" && id != pr.Head && strings.HasPrefix(pr.Head, id)
 	})
 }
 

@@ -182,8 +182,7 @@ func (p *planner) waitForAttempt(b quorum.Ballot) quorum.Ballot {
 // not ended, or GitHub does not show it yet.
 func (p *planner) isRerunUnderWay() bool {
 	a := &p.attempt
-	if in, found := p.announcedRerun(); found {
-		_, again := p.triesAgain(in)
+	if _, _, again, found := p.announcedRerun(); found {
 		return again
 	}
 	return a.isUnderWay() && a.number > 1 && p.head.record.hasIntent(quorum.Rerun, a.run.ID, a.number-1)
@@ -215,10 +214,10 @@ func (p *planner) planRetry(b quorum.Ballot) quorum.Ballot {
 		b.Spent, b.Open = true, false
 		return b
 	}
-	if in, found := p.announcedRerun(); found {
+	if in, due, again, found := p.announcedRerun(); found {
 		setPending(&b, earliest(in.At.Add(p.Timeout), latest(p.limit, in.At)), b.Reason)
 		b.Retrying, b.Watch, b.Spent, b.Open = true, true, true, false
-		if due, again := p.triesAgain(in); again {
+		if again {
 			b.Next = []quorum.Action{p.againAction(due)}
 		}
 		return b
@@ -320,23 +319,18 @@ func (p *planner) againAction(due time.Time) quorum.Action {
 	}
 }
 
-// announcedRerun is our recorded rerun of this attempt: GitHub does not show the next attempt yet.
-func (p *planner) announcedRerun() (quorum.Intent, bool) {
-	if p.attempt.run == nil {
-		return quorum.Intent{}, false
+// announcedRerun is our recorded rerun of this attempt, whose next attempt GitHub does not show yet, and whether it is
+// tried again, and when. The pauses grow; that a permission is missing GitHub says twice, a minute apart.
+func (p *planner) announcedRerun() (in quorum.Intent, due time.Time, again, found bool) {
+	if p.attempt.run != nil {
+		in, found = p.head.record.newestIntent(quorum.Rerun, p.attempt.run.ID, p.attempt.number)
 	}
-	return p.head.record.newestIntent(quorum.Rerun, p.attempt.run.ID, p.attempt.number)
-}
-
-// triesAgain says whether an announced rerun is tried again, and when. The pauses grow; that a permission is missing
-// GitHub says twice, a minute apart.
-func (p *planner) triesAgain(in quorum.Intent) (due time.Time, again bool) {
 	pause := time.Duration(in.Tries*in.Tries) * quorum.ReplicaLag
 	no, isFinal := p.retryRefusal()
 	if no.Reason == quorum.ReasonPermission {
 		pause = max(pause, time.Minute)
 	}
-	return in.At.Add(pause), !isFinal && in.Tries < maxTries
+	return in, in.At.Add(pause), found && !isFinal && in.Tries < maxTries, found
 }
 
 // retryRefusal is GitHub's refusal to run or ask again, and whether that is its last word.

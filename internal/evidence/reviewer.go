@@ -37,16 +37,6 @@ type judgedAttempt struct {
 	got statement
 }
 
-func newReviewerView(h *headView, texts *textReader, commands *commandView, r *quorum.Reviewer) *reviewerView {
-	runs := h.runsOf(r)
-	return &reviewerView{
-		Reviewer: r, head: h, texts: texts, runs: runs, commands: commands,
-		threads:  threadView{Reviewer: r, head: h, texts: texts},
-		past:     pastView{Reviewer: r, head: h},
-		attempts: attemptsOfRuns(h, r, runs.counted),
-	}
-}
-
 // hasHeading reports whether t opens with the reviewer's heading, or needs none.
 func (v *reviewerView) hasHeading(t *quorum.Text) bool { return v.texts.hasHeading(v.Reviewer, t) }
 
