@@ -104,15 +104,14 @@ func fixThatPushed(s *quorum.Snapshot) (run quorum.FixRun, found bool) {
 	if at.IsZero() || pusher.Login == "" || !pusher.Bot && pusher.Same(s.PR.Author) {
 		return run, false
 	}
-	for _, seen := range s.Fix.Runs {
-		isWithin := !at.Before(seen.Created) && (!seen.Ended || !at.After(seen.Updated))
-		if !isWithin || seen.Head == s.PR.Head {
-			continue
-		}
-		isIt := func(r *quorum.FixRun) bool { return r.Run == seen.ID || r.Head == seen.Head && r.Base == seen.Base }
-		return *cmp.Or(firstOf(s.Record.Fixes, isIt), &run), true
+	by := firstOf(s.Fix.Runs, func(seen *quorum.FixSeen) bool {
+		return seen.Head != s.PR.Head && !at.Before(seen.Created) && (!seen.Ended || !at.After(seen.Updated))
+	})
+	if by == nil {
+		return run, false
 	}
-	return run, false
+	isIt := func(r *quorum.FixRun) bool { return r.Run == by.ID || r.Head == by.Head && r.Base == by.Base }
+	return *cmp.Or(firstOf(s.Record.Fixes, isIt), &run), true
 }
 
 // MissingOfFix lists what the decision about a fix lacks. Nothing is wanted while no reviewer objects.

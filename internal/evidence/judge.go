@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"sync"
@@ -171,9 +172,7 @@ func (t turnView) stageOf(v *reviewerView) (opened time.Time, wait *quorum.Ballo
 	setPending(&waits, time.Time{}, quorum.ReasonNotAsked)
 	lost := unavailable(quorum.Ballot{}, quorum.Declined, quorum.ReasonNotAsked, "")
 	for _, name := range v.After {
-		switch b := t.seatOf(name); {
-		case b == nil: // config refuses that
-			lost.Detail, lost.Since = name+" is unknown", time.Time{}
+		switch b := cmp.Or(t.seatOf(name), &quorum.Ballot{Vote: quorum.Unavailable}); { // config refuses names of nobody
 		case b.Vote == quorum.Pending && b.Then != nil && b.Then.Vote == quorum.Approve: // by the clock, at the latest
 			opened = latest(opened, latest(b.Deadline, b.Then.At))
 		case b.Vote == quorum.Pending:

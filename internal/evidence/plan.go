@@ -243,11 +243,11 @@ func (p *planner) planRetry(b quorum.Ballot) quorum.Ballot {
 // retryDue is when an attempt of that outcome is run or asked for again. The pause before that is ±20 % by the run's
 // id, so that a decision stays a function of its inputs.
 func (p *planner) retryDue(outcome quorum.Outcome) time.Time {
-	a, seed := &p.attempt, uint64(0)
+	a, seed, isFast := &p.attempt, uint64(0), false
 	if a.run != nil {
-		seed = uint64(a.run.ID)
+		seed, isFast = uint64(a.run.ID), a.ended.Sub(a.firstJobBegan) < p.head.policy.Retry.FastFail
 	}
-	ended, isFast := latest(p.result.at, a.ended), a.run != nil && a.ended.Sub(a.firstJobBegan) < p.head.policy.Retry.FastFail
+	ended := latest(p.result.at, a.ended)
 	switch {
 	case outcome == quorum.Limited:
 		return p.result.resetAt()

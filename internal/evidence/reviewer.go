@@ -88,8 +88,9 @@ func (v *attemptView) guardedPath() (path string, guarded bool) {
 	if v.head.snapshot.PR.FilesMissing || err != nil { // the error is unreachable: config has compiled them all
 		return "", true
 	}
-	if changed := firstOf(change.Paths(&v.head.snapshot.PR), func(path *string) bool { return list.Match(*path) }); changed != nil {
-		return *changed, true
+	changed := change.Paths(&v.head.snapshot.PR)
+	if i := slices.IndexFunc(changed, list.Match); i >= 0 {
+		return changed[i], true
 	}
 	return "", false
 }
