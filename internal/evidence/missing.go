@@ -144,38 +144,33 @@ func (v *reviewerView) isEndedByPerson() bool {
 	})
 }
 
-// branchWants wants the other pull requests of the head branch where an approval may be about one of them.
+// branchWants wants the other pull requests of the head branch where an approval may be about one of them: by what names
+// no pull request, as a check, a status, an artifact or a run, or by a text of a run.
 func branchWants(views []*reviewerView) (w quorum.Wants) {
+	isOfCommit := func(s statement) bool { return !isWithdrawable(s.ref.Kind) }
+	succeeded := func(run quorum.Run) bool { return run.Completed() && run.Conclusion == "success" }
 	for _, v := range views {
 		if v.isExcusedNow() {
 			continue
 		}
-		if v.approvesCommitAlone() {
+		all, run := v.approvals(), v.newestAttempt().attempt.run
+		if slices.ContainsFunc(all, isOfCommit) || isByConclusion(v.Reviewer) && slices.ContainsFunc(v.runs.counted, succeeded) {
 			return quorum.Wants{SameBranch: true}
 		}
-		if run := v.newestAttempt().attempt.run; run != nil && isRunOfPull(run) && v.approvesByText() {
+		if len(all) > 0 && run != nil && isRunOfPull(run) {
 			w.SameBranch, w.SameBranchRun = true, max(w.SameBranchRun, run.ID)
 		}
 	}
 	return w
 }
 
-// approvesByText reports whether a text of a run approves, of whichever attempt: it may have answered an objection.
-func (v *reviewerView) approvesByText() bool {
-	return slices.ContainsFunc(v.attempts, func(a reviewAttempt) bool {
-		return slices.ContainsFunc(v.textStatements(&a), func(s statement) bool { return s.Outcome == quorum.Approved })
-	})
-}
-
-// approvesCommitAlone reports whether the reviewer approves by what names no pull request: a check, a status or a run.
-func (v *reviewerView) approvesCommitAlone() bool {
-	approves := func(s statement) bool { return s.Outcome == quorum.Approved }
-	succeeded := func(run quorum.Run) bool { return run.Completed() && run.Conclusion == "success" }
-	if v.Verdict.Kind == quorum.Artifact {
-		return v.approvesByText()
+// approvals are the reviewer's statements that approve, of whichever attempt: each may have answered an objection.
+func (v *reviewerView) approvals() []statement {
+	all := v.signalStatements()
+	for i := range v.attempts {
+		all = append(all, v.textStatements(&v.attempts[i])...)
 	}
-	return slices.ContainsFunc(v.signalStatements(), approves) ||
-		isByConclusion(v.Reviewer) && slices.ContainsFunc(v.runs.counted, succeeded)
+	return without(all, func(s statement) bool { return s.Outcome != quorum.Approved })
 }
 
 // hasShortHeadName reports whether a text names the head by a short id, as unlisted commits before it may begin, too.
