@@ -4,6 +4,7 @@ package evidence
 // that.
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -130,10 +131,8 @@ func (v *attemptView) isWithdrawn(st *quorum.Stood) bool {
 func (v *attemptView) withCarried(b quorum.Ballot, st *quorum.Stood) quorum.Ballot {
 	b.Vote, b.Outcome, b.Reason, b.Detail = quorum.Approve, quorum.Approved, quorum.ReasonCarried, st.Carried
 	b.Carried, b.Evidence, b.Run, b.Attempt = st.Carried, st.TextRef, st.Run, st.Attempt
-	b.Since, b.At, b.URL = st.At, latest(st.At, v.head.cycle.start), ""
-	if t := v.head.shownText(st.TextRef); t != nil {
-		b.URL = t.URL
-	}
+	b.Since, b.At = st.At, latest(st.At, v.head.cycle.start)
+	b.URL = cmp.Or(v.head.shownText(st.TextRef), &quorum.Text{}).URL
 	b.Threads = st.Kind == quorum.TextReview && len(v.head.openedThreads(v.Reviewer, st.ID)) > 0
 	return b
 }

@@ -67,9 +67,7 @@ func (v *attemptView) whyIgnored() rejection {
 // explainStatement is the outcome of a statement that counts and its reason, or why it does not count. Where the ballot
 // rests on it, they are the ballot's: of several threads, the record and the text together.
 func explainStatement(c *statement, b *quorum.Ballot) (quorum.Outcome, quorum.Reason, string) {
-	if b.Then != nil {
-		b = b.Then
-	}
+	b = cmp.Or(b.Then, b)
 	isEvidence := b.Evidence == c.ref
 	switch {
 	case isEvidence && c.rejected != "" && b.Reason.Standing():

@@ -38,9 +38,7 @@ func fixFacts(h *headView, commands []quorum.Command) *quorum.FixFacts {
 		})
 	}
 	by, found := fixThatPushed(s)
-	if f.ByFix = found || rec.ByFix; found {
-		f.Before = by.Open
-	}
+	f.ByFix, f.Before = found || rec.ByFix, by.Open
 	return &f
 }
 

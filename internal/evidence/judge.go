@@ -168,8 +168,7 @@ func (t turnView) turnOf(v *reviewerView) time.Time {
 // here, and a shadow that was skipped, is not waited for.
 func (t turnView) stageOf(v *reviewerView) (opened time.Time, wait *quorum.Ballot) {
 	var awaited []string
-	waits := quorum.Ballot{Outcome: quorum.Silent, Reason: quorum.ReasonStage}
-	setPending(&waits, time.Time{}, quorum.ReasonNotAsked)
+	waits := pending(quorum.Ballot{Outcome: quorum.Silent, Reason: quorum.ReasonStage}, time.Time{}, quorum.ReasonNotAsked)
 	lost := unavailable(quorum.Ballot{}, quorum.Declined, quorum.ReasonNotAsked, "")
 	for _, name := range v.After {
 		switch b := cmp.Or(t.seatOf(name), &quorum.Ballot{Vote: quorum.Unavailable}); { // config refuses names of nobody
@@ -177,9 +176,7 @@ func (t turnView) stageOf(v *reviewerView) (opened time.Time, wait *quorum.Ballo
 			opened = latest(opened, latest(b.Deadline, b.Then.At))
 		case b.Vote == quorum.Pending:
 			awaited = append(awaited, name)
-			if waits.Deadline.IsZero() || b.Deadline.Before(waits.Deadline) {
-				waits.Deadline = b.Deadline
-			}
+			waits.Deadline = earliest(b.Deadline, cmp.Or(waits.Deadline, b.Deadline))
 		case b.Vote == quorum.Approve:
 			opened = latest(opened, b.At)
 		case b.Excused != "" && b.Vote != quorum.Object, b.Shadow && b.Reason == quorum.ReasonSkipped, b.Retired:

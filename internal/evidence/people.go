@@ -3,6 +3,7 @@ package evidence
 // People who stand in for a reviewer, those who request changes, and those whose review was asked for.
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -167,10 +168,7 @@ func hasAnswered(s *quorum.Snapshot, asked *quorum.AskedPeople) bool {
 
 // rememberPeople adds that people are asked for a review. Who is asked again is not asked a third time.
 func rememberPeople(s *quorum.Snapshot, names []string, now time.Time) *quorum.AskedPeople {
-	asked := quorum.AskedPeople{Head: s.PR.Head}
-	if before := openAsk(s); before != nil {
-		asked = *before
-	}
+	asked := *cmp.Or(openAsk(s), &quorum.AskedPeople{Head: s.PR.Head})
 	if slices.ContainsFunc(names, func(name string) bool { return slices.Contains(asked.To, name) }) {
 		asked.Tries++
 	}

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -39,12 +40,7 @@ func (p *planner) completeBallot(b quorum.Ballot) quorum.Ballot {
 	b.Vote, b.Outcome, b.Reason, b.Detail, b.Evidence = quorum.Unavailable, got.Outcome, got.Reason, got.Detail, got.ref
 	b.Findings = p.head.withKnownPaths(got.Findings)
 	b.Attempt, b.Reset, b.Ended = a.number, got.resetAt(), got.ended
-	if got.url != "" {
-		b.URL = got.url
-	}
-	if !got.at.IsZero() {
-		b.Since = got.at
-	}
+	b.URL, b.Since = cmp.Or(got.url, b.URL), cmp.Or(got.at, b.Since)
 	// GitHub starts no workflow for a Copilot review, nor for a check on a commit on which Actions run.
 	b.Watch = p.Workflow == "" && (p.Request.Login != "" || p.Check != "")
 	if got.Reason == quorum.ReasonOverridden {
@@ -58,15 +54,12 @@ func (p *planner) completeBallot(b quorum.Ballot) quorum.Ballot {
 	case quorum.Running:
 		return p.waitForAttempt(b)
 	case quorum.AwaitingApproval:
-		setPending(&b, p.limit, quorum.ReasonApproval)
-		return b
+		return pending(b, p.limit, quorum.ReasonApproval)
 	case quorum.Withdrawn:
-		setPending(&b, p.end, got.Reason)
-		return b
+		return pending(b, p.end, got.Reason)
 	case quorum.Cancelled:
 		if !p.isCancelledByUs() {
-			setPending(&b, earliest(a.ended.Add(p.head.policy.Retry.FastFail), p.limit), quorum.ReasonCancelled)
-			return b
+			return pending(b, earliest(a.ended.Add(p.head.policy.Retry.FastFail), p.limit), quorum.ReasonCancelled)
 		}
 		b.Outcome, b.Reason = quorum.Hung, quorum.ReasonHung
 	case quorum.Failed, quorum.Declined:
@@ -78,7 +71,7 @@ func (p *planner) completeBallot(b quorum.Ballot) quorum.Ballot {
 // waitForAnswer is the ballot of a reviewer that has not answered, or not with what counts: it is asked, where that can help.
 func (p *planner) waitForAnswer(b quorum.Ballot) quorum.Ballot {
 	a, got := &p.attempt, &p.result
-	setPending(&b, p.end, quorum.ReasonNoAnswer)
+	b = pending(b, p.end, quorum.ReasonNoAnswer)
 	isOfOldBase := got.Reason == quorum.ReasonOldBase
 	isMoved := got.Reason == quorum.ReasonMoved || isOfOldBase
 	if isMoved {
@@ -94,10 +87,10 @@ func (p *planner) waitForAnswer(b quorum.Ballot) quorum.Ballot {
 	return p.repeatRequest(b)
 }
 
-// setPending makes b Pending until a deadline, with the reason for which it is Unavailable then. A later answer still
-// counts.
-func setPending(b *quorum.Ballot, deadline time.Time, late quorum.Reason) {
+// pending is b, Pending until a deadline, with the reason for which it is Unavailable then. A later answer still counts.
+func pending(b quorum.Ballot, deadline time.Time, late quorum.Reason) quorum.Ballot {
 	b.Vote, b.Deadline, b.Late, b.Open = quorum.Pending, deadline, late, true
+	return b
 }
 
 // castVote is the ballot of a verdict, which counts once its attempt has ended or is at its deadline.
@@ -152,7 +145,7 @@ func (p *planner) stepsBesideObjection() []quorum.Action {
 // left; the last one is left to run.
 func (p *planner) waitForAttempt(b quorum.Ballot) quorum.Ballot {
 	a := &p.attempt
-	setPending(&b, p.end, quorum.ReasonLate)
+	b = pending(b, p.end, quorum.ReasonLate)
 	b.Retrying = a.number > 1
 	b.Watch = b.Watch || p.isRerunUnderWay()
 	if a.run == nil {
@@ -215,7 +208,7 @@ func (p *planner) planRetry(b quorum.Ballot) quorum.Ballot {
 		return b
 	}
 	if in, due, again, found := p.announcedRerun(); found {
-		setPending(&b, earliest(in.At.Add(p.Timeout), latest(p.limit, in.At)), b.Reason)
+		b = pending(b, earliest(in.At.Add(p.Timeout), latest(p.limit, in.At)), b.Reason)
 		b.Retrying, b.Watch, b.Spent, b.Open = true, true, true, false
 		if again {
 			b.Next = []quorum.Action{p.againAction(due)}
@@ -234,7 +227,7 @@ func (p *planner) planRetry(b quorum.Ballot) quorum.Ballot {
 		b.Reason, b.Spent = quorum.ReasonDrift, true
 		return b
 	}
-	setPending(&b, p.limit, b.Reason)
+	b = pending(b, p.limit, b.Reason)
 	b.Retrying, b.Watch, b.Planned = true, true, true
 	b.Next = []quorum.Action{p.againAction(due)}
 	return p.delayByCircuit(b)
