@@ -81,24 +81,24 @@ func (v *commandView) saidCommands() (all []saidCommand) {
 	isOfThisHead := func(at time.Time) bool {
 		return !at.Before(now.arrival) && !now.isBeforeBase(at) && !isWithin(now.closed, at, false)
 	}
-	isRecorded := func(id int64) bool {
-		return slices.ContainsFunc(s.Record.Commands, func(c quorum.Command) bool { return c.ID == id })
+	isRecorded := func(said saidCommand) bool {
+		return slices.ContainsFunc(s.Record.Commands, func(c quorum.Command) bool { return c.ID == said.ID })
 	}
 	for _, t := range v.head.texts {
 		isMember := t.Member && !t.Author.Bot && t.Author.Login != "" && !t.Author.Same(s.Ours)
 		isKnown := t.Edited.IsZero() || t.Editor.Login != ""
-		if c, found := readCommand(&t); isMember && isKnown && found && isOfThisHead(c.At) && !isRecorded(c.ID) {
+		if c, found := readCommand(&t); isMember && isKnown && found && isOfThisHead(c.At) {
 			all = append(all, c)
 		}
 	}
 	for _, p := range s.Presses {
-		if !p.By.Bot && p.By.Login != "" && !isRecorded(p.ID) {
+		if !p.By.Bot && p.By.Login != "" {
 			c := quorum.Command{ID: p.ID, Verb: quorum.CommandRerun, By: p.By.Login, At: p.At.UTC()}
 			all = append(all, saidCommand{Command: c, author: p.By})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b saidCommand) int { return a.At.Compare(b.At) })
-	return all
+	return slices.DeleteFunc(all, isRecorded)
 }
 
 // A commandView is what people have told us on a head: the commands of the record, and after them those that are heard now.
