@@ -148,14 +148,11 @@ func (t turnView) makeBallot(v *reviewerView) *quorum.Ballot {
 // turnOf is from when on a reserve has the seat of another one, unless that one votes before. It is zero of who is no
 // reserve, and where nothing ends the other's wait.
 func (t turnView) turnOf(v *reviewerView) time.Time {
-	if v.InsteadOf == "" {
-		return time.Time{}
-	}
-	if turn := v.head.record.turnOf(v.Name); !turn.IsZero() {
+	of, turn := t.ballotOf(v.InsteadOf), v.head.record.turnOf(v.Name)
+	switch {
+	case of == nil: // it is no reserve
+	case !turn.IsZero():
 		return turn
-	}
-	switch of := t.ballotOf(v.InsteadOf); {
-	case of == nil:
 	case of.Vote == quorum.Unavailable:
 		return latest(of.Since, v.head.cycle.start)
 	case of.Vote == quorum.Pending && (of.Then == nil || of.Then.Vote == quorum.Unavailable):
