@@ -120,7 +120,7 @@ func (v *reviewerView) hangsOnPushes() bool {
 	h, c, s := v.head, &v.head.cycle, v.head.snapshot
 	return slices.ContainsFunc(h.texts, func(t quorum.Text) bool {
 		isComment := t.Kind == quorum.TextComment
-		mayBeOfHead := isComment && v.Workflow == "" || !isComment && t.Commit == s.PR.Head
+		mayBeOfHead := t.Commit == s.PR.Head || isComment && v.Workflow == ""
 		isBefore, isKnown := t.At.Before(c.arrival), h.record.knowsText(t.TextRef)
 		isUnnamed := isComment && s.PR.Commits > 1 && !c.hadOtherHead && !h.isHead(v.namedCommit(&t))
 		isFromBefore := isBefore && c.isForced && len(s.Pushes) == 0 && t.State != "APPROVED" && v.hasHeading(&t)
