@@ -17,23 +17,32 @@ import (
 
 // findingTally holds the findings that a text counts and lists.
 type findingTally struct {
-	found      []quorum.Finding // with a severity: they object
-	listed     []quorum.Finding // with a place only: quoted beside a verdict that objects
-	counted    map[quorum.Severity]int
-	zero       bool // counts something that matters, and everything it counts is zero
-	clean      bool // says as a whole that there is nothing
-	sure       bool // something that counts stands in plain view
-	unfilled   bool // a count is a placeholder
-	detail     string
-	rule       string // what decided, and the index of its line
-	line       int
-	read       bool            // it shows that something was read: files, a commit, praise, what was resolved
-	coloured   bool            // marks of other colours stand beside green ones, so that green is a severity
-	said       bool            // the line that is read counts, or says that there is nothing
-	firstFound int             // the index of the line of the first finding
-	prose      int             // the index of the last line that is neither, nor a footer; -1: none
-	block      *quorum.Finding // the finding that a block of labels begins, and the index of its newest line
-	blockLine  int
+	found    []quorum.Finding // with a severity: they object
+	listed   []quorum.Finding // with a place only: quoted beside a verdict that objects
+	counted  map[quorum.Severity]int
+	zero     bool   // counts something that matters, and everything it counts is zero
+	clean    bool   // says as a whole that there is nothing
+	sure     bool   // something that counts stands in plain view
+	unfilled bool   // a count is a placeholder
+	read     bool   // it shows that something was read: files, a commit, praise, what was resolved
+	counts   ruling // without a vote: the newest line that counts, or says that there is nothing
+	first    int    // the index of the line of the first finding
+	prose    int    // the index of the last line that is neither, nor a footer; -1: none
+
+	// Of the line that is read:
+	pageLine
+	i        int  // its index
+	said     bool // it counts, or says that there is nothing
+	coloured bool // marks of other colours stand beside green ones, so that green is a severity
+	at       section
+	sections int             // how many began
+	last     *quorum.Finding // the finding that lines indented deeper belong to
+	depth    int
+	link     place           // of the link that is the line of content before
+	pending  *quorum.Finding // a numbered item without a place: one, if the next line is a link to the code
+	table    *table          // of which it may be a row
+	block    *quorum.Finding // the finding that a block of labels begins, and the index of its newest line
+	blockEnd int
 }
 
 // section is the part of a text that a line stands in.
@@ -48,107 +57,102 @@ type section struct {
 	hasContent   bool // a line of it was read already
 	saysNone     bool // it says that there is nothing in it
 	inherits     bool // it is one finding of the section above that has a heading of its own
-	isFirst      bool // the title of the text
 }
 
 // tallyFindings returns the counts and lists of p.
 func tallyFindings(p LinedText) findingTally {
-	t := findingTally{counted: map[quorum.Severity]int{}, coloured: hasOtherColours(p), prose: -1}
-	var (
-		at       section
-		last     *quorum.Finding // the finding that lines indented deeper belong to
-		depth    int
-		sections int
-		link     place           // of the link that is the line of content before
-		pending  *quorum.Finding // a numbered item without a place: one, if the next line is a link to the code
-	)
-	for i := 0; i < len(p.lines); i++ {
-		l := p.lines[i]
-		text := strings.TrimSpace(l.text)
-		if l.visibility != inView && l.visibility != doubtful && !l.alert || text == "" {
-			if l.visibility == quoted {
-				last = nil
-			}
-			continue
-		}
-		if name, level, ok := headingOf(l, text); ok {
-			above := at
-			at = at.beginSection(name, level, text)
-			if _, _, _, field := parseFieldLine(l); field || slices.Contains(approvedWords, name) { // it names no section
-				at = section{level: level, name: name}
-			}
-			last = nil
-			title, isFinding := severityOfTitle(headingText(text), t.coloured)
-			if at.inherits {
-				title, isFinding = above.severity, true
-			}
-			if isFinding && !at.settled && (at.inherits || at.severity == 0) {
-				body := tags().ReplaceAllString(headingText(text), "")
-				last, depth = t.addFound(findingAt(text, body, title), i, l.visibility == inView), -1
-				at.hasContent = true
-				continue
-			}
-			at.isFirst = sections == 0
-			sections++
-			if l.visibility == inView && t.isNothingFound(text) {
-				t.noteClean(at, true, text, i)
-			}
-			continue
-		}
-		if at.praises && t.endsPraise(text) {
-			at = section{level: at.level}
-		}
-		if text[0] == '|' {
-			n := t.readTable(p.lines[i:], at, i)
-			i += n - 1
-			last = nil
-			continue
-		}
-		columns, _ := cutIndent(l.text)
-		item, isItem := listItem(text)
-		if last != nil && columns > depth {
-			if len(last.Body) < 4000 && !isMarkup(text) {
-				last.Body += "\n" + text
-			}
-			if last.Path == "" {
-				last.Path, last.Line = findPlace(text)
-			}
-			continue
-		}
-		if to, ok := permalink(text); ok {
-			switch {
-			case last != nil && last.Path == "":
-				last.Path, last.Line = to.path, to.line
-			case pending != nil:
-				pending.Path, pending.Line = to.path, to.line
-				t.listed = append(t.listed, *pending)
-			}
-			link, last, pending = to, nil, nil
-			continue
-		}
-		isWordless := last != nil && len(t.listed) > 0 && last == &t.listed[len(t.listed)-1] && isPlaceOnly(last.Body)
-		last, pending = nil, nil
-		if !isItem {
-			item = text
-		}
-		t.said = false
-		before := len(t.listed)
-		found := t.readLine(item, isItem, i, l, &at)
-		if isWordless && !t.said && !isPlaceOnly(item) { // "**cart.go:13**", and its words below
-			found = t.joinPlace(before-1, found, item)
-		}
-		switch {
-		case found != nil:
-			if last, depth = found, columns; found.Path == "" {
-				found.Path, found.Line = link.path, link.line
-			}
-		case isItem && !t.said && !at.settled && !at.describes && text[0] >= '0' && text[0] <= '9':
-			pending = &quorum.Finding{Body: item}
-		}
-		link = place{}
-		t.noteProse(i, l, text, at, found != nil && !(isWordless && found.Severity == 0))
+	t := findingTally{counted: map[quorum.Severity]int{}, prose: -1}
+	t.coloured = slices.ContainsFunc(p.lines, func(l pageLine) bool { return l.visibility != hidden && strings.ContainsAny(l.text, "🔴🟠🟡") })
+	for t.i, t.pageLine = range p.lines {
+		t.readLine(strings.TrimSpace(t.text))
 	}
 	return t
+}
+
+// readLine reads the next line.
+func (t *findingTally) readLine(text string) {
+	isSeen := text != "" && (t.visibility == inView || t.visibility == doubtful || t.alert)
+	if !isSeen || text[0] != '|' {
+		t.table = nil
+	}
+	if !isSeen {
+		if t.visibility == quoted {
+			t.last = nil
+		}
+		return
+	}
+	if name, level, ok := headingOf(t.pageLine, text); ok {
+		t.readHeading(name, level, text)
+		return
+	}
+	if t.at.praises && t.endsPraise(text) {
+		t.at = section{level: t.at.level}
+	}
+	columns, _ := cutIndent(t.text)
+	switch to, isLink := permalink(text); {
+	case text[0] == '|':
+		t.last = nil
+		t.readRow(text)
+	case t.last != nil && columns > t.depth:
+		if len(t.last.Body) < 4000 && !isMarkup(plainWords(text)) {
+			t.last.Body += "\n" + text
+		}
+		if t.last.Path == "" {
+			t.last.Path, t.last.Line = findPlace(text)
+		}
+	case isLink:
+		if t.last == nil && t.pending != nil {
+			t.listed = append(t.listed, *t.pending)
+			t.last = &t.listed[len(t.listed)-1]
+		}
+		if t.last != nil && t.last.Path == "" {
+			t.last.Path, t.last.Line = to.path, to.line
+		}
+		t.link, t.last, t.pending = to, nil, nil
+	default:
+		t.readItem(text, columns)
+	}
+}
+
+// readHeading begins the section of a heading, unless the heading is a finding by itself.
+func (t *findingTally) readHeading(name string, level int, text string) {
+	t.at, t.last = t.at.beginSection(name, level, text), nil
+	if _, _, _, field := parseFieldLine(t.pageLine); field || slices.Contains(approvedWords, name) { // it names no section
+		t.at = section{level: level, name: name}
+	}
+	severity, isFinding := t.at.severity, t.at.inherits
+	if !t.at.inherits && severity == 0 {
+		severity, isFinding = severityOfTitle(headingText(text), t.coloured)
+	}
+	if isFinding && !t.at.settled {
+		t.last, t.depth = t.addFound(findingAt(text, tags().ReplaceAllString(headingText(text), ""), severity)), -1
+		t.at.hasContent = true
+		return
+	}
+	t.sections++
+	if t.visibility == inView && t.isNothingFound(text) {
+		t.noteClean(true, text)
+	}
+}
+
+// readItem reads a line that is neither a heading nor part of a table or a finding.
+func (t *findingTally) readItem(text string, columns int) {
+	item, isItem := listItem(text)
+	before := len(t.listed)
+	isWordless := t.last != nil && before > 0 && t.last == &t.listed[before-1] && isPlaceOnly(t.last.Body)
+	t.last, t.pending, t.said = nil, nil, false
+	found := t.readWords(item, isItem)
+	if isWordless && !t.said && !isPlaceOnly(item) { // "**cart.go:13**", and its words below
+		found = t.joinPlace(before-1, found, item)
+	}
+	if found != nil && found.Path == "" {
+		found.Path, found.Line = t.link.path, t.link.line
+	}
+	t.link = place{}
+	if t.last, t.depth = found, columns; found == nil && isItem && !t.said && !t.at.settled && !t.at.describes && text[0] >= '0' && text[0] <= '9' {
+		t.pending = &quorum.Finding{Body: item}
+	}
+	t.noteProse(text, found != nil && !(isWordless && found.Severity == 0))
 }
 
 // severityOfTitle returns the severity that sets a heading off as a finding: "[P1] The lock is never released".
@@ -203,10 +207,8 @@ func (t *findingTally) joinPlace(i int, found *quorum.Finding, item string) *quo
 	return found
 }
 
-// isMarkup reports whether a line is a rule or holds nothing but tags: nobody says anything by it.
-func isMarkup(text string) bool {
-	return len(text) <= maxMatchedLine && (stripMarks(text) == "" || strings.Trim(text, "-*_= ") == "")
-}
+// isMarkup reports whether a line's words are a rule or nothing: nobody says anything by it.
+func isMarkup(words string) bool { return strings.Trim(words, "-=_ ") == "" }
 
 // tags matches the tags in a line.
 var tags = lazyRegexp(`</?[A-Za-z][^<>]*>`)
@@ -237,28 +239,18 @@ func (t *findingTally) endsPraise(text string) bool {
 // openCount matches a count of findings in a line.
 var openCount = lazyRegexp(`\b(?:critical|high|medium|blockers?|major|issues?|findings?|problems?|bugs?)(?: found)?: ?[1-9]`)
 
-// hasOtherColours reports whether a page holds a coloured mark that is not green.
-func hasOtherColours(p LinedText) bool {
-	for _, l := range p.lines {
-		if l.visibility != hidden && strings.ContainsAny(l.text, "🔴🟠🟡") {
-			return true
-		}
-	}
-	return false
-}
-
 // noteProse notes a line that is no count, no finding and no footer, and what it shows of what was read.
-func (t *findingTally) noteProse(i int, l pageLine, text string, at section, found bool) {
-	if at.settled {
-		t.read = t.read || l.visibility == inView
+func (t *findingTally) noteProse(text string, found bool) {
+	if t.at.settled {
+		t.read = t.read || t.visibility == inView
 		return
 	}
 	words := plainWords(text[:min(len(text), maxMatchedLine)])
 	showsRead := filesRead().MatchString(words) || strings.HasPrefix(words, "reviewed commit")
 	t.read = t.read || showsRead
 	isPlainCount := showsRead && strings.Count(words, " ") < 5
-	if !t.said && !found && !isPlainCount && !at.describes && !l.folded && words != "" && !isFooter(text) {
-		t.prose = i
+	if !t.said && !found && !isPlainCount && !t.at.describes && !t.folded && words != "" && !isFooter(text) {
+		t.prose = t.i
 	}
 }
 
@@ -270,7 +262,7 @@ var filesRead = lazyRegexp(`\b[1-9]\d* (?:changed |code )?(?:files?|objects?)\b.
 // saysNothingElse reports whether a count of zero, or a line that says that there is nothing, may approve: nothing but
 // footers follows it, and beside a bare count something shows what was read.
 func (t *findingTally) saysNothingElse() bool {
-	return t.prose < t.line && (t.clean || t.read)
+	return t.prose < t.counts.line && (t.clean || t.read)
 }
 
 // isNothingFound reports whether a line says that there is nothing, and notes whether it says where it looked.
@@ -284,13 +276,18 @@ func (t *findingTally) isNothingFound(text string) bool {
 	return true
 }
 
-// noteClean notes that a line says that nothing was found. It says so for the whole text above all sections, as a heading, or in
-// a section of that kind.
-func (t *findingTally) noteClean(at section, isHeading bool, text string, i int) {
+// noteClean notes that a line says that nothing was found. It says so for the whole text above all sections, below its title, as
+// a heading, or in a section of that kind.
+func (t *findingTally) noteClean(isHeading bool, text string) {
 	t.said = true
-	t.clean = t.clean || isHeading || at.name == "" || at.isFirst || overallSection().MatchString(at.name)
-	if t.line = max(t.line, i); t.detail == "" {
-		t.detail, t.rule = shortQuote(text), "nothing found"
+	t.clean = t.clean || isHeading || t.sections < 2 || overallSection().MatchString(t.at.name)
+	t.noteCount(text, "nothing found", false)
+}
+
+// noteCount notes the line that counts. The line that is quoted is the first, or the first that weighs more.
+func (t *findingTally) noteCount(text, rule string, weighs bool) {
+	if t.counts.line = t.i; weighs || t.counts.detail == "" {
+		t.counts.detail, t.counts.rule = shortQuote(text), rule
 	}
 }
 
@@ -318,58 +315,55 @@ func isSettledName(name string, level int) bool {
 	return level > 1 && strings.Count(name, " ") < 4 && isSettled(name)
 }
 
-// readLine reads a line that is neither heading nor table. It returns the finding that the line begins, nil if none.
-func (t *findingTally) readLine(item string, isItem bool, i int, l pageLine, at *section) *quorum.Finding {
+// readWords reads the words of a line. It returns the finding that the line begins, nil if none.
+func (t *findingTally) readWords(item string, isItem bool) *quorum.Finding {
+	words := "a line too long to be compared"
 	short := len(item) <= maxMatchedLine
-	words := ""
 	if short {
 		words = plainWords(item)
 	}
+	begins := isItem || t.at.severity > 0 && !t.at.hasContent // a finding, wherever it has a severity
 	switch {
-	case len(item) < 120 && !isItem && l.visibility == inView && t.isNothingFound(item):
-		t.noteClean(*at, false, item, i)
-		at.hasContent = true
+	case len(item) < 120 && !isItem && t.visibility == inView && t.isNothingFound(item):
+		t.noteClean(false, item)
+		t.at.hasContent = true
 		return nil
-	case short && !at.settled && t.readCounts(words, item, i, l.visibility == inView):
+	case short && !t.at.settled && t.readCounts(words, item):
 		t.said = true
 		return nil
-	case short && (words == "" || isMarkup(item)), isItem && placeholder().MatchString(words): // a line of markup alone is no finding
+	case isMarkup(words):
 		return nil
-	case short && (isItem || at.severity > 0 && !at.hasContent) && saysNothing(words):
-		if at.severity > 0 || isItem {
-			at.hasContent, at.saysNone = true, true
-		}
-		t.said = true
+	case begins && placeholder().MatchString(words):
+		t.unfilled = t.unfilled || t.at.severity > 0
 		return nil
-	case at.settled:
+	case begins && saysNothing(words):
+		t.at.hasContent, t.at.saysNone, t.said = true, true, true
+		return nil
+	case t.at.settled:
 		return nil
 	}
 	severity, tagged := severityOfItem(item, isItem, t.coloured)
 	if !tagged && short {
 		severity, tagged = setOffSeverity(item, isItem || strings.HasPrefix(item, "**"))
 	}
-	if label, value, found := strings.Cut(words, ":"); found && short {
+	if label, value, found := strings.Cut(words, ":"); found {
 		switch _, named := severityOfLabel(label); {
 		case named && saysNothing(value): // "**Critical:** None"
 			t.said = true
 			return nil
-		case t.readBlock(strings.TrimSpace(label), strings.TrimSpace(value), item, i):
+		case t.readBlock(strings.TrimSpace(label), strings.TrimSpace(value), item):
 			return nil
 		}
 	}
-	if !tagged && at.severity > 0 && (isItem || !at.hasContent) {
-		severity, tagged = at.severity, true
-		if placeholder().MatchString(words) {
-			t.unfilled = true
-			return nil
-		}
+	if !tagged && t.at.severity > 0 && begins {
+		severity, tagged = t.at.severity, true
 	}
-	at.hasContent = true
+	t.at.hasContent = true
 	finding := findingAt(item, item, severity)
 	switch {
 	case tagged:
-		return t.addFound(finding, i, l.visibility == inView)
-	case finding.Path != "" && (isItem && !at.describes || strings.HasPrefix(item, "**")):
+		return t.addFound(finding)
+	case finding.Path != "" && (isItem && !t.at.describes || strings.HasPrefix(item, "**")):
 		t.listed = append(t.listed, finding)
 		return &t.listed[len(t.listed)-1]
 	}
@@ -377,210 +371,107 @@ func (t *findingTally) readLine(item string, isItem bool, i int, l pageLine, at 
 }
 
 // readBlock reads a line of a block of labels: a severity, then a place and what is wrong there.
-func (t *findingTally) readBlock(label, value, item string, i int) bool {
+func (t *findingTally) readBlock(label, value, item string) bool {
 	switch label {
 	case "severity", "priority":
 		severity, ok := severityOfLabel(trimSymbols(value))
 		if t.block = nil; ok {
-			t.block, t.blockLine = &quorum.Finding{Severity: severity}, i
+			t.block, t.blockEnd = &quorum.Finding{Severity: severity}, t.i
 		}
 		return ok
 	case "file", "location", "path", "line", "place", "problem", "issue", "description", "title", "finding":
 	default:
 		return false
 	}
-	if t.block == nil || i > t.blockLine+4 || value == "" {
+	if t.block == nil || t.i > t.blockEnd+4 || value == "" {
 		return false
 	}
-	if path, line := findPlace(item); path != "" {
-		t.block.Path, t.block.Line = path, line
+	t.blockEnd, t.said = t.i, true
+	if t.block.Body == "" {
+		t.block = t.addFound(findingAt(item, item, t.block.Severity))
+		return true
 	}
-	if t.blockLine = i; t.block.Body == "" {
-		t.block.Body, t.said = item, true
-		t.addFound(*t.block, i, true)
-	}
-	last := &t.found[len(t.found)-1]
-	if last.Path == "" {
-		last.Path, last.Line = t.block.Path, t.block.Line
-	}
-	if last.Body != item {
-		last.Body += "\n" + item
+	if t.block.Body += "\n" + item; t.block.Path == "" {
+		t.block.Path, t.block.Line = findPlace(item)
 	}
 	return true
 }
 
+// maxLabel is the longest label of a count, in runes; a longer one is a sentence.
+const maxLabel = 60
+
 // readCounts reads a line that counts: "Critical: 0 · High: 2", "3 issues found".
-func (t *findingTally) readCounts(words, item string, i int, sure bool) bool {
-	if words == "" {
-		return false
-	}
+func (t *findingTally) readCounts(words, item string) bool {
 	if !strings.ContainsAny(words, ":0123456789") {
 		return false
 	}
 	if m := someFound().FindStringSubmatch(words); m != nil && len(words) < 160 && !settledCount().MatchString(words) {
-		n, _ := strconv.Atoi(m[1])
 		severity, _ := severityOfLabel(strings.TrimSpace(m[2]))
-		t.addCount(severity, n, m[2] == "", item, i, sure)
+		t.addCount(severity, m[2] == "", m[1], item)
 		return true
-	}
-	if label, rest, found := strings.Cut(words, ": "); found && issueLabel().MatchString(label) && hasSeverity(rest) {
-		words = strings.Trim(strings.NewReplacer(" (", ", ", ")", "").Replace(rest), " ,")
-		if n, more, found := strings.Cut(words, ", "); found && strings.Trim(n, "0123456789") == "" {
-			words = more
-		}
 	}
 	if !hasSeverity(words) && !issueLabel().MatchString(strings.TrimRight(words, ": 0123456789")) {
 		return false
 	}
-	type counted struct {
+	type count struct {
 		severity quorum.Severity
-		n        int
 		total    bool
+		number   string
 	}
-	var parts []counted
-	for _, part := range strings.FieldsFunc(words, func(r rune) bool {
-		return r == '·' || r == ',' || r == ';' || r == '|' || r == '•'
-	}) {
-		part = trimSymbols(part)
-		label, number := "", ""
-		if m := countLine().FindStringSubmatch(part); m != nil && utf8.RuneCountInString(m[2]) <= 41 {
-			label, number = m[1], m[3]
-		} else if m := countWord().FindStringSubmatch(part); m != nil && utf8.RuneCountInString(m[2]) <= 31 {
-			label, number = m[2], m[1]
-		} else {
+	var counts []count
+	for _, part := range strings.FieldsFunc(words, func(r rune) bool { return strings.ContainsRune("·,;|•", r) }) {
+		m := countPart().FindStringSubmatch(trimSymbols(part))
+		if m == nil || utf8.RuneCountInString(m[1]+m[4]) > maxLabel {
 			return false
 		}
+		label, number := m[1]+m[4], m[2]+m[3]
 		if settledWords().MatchString(label) {
 			continue
 		}
 		severity, ok := severityOfLabel(label)
 		total := issueLabel().MatchString(label)
-		if !ok && !total {
+		// A label of nothing counts nothing.
+		if !ok && !total || number == "none" && !strings.Contains(words, ",") {
 			return false
 		}
-		n, err := strconv.Atoi(number)
-		if number == "none" && !strings.Contains(words, ",") { // a label of nothing counts nothing
-			return false
-		}
-		if err != nil && number != "none" {
-			t.unfilled = true
-			continue
-		}
-		parts = append(parts, counted{severity, n, total})
+		counts = append(counts, count{severity, total, number})
 	}
-	for _, p := range parts {
-		t.addCount(p.severity, p.n, p.total, item, i, sure)
+	for _, c := range counts {
+		t.addCount(c.severity, c.total, c.number, item)
 	}
 	return true
 }
 
-// addCount counts n findings of a severity.
-func (t *findingTally) addCount(severity quorum.Severity, n int, total bool, text string, i int, sure bool) {
-	before := t.counted[severity]
-	t.counted[severity] = before + n
-	if t.line = max(t.line, i); n > 0 && before == 0 || t.detail == "" {
-		t.detail, t.rule = shortQuote(text), "count"
-	}
-	if !sure || n == 0 && (strings.ContainsAny(text, "❌⛔🚫🛑👎✗✘⚠") || strings.HasPrefix(text, "[ ]")) {
+// addCount counts findings of a severity, or a total of them. Their number may be a word or a placeholder.
+func (t *findingTally) addCount(severity quorum.Severity, total bool, number, text string) {
+	n, err := strconv.Atoi(number)
+	switch {
+	case err == nil && n >= 0, number == "none":
+	case placeholder().MatchString(number):
+		t.unfilled = true
+		return
+	case number != "" && number[0] >= '1' && number[0] <= '9' && !settledWords().MatchString(number): // "2 new"
+		n = 1
+	default:
 		return
 	}
-	t.sure = true
-	if n == 0 && (total || severity >= quorum.High) {
-		t.zero = true
+	t.noteCount(text, "count", n > 0 && t.counted[severity] == 0)
+	t.counted[severity] += n
+	isDenied := n == 0 && (strings.ContainsAny(text, "❌⛔🚫🛑👎✗✘⚠") || strings.HasPrefix(text, "[ ]"))
+	if t.visibility == inView && !isDenied && !isDeceptive(text) {
+		t.sure = true
+		t.zero = t.zero || n == 0 && (total || severity >= quorum.High)
 	}
 }
 
-// readTable reads the table that begins at lines[0] and returns its number of lines.
-func (t *findingTally) readTable(lines []pageLine, at section, from int) (n int) {
-	var rows [][]string
-	var raw []string
-	sure := true
-	for n < len(lines) && (lines[n].visibility == inView || lines[n].visibility == doubtful) {
-		text := strings.TrimSpace(lines[n].text)
-		if text == "" || text[0] != '|' {
-			break
-		}
-		n++
-		sure = sure && lines[n-1].visibility == inView && !isDeceptive(text)
-		if len(text) > 4*maxMatchedLine || len(rows) > 500 {
-			continue
-		}
-		cells := cellsOf(text)
-		for i, c := range cells {
-			cells[i] = stripMarks(strings.TrimSpace(c))
-		}
-		rows, raw = append(rows, cells), append(raw, text)
-	}
-	if n == 0 {
-		return 1
-	}
-	if at.settled || len(rows) < 2 {
-		return n
-	}
-	header, body := rows[0], rows[1:]
-	raw = raw[1:]
-	if strings.Trim(strings.Join(body[0], ""), "-: ") == "" { // the rule below the header
-		body, raw = body[1:], raw[1:]
-	}
-	across := make([]quorum.Severity, len(header)) // the severity of each column, where columns are severities
-	skip := make([]bool, len(header))              // columns of settled matters
-	open := -1
-	wide := false
-	for i, h := range header {
-		h = trimSymbols(h)
-		if severity, ok := severityOfCell(header[i], t.coloured); ok && i > 0 || ok && len(header) > 2 {
-			across[i], wide = severity, true
-		}
-		skip[i] = isSettled(h)
-		if h == "open" || h == "remaining" || h == "unresolved" || h == "outstanding" {
-			open = i
-		}
-	}
-	if severity, ok := severityOfCell(header[0], t.coloured); ok && wide && !slices.Contains(across[1:], 0) {
-		across[0] = severity // each column is one
-	}
-	isCount := func(cells []string) bool { _, ok := severityOfCell(cells[0], t.coloured); return ok }
-	if at.severity > 0 && !wide && !slices.ContainsFunc(body, isCount) {
-		t.listRows(body, raw, at.severity, from, sure)
-		return n
-	}
-	for r, cells := range body {
-		label := trimSymbols(cells[0])
-		if isSettled(label) {
-			t.read = t.read || sure && hasPositive(cells[1:])
-			continue
-		}
-		if t.readRow(header, cells, raw[r], from, sure) {
-			continue
-		}
-		severity, ok := severityOfCell(cells[0], t.coloured)
-		total := issueLabel().MatchString(label)
-		for i, c := range cells {
-			counts := i > 0 && (ok || total) && !wide
-			if i < len(header) {
-				counts = counts && !skip[i] && (open < 0 || i == open)
-				if across[i] > 0 {
-					severity, counts = across[i], true
-				}
-			}
-			if !counts {
-				continue
-			}
-			c = trimSymbols(c)
-			t.read = t.read || open >= 0 && hasPositive(cells[1:]) // what was found is not open any more
-			switch number, err := strconv.Atoi(c); {
-			case err == nil && number >= 0:
-				t.addCount(severity, number, total, raw[r], from, sure)
-			case c == "none":
-				t.addCount(severity, 0, total, raw[r], from, sure)
-			case c != "" && c[0] >= '1' && c[0] <= '9' && !settledWords().MatchString(c): // "2 new"
-				t.addCount(severity, 1, total, raw[r], from, sure)
-			case placeholder().MatchString(c):
-				t.unfilled = true
-			}
-		}
-	}
-	return n
+// A table is what its header says of the rows below it.
+type table struct {
+	header   []string
+	across   []quorum.Severity // of the columns that count findings of one severity
+	isAcross bool              // there are such columns
+	severity int               // the column of each row's severity; -1: none
+	open     int               // the column of what is open; -1: none
+	counts   bool              // a row of it counts
 }
 
 var (
@@ -588,36 +479,102 @@ var (
 	severityColumn = lazyRegexp(`^(?:severity|sev|priority|prio|level)$`)
 	// otherColumn matches the name of a column by which a table explains severities, or counts by them.
 	otherColumn = lazyRegexp(`^(?:meaning|definition|counts?|number|total|n|#? ?of findings|means|action)$`)
+	// mainColumn matches the name of a column that says in each row what was found.
+	mainColumn = lazyRegexp(`^(?:issues?|findings?|problems?|bugs?|concerns?|comments?|descriptions?|details?|titles?|summary|what|found|open` +
+		`|results?|status)\b`)
+	// openColumn matches the name of a column that counts what is open.
+	openColumn = lazyRegexp(`^(?:open|remaining|unresolved|outstanding)$`)
 )
 
-// readRow reads a row of a table with a column of severities, as one finding.
-func (t *findingTally) readRow(header, cells []string, raw string, from int, sure bool) bool {
-	at := slices.IndexFunc(header, func(h string) bool { return severityColumn().MatchString(trimSymbols(h)) })
-	if at < 0 || at >= len(cells) || slices.ContainsFunc(header, func(h string) bool { return otherColumn().MatchString(trimSymbols(h)) }) {
-		return false
-	}
-	severity, ok := severityOfCell(cells[at], t.coloured)
-	says := false
-	for i, c := range cells {
-		if c = trimSymbols(c); i == at || c == "" {
-			continue
+// newTable returns the table that a row begins.
+func newTable(cells []string, coloured bool) *table {
+	h := &table{across: make([]quorum.Severity, len(cells)), open: -1, severity: -1}
+	explains := false
+	for i, name := range cells {
+		h.across[i], _ = severityOfCell(name, coloured)
+		h.isAcross = h.isAcross || i > 0 && h.across[i] > 0
+		name = trimSymbols(name)
+		if h.header = append(h.header, name); openColumn().MatchString(name) {
+			h.open = i
 		}
-		if isSettled(c) && strings.Count(c, " ") < 3 || saysNothing(c) {
-			return false
+		if h.severity < 0 && severityColumn().MatchString(name) {
+			h.severity = i
 		}
-		says = says || strings.Trim(c, "0123456789 -") != "" && !placeholder().MatchString(c)
+		explains = explains || otherColumn().MatchString(name)
 	}
-	if !ok || !says {
-		return false
+	if explains {
+		h.severity = -1
 	}
-	t.listRow(raw, severity, from, sure)
-	return true
+	return h
 }
 
-// listRow takes a row of a table for a finding.
-func (t *findingTally) listRow(raw string, severity quorum.Severity, from int, sure bool) {
-	row := strings.NewReplacer("|", " ", "`", "").Replace(raw)
-	t.addFound(findingAt(row, strings.Trim(raw, "| "), severity), from, sure)
+// readRow reads a row of a table: the header, or below it a finding, or counts.
+func (t *findingTally) readRow(text string) {
+	cells := cellsOf(text)
+	for i, c := range cells {
+		cells[i] = stripMarks(strings.TrimSpace(c))
+	}
+	switch {
+	case len(text) > 4*maxMatchedLine || t.at.settled:
+		return
+	case t.table == nil:
+		t.table = newTable(cells, t.coloured)
+		return
+	case isMarkup(strings.Join(cells, "")): // the rule below the header
+		return
+	}
+	h, label := t.table, trimSymbols(cells[0])
+	severity, isSeverity := severityOfCell(cells[0], t.coloured)
+	total := issueLabel().MatchString(label)
+	h.counts = h.counts || isSeverity
+	switch {
+	case t.at.severity > 0 && !h.isAcross && !h.counts:
+		t.listRow(cells, text, t.at.severity, -1)
+		return
+	case isSettled(label):
+		t.read = t.read || t.visibility == inView && hasPositive(cells[1:])
+		return
+	case h.severity >= 0 && h.severity < len(cells):
+		if s, ok := severityOfCell(cells[h.severity], t.coloured); ok && t.listRow(cells, text, s, h.severity) {
+			return
+		}
+	}
+	t.read = t.read || h.open >= 0 && hasPositive(cells[1:]) // what was found is not open any more
+	for i, c := range cells {
+		isKnown := i < len(h.header)
+		switch {
+		case h.isAcross && isKnown && h.across[i] > 0:
+			t.addCount(h.across[i], total, trimSymbols(c), text)
+		case h.isAcross, i == 0, !isSeverity && !total, isKnown && (isSettled(h.header[i]) || h.open >= 0 && i != h.open):
+		default:
+			t.addCount(severity, total, trimSymbols(c), text)
+		}
+	}
+}
+
+// listRow takes a row of a table for a finding, unless its cells say that there is none. The cell of its severity, and numbers,
+// say nothing.
+func (t *findingTally) listRow(cells []string, text string, severity quorum.Severity, severityAt int) bool {
+	says := false
+	for i, c := range cells {
+		c = trimSymbols(c)
+		switch {
+		case i == severityAt || c == "":
+		case isSettled(c) && strings.Count(c, " ") < 3, placeholder().MatchString(c), c == "0":
+			return false
+		case saysNothing(c): // a finding without a file, or with nothing to add, is one
+			if i >= len(t.table.header) || mainColumn().MatchString(t.table.header[i]) {
+				return false
+			}
+		default:
+			says = says || strings.Trim(c, "0123456789 -") != ""
+		}
+	}
+	if says {
+		row := strings.NewReplacer("|", " ", "`", "").Replace(text)
+		t.addFound(findingAt(row, strings.Trim(text, "| "), severity))
+	}
+	return says
 }
 
 // findingAt returns a finding with the place that a line names.
@@ -626,25 +583,13 @@ func findingAt(line, body string, severity quorum.Severity) quorum.Finding {
 	return quorum.Finding{Path: path, Line: number, Body: body, Severity: severity}
 }
 
-// addFound adds a finding of line i, and returns it where it is kept. sure says that it stands in plain view.
-func (t *findingTally) addFound(f quorum.Finding, i int, sure bool) *quorum.Finding {
+// addFound adds a finding of the line, and returns it where it is kept.
+func (t *findingTally) addFound(f quorum.Finding) *quorum.Finding {
 	if len(t.found) == 0 {
-		t.firstFound = i
+		t.first = t.i
 	}
-	t.found, t.sure = append(t.found, f), t.sure || sure
+	t.found, t.sure = append(t.found, f), t.sure || t.visibility == inView
 	return &t.found[len(t.found)-1]
-}
-
-// listRows takes the rows of a table under a severity for findings, but for those that say that there is none.
-func (t *findingTally) listRows(body [][]string, raw []string, severity quorum.Severity, from int, sure bool) {
-	for r, cells := range body {
-		whole := strings.TrimSpace(strings.Join(cells, " "))
-		isUnfilled := slices.ContainsFunc(cells, func(c string) bool { return placeholder().MatchString(trimSymbols(c)) })
-		if isUnfilled || strings.Trim(whole, "- –—") == "" || saysNothing(whole) {
-			continue
-		}
-		t.listRow(raw[r], severity, from, sure)
-	}
 }
 
 // hasPositive reports whether a cell is a positive number.
@@ -669,17 +614,12 @@ func severityOfCell(label string, coloured bool) (quorum.Severity, bool) {
 // hasObjection reports whether a finding objects. least is the least severity that does: with quorum.SeverityAny every
 // finding objects, and one of unknown severity always does.
 func (t findingTally) hasObjection(least quorum.Severity) bool {
-	for _, f := range t.found {
-		if !isBelow(f.Severity, least) {
-			return true
-		}
-	}
 	for s, n := range t.counted {
 		if n > 0 && !isBelow(s, least) {
 			return true
 		}
 	}
-	return false
+	return slices.ContainsFunc(t.found, func(f quorum.Finding) bool { return !isBelow(f.Severity, least) })
 }
 
 // countsGrave reports whether a count says that there is something grave, whatever other counts say.
@@ -693,7 +633,7 @@ func (t findingTally) countsGrave(least quorum.Severity) bool {
 }
 
 // countsOnlyAt reports whether t holds nothing but what a line counts, which a vendor's own sentence explains.
-func (t findingTally) countsOnlyAt(line int) bool { return len(t.found) == 0 && t.line == line }
+func (t findingTally) countsOnlyAt(line int) bool { return len(t.found) == 0 && t.counts.line == line }
 
 // isMinorOnly reports whether t is only a list of minor findings without a file and line.
 func (t findingTally) isMinorOnly() bool {
@@ -704,26 +644,21 @@ func (t findingTally) isMinorOnly() bool {
 // hasFindings reports whether anything is counted or listed with a severity.
 func (t findingTally) hasFindings() bool { return t.hasObjection(quorum.SeverityAny) }
 
-// contradictsItself reports whether the counts say that there is nothing where the text lists findings.
+// contradictsItself reports whether the text says that there is nothing, of a severity or at all, and lists findings.
 func (t findingTally) contradictsItself() bool {
-	for s, n := range t.counted {
-		if n > 0 {
-			continue
-		}
-		for _, f := range t.found {
-			if f.Severity == s || s == 0 {
-				return true
-			}
-		}
+	saysZero := func(s quorum.Severity) bool { n, counts := t.counted[s]; return counts && n == 0 }
+	switch {
+	case slices.ContainsFunc(t.found, func(f quorum.Finding) bool { return saysZero(f.Severity) || saysZero(0) }):
+		return true
+	case t.hasFindings():
+		return t.clean
 	}
-	nothing := t.clean || t.zero && !t.hasFindings()
-	return nothing && (t.hasFindings() || len(t.listed) > 0)
+	return (t.clean || t.zero) && len(t.listed) > 0
 }
 
 // allFindings returns the findings to quote, marked where they lie below least.
 func (t findingTally) allFindings(least quorum.Severity) []quorum.Finding {
-	out := append([]quorum.Finding(nil), t.found...)
-	out = append(out, t.listed...)
+	out := slices.Concat(t.found, t.listed)
 	for i := range out {
 		out[i].Below = isBelow(out[i].Severity, least)
 	}
@@ -732,9 +667,9 @@ func (t findingTally) allFindings(least quorum.Severity) []quorum.Finding {
 
 // toRuling returns the ruling of the tally by itself; silent if it holds nothing.
 func (t findingTally) toRuling(least quorum.Severity) ruling {
-	r := ruling{detail: t.detail, rule: t.rule, line: t.line}
+	r := t.counts
 	if len(t.found) > 0 {
-		r.detail, r.rule, r.line = shortQuote(t.found[0].Body), "finding", t.firstFound
+		r = ruling{detail: shortQuote(t.found[0].Body), rule: "finding", line: t.first}
 	}
 	switch {
 	case t.contradictsItself() && !t.countsGrave(least):
