@@ -56,7 +56,7 @@ func (s *pageScanner) markAsides() {
 				}
 			}
 			l.weaken(foldedAsides > 0 || section > 0 || afterColon)
-			_, value, _, field := parseFieldLine(*l)
+			_, value, _, field := parseField(*l)
 			afterColon, lineIsAside = afterColon && field && value == "", false
 		} else {
 			announced := afterColon || lineIsAside && continuesAside(text, asideIsItem)
@@ -118,6 +118,6 @@ func continuesAside(text string, behindItem bool) bool {
 	if _, item := listItem(text); item || behindItem {
 		return item
 	}
-	_, _, _, field := parseField(text)
+	_, _, _, field := parseField(pageLine{text: text})
 	return field
 }

@@ -167,95 +167,63 @@ func (f verdictField) voteOfUnknown(v vote) vote {
 	return v
 }
 
-// parseField recognises a line that is a field. A field in code, struck out or with deceptive letters is not sure.
-func parseField(text string) (f verdictField, value string, sure, ok bool) {
-	trimmed := strings.TrimLeftFunc(text, func(r rune) bool { return r == '\t' || isSymbol(r) })
-	trimmed, items := cutItems(trimmed, 3)
-	head := trimmed[:min(len(trimmed), 240)]
-	if trimmed == "" || !strings.ContainsAny(head, "?:") && !strings.Contains(head, "：") {
-		return f, "", false, false
-	}
-	short := trimMark(plainWords(dropInvisible(head)))
-	for _, f := range verdictFields {
-		rest, found := cutWord(short, f.label)
-		if !found || !beginsWithColon(strings.TrimLeft(rest, " ")) {
-			continue
-		}
-		sure = trimmed[0] != '`' && !strings.Contains(trimmed, "~") && !isDeceptive(trimmed) && !(f.loose && items > 0)
-		whole := stripMarks(headingText(dropInvisible(trimmed)))
-		_, value, _ = strings.Cut(whole, f.label)
-		return f, strings.TrimLeft(value, " ?:："), sure, true
-	}
-	label, value, found := strings.Cut(strings.ReplaceAll(short, "：", ":"), ":")
-	label, value = strings.TrimRight(label, " "), strings.TrimLeft(value, " ")
-	if !found || strings.Count(label, " ") >= 5 || isAsideName(label) {
-		return f, "", false, false
-	}
-	switch noun := label[strings.LastIndexByte(label, ' ')+1:]; {
-	case noun == "verdict", noun == "decision", noun == "recommendation", slices.Contains(foreignLabels, label):
-		return objectingField, value, false, true
-	}
-	return f, "", false, false
-}
-
-// trimMark cuts the number or tick off the front of a line: "1. verdict", "✓ decision".
-func trimMark(words string) string {
-	if item, ok := listItem(words); ok {
-		words = item
-	}
-	return strings.TrimLeft(words, "✓✔ ")
-}
-
-// parseFieldLine is parseField for a line of a page: a heading, or a line in bold, that is nothing but a label is a field whose
-// value stands below. Its section may hold anything else instead of a value.
-func parseFieldLine(l pageLine) (f verdictField, value string, sure, ok bool) {
-	if f, value, sure, ok = parseField(l.text); ok || len(l.text) > 80 || l.level == 0 && !boldLine(strings.TrimSpace(l.text)) {
-		return f, value, sure, ok
-	}
-	f, ok = fieldNamed(plainWords(dropInvisible(l.text)))
-	return f, "", ok && !isDeceptive(l.text), ok
-}
-
-// fieldNamed returns the field whose label stands by itself.
-func fieldNamed(label string) (f verdictField, ok bool) {
-	for _, f := range verdictFields {
-		if label == f.label {
-			f.named = true
-			return f, true
-		}
-	}
-	return f, false
-}
-
-// fieldAt reads line i as a field of any label: the label, its value, and the index of the value's line. The value stands behind
-// the label, in the next cells of a row, or below. Both are in small letters; the label is "" where there is no field.
-func (p LinedText) fieldAt(i int) (label, value string, at int) {
-	l := p.lines[i]
-	text := strings.TrimSpace(dropInvisible(l.text[:min(len(l.text), 4*maxMatchedLine)]))
-	if row, isRow := strings.CutPrefix(text, "|"); isRow {
-		cells := strings.Split(row, "|")
-		return strings.TrimRight(trimSymbols(lowerWords(cells[0])), " :?"), lowerWords(strings.Join(cells[1:], " — ")), i
-	}
+// splitField splits a line into the label and the value of a field, both in small letters. Those of a row of a table are its cells.
+// A heading, or a line in bold, may be named by nothing but a label. The label is "" where there is no field.
+func splitField(l pageLine) (label, value string, named bool) {
+	text := strings.TrimSpace(dropInvisible(l.text))
 	isHeading := l.level > 0 || boldLine(text)
-	text, _ = cutItems(headingText(text), 3)
-	words := strings.TrimLeftFunc(lowerWords(text), isSymbol)
-	end := strings.IndexAny(words, ":?：")
 	switch {
-	case end < 0 && !isHeading:
-		return "", "", i
-	case end < 0:
+	case strings.HasPrefix(text, "|"):
+		cells := cellsOf(text)
+		return strings.TrimRight(trimSymbols(lowerWords(cells[0])), " :?"), lowerWords(strings.Join(cells[1:], " — ")), true
+	case !isHeading && !strings.ContainsAny(text, ":?："):
+		return "", "", false
+	}
+	text, _ = cutItems(strings.TrimLeftFunc(headingText(text), isSymbol), 3)
+	words := lowerWords(text)
+	end := strings.IndexAny(words, ":?：")
+	if named = end < 0; named {
 		end = len(words)
 	}
-	label, value = strings.TrimRight(words[:end], " "), strings.TrimLeft(words[end:], " ?:：")
-	if value != "" {
+	if named && !isHeading {
+		return "", "", false
+	}
+	label, _ = listItem(trimSymbols(words[:end])) // "**1. Verdict:** …"
+	return label, strings.TrimLeft(words[end:], " ?:："), named
+}
+
+// parseField recognises a line that is a field of the closed list. The section of a heading without a colon may hold anything else
+// than a value. A field in code, struck out, a link or with deceptive letters is not sure.
+func parseField(l pageLine) (f verdictField, value string, sure, ok bool) {
+	label, value, named := splitField(l)
+	text := strings.TrimLeftFunc(l.text, func(r rune) bool { return r == '\t' || isSymbol(r) })
+	if label == "" || text[0] == '|' && len(cellsOf(text)) != 2 {
+		return f, "", false, false
+	}
+	for _, f := range verdictFields {
+		if label == f.label {
+			bare, items := cutItems(text, 3)
+			isOdd := strings.HasPrefix(bare, "`") || strings.ContainsAny(text, "~") || strings.Contains(text, "](") || isDeceptive(text)
+			f.named = named
+			return f, value, !isOdd && !(f.loose && items > 0), true
+		}
+	}
+	noun := label[strings.LastIndexByte(label, ' ')+1:]
+	isNoun := noun == "verdict" || noun == "decision" || noun == "recommendation" || slices.Contains(foreignLabels, label)
+	if named || !isNoun || strings.Count(label, " ") >= 5 || isAsideName(label) {
+		return f, "", false, false
+	}
+	return objectingField, value, false, true
+}
+
+// fieldAt reads line i as a field of any label, with the index of its value's line: the value stands behind the label, or below.
+func (p LinedText) fieldAt(i int) (label, value string, at int) {
+	label, value, _ = splitField(p.lines[i])
+	if label == "" || value != "" || strings.HasPrefix(strings.TrimSpace(p.lines[i].text), "|") {
 		return label, value, i
 	}
 	next, at := nextLine(p, i)
 	return label, lowerWords(dropInvisible(next)), at
-}
-
-func beginsWithColon(s string) bool {
-	return s != "" && (s[0] == '?' || s[0] == ':' || strings.HasPrefix(s, "："))
 }
 
 // beginsWithOneOf reports whether a value begins with one of some words.

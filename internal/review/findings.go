@@ -117,7 +117,7 @@ func (t *findingTally) readLine(text string) {
 // readHeading begins the section of a heading, unless the heading is a finding by itself.
 func (t *findingTally) readHeading(name string, level int, text string) {
 	t.at, t.last = t.at.beginSection(name, level, text), nil
-	if _, _, _, field := parseFieldLine(t.pageLine); field || slices.Contains(approvedWords, name) { // it names no section
+	if _, _, _, field := parseField(t.pageLine); field || slices.Contains(approvedWords, name) { // it names no section
 		t.at = section{level: level, name: name}
 	}
 	severity, isFinding := t.at.severity, t.at.inherits

@@ -119,13 +119,11 @@ func (d *document) ruleFields() ruling {
 func (d *document) ruleField(i int, l pageLine) ruling {
 	text := strings.TrimSpace(l.text)
 	got := ruling{detail: shortQuote(text), line: i, weak: l.visibility != inView || strings.Contains(text, " style=")}
-	if f, value, ok := fieldInRow(text); ok {
-		got.vote, got.rule = f.voteOf(value), "field: "+f.label
-		return got
+	second, isPair := "", false // two fields in one line must both say yes
+	if !strings.HasPrefix(text, "|") {
+		l.text, second, isPair = strings.Cut(l.text, " | **")
 	}
-	first, second, isPair := strings.Cut(l.text, " | **") // two fields in one line must both say yes
-	l.text = first
-	f, value, sure, ok := parseFieldLine(l)
+	f, value, sure, ok := parseField(l)
 	if !ok {
 		return d.ruleHeading(got, l, text)
 	}
@@ -144,7 +142,7 @@ func (d *document) ruleField(i int, l pageLine) ruling {
 		got.detail, got.line = shortQuote(text+" "+next), at
 	}
 	got.vote = f.voteOf(value)
-	if f, value, _, _ := parseField("**" + second); isPair && got.vote == approves && f.voteOf(value) != approves {
+	if f, value, _, _ := parseField(pageLine{text: "**" + second}); isPair && got.vote == approves && f.voteOf(value) != approves {
 		got.vote = unclear
 	}
 	return got
@@ -192,17 +190,4 @@ func rejectingUnit(words string, strong bool) (word string, ok bool) {
 		}
 	}
 	return "", false
-}
-
-// fieldInRow recognises a row of a table of which the one cell names a verdict and the other holds it.
-func fieldInRow(text string) (f verdictField, value string, ok bool) {
-	if !strings.HasPrefix(text, "|") || len(text) > maxMatchedLine {
-		return f, "", false
-	}
-	cells := cellsOf(text)
-	if len(cells) != 2 || isDeceptive(text) || strings.ContainsAny(text, "~`") {
-		return f, "", false
-	}
-	f, ok = fieldNamed(strings.TrimRight(plainWords(cells[0]), " ?:"))
-	return f, stripMarks(strings.TrimSpace(cells[1])), ok
 }

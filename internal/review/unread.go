@@ -341,8 +341,8 @@ func (p LinedText) continuesSentence(i int) bool {
 		return false
 	}
 	_, isItem := listItem(text)
-	_, _, _, field := parseFieldLine(p.lines[i])
-	_, _, _, above := parseFieldLine(p.lines[i-1])
+	_, _, _, field := parseField(p.lines[i])
+	_, _, _, above := parseField(p.lines[i-1])
 	return (isAlnum(text[0]) || strings.IndexByte("`*", text[0]) >= 0) && !isItem && !field && !above && !boldLine(text)
 }
 
