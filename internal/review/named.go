@@ -109,7 +109,7 @@ func (d *document) readNamed() (got Reading, found bool) {
 	if got.Outcome == quorum.Findings {
 		got.Findings = tallyFindings(d.LinedText).allFindings(d.reviewer.MinSeverity)
 		got.Inline = got.Inline && len(got.Findings) == 0
-		markObjecting(got.Findings)
+		markBelow(got.Findings, false)
 	}
 	got.final = true
 	return got, found

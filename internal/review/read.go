@@ -102,61 +102,46 @@ func readConclusion(r quorum.Reviewer, m Material) Reading {
 	if m.Kind == Status {
 		word = m.State
 	}
-	detail := shortQuote(word)
-	switch word {
-	case "success":
-		return Reading{Outcome: quorum.Approved, Reason: quorum.ReasonApproved, Detail: detail}
-	case "failure", "action_required": // an App that found something asks for action
-		if r.FailureMeans == quorum.MeansFindings {
-			return Reading{Outcome: quorum.Findings, Reason: quorum.ReasonFindings, Detail: detail}
-		}
-	case "neutral", "skipped":
-		if word == "neutral" && r.Verdict.Neutral == quorum.MeansFindings {
-			return Reading{Outcome: quorum.Findings, Reason: quorum.ReasonFindings, Detail: detail}
-		}
-		return Reading{Outcome: quorum.Declined, Reason: quorum.ReasonSkipped, Detail: detail}
-	case "pending":
-		if m.Kind == Status {
-			return Reading{Outcome: quorum.Running, Reason: quorum.ReasonRunning, Detail: detail}
-		}
-	case "":
-		return Reading{Outcome: quorum.Running, Reason: quorum.ReasonRunning}
+	got := Reading{Outcome: quorum.Unknown, Reason: quorum.ReasonUnknown, Detail: shortQuote(word)}
+	isFailure := word == "failure" || word == "action_required" // an App that found something asks for action
+	switch {
+	case word == "success":
+		got.Outcome, got.Reason = quorum.Approved, quorum.ReasonApproved
+	case isFailure && r.FailureMeans == quorum.MeansFindings, word == "neutral" && r.Verdict.Neutral == quorum.MeansFindings:
+		got.Outcome, got.Reason = quorum.Findings, quorum.ReasonFindings
+	case word == "neutral", word == "skipped":
+		got.Outcome, got.Reason = quorum.Declined, quorum.ReasonSkipped
+	case word == "", word == "pending" && m.Kind == Status:
+		got.Outcome, got.Reason = quorum.Running, quorum.ReasonRunning
 	}
-	return Reading{Outcome: quorum.Unknown, Reason: quorum.ReasonUnknown, Detail: detail}
+	return got
 }
 
 // readStatus reads a commit status whose state is no verdict. Its description is too short to hold one.
 func readStatus(r quorum.Reviewer, m Material) Reading {
+	got := Reading{Outcome: quorum.Unrelated, Reason: quorum.ReasonUnknown, Detail: shortQuote(m.Body)}
 	switch {
 	case m.State == "pending":
-		return Reading{Outcome: quorum.Running, Reason: quorum.ReasonRunning, Detail: shortQuote(m.Body)}
+		got.Outcome, got.Reason = quorum.Running, quorum.ReasonRunning
 	case m.State == "failure", m.State == "error":
-		return Reading{Outcome: quorum.Unknown, Reason: quorum.ReasonUnknown, Detail: shortQuote(m.Body)}
+		got.Outcome = quorum.Unknown
 	case r.Status != "" && r.Preset == "":
-		return Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonMalformed, Detail: shortQuote(m.Body)}
+		got.Outcome, got.Reason = quorum.Malformed, quorum.ReasonMalformed
 	}
-	return Reading{Outcome: quorum.Unrelated, Reason: quorum.ReasonUnknown, Detail: shortQuote(m.Body)}
+	return got
 }
 
 // readCheck reads a check run's output. An approval in it must agree with the check's conclusion.
 func (d *document) readCheck(m Material) Reading {
 	got := d.readText(Material{Kind: Check, Body: m.Body, Threads: m.Threads, Minor: m.Minor})
-	switch got.Outcome {
-	case quorum.Findings:
+	switch isGood := m.Conclusion == "success" || m.Conclusion == "neutral" || m.Conclusion == ""; {
+	case isGood, got.Outcome == quorum.Findings:
 		return got
-	case quorum.Approved:
-		switch m.Conclusion {
-		case "success", "neutral", "":
-			return got
-		}
+	case got.Outcome == quorum.Approved:
 		return Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonContradicts, Detail: got.Detail, Findings: got.Findings}
-	}
-	switch m.Conclusion {
-	case "success", "neutral", "":
-		return got
-	case "skipped":
+	case m.Conclusion == "skipped":
 		return Reading{Outcome: quorum.Declined, Reason: quorum.ReasonSkipped}
-	case "timed_out":
+	case m.Conclusion == "timed_out":
 		return Reading{Outcome: quorum.Hung, Reason: quorum.ReasonHung}
 	}
 	return Reading{Outcome: quorum.Unknown, Reason: quorum.ReasonUnknown, Detail: shortQuote(m.Conclusion)}
@@ -245,44 +230,42 @@ func (d *document) partialLine() (line int, rule string, found bool) {
 
 // readVerdict reads a text in the format that the policy names.
 func (d *document) readVerdict(m Material) Reading {
-	r, p := d.reviewer, d.LinedText
+	r, isVerdict := d.reviewer, false // isVerdict says that the state of a review may decide
 	got, isNamed := d.readNamed()
-	if isNamed {
-		return d.withState(m, got, false)
-	}
-	switch r.Verdict.Kind {
-	case quorum.Words:
-		got = Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonMalformed}
-	case quorum.JSON:
-		got = readJSON(r, m.Body, p)
-	case quorum.Conclusion, quorum.Artifact: // no text is its verdict; its own account's comments on the diff object
+	switch kind := r.Verdict.Kind; {
+	case isNamed:
+	case kind == quorum.JSON:
+		got = readJSON(r, m.Body, d.LinedText)
+	case kind == quorum.Conclusion, kind == quorum.Artifact: // no text is its verdict; its own account's comments on the diff object
 		if got = (Reading{Outcome: quorum.Unrelated, Reason: quorum.ReasonUnknown}); r.Author == quorum.ActionsBot {
 			return got
 		}
-	case quorum.ReadyToMerge: // nothing but fields
-		got = Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonMalformed}
+	case kind == quorum.ReadyToMerge: // nothing but fields
+		got = noVerdict
 		if fields := d.ruleFields(); fields.vote != silent {
 			got = d.combineRulings(tallyFindings(d.LinedText), fields, presetRuling{})
 		}
-	case quorum.FindingList: // a field may object, and never approves
+	case kind == quorum.FindingList: // a field may object, and never approves
 		fields := d.ruleFields()
 		if fields.vote == approves {
 			fields = ruling{}
 		}
 		got = d.readForms(m, fields)
-	case quorum.ReviewState:
-		text := d.readForms(m, d.ruleFields())
-		if m.Kind == Comment && text.Outcome != quorum.Findings { // only a review has a state
-			return Reading{Outcome: quorum.Unrelated, Reason: quorum.ReasonUnknown, Detail: text.Detail}
+	case kind == quorum.Auto, kind == quorum.ReviewState:
+		got, isVerdict = d.readForms(m, d.ruleFields()), true
+		if kind == quorum.ReviewState && m.Kind == Comment && got.Outcome != quorum.Findings { // only a review has a state
+			return Reading{Outcome: quorum.Unrelated, Reason: quorum.ReasonUnknown, Detail: got.Detail}
 		}
-		return d.withState(m, text, true)
-	case quorum.Auto:
-		return d.withState(m, d.readForms(m, d.ruleFields()), true)
+	case kind == quorum.Words:
+		got = noVerdict
 	default: // an unknown format has no verdict
-		return Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonMalformed}
+		return noVerdict
 	}
-	return d.withState(m, got, false)
+	return d.withState(m, got, isVerdict)
 }
+
+// noVerdict is the reading of a text that says nothing in its format.
+var noVerdict = Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonMalformed}
 
 // isNeither reports whether a text was read as neither a verdict nor anything else.
 func (got Reading) isNeither() bool {
@@ -326,10 +309,10 @@ func (d *document) withState(m Material, got Reading, isVerdict bool) Reading {
 	return got
 }
 
-// markObjecting makes findings beside an explicit objection count, whatever their severity.
-func markObjecting(findings []quorum.Finding) {
+// markBelow says of all findings whether they lie below what objects, whatever their severity.
+func markBelow(findings []quorum.Finding, isBelow bool) {
 	for i := range findings {
-		findings[i].Below = false
+		findings[i].Below = isBelow
 	}
 }
 
@@ -350,9 +333,7 @@ func (d *document) acceptMinor(m Material, t findingTally, got Reading) Reading 
 	switch {
 	case got.Outcome == quorum.Approved:
 	case got.Outcome == quorum.Findings && got.Inline && got.inline > 0 && got.inline <= m.Minor && t.prose < got.Line:
-		for i := range got.Findings {
-			got.Findings[i].Below = true
-		}
+		markBelow(got.Findings, true)
 	case wordless && d.onlyIntroduces():
 		got = Reading{Rule: "inline comments below min_severity", Findings: got.Findings}
 	default:
@@ -365,111 +346,79 @@ func (d *document) acceptMinor(m Material, t findingTally, got Reading) Reading 
 // combineRulings makes one reading of a text's fields, lists and vendor's sentences. An objection wins; an approval beside
 // a contradiction is malformed.
 func (d *document) combineRulings(t findingTally, fields ruling, own presetRuling) Reading {
-	r := d.reviewer
-	lists := t.toRuling(r.MinSeverity)
-	if own.vote == approves && lists.vote == yesAndNo && !t.hasFindings() {
-		lists = ruling{} // the sentence approves and the list holds suppressed comments: no contradiction
+	lists := t.toRuling(d.reviewer.MinSeverity)
+	says := func(r ruling) Reading {
+		got := r.toReading()
+		got.Findings = t.allFindings(d.reviewer.MinSeverity)
+		return got
 	}
-	bad := func(x ruling, reason quorum.Reason) Reading {
-		return Reading{
-			Outcome: quorum.Malformed, Reason: reason, Detail: x.detail, Findings: t.allFindings(r.MinSeverity),
-			Rule: x.rule, Line: x.line + 1,
-		}
-	}
+	isHalfYes := fields.vote == conditionalYes || fields.vote == unclear
 	switch {
-	case own.veto:
-		return own.objection(t.allFindings(r.MinSeverity), false)
-	case fields.vote == yesAndNo:
-		return bad(fields, quorum.ReasonContradicts)
+	case !own.veto && (fields.vote == yesAndNo || fields.vote == unfilledTemplate):
+		return says(fields)
 	case own.vote == yesAndNo:
-		return bad(own.ruling, quorum.ReasonContradicts)
-	case fields.vote == unfilledTemplate:
-		return bad(fields, quorum.ReasonTemplate)
+		return says(own.ruling)
 	case fields.vote == refuses && own.vote != objects && !(strings.HasSuffix(fields.detail, "ERROR") && t.namesPlace()):
 		return fields.refusal()
-	case fields.vote == objects:
-		if own.vote == approves {
-			return bad(fields, quorum.ReasonContradicts)
-		}
-		got := fields.toReading()
-		got.Findings = t.allFindings(r.MinSeverity)
-		markObjecting(got.Findings)
+	case fields.vote == objects && own.vote == approves:
+		fields.vote = yesAndNo
+		return says(fields)
+	case fields.vote == objects && !own.veto:
+		got := says(fields)
+		markBelow(got.Findings, false)
 		return got
 	case own.vote == objects:
-		return own.objection(t.allFindings(r.MinSeverity), own.inline && (lists.vote != objects || t.countsOnlyAt(own.line)))
-	case lists.vote == yesAndNo:
-		return bad(lists, quorum.ReasonContradicts)
-	case fields.vote == approves || own.vote == approves:
-		return t.approveUnlessGrave(r, fields, own)
-	case fields.vote == conditionalYes && lists.vote != objects:
-		return bad(fields, quorum.ReasonConditional)
-	case fields.vote == unclear && lists.vote != objects:
-		return bad(fields, quorum.ReasonMalformed)
-	}
-	got := lists.toReading()
-	got.Findings = t.allFindings(r.MinSeverity)
-	switch {
-	case got.Outcome == quorum.Approved && t.hasFindings():
-		got.Below, got.Reason = true, quorum.ReasonAccepted
-	case got.Outcome == quorum.Approved && !t.saysNothingElse():
-		got = Reading{
-			Outcome: quorum.Malformed, Reason: quorum.ReasonMalformed, Detail: got.Detail,
-			Rule: "a count of zero, and more", Line: got.Line,
+		got := says(own.ruling)
+		if got.Inline = own.inline && (lists.vote != objects || t.countsOnlyAt(own.line)); got.Inline {
+			got.inline = own.count
 		}
-	case got.Outcome == quorum.Approved && d.knowsCleanWords():
-		rule := "a count of zero, not in its vendor's words"
-		got = Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonMalformed, Detail: got.Detail, Rule: rule, Line: got.Line}
-	case got.Outcome == quorum.Approved:
-		got.Findings = nil
-	case got.Outcome == quorum.Malformed && own.vote == unclear:
-		got.Detail = own.detail
+		return got
+	case lists.vote == yesAndNo:
+		return says(lists)
+	case own.vote == approves && (isHalfYes || fields.vote == refuses), isHalfYes && lists.vote != objects:
+		return says(fields)
+	case fields.vote == approves || own.vote == approves:
+		return d.approveUnlessGrave(t, fields, own)
+	}
+	got := says(lists)
+	switch {
 	case got.Outcome == quorum.Findings:
 		got.Doubt, got.minorOnly = true, t.isMinorOnly()
-	}
-	return got
-}
-
-// objection returns the reading of a vendor's sentence that objects.
-func (s presetRuling) objection(findings []quorum.Finding, inline bool) Reading {
-	got := s.toReading()
-	got.Findings, got.Inline = findings, inline
-	if inline {
-		got.inline = s.count
+	case got.Outcome != quorum.Approved:
+	case t.hasFindings():
+		got.Below, got.Reason = true, quorum.ReasonAccepted
+	case !t.saysNothingElse():
+		got.Outcome, got.Reason, got.Rule = quorum.Malformed, quorum.ReasonMalformed, "a count of zero, and more"
+	case d.knowsCleanWords():
+		got.Outcome, got.Reason, got.Rule = quorum.Malformed, quorum.ReasonMalformed, "a count of zero, not in its vendor's words"
 	}
 	return got
 }
 
 // approveUnlessGrave returns the approval that an explicit yes gives, unless the text lists a grave finding. Findings that
 // are minor or lie below min_severity are shown beside the approval.
-func (t findingTally) approveUnlessGrave(r quorum.Reviewer, fields ruling, own presetRuling) Reading {
+func (d *document) approveUnlessGrave(t findingTally, fields ruling, own presetRuling) Reading {
 	decided := own.ruling
 	if own.vote != approves {
 		decided = fields
 	}
-	grave := max(r.MinSeverity, quorum.Medium) // "Ready to merge? Yes" and a nit is a yes
-	bad := Reading{
-		Outcome: quorum.Malformed, Reason: quorum.ReasonContradicts, Detail: decided.detail, Rule: decided.rule, Line: decided.line + 1,
-	}
+	least := d.reviewer.MinSeverity
+	grave := max(least, quorum.Medium) // "Ready to merge? Yes" and a nit is a yes
 	switch {
 	case t.hasObjection(grave), t.contradictsItself() && t.hasFindings(), fields.vote != approves && len(t.listed) > 0 && !own.lists:
-		bad.Findings = t.allFindings(r.MinSeverity)
-		return bad
+		decided.vote = yesAndNo
+		got := decided.toReading()
+		got.Findings = t.allFindings(least)
+		return got
 	case t.unfilled:
-		bad.Reason = quorum.ReasonTemplate
-		return bad
-	case fields.vote != approves && fields.vote != silent:
-		bad.Reason, bad.Detail = fields.toReading().Reason, fields.detail
-		return bad
+		decided.vote = unfilledTemplate
+		return decided.toReading()
 	}
-	got := Reading{
-		Outcome: quorum.Approved, Reason: quorum.ReasonApproved, Detail: decided.detail, NoOpen: own.noOpen, Rule: decided.rule,
-		Line: max(fields.line, own.line) + 1, ownWords: own.vote == approves && fields.vote != approves,
-	}
+	got := decided.toReading()
+	got.Line, got.NoOpen, got.ownWords = max(fields.line, own.line)+1, own.noOpen, own.vote == approves && fields.vote != approves
 	if t.hasFindings() || len(t.listed) > 0 && own.vote == approves {
 		got.Below, got.Reason, got.Findings = true, quorum.ReasonAccepted, t.allFindings(grave)
-		for i := range got.Findings {
-			got.Findings[i].Below = true
-		}
+		markBelow(got.Findings, true)
 	}
 	return got
 }
