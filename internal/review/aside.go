@@ -103,7 +103,7 @@ func isPlainAlert(text string) bool {
 // announces reports whether a line ends in a colon and what follows is not the writer's own verdict.
 func announces(text string) bool {
 	bare := strings.TrimRight(text, "*_` ")
-	if !strings.HasSuffix(bare, ":") && !strings.HasSuffix(bare, "：") || len(text) > 4*maxMatchedLine {
+	if !strings.HasSuffix(bare, ":") && !strings.HasSuffix(bare, "：") {
 		return false
 	}
 	if last := bare[strings.LastIndexByte(bare, ' ')+1:]; len(last) > 2 && last[0] == ':' { // an emoji in words: ":tada:"

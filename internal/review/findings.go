@@ -515,7 +515,7 @@ func (t *findingTally) readRow(text string) {
 		cells[i] = stripMarks(strings.TrimSpace(c))
 	}
 	switch {
-	case len(text) > 4*maxMatchedLine || t.at.settled:
+	case t.at.settled:
 		return
 	case t.table == nil:
 		t.table = newTable(cells, t.coloured)

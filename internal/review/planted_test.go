@@ -129,6 +129,20 @@ func TestALongTextApprovesNothingByFreeText(t *testing.T) {
 	}
 }
 
+// A paragraph hides nothing by its length.
+func TestALongParagraphHidesNoVeto(t *testing.T) {
+	long := strings.Repeat("The handler closes its body now, and the test waits for it. ", 4*maxMatchedLine/60+1)
+	table := "| Severity | Problem |\n|---|---|\n| Critical | " + long + " |"
+	for _, veto := range []string{long + "Please do not merge this yet.", long + "I was given no diff.", table} {
+		if got := Read(autoReviewer(), Material{Kind: Comment, Body: yes + "\n\n" + veto}); got.Outcome == quorum.Approved {
+			t.Errorf("approved beside %q", veto[max(0, len(veto)-80):])
+		}
+	}
+	if got := Read(autoReviewer(), Material{Kind: Comment, Body: yes + "\n\n" + long}); got.Outcome != quorum.Approved {
+		t.Errorf("%v by %q", got.Outcome, got.Rule)
+	}
+}
+
 // The answers of testdata/fresh were labelled before the reader was written that reads them. None is read as an approval that is
 // none, and of a hundred at least 95 are read as a careful maintainer would.
 func TestFreshAnswers(t *testing.T) {

@@ -264,25 +264,11 @@ func coverageOf(words string) (seen, all int, ok bool) {
 func (d *document) unreadLine(approving int, ownWords bool) (line int, found bool) {
 	var counted countedRead
 	var header []string
-	for i, l := range d.lines {
-		text := strings.TrimSpace(l.text)
-		isRow := strings.HasPrefix(text, "|")
-		if !isRow {
-			header = nil
-		}
-		switch {
-		case text == "" || l.visibility == hidden || i == approving || len(text) > 4*maxMatchedLine:
-			continue
-		case ownWords && (isRow || l.folded || l.visibility == quoted && !l.alert):
-			continue
-		}
-		if d.continuesSentence(i) {
-			text = lastSentence(d.lines[i-1].text) + " " + text
-		}
-		parts := []string{text}
-		if isRow {
+	for i, text := range d.linesBeside(approving, ownWords) {
+		parts := []string{d.wholeSentence(i, text)}
+		if text[0] == '|' {
 			cells := cellsOf(text)
-			if header == nil {
+			if i == 0 || !strings.HasPrefix(strings.TrimSpace(d.lines[i-1].text), "|") {
 				header = cells
 			}
 			parts = rowClauses(header, cells)
@@ -331,6 +317,15 @@ func (c *countedRead) showsUnread(part string) bool {
 	return c.seen > 0 && c.seen < c.all
 }
 
+// wholeSentence returns the text of line i behind what it goes on with.
+func (p LinedText) wholeSentence(i int, text string) string {
+	if !p.continuesSentence(i) {
+		return text
+	}
+	before := p.lines[i-1].text
+	return strings.TrimSpace(before[strings.LastIndexAny(before, ".!?;")+1:]) + " " + text
+}
+
 // continuesSentence reports whether line i goes on with the sentence of the line before: a text whose lines were broken by width.
 func (p LinedText) continuesSentence(i int) bool {
 	if i == 0 || p.lines[i].level > 0 || p.lines[i-1].level > 0 || p.lines[i-1].visibility != p.lines[i].visibility {
@@ -344,11 +339,6 @@ func (p LinedText) continuesSentence(i int) bool {
 	_, _, _, field := parseField(p.lines[i])
 	_, _, _, above := parseField(p.lines[i-1])
 	return (isAlnum(text[0]) || strings.IndexByte("`*", text[0]) >= 0) && !isItem && !field && !above && !boldLine(text)
-}
-
-// lastSentence returns what stands behind the last end of a sentence.
-func lastSentence(text string) string {
-	return strings.TrimSpace(text[strings.LastIndexAny(text, ".!?;")+1:])
 }
 
 // rowClauses returns the cells of a row, each behind the name of its column, the row as a whole, and of two cells the second behind

@@ -4,6 +4,7 @@ package review
 // read: wherever it stands, above the yes or below. What is not on the list describes. Nothing here can approve.
 
 import (
+	"iter"
 	"regexp"
 	"slices"
 	"strconv"
@@ -123,17 +124,16 @@ const shortLine = 9
 // away by plain words alone, which stand neither in a fold nor in a table or quote.
 func (d *document) vetoLine(at int, plain bool) (line int, rule string, found bool) {
 	first := true
-	for i, l := range d.lines {
-		text := strings.TrimSpace(l.text)
-		isAside := text != "" && (l.folded || l.visibility == quoted && !l.alert || text[0] == '|')
-		if text == "" || l.visibility == hidden || i == at || len(text) > 4*maxMatchedLine || plain && isAside {
-			continue
+	for i, text := range d.linesBeside(at, plain) {
+		units := []string{text}
+		if text[0] == '|' {
+			units = cellsOf(text)
 		}
-		units := unitsOf(text)
-		if d.continuesSentence(i) {
-			units = append(units, lastSentence(d.lines[i-1].text)+" "+text)
+		if whole := d.wholeSentence(i, text); whole != text {
+			units = append(units, whole)
 		}
 		for _, unit := range units {
+			unit, _ = listItem(strings.TrimSpace(unit))
 			if rule := ruleOfUnit(unit, plain, d.pull); rule != "" {
 				return i, rule, true
 			}
@@ -141,12 +141,33 @@ func (d *document) vetoLine(at int, plain bool) (line int, rule string, found bo
 		if plain || i < at {
 			continue
 		}
-		if rule := ruleBehind(l, text, isAside, first); rule != "" {
+		if rule := ruleBehind(d.lines[i], text, first); rule != "" {
 			return i, rule, true
 		}
 		first = false
 	}
 	return 0, "", false
+}
+
+// linesBeside yields the lines beside an approval, with their texts, in which something may take it away. A fold, a table and a
+// quote are left out where the approval is plain: there they are about the change itself.
+func (d *document) linesBeside(at int, plain bool) iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		for i, l := range d.lines {
+			text := strings.TrimSpace(l.text)
+			if text == "" || l.visibility == hidden || i == at || plain && isBeside(l) {
+				continue
+			}
+			if !yield(i, text) {
+				return
+			}
+		}
+	}
+}
+
+// isBeside reports whether a line stands in a fold, a quote or a table.
+func isBeside(l pageLine) bool {
+	return l.folded || l.visibility == quoted && !l.alert || strings.HasPrefix(strings.TrimSpace(l.text), "|")
 }
 
 // ruleOfUnit names the veto in a unit; "" if there is none.
@@ -180,11 +201,11 @@ func ruleOfUnit(unit string, plain bool, pull int) (rule string) {
 }
 
 // ruleBehind names what makes a line behind a yes take it back; "" if nothing does. first says that it is the first one there.
-func ruleBehind(l pageLine, text string, isAside, first bool) (rule string) {
+func ruleBehind(l pageLine, text string, first bool) (rule string) {
 	item, isItem := listItem(text)
 	begins := strings.TrimLeft(strings.ToLower(plainWords(dropInvisible(item))), "([\"'“ —–…-")
 	switch {
-	case l.level > 0 || isAside || isItem && !first || isFooter(text):
+	case l.level > 0 || isBeside(l) || isItem && !first || isFooter(text):
 	case !isItem && strings.HasSuffix(begins, "?"):
 		return "veto: a question"
 	case (first || strings.Count(begins, " ") < shortLine) && connective().MatchString(begins):
@@ -198,15 +219,6 @@ func deniesInProse(words string) bool {
 	return slices.ContainsFunc(vetoes, func(v veto) bool { return v.prose && saysVeto(v, words) })
 }
 
-// unitsOf returns the cells of a row, or the line.
-func unitsOf(text string) []string {
-	if text[0] == '|' {
-		return cellsOf(text)
-	}
-	item, _ := listItem(text)
-	return []string{item}
-}
-
 // saysVeto reports whether words are a veto that they do not deny.
 func saysVeto(v veto, words string) bool {
 	if v.name == "something is open" && isSettled(words) {
@@ -217,6 +229,7 @@ func saysVeto(v veto, words string) bool {
 
 // isDenied reports whether what follows these words is denied by them, in the same clause: "nothing here …", "no issue that …".
 func isDenied(before string) bool {
+	before = before[max(0, len(before)-maxMatchedLine):]
 	before = before[strings.LastIndexAny(before, ".;:!?,")+1:]
 	return slices.ContainsFunc(strings.Fields(before), func(w string) bool {
 		switch strings.Trim(w, "()") {
