@@ -16,38 +16,27 @@ var ownLabel = lazyRegexp(
 // in a colon: "Had the tests passed I would have written:". It also notes which lines are folded or within an alert.
 func (s *pageScanner) markAsides() {
 	var (
-		section      int    // level of the heading that began an aside, 0: none
-		folds        []bool // the open <details>: whether each is an aside
-		afterColon   bool   // the line of content before ended in a colon
-		lineIsAside  bool   // the line of content before was one of what a colon announces
-		asideIsItem  bool
-		inAlert      bool
-		foldedAsides int
+		section     int  // level of the heading that began an aside, 0: none
+		folds       int  // how many <details> are open
+		asideFold   int  // the outermost of them that is an aside, 0: none
+		afterColon  bool // the line of content before ended in a colon
+		lineIsAside bool // the line of content before was one of what a colon announces
+		asideIsItem bool
+		inAlert     bool
 	)
 	for i := range s.lines {
 		l := &s.lines[i]
 		text := strings.TrimSpace(l.text)
-		if l.visibility == quoted {
-			inAlert = inAlert || strings.HasPrefix(text, "[!") || isPlainAlert(text)
-			l.alert = inAlert
-			l.folded = len(folds) > 0
+		inAlert = l.visibility == quoted && (inAlert || strings.HasPrefix(text, "[!") || isPlainAlert(text))
+		l.alert, l.folded = inAlert, folds > 0
+		if l.visibility == quoted || l.visibility == hidden || text == "" {
 			continue
 		}
-		if inAlert = false; l.visibility == hidden || text == "" {
-			l.folded = len(folds) > 0
-			continue
+		folds += strings.Count(text, "<details")
+		if asideFold == 0 && folds > 0 && strings.Contains(text, "<summary") && isAsideName(plainWords(text)) {
+			asideFold = folds
 		}
-		tags := text[0] == '<' || strings.Contains(text, "details>") || strings.Contains(text, "summary>")
-		if tags {
-			for range min(strings.Count(text, "<details"), maxFolds-len(folds)) {
-				folds = append(folds, false)
-			}
-			if len(folds) > 0 && !folds[len(folds)-1] && strings.Contains(text, "<summary") && isAsideName(plainWords(text)) {
-				folds[len(folds)-1] = true
-				foldedAsides++
-			}
-		}
-		l.folded = len(folds) > 0
+		l.folded = folds > 0
 		if name, level, ok := headingOf(*l, text); ok && !strings.Contains(text, "<summary") {
 			if section == 0 || level <= section {
 				section = 0
@@ -55,31 +44,21 @@ func (s *pageScanner) markAsides() {
 					section = level
 				}
 			}
-			l.weaken(foldedAsides > 0 || section > 0 || afterColon)
+			l.weaken(asideFold > 0 || section > 0 || afterColon)
 			_, value, _, field := parseField(*l)
 			afterColon, lineIsAside = afterColon && field && value == "", false
 		} else {
 			announced := afterColon || lineIsAside && continuesAside(text, asideIsItem)
-			l.weaken(announced || section > 0 || foldedAsides > 0)
+			l.weaken(announced || section > 0 || asideFold > 0)
 			lineIsAside = announced
 			_, asideIsItem = listItem(text)
 			afterColon = announces(text)
 		}
-		if tags {
-			for range strings.Count(text, "</details>") {
-				if n := len(folds); n > 0 {
-					if folds[n-1] {
-						foldedAsides--
-					}
-					folds = folds[:n-1]
-				}
-			}
+		if folds = max(0, folds-strings.Count(text, "</details>")); folds < asideFold {
+			asideFold = 0
 		}
 	}
 }
-
-// maxFolds is how deeply folds are followed.
-const maxFolds = 100
 
 // weaken makes a line doubtful, if yes.
 func (l *pageLine) weaken(yes bool) {

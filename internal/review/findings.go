@@ -116,7 +116,7 @@ func (t *findingTally) readLine(text string) {
 
 // readHeading begins the section of a heading, unless the heading is a finding by itself.
 func (t *findingTally) readHeading(name string, level int, text string) {
-	t.at, t.last = t.at.beginSection(name, level, text), nil
+	t.at, t.last = t.at.beginSection(name, level), nil
 	if _, _, _, field := parseField(t.pageLine); field || slices.Contains(approvedWords, name) { // it names no section
 		t.at = section{level: level, name: name}
 	}
@@ -157,9 +157,6 @@ func (t *findingTally) readItem(text string, columns int) {
 
 // severityOfTitle returns the severity that sets a heading off as a finding: "[P1] The lock is never released".
 func severityOfTitle(title string, coloured bool) (quorum.Severity, bool) {
-	for range 2 {
-		title, _ = listItem(strings.TrimLeft(title, "*_ "))
-	}
 	if s, ok := severityOfItem(title, true, coloured); ok {
 		rest := title
 		if _, after, found := strings.Cut(title, ":"); found {
@@ -291,8 +288,8 @@ func (t *findingTally) noteCount(text, rule string, weighs bool) {
 	}
 }
 
-// beginSection returns the section that a heading begins below s. text is its line as it is written.
-func (s section) beginSection(name string, level int, text string) section {
+// beginSection returns the section that a heading begins below s.
+func (s section) beginSection(name string, level int) section {
 	n := section{level: level, name: name}
 	named := false
 	n.severity, named = severityOfLabel(name)
@@ -302,7 +299,7 @@ func (s section) beginSection(name string, level int, text string) section {
 		n.inherits, n.severity, n.level = true, s.severity, s.level
 	case s.settled && level > s.settledLevel && !(s.praises && n.severity >= quorum.Medium):
 		n.settled, n.settledLevel, n.praises = true, s.settledLevel, s.praises
-	case isSettledName(name, level) && !isBoldSentence(text):
+	case isSettledName(name, level):
 		n.settled, n.settledLevel, n.praises = true, level, praisingSection().MatchString(name)
 	case describingSection().MatchString(name):
 		n.describes = true

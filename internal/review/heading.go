@@ -4,11 +4,6 @@ package review
 
 import "strings"
 
-// isBoldSentence reports whether a line in bold is a sentence and no name of a section: "All reported issues were addressed".
-func isBoldSentence(text string) bool {
-	return strings.HasPrefix(text, "**") && strings.Count(text, " ") >= 4 && !strings.HasSuffix(strings.TrimRight(text, "*_ "), ":")
-}
-
 // headingOf recognises a heading, or a line in bold that serves as one, with its plain name and level.
 func headingOf(l pageLine, text string) (name string, level int, ok bool) {
 	switch {
@@ -21,11 +16,7 @@ func headingOf(l pageLine, text string) (name string, level int, ok bool) {
 	case strings.HasPrefix(text, "<summary>"), strings.HasPrefix(text, "<details><summary>"):
 		return plainWords(text), 7, true
 	}
-	bare := strings.TrimRight(strings.TrimFunc(text, isSymbol), ":")
-	if len(bare) < 5 || !strings.HasPrefix(bare, "**") || !strings.HasSuffix(bare, "**") || strings.Contains(bare[2:len(bare)-2], "**") {
-		return "", 0, false
-	}
-	if path, _ := findPlace(bare); path != "" || priorityBadge().MatchString(bare) {
+	if path, _ := findPlace(text); !boldLine(text) || path != "" || priorityBadge().MatchString(strings.TrimFunc(text, isSymbol)) {
 		return "", 0, false
 	}
 	return strings.TrimRight(plainWords(text), ":"), 7, true

@@ -301,33 +301,25 @@ func codeSpans(raw string) (spans []span, unclosed bool) {
 	if strings.IndexByte(raw, '`') < 0 {
 		return nil, false
 	}
-	type ticks struct{ at, n int }
-	var all []ticks
-	later := map[int][]int{} // by length: indices of runs
-	for i := 0; i < len(raw); {
-		if raw[i] != '`' {
-			i++
-			continue
+	var runs []span
+	for i := 0; i < len(raw); i++ {
+		if n := leadingCount(raw[i:], '`'); n > 0 {
+			runs = append(runs, span{i, i + n})
+			i += n
 		}
-		n := leadingCount(raw[i:], '`')
-		later[n] = append(later[n], len(all))
-		all = append(all, ticks{i, n})
-		i += n
 	}
-	for i := 0; i < len(all); {
-		same := later[all[i].n]
-		for len(same) > 0 && same[0] <= i {
-			same = same[1:]
-		}
-		later[all[i].n] = same
-		if len(same) == 0 {
+	next := map[int]int{} // by length: the nearest run to the right
+	closing := make([]int, len(runs))
+	for i, run := range slices.Backward(runs) {
+		closing[i], next[run.end-run.from] = next[run.end-run.from], i
+	}
+	for i := 0; i < len(runs); i++ {
+		if end := closing[i]; end > 0 {
+			spans = append(spans, span{runs[i].from, runs[end].end})
+			i = end
+		} else {
 			unclosed = true
-			i++
-			continue
 		}
-		end := all[same[0]]
-		spans = append(spans, span{all[i].at, end.at + end.n})
-		i = same[0] + 1
 	}
 	return spans, unclosed
 }

@@ -190,12 +190,10 @@ func severityOfItem(item string, isItem, coloured bool) (quorum.Severity, bool) 
 
 // isBoldTag reports whether an item begins with a severity in bold and nothing else in it.
 func isBoldTag(head string) bool {
-	head = strings.TrimLeftFunc(head, isSymbol)
-	if !strings.HasPrefix(head, "**") {
-		return false
-	}
-	end := strings.Index(head[2:], "**")
-	return end > 0 && end <= 24 && func() bool { _, ok := severityOfLabel(plainWords(head[2 : 2+end])); return ok }()
+	bold, isBold := strings.CutPrefix(strings.TrimLeftFunc(head, isSymbol), "**")
+	tag, _, closed := strings.Cut(bold, "**")
+	_, ok := severityOfLabel(plainWords(tag))
+	return ok && isBold && closed && len(tag) <= 24
 }
 
 func isBelow(s, least quorum.Severity) bool { return s > 0 && s < least }
