@@ -3,7 +3,6 @@ package review
 // This file quotes what strangers wrote: in one short line, without keys and without what shows nothing.
 
 import (
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -29,11 +28,7 @@ var ansiCodes = lazyRegexp("\x1b(?:\\[[0-9;?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07
 
 // shortQuote returns s as one line of at most maxDetail runes, without keys and without characters that show nothing.
 func shortQuote(s string) string {
-	s = s[:min(len(s), 4<<10)]
-	mayBeKey := func(word string) bool { return len(word) >= len("sk-12345678") } // most quotes hold no word that long
-	if slices.ContainsFunc(strings.Fields(s), mayBeKey) {
-		s = maskKeys(s)
-	}
+	s = maskKeys(s[:min(len(s), 4<<10)])
 	s = strings.Map(func(r rune) rune {
 		switch {
 		case r == utf8.RuneError:

@@ -97,6 +97,7 @@ func (d *document) ruleFields() ruling {
 		if seen++; seen > maxFields {
 			return ruling{vote: unclear, detail: shortQuote(l.text), line: i}
 		}
+		got.detail = shortQuote(got.detail)
 		all.add(got)
 	}
 	yes, no, bad := all.yes, all.no, all.bad
@@ -118,7 +119,7 @@ func (d *document) ruleFields() ruling {
 // ruleField returns the ruling of the field in line i; silent if there is none.
 func (d *document) ruleField(i int, l pageLine) ruling {
 	text := strings.TrimSpace(l.text)
-	got := ruling{detail: shortQuote(text), line: i, weak: l.visibility != inView || strings.Contains(text, " style=")}
+	got := ruling{detail: text, line: i, weak: l.visibility != inView || strings.Contains(text, " style=")}
 	second, isPair := "", false // two fields in one line must both say yes
 	if !strings.HasPrefix(text, "|") {
 		l.text, second, isPair = strings.Cut(l.text, " | **")
@@ -139,7 +140,7 @@ func (d *document) ruleField(i int, l pageLine) ruling {
 			return got
 		}
 		got.weak = got.weak || isDeceptive(next) || d.lines[at].visibility != inView || strings.Contains(next, "~")
-		got.detail, got.line = shortQuote(text+" "+next), at
+		got.detail, got.line = text+" "+next, at
 	}
 	got.vote = f.voteOf(value)
 	if f, value, _, _ := parseField(pageLine{text: "**" + second}); isPair && got.vote == approves && f.voteOf(value) != approves {
