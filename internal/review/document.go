@@ -96,13 +96,3 @@ func contentStart(r quorum.Reviewer, p LinedText) int {
 	}
 	return len(p.lines)
 }
-
-// quoteOpening quotes the first of lines from start on that holds words, with its number.
-func quoteOpening(lines []pageLine, start int) (quote string, number int) {
-	for i := start; i < len(lines); i++ {
-		if text := strings.TrimSpace(lines[i].text); text != "" {
-			return shortQuote(text), i + 1
-		}
-	}
-	return "", 0
-}

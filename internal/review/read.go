@@ -172,7 +172,9 @@ func (d *document) readText(m Material) Reading {
 			return Reading{Outcome: quorum.Unrelated, Reason: quorum.ReasonUnknown, Detail: got.Detail, Rule: rule, Line: line + 1}
 		}
 		if got.Detail == "" {
-			got.Detail, got.Line = quoteOpening(d.lines, start)
+			if i := slices.IndexFunc(d.lines[start:], func(l pageLine) bool { return strings.TrimSpace(l.text) != "" }); i >= 0 {
+				got.Detail, got.Line = shortQuote(d.lines[start+i].text), start+i+1
+			}
 		}
 	}
 	return got
@@ -405,7 +407,7 @@ func (d *document) approveUnlessGrave(t findingTally, fields ruling, own presetR
 	least := d.reviewer.MinSeverity
 	grave := max(least, quorum.Medium) // "Ready to merge? Yes" and a nit is a yes
 	switch {
-	case t.hasObjection(grave), t.contradictsItself() && t.hasFindings(), fields.vote != approves && len(t.listed) > 0 && !own.lists:
+	case t.hasObjection(grave), t.contradictsItself() && t.hasFindings(), fields.vote != approves && len(t.listed) > 0 && !d.preset.ListsPlaces:
 		decided.vote = yesAndNo
 		got := decided.toReading()
 		got.Findings = t.allFindings(least)

@@ -3,6 +3,7 @@ package review
 // This file makes one ruling of the fields of a text, and a reading of a ruling.
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -55,36 +56,10 @@ func (r ruling) refusal() Reading {
 // maxFields is the number of fields that a text may have; one with more is no review.
 const maxFields = 100
 
-// fieldRulings are the rulings of the fields of a text, of each kind the one that counts.
-type fieldRulings struct {
-	yes, no, bad ruling
-	weakYes      bool // a yes stands where it cannot approve
-}
-
-func (f *fieldRulings) add(got ruling) {
-	switch got.vote {
-	case approves:
-		if f.weakYes = f.weakYes || got.weak; got.weak {
-			return
-		}
-		if f.yes.vote != silent {
-			got.detail = f.yes.detail
-		}
-		f.yes = got
-	case objects:
-		if f.no.vote == silent {
-			f.no = got
-		}
-	case silent, unfilledTemplate, conditionalYes, yesAndNo, unclear, refuses:
-		if f.bad.vote == silent || f.bad.vote == unclear {
-			f.bad = got
-		}
-	}
-}
-
 // ruleFields returns the ruling of all fields of a text. One value said twice is one, and two that differ contradict each other.
 func (d *document) ruleFields() ruling {
-	var all fieldRulings
+	var yes, no, bad ruling // of each kind the one that counts
+	weakYes := false        // a yes stands where it cannot approve
 	seen := 0
 	for i, l := range d.lines {
 		if l.visibility != inView && l.visibility != doubtful || l.text == "" || len(l.text) > 64<<10 {
@@ -94,26 +69,31 @@ func (d *document) ruleFields() ruling {
 		if got.vote == silent {
 			continue
 		}
-		if seen++; seen > maxFields {
-			return ruling{vote: unclear, detail: shortQuote(l.text), line: i}
-		}
 		got.detail = shortQuote(got.detail)
-		all.add(got)
+		if seen++; seen > maxFields {
+			return ruling{vote: unclear, detail: got.detail, line: i}
+		}
+		switch {
+		case got.vote == approves && got.weak:
+			weakYes = true
+		case got.vote == approves: // the first is quoted, and the last one's line counts
+			got.detail = cmp.Or(yes.detail, got.detail)
+			yes = got
+		case got.vote == objects:
+			no = cmp.Or(no, got)
+		case bad.vote == silent || bad.vote == unclear:
+			bad = got
+		}
 	}
-	yes, no, bad := all.yes, all.no, all.bad
+	other := cmp.Or(no, bad)
 	switch {
-	case yes.vote != silent && no.vote != silent:
-		return ruling{vote: yesAndNo, detail: shortQuote(yes.detail + " / " + no.detail), rule: no.rule, line: no.line}
-	case yes.vote != silent && bad.vote == refuses:
-		return ruling{vote: yesAndNo, detail: shortQuote(yes.detail + " / " + bad.detail), rule: bad.rule, line: bad.line}
-	case no.vote != silent && no.weak && all.weakYes: // a prompt lists the values to choose from
-		return ruling{vote: unfilledTemplate, detail: no.detail, rule: no.rule, line: no.line}
-	case no.vote != silent:
+	case yes.vote != silent && (no.vote != silent || bad.vote == refuses):
+		return ruling{vote: yesAndNo, detail: shortQuote(yes.detail + " / " + other.detail), rule: other.rule, line: other.line}
+	case no.vote != silent && no.weak && weakYes: // a prompt lists the values to choose from
+		no.vote = unfilledTemplate
 		return no
-	case bad.vote != silent:
-		return bad
 	}
-	return yes
+	return cmp.Or(other, yes)
 }
 
 // ruleField returns the ruling of the field in line i; silent if there is none.

@@ -13,13 +13,11 @@ type presetRuling struct {
 	inline bool // the findings that it counts are its inline comments
 	count  int  // how many it counts; 0 if that is not known
 	noOpen bool // it approves only if none of the reviewer's threads is open
-	lists  bool // its clean texts list places, too
 	veto   bool // it objects by a veto, which no approval contradicts
 }
 
 // ruleSentences returns the ruling of the vendor's sentences; silent if none is listed.
 func (d *document) ruleSentences() (s presetRuling) {
-	s.lists = d.preset.ListsPlaces
 	for i, l := range d.lines {
 		if d.statements[i] == "" {
 			continue
@@ -28,7 +26,6 @@ func (d *document) ruleSentences() (s presetRuling) {
 		switch {
 		case got.vote == silent:
 		case s.vote == silent, got.veto && !s.veto:
-			got.lists = s.lists
 			s = got
 		case s.veto:
 		case s.vote != got.vote:
