@@ -167,15 +167,16 @@ func (f verdictField) voteOfUnknown(v vote) vote {
 	return v
 }
 
-// splitField splits a line into the label and the value of a field, both in small letters. Those of a row of a table are its cells.
-// A heading, or a line in bold, may be named by nothing but a label. The label is "" where there is no field.
+// splitField splits a line into the label and the value of a field, both in small letters. Those of a row of a table are
+// its cells. A heading, or a line in bold, may be nothing but a label: it is named. The label is "" where there is no field.
 func splitField(l pageLine) (label, value string, named bool) {
 	text := strings.TrimSpace(dropInvisible(l.text))
 	isHeading := l.level > 0 || boldLine(text)
 	switch {
 	case strings.HasPrefix(text, "|"):
 		cells := cellsOf(text)
-		return strings.TrimRight(trimSymbols(lowerWords(cells[0])), " :?"), lowerWords(strings.Join(cells[1:], " — ")), true
+		label = strings.TrimRight(trimSymbols(lowerWords(cells[0])), " :?")
+		return label, lowerWords(strings.Join(cells[1:], " — ")), true
 	case !isHeading && !strings.ContainsAny(text, ":?："):
 		return "", "", false
 	}
@@ -192,8 +193,8 @@ func splitField(l pageLine) (label, value string, named bool) {
 	return label, strings.TrimLeft(words[end:], " ?:："), named
 }
 
-// parseField recognises a line that is a field of the closed list. The section of a heading without a colon may hold anything else
-// than a value. A field in code, struck out, a link or with deceptive letters is not sure.
+// parseField recognises a line that is a field of the closed list. The section of a heading without a colon may hold
+// anything else than a value. A field in code, struck out, with a link or with deceptive letters is not sure.
 func parseField(l pageLine) (f verdictField, value string, sure, ok bool) {
 	label, value, named := splitField(l)
 	text := strings.TrimLeftFunc(l.text, func(r rune) bool { return r == '\t' || isSymbol(r) })
@@ -203,20 +204,23 @@ func parseField(l pageLine) (f verdictField, value string, sure, ok bool) {
 	for _, f := range verdictFields {
 		if label == f.label {
 			bare, items := cutItems(text, 3)
-			isOdd := strings.HasPrefix(bare, "`") || strings.ContainsAny(text, "~") || strings.Contains(text, "](") || isDeceptive(text)
 			f.named = named
-			return f, value, !isOdd && !(f.loose && items > 0), true
+			isOdd := strings.HasPrefix(bare, "`") || strings.Contains(text, "~") || strings.Contains(text, "](")
+			return f, value, !isOdd && !isDeceptive(text) && !(f.loose && items > 0), true
 		}
 	}
-	noun := label[strings.LastIndexByte(label, ' ')+1:]
-	isNoun := noun == "verdict" || noun == "decision" || noun == "recommendation" || slices.Contains(foreignLabels, label)
+	isNoun := slices.Contains(foreignLabels, label)
+	switch label[strings.LastIndexByte(label, ' ')+1:] {
+	case "verdict", "decision", "recommendation":
+		isNoun = true
+	}
 	if named || !isNoun || strings.Count(label, " ") >= 5 || isAsideName(label) {
 		return f, "", false, false
 	}
 	return objectingField, value, false, true
 }
 
-// fieldAt reads line i as a field of any label, with the index of its value's line: the value stands behind the label, or below.
+// fieldAt reads line i as a field of any label. Its value stands behind the label, or below: in line at.
 func (p LinedText) fieldAt(i int) (label, value string, at int) {
 	label, value, _ = splitField(p.lines[i])
 	if label == "" || value != "" || strings.HasPrefix(strings.TrimSpace(p.lines[i].text), "|") {

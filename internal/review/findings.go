@@ -62,7 +62,9 @@ type section struct {
 // tallyFindings returns the counts and lists of p.
 func tallyFindings(p LinedText) findingTally {
 	t := findingTally{counted: map[quorum.Severity]int{}, prose: -1}
-	t.coloured = slices.ContainsFunc(p.lines, func(l pageLine) bool { return l.visibility != hidden && strings.ContainsAny(l.text, "🔴🟠🟡") })
+	t.coloured = slices.ContainsFunc(p.lines, func(l pageLine) bool {
+		return l.visibility != hidden && strings.ContainsAny(l.text, "🔴🟠🟡")
+	})
 	for t.i, t.pageLine = range p.lines {
 		t.readLine(strings.TrimSpace(t.text))
 	}
@@ -149,7 +151,9 @@ func (t *findingTally) readItem(text string, columns int) {
 		found.Path, found.Line = t.link.path, t.link.line
 	}
 	t.link = place{}
-	if t.last, t.depth = found, columns; found == nil && isItem && !t.said && !t.at.settled && !t.at.describes && text[0] >= '0' && text[0] <= '9' {
+	t.last, t.depth = found, columns
+	isOpen := found == nil && !t.said && !t.at.settled && !t.at.describes
+	if isOpen && isItem && text[0] >= '0' && text[0] <= '9' {
 		t.pending = &quorum.Finding{Body: item}
 	}
 	t.noteProse(text, found != nil && !(isWordless && found.Severity == 0))
@@ -273,8 +277,8 @@ func (t *findingTally) isNothingFound(text string) bool {
 	return true
 }
 
-// noteClean notes that a line says that nothing was found. It says so for the whole text above all sections, below its title, as
-// a heading, or in a section of that kind.
+// noteClean notes that a line says that nothing was found. It says so for the whole text above all sections, below its
+// title, as a heading, or in a section of that kind.
 func (t *findingTally) noteClean(isHeading bool, text string) {
 	t.said = true
 	t.clean = t.clean || isHeading || t.sections < 2 || overallSection().MatchString(t.at.name)
@@ -477,8 +481,8 @@ var (
 	// otherColumn matches the name of a column by which a table explains severities, or counts by them.
 	otherColumn = lazyRegexp(`^(?:meaning|definition|counts?|number|total|n|#? ?of findings|means|action)$`)
 	// mainColumn matches the name of a column that says in each row what was found.
-	mainColumn = lazyRegexp(`^(?:issues?|findings?|problems?|bugs?|concerns?|comments?|descriptions?|details?|titles?|summary|what|found|open` +
-		`|results?|status)\b`)
+	mainColumn = lazyRegexp(`^(?:issues?|findings?|problems?|bugs?|concerns?|comments?|descriptions?|details?|titles?|summary` +
+		`|what|found|open|results?|status)\b`)
 	// openColumn matches the name of a column that counts what is open.
 	openColumn = lazyRegexp(`^(?:open|remaining|unresolved|outstanding)$`)
 )
@@ -538,19 +542,23 @@ func (t *findingTally) readRow(text string) {
 	}
 	t.read = t.read || h.open >= 0 && hasPositive(cells[1:]) // what was found is not open any more
 	for i, c := range cells {
-		isKnown := i < len(h.header)
-		switch {
-		case h.isAcross && isKnown && h.across[i] > 0:
-			t.addCount(h.across[i], total, trimSymbols(c), text)
-		case h.isAcross, i == 0, !isSeverity && !total, isKnown && (isSettled(h.header[i]) || h.open >= 0 && i != h.open):
-		default:
+		counts := i > 0 && (isSeverity || total)
+		switch isKnown := i < len(h.header); {
+		case h.isAcross:
+			if counts = isKnown && h.across[i] > 0; counts {
+				severity = h.across[i]
+			}
+		case isKnown:
+			counts = counts && !isSettled(h.header[i]) && (h.open < 0 || i == h.open)
+		}
+		if counts {
 			t.addCount(severity, total, trimSymbols(c), text)
 		}
 	}
 }
 
-// listRow takes a row of a table for a finding, unless its cells say that there is none. The cell of its severity, and numbers,
-// say nothing.
+// listRow takes a row of a table for a finding, unless its cells say that there is none. The cell of its severity, and
+// numbers, say nothing.
 func (t *findingTally) listRow(cells []string, text string, severity quorum.Severity, severityAt int) bool {
 	says := false
 	for i, c := range cells {

@@ -16,7 +16,8 @@ func headingOf(l pageLine, text string) (name string, level int, ok bool) {
 	case strings.HasPrefix(text, "<summary>"), strings.HasPrefix(text, "<details><summary>"):
 		return plainWords(text), 7, true
 	}
-	if path, _ := findPlace(text); !boldLine(text) || path != "" || priorityBadge().MatchString(strings.TrimFunc(text, isSymbol)) {
+	path, _ := findPlace(text)
+	if !boldLine(text) || path != "" || priorityBadge().MatchString(strings.TrimFunc(text, isSymbol)) {
 		return "", 0, false
 	}
 	return strings.TrimRight(plainWords(text), ":"), 7, true

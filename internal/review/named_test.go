@@ -32,7 +32,7 @@ func TestNamedField(t *testing.T) {
 		{"**Verdict:** APPROVE", quorum.Approved, 1},
 		{"**Verdict: APPROVE**", quorum.Approved, 1},
 		{"**1. Verdict: APPROVE**", quorum.Approved, 1},
-		{"**Verdict:** APPROVE" + strings.Repeat(" ", 4*maxMatchedLine) + "once the lock is fixed", quorum.Malformed, 1},
+		{"**Verdict:** APPROVE" + strings.Repeat(" ", 4*maxMatchedLine) + "once fixed", quorum.Malformed, 1},
 		{"verdict: approve", quorum.Approved, 1},
 		{"VERDICT: ✅ **Approve**", quorum.Approved, 1},
 		{"- **Verdict**: `APPROVE`", quorum.Approved, 1},

@@ -134,7 +134,8 @@ func TestALongParagraphHidesNoVeto(t *testing.T) {
 	long := strings.Repeat("The handler closes its body now, and the test waits for it. ", 4*maxMatchedLine/60+1)
 	table := "| Severity | Problem |\n|---|---|\n| Critical | " + long + " |"
 	for _, veto := range []string{long + "Please do not merge this yet.", long + "I was given no diff.", table} {
-		if got := Read(autoReviewer(), Material{Kind: Comment, Body: yes + "\n\n" + veto}); got.Outcome == quorum.Approved {
+		got := Read(autoReviewer(), Material{Kind: Comment, Body: yes + "\n\n" + veto})
+		if got.Outcome == quorum.Approved {
 			t.Errorf("approved beside %q", veto[max(0, len(veto)-80):])
 		}
 	}

@@ -103,11 +103,12 @@ func readConclusion(r quorum.Reviewer, m Material) Reading {
 		word = m.State
 	}
 	got := Reading{Outcome: quorum.Unknown, Reason: quorum.ReasonUnknown, Detail: shortQuote(word)}
-	isFailure := word == "failure" || word == "action_required" // an App that found something asks for action
+	objects := r.FailureMeans == quorum.MeansFindings && (word == "failure" || word == "action_required") || // an App asks for action
+		r.Verdict.Neutral == quorum.MeansFindings && word == "neutral"
 	switch {
 	case word == "success":
 		got.Outcome, got.Reason = quorum.Approved, quorum.ReasonApproved
-	case isFailure && r.FailureMeans == quorum.MeansFindings, word == "neutral" && r.Verdict.Neutral == quorum.MeansFindings:
+	case objects:
 		got.Outcome, got.Reason = quorum.Findings, quorum.ReasonFindings
 	case word == "neutral", word == "skipped":
 		got.Outcome, got.Reason = quorum.Declined, quorum.ReasonSkipped
@@ -172,7 +173,8 @@ func (d *document) readText(m Material) Reading {
 			return Reading{Outcome: quorum.Unrelated, Reason: quorum.ReasonUnknown, Detail: got.Detail, Rule: rule, Line: line + 1}
 		}
 		if got.Detail == "" {
-			if i := slices.IndexFunc(d.lines[start:], func(l pageLine) bool { return strings.TrimSpace(l.text) != "" }); i >= 0 {
+			hasWords := func(l pageLine) bool { return strings.TrimSpace(l.text) != "" }
+			if i := slices.IndexFunc(d.lines[start:], hasWords); i >= 0 {
 				got.Detail, got.Line = shortQuote(d.lines[start+i].text), start+i+1
 			}
 		}
@@ -238,7 +240,7 @@ func (d *document) readVerdict(m Material) Reading {
 	case isNamed:
 	case kind == quorum.JSON:
 		got = readJSON(r, m.Body, d.LinedText)
-	case kind == quorum.Conclusion, kind == quorum.Artifact: // no text is its verdict; its own account's comments on the diff object
+	case kind == quorum.Conclusion, kind == quorum.Artifact: // no text is its verdict; its account's comments on the diff object
 		if got = (Reading{Outcome: quorum.Unrelated, Reason: quorum.ReasonUnknown}); r.Author == quorum.ActionsBot {
 			return got
 		}
@@ -255,7 +257,8 @@ func (d *document) readVerdict(m Material) Reading {
 		got = d.readForms(m, fields)
 	case kind == quorum.Auto, kind == quorum.ReviewState:
 		got, isVerdict = d.readForms(m, d.ruleFields()), true
-		if kind == quorum.ReviewState && m.Kind == Comment && got.Outcome != quorum.Findings { // only a review has a state
+		hasState := kind != quorum.ReviewState || m.Kind != Comment // only a review has a state
+		if !hasState && got.Outcome != quorum.Findings {
 			return Reading{Outcome: quorum.Unrelated, Reason: quorum.ReasonUnknown, Detail: got.Detail}
 		}
 	case kind == quorum.Words:
@@ -383,6 +386,7 @@ func (d *document) combineRulings(t findingTally, fields ruling, own presetRulin
 		return d.approveUnlessGrave(t, fields, own)
 	}
 	got := says(lists)
+	zeroRule := ""
 	switch {
 	case got.Outcome == quorum.Findings:
 		got.Doubt, got.minorOnly = true, t.isMinorOnly()
@@ -390,9 +394,12 @@ func (d *document) combineRulings(t findingTally, fields ruling, own presetRulin
 	case t.hasFindings():
 		got.Below, got.Reason = true, quorum.ReasonAccepted
 	case !t.saysNothingElse():
-		got.Outcome, got.Reason, got.Rule = quorum.Malformed, quorum.ReasonMalformed, "a count of zero, and more"
+		zeroRule = "a count of zero, and more"
 	case d.knowsCleanWords():
-		got.Outcome, got.Reason, got.Rule = quorum.Malformed, quorum.ReasonMalformed, "a count of zero, not in its vendor's words"
+		zeroRule = "a count of zero, not in its vendor's words"
+	}
+	if zeroRule != "" {
+		got.Outcome, got.Reason, got.Rule = quorum.Malformed, quorum.ReasonMalformed, zeroRule
 	}
 	return got
 }
@@ -406,8 +413,9 @@ func (d *document) approveUnlessGrave(t findingTally, fields ruling, own presetR
 	}
 	least := d.reviewer.MinSeverity
 	grave := max(least, quorum.Medium) // "Ready to merge? Yes" and a nit is a yes
+	namesPlaces := len(t.listed) > 0 && fields.vote != approves && !d.preset.ListsPlaces
 	switch {
-	case t.hasObjection(grave), t.contradictsItself() && t.hasFindings(), fields.vote != approves && len(t.listed) > 0 && !d.preset.ListsPlaces:
+	case t.hasObjection(grave), t.contradictsItself() && t.hasFindings(), namesPlaces:
 		decided.vote = yesAndNo
 		got := decided.toReading()
 		got.Findings = t.allFindings(least)
@@ -417,7 +425,8 @@ func (d *document) approveUnlessGrave(t findingTally, fields ruling, own presetR
 		return decided.toReading()
 	}
 	got := decided.toReading()
-	got.Line, got.NoOpen, got.ownWords = max(fields.line, own.line)+1, own.noOpen, own.vote == approves && fields.vote != approves
+	got.Line, got.NoOpen = max(fields.line, own.line)+1, own.noOpen
+	got.ownWords = fields.vote != approves
 	if t.hasFindings() || len(t.listed) > 0 && own.vote == approves {
 		got.Below, got.Reason, got.Findings = true, quorum.ReasonAccepted, t.allFindings(grave)
 		markBelow(got.Findings, true)

@@ -254,10 +254,13 @@ func TestFindingsFormat(t *testing.T) {
 		{"unknown severity objects always", table("Issues | 2"), quorum.Critical, quorum.Findings, none, 0},
 		{"severe prose", "This touches a CRITICAL path: the high road.", 0, quorum.Malformed, none, 0},
 		{
-			"a row without a file", "| Severity | Issue | File |\n|--|--|--|\n| Critical | the query is built from the request | - |",
+			"a row without a file", "| Severity | Issue | File |\n|--|--|--|\n| Critical | a query is built from the request | - |",
 			0, quorum.Findings, none, 1,
 		},
-		{"a row without an issue", "| Severity | Issue | File |\n|--|--|--|\n| Critical | None | a.go |", 0, quorum.Malformed, none, 0},
+		{
+			"a row without an issue", "| Severity | Issue | File |\n|--|--|--|\n| Critical | None | a.go |",
+			0, quorum.Malformed, none, 0,
+		},
 		{"three issues", "Found 3 issues:", 0, quorum.Findings, none, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -515,7 +518,8 @@ func TestWhatIsNoMaterial(t *testing.T) {
 func TestALabelIsNoSentence(t *testing.T) {
 	long := func(n int) string { return "fixed high " + strings.Repeat("é", n-len("fixed high ")) }
 	for line, want := range map[string]bool{
-		long(60) + ": 3": true, long(61) + ": 3": false, long(48) + " (two words): 3": true, long(49) + " (two words): 3": false,
+		long(60) + ": 3": true, long(61) + ": 3": false,
+		long(48) + " (two words): 3": true, long(49) + " (two words): 3": false,
 		"3 " + long(60): true, "3 " + long(61): false,
 	} {
 		if got := new(findingTally).readCounts(line, line); got != want {

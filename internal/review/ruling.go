@@ -88,7 +88,8 @@ func (d *document) ruleFields() ruling {
 	other := cmp.Or(no, bad)
 	switch {
 	case yes.vote != silent && (no.vote != silent || bad.vote == refuses):
-		return ruling{vote: yesAndNo, detail: shortQuote(yes.detail + " / " + other.detail), rule: other.rule, line: other.line}
+		other.vote, other.detail = yesAndNo, shortQuote(yes.detail+" / "+other.detail)
+		return other
 	case no.vote != silent && no.weak && weakYes: // a prompt lists the values to choose from
 		no.vote = unfilledTemplate
 		return no
@@ -123,7 +124,8 @@ func (d *document) ruleField(i int, l pageLine) ruling {
 		got.detail, got.line = text+" "+next, at
 	}
 	got.vote = f.voteOf(value)
-	if f, value, _, _ := parseField(pageLine{text: "**" + second}); isPair && got.vote == approves && f.voteOf(value) != approves {
+	f, value, _, _ = parseField(pageLine{text: "**" + second})
+	if isPair && got.vote == approves && f.voteOf(value) != approves {
 		got.vote = unclear
 	}
 	return got

@@ -63,10 +63,11 @@ var (
 			`(?: (?:were )?(?:found|detected|identified|remain|remaining|reported|left|open|need attention))?` +
 			`(?: (?:across|in|on) (?:\d+|all|the|this|your) ?(?:changed )?(?:files?|pr|pull request|changes|diff|code)?)?[.!:]?$`,
 	)
-	// countPart matches a label and its number. The label's length is bounded where this is used: each repetition of \pL here
-	// would compile the table of all letters once more.
+	// countPart matches a label and its number. The label's length is bounded where this is used: each repetition of \pL
+	// here would compile the table of all letters once more.
 	countPart = lazyRegexp(
-		`^(?:([\pL][\pL -]*?(?: \([^()]{0,40}\))?) ?: ?(\d{1,6}|none|n|x|\{[^{}]{0,20}\}|\[[^\[\]]{0,20}\]|<[^<>]{0,20}>)` +
+		`^(?:([\pL][\pL -]*?(?: \([^()]{0,40}\))?) ?: ?` +
+			`(\d{1,6}|none|n|x|\{[^{}]{0,20}\}|\[[^\[\]]{0,20}\]|<[^<>]{0,20}>)` +
 			`|(\d{1,6}) ([\pL][\pL -]*))$`,
 	)
 	placeholder = lazyRegexp(`^(?:n|x|y|\{.*\}|\[.*\]|<.*>|\.\.\.|…|tbd|count|number)$`)

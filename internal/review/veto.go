@@ -149,8 +149,8 @@ func (d *document) vetoLine(at int, plain bool) (line int, rule string, found bo
 	return 0, "", false
 }
 
-// linesBeside yields the lines beside an approval, with their texts, in which something may take it away. A fold, a table and a
-// quote are left out where the approval is plain: there they are about the change itself.
+// linesBeside yields the lines beside an approval, with their texts, in which something may take it away. A fold, a table
+// and a quote are left out where the approval is plain: there they are about the change itself.
 func (d *document) linesBeside(at int, plain bool) iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
 		for i, l := range d.lines {
