@@ -63,7 +63,6 @@ func Inherit(p quorum.Policy, s quorum.Snapshot) quorum.Record {
 		}
 	}
 	in.takeOverAlike()
-	in.addLateObjections()
 	in.forget()
 	if reflect.DeepEqual(in.rec, own) {
 		return own
@@ -204,45 +203,6 @@ func (in *inheritance) takeOverApprovals(before *quorum.Record) {
 		st.Counts, st.Carried = false, cmp.Or(st.Carried, before.Head)
 		in.rec.Stood = append(in.rec.Stood, st)
 	}
-}
-
-// addLateObjections adds what was objected to earlier heads with this diff, and what no look saw there: just before the
-// push, or by a run that ended after it.
-func (in *inheritance) addLateObjections() {
-	s := *in.snapshot
-	s.Record = in.rec
-	for _, o := range objectionsOfAlikeHeads(in.policy, &s) {
-		isHere := func(own *quorum.Objection) bool { return in.rec.Concerns(own, s.PR.BaseRef, s.PR.Diff.Lines) }
-		known := firstOf(in.rec.Objections, func(own *quorum.Objection) bool {
-			return own.Reviewer == o.Reviewer && own.TextRef == o.TextRef && own.Attempt >= o.Attempt && isHere(own)
-		})
-		switch {
-		case known == nil:
-			in.rec.Objections = keepFirstAndNewest(in.rec.Objections, o, isHere)
-		case known.Resolved && known.Accepted == "": // its threads were opened again
-			*known = o
-		}
-	}
-}
-
-// objectionsOfAlikeHeads are the objections that GitHub shows to earlier heads with this diff, and that are surely about them.
-func objectionsOfAlikeHeads(p *quorum.Policy, s *quorum.Snapshot) (all []quorum.Objection) {
-	texts := newTextReader(s.PR.Number)
-	for _, alike := range alikeHeads(s) {
-		past := snapshotOfLeftHead(s, alike.Head)
-		h := newHeadView(p, &past)
-		h.isLeft = true // what a run there and another one could both have objected counts there
-		for _, v := range viewsOf(h, texts) {
-			b := v.makeBallot()
-			if b.Vote == quorum.Object && b.Reason != quorum.ReasonOpenThreads && v.isOfHead(b.Evidence) {
-				for _, o := range v.objectionsOf(b) {
-					o.Carried, o.Base = alike.Head, alike.Base
-					all = append(all, o)
-				}
-			}
-		}
-	}
-	return all
 }
 
 // forget forgets what is too much: of what earlier heads have left to this diff all but the first objections of each reviewer and

@@ -114,12 +114,15 @@ func TestAnOlderObjectionTakesNoPlaceOfTheNewest(t *testing.T) {
 	x.objected(quorum.Objection{TextRef: ref(quorum.TextComment, 1), Reviewer: "sage", At: at(10)})
 	x.objected(quorum.Objection{TextRef: ref(quorum.TextComment, 2), Reviewer: "sage", At: at(50)})
 	x.comment(9, -20, "sage[bot]", sageNo+"\nReviewed commit: "+older)
-	rec := evidence.Inherit(x.p, x.s)
-	if all := rec.Objections; len(all) != 2 || all[0].ID != 1 || all[1].ID != 2 || rec.Seq != x.s.Record.Seq {
+	x.looks(60)
+	seq := x.s.Record.Seq
+	x.looks(70)
+	if all := x.s.Record.Objections; len(all) != 2 || all[0].ID != 1 || all[1].ID != 2 || x.s.Record.Seq != seq {
 		t.Errorf("the record holds %+v", all)
 	}
 	x.s.Record.Objections = x.s.Record.Objections[:1] // with room for it, it is read
-	if all := evidence.Inherit(x.p, x.s).Objections; len(all) != 2 || all[1].ID != 9 {
+	x.looks(80)
+	if all := x.s.Record.Objections; len(all) != 2 || all[1].ID != 9 {
 		t.Errorf("the record holds %+v", all)
 	}
 }

@@ -72,7 +72,9 @@ func deferSharedCancels(b quorum.Ballot, ballots []quorum.Ballot) []quorum.Actio
 // reviewerViews returns a view for each of p's reviewers, in the policy's order.
 func reviewerViews(p *quorum.Policy, s *quorum.Snapshot) []*reviewerView {
 	texts := newTextReader(s.PR.Number)
-	views := viewsOf(newHeadView(p, s), texts)
+	h := newHeadView(p, s)
+	h.record.unlooked = objectionsOfAlikeHeads(h, texts)
+	views := viewsOf(h, texts)
 	for _, v := range views {
 		v.past.onLeftHeads = sync.OnceValues(func() (quorum.Judged, bool) { return verdictOnLeftHeads(v.head, v.Reviewer, texts) })
 	}
@@ -85,7 +87,8 @@ func viewsOf(h *headView, texts *textReader) []*reviewerView {
 	p, s := h.policy, h.snapshot
 	commands := &commandView{head: h, all: slices.Clip(s.Record.Commands)}
 	here, elsewhere := objectionsOfOtherBases(h, texts)
-	h.record.unlooked, h.objectedElsewhere = append(objectionsOfEarlierStays(h, texts), here...), elsewhere
+	unlooked := slices.Concat(h.record.unlooked, objectionsOfEarlierStays(h, texts), here)
+	h.record.unlooked, h.objectedElsewhere = without(unlooked, h.record.isRecorded), elsewhere
 	views := make([]*reviewerView, len(p.Reviewers))
 	for i := range p.Reviewers {
 		r, runs := &p.Reviewers[i], h.runsOf(&p.Reviewers[i])

@@ -198,6 +198,26 @@ func isFailureRead(run *quorum.Run) bool {
 	return run.Conclusion == "success" || slices.ContainsFunc(run.Jobs, func(job quorum.Job) bool { return job.Read })
 }
 
+// objectionsOfAlikeHeads are the objections that GitHub shows to earlier heads with this diff, and that are surely about
+// them: of just before the push, or of a run that ended after it.
+func objectionsOfAlikeHeads(h *headView, texts *textReader) (all []quorum.Objection) {
+	for _, alike := range alikeHeads(h.snapshot) {
+		past := snapshotOfLeftHead(h.snapshot, alike.Head)
+		left := newHeadView(h.policy, &past)
+		left.isLeft = true // what a run there and another one could both have objected counts there
+		for _, v := range viewsOf(left, texts) {
+			b := v.makeBallot()
+			if b.Vote == quorum.Object && b.Reason != quorum.ReasonOpenThreads && v.isOfHead(b.Evidence) {
+				for _, o := range v.objectionsOf(b) {
+					o.Carried, o.Base = alike.Head, alike.Base
+					all = append(all, o)
+				}
+			}
+		}
+	}
+	return all
+}
+
 // objectionsOfEarlierStays are the objections that stood when the pull request left this base or this head.
 func objectionsOfEarlierStays(h *headView, texts *textReader) []quorum.Objection {
 	onBase := objectionsWithin(h, earlierBaseStays(h.snapshot), texts, func(then *quorum.Snapshot) *headView {
@@ -239,7 +259,7 @@ func objectionsWithin(
 func (v *reviewerView) objectionsOf(b quorum.Ballot) []quorum.Objection {
 	var rec quorum.Record
 	rememberBallot(&rec, *v.head.snapshot, b)
-	rememberUnlooked(&rec, v.head.record.unlooked, []quorum.Ballot{b})
+	rememberUnlooked(&rec, v.head, []quorum.Ballot{b})
 	return rec.Objections
 }
 

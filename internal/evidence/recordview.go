@@ -14,7 +14,7 @@ type recordView struct {
 	record   *quorum.Record
 	base     string
 	diff     string             // [quorum.DiffPrint].Lines
-	unlooked []quorum.Objection // that no look could record before the pull request left this base for a while
+	unlooked []quorum.Objection // that no look could record before the pull request left this base or a head with this diff
 }
 
 // withoutAccepts is a snapshot without what people accepted who may not: the policy lets them no more, or they had no
@@ -86,24 +86,22 @@ func (v recordView) knowsText(ref quorum.TextRef) bool {
 	return slices.ContainsFunc(v.record.Texts, func(seen quorum.SeenText) bool { return seen.TextRef == ref })
 }
 
-// objectionsOf are the recorded objections of a reviewer against this head and base that it has not answered.
-func (v recordView) objectionsOf(reviewer string) (out []quorum.Objection) {
-	isMine := func(o quorum.Objection) bool { return o.Reviewer == reviewer && v.concerns(&o) }
-	for _, o := range v.record.Objections {
-		if isMine(o) && !o.Answered && !slices.Contains(o.AnsweredOn, v.base) {
-			out = append(out, o)
-		}
-	}
-	for _, o := range v.unlooked { // recorded or not, a thread that was opened again objects
-		isRecorded := slices.ContainsFunc(v.record.Objections, func(r quorum.Objection) bool {
-			isHere := r.Base == v.base && r.Kind != quorum.TextThread && !r.Resolved
-			return isMine(r) && r.TextRef == o.TextRef && (!r.Answered || r.Accepted != "" || isHere)
-		})
-		if isMine(o) && !isRecorded {
-			out = append(out, o)
-		}
-	}
-	return out
+// objectionsOf are the objections of a reviewer against this head and base that it has not answered, as far as the record
+// knows: those that it holds, and those that no look could record.
+func (v recordView) objectionsOf(reviewer string) []quorum.Objection {
+	return without(slices.Concat(v.record.Objections, v.unlooked), func(o quorum.Objection) bool {
+		return o.Reviewer != reviewer || o.Answered || slices.Contains(o.AnsweredOn, v.base) || !v.concerns(&o)
+	})
+}
+
+// isRecorded reports whether the record tells of an objection that GitHub shows from before, and of how it ended. A
+// thread that was opened again objects, recorded or not.
+func (v recordView) isRecorded(o quorum.Objection) bool {
+	return slices.ContainsFunc(v.record.Objections, func(r quorum.Objection) bool {
+		isIt := r.Reviewer == o.Reviewer && r.TextRef == o.TextRef && !(o.Carried != "" && o.Attempt > r.Attempt)
+		isHere := (r.Base == v.base || o.Carried != "") && r.Kind != quorum.TextThread && !r.Resolved
+		return isIt && v.concerns(&r) && (!r.Answered || r.Accepted != "" || isHere)
+	})
 }
 
 // seenRun is a run as the last look saw it; zero if none has.

@@ -38,7 +38,7 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 	rememberBallots(&rec, s, votes, isInPart)
 	if len(views) > 0 { // they have one head
 		rec.Commands = views[0].commands.all // the record's, and those that were heard now
-		rememberUnlooked(&rec, views[0].head.record.unlooked, d.Ballots)
+		rememberUnlooked(&rec, views[0].head, d.Ballots)
 	}
 	if d.Verdict != quorum.Ended {
 		nameObjections(&rec, &s.PR, d, now)
@@ -330,14 +330,17 @@ func rememberObjection(rec *quorum.Record, s quorum.Snapshot, b quorum.Ballot) {
 	}
 }
 
-// rememberUnlooked adds the objections that no look saw before the pull request left, of those that stand now.
-func rememberUnlooked(rec *quorum.Record, unlooked []quorum.Objection, ballots []quorum.Ballot) {
-	for _, o := range unlooked {
+// rememberUnlooked adds the objections that no look saw before the pull request left: of other heads with this diff all,
+// else those that stand now.
+func rememberUnlooked(rec *quorum.Record, h *headView, ballots []quorum.Ballot) {
+	known := recordView{record: rec, base: h.record.base, diff: h.record.diff}
+	for _, o := range h.record.unlooked {
 		isBy := func(b quorum.Ballot) bool {
 			return b.Reviewer == o.Reviewer && b.Vote == quorum.Object && b.Evidence == o.TextRef
 		}
-		if slices.ContainsFunc(ballots, isBy) {
-			rec.Objections = appendObjection(rec.Objections, o)
+		isOver := func(old quorum.Objection) bool { return old.Answered && o.IsSame(old) && known.concerns(&old) }
+		if (o.Carried != "" || slices.ContainsFunc(ballots, isBy)) && !known.isRecorded(o) {
+			rec.Objections = keepFirstAndNewest(without(rec.Objections, isOver), o, known.concerns)
 		}
 	}
 }

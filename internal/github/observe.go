@@ -365,7 +365,7 @@ func (l *look) readMissing(ctx context.Context) error {
 	l.mem.hands.showIn(&l.snap, wants)
 	attachLogs(l.snap.Runs, l.mem.logs)
 	attachLogs(l.snap.Others, l.mem.logs)
-	l.inherit() // artifacts and logs tell, too, what was objected to the head before
+	l.inherit() // the tree tells which approvals of the head before it takes over
 	return nil
 }
 
