@@ -209,61 +209,52 @@ func (s *objectionSearch) hasAnswer(at time.Time, run int64, attempt int) bool {
 		})
 }
 
-// isAnswered reports whether a recorded objection stands no more.
+// isAnswered reports whether a recorded objection stands no more: its reviewer approves what began after it, or a person
+// has ended it, or what GitHub shows in its place was read anew.
 func (s *objectionSearch) isAnswered(o *quorum.Objection) bool {
-	switch {
+	isHere := o.Carried == ""
+	switch run := s.attempt.run; {
 	case s.head.record.hasAnswered(s.Name, o.At, o.Run, o.Attempt):
 		return true
-	case o.Carried != "":
-		return s.isCarriedAnswered(o)
 	case o.Kind == quorum.TextThread:
-		return s.isThreadAnswered(o.ID, s.isAnswer)
-	case o.Kind == quorum.TextCheck || o.Kind == quorum.TextStatus: // others can only delete its threads
-		isShorter := func(shown statement) bool {
-			return shown.ref == o.TextRef && shown.Outcome == quorum.Findings && len(shown.threads) < o.Threads
-		}
-		return s.isAnswer && s.isAnsweredByCheck(o) && !slices.ContainsFunc(s.shown, isShorter)
+		return s.isThreadOver(o.ID, isHere && s.isAnswer) || !isHere && s.hasYesSince(o)
+	case isSignal(o.TextRef):
+		shown := s.shownAs(o)
+		isShorter := shown != nil && shown.Outcome == quorum.Findings && len(shown.threads) < o.Threads
+		return s.hasYesSince(o) && !isShorter // others can only delete its threads
+	case o.Kind == quorum.TextRun: // the policy in force reads this attempt's own anew
+		isOwn := isHere && run != nil && run.ID == o.Run && run.Attempt == o.Attempt && run.Completed()
+		return isOwn || s.hasYesSince(o)
+	case isHere:
+		return s.isTextAnswered(o)
 	}
-	run, isAnswered := s.attempt.run, s.hasAnswer(o.At, o.Run, o.Attempt)
-	switch {
-	case run == nil:
-		isAnswered = s.isAnswer && o.Attempt < s.attempt.number
-	case o.Kind == quorum.TextRun && run.ID == o.Run && run.Completed() && run.Attempt == o.Attempt:
-		return true // the policy in force reads this attempt's own anew
-	}
-	if o.Kind == quorum.TextRun {
-		return isAnswered
-	}
-	return s.isTextAnswered(o, isAnswered)
+	return s.hasYesSince(o) || s.hasEndedSince(o)
 }
 
-// isCarriedAnswered reports whether its reviewer has answered an objection to an earlier head here, or a person ended it.
-func (s *objectionSearch) isCarriedAnswered(o *quorum.Objection) bool {
-	return s.isAnswer && s.got.at.After(o.At) && s.isAnsweredByCheck(o) ||
-		o.Kind == quorum.TextThread && s.isThreadAnswered(o.ID, false) || s.hasEndedSince(o)
+// isTextAnswered is [objectionSearch.isAnswered] for a text about this head. Where its reviewer has no run, another text
+// answers it that came after it was asked again.
+func (s *objectionSearch) isTextAnswered(o *quorum.Objection) bool {
+	run := s.attempt.run
+	isAnswered := s.hasAnswer(o.At, o.Run, o.Attempt) || run == nil && s.isAnswer && o.Attempt < s.attempt.number
+	if shown := s.shownAs(o); shown != nil {
+		return s.isAnsweredAsShown(o, shown, isAnswered)
+	}
+	if run != nil || o.Kind == s.got.ref.Kind || s.head.shownText(o.TextRef) == nil {
+		isAnswered = s.hasYesSince(o) // a newer one takes the place of one that is void or gone
+	}
+	return isAnswered || s.hasEndedSince(o)
 }
 
-// isTextAnswered is [objectionSearch.isAnswered] for an objection in a comment, review or artifact.
-func (s *objectionSearch) isTextAnswered(o *quorum.Objection, isAnswered bool) bool {
-	for i := range s.shown {
-		if shown := &s.shown[i]; shown.ref == o.TextRef && shown.rejected != reviewMoved {
-			return s.isAnsweredAsShown(o, shown, isAnswered)
-		}
-	}
-	switch {
-	case s.hasEndedSince(o):
-		return true
-	case s.attempt.run != nil:
-		return isAnswered
-	case o.Kind != s.got.ref.Kind && s.head.shownText(o.TextRef) != nil: // whatever its reviews say
-		return isAnswered
-	}
-	return s.isAnswer && s.got.at.After(o.At) // its text is void or gone: a newer one takes its place
+// shownAs is the statement as which GitHub still shows an objection; nil if it shows it no more, or moved it.
+func (s *objectionSearch) shownAs(o *quorum.Objection) *statement {
+	return firstOf(s.shown, func(shown *statement) bool { return shown.ref == o.TextRef && shown.rejected != reviewMoved })
 }
 
-// isAnsweredByCheck reports whether what approves is the check or status that objected, or began after that.
-func (s *objectionSearch) isAnsweredByCheck(o *quorum.Objection) bool {
-	return o.TextRef == s.got.ref || s.got.begun.IsZero() || o.At.Before(s.got.begun)
+// hasYesSince reports whether the reviewer approves in what began after an objection or, where nothing shows that, was
+// said after it. A check or a status that objected, and approves now, has begun anew.
+func (s *objectionSearch) hasYesSince(o *quorum.Objection) bool {
+	isLater := o.At.Before(s.got.begun) || s.got.begun.IsZero() && o.At.Before(s.got.at)
+	return s.isAnswer && (isLater || isSignal(o.TextRef) && o.TextRef == s.got.ref) || s.hasAnswer(o.At, o.Run, o.Attempt)
 }
 
 // hasEndedSince reports whether a person ended a review that objected to this base and head and is void since, for the
@@ -277,9 +268,9 @@ func (v *attemptView) hasEndedSince(o *quorum.Objection) bool {
 	return s.Outcome == quorum.Findings && v.threads.haveEnded(&s)
 }
 
-// isThreadAnswered reports whether a thread that was open when it was recorded objects no more: somebody who may has
-// ended it, or an approval counts, which reads all threads anew. Deleting it does not close it.
-func (v *attemptView) isThreadAnswered(id int64, isAnswer bool) bool {
+// isThreadOver reports whether a thread that was open when it was recorded objects no more: somebody who may has ended
+// it, or an approval counts, which reads all threads anew. Deleting it does not close it.
+func (v *attemptView) isThreadOver(id int64, isAnswer bool) bool {
 	t := v.threads.threadOf(id)
 	return t != nil && (isAnswer || v.head.hasEnded(v.Reviewer, t) || v.threads.isMinor(t))
 }

@@ -100,6 +100,11 @@ func isText(ref quorum.TextRef) bool {
 	return ref.Kind == quorum.TextComment || ref.Kind == quorum.TextReview || ref.Kind == quorum.TextThread
 }
 
+// isSignal reports whether it is a check or a status, which its App may change in place.
+func isSignal(ref quorum.TextRef) bool {
+	return ref.Kind == quorum.TextCheck || ref.Kind == quorum.TextStatus
+}
+
 // saysWhy reports whether an outcome explains why there is no verdict.
 func saysWhy(o quorum.Outcome) bool {
 	return slices.Contains([]quorum.Outcome{quorum.Limited, quorum.Failed, quorum.Declined, quorum.Overloaded}, o)
