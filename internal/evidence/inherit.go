@@ -8,7 +8,6 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
-	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -81,6 +80,11 @@ type inheritance struct {
 	rec      quorum.Record
 }
 
+// here is what the record tells about this head and base, with what was taken over.
+func (in *inheritance) here() recordView {
+	return recordView{record: &in.rec, base: in.snapshot.PR.BaseRef, diff: in.snapshot.PR.Diff.Lines}
+}
+
 // leaveBase notes what the head changed against the base of before, and what a person ended there. A text about this
 // head that no run has left may have been begun against any base: it objects against this one, too.
 func (in *inheritance) leaveBase() {
@@ -91,7 +95,7 @@ func (in *inheritance) leaveBase() {
 		if isText(o.TextRef) && o.Run == 0 && o.Carried == "" && o.Of == 0 && wasHere && in.rec.Diff != pr.Diff.Lines {
 			markAccepted(&in.rec, &o)
 			o.Base, o.AnsweredOn, o.Named = pr.BaseRef, nil, time.Time{}
-			in.rec.Objections = appendObjection(in.rec.Objections, o)
+			in.here().addObjection(o)
 		}
 	}
 	for i := range in.rec.Objections {
@@ -146,7 +150,7 @@ func (in *inheritance) takeOver(before quorum.Record) {
 	}
 	for _, c := range before.Intents { // a run of this head that we cancelled when the pull request had left it
 		isHere := slices.ContainsFunc(in.snapshot.Runs, func(run quorum.Run) bool { return run.ID == c.Run })
-		if c.Kind == quorum.Cancel && isHere && !(recordView{record: &in.rec}).hasIntent(c.Kind, c.Run, c.Attempt) {
+		if c.Kind == quorum.Cancel && isHere && !in.here().hasIntent(c.Kind, c.Run, c.Attempt) {
 			in.rec.Intents = append(in.rec.Intents, c)
 		}
 	}
@@ -174,7 +178,7 @@ func (in *inheritance) takeOverObjection(before *quorum.Record, o quorum.Objecti
 	if o.Answered {
 		o.Excerpt, o.URL = "", ""
 	}
-	in.rec.Objections = append(in.rec.Objections, o)
+	in.here().addObjection(o)
 }
 
 // takeOverApprovals takes over the approvals that counted, where this head has the very same files.
@@ -205,27 +209,15 @@ func (in *inheritance) takeOverApprovals(before *quorum.Record) {
 	}
 }
 
-// forget forgets what is too much: of what earlier heads have left to this diff all but the first objections of each reviewer and
-// kind, of what was objected to other diffs the oldest, but no reviewer's last one, and the heads to which nothing was objected.
+// forget forgets what is too much: of what was objected to other diffs the oldest, but no reviewer's last one, and the heads to
+// which nothing was objected.
 func (in *inheritance) forget() {
-	isOther := func(o *quorum.Objection) bool {
-		return o.Of == 0 && !in.rec.Concerns(o, in.snapshot.PR.BaseRef, in.snapshot.PR.Diff.Lines)
-	}
-	open := map[string]int{}
-	in.rec.Objections = slices.DeleteFunc(in.rec.Objections, func(o quorum.Objection) bool {
-		if o.Of != 0 || o.Carried == "" || o.Answered || o.Kind == quorum.TextThread || isOther(&o) {
-			return false
-		}
-		key := fmt.Sprint(o.Reviewer, " ", o.Kind)
-		open[key]++
-		return open[key] > 2*mostUnanswered(o.Kind)
-	})
 	others := 0
 	for i, o := range slices.Backward(in.rec.Objections) {
 		isBy := func(later quorum.Objection) bool { return later.Reviewer == o.Reviewer }
 		isLast := !slices.ContainsFunc(in.rec.Objections[i+1:], isBy)
 		switch isOver := o.Answered && o.Accepted == "" && o.Carried != ""; { // an accept may end by the policy
-		case !isOther(&o):
+		case o.Of != 0, in.here().concerns(&o):
 		case !isOver && (others < maxOthers || isLast):
 			others++
 		default:

@@ -247,9 +247,7 @@ func objectionsWithin(
 		then := saidWithin(h.snapshot, stays, isClosed)
 		then.Runs = without(then.Runs, func(run quorum.Run) bool { return !isWithin(stays, run.Created, isClosed) })
 		for _, v := range viewsOf(viewOf(&then), texts) {
-			for _, o := range v.objectionsOf(v.makeBallot()) {
-				all = appendObjection(all, o)
-			}
+			all = append(all, v.objectionsOf(v.makeBallot())...)
 		}
 	}
 	return all
@@ -311,7 +309,7 @@ func objectionsOfOtherBases(h *headView, texts *textReader) (here []quorum.Objec
 					continue
 				}
 				o.Base = s.PR.BaseRef
-				here = appendObjection(here, o)
+				here = append(here, o)
 			}
 		}
 	}

@@ -306,8 +306,9 @@ func rememberObjection(rec *quorum.Record, s quorum.Snapshot, b quorum.Ballot) {
 	if b.SaidRun != 0 {
 		o.Run, o.Attempt = b.SaidRun, b.SaidAttempt
 	}
+	known := recordView{record: rec, base: s.PR.BaseRef, diff: s.PR.Diff.Lines}
 	for _, old := range rec.Objections { // it was said against a base of before, to the same diff
-		if old.Reviewer == o.Reviewer && old.TextRef == o.TextRef && old.Of == 0 && rec.Concerns(&old, s.PR.BaseRef, s.PR.Diff.Lines) {
+		if old.Reviewer == o.Reviewer && old.TextRef == o.TextRef && old.Of == 0 && known.concerns(&old) {
 			o.Base, o.Carried = old.Base, old.Carried
 		}
 	}
@@ -320,13 +321,13 @@ func rememberObjection(rec *quorum.Record, s quorum.Snapshot, b quorum.Ballot) {
 		o.Excerpt = excerptOf(b.Findings[0].Body)
 	}
 	if b.Reason != quorum.ReasonOpenThreads {
-		rec.Objections = appendObjection(rec.Objections, o)
+		known.addObjection(o)
 		return
 	}
 	for _, f := range b.Findings { // the text itself approves; the objections are threads
 		o.TextRef, o.Threads = quorum.TextRef{Kind: quorum.TextThread, ID: f.Thread}, 0
 		o.Excerpt, o.More, o.URL = excerptOf(f.Body), 0, f.URL
-		rec.Objections = appendObjection(rec.Objections, o)
+		known.addObjection(o)
 	}
 }
 
@@ -338,9 +339,8 @@ func rememberUnlooked(rec *quorum.Record, h *headView, ballots []quorum.Ballot) 
 		isBy := func(b quorum.Ballot) bool {
 			return b.Reviewer == o.Reviewer && b.Vote == quorum.Object && b.Evidence == o.TextRef
 		}
-		isOver := func(old quorum.Objection) bool { return old.Answered && o.IsSame(old) && known.concerns(&old) }
 		if (o.Carried != "" || slices.ContainsFunc(ballots, isBy)) && !known.isRecorded(o) {
-			rec.Objections = keepFirstAndNewest(without(rec.Objections, isOver), o, known.concerns)
+			known.addObjection(o)
 		}
 	}
 }
@@ -351,37 +351,28 @@ func mostUnanswered(kind quorum.TextKind) int {
 	return cmp.Or(map[quorum.TextKind]int{quorum.TextThread: 20, quorum.TextReview: 10}[kind], 2)
 }
 
-// appendObjection adds an objection that is not there yet, to those of its head and base.
-func appendObjection(all []quorum.Objection, o quorum.Objection) []quorum.Objection {
+// addObjection adds an objection that is not there yet. Of too many of its reviewer and kind to this diff it takes the
+// place of the newest: the first ones stay. One that was answered or is to another diff takes no place.
+func (v recordView) addObjection(o quorum.Objection) {
 	isOfPlace := func(old *quorum.Objection) bool { return old.Base == o.Base && old.Carried == o.Carried }
-	isKnown := slices.ContainsFunc(all, func(old quorum.Objection) bool {
-		isIt := old.Reviewer == o.Reviewer && old.TextRef == o.TextRef && !old.Answered && isOfPlace(&old)
-		return isIt && (old.Attempt == o.Attempt || o.Kind == quorum.TextThread)
-	})
-	if o.ID == 0 || isKnown {
-		return all
-	}
-	isOver := func(old quorum.Objection) bool { return old.Answered && isOfPlace(&old) && o.IsSame(old) }
-	return keepFirstAndNewest(without(all, isOver), o, isOfPlace) // a thread that is opened again is one that stands
-}
-
-// keepFirstAndNewest adds an objection, or replaces the newest beside it of its reviewer and kind where there are too many.
-func keepFirstAndNewest(
-	all []quorum.Objection, o quorum.Objection, isBeside func(*quorum.Objection) bool,
-) []quorum.Objection {
 	unanswered, newest := 0, 0
-	for i := range all {
-		if old := &all[i]; old.Reviewer == o.Reviewer && old.Kind == o.Kind && !old.Answered && isBeside(old) {
-			unanswered, newest = unanswered+1, i
+	for i := range v.record.Objections {
+		old := &v.record.Objections[i]
+		if old.Reviewer != o.Reviewer || old.Kind != o.Kind || old.Answered || !v.concerns(old) {
+			continue
 		}
+		if old.ID == o.ID && isOfPlace(old) && (old.Attempt == o.Attempt || o.Kind == quorum.TextThread) {
+			return
+		}
+		unanswered, newest = unanswered+1, i
 	}
-	switch {
-	case unanswered < mostUnanswered(o.Kind):
-		return append(all, o)
-	case o.At.After(all[newest].At):
-		all[newest] = o
+	switch isOver := func(old quorum.Objection) bool { return old.Answered && isOfPlace(&old) && o.IsSame(old) }; {
+	case o.ID == 0:
+	case o.Answered, !v.concerns(&o), unanswered < mostUnanswered(o.Kind): // a thread that is opened again is one that stands
+		v.record.Objections = append(without(v.record.Objections, isOver), o)
+	case o.At.After(v.record.Objections[newest].At):
+		v.record.Objections[newest] = o
 	}
-	return all
 }
 
 // rememberIntent adds the intent to carry out an effect, or counts one more try of it.
