@@ -33,15 +33,15 @@ func HasInherited(s quorum.Snapshot, left time.Time) bool {
 // Inherit returns the record of the head of s with what it has from the head before: objections, who judged last, and,
 // where p carries them, approvals of the very same files. It may be applied at every look: what is there already stays.
 func Inherit(p quorum.Policy, s quorum.Snapshot) quorum.Record {
-	s = *withoutAccepts(&p, &s)
 	own := s.Record
+	s = *withoutAccepts(&p, &s)
 	if own.Head != s.PR.Head {
-		own = quorum.Record{}
+		own, s.Record = quorum.Record{}, quorum.Record{}
 	}
 	if s.PR.Diff.Lines == "" { // nothing is judged
 		return own
 	}
-	in := inheritance{policy: &p, snapshot: &s, rec: cloneRecord(own)}
+	in := inheritance{policy: &p, snapshot: &s, rec: cloneRecord(s.Record)}
 	if own.Head != "" && own.Base != s.PR.BaseRef {
 		left := ownDiffs(&in.rec)
 		if MayBeSameBase(s) && s.Guards == own.Guards && !isPushedSince(&s, s.BasePushed) {

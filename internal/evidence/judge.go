@@ -76,7 +76,7 @@ func reviewerViews(p *quorum.Policy, s *quorum.Snapshot) []*reviewerView {
 	h.record.unlooked = objectionsOfAlikeHeads(h, texts)
 	views := viewsOf(h, texts)
 	for _, v := range views {
-		v.past.onLeftHeads = sync.OnceValues(func() (quorum.Judged, bool) { return verdictOnLeftHeads(v.head, v.Reviewer, texts) })
+		v.past.onLeftHeads = sync.OnceValue(func() *quorum.Judged { return verdictOnLeftHeads(v.head, v.Reviewer, texts) })
 	}
 	return views
 }

@@ -118,9 +118,10 @@ func snapshotOfLeftHead(s *quorum.Snapshot, head string) quorum.Snapshot {
 	return past
 }
 
-// verdictOnLeftHeads is the verdict of a reviewer, as GitHub shows it, about the last head before this one of which it spoke,
-// unless that has the same diff or the record knows of a later one. Whatever base that head was on, it was said of it.
-func verdictOnLeftHeads(h *headView, r *quorum.Reviewer, texts *textReader) (last quorum.Judged, found bool) {
+// verdictOnLeftHeads is the verdict of a reviewer, as GitHub shows it, about the last head before this one of which it
+// spoke; nil if there is none, if that has the same diff, or if the record knows of a later one. Whatever base that head
+// was on, it was said of it.
+func verdictOnLeftHeads(h *headView, r *quorum.Reviewer, texts *textReader) *quorum.Judged {
 	p, asVoter := *h.policy, *r
 	asVoter.Excused = "" // whatever lane the pull request is in now
 	p.Reviewers = []quorum.Reviewer{asVoter}
@@ -128,9 +129,7 @@ func verdictOnLeftHeads(h *headView, r *quorum.Reviewer, texts *textReader) (las
 	for _, head := range heads[:min(len(heads), maxLeftHeads)] {
 		past := snapshotOfLeftHead(h.snapshot, head)
 		past.Timeline = withoutBaseChanges(past.Timeline)
-		past.Reviews = without(past.Reviews, func(t quorum.Text) bool {
-			return t.Commit != head || h.isDismissed(&t)
-		})
+		past.Reviews = without(past.Reviews, func(t quorum.Text) bool { return t.Commit != head })
 		left := newHeadView(&p, &past)
 		left.isLeft, left.timeline = true, h.timeline
 		v := viewsOf(left, texts)[0]
@@ -138,15 +137,15 @@ func verdictOnLeftHeads(h *headView, r *quorum.Reviewer, texts *textReader) (las
 		known := judgedBy(h.record.record.Judged, r.Name)
 		switch {
 		case isVerdictHere(&b) && b.Vote == quorum.Object && h.isAlike(head): // it objects to this head, too
-			return last, false
+			return nil
 		case isVerdictHere(&b) && v.isOfHead(b.Evidence):
 			said := b.Since.UTC().Truncate(time.Second)
-			return quorum.Judged{Reviewer: r.Name, Head: head, No: b.Vote == quorum.Object, Said: said}, true
+			return &quorum.Judged{Reviewer: r.Name, Head: head, No: b.Vote == quorum.Object, Said: said}
 		case known != nil && known.Head == head:
-			return last, false
+			return nil
 		}
 	}
-	return last, false
+	return nil
 }
 
 // headsWithWords are the heads before this one of which something of the reviewer's may speak.
@@ -245,7 +244,7 @@ func objectionsWithin(
 			break
 		}
 		then := saidWithin(h.snapshot, stays, isClosed)
-		then.Runs = without(then.Runs, func(run quorum.Run) bool { return !isWithin(stays, run.Created, isClosed) })
+		then.Runs = without(h.snapshot.Runs, func(run quorum.Run) bool { return !isWithin(stays, run.Created, isClosed) })
 		for _, v := range viewsOf(viewOf(&then), texts) {
 			all = append(all, v.objectionsOf(v.makeBallot())...)
 		}
@@ -270,6 +269,7 @@ func saidWithin(s *quorum.Snapshot, stays []stay, isClosed bool) quorum.Snapshot
 	then.Threads = without(s.Threads, func(t quorum.Thread) bool { return isOutside(t.At) })
 	then.Checks = without(s.Checks, func(c quorum.CheckRun) bool { return isOutside(latest(c.Started, c.Completed)) })
 	then.Statuses = without(s.Statuses, func(st quorum.Status) bool { return isOutside(st.At) })
+	then.Runs = without(s.Runs, func(run quorum.Run) bool { return isOutside(run.Updated) })
 	return then
 }
 
@@ -280,9 +280,8 @@ const maxBaseStays = 50
 func tellingBaseStays(s *quorum.Snapshot) []stay {
 	telling := without(baseStays(s), func(was stay) bool {
 		then := saidWithin(s, []stay{was}, true)
-		words := len(then.Comments) + len(then.Reviews) + len(then.Threads) + len(then.Checks) + len(then.Statuses)
-		hasRunEnded := func(run quorum.Run) bool { return isWithin([]stay{was}, run.Updated, true) }
-		return words == 0 && !slices.ContainsFunc(s.Runs, hasRunEnded)
+		texts, signals := len(then.Comments)+len(then.Reviews)+len(then.Threads), len(then.Checks)+len(then.Statuses)
+		return texts+signals+len(then.Runs) == 0
 	})
 	return telling[max(0, len(telling)-maxBaseStays):]
 }

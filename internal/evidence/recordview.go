@@ -35,23 +35,19 @@ func withoutAccepts(p *quorum.Policy, s *quorum.Snapshot) *quorum.Snapshot {
 	if len(s.Record.Commands) == 0 && !slices.ContainsFunc(s.Record.Objections, isAccepted) {
 		return s // as nearly always: each view asks
 	}
-	own, isSame := *s, true
+	own := *s
 	own.Record.Commands, own.Record.Objections = slices.Clone(s.Record.Commands), slices.Clone(s.Record.Objections)
 	for i := range own.Record.Commands {
 		c := &own.Record.Commands[i]
 		if why := whyRefused(*c); why != "" {
-			c.Refused, c.Reviewers, isSame = why, nil, false
+			c.Refused, c.Reviewers = why, nil
 		}
 	}
 	for i := range own.Record.Objections {
 		if o := &own.Record.Objections[i]; o.Accepted != "" && mayNot(o.Own) {
-			o.Answered, o.Resolved, o.Accepted, o.Own, isSame = false, false, "", false, false
+			o.Answered, o.Resolved, o.Accepted, o.Own = false, false, "", false
 		}
 	}
-	if isSame {
-		return s
-	}
-	own.Record.Seq++
 	return &own
 }
 
@@ -235,7 +231,7 @@ func (v recordView) isCarried(reviewer string, ref quorum.TextRef) bool {
 type pastView struct {
 	*quorum.Reviewer
 	head        *headView
-	onLeftHeads func() (quorum.Judged, bool) // [verdictOnLeftHeads], read once; nil in a view of another time or head
+	onLeftHeads func() *quorum.Judged // [verdictOnLeftHeads], read once; nil in a view of another time or head
 }
 
 // hasObjectedBefore reports whether the reviewer has objected to this head: then it votes on it, whatever its lane is now.
@@ -261,13 +257,14 @@ func (v pastView) judgedElsewhere() *quorum.Judged {
 	if v.onLeftHeads == nil || j != nil && j.Head == v.head.snapshot.PR.Head {
 		return j
 	}
-	left, isLeft := v.onLeftHeads()
-	isNews := j == nil || left.Head != j.Head || left.Said.After(j.Said)
-	isEdit := j != nil && j.No && !left.No && left.Head == j.Head && v.Author == quorum.ActionsBot // by any workflow
-	if isLeft && isNews && !isEdit {
-		return &left
+	left := v.onLeftHeads()
+	if left == nil || j != nil && left.Head == j.Head && !left.Said.After(j.Said) {
+		return j
 	}
-	return j
+	if j != nil && j.No && !left.No && left.Head == j.Head && v.Author == quorum.ActionsBot { // any workflow edits it
+		return j
+	}
+	return left
 }
 
 // isRequiredAgain reports whether the reviewer objected to the last head that it judged, and this one has another diff,

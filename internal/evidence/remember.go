@@ -12,12 +12,12 @@ import (
 // Remember returns the record that belongs to decision d on snapshot s: the record so far, with what is new. The
 // intents of d's effects are part of it, so that they stand on GitHub before they are carried out.
 func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Time) quorum.Record {
-	s = *withoutAccepts(&p, &s)
 	old := s.Record
+	s = *withoutAccepts(&p, &s)
+	rec := cloneRecord(s.Record)
 	if old.Head != s.PR.Head {
-		old = quorum.Record{}
+		old, rec = quorum.Record{}, quorum.Record{}
 	}
-	rec := cloneRecord(old)
 	rec.Guards = rememberGuards(&old, &s)
 	d.Ballots = without(d.Ballots, func(b quorum.Ballot) bool { return b.Of != 0 }) // they stand in the record of the other one
 	rec.Version, rec.Head, rec.Base, rec.Pull, rec.Fork = 1, s.PR.Head, s.PR.BaseRef, s.PR.Number, s.PR.Fork
@@ -131,14 +131,13 @@ func threadMarks(threads []quorum.Thread) string {
 // Refuse returns rec with the refusals of a receipt, by which an effect is not tried again, and with the replies that
 // were given.
 func Refuse(rec quorum.Record, receipt quorum.Receipt) quorum.Record {
+	before := rec
 	if rec.People != nil && len(receipt.People) > 0 {
 		asked := *rec.People
 		asked.Refused = slices.Concat(asked.Refused, receipt.People)
 		rec.People = &asked
-		rec.Seq++
 	}
-	before := len(rec.Refusals)
-	rec.Refusals = slices.Clone(rec.Refusals)
+	rec.Refusals, rec.Commands = slices.Clone(rec.Refusals), slices.Clone(rec.Commands)
 	for _, done := range receipt.Done {
 		if done.State == quorum.ResultRefused {
 			a := done.Action
@@ -147,15 +146,11 @@ func Refuse(rec quorum.Record, receipt quorum.Receipt) quorum.Record {
 			})
 		}
 	}
-	commands, replied := slices.Clone(rec.Commands), false
-	for i := range commands {
-		if c := &commands[i]; !c.Replied && slices.Contains(receipt.Replied, c.ID) {
-			c.Replied, replied = true, true
-		}
+	for i := range rec.Commands {
+		c := &rec.Commands[i]
+		c.Replied = c.Replied || slices.Contains(receipt.Replied, c.ID)
 	}
-	rec.Commands = commands
-	isFixNoted := noteFix(&rec, receipt.Fix) // whatever else is news: else it would be started once more
-	if len(rec.Refusals) > before || replied || isFixNoted {
+	if noteFix(&rec, receipt.Fix) || !reflect.DeepEqual(rec, before) {
 		rec.Seq++
 	}
 	return rec
@@ -312,11 +307,7 @@ func rememberObjection(rec *quorum.Record, s quorum.Snapshot, b quorum.Ballot) {
 			o.Base, o.Carried = old.Base, old.Carried
 		}
 	}
-	for _, f := range b.Findings {
-		if f.Thread != 0 {
-			o.Threads++
-		}
-	}
+	o.Threads = len(without(b.Findings, func(f quorum.Finding) bool { return f.Thread == 0 }))
 	if len(b.Findings) > 0 {
 		o.Excerpt = excerptOf(b.Findings[0].Body)
 	}

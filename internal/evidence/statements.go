@@ -117,15 +117,15 @@ func (h *headView) withKnownPaths(findings []quorum.Finding) []quorum.Finding {
 	for _, f := range h.snapshot.PR.Files {
 		known[f.Path] = true
 	}
-	var all []quorum.Finding
-	for _, f := range findings {
+	findings = slices.Clone(findings)
+	for k := range findings {
+		f := &findings[k]
 		names := []string{f.Path, "a/" + f.Path, "b/" + f.Path, strings.TrimPrefix(f.Path, h.snapshot.PR.Repo+"/")}
 		if i := slices.IndexFunc(names, func(path string) bool { return known[path] }); i >= 0 && f.Thread == 0 {
 			f.Path = names[i]
 		}
-		all = append(all, f)
 	}
-	return all
+	return findings
 }
 
 func runRef(run *quorum.Run) quorum.TextRef { return quorum.TextRef{Kind: quorum.TextRun, ID: run.ID} }
