@@ -251,7 +251,6 @@ func (v *reviewerView) objectionResult(s *statement) statement {
 func (v *attemptView) approvalResult(s *statement) statement {
 	got := *s
 	got.Outcome, got.Reason, got.Detail, got.Doubt = quorum.Approved, quorum.ReasonApproved, "", false
-	got.begun = time.Time{} // [attemptView.dateApproval] dates it, by its run
 	switch {
 	case s.Outcome == quorum.Findings:
 		var resolvers []string

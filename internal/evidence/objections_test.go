@@ -516,3 +516,21 @@ func TestAnObjectionThatBeganAgainstAnotherBase(t *testing.T) {
 		}
 	}
 }
+
+// A check that approves answers what was objected before it began, and nothing that was said while it was under way,
+// whatever takes the text away.
+func TestACheckAnswersWhatWasSaidBeforeItBegan(t *testing.T) {
+	for began, want := range map[int]quorum.Vote{5: quorum.Object, 15: quorum.Approve} {
+		r := sage()
+		r.Signal, r.Shapes.Approves = quorum.Signal{Check: "review", App: "sage"}, []string{"all fine here"}
+		x := onHead(r).comment(1, 10, "sage[bot]", sageNo)
+		x.looks(11)
+		x.s.Comments = nil
+		x.check(quorum.CheckRun{
+			ID: 5, App: "sage", Conclusion: "success", Started: at(began), Completed: at(20), Title: "All fine here",
+		})
+		if b := x.looks(21); b.Vote != want {
+			t.Errorf("a check that began at %d: it is %s, %s", began, b.Vote, b.Reason)
+		}
+	}
+}
