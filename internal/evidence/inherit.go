@@ -209,8 +209,8 @@ func (in *inheritance) takeOverApprovals(before *quorum.Record) {
 	}
 }
 
-// forget forgets what is too much: of what was objected to other diffs the oldest, but no reviewer's last one, and the heads to
-// which nothing was objected.
+// forget forgets what is too much: of what was objected to other diffs the oldest, but no reviewer's last one, and the
+// heads to which nothing was objected.
 func (in *inheritance) forget() {
 	others := 0
 	for i, o := range slices.Backward(in.rec.Objections) {

@@ -125,8 +125,7 @@ func (a *judgedAttempt) isApproval() bool {
 func (s *objectionSearch) openInAttempts() (open []statement) {
 	for _, o := range slices.Backward(s.others) {
 		got, run, number := o.got, o.attempt.run.ID, o.attempt.number
-		isAnswered := s.hasAnswer(got.at, run, number) || s.head.record.hasAnswered(s.Name, got.at, run, number)
-		if got.Outcome == quorum.Findings && !got.Doubt && !isAnswered {
+		if got.Outcome == quorum.Findings && !got.Doubt && !s.hasAnswer(got.at, run, number) {
 			got.run, got.attempt, got.isOlder = run, number, true
 			open = append(open, got)
 		}
@@ -139,8 +138,8 @@ func (s *objectionSearch) openInSignals() (all []statement) {
 	for _, list := range [][]statement{s.checkStatements(), s.statusStatements()} {
 		open, found := unansweredStatement(list)
 		newest, _ := newestStatement(list)
-		isAnswered := s.isAnswer && s.got.ref.Kind != open.ref.Kind && s.got.at.After(open.at)
-		if found && !isAnswered && newest.ref != open.ref && !s.head.record.hasAnswered(s.Name, open.at, 0, 0) {
+		isAnswered := s.hasYesSince(&quorum.Objection{TextRef: open.ref, At: open.at})
+		if found && newest.ref != open.ref && !isAnswered {
 			all = append(all, s.objectionResult(&open))
 		}
 	}
@@ -197,13 +196,14 @@ func (v *attemptView) isAnswer(got *statement) bool {
 	return isYes(got) && !v.attempt.isUnderWay() && !slices.ContainsFunc(v.attempts, mayBeIts)
 }
 
-// hasAnswer reports whether an attempt that began after what was objected in an attempt of a run approves.
+// hasAnswer reports whether an attempt that began after what was objected in an attempt of a run approves, or has.
 func (s *objectionSearch) hasAnswer(at time.Time, run int64, attempt int) bool {
 	isLater := func(a *reviewAttempt, got *statement) bool {
 		isOfRun := run == a.run.ID && attempt < a.number && !a.isPast && got.begun.Equal(a.began)
 		return isOfRun || at.Before(got.begun)
 	}
-	return s.isAnswer && s.attempt.run != nil && isLater(&s.attempt, &s.got) ||
+	return s.head.record.hasAnswered(s.Name, at, run, attempt) ||
+		s.isAnswer && s.attempt.run != nil && isLater(&s.attempt, &s.got) ||
 		slices.ContainsFunc(s.others, func(o judgedAttempt) bool {
 			return o.isApproval() && o.isAnswer(&o.got) && isLater(&o.attempt, &o.got)
 		})

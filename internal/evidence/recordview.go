@@ -14,7 +14,7 @@ type recordView struct {
 	record   *quorum.Record
 	base     string
 	diff     string             // [quorum.DiffPrint].Lines
-	unlooked []quorum.Objection // that no look could record before the pull request left this base or a head with this diff
+	unlooked []quorum.Objection // that no look could record before the pull request left
 }
 
 // withoutAccepts is a snapshot without what people accepted who may not: the policy lets them no more, or they had no

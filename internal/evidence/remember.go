@@ -359,7 +359,7 @@ func (v recordView) addObjection(o quorum.Objection) {
 	}
 	switch isOver := func(old quorum.Objection) bool { return old.Answered && isOfPlace(&old) && o.IsSame(old) }; {
 	case o.ID == 0:
-	case o.Answered, !v.concerns(&o), unanswered < mostUnanswered(o.Kind): // a thread that is opened again is one that stands
+	case o.Answered, !v.concerns(&o), unanswered < mostUnanswered(o.Kind): // a thread that is opened again stands
 		v.record.Objections = append(without(v.record.Objections, isOver), o)
 	case o.At.After(v.record.Objections[newest].At):
 		v.record.Objections[newest] = o
