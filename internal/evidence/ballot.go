@@ -21,7 +21,7 @@ func (v *reviewerView) makeBallot() quorum.Ballot {
 	case seemsToObject:
 		b.Next, b.Watch = nil, false
 	case b.Vote != quorum.Approve:
-		b = unavailable(quorum.Ballot{
+		b = asUnavailable(quorum.Ballot{
 			Reviewer: b.Reviewer, Shadow: b.Shadow, Family: b.Family,
 			Since: v.head.cycle.start, Run: b.Run, Attempt: b.Attempt, URL: b.URL,
 		}, quorum.Declined, v.Excused, "")
@@ -37,7 +37,7 @@ func (v *reviewerView) makeVotersBallot() quorum.Ballot {
 		Since: v.head.cycle.start, Relative: v.Relative != nil,
 	}
 	if why, detail, excluded := v.whyExcluded(); excluded {
-		return unavailable(b, quorum.Declined, why, detail)
+		return asUnavailable(b, quorum.Declined, why, detail)
 	}
 	attempt := v.newestAttempt()
 	if run := attempt.attempt.run; run != nil {
@@ -46,7 +46,7 @@ func (v *reviewerView) makeVotersBallot() quorum.Ballot {
 	got := attempt.judgeAttempt()
 	isObjection := got.Outcome == quorum.Findings // one in doubt is waited for
 	if why, detail := attempt.whyNoApproval(); why != "" && !isObjection {
-		return unavailable(b, quorum.Declined, why, detail)
+		return asUnavailable(b, quorum.Declined, why, detail)
 	}
 	if st, found := attempt.carriedApproval(got); found {
 		return attempt.withCarried(b, &st)
@@ -83,7 +83,7 @@ func (v *attemptView) whyNoApproval() (why quorum.Reason, detail string) {
 	return "", ""
 }
 
-func unavailable(b quorum.Ballot, o quorum.Outcome, why quorum.Reason, detail string) quorum.Ballot {
+func asUnavailable(b quorum.Ballot, o quorum.Outcome, why quorum.Reason, detail string) quorum.Ballot {
 	b.Vote, b.Outcome, b.Reason, b.Detail = quorum.Unavailable, o, why, detail
 	return b
 }

@@ -168,8 +168,8 @@ func (t turnView) turnOf(v *reviewerView) time.Time {
 // here, and a shadow that was skipped, is not waited for.
 func (t turnView) stageOf(v *reviewerView) (opened time.Time, wait *quorum.Ballot) {
 	var awaited []string
-	waits := pending(quorum.Ballot{Outcome: quorum.Silent, Reason: quorum.ReasonStage}, time.Time{}, quorum.ReasonNotAsked)
-	lost := unavailable(quorum.Ballot{}, quorum.Declined, quorum.ReasonNotAsked, "")
+	waits := asPending(quorum.Ballot{Outcome: quorum.Silent, Reason: quorum.ReasonStage}, time.Time{}, quorum.ReasonNotAsked)
+	lost := asUnavailable(quorum.Ballot{}, quorum.Declined, quorum.ReasonNotAsked, "")
 	for _, name := range v.After {
 		switch b := cmp.Or(t.seatOf(name), &quorum.Ballot{Vote: quorum.Unavailable}); { // config refuses names of nobody
 		case b.Vote == quorum.Pending && b.Then != nil && b.Then.Vote == quorum.Approve: // by the clock, at the latest

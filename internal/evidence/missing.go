@@ -153,7 +153,7 @@ func branchWants(views []*reviewerView) (w quorum.Wants) {
 		if v.isExcusedNow() {
 			continue
 		}
-		all, run := v.approvals(), v.newestAttempt().attempt.run
+		all, run := v.approvingStatements(), v.newestAttempt().attempt.run
 		if slices.ContainsFunc(all, isOfCommit) || isByConclusion(v.Reviewer) && slices.ContainsFunc(v.runs.counted, succeeded) {
 			return quorum.Wants{SameBranch: true}
 		}
@@ -164,8 +164,8 @@ func branchWants(views []*reviewerView) (w quorum.Wants) {
 	return w
 }
 
-// approvals are the reviewer's statements that approve, of whichever attempt: each may have answered an objection.
-func (v *reviewerView) approvals() []statement {
+// approvingStatements are the reviewer's statements that approve, of whichever attempt: each may have answered an objection.
+func (v *reviewerView) approvingStatements() []statement {
 	all := v.signalStatements()
 	for i := range v.attempts {
 		all = append(all, v.textStatements(&v.attempts[i])...)

@@ -54,12 +54,12 @@ func (p *planner) completeBallot(b quorum.Ballot) quorum.Ballot {
 	case quorum.Running:
 		return p.waitForAttempt(b)
 	case quorum.AwaitingApproval:
-		return pending(b, p.limit, quorum.ReasonApproval)
+		return asPending(b, p.limit, quorum.ReasonApproval)
 	case quorum.Withdrawn:
-		return pending(b, p.end, got.Reason)
+		return asPending(b, p.end, got.Reason)
 	case quorum.Cancelled:
 		if !p.isCancelledByUs() {
-			return pending(b, earliest(a.ended.Add(p.head.policy.Retry.FastFail), p.limit), quorum.ReasonCancelled)
+			return asPending(b, earliest(a.ended.Add(p.head.policy.Retry.FastFail), p.limit), quorum.ReasonCancelled)
 		}
 		b.Outcome, b.Reason = quorum.Hung, quorum.ReasonHung
 	case quorum.Failed, quorum.Declined:
@@ -71,7 +71,7 @@ func (p *planner) completeBallot(b quorum.Ballot) quorum.Ballot {
 // waitForAnswer is the ballot of a reviewer that has not answered, or not with what counts: it is asked, where that can help.
 func (p *planner) waitForAnswer(b quorum.Ballot) quorum.Ballot {
 	a, got := &p.attempt, &p.result
-	b = pending(b, p.end, quorum.ReasonNoAnswer)
+	b = asPending(b, p.end, quorum.ReasonNoAnswer)
 	isOfOldBase := got.Reason == quorum.ReasonOldBase
 	isMoved := got.Reason == quorum.ReasonMoved || isOfOldBase
 	if isMoved {
@@ -87,8 +87,8 @@ func (p *planner) waitForAnswer(b quorum.Ballot) quorum.Ballot {
 	return p.repeatRequest(b)
 }
 
-// pending is b, Pending until a deadline, with the reason for which it is Unavailable then. A later answer still counts.
-func pending(b quorum.Ballot, deadline time.Time, late quorum.Reason) quorum.Ballot {
+// asPending is b, Pending until a deadline, with the reason for which it is Unavailable then. A later answer still counts.
+func asPending(b quorum.Ballot, deadline time.Time, late quorum.Reason) quorum.Ballot {
 	b.Vote, b.Deadline, b.Late, b.Open = quorum.Pending, deadline, late, true
 	return b
 }
@@ -145,7 +145,7 @@ func (p *planner) stepsBesideObjection() []quorum.Action {
 // left; the last one is left to run.
 func (p *planner) waitForAttempt(b quorum.Ballot) quorum.Ballot {
 	a := &p.attempt
-	b = pending(b, p.end, quorum.ReasonLate)
+	b = asPending(b, p.end, quorum.ReasonLate)
 	b.Retrying = a.number > 1
 	b.Watch = b.Watch || p.isRerunUnderWay()
 	if a.run == nil {
@@ -203,12 +203,12 @@ func (p *planner) planRetry(b quorum.Ballot) quorum.Ballot {
 		return b
 	}
 	if no, refused := p.retryRefusal(); refused {
-		b = unavailable(b, quorum.Refused, no.Reason, no.Detail)
+		b = asUnavailable(b, quorum.Refused, no.Reason, no.Detail)
 		b.Spent, b.Open = true, false
 		return b
 	}
 	if in, due, again, found := p.announcedRerun(); found {
-		b = pending(b, earliest(in.At.Add(p.Timeout), latest(p.limit, in.At)), b.Reason)
+		b = asPending(b, earliest(in.At.Add(p.Timeout), latest(p.limit, in.At)), b.Reason)
 		b.Retrying, b.Watch, b.Spent, b.Open = true, true, true, false
 		if again {
 			b.Next = []quorum.Action{p.againAction(due)}
@@ -227,7 +227,7 @@ func (p *planner) planRetry(b quorum.Ballot) quorum.Ballot {
 		b.Reason, b.Spent = quorum.ReasonDrift, true
 		return b
 	}
-	b = pending(b, p.limit, b.Reason)
+	b = asPending(b, p.limit, b.Reason)
 	b.Retrying, b.Watch, b.Planned = true, true, true
 	b.Next = []quorum.Action{p.againAction(due)}
 	return p.delayByCircuit(b)
@@ -261,7 +261,7 @@ func (p *planner) repeatRequest(b quorum.Ballot) quorum.Ballot {
 	b.Watch, b.Retrying = true, a.number > 1
 	if no, refused := p.retryRefusal(); refused {
 		if !a.byPerson || a.isCommanded { // else a person has asked since, and is waited for
-			b = unavailable(b, quorum.Refused, no.Reason, no.Detail)
+			b = asUnavailable(b, quorum.Refused, no.Reason, no.Detail)
 			b.Deadline = time.Time{}
 		}
 		b.Next = nil

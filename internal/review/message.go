@@ -23,7 +23,7 @@ type messageTable []messageRow
 // meaning returns rows that all mean the same, from pairs of an expression and its example.
 func meaning(outcome quorum.Outcome, reason quorum.Reason, pairs ...string) (rows messageTable) {
 	for pair := range slices.Chunk(pairs, 2) {
-		rows = append(rows, messageRow{rx(pair[0]), outcome, reason, pair[1]})
+		rows = append(rows, messageRow{patternOf(pair[0]), outcome, reason, pair[1]})
 	}
 	return rows
 }
@@ -73,11 +73,11 @@ func readType(text string) (Reading, bool) {
 
 // The forms of an HTTP code: headlineCode in the headline of a notice or a log's line, logCode in a log's alone.
 var (
-	headlineCode = rx(
+	headlineCode = patternOf(
 		`^(?:[\w.':-]+ ){0,6}(?:[\w.'-]+ ?\(http(?: status)?(?: code)?:? ([45]\d\d)\b` +
 			`|(?:error|failed):?(?: http| status| code)* ?[ (]([45]\d\d)(?:$|[^\w ,]| \W))`,
 	)
-	logCode = rx(
+	logCode = patternOf(
 		`^(?:(?:http(?:/[\d.]+)?|(?:http |unexpected |request failed with )?status(?: code)?|(?:client|server) error` +
 			`|code)["']?(?: status)?[ :=]{1,3}["'(]?([45]\d\d)\b` +
 			`|([45]\d\d)[ :,-]{1,3}(?:service|too many|internal|bad|gateway|unauthorized|forbidden|client|payment` +

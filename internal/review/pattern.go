@@ -17,7 +17,7 @@ type pattern struct {
 	words func() []string
 }
 
-func rx(expr string) pattern {
+func patternOf(expr string) pattern {
 	return pattern{lazyRegexp(expr), sync.OnceValue(func() []string {
 		tree, _ := syntax.Parse(expr, syntax.Perl) // an expression with an error does not compile, either
 		return neededWords(tree)

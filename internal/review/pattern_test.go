@@ -49,7 +49,7 @@ func TestNeededWords(t *testing.T) {
 		`(abc)+`:                      "abc",
 		`^(?:an apple|the (?:pear|plum)) is ripe`: " is ripe",
 	} {
-		if got := strings.Join(rx(expr).words(), ", "); got != want {
+		if got := strings.Join(patternOf(expr).words(), ", "); got != want {
 			t.Errorf("%s has %q, want %q", expr, got, want)
 		}
 	}

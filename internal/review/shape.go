@@ -86,7 +86,7 @@ func parseShape(source string, list int) (s shape, err error) {
 	case err != nil:
 		return s, err
 	}
-	s = shape{source: source, heading: heading, pattern: rx(`(?s)\A` + expr + `\z`)}
+	s = shape{source: source, heading: heading, pattern: patternOf(`(?s)\A` + expr + `\z`)}
 	return s, s.checkFor(list)
 }
 

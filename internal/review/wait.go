@@ -19,27 +19,27 @@ type limitForm struct {
 // limitForms are tried in this order. An hour without a date counts only in a log, whose lines have one.
 var limitForms = []limitForm{
 	{
-		rx(`\b(?:wait|retry|retry[-_ ]?(?:after|delay)|try again|available|another review|resets?(?:[-_]\w+)?)` +
+		patternOf(`\b(?:wait|retry|retry[-_ ]?(?:after|delay)|try again|available|another review|resets?(?:[-_]\w+)?)` +
 			`(?: again)?(?: in| after| for)?["':= ]{0,4}(?:another |about |up to )?` +
 			`((?:\d+(?:\.\d+)? ?(?:d(?:ays?)?|h(?:(?:ou)?rs?)?|m(?:in(?:ute)?s?|s)?|s(?:ec(?:ond)?s?)?)[, ]*(?:and )?){1,4})\b`),
 		`Rate limit exceeded. Please wait 43120 seconds before retrying.`,
 	},
-	{rx(`\bretry[-_]?after["']?[:=] ?["']?(\d{1,7})\b`), `HTTP 429, Retry-After: 120`},
+	{patternOf(`\bretry[-_]?after["']?[:=] ?["']?(\d{1,7})\b`), `HTTP 429, Retry-After: 120`},
 	{
-		rx(`\b(?:limit reached\||resets?[-_ ]?(?:at)?["']?[:= ]{1,3}["']?)(\d{10})\b`),
+		patternOf(`\b(?:limit reached\||resets?[-_ ]?(?:at)?["']?[:= ]{1,3}["']?)(\d{10})\b`),
 		`HTTP 429, x-ratelimit-reset: 1790000000`,
 	},
 	{
-		rx(`\b(?:resets?|reset_?(?:at|time)|available|retry|try again)["']?(?: again)?(?: (?:at|on|after))? ?[:=]? ?["']?` +
+		patternOf(`\b(?:resets?|reset_?(?:at|time)|available|retry|try again)["']?(?: again)?(?: (?:at|on|after))? ?[:=]? ?["']?` +
 			`(\d{4}-\d\d-\d\d)[ t](\d\d:\d\d(?::\d\d)?(?:\.\d{1,9})?)(?: ?(z|utc|[+-]\d\d:\d\d))?`),
 		`You've hit your limit, it resets at 2026-09-12 20:00 UTC`,
 	},
 	{
-		rx(`\bretry-after["']?: ?["']?\w{3}, (\d\d \w{3} \d{4} \d\d:\d\d:\d\d) gmt\b`),
+		patternOf(`\bretry-after["']?: ?["']?\w{3}, (\d\d \w{3} \d{4} \d\d:\d\d:\d\d) gmt\b`),
 		`HTTP 429, Retry-After: Sat, 12 Sep 2026 20:00:00 GMT`,
 	},
 	{
-		rx(`\bresets?(?: at)?(?: ([a-z]{3} \d{1,2}),?)?(?: at)? (\d{1,2}(?::\d\d)?) ?([ap]m)? \(?utc\b`),
+		patternOf(`\bresets?(?: at)?(?: ([a-z]{3} \d{1,2}),?)?(?: at)? (\d{1,2}(?::\d\d)?) ?([ap]m)? \(?utc\b`),
 		`2026-09-12T10:00:00Z You've hit your limit · resets 8pm (UTC)`,
 	},
 }
