@@ -58,6 +58,8 @@ func (v *attemptView) whyIgnored() rejection {
 		return guardUnknown
 	case why == quorum.ReasonGuarded:
 		return guardedFile.with(detail)
+	case why == quorum.ReasonOtherGuards:
+		return layerOfOthers.with(detail)
 	case v.Verdict.Kind == quorum.Conclusion:
 		return conclusionDecides
 	}

@@ -155,6 +155,11 @@ func TestExplanationsOfWhatTheBallotDoesNotCount(t *testing.T) {
 			wanted{quorum.Unavailable, quorum.Declined, quorum.ReasonGuarded, ""},
 			"the pull request changes " + file,
 		},
+		"the branch below may hold other workflows": {
+			onHead(sage()).comment(1, 5, "sage[bot]", sageOK).with(onStack("main", "feature")),
+			wanted{quorum.Unavailable, quorum.Declined, quorum.ReasonOtherGuards, ""},
+			"feature, the branch below, may hold other workflows",
+		},
 		"the changed files are not all known": {
 			onHead(openai()).run(1, 10, 100).comment(1, 90, bot, yes).with(func(x *scene) { x.s.PR.FilesMissing = true }),
 			wanted{quorum.Unavailable, quorum.Declined, quorum.ReasonGuarded, ""},

@@ -13,6 +13,7 @@ const (
 	reviewUnsubmitted rejection = "it is a review that was not submitted"
 	onlyReplies       rejection = "it holds nothing but answers in threads"
 	noReview          rejection = "it is no review"
+	artifactExpired   rejection = "GitHub keeps the artifact no more"
 
 	// By whoever changed it.
 	editedByOther   rejection = "it was edited by somebody else"
@@ -43,8 +44,7 @@ const (
 	ofFamily          rejection = "%s of its reviewer's family may have had a hand in the change"
 	guardedFile       rejection = "the pull request changes %s, which may instruct the reviewer"
 	guardUnknown      rejection = "the list of changed files is not complete: one of them may instruct the reviewer"
-
-	artifactExpired rejection = "GitHub keeps the artifact no more"
+	layerOfOthers     rejection = "%s, the branch below, may hold other workflows or instructions of reviewers than the trunk"
 
 	// objectionStands follows another rejection.
 	objectionStands rejection = "%s; the objection that it held stands"

@@ -153,19 +153,17 @@ func readJSON(r quorum.Reviewer, body string, p LinedText) Reading {
 		return Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonMalformed, Detail: shortQuote(text)}
 	}
 	got := v.toReading(r.MinSeverity)
-	if line, found := lineBelowBlock(p); found && got.Outcome == quorum.Approved { // it may take the yes back, in any words
+	if line, found := lineBesideBlock(p); found && got.Outcome == quorum.Approved { // it may take the yes back, in any words
 		got.Outcome, got.Reason, got.Detail, got.Line = quorum.Malformed, quorum.ReasonContradicts, shortQuote(p.lines[line].text), line+1
 	}
 	return got
 }
 
-// lineBelowBlock finds what stands below the last fenced block, footers aside.
-func lineBelowBlock(p LinedText) (line int, found bool) {
-	if len(p.blocks) == 0 {
-		return 0, false
-	}
-	for i := p.blocks[len(p.blocks)-1].end + 1; i < len(p.lines); i++ {
-		if l := p.lines[i]; l.visibility != hidden && !isFooter(l.text) {
+// lineBesideBlock finds what stands below the last fenced block, footers aside, or is another verdict in JSON above it.
+func lineBesideBlock(p LinedText) (line int, found bool) {
+	for i, l := range p.lines {
+		isBelow := len(p.blocks) > 0 && i > p.blocks[len(p.blocks)-1].end && !isFooter(l.text)
+		if l.visibility != hidden && len(p.blocks) > 0 && (isBelow || mentionsVerdict(l.text)) {
 			return i, true
 		}
 	}

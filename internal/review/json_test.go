@@ -35,6 +35,10 @@ func TestJSON(t *testing.T) {
 		{"two of its shape", fence(approve) + "\n\n" + fence(approve), quorum.Malformed, quorum.ReasonContradicts, 0},
 		{"one of its shape is broken", fence(`{"verdict": "REVISE",`) + "\n\n" + fence(approve), quorum.Malformed, none, 0},
 		{"another verdict before", "## Review\n\n{\"verdict\": \"REVISE\"}\n\n" + fence(approve), quorum.Malformed, none, 0},
+		{
+			"another verdict in the text before", "## Review\n\nHm.\n\n{\"verdict\": \"REVISE\"}\n\n" + fence(approve),
+			quorum.Malformed, quorum.ReasonContradicts, 0,
+		},
 		{"unavailable", `{"verdict": "UNAVAILABLE"}`, quorum.Unknown, none, 0},
 		{"skipped", `{"verdict": "SKIPPED", "findings": []}`, quorum.Declined, quorum.ReasonSkipped, 0},
 		{"open fence", "```json\n" + approve, quorum.Malformed, none, 0},
