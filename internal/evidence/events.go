@@ -28,7 +28,7 @@ func Concerned(p quorum.Policy, t quorum.Touch) bool {
 	case "check_run":
 		// Checks that are jobs need no look: their run has events of its own.
 		return t.App == "" || t.Name == "" || t.Name == p.Check || anyone(func(r quorum.Reviewer) bool {
-			of := signalsOf(&r) // one by status waits
+			of := signalsOf(&r) // a reviewer that speaks in a status may say in a check that it works
 			return of.Check == t.Name && strings.EqualFold(of.App, t.App)
 		})
 	case "check_suite":

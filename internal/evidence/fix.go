@@ -200,7 +200,7 @@ func noteFix(rec *quorum.Record, done *quorum.FixResult) bool {
 		run.Run, run.Sent = done.Run, done.Run == 0
 	case quorum.ResultRefused:
 		run.Refused, run.Detail = done.Reason, done.Detail
-	default: // it is void
+	case quorum.ResultFailed, quorum.ResultVoid: // a failed one was left above
 		run.Tries--
 	}
 	if run.Tries == 0 || done.State == quorum.ResultRefused {

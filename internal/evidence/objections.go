@@ -214,7 +214,7 @@ func (s *objectionSearch) hasAnswer(at time.Time, run int64, attempt int) bool {
 func (s *objectionSearch) isAnswered(o *quorum.Objection) bool {
 	isHere := o.Carried == ""
 	switch run := s.attempt.run; {
-	case s.head.record.hasAnswered(s.Name, o.At, o.Run, o.Attempt):
+	case s.head.record.hasAnswered(s.Name, o.At, o.Run, o.Attempt): // also of a thread, and of a review that was dismissed since
 		return true
 	case o.Kind == quorum.TextThread:
 		return s.isThreadOver(o.ID, isHere && s.isAnswer) || !isHere && s.hasYesSince(o)

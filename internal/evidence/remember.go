@@ -336,17 +336,17 @@ func rememberUnlooked(rec *quorum.Record, h *headView, ballots []quorum.Ballot) 
 	}
 }
 
-// mostUnanswered is how many unanswered objections of a kind the record holds of a reviewer, to a base. People end
-// those in reviews one by one, and a reviewer objects while one of its threads is open.
+// mostUnanswered is how many unanswered objections of a kind the record holds of a reviewer to this diff, whichever head or
+// base they were said on. People end those in reviews one by one, and a reviewer objects while one of its threads is open.
 func mostUnanswered(kind quorum.TextKind) int {
 	return cmp.Or(map[quorum.TextKind]int{quorum.TextThread: 20, quorum.TextReview: 10}[kind], 2)
 }
 
-// addObjection adds an objection that is not there yet. Of too many of its reviewer and kind to this diff it takes the
-// place of the newest: the first ones stay. One that was answered or is to another diff takes no place.
+// addObjection adds an objection that is not there yet. Where there are too many of its reviewer and kind to this diff, it takes
+// the place of the one added last, if it is newer than that. One that was answered, or is to another diff, is always added.
 func (v recordView) addObjection(o quorum.Objection) {
 	isOfPlace := func(old *quorum.Objection) bool { return old.Base == o.Base && old.Carried == o.Carried }
-	unanswered, newest := 0, 0
+	unanswered, last := 0, 0
 	for i := range v.record.Objections {
 		old := &v.record.Objections[i]
 		if old.Reviewer != o.Reviewer || old.Kind != o.Kind || old.Answered || !v.concerns(old) {
@@ -355,14 +355,14 @@ func (v recordView) addObjection(o quorum.Objection) {
 		if old.ID == o.ID && isOfPlace(old) && (old.Attempt == o.Attempt || o.Kind == quorum.TextThread) {
 			return
 		}
-		unanswered, newest = unanswered+1, i
+		unanswered, last = unanswered+1, i
 	}
 	switch isOver := func(old quorum.Objection) bool { return old.Answered && isOfPlace(&old) && o.IsSame(old) }; {
 	case o.ID == 0:
 	case o.Answered, !v.concerns(&o), unanswered < mostUnanswered(o.Kind): // a thread that is opened again stands
 		v.record.Objections = append(without(v.record.Objections, isOver), o)
-	case o.At.After(v.record.Objections[newest].At):
-		v.record.Objections[newest] = o
+	case o.At.After(v.record.Objections[last].At):
+		v.record.Objections[last] = o
 	}
 }
 

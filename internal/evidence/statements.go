@@ -29,7 +29,7 @@ type statement struct {
 	hasThreads bool          // resolving threads would end the objection
 	isHeldUp   bool          // of an approval by a check: another check of that name is under way
 	ended      quorum.Ending // how a person ended what was objected; no approval came since
-	void       time.Time     // of an answer that does not count
+	void       time.Time     // when an answer was said that does not count
 
 	// Of an objection that stands.
 	isOlder bool       // it was said before the newest attempt

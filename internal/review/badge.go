@@ -3,6 +3,7 @@ package review
 // This file reads how grave a comment on the diff is, by the badge or the words with which its vendor opens it.
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -21,7 +22,9 @@ type vendorBadge struct {
 type badgeLabel struct{ shape }
 
 func (l *badgeLabel) UnmarshalText(text []byte) (err error) {
-	l.shape, err = parseShape(string(text), noList)
+	if l.shape, err = parseShape(string(text), noList); err != nil {
+		err = fmt.Errorf("badges: %.60q %w", text, err)
+	}
 	return err
 }
 

@@ -38,12 +38,6 @@ func (d *document) mayApprove(l pageLine) bool {
 		!isDeceptive(l.text) && !strings.ContainsAny(l.text, crosses)
 }
 
-// matchLine is shapeAt with the shape's rule, which names it and its file.
-func (d *document) matchLine(list, i int, accepts func(count string) bool) (rule, count string, ok bool) {
-	s, count, ok := d.shapeAt(list, i, accepts)
-	return s.rule, count, ok
-}
-
 // shapeAt finds the first shape of a list that line i has, with a count that is accepted.
 func (d *document) shapeAt(list, i int, accepts func(count string) bool) (s shape, count string, ok bool) {
 	for _, set := range d.shapes {

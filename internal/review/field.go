@@ -29,7 +29,7 @@ type verdictField struct {
 	approve []string
 	loose   bool // an everyday word: a value that is on no list means nothing, and an item of a list never approves
 	inLine  bool // the name of a section, too: its value stands behind it
-	named   bool // its label stands by itself, and what follows may be anything
+	named   bool // its label stands by itself, or in a row, and what follows may be anything
 }
 
 var (
@@ -193,8 +193,8 @@ func splitField(l pageLine) (label, value string, named bool) {
 	return label, strings.TrimLeft(words[end:], " ?:："), named
 }
 
-// parseField recognises a line that is a field of the closed list. The section of a heading without a colon may hold
-// anything else than a value. A field in code, struck out, with a link or with deceptive letters is not sure.
+// parseField recognises a line that is a field of the closed list. Below a heading that is only a label anything may stand; it
+// need not be a value. A field in code, struck out, with a link or with deceptive letters is not sure.
 func parseField(l pageLine) (f verdictField, value string, sure, ok bool) {
 	label, value, named := splitField(l)
 	text := strings.TrimLeftFunc(l.text, func(r rune) bool { return r == '\t' || isSymbol(r) })

@@ -25,7 +25,7 @@ type findingTally struct {
 	sure     bool   // something that counts stands in plain view
 	unfilled bool   // a count is a placeholder
 	read     bool   // it shows that something was read: files, a commit, praise, what was resolved
-	counts   ruling // without a vote: the newest line that counts, or says that there is nothing
+	counts   ruling // without a vote, of lines that count or say that there is nothing: the newest one's index, and a quote of the first
 	first    int    // the index of the line of the first finding
 	prose    int    // the index of the last line that is neither, nor a footer; -1: none
 
@@ -318,12 +318,12 @@ func isSettledName(name string, level int) bool {
 
 // readWords reads the words of a line. It returns the finding that the line begins, nil if none.
 func (t *findingTally) readWords(item string, isItem bool) *quorum.Finding {
-	words := "a line too long to be compared"
+	words := "a line too long to be compared" // on no list, and without a colon
 	short := len(item) <= maxMatchedLine
 	if short {
 		words = plainWords(item)
 	}
-	begins := isItem || t.at.severity > 0 && !t.at.hasContent // a finding, wherever it has a severity
+	begins := isItem || t.at.severity > 0 && !t.at.hasContent // an item begins a finding, and so does what opens a section with a severity
 	switch {
 	case len(item) < 120 && !isItem && t.visibility == inView && t.isNothingFound(item):
 		t.noteClean(false, item)
@@ -406,6 +406,16 @@ func (t *findingTally) readCounts(words, item string) bool {
 	if !strings.ContainsAny(words, ":0123456789") {
 		return false
 	}
+	if at := strings.IndexAny(words, ":("); at > 0 && hasSeverity(words[at:]) {
+		total := strings.TrimSpace(words[:at])
+		if issueLabel().MatchString(total) || someFound().MatchString(total) { // "3 issues found (2 high, 1 low)": the parts are counted
+			number := firstNumber().FindString(words)
+			if !t.readCounts(strings.NewReplacer("(", ",", ")", "").Replace(words[at+1:]), item) {
+				t.addCount(0, true, number, item)
+			}
+			return number != ""
+		}
+	}
 	if m := someFound().FindStringSubmatch(words); m != nil && len(words) < 160 && !settledCount().MatchString(words) {
 		severity, _ := severityOfLabel(strings.TrimSpace(m[2]))
 		t.addCount(severity, m[2] == "", m[1], item)
@@ -421,6 +431,9 @@ func (t *findingTally) readCounts(words, item string) bool {
 	}
 	var counts []count
 	for _, part := range strings.FieldsFunc(words, func(r rune) bool { return strings.ContainsRune("·,;|•", r) }) {
+		if strings.Trim(part, "0123456789 ") == "" { // the total of the others
+			continue
+		}
 		m := countPart().FindStringSubmatch(trimSymbols(part))
 		if m == nil || utf8.RuneCountInString(m[1]+m[4]) > maxLabel {
 			return false
@@ -442,6 +455,8 @@ func (t *findingTally) readCounts(words, item string) bool {
 	}
 	return true
 }
+
+var firstNumber = lazyRegexp(`\b\d{1,6}\b`)
 
 // addCount counts findings of a severity, or a total of them. Their number may be a word or a placeholder.
 func (t *findingTally) addCount(severity quorum.Severity, total bool, number, text string) {
@@ -558,7 +573,7 @@ func (t *findingTally) readRow(text string) {
 }
 
 // listRow takes a row of a table for a finding, unless its cells say that there is none. The cell of its severity, and
-// numbers, say nothing.
+// numbers, say nothing. It reports whether the row is one.
 func (t *findingTally) listRow(cells []string, text string, severity quorum.Severity, severityAt int) bool {
 	says := false
 	for i, c := range cells {

@@ -114,7 +114,7 @@ func parseValue(dec *json.Decoder, depth int) (any, error) {
 	return list, nil
 }
 
-// text returns the first of some values that is a word or a number, as text.
+// text returns the first of some values that is a word, a number, or true or false, as text.
 func (v jsonObject) text(keys ...string) string {
 	for _, k := range keys {
 		switch f := v[k].(type) {
@@ -224,6 +224,8 @@ func (v jsonObject) toReading(least quorum.Severity) Reading {
 	}
 	if !isList {
 		return malformed(quorum.ReasonMalformed, detail)
+	} else if said == refuses && len(list) > 0 { // who found something has reviewed
+		return malformed(quorum.ReasonContradicts, detail)
 	} else if got.Outcome != quorum.Approved {
 		return got
 	}
@@ -255,11 +257,10 @@ func (v jsonObject) vote() (all vote, detail string) {
 		}
 		detail = shortQuote(k + ": " + v.text(k))
 		one := jsonVote(v[k])
-		isPlain := func(v vote) bool { return v == approves || v == objects }
 		switch {
-		case all == silent, !isPlain(one):
+		case all == silent, one == unclear, all == refuses && one == objects:
 			all = one
-		case isPlain(all) && all != one:
+		case all != one && all != unclear && (all == approves || one == approves):
 			all = yesAndNo
 		}
 	}

@@ -39,6 +39,12 @@ func TestJSON(t *testing.T) {
 			"another verdict in the text before", "## Review\n\nHm.\n\n{\"verdict\": \"REVISE\"}\n\n" + fence(approve),
 			quorum.Malformed, quorum.ReasonContradicts, 0,
 		},
+		{
+			"skipped, and a finding", `{"verdict": "SKIPPED", "findings": [{"file": "a.go", "message": "leaks", "severity": "critical"}]}`,
+			quorum.Malformed, quorum.ReasonContradicts, 1,
+		},
+		{"approves and skipped", `{"verdict": "APPROVE", "status": "skipped"}`, quorum.Malformed, quorum.ReasonContradicts, 0},
+		{"objects and unavailable", `{"verdict": "UNAVAILABLE", "status": "rejected"}`, quorum.Findings, none, 0},
 		{"unavailable", `{"verdict": "UNAVAILABLE"}`, quorum.Unknown, none, 0},
 		{"skipped", `{"verdict": "SKIPPED", "findings": []}`, quorum.Declined, quorum.ReasonSkipped, 0},
 		{"open fence", "```json\n" + approve, quorum.Malformed, none, 0},

@@ -92,7 +92,7 @@ func outcomeOfConclusion(conclusion string) Reading {
 // Outranks reports whether got tells better how a run failed: what a rerun cannot mend beats what may pass.
 func (got Reading) Outranks(other Reading) bool { return logRank(got) > logRank(other) }
 
-// logOrder holds the outcomes that a log explains, what a rerun can mend the least last.
+// logOrder holds the outcomes that a log explains. The further down, the less a rerun helps.
 var logOrder = []quorum.Outcome{
 	quorum.Empty, quorum.Overloaded, quorum.Hung, quorum.Limited, quorum.Declined, quorum.Failed,
 }

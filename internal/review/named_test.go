@@ -50,6 +50,7 @@ func TestNamedField(t *testing.T) {
 		{"**Verdict**\n✅ APPROVE", quorum.Approved, 2},
 		{"Verdict:\n\nAPPROVE", quorum.Approved, 3},
 		{"| Field | Value |\n|---|---|\n| **Verdict** | ✅ APPROVE |", quorum.Approved, 3},
+		{"| Field | Value |\n|---|---|\n| Verdict | `APPROVE` |", quorum.Approved, 3},
 		{"| Verdict | APPROVE | high confidence |", quorum.Approved, 1},
 		{"**Verdict:** APPROVE\n\n**Verdict:** Approve with nits", quorum.Approved, 3}, // both approve
 		{"**Verdict:** see the table\n\n| Verdict | APPROVE |", quorum.Approved, 3},

@@ -146,8 +146,8 @@ func (d *document) saysWorking() (line int, rule string, yes bool) {
 		if words == "" || l.visibility == quoted && !l.alert && !d.preset.Quotes {
 			continue
 		}
-		if rule, _, ok := d.matchLine(listWorking, i, anyCount); ok {
-			return i, rule, true
+		if s, _, ok := d.shapeAt(listWorking, i, anyCount); ok {
+			return i, s.rule, true
 		}
 		if seen++; seen > 12 {
 			break

@@ -225,8 +225,8 @@ func (d *document) partialLine() (line int, rule string, found bool) {
 		if d.statements[i] == "" {
 			continue
 		}
-		if rule, _, ok := d.matchLine(listPartial, i, func(count string) bool { return !isZero(count) }); ok {
-			return i, rule, true
+		if s, _, ok := d.shapeAt(listPartial, i, func(count string) bool { return !isZero(count) }); ok {
+			return i, s.rule, true
 		}
 	}
 	return 0, "", false

@@ -510,7 +510,7 @@ func TestWhatIsNoMaterial(t *testing.T) {
 	if got := Read(quorum.Reviewer{}, Material{Kind: Comment, Body: yes}); got.Outcome != quorum.Malformed {
 		t.Errorf("no format: %v", got.Outcome)
 	}
-	if got := Read(autoReviewer(), Material{Body: yes}); got.Outcome != quorum.Unknown {
+	if got := Read(autoReviewer(), Material{Kind: Comment, Body: yes}); got.Outcome != quorum.Unknown {
 		t.Errorf("no kind: %v", got.Outcome)
 	}
 }
@@ -559,5 +559,56 @@ func TestAQuoteShowsNoKey(t *testing.T) {
 	}
 	if got := shortQuote("No findings. Ready to merge?"); got != "No findings. Ready to merge?" {
 		t.Errorf("got %q", got)
+	}
+}
+
+// A total may stand before what it is made of. Whatever of it is grave stands against a yes.
+func TestCountsBehindATotal(t *testing.T) {
+	for line, want := range map[string]quorum.Outcome{
+		"Issues: 3 (2 high, 1 low)":                 quorum.Malformed,
+		"Findings: 3 (2 critical, 1 low)":           quorum.Malformed,
+		"**Total issues:** 4 (1 critical, 3 minor)": quorum.Malformed,
+		"Issues found: 2 critical":                  quorum.Malformed,
+		"Found 3 issues (2 high, 1 low)":            quorum.Malformed,
+		"3 issues found: 2 high, 1 low":             quorum.Malformed,
+		"Issues: 3 (2 high, the rest minor)":        quorum.Malformed, // the parts are not understood: the total counts
+		"Issues: 3 (0 critical, 3 low)":             quorum.Approved,
+		"Issues: 0 (0 high, 0 low)":                 quorum.Approved,
+		"Issues: 2 (2 resolved)":                    quorum.Approved,
+	} {
+		if got := Read(autoReviewer(), Material{Kind: Comment, Body: "## Review\n\n" + line + "\n\n**Verdict:** APPROVE\n"}); got.Outcome != want {
+			t.Errorf("%q beside a yes: %s (%s), want %s", line, got.Outcome, got.Reason, want)
+		}
+		if got := Read(autoReviewer(), Material{Kind: Comment, Body: line + "\n\nNo issues found.\n"}); want != quorum.Approved && got.Outcome == quorum.Approved {
+			t.Errorf("%q beside a word of praise approves", line)
+		}
+	}
+}
+
+// What a table explains is no finding; and what stands in a column without a name says nothing about its row.
+func TestTablesThatExplain(t *testing.T) {
+	for table, want := range map[string]quorum.Outcome{
+		"| Severity | Meaning |\n|--|--|\n| Critical | must be mended first |":                  quorum.Approved,
+		"| Severity | Issue |\n|--|--|\n| Critical | SQL injection |":                           quorum.Malformed,
+		"| Severity | Issue |\n|--|--|\n| Critical | None |":                                    quorum.Approved,
+		"| Severity | Issue | File |\n|--|--|--|\n| Critical | SQL injection in login | None |": quorum.Malformed,
+		"| Severity | Issue | File |\n|--|--|--|\n| Critical | SQL injection in login | - |":    quorum.Malformed,
+	} {
+		if got := Read(autoReviewer(), Material{Kind: Comment, Body: "## Review\n\n" + table + "\n\n**Verdict:** APPROVE\n"}); got.Outcome != want {
+			t.Errorf("beside a yes: %s (%s), want %s\n%s", got.Outcome, got.Reason, want, table)
+		}
+	}
+}
+
+// A notice that begins with a number sign is looked for in headings alone.
+func TestANoticeInAHeading(t *testing.T) {
+	r := autoReviewer()
+	r.Shapes.Notices = []quorum.NoticeShape{{Line: "# sage is out of credit", Outcome: quorum.Failed, Reason: quorum.ReasonBilling}}
+	for body, want := range map[string]quorum.Outcome{
+		"# Sage is out of credit": quorum.Failed, "Sage is out of credit": quorum.Malformed,
+	} {
+		if got := Read(r, Material{Kind: Comment, Body: body}); got.Outcome != want {
+			t.Errorf("%q: %s, want %s", body, got.Outcome, want)
+		}
 	}
 }

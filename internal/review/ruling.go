@@ -10,7 +10,7 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// ruling is the vote of all fields of a text together, with a quote.
+// A ruling is what a line, or all fields or lists of a text together, say of the change. A quote goes with it.
 type ruling struct {
 	vote   vote
 	detail string

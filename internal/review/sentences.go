@@ -62,12 +62,12 @@ func (d *document) ruleSentence(i int, l pageLine) presetRuling {
 			continue
 		}
 		ofZero := v.list == listCounts && v.vote == approves
-		rule, count, ok := d.matchLine(v.list, i, func(count string) bool { return isZero(count) == ofZero })
+		s, count, ok := d.shapeAt(v.list, i, func(count string) bool { return isZero(count) == ofZero })
 		if !ok {
 			continue
 		}
 		got := presetRuling{
-			ruling: ruling{vote: v.vote, detail: shortQuote(l.text), rule: rule, line: i},
+			ruling: ruling{vote: v.vote, detail: shortQuote(l.text), rule: s.rule, line: i},
 			veto:   veto, noOpen: v.list == listIfSettled,
 		}
 		if v.vote == objects && !veto {
@@ -140,8 +140,8 @@ func (d *document) otherLine() (line int, rule string, found bool) {
 		if d.statements[i] == "" {
 			continue
 		}
-		if rule, _, ok := d.matchLine(listOther, i, anyCount); ok {
-			return i, rule, true
+		if s, _, ok := d.shapeAt(listOther, i, anyCount); ok {
+			return i, s.rule, true
 		}
 		if seen++; seen == 12 {
 			break

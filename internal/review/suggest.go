@@ -61,6 +61,7 @@ func (r *Reader) SuggestField(body string) (f quorum.Format, line int, found boo
 			return quorum.Format{}, 0, false
 		}
 		f, line, found = formatOf(label, word), i+1, true
+		// As a word that objects: one that is read is final, whatever it means.
 		own.Verdict = quorum.Format{Kind: quorum.Words, Field: label, Object: []string{word}}
 	}
 	return f, line, found && Read(own, Material{Kind: Check, Body: body}).final // as a text without a heading of its own

@@ -116,8 +116,8 @@ func parsePreset(file string, data []byte) (*preset, error) {
 	}
 	shapes, err := compileShapes(file, f.Shapes)
 	format, failure := FormatOf(f.Verdict), FailureMeanings[cmp.Or(f.FailureMeans, "unavailable")]
-	if f.Preset+".json" != file || format == 0 || failure == 0 {
-		err = fmt.Errorf("unknown preset %q, verdict %q or failure_means %q", f.Preset, f.Verdict, f.FailureMeans)
+	if err == nil && (f.Preset+".json" != file || format == 0 || failure == 0) {
+		err = fmt.Errorf("preset is %q, verdict %q, failure_means %q: one of them is unknown", f.Preset, f.Verdict, f.FailureMeans)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("vendors/%s: %w", file, err)
@@ -136,7 +136,12 @@ func parsePreset(file string, data []byte) (*preset, error) {
 	return p, nil
 }
 
-func presetOf(name string) *preset { return cmp.Or(presets()[name], noPreset) }
+func presetOf(name string) *preset {
+	if name == "" { // without one no vendor's file is parsed
+		return noPreset
+	}
+	return cmp.Or(presets()[name], noPreset)
+}
 
 // Presets returns the names of all presets, sorted.
 func Presets() []string { return slices.Sorted(maps.Keys(presets())) }

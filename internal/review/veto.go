@@ -149,13 +149,13 @@ func (d *document) vetoLine(at int, plain bool) (line int, rule string, found bo
 	return 0, "", false
 }
 
-// linesBeside yields the lines beside an approval, with their texts, in which something may take it away. A fold, a table
-// and a quote are left out where the approval is plain: there they are about the change itself.
+// linesBeside yields the lines beside an approval, with their texts, in which something may take it away. With plain, those
+// in a fold, a table or a quote are left out: they are about the change itself.
 func (d *document) linesBeside(at int, plain bool) iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
 		for i, l := range d.lines {
 			text := strings.TrimSpace(l.text)
-			if text == "" || l.visibility == hidden || i == at || plain && isBeside(l) {
+			if text == "" || l.visibility == hidden || i == at || plain && isSetApart(l) {
 				continue
 			}
 			if !yield(i, text) {
@@ -165,8 +165,8 @@ func (d *document) linesBeside(at int, plain bool) iter.Seq2[int, string] {
 	}
 }
 
-// isBeside reports whether a line stands in a fold, a quote or a table.
-func isBeside(l pageLine) bool {
+// isSetApart reports whether a line stands in a fold, a quote or a table.
+func isSetApart(l pageLine) bool {
 	return l.folded || l.visibility == quoted && !l.alert || strings.HasPrefix(strings.TrimSpace(l.text), "|")
 }
 
@@ -205,7 +205,7 @@ func ruleBehind(l pageLine, text string, first bool) (rule string) {
 	item, isItem := listItem(text)
 	begins := strings.TrimLeft(strings.ToLower(plainWords(dropInvisible(item))), "([\"'“ —–…-")
 	switch {
-	case l.level > 0 || isBeside(l) || isItem && !first || isFooter(text):
+	case l.level > 0 || isSetApart(l) || isItem && !first || isFooter(text):
 	case !isItem && strings.HasSuffix(begins, "?"):
 		return "veto: a question"
 	case (first || strings.Count(begins, " ") < shortLine) && connective().MatchString(begins):

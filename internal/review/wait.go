@@ -70,7 +70,8 @@ func (got Reading) withWaitInLine(words string, at time.Time) Reading {
 	}
 	for _, form := range limitForms {
 		if m := form.pattern.findGroups(words); m != nil {
-			got.Reset, got.Until = endOfLimit(strings.ToUpper(strings.Join(strings.Fields(strings.Join(m[1:], " ")), " ")), at)
+			said := strings.Join(strings.Fields(strings.Join(m[1:], " ")), " ") // its groups
+			got.Reset, got.Until = endOfLimit(strings.ToUpper(said), at)
 			break
 		}
 	}
