@@ -197,7 +197,7 @@ func splitField(l pageLine) (label, value string, named bool) {
 // need not be a value. A field in code, struck out, with a link or with deceptive letters is not sure.
 func parseField(l pageLine) (f verdictField, value string, sure, ok bool) {
 	label, value, named := splitField(l)
-	text := strings.TrimLeftFunc(l.text, func(r rune) bool { return r == '\t' || isSymbol(r) })
+	text := strings.TrimSpace(strings.TrimLeftFunc(l.text, func(r rune) bool { return r == '\t' || isSymbol(r) }))
 	if label == "" || text[0] == '|' && len(cellsOf(text)) != 2 {
 		return f, "", false, false
 	}
@@ -205,9 +205,12 @@ func parseField(l pageLine) (f verdictField, value string, sure, ok bool) {
 		if label == f.label {
 			bare, items := cutItems(text, 3)
 			f.named = named
-			isOdd := strings.HasPrefix(bare, "`") || strings.Contains(text, "~") || strings.Contains(text, "](")
+			isOdd := strings.HasPrefix(bare, "`") || text[0] == '|' && strings.Contains(text, "`") || strings.Contains(text, "~") || strings.Contains(text, "](")
 			return f, value, !isOdd && !isDeceptive(text) && !(f.loose && items > 0), true
 		}
+	}
+	if more, behind, found := strings.Cut(value, ":"); found && text[strings.IndexAny(text+":", ":?")] == '?' {
+		label, value = label+" "+more, strings.TrimLeft(behind, " ") // "Ready to ship? Verdict: no"
 	}
 	isNoun := slices.Contains(foreignLabels, label)
 	switch label[strings.LastIndexByte(label, ' ')+1:] {

@@ -25,7 +25,7 @@ type findingTally struct {
 	sure     bool   // something that counts stands in plain view
 	unfilled bool   // a count is a placeholder
 	read     bool   // it shows that something was read: files, a commit, praise, what was resolved
-	counts   ruling // without a vote, of lines that count or say that there is nothing: the newest one's index, and a quote of the first
+	counts   ruling // without a vote: the newest line that counts or says that there is nothing, and a quote of the first
 	first    int    // the index of the line of the first finding
 	prose    int    // the index of the last line that is neither, nor a footer; -1: none
 
@@ -161,6 +161,9 @@ func (t *findingTally) readItem(text string, columns int) {
 
 // severityOfTitle returns the severity that sets a heading off as a finding: "[P1] The lock is never released".
 func severityOfTitle(title string, coloured bool) (quorum.Severity, bool) {
+	for range 2 { // "1. 🔴 …", "**1) 🔴 …**"
+		title, _ = listItem(strings.TrimLeft(title, "*_ "))
+	}
 	if s, ok := severityOfItem(title, true, coloured); ok {
 		rest := title
 		if _, after, found := strings.Cut(title, ":"); found {
@@ -498,6 +501,10 @@ var (
 	// mainColumn matches the name of a column that says in each row what was found.
 	mainColumn = lazyRegexp(`^(?:issues?|findings?|problems?|bugs?|concerns?|comments?|descriptions?|details?|titles?|summary` +
 		`|what|found|open|results?|status)\b`)
+	// statusColumn matches the name of a column that says what became of each row.
+	statusColumn = lazyRegexp(`^(?:status|state|resolution|resolved|fixed|addressed|outcome|result|disposition|follow-?up)\??$`)
+	// placeColumn matches the name of a column in which a 0 is no count.
+	placeColumn = lazyRegexp(`^(?:#|no|nr|id|index|item|lines?|line (?:no|number)|location|file|path)?\.?$`)
 	// openColumn matches the name of a column that counts what is open.
 	openColumn = lazyRegexp(`^(?:open|remaining|unresolved|outstanding)$`)
 )
@@ -547,7 +554,7 @@ func (t *findingTally) readRow(text string) {
 	case t.at.severity > 0 && !h.isAcross && !h.counts:
 		t.listRow(cells, text, t.at.severity, -1)
 		return
-	case isSettled(label):
+	case t.isSettledCell(0, label):
 		t.read = t.read || t.visibility == inView && hasPositive(cells[1:])
 		return
 	case h.severity >= 0 && h.severity < len(cells):
@@ -580,10 +587,10 @@ func (t *findingTally) listRow(cells []string, text string, severity quorum.Seve
 		c = trimSymbols(c)
 		switch {
 		case i == severityAt || c == "":
-		case isSettled(c) && strings.Count(c, " ") < 3, placeholder().MatchString(c), c == "0":
+		case t.isSettledCell(i, c), c == "0" && !placeColumn().MatchString(t.table.nameOf(i)):
 			return false
-		case saysNothing(c): // a finding without a file, or with nothing to add, is one
-			if i >= len(t.table.header) || mainColumn().MatchString(t.table.header[i]) {
+		case saysNothing(c), placeholder().MatchString(c): // a finding without a file, or with nothing to add, is one
+			if mainColumn().MatchString(t.table.nameOf(i)) {
 				return false
 			}
 		default:
@@ -595,6 +602,21 @@ func (t *findingTally) listRow(cells []string, text string, severity quorum.Seve
 		t.addFound(findingAt(row, strings.Trim(text, "| "), severity))
 	}
 	return says
+}
+
+// nameOf returns the name of column i; "" if it has none.
+func (h *table) nameOf(i int) string {
+	if i < len(h.header) {
+		return h.header[i]
+	}
+	return ""
+}
+
+// isSettledCell reports whether a cell says that its row is settled: by one word that is no path, or in a column that is for that.
+func (t *findingTally) isSettledCell(i int, cell string) bool {
+	isWord := !strings.ContainsAny(cell, " ./") || i == 0 && !isPathWord(cell)
+	isStatus := statusColumn().MatchString(t.table.nameOf(i)) && strings.Count(cell, " ") < 3
+	return (isWord || isStatus) && isSettled(cell)
 }
 
 // findingAt returns a finding with the place that a line names.

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -129,8 +130,8 @@ func (v jsonObject) text(keys ...string) string {
 
 // number returns a value that is a number above 0; 0 if it is none.
 func (v jsonObject) number(key string) int {
-	if n, err := strconv.Atoi(v.text(key)); err == nil && n > 0 && n < 1<<30 {
-		return n
+	if n, err := strconv.ParseFloat(v.text(key), 64); err == nil && n > 0 && n < 1<<30 {
+		return int(math.Ceil(n)) // "12.0" is 12
 	}
 	return 0
 }
@@ -173,11 +174,11 @@ func lineBesideBlock(p LinedText) (line int, found bool) {
 // jsonText returns the text to parse, "" with a reason if there is none. A heading and the line that names the commit may
 // stand before it.
 func jsonText(r quorum.Reviewer, body string, p LinedText) (text string, reason quorum.Reason) {
-	if bare := strings.TrimSpace(body); strings.HasPrefix(bare, "{") {
+	if bare := strings.TrimSpace(body); opensJSON(bare) {
 		return bare, ""
 	}
 	rest := p.lines[contentStart(r, p):]
-	if len(rest) > 0 && strings.HasPrefix(strings.TrimSpace(rest[0].text), "{") {
+	if len(rest) > 0 && opensJSON(strings.TrimSpace(rest[0].text)) {
 		var b strings.Builder
 		for _, l := range rest {
 			if l.visibility == quoted || l.visibility == hidden {
@@ -190,7 +191,7 @@ func jsonText(r quorum.Reviewer, body string, p LinedText) (text string, reason 
 	shaped := 0
 	for i, b := range p.blocks {
 		v, err := parseJSON(b.text)
-		if err == nil && !v.hasVerdictKey() || err != nil && !mentionsVerdict(b.text) {
+		if !v.hasVerdictKey() && (v != nil || !mentionsVerdict(b.text)) {
 			continue
 		}
 		if shaped++; shaped > 1 {
@@ -203,7 +204,12 @@ func jsonText(r quorum.Reviewer, body string, p LinedText) (text string, reason 
 	return text, quorum.ReasonMalformed
 }
 
-// mentionsVerdict reports whether a block holds a verdict's key, though it is no JSON.
+// opensJSON reports whether a text begins as an object or a list of them does. A list of links, as of Markdown, is none.
+func opensJSON(text string) bool {
+	return strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[{")
+}
+
+// mentionsVerdict reports whether a text holds a verdict's key, though it is no object.
 func mentionsVerdict(text string) bool {
 	return slices.ContainsFunc(verdictKeys[:], func(k string) bool { return strings.Contains(text, `"`+k+`"`) })
 }

@@ -510,7 +510,7 @@ func TestWhatIsNoMaterial(t *testing.T) {
 	if got := Read(quorum.Reviewer{}, Material{Kind: Comment, Body: yes}); got.Outcome != quorum.Malformed {
 		t.Errorf("no format: %v", got.Outcome)
 	}
-	if got := Read(autoReviewer(), Material{Kind: Comment, Body: yes}); got.Outcome != quorum.Unknown {
+	if got := Read(autoReviewer(), Material{Body: yes}); got.Outcome != quorum.Unknown {
 		t.Errorf("no kind: %v", got.Outcome)
 	}
 }
@@ -579,7 +579,8 @@ func TestCountsBehindATotal(t *testing.T) {
 		if got := Read(autoReviewer(), Material{Kind: Comment, Body: "## Review\n\n" + line + "\n\n**Verdict:** APPROVE\n"}); got.Outcome != want {
 			t.Errorf("%q beside a yes: %s (%s), want %s", line, got.Outcome, got.Reason, want)
 		}
-		if got := Read(autoReviewer(), Material{Kind: Comment, Body: line + "\n\nNo issues found.\n"}); want != quorum.Approved && got.Outcome == quorum.Approved {
+		got := Read(autoReviewer(), Material{Kind: Comment, Body: line + "\n\nNo issues found.\n"})
+		if want != quorum.Approved && got.Outcome == quorum.Approved {
 			t.Errorf("%q beside a word of praise approves", line)
 		}
 	}
@@ -596,6 +597,44 @@ func TestTablesThatExplain(t *testing.T) {
 	} {
 		if got := Read(autoReviewer(), Material{Kind: Comment, Body: "## Review\n\n" + table + "\n\n**Verdict:** APPROVE\n"}); got.Outcome != want {
 			t.Errorf("beside a yes: %s (%s), want %s\n%s", got.Outcome, got.Reason, want, table)
+		}
+	}
+}
+
+// An objection is heard in whatever form stands beside a yes.
+func TestWhatStandsBesideAYesIsHeard(t *testing.T) {
+	const clean = "**Verdict:** Approve"
+	for _, objection := range []string{
+		"Merge now? Final verdict: not yet, the lock leaks",
+		"Ready for production? Verdict: needs work",
+		"Done? **Decision:** no",
+		"**Risk**: low | **Verdict**: revise",
+		"| Field | Value |\n|--|--|\n| Final verdict | Reject | ",
+		"| # | Severity | Breaking | Issue |\n|--|--|--|--|\n| 1 | Critical | N | SQL injection in login |",
+		"| Severity | Blocking | Issue |\n|--|--|--|\n| Critical | Y | SQL injection in login |",
+		"| # | Severity | Issue |\n|--|--|--|\n| 0 | Critical | SQL injection in login |",
+		"| Severity | File | Line | Issue |\n|--|--|--|--|\n| Critical | a.go | 0 | SQL injection in login |",
+		"| Severity | File | Issue |\n|--|--|--|\n| Critical | src/fixed.go | SQL injection in login |",
+		"| File | Severity | Issue |\n|--|--|--|\n| previous.go | Critical | SQL injection in login |",
+		"| Severity | Issue | Fix |\n|--|--|--|\n| Critical | SQL injection in login | TBD |",
+		"### Critical\n\n| # | Issue |\n|--|--|\n| 0 | SQL injection in login |",
+		"### Critical\n\n| File | Line | Issue |\n|--|--|--|\n| a.go | 0 | SQL injection in login |",
+		"### Critical\n\n| File | Issue |\n|--|--|\n| a.go | Fixed buffer overflow |",
+		"### Critical\n\n| Issue | Previously |\n|--|--|\n| SQL injection in login | previous pass |",
+		"### 1. 🔴 `auth.go:41`: the token is logged",
+		"### - 🔴 **Critical**: the token is logged",
+		"**1) 🔴 The lock is never released**",
+		"## **1. 🔴 The lock leaks in the hub**",
+	} {
+		for _, body := range []string{clean + "\n\n" + objection + "\n", objection + "\n\n" + clean + "\n"} {
+			if got := Read(autoReviewer(), Material{Kind: Comment, Body: body}); got.Outcome == quorum.Approved {
+				t.Errorf("%q approves by %s", body, got.Rule)
+			}
+		}
+	}
+	for _, alone := range []string{"| Field | Value |\n|--|--|\n| **Verdict** | Approve | ", "| Verdict | Approve |"} {
+		if got := Read(autoReviewer(), Material{Kind: Comment, Body: alone}); got.Outcome != quorum.Approved {
+			t.Errorf("%q: %s (%s)", alone, got.Outcome, got.Reason)
 		}
 	}
 }

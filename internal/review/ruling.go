@@ -106,6 +106,10 @@ func (d *document) ruleField(i int, l pageLine) ruling {
 		l.text, second, isPair = strings.Cut(l.text, " | **")
 	}
 	f, value, sure, ok := parseField(l)
+	if !ok && isPair { // "**Risk:** low | **Verdict:** no": it cannot approve there
+		l.text, isPair = "**"+second, false
+		f, value, _, ok = parseField(l)
+	}
 	if !ok {
 		return d.ruleHeading(got, l, text)
 	}

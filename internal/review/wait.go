@@ -39,7 +39,7 @@ var limitForms = []limitForm{
 		`HTTP 429, Retry-After: Sat, 12 Sep 2026 20:00:00 GMT`,
 	},
 	{
-		patternOf(`\bresets?(?: at)?(?: ([a-z]{3} \d{1,2}),?)?(?: at)? (\d{1,2}(?::\d\d)?) ?([ap]m)? \(?utc\b`),
+		patternOf(`\bresets?(?: at)?(?: ([a-z]{3} \d{1,2}),?)?(?: at)? (?:(\d{1,2}:\d\d) ?([ap]m)?|(\d{1,2}) ?([ap]m)) \(?utc\b`),
 		`2026-09-12T10:00:00Z You've hit your limit · resets 8pm (UTC)`,
 	},
 }
