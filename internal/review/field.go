@@ -205,7 +205,8 @@ func parseField(l pageLine) (f verdictField, value string, sure, ok bool) {
 		if label == f.label {
 			bare, items := cutItems(text, 3)
 			f.named = named
-			isOdd := strings.HasPrefix(bare, "`") || text[0] == '|' && strings.Contains(text, "`") || strings.Contains(text, "~") || strings.Contains(text, "](")
+			inCode := strings.HasPrefix(bare, "`") || text[0] == '|' && strings.Contains(text, "`")
+			isOdd := inCode || strings.Contains(text, "~") || strings.Contains(text, "](")
 			return f, value, !isOdd && !isDeceptive(text) && !(f.loose && items > 0), true
 		}
 	}
