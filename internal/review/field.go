@@ -213,15 +213,17 @@ func parseField(l pageLine) (f verdictField, value string, sure, ok bool) {
 	if more, behind, found := strings.Cut(value, ":"); found && text[strings.IndexAny(text+":", ":?")] == '?' {
 		label, value = label+" "+more, strings.TrimLeft(behind, " ") // "Ready to ship? Verdict: no"
 	}
-	isNoun := slices.Contains(foreignLabels, label)
-	switch label[strings.LastIndexByte(label, ' ')+1:] {
-	case "verdict", "decision", "recommendation":
-		isNoun = true
-	}
-	if named || !isNoun || strings.Count(label, " ") >= 5 || isAsideName(label) {
+	if named || !isVerdictNoun(label) {
 		return f, "", false, false
 	}
 	return objectingField, value, false, true
+}
+
+// isVerdictNoun reports whether a label is on no list and ends in a word for a verdict: its field can only object.
+func isVerdictNoun(label string) bool {
+	last := label[strings.LastIndexByte(label, ' ')+1:]
+	isNoun := last == "verdict" || last == "decision" || last == "recommendation" || slices.Contains(foreignLabels, label)
+	return isNoun && strings.Count(label, " ") < 5 && !isAsideName(label)
 }
 
 // fieldAt reads line i as a field of any label. Its value stands behind the label, or below: in line at.

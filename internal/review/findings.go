@@ -409,15 +409,12 @@ func (t *findingTally) readCounts(words, item string) bool {
 	if !strings.ContainsAny(words, ":0123456789") {
 		return false
 	}
-	if at := strings.IndexAny(words, ":("); at > 0 && hasSeverity(words[at:]) {
-		total := strings.TrimSpace(words[:at])
-		if issueLabel().MatchString(total) || someFound().MatchString(total) { // "3 issues found (2 high, 1 low)": the parts are counted
-			number := firstNumber().FindString(words)
-			if !t.readCounts(strings.NewReplacer("(", ",", ")", "").Replace(words[at+1:]), item) {
-				t.addCount(0, true, number, item)
-			}
-			return number != ""
+	if at := strings.IndexAny(words, ":("); at > 0 && isTotal(words[:at], words[at:]) {
+		number := firstNumber().FindString(words)
+		if !t.readCounts(strings.NewReplacer("(", ",", ")", "").Replace(words[at+1:]), item) {
+			t.addCount(0, true, number, item)
 		}
+		return number != ""
 	}
 	if m := someFound().FindStringSubmatch(words); m != nil && len(words) < 160 && !settledCount().MatchString(words) {
 		severity, _ := severityOfLabel(strings.TrimSpace(m[2]))
@@ -457,6 +454,12 @@ func (t *findingTally) readCounts(words, item string) bool {
 		t.addCount(c.severity, c.total, c.number, item)
 	}
 	return true
+}
+
+// isTotal reports whether words count findings of all severities, and what follows tells of which: "3 issues found (2 high, 1 low)".
+func isTotal(words, parts string) bool {
+	words = strings.TrimSpace(words)
+	return hasSeverity(parts) && (issueLabel().MatchString(words) || someFound().MatchString(words))
 }
 
 var firstNumber = lazyRegexp(`\b\d{1,6}\b`)
