@@ -258,14 +258,14 @@ func (s *objectionSearch) hasYesSince(o *quorum.Objection) bool {
 }
 
 // hasEndedSince reports whether a person ended a review that objected to this base and head and is void since, for the
-// pull request left one of them for a while: by dismissing it, or by resolving all of its threads.
+// pull request left one of them for a while: by dismissing it, or by resolving all threads of one that no other edited.
 func (v *attemptView) hasEndedSince(o *quorum.Objection) bool {
 	t := v.head.shownText(o.TextRef)
 	if t == nil || t.Kind != quorum.TextReview || t.State == "DISMISSED" {
 		return t != nil && v.head.isDismissed(t)
 	}
-	s := v.readAgain(t)
-	return s.Outcome == quorum.Findings && v.threads.haveEnded(&s)
+	s, isOthers := v.readAgain(t), !t.Edited.IsZero() && (v.isShared() || !v.IsAuthor(t.Editor))
+	return s.Outcome == quorum.Findings && !isOthers && v.threads.haveEnded(&s)
 }
 
 // isThreadOver reports whether a thread that was open when it was recorded objects no more: somebody who may has ended

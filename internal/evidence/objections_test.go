@@ -244,6 +244,45 @@ func TestThreadsOfAnEditedReviewEndIt(t *testing.T) {
 	}
 }
 
+// Words that somebody else takes out of a review end nothing, though its threads are resolved then: neither over a push
+// nor where the base was left. That its author takes them out does.
+func TestAReviewThatSomebodyElseEditedEndsByNoThreads(t *testing.T) {
+	change := func(editor, body string) func(*scene) {
+		return func(x *scene) {
+			x.s.Reviews[0].Body, x.s.Reviews[0].Edited, x.s.Reviews[0].Editor = body, at(30), who(editor)
+			resolved("carol")(&x.s.Threads[0])
+		}
+	}
+	for _, isReturn := range []bool{false, true} {
+		for name, test := range map[string]struct {
+			change  func(*scene)
+			objects bool
+		}{
+			"emptied by one who may write":           {change("mallory", ""), true},
+			"emptied by who wrote the change":        {change("alice", ""), true},
+			"turned into a yes by one who may write": {change("mallory", sageOK), true},
+			"emptied by its author":                  {change("sage[bot]", ""), false},
+		} {
+			for _, isSeen := range []bool{false, true} { // what was edited is seen before it goes on
+				x := onHead(sage()).ofDiff(aDiff).review(1, 10, "sage[bot]", "COMMENTED", sageNo).thread(77)
+				x.looks(11)
+				x.with(test.change)
+				if isSeen {
+					x.looks(35)
+				}
+				if isReturn {
+					x.leavesAndReturns(40, 50)
+				} else {
+					x = x.pushed(aDiff)
+				}
+				if b := x.looks(260); (b.Vote == quorum.Object) != test.objects {
+					t.Errorf("%s, the base left %t, seen %t: it is %s, %s", name, isReturn, isSeen, b.Vote, b.Reason)
+				}
+			}
+		}
+	}
+}
+
 // The record keeps the first objection of a reviewer and the newest, however often it objects.
 func TestTheRecordKeepsTwoObjections(t *testing.T) {
 	status := lint()
