@@ -251,10 +251,15 @@ func (s *objectionSearch) shownAs(o *quorum.Objection) *statement {
 }
 
 // hasYesSince reports whether the reviewer approves in what began after an objection or, where nothing shows that, was
-// said after it. A check or a status that objected, and approves now, has begun anew.
+// said after it; of two statuses of one second the newer has the higher ID. A check or a status that objected, and
+// approves now, has begun anew.
 func (s *objectionSearch) hasYesSince(o *quorum.Objection) bool {
 	isLater := o.At.Before(s.got.begun) || s.got.begun.IsZero() && o.At.Before(s.got.at)
-	return s.isAnswer && (isLater || isSignal(o.TextRef) && o.TextRef == s.got.ref) || s.hasAnswer(o.At, o.Run, o.Attempt)
+	if ref := s.got.ref; isSignal(o.TextRef) && ref.Kind == o.Kind {
+		isNewer := ref.Kind == quorum.TextStatus && ref.ID > o.ID && s.got.at.Equal(o.At)
+		isLater = isLater || isNewer || ref == o.TextRef
+	}
+	return s.isAnswer && isLater || s.hasAnswer(o.At, o.Run, o.Attempt)
 }
 
 // hasEndedSince reports whether a person ended a review that objected to this base and head and is void since, for the

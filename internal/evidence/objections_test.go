@@ -244,6 +244,26 @@ func TestThreadsOfAnEditedReviewEndIt(t *testing.T) {
 	}
 }
 
+// Of two statuses of one second the higher ID is the newer one, whether a look saw the first alone or both.
+func TestAStatusAnswersOneOfTheSameSecond(t *testing.T) {
+	status := lint()
+	status.Workflow, status.Status, status.Author, status.FailureMeans = "", "sonarqube", "sonarbot[bot]", quorum.MeansFindings
+	for _, isSeen := range []bool{false, true} {
+		for ids, want := range map[[2]int64]quorum.Vote{{1, 2}: quorum.Approve, {2, 1}: quorum.Object} { // failure, success
+			x := onHead(status).status(ids[0], 10, "failure")
+			if isSeen {
+				x.looks(10)
+			}
+			x.status(ids[1], 10, "success")
+			for _, sec := range []int{20, 30} {
+				if b := x.looks(sec); b.Vote != want {
+					t.Errorf("failure %d, success %d, seen %t, look at %d: it is %s, %s", ids[0], ids[1], isSeen, sec, b.Vote, b.Reason)
+				}
+			}
+		}
+	}
+}
+
 // Words that somebody else takes out of a review end nothing, though its threads are resolved then: neither over a push
 // nor where the base was left. That its author takes them out does.
 func TestAReviewThatSomebodyElseEditedEndsByNoThreads(t *testing.T) {
