@@ -220,7 +220,7 @@ func (v textView) whyOutsideRun(t *quorum.Text, about bool, at time.Time) reject
 	case !v.attempts.mayHaveLeft(v.attempt, at):
 		return outsideAttempt
 	case (isNamedByOther || !about && isAnyUnderWay(v.runs.others, at)) && !isKnown:
-		if s := v.readAgain(t); v.head.isLeft && s.Outcome == quorum.Findings {
+		if s := v.readAgain(t); v.head.now != nil && s.Outcome == quorum.Findings {
 			return ""
 		}
 		return duringOtherRun
@@ -263,7 +263,7 @@ func diffChangedByBase(h *headView) time.Time {
 
 // filesAgainst is [quorum.DiffPrint].Files of the head against a base; "" if that is not known.
 func filesAgainst(h *headView, base string) string {
-	if base == h.snapshot.PR.BaseRef && !h.isLeft {
+	if base == h.snapshot.PR.BaseRef && h.now == nil {
 		return h.snapshot.PR.Diff.Files
 	}
 	isIt := func(d *quorum.HeadDiff) bool { return d.Head == h.snapshot.PR.Head && d.Base == base }

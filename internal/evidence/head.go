@@ -16,10 +16,10 @@ type headView struct {
 	snapshot *quorum.Snapshot
 	cycle    cycle
 	record   recordView
-	texts    []quorum.Text  // comments, then reviews
-	stays    []stay         // the times that the pull request had this head before
-	isLeft   bool           // the pull request has another head now
-	timeline []quorum.Event // with the changes of the base, of which a view of then shows none
+	texts    []quorum.Text    // comments, then reviews
+	stays    []stay           // the times that the pull request had this head before
+	now      *quorum.Snapshot // the pull request, where it has another head now; else nil
+	timeline []quorum.Event   // with the changes of the base, of which a view of then shows none
 
 	objectedElsewhere map[string]bool // reviewers that objected last against another base
 }

@@ -131,7 +131,7 @@ func verdictOnLeftHeads(h *headView, r *quorum.Reviewer, texts *textReader) *quo
 		past.Timeline = withoutBaseChanges(past.Timeline)
 		past.Reviews = without(past.Reviews, func(t quorum.Text) bool { return t.Commit != head })
 		left := newHeadView(&p, &past)
-		left.isLeft, left.timeline = true, h.timeline
+		left.now, left.timeline = h.snapshot, h.timeline
 		v := viewsOf(left, texts)[0]
 		b := v.makeBallot()
 		known := judgedBy(h.record.record.Judged, r.Name)
@@ -203,7 +203,7 @@ func objectionsOfAlikeHeads(h *headView, texts *textReader) (all []quorum.Object
 	for _, alike := range alikeHeads(h.snapshot) {
 		past := snapshotOfLeftHead(h.snapshot, alike.Head)
 		left := newHeadView(h.policy, &past)
-		left.isLeft = true // what a run there and another one could both have objected counts there
+		left.now = h.snapshot // what a run there and another one could both have objected counts there
 		for _, v := range viewsOf(left, texts) {
 			b := v.makeBallot()
 			if b.Vote == quorum.Object && b.Reason != quorum.ReasonOpenThreads && v.isOfHead(b.Evidence) {

@@ -64,3 +64,55 @@ func TestCancelsOfLeftReruns(t *testing.T) {
 		}
 	}
 }
+
+// dismissedBy is the scene with one of two reviews of sage's on the first head, which was dismissed at that second, before
+// or after a push of lines. No look has seen the reviews.
+func dismissedBy(login string, sec int, id int64, lines string, states ...string) *scene {
+	x := onHead(sage()).ofDiff(aDiff)
+	x.looks(5)
+	for i, state := range states {
+		x.review(int64(i+1), 10*(i+1), "sage[bot]", state, "")
+	}
+	x.event(sec, quorum.Event{Kind: quorum.ReviewDismissed, Review: id, Actor: who(login), From: states[id-1]})
+	x.s.Reviews[id-1].State = "DISMISSED"
+	return x.pushed(lines)
+}
+
+// Who may end what was objected to a head that was left is who had no hand in the change as it is now: nothing tells who
+// pushed a head of before.
+func TestADismissalOnALeftHead(t *testing.T) {
+	const yes, no = "APPROVED", "CHANGES_REQUESTED"
+	for _, sec := range []int{150, 250} {
+		for name, c := range map[string]struct {
+			scene    *scene
+			required bool
+			vote     quorum.Vote
+		}{
+			"a no after a yes":                   {dismissedBy("carol", sec, 2, anotherDiff, yes, no), false, quorum.Pending},
+			"by who wrote the change":            {dismissedBy("alice", sec, 2, anotherDiff, yes, no), true, quorum.Pending},
+			"by a bot":                           {dismissedBy("dependabot[bot]", sec, 2, anotherDiff, yes, no), true, quorum.Pending},
+			"a yes after a no":                   {dismissedBy("carol", sec, 2, anotherDiff, no, yes), true, quorum.Pending},
+			"the newer of two, the diff stays":   {dismissedBy("carol", sec, 2, aDiff, no, no), false, quorum.Object},
+			"the older of two, the diff stays":   {dismissedBy("carol", sec, 1, aDiff, no, no), false, quorum.Object},
+			"the only one, the diff stays":       {dismissedBy("carol", sec, 1, aDiff, no), false, quorum.Pending},
+			"the same by who wrote the change":   {dismissedBy("alice", sec, 1, aDiff, no), false, quorum.Object},
+			"a yes after a no, the diff stays":   {dismissedBy("carol", sec, 2, aDiff, no, yes), false, quorum.Object},
+			"a no after a yes, the diff stays":   {dismissedBy("carol", sec, 2, aDiff, yes, no), false, quorum.Pending},
+			"the newer of two, the diff changes": {dismissedBy("carol", sec, 2, anotherDiff, no, no), true, quorum.Pending},
+		} {
+			for _, look := range []int{260, 300} {
+				if b := c.scene.looks(look); b.Required != c.required || b.Vote != c.vote {
+					t.Errorf("%s, dismissed at %d: it is %s, %s, required %t", name, sec, b.Vote, b.Reason, b.Required)
+				}
+			}
+		}
+	}
+}
+
+// Of several reviews that looks have seen, more than the record holds, the one that is left objects after a push.
+func TestTheLastOfManyReviewsObjectsAfterAPush(t *testing.T) {
+	wantObjection(t, true, map[string]*scene{
+		"the others are ended after the push":  reviewed(12).pushed(aDiff).dismissed(1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12),
+		"the others are ended before the push": reviewed(12).dismissed(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12).pushed(aDiff),
+	})
+}

@@ -87,8 +87,10 @@ func (h *headView) lastReviews() (out []quorum.Text) {
 	return out
 }
 
-// hadNoHand reports whether a is a person who had no hand in the change.
-func (h *headView) hadNoHand(a quorum.Account) bool { return change.HadNoHand(h.snapshot, a) }
+// hadNoHand reports whether a is a person who had no hand in the change, as the pull request is now.
+func (h *headView) hadNoHand(a quorum.Account) bool {
+	return change.HadNoHand(cmp.Or(h.now, h.snapshot), a)
+}
 
 // approvalsByPeople are the people's approvals that count, as ballots of no reviewer's name: what keeps a reviewer's keeps them.
 func approvalsByPeople(views []*reviewerView) (all []quorum.Ballot) {
