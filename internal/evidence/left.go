@@ -245,7 +245,9 @@ func objectionsWithin(
 		}
 		then := saidWithin(h.snapshot, stays, isClosed)
 		then.Runs = without(h.snapshot.Runs, func(run quorum.Run) bool { return !isWithin(stays, run.Created, isClosed) })
-		for _, v := range viewsOf(viewOf(&then), texts) {
+		past := viewOf(&then)
+		past.now = h.now
+		for _, v := range viewsOf(past, texts) {
 			all = append(all, v.objectionsOf(v.makeBallot())...)
 		}
 	}
@@ -296,7 +298,9 @@ func objectionsOfOtherBases(h *headView, texts *textReader) (here []quorum.Objec
 		return nil, elsewhere
 	}
 	judge := func(p *quorum.Policy, then quorum.Snapshot) {
-		for _, v := range viewsOf(newHeadView(p, &then), texts) {
+		past := newHeadView(p, &then)
+		past.now = h.now
+		for _, v := range viewsOf(past, texts) {
 			b := v.makeBallot()
 			if b.Vote == quorum.Approve {
 				delete(elsewhere, v.Name)

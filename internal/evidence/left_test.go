@@ -75,14 +75,20 @@ func dismissedBy(login string, sec int, id int64, lines string, states ...string
 	}
 	x.event(sec, quorum.Event{Kind: quorum.ReviewDismissed, Review: id, Actor: who(login), From: states[id-1]})
 	x.s.Reviews[id-1].State = "DISMISSED"
+	if sec == leftTheBase {
+		x.leavesAndReturns(30, 50)
+	}
 	return x.pushed(lines)
 }
+
+// leftTheBase is a second of a dismissal before the push, where the base had been left for a while, too.
+const leftTheBase = 160
 
 // Who may end what was objected to a head that was left is who had no hand in the change as it is now: nothing tells who
 // pushed a head of before.
 func TestADismissalOnALeftHead(t *testing.T) {
 	const yes, no = "APPROVED", "CHANGES_REQUESTED"
-	for _, sec := range []int{150, 250} {
+	for _, sec := range []int{150, leftTheBase, 250} {
 		for name, c := range map[string]struct {
 			scene    *scene
 			required bool
