@@ -390,11 +390,6 @@ func (v *attemptView) outcomeOfRun() statement {
 	return result(quorum.Unknown, quorum.ReasonUnknown, a.ended)
 }
 
-// causeRank orders the causes that a log may show: a final one beats a transient one.
-var causeRank = map[quorum.Outcome]int{
-	quorum.Failed: 4, quorum.Declined: 3, quorum.Limited: 2, quorum.Overloaded: 1, quorum.Hung: 1,
-}
-
 // readLogs reads the logs and annotations of a run. A cause that will not go away beats one that may.
 func readLogs(run *quorum.Run) (best review.Reading, isExplained bool) {
 	for _, job := range run.Jobs {
@@ -402,7 +397,7 @@ func readLogs(run *quorum.Run) (best review.Reading, isExplained bool) {
 			got := review.Read(quorum.Reviewer{}, review.Material{Kind: review.Log, Body: text, Conclusion: run.Conclusion})
 			isEmpty := got.Outcome == quorum.Empty && run.Conclusion != "success"
 			isCause := text != "" && !isEmpty && got.Outcome != quorum.Unknown && got.Outcome != quorum.Unrelated
-			if isCause && (!isExplained || causeRank[got.Outcome] > causeRank[best.Outcome]) {
+			if isCause && (!isExplained || got.Outranks(best)) {
 				best, isExplained = got, true
 			}
 		}

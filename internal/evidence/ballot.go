@@ -83,6 +83,7 @@ func (v *attemptView) whyNoApproval() (why quorum.Reason, detail string) {
 	return "", ""
 }
 
+// asUnavailable is b as that of a reviewer that gives no vote, with what came of it and why.
 func asUnavailable(b quorum.Ballot, o quorum.Outcome, why quorum.Reason, detail string) quorum.Ballot {
 	b.Vote, b.Outcome, b.Reason, b.Detail = quorum.Unavailable, o, why, detail
 	return b
@@ -119,12 +120,17 @@ func (v *attemptView) hasBegunHere() bool {
 func (v *attemptView) isWithdrawn(st *quorum.Stood) bool {
 	t := v.head.shownText(st.TextRef)
 	if t == nil || !v.IsAuthor(t.Author) || t.State == "DISMISSED" ||
-		t.Edited.After(st.At) && (v.isShared() || !v.IsAuthor(t.Editor)) {
+		t.Edited.After(st.At) && v.mayOtherHaveEdited(t) {
 		return true
 	}
 	s := v.readAgain(t)
 	isOpen := (v.OnlyNew || s.NoOpen) && len(v.threads.openFindings()) > 0
 	return !(s.Outcome == quorum.Approved && !isOpen || s.Outcome == quorum.Findings && v.threads.haveEnded(&s))
+}
+
+// mayOtherHaveEdited reports whether somebody else than the reviewer may have edited its text.
+func (v *reviewerView) mayOtherHaveEdited(t *quorum.Text) bool {
+	return !t.Edited.IsZero() && (v.isShared() || !v.IsAuthor(t.Editor))
 }
 
 // withCarried is the ballot of an approval of an earlier head. Nobody is asked or run again for it.

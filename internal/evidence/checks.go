@@ -42,8 +42,7 @@ func (v *reviewerView) signalStatements() []statement {
 // none, or, in words of its vendor's own or of the policy's for it, what it is. Whatever else a signal says is left to
 // the texts. A yes says it only of the base that it looked at.
 func (v *reviewerView) isSaid(s *statement, isVerdict bool, began time.Time) bool {
-	isByOwnWords := strings.HasPrefix(s.Rule, "policy ") || strings.HasPrefix(s.Rule, v.Preset+".json ")
-	isSaid := isVerdict || s.Outcome == quorum.Running || saysWhy(s.Outcome) || s.isVerdict() && isByOwnWords
+	isSaid := isVerdict || s.Outcome == quorum.Running || saysWhy(s.Outcome) || s.isVerdict() && s.IsByShape(v.Preset)
 	isOfOldBase := s.Outcome == quorum.Approved && !began.IsZero() && v.head.cycle.isBeforeBase(began)
 	return isSaid && !isOfOldBase
 }

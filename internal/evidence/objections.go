@@ -269,8 +269,8 @@ func (v *attemptView) hasEndedSince(o *quorum.Objection) bool {
 	if t == nil || t.Kind != quorum.TextReview || t.State == "DISMISSED" {
 		return t != nil && v.head.isDismissed(t)
 	}
-	s, isOthers := v.readAgain(t), !t.Edited.IsZero() && (v.isShared() || !v.IsAuthor(t.Editor))
-	return s.Outcome == quorum.Findings && !isOthers && v.threads.haveEnded(&s)
+	s := v.readAgain(t)
+	return s.Outcome == quorum.Findings && !v.mayOtherHaveEdited(t) && v.threads.haveEnded(&s)
 }
 
 // isThreadOver reports whether a thread that was open when it was recorded objects no more: somebody who may has ended

@@ -210,7 +210,8 @@ func parseField(l pageLine) (f verdictField, value string, sure, ok bool) {
 			return f, value, !isOdd && !isDeceptive(text) && !(f.loose && items > 0), true
 		}
 	}
-	if more, behind, found := strings.Cut(value, ":"); found && text[strings.IndexAny(text+":", ":?")] == '?' {
+	question, _, isAsked := strings.Cut(text, "?")
+	if more, behind, found := strings.Cut(value, ":"); found && isAsked && !strings.Contains(question, ":") {
 		label, value = label+" "+more, strings.TrimLeft(behind, " ") // "Ready to ship? Verdict: no"
 	}
 	if named || !isVerdictNoun(label) {

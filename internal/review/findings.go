@@ -488,12 +488,12 @@ func (t *findingTally) addCount(severity quorum.Severity, total bool, number, te
 
 // A table is what its header says of the rows below it.
 type table struct {
-	header   []string
-	across   []quorum.Severity // of the columns that count findings of one severity
-	isAcross bool              // there are such columns
-	severity int               // the column of each row's severity; -1: none
-	open     int               // the column of what is open; -1: none
-	counts   bool              // a row of it counts
+	header     []string
+	across     []quorum.Severity // of the columns that count findings of one severity
+	isAcross   bool              // there are such columns
+	severityAt int               // the column of each row's severity; -1: none
+	openAt     int               // the column of what is open; -1: none
+	hasCount   bool              // a row of it counts
 }
 
 var (
@@ -514,22 +514,22 @@ var (
 
 // newTable returns the table that a row begins.
 func newTable(cells []string, coloured bool) *table {
-	h := &table{across: make([]quorum.Severity, len(cells)), open: -1, severity: -1}
+	h := &table{across: make([]quorum.Severity, len(cells)), openAt: -1, severityAt: -1}
 	explains := false
 	for i, name := range cells {
 		h.across[i], _ = severityOfCell(name, coloured)
 		h.isAcross = h.isAcross || i > 0 && h.across[i] > 0
 		name = trimSymbols(name)
 		if h.header = append(h.header, name); openColumn().MatchString(name) {
-			h.open = i
+			h.openAt = i
 		}
-		if h.severity < 0 && severityColumn().MatchString(name) {
-			h.severity = i
+		if h.severityAt < 0 && severityColumn().MatchString(name) {
+			h.severityAt = i
 		}
 		explains = explains || otherColumn().MatchString(name)
 	}
 	if explains {
-		h.severity = -1
+		h.severityAt = -1
 	}
 	return h
 }
@@ -552,20 +552,20 @@ func (t *findingTally) readRow(text string) {
 	h, label := t.table, trimSymbols(cells[0])
 	severity, isSeverity := severityOfCell(cells[0], t.coloured)
 	total := issueLabel().MatchString(label)
-	h.counts = h.counts || isSeverity
+	h.hasCount = h.hasCount || isSeverity
 	switch {
-	case t.at.severity > 0 && !h.isAcross && !h.counts:
+	case t.at.severity > 0 && !h.isAcross && !h.hasCount:
 		t.listRow(cells, text, t.at.severity, -1)
 		return
-	case t.isSettledCell(0, label):
+	case h.isSettledCell(0, label):
 		t.read = t.read || t.visibility == inView && hasPositive(cells[1:])
 		return
-	case h.severity >= 0 && h.severity < len(cells):
-		if s, ok := severityOfCell(cells[h.severity], t.coloured); ok && t.listRow(cells, text, s, h.severity) {
+	case h.severityAt >= 0 && h.severityAt < len(cells):
+		if s, ok := severityOfCell(cells[h.severityAt], t.coloured); ok && t.listRow(cells, text, s, h.severityAt) {
 			return
 		}
 	}
-	t.read = t.read || h.open >= 0 && hasPositive(cells[1:]) // what was found is not open any more
+	t.read = t.read || h.openAt >= 0 && hasPositive(cells[1:]) // what was found is not open any more
 	for i, c := range cells {
 		counts := i > 0 && (isSeverity || total)
 		switch isKnown := i < len(h.header); {
@@ -574,7 +574,7 @@ func (t *findingTally) readRow(text string) {
 				severity = h.across[i]
 			}
 		case isKnown:
-			counts = counts && !isSettled(h.header[i]) && (h.open < 0 || i == h.open)
+			counts = counts && !isSettled(h.header[i]) && (h.openAt < 0 || i == h.openAt)
 		}
 		if counts {
 			t.addCount(severity, total, trimSymbols(c), text)
@@ -590,7 +590,7 @@ func (t *findingTally) listRow(cells []string, text string, severity quorum.Seve
 		c = trimSymbols(c)
 		switch {
 		case i == severityAt || c == "":
-		case t.isSettledCell(i, c), c == "0" && !placeColumn().MatchString(t.table.nameOf(i)):
+		case t.table.isSettledCell(i, c), c == "0" && !placeColumn().MatchString(t.table.nameOf(i)):
 			return false
 		case saysNothing(c), placeholder().MatchString(c): // a finding without a file, or with nothing to add, is one
 			if mainColumn().MatchString(t.table.nameOf(i)) {
@@ -616,9 +616,9 @@ func (h *table) nameOf(i int) string {
 }
 
 // isSettledCell reports whether a cell says that its row is settled: by one word that is no path, or in a column that is for that.
-func (t *findingTally) isSettledCell(i int, cell string) bool {
+func (h *table) isSettledCell(i int, cell string) bool {
 	isWord := !strings.ContainsAny(cell, " ./") || i == 0 && !isPathWord(cell)
-	isStatus := statusColumn().MatchString(t.table.nameOf(i)) && strings.Count(cell, " ") < 3
+	isStatus := statusColumn().MatchString(h.nameOf(i)) && strings.Count(cell, " ") < 3
 	return (isWord || isStatus) && isSettled(cell)
 }
 

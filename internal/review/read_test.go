@@ -562,6 +562,15 @@ func TestAQuoteShowsNoKey(t *testing.T) {
 	}
 }
 
+// mustReadBesideAYes requires what a text comes to that holds something above a yes.
+func mustReadBesideAYes(t *testing.T, text string, want quorum.Outcome) {
+	t.Helper()
+	got := Read(autoReviewer(), Material{Kind: Comment, Body: "## Review\n\n" + text + "\n\n**Verdict:** APPROVE\n"})
+	if got.Outcome != want {
+		t.Errorf("beside a yes: %s (%s), want %s\n%s", got.Outcome, got.Reason, want, text)
+	}
+}
+
 // A total may stand before what it is made of. Whatever of it is grave stands against a yes.
 func TestCountsBehindATotal(t *testing.T) {
 	for line, want := range map[string]quorum.Outcome{
@@ -576,9 +585,7 @@ func TestCountsBehindATotal(t *testing.T) {
 		"Issues: 0 (0 high, 0 low)":                 quorum.Approved,
 		"Issues: 2 (2 resolved)":                    quorum.Approved,
 	} {
-		if got := Read(autoReviewer(), Material{Kind: Comment, Body: "## Review\n\n" + line + "\n\n**Verdict:** APPROVE\n"}); got.Outcome != want {
-			t.Errorf("%q beside a yes: %s (%s), want %s", line, got.Outcome, got.Reason, want)
-		}
+		mustReadBesideAYes(t, line, want)
 		got := Read(autoReviewer(), Material{Kind: Comment, Body: line + "\n\nNo issues found.\n"})
 		if want != quorum.Approved && got.Outcome == quorum.Approved {
 			t.Errorf("%q beside a word of praise approves", line)
@@ -595,9 +602,7 @@ func TestTablesThatExplain(t *testing.T) {
 		"| Severity | Issue | File |\n|--|--|--|\n| Critical | SQL injection in login | None |": quorum.Malformed,
 		"| Severity | Issue | File |\n|--|--|--|\n| Critical | SQL injection in login | - |":    quorum.Malformed,
 	} {
-		if got := Read(autoReviewer(), Material{Kind: Comment, Body: "## Review\n\n" + table + "\n\n**Verdict:** APPROVE\n"}); got.Outcome != want {
-			t.Errorf("beside a yes: %s (%s), want %s\n%s", got.Outcome, got.Reason, want, table)
-		}
+		mustReadBesideAYes(t, table, want)
 	}
 }
 
