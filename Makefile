@@ -31,8 +31,8 @@ lint: ## golangci-lint v2, configured in .golangci.yml
 	$(TOOL) golangci-lint run
 	$(TOOL) golangci-lint run --build-tags action ./cmd/coordinator
 
-house: ## how the program is built, in figures with limits (go run ./scripts/house -v: where)
-	$(GO) run ./scripts/house
+house: ## how the program is built, in figures with limits (.ci/house.sh -v: where)
+	.ci/house.sh
 
 FUZZTIME ?= 20s
 fuzz: ## every fuzz target for FUZZTIME

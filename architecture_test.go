@@ -26,14 +26,16 @@ const module = "github.com/review-coordinator/coordinator"
 
 // rules says for every package which of ours it may import. A package without a rule fails: give it one.
 var rules = map[string][]string{
-	"internal/quorum":     {},
+	"internal/lazy":       {},
+	"internal/quorum":     {"internal/lazy"},
 	"internal/pathfilter": {},
-	"internal/review":     {"internal/quorum"},
+	"internal/review":     {"internal/quorum", "internal/lazy"},
 	"internal/change":     {"internal/quorum", "internal/pathfilter", "internal/review"},
 	"internal/evidence":   {"internal/quorum", "internal/change", "internal/pathfilter", "internal/review"},
-	"internal/report":     {"internal/quorum"},
-	"internal/config":     {"internal/quorum", "internal/change", "internal/review", "internal/pathfilter"},
+	"internal/report":     {"internal/quorum", "internal/lazy"},
+	"internal/config":     {"internal/quorum", "internal/change", "internal/review", "internal/pathfilter", "internal/lazy"},
 	"internal/github": {
+		"internal/lazy",
 		"internal/quorum",
 		"internal/change",
 		"internal/evidence",
@@ -49,11 +51,11 @@ var rules = map[string][]string{
 	},
 	"internal/loop": {"internal/quorum", "internal/change", "internal/evidence", "internal/report"},
 	// Workflow files, as YAML; and what is wrong with a set-up, by what was read of it.
-	"internal/workflow": {},
+	"internal/workflow": {"internal/lazy"},
 	"internal/doctor":   {"internal/quorum", "internal/pathfilter", "internal/report", "internal/workflow"},
 	// The client knows requests and answers, and nothing of what is judged by them.
-	"internal/github/client":    {"internal/github/jsonscan", "internal/github/untrusted"},
-	"internal/github/webhook":   {"internal/quorum", "internal/github/jsonscan", "internal/github/untrusted"},
+	"internal/github/client":    {"internal/lazy", "internal/github/jsonscan", "internal/github/untrusted"},
+	"internal/github/webhook":   {"internal/lazy", "internal/quorum", "internal/github/jsonscan", "internal/github/untrusted"},
 	"internal/github/jsonscan":  {},
 	"internal/github/untrusted": {},
 	"internal/github/unzip":     {},
@@ -63,7 +65,7 @@ var rules = map[string][]string{
 	// The golden texts of the vendors, for tests of any package.
 	"internal/review/reviewtest": {"internal/review"},
 	// What the daemon's table holds work for, by name; and what people see of it.
-	"internal/workkey": {"internal/quorum"},
+	"internal/workkey": {"internal/quorum", "internal/lazy"},
 	// The operator's log: what each line's fields are called.
 	"internal/oplog":     {"internal/quorum", "internal/workkey"},
 	"internal/dashboard": {"internal/quorum", "internal/report", "internal/store", "internal/workkey"},
@@ -88,12 +90,12 @@ var rules = map[string][]string{
 		"internal/quorum", "internal/review", "internal/change", "internal/evidence", "internal/report", "internal/config",
 		"internal/github", "internal/github/client", "internal/github/webhook",
 		"internal/loop", "internal/sandbox", "internal/story", "internal/store", "internal/daemon", "internal/dashboard", "internal/oplog",
-		"internal/clone", "internal/doctor", "examples",
+		"internal/clone", "internal/doctor", "internal/lazy", "examples",
 	},
 	// The workflows that a repository copies, for the command that writes them.
 	"examples": {},
 	// Git's clones, as files.
-	"internal/clone": {},
+	"internal/clone": {"internal/lazy"},
 	// What the real program costs, and what crashes do to it, against the sandbox.
 	"bench": {"internal/sandbox"},
 	// It measures the others, and is measured with them.

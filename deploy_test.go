@@ -376,8 +376,8 @@ func readDeployment(t *testing.T) (d deployment) {
 	return d
 }
 
-// ofGo are variables that Go itself reads.
-var ofGo = []string{"GOMEMLIMIT", "GOGC"}
+// ofOthers are variables that Go itself and the driver of PostgreSQL read.
+var ofOthers = []string{"GOMEMLIMIT", "GOGC", "PGPASSFILE"}
 
 // Every flag and variable that the compose file and the manifests give the program is one that it has.
 func TestDeployUsesFlagsAndVariablesThatExist(t *testing.T) {
@@ -392,7 +392,7 @@ func TestDeployUsesFlagsAndVariablesThatExist(t *testing.T) {
 		names = append(names, name)
 	}
 	for _, name := range names {
-		if !slices.Contains(ofGo, name) && !strings.Contains(program, `"`+name+`"`) {
+		if !slices.Contains(ofOthers, name) && !strings.Contains(program, `"`+name+`"`) {
 			t.Errorf("the program reads no variable %s", name)
 		}
 	}
@@ -505,8 +505,9 @@ func TestTheComposeFileKeepsTheLaws(t *testing.T) {
 			}
 		}
 		for variable, value := range s.Environment {
-			if strings.Contains(variable, "PASSWORD") && !strings.HasPrefix(value, "/run/secrets/") {
-				t.Errorf("%s: %s stands in the file", name, variable)
+			isSecret := strings.Contains(variable, "PASSWORD") || strings.Contains(variable, "PASSFILE")
+			if isSecret && !strings.HasPrefix(value, "/run/secrets/") || strings.Contains(value, "${") {
+				t.Errorf("%s: %s stands in the file, or in the environment", name, variable)
 			}
 		}
 	}

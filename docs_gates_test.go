@@ -36,7 +36,7 @@ func TestDocsGates(t *testing.T) {
 		if _, err := config.Parse(name, []byte(policy)); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		for _, w := range config.Warnings(name, []byte(policy)) {
+		for _, w := range config.MergeWarnings(name, []byte(policy), nil) {
 			t.Errorf("%s: config check warns: %s", name, w.Message)
 		}
 		if !strings.HasPrefix(remark, "Cannot: ") && !strings.HasPrefix(remark, "Nothing is missing.") {

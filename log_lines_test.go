@@ -17,11 +17,11 @@ import (
 
 // linesOfTheProcess are the beginnings of lines that are about no installation, repository or pull request.
 var linesOfTheProcess = []string{
-	"the review coordinator serves", "the admin listener is open", "stopping:", "stopped", "the database could not be closed", // cmd
-	"the cache of GitHub's answers could not be removed", "work may be done twice, or late", // cmd
+	"the review coordinator serves", "it serves, but not as it should", "stopping:", "stopped", "the database could not be closed", // cmd
+	"work may be done twice, or late",                                                                                                          // cmd
 	"other coordinators learn late that this one stops",                                                                                        // daemon
 	"the connection to the database has ended", "the database cannot be reached", "what this process had", "other coordinators take over when", // the store
-	"our database", "the clock was set back", "an HTTP handler panicked", "not ready: ", // the daemon
+	"our database", "connections cannot be accepted", "the clock was set back", "an HTTP handler panicked", "not ready: ", // the daemon
 	"more deliveries failed", "GitHub was asked for deliveries", "GitHub cannot be asked for a delivery again", "webhook ",
 	"another version of this program", "the cache of answers", // the store
 	// The client's own lines: its logger has the installation, and its paths name the rest.

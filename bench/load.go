@@ -39,8 +39,9 @@ var pushPlans = []pushPlan{
 	{first: outageText, isRunAgain: true, second: approvalText, conclusion: "success"},
 }
 
-// settleTime is how long a check, or a rerun, may be awaited: a rerun that was cut off is asked for again after half a minute.
-const settleTime = 100 * time.Second
+// settleTime is how long a check, or a rerun, may be awaited. A rerun that was cut off is asked for again after half a
+// minute, and after two minutes more if that was cut off, too.
+const settleTime = 200 * time.Second
 
 // A load is pull requests that change all the time, and what was accepted of it.
 type load struct {

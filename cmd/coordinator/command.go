@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"sync/atomic"
+
+	"github.com/review-coordinator/coordinator/internal/github/client"
 )
 
 // A command is the program with everything that it touches outside itself.
@@ -17,6 +19,7 @@ type command struct {
 	Verbose        bool      // -v
 	JSON           io.Writer // where the object of --json goes; nil without --json
 	log            logSettings
+	Observed       client.Observer    // is told of each request; may be nil
 	Clock          func(fmt.Stringer) // gets the clock of a demo that begins; nil: none wants it
 
 	Checked   []checkedJSON // of the settings of serve

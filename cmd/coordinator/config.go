@@ -1,3 +1,5 @@
+//go:build !action
+
 package main
 
 import (
@@ -15,8 +17,9 @@ import (
 )
 
 type configCmd struct {
-	Check              configCheckCmd `cmd:"" help:"Check a policy file and say what it means."`
-	fullConfigCommands `embed:""`
+	Check  configCheckCmd  `cmd:"" help:"Check a policy file and say what it means."`
+	Init   configInitCmd   `cmd:"" help:"Write a policy file for the reviewers that a repository has."`
+	Schema configSchemaCmd `cmd:"" help:"Print the JSON Schema of policy files, for your editor."`
 }
 
 type configCheckCmd struct {
@@ -108,7 +111,7 @@ func (cmd configCheckCmd) readPolicy(ctx context.Context, c *command) (path stri
 		candidates = []string{cmd.File}
 	}
 	for _, path := range candidates {
-		src, err := readFile(path)
+		src, err := readFileUpTo(path, config.MaxSize+1)
 		if err == nil {
 			return path, src, nil
 		}
@@ -123,30 +126,12 @@ func (cmd configCheckCmd) readPolicy(ctx context.Context, c *command) (path stri
 	return "", nil, usageError(fmt.Errorf("there is no %s", strings.Join(candidates, " or ")), hint)
 }
 
-func readFile(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	src, err := io.ReadAll(io.LimitReader(f, config.MaxSize+1))
-	return src, errors.Join(err, f.Close())
-}
-
-// readPolicyFile reads the policy file that --policy names.
-func readPolicyFile(path string) ([]byte, error) {
-	src, err := readFile(path)
-	if err != nil {
-		return nil, usageError(err, "--policy names a file on this machine; git show origin/main:.github/review-coordinator.yml >FILE writes the one in force")
-	}
-	return src, nil
-}
-
 // readOrganisation reads the organisation's policy from a file on this machine; nil where none is named.
 func readOrganisation(path string) (*config.Organisation, error) {
 	if path == "" {
 		return nil, nil
 	}
-	src, err := readFile(path)
+	src, err := readFileUpTo(path, config.MaxSize+1)
 	if err != nil {
 		return nil, usageError(err, fileHint(err))
 	}

@@ -1,3 +1,5 @@
+//go:build !action
+
 package main
 
 // What config check --json and config init --json print.
@@ -70,13 +72,5 @@ func policyAsJSON(path string, p quorum.Policy, warnings []config.Diagnostic) po
 }
 
 func modeWord(m quorum.Mode) string {
-	switch m {
-	case quorum.Enforce:
-		return "enforce"
-	case quorum.ReportOnly:
-		return "report"
-	case quorum.Off:
-		return "off"
-	}
-	return "" // unreachable unless a mode is added
+	return map[quorum.Mode]string{quorum.Enforce: "enforce", quorum.ReportOnly: "report", quorum.Off: "off"}[m]
 }

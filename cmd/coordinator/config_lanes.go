@@ -1,8 +1,11 @@
+//go:build !action
+
 package main
 
 // What config check says of lanes, of people and of the conditions under which a reviewer votes.
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -99,15 +102,8 @@ func carryWord(c quorum.Carry) string {
 }
 
 func permissionWord(p quorum.Permission) string {
-	switch p {
-	case quorum.Write:
-		return "write"
-	case quorum.Maintain:
-		return "maintain"
-	case quorum.Admin:
-		return "admin"
-	}
-	return "none"
+	words := map[quorum.Permission]string{quorum.Write: "write", quorum.Maintain: "maintain", quorum.Admin: "admin"}
+	return cmp.Or(words[p], "none")
 }
 
 // describePeople says who must approve beside the reviewers.

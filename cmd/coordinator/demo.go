@@ -365,10 +365,7 @@ func (st *demoScreen) renderCheck() string {
 	}
 	inner := st.width - 6
 	lines := []string{
-		st.paintText(
-			st.newStyle().Bold(true),
-			s.Check,
-		) + st.paintText(
+		st.paintText(st.newStyle().Bold(true), s.Check) + st.paintText(
 			st.newStyle().Foreground(grey),
 			"   "+s.PR+" at "+s.Head[:min(len(s.Head), 7)],
 		),

@@ -11,14 +11,14 @@
 // The delivery becomes durable. daemon.Intake.ServeHTTP reads the body, checks its signature, and hands it to
 // daemon.Daemon.Receive. webhook.Parse reads the few fields that matter into a webhook.Notice: whom it concerns
 // (webhook.Concern) and what it touched (quorum.Touch). daemon.Daemon.pokesOf turns that into pokes of keys of the work
-// table (workkey.Pull), and store.SQLite.Accept keeps them in one transaction. Only then GitHub is answered 202.
+// table (workkey.Pull), and store.Database.Accept keeps them in one transaction. Only then GitHub is answered 202.
 // Nothing that the payload says decides anything: it is a name to look at.
 //
 // The key becomes due. daemon.Daemon.claimDue claims it under a lease, and daemon.Daemon.workOn works on it, one worker
-// a key. daemon.Daemon.spareLook ends it without a request if no reviewer of the policy can be concerned
+// a key. daemon.spareLook ends it without a request if no reviewer of the policy can be concerned
 // (evidence.Concerned), and puts it off if all that happened only shows (evidence.TellsProgress, evidence.ApproverIn).
-// Otherwise daemon.Daemon.reconcilePull tells the forge what it heard (github.ServerForge.Hear),
-// so that an answer of GitHub's that does not show it yet is not believed, and calls the one seam:
+// Otherwise, once daemon.admitLook has found room for it in GitHub's limits, daemon.task.reconcilePull tells the forge what
+// it heard (github.ServerForge.Hear), so that an answer of GitHub's that does not show it yet is not believed, and calls the one seam:
 // loop.Reconciler.Reconcile.
 //
 // The loop observes, decides, and makes it true. loop.Reconciler.reconcileOnce does so in the order of its lines:
@@ -27,7 +27,7 @@
 //     and GraphQL must agree), github.look.readMissing (what evidence.Missing says is still lacking). Each request goes
 //     through client.Client, which knows tokens, limits, retries and what has not changed. What comes back is a
 //     quorum.Snapshot, or an error that says when to try again; a half observation decides nothing.
-//   - evidence.Judge makes a quorum.Ballot of each reviewer. evidence.reviewerView.textsFor lists its texts, each with the
+//   - evidence.Judge makes a quorum.Ballot of each reviewer. evidence.attemptView.textsFor lists its texts, each with the
 //     reason for which it does not count, if there is one (evidence.textView.newStatement: an edit by somebody else;
 //     evidence.textView.bindText: another head or attempt, and from when an author's own edit counts). review.Read says what a
 //     text that counts says.
@@ -43,7 +43,7 @@
 //     written; each is read again first, and void if GitHub has moved on.
 //
 // The key rests. daemon.Daemon.workOn keeps what the look showed (dashboard.Sight) and the moment of the next wake with
-// store.SQLite.Complete, the feed nudges open dashboards (dashboard.Feed.Publish), and the next event, wake or resync
+// store.Database.Complete, the feed nudges open dashboards (dashboard.Feed.Publish), and the next event, wake or resync
 // (daemon.resyncer.resyncRepository) starts over at "the key becomes due".
 //
 // coordinator run (run.go) is the same without the table: the event of a job names the pull request, and

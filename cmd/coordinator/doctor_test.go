@@ -170,6 +170,7 @@ func TestDoctorSaysWhatItCouldNotRead(t *testing.T) {
 		{"GET /repos/*/*/branches/**", "", `which checks the protection of "main" requires could not be read`},
 		{"GET /repos/*/*/rulesets", "", `the rulesets could not be read`},
 		{"GET /repos/*/*/actions/workflows", "", `the workflows could not be read`},
+		{"GET /repos/*/*/collaborators", "", `who may write could not be read`},
 		{"GET /repos/*/*/issues/*/comments", "", `what reviewers left on the last pull requests could not be read`},
 	} {
 		for _, status := range []int{403, 404} {
@@ -193,6 +194,35 @@ func TestDoctorSaysWhatItCouldNotRead(t *testing.T) {
 	if code, out, said := commandOn(t, g)(nil, "doctor", "acme/shop"); code != 1 || out != "" || !strings.Contains(said, "coordinator: read the rulesets") {
 		t.Errorf("a GitHub that is down is no missing permission: exit %d: %s%s", code, out, said)
 	}
+}
+
+// Whoever alone may write is told how not to be locked out. What GitHub shows of a list that it may not be whole counts for nothing.
+func TestDoctorSeesWhoAloneMayWrite(t *testing.T) {
+	t.Parallel()
+	const warning = `warning  "alice" alone may write here`
+	g := examinedShop(t, sandbox.Options{}, goodSettings())
+	g.SetPermission("alice", "admin")
+	g.SetPermission("bob", "triage")
+	says := func(want bool, when string) {
+		t.Helper()
+		if code, out, said := commandOn(t, g)(nil, "doctor", "acme/shop"); code != 0 || strings.Contains(out, warning) != want {
+			t.Errorf("%s: exit %d:\n%s%s", when, code, out, said)
+		}
+	}
+	says(true, "one administrator")
+	onlyReads(t, g)
+	for _, role := range []string{"write", "maintain", "admin", "releaser"} { // the last one is an organisation's own
+		g.SetPermission("bob", role)
+		says(false, "another one with "+role)
+	}
+	g.SetPermission("bob", "none")
+	g.SetPermission("alice", "write")
+	says(false, "no administrator: the list is not whole")
+	g.SetPermission("alice", "admin")
+	for i := range 100 {
+		g.SetPermission(fmt.Sprintf("reader-%d", i), "read")
+	}
+	says(false, "a list of two pages")
 }
 
 // A private repository of a plan without rules requires nothing, and GitHub says so with a refusal.

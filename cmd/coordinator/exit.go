@@ -16,6 +16,8 @@ const (
 	exitFailed      = 1   // could not evaluate or post
 	exitUsage       = 2   // the arguments, or a local file
 	exitFailOn      = 3   // --fail-on named this verdict
+	exitOutage      = 4   // GitHub did not answer, see [longestOutage]
+	exitDatabase    = 5   // the daemon's database: only a restart can help, see [store.Database.Hopeless]
 	exitInterrupted = 130 // by SIGINT; SIGTERM makes it 143
 )
 

@@ -12,7 +12,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -22,6 +21,7 @@ import (
 	"github.com/review-coordinator/coordinator/internal/config"
 	"github.com/review-coordinator/coordinator/internal/github"
 	"github.com/review-coordinator/coordinator/internal/github/client"
+	"github.com/review-coordinator/coordinator/internal/lazy"
 )
 
 type initCmd struct {
@@ -79,14 +79,14 @@ type setup struct {
 	unreleased  bool // the action's version is not known
 }
 
-var actionRefPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/-]{0,99}$`)
+var actionRefPattern = lazy.Regexp(`^[A-Za-z0-9][A-Za-z0-9._/-]{0,99}$`)
 
 // Run surveys the repository and writes the files.
 func (cmd initCmd) Run(ctx context.Context, c *command) error {
 	switch {
 	case cmd.PullRequest && cmd.Dir != "":
 		return usageError(errors.New("--pull-request writes nothing into a folder"), "leave out --dir or --pull-request")
-	case cmd.Ref != "" && !actionRefPattern.MatchString(cmd.Ref):
+	case cmd.Ref != "" && !actionRefPattern().MatchString(cmd.Ref):
 		return usageError(fmt.Errorf("--ref %q is no tag or commit", cmd.Ref), "--ref v1, or a commit of 40 digits")
 	}
 	here, inClone, err := clone.Find(cmp.Or(cmd.Dir, "."))

@@ -55,25 +55,12 @@ func (c *command) reportResults(results []runResult) error {
 	return c.writeOutputs(results[0])
 }
 
+// verdictRanks are the verdicts that a run can end with, the worst first.
+var verdictRanks = []quorum.Verdict{quorum.Blocked, quorum.Unverified, quorum.Waiting, quorum.Passed, quorum.Ended}
+
 // compareByRank sorts the worst first: verdicts that block a merge, the most certain one at the head.
 func compareByRank(a, b runResult) int {
-	return cmp.Compare(verdictRank(a.look.Decision.Verdict), verdictRank(b.look.Decision.Verdict))
-}
-
-func verdictRank(v quorum.Verdict) int {
-	switch v {
-	case quorum.Blocked:
-		return 1
-	case quorum.Unverified:
-		return 2
-	case quorum.Waiting:
-		return 3
-	case quorum.Passed:
-		return 4
-	case quorum.Ended:
-		return 5
-	}
-	return 0 // unreachable unless nothing was decided
+	return cmp.Compare(slices.Index(verdictRanks, a.look.Decision.Verdict), slices.Index(verdictRanks, b.look.Decision.Verdict))
 }
 
 // A stepOutput is one output of the job's step.
@@ -121,7 +108,9 @@ func unavailableReviewers(d quorum.Decision) (names []string) {
 // approvingPeople are the people whose approvals the policy asks for, as far as there are any.
 func approvingPeople(d quorum.Decision) (logins []string) {
 	for _, person := range d.People {
-		logins = append(logins, person.Login)
+		if !person.Vouch {
+			logins = append(logins, person.Login)
+		}
 	}
 	return logins
 }

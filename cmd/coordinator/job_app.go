@@ -6,9 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"strconv"
 	"strings"
 
@@ -78,9 +76,7 @@ func connectInstalled(
 	if err != nil {
 		return nil, in, err
 	}
-	api, err = client.New(client.Options{
-		BaseURL: address, App: key, UserAgent: "review-coordinator", Log: c.newLogger(),
-	})
+	api, err = client.New(client.Options{BaseURL: address, App: key, Log: c.newLogger(), Observed: c.Observed})
 	if err != nil {
 		return nil, in, usageError(err, "")
 	}
@@ -96,13 +92,8 @@ func connectInstalled(
 		)
 	}
 	if lacks := in.Lacks(should...); len(lacks) > 0 {
-		c.printWarning(
-			fmt.Sprintf(
-				"the App %s lacks %s: reviewers are not run again or asked as far as that is needed for it",
-				in.Slug,
-				joinGrants(lacks),
-			),
-		)
+		c.printWarning(fmt.Sprintf("the App %s lacks %s: reviewers are not run again or asked as far as that is needed for it",
+			in.Slug, joinGrants(lacks)))
 	}
 	return api, in, nil
 }
@@ -185,18 +176,13 @@ func (c *command) appFromEnv() (*client.App, error) {
 			)
 		}
 		from, hint = "GITHUB_APP_PRIVATE_KEY_FILE "+file, "the key is the .pem file that GitHub hands out"
-		f, err := os.Open(file)
+		text, err := readFileUpTo(file, maxKeyBytes)
 		if errors.Is(err, fs.ErrPermission) {
 			return nil, usageError(
 				fmt.Errorf("read the App's private key: %w", err),
 				"the user who runs the coordinator must be able to read the file that GITHUB_APP_PRIVATE_KEY_FILE names",
 			)
 		}
-		if err != nil {
-			return nil, usageError(fmt.Errorf("read the App's private key: %w", err), "GITHUB_APP_PRIVATE_KEY_FILE names the file")
-		}
-		defer f.Close()
-		text, err := io.ReadAll(io.LimitReader(f, maxKeyBytes))
 		if err != nil {
 			return nil, usageError(fmt.Errorf("read the App's private key: %w", err), "GITHUB_APP_PRIVATE_KEY_FILE names the file")
 		}
@@ -223,8 +209,8 @@ func missingPermissionHint(err error) string {
 	first, _, _ := strings.Cut(api.Permission, ";")
 	var need []client.Grant
 	for one := range strings.SplitSeq(first, ",") {
-		if name, level, found := strings.Cut(strings.TrimSpace(one), "="); found && name != "" && level != "" && isPlainWord(name) &&
-			isPlainWord(level) {
+		name, level, _ := strings.Cut(strings.TrimSpace(one), "=")
+		if name != "" && level != "" && isPlainWord(name+level) {
 			need = append(need, client.Grant{Name: name, Level: level})
 		}
 	}
@@ -232,11 +218,8 @@ func missingPermissionHint(err error) string {
 	if len(need) > 0 {
 		what = joinGrants(need)
 	}
-	return fmt.Sprintf(
-		"the token lacks %s: give the job %s, or add it to the App and accept it in its installation",
-		what,
-		writePermissions,
-	)
+	return fmt.Sprintf("the token lacks %s: give the job %s, or add it to the App and accept it in its installation",
+		what, writePermissions)
 }
 
 func isPlainWord(s string) bool {

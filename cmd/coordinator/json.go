@@ -9,20 +9,10 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/alecthomas/kong"
-
 	"github.com/review-coordinator/coordinator/internal/report"
 )
 
-// wantJSON keeps standard output for the object, if the command that was parsed is given --json.
-func (c *command) wantJSON(parsed *kong.Context) {
-	for _, f := range parsed.Flags() {
-		if f.Name == "json" && f.Target.Bool() {
-			c.keepStdoutForJSON()
-		}
-	}
-}
-
+// keepStdoutForJSON keeps standard output for the object.
 func (c *command) keepStdoutForJSON() {
 	c.JSON, c.Stdout, c.Color = c.Stdout, c.Stderr, c.ErrColor
 	if guard, isJob := c.Stderr.(*outputGuard); isJob { // the runner takes commands from both streams

@@ -12,12 +12,12 @@ import (
 	"fmt"
 	"net"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/review-coordinator/coordinator/internal/daemon"
 	"github.com/review-coordinator/coordinator/internal/github/client"
+	"github.com/review-coordinator/coordinator/internal/lazy"
 )
 
 // An appPermission is a permission that the App asks for, and why.
@@ -144,7 +144,7 @@ func (s githubSite) newAppURL(org string) string {
 }
 
 // orgNamePattern matches the names that GitHub allows for accounts.
-var orgNamePattern = regexp.MustCompile(`^[A-Za-z0-9](?:-?[A-Za-z0-9_])*$`)
+var orgNamePattern = lazy.Regexp(`^[A-Za-z0-9](?:-?[A-Za-z0-9_])*$`)
 
 // maxAppName is GitHub's limit for an App's name, in characters.
 const maxAppName = 34

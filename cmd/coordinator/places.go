@@ -3,10 +3,10 @@ package main
 // Where a check leads: GitHub's website, the docs of this very version, and the dashboard.
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/review-coordinator/coordinator/internal/github/client"
+	"github.com/review-coordinator/coordinator/internal/lazy"
 	"github.com/review-coordinator/coordinator/internal/report"
 )
 
@@ -29,16 +29,16 @@ func placesOf(api string) report.Places {
 }
 
 var (
-	releaseVersion = regexp.MustCompile(`^v\d+\.\d+\.\d+(?:-(?:alpha|beta|rc)[0-9A-Za-z.]*)?$`)
-	commitVersion  = regexp.MustCompile(`^devel-([0-9a-f]{12,40})$`)
+	releaseVersion = lazy.Regexp(`^v\d+\.\d+\.\d+(?:-(?:alpha|beta|rc)[0-9A-Za-z.]*)?$`)
+	commitVersion  = lazy.Regexp(`^devel-([0-9a-f]{12,40})$`)
 )
 
 // docsOf returns the folder of a version's docs. A build that is no release's, and not of a known commit, has the newest.
 func docsOf(version string) string {
 	ref := "main"
-	if m := commitVersion.FindStringSubmatch(version); m != nil {
+	if m := commitVersion().FindStringSubmatch(version); m != nil {
 		ref = m[1]
-	} else if releaseVersion.MatchString(version) {
+	} else if releaseVersion().MatchString(version) {
 		ref = version
 	}
 	return "https://github.com/review-coordinator/coordinator/blob/" + ref + "/docs"

@@ -8,12 +8,11 @@ import (
 	"fmt"
 	"net/url"
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/review-coordinator/coordinator/internal/clone"
+	"github.com/review-coordinator/coordinator/internal/lazy"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
@@ -21,16 +20,10 @@ import (
 const pullForms = "write it as 7, octo/shop#7, or its address: https://github.com/octo/shop/pull/7"
 
 var (
-	pullNumber = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^#?([0-9]{1,9})$`)
-	})
-	pullNamed = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^([A-Za-z0-9._-]{1,100})/([A-Za-z0-9._-]{1,100})(?:#|/pull/)([0-9]{1,9})/?$`)
-	})
+	pullNumber = lazy.Regexp(`^#?([0-9]{1,9})$`)
+	pullNamed  = lazy.Regexp(`^([A-Za-z0-9._-]{1,100})/([A-Za-z0-9._-]{1,100})(?:#|/pull/)([0-9]{1,9})/?$`)
 	// pullPath matches the path of a pull request's page and of those below it: /files, /checks, /commits/….
-	pullPath = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^/([A-Za-z0-9._-]{1,100})/([A-Za-z0-9._-]{1,100})/pull/([0-9]{1,9})(?:/.*)?$`)
-	})
+	pullPath = lazy.Regexp(`^/([A-Za-z0-9._-]{1,100})/([A-Za-z0-9._-]{1,100})/pull/([0-9]{1,9})(?:/.*)?$`)
 )
 
 // parsePull reads a pull request as a person writes it, on the GitHub whose API is at api. Its repository is empty where

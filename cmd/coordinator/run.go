@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"strings"
 	"sync"
 	"time"
@@ -90,6 +89,14 @@ func (cmd runCmd) Run(ctx context.Context, c *command) error {
 	if err != nil {
 		return err
 	}
+	if cmd.Wait {
+		return cmd.lookAt(ctx, c, pr)
+	}
+	return c.untilOutage(ctx, func(ctx context.Context) error { return cmd.lookAt(ctx, c, pr) })
+}
+
+// lookAt evaluates a pull request; one without a number is that of the event, or all are swept.
+func (cmd runCmd) lookAt(ctx context.Context, c *command, pr quorum.PR) error {
 	will := writeAccess
 	if cmd.DryRun {
 		will = readAccess
@@ -205,10 +212,7 @@ func (cmd runCmd) namedPull(c *command) (quorum.PR, error) {
 func (cmd runCmd) findPulls(ctx context.Context, c *command, forge *github.Forge) (found foundPulls, err error) {
 	name, path := c.Getenv("GITHUB_EVENT_NAME"), c.Getenv("GITHUB_EVENT_PATH")
 	if name == "" {
-		return found, usageError(
-			errors.New("no pull request: none is named, and there is no event"),
-			"coordinator run OWNER/NAME#N",
-		)
+		return found, usageError(errors.New("no pull request: none is named, and there is no event"), "coordinator run OWNER/NAME#N")
 	}
 	event, err := readEvent(name, path)
 	if err != nil {
@@ -265,12 +269,8 @@ func readEvent(name, path string) (webhook.Notice, error) {
 	payload := []byte("{}")
 	switch {
 	case path != "":
-		f, err := os.Open(path)
-		if err != nil {
-			return webhook.Notice{}, usageError(fmt.Errorf("read the event: %w", err), "GITHUB_EVENT_PATH names the file")
-		}
-		defer f.Close()
-		if payload, err = io.ReadAll(io.LimitReader(f, webhook.MaxPayload+1)); err != nil {
+		var err error
+		if payload, err = readFileUpTo(path, webhook.MaxPayload+1); err != nil {
 			return webhook.Notice{}, usageError(fmt.Errorf("read the event: %w", err), "GITHUB_EVENT_PATH names the file")
 		}
 	case name != "schedule":
@@ -303,7 +303,7 @@ func (c *command) newTokenClient() (*client.Client, error) {
 		return nil, err
 	}
 	api, err := client.New(client.Options{
-		BaseURL: address, Token: token, Actions: c.Getenv("GITHUB_ACTIONS") == "true", UserAgent: "review-coordinator", Log: c.newLogger(),
+		BaseURL: address, Token: token, Actions: c.Getenv("GITHUB_ACTIONS") == "true", Log: c.newLogger(), Observed: c.Observed,
 	})
 	if err != nil {
 		return nil, usageError(err, "GITHUB_TOKEN holds the token and nothing else")
@@ -366,6 +366,12 @@ func (l *progressLines) printLook(look loop.Look) {
 	if look.Decision.Verdict == quorum.Ended {
 		line = "nothing is decided: " + oneLine(look.Check.Title)
 	}
+	l.printChange(pr, line)
+	l.warnOnce(look)
+}
+
+// printChange prints a line that is not what was printed last of a pull request.
+func (l *progressLines) printChange(pr quorum.PR, line string) {
 	if l.lastLine == nil {
 		l.lastLine = map[quorum.PR]string{}
 	}
@@ -373,7 +379,6 @@ func (l *progressLines) printLook(look loop.Look) {
 		l.lastLine[pr] = line
 		l.printLine(pr, line)
 	}
-	l.warnOnce(look)
 }
 
 // warnOnce warns of reviewers that are run again or given up, once each on a head.

@@ -58,13 +58,7 @@ func (l *progressLines) printGroup(look loop.GroupLook) {
 	if look.IsOver() {
 		line = fmt.Sprintf("%.7s nothing is decided: the merge queue has let go of this commit, or there is no policy", look.Group.Head)
 	}
-	if l.lastLine == nil {
-		l.lastLine = map[quorum.PR]string{}
-	}
-	if l.lastLine[named] != line {
-		l.lastLine[named] = line
-		l.printLine(named, line)
-	}
+	l.printChange(named, line)
 }
 
 // maxGroups is how many merge groups a job or a sweep looks at besides what it was started for.

@@ -45,7 +45,7 @@ func (c *command) lookAtOthers(
 	if len(prs) == 0 {
 		return
 	}
-	s, _, _ := c.newSweep(open, forge)
+	s, _, _ := c.newSweep(ctx, open, forge)
 	s.Reconciler.Quiet = true
 	s.Limit = min(s.Limit, maxOthers)
 	s.Spent = func() string { return halfSpent(api.Budget(), time.Now()) }

@@ -10,11 +10,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -39,6 +39,7 @@ type serveCmd struct {
 	AdminListen string        `default:"127.0.0.1:9090" placeholder:"HOST:PORT" help:"Where the dashboard, health, metrics and API are. Default ${default}; keep it private."`
 	Database    string        `                         placeholder:"URL"       help:"Where the daemon keeps what it must not lose: sqlite://PATH, or postgres://USER@HOST/NAME for several daemons. Default DATABASE_URL, else sqlite://review-coordinator.db."`
 	PublicURL   string        `                         placeholder:"URL"       help:"The dashboard's address for those who read checks, https://HOST: each check's details lead to its page. Default PUBLIC_URL."`
+	AdminHost   []string      `                         placeholder:"NAME"      help:"A name by which the dashboard may be asked for, besides localhost, addresses and the host of --public-url. Repeatable."`
 	Resync      time.Duration `default:"5m"                                     help:"How often failed deliveries are asked for again and changed pull requests looked at. Default ${default}."`
 	Check       bool          `                                                 help:"Only check the settings, the database and the access to GitHub, and say so."`
 	JSON        bool          `help:"With --check: print JSON." name:"json"`
@@ -71,7 +72,12 @@ Examples:
 // Run serves until ctx ends.
 func (cmd serveCmd) Run(ctx context.Context, c *command) error {
 	secrets, noSecret := cmd.webhookSecrets(c)
-	var noResync error
+	var noResync, noHost error
+	for _, host := range cmd.AdminHost {
+		if host == "" || strings.ContainsAny(host, ":/") {
+			noHost = usageError(fmt.Errorf("--admin-host %s is no name", oneLine(host)), "write the name alone, without a port: coordinator.internal")
+		}
+	}
 	if cmd.Resync < time.Second || cmd.Resync > 24*time.Hour {
 		noResync = usageError(fmt.Errorf("--resync %s is not between 1s and 24h", cmd.Resync), "--resync 5m is the default")
 	}
@@ -83,6 +89,10 @@ func (cmd serveCmd) Run(ctx context.Context, c *command) error {
 	if places.Board, noBoard = parsePublicURL("--public-url", cmd.PublicURL); cmd.PublicURL == "" {
 		places.Board, noBoard = parsePublicURL("PUBLIC_URL", c.Getenv("PUBLIC_URL"))
 	}
+	adminHosts := cmd.AdminHost
+	if board, err := url.Parse(places.Board); err == nil && board.Hostname() != "" {
+		adminHosts = append(adminHosts, board.Hostname())
+	}
 	log := c.serverLog()
 	if cmd.JSON && !cmd.Check {
 		return usageError(errors.New("--json is given without --check"), "what serve does stands in its log; --check --json says what is set")
@@ -90,7 +100,7 @@ func (cmd serveCmd) Run(ctx context.Context, c *command) error {
 	if cmd.Check {
 		noDatabase = joinMistakes(noDatabase, tryDatabase(ctx, database, log), cmd.tryListeners(ctx))
 	}
-	if err := joinMistakes(noSecret, noIdentity, noDatabase, noBoard, noResync, noRepository); err != nil {
+	if err := joinMistakes(noSecret, noIdentity, noDatabase, noBoard, noHost, noResync, noRepository); err != nil {
 		if cmd.JSON {
 			return errors.Join(c.writeJSON(checksAsJSON(c, err)), err)
 		}
@@ -99,6 +109,7 @@ func (cmd serveCmd) Run(ctx context.Context, c *command) error {
 	s, err := openServer(ctx, serverConfig{
 		Listen: cmd.Listen, AdminListen: cmd.AdminListen, Database: database.file, Server: database.server, Secrets: secrets,
 		GitHub: identity, Places: places, Resync: cmd.Resync, Log: log, Now: time.Now, PolicyRepository: cmd.PolicyRepository,
+		AdminHosts: adminHosts, KeyFile: c.Getenv("GITHUB_APP_PRIVATE_KEY_FILE"),
 	})
 	switch stopped := ctx.Err() != nil && errors.Is(err, context.Canceled); {
 	case stopped && !cmd.Check: // it was told to stop before it served
@@ -207,10 +218,12 @@ func parseDatabaseURL(address string) (string, error) {
 // serverConfig configures a server.
 type serverConfig struct {
 	Listen, AdminListen string
-	AdminElse           string // used if AdminListen is taken; "": then it is an error
-	Database            string // file of SQLite
-	Fleeting            bool   // of a demo: no fsync, and a short stop
-	Server              string // URL of a PostgreSQL database, instead
+	AdminHosts          []string // names by which the dashboard may be asked for
+	KeyFile             string   // of the App; "": it has none
+	AdminElse           string   // used if AdminListen is taken; "": then it is an error
+	Database            string   // file of SQLite
+	Fleeting            bool     // of a demo: no fsync, and a short stop
+	Server              string   // URL of a PostgreSQL database, instead
 	Secrets             []string
 	GitHub              client.Options
 	Places              report.Places // Web, if it is "", is derived from the API's address
@@ -223,7 +236,7 @@ type serverConfig struct {
 }
 
 func (o serverConfig) database() databaseAddress {
-	return databaseAddress{o.Database, o.Server, o.Fleeting}
+	return databaseAddress{file: o.Database, server: o.Server, fleeting: o.Fleeting}
 }
 
 // bindFunc opens a listener, without a limit on connections.
@@ -236,14 +249,12 @@ func bindTCP(ctx context.Context, address string) (net.Listener, error) {
 // A server is the daemon with its listeners open.
 type server struct {
 	config          serverConfig
-	store           table
-	answers         *store.AnswerCache
-	removeAnswers   func() error // after they are closed
+	store           *store.Database
 	fleet           *github.Fleet
 	daemon          *daemon.Daemon
 	feed            *dashboard.Feed
-	webhookListener net.Listener
-	adminListener   net.Listener
+	webhookListener *daemon.Listener
+	adminListener   *daemon.Listener
 	adminRefused    error // why the admin listener is not at AdminListen
 	webhookServer   *http.Server
 	adminServer     *http.Server
@@ -270,28 +281,22 @@ func openServer(ctx context.Context, o serverConfig) (_ *server, err error) {
 	if s.store, err = openStore(ctx, o.database(), tellLost, o.Log); err != nil {
 		return nil, err
 	}
-	answers, remove, err := o.database().openAnswersPath()
-	if err != nil {
-		return nil, err
-	}
-	s.removeAnswers = remove
-	if s.answers, err = store.OpenAnswerCache(answers, store.AnswerCacheOptions{Log: o.Log}); err != nil {
-		return nil, usageError(err, "it holds nothing but answers of GitHub's: it may be deleted, and its folder must be writable")
-	}
 	metrics := daemon.NewMetrics(daemon.MetricsOptions{
 		Health: func(ctx context.Context) (store.Health, error) { return s.daemon.View().Health(ctx, o.Now()) },
 		Heard: func(ctx context.Context) (map[string]store.HeardCount, error) {
 			return daemon.CountHeard(ctx, s.daemon.View(), o.Now())
 		},
-		Circuits: func() int { return s.daemon.OpenCircuits() },
-		Presets:  review.Presets(),
-		Budgets:  func() map[int64]client.Budget { return s.fleet.Budgets() },
-		Reached:  func() time.Time { return s.fleet.Reached() },
-		Version:  buildVersion(),
-		Now:      o.Now,
-		Log:      o.Log,
+		Circuits:  func() int { return s.daemon.OpenCircuits() },
+		BegunAnew: s.store.Damaged != "",
+		Presets:   review.Presets(),
+		Budgets:   func() map[int64]client.Budget { return s.fleet.Budgets() },
+		Reached:   func() time.Time { return s.fleet.Reached() },
+		Version:   buildVersion(),
+		Now:       o.Now,
+		Log:       o.Log,
 	})
-	o.GitHub.Log, o.GitHub.Now, o.GitHub.Cache, o.GitHub.Reserve, o.GitHub.Observed = o.Log, o.Now, s.answers, true, metrics.Asked
+	o.GitHub.Log, o.GitHub.Now, o.GitHub.Reserve, o.GitHub.Observed = o.Log, o.Now, true, metrics.Asked
+	o.GitHub.Cache = s.store.Answers(keptAnswers)
 	at := github.FleetOptions{PoolOptions: client.PoolOptions{Options: o.GitHub}, PolicyRepository: o.PolicyRepository}
 	if s.fleet, err = github.NewFleet(at); err != nil {
 		return nil, usageError(err, "GITHUB_TOKEN holds the token and nothing else")
@@ -299,7 +304,7 @@ func openServer(ctx context.Context, o serverConfig) (_ *server, err error) {
 	o.Places.Web = cmp.Or(o.Places.Web, siteOfAPI(o.GitHub.BaseURL).webURL)
 	config := daemon.Config{
 		Store: s.store, Host: daemon.HostOf(s.fleet), Metrics: metrics, Feed: s.feed, Log: o.Log, Now: o.Now,
-		Resync: o.Resync, Calm: s.fleet.Calm, Places: o.Places,
+		Resync: o.Resync, Places: o.Places,
 	}
 	if o.Server != "" {
 		config.Poll, config.Lost = sharedPoll, lost
@@ -308,13 +313,14 @@ func openServer(ctx context.Context, o serverConfig) (_ *server, err error) {
 		o.Tune(&config)
 	}
 	s.daemon = daemon.New(config)
-	if s.webhookListener, err = listenLimited(ctx, o.Bind, "--listen", o.Listen); err != nil {
+	accept := daemon.ListenerOptions{Metrics: metrics, Log: o.Log}
+	if s.webhookListener, err = listenLimited(ctx, o.Bind, "--listen", o.Listen, accept); err != nil {
 		return nil, err
 	}
-	s.adminListener, err = listenLimited(ctx, o.Bind, "--admin-listen", o.AdminListen)
+	s.adminListener, err = listenLimited(ctx, o.Bind, "--admin-listen", o.AdminListen, accept)
 	if err != nil && o.AdminElse != "" {
 		s.adminRefused = err
-		s.adminListener, err = listenLimited(ctx, o.Bind, "--admin-listen", o.AdminElse)
+		s.adminListener, err = listenLimited(ctx, o.Bind, "--admin-listen", o.AdminElse, accept)
 	}
 	if err != nil {
 		return nil, err
@@ -331,7 +337,7 @@ func openServer(ctx context.Context, o serverConfig) (_ *server, err error) {
 	office := daemon.Admin{
 		Store: s.daemon.View(), Metrics: metrics, Board: board.Handler(), Limited: s.daemon.Limited, Waits: s.daemon.Waits,
 		Reached: s.fleet.Reached, Wrote: s.store.Wrote, Draining: s.daemon.Draining, Now: o.Now, Log: o.Log,
-		Addr: s.adminListener.Addr().String(), Started: o.Now(),
+		Refused: s.webhookListener.Failed, Hosts: o.AdminHosts, Started: o.Now(),
 	}
 	s.adminServer = daemon.NewServer(office.Handler(), daemon.ServerOptions{Log: o.Log, Metrics: metrics})
 	return s, nil
@@ -349,7 +355,7 @@ func identityName(o client.Options) string {
 
 // listenLimited opens a listener with a limit on connections. An address without a port is refused: it would mean any
 // port, so that a variable that is not set would open the dashboard to everybody, at an unknown place.
-func listenLimited(ctx context.Context, open bindFunc, flag, address string) (net.Listener, error) {
+func listenLimited(ctx context.Context, open bindFunc, flag, address string, o daemon.ListenerOptions) (*daemon.Listener, error) {
 	if _, port, err := net.SplitHostPort(address); address == "" || err == nil && port == "" {
 		return nil, usageError(fmt.Errorf("%s %q has no port", flag, address), listenHint)
 	}
@@ -363,31 +369,19 @@ func listenLimited(ctx context.Context, open bindFunc, flag, address string) (ne
 	case err != nil:
 		return nil, usageError(fmt.Errorf("%s %s: %w", flag, oneLine(address), err), listenHint)
 	}
-	return daemon.Limit(l), nil
+	return o.Limit(l), nil
 }
 
-// close closes the listeners and the databases. It may be called after serve.
+// close closes the listeners and the database. It may be called after serve.
 func (s *server) close() {
-	for _, l := range []net.Listener{s.webhookListener, s.adminListener} {
+	for _, l := range []*daemon.Listener{s.webhookListener, s.adminListener} {
 		if l != nil {
 			l.Close()
 		}
 	}
-	var closing []io.Closer
-	if s.answers != nil {
-		closing = append(closing, s.answers)
-	}
 	if s.store != nil {
-		closing = append(closing, s.store)
-	}
-	for _, c := range closing {
-		if err := c.Close(); err != nil {
+		if err := s.store.Close(); err != nil {
 			s.config.Log.Error("the database could not be closed", "err", err)
-		}
-	}
-	if s.removeAnswers != nil {
-		if err := s.removeAnswers(); err != nil {
-			s.config.Log.Error("the cache of GitHub's answers could not be removed", "err", err)
 		}
 	}
 }
@@ -401,36 +395,23 @@ const serveGrace = 10 * time.Second
 // serve works until ctx ends, or a listener fails.
 func (s *server) serve(ctx context.Context) error {
 	log := s.config.Log
-	pg, isShared := s.store.(*store.Postgres)
+	isShared := s.store.IsShared()
 	if isShared {
-		if says := clockMistake(ctx, pg); says != "" {
+		if says := clockMistake(ctx, s.store); says != "" {
 			return hintedError(errors.New(says), clockHint)
 		}
 	}
-	log.Info(
-		"the review coordinator serves",
-		"version",
-		buildVersion(),
-		"webhook",
-		"http://"+s.webhookListener.Addr().String()+daemon.WebhookPath,
-		"dashboard",
-		"http://"+s.adminListener.Addr().String()+"/",
-		"database",
-		s.config.database(),
-		"identity",
-		identityName(s.config.GitHub),
-		"api",
-		siteOfAPI(s.config.GitHub.BaseURL).apiURL,
-		"resync",
-		s.config.Resync,
-	)
-	if warning := warnOfOpenAdmin(s.adminListener.Addr()); warning != "" {
-		log.Warn("the admin listener is open to others", "because", warning)
+	log.Info("the review coordinator serves", "version", buildVersion(),
+		"webhook", "http://"+s.webhookListener.Addr().String()+daemon.WebhookPath,
+		"dashboard", "http://"+s.adminListener.Addr().String()+"/", "database", s.config.database(),
+		"identity", identityName(s.config.GitHub), "api", siteOfAPI(s.config.GitHub.BaseURL).apiURL, "resync", s.config.Resync)
+	for _, warning := range s.warnings() {
+		log.Warn("it serves, but not as it should", "because", warning)
 	}
 	group, working := errgroup.WithContext(ctx)
 	for name, part := range map[string]struct {
 		server   *http.Server
-		listener net.Listener
+		listener *daemon.Listener
 	}{"webhook": {s.webhookServer, s.webhookListener}, "admin": {s.adminServer, s.adminListener}} {
 		group.Go(func() error {
 			if err := part.server.Serve(part.listener); !errors.Is(err, http.ErrServerClosed) {
@@ -440,9 +421,7 @@ func (s *server) serve(ctx context.Context) error {
 		})
 	}
 	group.Go(func() error { return s.daemon.Run(working) })
-	if isShared {
-		group.Go(func() error { return warnOfClock(working, pg, log) })
-	}
+	group.Go(func() error { return watchDatabase(working, s.store, log) })
 	group.Go(func() error {
 		<-working.Done()
 		log.Info("stopping: nothing new is accepted, evaluations under way are finished")
@@ -484,7 +463,7 @@ func (cmd serveCmd) printCheck(ctx context.Context, c *command, s *server) error
 	defer cancel()
 	c.printChecked("webhooks", "http://%s%s, %s", s.webhookListener.Addr(), daemon.WebhookPath, countNoun(len(s.config.Secrets), "secret"))
 	c.printChecked("admin", "http://%s/", s.adminListener.Addr())
-	if warning := warnOfOpenAdmin(s.adminListener.Addr()); warning != "" {
+	for _, warning := range s.warnings() {
 		c.printWarning(warning)
 	}
 	if err := printDatabase(ctx, c, s.config.database(), s.store); err != nil {

@@ -222,6 +222,18 @@ hint: give the daemon a file of its own; this one was left as it is
 			}
 		}, 0, goodApp, `warning: the folder of the database, .*, is open to others \(mode 0755\): it must be the daemon's own, with mode 0700
 `},
+		{"a key that others may read", full, func(k *checked) {
+			file := filepath.Join(filepath.Dir(k.file), "app.pem")
+			if err := os.WriteFile(file, testKey(), 0o600); err != nil {
+				k.t.Fatal(err)
+			}
+			if err := os.Chmod(file, 0o644); err != nil {
+				k.t.Fatal(err)
+			}
+			delete(k.env, "GITHUB_APP_PRIVATE_KEY")
+			k.env["GITHUB_APP_PRIVATE_KEY_FILE"] = file
+		}, 0, goodApp, `warning: the App's private key, .*/app\.pem, is open to others \(mode 0644\): chmod 0600 .*/app\.pem keeps it to the daemon's user
+`},
 		{"an admin listener for everybody", full, func(k *checked) { k.admin = "0.0.0.0:0" }, 0, strings.Replace(goodApp, `admin      http://127\.0\.0\.1`, `admin      http://\S+`, 1), `warning: the admin listener is at \S+:\d+, which other machines may reach, and asks nobody who they are: .*
 `},
 		{"an App that is refused without a permission being missed", full, func(k *checked) { k.hub.AddFault(sandbox.Fault{Match: "GET /app", Status: 403}) }, 1, settled, `coordinator: sign in as App 4711: GET app: 403 .*
@@ -277,7 +289,7 @@ func openPort(t *testing.T) string {
 // openTable is a daemon that has its database open.
 func openTable(t *testing.T, file string) {
 	t.Helper()
-	table, err := store.OpenSQLite(file, store.SQLiteOptions{Log: slog.New(slog.DiscardHandler)})
+	table, err := store.OpenSQLite(file, store.Options{Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -287,7 +299,7 @@ func openTable(t *testing.T, file string) {
 // newerTable is a database of a program that is to come.
 func newerTable(t *testing.T, file string) {
 	t.Helper()
-	table, err := store.OpenSQLite(file, store.SQLiteOptions{})
+	table, err := store.OpenSQLite(file, store.Options{})
 	if err == nil {
 		err = table.Close()
 	}

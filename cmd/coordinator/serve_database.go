@@ -24,7 +24,7 @@ import (
 const (
 	openTimeout   = 20 * time.Second       // of a server of databases, and of a migration there
 	sharedPoll    = 500 * time.Millisecond // how often at least a table that others write to is read
-	sharedHealth  = 5 * time.Second        // for how long its counts are right enough
+	keptAnswers   = 1 << 30                // bytes of GitHub's answers
 	mostClockSkew = 2 * time.Second        // between our clock and the server's: leases are 30 s long
 )
 
@@ -34,6 +34,7 @@ type databaseAddress struct {
 	server string // URL of a PostgreSQL database; it may hold a password
 
 	fleeting bool // no fsync: for a demo
+	isTried  bool // a damaged file stays where it is
 }
 
 // parseDatabaseAddress reads sqlite://PATH, whose folder must exist, or postgres://….
@@ -77,17 +78,10 @@ func (a databaseAddress) LogValue() slog.Value { return slog.StringValue(a.Strin
 // Format keeps the password out of every verb.
 func (a databaseAddress) Format(s fmt.State, _ rune) { fmt.Fprint(s, a.String()) }
 
-// A table is the daemon's, wherever it is.
-type table interface {
-	store.Store
-	// Wrote returns the error of the last transaction that wrote; nil if it was committed.
-	Wrote() error
-}
-
 // openStore opens the table, and makes it if it is not there. lost is called when others may have what was claimed; it may be nil.
-func openStore(ctx context.Context, a databaseAddress, lost func(), log *slog.Logger) (table, error) {
+func openStore(ctx context.Context, a databaseAddress, lost func(), log *slog.Logger) (*store.Database, error) {
 	if a.server == "" {
-		s, err := store.OpenSQLite(a.file, store.SQLiteOptions{Log: log, Fleeting: a.fleeting})
+		s, err := store.OpenSQLite(a.file, store.Options{Log: log, Fleeting: a.fleeting, KeepDamaged: a.isTried})
 		if err != nil {
 			return nil, usageError(err, databaseHint(err))
 		}
@@ -95,8 +89,8 @@ func openStore(ctx context.Context, a databaseAddress, lost func(), log *slog.Lo
 	}
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
-	s, err := store.OpenPostgres(ctx, a.server, store.PostgresOptions{
-		Log: log, Replica: newReplicaName(), HealthFor: sharedHealth, Lost: lost,
+	s, err := store.OpenPostgres(ctx, a.server, store.Options{
+		Log: log, Replica: newReplicaName(), Lost: lost,
 	})
 	if err != nil {
 		return nil, usageError(errors.New(oneLine(err.Error())), postgresHint(err))
@@ -131,73 +125,62 @@ func postgresHint(err error) string {
 	return "is the server up, and may this machine reach it? " + postgresForm
 }
 
-// openAnswersPath returns where answers of GitHub's are cached: beside the SQLite file, or in a folder that remove removes.
-func (a databaseAddress) openAnswersPath() (path string, remove func() error, err error) {
-	if a.server == "" {
-		return strings.TrimSuffix(a.file, ".db") + "-answers.db", func() error { return nil }, nil
-	}
-	dir, err := os.MkdirTemp("", "review-coordinator-")
-	if err != nil {
-		return "", nil, usageError(
-			fmt.Errorf("make a folder for GitHub's answers: %w", err), "TMPDIR must name a folder that is writable, with about a GiB of room",
-		)
-	}
-	return filepath.Join(dir, "answers.db"), func() error { return os.RemoveAll(dir) }, nil
-}
-
 // printDatabase says what is to be said of the database, and returns what is wrong with it.
-func printDatabase(ctx context.Context, c *command, a databaseAddress, t table) error {
+func printDatabase(ctx context.Context, c *command, a databaseAddress, t *store.Database) error {
 	if _, err := t.Health(ctx, time.Now()); err != nil {
 		return fmt.Errorf("read the database: %w", err)
 	}
-	pg, isShared := t.(*store.Postgres)
-	if !isShared {
+	if !t.IsShared() {
 		c.printChecked("database", "%s", a)
 		dir := filepath.Dir(a.file)
 		if info, err := os.Stat(dir); err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-			c.printWarning(
-				fmt.Sprintf(
-					"the folder of the database, %s, is open to others (mode %04o): it must be the daemon's own, with mode 0700",
-					dir,
-					info.Mode().Perm(),
-				),
-			)
+			c.printWarning(fmt.Sprintf("the folder of the database, %s, is open to others (mode %04o): it must be the daemon's own, with mode 0700",
+				dir, info.Mode().Perm()))
 		}
 		return nil
 	}
-	version, replicas, err := pg.Describe(ctx, time.Now())
+	version, replicas, err := t.Describe(ctx, time.Now())
 	if err != nil {
 		return fmt.Errorf("read the database: %w", err)
 	}
 	c.printChecked("database", "%s, PostgreSQL %s, shared with %s", a, version, countNoun(replicas, "other coordinator"))
-	if says := clockMistake(ctx, pg); says != "" {
+	if says := clockMistake(ctx, t); says != "" {
 		return hintedError(errors.New(says), clockHint)
 	}
 	return nil
 }
 
-const clockCheckPause = time.Minute
+const clockCheckPause, hopelessCheckPause = time.Minute, time.Second
 
 const clockHint = "keep both clocks by NTP: who works for what is by them"
 
-// warnOfClock says in the log that our clock has gone away from the database's, until ctx ends.
-func warnOfClock(ctx context.Context, pg *store.Postgres, log *slog.Logger) error {
-	often := time.NewTicker(clockCheckPause)
+// watchDatabase says in the log that our clock has gone away from a server's, and gives a file up that nothing but a restart can
+// mend, until ctx ends.
+func watchDatabase(ctx context.Context, s *store.Database, log *slog.Logger) error {
+	pause := hopelessCheckPause
+	if s.IsShared() {
+		pause = clockCheckPause
+	}
+	often := time.NewTicker(pause)
 	defer often.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-often.C:
-			if says := clockMistake(ctx, pg); says != "" {
-				log.Error("work may be done twice, or late", "because", says, "remedy", clockHint)
-			}
+		}
+		if err := s.Hopeless(); err != nil {
+			err = fmt.Errorf("the database is given up: %w", err)
+			return &exitError{exitDatabase, err, "start the daemon again, as systemd and Kubernetes do: only time is lost"}
+		}
+		if says := clockMistake(ctx, s); says != "" {
+			log.Error("work may be done twice, or late", "because", says, "remedy", clockHint)
 		}
 	}
 }
 
 // clockMistake says how far our clock is from the database's; "": they agree, or it cannot be told.
-func clockMistake(ctx context.Context, pg *store.Postgres) string {
+func clockMistake(ctx context.Context, pg *store.Database) string {
 	began := time.Now()
 	ahead, err := pg.ClockAhead(ctx, began)
 	if way := time.Since(began); err != nil || ahead.Abs() <= mostClockSkew+way {

@@ -173,7 +173,7 @@ func TestServeHasDeadlines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hooks, admin, stop := piping(t)
 		defer stop()
-		const get, post = "GET /healthz HTTP/1.1\r\nHost: x\r\n", "POST /webhook HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n"
+		const get, post = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n", "POST /webhook HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n"
 		signed := fmt.Sprintf("X-Hub-Signature-256: sha256=%064d\r\n", 0)
 		for _, test := range []struct {
 			name   string

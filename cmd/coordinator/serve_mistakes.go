@@ -11,7 +11,11 @@ import (
 	"log/slog"
 	"net"
 	"net/url"
+	"os"
+	"runtime"
 	"strings"
+
+	"github.com/review-coordinator/coordinator/internal/daemon"
 )
 
 // settingErrors are several mistakes in the settings of serve. Each is a line with its hint.
@@ -64,7 +68,7 @@ func joinMistakes(errs ...error) error {
 func (cmd serveCmd) tryListeners(ctx context.Context) error {
 	var errs []error
 	for _, l := range []struct{ flag, address string }{{"--listen", cmd.Listen}, {"--admin-listen", cmd.AdminListen}} {
-		listener, err := listenLimited(ctx, bindTCP, l.flag, l.address)
+		listener, err := listenLimited(ctx, bindTCP, l.flag, l.address, daemon.ListenerOptions{})
 		if err == nil {
 			defer listener.Close() // not before the other is open: both may ask for the same port
 		}
@@ -78,6 +82,7 @@ func tryDatabase(ctx context.Context, a databaseAddress, log *slog.Logger) error
 	if a == (databaseAddress{}) {
 		return nil // its address is a mistake of its own
 	}
+	a.isTried = true
 	s, err := openStore(ctx, a, nil, log)
 	if err != nil {
 		return err
@@ -95,6 +100,32 @@ func warnOfOpenAdmin(address net.Addr) string {
 		"the admin listener is at %s, which other machines may reach, and asks nobody who they are: let nothing come to it but a proxy that does; of a container, publish its port on 127.0.0.1 alone",
 		at,
 	)
+}
+
+// warnings returns what to say of settings that are worse than they should be.
+func (s *server) warnings() (all []string) {
+	damaged := s.store.Damaged
+	if damaged != "" {
+		damaged = "the database was damaged and is at " + damaged + " now; an empty one is begun: only time is lost"
+	}
+	for _, warning := range []string{
+		damaged, warnOfOpenAdmin(s.adminListener.Addr()), warnOfOpenKey(s.config.KeyFile), daemon.ListenerOptions{}.Warning(),
+	} {
+		if warning != "" {
+			all = append(all, warning)
+		}
+	}
+	return all
+}
+
+// warnOfOpenKey returns what to say where other users may read or change the App's private key; "" where they may not.
+func warnOfOpenKey(file string) string {
+	info, err := os.Stat(file)
+	if file == "" || err != nil || runtime.GOOS == "windows" || info.Mode().Perm()&0o027 == 0 {
+		return ""
+	}
+	return fmt.Sprintf("the App's private key, %s, is open to others (mode %04o): chmod 0600 %s keeps it to the daemon's user",
+		file, info.Mode().Perm(), file)
 }
 
 // A serveJSON is what serve --check --json prints.

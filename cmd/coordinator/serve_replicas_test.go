@@ -68,7 +68,7 @@ var errKilled = errors.New("this process was killed")
 type mortalProcess struct {
 	name   string
 	role   string // of the database, its own
-	table  *store.Postgres
+	table  *store.Database
 	at     *outside
 	server *server
 	cancel context.CancelFunc
@@ -235,7 +235,7 @@ func openMortalTables(t *testing.T, address string, processes int) (admin *pgx.C
 		}
 		u.User = url.User(p.role)
 		u.RawQuery = url.Values{"search_path": {schema}}.Encode()
-		if p.table, err = store.OpenPostgres(t.Context(), u.String(), store.PostgresOptions{Replica: p.name, HealthFor: time.Hour}); err != nil {
+		if p.table, err = store.OpenPostgres(t.Context(), u.String(), store.Options{Replica: p.name}); err != nil {
 			t.Fatal(err)
 		}
 		all = append(all, p)

@@ -16,7 +16,6 @@ import (
 	"net/http"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
@@ -24,7 +23,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/review-coordinator/coordinator/internal/daemon"
 	"github.com/review-coordinator/coordinator/internal/github/client"
+	"github.com/review-coordinator/coordinator/internal/lazy"
 )
 
 type setupCmd struct {
@@ -154,7 +155,7 @@ func (cmd setupCmd) prepareManifest(c *command) (m manifest, api string, err err
 	switch n := len([]rune(cmd.Name)); {
 	case strings.TrimSpace(cmd.Name) == "" || n > maxAppName || oneLine(cmd.Name) != cmd.Name:
 		return m, "", usageError(fmt.Errorf("--name has %d characters: GitHub takes 1 to %d, in one line", n, maxAppName), "")
-	case cmd.Organization != "" && !orgNamePattern.MatchString(cmd.Organization):
+	case cmd.Organization != "" && !orgNamePattern().MatchString(cmd.Organization):
 		return m, "", usageError(
 			fmt.Errorf("--org %q is no name of an organisation", cmd.Organization),
 			"it is the last part of https://github.com/ORG",
@@ -165,7 +166,7 @@ func (cmd setupCmd) prepareManifest(c *command) (m manifest, api string, err err
 
 // listenLoopback opens a port that no other machine reaches: the code that comes there opens the App's key.
 func (cmd setupCmd) listenLoopback(ctx context.Context) (net.Listener, error) {
-	l, err := listenLimited(ctx, bindTCP, "--listen", cmd.Listen)
+	l, err := listenLimited(ctx, bindTCP, "--listen", cmd.Listen, daemon.ListenerOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -306,7 +307,7 @@ func (m *appMaker) makeApp(code string) (savedApp, error) {
 	}
 	saved := m.describeApp()
 	secret := m.app.WebhookSecret
-	if saved.ownSecret = !usableSecret.MatchString(secret); saved.ownSecret {
+	if saved.ownSecret = !usableSecret().MatchString(secret); saved.ownSecret {
 		secret = randomText(32)
 	}
 	files := func(dir string) []appFile {
@@ -328,24 +329,24 @@ func (m *appMaker) makeApp(code string) (savedApp, error) {
 }
 
 // usableSecret matches what a webhook's secret may be: a line that needs no quotes, and is not taken for several.
-var usableSecret = regexp.MustCompile(`^[A-Za-z0-9_+/=.-]{16,200}$`)
+var usableSecret = lazy.Regexp(`^[A-Za-z0-9_+/=.-]{16,200}$`)
 
 // describeApp returns the App's names and addresses, without a word that could mislead.
 func (m *appMaker) describeApp() savedApp {
 	s := savedApp{name: strconv.Quote(m.app.Name), owner: m.app.Owner}
-	if !orgNamePattern.MatchString(s.owner) {
+	if !orgNamePattern().MatchString(s.owner) {
 		s.owner = "an account that GitHub did not name"
 	}
 	s.installURL = m.site.webURL + "/settings/apps"
 	s.settingsURL = s.installURL
-	if rest, ok := strings.CutPrefix(m.app.Page, m.site.webURL+"/"); ok && appPagePath.MatchString(rest) {
+	if rest, ok := strings.CutPrefix(m.app.Page, m.site.webURL+"/"); ok && appPagePath().MatchString(rest) {
 		s.installURL = m.app.Page + "/installations/new"
 	}
 	return s
 }
 
 // appPagePath matches the path of an App's page: on github.com, and on a GitHub Enterprise Server.
-var appPagePath = regexp.MustCompile(`^(?:github-)?apps/[A-Za-z0-9-]+$`)
+var appPagePath = lazy.Regexp(`^(?:github-)?apps/[A-Za-z0-9-]+$`)
 
 // envFileText returns the settings of serve as lines that a shell, systemd and docker read alike.
 func (m *appMaker) envFileText(dir, secret string) string {

@@ -6,14 +6,12 @@ package main
 
 import (
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
 
 func TestAnEventOfALayerLeadsToTheChecksAbove(t *testing.T) {
-	testKey()
 	for name, test := range map[string]struct {
 		happens func(l *underLoad, g *sandbox.GitHub) error
 		kept    string // the events that are told
@@ -33,12 +31,7 @@ func TestAnEventOfALayerLeadsToTheChecksAbove(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				l := startUnderLoad(t, 1, 1)
-				defer l.stop()
-				g := l.repos[0]
-				g.SetFile(".github/review-coordinator.yml", "", siblingsPolicy)
-				l.after(time.Minute)
+			withSiblings(t, func(l *underLoad, g *sandbox.GitHub) {
 				g.OpenPull(sandbox.PullSpec{Number: 7, Head: "a1"})
 				g.OpenPull(sandbox.PullSpec{Number: 8, Head: "b1", Base: "feature-7"})
 				g.OpenPull(sandbox.PullSpec{Number: 9, Head: "c1", Base: "feature-8"})

@@ -53,7 +53,7 @@ var testKey = sync.OnceValue(func() []byte {
 // bubbled is a daemon in a bubble of virtual time: all of it but the listeners, for a network has no virtual time.
 type bubbled struct {
 	*daemon.Daemon
-	store *store.SQLite
+	store *store.Database
 	stop  func()
 	heard *atomic.Int64 // when the last event was, in nanoseconds
 }
@@ -84,7 +84,7 @@ func inBubbleOver(
 	t *testing.T, hub *sandbox.Hub, dir, token string, log *slog.Logger, over func(store.Store) store.Store, wire ...http.RoundTripper,
 ) *bubbled {
 	t.Helper()
-	table, err := store.OpenSQLite(filepath.Join(dir, "c.db"), store.SQLiteOptions{Log: log, Fleeting: true})
+	table, err := store.OpenSQLite(filepath.Join(dir, "c.db"), store.Options{Log: log, Fleeting: true})
 	if err != nil {
 		t.Fatal(err)
 	}

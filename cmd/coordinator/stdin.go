@@ -13,6 +13,8 @@ import (
 	"syscall"
 
 	"github.com/charmbracelet/x/term"
+
+	"github.com/review-coordinator/coordinator/internal/config"
 )
 
 // readStdin reads at most that many bytes of standard input. It returns as soon as ctx ends; the read ends with the
@@ -61,6 +63,16 @@ func readFileUpTo(name string, most int64) ([]byte, error) {
 	}
 	text, err := io.ReadAll(io.LimitReader(f, most))
 	return text, errors.Join(err, f.Close())
+}
+
+// readPolicyFile reads the policy file that --policy names.
+func readPolicyFile(path string) ([]byte, error) {
+	src, err := readFileUpTo(path, config.MaxSize+1) // one byte more than allowed, so that a longer file is noticed
+	if err != nil {
+		return nil, usageError(err, "--policy names a file on this machine; "+
+			"git show origin/main:.github/review-coordinator.yml >FILE writes the one in force")
+	}
+	return src, nil
 }
 
 // fileHint returns what helps where a file that a person named cannot be read.

@@ -74,12 +74,14 @@ func (cmd sweepCmd) Run(ctx context.Context, c *command) error {
 	if cmd.DryRun {
 		will = readAccess
 	}
-	api, app, err := c.connectGitHub(ctx, owner, name, will)
-	if err != nil {
-		return err
-	}
-	forge := github.WithPolicyRepository(github.NewForge(api, app, cmd.Config, c.newLogger()), cmd.PolicyRepository)
-	return cmd.sweepRepo(ctx, c, api, forge)
+	return c.untilOutage(ctx, func(ctx context.Context) error {
+		api, app, err := c.connectGitHub(ctx, owner, name, will)
+		if err != nil {
+			return err
+		}
+		forge := github.WithPolicyRepository(github.NewForge(api, app, cmd.Config, c.newLogger()), cmd.PolicyRepository)
+		return cmd.sweepRepo(ctx, c, api, forge)
+	})
 }
 
 // sweepRepo evaluates the pull requests of cmd.Repo that need a look.
@@ -106,7 +108,7 @@ func (cmd sweepCmd) sweepRepo(ctx context.Context, c *command, api *client.Clien
 		prs = append(prs, d.PR)
 		told.titles[d.PR] = d.Title
 	}
-	s, heard, signs := c.newSweep(open, forge)
+	s, heard, signs := c.newSweep(ctx, open, forge)
 	s.Reconciler.DryRun = cmd.DryRun
 	s.Spent = func() string { return budgetSpent(api.Budget(), time.Now()) }
 	if cmd.Limit != nil {
@@ -133,7 +135,7 @@ func (cmd sweepCmd) sweepRepo(ctx context.Context, c *command, api *client.Clien
 		newGroupLooker(c, forge).lookAtAll(ctx, owner, name)
 	}
 	told.circuits = circuitsIn(ctx, told.policy, signs)
-	told.printTally(tally, heard.Heard())
+	told.printTally(tally, heard.Hear(ctx, quorum.PR{}, nil))
 	if c.JSON != nil {
 		if err := c.writeJSON(result.withTally(tally)); err != nil {
 			return err
@@ -157,9 +159,11 @@ func circuitsIn(ctx context.Context, p quorum.Policy, m *loop.SignMemory) []quor
 }
 
 // newSweep returns a sweep as the policy wants it, and what its looks keep of reviewers' answers and services.
-func (c *command) newSweep(open github.Open, forge *github.Forge) (loop.Sweep, *loop.AnswerMemory, *loop.SignMemory) {
+func (c *command) newSweep(
+	ctx context.Context, open github.Open, forge *github.Forge,
+) (loop.Sweep, *loop.AnswerMemory, *loop.SignMemory) {
 	heard, signs := &loop.AnswerMemory{}, &loop.SignMemory{}
-	heard.Add(open.Heard)
+	heard.Hear(ctx, quorum.PR{}, open.Heard)
 	return loop.Sweep{
 		Reconciler: loop.Reconciler{
 			Forge: forge, Places: placesOf(c.Getenv("GITHUB_API_URL")), Restamp: true,
@@ -218,12 +222,8 @@ func (p *sweepProgress) printStart(repo string, open github.Open) {
 		p.clockTime(), oneLine(repo), open.Count, len(open.Due), describeReasons(open.Due))
 	switch open.File.State {
 	case quorum.FileMissing:
-		fmt.Fprintf(
-			p.w,
-			"%s there is no policy file (%s) on the default branch: only checks that are still open are ended\n",
-			p.clockTime(),
-			oneLine(open.File.Path),
-		)
+		fmt.Fprintf(p.w, "%s there is no policy file (%s) on the default branch: only checks that are still open are ended\n",
+			p.clockTime(), oneLine(open.File.Path))
 	case quorum.FileBroken:
 		fmt.Fprintf(p.w, "%s the policy file %s is broken: the checks say so\n", p.clockTime(), oneLine(open.File.Path))
 	case quorum.FileValid:

@@ -14,8 +14,6 @@ func (textStyle) Render(text ...string) string { return text[0] }
 
 func headingStyle() textStyle { return textStyle{} }
 
-func goodStyle() textStyle { return textStyle{} }
-
 func warningStyle() textStyle { return textStyle{} }
 
 func caretStyle() textStyle { return textStyle{} }

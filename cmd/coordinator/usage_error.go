@@ -1,58 +1,35 @@
 package main
 
-// What the parser says of a wrong command line, in the words of a person who typed it: what is wrong, where, and what
-// to type instead.
+// How mistakes in a command line are worded: what is wrong, and what to type instead. The parsers of both builds find them.
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"regexp"
+	"reflect"
 	"slices"
+	"strconv"
 	"strings"
-
-	"github.com/alecthomas/kong"
+	"time"
 )
 
-// A parseRewording replaces an error of the parser's by one that tells. Both texts may hold what the pattern caught.
-type parseRewording struct {
-	pattern       *regexp.Regexp
-	message, hint string // an empty hint: how the command is used
+// A commandShape is as much of a command as explains a mistake in its use.
+type commandShape struct {
+	name      string   // with the names of the commands that it stands below; "": the program
+	below     []string // names of the commands below it
+	runsAlone bool     // it has commands below it, and runs without them too
+	arguments int      // how many it takes
+	detail    string   // its help, with examples
 }
 
-// parseRewordings are tried in their order. They are compiled when there is an error, not at each start.
-func parseRewordings() []parseRewording {
-	return []parseRewording{
-		{
-			regexp.MustCompile(`^(--[a-z-]+): expected [a-z]+ value but got "(-[0-9][^"]{0,20})" \(short flag\)`),
-			"$1 $2 is below zero", "",
-		},
-		{regexp.MustCompile(`^(--[a-z-]+): expected [a-z]+ value but got "EOL"`), "$1 has no value", ""},
-		{
-			regexp.MustCompile(`^(--[a-z-]+): expected [a-z]+ value but got "(-[^"]{0,40})" \(.*$`),
-			"$1 has no value: $2 is the next flag", "a value that begins with - is written $1=VALUE",
-		},
-		{
-			regexp.MustCompile(`^(--[a-z-]+): expected duration but got "?([0-9]{1,9})"?(?::.*)?$`),
-			"$1 $2 has no unit", "write it with a unit: ${2}s or ${2}m",
-		},
-		{
-			regexp.MustCompile(`^(--[a-z-]+): expected duration but got "?([^":]{0,40})"?.*$`),
-			`$1 "$2" is no duration`, "write it as 90s, 15m or 2h",
-		},
-		{
-			regexp.MustCompile(`^(--[a-z-]+): expected a valid [0-9]+ bit int but got "([0-9]{10,40})"$`),
-			"$1 $2 is too large", "",
-		},
-		{
-			regexp.MustCompile(`^(--[a-z-]+): expected an? (?:valid [0-9]+ bit )?int but got "([^"]{0,40})".*$`),
-			`$1 "$2" is no number`, "",
-		},
-		{
-			regexp.MustCompile(`^(--[a-z-]+): bool value must be .* but got "([^"]{0,40})"$`),
-			`$1 "$2" is neither true nor false`, "$1 alone says yes; leave it out for no",
-		},
-		{regexp.MustCompile(`^(unknown flag -[^-]).*$`), "$1", ""}, // the parser offers every short flag that there is
-	}
+// usageHint is the hint where nothing better is known.
+func (s commandShape) usageHint() string {
+	return strings.Join(strings.Fields("coordinator "+s.name+" --help"), " ") + " shows how it is used"
+}
+
+// newMistake returns a usage error; an empty hint is the usage.
+func (s commandShape) newMistake(text, hint string) error {
+	return usageError(errors.New(text), cmp.Or(hint, s.usageHint()))
 }
 
 // flagsElsewhere are flags that a person may well type at a command that has another for it.
@@ -75,128 +52,120 @@ var flagsElsewhere = []struct{ flag, commands, hint string }{
 	{"--token", "run sweep explain config serve", "a token is read from GITHUB_TOKEN, where no list of processes shows it"},
 }
 
-// explainParseError turns an error of the parser into a usage error whose hint tells what to type instead.
-func explainParseError(err error) error {
-	var at *kong.Node
-	var parse *kong.ParseError
-	if errors.As(err, &parse) && parse.Context != nil {
-		if at = parse.Context.Selected(); at == nil {
-			at = lastCommand(parse.Context)
+// explainUnknownFlag explains a flag that a command does not have. near is a question after one that it has, or "".
+func (s commandShape) explainUnknownFlag(flag, near string) error {
+	command, _, _ := strings.Cut(s.name, " ")
+	for _, e := range flagsElsewhere {
+		if e.flag == flag && slices.Contains(strings.Fields(e.commands), command) {
+			return s.newMistake(s.name+" has no flag "+flag, e.hint)
 		}
 	}
-	name := ""
-	if at != nil && at.Hidden && at.Parent != nil && at.Parent.DefaultCmd == at {
-		at = at.Parent // nobody typed the name of the default
-	}
-	if at != nil {
-		name = strings.Join(commandPath(at), " ")
-	}
-	usage := strings.Join(strings.Fields("coordinator "+name+" --help"), " ") + " shows how it is used"
-	text, hint := err.Error(), ""
-	for _, r := range parseRewordings() {
-		if m := r.pattern.FindStringSubmatchIndex(text); m != nil {
-			hint = string(r.pattern.ExpandString(nil, r.hint, text, m))
-			text = string(r.pattern.ExpandString(nil, r.message, text, m))
-			break
-		}
-	}
-	if unknown, found := strings.CutPrefix(text, "unknown flag "); found {
-		flag, _, _ := strings.Cut(unknown, ",")
-		command, _, _ := strings.Cut(name, " ")
-		for _, e := range flagsElsewhere {
-			if e.flag == flag && strings.Contains(" "+e.commands+" ", " "+command+" ") && command != "" {
-				text, hint = name+" has no flag "+flag, e.hint
-				break
-			}
-		}
-	}
-	if rest, found := strings.CutPrefix(text, "unexpected argument "); found {
-		text, hint = explainArgument(at, name, rest)
-	}
-	if rest, found := strings.CutPrefix(text, "expected "); found {
-		text, hint = explainMissing(at, name, rest)
-	}
-	if hint == "" {
-		hint = usage
-	}
-	return &exitError{code: exitUsage, err: errors.New(text), hint: hint}
+	return s.newMistake("unknown flag "+flag+near, "")
 }
 
-// lastCommand returns the command at which the parser stopped; nil before the first.
-func lastCommand(parsed *kong.Context) *kong.Node {
-	for i := len(parsed.Path) - 1; i >= 0; i-- {
-		if node := parsed.Path[i].Command; node != nil {
-			return node
-		}
-	}
-	return nil
-}
-
-// commandPath returns the words that name a command. A default command has none of its own: nobody types it.
-func commandPath(at *kong.Node) (words []string) {
-	for ; at != nil && at.Type == kong.CommandNode; at = at.Parent {
-		if !isDefaultCommand(at) {
-			words = append([]string{at.Name}, words...)
-		}
-	}
-	return words
-}
-
-// isDefaultCommand reports whether the command is what its parent does alone, as serve does.
-func isDefaultCommand(at *kong.Node) bool { return at.Parent != nil && at.Parent.DefaultCmd == at }
-
-// explainArgument explains an argument that the command at, whose name is given, does not take.
-func explainArgument(at *kong.Node, name, rest string) (text, hint string) {
-	arg, near, _ := strings.Cut(rest, ", did you mean ")
-	if at != nil && len(at.Children) == 0 {
-		if slices.Contains([]string{"sweep", "init", "config init"}, name) && strings.Contains(arg, "/") {
-			hint = "--repo names the repository: coordinator " + name + " --repo " + clipArgument(arg)
-		}
-		if name == "classify" {
+// explainArgument explains an argument that a command does not take.
+func (s commandShape) explainArgument(arg, near string) error {
+	clipped := clipArgument(arg)
+	if len(s.below) == 0 {
+		hint := ""
+		switch {
+		case slices.Contains([]string{"sweep", "init", "config init"}, s.name) && strings.Contains(arg, "/"):
+			hint = "--repo names the repository: coordinator " + s.name + " --repo " + clipped
+		case s.name == "classify":
 			hint = "it reads standard input: coordinator classify <FILE"
 		}
-		if n := len(at.Positional); n > 0 {
-			return fmt.Sprintf("%q is one argument too many: %s takes %d", clipArgument(arg), name, n), hint
+		if s.arguments > 0 {
+			return s.newMistake(fmt.Sprintf("%q is one argument too many: %s takes %d", clipped, s.name, s.arguments), hint)
 		}
-		return fmt.Sprintf("%s takes no argument, and %q is one", name, clipArgument(arg)), hint
+		return s.newMistake(fmt.Sprintf("%s takes no argument, and %q is one", s.name, clipped), hint)
 	}
-	text = fmt.Sprintf("there is no command %q", strings.TrimSpace(name+" "+clipArgument(arg)))
+	hint := ""
 	switch {
 	case near != "":
-		text += ", did you mean " + near
-	case at != nil && at.DefaultCmd != nil:
-		hint = "coordinator " + name + " alone takes no argument; below it there is " + strings.Join(visibleChildren(at), ", ")
-	case text == `there is no command "setup"`:
+	case s.runsAlone:
+		hint = "coordinator " + s.name + " alone takes no argument; below it there is " + strings.Join(s.below, ", ")
+	case s.name == "" && arg == "setup":
 		hint = "coordinator init sets up a repository, coordinator serve setup makes a GitHub App"
 	case pullNumber().MatchString(arg) || pullNamed().MatchString(arg) || strings.Contains(arg, "/pull/"):
-		hint = "to ask about a pull request: coordinator explain " + clipArgument(arg)
+		hint = "to ask about a pull request: coordinator explain " + clipped
 	}
-	return text, hint
+	return s.newMistake(fmt.Sprintf("there is no command %q", strings.TrimSpace(s.name+" "+clipped))+near, hint)
 }
 
-// visibleChildren returns the names of the commands below one.
-func visibleChildren(at *kong.Node) (names []string) {
-	for _, n := range at.Children {
-		if !n.Hidden {
-			names = append(names, n.Name)
-		}
-	}
-	return names
-}
-
-// explainMissing explains what the command at, whose name is given, misses.
-func explainMissing(at *kong.Node, name, rest string) (text, hint string) {
-	if at != nil && len(at.Children) == 0 {
-		for line := range strings.Lines(at.Detail) {
-			if line = strings.TrimSpace(line); strings.HasPrefix(line, "coordinator "+name) {
+// explainMissing explains what a command misses: an argument, or a command below it.
+func (s commandShape) explainMissing(what string) error {
+	switch {
+	case len(s.below) == 0:
+		hint := ""
+		for line := range strings.Lines(s.detail) {
+			if line = strings.TrimSpace(line); strings.HasPrefix(line, "coordinator "+s.name) {
 				hint = "for example: " + line
 				break
 			}
 		}
-		return fmt.Sprintf("%s: %s is missing", name, strings.Trim(rest, `"`)), hint
+		return s.newMistake(s.name+": "+what+" is missing", hint)
+	case s.name == "":
+		return s.newMistake("no command is given", "")
 	}
-	if name == "" {
-		return "no command is given", ""
+	return s.newMistake(s.name+" needs a word more: "+what, "")
+}
+
+// A valueError is a flag's value that cannot be read.
+type valueError struct{ text, hint string }
+
+func (e *valueError) Error() string { return e.text }
+
+// setValue reads the value of a flag or an argument. An int is the machine's, of 64 bits on all that we build for.
+func setValue(name, text string, into reflect.Value) error {
+	switch into.Interface().(type) {
+	case string:
+		into.SetString(text)
+	case bool:
+		switch strings.ToLower(text) {
+		case "true", "1", "yes":
+			into.SetBool(true)
+		case "false", "0", "no":
+			into.SetBool(false)
+		default:
+			says := fmt.Sprintf("%s %q is neither true nor false", name, text)
+			return &valueError{says, name + " alone says yes; leave it out for no"}
+		}
+	case time.Duration:
+		d, err := time.ParseDuration(text)
+		if _, unitless := strconv.ParseUint(text, 10, 32); err != nil && unitless == nil {
+			return &valueError{name + " " + text + " has no unit", fmt.Sprintf("write it with a unit: %ss or %sm", text, text)}
+		}
+		if err != nil {
+			return &valueError{fmt.Sprintf("%s %q is no duration", name, clipArgument(text)), "write it as 90s, 15m or 2h"}
+		}
+		into.SetInt(int64(d))
+	case int, int64:
+		n, err := strconv.ParseInt(text, 10, 64)
+		if errors.Is(err, strconv.ErrRange) {
+			return &valueError{fmt.Sprintf("%s %s is too large", name, clipArgument(text)), ""}
+		}
+		if err != nil {
+			return &valueError{fmt.Sprintf("%s %q is no number", name, clipArgument(text)), ""}
+		}
+		into.SetInt(n)
+	default: // the field is a pointer: nil tells that the flag was not given
+		into.Set(reflect.New(into.Type().Elem()))
+		return setValue(name, text, into.Elem())
 	}
-	return fmt.Sprintf("%s needs a word more: %s", name, strings.ReplaceAll(rest, `"`, "")), ""
+	return nil
+}
+
+// flagAsValue explains a value that begins as a flag does, and is not written behind a flag's =; nil if it may be one.
+func flagAsValue(name, text string) error {
+	rest, isFlag := strings.CutPrefix(text, "-")
+	switch {
+	case !isFlag || rest == "":
+		return nil
+	case rest[0] >= '0' && rest[0] <= '9':
+		return &valueError{name + " " + clipArgument(text) + " is below zero", ""}
+	}
+	return &valueError{
+		name + " has no value: " + clipArgument(text) + " is the next flag",
+		"a value that begins with - is written " + name + "=VALUE",
+	}
 }

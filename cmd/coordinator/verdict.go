@@ -217,13 +217,8 @@ func readReviewedEvent(path string) (event reviewedEvent, err error) {
 }
 
 func answerForm(name string) review.AnswerForm {
-	switch name {
-	case "codex":
-		return review.CodexAnswer
-	case "claude":
-		return review.ClaudeAnswer
-	}
-	return review.PlainAnswer
+	forms := map[string]review.AnswerForm{"codex": review.CodexAnswer, "claude": review.ClaudeAnswer}
+	return cmp.Or(forms[name], review.PlainAnswer)
 }
 
 // severityFlag returns the severity that a flag names; any is none.

@@ -44,3 +44,8 @@ func buildVersion() string {
 	}
 	return "devel"
 }
+
+// versionLine is one line for a bug report: the version, Go's version and the platform.
+func versionLine() string {
+	return fmt.Sprintf("coordinator %s %s %s/%s", buildVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}

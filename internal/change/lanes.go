@@ -211,10 +211,9 @@ func (v pullView) changedPolicy() (changed string, found bool) {
 }
 
 func (v pullView) findPath(is func(path string) bool) (path string, found bool) {
-	for _, path := range Paths(&v.snapshot.PR) {
-		if is(path) {
-			return path, true
-		}
+	paths := Paths(&v.snapshot.PR)
+	if i := slices.IndexFunc(paths, is); i >= 0 {
+		return paths[i], true
 	}
 	return "", false
 }

@@ -11,9 +11,9 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
-	"sync"
+
+	"github.com/review-coordinator/coordinator/internal/lazy"
 )
 
 // A Clone is a working folder of Git's.
@@ -88,15 +88,9 @@ func readShortFile(path string) (string, error) {
 }
 
 var (
-	remoteSection = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^\[\s*(?i:remote)\s+"((?:[^"\\]|\\.)*)"\s*\]`)
-	})
-	anySection = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^\[[^\]]*\]`)
-	})
-	urlKey = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^(?i:url)\s*=\s*(.*)$`)
-	})
+	remoteSection = lazy.Regexp(`^\[\s*(?i:remote)\s+"((?:[^"\\]|\\.)*)"\s*\]`)
+	anySection    = lazy.Regexp(`^\[[^\]]*\]`)
+	urlKey        = lazy.Regexp(`^(?i:url)\s*=\s*(.*)$`)
 )
 
 // parseRemotes reads the remotes of Git's configuration.

@@ -18,9 +18,6 @@ func Paths() []string {
 // for Check: the name of the check that has to show the error, as far as it can be made out.
 func Parse(path string, src []byte) (quorum.Policy, error) { return Merge(path, src, nil) }
 
-// Warnings returns what is allowed in a policy file and yet likely to be regretted. A file with mistakes has none.
-func Warnings(path string, src []byte) []Diagnostic { return MergeWarnings(path, src, nil) }
-
 // readPolicy reads a repository's policy beside its organisation's, nil where none is known, and the keys it is made of.
 func readPolicy(path string, src []byte, o *Organisation) (quorum.Policy, PolicyKeys, *policyFileReader) {
 	r := newPolicyFileReader(path, src)

@@ -45,7 +45,7 @@ func TestMistakes(t *testing.T) {
 		if check := policy.Check; check == "" || !reflect.DeepEqual(policy, quorum.Policy{Check: check}) {
 			t.Errorf("the policy of a broken file = %+v, want only Check", policy)
 		}
-		if Warnings(file, src) != nil {
+		if MergeWarnings(file, src, nil) != nil {
 			t.Error("a broken file has warnings")
 		}
 		return err.Error() + "\n"
@@ -109,7 +109,7 @@ func TestWarnings(t *testing.T) {
 			t.Fatalf("Parse: %v", err)
 		}
 		var b strings.Builder
-		for _, w := range Warnings(file, src) {
+		for _, w := range MergeWarnings(file, src, nil) {
 			b.WriteString(w.String() + "\n")
 		}
 		return b.String()
@@ -380,7 +380,7 @@ func TestNearest(t *testing.T) {
 		"qorum": "quorum", "Quorum": "quorum", "qurom": "quorum", "ready_to_merge": "ready-to-merge", "requierd": "required",
 		"graec": "grace", "when": "", "x": "", "": "",
 	} {
-		if got := nearestWord(word, known); got != want {
+		if got := NearestWord(word, known); got != want {
 			t.Errorf("nearest(%q) = %q, want %q", word, got, want)
 		}
 	}
@@ -412,7 +412,7 @@ func FuzzParse(f *testing.F) {
 	position := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(file) + `:[1-9][0-9]*:[1-9][0-9]*: .`)
 	f.Fuzz(func(t *testing.T, src []byte) {
 		p, err := Parse(file, src)
-		Warnings(file, src)
+		MergeWarnings(file, src, nil)
 		switch {
 		case err != nil && !position.MatchString(err.Error()):
 			t.Errorf("an error without a place: %v", err)

@@ -393,7 +393,7 @@ func (r *policyFileReader) failUnknownKey(parent, name string, at position, t re
 	}
 	known := keysOf(t)
 	hint := ""
-	near := nearestWord(name, known)
+	near := NearestWord(name, known)
 	switch gone := goneKeys[t][name]; {
 	case gone != "":
 		hint = gone

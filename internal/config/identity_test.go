@@ -8,15 +8,16 @@ import (
 	"testing"
 )
 
-// A drawnReviewer is one row of a policy, and whom GitHub shows where it is heard: told by brute force, without this package's words.
+// A drawnReviewer is one row of a policy, and whom GitHub shows where it is heard: told by brute force, without this
+// package's words.
 type drawnReviewer struct {
 	yaml   string
 	shadow bool
 	hears  func(said) bool
 }
 
-// A said is one thing that GitHub shows: a text under a heading, an artifact, a check, a status or a run's conclusion. Its source is
-// the file of the workflow that left it, or the account; Actions' own account says nothing of whom.
+// A said is one thing that GitHub shows: a text under a heading, an artifact, a check, a status or a run's conclusion.
+// Its source is the file of the workflow that left it, or the account; Actions' own account says nothing of whom.
 type said struct{ source, what string }
 
 var (
@@ -80,8 +81,8 @@ func drawReviewer(dice *rand.Rand, name string) drawnReviewer {
 	return r
 }
 
-// One identity fills one place: in no policy that is accepted two voters are heard in one thing that GitHub shows, and none is refused
-// as two that are one unless they are.
+// One identity fills one place: in no policy that is accepted two voters are heard in one thing that GitHub shows, and
+// none is refused as two that are one unless they are.
 func TestOneIdentityFillsOnePlace(t *testing.T) {
 	dice, all := rand.New(rand.NewPCG(11, 11)), everySaid()
 	accepted, twins := 0, 0

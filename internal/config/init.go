@@ -8,11 +8,11 @@ import (
 	"cmp"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/review-coordinator/coordinator/internal/lazy"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/review"
 )
@@ -101,7 +101,7 @@ var reviewActions = []struct{ uses, preset string }{
 }
 
 // modelCallPattern finds the names of secrets and hosts by which a script calls a model.
-var modelCallPattern = regexp.MustCompile(
+var modelCallPattern = lazy.Regexp(
 	`(?i)\b(?:ANTHROPIC_API_KEY|OPENAI_API_KEY|GEMINI_API_KEY|GOOGLE_API_KEY` +
 		`|MISTRAL_API_KEY|OPENROUTER_API_KEY` +
 		`|api\.anthropic\.com|api\.openai\.com` +
@@ -109,7 +109,7 @@ var modelCallPattern = regexp.MustCompile(
 )
 
 // pullTriggerPattern finds the triggers whose runs stand on the head of a pull request.
-var pullTriggerPattern = regexp.MustCompile(`(?m)\bpull_request(?:_target)?\b`)
+var pullTriggerPattern = lazy.Regexp(`(?m)\bpull_request(?:_target)?\b`)
 
 // foundReviewer is a reviewer of the survey.
 type foundReviewer struct {
@@ -253,11 +253,11 @@ func (w *policyWriter) writeEntry(f foundReviewer, indent string) (missing int) 
 	return missing
 }
 
-var plainScalar = regexp.MustCompile(`^(?:\.github/|[A-Za-z])[A-Za-z0-9./_-]*(?: [A-Za-z0-9][A-Za-z0-9./_-]*)*$`)
+var plainScalar = lazy.Regexp(`^(?:\.github/|[A-Za-z])[A-Za-z0-9./_-]*(?: [A-Za-z0-9][A-Za-z0-9./_-]*)*$`)
 
 // yamlScalar writes a text as YAML: plain where that is safe, else quoted so that no character of it does anything.
 func yamlScalar(text string) string {
-	if plainScalar.MatchString(text) &&
+	if plainScalar().MatchString(text) &&
 		!slices.Contains([]string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}, strings.ToLower(text)) {
 		return text
 	}
@@ -351,7 +351,7 @@ func pullList(pulls []int) string {
 
 // examineWorkflow says whether a workflow is a reviewer's, by what its file uses or by what its runs left.
 func (s Survey) examineWorkflow(w SurveyedWorkflow) (f foundReviewer, is bool) {
-	if !workflowPattern.MatchString(w.Path) || cleanText(w.Path, 200) != w.Path ||
+	if !workflowPattern().MatchString(w.Path) || cleanText(w.Path, 200) != w.Path ||
 		strings.Contains(w.Source, "review-coordinator/coordinator") {
 		return f, false
 	}
@@ -364,7 +364,7 @@ func (s Survey) examineWorkflow(w SurveyedWorkflow) (f foundReviewer, is bool) {
 			break
 		}
 	}
-	calls := uses != "" || modelCallPattern.MatchString(w.Source)
+	calls := uses != "" || modelCallPattern().MatchString(w.Source)
 	if uses == "" && calls {
 		f.addEvidence("%s calls a model.", w.Path)
 	}
@@ -375,7 +375,7 @@ func (s Survey) examineWorkflow(w SurveyedWorkflow) (f foundReviewer, is bool) {
 	if !calls && len(verdicts) == 0 {
 		return f, false
 	}
-	if !pullTriggerPattern.MatchString(w.Source) &&
+	if !pullTriggerPattern().MatchString(w.Source) &&
 		!slices.ContainsFunc(s.Runs, func(r SurveyedRun) bool { return r.Path == w.Path && strings.HasPrefix(r.Event, "pull_request") }) {
 		if uses == "" && len(verdicts) == 0 {
 			return f, false // it calls a model for something else
@@ -496,7 +496,7 @@ func (s Survey) onlyRunWrote(w SurveyedWorkflow, t SurveyedText, heading string)
 	return len(could) == 1 && could[0] == w.Path
 }
 
-var headingPattern = regexp.MustCompile(`^(#{1,6})[ \t]+(\S.*)$`)
+var headingPattern = lazy.Regexp(`^(#{1,6})[ \t]+(\S.*)$`)
 
 // openingHeading returns the heading that a text opens with; "" if it opens otherwise, or with one that a policy could
 // not hold.
@@ -514,19 +514,19 @@ func openingHeading(body string) string {
 		body = after
 	}
 	line, _, _ := strings.Cut(body, "\n")
-	m := headingPattern.FindStringSubmatch(strings.TrimRight(line, " \t\r#"))
+	m := headingPattern().FindStringSubmatch(strings.TrimRight(line, " \t\r#"))
 	if m == nil || len(m[0]) > 120 || cleanText(m[0], 120) != m[0] || headingText(m[0]) == "" {
 		return ""
 	}
 	return m[0]
 }
 
-var notInNamePattern = regexp.MustCompile(`[^a-z0-9]+`)
+var notInNamePattern = lazy.Regexp(`[^a-z0-9]+`)
 
 // nameOfWorkflow makes a reviewer's name of its workflow's file: at most 36 characters, for a number may follow.
 func nameOfWorkflow(workflow string) string {
 	name := strings.TrimSuffix(strings.TrimSuffix(path.Base(workflow), ".yml"), ".yaml")
-	name = strings.Trim(notInNamePattern.ReplaceAllString(strings.ToLower(name), "-"), "-")
+	name = strings.Trim(notInNamePattern().ReplaceAllString(strings.ToLower(name), "-"), "-")
 	return cmp.Or(name[:min(len(name), 36)], "reviewer")
 }
 

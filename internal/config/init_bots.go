@@ -27,7 +27,7 @@ type unknownBot struct {
 func (s Survey) findUnknownBots() (all []foundReviewer) {
 	var bots []*unknownBot
 	botOf := func(a quorum.Account) *unknownBot {
-		if !a.Bot || !strings.HasSuffix(a.Login, "[bot]") || !loginPattern.MatchString(a.Login) || isKnownBot(a.Login) {
+		if !a.Bot || !strings.HasSuffix(a.Login, "[bot]") || !loginPattern().MatchString(a.Login) || isKnownBot(a.Login) {
 			return nil
 		}
 		i := slices.IndexFunc(bots, func(b *unknownBot) bool { return strings.EqualFold(b.login, a.Login) })

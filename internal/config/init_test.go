@@ -215,7 +215,7 @@ func TestInit(t *testing.T) {
 			if !strings.Contains(string(src), test.comment) {
 				t.Errorf("it does not say %q:\n%s", test.comment, src)
 			}
-			if warned := Warnings("policy.yml", src); err == nil && len(warned) > 0 {
+			if warned := MergeWarnings("policy.yml", src, nil); err == nil && len(warned) > 0 {
 				t.Errorf("warned: %v", warned)
 			}
 		})
@@ -269,7 +269,7 @@ func TestInitRepo(t *testing.T) {
 	if err != nil || policy.Mode != quorum.ReportOnly || policy.Reviewers[0].Author != "fill-in[bot]" || len(draft.Fill) != 1 {
 		t.Errorf("%v: %+v\n%s", err, policy, draft.Policy)
 	}
-	if warned := Warnings("policy.yml", draft.Policy); len(warned) != 1 || !strings.Contains(warned[0].Message, "did not find") {
+	if warned := MergeWarnings("policy.yml", draft.Policy, nil); len(warned) != 1 || !strings.Contains(warned[0].Message, "did not find") {
 		t.Errorf("warned %v", warned)
 	}
 	s.text(1, "copilot-pull-request-reviewer[bot]", "x")

@@ -316,7 +316,7 @@ func TestLanesOfTheDocs(t *testing.T) {
 	if err != nil || len(p.Lanes) != 5 {
 		t.Fatalf("%d lanes: %v", len(p.Lanes), err)
 	}
-	for _, w := range Warnings(file, []byte(src)) {
+	for _, w := range MergeWarnings(file, []byte(src), nil) {
 		t.Error(w)
 	}
 	var less []string

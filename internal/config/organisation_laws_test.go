@@ -141,8 +141,8 @@ func drawLooseFile(t *rapid.T) string {
 	return b.String()
 }
 
-// TestNothingLoosensWhatIsEnforced: whatever a repository's file says, what it comes to asks for all that its organisation does, in
-// each of its lanes, or is broken.
+// TestNothingLoosensWhatIsEnforced: whatever a repository's file says, what it comes to asks for all that its
+// organisation does, in each of its lanes, or is broken.
 func TestNothingLoosensWhatIsEnforced(t *testing.T) {
 	for enforced, asks := range map[string]enforcedParts{
 		"{reviewers: [openai, sage], quorum: 2, people: 1}": {reviewers: 2, quorum: 2, people: 1},

@@ -22,8 +22,9 @@ const (
 	ownLane      = "lanes:\n  - {name: docs, if: {all_paths: [docs/**]}, "
 )
 
-// TestOrganisationsAndRepositories: what holds of an organisation's policy and a repository's, and from where. A reviewer
-// that is required has a !, one that is not as the organisation describes it its author; of keys that are as Default has them nothing is said.
+// TestOrganisationsAndRepositories: what holds of an organisation's policy and a repository's, and from where. A
+// reviewer that is required has a !, one that is not as the organisation describes it its author; of keys that are as
+// Default has them nothing is said.
 func TestOrganisationsAndRepositories(t *testing.T) {
 	for _, row := range []struct{ name, org, repo, want string }{
 		// As defaults.

@@ -221,7 +221,7 @@ const peopleNote = `
   that hold add up. Teams are of the repository's owner. Who is in one, an App with ` + "`" + `members: read` + "`" + ` may see, and a job's ` + "`" + `GITHUB_TOKEN` + "`" + ` may
   not: then nobody counts as a member, and the check says so.
 - ` + "`" + `own_change: stand_in` + "`" + ` lets who may stand in [vouch](commands-by-comment.md#vouch) for a change of their own where reviewers cannot answer: for a
-  maintainer who is alone. By default nobody speaks for a change of their own.
+  maintainer who is alone. In a repository of their own where nobody else may write, a vouch takes the place of ` + "`" + `people` + "`" + `, too. By default nobody speaks for a change of their own.
 - ` + "`families: distinct`" + ` counts the makers of models: two reviewers of one family count once, in ` + "`majority` and `all`" + ` as in approvals. A
   preset knows its family where one maker is behind it; name the others' yourself. Who has none is one of its own.
   The author is a family, too: a reviewer of the same family as an agent that opened the pull request, pushed to it or made one of its

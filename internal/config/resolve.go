@@ -7,21 +7,21 @@ package config
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/review-coordinator/coordinator/internal/lazy"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/review"
 )
 
 var (
-	workflowPattern = regexp.MustCompile(`^(\.github/workflows/[^/\\]+\.ya?ml|dynamic/[A-Za-z0-9._/-]+)$`)
-	reviewerName    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
-	loginPattern    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}(?:\[bot\])?$`)
-	slugPattern     = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,98}$`)
-	eventPattern    = regexp.MustCompile(`^[a-z][a-z_]{0,59}$`)
+	workflowPattern = lazy.Regexp(`^(\.github/workflows/[^/\\]+\.ya?ml|dynamic/[A-Za-z0-9._/-]+)$`)
+	reviewerName    = lazy.Regexp(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+	loginPattern    = lazy.Regexp(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}(?:\[bot\])?$`)
+	slugPattern     = lazy.Regexp(`^[a-z0-9][a-z0-9_-]{0,98}$`)
+	eventPattern    = lazy.Regexp(`^[a-z][a-z_]{0,59}$`)
 )
 
 // ownByStandIn is the value of own_change by which people vouch for changes of their own.
@@ -97,7 +97,7 @@ func (r policyResolver) checkTopLevel(f PolicyKeys) {
 		fmt.Sprintf("base (%s) is longer than max (%s)", pause.Base, pause.Max), "swap the two")
 	r.warnDurations(f)
 	r.checkPatterns("guard", f.Guard)
-	r.failIf(f.Fix.Workflow != "" && !workflowPattern.MatchString(f.Fix.Workflow), "fix.workflow",
+	r.failIf(f.Fix.Workflow != "" && !workflowPattern().MatchString(f.Fix.Workflow), "fix.workflow",
 		fmt.Sprintf("%s is not the path of a workflow file", quoteText(f.Fix.Workflow)),
 		"write it as in .github/workflows/fix.yml")
 }
@@ -226,15 +226,15 @@ func (r policyResolver) sourcesOf(key string) []string {
 
 // checkSpelling refuses names that do not have the form that GitHub gives them.
 func (r policyResolver) checkSpelling(key string, e ReviewerKeys) {
-	r.failIf(e.Workflow != "" && !workflowPattern.MatchString(e.Workflow), key+".workflow",
+	r.failIf(e.Workflow != "" && !workflowPattern().MatchString(e.Workflow), key+".workflow",
 		fmt.Sprintf("%s is not the path of a workflow file", quoteText(e.Workflow)), workflowHint(e.Workflow))
-	r.failIf(e.App != "" && !slugPattern.MatchString(e.App), key+".app",
+	r.failIf(e.App != "" && !slugPattern().MatchString(e.App), key+".app",
 		fmt.Sprintf("%s is not the slug of an App", quoteText(e.App)),
 		"write it as in github.com/apps/SLUG: lower case, without [bot]")
 	r.checkLogin(key+".author", e.Author)
 	r.checkCondition(key+".when", e.When)
 	for i, event := range e.Event {
-		r.failIf(event != "" && !eventPattern.MatchString(event), fmt.Sprintf("%s.event[%d]", key, i),
+		r.failIf(event != "" && !eventPattern().MatchString(event), fmt.Sprintf("%s.event[%d]", key, i),
 			fmt.Sprintf("%s is not the name of an event", quoteText(event)),
 			"write it as in a workflow's on:, e.g. pull_request")
 	}
@@ -245,7 +245,7 @@ func (r policyResolver) checkSpelling(key string, e ReviewerKeys) {
 func workflowHint(path string) string {
 	file, ref, found := strings.Cut(path, "@")
 	if _, rest, ok := strings.Cut(file, ".github/"); ok && (found && ref != "" || !strings.HasPrefix(file, ".github/")) {
-		if fixed := ".github/" + rest; workflowPattern.MatchString(fixed) {
+		if fixed := ".github/" + rest; workflowPattern().MatchString(fixed) {
 			return fmt.Sprintf("write %s, without repository and ref", cleanText(fixed, 80))
 		}
 	}
@@ -263,7 +263,7 @@ func (r policyResolver) checkLogin(key, account string) {
 	case strings.HasPrefix(account, "@"):
 		hint = "write it without the @"
 	}
-	r.failIf(account != "" && !loginPattern.MatchString(account), key, quoteText(account)+" is not a login", hint)
+	r.failIf(account != "" && !loginPattern().MatchString(account), key, quoteText(account)+" is not a login", hint)
 }
 
 // checkContradictions refuses keys that contradict one another.
@@ -301,7 +301,7 @@ func (r policyResolver) checkNames(what string, names []string, keyOf func(i int
 			r.failKey(key, "a "+what+" without a name", "add name:")
 			r.brokenKeys[key] = false // only its name is missing
 		case name == "":
-		case what == "reviewer" && !reviewerName.MatchString(name):
+		case what == "reviewer" && !reviewerName().MatchString(name):
 			r.failKey(key+".name", quoteText(name)+" is no name of a reviewer",
 				"write letters, digits, and after the first of them also . _ and -, for names stand in titles and commands")
 		case isTaken:

@@ -210,14 +210,14 @@ func leastDuration(tag reflect.StructTag) Duration {
 
 // suggestWord returns the hint for a word that is not known.
 func suggestWord(word string, known []string, otherwise string) string {
-	if near := nearestWord(word, known); near != "" {
+	if near := NearestWord(word, known); near != "" {
 		return fmt.Sprintf("did you mean %s?", near)
 	}
 	return cmp.Or(otherwise, "write "+strings.Join(known, ", "))
 }
 
-// nearestWord returns the known word that is a typing error away from word, or "". Case and - for _ do not count.
-func nearestWord(word string, known []string) string {
+// NearestWord returns the known word that is a typing error away from word, or "". Case and - for _ do not count.
+func NearestWord(word string, known []string) string {
 	fold := func(s string) string { return strings.ReplaceAll(strings.ToLower(s), "-", "_") }
 	best, least := "", 2 // one error
 	if len(word) >= 5 {

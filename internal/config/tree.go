@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml"
 
+	"github.com/review-coordinator/coordinator/internal/lazy"
 	"github.com/review-coordinator/coordinator/internal/pathfilter"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
@@ -148,7 +148,7 @@ func (s workflowStep) mayRunTree() bool {
 	if strings.HasPrefix(s.Uses, "./") {
 		return true
 	}
-	return strings.Contains(s.Run, "./") || slices.ContainsFunc(pathWordPattern.FindAllString(s.Run, -1), func(word string) bool {
+	return strings.Contains(s.Run, "./") || slices.ContainsFunc(pathWordPattern().FindAllString(s.Run, -1), func(word string) bool {
 		switch word {
 		case "make", "npm", "npx", "yarn", "pnpm", "go", "cargo", "python", "python3", "pip", "pytest",
 			"node", "mvn", "gradle", "dotnet", "bundle", "rake":
@@ -193,7 +193,7 @@ func (w workflowFile) usesHeadTree(events []string) bool {
 	})
 }
 
-var pathWordPattern = regexp.MustCompile(`[A-Za-z0-9_./-]+`)
+var pathWordPattern = lazy.Regexp(`[A-Za-z0-9_./-]+`)
 
 // commandFiles are the files that commands read of themselves.
 var commandFiles = map[string]string{
@@ -216,7 +216,7 @@ func (w workflowFile) namedFiles(tree fs.FS) (files []string) {
 				texts = append(texts, text)
 			}
 		}
-		for _, word := range pathWordPattern.FindAllString(strings.Join(texts, "\n"), -1) {
+		for _, word := range pathWordPattern().FindAllString(strings.Join(texts, "\n"), -1) {
 			if file, ok := commandFiles[word]; ok {
 				word = file
 			}

@@ -5,7 +5,6 @@ package config
 import (
 	"fmt"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
+	"github.com/review-coordinator/coordinator/internal/lazy"
 	"github.com/review-coordinator/coordinator/internal/pathfilter"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/review"
@@ -48,9 +48,11 @@ func (d *Duration) decodeNode(r *policyFileReader, key string, n ast.Node) {
 	}
 }
 
-func (d Duration) String() string { return zeroUnits.ReplaceAllString(time.Duration(d).String(), "$1") }
+func (d Duration) String() string {
+	return zeroUnits().ReplaceAllString(time.Duration(d).String(), "$1")
+}
 
-var zeroUnits = regexp.MustCompile(`([hm])(?:0m)?0s$`)
+var zeroUnits = lazy.Regexp(`([hm])(?:0m)?0s$`)
 
 // A Glob is one of GitHub's filter patterns.
 type Glob string
@@ -86,9 +88,9 @@ func misspelling(pattern string) (problem, hint string) {
 		return "a path begins with no slash", write(strings.TrimLeft(body, "/"))
 	case strings.HasSuffix(body, "/"):
 		return "a path ends with no slash", write(body + "**")
-	case windowsPath.MatchString(body):
+	case windowsPath().MatchString(body):
 		return "folders are parted by /", write(strings.ReplaceAll(body, `\`, "/"))
-	case alternatives.MatchString(body):
+	case alternatives().MatchString(body):
 		return "braces are no alternatives here", "write a pattern for each of them"
 	}
 	return "", ""
@@ -96,8 +98,8 @@ func misspelling(pattern string) (problem, hint string) {
 
 // What other tools take for a path below a folder, and for alternatives.
 var (
-	windowsPath  = regexp.MustCompile(`\\[\pL\pN_.]`)
-	alternatives = regexp.MustCompile(`\{[^{}]*,[^{}]*\}`)
+	windowsPath  = lazy.Regexp(`\\[\pL\pN_.]`)
+	alternatives = lazy.Regexp(`\{[^{}]*,[^{}]*\}`)
 )
 
 // The words of quorum.
@@ -187,7 +189,7 @@ func (p *PeopleKeys) decodeNode(r *policyFileReader, key string, n ast.Node) {
 	*p = list
 }
 
-var inviteePattern = regexp.MustCompile(`^@?[A-Za-z0-9][A-Za-z0-9_-]{0,99}(?:/[A-Za-z0-9][A-Za-z0-9._-]{0,99})?$`)
+var inviteePattern = lazy.Regexp(`^@?[A-Za-z0-9][A-Za-z0-9_-]{0,99}(?:/[A-Za-z0-9][A-Za-z0-9._-]{0,99})?$`)
 
 // readInvitees returns names of people and teams without their @. It refuses what nobody is called, and who is named twice.
 func (r *policyFileReader) readInvitees(key string, names []string) (bare []string) {
@@ -197,7 +199,7 @@ func (r *policyFileReader) readInvitees(key string, names []string) (bare []stri
 		case name == "": // it was reported
 		case strings.HasSuffix(name, "[bot]"):
 			r.failKey(at, quoteText(name)+" is no person", "name people or teams; whom a bot helps to review is a reviewer")
-		case !inviteePattern.MatchString(name):
+		case !inviteePattern().MatchString(name):
 			r.failKey(at, quoteText(name)+" is neither a login nor a team",
 				"write a login as in @octocat, or a team as in @octo/reviewers")
 		case slices.ContainsFunc(bare, func(n string) bool { return strings.EqualFold(n, one) }):

@@ -5,11 +5,11 @@ package config
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/review-coordinator/coordinator/internal/lazy"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/review"
 )
@@ -106,7 +106,7 @@ func (r policyResolver) warnAuthor(key string, q quorum.Reviewer) {
 }
 
 // linterPattern finds the names that linters have.
-var linterPattern = regexp.MustCompile(
+var linterPattern = lazy.Regexp(
 	`(?i)(?:^|[^a-z])(?:(?:es|ts|js|go|py|hado|yaml|markdown|action|style|kt|swift|sql|tf|html|super|mega|code)?` +
 		`-?lint(?:er|ers|ing)?` +
 		`|ruff|rubocop|prettier|checkstyle|shellcheck|flake8|clippy|detekt)(?:[^a-z]|$)`,
@@ -118,7 +118,7 @@ const linterKeys = "verdict: conclusion and failure_means: findings"
 // looksLikeLinter reports whether a workflow's reviewer is called like a linter and is read as if it wrote reviews.
 func looksLikeLinter(q quorum.Reviewer) bool {
 	return q.Workflow != "" && q.Preset == "" && q.Verdict.Kind == quorum.Auto && strings.EqualFold(q.Author, quorum.ActionsBot) &&
-		(linterPattern.MatchString(q.Name) || linterPattern.MatchString(q.Workflow))
+		(linterPattern().MatchString(q.Name) || linterPattern().MatchString(q.Workflow))
 }
 
 // warnHeading warns of a heading that is not read, or by which no review will be found: a linter has a conclusion and

@@ -1,8 +1,8 @@
 package daemon
 
 // The admin listener: health, figures, the API and the dashboard. It changes nothing and asks for no password: it
-// listens on a loopback address unless somebody decides otherwise. A page on the web can make a browser ask it all the
-// same, by a name that leads to 127.0.0.1: so a name that is not ours is refused.
+// listens on a loopback address unless its operator decides otherwise. A page on the web could make a browser ask it
+// through a name that resolves to its address: so it answers only to addresses and to the names that it is given.
 
 import (
 	"context"
@@ -41,7 +41,8 @@ type Admin struct {
 	Draining func() bool
 	Now      func() time.Time // nil: time.Now
 	Log      *slog.Logger     // nil: nothing is logged
-	Addr     string           // where it listens, as configured
+	Refused  func() bool      // whether webhooks' connections cannot be accepted; nil: not known
+	Hosts    []string         // names by which it may be asked, besides localhost and addresses
 	Started  time.Time
 
 	// Waits is until when a limit of GitHub's keeps us from asking for an installation; nil: not shown.
@@ -66,12 +67,11 @@ func (a Admin) Handler() http.Handler {
 	} else {
 		mux.HandleFunc("/", dashboard.NotFound)
 	}
-	return guardAdmin(mux, a.Addr)
+	return guardAdmin(mux, a.Hosts)
 }
 
 // guardAdmin refuses methods that could change something, and host names that are not ours.
-func guardAdmin(next http.Handler, addr string) http.Handler {
-	loopback := isLoopback(addr)
+func guardAdmin(next http.Handler, hosts []string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", contentPolicy)
@@ -82,10 +82,10 @@ func guardAdmin(next http.Handler, addr string) http.Handler {
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Cache-Control", "no-store")
 		switch {
-		case loopback && !isLoopback(r.Host):
+		case !isOwnHost(r.Host, hosts):
 			dashboard.WriteJSON(w, http.StatusForbidden, dashboard.ErrorAnswer{
 				Error: "this listener is asked by another name than its own",
-				Hint:  "ask by localhost or 127.0.0.1, or configure an address that is not a loopback one",
+				Hint:  "ask by localhost or by its address; --admin-host allows a further name",
 			})
 		case r.Method != http.MethodGet && r.Method != http.MethodHead:
 			h.Set("Allow", "GET, HEAD")
@@ -96,21 +96,19 @@ func guardAdmin(next http.Handler, addr string) http.Handler {
 	})
 }
 
-// isLoopback reads host or host:port. It asks no resolver: the answer could be another a moment later.
-func isLoopback(addr string) bool {
-	host := addr
-	if h, port, err := net.SplitHostPort(addr); err == nil {
+// isOwnHost reports whether a request's Host is localhost, an address or one of the names. It asks no resolver: the
+// answer could be another a moment later. 0.0.0.0 is no address to ask, but for pages that some browsers let ask by it.
+func isOwnHost(host string, names []string) bool {
+	if name, port, err := net.SplitHostPort(host); err == nil {
 		if _, err := strconv.ParseUint(port, 10, 16); err != nil {
 			return false
 		}
-		host = h
+		host = name
 	}
 	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
+	isNamed := func(name string) bool { return strings.EqualFold(host, name) }
 	ip, err := netip.ParseAddr(host)
-	return err == nil && ip.Unmap().IsLoopback()
+	return err == nil && !ip.Unmap().IsUnspecified() || isNamed("localhost") || slices.ContainsFunc(names, isNamed)
 }
 
 // healthAnswer is the JSON of /healthz.
@@ -234,6 +232,9 @@ func (a Admin) checkQueue(h store.Health, err error, now time.Time) readyCheck {
 func (a Admin) checkServing() readyCheck {
 	if a.isDraining() {
 		return readyCheck{Name: "serving", Says: "stopping: new deliveries are refused"}
+	}
+	if a.Refused != nil && a.Refused() {
+		return readyCheck{Name: "serving", Says: "connections cannot be accepted: the log says why"}
 	}
 	return readyCheck{Name: "serving", OK: true, Says: "deliveries are accepted"}
 }

@@ -39,8 +39,6 @@ type Config struct {
 	Jitter func(most time.Duration) time.Duration
 	// Looked is called after each look that was kept, those of one pull request in any order; may be nil.
 	Looked func(pr quorum.PR, sight dashboard.Sight)
-	// Calm is called some seconds after many looks, to release memory that they needed; may be nil.
-	Calm func()
 }
 
 // withDefaults returns c with a default in place of each setting that was left out.

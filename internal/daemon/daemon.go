@@ -25,7 +25,6 @@ type Daemon struct {
 	policies *policyCache
 	failed   *failedDeliveries
 	resync   *resyncer
-	burst    burstLimiter
 	circuits openCircuits
 	orgs     organisationTeller
 

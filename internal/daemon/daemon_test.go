@@ -286,7 +286,7 @@ func (p place2) RememberOrganisation(owner string, file quorum.OrganisationFile)
 func (p place2) Ready(looks int, u client.Urgency) time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if u == client.ForNobody && p.backlogReady.After(time.Now()) {
+	if u == client.Backlog && p.backlogReady.After(time.Now()) {
 		return p.backlogReady.Add(time.Duration(looks-1) * time.Minute)
 	}
 	if u != client.Urgent && p.liveReady.After(time.Now()) {
@@ -367,7 +367,7 @@ type house struct {
 // build starts a daemon on the table in dir.
 func build(t *testing.T, l *land, dir string, tune ...func(*Config)) *house {
 	t.Helper()
-	s, err := store.OpenSQLite(filepath.Join(dir, "c.db"), store.SQLiteOptions{Fleeting: true})
+	s, err := store.OpenSQLite(filepath.Join(dir, "c.db"), store.Options{Fleeting: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -666,34 +666,6 @@ func TestARushHoldsUpNobodyElsesLooks(t *testing.T) {
 			if got := count(looks, pr.String()); got != want {
 				t.Errorf("%s was looked at %d times, want %d", pr, got, want)
 			}
-		}
-		h.stop()
-	})
-}
-
-// When a burst is over its looks begin, though nothing else happens, and though the one that it was given hangs.
-func TestARushIsOverWhenItIsOver(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		l := newLand()
-		h := build(t, l, t.TempDir())
-		settle(time.Second)
-		takes := func(d time.Duration) {
-			l.mu.Lock()
-			defer l.mu.Unlock()
-			l.slow = map[int64]time.Duration{1: d}
-		}
-		takes(75 * time.Millisecond)
-		for n := range 1000 {
-			l.open(1, pull(n+1))
-			h.deliver(about(1, pull(n+1)))
-			settle(time.Millisecond)
-		}
-		takes(time.Minute) // the next one: it begins when no delivery will come, and before the burst is over
-		during := len(l.looks())
-		settle(2*inSlots + delayed)
-		if began := len(l.looks()) - during; began != h.PerTenant {
-			t.Errorf("%d looks began after the last delivery, want %d", began, h.PerTenant)
 		}
 		h.stop()
 	})

@@ -34,7 +34,7 @@ func newDependentBook() *dependentBook { return &dependentBook{of: map[string]de
 func (b *dependentBook) note(key string, p workkey.Key, l loop.Look) (isNew bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	now := dependence{tenant: p.Tenant, repo: workkey.Repo(p.Tenant, p.Owner, p.Repo), alike: l.Snapshot.Record.Alike}
+	now := dependence{tenant: p.Tenant, repo: workkey.Repo(p.Tenant, p.Owner, p.Repo), alike: l.Snapshot.Record.Compared.Alike}
 	if l.Decision.Trunk != "" {
 		now.branch = l.Snapshot.PR.BaseRef
 	}

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -21,8 +20,6 @@ const (
 	ownTableTrust   = 10 * time.Second // the longest wait of the dispatcher between two reads of a table that is its own
 	leastTrust      = 50 * time.Millisecond
 	shortPause      = 5 * time.Millisecond // for workers to be free together, and between two vain claims
-	calmAfter       = 8 * time.Second      // without work: then memory is given back
-	fewLooks        = 4                    // looks at a time that need no memory worth giving back
 	storeFaultPause = time.Second          // before the table is asked again after a fault of its own
 	clockSetBack    = time.Minute          // a clock that goes back by more has everything looked over: due times lie in its future
 )
@@ -48,7 +45,6 @@ func (d *Daemon) Run(ctx context.Context) error {
 	var renewer sync.WaitGroup
 	renewer.Go(func() { d.renewLeases(renewing) })
 	renewer.Go(func() { voidLost(renewing, d.Lost, d.leases, d.Now) })
-	crowded := false // there were more than a few looks at a time since memory was given back
 	for ctx.Err() == nil {
 		n := 1
 		select {
@@ -57,7 +53,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 		case <-free:
 		}
 		if len(free) == 0 && d.moreIsDue.Load() { // a claim is a commit: where much is due, a few workers share one
-			d.awaitFreeWorkers(ctx)
+			restFor(ctx, shortPause)
 		}
 		for len(free) > 0 {
 			<-free
@@ -75,12 +71,8 @@ func (d *Daemon) Run(ctx context.Context) error {
 				d.workOn(working, w, now.Add(d.Lease))
 			})
 		}
-		if now := d.Now(); len(works) > 0 {
-			d.lastWork = now
-			crowded = crowded || d.underWay.total() > fewLooks
-		} else if crowded && now.Sub(d.lastWork) > calmAfter && d.underWay.total() == 0 {
-			d.releaseMemory()
-			crowded = false
+		if len(works) > 0 {
+			d.lastWork = d.Now()
 		}
 		if len(works) < n {
 			d.restFromClaim(ctx, took)
@@ -113,19 +105,6 @@ func retireFrom(ctx context.Context, table store.Store, log *slog.Logger) {
 	}
 }
 
-// releaseMemory returns the memory of a burst to the system. Go would keep it for the next burst.
-func (d *Daemon) releaseMemory() {
-	if d.Calm != nil {
-		d.Calm()
-	}
-	for range 3 { // a pool lets go at the second, a stack shrinks by half at each
-		debug.FreeOSMemory()
-	}
-}
-
-// awaitFreeWorkers waits a moment for more workers to be free.
-func (d *Daemon) awaitFreeWorkers(ctx context.Context) { restFor(ctx, shortPause) }
-
 // restFromClaim waits twice as long as a claim took that found less than it could have, where others share the table: a claim costs
 // the same whatever it finds, one is made at a time, and in a flood of deliveries each of them would ask for one.
 func (c *Config) restFromClaim(ctx context.Context, took time.Duration) {
@@ -146,11 +125,7 @@ func restFor(ctx context.Context, rest time.Duration) {
 
 // awaitDue waits until something may have become due, or a pause of the machine's time is over, if there is one.
 func (d *Daemon) awaitDue(ctx context.Context, next time.Time, pause time.Duration) {
-	at := d.Now().Add(d.longestTrust(d.lastWork))
-	if !next.IsZero() && next.Before(at) {
-		at = next
-	}
-	ring, stop := d.Alarm(at)
+	ring, stop := d.Alarm(earlierDue(next, d.Now().Add(d.longestTrust(d.lastWork))))
 	defer stop()
 	var rested <-chan time.Time
 	if pause > 0 {
@@ -183,13 +158,6 @@ func (d *Daemon) claimDue(ctx context.Context, n int, now time.Time) (works []st
 	except, most, until := d.health.claimLimits(now, underWay)
 	backlog, untilBacklog := d.health.backlogBounds(now, backlogUnderWay)
 	until = earlierDue(until, untilBacklog)
-	room, inBurst := d.burst.allowedLooks(now, d.Workers, underWay)
-	if room <= 0 {
-		return nil, time.Time{}, burstPause
-	}
-	if except = append(except, inBurst...); room < n || len(inBurst) > 0 { // nothing else wakes us when there is more of it
-		n, until, pause = min(n, room), time.Time{}, burstPause
-	}
 	works, err := d.Store.Claim(
 		ctx,
 		store.Claim{Now: now, Lease: d.Lease, Limit: n, Except: except, Most: most, Each: d.PerTenant, Backlog: backlog},
@@ -250,14 +218,6 @@ func (d *Daemon) nextDue(ctx context.Context, held, heldBacklogs []int64) (time.
 	}
 	backlog, err := d.Store.NextBacklog(ctx, slices.Concat(held, heldBacklogs))
 	return earlierDue(live, backlog), err
-}
-
-// earlierDue returns the earlier of two due times; zero means never.
-func earlierDue(a, b time.Time) time.Time {
-	if a.IsZero() || !b.IsZero() && b.Before(a) {
-		return b
-	}
-	return a
 }
 
 // noticeClockSetBack has everything looked over if the clock was set back: due keys would wait until it has caught up.

@@ -182,20 +182,6 @@ func (w *workload) remove(key store.Work) {
 	}
 }
 
-// ofTenant returns how many keys of a tenant are worked on.
-func (w *workload) ofTenant(id int64) int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.byTenant[id]
-}
-
-// ofTenantsBacklog returns how many keys of a tenant's backlog are worked on.
-func (w *workload) ofTenantsBacklog(id int64) int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.backlog[id]
-}
-
 // snapshot returns a copy of the counts, and of those of the backlog.
 func (w *workload) snapshot() (all, backlog map[int64]int) {
 	w.mu.Lock()

@@ -78,7 +78,8 @@ type MetricsOptions struct {
 	Version string                                      // of the build
 	Health  func(context.Context) (store.Health, error) // how the table stands
 	// Heard counts the answers of reviewers that are kept, by preset
-	Heard func(context.Context) (map[string]store.HeardCount, error)
+	Heard     func(context.Context) (map[string]store.HeardCount, error)
+	BegunAnew bool // the database was damaged at the start
 	// Circuits counts the circuits that are open now
 	Circuits func() int
 	Presets  []string                       // that there are
@@ -90,23 +91,24 @@ type MetricsOptions struct {
 
 // Metrics are the daemon's counters, on a registry of their own. They may be used by several goroutines.
 type Metrics struct {
-	registry    *prometheus.Registry
-	log         *slog.Logger
-	deliveries  *prometheus.CounterVec
-	accepts     prometheus.Histogram
-	decisions   *prometheus.CounterVec
-	reruns      *prometheus.CounterVec
-	tasks       *prometheus.HistogramVec
-	failures    *prometheus.CounterVec
-	lateness    prometheus.Histogram
-	requests    *prometheus.CounterVec
-	answers     *prometheus.HistogramVec
-	redelivered prometheus.Counter
-	healed      prometheus.Counter
-	panics      prometheus.Counter
-	circuits    *prometheus.CounterVec
-	now         func() time.Time
-	silent      atomic.Int64 // since when what GitHub was asked has no answer, in nanoseconds; 0: it answered last, or was not asked
+	registry     *prometheus.Registry
+	log          *slog.Logger
+	deliveries   *prometheus.CounterVec
+	accepts      prometheus.Histogram
+	decisions    *prometheus.CounterVec
+	reruns       *prometheus.CounterVec
+	tasks        *prometheus.HistogramVec
+	failures     *prometheus.CounterVec
+	lateness     prometheus.Histogram
+	requests     *prometheus.CounterVec
+	answers      *prometheus.HistogramVec
+	redelivered  prometheus.Counter
+	healed       prometheus.Counter
+	panics       prometheus.Counter
+	acceptErrors prometheus.Counter
+	circuits     *prometheus.CounterVec
+	now          func() time.Time
+	silent       atomic.Int64 // since when what GitHub was asked has no answer, in nanoseconds; 0: it answered last, or was not asked
 }
 
 // NewMetrics makes the counters, all at zero.
@@ -173,6 +175,9 @@ func NewMetrics(o MetricsOptions) *Metrics {
 		panics: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "coordinator_http_panics_total", Help: "HTTP requests that met a mistake of ours. If it rises, report what the log says.",
 		}),
+		acceptErrors: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "coordinator_accept_errors_total", Help: "Connections that could not be accepted, mostly for want of file descriptors.",
+		}),
 		circuits: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "coordinator_circuits_opened_total",
 			Help: "Times that a reviewer stopped being asked again in a repository, by the cause: its service was down, or it has a limit. " +
@@ -184,10 +189,16 @@ func NewMetrics(o MetricsOptions) *Metrics {
 		ConstLabels: prometheus.Labels{"version": cmp.Or(o.Version, "unknown"), "goversion": runtime.Version()},
 	})
 	build.Set(1)
+	begunAnew := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "coordinator_database_begun_anew", Help: "1 if the database was damaged at the start, and an empty one was begun.",
+	})
+	if o.BegunAnew {
+		begunAnew.Set(1)
+	}
 	m.registry.MustRegister(
 		m.deliveries, m.accepts, m.decisions, m.reruns, m.tasks, m.failures, m.lateness, m.requests, m.answers,
-		m.redelivered, m.healed, m.panics, m.circuits,
-		build, newScrapeCollector(o, m.Unanswered), collectors.NewGoCollector(),
+		m.redelivered, m.healed, m.panics, m.acceptErrors, m.circuits,
+		build, begunAnew, newScrapeCollector(o, m.Unanswered), collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 	m.startSeries()

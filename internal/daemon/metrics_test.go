@@ -41,7 +41,8 @@ func TestEverySeriesIsThereFromTheStart(t *testing.T) {
 	want := []string{
 		"coordinator_webhook_accept_duration_seconds_count", "coordinator_deadline_lateness_seconds_count", "coordinator_webhook_redeliveries_total",
 		"coordinator_resync_pull_requests_total",
-		"coordinator_http_panics_total", "coordinator_tasks", "coordinator_pull_requests_undecided", "coordinator_tasks_due",
+		"coordinator_http_panics_total", "coordinator_accept_errors_total", "coordinator_database_begun_anew",
+		"coordinator_tasks", "coordinator_pull_requests_undecided", "coordinator_tasks_due",
 		"coordinator_tasks_running", "coordinator_tasks_failing", "coordinator_tasks_oldest_due_seconds", "coordinator_installations",
 		"coordinator_webhook_deliveries_remembered", "coordinator_github_last_answer_timestamp_seconds", "coordinator_installations_short_of_requests",
 		"coordinator_github_unreachable_seconds",

@@ -108,28 +108,18 @@ func (s *pullShares) lookedAt(key string) time.Time {
 	return s.byPull[key].at
 }
 
-// nextInSpentHour returns when a pull request is looked at again in the rest of an hour of which little is left for all; zero: at
-// once.
-func (s *pullShares) nextInSpentHour(key string, spent spentHour) time.Time {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	p := s.byPull[key]
-	if spent.since.IsZero() || !p.since.Equal(spent.since) || p.spent < mostSpentPart {
-		return time.Time{}
-	}
-	if at := p.at.Add(spentSpacing); at.Before(spent.end) {
-		return at
-	}
-	return spent.end
-}
-
-// next returns when a pull request is looked at again, and how far its looks are apart; zero: at once.
-func (s *pullShares) next(key string, isUrgent bool) (at time.Time, apart time.Duration) {
+// next returns when a pull request is looked at again, and how far its looks are apart; zero: at once. In a spent hour one that has
+// used a quarter of its part waits longer.
+func (s *pullShares) next(key string, isUrgent bool, spent spentHour) (at time.Time, apart time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p, ok := s.byPull[key]
 	if !ok {
 		return time.Time{}, 0
 	}
-	return p.at.Add(p.spacing(isUrgent)), p.spacing(false)
+	at = p.at.Add(p.spacing(isUrgent))
+	if !spent.since.IsZero() && p.since.Equal(spent.since) && p.spent >= mostSpentPart {
+		at = laterTime(at, earlierDue(p.at.Add(spentSpacing), spent.end))
+	}
+	return at, p.spacing(false)
 }

@@ -27,14 +27,10 @@ func (d *Daemon) Receive(ctx context.Context, r Received) (result string, err er
 		return "", fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
 	n.SetPress(r.ID, r.At)
-	due := d.Now()
-	if n.Concern != webhook.ConcernNothing { // else it costs no look, and is part of no burst
-		due = d.burst.countDelivery(n.Installation, due)
-	}
 	if known, ok := d.policies.get(workkey.Repo(n.Installation, n.Owner, n.Repo)); ok && known.state == quorum.FileValid {
 		n.Touch.Approver = evidence.ApproverIn(known.policy, n.Touch, n.Said)
 	}
-	pokes := d.pokesOf(n, due)
+	pokes := d.pokesOf(n, d.Now())
 	if len(pokes) == 0 {
 		d.failed.settle(r.ID) // the table will never know it
 		d.logDelivery(ctx, r.ID, n, deliveryIgnored)

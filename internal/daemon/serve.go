@@ -4,11 +4,13 @@ package daemon
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/net/netutil"
@@ -29,6 +31,8 @@ type ServerOptions struct {
 const (
 	maxHeaderBytes = 32 << 10 // to which net/http adds 4 KB
 	maxConns       = 1024     // of each listener
+
+	acceptRetry = 5 * time.Second // after which what failed would have failed again
 )
 
 // NewServer returns a server for a listener that the caller has. A stream that is to last longer than Write moves its
@@ -46,8 +50,67 @@ func NewServer(handler http.Handler, o ServerOptions) *http.Server {
 	}
 }
 
-// Limit accepts a bounded number of connections at once. Further ones wait in the kernel.
-func Limit(l net.Listener) net.Listener { return netutil.LimitListener(l, maxConns) }
+// A Listener accepts a bounded number of connections at once; further ones wait in the kernel.
+type Listener struct {
+	net.Listener
+	options ListenerOptions
+	failed  atomic.Pointer[time.Time] // when one was not accepted last; nil: one was accepted since
+}
+
+// ListenerOptions configure a [Listener].
+type ListenerOptions struct {
+	Files   uint64       // how many files the process may open; 0: as many as the system allows
+	Metrics *Metrics     // nil: nothing is counted
+	Log     *slog.Logger // nil: nothing is logged
+}
+
+// connections is how many of each listener are taken at once: where few files can be open, some are left for the database
+// and for GitHub.
+func (o ListenerOptions) connections() int {
+	return int(min(maxConns, max(cmp.Or(o.Files, openFilesLimit())/4, 8))) //nolint:gosec // it is at most maxConns
+}
+
+// Warning returns what to say where the process may open too few files; "" where it may open enough.
+func (o ListenerOptions) Warning() string {
+	if o.connections() == maxConns {
+		return ""
+	}
+	return fmt.Sprintf("this process may open so few files that each listener takes %d connections at once instead of %d: %s",
+		o.connections(), maxConns, fewFilesHint)
+}
+
+// fewFilesHint says how a process may open more files.
+const fewFilesHint = "let it open more: LimitNOFILE=65536 in its systemd unit, or ulimit -n 65536"
+
+// Limit returns a listener that accepts from l.
+func (o ListenerOptions) Limit(l net.Listener) *Listener {
+	o.Log = orDiscard(o.Log)
+	return &Listener{Listener: netutil.LimitListener(l, o.connections()), options: o}
+}
+
+// Accept returns the next connection. A failure is the daemon's own, mostly for want of file descriptors: each is
+// counted, and the first since a connection was accepted is logged.
+func (l *Listener) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	switch {
+	case err == nil:
+		l.failed.Store(nil)
+	case !errors.Is(err, net.ErrClosed):
+		if m := l.options.Metrics; m != nil {
+			m.acceptErrors.Inc()
+		}
+		if now := time.Now(); l.failed.Swap(&now) == nil {
+			l.options.Log.Error("connections cannot be accepted", "err", err, "remedy", fewFilesHint)
+		}
+	}
+	return conn, err
+}
+
+// Failed reports whether connections cannot be accepted. That is tried again each second: where it is not, it works.
+func (l *Listener) Failed() bool {
+	at := l.failed.Load()
+	return at != nil && time.Since(*at) < acceptRetry
+}
 
 // recoverPanics answers 500 when a handler panics. If the answer has begun it is cut off: it must not look whole.
 func recoverPanics(next http.Handler, m *Metrics, log *slog.Logger) http.Handler {

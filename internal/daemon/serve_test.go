@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -140,7 +142,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		inner := newPipes()
-		l := Limit(inner)
+		l, most := ListenerOptions{Files: 1 << 20}.Limit(inner), 1024
 		accepted := make(chan net.Conn)
 		go func() {
 			for {
@@ -153,12 +155,12 @@ func TestConnectionsAreBounded(t *testing.T) {
 		}()
 		defer l.Close()
 		go func() {
-			for range 1025 {
+			for range most + 1 {
 				inner.dial()
 			}
 		}()
 		first := <-accepted
-		for range 1023 {
+		for range most - 1 {
 			<-accepted
 		}
 		synctest.Wait()
@@ -170,6 +172,58 @@ func TestConnectionsAreBounded(t *testing.T) {
 		first.Close()
 		<-accepted // or the test ends as a deadlock
 	})
+}
+
+// A process that may open few files leaves some for its database and for GitHub, and says so.
+func TestFewFilesAllowFewConnections(t *testing.T) {
+	for files, want := range map[uint64]string{16: "takes 8 ", 64: "takes 16 ", 1024: "takes 256 ", 4095: "takes 1023 ", 4096: "", math.MaxUint64: ""} {
+		says := ListenerOptions{Files: files}.Warning()
+		if !strings.Contains(says, want) || (says == "") != (want == "") {
+			t.Errorf("%d files: %q, want %q", files, says, want)
+		}
+	}
+}
+
+// starved is a listener without file descriptors for a while.
+type starved struct {
+	net.Listener
+	errs []error
+}
+
+func (l *starved) Accept() (net.Conn, error) {
+	err := l.errs[0]
+	l.errs = l.errs[1:]
+	return nil, err
+}
+
+// That no connection can be accepted is our own fault: the log says so once, and readiness until one is accepted.
+func TestAListenerWithoutFilesSaysSo(t *testing.T) {
+	var log bytes.Buffer
+	full := &net.OpError{Op: "accept", Err: syscall.EMFILE}
+	m := NewMetrics(MetricsOptions{})
+	errs := []error{full, full, nil, full, net.ErrClosed}
+	l := ListenerOptions{Metrics: m, Log: slog.New(slog.NewTextHandler(&log, nil))}.Limit(&starved{newPipes(), errs})
+	synctest.Test(t, func(t *testing.T) {
+		for i, want := range []bool{true, true, false, true, true} { // that it was closed says nothing of files
+			l.Accept()
+			if got := l.Failed(); got != want {
+				t.Errorf("after %d: %t, want %t", i+1, got, want)
+			}
+		}
+		settle(5 * time.Second) // nobody connects any more: it waits, so it works
+		if l.Failed() {
+			t.Error("it fails at rest")
+		}
+	})
+	const line = "connections cannot be accepted"
+	if said := log.String(); strings.Count(said, line) != 2 || !strings.Contains(said, "too many open files") || !strings.Contains(said, "LimitNOFILE") {
+		t.Errorf("the log says\n%s", said)
+	}
+	w := httptest.NewRecorder()
+	m.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	if !strings.Contains(w.Body.String(), "coordinator_accept_errors_total 3\n") {
+		t.Error("three failures are not counted")
+	}
 }
 
 func TestAPanicIsNoEnd(t *testing.T) {

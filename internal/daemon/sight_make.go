@@ -45,7 +45,9 @@ func newSight(web string, l loop.Look, was dashboard.Sight) *dashboard.Sight {
 		s.Deadline = dec.Start.Add(l.Policy.Deadline)
 	}
 	for _, person := range dec.People {
-		s.People = append(s.People, person.Login)
+		if !person.Vouch {
+			s.People = append(s.People, person.Login)
+		}
 	}
 	for _, p := range l.Snapshot.Siblings[:min(len(l.Snapshot.Siblings), quorum.MaxSiblings)] {
 		s.Siblings = append(s.Siblings, p.Number)
@@ -150,4 +152,12 @@ func putBar(bars []dashboard.AttemptBar, a dashboard.AttemptBar) []dashboard.Att
 	}
 	bars = append(bars, a)
 	return bars[max(len(bars)-maxBars, 0):]
+}
+
+// checkState returns the state of the check run in one word.
+func checkState(s dashboard.Sight) string {
+	if s.Conclusion != "" {
+		return s.Conclusion
+	}
+	return s.Status
 }

@@ -1,17 +1,12 @@
 package daemon
 
 // The health of an installation: whether GitHub limits it, has suspended it, refuses our credentials or cannot be
-// reached, and whether its budget is short. While one of these lasts, nothing of the installation is claimed, or
-// little.
+// reached. While one of these lasts, nothing of the installation is claimed, or little.
 
 import (
-	"context"
-	"hash/fnv"
-	"maps"
 	"sync"
 	"time"
 
-	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/oplog"
 	"github.com/review-coordinator/coordinator/internal/store"
 )
@@ -22,10 +17,8 @@ const (
 	faultsInARow       = 5               // on the way to the host, of one tenant: then all of it waits
 	firstFaultPause    = 5 * time.Second // doubles
 	longestFaultPause  = time.Minute
-	shortWait          = 10 * time.Second // for a limit: no longer one is worth a line of the log
-	longestSpread      = 30 * time.Minute // of looks that were held back until an hour's end
-	longestHold        = 3 * time.Hour    // of a key, through hours that are spent
-	backlogPause       = time.Hour        // between two lines about a backlog that waits
+	backlogPause       = time.Hour   // between two lines about a backlog that waits
+	cautiousFor        = time.Minute // after a limit: keys are claimed one at a time
 )
 
 // tenantHealth remembers the tenants that are limited or failing. It may be used by several goroutines.
@@ -34,26 +27,27 @@ type tenantHealth struct {
 
 	mu     sync.Mutex
 	states map[int64]*tenantState // of tenants that are not simply healthy
+	looks  map[int64]int          // of tenants, that were admitted and are under way
 }
 
-// A tenantState is what is wrong with one tenant.
+// tenantState is the backoff state of one installation.
 type tenantState struct {
-	heldUntil      time.Time            // nothing of it is claimed before
-	suspendedUntil time.Time            // nor before this
-	faults         int                  // in a row: on the way to the host
-	faultClass     errorClass           // of the fault that people were told of
-	denials        int                  // in a row: the host did not take our credentials
-	budgetShort    bool                 // its budget did not allow what was under way
-	backlogShort   bool                 // its budget left nothing over for its backlog
-	spentSince     time.Time            // since then only what may take a green check away is looked at,
-	spentUntil     time.Time            // and until then
-	heldKeys       map[string]time.Time // what waits for that, and since when
-	heldLast       time.Time            // when the last of it is due
-	backlogTold    time.Time            // when people were told that its backlog waits
+	heldUntil      time.Time  // nothing of it is claimed before
+	backlogUntil   time.Time  // nor anything of its backlog before this
+	suspendedUntil time.Time  // nor anything before this
+	spentSince     time.Time  // since then only what may take a green check away is looked at,
+	spentUntil     time.Time  // and until then
+	backlogTold    time.Time  // when people were told that its backlog waits
+	faults         int        // in a row: on the way to the host
+	faultClass     errorClass // of the fault that people were told of
+	denials        int        // in a row: the host did not take our credentials
 }
+
+// A spentHour is the rest of an hour in which only what may take a green check away is looked at; zero: it is not spent.
+type spentHour struct{ since, end time.Time }
 
 func newTenantHealth(c *Config) *tenantHealth {
-	return &tenantHealth{config: c, states: map[int64]*tenantState{}}
+	return &tenantHealth{config: c, states: map[int64]*tenantState{}, looks: map[int64]int{}}
 }
 
 // stateOf returns a tenant's state, and makes one if it has none; h.mu is held.
@@ -150,9 +144,8 @@ func (h *tenantHealth) markHealthy(id int64) {
 		renewed = t.denials > 0
 		h.endFaults(id, t)
 		t.denials = 0
-		held := laterTime(laterTime(t.heldUntil, t.heldLast), laterTime(t.spentUntil, t.suspendedUntil))
-		held = laterTime(held, t.backlogTold.Add(backlogPause))
-		if !t.budgetShort && !t.backlogShort && !h.config.Now().Before(held) {
+		held := laterTime(laterTime(t.heldUntil, t.backlogUntil).Add(cautiousFor), laterTime(t.spentUntil, t.suspendedUntil))
+		if !h.config.Now().Before(laterTime(held, t.backlogTold.Add(backlogPause))) {
 			delete(h.states, id)
 		}
 	}
@@ -160,191 +153,6 @@ func (h *tenantHealth) markHealthy(id int64) {
 	if renewed {
 		h.config.Log.Info("GitHub takes the App's key, or the token, again", oplog.Installation(id))
 	}
-}
-
-// noteShortBudget reports whether a tenant's budget does not allow its looks under way: from then on it gets one look
-// at a time, as the budget allows.
-func (h *tenantHealth) noteShortBudget(id int64, looks int, forge TenantForge) bool {
-	now := h.config.Now()
-	if !forge.Ready(looks, client.Urgent).After(now) {
-		return false
-	}
-	h.mu.Lock()
-	t := h.stateOf(id)
-	begins := !t.budgetShort
-	t.budgetShort = true
-	h.mu.Unlock()
-	if until := forge.Ready(1, client.Urgent); begins && until.Sub(now) > shortWait {
-		h.config.Log.Warn("what GitHub allows at a time is used up, but for what others need: every pull request waits until there is more",
-			oplog.Installation(id), "until", until)
-	}
-	return true
-}
-
-// A spentHour is the rest of an hour in which only what may take a green check away is looked at; zero: it is not spent.
-type spentHour struct{ since, end time.Time }
-
-// noteSpentHour returns the rest of an hour in which only what may take a green check away is looked at, because what is left of it,
-// less the looks under way, is kept for that. A key that is not urgent then waits until a moment. It says so when that begins.
-func (h *tenantHealth) noteSpentHour(w store.Work, isUrgent bool, looks int, forge TenantForge) (spent spentHour, until time.Time) {
-	now, end := h.config.Now(), forge.Ready(looks, client.Live)
-	isSpent := end.After(now) && !forge.Ready(looks, client.Urgent).After(now) // else another limit is reached, which ends before
-	h.mu.Lock()
-	t := h.states[w.Tenant]
-	if !isSpent {
-		if t != nil {
-			isOver := !now.Before(t.spentUntil) || !forge.Ready(h.config.PerTenant, client.Live).After(now)
-			t.letThrough(w.Key, isOver) // else it is the looks under way that are fewer
-		}
-		h.mu.Unlock()
-		return spentHour{}, time.Time{}
-	}
-	t = h.stateOf(w.Tenant)
-	begins := !t.spentUntil.After(now)
-	if begins {
-		t.spentSince = now
-		maps.DeleteFunc(t.heldKeys, func(_ string, since time.Time) bool { return now.Sub(since) > longestHold }) // it is gone
-	}
-	t.spentUntil = end
-	if !isUrgent {
-		until = t.holdKey(w.Key, now, end, forge.Hour())
-	}
-	spent = spentHour{t.spentSince, end}
-	h.mu.Unlock()
-	if begins && end.Sub(now) > shortWait {
-		h.config.Log.Warn("what an hour of GitHub's allows is used up, but for what others need and for green checks that an event may end: "+
-			"other pull requests wait for the next", oplog.Installation(w.Tenant), "until", end)
-	}
-	return spent, until
-}
-
-// spentHourOf returns the rest of a tenant's hour that is spent.
-func (h *tenantHealth) spentHourOf(id int64) spentHour {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if t := h.states[id]; t != nil {
-		return spentHour{t.spentSince, t.spentUntil}
-	}
-	return spentHour{}
-}
-
-// letThrough notes that a key waits no more, and whether the hour is spent no more.
-func (t *tenantState) letThrough(key string, isOver bool) {
-	if isOver {
-		t.spentSince, t.spentUntil = time.Time{}, time.Time{}
-	}
-	if delete(t.heldKeys, key); len(t.heldKeys) == 0 {
-		t.heldLast = time.Time{}
-	}
-}
-
-// holdKey returns until when a key waits: for the end of the spent hour and, unless it has waited for the end of one before, its
-// place after that.
-func (t *tenantState) holdKey(key string, now, end time.Time, hour int) (until time.Time) {
-	if t.heldKeys == nil {
-		t.heldKeys = map[string]time.Time{}
-	}
-	since, isHeld := t.heldKeys[key]
-	if !isHeld {
-		since = now
-		t.heldKeys[key] = now
-	}
-	if until = end; !since.Before(t.spentSince) {
-		until = end.Add(placeIn(spreadOf(len(t.heldKeys), hour), key))
-	}
-	t.heldLast = laterTime(t.heldLast, until)
-	return until
-}
-
-// placeIn returns a key's own place in a span: the same one each time, so that who makes much happen moves nobody's.
-func placeIn(span time.Duration, key string) time.Duration {
-	sum := fnv.New32a()
-	sum.Write([]byte(key))
-	return time.Duration(float64(span) * float64(sum.Sum32()) / (1 << 32))
-}
-
-// spreadOf returns over how long so many looks that were held back are spread in an hour that allows so many requests, 0
-// being unknown: about as it allows them, so that what happens in it need not wait for all of them.
-func spreadOf(looks, hour int) time.Duration {
-	if hour <= 0 {
-		return 0
-	}
-	return min(time.Duration(min(looks, hour))*(time.Hour/time.Duration(hour))*time.Duration(client.LookCost.Reads), longestSpread)
-}
-
-// noteShortBacklog reports whether a tenant's budget leaves nothing over for its backlog: from then on that gets one look
-// at a time, as the budget allows. looks is how many of it are under way. It says so, once an hour.
-func (h *tenantHealth) noteShortBacklog(ctx context.Context, id int64, looks int, forge TenantForge) bool {
-	if !forge.Ready(looks, client.ForNobody).After(h.config.Now()) {
-		return false
-	}
-	h.mu.Lock()
-	t := h.stateOf(id)
-	t.backlogShort = true
-	now := h.config.Now()
-	isNews := now.Sub(t.backlogTold).Abs() >= backlogPause && forge.Ready(looks, client.ForNobody).Sub(now) > shortWait
-	if isNews {
-		t.backlogTold = now
-	}
-	h.mu.Unlock()
-	if !isNews {
-		return true
-	}
-	if table, err := h.config.Store.Health(ctx, h.config.Now()); err == nil {
-		h.config.Log.Info("open pull requests are looked over as GitHub's hour allows, and what happens now goes before them",
-			oplog.Installation(id), "count", table.Backlog[id], "until", forge.Ready(table.Backlog[id], client.ForNobody))
-	}
-	return true
-}
-
-// backlogBounds returns how much of their backlogs tenants may get beside what of it is under way, and the first moment at
-// which one that gets nothing may get a key.
-func (h *tenantHealth) backlogBounds(now time.Time, underWay map[int64]int) (b store.BacklogBounds, until time.Time) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	b.Each = max(h.config.PerTenant*3/4, 1)
-	b.Most = map[int64]int{}
-	for id, n := range underWay {
-		b.Most[id] = b.Each - n
-	}
-	for id, t := range h.states {
-		if !t.backlogShort {
-			continue
-		}
-		forge, err := h.config.Host.Enter(id)
-		if err != nil || !forge.Ready(b.Each, client.ForNobody).After(now) {
-			t.backlogShort = false // if it cannot be entered, its next look tells why
-			continue
-		}
-		b.Most[id] = 1 - underWay[id]
-		if at := forge.Ready(1+underWay[id], client.ForNobody); at.After(now) {
-			b.Most[id] = 0
-			if until.IsZero() || at.Before(until) {
-				until = at
-			}
-		}
-	}
-	for id, n := range b.Most {
-		if n <= 0 {
-			b.Except = append(b.Except, id)
-			delete(b.Most, id)
-		}
-	}
-	return b, until
-}
-
-// budgetReady returns when a tenant that was short of its budget may have one look more; h.mu is held.
-func (h *tenantHealth) budgetReady(id int64, t *tenantState, looks int, now time.Time) time.Time {
-	forge, err := h.config.Host.Enter(id)
-	if err != nil { // its next look tells why
-		t.budgetShort = false
-		return now
-	}
-	if !forge.Ready(h.config.PerTenant, client.Urgent).After(now) {
-		t.budgetShort = false
-		return now
-	}
-	return forge.Ready(looks+1, client.Urgent)
 }
 
 // claimLimits returns the tenants that get no key now, how many keys others may get beside those under way, and the
@@ -357,28 +165,58 @@ func (h *tenantHealth) claimLimits(now time.Time, underWay map[int64]int) (excep
 		most[id] = h.config.PerTenant - n
 	}
 	for id, t := range h.states {
-		at := laterTime(t.heldUntil, t.suspendedUntil)
-		if t.budgetShort {
-			at = laterTime(at, h.budgetReady(id, t, underWay[id], now))
-			most[id] = min(1, h.config.PerTenant-underWay[id])
-		}
+		held := laterTime(t.heldUntil, t.suspendedUntil)
+		most[id] = mostOf(h.config.PerTenant-underWay[id], held, now)
 		if t.denials > 0 { // one is enough to find out whether the key was renewed
-			most[id] = 1 - underWay[id]
+			most[id] = min(most[id], 1-underWay[id])
 		}
-		if now.Before(at) {
-			most[id] = 0
-			if until.IsZero() || at.Before(until) {
-				until = at
-			}
+		if now.Before(held) {
+			until = earlierDue(until, held)
 		}
 	}
+	except = takeHeld(most)
+	return except, most, until
+}
+
+// backlogBounds returns how much of their backlogs tenants may get beside what of it is under way, and the first moment at
+// which one that gets nothing may get a key.
+func (h *tenantHealth) backlogBounds(now time.Time, underWay map[int64]int) (b store.BacklogBounds, until time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	b.Each, b.Most = max(h.config.PerTenant*3/4, 1), map[int64]int{}
+	for id, n := range underWay {
+		b.Most[id] = b.Each - n
+	}
+	for id, t := range h.states {
+		if b.Most[id] = mostOf(b.Each-underWay[id], t.backlogUntil, now); now.Before(t.backlogUntil) {
+			until = earlierDue(until, t.backlogUntil)
+		}
+	}
+	b.Except = takeHeld(b.Most)
+	return b, until
+}
+
+// mostOf returns how many keys a claim may take that was held until a moment, of those that there is room for: none before it, and
+// soon after it one, so that few are claimed in vain.
+func mostOf(room int, heldUntil, now time.Time) int {
+	switch {
+	case now.Before(heldUntil):
+		return 0
+	case now.Sub(heldUntil) < cautiousFor:
+		return min(room, 1)
+	}
+	return room
+}
+
+// takeHeld takes those that get nothing from a map of how many keys tenants get, and returns them.
+func takeHeld(most map[int64]int) (held []int64) {
 	for id, n := range most {
 		if n <= 0 {
-			except = append(except, id)
+			held = append(held, id)
 			delete(most, id)
 		}
 	}
-	return except, most, until
+	return held
 }
 
 // waitingTenants returns the tenants that wait for something that comes by itself.
@@ -386,7 +224,7 @@ func (h *tenantHealth) waitingTenants(now time.Time) (ids []int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for id, t := range h.states {
-		if now.Before(t.suspendedUntil) || t.onlyLimited() && (t.budgetShort || now.Before(t.heldUntil)) {
+		if now.Before(t.suspendedUntil) || t.onlyLimited() && now.Before(t.heldUntil) {
 			ids = append(ids, id)
 		}
 	}
@@ -412,6 +250,16 @@ func (h *tenantHealth) limitedUntil() (until time.Time) {
 	return until
 }
 
+// spentHourOf returns the rest of a tenant's hour that is spent.
+func (h *tenantHealth) spentHourOf(id int64) spentHour {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if t := h.states[id]; t != nil {
+		return spentHour{t.spentSince, t.spentUntil}
+	}
+	return spentHour{}
+}
+
 // forgetTenant drops a tenant that is gone.
 func (h *tenantHealth) forgetTenant(id int64) {
 	h.mu.Lock()
@@ -422,6 +270,14 @@ func (h *tenantHealth) forgetTenant(id int64) {
 // laterTime returns the later of two times.
 func laterTime(a, b time.Time) time.Time {
 	if a.Before(b) {
+		return b
+	}
+	return a
+}
+
+// earlierDue returns the earlier of two due times; zero means never.
+func earlierDue(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b
 	}
 	return a

@@ -401,13 +401,13 @@ func TestASlowLookBringsNoOldPolicyBack(t *testing.T) {
 func TestNoOtherNamePassesForOurs(t *testing.T) {
 	for _, host := range []string{
 		"", "evil.example", "127.0.0.1.evil.example", "localhost.evil.example", "127.0.0.1:9090.evil.example", "127.1",
-		"0x7f000001", "2130706433", "0.0.0.0", "[::]", "localhost:",
+		"0x7f000001", "2130706433", "0.0.0.0", "[::]", "[::ffff:0.0.0.0]", "localhost:",
 	} {
 		if ask(newAdmin(&shownTable{}), http.MethodGet, "/healthz", host).Code != http.StatusForbidden {
 			t.Errorf("%q passes", host)
 		}
 	}
-	for _, host := range []string{"localhost", "LocalHost:9090", "127.0.0.1", "127.0.0.1:9090", "[::1]:9090", "[::1]", "127.8.8.8:1"} {
+	for _, host := range []string{"localhost", "LocalHost:9090", "127.0.0.1", "127.0.0.1:9090", "[::1]:9090", "[::1]", "127.8.8.8:1", "192.0.2.1:9090"} {
 		if ask(newAdmin(&shownTable{}), http.MethodGet, "/healthz", host).Code != http.StatusOK {
 			t.Errorf("%q is refused", host)
 		}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/store"
 )
 
@@ -37,4 +38,42 @@ func (v view) Health(ctx context.Context, now time.Time) (store.Health, error) {
 		h.Oldest = max(now.Sub(next), 0)
 	}
 	return h, nil
+}
+
+// Waits returns until when a tenant waits for a limit of GitHub's to end, or for its next hour; zero if it does not.
+func (d *Daemon) Waits(tenant int64) time.Time {
+	return d.health.limitEnds(d.Now())[tenant]
+}
+
+// limitEnds returns the tenants that wait so, and until when. What is refused or cannot be reached waits for no limit.
+func (h *tenantHealth) limitEnds(now time.Time) (ends map[int64]time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	ends = map[int64]time.Time{}
+	for id, t := range h.states {
+		if until := laterTime(t.heldUntil, t.spentUntil); t.onlyLimited() && until.After(now) {
+			ends[id] = until
+		}
+	}
+	return ends
+}
+
+// backlogEnds returns when as many keys of tenants' backlogs have been looked at, at the earliest, of those that wait.
+func (h *tenantHealth) backlogEnds(now time.Time, waiting map[int64]int) (ends map[int64]time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	ends = map[int64]time.Time{}
+	for id, n := range waiting {
+		if t := h.states[id]; t == nil || now.After(t.backlogUntil.Add(cautiousFor)) {
+			continue
+		}
+		forge, err := h.config.Host.Enter(id)
+		if err != nil {
+			continue
+		}
+		if end := forge.Ready(n, client.Backlog); end.After(now) {
+			ends[id] = end
+		}
+	}
+	return ends
 }

@@ -23,9 +23,9 @@ func clockAt(minute, second int) time.Time {
 	return time.Date(2026, 3, 2, 9, minute, second, 0, time.UTC)
 }
 
-func openTable(t testing.TB) *store.SQLite {
+func openTable(t testing.TB) *store.Database {
 	t.Helper()
-	s, err := store.OpenSQLite(filepath.Join(t.TempDir(), "coordinator.db"), store.SQLiteOptions{Fleeting: true})
+	s, err := store.OpenSQLite(filepath.Join(t.TempDir(), "coordinator.db"), store.Options{Fleeting: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode/utf16"
 )
 
 // quoteShell quotes a text for a POSIX shell. A text that needs no quotes stays as it is.
@@ -47,20 +48,11 @@ func compactJSON(body any) []byte {
 			plain.WriteRune(r)
 			continue
 		}
-		for _, unit := range utf16Units(r) {
+		for _, unit := range utf16.AppendRune(nil, r) {
 			fmt.Fprintf(&plain, `\u%04x`, unit)
 		}
 	}
 	return []byte(plain.String())
-}
-
-// utf16Units are a character as JSON writes it with escapes.
-func utf16Units(r rune) []rune {
-	if r <= 0xFFFF {
-		return []rune{r}
-	}
-	r -= 0x10000
-	return []rune{0xD800 + r>>10, 0xDC00 + r&0x3FF}
 }
 
 // initCommand writes the policy and the workflows.

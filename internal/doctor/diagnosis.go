@@ -116,7 +116,7 @@ func areaOf(part Part) string {
 		return "fine-actions"
 	case WorkflowsPart:
 		return "fine-posting"
-	case PullsPart, AnswersPart:
+	case PullsPart, AnswersPart, WritersPart:
 		return "fine-reviewers"
 	}
 	return ""

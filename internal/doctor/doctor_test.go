@@ -217,6 +217,15 @@ func TestNothingIsInventedOfGoodSetups(t *testing.T) {
 			s.withPolicy(t, strings.Replace(usualPolicy, "quorum: all\n", "quorum: 1\nstand_in: none\n", 1))
 			s.edit(t, gemini, "secrets.KEY", "secrets.GITHUB_TOKEN")
 		}, nil},
+		"one person alone, who may vouch": {appSetup, func(s *Setup) {
+			s.withPolicy(t, strings.Replace(usualPolicy, "quorum: all\n", "quorum: all\nown_change: stand_in\n", 1))
+			s.OnlyWriter = "alice"
+		}, nil},
+		"one person alone, where nobody stands in": {appSetup, func(s *Setup) {
+			s.withPolicy(t, strings.Replace(usualPolicy, "quorum: all\n", "quorum: 1\nstand_in: none\n", 1))
+			s.edit(t, gemini, "secrets.KEY", "secrets.GITHUB_TOKEN")
+			s.OnlyWriter = "alice"
+		}, nil},
 		"a reviewer that starts for some paths, as the policy says": {appSetup, func(s *Setup) {
 			s.withPolicy(t, strings.Replace(usualPolicy, `"## OpenAI review"`, `"## OpenAI review", when: {any_path: ["**.go"]}`, 1))
 			s.edit(t, openai, "on: pull_request", "on: {pull_request: {paths: ['**.go']}}")
@@ -600,6 +609,10 @@ func spoiledReviewers() []spoiled {
 		{"its format changed", appSetup, func(_ *testing.T, s *Setup) {
 			s.Drifts = []quorum.Drift{{Reviewer: "gemini", Answers: 4, Unread: 4, InRow: 4}}
 		}, "drifted", Warning, `"gemini": 4 of its last 4 answers were not understood`, ""},
+		{
+			"nobody else can approve", appSetup, func(_ *testing.T, s *Setup) { s.OnlyWriter = "alice" }, "only-writer", Warning,
+			`"alice" alone may write here`, "",
+		},
 		{"no fork's can pass", appSetup, policy("quorum: all\n", "quorum: all\nstand_in: none\n"), "forks-cannot-pass", Warning, "no fork's can pass", ""},
 		{"Copilot's reviews are held", jobSetup, func(t *testing.T, s *Setup) {
 			s.withPolicy(t, usualPolicy+"  - preset: copilot\n")
@@ -665,6 +678,7 @@ func TestWhatWasNotReadIsNotKnown(t *testing.T) {
 		WorkflowsPart:    {"fine-posting", func(s *Setup) { s.Workflows = nil }},
 		PullsPart:        {"fine-reviewers", func(s *Setup) { s.Pulls = nil }},
 		AnswersPart:      {"fine-reviewers", func(*Setup) {}},
+		WritersPart:      {"fine-reviewers", func(*Setup) {}},
 	} {
 		for _, needs := range []string{"", "administration: read"} {
 			s := appSetup(t)

@@ -4,6 +4,7 @@ package doctor
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -175,34 +176,20 @@ func (e postingExam) examinePoster(p poster) {
 	}
 }
 
-// allowsAction reports whether the settings of Actions allow an action.
+// allowsAction reports whether the settings of Actions allow an action. In their patterns * is any text; none of them refuses.
 func (e postingExam) allowsAction(uses string) bool {
+	matches := func(pattern string) bool {
+		expr := "(?is)^" + strings.ReplaceAll(regexp.QuoteMeta(pattern), `\*`, ".*") + "$"
+		fits, err := regexp.MatchString(expr, uses)
+		return fits && err == nil
+	}
 	switch e.Actions.Allowed {
 	case "local_only":
-		return strings.HasPrefix(strings.ToLower(uses), strings.ToLower(e.Owner)+"/")
+		return matches(e.Owner + "/*")
 	case "selected":
-		return strings.HasPrefix(strings.ToLower(uses), strings.ToLower(e.Owner)+"/") ||
-			slices.ContainsFunc(e.Actions.Patterns, func(pattern string) bool {
-				return matchesAction(strings.ToLower(pattern), strings.ToLower(uses))
-			})
+		return matches(e.Owner+"/*") || slices.ContainsFunc(e.Actions.Patterns, matches)
 	}
 	return true
-}
-
-// matchesAction reports whether a pattern of allowed actions, in which * is any text, fits; none refuses.
-func matchesAction(pattern, uses string) bool {
-	parts := strings.Split(pattern, "*")
-	rest, fits := strings.CutPrefix(uses, parts[0])
-	for i, part := range parts[1:] {
-		if !fits {
-			return false
-		}
-		if i == len(parts)-2 {
-			return strings.HasSuffix(rest, part)
-		}
-		_, rest, fits = strings.Cut(rest, part)
-	}
-	return fits && rest == ""
 }
 
 // examineQueue examines whether a merge queue gets its check. An App that runs by itself needs no trigger for it.

@@ -45,6 +45,11 @@ func (e reviewersExam) examineReviewers() {
 	}
 	e.examineAbsent(absent)
 	e.examineForks()
+	if e.OnlyWriter != "" && e.NeedsOthers() {
+		e.report(Warning, "only-writer", quoteName(e.OnlyWriter)+
+			" alone may write here, as far as GitHub lists who may: where a reviewer or a person is missing, nobody can approve what they change",
+			"write own_change: stand_in, and comment /review-coordinator vouch: docs/commands-by-comment.md")
+	}
 	for _, d := range e.Drifts {
 		if says := report.DriftSentence(d); says != "" {
 			e.report(Warning, "drifted", quoteName(d.Reviewer)+": "+says,

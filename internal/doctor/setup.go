@@ -23,6 +23,7 @@ type Setup struct {
 	Rulesets    []Ruleset     // of branches, active or not
 	Actions     ActionsSettings
 	Workflows   []WorkflowFile
+	OnlyWriter  string         // login of the only person who may write; "": there are more, or it was not read
 	Pulls       []SeenPull     // those that changed last, newest first
 	Drifts      []quorum.Drift // of the reviewers' newest answers
 	App         AppIdentity    // as which all this was read; zero: with a token
@@ -51,7 +52,11 @@ const (
 	WorkflowsPart                    //
 	PullsPart                        //
 	AnswersPart                      // how reviewers' answers were understood
+	WritersPart                      // who may write
 )
+
+// NeedsOthers reports whether nobody may speak for a change of their own.
+func (s *Setup) NeedsOthers() bool { return s.Policy.StandIn != 0 && !s.Policy.OwnChange }
 
 // A Base is a branch that pull requests are merged into, with what it requires.
 type Base struct {

@@ -44,7 +44,8 @@ func TestWhichPullRequestsMayBeAlike(t *testing.T) {
 	}
 }
 
-// What was objected to a layer of a stack counts onto the trunk, though the layer's base has changed since, and that changed nothing.
+// What was objected to a layer of a stack counts onto the trunk, though the layer's base has changed since, and that
+// changed nothing.
 func TestALayerLeavesItsStack(t *testing.T) {
 	layer := quorum.Snapshot{
 		PR:    quorum.PullRequest{PR: quorum.PR{Number: 6}, Head: older, BaseRef: "elsewhere", Diff: quorum.DiffPrint{Lines: aDiff, Files: "f"}},
@@ -53,9 +54,13 @@ func TestALayerLeavesItsStack(t *testing.T) {
 		Record: quorum.Record{
 			Seq: 1, Head: older, Base: "feature-5", Trunk: "main", Pull: 6, Diff: aDiff, Files: "f", Guards: "g",
 			Objections: []quorum.Objection{{Reviewer: "sage", Base: "feature-5", TextRef: quorum.TextRef{Kind: quorum.TextReview, ID: 1}}},
+			Turns:      []quorum.FirstTime{{Reviewer: "spare", Base: "feature-5", At: at(50)}},
 		},
 	}
 	left := evidence.Inherit(quorum.Policy{}, layer)
+	if turns := left.Turns; len(turns) != 1 || turns[0].Base != "elsewhere" {
+		t.Errorf("a reserve's seat is forgotten with the base's old name: %+v", turns)
+	}
 	left.Trunk = ""
 	anew := quorum.Snapshot{
 		PR:    quorum.PullRequest{PR: quorum.PR{Number: 7}, Head: head, BaseRef: "main", Diff: quorum.DiffPrint{Lines: aDiff}},
@@ -64,5 +69,29 @@ func TestALayerLeavesItsStack(t *testing.T) {
 	got := evidence.Inherit(quorum.Policy{}, anew)
 	if len(left.Moved) != 1 || len(got.Objections) != 1 || !got.Concerns(&got.Objections[0], "main", aDiff) {
 		t.Errorf("the layer's record is %+v, and of it came %+v", left, got)
+	}
+}
+
+// Of what was objected on another pull request what was objected to this diff counts, against whichever base it was
+// said.
+func TestWhatCountsOfAnotherPullRequest(t *testing.T) {
+	objected := func(id int64, base, diff string) quorum.Objection {
+		ref := quorum.TextRef{Kind: quorum.TextReview, ID: id}
+		return quorum.Objection{Reviewer: "sage", Base: base, Diff: diff, TextRef: ref, At: at(int(id))}
+	}
+	got := evidence.Inherit(quorum.Policy{}, quorum.Snapshot{
+		PR: quorum.PullRequest{PR: quorum.PR{Number: 7}, Head: head, BaseRef: "main", Diff: quorum.DiffPrint{Lines: aDiff}},
+		Alike: []quorum.Record{{
+			Seq: 1, Head: older, Base: "main", Pull: 6, Diff: aDiff,
+			Objections: []quorum.Objection{objected(1, "main", ""), objected(2, "next", anotherDiff), objected(3, "next", aDiff)},
+		}},
+	})
+	if all := got.Objections; len(all) != 2 || all[0].ID != 1 || all[1].ID != 3 || all[0].Pull != 6 || all[1].Carried != older {
+		t.Errorf("the record holds %+v", all)
+	}
+	for _, o := range got.Objections {
+		if !got.Concerns(&o, "main", aDiff) || got.Concerns(&o, "main", anotherDiff) {
+			t.Errorf("it is to another diff: %+v", o)
+		}
 	}
 }

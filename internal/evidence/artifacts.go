@@ -17,7 +17,6 @@ import (
 // earlier ones. What an earlier one said stands in the record, if a look has seen it.
 const maxUploadRuns = 5
 
-// unreadUploads are the artifacts of r's runs that were not asked for yet.
 func (h *headView) unreadUploads(r *quorum.Reviewer, runs []quorum.Run) (out []quorum.UploadName) {
 	if r.Verdict.Kind != quorum.Artifact || r.Retired {
 		return nil
@@ -32,7 +31,6 @@ func (h *headView) unreadUploads(r *quorum.Reviewer, runs []quorum.Run) (out []q
 	return out
 }
 
-// artifacts are the artifacts of the attempt's run, read as those of the attempt.
 func (v *attemptView) artifacts() (out []statement) {
 	a := &v.attempt
 	if v.Verdict.Kind != quorum.Artifact || a.run == nil {
@@ -40,10 +38,7 @@ func (v *attemptView) artifacts() (out []statement) {
 	}
 	for _, f := range v.head.snapshot.Uploads[quorum.UploadName{Run: a.run.ID, Name: v.Verdict.Artifact}] {
 		s := statement{Reading: v.readArtifact(&f), at: f.Created, url: cmp.Or(f.URL, a.run.URL)}
-		s.ref = quorum.TextRef{Kind: quorum.TextArtifact, ID: f.ID}
-		if f.Problem == "" {
-			s.body = string(f.Content)
-		}
+		s.ref, s.body = quorum.TextRef{Kind: quorum.TextArtifact, ID: f.ID}, string(f.Content)
 		s.voidIfOtherPull(v.head.otherPullOfRun(a.run, false))
 		switch {
 		case f.Expired:
@@ -60,13 +55,11 @@ func (v *attemptView) artifacts() (out []statement) {
 // from the record. Of several in one attempt an objection objects, and none approves.
 func (v *attemptView) artifactStatements() (out []statement) {
 	a, all := &v.attempt, v.artifacts()
-	if a.run == nil {
-		return nil
-	}
 	for _, st := range v.head.record.approvalsOf(v.Name) {
 		isShown := slices.ContainsFunc(all, func(s statement) bool { return s.ref.ID == st.ID && s.rejected != artifactExpired })
-		isOfRun := st.Kind == quorum.TextArtifact && st.Run == a.run.ID && st.Base == v.head.record.base && a.covers(st.At)
-		if isOfRun && !isShown && st.Terms == termsOf(v.Reviewer) {
+		isOfRun := a.run != nil && st.Run == a.run.ID && a.covers(st.At)
+		isIts := st.Kind == quorum.TextArtifact && st.Base == v.head.record.base && st.Terms == termsOf(v.Reviewer)
+		if isOfRun && isIts && !isShown {
 			yes := review.Reading{Outcome: quorum.Approved, Reason: quorum.ReasonApproved}
 			out = append(out, statement{Reading: yes, ref: st.TextRef, at: st.At, url: a.run.URL})
 		}
@@ -86,18 +79,16 @@ func (v *attemptView) artifactStatements() (out []statement) {
 	return out
 }
 
-// readArtifact reads what an artifact says of this head and base, in this attempt.
 func (v *attemptView) readArtifact(f *quorum.Upload) review.Reading {
 	malformed := func(detail string) review.Reading {
 		return review.Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonMalformed, Detail: detail}
-	}
-	if f.Problem != "" {
-		return malformed(f.Problem)
 	}
 	file, err := review.ParseVerdictFile(f.Content)
 	a, pr := &v.attempt, &v.head.snapshot.PR
 	isOldName := func(m quorum.BaseMove) bool { return m.From == file.Base } // of this base
 	switch {
+	case f.Problem != "":
+		return malformed(f.Problem)
 	case err != nil:
 		return malformed(err.Error())
 	case !strings.EqualFold(file.Head, pr.Head):

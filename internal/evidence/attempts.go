@@ -5,7 +5,6 @@ package evidence
 import (
 	"cmp"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 
@@ -13,9 +12,10 @@ import (
 	"github.com/review-coordinator/coordinator/internal/review"
 )
 
-// isCancelledByUs reports whether the record holds our cancel of this attempt.
+// isCancelledByUs reports whether we cancelled the attempt, which has a run.
 func (v *attemptView) isCancelledByUs() bool {
-	return v.head.record.hasIntent(quorum.Cancel, v.attempt.run.ID, v.attempt.number)
+	run := v.attempt.run
+	return run.Conclusion == "cancelled" && v.head.record.hasIntent(quorum.Cancel, run.ID, v.attempt.number)
 }
 
 // judgeAttempts judges each attempt of the reviewer's runs on this head by itself. Those for other pull requests with
@@ -24,9 +24,9 @@ func (v *reviewerView) judgeAttempts() {
 	twins := attemptsOfRuns(v.head, v.Reviewer, v.runs.ofTwins)
 	for i, a := range slices.Concat(twins, v.attempts) {
 		a.isOfTwin = i < len(twins)
-		view := attemptView{v, a}
-		if got := view.ownResult(); !a.isOfTwin || got.Outcome == quorum.Findings {
-			v.judged = append(v.judged, judgedAttempt{view, got})
+		view := attemptView{reviewerView: v, attempt: a}
+		if view.own = view.ownResult(); !a.isOfTwin || view.own.Outcome == quorum.Findings {
+			v.judged = append(v.judged, view)
 		}
 	}
 }
@@ -34,7 +34,7 @@ func (v *reviewerView) judgeAttempts() {
 // newestAttempt is the attempt by which the reviewer is judged first, beside which all others speak.
 func (v *reviewerView) newestAttempt() *attemptView {
 	if v.Workflow == "" {
-		return &attemptView{v, v.requestedAttempt()}
+		return &attemptView{reviewerView: v, attempt: v.requestedAttempt()}
 	}
 	start := v.head.cycle.start
 	a := reviewAttempt{number: 1, began: start, firstJobBegan: start}
@@ -43,34 +43,29 @@ func (v *reviewerView) newestAttempt() *attemptView {
 		a.byPerson = a.number > 1 && !v.head.record.hasOwnIntent(quorum.Rerun, a.run.ID, a.number-1)
 	}
 	a.spentAttempts = v.head.spentAttempts(v.Reviewer)
-	return &attemptView{v, a}
+	return &attemptView{reviewerView: v, attempt: a}
 }
 
 // speakingAttempt is, among the newest attempts of runs that did no more than most, the last of those that did most.
 // One that waits for a person's approval replaces no approval, nor does one that we cancelled.
-func speakingAttempt(all []judgedAttempt, most attemptRank) (best *judgedAttempt) {
-	var idle *judgedAttempt
-	newestAt := func(a *judgedAttempt) time.Time { return cmp.Or(a.attempt.ended, a.attempt.firstJobBegan) }
-	isNewer := func(a, than *judgedAttempt) bool { return than == nil || !newestAt(a).Before(newestAt(than)) }
+func speakingAttempt(all []attemptView, most attemptRank) (best *attemptView) {
+	var idle *attemptView
+	newestAt := func(a *attemptView) time.Time { return cmp.Or(a.attempt.ended, a.attempt.firstJobBegan) }
+	isNewer := func(a, than *attemptView) bool { return than == nil || !newestAt(a).Before(newestAt(than)) }
 	for i := range all {
 		a := &all[i]
-		switch rank := a.attemptRank(); {
+		switch rank := rankOf(a); {
 		case a.attempt.isPast, a.attempt.isOfTwin, rank > most:
-		case !a.got.isVerdict() && (a.attempt.run.Status == "waiting" || a.isOurCancel()):
+		case !a.own.isVerdict() && (a.attempt.run.Status == "waiting" || a.isCancelledByUs()):
 			idle = a
-		case best == nil || rank > best.attemptRank() || rank == best.attemptRank() && isNewer(a, best):
+		case best == nil || rank > rankOf(best) || rank == rankOf(best) && isNewer(a, best):
 			best = a
 		}
 	}
-	if idle != nil && isNewer(idle, best) && (best == nil || best.attemptRank() < rankUnderWay && best.got.Outcome != quorum.Approved) {
+	if idle != nil && isNewer(idle, best) && (best == nil || rankOf(best) < rankUnderWay && best.own.Outcome != quorum.Approved) {
 		return idle
 	}
 	return best
-}
-
-// isOurCancel reports whether it ended by our cancel.
-func (a *judgedAttempt) isOurCancel() bool {
-	return a.attempt.run.Conclusion == "cancelled" && a.isCancelledByUs()
 }
 
 // attemptRank is how much an attempt did, as far as others may replace it.
@@ -83,15 +78,15 @@ const (
 	rankUnderWay                    // it has not ended
 )
 
-func (a *judgedAttempt) attemptRank() attemptRank {
+func rankOf(a *attemptView) attemptRank {
 	switch run := a.attempt.run; {
 	case !run.Completed():
 		return rankUnderWay
-	case a.got.isVerdict() || a.isOurCancel():
+	case a.own.isVerdict() || a.isCancelledByUs():
 		return rankSpoke
 	case run.Conclusion == "skipped" || run.Conclusion == "cancelled" || len(run.Jobs) == 0:
 		return rankNothing
-	case a.got.Outcome == quorum.Empty, isByConclusion(a.Reviewer) && a.got.Reason == quorum.ReasonOtherPull:
+	case a.own.Outcome == quorum.Empty, isByConclusion(a.Reviewer) && a.own.Reason == quorum.ReasonOtherPull:
 		return rankEmpty
 	}
 	return rankSpoke
@@ -119,50 +114,33 @@ func (v *reviewerView) requestedAttempt() reviewAttempt {
 // judgeAttempt derives the reviewer's result by the attempt, beside which all others speak. The order of judgement: texts
 // (identity and binding came first), then the record of them, then the run's log and annotations, then its conclusion.
 func (v *attemptView) judgeAttempt() statement {
+	a, all := &v.attempt, v.textStatements()
 	if v.Verdict.Kind == quorum.Conclusion {
-		got, beside := v.ownResult(), v.textStatements(&v.attempt) // its comments on the diff object
-		if _, objection, _ := v.decidingStatements(beside); objection != nil && got.Outcome != quorum.Findings {
-			got = v.objectionResult(objection)
+		got := v.ownResult()
+		if _, objection, _ := v.decidingStatements(all); objection != nil && got.Outcome != quorum.Findings {
+			got = v.objectionResult(objection) // its comments on the diff object
 		}
-		return v.applyRecord(got, append(v.signalStatements(), beside...))
+		return v.applyRecord(got, append(v.signalStatements(), all...))
 	}
-	a := &v.attempt
-	all := v.textStatements(a)
 	for _, list := range [][]statement{v.checkStatements(), v.statusStatements()} {
 		if s, found := newestStatement(list); found && s.Outcome != quorum.Unrelated && !a.wasBefore(&s) {
 			all = append(all, s)
 		}
 	}
-	sort.SliceStable(all, func(i, j int) bool { return all[i].at.Before(all[j].at) })
-	return v.applyRecord(v.dateApproval(v.combineTexts(all)), all)
+	slices.SortStableFunc(all, func(a, b statement) int { return a.at.Compare(b.at) })
+	return v.applyRecord(v.combineTexts(all), all)
 }
 
-// ownResult is the result of the attempt alone.
 func (v *attemptView) ownResult() statement {
 	switch {
 	case v.Verdict.Kind != quorum.Conclusion:
-		return v.dateApproval(v.combineTexts(v.textStatements(&v.attempt)))
+		return v.combineTexts(v.textStatements())
 	case v.Check == "" && v.Status == "":
-		return v.dateApproval(v.conclusionOfRun())
+		return v.conclusionOfRun()
 	}
-	return v.dateApproval(v.conclusionOfSignals())
+	return v.conclusionOfSignals()
 }
 
-// dateApproval adds when the attempt began whose approval a result is. A text belongs to the first that may have left it.
-func (v *attemptView) dateApproval(got statement) statement {
-	if v.attempt.run == nil || got.Outcome != quorum.Approved {
-		return got
-	}
-	got.begun = v.attempt.began
-	for i := range v.attempts {
-		if a := &v.attempts[i]; isWithdrawable(got.ref.Kind) && v.attempts.mayHaveLeft(a, got.at) {
-			got.begun = earliest(got.begun, a.began)
-		}
-	}
-	return got
-}
-
-// combineTexts joins the statements of an attempt into one result.
 func (v *attemptView) combineTexts(statements []statement) statement {
 	approval, objection, other := v.decidingStatements(statements)
 	switch {
@@ -172,12 +150,19 @@ func (v *attemptView) combineTexts(statements []statement) statement {
 		return got
 	case approval != nil && v.attempt.hasBegun():
 		return v.approvalResult(approval)
-	case v.attempt.isUnderWay(): // whatever else it has said: it may yet say more
-		return v.outcomeOfRun()
-	case other != nil && (other.Outcome != quorum.Running || v.attempt.ended.IsZero()):
-		return v.noVerdict(other)
 	}
-	return v.nothingSaid(statements)
+	got := v.outcomeOfRun()
+	hasRun := v.attempt.run != nil
+	isExplained := hasRun && got.Outcome != quorum.Empty && got.Outcome != quorum.Unknown // by its log or its conclusion
+	switch {
+	case v.attempt.isUnderWay(): // whatever else it has said: it may yet say more
+		return got
+	case other == nil, hasRun && other.Outcome == quorum.Running, isExplained && !saysWhy(other.Outcome):
+		return v.resultWithoutVerdict(got, statements)
+	}
+	got = *other
+	got.Findings = nil
+	return got
 }
 
 // decidingStatements picks the statement that decides as an approval, as an objection, and, if there is neither,
@@ -191,7 +176,7 @@ func (v *attemptView) decidingStatements(statements []statement) (approval, obje
 			continue
 		}
 		switch {
-		case s.Outcome == quorum.Findings && v.threads.haveEnded(s):
+		case s.Outcome == quorum.Findings && v.haveEnded(s):
 			if approval == nil || approval.Outcome == quorum.Findings { // an approval in words answers more
 				approval = s
 			}
@@ -201,32 +186,26 @@ func (v *attemptView) decidingStatements(statements []statement) (approval, obje
 			elsewhere = newerObjection(elsewhere, s)
 		case s.Outcome == quorum.Approved:
 			approval = s
-			if !v.isShared() && (s.isReview() || v.isOfAttemptsBefore(inReview, s)) {
+			if !v.isShared() && s.isReview() || v.isOfAttemptsBefore(inReview, s) {
 				inReview = nil
 			}
-			if !v.isShared() && v.isOfAttemptsBefore(elsewhere, s) {
+			if v.isOfAttemptsBefore(elsewhere, s) {
 				elsewhere = nil
 			}
 		default:
-			other = v.tellingStatement(other, s)
+			isAtWork := s.Outcome == quorum.Running && v.attempt.ended.IsZero()
+			if other == nil || !saysWhy(other.Outcome) || saysWhy(s.Outcome) || isAtWork {
+				other = s // else only the older one says why there is no verdict
+			}
 		}
 	}
 	return approval, newerObjection(elsewhere, inReview), other
 }
 
-// tellingStatement is the newer of two statements without a verdict, unless only the older one says why there is none.
-func (v *attemptView) tellingStatement(older, newer *statement) *statement {
-	isAtWork := newer.Outcome == quorum.Running && v.attempt.ended.IsZero()
-	if older == nil || !saysWhy(older.Outcome) || saysWhy(newer.Outcome) || isAtWork {
-		return newer
-	}
-	return older
-}
-
-// isOfAttemptsBefore reports whether the reviewer was asked again between an objection, if there is one, and an approval.
+// isOfAttemptsBefore reports whether an account of its own was asked again between an objection, if any, and an approval.
 func (v *attemptView) isOfAttemptsBefore(objection, approval *statement) bool {
-	began := v.attempt.began
-	return objection != nil && v.attempt.wasAskedAgain() && objection.at.Before(began) && !approval.at.Before(began)
+	isAskedAgain, began := !v.isShared() && v.attempt.wasAskedAgain(), v.attempt.began
+	return objection != nil && isAskedAgain && objection.at.Before(began) && !approval.at.Before(began)
 }
 
 // newerObjection is the newer of two objections; a doubt only if there is nothing else.
@@ -237,12 +216,11 @@ func newerObjection(a, b *statement) *statement {
 	return a
 }
 
-// objectionResult is the result of a statement that objects.
 func (v *reviewerView) objectionResult(s *statement) statement {
 	got := *s
 	got.Outcome, got.Reason = quorum.Findings, quorum.ReasonFindings
 	got.begun = time.Time{} // of an objection it counts when it was said
-	got.Findings = v.threads.withFindings(slices.Clip(s.Findings), s.threads)
+	got.Findings = v.withFindings(slices.Clip(s.Findings), s.threads)
 	got.hasThreads = s.endsByThreads()
 	return got
 }
@@ -261,32 +239,26 @@ func (v *attemptView) approvalResult(s *statement) statement {
 		}
 		got.Findings, got.Reason, got.Detail = nil, quorum.ReasonResolved, strings.Join(withoutRepeats(resolvers), ", ")
 	case s.Below:
-		got.Findings, got.Reason = v.threads.withFindings(got.Findings, s.threads), quorum.ReasonAccepted
+		got.Findings, got.Reason = v.withFindings(got.Findings, s.threads), quorum.ReasonAccepted
 	}
 	got.hasThreads = len(s.threads) > 0 // unresolving one would end the approval
-	if !v.OnlyNew && !s.NoOpen {
+	if open := v.openFindings(); len(open) > 0 && (v.OnlyNew || s.NoOpen) {
+		got.Outcome, got.Reason, got.Detail, got.Findings, got.hasThreads = quorum.Findings, quorum.ReasonOpenThreads, "", open, true
 		return got
 	}
-	if open := v.threads.openFindings(); len(open) > 0 {
-		got.Outcome, got.Reason, got.Detail, got.Findings, got.hasThreads = quorum.Findings, quorum.ReasonOpenThreads, "", open, true
+	if v.attempt.run != nil { // begun with its attempt; a text with the first that may have left it
+		got.begun = v.attempt.began
+	}
+	for i := range v.attempts {
+		if a := &v.attempts[i]; isWithdrawable(got.ref.Kind) && v.mayHaveLeft(a, got.at) {
+			got.begun = earliest(got.begun, a.began)
+		}
 	}
 	return got
 }
 
-// noVerdict is the result of a statement that neither approves nor objects.
-func (v *attemptView) noVerdict(s *statement) statement {
-	got, run := *s, v.outcomeOfRun()
-	isExplained := run.Outcome != quorum.Empty && run.Outcome != quorum.Unknown // by its log or its conclusion
-	if isExplained && !saysWhy(s.Outcome) && !v.attempt.ended.IsZero() {
-		return run
-	}
-	got.Findings = nil
-	return got
-}
-
-// nothingSaid is the result of an attempt without a statement that counts. A void one may explain why.
-func (v *attemptView) nothingSaid(statements []statement) statement {
-	got := v.outcomeOfRun()
+// resultWithoutVerdict is what a run came to that no statement decides. Where it left nothing, a void one may explain why.
+func (v *attemptView) resultWithoutVerdict(got statement, statements []statement) statement {
 	if got.Outcome != quorum.Silent && got.Outcome != quorum.Empty {
 		return got
 	}
@@ -304,13 +276,12 @@ func (v *attemptView) nothingSaid(statements []statement) statement {
 		}
 	}
 	isOfAnyRun := func(s statement) bool { return s.rejected == duringOtherRun }
-	if got.Outcome == quorum.Empty && slices.ContainsFunc(v.textsFor(&v.attempt), isOfAnyRun) {
+	if got.Outcome == quorum.Empty && slices.ContainsFunc(v.textsFor(), isOfAnyRun) {
 		got.Reason = quorum.ReasonAmbiguous
 	}
 	return got
 }
 
-// conclusionOfSignals is the result of an attempt whose verdict is the conclusion of a check or a status.
 func (v *attemptView) conclusionOfSignals() statement {
 	all := v.signalStatements()
 	s, seen := newestStatement(all) // [attemptView.applyRecord] finds an older one that it does not answer
@@ -326,7 +297,6 @@ func (v *attemptView) conclusionOfSignals() statement {
 	return s
 }
 
-// conclusionOfRun is the result of an attempt whose verdict is the conclusion of its run.
 func (v *attemptView) conclusionOfRun() statement {
 	run, got := v.attempt.run, v.outcomeOfRun()
 	isNeutral, isFailure := got.Outcome == quorum.Empty, got.Outcome == quorum.Unknown && run.Conclusion == "failure"
@@ -334,7 +304,7 @@ func (v *attemptView) conclusionOfRun() statement {
 	case run == nil || !run.Completed():
 	case run.Conclusion == "success":
 		got = statementOf(quorum.Approved, quorum.ReasonApproved, v.attempt.ended)
-		got.ref, got.url = runRef(run), run.URL
+		got.ref, got.url, got.begun = runRef(run), run.URL, v.attempt.began
 		if got.voidIfOtherPull(v.head.otherPullOfRun(run, false)); got.rejected != "" {
 			return got.asDeclined()
 		}
@@ -348,46 +318,37 @@ func (v *attemptView) conclusionOfRun() statement {
 	return got
 }
 
-// outcomeOfRun derives the result from the run alone: the reviewer left no text.
 func (v *attemptView) outcomeOfRun() statement {
 	a, run := &v.attempt, v.attempt.run
 	if run == nil {
 		return statementOf(quorum.Silent, quorum.ReasonSilent, a.began)
 	}
-	result := func(o quorum.Outcome, why quorum.Reason, at time.Time) statement {
-		got := statementOf(o, why, at)
-		got.url = run.URL
-		return got
-	}
+	got := statementOf(quorum.Unknown, quorum.ReasonUnknown, a.ended)
+	got.url = run.URL
 	// Source: "About Actions policies", GitHub's changelog of 2026-09-17. A job may show a little late.
 	seen := v.head.snapshot.Began
 	mayBeLate := !seen.IsZero() && seen.Before(a.ended.Add(quorum.ReplicaLag))
+	log, isExplained := readLogs(run)
+	isCancelled := run.Conclusion == "cancelled"
 	switch {
 	case run.Status == "waiting", run.Completed() && run.Conclusion == "action_required":
-		return result(quorum.AwaitingApproval, quorum.ReasonApproval, a.began)
+		got.Outcome, got.Reason, got.at = quorum.AwaitingApproval, quorum.ReasonApproval, a.began
 	case !run.Completed():
-		return result(quorum.Running, quorum.ReasonRunning, a.firstJobBegan)
+		got.Outcome, got.Reason, got.at = quorum.Running, quorum.ReasonRunning, a.firstJobBegan
 	case run.Conclusion == "skipped":
-		return result(quorum.Declined, quorum.ReasonSkipped, a.ended)
+		got.Outcome, got.Reason = quorum.Declined, quorum.ReasonSkipped
 	case run.Conclusion == "timed_out":
-		return result(quorum.Hung, quorum.ReasonHung, a.ended)
+		got.Outcome, got.Reason = quorum.Hung, quorum.ReasonHung
 	case run.Conclusion == "failure" && len(run.Jobs) == 0 && !mayBeLate: // a policy of the repository forbids it
-		got := result(quorum.Declined, quorum.ReasonForbidden, a.ended)
-		got.Detail = run.Event
-		return got
-	}
-	log, isExplained := readLogs(run)
-	switch isCancelled := run.Conclusion == "cancelled"; {
+		got.Outcome, got.Reason, got.Detail = quorum.Declined, quorum.ReasonForbidden, run.Event
 	case isExplained && (!isCancelled || log.Outcome == quorum.Hung): // a job's own timeout-minutes cancel it, too
-		got := result(log.Outcome, log.Reason, a.ended)
-		got.Detail, got.Reset, got.Until = log.Detail, log.Reset, log.Until
-		return got
+		got.Reading = log
 	case isCancelled:
-		return result(quorum.Cancelled, quorum.ReasonCancelled, a.ended)
+		got.Outcome, got.Reason = quorum.Cancelled, quorum.ReasonCancelled
 	case run.Conclusion == "success", run.Conclusion == "neutral":
-		return result(quorum.Empty, quorum.ReasonEmpty, a.ended)
+		got.Outcome, got.Reason = quorum.Empty, quorum.ReasonEmpty
 	}
-	return result(quorum.Unknown, quorum.ReasonUnknown, a.ended)
+	return got
 }
 
 // readLogs reads the logs and annotations of a run. A cause that will not go away beats one that may.

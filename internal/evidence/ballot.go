@@ -1,7 +1,6 @@
 package evidence
 
-// The ballot of one reviewer: whether it has a vote here, what its newest attempt came to, and what the policy makes of
-// that.
+// The ballot of one reviewer: whether it has a vote here, what its newest attempt came to, and what that makes of it.
 
 import (
 	"cmp"
@@ -14,65 +13,55 @@ import (
 // is waited for or done, and once it objects it votes. What seems to be an objection is one when its attempt has ended.
 func (v *reviewerView) makeBallot() quorum.Ballot {
 	b := v.makeVotersBallot()
-	seemsToObject := b.Vote == quorum.Pending && b.Then != nil && b.Then.Vote == quorum.Object
 	switch {
-	case v.Excused == "", v.Retired, b.Vote == quorum.Object, v.past.hasObjectedBefore(), v.past.isRequiredAgain():
+	case v.Excused == "", v.Retired, b.Vote == quorum.Object, v.hasObjectedBefore(), v.isRequiredAgain():
 		return b
-	case seemsToObject:
+	case isOrBecomes(&b, quorum.Object): // it seems to object
 		b.Next, b.Watch = nil, false
 	case b.Vote != quorum.Approve:
-		b = asUnavailable(quorum.Ballot{
-			Reviewer: b.Reviewer, Shadow: b.Shadow, Family: b.Family,
-			Since: v.head.cycle.start, Run: b.Run, Attempt: b.Attempt, URL: b.URL,
-		}, quorum.Declined, v.Excused, "")
+		b = asUnavailable(v.newestAttempt().newBallot(), quorum.Declined, v.Excused, "")
 	}
 	b.Excused, b.Required = v.Excused, false
 	return b
 }
 
-// makeVotersBallot makes the ballot that the reviewer has if it votes on this pull request.
-func (v *reviewerView) makeVotersBallot() quorum.Ballot {
+// isOrBecomes reports whether a ballot is that vote, or will be when its attempt ends.
+func isOrBecomes(b *quorum.Ballot, vote quorum.Vote) bool {
+	return b.Vote == vote || b.Then != nil && b.Then.Vote == vote
+}
+
+// newBallot is a ballot that tells only of which reviewer and run it is.
+func (v *attemptView) newBallot() quorum.Ballot {
 	b := quorum.Ballot{
 		Reviewer: v.Name, Required: v.Required, Shadow: v.Shadow, Retired: v.Retired, Family: v.Family,
 		Since: v.head.cycle.start, Relative: v.Relative != nil,
 	}
-	if why, detail, excluded := v.whyExcluded(); excluded {
-		return asUnavailable(b, quorum.Declined, why, detail)
+	if run := v.attempt.run; run != nil {
+		b.Run, b.Attempt, b.URL = run.ID, v.attempt.number, run.URL
 	}
+	return b
+}
+
+func (v *reviewerView) makeVotersBallot() quorum.Ballot {
 	attempt := v.newestAttempt()
-	if run := attempt.attempt.run; run != nil {
-		b.Run, b.Attempt, b.URL = run.ID, attempt.attempt.number, run.URL
-	}
-	got := attempt.judgeAttempt()
-	isObjection := got.Outcome == quorum.Findings // one in doubt is waited for
-	if why, detail := attempt.whyNoApproval(); why != "" && !isObjection {
+	b, got := attempt.newBallot(), attempt.judgeAttempt()
+	if why, detail := attempt.whyNoVote(got.Outcome == quorum.Findings); why != "" { // an objection in doubt is waited for
 		return asUnavailable(b, quorum.Declined, why, detail)
 	}
-	if st, found := attempt.carriedApproval(got); found {
-		return attempt.withCarried(b, &st)
-	}
+	got = attempt.withCarried(got)
 	b.Carried, b.Pull = got.carried, got.pull
 	return newPlanner(attempt, got).completeBallot(b)
 }
 
-// isExcusedNow reports whether the reviewer has no vote on this pull request, and has not objected to it.
-func (v *reviewerView) isExcusedNow() bool { return v.Excused != "" && v.makeBallot().Excused != "" }
-
-// whyExcluded says why the reviewer has no say on this pull request, whatever it wrote.
-func (v *reviewerView) whyExcluded() (why quorum.Reason, detail string, excluded bool) {
-	switch {
-	case v.Retired:
-		return quorum.ReasonRetired, "", true
-	case v.Relative == nil && !v.isShared() && v.IsAuthor(v.head.snapshot.PR.Author):
-		return quorum.ReasonSelf, v.Author, true
-	}
-	return "", "", false
-}
-
-// whyNoApproval says why an approval of the reviewer's is worth nothing on this pull request; "" if it may count. Its objection does.
-func (v *attemptView) whyNoApproval() (why quorum.Reason, detail string) {
+// whyNoVote says why the reviewer's word is worth nothing here; "" if it may count. An objection is void for fewer reasons.
+func (v *attemptView) whyNoVote(objects bool) (why quorum.Reason, detail string) {
 	path, isGuarded := v.guardedPath()
 	switch {
+	case v.Retired:
+		return quorum.ReasonRetired, ""
+	case v.Relative == nil && !v.isShared() && v.IsAuthor(v.head.snapshot.PR.Author):
+		return quorum.ReasonSelf, v.Author
+	case objects:
 	case v.Relative != nil:
 		return quorum.ReasonFamily, v.Relative.Login
 	case isGuarded:
@@ -89,28 +78,29 @@ func asUnavailable(b quorum.Ballot, o quorum.Outcome, why quorum.Reason, detail 
 	return b
 }
 
-// Approvals that earlier heads with the very same files have left: they stand until their reviewer begins anew here.
-
-// carriedApproval finds the approval that stands for this head, where its reviewer has neither run nor spoken here.
-func (v *attemptView) carriedApproval(got statement) (st quorum.Stood, found bool) {
+// withCarried is a result, or the approval that an earlier head with the very same files has left to this one, where its
+// reviewer has neither run nor spoken here. Nobody is asked or run again for it.
+func (v *attemptView) withCarried(got statement) statement {
 	if v.head.policy.Carry != quorum.CarrySameDiff || got.isVerdict() || v.hasBegunHere() {
-		return st, false
+		return got
 	}
 	for _, st := range slices.Backward(v.head.snapshot.Record.Stood) {
 		isOwn := st.Carried != "" && st.Reviewer == v.Name && st.Base == v.head.record.base && st.Terms == termsOf(v.Reviewer)
 		if isOwn && !v.head.cycle.isBeforeBase(st.At) && !(isWithdrawable(st.Kind) && v.isWithdrawn(&st)) {
-			return st, true
+			carried := statementOf(quorum.Approved, quorum.ReasonCarried, st.At)
+			carried.ref, carried.carried, carried.Detail = st.TextRef, st.Carried, st.Carried
+			carried.url = cmp.Or(v.head.shownText(st.TextRef), &quorum.Text{}).URL
+			carried.hasThreads = st.Kind == quorum.TextReview && len(v.head.openedThreads(v.Reviewer, st.ID)) > 0
+			return carried
 		}
 	}
-	return st, false
+	return got
 }
 
 // hasBegunHere reports whether the reviewer has run or spoken on this head, and not in a review that GitHub moved here.
 func (v *attemptView) hasBegunHere() bool {
-	said := slices.Concat(v.textStatements(&v.attempt), v.signalStatements())
-	ran := slices.ContainsFunc(v.judged, func(a judgedAttempt) bool {
-		return !a.attempt.isOfTwin && a.attemptRank() > rankNothing
-	})
+	said := slices.Concat(v.textStatements(), v.signalStatements())
+	ran := slices.ContainsFunc(v.judged, func(a attemptView) bool { return !a.attempt.isOfTwin && rankOf(&a) > rankNothing })
 	return ran || slices.ContainsFunc(said, func(s statement) bool {
 		return s.Outcome != quorum.Unrelated && s.rejected != reviewMoved && !v.head.record.isCarried(v.Name, s.ref)
 	})
@@ -124,31 +114,26 @@ func (v *attemptView) isWithdrawn(st *quorum.Stood) bool {
 		return true
 	}
 	s := v.readAgain(t)
-	isOpen := (v.OnlyNew || s.NoOpen) && len(v.threads.openFindings()) > 0
-	return !(s.Outcome == quorum.Approved && !isOpen || s.Outcome == quorum.Findings && v.threads.haveEnded(&s))
+	isOpen := (v.OnlyNew || s.NoOpen) && len(v.openFindings()) > 0
+	return !(s.Outcome == quorum.Approved && !isOpen || s.Outcome == quorum.Findings && v.haveEnded(&s))
 }
 
-// mayOtherHaveEdited reports whether somebody else than the reviewer may have edited its text.
 func (v *reviewerView) mayOtherHaveEdited(t *quorum.Text) bool {
 	return !t.Edited.IsZero() && (v.isShared() || !v.IsAuthor(t.Editor))
 }
 
-// withCarried is the ballot of an approval of an earlier head. Nobody is asked or run again for it.
-func (v *attemptView) withCarried(b quorum.Ballot, st *quorum.Stood) quorum.Ballot {
-	b.Vote, b.Outcome, b.Reason, b.Detail = quorum.Approve, quorum.Approved, quorum.ReasonCarried, st.Carried
-	b.Carried, b.Evidence, b.Run, b.Attempt = st.Carried, st.TextRef, st.Run, st.Attempt
-	b.Since, b.At = st.At, latest(st.At, v.head.cycle.start)
-	b.URL = cmp.Or(v.head.shownText(st.TextRef), &quorum.Text{}).URL
-	b.Threads = st.Kind == quorum.TextReview && len(v.head.openedThreads(v.Reviewer, st.ID)) > 0
-	return b
-}
-
 // mayCarryOverDraft reports whether a draft that waits may keep approvals of before: then as much is asked as for any other.
 func mayCarryOverDraft(p *quorum.Policy, s *quorum.Snapshot) bool {
-	hasCounted := func(st quorum.Stood) bool { return st.Counts || st.Carried != "" }
-	isSame := s.Before.Diff == s.PR.Diff.Lines && s.Before.Base == s.PR.BaseRef
+	mayCount := func(st quorum.Stood) bool { return st.Counts || st.Carried != "" }
 	return p.Carry == quorum.CarrySameDiff && isJudgedLater(p, s) &&
-		(slices.ContainsFunc(s.Record.Stood, hasCounted) || isSame && slices.ContainsFunc(s.Before.Stood, hasCounted))
+		(slices.ContainsFunc(s.Record.Stood, mayCount) || hasCountedBefore(s))
+}
+
+// hasCountedBefore reports whether an approval counted on the head before, which had the same diff against the same base.
+func hasCountedBefore(s *quorum.Snapshot) bool {
+	b := &s.Before
+	hasCounted := func(st quorum.Stood) bool { return st.Counts }
+	return b.Diff == s.PR.Diff.Lines && b.Base == s.PR.BaseRef && slices.ContainsFunc(b.Stood, hasCounted)
 }
 
 // markCounting marks the approvals that count, for the next head, and notes on what terms those of this head do.
@@ -164,4 +149,56 @@ func markCounting(stood []quorum.Stood, p *quorum.Policy, base string, ballots [
 			st.Terms = termsOf(by)
 		}
 	}
+}
+
+// hasObjectedBefore reports whether the reviewer has objected to this head: then it votes on it, whatever its lane is now.
+func (v *reviewerView) hasObjectedBefore() bool {
+	s, j := v.head.snapshot, lastJudged(v.head.snapshot.Record.Judged, v.Name)
+	return j.Noes > 0 && j.Head == s.PR.Head ||
+		slices.ContainsFunc(s.Record.Objections, func(o quorum.Objection) bool {
+			return o.Reviewer == v.Name && v.head.record.concerns(&o)
+		})
+}
+
+// isRequiredAgain reports whether the reviewer objected to the last head that it judged, and this one has another diff,
+// or to this head against another base. Its answer is needed then in every lane but one that asks for no review.
+func (v *reviewerView) isRequiredAgain() bool {
+	if !v.MayVote() || v.Excused == quorum.ReasonWhen || v.head.policy.NeedsNoReview() {
+		return false
+	}
+	if v.head.objectedElsewhere[v.Name] {
+		return true
+	}
+	j, diff := lastJudged(v.head.snapshot.Record.Judged, v.Name), v.head.snapshot.PR.Diff.Lines
+	isHere := j.Head == v.head.snapshot.PR.Head
+	if v.onLeftHeads != nil && !isHere { // what GitHub shows of heads that were left, where no look has seen it
+		left := v.onLeftHeads()
+		isEdited := j.No && !left.No && v.Author == quorum.ActionsBot // any workflow edits what all of them write
+		if left.Reviewer != "" && (left.Head != j.Head || !isEdited && left.Said.After(j.Said)) {
+			j = left
+		}
+	}
+	isOther := !isHere
+	if j.Diff != "" && diff != "" {
+		isOther = j.Diff != diff
+	}
+	return j.No && isOther || j.Again && isHere
+}
+
+// withPast adds to a ballot what the reviewer said before: on this diff, and on the head that it judged last.
+func (v *reviewerView) withPast(b quorum.Ballot) quorum.Ballot {
+	if v.isRequiredAgain() {
+		b.Again, b.Required = true, true
+	}
+	s := v.head.snapshot
+	now := nextJudged(lastJudged(s.Record.Judged, v.Name), &b, &s.PR)
+	if isVerdictHere(&b) && now.Times > 1 && now.Diff != "" && now.Diff == s.PR.Diff.Lines {
+		b.Asked, b.Flipped = now.Times, b.Vote == quorum.Approve && b.Reason != quorum.ReasonResolved && now.Noes > 0
+	}
+	if b.Then != nil {
+		then := v.withPast(*b.Then)
+		then.Required = b.Required
+		b.Then = &then
+	}
+	return b
 }

@@ -33,7 +33,6 @@ func (v *reviewerView) checkStatements() (out []statement) {
 	return out
 }
 
-// signalStatements are those in checks, and in statuses.
 func (v *reviewerView) signalStatements() []statement {
 	return slices.Concat(v.checkStatements(), v.statusStatements())
 }
@@ -58,7 +57,7 @@ func (v *reviewerView) newCheckStatement(c *quorum.CheckRun, at time.Time) state
 	s := statement{Reading: reader.Read(m), at: at, begun: c.Started, ref: ref, url: c.URL, body: c.Summary}
 	if s.Inline {
 		s.threads = v.head.openedThreads(v.Reviewer, 0)
-		if objecting, minor := v.threads.countObjecting(s.threads); objecting == 0 && minor > 0 {
+		if objecting, minor := v.countObjecting(s.threads); objecting == 0 && minor > 0 {
 			m.Minor = minor
 			s.Reading = reader.Read(m)
 		}

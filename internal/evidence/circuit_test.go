@@ -169,7 +169,8 @@ func laterOf(a, b time.Time) time.Time {
 	return a
 }
 
-// A person's word goes before an open circuit: what it asks for is done at once, and the check does not say that it waits.
+// A person's word goes before an open circuit: what it asks for is done at once, and the check does not say that it
+// waits.
 func TestAPersonsRerunPassesAnOpenCircuit(t *testing.T) {
 	x := onHead(openai()).run(1, 10, 100, log("failure", "Error: 503 Service Unavailable\n")).said(9, 200, "carol", "rerun").with(mayWrite)
 	x.heldUntil("openai", 1200)

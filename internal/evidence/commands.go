@@ -9,21 +9,18 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/review-coordinator/coordinator/internal/change"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/review"
 )
 
-const (
-	minCommandSHA    = 7   // digits by which a commit is named
-	maxCommandReason = 200 // characters of it that are kept
-)
+const maxCommandReason = 200 // characters of it that are kept
 
 // A saidCommand is a command that the record does not know, as a person said it. Its verb is "" where it is not understood.
 type saidCommand struct {
 	quorum.Command // Refused: why it is none, whatever it says
 	author         quorum.Account
-	sha            string // accept, vouch
-	reviewer       string // rerun; "": all
+	about          string // accept, vouch: the commit; rerun: the reviewer, or "" for all
 }
 
 // readCommand reads a text that may be a command, with who said it.
@@ -42,16 +39,15 @@ func readCommand(t *quorum.Text) (c saidCommand, found bool) {
 	said := strings.Join(strings.Fields(line)[1:], " ")
 	verb, args, _ := strings.Cut(said, " ")
 	first, reason, _ := strings.Cut(args, " ")
-	first = strings.Trim(first, "`:") // a commit or a reviewer, as people quote it
-	sha := strings.ToLower(first)
-	isSHA := len(sha) >= minCommandSHA && len(sha) <= 64 && review.IsHex(sha)
+	about := strings.ToLower(strings.Trim(first, "`:")) // as people quote it
+	isSHA := len(about) >= shortSHA && len(about) <= 64 && review.IsHex(about)
 	switch all, verb := quorum.CommandVerb(strings.ToLower(said)), quorum.CommandVerb(strings.ToLower(verb)); {
 	case all == quorum.CommandFixOff, all == quorum.CommandFixOn:
 		c.Verb = all
 	case (verb == quorum.CommandAccept || verb == quorum.CommandVouch) && reason != "" && isSHA:
-		c.Verb, c.sha, c.Reason = verb, sha, plainReason(reason)
+		c.Verb, c.about, c.Reason = verb, about, plainReason(reason)
 	case verb == quorum.CommandRerun && reason == "":
-		c.Verb, c.reviewer = verb, first
+		c.Verb, c.about = verb, about
 	}
 	return c, true
 }
@@ -65,29 +61,22 @@ func plainReason(text string) string {
 	return string(plain)
 }
 
-// isAboutFixes reports whether the command switches fixes off or on.
 func (c *saidCommand) isAboutFixes() bool {
 	return c.Verb == quorum.CommandFixOff || c.Verb == quorum.CommandFixOn
 }
 
 // saidCommands are the commands of people on this head and base that the record does not know, oldest first. Whom
 // GitHub does not call a member is not heard, nor is a text of which it is not known whether it was edited.
-func (v *commandView) saidCommands() (all []saidCommand) {
-	s := v.head.snapshot
-	if s.NoRecord || isJudgedInPart(v.head.policy, s) {
+func saidCommands(h *headView) (all []saidCommand) {
+	s := h.snapshot
+	if s.NoRecord || isJudgedInPart(h.policy, s) {
 		return nil
 	}
-	now := v.head.cycle
-	isOfThisHead := func(at time.Time) bool {
-		return !at.Before(now.arrival) && !now.isBeforeBase(at) && !isWithin(now.closed, at, false)
-	}
-	isRecorded := func(said saidCommand) bool {
-		return slices.ContainsFunc(s.Record.Commands, func(c quorum.Command) bool { return c.ID == said.ID })
-	}
-	for _, t := range v.head.texts {
+	for _, t := range h.texts {
+		isOfHead := !t.At.Before(h.cycle.arrival) && !h.cycle.isBeforeBase(t.At) && !isWithin(h.cycle.closed, t.At, false)
 		isMember := t.Member && !t.Author.Bot && t.Author.Login != "" && !t.Author.Same(s.Ours)
 		isKnown := t.Edited.IsZero() || t.Editor.Login != ""
-		if c, found := readCommand(&t); isMember && isKnown && found && isOfThisHead(c.At) {
+		if c, found := readCommand(&t); isMember && isKnown && found && isOfHead {
 			all = append(all, c)
 		}
 	}
@@ -98,16 +87,11 @@ func (v *commandView) saidCommands() (all []saidCommand) {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b saidCommand) int { return a.At.Compare(b.At) })
-	return slices.DeleteFunc(all, isRecorded)
+	return slices.DeleteFunc(all, func(said saidCommand) bool {
+		return slices.ContainsFunc(s.Record.Commands, func(c quorum.Command) bool { return c.ID == said.ID })
+	})
 }
 
-// A commandView is what people have told us on a head: the commands of the record, and after them those that are heard now.
-type commandView struct {
-	head *headView
-	all  []quorum.Command
-}
-
-// wasNamedBy reports whether our check had named an objection by that moment.
 func wasNamedBy(o *quorum.Objection, at time.Time) bool {
 	return !o.Named.IsZero() && !o.Named.After(at)
 }
@@ -124,65 +108,62 @@ func nameObjections(rec *quorum.Record, pr *quorum.PullRequest, d quorum.Decisio
 	}
 }
 
-// An accept ends what it was said over. A vouch lets somebody stand in for reviewers of a change of their own.
-
 // acceptOf finds the accept that ends what a reviewer objected at a moment: our check had named that, or what came later.
-func (v *commandView) acceptOf(reviewer string, at time.Time, is func(*quorum.Objection) bool) (quorum.Command, bool) {
-	for _, c := range v.all {
+func (h *headView) acceptOf(reviewer string, at time.Time, is func(*quorum.Objection) bool) *quorum.Command {
+	return firstOf(h.commands, func(c *quorum.Command) bool {
 		isOfAccept := func(o *quorum.Objection) bool { // those before it were named, too
-			isOne := o.Reviewer == reviewer && v.head.record.concerns(o) && wasNamedBy(o, c.At)
+			isOne := o.Reviewer == reviewer && h.record.concerns(o) && wasNamedBy(o, c.At)
 			return isOne && (is(o) || !at.After(o.At))
 		}
-		if v.isInForce(&c, quorum.CommandAccept) && !at.After(c.Until) && slices.Contains(c.Reviewers, reviewer) &&
-			firstOf(v.head.snapshot.Record.Objections, isOfAccept) != nil {
-			return c, true
-		}
-	}
-	return quorum.Command{}, false
+		return h.isInForce(c, quorum.CommandAccept) && !at.After(c.Until) && slices.Contains(c.Reviewers, reviewer) &&
+			firstOf(h.snapshot.Record.Objections, isOfAccept) != nil
+	})
 }
 
-// isInForce reports whether a command of that kind was heard on this head and base, since the base changed.
-func (v *commandView) isInForce(c *quorum.Command, verb quorum.CommandVerb) bool {
-	return c.Verb == verb && c.Refused == "" && c.Base == v.head.snapshot.PR.BaseRef && !v.head.cycle.isBeforeBase(c.At)
+// isInForce reports whether a command of that kind was heard on this head and base, since the base changed. One that was said
+// below another pull request is while all are known who had a hand in this one.
+func (h *headView) isInForce(c *quorum.Command, verb quorum.CommandVerb) bool {
+	isSure := c.Of == 0 || h.policy.OwnChange || change.AreHandsKnown(h.snapshot)
+	return c.Verb == verb && c.Refused == "" && c.Base == h.snapshot.PR.BaseRef && !h.cycle.isBeforeBase(c.At) && isSure
 }
 
 // vouchers are those who vouch for a change of their own, in the order in which they did.
-func (v *commandView) vouchers() (all []quorum.StandIn) {
-	for _, c := range v.all {
-		p, isHeard := v.head.policy, v.isInForce(&c, quorum.CommandVouch)
-		if isHeard && p.OwnChange && p.StandIn != 0 && c.May >= p.StandIn {
+func (h *headView) vouchers() (all []quorum.StandIn) {
+	for _, c := range h.commands {
+		p, isHeard := h.policy, h.isInForce(&c, quorum.CommandVouch)
+		if isHeard && p.OwnChange && p.StandIn != 0 && c.May >= p.StandIn && !h.hadNoHand(quorum.Account{Login: c.By}) {
 			all = append(all, quorum.StandIn{Login: c.By, Review: c.ID, At: c.At, Vouch: true})
 		}
 	}
 	return all
 }
 
-// endedByAccept is an objection as a person's accept has ended it, if one has; one by open threads only if none is
-// younger than the accepted.
+// endedByAccept is an objection as an accept has ended it, if one has: one by open threads only if none is younger than the accept.
 func (v *attemptView) endedByAccept(objection statement) (ended statement, isAccepted bool) {
 	at, isByThreads := objection.at, objection.Reason == quorum.ReasonOpenThreads
 	for _, f := range objection.Findings {
-		if t := v.threads.threadOf(f.Thread); isByThreads && t != nil {
+		if t := v.head.threadOf(f.Thread); isByThreads && t != nil {
 			at = latest(at, t.At)
 		}
 	}
-	c, isAccepted := v.commands.acceptOf(v.Name, at, func(o *quorum.Objection) bool {
+	c := v.head.acceptOf(v.Name, at, func(o *quorum.Objection) bool {
 		return o.TextRef == objection.ref && !isByThreads || o.Kind == quorum.TextThread && isByThreads
 	})
-	if isAccepted {
+	if c != nil {
 		objection.Reason, objection.Detail, objection.Doubt = quorum.ReasonOverridden, c.By, false
 		objection.newest, objection.hasThreads = nil, false
 		objection.ended = quorum.Ending{By: c.By, How: quorum.ReasonOverridden}
 	}
-	return objection, isAccepted
+	return objection, c != nil
 }
 
 // endedEarlier is a person's act that ended what the reviewer objected to this diff: an accept elsewhere, or a dismissal.
 func (v *attemptView) endedEarlier() quorum.Ending {
 	s := v.head.snapshot
 	for _, t := range slices.Backward(s.Reviews) {
-		by, was := v.head.dismissalOf(t.ID)
-		if !v.head.isDismissed(&t) || !v.threads.isOfDiff(&t) || !v.IsAuthor(t.Author) {
+		by, was := v.head.dismissalOf(&t)
+		isOfDiff := t.Commit == s.PR.Head || v.head.isAlike(t.Commit) || v.head.record.isCarried(v.Name, t.TextRef)
+		if !isOfDiff || !v.head.isDismissed(&t) || !v.IsAuthor(t.Author) {
 			continue
 		}
 		if t.State = was; v.readAgain(&t).Outcome == quorum.Findings {
@@ -205,6 +186,6 @@ func markAccepted(rec *quorum.Record, o *quorum.Objection) {
 			slices.Contains(c.Reviewers, o.Reviewer) && !o.At.After(c.Until) && wasNamedBy(o, c.At)
 	})
 	if c != nil && !o.Answered {
-		o.Answered, o.Accepted, o.Own = true, c.By, c.Own
+		o.Answered, o.Accepted, o.Own, o.May = true, c.By, c.Own, c.May
 	}
 }

@@ -132,6 +132,52 @@ func TestCommandsNotHeard(t *testing.T) {
 	}
 }
 
+// A vouch may take the place of people: who may write is asked for where one was said, and anybody who is seen to may
+// is somebody else.
+func TestWhoAloneMayWrite(t *testing.T) {
+	vouched := func() *scene {
+		x := onHead(openai()).run(1, 10, 100).comment(1, 90, bot, yes).said(9, 200, "alice", "vouch "+head[:7]+" why")
+		x.p.OwnChange, x.p.People, x.s.OnlyWriter, x.s.PR.Owner = true, quorum.NewPeople(quorum.PeopleRule{Count: 1}), "Alice", "ALICE"
+		x.s.Permissions = map[string]quorum.Permission{"alice": quorum.Admin, "dave": 0}
+		return x
+	}
+	recorded := func(x *scene) {
+		x.s.Record.Commands = x.heard(300)
+	}
+	for name, test := range map[string]struct {
+		change           func(x *scene)
+		isWanted, passes bool
+	}{
+		"as it is heard":             {func(*scene) {}, true, true},
+		"once it was heard":          {recorded, true, true},
+		"somebody else reads":        {func(x *scene) { x.s.OnlyWriter = "dave" }, true, false},
+		"it is not known":            {func(x *scene) { x.s.OnlyWriter = "" }, true, false},
+		"a writer who is not listed": {func(x *scene) { x.s.Permissions["bob"] = quorum.Write }, true, false},
+		"an organisation owns it":    {func(x *scene) { x.s.PR.Owner = "acme" }, false, false},
+		"she had no hand after all": {func(x *scene) {
+			recorded(x)
+			x.s.PR.Author, x.s.Commits[0].People, x.s.Pushes[0].Actor = who("dave"), []quorum.Account{who("dave")}, who("dave")
+		}, false, false},
+		"she is a reviewer":         {func(x *scene) { x.p.Reviewers = append(x.p.Reviewers, quorum.Reviewer{Name: "human", Author: "alice"}) }, true, false},
+		"nobody is asked":           {func(x *scene) { x.p.People = nil }, false, true},
+		"nobody may vouch":          {func(x *scene) { x.p.OwnChange = false }, false, false},
+		"nobody may vouch any more": {func(x *scene) { recorded(x); x.p.OwnChange = false }, false, false},
+		"nobody vouches":            {func(x *scene) { x.s.Comments = x.s.Comments[:1] }, false, false},
+		"of another base":           {func(x *scene) { recorded(x); x.retargeted(400) }, false, false},
+	} {
+		x := vouched()
+		test.change(x)
+		before := x.s
+		before.Permissions, before.OnlyWriter = nil, ""
+		if got := evidence.Missing(x.p, before).OnlyWriter; got != test.isWanted {
+			t.Errorf("%s: who alone may write is asked for: %t", name, got)
+		}
+		if d := quorum.Decide(x.p, evidence.Judge(x.p, x.s), x.facts(), at(5000)); (d.Verdict == quorum.Passed) != test.passes {
+			t.Errorf("%s: %s because %s", name, d.Verdict, d.Reason)
+		}
+	}
+}
+
 func TestAcceptEndsAnObjection(t *testing.T) {
 	x := objectedTo().said(9, 200, "bob", "accept "+head+" why")
 	if b := x.ballot(); b.Vote != quorum.Unavailable || b.Reason != quorum.ReasonOverridden || b.Detail != "bob" {
@@ -175,6 +221,17 @@ func TestRerunOnce(t *testing.T) {
 	x.s.Runs[0].Updated = at(300)
 	if reruns(900) != 0 {
 		t.Error("the new attempt is run again by the same word")
+	}
+}
+
+// A rerun that was commanded on an earlier stay on the base is void, as an accept of then is.
+func TestRerunOfAnEarlierStay(t *testing.T) {
+	x := objectedTo().said(9, 200, "carol", "rerun")
+	x.s.Record.Commands = x.heard(210)
+	x.leavesAndReturns(300, 400).run(2, 410, 450).comment(2, 440, bot, no)
+	isIts := func(a quorum.Action) bool { return a.Command == 9 }
+	if b := x.ballot(); b.Vote != quorum.Object || slices.ContainsFunc(b.Next, isIts) {
+		t.Errorf("%s, and then %+v", b.Vote, b.Next)
 	}
 }
 

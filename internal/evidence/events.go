@@ -21,8 +21,7 @@ func Concerned(p quorum.Policy, t quorum.Touch) bool {
 			slices.ContainsFunc(p.Lanes, func(l quorum.Lane) bool { return len(l.If.Labels) > 0 }) // a label stops fixes
 		return isChoice || t.Action != "labeled" && t.Action != "unlabeled"
 	case "workflow_run":
-		// Runs of other workflows also show who pushed the head, but the look that follows a person's review reads
-		// them.
+		// Runs of other workflows also show who pushed the head; the look that follows a person's review reads them.
 		isReviewers := func(r quorum.Reviewer) bool { return isRunOf(r.Workflow, t.Workflow) }
 		return t.Workflow == "" || isRunOf(p.Fix.Workflow, t.Workflow) || anyone(isReviewers)
 	case "check_run":

@@ -27,13 +27,13 @@ func Consider(p quorum.Policy, s quorum.Snapshot) (out []Considered) {
 		}
 		newest, b := v.newestAttempt(), v.makeBallot()
 		ignored := newest.whyIgnored()
-		for _, c := range append(newest.artifacts(), v.textsFor(&newest.attempt)...) {
+		for _, c := range append(newest.artifacts(), newest.textsFor()...) {
 			shown, why := Considered{Reviewer: v.Name, Text: c.ref, URL: c.url, At: c.at.Truncate(time.Second)}, ignored
 			if c.text != nil {
 				shown.At = latest(c.text.At, c.text.Edited)
-			}
-			if c.text != nil && v.Verdict.Kind == quorum.Artifact {
-				why = cmp.Or(why, artifactDecides)
+				if v.Verdict.Kind == quorum.Artifact {
+					why = cmp.Or(why, artifactDecides)
+				}
 			}
 			if why != "" && b.Evidence != c.ref {
 				c.rejected = why
@@ -47,11 +47,10 @@ func Consider(p quorum.Policy, s quorum.Snapshot) (out []Considered) {
 
 // whyIgnored says why no text of the reviewer counts, whatever it says; "" if its texts are read.
 func (v *attemptView) whyIgnored() rejection {
-	if _, _, excluded := v.whyExcluded(); excluded {
-		return byPullAuthor
-	}
-	why, detail := v.whyNoApproval()
+	why, detail := v.whyNoVote(false)
 	switch {
+	case why == quorum.ReasonSelf:
+		return byPullAuthor
 	case why == quorum.ReasonFamily:
 		return ofFamily.with(cmp.Or(detail, "somebody"))
 	case why == quorum.ReasonGuarded && detail == "":

@@ -17,9 +17,8 @@ import (
 )
 
 // contradiction finds a ballot that its explanation contradicts; "" if there is none.
-func contradiction(p quorum.Policy, s quorum.Snapshot) string {
-	considered := evidence.Consider(p, s)
-	for _, b := range evidence.Judge(p, s) {
+func contradiction(p quorum.Policy, ballots []quorum.Ballot, considered []evidence.Considered) string {
+	for _, b := range ballots {
 		texts := slices.DeleteFunc(slices.Clone(considered), func(c evidence.Considered) bool { return c.Reviewer != b.Reviewer })
 		if why := contradicted(b, texts, p.Reviewers); why != "" {
 			return fmt.Sprintf("%s: the ballot is %s, %s (%s) by %+v, and %s: %+v", b.Reviewer, b.Vote, b.Outcome, b.Reason, b.Evidence, why, texts)
@@ -93,13 +92,14 @@ func TestExplanationsAgreeWithTheCheck(t *testing.T) {
 	counted, reasons := map[quorum.Outcome]int{}, map[quorum.Reason]int{}
 	for seed := range uint64(6000) {
 		p, s := drawHead(rand.New(rand.NewPCG(seed, 1)))
-		if why := contradiction(p, s); why != "" {
+		ballots, considered := evidence.Judge(p, s), evidence.Consider(p, s)
+		if why := contradiction(p, ballots, considered); why != "" {
 			t.Fatalf("head %d: %s", seed, why)
 		}
-		for _, c := range evidence.Consider(p, s) {
+		for _, c := range considered {
 			counted[c.Outcome]++
 		}
-		for _, b := range evidence.Judge(p, s) {
+		for _, b := range ballots {
 			reasons[b.Reason]++
 		}
 	}
@@ -284,6 +284,6 @@ func drawRecord(r *rand.Rand, x *scene) {
 		x.intent(quorum.Intent{Kind: kind, Reviewer: name(), Base: "main", Run: r.Int64N(4), Attempt: 1 + r.IntN(2), At: at(10 * r.IntN(60)), Tries: 1})
 	}
 	if r.IntN(5) == 0 {
-		x.s.Record.Asked = []quorum.Asked{{Reviewer: name(), Base: "main", At: dawn.Add(time.Duration(10*r.IntN(60)) * time.Second)}}
+		x.s.Record.Asked = []quorum.FirstTime{{Reviewer: name(), Base: "main", At: dawn.Add(time.Duration(10*r.IntN(60)) * time.Second)}}
 	}
 }

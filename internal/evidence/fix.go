@@ -14,24 +14,19 @@ import (
 // maxFixes is how many fix runs a record remembers: the last ones. It counts them all.
 const maxFixes = 10
 
-// hasFixes reports whether fixes may be started for the pull request of a snapshot at all.
-func hasFixes(p *quorum.Policy, s *quorum.Snapshot) bool {
-	return p.Fix.Workflow != "" && !isJudgedInPart(p, s)
-}
-
 // fixFacts returns what the loop of fixes depends on; nil where there is none.
-func fixFacts(h *headView, commands []quorum.Command) *quorum.FixFacts {
+func fixFacts(h *headView) *quorum.FixFacts {
 	s, rec := h.snapshot, &h.snapshot.Record
-	if !hasFixes(h.policy, s) {
+	if h.policy.Fix.Workflow == "" || isJudgedInPart(h.policy, s) {
 		return nil
 	}
 	f := quorum.FixFacts{
 		Made: rec.FixesMade, Here: fixHere(s), Listed: s.Fix.Listed, Branch: s.PR.DefaultBranch, Known: rec.OpenBefore,
 	}
-	if s.Fix.Listed {
+	if s.Fix.Listed { // else one may be another pull request's
 		f.Made = max(f.Made, len(s.Fix.Runs))
 	}
-	f.Not, f.Detail = whyNoFix(h, commands)
+	f.Not, f.Detail = whyNoFix(h)
 	if f.Here != nil {
 		f.Seen = firstOf(s.Fix.Runs, func(seen *quorum.FixSeen) bool {
 			return seen.ID == f.Here.Run || f.Here.Run == 0 && seen.Head == f.Here.Head && seen.Base == f.Here.Base
@@ -42,12 +37,11 @@ func fixFacts(h *headView, commands []quorum.Command) *quorum.FixFacts {
 	return &f
 }
 
-// fixHere is the fix for what this head changes against its base, whoever started it, for whichever pull request of
-// this head; nil if there was none.
+// fixHere is the fix for this head's change, whoever started it, for whichever pull request of it; nil if there is none.
 func fixHere(s *quorum.Snapshot) *quorum.FixRun {
-	diff := fixDiff(s)
+	diff := s.PR.Diff.Lines
 	for _, run := range slices.Backward(s.Record.Fixes) {
-		isSameDiff := run.Diff != "" && run.Diff == diff
+		isSameDiff := run.Diff != "" && run.Diff == diff && len(s.PR.Files) > 0 // without files every diff is the same
 		if run.Base == s.PR.BaseRef && (run.Head == s.PR.Head || isSameDiff) {
 			return &run
 		}
@@ -66,18 +60,10 @@ func fixHere(s *quorum.Snapshot) *quorum.FixRun {
 	return nil
 }
 
-// fixDiff is the diff for which one fix is started; "" where GitHub lists no changed file that it can show.
-func fixDiff(s *quorum.Snapshot) string {
-	if len(s.PR.Files) == 0 {
-		return ""
-	}
-	return s.PR.Diff.Lines
-}
-
 // whyNoFix says why no fix is started for the head; "" if one may be. A head in no fork was pushed by somebody with
 // write, but whoever may read may open a pull request of any branch. Who switched fixes off may have had a hand in the
 // change: that only stops a machine that pushes to that person's own branch.
-func whyNoFix(h *headView, commands []quorum.Command) (why quorum.Reason, detail string) {
+func whyNoFix(h *headView) (why quorum.Reason, detail string) {
 	switch s := h.snapshot; {
 	case h.policy.Mode != quorum.Enforce:
 		return quorum.ReasonFixReport, ""
@@ -90,7 +76,7 @@ func whyNoFix(h *headView, commands []quorum.Command) (why quorum.Reason, detail
 	case s.PR.HasLabel(quorum.NoFixLabel):
 		return quorum.ReasonFixLabel, ""
 	}
-	if said := fixSwitchOf(&h.snapshot.Record, commands); said != nil && said.Off {
+	if said := fixSwitchOf(&h.snapshot.Record, h.commands); said != nil && said.Off {
 		return quorum.ReasonFixOff, said.By
 	}
 	return "", ""
@@ -114,75 +100,63 @@ func fixThatPushed(s *quorum.Snapshot) (run quorum.FixRun, found bool) {
 
 // MissingOfFix lists what the decision about a fix lacks. Nothing is wanted while no reviewer objects.
 func MissingOfFix(p quorum.Policy, s quorum.Snapshot) (w quorum.FixWants) {
-	if !hasFixes(&p, &s) || p.Mode != quorum.Enforce || s.NoRecord || s.PR.Fork {
+	if p.Fix.Workflow == "" || isJudgedInPart(&p, &s) || p.Mode != quorum.Enforce || s.NoRecord || s.PR.Fork {
 		return w
 	}
 	views := reviewerViews(&p, &s)
 	if !anyVotes(views, quorum.Object) {
 		return w
 	}
-	here := fixHere(&s)
-	if here != nil && (here.Refused != "" || here.Run != 0) {
-		isIt := func(r quorum.FixSeen) bool { return r.ID == here.Run }
-		if here.Refused == "" && !s.Fix.Listed && !slices.ContainsFunc(s.Fix.Runs, isIt) {
+	f := fixFacts(views[0].head)
+	if here := f.Here; here != nil && (here.Refused != "" || here.Run != 0) {
+		if here.Refused == "" && !f.Listed && f.Seen == nil {
 			w.Run = here.Run
 		}
 		w.Push = here.Head != s.PR.Head && !s.Fix.PushRead && !s.Record.ByFix // it may have pushed the same diff
 		return w
 	}
 	w.Push = !s.Fix.PushRead
-	why, _ := whyNoFix(views[0].head, views[0].commands.all)
-	w.List = !s.Fix.Listed && (why == "" || here != nil)
+	w.List = !f.Listed && (f.Not == "" || f.Here != nil)
 	return w
 }
 
 // rememberFixes remembers the fixes of a pull request: what GitHub shows, what is to be started, and which findings are open.
 func rememberFixes(rec *quorum.Record, p *quorum.Policy, s *quorum.Snapshot, d *quorum.Decision, now time.Time) {
 	rec.FixSwitch = fixSwitchOf(rec, rec.Commands)
-	f := fixFacts(newHeadView(p, s), rec.Commands)
+	f := fixFacts(newHeadView(p, s))
 	if f == nil {
 		return
 	}
-	rec.FixesMade, rec.ByFix = max(rec.FixesMade, f.Made), f.ByFix
+	rec.FixesMade, rec.ByFix = f.Made, f.ByFix
 	if d.Loop != nil && len(d.Loop.Open) > 0 {
 		rec.Open = quorum.TrackFindings(d.Loop.Open)
 	} else if d.Verdict == quorum.Passed {
 		rec.Open = nil
 	}
-	if f.Here != nil {
-		isOfHead := f.Here.Head == s.PR.Head
-		known := fixFor(rec.Fixes, f.Here.Head, f.Here.Base)
-		if known == nil && isOfHead && f.Seen != nil {
-			rec.Fixes = append(rec.Fixes, *f.Here)
-			known = &rec.Fixes[len(rec.Fixes)-1]
-		}
-		if known != nil && f.Seen != nil {
-			known.Run = cmp.Or(known.Run, f.Seen.ID)
-		}
-		if known != nil && isOfHead && d.Loop != nil {
+	here, seen := cmp.Or(f.Here, &quorum.FixRun{}), cmp.Or(f.Seen, &quorum.FixSeen{})
+	if seen.ID != 0 && fixFor(rec.Fixes, here.Head, here.Base) == nil {
+		rec.Fixes = append(rec.Fixes, *here)
+	}
+	if known := fixFor(rec.Fixes, here.Head, here.Base); known != nil {
+		known.Run = cmp.Or(known.Run, seen.ID)
+		if here.Head == s.PR.Head && d.Loop != nil {
 			known.Open = max(known.Open, quorum.CountOpen(d.Loop.Open))
 		}
 	}
-	if d.Effects.Fix != nil {
-		rememberFix(rec, s, d.Effects.Fix, now)
+	if order := d.Effects.Fix; order != nil {
+		if fixFor(rec.Fixes, order.Head, order.Base) == nil {
+			rec.FixesMade++
+			open := quorum.CountOpen(order.Findings)
+			rec.Fixes = append(rec.Fixes, quorum.FixRun{Head: order.Head, Base: order.Base, Diff: s.PR.Diff.Lines, Open: open})
+		}
+		run := fixFor(rec.Fixes, order.Head, order.Base)
+		run.At, run.Tries = now.UTC(), run.Tries+1
+		rec.Fixes = rec.Fixes[max(0, len(rec.Fixes)-maxFixes):]
 	}
 }
 
-// fixFor is the fix for a head against a base; nil if there is none.
 func fixFor(fixes []quorum.FixRun, head, base string) *quorum.FixRun {
 	return firstOf(fixes, func(r *quorum.FixRun) bool { return r.Head == head && r.Base == base })
-}
-
-// rememberFix adds the intent to start a fix, or counts one more try of it.
-func rememberFix(rec *quorum.Record, s *quorum.Snapshot, order *quorum.FixOrder, now time.Time) {
-	if fixFor(rec.Fixes, order.Head, order.Base) == nil {
-		rec.FixesMade++
-		open := quorum.CountOpen(order.Findings)
-		rec.Fixes = append(rec.Fixes, quorum.FixRun{Head: order.Head, Base: order.Base, Diff: fixDiff(s), Open: open})
-	}
-	run := fixFor(rec.Fixes, order.Head, order.Base)
-	run.At, run.Tries = now.UTC(), run.Tries+1
-	rec.Fixes = rec.Fixes[max(0, len(rec.Fixes)-maxFixes):]
 }
 
 // noteFix notes in rec what became of the start of a fix, and reports whether that is news. A start that is void was no try.
@@ -213,10 +187,9 @@ func noteFix(rec *quorum.Record, done *quorum.FixResult) bool {
 // takeOverFixes takes over what the head before tells of the fixes of the pull request.
 func (in *inheritance) takeOverFixes(before *quorum.Record) {
 	left := without(before.Fixes, func(r quorum.FixRun) bool { return fixFor(in.rec.Fixes, r.Head, r.Base) != nil })
-	if fixes := slices.Concat(left, in.rec.Fixes); len(fixes) > 0 {
-		slices.SortStableFunc(fixes, func(a, b quorum.FixRun) int { return a.At.Compare(b.At) })
-		in.rec.Fixes = fixes[max(0, len(fixes)-maxFixes):]
-	}
+	fixes := slices.Concat(left, in.rec.Fixes)
+	slices.SortStableFunc(fixes, func(a, b quorum.FixRun) int { return a.At.Compare(b.At) })
+	in.rec.Fixes = fixes[max(0, len(fixes)-maxFixes):]
 	in.rec.FixesMade = max(in.rec.FixesMade, before.FixesMade)
 	if own := in.rec.FixSwitch; before.FixSwitch != nil && (own == nil || own.At.Before(before.FixSwitch.At)) {
 		in.rec.FixSwitch = before.FixSwitch

@@ -3,7 +3,6 @@ package evidence
 import (
 	"cmp"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 
@@ -20,16 +19,22 @@ type headView struct {
 	stays    []stay           // the times that the pull request had this head before
 	now      *quorum.Snapshot // the pull request, where it has another head now; else nil
 	timeline []quorum.Event   // with the changes of the base, of which a view of then shows none
+	commands []quorum.Command // what people have told us: those of the record, then those that are heard now
 
 	objectedElsewhere map[string]bool // reviewers that objected last against another base
 }
 
 func newHeadView(p *quorum.Policy, s *quorum.Snapshot) *headView {
-	s = withoutMoves(withoutImpostors(p, withoutAccepts(p, s)))
+	s = withoutImpostors(p, withoutAccepts(p, s))
+	s.Timeline = without(s.Timeline, func(e quorum.Event) bool { // a change of the base that changed nothing
+		isIt := func(m quorum.BaseMove) bool { return m.At.Equal(e.At) }
+		return e.Kind == quorum.BaseChanged && slices.ContainsFunc(s.Record.Moved, isIt)
+	})
 	texts := slices.Concat(s.Comments, s.Reviews)
 	return &headView{
 		policy: p, snapshot: s, cycle: cycleOf(s), texts: texts, stays: earlierHeadStays(s), timeline: s.Timeline,
-		record: recordView{record: &s.Record, base: s.PR.BaseRef, diff: s.PR.Diff.Lines},
+		commands: slices.Clip(s.Record.Commands),
+		record:   recordView{record: &s.Record, base: s.PR.BaseRef, diff: s.PR.Diff.Lines},
 	}
 }
 
@@ -74,9 +79,12 @@ func (h *headView) isHead(named string) bool {
 	return named != "" && strings.HasPrefix(h.snapshot.PR.Head, named) && !h.mayBeOtherHead(named)
 }
 
-// isOtherCommit reports whether what a text names is another commit than this head, and surely so; "" is not.
+// isOtherCommit reports whether what a text names is another commit than this head, and surely so; "" is not. Naming a
+// merge of the head with its base binds nothing, and does no harm.
 func (h *headView) isOtherCommit(named string) bool {
-	return named != "" && !h.isHead(named) && !h.isVague(named) && !h.isMergeOfHead(named)
+	isTestMerge, c := strings.HasPrefix(h.snapshot.PR.Merge, named), h.snapshot.Resolved[named]
+	isMergeOfHead := isTestMerge || len(c.Parents) > 1 && slices.Contains(c.Parents, h.snapshot.PR.Head)
+	return named != "" && !h.isHead(named) && !h.isVague(named) && !isMergeOfHead
 }
 
 // isVague reports whether it cannot be told which commit a text names: several, one that is not there, or an id that is
@@ -101,19 +109,12 @@ func (h *headView) mayBeOtherHead(named string) bool {
 	return slices.ContainsFunc(heads, isOther)
 }
 
-// isMergeOfHead reports whether a commit is a merge of the head with its base: naming it binds nothing, and does no harm.
-func (h *headView) isMergeOfHead(named string) bool {
-	isTestMerge, c := strings.HasPrefix(h.snapshot.PR.Merge, named), h.snapshot.Resolved[named]
-	return isTestMerge || len(c.Parents) > 1 && slices.Contains(c.Parents, h.snapshot.PR.Head)
-}
-
 // shortSHA is how many digits of a commit a text names at least.
 const shortSHA = 7
 
 // maxLeftHeads is how many earlier heads are read for a reviewer's words, checks and statuses: those that were likely the last.
 const maxLeftHeads = 10
 
-// lastHeads are the earlier heads that were likely the last.
 func lastHeads(s *quorum.Snapshot) []string {
 	heads, _ := HeadsBefore(*s)
 	return heads[:min(len(heads), maxLeftHeads)]
@@ -124,44 +125,35 @@ func (h *headView) isAlike(commit string) bool {
 	return slices.ContainsFunc(alikeHeads(h.snapshot), func(alike quorum.HeadDiff) bool { return commit == alike.Head })
 }
 
-// alikeHeads are earlier heads with the same diff.
 func alikeHeads(s *quorum.Snapshot) []quorum.HeadDiff {
-	isOther := func(h quorum.HeadDiff) bool { return h.Diff == "" || h.Diff != s.PR.Diff.Lines || h.Head == s.PR.Head }
-	all := without(s.Record.Heads, isOther)
-	return all[:min(len(all), maxLeftHeads)]
+	return without(s.Record.Heads, func(h quorum.HeadDiff) bool { return h.Diff != s.PR.Diff.Lines || h.Head == s.PR.Head })
 }
 
 // HeadsBefore are the heads before this one, the likeliest first, and when the last was left, if a force-push tells.
 func HeadsBefore(s quorum.Snapshot) (heads []string, left time.Time) {
-	known := map[string]bool{"": true, s.PR.Head: true}
-	add := func(head string) {
-		if !known[head] {
-			known[head] = true
-			heads = append(heads, head)
-		}
-	}
 	pushes := without(s.Timeline, func(e quorum.Event) bool { return e.Kind != quorum.ForcePushed })
-	for _, e := range slices.Backward(pushes) {
-		if e.To == s.PR.Head || e.From == s.PR.Head {
-			left = e.At.UTC()
-			add(e.From)
-			add(e.To) // it was left by force, and came back since
-			break
-		}
+	slices.Reverse(pushes)
+	isOfHead := func(e *quorum.Event) bool { return e.To == s.PR.Head || e.From == s.PR.Head }
+	if last := firstOf(pushes, isOfHead); last != nil {
+		heads, left = append(heads, last.From, last.To), last.At.UTC() // last.To: it was left by force and came back
 	}
 	for _, head := range slices.Backward(s.Earlier) {
-		add(head)
+		heads = append(heads, head)
 	}
 	others := slices.Clone(s.Others)
 	slices.SortStableFunc(others, func(a, b quorum.Run) int { return b.Created.Compare(a.Created) })
 	for _, run := range others {
-		add(run.Head)
+		heads = append(heads, run.Head)
 	}
-	for _, e := range slices.Backward(pushes) {
-		add(e.From)
-		add(e.To)
+	for _, e := range pushes {
+		heads = append(heads, e.From, e.To)
 	}
-	return heads, left
+	known := map[string]bool{"": true, s.PR.Head: true}
+	return slices.DeleteFunc(heads, func(head string) bool {
+		isKnown := known[head]
+		known[head] = true
+		return isKnown
+	}), left
 }
 
 // A cycle is what happens on one head against one base. Its moments come from GitHub's own times alone: our own check's
@@ -275,11 +267,10 @@ func earlierHeadStays(s *quorum.Snapshot) []stay {
 	moves = slices.DeleteFunc(moves, func(m quorum.Event) bool { // the branch was deleted, or restored
 		return strings.Trim(m.From, "0") == "" || strings.Trim(m.To, "0") == ""
 	})
-	sort.SliceStable(moves, func(i, j int) bool { return moves[i].At.Before(moves[j].At) })
+	slices.SortStableFunc(moves, func(a, b quorum.Event) int { return a.At.Compare(b.At) })
 	return without(staysBefore(moves, from), func(was stay) bool { return was.of != s.PR.Head })
 }
 
-// firstArrival is when the pull request had its head first.
 func firstArrival(s *quorum.Snapshot) time.Time {
 	if stays := earlierHeadStays(s); len(stays) > 0 {
 		return stays[0].from

@@ -22,78 +22,69 @@ const maxAlike = 8
 // handsPatience is how long GitHub may take to tell who had a hand in the change before a command is refused for that.
 const handsPatience = 2 * time.Minute
 
-// keepCommand adds a command if there is room for it. The last that is refused to a person says that no more are.
-func (v *commandView) keepCommand(c quorum.Command) {
-	repeated, refused, unentitled := 0, 0, 0
-	for i := range v.all {
-		switch o := &v.all[i]; {
-		case o.Refused == quorum.ReasonMayNot:
-			unentitled++
-		case o.By != c.By:
-		case o.Refused != "":
-			refused++
-		case o.Verb == c.Verb:
-			repeated++
+// keepCommand adds a command if there is room for it: of each verb of a person, of their refusals, and of all that those said who
+// may not write. The last that is refused to a person says that no more are.
+func keepCommand(h *headView, c quorum.Command) {
+	isOther := func(o quorum.Command) bool {
+		if o.Refused == quorum.ReasonMayNot || c.Refused == quorum.ReasonMayNot {
+			return o.Refused != c.Refused
 		}
+		return o.By != c.By || (o.Refused == "") != (c.Refused == "") || c.Refused == "" && o.Verb != c.Verb
 	}
-	isRepeated := c.Verb == quorum.CommandRerun || c.Verb == quorum.CommandFixOn
-	if c.Refused == "" && isRepeated && repeated >= maxAlike {
+	countAlike := func() int { return len(without(h.commands, isOther)) }
+	isRepeated, alike := c.Verb == quorum.CommandRerun || c.Verb == quorum.CommandFixOn, countAlike()
+	if c.Refused == "" && isRepeated && alike >= maxAlike {
 		c.Reviewers, c.Refused = nil, quorum.ReasonUsedUp
+		alike = countAlike() // among the refusals now
 	}
-	isOwnRefusal := c.Refused != "" && c.Refused != quorum.ReasonMayNot
-	if isOwnRefusal && refused == maxAlike-1 {
+	if c.Refused != "" && c.Refused != quorum.ReasonMayNot && alike == maxAlike-1 {
 		c.Refused = quorum.ReasonUsedUp
 	}
-	isFull := isOwnRefusal && refused >= maxAlike || c.Refused == quorum.ReasonMayNot && unentitled >= maxAlike
-	if !isFull {
-		v.all = append(v.all, c)
+	if c.Refused == "" || alike < maxAlike {
+		h.commands = append(h.commands, c)
 	}
 }
 
 // hearCommand says what becomes of a command; false while that is not known.
-func (v *commandView) hearCommand(said *saidCommand, views []*reviewerView) (c quorum.Command, heard bool) {
-	s := v.head.snapshot
+func hearCommand(h *headView, said *saidCommand, views []*reviewerView) (c quorum.Command, heard bool) {
+	s := h.snapshot
 	may, known := s.Permissions[strings.ToLower(said.By)]
 	if !known {
 		return c, false
 	}
 	c = said.Command
 	c.Base = s.PR.BaseRef
-	needsNoHand := said.Verb == quorum.CommandRerun || said.Verb == quorum.CommandAccept && !v.head.policy.OwnChange
+	needsNoHand := said.Verb == quorum.CommandRerun || said.Verb == quorum.CommandAccept && !h.policy.OwnChange
 	switch {
 	case may < quorum.Write:
 		c.Refused = quorum.ReasonMayNot
 	case said.Refused != "":
 	case said.Verb == "":
 		c.Refused = quorum.ReasonUnclear
-	case said.Verb == quorum.CommandAccept && (v.head.policy.Override == 0 || may < v.head.policy.Override):
+	case said.Verb == quorum.CommandAccept && (h.policy.Override == 0 || may < h.policy.Override):
 		c.Refused = quorum.ReasonNoOverride
 	case said.Verb == quorum.CommandVouch:
-		c.May, c.Refused = may, v.whyNoVouch(said, may)
-		return c, c.Refused != quorum.ReasonHandsUnknown || !s.Began.Before(said.At.Add(handsPatience))
+		c.May, c.Refused = may, whyNoVouch(h, said, may)
 	case said.isAboutFixes():
-		c.Refused = v.whyNoSwitch(&c)
+		c.Refused = whyNoSwitch(h, &c)
 	case needsNoHand && change.HadHand(s, said.author):
 		c.Refused = quorum.ReasonHadHand
 	case needsNoHand && !change.AreHandsKnown(s):
-		if s.Began.Before(said.At.Add(handsPatience)) {
-			return c, false
-		}
 		c.Refused = quorum.ReasonHandsUnknown
 	case said.Verb == quorum.CommandAccept:
-		c.Reviewers, c.Until, c.Refused = v.acceptedBy(said)
-		c.Own = change.HadHand(s, said.author)
+		c.Reviewers, c.Until, c.Refused = acceptedBy(h, said)
+		c.Own, c.May = change.HadHand(s, said.author), may
 	case said.Verb == quorum.CommandRerun:
-		c.Reviewers, c.Refused = reviewersToRerun(views, said.reviewer)
+		c.Reviewers, c.Refused = reviewersToRerun(views, said.about)
 	}
-	return c, true
+	return c, c.Refused != quorum.ReasonHandsUnknown || !s.Began.Before(said.At.Add(handsPatience))
 }
 
 // whyNoSwitch says why a word about fixes changes nothing; "" if it does.
-func (v *commandView) whyNoSwitch(c *quorum.Command) quorum.Reason {
-	last := cmp.Or(fixSwitchOf(&v.head.snapshot.Record, v.all), &quorum.FixSwitch{})
+func whyNoSwitch(h *headView, c *quorum.Command) quorum.Reason {
+	last := cmp.Or(fixSwitchOf(&h.snapshot.Record, h.commands), &quorum.FixSwitch{})
 	switch {
-	case v.head.policy.Fix.Workflow == "":
+	case h.policy.Fix.Workflow == "":
 		return quorum.ReasonNoFixes
 	case last.Off == (c.Verb == quorum.CommandFixOff), c.At.Before(last.At):
 		return quorum.ReasonNoChange
@@ -102,46 +93,47 @@ func (v *commandView) whyNoSwitch(c *quorum.Command) quorum.Reason {
 }
 
 // whyNoVouch says why somebody may not vouch for the change; "" if they may. Who had no hand in it approves it.
-func (v *commandView) whyNoVouch(said *saidCommand, may quorum.Permission) quorum.Reason {
-	switch p := v.head.policy; {
+func whyNoVouch(h *headView, said *saidCommand, may quorum.Permission) quorum.Reason {
+	isOfReviewer := func(r quorum.Reviewer) bool { return r.IsAuthor(said.author) }
+	switch p := h.policy; {
 	case !p.OwnChange, p.StandIn == 0, may < p.StandIn:
 		return quorum.ReasonNoVouch
-	case !strings.HasPrefix(v.head.snapshot.PR.Head, said.sha):
+	case slices.ContainsFunc(p.Reviewers, isOfReviewer):
+		return quorum.ReasonIsReviewer
+	case !strings.HasPrefix(h.snapshot.PR.Head, said.about):
 		return quorum.ReasonOtherHead
-	case v.head.hadNoHand(said.author):
+	case h.hadNoHand(said.author):
 		return quorum.ReasonNotOwn
-	case !change.HadHand(v.head.snapshot, said.author):
+	case !change.HadHand(h.snapshot, said.author):
 		return quorum.ReasonHandsUnknown
-	case slices.ContainsFunc(v.vouchers(), func(s quorum.StandIn) bool { return strings.EqualFold(s.Login, said.By) }):
+	case slices.ContainsFunc(h.vouchers(), func(s quorum.StandIn) bool { return strings.EqualFold(s.Login, said.By) }):
 		return quorum.ReasonNoChange
 	}
 	return ""
 }
 
 // acceptedBy says whose objections an accept ends, of those that our check had named, and until when. One must stand still.
-func (v *commandView) acceptedBy(said *saidCommand) (reviewers []string, until time.Time, refused quorum.Reason) {
-	if !strings.HasPrefix(v.head.snapshot.PR.Head, said.sha) {
+func acceptedBy(h *headView, said *saidCommand) (reviewers []string, until time.Time, refused quorum.Reason) {
+	if !strings.HasPrefix(h.snapshot.PR.Head, said.about) {
 		return nil, until, quorum.ReasonOtherHead
 	}
-	refused = quorum.ReasonNoChange
-	for i := range v.head.snapshot.Record.Objections {
-		o := &v.head.snapshot.Record.Objections[i]
-		shown := v.head.shownText(o.TextRef)
-		isOver := o.Answered || shown != nil && v.head.isDismissed(shown)
-		if isOver || !v.head.record.concerns(o) || !wasNamedBy(o, said.At) {
+	isNews := false
+	for i := range h.snapshot.Record.Objections {
+		o := &h.snapshot.Record.Objections[i]
+		shown := h.shownText(o.TextRef)
+		isOver := o.Answered || shown != nil && h.isDismissed(shown)
+		if isOver || !h.record.concerns(o) || !wasNamedBy(o, said.At) {
 			continue
 		}
-		if _, isEnded := v.acceptOf(o.Reviewer, o.At, func(n *quorum.Objection) bool { return n == o }); !isEnded {
-			refused = ""
-		}
-		until = latest(until, o.At)
+		ended := h.acceptOf(o.Reviewer, o.At, func(n *quorum.Objection) bool { return n == o })
+		isNews, until = isNews || ended == nil, latest(until, o.At)
 		reviewers = withOnce(reviewers, o.Reviewer)
 	}
-	if len(reviewers) == 0 {
-		refused = quorum.ReasonNothingNamed
-	}
-	if refused != "" {
-		return nil, time.Time{}, refused
+	switch {
+	case len(reviewers) == 0:
+		return nil, until, quorum.ReasonNothingNamed
+	case !isNews:
+		return nil, time.Time{}, quorum.ReasonNoChange
 	}
 	return reviewers, until.UTC(), ""
 }
@@ -151,11 +143,9 @@ func reviewersToRerun(views []*reviewerView, named string) (chosen []string, ref
 	refused = quorum.ReasonNobodyToRerun
 	if named != "" {
 		refused = quorum.ReasonNoReviewer
+		views = without(views, func(v *reviewerView) bool { return !strings.EqualFold(v.Name, named) })
 	}
 	for _, v := range views {
-		if named != "" && !strings.EqualFold(v.Name, named) {
-			continue
-		}
 		switch why := v.whyNoRerun(named != ""); {
 		case why == "":
 			chosen = append(chosen, v.Name)
@@ -169,28 +159,23 @@ func reviewersToRerun(views []*reviewerView, named string) (chosen []string, ref
 	return chosen, refused
 }
 
-// whyNoRerun says why a reviewer cannot be run or asked again; "" if it can. By its name that may be anyone, else only
-// who votes and does not approve.
+// whyNoRerun says why a reviewer is not run again; "" if it is: by its name anyone, else who votes and does not approve.
 func (v *reviewerView) whyNoRerun(isNamed bool) quorum.Reason {
 	attempt := v.newestAttempt()
-	a := &attempt.attempt
-	if a.isUnderWay() {
-		return quorum.ReasonUnderWay
-	}
-	got, b := attempt.judgeAttempt(), v.makeBallot()
-	_, _, isExcluded := v.whyExcluded()
-	isInReserve := v.InsteadOf != "" && v.head.record.turnOf(v.Name).IsZero() && !v.past.isRequiredAgain()
-	isPointless := isExcluded || !isNamed && (!b.Voter() || b.Vote == quorum.Approve || isInReserve)
-	switch {
-	case isPointless, a.run != nil && got.Outcome == quorum.AwaitingApproval:
-		return quorum.ReasonNobodyToRerun
-	case a.run != nil:
-		return ""
-	case v.Workflow != "" || !v.Request.Set():
-		return quorum.ReasonNobodyToRerun
-	}
+	a, got, b := &attempt.attempt, attempt.judgeAttempt(), v.makeBallot()
+	whyVoid, _ := attempt.whyNoVote(true) // not even an objection counts
+	isInReserve := v.InsteadOf != "" && v.head.record.turnOf(v.Name).IsZero() && !v.isRequiredAgain()
+	isPointless := whyVoid != "" || !isNamed && (!b.Voter() || b.Vote == quorum.Approve || isInReserve)
+	canRerun := a.run != nil && got.Outcome != quorum.AwaitingApproval
+	canAsk := a.run == nil && v.Workflow == "" && v.Request.Set()
 	isAsked := a.request != nil || a.byPerson || newPlanner(attempt, got).asksFirst() // then it is asked just now
-	if got.Outcome == quorum.Running || got.Outcome == quorum.Silent && isAsked {
+	isAtWork := got.Outcome == quorum.Running || got.Outcome == quorum.Silent && isAsked
+	switch {
+	case a.isUnderWay():
+		return quorum.ReasonUnderWay
+	case isPointless || !canRerun && !canAsk:
+		return quorum.ReasonNobodyToRerun
+	case canAsk && isAtWork:
 		return quorum.ReasonUnderWay
 	}
 	return ""
@@ -198,9 +183,8 @@ func (v *reviewerView) whyNoRerun(isNamed bool) quorum.Reason {
 
 // withCommanded puts the first rerun that a person has commanded in place of our own, until GitHub shows it.
 func (v *reviewerView) withCommanded(b quorum.Ballot) quorum.Ballot {
-	for _, c := range v.commands.all {
-		isInForce := c.Refused == "" && c.Base == v.head.snapshot.PR.BaseRef
-		if c.Verb != quorum.CommandRerun || !isInForce || !slices.Contains(c.Reviewers, v.Name) {
+	for _, c := range v.head.commands {
+		if !v.head.isInForce(&c, quorum.CommandRerun) || !slices.Contains(c.Reviewers, v.Name) {
 			continue
 		}
 		p := newPlanner(v.newestAttempt(), statement{})

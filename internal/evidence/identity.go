@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
@@ -52,26 +51,21 @@ func rememberAccounts(seen []quorum.SeenAccount, p *quorum.Policy, s *quorum.Sna
 	return seen
 }
 
-// firstAccountID is the id of the account of that name whose text or status is the oldest; 0 if there is none. A thread
-// is part of a review.
-func firstAccountID(s *quorum.Snapshot, login string) (id int64) {
-	var oldest time.Time
-	consider := func(a quorum.Account, at time.Time) {
-		if a.ID != 0 && a.Is(login) && (id == 0 || at.Before(oldest)) {
-			id, oldest = a.ID, at
-		}
-	}
-	for _, t := range slices.Concat(s.Comments, s.Reviews) {
-		consider(t.Author, t.At)
-	}
+// firstAccountID is the id of the account that wrote first by that name; 0 if none did. A thread is part of a review.
+func firstAccountID(s *quorum.Snapshot, login string) int64 {
+	texts := slices.Concat(s.Comments, s.Reviews)
 	for _, st := range s.Statuses {
-		consider(st.Creator, st.At)
+		texts = append(texts, quorum.Text{Author: st.Creator, At: st.At})
 	}
-	return id
+	texts = without(texts, func(t quorum.Text) bool { return t.Author.ID == 0 || !t.Author.Is(login) })
+	if len(texts) == 0 {
+		return 0
+	}
+	return slices.MinFunc(texts, func(a, b quorum.Text) int { return a.At.Compare(b.At) }).Author.ID
 }
 
-// withoutImpostors is a snapshot without what accounts and Apps have left that bear the name of one that the record
-// knows by another id. Whose id the policy knows is told by that: a record of before may hold an impostor's.
+// withoutImpostors is a copy of a snapshot, without what accounts and Apps have left that bear the name of one that the
+// record knows by another id. Whose id the policy knows is told by that: a record of before may hold an impostor's.
 func withoutImpostors(p *quorum.Policy, s *quorum.Snapshot) *quorum.Snapshot {
 	isOther := func(name string, id int64) bool {
 		isIts := func(r quorum.Reviewer) bool { return r.AuthorID != 0 && strings.EqualFold(r.Author, name) }

@@ -19,11 +19,6 @@ import (
 // UnknownTree stands in a record for a tree that was asked for, and that GitHub does not tell whole.
 const UnknownTree = "-"
 
-const (
-	maxHeads  = 10 // heads of this diff, and of others, whose diffs are remembered beside those that were objected to
-	maxOthers = 40 // objections to other diffs that are remembered, unless one is a reviewer's last
-)
-
 // HasInherited reports whether the head's own record has taken over what the head before left, which was left then.
 func HasInherited(s quorum.Snapshot, left time.Time) bool {
 	rec := &s.Record
@@ -51,7 +46,7 @@ func Inherit(p quorum.Policy, s quorum.Snapshot) quorum.Record {
 			in.leaveBase()
 		}
 		in.addHeads(left)
-		in.rec.Compared, in.rec.Alike, in.rec.Unlike = false, nil, nil
+		in.rec.Compared = quorum.Compared{}
 	}
 	if s.BeforeHead != "" {
 		in.takeOver(s.Before)
@@ -90,18 +85,23 @@ func (in *inheritance) here() recordView {
 func (in *inheritance) leaveBase() {
 	pr := &in.snapshot.PR
 	in.rec.Moved, in.rec.Guards = nil, ""
-	for _, o := range in.rec.Objections {
+	var anew []quorum.Objection
+	for i, o := range in.rec.Objections {
+		if o.Of != 0 {
+			continue
+		}
 		wasHere := in.rec.Concerns(&o, in.rec.Base, in.rec.Diff) || slices.Contains(o.AnsweredOn, in.rec.Base)
-		if isText(o.TextRef) && o.Run == 0 && o.Carried == "" && o.Of == 0 && wasHere && in.rec.Diff != pr.Diff.Lines {
-			markAccepted(&in.rec, &o)
+		isText := isWithdrawable(o.Kind) || o.Kind == quorum.TextThread
+		markAccepted(&in.rec, &o)
+		in.rec.Objections[i] = o
+		in.rec.Objections[i].Diff = in.rec.DiffOf(&o)
+		if isText && o.Run == 0 && o.Carried == "" && wasHere && in.rec.Diff != pr.Diff.Lines {
 			o.Base, o.AnsweredOn, o.Named = pr.BaseRef, nil, time.Time{}
-			in.here().addObjection(o)
+			anew = append(anew, o)
 		}
 	}
-	for i := range in.rec.Objections {
-		if o := &in.rec.Objections[i]; o.Of == 0 {
-			markAccepted(&in.rec, o)
-		}
+	for _, o := range anew {
+		in.here().addObjection(o)
 	}
 }
 
@@ -119,30 +119,24 @@ func (in *inheritance) addHeads(heads []quorum.HeadDiff) {
 	all := slices.Concat(heads, in.rec.Heads)
 	in.rec.Heads = nil
 	for _, h := range all {
-		isIt := func(o quorum.HeadDiff) bool { return o.Head == h.Head && o.Base == h.Base && o.Diff == h.Diff }
-		if h.Diff != "" && !slices.ContainsFunc(in.rec.Heads, isIt) {
-			in.rec.Heads = append(in.rec.Heads, h)
+		if h.Diff != "" {
+			in.rec.Heads = withOnce(in.rec.Heads, h)
 		}
 	}
 }
 
-// takeOver takes over the record of the head before.
 func (in *inheritance) takeOver(before quorum.Record) {
 	if before.Head == "" || before.Head == in.snapshot.PR.Head {
 		return
 	}
-	if in.rec.People == nil {
-		in.rec.People = before.People
-	}
+	in.rec.People = cmp.Or(in.rec.People, before.People)
 	in.addHeads(slices.Concat(ownDiffs(&before), before.Heads))
 	for _, o := range before.Objections {
 		in.takeOverObjection(&before, o)
 	}
 	for _, j := range before.Judged {
-		if own := judgedBy(in.rec.Judged, j.Reviewer); own == nil {
-			in.rec.Judged = append(in.rec.Judged, j)
-		} else if own.Said.Before(j.Said) {
-			*own = j
+		if lastJudged(in.rec.Judged, j.Reviewer).Said.Before(j.Said) {
+			in.rec.Judged = withJudged(in.rec.Judged, j)
 		}
 	}
 	if before.Base == in.snapshot.PR.BaseRef && len(in.rec.Moved) == 0 {
@@ -162,12 +156,13 @@ func (in *inheritance) takeOver(before quorum.Record) {
 // later, may change the same. GitHub may still show one that was answered.
 func (in *inheritance) takeOverObjection(before *quorum.Record, o quorum.Objection) {
 	markAccepted(before, &o)
+	o.Diff = before.DiffOf(&o)
 	if o.Carried = cmp.Or(o.Carried, before.Head); o.Carried == in.snapshot.PR.Head {
 		o.Carried = ""
 	}
 	if own := firstOf(in.rec.Objections, func(own *quorum.Objection) bool { return o.IsSame(*own) }); own != nil {
 		if o.Answered && !own.Answered {
-			own.Answered, own.Resolved, own.Accepted, own.Own = true, o.Resolved, o.Accepted, o.Own
+			own.Answered, own.Resolved, own.Accepted, own.Own, own.May = true, o.Resolved, o.Accepted, o.Own, o.May
 		}
 		for _, base := range o.AnsweredOn {
 			own.AnsweredOn = withBase(own.AnsweredOn, base)
@@ -198,19 +193,15 @@ func (in *inheritance) takeOverApprovals(before *quorum.Record) {
 			isOfHead := run.Head == before.Head && run.Path == by.Workflow && run.Created.After(st.At)
 			return isOfHead && run.Conclusion != "skipped" // such a run has not begun
 		})
-		if !st.Counts || st.Base != before.Base || isKnown || isBegunAnew {
-			continue
+		if st.Counts && st.Base == before.Base && !isKnown && !isBegunAnew {
+			in.rec.Guards = cmp.Or(in.rec.Guards, before.Guards)
+			st.Counts, st.Carried = false, cmp.Or(st.Carried, before.Head)
+			in.rec.Stood = append(in.rec.Stood, st)
 		}
-		if in.rec.Guards == "" {
-			in.rec.Guards = before.Guards
-		}
-		st.Counts, st.Carried = false, cmp.Or(st.Carried, before.Head)
-		in.rec.Stood = append(in.rec.Stood, st)
 	}
 }
 
-// forget forgets what is too much: of what was objected to other diffs the oldest, but no reviewer's last one, and the
-// heads to which nothing was objected.
+// forget forgets the oldest objections to other diffs, but no reviewer's last one, and the oldest heads.
 func (in *inheritance) forget() {
 	others := 0
 	for i, o := range slices.Backward(in.rec.Objections) {
@@ -228,10 +219,7 @@ func (in *inheritance) forget() {
 	in.rec.Heads = slices.DeleteFunc(in.rec.Heads, func(h quorum.HeadDiff) bool {
 		isSame := h.Diff == in.snapshot.PR.Diff.Lines
 		heads[isSame]++
-		isObjected := slices.ContainsFunc(in.rec.Objections, func(o quorum.Objection) bool {
-			return cmp.Or(o.Carried, in.snapshot.PR.Head) == h.Head
-		})
-		return heads[isSame] > maxHeads && !isObjected
+		return heads[isSame] > maxHeads
 	})
 }
 
@@ -249,12 +237,12 @@ func MayBeAlike(pr, o *quorum.PullRequest, now time.Time) bool {
 // IsCompared reports whether the head's own record knows which other pull requests onto its base have the same diff.
 func IsCompared(s *quorum.Snapshot) bool {
 	rec := &s.Record
-	return rec.Head == s.PR.Head && rec.Base == s.PR.BaseRef && rec.Trunk == s.PR.Stack.Trunk && rec.Compared
+	return rec.Head == s.PR.Head && rec.Base == s.PR.BaseRef && rec.Trunk == s.PR.Stack.Trunk && rec.Compared.Done
 }
 
 // IsKnownAlike reports whether the record knows if another pull request, with its head and base, has the same diff.
 func IsKnownAlike(s *quorum.Snapshot, o *quorum.PullRequest) bool {
-	return slices.Contains(s.Record.Alike, o.Number) || slices.Contains(s.Record.Unlike, unlikeName(o.Head, o.BaseRef))
+	return slices.Contains(s.Record.Compared.Alike, o.Number) || slices.Contains(s.Record.Compared.Unlike, unlikeName(o.Head, o.BaseRef))
 }
 
 // unlikeName names a head and its base in few letters, which nobody can find another head for.
@@ -263,35 +251,27 @@ func unlikeName(head, base string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:12])
 }
 
-// maxUnlike is how many heads of other pull requests a record knows to have another diff.
-const maxUnlike = 50
-
 // takeOverAlike takes over what was objected on other pull requests with this diff, and how it stands there now.
 func (in *inheritance) takeOverAlike() {
 	s := in.snapshot
-	isOtherDiff := func(d quorum.HeadDiff) bool {
+	isOther := func(d quorum.HeadDiff) bool {
 		return d.Base != s.PR.BaseRef && d.Base != s.PR.Target() || d.Diff != s.PR.Diff.Lines
 	}
 	for i := range s.Alike {
 		other := &s.Alike[i]
-		heads := slices.DeleteFunc(append(ownDiffs(other), other.Heads...), isOtherDiff)
-		if name := unlikeName(other.Head, other.Base); len(heads) == 0 {
-			if other.Diff != "" && other.Diff != s.PR.Diff.Lines && len(in.rec.Unlike) < maxUnlike {
-				in.rec.Unlike = withOnce(in.rec.Unlike, name)
-			}
-			continue
+		alike := without(append(ownDiffs(other), other.Heads...), isOther)
+		switch {
+		case len(alike) > 0:
+			in.rec.Compared.Alike = withOnce(in.rec.Compared.Alike, other.Pull)
+		case other.Diff != "" && other.Diff != s.PR.Diff.Lines && len(in.rec.Compared.Unlike) < maxUnlike:
+			in.rec.Compared.Unlike = withOnce(in.rec.Compared.Unlike, unlikeName(other.Head, other.Base))
 		}
-		in.rec.Alike = withOnce(in.rec.Alike, other.Pull)
 		for _, o := range other.Objections {
-			head := cmp.Or(o.Carried, other.Head)
-			isToThis := slices.ContainsFunc(heads, func(d quorum.HeadDiff) bool { return d.Head == head })
-			if o.Of != 0 || o.Pull == s.PR.Number || !isToThis {
-				continue
+			isOfAlike := func(d quorum.HeadDiff) bool { return d.Head == cmp.Or(o.Carried, other.Head) } // on this base
+			if slices.ContainsFunc(alike, isOfAlike) && o.Of == 0 && o.Pull != s.PR.Number && other.DiffOf(&o) == s.PR.Diff.Lines {
+				o.Pull, o.Answered, o.Ended = cmp.Or(o.Pull, other.Pull), o.Answered || o.Ended, false
+				in.takeOverObjection(other, o)
 			}
-			markAccepted(other, &o)
-			o.Pull, o.Carried, o.Answered, o.Ended = cmp.Or(o.Pull, other.Pull), head, o.Answered || o.Ended, false
-			in.addHeads([]quorum.HeadDiff{{Head: o.Carried, Base: o.Base, Diff: s.PR.Diff.Lines}})
-			in.takeOverObjection(other, o)
 		}
 	}
 }

@@ -205,7 +205,8 @@ func TestNobodyWaitsWhereNoReviewIsNeeded(t *testing.T) {
 	}
 }
 
-// Who a reviewer is and how its verdict is told are its terms, on which a carried approval was given: each field is one, or is none.
+// Who a reviewer is and how its verdict is told are its terms, on which a carried approval was given: each field is
+// one, or is none.
 func TestACarriedApprovalHasItsReviewersTerms(t *testing.T) {
 	terms := map[string]func(r *quorum.Reviewer){
 		"Preset":       func(r *quorum.Reviewer) { r.Preset = "socket" },

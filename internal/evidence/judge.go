@@ -27,23 +27,30 @@ func Judge(p quorum.Policy, s quorum.Snapshot) []quorum.Ballot {
 // Facts returns the input of [quorum.Decide] that is not a ballot.
 func Facts(p quorum.Policy, s quorum.Snapshot) quorum.Facts {
 	h := newHeadView(&p, &s)
-	commands := &commandView{head: h, all: h.snapshot.Record.Commands}
-	if len(commands.saidCommands()) > 0 { // whom a rerun concerns, the ballots tell
-		commands = reviewerViews(&p, &s)[0].commands
+	if len(saidCommands(h)) > 0 { // whom a rerun concerns, the ballots tell
+		h = reviewerViews(&p, &s)[0].head
 	}
 	f := quorum.Facts{
 		PR: s.PR.PR, Head: s.PR.Head, Base: s.PR.BaseRef, File: s.File, Draft: s.PR.Draft, Closed: s.PR.Closed, Start: h.cycle.start,
+		Teams: s.Teams, OnlyWriter: s.OnlyWriter, Trunk: s.PR.Stack.Trunk, Below: s.Below,
+		Fix: fixFacts(h), Invited: h.invitations(), Leave: cancelsOfLeftReruns(h),
+	}
+	for login, may := range s.Permissions {
+		if may != 0 && !strings.EqualFold(login, s.OnlyWriter) {
+			f.OnlyWriter = "" // somebody else is seen who may write
+		}
+	}
+	if !strings.EqualFold(s.OnlyWriter, s.PR.Owner) { // of an organisation's repository GitHub may list fewer
+		f.OnlyWriter = ""
 	}
 	f.StandIns, f.Unheard, f.Against = h.standIns()
-	f.StandIns, f.Teams = append(f.StandIns, commands.vouchers()...), s.Teams
-	slices.SortStableFunc(f.StandIns, byTime)
-	for _, c := range commands.all { // a press of the button has no comment, and REST knows no reaction to a review
+	f.StandIns = append(f.StandIns, h.vouchers()...)
+	slices.SortStableFunc(f.StandIns, func(a, b quorum.StandIn) int { return a.At.Compare(b.At) })
+	for _, c := range h.commands { // a press of the button has no comment, and REST knows no reaction to a review
 		if !c.Replied && c.ID > 0 {
 			f.Replies = append(f.Replies, quorum.Reply{Command: c.ID, Refused: c.Refused != ""})
 		}
 	}
-	f.Fix, f.Invited, f.Leave = fixFacts(h, commands.all), h.invitations(), cancelsOfLeftReruns(h)
-	f.Trunk, f.Below = s.PR.Stack.Trunk, s.Below
 	if pass := s.Record.Pass; pass != nil && s.Record.Head == s.PR.Head && !h.cycle.isBeforeBase(pass.At) {
 		f.Pass = pass
 	}
@@ -55,60 +62,55 @@ func Facts(p quorum.Policy, s quorum.Snapshot) quorum.Facts {
 func deferSharedCancels(b quorum.Ballot, ballots []quorum.Ballot) []quorum.Action {
 	isCancel := func(a *quorum.Action) bool { return a.Kind == quorum.Cancel }
 	next := slices.Clone(b.Next)
+	own := firstOf(next, isCancel) // beside which nothing else is due
 	for _, o := range ballots {
-		isSharing := o.Reviewer != b.Reviewer && o.Run == b.Run && o.Vote == quorum.Pending && o.Then == nil
-		own, theirs := firstOf(next, isCancel), firstOf(o.Next, isCancel)
-		switch {
-		case own == nil || !isSharing: // only a run is cancelled
-		case theirs == nil:
-			next = without(next, func(a quorum.Action) bool { return a.Kind == quorum.Cancel })
-		default:
-			own.Due = latest(own.Due, theirs.Due)
+		if own == nil || o.Run != b.Run || o.Vote != quorum.Pending || o.Then != nil {
+			continue
 		}
+		theirs := firstOf(o.Next, isCancel)
+		if theirs == nil {
+			return nil
+		}
+		own.Due = latest(own.Due, theirs.Due)
 	}
 	return next
 }
 
-// reviewerViews returns a view for each of p's reviewers, in the policy's order.
 func reviewerViews(p *quorum.Policy, s *quorum.Snapshot) []*reviewerView {
 	texts := newTextReader(s.PR.Number)
 	h := newHeadView(p, s)
 	h.record.unlooked = objectionsOfAlikeHeads(h, texts)
 	views := viewsOf(h, texts)
 	for _, v := range views {
-		v.past.onLeftHeads = sync.OnceValue(func() *quorum.Judged { return verdictOnLeftHeads(v.head, v.Reviewer, texts) })
+		v.onLeftHeads = sync.OnceValue(func() quorum.Judged { return verdictOnLeftHeads(v.head, v.Reviewer, texts) })
 	}
 	return views
 }
 
-// viewsOf are the views of a snapshot that may show another time or head, by texts that were read. What was said on
-// other heads is nothing to them.
+// viewsOf are the views of a snapshot, which may show another time or head. What was said on other heads is nothing to them.
 func viewsOf(h *headView, texts *textReader) []*reviewerView {
-	p, s := h.policy, h.snapshot
-	commands := &commandView{head: h, all: slices.Clip(s.Record.Commands)}
-	here, elsewhere := objectionsOfOtherBases(h, texts)
-	unlooked := slices.Concat(h.record.unlooked, objectionsOfEarlierStays(h, texts), here)
+	p := h.policy
+	here, elsewhere := objectionsOfEarlierStays(h, texts)
+	unlooked := slices.Concat(h.record.unlooked, here)
 	h.record.unlooked, h.objectedElsewhere = without(unlooked, h.record.isRecorded), elsewhere
 	views := make([]*reviewerView, len(p.Reviewers))
 	for i := range p.Reviewers {
 		r, runs := &p.Reviewers[i], h.runsOf(&p.Reviewers[i])
 		views[i] = &reviewerView{
-			Reviewer: r, head: h, texts: texts, runs: runs, commands: commands, past: pastView{Reviewer: r, head: h},
-			threads: threadView{Reviewer: r, head: h, texts: texts}, attempts: attemptsOfRuns(h, r, runs.counted),
+			Reviewer: r, head: h, texts: texts, runs: runs, attempts: attemptsOfRuns(h, r, runs.counted),
 		}
 		views[i].judgeAttempts()
 	}
-	for _, said := range commands.saidCommands() { // what comes of one hangs on those before it
-		if c, isHeard := commands.hearCommand(&said, views); isHeard {
-			commands.keepCommand(c)
+	for _, said := range saidCommands(h) { // what comes of one hangs on those before it
+		if c, isHeard := hearCommand(h, &said, views); isHeard {
+			keepCommand(h, c)
 		}
 	}
 	return views
 }
 
-// A reserve has its turn after the reviewer whose seat it may fill. Who waits comes after those it names.
-
-// A turnView makes the ballots of a head's reviewers, each after those on which its turn depends.
+// A turnView makes the ballots of a head's reviewers, each after those on which its turn depends: a reserve after the
+// reviewer whose seat it may fill, and who waits after those it names.
 type turnView struct {
 	views []*reviewerView
 	made  map[string]*quorum.Ballot // nil: it is being made
@@ -129,23 +131,21 @@ func (t turnView) ballotOf(name string) *quorum.Ballot {
 func (t turnView) makeBallot(v *reviewerView) *quorum.Ballot {
 	turn := t.turnOf(v)
 	opened, wait := t.stageOf(v)
-	if v.turn = latest(turn, opened); v.past.isRequiredAgain() {
+	if v.turn = latest(turn, opened); v.isRequiredAgain() {
 		v.turn = opened // it answers for itself
 	}
-	b := v.withCommanded(v.past.withPast(v.makeBallot()))
+	b := v.withCommanded(v.withPast(v.makeBallot()))
 	b.InsteadOf, b.Turn = v.InsteadOf, turn
 	b.UnderWay = b.Vote == quorum.Object && v.newestAttempt().attempt.isUnderWay()
-	seemsToObject := b.Then != nil && b.Then.Vote == quorum.Object
-	hasVoted := b.Vote == quorum.Approve || b.Vote == quorum.Object || seemsToObject || b.Ended.By != ""
+	hasVoted := b.Vote == quorum.Approve || isOrBecomes(&b, quorum.Object) || b.Ended.By != ""
 	isKept := b.Retired || b.Vote == quorum.Unavailable && b.Reason.IsOfChange()
 	if wait == nil || hasVoted || b.Excused != "" || isKept {
 		return &b
 	}
-	b.Vote, b.Outcome, b.Reason, b.Detail, b.Since = wait.Vote, wait.Outcome, wait.Reason, wait.Detail, latest(wait.Since, b.Since)
-	b.Deadline, b.Late, b.Then, b.Open, b.Planned = wait.Deadline, wait.Late, nil, true, false // it is asked when those approve after all
-	b.Retrying, b.Watch, b.Circuit, b.Evidence, b.Answers = false, false, quorum.Hold{}, quorum.TextRef{}, nil
-	b.Next = without(b.Next, func(a quorum.Action) bool { return a.Command == 0 })
-	return &b
+	wait.Required, wait.Again, wait.InsteadOf, wait.Turn = b.Required, b.Again, b.InsteadOf, b.Turn
+	wait.Since, wait.Open = latest(wait.Since, b.Since), true // it is asked when those approve after all
+	wait.Next = without(b.Next, func(a quorum.Action) bool { return a.Command == 0 })
+	return wait
 }
 
 // turnOf is from when on a reserve has the seat of another one, unless that one votes before. It is zero of who is no
@@ -168,8 +168,10 @@ func (t turnView) turnOf(v *reviewerView) time.Time {
 // here, and a shadow that was skipped, is not waited for.
 func (t turnView) stageOf(v *reviewerView) (opened time.Time, wait *quorum.Ballot) {
 	var awaited []string
-	waits := asPending(quorum.Ballot{Outcome: quorum.Silent, Reason: quorum.ReasonStage}, time.Time{}, quorum.ReasonNotAsked)
-	lost := asUnavailable(quorum.Ballot{}, quorum.Declined, quorum.ReasonNotAsked, "")
+	b := v.newestAttempt().newBallot()
+	lost := asUnavailable(b, quorum.Declined, quorum.ReasonNotAsked, "")
+	b.Outcome, b.Reason = quorum.Silent, quorum.ReasonStage
+	waits := asPending(b, time.Time{}, quorum.ReasonNotAsked)
 	for _, name := range v.After {
 		switch b := cmp.Or(t.seatOf(name), &quorum.Ballot{Vote: quorum.Unavailable}); { // config refuses names of nobody
 		case b.Vote == quorum.Pending && b.Then != nil && b.Then.Vote == quorum.Approve: // by the clock, at the latest
@@ -194,7 +196,6 @@ func (t turnView) stageOf(v *reviewerView) (opened time.Time, wait *quorum.Ballo
 	return opened, nil
 }
 
-// lostWord says in a word why a reviewer does not approve.
 func lostWord(b *quorum.Ballot) string {
 	switch {
 	case b.Vote == quorum.Object:
@@ -213,30 +214,27 @@ func (t turnView) seatOf(name string) *quorum.Ballot {
 		return b
 	}
 	reserve, hadTurn := t.ballotOf(t.views[i].Name), !t.views[i].head.record.turnOf(t.views[i].Name).IsZero()
+	then := *b
 	switch {
 	case reserve == nil || reserve.Excused != "" || reserve.Turn.IsZero():
 		return b
-	case b.Vote == quorum.Unavailable || !b.Deadline.Equal(reserve.Turn) || hadTurn:
+	case b.Vote == quorum.Unavailable || hadTurn:
 		seated := *reserve
 		seated.At = latest(seated.At, seated.Turn) // what it approved before fills the seat then
 		return &seated
-	}
-	then := *b
-	if reserve.Vote == quorum.Approve {
+	case reserve.Vote == quorum.Approve:
 		then.Then = reserve
-	}
-	if reserve.Vote == quorum.Pending {
+	case reserve.Vote == quorum.Pending:
 		then.Deadline = reserve.Deadline
 	}
 	return &then
 }
 
 // rememberTurns adds when a reserve first got the seat of another reviewer.
-func rememberTurns(all []quorum.Turn, base string, ballots []quorum.Ballot, now time.Time) []quorum.Turn {
+func rememberTurns(all []quorum.FirstTime, base string, ballots []quorum.Ballot, now time.Time) []quorum.FirstTime {
 	for _, b := range ballots {
-		isIt := func(turn quorum.Turn) bool { return turn.Reserve == b.Reviewer && turn.Base == base }
-		if b.InsteadOf != "" && b.Excused == "" && !b.Turn.IsZero() && !b.Turn.After(now) && !slices.ContainsFunc(all, isIt) {
-			all = append(all, quorum.Turn{Reserve: b.Reviewer, Base: base, At: b.Turn.UTC()})
+		if b.Excused == "" && !b.Turn.IsZero() && !b.Turn.After(now) { // one that is recorded stays as it is
+			all = withOnce(all, quorum.FirstTime{Reviewer: b.Reviewer, Base: base, At: b.Turn.UTC()})
 		}
 	}
 	return all

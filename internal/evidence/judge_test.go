@@ -244,10 +244,11 @@ func ref(kind quorum.TextKind, id int64) quorum.TextRef { return quorum.TextRef{
 
 // ballot is the first reviewer's ballot. No ballot that a test asks for may be contradicted by its explanation.
 func (x *scene) ballot() quorum.Ballot {
-	if why := contradiction(x.p, x.s); why != "" {
+	ballots := evidence.Judge(x.p, x.s)
+	if why := contradiction(x.p, ballots, evidence.Consider(x.p, x.s)); why != "" {
 		panic(why)
 	}
-	return evidence.Judge(x.p, x.s)[0]
+	return ballots[0]
 }
 
 // a wanted ballot.
@@ -1047,6 +1048,14 @@ func TestRequests(t *testing.T) {
 			"refused",
 			onHead(first).intent(asked(1, 5)).with(func(x *scene) { x.s.Record.Refusals = []quorum.Refusal{refused} }),
 			wanted{quorum.Unavailable, quorum.Refused, quorum.ReasonPermission, ""},
+		},
+		{
+			"another's request is refused",
+			onHead(first).comment(1, 5, bot, "@sage review").intent(asked(1, 5)).with(func(x *scene) {
+				other := refused
+				other.Reviewer = "openai"
+				x.s.Record.Refusals = []quorum.Refusal{other}
+			}), silent,
 		},
 		{"a person asks after a limit", onHead(sage()).comment(1, 5, "sage[bot]", "Rate limit exceeded.\n").comment(2, 600, "bob", "@sage review"), silent},
 		{

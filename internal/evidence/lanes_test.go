@@ -381,7 +381,8 @@ func TestBallotWithoutAVote(t *testing.T) {
 	}
 }
 
-// What seems to be an objection of a reviewer without a vote holds a green back, and objects when its attempt has ended.
+// What seems to be an objection of a reviewer without a vote holds a green back, and objects when its attempt has
+// ended.
 func TestDoubtWithoutAVote(t *testing.T) {
 	const doubt = "## OpenAI Review\n\n1. **Critical** `cart.go:42`: the cart is emptied twice.\n"
 	b := excused(openai()).run(1, 10, -1).comment(1, 90, bot, doubt).ballot()

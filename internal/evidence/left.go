@@ -15,6 +15,7 @@ import (
 const (
 	maxHeadsBefore  = 30 // earlier heads that are asked whether they are the one before
 	maxNewestBefore = 10 // of them the newest
+	maxBaseStays    = 50 // the last stays on other bases in which anything was said
 )
 
 // LeftHeads are the heads before this one whose checks or statuses are to be read, and which of the two: those of a
@@ -49,7 +50,7 @@ func cancelsOfLeftReruns(h *headView) (cancels []quorum.Action) {
 		}
 		in, isCancelled := known.newestIntent(quorum.Cancel, run.ID, run.Attempt)
 		rerun, isOurs := known.newestIntent(quorum.Rerun, run.ID, run.Attempt-1)
-		_, isRefused := h.record.refusalOf(quorum.Cancel, run.ID, run.Attempt)
+		_, isRefused := h.record.refusalOf(quorum.Cancel, "", run.ID, run.Attempt)
 		if !isCancelled && (!isOurs || rerun.Command != 0) || isRefused || in.Tries >= maxTries {
 			continue
 		}
@@ -68,16 +69,16 @@ func cancelsOfLeftReruns(h *headView) (cancels []quorum.Action) {
 
 // runsOfLeftHeads are the ended runs of the last head on which the reviewer's ended, unless a look has heard them.
 func runsOfLeftHeads(v *reviewerView) []quorum.Run {
-	j := v.past.judged()
+	j := lastJudged(v.head.snapshot.Record.Judged, v.Name)
 	for _, head := range lastHeads(v.head.snapshot) {
 		runs := without(v.runs.others, func(run quorum.Run) bool {
 			return run.Head != head || run.Conclusion != "success" && run.Conclusion != "failure"
 		})
-		isUnheard := func(run quorum.Run) bool { return j == nil || j.Head != head || run.Updated.After(j.Said) }
+		isUnheard := func(run quorum.Run) bool { return j.Head != head || run.Updated.After(j.Said) }
 		if slices.ContainsFunc(runs, isUnheard) {
 			return runs
 		}
-		if j != nil && j.Head == head {
+		if j.Head == head {
 			return nil
 		}
 	}
@@ -109,19 +110,18 @@ func snapshotOfLeftHead(s *quorum.Snapshot, head string) quorum.Snapshot {
 	runs := slices.Concat(s.Runs, s.Others)
 	past.Runs = without(runs, func(run quorum.Run) bool { return run.Head != head })
 	past.Others = without(runs, func(run quorum.Run) bool { return run.Head == head })
-	past.Checks, past.Statuses = nil, nil
-	if left := firstOf(s.Left, func(left *quorum.LeftHead) bool { return left.SHA == head }); left != nil {
-		past.Checks, past.Statuses = left.Checks, left.Statuses
-	}
+	isIt := func(left *quorum.LeftHead) bool { return left.SHA == head }
+	left := cmp.Or(firstOf(s.Left, isIt), &quorum.LeftHead{})
+	past.Checks, past.Statuses = left.Checks, left.Statuses
 	past.Pushed, past.Arrived = time.Time{}, time.Time{}
 	past.Record = quorum.Record{Accounts: s.Record.Accounts, Heads: s.Record.Heads}
 	return past
 }
 
 // verdictOnLeftHeads is the verdict of a reviewer, as GitHub shows it, about the last head before this one of which it
-// spoke; nil if there is none, if that has the same diff, or if the record knows of a later one. Whatever base that head
-// was on, it was said of it.
-func verdictOnLeftHeads(h *headView, r *quorum.Reviewer, texts *textReader) *quorum.Judged {
+// spoke; zero if there is none, if that has the same diff, or if the record knows of a later one. Whatever base that head
+// was on, a no was said of it; a yes of before the base changed would stand in the record if it had counted.
+func verdictOnLeftHeads(h *headView, r *quorum.Reviewer, texts *textReader) (last quorum.Judged) {
 	p, asVoter := *h.policy, *r
 	asVoter.Excused = "" // whatever lane the pull request is in now
 	p.Reviewers = []quorum.Reviewer{asVoter}
@@ -134,23 +134,22 @@ func verdictOnLeftHeads(h *headView, r *quorum.Reviewer, texts *textReader) *quo
 		left.now, left.timeline = h.snapshot, h.timeline
 		v := viewsOf(left, texts)[0]
 		b := v.makeBallot()
-		known := judgedBy(h.record.record.Judged, r.Name)
 		switch {
 		case isVerdictHere(&b) && b.Vote == quorum.Object && h.isAlike(head): // it objects to this head, too
-			return nil
-		case isVerdictHere(&b) && v.isOfHead(b.Evidence):
+			return last
+		case isVerdictHere(&b) && v.isOfHead(b.Evidence) && (b.Vote == quorum.Object || !h.cycle.isBeforeBase(b.Since)):
 			said := b.Since.UTC().Truncate(time.Second)
-			return &quorum.Judged{Reviewer: r.Name, Head: head, No: b.Vote == quorum.Object, Said: said}
-		case known != nil && known.Head == head:
-			return nil
+			return quorum.Judged{Reviewer: r.Name, Head: head, No: b.Vote == quorum.Object, Said: said}
+		case lastJudged(h.record.record.Judged, r.Name).Head == head:
+			return last
 		}
 	}
-	return nil
+	return last
 }
 
 // headsWithWords are the heads before this one of which something of the reviewer's may speak.
 func headsWithWords(s *quorum.Snapshot, r *quorum.Reviewer, texts *textReader) []string {
-	var said []string // commits, or what they begin with
+	said := []string{lastJudged(s.Record.Judged, r.Name).Head} // commits, or what they begin with
 	heads, _ := HeadsBefore(*s)
 	for _, t := range slices.Backward(s.Reviews) {
 		if r.IsAuthor(t.Author) && t.Commit != s.PR.Head {
@@ -172,9 +171,6 @@ func headsWithWords(s *quorum.Snapshot, r *quorum.Reviewer, texts *textReader) [
 			said = append(said, left.SHA)
 		}
 	}
-	if j := judgedBy(s.Record.Judged, r.Name); j != nil {
-		said = append(said, j.Head)
-	}
 	return withoutRepeats(without(heads, func(head string) bool {
 		isOf := func(begin string) bool { return len(begin) >= shortSHA && strings.HasPrefix(head, begin) }
 		return !slices.ContainsFunc(said, isOf)
@@ -192,13 +188,11 @@ func (v *reviewerView) isOfHead(ref quorum.TextRef) bool {
 	return ref.Kind != quorum.TextComment || v.Workflow != "" || t != nil && v.head.isHead(v.namedCommit(t))
 }
 
-// isFailureRead reports whether the log of a run that failed was read.
 func isFailureRead(run *quorum.Run) bool {
 	return run.Conclusion == "success" || slices.ContainsFunc(run.Jobs, func(job quorum.Job) bool { return job.Read })
 }
 
-// objectionsOfAlikeHeads are the objections that GitHub shows to earlier heads with this diff, and that are surely about
-// them: of just before the push, or of a run that ended after it.
+// objectionsOfAlikeHeads are those that GitHub shows to earlier heads with this diff, and that are surely about them.
 func objectionsOfAlikeHeads(h *headView, texts *textReader) (all []quorum.Objection) {
 	for _, alike := range alikeHeads(h.snapshot) {
 		past := snapshotOfLeftHead(h.snapshot, alike.Head)
@@ -208,47 +202,10 @@ func objectionsOfAlikeHeads(h *headView, texts *textReader) (all []quorum.Object
 			b := v.makeBallot()
 			if b.Vote == quorum.Object && b.Reason != quorum.ReasonOpenThreads && v.isOfHead(b.Evidence) {
 				for _, o := range v.objectionsOf(b) {
-					o.Carried, o.Base = alike.Head, alike.Base
+					o.Carried, o.Base, o.Diff = alike.Head, alike.Base, alike.Diff
 					all = append(all, o)
 				}
 			}
-		}
-	}
-	return all
-}
-
-// objectionsOfEarlierStays are the objections that stood when the pull request left this base or this head.
-func objectionsOfEarlierStays(h *headView, texts *textReader) []quorum.Objection {
-	onBase := objectionsWithin(h, earlierBaseStays(h.snapshot), texts, func(then *quorum.Snapshot) *headView {
-		then.Timeline = withoutBaseChanges(then.Timeline)
-		return newHeadView(h.policy, then)
-	})
-	onHead := objectionsWithin(h, h.stays, texts, func(then *quorum.Snapshot) *headView {
-		past, came := newHeadView(h.policy, then), h.stays[0].from
-		past.cycle.arrival, past.cycle.pushed, past.stays = came, came, nil // and it never left
-		past.cycle.start = latest(past.cycle.ready, came, past.cycle.baseChanged)
-		return past
-	})
-	return append(onBase, without(onHead, func(o quorum.Objection) bool {
-		return !isText(o.TextRef) // it belongs to its commit, and never went
-	})...)
-}
-
-// objectionsWithin are the objections that stand by what was said within stays. Who moves the base or the head also
-// chooses the second: what was said in the very second of a change may object, and answers nothing.
-func objectionsWithin(
-	h *headView, stays []stay, texts *textReader, viewOf func(then *quorum.Snapshot) *headView,
-) (all []quorum.Objection) {
-	for _, isClosed := range []bool{false, true} {
-		if len(stays) == 0 {
-			break
-		}
-		then := saidWithin(h.snapshot, stays, isClosed)
-		then.Runs = without(h.snapshot.Runs, func(run quorum.Run) bool { return !isWithin(stays, run.Created, isClosed) })
-		past := viewOf(&then)
-		past.now = h.now
-		for _, v := range viewsOf(past, texts) {
-			all = append(all, v.objectionsOf(v.makeBallot())...)
 		}
 	}
 	return all
@@ -262,7 +219,7 @@ func (v *reviewerView) objectionsOf(b quorum.Ballot) []quorum.Objection {
 	return rec.Objections
 }
 
-// saidWithin is a snapshot without what was said outside the stays. What an edited text said before nothing tells.
+// saidWithin shows what was said during stays, and the runs that began in them. What an edited text said before nothing tells.
 func saidWithin(s *quorum.Snapshot, stays []stay, isClosed bool) quorum.Snapshot {
 	isOutside := func(at time.Time) bool { return !isWithin(stays, at, isClosed) }
 	isTextOutside := func(t quorum.Text) bool { return isOutside(latest(t.At, t.Edited)) }
@@ -271,34 +228,18 @@ func saidWithin(s *quorum.Snapshot, stays []stay, isClosed bool) quorum.Snapshot
 	then.Threads = without(s.Threads, func(t quorum.Thread) bool { return isOutside(t.At) })
 	then.Checks = without(s.Checks, func(c quorum.CheckRun) bool { return isOutside(latest(c.Started, c.Completed)) })
 	then.Statuses = without(s.Statuses, func(st quorum.Status) bool { return isOutside(st.At) })
-	then.Runs = without(s.Runs, func(run quorum.Run) bool { return isOutside(run.Updated) })
+	then.Runs = without(s.Runs, func(run quorum.Run) bool { return isOutside(run.Created) })
 	return then
 }
 
-// maxBaseStays is how many of the last stays in which anything was said are read.
-const maxBaseStays = 50
-
-// tellingBaseStays are the stays on bases in which anything was said.
-func tellingBaseStays(s *quorum.Snapshot) []stay {
-	telling := without(baseStays(s), func(was stay) bool {
-		then := saidWithin(s, []stay{was}, true)
-		texts, signals := len(then.Comments)+len(then.Reviews)+len(then.Threads), len(then.Checks)+len(then.Statuses)
-		return texts+signals+len(then.Runs) == 0
-	})
-	return telling[max(0, len(telling)-maxBaseStays):]
-}
-
-// objectionsOfOtherBases are what was objected while the pull request was against other bases, or by runs from before
-// it came back to this one, in what GitHub shows. What began against this base, or shows no beginning, objects here;
-// else its reviewer is required, as one that objected elsewhere.
-func objectionsOfOtherBases(h *headView, texts *textReader) (here []quorum.Objection, elsewhere map[string]bool) {
-	elsewhere = map[string]bool{}
+// objectionsOfEarlierStays are what was objected while the pull request had another base, or this head or base before, or
+// by runs that began before it came back to this base. Of what visibly began against another base the reviewer is required, as one
+// that objected elsewhere. The stays on this base come first: an approval in one must not take back what is objected elsewhere.
+func objectionsOfEarlierStays(h *headView, texts *textReader) (here []quorum.Objection, elsewhere map[string]bool) {
 	s, own, changed := h.snapshot, earlierBaseStays(h.snapshot), h.cycle.baseChanged
-	if changed.IsZero() {
-		return nil, elsewhere
-	}
-	judge := func(p *quorum.Policy, then quorum.Snapshot) {
-		past := newHeadView(p, &then)
+	otherBases := without(baseStays(s), func(was stay) bool { return was.of == s.PR.BaseRef })
+	elsewhere = map[string]bool{}
+	judge := func(past *headView, others []stay) {
 		past.now = h.now
 		for _, v := range viewsOf(past, texts) {
 			b := v.makeBallot()
@@ -306,8 +247,7 @@ func objectionsOfOtherBases(h *headView, texts *textReader) (here []quorum.Objec
 				delete(elsewhere, v.Name)
 			}
 			for _, o := range v.objectionsOf(b) {
-				began := beganAt(v.head, &o)
-				if !began.IsZero() && !isWithin(own, began, true) {
+				if isWithin(others, beganAt(v.head, &o), false) {
 					elsewhere[v.Name] = elsewhere[v.Name] || v.isOfHead(o.TextRef)
 					continue
 				}
@@ -316,10 +256,29 @@ func objectionsOfOtherBases(h *headView, texts *textReader) (here []quorum.Objec
 			}
 		}
 	}
-	for _, was := range tellingBaseStays(s) {
-		if was.of != s.PR.BaseRef { // else [objectionsOfEarlierStays] judges it
-			judge(h.policy, snapshotWithin(s, was))
+	for _, isClosed := range []bool{false, true} { // who leaves chooses the second: what was said in it may object, and answers nothing
+		if len(h.stays) > 0 {
+			then, came := saidWithin(s, h.stays, isClosed), h.stays[0].from
+			then.Checks, then.Statuses = nil, nil // they belong to their commit, and never went
+			past := newHeadView(h.policy, &then)
+			past.cycle.arrival, past.cycle.pushed, past.cycle.start = came, came, latest(past.cycle.ready, came, past.cycle.baseChanged)
+			past.stays = nil // it never left
+			judge(past, nil)
 		}
+		if len(own) > 0 {
+			then := saidWithin(s, own, isClosed)
+			then.Timeline = withoutBaseChanges(s.Timeline)
+			judge(newHeadView(h.policy, &then), nil)
+		}
+	}
+	telling := without(otherBases, func(was stay) bool {
+		then := saidWithin(s, []stay{was}, true)
+		texts, signals := len(then.Comments)+len(then.Reviews)+len(then.Threads), len(then.Checks)+len(then.Statuses)
+		return texts+signals+len(then.Runs) == 0
+	})
+	for _, was := range telling[max(0, len(telling)-maxBaseStays):] {
+		then := snapshotWithin(s, was)
+		judge(newHeadView(h.policy, &then), otherBases)
 	}
 	now := snapshotWithin(s, stay{s.PR.BaseRef, changed, changed.AddDate(100, 0, 0)})
 	now.Runs = without(now.Runs, func(run quorum.Run) bool { return run.Created.After(changed) })
@@ -327,7 +286,7 @@ func objectionsOfOtherBases(h *headView, texts *textReader) (here []quorum.Objec
 	byRun := *h.policy
 	byRun.Reviewers = without(byRun.Reviewers, func(r quorum.Reviewer) bool { return r.Workflow == "" })
 	if len(now.Runs) > 0 {
-		judge(&byRun, now)
+		judge(newHeadView(&byRun, &now), otherBases)
 	}
 	return here, elsewhere
 }
@@ -344,17 +303,16 @@ func snapshotWithin(s *quorum.Snapshot, was stay) quorum.Snapshot {
 }
 
 // beganAt is when what objects was visibly begun, as a run, a check run or a pending status; zero where nothing shows it.
-func beganAt(h *headView, o *quorum.Objection) (at time.Time) {
+func beganAt(h *headView, o *quorum.Objection) time.Time {
 	s := h.snapshot
-	if run := firstOf(s.Runs, func(run *quorum.Run) bool { return run.ID == o.Run }); run != nil {
-		at = run.Created
+	isCheck := func(c *quorum.CheckRun) bool { return o.Kind == quorum.TextCheck && c.ID == o.ID }
+	isStatus := func(st *quorum.Status) bool { return o.Kind == quorum.TextStatus && st.ID == o.ID }
+	if check := firstOf(s.Checks, isCheck); check != nil {
+		return check.Started
 	}
-	isCheck, isStatus := o.Kind == quorum.TextCheck, o.Kind == quorum.TextStatus
-	if c := firstOf(s.Checks, func(c *quorum.CheckRun) bool { return isCheck && c.ID == o.ID }); c != nil {
-		at = c.Started
+	if status := firstOf(s.Statuses, isStatus); status != nil {
+		return h.scanBegan(status)
 	}
-	if st := firstOf(s.Statuses, func(st *quorum.Status) bool { return isStatus && st.ID == o.ID }); st != nil {
-		at = h.scanBegan(st)
-	}
-	return at
+	isRun := func(run *quorum.Run) bool { return run.ID == o.Run }
+	return cmp.Or(firstOf(s.Runs, isRun), &quorum.Run{}).Created
 }

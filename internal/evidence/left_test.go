@@ -65,8 +65,8 @@ func TestCancelsOfLeftReruns(t *testing.T) {
 	}
 }
 
-// dismissedBy is the scene with one of two reviews of sage's on the first head, which was dismissed at that second, before
-// or after a push of lines. No look has seen the reviews.
+// dismissedBy is the scene with one of two reviews of sage's on the first head, which was dismissed at that second,
+// before or after a push of lines. No look has seen the reviews.
 func dismissedBy(login string, sec int, id int64, lines string, states ...string) *scene {
 	x := onHead(sage()).ofDiff(aDiff)
 	x.looks(5)
@@ -84,8 +84,8 @@ func dismissedBy(login string, sec int, id int64, lines string, states ...string
 // leftTheBase is a second of a dismissal before the push, where the base had been left for a while, too.
 const leftTheBase = 160
 
-// Who may end what was objected to a head that was left is who had no hand in the change as it is now: nothing tells who
-// pushed a head of before.
+// Who may end what was objected to a head that was left is who had no hand in the change as it is now: nothing tells
+// who pushed a head of before.
 func TestADismissalOnALeftHead(t *testing.T) {
 	const yes, no = "APPROVED", "CHANGES_REQUESTED"
 	for _, sec := range []int{150, leftTheBase, 250} {
@@ -121,4 +121,29 @@ func TestTheLastOfManyReviewsObjectsAfterAPush(t *testing.T) {
 		"the others are ended after the push":  reviewed(12).pushed(aDiff).dismissed(1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12),
 		"the others are ended before the push": reviewed(12).dismissed(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12).pushed(aDiff),
 	})
+}
+
+// What was objected during one stay on a base, and answered there during another, stands no more when the pull request
+// comes back once more, though no look saw either.
+func TestALaterStayOnTheBaseAnswersAnEarlierOne(t *testing.T) {
+	moved := func(x *scene, at int, from, to string) {
+		x.event(at, quorum.Event{Kind: quorum.BaseChanged, From: from, To: to, Actor: who("alice")})
+	}
+	for name, test := range map[string]struct {
+		answered int
+		want     quorum.Vote
+	}{
+		"on this base":        {250, quorum.Pending},
+		"on the other one":    {350, quorum.Object},
+		"in the second of it": {300, quorum.Object},
+	} {
+		x := onHead(sage()).review(1, 50, "sage[bot]", "CHANGES_REQUESTED", "It leaks.").review(2, test.answered, "sage[bot]", "APPROVED", "")
+		moved(x, 100, "main", "next")
+		moved(x, 200, "next", "main")
+		moved(x, 300, "main", "next")
+		moved(x, 400, "next", "main")
+		if b := x.ballot(); b.Vote != test.want {
+			t.Errorf("%s: it is %s, %s", name, b.Vote, b.Reason)
+		}
+	}
 }

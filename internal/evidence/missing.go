@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -15,13 +16,11 @@ import (
 const (
 	maxCommits = 10
 	maxPeople  = 30
-	maxLogs    = 5
+	maxLogs    = 10
 )
 
-// Missing lists the facts that a full judgement of s needs and that cost requests of their own: artifacts and attempts
-// that no look has read, the logs of runs that ended without an answer, the commits that texts name, those of the pull
-// request and who pushed them, the other pull requests of its branch with the workflow files of their bases, and
-// people's permissions. What tells the policy, of which lane p is not yet, comes before all else.
+// Missing lists the facts that a full judgement of s needs and that cost requests of their own. What tells the policy,
+// of which lane p is not yet, comes before all else.
 func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 	isInPart := isJudgedInPart(&p, &s) && !mayCarryOverDraft(&p, &s)
 	if isInPart && !isJudgedLater(&p, &s) {
@@ -40,10 +39,8 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 		}
 		return w
 	}
-	if s.SameBranch == nil {
-		if w = branchWants(views); w.SameBranch {
-			return w
-		}
+	if w = branchWants(views); w.SameBranch {
+		return w
 	}
 	for _, v := range views {
 		if v.Retired {
@@ -54,33 +51,37 @@ func Missing(p quorum.Policy, s quorum.Snapshot) (w quorum.Wants) {
 		newest := v.newestAttempt()
 		w.Commits = withoutRepeats(append(w.Commits, newest.unknownCommits()...))
 		w.Commits = w.Commits[:min(len(w.Commits), maxCommits)]
-		if v.isExcusedNow() {
+		if v.Excused != "" && v.makeBallot().Excused != "" {
 			continue // what tells a yes, or how to get one, is worth nothing
 		}
-		if who := v.head.commanders(v.Reviewer); len(who) > 0 {
-			w.Authors = true
-			w.People = append(w.People, who[:min(len(who), maxPeople)]...)
-		}
+		who := v.head.commanders(v.Reviewer)
+		w.Authors = w.Authors || len(who) > 0
+		w.People = append(w.People, who[:min(len(who), maxPeople)]...)
 		if run := newest.attempt.run; run != nil {
 			w.Blobs = append(w.Blobs, v.head.workflowsToCompare(run)...)
 		}
-		for _, job := range slices.Concat(newest.unreadLogs(), v.unreadLogsElsewhere()) {
+		for _, job := range newest.unreadLogs() {
 			w.Logs = withOnce(w.Logs, job)
 		}
 	}
-	for _, c := range views[0].commands.saidCommands() {
+	mayTakeOver := len(s.SameHead) > 0 && len(s.Record.Objections) > 0 // an accept from below another pull request
+	w.Authors = w.Authors || mayTakeOver && p.Override != 0 && !p.OwnChange
+	isOwner := func(login string) bool { return strings.EqualFold(login, s.PR.Owner) } // see [Facts]
+	vouches := slices.ContainsFunc(views[0].head.vouchers(), func(v quorum.StandIn) bool { return isOwner(v.Login) })
+	for _, c := range saidCommands(views[0].head) {
 		w.People, w.Authors = append(w.People, c.By), w.Authors || !c.isAboutFixes()
+		vouches = vouches || c.Verb == quorum.CommandVouch && isOwner(c.By)
 	}
+	w.OnlyWriter = vouches && p.OwnChange && len(p.People) > 0
 	w.Tree = wantsTree(&p, &s, views)
 	strangers := 0
 	for _, t := range views[0].head.lastReviews() {
-		if t.State == "APPROVED" && !mayStandHere(&s, &t) {
-			continue
+		isMoot := t.State == "APPROVED" && !mayStandHere(&s, &t)
+		if !isMoot && !t.Member {
+			strangers++
 		}
-		if !t.Member {
-			if strangers++; strangers > maxPeople {
-				continue
-			}
+		if isMoot || !t.Member && strangers > maxPeople {
+			continue
 		}
 		w.Authors = w.Authors || t.State != "CHANGES_REQUESTED"
 		w.People = append(w.People, t.Author.Login)
@@ -139,7 +140,7 @@ func (v *reviewerView) isEndedByPerson() bool {
 		return v.IsAuthor(t.Author) && t.Resolved && isPerson(t.ResolvedBy)
 	})
 	return hasResolved || slices.ContainsFunc(v.head.snapshot.Reviews, func(t quorum.Text) bool {
-		by, _ := v.head.dismissalOf(t.ID)
+		by, _ := v.head.dismissalOf(&t)
 		return t.State == "DISMISSED" && v.IsAuthor(t.Author) && isPerson(by) // of whichever head
 	})
 }
@@ -150,10 +151,14 @@ func branchWants(views []*reviewerView) (w quorum.Wants) {
 	isOfCommit := func(s statement) bool { return !isWithdrawable(s.ref.Kind) }
 	succeeded := func(run quorum.Run) bool { return run.Completed() && run.Conclusion == "success" }
 	for _, v := range views {
-		if v.isExcusedNow() {
+		if v.head.snapshot.SameBranch != nil || v.Excused != "" && v.makeBallot().Excused != "" {
 			continue
 		}
-		all, run := v.approvingStatements(), v.newestAttempt().attempt.run
+		all, run := v.signalStatements(), v.newestAttempt().attempt.run
+		for _, a := range v.judged { // each may have answered an objection
+			all = append(all, a.textStatements()...)
+		}
+		all = without(all, func(s statement) bool { return s.Outcome != quorum.Approved })
 		if slices.ContainsFunc(all, isOfCommit) || isByConclusion(v.Reviewer) && slices.ContainsFunc(v.runs.counted, succeeded) {
 			return quorum.Wants{SameBranch: true}
 		}
@@ -162,15 +167,6 @@ func branchWants(views []*reviewerView) (w quorum.Wants) {
 		}
 	}
 	return w
-}
-
-// approvingStatements are the reviewer's statements that approve, of whichever attempt: each may have answered an objection.
-func (v *reviewerView) approvingStatements() []statement {
-	all := v.signalStatements()
-	for i := range v.attempts {
-		all = append(all, v.textStatements(&v.attempts[i])...)
-	}
-	return without(all, func(s statement) bool { return s.Outcome != quorum.Approved })
 }
 
 // hasShortHeadName reports whether a text names the head by a short id, as unlisted commits before it may begin, too.
@@ -203,50 +199,37 @@ func (v *attemptView) unknownCommits() (out []string) {
 }
 
 // unreadLogs are the jobs whose logs may explain how the newest attempt ended, and where that is the verdict those before.
-func (v *attemptView) unreadLogs() (jobs []int64) {
+func (v *attemptView) unreadLogs() []int64 {
 	got := v.judgeAttempt()
-	if got.newest != nil { // an earlier objection stands; how this attempt ended decides whether it is run again
-		got = *got.newest
-	}
-	if job, wanted := v.jobThatExplains(got); wanted {
-		jobs = append(jobs, job)
-	}
-	return append(jobs, v.unreadLogsBefore()...)
+	own := cmp.Or(got.newest, &got) // beside an objection that stands, too, it decides whether it is run again
+	return append(v.jobThatExplains(own), v.unreadLogsBefore()...)
 }
 
-// unreadLogsBefore are the jobs whose unread logs may explain how other attempts failed, where the conclusion is the verdict.
+// unreadLogsBefore are such jobs of other attempts, here and on other heads or bases, where the conclusion is the verdict.
 func (v *attemptView) unreadLogsBefore() (jobs []int64) {
 	if !isByConclusion(v.Reviewer) {
 		return nil
 	}
 	s := v.newObjectionSearch(v.ownResult(), nil)
 	for _, o := range slices.Backward(s.others) {
-		job, wanted := o.jobThatExplains(o.got)
-		if wanted && len(jobs) < maxLogs && !s.hasAnswer(o.got.at, o.attempt.run.ID, o.attempt.number) {
-			jobs = append(jobs, job)
+		if !s.hasAnswer(o.own.at, o.attempt.run.ID, o.attempt.number) {
+			jobs = append(jobs, o.jobThatExplains(&o.own)...)
 		}
 	}
-	return jobs
-}
-
-// unreadLogsElsewhere are the jobs that may explain how runs of other heads or bases failed, where that is the verdict.
-func (v *reviewerView) unreadLogsElsewhere() (jobs []int64) {
-	if !isByConclusion(v.Reviewer) || v.FailureMeans != quorum.MeansFindings {
-		return nil
-	}
-	for i := range v.runs.others {
-		if run := &v.runs.others[i]; run.Conclusion == "failure" && len(run.Jobs) > 0 && !isFailureRead(run) && len(jobs) < maxLogs {
-			jobs = append(jobs, tellingJob(run).ID)
+	for _, run := range v.runs.others {
+		isNo := v.FailureMeans == quorum.MeansFindings && run.Conclusion == "failure"
+		if isNo && len(run.Jobs) > 0 && !isFailureRead(&run) {
+			jobs = append(jobs, tellingJob(&run).ID)
 		}
 	}
-	return jobs
+	return jobs[:min(len(jobs), maxLogs)]
 }
 
-// jobThatExplains is the job whose unread log may explain the result of an attempt that has ended.
-func (v *attemptView) jobThatExplains(got statement) (job int64, wanted bool) {
-	a := &v.attempt
+// jobThatExplains is the job whose unread log may explain the result of an attempt that has ended, if there is one.
+func (v *attemptView) jobThatExplains(got *statement) []int64 {
+	a, wanted := &v.attempt, false
 	if a.run == nil || a.ended.IsZero() || len(a.run.Jobs) == 0 {
-		return 0, false
+		return nil
 	}
 	switch got.Outcome {
 	case quorum.Empty, quorum.Unknown:
@@ -258,8 +241,10 @@ func (v *attemptView) jobThatExplains(got statement) (job int64, wanted bool) {
 	case quorum.Findings: // verdict: conclusion may have failed by an outage
 		wanted = got.ref.Kind == quorum.TextRun
 	}
-	best := tellingJob(a.run)
-	return best.ID, wanted && !best.Read
+	if best := tellingJob(a.run); wanted && !best.Read {
+		return []int64{best.ID}
+	}
+	return nil
 }
 
 // tellingJob is the first job of a run whose log may tell most: a failed one most, a skipped one nothing.
@@ -273,11 +258,9 @@ func wantsTree(p *quorum.Policy, s *quorum.Snapshot, views []*reviewerView) bool
 	if p.Carry != quorum.CarrySameDiff || s.NoRecord || s.PR.FilesMissing || s.PR.Diff.Tree != "" {
 		return false
 	}
-	b := &s.Before
-	isSame := b.Diff == s.PR.Diff.Lines && b.Base == s.PR.BaseRef && b.Tree != "" && b.Tree != UnknownTree
-	hasCounted := slices.ContainsFunc(b.Stood, func(st quorum.Stood) bool { return st.Counts })
+	isTreeKnown := s.Before.Tree != "" && s.Before.Tree != UnknownTree
 	isByMember := func(t quorum.Text) bool { return t.Member && mayStandHere(s, &t) }
-	return isSame && hasCounted || anyVotes(views, quorum.Approve) ||
+	return isTreeKnown && hasCountedBefore(s) || anyVotes(views, quorum.Approve) ||
 		slices.ContainsFunc(views[0].head.lastReviews(), isByMember)
 }
 
@@ -285,6 +268,6 @@ func wantsTree(p *quorum.Policy, s *quorum.Snapshot, views []*reviewerView) bool
 func anyVotes(views []*reviewerView, vote quorum.Vote) bool {
 	return slices.ContainsFunc(views, func(v *reviewerView) bool {
 		b := v.makeBallot()
-		return v.MayVote() && (b.Vote == vote || b.Then != nil && b.Then.Vote == vote)
+		return v.MayVote() && isOrBecomes(&b, vote)
 	})
 }

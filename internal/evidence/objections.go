@@ -15,10 +15,9 @@ import (
 func (v *attemptView) applyRecord(got statement, statements []statement) statement {
 	if got.Outcome == quorum.Findings && !got.Doubt {
 		accepted, isAccepted := v.endedByAccept(got)
-		if !isAccepted {
+		if got = accepted; !isAccepted {
 			return got
 		}
-		got = accepted
 	}
 	search := v.newObjectionSearch(got, statements)
 	objection, found := search.unansweredObjection()
@@ -35,8 +34,8 @@ func (v *attemptView) applyRecord(got statement, statements []statement) stateme
 		got.ended = objection.ended
 	}
 	beside := speakingAttempt(search.others, rankSpoke)
-	if v.attempt.isUnderWay() && !got.isVerdict() && beside != nil && beside.isApproval() {
-		return beside.got // it counts when the attempt ends, or is at its deadline
+	if v.attempt.isUnderWay() && !got.isVerdict() && beside != nil && beside.ownApproves() {
+		return beside.own // it counts when the attempt ends, or is at its deadline
 	}
 	if got.Outcome == quorum.Approved || got.Doubt || got.Reason == quorum.ReasonOverridden {
 		return got
@@ -79,12 +78,11 @@ func isWithdrawable(k quorum.TextKind) bool { return k == quorum.TextComment || 
 type objectionSearch struct {
 	*attemptView
 	got      statement
-	isAnswer bool            // it answers what its reviewer objected before
-	others   []judgedAttempt // of all its runs
-	shown    []statement     // of all attempts, as GitHub shows them
+	isAnswer bool          // it answers what its reviewer objected before
+	others   []attemptView // of all its runs
+	shown    []statement   // of all attempts, as GitHub shows them
 }
 
-// newObjectionSearch makes a search beside a result of the attempt.
 func (v *attemptView) newObjectionSearch(got statement, statements []statement) *objectionSearch {
 	s := &objectionSearch{attemptView: v, got: got, isAnswer: v.isAnswer(&got), shown: slices.Clip(statements)}
 	for _, o := range v.judged {
@@ -94,7 +92,7 @@ func (v *attemptView) newObjectionSearch(got statement, statements []statement) 
 		}
 		s.others = append(s.others, o)
 		if v.Verdict.Kind != quorum.Conclusion {
-			s.shown = append(s.shown, v.textStatements(&o.attempt)...)
+			s.shown = append(s.shown, o.textStatements()...)
 		}
 	}
 	return s
@@ -116,15 +114,15 @@ func (s *objectionSearch) unansweredObjection() (objection statement, found bool
 }
 
 // isApproval reports whether the attempt came to an approval that its event's guard lets count.
-func (a *judgedAttempt) isApproval() bool {
-	_, isGuarded := a.guardedPath()
-	return a.got.Outcome == quorum.Approved && !isGuarded
+func (v *attemptView) ownApproves() bool {
+	_, isGuarded := v.guardedPath()
+	return v.own.Outcome == quorum.Approved && !isGuarded
 }
 
 // openInAttempts is what other attempts objected and nothing has answered, the newest first.
 func (s *objectionSearch) openInAttempts() (open []statement) {
 	for _, o := range slices.Backward(s.others) {
-		got, run, number := o.got, o.attempt.run.ID, o.attempt.number
+		got, run, number := o.own, o.attempt.run.ID, o.attempt.number
 		if got.Outcome == quorum.Findings && !got.Doubt && !s.hasAnswer(got.at, run, number) {
 			got.run, got.attempt, got.isOlder = run, number, true
 			open = append(open, got)
@@ -148,7 +146,7 @@ func (s *objectionSearch) openInSignals() (all []statement) {
 
 // openInRecord is what only the record still knows.
 func (s *objectionSearch) openInRecord() (all []statement) {
-	a, open := &s.attempt, s.threads.openFindings()
+	a, open := &s.attempt, s.openFindings()
 	for _, o := range s.head.record.objectionsOf(s.Name) {
 		objection := statement{
 			Reading: review.Reading{Outcome: quorum.Findings}, at: o.At, ref: o.TextRef, url: o.URL,
@@ -191,7 +189,7 @@ func isYes(got *statement) bool {
 // have left. Threads that were resolved end the objection that they are, and no other.
 func (v *attemptView) isAnswer(got *statement) bool {
 	mayBeIts := func(a reviewAttempt) bool { // one that waits for a person has said nothing
-		return a.ended.IsZero() && a.run.Status != "waiting" && v.attempts.mayHaveLeft(&a, got.at)
+		return a.ended.IsZero() && a.run.Status != "waiting" && v.mayHaveLeft(&a, got.at)
 	}
 	return isYes(got) && !v.attempt.isUnderWay() && !slices.ContainsFunc(v.attempts, mayBeIts)
 }
@@ -204,8 +202,8 @@ func (s *objectionSearch) hasAnswer(at time.Time, run int64, attempt int) bool {
 	}
 	return s.head.record.hasAnswered(s.Name, at, run, attempt) ||
 		s.isAnswer && s.attempt.run != nil && isLater(&s.attempt, &s.got) ||
-		slices.ContainsFunc(s.others, func(o judgedAttempt) bool {
-			return o.isApproval() && o.isAnswer(&o.got) && isLater(&o.attempt, &o.got)
+		slices.ContainsFunc(s.others, func(o attemptView) bool {
+			return o.ownApproves() && o.isAnswer(&o.own) && isLater(&o.attempt, &o.own)
 		})
 }
 
@@ -216,8 +214,10 @@ func (s *objectionSearch) isAnswered(o *quorum.Objection) bool {
 	switch run := s.attempt.run; {
 	case s.head.record.hasAnswered(s.Name, o.At, o.Run, o.Attempt): // also of a thread, and of a review that was dismissed since
 		return true
-	case o.Kind == quorum.TextThread:
-		return s.isThreadOver(o.ID, isHere && s.isAnswer) || !isHere && s.hasYesSince(o)
+	case o.Kind == quorum.TextThread: // an approval that counts reads all anew; deleting one does not close it
+		t := s.head.threadOf(o.ID)
+		isOver := t != nil && (isHere && s.isAnswer || s.head.hasEnded(s.Reviewer, t) || s.isMinor(t))
+		return isOver || !isHere && s.hasYesSince(o)
 	case isSignal(o.TextRef):
 		shown := s.shownAs(o)
 		isShorter := shown != nil && shown.Outcome == quorum.Findings && len(shown.threads) < o.Threads
@@ -225,24 +225,30 @@ func (s *objectionSearch) isAnswered(o *quorum.Objection) bool {
 	case o.Kind == quorum.TextRun: // the policy in force reads this attempt's own anew
 		isOwn := isHere && run != nil && run.ID == o.Run && run.Attempt == o.Attempt && run.Completed()
 		return isOwn || s.hasYesSince(o)
-	case isHere:
-		return s.isTextAnswered(o)
 	}
-	return s.hasYesSince(o) || s.hasEndedSince(o)
+	return s.isTextAnswered(o)
 }
 
-// isTextAnswered is [objectionSearch.isAnswered] for a text about this head. Where its reviewer has no run, another text
-// answers it that came after it was asked again.
+// isTextAnswered is [objectionSearch.isAnswered] for a text or an artifact. Where its reviewer has no run, another text
+// answers one about this head that came after it was asked again.
 func (s *objectionSearch) isTextAnswered(o *quorum.Objection) bool {
-	run := s.attempt.run
-	isAnswered := s.hasAnswer(o.At, o.Run, o.Attempt) || run == nil && s.isAnswer && o.Attempt < s.attempt.number
-	if shown := s.shownAs(o); shown != nil {
-		return s.isAnsweredAsShown(o, shown, isAnswered)
+	run, shown := s.attempt.run, s.shownAs(o)
+	isReplaced := shown == nil && (run != nil || o.Kind == s.got.ref.Kind || s.head.shownText(o.TextRef) == nil)
+	switch {
+	case o.Carried != "" || isReplaced: // a newer one takes the place of one that is void or gone
+		return s.hasYesSince(o) || s.hasEndedSince(o)
+	case shown != nil && shown.rejected == reviewDismissed:
+		return s.head.isDismissed(shown.text)
+	case s.hasAnswer(o.At, o.Run, o.Attempt), run == nil && s.isAnswer && o.Attempt < s.attempt.number:
+		return true
+	case shown == nil:
+		return s.hasEndedSince(o)
+	case shown.isVoid():
+		return s.hasYesSince(o)
+	case shown.at.After(o.At): // edited since: by its author, or by any workflow where that one is shared
+		return !s.isShared() && (shown.Outcome == quorum.Approved || s.haveEnded(shown))
 	}
-	if run != nil || o.Kind == s.got.ref.Kind || s.head.shownText(o.TextRef) == nil {
-		isAnswered = s.hasYesSince(o) // a newer one takes the place of one that is void or gone
-	}
-	return isAnswered || s.hasEndedSince(o)
+	return len(shown.threads) >= o.Threads // it was read anew, under the policy in force
 }
 
 // shownAs is the statement as which GitHub still shows an objection; nil if it shows it no more, or moved it.
@@ -270,27 +276,5 @@ func (v *attemptView) hasEndedSince(o *quorum.Objection) bool {
 		return t != nil && v.head.isDismissed(t)
 	}
 	s := v.readAgain(t)
-	return s.Outcome == quorum.Findings && !v.mayOtherHaveEdited(t) && v.threads.haveEnded(&s)
-}
-
-// isThreadOver reports whether a thread that was open when it was recorded objects no more: somebody who may has ended
-// it, or an approval counts, which reads all threads anew. Deleting it does not close it.
-func (v *attemptView) isThreadOver(id int64, isAnswer bool) bool {
-	t := v.threads.threadOf(id)
-	return t != nil && (isAnswer || v.head.hasEnded(v.Reviewer, t) || v.threads.isMinor(t))
-}
-
-// isAnsweredAsShown is [objectionSearch.isAnswered] for an objection whose text GitHub still shows.
-func (v *attemptView) isAnsweredAsShown(o *quorum.Objection, s *statement, isAnswered bool) bool {
-	switch {
-	case s.rejected == reviewDismissed:
-		return v.head.isDismissed(s.text)
-	case isAnswered:
-		return true
-	case s.isVoid():
-		return false
-	case s.at.After(o.At): // edited since: by its author, or by any workflow where that one is shared
-		return !v.isShared() && (s.Outcome == quorum.Approved || v.threads.haveEnded(s))
-	}
-	return len(s.threads) >= o.Threads // it was read anew, under the policy in force
+	return s.Outcome == quorum.Findings && !v.mayOtherHaveEdited(t) && v.haveEnded(&s)
 }

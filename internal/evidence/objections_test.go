@@ -402,7 +402,8 @@ func TestAReviewerWhoseIDThePolicyKnows(t *testing.T) {
 	}
 }
 
-// A review of the head was moved there if it is older than the push: by what tells the push, or by the head's first suite.
+// A review of the head was moved there if it is older than the push: by what tells the push, or by the head's first
+// suite.
 func TestMovedReview(t *testing.T) {
 	const other = "b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2"
 	forced := func(sec int, from, to string) func(*scene) *scene {
@@ -446,7 +447,8 @@ func TestMovedReview(t *testing.T) {
 	}
 }
 
-// Where the head was left after the last force-push onto it, something that the timeline does not show has brought it back.
+// Where the head was left after the last force-push onto it, something that the timeline does not show has brought it
+// back.
 func TestMovedReviewWantsPushes(t *testing.T) {
 	const other = "b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2"
 	x := onHead(sage()).event(90, quorum.Event{Kind: quorum.ForcePushed, From: other, To: head}).review(1, 110, "sage[bot]", "APPROVED", "")
@@ -460,7 +462,8 @@ func TestMovedReviewWantsPushes(t *testing.T) {
 	}
 }
 
-// A pull request that leaves a head and comes back to it brings back what was objected there, though no look has seen it.
+// A pull request that leaves a head and comes back to it brings back what was objected there, though no look has seen
+// it.
 func TestComingBackToAHeadBringsItsObjectionBack(t *testing.T) {
 	const other = "b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2"
 	outAndBack := func(x *scene) *scene {

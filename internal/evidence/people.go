@@ -34,13 +34,10 @@ func (h *headView) standIns() (approving, unheard []quorum.StandIn, against []st
 			unheard = append(unheard, by)
 		}
 	}
-	slices.SortStableFunc(approving, byTime)
-	slices.SortStableFunc(unheard, byTime)
+	slices.SortStableFunc(unheard, func(a, b quorum.StandIn) int { return a.At.Compare(b.At) })
 	slices.Sort(against)
 	return approving, unheard, against
 }
-
-func byTime(a, b quorum.StandIn) int { return a.At.Compare(b.At) }
 
 // whyUnheard says why a person's approval does not count; "" if it does. Of a person who mayNot approve the permission is missing.
 func whyUnheard(h *headView, t *quorum.Text, mayNot bool) quorum.Reason {
@@ -78,7 +75,7 @@ func (h *headView) lastReviews() (out []quorum.Text) {
 		}
 		isOpen := t.State == "CHANGES_REQUESTED" || t.State == "APPROVED"
 		seen[login] = isOpen || t.State == "DISMISSED"
-		by, was := h.dismissalOf(t.ID)
+		by, was := h.dismissalOf(&t)
 		isInVain := was == "CHANGES_REQUESTED" && !by.Same(t.Author) && !h.hadNoHand(by)
 		if isOpen || t.State == "DISMISSED" && isInVain { // by one who may not
 			out = append(out, t)
@@ -107,12 +104,11 @@ func approvalsByPeople(views []*reviewerView) (all []quorum.Ballot) {
 
 // carriedFrom is the earlier head that has left a person's approval to this one; "" if none has.
 func carriedFrom(h *headView, ref quorum.TextRef) string {
-	for _, st := range h.snapshot.Record.Stood {
-		if st.Reviewer == "" && st.TextRef == ref && h.policy.Carry == quorum.CarrySameDiff {
-			return st.Carried
-		}
+	if h.policy.Carry != quorum.CarrySameDiff {
+		return ""
 	}
-	return ""
+	isIt := func(st *quorum.Stood) bool { return st.Reviewer == "" && st.TextRef == ref }
+	return cmp.Or(firstOf(h.snapshot.Record.Stood, isIt), &quorum.Stood{}).Carried
 }
 
 // mayStandHere reports whether a person's review is an approval of this head, or of an earlier one that may have left it to this.
@@ -123,7 +119,6 @@ func mayStandHere(s *quorum.Snapshot, t *quorum.Text) bool {
 		}))
 }
 
-// invitations are what is known of the people whose review is asked for.
 func (h *headView) invitations() quorum.Invitations {
 	s := h.snapshot
 	in := quorum.Invitations{

@@ -15,8 +15,7 @@ const intentClockSlack = 3 * time.Second
 // maxTries is how often an effect is tried of which GitHub shows no trace.
 const maxTries = 3
 
-// A planner applies the policy to an attempt's result: it says what the vote is, until when it may change, and what to
-// do.
+// A planner applies the policy to an attempt's result: what the vote is, until when it may change, and what to do.
 type planner struct {
 	*attemptView
 	result statement
@@ -34,7 +33,6 @@ func newPlanner(v *attemptView, got statement) *planner {
 	return &planner{attemptView: v, result: got, end: earliest(end, limit), limit: limit}
 }
 
-// completeBallot fills in the vote, its reason and its next steps.
 func (p *planner) completeBallot(b quorum.Ballot) quorum.Ballot {
 	a, got := &p.attempt, &p.result
 	b.Vote, b.Outcome, b.Reason, b.Detail, b.Evidence = quorum.Unavailable, got.Outcome, got.Reason, got.Detail, got.ref
@@ -95,30 +93,34 @@ func asPending(b quorum.Ballot, deadline time.Time, late quorum.Reason) quorum.B
 
 // castVote is the ballot of a verdict, which counts once its attempt has ended or is at its deadline.
 func (p *planner) castVote(b quorum.Ballot) quorum.Ballot {
-	a, got := &p.attempt, &p.result
+	a, got, pending := &p.attempt, &p.result, b
 	b.Vote, b.At, b.Retried, b.Threads = quorum.Approve, latest(got.at, p.head.cycle.start), a.number > 1, got.hasThreads
-	b.Begun = got.begun
+	if b.Begun = got.begun; a.run == nil { // At may be when the head came back
+		b.Begun = cmp.Or(got.begun, got.at)
+	}
 	if got.Outcome == quorum.Findings {
 		b.Vote, b.SaidRun, b.SaidAttempt = quorum.Object, got.run, got.attempt
 		b.Watch = p.isRerunUnderWay()
 	}
 	if got.Outcome == quorum.Approved && got.isHeldUp || a.isUnderWay() && (got.Outcome == quorum.Approved || got.Doubt) {
-		then := b
-		then.At = latest(got.at, p.end)
-		b.Vote, b.Outcome, b.Reason = quorum.Pending, quorum.Running, quorum.ReasonRunning
+		b.At = latest(got.at, p.end)
+		pending.Vote, pending.Outcome, pending.Reason = quorum.Pending, quorum.Running, quorum.ReasonRunning
 		if got.Doubt {
-			b.Reason = quorum.ReasonDoubt
+			pending.Reason = quorum.ReasonDoubt
 		}
-		b.Deadline, b.Then, b.Findings = p.end, &then, nil
-		b.At, b.Since, b.Retried, b.Retrying, b.Threads = time.Time{}, a.firstJobBegan, false, a.number > 1, false
-		b.Watch = b.Watch || a.number > 1
-		return b
+		pending.Deadline, pending.Then, pending.Findings = p.end, &b, nil
+		pending.Since, pending.Retrying, pending.Watch = a.firstJobBegan, a.number > 1, b.Watch || a.number > 1
+		return pending
 	}
-	if a.run == nil {
+	switch {
+	case a.run == nil, got.Reason == quorum.ReasonCarried, got.Outcome == quorum.Findings && got.newest == nil:
 		return b
-	}
-	if got.Outcome == quorum.Findings {
-		b.Next = p.stepsBesideObjection()
+	case got.Outcome == quorum.Findings: // a newer attempt that hangs or ended without a verdict is run again, as any other
+		newer := *p
+		newer.result = *got.newest
+		if newer.result.Outcome != quorum.Running || newer.end.Before(newer.limit) { // else after it nothing is
+			b.Next = newer.completeBallot(quorum.Ballot{}).Next
+		}
 		return b
 	}
 	b.At = latest(b.At, a.ended)
@@ -126,19 +128,6 @@ func (p *planner) castVote(b quorum.Ballot) quorum.Ballot {
 		b.At = earliest(b.At, at)
 	}
 	return b
-}
-
-// stepsBesideObjection is what is done for a reviewer whose objection stands beside a newer attempt: one that hangs is
-// cancelled, and one that ended without a verdict is run again, as any other.
-func (p *planner) stepsBesideObjection() []quorum.Action {
-	if p.result.newest == nil {
-		return nil
-	}
-	own := *p
-	if own.result = *p.result.newest; own.result.Outcome == quorum.Running && !own.end.Before(own.limit) {
-		return nil // after it nothing is run again
-	}
-	return own.completeBallot(quorum.Ballot{}).Next
 }
 
 // waitForAttempt is the ballot of an attempt under way. At its deadline it is cancelled and run again, if a retry is
@@ -155,7 +144,7 @@ func (p *planner) waitForAttempt(b quorum.Ballot) quorum.Ballot {
 		b.Spent, b.Failed = a.number > 1, a.number // counts this attempt, as it will read at the deadline
 		return b
 	}
-	if no, refused := p.head.record.refusalOf(quorum.Cancel, a.run.ID, a.number); refused { // so it is left to run
+	if no, refused := p.head.record.refusalOf(quorum.Cancel, p.Name, a.run.ID, a.number); refused { // so it is left to run
 		b.Late, b.Detail = no.Reason, no.Detail
 		return b
 	}
@@ -171,8 +160,7 @@ func (p *planner) waitForAttempt(b quorum.Ballot) quorum.Ballot {
 	return b
 }
 
-// isRerunUnderWay reports whether we have run the reviewer again, by ourselves or for a person, and that attempt has
-// not ended, or GitHub does not show it yet.
+// isRerunUnderWay reports whether an attempt that we have started again has not ended, or does not show yet.
 func (p *planner) isRerunUnderWay() bool {
 	a := &p.attempt
 	if _, _, again, found := p.announcedRerun(); found {
@@ -181,13 +169,11 @@ func (p *planner) isRerunUnderWay() bool {
 	return a.isUnderWay() && a.number > 1 && p.head.record.hasIntent(quorum.Rerun, a.run.ID, a.number-1)
 }
 
-// canRetry reports whether the policy leaves a retry that we may start.
 func (p *planner) canRetry() bool {
 	return !p.Shadow && p.attempt.spentAttempts < p.head.policy.Retry.Max
 }
 
-// planRetry is the ballot of an attempt that ended without a verdict: it is run or asked for again once, if that can
-// help.
+// planRetry is the ballot of an attempt that ended without a verdict: it is repeated once, if that can help.
 func (p *planner) planRetry(b quorum.Ballot) quorum.Ballot {
 	a, got := &p.attempt, &p.result
 	b.Failed, b.Open = a.number, a.run == nil
@@ -288,7 +274,7 @@ func (p *planner) canAsk() bool {
 // asksFirst reports whether the reviewer is asked for its first attempt, too. After a change of the base it is: that
 // voids earlier answers, and GitHub announces it to no reviewer.
 func (p *planner) asksFirst() bool {
-	isReservesTurn := p.InsteadOf != "" && (!p.turn.IsZero() || p.past.isRequiredAgain())
+	isReservesTurn := p.InsteadOf != "" && (!p.turn.IsZero() || p.isRequiredAgain())
 	return p.canAsk() && (p.Request.AtStart || !p.head.cycle.baseChanged.IsZero() || isReservesTurn)
 }
 
@@ -329,41 +315,30 @@ func (p *planner) announcedRerun() (in quorum.Intent, due time.Time, again, foun
 // retryRefusal is GitHub's refusal to run or ask again, and whether that is its last word.
 func (p *planner) retryRefusal() (no quorum.Refusal, isFinal bool) {
 	if p.attempt.run == nil {
-		return p.head.record.refusedRequest(p.Name)
+		return p.head.record.refusalOf(quorum.Ask, p.Name, 0, p.attempt.number)
 	}
-	return p.head.record.refusalOf(quorum.Rerun, p.attempt.run.ID, p.attempt.number)
+	return p.head.record.refusalOf(quorum.Rerun, p.Name, p.attempt.run.ID, p.attempt.number)
 }
 
-// How an open circuit delays what is done for a reviewer, and what the record holds of it.
-
-// delayByCircuit delays the planned retry of a ballot, and its deadline, while the reviewer's circuit is open.
+// delayByCircuit delays the planned retry of a ballot, and its deadline, while the reviewer's circuit is open, as it
+// stands or by the record, unless the service has answered since.
 func (p *planner) delayByCircuit(b quorum.Ballot) quorum.Ballot {
-	passage := p.findPassage()
-	next := &b.Next[0]
+	s, next, failed := p.head.snapshot, &b.Next[0], latest(p.result.at, p.attempt.ended)
+	c := quorum.CircuitOf(p.Name, s.Circuits)
+	passage := c.PassageOf(s.PR.Number, failed)
+	for _, held := range s.Record.Circuits {
+		isIts := held.Reviewer == p.Name && failed.Before(held.At) && c.Answered.Before(held.Since)
+		if isIts && passage.Hold.IsZero() && c.Probe != s.PR.Number {
+			held.Reviewer = ""
+			passage = quorum.Passage{At: held.At, Hold: held}
+		}
+	}
 	if next.Round = passage.Round; !next.Due.Before(passage.At) {
 		return b // it is let through when it is due
 	}
 	next.Due, b.Circuit = passage.At, passage.Hold
 	b.Deadline = earliest(next.Due.Add(p.Timeout), p.limit)
 	return b
-}
-
-// findPassage says when another attempt is let through, by the circuit or the record, unless the service has answered since.
-func (p *planner) findPassage() quorum.Passage {
-	s := p.head.snapshot
-	failed := latest(p.result.at, p.attempt.ended)
-	c := quorum.CircuitOf(p.Name, s.Circuits)
-	passage := c.PassageOf(s.PR.Number, failed)
-	if !passage.Hold.IsZero() || c.Probe == s.PR.Number {
-		return passage
-	}
-	for _, held := range p.head.record.record.Circuits {
-		if held.Reviewer == p.Name && failed.Before(held.At) && c.Answered.Before(held.Since) {
-			held.Reviewer = ""
-			return quorum.Passage{At: held.At, Hold: held}
-		}
-	}
-	return passage
 }
 
 // holdsOf are the open circuits that delay ballots.

@@ -17,41 +17,30 @@ type recordView struct {
 	unlooked []quorum.Objection // that no look could record before the pull request left
 }
 
-// withoutAccepts is a snapshot without what people accepted who may not: the policy lets them no more, or they had no
-// hand in the other pull request of the head below which they said it, and had one in this.
+// withoutAccepts is a snapshot without what people accepted who may not: the policy lets them no more, or not here, or
+// they had no hand in the other pull request of the head below which they said it, and had one in this.
 func withoutAccepts(p *quorum.Policy, s *quorum.Snapshot) *quorum.Snapshot {
-	mayNot := func(own bool) bool { return p.Override == 0 || own && !p.OwnChange }
-	whyRefused := func(c quorum.Command) quorum.Reason {
-		switch {
-		case c.Verb != quorum.CommandAccept, c.Refused != "":
-		case mayNot(c.Own):
-			return quorum.ReasonNoOverride
-		case !c.Own && change.HadHand(s, quorum.Account{Login: c.By}):
-			return quorum.ReasonHadHand
-		}
-		return ""
-	}
-	isAccepted := func(o quorum.Objection) bool { return o.Accepted != "" }
-	if len(s.Record.Commands) == 0 && !slices.ContainsFunc(s.Record.Objections, isAccepted) {
-		return s // as nearly always: each view asks
-	}
+	least := cmp.Or(p.Override, quorum.Admin+1) // 0: nobody may
+	mayNot := func(may quorum.Permission, own bool) bool { return may < least || own && !p.OwnChange }
 	own := *s
 	own.Record.Commands, own.Record.Objections = slices.Clone(s.Record.Commands), slices.Clone(s.Record.Objections)
 	for i := range own.Record.Commands {
-		c := &own.Record.Commands[i]
-		if why := whyRefused(*c); why != "" {
-			c.Refused, c.Reviewers = why, nil
+		switch c := &own.Record.Commands[i]; {
+		case c.Verb != quorum.CommandAccept, c.Refused != "":
+		case mayNot(c.May, c.Own):
+			c.Refused, c.Reviewers = quorum.ReasonNoOverride, nil
+		case !p.OwnChange && change.HadHand(s, quorum.Account{Login: c.By}):
+			c.Refused, c.Reviewers = quorum.ReasonHadHand, nil
 		}
 	}
 	for i := range own.Record.Objections {
-		if o := &own.Record.Objections[i]; o.Accepted != "" && mayNot(o.Own) {
-			o.Answered, o.Resolved, o.Accepted, o.Own = false, false, "", false
+		if o := &own.Record.Objections[i]; o.Accepted != "" && mayNot(o.May, o.Own) {
+			o.Answered, o.Resolved, o.Accepted, o.Own, o.May = false, false, "", false, 0
 		}
 	}
 	return &own
 }
 
-// concerns reports whether an objection counts against this head and base.
 func (v recordView) concerns(o *quorum.Objection) bool { return v.record.Concerns(o, v.base, v.diff) }
 
 // firstApproval is when the record saw that text approve first; zero if it did not.
@@ -77,10 +66,7 @@ func (v recordView) hasAnswered(reviewer string, at time.Time, run int64, attemp
 	})
 }
 
-// knowsText reports whether a text was evidence at an earlier look at this head.
-func (v recordView) knowsText(ref quorum.TextRef) bool {
-	return slices.ContainsFunc(v.record.Texts, func(seen quorum.SeenText) bool { return seen.TextRef == ref })
-}
+func (v recordView) knowsText(ref quorum.TextRef) bool { return slices.Contains(v.record.Texts, ref) }
 
 // objectionsOf are the objections of a reviewer against this head and base that it has not answered, as far as the record
 // knows: those that it holds, and those that no look could record.
@@ -125,14 +111,12 @@ func (v recordView) seenAttempts(run int64) int {
 }
 
 // leftReruns is how many reruns of a run we cancelled, for the pull request had left its head.
-func (v recordView) leftReruns(run *quorum.Run) (n int) {
-	for _, in := range v.record.Intents {
-		isCancelled := in.Attempt < run.Attempt || run.Conclusion == "cancelled"
-		if in.Kind == quorum.Cancel && in.Run == run.ID && isCancelled && v.hasOwnIntent(quorum.Rerun, run.ID, in.Attempt-1) {
-			n++
-		}
-	}
-	return n
+func (v recordView) leftReruns(run *quorum.Run) int {
+	return len(without(v.record.Intents, func(in quorum.Intent) bool {
+		isOver := in.Attempt < run.Attempt || run.Conclusion == "cancelled"
+		isCancelled := in.Kind == quorum.Cancel && in.Run == run.ID && isOver
+		return !isCancelled || !v.hasOwnIntent(quorum.Rerun, run.ID, in.Attempt-1)
+	}))
 }
 
 // requestsTo are our requests to a reviewer on this head and base, oldest first.
@@ -147,16 +131,13 @@ func (v recordView) requestsTo(reviewer string) (out []*quorum.Intent) {
 
 // turnOf is when a reserve got its seat first; zero if it never had it.
 func (v recordView) turnOf(reserve string) time.Time {
-	isIt := func(turn *quorum.Turn) bool { return turn.Reserve == reserve && turn.Base == v.base }
-	return cmp.Or(firstOf(v.record.Turns, isIt), &quorum.Turn{}).At
+	return v.firstAfter(v.record.Turns, reserve, time.Time{})
 }
 
-// personRequest is when a person was first seen to ask a reviewer after that moment; zero if none was.
-func (v recordView) personRequest(reviewer string, after time.Time) time.Time {
-	isIt := func(asked *quorum.Asked) bool {
-		return asked.Reviewer == reviewer && asked.Base == v.base && asked.At.After(after)
-	}
-	return cmp.Or(firstOf(v.record.Asked, isIt), &quorum.Asked{}).At
+// firstAfter is the first time after a moment that a list tells of a reviewer on this base; zero if it tells of none.
+func (v recordView) firstAfter(all []quorum.FirstTime, reviewer string, after time.Time) time.Time {
+	isIt := func(f *quorum.FirstTime) bool { return f.Reviewer == reviewer && f.Base == v.base && f.At.After(after) }
+	return cmp.Or(firstOf(all, isIt), &quorum.FirstTime{}).At
 }
 
 // newestIntent is the newest intent to rerun or cancel an attempt of a run. Several reviewers may share the run.
@@ -188,28 +169,17 @@ func (v recordView) hasCommandedIntent(command int64, reviewer string, runs []qu
 	})
 }
 
-// refusedRequest is GitHub's newest refusal to let us ask a reviewer, unless it was asked again since.
-func (v recordView) refusedRequest(reviewer string) (no quorum.Refusal, refused bool) {
-	asked := 0
-	for _, in := range v.requestsTo(reviewer) {
-		if in.Command != 0 {
-			asked = max(asked, in.Attempt)
-		}
-	}
+// refusalOf is GitHub's newest refusal to cancel an attempt, or to run or ask a reviewer again after it, and whether that
+// is its last word. That the permission for a rerun is missing it says twice. Of a request (run 0) it is the reviewer's newest
+// since that attempt; of a run it is anybody's who shares it.
+func (v recordView) refusalOf(kind quorum.ActionKind, reviewer string, run int64, attempt int) (no quorum.Refusal, isFinal bool) {
 	for _, said := range v.record.Refusals {
-		if said.Kind == quorum.Ask && said.Reviewer == reviewer && said.Attempt >= asked {
-			no, refused = said, true
+		isIt := said.Run == run && said.Attempt == attempt
+		if run == 0 {
+			isIt = said.Reviewer == reviewer && said.Attempt >= attempt
 		}
-	}
-	return no, refused
-}
-
-// refusalOf is GitHub's newest refusal to cancel an attempt or to run it again, and whether that is its last word. That
-// the permission for a rerun is missing it says twice.
-func (v recordView) refusalOf(kind quorum.ActionKind, run int64, attempt int) (no quorum.Refusal, isFinal bool) {
-	for _, said := range v.record.Refusals {
-		if said.Kind == kind && said.Run == run && said.Attempt == attempt {
-			isFinal = kind == quorum.Cancel || said.Reason != quorum.ReasonPermission || no.Reason == said.Reason
+		if said.Kind == kind && isIt {
+			isFinal = kind != quorum.Rerun || said.Reason != quorum.ReasonPermission || no.Reason == said.Reason
 			no = said
 		}
 	}
@@ -225,136 +195,44 @@ func (v recordView) isCarried(reviewer string, ref quorum.TextRef) bool {
 	})
 }
 
-// What a reviewer said before the newest look: on this head, on the head that it judged last, and on this diff.
-
-// A pastView is what one reviewer said before, as the record and GitHub know it.
-type pastView struct {
-	*quorum.Reviewer
-	head        *headView
-	onLeftHeads func() *quorum.Judged // [verdictOnLeftHeads], read once; nil in a view of another time or head
+// lastJudged is the verdict that a reviewer gave last; zero if it gave none.
+func lastJudged(all []quorum.Judged, reviewer string) quorum.Judged {
+	isIts := func(j *quorum.Judged) bool { return j.Reviewer == reviewer }
+	return *cmp.Or(firstOf(all, isIts), &quorum.Judged{})
 }
 
-// hasObjectedBefore reports whether the reviewer has objected to this head: then it votes on it, whatever its lane is now.
-func (v pastView) hasObjectedBefore() bool {
-	s, j := v.head.snapshot, v.judged()
-	return j != nil && j.Noes > 0 && j.Head == s.PR.Head ||
-		slices.ContainsFunc(s.Record.Objections, func(o quorum.Objection) bool {
-			return o.Reviewer == v.Name && v.head.record.concerns(&o)
-		})
+// withJudged is a list with what a reviewer judged last.
+func withJudged(all []quorum.Judged, last quorum.Judged) []quorum.Judged {
+	return append(without(all, func(j quorum.Judged) bool { return j.Reviewer == last.Reviewer }), last)
 }
 
-// judgedBy is the verdict that a reviewer gave last, as a record knows it; nil if it knows none.
-func judgedBy(all []quorum.Judged, reviewer string) *quorum.Judged {
-	return firstOf(all, func(j *quorum.Judged) bool { return j.Reviewer == reviewer })
+// nextJudged is was, or what follows it from a ballot on a head. An objection that stands here from elsewhere counts as said last
+// where another verdict was.
+func nextJudged(was quorum.Judged, b *quorum.Ballot, pr *quorum.PullRequest) quorum.Judged {
+	isNo, said, diff := b.Vote == quorum.Object, b.Since.UTC().Truncate(time.Second), pr.Diff.Lines
+	now := quorum.Judged{Reviewer: b.Reviewer, Head: pr.Head, No: isNo, Diff: diff, Times: 1, Said: said, Again: b.Again}
+	if isNo {
+		now.Noes = 1
+	}
+	switch isNew := was.Reviewer == "" || said.After(was.Said); {
+	case !isVerdictHere(b) && (!isNo || was.Reviewer == ""):
+		return was
+	case isNew && was.Diff == diff && diff != "":
+		now.Times, now.Noes = was.Times+1, was.Noes+now.Noes
+	case isNew: // of another diff: it counts anew
+	case was.Head == pr.Head && (was.Said.Equal(said) || b.Reason == quorum.ReasonResolved): // threads changed
+		was.No, was.Noes = isNo, max(was.Noes, now.Noes)
+		return was
+	case !isNo: // an approval that was said already
+		return was
+	default: // it stands here, whatever was said since of another head or base
+		if now.Said = was.Said; was.Diff == diff {
+			now.Times, now.Noes = was.Times, was.Noes
+		}
+	}
+	return now
 }
 
-func (v pastView) judged() *quorum.Judged { return judgedBy(v.head.snapshot.Record.Judged, v.Name) }
-
-// judgedElsewhere is the verdict that the reviewer gave last before it judged this head: what GitHub shows of heads
-// that were left, where no look has seen it, or else what the record knows; nil if it gave none.
-func (v pastView) judgedElsewhere() *quorum.Judged {
-	j := v.judged()
-	if v.onLeftHeads == nil || j != nil && j.Head == v.head.snapshot.PR.Head {
-		return j
-	}
-	left := v.onLeftHeads()
-	if left == nil || j != nil && left.Head == j.Head && !left.Said.After(j.Said) {
-		return j
-	}
-	if j != nil && j.No && !left.No && left.Head == j.Head && v.Author == quorum.ActionsBot { // any workflow edits it
-		return j
-	}
-	return left
-}
-
-// isRequiredAgain reports whether the reviewer objected to the last head that it judged, and this one has another diff,
-// or to this head against another base. Its answer is needed then in every lane but one that asks for no review.
-func (v pastView) isRequiredAgain() bool {
-	if !v.MayVote() || v.Excused == quorum.ReasonWhen || v.head.policy.NeedsNoReview() {
-		return false
-	}
-	j := v.judgedElsewhere()
-	if j == nil || v.head.objectedElsewhere[v.Name] {
-		return v.head.objectedElsewhere[v.Name]
-	}
-	diff, isHere := v.head.snapshot.PR.Diff.Lines, j.Head == v.head.snapshot.PR.Head
-	isOther := !isHere
-	if j.Diff != "" && diff != "" {
-		isOther = j.Diff != diff
-	}
-	return j.No && isOther || j.Again && isHere
-}
-
-// withPast adds to a ballot what the reviewer said before: on this diff, and on the head that it judged last.
-func (v pastView) withPast(b quorum.Ballot) quorum.Ballot {
-	if v.isRequiredAgain() {
-		b.Again, b.Required = true, true
-	}
-	b.Asked, b.Flipped = v.countAnswers(&b)
-	if b.Then != nil {
-		then := v.withPast(*b.Then)
-		then.Required = b.Required
-		b.Then = &then
-	}
-	return b
-}
-
-// countAnswers counts the verdicts on this diff, b among them, if there are others; flipped: it objected to it before.
-func (v pastView) countAnswers(b *quorum.Ballot) (asked int, flipped bool) {
-	j := v.judged()
-	if j == nil || !isVerdictHere(b) || j.Diff == "" || j.Diff != v.head.snapshot.PR.Diff.Lines {
-		return 0, false
-	}
-	if asked = j.Times; isNewVerdict(j, b) {
-		asked++
-	}
-	if asked < 2 {
-		return 0, false
-	}
-	return asked, b.Vote == quorum.Approve && b.Reason != quorum.ReasonResolved && j.Noes > 0
-}
-
-// isVerdictHere reports whether a ballot is a verdict that was given on this head.
 func isVerdictHere(b *quorum.Ballot) bool {
 	return b.Carried == "" && b.Evidence.ID != 0 && (b.Vote == quorum.Approve || b.Vote == quorum.Object)
-}
-
-func isNewVerdict(j *quorum.Judged, b *quorum.Ballot) bool {
-	return b.Since.UTC().Truncate(time.Second).After(j.Said)
-}
-
-// rememberJudged remembers what each reviewer said last, and counts what it said on this diff. An objection that stands
-// here from elsewhere counts as said last where the record holds another verdict.
-func rememberJudged(all []quorum.Judged, s *quorum.Snapshot, ballots []quorum.Ballot) []quorum.Judged {
-	head, diff := s.PR.Head, s.PR.Diff.Lines
-	for i := range ballots {
-		b := &ballots[i]
-		isNo := b.Vote == quorum.Object
-		was := judgedBy(all, b.Reviewer)
-		if !isVerdictHere(b) && (was == nil || !isNo) {
-			continue
-		}
-		said := b.Since.UTC().Truncate(time.Second)
-		now := quorum.Judged{Reviewer: b.Reviewer, Head: head, No: isNo, Diff: diff, Times: 1, Said: said, Again: b.Again}
-		if isNo {
-			now.Noes = 1
-		}
-		switch {
-		case was == nil:
-			all = append(all, now)
-		case isNewVerdict(was, b):
-			if was.Diff == diff && diff != "" {
-				now.Times, now.Noes = was.Times+1, was.Noes+now.Noes
-			}
-			*was = now
-		case was.Head == head && (was.Said.Equal(said) || b.Reason == quorum.ReasonResolved): // threads changed
-			was.No, was.Noes = isNo, max(was.Noes, now.Noes)
-		case isNo: // it stands here, whatever was said since of another head or base
-			if was.Diff != diff {
-				was.Times, was.Noes = now.Times, now.Noes
-			}
-			was.No, was.Head, was.Diff, was.Again = true, head, diff, b.Again
-		}
-	}
-	return all
 }

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"bytes"
 	"cmp"
 	"reflect"
 	"slices"
@@ -20,14 +21,14 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 	}
 	rec.Guards = rememberGuards(&old, &s)
 	d.Ballots = without(d.Ballots, func(b quorum.Ballot) bool { return b.Of != 0 }) // they stand in the record of the other one
-	rec.Version, rec.Head, rec.Base, rec.Pull, rec.Fork = 1, s.PR.Head, s.PR.BaseRef, s.PR.Number, s.PR.Fork
+	rec.Version, rec.Head, rec.Base, rec.Pull, rec.Stranger = 1, s.PR.Head, s.PR.BaseRef, s.PR.Number, s.PR.Stranger()
 	if s.File.State == quorum.FileValid {
 		rec.Policy, rec.Org = s.File.SHA, s.File.Org.SHA
 	}
 	if s.Expired {
 		rec.Arrived = s.Arrived.UTC()
 	}
-	rec.Compared = rec.Compared || s.Alike != nil
+	rec.Compared.Done = rec.Compared.Done || s.Alike != nil
 	rec.Accounts = rememberAccounts(rec.Accounts, &p, &s)
 	views := reviewerViews(&p, &s)
 	for _, v := range views {
@@ -37,7 +38,7 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 	isInPart, votes := isJudgedInPart(&p, &s), slices.Concat(d.Ballots, approvalsByPeople(views))
 	rememberBallots(&rec, s, votes, isInPart)
 	if len(views) > 0 { // they have one head
-		rec.Commands = views[0].commands.all // the record's, and those that were heard now
+		rec.Commands = views[0].head.commands // the record's, and those that were heard now
 		rememberUnlooked(&rec, views[0].head, d.Ballots)
 	}
 	if d.Verdict != quorum.Ended {
@@ -47,9 +48,6 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 		rec.Diff, rec.Files, rec.Tree = s.PR.Diff.Lines, s.PR.Diff.Files, s.PR.Diff.Tree
 		rec.Trunk = s.PR.Stack.Trunk
 	}
-	rec.Judged = rememberJudged(rec.Judged, &s, without(d.Ballots, func(b quorum.Ballot) bool {
-		return isInPart && b.Vote != quorum.Object // of a draft only a no is known for sure
-	}))
 	if !isInPart || mayCarryOverDraft(&p, &s) {
 		noteEnded(&rec, d.Ballots)
 		markCounting(rec.Stood, &p, s.PR.BaseRef, votes)
@@ -78,9 +76,6 @@ func Remember(p quorum.Policy, s quorum.Snapshot, d quorum.Decision, now time.Ti
 	return rec
 }
 
-// maxUndone is how many passes that were taken back are remembered: the last ones.
-const maxUndone = 5
-
 // rememberUndone adds a pass that stood and that d takes back: whoever has seen it green is told.
 func rememberUndone(known []quorum.UndonePass, was *quorum.Pass, d quorum.Decision, now time.Time) []quorum.UndonePass {
 	if was == nil || d.Verdict == quorum.Passed {
@@ -90,46 +85,34 @@ func rememberUndone(known []quorum.UndonePass, was *quorum.Pass, d quorum.Decisi
 	return known[max(0, len(known)-maxUndone):]
 }
 
-// maxCommanded is how many approvals at somebody's command are remembered: the first ones.
-const maxCommanded = 20
-
-// rememberReviewer adds when a person first asked a reviewer, its approvals that answer a command, for deleting the
-// command makes none of them a review, and its runs.
+// rememberReviewer adds a person's first request, approvals at a command, which may be deleted, and the reviewer's runs.
 func rememberReviewer(rec *quorum.Record, v *reviewerView) {
-	asked := quorum.Asked{Reviewer: v.Name, Base: rec.Base, At: v.personRequest().UTC()}
+	asked := quorum.FirstTime{Reviewer: v.Name, Base: rec.Base, At: v.personRequest().UTC()}
 	if !asked.At.IsZero() {
 		rec.Asked = withOnce(rec.Asked, asked)
 	}
-	if len(v.Obeys) > 0 {
-		for _, c := range v.textsFor(&v.newestAttempt().attempt) {
-			isKnown := slices.ContainsFunc(rec.Commanded, func(k quorum.Commanded) bool { return k.TextRef == c.ref })
-			if c.rejected == answersCommand && !isKnown && len(rec.Commanded) < maxCommanded {
-				rec.Commanded = append(rec.Commanded, quorum.Commanded{TextRef: c.ref, By: c.voidDetail})
-			}
+	for _, c := range v.newestAttempt().textsFor() {
+		if c.rejected == answersCommand && len(rec.Commanded) < maxCommanded {
+			rec.Commanded = withOnce(rec.Commanded, quorum.Commanded{TextRef: c.ref, By: c.voidDetail})
 		}
 	}
-	if v.Workflow != "" {
-		for _, run := range v.runs.counted {
-			rec.Runs = rememberRun(rec.Runs, run)
-		}
+	for _, run := range v.runs.counted {
+		rec.Runs = rememberRun(rec.Runs, run)
 	}
 }
 
 // threadMarks has a character for each thread: 1 if it is resolved or outdated, else 0.
 func threadMarks(threads []quorum.Thread) string {
-	marks := make([]byte, 0, len(threads))
-	for _, t := range threads {
-		mark := byte('0')
-		if t.Resolved || t.Outdated {
-			mark = '1'
+	marks := bytes.Repeat([]byte("0"), min(len(threads), quorum.MaxSeenThreads))
+	for i := range marks {
+		if threads[i].Resolved || threads[i].Outdated {
+			marks[i] = '1'
 		}
-		marks = append(marks, mark)
 	}
-	return string(marks[:min(len(marks), quorum.MaxSeenThreads)])
+	return string(marks)
 }
 
-// Refuse returns rec with the refusals of a receipt, by which an effect is not tried again, and with the replies that
-// were given.
+// Refuse returns rec with the refusals of a receipt, so that no effect is tried again, and the replies that were given.
 func Refuse(rec quorum.Record, receipt quorum.Receipt) quorum.Record {
 	before := rec
 	if rec.People != nil && len(receipt.People) > 0 {
@@ -156,8 +139,6 @@ func Refuse(rec quorum.Record, receipt quorum.Receipt) quorum.Record {
 	return rec
 }
 
-// How each thing that a look shows is added to a record, once.
-
 // cloneRecord copies a record with its lists, so that appending to those of the copy changes nothing of the original.
 func cloneRecord(rec quorum.Record) quorum.Record {
 	fields := reflect.ValueOf(&rec).Elem()
@@ -169,12 +150,18 @@ func cloneRecord(rec quorum.Record) quorum.Record {
 	return rec
 }
 
-// rememberBallots adds what the ballots rest on. An approval of which not all was asked may be none.
+// rememberBallots adds what the ballots rest on, and what each reviewer judged last. An approval of which not all was
+// asked may be none.
 func rememberBallots(rec *quorum.Record, s quorum.Snapshot, ballots []quorum.Ballot, isInPart bool) {
 	for _, b := range ballots {
 		isWhole := !isInPart && (b.Excused == "" || b.Excused == quorum.ReasonReserve)
 		if b.Vote != quorum.Approve || isWhole {
 			rememberBallot(rec, s, b)
+		}
+		was := lastJudged(rec.Judged, b.Reviewer)
+		last := nextJudged(was, &b, &s.PR)
+		if b.Reviewer != "" && last != was && (!isInPart || b.Vote == quorum.Object) { // of a draft only a no is known for sure
+			rec.Judged = withJudged(rec.Judged, last)
 		}
 	}
 }
@@ -232,7 +219,7 @@ func rememberBallot(rec *quorum.Record, s quorum.Snapshot, b quorum.Ballot) {
 	}
 	isNewCheck := b.Evidence.Kind == quorum.TextCheck && len(known) == 0 // it may have failed beside a newer one
 	if isWithdrawable(b.Evidence.Kind) {
-		rec.Texts = withOnce(rec.Texts, quorum.SeenText{TextRef: b.Evidence, Reviewer: b.Reviewer})
+		rec.Texts = withOnce(rec.Texts, b.Evidence)
 	}
 	switch {
 	case b.Vote == quorum.Approve && b.Evidence.ID != 0:
@@ -263,7 +250,7 @@ func rememberApproval(rec *quorum.Record, pr *quorum.PullRequest, b quorum.Ballo
 		}
 		switch {
 		case o.Base == base, o.Base == pr.Target():
-			o.Resolved = b.Reason == quorum.ReasonResolved && (!o.Answered || o.Resolved)
+			o.Resolved = (b.Reason == quorum.ReasonResolved || b.Since.Before(o.At)) && (!o.Answered || o.Resolved)
 			o.Answered, o.Accepted, o.Own = true, "", false
 		default:
 			o.AnsweredOn = withBase(o.AnsweredOn, base)
@@ -272,20 +259,16 @@ func rememberApproval(rec *quorum.Record, pr *quorum.PullRequest, b quorum.Ballo
 	isSame := func(st quorum.Stood) bool {
 		return st.Reviewer == b.Reviewer && st.TextRef == b.Evidence && st.Base == base
 	}
-	if i := slices.IndexFunc(rec.Stood, isSame); i >= 0 {
-		if rec.Stood[i].At.Equal(b.At) {
-			return
-		}
-		b.Begun = latest(b.Begun, rec.Stood[i].Begun) // a rerun since may hide where attempts began
+	was := cmp.Or(firstOf(rec.Stood, func(st *quorum.Stood) bool { return isSame(*st) }), &quorum.Stood{})
+	b.Begun = latest(b.Begun, was.Begun) // a rerun since may hide where attempts began
+	if was.At.Equal(b.At) && was.Begun.Equal(b.Begun) {
+		return
 	}
 	rec.Stood = append(slices.DeleteFunc(rec.Stood, isSame), quorum.Stood{
 		TextRef: b.Evidence, Reviewer: b.Reviewer, Base: base, Run: b.Run, Attempt: b.Attempt, At: b.At, Begun: b.Begun,
 		Resolved: b.Reason == quorum.ReasonResolved,
 	})
 }
-
-// maxAnsweredOn is how many bases an objection tells on which it is answered: on one before it stands again.
-const maxAnsweredOn = 3
 
 func withBase(bases []string, base string) []string {
 	bases = withOnce(bases, base)
@@ -295,16 +278,14 @@ func withBase(bases []string, base string) []string {
 // rememberObjection adds an objection, so that deleting or editing its text does not end it.
 func rememberObjection(rec *quorum.Record, s quorum.Snapshot, b quorum.Ballot) {
 	o := quorum.Objection{
-		TextRef: b.Evidence, Reviewer: b.Reviewer, Base: s.PR.BaseRef, Run: b.Run, Attempt: b.Attempt,
-		At: b.Since, URL: b.URL, Excerpt: excerptOf(b.Detail), More: b.CountFindings() - 1,
-	}
-	if b.SaidRun != 0 {
-		o.Run, o.Attempt = b.SaidRun, b.SaidAttempt
+		TextRef: b.Evidence, Reviewer: b.Reviewer, Base: s.PR.BaseRef, At: b.Since, URL: b.URL,
+		Run: cmp.Or(b.SaidRun, b.Run), Attempt: cmp.Or(b.SaidAttempt, b.Attempt),
+		Excerpt: excerptOf(b.Detail), More: b.CountFindings() - 1,
 	}
 	known := recordView{record: rec, base: s.PR.BaseRef, diff: s.PR.Diff.Lines}
 	for _, old := range rec.Objections { // it was said against a base of before, to the same diff
 		if old.Reviewer == o.Reviewer && old.TextRef == o.TextRef && old.Of == 0 && known.concerns(&old) {
-			o.Base, o.Carried = old.Base, old.Carried
+			o.Base, o.Diff, o.Carried = old.Base, old.Diff, old.Carried
 		}
 	}
 	o.Threads = len(without(b.Findings, func(f quorum.Finding) bool { return f.Thread == 0 }))
@@ -322,8 +303,7 @@ func rememberObjection(rec *quorum.Record, s quorum.Snapshot, b quorum.Ballot) {
 	}
 }
 
-// rememberUnlooked adds the objections that no look saw before the pull request left: of other heads with this diff all,
-// else those that stand now.
+// rememberUnlooked adds what no look saw: of other heads with this diff all objections, else those that stand now.
 func rememberUnlooked(rec *quorum.Record, h *headView, ballots []quorum.Ballot) {
 	known := recordView{record: rec, base: h.record.base, diff: h.record.diff}
 	for _, o := range h.record.unlooked {
@@ -336,11 +316,9 @@ func rememberUnlooked(rec *quorum.Record, h *headView, ballots []quorum.Ballot) 
 	}
 }
 
-// mostUnanswered is how many unanswered objections of a kind the record holds of a reviewer to this diff, whichever head or
-// base they were said on. People end those in reviews one by one, and a reviewer objects while one of its threads is open.
-func mostUnanswered(kind quorum.TextKind) int {
-	return cmp.Or(map[quorum.TextKind]int{quorum.TextThread: 20, quorum.TextReview: 10}[kind], 2)
-}
+// mostUnanswered is how many unanswered objections of a kind the record holds of a reviewer to this diff, if more than
+// two. People end those in reviews one by one, and a reviewer objects while one of its threads is open.
+var mostUnanswered = map[quorum.TextKind]int{quorum.TextThread: 20, quorum.TextReview: 10}
 
 // addObjection adds an objection that is not there yet. Where there are too many of its reviewer and kind to this diff, it takes
 // the place of the one added last, if it is newer than that. One that was answered, or is to another diff, is always added.
@@ -359,7 +337,7 @@ func (v recordView) addObjection(o quorum.Objection) {
 	}
 	switch isOver := func(old quorum.Objection) bool { return old.Answered && isOfPlace(&old) && o.IsSame(old) }; {
 	case o.ID == 0:
-	case o.Answered, !v.concerns(&o), unanswered < mostUnanswered(o.Kind): // a thread that is opened again stands
+	case o.Answered, !v.concerns(&o), unanswered < cmp.Or(mostUnanswered[o.Kind], 2): // a thread that is opened again stands
 		v.record.Objections = append(without(v.record.Objections, isOver), o)
 	case o.At.After(v.record.Objections[last].At):
 		v.record.Objections[last] = o

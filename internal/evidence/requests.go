@@ -15,7 +15,6 @@ func isRequest(t *quorum.Text, r *quorum.Reviewer) bool {
 	return words != "" && t.Kind == quorum.TextComment && strings.TrimSpace(t.Body) == words
 }
 
-// isReviewRequest reports whether an event asks r for a review.
 func isReviewRequest(e *quorum.Event, r *quorum.Reviewer) bool {
 	return e.Kind == quorum.ReviewRequested && r.Request.IsFor(e.Target)
 }
@@ -32,7 +31,7 @@ func (h *headView) isOurs(t *quorum.Text) bool {
 // restart no clock: anybody may write them, and a wait must end.
 func (v *reviewerView) personRequest() (at time.Time) {
 	start := v.head.cycle.start
-	if at := v.head.record.personRequest(v.Name, start); !at.IsZero() {
+	if at := v.head.record.firstAfter(v.head.snapshot.Record.Asked, v.Name, start); !at.IsZero() {
 		return at
 	}
 	for _, e := range v.shownRequests() {
@@ -44,8 +43,7 @@ func (v *reviewerView) personRequest() (at time.Time) {
 	return at
 }
 
-// shownRequests are the times at which GitHub shows that somebody asked the reviewer: by an event, or, as an event of
-// no kind, in a comment.
+// shownRequests are the requests to the reviewer that GitHub shows: events, and comments as events of no kind.
 func (v *reviewerView) shownRequests() []quorum.Event {
 	s := v.head.snapshot
 	all := without(s.Timeline, func(e quorum.Event) bool { return !isReviewRequest(&e, v.Reviewer) })

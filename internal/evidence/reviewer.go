@@ -16,34 +16,25 @@ type reviewerView struct {
 	*quorum.Reviewer
 	head     *headView
 	texts    *textReader
-	threads  threadView
-	past     pastView
 	runs     workflowRuns
-	commands *commandView
-	attempts attemptList
-	judged   []judgedAttempt // these; before them those for other pull requests with this head that object
-	turn     time.Time       // from when on it is waited for, where that is not the head's start
+	attempts []reviewAttempt
+	judged   []attemptView // these; before them those for other pull requests with this head that object
+	turn     time.Time     // from when on it is waited for, where that is not the head's start
+
+	onLeftHeads func() quorum.Judged // [verdictOnLeftHeads], read once; nil in a view of another time or head
 }
 
 // attemptView is a reviewer's view narrowed to one of its attempts.
 type attemptView struct {
 	*reviewerView
 	attempt reviewAttempt
+	own     statement // what it came to by itself, of those in [reviewerView].judged alone
 }
 
-// judgedAttempt is an attempt with what it came to by itself.
-type judgedAttempt struct {
-	attemptView
-	got statement
-}
-
-// hasHeading reports whether t opens with the reviewer's heading, or needs none.
 func (v *reviewerView) hasHeading(t *quorum.Text) bool { return v.texts.hasHeading(v.Reviewer, t) }
 
-// namedCommit is the commit that t names; "" if it names none.
 func (v *reviewerView) namedCommit(t *quorum.Text) string { return v.texts.namedCommit(v.Reviewer, t) }
 
-// isByConclusion reports whether the conclusion of r's run is its verdict.
 func isByConclusion(r *quorum.Reviewer) bool {
 	return r.Verdict.Kind == quorum.Conclusion && r.Check == "" && r.Status == ""
 }
@@ -63,7 +54,7 @@ func (v *reviewerView) readAs(s *statement) {
 	if s.isReview() {
 		s.threads = v.head.openedThreads(v.Reviewer, s.ref.ID)
 	}
-	objecting, minor := v.threads.countObjecting(s.threads)
+	objecting, minor := v.countObjecting(s.threads)
 	s.Reading = v.texts.readText(v.Reviewer, s.text, s.reviewState, objecting, minor)
 }
 
@@ -97,13 +88,13 @@ func (v *attemptView) guardedPath() (path string, guarded bool) {
 
 // A textReader splits each text into lines once, and reads it once for each reviewer, however many runs it may belong to.
 type textReader struct {
-	pull, keptLines int // the pull request's number, 0 if not known; the lines of all pages, kept or too many
-	pages           map[quorum.TextRef]review.LinedText
-	read            map[readingKey]any
+	pull, lines int // the pull request's number, 0 if not known; the lines of all texts that were split
+	pages       map[quorum.TextRef]*review.LinedText
+	read        map[readingKey]any
 }
 
 func newTextReader(pull int) *textReader {
-	return &textReader{pull: pull, pages: map[quorum.TextRef]review.LinedText{}, read: map[readingKey]any{}}
+	return &textReader{pull: pull, pages: map[quorum.TextRef]*review.LinedText{}, read: map[readingKey]any{}}
 }
 
 // readingKey names what is read of a text or thread as a reviewer's, of a review with its state and threads.
@@ -124,10 +115,8 @@ func readOnce[V any](c *textReader, k readingKey, create func() V) V {
 	return made
 }
 
-// readerOf is the reader of r's texts.
 func (c *textReader) readerOf(r *quorum.Reviewer) *review.Reader {
-	k := readingKey{what: "reader", reviewer: r.Name}
-	return readOnce(c, k, func() *review.Reader { return review.NewReader(*r) })
+	return readOnce(c, readingKey{what: "reader", reviewer: r.Name}, func() *review.Reader { return review.NewReader(*r) })
 }
 
 // severityOf is how grave r's comment is that opened a thread; 0 if it does not say.
@@ -136,19 +125,16 @@ func (c *textReader) severityOf(r *quorum.Reviewer, t *quorum.Thread) quorum.Sev
 	return readOnce(c, k, func() quorum.Severity { return review.SeverityOf(*r, t.Body) })
 }
 
-// maxKeptLines bounds what is kept of texts: strangers write as many as they like, of empty lines if they like.
-const maxKeptLines = 16 << 10
-
-// pageOf is t in lines.
-func (c *textReader) pageOf(t *quorum.Text) review.LinedText {
-	p, found := c.pages[t.TextRef]
-	if !found {
-		p = review.ReadLines(t.Body)
-		if c.keptLines += p.Size(); c.keptLines <= maxKeptLines {
-			c.pages[t.TextRef] = p
-		}
+// pageOf is t in lines. The first 16,384 are kept: strangers write as many as they like.
+func (c *textReader) pageOf(t *quorum.Text) *review.LinedText {
+	if page := c.pages[t.TextRef]; page != nil {
+		return page
 	}
-	return p
+	page := review.ReadLines(t.Body)
+	if c.lines += 1 + strings.Count(t.Body, "\n"); c.lines <= 16<<10 {
+		c.pages[t.TextRef] = &page
+	}
+	return &page
 }
 
 // hasHeading reports whether t opens with r's heading, or needs none.
@@ -157,7 +143,6 @@ func (c *textReader) hasHeading(r *quorum.Reviewer, t *quorum.Text) bool {
 	return r.Heading == "" || readOnce(c, k, func() bool { return c.pageOf(t).HasHeading(r.Heading) })
 }
 
-// namedCommit is the commit that t names; "" if it names none.
 func (c *textReader) namedCommit(r *quorum.Reviewer, t *quorum.Text) string {
 	k := readingKey{what: "commit", reviewer: r.Name, ref: t.TextRef}
 	return readOnce(c, k, func() string { return c.pageOf(t).NamedCommit(*r) })
@@ -166,11 +151,10 @@ func (c *textReader) namedCommit(r *quorum.Reviewer, t *quorum.Text) string {
 // readText reads what t says, as a review in that state with so many threads that object, and so many that do not.
 func (c *textReader) readText(r *quorum.Reviewer, t *quorum.Text, state string, threads, minor int) review.Reading {
 	return readOnce(c, readingKey{"text", r.Name, t.TextRef, state, threads, minor}, func() review.Reading {
-		page, kind := c.pageOf(t), review.Comment
-		if t.Kind == quorum.TextReview {
-			kind = review.Review
+		m := review.Material{Kind: review.Comment, Body: t.Body, LinedText: c.pageOf(t), State: state, Pull: c.pull}
+		if m.Threads, m.Minor = threads, minor; t.Kind == quorum.TextReview {
+			m.Kind = review.Review
 		}
-		m := review.Material{Kind: kind, Body: t.Body, LinedText: &page, State: state, Threads: threads, Minor: minor, Pull: c.pull}
 		return c.readerOf(r).Read(m)
 	})
 }

@@ -12,7 +12,6 @@ import (
 // replyWindow is how long an answer may take to show after the attempt that posted it has ended.
 const replyWindow = time.Minute
 
-// workflowRuns are the runs of a reviewer's workflow for this pull request.
 type workflowRuns struct {
 	counted []quorum.Run // of this head and base, by one of the reviewer's events, the newest last
 	others  []quorum.Run // of another head, base or event; a text that names no commit may come from one of these
@@ -62,10 +61,9 @@ func isAnyUnderWay(runs []quorum.Run, at time.Time) bool {
 
 // spentAttempts counts the attempts beyond the first of r's workflow on this head. Coming back to a base buys none.
 func (h *headView) spentAttempts(r *quorum.Reviewer) (n int) {
-	for i := range h.snapshot.Runs {
-		run := &h.snapshot.Runs[i]
-		if run.Path == r.Workflow && run.Head == h.snapshot.PR.Head && !h.isOtherBranchRun(run) {
-			n += run.Attempt - 1 + h.record.seenRun(run.ID).Again - h.record.leftReruns(run)
+	for _, run := range h.snapshot.Runs {
+		if run.Path == r.Workflow && run.Head == h.snapshot.PR.Head && !h.isOtherBranchRun(&run) {
+			n += run.Attempt - 1 + h.record.seenRun(run.ID).Again - h.record.leftReruns(&run)
 		}
 	}
 	for _, seen := range h.record.record.Runs { // a run that was deleted refills nothing
@@ -122,12 +120,9 @@ func (a reviewAttempt) keepsJobOf(at time.Time) bool {
 	})
 }
 
-// attemptList has the attempts of runs on this head, the newest run last: its newest attempt, and before it the earlier ones.
-type attemptList []reviewAttempt
-
-// attemptsOfRuns lists the attempts of r's runs. Of earlier attempts GitHub does not show where one ended and the next
-// began: one entry stands for all of them, but for those whose conclusions were asked for.
-func attemptsOfRuns(h *headView, r *quorum.Reviewer, runs []quorum.Run) (all attemptList) {
+// attemptsOfRuns lists the attempts of r's runs, of each the newest last. Of earlier ones GitHub does not show where one
+// ended and the next began: one entry stands for all of them, but for those whose conclusions were asked for.
+func attemptsOfRuns(h *headView, r *quorum.Reviewer, runs []quorum.Run) (all []reviewAttempt) {
 	for i := range runs {
 		run := &runs[i]
 		for _, n := range slices.Backward(unseenAttempts(h, r, run)) {
@@ -168,14 +163,14 @@ func unseenAttempts(h *headView, r *quorum.Reviewer, run *quorum.Run) (all []quo
 }
 
 // mayHaveLeft reports whether a text may be an attempt's: it was under way, or had just ended and no other run was.
-func (l attemptList) mayHaveLeft(a *reviewAttempt, at time.Time) bool {
+func (v *reviewerView) mayHaveLeft(a *reviewAttempt, at time.Time) bool {
 	switch {
 	case !a.covers(at) || a.isPast && !at.Before(a.ended):
 		return false
 	case a.ended.IsZero() || !at.After(a.ended):
 		return true
 	}
-	return !slices.ContainsFunc(l, func(o reviewAttempt) bool {
+	return !slices.ContainsFunc(v.attempts, func(o reviewAttempt) bool {
 		return o.run.ID != a.run.ID && o.hasBegun() && !at.Before(o.began) && (o.ended.IsZero() || !at.After(o.ended))
 	})
 }

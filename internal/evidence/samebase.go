@@ -17,9 +17,6 @@ import (
 // changedGuards stands in a record for guarded files that have changed on the base since the head came.
 const changedGuards = "-"
 
-// maxMoved is how many changes of the base are remembered that changed nothing. One that is forgotten ends approvals.
-const maxMoved = 10
-
 // A TreeFile is a file of a commit.
 type TreeFile struct{ Path, Mode, SHA string }
 
@@ -64,62 +61,41 @@ func MayBeSameBase(s quorum.Snapshot) bool {
 		rec.Files != "" && rec.Files == s.PR.Diff.Files
 }
 
-// newestBaseMove is the newest change of the base, if that led from the record's base to this one.
+// newestBaseMove is the newest change of the base, if that led from the record's base.
 func newestBaseMove(s *quorum.Snapshot) (move quorum.BaseMove, found bool) {
-	for _, e := range slices.Backward(s.Timeline) {
-		switch {
-		case e.Kind != quorum.BaseChanged || found && !e.At.Equal(move.At):
-		case e.From != s.Record.Base || e.To != s.PR.BaseRef: // of several in one second nobody knows the order
-			return move, false
-		default:
-			move, found = quorum.BaseMove{From: e.From, At: e.At.UTC()}, true
-		}
+	stays := baseStays(s)
+	if len(stays) == 0 {
+		return move, false
 	}
-	return move, found
+	last := stays[len(stays)-1] // of several moves in one second nobody knows the order
+	return quorum.BaseMove{From: last.of, At: last.to.UTC()}, last.of == s.Record.Base && last.from.Before(last.to)
 }
 
-// withoutMoves is a snapshot without the changes of the base that changed nothing.
-func withoutMoves(s *quorum.Snapshot) *quorum.Snapshot {
-	if len(s.Record.Moved) == 0 {
-		return s
-	}
-	own := *s
-	own.Timeline = without(s.Timeline, func(e quorum.Event) bool {
-		isIt := func(m quorum.BaseMove) bool { return m.At.Equal(e.At) }
-		return e.Kind == quorum.BaseChanged && slices.ContainsFunc(s.Record.Moved, isIt)
-	})
-	return &own
-}
-
-// moveBase has all that a record says of its base be of another one.
-func moveBase(rec *quorum.Record, move quorum.BaseMove, to string) {
-	rename := func(base *string) {
-		if *base == rec.Base {
+// renameBases renames a base in a list. Where an item names one, baseOf says.
+func renameBases[T any](all []T, from, to string, baseOf func(*T) *string) {
+	for i := range all {
+		if base := baseOf(&all[i]); *base == from {
 			*base = to
 		}
 	}
-	for i := range rec.Stood {
-		rename(&rec.Stood[i].Base)
-	}
+}
+
+// moveBase renames a record's base in all that is said of it.
+func moveBase(rec *quorum.Record, move quorum.BaseMove, to string) {
 	for i := range rec.Objections {
 		o := &rec.Objections[i]
-		if o.Of == 0 && o.Carried == "" {
-			rename(&o.Base)
+		if o.Of == 0 && o.Carried == "" && o.Base == rec.Base {
+			o.Base = to
 		}
 		o.AnsweredOn = slices.Clone(o.AnsweredOn)
-		for k := range o.AnsweredOn {
-			rename(&o.AnsweredOn[k])
-		}
+		renameBases(o.AnsweredOn, rec.Base, to, func(base *string) *string { return base })
 	}
-	for i := range rec.Intents {
-		rename(&rec.Intents[i].Base)
+	renameBases(rec.Stood, rec.Base, to, func(st *quorum.Stood) *string { return &st.Base })
+	renameBases(rec.Intents, rec.Base, to, func(in *quorum.Intent) *string { return &in.Base })
+	for _, times := range [][]quorum.FirstTime{rec.Asked, rec.Turns} {
+		renameBases(times, rec.Base, to, func(first *quorum.FirstTime) *string { return &first.Base })
 	}
-	for i := range rec.Asked {
-		rename(&rec.Asked[i].Base)
-	}
-	for i := range rec.Commands {
-		rename(&rec.Commands[i].Base)
-	}
+	renameBases(rec.Commands, rec.Base, to, func(c *quorum.Command) *string { return &c.Base })
 	rec.Moved = append(slices.Clip(rec.Moved), move)
 	rec.Moved = rec.Moved[max(0, len(rec.Moved)-maxMoved):]
 }

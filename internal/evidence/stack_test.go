@@ -58,7 +58,8 @@ func TestALayerVotesAsOnTheTrunk(t *testing.T) {
 	}
 }
 
-// TestALayersBaseLoosensNothing: whatever its author calls the base of a layer, the policy is at least as strict as onto the trunk.
+// TestALayersBaseLoosensNothing: whatever its author calls the base of a layer, the policy is at least as strict as
+// onto the trunk.
 func TestALayersBaseLoosensNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var lanes []quorum.Lane

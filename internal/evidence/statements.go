@@ -95,11 +95,6 @@ func (s *statement) resetAt() time.Time {
 	return s.Until
 }
 
-// isText reports whether a piece of evidence is a person's or a reviewer's words below the pull request.
-func isText(ref quorum.TextRef) bool {
-	return ref.Kind == quorum.TextComment || ref.Kind == quorum.TextReview || ref.Kind == quorum.TextThread
-}
-
 // isSignal reports whether it is a check or a status, which its App may change in place.
 func isSignal(ref quorum.TextRef) bool {
 	return ref.Kind == quorum.TextCheck || ref.Kind == quorum.TextStatus
@@ -139,13 +134,6 @@ func excerptOf(s string) string {
 	return string(characters)
 }
 
-// A threadView is what one reviewer's threads on the diff say, of whichever head.
-type threadView struct {
-	*quorum.Reviewer
-	head  *headView
-	texts *textReader
-}
-
 // openedThreads are the threads that a review of r's opened; of review 0 all that r opened on this head.
 func (h *headView) openedThreads(r *quorum.Reviewer, review int64) []quorum.Thread {
 	return without(h.snapshot.Threads, func(t quorum.Thread) bool {
@@ -154,8 +142,8 @@ func (h *headView) openedThreads(r *quorum.Reviewer, review int64) []quorum.Thre
 }
 
 // threadOf is the thread of that id; nil if GitHub shows it no more.
-func (v threadView) threadOf(id int64) *quorum.Thread {
-	return firstOf(v.head.snapshot.Threads, func(t *quorum.Thread) bool { return t.ID == id })
+func (h *headView) threadOf(id int64) *quorum.Thread {
+	return firstOf(h.snapshot.Threads, func(t *quorum.Thread) bool { return t.ID == id })
 }
 
 // hasEnded reports whether a thread of r's has ended: somebody who may has resolved it, or a later head has made it
@@ -175,17 +163,14 @@ func (h *headView) hasEnded(r *quorum.Reviewer, t *quorum.Thread) bool {
 }
 
 // openFindings are the threads of the reviewer's that object and have not ended, of whichever head.
-func (v threadView) openFindings() (open []quorum.Finding) {
-	for i := range v.head.snapshot.Threads {
-		if t := &v.head.snapshot.Threads[i]; v.IsAuthor(t.Author) && !v.head.hasEnded(v.Reviewer, t) && !v.isMinor(t) {
-			open = append(open, v.findingOf(t))
-		}
-	}
-	return open
+func (v *reviewerView) openFindings() []quorum.Finding {
+	return v.withFindings(nil, without(v.head.snapshot.Threads, func(t quorum.Thread) bool {
+		return !v.IsAuthor(t.Author) || v.head.hasEnded(v.Reviewer, &t) || v.isMinor(&t)
+	}))
 }
 
 // severityOf is how grave the reviewer says its thread is; 0 if it does not say, or if somebody else edited that.
-func (v threadView) severityOf(t *quorum.Thread) quorum.Severity {
+func (v *reviewerView) severityOf(t *quorum.Thread) quorum.Severity {
 	if t.Edited && !v.IsAuthor(t.Editor) {
 		return 0
 	}
@@ -193,39 +178,30 @@ func (v threadView) severityOf(t *quorum.Thread) quorum.Severity {
 }
 
 // isMinor reports whether a thread lies below the reviewer's min_severity: it is shown and does not object.
-func (v threadView) isMinor(t *quorum.Thread) bool {
+func (v *reviewerView) isMinor(t *quorum.Thread) bool {
 	severity := v.severityOf(t)
 	return severity > 0 && severity < v.MinSeverity // of [quorum.SeverityAny] none is
 }
 
 // countObjecting counts the threads that object, and those that do not.
-func (v threadView) countObjecting(threads []quorum.Thread) (objecting, minor int) {
-	for i := range threads {
-		if v.isMinor(&threads[i]) {
-			minor++
-		}
-	}
-	return len(threads) - minor, minor
+func (v *reviewerView) countObjecting(threads []quorum.Thread) (objecting, minor int) {
+	objecting = len(without(threads, func(t quorum.Thread) bool { return v.isMinor(&t) }))
+	return objecting, len(threads) - objecting
 }
 
-func (v threadView) findingOf(t *quorum.Thread) quorum.Finding {
-	return quorum.Finding{
-		Path: t.Path, Line: t.Line, Body: t.Body, Thread: t.ID, URL: t.URL, Severity: v.severityOf(t), Below: v.isMinor(t),
-	}
-}
-
-// withFindings returns findings and those that threads are.
-func (v threadView) withFindings(findings []quorum.Finding, threads []quorum.Thread) []quorum.Finding {
-	for i := range threads {
-		findings = append(slices.Clip(findings), v.findingOf(&threads[i]))
+func (v *reviewerView) withFindings(findings []quorum.Finding, threads []quorum.Thread) []quorum.Finding {
+	for _, t := range threads {
+		findings = append(slices.Clip(findings), quorum.Finding{
+			Path: t.Path, Line: t.Line, Body: t.Body, Thread: t.ID, URL: t.URL, Severity: v.severityOf(&t), Below: v.isMinor(&t),
+		})
 	}
 	return findings
 }
 
-// dismissalOf is who dismissed a review, and the state that it had.
-func (h *headView) dismissalOf(review int64) (by quorum.Account, was string) {
-	for _, e := range slices.Backward(h.snapshot.Timeline) {
-		if e.Kind != quorum.ReviewDismissed || e.Review != review {
+// dismissalOf is who dismissed a review, if anybody did, and the state that it had before.
+func (h *headView) dismissalOf(t *quorum.Text) (by quorum.Account, was string) {
+	for _, e := range slices.Backward(h.snapshot.Timeline) { // of a review that was not dismissed none is looked at
+		if t.State != "DISMISSED" || e.Kind != quorum.ReviewDismissed || e.Review != t.ID {
 			continue
 		}
 		if e.From != "" && e.From != "DISMISSED" {
@@ -233,18 +209,13 @@ func (h *headView) dismissalOf(review int64) (by quorum.Account, was string) {
 		}
 		by = e.Actor
 	}
-	return by, "DISMISSED"
+	return by, t.State
 }
 
 // isDismissed reports whether a person who had no hand in the change dismissed a review: that ends what it objected.
 func (h *headView) isDismissed(t *quorum.Text) bool {
-	by, _ := h.dismissalOf(t.ID)
+	by, _ := h.dismissalOf(t)
 	return t.State == "DISMISSED" && h.hadNoHand(by)
-}
-
-// isOfDiff reports whether a review is of this head or of an earlier one with the same diff.
-func (v threadView) isOfDiff(t *quorum.Text) bool {
-	return t.Commit == v.head.snapshot.PR.Head || v.head.isAlike(t.Commit) || v.head.record.isCarried(v.Name, t.TextRef)
 }
 
 // endsByThreads reports whether s objects by inline comments alone: resolving them is what may end it.
@@ -254,7 +225,7 @@ func (s *statement) endsByThreads() bool {
 
 // haveEnded reports whether an objection by inline comments has ended: every thread of it that objects has, and
 // none was deleted or edited by somebody else. An objection in words or by CHANGES_REQUESTED does not end that way.
-func (v threadView) haveEnded(s *statement) bool {
+func (v *reviewerView) haveEnded(s *statement) bool {
 	isOne := func(o quorum.Objection) bool { return o.TextRef == s.ref && len(s.threads) < o.Threads }
 	if !s.endsByThreads() || slices.ContainsFunc(v.head.snapshot.Record.Objections, isOne) {
 		return false

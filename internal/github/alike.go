@@ -44,9 +44,9 @@ func mayBeAlike(l *look) bool {
 }
 
 // readAlike reads what our checks hold of other pull requests with the same diff: at the first look at a head and base
-// of those that may have it, later of those that had it and, until the check passes, of those that were not compared and
-// change as much. others are those that the conversation lists. Before it was read, of more than maxAlike nothing is
-// compared, nor from a list that is too long: the next call does.
+// of those that may have it, later of those that had it and, until the check passes, of those that were not compared
+// and change as much. others are those that the conversation lists. Before it was read, of more than maxAlike nothing
+// is compared, nor from a list that is too long: the next call does.
 func readAlike(ctx context.Context, l *look, others []sizedPull, isRead bool) error {
 	s := &l.snap
 	r := alikeReader{&l.before, &s.PR}
@@ -54,7 +54,7 @@ func readAlike(ctx context.Context, l *look, others []sizedPull, isRead bool) er
 	var pulls []quorum.PullRequest
 	var err error
 	if evidence.IsCompared(s) {
-		pulls, err = r.readKnown(ctx, s.Record.Alike)
+		pulls, err = r.readKnown(ctx, s.Record.Compared.Alike)
 		if s.Record.Pass == nil { // before a pass: a repository may have many of one author and size
 			pulls = append(pulls, r.notCompared(s, others, now)...)
 		}
@@ -79,7 +79,7 @@ func readAlike(ctx context.Context, l *look, others []sizedPull, isRead bool) er
 	g, ctx := newGroup(ctx)
 	records := readEach(g, pulls, func(p quorum.PullRequest) (quorum.Record, error) {
 		own, err := r.readOwnChecks(ctx, p.Head)
-		return quorum.RecordOf(p.Number, p.Fork, own.records()), err
+		return quorum.RecordOf(&p, own.records()), err
 	})
 	if err := g.Wait(); err != nil {
 		return err
@@ -129,8 +129,8 @@ func (r alikeReader) readLikely(ctx context.Context, queried []sizedPull) (all [
 	return all, err
 }
 
-// sameSizeFirst are pull requests, those last of which others tells that they change more or less than the one that is looked at: each
-// may have changed as much when something was objected.
+// sameSizeFirst are pull requests, those last of which others tells that they change more or less than the one that is
+// looked at: each may have changed as much when something was objected.
 func sameSizeFirst(all []quorum.PullRequest, others []sizedPull) []quorum.PullRequest {
 	isOther := func(p quorum.PullRequest) bool {
 		return slices.ContainsFunc(others, func(o sizedPull) bool { return o.Number == p.Number && !o.sameSize })

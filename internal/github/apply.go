@@ -280,8 +280,8 @@ var refusals = [...]struct {
 	{"rerun limit", quorum.ReasonAttempts},
 }
 
-// rerunResult reads GitHub's answer to a rerun. One that only repeats its status gives no reason, nor does a redirect: the
-// next one may be another.
+// rerunResult reads GitHub's answer to a rerun. One that only repeats its status gives no reason, nor does a redirect:
+// the next one may be another.
 func rerunResult(err error) (quorum.Result, error) {
 	var api *client.APIError
 	if errors.As(err, &api) && api.Status != http.StatusUnauthorized {

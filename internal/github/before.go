@@ -93,8 +93,8 @@ func (r *beforeReader) readRecord(ctx context.Context, s *quorum.Snapshot, previ
 	return nil
 }
 
-// readRecordFarBack takes over the newest record of the commits that the conversation did not list, and of which asked is none. It
-// returns those that were asked, or, where none carries a check, one that says that it was looked for.
+// readRecordFarBack takes over the newest record of the commits that the conversation did not list, and of which asked
+// is none. It returns those that were asked, or, where none carries a check, one that says that it was looked for.
 func (r *beforeReader) readRecordFarBack(
 	ctx context.Context, s *quorum.Snapshot, asked []string, hadOtherBase bool, c conversation,
 ) (heads []string, found bool, err error) {
@@ -173,13 +173,13 @@ func (r *beforeReader) readRecordOf(ctx context.Context, s *quorum.Snapshot, hea
 	}
 	held := own.records()
 	if len(held) > 0 {
-		s.Before, s.BeforeHead = quorum.RecordOf(s.PR.Number, s.PR.Fork, held), head
+		s.Before, s.BeforeHead = quorum.RecordOf(&s.PR, held), head
 	}
 	return len(held) > 0, nil
 }
 
-// readLeftHeads reads the checks and statuses of heads that were left, which may end after the push. A commit that is gone has
-// none. A 304 mostly answers, for little changes there.
+// readLeftHeads reads the checks and statuses of heads that were left, which may end after the push. A commit that is
+// gone has none. A 304 mostly answers, for little changes there.
 func (r *beforeReader) readLeftHeads(ctx context.Context, heads []string, checks, statuses bool) ([]quorum.LeftHead, error) {
 	g, ctx := newGroup(ctx)
 	left := readEach(g, heads, func(head string) (l quorum.LeftHead, err error) {

@@ -58,7 +58,7 @@ func (f *restFile) printPatch() {
 		default:
 			continue
 		}
-		if bare := withoutSpaces(line); len(bare) > 1 {
+		if bare := strings.Join(strings.Fields(line), ""); len(bare) > 1 {
 			p.lines.addLine(bare)
 		}
 	}
@@ -70,15 +70,6 @@ func (f *restFile) printPatch() {
 		p.lines.addLine("file " + f.Status + " " + f.SHA)
 	}
 	f.Patch = ""
-}
-
-func withoutSpaces(line string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) {
-			return -1
-		}
-		return r
-	}, line)
 }
 
 // sortedFiles are the files of a list by name.

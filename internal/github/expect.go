@@ -25,9 +25,9 @@ func (l *look) actualPlan() readPlan {
 	}
 }
 
-// longestBranchBefore is how long before the pull request was created runs of its branch are listed at most: who opens one for
-// an old commit must not make us list all that another branch of that name has run since. What is missing of the head's runs is
-// asked for by the head.
+// longestBranchBefore is how long before the pull request was created runs of its branch are listed at most: who opens
+// one for an old commit must not make us list all that another branch of that name has run since. What is missing of
+// the head's runs is asked for by the head.
 const longestBranchBefore = 24 * time.Hour
 
 // runsSince is since when runs of the branch may be those of a head of the pull request: one may be older than that.

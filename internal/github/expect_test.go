@@ -829,52 +829,6 @@ func TestMemoriesAreBoundedInBytes(t *testing.T) {
 	})
 }
 
-// What is under way is not moved, the order in which things are forgotten stays, and neither an event nor our check is
-// lost.
-func TestMemoriesCompact(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		w := newWorld(t)
-		all := github.NewMemories(3)
-		w.forge.Share(all)
-		other := func(n int) quorum.PR { return quorum.PR{Owner: "acme", Repo: "shop", Number: n} }
-		w.forge.Expect(other(101), "head", 5)
-		w.start(openaiFile)
-		w.g.BeforeRequest(func(*http.Request) { all.Compact() })
-		w.look()
-		w.g.BeforeRequest(nil)
-		id, _ := w.forge.CheckID(w.pr)
-		w.forge.Expect(other(102), "")
-		all.Compact()
-		all.Compact()
-		if is, _ := w.forge.CheckID(w.pr); id == 0 || is != id || all.Len() != 3 {
-			t.Errorf("our check was %d and is %d, %d are remembered", id, is, all.Len())
-		}
-		for n := 103; n < 105; n++ { // 101 and 102 have to go
-			w.forge.Expect(other(n), "")
-			all.Compact()
-			if is, _ := w.forge.CheckID(w.pr); is != id || all.Len() != 3 {
-				t.Errorf("with %d our check is %d, %d are remembered", n, is, all.Len())
-			}
-		}
-	})
-}
-
-// An event is not lost when memories are compacted: what it told is read at once.
-func TestAnEventOutlivesCompact(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		w, s := far(t)
-		all := github.NewMemories(3)
-		w.forge.Share(all)
-		w.forge.Expect(w.pr, sandbox.SHA("a1"))
-		all.Compact()
-		from := time.Now()
-		w.look()
-		if n := int(s.written.Sub(from) / trip); n != 2 {
-			t.Errorf("the check was written %d requests later, want 2", n)
-		}
-	})
-}
-
 // Two installations may see a repository of one name, after it was given away.
 func TestMemoriesAreOfOneForge(t *testing.T) {
 	bubble(t, func(t *testing.T) {
@@ -891,7 +845,8 @@ func TestMemoriesAreOfOneForge(t *testing.T) {
 	})
 }
 
-// Of a pull request of several commits one list shows the runs, that of its branch, unless a check suite of the head is no
+// Of a pull request of several commits one list shows the runs, that of its branch, unless a check suite of the head is
+// no
 // run's of the branch.
 func TestRunsOfABranchAndOfItsHead(t *testing.T) {
 	jobless := sandbox.RunSpec{Branch: "renamed", Status: "completed", Conclusion: "startup_failure"}

@@ -109,9 +109,9 @@ func (r fixReader) isOpenedByStranger(ctx context.Context) (bool, error) {
 	return err == nil && may < quorum.Write, err
 }
 
-// readFixRuns lists the fix runs of the pull request, newest first. The list is not filtered: filtered ones come from an
-// index that lags. A workflow that is not there has none. A run of another branch than the one on which it is started runs
-// what stands there, whoever wrote that: it is no fix run.
+// readFixRuns lists the fix runs of the pull request, newest first. The list is not filtered: filtered ones come from
+// an index that lags. A workflow that is not there has none. A run of another branch than the one on which it is
+// started runs what stands there, whoever wrote that: it is no fix run.
 func (r pullReader) readFixRuns(ctx context.Context, workflow, branch string) (runs []quorum.FixSeen, err error) {
 	at := r.repoPath("actions", "workflows", path.Base(workflow), "runs") + "?per_page=100"
 	for range maxFixPages {

@@ -39,8 +39,8 @@ type Fleet struct {
 	mu     sync.Mutex
 	forges map[int64]*Forge // by installation; those whose client is alive, and soon no others
 	most   int              // forges: beyond it those are dropped whose client is
-	// known are the policies of owners that each installation had when they were read last, by whatever process: a forge that
-	// is made anew must not take one that is hidden since for one that never was
+	// known are the policies of owners that each installation had when they were read last, by whatever process: a
+	// forge that is made anew must not take one that is hidden since for one that never was
 	known map[int64]map[string]quorum.OrganisationFile
 }
 
@@ -68,12 +68,6 @@ func NewFleet(o FleetOptions) (*Fleet, error) {
 		f.now = time.Now
 	}
 	return f, nil
-}
-
-// Calm gives back what a burst took: connections that wait for a next request, and memory.
-func (f *Fleet) Calm() {
-	f.CloseIdleConnections()
-	f.memories.Compact()
 }
 
 // Format keeps the token and the key out of every verb.

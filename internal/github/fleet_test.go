@@ -7,15 +7,11 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
-	"net/http"
 	"strings"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/review-coordinator/coordinator/internal/github"
 	"github.com/review-coordinator/coordinator/internal/github/client"
-	"github.com/review-coordinator/coordinator/internal/loop"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/sandbox"
 )
@@ -42,7 +38,8 @@ func newHub() *sandbox.Hub {
 	return sandbox.NewHub(sandbox.HubOptions{App: sandbox.App{Slug: "quorum-app", ID: 4711}})
 }
 
-// What is known of an organisation's policy outlives a forge, and comes before the App's name is known: where the policy is hidden,
+// What is known of an organisation's policy outlives a forge, and comes before the App's name is known: where the policy
+// is hidden,
 // the pull requests of a forge that begins must not do without.
 func TestAFleetRemembersOrganisations(t *testing.T) {
 	for name, change := range map[string]func(*github.FleetOptions){
@@ -148,38 +145,4 @@ func TestFleetKeepsItsSecrets(t *testing.T) {
 			t.Errorf("%s is shown:\n%s", secret[:3], shown.String())
 		}
 	}
-}
-
-// resting counts how often it was told to close what is idle.
-type resting struct {
-	http.RoundTripper
-	closed atomic.Int64
-}
-
-func (w *resting) CloseIdleConnections() { w.closed.Add(1) }
-
-// At calm connections and memory are given back; what is remembered stays so, also of what is under way.
-func TestFleetCalm(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		w := newWorld(t)
-		wire := &resting{RoundTripper: w.g}
-		var o github.FleetOptions
-		o.Token, o.Slug, o.Transport = "ghs_x", w.app, wire
-		f := do[*github.Fleet](t)(github.NewFleet(o))
-		forge := do[*github.Forge](t)(f.Enter(0))
-		w.loop = &loop.Reconciler{Forge: forge, Now: time.Now, Seen: func(l loop.Look) { w.last = l }}
-		w.start(openaiFile)
-		w.look()
-		id, _ := forge.CheckID(w.pr)
-		f.Calm()
-		if is, _ := forge.CheckID(w.pr); wire.closed.Load() != 1 || id == 0 || is != id {
-			t.Errorf("connections were closed %d times, the check was %d and is %d", wire.closed.Load(), id, is)
-		}
-		w.g.BeforeRequest(func(*http.Request) { f.Calm() })
-		w.comment(actionsBot, openaiYes)
-		pass(time.Minute)
-		w.look()
-		w.g.BeforeRequest(nil)
-		w.settled()
-	})
 }

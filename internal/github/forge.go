@@ -67,8 +67,8 @@ func WithPolicyRepository(f *Forge, repo string) *Forge {
 	return f
 }
 
-// WithKnownOrganisation makes f know from elsewhere the policy that an owner had when it was read last: not to be shown it is to
-// have lost it. It must be called before f is used, and returns f.
+// WithKnownOrganisation makes f know from elsewhere the policy that an owner had when it was read last: not to be shown
+// it is to have lost it. It must be called before f is used, and returns f.
 func WithKnownOrganisation(f *Forge, owner string, file quorum.OrganisationFile) *Forge {
 	f.organisations.remember(owner, file)
 	return f

@@ -25,9 +25,9 @@ import (
 // side can be told to belong together. Reviews stand before their threads: of a review that is shown no thread must be
 // missing.
 //
-// It costs one point of the hour's, or two where there are many threads: GitHub counts the requests that its connections
-// would take, each as often as the pages above it have entries, divides by a hundred and rounds. Source: "Rate limits and
-// query limits for the GraphQL API".
+// It costs one point of the hour's, or two where there are many threads: GitHub counts the requests that its
+// connections would take, each as often as the pages above it have entries, divides by a hundred and rounds. Source:
+// "Rate limits and query limits for the GraphQL API".
 
 // @words and @comment-words stand where texts' words are asked for, and @commits for [evidence.ListedCommits], see
 // [queryOfConversation].
@@ -36,7 +36,7 @@ const conversationTemplate = `query($owner: String!, $name: String!, $number: In
     policy: object(expression: $policy) { oid }
     defaultBranchRef { name target { oid } }
     object(oid: $head) { ... on Commit {
-      associatedPullRequests(first: 50) {
+      associatedPullRequests(first: 100) {
         pageInfo { hasNextPage endCursor }
         nodes { number state headRefOid baseRefName isDraft isCrossRepository createdAt author { ...who } }
       }
@@ -481,8 +481,8 @@ func (e graphEdit) lastEdit() lastEdit {
 }
 
 // readConversation asks the query, page by page. Even if the head is another one it tells which blob stands at policy
-// on the default branch. left is a head that the pull request may have left, or "". Of words it keeps those that watched
-// keeps. HEAD is that branch, whatever else is called so (gitrevisions(7)).
+// on the default branch. left is a head that the pull request may have left, or "". Of words it keeps those that
+// watched keeps. HEAD is that branch, whatever else is called so (gitrevisions(7)).
 func (r pullReader) readConversation(
 	ctx context.Context,
 	head, left, check, policy string,
@@ -682,8 +682,8 @@ func (c *conversation) readSiblings(r *graphRepo, pr quorum.PR) {
 	}
 }
 
-// leftShared reports whether another open pull request than pr has the head that was left; nil if the answer knows too little
-// of it: one that does not show pr itself does.
+// leftShared reports whether another open pull request than pr has the head that was left; nil if the answer knows too
+// little of it: one that does not show pr itself does.
 func (r *graphRepo) leftShared(left string, pr quorum.PR) *bool {
 	isOurs := func(p graphSibling) bool { return p.Number == pr.Number }
 	if left == "" || r.Left == nil || r.Left.Pulls.Page.HasNext || !slices.ContainsFunc(r.Left.Pulls.Nodes, isOurs) {

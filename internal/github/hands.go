@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
@@ -20,8 +21,8 @@ type knownHands struct {
 	pushesForced time.Time // the newest force-push that GitHub had told of when pushes was read
 }
 
-// knowsPushesOf reports whether pushes shows how the head came, and no force-push has come since: a pull request may have
-// left its head and come back to it.
+// knowsPushesOf reports whether pushes shows how the head came, and no force-push has come since: a pull request may
+// have left its head and come back to it.
 func (k *knownHands) knowsPushesOf(s *quorum.Snapshot) bool {
 	return k.pushesOf == s.PR.Head && k.pushesForced.Equal(newestForcePush(s))
 }
@@ -56,6 +57,15 @@ func (k *knownHands) readWanted(ctx context.Context, g group, r pullReader, s *q
 	if (wants.Authors || wants.Pushes) && !k.knowsPushesOf(s) {
 		g.Go(func() (err error) {
 			k.pushes, err = r.readPushes(ctx, pr.HeadRepo, pr.HeadRef)
+			return err
+		})
+	}
+	if wants.OnlyWriter {
+		g.Go(func() (err error) {
+			s.OnlyWriter, err = readOnlyWriter(ctx, r.client, r.repoPath("collaborators"))
+			if client.IsForbidden(err) || client.IsNotFound(err) {
+				return nil
+			}
 			return err
 		})
 	}

@@ -117,8 +117,8 @@ func (l *look) readParts(ctx context.Context, g group, sc readPlan, early bool) 
 }
 
 // takeRunsOfBranch takes the head's runs from those of the branch, if these are all of them: each check suite of GitHub
-// Actions that the head shows is that of one. Of another branch with the same commit, or of one that had another name, they
-// would be missing. The conversation, if it was read beside them, shows suites that have no job yet, too.
+// Actions that the head shows is that of one. Of another branch with the same commit, or of one that had another name,
+// they would be missing. The conversation, if it was read beside them, shows suites that have no job yet, too.
 func (h *headReads) takeRunsOfBranch(head string) {
 	if h.has(partRuns) || !h.has(partBranchRuns) {
 		return
@@ -159,8 +159,8 @@ func (h *headReads) readMissingRuns(ctx context.Context, r pullReader, head stri
 	return err
 }
 
-// readOtherRuns reads the head's runs beside those, if a conversation that was read later shows that those of the branch are
-// not all.
+// readOtherRuns reads the head's runs beside those, if a conversation that was read later shows that those of the
+// branch are not all.
 func (h *headReads) readOtherRuns(ctx context.Context, r pullReader, c *conversation, those []restRun) (others []restRun, err error) {
 	known := map[int64]bool{}
 	for i := range those {

@@ -19,8 +19,8 @@ type knownPull struct {
 	differs      bool   // GraphQL shows it otherwise: it is read over REST at each look
 }
 
-// pullFacts are what REST and GraphQL both tell of a pull request. Of requested reviewers, whose names not every token may
-// see, that is how many there are.
+// pullFacts are what REST and GraphQL both tell of a pull request. Of requested reviewers, whose names not every token
+// may see, that is how many there are.
 type pullFacts struct {
 	title, head, headRef, headRepo, base, baseRef, defaultBranch, merge, labels string
 	draft, closed                                                               bool
@@ -43,10 +43,10 @@ func joinSorted(names []string) string {
 	return strings.Join(names, "\n")
 }
 
-// isSpared reports whether the pull request need not be read over REST if the conversation shows what is known of it: events came
-// that each name what they touched, and none of it is the pull request itself. Of a change GraphQL may be late, and only its
-// own event tells; and without an event REST's answer costs nothing. That a pull request has become a layer of a stack, REST alone
-// tells.
+// isSpared reports whether the pull request need not be read over REST if the conversation shows what is known of it:
+// events came that each name what they touched, and none of it is the pull request itself. Of a change GraphQL may be
+// late, and only its own event tells; and without an event REST's answer costs nothing. That a pull request has become
+// a layer of a stack, REST alone tells.
 func (k *knownPull) isSpared(sc readPlan, since eventsSince) bool {
 	return since.spareThePull() && sc.conversation && k.Head == sc.head && k.BaseRef == k.DefaultBranch && !k.differs
 }

@@ -8,14 +8,9 @@ import (
 	"github.com/review-coordinator/coordinator/internal/github/client"
 )
 
-// Ready is the earliest moment at which that many looks would not be held up by a limit, or are due to them, as far as is
-// known; zero: at once.
-func (f *Forge) Ready(looks int, u client.Urgency) time.Time {
-	n := max(looks, 1)
-	return f.client.Ready(
-		client.Cost{Reads: n * client.LookCost.Reads, Queries: n * client.LookCost.Queries, Writes: n * client.LookCost.Writes}, u,
-	)
-}
+// Ready is the earliest moment at which that many looks would not be held up by a limit, or are due to them, as far as
+// is known; zero: at once.
+func (f *Forge) Ready(looks int, u client.Urgency) time.Time { return f.client.Ready(looks, u) }
 
 // Hour is how many REST requests GitHub allows in an hour; 0: it has not said that.
 func (f *Forge) Hour() int { return f.client.Hour() }

@@ -56,8 +56,8 @@ func (c *lastLinks) store(pr quorum.PR, branch string, links repoLinks) {
 	c.repos[repoKey(pr)+" "+branch] = links
 }
 
-// readGuardedLinks returns what the names that p guards link to on the default branch and on the base: reviewers find the
-// one or the other. nil where that cannot be told. tip is the default branch's.
+// readGuardedLinks returns what the names that p guards link to on the default branch and on the base: reviewers find
+// the one or the other. nil where that cannot be told. tip is the default branch's.
 func (r pullReader) readGuardedLinks(
 	ctx context.Context, cache *lastLinks, p quorum.Policy, pr *quorum.PullRequest, tip string,
 ) ([]string, error) {
@@ -72,8 +72,8 @@ func (r pullReader) readGuardedLinks(
 	return append(links, onBase...), nil // not nil, though there may be none: they are known
 }
 
-// readLinks returns what the names that p guards link to on a branch, and each link on the way; nil where that cannot be
-// told. The branch is read again only if its tip is another commit, or is not known.
+// readLinks returns what the names that p guards link to on a branch, and each link on the way; nil where that cannot
+// be told. The branch is read again only if its tip is another commit, or is not known.
 func (r pullReader) readLinks(ctx context.Context, cache *lastLinks, p quorum.Policy, branch, tip string) ([]string, error) {
 	known := cache.lookup(r.pr, branch)
 	links := repoLinks{tip: tip, blobs: known.blobs, targets: maps.Clone(known.targets)}

@@ -90,8 +90,8 @@ type eventsSince struct {
 // spareThePull reports whether nothing that came may have changed the pull request itself.
 func (e eventsSince) spareThePull() bool { return e.came && e.beside && !e.within }
 
-// isBeside reports whether what was touched stands beside the pull request: an event of it changes neither base nor title,
-// labels or state.
+// isBeside reports whether what was touched stands beside the pull request: an event of it changes neither base nor
+// title, labels or state.
 func isBeside(t quorum.Touch) bool {
 	switch t.Event {
 	case "workflow_run", "check_run", "check_suite", "status", "issue_comment", "pull_request_review", "pull_request_review_comment":
@@ -241,141 +241,6 @@ func (all *Memories) dropMemory(at *list.Element) {
 	delete(all.pulls, m.key)
 }
 
-// Compact moves what is remembered together. Of what a burst leaves behind, little is kept, but that lies scattered
-// among what has gone, and Go gives no page back on which anything is left. What is under way stays where it is.
-func (all *Memories) Compact() {
-	all.mu.Lock()
-	defer all.mu.Unlock()
-	kept := make([]*memory, 0, len(all.pulls))
-	same := sharedStrings{}
-	for at := all.order.Front(); at != nil; at = at.Next() {
-		m := at.Value.(*memory)
-		if m.holders == 0 {
-			m = m.compacted(same)
-		}
-		kept = append(kept, m)
-	}
-	all.order.Init()
-	all.pulls = make(map[memoryKey]*list.Element, len(kept))
-	for _, m := range kept {
-		all.pulls[m.key] = all.order.PushBack(m)
-	}
-}
-
-// compacted returns a copy of m, no part of which lies where it lay, but for what few pull requests have. What m points
-// to is shared with the snapshots that were taken, and stays as it is.
-func (m *memory) compacted(same sharedStrings) *memory {
-	n := &memory{key: m.key, size: m.size, lookBegan: m.lookBegan, eventHints: m.eventHints, observed: m.observed}
-	t := &n.conversation
-	n.runs, n.texts, n.presses = slices.Clone(n.runs), slices.Clone(n.texts), slices.Clone(n.presses)
-	n.siblings, n.disagreeing = slices.Clone(n.siblings), slices.Clone(n.disagreeing)
-	t.siblings, t.earlier, t.headRuns = slices.Clone(t.siblings), slices.Clone(t.earlier), slices.Clone(t.headRuns)
-	same.share(
-		&n.key.pr.Owner,
-		&n.key.pr.Repo,
-		&n.since.head,
-		&n.head,
-		&n.previousHead,
-		&n.hands.authorsOf,
-		&n.hands.pushesOf,
-		&n.lastPlan.head,
-		&n.lastPlan.left,
-		&t.tip,
-		&n.lastPlan.headRef,
-		&n.lastPlan.base,
-		&n.lastPlan.trunk,
-		&n.lastPlan.defaultBranch,
-		&n.lastPlan.check,
-		&t.head,
-		&t.check,
-		&t.external,
-		&t.base,
-	)
-	same.movePull(&n.pull)
-	for i := range n.runs {
-		same.share(&n.runs[i].head)
-	}
-	for i := range n.texts {
-		same.share(&n.texts[i].author, &n.texts[i].sum)
-	}
-	for i := range n.presses {
-		same.share(&n.presses[i].By.Login, &n.presses[i].head)
-	}
-	for i := range t.siblings {
-		same.share(&t.siblings[i].State, &t.siblings[i].Head, &t.siblings[i].Base, &t.siblings[i].Author.Login, &t.siblings[i].Author.Type)
-	}
-	for i := range t.earlier {
-		same.share(&t.earlier[i].sha)
-	}
-	n.ownChecks, n.previousChecks = slices.Clone(n.ownChecks), slices.Clone(n.previousChecks)
-	for _, checks := range [][]writtenCheck{n.ownChecks, n.previousChecks} {
-		for i := range checks {
-			c := &checks[i]
-			same.share(&c.name, &c.external, &c.status, &c.conclusion, &c.url)
-		}
-	}
-	t.threads, t.timeline = slices.Clone(t.threads), slices.Clone(t.timeline)
-	for i := range t.threads {
-		x := &t.threads[i]
-		same.share(&x.Author.Login, &x.Body, &x.Path, &x.Commit, &x.Editor.Login, &x.ResolvedBy.Login, &x.URL)
-	}
-	for i := range t.timeline {
-		x := &t.timeline[i]
-		same.share(&x.Actor.Login, &x.From, &x.To, &x.Target.Login)
-	}
-	t.commentEdits, t.reviewEdits = same.shareEdits(t.commentEdits), same.shareEdits(t.reviewEdits)
-	return n
-}
-
-// sharedStrings are the strings that were moved. Many pull requests have the same ones, and share them from then on.
-type sharedStrings map[string]string
-
-// longString is the length from which, about, a text lies on memory pages of its own.
-const longString = 4 << 10
-
-func (same sharedStrings) share(all ...*string) {
-	for _, s := range all {
-		if len(*s) > longString {
-			continue
-		}
-		known, found := same[*s]
-		if !found {
-			known = strings.Clone(*s)
-			same[known] = known
-		}
-		*s = known
-	}
-}
-
-// movePull moves what k points to.
-func (same sharedStrings) movePull(k *knownPull) {
-	k.Labels, k.Requested, k.Files = slices.Clone(k.Labels), slices.Clone(k.Requested), slices.Clone(k.Files)
-	for _, names := range [][]string{k.Labels, k.Requested} {
-		for i := range names {
-			same.share(&names[i])
-		}
-	}
-	for i := range k.Files {
-		same.share(&k.Files[i].Path, &k.Files[i].Previous)
-	}
-	same.share(
-		&k.Owner, &k.Repo, &k.Title, &k.Head, &k.HeadRef, &k.HeadRepo, &k.Base, &k.BaseRef, &k.DefaultBranch, &k.Merge, &k.Author.Login,
-		&k.Diff.Lines, &k.Diff.Files, &k.Diff.Tree, &k.label, &k.Stack.Trunk,
-	)
-}
-
-func (same sharedStrings) shareEdits(all map[int64]lastEdit) map[int64]lastEdit {
-	if len(all) == 0 {
-		return nil
-	}
-	moved := make(map[int64]lastEdit, len(all))
-	for id, e := range all {
-		same.share(&e.editor.Login, &e.author.Login)
-		moved[id] = e
-	}
-	return moved
-}
-
 // estimateSize says about how many bytes m takes, by the parts that strangers can make long.
 func (m *memory) estimateSize() int {
 	n := 3<<10 + 8*len(m.siblings)
@@ -425,15 +290,15 @@ func (m *memory) noteEvent(head string, runs []int64) {
 		m.since.head = head
 	}
 	for _, id := range runs {
-		if !containsRun(m.runs, id) {
+		if !slices.ContainsFunc(m.runs, func(h runHint) bool { return h.run == id }) {
 			m.runs = append(m.runs, runHint{run: id})
 		}
 	}
 	m.runs = m.runs[max(0, len(m.runs)-maxHints):]
 }
 
-// noteTouches takes over what events told of: which texts, and whether the pull request itself may have changed. The zero
-// touch is anything.
+// noteTouches takes over what events told of: which texts, and whether the pull request itself may have changed. The
+// zero touch is anything.
 func (m *memory) noteTouches(touches []quorum.Touch, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -578,15 +443,6 @@ func (m *memory) unlistedRuns(head string, recorded []quorum.SeenRun, listed []r
 		}
 	}
 	return ids
-}
-
-func containsRun(hints []runHint, id int64) bool {
-	for _, h := range hints {
-		if h.run == id {
-			return true
-		}
-	}
-	return false
 }
 
 // withEntry returns m with one entry more: most pull requests need none of these maps.

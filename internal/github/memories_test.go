@@ -1,125 +1,15 @@
 package github
 
 import (
-	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
-	"unsafe"
 
 	"github.com/review-coordinator/coordinator/internal/github/untrusted"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/report"
 )
-
-// fill gives everything in v a value of its own.
-func fill(v reflect.Value, n *int) {
-	v = reflect.NewAt(v.Type(), unsafe.Pointer(v.UnsafeAddr())).Elem() // unexported fields, too
-	*n++
-	switch v.Kind() {
-	case reflect.String:
-		v.SetString(strings.Clone("text " + strconv.Itoa(*n)))
-	case reflect.Bool:
-		v.SetBool(true)
-	case reflect.Int, reflect.Int64:
-		v.SetInt(int64(*n))
-	case reflect.Uint8, reflect.Uint64:
-		v.SetUint(uint64(*n % 200))
-	case reflect.Array:
-		for i := range v.Len() {
-			fill(v.Index(i), n)
-		}
-	case reflect.Slice:
-		if v.Type() == reflect.TypeFor[[]quorum.Record]() { // a record in a record would have no end
-			return
-		}
-		v.Set(reflect.MakeSlice(v.Type(), 2, 4))
-		fill(v.Index(0), n)
-		fill(v.Index(1), n)
-	case reflect.Map:
-		v.Set(reflect.MakeMap(v.Type()))
-		key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
-		fill(key, n)
-		fill(value, n)
-		v.SetMapIndex(key, value)
-	case reflect.Struct:
-		for i := range v.NumField() {
-			isOwnKind := v.Field(i).Kind() == reflect.Slice && v.Field(i).Type().Elem() == v.Type() // a record's siblings have none
-			if v.Field(i).Kind() != reflect.Pointer && !isOwnKind {
-				fill(v.Field(i), n)
-			}
-		}
-	default:
-		panic(v.Type().String())
-	}
-}
-
-// places are where the parts of v lie.
-func places(v reflect.Value, path string, at map[uintptr]string) {
-	switch v.Kind() {
-	case reflect.String:
-		at[uintptr(unsafe.Pointer(unsafe.StringData(v.String())))] = path
-	case reflect.Slice:
-		at[v.Pointer()] = path
-		for i := range v.Len() {
-			places(v.Index(i), path+"[]", at)
-		}
-	case reflect.Map:
-		at[v.Pointer()] = path
-		for i := v.MapRange(); i.Next(); {
-			places(i.Key(), path+".key", at)
-			places(i.Value(), path+".value", at)
-		}
-	case reflect.Struct:
-		for i := range v.NumField() {
-			places(v.Field(i), path+"."+v.Type().Field(i).Name, at)
-		}
-	}
-}
-
-// What was moved says the same, and holds on to nothing of what it was.
-func TestMemoryMoves(t *testing.T) {
-	m, n := &memory{key: memoryKey{1, quorum.PR{Owner: strings.Clone("acme"), Repo: strings.Clone("shop"), Number: 7}}, size: 5}, 0
-	fill(reflect.ValueOf(&m.eventHints).Elem(), &n)
-	fill(reflect.ValueOf(&m.observed).Elem(), &n)
-	m.conversation.threads[0].Body = strings.Repeat("long ", longString)
-	got := m.compacted(sharedStrings{})
-	if got.key != m.key || got.size != m.size || !reflect.DeepEqual(got.eventHints, m.eventHints) || !reflect.DeepEqual(got.observed, m.observed) {
-		t.Fatalf("moved\n%+v, want\n%+v", got.observed, m.observed)
-	}
-	was, is := map[uintptr]string{}, map[uintptr]string{}
-	places(reflect.ValueOf(m).Elem(), "", was)
-	places(reflect.ValueOf(got).Elem(), "", is)
-	var stays []string
-	for at, path := range is {
-		if _, found := was[at]; found {
-			stays = append(stays, path)
-		}
-	}
-	slices.Sort(stays)
-	stays = slices.DeleteFunc(slices.Compact(stays), func(path string) bool {
-		return slices.ContainsFunc(
-			[]string{
-				".observed.logs", ".observed.commits", ".observed.hands.authors", ".observed.hands.pushes", ".observed.sameBranch",
-				".observed.retired", ".observed.statuses", ".observed.uploads", ".observed.before",
-			},
-			func(few string) bool {
-				return path == few || strings.HasPrefix(path, few+"[") || strings.HasPrefix(path, few+".")
-			},
-		)
-	})
-	if want := []string{".observed.conversation.threads[].Body", ".observed.conversation.timeline[].Kind"}; !slices.Equal(
-		stays,
-		want,
-	) { // a long one, and a constant
-		t.Errorf("%q stayed where they were, want %q", stays, want)
-	}
-	if empty := (&memory{}).compacted(sharedStrings{}); !reflect.DeepEqual(empty, &memory{}) {
-		t.Errorf("nothing was moved to %+v", empty)
-	}
-}
 
 // Repositories with the same policy share what was read of it; another path's or a broken one is not shared.
 func TestPoliciesAreReadOnce(t *testing.T) {

@@ -14,8 +14,8 @@ import (
 	"github.com/review-coordinator/coordinator/internal/report"
 )
 
-// groupQuery costs one point of the hour's. The branches of the queue tell what the queue itself may not: a token without
-// the permission to read it sees them, and they are there before each replica knows of the queue's entries.
+// groupQuery costs one point of the hour's. The branches of the queue tell what the queue itself may not: a token
+// without the permission to read it sees them, and they are there before each replica knows of the queue's entries.
 const groupQuery = `query($owner: String!, $name: String!, $base: String!, $ref: String!, $groups: String!, $head: GitObjectID!, $queue: Boolean!, $entries: String, $branches: String) {
   repository(owner: $owner, name: $name) {
     mergeQueue(branch: $base) @include(if: $queue) {
@@ -138,10 +138,10 @@ func (q MergeQueues) readQueue(ctx context.Context, query string, vars map[strin
 	return v, fmt.Errorf("the merge queue %w", errNoEnd)
 }
 
-// ReadGroup reads which pull requests are in a group: those of the queue up to the one whose commit it is. Where the queue
-// does not show that commit, it is what the branch's name tells: that pull request on top of the base, or of a group that
-// is shown. It is whole only where the branch is still there: else the queue may have let go of the commit, and what is in
-// the queue now is not what the commit holds.
+// ReadGroup reads which pull requests are in a group: those of the queue up to the one whose commit it is. Where the
+// queue does not show that commit, it is what the branch's name tells: that pull request on top of the base, or of a
+// group that is shown. It is whole only where the branch is still there: else the queue may have let go of the commit,
+// and what is in the queue now is not what the commit holds.
 func (q MergeQueues) ReadGroup(ctx context.Context, ref quorum.GroupRef) (quorum.MergeGroup, error) {
 	ask := func(queue bool) (queueView, error) {
 		return q.readQueue(ctx, groupQuery, map[string]any{
@@ -185,8 +185,8 @@ func (v queueView) groupOf(ref quorum.GroupRef) quorum.MergeGroup {
 // hidesAll reports whether the host shows nothing of the queue.
 func (v queueView) hidesAll() bool { return v.tip == "" && len(v.entries)+len(v.groups) == 0 }
 
-// hasBranchOf reports whether the branch of a group is shown, or nothing can be: the queue deletes it when it lets go of
-// the group.
+// hasBranchOf reports whether the branch of a group is shown, or nothing can be: the queue deletes it when it lets go
+// of the group.
 func (v queueView) hasBranchOf(ref quorum.GroupRef) bool {
 	return v.hidesAll() || slices.ContainsFunc(v.groups, func(b graphBranch) bool { return b.Target.OID == ref.Head })
 }
@@ -207,8 +207,8 @@ func (v queueView) pullsUpTo(ref quorum.GroupRef, is func(graphEntry) bool) (pul
 	return pulls
 }
 
-// pullsBelow are the pull requests on which the one that a group is named by was merged, as entries or branches tell; false
-// if they do not lead to the base.
+// pullsBelow are the pull requests on which the one that a group is named by was merged, as entries or branches tell;
+// false if they do not lead to the base.
 func (v queueView) pullsBelow(ref quorum.GroupRef) (pulls []quorum.PR, isWhole bool) {
 	for parent := ref.Parent(); ; {
 		if v.tip == parent || v.hidesAll() {
@@ -304,8 +304,8 @@ func (q MergeQueues) PublishGroup(ctx context.Context, ref quorum.GroupRef, c re
 	return status.writeBeside(ctx, c, mine, func() error { return p.writeChecks(ctx, c, mine) })
 }
 
-// statusOfGroup is the keeper of the status beside the check on a group's commit, with the statuses that stand there; nil
-// where none is kept.
+// statusOfGroup is the keeper of the status beside the check on a group's commit, with the statuses that stand there;
+// nil where none is kept.
 func (q MergeQueues) statusOfGroup(ctx context.Context, p *publication, c report.Check) (*equalStatus, error) {
 	status, err := p.equalStatus(ctx, c.Name)
 	if status == nil || err != nil || !q.forge.writesAsJob() {
@@ -326,11 +326,11 @@ func groupBase(o writtenCheck) string {
 	return base
 }
 
-// leaveToQueue takes the checks of a merge queue out of what a pull request's look may write, as long as the queue has the
-// commit. It fails where the check that the look wants is one of them: nothing may be done that stands in no record.
-// Anybody can open a pull request on such a commit, and would hold the queue up by it, or let through what it holds back.
-// Afterwards they are checks like any other: nobody keeps them true any more. Against another base than the queue's they
-// never speak for the pull request.
+// leaveToQueue takes the checks of a merge queue out of what a pull request's look may write, as long as the queue has
+// the commit. It fails where the check that the look wants is one of them: nothing may be done that stands in no
+// record. Anybody can open a pull request on such a commit, and would hold the queue up by it, or let through what it
+// holds back. Afterwards they are checks like any other: nobody keeps them true any more. Against another base than the
+// queue's they never speak for the pull request.
 func (p *publication) leaveToQueue(ctx context.Context, c report.Check) error {
 	i := slices.IndexFunc(p.m.ownChecks, isGroupCheck)
 	if i < 0 {

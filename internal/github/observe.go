@@ -32,6 +32,7 @@ type look struct {
 	read       pullReader
 	policyRead *policyReader
 	since      eventsSince // the last look
+	isSibling  bool        // see [Forge.ObserveSibling]
 	pullSpared bool        // the pull request was not read, as the conversation shows what was known of it
 
 	policy           quorum.Policy
@@ -55,18 +56,19 @@ type look struct {
 func (f *Forge) Observe(ctx context.Context, pr quorum.PR) (quorum.Policy, quorum.Snapshot, error) {
 	m, release := f.holdMemory(pr)
 	defer release()
-	return observeWith(ctx, f, pr, m)
+	return observeWith(ctx, f, pr, m, false)
 }
 
-// ObserveSibling is [Forge.Observe] for a pull request of the same head as one that is looked at: another worker may look
-// at it at the same time, so nothing is remembered of it, and nothing is published for it.
+// ObserveSibling is [Forge.Observe] for a pull request of the same head as one that is looked at: another worker may
+// look at it at the same time, so nothing is remembered of it, and nothing is published for it. One that was closed
+// without a merge is read as if it were open.
 func (f *Forge) ObserveSibling(ctx context.Context, pr quorum.PR) (quorum.Policy, quorum.Snapshot, error) {
 	f.withMemory(pr, (*memory).noteReadElsewhere)
-	return observeWith(ctx, f, pr, &memory{key: memoryKey{f.id, pr}})
+	return observeWith(ctx, f, pr, &memory{key: memoryKey{f.id, pr}}, true)
 }
 
-func observeWith(ctx context.Context, f *Forge, pr quorum.PR, m *memory) (quorum.Policy, quorum.Snapshot, error) {
-	l := &look{f: f, mem: m, policyRead: f.policyOf(pr.Owner, pr.Repo)}
+func observeWith(ctx context.Context, f *Forge, pr quorum.PR, m *memory, isSibling bool) (quorum.Policy, quorum.Snapshot, error) {
+	l := &look{f: f, mem: m, policyRead: f.policyOf(pr.Owner, pr.Repo), isSibling: isSibling}
 	l.read = pullReader{client: f.client, pr: pr, news: l.policyRead.news, texts: &m.pages}
 	l.before = beforeReader{pullReader: l.read, app: f.app, known: &m.before}
 	l.since = m.takeEvents()
@@ -167,7 +169,8 @@ func (l *look) readHead(ctx context.Context) error {
 
 // willJudge reports whether anything will be judged. Else all that is needed is whether a check of ours is open.
 func (l *look) willJudge() bool {
-	return !l.snap.PR.Closed && policyJudges(l.snap.File, l.policy)
+	isOver := l.snap.PR.Closed && (l.snap.PR.Merged || !l.isSibling)
+	return !isOver && policyJudges(l.snap.File, l.policy)
 }
 
 func policyJudges(file quorum.PolicyFile, p quorum.Policy) bool {
@@ -295,6 +298,7 @@ func (l *look) readMissing(ctx context.Context) error {
 	if err := l.requireAgreement(); err != nil {
 		return err
 	}
+	l.snap.PR.Closed = false // of a sibling: no other one that is closed comes here
 	if err := l.readRunsOfLostHeads(ctx); err != nil {
 		return err
 	}
@@ -369,9 +373,9 @@ func (l *look) readMissing(ctx context.Context) error {
 	return nil
 }
 
-// noteLostOrganisation makes the policy a broken one where a check's record knew a policy of the organisation that is not
-// shown any more: a restart must not loosen what is enforced. The check's name may be enforced, too: our checks, here or on the head
-// before, tell it.
+// noteLostOrganisation makes the policy a broken one where a check's record knew a policy of the organisation that is
+// not shown any more: a restart must not loosen what is enforced. The check's name may be enforced, too: our checks,
+// here or on the head before, tell it.
 func noteLostOrganisation(ctx context.Context, l *look) error {
 	switch {
 	case l.snap.File.Org.Broken:
@@ -419,8 +423,8 @@ func plainNameOf(own []ownCheck) string {
 	return name
 }
 
-// mayInherit reports whether what the head before left may be needed. Of a draft, too: the next head has it from there. A
-// personal token's status holds no record.
+// mayInherit reports whether what the head before left may be needed. Of a draft, too: the next head has it from there.
+// A personal token's status holds no record.
 func (l *look) mayInherit() bool {
 	return l.willJudge() && !l.snap.NoRecord
 }
@@ -454,8 +458,8 @@ func (l *look) inherit() {
 	l.snap.Record = evidence.Inherit(l.policy, l.snap)
 }
 
-// readWhatTellsLane reads what tells which lanes hold: who made the change and, where one that asks less may hold, what guarded
-// names link to.
+// readWhatTellsLane reads what tells which lanes hold: who made the change and, where one that asks less may hold, what
+// guarded names link to.
 func (l *look) readWhatTellsLane(ctx context.Context) error {
 	for range 2 { // links are worth a request only if those who made it are the ones
 		wants := evidence.Missing(l.policy, l.snap)
@@ -479,8 +483,8 @@ func (l *look) readWhatTellsLane(ctx context.Context) error {
 	return nil
 }
 
-// readWhatTellsWants reads the artifacts, the attempts that failed unseen and the pull requests of the branch: what else is
-// wanted shows by them.
+// readWhatTellsWants reads the artifacts, the attempts that failed unseen and the pull requests of the branch: what
+// else is wanted shows by them.
 func (l *look) readWhatTellsWants(ctx context.Context, p quorum.Policy) (wants quorum.Wants, err error) {
 	wants = evidence.Missing(p, l.snap)
 	if len(wants.Uploads) > 0 {
@@ -673,7 +677,6 @@ func (l *look) takeSiblings() {
 	if !l.siblingsKnown {
 		all = siblingsAmong(l.head.siblings, l.snap.PR)
 	}
-	sort.SliceStable(all, func(i, j int) bool { return all[i].Number < all[j].Number })
 	l.snap.SameHead = all
 	var numbers []int
 	for _, p := range all {
@@ -781,13 +784,16 @@ func (l *look) takeRecord() {
 			l.snap.Held = append(l.snap.Held, quorum.HeldRecords(c.Name, rec)...)
 		}
 	}
-	l.snap.Record = quorum.RecordOf(l.snap.PR.Number, l.snap.PR.Fork, l.snap.Held)
+	l.snap.Record = quorum.RecordOf(&l.snap.PR, l.snap.Held)
 }
 
 // joinAnswers joins what the answers say of the same things.
 func (l *look) joinAnswers() {
 	c := l.mem.conversation
 	l.snap.Threads, l.snap.Timeline, l.snap.Pushed = c.threads, c.timeline, c.pushed
+	if c.siblingsKnown && c.head == l.snap.PR.Head { // REST lists none that was closed without a merge
+		l.snap.SameHead = c.siblingsOf(l.read.pr)
+	}
 	if l.snap.Arrived.IsZero() {
 		l.snap.Arrived = c.arrived
 	}
@@ -866,9 +872,9 @@ func passedOverFor(own []ownCheck, runs []restRun) string {
 	return ""
 }
 
-// jobsOf are the jobs of a run's newest attempt, and those of earlier ones that failed, found as check runs in the run's
-// suite: a job's id is also its check run's. The jobs of earlier attempts stay in the list beside them, under the same
-// names, and so do checks that are no jobs: those that somebody's job wrote.
+// jobsOf are the jobs of a run's newest attempt, and those of earlier ones that failed, found as check runs in the
+// run's suite: a job's id is also its check run's. The jobs of earlier attempts stay in the list beside them, under the
+// same names, and so do checks that are no jobs: those that somebody's job wrote.
 func jobsOf(run quorum.Run, checks []quorum.CheckRun) (jobs, failedBefore []quorum.Job) {
 	newest := map[string]int64{}
 	for _, c := range checks {

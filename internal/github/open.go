@@ -225,8 +225,8 @@ func (f *Forge) inquire(ctx context.Context, owner, repo string) (in inquiry, l 
 // checkName returns the name of our check against a base; "" where that is not known.
 func (in inquiry) checkName(base string) string { return in.names[base] }
 
-// nameOf returns the name of our check against a base; "" where it is not known. Of a layer of a stack, of whose trunk our check
-// tells, it is the plain one.
+// nameOf returns the name of our check against a base; "" where it is not known. Of a layer of a stack, of whose trunk
+// our check tells, it is the plain one.
 func (in inquiry) nameOf(base, trunk string) string {
 	if trunk != "" {
 		return report.CheckName(in.policy, true, base)
@@ -502,8 +502,8 @@ func recordIn(rec quorum.Record, number int) (quorum.Record, bool) {
 	return rec.Siblings[i], true
 }
 
-// siblingsIn are the numbers of the pull requests that share a check; none where it is one's alone. Of one that has left
-// the head the record holds objections and nothing else, not even by which policy it was judged.
+// siblingsIn are the numbers of the pull requests that share a check; none where it is one's alone. Of one that has
+// left the head the record holds objections and nothing else, not even by which policy it was judged.
 func siblingsIn(rec quorum.Record) (numbers []int) {
 	for _, x := range append([]quorum.Record{rec}, rec.Siblings...) {
 		if x.Policy != "" {
@@ -551,8 +551,8 @@ func (in inquiry) whyDue(p graphOpen, tip openTip, s ownCheckState, status strin
 	return 0
 }
 
-// takeEqualStatus takes the status of that name that a job keeps beside its check out of what stands on a head, and returns its
-// state; "" without one.
+// takeEqualStatus takes the status of that name that a job keeps beside its check out of what stands on a head, and
+// returns its state; "" without one.
 func (in inquiry) takeEqualStatus(tip *openTip, name string) (state string) {
 	if in.app != quorum.ActionsApp || in.personal {
 		return ""

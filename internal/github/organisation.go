@@ -17,8 +17,8 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// How long an answer about an organisation's policy is good for: a file is asked for again at no cost, where there is none
-// each time costs a request.
+// How long an answer about an organisation's policy is good for: a file is asked for again at no cost, where there is
+// none each time costs a request.
 const (
 	organisationPause = time.Minute
 	noFilePause       = 5 * time.Minute
@@ -231,8 +231,8 @@ func lostOrganisation(name string) string {
 		"let the GitHub App see it (contents: read). A job's GITHUB_TOKEN reads only what is public, and its own repository.", name)
 }
 
-// brokenBy is a policy that comes after o and cannot be used. It is told under the name of the check that o has: a rule may
-// require that, and it must not stay green.
+// brokenBy is a policy that comes after o and cannot be used. It is told under the name of the check that o has: a rule
+// may require that, and it must not stay green.
 func (o organisationPolicy) brokenBy(name, sha, problem string) organisationPolicy {
 	broken := organisationPolicy{
 		file: quorum.OrganisationFile{Repo: name, SHA: sha, Broken: true}, policy: o.policy, problem: problem,

@@ -3,11 +3,11 @@ package github
 import (
 	"cmp"
 	"crypto/sha256"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/review-coordinator/coordinator/internal/github/untrusted"
+	"github.com/review-coordinator/coordinator/internal/lazy"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/report"
 )
@@ -81,13 +81,13 @@ func (w checkDigests) sameText(x checkDigests) bool { return w.text == x.text &&
 
 // lookStamp matches the part of a text that says of which look it is: no reader of the check needs it. Only the record,
 // which stands first, has it.
-var lookStamp = regexp.MustCompile(`"seen":\{"at":"[^"]*"(?:,"threads":"[01]*")?\},`)
+var lookStamp = lazy.Regexp(`"seen":\{"at":"[^"]*"(?:,"threads":"[01]*")?\},`)
 
 // splitStamp parts a text into what it says, whichever look it is of, and its stamp with the stamp's place: both
 // together tell texts apart as the whole does.
 func splitStamp(s string) (rest, seen string) {
 	s = untrusted.Normalize(s)
-	if at := lookStamp.FindStringIndex(s); at != nil {
+	if at := lookStamp().FindStringIndex(s); at != nil {
 		return s[:at[0]] + s[at[1]:], strconv.Itoa(at[0]) + " " + s[at[0]:at[1]]
 	}
 	return s, ""

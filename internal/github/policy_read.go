@@ -54,8 +54,8 @@ func (r *policyReader) sparedPolicy(ctx context.Context, conversed bool) (was ca
 		r.f.organisations.stillIs(ctx, r.pr.Owner, was.file.Org, r.f.now())
 }
 
-// readPolicy reads the policy file of the default branch, and that of the organisation: never of the pull request, nor of
-// a base that a contributor chose.
+// readPolicy reads the policy file of the default branch, and that of the organisation: never of the pull request, nor
+// of a base that a contributor chose.
 func (r *policyReader) readPolicy(ctx context.Context) error {
 	file := quorum.PolicyFile{State: quorum.FileMissing, Path: r.policyPaths()[0]}
 	g, beside := newGroup(ctx)

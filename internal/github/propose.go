@@ -68,8 +68,8 @@ func FilesThere(ctx context.Context, c *client.Client, owner, repo, branch strin
 var ErrBranchTaken = errors.New("the branch is there and holds something else")
 
 // OpenProposal makes the branch, if it is not there, and opens the pull request. reused says that the branch was there
-// with these very files upon this very base. Any other is refused with [ErrBranchTaken]: whoever may push can have put it
-// there, and the pull request would be theirs under our words.
+// with these very files upon this very base. Any other is refused with [ErrBranchTaken]: whoever may push can have put
+// it there, and the pull request would be theirs under our words.
 func OpenProposal(ctx context.Context, c *client.Client, owner, repo string, p Proposal) (pull ProposedPull, reused bool, err error) {
 	base, err := readTip(ctx, c, owner, repo, p.Base)
 	if err != nil {

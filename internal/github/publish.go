@@ -263,8 +263,8 @@ type restAnnotation struct {
 	Title   string `json:"title,omitempty"`
 }
 
-// buttonsOf are the buttons of a check that reads as c: none where nothing could come of a press. A job's own token gets
-// none, for GitHub tells nobody of a press there.
+// buttonsOf are the buttons of a check that reads as c: none where nothing could come of a press. A job's own token
+// gets none, for GitHub tells nobody of a press there.
 func buttonsOf(app appIdentity, c report.Check) []checkButton {
 	if app.KnownSlug() == quorum.ActionsApp {
 		return nil
@@ -649,11 +649,8 @@ func statusStateOf(c report.Check) string {
 // of that name stands: if the name is required, both would be.
 func (p *publication) publishStatus(ctx context.Context, c report.Check) error {
 	if p.m.foreignCheckOnHead {
-		return fmt.Errorf(
-			"publish %s: a check run named %q stands on this commit, and a required name would then mean both",
-			p.pr,
-			c.Name,
-		)
+		return fmt.Errorf("publish %s: a check run named %q stands on this commit, and a required name would then mean both",
+			p.pr, c.Name)
 	}
 	state := statusStateOf(c)
 	p.f.mu.Lock()

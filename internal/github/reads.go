@@ -170,9 +170,9 @@ func hasNoRules(err error) bool {
 }
 
 // readGated reads whether the base is one that matters: the default branch, one that a lane names, or one that requires
-// the check of that name by that App. Any other rule or protection does not matter, for anybody may give all branches of
-// a name one; but of the branches that a lane's pattern means it marks those that not everybody may create. What GitHub
-// does not tell requires nothing.
+// the check of that name by that App. Any other rule or protection does not matter, for anybody may give all branches
+// of a name one; but of the branches that a lane's pattern means it marks those that not everybody may create. What
+// GitHub does not tell requires nothing.
 func (r pullReader) readGated(ctx context.Context, sc readPlan, check string, app int64) (bool, error) {
 	base := sc.base
 	if base == sc.defaultBranch || sc.named == change.ByName {
@@ -210,8 +210,8 @@ type gateRead struct {
 	onTrunk bool // because of the trunk of the pull request's stack
 }
 
-// readGate reads whether the branch matters by whose rules a pull request is judged: the trunk of its stack, or its base
-// where that does not matter.
+// readGate reads whether the branch matters by whose rules a pull request is judged: the trunk of its stack, or its
+// base where that does not matter.
 func readGate(ctx context.Context, r pullReader, sc readPlan, check string, app int64) (is gateRead, err error) {
 	if sc.trunk != "" {
 		onto := readPlan{base: sc.trunk, defaultBranch: sc.defaultBranch, named: sc.trunkNamed}
@@ -341,6 +341,21 @@ func (r pullReader) readPermission(ctx context.Context, login string) (quorum.Pe
 	return 0, err
 }
 
+// readOnlyWriter returns the login of the only person who may write to a repository; "" if there are more, or it is not known. A
+// role of an organisation's own may let its people write; a list without an administrator is not whole, for an owner is one.
+func readOnlyWriter(ctx context.Context, c *client.Client, path string) (string, error) {
+	type collaborator struct {
+		Login string `json:"login"`
+		Role  string `json:"role_name"`
+	}
+	all, answer, err := readPage[collaborator](ctx, c, path+"?per_page=100", "", false)
+	all = slices.DeleteFunc(all, func(p collaborator) bool { return p.Role == "read" || p.Role == "triage" })
+	if answer.Next != "" || len(all) != 1 || all[0].Role != "admin" {
+		return "", err
+	}
+	return all[0].Login, err
+}
+
 // readMembership reads the team with at most that one member: whoever is of the team or of one below it, and has accepted that. A job's
 // GITHUB_TOKEN may not see it, nor an App without members: read; of another owner's team nobody is asked.
 func readMembership(ctx context.Context, r pullReader, n quorum.TeamName) (team quorum.Team, err error) {
@@ -425,7 +440,7 @@ func (r pullReader) readFile(ctx context.Context, path, ref string) (src []byte,
 		return nil, "", fmt.Errorf("read %s: %w", path, client.ErrTransport)
 	}
 	switch {
-	case c.Size > config.MaxSize: // the parser says that it is too large
+	case c.Size > config.MaxSize && c.Content == "": // the parser says that it is too large
 		return make([]byte, config.MaxSize+1), c.SHA, nil
 	case c.Type != "" && c.Type != "file":
 		return nil, "", fmt.Errorf("read %s: it is a %s: %w", path, untrusted.OneLine(c.Type, 50), errNoFile)

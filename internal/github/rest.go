@@ -70,8 +70,8 @@ type restPull struct {
 	} `json:"requested_teams"`
 }
 
-// restStack is the stack of a pull request; zero where a server knows of none, or means something else by it. GitHub shows
-// it as a preview since 2026-07-30.
+// restStack is the stack of a pull request; zero where a server knows of none, or means something else by it. GitHub
+// shows it as a preview since 2026-07-30.
 type restStack struct {
 	Number   int `json:"number"`
 	Size     int `json:"size"`

@@ -5,7 +5,6 @@ package github
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -40,7 +39,8 @@ func ReadSetup(ctx context.Context, f *Forge, owner, repo string, told func(stri
 		s: doctor.Setup{Owner: owner, Repo: repo, Now: f.now()},
 	}
 	for _, read := range []func(context.Context) error{
-		r.readRepository, r.readPolicyFile, r.readBases, r.readRulesets, r.readActions, r.readWorkflows, r.readPulls, r.readDrifts,
+		r.readRepository, r.readPolicyFile, r.readBases, r.readRulesets, r.readActions, r.readWorkflows,
+		r.readWriters, r.readPulls, r.readDrifts,
 	} {
 		if err := read(ctx); err != nil {
 			return doctor.Setup{}, err
@@ -335,26 +335,23 @@ func (r *setupReader) readWorkflows(ctx context.Context) error {
 	return nil
 }
 
-// readSource reads a workflow's file; one that ran from a branch, or was removed, has none.
-func (r *setupReader) readSource(ctx context.Context, f *doctor.WorkflowFile) error {
-	var content restContent
-	_, err := r.client.Get(ctx, r.path("contents")+"/"+client.EscapeSlashed(f.Path), &content)
-	if client.IsNotFound(err) {
-		return nil
+// readSource reads a workflow's file.
+func (r *setupReader) readSource(ctx context.Context, f *doctor.WorkflowFile) (err error) {
+	if f.Source, err = readWorkflowText(ctx, r.client, r.s.Owner, r.s.Repo, f.Path); err != nil || f.Source == "" {
+		return err
 	}
-	if err != nil {
-		return fmt.Errorf("read %s: %w", f.Path, err)
-	}
-	text, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(content.Content, "\n", ""))
-	if err != nil {
-		f.Source, f.Broken = " ", "it is no text"
-		return nil //nolint:nilerr // it is said of the file
-	}
-	f.Source = string(text)
 	if f.Plan, err = workflow.ParseDefinition(f.Source); err != nil {
 		f.Broken = err.Error()
 	}
 	return nil
+}
+
+// readWriters reads whether only one person may write, where that matters.
+func (r *setupReader) readWriters(ctx context.Context) (err error) {
+	if r.s.NeedsOthers() {
+		r.s.OnlyWriter, err = readOnlyWriter(ctx, r.client, r.path("collaborators"))
+	}
+	return r.allowUnread(doctor.WritersPart, "who may write", "the token of somebody who may write, or of an App", err)
 }
 
 // readPulls reads what was left on the pull requests that changed last.

@@ -31,8 +31,8 @@ func (l *look) takeTexts() {
 func (l *look) missingTexts() (out []quorum.TextRef) {
 	for _, seen := range l.snap.Record.Texts {
 		all := *l.listOf(seen.Kind)
-		if !slices.ContainsFunc(all, func(t quorum.Text) bool { return t.TextRef == seen.TextRef }) && !slices.Contains(out, seen.TextRef) {
-			out = append(out, seen.TextRef)
+		if !slices.ContainsFunc(all, func(t quorum.Text) bool { return t.TextRef == seen }) {
+			out = append(out, seen)
 		}
 	}
 	for _, h := range l.unshownTexts() {

@@ -1,7 +1,7 @@
 package github
 
-// The layers below one of a stack, as their branches tell: the base of a layer is the branch of the one below. GraphQL, which
-// knows stacks too, is not asked: a field that a server's schema lacks refuses a query whole.
+// The layers below one of a stack, as their branches tell: the base of a layer is the branch of the one below. GraphQL,
+// which knows stacks too, is not asked: a field that a server's schema lacks refuses a query whole.
 
 import (
 	"context"
@@ -22,8 +22,8 @@ type layersReader struct {
 	check string // plain name of our check
 }
 
-// readBelow reads the open pull requests below a layer, the nearest first: down to the trunk, or to one that is not green. Its
-// own check has looked further.
+// readBelow reads the open pull requests below a layer, the nearest first: down to the trunk, or to one that is not
+// green. Its own check has looked further.
 func (r layersReader) readBelow(ctx context.Context, pr *quorum.PullRequest) (below quorum.Below, err error) {
 	base := pr.BaseRef
 	for layers := 0; pr.Stack.Trunk != "" && base != pr.Stack.Trunk; layers++ {
@@ -45,8 +45,8 @@ func (r layersReader) readBelow(ctx context.Context, pr *quorum.PullRequest) (be
 	return quorum.Below{}, nil
 }
 
-// readLayer reads the open pull request of a stack whose branch that is; nil if there is not exactly one. Of several those
-// that GitHub shows in the stack are meant: earlier in its preview it showed none.
+// readLayer reads the open pull request of a stack whose branch that is; nil if there is not exactly one. Of several
+// those that GitHub shows in the stack are meant: earlier in its preview it showed none.
 func (r layersReader) readLayer(ctx context.Context, stack int, branch string) (*restPull, error) {
 	q := url.Values{"per_page": {"100"}, "state": {"open"}, "head": {r.pr.Owner + ":" + branch}}
 	all, err := readPages[restPull](ctx, r.client, nil, r.repoPath("pulls")+"?"+q.Encode(), "")
@@ -69,8 +69,8 @@ func (r layersReader) readLayer(ctx context.Context, stack int, branch string) (
 	return &all[0], nil
 }
 
-// isGreen reports whether our check of the plain name, or our status for want of one, is green on the head of another pull
-// request.
+// isGreen reports whether our check of the plain name, or our status for want of one, is green on the head of another
+// pull request.
 func (r layersReader) isGreen(ctx context.Context, head string) (bool, error) {
 	if r.client.Personal() {
 		all, err := r.readStatuses(ctx, head)

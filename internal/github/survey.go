@@ -5,7 +5,7 @@ package github
 
 import (
 	"context"
-	"encoding/base64"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -81,20 +81,9 @@ func surveyWorkflows(ctx context.Context, c *client.Client, s *config.Survey, ow
 	group, reading := errgroup.WithContext(ctx)
 	group.SetLimit(surveysAtOnce)
 	for i, w := range files {
-		group.Go(func() error {
-			name := w.Path
-			var content restContent
-			_, err := c.Get(reading, client.RepoPath(owner, repo, "contents")+"/"+client.EscapeSlashed(name), &content)
-			switch {
-			case client.IsNotFound(err): // it ran from a branch, or was removed
-				return nil
-			case err != nil:
-				return fmt.Errorf("read %s: %w", name, err)
-			}
-			if text, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(content.Content, "\n", "")); err == nil {
-				sources[i] = string(text)
-			}
-			return nil
+		group.Go(func() (err error) {
+			sources[i], err = readWorkflowText(reading, c, owner, repo, w.Path)
+			return err
 		})
 	}
 	if err := group.Wait(); err != nil {
@@ -106,6 +95,18 @@ func surveyWorkflows(ctx context.Context, c *client.Client, s *config.Survey, ow
 		}
 	}
 	return nil
+}
+
+// readWorkflowText reads a workflow's file; "" of one that ran from a branch, or was removed.
+func readWorkflowText(ctx context.Context, c *client.Client, owner, repo, path string) (string, error) {
+	src, _, err := pullReader{client: c, pr: quorum.PR{Owner: owner, Repo: repo}}.readFile(ctx, path, "")
+	switch {
+	case client.IsNotFound(err), errors.Is(err, errNoFile):
+		return "", nil
+	case err != nil:
+		return "", fmt.Errorf("read %s: %w", path, err)
+	}
+	return string(src), nil
 }
 
 // surveyPull reads what was left on one pull request, and the runs and checks of its last head.
@@ -129,8 +130,8 @@ func surveyPull(ctx context.Context, c *client.Client, s *config.Survey, owner, 
 	return nil
 }
 
-// traces are what was left on one pull request, and the runs and checks of its last head, as far as the first pages show
-// them.
+// traces are what was left on one pull request, and the runs and checks of its last head, as far as the first pages
+// show them.
 type traces struct {
 	texts  []quorum.Text
 	inline []quorum.Account // whose comments on lines opened a thread

@@ -42,8 +42,8 @@ func (t *restTree) entry(path string) (restTreeEntry, bool) {
 	return t.Entries[i], true
 }
 
-// readGuards reads [quorum.Snapshot].Guards, BasePushed of a base, and LayerPushed; Guards stays "" where GitHub does not tell the
-// tree whole.
+// readGuards reads [quorum.Snapshot].Guards, BasePushed of a base, and LayerPushed; Guards stays "" where GitHub does
+// not tell the tree whole.
 func readGuards(ctx context.Context, r pullReader, p quorum.Policy, s *quorum.Snapshot, base string) error {
 	g, beside := newGroup(ctx)
 	var ofBase, ofLayer time.Time
@@ -135,8 +135,8 @@ func (r pullReader) readMergeBase(ctx context.Context, base, head string) (strin
 	return c.MergeBase.SHA, err
 }
 
-// readTreePrint reads [quorum.DiffPrint].Tree; [evidence.UnknownTree] if GitHub does not tell all of it. What a file was
-// on the base follows from what it is and from its whole patch; without one the base's tree must tell.
+// readTreePrint reads [quorum.DiffPrint].Tree; [evidence.UnknownTree] if GitHub does not tell all of it. What a file
+// was on the base follows from what it is and from its whole patch; without one the base's tree must tell.
 func (r pullReader) readTreePrint(ctx context.Context, pr quorum.PullRequest, listed []restFile) (string, error) {
 	head, err := r.readTree(ctx, pr.Head)
 	if err != nil || head == nil || pr.FilesMissing {

@@ -48,8 +48,8 @@ func (w CircuitWatch) Note(ctx context.Context, p quorum.Policy, pr quorum.PR, f
 	}
 	most, all := p.Breaker.KeptSigns(), known
 	newest := quorum.NewestSigns(slices.Concat(known, found), most)
-	isNew := func(s quorum.Sign) bool { return slices.Contains(newest, s) && !slices.ContainsFunc(known, s.IsSame) }
-	if fresh := keepIf(found, isNew); len(fresh) > 0 {
+	isOld := func(s quorum.Sign) bool { return !slices.Contains(newest, s) || slices.ContainsFunc(known, s.IsSame) }
+	if fresh := slices.DeleteFunc(slices.Clone(found), isOld); len(fresh) > 0 {
 		all = newest
 		if _, err := w.Table.AddSigns(ctx, most, fresh...); err != nil {
 			w.reportFailure(pr, KeepingSigns, err)
@@ -95,10 +95,6 @@ func (w CircuitWatch) reportFailure(pr quorum.PR, doing string, err error) {
 	if w.Failed != nil {
 		w.Failed(pr, doing, err)
 	}
-}
-
-func keepIf(signs []quorum.Sign, isKept func(quorum.Sign) bool) []quorum.Sign {
-	return slices.DeleteFunc(slices.Clone(signs), func(s quorum.Sign) bool { return !isKept(s) })
 }
 
 // A SignMemory is a [SignTable] that lasts as long as a process. It may be used by several goroutines. The zero value is

@@ -2,13 +2,6 @@ package loop
 
 // Fixes of blocked pull requests, as far as a look carries them out: one for a head, and none in a look that asks nobody.
 
-import (
-	"github.com/review-coordinator/coordinator/internal/quorum"
-)
-
-// isFixSettled reports whether nothing is open about the start of a fix.
-func isFixSettled(done *quorum.FixResult) bool { return done == nil || done.State == quorum.ResultDone }
-
 // withoutFix has a look start no fix, however often it is judged anew: another pull request of the head has it started,
 // or what was due was carried out already. It reports whether one is due.
 func (l *Look) withoutFix() (isDue bool) {

@@ -18,20 +18,12 @@ type AnswerMemory struct {
 	heard []quorum.HeardAnswer
 }
 
-// Add adds answers, and returns the newest of all.
-func (m *AnswerMemory) Add(found []quorum.HeardAnswer) []quorum.HeardAnswer {
+// Hear adds answers, and returns the newest of all: it is a [Reconciler]'s.
+func (m *AnswerMemory) Hear(_ context.Context, _ quorum.PR, found []quorum.HeardAnswer) []quorum.HeardAnswer {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.heard = quorum.NewestAnswers(append(m.heard, found...))
 	return slices.Clone(m.heard)
-}
-
-// Heard returns the newest answers.
-func (m *AnswerMemory) Heard() []quorum.HeardAnswer { return m.Add(nil) }
-
-// Hear is a [Reconciler]'s.
-func (m *AnswerMemory) Hear(_ context.Context, _ quorum.PR, found []quorum.HeardAnswer) []quorum.HeardAnswer {
-	return m.Add(found)
 }
 
 // hear tells what reviewers answered on the look's pull request, learns what they answered on others, and judges anew

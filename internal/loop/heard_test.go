@@ -61,7 +61,7 @@ func (w *swept) hears() {
 	w.t.Helper()
 	memory := &loop.AnswerMemory{}
 	w.change = func(s *loop.Sweep) { s.Reconciler.Hear = memory.Hear }
-	w.began = func(open github.Open) { memory.Add(open.Heard) }
+	w.began = func(open github.Open) { memory.Hear(w.t.Context(), quorum.PR{}, open.Heard) }
 	if _, tally := w.sweep(w.t.Context()); tally.Failed > 0 {
 		w.t.Fatalf("%d failed", tally.Failed)
 	}

@@ -69,6 +69,7 @@ type Look struct {
 	places  report.Places        // as the Reconciler's
 	quiet   bool                 // as the Reconciler's
 	fixless bool                 // it starts no fix
+	hadPass bool                 // its record tells of a pass
 	crowd   []int                // the other pull requests of the head, where they are too many to be judged
 	shared  *quorum.Decision     // what the check shows, where other pull requests have it too
 	ballots []quorum.Ballot      // by what was said here
@@ -91,9 +92,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, pr quorum.PR) (wake time.Tim
 		// overwritten it, or stands beside it, and would stay: so it is looked at once more.
 		wake, _, err = r.reconcileOnce(ctx, pr)
 	}
-	var limit interface{ RetryAt() time.Time }
-	if errors.As(err, &limit) {
-		return limit.RetryAt(), err
+	if until, isLimited := retryAt(err); isLimited {
+		return until, err
 	}
 	return wake, err
 }
@@ -110,7 +110,7 @@ func (r *Reconciler) reconcileOnce(ctx context.Context, pr quorum.PR) (wake time
 		return time.Time{}, false, err
 	}
 	r.takeProbes(ctx, f)
-	effects, before := f.effects(), f.passesBefore()
+	effects := f.effects()
 	f.render()
 	isAnswerAlone := true // replies change nothing that was decided
 	for _, e := range effects {
@@ -118,10 +118,10 @@ func (r *Reconciler) reconcileOnce(ctx context.Context, pr quorum.PR) (wake time
 		isAnswerAlone = isAnswerAlone && e.Empty()
 	}
 	if err := r.publish(ctx, f); err != nil {
-		return time.Time{}, f.hasPassed(nil), err
+		return time.Time{}, f.hasPassed(false), err
 	}
 	wake = f.wake()
-	passed = !r.DryRun && f.hasPassed(before) && !look.Snapshot.NoRecord
+	passed = !r.DryRun && f.hasPassed(true) && !look.Snapshot.NoRecord
 	if len(effects) == 0 || r.DryRun {
 		return wake, passed, r.tellVerdict(ctx, f)
 	}
@@ -166,7 +166,7 @@ func (r *Reconciler) apply(ctx context.Context, f *headLooks, effects []quorum.E
 			settled = settled && done.State == quorum.ResultDone
 			known[sharedAction(done.Action)] = done
 		}
-		settled = settled && isFixSettled(receipt.Fix)
+		settled = settled && (receipt.Fix == nil || receipt.Fix.State == quorum.ResultDone)
 		if rec := evidence.Refuse(mine.Snapshot.Record, receipt); rec.Seq != mine.Snapshot.Record.Seq {
 			mine.Snapshot.Record, refused = rec, true
 			mine.judgeAndDecide()
@@ -225,7 +225,7 @@ func (r *Reconciler) observeWith(ctx context.Context, pr quorum.PR, observe obse
 		}
 		look.Snapshot.Spacing = r.Spacing
 		look.Policy = change.PolicyFor(look.Policy, look.Snapshot)
-		look.At = r.now().Add(look.Snapshot.Skew)
+		look.At, look.hadPass = r.now().Add(look.Snapshot.Skew), look.Snapshot.Record.Pass != nil
 		look.judgeAndDecide()
 		if !look.hasNewEmptyAttempt() {
 			break

@@ -92,6 +92,9 @@ func (r *Reconciler) lookAtMember(ctx context.Context, pr quorum.PR) (*headLooks
 	if err != nil {
 		return nil, fmt.Errorf("look at a merge group: %w", err)
 	}
+	if look.Snapshot.PR.Closed = !look.Snapshot.PR.ClosedAt.IsZero(); look.Snapshot.PR.Closed { // as its own look takes it
+		look.judgeAndDecide()
+	}
 	f, err := r.observeSiblings(ctx, look)
 	if err != nil {
 		return nil, fmt.Errorf("look at a merge group: %w", err)

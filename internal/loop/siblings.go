@@ -5,6 +5,7 @@ package loop
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -19,7 +20,8 @@ import (
 type headLooks struct {
 	looks     []*Look // the one that was asked for first
 	open      []quorum.PullRequest
-	spokesmen []int // numbers of those of looks that may speak
+	spokesmen []int   // numbers of those of looks that may speak
+	gone      []*Look // at those that were closed on the head, as if they were open: what was objected there stands
 	checks    []report.Check
 }
 
@@ -40,10 +42,8 @@ func (e siblingMovedError) Error() string {
 	return fmt.Sprintf("observe %s: it moved while it was read", e.pr)
 }
 
-// Temporary says that another look may help.
+// Temporary and LookAgain say that another look may help, at once.
 func (siblingMovedError) Temporary() bool { return true }
-
-// LookAgain says that a look at once may show what has moved.
 func (siblingMovedError) LookAgain() bool { return true }
 
 // observeSiblings observes those with which the pull request of a look shares its head, as far as they speak for it.
@@ -53,7 +53,8 @@ func (r *Reconciler) observeSiblings(ctx context.Context, begin Look) (*headLook
 		return f, r.observeHeirs(ctx, f)
 	}
 	f.open = append(slices.Clone(begin.Snapshot.Siblings), begin.Snapshot.PR)
-	if len(f.open) == 1 || begin.Decision.Verdict == quorum.Ended || begin.Snapshot.File.State != quorum.FileValid {
+	isHeard := len(quorum.UnheardOf(&begin.Snapshot)) == 0 && len(quorum.HeldNow(&begin.Snapshot)) == len(begin.Snapshot.Held)
+	if len(f.open) == 1 && isHeard || begin.Decision.Verdict == quorum.Ended || begin.Snapshot.File.State != quorum.FileValid {
 		return f, nil
 	}
 	return f, r.observeSpeakers(ctx, f, &begin)
@@ -68,7 +69,7 @@ func (r *Reconciler) observeHeirs(ctx context.Context, f *headLooks) error {
 		if err != nil {
 			return err
 		}
-		if heir.Snapshot.PR.Closed || heir.Snapshot.PR.Head != closed.Head || heir.Decision.Verdict == quorum.Ended {
+		if !heir.Snapshot.PR.ClosedAt.IsZero() || heir.Snapshot.PR.Head != closed.Head || heir.Decision.Verdict == quorum.Ended {
 			continue
 		}
 		f.looks = append(f.looks, &heir)
@@ -112,6 +113,18 @@ func (r *Reconciler) observeSpeakers(ctx context.Context, f *headLooks, from *Lo
 			return nil
 		}
 		if err := r.observeAll(ctx, f, speakers); err != nil {
+			return err
+		}
+	}
+	gone := quorum.UnheardOf(&from.Snapshot)
+	switch closed := f.begin().Snapshot.PR; { // each of many that are closed hears itself, whatever was heard before
+	case closed.Merged:
+		gone = nil
+	case closed.Closed:
+		gone = []quorum.PullRequest{closed}
+	}
+	for _, p := range gone {
+		if err := r.observeSibling(ctx, f, p); err != nil {
 			return err
 		}
 	}
@@ -163,51 +176,72 @@ func (f *headLooks) refuseCrowd(from *Look, crowd []quorum.PullRequest) {
 
 // observeSibling observes a pull request of the head, if there is no look at it yet.
 func (r *Reconciler) observeSibling(ctx context.Context, f *headLooks, s quorum.PullRequest) error {
-	if slices.ContainsFunc(f.looks, func(l *Look) bool { return l.Snapshot.PR.Number == s.Number }) {
+	if !s.Closed && slices.ContainsFunc(f.looks, func(l *Look) bool { return l.Snapshot.PR.Number == s.Number }) {
 		return nil
 	}
 	l, err := r.observeWith(ctx, s.PR, r.Forge.ObserveSibling)
-	if err != nil {
+	var absent interface{ NotFound() bool }
+	switch {
+	case s.Closed && errors.As(err, &absent) && absent.NotFound():
+		f.gone = append(f.gone, f.begin().unreadSibling(s))
+		return nil
+	case err != nil:
 		return err
 	}
 	p := l.Snapshot.PR
-	if p.Closed || p.Head != f.begin().Snapshot.PR.Head || p.BaseRef != s.BaseRef || p.Fork != s.Fork || p.Draft != s.Draft {
+	isMoved := p.ClosedAt.IsZero() == s.Closed || p.Head != f.begin().Snapshot.PR.Head
+	switch {
+	case isMoved || p.BaseRef != s.BaseRef || p.Fork != s.Fork || p.Draft != s.Draft:
 		return siblingMovedError{s.PR}
+	case s.Closed:
+		f.gone = append(f.gone, &l)
+	default:
+		f.looks = append(f.looks, &l)
 	}
-	f.looks = append(f.looks, &l)
 	return nil
+}
+
+// unreadSibling stands for a look at a closed pull request that cannot be read: what our checks hold of it stands.
+func (l *Look) unreadSibling(s quorum.PullRequest) *Look {
+	rec := quorum.RecordOf(&s, l.Snapshot.Held).WithoutForeign()
+	rec.Head, rec.Pull, rec.HeardClosed = s.Head, s.Number, []int{s.Number}
+	return &Look{Snapshot: quorum.Snapshot{PR: s, Record: rec}}
 }
 
 // shareSaid tells each look what was objected to the commit in the others, and accepted there, which their records do not
 // know yet, and what reviewers said below its twins.
 func (f *headLooks) shareSaid() {
 	var fresh []quorum.HeldRecord
-	for _, l := range f.looks {
+	all := slices.Concat(f.looks, f.gone)
+	for _, l := range all {
 		if l.Snapshot.PR.Closed {
 			continue
 		}
 		var alone []quorum.Ballot
-		if len(f.looks) > 1 {
+		if len(all) > 1 {
 			s := l.Snapshot
 			s.Record = s.Record.WithoutForeign()
 			alone = evidence.Judge(l.Policy, s)
 		}
 		l.Snapshot.Record = l.Snapshot.Record.WithEnded(alone)
 		rec := evidence.Remember(l.Policy, l.Snapshot, l.Decision, l.At)
-		fresh = append(fresh, quorum.HeldRecord{Record: rec.WithoutForeign().WithEnded(alone)})
+		if rec = rec.WithoutForeign().WithEnded(alone); !l.Snapshot.PR.ClosedAt.IsZero() {
+			rec.Commands, rec.HeardClosed = nil, []int{rec.Pull}
+			l.Snapshot.Record = rec
+		}
+		fresh = append(fresh, quorum.HeldRecord{Record: rec})
 	}
 	for _, l := range f.looks {
 		number := l.Snapshot.PR.Number
 		held := []quorum.HeldRecord{{Record: l.Snapshot.Record.WithoutForeign()}}
 		held[0].Pull = number
-		for _, h := range slices.Concat(fresh, l.Snapshot.Held) {
+		for _, h := range slices.Concat(fresh, quorum.HeldNow(&l.Snapshot)) {
 			if h.Pull != 0 && h.Pull != number {
 				held = append(held, h)
 			}
 		}
-		rec, known := quorum.RecordOf(number, l.Snapshot.PR.Fork, held), l.Snapshot.Record
-		isSame := func(a, b quorum.Objection) bool { return reflect.DeepEqual(a, b) }
-		if slices.EqualFunc(rec.Objections, known.Objections, isSame) && len(rec.Commands) == len(known.Commands) {
+		rec, known := quorum.RecordOf(&l.Snapshot.PR, held), l.Snapshot.Record
+		if reflect.DeepEqual(rec.Objections, known.Objections) && len(rec.Commands) == len(known.Commands) {
 			continue
 		}
 		if known.Head != l.Snapshot.PR.Head { // it had none
@@ -225,16 +259,13 @@ func (f *headLooks) shareSaid() {
 func (f *headLooks) decideAnew() {
 	for _, n := range f.spokesmen {
 		l := f.lookAt(quorum.PR{Number: n})
-		hadTwins := len(l.twins) > 0
 		l.twins = nil
 		for _, m := range f.spokesmen {
 			if o := f.lookAt(quorum.PR{Number: m}); l.Snapshot.PR.IsTwinOf(&o.Snapshot.PR) {
 				l.twins = append(l.twins, quorum.Twin{Number: m, Ballots: o.ballots})
 			}
 		}
-		if hadTwins || len(l.twins) > 0 {
-			l.decide()
-		}
+		l.decide()
 	}
 }
 
@@ -277,21 +308,9 @@ func sharedAction(a quorum.Action) quorum.Action {
 	return quorum.Action{Kind: a.Kind, Run: a.Run, Attempt: a.Attempt}
 }
 
-// passesBefore are the numbers of those whose check had passed before this look.
-func (f *headLooks) passesBefore() (numbers []int) {
-	for _, l := range f.looks {
-		if l.Snapshot.Record.Pass != nil {
-			numbers = append(numbers, l.Snapshot.PR.Number)
-		}
-	}
-	return numbers
-}
-
-// hasPassed reports whether a look passed that had not before.
-func (f *headLooks) hasPassed(before []int) bool {
-	return slices.ContainsFunc(f.looks, func(l *Look) bool {
-		return l.Decision.Verdict == quorum.Passed && !slices.Contains(before, l.Snapshot.PR.Number)
-	})
+// hasPassed reports whether a look passed, or one that had not before.
+func (f *headLooks) hasPassed(anew bool) bool {
+	return slices.ContainsFunc(f.looks, func(l *Look) bool { return l.Decision.Verdict == quorum.Passed && !(anew && l.hadPass) })
 }
 
 // wake is when the decision about any of them changes by the clock.
@@ -417,12 +436,18 @@ func (f *headLooks) recordWith(l *Look) quorum.Record {
 			here = append(here, o.Snapshot.Record)
 		}
 	}
+	own, areKnown := l.Snapshot.Record, f.isOpenKnown(l)
+	for _, g := range f.gone {
+		if held = append(held, g.Snapshot.Record); g.Snapshot.PR.Number == l.Snapshot.PR.Number {
+			own = g.Snapshot.Record
+		}
+	}
 	for _, h := range l.Snapshot.Held {
-		if h.Check == l.checkName() {
+		isOld := slices.ContainsFunc(f.gone, func(g *Look) bool { return g.Snapshot.PR.Number == h.Pull })
+		if h.Check == l.checkName() && !isOld {
 			held = append(held, h.Record)
 		}
 	}
-	own, areKnown := l.Snapshot.Record, f.isOpenKnown(l)
 	if len(l.crowd) > 0 { // it stays as it is, whoever is looked at
 		own = quorum.Record{Head: l.Snapshot.PR.Head}
 		if len(held) > 0 {

@@ -78,6 +78,9 @@ type sweepRun struct {
 
 // Run evaluates prs in their order. It returns early if ctx ends.
 func (s *Sweep) Run(ctx context.Context, prs []quorum.PR) Tally {
+	if s.Jitter == nil {
+		s.Jitter = rand.N[time.Duration]
+	}
 	all := prs
 	if s.Limit > 0 && len(all) > s.Limit {
 		all = all[:s.Limit]
@@ -214,7 +217,7 @@ func (sw *sweepRun) evaluateWithRetries(ctx context.Context, pr quorum.PR) (look
 		if try < 30 && sw.Base<<try < most {
 			most = sw.Base << try
 		}
-		if sw.pauseFor(sw.pauseCtx, sw.jitterUpTo(most)) != nil {
+		if sw.pauseFor(sw.pauseCtx, sw.Jitter(max(most, 1))) != nil {
 			return look, err
 		}
 	}
@@ -240,11 +243,4 @@ func (s *Sweep) pauseFor(ctx context.Context, d time.Duration) error {
 		return context.Cause(ctx)
 	}
 	return s.Reconciler.sleep(ctx, d)
-}
-
-func (s *Sweep) jitterUpTo(most time.Duration) time.Duration {
-	if s.Jitter != nil {
-		return s.Jitter(most)
-	}
-	return rand.N(max(most, 1))
 }

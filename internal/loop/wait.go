@@ -40,14 +40,6 @@ func (s Stay) pauseAfter(requests int) time.Duration {
 	return max(s.Poll, min(time.Duration(requests)*requestPause, longestPause))
 }
 
-// requestsSoFar returns what Cost counts.
-func (s Stay) requestsSoFar() int {
-	if s.Cost == nil {
-		return 0
-	}
-	return s.Cost()
-}
-
 // maxFaultTime is how long GitHub may answer with nothing but faults before a stay is given up.
 const maxFaultTime = 15 * time.Minute
 
@@ -65,16 +57,19 @@ func (r *Reconciler) Stay(ctx context.Context, pr quorum.PR, stay Stay) (last Lo
 			r.Seen(l)
 		}
 	}
+	if stay.Cost == nil {
+		stay.Cost = func() int { return 0 }
+	}
 	began := r.now()
 	var cost, costBefore int // of the last two looks
 	for {
-		before := stay.requestsSoFar()
+		before := stay.Cost()
 		wake, err := inner.Reconcile(ctx, pr)
 		if stay.Looked != nil {
 			stay.Looked()
 			stay.Looked = nil
 		}
-		costBefore, cost = cost, stay.requestsSoFar()-before
+		costBefore, cost = cost, stay.Cost()-before
 		next := r.now().Add(stay.pauseAfter(min(costBefore, cost))) // a first look reads all there is
 		switch {
 		case ctx.Err() != nil:

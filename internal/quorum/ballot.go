@@ -135,7 +135,7 @@ const (
 	ReasonNoVouch       Reason = "no_vouch"        // vouch: the policy does not let its author vouch for their own change
 	ReasonNotOwn        Reason = "not_own"         // vouch: its author had no hand in the change
 	ReasonOthersAsked   Reason = "others_asked"    // of an approval: the policy asks for those of other people
-	ReasonIsReviewer    Reason = "is_reviewer"     // of an approval: its author is a reviewer of the policy
+	ReasonIsReviewer    Reason = "is_reviewer"     // of an approval or a vouch: its author is a reviewer of the policy
 	ReasonWordEdited    Reason = "word_edited"     // the comment was edited before it was heard
 	ReasonInReview      Reason = "in_review"       // it stands in a review, which is no comment
 	ReasonUnclear       Reason = "unclear"         // it is no command that is known

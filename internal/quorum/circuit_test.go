@@ -16,8 +16,8 @@ var noon = time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC)
 // minute is so many minutes after noon.
 func minute(m float64) time.Time { return noon.Add(time.Duration(m * float64(time.Minute))) }
 
-// signsOf tells signs of gemini: "3 down #1 alice" is an outage at 12:03 on a pull request of alice's; "limit:20" ends at
-// 12:20.
+// signsOf tells signs of gemini: "3 down #1 alice" is an outage at 12:03 on a pull request of alice's; "limit:20" ends
+// at 12:20.
 func signsOf(t testing.TB, lines ...string) (signs []Sign) {
 	t.Helper()
 	for i, line := range lines {
@@ -229,8 +229,8 @@ func TestPassageOf(t *testing.T) {
 	}
 }
 
-// What the ballots show. A stranger's run can say in its log what it likes: on the pull request of a fork a limit counts
-// as an outage, of which one stranger's open nothing.
+// What the ballots show. A stranger's run can say in its log what it likes: on the pull request of a fork a limit
+// counts as an outage, of which one stranger's open nothing.
 func TestSignsIn(t *testing.T) {
 	pr := PullRequest{PR: PR{Number: 7}, Author: Account{Login: "alice"}}
 	b := func(o Outcome, change ...func(*Ballot)) Ballot {
@@ -287,8 +287,8 @@ func TestSignsIn(t *testing.T) {
 	}
 }
 
-// A circuit comes to the same in whatever order its signs were told, and however often; and holds nobody for longer than
-// the breaker or a limit says.
+// A circuit comes to the same in whatever order its signs were told, and however often; and holds nobody for longer
+// than the breaker or a limit says.
 func TestACircuitIsAFunctionOfItsSigns(t *testing.T) {
 	held := 0
 	rapid.Check(t, func(t *rapid.T) {

@@ -1,6 +1,7 @@
 package quorum
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -16,7 +17,7 @@ func Decide(p Policy, ballots []Ballot, f Facts, now time.Time) Decision {
 	d := Decision{
 		PR: f.PR, Head: f.Head, Base: f.Base, Start: f.Start, Against: f.Against, Trunk: f.Trunk, Reason: ReasonTally,
 		Lane: p.Lane, Need: p.NeedOf(p.countPlaces(seats)), NeedPeople: p.People.Least(),
-		MissingPeople: p.People.missingBeside(f.StandIns, f.Teams),
+		MissingPeople: p.People.missingBeside(f.StandIns, f),
 		AgainstVote:   len(f.Against) > 0 && p.HearsPeople(),
 		Effects:       Effects{Head: f.Head, Base: f.Base},
 	}
@@ -75,24 +76,19 @@ func (d *Decision) applyRules(p Policy, ballots []Ballot, f Facts, now time.Time
 		objections += len(f.Against)
 	}
 	switch {
-	case objections > 0:
-		d.applyObjections(p, objections)
+	case objections > 0: // rules 2 and 6: whether a second answer is waited for. A lane without a review waits for one
+		need := max(d.Need, 1)
+		isSettled := d.Approvals+objections >= need || d.Approvals+d.Pending < need
+		d.Verdict = Waiting
+		if d.Pending == 0 || p.EarlyStart && isSettled {
+			d.Verdict = Blocked
+		}
 	case !p.NeedsNoReview():
 		d.applyApprovals(p, ballots, f, now)
 	case d.hasDoubt():
 		d.Verdict = Waiting
 	default:
 		d.passWithPeople(p, ballots, f, f.Start, nil) // rule 1
-	}
-}
-
-// applyObjections applies rules 2 and 6: whether a second answer is waited for. A lane without a review waits for one.
-func (d *Decision) applyObjections(p Policy, objections int) {
-	need := max(d.Need, 1)
-	isSettled := d.Approvals+objections >= need || d.Approvals+d.Pending < need
-	d.Verdict = Waiting
-	if d.Pending == 0 || p.EarlyStart && isSettled {
-		d.Verdict = Blocked
 	}
 }
 
@@ -131,7 +127,7 @@ func (d *Decision) makeUnverified(p Policy, ballots []Ballot, f Facts) {
 		return
 	}
 	isVain := func(s StandIn) bool { return s.Vouch && !d.MayVouch() }
-	by, found := p.People.spareApproval(slices.DeleteFunc(slices.Clone(f.StandIns), isVain), f.Teams)
+	by, found := p.People.spareApproval(slices.DeleteFunc(slices.Clone(f.StandIns), isVain), f)
 	if found {
 		d.passWithPeople(p, ballots, f, laterOf(d.lastSettledAt(p), by.At), []StandIn{by})
 	}
@@ -139,9 +135,10 @@ func (d *Decision) makeUnverified(p Policy, ballots []Ballot, f Facts) {
 
 // passWithPeople makes the decision Passed as of at, or of the last approval that is asked of people; Unverified while one is missing.
 func (d *Decision) passWithPeople(p Policy, ballots []Ballot, f Facts, at time.Time, by []StandIn) {
-	people := slices.DeleteFunc(slices.Clone(f.StandIns), func(s StandIn) bool { return slices.Contains(by, s) })
-	people = p.People.filledBy(people, f.Teams)
-	d.MissingPeople = p.People.missingBeside(people, f.Teams)
+	isUsed := func(s StandIn) bool { return slices.Contains(by, s) || s.Vouch && len(by) > 0 } // one identity fills one place
+	people := slices.DeleteFunc(slices.Clone(f.StandIns), isUsed)
+	people = p.People.filledBy(people, f)
+	d.MissingPeople = p.People.missingBeside(people, f)
 	if len(d.MissingPeople) > 0 {
 		isRead := func(name string) bool { return !f.Teams[strings.ToLower(name)].Unread }
 		d.UnreadTeams = slices.DeleteFunc(d.MissingPeople.Teams(), isRead)
@@ -175,9 +172,10 @@ func (d *Decision) MayVouch() bool {
 // unheardOf are the approvals by people that do not count: those of others than the policy asks for among them.
 func (d *Decision) unheardOf(p Policy, f Facts) []StandIn {
 	unheard := slices.Clone(f.Unheard)
-	counting := slices.Concat(d.StandIns, d.People, p.People.filledBy(f.StandIns, f.Teams))
+	counting := slices.Concat(d.StandIns, d.People, p.People.filledBy(f.StandIns, f))
 	for _, person := range f.StandIns {
-		if len(d.MissingPeople) > 0 && !person.Vouch && !slices.Contains(counting, person) {
+		mayCount := person.Vouch && d.Reason != ReasonPeople // for reviewers
+		if len(d.MissingPeople) > 0 && !mayCount && !slices.Contains(counting, person) {
 			person.Why = ReasonOthersAsked
 			unheard = append(unheard, person)
 		}
@@ -248,7 +246,7 @@ func (d *Decision) passStands(p Policy, ballots []Ballot, f Facts) bool {
 	if len(was.By) > 0 && len(f.Against) > 0 || d.AgainstVote { // else a person has no say against the reviewers' quorum
 		return false
 	}
-	if len(p.People.missingBeside(was.People, f.Teams)) > 0 || !was.peopleStillApprove(f) {
+	if len(p.People.missingBeside(was.People, f)) > 0 || !was.peopleStillApprove(f) {
 		return false
 	}
 	taken, _ := d.withoutUntakenSteps(p, ballots, f, was.At)
@@ -476,7 +474,7 @@ func (d *Decision) schedulePeople(p Policy, f Facts, now time.Time) {
 	if in.Off || p.Mode != Enforce || len(p.Escalate.To) == 0 || d.Verdict != Unverified && !d.NeedsPerson() {
 		return
 	}
-	if names := in.unasked(p.Escalate.To); len(names) > 0 {
+	if names := in.withoutTrace(p.Escalate.To, cmp.Or(in.Asked, &AskedPeople{}).To); len(names) > 0 {
 		at := f.Start
 		if !d.NeedsPerson() {
 			at = d.unverifiedSince(p, f).Add(p.Escalate.After)

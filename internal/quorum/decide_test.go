@@ -95,6 +95,9 @@ func (w world) vouch(at int) world {
 	return w
 }
 
+// only is w where nobody but login may write.
+func (w world) only(login string) world { return w.facts(func(f *Facts) { f.OnlyWriter = login }) }
+
 // keptFrom is b, kept from its vote for that reason.
 func keptFrom(why Reason, b Ballot) Ballot { b.Reason = why; return b }
 
@@ -638,6 +641,22 @@ func TestDecideInALane(t *testing.T) {
 		{
 			"who vouches fills no place of people", table(30, approves("openai", 10), approves("gemini", 20)).people(1).vouch(25),
 			outcome{is: Unverified, why: ReasonPeople, a: 2},
+		},
+		{
+			"but where nobody else may write", table(30, approves("openai", 10), approves("gemini", 20)).people(2).people(1, "dan").vouch(25).only("Alice"),
+			outcome{is: Passed, why: tally, a: 2, passed: 25},
+		},
+		{
+			"not where another one alone may write", table(30, approves("openai", 10), approves("gemini", 20)).people(1).vouch(25).only("bob"),
+			outcome{is: Unverified, why: ReasonPeople, a: 2},
+		},
+		{
+			"and fills one place", table(30, approves("openai", 10), unavailable("gemini", 20)).people(1).vouch(25).only("alice"),
+			outcome{is: Unverified, why: ReasonPeople, a: 1, u: 1},
+		},
+		{
+			"said twice, by a login that changed", table(30, approves("openai", 10), unavailable("gemini", 20)).people(1).vouch(25).vouch(26).only("alice"),
+			outcome{is: Unverified, why: ReasonPeople, a: 1, u: 1},
 		},
 		{"a person is missing", table(30, approves("openai", 10), approves("gemini", 20)).people(1), outcome{is: Unverified, why: ReasonPeople, a: 2}},
 		{"a person is there", table(30, approves("openai", 10), approves("gemini", 20)).people(1).bob(15), outcome{is: Passed, why: tally, a: 2, passed: 20}},

@@ -1,7 +1,6 @@
 package quorum
 
 import (
-	"cmp"
 	"slices"
 	"time"
 )
@@ -19,25 +18,26 @@ const (
 
 // Facts are what a decision depends on beside the policy and the ballots.
 type Facts struct {
-	PR       PR
-	Head     string
-	Base     string // name of the base branch
-	File     PolicyFile
-	Draft    bool
-	Closed   bool
-	Start    time.Time // of the cycle: all clocks count from it
-	Siblings []int     // other open pull requests with this head, where they are too many to be judged together
-	StandIns []StandIn // people entitled to stand in who approve the head, or vouch for it, by the time of that
-	Unheard  []StandIn // people whose newest word approves and does not count, by the time of their review
-	Against  []string  // people entitled to stand in who request changes
-	Teams    Teams     // of which the policy asks for approvals
-	Pass     *Pass     // the pass that our check shows, if it is of this head, base, policy and electorate
-	Replies  []Reply   // to people's commands that were not answered yet
-	Leave    []Action  // cancels of our reruns that are under way on the head before
-	Fix      *FixFacts // nil: the policy has no fixes
-	Invited  Invitations
-	Trunk    string // of the stack of which it is a layer above the lowest one; "": it is none
-	Below    Below  // in that stack
+	PR         PR
+	Head       string
+	Base       string // name of the base branch
+	File       PolicyFile
+	Draft      bool
+	Closed     bool
+	Start      time.Time // of the cycle: all clocks count from it
+	Siblings   []int     // other open pull requests with this head, where they are too many to be judged together
+	StandIns   []StandIn // people entitled to stand in who approve the head, or vouch for it, by the time of that
+	Unheard    []StandIn // people whose newest word approves and does not count, by the time of their review
+	Against    []string  // people entitled to stand in who request changes
+	Teams      Teams     // of which the policy asks for approvals
+	OnlyWriter string    // the owner, if nobody else may write; "": others may, it is an organisation, or it is not known
+	Pass       *Pass     // the pass that our check shows, if it is of this head, base, policy and electorate
+	Replies    []Reply   // to people's commands that were not answered yet
+	Leave      []Action  // cancels of our reruns that are under way on the head before
+	Fix        *FixFacts // nil: the policy has no fixes
+	Invited    Invitations
+	Trunk      string // of the stack of which it is a layer above the lowest one; "": it is none
+	Below      Below  // in that stack
 }
 
 // A StandIn is a person's approval of the head.
@@ -185,14 +185,14 @@ type Record struct {
 	Org        string        `json:"org,omitempty"`    // blob SHA of the organisation's policy that was known last
 	Arrived    time.Time     `json:"arrived,omitzero"` // when the head came, where retention has taken what shows that
 	Runs       []SeenRun     `json:"runs,omitempty"`
-	Texts      []SeenText    `json:"texts,omitempty"`
+	Texts      []TextRef     `json:"texts,omitempty"`     // that were used as evidence
 	Commanded  []Commanded   `json:"commanded,omitempty"` // approvals that reviewed nothing
 	Accounts   []SeenAccount `json:"accounts,omitempty"`
 	Stood      []Stood       `json:"stood,omitempty"`
 	Objections []Objection   `json:"objections,omitempty"`
 	Intents    []Intent      `json:"intents,omitempty"`
-	Asked      []Asked       `json:"asked,omitempty"`
-	Turns      []Turn        `json:"turns,omitempty"`
+	Asked      []FirstTime   `json:"asked,omitempty"` // by persons
+	Turns      []FirstTime   `json:"turns,omitempty"` // of reserves
 	Refusals   []Refusal     `json:"refusals,omitempty"`
 	Answers    []Answer      `json:"answers,omitempty"`
 	Pass       *Pass         `json:"pass,omitempty"`
@@ -207,36 +207,36 @@ type Record struct {
 	Before   string     `json:"before,omitempty"`   // the head from which this record inherited
 	BeforeAt time.Time  `json:"before_at,omitzero"` // when that one was left; zero where no force-push tells
 	Heads    []HeadDiff `json:"heads,omitempty"`    // what other heads changed, and this one against other bases, newest first
-	Compared bool       `json:"compared,omitempty"` // other pull requests onto this base were searched for one with this diff
-	Alike    []int      `json:"alike,omitempty"`    // those that were found
-	Unlike   []string   `json:"unlike,omitempty"`   // heads of others that were compared and have another diff, as digests
+	Compared Compared   `json:"searched,omitzero"`  // with other pull requests onto this base
 	Judged   []Judged   `json:"judged,omitempty"`   // the newest verdict of each reviewer, on whatever head
 	Commands []Command  `json:"commands,omitempty"` // people's words that were heard, oldest first
 
-	Fork       bool         `json:"fork,omitempty"`        // the pull request comes from a fork
-	Siblings   []Record     `json:"siblings,omitempty"`    // of other pull requests that have, or had, this head
-	Fixes      []FixRun     `json:"fixes,omitempty"`       // of this pull request, oldest first; the last ones of many
-	FixesMade  int          `json:"fixes_made,omitempty"`  // how many there were
-	FixSwitch  *FixSwitch   `json:"fix_switch,omitempty"`  // a person's last word about fixes
-	ByFix      bool         `json:"by_fix,omitempty"`      // a fix run pushed this head
-	Open       []Tracked    `json:"open,omitempty"`        // findings that are open on this head
-	OpenBefore []Tracked    `json:"open_before,omitempty"` // those of the head before
-	Circuits   []Hold       `json:"circuits,omitempty"`    // the open circuits that delay reviewers here
-	People     *AskedPeople `json:"people,omitempty"`      // whose review was asked for
-	Untold     *Untold      `json:"untold,omitempty"`      // GitHub takes no comment of ours here
-}
-
-// A Turn is when a reserve first got its seat.
-type Turn struct {
-	Reserve string    `json:"reserve"`
-	Base    string    `json:"base"`
-	At      time.Time `json:"at"`
+	Stranger string `json:"stranger,omitempty"` // [PullRequest.Stranger]
+	// HeardClosed are the pull requests that were looked at after they were closed on this head.
+	HeardClosed []int        `json:"heard_closed,omitempty"`
+	Siblings    []Record     `json:"siblings,omitempty"`    // of other pull requests that have, or had, this head
+	Fixes       []FixRun     `json:"fixes,omitempty"`       // of this pull request, oldest first; the last ones of many
+	FixesMade   int          `json:"fixes_made,omitempty"`  // how many there were
+	FixSwitch   *FixSwitch   `json:"fix_switch,omitempty"`  // a person's last word about fixes
+	ByFix       bool         `json:"by_fix,omitempty"`      // a fix run pushed this head
+	Open        []Tracked    `json:"open,omitempty"`        // findings that are open on this head
+	OpenBefore  []Tracked    `json:"open_before,omitempty"` // those of the head before
+	Circuits    []Hold       `json:"circuits,omitempty"`    // the open circuits that delay reviewers here
+	People      *AskedPeople `json:"people,omitempty"`      // whose review was asked for
+	Untold      *Untold      `json:"untold,omitempty"`      // GitHub takes no comment of ours here
 }
 
 // Untold says why no comment tells the verdict.
 type Untold struct {
 	Reason Reason `json:"reason"`           // ReasonLocked, ReasonPermission, ReasonRefused
 	Detail string `json:"detail,omitempty"` // hostile
+}
+
+// Compared is what became of a search for pull requests with the same diff.
+type Compared struct {
+	Done   bool     `json:"done,omitempty"`
+	Alike  []int    `json:"alike,omitempty"`  // those that were found
+	Unlike []string `json:"unlike,omitempty"` // heads of those that have another diff, as digests
 }
 
 // A Judged is the verdict that a reviewer gave last on this pull request.
@@ -266,20 +266,18 @@ type BaseMove struct {
 	At   time.Time `json:"at"`
 }
 
+// DiffOf is the diff to which something was objected; "" if that is not known.
+func (r *Record) DiffOf(o *Objection) string {
+	if o.Carried == "" && o.Base == r.Base {
+		return r.Diff
+	}
+	return o.Diff
+}
+
 // Concerns reports whether an objection counts against the record's head with that base and diff: it was said of this
-// head against this base, or of a head that had the same diff against the base of then, as far as the record knows.
+// head against this base, or to the same diff.
 func (r *Record) Concerns(o *Objection, base, diff string) bool {
-	if o.Of != 0 || o.Carried == "" && o.Base == base { // the other's record tells to which diff
-		return o.Base == base
-	}
-	if diff == "" {
-		return false
-	}
-	head := cmp.Or(o.Carried, r.Head)
-	isOwn := o.Carried == "" && o.Base == r.Base && diff == r.Diff
-	return isOwn || slices.ContainsFunc(r.Heads, func(h HeadDiff) bool {
-		return h.Head == head && h.Base == o.Base && h.Diff == diff
-	})
+	return o.Carried == "" && o.Base == base || diff != "" && diff == r.DiffOf(o)
 }
 
 // IsSame reports whether two objections are one, against one base. A check run may fail again after it was answered.
@@ -295,11 +293,12 @@ type Command struct {
 	By        string      `json:"by"`
 	At        time.Time   `json:"at"`
 	Base      string      `json:"base,omitempty"`
+	Of        int         `json:"of,omitempty"`        // the pull request below which it was said; 0: this one
 	Reviewers []string    `json:"reviewers,omitempty"` // accept: whose objections it ends; rerun: who is run again
 	Until     time.Time   `json:"until,omitzero"`      // accept: it ends those that were said until then
 	Reason    string      `json:"reason,omitempty"`    // accept: why; hostile
 	Own       bool        `json:"own,omitempty"`       // accept: who said it had a hand in the change
-	May       Permission  `json:"may,omitempty"`       // vouch: of who said it, then
+	May       Permission  `json:"may,omitempty"`       // accept, vouch: of who said it, then
 	Refused   Reason      `json:"refused,omitempty"`   // why nothing came of it; "": it was heard
 	Replied   bool        `json:"replied,omitempty"`
 }
@@ -326,7 +325,7 @@ func (r Record) forAnother() Record {
 	r.Texts, r.Stood, r.Asked, r.Answers, r.Pass, r.Undone, r.Commands = nil, nil, nil, nil, nil, nil, nil
 	r.Circuits, r.Guards, r.Moved, r.Turns = nil, "", nil, nil
 	r.Before, r.BeforeAt, r.People, r.Untold = "", time.Time{}, nil, nil // it has inherited nothing itself
-	r.Compared, r.Alike, r.Unlike = false, nil, nil
+	r.Compared = Compared{}
 	r.Fixes, r.FixesMade, r.FixSwitch, r.ByFix, r.Open, r.OpenBefore = nil, 0, nil, false, nil, nil
 	r.Intents = slices.DeleteFunc(slices.Clone(r.Intents), func(in Intent) bool { return in.Kind == Ask })
 	r.Refusals = slices.DeleteFunc(slices.Clone(r.Refusals), func(no Refusal) bool { return no.Kind == Ask })
@@ -356,12 +355,6 @@ type SeenRun struct {
 	Ended   time.Time `json:"ended,omitzero"`
 	Path    string    `json:"path,omitempty"`  // of its workflow
 	Again   int       `json:"again,omitempty"` // times it began again after an end although its attempt did not grow
-}
-
-// SeenText is a text that was used as evidence.
-type SeenText struct {
-	TextRef
-	Reviewer string `json:"reviewer"`
 }
 
 // A SeenAccount is the id under which an account, or with apps/ before its name an App, was first seen.
@@ -395,7 +388,8 @@ type Commanded struct {
 type Objection struct {
 	TextRef
 	Reviewer string    `json:"reviewer"`
-	Base     string    `json:"base"` // against which it was said
+	Base     string    `json:"base"`           // against which it was said
+	Diff     string    `json:"diff,omitempty"` // [DiffPrint].Lines of then; "": the record's, of one to its head and base
 	Run      int64     `json:"run,omitempty"`
 	Attempt  int       `json:"attempt,omitempty"`
 	At       time.Time `json:"at"`
@@ -406,14 +400,15 @@ type Objection struct {
 	Answered bool      `json:"answered,omitempty"` // its reviewer approved since, or a person accepted over it
 	Resolved bool      `json:"resolved,omitempty"` // what answered it is resolved threads alone: opened again it stands
 	// AnsweredOn are other bases where it was answered. Here it stands: who chooses a base may choose what is told there.
-	AnsweredOn []string  `json:"answered_on,omitempty"`
-	Accepted   string    `json:"accepted,omitempty"` // by whom, on another head or against another base
-	Own        bool      `json:"own,omitempty"`      // and that person had a hand in the change
-	Named      time.Time `json:"named,omitzero"`     // when our check named it first
-	Ended      bool      `json:"ended,omitempty"`    // a person had ended it, or its reviewer answered it, at the last look
-	Carried    string    `json:"carried,omitempty"`  // the other head on which it was said
-	Pull       int       `json:"pull,omitempty"`     // the other pull request, of another head, on which it was said; 0: this one
-	Of         int       `json:"-"`                  // the other pull request of this head whose record holds it; 0: this one's
+	AnsweredOn []string   `json:"answered_on,omitempty"`
+	Accepted   string     `json:"accepted,omitempty"` // by whom, on another head or against another base
+	Own        bool       `json:"own,omitempty"`      // and that person had a hand in the change
+	May        Permission `json:"may,omitempty"`      // of that person, then
+	Named      time.Time  `json:"named,omitzero"`     // when our check named it first
+	Ended      bool       `json:"ended,omitempty"`    // a person had ended it, or its reviewer answered it, at the last look
+	Carried    string     `json:"carried,omitempty"`  // the other head on which it was said
+	Pull       int        `json:"pull,omitempty"`     // the other pull request on which it was said; 0: this one
+	Of         int        `json:"-"`                  // the other pull request of this head whose record holds it; 0: this one's
 }
 
 // Intent is an effect that was about to be carried out.
@@ -429,8 +424,9 @@ type Intent struct {
 	Command  int64      `json:"command,omitempty"` // the person's command by which it is done
 }
 
-// Asked is when a person asked a reviewer first: later requests, and a deletion of that one, begin no clock anew.
-type Asked struct {
+// A FirstTime is when a person asked a reviewer first, or when a reserve first got its seat: what is asked later, and a
+// deletion of the first request, begin no clock anew.
+type FirstTime struct {
 	Reviewer string    `json:"reviewer"`
 	Base     string    `json:"base"`
 	At       time.Time `json:"at"`
@@ -581,11 +577,6 @@ type Invitations struct {
 	Asked  *AskedPeople // whose review was asked for, unless somebody has answered since and the head is another
 	Seen   []string     // whose review is asked for, as GitHub shows it, by whomever
 	Spoken []string     // logins of the pull request's author, and of those who have reviewed the head
-}
-
-// unasked are those of the policy's people who were not asked yet, and may be.
-func (in *Invitations) unasked(to []string) []string {
-	return in.withoutTrace(to, cmp.Or(in.Asked, &AskedPeople{}).To)
 }
 
 // unshown are those who were asked, and of whom GitHub shows no trace of it, nor has refused: its answer was lost.

@@ -11,12 +11,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/review-coordinator/coordinator/internal/lazy"
 )
 
 const (
@@ -27,11 +28,11 @@ const (
 )
 
 // fixRunName matches how the workflow must name the fix run for a pull request's head against a base.
-var fixRunName = regexp.MustCompile(`^fix #([1-9][0-9]{0,8}) ([0-9a-f]{7,64}) ([^ ]+)$`)
+var fixRunName = lazy.Regexp(`^fix #([1-9][0-9]{0,8}) ([0-9a-f]{7,64}) ([^ ]+)$`)
 
 // ParseFixRunName reads the name of a fix run; the number is 0 if it is none.
 func ParseFixRunName(name string) (number int, head, base string) {
-	m := fixRunName.FindStringSubmatch(name)
+	m := fixRunName().FindStringSubmatch(name)
 	if m == nil {
 		return 0, "", ""
 	}

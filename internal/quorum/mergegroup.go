@@ -4,10 +4,11 @@ package quorum
 // says: what is decided about each of them, and the worst of it counts.
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/review-coordinator/coordinator/internal/lazy"
 )
 
 const (
@@ -73,14 +74,12 @@ type GroupRef struct {
 func (g GroupRef) String() string { return g.Owner + "/" + g.Repo + "@" + g.Head }
 
 // groupBranch matches the branches that GitHub makes for groups.
-var groupBranch = regexp.MustCompile(
-	`^gh-readonly-queue/([^\x00-\x20\x7F\x{FFFD}]+)/pr-([1-9][0-9]{0,8})-([0-9a-f]{40}|[0-9a-f]{64})$`,
-)
+var groupBranch = lazy.Regexp(`^gh-readonly-queue/([^\x00-\x20\x7F\x{FFFD}]+)/pr-([1-9][0-9]{0,8})-([0-9a-f]{40}|[0-9a-f]{64})$`)
 
 // parts are what the branch's name tells: the base, the number of the pull request that joined last, and the commit
 // on which that was merged. Each is "" where it is none of a merge queue's.
 func (g GroupRef) parts() (parts [3]string) {
-	if m := groupBranch.FindStringSubmatch(g.Branch); m != nil && len(m[1]) <= 255 {
+	if m := groupBranch().FindStringSubmatch(g.Branch); m != nil && len(m[1]) <= 255 {
 		copy(parts[:], m[1:])
 	}
 	return parts

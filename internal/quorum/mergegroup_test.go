@@ -94,8 +94,8 @@ func TestAGroupWithoutAnAgeIsLookedAtAgain(t *testing.T) {
 	}
 }
 
-// A group's commit is green only if each of its pull requests is, whatever there is of them and whenever it is looked at; it
-// is never undecided after ten minutes; and between two looks the clock changes nothing.
+// A group's commit is green only if each of its pull requests is, whatever there is of them and whenever it is looked
+// at; it is never undecided after ten minutes; and between two looks the clock changes nothing.
 func TestAGroupPassesOnlyIfEachDoes(t *testing.T) {
 	property(t, func(t *rapid.T, w world) {
 		g := queuedGroup()

@@ -70,7 +70,7 @@ func TestRecordSurvivesJSON(t *testing.T) {
 	was := Record{
 		Version: 1, Seq: 3, Head: "a1", Base: "main", Pull: 7, Policy: "p1",
 		Runs:       []SeenRun{{ID: 1, Attempt: 2, Started: sec(1), Ended: sec(2), Again: 1}},
-		Texts:      []SeenText{{ref, "gemini"}},
+		Texts:      []TextRef{ref},
 		Accounts:   []SeenAccount{{"sage[bot]", 5}},
 		Stood:      []Stood{{ref, "gemini", "main", 1, 2, sec(3), sec(1), true, "verdict", "a0", true}},
 		Commanded:  []Commanded{{ref, "mallory"}},
@@ -142,7 +142,7 @@ func read[From, To any](t *testing.T, from From, to *To) {
 // What another pull request of the same commit wrote tells of runs and objections, and of nothing that is its own.
 func TestRecordOfAnotherPull(t *testing.T) {
 	rec := Record{
-		Pull: 7, Runs: []SeenRun{{ID: 1}}, Texts: []SeenText{{}}, Stood: []Stood{{}}, Objections: []Objection{{}}, Pass: &Pass{},
+		Pull: 7, Runs: []SeenRun{{ID: 1}}, Texts: []TextRef{{}}, Stood: []Stood{{}}, Objections: []Objection{{}}, Pass: &Pass{},
 		Intents: []Intent{{Kind: Ask}, {Kind: Rerun}}, Refusals: []Refusal{{Kind: Ask}, {Kind: Rerun}},
 	}
 	got := rec.forAnother()

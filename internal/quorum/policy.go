@@ -172,9 +172,7 @@ type Reviewer struct {
 
 // IsFamily reports whether a is an account as which r, or an agent by its maker, writes. All workflows write as one.
 func (r *Reviewer) IsFamily(a Account) bool {
-	name := strings.TrimSuffix(a.Login, "[bot]")
-	isName := func(agent string) bool { return strings.EqualFold(agent, name) }
-	return r.Author != ActionsBot && r.IsAuthor(a) || slices.ContainsFunc(r.Agents, isName)
+	return r.Author != ActionsBot && r.IsAuthor(a) || hasFold(r.Agents, strings.TrimSuffix(a.Login, "[bot]"))
 }
 
 // Addresses are what a comment holds that tells r something, in small letters: its mention, and the commands that it obeys.

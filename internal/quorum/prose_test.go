@@ -194,8 +194,8 @@ func seatsAt(w world, letters string, now int) string {
 	return string(out)
 }
 
-// hasSeat says whether a reserve has the seat of another one at a second: that one will not vote, or would not before and has said
-// nothing since.
+// hasSeat says whether a reserve has the seat of another one at a second: that one will not vote, or would not before
+// and has said nothing since.
 func hasSeat(w world, i, now int) bool {
 	b := w.Ballots[i]
 	for _, of := range w.Ballots {
@@ -239,8 +239,8 @@ func lettersAt(w world, now int) string {
 	return out.String()
 }
 
-// hasVote says whether a reviewer's word counts: who has none here has one as soon as it objects, and so has a reserve without a seat,
-// which also answers where it must judge again.
+// hasVote says whether a reviewer's word counts: who has none here has one as soon as it objects, and so has a reserve
+// without a seat, which also answers where it must judge again.
 func hasVote(b Ballot, letter byte) bool {
 	switch {
 	case b.Shadow || b.Retired:
@@ -350,11 +350,12 @@ func ruleAt(w world, votes string, now int) scene {
 		return s
 	}
 	var people []string // who have approved by now
-	hasVouch := false
+	hasVouch, isAlone := false, false
 	for _, person := range w.Facts.StandIns {
 		switch {
 		case person.At.After(sec(now)):
-		case person.Vouch: // no approval: it fills no place of the policy's people
+		case person.Vouch: // no approval: it fills no place of the policy's people, unless nobody else could
+			isAlone = w.Facts.OnlyWriter != ""
 			hasVouch = !slices.ContainsFunc(w.Ballots, func(b Ballot) bool { // whom the change, or somebody, keeps from it is no outage
 				b = b.asOf(sec(now))
 				isKept := b.Reason == ReasonGuarded || b.Reason == ReasonFamily || b.Reason == ReasonCancelled
@@ -366,7 +367,7 @@ func ruleAt(w world, votes string, now int) scene {
 	}
 	pass := func(why Reason) scene {
 		s.verdict, s.reason = Passed, why
-		isMet := areMet(w.Policy.People, people...)
+		isMet := areMet(w.Policy.People, people...) || isAlone
 		if why == ReasonStandIn { // who fills that place fills no other
 			isMet = isMetBeside(w.Policy.People, people) || hasVouch && areMet(w.Policy.People, people...)
 		}
@@ -433,7 +434,11 @@ func graceIsOver(w world, votes string, now int) bool {
 				b = *b.Then
 				b.InsteadOf = of
 			}
-			hasCome := small(votes[i]) == 'a' && !castAt(w, i, b).After(sec(then))
+			cast := castAt(w, i, b)
+			if votes[i] < 'a' { // without a seat it answers for itself
+				cast = b.At
+			}
+			hasCome := small(votes[i]) == 'a' && !cast.After(sec(then))
 			if hasCome && votes[i] == 'a' {
 				come = append(come, i)
 			} else if isNeeded && !hasCome {
@@ -478,7 +483,8 @@ func couldStill(w world, votes string) bool {
 	return false
 }
 
-// isMetBeside reports whether one of some people can stand in and the others' approvals are all that is asked of people.
+// isMetBeside reports whether one of some people can stand in and the others' approvals are all that is asked of
+// people.
 func isMetBeside(asked People, people []string) bool {
 	return slices.ContainsFunc(people, func(by string) bool {
 		return areMet(asked, slices.DeleteFunc(slices.Clone(people), func(o string) bool { return o == by })...)
@@ -536,8 +542,9 @@ func nothingSpeaksAgainst(w world, pass *Pass) bool {
 	if pass.Base != w.Facts.Base {
 		return false // a new base
 	}
-	if !areMet(w.Policy.People, logins(pass.People)...) {
-		return false // more people are asked
+	isAlone := func(person StandIn) bool { return person.Vouch && strings.EqualFold(person.Login, w.Facts.OnlyWriter) }
+	if !areMet(w.Policy.People, logins(pass.People)...) && !slices.ContainsFunc(pass.People, isAlone) {
+		return false // more people are asked, and there are any
 	}
 	free := make(map[int64]bool)
 	for _, person := range w.Facts.StandIns {

@@ -2,7 +2,8 @@ package quorum
 
 import "testing"
 
-// Whose reserve votes is asked again, and would be run again once more. It is not, and so its old deadline says nothing.
+// Whose reserve votes is asked again, and would be run again once more. It is not, and so its old deadline says
+// nothing.
 func TestWhoseReserveVotesIsNeverLate(t *testing.T) {
 	const deadline = 21
 	at := func(seconds int) Decision {

@@ -46,6 +46,26 @@ func SpeakersOf(all []PullRequest) []PullRequest {
 	return speakers
 }
 
+// UnheardOf are the pull requests that were closed on the head of a snapshot's, not by a merge, and that no look has shown
+// since: what was objected there last may stand in no record. Those are left out that may not speak here.
+func UnheardOf(s *Snapshot) []PullRequest {
+	return slices.DeleteFunc(slices.Clone(s.SameHead), func(p PullRequest) bool {
+		isHeard := slices.ContainsFunc(s.Held, func(h HeldRecord) bool { return slices.Contains(h.HeardClosed, p.Number) })
+		there := Record{Stranger: p.Stranger(), Base: p.BaseRef}
+		return !p.Closed || p.Merged || isHeard || !there.maySpeakIn(&s.PR)
+	})
+}
+
+// HeldNow is what our checks on the head of a snapshot's hold, without records of closed pull requests that another record says
+// were looked at since, and had nothing against the head any more: the check in which they stand is written no more.
+func HeldNow(s *Snapshot) []HeldRecord {
+	return slices.DeleteFunc(slices.Clone(s.Held), func(h HeldRecord) bool {
+		isIt := func(p PullRequest) bool { return p.Number == h.Pull && p.Closed }
+		isHeard := func(o HeldRecord) bool { return o.Pull != h.Pull && slices.Contains(o.HeardClosed, h.Pull) }
+		return slices.ContainsFunc(s.SameHead, isIt) && slices.ContainsFunc(s.Held, isHeard) && !slices.Contains(h.HeardClosed, h.Pull)
+	})
+}
+
 func sortedByNumber(pulls []PullRequest) []PullRequest {
 	return slices.SortedFunc(slices.Values(pulls), func(a, b PullRequest) int { return a.Number - b.Number })
 }
@@ -146,42 +166,52 @@ func HasOtherCheck(p *PullRequest, name string, held []HeldRecord) (isOther bool
 	return isOther
 }
 
-// RecordOf is the record of a pull request among those that our checks on its head hold; fork says that it comes from
-// one. What was objected to the same commit in other pull requests, and accepted there, is part of it, but for what was said
-// in a fork's to one of this repository. One that has no record yet takes over what another's tells of the commit.
-func RecordOf(number int, fork bool, held []HeldRecord) (rec Record) {
-	held = newestOf(held)
+// RecordOf is the record of a pull request among those that our checks on its head hold. What was objected to the same
+// commit in other pull requests, and accepted there, is part of it, but for what a stranger's fork may not say here. One
+// that has no record yet takes over what another's tells of the commit.
+func RecordOf(p *PullRequest, held []HeldRecord) (rec Record) {
+	held = slices.SortedStableFunc(slices.Values(held), func(a, b HeldRecord) int { return cmp.Or(a.Pull-b.Pull, b.Seq-a.Seq) })
+	held = slices.CompactFunc(held, func(a, b HeldRecord) bool { return a.Pull == b.Pull }) // the newest of each
 	var other Record
 	for _, h := range held {
 		switch {
-		case h.Pull == number || h.Pull == 0:
+		case h.Pull == p.Number || h.Pull == 0:
 			if h.Seq > rec.Seq {
 				rec = h.Record
 			}
-		case h.Seq > other.Seq && (fork || !h.Fork):
+		case h.Seq > other.Seq && h.maySpeakIn(p):
 			other = h.Record
 		}
 	}
+	own := rec // of the same head as the others
 	if rec.Seq == 0 {
 		rec = other.forAnother()
 		rec.Objections = nil // each comes from the record in which it stands
 	}
 	for _, h := range held {
-		if h.Pull == number || h.Pull == 0 || h.Fork && !fork {
+		if h.Pull == p.Number || h.Pull == 0 || !h.maySpeakIn(p) {
 			continue
 		}
 		rec.Objections = withForeign(rec.Objections, h.Record)
-		rec.Commands = withAccepts(rec.Commands, rec.Base, h.Record)
+		isSame := h.Base == p.BaseRef || own.Base == p.BaseRef && own.Files != "" && h.Files == own.Files
+		rec.Commands = withAccepts(rec.Commands, p.BaseRef, h.Record, isSame)
 	}
 	return rec
 }
 
-// withAccepts adds what another pull request's commands accept against the base: that belongs to the change.
-func withAccepts(all []Command, base string, other Record) []Command {
+// maySpeakIn reports whether what was objected in the record's pull request may count for another one of the head. A fork's
+// holds up none of this repository, and another author's none onto another base: there anybody may have a check of its own.
+func (r *Record) maySpeakIn(p *PullRequest) bool {
+	return r.Stranger == "" || p.Fork && (r.Stranger == p.Stranger() || r.Base == p.BaseRef)
+}
+
+// withAccepts adds what another pull request's commands accept against the base, or against its own if both are the same change.
+func withAccepts(all []Command, base string, other Record, isSame bool) []Command {
 	for _, c := range other.Commands {
 		isKnown := slices.ContainsFunc(all, func(x Command) bool { return x.ID == c.ID })
-		if isAccept := c.Verb == CommandAccept && c.Refused == "" && c.Base == base; isAccept && !isKnown {
-			c.Replied = true // there
+		isHere := c.Base == base || isSame && c.Base == other.Base
+		if isAccept := c.Verb == CommandAccept && c.Refused == "" && isHere; isAccept && !isKnown {
+			c.Base, c.Of, c.Replied = base, cmp.Or(c.Of, other.Pull), true // there
 			all = append(slices.Clip(all), c)
 		}
 	}
@@ -195,71 +225,44 @@ func withForeign(all []Objection, other Record) []Objection {
 			return x.Reviewer == o.Reviewer && x.Base == o.Base && x.TextRef == o.TextRef && x.Attempt == o.Attempt
 		})
 		if !isKnown {
-			o.Of = other.Pull
+			o.Of, o.Pull = other.Pull, cmp.Or(o.Pull, other.Pull)
 			all = append(slices.Clip(all), o)
 		}
 	}
 	return all
 }
 
-// newestOf leaves of each pull request's records the newest one.
-func newestOf(held []HeldRecord) (newest []HeldRecord) {
-	for _, h := range held {
-		i := slices.IndexFunc(newest, func(o HeldRecord) bool { return o.Pull == h.Pull })
-		switch {
-		case i < 0:
-			newest = append(newest, h)
-		case h.Seq > newest[i].Seq:
-			newest[i] = h
-		}
-	}
-	return newest
-}
-
 // WithoutForeign is the record without what stands in another pull request's.
 func (r Record) WithoutForeign() Record {
 	r.Objections = slices.DeleteFunc(slices.Clone(r.Objections), func(o Objection) bool { return o.Of != 0 })
-	if len(r.Objections) == 0 {
-		r.Objections = nil
-	}
 	return r
 }
 
-// standing are the pull request's own objections that nothing has answered or ended. Of those to this head it has also
-// what was said against a base of before, under each name of that: taking the pull request elsewhere sheds nothing.
+// standing are the pull request's own objections that nothing has answered or ended, each with its diff. Of those to this
+// head it has also what was said against a base of before: taking the pull request elsewhere sheds nothing.
 func (r Record) standing() (all []Objection) {
 	for _, o := range r.Objections {
-		isHere := r.Concerns(&o, r.Base, r.Diff)
-		if o.Of != 0 || o.Answered || o.Ended || !isHere && o.Carried != "" {
-			continue
-		}
-		if isHere && o.Carried != "" {
-			o.Base = r.Base
-		}
-		all = append(all, o)
-		for _, m := range r.Moved {
-			if was := o; isHere && m.From != o.Base {
-				was.Base = m.From
-				all = append(all, was)
-			}
+		if o.Of == 0 && !o.Answered && !o.Ended && (o.Carried == "" || r.Concerns(&o, r.Base, r.Diff)) {
+			o.Diff = r.DiffOf(&o)
+			all = append(all, o)
 		}
 	}
 	return all
 }
 
 // WithSiblings is the record of a check that several pull requests of a head share: r with the others', by number. here
-// are the records of those that were judged now, held those that stood in the check. The newest are kept: whole where
+// are the records of those that were judged now, held those that stood in the check. Those of the last numbers are kept: whole where
 // isOpen says that the head is still the pull request's, and else what was objected there, for it counts against the base.
 func (r Record) WithSiblings(here []Record, held []Record, isOpen func(number int) bool) Record {
 	r = r.WithoutForeign()
-	r.Siblings = nil
+	r.Siblings, r.HeardClosed = nil, slices.DeleteFunc(slices.Clone(r.HeardClosed), isOpen) // in one that is open again more may be said
 	add := func(x Record) {
 		x = x.WithoutForeign()
-		x.Siblings, x.Seen = nil, Seen{}
+		x.Siblings, x.Seen, x.HeardClosed = nil, Seen{}, slices.DeleteFunc(slices.Clone(x.HeardClosed), isOpen)
 		r.Siblings = append(r.Siblings, x)
 	}
 	newest := slices.Clone(held)
-	slices.SortStableFunc(newest, func(a, b Record) int { return cmp.Or(b.Seq-a.Seq, b.Pull-a.Pull) })
+	slices.SortStableFunc(newest, func(a, b Record) int { return cmp.Or(b.Pull-a.Pull, b.Seq-a.Seq) })
 	open, gone := 0, 0
 	for i, x := range slices.Concat(here, newest) {
 		isKnown := x.Pull == r.Pull || slices.ContainsFunc(r.Siblings, func(o Record) bool { return o.Pull == x.Pull })
@@ -273,9 +276,11 @@ func (r Record) WithSiblings(here []Record, held []Record, isOpen func(number in
 		case gone < maxGone && len(x.standing()) > 0:
 			gone++
 			add(Record{
-				Version: x.Version, Seq: x.Seq, Head: x.Head, Base: x.Base, Pull: x.Pull, Fork: x.Fork, Diff: x.Diff, Heads: x.Heads,
-				Objections: x.standing(),
+				Version: x.Version, Seq: x.Seq, Head: x.Head, Base: x.Base, Pull: x.Pull, Stranger: x.Stranger, Diff: x.Diff,
+				Objections: x.standing(), HeardClosed: x.HeardClosed,
 			})
+		case slices.Contains(x.HeardClosed, x.Pull) && len(x.standing()) == 0 && !slices.Contains(r.HeardClosed, x.Pull):
+			r.HeardClosed = append(slices.Clip(r.HeardClosed), x.Pull)
 		}
 	}
 	slices.SortStableFunc(r.Siblings, func(a, b Record) int { return a.Pull - b.Pull })

@@ -1,6 +1,8 @@
 package quorum_test
 
 import (
+	"encoding/json"
+	"slices"
 	"testing"
 	"time"
 
@@ -86,14 +88,15 @@ func TestWhatASiblingInheritedIsNotInherited(t *testing.T) {
 		Runs:       []quorum.SeenRun{{ID: 1, Attempt: 1}},
 		Objections: []quorum.Objection{{Reviewer: "sage", TextRef: quorum.TextRef{Kind: quorum.TextReview, ID: 1}}},
 	}
-	rec := quorum.RecordOf(8, false, quorum.HeldRecords("Review quorum", other))
+	rec := quorum.RecordOf(&quorum.PullRequest{PR: quorum.PR{Number: 8}}, quorum.HeldRecords("Review quorum", other))
 	if rec.Before != "" || !rec.BeforeAt.IsZero() || rec.Pass != nil {
 		t.Errorf("it has inherited %q, left at %s, and passed %v", rec.Before, rec.BeforeAt, rec.Pass)
 	}
 	if len(rec.Runs) != 1 || len(rec.Objections) != 1 || rec.Objections[0].Of != 7 {
 		t.Errorf("of the commit it knows %+v", rec)
 	}
-	if own := quorum.RecordOf(7, false, quorum.HeldRecords("Review quorum", other)); own.Before != "b2" || !own.BeforeAt.Equal(at) {
+	its := quorum.PullRequest{PR: quorum.PR{Number: 7}}
+	if own := quorum.RecordOf(&its, quorum.HeldRecords("Review quorum", other)); own.Before != "b2" || !own.BeforeAt.Equal(at) {
 		t.Errorf("the one whose record it is has inherited %q", own.Before)
 	}
 }
@@ -104,8 +107,54 @@ func TestAnAcceptIsTakenOverBesideManyWords(t *testing.T) {
 	other := quorum.HeldRecord{Record: quorum.Record{Seq: 1, Pull: 8, Base: "main", Commands: []quorum.Command{
 		{ID: 9, Verb: quorum.CommandAccept, By: "bob", Base: "main"},
 	}}}
-	rec := quorum.RecordOf(7, false, []quorum.HeldRecord{own, other})
+	rec := quorum.RecordOf(&quorum.PullRequest{PR: quorum.PR{Number: 7}, BaseRef: "main"}, []quorum.HeldRecord{own, other})
 	if n := len(rec.Commands); n != 41 || rec.Commands[n-1].ID != 9 {
 		t.Errorf("%d words are known, the last is %+v", n, rec.Commands[n-1])
+	}
+}
+
+// What was said below another pull request of the head counts by its base or its diff. A fork's counts in none of this
+// repository, and a stranger's in another fork's only on its base: no one may be held up from a branch that nobody watches.
+func TestWhatIsObjectedBelowAnotherPullRequestCounts(t *testing.T) {
+	forkOf := func(login string) quorum.PullRequest {
+		return quorum.PullRequest{Fork: login != "", Author: quorum.Account{Login: login}}
+	}
+	for _, c := range []struct {
+		name, base, diff, of, by string
+		counts                   bool
+	}{
+		{name: "same base", base: "main", counts: true},
+		{name: "other base, same diff", base: "stable", diff: "d1", counts: true},
+		{name: "other base and diff", base: "stable", diff: "d2"},
+		{name: "other base, diff not known", base: "stable"},
+		{name: "a fork's", base: "main", diff: "d1", by: "mallory"},
+		{name: "this repository's in a fork's", base: "stable", diff: "d1", of: "bob", counts: true},
+		{name: "the same author's fork", base: "stable", diff: "d1", of: "bob", by: "bob", counts: true},
+		{name: "another one's fork, same base", base: "main", of: "bob", by: "mallory", counts: true},
+		{name: "another one's fork, other base", base: "stable", diff: "d1", of: "bob", by: "mallory"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			here, there := forkOf(c.of), forkOf(c.by)
+			here.Number, here.BaseRef = 7, "main"
+			said := quorum.Objection{Reviewer: "sage", Base: c.base, TextRef: quorum.TextRef{Kind: quorum.TextReview, ID: 1}}
+			rec := quorum.RecordOf(&here, quorum.HeldRecords("Review quorum", quorum.Record{
+				Seq: 1, Pull: 8, Head: "a1", Base: c.base, Diff: c.diff, Stranger: there.Stranger(), Objections: []quorum.Objection{said},
+			}))
+			counts := slices.ContainsFunc(rec.Objections, func(o quorum.Objection) bool {
+				return rec.Concerns(&o, "main", "d1") && o.Of == 8 && o.Pull == 8
+			})
+			if counts != c.counts {
+				t.Errorf("it counts: %v, of %+v", counts, rec.Objections)
+			}
+		})
+	}
+}
+
+// What an earlier program wrote under a key that has gone is no reason to read nothing of its record.
+func TestAnEarlierRecordIsRead(t *testing.T) {
+	var rec quorum.Record
+	err := json.Unmarshal([]byte(`{"v":1,"seq":3,"head":"a1","compared":true,"alike":[7],"unlike":["x"]}`), &rec)
+	if err != nil || rec.Seq != 3 || rec.Compared.Done {
+		t.Errorf("%+v, %v", rec, err)
 	}
 }

@@ -62,6 +62,7 @@ type Snapshot struct {
 
 	Permissions map[string]Permission // by login, of people who approved or requested changes, or gave a command
 	Teams       Teams                 // whose members' approvals the policy asks for, by people who approved
+	OnlyWriter  string                // login of the only person who may write; "": there are more, or it is not known
 	Ours        Account               // as whom we write; zero if unknown
 	Record      Record                // the memory of our own check; zero without one
 	// Heard and Circuits are what whoever looks knows from other pull requests. GitHub does not show it together,
@@ -98,7 +99,7 @@ type PullRequest struct {
 	Closed        bool
 	Merged        bool // closed by a merge
 	Created       time.Time
-	ClosedAt      time.Time // zero while it is open
+	ClosedAt      time.Time // zero while it is open: one that is closed may be looked at as if it were not
 	Labels        []string
 	Commits       int
 	Requested     []string // whose review is asked for: logins, and teams as "owner/team"
@@ -410,6 +411,7 @@ type Wants struct {
 	Commits       []string // (short) ids that texts name and that are neither the head nor its test merge
 	People        []string // logins whose permission matters
 	Teams         []TeamName
+	OnlyWriter    bool // [Snapshot].OnlyWriter
 	Authors       bool // the pull request's commits, and who made and pushed them
 	Pushes        bool // who pushed what to its head branch; Authors wants them, too
 	Blobs         []BranchFile

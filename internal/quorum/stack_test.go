@@ -50,7 +50,8 @@ func TestALayerIsNeverGreenAboveOneThatIsNot(t *testing.T) {
 	})
 }
 
-// A stack turns green from below, and only from there: of each layer the check says what is decided, and the next one reads it.
+// A stack turns green from below, and only from there: of each layer the check says what is decided, and the next one
+// reads it.
 func TestAStackIsGreenFromBelow(t *testing.T) {
 	property(t, func(t *rapid.T, w world) {
 		below := Below{}

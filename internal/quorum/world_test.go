@@ -100,6 +100,12 @@ func (w world) hasReserves() bool {
 	return slices.ContainsFunc(w.Ballots, func(b Ballot) bool { return b.InsteadOf != "" })
 }
 
+// hasOlderReserve reports whether a reserve had that ballot's seat before: what it said then is older, and a grace may
+// have begun with it.
+func (w world) hasOlderReserve(i int) bool {
+	return slices.ContainsFunc(w.Ballots, func(b Ballot) bool { return b.InsteadOf == w.Ballots[i].Reviewer && !b.Turn.IsZero() })
+}
+
 // mergesSeats reports whether who fills a seat can change how many families there are.
 func (w world) mergesSeats() bool { return w.Policy.Families == DistinctFamily && w.hasReserves() }
 
@@ -209,7 +215,8 @@ func draw(t *rapid.T) world {
 	return w
 }
 
-// drawReserves makes reserves of some ballots, each of another reviewer. Some had their turn before, and some must judge again.
+// drawReserves makes reserves of some ballots, each of another reviewer. Some had their turn before, and some must
+// judge again.
 func drawReserves(t *rapid.T, ballots []Ballot) {
 	if rapid.IntRange(0, 3).Draw(t, "reserves") < 3 {
 		return
@@ -331,6 +338,9 @@ func drawFacts(t *rapid.T, start int) Facts {
 	}
 	if rarely(t, "vouches") {
 		f.StandIns = append(f.StandIns, StandIn{Login: "person5", Review: 105, At: second(t, "vouched", 0, lastFact), Vouch: true})
+		if len(f.StandIns) == 1 && rapid.Bool().Draw(t, "nobody else may write") { // else somebody else may
+			f.OnlyWriter = "Person5"
+		}
 	}
 	slices.SortFunc(f.StandIns, func(a, b StandIn) int { return a.At.Compare(b.At) })
 	if rarely(t, "against") {
@@ -430,7 +440,7 @@ func drawPass(t *rapid.T, w world) *Pass {
 		Need: likely(t, "pass need", w.need(), w.need()+1), Voters: []string{}, Lane: w.Policy.Lane.Name,
 	}
 	if !rarely(t, "other people then") {
-		pass.People = w.Policy.People.filledBy(w.Facts.StandIns, w.Facts.Teams)
+		pass.People = w.Policy.People.filledBy(w.Facts.StandIns, w.Facts)
 	} else {
 		for i := range rapid.IntRange(0, 2).Draw(t, "people then") {
 			pass.People = append(pass.People, StandIn{Login: fmt.Sprint("person", i), Review: int64(100 + i), At: sec(4)})

@@ -7,7 +7,8 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// The check's name holds the name of a branch, which a contributor chooses: the comment mentions and links nobody by it.
+// The check's name holds the name of a branch, which a contributor chooses: the comment mentions and links nobody by
+// it.
 func TestCommentQuotesTheChecksName(t *testing.T) {
 	for _, when := range []quorum.CommentWhen{quorum.CommentNever, quorum.CommentOnProblem} {
 		c, told := CommentOf(quorum.Policy{Comment: when}, quorum.Decision{Verdict: quorum.Passed}, Check{Name: "Review quorum (→ @acme/all)"})

@@ -58,7 +58,7 @@ func heardSaid(d quorum.Decision, c quorum.Command) Phrase {
 		}
 		return slices.Concat(asked, fillPhrase(": %s, because: %s", what, quotePhrase(c.Reason)))
 	case quorum.CommandVouch:
-		return slices.Concat(asked, fillPhrase(": stands in for reviewers that cannot answer, because: %s", quotePhrase(c.Reason)))
+		return slices.Concat(asked, fillPhrase(": vouches for the change, because: %s", quotePhrase(c.Reason)))
 	case quorum.CommandRerun:
 		if len(names) == 0 {
 			return slices.Concat(asked, wordsPhrase(": the reviewers whose attempts have ended are run again."))

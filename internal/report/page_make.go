@@ -84,18 +84,18 @@ func (m *pageMaker) lead() Phrase {
 		t = slices.Concat(t, fillPhrase(" %s %s and stands in for what is missing.", namePhrase(x.Login), approvalOf(d.PR, x)))
 	}
 	for _, x := range d.People {
-		t = slices.Concat(t, fillPhrase(" %s %s, as the policy asks of a person.", namePhrase(x.Login), approvalOf(d.PR, x)))
+		why := wordsPhrase(", as the policy asks of a person")
+		if x.Vouch {
+			why = wordsPhrase(" and counts %s", insteadOf(m.policy.People))
+		}
+		t = slices.Concat(t, fillPhrase(" %s %s%s.", namePhrase(x.Login), approvalOf(d.PR, x), why))
 	}
 	for _, by := range endedBy(d) {
-		var names []Phrase
-		for _, b := range by.ballots {
-			names = append(names, namePhrase(b.Reviewer))
-		}
 		did := " accepted the change over"
 		if by.How == quorum.ReasonDismissed {
 			did = " dismissed"
 		}
-		t = slices.Concat(t, fillPhrase(" %s"+did+" %s.", namePhrase(by.By), objectionsOf(names)))
+		t = slices.Concat(t, fillPhrase(" %s"+did+" %s.", namePhrase(by.By), objectionsOf(namesOf(by.reviewers))))
 	}
 	return t
 }
@@ -546,7 +546,7 @@ func (m *pageMaker) nextSteps() (items []Phrase) {
 		case b.Vote == quorum.Unavailable && b.Open && b.Voter():
 			items = append(items, fillPhrase("%s: an answer may still come, and would count.", namePhrase(b.Reviewer)))
 		case b.Vote == quorum.Object && b.Voter() && b.Reason == quorum.ReasonLookingAgain:
-			items = append(items, lookingAgainSaid(b))
+			items = append(items, fillPhrase("%s looks again: an approval of its own ends its objection.", namePhrase(b.Reviewer)))
 		}
 	}
 	switch d.Verdict {
@@ -570,11 +570,6 @@ func (m *pageMaker) nextSteps() (items []Phrase) {
 	case quorum.Ended:
 	}
 	return items
-}
-
-// lookingAgainSaid says what an answer of a reviewer whose objection stands would be good for.
-func lookingAgainSaid(b quorum.Ballot) Phrase {
-	return fillPhrase("%s looks again: an approval of its own ends its objection.", namePhrase(b.Reviewer))
 }
 
 // pendingSteps say how long pending reviewers have, and what happens in the meantime. Why they are pending stands in the

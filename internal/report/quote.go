@@ -2,13 +2,12 @@ package report
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/review-coordinator/coordinator/internal/lazy"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
@@ -87,11 +86,9 @@ func Fence(s string) string {
 }
 
 // commands matches how the commands of bots begin: "@bot …", "/review", "bugbot run".
-var commands = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile("(?i)(?:^|[^a-z0-9.@])@[a-z]" +
-		"|(?:^|[\\s\"'(`:>])/[a-z][^\\s\"'`)]*" +
-		"|\\b(?:augment|bugbot|gitar) [a-z]")
-})
+var commands = lazy.Regexp("(?i)(?:^|[^a-z0-9.@])@[a-z]" +
+	"|(?:^|[\\s\"'(`:>])/[a-z][^\\s\"'`)]*" +
+	"|\\b(?:augment|bugbot|gitar) [a-z]")
 
 // breakCommands breaks the commands of other bots by a sign without width. Some obey them in code, too, and in the comments
 // of bots: a notice that says how its writer is asked would ask it. Our own commands stay whole: people copy them.
@@ -168,9 +165,7 @@ func longestRun(s string, c byte) (longest int) {
 	return longest
 }
 
-var ticksTooLong = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(fmt.Sprintf("(`{%d})`+", longestTicks))
-})
+var ticksTooLong = lazy.Regexp(fmt.Sprintf("(`{%d})`+", longestTicks))
 
 // shortenTicks cuts the runs of backticks that are too long to be quoted.
 func shortenTicks(s string) string { return ticksTooLong().ReplaceAllString(s, "$1…") }

@@ -546,7 +546,7 @@ func TestRecordStaysSmall(t *testing.T) {
 	rec := record()
 	for i := range 200 {
 		ref := quorum.TextRef{Kind: quorum.TextComment, ID: int64(i)}
-		rec.Texts = append(rec.Texts, quorum.SeenText{TextRef: ref, Reviewer: "gemini"})
+		rec.Texts = append(rec.Texts, ref)
 		rec.Stood = append(rec.Stood, quorum.Stood{TextRef: ref, Reviewer: "gemini", At: at(i)})
 		rec.Annotated = append(rec.Annotated, fmt.Sprintf("%08x", i))
 	}

@@ -232,12 +232,8 @@ func (m ruleTeller) peopleRules() []Phrase {
 	for _, x := range d.People {
 		names = append(names, namePhrase(x.Login))
 	}
-	switch {
-	case len(names) == 0:
-	case len(names) == 1:
-		t = slices.Concat(t, fillPhrase(". %s approves", names[0]))
-	default:
-		t = slices.Concat(t, fillPhrase(". %s approve", joinPhrases(names)))
+	if len(names) > 0 && !d.People[0].Vouch { // that is told beside the verdict
+		t = slices.Concat(t, fillPhrase(". %s"+pluralWord(len(names), " approves", " approve"), joinPhrases(names)))
 	}
 	return []Phrase{append(t, Span{Text: ". Whoever stands in for a reviewer is none of them, and a request for changes by such a person objects."})}
 }
@@ -245,9 +241,12 @@ func (m ruleTeller) peopleRules() []Phrase {
 // unheardRules say whose approval was seen and does not count, and why.
 func unheardRules(d quorum.Decision) (says []Phrase) {
 	for _, x := range d.Unheard {
-		by := linkPhrase(d.PR, wordsPhrase("approves"), x.URL)
-		why := wordsPhrase("%s", whyUnheard(x.Why))
-		says = append(says, fillPhrase("%s %s, and that does not count: %s.", namePhrase(x.Login), by, why))
+		did, why := "approves", whyUnheard(x.Why)
+		if x.Vouch {
+			did, why = "vouches for the change", "GitHub does not show that nobody else may write"
+		}
+		by := linkPhrase(d.PR, wordsPhrase("%s", did), x.URL)
+		says = append(says, fillPhrase("%s %s, and that does not count: %s.", namePhrase(x.Login), by, wordsPhrase("%s", why)))
 	}
 	if len(d.UnreadTeams) > 0 {
 		says = append(says, wordsPhrase(
@@ -292,6 +291,11 @@ func whoseApprovals(people quorum.People) string {
 		}
 	}
 	return joinNames(names)
+}
+
+// insteadOf says which people a vouch stands in the place of, and why it may.
+func insteadOf(people quorum.People) string {
+	return "in place of " + whoseApprovals(people) + ", as nobody else may write"
 }
 
 // diffRules say what came over from an earlier commit with the same diff, and who changed its mind about this one.

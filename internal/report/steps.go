@@ -209,10 +209,7 @@ func (l *stepList) addSettle(author string, people []string) {
 	if len(people) == 0 {
 		return
 	}
-	var names []Phrase
-	for _, login := range people {
-		names = append(names, namePhrase(login))
-	}
+	names := namesOf(people)
 	l.addFilled(author, fillPhrase("Settle what %s asks for, and ask for a new review.", joinPhrases(names)), "")
 	l.addFilled(whoWriter+hadNoHand, fillPhrase("Dismiss the review of %s, if what it asks for is not needed.", joinPhrases(names)), "")
 }
@@ -348,24 +345,25 @@ func (m *pageMaker) addStandIn(l *stepList) {
 	switch {
 	case m.policy.StandIn == 0 || d.Objections > 0:
 	case len(d.Against) > 0:
-		var names []Phrase
-		for _, login := range d.Against {
-			names = append(names, namePhrase(login))
-		}
 		l.addFilled(whoWriter, fillPhrase(
-			"Settle what %s asks for: while a person requests changes, nobody's approval stands in for what is missing.", joinPhrases(names),
+			"Settle what %s asks for: while a person requests changes, nobody's approval stands in for what is missing.", joinPhrases(namesOf(d.Against)),
 		), "")
 	default:
 		what := "Review this commit and approve it: " + enoughApprovals(d)
 		if isAnyPending(d) && d.Reason != quorum.ReasonPeople {
 			what += ", once nobody is pending"
 		}
-		what += "."
-		l.add(personWith(m.policy.StandIn), what, "")
-		if m.policy.OwnChange && d.MayVouch() && d.Reason != quorum.ReasonPeople && d.Head != "" {
+		l.add(personWith(m.policy.StandIn), what+".", "")
+		isOfPeople := d.Reason == quorum.ReasonPeople
+		isInVain := slices.ContainsFunc(d.Unheard, func(s quorum.StandIn) bool { return s.Vouch }) || isOfPeople && len(d.StandIns) > 0
+		if m.policy.OwnChange && !isInVain && (isOfPeople || d.MayVouch()) && d.Head != "" {
 			line := Phrase{{Text: "/review-coordinator vouch " + cutBytes(d.Head, acceptedDigits) + " <why>", From: FromWriting}}
+			what := "to stand in for reviewers that cannot answer"
+			if isOfPeople {
+				what = "if nobody else may write here: then it takes the place of what is missing"
+			}
 			l.addFilled(strings.Replace(personWith(m.policy.StandIn), hadNoHand, hadAHand, 1), fillPhrase(
-				"Comment %s, with your reason at its end, to stand in for reviewers that cannot answer. It is no approval, and the title names you.", line,
+				"Comment %s, with your reason at its end, "+what+". It is no approval, and the title names you.", line,
 			), "")
 		}
 	}

@@ -217,10 +217,14 @@ func (c standingCase) untrueAccept(who, what string) string {
 
 // untrueVouch says what is wrong with a step by which somebody vouches for a change of their own.
 func (c standingCase) untrueVouch(who, what string) string {
+	isOfPeople := c.d.Reason == quorum.ReasonPeople
 	vouched := c.greenWith(func(ballots []quorum.Ballot, f *quorum.Facts) {
 		f.StandIns = append(approvingPeople(4), quorum.StandIn{Login: "alice", Review: 77, At: at(31), Vouch: true})
-		if c.p.People.Least() == 0 {
+		if c.p.People.Least() == 0 || isOfPeople {
 			f.StandIns = f.StandIns[4:]
+		}
+		if isOfPeople {
+			f.OnlyWriter = "alice"
 		}
 		for i := range ballots {
 			if b := &ballots[i]; b.Vote == quorum.Pending {
@@ -233,6 +237,8 @@ func (c standingCase) untrueVouch(who, what string) string {
 		return "nobody vouches here: " + what
 	case strings.Contains(who, "no hand") || !strings.Contains(what, "/review-coordinator vouch "+head[:12]):
 		return "there is no line to copy for who may: " + who + ": " + what
+	case isOfPeople != strings.Contains(what, "if nobody else may write"):
+		return "it counts for other places: " + what
 	case !vouched:
 		return "that changes nothing: " + what
 	}

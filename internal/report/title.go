@@ -35,9 +35,9 @@ func renderTitle(p quorum.Policy, d quorum.Decision, n int) string {
 func titleSentence(p quorum.Policy, d quorum.Decision) string {
 	switch d.Verdict {
 	case quorum.Waiting:
-		return waitingTitle(d)
+		return waitingTitle(p, d)
 	case quorum.Passed:
-		return passedTitle(d)
+		return passedTitle(p, d)
 	case quorum.Blocked:
 		return blockedTitle(d)
 	case quorum.Unverified:
@@ -49,19 +49,19 @@ func titleSentence(p quorum.Policy, d quorum.Decision) string {
 	}
 }
 
-func waitingTitle(d quorum.Decision) string {
+func waitingTitle(p quorum.Policy, d quorum.Decision) string {
 	if d.Reason == quorum.ReasonDraft {
 		return "Waiting: " + Sentence(d.Reason)
 	}
 	if layers := layersAwaited(d); layers != "" {
-		return passedTitle(d) + "; waiting for " + layers
+		return passedTitle(p, d) + "; waiting for " + layers
 	}
 	t := upperFirst(approvalCount(d)) + carriedTitle(d)
 	if n := d.Objections + len(opposingPeople(d)); n > 0 {
 		t += ", " + countNoun(n, "objection")
 	}
-	t += seatsTitle(d) + peopleTitle(d) + endedTitle(d)
-	pending := awaitedReviewers(d)
+	t += seatsTitle(d) + peopleTitle(p, d) + endedTitle(d)
+	pending := namesWhere(d, isAwaited)
 	if len(pending) == 0 { // unreachable unless Decide waits for nobody
 		return t + "; waiting"
 	}
@@ -81,9 +81,6 @@ func awaitsOnlyApproval(d quorum.Decision) bool {
 		return isAwaited(b) && b.Reason != quorum.ReasonApproval
 	})
 }
-
-// awaitedReviewers are the names of those that are waited for.
-func awaitedReviewers(d quorum.Decision) []string { return namesWhere(d, isAwaited) }
 
 // isAwaited reports whether b is waited for: a voter's is, and one that seems to object and would have a vote then.
 func isAwaited(b quorum.Ballot) bool {
@@ -119,12 +116,12 @@ func attemptEnds(b quorum.Ballot) time.Time {
 	return end
 }
 
-func passedTitle(d quorum.Decision) string {
+func passedTitle(p quorum.Policy, d quorum.Decision) string {
 	t := approvalCount(d) + carriedTitle(d)
 	if d.Need == 0 {
 		t = "No review needed" + laneTitle(d)
 	}
-	t += seatsTitle(d) + standInTitle(d) + peopleTitle(d) + endedTitle(d)
+	t += seatsTitle(d) + standInTitle(d) + peopleTitle(p, d) + endedTitle(d)
 	if names := unavailableNames(d); len(d.StandIns) == 0 && d.Need > 0 && len(names) > 0 {
 		t += "; " + joinNames(names) + " unavailable"
 	}
@@ -204,9 +201,12 @@ func standInTitle(d quorum.Decision) string {
 }
 
 // peopleTitle names the people whose approvals the policy asks for, as the end of a sentence; "" if there is none.
-func peopleTitle(d quorum.Decision) string {
-	if len(d.People) == 0 {
+func peopleTitle(p quorum.Policy, d quorum.Decision) string {
+	switch {
+	case len(d.People) == 0:
 		return ""
+	case d.People[0].Vouch: // it stands alone: who else approves may write
+		return "; " + joinNames(loginsOf(d.People)) + " vouches for a change of their own " + insteadOf(p.People)
 	}
 	return "; " + joinNames(loginsOf(d.People)) + pluralWord(len(d.People), " approves", " approve")
 }
@@ -214,9 +214,9 @@ func peopleTitle(d quorum.Decision) string {
 // endedTitle says which objections people ended, and who did, as the end of a sentence; "" if none did.
 func endedTitle(d quorum.Decision) (t string) {
 	for _, by := range endedBy(d) {
-		names := make([]string, 0, len(by.ballots))
-		for _, b := range by.ballots {
-			names = append(names, plainLine(b.Reviewer, 60))
+		names := make([]string, 0, len(by.reviewers))
+		for _, name := range by.reviewers {
+			names = append(names, plainLine(name, 60))
 		}
 		what := pluralWord(len(names), "objection", "objections")
 		t += "; " + what + " of " + joinNames(names) + by.verb() + " by " + plainLine(by.By, 60)
@@ -227,7 +227,7 @@ func endedTitle(d quorum.Decision) (t string) {
 // An endedObjections is the act of a person that ended objections, and whose.
 type endedObjections struct {
 	quorum.Ending
-	ballots []quorum.Ballot
+	reviewers []string
 }
 
 func (e *endedObjections) verb() string {
@@ -246,7 +246,7 @@ func endedBy(d quorum.Decision) (all []endedObjections) {
 		if i < 0 {
 			i, all = len(all), append(all, endedObjections{Ending: b.Ended})
 		}
-		all[i].ballots = append(all[i].ballots, b)
+		all[i].reviewers = append(all[i].reviewers, b.Reviewer)
 	}
 	return all
 }
@@ -338,7 +338,7 @@ func unverifiedTitle(p quorum.Policy, d quorum.Decision) string {
 		return t + carriedTitle(d) + endedTitle(d) + guardedTitle(d)
 	case quorum.ReasonPeople:
 		t := "Unverified: " + approvalCount(d) + carriedTitle(d)
-		return t + standInTitle(d) + peopleTitle(d) + endedTitle(d) + "; needs " + missingPeople(d)
+		return t + standInTitle(d) + peopleTitle(p, d) + endedTitle(d) + "; needs " + missingPeople(d)
 	case quorum.ReasonTooFew:
 		return "Unverified: " + tooFewSaid(p, d) + endedTitle(d)
 	}

@@ -51,8 +51,8 @@ const (
 	formHint = "it holds findings, the paths of files_reviewed and nothing else, least of all a verdict; " + schemaHint
 )
 
-// ParseModelAnswer parses a model's answer. Paths that begin with root, the folder of the repository on that machine,
-// are made relative to it. An error is an [AnswerError].
+// ParseModelAnswer parses a model's answer, with paths relative to root, the folder of the repository on that machine.
+// An error is an [AnswerError].
 func ParseModelAnswer(text string, form AnswerForm, root string) (ModelAnswer, error) {
 	text, err := answerObject(text, form)
 	if err != nil {
@@ -152,12 +152,11 @@ func (f answeredFinding) toFinding(root string) (found ReportedFinding, known bo
 		found.Line = n
 	}
 	word := strings.TrimSpace(f.Severity)
-	found.Severity, known = severityOfLabel(lowerASCII(word))
-	return found, known || word == ""
+	found.Severity = severityOfLabel(lowerASCII(word))
+	return found, found.Severity > 0 || word == ""
 }
 
-// relativePath returns path without the folder of the repository, or of any runner, and without the dot that stands
-// for it.
+// relativePath returns path without the folder of the repository, or of any runner, and the dot that stands for it.
 func relativePath(path, root string) string {
 	path = strings.TrimSpace(path)
 	if root = strings.TrimRight(root, "/"); root != "" {

@@ -27,7 +27,7 @@ func (s *pageScanner) markAsides() {
 	for i := range s.lines {
 		l := &s.lines[i]
 		text := strings.TrimSpace(l.text)
-		inAlert = l.visibility == quoted && (inAlert || strings.HasPrefix(text, "[!") || isPlainAlert(text))
+		inAlert = l.visibility == quoted && (inAlert || alertName().MatchString(text))
 		l.alert, l.folded = inAlert, folds > 0
 		if l.visibility == quoted || l.visibility == hidden || text == "" {
 			continue
@@ -37,6 +37,7 @@ func (s *pageScanner) markAsides() {
 			asideFold = folds
 		}
 		l.folded = folds > 0
+		announced := afterColon
 		if name, level, ok := headingOf(*l, text); ok && !strings.Contains(text, "<summary") {
 			if section == 0 || level <= section {
 				section = 0
@@ -44,15 +45,18 @@ func (s *pageScanner) markAsides() {
 					section = level
 				}
 			}
-			l.weaken(asideFold > 0 || section > 0 || afterColon)
 			_, value, _, field := parseField(*l)
 			afterColon, lineIsAside = afterColon && field && value == "", false
 		} else {
-			announced := afterColon || lineIsAside && continuesAside(text, asideIsItem)
-			l.weaken(announced || section > 0 || asideFold > 0)
+			announced = announced || lineIsAside && continuesAside(text, asideIsItem)
 			lineIsAside = announced
 			_, asideIsItem = listItem(text)
 			afterColon = announces(text)
+		}
+		if announced || section > 0 || asideFold > 0 {
+			if l.coded = false; l.visibility == inView {
+				l.visibility = doubtful
+			}
 		}
 		if folds = max(0, folds-strings.Count(text, "</details>")); folds < asideFold {
 			asideFold = 0
@@ -60,24 +64,8 @@ func (s *pageScanner) markAsides() {
 	}
 }
 
-// weaken makes a line doubtful, if yes.
-func (l *pageLine) weaken(yes bool) {
-	if !yes {
-		return
-	}
-	if l.coded = false; l.visibility == inView {
-		l.visibility = doubtful
-	}
-}
-
-// isPlainAlert reports whether a quoted line begins an alert as its plain text shows it: "Warning".
-func isPlainAlert(text string) bool {
-	switch strings.ToLower(text) {
-	case "warning", "caution", "important", "note", "tip":
-		return true
-	}
-	return false
-}
+// alertName matches how an alert begins in Markdown, or in its plain text: "[!WARNING]", "Warning".
+var alertName = lazyRegexp(`(?i)^(?:\[!|(?:warning|caution|important|note|tip)$)`)
 
 // announces reports whether a line ends in a colon and what follows is not the writer's own verdict.
 func announces(text string) bool {

@@ -3,7 +3,6 @@ package review
 // This file reads how grave a comment on the diff is, by the badge or the words with which its vendor opens it.
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,18 +13,8 @@ import (
 // A vendorBadge is a label by which a vendor says how grave a comment of its on the diff is. Of a vendor's badges the first
 // that stands in a comment decides: graver ones stand before others, and severities before mere kinds.
 type vendorBadge struct {
-	Label    badgeLabel      `json:"label"`
+	Label    shape           `json:"label"` // of a picture's name, or of what is in bold, italics or brackets
 	Severity quorum.Severity `json:"severity"`
-}
-
-// A badgeLabel is the shape of a picture's name, or of what is in bold, italics or brackets.
-type badgeLabel struct{ shape }
-
-func (l *badgeLabel) UnmarshalText(text []byte) (err error) {
-	if l.shape, err = parseShape(string(text), noList); err != nil {
-		err = fmt.Errorf("badges: %.60q %w", text, err)
-	}
-	return err
 }
 
 const (
@@ -51,8 +40,8 @@ func SeverityOf(r quorum.Reviewer, body string) (most quorum.Severity) {
 			l = strings.TrimPrefix(l, before)
 		}
 		isKind := strings.HasPrefix(l, "suggestion") // of a comment, and no word on how grave it is
-		if s, ok := severityOfLabel(l); ok && !isKind {
-			most = max(most, s)
+		if !isKind {
+			most = max(most, severityOfLabel(l))
 		}
 	}
 	if first < len(badges) { // the mark belongs to its badge
@@ -90,8 +79,8 @@ func badgeLabels(p LinedText) (labels []string, mark quorum.Severity) {
 			if open, _, found := strings.Cut(bare, ":"); found && l.level == 0 {
 				keep(open)
 			}
-			if s, ok := severityOfMark(afterMarks(text), true); ok && seen == 1 {
-				mark = s
+			if seen == 1 {
+				mark = severityOfMark(strings.TrimLeft(text, "#*_ >`[("), true)
 			}
 		}
 		if emphasized().MatchString(text) || strings.Contains(lowerASCII(text), "severity") {
@@ -102,9 +91,6 @@ func badgeLabels(p LinedText) (labels []string, mark quorum.Severity) {
 	}
 	return labels, mark
 }
-
-// afterMarks returns a line from its first sign that is no mark of Markdown.
-func afterMarks(text string) string { return strings.TrimLeft(text, "#*_ >`[(") }
 
 // labelMarks match what pictures are called, and what stands in code or in bold.
 var labelMarks = [...]func() *regexp.Regexp{

@@ -82,7 +82,7 @@ func TestBadgesOfAVendorsFile(t *testing.T) {
 			}
 		}
 	}
-	if err := new(badgeLabel).UnmarshalText([]byte("Minor")); err == nil {
+	if err := new(shape).UnmarshalText([]byte("Minor")); err == nil {
 		t.Error("a label in capitals is accepted")
 	}
 }

@@ -9,16 +9,21 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// A document is a text as a reviewer's: its lines, and the shapes that are looked for in them.
+// A Reader reads the texts of one reviewer. Making one costs as much as the policy brings shapes of its own (those of a
+// preset are shared): who reads several texts of a reviewer keeps it.
+type Reader struct {
+	reviewer quorum.Reviewer
+	preset   *preset
+	shapes   []*compiledShapes // the preset's, then the policy's
+	field    *namedField       // the policy's; nil if it names none
+}
+
+// A document is a text as a reviewer's.
 type document struct {
 	LinedText
-	reviewer   quorum.Reviewer
-	preset     *preset
-	shapes     []*compiledShapes
-	field      *namedField
+	*Reader
 	pull       int      // the number of the pull request; 0: not known
 	statements []string // of each line; "" where it is hidden, blank or too long
-	end        int      // the line behind which only older reviews stand
 }
 
 // A namedField is the field of a policy with its words, the longer ones first: "approve with changes" is not "approve".
@@ -53,13 +58,27 @@ func (d *document) shapeAt(list, i int, accepts func(count string) bool) (s shap
 	return shape{}, "", false
 }
 
-// anyCount accepts every count.
+// findShape finds the first of the first lines with words that has a shape of a list, with a count that is accepted.
+func (d *document) findShape(list, lines int, accepts func(count string) bool) (line int, rule string, found bool) {
+	for i := range d.lines {
+		if d.statements[i] == "" {
+			continue
+		}
+		if s, _, ok := d.shapeAt(list, i, accepts); ok {
+			return i, s.rule, true
+		}
+		if lines--; lines == 0 {
+			break
+		}
+	}
+	return 0, "", false
+}
+
 func anyCount(string) bool { return true }
 
 // isZero reports whether a count that was read is none; one that was not read is not.
 func isZero(count string) bool {
-	n, err := strconv.Atoi(strings.ReplaceAll(count, ",", ""))
-	return count == "no" || count == "zero" || err == nil && n == 0
+	return count == "no" || count == "zero" || count != "" && strings.Trim(count, "0,") == ""
 }
 
 // countOf returns a count that was read; 0 if it is no number.
@@ -68,8 +87,7 @@ func countOf(count string) int {
 	return n
 }
 
-// contentStart returns the index of the first line after the heading and the line that names the commit; the number of
-// lines if nothing follows.
+// contentStart returns the index of the first line after the heading and the line that names the commit, or len(p.lines).
 func contentStart(r quorum.Reviewer, p LinedText) int {
 	headings := 0
 	for i, l := range p.lines {

@@ -9,7 +9,6 @@ import (
 	"strings"
 )
 
-// vote is the meaning of one field, list or sentence.
 type vote uint8
 
 const (
@@ -96,17 +95,17 @@ var (
 		"unavailable", "skipped", "n/a", "not applicable", "no_output", "no output", "invalid_output", "invalid output", "failed to run",
 		"not run", "did not run", "timed out", "timeout", "error",
 	}
-	valueWords = []string{
-		"with fixes", "yes", "no", "approved", "approve", "passed", "pass", "lgtm", "accepted", "accept", "merge", "request changes",
-		"request_changes", "changes requested", "revise", "rethink", "rejected", "reject", "issues found", "needs fixes", "needs work",
-		"needs changes", "comment", "block",
-	}
+	beginsWithValue = lazyRegexp(`^` + valueWord)
+	// valueList matches values to choose from: "yes | no", "approve/revise", "yes, no, with fixes".
+	valueList = lazyRegexp(`^` + valueWord + `[ \]"']*([|/,]|or )[ \["']*` + valueWord + `[ \]"']*(.*)`)
 )
+
+const valueWord = `(with fixes|yes|no|approved?|pass(?:ed)?|lgtm|accept(?:ed)?|merge|request[ _]changes|changes requested|revise` +
+	`|rethink|reject(?:ed)?|issues found|needs (?:fixes|work|changes)|comment|block)\b`
 
 // unfilled matches a value that nobody has filled in.
 var unfilled = lazyRegexp(`[{}|]|^(?:<|\.\.\.|…)|^(?:n|tbd|todo)$`)
 
-// voteOf returns the vote of a field's value.
 func (f verdictField) voteOf(value string) vote {
 	if strings.ContainsAny(value, emptyBoxes) {
 		return f.voteOfUnknown(unfilledTemplate)
@@ -114,10 +113,11 @@ func (f verdictField) voteOf(value string) vote {
 	negative := strings.ContainsAny(value, crosses)
 	value = trimSymbols(value)
 	if inner, rest, found := strings.Cut(strings.TrimPrefix(value, "["), "]"); found && value[0] == '[' {
-		if value = trimSymbols(inner) + rest; !beginsWithValue(value) {
+		if value = trimSymbols(inner) + rest; !beginsWithValue().MatchString(value) && !beginsWithRejection(value) {
 			return f.voteOfUnknown(unfilledTemplate)
 		}
 	}
+	isYes, no := slices.Contains(f.approve, trimStatement(value)), f.voteByRejection(value)
 	switch {
 	case listsValues(value):
 		return unfilledTemplate
@@ -125,16 +125,13 @@ func (f verdictField) voteOf(value string) vote {
 		return f.voteOfUnknown(unfilledTemplate)
 	case beginsWithOneOf(refusedWords, value):
 		return refuses
-	case !negative && slices.Contains(f.approve, trimStatement(value)):
+	case isYes && !negative:
 		return approves
-	}
-	if no := f.voteByRejection(value); no != silent {
+	case no != silent:
 		return no
-	}
-	if negative && slices.Contains(f.approve, trimStatement(value)) {
+	case isYes:
 		return yesAndNo
-	}
-	if beginsWithOneOf(f.approve, value) {
+	case beginsWithOneOf(f.approve, value):
 		return conditionalYes
 	}
 	return f.voteOfUnknown(unclear)
@@ -237,55 +234,20 @@ func (p LinedText) fieldAt(i int) (label, value string, at int) {
 	return label, lowerWords(dropInvisible(next)), at
 }
 
-// beginsWithOneOf reports whether a value begins with one of some words.
 func beginsWithOneOf(words []string, value string) bool {
 	return slices.ContainsFunc(words, func(word string) bool { _, ok := cutWord(value, word); return ok })
 }
 
-// beginsWithRejection reports whether a value begins with a word that objects.
 func beginsWithRejection(value string) bool {
 	return beginsWithOneOf(rejectedWords, strings.ToLower(value))
 }
 
-// beginsWithAnswer reports whether a value begins with a word that objects, or says that there was no review.
-func beginsWithAnswer(value string) bool {
-	return beginsWithRejection(value) || beginsWithOneOf(refusedWords, value)
-}
-
-// beginsWithValue reports whether s begins with a value of some field.
-func beginsWithValue(s string) bool { return beginsWithOneOf(valueWords, s) || beginsWithRejection(s) }
-
-// listsValues reports whether s lists values instead of having one: "yes | no", "approve/revise", "yes, no, with fixes".
+// listsValues reports whether s lists values instead of having one.
 func listsValues(s string) bool {
-	one, rest, ok := cutValue(s)
-	if !ok {
-		return false
-	}
-	rest = strings.TrimLeft(rest, " ]\"'")
-	comma := false
-	switch {
-	case strings.HasPrefix(rest, "|"), strings.HasPrefix(rest, "/"):
-		rest = rest[1:]
-	case strings.HasPrefix(rest, "or "):
-		rest = rest[len("or "):]
-	case strings.HasPrefix(rest, ","):
-		rest, comma = rest[1:], true
-	default:
-		return false
-	}
-	second, rest, ok := cutValue(strings.TrimLeft(rest, " [\"'"))
-	if !ok || second == one && comma {
-		return false
-	}
-	rest = strings.TrimLeft(rest, " ]\"'")
-	return !comma || rest == "" || strings.IndexByte(",|/.", rest[0]) >= 0 || strings.HasPrefix(rest, "or ")
+	m := valueList().FindStringSubmatch(s)
+	isList := m != nil && m[2] != ","
+	return isList || m != nil && m[1] != m[3] && listGoesOn().MatchString(m[4])
 }
 
-func cutValue(s string) (word, rest string, ok bool) {
-	for _, word := range valueWords {
-		if rest, ok := cutWord(s, word); ok {
-			return word, rest, true
-		}
-	}
-	return "", s, false
-}
+// listGoesOn matches what may follow two values and a comma in a list of them.
+var listGoesOn = lazyRegexp(`^(?:$|[,|/.]|or )`)

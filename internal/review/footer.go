@@ -8,30 +8,20 @@ import "strings"
 func isFooter(text string) bool {
 	text = strings.TrimSpace(text)
 	switch {
-	case text == "", strings.Trim(text, "-*_ ") == "", strings.HasPrefix(text, "<sub>"), strings.HasPrefix(text, "<sup>"),
-		strings.HasPrefix(text, "<!--"), strings.HasPrefix(text, "<a "), strings.HasPrefix(text, "[!["):
+	case footerStart().MatchString(text):
 		return true
-	case isItalic(text):
+	case italicLine().MatchString(text):
 		words := plainWords(text)
 		return !saysUnread(words) && !deniesInProse(words) && !connective().MatchString(strings.ToLower(words))
 	}
 	words := statementOf(text[:min(len(text), maxMatchedLine)])
-	if words == "" {
-		return true
-	}
-	return isOneOf(footers(), words)
+	return words == "" || isOneOf(footers(), words)
 }
 
-// isItalic reports whether a whole line is in italics.
-func isItalic(text string) bool {
-	switch {
-	case len(text) < 3:
-		return false
-	case text[0] == '_':
-		return strings.HasSuffix(text, "_")
-	}
-	return text[0] == '*' && text[1] != '*' && text[1] != ' ' && strings.HasSuffix(text, "*")
-}
+var (
+	footerStart = lazyRegexp(`^(?:[-*_ ]*$|<su[bp]>|<!--|<a |\[!\[)`)
+	italicLine  = lazyRegexp(`^(?:_.+_|\*[^* ].*\*)$`)
+)
 
 // footers are the lines that stand below reviews and say nothing of the change.
 var footers = lazyShapes(

@@ -80,9 +80,9 @@ func (w *writer) fillShape(source, count string) string {
 		})
 	}
 	line = strings.NewReplacer("\x01", "(", "\x02", ")").Replace(line)
-	for _, h := range shapeHoles {
-		for strings.Contains(line, "{"+h.name+"}") {
-			line = strings.Replace(line, "{"+h.name+"}", w.fillHole(h.name, count), 1)
+	for _, hole := range [...]string{"n", "some", "count", "login", "sha", "word", "duration", "any"} {
+		for strings.Contains(line, "{"+hole+"}") {
+			line = strings.Replace(line, "{"+hole+"}", w.fillHole(hole, count), 1)
 		}
 	}
 	line = strings.TrimSpace(line)

@@ -13,9 +13,6 @@ var linkedInstructions = []string{
 	"**/AGENTS.md", "**/AGENT.md", "**/CLAUDE.md", "**/GEMINI.md", ".github/copilot-instructions.md", "**/.agents/**",
 }
 
-// guardWithLinks returns the patterns, and the names to which files of them are linked.
-func guardWithLinks(patterns ...string) []string { return slices.Concat(linkedInstructions, patterns) }
-
 // InstructionFiles returns the patterns of the files that instruct the reviewer of any preset, sorted. A rule that asks
 // less than the others holds for no pull request that changes one of them, whoever reviews there.
 func InstructionFiles() []string {

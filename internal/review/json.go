@@ -23,12 +23,10 @@ const (
 	maxValues = 100_000 // bounds the memory for a text of nothing but brackets and commas; those in its words count, too
 )
 
-// A jsonObject is an object of JSON, by its keys in small letters. Its values are objects, []any, string, json.Number, bool
-// and nil.
+// A jsonObject is an object of JSON, by its keys in small letters. It holds objects, []any, string, json.Number, bool and nil.
 type jsonObject map[string]any
 
-// decodeStrictly decodes text, which [parseObject] has read, into out, and refuses a key that out does not have. The
-// error is one short line.
+// decodeStrictly decodes text, which [parseObject] has read, into out, and refuses a key that out does not have.
 func decodeStrictly(text string, out any) error {
 	dec := json.NewDecoder(strings.NewReader(text))
 	dec.DisallowUnknownFields()
@@ -106,13 +104,10 @@ func parseValue(dec *json.Decoder, depth int) (any, error) {
 			list = append(list, inner)
 		}
 	}
-	if _, err = dec.Token(); err != nil {
-		return nil, err
+	if _, err = dec.Token(); open == '{' {
+		return object, err
 	}
-	if open == '{' {
-		return object, nil
-	}
-	return list, nil
+	return list, err
 }
 
 // text returns the first of some values that is a word, a number, or true or false, as text.
@@ -136,7 +131,6 @@ func (v jsonObject) number(key string) int {
 	return 0
 }
 
-// verdictKeys are the keys that hold a verdict.
 var verdictKeys = [...]string{"verdict", "overall_correctness", "status"}
 
 func (v jsonObject) hasVerdictKey() bool {
@@ -146,12 +140,9 @@ func (v jsonObject) hasVerdictKey() bool {
 // readJSON reads the one object with a verdict that is the whole text, or its last fenced block.
 func readJSON(r quorum.Reviewer, body string, p LinedText) Reading {
 	text, reason := jsonText(r, body, p)
-	if text == "" {
-		return Reading{Outcome: quorum.Malformed, Reason: reason}
-	}
 	v, err := parseJSON(text)
 	if err != nil || !v.hasVerdictKey() {
-		return Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonMalformed, Detail: shortQuote(text)}
+		return Reading{Outcome: quorum.Malformed, Reason: cmp.Or(reason, quorum.ReasonMalformed), Detail: shortQuote(text)}
 	}
 	got := v.toReading(r.MinSeverity)
 	if line, found := lineBesideBlock(p); found && got.Outcome == quorum.Approved { // it may take the yes back, in any words
@@ -164,15 +155,14 @@ func readJSON(r quorum.Reviewer, body string, p LinedText) Reading {
 func lineBesideBlock(p LinedText) (line int, found bool) {
 	for i, l := range p.lines {
 		isBelow := len(p.blocks) > 0 && i > p.blocks[len(p.blocks)-1].end && !isFooter(l.text)
-		if l.visibility != hidden && len(p.blocks) > 0 && (isBelow || mentionsVerdict(l.text)) {
+		if l.visibility != hidden && len(p.blocks) > 0 && (isBelow || mentionsVerdict(l.text, verdictKeys[:])) {
 			return i, true
 		}
 	}
 	return 0, false
 }
 
-// jsonText returns the text to parse, "" with a reason if there is none. A heading and the line that names the commit may
-// stand before it.
+// jsonText returns the text to parse behind a heading and the line that names the commit; "" with a reason if there is none.
 func jsonText(r quorum.Reviewer, body string, p LinedText) (text string, reason quorum.Reason) {
 	if bare := strings.TrimSpace(body); opensJSON(bare) {
 		return bare, ""
@@ -191,7 +181,11 @@ func jsonText(r quorum.Reviewer, body string, p LinedText) (text string, reason 
 	shaped := 0
 	for i, b := range p.blocks {
 		v, err := parseJSON(b.text)
-		if !v.hasVerdictKey() && (v != nil || !mentionsVerdict(b.text)) {
+		nested := verdictKeys[:]
+		if v != nil {
+			nested = verdictKeys[:2] // any example of an API has a status
+		}
+		if !v.hasVerdictKey() && !mentionsVerdict(b.text, nested) {
 			continue
 		}
 		if shaped++; shaped > 1 {
@@ -209,12 +203,12 @@ func opensJSON(text string) bool {
 	return strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[{")
 }
 
-// mentionsVerdict reports whether a text holds a verdict's key, though it is no object.
-func mentionsVerdict(text string) bool {
-	return slices.ContainsFunc(verdictKeys[:], func(k string) bool { return strings.Contains(text, `"`+k+`"`) })
+// mentionsVerdict reports whether a text holds one of a verdict's keys anywhere, though it is no object with one.
+func mentionsVerdict(text string, keys []string) bool {
+	text = lowerASCII(text)
+	return slices.ContainsFunc(keys, func(k string) bool { return strings.Contains(text, `"`+k+`"`) })
 }
 
-// toReading returns the reading of an object with a verdict.
 func (v jsonObject) toReading(least quorum.Severity) Reading {
 	said, detail := v.vote()
 	got := ruling{vote: said, detail: detail, rule: "json", line: -1}.toReading()
@@ -225,32 +219,27 @@ func (v jsonObject) toReading(least quorum.Severity) Reading {
 		list[i].Below = isBelow(list[i].Severity, least)
 		blocks = blocks || !list[i].Below && list[i].Severity != quorum.Low
 	}
-	malformed := func(reason quorum.Reason, detail string) Reading {
-		return Reading{Outcome: quorum.Malformed, Reason: reason, Detail: shortQuote(detail), Findings: list, Rule: "json"}
-	}
-	if !isList {
-		return malformed(quorum.ReasonMalformed, detail)
-	} else if said == refuses && len(list) > 0 { // who found something has reviewed
-		return malformed(quorum.ReasonContradicts, detail)
-	} else if got.Outcome != quorum.Approved {
-		return got
-	}
 	key, unknown := v.unknownKey()
-	doubt, outcome, doubted := v.neutralDoubt()
+	doubt, isPartial, doubted := v.neutralDoubt()
+	reason, isYes := quorum.Reason(""), got.Outcome == quorum.Approved
 	switch {
-	case blocks:
-		return malformed(quorum.ReasonContradicts, detail)
+	case !isList:
+		reason = quorum.ReasonMalformed
+	case said == refuses && len(list) > 0, isYes && blocks: // who found something has reviewed
+		reason = quorum.ReasonContradicts
+	case !isYes:
 	case unknown:
-		return malformed(quorum.ReasonMalformed, "unknown key "+key)
-	case outcome == quorum.Partial:
-		got.Outcome, got.Reason, got.Detail = outcome, quorum.ReasonPartial, shortQuote(doubt)
+		reason, detail = quorum.ReasonMalformed, "unknown key "+key
+	case isPartial:
+		got.Outcome, got.Reason, got.Detail = quorum.Partial, quorum.ReasonPartial, shortQuote(doubt)
 	case doubted:
-		return malformed(quorum.ReasonContradicts, doubt)
+		reason, detail = quorum.ReasonContradicts, doubt
 	case len(list) > 0:
 		got.Reason, got.Below = quorum.ReasonAccepted, true
-		for i := range list {
-			list[i].Below = true
-		}
+		markBelow(list, true)
+	}
+	if reason != "" {
+		return Reading{Outcome: quorum.Malformed, Reason: reason, Detail: shortQuote(detail), Findings: list, Rule: "json"}
 	}
 	return got
 }
@@ -262,7 +251,10 @@ func (v jsonObject) vote() (all vote, detail string) {
 			continue
 		}
 		detail = shortQuote(k + ": " + v.text(k))
-		one := jsonVote(v[k])
+		one := unclear
+		if text, isText := v[k].(string); isText && !isDeceptive(text) {
+			one = jsonField.voteOf(lowerASCII(strings.TrimSpace(text)))
+		}
 		switch {
 		case all == silent, one == unclear, all == refuses && one == objects:
 			all = one
@@ -276,16 +268,7 @@ func (v jsonObject) vote() (all vote, detail string) {
 // jsonField is the field of a verdict in JSON: a word, not a sentence.
 var jsonField = verdictField{approve: append([]string{"patch is correct", "correct", "yes"}, approvedWords...)}
 
-func jsonVote(value any) vote {
-	text, isText := value.(string)
-	if !isText || isDeceptive(text) {
-		return unclear
-	}
-	return jsonField.voteOf(lowerASCII(strings.TrimSpace(text)))
-}
-
-// neutralKeys are keys beside a verdict that may say something without changing it: what was looked at, and why. Their
-// words can take an approval away.
+// neutralKeys are keys beside a verdict that say what was looked at, and why. Their words can take an approval away.
 var neutralKeys = [...]string{
 	"overall_explanation", "overall_confidence_score", "confidence_score", "confidence", "explanation", "summary", "reason", "reasoning",
 	"rationale", "title", "schema", "version", "model", "reviewer", "agent", "head", "base", "sha", "commit", "commit_id", "run", "attempt",
@@ -295,53 +278,48 @@ var neutralKeys = [...]string{
 // unknownKey finds a key that says something and that nobody knows: an approval beside "blocking_issues" is none.
 func (v jsonObject) unknownKey() (key string, found bool) {
 	for _, k := range slices.Sorted(maps.Keys(v)) {
-		_, isObject := v[k].(jsonObject)
 		known := k == "findings" || k == "issues" || slices.Contains(verdictKeys[:], k) ||
-			slices.Contains(neutralKeys[:], k) && !isObject
-		if !known && !isEmpty(v[k]) {
+			slices.Contains(neutralKeys[:], k) && !isNested(v[k])
+		said := strings.TrimSpace(fmt.Sprint(v[k]))
+		if !known && !slices.Contains([]string{"", "<nil>", "[]", "map[]"}, said) { // as Go prints what is empty
 			return k, true
 		}
 	}
 	return "", false
 }
 
-// isEmpty reports whether a value says nothing.
-func isEmpty(value any) bool {
-	switch v := value.(type) {
-	case string:
-		return strings.TrimSpace(v) == ""
-	case []any:
-		return len(v) == 0
-	case jsonObject:
-		return len(v) == 0
-	}
-	return value == nil
+// isNested reports whether a value is more than a word or a list of words.
+func isNested(value any) bool {
+	list, _ := value.([]any)
+	_, isObject := value.(jsonObject)
+	isMore := func(inner any) bool { _, isList := inner.([]any); return isList || isNested(inner) }
+	return isObject || slices.ContainsFunc(list, isMore)
 }
 
 // neutralDoubt finds words beside the verdict that take an approval away, or a count of files that is not all of them.
-func (v jsonObject) neutralDoubt() (detail string, outcome quorum.Outcome, found bool) {
+func (v jsonObject) neutralDoubt() (detail string, isPartial, found bool) {
 	seen := v.number("files_reviewed")
 	if names, isList := v["files_reviewed"].([]any); isList {
 		seen = len(names)
 	}
 	if _, counts := v["files_reviewed"]; counts && seen == 0 || seen < v.number("files_total") {
-		return fmt.Sprintf("files_reviewed: %d of %d", seen, v.number("files_total")), quorum.Partial, true
+		return fmt.Sprintf("files_reviewed: %d of %d", seen, v.number("files_total")), true, true
 	}
 	for _, k := range neutralKeys {
 		list, _ := v[k].([]any)
 		for _, f := range append([]any{v[k]}, list...) {
 			text, _ := f.(string)
-			d := &document{LinedText: ReadLines(text), preset: noPreset}
-			line, _, found := d.vetoLine(-1, false)
-			if at, isUnread := d.unreadLine(-1, false); isUnread {
-				line, found = at, true
+			d := &document{LinedText: ReadLines(text), Reader: &Reader{preset: noPreset}}
+			line, found := d.unreadLine(-1, false)
+			if !found {
+				line, _, found = d.vetoLine(-1, false)
 			}
 			if found {
-				return d.lines[line].text, quorum.Malformed, true
+				return d.lines[line].text, false, true
 			}
 		}
 	}
-	return "", 0, false
+	return "", false, false
 }
 
 // listFindings returns the findings; ok is false if they are no list, which makes the answer unreadable.
@@ -388,12 +366,10 @@ func (v jsonObject) gravestSeverity(title string) quorum.Severity {
 	if v.text("blocking") == "true" {
 		return quorum.Critical
 	}
-	most, _ := severityOfItem(title, true, true)
+	most := severityOfItem(title, true, true)
 	priority := v.text("priority")
 	for _, label := range [...]string{v.text("severity", "level"), priority, "p" + priority} {
-		if s, ok := severityOfLabel(lowerASCII(strings.TrimSpace(label))); ok {
-			most = max(most, s)
-		}
+		most = max(most, severityOfLabel(lowerASCII(strings.TrimSpace(label))))
 	}
 	return most
 }

@@ -14,7 +14,6 @@ const (
 	hidden                         // in a fence or an HTML comment
 )
 
-// pageLine is one line of a text.
 type pageLine struct {
 	text         string // without HTML comments and, if quoted, without the quote's marks
 	visibility   visibility
@@ -25,7 +24,6 @@ type pageLine struct {
 	coded        bool // doubtful for no more than that it is a row of <code>…</code>
 }
 
-// fencedBlock is a fenced code block.
 type fencedBlock struct {
 	text   string
 	closed bool
@@ -41,7 +39,6 @@ type LinedText struct {
 	size         int           // bytes of the text
 }
 
-// cellsOf returns the cells of a table's row.
 func cellsOf(row string) []string { return strings.Split(strings.Trim(row, "|"), "|") }
 
 // nextLine returns the first line of p after i that is not blank, and its index.

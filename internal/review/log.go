@@ -36,8 +36,9 @@ var (
 )
 
 const (
-	maxLogLine  = 2000 // bytes of a line that are read
-	maxWrappers = 12   // around a message: a genuine one has few
+	maxLogLine  = 2000            // bytes of a line that are read
+	maxWrappers = 12              // around a message: a genuine one has few
+	maxRateWait = 5 * time.Minute // of a rate limit: a longer one is a quota's
 )
 
 // readLog reads the end of a log. A cause that a rerun cannot mend beats one that may pass.
@@ -45,16 +46,17 @@ func readLog(m Material) Reading {
 	body := m.Body
 	if len(body) > MaxLog {
 		body = body[len(body)-MaxLog:]
-		if i := strings.IndexByte(body, '\n'); i >= 0 {
-			body = body[i+1:]
-		}
+		body = body[1+strings.IndexByte(body, '\n'):]
 	}
-	if strings.IndexByte(body, 0x1b) >= 0 {
-		body = ansiCodes().ReplaceAllString(body, "")
-	}
+	body = ansiCodes().ReplaceAllString(body, "")
 	var best, wait Reading // wait: one that stands in a line of its own
 	for line := range strings.FieldsFuncSeq(body, func(r rune) bool { return r == '\n' || r == '\r' }) {
-		line, at := cutTimestamp(strings.TrimPrefix(line[:min(len(line), maxLogLine)], "\ufeff"))
+		line = strings.TrimPrefix(line[:min(len(line), maxLogLine)], "\ufeff")
+		stamp, rest, _ := strings.Cut(line, " ") // GitHub puts the time before every line
+		at, err := time.Parse(time.RFC3339Nano, stamp)
+		if err == nil {
+			line = rest
+		}
 		low := strings.ReplaceAll(lowerASCII(line), "’", "'")
 		if len(low) < 5 || foreignText().MatchString(low) {
 			continue
@@ -92,14 +94,10 @@ func outcomeOfConclusion(conclusion string) Reading {
 // Outranks reports whether got tells better how a run failed: what a rerun cannot mend beats what may pass.
 func (got Reading) Outranks(other Reading) bool { return logRank(got) > logRank(other) }
 
-// logOrder holds the outcomes that a log explains. The further down, the less a rerun helps.
-var logOrder = []quorum.Outcome{
-	quorum.Empty, quorum.Overloaded, quorum.Hung, quorum.Limited, quorum.Declined, quorum.Failed,
-}
-
-// logRank orders the readings of a log's lines: the highest decides, of equal ones the last.
+// logRank orders the readings of a log's lines: the highest decides, of equal ones the last. The higher, the less a rerun helps.
 func logRank(r Reading) int {
-	rank := 2 + 2*slices.Index(logOrder, r.Outcome)
+	order := []quorum.Outcome{quorum.Empty, quorum.Overloaded, quorum.Hung, quorum.Limited, quorum.Declined, quorum.Failed}
+	rank := 2 + 2*slices.Index(order, r.Outcome)
 	if r.Outcome == quorum.Failed && r.Reason != quorum.ReasonInvalid || // an API calls an empty account an invalid request, too
 		r.Reason == quorum.ReasonQuota && !r.statesEnd() {
 		rank++
@@ -114,8 +112,8 @@ func readLogLine(line, low string, wait Reading) (best Reading) {
 		return best
 	}
 	for _, part := range messagesIn(low, 3) {
-		for _, read := range []func(string) (Reading, bool){readType, rows.readMessage, readHTTPCode} {
-			if got, ok := read(part); ok && logRank(got) > logRank(best) {
+		for _, got := range []Reading{readType(part), rows.readMessage(part), readHTTPCode(part, headlineCode, logCode)} {
+			if logRank(got) > logRank(best) {
 				best = got
 			}
 		}
@@ -128,8 +126,7 @@ func readLogLine(line, low string, wait Reading) (best Reading) {
 	return best
 }
 
-// refineLimit tells a rate from a quota where one sentence serves for both: Gemini says "quota exceeded" of a minute and
-// of a day.
+// refineLimit tells a rate from a quota: Gemini says "quota exceeded" of a minute and of a day.
 func refineLimit(got Reading, low string) quorum.Reason {
 	holds := func(s string) bool { return strings.Contains(low, s) }
 	switch {
@@ -140,9 +137,6 @@ func refineLimit(got Reading, low string) quorum.Reason {
 	}
 	return got.Reason
 }
-
-// maxRateWait is the longest wait of a rate limit; a longer one is a quota's.
-const maxRateWait = 5 * time.Minute
 
 // messagesIn returns the rest of a line from each place at which a message may begin: its start, the values of JSON in
 // it, and the ends of the wrappers in the first sentence of each, which say that something failed. A value may be JSON
@@ -183,14 +177,4 @@ func trimLineMarks(s string) string {
 	return strings.TrimLeftFunc(s, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("<./$", r)
 	})
-}
-
-// cutTimestamp cuts off the time that GitHub puts before every line, and returns it.
-func cutTimestamp(line string) (string, time.Time) {
-	stamp, rest, _ := strings.Cut(line, " ")
-	at, err := time.Parse(time.RFC3339Nano, stamp)
-	if err != nil {
-		return line, time.Time{}
-	}
-	return rest, at
 }

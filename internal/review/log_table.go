@@ -61,30 +61,25 @@ const keyName = `\w{0,60}(?:api[_-]key|_token|_secret)`
 // The log is compared with generalNotices, too.
 var logMessages = slices.Concat(
 	// The reviewer would not.
-	meaning(quorum.Declined, quorum.ReasonDeclined,
-		`^(?:action skipped|skipping action|exiting) due to workflow validation\b`,
-		`Action skipped due to workflow validation: this file differs from the one on the default branch`,
-		`^no trigger found, skipping\b`, `No trigger found, skipping the remaining steps`,
-	),
 	meaning(quorum.Declined, quorum.ReasonNoSecrets,
 		`^input required and not supplied: ?['"]?[\w. -]{0,60}(?:key|token|secret)\b`,
 		`##[error]Input required and not supplied: octo_api_key`,
-		`^(?:(?:the|required|env|environment|variable|secret|input):? ){0,4}["'$]{0,2}`+keyName+
-			`["'\x60]? (?:(?:environment |env )?variable |secret )?(?:is |was )?`+
-			`(?:not (?:set|defined|configured|provided|found)|unset|empty|missing|required)(?: *$|[.,;:!]| (?:in|for) )`,
+		`^(?:[^ ]{1,120} line \d{1,6}: |(?:(?:the|required|env|environment|variable|secret|input|- either|either):? ){0,4}["'$]{0,2})`+
+			keyName+`["'\x60]?:? (?:(?:unbound variable|parameter null or not set|or \w{1,60} (?:is|must be) (?:required|set))\b`+
+			`|(?:(?:environment |env )?variable |secret )?(?:is |was )?`+
+			`(?:not (?:set|defined|configured|provided|found)|unset|empty|missing|required)(?: *$|[.,;:!]| (?:in|for) ))`,
 		`ValueError: OCTO_API_KEY environment variable is not set`,
-		`^(?:- )?either `+keyName+` or \w{1,60} (?:is|must be) (?:required|set)\b`,
-		`  - Either OCTO_API_KEY or OCTO_OAUTH_TOKEN is required when there is no gateway.`,
 		`^environment variable validation failed\b`, `##[error]Action failed: Environment variable validation failed:`,
-		`^missing (?:required )?(?:api key|(?:environment variable|env var|secret|input)s?:? ["'\x60]?`+keyName+`)\b`,
+		`^missing (?:required )?api key\b|^(?:missing (?:required )?(?:environment variable|env var|secret|input)s?:?|keyerror:)`+
+			` ["'\x60]?`+keyName+`\b`,
 		`Error: Missing required environment variable: OCTO_API_KEY`,
-		`^keyerror: ["']`+keyName+`\b`, `KeyError: 'OCTO_API_KEY'`,
-		`^(?:[^ ]{1,120} line \d{1,6}: )?`+keyName+`: (?:unbound variable|parameter null or not set)\b`,
-		`./ask.sh: line 3: OCTO_API_KEY: unbound variable`,
 		`^(?:the api_key client option must be set|could not resolve authentication method)\b`,
 		`openai.OpenAIError: The api_key client option must be set, by an argument or in the environment`,
 	),
 	meaning(quorum.Declined, quorum.ReasonDeclined,
+		`^(?:action skipped|skipping action|exiting) due to workflow validation\b`,
+		`Action skipped due to workflow validation: this file differs from the one on the default branch`,
+		`^no trigger found, skipping\b`, `No trigger found, skipping the remaining steps`,
 		`^input required and not supplied\b`, `Error: Input required and not supplied: review-focus`,
 	),
 
@@ -108,8 +103,8 @@ var logMessages = slices.Concat(
 		`##[error]Resource not accessible by integration`,
 	),
 	meaning(quorum.Failed, quorum.ReasonInvalid,
-		`^actor (?:does not have write|has insufficient) permissions\b`, `Error: Actor does not have write permissions`,
-		`^actor [\w'"\[\]-]{1,60} is not permitted to run this\b`, `Error: Actor 'octo' is not permitted to run this`,
+		`^actor (?:(?:does not have write|has insufficient) permissions|[\w'"\[\]-]{1,60} is not permitted to run this)\b`,
+		`Error: Actor does not have write permissions`,
 		`^workflow initiated by non-human actor\b`, `Error: Workflow initiated by non-human actor: a-bot (type: Bot)`,
 		`^prompt is too long\b`, `Error: Prompt is too long`,
 		`^this model's maximum context length\b`, `Error: This model's maximum context length is 128000 tokens.`,
@@ -146,9 +141,8 @@ var logMessages = slices.Concat(
 
 	// The runner.
 	meaning(quorum.Hung, quorum.ReasonHung,
-		`^the job (?:running on .{1,200} )?has exceeded the maximum execution time\b`,
+		`^the (?:job|action) (?:.{1,200} )?has (?:exceeded the maximum execution time|timed out after)\b`,
 		`##[error]The job running on runner octo-runner-12 has exceeded the maximum execution time of 10 minutes.`,
-		`^the action .{1,200} has timed out after\b`, `##[error]The action 'Review' has timed out after 20 minutes.`,
 	),
 	meaning(quorum.Overloaded, quorum.ReasonOverloaded,
 		`^the (?:hosted|self-hosted) runner\b.{0,200}\blost communication with the server\b`,
@@ -170,18 +164,14 @@ var logMessages = slices.Concat(
 		`^(?:[\w.()!-]+:? ){0,3}(?:e(?:conn(?:reset|refused|aborted)|timedout|notfound|ai_again|pipe))\b`,
 		`npm error code ECONNRESET`,
 		`^(?:typeerror: )?fetch failed\b`, `TypeError: fetch failed`,
-		`^(?:[\w.:-]+ ){0,4}bad record mac\b`, `remote error: tls: bad record mac`,
 		`^(?:the )?socket (?:connection was closed|hang ?up)\b`, `Error: socket hang up`,
-		`^(?:[^ ]{1,80} ){0,6}(?:connection (?:reset by peer|refused|timed out|aborted|closed unexpectedly)`+
-			`|(?:i/o|tls handshake|request|connection) timeout|deadline exceeded)\b`,
+		`^(?:[^ ]{1,80} ){0,8}(?:connection (?:reset by peer|refused|timed out|aborted|closed unexpectedly)`+
+			`|(?:i/o|tls handshake|request|connection) timeout|deadline exceeded|bad record mac`+
+			`|no such host|temporary failure in name resolution|name or service not known)\b`,
 		`Error: Post "https://api.example.com/v1/answers": context deadline exceeded`,
 		`^(?:the )?(?:[\w-]+ ){0,2}timed out\b`, `Error: The request timed out after 600 s`,
 		`^curl: \((?:5|6|7|18|28|35|52|55|56|92)\)`, `curl: (28) Operation took 30001 milliseconds for 0 bytes`,
-		`^(?:[^ ]{1,80} ){0,8}(?:no such host|temporary failure in name resolution|name or service not known)\b`,
-		`Error: Post "https://example.com/v1/answers": dial tcp: lookup example.com on 127.0.0.53: no such host`,
-		`^(?:max retries exceeded|read timed out)\b`,
-		`Error: HTTPSConnectionPool(host='example.com'): Max retries exceeded with url: /v1`,
-		`^(?:failed to (?:establish a new connection\b|resolve ')|could not resolve host\b)`,
+		`^(?:failed to (?:establish a new connection\b|resolve ')|could not resolve host\b|max retries exceeded\b|read timed out\b)`,
 		`fatal: unable to access 'https://github.com/octo/widgets/': Could not resolve host: github.com`,
 		`^(?:(?:remote end|peer) closed connection|server disconnected) without\b|^all connection attempts failed\b`,
 		`Error: Server disconnected without sending a response.`,

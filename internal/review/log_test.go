@@ -103,6 +103,8 @@ func TestLogWordings(t *testing.T) {
 			Error: The socket connection was closed unexpectedly|curl: (56) it ended
 			curl: (22) The requested URL returned error: 500
 			Error: HTTPSConnection(host='example.com'): Read timed out.
+			Error: HTTPSConnectionPool(host='example.com'): Max retries exceeded|remote error: tls: bad record mac
+			review: internal/x: Post "https://api.example.com": read tcp 10.1.0.5:48122->192.0.2.9:443: read: connection reset by peer
 			Error: x: Failed to establish a new connection: refused|Error: x: Failed to resolve 'example.com'
 			Error: Remote end closed connection without response|peer closed connection without sending it all
 			All connection attempts failed|error: RPC failed; HTTP 502 it ended|Request failed with status code 503
@@ -181,6 +183,7 @@ func TestLogWordings(t *testing.T) {
 			##[error]Input required and not supplied: github-token|Error: GEMINI_API_KEY is not set
 			Error: Missing API key|Environment variable OCTO_TOKEN not set.
 			./ask.sh: line 9: OCTO_TOKEN: parameter null or not set
+			./ask.sh: line 3: OCTO_API_KEY: unbound variable
 			  - Either OCTO_API_KEY or OCTO_OAUTH_TOKEN is required here.`,
 		quorum.ReasonRateLimit: `
 			google.api_core.exceptions.TooManyRequests: 429 slow|TooManyRequestsException: slow
@@ -343,5 +346,9 @@ func TestOnlyTheEndOfALogCounts(t *testing.T) {
 	}
 	if got := Read(autoReviewer(), Material{Kind: Log, Body: long + "Error: HTTP 503\n"}); got.Outcome != quorum.Overloaded {
 		t.Errorf("at the end: %v", got.Outcome)
+	}
+	bar := strings.Repeat("x", MaxLog) + "\rError: HTTP 429 rate limit exceeded\r"
+	if got := Read(autoReviewer(), Material{Kind: Log, Body: bar}); got.Outcome != quorum.Limited {
+		t.Errorf("behind a bar of progress, in a log of one line: %v", got.Outcome)
 	}
 }

@@ -16,7 +16,6 @@ func headingLevel(text string) int {
 	return n
 }
 
-// headingText returns the text of a heading's line without its marks.
 func headingText(text string) string {
 	text = strings.TrimSpace(text)
 	if n := leadingCount(text, '#'); n > 0 && n <= 6 && headingLevel(text) > 0 {
@@ -28,30 +27,11 @@ func headingText(text string) string {
 	return text
 }
 
-// listItem takes the mark off a list's item.
+var itemMark = lazyRegexp(`^(?:[-*+•]|\d{1,9}[.)])(?:[ \t]+|$)`)
+
 func listItem(text string) (rest string, ok bool) {
-	n := 0
-	switch {
-	case text == "":
-		return text, false
-	case text[0] == '-' || text[0] == '*' || text[0] == '+' || strings.HasPrefix(text, "•"):
-		n = 1
-		if text[0] > 0x7f {
-			n = len("•")
-		}
-	default:
-		for n < len(text) && n < 9 && text[n] >= '0' && text[n] <= '9' {
-			n++
-		}
-		if n == 0 || n == len(text) || text[n] != '.' && text[n] != ')' {
-			return text, false
-		}
-		n++
-	}
-	if n < len(text) && text[n] != ' ' && text[n] != '\t' {
-		return text, false
-	}
-	return strings.TrimLeft(text[n:], " \t"), true
+	mark := itemMark().FindString(text)
+	return text[len(mark):], mark != ""
 }
 
 // cutItems takes the marks of up to so many items off, each within the one before.
@@ -82,7 +62,6 @@ func cutIndent(raw string) (columns int, rest string) {
 	return columns, ""
 }
 
-// leadingCount returns how many c the string s begins with.
 func leadingCount(s string, c byte) (n int) {
 	for n < len(s) && s[n] == c {
 		n++

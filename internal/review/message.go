@@ -38,14 +38,13 @@ func (t messageTable) candidateRows(text string) (rows messageTable) {
 	return rows
 }
 
-// readMessage returns the reading of the first row that matches text.
-func (t messageTable) readMessage(text string) (Reading, bool) {
-	for i := range t {
-		if t[i].pattern.findGroups(text) != nil {
-			return Reading{Outcome: t[i].outcome, Reason: t[i].reason}, true
-		}
+// readMessage returns the reading of the first row that matches text; its outcome is 0 if none does.
+func (t messageTable) readMessage(text string) Reading {
+	i := slices.IndexFunc(t, func(row messageRow) bool { return row.pattern.findGroups(text) != nil })
+	if i < 0 {
+		return Reading{}
 	}
-	return Reading{}, false
+	return Reading{Outcome: t[i].outcome, Reason: t[i].reason}
 }
 
 // errorType matches the name of an error's type in lower case, and where it ends: openai.RateLimitError,
@@ -63,10 +62,10 @@ var settingValue = lazyRegexp(`^ ?(?:true|false|null|\d+),? *$`)
 var typeJoints = strings.NewReplacer("_", "", "-", "")
 
 // readType returns the reading of an error's type that begins text.
-func readType(text string) (Reading, bool) {
+func readType(text string) Reading {
 	m := errorType().FindStringSubmatch(text)
 	if m == nil || settingValue().MatchString(m[3]) {
-		return Reading{}, false
+		return Reading{}
 	}
 	return errorTypes.readMessage(typeJoints.Replace(m[1] + m[2]))
 }
@@ -85,29 +84,29 @@ var (
 	)
 )
 
-// readHTTPCode reads a message of a log by its HTTP code.
-func readHTTPCode(text string) (Reading, bool) {
-	for _, p := range [...]pattern{headlineCode, logCode} {
-		if m := p.findGroups(text); m != nil {
-			return readingOfCode(m[1] + m[2])
+// readHTTPCode reads a message by the HTTP code that it states in one of the forms.
+func readHTTPCode(text string, forms ...pattern) (got Reading) {
+	code := ""
+	for _, p := range forms {
+		if m := p.findGroups(text); m != nil && code == "" {
+			code = m[1] + m[2]
 		}
 	}
-	return Reading{}, false
-}
-
-// readingOfCode returns the reading of a run that failed with that HTTP code; ok is false if the code is no failure.
-func readingOfCode(code string) (_ Reading, ok bool) {
 	switch code {
 	case "401", "403":
-		return Reading{Outcome: quorum.Failed, Reason: quorum.ReasonCredentials}, true
+		got.Outcome, got.Reason = quorum.Failed, quorum.ReasonCredentials
 	case "402":
-		return Reading{Outcome: quorum.Failed, Reason: quorum.ReasonBilling}, true
+		got.Outcome, got.Reason = quorum.Failed, quorum.ReasonBilling
 	case "400", "404", "405", "410", "413", "414", "415", "422":
-		return Reading{Outcome: quorum.Failed, Reason: quorum.ReasonInvalid}, true
+		got.Outcome, got.Reason = quorum.Failed, quorum.ReasonInvalid
 	case "429":
-		return Reading{Outcome: quorum.Limited, Reason: quorum.ReasonRateLimit}, true
+		got.Outcome, got.Reason = quorum.Limited, quorum.ReasonRateLimit
 	case "408", "409", "499":
-		return Reading{Outcome: quorum.Overloaded, Reason: quorum.ReasonOverloaded}, true
+		got.Outcome, got.Reason = quorum.Overloaded, quorum.ReasonOverloaded
+	default:
+		if code >= "500" {
+			got.Outcome, got.Reason = quorum.Overloaded, quorum.ReasonOverloaded
+		}
 	}
-	return Reading{Outcome: quorum.Overloaded, Reason: quorum.ReasonOverloaded}, code >= "500"
+	return got
 }

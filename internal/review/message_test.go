@@ -132,7 +132,7 @@ func TestWrongExamplesAreFound(t *testing.T) {
 		{"no example", messageTable{blank}, 0, false},
 	} {
 		fault := exampleFault(c.table, c.row, func(row messageRow) Reading {
-			got, _ := c.table.readMessage(row.example)
+			got := c.table.readMessage(row.example)
 			got.Detail = row.example
 			return got
 		})

@@ -57,7 +57,6 @@ type WordList struct {
 	Words []string
 }
 
-// WordLists returns the words of a format, list by list.
 func WordLists(f quorum.Format) [3]WordList {
 	return [...]WordList{{"approve", f.Approve}, {"object", f.Object}, {"none", f.None}}
 }
@@ -90,7 +89,13 @@ func (d *document) readNamed() (got Reading, found bool) {
 		var one Reading
 		switch {
 		case hasShapes && d.statements[i] != "":
-			one = readOwnShape(d, i, l)
+			_, isItem := listItem(strings.TrimSpace(l.text))
+			if s, _, ok := d.shapeAt(listNotices, i, anyCount); ok && !isItem && l.visibility != quoted {
+				one = s.noticeIn(l.text, i)
+			} else if own := d.ruleSentence(i, l); own.vote != silent {
+				one = own.toReading()
+				one.NoOpen, one.Inline, one.inline = own.noOpen, own.inline, own.count
+			}
 			found = found || strings.HasPrefix(one.Rule, policyOrigin+" ")
 		case d.field != nil && l.text != "" && (l.visibility < quoted || l.alert):
 			one = d.field.readLine(d.LinedText, i)
@@ -113,19 +118,6 @@ func (d *document) readNamed() (got Reading, found bool) {
 	}
 	got.final = true
 	return got, found
-}
-
-// readOwnShape reads a line by the shapes of the preset and of the policy, and by the policy's notices.
-func readOwnShape(d *document, i int, l pageLine) (got Reading) {
-	_, isItem := listItem(strings.TrimSpace(l.text))
-	if s, _, ok := d.shapeAt(listNotices, i, anyCount); ok && !isItem && l.visibility != quoted {
-		got = s.noticeIn(l.text)
-		got.Line = i + 1
-	} else if own := d.ruleSentence(i, l); own.vote != silent {
-		got = own.toReading()
-		got.NoOpen, got.Inline, got.inline = own.noOpen, own.inline, own.count
-	}
-	return got
 }
 
 // readLine reads a line as the field: its outcome is 0 if it is none, or has another value.
@@ -174,7 +166,6 @@ func (n *namedField) readValue(value string) (got Reading, ok bool) {
 // isBeforeWord reports whether a character may stand before a value: emoji, brackets, dashes and quotation marks.
 func isBeforeWord(r rune) bool { return isSymbol(r) || strings.ContainsRune(`[("'“-—`, r) }
 
-// cutNamed cuts one of the words off the front of a value.
 func (n *namedField) cutNamed(value string) (w namedWord, rest string, ok bool) {
 	for _, w = range n.words {
 		if rest, ok = cutWord(value, w.text); ok {

@@ -7,7 +7,10 @@ package review
 // the gate shut, and so does a line wrongly taken for one.
 
 import (
+	"slices"
 	"strings"
+
+	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
 // failedHeadline matches what a headline says before the cause: "## ⚠️ Gemini API Error (timeout)".
@@ -34,13 +37,11 @@ const (
 // A foundNotice is a line or comment that says why there is no review.
 type foundNotice struct {
 	Reading
-	line   int  // its index
 	own    bool // by a shape of its vendor's, not by one that anybody's text may have
 	strong bool // a heading, an alert or a comment
 }
 
-// findNotice returns the first notice in a text: of its vendor's own before those that anybody's text may have, and lines
-// before comments, which say less.
+// findNotice returns the first notice in a text: its vendor's own before general ones, and lines before comments.
 func (d *document) findNotice(kind Kind) (best foundNotice, found bool) {
 	seen := 0
 	opening := d.endOfOpening(kind)
@@ -59,28 +60,24 @@ func (d *document) findNotice(kind Kind) (best foundNotice, found bool) {
 		if l.visibility != quoted || l.alert || d.preset.Quotes {
 			// A row only of the vendor's own table.
 			if s, _, ok := d.shapeAt(listNotices, i, anyCount); ok && strings.HasPrefix(s.source, "|") == isRow {
-				own := foundNotice{Reading: s.noticeIn(l.text), line: i, own: true, strong: strong || l.visibility == quoted}
+				own := foundNotice{Reading: s.noticeIn(l.text, i), own: true, strong: strong || l.visibility == quoted}
 				return own.withWait(d.LinedText), true
 			}
 		}
 		if found || isRow || l.visibility == quoted && !l.alert || l.folded || !strong && i >= opening {
 			continue
 		}
-		got, ok := readGeneralNotice(plainWords(text))
-		if ok {
-			got.Rule, got.Detail = "general notices", shortQuote(l.text)
-			best, found = foundNotice{Reading: got, line: i, strong: strong}, true
+		if got := readGeneralNotice(plainWords(text)); got.Outcome != 0 {
+			got.Rule, got.Detail, got.Line = "general notices", shortQuote(l.text), i+1
+			best, found = foundNotice{Reading: got, strong: strong}, true
 		}
 	}
 	for i, c := range d.comments {
-		if d.commentLines[i] >= d.end && d.end < len(d.statements) {
-			break
-		}
 		c = strings.Join(strings.Fields(lowerASCII(c[:min(len(c), 400)])), " ")
 		for _, set := range d.shapes {
 			for _, s := range set.lists[listNotices] {
 				if s.notice.Marker != "" && strings.Contains(c, s.notice.Marker) {
-					got := foundNotice{Reading: s.noticeIn(c), line: d.commentLines[i], own: true, strong: true}
+					got := foundNotice{Reading: s.noticeIn(c, d.commentLines[i]), own: true, strong: true}
 					return got.withWait(d.LinedText), true
 				}
 			}
@@ -95,71 +92,60 @@ func (d *document) isHeadline(i int) bool {
 	return strings.Count(d.statements[i], " ")+1 < headlineWords && isBlank(i-1) && isBlank(i+1)
 }
 
-// noticeIn returns the reading of a text by a notice.
-func (s shape) noticeIn(text string) Reading {
-	return Reading{Outcome: s.notice.Outcome, Reason: s.notice.Reason, Detail: shortQuote(text), Rule: s.rule}
+// noticeIn returns the reading of a text in line i by a notice.
+func (s shape) noticeIn(text string, i int) Reading {
+	return Reading{Outcome: s.notice.Outcome, Reason: s.notice.Reason, Detail: shortQuote(text), Rule: s.rule, Line: i + 1}
 }
 
-// withWait returns n with the end of the limit: the part of the text that holds the notice states it before any other.
-func (n foundNotice) withWait(p LinedText) foundNotice {
-	from, to := partOfLine(p.lines, n.line)
-	if n.Reading = n.withWaitOf(p.lines[max(from, n.line):max(to, n.line)]); !n.statesEnd() {
-		n.Reading = n.withWaitOf(p.lines)
-	}
-	return n
-}
-
-// endOfOpening returns where the first paragraph of a text ends, or of a check's output the first two: its title and its
-// summary.
+// endOfOpening returns where the first paragraph of a text ends, or of a check's output the first two: title and summary.
 func (d *document) endOfOpening(kind Kind) int {
-	inside, isCheck := false, kind == Check
+	inside, isTitle := false, kind == Check
 	for i := contentStart(d.reviewer, d.LinedText); i < len(d.lines); i++ {
 		l := d.lines[i]
 		isBlank := strings.TrimSpace(l.text) == "" || l.visibility == hidden
-		if inside && isBlank {
-			if !isCheck {
-				return i
-			}
-			isCheck = false
+		if inside && isBlank && !isTitle {
+			return i
 		}
+		isTitle = isTitle && !(inside && isBlank)
 		inside = !isBlank && (inside || l.level == 0)
 	}
 	return len(d.lines)
 }
 
 // readGeneralNotice reads a line that anybody's text may have: a notice by an HTTP code, or by its words.
-func readGeneralNotice(words string) (Reading, bool) {
-	if m := headlineCode.findGroups(words); m != nil {
-		return readingOfCode(m[1] + m[2])
+func readGeneralNotice(words string) Reading {
+	got := readHTTPCode(words, headlineCode)
+	cause := strings.TrimRight(words[len(failedHeadline().FindString(words)):], ").!")
+	for _, text := range [...]string{words, cause} {
+		if got.Outcome == 0 {
+			got = generalNotices.readMessage(text)
+		}
 	}
-	if got, ok := generalNotices.readMessage(words); ok {
-		return got, true
-	}
-	return generalNotices.readMessage(strings.TrimRight(words[len(failedHeadline().FindString(words)):], ").!"))
+	return got
 }
 
-// saysWorking reports whether a text says that its review is still under way, with the line that says so.
-func (d *document) saysWorking() (line int, rule string, yes bool) {
+// readWorking reads a text that says that its review is still under way.
+func (d *document) readWorking() (got Reading, yes bool) {
 	seen := 0
 	for i, l := range d.lines {
 		words := d.statements[i]
 		if words == "" || l.visibility == quoted && !l.alert && !d.preset.Quotes {
 			continue
 		}
-		if s, _, ok := d.shapeAt(listWorking, i, anyCount); ok {
-			return i, s.rule, true
-		}
-		if seen++; seen > 12 {
-			break
-		}
-		if _, item := listItem(strings.TrimSpace(l.text)); item || l.visibility == quoted {
-			continue
-		}
-		for _, s := range workingLines() {
-			if _, ok := s.match(words); ok {
-				return i, "working: " + s.source, true
+		s, _, found := d.shapeAt(listWorking, i, anyCount)
+		_, isItem := listItem(strings.TrimSpace(l.text))
+		if seen++; !found && seen <= 12 && !isItem && l.visibility != quoted {
+			at := slices.IndexFunc(workingLines(), func(s shape) bool { _, ok := s.match(words); return ok })
+			if found = at >= 0; found {
+				s.rule = "working: " + workingLines()[at].source
 			}
 		}
+		if found {
+			got = Reading{Outcome: quorum.Running, Reason: quorum.ReasonRunning, Detail: shortQuote(l.text), Rule: s.rule, Line: i + 1}
+			return got, true
+		} else if seen > 12 {
+			break
+		}
 	}
-	return 0, "", false
+	return got, false
 }

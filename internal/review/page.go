@@ -39,14 +39,19 @@ type pageScanner struct {
 
 // ReadLines sorts the lines of body.
 func ReadLines(body string) LinedText {
-	if strings.Contains(body, "\r") {
-		body = strings.ReplaceAll(strings.ReplaceAll(body, "\r\n", "\n"), "\r", "\n")
-	}
+	body = strings.ReplaceAll(strings.ReplaceAll(body, "\r\n", "\n"), "\r", "\n")
 	var s pageScanner
 	s.size = len(body)
 	s.lines = make([]pageLine, 0, 1+strings.Count(body, "\n"))
 	for raw := range strings.SplitSeq(body, "\n") {
-		s.scanLine(raw)
+		switch {
+		case s.fence != 0:
+			s.scanFenced(raw)
+		case s.inComment:
+			s.scanCommented(raw)
+		default:
+			s.scanOutside(raw)
+		}
 	}
 	if s.fence != 0 && !s.fenceUncertain {
 		s.blocks = append(s.blocks, fencedBlock{text: s.fenceBody.String()})
@@ -61,10 +66,8 @@ func ReadLines(body string) LinedText {
 // noteComment keeps the content of an HTML comment, and the line in which it ends.
 func (s *pageScanner) noteComment(text string) {
 	s.comments, s.commentLines = append(s.comments, text), append(s.commentLines, len(s.lines))
+	s.inComment = false
 }
-
-// Size is how many lines the page holds: what keeping it costs.
-func (p LinedText) Size() int { return len(p.lines) }
 
 // withOpenedQuote returns the page with the quote that it opens with in plain view, for a writer whose verdict stands there.
 func (p LinedText) withOpenedQuote() LinedText {
@@ -86,112 +89,77 @@ func (s *pageScanner) addLine(text string, see visibility) {
 	s.lines = append(s.lines, pageLine{text: text, visibility: see})
 }
 
-func (s *pageScanner) scanLine(raw string) {
-	switch {
-	case s.fence != 0:
-		s.scanFenced(raw)
-	case s.inComment:
-		s.scanCommented(raw)
-	default:
-		s.scanOutside(raw)
-	}
-}
-
-// scanFenced reads a line within a fence.
 func (s *pageScanner) scanFenced(raw string) {
 	indent, rest := cutIndent(raw)
 	n := leadingCount(rest, s.fence)
-	closes := n >= s.fenceLen && strings.TrimSpace(rest[n:]) == ""
 	switch {
-	case closes && (indent <= 3 || s.fenceUncertain):
-		if !s.fenceUncertain {
+	case n >= s.fenceLen && strings.TrimSpace(rest[n:]) == "":
+		if !s.fenceUncertain && indent <= 3 {
 			s.blocks = append(s.blocks, fencedBlock{text: s.fenceBody.String(), closed: true, end: len(s.lines)})
 		}
+		s.ambiguous = s.ambiguous || !s.fenceUncertain && indent > 3 // it closes the fence only if both stand in a list
 		s.fence = 0
-		s.addLine("", hidden)
-	case closes: // closes the fence only if both stand in a list
-		s.fence, s.ambiguous = 0, true
 		s.addLine("", hidden)
 	case s.fenceUncertain, indent < s.fenceIndent && rest != "": // a line that leaves the list's item would end its fence
 		s.addLine(raw, doubtful)
 	default:
-		s.fenceBody.WriteString(raw)
-		s.fenceBody.WriteByte('\n')
+		s.fenceBody.WriteString(raw + "\n")
 		s.addLine("", hidden)
 	}
 }
 
-// scanCommented reads a line that begins within an HTML comment.
 func (s *pageScanner) scanCommented(raw string) {
-	end := strings.Index(raw, "-->")
-	if end < 0 {
-		s.commentText.WriteString(raw)
-		s.commentText.WriteByte('\n')
-		if s.commentMayShow {
-			s.addLine(raw, doubtful)
-			return
-		}
-		s.addLine("", hidden)
+	text, after, isClosed := strings.Cut(raw, "-->")
+	s.commentText.WriteString(text)
+	switch {
+	case isClosed:
+		s.noteComment(s.commentText.String())
+		s.scanText(after, s.commentMayShow, true)
 		return
+	case s.commentMayShow:
+		s.addLine(raw, doubtful)
+	default:
+		s.addLine("", hidden)
 	}
-	s.commentText.WriteString(raw[:end])
-	s.endComment()
-	soft := s.commentMayShow
-	s.scanText(raw[end+len("-->"):], soft, true)
-}
-
-func (s *pageScanner) endComment() {
-	s.noteComment(s.commentText.String())
-	s.commentText.Reset()
-	s.inComment = false
+	s.commentText.WriteByte('\n')
 }
 
 // scanOutside reads a line outside of fences and comments.
 func (s *pageScanner) scanOutside(raw string) {
 	indent, rest := cutIndent(raw)
-	if rest == "" {
+	inner, items := cutItems(rest, 4) // a fence or a quote may follow the mark of a list's item
+	switch {
+	case rest == "":
 		s.lazyQuote, s.openSpan, s.struck, s.inDefinition = false, false, false, false
 		s.addLine("", inView)
-		return
-	}
-	if indent <= 3 && rest[0] == '>' {
+	case indent <= 3 && rest[0] == '>':
 		text := strings.TrimLeft(rest, "> \t")
 		s.lazyQuote = text != ""
 		s.addLine(text, quoted)
-		return
-	}
-	if s.beginFence(indent, rest) {
-		return
-	}
-	if quotesInItem(rest) {
+	case s.beginFence(inner):
+		s.fenceIndent = indent
+		s.fenceUncertain = indent > 3 || items > 0 || s.ambiguous
+		s.addLine("", hidden)
+	case items > 0 && strings.HasPrefix(inner, ">"):
 		s.lazyQuote = true
 		s.addLine(raw, quoted)
-		return
+	default:
+		s.scanText(raw, indent > 3, false)
 	}
-	s.scanText(raw, indent > 3, false)
 }
 
-// quotesInItem reports whether rest is an item of a list that begins with a quote.
-func quotesInItem(rest string) bool {
-	rest, items := cutItems(rest, 4)
-	return items > 0 && strings.HasPrefix(rest, ">")
-}
-
-// beginFence begins a fence, and reports whether rest opens one.
-func (s *pageScanner) beginFence(indent int, rest string) bool {
-	inner, _ := cutItems(rest, 4) // a fence may follow the mark of a list's item
-	if inner == "" || inner[0] != '`' && inner[0] != '~' {
+// beginFence begins a fence, and reports whether text opens one.
+func (s *pageScanner) beginFence(text string) bool {
+	if text == "" || text[0] != '`' && text[0] != '~' {
 		return false
 	}
-	n := leadingCount(inner, inner[0])
-	if n < 3 || inner[0] == '`' && strings.Contains(inner[n:], "`") {
+	n := leadingCount(text, text[0])
+	if n < 3 || text[0] == '`' && strings.Contains(text[n:], "`") {
 		return false
 	}
-	s.fence, s.fenceLen, s.fenceIndent = inner[0], n, indent
-	s.fenceUncertain = indent > 3 || len(inner) != len(rest) || s.ambiguous
+	s.fence, s.fenceLen = text[0], n
 	s.fenceBody.Reset()
 	s.lazyQuote, s.openSpan = false, false
-	s.addLine("", hidden)
 	return true
 }
 
@@ -205,45 +173,38 @@ func (s *pageScanner) scanText(raw string, soft, lead bool) {
 	if level > 0 {
 		s.lazyQuote, s.openSpan = false, false
 	}
-	see := inView
-	if soft || s.lazyQuote || s.openSpan || s.openTag || s.hidingDepth > 0 || s.ambiguous || s.inDefinition {
-		see = doubtful
-	}
 	bare := cutCodeSpans(text)
-	coded := see == inView && isCodeRow(text)
-	if s.followStrikes(bare) {
-		see, coded = doubtful, false
-	}
-	if isLinkDefinition(text) {
-		s.inDefinition, see = true, doubtful
-	}
-	if s.followTags(bare) || strings.TrimSpace(bare) == "" && strings.TrimSpace(text) != "" { // a line of nothing but code is no statement
+	isUnsure := soft || s.lazyQuote || s.openSpan || s.openTag || s.hidingDepth > 0 || s.ambiguous || s.inDefinition
+	isUnsure = s.followStrikes(bare) || isUnsure
+	s.inDefinition = s.inDefinition || linkDefinition().MatchString(text)
+	isOnlyCode := strings.TrimSpace(bare) == "" && strings.TrimSpace(text) != "" // which is no statement
+	see := inView
+	if s.followTags(bare) || isUnsure || isOnlyCode || s.inDefinition {
 		see = doubtful
 	}
-	if endsInItsOwnWay(bare) {
-		s.ambiguous = true
-	}
-	if unclosed && level == 0 {
-		s.openSpan = true
-	}
+	s.ambiguous = s.ambiguous || ownEnding().MatchString(bare)
+	s.openSpan = s.openSpan || unclosed && level == 0
 	s.underlineHeading(text)
-	s.lines = append(s.lines, pageLine{text: text, visibility: see, level: level, afterComment: lead, coded: coded && !s.ambiguous})
+	isCoded := !isUnsure && codeRow().MatchString(text)
+	s.lines = append(s.lines, pageLine{text: text, visibility: see, level: level, afterComment: lead, coded: isCoded})
 }
 
-// isCodeRow reports whether a line is nothing but parts in <code>, as a vendor draws its counts.
-func isCodeRow(text string) bool {
-	rest, ok := strings.CutPrefix(strings.TrimSpace(text), "<code>")
-	for ok && rest != "" {
-		part, after, closed := strings.Cut(rest, "</code>")
-		after = strings.TrimSpace(after)
-		rest, ok = strings.CutPrefix(after, "<code>")
-		ok = (ok || after == "") && closed && !strings.ContainsAny(part, "<>`~")
-	}
-	return ok
-}
+var (
+	// codeRow matches a line that is nothing but parts in <code>, as a vendor draws its counts.
+	codeRow = lazyRegexp("^(?:\\s*<code>[^<>`~]*</code>)+\\s*$")
+	// linkDefinition matches the definition of a link or a footnote: "[name]: address".
+	linkDefinition = lazyRegexp(`^[ \v\f]{0,3}\[[^\]]+\]:`)
+	// ownEnding matches the beginning of an XML instruction, a declaration or CDATA: where those end is not followed.
+	ownEnding = lazyRegexp(`<\?|<!(?:\[|[0-9A-Za-z])`)
+	// anyTag matches a tag, which may go on in the next line: then its end is "".
+	anyTag = lazyRegexp(`<(/?)([0-9A-Za-z]{1,16})([^<>]*)(>|$)`)
+	// tildes and backticks match runs of them.
+	tildes    = lazyRegexp(`~+`)
+	backticks = lazyRegexp("`+")
+)
 
-// cutComments cuts the HTML comments out of a line, and begins one that is not closed in it. A comment's mark within a
-// code span is none. unclosed reports whether the line leaves a code span open.
+// cutComments cuts the HTML comments out of a line, and begins one that is not closed in it. In a code span there is none.
+// unclosed reports whether the line leaves a code span open.
 func (s *pageScanner) cutComments(raw string, lead *bool) (text string, unclosed bool) {
 	if !strings.ContainsAny(raw, "`<") {
 		return raw, false
@@ -254,68 +215,51 @@ func (s *pageScanner) cutComments(raw string, lead *bool) (text string, unclosed
 	}
 	var b strings.Builder
 	from := 0
-	for i := 0; i < len(raw); {
-		for len(spans) > 0 && spans[0].from < i { // a span within a comment
+	for i := 0; ; {
+		at := strings.Index(raw[i:], "<!--")
+		if at < 0 {
+			break
+		}
+		at += i
+		for len(spans) > 0 && (spans[0][0] < i || spans[0][1] <= at) { // a span within a comment, or before this mark
 			spans = spans[1:]
 		}
-		switch {
-		case raw[i] == '`':
-			if len(spans) > 0 && spans[0].from == i {
-				i = spans[0].end
-			} else {
-				i += leadingCount(raw[i:], '`')
-			}
-		case strings.HasPrefix(raw[i:], "<!--"):
-			b.WriteString(raw[from:i])
-			first := strings.TrimSpace(b.String()) == ""
-			if first {
-				*lead = true
-			}
-			// "<!-->" is a whole comment: its end may share the dashes of its beginning.
-			end := strings.Index(raw[i+2:], "-->")
-			if end < 0 {
-				s.inComment, s.commentMayShow = true, !first
-				s.commentText.Reset()
-				s.commentText.WriteString(raw[i+4:])
-				s.commentText.WriteByte('\n')
-				return b.String(), unclosed
-			}
-			if end > 2 {
-				s.noteComment(raw[i+4 : i+2+end])
-			}
-			i += 2 + end + len("-->")
-			from = i
-		default:
-			i++
+		if len(spans) > 0 && spans[0][0] < at {
+			i = spans[0][1]
+			continue
 		}
+		b.WriteString(raw[from:at])
+		isFirst := strings.TrimSpace(b.String()) == ""
+		*lead = *lead || isFirst
+		// "<!-->" is a whole comment: its end may share the dashes of its beginning.
+		end := strings.Index(raw[at+2:], "-->")
+		if end < 0 {
+			s.inComment, s.commentMayShow = true, !isFirst
+			s.commentText.Reset()
+			s.commentText.WriteString(raw[at+4:] + "\n")
+			return b.String(), unclosed
+		}
+		if end > 2 {
+			s.noteComment(raw[at+4 : at+2+end])
+		}
+		i = at + 2 + end + len("-->")
+		from = i
 	}
 	b.WriteString(raw[from:])
 	return b.String(), unclosed
 }
 
-// span is a part of a line, from its first byte to behind its last.
-type span struct{ from, end int }
-
-// codeSpans finds the code spans of a line, in order. Every run of backticks is looked at once.
-func codeSpans(raw string) (spans []span, unclosed bool) {
-	if strings.IndexByte(raw, '`') < 0 {
-		return nil, false
-	}
-	var runs []span
-	for i := 0; i < len(raw); i++ {
-		if n := leadingCount(raw[i:], '`'); n > 0 {
-			runs = append(runs, span{i, i + n})
-			i += n
-		}
-	}
+// codeSpans finds the code spans of a line, each from its first byte to behind its last, in order.
+func codeSpans(raw string) (spans [][]int, unclosed bool) {
+	runs := backticks().FindAllStringIndex(raw, -1)
 	next := map[int]int{} // by length: the nearest run to the right
 	closing := make([]int, len(runs))
 	for i, run := range slices.Backward(runs) {
-		closing[i], next[run.end-run.from] = next[run.end-run.from], i
+		closing[i], next[run[1]-run[0]] = next[run[1]-run[0]], i
 	}
 	for i := 0; i < len(runs); i++ {
 		if end := closing[i]; end > 0 {
-			spans = append(spans, span{runs[i].from, runs[end].end})
+			spans = append(spans, []int{runs[i][0], runs[end][1]})
 			i = end
 		} else {
 			unclosed = true
@@ -324,140 +268,74 @@ func codeSpans(raw string) (spans []span, unclosed bool) {
 	return spans, unclosed
 }
 
-// cutCodeSpans cuts the code spans out of a line.
 func cutCodeSpans(text string) string {
 	return replaceCodeSpans(text, func(string) string { return "" })
 }
 
 // replaceCodeSpans returns a line with something in the place of each of its code spans.
 func replaceCodeSpans(text string, by func(span string) string) string {
-	spans, _ := codeSpans(text)
-	if len(spans) == 0 {
+	if !strings.Contains(text, "`") {
 		return text
 	}
+	spans, _ := codeSpans(text)
 	var b strings.Builder
 	from := 0
 	for _, s := range spans {
-		b.WriteString(text[from:s.from])
-		b.WriteString(by(text[s.from:s.end]))
-		from = s.end
+		b.WriteString(text[from:s[0]] + by(text[s[0]:s[1]]))
+		from = s[1]
 	}
 	b.WriteString(text[from:])
 	return b.String()
 }
 
-// followTags keeps track of hidingTags, which make the text between them not the writer's own. It reports whether this
-// line holds such text.
-func (s *pageScanner) followTags(text string) bool {
-	concerned := false
+// followTags keeps track of hidingTags, and reports whether a part of this line stands between them.
+func (s *pageScanner) followTags(text string) (concerned bool) {
 	if s.openTag {
-		end := strings.IndexByte(text, '>')
-		if end < 0 {
+		_, after, isClosed := strings.Cut(text, ">")
+		if !isClosed {
 			return true
 		}
-		s.openTag, concerned = false, true
-		text = text[end+1:]
+		s.openTag, concerned, text = false, true, after
 	}
-	for {
-		i := strings.IndexByte(text, '<')
-		if i < 0 || i+1 >= len(text) {
-			return concerned || s.hidingDepth > 0
-		}
-		text = text[i+1:]
-		closing := text[0] == '/'
-		word := strings.TrimPrefix(text, "/")
-		n := 0
-		for n < len(word) && n < 16 && isAlnum(word[n]) {
-			n++
-		}
-		if n == 0 {
-			continue
-		}
-		tag := lowerASCII(word[:n])
-		next := strings.IndexAny(word[n:], "<>")
-		if next < 0 || word[n+next] == '<' {
-			rest := word[n:]
-			if next >= 0 {
-				rest = rest[:next]
-			}
-			if next < 0 && (strings.TrimSpace(rest) == "" || strings.Contains(rest, "=")) {
-				s.openTag = true
-				return true
-			}
-			continue
-		}
+	for _, m := range anyTag().FindAllStringSubmatch(text, -1) {
+		tag, isClosing := lowerASCII(m[2]), m[1] != ""
 		switch {
-		case s.hidingDepth == 0 && !closing && slices.Contains(hidingTags[:], tag):
+		case m[4] == "":
+			s.openTag = strings.TrimSpace(m[3]) == "" || strings.Contains(m[3], "=")
+			concerned = concerned || s.openTag
+		case s.hidingDepth == 0 && !isClosing && slices.Contains(hidingTags[:], tag):
 			s.hidingTag, s.hidingDepth, concerned = tag, 1, true
-		case s.hidingDepth > 0 && tag == s.hidingTag && closing:
+		case s.hidingDepth == 0 || tag != s.hidingTag:
+		case isClosing:
 			s.hidingDepth--
-		case s.hidingDepth > 0 && tag == s.hidingTag:
+		default:
 			s.hidingDepth++
 		}
 	}
+	return concerned || s.hidingDepth > 0
 }
 
-// followStrikes keeps track of what is struck out: GitHub takes one tilde or two, and a struck part may go on over the lines
-// of a paragraph. It reports whether a part of this line may be struck out.
+// followStrikes reports whether a part of this line may be struck out. GitHub takes one tilde or two, over several lines.
 func (s *pageScanner) followStrikes(text string) bool {
 	concerned := s.struck
-	for i := strings.IndexByte(text, '~'); i >= 0 && i < len(text); {
-		n := leadingCount(text[i:], '~')
-		if n <= 2 {
+	for _, run := range tildes().FindAllString(text, -1) {
+		if len(run) <= 2 {
 			s.struck, concerned = !s.struck, true
 		}
-		next := strings.IndexByte(text[i+n:], '~')
-		if next < 0 {
-			break
-		}
-		i += n + next
 	}
 	return concerned
-}
-
-// isLinkDefinition reports whether a line defines a link or a footnote: "[name]: address".
-func isLinkDefinition(text string) bool {
-	indent, rest := cutIndent(text)
-	if indent > 3 || !strings.HasPrefix(rest, "[") {
-		return false
-	}
-	end := strings.IndexByte(rest, ']')
-	return end > 1 && strings.HasPrefix(rest[end+1:], ":")
-}
-
-// endsInItsOwnWay reports whether an XML instruction, a declaration or CDATA begins in a line: where those end is not followed.
-func endsInItsOwnWay(text string) bool {
-	if strings.Contains(text, "<?") {
-		return true
-	}
-	for {
-		_, after, found := strings.Cut(text, "<!")
-		if !found {
-			return false
-		}
-		if after != "" && (after[0] == '[' || isAlnum(after[0])) {
-			return true
-		}
-		text = after
-	}
 }
 
 // underlineHeading makes the line before a heading, if text underlines it.
 func (s *pageScanner) underlineHeading(text string) {
 	mark := strings.TrimSpace(text)
-	if len(s.lines) == 0 || mark == "" || leadingCount(mark, mark[0]) != len(mark) || mark[0] != '=' && mark[0] != '-' {
+	if len(s.lines) == 0 || mark == "" || strings.Trim(mark, "=") != "" && strings.Trim(mark, "-") != "" {
 		return
 	}
 	last := &s.lines[len(s.lines)-1]
-	if last.visibility != inView || last.level > 0 || last.afterComment || strings.TrimSpace(last.text) == "" ||
-		strings.Contains(last.text, "|") {
-		return
-	}
-	if _, item := listItem(strings.TrimSpace(last.text)); item {
-		return
-	}
-	last.level = 2
-	if mark[0] == '=' {
-		last.level = 1
+	above := strings.TrimSpace(last.text)
+	_, isItem := listItem(above)
+	if last.visibility == inView && last.level == 0 && !last.afterComment && above != "" && !strings.Contains(above, "|") && !isItem {
+		last.level = map[byte]int{'=': 1, '-': 2}[mark[0]]
 	}
 }

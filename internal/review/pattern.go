@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/review-coordinator/coordinator/internal/lazy"
 )
 
 // A pattern is an expression for lines in lower case. It is tried only where a line holds one of its words, found in the
@@ -24,11 +26,8 @@ func patternOf(expr string) pattern {
 	})}
 }
 
-// lazyRegexp returns a function that compiles an expression when it is first called: a program that reads no text compiles
-// none.
-func lazyRegexp(expr string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
-}
+// lazyRegexp returns a function that compiles an expression when it is first called: who reads no text compiles none.
+func lazyRegexp(expr string) func() *regexp.Regexp { return lazy.Regexp(expr) }
 
 // neededWords returns words of which every match of an expression holds one; nil if it finds none.
 func neededWords(re *syntax.Regexp) (words []string) {
@@ -69,12 +68,7 @@ func (p pattern) mayMatch(line string) bool {
 		return false
 	}
 	words := p.words()
-	for _, w := range words {
-		if len(w) <= len(line) && strings.Contains(line, w) {
-			return true
-		}
-	}
-	return len(words) == 0
+	return len(words) == 0 || slices.ContainsFunc(words, func(w string) bool { return strings.Contains(line, w) })
 }
 
 // findGroups returns the groups of p's match in a line, nil if there is none.

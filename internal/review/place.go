@@ -7,12 +7,6 @@ import (
 	"strings"
 )
 
-// A place is a line of a file.
-type place struct {
-	path string
-	line int
-}
-
 var (
 	// placeInText matches path:line, which stands by itself or in marks.
 	placeInText = lazyRegexp("(?:^|[ \t`(\\[*\"'<|])([\\w@+~./\\\\\\x{80}-\\x{10ffff}-]*\\w):(\\d+)\\b")
@@ -27,21 +21,21 @@ var (
 	runnerFolder = lazyRegexp(`^(?:/(?:home|Users)/runner/work|/__w|/.*/_work|/_work|D:/a)/([^/]+)/([^/]+)/(.+)$`)
 )
 
-// newPlace returns a line of a file; ok is false if the number is none of a line.
-func newPlace(path, number string) (p place, ok bool) {
-	line, err := strconv.Atoi(number)
-	return place{path, line}, err == nil && line > 0 && line < 1<<30
+// lineNumber returns the number of a line; 0 if it is none.
+func lineNumber(digits string) int {
+	n, err := strconv.Atoi(digits)
+	if err != nil || n >= 1<<30 {
+		return 0
+	}
+	return n
 }
 
 // permalink reads a line that is nothing but a link to a line of code on GitHub: ".../blob/SHA/path#L13-L17".
-func permalink(text string) (p place, ok bool) {
+func permalink(text string) (path string, line int) {
 	if !strings.HasPrefix(text, "https://") || len(text) > maxMatchedLine || strings.ContainsAny(text, " \t<>()") {
-		return p, false
+		return "", 0
 	}
-	if m := placeInBlob().FindStringSubmatch(text); m != nil {
-		return newPlace(m[1], m[2])
-	}
-	return p, false
+	return findPlace(text)
 }
 
 // findPlace returns the first path:line in text, or else the first link to a line of code, relative to the repository. A path
@@ -52,13 +46,13 @@ func findPlace(text string) (path string, line int) {
 		path, after := text[at[2]:at[3]], text[at[1]:]
 		isVersion := len(after) > 1 && after[0] == '.' && isAlnum(after[1])
 		isPath := strings.ContainsAny(path, `./\`) && !strings.HasPrefix(path, "//") && strings.Trim(path, "0123456789./") != ""
-		if p, ok := newPlace(path, text[at[4]:at[5]]); ok && isPath && !isVersion {
-			return repositoryPath(p.path), p.line
+		if n := lineNumber(text[at[4]:at[5]]); n > 0 && isPath && !isVersion {
+			return repositoryPath(path), n
 		}
 	}
 	for _, m := range placeInBlob().FindAllStringSubmatch(text, -1) {
-		if p, ok := newPlace(m[1], m[2]); ok {
-			return p.path, p.line
+		if n := lineNumber(m[2]); n > 0 {
+			return m[1], n
 		}
 	}
 	return "", 0
@@ -76,7 +70,6 @@ func repositoryPath(path string) string {
 	return path
 }
 
-// cutRunnerFolder cuts the folder off a path into which a runner checked the repository out.
 func cutRunnerFolder(path string) (rest string, ok bool) {
 	slashed := path
 	if strings.HasPrefix(path, `D:\a\`) { // Windows

@@ -69,7 +69,7 @@ func TestEachUnreadShapeIsNeeded(t *testing.T) {
 			t.Errorf("%q is not recognised: %s", s.example, unreadClasses(s.example))
 		}
 		if unreadShapes = slices.Delete(slices.Clone(all), i, i+1); saysUnread(s.example) {
-			t.Errorf("%q is recognised without %s: %s", s.example, s.shape(), unreadClasses(s.example))
+			t.Errorf("%q is recognised without %s: %s", s.example, s.expr(), unreadClasses(s.example))
 		}
 	}
 }

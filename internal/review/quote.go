@@ -86,4 +86,6 @@ func overwriteUnseen(s string, with byte) string {
 }
 
 // isUnseen reports whether r shows nothing, so that a quote leaves it out.
-func isUnseen(r rune) bool { return unicode.IsControl(r) && !unicode.IsSpace(r) || isInvisible(r) }
+func isUnseen(r rune) bool {
+	return unicode.IsControl(r) && (!unicode.IsSpace(r) || r == 0x85) || isInvisible(r)
+}

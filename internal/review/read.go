@@ -11,7 +11,6 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// read reads the document as the text of m.
 func (d *document) read(m Material) Reading {
 	r := d.reviewer
 	d.pull = m.Pull
@@ -19,29 +18,22 @@ func (d *document) read(m Material) Reading {
 	var got Reading
 	switch m.Kind {
 	case Check, Status:
+		decides := r.Verdict.Kind == quorum.Conclusion
 		if working, yes := d.readWorking(); yes && !refused {
 			return working
-		}
-		if r.Verdict.Kind == quorum.Conclusion {
-			if refused {
-				return notice.toReading()
-			}
-			return readConclusion(r, m)
-		}
-		if m.Kind == Status {
-			got = readStatus(r, m)
+		} else if decides && refused {
+			return notice.Reading
+		} else if decides || m.Kind == Status {
+			got = readState(r, m)
 		} else {
 			got = d.readCheck(m)
 		}
 	case Comment, Review:
 		if r.Heading != "" && !d.HasHeading(r.Heading) {
-			return Reading{
-				Outcome: quorum.Unrelated, Reason: quorum.ReasonUnknown, Detail: shortQuote(m.Body[:min(len(m.Body), 4*maxDetail)]),
-				Rule: "it does not open with the heading " + shortQuote(r.Heading),
-			}
+			got.Detail = shortQuote(m.Body[:min(len(m.Body), 4*maxDetail)])
+			return got.asUnrelated("it does not open with the heading "+shortQuote(r.Heading), 0)
 		}
 		got = d.readText(m)
-	case Log:
 	default:
 		return Reading{Outcome: quorum.Unknown, Reason: quorum.ReasonUnknown}
 	}
@@ -51,13 +43,15 @@ func (d *document) read(m Material) Reading {
 	switch got.Outcome {
 	case quorum.Approved, quorum.Findings, quorum.Malformed, quorum.Partial:
 		if m.Kind == Comment && !d.preset.hasMarks(m.Body) {
-			return Reading{
-				Outcome: quorum.Unrelated, Reason: quorum.ReasonUnknown, Detail: got.Detail,
-				Rule: d.preset.shapes.origin + " marks: it holds none of them",
-			}
+			return got.asUnrelated(d.preset.shapes.origin+" marks: it holds none of them", 0)
 		}
 	}
 	return got
+}
+
+// asUnrelated returns the reading of a text that is no review, with the quote of got.
+func (got Reading) asUnrelated(rule string, line int) Reading {
+	return Reading{Outcome: quorum.Unrelated, Reason: quorum.ReasonUnknown, Detail: got.Detail, Rule: rule, Line: line}
 }
 
 // beside returns the reading of a text that holds a notice, and without it would read as got. An objection stands. An
@@ -65,69 +59,44 @@ func (d *document) read(m Material) Reading {
 func (n foundNotice) beside(got Reading) Reading {
 	approved := got.Outcome == quorum.Approved || got.taken
 	switch {
-	case got.Outcome == quorum.Findings && !got.minorOnly:
+	case got.Outcome == quorum.Findings && !got.minorOnly,
+		got.Outcome == quorum.Running && n.Outcome == quorum.Empty, // what it says of another review, beside this one
+		approved && !n.strong && !n.own:
 		return got
-	case got.Outcome == quorum.Running && n.Outcome == quorum.Empty: // what it says of another review, beside this one
-		return got
-	case approved && !n.strong && !n.own:
-		return got
-	case approved && !(n.own && n.line < got.Line):
-		return Reading{
-			Outcome: quorum.Malformed, Reason: quorum.ReasonContradicts, Detail: n.Detail,
-			Findings: got.Findings, Rule: n.Rule, Line: n.line + 1,
-		}
+	case approved && !(n.own && n.Line <= got.Line):
+		contradicts := ruling{vote: yesAndNo, detail: n.Detail, rule: n.Rule, line: n.Line - 1}.toReading()
+		contradicts.Findings = got.Findings
+		return contradicts
 	}
-	return n.toReading()
-}
-
-func (n foundNotice) toReading() Reading {
-	n.Line = n.line + 1
 	return n.Reading
 }
 
-// readWorking reads a text that says that its review is under way.
-func (d *document) readWorking() (Reading, bool) {
-	line, rule, yes := d.saysWorking()
-	if !yes {
-		return Reading{}, false
-	}
-	return Reading{
-		Outcome: quorum.Running, Reason: quorum.ReasonRunning, Detail: shortQuote(d.lines[line].text), Rule: rule, Line: line + 1,
-	}, true
-}
-
-// readConclusion reads a check's conclusion or a status' state as the verdict, where the policy says that it is one.
-func readConclusion(r quorum.Reviewer, m Material) Reading {
-	word := m.Conclusion
+// readState reads a check's conclusion or a status' state: a verdict only where the policy says so.
+func readState(r quorum.Reviewer, m Material) Reading {
+	word, decides := m.Conclusion, r.Verdict.Kind == quorum.Conclusion
 	if m.Kind == Status {
 		word = m.State
 	}
 	got := Reading{Outcome: quorum.Unknown, Reason: quorum.ReasonUnknown, Detail: shortQuote(word)}
+	if !decides {
+		got.Detail = shortQuote(m.Body)
+	}
 	objects := r.FailureMeans == quorum.MeansFindings && (word == "failure" || word == "action_required") || // an App asks for action
 		r.Verdict.Neutral == quorum.MeansFindings && word == "neutral"
 	switch {
+	case word == "" && decides, word == "pending" && m.Kind == Status:
+		got.Outcome, got.Reason = quorum.Running, quorum.ReasonRunning
+	case !decides && (word == "failure" || word == "error"):
+	case !decides && r.Status != "" && r.Preset == "":
+		got.Outcome, got.Reason = quorum.Malformed, quorum.ReasonMalformed
+	case !decides:
+		got.Outcome = quorum.Unrelated
 	case word == "success":
 		got.Outcome, got.Reason = quorum.Approved, quorum.ReasonApproved
 	case objects:
 		got.Outcome, got.Reason = quorum.Findings, quorum.ReasonFindings
 	case word == "neutral", word == "skipped":
 		got.Outcome, got.Reason = quorum.Declined, quorum.ReasonSkipped
-	case word == "", word == "pending" && m.Kind == Status:
-		got.Outcome, got.Reason = quorum.Running, quorum.ReasonRunning
-	}
-	return got
-}
-
-// readStatus reads a commit status whose state is no verdict. Its description is too short to hold one.
-func readStatus(r quorum.Reviewer, m Material) Reading {
-	got := Reading{Outcome: quorum.Unrelated, Reason: quorum.ReasonUnknown, Detail: shortQuote(m.Body)}
-	switch {
-	case m.State == "pending":
-		got.Outcome, got.Reason = quorum.Running, quorum.ReasonRunning
-	case m.State == "failure", m.State == "error":
-		got.Outcome = quorum.Unknown
-	case r.Status != "" && r.Preset == "":
-		got.Outcome, got.Reason = quorum.Malformed, quorum.ReasonMalformed
 	}
 	return got
 }
@@ -140,16 +109,14 @@ func (d *document) readCheck(m Material) Reading {
 		return got
 	case got.Outcome == quorum.Approved:
 		return Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonContradicts, Detail: got.Detail, Findings: got.Findings}
-	case m.Conclusion == "skipped":
-		return Reading{Outcome: quorum.Declined, Reason: quorum.ReasonSkipped}
-	case m.Conclusion == "timed_out":
-		return Reading{Outcome: quorum.Hung, Reason: quorum.ReasonHung}
 	}
-	return Reading{Outcome: quorum.Unknown, Reason: quorum.ReasonUnknown, Detail: shortQuote(m.Conclusion)}
+	if got = outcomeOfConclusion(m.Conclusion); got.Outcome == quorum.Unknown {
+		got.Detail = shortQuote(m.Conclusion)
+	}
+	return got
 }
 
-// readText reads the words and the state of a comment, a review or a check, in the order that DESIGN gives: what objects,
-// what approves unless something takes it away, and what is neither.
+// readText reads the words and the state of a comment, a review or a check.
 func (d *document) readText(m Material) Reading {
 	working, busy := d.readWorking()
 	got := d.readVerdict(m)
@@ -157,9 +124,7 @@ func (d *document) readText(m Material) Reading {
 	case got.Outcome == quorum.Findings, got.final && got.Outcome != quorum.Approved:
 		return got
 	case d.isReply():
-		return Reading{
-			Outcome: quorum.Unrelated, Reason: quorum.ReasonUnknown, Detail: got.Detail, Rule: d.preset.shapes.origin + " reply_marker",
-		}
+		return got.asUnrelated(d.preset.shapes.origin+" reply_marker", 0)
 	case busy && !(got.final && strings.HasPrefix(working.Rule, "working: ")): // not for words that anybody writes
 		return working
 	case got.Outcome == quorum.Approved:
@@ -169,8 +134,8 @@ func (d *document) readText(m Material) Reading {
 		if start == len(d.lines) {
 			return Reading{Outcome: quorum.Empty, Reason: quorum.ReasonEmpty}
 		}
-		if line, rule, ok := d.otherLine(); ok {
-			return Reading{Outcome: quorum.Unrelated, Reason: quorum.ReasonUnknown, Detail: got.Detail, Rule: rule, Line: line + 1}
+		if line, rule, ok := d.findShape(listOther, 12, anyCount); ok {
+			return got.asUnrelated(rule, line+1)
 		}
 		if got.Detail == "" {
 			hasWords := func(l pageLine) bool { return strings.TrimSpace(l.text) != "" }
@@ -186,50 +151,25 @@ func (d *document) readText(m Material) Reading {
 // of the change was seen, or, where no words of its vendor approve, a veto.
 func (d *document) unlessTakenAway(got Reading) Reading {
 	at := got.Line - 1
-	if at >= 0 && !got.ownWords && d.size > maxFreeText {
-		return d.takenAway(got, at, quorum.Malformed, "too long to read")
-	}
-	if line, source, found := d.partialLine(); found {
-		return d.takenAway(got, line, quorum.Partial, source)
-	}
-	if line, found := d.unreadLine(at, got.ownWords); found {
-		return d.takenAway(got, line, quorum.Malformed, ruleUnread)
-	}
-	if got.final {
+	outcome, reason := quorum.Malformed, quorum.ReasonPartial
+	line, rule, found := d.findShape(listPartial, len(d.lines), func(count string) bool { return !isZero(count) })
+	if isTooLong := at >= 0 && !got.ownWords && d.size > maxFreeText; isTooLong {
+		line, rule, reason = at, "too long to read", quorum.ReasonContradicts
+	} else if found {
+		outcome = quorum.Partial
+	} else if line, found = d.unreadLine(at, got.ownWords); found {
+		rule = ruleUnread
+	} else if got.final {
 		return got
-	}
-	if line, rule, found := d.vetoLine(at, at < 0 || got.ownWords); found {
-		return d.takenAway(got, line, quorum.Malformed, rule)
-	}
-	return got
-}
-
-// takenAway returns the reading of an approval that a line takes away.
-func (d *document) takenAway(got Reading, line int, outcome quorum.Outcome, rule string) Reading {
-	reason := quorum.ReasonContradicts
-	switch {
-	case outcome == quorum.Partial || rule == ruleUnread:
-		reason = quorum.ReasonPartial
-	case rule == ruleCondition:
+	} else if line, rule, found = d.vetoLine(at, at < 0 || got.ownWords); !found {
+		return got
+	} else if reason = quorum.ReasonContradicts; rule == ruleCondition {
 		reason = quorum.ReasonConditional
 	}
 	return Reading{
 		Outcome: outcome, Reason: reason, Detail: shortQuote(d.lines[line].text), Findings: got.Findings,
 		Rule: rule, Line: line + 1, taken: true,
 	}
-}
-
-// partialLine finds the line by which the vendor says that it did not see all of the change.
-func (d *document) partialLine() (line int, rule string, found bool) {
-	for i := range d.lines {
-		if d.statements[i] == "" {
-			continue
-		}
-		if s, _, ok := d.shapeAt(listPartial, i, func(count string) bool { return !isZero(count) }); ok {
-			return i, s.rule, true
-		}
-	}
-	return 0, "", false
 }
 
 // readVerdict reads a text in the format that the policy names.
@@ -241,7 +181,7 @@ func (d *document) readVerdict(m Material) Reading {
 	case kind == quorum.JSON:
 		got = readJSON(r, m.Body, d.LinedText)
 	case kind == quorum.Conclusion, kind == quorum.Artifact: // no text is its verdict; its account's comments on the diff object
-		if got = (Reading{Outcome: quorum.Unrelated, Reason: quorum.ReasonUnknown}); r.Author == quorum.ActionsBot {
+		if got = (Reading{}).asUnrelated("", 0); r.Author == quorum.ActionsBot {
 			return got
 		}
 	case kind == quorum.ReadyToMerge: // nothing but fields
@@ -259,7 +199,7 @@ func (d *document) readVerdict(m Material) Reading {
 		got, isVerdict = d.readForms(m, d.ruleFields()), true
 		hasState := kind != quorum.ReviewState || m.Kind != Comment // only a review has a state
 		if !hasState && got.Outcome != quorum.Findings {
-			return Reading{Outcome: quorum.Unrelated, Reason: quorum.ReasonUnknown, Detail: got.Detail}
+			return got.asUnrelated("", 0)
 		}
 	case kind == quorum.Words:
 		got = noVerdict
@@ -272,13 +212,11 @@ func (d *document) readVerdict(m Material) Reading {
 // noVerdict is the reading of a text that says nothing in its format.
 var noVerdict = Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonMalformed}
 
-// isNeither reports whether a text was read as neither a verdict nor anything else.
 func (got Reading) isNeither() bool {
 	return got.Outcome == quorum.Malformed && got.Reason == quorum.ReasonMalformed
 }
 
-// withState joins the reading of a text with the state of its review and with its comments on the diff. isVerdict says that the
-// state may decide.
+// withState joins the reading of a text with its comments on the diff, and the state of its review, if that may decide.
 func (d *document) withState(m Material, got Reading, isVerdict bool) Reading {
 	state := ""
 	if m.Kind == Review {
@@ -314,23 +252,12 @@ func (d *document) withState(m Material, got Reading, isVerdict bool) Reading {
 	return got
 }
 
-// markBelow says of all findings whether they lie below what objects, whatever their severity.
-func markBelow(findings []quorum.Finding, isBelow bool) {
-	for i := range findings {
-		findings[i].Below = isBelow
-	}
-}
-
 // readForms reads counts, lists, the vendor's own sentences and the fields that were found: the format `auto`, and without
-// fields `findings`.
+// fields `findings`. Comments on the diff that all lie below min_severity do not object, nor does a sentence that only counts
+// them and that no words follow.
 func (d *document) readForms(m Material, fields ruling) Reading {
 	t := tallyFindings(d.LinedText)
-	return d.acceptMinor(m, t, d.combineRulings(t, fields, d.ruleSentences()))
-}
-
-// acceptMinor returns the reading of a text whose comments on the diff all lie below min_severity: they do not object, nor
-// does a sentence that only counts them and that no words follow.
-func (d *document) acceptMinor(m Material, t findingTally, got Reading) Reading {
+	got := d.combineRulings(t, fields, d.ruleSentences())
 	if m.Threads > 0 || m.Minor == 0 {
 		return got
 	}

@@ -539,7 +539,7 @@ func TestAQuoteShowsNoKey(t *testing.T) {
 		texts := []string{
 			key, "a key: " + key + " in it", "\t" + key + "\n", "\x1b[31m" + key + "\x1b[0m",
 			"a\x1b[1m" + key, "\x1b(B\x1b[m" + key, "\x1b[" + key, "\x1b" + key,
-			key[:3] + "\u200b" + key[3:], key[:6] + "\x01" + key[6:], key[:len(key)-2] + "\u2060" + key[len(key)-2:],
+			key[:3] + "\u200b" + key[3:], key[:5] + "\u0085" + key[5:], key[:6] + "\x01" + key[6:], key[:len(key)-2] + "\u2060" + key[len(key)-2:],
 			"token\u200b" + key, "token\x00" + key, "from_" + key, `{"message":"denied\n` + key + `"}`, "url=https%3A" + key,
 		}
 		for _, next := range keys {
@@ -574,16 +574,20 @@ func mustReadBesideAYes(t *testing.T, text string, want quorum.Outcome) {
 // A total may stand before what it is made of. Whatever of it is grave stands against a yes.
 func TestCountsBehindATotal(t *testing.T) {
 	for line, want := range map[string]quorum.Outcome{
-		"Issues: 3 (2 high, 1 low)":                 quorum.Malformed,
-		"Findings: 3 (2 critical, 1 low)":           quorum.Malformed,
-		"**Total issues:** 4 (1 critical, 3 minor)": quorum.Malformed,
-		"Issues found: 2 critical":                  quorum.Malformed,
-		"Found 3 issues (2 high, 1 low)":            quorum.Malformed,
-		"3 issues found: 2 high, 1 low":             quorum.Malformed,
-		"Issues: 3 (2 high, the rest minor)":        quorum.Malformed, // the parts are not understood: the total counts
-		"Issues: 3 (0 critical, 3 low)":             quorum.Approved,
-		"Issues: 0 (0 high, 0 low)":                 quorum.Approved,
-		"Issues: 2 (2 resolved)":                    quorum.Approved,
+		"Issues: 3 (2 high, 1 low)":                                quorum.Malformed,
+		"Findings: 3 (2 critical, 1 low)":                          quorum.Malformed,
+		"**Total issues:** 4 (1 critical, 3 minor)":                quorum.Malformed,
+		"Issues found: 2 critical":                                 quorum.Malformed,
+		"Found 3 issues (2 high, 1 low)":                           quorum.Malformed,
+		"3 issues found: 2 high, 1 low":                            quorum.Malformed,
+		"Issues: 3 (2 high, the rest minor)":                       quorum.Malformed, // the parts are not understood: the total counts
+		"Issues: 3 (0 critical, 3 low)":                            quorum.Approved,
+		"Issues: 0 (0 high, 0 low)":                                quorum.Approved,
+		"Issues: 2 (2 resolved)":                                   quorum.Approved,
+		"High: 2+":                                                 quorum.Malformed,
+		"**Tests passed.**\n\n1. [P1] The lock is never released.": quorum.Malformed,
+		"### Minor\n\nNone worth mentioning.":                      quorum.Approved,
+		"**Critical:** Nothing worth keeping survives a crash":     quorum.Malformed,
 	} {
 		mustReadBesideAYes(t, line, want)
 		got := Read(autoReviewer(), Material{Kind: Comment, Body: line + "\n\nNo issues found.\n"})
@@ -601,6 +605,14 @@ func TestTablesThatExplain(t *testing.T) {
 		"| Severity | Issue |\n|--|--|\n| Critical | None |":                                    quorum.Approved,
 		"| Severity | Issue | File |\n|--|--|--|\n| Critical | SQL injection in login | None |": quorum.Malformed,
 		"| Severity | Issue | File |\n|--|--|--|\n| Critical | SQL injection in login | - |":    quorum.Malformed,
+		// The header is what a rule follows. A row without one is no table, and can object.
+		"| High | 2 |\n| Low | 1 |": quorum.Malformed,
+		"| All | of the previous review was addressed |\n| Severity | Count |\n|--|--|\n| High | 2 |": quorum.Malformed,
+		"| Remaining\n| High | 3 |": quorum.Malformed,
+		"| Severity | Remaining | Unresolved |\n|--|--|--|\n| High | 0 | 1 |":              quorum.Malformed,
+		"| Severity | Outstanding | Open |\n|--|--|--|\n| Critical | 2 | 0 |":              quorum.Malformed,
+		"| Severity | Found | Open |\n|--|--|--|\n| Critical | 2 | 0 |":                    quorum.Approved,
+		"## Highlights\n\n| Sev | Where |\n|--|--|\n| High | the lock leaks in `hub.go` |": quorum.Malformed,
 	} {
 		mustReadBesideAYes(t, table, want)
 	}

@@ -4,19 +4,11 @@ package review
 // what a text says is asked for here, so that the same text has the same answer wherever it is read.
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
-
-// A Reader reads the texts of one reviewer. Making one costs as much as the policy brings shapes of its own (those of a
-// preset are shared): who reads several texts of a reviewer keeps it.
-type Reader struct {
-	reviewer quorum.Reviewer
-	preset   *preset
-	shapes   []*compiledShapes // the preset's, then the policy's
-	field    *namedField       // the policy's; nil if it names none
-}
 
 // NewReader returns the reader of r's texts.
 func NewReader(r quorum.Reviewer) *Reader {
@@ -45,9 +37,7 @@ func (r *Reader) Read(m Material) Reading {
 	case m.Kind == Check && m.State != "" && m.State != "completed":
 		return Reading{Outcome: quorum.Running, Reason: quorum.ReasonRunning}
 	case m.Kind == Review && m.State == "COMMENTED" && m.Threads+m.Minor == 0 && strings.TrimSpace(m.Body) == "":
-		return Reading{
-			Outcome: quorum.Unrelated, Reason: quorum.ReasonUnknown, Rule: "a review that holds nothing but answers in threads",
-		}
+		return Reading{}.asUnrelated("a review that holds nothing but answers in threads", 0)
 	case len(m.Body) > MaxText:
 		return Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonMalformed, Detail: shortQuote(m.Body[:4*maxDetail])}
 	case m.LinedText == nil:
@@ -63,15 +53,11 @@ func (r *Reader) Read(m Material) Reading {
 	return got
 }
 
-// newDocument returns a page as the reader's reviewer's text.
 func (r *Reader) newDocument(p LinedText) *document {
 	if r.preset.OpensQuoted {
 		p = p.withOpenedQuote()
 	}
-	d := &document{
-		LinedText: p, reviewer: r.reviewer, preset: r.preset, shapes: r.shapes, field: r.field,
-		statements: make([]string, len(p.lines)), end: len(p.lines),
-	}
+	d := &document{LinedText: p, Reader: r, statements: make([]string, len(p.lines))}
 	for i, l := range p.lines {
 		if l.visibility == hidden || l.text == "" || len(l.text) > maxMatchedLine {
 			continue
@@ -79,14 +65,12 @@ func (r *Reader) newDocument(p LinedText) *document {
 		item, _ := listItem(strings.TrimSpace(l.text))
 		d.statements[i] = statementOf(item)
 	}
-	if mark := d.preset.History; mark != "" {
-		for i, c := range p.comments {
-			if strings.Contains(lowerASCII(c[:min(len(c), 400)]), mark) {
-				d.end = p.commentLines[i]
-				break
-			}
-		}
+	mark := d.preset.History
+	older := slices.IndexFunc(d.comments, func(c string) bool {
+		return mark != "" && strings.Contains(lowerASCII(c[:min(len(c), 400)]), mark)
+	})
+	if older >= 0 {
+		d.lines, d.comments = p.lines[:p.commentLines[older]], p.comments[:older]
 	}
-	d.lines = p.lines[:d.end]
 	return d
 }

@@ -30,7 +30,6 @@ const (
 	Log                     // a job's log, or its annotations
 )
 
-// kindNames lets a Kind be printed and parsed.
 var kindNames = [...]string{"", "comment", "review", "check", "status", "log"}
 
 func (k Kind) String() string {
@@ -86,6 +85,13 @@ type Reading struct {
 // IsByShape reports whether words of the policy's, or of the preset's vendor, decided.
 func (got Reading) IsByShape(preset string) bool {
 	return strings.HasPrefix(got.Rule, policyOrigin+" ") || strings.HasPrefix(got.Rule, preset+".json ")
+}
+
+// markBelow says of all findings whether they lie below what objects, whatever their severity.
+func markBelow(findings []quorum.Finding, isBelow bool) {
+	for i := range findings {
+		findings[i].Below = isBelow
+	}
 }
 
 // maxFreeText is the longest text that approves by words that anybody writes. Objections are read in the whole of it.

@@ -19,27 +19,27 @@ type ruling struct {
 	weak   bool   // it does not stand in plain view, so that it cannot approve
 }
 
-// toReading returns the reading of a ruling by itself.
 func (r ruling) toReading() Reading {
-	got := Reading{Outcome: quorum.Malformed, Reason: quorum.ReasonMalformed, Detail: r.detail, Rule: r.rule, Line: r.line + 1}
+	got := votedReadings[r.vote]
+	got.Detail, got.Rule, got.Line = r.detail, r.rule, r.line+1
 	switch r.vote {
-	case approves:
-		got.Outcome, got.Reason = quorum.Approved, quorum.ReasonApproved
 	case refuses:
 		return r.refusal()
-	case objects:
-		got.Outcome, got.Reason = quorum.Findings, quorum.ReasonFindings
-	case unfilledTemplate:
-		got.Reason = quorum.ReasonTemplate
-	case conditionalYes:
-		got.Reason = quorum.ReasonConditional
-	case yesAndNo:
-		got.Reason = quorum.ReasonContradicts
 	case silent:
 		got.Line = 0
-	case unclear:
+	default:
 	}
 	return got
+}
+
+var votedReadings = [...]Reading{
+	silent:           {Outcome: quorum.Malformed, Reason: quorum.ReasonMalformed},
+	approves:         {Outcome: quorum.Approved, Reason: quorum.ReasonApproved},
+	objects:          {Outcome: quorum.Findings, Reason: quorum.ReasonFindings},
+	unfilledTemplate: {Outcome: quorum.Malformed, Reason: quorum.ReasonTemplate},
+	conditionalYes:   {Outcome: quorum.Malformed, Reason: quorum.ReasonConditional},
+	yesAndNo:         {Outcome: quorum.Malformed, Reason: quorum.ReasonContradicts},
+	unclear:          {Outcome: quorum.Malformed, Reason: quorum.ReasonMalformed},
 }
 
 // refusal returns the reading of a field whose value says that there was no review. What stands behind it in brackets may tell why.
@@ -120,7 +120,9 @@ func (d *document) ruleField(i int, l pageLine) ruling {
 		}
 		next, at := nextLine(d.LinedText, i)
 		value = stripMarks(headingText(next))
-		if value == "" || strings.ContainsAny(value, ":?") && !beginsWithAnswer(trimSymbols(value)) {
+		bare := trimSymbols(value)
+		isAnswer := beginsWithRejection(bare) || beginsWithOneOf(refusedWords, bare)
+		if value == "" || strings.ContainsAny(value, ":?") && !isAnswer {
 			got.vote = f.voteOfUnknown(unfilledTemplate)
 			return got
 		}

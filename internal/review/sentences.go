@@ -7,7 +7,6 @@ import (
 	"strings"
 )
 
-// presetRuling is the ruling of a preset's own sentences.
 type presetRuling struct {
 	ruling
 	inline bool // the findings that it counts are its inline comments
@@ -22,12 +21,10 @@ func (d *document) ruleSentences() (s presetRuling) {
 		if d.statements[i] == "" {
 			continue
 		}
-		got := d.ruleSentence(i, l)
-		switch {
-		case got.vote == silent:
-		case s.vote == silent, got.veto && !s.veto:
+		switch got := d.ruleSentence(i, l); {
+		case got.vote == silent, s.veto:
+		case s.vote == silent, got.veto:
 			s = got
-		case s.veto:
 		case s.vote != got.vote:
 			s.ruling = ruling{vote: yesAndNo, detail: shortQuote(s.detail + " / " + got.detail), rule: got.rule, line: i}
 		default:
@@ -54,7 +51,6 @@ var sentenceVotes = [...]struct {
 	{listApproves, approves},
 }
 
-// ruleSentence returns the ruling of line i.
 func (d *document) ruleSentence(i int, l pageLine) presetRuling {
 	for _, v := range sentenceVotes {
 		veto := v.list == listVetoes
@@ -119,7 +115,7 @@ func (d *document) onlyIntroduces() bool {
 			continue
 		}
 		words := d.statements[i]
-		isKnown := words != "" && (isOneOf(d.preset.Introduces, words) || isOneOf(d.preset.Wordless, words))
+		isKnown := isOneOf(d.preset.Introduces, words) || isOneOf(d.preset.Wordless, words)
 		if l.visibility == quoted || !isKnown {
 			return false
 		}
@@ -131,21 +127,4 @@ func (d *document) onlyIntroduces() bool {
 func (d *document) isReply() bool {
 	return d.preset.ReplyMarker != "" &&
 		slices.ContainsFunc(d.comments, func(c string) bool { return strings.Contains(lowerASCII(c), d.preset.ReplyMarker) })
-}
-
-// otherLine finds the line by which a text is one of the vendor's that are no reviews.
-func (d *document) otherLine() (line int, rule string, found bool) {
-	seen := 0
-	for i := range d.lines {
-		if d.statements[i] == "" {
-			continue
-		}
-		if s, _, ok := d.shapeAt(listOther, i, anyCount); ok {
-			return i, s.rule, true
-		}
-		if seen++; seen == 12 {
-			break
-		}
-	}
-	return 0, "", false
 }

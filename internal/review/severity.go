@@ -8,40 +8,31 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// The severities, by the words and marks that templates use. Words beat colours: a suggestion is one in any colour.
-var (
-	severityWords = []struct {
-		severity quorum.Severity
-		words    []string
-	}{
-		{quorum.Critical, []string{
-			"critical", "blockers", "blocker", "blocking", "must fix", "must-fix", "must be fixed", "required changes", "changes required",
-			"severe", "p0",
-		}},
-		{quorum.High, []string{"high", "major", "important", "p1"}},
-		{quorum.Medium, []string{"medium", "moderate", "should fix", "warnings", "warning", "p2"}},
-		{quorum.Low, []string{
-			"low", "minor", "nitpicks", "nitpick", "nits", "nit", "suggestions", "suggestion", "trivial", "optional", "p3",
-		}},
-	}
-	severityMarks = []struct {
-		severity quorum.Severity
-		mark     string
-	}{{quorum.Critical, "🔴"}, {quorum.High, "🟠"}, {quorum.Medium, "🟡"}}
+// severityWord matches the words of templates for each severity, in a group of its own, the gravest first.
+const severityWord = `(?:(critical|blockers?|blocking|must[ -]fix|must be fixed|required changes|changes required|severe|p0)` +
+	`|(high|major|important|p1)|(medium|moderate|should fix|warnings?|p2)` +
+	`|(low|minor|nitpicks?|nits?|suggestions?|trivial|optional|p3))`
 
-	// severityTail matches the rest of a label after its severity.
-	severityTail = lazyRegexp(
-		`^(?:[ -](?:severity|priority))?` +
+const praise = `good|positives?|strengths?|praise|highlights|what works|what went well|well done|kudos|observed practices|tests passed`
+
+var (
+	anySeverity = lazyRegexp(severityWord)
+	// severityMark matches the marks in colour. Words beat them: a suggestion is one in any colour.
+	severityMark  = lazyRegexp(`^(?:(🔴)|(🟠)|(🟡)|(🟢))`)
+	severityLabel = lazyRegexp(
+		`^` + severityWord + `\b(?:[ -](?:severity|priority))?` +
 			`(?: (?:issues?|findings?|problems?|concerns?|comments?|bugs?|items?|vulnerabilities|improvements?))?` +
 			`(?: found)?(?: before (?:the )?merg(?:e|ing))?(?: ?[(\[][^()\[\]]{0,40}[)\]])?(?: ?\d+)?$`,
 	)
+	// severityTag matches a severity that something sets off at the beginning of an item, in brackets or not.
+	severityTag = lazyRegexp(`^([(\[]?)` + severityWord + `(?: severity)?(?: priority)?(?: issue)?(?: finding)?(?: before merg(?:e|ing))?` +
+		`([)\]]|:| [-–—] | \|)`)
 	// settledWords mark rows and sections that hold no open complaint: settled ones, and praise.
-	settledWords = lazyRegexp(
-		`\b(?:resolved|fixed|addressed|deferred|acknowledged|good|positives?|strengths?` +
-			`|praise|highlights|passed|previous|prior|since last` +
-			`|dismissed|observed practices|what works|what went well|well done|kudos)\b|^done\b`,
-	)
-	unsettledWords = lazyRegexp(
+	settledWords = lazyRegexp(`\b(?:resolved|fixed|addressed|deferred|acknowledged|passed|previous|prior|since last|dismissed|` +
+		praise + `)\b|^done\b`)
+	// praisingSection matches the names of settled sections that hold nothing that was ever found.
+	praisingSection = lazyRegexp(`\b(?:` + praise + `)\b`)
+	unsettledWords  = lazyRegexp(
 		`\b(?:and|open|new|remaining)\b|&|\b(?:fixed|passed|good|done)-|\b(?:un(?:resolved|fixed|addressed|acknowledged)|not (?:yet )?(?:resolved|fixed|addressed|acknowledged)|still)\b`,
 	)
 	// describingSection matches the names of sections that describe and do not complain.
@@ -67,7 +58,7 @@ var (
 	// here would compile the table of all letters once more.
 	countPart = lazyRegexp(
 		`^(?:([\pL][\pL -]*?(?: \([^()]{0,40}\))?) ?: ?` +
-			`(\d{1,6}|none|n|x|\{[^{}]{0,20}\}|\[[^\[\]]{0,20}\]|<[^<>]{0,20}>)` +
+			`(\d{1,6}\+?|none|n|x|\{[^{}]{0,20}\}|\[[^\[\]]{0,20}\]|<[^<>]{0,20}>)` +
 			`|(\d{1,6}) ([\pL][\pL -]*))$`,
 	)
 	placeholder = lazyRegexp(`^(?:n|x|y|\{.*\}|\[.*\]|<.*>|\.\.\.|…|tbd|count|number)$`)
@@ -93,7 +84,7 @@ var (
 			`|fixed|resolved|addressed|closed)` +
 			// An absence ends: what goes on is a finding that begins with such a word.
 			`(?:$|[.,;:!()]| \(| [—–-] | (?:were |was )?(?:found|identified|detected|reported|noted|remain(?:s|ing|ed)?|at this time|so far|here|requir\w+` +
-			`|to (?:report|flag|fix|add)|in (?:this|the|[0-9a-f]{7})|within|by|since|were|was|that)\b))`,
+			`|to (?:report|flag|fix|add)|worth (?:mention|not|report|flagg|rais)ing|in (?:this|the|[0-9a-f]{7})|within|by|since|were|was|that)\b))`,
 	)
 	// settledCount matches a count of what is no longer open, or was found by somebody else.
 	settledCount   = lazyRegexp(`\b(?:fix(?:e[sd])?|clos(?:e[sd])?|resolv(?:e[sd])?|address(?:e[sd])?|previous(?:ly)?|prior|earlier|already)\b`)
@@ -111,41 +102,28 @@ func saysNothing(words string) bool {
 	return nothing().MatchString(words) && !exceptionWords().MatchString(words)
 }
 
-// severityOfMark returns the severity of a coloured mark. Green is one only beside other colours: alone it says that all
-// is well.
-func severityOfMark(s string, coloured bool) (quorum.Severity, bool) {
-	if coloured && strings.HasPrefix(s, "🟢") {
-		return quorum.Low, true
-	}
-	for _, m := range severityMarks {
-		if strings.HasPrefix(s, m.mark) {
-			return m.severity, true
+// severityOfMatch returns the severity of a match: m[1] to m[4] are the groups of [severityWord], the gravest first; 0 if none holds.
+func severityOfMatch(m []string) quorum.Severity {
+	for i, word := range m {
+		if i > 0 && word != "" {
+			return quorum.Critical + 1 - quorum.Severity(i)
 		}
 	}
-	return 0, false
+	return 0
+}
+
+// severityOfMark returns the severity of a coloured mark. Green is one only beside other colours: alone it says that all
+// is well.
+func severityOfMark(s string, coloured bool) quorum.Severity {
+	if !coloured {
+		s = strings.TrimPrefix(s, "🟢")
+	}
+	return severityOfMatch(severityMark().FindStringSubmatch(s))
 }
 
 // severityOfLabel returns the severity that a label names, if it says nothing else.
-func severityOfLabel(label string) (quorum.Severity, bool) {
-	for _, s := range severityWords {
-		for _, w := range s.words {
-			if rest, ok := cutWord(label, w); ok && severityTail().MatchString(strings.TrimRight(rest, " :")) {
-				return s.severity, true
-			}
-		}
-	}
-	return 0, false
-}
-
-func hasSeverity(words string) bool {
-	for _, s := range severityWords {
-		for _, w := range s.words {
-			if strings.Contains(words, w) {
-				return true
-			}
-		}
-	}
-	return false
+func severityOfLabel(label string) quorum.Severity {
+	return severityOfMatch(severityLabel().FindStringSubmatch(strings.TrimRight(label, " :")))
 }
 
 // priorityBadge matches the picture with which an item begins, as Codex draws its priority.
@@ -153,48 +131,26 @@ var priorityBadge = lazyRegexp(`(?i)^(?:\*\*|<su[bp]>| )*!\[(p[0-3]) badge\]`)
 
 // severityOfItem returns the severity that an item begins with: "**Critical** …", "[P1] …", "🔴 …", "High: …". A mark
 // alone is enough; a word must be set off, else it is prose.
-func severityOfItem(item string, isItem, coloured bool) (quorum.Severity, bool) {
+func severityOfItem(item string, isItem, coloured bool) quorum.Severity {
 	head := item[:min(len(item), 160)]
 	words := stripMarks(head)
 	bare := trimSymbols(words)
 	if m := priorityBadge().FindStringSubmatch(bare); m != nil {
 		return severityOfLabel(lowerASCII(m[1]))
 	}
-	emphatic := strings.HasPrefix(strings.TrimLeftFunc(head, isSymbol), "**") || strings.HasPrefix(head, "__")
-	open := bare != "" && (bare[0] == '[' || bare[0] == '(')
-	if open {
-		bare = bare[1:]
-	}
-	for _, s := range severityWords {
-		for _, w := range s.words {
-			rest, ok := cutWord(bare, w)
-			if !ok {
-				continue
-			}
-			for _, more := range []string{" severity", " priority", " issue", " issues", " finding", " before merge", " before merging"} {
-				rest = strings.TrimPrefix(rest, more)
-			}
-			set := rest != "" &&
-				(open && (rest[0] == ']' || rest[0] == ')') || rest[0] == ':' ||
-					strings.HasPrefix(rest, " - ") || strings.HasPrefix(rest, " — ") ||
-					strings.HasPrefix(rest, " – ") || strings.HasPrefix(rest, " |"))
-			if set && (isItem || open || emphatic || s.severity == quorum.Critical) || emphatic && isItem && isBoldTag(head) {
-				return s.severity, true
-			}
+	bold, isBold := strings.CutPrefix(strings.TrimLeftFunc(head, isSymbol), "**")
+	if m := severityTag().FindStringSubmatch(bare); m != nil && (m[1] != "" || !strings.ContainsAny(m[6], ")]")) {
+		severity := severityOfMatch(m[1:])
+		if isItem || m[1] != "" || isBold || strings.HasPrefix(head, "__") || severity == quorum.Critical {
+			return severity
 		}
 	}
-	if mark, ok := severityOfMark(strings.TrimLeft(words, " "), coloured); ok {
-		return mark, true
+	if tag, _, closed := strings.Cut(bold, "**"); isItem && isBold && closed && len(tag) <= 24 {
+		if severity := severityOfLabel(plainWords(tag)); severity > 0 {
+			return severity
+		}
 	}
-	return 0, false
-}
-
-// isBoldTag reports whether an item begins with a severity in bold and nothing else in it.
-func isBoldTag(head string) bool {
-	bold, isBold := strings.CutPrefix(strings.TrimLeftFunc(head, isSymbol), "**")
-	tag, _, closed := strings.Cut(bold, "**")
-	_, ok := severityOfLabel(plainWords(tag))
-	return ok && isBold && closed && len(tag) <= 24
+	return severityOfMark(strings.TrimLeft(words, " "), coloured)
 }
 
 func isBelow(s, least quorum.Severity) bool { return s > 0 && s < least }

@@ -36,22 +36,12 @@ type shape struct {
 	notice quorum.NoticeShape // what it says, in the list of notices
 }
 
-// shapeHoles are the holes, each with the expression of its content. {any} takes as little as it can, so that a number
+// shapeHoles puts the expression of its content in place of each hole. {any} takes as little as it can, so that a number
 // behind it is whole.
-var shapeHoles = [...]shapeHole{
-	{"n", number},
-	{"some", someNumber},
-	{"count", `(` + number + `|(?:no|zero)\b)`},
-	{"login", login},
-	{"sha", sha},
-	{"word", `[^ ]+`},
-	{"duration", duration},
-	{"any", `.*?`},
-}
-
-type shapeHole struct{ name, expr string }
-
-func (h shapeHole) String() string { return "{" + h.name + "}" }
+var shapeHoles = strings.NewReplacer(
+	`\{n\}`, number, `\{some\}`, someNumber, `\{count\}`, `(`+number+`|(?:no|zero)\b)`, `\{login\}`, login, `\{sha\}`, sha,
+	`\{word\}`, `[^ ]+`, `\{duration\}`, duration, `\{any\}`, `.*?`,
+)
 
 const (
 	number     = `\d+(?:,\d+)*\b`
@@ -62,7 +52,6 @@ const (
 	oneUnit    = `\d[\d.]* *(?:s|ms|sec(?:ond)?s?|m(?:in(?:ute)?)?s?|h(?:(?:ou)?r)?s?|d(?:ay)?s?)`
 )
 
-// The limits of a shape.
 const (
 	maxShape        = 1500 // bytes of its source
 	fewestOfLetters = 3
@@ -90,42 +79,31 @@ func parseShape(source string, list int) (s shape, err error) {
 	return s, s.checkFor(list)
 }
 
-// shapeTokens matches the parts of a shape: holes, brackets, bars and the text between them.
-var shapeTokens = lazyRegexp(`\{[^}]*\}?|[(|)]|[^{(|)]+`)
+// quotedBrackets matches the innermost brackets of a quoted shape.
+var quotedBrackets = lazyRegexp(`\\\(((?:[^\\]|\\[^()])*)\\\)`)
 
-// exprOfShape returns a shape as an expression.
+// exprOfShape returns a shape as an expression. Brackets without a choice are text: \x28 and \x29, which no later step takes for more.
 func exprOfShape(source string) (string, error) {
-	var parts []string
-	var open []int // the brackets that are not closed yet, by their index
-	for _, token := range shapeTokens().FindAllString(source, -1) {
-		part, innermost := regexp.QuoteMeta(token), len(open)-1
-		switch {
-		case token[0] == '{':
-			name, closed := strings.CutSuffix(token[1:], "}")
-			at := slices.IndexFunc(shapeHoles[:], func(h shapeHole) bool { return h.name == name })
-			if !closed {
-				return "", errShapeOpen
-			} else if at < 0 {
-				known := strings.ReplaceAll(strings.Trim(fmt.Sprint(shapeHoles), "[]"), " ", ", ")
-				return "", fmt.Errorf("has an unknown hole {%s}: there are %s", name, known)
+	expr := shapeHoles.Replace(strings.ReplaceAll(regexp.QuoteMeta(source), `\\`, `\x5c`))
+	for quotedBrackets().MatchString(expr) {
+		expr = quotedBrackets().ReplaceAllStringFunc(expr, func(quoted string) string {
+			inner := quoted[2 : len(quoted)-2]
+			if !strings.Contains(inner, `\|`) {
+				return `\x28` + inner + `\x29`
 			}
-			part = shapeHoles[at].expr
-		case token == "(":
-			open = append(open, len(parts))
-		case token == "|" && len(open) > 0: // brackets without a choice are text
-			parts[open[innermost]], part = "(?:", "|"
-		case token == ")" && len(open) > 0:
-			if parts[open[innermost]] == "(?:" {
-				part = ")"
-			}
-			open = open[:innermost]
-		}
-		parts = append(parts, part)
+			return "(?:" + strings.ReplaceAll(inner, `\|`, "|") + ")"
+		})
 	}
-	if len(open) > 0 {
+	_, hole, isHole := strings.Cut(expr, `\{`)
+	name, _, closed := strings.Cut(hole, `\}`)
+	switch {
+	case isHole && !closed, strings.Contains(expr, `\(`):
 		return "", errShapeOpen
+	case isHole:
+		const known = "{n}, {some}, {count}, {login}, {sha}, {word}, {duration}, {any}"
+		return "", fmt.Errorf("has an unknown hole {%s}: there are %s", name, known)
 	}
-	return strings.Join(parts, ""), nil
+	return expr, nil
 }
 
 // holesAndMarks matches what is no letter of a shape, innermost the brackets that hold none.
@@ -147,9 +125,9 @@ func fewestLetters(source string) int {
 	return len(source)
 }
 
-// UnmarshalText parses a shape of a vendor's file that stands in none of the lists of [quorum.Shapes].
+// UnmarshalText parses a shape of a vendor's file, or of the program itself, that stands in no list.
 func (s *shape) UnmarshalText(text []byte) (err error) {
-	if *s, err = parseShape(string(text), listOther); err != nil {
+	if *s, err = parseShape(string(text), noList); err != nil {
 		return fmt.Errorf("%.60q %w", text, err)
 	}
 	return nil
@@ -212,23 +190,22 @@ func cutLinks(text string) string {
 // lazyShapes returns a function that parses shapes which the program itself writes, when it is first called: a program that
 // reads no text parses none.
 func lazyShapes(sources ...string) func() []shape {
-	return sync.OnceValue(func() []shape {
-		all := make([]shape, len(sources))
-		for i, source := range sources {
-			if err := all[i].UnmarshalText([]byte(source)); err != nil {
+	return sync.OnceValue(func() (all []shape) {
+		for _, source := range sources {
+			one, err := parseShape(source, noList)
+			if err != nil {
 				panic(err)
 			}
+			all = append(all, one)
 		}
 		return all
 	})
 }
 
-// isOneOf reports whether a statement has one of the shapes.
 func isOneOf(shapes []shape, statement string) bool {
 	return slices.ContainsFunc(shapes, func(s shape) bool { _, ok := s.match(statement); return ok })
 }
 
-// compiledShapes are shapes ready to be compared with lines.
 type compiledShapes struct {
 	origin string // the preset's file, or "policy"
 	lists  [shapeLists][]shape
@@ -246,7 +223,7 @@ const (
 	listOther
 	listNotices
 	shapeLists
-	noList // that of a badge's label, of which nothing is asked
+	noList // of a shape that stands in no list
 )
 
 var shapeListNames = [shapeLists]string{
@@ -355,5 +332,4 @@ const (
 		`|new|actionable|potential|security)`
 )
 
-// countsFindings reports whether a line of a shape says what its number says.
 func countsFindings(source string) bool { return counted().MatchString(source) }

@@ -40,11 +40,7 @@ var (
 		`|safe to merge|conclusion|recommend|outcome|issues|findings|problems|reject|changes requested|request changes`)
 )
 
-// decisiveLabels are words of labels whose value says how a review ended.
-var decisiveLabels = [...]string{
-	"verdict", "decision", "recommendation", "result", "status", "quality", "conclusion", "outcome", "assessment",
-	"rating", "approval", "merge",
-}
+var decisiveLabel = lazyRegexp(`verdict|decision|recommendation|result|status|quality|conclusion|outcome|assessment|rating|approval|merge`)
 
 // SuggestField proposes the verdict format that reads a text with one lone field: its label and its word, in the list
 // in which it most likely belongs.
@@ -75,9 +71,8 @@ func fieldIn(p LinedText, i int) (label, word string) {
 	}
 	value, _, _ = strings.Cut(value, " - ")
 	word = strings.TrimSpace(trimSymbols(value))
-	isDecisive := func(w string) bool { return strings.Contains(label, w) }
 	if word == "" || strings.Count(word, " ") > 2 || strings.Count(label, " ") > 3 ||
-		!slices.ContainsFunc(decisiveLabels[:], isDecisive) {
+		!decisiveLabel().MatchString(label) {
 		return "", ""
 	}
 	return asWritten(p.lines[i].text, label), asWritten(p.lines[at].text, word)

@@ -14,87 +14,73 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// unreadWords are the words that the shapes know, by class; any other word is of the class '.', and a number of 'q'.
-var unreadWords = map[byte]string{
-	'n': "not no never none nothing unable neither nor zero 0 without couldn't didn't wasn't weren't haven't hasn't",
-	'v': "cannot can't isn't aren't don't doesn't", // of what code does, unless a person says it of itself
-	'e': "failed fail denied impossible errored",
-	'r': "read reading reviewed reviewing analyse analysed analyze analyzed analysing analyzing look looked looking inspect inspected " +
-		"examine examined check checked cover covers covered scan scanned process processed see saw seen",
-	'f': "fetch fetched fetching load loaded loading open opened receive received provide provided access accessed accessible " +
-		"include included retrieve retrieved display displayed given get got send sent shown available attached parse parsed fit finish finished complete " +
-		"handed pasted completed reach reached supplied passed performed done made clone respond responded answer answered",
-	'l': "truncated clipped abridged omitted excluded skipped dropped incomplete partial aborted interrupted crashed unavailable " +
-		"inaccessible empty missing exceeded exceeds invalid timeout",
-	'u': "unreviewed unread",
-	'k': "fallback default defaulted defaults",
-	'd': "diff diffs patch patches hunk hunks",
-	'c': "changes changeset pr commit commits",
-	'm': "file files code contents content rest remainder repository",
-	'a': "review reviews verdict analysis pass chunk chunks",
-	'g': "model models reviewer reviewers agent agents tool",
-	'w': "output response answer input",
-	'h': "hit",
-	'o': "only just merely solely",
-	'p': "part parts first half some subset title description names beginning test tests",
-	'b': "be been was were",
-	't': "problem problems issue issues finding findings bug bugs concern concerns blocker blockers regression regressions reason reasons " +
-		"defect defects secret secrets vulnerability vulnerabilities gap gaps change difference way need needs sign flaw flaws how why " +
-		"anything",
-	'x': "generated binary binaries lock lockfile lockfiles deleted image images minified",
-	'I': "i we",
-}
+// unreadWords are the words that the shapes know, behind their class; any other word is of the class '.', and a number of 'q'.
+// Two words that mean something only together are joined by +: the second has the class, and the first none.
+const unreadWords = `
+n not no never none nothing unable neither nor zero 0 without couldn't didn't wasn't weren't haven't hasn't
+v cannot can't isn't aren't don't doesn't does+not do+not is+not are+not
+e failed fail denied impossible errored
+r read reading reviewed reviewing analyse analysed analyze analyzed analysing analyzing look looked looking inspect
+r inspected examine examined check checked cover covers covered scan scanned process processed see saw seen to+review
+r to+view
+f fetch fetched fetching load loaded loading open opened receive received provide provided access accessed accessible
+f include included retrieve retrieved display displayed given get got send sent shown available attached parse parsed
+f fit finish finished complete handed pasted completed reach reached supplied passed performed done made clone respond
+f responded answer answered
+l truncated clipped abridged omitted excluded skipped dropped incomplete partial aborted interrupted crashed
+l unavailable inaccessible empty missing exceeded exceeds invalid timeout cut+off cut+short left+out timed+out ran+out
+l too+large too+big too+long not+valid stopped+half-way stopped+halfway stopped+midway cut+at was+overloaded
+l was+killed was+cancelled refused+to been+capped was+capped stopped+early stopped+after
+u unreviewed unread not+reviewed not+analysed not+analyzed not+inspected
+k fallback default defaulted defaults
+d diff diffs patch patches hunk hunks my+context my+prompt my+input the+prompt
+c changes changeset pr commit commits pull+request
+m file files code contents content rest remainder repository
+a review reviews verdict analysis pass chunk chunks
+g model models reviewer reviewers agent agents tool
+w output response input
+h hit
+o only just merely solely title+alone description+alone
+p part parts first half some subset title description names beginning test tests the+test
+b be been was were
+t problem problems issue issues finding findings bug bugs concern concerns blocker blockers regression regressions
+t reason reasons defect defects secret secrets vulnerability vulnerabilities gap gaps change difference way need needs
+t sign flaw flaws how why anything any+changes
+x generated binary binaries lock lockfile lockfiles deleted image images minified
+I i we
+H don't+have didn't+have not+have please+provide please+paste please+share please+attach
+L limited+to restricted+to
+B based+on worked+from rests+on relied+on
+P half+of part+of some+of most+of third+of quarter+of
+i time+limit token+limit review+limit context+limit output+limit turn+limit context+window context+length token+budget
+. the+reviewed all+reviewed the+included the+open no+longer`
 
-// unreadPhrases are two words that mean something only together: the second gets the class, and the first none.
-var unreadPhrases = map[byte]string{
-	'c': "pull request",
-	'H': "don't have, didn't have, not have, please provide, please paste, please share, please attach",
-	'L': "limited to, restricted to",
-	'B': "based on, worked from, rests on, relied on",
-	'P': "half of, part of, some of, most of, third of, quarter of",
-	'l': "cut off, cut short, left out, timed out, ran out, too large, too big, too long, not valid, stopped half-way, stopped halfway, " +
-		"stopped midway, cut at, was overloaded, was killed, was cancelled, refused to, been capped, was capped, stopped early, stopped after",
-	'u': "not reviewed, not analysed, not analyzed, not inspected",
-	'r': "to review, to view",
-	'd': "my context, my prompt, my input, the prompt",
-	'o': "title alone, description alone",
-	'p': "the test",
-	'i': "time limit, token limit, review limit, context limit, output limit, turn limit, context window, context length, token budget",
-	't': "any changes",
-	'v': "does not, do not, is not, are not",
-	'.': "the reviewed, all reviewed, the included, the open, no longer",
-}
-
-// unreadClass returns the classes of words and phrases. A word of two classes is of the first.
+// unreadClass returns the classes of words, and of two words that are joined.
 var unreadClass = sync.OnceValue(func() map[string]byte {
 	classes := map[string]byte{}
-	for _, class := range []byte("nverflukdcmagwhopbtxI") {
-		for _, w := range strings.Fields(unreadWords[class]) {
-			if classes[w] == 0 {
-				classes[w] = class
-			}
-		}
-	}
-	for class, phrases := range unreadPhrases {
-		for phrase := range strings.SplitSeq(phrases, ", ") {
-			classes[phrase] = class
+	for line := range strings.SplitSeq(unreadWords[1:], "\n") {
+		for w := range strings.FieldsSeq(line[1:]) {
+			classes[w] = line[0]
 		}
 	}
 	return classes
 })
 
-// unreadShapes are what says that something was not read. A letter stands for a word of its class.
-var unreadShapes = []struct {
-	shape   func() *regexp.Regexp
+// An unreadRow says that something was not read.
+type unreadRow struct {
+	expr    func() *regexp.Regexp
 	example string
-}{
+}
+
+// unreadShapes are held against the words of a clause: a letter stands for a word of its class.
+var unreadShapes = []unreadRow{
 	{lazyRegexp(`[ne][^rft]{0,4}[rf][^t]{0,6}[dcmag]`), "unable to load the diff"},
 	{lazyRegexp(`I.?[nv].{0,2}[rf](?:[^t]*$|[^t]{0,6}[dcm])`), "i did not look at the migration"},
 	{lazyRegexp(`d[^nvt]{0,6}v[^t]{0,3}[rf]`), "the diff is not available"},
 	{lazyRegexp(`[dcag][^nt]{0,6}[ne][^t]{0,3}[rf]`), "the diff was never shown to me"},
 	{lazyRegexp(`m[^nt]{0,6}(?:bn|n\.?b)[^t]{0,2}[rf]`), "the changed files could not be opened"},
 	{lazyRegexp(`n[^rft]{0,3}[dcma][^rftn]{0,2}[rf]`), "none of the changed files was read"},
-	{lazyRegexp(`[mdcp].{0,6}u|^.{0,3}u|^u$`), "api/users.go: not reviewed"},
+	{lazyRegexp(`[mdcp].{0,6}u|^.{0,3}u`), "api/users.go: not reviewed"},
 	{lazyRegexp(`n\.?d`), "without the diff this rests on the title"},
 	{lazyRegexp(`[rf][^rf]{0,2}[dcm][^t]{0,3}e`), "fetching the diff failed"},
 	{lazyRegexp(`[ga].{0,2}e`), "the agent failed"},
@@ -128,30 +114,20 @@ var aboutCode = lazyRegexp(
 		`|\b(?:says|shows|counts|lists|reports|logs|prints) (?:how many|which|what) [^;.]*`)
 
 // statedLosses are fields and counts that say so.
-var statedLosses = []struct {
-	expr    func() *regexp.Regexp
-	example string
-}{
+var statedLosses = []unreadRow{
 	{lazyRegexp(`^(?:(?:the )?(?:diff|input|output|response|review|context|prompt|answer|patch|model)s? )?(?:was )?` +
 		`(?:truncated|clipped|cut off|incomplete|partial|fallback|timed out|capped)\??: ?(?:yes|true|[1-9])`), "truncated: yes"},
 	{lazyRegexp(`^(?:diff|patch|files?|code|changes|contents?)(?: (?:was|were))? ?(?:available|reviewed|read|seen|loaded|included|provided` +
 		`|received)\??: ?(?:no|none|nothing|false)\b|^(?:reviewed|read|seen): ?(?:no|none|nothing)\b`), "files reviewed: none"},
 	{lazyRegexp(`^(?:status|coverage|completeness|review|review status|mode|source|scope)\??: ?` +
 		`(?:partial|incomplete|truncated|fallback|default|cancell?ed|timed out|aborted)\b`), "status: cancelled"},
-	{
-		lazyRegexp(`^(?:skipped|omitted|unread|unreviewed|excluded|remaining|failed|ignored) (?:files|hunks|chunks)\b.{0,12}[:(] ?\S*[1-9./]`),
-		"remaining files: 12",
-	},
-	{
-		lazyRegexp(`^(?:files|hunks|chunks) (?:not \w+|not yet \w+|skipped|omitted|remaining|left|excluded)\b.{0,12}[:(] ?\S*[1-9./]`),
-		"files remaining: 12",
-	},
+	{lazyRegexp(`^(?:(?:skipped|omitted|unread|unreviewed|excluded|remaining|failed|ignored) (?:files|hunks|chunks)` +
+		`|(?:files|hunks|chunks) (?:not (?:yet )?\w+|skipped|omitted|remaining|left|excluded))` +
+		`\b.{0,12}[:(] ?\S*[1-9./]`), "remaining files: 12"},
 	{lazyRegexp(`\b[1-9]\d*(?: files)? reviewed, [1-9]\d*(?: files)? (?:skipped|omitted|left)\b` +
 		`|\breviewed [1-9]\d* files, (?:skipped|omitted) [1-9]`), "reviewed 12 files, skipped 28"},
-	{
-		lazyRegexp(`^coverage: (?:of the diff: )?\d?\d ?%|\b\d?\d ?% of the (?:diff|patch|changes|files|pr)\b.{0,20}\b(?:reviewed|read|checked|covered)`),
-		"about 60% of the diff was reviewed",
-	},
+	{lazyRegexp(`^coverage: (?:of the diff: )?\d?\d ?%|\b\d?\d ?% of the (?:diff|patch|changes|files|pr)\b` +
+		`.{0,20}\b(?:reviewed|read|checked|covered)`), "about 60% of the diff was reviewed"},
 	{lazyRegexp(`\b(?:fallback|default(?:ed|ing)?)(?: to)?(?: an?)? approv\w+`), "defaulted to approve"},
 	{lazyRegexp(`^error (?:while|when|during) (?:fetching|loading|reading|opening)\b`), "error while fetching the description"},
 	{lazyRegexp(`\bnot covered\b`), "### not covered"},
@@ -159,24 +135,19 @@ var statedLosses = []struct {
 
 // saysUnread reports whether a line in small letters, without Markdown, says that something was not read.
 func saysUnread(words string) bool {
-	for _, s := range statedLosses {
-		if s.expr().MatchString(words) {
-			return true
-		}
+	isIn := func(text string) func(unreadRow) bool {
+		return func(row unreadRow) bool { return row.expr().MatchString(text) }
+	}
+	if slices.ContainsFunc(statedLosses, isIn(words)) {
+		return true
 	}
 	for _, clause := range clauseEnds().Split(aboutCode().ReplaceAllString(words, " "), -1) {
 		classes := unreadClasses(clause)
-		if len(classes) < 2 && classes != "u" {
-			continue
-		}
 		if classes = deniedLoss().ReplaceAllString(classes, "${1}."); strings.Contains(classes, "x") && !strings.Contains(classes, "M") {
 			classes = strings.ReplaceAll(classes, "m", ".") // such files need not be read
 		}
-		classes = strings.ReplaceAll(classes, "M", "m")
-		for _, s := range unreadShapes {
-			if s.shape().MatchString(classes) {
-				return true
-			}
+		if slices.ContainsFunc(unreadShapes, isIn(strings.ReplaceAll(classes, "M", "m"))) {
+			return true
 		}
 	}
 	return false
@@ -189,7 +160,7 @@ func unreadClasses(clause string) string {
 	previous := ""
 	for w := range strings.FieldsSeq(clause) {
 		w = strings.TrimSuffix(strings.Trim(w, `"'.,:;!?()[]{}`), "'s")
-		class, known := classes[previous+" "+w]
+		class, known := classes[previous+"+"+w]
 		switch {
 		case known:
 			out[len(out)-1] = '.' // "not valid" denies nothing
@@ -209,21 +180,19 @@ func unreadClasses(clause string) string {
 	return string(out)
 }
 
-// isPathWord reports whether a word is the path of a file.
 func isPathWord(w string) bool {
 	dot := strings.LastIndexByte(w, '.')
 	return strings.Contains(w, "/") && !strings.Contains(w, "//") || dot > 0 && len(w)-dot > 1 && len(w)-dot < 6 && isAlnum(w[dot+1])
 }
 
 var (
-	// coverage matches how many of how many were read, and labelledShare the same behind a label.
+	// coverage matches how many of how many were read.
 	coverage = lazyRegexp(
 		`\b(\d{1,6}) ?(?:files? )?(?:/|of|out of) ?(?:the |all )?(\d{1,6}) ?(?:changed |modified |code )?` +
 			`(?:files?|objects?|agents?|reviewers?|models?|hunks?|chunks?|parts?|batches|passes|lines|commits)\b` +
-			`|\b(\d{1,6}) (?:changed )?(?:files|hunks|chunks) (?:out )?of (?:the )?(\d{1,6})\b`,
-	)
-	labelledShare = lazyRegexp(`\b(?:files?|lines|hunks|chunks|agents|reviewers|` + wasRead + `)(?: \w+){0,2} ?[:=] ?` +
-		`(\d{1,6}) ?\(?(?:of|/|out of) ?(\d{1,6})\b`)
+			`|\b(\d{1,6}) (?:changed )?(?:files|hunks|chunks) (?:out )?of (?:the )?(\d{1,6})\b` +
+			`|\b(?:files?|lines|hunks|chunks|agents|reviewers|` + wasRead + `)(?: \w+){0,2} ?[:=] ?` +
+			`(\d{1,6}) ?\(?(?:of|/|out of) ?(\d{1,6})\b`)
 	// percentage matches a share below all.
 	percentage = lazyRegexp(`\b(?:` + wasRead + `|covered)\b.{0,30}\b\d?\d(?:[.,]\d+)? ?(?:%|percent\b)`)
 	// countedFiles match a number of files that were read, or changed.
@@ -232,31 +201,20 @@ var (
 	unneededFiles = lazyRegexp(`\b(\d{1,6}) (?:\w+ )?(?:generated|binary|lock|deleted)(?: files?\b|[),;.]|$)`)
 )
 
-// wasRead are words for what was read.
 const wasRead = `reviewed|read|checked|analy[sz]ed|scanned`
 
-// coverageOf reads "3 of 9 files"; seen is below all where not all was seen. What need not be read counts as seen.
-func coverageOf(words string) (seen, all int, ok bool) {
-	if !strings.ContainsAny(words, "0123456789") {
-		return 0, 0, false
-	}
-	m := coverage().FindStringSubmatch(words)
-	if m == nil {
-		m = labelledShare().FindStringSubmatch(words)
-	}
-	if m == nil {
-		return 0, 0, false
-	}
-	if len(m) > 4 && m[3] != "" {
-		m = m[2:]
-	}
-	seen, _ = strconv.Atoi(m[1])
-	all, _ = strconv.Atoi(m[2])
+// countsPart reports whether words count a part as read: "3 of 9 files". What need not be read counts as read.
+func countsPart(words string) bool {
+	unneeded := 0
 	for _, m := range unneededFiles().FindAllStringSubmatch(words, 4) {
 		n, _ := strconv.Atoi(m[1])
-		seen += n
+		unneeded += n
 	}
-	return seen, all, true
+	return slices.ContainsFunc(coverage().FindAllStringSubmatch(words, -1), func(m []string) bool {
+		seen, _ := strconv.Atoi(m[1] + m[3] + m[5])
+		all, _ := strconv.Atoi(m[2] + m[4] + m[6])
+		return seen+unneeded < all
+	})
 }
 
 // unreadLine finds the line that says that not all was read, or that there is no answer. Where a vendor's own words approve, its
@@ -266,6 +224,9 @@ func (d *document) unreadLine(approving int, ownWords bool) (line int, found boo
 	var header []string
 	for i, text := range d.linesBeside(approving, ownWords) {
 		parts := []string{d.wholeSentence(i, text)}
+		if strings.Contains(text, ": ") { // it may go on with nothing
+			parts = append(parts, text)
+		}
 		if text[0] == '|' {
 			cells := cellsOf(text)
 			if i == 0 || !strings.HasPrefix(strings.TrimSpace(d.lines[i-1].text), "|") {
@@ -293,56 +254,44 @@ type countedRead struct{ seen, all int }
 func (c *countedRead) showsUnread(part string) bool {
 	item, _ := listItem(strings.TrimSpace(part))
 	words := plainWords(cutLinks(dropInvisible(dropCode(item))))
-	if strings.Contains(words, ", files ") || strings.Contains(words, " · ") { // two counts in one line
-		for one := range strings.SplitSeq(strings.ReplaceAll(words, " · ", ", "), ", ") {
-			if countedFiles().MatchString(one) && c.showsUnread(one) {
+	if countsPart(words) || percentage().MatchString(words) || saysUnread(words) {
+		return true
+	}
+	for one := range strings.SplitSeq(strings.ReplaceAll(words, " · ", ", "), ", ") { // two counts in one line
+		m := countedFiles().FindStringSubmatch(strings.TrimSpace(one))
+		switch {
+		case m == nil:
+			continue
+		case m[1] == "":
+			c.all, _ = strconv.Atoi(m[2])
+		default:
+			if c.seen, _ = strconv.Atoi(m[2]); c.seen == 0 {
 				return true
 			}
 		}
-	}
-	if seen, all, ok := coverageOf(words); ok && seen < all || percentage().MatchString(words) {
-		return true
-	}
-	m := countedFiles().FindStringSubmatch(strings.TrimSpace(words))
-	switch {
-	case m == nil:
-		return saysUnread(words)
-	case m[1] == "":
-		c.all, _ = strconv.Atoi(m[2])
-	default:
-		if c.seen, _ = strconv.Atoi(m[2]); c.seen == 0 {
+		if c.seen > 0 && c.seen < c.all {
 			return true
 		}
 	}
-	return c.seen > 0 && c.seen < c.all
+	return false
 }
 
-// wholeSentence returns the text of line i behind what it goes on with.
+// wholeSentence returns the text of line i behind what it goes on with: a text may be broken into lines by width.
 func (p LinedText) wholeSentence(i int, text string) string {
-	if !p.continuesSentence(i) {
+	l, above := p.lines[i], p.lines[max(0, i-1)]
+	before := strings.TrimSpace(above.text)
+	_, isItem := listItem(text)
+	_, _, _, isField := parseField(l)
+	_, _, _, isBelowField := parseField(above)
+	isOwn := i == 0 || l.level > 0 || above.level > 0 || l.visibility != above.visibility || isItem || isField || isBelowField ||
+		!isAlnum(text[0]) && !strings.ContainsAny(text[:1], "`*") || boldLine(text)
+	if isOwn || before == "" || before[0] == '|' || len(before) > 200 || strings.ContainsAny(before[len(before)-1:], ".!?:|>*") {
 		return text
 	}
-	before := p.lines[i-1].text
-	return strings.TrimSpace(before[strings.LastIndexAny(before, ".!?;")+1:]) + " " + text
+	return strings.TrimSpace(above.text[strings.LastIndexAny(above.text, ".!?;")+1:]) + " " + text
 }
 
-// continuesSentence reports whether line i goes on with the sentence of the line before: a text whose lines were broken by width.
-func (p LinedText) continuesSentence(i int) bool {
-	if i == 0 || p.lines[i].level > 0 || p.lines[i-1].level > 0 || p.lines[i-1].visibility != p.lines[i].visibility {
-		return false
-	}
-	text, before := strings.TrimSpace(p.lines[i].text), strings.TrimSpace(p.lines[i-1].text)
-	if text == "" || before == "" || before[0] == '|' || len(before) > 200 || strings.ContainsAny(before[len(before)-1:], ".!?:|>*") {
-		return false
-	}
-	_, isItem := listItem(text)
-	_, _, _, field := parseField(p.lines[i])
-	_, _, _, above := parseField(p.lines[i-1])
-	return (isAlnum(text[0]) || strings.IndexByte("`*", text[0]) >= 0) && !isItem && !field && !above && !boldLine(text)
-}
-
-// rowClauses returns the cells of a row, each behind the name of its column, the row as a whole, and of two cells the second behind
-// the first.
+// rowClauses returns the cells of a row, each behind the name of its column, and the row; of two cells the second behind the first.
 func rowClauses(header, cells []string) (clauses []string) {
 	if len(cells) == 2 {
 		clauses = append(clauses, strings.TrimSpace(cells[0])+": "+strings.TrimSpace(cells[1]))

@@ -92,13 +92,9 @@ var presets = sync.OnceValue(func() map[string]*preset {
 	entries, err := vendorFiles.ReadDir("vendors")
 	all := make(map[string]*preset, len(entries))
 	for _, e := range entries {
-		var data []byte
-		if data, err = vendorFiles.ReadFile("vendors/" + e.Name()); err == nil {
-			all[strings.TrimSuffix(e.Name(), ".json")], err = parsePreset(e.Name(), data)
-		}
-		if err != nil {
-			break
-		}
+		data, errRead := vendorFiles.ReadFile("vendors/" + e.Name())
+		p, errParse := parsePreset(e.Name(), data)
+		all[strings.TrimSuffix(e.Name(), ".json")], err = p, cmp.Or(err, errRead, errParse)
 	}
 	if err != nil {
 		panic(err)
@@ -111,12 +107,10 @@ func parsePreset(file string, data []byte) (*preset, error) {
 	var f vendorFile
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
-	if err := dec.Decode(&f); err != nil {
-		return nil, fmt.Errorf("vendors/%s: %w", file, err)
-	}
-	shapes, err := compileShapes(file, f.Shapes)
+	err := dec.Decode(&f)
+	shapes, errShapes := compileShapes(file, f.Shapes)
 	format, failure := FormatOf(f.Verdict), FailureMeanings[cmp.Or(f.FailureMeans, "unavailable")]
-	if err == nil && (f.Preset+".json" != file || format == 0 || failure == 0) {
+	if err = cmp.Or(err, errShapes); err == nil && (f.Preset+".json" != file || format == 0 || failure == 0) {
 		err = fmt.Errorf("preset is %q, verdict %q, failure_means %q: one of them is unknown", f.Preset, f.Verdict, f.FailureMeans)
 	}
 	if err != nil {
@@ -128,7 +122,7 @@ func parsePreset(file string, data []byte) (*preset, error) {
 		Request: f.Ask, Obeys: f.Obeys, Guard: f.Instructions, Family: f.Family, Agents: f.Agents,
 	}}
 	if !f.Retired && !f.Scanner {
-		p.reviewer.Guard = guardWithLinks(f.Instructions...)
+		p.reviewer.Guard = slices.Concat(linkedInstructions, f.Instructions)
 	}
 	if f.Workflow {
 		p.reviewer.Events = quorum.DefaultEvents()

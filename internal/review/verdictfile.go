@@ -27,9 +27,7 @@ const (
 	// VerdictApprove and VerdictRequestChanges are the two words that a verdict file may hold.
 	VerdictApprove        = "approve"
 	VerdictRequestChanges = "request_changes"
-)
 
-const (
 	maxReadFiles = 3000 // GitHub lists no more changed files of a pull request
 	maxBranch    = 255  // bytes in the name of a branch, as GitHub takes it
 	maxPath      = 4096 // bytes in a path that git can check out
@@ -131,8 +129,7 @@ func (f *VerdictFile) findFault() error {
 	return nil
 }
 
-// IsBranchName reports whether name may be a branch's: it is not empty, not too long, and holds no space and nothing
-// unseen.
+// IsBranchName reports whether name may be a branch's: neither empty nor too long, without space and what is unseen.
 func IsBranchName(name string) bool {
 	return name != "" && len(name) <= maxBranch && !strings.ContainsFunc(name, func(r rune) bool {
 		return unicode.IsSpace(r) || isUnseen(r) || r == utf8.RuneError
@@ -162,8 +159,7 @@ func pathProblem(name string) string {
 	return ""
 }
 
-// Marshal writes f, always in the same way. What it writes is what [ParseVerdictFile] reads: an error says why there is
-// no such file.
+// Marshal writes f, always in the same way. What it writes [ParseVerdictFile] reads; if it cannot, the error says why.
 func (f VerdictFile) Marshal() ([]byte, error) {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
@@ -191,11 +187,12 @@ func MakeVerdict(a ModelAnswer, least quorum.Severity) VerdictFile {
 	return f
 }
 
-// Reading reads f for a policy's min_severity and for a pull request that changes these files. An objection, or a
-// finding that counts, objects whatever was read. An approval is one only if [Unread] names no file, and all are
-// known.
+// Reading reads f for a policy's min_severity and for a pull request that changes these files. An objection, or a finding
+// that counts, objects whatever was read. An approval is one only if [Unread] names no file, and all are known.
 func (f VerdictFile) Reading(least quorum.Severity, changed []quorum.File, areAllKnown bool) Reading {
-	out := Reading{Rule: "artifact", Detail: "verdict: " + shortQuote(f.Verdict)}
+	out := Reading{
+		Outcome: quorum.Approved, Reason: quorum.ReasonApproved, Rule: "artifact", Detail: "verdict: " + shortQuote(f.Verdict),
+	}
 	objects := f.Verdict != VerdictApprove
 	for _, found := range f.Findings {
 		below := isBelow(found.Severity, least)
@@ -211,16 +208,12 @@ func (f VerdictFile) Reading(least quorum.Severity, changed []quorum.File, areAl
 			out.Detail = fmt.Sprintf("verdict: %s, with findings", f.Verdict)
 		}
 	case !areAllKnown, len(changed) == 0:
-		out.Outcome, out.Reason = quorum.Partial, quorum.ReasonPartial
-		out.Detail = "not all changed files are known"
+		out.Outcome, out.Reason, out.Detail = quorum.Partial, quorum.ReasonPartial, "not all changed files are known"
 	case len(unread) > 0:
-		out.Outcome, out.Reason = quorum.Partial, quorum.ReasonPartial
 		says := fmt.Sprintf("%d of %d files not read: %s", len(unread), len(changed), strings.Join(unread, ", "))
-		out.Detail = shortQuote(says)
+		out.Outcome, out.Reason, out.Detail = quorum.Partial, quorum.ReasonPartial, shortQuote(says)
 	case len(out.Findings) > 0:
-		out.Outcome, out.Reason, out.Below = quorum.Approved, quorum.ReasonAccepted, true
-	default:
-		out.Outcome, out.Reason = quorum.Approved, quorum.ReasonApproved
+		out.Reason, out.Below = quorum.ReasonAccepted, true
 	}
 	return out
 }

@@ -84,10 +84,8 @@ var vetoes = []veto{
 	},
 }
 
-// mustNot denies a step.
 const mustNot = `(?:do not|don't|must not|should not|shouldn't|would not|cannot|can't|never|let's not)`
 
-// The words of a count of what is open.
 const (
 	openState = `(?:open|unresolved|outstanding|blocking|remaining|unaddressed)`
 	openThing = `(?:findings?|issues?|comments?|threads?|problems?|questions?)`
@@ -110,12 +108,6 @@ var connective = lazyRegexp(`^(?:but|only|if|provided|once|unless|except|until|b
 // otherChange matches a title that names a pull request: "Review of #41", "PR #41 review", "Pull request: #41".
 var otherChange = lazyRegexp(`^(?:code |ai )?(?:re)?(?:review|verdict|assessment|result)(?: report| result)?s?:? (?:of |for |on )?` +
 	`(?:pr |pull request )?#(\d{1,9})\b|^(?:pr|pull request):? #(\d{1,9})\b`)
-
-// isOtherChange reports whether words are a title of another pull request than this one.
-func isOtherChange(words string, pull int) bool {
-	m := otherChange().FindStringSubmatch(words)
-	return m != nil && m[1]+m[2] != strconv.Itoa(pull)
-}
 
 // shortLine is how many words a line has fewer of than a sentence that describes.
 const shortLine = 9
@@ -165,12 +157,10 @@ func (d *document) linesBeside(at int, plain bool) iter.Seq2[int, string] {
 	}
 }
 
-// isSetApart reports whether a line stands in a fold, a quote or a table.
 func isSetApart(l pageLine) bool {
 	return l.folded || l.visibility == quoted && !l.alert || strings.HasPrefix(strings.TrimSpace(l.text), "|")
 }
 
-// ruleOfUnit names the veto in a unit; "" if there is none.
 func ruleOfUnit(unit string, plain bool, pull int) (rule string) {
 	bare := crossNames.Replace(cutCodeSpans(unit))
 	words := plainWords(cutLinks(dropInvisible(bare)))
@@ -185,16 +175,17 @@ func ruleOfUnit(unit string, plain bool, pull int) (rule string) {
 	_, value, _ := strings.Cut(words, ": ")
 	_, isNo := rejectingUnit(value, false)
 	_, isUnitNo := rejectingUnit(words, false)
+	other := otherChange().FindStringSubmatch(words)
 	item, isBox := strings.CutPrefix(bare, "[ ]")
 	isBox = isBox || item != "" && strings.ContainsAny(bare[:min(len(bare), 4)], emptyBoxes)
 	switch {
-	case hasCross(bare):
+	case cross().MatchString(bare):
 		return "veto: a cross"
 	case isNo, isUnitNo:
 		return "veto: another value"
 	case isBox:
 		return "veto: an open box"
-	case isOtherChange(words, pull):
+	case other != nil && other[1]+other[2] != strconv.Itoa(pull):
 		return "veto: another pull request"
 	}
 	return ""
@@ -214,7 +205,6 @@ func ruleBehind(l pageLine, text string, first bool) (rule string) {
 	return ""
 }
 
-// deniesInProse reports whether a sentence holds a veto of plain words.
 func deniesInProse(words string) bool {
 	return slices.ContainsFunc(vetoes, func(v veto) bool { return v.prose && saysVeto(v, words) })
 }
@@ -230,21 +220,13 @@ func saysVeto(v veto, words string) bool {
 // isDenied reports whether what follows these words is denied by them, in the same clause: "nothing here …", "no issue that …".
 func isDenied(before string) bool {
 	before = before[max(0, len(before)-maxMatchedLine):]
-	before = before[strings.LastIndexAny(before, ".;:!?,")+1:]
-	return slices.ContainsFunc(strings.Fields(before), func(w string) bool {
-		switch strings.Trim(w, "()") {
-		case "no", "nothing", "none", "without", "zero", "any", "not", "nor", "neither", "never", "didn't":
-			return true
-		}
-		return false
-	})
+	return denial().MatchString(before[strings.LastIndexAny(before, ".;:!?,")+1:])
 }
+
+var denial = lazyRegexp(`(?:^|\s)\(*(?:no|nothing|none|without|zero|any|not|nor|neither|never|didn't)\)*(?:\s|$)`)
 
 // crossNames are GitHub's names of crosses, which it draws.
 var crossNames = strings.NewReplacer(":x:", "❌", ":no_entry:", "⛔", ":no_entry_sign:", "🚫", ":stop_sign:", "🛑")
 
-// hasCross reports whether a unit bears a cross that says no: not one of before, which an arrow or a tick follows.
-func hasCross(unit string) bool {
-	at := strings.IndexAny(unit, "❌⛔🚫🛑")
-	return at >= 0 && !strings.ContainsAny(unit[at:], "→✅")
-}
+// cross matches a unit with a cross that says no: not one of before, which an arrow or a tick follows.
+var cross = lazyRegexp(`^[^❌⛔🚫🛑]*[❌⛔🚫🛑][^→✅]*$`)

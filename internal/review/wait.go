@@ -3,6 +3,7 @@ package review
 // This file reads when a limit ends, as texts and logs state it.
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -24,10 +25,10 @@ var limitForms = []limitForm{
 			`((?:\d+(?:\.\d+)? ?(?:d(?:ays?)?|h(?:(?:ou)?rs?)?|m(?:in(?:ute)?s?|s)?|s(?:ec(?:ond)?s?)?)[, ]*(?:and )?){1,4})\b`),
 		`Rate limit exceeded. Please wait 43120 seconds before retrying.`,
 	},
-	{patternOf(`\bretry[-_]?after["']?[:=] ?["']?(\d{1,7})\b`), `HTTP 429, Retry-After: 120`},
 	{
-		patternOf(`\b(?:limit reached\||resets?[-_ ]?(?:at)?["']?[:= ]{1,3}["']?)(\d{10})\b`),
-		`HTTP 429, x-ratelimit-reset: 1790000000`,
+		patternOf(`\bretry[-_]?after["']?[:=] ?["']?(\d{1,7})\b` +
+			`|\b(?:limit reached\||resets?[-_ ]?(?:at)?["']?[:= ]{1,3}["']?)(\d{10})\b`),
+		`HTTP 429, Retry-After: 120`,
 	},
 	{
 		patternOf(`\b(?:resets?|reset_?(?:at|time)|available|retry|try again)["']?(?: again)?(?: (?:at|on|after))? ?[:=]? ?["']?` +
@@ -47,20 +48,19 @@ var limitForms = []limitForm{
 // statesEnd reports whether got says when its limit ends.
 func (got Reading) statesEnd() bool { return got.Reset > 0 || !got.Until.IsZero() }
 
-// withWaitOf returns got with the end of the limit, if lines of a text state it.
-func (got Reading) withWaitOf(lines []pageLine) Reading {
-	if got.Outcome != quorum.Limited {
-		return got
+// withWait returns n with the end of the limit: the part of the text that holds the notice states it before any other.
+func (n foundNotice) withWait(p LinedText) foundNotice {
+	if n.Outcome != quorum.Limited {
+		return n
 	}
-	for _, l := range lines {
-		if l.visibility == hidden || len(l.text) > 4*maxMatchedLine {
-			continue
-		}
-		if got = got.withWaitInLine(stripMarks(l.text), time.Time{}); got.statesEnd() {
-			return got
+	i := n.Line - 1
+	_, end := partOfLine(p.lines, i)
+	for _, l := range slices.Concat(p.lines[i:max(end, i)], p.lines) {
+		if !n.statesEnd() && l.visibility != hidden && len(l.text) <= 4*maxMatchedLine {
+			n.Reading = n.withWaitInLine(stripMarks(l.text), time.Time{})
 		}
 	}
-	return got
+	return n
 }
 
 // withWaitInLine returns got with the wait that a line in lower case states, if any; at is when it was written, if known.
@@ -78,8 +78,7 @@ func (got Reading) withWaitInLine(words string, at time.Time) Reading {
 	return got
 }
 
-// maxWait is the longest wait that is believed: the text is a stranger's.
-const maxWait = 60 * 24 * time.Hour
+const maxWait = 60 * 24 * time.Hour // a longer one is not believed: the text is a stranger's
 
 var (
 	waitUnit = lazyRegexp(`(\d+(?:\.\d+)?) ?(ms|[dhms])`)
@@ -99,8 +98,7 @@ func parseWait(s string) (d time.Duration) {
 	return d
 }
 
-// moments are the forms of the moment at which a limit ends. Those without a year are of the day of the log's line, or of
-// its year.
+// moments are the forms of the moment at which a limit ends. Without a year it is of the day of the log's line, or its year.
 var moments = [...]string{
 	"2006-01-02 15:04:05 Z07:00", "2006-01-02 15:04 Z07:00", "2006-01-02 15:04:05", "2006-01-02 15:04",
 	"02 Jan 2006 15:04:05", "3:04 PM", "3 PM", "15:04", "Jan 2 3:04 PM", "Jan 2 3 PM", "Jan 2 15:04",

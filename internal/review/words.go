@@ -23,13 +23,8 @@ func stripMarks(text string) string {
 	for i := 0; i < len(text); {
 		c := text[i]
 		switch {
-		case c == '*' || c == '`':
-			i++
-			continue
-		case c == '_' && (i == 0 || i+1 == len(text) || !isAlnum(text[i-1]) || !isAlnum(text[i+1])):
-			i++
-			continue
-		case c == '\\' && i+1 < len(text) && isPunct(text[i+1]):
+		case c == '*', c == '`', c == '_' && (i == 0 || i+1 == len(text) || !isAlnum(text[i-1]) || !isAlnum(text[i+1])),
+			c == '\\' && i+1 < len(text) && text[i+1] > ' ' && text[i+1] < 0x7f && !isAlnum(text[i+1]):
 			i++
 			continue
 		case c == '<' && i+1 < len(text) && (isAlnum(text[i+1]) || text[i+1] == '/'):
@@ -38,12 +33,9 @@ func stripMarks(text string) string {
 				continue
 			}
 		}
-		r, n := rune(c), 1
-		if c >= utf8.RuneSelf {
-			r, n = utf8.DecodeRuneInString(text[i:])
-		}
+		r, n := utf8.DecodeRuneInString(text[i:])
 		i += n
-		if (c <= ' ' || c >= utf8.RuneSelf) && unicode.IsSpace(r) {
+		if unicode.IsSpace(r) {
 			space = b.Len() > 0
 			continue
 		}
@@ -53,19 +45,15 @@ func stripMarks(text string) string {
 		}
 		switch {
 		case r == '’' || r == '‘':
-			b.WriteByte('\'')
-		case r >= utf8.RuneSelf:
-			b.WriteRune(r)
-		case c >= 'A' && c <= 'Z':
-			b.WriteByte(c + 'a' - 'A')
-		default:
-			b.WriteByte(c)
+			r = '\''
+		case r >= 'A' && r <= 'Z':
+			r += 'a' - 'A'
 		}
+		b.WriteRune(r)
 	}
 	return strings.ReplaceAll(b.String(), "&nbsp;", " ")
 }
 
-// trimSymbols cuts emoji and similar symbols off both ends of s.
 func trimSymbols(s string) string { return strings.TrimFunc(s, isSymbol) }
 
 func isSymbol(r rune) bool {
@@ -77,20 +65,14 @@ func lowerWords(text string) string {
 	return strings.ToLower(stripMarks(headingText(cutLinks(strings.TrimSpace(text)))))
 }
 
-// lowerASCII returns s with its ASCII letters in lower case.
 func lowerASCII(s string) string {
-	for i := 0; i < len(s); i++ {
-		if s[i] >= 'A' && s[i] <= 'Z' {
-			b := []byte(s)
-			for ; i < len(b); i++ {
-				if b[i] >= 'A' && b[i] <= 'Z' {
-					b[i] += 'a' - 'A'
-				}
-			}
-			return string(b)
+	b := []byte(s)
+	for i, c := range b {
+		if c >= 'A' && c <= 'Z' {
+			b[i] += 'a' - 'A'
 		}
 	}
-	return s
+	return string(b)
 }
 
 // isDeceptive reports whether s holds an invisible character, or a word that mixes Latin letters with look-alikes.
@@ -119,7 +101,6 @@ func isDeceptive(s string) bool {
 	return false
 }
 
-// dropInvisible returns s without the characters that show nothing.
 func dropInvisible(s string) string {
 	return strings.Map(func(r rune) rune {
 		if isInvisible(r) {
@@ -132,10 +113,9 @@ func dropInvisible(s string) string {
 // cutWord cuts word off the front of s, if s begins with word and no further letter of it follows.
 func cutWord(s, word string) (rest string, ok bool) {
 	rest, ok = strings.CutPrefix(s, word)
-	if !ok || rest != "" && isAlnum(rest[0]) {
-		return s, false
-	}
-	if r, _ := utf8.DecodeRuneInString(rest); rest != "" && (unicode.IsLetter(r) || unicode.IsMark(r) && r != 0xfe0f || isInvisible(r)) {
+	r, _ := utf8.DecodeRuneInString(rest)
+	isMore := unicode.IsLetter(r) || r >= '0' && r <= '9' || unicode.IsMark(r) && r != 0xfe0f || isInvisible(r)
+	if !ok || isMore {
 		return s, false
 	}
 	return rest, true
@@ -144,8 +124,6 @@ func cutWord(s, word string) (rest string, ok bool) {
 func isAlnum(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
-
-func isPunct(c byte) bool { return c > ' ' && c < 0x7f && !isAlnum(c) }
 
 // isInvisible reports whether r shows nothing and can therefore hide or split a word. The variation selector after an
 // emoji (U+FE0F) and the joiner within one (U+200D) are harmless.
@@ -166,5 +144,4 @@ func isInvisible(r rune) bool {
 // crosses are the marks that deny what they stand beside.
 const crosses = "❌⛔🚫🛑✗✘👎🔴⚠✖"
 
-// emptyBoxes are boxes that nobody has ticked.
 const emptyBoxes = "☐□▢◻◽▫⬜◯○"

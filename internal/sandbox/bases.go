@@ -1,7 +1,7 @@
 package sandbox
 
-// What a head changes hangs on the base, too: a base that holds a part of it already leaves the rest. The bases of a pull
-// request hold the same until somebody says what changes against one of them. A commit's files never change.
+// What a head changes hangs on the base, too: a base that holds a part of it already leaves the rest. The bases of a
+// pull request hold the same until somebody says what changes against one of them. A commit's files never change.
 
 import (
 	"fmt"

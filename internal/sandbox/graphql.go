@@ -1,7 +1,7 @@
 package sandbox
 
-// The executor of GraphQL, which knows GitHub's rules for pages and its limits. A field that this GitHub does not have is
-// an error, as it is there; it is never left out in silence.
+// The executor of GraphQL, which knows GitHub's rules for pages and its limits. A field that this GitHub does not have
+// is an error, as it is there; it is never left out in silence.
 
 import (
 	"encoding/base64"

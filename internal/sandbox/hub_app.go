@@ -384,8 +384,8 @@ func answerPage(status int, text string) routeAnswer {
 // conversionPattern is where a code is exchanged.
 const conversionPattern = "/app-manifests/{code}/conversions"
 
-// convertManifest answers the exchange of a code. The Hub is the GitHub of one App: the one that is made has its id, and
-// takes its place.
+// convertManifest answers the exchange of a code. The Hub is the GitHub of one App: the one that is made has its id,
+// and takes its place.
 func convertManifest(h *Hub, r *routedRequest) routeAnswer {
 	made, found := h.registry.takeCode(r.params["code"], r.now)
 	if !found {

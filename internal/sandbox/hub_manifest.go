@@ -1,7 +1,7 @@
 package sandbox
 
-// How an App comes to be: a page of somebody's posts a manifest to GitHub's website, a person says yes, GitHub sends the
-// browser on with a code, and the code is exchanged for the App's key, once and within an hour.
+// How an App comes to be: a page of somebody's posts a manifest to GitHub's website, a person says yes, GitHub sends
+// the browser on with a code, and the code is exchanged for the App's key, once and within an hour.
 
 import (
 	"crypto/rand"

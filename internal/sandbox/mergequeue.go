@@ -1,7 +1,7 @@
 package sandbox
 
-// Merge queues. A pull request that is put into one waits behind the others; GitHub builds a commit with all of them, asks
-// for its checks, and merges it when they are green. When it is built the story says, and what becomes of it.
+// Merge queues. A pull request that is put into one waits behind the others; GitHub builds a commit with all of them,
+// asks for its checks, and merges it when they are green. When it is built the story says, and what becomes of it.
 
 import (
 	"fmt"

@@ -33,8 +33,8 @@ type PullSpec struct {
 // toldFiles are the files that the pull request changes, as they were told.
 func (p *pullRequest) toldFiles() []ChangedFile { return p.diffs.filesAgainst(p.head, p.baseBranch) }
 
-// baseOf is the base whose files a commit of the pull request shows where it has none of its own: the test merge those of
-// the base now, a head those of the base against which it was pushed.
+// baseOf is the base whose files a commit of the pull request shows where it has none of its own: the test merge those
+// of the base now, a head those of the base against which it was pushed.
 func (p *pullRequest) baseOf(ref string) string {
 	if ref == MergeSHA(p.head) {
 		return p.baseBranch
@@ -317,8 +317,8 @@ func (g *GitHub) announceHead(p *pullRequest, before, by, kind string) {
 	}
 }
 
-// Push gives a pull request a new head, or one that it had before. That one changes what it changed: it is an error if s
-// says something else.
+// Push gives a pull request a new head, or one that it had before. That one changes what it changed: it is an error if
+// s says something else.
 func (g *GitHub) Push(number int, head string, s PushSpec) error {
 	return g.changePull(number, func(p *pullRequest, now time.Time) error {
 		err := p.diffs.tellPush(pushedHead{
@@ -441,8 +441,8 @@ func (g *GitHub) Close(number int, by string) error {
 	})
 }
 
-// Merge merges a pull request, whatever its checks say. With a layer of a stack GitHub merges those below, and the next one
-// above gets the trunk as base. That GitHub rebases it, too, is told as a push.
+// Merge merges a pull request, whatever its checks say. With a layer of a stack GitHub merges those below, and the next
+// one above gets the trunk as base. That GitHub rebases it, too, is told as a push.
 func (g *GitHub) Merge(number int, by string) error {
 	return g.changePull(number, func(p *pullRequest, now time.Time) error {
 		for _, layer := range append(p.openBelow(), p) {
@@ -936,9 +936,9 @@ func requestedTeamsJSON(g *GitHub, p *pullRequest) []any {
 	return out
 }
 
-// A pullStack is a stack of pull requests, in public preview since 2026-07-30: each targets the branch of the one below, and
-// GitHub merges them together into the trunk, the base of the lowest one. Its layers come from there, those that are merged
-// included. Source: GitHub's documentation and reference of gh-stack.
+// A pullStack is a stack of pull requests, in public preview since 2026-07-30: each targets the branch of the one
+// below, and GitHub merges them together into the trunk, the base of the lowest one. Its layers come from there, those
+// that are merged included. Source: GitHub's documentation and reference of gh-stack.
 type pullStack struct {
 	number int
 	trunk  string

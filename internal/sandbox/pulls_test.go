@@ -295,6 +295,7 @@ func TestWhoMayWhat(t *testing.T) {
 	c.get("collaborators/bob/permission").is(t, "permission", "write", "role_name", "maintain", "user.login", "bob")
 	c.get("collaborators/passer-by/permission").is(t, "permission", "read")
 	c.get("collaborators/acme/permission").is(t, "permission", "admin")
+	c.get("collaborators").is(t, "0.login", "bob", "0.role_name", "maintain", "0.permissions.push", "true", "0.permissions.admin", "false")
 	g.AddRuleset("release/1")
 	c.get("branches/main").is(t, "protected", "false")
 	c.get("branches/release/1").is(t, "protected", "true")

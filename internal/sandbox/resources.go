@@ -647,6 +647,7 @@ func repoRoutes() []route {
 		{method: "GET", pattern: "R/git/commits/{commit_sha}", handle: (*GitHub).getGitCommit},
 		{method: "GET", pattern: "R/git/ref/{ref...}", handle: (*GitHub).getRef},
 		{method: "GET", pattern: "R/contents/{path...}", handle: (*GitHub).getContent},
+		{method: "GET", pattern: "R/collaborators", handle: listCollaborators},
 		{method: "GET", pattern: "R/collaborators/{username}/permission", handle: (*GitHub).getPermission},
 		{method: "GET", pattern: "R/branches", handle: (*GitHub).listBranches},
 		{method: "GET", pattern: "R/branches/{branch...}", handle: (*GitHub).getBranch},
@@ -765,21 +766,29 @@ func wrapBase64(s string) string {
 
 // getPermission answers with the old names, in which maintain is write and triage is read, and with the role's own.
 func (g *GitHub) getPermission(r *routedRequest) routeAnswer {
-	login := r.params["username"]
+	user := collaboratorJSON(g, r.params["username"])
+	role := user["role_name"].(string)
+	old := map[string]string{"maintain": "write", "triage": "read"}
+	return answerOK(object{"permission": or(old[role], role), "role_name": role, "user": user})
+}
+
+// listCollaborators lists whom [GitHub.SetPermission] has named.
+func listCollaborators(g *GitHub, r *routedRequest) routeAnswer {
+	all := slices.DeleteFunc(slices.Sorted(maps.Keys(g.permissions)), func(login string) bool { return g.permissions[login] == "none" })
+	return answerList(r, all, func(login string) any { return collaboratorJSON(g, login) }, "")
+}
+
+// collaboratorJSON is an account with what it may do.
+func collaboratorJSON(g *GitHub, login string) object {
 	role := or(g.permissions[strings.ToLower(login)], "read")
 	if strings.EqualFold(login, g.owner) {
 		role = "admin"
 	}
-	old := map[string]string{"maintain": "write", "triage": "read"}
-	user := object{
-		"permissions": object{
-			"admin": role == "admin", "maintain": role == "admin" || role == "maintain",
-			"push":   slices.Contains([]string{"admin", "maintain", "write"}, role),
-			"triage": role != "read" && role != "none", "pull": role != "none",
-		},
-		"role_name": role,
-	}
-	return answerOK(object{"permission": or(old[role], role), "role_name": role, "user": g.userJSONWith(login, user)})
+	rank := slices.Index([]string{"none", "read", "triage", "write", "maintain", "admin"}, role)
+	return g.userJSONWith(login, object{
+		"permissions": object{"pull": rank > 0, "triage": rank > 1, "push": rank > 2, "maintain": rank > 3, "admin": rank > 4},
+		"role_name":   role,
+	})
 }
 
 // getMembership answers as to an App with members: read. Of a team that is hidden ([HideTeam]) it answers as to every other token.

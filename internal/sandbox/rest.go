@@ -312,8 +312,8 @@ func (g *GitHub) handleRequest(r *routedRequest) requestOutcome {
 	return o
 }
 
-// carryOut carries out a request under the lock, and returns its outcome and what is to be called after it. A route that
-// panics leaves no lock behind: who plays a scenario goes on asking.
+// carryOut carries out a request under the lock, and returns its outcome and what is to be called after it. A route
+// that panics leaves no lock behind: who plays a scenario goes on asking.
 func carryOut(g *GitHub, r *routedRequest) (_ requestOutcome, after func()) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -615,8 +615,8 @@ func OnDispatch(g *GitHub, f func(run int64, workflow string)) {
 }
 
 // dispatchWorkflow starts a workflow on a branch. The file must stand on the default branch; its run belongs to the
-// branch's tip. A job's GITHUB_TOKEN may do so. Source: the documentation's "Create a workflow dispatch event"; messages
-// as seen on GitHub (github.com/cli/cli/issues/9221, 9989).
+// branch's tip. A job's GITHUB_TOKEN may do so. Source: the documentation's "Create a workflow dispatch event";
+// messages as seen on GitHub (github.com/cli/cli/issues/9221, 9989).
 func dispatchWorkflow(g *GitHub, r *routedRequest) routeAnswer {
 	var in struct {
 		Ref     string            `json:"ref"`

@@ -354,7 +354,7 @@ func TestEndpoints(t *testing.T) {
 		fmt.Sprintf("actions/runs/%d/attempts/1/jobs", g.run), fmt.Sprintf("actions/runs/%d/artifacts", g.run), "actions/jobs/" + job,
 		"actions/workflows", "actions/workflows/" + workflow, "actions/workflows/openai.yml",
 		"actions/workflows/openai.yml/runs",
-		"contents/.github/review-coordinator.yml", "collaborators/bob/permission", "collaborators/stranger/permission",
+		"contents/.github/review-coordinator.yml", "collaborators", "collaborators/bob/permission", "collaborators/stranger/permission",
 		"branches", "branches/main", "branches/release/1", "rules/branches/main", "rules/branches/release/1",
 		"activity?ref=refs/heads/feature-7",
 		"git/ref/heads/main", "git/commits/" + head, "compare/main...feature-7", "/rate_limit",

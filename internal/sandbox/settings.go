@@ -3,8 +3,8 @@ package sandbox
 // A repository's settings, as far as those who set it up ask for them: rulesets, what Actions may do, which workflows
 // are switched off.
 
-// Settings are those of a repository. The zero value is a public one as GitHub makes it, whose settings the program under
-// test may not read.
+// Settings are those of a repository. The zero value is a public one as GitHub makes it, whose settings the program
+// under test may not read.
 type Settings struct {
 	Private       bool
 	MayRead       bool     // the program has the permission administration: read

@@ -2,349 +2,208 @@ package store_test
 
 import (
 	"bytes"
-	"database/sql"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 	"testing"
 
 	"github.com/review-coordinator/coordinator/internal/store"
 )
 
-func openAnswers(t testing.TB, path string, o store.AnswerCacheOptions) *store.AnswerCache {
-	t.Helper()
-	a, err := store.OpenAnswerCache(path, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := a.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return a
-}
-
-func wantAnswer(t *testing.T, a *store.AnswerCache, key, want string) {
-	t.Helper()
-	if got, ok := a.Get(key); !ok || string(got) != want {
-		t.Errorf("%s: %.20q, %v, want %.20q", key, got, ok, want)
-	}
-}
-
-func wantMiss(t *testing.T, a *store.AnswerCache, key string) {
-	t.Helper()
-	if got, ok := a.Get(key); ok {
-		t.Errorf("%s: %.20q, want a miss", key, got)
-	}
-}
-
-func TestAnswersAreThereAtOnceAndAfterARestart(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "answers.db")
-	a := openAnswers(t, path, store.AnswerCacheOptions{})
-	wantMiss(t, a, "a")
-	a.Put("a", []byte("1"))
-	wantAnswer(t, a, "a", "1")
-	a.Put("a", []byte("2"))
-	a.Put("empty", nil)
-	a.Put("gone", []byte("x"))
-	a.Forget("gone")
-	a.Forget("never")
-	for again := range 3 {
-		wantAnswer(t, a, "a", "2")
-		wantAnswer(t, a, "empty", "")
-		wantMiss(t, a, "gone")
-		if err := a.Close(); err != nil {
-			t.Fatal(err)
-		}
-		a.Put("closed", []byte("x"))
-		wantMiss(t, a, "a")
-		a = openAnswers(t, path, store.AnswerCacheOptions{})
-		if again == 1 {
-			a.Forget("empty")
-			a.Put("empty", nil)
-		}
-	}
-	a.Forget("a")
-	wantMiss(t, a, "a")
-	if err := a.Close(); err != nil {
-		t.Fatal(err)
-	}
-	a = openAnswers(t, path, store.AnswerCacheOptions{})
-	wantMiss(t, a, "a")
-}
-
-// A file of another schema is no fault: what it held is asked for again.
-func TestAnswersOfAnOlderProgramAreForgotten(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "answers.db")
-	fixture(
-		t,
-		path,
-		`CREATE TABLE answers (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, era INTEGER NOT NULL, size INTEGER NOT NULL, sum INTEGER NOT NULL);
-		CREATE TABLE bodies (id INTEGER PRIMARY KEY, value BLOB NOT NULL); INSERT INTO answers VALUES (1, 'a', 1, 2, 3); INSERT INTO bodies VALUES (1, 'x'); PRAGMA user_version = 2`,
-	)
-	a := openAnswers(t, path, store.AnswerCacheOptions{})
-	wantMiss(t, a, "a")
-	a.Put("a", []byte("1"))
-	if err := a.Close(); err != nil {
-		t.Fatal(err)
-	}
-	wantAnswer(t, openAnswers(t, path, store.AnswerCacheOptions{}), "a", "1")
-}
-
-// An answer that stands in the file is replaced there, of whatever length the next one is, and nothing of it is left.
-func TestAnswersAreReplaced(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "answers.db")
-	for _, want := range []string{"1", string(noise(20_000)), "3", ""} {
-		a := openAnswers(t, path, store.AnswerCacheOptions{})
-		a.Put("a", []byte(want))
-		a.Put("gone", []byte(want))
-		if err := a.Close(); err != nil {
-			t.Fatal(err)
-		}
-		a = openAnswers(t, path, store.AnswerCacheOptions{})
-		wantAnswer(t, a, "a", want)
-		a.Forget("gone")
-		if err := a.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if rows := count(t, path, `SELECT (SELECT count(*) FROM answers) * 10 + (SELECT count(*) FROM bodies)`); rows != 11 {
-			t.Errorf("there are %d answers and %d bodies, want one of each", rows/10, rows%10)
-		}
-	}
-}
-
-// A loss of power may take an answer's body alone: that is a miss, and only until it is put again.
-func TestAnswersWithoutABody(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "answers.db")
-	for range 2 {
-		a := openAnswers(t, path, store.AnswerCacheOptions{})
-		wantMiss(t, a, "a")
-		a.Put("a", []byte("1"))
-		if err := a.Close(); err != nil {
-			t.Fatal(err)
-		}
-		a = openAnswers(t, path, store.AnswerCacheOptions{})
-		wantAnswer(t, a, "a", "1")
-		if err := a.Close(); err != nil {
-			t.Fatal(err)
-		}
-		fixture(t, path, `DELETE FROM bodies`)
-	}
-}
-
-// A key whose hash begins like another's never gets the other's answer.
-func TestAnswersOfAnotherKeyAreMisses(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "answers.db")
-	for _, want := range []string{"1", "2"} {
-		a := openAnswers(t, path, store.AnswerCacheOptions{})
-		wantMiss(t, a, "a")
-		a.Put("a", []byte(want))
-		if err := a.Close(); err != nil {
-			t.Fatal(err)
-		}
-		a = openAnswers(t, path, store.AnswerCacheOptions{})
-		wantAnswer(t, a, "a", want)
-		if err := a.Close(); err != nil {
-			t.Fatal(err)
-		}
-		fixture(t, path, `UPDATE answers SET rest = rest + 1`) // as if it were another key's
-	}
-}
-
-func count(t *testing.T, path, query string) (n int) {
-	t.Helper()
-	db, err := sql.Open("sqlite", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	if err := db.QueryRowContext(t.Context(), query).Scan(&n); err != nil {
-		t.Fatal(err)
-	}
-	return n
-}
-
-// noise is what cannot be compressed, always the same.
+// noise returns bytes that cannot be compressed, always the same.
 func noise(n int) []byte {
 	all := make([]byte, n)
 	_, _ = rand.NewChaCha8([32]byte{}).Read(all) // it never fails
 	return all
 }
 
-// What was not read for longest goes first, and the file stays within its bound.
-func TestAnswersForgetWhatIsNotRead(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "answers.db")
-	const limit, size = 4 << 20, 4 << 10
-	a := openAnswers(t, path, store.AnswerCacheOptions{MaxBytes: limit})
-	body := noise(size)
-	a.Put("read", body)
-	a.Put("unread", body)
+// An answerCache is the cache of a store that is closed and opened again.
+type answerCache struct {
+	*testing.T
+	reopen func() (*store.Answers, func() error)
+	*store.Answers
+	close func() error
+}
+
+// flush closes the store, so that all is written, and opens another one.
+func (a *answerCache) flush() {
+	a.Helper()
+	if a.close != nil {
+		if err := a.close(); err != nil {
+			a.Fatal(err)
+		}
+	}
+	a.Answers, a.close = a.reopen()
+}
+
+func (a *answerCache) want(key, want string) {
+	a.Helper()
+	if got, ok := a.Get(key); !ok || string(got) != want {
+		a.Errorf("%s: %.20q, %v, want %.20q", key, got, ok, want)
+	}
+}
+
+func (a *answerCache) wantMiss(key string) {
+	a.Helper()
+	if got, ok := a.Get(key); ok {
+		a.Errorf("%s: %.20q, want a miss", key, got)
+	}
+}
+
+// answerBytes is the bound of these caches.
+const answerBytes = 1 << 20
+
+// testAnswers tests the cache of answers. Each call of reopen opens a store again, with a cache of answerBytes, and returns what
+// closes it.
+func testAnswers(t *testing.T, reopen func() (*store.Answers, func() error)) {
+	a := &answerCache{T: t, reopen: reopen}
+	a.flush()
+	a.wantMiss("a")
+	json := bytes.Repeat([]byte(`{"login":"somebody","id":1}`), 1<<17) // of 3.5 MB, a fraction is kept
+	value := []byte("1")
+	a.Put("a", value)
+	value[0] = 'x' // it is the caller's again
+	a.Put("empty", nil)
+	a.Put("json", json)
+	a.Put("large", []byte("1"))
+	a.Put("gone", []byte("1"))
+	a.flush()
+	a.want("a", "1")
+	a.want("empty", "")
+	a.want("json", string(json))
+	a.Put("a", noise(20_000))
+	a.Put("large", noise(answerBytes/2))
+	a.Forget("gone")
+	a.Forget("never")
+	a.flush()
+	a.want("a", string(noise(20_000)))
+	a.wantMiss("large")
+	a.wantMiss("gone")
+
+	body := noise(4 << 10)
 	n := 0
-	for range 4 * limit / size / 128 {
-		for range 128 {
+	for range 8 {
+		for range answerBytes / len(body) / 4 {
 			a.Put(fmt.Sprint(n), body)
 			n++
 		}
-		if err := a.Close(); err != nil { // so that all of it is written
-			t.Fatal(err)
-		}
-		a = openAnswers(t, path, store.AnswerCacheOptions{MaxBytes: limit})
-		wantAnswer(t, a, "read", string(body))
+		a.flush()
 	}
-	wantMiss(t, a, "unread")
-	wantMiss(t, a, "0")
-	wantAnswer(t, a, fmt.Sprint(n-1), string(body))
 	kept := 0
 	for i := range n {
 		if _, ok := a.Get(fmt.Sprint(i)); ok {
 			kept++
 		}
 	}
-	if kept*size > limit || kept*size < limit/2 {
-		t.Errorf("%d answers are kept, want about %d", kept, limit/size)
+	if bytes := kept * len(body); bytes > answerBytes*5/4 || bytes < answerBytes/2 {
+		t.Errorf("%d bytes are kept, want about %d", bytes, answerBytes)
 	}
-	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if info.Size() > 2*limit {
-		t.Errorf("the file has %d bytes, want at most %d", info.Size(), 2*limit)
-	}
-}
+	a.wantMiss("0")
+	a.want(fmt.Sprint(n-1), string(body))
 
-func TestAnswersBeginACorruptFileAnew(t *testing.T) {
-	for name, spoil := range map[string]func(t *testing.T, path string){
-		"no database": func(t *testing.T, path string) {
-			if err := os.WriteFile(path, bytes.Repeat([]byte("garbage"), 1000), 0o600); err != nil {
-				t.Fatal(err)
-			}
-		},
-		"other pages": func(t *testing.T, path string) {
-			f, err := os.OpenFile(path, os.O_RDWR, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer f.Close()
-			info, err := f.Stat()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := f.WriteAt(bytes.Repeat([]byte("y"), int(info.Size())-4096), 4096); err != nil {
-				t.Fatal(err)
-			}
-		},
-		"other bytes in a body": func(t *testing.T, path string) {
-			all, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			spoilt := bytes.Replace(all, noise(100), slices.Concat([]byte("x"), noise(100)[1:]), 1)
-			if bytes.Equal(all, spoilt) {
-				t.Fatal("the body is not in the file")
-			}
-			if err := os.WriteFile(path, spoilt, 0o600); err != nil {
-				t.Fatal(err)
-			}
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "answers.db")
-			a := openAnswers(t, path, store.AnswerCacheOptions{})
-			a.Put("a", noise(20000))
-			if err := a.Close(); err != nil {
-				t.Fatal(err)
-			}
-			spoil(t, path)
-			a = openAnswers(t, path, store.AnswerCacheOptions{})
-			wantMiss(t, a, "a")
-			a.Put("b", []byte("2"))
-			wantAnswer(t, a, "b", "2")
-			if err := a.Close(); err != nil {
-				t.Fatal(err)
-			}
-			a = openAnswers(t, path, store.AnswerCacheOptions{})
-			wantAnswer(t, a, "b", "2")
-			wantMiss(t, a, "a")
-		})
-	}
-}
-
-// A value that is too large, or too much at once, is a miss: never an older value, and never a wait.
-func TestAnswersForgetWhatIsTooMuch(t *testing.T) {
-	a := openAnswers(t, filepath.Join(t.TempDir(), "answers.db"), store.AnswerCacheOptions{MaxBytes: 1 << 20})
-	a.Put("a", []byte("old"))
-	a.Put("a", noise(1<<19))
-	wantMiss(t, a, "a")
-}
-
-// JSON takes a fraction of its length.
-func TestAnswersAreCompressed(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "answers.db")
-	a := openAnswers(t, path, store.AnswerCacheOptions{MaxBytes: 1 << 20})
-	want := bytes.Repeat([]byte(`{"login":"somebody","id":1}`), 10_000)
-	a.Put("a", want)
-	wantAnswer(t, a, "a", string(want))
-	if err := a.Close(); err != nil {
-		t.Fatal(err)
-	}
-	a = openAnswers(t, path, store.AnswerCacheOptions{MaxBytes: 1 << 20})
-	wantAnswer(t, a, "a", string(want))
-}
-
-func TestAnswersByManyAtOnce(t *testing.T) {
-	a := openAnswers(t, filepath.Join(t.TempDir(), "answers.db"), store.AnswerCacheOptions{MaxBytes: 1 << 20})
 	var wg sync.WaitGroup
-	for g := range 8 {
+	for g := range 4 {
 		wg.Go(func() {
-			for n := range 500 {
+			for n := range 200 {
 				key := fmt.Sprint(g, "/", n%50)
-				want := fmt.Sprint(key, "#", n)
-				a.Put(key, []byte(want))
-				if got, ok := a.Get(key); ok && string(got) != want {
-					t.Errorf("%s: %q, want %q", key, got, want)
+				a.Put(key, []byte(key+"#"))
+				if got, ok := a.Get(key); ok && string(got) != key+"#" {
+					t.Errorf("%s: %q", key, got)
 				}
 			}
 		})
 	}
 	wg.Wait()
+	if err := a.close(); err != nil {
+		t.Error(err)
+	}
+	a.Put("closed", nil)
+	a.wantMiss("closed")
 }
 
-func BenchmarkAnswers(b *testing.B) {
-	path := filepath.Join(b.TempDir(), "answers.db")
-	a := openAnswers(b, path, store.AnswerCacheOptions{})
-	body := bytes.Repeat([]byte("x"), 5000)
-	const keys = 20_000
-	for n := range keys {
-		a.Put(fmt.Sprint("https://api.github.com/repos/acme/shop/pulls/", n), body)
-		if n%2000 == 0 {
-			if err := a.Close(); err != nil {
-				b.Fatal(err)
-			}
-			a = openAnswers(b, path, store.AnswerCacheOptions{})
+func TestAnswers(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "table.db")
+	testAnswers(t, func() (*store.Answers, func() error) {
+		s, err := store.OpenSQLite(path, store.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.Answers(answerBytes), s.Close
+	})
+}
+
+// The answers that were not used for longest make way first.
+func TestAnswersThatAreUsedStay(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "table.db")
+	put := func(key string, do func(a *store.Answers)) {
+		s := openTable(t, path)
+		a := s.Answers(answerBytes)
+		do(a)
+		a.Put(key, make([]byte, 100))
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
 		}
 	}
-	if err := a.Close(); err != nil {
-		b.Fatal(err)
+	put("used", func(*store.Answers) {})
+	put("unused", func(*store.Answers) {})
+	fixture(t, path, `UPDATE answers SET used_at = used_at - 7200000000, size = 600000`) // two hours ago
+	put("x", func(a *store.Answers) { a.Get("used") })
+	fixture(t, path, `UPDATE answers SET used_at = used_at - 3600000000 WHERE key IN (SELECT key FROM answers ORDER BY used_at DESC LIMIT 2)`)
+	put("y", func(a *store.Answers) {
+		for n := range 20 {
+			a.Put(fmt.Sprint(n), noise(5000))
+		}
+	})
+	a := openTable(t, path).Answers(answerBytes)
+	if _, ok := a.Get("used"); !ok {
+		t.Error("what was used is gone")
 	}
-	a = openAnswers(b, path, store.AnswerCacheOptions{})
-	b.Run("Get", func(b *testing.B) {
-		n := 0
-		for b.Loop() {
-			n += 7919
-			if _, ok := a.Get(fmt.Sprint("https://api.github.com/repos/acme/shop/pulls/", n%keys)); !ok {
-				b.Fatal("a miss")
-			}
+	if _, ok := a.Get("unused"); ok {
+		t.Error("what was not used is there")
+	}
+}
+
+// What nobody read for 30 days goes, though there is room: its installation may have gone.
+func TestOldAnswersGo(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "table.db")
+	for _, key := range []string{"old", "new"} {
+		s := openTable(t, path)
+		s.Answers(answerBytes).Put(key, make([]byte, 100))
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
 		}
-	})
-	b.Run("Put", func(b *testing.B) {
-		n := 0
-		for b.Loop() {
-			n++
-			a.Put(fmt.Sprint(n%keys), body)
+		if key == "old" {
+			fixture(t, path, `UPDATE answers SET used_at = used_at - 31 * 86400000000`)
 		}
+	}
+	a := openTable(t, path).Answers(answerBytes)
+	if _, ok := a.Get("old"); ok {
+		t.Error("what was not read for 31 days is there")
+	}
+	if _, ok := a.Get("new"); !ok {
+		t.Error("what is new is gone")
+	}
+}
+
+// An answer that one replica has got spares the others a request.
+func TestAnswersOnPostgres(t *testing.T) {
+	at := newSchema(t)
+	testAnswers(t, func() (*store.Answers, func() error) {
+		s, err := store.OpenPostgres(t.Context(), at, store.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.Answers(answerBytes), s.Close
 	})
+	other := openPostgres(t, at).Answers(answerBytes)
+	if _, ok := other.Get("empty"); ok {
+		t.Error("an answer was kept that made way")
+	}
+	if got, ok := other.Get("0/0"); !ok || string(got) != "0/0#" {
+		t.Errorf("of the other's answer there is %q, %v", got, ok)
+	}
 }

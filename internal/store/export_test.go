@@ -5,19 +5,15 @@ import (
 	"io/fs"
 )
 
-// PoolPages is for tests that open a file without this package: it must come before them.
-func PoolPages() { poolPages() }
-
 // ListQuery is the SQL of a query, for tests of how much it reads.
-func ListQuery(q Query) (query string, args []any) { return listQuery(q) }
+func ListQuery(q Query) (query string, args []any) { return listQuery(q, true) }
 
 // CommitsPerFold is for tests of a log that was not folded yet.
 const CommitsPerFold = commitsPerFold
 
 // OpenPostgresOf opens tables as a version of this program does that has these migrations.
-func OpenPostgresOf(ctx context.Context, url string, o PostgresOptions, migrations fs.FS) (*Postgres, error) {
-	o.migrations = migrations
-	return OpenPostgres(ctx, url, o)
+func OpenPostgresOf(ctx context.Context, url string, o Options, migrations fs.FS) (*Database, error) {
+	return openPostgres(ctx, url, o, migrations)
 }
 
 // MigratePostgres brings tables to the schema of these migrations.

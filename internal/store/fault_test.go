@@ -21,9 +21,12 @@ var testNow = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func testPoke(key string) Poke { return Poke{Key: key, Tenant: 1, Due: testNow, Touch: "t"} }
 
-func openFaulty(t *testing.T, fault func(string) error) *SQLite {
+func openTable(t *testing.T, fault func(string) error) *Database {
 	t.Helper()
-	s, err := OpenSQLite(filepath.Join(t.TempDir(), "table.db"), SQLiteOptions{injectFault: fault})
+	if fault == nil {
+		fault = func(string) error { return nil }
+	}
+	s, err := openFaulty(filepath.Join(t.TempDir(), "table.db"), Options{}, fault)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,47 +38,31 @@ func openFaulty(t *testing.T, fault func(string) error) *SQLite {
 	return s
 }
 
-// agrees checks that what the writer remembers is what stands in the file.
-func agrees(t *testing.T, s *SQLite) {
+// run applies something in a transaction of a table's own.
+func (s *Database) run(t *testing.T, durable bool, apply func(ctx context.Context, tx session) error) {
 	t.Helper()
-	err := s.runDurably(t.Context(), "compare", func(tab *workTable) error {
-		fresh := &workTable{conn: tab.conn, turns: tenantTurns{indexOf: map[int64]int{}}}
-		if err := fresh.loadTotals(); err != nil {
-			return err
-		}
-		if fresh.totals != tab.totals {
-			t.Errorf("remembered are %+v, and there are %+v", tab.totals, fresh.totals)
-		}
-		for _, n := range tab.turns.all {
-			is := tenantTurn{first: nothingDue}
-			if i, ok := fresh.turns.indexOf[n.tenant]; ok {
-				is = fresh.turns.all[i]
-			}
-			if n.keyCount != is.keyCount {
-				t.Errorf("remembered is %+v, and it is %+v", n, is)
-			}
-			for q, due := range n.first {
-				if due.at > is.first[q].at || due.isExact && due.at != is.first[q].at {
-					t.Errorf("in queue %d, remembered is %+v, and it is %+v", q, n, is)
-				}
-			}
-		}
-		return nil
-	})
-	if err != nil {
+	if err := s.submitOp(t.Context(), s.lazy, "test", &op{durable: durable, apply: apply}); err != nil {
 		t.Fatal(err)
 	}
 }
 
+// logFile is the write-ahead log of a table.
+func (s *Database) logFile() string { return s.backend.(*sqliteFile).openFiles[1].path }
+
+// syncLevel is how commits wait for the disk: 2 do. It is for the writing goroutine.
+func (s *Database) syncLevel(ctx context.Context) (level int, err error) {
+	return level, s.backend.(*sqliteFile).conn.QueryRowContext(ctx, "PRAGMA synchronous").Scan(&level)
+}
+
 // A full disk: nothing is half done, nothing is acknowledged that is lost, and it goes on when there is space again.
 func TestFullDisk(t *testing.T) {
-	s := openFaulty(t, nil)
+	s := openTable(t, nil)
 	ctx := t.Context()
 	pages := func(n int) {
 		t.Helper()
-		if err := s.runDurably(ctx, "bound", func(tab *workTable) error { return tab.exec(fmt.Sprintf("PRAGMA max_page_count = %d", n)) }); err != nil {
-			t.Fatal(err)
-		}
+		s.run(t, true, func(ctx context.Context, tx session) error {
+			return tx.runStatements(ctx, statement{query: fmt.Sprintf("PRAGMA max_page_count = %d", n), row: ignoreRow})
+		})
 	}
 	pages(1) // as many as there are
 	large := strings.Repeat("x", 3000)
@@ -93,7 +80,6 @@ func TestFullDisk(t *testing.T) {
 	if refused == nil || !strings.Contains(refused.Error(), "accept delivery") || !strings.Contains(refused.Error(), "full") {
 		t.Fatalf("the error of a full disk is %v", refused)
 	}
-	agrees(t, s)
 	pages(1 << 30)
 	for id, ok := range acked {
 		known, err := s.Known(ctx, []string{id})
@@ -109,7 +95,6 @@ func TestFullDisk(t *testing.T) {
 			t.Fatalf("%s was acknowledged: %v, and again: %v, %v", id, ok, fresh, err)
 		}
 	}
-	agrees(t, s)
 }
 
 // A disk that fails now and then, under many at once: whoever got no error finds what it did, and nobody finds half of
@@ -117,7 +102,7 @@ func TestFullDisk(t *testing.T) {
 func TestFailingDisk(t *testing.T) {
 	var calls atomic.Int64
 	errDisk := errors.New("input/output error")
-	s := openFaulty(t, func(step string) error {
+	s := openTable(t, func(step string) error {
 		if step == "commit" && calls.Add(1)%3 == 0 {
 			return errDisk
 		}
@@ -169,16 +154,15 @@ func TestFailingDisk(t *testing.T) {
 	for calls.Load()%3 != 0 {
 		_ = s.Poke(t.Context(), testPoke("a"))
 	}
-	agrees(t, s)
 }
 
 // What one operation asks for must not be another's error.
 func TestOneFailsAlone(t *testing.T) {
 	hold, held := make(chan struct{}), make(chan struct{})
-	s := openFaulty(t, nil)
+	s := openTable(t, nil)
 	var wg sync.WaitGroup
 	wg.Go(func() { // holds the writer until the others wait together
-		_ = s.runDurably(t.Context(), "hold", func(*workTable) error {
+		s.run(t, true, func(context.Context, session) error {
 			held <- struct{}{}
 			<-hold
 			return nil
@@ -186,18 +170,19 @@ func TestOneFailsAlone(t *testing.T) {
 	})
 	<-held
 	errBad := errors.New("bad")
-	bad := &op{ctx: t.Context(), done: make(chan error, 1), apply: func(tab *workTable) error {
-		if err := tab.exec(`DELETE FROM work`); err != nil {
+	bad := &op{ctx: t.Context(), done: make(chan error, 1), apply: func(ctx context.Context, tx session) error {
+		if err := tx.runStatements(ctx, newStatement(`DELETE FROM work`)); err != nil {
 			return err
 		}
 		return errBad
 	}}
 	good := make([]*op, 20)
 	for n := range good {
-		good[n] = &op{ctx: t.Context(), done: make(chan error, 1), apply: func(tab *workTable) error { return tab.pokeOne(testPoke(fmt.Sprint(n))) }}
-		s.ops <- good[n]
+		poke := &acceptance{pokes: []Poke{testPoke(fmt.Sprint(n))}}
+		good[n] = &op{ctx: t.Context(), done: make(chan error, 1), accepts: poke}
+		s.durable <- good[n]
 		if n == 10 {
-			s.ops <- bad
+			s.durable <- bad
 		}
 	}
 	close(hold)
@@ -213,13 +198,12 @@ func TestOneFailsAlone(t *testing.T) {
 	if h, err := s.Health(t.Context(), testNow); err != nil || h.Keys != len(good) {
 		t.Errorf("%d keys, %v", h.Keys, err)
 	}
-	agrees(t, s)
 }
 
 // Whoever does not wait any longer gets its error at once, even while the disk hangs.
 func TestContextEndsWhileTheDiskHangs(t *testing.T) {
 	hang, hangs := make(chan struct{}), make(chan struct{}, 1)
-	s := openFaulty(t, func(step string) error {
+	s := openTable(t, func(step string) error {
 		if step == "commit" {
 			select {
 			case hangs <- struct{}{}:
@@ -248,11 +232,13 @@ func TestContextEndsWhileTheDiskHangs(t *testing.T) {
 
 // What was accepted has reached the disk when Accept returns; what a look takes and leaves need not.
 func TestOnlyWhatIsAskedForWaitsForTheDisk(t *testing.T) {
-	var s *SQLite
+	var s *Database
 	var level int // as of the last commit: 2 waits for the disk
-	s = openFaulty(t, func(step string) error {
+	s = openTable(t, func(step string) error {
 		if step == "commit" {
-			return s.table.queryRow("PRAGMA synchronous").Scan(&level)
+			var err error
+			level, err = s.syncLevel(t.Context())
+			return err
 		}
 		return nil
 	})
@@ -261,7 +247,7 @@ func TestOnlyWhatIsAskedForWaitsForTheDisk(t *testing.T) {
 		hold, held := make(chan struct{}), make(chan struct{})
 		var wg sync.WaitGroup
 		wg.Go(func() {
-			_ = s.runLazily(ctx, "hold", func(*workTable) error {
+			s.run(t, false, func(context.Context, session) error {
 				held <- struct{}{}
 				<-hold
 				return nil
@@ -274,7 +260,7 @@ func TestOnlyWhatIsAskedForWaitsForTheDisk(t *testing.T) {
 					t.Error(err)
 				}
 			})
-			for len(s.ops) <= i {
+			for len(s.durable) <= i {
 				runtime.Gosched()
 			}
 		}
@@ -300,7 +286,8 @@ func TestOnlyWhatIsAskedForWaitsForTheDisk(t *testing.T) {
 		if err := s.Poke(ctx, testPoke("b")); err != nil || level != 2 {
 			t.Fatalf("poked at level %d: %v", level, err)
 		}
-		together(func() error { return s.runLazily(ctx, "note", func(*workTable) error { return nil }) }, func() error { return s.Poke(ctx, testPoke("c")) })
+		note := func() error { s.run(t, false, func(context.Context, session) error { return nil }); return nil }
+		together(note, func() error { return s.Poke(ctx, testPoke("c")) })
 		if level != 2 {
 			t.Fatalf("poked beside something else at level %d", level)
 		}
@@ -310,7 +297,7 @@ func TestOnlyWhatIsAskedForWaitsForTheDisk(t *testing.T) {
 // After a commit that failed, nothing is accepted on a log of which nobody knows what is on the disk.
 func TestAFailedCommitBeginsTheLogAnew(t *testing.T) {
 	var fails atomic.Bool
-	s := openFaulty(t, func(step string) error {
+	s := openTable(t, func(step string) error {
 		if step == "commit" && fails.Load() {
 			return errors.New("input/output error")
 		}
@@ -318,7 +305,7 @@ func TestAFailedCommitBeginsTheLogAnew(t *testing.T) {
 	})
 	ctx := t.Context()
 	size := func() int64 {
-		info, err := os.Stat(s.openFiles[1].path)
+		info, err := os.Stat(s.logFile())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -345,13 +332,13 @@ func TestAFailedCommitBeginsTheLogAnew(t *testing.T) {
 
 // The log is folded into the file now and then, so that it does not grow for ever.
 func TestTheLogIsFolded(t *testing.T) {
-	s := openFaulty(t, nil)
+	s := openTable(t, nil)
 	for n := range 10 * commitsPerFold {
 		if err := s.Poke(t.Context(), testPoke(fmt.Sprint(n))); err != nil {
 			t.Fatal(err)
 		}
 	}
-	info, err := os.Stat(s.openFiles[1].path)
+	info, err := os.Stat(s.logFile())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -362,7 +349,7 @@ func TestTheLogIsFolded(t *testing.T) {
 
 // A log that could not be folded is begun anew before anything else is accepted on it.
 func TestAFailedFoldIsAFault(t *testing.T) {
-	s := openFaulty(t, func(step string) error {
+	s := openTable(t, func(step string) error {
 		if step == "fold" {
 			return errors.New("input/output error")
 		}
@@ -373,7 +360,7 @@ func TestAFailedFoldIsAFault(t *testing.T) {
 		if err := s.Poke(t.Context(), testPoke(fmt.Sprint(n))); err != nil {
 			t.Fatal(err)
 		}
-		info, err := os.Stat(s.openFiles[1].path)
+		info, err := os.Stat(s.logFile())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -386,7 +373,7 @@ func TestAFailedFoldIsAFault(t *testing.T) {
 
 // What claims to be long is not believed.
 func TestAnAnswerIsNoBomb(t *testing.T) {
-	if value, err := decompressValue(binary.AppendUvarint(nil, 3<<30)); !errors.Is(err, errTooLong) { // s2 would make room first
+	if value, err := decompressValue(binary.AppendUvarint(nil, 3<<30)); err == nil || !strings.Contains(err.Error(), "more than any") {
 		t.Errorf("%d bytes were unpacked: %v", len(value), err)
 	}
 }
@@ -394,14 +381,14 @@ func TestAnAnswerIsNoBomb(t *testing.T) {
 // What a poke asks for in vain costs no write: the key is due as early already, and knows of the touch. While it is
 // looked at the same poke asks for another look.
 func TestAPokeThatChangesNothingWritesNothing(t *testing.T) {
-	s := openFaulty(t, nil)
+	s := openTable(t, nil)
 	writes := func(what string, want int64, f func() error) {
 		t.Helper()
 		var before, after int64
 		count := func(n *int64) {
-			if err := s.runDurably(t.Context(), "count", func(tab *workTable) (err error) { *n, err = tab.totalChanges(); return err }); err != nil {
-				t.Fatal(err)
-			}
+			s.run(t, true, func(ctx context.Context, tx session) error {
+				return tx.runStatements(ctx, statement{query: "SELECT total_changes()", row: func(scan scanner) error { return scan(n) }})
+			})
 		}
 		count(&before)
 		if err := f(); err != nil {
@@ -418,7 +405,7 @@ func TestAPokeThatChangesNothingWritesNothing(t *testing.T) {
 			return err
 		}
 	}
-	writes("the first delivery", 2, accept("1"))
+	writes("the first delivery", 3, accept("1"))
 	writes("the same again", 1, accept("2")) // that it came
 	work, err := s.Claim(t.Context(), Claim{Now: testNow, Lease: time.Minute, Limit: 1})
 	if err != nil || len(work) != 1 {
@@ -436,7 +423,7 @@ func TestAPokeThatChangesNothingWritesNothing(t *testing.T) {
 
 // A table that nobody misses waits for no disk, however durable a write is elsewhere.
 func TestAFleetingTableWaitsForNoDisk(t *testing.T) {
-	s, err := OpenSQLite(filepath.Join(t.TempDir(), "table.db"), SQLiteOptions{Fleeting: true})
+	s, err := OpenSQLite(filepath.Join(t.TempDir(), "table.db"), Options{Fleeting: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -445,8 +432,8 @@ func TestAFleetingTableWaitsForNoDisk(t *testing.T) {
 		t.Fatalf("accept: %v, %v", fresh, err)
 	}
 	level := -1
-	err = s.runDurably(t.Context(), "ask", func(t *workTable) error { return t.queryRow("PRAGMA synchronous").Scan(&level) })
-	if err != nil || level != 0 {
+	s.run(t, true, func(ctx context.Context, _ session) (err error) { level, err = s.syncLevel(ctx); return err })
+	if level != 0 {
 		t.Errorf("synchronous is %d, %v", level, err)
 	}
 }

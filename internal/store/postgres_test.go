@@ -61,9 +61,9 @@ func execPostgres(t *testing.T, query string) {
 	}
 }
 
-func openPostgres(t *testing.T, at string) *store.Postgres {
+func openPostgres(t *testing.T, at string) *store.Database {
 	t.Helper()
-	s, err := store.OpenPostgres(t.Context(), at, store.PostgresOptions{})
+	s, err := store.OpenPostgres(t.Context(), at, store.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestAnAcknowledgedDeliveryOutlivesACrashOfPostgres(t *testing.T) {
 	now := time.Now()
 	accept := func(round int, want bool) {
 		t.Helper()
-		s, err := store.OpenPostgres(t.Context(), at, store.PostgresOptions{})
+		s, err := store.OpenPostgres(t.Context(), at, store.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -124,11 +124,11 @@ func TestTwoReplicasOnPostgres(t *testing.T) {
 
 // replicas hands each call to the next of two stores.
 type replicas struct {
-	a, b  *store.Postgres
+	a, b  *store.Database
 	calls atomic.Int64
 }
 
-func (r *replicas) next() *store.Postgres {
+func (r *replicas) next() *store.Database {
 	if r.calls.Add(1)%2 == 0 {
 		return r.a
 	}
@@ -255,7 +255,7 @@ func TestPostgresTablesOfOthers(t *testing.T) {
 			if _, err := conn.Exec(t.Context(), c.make); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := store.OpenPostgres(t.Context(), at, store.PostgresOptions{}); !errors.Is(err, c.want) {
+			if _, err := store.OpenPostgres(t.Context(), at, store.Options{}); !errors.Is(err, c.want) {
 				t.Errorf("%v, want %v", err, c.want)
 			}
 		})
@@ -287,7 +287,7 @@ func TestPostgresThatCannotBeOpened(t *testing.T) {
 		"no URL":         "postgres://me:hunter2@127.0.0.1:port/x",
 		"no such option": "postgres://me:hunter2@127.0.0.1/x?sslmode=sometimes",
 	} {
-		_, err := store.OpenPostgres(t.Context(), at, store.PostgresOptions{})
+		_, err := store.OpenPostgres(t.Context(), at, store.Options{})
 		if err == nil || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: %v", name, err)
 		}

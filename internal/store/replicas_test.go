@@ -23,9 +23,9 @@ import (
 
 const leaseTime = 30 * time.Second
 
-func openReplica(t *testing.T, at, name string) *store.Postgres {
+func openReplica(t *testing.T, at, name string) *store.Database {
 	t.Helper()
-	s, err := store.OpenPostgres(t.Context(), at, store.PostgresOptions{Replica: name})
+	s, err := store.OpenPostgres(t.Context(), at, store.Options{Replica: name})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func tenantsOf(works []store.Work) map[int64]int {
 // Each tenant is one replica's at a time: no two ever have leases of one, and all are somebody's.
 func TestReplicasShareTenantsOnPostgres(t *testing.T) {
 	at := newSchema(t)
-	all := []*store.Postgres{openReplica(t, at, "a"), openReplica(t, at, "b"), openReplica(t, at, "c")}
+	all := []*store.Database{openReplica(t, at, "a"), openReplica(t, at, "b"), openReplica(t, at, "c")}
 	for _, s := range all { // so that each knows of the others
 		claimAt(t, s, now, 1)
 	}
@@ -115,7 +115,7 @@ func TestReplicasShareTenantsOnPostgres(t *testing.T) {
 }
 
 // shareTenants is a table with the tenants of two replicas, of which the first holds one key, and the second has done what it has.
-func shareTenants(t *testing.T, at string) (a, b *store.Postgres, held store.Work, left map[int64]bool) {
+func shareTenants(t *testing.T, at string) (a, b *store.Database, held store.Work, left map[int64]bool) {
 	t.Helper()
 	a, b = openReplica(t, at, "a"), openReplica(t, at, "b")
 	claimAt(t, a, now, 1)
@@ -176,7 +176,7 @@ func tryUntilDone(t *testing.T, do func() error) {
 }
 
 // claimWhenFreed claims what a replica had whose connection ends: its client may be told of that a moment before its lock is free.
-func claimWhenFreed(t *testing.T, s *store.Postgres) (works []store.Work) {
+func claimWhenFreed(t *testing.T, s *store.Database) (works []store.Work) {
 	t.Helper()
 	tryUntilDone(t, func() error {
 		if works = claimAt(t, s, now, 100); len(works) == 0 {
@@ -192,7 +192,7 @@ func claimWhenFreed(t *testing.T, s *store.Postgres) (works []store.Work) {
 func TestTenantsOfAReplicaWhoseLifelineEndsMoveOnPostgres(t *testing.T) {
 	at := newSchema(t)
 	lost := make(chan struct{}, 1)
-	a, err := store.OpenPostgres(t.Context(), at, store.PostgresOptions{Replica: "cut-" + at, Lost: func() { lost <- struct{}{} }})
+	a, err := store.OpenPostgres(t.Context(), at, store.Options{Replica: "cut-" + at, Lost: func() { lost <- struct{}{} }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -256,7 +256,7 @@ func TestTenantsOfAReplicaThatRetiresMoveOnPostgres(t *testing.T) {
 func TestLeasesOfAReplicaThatIsKilledAfterItRetiredMoveOnPostgres(t *testing.T) {
 	at := newSchema(t)
 	dead := make(chan struct{})
-	a, err := store.OpenPostgres(t.Context(), at, store.PostgresOptions{Replica: "killed-" + at, Lost: func() { <-dead }})
+	a, err := store.OpenPostgres(t.Context(), at, store.Options{Replica: "killed-" + at, Lost: func() { <-dead }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -361,7 +361,7 @@ func TestPostgresBehindAPoolerInTransactionMode(t *testing.T) {
 				}
 				return err
 			})
-			s, err := store.OpenPostgres(t.Context(), at, store.PostgresOptions{})
+			s, err := store.OpenPostgres(t.Context(), at, store.Options{})
 			if s != nil {
 				defer s.Close()
 			}

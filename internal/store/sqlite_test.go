@@ -23,7 +23,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	store.PoolPages()
 	goleak.VerifyTestMain(deadline.Watch(m, storetest.OpenTables))
 }
 
@@ -34,9 +33,9 @@ func TestSQLite(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) store.Store { return openTable(t, filepath.Join(t.TempDir(), "table.db")) })
 }
 
-func openTable(t testing.TB, path string) *store.SQLite {
+func openTable(t testing.TB, path string) *store.Database {
 	t.Helper()
-	s, err := store.OpenSQLite(path, store.SQLiteOptions{})
+	s, err := store.OpenSQLite(path, store.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,14 +47,14 @@ func openTable(t testing.TB, path string) *store.SQLite {
 	return s
 }
 
-func accept(t testing.TB, s *store.SQLite, id string, pokes ...store.Poke) {
+func accept(t testing.TB, s *store.Database, id string, pokes ...store.Poke) {
 	t.Helper()
 	if fresh, err := s.Accept(t.Context(), store.AcceptedDelivery{ID: id, Event: "push", At: now}, pokes...); err != nil || !fresh {
 		t.Fatalf("accept %s: %v, %v", id, fresh, err)
 	}
 }
 
-func claim(t testing.TB, s *store.SQLite, limit int) []store.Work {
+func claim(t testing.TB, s *store.Database, limit int) []store.Work {
 	t.Helper()
 	work, err := s.Claim(t.Context(), store.Claim{Now: now, Lease: 30 * time.Second, Limit: limit})
 	if err != nil {
@@ -99,7 +98,7 @@ func TestOpeningEndsLeases(t *testing.T) {
 func TestASecondProcessIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table.db")
 	s := openTable(t, path)
-	_, err := store.OpenSQLite(path, store.SQLiteOptions{})
+	_, err := store.OpenSQLite(path, store.Options{})
 	if err == nil || !strings.Contains(err.Error(), path+".lock") || !strings.Contains(err.Error(), "stop that one") {
 		t.Fatalf("a second one: %v", err)
 	}
@@ -168,50 +167,6 @@ func fixture(t *testing.T, path, script string) {
 	}
 }
 
-// A file of each schema that was ever released is read by this program.
-func TestOldSchemas(t *testing.T) {
-	dumps, err := filepath.Glob("testdata/schema*.sql")
-	if err != nil || len(dumps) == 0 {
-		t.Fatal("no fixtures", err)
-	}
-	for _, dump := range dumps {
-		t.Run(filepath.Base(dump), func(t *testing.T) {
-			script, err := os.ReadFile(dump)
-			if err != nil {
-				t.Fatal(err)
-			}
-			path := filepath.Join(t.TempDir(), "table.db")
-			fixture(t, path, string(script))
-			s := openTable(t, path)
-			if known, err := s.Known(t.Context(), []string{"d1", "d2", "d3"}); err != nil || !cmp.Equal(known, map[string]bool{"d1": true, "d2": true}) {
-				t.Errorf("known: %v, %v", known, err)
-			}
-			row, err := s.Get(t.Context(), "77/acme/shop#7")
-			if err != nil {
-				t.Fatal(err)
-			}
-			want := store.Row{
-				Key: "77/acme/shop#7", Kind: "pull", Group: "acme/shop", Tenant: 77, Due: now.Add(time.Hour), Wake: now.Add(time.Hour),
-				Attempts: 2, Failed: "GitHub says 502", Open: true, Seen: now.Add(-time.Minute), Sight: []byte(`{"head":"abc"}`),
-			}
-			if d := cmp.Diff(want, row); d != "" {
-				t.Errorf("row (-want +got):\n%s", d)
-			}
-			work := claim(t, s, 9) // it was leased when the process ended
-			wantWork := []store.Work{
-				{Lease: store.Lease{Key: "77/acme/shop", Token: work[0].Token}, Tenant: 77, Kind: "repo", Due: now, Touches: []string{"x", "y", "z"}},
-			}
-			if d := cmp.Diff(wantWork, work); d != "" {
-				t.Errorf("work (-want +got):\n%s", d)
-			}
-			accept(t, s, "d3", store.Poke{Key: "77/acme/shop#7", Tenant: 77, Due: now})
-			if work := claim(t, s, 9); len(work) != 1 || work[0].Attempts != 2 {
-				t.Errorf("claimed %v", work)
-			}
-		})
-	}
-}
-
 // With a million keys a page must not take longer: what the daemon lists is read by the index that holds little else.
 func TestListsReadFewRows(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table.db")
@@ -269,7 +224,7 @@ func TestANewerSchemaIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	fixture(t, path, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (999, 1)`)
-	_, err := store.OpenSQLite(path, store.SQLiteOptions{})
+	_, err := store.OpenSQLite(path, store.Options{})
 	if err == nil || !strings.Contains(err.Error(), "a newer coordinator wrote it: its schema is 999") {
 		t.Fatalf("opened: %v", err)
 	}
@@ -285,7 +240,7 @@ func TestNoDatabaseIsRefused(t *testing.T) {
 	if err := os.WriteFile(path, bytes.Repeat([]byte("garbage"), 1000), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := store.OpenSQLite(path, store.SQLiteOptions{}); err == nil || !strings.Contains(err.Error(), path) {
+	if _, err := store.OpenSQLite(path, store.Options{}); err == nil || !strings.Contains(err.Error(), path) {
 		t.Fatalf("opened: %v", err)
 	}
 }
@@ -318,7 +273,7 @@ func TestAnotherProgramsDatabaseIsLeftAlone(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if _, err := store.OpenSQLite(copied, store.SQLiteOptions{}); !errors.Is(err, store.ErrForeignDatabase) || !strings.Contains(err.Error(), copied) {
+			if _, err := store.OpenSQLite(copied, store.Options{}); !errors.Is(err, store.ErrForeignDatabase) || !strings.Contains(err.Error(), copied) {
 				t.Errorf("opened: %v", err)
 			}
 			for suffix, bytesWere := range was {
@@ -410,7 +365,7 @@ func reopened(t *testing.T, path string, db, wal []byte, ids []string) int {
 	if err := errors.Join(os.WriteFile(path, db, 0o600), os.WriteFile(path+"-wal", wal, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	s, err := store.OpenSQLite(path, store.SQLiteOptions{})
+	s, err := store.OpenSQLite(path, store.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

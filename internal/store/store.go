@@ -1,8 +1,8 @@
-// Package store keeps what the daemon must not lose: which deliveries were accepted, and which keys are to be looked at
-// and when; and, for a while, which answers of reviewers were understood, and how their services fared. It promises that
-// what [Store.Accept] returned without an error survives any end of the process and a loss of power, that a key is leased
-// to one worker at a time, and that no poke is lost, whenever it comes. A loss of power may undo a look's claim and its
-// completion: then the look is made again.
+// Package store keeps what the daemon must not lose: which deliveries were accepted, and which keys are to be
+// looked at and when; and, for a while, which answers of reviewers were understood, and how their services fared.
+// It promises that what [Store.Accept] returned without an error survives any end of the process and a loss of
+// power, that a key is leased to one worker at a time, and that no poke is lost, whenever it comes. A loss of power
+// may undo a look's claim and its completion: then the look is made again.
 //
 // It holds no truth about a pull request: losing all of it costs time, never a decision. Keys are opaque here.
 package store
@@ -15,9 +15,9 @@ import (
 	"time"
 )
 
-// A Store is the durable keyed work table. It may be used by several goroutines. All its times are the caller's: it has
-// no clock. They are kept to the microsecond, and no look comes early for it. Every implementation passes the suite in
-// storetest.
+// A Store is the durable keyed work table. It may be used by several goroutines. All its times are the caller's: it
+// has no clock. They are kept to the microsecond, and no look comes early for it. On both databases it passes
+// the suite in storetest.
 //
 //	Accept, Poke   gen+1, due = the earlier of due and the poke's; while the key is leased: gen+1, and due when it is completed.
 //	               A poke that changes neither due nor touches of a key that is not leased may be left out
@@ -93,6 +93,7 @@ var ErrNoRow = errors.New("no such key")
 var (
 	ErrInUse           = errors.New("another coordinator uses it")
 	ErrNewer           = errors.New("a newer coordinator wrote it")
+	ErrReplaced        = errors.New("was deleted or replaced while it was in use: what is accepted now would be lost")
 	ErrNoDatabase      = errors.New("it is no SQLite database, or a damaged one")
 	ErrForeignDatabase = errors.New("another program's tables are in it")
 	ErrUnfitServer     = errors.New("the server does not do")
@@ -114,8 +115,8 @@ type Poke struct {
 	Group  string    // a repository, for List; kept from the first poke on
 	Due    time.Time // when to look, at the latest; never zero
 	Touch  string    // the event, in one line; "", or anything but a line of UTF-8: look, whatever happened
-	// Backlog says that the look waits for nobody: it comes after all that are not so, of its own tenant and of others. A
-	// key can wait in both ways at once; one claim serves both.
+	// Backlog says that the look waits for nobody: it comes after all that are not so, of its own tenant and of
+	// others. A key can wait in both ways at once; one claim serves both.
 	Backlog bool
 	// IfKnown leaves a key alone that is not in the table: for who read it there, and somebody may forget it meanwhile.
 	IfKnown bool
@@ -127,8 +128,8 @@ const Any = "*"
 // Kept begins a touch that tells what nothing else will tell again: beside [Any] it is handed out, too.
 const Kept = "!"
 
-// MaxTouches bounds the touches of one key, in bytes with one between each two: beyond it they become [Any], with those
-// of the [Kept] ones that there is room for, the oldest first.
+// MaxTouches bounds the touches of one key, in bytes with one between each two: beyond it they become [Any], with
+// those of the [Kept] ones that there is room for, the oldest first.
 const MaxTouches = 4 << 10
 
 // A Claim asks for work.
@@ -190,7 +191,8 @@ type Work struct {
 	Touches  []string  // each once, oldest first; [Any] and then the [Kept] ones if one of them was [Any]
 	Sight    []byte    // as the last Completion left it
 	Seen     time.Time // when that was, even of a failed look; zero: there was none
-	// Moved says that another process has worked for the tenant since this one did: what this one knows of it is not the newest.
+	// Moved says that another process has worked for the tenant since this one did: what this one knows of it is not
+	// the newest.
 	Moved bool
 }
 
@@ -204,8 +206,8 @@ type Completion struct {
 	Wake time.Time // when to look again by itself; zero: never
 	// Backlog says that Wake is of the backlog.
 	Backlog bool
-	// LiveDue is when to look again otherwise, beside a Wake of the backlog: a look that came to nothing must not take it
-	// away. Zero: never.
+	// LiveDue is when to look again otherwise, beside a Wake of the backlog: a look that came to nothing must not take
+	// it away. Zero: never.
 	LiveDue time.Time
 	Failed  string // why the look failed, for people; "": it did not. The touches of a look that failed are kept
 	Keep    bool   // the touches are kept without a failure: nothing was looked at; failures in a row stay as they are
@@ -271,6 +273,31 @@ func (h Health) HeldUntil() time.Time { return lastOf(h.Held) }
 
 // BacklogEnd returns when the last backlog has been looked at, at the earliest; zero: that is not known.
 func (h Health) BacklogEnd() time.Time { return lastOf(h.BacklogUntil) }
+
+// A Heard is an answer of a reviewer.
+type Heard struct {
+	Reviewer string
+	Text     string // names the text; a text that was heard before is replaced
+	Label    string // by which CountHeard counts
+	Pull     int
+	Stranger string // who opened the pull request, if that was one
+	At       time.Time
+	Unread   bool // it was not understood
+}
+
+// A HeardCount counts answers.
+type HeardCount struct{ Answers, Unread int }
+
+// A ServiceSign shows how a reviewer's service fared, or what was done about that.
+type ServiceSign struct {
+	Reviewer string
+	Kind     int    // opaque
+	Of       string // names what shows it
+	Pull     int
+	Stranger string // who opened the pull request, if that was one
+	At       time.Time
+	Until    time.Time // zero: no time
+}
 
 func lastOf(times map[int64]time.Time) (last time.Time) {
 	for _, at := range times {

@@ -20,7 +20,7 @@ import (
 func TestADeletedFileAcceptsNothing(t *testing.T) {
 	for _, suffix := range []string{"", "-wal", ".lock"} {
 		path := filepath.Join(t.TempDir(), "table.db")
-		s, err := OpenSQLite(path, SQLiteOptions{})
+		s, err := OpenSQLite(path, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -41,7 +41,100 @@ func TestADeletedFileAcceptsNothing(t *testing.T) {
 				t.Errorf("without %q a key was claimed: %v, %v", suffix, err, s.Wrote())
 			}
 		}
+		if err := s.Hopeless(); !errors.Is(err, ErrReplaced) {
+			t.Errorf("without %q it is not given up: %v", suffix, err)
+		}
 		_ = s.Close() // whatever it says of the file
+	}
+}
+
+// A file of which nothing was read or written for a minute is given up; one good read says that it may heal.
+func TestAFileThatOnlyARestartCanMendIsGivenUp(t *testing.T) {
+	var broken atomic.Bool
+	s, err := openFaulty(filepath.Join(t.TempDir(), "table.db"), Options{}, func(string) error {
+		if broken.Load() {
+			return errors.New("input/output error")
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	broken.Store(true)
+	if _, err := s.Accept(t.Context(), AcceptedDelivery{ID: "1", At: testNow}, testPoke("k")); err == nil || s.Hopeless() != nil {
+		t.Fatalf("after one fault: %v, given up: %v", err, s.Hopeless())
+	}
+	s.faults.badSince = s.faults.badSince.Add(-hopelessTime)
+	if err := s.Hopeless(); err == nil || !strings.Contains(err.Error(), "input/output error") {
+		t.Errorf("after a minute of faults: given up: %v", err)
+	}
+	if _, err := s.Health(t.Context(), testNow); err != nil || s.Hopeless() != nil {
+		t.Errorf("after a good read: %v, given up: %v", err, s.Hopeless())
+	}
+}
+
+// A damaged file of ours is moved away, and an empty one is begun. One that never was ours is left as it is.
+func TestADamagedFileIsMovedAway(t *testing.T) {
+	for name, at := range map[string]int64{"its beginning": 0, "a page of a table": 4096} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "table.db")
+			s, err := OpenSQLite(path, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for n := range 500 {
+				if _, err := s.Accept(t.Context(), AcceptedDelivery{ID: fmt.Sprint(n), At: testNow}, testPoke(fmt.Sprint("k", n))); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := s.Close(); err != nil || s.Damaged != "" {
+				t.Fatal(err, s.Damaged)
+			}
+			overwritePages(t, path, at)
+			if _, err := OpenSQLite(path, Options{KeepDamaged: true}); !errors.Is(err, ErrNoDatabase) {
+				t.Errorf("tried only: %v", err)
+			}
+			if s, err = OpenSQLite(path, Options{}); err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			if _, err := os.Stat(s.Damaged); err != nil || !strings.HasPrefix(s.Damaged, path+".damaged-") {
+				t.Errorf("the damaged file is at %q: %v", s.Damaged, err)
+			}
+			if taken, err := s.Accept(t.Context(), AcceptedDelivery{ID: "1", At: testNow}, testPoke("k")); err != nil || !taken {
+				t.Errorf("the empty one takes a delivery: %t, %v", taken, err)
+			}
+		})
+	}
+	path := filepath.Join(t.TempDir(), "notes.txt")
+	if err := os.WriteFile(path, bytes.Repeat([]byte("garbage"), 1000), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // whoever starts the daemon does so again
+		if _, err := OpenSQLite(path, Options{}); !errors.Is(err, ErrNoDatabase) {
+			t.Errorf("a file of somebody's: %v", err)
+		}
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Error(err)
+	}
+}
+
+// overwritePages overwrites all of a file from there on but its last page.
+func overwritePages(t *testing.T, path string, at int64) {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteAt(bytes.Repeat([]byte{0xa5}, int(info.Size()-at-4096)), at); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -50,15 +143,13 @@ func TestADeletedFileAcceptsNothing(t *testing.T) {
 func TestAFullDiskFloodsNoLog(t *testing.T) {
 	var full atomic.Bool
 	var said bytes.Buffer
-	s, err := OpenSQLite(
-		filepath.Join(t.TempDir(), "table.db"),
-		SQLiteOptions{Log: slog.New(slog.NewTextHandler(&said, nil)), injectFault: func(step string) error {
-			if full.Load() && step == "commit" {
-				return errors.New("disk is full")
-			}
-			return nil
-		}},
-	)
+	o := Options{Log: slog.New(slog.NewTextHandler(&said, nil))}
+	s, err := openFaulty(filepath.Join(t.TempDir(), "table.db"), o, func(step string) error {
+		if full.Load() && step == "commit" {
+			return errors.New("disk is full")
+		}
+		return nil
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

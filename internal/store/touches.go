@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// addTouch adds a touch to a text of touches. A touch that cannot be kept as one line of a bounded text becomes [Any]:
-// a look too many is cheaper than one too few. It leaves of the others those that must be kept.
+// addTouch adds a touch to a text of touches. A touch that cannot be kept as one line of a bounded text becomes
+// [Any]: a look too many is cheaper than one too few. It leaves of the others those that must be kept.
 func addTouch(text, touch string) string {
 	if touch == "" || strings.ContainsAny(touch, "\n\x00") || !utf8.ValidString(touch) {
 		touch = Any

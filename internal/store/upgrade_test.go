@@ -16,23 +16,11 @@ import (
 	"github.com/review-coordinator/coordinator/internal/store"
 )
 
-// nextMigration is as a later version may have it: it does all that one may do to tables and functions which an older program uses.
+// nextMigration is as a later version may have it: it does all that one may do to tables which an older program uses.
 const nextMigration = `-- +goose Up
 ALTER TABLE work ADD COLUMN weight integer NOT NULL DEFAULT 0;
 CREATE INDEX work_weight ON work (weight, due_at);
 CREATE TABLE weighings (tenant bigint PRIMARY KEY, heaviest integer NOT NULL);
--- +goose StatementBegin
-CREATE OR REPLACE FUNCTION renew(p_key text, p_token bigint, p_until bigint) RETURNS boolean LANGUAGE plpgsql AS $$
-BEGIN
-	UPDATE work SET due_at = p_until, weight = weight + 1 WHERE key = p_key AND token = p_token AND leased;
-	RETURN FOUND;
-END $$;
--- +goose StatementEnd
--- +goose StatementBegin
-CREATE FUNCTION renew_heavy(p_key text, p_token bigint, p_until bigint, p_weight integer) RETURNS boolean LANGUAGE sql AS $$
-	SELECT renew(p_key, p_token, p_until)
-$$;
--- +goose StatementEnd
 `
 
 // migrationsUpTo are the first n migrations of this program.
@@ -60,11 +48,11 @@ func migrationFiles(t *testing.T) []string {
 }
 
 // openNewerPostgres opens a store as the next version of this program does.
-func openNewerPostgres(t *testing.T, at, replica string) *store.Postgres {
+func openNewerPostgres(t *testing.T, at, replica string) *store.Database {
 	t.Helper()
 	files := migrationsUpTo(t, len(migrationFiles(t)))
 	files["99999_next.sql"] = &fstest.MapFile{Data: []byte(nextMigration)}
-	s, err := store.OpenPostgresOf(t.Context(), at, store.PostgresOptions{Replica: replica}, files)
+	s, err := store.OpenPostgresOf(t.Context(), at, store.Options{Replica: replica}, files)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +68,7 @@ type workload struct {
 }
 
 // doRound accepts a delivery, and looks at some of what is due to a replica.
-func (l *workload) doRound(ctx context.Context, s *store.Postgres) (looks int, err error) {
+func (l *workload) doRound(ctx context.Context, s *store.Database) (looks int, err error) {
 	l.mu.Lock()
 	id := fmt.Sprintf("delivery-%d", len(l.accepted))
 	tenant := int64(len(l.accepted) % 20)
@@ -93,7 +81,7 @@ func (l *workload) doRound(ctx context.Context, s *store.Postgres) (looks int, e
 	return l.lookAtDue(ctx, s)
 }
 
-func (l *workload) lookAtDue(ctx context.Context, s *store.Postgres) (looks int, err error) {
+func (l *workload) lookAtDue(ctx context.Context, s *store.Database) (looks int, err error) {
 	works, err := s.Claim(ctx, store.Claim{Now: now, Lease: leaseTime, Limit: 4})
 	if err != nil {
 		return 0, err
@@ -142,9 +130,9 @@ func TestReplicaGoesOnWhileANewerOneMigratesOnPostgres(t *testing.T) {
 	}
 	newer := openNewerPostgres(t, at, "newer")
 	stop()
-	looks := map[*store.Postgres]int{}
+	looks := map[*store.Database]int{}
 	for range 60 {
-		for _, s := range []*store.Postgres{old, newer} {
+		for _, s := range []*store.Database{old, newer} {
 			n, err := load.doRound(t.Context(), s)
 			if err != nil {
 				t.Fatal(err)
@@ -155,7 +143,7 @@ func TestReplicaGoesOnWhileANewerOneMigratesOnPostgres(t *testing.T) {
 	if looks[old] == 0 || looks[newer] == 0 {
 		t.Errorf("side by side the old one made %d looks, and the newer one %d", looks[old], looks[newer])
 	}
-	if _, err := store.OpenPostgres(t.Context(), at, store.PostgresOptions{}); !errors.Is(err, store.ErrNewer) {
+	if _, err := store.OpenPostgres(t.Context(), at, store.Options{}); !errors.Is(err, store.ErrNewer) {
 		t.Errorf("the old one starts anew: %v, want %v", err, store.ErrNewer)
 	}
 	if err := old.Close(); err != nil {
@@ -179,7 +167,7 @@ func TestReplicaGoesOnWhileANewerOneMigratesOnPostgres(t *testing.T) {
 
 // A schemaPart is a part of a schema that a program may rely on.
 type schemaPart struct {
-	Owner   string // table or function that it is a part of
+	Owner   string // table that it is a part of
 	Is      string
 	Narrows bool // put on an owner that was there before, it refuses what a program does that does not know of it
 }
@@ -194,9 +182,7 @@ const schemaParts = `
 	UNION ALL SELECT 'table ' || c.relname, 'rule ' || n.conname || ' ' || pg_get_constraintdef(n.oid), true
 	FROM pg_class c JOIN pg_constraint n ON n.conrelid = c.oid WHERE c.relnamespace = current_schema()::regnamespace
 	UNION ALL SELECT 'table ' || c.relname, 'unique ' || i.indexrelid::regclass, true
-	FROM pg_class c JOIN pg_index i ON i.indrelid = c.oid WHERE c.relnamespace = current_schema()::regnamespace AND i.indisunique
-	UNION ALL SELECT 'function ' || proname, proname || '(' || oidvectortypes(proargtypes) || ') ' || pg_get_function_result(oid), true
-	FROM pg_proc WHERE pronamespace = current_schema()::regnamespace`
+	FROM pg_class c JOIN pg_index i ON i.indrelid = c.oid WHERE c.relnamespace = current_schema()::regnamespace AND i.indisunique`
 
 func connectTo(t *testing.T, at string) *pgx.Conn {
 	t.Helper()
@@ -261,27 +247,23 @@ func TestMigrationsKeepWhatOlderProgramsUseOnPostgres(t *testing.T) {
 // What would break an older program is found, and what would not is let pass.
 func TestMigrationsThatBreakOlderProgramsAreFoundOnPostgres(t *testing.T) {
 	at := newSchema(t)
-	if err := store.MigratePostgres(t.Context(), at, nil); err != nil {
+	if err := store.MigratePostgres(t.Context(), at, migrationsUpTo(t, len(migrationFiles(t)))); err != nil {
 		t.Fatal(err)
 	}
 	conn := connectTo(t, at)
 	before := readSchemaParts(t, conn)
 	for statement, isFound := range map[string]bool{
-		"ALTER TABLE work DROP COLUMN failed":                 true,
-		"ALTER TABLE work RENAME COLUMN failed TO failure":    true,
-		"ALTER TABLE work ALTER COLUMN attempts TYPE bigint":  true,
-		"ALTER TABLE work ADD COLUMN weight integer NOT NULL": true,
-		"ALTER TABLE work ADD CHECK (attempts < 10)":          true,
-		"ALTER TABLE deliveries RENAME TO events":             true,
-		"CREATE UNIQUE INDEX ON work (grp)":                   true,
-		"DROP SEQUENCE servings":                              true,
-		"DROP FUNCTION renew":                                 true,
-		"CREATE FUNCTION renew(text, bigint, bigint, integer DEFAULT 0) RETURNS void LANGUAGE sql AS ''": true,
-		"ALTER TABLE work ADD COLUMN weight integer NOT NULL DEFAULT 0":                                  false,
-		"ALTER TABLE work ADD COLUMN weight integer":                                                     false,
-		"CREATE INDEX ON work (grp, kind)":                                                               false,
-		"CREATE TABLE weighings (tenant bigint PRIMARY KEY)":                                             false,
-		"CREATE FUNCTION renew_heavy() RETURNS void LANGUAGE sql AS ''":                                  false,
+		"ALTER TABLE work DROP COLUMN failed":                           true,
+		"ALTER TABLE work RENAME COLUMN failed TO failure":              true,
+		"ALTER TABLE work ALTER COLUMN attempts TYPE bigint":            true,
+		"ALTER TABLE work ADD COLUMN weight integer NOT NULL":           true,
+		"ALTER TABLE work ADD CHECK (attempts < 10)":                    true,
+		"ALTER TABLE deliveries RENAME TO events":                       true,
+		"CREATE UNIQUE INDEX ON work (grp)":                             true,
+		"ALTER TABLE work ADD COLUMN weight integer NOT NULL DEFAULT 0": false,
+		"ALTER TABLE work ADD COLUMN weight integer":                    false,
+		"CREATE INDEX ON work (grp, kind)":                              false,
+		"CREATE TABLE weighings (tenant bigint PRIMARY KEY)":            false,
 	} {
 		t.Run(statement, func(t *testing.T) {
 			tx, err := conn.Begin(t.Context())

@@ -103,7 +103,7 @@ func (st *modelState) endFix() bool {
 // fixWorld has fixes, beside people's pushes that change something or nothing.
 func fixWorld() world {
 	return world{
-		name: "fixes", need: 1, kinds: []reviewerKind{byApp, byApp}, depth: newMovesDepth, few: []string{" approves", " requests changes"},
+		name: "fixes", need: 1, kinds: []reviewerKind{byApp, byApp}, few: []string{" approves", " requests changes"},
 		shape: func(p *quorum.Policy) {
 			p.Fix = quorum.FixPolicy{Workflow: ".github/workflows/fix.yml", MaxRestarts: maxModelFixes}
 		},

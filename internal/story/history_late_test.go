@@ -12,7 +12,7 @@ import (
 // lateWorld has words about heads that were left. One reviewer approves quickly, so that every other no decides.
 func lateWorld() world {
 	return world{
-		name: "late", need: 1, kinds: []reviewerKind{byStatus, byApp, byWorkflowText, byCheck}, depth: newMovesDepth, few: fewWords,
+		name: "late", need: 1, kinds: []reviewerKind{byStatus, byApp, byWorkflowText, byCheck}, few: fewWords,
 		add: addLateMoves,
 		told: [][]string{
 			{"alice pushes"},

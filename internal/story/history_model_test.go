@@ -50,7 +50,7 @@ const (
 	guardBase    = "evil"   // holds what main holds, but for guarded files
 	moveTakes    = 10 * time.Second
 	modelTimeout = 5 * time.Minute
-	yesText      = "## %s\n\nThe totals are rounded where they are shown.\n\n**Ready to merge?** Yes\n"
+	yesText      = "## %s\n\n**Ready to merge?** Yes\n"
 	noText       = "## %s\n\n1. **Critical** `cart.go:42`: the total is not rounded.\n\n**Ready to merge?** No\n"
 	openText     = "## %s\n\n**Ready to merge?** Yes/No/With fixes\n"
 	workingText  = "## %s\n\nReview in progress…\n"

@@ -173,7 +173,7 @@ func sideBySideMoves(add addMove, place int, r *quorum.Reviewer) {
 // sideBySideWorld has runs of a reviewer of that kind side by side.
 func sideBySideWorld(kind reviewerKind) world {
 	w := world{
-		name: "two runs, " + kindNames[kind], need: 1, kinds: []reviewerKind{kind}, depth: anyDepth, sideBySide: true,
+		name: "two runs, " + kindNames[kind], need: 1, kinds: []reviewerKind{kind}, sideBySide: true,
 		add: func(addMove, *quorum.Policy) {}, shows: []string{"reviewers"},
 	}
 	name := "a-" + kindNames[kind] + " "

@@ -28,15 +28,17 @@ const (
 type siblingProduct struct {
 	product
 	speakersOf func([]quorum.PullRequest) []quorum.PullRequest
-	recordOf   func(number int, fork bool, held []quorum.HeldRecord) quorum.Record
+	recordOf   func(p *quorum.PullRequest, held []quorum.HeldRecord) quorum.Record
 	shared     func(judged []quorum.Sibling, all []quorum.PullRequest, held []quorum.HeldRecord) []quorum.SharedCheck
 	isTwin     func(p, o *quorum.PullRequest) bool
 	withTwins  func(own []quorum.Ballot, twins []quorum.Twin) []quorum.Ballot
+	unheardOf  func(s *quorum.Snapshot) []quorum.PullRequest
 }
 
 var theSiblingProduct = siblingProduct{
 	product: theProduct, speakersOf: quorum.SpeakersOf, recordOf: quorum.RecordOf, shared: quorum.Shared,
 	isTwin: (*quorum.PullRequest).IsTwinOf, withTwins: quorum.WithTwins,
+	unheardOf: quorum.UnheardOf,
 }
 
 // pullTruth is one of the pull requests of a head.
@@ -49,9 +51,8 @@ type pullTruth struct {
 // saidTruth is a no that an App said in one of them.
 type saidTruth struct {
 	pull int // its place
-	base string
 	at   time.Time
-	seen bool // by a look at it, while it spoke
+	seen bool // by a look at it, while it spoke, or after it was closed
 }
 
 // siblingState is a head with its pull requests at one moment.
@@ -127,7 +128,7 @@ func (st *siblingState) review(app, place int, state string) bool {
 		TextRef: quorum.TextRef{Kind: quorum.TextReview, ID: st.nextID}, Author: siblingApps[app], At: st.now, Commit: p.pr.Head, State: state,
 	})
 	if state == "CHANGES_REQUESTED" {
-		st.said = append(st.said, saidTruth{pull: place, base: p.pr.BaseRef, at: st.now})
+		st.said = append(st.said, saidTruth{pull: place, at: st.now})
 	}
 	return true
 }
@@ -171,6 +172,11 @@ func siblingMoves() (all []siblingMove) {
 		add(short+" is approved", func(st *siblingState) bool { return st.review(0, place, "APPROVED") })
 		add(short+" is approved by the other", func(st *siblingState) bool { return st.review(1, place, "APPROVED") })
 		add(short+" is objected to", func(st *siblingState) bool { return st.review(0, place, "CHANGES_REQUESTED") })
+		add(short+" is objected to, and closed at once", func(st *siblingState) bool {
+			said := st.review(0, place, "CHANGES_REQUESTED")
+			st.pulls[place].pr.Closed = true
+			return said
+		})
 	}
 	add("#7 becomes a draft, or ready", func(st *siblingState) bool {
 		st.pulls[firstPull].pr.Draft = !st.pulls[firstPull].pr.Draft
@@ -279,7 +285,14 @@ func (w *siblingWalker) lookFrom(st *siblingState, begin int) (d quorum.Decision
 	for _, pr := range w.product.speakersOf(all) {
 		looks = append(looks, w.lookAt(st, pr, all, known, held))
 	}
-	w.shareObjections(looks, held, st.now)
+	var gone []*siblingLook
+	if len(looks) > 0 {
+		for _, pr := range w.product.unheardOf(&looks[0].snapshot) {
+			pr.Closed, pr.ClosedAt = false, st.now
+			gone = append(gone, w.lookAt(st, pr, all, known, held))
+		}
+	}
+	w.shareObjections(looks, gone, held, st.now)
 	w.decideWithTwins(looks, st.now)
 	var judged []quorum.Sibling
 	for _, l := range looks {
@@ -294,8 +307,13 @@ func (w *siblingWalker) lookFrom(st *siblingState, begin int) (d quorum.Decision
 			others = append(others, l.record)
 		}
 	}
+	for _, l := range gone {
+		before = append(before, l.record)
+	}
 	for _, h := range held {
-		before = append(before, h.Record)
+		if !slices.ContainsFunc(gone, func(l *siblingLook) bool { return l.record.Pull == h.Pull }) {
+			before = append(before, h.Record)
+		}
 	}
 	rec = rec.WithSiblings(others, before, func(number int) bool {
 		return slices.ContainsFunc(all, func(p quorum.PullRequest) bool { return p.Number == number })
@@ -309,7 +327,7 @@ func (w *siblingWalker) lookAt(st *siblingState, pr quorum.PullRequest, all, kno
 	s := quorum.Snapshot{
 		PR: pr, File: quorum.PolicyFile{State: quorum.FileValid, Path: ".github/review-coordinator.yml", SHA: "p1"}, Gated: true, Arrived: opened,
 		Began: st.now, Ours: ourself, Links: []string{}, Statuses: st.statuses, Reviews: st.pulls[pr.Number-7].reviews, Held: held,
-		Siblings: filterPulls(all, isOther), SameHead: filterPulls(known, isOther), Record: w.product.recordOf(pr.Number, pr.Fork, held),
+		Siblings: filterPulls(all, isOther), SameHead: filterPulls(known, isOther), Record: w.product.recordOf(&pr, held),
 		Commits: []quorum.Commit{{SHA: pr.Head, People: []quorum.Account{author}}}, Pushes: []quorum.Push{{After: pr.Head, Actor: author, At: opened}},
 	}
 	if st.pushes > 0 {
@@ -318,7 +336,7 @@ func (w *siblingWalker) lookAt(st *siblingState, pr quorum.PullRequest, all, kno
 		s.Timeline = []quorum.Event{{Kind: quorum.ForcePushed, At: st.pushed, Actor: author, From: before, To: pr.Head}}
 		s.Earlier = []string{before}
 		if !evidence.HasInherited(s, st.pushed) && st.left.Seq > 0 {
-			s.Before, s.BeforeHead = w.product.recordOf(pr.Number, pr.Fork, quorum.HeldRecords("plain", st.left)), before
+			s.Before, s.BeforeHead = w.product.recordOf(&pr, quorum.HeldRecords("plain", st.left)), before
 		}
 	}
 	for i := range st.pulls {
@@ -337,11 +355,16 @@ func filterPulls(all []quorum.PullRequest, keeps func(quorum.PullRequest) bool) 
 	return slices.DeleteFunc(slices.Clone(all), func(p quorum.PullRequest) bool { return !keeps(p) })
 }
 
-// shareObjections tells each look what was objected in the others.
-func (w *siblingWalker) shareObjections(looks []*siblingLook, held []quorum.HeldRecord, now time.Time) {
-	fresh := make([]quorum.HeldRecord, 0, len(looks)+len(held))
+// shareObjections tells each look what was objected in the others, and in those that were closed.
+func (w *siblingWalker) shareObjections(looks, gone []*siblingLook, held []quorum.HeldRecord, now time.Time) {
+	fresh := make([]quorum.HeldRecord, 0, len(looks)+len(gone)+len(held))
 	for _, l := range looks {
 		fresh = append(fresh, quorum.HeldRecord{Record: l.record.WithoutForeign()})
+	}
+	for _, l := range gone {
+		l.record = l.record.WithoutForeign()
+		l.record.HeardClosed = []int{l.record.Pull}
+		fresh = append(fresh, quorum.HeldRecord{Record: l.record})
 	}
 	for _, l := range looks {
 		pr := &l.snapshot.PR
@@ -352,7 +375,7 @@ func (w *siblingWalker) shareObjections(looks []*siblingLook, held []quorum.Held
 				known = append(known, h)
 			}
 		}
-		l.snapshot.Record.Objections = w.product.recordOf(pr.Number, pr.Fork, known).Objections
+		l.snapshot.Record.Objections = w.product.recordOf(pr, known).Objections
 		l.snapshot.Record.Head = pr.Head
 		w.judge(l, now)
 	}
@@ -415,11 +438,11 @@ func (w *siblingWalker) checkShared(st *siblingState, history []string) {
 		pr, twins := &st.pulls[place].pr, st.twins(speaking, place)
 		for i := range st.said {
 			o := &st.said[i]
-			o.seen = o.seen || o.pull == place
-			isHeard := o.pull != forkPull || pr.Fork
-			counts := isHeard && o.base == pr.BaseRef
-			isObjected = isObjected || isHeard // the diff is the same against the other base
-			if counts && o.seen && !st.isAnswered(o, twins) && st.verdict == quorum.Passed {
+			said := &st.pulls[o.pull].pr
+			o.seen = o.seen || o.pull == place || said.Closed && said.Head == pr.Head
+			isHeard := o.pull != forkPull || pr.Fork // whatever the base is: the diff is the same
+			isObjected = isObjected || isHeard
+			if isHeard && o.seen && !st.isAnswered(o, twins) && st.verdict == quorum.Passed {
 				w.fails(diffStaysRed, history, "#%d was objected to, and the check passed with #%d", 7+o.pull, st.lead)
 			}
 		}
@@ -539,6 +562,7 @@ func (w *siblingWalker) walkAll(depth, sample int, seed uint64) {
 		{"#10 of a fork is opened", "#7 is closed", "#10 is objected to"},
 		{"#7 is objected to", "#8 is opened", "#7 is closed"},
 		{"#7 is approved", "#9 against stable is opened", "#10 of a fork is opened"},
+		{"#9 against stable is opened", "#9 is objected to", "#9 is closed"},
 		{"#8 is opened", "#10 of a fork is opened", "#7 is approved", "#8 is approved by the other"},
 	}
 	states := make([]*siblingState, len(beginnings))
@@ -569,9 +593,8 @@ func (w *siblingWalker) walkAll(depth, sample int, seed uint64) {
 
 func TestSiblingHistories(t *testing.T) {
 	w := newSiblingWalker(theSiblingProduct)
-	depth := min(*historyDepth, newMovesDepth)
-	w.walkAll(depth, 4**historySample, *historySeed)
-	t.Logf("%d moves, depth %d: %d looks; passes, with who speaks of how many: %v", len(w.moves), depth, w.looks, w.passes)
+	w.walkAll(*historyDepth, 4**historySample, *historySeed)
+	t.Logf("%d moves, depth %d: %d looks; passes, with who speaks of how many: %v", len(w.moves), *historyDepth, w.looks, w.passes)
 	for p, told := range w.broken {
 		t.Errorf("%s does not hold:\n\t\t%s", p, told)
 	}
@@ -620,25 +643,42 @@ var siblingMutants = map[string]struct {
 	}},
 	"what was said to a fork's counts": {forkHoldsUp, func(p *siblingProduct) {
 		recordOf := p.recordOf
-		p.recordOf = func(number int, _ bool, held []quorum.HeldRecord) quorum.Record { return recordOf(number, true, held) }
+		p.recordOf = func(pr *quorum.PullRequest, held []quorum.HeldRecord) quorum.Record {
+			forked := *pr
+			forked.Fork = true
+			return recordOf(&forked, held)
+		}
 	}},
 	"a push sheds what was said to another one": {diffStaysRed, func(p *siblingProduct) {
 		recordOf := p.recordOf
-		p.recordOf = func(number int, fork bool, held []quorum.HeldRecord) quorum.Record {
-			rec := recordOf(number, fork, held)
+		p.recordOf = func(pr *quorum.PullRequest, held []quorum.HeldRecord) quorum.Record {
+			rec := recordOf(pr, held)
 			if rec.Before == "" && rec.Head == headSHA(0) { // the head before
 				return rec.WithoutForeign()
 			}
 			return rec
 		}
 	}},
+	"what was said last below a closed one is missed": {diffStaysRed, func(p *siblingProduct) {
+		p.unheardOf = func(*quorum.Snapshot) []quorum.PullRequest { return nil }
+	}},
 	"what was said to another one is forgotten": {diffStaysRed, func(p *siblingProduct) {
 		recordOf := p.recordOf
-		p.recordOf = func(number int, fork bool, held []quorum.HeldRecord) quorum.Record {
-			return recordOf(number, fork, held).WithoutForeign()
+		p.recordOf = func(pr *quorum.PullRequest, held []quorum.HeldRecord) quorum.Record {
+			return recordOf(pr, held).WithoutForeign()
 		}
 	}},
-	"what is said of another base counts": {bySiblings, func(p *siblingProduct) {
+	"what was said of another base counts there alone": {diffStaysRed, func(p *siblingProduct) {
+		recordOf := p.recordOf
+		p.recordOf = func(pr *quorum.PullRequest, held []quorum.HeldRecord) quorum.Record {
+			rec := recordOf(pr, held)
+			rec.Objections = slices.DeleteFunc(slices.Clone(rec.Objections), func(o quorum.Objection) bool {
+				return o.Of != 0 && o.Base != pr.BaseRef
+			})
+			return rec
+		}
+	}},
+	"an approval of another base counts": {bySiblings, func(p *siblingProduct) {
 		p.isTwin = func(one, o *quorum.PullRequest) bool { return one.Number != o.Number }
 	}},
 	"an answer below a twin is lost": {oneAnswerForAll, func(p *siblingProduct) {

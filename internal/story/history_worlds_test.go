@@ -17,7 +17,7 @@ type world struct {
 	name   string
 	need   int
 	kinds  []reviewerKind
-	depth  int                                 // of the histories that are walked through, at most
+	fewer  int                                 // moves that its histories are shorter than the flag says
 	shape  func(p *quorum.Policy)              // what the policy asks beside need
 	few    []string                            // ends of the reviewers' moves; none: all of them, and those of plain worlds
 	add    func(add addMove, p *quorum.Policy) // further moves
@@ -29,24 +29,21 @@ type world struct {
 	guarded    bool // a look sees what the base holds of guarded files
 }
 
-// anyDepth is for worlds whose histories are walked through as far as the flag says.
-const anyDepth = 100
-
-// newMovesDepth bounds worlds of many moves, each of which costs several looks: a fourth move takes minutes for each.
-const newMovesDepth = 3
-
 // plainWorld has reviewers of these kinds and asks for need approvals of any of them.
 func plainWorld(need int, kinds ...reviewerKind) world {
 	var names []string
 	for _, k := range kinds {
 		names = append(names, kindNames[k])
 	}
-	w := world{name: strings.Join(names, "+"), need: need, kinds: kinds, depth: anyDepth}
+	w := world{name: strings.Join(names, "+"), need: need, kinds: kinds}
 	if need > 1 {
-		w.name, w.depth = w.name+" both", 1
+		w.name, w.fewer = w.name+" both", 2
 	}
 	return w
 }
+
+// depth is how many moves its histories have where the flag says so many.
+func (w *world) depth(moves int) int { return max(1, moves-w.fewer) }
 
 // policy is the world's.
 func (w *world) policy() quorum.Policy {
@@ -107,7 +104,7 @@ const draftMove = "alice converts to draft, or marks ready"
 // carryWorld has pushes that change nothing.
 func carryWorld() world {
 	return world{
-		name: "carry", need: 1, kinds: []reviewerKind{byWorkflowText, byApp}, depth: newMovesDepth, few: moreWords,
+		name: "carry", need: 1, kinds: []reviewerKind{byWorkflowText, byApp}, few: moreWords,
 		shape: func(p *quorum.Policy) { p.Carry = quorum.CarrySameDiff },
 		add: func(add addMove, _ *quorum.Policy) {
 			changeMoves(add)
@@ -138,7 +135,7 @@ func carryWorld() world {
 // askWorld has a reviewer that is asked at the start, beside pushes that change nothing.
 func askWorld() world {
 	return world{
-		name: "carry, asked", need: 2, kinds: []reviewerKind{byApp, byStatus}, depth: newMovesDepth, few: fewWords,
+		name: "carry, asked", need: 2, kinds: []reviewerKind{byApp, byStatus}, few: fewWords,
 		shape: func(p *quorum.Policy) {
 			p.Carry = quorum.CarrySameDiff
 			p.Reviewers[0].Request = quorum.Request{Comment: "@a-app review", AtStart: true}
@@ -160,7 +157,7 @@ func laneWorld() world {
 	all := quorum.NeedRule{Share: quorum.All}
 	one := askedPeople(1)
 	return world{
-		name: "lanes", need: 2, kinds: []reviewerKind{byStatus, byApp}, depth: newMovesDepth, few: fewWords,
+		name: "lanes", need: 2, kinds: []reviewerKind{byStatus, byApp}, few: fewWords,
 		shape: func(p *quorum.Policy) {
 			p.Rules, p.Guard = byNumber(2), []string{"docs/rules/**"}
 			p.Reviewers[1].When = quorum.Condition{AnyPath: []string{"**.go"}}
@@ -220,7 +217,7 @@ func laneOfLaneWorld(st *modelState) laneTruth {
 // peopleWorld asks for a person beside the reviewers.
 func peopleWorld() world {
 	return world{
-		name: "people", need: 1, kinds: []reviewerKind{byStatus}, depth: newMovesDepth, few: fewWords,
+		name: "people", need: 1, kinds: []reviewerKind{byStatus}, few: fewWords,
 		shape: func(p *quorum.Policy) { p.People = askedPeople(1) },
 		add: func(add addMove, _ *quorum.Policy) {
 			peopleMoves(add)
@@ -235,7 +232,7 @@ func peopleWorld() world {
 // carriedPeopleWorld carries people's approvals over pushes that change nothing.
 func carriedPeopleWorld() world {
 	return world{
-		name: "people, carried", need: 1, kinds: []reviewerKind{byStatus}, depth: newMovesDepth, few: fewWords,
+		name: "people, carried", need: 1, kinds: []reviewerKind{byStatus}, few: fewWords,
 		shape: func(p *quorum.Policy) { p.People, p.Carry = askedPeople(1), quorum.CarrySameDiff },
 		add: func(add addMove, _ *quorum.Policy) {
 			peopleMoves(add)
@@ -256,7 +253,7 @@ func carriedPeopleWorld() world {
 // basesWorld has a base on which each diff is the same, and one on which none is.
 func basesWorld() world {
 	return world{
-		name: "bases", need: 1, kinds: []reviewerKind{byCheck, byApp}, depth: newMovesDepth, few: fewWords,
+		name: "bases", need: 1, kinds: []reviewerKind{byCheck, byApp}, few: fewWords,
 		shape:   func(p *quorum.Policy) { p.Carry = quorum.CarrySameDiff },
 		guarded: true,
 		add: func(add addMove, _ *quorum.Policy) {
@@ -299,7 +296,7 @@ func basesWorld() world {
 // familyWorld counts two reviewers as one.
 func familyWorld() world {
 	return world{
-		name: "families", need: 2, kinds: []reviewerKind{byStatus, byCheck, byApp}, depth: newMovesDepth, few: fewWords,
+		name: "families", need: 2, kinds: []reviewerKind{byStatus, byCheck, byApp}, few: fewWords,
 		shape: func(p *quorum.Policy) {
 			p.Families = quorum.DistinctFamily
 			p.Reviewers[0].Family, p.Reviewers[1].Family = "maker", "maker"
@@ -324,7 +321,7 @@ func seatWorld(kinds ...reviewerKind) world {
 		told = [][]string{{"b-check check fails", "alice pushes", "c-app approves", "a-status status succeeds", "its wake comes"}}
 	}
 	return world{
-		name: "seats of " + kindNames[kinds[1]], need: 2, kinds: kinds, depth: newMovesDepth, few: fewWords,
+		name: "seats of " + kindNames[kinds[1]], need: 2, kinds: kinds, few: fewWords,
 		shape: func(p *quorum.Policy) {
 			p.Reviewers[2].InsteadOf, p.Reviewers[0].After = p.Reviewers[1].Name, []string{p.Reviewers[1].Name}
 		},
@@ -340,7 +337,7 @@ func seatWorld(kinds ...reviewerKind) world {
 // commandWorld has people's commands.
 func commandWorld() world {
 	return world{
-		name: "commands", need: 1, kinds: []reviewerKind{byWorkflowText, byStatus}, depth: newMovesDepth, few: fewWords,
+		name: "commands", need: 1, kinds: []reviewerKind{byWorkflowText, byStatus}, few: fewWords,
 		shape: func(p *quorum.Policy) { p.Override = quorum.Maintain },
 		add: func(add addMove, p *quorum.Policy) {
 			commandMoves(add, p)

@@ -506,8 +506,8 @@ func keepTargets[T any](kept map[string]T, targets []lookTarget) {
 	})
 }
 
-// lookAt looks once at one pull request or group, as a new job. A fault ends the look, and another job looks again a little
-// later: nothing waits in a player that has no time.
+// lookAt looks once at one pull request or group, as a new job. A fault ends the look, and another job looks again a
+// little later: nothing waits in a player that has no time.
 func (w *world) lookAt(ctx context.Context, target lookTarget, t *pullProgress, now func() time.Time) error {
 	looking, stop := context.WithCancel(ctx)
 	defer stop()

@@ -195,8 +195,8 @@ func (s Story) FinalStates() map[string]string {
 	return final
 }
 
-// Transitions lists the states that each check went through, by head, and the reruns, cancels and requests: they must be
-// the same in every shell, at whatever moments it looked, and whichever of several heads it looked at first.
+// Transitions lists the states that each check went through, by head, and the reruns, cancels and requests: they must
+// be the same in every shell, at whatever moments it looked, and whichever of several heads it looked at first.
 func (s Story) Transitions() (turns []string) {
 	last := map[string]string{}
 	var acts, others []string // others are of checks with names of their own: another pull request's, maybe

@@ -5,11 +5,12 @@ package workflow
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml"
+
+	"github.com/review-coordinator/coordinator/internal/lazy"
 )
 
 // A Definition is what a workflow file says.
@@ -60,7 +61,7 @@ const maxSource = 512 << 10
 // maxAliases bounds what a file may repeat by reference: each may stand for as much as stands before it.
 const maxAliases = 100
 
-var aliasPattern = regexp.MustCompile(`(?:^|[\s,\[{:-])\*[0-9A-Za-z_-]`)
+var aliasPattern = lazy.Regexp(`(?:^|[\s,\[{:-])\*[0-9A-Za-z_-]`)
 
 // maxOpen bounds what stands within one another, and maxInputs what a step gives its action.
 const (
@@ -86,7 +87,7 @@ func checkCost(src string) error {
 			return errors.New("it is nested too deeply")
 		}
 	}
-	if len(aliasPattern.FindAllStringIndex(src, maxAliases+1)) > maxAliases && strings.Contains(src, "&") {
+	if len(aliasPattern().FindAllStringIndex(src, maxAliases+1)) > maxAliases && strings.Contains(src, "&") {
 		return errors.New("it repeats too much by reference")
 	}
 	return nil

@@ -4,11 +4,10 @@ package workkey
 
 import (
 	"encoding/base64"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 
+	"github.com/review-coordinator/coordinator/internal/lazy"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
@@ -66,9 +65,8 @@ func (p Key) GroupRef() quorum.GroupRef {
 // PR is the pull request of a key of one.
 func (p Key) PR() quorum.PR { return quorum.PR{Owner: p.Owner, Repo: p.Repo, Number: p.Number} }
 
-var keyShape = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(\d{1,19})(?:/([A-Za-z0-9._-]{1,100})/([A-Za-z0-9._-]{1,100})(?:@([0-9a-f]{40,64})|#(\d{1,10})|!([0-9a-f]{40,64})!([A-Za-z0-9_-]{1,600}))?)?$`)
-})
+var keyShape = lazy.Regexp(`^(\d{1,19})(?:/([A-Za-z0-9._-]{1,100})/([A-Za-z0-9._-]{1,100})` +
+	`(?:@([0-9a-f]{40,64})|#(\d{1,10})|!([0-9a-f]{40,64})!([A-Za-z0-9_-]{1,600}))?)?$`)
 
 // Parse reads any key but App.
 func Parse(key string) (p Key, ok bool) {

@@ -15,8 +15,10 @@ import (
 	"go/token"
 	"go/types"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -27,6 +29,14 @@ type listedPackage struct {
 	ImportPath, Dir, Export                         string
 	GoFiles, TestGoFiles, XTestGoFiles, TestImports []string
 	Module                                          struct{ Path string }
+}
+
+// A checkout is what is measured.
+type checkout struct {
+	module   string
+	packages []checkedPackage
+	docs     map[string]string // the Markdown files, by their paths
+	covered  map[string][]int  // lines of code that one event ran, by file; nil: that is not measured
 }
 
 // A checkedPackage is a package of the module that was type-checked together with its in-package tests.
@@ -46,11 +56,15 @@ type sourceFile struct {
 	syntax *ast.File // nil in a test outside the package: it sees what is exported, as any other package does
 }
 
-// loadModule reads the packages of the module in dir, under the default build tags, in the order of their paths.
-func loadModule(ctx context.Context, dir string) ([]checkedPackage, error) {
+// loadModule reads the module in dir: its packages, under the default build tags, in the order of their paths; and its
+// docs.
+func loadModule(ctx context.Context, dir string) (house checkout, err error) {
 	listed, err := listPackages(ctx, dir, "./...")
 	if err != nil {
-		return nil, err
+		return house, err
+	}
+	if house.docs, err = readDocs(dir); err != nil {
+		return house, err
 	}
 	wanted := []string{"-deps", "-export", "./..."}
 	for _, p := range listed {
@@ -59,7 +73,7 @@ func loadModule(ctx context.Context, dir string) ([]checkedPackage, error) {
 	slices.Sort(wanted[3:])
 	built, err := listPackages(ctx, dir, slices.Compact(wanted)...)
 	if err != nil {
-		return nil, err
+		return house, err
 	}
 	exports := make(map[string]string, len(built))
 	for _, p := range built {
@@ -68,13 +82,28 @@ func loadModule(ctx context.Context, dir string) ([]checkedPackage, error) {
 	fset := token.NewFileSet()
 	openExport := func(name string) (io.ReadCloser, error) { return os.Open(exports[name]) }
 	imports := importer.ForCompiler(fset, "gc", openExport)
-	packages := make([]checkedPackage, len(listed))
+	house.packages = make([]checkedPackage, len(listed))
 	for i, p := range listed {
-		if packages[i], err = checkPackage(p, fset, imports); err != nil {
-			return nil, fmt.Errorf("check %s: %w", p.ImportPath, err)
+		house.module = p.Module.Path
+		if house.packages[i], err = checkPackage(p, fset, imports); err != nil {
+			return house, fmt.Errorf("check %s: %w", p.ImportPath, err)
 		}
 	}
-	return packages, nil
+	return house, nil
+}
+
+// readDocs reads the Markdown files of a checkout.
+func readDocs(dir string) (map[string]string, error) {
+	docs := map[string]string{}
+	err := fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || path.Ext(name) != ".md" {
+			return err
+		}
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		docs[name] = string(text)
+		return err
+	})
+	return docs, err
 }
 
 // listPackages runs `go list` in dir.

@@ -26,6 +26,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("house", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	dir := flags.String("at", ".", "the checkout to measure, by the limits of this one")
+	webhook := flags.String("webhook", "", "the coverage profile of one event's way to a check: its functions are counted, too")
 	verbose := flags.Bool("v", false, "name the files, types and functions behind each figure")
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
@@ -39,12 +40,15 @@ func run(args []string, stdout, stderr io.Writer) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	packages, err := loadModule(ctx, *dir)
+	house, err := loadModule(ctx, *dir)
+	if err == nil && *webhook != "" {
+		house.covered, err = readProfile(*webhook, house.module)
+	}
 	if err != nil {
 		fmt.Fprintln(stderr, "house:", err)
 		return 2
 	}
-	table := measureHouse(packages, limits)
+	table := measureHouse(house, limits)
 	printTable(stdout, table)
 	if *verbose {
 		printPlaces(stdout, table)
@@ -100,7 +104,10 @@ func (m *measurement) title() string { return strings.TrimSuffix(m.kind.name+": 
 
 // inUnits formats a value as the measurement counts: a share with one decimal.
 func (m *measurement) inUnits(value float64) string {
-	if m.among > 0 {
+	switch {
+	case m.kind == usesOfPhrase:
+		return fmt.Sprintf("%.1f", value)
+	case m.among > 0:
 		return fmt.Sprintf("%.1f %%", value)
 	}
 	return fmt.Sprintf("%.0f", value)

@@ -21,7 +21,7 @@ import (
 // A measurement is one line of the table.
 type measurement struct {
 	kind    kind
-	of      string // a package or a type; "" for the whole house
+	of      string // a package, a type or a phrase; "" for the whole house
 	counted int
 	among   int         // what counted is a share of; 0: it is no share
 	limit   *upperLimit // nil: the figure is only printed
@@ -35,35 +35,43 @@ func (m *measurement) addCount(n int, place string) {
 	}
 }
 
-// figure is what was counted, or its share in percent, rounded to a tenth: what reads as the limit is within it.
+// figure is what was counted, or its share, rounded to a tenth: what reads as the limit is within it. A share is in
+// percent, that of a phrase in uses for each 10,000 words.
 func (m *measurement) figure() float64 {
 	if m.among == 0 {
 		return float64(m.counted)
 	}
-	return math.Round(float64(1000*m.counted)/float64(m.among)) / 10
+	tenths := 1000
+	if m.kind == usesOfPhrase {
+		tenths = 100_000
+	}
+	return math.Round(float64(tenths*m.counted)/float64(m.among)) / 10
 }
 
 func (m *measurement) fallsBehind() bool { return m.limit != nil && m.figure() > m.limit.most }
 
-// A census goes through the packages and fills the table.
+// A census goes through the packages and the docs and fills the table.
 type census struct {
-	packages []checkedPackage
-	limits   limitTable
-	table    []*measurement
+	checkout
+	limits limitTable
+	table  []*measurement
 }
 
-// measureHouse returns all figures of the packages, in the order of the table.
-func measureHouse(packages []checkedPackage, limits limitTable) []*measurement {
-	c := &census{packages: packages, limits: limits}
+// measureHouse returns all figures of a checkout, in the order of the table.
+func measureHouse(house checkout, limits limitTable) []*measurement {
+	c := &census{checkout: house, limits: limits}
 	c.countLines()
 	c.countRooms()
 	c.countWideLines(false, wideCode, widestCode, 140)
 	c.countWideLines(true, wideTests, widestTests, 160)
 	c.findCircles()
-	c.countMethods()
+	c.countMembers(methodsOfType, checkedPackage.methodsOf)
+	c.countMembers(fieldsOfStruct, checkedPackage.fieldsOf)
 	c.countOneWordNames()
 	c.countSharedTypes()
 	c.countNamesHeldByTests()
+	c.countPhrases()
+	c.countFunctionsOfWebhook()
 	return c.table
 }
 
@@ -156,20 +164,34 @@ const longText = 60
 // linesOfTexts are the numbers of the lines that hold a long string literal, or a part of one.
 func (f sourceFile) linesOfTexts() map[int]bool {
 	lines := map[int]bool{}
-	files, source := token.NewFileSet(), []byte(strings.Join(f.lines, "\n"))
-	var s scanner.Scanner
-	s.Init(files.AddFile(f.name, -1, len(source)), source, nil, 0)
-	for {
-		at, kind, text := s.Scan()
-		if kind == token.EOF {
-			return lines
-		}
-		if kind == token.STRING && utf8.RuneCountInString(text) >= longText {
-			first := files.Position(at).Line
-			for line := first; line <= first+strings.Count(text, "\n"); line++ {
+	for _, t := range f.tokens(0) {
+		if t.kind == token.STRING && utf8.RuneCountInString(t.text) >= longText {
+			for line := t.line; line <= t.line+strings.Count(t.text, "\n"); line++ {
 				lines[line] = true
 			}
 		}
+	}
+	return lines
+}
+
+// A fileToken is one token of a file's source.
+type fileToken struct {
+	line int // where it begins
+	kind token.Token
+	text string
+}
+
+// tokens are the tokens of the file in their order.
+func (f sourceFile) tokens(mode scanner.Mode) (all []fileToken) {
+	files, source := token.NewFileSet(), []byte(strings.Join(f.lines, "\n"))
+	var s scanner.Scanner
+	s.Init(files.AddFile(f.name, -1, len(source)), source, nil, mode)
+	for {
+		at, kind, text := s.Scan()
+		if kind == token.EOF {
+			return all
+		}
+		all = append(all, fileToken{files.Position(at).Line, kind, text})
 	}
 }
 
@@ -235,15 +257,16 @@ func (l leaning) markReached(file string, reached map[string]bool) {
 	}
 }
 
-// countMethods counts each type's methods: of the product's the ten largest, of others those past the general limit.
-func (c *census) countMethods() {
-	before, general := len(c.table), c.limits.limitOf(methodsOfType, "")
+// countMembers counts each type's methods or fields: of the product's the ten largest, of others those past the general
+// limit.
+func (c *census) countMembers(kind kind, membersOf func(checkedPackage, *types.TypeName) []string) {
+	before, general := len(c.table), c.limits.limitOf(kind, "")
 	var others []*measurement
 	for _, p := range c.packages {
 		for _, typ := range p.declaredTypes() {
-			m := c.addLine(methodsOfType, p.path+"."+typ.Name())
-			for _, method := range p.methodsOf(typ) {
-				m.addCount(1, method)
+			m := c.addLine(kind, p.path+"."+typ.Name())
+			for _, member := range membersOf(p, typ) {
+				m.addCount(1, member)
 			}
 			if isAtOrBelow(p.path, outsideProduct) || m.counted == 0 {
 				c.table = c.table[:len(c.table)-1]
@@ -282,6 +305,16 @@ func (p checkedPackage) methodsOf(typ *types.TypeName) (methods []string) {
 	}
 	slices.Sort(methods)
 	return methods
+}
+
+// fieldsOf are the fields of a struct that p's code declares; an embedded struct is one.
+func (p checkedPackage) fieldsOf(typ *types.TypeName) (fields []string) {
+	if s, isStruct := typ.Type().Underlying().(*types.Struct); isStruct {
+		for field := range s.Fields() {
+			fields = append(fields, field.Name())
+		}
+	}
+	return fields
 }
 
 // oneWord is a name that is all lower case.

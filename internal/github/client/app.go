@@ -96,13 +96,8 @@ func (c *Client) Install(ctx context.Context, owner, repo string) (Installation,
 	}
 	switch {
 	case app.Slug == "" || found.ID == 0 || found.App != c.app.id: // another App's installation must not become ours
-		return Installation{}, fmt.Errorf(
-			"find the installation of App %d on %s/%s: the answer names another App: %w",
-			c.app.id,
-			owner,
-			repo,
-			ErrTransport,
-		)
+		return Installation{}, fmt.Errorf("find the installation of App %d on %s/%s: the answer names another App: %w",
+			c.app.id, owner, repo, ErrTransport)
 	case found.Suspended != nil:
 		return Installation{}, fmt.Errorf("find the installation of App %d on %s/%s: %w", c.app.id, owner, repo, ErrSuspended)
 	}
@@ -118,6 +113,8 @@ func (c *Client) Install(ctx context.Context, owner, repo string) (Installation,
 type signer struct {
 	id     int64
 	key    *rsa.PrivateKey
+	now    func() time.Time
+	stats  *stats // knows GitHub's clock
 	base   string
 	mint   func(string)
 	wire   http.RoundTripper // on which tokens are asked for
@@ -137,11 +134,24 @@ func newSigner(g *githubHost, app App, counted *stats) (*signer, error) {
 	tokens.all = true // a token that was lost is no harm: another is asked for
 	signed := g.newClient("", newLimits(g, counted))
 	signed.forgetResponse = func(string) {} // nothing is remembered
-	signed.api = g.authorizedLayers(
-		&ownRequest{ghinstallation.NewAppsTransportFromPrivateKey(g.wireLayer("", counted), app.ID, key)},
-		signed.limits,
-	)
-	return &signer{id: app.ID, key: key, base: strings.TrimSuffix(g.base.String(), "/"), mint: app.Mint, wire: tokens, signed: signed}, nil
+	base := strings.TrimSuffix(g.base.String(), "/")
+	s := &signer{id: app.ID, key: key, now: g.now, stats: counted, base: base, mint: app.Mint, wire: tokens, signed: signed}
+	signed.api = g.authorizedLayers(&ownRequest{s.newTransport(g.wireLayer("", counted))}, signed.limits)
+	return s, nil
+}
+
+func (s *signer) newTransport(wire http.RoundTripper) *ghinstallation.AppsTransport {
+	t, _ := ghinstallation.NewAppsTransportWithOptions(wire, s.id, ghinstallation.WithSigner(s)) // it needs that alone
+	return t
+}
+
+// Sign implements [ghinstallation.Signer] by GitHub's clock, for nine minutes: GitHub takes ten at most.
+func (s *signer) Sign(claims jwt.Claims) (string, error) {
+	if own, isOurs := claims.(*jwt.RegisteredClaims); isOurs {
+		now := s.now().Add(s.stats.clockOffset())
+		own.IssuedAt, own.ExpiresAt = jwt.NewNumericDate(now.Add(-30*time.Second)), jwt.NewNumericDate(now.Add(9*time.Minute))
+	}
+	return jwt.NewWithClaims(jwt.SigningMethodRS256, claims).SignedString(s.key)
 }
 
 // ownRequest gives next a request that it may change.
@@ -187,7 +197,7 @@ func (a *appAuth) chooseInstallation(installation int64, repo string) {
 
 // newTokenSource is a source without a token. Each has an AppsTransport of its own: sources that share one race.
 func (a *appAuth) newTokenSource() *tokenSource {
-	t := ghinstallation.NewFromAppsTransport(ghinstallation.NewAppsTransportFromPrivateKey(a.wire, a.id, a.key), a.installation)
+	t := ghinstallation.NewFromAppsTransport(a.newTransport(a.wire), a.installation)
 	t.BaseURL = a.base
 	if a.repo != "" {
 		t.InstallationTokenOptions = &gogithub.InstallationTokenOptions{Repositories: []string{a.repo}}

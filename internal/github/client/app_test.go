@@ -37,6 +37,7 @@ type appWire struct {
 	refuse   bool // every request with a token is answered 403, and the token quoted
 	forget   int  // so many answers later the token is not taken any more
 	lifetime time.Duration
+	ahead    time.Duration // of its clock; 0: it does not tell the time
 }
 
 func newAppWire(t testing.TB) *appWire {
@@ -63,14 +64,24 @@ func (w *appWire) RoundTrip(req *http.Request) (*http.Response, error) {
 	path := strings.TrimPrefix(req.URL.Path, "/api/v3")
 	w.heard = append(w.heard, req.Method+" "+path)
 	status, said := w.answer(req, path, string(body))
-	return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(said)), Request: req}, nil
+	header := http.Header{}
+	if w.ahead != 0 {
+		header.Set("Date", time.Now().Add(w.ahead).UTC().Format(http.TimeFormat))
+	}
+	return &http.Response{StatusCode: status, Header: header, Body: io.NopCloser(strings.NewReader(said)), Request: req}, nil
 }
 
 func (w *appWire) answer(req *http.Request, path, body string) (int, string) {
 	auth := strings.TrimPrefix(req.Header.Get("Authorization"), "Bearer ")
 	if strings.HasPrefix(path, "/app") || strings.HasSuffix(path, "/installation") {
-		if _, err := jwt.Parse(auth, func(*jwt.Token) (any, error) { return &w.key.PublicKey, nil }); err != nil {
+		var claims jwt.RegisteredClaims
+		isSigned := func(*jwt.Token) (any, error) { return &w.key.PublicKey, nil }
+		if _, err := jwt.NewParser(jwt.WithoutClaimsValidation()).ParseWithClaims(auth, &claims, isSigned); err != nil {
 			w.bad = append(w.bad, "a signature: "+err.Error())
+		}
+		now := time.Now().Add(w.ahead)
+		if lasts := claims.ExpiresAt.Sub(now); lasts <= 0 || lasts > 10*time.Minute || claims.IssuedAt.After(now) {
+			return 401, `{"message":"'Expiration time' claim ('exp') must be a numeric value representing the future time"}`
 		}
 		if s, strange := w.odd[path]; strange {
 			return s.status, strings.ReplaceAll(s.body, "ECHO", auth)
@@ -149,6 +160,21 @@ func TestAppSignsIn(t *testing.T) {
 			<-time.After(time.Hour) // of the bubble: the token expires
 			if _, _, err := get(t, c); err != nil || w.minted != 2 || len(minted) != 2 {
 				t.Errorf("after an hour: %v, %d tokens, told %d", err, w.minted, len(minted))
+			}
+		})
+	}
+}
+
+// A clock that is minutes away from GitHub's costs one request: its answer tells the time.
+func TestAppSignsByGitHubsClock(t *testing.T) {
+	for _, ahead := range []time.Duration{15 * time.Minute, 3 * time.Minute, -3 * time.Minute, -15 * time.Minute} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newAppWire(t)
+			w.ahead = ahead
+			c := w.client(t)
+			_, _ = c.Install(t.Context(), "acme", "shop")
+			if in, err := c.Install(t.Context(), "acme", "shop"); err != nil || in.ID != 7 {
+				t.Errorf("GitHub's clock is %s ahead: %+v, %v", ahead, in, err)
 			}
 		})
 	}

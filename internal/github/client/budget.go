@@ -45,15 +45,20 @@ const wholeSecond = time.Second
 // hourEnd is when the hour of a budget has ended for sure, by our clock; s.mu is held.
 func (s *stats) hourEnd(b Budget) time.Time { return b.Reset.Add(wholeSecond - s.skew) }
 
-// reserveReached reports whether of any budget only the reserve is left, and until when by the local clock.
-func (s *stats) reserveReached(now time.Time) (until time.Time, low bool) {
-	return s.keptReached(now, func(_ string, b Budget) int { return b.reserve() })
-}
-
-// liveReached reports whether, once what is about to be sent is sent, of any budget only that is left which is kept for others and
-// for what is urgent, and until when.
-func (s *stats) liveReached(now time.Time, c Cost) (until time.Time, low bool) {
-	return s.keptReached(now, func(name string, b Budget) int { return b.reserve() + b.Limit/urgentPart + max(c.ofBudget(name)-1, 0) })
+// hourReady is when the hours of all budgets allow what is about to be sent; zero: they do now, or GitHub has not said what there is.
+func (s *stats) hourReady(now time.Time, c Cost, u Urgency) (at time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for name, b := range s.budgets {
+		end := s.hourEnd(b)
+		if longest := now.Add(longestLimit); end.After(longest) { // no hour is longer
+			end = longest
+		}
+		if ready := b.readyAt(c.ofBudget(name), u, end); end.After(now) && ready.After(at) {
+			at = ready
+		}
+	}
+	return at
 }
 
 // ofBudget is what c takes of a budget.
@@ -67,20 +72,21 @@ func (c Cost) ofBudget(name string) int {
 	return 0
 }
 
-// keptReached reports whether of any budget no more is left than is kept of it, and until when by the local clock.
-func (s *stats) keptReached(now time.Time, keptOf func(name string, b Budget) int) (until time.Time, low bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for name, b := range s.budgets {
-		kept := keptOf(name, b)
-		if end := s.hourEnd(b); b.Left <= kept && end.After(now) && end.After(until) {
-			until, low = end, true
-		}
+// readyAt is when an hour that ends then allows as many requests; zero: now.
+func (b Budget) readyAt(requests int, u Urgency, end time.Time) time.Time {
+	kept := b.reserve()
+	switch {
+	case u == Backlog && requests == 0:
+		return time.Time{}
+	case u == Backlog:
+		return b.LeavesOver(requests, end)
+	case u == Live:
+		kept += b.Limit / urgentPart
 	}
-	if longest := now.Add(longestLimit); until.After(longest) { // no hour is longer
-		until = longest
+	if b.Left <= kept+max(requests-1, 0) {
+		return end
 	}
-	return until, low
+	return time.Time{}
 }
 
 // reserve is what a server leaves of an hour to others, and what may be under way beside it.
@@ -92,25 +98,8 @@ const (
 	keptAtLast  = 0.08
 )
 
-// backlogReady is when the hours of all budgets leave over what c asks for, beside what has just happened; zero if
-// GitHub has not said what there is.
-func (s *stats) backlogReady(now time.Time, c Cost) (at time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for name, b := range s.budgets {
-		cost, end := c.ofBudget(name), s.hourEnd(b)
-		if longest := now.Add(longestLimit); end.After(longest) { // no hour is longer
-			end = longest
-		}
-		if ready := b.LeavesOver(cost, end); cost > 0 && end.After(now) && ready.After(at) {
-			at = ready
-		}
-	}
-	return at
-}
-
-// LeavesOver is when what is kept for what has just happened has shrunk so far that as many requests are left over: in a later
-// hour, if this one has not so many.
+// LeavesOver is when what is kept for what has just happened has shrunk so far that as many requests are left over: in
+// a later hour, if this one has not so many.
 func (b Budget) LeavesOver(requests int, end time.Time) time.Time {
 	kept := b.reserve() + b.Limit/urgentPart
 	usable := float64(b.Limit - kept)

@@ -23,7 +23,6 @@ import (
 	"net/netip"
 	"net/url"
 	"reflect"
-	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -34,6 +33,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"github.com/review-coordinator/coordinator/internal/github/jsonscan"
+	"github.com/review-coordinator/coordinator/internal/lazy"
 )
 
 // Options say which GitHub, and as whom.
@@ -593,7 +593,7 @@ func parseAPIPath(path string) (*url.URL, error) {
 	return u, nil
 }
 
-var link = regexp.MustCompile(`<([^<>]*)>([^<]*)`)
+var link = lazy.Regexp(`<([^<>]*)>([^<]*)`)
 
 // nextPage is the path of a list's next page. A list that goes on where we do not follow would be a short list: an
 // error.
@@ -601,7 +601,7 @@ func (c *Client) nextPage(h http.Header) (string, error) {
 	if len(h["Link"]) == 0 {
 		return "", nil
 	}
-	for _, m := range link.FindAllStringSubmatch(strings.Join(h.Values("Link"), ","), -1) {
+	for _, m := range link().FindAllStringSubmatch(strings.Join(h.Values("Link"), ","), -1) {
 		if !strings.Contains(strings.ReplaceAll(m[2], `"`, ""), "rel=next") {
 			continue
 		}

@@ -118,18 +118,10 @@ func (s *attemptsByDelivery) failedDeliveries() []FailedDelivery {
 	all := []FailedDelivery{}
 	for _, guid := range s.order {
 		if a := s.newest[guid]; !s.reached[guid] {
-			all = append(
-				all,
-				FailedDelivery{
-					ID:           a.ID,
-					GUID:         guid,
-					Event:        a.Event,
-					Action:       untrusted.OneLine(a.Action, 50),
-					Installation: a.Installation,
-					At:           a.At,
-					Status:       untrusted.OneLine(a.Status, 100),
-				},
-			)
+			all = append(all, FailedDelivery{
+				ID: a.ID, GUID: guid, Event: a.Event, Action: untrusted.OneLine(a.Action, 50), Installation: a.Installation, At: a.At,
+				Status: untrusted.OneLine(a.Status, 100),
+			})
 		}
 	}
 	return all

@@ -38,7 +38,7 @@ var endpoints = []string{
 	"POST /repos/{owner}/{repo}/check-runs", "GET /repos/{owner}/{repo}/check-runs/{check_run_id}",
 	"PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}",
 	"GET /repos/{owner}/{repo}/check-runs/{check_run_id}/annotations", "GET /repos/{owner}/{repo}/check-suites/{check_suite_id}/check-runs",
-	"GET /repos/{owner}/{repo}/collaborators/{username}/permission",
+	"GET /repos/{owner}/{repo}/collaborators", "GET /repos/{owner}/{repo}/collaborators/{username}/permission",
 	"GET /repos/{owner}/{repo}/commits/{ref}", "GET /repos/{owner}/{repo}/commits/{ref}/check-runs",
 	"GET /repos/{owner}/{repo}/commits/{ref}/check-suites",
 	"GET /repos/{owner}/{repo}/commits/{ref}/pulls", "GET /repos/{owner}/{repo}/commits/{ref}/status",
@@ -50,17 +50,14 @@ var endpoints = []string{
 	"POST /repos/{owner}/{repo}/issues/{issue_number}/comments", "GET /repos/{owner}/{repo}/issues/{issue_number}/timeline",
 	"GET /repos/{owner}/{repo}/issues/comments/{comment_id}", "POST /repos/{owner}/{repo}/issues/comments/{comment_id}/reactions",
 	"PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}", "DELETE /repos/{owner}/{repo}/issues/comments/{comment_id}",
-	"GET /repos/{owner}/{repo}/pulls", pullEndpoint, "GET /repos/{owner}/{repo}/pulls/{number}/comments",
+	"GET /repos/{owner}/{repo}/pulls", "GET /repos/{owner}/{repo}/pulls/{number}", "GET /repos/{owner}/{repo}/pulls/{number}/comments",
 	"GET /repos/{owner}/{repo}/pulls/{number}/commits", "GET /repos/{owner}/{repo}/pulls/{number}/files",
 	"GET /repos/{owner}/{repo}/pulls/{number}/reviews",
 	"GET /repos/{owner}/{repo}/pulls/{number}/reviews/{review_id}", "POST /repos/{owner}/{repo}/pulls/{number}/requested_reviewers",
 	"POST /repos/{owner}/{repo}/statuses/{sha}",
 }
 
-const (
-	graphqlEndpoint = "POST /graphql"
-	pullEndpoint    = "GET /repos/{owner}/{repo}/pulls/{number}" // with which a look begins
-)
+const graphqlEndpoint = "POST /graphql"
 
 // endpointOf is the template of a request: GET /repos/{owner}/{repo}/pulls/{number}. path is below the API's root.
 func endpointOf(method, path string, query bool) string {

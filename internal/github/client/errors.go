@@ -8,11 +8,11 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/github/untrusted"
+	"github.com/review-coordinator/coordinator/internal/lazy"
 )
 
 // ErrTransport is in the chain of every error after which it is unknown what GitHub would have said: a timeout, a
@@ -101,6 +101,9 @@ func LacksPermission(err error) bool {
 	return errors.As(err, &api) && api.Status == http.StatusForbidden && api.Missing
 }
 
+// NotFound says 404, see [IsNotFound].
+func (e *APIError) NotFound() bool { return e.Status == http.StatusNotFound }
+
 // IsNotFound says 404: gone, never there, not visible to this token, or not yet on the replica that answered.
 func IsNotFound(err error) bool { return hasStatus(err, http.StatusNotFound) }
 
@@ -169,14 +172,14 @@ func (notSignedInError) Temporary() bool { return true }
 const maxMessage = 200
 
 var (
-	userinfo = regexp.MustCompile(`//[^/@\s"]*@`)
-	// tokens have these shapes: GitHub's own, those of old Enterprise Servers, and an App's signature. An installation's
-	// token changes every hour, so it is not known here.
-	tokens = regexp.MustCompile(`\b(?:gh[a-z]_|github_pat_)[\w.-]{8,}|\bv1\.[0-9a-f]{40}|\beyJ[\w-]+\.[\w-]+\.[\w-]*`)
+	userinfo = lazy.Regexp(`//[^/@\s"]*@`)
+	// tokens have these shapes: GitHub's own, those of old Enterprise Servers, and an App's signature. An
+	// installation's token changes every hour, so it is not known here.
+	tokens = lazy.Regexp(`\b(?:gh[a-z]_|github_pat_)[\w.-]{8,}|\bv1\.[0-9a-f]{40}|\beyJ[\w-]+\.[\w-]+\.[\w-]*`)
 )
 
-// redact makes a text of GitHub, of a proxy or of the network fit for an error: without the token, on one line, short. The
-// token goes first, because a cut through its middle would leave a piece of it.
+// redact makes a text of GitHub, of a proxy or of the network fit for an error: without the token, on one line, short.
+// The token goes first, because a cut through its middle would leave a piece of it.
 func (s secret) redact(text string) string {
 	if s != "" {
 		text = strings.ReplaceAll(text, string(s), "***")
@@ -185,7 +188,7 @@ func (s secret) redact(text string) string {
 	if len(text) > 16*maxMessage {
 		text = text[:16*maxMessage] // before any work; what is shown is shorter still
 	}
-	return untrusted.OneLine(tokens.ReplaceAllString(userinfo.ReplaceAllString(text, "//***@"), "***"), maxMessage)
+	return untrusted.OneLine(tokens().ReplaceAllString(userinfo().ReplaceAllString(text, "//***@"), "***"), maxMessage)
 }
 
 // secret is a token that no formatting verb prints.
@@ -194,8 +197,8 @@ type secret string
 func (secret) String() string   { return "***" }
 func (secret) GoString() string { return "***" }
 
-// noTokenError is a token that could not be had. In the middle of a request it must not look like the refusal of that request:
-// like a comment that is gone.
+// noTokenError is a token that could not be had. In the middle of a request it must not look like the refusal of that
+// request: like a comment that is gone.
 type noTokenError struct {
 	why *APIError
 	is  error // ErrNotInstalled, ErrSuspended, or nil

@@ -102,36 +102,26 @@ func movedAway(req *http.Request, resp *http.Response) bool {
 	return false
 }
 
-// waitForTurn waits for a turn and a slot. What a request waits for, it does not hold back from others: it takes both
-// at once.
-func (l *limits) waitForTurn(req *http.Request) error {
-	ctx := req.Context()
-	k := exchangeOf(req)
-	cost, pull := costOf(req.Method, k.endpoint, k.graphql), ""
-	if k.endpoint == pullEndpoint { // a look begins with it
-		pull = req.URL.Path
+// waitForTurn waits for a slot and a turn. While a limit lasts it is the error; a server's request waits for a moment at most.
+func (l *limits) waitForTurn(req *http.Request) (err error) {
+	ctx, k := req.Context(), exchangeOf(req)
+	select {
+	case l.slots <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
 	}
-	began := l.clock()
-	for tries := 0; ; tries++ {
-		wait, err := l.takeTurn(cost, pull, false)
+	defer func() {
 		if err != nil {
+			l.freeSlot()
+		}
+	}()
+	began := l.clock()
+	for {
+		wait, err := l.takeTurn(costOf(req.Method, k.endpoint, k.graphql))
+		if err != nil || wait == 0 {
 			return err
 		}
-		if wait == 0 {
-			select {
-			case l.slots <- struct{}{}:
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-			if wait, err = l.takeTurn(cost, pull, true); wait == 0 && err == nil {
-				return nil
-			}
-			l.freeSlot()
-			if err != nil {
-				return err
-			}
-		}
-		if l.reserve && (l.clock().Sub(began)+wait > longestTurn || tries > 64) {
+		if l.reserve && l.clock().Sub(began)+wait > longestTurn {
 			return &LimitError{Until: l.now().Add(max(wait, shortestLimit))}
 		}
 		if end, bounded := ctx.Deadline(); bounded && time.Until(end) < wait {
@@ -149,92 +139,40 @@ func (l *limits) waitForTurn(req *http.Request) error {
 
 func (l *limits) freeSlot() { <-l.slots }
 
-// takeTurn says how long it is until there is one; 0: now, and it is taken if take says so. While a limit lasts it is
-// the error.
-func (l *limits) takeTurn(c Cost, pull string, take bool) (time.Duration, error) {
+// takeTurn takes a turn, or returns how long it is until there is one.
+func (l *limits) takeTurn(c Cost) (time.Duration, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := l.activeLimit(); err != nil {
-		return 0, err
-	}
-	now := max(l.clock().Sub(l.born), l.windows.last) // a clock that was put back holds nobody up
-	if !take {
-		return max(l.windows.earliest(now, c, pull)-now, 0), nil
-	}
-	at, taken := l.windows.take(now, c, pull)
-	if taken {
-		return 0, nil
-	}
-	return max(at-now, time.Nanosecond), nil
-}
-
-// activeLimit is the error of a request that comes while a limit lasts; l.mu is held.
-func (l *limits) activeLimit() error {
 	now := l.now()
 	if now.Before(l.until) {
-		return &LimitError{Until: l.until, Primary: l.primary}
+		return 0, &LimitError{Until: l.until, Primary: l.primary}
 	}
+	if end := l.hourReady(now, Cost{}, Urgent); !end.IsZero() {
+		return 0, &LimitError{Until: end, Primary: true}
+	}
+	return l.windows.take(l.clock().Sub(l.born), c), nil
+}
+
+// hourReady is when the hour allows c; zero: now. A job uses up the hour.
+func (l *limits) hourReady(now time.Time, c Cost, u Urgency) time.Time {
 	if !l.reserve {
-		return nil
+		return time.Time{}
 	}
-	if end, low := l.stats.reserveReached(now); low {
-		return &LimitError{Until: end, Primary: true}
-	}
-	return nil
+	return l.stats.hourReady(now, c, u)
 }
 
-// An Urgency says how much of what GitHub allows somebody may use.
-type Urgency int
-
-// The urgencies, the one that may use most first.
-const (
-	Urgent    Urgency = 1 + iota // all but what is left to others: it may take a green check away
-	Live                         // a twentieth of an hour less: it decides what has just happened
-	ForNobody                    // what an hour leaves over beside that, and half of a minute: nobody waits for it
-)
-
-// Ready is the earliest moment at which what c asks for would not be held up, or is due to it, by what is known now; zero:
-// at once. The zero Cost is that of a look at a pull request.
-func (c *Client) Ready(cost Cost, u Urgency) time.Time {
-	if cost == (Cost{}) {
-		cost = LookCost
-	}
-	if u != Urgent && u != Live {
-		return c.limits.leftOverAt(cost)
-	}
-	at := c.limits.readyAt(cost)
-	if end, low := c.limits.stats.liveReached(c.limits.now(), cost); u == Live && low && c.limits.reserve && end.After(at) {
-		return end
-	}
-	return at
-}
-
-func (l *limits) readyAt(c Cost) (at time.Time) {
+// Ready is the earliest moment at which that many looks at pull requests would not be held up, or are due to them, by
+// what is known now; zero: at once.
+func (c *Client) Ready(looks int, u Urgency) (at time.Time) {
+	n, l := max(looks, 1), c.limits
+	cost := Cost{Reads: n * LookCost.Reads, Queries: n * LookCost.Queries, Writes: n * LookCost.Writes}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now, since := l.now(), max(l.clock().Sub(l.born), l.windows.last)
-	if wait := l.windows.earliest(since, c, "") - since; wait > 0 {
-		at = now.Add(wait)
-	}
-	if l.until.After(now) && l.until.After(at) {
-		at = l.until
-	}
-	if end, low := l.stats.reserveReached(now); l.reserve && low && end.After(at) {
-		at = end
-	}
-	return at
-}
-
-// leftOverAt is when an hour leaves over what cost asks for, and a minute as much beside its other half.
-func (l *limits) leftOverAt(cost Cost) time.Time {
-	at := l.readyAt(Cost{
-		Reads: min(cost.Reads, maxPoints/4) + maxPoints/4, Queries: min(cost.Queries, maxQueries/4) + maxQueries/2,
-		Writes: min(cost.Writes, 1) + maxPoints/4/writePoints,
-	})
-	minutes := float64(cost.Reads+writePoints*cost.Writes)/(maxPoints/2) - 1
-	last := l.now().Add(time.Duration(minutes * float64(time.Minute)))
-	for _, ready := range []time.Time{l.stats.backlogReady(l.now(), cost), last} {
-		if ready.After(at) && ready.After(l.now()) {
+	now := l.now()
+	for _, ready := range []time.Time{
+		l.until, l.hourReady(now, cost, u), now.Add(l.windows.waitFor(l.clock().Sub(l.born), cost, u)),
+	} {
+		if ready.After(now) && ready.After(at) {
 			at = ready
 		}
 	}

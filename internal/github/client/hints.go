@@ -67,8 +67,8 @@ func addressHint(base *url.URL) string {
 	return "is that the API? Of a GitHub Enterprise Server, GITHUB_API_URL is " + base.Scheme + "://" + base.Host + "/api/v3"
 }
 
-// signOnAddress returns the address of an X-GitHub-SSO header, if it is on the website of the API at base: a person will
-// open it.
+// signOnAddress returns the address of an X-GitHub-SSO header, if it is on the website of the API at base: a person
+// will open it.
 func signOnAddress(header string, base *url.URL) string {
 	_, text, found := strings.Cut(header, "required; url=")
 	if !found || len(text) > 500 {

@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// A Meter counts requests that count in GitHub's hour: those that it answers, but for 304s. The zero value has counted none.
-// It may be used by several goroutines.
+// A Meter counts requests that count in GitHub's hour: those that it answers, but for 304s. The zero value has counted
+// none. It may be used by several goroutines.
 type Meter struct{ requests atomic.Int64 }
 
 type meterKey struct{}
@@ -30,8 +30,8 @@ func countInMeter(ctx context.Context) {
 
 type permitKey struct{}
 
-// WithPermit returns a context whose requests that change something are not sent once permit returns an error: the requests fail
-// with it. It is asked right before each is sent, and again before each is repeated.
+// WithPermit returns a context whose requests that change something are not sent once permit returns an error: the
+// requests fail with it. It is asked right before each is sent, and again before each is repeated.
 func WithPermit(ctx context.Context, permit func() error) context.Context {
 	return context.WithValue(ctx, permitKey{}, permit)
 }

@@ -10,11 +10,10 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/review-coordinator/coordinator/internal/github/untrusted"
+	"github.com/review-coordinator/coordinator/internal/lazy"
 )
 
 // A NewApp is a GitHub App with the secrets that GitHub shows once.
@@ -32,9 +31,7 @@ type NewApp struct {
 func (a NewApp) Format(f fmt.State, _ rune) { fmt.Fprintf(f, "github.NewApp(%d)", a.ID) }
 
 // manifestCode matches the codes that are exchanged: one stands in a path.
-var manifestCode = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[A-Za-z0-9_-]{1,200}$`)
-})
+var manifestCode = lazy.Regexp(`^[A-Za-z0-9_-]{1,200}$`)
 
 // ErrNoManifestCode says that a text cannot be the code of a manifest.
 var ErrNoManifestCode = errors.New("it is no code of GitHub's")

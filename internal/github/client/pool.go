@@ -75,13 +75,6 @@ func NewPool(o PoolOptions) (*Pool, error) {
 // a burst there are about as many requests at a time, and a new connection costs more than most of them.
 const poolConnections = 512
 
-// CloseIdleConnections gives back connections that wait for a next request.
-func (p *Pool) CloseIdleConnections() {
-	if t, ok := p.host.wire.(interface{ CloseIdleConnections() }); ok {
-		t.CloseIdleConnections()
-	}
-}
-
 // Format keeps the token and the key out of every verb.
 func (p *Pool) Format(s fmt.State, _ rune) { fmt.Fprintf(s, "github.Pool(%s)", p.host.base) }
 

@@ -20,8 +20,7 @@ import (
 const maxKeptAnswer = 8 << 20
 
 // A ResponseCache remembers answers of GitHub by opaque keys, as long and as well as it likes. What it returns for a
-// key is what was put for it, byte for byte: who keeps them where bytes get lost sums over both. It is used by several
-// goroutines.
+// key is what was put for it, byte for byte. It is used by several goroutines.
 type ResponseCache interface {
 	Get(key string) ([]byte, bool) // the caller does not change the result
 	Put(key string, value []byte)  // value is the caller's again afterwards

@@ -28,20 +28,22 @@ const (
 	maxAnswer      = 32 << 20         // bytes of one JSON answer
 	maxPage        = 8 << 20          // bytes of one that can be asked for in smaller pages
 	maxLog         = 50 << 20         // bytes read of one job's log
+	maxHeader      = 1 << 20          // bytes of an answer's header
 )
 
 // newTransport is an http.Transport with a limit to each thing it can wait for.
 func newTransport(dialer *net.Dialer, idle int) *http.Transport {
 	return &http.Transport{
-		Proxy:                 http.ProxyFromEnvironment,
-		DialContext:           dialer.DialContext,
-		ForceAttemptHTTP2:     true,
-		TLSHandshakeTimeout:   10 * time.Second,
-		ResponseHeaderTimeout: 20 * time.Second,
-		ExpectContinueTimeout: time.Second,
-		IdleConnTimeout:       90 * time.Second,
-		MaxIdleConns:          idle,
-		MaxIdleConnsPerHost:   (idle + 1) / 2,
+		Proxy:                  http.ProxyFromEnvironment,
+		DialContext:            dialer.DialContext,
+		ForceAttemptHTTP2:      true,
+		TLSHandshakeTimeout:    10 * time.Second,
+		ResponseHeaderTimeout:  20 * time.Second,
+		MaxResponseHeaderBytes: maxHeader,
+		ExpectContinueTimeout:  time.Second,
+		IdleConnTimeout:        90 * time.Second,
+		MaxIdleConns:           idle,
+		MaxIdleConnsPerHost:    (idle + 1) / 2,
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -210,5 +211,26 @@ func theTokenStaysSecret(t *testing.T) {
 	}
 	if strings.Contains(log.String(), "canary") || !strings.Contains(log.String(), "GitHub answered") {
 		t.Errorf("log: %.2000s", log.String())
+	}
+}
+
+// The header of an answer is read into memory before the body's bound counts.
+func TestLongHeadersAreRefused(t *testing.T) {
+	long := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		for range 3 << 10 {
+			w.Header().Add("X-Long", strings.Repeat("a", 1<<10))
+		}
+	}))
+	defer long.Close()
+	wire := newTransport(&net.Dialer{Timeout: 5 * time.Second}, 2)
+	defer wire.CloseIdleConnections()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, long.URL, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := wire.RoundTrip(req)
+	if err == nil {
+		answer.Body.Close()
+		t.Error("a header of 3 MB was read")
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,6 +21,7 @@ import (
 
 	"github.com/review-coordinator/coordinator/internal/github/jsonscan"
 	"github.com/review-coordinator/coordinator/internal/github/untrusted"
+	"github.com/review-coordinator/coordinator/internal/lazy"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
@@ -324,11 +324,11 @@ func (e *Notice) setHead(text, field string) error {
 	return nil
 }
 
-var fullSHA = regexp.MustCompile(`^(?:[0-9a-fA-F]{40}|[0-9a-fA-F]{64})$`)
+var fullSHA = lazy.Regexp(`^(?:[0-9a-fA-F]{40}|[0-9a-fA-F]{64})$`)
 
 // parseSHA is text if it is a commit's, and not the zeros by which GitHub says that there is none.
 func parseSHA(text string) string {
-	if !fullSHA.MatchString(text) || strings.Trim(text, "0") == "" {
+	if !fullSHA().MatchString(text) || strings.Trim(text, "0") == "" {
 		return ""
 	}
 	return strings.ToLower(text)
@@ -505,8 +505,8 @@ func (e Notice) IsPress() bool {
 	return e.Touch.Event == "check_run" && e.Touch.Action == "requested_action"
 }
 
-// SetPress makes the touch of a press one that is told from every other: GitHub's payload has neither a number of it nor
-// a time. id names the delivery.
+// SetPress makes the touch of a press one that is told from every other: GitHub's payload has neither a number of it
+// nor a time. id names the delivery.
 func (e *Notice) SetPress(id string, at time.Time) {
 	if e.IsPress() && id != "" {
 		sum := sha256.Sum256([]byte(id))

@@ -4,8 +4,6 @@
 package reviewtest
 
 import (
-	"errors"
-	"fmt"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -34,40 +32,32 @@ func GoldenTexts(tb testing.TB, folder, preset string) (all []GoldenText) {
 		tb.Fatal(err)
 	}
 	for _, f := range archive.Files {
-		g, err := parseGoldenText(f.Name, string(f.Data))
+		g, err := parseGoldenText(strings.Fields(f.Name), string(f.Data))
 		if err != nil {
-			tb.Fatalf("%s: %q %v", file, f.Name, err)
+			tb.Fatalf("%s: %q: %v", file, f.Name, err)
 		}
 		all = append(all, g)
 	}
 	return all
 }
 
-func parseGoldenText(name, data string) (g GoldenText, err error) {
-	words := strings.Fields(name)
-	if len(words) < 3 {
-		return g, errors.New("is named by an outcome, a kind and a slug at least")
-	}
-	g = GoldenText{Name: name, Outcome: words[0], Slug: words[len(words)-1]}
+func parseGoldenText(words []string, data string) (g GoldenText, err error) {
+	last := len(words) - 1
+	g = GoldenText{Name: strings.Join(words, " "), Outcome: words[0], Slug: words[last]}
 	g.Material.Body = strings.TrimSuffix(data, "\n")
-	if g.Material.Kind, err = review.ParseKind(words[1]); err != nil {
-		return g, err
-	}
-	for i, word := range words[2 : len(words)-1] {
+	g.Material.Kind, err = review.ParseKind(words[1])
+	for i, word := range words[2:last] {
 		key, value, isPair := strings.Cut(word, "=")
 		switch {
 		case !isPair && i == 0:
 			g.Material.State = word
-		case key == "comments":
+		case key == "comments" && err == nil:
 			g.Material.Threads, err = strconv.Atoi(value)
 		case key == "conclusion":
 			g.Material.Conclusion = value
 		case key == "reset":
 			g.Reset = value
 		}
-		if err != nil {
-			return g, fmt.Errorf("has a wrong word %q: %w", word, err)
-		}
 	}
-	return g, nil
+	return g, err
 }

@@ -4,7 +4,6 @@ package storetest
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/store"
@@ -74,42 +73,4 @@ func testCountHeard(b *harness) {
 	b.must(b.Drop(b.Context(), 1))
 	b.wantHeard("acme/shop")
 	b.wantHeard("other/web", "robot 1")
-}
-
-// testCountHeardOfHours compares the counts with what is kept, while answers come, are read anew, make way and are
-// dropped, whenever the time begins from which they count.
-func testCountHeardOfHours(b *harness) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	groups := []string{"acme/shop", "acme/web", "other/web"}
-	aMoment := func() time.Time { return b.now.Add(time.Duration(rng.IntN(5*60)) * time.Minute) }
-	for range 150 {
-		of := rng.IntN(len(groups))
-		if rng.IntN(30) == 0 {
-			b.must(b.Drop(b.Context(), int64(of)))
-		}
-		b.mustHear(int64(of), groups[of], store.Heard{
-			Reviewer: "sage", Text: fmt.Sprint(rng.IntN(5)), Label: fmt.Sprint("label ", rng.IntN(2)),
-			At: aMoment(), Unread: rng.IntN(2) == 0,
-		})
-		since := aMoment()
-		want := map[string]store.HeardCount{}
-		for _, group := range groups {
-			kept, err := b.Heard(b.Context(), group)
-			b.must(err)
-			for _, a := range kept {
-				if a.At.Before(since) {
-					continue
-				}
-				count := want[a.Label]
-				count.Answers++
-				if a.Unread {
-					count.Unread++
-				}
-				want[a.Label] = count
-			}
-		}
-		got, err := b.CountHeard(b.Context(), since)
-		b.must(err)
-		b.wantSame(fmt.Sprint("counts since ", since), got, want)
-	}
 }

@@ -58,7 +58,6 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		"large touch": testLargeTouches,
 		"heard":       testHeard,
 		"count heard": testCountHeard,
-		"heard hours": testCountHeardOfHours,
 		"signs":       testSigns,
 		"first sign":  testFirstSign,
 	} {

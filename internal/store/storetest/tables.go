@@ -23,7 +23,7 @@ func OpenTables() string {
 	}
 	var files []string
 	for _, fd := range fds {
-		if file, err := os.Readlink(fd); err == nil && strings.HasSuffix(file, ".db") && !strings.HasSuffix(file, "-answers.db") {
+		if file, err := os.Readlink(fd); err == nil && strings.HasSuffix(file, ".db") {
 			files = append(files, file)
 		}
 	}

@@ -1,0 +1,125 @@
+package daemon
+
+// Admission: a look begins where its installation's limiter has room for it beside those under way, and its pull request has not
+// used up its own part. What waits becomes a due time.
+
+import (
+	"context"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/github/client"
+	"github.com/review-coordinator/coordinator/internal/oplog"
+	"github.com/review-coordinator/coordinator/internal/store"
+	"github.com/review-coordinator/coordinator/internal/workkey"
+)
+
+const (
+	lookPause   = 100 * time.Millisecond // until a look under way may have ended, which takes the room that there is
+	shortWait   = 10 * time.Second       // for a limit: no longer one is worth a line of the log
+	replaySpeed = 2                      // keys that waited for a spent hour's end are looked at this much faster than they came
+)
+
+// admitLook counts a look that may begin now; endLook ends it. Otherwise it returns until when the key waits. That is its own due
+// time where its whole tenant waits, or the whole backlog, so that it keeps its place. spacing is the distance between looks at
+// its pull request, by the requests that they used.
+func admitLook(
+	ctx context.Context, d *Daemon, w store.Work, forge TenantForge, u client.Urgency,
+) (until time.Time, spacing time.Duration) {
+	spent, until := d.health.countIn(w, forge, u)
+	if !until.IsZero() {
+		d.health.tellBacklog(ctx, w.Tenant, forge)
+		return until, 0
+	}
+	if w.Kind == workkey.KindPull || w.Kind == workkey.KindHead {
+		if until, spacing = d.shares.next(w.Key, u == client.Urgent, spent); until.After(d.Now()) {
+			d.health.endLook(w.Tenant)
+			return until, 0
+		}
+	}
+	return time.Time{}, spacing
+}
+
+// endLook says that a look that was admitted is over.
+func (h *tenantHealth) endLook(id int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.looks[id]--; h.looks[id] <= 0 {
+		delete(h.looks, id)
+	}
+}
+
+// countIn counts a look if its tenant's limiter has room for it, and returns the rest of an hour that is spent; else until when it waits.
+func (h *tenantHealth) countIn(w store.Work, forge TenantForge, u client.Urgency) (spent spentHour, until time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	now, looks := h.config.Now(), h.looks[w.Tenant]+1
+	if forge.Ready(looks, client.Urgent).After(now) {
+		h.holdTenant(w.Tenant, laterTime(forge.Ready(1, client.Urgent), now.Add(lookPause)), now)
+		return spentHour{}, w.Due
+	}
+	if u == client.Backlog && forge.Ready(looks, client.Backlog).After(now) {
+		h.stateOf(w.Tenant).backlogUntil = laterTime(forge.Ready(1, client.Backlog), now.Add(lookPause))
+		return spentHour{}, w.Due
+	}
+	if end := forge.Ready(looks, client.Live); end.After(now) {
+		spent = h.noteSpentHour(w.Tenant, end, now)
+		if u != client.Urgent {
+			return spent, spent.placeOf(w, now)
+		}
+	}
+	h.looks[w.Tenant] = looks
+	return spent, time.Time{}
+}
+
+// holdTenant holds a tenant until there is room for one look more, and says so if that is long; h.mu is held.
+func (h *tenantHealth) holdTenant(id int64, until, now time.Time) {
+	t := h.stateOf(id)
+	if !t.heldUntil.After(now) && until.Sub(now) > shortWait {
+		h.config.Log.Warn("what GitHub allows at a time is used up, but for what others need: every pull request waits until there is more",
+			oplog.Installation(id), "until", until)
+	}
+	t.heldUntil = laterTime(t.heldUntil, until)
+}
+
+// tellBacklog says that the backlog of a tenant waits until its hour leaves a look over, if it does, and once an hour.
+func (h *tenantHealth) tellBacklog(ctx context.Context, id int64, forge TenantForge) {
+	h.mu.Lock()
+	now, t := h.config.Now(), h.stateOf(id)
+	isNews := now.Sub(t.backlogTold).Abs() >= backlogPause && t.backlogUntil.Sub(now) > shortWait
+	if isNews {
+		t.backlogTold = now
+	}
+	h.mu.Unlock()
+	if !isNews {
+		return
+	}
+	if table, err := h.config.Store.Health(ctx, now); err == nil {
+		h.config.Log.Info("open pull requests are looked over as GitHub's hour allows, and what happens now goes before them",
+			oplog.Installation(id), "count", table.Backlog[id], "until", forge.Ready(table.Backlog[id], client.Backlog))
+	}
+}
+
+// noteSpentHour notes that all that is left of a tenant's hour is kept for what may take a green check away. It says so when
+// that begins; h.mu is held.
+func (h *tenantHealth) noteSpentHour(id int64, end, now time.Time) spentHour {
+	t := h.stateOf(id)
+	if !t.spentUntil.After(now) {
+		t.spentSince = now
+		if end.Sub(now) > shortWait {
+			h.config.Log.Warn("what an hour of GitHub's allows is used up, but for what others need and for green checks that an event may end: "+
+				"other pull requests wait for the next", oplog.Installation(id), "until", end)
+		}
+	}
+	t.spentUntil = end
+	return spentHour{t.spentSince, end}
+}
+
+// placeOf returns when a key that waits for the end of a spent hour is looked at: in the order of the keys' newest events, faster
+// than these came, so that later ones need not wait for all of them; or when the key wakes by itself, if that is earlier.
+func (s spentHour) placeOf(w store.Work, now time.Time) time.Time {
+	place := s.end.Add(now.Sub(s.since) / replaySpeed)
+	if w.Wake.After(s.end) && w.Wake.Before(place) {
+		return w.Wake
+	}
+	return place
+}

@@ -1,0 +1,386 @@
+package store
+
+// The store in a database: the goroutines that write, and how others ask them to.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Options are options of OpenSQLite and OpenPostgres.
+type Options struct {
+	Log *slog.Logger // nil: nothing is logged
+
+	// Fleeting turns fsync off, in SQLite. A loss of power may damage the file.
+	Fleeting bool
+	// KeepDamaged has a damaged SQLite file reported and not moved away.
+	KeepDamaged bool
+
+	// Replica names this process among those that share a PostgreSQL database; no two have one name. Each works for a
+	// part of the tenants, so that the budget of a tenant is known by one. "": this process works for all.
+	Replica string
+	// Lost is called when others may take this process for gone: what it has claimed until then may be theirs. It must
+	// not wait; it may be nil.
+	Lost func()
+}
+
+// A Database is a [Store] in a SQLite file, which one process uses at a time, or in a PostgreSQL database, which
+// several use. Leases in PostgreSQL outlive the process that took them: another one claims its keys once they have
+// run out. Times are the caller's, so that the clocks of those who share a database must agree to two seconds.
+//
+// Operations that write wait in a lane. Its goroutine takes those that came in while the database was busy with the
+// transaction before, and commits them together: that is why thousands of deliveries a second can each wait for the
+// disk.
+type Database struct {
+	log     *slog.Logger
+	backend backend
+	reader  session
+	replica *lifeline    // nil: this process works for all
+	claimed atomic.Int64 // when it was claimed last, by the caller's clock
+	answers *Answers     // nil: none were asked for
+	Damaged string       // where a damaged SQLite file was moved, in whose place an empty one was begun; "": none was
+
+	durable, lazy, claims, spare lane // of SQLite, which has one writer, they are one
+	quit                         chan struct{}
+	ended                        chan struct{} // closed: no lane sends anything any more
+	writers                      sync.WaitGroup
+
+	closeOnce sync.Once
+	closeErr  error
+	faults    faultWatch
+}
+
+var _ Store = (*Database)(nil)
+
+// A backend is what differs between the two databases.
+type backend interface {
+	// runTransaction runs a transaction, and reports whether it changed anything. A loss of power may undo one that is
+	// not durable.
+	runTransaction(durable bool, names []string, do func(tx session) error) (changed bool, err error)
+	// tidyUp does what may wait until those who wait for a commit have their answer.
+	tidyUp()
+	// isShared reports whether other processes write, too: what is read must be locked before it is changed.
+	isShared() bool
+	// blamesBatch reports whether an error is of the operations, so that each is tried by itself: one's fault must not
+	// be another's error.
+	blamesBatch(err error) bool
+	closeAll() error
+}
+
+// An op is an operation that writes. It is made anew if a transaction came to nothing: nothing of the first time
+// counts then.
+type op struct {
+	ctx        context.Context
+	durable    bool
+	names      []string           // of what it writes, so that no two transactions wait for each other
+	accepts    *acceptance        // nil: none
+	statements func() []statement // nil: none
+	apply      func(ctx context.Context, tx session) error
+	done       chan error
+}
+
+const (
+	maxQueuedOps = 1024 // operations that wait in a lane
+	maxBatchOps  = 256  // operations in one transaction: the last one waits for all of them
+)
+
+// A lane is a queue of operations, and its goroutine commits them.
+type lane chan *op
+
+func newDatabase(o Options) *Database {
+	s := &Database{log: o.Log, quit: make(chan struct{}), ended: make(chan struct{})}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	return s
+}
+
+// startLanes starts the goroutines that write.
+func (s *Database) startLanes(b backend, reader session) {
+	s.backend, s.reader = b, reader
+	s.durable = make(lane, maxQueuedOps)
+	s.lazy, s.claims, s.spare = s.durable, s.durable, s.durable
+	lanes := []lane{s.durable}
+	if b.isShared() {
+		s.lazy, s.claims, s.spare = make(lane, maxQueuedOps), make(lane, maxQueuedOps), make(lane, maxQueuedOps)
+		lanes = append(lanes, s.lazy, s.claims, s.spare)
+	}
+	for _, l := range lanes {
+		s.writers.Go(func() { s.runLane(l) })
+	}
+}
+
+// Wrote returns the error of the last transaction that had something to write; nil if it was committed.
+func (s *Database) Wrote() error {
+	s.faults.mu.Lock()
+	defer s.faults.mu.Unlock()
+	return s.faults.writeErr
+}
+
+// Close waits for the operations that were submitted before it, and closes the database.
+func (s *Database) Close() error {
+	s.closeOnce.Do(func() {
+		s.answers.closeFlushed()
+		close(s.quit)
+		s.writers.Wait()
+		close(s.ended)
+		if s.replica != nil {
+			s.endReplica()
+		}
+		s.closeErr = s.backend.closeAll()
+	})
+	return s.closeErr
+}
+
+// submit submits an operation and returns when it is committed. Unless it returns nil, the operation may still be
+// running: nothing that it writes may be read.
+func (s *Database) submitOp(ctx context.Context, to lane, what string, o *op) error {
+	o.ctx, o.done = ctx, make(chan error, 1)
+	select {
+	case <-s.quit:
+		return wrapError(what, ErrClosed)
+	default:
+	}
+	select {
+	case <-s.quit:
+		return wrapError(what, ErrClosed)
+	case <-ctx.Done():
+		return wrapError(what, ctx.Err())
+	case to <- o:
+	}
+	select {
+	case err := <-o.done:
+		return wrapError(what, err)
+	case <-ctx.Done():
+		return wrapError(what, ctx.Err())
+	case <-s.ended: // it may have come after the last one that was committed
+	}
+	select {
+	case err := <-o.done:
+		return wrapError(what, err)
+	default:
+		return wrapError(what, ErrClosed)
+	}
+}
+
+func wrapError(what string, err error) error {
+	if err != nil {
+		err = fmt.Errorf("%s: %w", what, err)
+	}
+	return err
+}
+
+// read runs statements that only read.
+func (s *Database) readRows(ctx context.Context, what string, statements ...statement) error {
+	err := ctx.Err()
+	if err == nil {
+		err = s.reader.runStatements(ctx, statements...)
+		if ctx.Err() == nil {
+			s.faults.noteResult(err)
+		}
+	}
+	return s.explainError(what, err)
+}
+
+// Hopeless returns why only a restart, or an empty file, can help; nil if the database may heal by itself, as a full disk does
+// once there is room, and a server of PostgreSQL's once it is back.
+func (s *Database) Hopeless() error {
+	if s.backend.isShared() {
+		return nil
+	}
+	return s.faults.hopeless()
+}
+
+// explain wraps an error; one that came because the store was closed is ErrClosed.
+func (s *Database) explainError(what string, err error) error {
+	select {
+	case <-s.quit:
+		if err != nil {
+			err = ErrClosed
+		}
+	default:
+	}
+	return wrapError(what, err)
+}
+
+// runLane commits operations until it is told to quit, and then those that are already there.
+func (s *Database) runLane(l lane) {
+	for {
+		select {
+		case o := <-l:
+			s.commitBatch(gatherBatch(o, l))
+		case <-s.quit:
+			select {
+			case o := <-l:
+				s.commitBatch(gatherBatch(o, l))
+			default:
+				return
+			}
+		}
+	}
+}
+
+// gatherBatch takes the operations that wait together with the first. Goroutines that can submit one now are let go
+// first: one commit serves them all.
+func gatherBatch(first *op, ops lane) []*op {
+	batch := []*op{first}
+	runtime.Gosched()
+	for len(batch) < maxBatchOps {
+		select {
+		case o := <-ops:
+			batch = append(batch, o)
+		default:
+			return batch
+		}
+	}
+	return batch
+}
+
+// commitBatch commits a batch in one transaction. If that fails by one of them, each gets a transaction of its own.
+func (s *Database) commitBatch(batch []*op) {
+	batch = slices.DeleteFunc(batch, func(o *op) bool {
+		if o.ctx.Err() == nil {
+			return false
+		}
+		o.done <- o.ctx.Err() // its caller has stopped waiting
+		return true
+	})
+	if len(batch) == 0 {
+		return
+	}
+	err := s.commitOnce(batch)
+	if err != nil && len(batch) > 1 && s.backend.blamesBatch(err) {
+		for _, o := range batch {
+			s.commitBatch([]*op{o})
+		}
+		return
+	}
+	if err != nil {
+		s.faults.logWrite(s.log, err)
+	}
+	for _, o := range batch {
+		o.done <- err
+	}
+	s.backend.tidyUp()
+}
+
+// commitOnce applies operations in one transaction, all or none.
+func (s *Database) commitOnce(batch []*op) error {
+	var names []string
+	durable := false
+	for _, o := range batch {
+		names, durable = append(names, o.names...), durable || o.durable
+	}
+	changed, err := s.backend.runTransaction(durable, names, func(tx session) error {
+		ctx := context.Background() // a transaction is not cut short
+		if err := acceptAll(ctx, tx, batch, s.backend.isShared()); err != nil {
+			return err
+		}
+		var all []statement
+		for _, o := range batch {
+			if o.statements != nil {
+				all = append(all, o.statements()...)
+			}
+		}
+		if err := tx.runStatements(ctx, all...); err != nil {
+			return err
+		}
+		for _, o := range batch {
+			if o.apply == nil {
+				continue
+			}
+			if err := o.apply(ctx, tx); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	s.faults.noteResult(err)
+	if err == nil && changed { // one that changes nothing does not show that writing works
+		s.faults.mu.Lock()
+		s.faults.writeErr = nil
+		s.faults.mu.Unlock()
+	}
+	return err
+}
+
+// A faultWatch knows how the database has fared. It may be used by several goroutines.
+type faultWatch struct {
+	mu       sync.Mutex
+	writeErr error     // of the last transaction that had something to write; nil: it was committed
+	badSince time.Time // since then nothing was read or written; zero: something was
+	badErr   error     // the last fault since then
+	unlogged int       // faults since the last log line about one
+	mutedTo  time.Time // no fault is logged before
+}
+
+const (
+	faultLogPause = 10 * time.Second // at least, between two log lines: a fault of the disk strikes every operation
+	hopelessTime  = time.Minute      // without anything that was read or written
+)
+
+// noteResult notes how a read or a transaction ended.
+func (w *faultWatch) noteResult(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch w.badErr = err; {
+	case err == nil:
+		w.badSince = time.Time{}
+	case w.badSince.IsZero():
+		w.badSince = time.Now()
+	}
+}
+
+// logWrite logs why a transaction failed, with the number of those since the line before.
+func (w *faultWatch) logWrite(log *slog.Logger, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.writeErr = err
+	w.unlogged++
+	if now := time.Now(); !now.Before(w.mutedTo) {
+		log.Error("our database cannot be written", "operations", w.unlogged, "err", err)
+		w.unlogged, w.mutedTo = 0, now.Add(faultLogPause)
+	}
+}
+
+func (w *faultWatch) hopeless() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case errors.Is(w.writeErr, ErrReplaced):
+		return w.writeErr
+	case !w.badSince.IsZero() && time.Since(w.badSince) >= hopelessTime:
+		return w.badErr
+	}
+	return nil
+}
+
+// neverDue is the due time of a key that is not due by itself.
+const neverDue = 1<<63 - 1
+
+// floorMicros converts a time to the database's microseconds, rounded down: for what has happened.
+func floorMicros(t time.Time) int64 { return t.UnixMicro() }
+
+// ceilMicros converts a time to the database's microseconds, rounded up, so that nothing happens before it;
+// neverDue if it is zero.
+func ceilMicros(t time.Time) int64 {
+	if t.IsZero() {
+		return neverDue
+	}
+	return t.Add(time.Microsecond - 1).UnixMicro()
+}
+
+// timeOfMicros converts microseconds of the database to a time: zero for 0, which is no moment, and for neverDue.
+func timeOfMicros(at int64) time.Time {
+	if at == 0 || at == neverDue {
+		return time.Time{}
+	}
+	return time.UnixMicro(at).UTC()
+}

@@ -1,0 +1,170 @@
+package store
+
+// One set of SQL for two databases. Both number their parameters ($1), so that no statement is written twice.
+
+import (
+	"context"
+	"database/sql"
+	"strings"
+	"sync"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// A statement is one SQL statement, and the use of its result.
+type statement struct {
+	query string
+	args  []any
+	row   func(scan scanner) error // called for each row; nil: it returns none
+	count func(written int)        // gets the number of rows that it wrote; may be nil
+}
+
+// A scanner stores the columns of a row.
+type scanner = func(...any) error
+
+// scanInto returns a row's use: it is stored.
+func scanInto(columns ...any) func(scanner) error {
+	return func(scan scanner) error { return scan(columns...) }
+}
+
+// collectInto returns the use of rows that are collected.
+func collectInto[T any](all *[]T, scanOne func(scan scanner) (T, error)) func(scanner) error {
+	return func(scan scanner) error {
+		one, err := scanOne(scan)
+		*all = append(*all, one)
+		return err
+	}
+}
+
+func newStatement(query string, args ...any) statement { return statement{query: query, args: args} }
+
+// A session runs statements in their order. PostgreSQL gets them in one round trip.
+type session interface {
+	runStatements(ctx context.Context, statements ...statement) error
+}
+
+// A preparer is a connection of SQLite, or a pool of them.
+type preparer interface {
+	PrepareContext(ctx context.Context, query string) (*sql.Stmt, error)
+}
+
+// A sqliteSession prepares each statement once: compiling one takes longer than most of them take.
+type sqliteSession struct {
+	conn preparer
+
+	mu       sync.Mutex
+	prepared map[string]*sql.Stmt
+	changed  bool // a statement has written a row; of the writer's session, which one goroutine uses
+}
+
+func newSQLiteSession(conn preparer) *sqliteSession {
+	return &sqliteSession{conn: conn, prepared: map[string]*sql.Stmt{}}
+}
+
+func (s *sqliteSession) prepareOnce(ctx context.Context, query string) (*sql.Stmt, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if stmt := s.prepared[query]; stmt != nil {
+		return stmt, nil
+	}
+	stmt, err := s.conn.PrepareContext(ctx, query)
+	if err == nil {
+		s.prepared[query] = stmt
+	}
+	return stmt, err
+}
+
+func (s *sqliteSession) runStatements(ctx context.Context, statements ...statement) error {
+	for _, st := range statements {
+		stmt, err := s.prepareOnce(ctx, st.query)
+		if err == nil && st.row != nil {
+			err = queryRows(ctx, stmt, st)
+		} else if err == nil {
+			err = s.execStatement(ctx, stmt, st)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *sqliteSession) execStatement(ctx context.Context, stmt *sql.Stmt, st statement) error {
+	r, err := stmt.ExecContext(ctx, st.args...)
+	if err != nil {
+		return err
+	}
+	n, err := r.RowsAffected()
+	s.changed = s.changed || n > 0
+	st.tellCount(n)
+	return err
+}
+
+func (st statement) tellCount(written int64) {
+	if st.count != nil {
+		st.count(int(written))
+	}
+}
+
+func queryRows(ctx context.Context, stmt *sql.Stmt, st statement) error {
+	rows, err := stmt.QueryContext(ctx, st.args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := st.row(rows.Scan); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// closeStatements closes the statements: a file is closed, and its log folded into it, only when none is open any
+// more.
+func (s *sqliteSession) closeStatements() (errs []error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, stmt := range s.prepared {
+		errs = append(errs, stmt.Close())
+	}
+	clear(s.prepared)
+	return errs
+}
+
+// A postgresSession sends statements to a transaction, or to the pool: then they are a transaction of their own.
+type postgresSession struct {
+	to interface {
+		SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
+	}
+}
+
+func (s postgresSession) runStatements(ctx context.Context, statements ...statement) error {
+	if len(statements) == 0 {
+		return nil
+	}
+	b := &pgx.Batch{}
+	for _, st := range statements {
+		q := b.Queue(st.query, st.args...)
+		if st.row == nil {
+			q.Exec(func(tag pgconn.CommandTag) error { st.tellCount(tag.RowsAffected()); return nil })
+			continue
+		}
+		q.Query(func(rows pgx.Rows) error {
+			for rows.Next() {
+				if err := st.row(rows.Scan); err != nil {
+					return err
+				}
+			}
+			return rows.Err()
+		})
+	}
+	return s.to.SendBatch(ctx, b).Close()
+}
+
+// asText is a text as every database takes it: UTF-8 without zero bytes. Texts that differ only in these are one
+// there.
+func asText(text string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
+}
