@@ -27,6 +27,7 @@ type Daemon struct {
 	resync   *resyncer
 	circuits openCircuits
 	orgs     organisationTeller
+	doubts   goneDoubts
 
 	lastClock time.Time      // when the dispatcher read the clock last
 	lastWork  time.Time      // when it claimed something last
@@ -40,6 +41,7 @@ func New(c Config) *Daemon {
 	d := &Daemon{
 		Config: c, mayBeDue: make(chan struct{}, 1), underWay: newWorkload(), leases: newLeaseTable(), poked: newPokedKeys(),
 		depends: newDependentBook(), policies: newPolicyCache(c.Policies), failed: &failedDeliveries{}, shares: newPullShares(),
+		doubts: goneDoubts{times: map[string]int{}},
 	}
 	d.health = newTenantHealth(&d.Config)
 	d.resync = &resyncer{

@@ -148,7 +148,7 @@ func TestFailuresAreCalledWhatTheyAre(t *testing.T) {
 			err := c.err(t)
 			mend := l.failing(1, err)
 			h.deliver(about(1, pull(7)))
-			settle(5 * time.Second)
+			settle(75 * time.Second) // what seems gone is asked about for more than a minute
 			said := log.String()
 			if row, err := h.Store.Get(t.Context(), "1/acme/shop#7"); err == nil {
 				said += row.Failed

@@ -5,6 +5,7 @@ package daemon
 import (
 	"context"
 	"errors"
+	"math"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/github/client"
@@ -14,7 +15,7 @@ import (
 )
 
 const (
-	firstBackoff     = 500 * time.Millisecond // after the first failure of a key; doubles
+	firstBackoff     = 500 * time.Millisecond // after the first failure of a key; half as much again after each more
 	longestBackoff   = 2 * time.Minute
 	forbiddenBackoff = 15 * time.Minute // in place of it, if a permission is missing
 )
@@ -29,7 +30,14 @@ func (d *Daemon) outcomeOfError(ctx context.Context, w store.Work, err error) wo
 		d.Log.Error("a mistake of the coordinator's own: please report it", oplog.Subject(w.Key), "err", err, "stack", mistake.Stack())
 	}
 	class := classOf(err)
+	if isAbsent := class == classNotInstalled || class == classGone && client.IsNotFound(err); isAbsent && w.Key != workkey.App {
+		if pause, isDoubted := d.doubts.doubt(w.Key); isDoubted {
+			d.Log.Info("it seems to be gone: GitHub is asked again before that is believed", oplog.Subject(w.Key), "err", err)
+			return failedResult(w, err, d.Now().Add(pause))
+		}
+	}
 	until, limited := retryAt(err)
+	var found time.Time // when all of the tenant finds out whether its trouble is over
 	switch {
 	case limited:
 		d.health.holdLimited(w.Tenant, laterTime(until, d.Now().Add(time.Second))) // one that has passed must not make us ask at once
@@ -41,8 +49,8 @@ func (d *Daemon) outcomeOfError(ctx context.Context, w store.Work, err error) wo
 		return d.forgetTenant(ctx, w, err)
 	case class == classSuspended:
 		d.Metrics.countFailure(class)
-		hold := longestDeniedPause // its return is announced, and looked for
-		if d.Poll > 0 {            // perhaps by another process
+		hold := longestDenial // its return is announced, and looked for
+		if d.Poll > 0 {       // perhaps by another process
 			hold = d.Resync + d.Resync/2
 		}
 		d.health.holdSuspended(w.Tenant, d.Now().Add(hold))
@@ -50,7 +58,7 @@ func (d *Daemon) outcomeOfError(ctx context.Context, w store.Work, err error) wo
 		return deferredResult(w)
 	case class == classUnauthorized:
 		d.Metrics.countFailure(class)
-		d.health.backOffUnauthorized(w.Tenant, err)
+		d.health.noteTrouble(w.Tenant, class, err)
 		r := deferredResult(w)
 		r.label = resultFailed
 		return r
@@ -65,12 +73,12 @@ func (d *Daemon) outcomeOfError(ctx context.Context, w store.Work, err error) wo
 	case class == classMoved: // the host has answered
 		d.health.markHealthy(w.Tenant)
 	case isTemporary(err):
-		d.health.countFault(w.Tenant, class)
+		found = d.health.noteTrouble(w.Tenant, class, err)
 	}
 	d.Metrics.countFailure(class)
 	d.Log.Warn(failedTask(w.Kind), oplog.Subject(w.Key),
 		"attempt", w.Attempts+1, "because", classTexts[class].says, "remedy", classTexts[class].remedy, "err", err)
-	return d.retryLater(w, err)
+	return d.retryLater(w, err, found)
 }
 
 // failedTask says what could not be done with a key of a kind.
@@ -107,15 +115,20 @@ func (d *Daemon) pokesWithin(ctx context.Context, w store.Work) (pokes []store.P
 	return pokes
 }
 
-// retryLater has a key looked at again after a while that doubles with each failure.
-func (d *Daemon) retryLater(w store.Work, err error) workResult {
+// retryLater has a key looked at again after a while that grows with each failure, but no later than at a moment, if that is not zero.
+func (d *Daemon) retryLater(w store.Work, err error, latest time.Time) workResult {
 	longest := longestBackoff
 	if classOf(err) == classForbidden { // people must act first; GitHub bans who goes on asking
 		longest = forbiddenBackoff
 	}
-	wait := min(firstBackoff<<min(w.Attempts, 10), longest)
+	wait := min(time.Duration(float64(firstBackoff)*math.Pow(1.5, float64(min(w.Attempts, 20)))), longest)
+	return failedResult(w, err, earlierDue(d.Now().Add(wait/2+d.Jitter(wait/2)), latest))
+}
+
+// failedResult has a key looked at again at a moment, after a look that failed.
+func failedResult(w store.Work, err error, wake time.Time) workResult {
 	return workResult{label: resultFailed, outcome: store.Completion{
-		Failed: sayFailure(err), Wake: d.Now().Add(wait/2 + d.Jitter(wait/2)), Backlog: w.Backlog, LiveDue: w.LiveDue,
+		Failed: sayFailure(err), Wake: wake, Backlog: w.Backlog, LiveDue: w.LiveDue,
 	}}
 }
 

@@ -4,6 +4,7 @@ package daemon
 // reached. While one of these lasts, nothing of the installation is claimed, or little.
 
 import (
+	"cmp"
 	"sync"
 	"time"
 
@@ -12,11 +13,11 @@ import (
 )
 
 const (
-	firstDeniedPause   = time.Minute // after the first refusal of our credentials; doubles
-	longestDeniedPause = time.Hour
-	faultsInARow       = 5               // on the way to the host, of one tenant: then all of it waits
-	firstFaultPause    = 5 * time.Second // doubles
+	faultsInARow       = 5 // on the way to the host, of one tenant: then all of it waits
+	shortestFaultPause = time.Second
 	longestFaultPause  = time.Minute
+	shortestDenial     = 2 * time.Second
+	longestDenial      = time.Hour
 	backlogPause       = time.Hour   // between two lines about a backlog that waits
 	cautiousFor        = time.Minute // after a limit: keys are claimed one at a time
 )
@@ -32,15 +33,37 @@ type tenantHealth struct {
 
 // tenantState is the backoff state of one installation.
 type tenantState struct {
-	heldUntil      time.Time  // nothing of it is claimed before
-	backlogUntil   time.Time  // nor anything of its backlog before this
-	suspendedUntil time.Time  // nor anything before this
-	spentSince     time.Time  // since then only what may take a green check away is looked at,
-	spentUntil     time.Time  // and until then
-	backlogTold    time.Time  // when people were told that its backlog waits
-	faults         int        // in a row: on the way to the host
-	faultClass     errorClass // of the fault that people were told of
-	denials        int        // in a row: the host did not take our credentials
+	heldUntil      time.Time // nothing of it is claimed before
+	backlogUntil   time.Time // nor anything of its backlog before this
+	suspendedUntil time.Time // nor anything before this
+	spentSince     time.Time // since then only what may take a green check away is looked at,
+	spentUntil     time.Time // and until then
+	backlogTold    time.Time // when people were told that its backlog waits
+	trouble        trouble
+}
+
+// A trouble is a row of looks that the host did not answer as it should: faults on the way to it, or refusals of our credentials. While
+// it lasts all of the tenant waits, and one key at a time finds out whether it is over: a share of the time that it has lasted after the
+// last one. So what has waited is looked at as soon after a short outage as that was short.
+type trouble struct {
+	class errorClass // as people are told; zero: there is none
+	since time.Time
+	times int
+	until time.Time // when the next key finds out
+}
+
+// holds reports whether all of the tenant waits for its end.
+func (t *trouble) holds() bool {
+	return t.class == classUnauthorized || t.times >= faultsInARow
+}
+
+// pause is how long after now the next key finds out. Refusals are asked about ever more rarely: GitHub bans whoever goes on.
+func (t *trouble) pause(now time.Time) time.Duration {
+	lasted := now.Sub(t.since)
+	if t.class == classUnauthorized {
+		return min(max(lasted, shortestDenial), longestDenial)
+	}
+	return min(max(lasted/8, shortestFaultPause), longestFaultPause)
 }
 
 // A spentHour is the rest of an hour in which only what may take a green check away is looked at; zero: it is not spent.
@@ -65,22 +88,21 @@ func (h *tenantHealth) holdLimited(id int64, until time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	t := h.stateOf(id)
-	h.endFaults(id, t) // a limit is an answer
+	h.endTrouble(id, t) // a limit is an answer
 	if until.After(t.heldUntil) {
 		t.heldUntil = until
 	}
 }
 
-// endFaults notes that a tenant's host can be reached; h.mu is held.
-func (h *tenantHealth) endFaults(id int64, t *tenantState) {
-	if t.faults >= faultsInARow {
-		text := "GitHub answers as it should again"
-		if t.faultClass == classUnreachable {
-			text = "GitHub can be reached again"
+// endTrouble notes that a tenant's host answers as it should; h.mu is held.
+func (h *tenantHealth) endTrouble(id int64, t *tenantState) {
+	if t.trouble.holds() {
+		over := map[errorClass]string{
+			classUnreachable: "GitHub can be reached again", classUnauthorized: "GitHub takes the App's key, or the token, again",
 		}
-		h.config.Log.Info(text, oplog.Installation(id))
+		h.config.Log.Info(cmp.Or(over[t.trouble.class], "GitHub answers as it should again"), oplog.Installation(id))
 	}
-	t.faults = 0
+	t.trouble = trouble{}
 }
 
 // holdSuspended keeps a suspended tenant back until it returns, or at most until a time: then it is asked again.
@@ -99,59 +121,44 @@ func (h *tenantHealth) endSuspension(id int64) {
 	}
 }
 
-// countFault notes that a tenant's host could not be reached, or did not answer as GitHub does. After some in a row all
-// of the tenant waits a little: during an outage each key would find it out for itself.
-func (h *tenantHealth) countFault(id int64, class errorClass) {
+// noteTrouble notes that a tenant's host could not be reached, did not answer as GitHub does, or did not take our credentials. It returns
+// when a key is to find out whether that is over, if all of the tenant waits for it.
+func (h *tenantHealth) noteTrouble(id int64, class errorClass, err error) (until time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	t := h.stateOf(id)
-	if t.faults++; t.faults < faultsInARow {
-		return
+	t, now := &h.stateOf(id).trouble, h.config.Now()
+	if denied := class == classUnauthorized; t.class == 0 || denied != (t.class == classUnauthorized) {
+		*t = trouble{since: now, class: class}
 	}
-	if t.faults == faultsInARow {
-		t.faultClass = class
-		h.config.Log.Warn(classTexts[class].says+": pull requests are evaluated once that has ended",
-			oplog.Installation(id), "remedy", classTexts[class].remedy)
+	held := t.times > 0 && t.holds()
+	if t.times++; !t.holds() {
+		return time.Time{}
 	}
-	rest := min(firstFaultPause<<min(t.faults-faultsInARow, 10), longestFaultPause)
-	if until := h.config.Now().Add(rest/2 + h.config.Jitter(rest/2)); until.After(t.heldUntil) {
-		t.heldUntil = until
+	pause := t.pause(now)
+	t.until = laterTime(t.until, now.Add(pause/2+h.config.Jitter(pause/2)))
+	switch text := classTexts[class]; {
+	case held: // people were told
+	case class == classUnauthorized:
+		h.config.Log.Error(text.says, oplog.Installation(id), "remedy", text.remedy, "next", t.until, "err", err)
+	default:
+		t.class = class
+		h.config.Log.Warn(text.says+": pull requests are evaluated once that has ended", oplog.Installation(id), "remedy", text.remedy)
 	}
+	return t.until
 }
 
-// backOffUnauthorized keeps a tenant back whose credentials the host does not take: asking on would change nothing.
-func (h *tenantHealth) backOffUnauthorized(id int64, err error) {
-	h.mu.Lock()
-	t := h.stateOf(id)
-	first, now := t.denials == 0, h.config.Now()
-	if first || !now.Before(t.heldUntil) { // else another look of the same moment has said so
-		t.heldUntil = now.Add(min(firstDeniedPause<<min(t.denials, 10), longestDeniedPause))
-		t.denials++
-	}
-	next := t.heldUntil
-	h.mu.Unlock()
-	if first {
-		text := classTexts[classUnauthorized]
-		h.config.Log.Error(text.says, oplog.Installation(id), "remedy", text.remedy, "next", next, "err", err)
-	}
-}
-
-// markHealthy forgets a tenant's faults and denials, but not until when it is held.
+// markHealthy ends a tenant's trouble, but not for how long a limit holds it.
 func (h *tenantHealth) markHealthy(id int64) {
 	h.mu.Lock()
-	renewed := false
-	if t := h.states[id]; t != nil {
-		renewed = t.denials > 0
-		h.endFaults(id, t)
-		t.denials = 0
-		held := laterTime(laterTime(t.heldUntil, t.backlogUntil).Add(cautiousFor), laterTime(t.spentUntil, t.suspendedUntil))
-		if !h.config.Now().Before(laterTime(held, t.backlogTold.Add(backlogPause))) {
-			delete(h.states, id)
-		}
+	defer h.mu.Unlock()
+	t := h.states[id]
+	if t == nil {
+		return
 	}
-	h.mu.Unlock()
-	if renewed {
-		h.config.Log.Info("GitHub takes the App's key, or the token, again", oplog.Installation(id))
+	h.endTrouble(id, t)
+	held := laterTime(laterTime(t.heldUntil, t.backlogUntil).Add(cautiousFor), laterTime(t.spentUntil, t.suspendedUntil))
+	if !h.config.Now().Before(laterTime(held, t.backlogTold.Add(backlogPause))) {
+		delete(h.states, id)
 	}
 }
 
@@ -167,8 +174,9 @@ func (h *tenantHealth) claimLimits(now time.Time, underWay map[int64]int) (excep
 	for id, t := range h.states {
 		held := laterTime(t.heldUntil, t.suspendedUntil)
 		most[id] = mostOf(h.config.PerTenant-underWay[id], held, now)
-		if t.denials > 0 { // one is enough to find out whether the key was renewed
-			most[id] = min(most[id], 1-underWay[id])
+		if t.trouble.holds() {
+			held = laterTime(held, t.trouble.until)
+			most[id] = min(mostOf(1, held, now)-underWay[id], most[id])
 		}
 		if now.Before(held) {
 			until = earlierDue(until, held)
@@ -232,7 +240,7 @@ func (h *tenantHealth) waitingTenants(now time.Time) (ids []int64) {
 }
 
 // onlyLimited reports whether nothing but a limit holds a tenant back, if anything does.
-func (t *tenantState) onlyLimited() bool { return t.denials == 0 && t.faults < faultsInARow }
+func (t *tenantState) onlyLimited() bool { return !t.trouble.holds() }
 
 // limitedUntil returns until when limits keep us from asking for any tenant; zero if they do not. A fault of one shows
 // that it was asked for, so no limit kept us from it.
@@ -240,12 +248,10 @@ func (h *tenantHealth) limitedUntil() (until time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, t := range h.states {
-		if t.faults > 0 {
+		if t.trouble.times > 0 && t.trouble.class != classUnauthorized {
 			return time.Time{}
 		}
-		if t.denials == 0 {
-			until = laterTime(until, t.heldUntil)
-		}
+		until = laterTime(until, t.heldUntil)
 	}
 	return until
 }

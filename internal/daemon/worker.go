@@ -120,7 +120,7 @@ func (d *Daemon) workRecovered(ctx context.Context, w store.Work) (r workResult)
 		if v := recover(); v != nil {
 			d.Log.Error("a mistake of the coordinator's own: please report it", oplog.Subject(w.Key),
 				"panic", fmt.Sprint(v), "stack", string(debug.Stack()))
-			r = d.retryLater(w, errors.New("a mistake of the coordinator's own: its log tells more"))
+			r = d.retryLater(w, errors.New("a mistake of the coordinator's own: its log tells more"), time.Time{})
 			d.Metrics.countFailure(classOther)
 			r.label = resultPanicked
 		}
@@ -133,6 +133,7 @@ func (d *Daemon) workRecovered(ctx context.Context, w store.Work) (r workResult)
 		failed.pokes = append(failed.pokes, r.pokes...)
 		return failed
 	}
+	d.doubts.forget(w.Key)
 	if r.label != resultSpared && r.label != resultDeferred { // these ask GitHub nothing
 		d.health.markHealthy(w.Tenant)
 	}

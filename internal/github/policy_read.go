@@ -82,9 +82,20 @@ func (r *policyReader) readPolicy(ctx context.Context) error {
 	return nil
 }
 
-// findFile reads the first file that is there.
+// findFile reads the first file that is there. Where one was there it looks twice, with the repository in between: while GitHub
+// answers 404 to everything, it does so to the policy.
 func (r *policyReader) findFile(ctx context.Context, file *quorum.PolicyFile) error {
-	for _, path := range r.policyPaths() {
+	paths := r.policyPaths()
+	if was, known := r.f.policies.lookup(r.pr); known && was.file.State != quorum.FileMissing {
+		paths = slices.Concat(paths, []string{""}, paths)
+	}
+	for _, path := range paths {
+		if path == "" {
+			if _, err := r.client.Get(ctx, r.repoPath(), nil); err != nil {
+				return err
+			}
+			continue
+		}
 		src, sha, err := r.f.policy, "", error(nil)
 		if src == nil {
 			src, sha, err = r.readFile(ctx, path, "")

@@ -293,6 +293,10 @@ func (a *appAuth) readGrants(ctx context.Context) (map[string]string, error) {
 func (a *appAuth) RoundTrip(req *http.Request) (*http.Response, error) {
 	for try := 0; ; try++ {
 		token, from, err := a.currentToken(req.Context())
+		var f *fault
+		if errors.As(err, &f) {
+			f.final = true // of its own request's
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -129,6 +129,7 @@ type fault struct {
 	unsent bool          // no byte of the request left this machine
 	wait   time.Duration // GitHub's Retry-After
 	hint   string        // what helps, if that is known
+	final  bool          // it was tried as often as does any good
 }
 
 func (f *fault) Error() string { return f.what }

@@ -2,65 +2,45 @@ package client
 
 import (
 	"bytes"
-	queue "container/list"
 	"sync"
 )
 
 // maxCached bounds the bytes of all answers that are remembered in memory.
 const maxCached = 64 << 20
 
-// A memoryCache is a ResponseCache in memory. Beyond its bound, the answers not read for longest go.
+// A memoryCache is a ResponseCache in memory. Beyond its bound it begins anew: a job never comes there.
 type memoryCache struct {
 	mu      sync.Mutex
 	size    int
-	entries map[string]*queue.Element
-	order   queue.List // of cachedAnswer, the one used last in front
+	entries map[string][]byte
 }
 
-type cachedAnswer struct {
-	key   string
-	value []byte
-}
-
-func newMemoryCache() *memoryCache { return &memoryCache{entries: make(map[string]*queue.Element)} }
+func newMemoryCache() *memoryCache { return &memoryCache{entries: map[string][]byte{}} }
 
 // Get returns what was put for key.
 func (m *memoryCache) Get(key string) ([]byte, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	at, ok := m.entries[key]
-	if !ok {
-		return nil, false
-	}
-	m.order.MoveToFront(at)
-	return at.Value.(cachedAnswer).value, true
+	value, ok := m.entries[key]
+	return value, ok
 }
 
 // Put remembers a copy of value for key.
 func (m *memoryCache) Put(key string, value []byte) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.dropEntry(m.entries[key])
-	m.entries[key] = m.order.PushFront(cachedAnswer{key, bytes.Clone(value)})
-	m.size += len(value)
-	for m.size > maxCached {
-		m.dropEntry(m.order.Back())
+	m.size += len(value) - len(m.entries[key])
+	if m.size > maxCached {
+		clear(m.entries)
+		m.size = len(value)
 	}
+	m.entries[key] = bytes.Clone(value)
 }
 
 // Forget drops what was put for key.
 func (m *memoryCache) Forget(key string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.dropEntry(m.entries[key])
-}
-
-// dropEntry drops an entry; nil is none.
-func (m *memoryCache) dropEntry(at *queue.Element) {
-	if at == nil {
-		return
-	}
-	e := m.order.Remove(at).(cachedAnswer)
-	m.size -= len(e.value)
-	delete(m.entries, e.key)
+	m.size -= len(m.entries[key])
+	delete(m.entries, key)
 }

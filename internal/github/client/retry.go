@@ -44,7 +44,7 @@ func newPolicies(jitter func(most time.Duration) time.Duration) retryPolicies {
 
 func mayRetry(err error, write bool) bool {
 	var f *fault
-	return errors.As(err, &f) && (f.unsent || !write)
+	return errors.As(err, &f) && !f.final && (f.unsent || !write)
 }
 
 type retrier struct {

@@ -38,7 +38,7 @@ func newTransport(dialer *net.Dialer, idle int) *http.Transport {
 		DialContext:            dialer.DialContext,
 		ForceAttemptHTTP2:      true,
 		TLSHandshakeTimeout:    10 * time.Second,
-		ResponseHeaderTimeout:  20 * time.Second,
+		ResponseHeaderTimeout:  12 * time.Second, // GitHub ends what takes it longer than ten
 		MaxResponseHeaderBytes: maxHeader,
 		ExpectContinueTimeout:  time.Second,
 		IdleConnTimeout:        90 * time.Second,

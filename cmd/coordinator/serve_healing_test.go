@@ -1,0 +1,194 @@
+//go:build !action
+
+package main
+
+// What a short outage leaves: whatever GitHub answers meanwhile, each check is right soon after its end.
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"log/slog"
+	mathrand "math/rand/v2"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/sandbox"
+	"github.com/review-coordinator/coordinator/internal/store"
+)
+
+// A weather is how GitHub fails: of those requests that it is for, that part is answered as it says.
+type weather struct {
+	name   string
+	part   float64
+	path   string // in the path of a request; "": any
+	answer answerer
+}
+
+// An answerer answers in GitHub's place.
+type answerer func(req *http.Request, hub http.RoundTripper) (*http.Response, error)
+
+// says answers with a status and a body.
+func says(status int, header, body string) answerer {
+	return func(req *http.Request, _ http.RoundTripper) (*http.Response, error) {
+		name, value, _ := strings.Cut(header, ": ")
+		return &http.Response{
+			StatusCode: status, Header: http.Header{name: {value}}, Body: io.NopCloser(strings.NewReader(body)), Request: req,
+			ContentLength: int64(len(body)), ProtoMajor: 1, ProtoMinor: 1,
+		}, nil
+	}
+}
+
+const (
+	aJSON = "Content-Type: application/json; charset=utf-8"
+	aPage = "Content-Type: text/html"
+)
+
+// weathers are the ways of which an operator knows.
+var weathers = []weather{
+	{"500", 1, "", says(500, aJSON, `{"message":"Server Error"}`)},
+	{"502 with a page", 1, "", says(502, aPage, "<html>Unicorn!</html>")},
+	{"403", 1, "", says(403, aJSON, `{"message":"Forbidden"}`)},
+	{"401", 1, "", says(401, aJSON, `{"message":"Bad credentials"}`)},
+	{"404", 1, "", says(404, aJSON, `{"message":"Not Found"}`)},
+	{"404 of repositories", 1, "/repos/", says(404, aJSON, `{"message":"Not Found"}`)},
+	{"451", 1, "", says(451, aJSON, `{"message":"Repository access blocked"}`)},
+	{"a page with 200", .5, "", says(200, aPage, "<html>This page is taking too long to load.</html>")},
+	{"a redirect in a circle", .5, "", says(302, "Location: /repos/acme/shop", "")},
+	{"reset", .5, "", func(*http.Request, http.RoundTripper) (*http.Response, error) { return nil, syscall.ECONNRESET }},
+	{"half a body", .5, "", func(req *http.Request, hub http.RoundTripper) (*http.Response, error) {
+		resp, err := hub.RoundTrip(req)
+		if err == nil {
+			text, _ := io.ReadAll(resp.Body)
+			resp.Body = io.NopCloser(io.MultiReader(bytes.NewReader(text[:len(text)/2]), brokenBody{}))
+		}
+		return resp, err
+	}},
+	{"hangs", .3, "", func(*http.Request, http.RoundTripper) (*http.Response, error) {
+		<-time.After(hangsFor)
+		return nil, os.ErrDeadlineExceeded
+	}},
+	{"GraphQL says null", 1, "/graphql", says(200, aJSON, `{"data":null}`)},
+	{"GraphQL says that something went wrong", 1, "/graphql", says(200, aJSON, `{"data":null,"errors":[{"message":"Something went wrong"}]}`)},
+	{"no token: nothing in it", 1, "", withoutToken(says(201, aJSON, `{}`))},
+	{"no token: 404", 1, "", withoutToken(says(404, aJSON, `{"message":"Not Found"}`))},
+}
+
+// hangsFor is how long the client waits for an answer to begin. GitHub itself ends what takes it longer than ten seconds.
+const hangsFor = 12 * time.Second
+
+// withoutToken answers requests for a token so, and takes none that it gave before.
+func withoutToken(token answerer) answerer {
+	return func(req *http.Request, hub http.RoundTripper) (*http.Response, error) {
+		if strings.HasSuffix(req.URL.Path, "/access_tokens") {
+			return token(req, hub)
+		}
+		return says(401, aJSON, `{"message":"Bad credentials"}`)(req, hub)
+	}
+}
+
+// brokenBody ends a body early.
+type brokenBody struct{}
+
+func (brokenBody) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
+
+// A changingSky is the way to GitHub, on which the weather changes. Which requests it strikes hangs on what they ask, and how often they
+// were made, not on their order.
+type changingSky struct {
+	hub *sandbox.Hub
+
+	mu    sync.Mutex
+	now   weather
+	asked map[string]uint64
+}
+
+func (s *changingSky) become(w weather) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.now = w
+}
+
+// strikes returns the weather of a moment, and whether it strikes a request that asks this.
+func (s *changingSky) strikes(path, asks string) (weather, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asked[asks]++
+	sum := fnv.New64a()
+	sum.Write([]byte(asks))
+	random := mathrand.New(mathrand.NewPCG(sum.Sum64(), s.asked[asks]))
+	return s.now, strings.Contains(path, s.now.path) && random.Float64() < s.now.part
+}
+
+func (s *changingSky) RoundTrip(req *http.Request) (*http.Response, error) {
+	asks := req.Method + req.URL.String()
+	if req.Body != nil {
+		body, err := io.ReadAll(req.Body)
+		if err := errors.Join(err, req.Body.Close()); err != nil {
+			return nil, err
+		}
+		asks += string(body)
+		req = req.Clone(req.Context())
+		req.Body = io.NopCloser(bytes.NewReader(body))
+	}
+	if w, struck := s.strikes(req.URL.Path, asks); struck {
+		return w.answer(req, s.hub)
+	}
+	return s.hub.RoundTrip(req)
+}
+
+// Eight pull requests are approved within an outage of 6.5 seconds, which their reviewer does not notice. Five seconds after it all pass.
+func TestAShortOutageHealsSoon(t *testing.T) {
+	testKey()
+	for _, w := range weathers {
+		t.Run(w.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				hub, g := newShop(sagePolicy)
+				sky := &changingSky{hub: hub, asked: map[string]uint64{}}
+				b := inBubbleOver(t, hub, t.TempDir(), "", slog.New(slog.DiscardHandler), func(table store.Store) store.Store { return table }, sky)
+				defer b.stop()
+				const pulls = 8
+				for n := 1; n <= pulls; n++ {
+					g.OpenPull(sandbox.PullSpec{Number: n, Head: fmt.Sprint("a", n)})
+				}
+				<-time.After(time.Minute)
+				sky.become(w)
+				<-time.After(time.Second)
+				for n := 1; n <= pulls; n++ {
+					if _, err := g.Review(n, sandbox.ReviewSpec{By: "sage[bot]", State: "APPROVED", Body: "Yes."}); err != nil {
+						t.Fatal(err)
+					}
+				}
+				<-time.After(5500 * time.Millisecond)
+				sky.become(weather{})
+				ended := time.Now()
+				passed := func() (n int) {
+					for pull := 1; pull <= pulls; pull++ {
+						if runs := g.OwnCheckRuns(g.Head(pull)); len(runs) > 0 && runs[len(runs)-1].Conclusion == "success" {
+							n++
+						}
+					}
+					return n
+				}
+				for passed() < pulls && time.Since(ended) < 5*time.Minute {
+					<-time.After(100 * time.Millisecond)
+				}
+				t.Logf("%d pass %.1f s after its end", passed(), time.Since(ended).Seconds())
+				soon := 5 * time.Second
+				if w.name == "hangs" { // what hangs at the end is waited for
+					soon += hangsFor
+				}
+				if time.Since(ended) > soon {
+					t.Errorf("%d of %d pass %s after its end", passed(), pulls, time.Since(ended))
+				}
+			})
+		})
+	}
+}
