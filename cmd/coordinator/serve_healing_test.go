@@ -68,6 +68,7 @@ var weathers = []weather{
 	{"401", 1, "", says(401, aJSON, `{"message":"Bad credentials"}`), refused},
 	{"404", 1, "", says(404, aJSON, `{"message":"Not Found"}`), doubted},
 	{"404 of repositories", 1, "/repos/", says(404, aJSON, `{"message":"Not Found"}`), doubted},
+	{"404 of the policy", 1, "/contents/.github/review-coordinator", says(404, aJSON, `{"message":"Not Found"}`), alone},
 	{"451", 1, "", says(451, aJSON, `{"message":"Repository access blocked"}`), alone},
 	{"a page with 200", .5, "", says(200, aPage, "<html>This page is taking too long to load.</html>"), 0},
 	{"a redirect in a circle", .5, "", says(302, "Location: /repos/acme/shop", ""), alone},
@@ -165,25 +166,27 @@ func (w *weather) soon(length time.Duration) time.Duration {
 	return soon
 }
 
-// Eight pull requests are approved within an outage of that length, which their reviewer does not notice. Soon after it all pass.
+// Pull requests are approved within an outage, which their reviewer does not notice. Soon after it all pass.
 func TestAnOutageHealsSoon(t *testing.T) {
 	testKey()
 	for _, w := range weathers {
-		for _, length := range []time.Duration{4500 * time.Millisecond, 6500 * time.Millisecond, time.Minute} {
-			t.Run(fmt.Sprint(w.name, " for ", length), func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) { healsSoon(t, w, length) })
+		for _, scene := range []struct {
+			pulls  int
+			length time.Duration
+		}{{8, 6500 * time.Millisecond}, {8, time.Minute}, {1, time.Minute}} {
+			t.Run(fmt.Sprintf("%s for %s, %d", w.name, scene.length, scene.pulls), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) { healsSoon(t, w, scene.length, scene.pulls) })
 			})
 		}
 	}
 }
 
-func healsSoon(t *testing.T, w weather, length time.Duration) {
+func healsSoon(t *testing.T, w weather, length time.Duration, pulls int) {
 	t.Helper()
 	hub, g := newShop(sagePolicy)
 	sky := &changingSky{hub: hub, asked: map[string]uint64{}}
 	b := inBubbleOver(t, hub, t.TempDir(), "", slog.New(slog.DiscardHandler), func(table store.Store) store.Store { return table }, sky)
 	defer b.stop()
-	const pulls = 8
 	for n := 1; n <= pulls; n++ {
 		g.OpenPull(sandbox.PullSpec{Number: n, Head: fmt.Sprint("a", n)})
 	}

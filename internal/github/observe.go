@@ -142,6 +142,14 @@ func (l *look) readPullAndPolicy(ctx context.Context) error {
 	if err := g.Wait(); err != nil {
 		return err
 	}
+	if l.policyRead.vanished {
+		if l.head.blob != "" {
+			return moved{"its policy was not found, but is there"}
+		}
+		if err := l.policyRead.readPolicy(ctx); err != nil { // the pull request was found: GitHub does not answer 404 to everything
+			return err
+		}
+	}
 	l.snap.File, l.policy = l.policyRead.file, l.policyRead.policy
 	if src, blob := l.policyRead.src, l.head.blob; src != nil && (blob != "" || l.head.has(partConversation)) { // both have named it
 		l.f.policies.noteNamed(l.read.pr, l.snap.File.SHA, blob == blobID(src) && blob == l.snap.File.SHA)

@@ -23,6 +23,8 @@ type policyReader struct {
 	org    organisationPolicy // as of that
 	file   quorum.PolicyFile
 	policy quorum.Policy
+
+	vanished bool // a file that was there was not found, once: a replica, and an outage, may say so
 }
 
 // policyOf returns a reader of a repository's policy.
@@ -78,24 +80,17 @@ func (r *policyReader) readPolicy(ctx context.Context) error {
 	now.parse(r.f.memories, r.src, r.org)
 	now.policy = r.f.withOwnAccounts(now.policy)
 	r.file, r.policy = now.file, now.policy
+	if known && r.src == nil && was.src != now.src && !r.vanished {
+		r.vanished = true
+		return nil
+	}
 	r.f.policies.store(r.pr, now)
 	return nil
 }
 
-// findFile reads the first file that is there. Where one was there it looks twice, with the repository in between: while GitHub
-// answers 404 to everything, it does so to the policy.
+// findFile reads the first file that is there.
 func (r *policyReader) findFile(ctx context.Context, file *quorum.PolicyFile) error {
-	paths := r.policyPaths()
-	if was, known := r.f.policies.lookup(r.pr); known && was.file.State != quorum.FileMissing {
-		paths = slices.Concat(paths, []string{""}, paths)
-	}
-	for _, path := range paths {
-		if path == "" {
-			if _, err := r.client.Get(ctx, r.repoPath(), nil); err != nil {
-				return err
-			}
-			continue
-		}
+	for _, path := range r.policyPaths() {
 		src, sha, err := r.f.policy, "", error(nil)
 		if src == nil {
 			src, sha, err = r.readFile(ctx, path, "")

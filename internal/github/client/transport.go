@@ -130,7 +130,7 @@ func (w *wholeReader) RoundTrip(req *http.Request) (*http.Response, error) {
 		)
 	}
 	w.tellObserver(c, resp.StatusCode, began)
-	if resp.StatusCode != http.StatusNotModified {
+	if resp.StatusCode != http.StatusNotModified && resp.StatusCode < 500 {
 		countInMeter(ctx)
 	}
 	if w.reached != nil && resp.StatusCode < 500 {
