@@ -483,7 +483,7 @@ func TestThePolicyIsAskedForWhereItMayBeAnother(t *testing.T) {
 		"the same":     {at: policyPath, change: func(*world) {}, reads: 0, state: quorum.FileValid, need: 2},
 		"another":      {at: policyPath, change: func(w *world) { w.g.SetFile(policyPath, "", need(3)) }, reads: 1, state: quorum.FileValid, need: 3},
 		"a broken one": {at: policyPath, change: func(w *world) { w.g.SetFile(policyPath, "", "quorum: no") }, reads: 1, state: quorum.FileBroken},
-		"gone":         {at: policyPath, change: func(w *world) { w.g.RemoveFile(policyPath, "") }, reads: 2, state: quorum.FileMissing},
+		"gone":         {at: policyPath, change: func(w *world) { w.g.RemoveFile(policyPath, "") }, reads: 4, state: quorum.FileMissing},
 		"moved": {
 			at: policyPath, change: func(w *world) { w.g.RemoveFile(policyPath, ""); w.g.SetFile(otherPath, "", need(1)) },
 			reads: 2, state: quorum.FileValid, need: 1,
