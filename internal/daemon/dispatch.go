@@ -203,6 +203,7 @@ func forgetMoved(d *Daemon, works []store.Work, err error) {
 func forgetKnown(d *Daemon, tenant int64) {
 	d.Host.Leave(tenant)
 	d.health.forgetTenant(tenant)
+	d.doubts.forgetTenant(tenant)
 	d.resync.forgetTenant(tenant)
 	d.poked.removeTenant(tenant)
 	d.depends.removeTenant(tenant)

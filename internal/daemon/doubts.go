@@ -3,8 +3,12 @@ package daemon
 // Doubts of what GitHub says is not there.
 
 import (
+	"maps"
+	"strings"
 	"sync"
 	"time"
+
+	"github.com/review-coordinator/coordinator/internal/workkey"
 )
 
 // secondOpinions are the pauses after which GitHub is asked again about what it says is not there. After the last it is believed: a
@@ -28,6 +32,14 @@ func (g *goneDoubts) doubt(key string) (pause time.Duration, isDoubted bool) {
 	}
 	g.times[key] = n + 1
 	return secondOpinions[n], true
+}
+
+// forgetTenant forgets a tenant's keys.
+func (g *goneDoubts) forgetTenant(id int64) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	own := workkey.Tenant(id)
+	maps.DeleteFunc(g.times, func(key string, _ int) bool { return key == own || strings.HasPrefix(key, own+"/") })
 }
 
 // forget notes that a key is there, or needs no row.

@@ -4,6 +4,7 @@ package daemon
 
 import (
 	"fmt"
+	"log/slog"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -108,5 +109,25 @@ func TestWhatWaitsForAKeyIsLate(t *testing.T) {
 				h.stop()
 			})
 		})
+	}
+}
+
+// Two refusals hours apart are two short troubles, not a long one.
+func TestATroubleAfterAQuietWhileIsANewOne(t *testing.T) {
+	now := time.Unix(0, 0)
+	h := newTenantHealth(&Config{
+		Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return now }, Jitter: func(most time.Duration) time.Duration { return most },
+	})
+	for _, pause := range []time.Duration{0, 8 * time.Hour} {
+		now = now.Add(pause)
+		if until := h.noteTrouble(1, classUnauthorized, errUnauthorized); until.Sub(now) > time.Minute {
+			t.Errorf("all of the installation waits for %s", until.Sub(now))
+		}
+	}
+	for range 8 { // what goes on is asked about ever more rarely
+		now = h.noteTrouble(1, classUnauthorized, errUnauthorized)
+	}
+	if until := h.noteTrouble(1, classUnauthorized, errUnauthorized); until.Sub(now) < 2*time.Minute {
+		t.Errorf("after minutes of refusals the next try comes %s later", until.Sub(now))
 	}
 }

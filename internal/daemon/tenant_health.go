@@ -49,7 +49,7 @@ type trouble struct {
 	class errorClass // as people are told; zero: there is none
 	since time.Time
 	times int
-	until time.Time // when the next key finds out
+	until time.Time // when the next key finds out; of one that does not hold: when its last look was
 }
 
 // holds reports whether all of the tenant waits for its end.
@@ -127,11 +127,13 @@ func (h *tenantHealth) noteTrouble(id int64, class errorClass, err error) (until
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	t, now := &h.stateOf(id).trouble, h.config.Now()
-	if denied := class == classUnauthorized; t.class == 0 || denied != (t.class == classUnauthorized) {
+	isOther := (class == classUnauthorized) != (t.class == classUnauthorized)
+	if t.class == 0 || isOther || now.After(t.until.Add(2*longestBackoff)) { // after a quiet while it is a new one
 		*t = trouble{since: now, class: class}
 	}
 	held := t.times > 0 && t.holds()
 	if t.times++; !t.holds() {
+		t.until = now
 		return time.Time{}
 	}
 	pause := t.pause(now)
