@@ -40,21 +40,6 @@ type classifyCmd struct {
 // anyReviewer is the name of a reviewer that no flag names.
 const anyReviewer = "reviewer"
 
-// Help is shown by coordinator classify --help.
-func (classifyCmd) Help() string {
-	return `Reads a reviewer's text from standard input, exactly as the check does, and prints its outcome, the reason, what was
-recognised, by which shape of which file, and in which line. A text is an approval only if it has one clear verdict in
-plain view. For a text that nobody understands it prints the row to add to the policy. Of a check run it reads the
-title, the summary and the text, with blank lines between them.
-
-Examples:
-
-  gh pr view 12 --json comments --jq '.comments[-1].body' | coordinator classify
-  coordinator classify --preset copilot --kind review --state COMMENTED --comments 0 <review.md
-  coordinator classify --policy .github/review-coordinator.yml --reviewer sage <answer.md
-  gh run view 4711 --log-failed | coordinator classify --kind log --json`
-}
-
 // A classification is the outcome as --json prints it.
 type classification struct {
 	Outcome  quorum.Outcome   `json:"outcome"`

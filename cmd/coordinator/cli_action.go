@@ -126,10 +126,7 @@ func (f grammarField) shownName() string {
 
 // enterCommand goes on with a command. The flags of those above it stay.
 func (p *parsing) enterCommand(command reflect.Value) {
-	p.command, p.below, p.arguments, p.detail = command, nil, 0, ""
-	if helped, ok := command.Interface().(interface{ Help() string }); ok {
-		p.detail = helped.Help()
-	}
+	p.command, p.below, p.arguments, p.detail = command, nil, 0, detailOf(p.name)
 	p.fields = slices.DeleteFunc(p.fields, func(f grammarField) bool { return !f.isFlag() })
 	for _, field := range reflect.VisibleFields(command.Type()) {
 		f := grammarField{field, command.FieldByIndex(field.Index)}

@@ -29,20 +29,6 @@ type configCheckCmd struct {
 	Organization string `help:"A copy of the organisation's policy on this machine: says what holds of both, and from where." placeholder:"FILE"`
 }
 
-// Help is shown by coordinator config check --help.
-func (configCheckCmd) Help() string {
-	return `Every mistake is shown with its line, a caret and a hint; the exit code is then 2. Otherwise it says who votes, how many
-approvals are needed, what each lane asks and how long is waited, and warns of what is likely to be regretted. In a
-repository's folder it also says what no guard covers: files that a reviewer's workflow names, guarded names that are links.
-
-Examples:
-
-  coordinator config check
-  coordinator config check policy.yml
-  coordinator config check --organization ../.github/review-coordinator.yml
-  git show origin/main:.github/review-coordinator.yml | coordinator config check -`
-}
-
 // Run checks the file.
 func (cmd configCheckCmd) Run(ctx context.Context, c *command) error {
 	org, err := readOrganisation(cmd.Organization)

@@ -40,21 +40,6 @@ type demoCmd struct {
 	Table    func(store.Store) store.Store `kong:"-"` // puts another table in the place of the daemon's, in tests; may be nil
 }
 
-// Help is shown by coordinator demo --help.
-func (demoCmd) Help() string {
-	return `A pull request on a bad day, told live: an outage, a rerun, a late reviewer, an objection, and the push that mends it.
-The coordinator that you see is the daemon of coordinator serve, with its webhooks and its dashboard; only its GitHub is in
-memory. It needs no account and no network.
-
-It prints where the dashboard is: open it while the story is told. Five other pull requests live there beside the story's. The
-time there is the story's; after the story it goes on as fast as yours, until Ctrl-C.
-
-Examples:
-
-  coordinator demo
-  coordinator demo --once --speed max`
-}
-
 // Run tells the story, and stays.
 func (cmd demoCmd) Run(ctx context.Context, c *command) error {
 	speed, err := strconv.ParseFloat(cmd.Speed, 64)

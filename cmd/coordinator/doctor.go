@@ -24,28 +24,6 @@ type doctorCmd struct {
 	JSON       bool   `name:"json" help:"Print what was found as JSON."`
 }
 
-// Help is shown by coordinator doctor --help.
-func (doctorCmd) Help() string {
-	return `Says of a repository whether its check can be trusted and whether it can arrive: what the token or the App may do; whether
-the check is required, under its name, from the App that posts it; whether what posts it hears of what happens; whether
-each reviewer's workflow starts, and each reviewer was seen on the last 20 pull requests; who else can write as
-github-actions[bot]. One line and one remedy for each thing: broken, warning, unknown (GitHub did not let this token read
-it) or fine.
-
-It only reads. GITHUB_TOKEN needs actions, checks, contents, issues, pull-requests and statuses: read, and
-administration: read for the settings of Actions; without a permission it says what it could not read. With GITHUB_APP_ID
-and its key it looks as that App, and says whether the App's permissions are enough.
-
-Exit codes: 0 nothing is broken; 1 something is, or could not be looked at; 2 usage.
-
-Examples:
-
-  coordinator doctor octo/shop
-  coordinator doctor                                  in a clone of the repository
-  coordinator doctor octo/shop --fix > fix.sh         read it, then run what you agree with
-  coordinator doctor octo/shop --json | jq '.found[] | select(.grade == "broken")'`
-}
-
 // A doctorJSON is what doctor --json prints.
 type doctorJSON struct {
 	Repository string             `json:"repository"`

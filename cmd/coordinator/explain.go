@@ -26,19 +26,6 @@ type explainCmd struct {
 	organisationFlag
 }
 
-// Help is shown by coordinator explain --help.
-func (explainCmd) Help() string {
-	return `Shows the vote of each reviewer and why, the texts that were used as evidence and those that were not with the reason,
-and when the decision can next change by itself. It only reads; GITHUB_TOKEN needs no write permission.
-
-Examples:
-
-  coordinator explain octo/shop#7
-  coordinator explain https://github.com/octo/shop/pull/7
-  coordinator explain 7                                   in a clone of its repository
-  coordinator explain octo/shop#7 --policy stricter.yml`
-}
-
 // An explanation is the answer as --json prints it.
 type explanation struct {
 	Check    string                `json:"check"`

@@ -24,20 +24,6 @@ type configInitCmd struct {
 	JSON  bool   `help:"Print what was found and written as JSON, with the policy." name:"json"`
 }
 
-// Help is shown by coordinator config init --help.
-func (configInitCmd) Help() string {
-	return `Reads the repository's workflows, and what was said and run on its last 20 pull requests, and writes a commented policy
-for the reviewers that it finds there: Apps that it knows by their accounts, workflows by the actions that they use and by
-what their runs left. Nothing is invented: what was not seen stands in a comment that says what to fill in.
-
-It only reads; GITHUB_TOKEN needs actions: read, checks: read, contents: read, issues: read and pull-requests: read.
-
-Examples:
-
-  coordinator config init --repo octo/shop
-  coordinator config init --repo octo/shop --write .github/review-coordinator.yml`
-}
-
 // Run surveys the repository and writes the file.
 func (cmd configInitCmd) Run(ctx context.Context, c *command) error {
 	owner, name, err := c.resolveRepo(cmd.Repo, "config init")

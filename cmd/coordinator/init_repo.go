@@ -34,26 +34,6 @@ type initCmd struct {
 	Ref         string `help:"The action's version: a tag or a commit. Default: this program's release, else the commit that it is built of." placeholder:"REF"`
 }
 
-// Help is shown by coordinator init --help.
-func (initCmd) Help() string {
-	return `Reads the repository's workflows, and what was said and run on its last 20 pull requests, and writes three files: the
-policy, which names the reviewers that it found; the bell, whose run tells that something happened to a pull request; and
-the workflow that posts the check, which listens to the bell and to the reviewers' workflows. Then it says what it found,
-why, and what to do next. What was not seen stands in a comment that says what to fill in.
-
-It overwrites nothing without --force, and writes all three files or none.
-
-GITHUB_TOKEN needs actions: read, checks: read, contents: read, issues: read and pull-requests: read; with --pull-request
-contents: write, pull-requests: write and workflows: write (a classic token: the scopes repo and workflow), which a job's
-own token cannot have.
-
-Examples:
-
-  coordinator init                                    in a clone of the repository
-  coordinator init --repo octo/shop --dry-run
-  coordinator init --repo octo/shop --pull-request`
-}
-
 // The files of a set-up.
 const (
 	bellPath        = ".github/workflows/review-bell.yml"

@@ -35,36 +35,6 @@ type runCmd struct {
 	FailOn string `help:"Exit with 3 for these verdicts: blocked, unverified, or both with a comma." placeholder:"VERDICTS"`
 }
 
-// Help is shown by coordinator run --help.
-func (runCmd) Help() string {
-	return `Reads what the reviewers left on the pull request's head, runs a failed one again once if that can help, and posts one
-check run. Without a pull request it takes the pull request from the event that started the job (GITHUB_EVENT_NAME,
-GITHUB_EVENT_PATH): pull_request, pull_request_target, pull_request_review, issue_comment, workflow_run, check_run,
-check_suite, status, merge_group or workflow_dispatch. A schedule, or a workflow_dispatch without inputs, names none: then it sweeps
-(coordinator sweep --help).
-
-In a job it then looks at up to 20 other pull requests that are due, while more than half of the hour's requests are left.
-
-Without --wait it stays only for what GitHub would tell no job about: an attempt that it started itself (a person's
-rerun, too), a Copilot review, another App's check, the end of a grace.
-
-Environment:
-  GITHUB_TOKEN    the job's token, with the permissions actions: write, checks: write, contents: read, issues: read,
-                  pull-requests: write, statuses: write. A personal token writes a commit status instead of a check.
-  GITHUB_APP_ID   instead: a GitHub App that is installed on the repository, with its key in GITHUB_APP_PRIVATE_KEY or in
-                  the file GITHUB_APP_PRIVATE_KEY_FILE. Its checks cannot be written by any other workflow.
-  GITHUB_API_URL  of a GitHub Enterprise Server
-  GITHUB_OUTPUT, GITHUB_STEP_SUMMARY
-                  files to which the verdict and the check's table are written for the job's next steps and its page
-
-Examples:
-
-  coordinator run octo/shop#7 --dry-run
-  coordinator run https://github.com/octo/shop/pull/7 --wait
-  coordinator run 7 --wait                            in a clone of its repository
-  coordinator run                                     in a job, for its event`
-}
-
 // Run evaluates the pull request that the flags name, or those of the job's event.
 func (cmd runCmd) Run(ctx context.Context, c *command) error {
 	switch {

@@ -46,29 +46,6 @@ type serveCmd struct {
 	organisationFlag
 }
 
-// Help is shown by coordinator serve --help.
-func (serveCmd) Help() string {
-	return `Runs until it is told to stop: webhooks in, checks out. What it answered with 202 survives a crash.
-
-It needs a webhook secret and an identity, from the environment:
-
-  GITHUB_WEBHOOK_SECRET        at least 16 bytes; several, separated by commas, while one is replaced
-  GITHUB_APP_ID                with GITHUB_APP_PRIVATE_KEY or GITHUB_APP_PRIVATE_KEY_FILE: a GitHub App
-  GITHUB_TOKEN                 or, without an App, a personal token: commit statuses instead of checks,
-                               and no deliveries are asked for again
-  GITHUB_API_URL               of a GitHub Enterprise Server: https://HOST/api/v3
-  PUBLIC_URL                   the same as --public-url
-
-coordinator serve setup makes the App in your browser and writes these settings; docs/daemon.md shows all of it, in ten
-minutes.
-SIGTERM stops it within ten seconds, and nothing is lost.
-
-Examples:
-
-  coordinator serve --check
-  coordinator serve --listen 0.0.0.0:8080 --database sqlite:///var/lib/review-coordinator/coordinator.db`
-}
-
 // Run serves until ctx ends.
 func (cmd serveCmd) Run(ctx context.Context, c *command) error {
 	secrets, noSecret := cmd.webhookSecrets(c)

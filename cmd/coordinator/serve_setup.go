@@ -41,32 +41,6 @@ type setupCmd struct {
 	PrintManifest bool `help:"Print the App's manifest, and make nothing."`
 }
 
-// Help is shown by coordinator serve setup --help.
-func (setupCmd) Help() string {
-	return `It prints the address of a page. Open it in a browser that is signed in to GitHub and press its button: GitHub asks once
-more and creates the App with the least permissions and events that serve needs, which are listed below.
-Then it writes three files that only you can read, and says what to do next:
-
-  app.pem          the App's private key
-  webhook-secret   the secret that signs what GitHub sends
-  env              the settings of coordinator serve: for a shell, systemd's EnvironmentFile, docker's --env-file
-
-On a server without a browser, let ssh lead the page to your own machine, with the same port on both:
-
-  ssh -L 47110:127.0.0.1:47110 SERVER
-  coordinator serve setup --listen 127.0.0.1:47110 --webhook https://quorum.example.com/webhook
-
-GITHUB_API_URL, https://HOST/api/v3, makes the App on a GitHub Enterprise Server.
-
-Examples:
-
-  coordinator serve setup --webhook https://quorum.example.com/webhook
-  coordinator serve setup --webhook https://quorum.example.com/webhook --organization octo --name "octo review quorum"
-  coordinator serve setup --webhook https://quorum.example.com/webhook --print-manifest
-
-` + describeManifest()
-}
-
 // Run makes the App, or says why not, and leaves no listener behind.
 func (cmd setupCmd) Run(ctx context.Context, c *command) (err error) {
 	if cmd.Timeout < time.Second || cmd.Timeout > 24*time.Hour {

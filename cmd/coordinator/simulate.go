@@ -26,48 +26,6 @@ type simulateCmd struct {
 	Check  bool     `                   help:"Print the check as it reads in the end, too."`
 }
 
-// Help is shown by coordinator simulate --help.
-func (simulateCmd) Help() string {
-	return `Write a policy, write a bad day, and see what the check would have said. A scenario file holds
-
-  A sentence that says what it is about.
-
-  -- policy --
-  version: 1
-  reviewers:
-    - name: openai
-      workflow: .github/workflows/openai.yml
-      heading: "## OpenAI Review"
-
-  -- timeline --
-  0s     alice opens #7 at a1 changing cart.go
-  1s     openai starts
-  2m     openai fails "Error: 503 Service Unavailable"
-
-  -- on rerun of openai --
-  50s    openai comments
-         | ## OpenAI Review
-         | **Ready to merge?** Yes
-  55s    openai succeeds
-
-  -- story --
-  what came of it; coordinator simulate --update FILE writes it
-
-A line begins with the time since the story began, or with the time since the line above (+10s). Lines after | are the
-text of a comment, a review or a log; lines after > are comments on the diff (> cart.go:12 This loop has no end.).
-{sha a1}, {short a1} and {merge a1} stand for commits. What stands in -- github -- is so from the beginning.
-With a story in the file the exit code is 1 if another one comes of it. -v shows what happens between the lines.
-
-Examples:
-
-  coordinator simulate bad-day.txt --check
-  coordinator simulate bad-day.txt --policy stricter.yml
-
-These sentences are known; the reviewers of the policy may stand where an author or a run is meant:
-
-  ` + strings.Join(story.SentenceForms(), "\n  ")
-}
-
 // Run plays the files.
 func (cmd simulateCmd) Run(ctx context.Context, c *command) error {
 	var other []string

@@ -30,30 +30,6 @@ type sweepCmd struct {
 	organisationFlag
 }
 
-// Help is shown by coordinator sweep --help.
-func (sweepCmd) Help() string {
-	return `Evaluates the open pull requests that are undecided, whose next deadline has come, that changed since their check was
-written, or that are blocked by threads which may have been resolved. One request tells that of a hundred pull requests;
-nothing is requested for the others.
-
-Run it on a schedule beside the jobs that events start: GitHub announces no deadline and no resolved thread to a job,
-and it loses events. coordinator run does the same for the event schedule.
-
-One pull request that cannot be evaluated stops no other. The sweep stops when 20 % of the hour's requests are left, and
-when GitHub is down. How many it evaluates at once, and how it waits, stands in the policy under sweep:.
-
-Exit code 1 says that a pull request could not be evaluated; each is named, with the reason.
-
-Environment:
-  GITHUB_TOKEN    as for coordinator run. A personal token is shown no check runs: it looks at every open pull request.
-
-Examples:
-
-  coordinator sweep --repo octo/shop --dry-run
-  coordinator sweep --repo octo/shop --limit 20
-  coordinator sweep                               in a job, for its repository`
-}
-
 // Run sweeps one repository.
 func (cmd sweepCmd) Run(ctx context.Context, c *command) error {
 	owner, name, err := c.resolveRepo(cmd.Repo, "sweep")
