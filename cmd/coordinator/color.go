@@ -32,9 +32,6 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(f.Fd())
 }
 
-// stdoutIsTerminal reports whether Stdout is a terminal.
-func (c *command) stdoutIsTerminal() bool { return isTerminal(c.Stdout) }
-
 // paintIf renders text in a style, if colours are wanted.
 func paintIf(color bool, style textStyle, text string) string {
 	if !color {

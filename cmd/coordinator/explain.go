@@ -3,9 +3,7 @@ package main
 // coordinator explain: why the check says what it says. It only reads.
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -21,7 +19,6 @@ type explainCmd struct {
 	PR     string `arg:"" name:"pull-request" help:"The pull request: 7, OWNER/NAME#7 or its address."`
 	Repo   string `help:"The repository of a number. Default: GITHUB_REPOSITORY, else the clone's origin." placeholder:"OWNER/NAME"`
 	Policy string `help:"Ask what this policy file on your machine would say instead." placeholder:"FILE"`
-	Config string `hidden:"" help:"The old name of --policy." placeholder:"FILE"`
 	JSON   bool   `name:"json" help:"Print the decision and the evidence as JSON."`
 	organisationFlag
 }
@@ -46,20 +43,16 @@ type answersHeard struct {
 
 // Run reads the pull request and prints the votes, the evidence and the next change.
 func (cmd explainCmd) Run(ctx context.Context, c *command) error {
-	if cmd.Policy != "" && cmd.Config != "" {
-		return usageError(errors.New("--policy and --config are both given"), "keep --policy; --config is its old name here")
-	}
 	if err := cmd.checkRepository(); err != nil {
 		return err
 	}
-	file := cmp.Or(cmd.Policy, cmd.Config)
 	pr, err := c.resolvePull(cmd.PR, cmd.Repo, "explain "+oneLine(clipArgument(cmd.PR)))
 	if err != nil {
 		return err
 	}
 	var policy []byte
-	if file != "" { // before anything is asked for
-		if policy, err = readPolicyFile(file); err != nil {
+	if cmd.Policy != "" { // before anything is asked for
+		if policy, err = readPolicyFile(cmd.Policy); err != nil {
 			return err
 		}
 	}
@@ -68,8 +61,8 @@ func (cmd explainCmd) Run(ctx context.Context, c *command) error {
 		return err
 	}
 	forge := github.WithPolicyRepository(github.NewForge(api, app, "", c.newLogger()), cmd.PolicyRepository)
-	if file != "" {
-		forge.Suppose(file, policy)
+	if cmd.Policy != "" {
+		forge.Suppose(cmd.Policy, policy)
 	}
 	look, err := (&loop.Reconciler{Forge: forge, Places: placesOf(c.Getenv("GITHUB_API_URL")), Hear: c.hearOnGitHub(forge)}).Look(ctx, pr)
 	if err != nil {
@@ -78,12 +71,8 @@ func (cmd explainCmd) Run(ctx context.Context, c *command) error {
 	considered := evidence.Consider(look.Policy, look.Snapshot)
 	drifts := quorum.DriftsOf(look.Policy, look.Snapshot.Heard)
 	if cmd.JSON {
-		state := look.Check.Conclusion
-		if state == "" {
-			state = look.Check.Status
-		}
 		e := explanation{
-			Check: look.Check.Name, Status: state, Title: look.Check.Title, Page: look.Check.Page,
+			Check: look.Check.Name, Status: stateOf(look.Check), Title: look.Check.Title, Page: look.Check.Page,
 			Decision: look.Decision, Evidence: considered, Policy: look.Policy.Origins,
 		}
 		for _, d := range drifts {

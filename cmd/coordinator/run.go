@@ -112,7 +112,8 @@ func (cmd runCmd) lookAt(ctx context.Context, c *command, pr quorum.PR) error {
 // evaluate evaluates pull requests side by side, and in a job others that are due.
 func (cmd runCmd) evaluate(ctx context.Context, c *command, api *client.Client, forge *github.Forge, found foundPulls) []runResult {
 	prs := found.prs
-	lines := &progressLines{w: c.Stdout, color: c.Color, manyPulls: len(prs) > 1}
+	lines := c.newProgressLines()
+	lines.manyPulls = len(prs) > 1
 	if c.jobOutput != nil { // elsewhere the line of the look says it
 		lines.warn = c.printWarning
 	}
@@ -258,10 +259,7 @@ func readEvent(name, path string) (webhook.Notice, error) {
 
 // newTokenClient makes a client with the token of the environment.
 func (c *command) newTokenClient() (*client.Client, error) {
-	token := c.Getenv("GITHUB_TOKEN")
-	if token == "" {
-		token = c.Getenv("INPUT_TOKEN")
-	}
+	token := cmp.Or(c.Getenv("GITHUB_TOKEN"), c.Getenv("INPUT_TOKEN"))
 	if token == "" {
 		return nil, usageError(
 			errors.New("there is no token"),
@@ -324,15 +322,15 @@ type progressLines struct {
 	warned    map[[3]string]string // the last warning, by pull request, head and reviewer
 }
 
+func (c *command) newProgressLines() *progressLines {
+	return &progressLines{w: c.Stdout, color: c.Color, lastLine: map[quorum.PR]string{}, warned: map[[3]string]string{}}
+}
+
 func (l *progressLines) printLook(look loop.Look) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	pr := look.Snapshot.PR.PR
-	state := look.Check.Conclusion
-	if state == "" {
-		state = look.Check.Status
-	}
-	line := fmt.Sprintf("%.7s %s: %s", look.Check.Head, paintIf(l.color, verdictStyle(state), state), oneLine(look.Check.Title))
+	line := l.describeCheck(look.Check.Head, look.Check)
 	if look.Decision.Verdict == quorum.Ended {
 		line = "nothing is decided: " + oneLine(look.Check.Title)
 	}
@@ -340,11 +338,15 @@ func (l *progressLines) printLook(look loop.Look) {
 	l.warnOnce(look)
 }
 
+// stateOf returns the conclusion of a check, or its status while it has none.
+func stateOf(c report.Check) string { return cmp.Or(c.Conclusion, c.Status) }
+
+func (l *progressLines) describeCheck(head string, c report.Check) string {
+	return fmt.Sprintf("%.7s %s: %s", head, paintIf(l.color, verdictStyle(stateOf(c)), stateOf(c)), oneLine(c.Title))
+}
+
 // printChange prints a line that is not what was printed last of a pull request.
 func (l *progressLines) printChange(pr quorum.PR, line string) {
-	if l.lastLine == nil {
-		l.lastLine = map[quorum.PR]string{}
-	}
 	if l.lastLine[pr] != line {
 		l.lastLine[pr] = line
 		l.printLine(pr, line)
@@ -355,9 +357,6 @@ func (l *progressLines) printChange(pr quorum.PR, line string) {
 func (l *progressLines) warnOnce(look loop.Look) {
 	if l.warn == nil {
 		return
-	}
-	if l.warned == nil {
-		l.warned = map[[3]string]string{}
 	}
 	pr := look.Snapshot.PR.String()
 	for _, w := range report.Warnings(look.Decision) {
@@ -380,5 +379,5 @@ func (l *progressLines) printLine(pr quorum.PR, line string) {
 	if l.manyPulls {
 		line = pr.String() + " " + line
 	}
-	fmt.Fprintf(l.w, "%s %s\n", time.Now().UTC().Format("15:04:05"), line)
+	fmt.Fprintf(l.w, "%s %s\n", clockTime(), line)
 }

@@ -6,7 +6,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -14,7 +13,6 @@ import (
 	"github.com/review-coordinator/coordinator/internal/github"
 	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/loop"
-	"github.com/review-coordinator/coordinator/internal/oplog"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
@@ -45,18 +43,12 @@ func (c *command) lookAtOthers(
 	if len(prs) == 0 {
 		return
 	}
-	s, _, _ := c.newSweep(ctx, open, forge)
+	s, _, _ := c.newSweep(ctx, open, forge, func(done loop.Swept) {
+		fmt.Fprintf(c.Stdout, "%s %s was due, too: %s\n", clockTime(), done.PR, describeSwept(done))
+	})
 	s.Reconciler.Quiet = true
 	s.Limit = min(s.Limit, maxOthers)
 	s.Spent = func() string { return halfSpent(api.Budget(), time.Now()) }
-	s.Done = func(done loop.Swept) {
-		var panicked *loop.PanicError
-		if errors.As(done.Err, &panicked) {
-			c.newLogger().Error("an evaluation panicked", oplog.PullRequest(done.PR), "stack", string(panicked.Stack))
-		}
-		fmt.Fprintf(c.Stdout, "%s %s was due, too: %s\n", clockTime(), done.PR, describeSwept(done))
-		forge.Forget(done.PR) // it is not looked at again
-	}
 	s.Run(ctx, prs)
 }
 

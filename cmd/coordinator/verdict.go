@@ -6,7 +6,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -81,7 +80,9 @@ func (cmd verdictMakeCmd) Run(ctx context.Context, c *command) error {
 	} else {
 		_, err = fmt.Fprintf(c.Stdout, "%s: %s\n", oneLine(cmd.Out), describeMade(file, changed))
 	}
-	return errors.Join(err, cmd.writeOutputs(c, file))
+	return errors.Join(err, c.writeOutputs([]stepOutput{
+		{"verdict", file.Verdict}, {"findings", strconv.Itoa(len(file.Findings))}, {"file", cmd.Out},
+	}))
 }
 
 // A madeVerdictJSON is what verdict make --json prints.
@@ -109,23 +110,6 @@ func madeVerdictAsJSON(path string, f review.VerdictFile, changed []quorum.File)
 		}
 	}
 	return made
-}
-
-// writeOutputs tells the next steps of a job what was made.
-func (cmd verdictMakeCmd) writeOutputs(c *command, file review.VerdictFile) error {
-	path := c.Getenv("GITHUB_OUTPUT")
-	if path == "" || c.jobOutput == nil {
-		return nil
-	}
-	encoded, err := encodeOutputs([]stepOutput{
-		{"verdict", file.Verdict},
-		{"findings", strconv.Itoa(len(file.Findings))},
-		{"file", cleanText(cmd.Out)},
-	}, rand.Text)
-	if err != nil {
-		return err
-	}
-	return appendToFile(path, encoded, "write outputs")
 }
 
 // addJobDefaults takes from the job what no flag says.
