@@ -63,7 +63,7 @@ func (cmd configCheckCmd) Run(ctx context.Context, c *command) error {
 	for _, w := range warnings {
 		fmt.Fprintln(c.Stdout, colorProblems(c.Color, "warning: "+w.String()))
 	}
-	valid := paintIf(c.Color, goodStyle(), "is valid")
+	valid := paintIf(c.Color, goodStyle, "is valid")
 	_, err = io.WriteString(c.Stdout, strings.Replace(describePolicy(path, policy), path+" is valid", path+" "+valid, 1))
 	return err
 }

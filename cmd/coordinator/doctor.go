@@ -99,21 +99,21 @@ func identityOf(api *client.Client, in client.Installation) doctor.AppIdentity {
 // printDiagnoses prints a line for each thing, and what to do below it.
 func printDiagnoses(c *command, repo string, all []doctor.Diagnosis) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n", paintIf(c.Color, headingStyle(), repo))
+	fmt.Fprintf(&b, "%s\n\n", paintIf(c.Color, headingStyle, repo))
 	for _, d := range all {
-		style := hintStyle()
+		style := hintStyle
 		switch d.Grade {
 		case doctor.Broken:
-			style = caretStyle()
+			style = caretStyle
 		case doctor.Warning:
-			style = warningStyle()
+			style = warningStyle
 		case doctor.Fine:
-			style = goodStyle()
+			style = goodStyle
 		case doctor.Unknown:
 		}
 		fmt.Fprintf(&b, "%s %s\n", paintIf(c.Color, style, fmt.Sprintf("%-8s", d.Grade)), oneLine(d.Says))
 		if d.Remedy != "" {
-			fmt.Fprintf(&b, "         %s\n", paintIf(c.Color, hintStyle(), oneLine(d.Remedy)))
+			fmt.Fprintf(&b, "         %s\n", paintIf(c.Color, hintStyle, oneLine(d.Remedy)))
 		}
 	}
 	fmt.Fprintf(&b, "\n%s\n", countGrades(all))

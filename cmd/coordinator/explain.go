@@ -80,23 +80,23 @@ func (cmd explainCmd) Run(ctx context.Context, c *command) error {
 		}
 		return c.writeJSON(e)
 	}
-	fmt.Fprintln(c.Stdout, paintIf(c.Color, hintStyle(), fmt.Sprintf("%s at %.7s", pr, look.Snapshot.PR.Head))+"\n")
+	fmt.Fprintln(c.Stdout, paintIf(c.Color, hintStyle, fmt.Sprintf("%s at %.7s", pr, look.Snapshot.PR.Head))+"\n")
 	fmt.Fprint(c.Stdout, look.Check.Page.Terminal(c.pageStyles(), look.Decision.Start))
 	for _, line := range report.PlainDrifts(drifts) {
-		fmt.Fprintln(c.Stdout, "\n"+paintIf(c.Color, warningStyle(), line))
+		fmt.Fprintln(c.Stdout, "\n"+paintIf(c.Color, warningStyle, line))
 	}
 	if origins := describeOrigins(look.Policy.Origins); origins != "" {
 		fmt.Fprint(c.Stdout, "\n"+origins)
 	}
 	if len(considered) > 0 {
-		fmt.Fprintln(c.Stdout, "\n"+paintIf(c.Color, headingStyle(), "Evidence:"))
+		fmt.Fprintln(c.Stdout, "\n"+paintIf(c.Color, headingStyle, "Evidence:"))
 	}
 	for _, e := range considered {
 		verdict := paintIf(c.Color, verdictStyle(e.Outcome.String()), e.Outcome.String())
 		if e.Rejected != "" {
-			verdict = paintIf(c.Color, hintStyle(), oneLine("not counted: "+e.Rejected))
+			verdict = paintIf(c.Color, hintStyle, oneLine("not counted: "+e.Rejected))
 		}
-		at := paintIf(c.Color, hintStyle(), e.At.UTC().Format(time.DateTime))
+		at := paintIf(c.Color, hintStyle, e.At.UTC().Format(time.DateTime))
 		fmt.Fprintf(c.Stdout, "  %s  %s %d of %s: %s\n", at, e.Text.Kind, e.Text.ID, e.Reviewer, verdict)
 	}
 	if w := look.Decision.Wake; !w.IsZero() {

@@ -53,7 +53,7 @@ func (cmd simulateCmd) playFile(ctx context.Context, c *command, file string) (s
 		return false, err
 	}
 	if len(cmd.Files) > 1 && !cmd.JSON {
-		fmt.Fprintf(c.Stdout, "%s: %s\n", paintIf(c.Color, headingStyle(), file), s.Title)
+		fmt.Fprintf(c.Stdout, "%s: %s\n", paintIf(c.Color, headingStyle, file), s.Title)
 	}
 	audience, looks := story.Audience{}, map[int]loop.Look{}
 	audience.Looked = func(l loop.Look) { looks[l.Snapshot.PR.Number] = l }
