@@ -140,9 +140,7 @@ func (cmd initCmd) setUp(
 			return readAccess.explainRefusal(err)
 		}
 	}
-	survey, err := github.SurveyRepo(ctx, api, owner, name, func(step string) {
-		fmt.Fprintf(c.Stderr, "reading %s of %s/%s\n", step, owner, name)
-	})
+	survey, err := github.SurveyRepo(ctx, api, owner, name, c.printReading(owner, name))
 	if err != nil {
 		return readAccess.explainRefusal(err)
 	}

@@ -443,8 +443,8 @@ var mistakes = []mistake{
 	},
 	{
 		args: "explain octo/shop#7 --policy policy.yml --config policy.yml", env: "GITHUB_TOKEN=t", code: 2,
-		says: "explain has no flag --config",
-		hint: "--policy FILE names a policy file on this machine",
+		says: "--policy and --config are both given",
+		hint: "keep --policy; --config is its old name here",
 	},
 	{
 		args: "classify --config policy.yml", env: "GITHUB_TOKEN=t", code: 2,

@@ -39,7 +39,7 @@ var flagsElsewhere = []struct{ flag, commands, hint string }{
 		"--config PATH names a policy on the default branch; what a file on this machine would say: coordinator explain PR --policy FILE",
 	},
 	{"--policy", "config verdict", "name the file itself: coordinator config check FILE"},
-	{"--config", "classify explain simulate", "--policy FILE names a policy file on this machine"},
+	{"--config", "classify simulate", "--policy FILE names a policy file on this machine"},
 	{"--config", "config verdict", "name the file itself: coordinator config check FILE"},
 	{"--repo", "classify simulate verdict demo serve", "this command reads no repository on GitHub"},
 	{"--port", "serve", "--listen HOST:PORT says where webhooks come in, --admin-listen where the dashboard is"},
