@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rogpeppe/go-internal/diff"
+
 	"github.com/review-coordinator/coordinator/internal/config"
 	"github.com/review-coordinator/coordinator/internal/loop"
 	"github.com/review-coordinator/coordinator/internal/story"
@@ -147,32 +149,13 @@ func (cmd simulateCmd) readScenario(ctx context.Context, c *command, file string
 
 // diffLines shows the difference of two texts line by line.
 func diffLines(before, after string) string {
-	a, b := strings.Split(strings.TrimRight(before, "\n"), "\n"), strings.Split(strings.TrimRight(after, "\n"), "\n")
-	common := make([][]int, len(a)+1) // longest common subsequence of a[i:] and b[j:], in lines
-	for i := range common {
-		common[i] = make([]int, len(b)+1)
-	}
-	for i := len(a) - 1; i >= 0; i-- {
-		for j := len(b) - 1; j >= 0; j-- {
-			if common[i][j] = max(common[i+1][j], common[i][j+1]); a[i] == b[j] {
-				common[i][j] = common[i+1][j+1] + 1
-			}
-		}
-	}
+	_, hunks, _ := strings.Cut(string(diff.Diff("told", []byte(before), "came", []byte(after))), "+++ came\n")
 	var out strings.Builder
-	i, j := 0, 0
-	for i < len(a) || j < len(b) {
-		switch {
-		case i < len(a) && j < len(b) && a[i] == b[j]:
-			fmt.Fprintf(&out, "  %s\n", a[i])
-			i, j = i+1, j+1
-		case j == len(b) || i < len(a) && common[i+1][j] >= common[i][j+1]:
-			fmt.Fprintf(&out, "- %s\n", a[i])
-			i++
-		default:
-			fmt.Fprintf(&out, "+ %s\n", b[j])
-			j++
+	for line := range strings.Lines(hunks) {
+		if !strings.HasPrefix(line, "@@") {
+			line = line[:1] + " " + line[1:]
 		}
+		out.WriteString(line)
 	}
 	return out.String()
 }
