@@ -55,22 +55,9 @@ type classification struct {
 	Row      *quorum.Shapes   `json:"row,omitempty"`         // to add to a policy, for a text that nobody understood
 	Verdict  string           `json:"verdict_row,omitempty"` // or the line for a policy, for a text with one lone field
 	RowLine  int              `json:"row_line,omitempty"`
-}
 
-// A classifiedText is a text with what was read of it.
-type classifiedText struct {
-	review.Reading
 	reviewer quorum.Reviewer
-	kind     review.Kind
-	commit   string // that it names
 	row      *review.Suggestion
-	verdict  string // the policy's line that reads its lone field
-	rowLine  int
-}
-
-// needsSettledThreads reports whether the text approves only if none of its reviewer's threads is open.
-func (t classifiedText) needsSettledThreads() bool {
-	return t.Outcome == quorum.Approved && (t.NoOpen || t.reviewer.OnlyNew)
 }
 
 // Run classifies standard input.
@@ -99,32 +86,31 @@ func (cmd classifyCmd) Run(ctx context.Context, c *command) error {
 	}
 	m := review.Material{Kind: kind, Body: string(body), State: state, Threads: cmd.Comments, Conclusion: cmd.Conclusion}
 	if cmd.JSON {
-		c.wroteJSON = true
-		return writeClassification(c.JSON, reviewer, m)
+		return c.writeJSON(classifyText(reviewer, m))
 	}
 	return cmd.writeText(c.Stdout, classifyText(reviewer, m))
 }
 
-// writeClassification reads a text as the check does, and writes the outcome as JSON.
-func writeClassification(w io.Writer, r quorum.Reviewer, m review.Material) error {
-	return classifyText(r, m).writeJSON(w)
-}
-
 // classifyText reads a text as the check does.
-func classifyText(r quorum.Reviewer, m review.Material) classifiedText {
+func classifyText(r quorum.Reviewer, m review.Material) classification {
 	reader := review.NewReader(r)
-	got := classifiedText{Reading: reader.Read(m), reviewer: r, kind: m.Kind}
+	read := reader.Read(m)
+	got := classification{
+		Outcome: read.Outcome, Reason: read.Reason, Detail: read.Detail, Rule: read.Rule, Line: read.Line, Reset: resetsAt(read),
+		Below: read.Below, Settled: read.Outcome == quorum.Approved && (read.NoOpen || r.OnlyNew),
+		Findings: append([]quorum.Finding{}, read.Findings...), reviewer: r,
+	}
 	if m.Kind == review.Comment || m.Kind == review.Review {
-		got.commit = review.ReadLines(m.Body).NamedCommit(r)
+		got.Commit = review.ReadLines(m.Body).NamedCommit(r)
 	}
 	isTold := r.Verdict.Kind == quorum.JSON || r.Verdict.Kind == quorum.Words // a word is missing there, and no row
 	if got.Outcome != quorum.Malformed || isTold || got.Reason == quorum.ReasonUncovered {
 		return got
 	}
 	if f, line, found := reader.SuggestField(m.Body); found && (r.Preset == "" || review.NeedsWorkflow(r.Preset)) {
-		got.verdict, got.rowLine = review.VerdictRow(f), line
+		got.Verdict, got.RowLine = review.VerdictRow(f), line
 	} else if row, found := reader.Suggest(m.Body); found && got.Reason == quorum.ReasonMalformed && review.ReadsShapes(r.Verdict.Kind) {
-		got.row, got.rowLine = &row, row.Line
+		got.row, got.Row, got.RowLine = &row, &row.Shapes, row.Line
 	}
 	return got
 }
@@ -208,59 +194,29 @@ func (cmd classifyCmd) reviewerFromFlags() (r quorum.Reviewer, err error) {
 	return r, nil
 }
 
-// reviewStates, statusStates and checkStates are the states as GitHub writes them.
-var (
-	reviewStates = []string{"APPROVED", "CHANGES_REQUESTED", "COMMENTED", "DISMISSED", "PENDING"}
-	statusStates = []string{"success", "failure", "error", "pending"}
-	checkStates  = []string{"queued", "in_progress", "completed"}
-)
+// knownStates are the states of a kind of text, as GitHub writes them; comments and logs have none.
+var knownStates = map[review.Kind][]string{
+	review.Review: {"APPROVED", "CHANGES_REQUESTED", "COMMENTED", "DISMISSED", "PENDING"},
+	review.Status: {"success", "failure", "error", "pending"},
+	review.Check:  {"queued", "in_progress", "completed"},
+}
 
-// parseState returns --state as GitHub writes it; comments and logs have none.
+// parseState returns --state as GitHub writes it.
 func (cmd classifyCmd) parseState(kind review.Kind) (string, error) {
-	known, as := []string(nil), ""
-	switch kind {
-	case review.Review:
-		known, as = reviewStates, strings.ToUpper(cmd.State)
-	case review.Status:
-		known, as = statusStates, strings.ToLower(cmd.State)
-	case review.Check:
-		known, as = checkStates, strings.ToLower(cmd.State)
-	case review.Comment, review.Log:
-	}
+	known := knownStates[kind]
+	i := slices.IndexFunc(known, func(state string) bool { return strings.EqualFold(state, cmd.State) })
 	switch {
 	case cmd.State == "":
 		return "", nil
 	case known == nil:
 		return "", usageError(fmt.Errorf("--state is given, and a %s has none", kind), "add --kind review, or --kind status")
-	case !slices.Contains(known, as):
+	case i < 0:
 		return "", usageError(fmt.Errorf("%q is no state of a %s", cmd.State, kind), "states: "+strings.Join(known, ", "))
 	}
-	return as, nil
+	return known[i], nil
 }
 
-func (t classifiedText) writeJSON(w io.Writer) error {
-	out := classification{
-		Outcome:  t.Outcome,
-		Reason:   t.Reason,
-		Detail:   t.Detail,
-		Rule:     t.Rule,
-		Line:     t.Line,
-		Commit:   t.commit,
-		Reset:    resetsAt(t.Reading),
-		Below:    t.Below,
-		Settled:  t.needsSettledThreads(),
-		Findings: t.Findings,
-	}
-	if out.Findings == nil {
-		out.Findings = []quorum.Finding{}
-	}
-	if out.Verdict, out.RowLine = t.verdict, t.rowLine; t.row != nil {
-		out.Row = &t.row.Shapes
-	}
-	return encodeJSON(w, out)
-}
-
-func (cmd classifyCmd) writeText(w io.Writer, got classifiedText) error {
+func (cmd classifyCmd) writeText(w io.Writer, got classification) error {
 	var b strings.Builder
 	sentence, advice := report.Sentence(got.Reason), report.Advice(got.Reason)
 	if got.Outcome == quorum.Unrelated { // its reason is a failure's, which says nothing about a text that is no review
@@ -273,18 +229,18 @@ func (cmd classifyCmd) writeText(w io.Writer, got classifiedText) error {
 	if by := got.decidedBy(); by != "" {
 		fmt.Fprintf(&b, "  by: %s\n", by)
 	}
-	if at := resetsAt(got.Reading); at != "" {
-		fmt.Fprintf(&b, "  resets: %s\n", at)
+	if got.Reset != "" {
+		fmt.Fprintf(&b, "  resets: %s\n", got.Reset)
 	}
 	writeFindings(&b, got.Findings)
 	b.WriteString(got.bindings())
 	if advice != "" {
 		fmt.Fprintf(&b, "  advice: %s\n", advice)
 	}
-	if hint := cmd.otherKindHint(got.reviewer, got.Reading); hint != "" {
+	if hint := cmd.otherKindHint(got.reviewer, got.Outcome); hint != "" {
 		fmt.Fprintf(&b, "  hint: %s\n", hint)
 	}
-	if got.row != nil || got.verdict != "" {
+	if got.row != nil || got.Verdict != "" {
 		b.WriteString(got.rowToAdd())
 	}
 	if _, err := io.WriteString(w, b.String()); err != nil {
@@ -294,7 +250,7 @@ func (cmd classifyCmd) writeText(w io.Writer, got classifiedText) error {
 }
 
 // decidedBy says which shape of which file, or which field, decided, and where it stands in the text; "" if none did.
-func (t classifiedText) decidedBy() string {
+func (t classification) decidedBy() string {
 	if t.Rule == "" || t.Line == 0 {
 		return oneLine(t.Rule)
 	}
@@ -302,15 +258,15 @@ func (t classifiedText) decidedBy() string {
 }
 
 // bindings says on what the vote depends beside what the text says. Only GitHub shows that.
-func (t classifiedText) bindings() string {
+func (t classification) bindings() string {
 	if t.Outcome != quorum.Approved && t.Outcome != quorum.Findings {
 		return ""
 	}
 	var b strings.Builder
-	if t.commit != "" {
-		fmt.Fprintf(&b, "  only: for the commit that it names, %s\n", oneLine(t.commit))
+	if t.Commit != "" {
+		fmt.Fprintf(&b, "  only: for the commit that it names, %s\n", oneLine(t.Commit))
 	}
-	if t.needsSettledThreads() {
+	if t.Settled {
 		b.WriteString("  only: if none of its reviewer's threads is open\n")
 	}
 	b.WriteString("  unknown: who wrote it, when, and in which run; coordinator explain tells that of a pull request\n")
@@ -318,15 +274,15 @@ func (t classifiedText) bindings() string {
 }
 
 // rowToAdd is the row by which the text would be understood, for a policy and for a vendor's file.
-func (t classifiedText) rowToAdd() string {
+func (t classification) rowToAdd() string {
 	who := t.reviewer.Name
 	if who == "" || who == anyReviewer {
 		who = "the reviewer"
 	}
-	heading := fmt.Sprintf("  row to add, from line %d, beside the reviewer's other keys in the policy:\n\n", t.rowLine)
-	if t.verdict != "" {
+	heading := fmt.Sprintf("  row to add, from line %d, beside the reviewer's other keys in the policy:\n\n", t.RowLine)
+	if t.Verdict != "" {
 		return heading + "    # Name every word that this field may have: under approve ONLY what says that all is well,\n" +
-			"    # under object what objects, under none what says that nothing was reviewed.\n    " + oneLine(t.verdict) + "\n"
+			"    # under object what objects, under none what says that nothing was reviewed.\n    " + oneLine(t.Verdict) + "\n"
 	}
 	var warning []string
 	switch t.row.List {
@@ -374,8 +330,8 @@ func quoteJSON(v any) string {
 }
 
 // otherKindHint suggests another --kind where the text may have been read as the wrong one, and returns "" otherwise.
-func (cmd classifyCmd) otherKindHint(r quorum.Reviewer, got review.Reading) string {
-	decided := got.Outcome == quorum.Approved || got.Outcome == quorum.Findings
+func (cmd classifyCmd) otherKindHint(r quorum.Reviewer, outcome quorum.Outcome) string {
+	decided := outcome == quorum.Approved || outcome == quorum.Findings
 	switch {
 	case cmd.Kind != "" || r.Preset == "":
 		return ""

@@ -56,9 +56,9 @@ func problemsAsJSON(all []config.Diagnostic) []problemJSON {
 
 func policyAsJSON(path string, p quorum.Policy, warnings []config.Diagnostic) policyJSON {
 	out := policyJSON{
-		File: path, Valid: true, Check: p.Check, Mode: modeWord(p.Mode), Need: p.Need, Voters: p.Voters(),
-		People: p.People, Families: familiesWord(p.Families), Carry: carryWord(p.Carry),
-		Override: permissionWord(p.Override), Lanes: lanesAsJSON(p), Origins: p.Origins,
+		File: path, Valid: true, Check: p.Check, Mode: policyWord(p.Mode, ""), Need: p.Need, Voters: p.Voters(),
+		People: p.People, Families: policyWord(p.Families, "any"), Carry: policyWord(p.Carry, "none"),
+		Override: policyWord(p.Override, "none"), Lanes: lanesAsJSON(p), Origins: p.Origins,
 		Grace: config.Duration(p.Grace).String(), Deadline: config.Duration(p.Deadline).String(),
 		Problems: []problemJSON{}, Warnings: problemsAsJSON(warnings),
 	}
@@ -69,8 +69,4 @@ func policyAsJSON(path string, p quorum.Policy, warnings []config.Diagnostic) po
 		})
 	}
 	return out
-}
-
-func modeWord(m quorum.Mode) string {
-	return map[quorum.Mode]string{quorum.Enforce: "enforce", quorum.ReportOnly: "report", quorum.Off: "off"}[m]
 }

@@ -72,39 +72,18 @@ func quorumOf(p quorum.Policy) (most quorum.NeedRule) {
 	return most
 }
 
-// ruleWord is a rule as the policy file says it.
-func ruleWord(rule quorum.NeedRule) string {
-	switch rule.Share {
-	case quorum.ByNumber:
-		return strconv.Itoa(rule.Count)
-	case quorum.Majority:
-		return "majority"
-	case quorum.All:
-		return "all"
-	case quorum.NoReview:
-		return "none"
-	}
-	return "" // unreachable unless a share is added
+// policyWords are words of the policy file, by what they mean.
+var policyWords = map[any]string{
+	quorum.Enforce: "enforce", quorum.ReportOnly: "report", quorum.Off: "off",
+	quorum.Majority: "majority", quorum.All: "all", quorum.NoReview: "none",
+	quorum.Write: "write", quorum.Maintain: "maintain", quorum.Admin: "admin",
+	quorum.DistinctFamily: "distinct", quorum.CarrySameDiff: "same_diff",
 }
 
-func familiesWord(f quorum.Families) string {
-	if f == quorum.DistinctFamily {
-		return "distinct"
-	}
-	return "any"
-}
+// policyWord returns a value as the policy file says it; otherwise is the word of its default.
+func policyWord(value any, otherwise string) string { return cmp.Or(policyWords[value], otherwise) }
 
-func carryWord(c quorum.Carry) string {
-	if c == quorum.CarrySameDiff {
-		return "same_diff"
-	}
-	return "none"
-}
-
-func permissionWord(p quorum.Permission) string {
-	words := map[quorum.Permission]string{quorum.Write: "write", quorum.Maintain: "maintain", quorum.Admin: "admin"}
-	return cmp.Or(words[p], "none")
-}
+func ruleWord(rule quorum.NeedRule) string { return policyWord(rule.Share, strconv.Itoa(rule.Count)) }
 
 // describePeople says who must approve beside the reviewers.
 func describePeople(people quorum.People) (text string) {
@@ -138,7 +117,7 @@ func describeRules(p quorum.Policy) (text string) {
 	if p.Carry == quorum.CarrySameDiff {
 		text += "carry: same_diff, so a push that leaves the diff as it was keeps its approvals.\n"
 	}
-	if word := permissionWord(p.Override); word != "none" {
+	if word := policyWord(p.Override, "none"); word != "none" {
 		text += "override: " + word + ", so a person with that permission may accept a pull request over an objection.\n"
 	}
 	return text
