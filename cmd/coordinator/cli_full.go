@@ -14,7 +14,6 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/review-coordinator/coordinator/internal/config"
 	"github.com/review-coordinator/coordinator/internal/story"
 )
 
@@ -30,14 +29,6 @@ const firstSteps = `Write a policy, check it, and let a job post the check:
   coordinator run octo/shop#7 --dry-run             what would the check say?
   coordinator explain octo/shop#7                   why does it say so?
   coordinator demo                                  watch one grow, without an account`
-
-type configSchemaCmd struct{}
-
-// Run prints the schema.
-func (configSchemaCmd) Run(c *command) error {
-	_, err := c.Stdout.Write(config.Schema())
-	return err
-}
 
 // FullProgramCommands are the commands that the action has no use for.
 type FullProgramCommands struct {

@@ -159,6 +159,14 @@ func describePolicy(path string, p quorum.Policy) string {
 	return b.String()
 }
 
+type configSchemaCmd struct{}
+
+// Run prints the schema.
+func (configSchemaCmd) Run(c *command) error {
+	_, err := c.Stdout.Write(config.Schema())
+	return err
+}
+
 func roleOf(r quorum.Reviewer) string {
 	switch {
 	case r.Retired:

@@ -48,7 +48,7 @@ func (cmd doctorCmd) Run(ctx context.Context, c *command) error {
 	if err != nil {
 		return err
 	}
-	s, err := github.ReadSetup(ctx, github.NewForge(api, in.Slug, "", c.newLogger()), owner, name, c.printReading(owner, name))
+	s, err := github.ReadSetup(ctx, github.NewForge(api, in.Slug, "", c.newLogger()), owner, name, readingPrinter(c.Stderr, owner, name))
 	if err != nil {
 		return readAccess.explainRefusal(err)
 	}

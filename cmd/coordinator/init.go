@@ -39,7 +39,7 @@ func (cmd configInitCmd) Run(ctx context.Context, c *command) error {
 	if err != nil {
 		return err
 	}
-	survey, err := github.SurveyRepo(ctx, api, owner, name, c.printReading(owner, name))
+	survey, err := github.SurveyRepo(ctx, api, owner, name, readingPrinter(c.Stderr, owner, name))
 	if err != nil {
 		return readAccess.explainRefusal(err)
 	}
@@ -78,11 +78,6 @@ func (cmd configInitCmd) Run(ctx context.Context, c *command) error {
 	}
 	fmt.Fprintf(c.Stderr, "found %s; %s needed\n", countNoun(policy.Voters(), "voter"), countNoun(policy.Need, "approval"))
 	return nil
-}
-
-// printReading returns what tells a person which part of a repository is being read: that takes a minute.
-func (c *command) printReading(owner, name string) func(step string) {
-	return func(step string) { fmt.Fprintf(c.Stderr, "reading %s of %s/%s\n", step, owner, name) }
 }
 
 func (cmd configInitCmd) writePolicy(src []byte) error {

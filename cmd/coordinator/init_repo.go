@@ -140,7 +140,7 @@ func (cmd initCmd) setUp(
 			return readAccess.explainRefusal(err)
 		}
 	}
-	survey, err := github.SurveyRepo(ctx, api, owner, name, c.printReading(owner, name))
+	survey, err := github.SurveyRepo(ctx, api, owner, name, readingPrinter(c.Stderr, owner, name))
 	if err != nil {
 		return readAccess.explainRefusal(err)
 	}
