@@ -22,19 +22,15 @@ import (
 )
 
 type classifyCmd struct {
-	Preset     string   `placeholder:"NAME"   help:"Read it as this reviewer's, e.g. copilot."`
-	Policy     string   `placeholder:"FILE"   help:"Read it as a reviewer's of this policy file: by its heading, verdict and shapes, too."`
-	Reviewer   string   `placeholder:"NAME"   help:"With --policy: which reviewer. Needed if the file has several."`
-	Verdict    string   `placeholder:"FORMAT" help:"Where its verdict stands: auto, ready-to-merge, review-state, findings, json or conclusion. Default: auto, or the preset's."`
-	Field      string   `placeholder:"LABEL"  help:"Instead of --verdict: the label of a field that has the words below."`
-	Approve    []string `placeholder:"WORD"   help:"A word that approves, or a whole line. May be repeated." sep:"none"`
-	Object     []string `placeholder:"WORD"   help:"With --approve: a word that objects." sep:"none"`
-	None       []string `placeholder:"WORD"   help:"With --approve: a word that says that there was no review." sep:"none"`
-	Kind       string   `placeholder:"KIND"   help:"What it is on GitHub: comment, review, check, status or log. Default: comment."`
-	State      string   `placeholder:"STATE"  help:"Of a review (APPROVED, CHANGES_REQUESTED, COMMENTED), a status (success, failure) or a check run (in_progress, completed)."`
-	Comments   int      `placeholder:"N"      help:"How many inline comments the review has."`
-	Conclusion string   `placeholder:"C"      help:"Of the check run, or of the run whose log it is."`
-	JSON       bool     `                     help:"Print JSON."                                                                                                                 name:"json"`
+	Preset     string `placeholder:"NAME"   help:"Read it as this reviewer's, e.g. copilot."`
+	Policy     string `placeholder:"FILE"   help:"Read it as a reviewer's of this policy file: by its heading, verdict and shapes, too."`
+	Reviewer   string `placeholder:"NAME"   help:"With --policy: which reviewer. Needed if the file has several."`
+	Verdict    string `placeholder:"FORMAT" help:"Where its verdict stands: auto, ready-to-merge, review-state, findings, json or conclusion. Default: auto, or the preset's."`
+	Kind       string `placeholder:"KIND"   help:"What it is on GitHub: comment, review, check, status or log. Default: comment."`
+	State      string `placeholder:"STATE"  help:"Of a review (APPROVED, CHANGES_REQUESTED, COMMENTED), a status (success, failure) or a check run (in_progress, completed)."`
+	Comments   int    `placeholder:"N"      help:"How many inline comments the review has."`
+	Conclusion string `placeholder:"C"      help:"Of the check run, or of the run whose log it is."`
+	JSON       bool   `                     help:"Print JSON."                                                                                                                 name:"json"`
 }
 
 // anyReviewer is the name of a reviewer that no flag names.
@@ -122,9 +118,9 @@ func (cmd classifyCmd) chooseReviewer(c *command) (quorum.Reviewer, error) {
 		return quorum.Reviewer{}, usageError(errors.New("--reviewer is given without --policy"), "name the policy file in which it stands")
 	case cmd.Policy == "":
 		return cmd.reviewerFromFlags()
-	case cmd.Preset+cmd.Verdict != "" || cmd.hasWords():
+	case cmd.Preset+cmd.Verdict != "":
 		return quorum.Reviewer{}, usageError(errors.New("--policy says how the text is read, and so does another flag"),
-			"leave out --preset, --verdict, --field, --approve, --object and --none, or --policy")
+			"leave out --preset and --verdict, or --policy")
 	}
 	src, err := readPolicyFile(cmd.Policy)
 	if err != nil {
@@ -156,11 +152,6 @@ func (cmd classifyCmd) chooseReviewer(c *command) (quorum.Reviewer, error) {
 	return quorum.Reviewer{}, usageError(fmt.Errorf("%s has no reviewer %q", cmd.Policy, cmd.Reviewer), hint)
 }
 
-// hasWords reports whether a flag names the reviewer's own words.
-func (cmd classifyCmd) hasWords() bool {
-	return cmd.Field != "" || len(cmd.Approve)+len(cmd.Object)+len(cmd.None) > 0
-}
-
 // reviewerFromFlags builds the reviewer that the flags describe.
 func (cmd classifyCmd) reviewerFromFlags() (r quorum.Reviewer, err error) {
 	r = quorum.Reviewer{Name: anyReviewer, Verdict: quorum.Format{Kind: quorum.Auto}, FailureMeans: quorum.MeansUnavailable}
@@ -170,21 +161,7 @@ func (cmd classifyCmd) reviewerFromFlags() (r quorum.Reviewer, err error) {
 			return r, usageError(fmt.Errorf("unknown preset %q", cmd.Preset), "presets: "+strings.Join(review.Presets(), ", "))
 		}
 	}
-	switch {
-	case cmd.Verdict != "" && cmd.hasWords():
-		return r, usageError(errors.New("--verdict and --approve are both given"), "keep one of them: they say where the verdict stands")
-	case len(cmd.Approve) == 0 && cmd.hasWords():
-		return r, usageError(errors.New("words are given without --approve"), "add --approve WORD: without one no text approves")
-	case cmd.hasWords():
-		r.Verdict = quorum.Format{Kind: quorum.Words, Field: cmd.Field, Approve: cmd.Approve}
-		r.Verdict.Object, r.Verdict.None = cmd.Object, cmd.None
-		for _, word := range slices.Concat(cmd.Approve, cmd.Object, cmd.None) {
-			if err := review.CheckWord(r.Verdict, word); err != nil {
-				return r, usageError(fmt.Errorf("%q %w", word, err), "write it as the reviewer does: no expressions")
-			}
-		}
-		return r, nil
-	case cmd.Verdict == "":
+	if cmd.Verdict == "" {
 		return r, nil
 	}
 	if r.Verdict = (quorum.Format{Kind: review.FormatOf(cmd.Verdict)}); r.Verdict.Kind == 0 {

@@ -9,14 +9,12 @@ package main
 import (
 	"context"
 	_ "embed"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
@@ -69,11 +67,7 @@ func (cmd demoCmd) Run(ctx context.Context, c *command) error {
 	}
 	st := newDemoScreen(c, speed > 0)
 	st.now = clock.Now
-	admin := anyLocalAddress
-	if !cmd.Once {
-		admin = defaultAdminAddress
-	}
-	d, err := openDemo(ctx, c, s, clock, admin, board, st.updateCheck)
+	d, err := openDemo(ctx, c, s, clock, board, st.updateCheck)
 	defer d.close()
 	if err != nil {
 		return err
@@ -87,7 +81,7 @@ func (cmd demoCmd) Run(ctx context.Context, c *command) error {
 	if !cmd.Once {
 		address = d.dashboardURL()
 	}
-	st.printHeader(s.Title, address, d.server.adminRefused)
+	st.printHeader(s.Title, address)
 	defer st.restoreCursor()
 	err = d.runDaemon(ctx, func(ctx context.Context) error {
 		if err := st.playStory(ctx, d); err != nil {
@@ -171,23 +165,14 @@ func (st *demoScreen) paintText(style textStyle, text string) string {
 	return paintIf(st.color, style, text)
 }
 
-// printHeader prints what the story is about and where the dashboard is; if it is not at its usual address, also why.
-func (st *demoScreen) printHeader(title, dashboard string, refused error) {
+// printHeader prints what the story is about and where the dashboard is.
+func (st *demoScreen) printHeader(title, dashboard string) {
 	fmt.Fprintf(st.w, "\n%s\n", st.paintText(headingStyle, "Review coordinator"))
 	for _, line := range wrapWords(title, st.width) {
 		fmt.Fprintln(st.w, st.paintText(greyStyle, line))
 	}
 	if dashboard != "" {
 		fmt.Fprintf(st.w, "\nThe dashboard is at %s\n", st.paintText(headingStyle, dashboard))
-	}
-	if refused != nil {
-		why := oneLine(refused.Error())
-		if errors.Is(refused, syscall.EADDRINUSE) {
-			why = "another program has that port"
-		}
-		for _, line := range wrapWords("It is not at http://"+defaultAdminAddress+"/, its usual address: "+why+".", st.width) {
-			fmt.Fprintln(st.w, st.paintText(greyStyle, line))
-		}
 	}
 	fmt.Fprintln(st.w)
 	if st.drawsInPlace {

@@ -24,7 +24,8 @@ const maxOthers = 20
 func (c *command) lookAtOthers(
 	ctx context.Context, api *client.Client, forge *github.Forge, owner, repo string, own []quorum.PR,
 ) {
-	if api.Personal() || halfSpent(api.Budget(), time.Now()) != "" {
+	halfSpent := func() string { return budgetSpent(api.Budget(), 50, time.Now()) }
+	if api.Personal() || halfSpent() != "" {
 		return
 	}
 	open, err := forge.OpenOfFew(ctx, owner, repo)
@@ -48,17 +49,8 @@ func (c *command) lookAtOthers(
 	})
 	s.Reconciler.Quiet = true
 	s.Limit = min(s.Limit, maxOthers)
-	s.Spent = func() string { return halfSpent(api.Budget(), time.Now()) }
+	s.Spent = halfSpent
 	s.Run(ctx, prs)
-}
-
-// halfSpent returns the reason to leave other pull requests alone once half of the hour's requests are left; "" while
-// there are more.
-func halfSpent(b client.Budget, now time.Time) string {
-	if b.Limit == 0 || b.Left*2 > b.Limit || now.After(b.Reset) {
-		return ""
-	}
-	return "half of the rate budget is left"
 }
 
 func clockTime() string { return time.Now().UTC().Format("15:04:05") }

@@ -197,7 +197,6 @@ type serverConfig struct {
 	Listen, AdminListen string
 	AdminHosts          []string // names by which the dashboard may be asked for
 	KeyFile             string   // of the App; "": it has none
-	AdminElse           string   // used if AdminListen is taken; "": then it is an error
 	Database            string   // file of SQLite
 	Fleeting            bool     // of a demo: no fsync, and a short stop
 	Server              string   // URL of a PostgreSQL database, instead
@@ -232,7 +231,6 @@ type server struct {
 	feed            *dashboard.Feed
 	webhookListener *daemon.Listener
 	adminListener   *daemon.Listener
-	adminRefused    error // why the admin listener is not at AdminListen
 	webhookServer   *http.Server
 	adminServer     *http.Server
 }
@@ -294,12 +292,7 @@ func openServer(ctx context.Context, o serverConfig) (_ *server, err error) {
 	if s.webhookListener, err = listenLimited(ctx, o.Bind, "--listen", o.Listen, accept); err != nil {
 		return nil, err
 	}
-	s.adminListener, err = listenLimited(ctx, o.Bind, "--admin-listen", o.AdminListen, accept)
-	if err != nil && o.AdminElse != "" {
-		s.adminRefused = err
-		s.adminListener, err = listenLimited(ctx, o.Bind, "--admin-listen", o.AdminElse, accept)
-	}
-	if err != nil {
+	if s.adminListener, err = listenLimited(ctx, o.Bind, "--admin-listen", o.AdminListen, accept); err != nil {
 		return nil, err
 	}
 	hooks := http.NewServeMux()

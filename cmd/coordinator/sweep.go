@@ -89,7 +89,7 @@ func (cmd sweepCmd) sweepRepo(ctx context.Context, c *command, api *client.Clien
 		told.printEvaluated(done)
 	})
 	s.Reconciler.DryRun = cmd.DryRun
-	s.Spent = func() string { return budgetSpent(api.Budget(), time.Now()) }
+	s.Spent = func() string { return budgetSpent(api.Budget(), 20, time.Now()) }
 	if cmd.Limit != nil {
 		s.Limit = *cmd.Limit
 	}
@@ -144,13 +144,14 @@ func (c *command) newSweep(
 	}, heard, signs
 }
 
-// budgetSpent returns the reason to stop once a fifth of the hour's requests is left, which the repository's jobs need;
-// "" while there is more.
-func budgetSpent(b client.Budget, now time.Time) string {
-	if b.Limit == 0 || b.Left*5 > b.Limit || now.After(b.Reset) {
+// budgetSpent returns the reason to stop once a share of the hour's requests, in percent, is left, which the repository's
+// jobs need; "" while there is more.
+func budgetSpent(b client.Budget, share int, now time.Time) string {
+	if b.Limit == 0 || b.Left*100 > b.Limit*share || now.After(b.Reset) {
 		return ""
 	}
-	return fmt.Sprintf("20 %% of the rate budget is left (%d of %d requests until %s)", b.Left, b.Limit, b.Reset.UTC().Format("15:04 UTC"))
+	return fmt.Sprintf("%d %% of the rate budget is left (%d of %d requests until %s)",
+		share, b.Left, b.Limit, b.Reset.UTC().Format("15:04 UTC"))
 }
 
 // sweepProgress prints a line for each pull request of a sweep. In a job, where they are folded, failures stand below the
