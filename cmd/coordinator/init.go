@@ -92,7 +92,7 @@ func (cmd configInitCmd) writePolicy(src []byte) error {
 		return usageError(err, "")
 	}
 	defer root.Close()
-	return writeAll(root, []initFile{{path: filepath.Base(cmd.Write), content: src}}, cmd.Force)
+	return writeAll(root, []newFile{{path: filepath.Base(cmd.Write), content: src, mode: 0o644}}, cmd.Force)
 }
 
 // A policyDraftJSON is what config init --json prints.

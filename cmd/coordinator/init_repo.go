@@ -41,13 +41,6 @@ const (
 	initBranch      = "review-coordinator/init"
 )
 
-// An initFile is one of the three files.
-type initFile struct {
-	path    string
-	content []byte
-	does    string
-}
-
 // A setup is a repository with what is to be written for it.
 type setup struct {
 	owner, name string
@@ -55,7 +48,7 @@ type setup struct {
 	branch      string // the default one
 	draft       config.Draft
 	listen      []string
-	files       []initFile
+	files       []newFile
 	unreleased  bool // the action's version is not known
 }
 
@@ -157,10 +150,10 @@ func (cmd initCmd) setUp(
 		Listen: s.draft.Listen, Ref: ref, Server: strings.HasSuffix(strings.TrimSuffix(c.Getenv("GITHUB_API_URL"), "/"), "/api/v3"),
 		Copilot: slices.ContainsFunc(s.draft.Found, func(f config.Found) bool { return f.Preset == "copilot" }),
 	}
-	s.files = []initFile{
-		{policyPath, s.draft.Policy, "who reviews, and how many approvals are enough"},
-		{bellPath, plan.Bell(examples.Bell()), "rings when something happens to a pull request; its job is skipped and takes no runner"},
-		{coordinatorPath, plan.Coordinator(examples.EventDriven()), "posts the check"},
+	s.files = []newFile{
+		{policyPath, s.draft.Policy, 0o644, "who reviews, and how many approvals are enough"},
+		{bellPath, plan.Bell(examples.Bell()), 0o644, "rings when something happens to a pull request; its job is skipped and takes no runner"},
+		{coordinatorPath, plan.Coordinator(examples.EventDriven()), 0o644, "posts the check"},
 	}
 	return finish(api, s)
 }

@@ -274,8 +274,10 @@ func (m *appMaker) makeApp(code string) (savedApp, error) {
 	if saved.ownSecret = !usableSecret().MatchString(secret); saved.ownSecret {
 		secret = randomText(32)
 	}
-	err := m.folder.writeFiles([]appFile{
-		{appKeyFile, string(m.app.Key)}, {appSecretFile, secret + "\n"}, {appEnvFile, m.envFileText(secret)},
+	err := m.folder.writeFiles([]newFile{
+		{path: appKeyFile, content: m.app.Key, mode: 0o600},
+		{path: appSecretFile, content: []byte(secret + "\n"), mode: 0o600},
+		{path: appEnvFile, content: []byte(m.envFileText(secret)), mode: 0o600},
 	})
 	if err != nil {
 		m.warn("the App is made, and its key could not be written into " + m.folder.path + ": " + err.Error() +

@@ -24,9 +24,6 @@ const (
 	appEnvFile    = "env"
 )
 
-// An appFile is a file of an App, and what is in it.
-type appFile struct{ name, content string }
-
 // An appFolder is an open folder of ours alone.
 type appFolder struct {
 	path string // absolute
@@ -84,33 +81,12 @@ func (f *appFolder) checkInPlace() error {
 	return err
 }
 
-// writeFiles writes all files or none, and replaces nothing.
-func (f *appFolder) writeFiles(files []appFile) error {
+// writeFiles writes files that only their owner can read, all or none, and replaces nothing.
+func (f *appFolder) writeFiles(files []newFile) error {
 	if err := f.checkInPlace(); err != nil {
 		return err
 	}
-	for i, file := range files {
-		if err := f.writeFile(file); err != nil {
-			for _, written := range files[:i] {
-				_ = f.root.Remove(written.name)
-			}
-			return err
-		}
-	}
-	return nil
-}
-
-// writeFile writes a new file that only its owner can read, down to the disk.
-func (f *appFolder) writeFile(file appFile) error {
-	to, err := f.root.OpenFile(file.name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = to.WriteString(file.content)
-	if err = errors.Join(err, to.Sync(), to.Close()); err != nil {
-		_ = f.root.Remove(file.name) // half a file is none
-	}
-	return err
+	return writeAll(f.root, files, false)
 }
 
 // close closes the folder, and removes it if it is empty.
