@@ -188,20 +188,16 @@ func buildRef() string {
 
 // printFiles prints the files, and what would be done with them.
 func (s setup) printFiles(c *command) error {
-	if c.JSON != nil {
-		result := s.result("nothing")
-		for i, f := range s.files {
-			result.Files[i].Content = string(f.content)
-		}
-		return c.writeJSON(result)
+	result := s.result("nothing")
+	var all strings.Builder
+	for i, f := range s.files {
+		result.Files[i].Content = string(f.content)
+		fmt.Fprintf(&all, "# --- %s\n%s\n", f.path, f.content)
 	}
-	for _, f := range s.files {
-		if _, err := fmt.Fprintf(c.Stdout, "# --- %s\n%s\n", f.path, f.content); err != nil {
-			return fmt.Errorf("print the files: %w", err)
-		}
+	if c.JSON == nil {
+		fmt.Fprint(c.Stderr, result.text("found"))
 	}
-	fmt.Fprint(c.Stderr, s.describeFound())
-	return nil
+	return result.print(c, all.String())
 }
 
 // writeInto writes the files into a folder and says what is next.
@@ -215,56 +211,9 @@ func (s setup) writeInto(c *command, root *os.Root, force bool) error {
 			folder = near
 		}
 	}
-	next := s.nextSteps(filepath.Join(folder, s.files[0].path), false)
-	if c.JSON != nil {
-		result := s.result("wrote")
-		result.Folder, result.Next = root.Name(), next
-		return c.writeJSON(result)
-	}
-	fmt.Fprint(c.Stdout, s.describeFound()+s.describeFiles("wrote")+describeSteps(next))
-	return nil
-}
-
-// describeFound tells of each reviewer with the evidence for it.
-func (s setup) describeFound() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "Reviewers of %s/%s:\n", s.owner, s.name)
-	for _, f := range s.draft.Found {
-		state := ""
-		if f.ToFill != "" {
-			state = " (in a comment, not sure)"
-		}
-		fmt.Fprintf(&b, "  %s%s: %s\n", f.Name, state, oneLine(strings.Join(f.Evidence, " ")))
-		if f.ToFill != "" {
-			fmt.Fprintf(&b, "    to fill in: %s\n", oneLine(f.ToFill))
-		}
-	}
-	if len(s.draft.Found) == 0 {
-		b.WriteString("  none was recognised\n")
-	}
-	for _, note := range s.draft.Notes {
-		fmt.Fprintf(&b, "  note: %s\n", oneLine(note))
-	}
-	return b.String()
-}
-
-// describeFiles tells of each file what it does.
-func (s setup) describeFiles(did string) string {
-	var b strings.Builder
-	for _, f := range s.files {
-		fmt.Fprintf(&b, "%s %s: %s\n", did, f.path, f.does)
-	}
-	fmt.Fprintf(&b, "  it listens to %s\n", s.quotedListen())
-	return b.String()
-}
-
-// quotedListen lists the workflows that the check's workflow listens to.
-func (s setup) quotedListen() string {
-	quoted := make([]string, 0, len(s.listen))
-	for _, name := range s.listen {
-		quoted = append(quoted, fmt.Sprintf("%q", name))
-	}
-	return strings.Join(quoted, ", ")
+	result := s.result("wrote")
+	result.Folder, result.Next = root.Name(), s.nextSteps(filepath.Join(folder, s.files[0].path), false)
+	return result.print(c, result.text("found")+result.text("files")+result.text("next"))
 }
 
 // nextSteps says what a person does next with the files, whose policy is at that path.
@@ -292,17 +241,4 @@ func (s setup) nextSteps(policy string, proposed bool) []initStep {
 			Details: []string{docsOf(buildVersion()) + "/require.md"},
 		},
 	}
-}
-
-// describeSteps numbers what is next.
-func describeSteps(steps []initStep) string {
-	var b strings.Builder
-	b.WriteString("\nNext:\n")
-	for i, step := range steps {
-		fmt.Fprintf(&b, "  %d. %s\n", i+1, step.Text)
-		for _, detail := range step.Details {
-			fmt.Fprintf(&b, "     %s\n", detail)
-		}
-	}
-	return b.String()
 }
