@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -57,15 +56,15 @@ func (cmd configCheckCmd) Run(ctx context.Context, c *command) error {
 		return err
 	}
 	warnings := append(config.MergeWarnings(path, src, org), treeWarnings(path, src)...)
+	checked := policyAsJSON(path, policy, warnings)
 	if cmd.JSON {
-		return c.writeJSON(policyAsJSON(path, policy, warnings))
+		return c.writeJSON(checked)
 	}
 	for _, w := range warnings {
 		fmt.Fprintln(c.Stdout, colorProblems(c.Color, "warning: "+w.String()))
 	}
-	valid := paintIf(c.Color, goodStyle, "is valid")
-	_, err = io.WriteString(c.Stdout, strings.Replace(describePolicy(path, policy), path+" is valid", path+" "+valid, 1))
-	return err
+	checked.IsValid = paintIf(c.Color, goodStyle, "is valid")
+	return policyText.Execute(c.Stdout, checked)
 }
 
 // treeWarnings warns of what the policy guards nothing of in the repository in whose folder it stands, or in which the
@@ -130,33 +129,6 @@ func readOrganisation(path string) (*config.Organisation, error) {
 		)
 	}
 	return o, err
-}
-
-// describePolicy describes in words who votes, how many must approve, and how long they have.
-func describePolicy(path string, p quorum.Policy) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s is valid: %q needs %s of %s%s.\n",
-		path, p.Check, countNoun(p.Need, "approval"), countNoun(p.Voters(), "voter"), describePeople(p.People))
-	b.WriteString(describeRules(p))
-	switch p.Mode {
-	case quorum.Enforce:
-	case quorum.ReportOnly:
-		b.WriteString("mode: report, so the check is neutral and blocks nothing.\n")
-	case quorum.Off:
-		b.WriteString("mode: off, so nothing is written.\n")
-	}
-	b.WriteByte('\n')
-	for _, r := range p.Reviewers {
-		fmt.Fprintf(&b, "  %-8s %s: %s, %s for each attempt%s\n",
-			roleOf(r), r.Name, sourceOf(r), config.Duration(r.Timeout), describeVote(r))
-	}
-	b.WriteString(describeLanes(p))
-	fmt.Fprintf(&b, "\nOnce the quorum is reached the rest has %s. After %s everything ends.\n",
-		config.Duration(p.Grace), config.Duration(p.Deadline))
-	if origins := describeOrigins(p.Origins); origins != "" {
-		b.WriteString("\n" + origins)
-	}
-	return b.String()
 }
 
 type configSchemaCmd struct{}
