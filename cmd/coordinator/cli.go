@@ -27,16 +27,6 @@ type cli struct {
 	Version versionCmd `cmd:"" group:"setUp" help:"Print the version."`
 }
 
-const description = `One trustworthy check on a pull request that several AI reviewers (and people) review.
-
-` + firstSteps + `
-
-A pull request is written as 7 (in a clone), octo/shop#7, or its address. --policy names a policy file on this machine,
---config a path on the default branch.
-
-Exit codes: 0 evaluated and posted, whatever the verdict; 1 could not; 2 usage or local configuration;
-3 --fail-on named the verdict; 4 GitHub did not answer for a minute; 130 interrupted; 143 terminated.`
-
 //go:embed help.txt
 var helpTexts string
 
@@ -45,6 +35,11 @@ func detailOf(command string) string {
 	_, text, _ := strings.Cut(helpTexts, "=== "+command+"\n")
 	text, _, _ = strings.Cut(text, "\n\n=== ")
 	return strings.TrimSpace(text)
+}
+
+// describeProgram returns what the help of the program begins with, and the first steps of this build.
+func describeProgram(steps string) string {
+	return strings.Replace(detailOf("coordinator"), "{FIRST STEPS}", detailOf(steps), 1)
 }
 
 // commandGroups are the headings of the list of commands, by the keys of the grammar.

@@ -20,16 +20,6 @@ import (
 // The commands that only the full program has. The action starts a program for every event and needs none of them: it
 // is built with -tags action, which leaves out the daemon and the fake GitHub with all that they import.
 
-// What the help shows first.
-const firstSteps = `Write a policy, check it, and let a job post the check:
-
-  coordinator init                                  a policy and workflows for the reviewers of a repository
-  coordinator config check                          is it right, and what does it mean?
-  coordinator doctor octo/shop                      can its check be trusted, and can it arrive?
-  coordinator run octo/shop#7 --dry-run             what would the check say?
-  coordinator explain octo/shop#7                   why does it say so?
-  coordinator demo                                  watch one grow, without an account`
-
 // FullProgramCommands are the commands that the action has no use for.
 type FullProgramCommands struct {
 	Classify classifyCmd `cmd:"" group:"everyday" help:"Say how a reviewer's text is read."`
@@ -60,7 +50,7 @@ func (c *command) parseArgs(ctx context.Context, args []string) (run func() erro
 	told := false // --help has been printed; kong goes on after it
 	parser, err := kong.New(&grammar,
 		kong.Name("coordinator"),
-		kong.Description(description),
+		kong.Description(describeProgram("first steps")),
 		kong.Vars{"version": versionLine()},
 		kong.ExplicitGroups(groups),
 		kong.Writers(c.Stdout, c.Stderr),

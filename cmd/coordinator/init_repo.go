@@ -12,7 +12,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -174,16 +173,7 @@ func buildRef() string {
 	if major, _, isRelease := strings.Cut(release, "."); isRelease {
 		return major
 	}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return ""
-	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" && len(s.Value) == 40 {
-			return s.Value
-		}
-	}
-	return ""
+	return buildCommit()
 }
 
 // printFiles prints the files, and what would be done with them.
