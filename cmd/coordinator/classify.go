@@ -8,12 +8,13 @@ package main
 import (
 	"cmp"
 	"context"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
+	"text/template"
 
 	"github.com/review-coordinator/coordinator/internal/config"
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -52,9 +53,24 @@ type classification struct {
 	Verdict  string           `json:"verdict_row,omitempty"` // or the line for a policy, for a text with one lone field
 	RowLine  int              `json:"row_line,omitempty"`
 
-	reviewer quorum.Reviewer
-	row      *review.Suggestion
+	// For the text alone.
+	Sentence, Advice, Hint string `json:"-"`
+	IsVote                 bool   `json:"-"`
+	Who                    string `json:"-"` // the reviewer in words
+	List, Shape            string `json:"-"` // of the row
 }
+
+//go:embed classify_text.txt
+var classifyTextSource string
+
+// classifyText says in words how a text was read.
+var classifyText = template.Must(template.New("classify").Funcs(template.FuncMap{
+	"oneLine": oneLine, "json": quoteJSON, "findings": func(all []quorum.Finding) string {
+		var b strings.Builder
+		writeFindings(&b, all)
+		return b.String()
+	},
+}).Parse(classifyTextSource))
 
 // Run classifies standard input.
 func (cmd classifyCmd) Run(ctx context.Context, c *command) error {
@@ -82,19 +98,28 @@ func (cmd classifyCmd) Run(ctx context.Context, c *command) error {
 	}
 	m := review.Material{Kind: kind, Body: string(body), State: state, Threads: cmd.Comments, Conclusion: cmd.Conclusion}
 	if cmd.JSON {
-		return c.writeJSON(classifyText(reviewer, m))
+		return c.writeJSON(readAsCheck(reviewer, m))
 	}
-	return cmd.writeText(c.Stdout, classifyText(reviewer, m))
+	got := readAsCheck(reviewer, m)
+	got.Hint = cmd.otherKindHint(reviewer, got.Outcome)
+	return classifyText.Execute(c.Stdout, got)
 }
 
-// classifyText reads a text as the check does.
-func classifyText(r quorum.Reviewer, m review.Material) classification {
+// readAsCheck reads a text as the check does.
+func readAsCheck(r quorum.Reviewer, m review.Material) classification {
 	reader := review.NewReader(r)
 	read := reader.Read(m)
 	got := classification{
 		Outcome: read.Outcome, Reason: read.Reason, Detail: read.Detail, Rule: read.Rule, Line: read.Line, Reset: resetsAt(read),
 		Below: read.Below, Settled: read.Outcome == quorum.Approved && (read.NoOpen || r.OnlyNew),
-		Findings: append([]quorum.Finding{}, read.Findings...), reviewer: r,
+		Findings: append([]quorum.Finding{}, read.Findings...), Sentence: report.Sentence(read.Reason), Advice: report.Advice(read.Reason),
+		IsVote: read.Outcome == quorum.Approved || read.Outcome == quorum.Findings, Who: oneLine(r.Name),
+	}
+	if got.Outcome == quorum.Unrelated { // its reason is a failure's, which says nothing about a text that is no review
+		got.Sentence, got.Advice = "it is neither a review nor a failure", ""
+	}
+	if r.Name == "" || r.Name == anyReviewer {
+		got.Who = "the reviewer"
 	}
 	if m.Kind == review.Comment || m.Kind == review.Review {
 		got.Commit = review.ReadLines(m.Body).NamedCommit(r)
@@ -106,7 +131,7 @@ func classifyText(r quorum.Reviewer, m review.Material) classification {
 	if f, line, found := reader.SuggestField(m.Body); found && (r.Preset == "" || review.NeedsWorkflow(r.Preset)) {
 		got.Verdict, got.RowLine = review.VerdictRow(f), line
 	} else if row, found := reader.Suggest(m.Body); found && got.Reason == quorum.ReasonMalformed && review.ReadsShapes(r.Verdict.Kind) {
-		got.row, got.Row, got.RowLine = &row, &row.Shapes, row.Line
+		got.List, got.Shape, got.Row, got.RowLine = row.List, row.Shape, &row.Shapes, row.Line
 	}
 	return got
 }
@@ -191,108 +216,6 @@ func (cmd classifyCmd) parseState(kind review.Kind) (string, error) {
 		return "", usageError(fmt.Errorf("%q is no state of a %s", cmd.State, kind), "states: "+strings.Join(known, ", "))
 	}
 	return known[i], nil
-}
-
-func (cmd classifyCmd) writeText(w io.Writer, got classification) error {
-	var b strings.Builder
-	sentence, advice := report.Sentence(got.Reason), report.Advice(got.Reason)
-	if got.Outcome == quorum.Unrelated { // its reason is a failure's, which says nothing about a text that is no review
-		sentence, advice = "it is neither a review nor a failure", ""
-	}
-	fmt.Fprintf(&b, "%s (%s): %s\n", got.Outcome, got.Reason, sentence)
-	if got.Detail != "" {
-		fmt.Fprintf(&b, "  read: %s\n", oneLine(got.Detail))
-	}
-	if by := got.decidedBy(); by != "" {
-		fmt.Fprintf(&b, "  by: %s\n", by)
-	}
-	if got.Reset != "" {
-		fmt.Fprintf(&b, "  resets: %s\n", got.Reset)
-	}
-	writeFindings(&b, got.Findings)
-	b.WriteString(got.bindings())
-	if advice != "" {
-		fmt.Fprintf(&b, "  advice: %s\n", advice)
-	}
-	if hint := cmd.otherKindHint(got.reviewer, got.Outcome); hint != "" {
-		fmt.Fprintf(&b, "  hint: %s\n", hint)
-	}
-	if got.row != nil || got.Verdict != "" {
-		b.WriteString(got.rowToAdd())
-	}
-	if _, err := io.WriteString(w, b.String()); err != nil {
-		return fmt.Errorf("write result: %w", err)
-	}
-	return nil
-}
-
-// decidedBy says which shape of which file, or which field, decided, and where it stands in the text; "" if none did.
-func (t classification) decidedBy() string {
-	if t.Rule == "" || t.Line == 0 {
-		return oneLine(t.Rule)
-	}
-	return fmt.Sprintf("%s (line %d)", oneLine(t.Rule), t.Line)
-}
-
-// bindings says on what the vote depends beside what the text says. Only GitHub shows that.
-func (t classification) bindings() string {
-	if t.Outcome != quorum.Approved && t.Outcome != quorum.Findings {
-		return ""
-	}
-	var b strings.Builder
-	if t.Commit != "" {
-		fmt.Fprintf(&b, "  only: for the commit that it names, %s\n", oneLine(t.Commit))
-	}
-	if t.Settled {
-		b.WriteString("  only: if none of its reviewer's threads is open\n")
-	}
-	b.WriteString("  unknown: who wrote it, when, and in which run; coordinator explain tells that of a pull request\n")
-	return b.String()
-}
-
-// rowToAdd is the row by which the text would be understood, for a policy and for a vendor's file.
-func (t classification) rowToAdd() string {
-	who := t.reviewer.Name
-	if who == "" || who == anyReviewer {
-		who = "the reviewer"
-	}
-	heading := fmt.Sprintf("  row to add, from line %d, beside the reviewer's other keys in the policy:\n\n", t.RowLine)
-	if t.Verdict != "" {
-		return heading + "    # Name every word that this field may have: under approve ONLY what says that all is well,\n" +
-			"    # under object what objects, under none what says that nothing was reviewed.\n    " + oneLine(t.Verdict) + "\n"
-	}
-	var warning []string
-	switch t.row.List {
-	case "approves":
-		warning = []string{
-			"ONLY if this line is what " + oneLine(who) + " says when all is well, and stands in no other answer of it.",
-			"If it objects by it, put it under objects; if it says why there is no review, under notices, with outcome and reason.",
-		}
-	case "notices":
-		warning = []string{
-			"ONLY if this line says why there is no review. outcome: overloaded and unknown are asked for once more, limited once it ends,",
-			"failed and declined never; docs/policy.md has the reasons of each.",
-		}
-	case "counts":
-		warning = []string{"ONLY if the number counts everything that is wrong: zero approves, more objects. Else write {n} for it, under other."}
-	default:
-		warning = []string{
-			"ONLY if this line is what " + oneLine(who) + " says when it objects.",
-			"If it says why there is no review, put it under notices, with outcome and reason.",
-		}
-	}
-	var b strings.Builder
-	b.WriteString(heading)
-	for _, line := range warning {
-		fmt.Fprintf(&b, "    # %s\n", line)
-	}
-	row := quoteJSON(t.row.Shape)
-	if t.row.List == "notices" {
-		row = "{line: " + row + ", outcome: unknown, reason: unknown}"
-	}
-	fmt.Fprintf(&b, "    shapes:\n      %s:\n        - %s\n", t.row.List, row)
-	fmt.Fprintf(&b, "\n  or in the shapes of a vendor's file: %s\n", quoteJSON(t.row.Shapes))
-	return b.String()
 }
 
 // quoteJSON returns v as JSON on one line, which is YAML, too.

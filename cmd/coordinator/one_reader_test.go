@@ -85,7 +85,7 @@ type classifiedJSON struct {
 func compareReaders(t *testing.T, r quorum.Reviewer, name string, m review.Material, compared map[string]int) classifiedJSON {
 	t.Helper()
 	var got classifiedJSON
-	printed, err := json.Marshal(classifyText(r, m))
+	printed, err := json.Marshal(readAsCheck(r, m))
 	if err = cmp.Or(err, json.Unmarshal(printed, &got)); err != nil {
 		t.Fatal(err)
 	}
