@@ -111,6 +111,22 @@ func (cmd configCheckCmd) readPolicy(ctx context.Context, c *command) (path stri
 	return "", nil, usageError(fmt.Errorf("there is no %s", strings.Join(candidates, " or ")), hint)
 }
 
+// colorProblems colours the carets, the hints and the warnings of problems, if colours are wanted.
+func colorProblems(color bool, problems string) string {
+	lines := strings.Split(problems, "\n")
+	for i, line := range lines {
+		switch rest, isWarning := strings.CutPrefix(line, "warning: "); {
+		case isWarning:
+			lines[i] = paintIf(color, warningStyle, "warning:") + " " + rest
+		case strings.HasPrefix(line, "      | "):
+			lines[i] = line[:8] + paintIf(color, caretStyle, line[8:])
+		case strings.HasPrefix(line, "  hint: "):
+			lines[i] = paintIf(color, hintStyle, line)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
 // readOrganisation reads the organisation's policy from a file on this machine; nil where none is named.
 func readOrganisation(path string) (*config.Organisation, error) {
 	if path == "" {

@@ -27,6 +27,10 @@ import (
 	"github.com/review-coordinator/coordinator/internal/store"
 )
 
+// mainDeadline is how long the program may take in a test. A demo that stands still ends long before, and says what it
+// waits for.
+const mainDeadline = time.Minute
+
 // drawnDemo tells the demo's story in a terminal and returns the checks that it drew, one after another, and the screen
 // as it is in the end.
 func drawnDemo(t *testing.T, columns uint16) (boxes []string, screen string) {

@@ -75,6 +75,11 @@ func (cmd doctorCmd) Run(ctx context.Context, c *command) error {
 	return hintedError(fmt.Errorf("the check of %s/%s cannot be trusted yet: %s", owner, name, countGrades(all)), hint)
 }
 
+// readingPrinter returns what tells a person which part of a repository is being read: that takes a minute.
+func readingPrinter(w io.Writer, owner, name string) func(step string) {
+	return func(step string) { fmt.Fprintf(w, "reading %s of %s/%s\n", step, owner, name) }
+}
+
 // identityOf is the App as which GitHub was asked, with what it lacks; nothing of a token.
 func identityOf(api *client.Client, in client.Installation) doctor.AppIdentity {
 	if api.AppID() == 0 {

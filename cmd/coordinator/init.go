@@ -72,11 +72,11 @@ func (cmd configInitCmd) Run(ctx context.Context, c *command) error {
 	for _, f := range draft.Fill {
 		fmt.Fprintf(c.Stderr, "%s:%d: fill in: %s\n", file, f.Line, f.What)
 	}
-	if wrong != nil {
+	if wrong == nil {
+		fmt.Fprintf(c.Stderr, "found %s; %s needed\n", countNoun(policy.Voters(), "voter"), countNoun(policy.Need, "approval"))
+	} else {
 		fmt.Fprintf(c.Stderr, "the file is no valid policy yet: %s\n", oneLine(wrong.Problems[0].Message))
-		return nil
 	}
-	fmt.Fprintf(c.Stderr, "found %s; %s needed\n", countNoun(policy.Voters(), "voter"), countNoun(policy.Need, "approval"))
 	return nil
 }
 

@@ -6,7 +6,6 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"net/url"
 	"path"
 	"strconv"
@@ -166,11 +165,6 @@ func (c *command) splitRepo(repo string) (owner, name string, err error) {
 		return "", "", usageError(fmt.Errorf("%q is no repository", clipArgument(repo)), "write it as OWNER/NAME: --repo octo/shop")
 	}
 	return owner, name, nil
-}
-
-// readingPrinter returns what tells a person which part of a repository is being read: that takes a minute.
-func readingPrinter(w io.Writer, owner, name string) func(step string) {
-	return func(step string) { fmt.Fprintf(w, "reading %s of %s/%s\n", step, owner, name) }
 }
 
 // pathInRepository returns the path of a policy on the default branch, as --config names it. A file of this machine,

@@ -6,7 +6,6 @@ package main
 import (
 	"io"
 	"os"
-	"strings"
 
 	"github.com/charmbracelet/x/term"
 
@@ -83,20 +82,4 @@ func (c *command) pageStyles() report.Styles {
 		Faint:  func(s string) string { return paintIf(true, hintStyle, s) },
 		Vote:   func(word, s string) string { return paintIf(true, verdictStyle(word), s) },
 	}
-}
-
-// colorProblems colours the carets, the hints and the warnings of problems, if colours are wanted.
-func colorProblems(color bool, problems string) string {
-	lines := strings.Split(problems, "\n")
-	for i, line := range lines {
-		switch rest, isWarning := strings.CutPrefix(line, "warning: "); {
-		case isWarning:
-			lines[i] = paintIf(color, warningStyle, "warning:") + " " + rest
-		case strings.HasPrefix(line, "      | "):
-			lines[i] = line[:8] + paintIf(color, caretStyle, line[8:])
-		case strings.HasPrefix(line, "  hint: "):
-			lines[i] = paintIf(color, hintStyle, line)
-		}
-	}
-	return strings.Join(lines, "\n")
 }
