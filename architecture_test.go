@@ -236,7 +236,7 @@ func TestTheProgramIsLight(t *testing.T) {
 		found = true
 		for _, heavy := range []string{
 			"testing", "net/http/httptest", "github.com/getkin/kin-openapi", "pgregory.net/rapid",
-			"github.com/google/go-cmp", "github.com/rogpeppe/go-internal", "go.uber.org/goleak",
+			"github.com/google/go-cmp", "github.com/rogpeppe/go-internal/testscript", "go.uber.org/goleak",
 		} {
 			for _, dep := range p.Deps {
 				if dep == heavy || strings.HasPrefix(dep, heavy+"/") {

@@ -8,12 +8,13 @@ package main
 import (
 	"cmp"
 	"context"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
+	"text/template"
 
 	"github.com/review-coordinator/coordinator/internal/config"
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -22,38 +23,19 @@ import (
 )
 
 type classifyCmd struct {
-	Preset     string   `placeholder:"NAME"   help:"Read it as this reviewer's, e.g. copilot."`
-	Policy     string   `placeholder:"FILE"   help:"Read it as a reviewer's of this policy file: by its heading, verdict and shapes, too."`
-	Reviewer   string   `placeholder:"NAME"   help:"With --policy: which reviewer. Needed if the file has several."`
-	Verdict    string   `placeholder:"FORMAT" help:"Where its verdict stands: auto, ready-to-merge, review-state, findings, json or conclusion. Default: auto, or the preset's."`
-	Field      string   `placeholder:"LABEL"  help:"Instead of --verdict: the label of a field that has the words below."`
-	Approve    []string `placeholder:"WORD"   help:"A word that approves, or a whole line. May be repeated." sep:"none"`
-	Object     []string `placeholder:"WORD"   help:"With --approve: a word that objects." sep:"none"`
-	None       []string `placeholder:"WORD"   help:"With --approve: a word that says that there was no review." sep:"none"`
-	Kind       string   `placeholder:"KIND"   help:"What it is on GitHub: comment, review, check, status or log. Default: comment."`
-	State      string   `placeholder:"STATE"  help:"Of a review (APPROVED, CHANGES_REQUESTED, COMMENTED), a status (success, failure) or a check run (in_progress, completed)."`
-	Comments   int      `placeholder:"N"      help:"How many inline comments the review has."`
-	Conclusion string   `placeholder:"C"      help:"Of the check run, or of the run whose log it is."`
-	JSON       bool     `                     help:"Print JSON."                                                                                                                 name:"json"`
+	Preset     string `placeholder:"NAME"   help:"Read it as this reviewer's, e.g. copilot."`
+	Policy     string `placeholder:"FILE"   help:"Read it as a reviewer's of this policy file: by its heading, verdict and shapes, too."`
+	Reviewer   string `placeholder:"NAME"   help:"With --policy: which reviewer. Needed if the file has several."`
+	Verdict    string `placeholder:"FORMAT" help:"Where its verdict stands: auto, ready-to-merge, review-state, findings, json or conclusion. Default: auto, or the preset's."`
+	Kind       string `placeholder:"KIND"   help:"What it is on GitHub: comment, review, check, status or log. Default: comment."`
+	State      string `placeholder:"STATE"  help:"Of a review (APPROVED, CHANGES_REQUESTED, COMMENTED), a status (success, failure) or a check run (in_progress, completed)."`
+	Comments   int    `placeholder:"N"      help:"How many inline comments the review has."`
+	Conclusion string `placeholder:"C"      help:"Of the check run, or of the run whose log it is."`
+	JSON       bool   `                     help:"Print JSON."                                                                                                                 name:"json"`
 }
 
 // anyReviewer is the name of a reviewer that no flag names.
 const anyReviewer = "reviewer"
-
-// Help is shown by coordinator classify --help.
-func (classifyCmd) Help() string {
-	return `Reads a reviewer's text from standard input, exactly as the check does, and prints its outcome, the reason, what was
-recognised, by which shape of which file, and in which line. A text is an approval only if it has one clear verdict in
-plain view. For a text that nobody understands it prints the row to add to the policy. Of a check run it reads the
-title, the summary and the text, with blank lines between them.
-
-Examples:
-
-  gh pr view 12 --json comments --jq '.comments[-1].body' | coordinator classify
-  coordinator classify --preset copilot --kind review --state COMMENTED --comments 0 <review.md
-  coordinator classify --policy .github/review-coordinator.yml --reviewer sage <answer.md
-  gh run view 4711 --log-failed | coordinator classify --kind log --json`
-}
 
 // A classification is the outcome as --json prints it.
 type classification struct {
@@ -70,23 +52,25 @@ type classification struct {
 	Row      *quorum.Shapes   `json:"row,omitempty"`         // to add to a policy, for a text that nobody understood
 	Verdict  string           `json:"verdict_row,omitempty"` // or the line for a policy, for a text with one lone field
 	RowLine  int              `json:"row_line,omitempty"`
+
+	// For the text alone.
+	Sentence, Advice, Hint string `json:"-"`
+	IsVote                 bool   `json:"-"`
+	Who                    string `json:"-"` // the reviewer in words
+	List, Shape            string `json:"-"` // of the row
 }
 
-// A classifiedText is a text with what was read of it.
-type classifiedText struct {
-	review.Reading
-	reviewer quorum.Reviewer
-	kind     review.Kind
-	commit   string // that it names
-	row      *review.Suggestion
-	verdict  string // the policy's line that reads its lone field
-	rowLine  int
-}
+//go:embed classify_text.txt
+var classifyTextSource string
 
-// needsSettledThreads reports whether the text approves only if none of its reviewer's threads is open.
-func (t classifiedText) needsSettledThreads() bool {
-	return t.Outcome == quorum.Approved && (t.NoOpen || t.reviewer.OnlyNew)
-}
+// classifyText says in words how a text was read.
+var classifyText = template.Must(template.New("classify").Funcs(template.FuncMap{
+	"oneLine": oneLine, "json": quoteJSON, "findings": func(all []quorum.Finding) string {
+		var b strings.Builder
+		writeFindings(&b, all)
+		return b.String()
+	},
+}).Parse(classifyTextSource))
 
 // Run classifies standard input.
 func (cmd classifyCmd) Run(ctx context.Context, c *command) error {
@@ -114,32 +98,40 @@ func (cmd classifyCmd) Run(ctx context.Context, c *command) error {
 	}
 	m := review.Material{Kind: kind, Body: string(body), State: state, Threads: cmd.Comments, Conclusion: cmd.Conclusion}
 	if cmd.JSON {
-		c.wroteJSON = true
-		return writeClassification(c.JSON, reviewer, m)
+		return c.writeJSON(readAsCheck(reviewer, m))
 	}
-	return cmd.writeText(c.Stdout, classifyText(reviewer, m))
+	got := readAsCheck(reviewer, m)
+	got.Hint = cmd.otherKindHint(reviewer, got.Outcome)
+	return classifyText.Execute(c.Stdout, got)
 }
 
-// writeClassification reads a text as the check does, and writes the outcome as JSON.
-func writeClassification(w io.Writer, r quorum.Reviewer, m review.Material) error {
-	return classifyText(r, m).writeJSON(w)
-}
-
-// classifyText reads a text as the check does.
-func classifyText(r quorum.Reviewer, m review.Material) classifiedText {
+// readAsCheck reads a text as the check does.
+func readAsCheck(r quorum.Reviewer, m review.Material) classification {
 	reader := review.NewReader(r)
-	got := classifiedText{Reading: reader.Read(m), reviewer: r, kind: m.Kind}
+	read := reader.Read(m)
+	got := classification{
+		Outcome: read.Outcome, Reason: read.Reason, Detail: read.Detail, Rule: read.Rule, Line: read.Line, Reset: resetsAt(read),
+		Below: read.Below, Settled: read.Outcome == quorum.Approved && (read.NoOpen || r.OnlyNew),
+		Findings: append([]quorum.Finding{}, read.Findings...), Sentence: report.Sentence(read.Reason), Advice: report.Advice(read.Reason),
+		IsVote: read.Outcome == quorum.Approved || read.Outcome == quorum.Findings, Who: oneLine(r.Name),
+	}
+	if got.Outcome == quorum.Unrelated { // its reason is a failure's, which says nothing about a text that is no review
+		got.Sentence, got.Advice = "it is neither a review nor a failure", ""
+	}
+	if r.Name == "" || r.Name == anyReviewer {
+		got.Who = "the reviewer"
+	}
 	if m.Kind == review.Comment || m.Kind == review.Review {
-		got.commit = review.ReadLines(m.Body).NamedCommit(r)
+		got.Commit = review.ReadLines(m.Body).NamedCommit(r)
 	}
 	isTold := r.Verdict.Kind == quorum.JSON || r.Verdict.Kind == quorum.Words // a word is missing there, and no row
 	if got.Outcome != quorum.Malformed || isTold || got.Reason == quorum.ReasonUncovered {
 		return got
 	}
 	if f, line, found := reader.SuggestField(m.Body); found && (r.Preset == "" || review.NeedsWorkflow(r.Preset)) {
-		got.verdict, got.rowLine = review.VerdictRow(f), line
+		got.Verdict, got.RowLine = review.VerdictRow(f), line
 	} else if row, found := reader.Suggest(m.Body); found && got.Reason == quorum.ReasonMalformed && review.ReadsShapes(r.Verdict.Kind) {
-		got.row, got.rowLine = &row, row.Line
+		got.List, got.Shape, got.Row, got.RowLine = row.List, row.Shape, &row.Shapes, row.Line
 	}
 	return got
 }
@@ -151,9 +143,9 @@ func (cmd classifyCmd) chooseReviewer(c *command) (quorum.Reviewer, error) {
 		return quorum.Reviewer{}, usageError(errors.New("--reviewer is given without --policy"), "name the policy file in which it stands")
 	case cmd.Policy == "":
 		return cmd.reviewerFromFlags()
-	case cmd.Preset+cmd.Verdict != "" || cmd.hasWords():
+	case cmd.Preset+cmd.Verdict != "":
 		return quorum.Reviewer{}, usageError(errors.New("--policy says how the text is read, and so does another flag"),
-			"leave out --preset, --verdict, --field, --approve, --object and --none, or --policy")
+			"leave out --preset and --verdict, or --policy")
 	}
 	src, err := readPolicyFile(cmd.Policy)
 	if err != nil {
@@ -185,11 +177,6 @@ func (cmd classifyCmd) chooseReviewer(c *command) (quorum.Reviewer, error) {
 	return quorum.Reviewer{}, usageError(fmt.Errorf("%s has no reviewer %q", cmd.Policy, cmd.Reviewer), hint)
 }
 
-// hasWords reports whether a flag names the reviewer's own words.
-func (cmd classifyCmd) hasWords() bool {
-	return cmd.Field != "" || len(cmd.Approve)+len(cmd.Object)+len(cmd.None) > 0
-}
-
 // reviewerFromFlags builds the reviewer that the flags describe.
 func (cmd classifyCmd) reviewerFromFlags() (r quorum.Reviewer, err error) {
 	r = quorum.Reviewer{Name: anyReviewer, Verdict: quorum.Format{Kind: quorum.Auto}, FailureMeans: quorum.MeansUnavailable}
@@ -199,21 +186,7 @@ func (cmd classifyCmd) reviewerFromFlags() (r quorum.Reviewer, err error) {
 			return r, usageError(fmt.Errorf("unknown preset %q", cmd.Preset), "presets: "+strings.Join(review.Presets(), ", "))
 		}
 	}
-	switch {
-	case cmd.Verdict != "" && cmd.hasWords():
-		return r, usageError(errors.New("--verdict and --approve are both given"), "keep one of them: they say where the verdict stands")
-	case len(cmd.Approve) == 0 && cmd.hasWords():
-		return r, usageError(errors.New("words are given without --approve"), "add --approve WORD: without one no text approves")
-	case cmd.hasWords():
-		r.Verdict = quorum.Format{Kind: quorum.Words, Field: cmd.Field, Approve: cmd.Approve}
-		r.Verdict.Object, r.Verdict.None = cmd.Object, cmd.None
-		for _, word := range slices.Concat(cmd.Approve, cmd.Object, cmd.None) {
-			if err := review.CheckWord(r.Verdict, word); err != nil {
-				return r, usageError(fmt.Errorf("%q %w", word, err), "write it as the reviewer does: no expressions")
-			}
-		}
-		return r, nil
-	case cmd.Verdict == "":
+	if cmd.Verdict == "" {
 		return r, nil
 	}
 	if r.Verdict = (quorum.Format{Kind: review.FormatOf(cmd.Verdict)}); r.Verdict.Kind == 0 {
@@ -223,158 +196,26 @@ func (cmd classifyCmd) reviewerFromFlags() (r quorum.Reviewer, err error) {
 	return r, nil
 }
 
-// reviewStates, statusStates and checkStates are the states as GitHub writes them.
-var (
-	reviewStates = []string{"APPROVED", "CHANGES_REQUESTED", "COMMENTED", "DISMISSED", "PENDING"}
-	statusStates = []string{"success", "failure", "error", "pending"}
-	checkStates  = []string{"queued", "in_progress", "completed"}
-)
+// knownStates are the states of a kind of text, as GitHub writes them; comments and logs have none.
+var knownStates = map[review.Kind][]string{
+	review.Review: {"APPROVED", "CHANGES_REQUESTED", "COMMENTED", "DISMISSED", "PENDING"},
+	review.Status: {"success", "failure", "error", "pending"},
+	review.Check:  {"queued", "in_progress", "completed"},
+}
 
-// parseState returns --state as GitHub writes it; comments and logs have none.
+// parseState returns --state as GitHub writes it.
 func (cmd classifyCmd) parseState(kind review.Kind) (string, error) {
-	known, as := []string(nil), ""
-	switch kind {
-	case review.Review:
-		known, as = reviewStates, strings.ToUpper(cmd.State)
-	case review.Status:
-		known, as = statusStates, strings.ToLower(cmd.State)
-	case review.Check:
-		known, as = checkStates, strings.ToLower(cmd.State)
-	case review.Comment, review.Log:
-	}
+	known := knownStates[kind]
+	i := slices.IndexFunc(known, func(state string) bool { return strings.EqualFold(state, cmd.State) })
 	switch {
 	case cmd.State == "":
 		return "", nil
 	case known == nil:
 		return "", usageError(fmt.Errorf("--state is given, and a %s has none", kind), "add --kind review, or --kind status")
-	case !slices.Contains(known, as):
+	case i < 0:
 		return "", usageError(fmt.Errorf("%q is no state of a %s", cmd.State, kind), "states: "+strings.Join(known, ", "))
 	}
-	return as, nil
-}
-
-func (t classifiedText) writeJSON(w io.Writer) error {
-	out := classification{
-		Outcome:  t.Outcome,
-		Reason:   t.Reason,
-		Detail:   t.Detail,
-		Rule:     t.Rule,
-		Line:     t.Line,
-		Commit:   t.commit,
-		Reset:    resetsAt(t.Reading),
-		Below:    t.Below,
-		Settled:  t.needsSettledThreads(),
-		Findings: t.Findings,
-	}
-	if out.Findings == nil {
-		out.Findings = []quorum.Finding{}
-	}
-	if out.Verdict, out.RowLine = t.verdict, t.rowLine; t.row != nil {
-		out.Row = &t.row.Shapes
-	}
-	return encodeJSON(w, out)
-}
-
-func (cmd classifyCmd) writeText(w io.Writer, got classifiedText) error {
-	var b strings.Builder
-	sentence, advice := report.Sentence(got.Reason), report.Advice(got.Reason)
-	if got.Outcome == quorum.Unrelated { // its reason is a failure's, which says nothing about a text that is no review
-		sentence, advice = "it is neither a review nor a failure", ""
-	}
-	fmt.Fprintf(&b, "%s (%s): %s\n", got.Outcome, got.Reason, sentence)
-	if got.Detail != "" {
-		fmt.Fprintf(&b, "  read: %s\n", oneLine(got.Detail))
-	}
-	if by := got.decidedBy(); by != "" {
-		fmt.Fprintf(&b, "  by: %s\n", by)
-	}
-	if at := resetsAt(got.Reading); at != "" {
-		fmt.Fprintf(&b, "  resets: %s\n", at)
-	}
-	writeFindings(&b, got.Findings)
-	b.WriteString(got.bindings())
-	if advice != "" {
-		fmt.Fprintf(&b, "  advice: %s\n", advice)
-	}
-	if hint := cmd.otherKindHint(got.reviewer, got.Reading); hint != "" {
-		fmt.Fprintf(&b, "  hint: %s\n", hint)
-	}
-	if got.row != nil || got.verdict != "" {
-		b.WriteString(got.rowToAdd())
-	}
-	if _, err := io.WriteString(w, b.String()); err != nil {
-		return fmt.Errorf("write result: %w", err)
-	}
-	return nil
-}
-
-// decidedBy says which shape of which file, or which field, decided, and where it stands in the text; "" if none did.
-func (t classifiedText) decidedBy() string {
-	if t.Rule == "" || t.Line == 0 {
-		return oneLine(t.Rule)
-	}
-	return fmt.Sprintf("%s (line %d)", oneLine(t.Rule), t.Line)
-}
-
-// bindings says on what the vote depends beside what the text says. Only GitHub shows that.
-func (t classifiedText) bindings() string {
-	if t.Outcome != quorum.Approved && t.Outcome != quorum.Findings {
-		return ""
-	}
-	var b strings.Builder
-	if t.commit != "" {
-		fmt.Fprintf(&b, "  only: for the commit that it names, %s\n", oneLine(t.commit))
-	}
-	if t.needsSettledThreads() {
-		b.WriteString("  only: if none of its reviewer's threads is open\n")
-	}
-	b.WriteString("  unknown: who wrote it, when, and in which run; coordinator explain tells that of a pull request\n")
-	return b.String()
-}
-
-// rowToAdd is the row by which the text would be understood, for a policy and for a vendor's file.
-func (t classifiedText) rowToAdd() string {
-	who := t.reviewer.Name
-	if who == "" || who == anyReviewer {
-		who = "the reviewer"
-	}
-	heading := fmt.Sprintf("  row to add, from line %d, beside the reviewer's other keys in the policy:\n\n", t.rowLine)
-	if t.verdict != "" {
-		return heading + "    # Name every word that this field may have: under approve ONLY what says that all is well,\n" +
-			"    # under object what objects, under none what says that nothing was reviewed.\n    " + oneLine(t.verdict) + "\n"
-	}
-	var warning []string
-	switch t.row.List {
-	case "approves":
-		warning = []string{
-			"ONLY if this line is what " + oneLine(who) + " says when all is well, and stands in no other answer of it.",
-			"If it objects by it, put it under objects; if it says why there is no review, under notices, with outcome and reason.",
-		}
-	case "notices":
-		warning = []string{
-			"ONLY if this line says why there is no review. outcome: overloaded and unknown are asked for once more, limited once it ends,",
-			"failed and declined never; docs/policy.md has the reasons of each.",
-		}
-	case "counts":
-		warning = []string{"ONLY if the number counts everything that is wrong: zero approves, more objects. Else write {n} for it, under other."}
-	default:
-		warning = []string{
-			"ONLY if this line is what " + oneLine(who) + " says when it objects.",
-			"If it says why there is no review, put it under notices, with outcome and reason.",
-		}
-	}
-	var b strings.Builder
-	b.WriteString(heading)
-	for _, line := range warning {
-		fmt.Fprintf(&b, "    # %s\n", line)
-	}
-	row := quoteJSON(t.row.Shape)
-	if t.row.List == "notices" {
-		row = "{line: " + row + ", outcome: unknown, reason: unknown}"
-	}
-	fmt.Fprintf(&b, "    shapes:\n      %s:\n        - %s\n", t.row.List, row)
-	fmt.Fprintf(&b, "\n  or in the shapes of a vendor's file: %s\n", quoteJSON(t.row.Shapes))
-	return b.String()
+	return known[i], nil
 }
 
 // quoteJSON returns v as JSON on one line, which is YAML, too.
@@ -389,8 +230,8 @@ func quoteJSON(v any) string {
 }
 
 // otherKindHint suggests another --kind where the text may have been read as the wrong one, and returns "" otherwise.
-func (cmd classifyCmd) otherKindHint(r quorum.Reviewer, got review.Reading) string {
-	decided := got.Outcome == quorum.Approved || got.Outcome == quorum.Findings
+func (cmd classifyCmd) otherKindHint(r quorum.Reviewer, outcome quorum.Outcome) string {
+	decided := outcome == quorum.Approved || outcome == quorum.Findings
 	switch {
 	case cmd.Kind != "" || r.Preset == "":
 		return ""

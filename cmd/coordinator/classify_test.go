@@ -35,12 +35,6 @@ func TestClassify(t *testing.T) {
 		{"a format", `{"verdict": "approve"}`, "approved (approved): it approves\n", []string{"--kind", "comment", "--verdict", "json"}},
 		{"a state in small letters", "", "findings (findings): it objects\n", []string{"--kind", "review", "--state", "changes_requested"}},
 		{
-			"a field", "**Verdict:** SHIP — I ran the tests.\n\nThis must be fixed one day.",
-			"approved (approved): it approves\n  read: **Verdict:** SHIP — I ran the tests.\n" +
-				"  by: policy field verdict: SHIP (line 1)\n",
-			[]string{"--field", "verdict", "--approve", "SHIP", "--approve", "Fine, ship", "--object", "HOLD", "--none", "N/A"},
-		},
-		{
 			"a lone field that is not known", "## Review\n\n**Task quality:** Exemplary\n\nThe tests cover it.",
 			"malformed (malformed): no clear verdict in its answer\n  read: **Task quality:** Exemplary\n" +
 				"  by: field: task quality (line 3)\n" +
@@ -50,11 +44,6 @@ func TestClassify(t *testing.T) {
 				"    # under object what objects, under none what says that nothing was reviewed.\n" +
 				"    verdict: {field: \"Task quality\", approve: [\"FILL IN\"], object: [\"FILL IN\"], none: [\"FILL IN\"]}\n",
 			nil,
-		},
-		{
-			"a line", "Verdict: ship it",
-			"approved (approved): it approves\n  read: Verdict: ship it\n",
-			[]string{"--approve", "verdict: ship it", "--object", "verdict: hold"},
 		},
 		{"advice", "I like it.", "malformed (malformed): no clear verdict in its answer\n  read: I like it.\n  advice: Check the reviewer's prompt", nil},
 		{

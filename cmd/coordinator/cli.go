@@ -4,7 +4,11 @@ package main
 // in cli_full.go; its Run method may take the context and the command. The tags are kong's, which parses the full program
 // (cli_full.go). The action's is parsed by package flag (cli_action.go): with kong it weighs 2.3 MB more.
 
-import "slices"
+import (
+	_ "embed"
+	"slices"
+	"strings"
+)
 
 type cli struct {
 	Verbose   bool        `short:"v"                                                               help:"Log what is read, decided and written: --log-level debug."`
@@ -23,15 +27,20 @@ type cli struct {
 	Version versionCmd `cmd:"" group:"setUp" help:"Print the version."`
 }
 
-const description = `One trustworthy check on a pull request that several AI reviewers (and people) review.
+//go:embed help.txt
+var helpTexts string
 
-` + firstSteps + `
+// detailOf returns the text of help.txt that the help of a command shows; "" if it has none.
+func detailOf(command string) string {
+	_, text, _ := strings.Cut(helpTexts, "=== "+command+"\n")
+	text, _, _ = strings.Cut(text, "\n\n=== ")
+	return strings.TrimSpace(text)
+}
 
-A pull request is written as 7 (in a clone), octo/shop#7, or its address. --policy names a policy file on this machine,
---config a path on the default branch.
-
-Exit codes: 0 evaluated and posted, whatever the verdict; 1 could not; 2 usage or local configuration;
-3 --fail-on named the verdict; 4 GitHub did not answer for a minute; 130 interrupted; 143 terminated.`
+// describeProgram returns what the help of the program begins with, and the first steps of this build.
+func describeProgram(steps string) string {
+	return strings.Replace(detailOf("coordinator"), "{FIRST STEPS}", detailOf(steps), 1)
+}
 
 // commandGroups are the headings of the list of commands, by the keys of the grammar.
 var commandGroups = []struct{ key, title string }{
@@ -42,16 +51,6 @@ var commandGroups = []struct{ key, title string }{
 
 type helpCmd struct {
 	Command []string `arg:"" optional:"" help:"The command. Default: all of them."`
-}
-
-// Help is shown by coordinator help --help.
-func (helpCmd) Help() string {
-	return `The same as COMMAND --help.
-
-Examples:
-
-  coordinator help
-  coordinator help config check`
 }
 
 // Run is not reached: help COMMAND is read as COMMAND --help.

@@ -20,12 +20,6 @@ import (
 	"github.com/review-coordinator/coordinator/internal/config"
 )
 
-// What the help shows first.
-const firstSteps = `Let a job post the check:
-
-  coordinator run octo/shop#7 --dry-run             what would the check say?
-  coordinator explain octo/shop#7                   why does it say so?`
-
 // FullProgramCommands are none of the action's.
 type FullProgramCommands struct{}
 
@@ -37,7 +31,7 @@ var absentCommands = []string{"classify", "init", "config", "doctor", "simulate"
 // parseArgs returns the command that the arguments name, or an exit code if there is nothing to run.
 func (c *command) parseArgs(ctx context.Context, args []string) (run func() error, code int) {
 	var grammar cli
-	p := &parsing{about: description, flags: flag.NewFlagSet("", flag.ContinueOnError)}
+	p := &parsing{about: describeProgram("first steps of the action"), flags: flag.NewFlagSet("", flag.ContinueOnError)}
 	p.flags.SetOutput(io.Discard)
 	p.addSwitch("help", &p.help)
 	p.addSwitch("h", &p.help)
@@ -126,10 +120,7 @@ func (f grammarField) shownName() string {
 
 // enterCommand goes on with a command. The flags of those above it stay.
 func (p *parsing) enterCommand(command reflect.Value) {
-	p.command, p.below, p.arguments, p.detail = command, nil, 0, ""
-	if helped, ok := command.Interface().(interface{ Help() string }); ok {
-		p.detail = helped.Help()
-	}
+	p.command, p.below, p.arguments, p.detail = command, nil, 0, detailOf(p.name)
 	p.fields = slices.DeleteFunc(p.fields, func(f grammarField) bool { return !f.isFlag() })
 	for _, field := range reflect.VisibleFields(command.Type()) {
 		f := grammarField{field, command.FieldByIndex(field.Index)}

@@ -14,38 +14,11 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/review-coordinator/coordinator/internal/config"
+	"github.com/review-coordinator/coordinator/internal/story"
 )
 
 // The commands that only the full program has. The action starts a program for every event and needs none of them: it
 // is built with -tags action, which leaves out the daemon and the fake GitHub with all that they import.
-
-// What the help shows first.
-const firstSteps = `Write a policy, check it, and let a job post the check:
-
-  coordinator init                                  a policy and workflows for the reviewers of a repository
-  coordinator config check                          is it right, and what does it mean?
-  coordinator doctor octo/shop                      can its check be trusted, and can it arrive?
-  coordinator run octo/shop#7 --dry-run             what would the check say?
-  coordinator explain octo/shop#7                   why does it say so?
-  coordinator demo                                  watch one grow, without an account`
-
-type configSchemaCmd struct{}
-
-// Help is shown by coordinator config schema --help.
-func (configSchemaCmd) Help() string {
-	return `Editors with a YAML language server complete and check a policy that begins with
-
-  # yaml-language-server: $schema=PATH
-
-where PATH is the file that you write this to.`
-}
-
-// Run prints the schema.
-func (configSchemaCmd) Run(c *command) error {
-	_, err := c.Stdout.Write(config.Schema())
-	return err
-}
 
 // FullProgramCommands are the commands that the action has no use for.
 type FullProgramCommands struct {
@@ -77,7 +50,7 @@ func (c *command) parseArgs(ctx context.Context, args []string) (run func() erro
 	told := false // --help has been printed; kong goes on after it
 	parser, err := kong.New(&grammar,
 		kong.Name("coordinator"),
-		kong.Description(description),
+		kong.Description(describeProgram("first steps")),
 		kong.Vars{"version": versionLine()},
 		kong.ExplicitGroups(groups),
 		kong.Writers(c.Stdout, c.Stderr),
@@ -92,6 +65,7 @@ func (c *command) parseArgs(ctx context.Context, args []string) (run func() erro
 	if err != nil {
 		panic("coordinator: the command line is broken: " + err.Error()) // unreachable unless a struct tag is wrong
 	}
+	addDetails(parser.Model.Node)
 	if len(args) == 0 {
 		args = []string{"--help"}
 		parser.Stdout, code = c.Stderr, 2
@@ -111,6 +85,20 @@ func (c *command) parseArgs(ctx context.Context, args []string) (run func() erro
 		return nil, c.reportError(ctx, err)
 	}
 	return func() error { return parsed.Run() }, 0
+}
+
+// addDetails adds the texts of help.txt to the commands below a node.
+func addDetails(node *kong.Node) {
+	for _, n := range node.Children {
+		command := n.Path()
+		if node.DefaultCmd == n {
+			command = node.Path()
+		}
+		n.Detail = strings.NewReplacer(
+			"{SENTENCES}", strings.Join(story.SentenceForms(), "\n  "), "{MANIFEST}", describeManifest(),
+		).Replace(detailOf(command))
+		addDetails(n)
+	}
 }
 
 // A valueMapper reads the values of flags and arguments as the action's program does, with its errors.

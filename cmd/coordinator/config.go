@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -27,20 +26,6 @@ type configCheckCmd struct {
 	JSON bool   `help:"Print JSON." name:"json"`
 
 	Organization string `help:"A copy of the organisation's policy on this machine: says what holds of both, and from where." placeholder:"FILE"`
-}
-
-// Help is shown by coordinator config check --help.
-func (configCheckCmd) Help() string {
-	return `Every mistake is shown with its line, a caret and a hint; the exit code is then 2. Otherwise it says who votes, how many
-approvals are needed, what each lane asks and how long is waited, and warns of what is likely to be regretted. In a
-repository's folder it also says what no guard covers: files that a reviewer's workflow names, guarded names that are links.
-
-Examples:
-
-  coordinator config check
-  coordinator config check policy.yml
-  coordinator config check --organization ../.github/review-coordinator.yml
-  git show origin/main:.github/review-coordinator.yml | coordinator config check -`
 }
 
 // Run checks the file.
@@ -71,15 +56,15 @@ func (cmd configCheckCmd) Run(ctx context.Context, c *command) error {
 		return err
 	}
 	warnings := append(config.MergeWarnings(path, src, org), treeWarnings(path, src)...)
+	checked := policyAsJSON(path, policy, warnings)
 	if cmd.JSON {
-		return c.writeJSON(policyAsJSON(path, policy, warnings))
+		return c.writeJSON(checked)
 	}
 	for _, w := range warnings {
 		fmt.Fprintln(c.Stdout, colorProblems(c.Color, "warning: "+w.String()))
 	}
-	valid := paintIf(c.Color, goodStyle(), "is valid")
-	_, err = io.WriteString(c.Stdout, strings.Replace(describePolicy(path, policy), path+" is valid", path+" "+valid, 1))
-	return err
+	checked.IsValid = paintIf(c.Color, goodStyle, "is valid")
+	return policyText.Execute(c.Stdout, checked)
 }
 
 // treeWarnings warns of what the policy guards nothing of in the repository in whose folder it stands, or in which the
@@ -126,6 +111,22 @@ func (cmd configCheckCmd) readPolicy(ctx context.Context, c *command) (path stri
 	return "", nil, usageError(fmt.Errorf("there is no %s", strings.Join(candidates, " or ")), hint)
 }
 
+// colorProblems colours the carets, the hints and the warnings of problems, if colours are wanted.
+func colorProblems(color bool, problems string) string {
+	lines := strings.Split(problems, "\n")
+	for i, line := range lines {
+		switch rest, isWarning := strings.CutPrefix(line, "warning: "); {
+		case isWarning:
+			lines[i] = paintIf(color, warningStyle, "warning:") + " " + rest
+		case strings.HasPrefix(line, "      | "):
+			lines[i] = line[:8] + paintIf(color, caretStyle, line[8:])
+		case strings.HasPrefix(line, "  hint: "):
+			lines[i] = paintIf(color, hintStyle, line)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
 // readOrganisation reads the organisation's policy from a file on this machine; nil where none is named.
 func readOrganisation(path string) (*config.Organisation, error) {
 	if path == "" {
@@ -146,31 +147,12 @@ func readOrganisation(path string) (*config.Organisation, error) {
 	return o, err
 }
 
-// describePolicy describes in words who votes, how many must approve, and how long they have.
-func describePolicy(path string, p quorum.Policy) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s is valid: %q needs %s of %s%s.\n",
-		path, p.Check, countNoun(p.Need, "approval"), countNoun(p.Voters(), "voter"), describePeople(p.People))
-	b.WriteString(describeRules(p))
-	switch p.Mode {
-	case quorum.Enforce:
-	case quorum.ReportOnly:
-		b.WriteString("mode: report, so the check is neutral and blocks nothing.\n")
-	case quorum.Off:
-		b.WriteString("mode: off, so nothing is written.\n")
-	}
-	b.WriteByte('\n')
-	for _, r := range p.Reviewers {
-		fmt.Fprintf(&b, "  %-8s %s: %s, %s for each attempt%s\n",
-			roleOf(r), r.Name, sourceOf(r), config.Duration(r.Timeout), describeVote(r))
-	}
-	b.WriteString(describeLanes(p))
-	fmt.Fprintf(&b, "\nOnce the quorum is reached the rest has %s. After %s everything ends.\n",
-		config.Duration(p.Grace), config.Duration(p.Deadline))
-	if origins := describeOrigins(p.Origins); origins != "" {
-		b.WriteString("\n" + origins)
-	}
-	return b.String()
+type configSchemaCmd struct{}
+
+// Run prints the schema.
+func (configSchemaCmd) Run(c *command) error {
+	_, err := c.Stdout.Write(config.Schema())
+	return err
 }
 
 func roleOf(r quorum.Reviewer) string {

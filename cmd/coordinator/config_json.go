@@ -2,9 +2,13 @@
 
 package main
 
-// What config check --json and config init --json print.
+// What config check prints, as JSON or in the words of policy_text.txt.
 
 import (
+	_ "embed"
+	"strings"
+	"text/template"
+
 	"github.com/review-coordinator/coordinator/internal/config"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
@@ -28,6 +32,11 @@ type policyJSON struct {
 	Origins   []quorum.Origin `json:"origins,omitempty"` // from where keys come, with --organization
 	Problems  []problemJSON   `json:"problems"`
 	Warnings  []problemJSON   `json:"warnings"`
+
+	// For the text alone.
+	IsValid string `json:"-"` // says so, perhaps with a colour
+	Varies  string `json:"-"` // the quorum, where it depends on who votes
+	From    string `json:"-"` // from where keys come
 }
 
 type reviewerJSON struct {
@@ -37,7 +46,19 @@ type reviewerJSON struct {
 	Timeout string `json:"timeout"`
 	Family  string `json:"family,omitempty"`
 	When    ifJSON `json:"when,omitzero"` // the pull requests on which it votes
+
+	// For the text alone.
+	Where, InsteadOf string   `json:"-"`
+	After            []string `json:"-"`
 }
+
+//go:embed policy_text.txt
+var policyTextSource string
+
+// policyText says in words who votes, how many must approve, and how long they have.
+var policyText = template.Must(template.New("policy").Funcs(template.FuncMap{
+	"count": countNoun, "people": describePeopleRule, "join": strings.Join,
+}).Parse(policyTextSource))
 
 type problemJSON struct {
 	Line    int    `json:"line"`
@@ -56,21 +77,21 @@ func problemsAsJSON(all []config.Diagnostic) []problemJSON {
 
 func policyAsJSON(path string, p quorum.Policy, warnings []config.Diagnostic) policyJSON {
 	out := policyJSON{
-		File: path, Valid: true, Check: p.Check, Mode: modeWord(p.Mode), Need: p.Need, Voters: p.Voters(),
-		People: p.People, Families: familiesWord(p.Families), Carry: carryWord(p.Carry),
-		Override: permissionWord(p.Override), Lanes: lanesAsJSON(p), Origins: p.Origins,
+		File: path, Valid: true, Check: p.Check, Mode: policyWord(p.Mode, ""), Need: p.Need, Voters: p.Voters(),
+		People: p.People, Families: policyWord(p.Families, "any"), Carry: policyWord(p.Carry, "none"),
+		Override: policyWord(p.Override, "none"), Lanes: lanesAsJSON(p), Origins: p.Origins,
 		Grace: config.Duration(p.Grace).String(), Deadline: config.Duration(p.Deadline).String(),
-		Problems: []problemJSON{}, Warnings: problemsAsJSON(warnings),
+		Problems: []problemJSON{}, Warnings: problemsAsJSON(warnings), From: describeOrigins(p.Origins),
 	}
 	for _, r := range p.Reviewers {
 		out.Reviewers = append(out.Reviewers, reviewerJSON{
 			Name: r.Name, Role: roleOf(r), Source: sourceOf(r), Timeout: config.Duration(r.Timeout).String(),
 			Family: r.Family, When: ifJSON(r.When),
+			Where: describeCondition(r.When, false), InsteadOf: r.InsteadOf, After: r.After,
 		})
+		if rule := quorumOf(p); r.Voter() && r.When.Names() && (rule.Share == quorum.Majority || rule.Share == quorum.All) {
+			out.Varies = ruleWord(rule)
+		}
 	}
 	return out
-}
-
-func modeWord(m quorum.Mode) string {
-	return map[quorum.Mode]string{quorum.Enforce: "enforce", quorum.ReportOnly: "report", quorum.Off: "off"}[m]
 }

@@ -2,12 +2,11 @@
 
 package main
 
-// What config check says of lanes, of people and of the conditions under which a reviewer votes.
+// What config check says of lanes, of people and of the conditions under which a reviewer votes. policy_text.txt words it.
 
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -28,6 +27,11 @@ type laneJSON struct {
 	Voters   []string      `json:"voters"`
 	Grace    string        `json:"grace"`
 	Deadline string        `json:"deadline"`
+
+	// For the text alone.
+	Where       string   `json:"-"` // the condition in words
+	Bases       []string `json:"-"` // besides the default branch, where it asks less
+	EndsReading bool     `json:"-"` // no lane below it is read where it surely holds
 }
 
 // An ifJSON is a condition with what it names.
@@ -57,6 +61,8 @@ func lanesAsJSON(p quorum.Policy) (list []laneJSON) {
 			Name: lane.Name, Why: lane.Why, If: ifJSON(lane.If), Adds: adds, Less: less,
 			Quorum: ruleWord(quorumOf(q)), People: q.People, Voters: voters,
 			Grace: config.Duration(q.Grace).String(), Deadline: config.Duration(q.Deadline).String(),
+			Where: describeCondition(lane.If, len(less) > 0), Bases: change.NamedBases(lane),
+			EndsReading: quorum.EndsReading(less) && i < len(p.Lanes)-1,
 		})
 	}
 	return list
@@ -72,47 +78,18 @@ func quorumOf(p quorum.Policy) (most quorum.NeedRule) {
 	return most
 }
 
-// ruleWord is a rule as the policy file says it.
-func ruleWord(rule quorum.NeedRule) string {
-	switch rule.Share {
-	case quorum.ByNumber:
-		return strconv.Itoa(rule.Count)
-	case quorum.Majority:
-		return "majority"
-	case quorum.All:
-		return "all"
-	case quorum.NoReview:
-		return "none"
-	}
-	return "" // unreachable unless a share is added
+// policyWords are words of the policy file, by what they mean.
+var policyWords = map[any]string{
+	quorum.Enforce: "enforce", quorum.ReportOnly: "report", quorum.Off: "off",
+	quorum.Majority: "majority", quorum.All: "all", quorum.NoReview: "none",
+	quorum.Write: "write", quorum.Maintain: "maintain", quorum.Admin: "admin",
+	quorum.DistinctFamily: "distinct", quorum.CarrySameDiff: "same_diff",
 }
 
-func familiesWord(f quorum.Families) string {
-	if f == quorum.DistinctFamily {
-		return "distinct"
-	}
-	return "any"
-}
+// policyWord returns a value as the policy file says it; otherwise is the word of its default.
+func policyWord(value any, otherwise string) string { return cmp.Or(policyWords[value], otherwise) }
 
-func carryWord(c quorum.Carry) string {
-	if c == quorum.CarrySameDiff {
-		return "same_diff"
-	}
-	return "none"
-}
-
-func permissionWord(p quorum.Permission) string {
-	words := map[quorum.Permission]string{quorum.Write: "write", quorum.Maintain: "maintain", quorum.Admin: "admin"}
-	return cmp.Or(words[p], "none")
-}
-
-// describePeople says who must approve beside the reviewers.
-func describePeople(people quorum.People) (text string) {
-	for _, rule := range people {
-		text += ", and " + describePeopleRule(rule, "one by a person", "by people")
-	}
-	return text
-}
+func ruleWord(rule quorum.NeedRule) string { return policyWord(rule.Share, strconv.Itoa(rule.Count)) }
 
 // describePeopleRule says how many approvals of people a rule asks for: of one, of several, of those that it names.
 func describePeopleRule(rule quorum.PeopleRule, one, several string) string {
@@ -123,91 +100,6 @@ func describePeopleRule(rule quorum.PeopleRule, one, several string) string {
 		return one
 	}
 	return fmt.Sprintf("%d %s", rule.Count, several)
-}
-
-// describeRules says what holds beside the number of approvals, a line for each key that is not as it is by default.
-func describeRules(p quorum.Policy) (text string) {
-	isConditional := slices.ContainsFunc(p.Reviewers, func(r quorum.Reviewer) bool { return r.Voter() && r.When.Names() })
-	if share := quorumOf(p).Share; isConditional && (share == quorum.Majority || share == quorum.All) {
-		text += "quorum: " + ruleWord(quorumOf(p)) +
-			", of those that vote on the pull request, so fewer approvals are needed where a when does not hold.\n"
-	}
-	if p.Families == quorum.DistinctFamily {
-		text += "families: distinct, so reviewers of one family count as one.\n"
-	}
-	if p.Carry == quorum.CarrySameDiff {
-		text += "carry: same_diff, so a push that leaves the diff as it was keeps its approvals.\n"
-	}
-	if word := permissionWord(p.Override); word != "none" {
-		text += "override: " + word + ", so a person with that permission may accept a pull request over an objection.\n"
-	}
-	return text
-}
-
-// describeVote says what else is known of a reviewer's vote: its family, and where it votes.
-func describeVote(r quorum.Reviewer) (text string) {
-	if r.Family != "" {
-		text = ", of the family " + r.Family
-	}
-	if r.When.Names() {
-		text += ", where " + describeCondition(r.When, false)
-	}
-	if r.InsteadOf != "" {
-		text += ", in the seat of " + r.InsteadOf
-	}
-	if len(r.After) > 0 {
-		text += ", after " + strings.Join(r.After, " and ")
-	}
-	return text
-}
-
-// describeLanes lists the lanes with what each asks, none if there are none.
-func describeLanes(p quorum.Policy) string {
-	if len(p.Lanes) == 0 {
-		return ""
-	}
-	var text strings.Builder
-	text.WriteString("\nThe lanes are read from the top:\n\n")
-	for i := range p.Lanes {
-		lane := &p.Lanes[i]
-		adds, less := p.Compare(lane)
-		isSure := len(less) > 0
-		fmt.Fprintf(&text, "  %s: %s, where %s\n", lane.Name, describeLaneNeed(p, lane), describeCondition(lane.If, isSure))
-		if len(adds) > 0 {
-			fmt.Fprintf(&text, "    adds %s wherever it may hold\n", strings.Join(adds, ", "))
-		}
-		if isSure {
-			fmt.Fprintf(
-				&text, "    asks less in %s: only against the default branch%s, and with no guarded file changed\n",
-				strings.Join(less, ", "), describeNamedBases(lane),
-			)
-		}
-		if quorum.EndsReading(less) && i < len(p.Lanes)-1 {
-			text.WriteString("    where it surely holds, no lane below it is read\n")
-		}
-	}
-	return text.String()
-}
-
-// describeLaneNeed says what must approve in a lane.
-func describeLaneNeed(p quorum.Policy, lane *quorum.Lane) string {
-	q := p.InLane(lane)
-	rule := quorumOf(q)
-	need := ruleWord(rule) + " of " + countNoun(q.Voters(), "voter")
-	if rule.Share == quorum.NoReview {
-		need = "no review"
-	}
-	for _, rule := range q.People {
-		need += " and " + describePeopleRule(rule, "one person", "people")
-	}
-	return need
-}
-
-func describeNamedBases(lane *quorum.Lane) (text string) {
-	for _, base := range change.NamedBases(lane) {
-		text += " and " + base
-	}
-	return text
 }
 
 // describeCondition says which pull requests a condition is for, where it must hold surely or only possibly.

@@ -9,17 +9,15 @@ package main
 import (
 	"context"
 	_ "embed"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
-	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/term"
 
 	"github.com/review-coordinator/coordinator/internal/dashboard"
@@ -38,21 +36,6 @@ type demoCmd struct {
 
 	Patience time.Duration                 `help:"How long to wait for the daemon without a sign of it: for tests." hidden:"" default:"20s"`
 	Table    func(store.Store) store.Store `kong:"-"` // puts another table in the place of the daemon's, in tests; may be nil
-}
-
-// Help is shown by coordinator demo --help.
-func (demoCmd) Help() string {
-	return `A pull request on a bad day, told live: an outage, a rerun, a late reviewer, an objection, and the push that mends it.
-The coordinator that you see is the daemon of coordinator serve, with its webhooks and its dashboard; only its GitHub is in
-memory. It needs no account and no network.
-
-It prints where the dashboard is: open it while the story is told. Five other pull requests live there beside the story's. The
-time there is the story's; after the story it goes on as fast as yours, until Ctrl-C.
-
-Examples:
-
-  coordinator demo
-  coordinator demo --once --speed max`
 }
 
 // Run tells the story, and stays.
@@ -84,11 +67,7 @@ func (cmd demoCmd) Run(ctx context.Context, c *command) error {
 	}
 	st := newDemoScreen(c, speed > 0)
 	st.now = clock.Now
-	admin := anyLocalAddress
-	if !cmd.Once {
-		admin = defaultAdminAddress
-	}
-	d, err := openDemo(ctx, c, s, clock, admin, board, st.updateCheck)
+	d, err := openDemo(ctx, c, s, clock, board, st.updateCheck)
 	defer d.close()
 	if err != nil {
 		return err
@@ -102,7 +81,7 @@ func (cmd demoCmd) Run(ctx context.Context, c *command) error {
 	if !cmd.Once {
 		address = d.dashboardURL()
 	}
-	st.printHeader(s.Title, address, d.server.adminRefused)
+	st.printHeader(s.Title, address)
 	defer st.restoreCursor()
 	err = d.runDaemon(ctx, func(ctx context.Context) error {
 		if err := st.playStory(ctx, d); err != nil {
@@ -176,33 +155,24 @@ func newDemoScreen(c *command, live bool) *demoScreen {
 	return st
 }
 
-func (st *demoScreen) newStyle() textStyle { return lipgloss.NewStyle() }
+// The styles of the demo's screen alone.
+const (
+	greyStyle, cyanStyle, redStyle, greenStyle, yellowStyle textStyle = "90", "36", "31", "32", "33"
+)
 
-// paintText renders text in a style, if colours are wanted.
+// paintText returns text in a style, if colours are wanted.
 func (st *demoScreen) paintText(style textStyle, text string) string {
-	if !st.color {
-		return text
-	}
-	return style.Render(text)
+	return paintIf(st.color, style, text)
 }
 
-// printHeader prints what the story is about and where the dashboard is; if it is not at its usual address, also why.
-func (st *demoScreen) printHeader(title, dashboard string, refused error) {
-	fmt.Fprintf(st.w, "\n%s\n", st.paintText(st.newStyle().Bold(true), "Review coordinator"))
+// printHeader prints what the story is about and where the dashboard is.
+func (st *demoScreen) printHeader(title, dashboard string) {
+	fmt.Fprintf(st.w, "\n%s\n", st.paintText(headingStyle, "Review coordinator"))
 	for _, line := range wrapWords(title, st.width) {
-		fmt.Fprintln(st.w, st.paintText(st.newStyle().Foreground(grey), line))
+		fmt.Fprintln(st.w, st.paintText(greyStyle, line))
 	}
 	if dashboard != "" {
-		fmt.Fprintf(st.w, "\nThe dashboard is at %s\n", st.paintText(st.newStyle().Bold(true), dashboard))
-	}
-	if refused != nil {
-		why := oneLine(refused.Error())
-		if errors.Is(refused, syscall.EADDRINUSE) {
-			why = "another program has that port"
-		}
-		for _, line := range wrapWords("It is not at http://"+defaultAdminAddress+"/, its usual address: "+why+".", st.width) {
-			fmt.Fprintln(st.w, st.paintText(st.newStyle().Foreground(grey), line))
-		}
+		fmt.Fprintf(st.w, "\nThe dashboard is at %s\n", st.paintText(headingStyle, dashboard))
 	}
 	fmt.Fprintln(st.w)
 	if st.drawsInPlace {
@@ -220,37 +190,31 @@ func (st *demoScreen) restoreCursor() {
 func (st *demoScreen) printNarration(at time.Duration, what string) {
 	if _, words, found := strings.Cut(what, "narrator says "); found {
 		words = strings.TrimSuffix(strings.TrimPrefix(words, `"`), `"`)
-		st.printLine(at, "  ", strings.ReplaceAll(words, `\"`, `"`), st.newStyle())
+		st.printLine(at, "  ", strings.ReplaceAll(words, `\"`, `"`), plainStyle)
 	}
 }
 
 // printEntry prints a rerun or a change of the check that the coordinator wrote to GitHub.
 func (st *demoScreen) printEntry(e story.Entry) {
-	switch e.Kind {
-	case story.EntryReran:
-		st.printLine(
-			e.At,
-			"↻ ",
-			fmt.Sprintf("The coordinator runs %s again: once, and only because that can help.", e.Text),
-			st.newStyle().Foreground(cyan),
-		)
-	case story.EntryChecked:
-		state := e.Conclusion
-		switch {
-		case state == "success":
-			st.printLine(e.At, "✓ ", "The check passes: "+e.Text+".", st.newStyle().Foreground(green).Bold(true))
-		case state == "failure":
-			st.printLine(e.At, "✗ ", "The check fails: "+e.Text+".", st.newStyle().Foreground(red).Bold(true))
-		case state == "action_required":
-			st.printLine(e.At, "! ", "The check asks for a person: "+e.Text+".", st.newStyle().Foreground(yellow).Bold(true))
-		case state == "cancelled":
-			st.printLine(e.At, "– ", "The old commit's check ends: "+e.Text+".", st.newStyle().Foreground(grey))
-		case st.drawsInPlace: // the check below shows it
-		case st.titleChanged(e.Text):
-			st.printLine(e.At, "● ", e.Text, st.newStyle().Foreground(grey))
+	if e.Kind == story.EntryReran {
+		st.printLine(e.At, "↻ ", "The coordinator runs "+e.Text+" again: once, and only because that can help.", cyanStyle)
+	}
+	if e.Kind != story.EntryChecked {
+		return
+	}
+	switch e.Conclusion {
+	case "success":
+		st.printLine(e.At, "✓ ", "The check passes: "+e.Text+".", goodStyle)
+	case "failure":
+		st.printLine(e.At, "✗ ", "The check fails: "+e.Text+".", caretStyle)
+	case "action_required":
+		st.printLine(e.At, "! ", "The check asks for a person: "+e.Text+".", warningStyle)
+	case "cancelled":
+		st.printLine(e.At, "– ", "The old commit's check ends: "+e.Text+".", greyStyle)
+	default:
+		if !st.drawsInPlace && st.titleChanged(e.Text) { // in place, the check below shows it
+			st.printLine(e.At, "● ", e.Text, greyStyle)
 		}
-	case story.EntryAsked, story.EntryReplied, story.EntryCancelled, story.EntryAnnotated,
-		story.EntryStated, story.EntryGaveUp, story.EntryGated, story.EntryTold, story.EntryStarted:
 	}
 }
 
@@ -285,7 +249,7 @@ func (st *demoScreen) printLine(at time.Duration, sign, words string, style text
 	clock := story.Begin.Add(at).Format("15:04:05")
 	lines := wrapWords(words, st.width-14)
 	for i, line := range lines {
-		lead := st.paintText(st.newStyle().Foreground(grey), clock) + "  " + st.paintText(style, sign)
+		lead := st.paintText(greyStyle, clock) + "  " + st.paintText(style, sign)
 		if i > 0 {
 			lead = strings.Repeat(" ", 12)
 		}
@@ -294,19 +258,9 @@ func (st *demoScreen) printLine(at time.Duration, sign, words string, style text
 	st.drawCheck()
 }
 
-// wrapWords breaks words into lines of at most width characters.
-func wrapWords(text string, width int) (lines []string) {
-	line := ""
-	for _, word := range strings.Fields(text) {
-		if line != "" && len([]rune(line))+1+len([]rune(word)) > max(width, 20) {
-			lines, line = append(lines, line), ""
-		}
-		if line != "" {
-			line += " "
-		}
-		line += word
-	}
-	return append(lines, line)
+// wrapWords breaks words into lines of at most width columns.
+func wrapWords(text string, width int) []string {
+	return strings.Split(ansi.Wordwrap(text, max(width, 20), ""), "\n")
 }
 
 // eraseCheck removes the check from the screen.
@@ -352,21 +306,21 @@ func (st *demoScreen) animateCheck(ctx context.Context) (stop func()) {
 // renderCheck renders the check in a box: its title, a line for each reviewer, and what comes next.
 func (st *demoScreen) renderCheck() string {
 	s := st.summary
-	sign, tint := "●", yellow
+	sign, tint := "●", yellowStyle
 	switch s.Conclusion {
 	case "success":
-		sign, tint = "✓", green
+		sign, tint = "✓", greenStyle
 	case "failure":
-		sign, tint = "✗", red
+		sign, tint = "✗", redStyle
 	case "action_required":
 		sign = "!"
 	case "":
-		tint = cyan
+		tint = cyanStyle
 	}
 	inner := st.width - 6
 	lines := []string{
-		st.paintText(st.newStyle().Bold(true), s.Check) + st.paintText(
-			st.newStyle().Foreground(grey),
+		st.paintText(headingStyle, s.Check) + st.paintText(
+			greyStyle,
 			"   "+s.PR+" at "+s.Head[:min(len(s.Head), 7)],
 		),
 		"",
@@ -376,37 +330,40 @@ func (st *demoScreen) renderCheck() string {
 		if i > 0 {
 			lead = "  "
 		}
-		lines = append(lines, st.paintText(st.newStyle().Foreground(tint).Bold(true), clipText(lead+line, inner)))
+		lines = append(lines, st.paintText("1;"+tint, clipText(lead+line, inner)))
 	}
 	lines = append(lines, "")
 	for _, l := range s.Lanes {
 		lines = append(lines, st.renderReviewer(l, inner))
 	}
-	lines = append(lines, "", st.paintText(st.newStyle().Foreground(grey), clipText(st.describeNext(), inner)))
-	border := st.newStyle().Border(lipgloss.RoundedBorder()).Padding(0, 2).Width(st.width)
-	if st.color {
-		border = border.BorderForeground(tint)
+	lines = append(lines, "", st.paintText(greyStyle, clipText(st.describeNext(), inner)))
+	var box strings.Builder
+	edge, rule := st.paintText(tint, "│"), strings.Repeat("─", st.width-2)
+	fmt.Fprintln(&box, "\n"+st.paintText(tint, "╭"+rule+"╮"))
+	for _, line := range lines {
+		fmt.Fprintf(&box, "%s  %s%s  %s\n", edge, line, strings.Repeat(" ", max(inner-ansi.StringWidth(line), 0)), edge)
 	}
-	return "\n" + border.Render(strings.Join(lines, "\n")) + "\n"
+	fmt.Fprintln(&box, st.paintText(tint, "╰"+rule+"╯"))
+	return box.String()
 }
 
 // renderReviewer renders a reviewer's line: its vote and why.
 func (st *demoScreen) renderReviewer(l dashboard.ReviewerLine, width int) string {
-	sign, tint, word := "…", grey, "pending"
+	sign, tint, word := "…", greyStyle, "pending"
 	switch l.Vote {
 	case quorum.Approve.String():
-		sign, tint, word = "✓", green, "approves"
+		sign, tint, word = "✓", greenStyle, "approves"
 	case quorum.Object.String():
-		sign, tint, word = "✗", red, "objects"
+		sign, tint, word = "✗", redStyle, "objects"
 	case quorum.Unavailable.String():
-		sign, tint, word = "–", yellow, "unavailable"
+		sign, tint, word = "–", yellowStyle, "unavailable"
 	}
 	why := l.Why
 	if said := st.objections[l.Name]; said != "" {
 		why = said
 	}
-	return fmt.Sprintf("%-10s%s  %s", l.Name, st.paintText(st.newStyle().Foreground(tint), fmt.Sprintf("%s %-11s", sign, word)),
-		st.paintText(st.newStyle().Foreground(grey), clipText(why, width-26)))
+	return fmt.Sprintf("%-10s%s  %s", l.Name, st.paintText(tint, fmt.Sprintf("%s %-11s", sign, word)),
+		st.paintText(greyStyle, clipText(why, width-26)))
 }
 
 // describeNext says what happens next and when: a grace that ends, a rerun, a deadline.
@@ -433,12 +390,7 @@ func (st *demoScreen) describeNext() string {
 	return clock
 }
 
-func clipText(text string, width int) string {
-	if r := []rune(text); len(r) > max(width, 8) {
-		return string(r[:max(width, 8)-1]) + "…"
-	}
-	return text
-}
+func clipText(text string, width int) string { return ansi.Truncate(text, max(width, 8), "…") }
 
 // printClosing ends the drawing and prints what to do next and where the dashboard is. Later changes are seen only
 // there.
@@ -457,10 +409,10 @@ func (st *demoScreen) printClosing(dashboard string) {
 		{"export GITHUB_TOKEN=$(gh auth token)", "a token that may read it"},
 		{"coordinator init", "writes the files; says what comes next"},
 	} {
-		fmt.Fprintf(st.w, "  %s  %s\n", st.paintText(st.newStyle().Bold(true), fmt.Sprintf("%-36s", step[0])), step[1])
+		fmt.Fprintf(st.w, "  %s  %s\n", st.paintText(headingStyle, fmt.Sprintf("%-36s", step[0])), step[1])
 	}
 	fmt.Fprintln(st.w)
 	if dashboard != "" {
-		fmt.Fprintf(st.w, "The dashboard stays at %s until you press Ctrl-C.\n", st.paintText(st.newStyle().Bold(true), dashboard))
+		fmt.Fprintf(st.w, "The dashboard stays at %s until you press Ctrl-C.\n", st.paintText(headingStyle, dashboard))
 	}
 }

@@ -54,16 +54,9 @@ type demo struct {
 	patience    time.Duration // by the machine's time: without a sign of the daemon for so long the demo is at its end
 }
 
-// openDemo makes the GitHub and the server, and starts nothing. The dashboard listens at admin. The demo must be closed
-// even if there is an error.
+// openDemo makes the GitHub and the server, and starts nothing. The demo must be closed even if there is an error.
 func openDemo(
-	ctx context.Context,
-	c *command,
-	s *story.Scenario,
-	clock *storyClock,
-	admin string,
-	beside []boardStory,
-	looked func(dashboard.Sight),
+	ctx context.Context, c *command, s *story.Scenario, clock *storyClock, beside []boardStory, looked func(dashboard.Sight),
 ) (*demo, error) {
 	d := &demo{story: s, clock: clock}
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
@@ -72,9 +65,7 @@ func openDemo(
 	}
 	secret := rand.Text()
 	app := sandbox.App{Slug: "review-coordinator", ID: 4711}
-	d.hub = sandbox.NewHub(
-		sandbox.HubOptions{App: app, Secret: secret, Now: clock.Now},
-	) // without Key: JWTs are signed by the machine's clock
+	d.hub = sandbox.NewHub(sandbox.HubOptions{App: app, Secret: secret, Now: clock.Now}) // without Key: the machine's clock signs JWTs
 	d.hub.DisturbDeliveries(func(sandbox.HookDelivery) sandbox.Fate {
 		d.postedCount.Add(1)
 		return sandbox.Fate{}
@@ -90,7 +81,7 @@ func openDemo(
 		return d, fmt.Errorf("make the demo's folder: %w", err)
 	}
 	d.server, err = openServer(ctx, serverConfig{
-		Listen: anyLocalAddress, AdminListen: admin, AdminElse: anyLocalAddress,
+		Listen: anyLocalAddress, AdminListen: anyLocalAddress,
 		Database: filepath.Join(d.dir, "demo.db"), Fleeting: true,
 		Secrets: []string{secret}, Resync: 5 * time.Minute, Log: c.logFrom(slog.LevelError),
 		Now: clock.Now,
@@ -113,8 +104,8 @@ func openDemo(
 	return d, err
 }
 
-// defaultAdminAddress is where serve has its dashboard; anyLocalAddress is used if another program is there.
-const defaultAdminAddress, anyLocalAddress = "127.0.0.1:9090", "127.0.0.1:0"
+// anyLocalAddress is a free port of this machine's own.
+const anyLocalAddress = "127.0.0.1:0"
 
 // tokenExpiryTransport forwards requests to the hub and rewrites the expiry of tokens: the hub gives it by the story's
 // clock, and the client of GitHub compares it with the machine's.

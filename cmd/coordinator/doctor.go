@@ -24,28 +24,6 @@ type doctorCmd struct {
 	JSON       bool   `name:"json" help:"Print what was found as JSON."`
 }
 
-// Help is shown by coordinator doctor --help.
-func (doctorCmd) Help() string {
-	return `Says of a repository whether its check can be trusted and whether it can arrive: what the token or the App may do; whether
-the check is required, under its name, from the App that posts it; whether what posts it hears of what happens; whether
-each reviewer's workflow starts, and each reviewer was seen on the last 20 pull requests; who else can write as
-github-actions[bot]. One line and one remedy for each thing: broken, warning, unknown (GitHub did not let this token read
-it) or fine.
-
-It only reads. GITHUB_TOKEN needs actions, checks, contents, issues, pull-requests and statuses: read, and
-administration: read for the settings of Actions; without a permission it says what it could not read. With GITHUB_APP_ID
-and its key it looks as that App, and says whether the App's permissions are enough.
-
-Exit codes: 0 nothing is broken; 1 something is, or could not be looked at; 2 usage.
-
-Examples:
-
-  coordinator doctor octo/shop
-  coordinator doctor                                  in a clone of the repository
-  coordinator doctor octo/shop --fix > fix.sh         read it, then run what you agree with
-  coordinator doctor octo/shop --json | jq '.found[] | select(.grade == "broken")'`
-}
-
 // A doctorJSON is what doctor --json prints.
 type doctorJSON struct {
 	Repository string             `json:"repository"`
@@ -70,9 +48,7 @@ func (cmd doctorCmd) Run(ctx context.Context, c *command) error {
 	if err != nil {
 		return err
 	}
-	s, err := github.ReadSetup(ctx, github.NewForge(api, in.Slug, "", c.newLogger()), owner, name, func(step string) {
-		fmt.Fprintf(c.Stderr, "reading %s of %s/%s\n", step, owner, name)
-	})
+	s, err := github.ReadSetup(ctx, github.NewForge(api, in.Slug, "", c.newLogger()), owner, name, readingPrinter(c.Stderr, owner, name))
 	if err != nil {
 		return readAccess.explainRefusal(err)
 	}
@@ -99,6 +75,11 @@ func (cmd doctorCmd) Run(ctx context.Context, c *command) error {
 	return hintedError(fmt.Errorf("the check of %s/%s cannot be trusted yet: %s", owner, name, countGrades(all)), hint)
 }
 
+// readingPrinter returns what tells a person which part of a repository is being read: that takes a minute.
+func readingPrinter(w io.Writer, owner, name string) func(step string) {
+	return func(step string) { fmt.Fprintf(w, "reading %s of %s/%s\n", step, owner, name) }
+}
+
 // identityOf is the App as which GitHub was asked, with what it lacks; nothing of a token.
 func identityOf(api *client.Client, in client.Installation) doctor.AppIdentity {
 	if api.AppID() == 0 {
@@ -121,21 +102,21 @@ func identityOf(api *client.Client, in client.Installation) doctor.AppIdentity {
 // printDiagnoses prints a line for each thing, and what to do below it.
 func printDiagnoses(c *command, repo string, all []doctor.Diagnosis) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n", paintIf(c.Color, headingStyle(), repo))
+	fmt.Fprintf(&b, "%s\n\n", paintIf(c.Color, headingStyle, repo))
 	for _, d := range all {
-		style := hintStyle()
+		style := hintStyle
 		switch d.Grade {
 		case doctor.Broken:
-			style = caretStyle()
+			style = caretStyle
 		case doctor.Warning:
-			style = warningStyle()
+			style = warningStyle
 		case doctor.Fine:
-			style = goodStyle()
+			style = goodStyle
 		case doctor.Unknown:
 		}
 		fmt.Fprintf(&b, "%s %s\n", paintIf(c.Color, style, fmt.Sprintf("%-8s", d.Grade)), oneLine(d.Says))
 		if d.Remedy != "" {
-			fmt.Fprintf(&b, "         %s\n", paintIf(c.Color, hintStyle(), oneLine(d.Remedy)))
+			fmt.Fprintf(&b, "         %s\n", paintIf(c.Color, hintStyle, oneLine(d.Remedy)))
 		}
 	}
 	fmt.Fprintf(&b, "\n%s\n", countGrades(all))

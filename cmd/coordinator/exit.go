@@ -71,7 +71,7 @@ func (c *command) reportError(ctx context.Context, err error) int {
 	ending := &exitError{code: exitFailed, err: err}
 	errors.As(err, &ending)
 	// Print err itself: it may wrap the exitError with more context.
-	us := paintIf(c.ErrColor, caretStyle(), "coordinator:")
+	us := paintIf(c.ErrColor, caretStyle, "coordinator:")
 	var several interface{ lines() []string }
 	if errors.As(err, &several) {
 		for _, line := range several.lines() {
@@ -81,7 +81,7 @@ func (c *command) reportError(ctx context.Context, err error) int {
 		fmt.Fprintf(c.Stderr, "%s %s\n", us, oneLine(err.Error()))
 	}
 	if ending.hint != "" {
-		fmt.Fprintln(c.Stderr, paintIf(c.ErrColor, hintStyle(), "hint: "+oneLine(ending.hint)))
+		fmt.Fprintln(c.Stderr, paintIf(c.ErrColor, hintStyle, "hint: "+oneLine(ending.hint)))
 	}
 	if c.JSON != nil && !c.wroteJSON {
 		_ = c.writeJSON(failureJSON{Error: oneLine(err.Error()), Hint: oneLine(ending.hint), ExitCode: ending.code})

@@ -26,19 +26,6 @@ type explainCmd struct {
 	organisationFlag
 }
 
-// Help is shown by coordinator explain --help.
-func (explainCmd) Help() string {
-	return `Shows the vote of each reviewer and why, the texts that were used as evidence and those that were not with the reason,
-and when the decision can next change by itself. It only reads; GITHUB_TOKEN needs no write permission.
-
-Examples:
-
-  coordinator explain octo/shop#7
-  coordinator explain https://github.com/octo/shop/pull/7
-  coordinator explain 7                                   in a clone of its repository
-  coordinator explain octo/shop#7 --policy stricter.yml`
-}
-
 // An explanation is the answer as --json prints it.
 type explanation struct {
 	Check    string                `json:"check"`
@@ -65,14 +52,14 @@ func (cmd explainCmd) Run(ctx context.Context, c *command) error {
 	if err := cmd.checkRepository(); err != nil {
 		return err
 	}
-	file := cmp.Or(cmd.Policy, cmd.Config)
+	cmd.Policy = cmp.Or(cmd.Policy, cmd.Config)
 	pr, err := c.resolvePull(cmd.PR, cmd.Repo, "explain "+oneLine(clipArgument(cmd.PR)))
 	if err != nil {
 		return err
 	}
 	var policy []byte
-	if file != "" { // before anything is asked for
-		if policy, err = readPolicyFile(file); err != nil {
+	if cmd.Policy != "" { // before anything is asked for
+		if policy, err = readPolicyFile(cmd.Policy); err != nil {
 			return err
 		}
 	}
@@ -81,8 +68,8 @@ func (cmd explainCmd) Run(ctx context.Context, c *command) error {
 		return err
 	}
 	forge := github.WithPolicyRepository(github.NewForge(api, app, "", c.newLogger()), cmd.PolicyRepository)
-	if file != "" {
-		forge.Suppose(file, policy)
+	if cmd.Policy != "" {
+		forge.Suppose(cmd.Policy, policy)
 	}
 	look, err := (&loop.Reconciler{Forge: forge, Places: placesOf(c.Getenv("GITHUB_API_URL")), Hear: c.hearOnGitHub(forge)}).Look(ctx, pr)
 	if err != nil {
@@ -91,12 +78,8 @@ func (cmd explainCmd) Run(ctx context.Context, c *command) error {
 	considered := evidence.Consider(look.Policy, look.Snapshot)
 	drifts := quorum.DriftsOf(look.Policy, look.Snapshot.Heard)
 	if cmd.JSON {
-		state := look.Check.Conclusion
-		if state == "" {
-			state = look.Check.Status
-		}
 		e := explanation{
-			Check: look.Check.Name, Status: state, Title: look.Check.Title, Page: look.Check.Page,
+			Check: look.Check.Name, Status: stateOf(look.Check), Title: look.Check.Title, Page: look.Check.Page,
 			Decision: look.Decision, Evidence: considered, Policy: look.Policy.Origins,
 		}
 		for _, d := range drifts {
@@ -104,23 +87,23 @@ func (cmd explainCmd) Run(ctx context.Context, c *command) error {
 		}
 		return c.writeJSON(e)
 	}
-	fmt.Fprintln(c.Stdout, paintIf(c.Color, hintStyle(), fmt.Sprintf("%s at %.7s", pr, look.Snapshot.PR.Head))+"\n")
+	fmt.Fprintln(c.Stdout, paintIf(c.Color, hintStyle, fmt.Sprintf("%s at %.7s", pr, look.Snapshot.PR.Head))+"\n")
 	fmt.Fprint(c.Stdout, look.Check.Page.Terminal(c.pageStyles(), look.Decision.Start))
 	for _, line := range report.PlainDrifts(drifts) {
-		fmt.Fprintln(c.Stdout, "\n"+paintIf(c.Color, warningStyle(), line))
+		fmt.Fprintln(c.Stdout, "\n"+paintIf(c.Color, warningStyle, line))
 	}
 	if origins := describeOrigins(look.Policy.Origins); origins != "" {
 		fmt.Fprint(c.Stdout, "\n"+origins)
 	}
 	if len(considered) > 0 {
-		fmt.Fprintln(c.Stdout, "\n"+paintIf(c.Color, headingStyle(), "Evidence:"))
+		fmt.Fprintln(c.Stdout, "\n"+paintIf(c.Color, headingStyle, "Evidence:"))
 	}
 	for _, e := range considered {
 		verdict := paintIf(c.Color, verdictStyle(e.Outcome.String()), e.Outcome.String())
 		if e.Rejected != "" {
-			verdict = paintIf(c.Color, hintStyle(), oneLine("not counted: "+e.Rejected))
+			verdict = paintIf(c.Color, hintStyle, oneLine("not counted: "+e.Rejected))
 		}
-		at := paintIf(c.Color, hintStyle(), e.At.UTC().Format(time.DateTime))
+		at := paintIf(c.Color, hintStyle, e.At.UTC().Format(time.DateTime))
 		fmt.Fprintf(c.Stdout, "  %s  %s %d of %s: %s\n", at, e.Text.Kind, e.Text.ID, e.Reviewer, verdict)
 	}
 	if w := look.Decision.Wake; !w.IsZero() {

@@ -5,10 +5,10 @@ package main
 // coordinator config init: a first policy file, from what the repository's workflows and reviewers left on GitHub.
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,20 +22,6 @@ type configInitCmd struct {
 	Write string `help:"Write the policy to this file instead of standard output." placeholder:"FILE"`
 	Force bool   `help:"Overwrite the file if it exists."`
 	JSON  bool   `help:"Print what was found and written as JSON, with the policy." name:"json"`
-}
-
-// Help is shown by coordinator config init --help.
-func (configInitCmd) Help() string {
-	return `Reads the repository's workflows, and what was said and run on its last 20 pull requests, and writes a commented policy
-for the reviewers that it finds there: Apps that it knows by their accounts, workflows by the actions that they use and by
-what their runs left. Nothing is invented: what was not seen stands in a comment that says what to fill in.
-
-It only reads; GITHUB_TOKEN needs actions: read, checks: read, contents: read, issues: read and pull-requests: read.
-
-Examples:
-
-  coordinator config init --repo octo/shop
-  coordinator config init --repo octo/shop --write .github/review-coordinator.yml`
 }
 
 // Run surveys the repository and writes the file.
@@ -53,74 +39,60 @@ func (cmd configInitCmd) Run(ctx context.Context, c *command) error {
 	if err != nil {
 		return err
 	}
-	survey, err := github.SurveyRepo(
-		ctx,
-		api,
-		owner,
-		name,
-		func(step string) { fmt.Fprintf(c.Stderr, "reading %s of %s/%s\n", step, owner, name) },
-	)
+	survey, err := github.SurveyRepo(ctx, api, owner, name, readingPrinter(c.Stderr, owner, name))
 	if err != nil {
 		return readAccess.explainRefusal(err)
 	}
 	draft := config.Init(survey)
-	src, fill := draft.Policy, draft.Fill
-	if cmd.Write != "" || !cmd.JSON {
-		if err := cmd.writePolicy(c, src); err != nil {
-			return err
-		}
+	switch {
+	case cmd.Write != "":
+		err = cmd.writePolicy(draft.Policy)
+	case !cmd.JSON:
+		_, err = c.Stdout.Write(draft.Policy)
+	}
+	if err != nil {
+		return fmt.Errorf("write policy: %w", err)
+	}
+	file := cmp.Or(cmd.Write, "<stdout>")
+	policy, err := config.Parse(file, draft.Policy)
+	var wrong *config.Error
+	if err != nil && !errors.As(err, &wrong) {
+		return err
 	}
 	if cmd.JSON {
-		return c.writeJSON(policyDraftAsJSON(owner+"/"+name, cmd.Write, draft))
+		out := policyDraftJSON{
+			Repository: owner + "/" + name, File: cmd.Write, Policy: string(draft.Policy), Valid: err == nil,
+			Need: policy.Need, Voters: policy.Voters(), Problems: []problemJSON{}, draftJSON: draftAsJSON(draft),
+		}
+		if wrong != nil {
+			out.Problems = problemsAsJSON(wrong.Problems)
+		}
+		return c.writeJSON(out)
 	}
-	file := cmd.Write
-	if file == "" {
-		file = "<stdout>"
-	}
-	for _, f := range fill {
+	for _, f := range draft.Fill {
 		fmt.Fprintf(c.Stderr, "%s:%d: fill in: %s\n", file, f.Line, f.What)
 	}
-	policy, err := config.Parse(file, src)
-	var wrong *config.Error
-	switch {
-	case errors.As(err, &wrong):
-		fmt.Fprintf(c.Stderr, "the file is no valid policy yet: %s\n", oneLine(wrong.Problems[0].Message))
-	case err != nil:
-		return err
-	default:
+	if wrong == nil {
 		fmt.Fprintf(c.Stderr, "found %s; %s needed\n", countNoun(policy.Voters(), "voter"), countNoun(policy.Need, "approval"))
+	} else {
+		fmt.Fprintf(c.Stderr, "the file is no valid policy yet: %s\n", oneLine(wrong.Problems[0].Message))
 	}
 	return nil
 }
 
-func (cmd configInitCmd) writePolicy(c *command, src []byte) error {
-	if cmd.Write == "" {
-		if _, err := c.Stdout.Write(src); err != nil {
-			return fmt.Errorf("write policy: %w", err)
-		}
-		return nil
-	}
-	flags := os.O_WRONLY | os.O_CREATE | os.O_EXCL
-	if cmd.Force {
-		flags = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
-	}
-	if dir := filepath.Dir(cmd.Write); !strings.HasPrefix(dir, "..") {
+func (cmd configInitCmd) writePolicy(src []byte) error {
+	dir := filepath.Dir(cmd.Write)
+	if !strings.HasPrefix(dir, "..") {
 		if err := os.MkdirAll(dir, 0o750); err != nil {
-			return usageError(fmt.Errorf("write policy: %w", err), "")
+			return usageError(err, "")
 		}
 	}
-	f, err := os.OpenFile(cmd.Write, flags, 0o644) //nolint:gosec // a file of a repository is no secret
-	switch {
-	case errors.Is(err, fs.ErrExist):
-		return usageError(fmt.Errorf("%s exists", cmd.Write), "--force overwrites it")
-	case err != nil:
-		return usageError(fmt.Errorf("write policy: %w", err), "")
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return usageError(err, "")
 	}
-	_, err = f.Write(src)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return fmt.Errorf("write policy: %w", err)
-	}
-	return nil
+	defer root.Close()
+	return writeAll(root, []newFile{{path: filepath.Base(cmd.Write), content: src, mode: 0o644}}, cmd.Force)
 }
 
 // A policyDraftJSON is what config init --json prints.
@@ -133,18 +105,4 @@ type policyDraftJSON struct {
 	Voters     int           `json:"voters,omitempty"`
 	Problems   []problemJSON `json:"problems"`
 	draftJSON
-}
-
-func policyDraftAsJSON(repository, file string, d config.Draft) policyDraftJSON {
-	out := policyDraftJSON{
-		Repository: repository, File: file, Policy: string(d.Policy), Problems: []problemJSON{}, draftJSON: draftAsJSON(d),
-	}
-	policy, err := config.Parse(file, d.Policy)
-	var wrong *config.Error
-	if errors.As(err, &wrong) {
-		out.Problems = problemsAsJSON(wrong.Problems)
-	} else if err == nil {
-		out.Valid, out.Need, out.Voters = true, policy.Need, policy.Voters()
-	}
-	return out
 }

@@ -2,10 +2,16 @@
 
 package main
 
-// What init --json and config init --json print.
+// What init and config init print: as JSON, or by the texts of init_texts.txt.
 
 import (
+	_ "embed"
+	"fmt"
+	"strings"
+	"text/template"
+
 	"github.com/review-coordinator/coordinator/internal/config"
+	"github.com/review-coordinator/coordinator/internal/report"
 )
 
 // An initJSON is what coordinator init found in a repository and did for it.
@@ -18,7 +24,36 @@ type initJSON struct {
 	Files       []initFileJSON `json:"files"`
 	Listen      []string       `json:"listens_to,omitempty"` // names of workflows
 	draftJSON
-	Next []initStep `json:"next,omitempty"`
+	Next         []initStep `json:"next,omitempty"`
+	IsUnreleased bool       `json:"-"` // the action's version is not known
+	Docs         string     `json:"-"` // address of this version's docs
+}
+
+//go:embed init_texts.txt
+var initTextsSource string
+
+// initTexts say to a person what JSON says to a program. What the repository's texts and names gave is quoted in a pull
+// request, and one line in a terminal.
+var initTexts = template.Must(template.New("").Funcs(template.FuncMap{
+	"oneLine": oneLine, "quote": report.Quote, "join": strings.Join, "after": func(i int) int { return i + 1 },
+}).Parse(initTextsSource))
+
+// text returns one of the texts.
+func (r initJSON) text(name string) string {
+	var b strings.Builder
+	if err := initTexts.ExecuteTemplate(&b, name, r); err != nil {
+		panic("init: a text is broken: " + err.Error()) // unreachable unless the template is wrong
+	}
+	return b.String()
+}
+
+// print prints the result as JSON, if that is asked for, else in words.
+func (r initJSON) print(c *command, words string) error {
+	if c.JSON != nil {
+		return c.writeJSON(r)
+	}
+	_, err := fmt.Fprint(c.Stdout, words)
+	return err
 }
 
 type proposedJSON struct {
@@ -42,7 +77,7 @@ type initStep struct {
 func (s setup) result(did string) initJSON {
 	out := initJSON{
 		Repository: s.owner + "/" + s.name, Branch: s.branch, Did: did, Files: []initFileJSON{}, Listen: s.listen,
-		draftJSON: draftAsJSON(s.draft),
+		draftJSON: draftAsJSON(s.draft), IsUnreleased: s.unreleased, Docs: docsOf(buildVersion()),
 	}
 	for _, f := range s.files {
 		out.Files = append(out.Files, initFileJSON{Path: f.path, Does: f.does})

@@ -12,7 +12,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -34,39 +33,12 @@ type initCmd struct {
 	Ref         string `help:"The action's version: a tag or a commit. Default: this program's release, else the commit that it is built of." placeholder:"REF"`
 }
 
-// Help is shown by coordinator init --help.
-func (initCmd) Help() string {
-	return `Reads the repository's workflows, and what was said and run on its last 20 pull requests, and writes three files: the
-policy, which names the reviewers that it found; the bell, whose run tells that something happened to a pull request; and
-the workflow that posts the check, which listens to the bell and to the reviewers' workflows. Then it says what it found,
-why, and what to do next. What was not seen stands in a comment that says what to fill in.
-
-It overwrites nothing without --force, and writes all three files or none.
-
-GITHUB_TOKEN needs actions: read, checks: read, contents: read, issues: read and pull-requests: read; with --pull-request
-contents: write, pull-requests: write and workflows: write (a classic token: the scopes repo and workflow), which a job's
-own token cannot have.
-
-Examples:
-
-  coordinator init                                    in a clone of the repository
-  coordinator init --repo octo/shop --dry-run
-  coordinator init --repo octo/shop --pull-request`
-}
-
 // The files of a set-up.
 const (
 	bellPath        = ".github/workflows/review-bell.yml"
 	coordinatorPath = ".github/workflows/review-coordinator.yml"
 	initBranch      = "review-coordinator/init"
 )
-
-// An initFile is one of the three files.
-type initFile struct {
-	path    string
-	content []byte
-	does    string
-}
 
 // A setup is a repository with what is to be written for it.
 type setup struct {
@@ -75,7 +47,7 @@ type setup struct {
 	branch      string // the default one
 	draft       config.Draft
 	listen      []string
-	files       []initFile
+	files       []newFile
 	unreleased  bool // the action's version is not known
 }
 
@@ -160,9 +132,7 @@ func (cmd initCmd) setUp(
 			return readAccess.explainRefusal(err)
 		}
 	}
-	survey, err := github.SurveyRepo(ctx, api, owner, name, func(step string) {
-		fmt.Fprintf(c.Stderr, "reading %s of %s/%s\n", step, owner, name)
-	})
+	survey, err := github.SurveyRepo(ctx, api, owner, name, readingPrinter(c.Stderr, owner, name))
 	if err != nil {
 		return readAccess.explainRefusal(err)
 	}
@@ -179,10 +149,10 @@ func (cmd initCmd) setUp(
 		Listen: s.draft.Listen, Ref: ref, Server: strings.HasSuffix(strings.TrimSuffix(c.Getenv("GITHUB_API_URL"), "/"), "/api/v3"),
 		Copilot: slices.ContainsFunc(s.draft.Found, func(f config.Found) bool { return f.Preset == "copilot" }),
 	}
-	s.files = []initFile{
-		{policyPath, s.draft.Policy, "who reviews, and how many approvals are enough"},
-		{bellPath, plan.Bell(examples.Bell()), "rings when something happens to a pull request; its job is skipped and takes no runner"},
-		{coordinatorPath, plan.Coordinator(examples.EventDriven()), "posts the check"},
+	s.files = []newFile{
+		{policyPath, s.draft.Policy, 0o644, "who reviews, and how many approvals are enough"},
+		{bellPath, plan.Bell(examples.Bell()), 0o644, "rings when something happens to a pull request; its job is skipped and takes no runner"},
+		{coordinatorPath, plan.Coordinator(examples.EventDriven()), 0o644, "posts the check"},
 	}
 	return finish(api, s)
 }
@@ -203,34 +173,21 @@ func buildRef() string {
 	if major, _, isRelease := strings.Cut(release, "."); isRelease {
 		return major
 	}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return ""
-	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" && len(s.Value) == 40 {
-			return s.Value
-		}
-	}
-	return ""
+	return buildCommit()
 }
 
 // printFiles prints the files, and what would be done with them.
 func (s setup) printFiles(c *command) error {
-	if c.JSON != nil {
-		result := s.result("nothing")
-		for i, f := range s.files {
-			result.Files[i].Content = string(f.content)
-		}
-		return c.writeJSON(result)
+	result := s.result("nothing")
+	var all strings.Builder
+	for i, f := range s.files {
+		result.Files[i].Content = string(f.content)
+		fmt.Fprintf(&all, "# --- %s\n%s\n", f.path, f.content)
 	}
-	for _, f := range s.files {
-		if _, err := fmt.Fprintf(c.Stdout, "# --- %s\n%s\n", f.path, f.content); err != nil {
-			return fmt.Errorf("print the files: %w", err)
-		}
+	if c.JSON == nil {
+		fmt.Fprint(c.Stderr, result.text("found"))
 	}
-	fmt.Fprint(c.Stderr, s.describeFound())
-	return nil
+	return result.print(c, all.String())
 }
 
 // writeInto writes the files into a folder and says what is next.
@@ -244,56 +201,9 @@ func (s setup) writeInto(c *command, root *os.Root, force bool) error {
 			folder = near
 		}
 	}
-	next := s.nextSteps(filepath.Join(folder, s.files[0].path), false)
-	if c.JSON != nil {
-		result := s.result("wrote")
-		result.Folder, result.Next = root.Name(), next
-		return c.writeJSON(result)
-	}
-	fmt.Fprint(c.Stdout, s.describeFound()+s.describeFiles("wrote")+describeSteps(next))
-	return nil
-}
-
-// describeFound tells of each reviewer with the evidence for it.
-func (s setup) describeFound() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "Reviewers of %s/%s:\n", s.owner, s.name)
-	for _, f := range s.draft.Found {
-		state := ""
-		if f.ToFill != "" {
-			state = " (in a comment, not sure)"
-		}
-		fmt.Fprintf(&b, "  %s%s: %s\n", f.Name, state, oneLine(strings.Join(f.Evidence, " ")))
-		if f.ToFill != "" {
-			fmt.Fprintf(&b, "    to fill in: %s\n", oneLine(f.ToFill))
-		}
-	}
-	if len(s.draft.Found) == 0 {
-		b.WriteString("  none was recognised\n")
-	}
-	for _, note := range s.draft.Notes {
-		fmt.Fprintf(&b, "  note: %s\n", oneLine(note))
-	}
-	return b.String()
-}
-
-// describeFiles tells of each file what it does.
-func (s setup) describeFiles(did string) string {
-	var b strings.Builder
-	for _, f := range s.files {
-		fmt.Fprintf(&b, "%s %s: %s\n", did, f.path, f.does)
-	}
-	fmt.Fprintf(&b, "  it listens to %s\n", s.quotedListen())
-	return b.String()
-}
-
-// quotedListen lists the workflows that the check's workflow listens to.
-func (s setup) quotedListen() string {
-	quoted := make([]string, 0, len(s.listen))
-	for _, name := range s.listen {
-		quoted = append(quoted, fmt.Sprintf("%q", name))
-	}
-	return strings.Join(quoted, ", ")
+	result := s.result("wrote")
+	result.Folder, result.Next = root.Name(), s.nextSteps(filepath.Join(folder, s.files[0].path), false)
+	return result.print(c, result.text("found")+result.text("files")+result.text("next"))
 }
 
 // nextSteps says what a person does next with the files, whose policy is at that path.
@@ -321,17 +231,4 @@ func (s setup) nextSteps(policy string, proposed bool) []initStep {
 			Details: []string{docsOf(buildVersion()) + "/require.md"},
 		},
 	}
-}
-
-// describeSteps numbers what is next.
-func describeSteps(steps []initStep) string {
-	var b strings.Builder
-	b.WriteString("\nNext:\n")
-	for i, step := range steps {
-		fmt.Fprintf(&b, "  %d. %s\n", i+1, step.Text)
-		for _, detail := range step.Details {
-			fmt.Fprintf(&b, "     %s\n", detail)
-		}
-	}
-	return b.String()
 }

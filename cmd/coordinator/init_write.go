@@ -2,7 +2,7 @@
 
 package main
 
-// The three files of coordinator init on a disk: all of them or none, and nothing that was there is lost.
+// Several files on a disk, as of coordinator init: all of them or none, and nothing that was there is lost.
 
 import (
 	"crypto/rand"
@@ -49,9 +49,17 @@ func listThere(there []string) string {
 	return strings.Join(there[:len(there)-1], ", ") + " and " + there[len(there)-1] + " exist"
 }
 
+// A newFile is a file to write.
+type newFile struct {
+	path    string
+	content []byte
+	mode    fs.FileMode
+	does    string // for the person
+}
+
 // writeAll writes the files. Each is written beside its place first, so that a full disk is noticed before anything
 // changes; a failure after that puts back what was there.
-func writeAll(root *os.Root, files []initFile, force bool) (err error) {
+func writeAll(root *os.Root, files []newFile, force bool) (err error) {
 	var undo []func() error
 	defer func() {
 		for i := len(undo) - 1; i >= 0; i-- {
@@ -66,10 +74,10 @@ func writeAll(root *os.Root, files []initFile, force bool) (err error) {
 			return usageError(fmt.Errorf("write %s: %w", f.path, err), "")
 		}
 		beside[i] = f.path + "." + rand.Text()[:8]
-		if err := writeNew(root, beside[i], f.content); err != nil {
+		undo = append(undo, func() error { return removeIfThere(root, beside[i]) })
+		if err := writeNew(root, beside[i], f); err != nil {
 			return usageError(fmt.Errorf("write %s: %w", f.path, err), "")
 		}
-		undo = append(undo, func() error { return removeIfThere(root, beside[i]) })
 	}
 	clean := undo
 	for i, f := range files {
@@ -82,7 +90,7 @@ func writeAll(root *os.Root, files []initFile, force bool) (err error) {
 		case !force: // it came while the repository was read
 			return usageError(fmt.Errorf("%s exists", f.path), "--force overwrites; nothing was written")
 		default:
-			undo = append(undo, func() error { return root.WriteFile(f.path, before, 0o644) })
+			undo = append(undo, func() error { return root.WriteFile(f.path, before, f.mode) })
 		}
 		if err := root.Rename(beside[i], f.path); err != nil {
 			return usageError(fmt.Errorf("write %s: %w", f.path, err), "")
@@ -92,14 +100,14 @@ func writeAll(root *os.Root, files []initFile, force bool) (err error) {
 	return nil
 }
 
-// writeNew writes a file that is not there.
-func writeNew(root *os.Root, name string, content []byte) error {
-	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+// writeNew writes a file that is not there, down to the disk.
+func writeNew(root *os.Root, name string, file newFile) error {
+	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, file.mode)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(content)
-	return errors.Join(err, f.Close())
+	_, err = f.Write(file.content)
+	return errors.Join(err, f.Sync(), f.Close())
 }
 
 // removeIfThere removes a file that may be gone.

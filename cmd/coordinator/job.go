@@ -4,6 +4,7 @@ package main
 // request that needs a person.
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/rand"
 	"encoding/json"
@@ -52,7 +53,11 @@ func (c *command) reportResults(results []runResult) error {
 	if failed {
 		return nil
 	}
-	return c.writeOutputs(results[0])
+	outputs, err := stepOutputs(results[0])
+	if err != nil {
+		return err
+	}
+	return c.writeOutputs(outputs)
 }
 
 // verdictRanks are the verdicts that a run can end with, the worst first.
@@ -165,24 +170,14 @@ func decisionJSON(r runResult) (string, error) {
 }
 
 // encodeOutputs encodes outputs as the runner reads them: each between two lines with a delimiter. A value that
-// contained the delimiter could end early and forge another output, so a random one is drawn until no value contains
-// it.
-func encodeOutputs(all []stepOutput, draw func() string) ([]byte, error) {
-	const tries = 8
-	for range tries {
-		delimiter := "ghadelimiter_" + draw()
-		if slices.ContainsFunc(all, func(o stepOutput) bool {
-			return strings.Contains(o.value, delimiter) || strings.Contains(o.name, delimiter)
-		}) {
-			continue
-		}
-		var b strings.Builder
-		for _, o := range all {
-			fmt.Fprintf(&b, "%s<<%s\n%s\n%s\n", o.name, delimiter, o.value, delimiter)
-		}
-		return []byte(b.String()), nil
+// contained the delimiter could end early and forge another output: it is random, and drawn after the values.
+func encodeOutputs(all []stepOutput) []byte {
+	var b bytes.Buffer
+	delimiter := "ghadelimiter_" + rand.Text()
+	for _, o := range all {
+		fmt.Fprintf(&b, "%s<<%s\n%s\n%s\n", o.name, delimiter, cleanText(o.value), delimiter)
 	}
-	return nil, errors.New("write outputs: every delimiter stands in a value")
+	return b.Bytes()
 }
 
 // cleanText makes a text valid UTF-8 without NUL, which the runner reads as it is written.
@@ -190,23 +185,13 @@ func cleanText(value string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(value, "\uFFFD"), "\x00", "\uFFFD")
 }
 
-func (c *command) writeOutputs(worst runResult) error {
+// writeOutputs writes the outputs of the job's step, if this is one.
+func (c *command) writeOutputs(all []stepOutput) error {
 	path := c.Getenv("GITHUB_OUTPUT")
 	if path == "" {
 		return nil
 	}
-	all, err := stepOutputs(worst)
-	if err != nil {
-		return err
-	}
-	for i := range all {
-		all[i].value = cleanText(all[i].value)
-	}
-	encoded, err := encodeOutputs(all, rand.Text)
-	if err != nil {
-		return err
-	}
-	return appendToFile(path, encoded, "write outputs")
+	return appendToFile(path, encodeOutputs(all), "write outputs")
 }
 
 // appendToFile appends text to a file of the runner, on a line of its own.

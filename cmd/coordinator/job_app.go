@@ -124,7 +124,7 @@ func (c *command) printWarning(text string) {
 	if c.JSON != nil {
 		c.warnings = append(c.warnings, oneLine(text))
 	}
-	fmt.Fprintf(c.Stderr, "%s %s\n", paintIf(c.ErrColor, warningStyle(), "warning:"), oneLine(text))
+	fmt.Fprintf(c.Stderr, "%s %s\n", paintIf(c.ErrColor, warningStyle, "warning:"), oneLine(text))
 }
 
 // explainInstallError adds a hint to the error of an App that cannot work on this repository.

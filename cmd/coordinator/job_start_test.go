@@ -128,8 +128,8 @@ func stripped(t *testing.T, tags string) (file string, size int64) {
 // fullProgramOnly is what the action's program must not contain: the daemon and the fake GitHub, and what only they
 // import.
 var fullProgramOnly = []string{
-	"github.com/review-coordinator/coordinator/internal/sandbox", "github.com/review-coordinator/coordinator/internal/story", "charm.land/lipgloss",
-	"github.com/review-coordinator/coordinator/internal/dashboard",
+	"github.com/review-coordinator/coordinator/internal/sandbox", "github.com/review-coordinator/coordinator/internal/story",
+	"github.com/charmbracelet/x/ansi", "github.com/review-coordinator/coordinator/internal/dashboard",
 	"github.com/review-coordinator/coordinator/internal/daemon", "github.com/review-coordinator/coordinator/internal/store",
 	"modernc.org", "github.com/pressly/goose", "github.com/prometheus", "github.com/gofrs/flock", "github.com/chromedp",
 }

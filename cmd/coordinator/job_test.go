@@ -284,23 +284,6 @@ func TestNoOutputsBesideAnError(t *testing.T) {
 	}
 }
 
-func TestDelimiterIsInNoValue(t *testing.T) {
-	drawn := []string{"a", "b", "c"}
-	draw := func() string {
-		d := drawn[0]
-		drawn = drawn[1:]
-		return d
-	}
-	got, err := encodeOutputs([]stepOutput{{"x", "ghadelimiter_a"}, {"y", "1\nghadelimiter_b\n"}}, draw)
-	if want := "x<<ghadelimiter_c\nghadelimiter_a\nghadelimiter_c\ny<<ghadelimiter_c\n1\nghadelimiter_b\n\nghadelimiter_c\n"; err != nil ||
-		string(got) != want {
-		t.Errorf("got %q, %v, want %q", got, err, want)
-	}
-	if _, err := encodeOutputs([]stepOutput{{"x", "ghadelimiter_a"}}, func() string { return "a" }); err == nil {
-		t.Error("a value that holds the delimiter was written")
-	}
-}
-
 // A few by default, so that go test stays quick; -hostile=100000 is what CI asks for.
 var forgeries = flag.Int("hostile", 3000, "how many hostile strings TestHostileTextsInAJob tries")
 

@@ -8,7 +8,6 @@ import (
 	"os"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -19,10 +18,6 @@ import (
 func TestMain(m *testing.M) {
 	testscript.Main(deadline.Watch(m, storetest.OpenTables), map[string]func(){"coordinator": main, "coordinator-held": holds})
 }
-
-// mainDeadline is how long the program may take in a test. A demo that stands still ends long before, and says what it
-// waits for.
-const mainDeadline = time.Minute
 
 // heldWord is what the held program says when it waits.
 const heldWord = "held"

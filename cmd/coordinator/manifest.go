@@ -23,7 +23,7 @@ import (
 // An appPermission is a permission that the App asks for, and why.
 type appPermission struct {
 	client.Grant
-	reason string
+	Reason string
 }
 
 // appPermissions are the least that the daemon needs.
@@ -32,14 +32,8 @@ var appPermissions = []appPermission{
 	{client.Grant{Name: "checks", Level: "write"}, "write the check; read the checks of other Apps"},
 	{client.Grant{Name: "contents", Level: "read"}, "read the policy on the default branch, and the commits"},
 	{client.Grant{Name: "issues", Level: "read"}, "be told of comments on pull requests"},
-	{
-		client.Grant{Name: "members", Level: "read"},
-		"read who is in a team whose approval the policy asks for; ask a team for a review",
-	},
-	{
-		client.Grant{Name: mergeQueuesPermission, Level: "read"},
-		"be told of merge groups, and read which pull requests are in one",
-	},
+	{client.Grant{Name: "members", Level: "read"}, "read who is in a team whose approval the policy asks for; ask a team for a review"},
+	{client.Grant{Name: mergeQueuesPermission, Level: "read"}, "be told of merge groups, and read which pull requests are in one"},
 	{client.Grant{Name: "metadata", Level: "read"}, "every App has it: the repository, its branches and who may push"},
 	{
 		client.Grant{Name: "pull_requests", Level: "write"},
@@ -51,7 +45,7 @@ var appPermissions = []appPermission{
 
 // An eventSubscription is a webhook event that the App subscribes to, and why.
 type eventSubscription struct {
-	event, permission, reason string // permission: GitHub refuses the subscription without it
+	Event, permission, Reason string // permission: GitHub refuses the subscription without it
 }
 
 const mergeQueuesPermission = "merge_queues"
@@ -81,11 +75,11 @@ func describeManifest() string {
 	var all strings.Builder
 	all.WriteString("The App asks for these permissions, and for no others:\n\n")
 	for _, p := range appPermissions {
-		fmt.Fprintf(&all, "  %-22s %s\n", p.Name+": "+p.Level, p.reason)
+		fmt.Fprintf(&all, "  %-22s %s\n", p.Name+": "+p.Level, p.Reason)
 	}
 	all.WriteString("\nIt is sent these events:\n\n")
 	for _, s := range appEvents {
-		fmt.Fprintf(&all, "  %-28s %s\n", s.event, s.reason)
+		fmt.Fprintf(&all, "  %-28s %s\n", s.Event, s.Reason)
 	}
 	all.WriteString("\ninstallation, installation_repositories and ping come to every App by themselves.")
 	return all.String()
@@ -156,7 +150,7 @@ func newManifest(webhook, name string) manifest {
 		Description: "One check that says whether enough reviewers really approved this commit.", Permissions: map[string]string{},
 	}
 	for _, s := range appEvents {
-		m.Events = append(m.Events, s.event)
+		m.Events = append(m.Events, s.Event)
 	}
 	for _, p := range appPermissions {
 		m.Permissions[p.Name] = p.Level
@@ -216,19 +210,4 @@ func validateAPIURL(api string) error {
 		own = "of a GitHub Enterprise Server it is " + u.Scheme + "://" + u.Host + "/api/v3"
 	}
 	return usageError(fmt.Errorf("GITHUB_API_URL %s is no address of GitHub's API", api), own)
-}
-
-// manifestTables are what an App asks for, with the reasons.
-type manifestTables struct{ Permissions, Events []manifestRow }
-
-type manifestRow struct{ What, Why string }
-
-func newManifestTables() (t manifestTables) {
-	for _, p := range appPermissions {
-		t.Permissions = append(t.Permissions, manifestRow{p.Name + ": " + p.Level, p.reason})
-	}
-	for _, s := range appEvents {
-		t.Events = append(t.Events, manifestRow{s.event, s.reason})
-	}
-	return t
 }

@@ -479,7 +479,7 @@ var mistakes = []mistake{
 	{
 		args: "classify --policy policy.yml --preset copilot", env: "GITHUB_TOKEN=t", code: 2,
 		says: "--policy says how the text is read, and so does another flag",
-		hint: "leave out --preset, --verdict, --field, --approve, --object and --none, or --policy",
+		hint: "leave out --preset and --verdict, or --policy",
 	},
 	{
 		args: "simulate story.txt --policy nowhere.yml", env: "GITHUB_TOKEN=t", code: 2,
@@ -498,6 +498,16 @@ var mistakes = []mistake{
 	},
 
 	// Texts and verdicts.
+	{
+		args: "classify --approve yes", stdin: "fine", code: 2,
+		says: "classify has no flag --approve",
+		hint: "--policy FILE reads it with the words of your policy",
+	},
+	{
+		args: "classify --field verdict", stdin: "fine", code: 2,
+		says: "classify has no flag --field",
+		hint: "--policy FILE reads it with the words of your policy",
+	},
 	{
 		args: "classify --preset nobody", stdin: "fine", code: 2,
 		says: `unknown preset "nobody"`,
@@ -526,21 +536,6 @@ var mistakes = []mistake{
 		args: "classify --comments -1", stdin: "fine", code: 2,
 		says: "--comments -1 is below zero",
 		hint: "coordinator classify --help shows how it is used",
-	},
-	{
-		args: "classify --approve ( --object no", stdin: "fine", code: 2,
-		says: `"(" has a bracket without its other half`,
-		hint: "write it as the reviewer does: no expressions",
-	},
-	{
-		args: "classify --object no", stdin: "fine", code: 2,
-		says: "words are given without --approve",
-		hint: "add --approve WORD: without one no text approves",
-	},
-	{
-		args: "classify --verdict json --approve yes", stdin: "fine", code: 2,
-		says: "--verdict and --approve are both given",
-		hint: "keep one of them: they say where the verdict stands",
 	},
 	{
 		args: "verdict make --from answer.json --head 1111111 --base main", code: 2,

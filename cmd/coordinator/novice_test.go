@@ -68,8 +68,6 @@ func TestRefusedFlags(t *testing.T) {
 		{[]string{"sweep", "--repo", "octo/shop", "--limit", "0"}, "hint: leave it out for the policy's sweep.limit"},
 		{[]string{"classify", "--state", "APPROVED"}, "hint: add --kind review"},
 		{[]string{"classify", "--kind", "review", "--state", "approve"}, "hint: states: APPROVED"},
-		{[]string{"classify", "--approve", "("}, "hint: "},
-		{[]string{"classify", "--object", "no"}, "hint: "},
 		{[]string{"explain", "octo/shop#7"}, "export GITHUB_TOKEN=$(gh auth token)"},
 	} {
 		var out, said bytes.Buffer

@@ -84,9 +84,9 @@ type classifiedJSON struct {
 // compareReaders has a text read by classify, by explain and by the check, and returns what classify says.
 func compareReaders(t *testing.T, r quorum.Reviewer, name string, m review.Material, compared map[string]int) classifiedJSON {
 	t.Helper()
-	var printed strings.Builder
 	var got classifiedJSON
-	if err := cmp.Or(writeClassification(&printed, r, m), json.Unmarshal([]byte(printed.String()), &got)); err != nil {
+	printed, err := json.Marshal(readAsCheck(r, m))
+	if err = cmp.Or(err, json.Unmarshal(printed, &got)); err != nil {
 		t.Fatal(err)
 	}
 	compared[got.Outcome.String()]++

@@ -1,6 +1,6 @@
 package main
 
-// Where the policy of an organisation stands, as commands are told.
+// Where the policy of an organisation stands, as commands are told, and what of a policy comes from it.
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/review-coordinator/coordinator/internal/config"
 	"github.com/review-coordinator/coordinator/internal/lazy"
+	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
 // organisationFlag names where the organisation's policy stands.
@@ -27,4 +28,31 @@ func (f organisationFlag) checkRepository() error {
 		)
 	}
 	return nil
+}
+
+// describeOrigins says from where the keys of a policy come, a line each source; "" where no organisation's is known.
+func describeOrigins(origins []quorum.Origin) string {
+	var b strings.Builder
+	for _, source := range []struct {
+		from quorum.KeySource
+		says string
+	}{
+		{quorum.FromEnforce, "The organisation enforces"},
+		{quorum.FromOrganisation, "From the organisation's policy"},
+		{quorum.FromRepository, "From the repository's policy"},
+	} {
+		var keys []string
+		for _, o := range origins {
+			if o.From == source.from {
+				keys = append(keys, oneLine(o.Key))
+			}
+		}
+		if len(keys) > 0 {
+			fmt.Fprintf(&b, "%s: %s.\n", source.says, strings.Join(keys, ", "))
+		}
+	}
+	if b.Len() > 0 {
+		b.WriteString("All else is as by default.\n")
+	}
+	return b.String()
 }

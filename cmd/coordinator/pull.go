@@ -19,43 +19,33 @@ import (
 // pullForms tells in a hint how a pull request is written.
 const pullForms = "write it as 7, octo/shop#7, or its address: https://github.com/octo/shop/pull/7"
 
-var (
-	pullNumber = lazy.Regexp(`^#?([0-9]{1,9})$`)
-	pullNamed  = lazy.Regexp(`^([A-Za-z0-9._-]{1,100})/([A-Za-z0-9._-]{1,100})(?:#|/pull/)([0-9]{1,9})/?$`)
-	// pullPath matches the path of a pull request's page and of those below it: /files, /checks, /commits/….
-	pullPath = lazy.Regexp(`^/([A-Za-z0-9._-]{1,100})/([A-Za-z0-9._-]{1,100})/pull/([0-9]{1,9})(?:/.*)?$`)
-)
+// pullShape matches a pull request as it is written, and the path of its page or of one below it: /files, /checks, /commits/….
+var pullShape = lazy.Regexp(`^(?:#?|([A-Za-z0-9._-]{1,100})/([A-Za-z0-9._-]{1,100})(?:#|/pull/))([0-9]{1,9})(?:/.*)?$`)
 
 // parsePull reads a pull request as a person writes it, on the GitHub whose API is at api. Its repository is empty where
 // only a number is given.
 func parsePull(text, api string) (quorum.PR, error) {
 	text = strings.TrimSpace(text)
-	m := []string{"", "", "", ""}
-	switch number, named := pullNumber().FindStringSubmatch(text), pullNamed().FindStringSubmatch(text); {
-	case number != nil:
-		m[3] = number[1]
-	case named != nil && named[1] != hostOfSite(api):
-		m = named
-	default:
-		page, is, err := addressOnSite(text, api)
-		if err != nil {
-			return quorum.PR{}, err
-		}
-		if m = pullPath().FindStringSubmatch(page); strings.Contains(text, "/issues/") && m == nil {
-			return quorum.PR{}, usageError(
-				fmt.Errorf("%q is an issue's address", clipArgument(text)), "a pull request's has /pull/ where this has /issues/",
-			)
-		}
-		if !is || m == nil {
-			return quorum.PR{}, usageError(fmt.Errorf("%q is no pull request", clipArgument(text)), pullForms)
-		}
+	named := text
+	page, isAddress, err := addressOnSite(text, api)
+	if err != nil {
+		return quorum.PR{}, err
+	}
+	if isAddress {
+		named = strings.TrimPrefix(page, "/")
+	}
+	m := pullShape().FindStringSubmatch(named)
+	switch {
+	case m == nil && strings.Contains(text, "/issues/"):
+		return quorum.PR{}, usageError(
+			fmt.Errorf("%q is an issue's address", clipArgument(text)), "a pull request's has /pull/ where this has /issues/",
+		)
+	case m == nil, isAddress && m[1] == "", m[1] != "" && (!clone.IsName(m[1]) || !clone.IsName(m[2])):
+		return quorum.PR{}, usageError(fmt.Errorf("%q is no pull request", clipArgument(text)), pullForms)
 	}
 	n, _ := strconv.Atoi(m[3]) // at most nine digits
 	if n == 0 {
 		return quorum.PR{}, usageError(fmt.Errorf("%q is no pull request: they are counted from 1", clipArgument(text)), pullForms)
-	}
-	if m[1] != "" && (!clone.IsName(m[1]) || !clone.IsName(m[2])) {
-		return quorum.PR{}, usageError(fmt.Errorf("%q is no pull request", clipArgument(text)), pullForms)
 	}
 	return quorum.PR{Owner: m[1], Repo: m[2], Number: n}, nil
 }

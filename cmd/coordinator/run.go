@@ -35,36 +35,6 @@ type runCmd struct {
 	FailOn string `help:"Exit with 3 for these verdicts: blocked, unverified, or both with a comma." placeholder:"VERDICTS"`
 }
 
-// Help is shown by coordinator run --help.
-func (runCmd) Help() string {
-	return `Reads what the reviewers left on the pull request's head, runs a failed one again once if that can help, and posts one
-check run. Without a pull request it takes the pull request from the event that started the job (GITHUB_EVENT_NAME,
-GITHUB_EVENT_PATH): pull_request, pull_request_target, pull_request_review, issue_comment, workflow_run, check_run,
-check_suite, status, merge_group or workflow_dispatch. A schedule, or a workflow_dispatch without inputs, names none: then it sweeps
-(coordinator sweep --help).
-
-In a job it then looks at up to 20 other pull requests that are due, while more than half of the hour's requests are left.
-
-Without --wait it stays only for what GitHub would tell no job about: an attempt that it started itself (a person's
-rerun, too), a Copilot review, another App's check, the end of a grace.
-
-Environment:
-  GITHUB_TOKEN    the job's token, with the permissions actions: write, checks: write, contents: read, issues: read,
-                  pull-requests: write, statuses: write. A personal token writes a commit status instead of a check.
-  GITHUB_APP_ID   instead: a GitHub App that is installed on the repository, with its key in GITHUB_APP_PRIVATE_KEY or in
-                  the file GITHUB_APP_PRIVATE_KEY_FILE. Its checks cannot be written by any other workflow.
-  GITHUB_API_URL  of a GitHub Enterprise Server
-  GITHUB_OUTPUT, GITHUB_STEP_SUMMARY
-                  files to which the verdict and the check's table are written for the job's next steps and its page
-
-Examples:
-
-  coordinator run octo/shop#7 --dry-run
-  coordinator run https://github.com/octo/shop/pull/7 --wait
-  coordinator run 7 --wait                            in a clone of its repository
-  coordinator run                                     in a job, for its event`
-}
-
 // Run evaluates the pull request that the flags name, or those of the job's event.
 func (cmd runCmd) Run(ctx context.Context, c *command) error {
 	switch {
@@ -142,7 +112,8 @@ func (cmd runCmd) lookAt(ctx context.Context, c *command, pr quorum.PR) error {
 // evaluate evaluates pull requests side by side, and in a job others that are due.
 func (cmd runCmd) evaluate(ctx context.Context, c *command, api *client.Client, forge *github.Forge, found foundPulls) []runResult {
 	prs := found.prs
-	lines := &progressLines{w: c.Stdout, color: c.Color, manyPulls: len(prs) > 1}
+	lines := c.newProgressLines()
+	lines.manyPulls = len(prs) > 1
 	if c.jobOutput != nil { // elsewhere the line of the look says it
 		lines.warn = c.printWarning
 	}
@@ -288,10 +259,7 @@ func readEvent(name, path string) (webhook.Notice, error) {
 
 // newTokenClient makes a client with the token of the environment.
 func (c *command) newTokenClient() (*client.Client, error) {
-	token := c.Getenv("GITHUB_TOKEN")
-	if token == "" {
-		token = c.Getenv("INPUT_TOKEN")
-	}
+	token := cmp.Or(c.Getenv("GITHUB_TOKEN"), c.Getenv("INPUT_TOKEN"))
 	if token == "" {
 		return nil, usageError(
 			errors.New("there is no token"),
@@ -354,15 +322,15 @@ type progressLines struct {
 	warned    map[[3]string]string // the last warning, by pull request, head and reviewer
 }
 
+func (c *command) newProgressLines() *progressLines {
+	return &progressLines{w: c.Stdout, color: c.Color, lastLine: map[quorum.PR]string{}, warned: map[[3]string]string{}}
+}
+
 func (l *progressLines) printLook(look loop.Look) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	pr := look.Snapshot.PR.PR
-	state := look.Check.Conclusion
-	if state == "" {
-		state = look.Check.Status
-	}
-	line := fmt.Sprintf("%.7s %s: %s", look.Check.Head, paintIf(l.color, verdictStyle(state), state), oneLine(look.Check.Title))
+	line := l.describeCheck(look.Check.Head, look.Check)
 	if look.Decision.Verdict == quorum.Ended {
 		line = "nothing is decided: " + oneLine(look.Check.Title)
 	}
@@ -370,11 +338,15 @@ func (l *progressLines) printLook(look loop.Look) {
 	l.warnOnce(look)
 }
 
+// stateOf returns the conclusion of a check, or its status while it has none.
+func stateOf(c report.Check) string { return cmp.Or(c.Conclusion, c.Status) }
+
+func (l *progressLines) describeCheck(head string, c report.Check) string {
+	return fmt.Sprintf("%.7s %s: %s", head, paintIf(l.color, verdictStyle(stateOf(c)), stateOf(c)), oneLine(c.Title))
+}
+
 // printChange prints a line that is not what was printed last of a pull request.
 func (l *progressLines) printChange(pr quorum.PR, line string) {
-	if l.lastLine == nil {
-		l.lastLine = map[quorum.PR]string{}
-	}
 	if l.lastLine[pr] != line {
 		l.lastLine[pr] = line
 		l.printLine(pr, line)
@@ -385,9 +357,6 @@ func (l *progressLines) printChange(pr quorum.PR, line string) {
 func (l *progressLines) warnOnce(look loop.Look) {
 	if l.warn == nil {
 		return
-	}
-	if l.warned == nil {
-		l.warned = map[[3]string]string{}
 	}
 	pr := look.Snapshot.PR.String()
 	for _, w := range report.Warnings(look.Decision) {
@@ -410,5 +379,5 @@ func (l *progressLines) printLine(pr quorum.PR, line string) {
 	if l.manyPulls {
 		line = pr.String() + " " + line
 	}
-	fmt.Fprintf(l.w, "%s %s\n", time.Now().UTC().Format("15:04:05"), line)
+	fmt.Fprintf(l.w, "%s %s\n", clockTime(), line)
 }

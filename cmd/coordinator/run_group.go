@@ -19,7 +19,7 @@ import (
 func (cmd runCmd) evaluateGroup(
 	ctx context.Context, c *command, api *client.Client, forge *github.Forge, ref quorum.GroupRef,
 ) []runResult {
-	lines := &progressLines{w: c.Stdout, color: c.Color}
+	lines := c.newProgressLines()
 	r := &loop.Reconciler{
 		Forge: forge, Places: placesOf(c.Getenv("GITHUB_API_URL")), DryRun: cmd.DryRun, Fault: lines.faultPrinter(ref.Named()),
 	}
@@ -49,16 +49,11 @@ func (cmd runCmd) evaluateGroup(
 func (l *progressLines) printGroup(look loop.GroupLook) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	named := look.Group.Named()
-	state := look.Check.Conclusion
-	if state == "" {
-		state = look.Check.Status
-	}
-	line := fmt.Sprintf("%.7s %s: %s", look.Group.Head, paintIf(l.color, verdictStyle(state), state), oneLine(look.Check.Title))
+	line := l.describeCheck(look.Group.Head, look.Check)
 	if look.IsOver() {
 		line = fmt.Sprintf("%.7s nothing is decided: the merge queue has let go of this commit, or there is no policy", look.Group.Head)
 	}
-	l.printChange(named, line)
+	l.printChange(look.Group.Named(), line)
 }
 
 // maxGroups is how many merge groups a job or a sweep looks at besides what it was started for.
@@ -76,27 +71,17 @@ func newGroupLooker(c *command, forge *github.Forge) groupLooker {
 	return groupLooker{c.Stdout, github.QueuesOf(forge), r}
 }
 
-// lookWith looks at the groups that hold a pull request: what was decided about it may be another than when their own jobs
-// ended.
+// lookWith looks at the groups of the default branch that hold a pull request, or at all where its number is 0: what was
+// decided about it may be another than when their own jobs ended.
 func (l groupLooker) lookWith(ctx context.Context, pr quorum.PR) {
 	groups, err := l.queues.Groups(ctx, pr.Owner, pr.Repo, "")
-	at := slices.IndexFunc(groups, func(g quorum.GroupRef) bool { return g.Named() == pr })
+	first := slices.IndexFunc(groups, func(g quorum.GroupRef) bool { return pr.Number == 0 || g.Named() == pr })
 	switch {
 	case err != nil:
 		l.printFailure(ctx, "the merge queue was not looked at", err)
-	case at >= 0: // those behind it hold it, too
-		l.reconcileAll(ctx, groups[at:])
+	case first >= 0: // those behind it hold it, too
+		l.reconcileAll(ctx, groups[first:])
 	}
-}
-
-// lookAtAll looks at the groups of the default branch.
-func (l groupLooker) lookAtAll(ctx context.Context, owner, repo string) {
-	groups, err := l.queues.Groups(ctx, owner, repo, "")
-	if err != nil {
-		l.printFailure(ctx, "the merge queue was not looked at", err)
-		return
-	}
-	l.reconcileAll(ctx, groups)
 }
 
 func (l groupLooker) reconcileAll(ctx context.Context, groups []quorum.GroupRef) {

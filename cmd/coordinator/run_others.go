@@ -6,7 +6,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -14,7 +13,6 @@ import (
 	"github.com/review-coordinator/coordinator/internal/github"
 	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/loop"
-	"github.com/review-coordinator/coordinator/internal/oplog"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
@@ -26,7 +24,8 @@ const maxOthers = 20
 func (c *command) lookAtOthers(
 	ctx context.Context, api *client.Client, forge *github.Forge, owner, repo string, own []quorum.PR,
 ) {
-	if api.Personal() || halfSpent(api.Budget(), time.Now()) != "" {
+	halfSpent := func() string { return budgetSpent(api.Budget(), 50, time.Now()) }
+	if api.Personal() || halfSpent() != "" {
 		return
 	}
 	open, err := forge.OpenOfFew(ctx, owner, repo)
@@ -45,28 +44,13 @@ func (c *command) lookAtOthers(
 	if len(prs) == 0 {
 		return
 	}
-	s, _, _ := c.newSweep(ctx, open, forge)
+	s, _, _ := c.newSweep(ctx, open, forge, func(done loop.Swept) {
+		fmt.Fprintf(c.Stdout, "%s %s was due, too: %s\n", clockTime(), done.PR, describeSwept(done))
+	})
 	s.Reconciler.Quiet = true
 	s.Limit = min(s.Limit, maxOthers)
-	s.Spent = func() string { return halfSpent(api.Budget(), time.Now()) }
-	s.Done = func(done loop.Swept) {
-		var panicked *loop.PanicError
-		if errors.As(done.Err, &panicked) {
-			c.newLogger().Error("an evaluation panicked", oplog.PullRequest(done.PR), "stack", string(panicked.Stack))
-		}
-		fmt.Fprintf(c.Stdout, "%s %s was due, too: %s\n", clockTime(), done.PR, describeSwept(done))
-		forge.Forget(done.PR) // it is not looked at again
-	}
+	s.Spent = halfSpent
 	s.Run(ctx, prs)
-}
-
-// halfSpent returns the reason to leave other pull requests alone once half of the hour's requests are left; "" while
-// there are more.
-func halfSpent(b client.Budget, now time.Time) string {
-	if b.Limit == 0 || b.Left*2 > b.Limit || now.After(b.Reset) {
-		return ""
-	}
-	return "half of the rate budget is left"
 }
 
 func clockTime() string { return time.Now().UTC().Format("15:04:05") }

@@ -46,29 +46,6 @@ type serveCmd struct {
 	organisationFlag
 }
 
-// Help is shown by coordinator serve --help.
-func (serveCmd) Help() string {
-	return `Runs until it is told to stop: webhooks in, checks out. What it answered with 202 survives a crash.
-
-It needs a webhook secret and an identity, from the environment:
-
-  GITHUB_WEBHOOK_SECRET        at least 16 bytes; several, separated by commas, while one is replaced
-  GITHUB_APP_ID                with GITHUB_APP_PRIVATE_KEY or GITHUB_APP_PRIVATE_KEY_FILE: a GitHub App
-  GITHUB_TOKEN                 or, without an App, a personal token: commit statuses instead of checks,
-                               and no deliveries are asked for again
-  GITHUB_API_URL               of a GitHub Enterprise Server: https://HOST/api/v3
-  PUBLIC_URL                   the same as --public-url
-
-coordinator serve setup makes the App in your browser and writes these settings; docs/daemon.md shows all of it, in ten
-minutes.
-SIGTERM stops it within ten seconds, and nothing is lost.
-
-Examples:
-
-  coordinator serve --check
-  coordinator serve --listen 0.0.0.0:8080 --database sqlite:///var/lib/review-coordinator/coordinator.db`
-}
-
 // Run serves until ctx ends.
 func (cmd serveCmd) Run(ctx context.Context, c *command) error {
 	secrets, noSecret := cmd.webhookSecrets(c)
@@ -220,7 +197,6 @@ type serverConfig struct {
 	Listen, AdminListen string
 	AdminHosts          []string // names by which the dashboard may be asked for
 	KeyFile             string   // of the App; "": it has none
-	AdminElse           string   // used if AdminListen is taken; "": then it is an error
 	Database            string   // file of SQLite
 	Fleeting            bool     // of a demo: no fsync, and a short stop
 	Server              string   // URL of a PostgreSQL database, instead
@@ -255,7 +231,6 @@ type server struct {
 	feed            *dashboard.Feed
 	webhookListener *daemon.Listener
 	adminListener   *daemon.Listener
-	adminRefused    error // why the admin listener is not at AdminListen
 	webhookServer   *http.Server
 	adminServer     *http.Server
 }
@@ -317,12 +292,7 @@ func openServer(ctx context.Context, o serverConfig) (_ *server, err error) {
 	if s.webhookListener, err = listenLimited(ctx, o.Bind, "--listen", o.Listen, accept); err != nil {
 		return nil, err
 	}
-	s.adminListener, err = listenLimited(ctx, o.Bind, "--admin-listen", o.AdminListen, accept)
-	if err != nil && o.AdminElse != "" {
-		s.adminRefused = err
-		s.adminListener, err = listenLimited(ctx, o.Bind, "--admin-listen", o.AdminElse, accept)
-	}
-	if err != nil {
+	if s.adminListener, err = listenLimited(ctx, o.Bind, "--admin-listen", o.AdminListen, accept); err != nil {
 		return nil, err
 	}
 	hooks := http.NewServeMux()

@@ -70,8 +70,8 @@ func checkFleet(ctx context.Context, c *command, fleet *github.Fleet) error {
 // missingEvents are the events that we need and an installation does not send.
 func missingEvents(events []string) (missing []string) {
 	for _, s := range appEvents {
-		if s.permission != mergeQueuesPermission && !slices.Contains(events, s.event) {
-			missing = append(missing, s.event)
+		if s.permission != mergeQueuesPermission && !slices.Contains(events, s.Event) {
+			missing = append(missing, s.Event)
 		}
 	}
 	return missing

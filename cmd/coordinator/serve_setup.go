@@ -10,13 +10,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
-	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -32,39 +29,11 @@ type setupCmd struct {
 	Webhook      string        `                                  placeholder:"URL"       help:"Where GitHub will reach the daemon: https://HOST/webhook. It may be changed later, in the App's settings."`
 	Organization string        `aliases:"org"                     placeholder:"ORG"       help:"Organisation that will own the App. Default: you."`
 	Name         string        `default:"Review coordinator"      placeholder:"NAME"      help:"Name of the App, one that no other App on GitHub has. Default: ${default}. GitHub lets you change it before it is created."`
-	Dir          string        `default:"review-coordinator-app"  placeholder:"FOLDER"    help:"Where key, secret and settings are written: a folder of your own, made if it is not there. Default ${default}."`
-	Force        bool          `                                                          help:"Replace the files of another App in that folder."`
+	Dir          string        `default:"review-coordinator-app"  placeholder:"FOLDER"    help:"Where key, secret and settings are written: a new folder, which is made. Default ${default}."`
 	Listen       string        `default:"127.0.0.1:0"             placeholder:"HOST:PORT" help:"Where the page is, on this machine alone. Default ${default}: any free port."`
-	Open         bool          `                                                          help:"Open the page in the browser of this machine."`
 	Timeout      time.Duration `default:"30m"                                             help:"How long it waits for you. Default ${default}."`
 
 	PrintManifest bool `help:"Print the App's manifest, and make nothing."`
-}
-
-// Help is shown by coordinator serve setup --help.
-func (setupCmd) Help() string {
-	return `It prints the address of a page. Open it in a browser that is signed in to GitHub and press its button: GitHub asks once
-more and creates the App with the least permissions and events that serve needs, which are listed below.
-Then it writes three files that only you can read, and says what to do next:
-
-  app.pem          the App's private key
-  webhook-secret   the secret that signs what GitHub sends
-  env              the settings of coordinator serve: for a shell, systemd's EnvironmentFile, docker's --env-file
-
-On a server without a browser, let ssh lead the page to your own machine, with the same port on both:
-
-  ssh -L 47110:127.0.0.1:47110 SERVER
-  coordinator serve setup --listen 127.0.0.1:47110 --webhook https://quorum.example.com/webhook
-
-GITHUB_API_URL, https://HOST/api/v3, makes the App on a GitHub Enterprise Server.
-
-Examples:
-
-  coordinator serve setup --webhook https://quorum.example.com/webhook
-  coordinator serve setup --webhook https://quorum.example.com/webhook --organization octo --name "octo review quorum"
-  coordinator serve setup --webhook https://quorum.example.com/webhook --print-manifest
-
-` + describeManifest()
 }
 
 // Run makes the App, or says why not, and leaves no listener behind.
@@ -80,7 +49,7 @@ func (cmd setupCmd) Run(ctx context.Context, c *command) (err error) {
 	if cmd.PrintManifest {
 		return printManifest(c, m, site, cmd.Organization)
 	}
-	folder, err := openAppFolder(cmd.Dir, cmd.Force)
+	folder, err := makeAppFolder(cmd.Dir)
 	if err != nil {
 		return err
 	}
@@ -97,38 +66,32 @@ func (cmd setupCmd) Run(ctx context.Context, c *command) (err error) {
 	if err != nil {
 		return fmt.Errorf("write manifest: %w", err)
 	}
-	pages := newSetupSite(host, site.newAppURL(cmd.Organization), setupView{
-		manifestTables: newManifestTables(), Title: "Create " + m.Name, Manifest: string(text),
-		Text: "GitHub asks once more, and lets you change the name. Then your browser comes back here, and the terminal says what comes next.",
-	})
 	var telling sync.Mutex // pages are asked for by several connections
-	pages.warn = func(text string) {
-		telling.Lock()
-		defer telling.Unlock()
-		c.printWarning(text)
-	}
 	maker := &appMaker{
-		github: client.Options{BaseURL: api, UserAgent: "review-coordinator"}, site: site, folder: folder, warn: pages.warn,
-		background: context.WithoutCancel(ctx), grace: &c.Grace,
+		github: client.Options{BaseURL: api, UserAgent: "review-coordinator"}, site: site, folder: folder,
+		background: context.WithoutCancel(ctx), grace: &c.Grace, made: make(chan struct{}),
+		warn: func(text string) {
+			telling.Lock()
+			defer telling.Unlock()
+			c.printWarning(text)
+		},
 	}
-	pages.makeApp = maker.makeApp
+	pages := &setupSite{host: host, pageKey: randomText(16), state: randomText(32), maker: maker}
+	pages.page = setupView{
+		Title: "Create " + m.Name, Manifest: string(text), Form: site.newAppURL(cmd.Organization) + "?state=" + pages.state,
+		Text:        "GitHub asks once more, and lets you change the name. Then your browser comes back here, and the terminal says what comes next.",
+		Permissions: appPermissions, Events: appEvents,
+	}
 	fmt.Fprintf(c.Stdout, "Open this page in a browser that is signed in to GitHub, and press its button:\n\n  %s\n\n", pages.pageAddress())
-	if cmd.Open {
-		page, err := openInBrowser(ctx, folder, pages.pageAddress())
-		if err != nil {
-			pages.warn("no browser could be opened: " + err.Error())
-		}
-		defer page.Close()
-	}
 	fmt.Fprintf(c.Stdout, "Waiting until %s; Ctrl-C ends it.\n", time.Now().Add(cmd.Timeout).Format("15:04"))
-	err = cmd.serveUntilMade(ctx, listener, pages, maker)
+	err = cmd.serveUntilMade(ctx, listener, pages)
 	if unsaved := maker.unsavedError(); unsaved != nil {
 		return unsaved
 	}
 	if err != nil {
 		return err
 	}
-	cmd.printNext(c, maker.saved)
+	cmd.printNext(c, folder.path, *maker.saved)
 	return nil
 }
 
@@ -181,7 +144,7 @@ func (cmd setupCmd) listenLoopback(ctx context.Context) (net.Listener, error) {
 }
 
 // serveUntilMade shows the page until the App is made, or ctx ends.
-func (cmd setupCmd) serveUntilMade(ctx context.Context, l net.Listener, pages *setupSite, maker *appMaker) (err error) {
+func (cmd setupCmd) serveUntilMade(ctx context.Context, l net.Listener, pages *setupSite) (err error) {
 	server := &http.Server{
 		Handler: pages, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 2 * exchangeTimeout,
 		IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
@@ -193,7 +156,7 @@ func (cmd setupCmd) serveUntilMade(ctx context.Context, l net.Listener, pages *s
 	select {
 	case err = <-served:
 		return fmt.Errorf("serve the page: %w", err)
-	case <-pages.made:
+	case <-pages.maker.made:
 	case <-ctx.Done():
 		err = fmt.Errorf("wait for the App: %w", ctx.Err())
 	case <-waited.C:
@@ -202,7 +165,7 @@ func (cmd setupCmd) serveUntilMade(ctx context.Context, l net.Listener, pages *s
 			"close GitHub's page: nobody takes its answer any more. Then start again, perhaps with a longer --timeout",
 		)
 	}
-	if maker.endMaking() {
+	if pages.maker.endMaking() {
 		err = nil
 	}
 	ending, done := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second) // for the last page
@@ -214,8 +177,8 @@ func (cmd setupCmd) serveUntilMade(ctx context.Context, l net.Listener, pages *s
 }
 
 // printNext says what to do with the files.
-func (cmd setupCmd) printNext(c *command, app savedApp) {
-	at := func(name string) string { return filepath.Join(app.dir, name) }
+func (cmd setupCmd) printNext(c *command, folder string, app savedApp) {
+	at := func(name string) string { return filepath.Join(folder, name) }
 	fmt.Fprintf(c.Stdout, "\nThe App %s of %s is made.\n\n", app.name, app.owner)
 	for _, line := range [][2]string{
 		{appKeyFile, "its private key"},
@@ -254,8 +217,8 @@ const keyGrace = 10 * time.Second
 
 // A savedApp is an App whose files are written.
 type savedApp struct {
-	dir, name, owner, installURL, settingsURL string
-	ownSecret                                 bool // GitHub made none, or one that cannot be used: it must be told ours
+	name, owner, installURL, settingsURL string
+	ownSecret                            bool // GitHub made none, or one that cannot be used: it must be told ours
 }
 
 // An appMaker exchanges the code and writes the files. What it has it does not lose: after a failure it goes on where
@@ -267,10 +230,11 @@ type appMaker struct {
 	warn       func(string)
 	background context.Context // in which an exchange ends that a browser or a signal would cut off
 	grace      *atomic.Int64   // how long a stop may take: as long as an exchange while GitHub shows the key
+	made       chan struct{}   // closed once the files are written
 
 	mu     sync.Mutex
 	app    *client.NewApp // as GitHub handed it out; nil: not yet
-	saved  savedApp       // whose dir is "": not yet
+	saved  *savedApp      // nil: not yet
 	closed bool           // nothing new is begun
 }
 
@@ -280,7 +244,7 @@ func (m *appMaker) endMaking() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.closed = true
-	return m.saved.dir != ""
+	return m.saved != nil
 }
 
 // makeApp makes the App of a code, once. Errors are told to the terminal.
@@ -288,8 +252,8 @@ func (m *appMaker) makeApp(code string) (savedApp, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch {
-	case m.saved.dir != "":
-		return m.saved, nil
+	case m.saved != nil:
+		return *m.saved, nil
 	case m.closed:
 		return savedApp{}, errors.New("the program ends")
 	}
@@ -310,21 +274,18 @@ func (m *appMaker) makeApp(code string) (savedApp, error) {
 	if saved.ownSecret = !usableSecret().MatchString(secret); saved.ownSecret {
 		secret = randomText(32)
 	}
-	files := func(dir string) []appFile {
-		return []appFile{
-			{appKeyFile, string(m.app.Key)}, {appSecretFile, secret + "\n"}, {appEnvFile, m.envFileText(dir, secret)},
-		}
+	err := m.folder.writeFiles([]newFile{
+		{path: appKeyFile, content: m.app.Key, mode: 0o600},
+		{path: appSecretFile, content: []byte(secret + "\n"), mode: 0o600},
+		{path: appEnvFile, content: []byte(m.envFileText(secret)), mode: 0o600},
+	})
+	if err != nil {
+		m.warn("the App is made, and its key could not be written into " + m.folder.path + ": " + err.Error() +
+			"; do not stop this program, which holds the only copy: mend that, and reload the page in the browser")
+		return savedApp{}, fmt.Errorf("write the App's key: %w", err)
 	}
-	saved.dir = m.folder.path
-	if err := m.folder.writeFiles(files(m.folder.path)); err != nil {
-		m.warn("the App is made, and its key could not be written into " + m.folder.path + ": " + err.Error())
-		if saved.dir, err = rescueAppFiles(m.folder.path, files); err != nil {
-			m.warn("nor anywhere else: do not stop this program, which holds the only copy; make room, and reload the page in the browser: " + err.Error())
-			return savedApp{}, fmt.Errorf("write the App's key: %w", err)
-		}
-		m.warn("it was written into " + saved.dir + " instead")
-	}
-	m.saved = saved
+	m.saved = &saved
+	close(m.made)
 	return saved, nil
 }
 
@@ -349,11 +310,11 @@ func (m *appMaker) describeApp() savedApp {
 var appPagePath = lazy.Regexp(`^(?:github-)?apps/[A-Za-z0-9-]+$`)
 
 // envFileText returns the settings of serve as lines that a shell, systemd and docker read alike.
-func (m *appMaker) envFileText(dir, secret string) string {
+func (m *appMaker) envFileText(secret string) string {
 	lines := []string{
 		"# Settings of coordinator serve, made by coordinator serve setup. Whoever reads this can act as the App.",
 		"GITHUB_APP_ID=" + strconv.FormatInt(m.app.ID, 10),
-		"GITHUB_APP_PRIVATE_KEY_FILE=" + filepath.ToSlash(filepath.Join(dir, appKeyFile)),
+		"GITHUB_APP_PRIVATE_KEY_FILE=" + filepath.ToSlash(filepath.Join(m.folder.path, appKeyFile)),
 		"GITHUB_WEBHOOK_SECRET=" + secret,
 	}
 	if m.github.BaseURL != "" {
@@ -366,7 +327,7 @@ func (m *appMaker) envFileText(dir, secret string) string {
 func (m *appMaker) unsavedError() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.app == nil || m.saved.dir != "" {
+	if m.app == nil || m.saved != nil {
 		return nil
 	}
 	return hintedError(
@@ -385,35 +346,3 @@ func exchangeHint(err error) string {
 	}
 	return "reload the page in the browser to try again, within the hour"
 }
-
-// openInBrowser opens a file with a link to the page, and removes it when it is closed. The address itself would stand
-// among the arguments of the browser, where every user of the machine can read it.
-func openInBrowser(ctx context.Context, folder *appFolder, address string) (io.Closer, error) {
-	name := "open-" + randomText(4) + ".html"
-	text := `<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url=` + address + `"><a href="` + address + `">Go on</a>` + "\n"
-	page := removing{folder, name}
-	if err := folder.writeTemporary(name, text); err != nil {
-		return page, err
-	}
-	program := map[string][]string{
-		"darwin": {"open"}, "windows": {"rundll32", "url.dll,FileProtocolHandler"},
-	}[runtime.GOOS]
-	if program == nil {
-		program = []string{"xdg-open"}
-	}
-	program = append(program, filepath.Join(folder.path, name))
-	opener := exec.CommandContext(context.WithoutCancel(ctx), program[0], program[1:]...) //nolint:gosec // one of the three above
-	if err := opener.Start(); err != nil {
-		return page, err
-	}
-	go func() { _ = opener.Wait() }() // what it says of itself helps nobody
-	return page, nil
-}
-
-// A removing removes a file of a folder when it is closed.
-type removing struct {
-	folder *appFolder
-	name   string
-}
-
-func (r removing) Close() error { return r.folder.root.Remove(r.name) }

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rogpeppe/go-internal/diff"
+
 	"github.com/review-coordinator/coordinator/internal/config"
 	"github.com/review-coordinator/coordinator/internal/loop"
 	"github.com/review-coordinator/coordinator/internal/story"
@@ -24,48 +26,6 @@ type simulateCmd struct {
 	Update bool     `                   help:"Rewrite the story in each file."`
 	JSON   bool     `       name:"json" help:"Print the story as JSON: what was written, and how each vote ended."`
 	Check  bool     `                   help:"Print the check as it reads in the end, too."`
-}
-
-// Help is shown by coordinator simulate --help.
-func (simulateCmd) Help() string {
-	return `Write a policy, write a bad day, and see what the check would have said. A scenario file holds
-
-  A sentence that says what it is about.
-
-  -- policy --
-  version: 1
-  reviewers:
-    - name: openai
-      workflow: .github/workflows/openai.yml
-      heading: "## OpenAI Review"
-
-  -- timeline --
-  0s     alice opens #7 at a1 changing cart.go
-  1s     openai starts
-  2m     openai fails "Error: 503 Service Unavailable"
-
-  -- on rerun of openai --
-  50s    openai comments
-         | ## OpenAI Review
-         | **Ready to merge?** Yes
-  55s    openai succeeds
-
-  -- story --
-  what came of it; coordinator simulate --update FILE writes it
-
-A line begins with the time since the story began, or with the time since the line above (+10s). Lines after | are the
-text of a comment, a review or a log; lines after > are comments on the diff (> cart.go:12 This loop has no end.).
-{sha a1}, {short a1} and {merge a1} stand for commits. What stands in -- github -- is so from the beginning.
-With a story in the file the exit code is 1 if another one comes of it. -v shows what happens between the lines.
-
-Examples:
-
-  coordinator simulate bad-day.txt --check
-  coordinator simulate bad-day.txt --policy stricter.yml
-
-These sentences are known; the reviewers of the policy may stand where an author or a run is meant:
-
-  ` + strings.Join(story.SentenceForms(), "\n  ")
 }
 
 // Run plays the files.
@@ -95,7 +55,7 @@ func (cmd simulateCmd) playFile(ctx context.Context, c *command, file string) (s
 		return false, err
 	}
 	if len(cmd.Files) > 1 && !cmd.JSON {
-		fmt.Fprintf(c.Stdout, "%s: %s\n", paintIf(c.Color, headingStyle(), file), s.Title)
+		fmt.Fprintf(c.Stdout, "%s: %s\n", paintIf(c.Color, headingStyle, file), s.Title)
 	}
 	audience, looks := story.Audience{}, map[int]loop.Look{}
 	audience.Looked = func(l loop.Look) { looks[l.Snapshot.PR.Number] = l }
@@ -189,32 +149,13 @@ func (cmd simulateCmd) readScenario(ctx context.Context, c *command, file string
 
 // diffLines shows the difference of two texts line by line.
 func diffLines(before, after string) string {
-	a, b := strings.Split(strings.TrimRight(before, "\n"), "\n"), strings.Split(strings.TrimRight(after, "\n"), "\n")
-	common := make([][]int, len(a)+1) // longest common subsequence of a[i:] and b[j:], in lines
-	for i := range common {
-		common[i] = make([]int, len(b)+1)
-	}
-	for i := len(a) - 1; i >= 0; i-- {
-		for j := len(b) - 1; j >= 0; j-- {
-			if common[i][j] = max(common[i+1][j], common[i][j+1]); a[i] == b[j] {
-				common[i][j] = common[i+1][j+1] + 1
-			}
-		}
-	}
+	_, hunks, _ := strings.Cut(string(diff.Diff("told", []byte(before), "came", []byte(after))), "+++ came\n")
 	var out strings.Builder
-	i, j := 0, 0
-	for i < len(a) || j < len(b) {
-		switch {
-		case i < len(a) && j < len(b) && a[i] == b[j]:
-			fmt.Fprintf(&out, "  %s\n", a[i])
-			i, j = i+1, j+1
-		case j == len(b) || i < len(a) && common[i+1][j] >= common[i][j+1]:
-			fmt.Fprintf(&out, "- %s\n", a[i])
-			i++
-		default:
-			fmt.Fprintf(&out, "+ %s\n", b[j])
-			j++
+	for line := range strings.Lines(hunks) {
+		if !strings.HasPrefix(line, "@@") {
+			line = line[:1] + " " + line[1:]
 		}
+		out.WriteString(line)
 	}
 	return out.String()
 }

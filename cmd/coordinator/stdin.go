@@ -12,15 +12,13 @@ import (
 	"os"
 	"syscall"
 
-	"github.com/charmbracelet/x/term"
-
 	"github.com/review-coordinator/coordinator/internal/config"
 )
 
 // readStdin reads at most that many bytes of standard input. It returns as soon as ctx ends; the read ends with the
 // program.
 func (c *command) readStdin(ctx context.Context, most int64) ([]byte, error) {
-	if f, ok := c.Stdin.(*os.File); ok && term.IsTerminal(f.Fd()) {
+	if isTerminal(c.Stdin) {
 		fmt.Fprintln(c.Stderr, "reading standard input; end with Ctrl-D")
 	}
 	type all struct {

@@ -30,30 +30,6 @@ type sweepCmd struct {
 	organisationFlag
 }
 
-// Help is shown by coordinator sweep --help.
-func (sweepCmd) Help() string {
-	return `Evaluates the open pull requests that are undecided, whose next deadline has come, that changed since their check was
-written, or that are blocked by threads which may have been resolved. One request tells that of a hundred pull requests;
-nothing is requested for the others.
-
-Run it on a schedule beside the jobs that events start: GitHub announces no deadline and no resolved thread to a job,
-and it loses events. coordinator run does the same for the event schedule.
-
-One pull request that cannot be evaluated stops no other. The sweep stops when 20 % of the hour's requests are left, and
-when GitHub is down. How many it evaluates at once, and how it waits, stands in the policy under sweep:.
-
-Exit code 1 says that a pull request could not be evaluated; each is named, with the reason.
-
-Environment:
-  GITHUB_TOKEN    as for coordinator run. A personal token is shown no check runs: it looks at every open pull request.
-
-Examples:
-
-  coordinator sweep --repo octo/shop --dry-run
-  coordinator sweep --repo octo/shop --limit 20
-  coordinator sweep                               in a job, for its repository`
-}
-
 // Run sweeps one repository.
 func (cmd sweepCmd) Run(ctx context.Context, c *command) error {
 	owner, name, err := c.resolveRepo(cmd.Repo, "sweep")
@@ -102,40 +78,29 @@ func (cmd sweepCmd) sweepRepo(ctx context.Context, c *command, api *client.Clien
 		return will.explainRefusal(err)
 	}
 	var prs []quorum.PR
-	told := sweepProgress{w: c.Stdout, total: len(open.Due), titles: map[quorum.PR]string{}, jobOutput: c.jobOutput, now: time.Now}
-	told.drawsBar = c.stdoutIsTerminal() && c.Getenv("TERM") != "dumb"
+	told := sweepProgress{w: c.Stdout, titles: map[quorum.PR]string{}, jobOutput: c.jobOutput}
 	for _, d := range open.Due {
 		prs = append(prs, d.PR)
 		told.titles[d.PR] = d.Title
 	}
-	s, heard, signs := c.newSweep(ctx, open, forge)
+	result := sweepJSON{Repository: cmd.Repo, Open: open.Count, Due: len(open.Due), PullRequests: []pullJSON{}}
+	s, heard, signs := c.newSweep(ctx, open, forge, func(done loop.Swept) {
+		result.PullRequests = append(result.PullRequests, pullAsJSON(done.PR, done.Look, done.Err))
+		told.printEvaluated(done)
+	})
 	s.Reconciler.DryRun = cmd.DryRun
-	s.Spent = func() string { return budgetSpent(api.Budget(), time.Now()) }
+	s.Spent = func() string { return budgetSpent(api.Budget(), 20, time.Now()) }
 	if cmd.Limit != nil {
 		s.Limit = *cmd.Limit
-	}
-	told.total = min(told.total, s.Limit)
-	result := sweepJSON{Repository: cmd.Repo, Open: open.Count, Due: len(open.Due), PullRequests: []pullJSON{}}
-	s.Done = func(done loop.Swept) {
-		result.PullRequests = append(result.PullRequests, pullAsJSON(done.PR, done.Look, done.Err))
-		var panicked *loop.PanicError
-		if errors.As(done.Err, &panicked) {
-			c.newLogger().Error("an evaluation panicked", oplog.PullRequest(done.PR), "stack", string(panicked.Stack))
-		}
-		told.printEvaluated(done)
-		if done.Err == nil {
-			told.policy = done.Look.Policy
-		}
-		forge.Forget(done.PR) // it is not looked at again
 	}
 	s.Begin = told.printBatch
 	told.printStart(owner+"/"+name, open)
 	tally := s.Run(ctx, prs)
 	if isWorthIt := open.File.State == quorum.FileValid && !cmd.DryRun && ctx.Err() == nil && s.Spent() == ""; isWorthIt {
-		newGroupLooker(c, forge).lookAtAll(ctx, owner, name)
+		newGroupLooker(c, forge).lookWith(ctx, quorum.PR{Owner: owner, Repo: name})
 	}
-	told.circuits = circuitsIn(ctx, told.policy, signs)
-	told.printTally(tally, heard.Hear(ctx, quorum.PR{}, nil))
+	known, _ := signs.Signs(ctx) // it lies in memory
+	told.printTally(tally, heard.Hear(ctx, quorum.PR{}, nil), quorum.CircuitsOf(told.policy, known))
 	if c.JSON != nil {
 		if err := c.writeJSON(result.withTally(tally)); err != nil {
 			return err
@@ -152,15 +117,10 @@ func (cmd sweepCmd) sweepRepo(ctx context.Context, c *command, api *client.Clien
 	return nil
 }
 
-// circuitsIn are the reviewers' circuits as a sweep knows them.
-func circuitsIn(ctx context.Context, p quorum.Policy, m *loop.SignMemory) []quorum.Circuit {
-	signs, _ := m.Signs(ctx) // it lies in memory
-	return quorum.CircuitsOf(p, signs)
-}
-
-// newSweep returns a sweep as the policy wants it, and what its looks keep of reviewers' answers and services.
+// newSweep returns a sweep as the policy wants it, and what its looks keep of reviewers' answers and services. done gets
+// each evaluation.
 func (c *command) newSweep(
-	ctx context.Context, open github.Open, forge *github.Forge,
+	ctx context.Context, open github.Open, forge *github.Forge, done func(loop.Swept),
 ) (loop.Sweep, *loop.AnswerMemory, *loop.SignMemory) {
 	heard, signs := &loop.AnswerMemory{}, &loop.SignMemory{}
 	heard.Hear(ctx, quorum.PR{}, open.Heard)
@@ -173,62 +133,57 @@ func (c *command) newSweep(
 		BatchDelay: time.Duration(open.Sweep.BatchDelay), ItemDelay: time.Duration(open.Sweep.ItemDelay),
 		Retries: open.Sweep.MaxRetries, Base: time.Duration(open.Sweep.Backoff.Base), Max: time.Duration(open.Sweep.Backoff.Max),
 		Limit: open.Sweep.Limit, Threshold: open.Threshold,
+		Done: func(swept loop.Swept) {
+			var panicked *loop.PanicError
+			if errors.As(swept.Err, &panicked) {
+				c.newLogger().Error("an evaluation panicked", oplog.PullRequest(swept.PR), "stack", string(panicked.Stack))
+			}
+			done(swept)
+			forge.Forget(swept.PR) // it is not looked at again
+		},
 	}, heard, signs
 }
 
-// budgetSpent returns the reason to stop once a fifth of the hour's requests is left, which the repository's jobs need;
-// "" while there is more.
-func budgetSpent(b client.Budget, now time.Time) string {
-	if b.Limit == 0 || b.Left*5 > b.Limit || now.After(b.Reset) {
+// budgetSpent returns the reason to stop once a share of the hour's requests, in percent, is left, which the repository's
+// jobs need; "" while there is more.
+func budgetSpent(b client.Budget, share int, now time.Time) string {
+	if b.Limit == 0 || b.Left*100 > b.Limit*share || now.After(b.Reset) {
 		return ""
 	}
-	return fmt.Sprintf("20 %% of the rate budget is left (%d of %d requests until %s)", b.Left, b.Limit, b.Reset.UTC().Format("15:04 UTC"))
+	return fmt.Sprintf("%d %% of the rate budget is left (%d of %d requests until %s)",
+		share, b.Left, b.Limit, b.Reset.UTC().Format("15:04 UTC"))
 }
 
-// sweepProgress prints the progress of a sweep: a bar in a terminal, a line for each pull request elsewhere. A failure
-// is always a line; in a job, where the other lines are folded, it stands below the fold. Each line begins with words
-// or a time of ours, so that no text of a reviewer's can begin a workflow command.
+// sweepProgress prints a line for each pull request of a sweep. In a job, where they are folded, failures stand below the
+// fold. Each line begins with words or a time of ours, so that no text of a reviewer's can begin a workflow command.
 type sweepProgress struct {
 	w           io.Writer
-	drawsBar    bool
-	jobOutput   *outputGuard // standard output of a job; nil outside a job
-	total       int
+	jobOutput   *outputGuard         // standard output of a job; nil outside a job
 	titles      map[quorum.PR]string // hostile
-	now         func() time.Time
 	failedLines []string
-	batch       string        // which of several is under way; "" if there is one
 	policy      quorum.Policy // of the newest evaluation
-	circuits    []quorum.Circuit
-	done        int
 }
 
-// printBatch tells that a batch begins.
+// printBatch tells that one of several batches begins.
 func (p *sweepProgress) printBatch(batch, batches int) {
-	if batches < 2 {
-		return
+	if batches > 1 {
+		fmt.Fprintf(p.w, "%s batch %d of %d\n", clockTime(), batch, batches)
 	}
-	p.batch = fmt.Sprintf("batch %d of %d", batch, batches)
-	if !p.drawsBar {
-		fmt.Fprintf(p.w, "%s %s\n", p.clockTime(), p.batch)
-	}
-	p.drawBar(p.done)
 }
 
 func (p *sweepProgress) printStart(repo string, open github.Open) {
 	if p.jobOutput != nil {
 		p.jobOutput.sendCommand(func(a *githubactions.Action) { a.Group(oneLine("Sweep of " + repo)) })
 	}
-	fmt.Fprintf(p.w, "%s %s: %d open, %d to look at%s\n",
-		p.clockTime(), oneLine(repo), open.Count, len(open.Due), describeReasons(open.Due))
+	fmt.Fprintf(p.w, "%s %s: %d open, %d to look at%s\n", clockTime(), oneLine(repo), open.Count, len(open.Due), describeReasons(open.Due))
 	switch open.File.State {
 	case quorum.FileMissing:
 		fmt.Fprintf(p.w, "%s there is no policy file (%s) on the default branch: only checks that are still open are ended\n",
-			p.clockTime(), oneLine(open.File.Path))
+			clockTime(), oneLine(open.File.Path))
 	case quorum.FileBroken:
-		fmt.Fprintf(p.w, "%s the policy file %s is broken: the checks say so\n", p.clockTime(), oneLine(open.File.Path))
+		fmt.Fprintf(p.w, "%s the policy file %s is broken: the checks say so\n", clockTime(), oneLine(open.File.Path))
 	case quorum.FileValid:
 	}
-	p.drawBar(0)
 }
 
 // describeReasons counts the pull requests by the reason to look at them.
@@ -252,20 +207,18 @@ func describeReasons(due []github.Due) string {
 }
 
 func (p *sweepProgress) printEvaluated(done loop.Swept) {
-	line := fmt.Sprintf("%s %s %s", p.clockTime(), done.PR, describeSwept(done))
+	line := fmt.Sprintf("%s %s %s", clockTime(), done.PR, describeSwept(done))
 	if title := p.titles[done.PR]; title != "" {
 		line += " (" + oneLine(title) + ")"
 	}
-	switch {
-	case done.Err != nil && p.jobOutput != nil:
+	if done.Err != nil && p.jobOutput != nil {
 		p.failedLines = append(p.failedLines, line)
-	case done.Err != nil && p.drawsBar:
-		fmt.Fprintf(p.w, "\r\x1b[K%s\n", line)
-	case !p.drawsBar:
+	} else {
 		fmt.Fprintln(p.w, line)
 	}
-	p.done = done.N
-	p.drawBar(done.N)
+	if done.Err == nil {
+		p.policy = done.Look.Policy
+	}
 }
 
 // describeSwept says in a line what came of an evaluation.
@@ -282,10 +235,7 @@ func describeSwept(done loop.Swept) string {
 	return c.Conclusion + ": " + oneLine(c.Title)
 }
 
-func (p *sweepProgress) printTally(t loop.Tally, heard []quorum.HeardAnswer) {
-	if p.drawsBar {
-		fmt.Fprint(p.w, "\r\x1b[K")
-	}
+func (p *sweepProgress) printTally(t loop.Tally, heard []quorum.HeardAnswer, circuits []quorum.Circuit) {
 	if p.jobOutput != nil {
 		p.jobOutput.sendCommand(func(a *githubactions.Action) { a.EndGroup() })
 	}
@@ -295,7 +245,7 @@ func (p *sweepProgress) printTally(t loop.Tally, heard []quorum.HeardAnswer) {
 	for _, line := range report.PlainDrifts(quorum.DriftsOf(p.policy, heard)) {
 		fmt.Fprintln(p.w, "reviewer "+line)
 	}
-	for _, line := range report.PlainCircuits(p.circuits, p.now()) {
+	for _, line := range report.PlainCircuits(circuits, time.Now()) {
 		fmt.Fprintln(p.w, "reviewer "+line)
 	}
 	if t.Skipped > 0 {
@@ -303,21 +253,6 @@ func (p *sweepProgress) printTally(t loop.Tally, heard []quorum.HeardAnswer) {
 	}
 	fmt.Fprintf(p.w, "%d evaluated, %d failed, %d skipped\n", t.Evaluated, t.Failed, t.Skipped)
 }
-
-// drawBar draws the progress bar, in a terminal.
-func (p *sweepProgress) drawBar(n int) {
-	if !p.drawsBar || p.total == 0 {
-		return
-	}
-	const wide = 30
-	full := min(n*wide/p.total, wide)
-	fmt.Fprintf(p.w, "\r\x1b[K%s%s %d/%d", strings.Repeat("█", full), strings.Repeat("░", wide-full), n, p.total)
-	if p.batch != "" {
-		fmt.Fprintf(p.w, ", %s", p.batch)
-	}
-}
-
-func (p *sweepProgress) clockTime() string { return p.now().UTC().Format("15:04:05") }
 
 // textWithHint returns an error's text with its hint.
 func textWithHint(err error) string {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -240,33 +239,6 @@ func TestSweepDocs(t *testing.T) {
 	}
 	if got, _ := config.ParseSweep("docs/sweep.md", []byte(policy), nil); got != config.Default().Sweep {
 		t.Errorf("the documents show %+v, the defaults are %+v", got, config.Default().Sweep)
-	}
-}
-
-// The bar in a terminal: it grows in place, and a failure stands above it.
-func TestSweepBar(t *testing.T) {
-	g, run := shopOf(t, sandbox.Options{}, nil)
-	const policy = "version: 1\nquorum: 1\nsweep: {max_concurrent: 1}\nreviewers:\n  - {name: sage, author: \"sage[bot]\"}\n"
-	g.SetFile(".github/review-coordinator.yml", "", policy)
-	for n, title := range []string{titles[0], titles[5]} {
-		g.OpenPull(sandbox.PullSpec{Number: n + 1, Head: fmt.Sprintf("head of %d", n+1), Title: title})
-	}
-	if code, out, said := run(nil, "sweep", "--limit", "1"); code != 0 { // the first has a check then
-		t.Fatalf("exit %d: %s%s", code, out, said)
-	}
-	g.AddFault(sandbox.Fault{Match: "GET /repos/acme/shop/pulls/2/reviews", Status: 451, Body: `{"message":"oh\nno"}`})
-	server := httptest.NewServer(g)
-	t.Cleanup(server.Close)
-	env := map[string]string{"GITHUB_TOKEN": "ghs_x", "GITHUB_API_URL": server.URL, "GITHUB_REPOSITORY": "acme/shop"}
-	code, drawn := inTerminal(t, 80, &command{Stderr: io.Discard, Getenv: func(k string) string { return env[k] }}, "sweep")
-	const clearLine = `\r\x1b\[K`
-	now, half, full := `\d\d:\d\d:\d\d `, strings.Repeat("█", 15), strings.Repeat("█", 30)
-	want := now + `acme/shop: 2 open, 2 to look at \(1 without a check, 1 (changed|undecided)\)\n` +
-		clearLine + strings.Repeat("░", 30) + " 0/2" +
-		clearLine + now + `acme/shop#2 failed: [^\n]*451 oh no[^\n]* \([^\n\x1b]*\[2Jgone\)\n` + clearLine + half + strings.Repeat("░", 15) + " 1/2" +
-		clearLine + full + " 2/2" + clearLine + `1 evaluated, 1 failed, 0 skipped\n`
-	if code != 1 || !regexp.MustCompile("^"+want+"$").MatchString(drawn) {
-		t.Errorf("exit %d: it shows\n%q\nwant\n%q", code, drawn, want)
 	}
 }
 

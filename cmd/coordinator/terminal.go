@@ -1,58 +1,75 @@
-//go:build !action
-
 package main
 
 // How the program looks on a terminal. Every colour comes from here. The colours are readable on a dark and on a light
 // background.
 
 import (
-	"strings"
+	"io"
+	"os"
 
-	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/term"
 
 	"github.com/review-coordinator/coordinator/internal/report"
 )
 
-// A textStyle is how text looks on a terminal.
-type textStyle = lipgloss.Style
+// wantsColor reports whether what is written to w is to have colours: on a terminal, or where they are asked for; never
+// against NO_COLOR.
+func wantsColor(w io.Writer, getenv func(string) string) bool {
+	if getenv("NO_COLOR") != "" {
+		return false
+	}
+	if asked := getenv("CLICOLOR_FORCE"); asked != "" && asked != "0" {
+		return true
+	}
+	switch getenv("FORCE_COLOR") {
+	case "":
+		return isTerminal(w) && getenv("TERM") != "dumb"
+	case "0", "false":
+		return false
+	}
+	return true
+}
 
-var (
-	green  = lipgloss.Color("2")
-	red    = lipgloss.Color("1")
-	yellow = lipgloss.Color("3")
-	blue   = lipgloss.Color("12") // the darker one is hard to read on black
-	cyan   = lipgloss.Color("6")
-	grey   = lipgloss.Color("8")
+// isTerminal reports whether a stream is one.
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && term.IsTerminal(f.Fd())
+}
+
+// A textStyle is how text looks on a terminal: what stands in the sequence that sets it.
+type textStyle string
+
+const (
+	plainStyle   textStyle = ""
+	headingStyle textStyle = "1"    // of a heading, or a name that one looks for
+	hintStyle    textStyle = "2"    // of what helps, which stands behind what is wrong
+	goodStyle    textStyle = "1;32" // of what is as it should be
+	warningStyle textStyle = "1;33" // of what a person should look at
+	caretStyle   textStyle = "1;31" // of where a mistake is
+	busyStyle    textStyle = "1;94" // of what is under way: the darker blue is hard to read on black
 )
 
-// headingStyle is of a heading, or a name that one looks for.
-func headingStyle() textStyle { return lipgloss.NewStyle().Bold(true) }
-
-// goodStyle is of what is as it should be.
-func goodStyle() textStyle { return lipgloss.NewStyle().Bold(true).Foreground(green) }
-
-// warningStyle is of what a person should look at.
-func warningStyle() textStyle { return lipgloss.NewStyle().Bold(true).Foreground(yellow) }
-
-// caretStyle marks where a mistake is.
-func caretStyle() textStyle { return lipgloss.NewStyle().Bold(true).Foreground(red) }
-
-// hintStyle is of what helps, which stands behind what is wrong.
-func hintStyle() textStyle { return lipgloss.NewStyle().Faint(true) }
+// paintIf returns text in a style, if colours are wanted.
+func paintIf(color bool, style textStyle, text string) string {
+	if !color || style == plainStyle {
+		return text
+	}
+	return "\x1b[" + string(style) + "m" + text + "\x1b[m"
+}
 
 // verdictStyle is of a vote, a verdict, a check's state or what a text said, by its word.
 func verdictStyle(word string) textStyle {
 	switch word {
 	case "approve", "approved", "Passed", "success":
-		return goodStyle()
+		return goodStyle
 	case "object", "findings", "Blocked", "failure":
-		return caretStyle()
+		return caretStyle
 	case "unavailable", "Unverified", "action_required":
-		return warningStyle()
+		return warningStyle
 	case "pending", "Waiting", "queued", "in_progress":
-		return lipgloss.NewStyle().Bold(true).Foreground(blue)
+		return busyStyle
 	}
-	return headingStyle()
+	return headingStyle
 }
 
 // pageStyles are the colours of a check's page.
@@ -61,24 +78,8 @@ func (c *command) pageStyles() report.Styles {
 		return report.Styles{}
 	}
 	return report.Styles{
-		Strong: func(s string) string { return headingStyle().Render(s) },
-		Faint:  func(s string) string { return hintStyle().Render(s) },
-		Vote:   func(word, s string) string { return verdictStyle(word).Render(s) },
+		Strong: func(s string) string { return paintIf(true, headingStyle, s) },
+		Faint:  func(s string) string { return paintIf(true, hintStyle, s) },
+		Vote:   func(word, s string) string { return paintIf(true, verdictStyle(word), s) },
 	}
-}
-
-// colorProblems colours the carets, the hints and the warnings of problems, if colours are wanted.
-func colorProblems(color bool, problems string) string {
-	lines := strings.Split(problems, "\n")
-	for i, line := range lines {
-		switch rest, isWarning := strings.CutPrefix(line, "warning: "); {
-		case isWarning:
-			lines[i] = paintIf(color, warningStyle(), "warning:") + " " + rest
-		case strings.HasPrefix(line, "      | "):
-			lines[i] = line[:8] + paintIf(color, caretStyle(), line[8:])
-		case strings.HasPrefix(line, "  hint: "):
-			lines[i] = paintIf(color, hintStyle(), line)
-		}
-	}
-	return strings.Join(lines, "\n")
 }

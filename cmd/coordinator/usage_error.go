@@ -40,6 +40,8 @@ var flagsElsewhere = []struct{ flag, commands, hint string }{
 	},
 	{"--policy", "config verdict", "name the file itself: coordinator config check FILE"},
 	{"--config", "classify simulate", "--policy FILE names a policy file on this machine"},
+	{"--approve", "classify", "--policy FILE reads it with the words of your policy"},
+	{"--field", "classify", "--policy FILE reads it with the words of your policy"},
 	{"--config", "config verdict", "name the file itself: coordinator config check FILE"},
 	{"--repo", "classify simulate verdict demo serve", "this command reads no repository on GitHub"},
 	{"--port", "serve", "--listen HOST:PORT says where webhooks come in, --admin-listen where the dashboard is"},
@@ -86,7 +88,7 @@ func (s commandShape) explainArgument(arg, near string) error {
 		hint = "coordinator " + s.name + " alone takes no argument; below it there is " + strings.Join(s.below, ", ")
 	case s.name == "" && arg == "setup":
 		hint = "coordinator init sets up a repository, coordinator serve setup makes a GitHub App"
-	case pullNumber().MatchString(arg) || pullNamed().MatchString(arg) || strings.Contains(arg, "/pull/"):
+	case pullShape().MatchString(arg) || strings.Contains(arg, "/pull/"):
 		hint = "to ask about a pull request: coordinator explain " + clipped
 	}
 	return s.newMistake(fmt.Sprintf("there is no command %q", strings.TrimSpace(s.name+" "+clipped))+near, hint)

@@ -6,7 +6,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -38,28 +37,6 @@ type verdictMakeCmd struct {
 	MinSeverity string `help:"The least severity that asks for changes: any (the default), low, medium, high or critical, as min_severity in the policy." placeholder:"LEVEL" default:"any" enum:"any,low,medium,high,critical"`
 	JSON        bool   `help:"Print what was written as JSON." name:"json"`
 	Out         string `help:"Where to write it; - is standard output. Default: review-verdict.json." placeholder:"FILE" default:"review-verdict.json"`
-}
-
-// Help is shown by coordinator verdict make --help.
-func (verdictMakeCmd) Help() string {
-	return `The answer is one JSON object that says what was found and what was looked at, and nothing else:
-
-  {"findings": [{"path": "cart.go", "line": 42, "severity": "high", "body": "It divides by zero."}],
-   "files_reviewed": ["cart.go", "tax.go"]}
-
-The verdict is computed from it, and never asked of the model: a finding of at least --min-severity asks for changes;
-without one it approves. The gate compares the files that were read with those that the pull request changes: where one
-is missing, the approval is read as partial, which is none. An answer that says anything else, or has a number in place
-of the names, is an error, and nothing is written.
-
-In a job the head and the base come from the event of the pull request, or from the inputs head and base of a dispatch.
-
-Examples:
-
-  coordinator verdict make --from answer.json                                  in a job of a pull request
-  claude -p "$PROMPT" --output-format json --json-schema "$(coordinator verdict schema)" | coordinator verdict make --format claude
-  coordinator verdict make --from answer.json --head $(git rev-parse HEAD) --base main \
-    --run 1 --attempt 1 --out -`
 }
 
 // Run makes the file.
@@ -103,7 +80,9 @@ func (cmd verdictMakeCmd) Run(ctx context.Context, c *command) error {
 	} else {
 		_, err = fmt.Fprintf(c.Stdout, "%s: %s\n", oneLine(cmd.Out), describeMade(file, changed))
 	}
-	return errors.Join(err, cmd.writeOutputs(c, file))
+	return errors.Join(err, c.writeOutputs([]stepOutput{
+		{"verdict", file.Verdict}, {"findings", strconv.Itoa(len(file.Findings))}, {"file", cmd.Out},
+	}))
 }
 
 // A madeVerdictJSON is what verdict make --json prints.
@@ -131,23 +110,6 @@ func madeVerdictAsJSON(path string, f review.VerdictFile, changed []quorum.File)
 		}
 	}
 	return made
-}
-
-// writeOutputs tells the next steps of a job what was made.
-func (cmd verdictMakeCmd) writeOutputs(c *command, file review.VerdictFile) error {
-	path := c.Getenv("GITHUB_OUTPUT")
-	if path == "" || c.jobOutput == nil {
-		return nil
-	}
-	encoded, err := encodeOutputs([]stepOutput{
-		{"verdict", file.Verdict},
-		{"findings", strconv.Itoa(len(file.Findings))},
-		{"file", cleanText(cmd.Out)},
-	}, rand.Text)
-	if err != nil {
-		return err
-	}
-	return appendToFile(path, encoded, "write outputs")
 }
 
 // addJobDefaults takes from the job what no flag says.
@@ -278,18 +240,6 @@ type verdictCheckCmd struct {
 	JSON        bool   `help:"Print JSON." name:"json"`
 }
 
-// Help is shown by coordinator verdict check --help.
-func (verdictCheckCmd) Help() string {
-	return `Reads the file as the gate does, and says how it counts. The gate also compares its head, base, run and attempt
-with those of the run whose artifact it is, and the files that were read with those that the pull request changes. A file
-that the gate could not read is an error (exit code 2) that names the key.
-
-Examples:
-
-  coordinator verdict check review-verdict.json
-  gh run download 4711 --name review-verdict && coordinator verdict check review-verdict.json --min-severity high`
-}
-
 // A verdictJSON is what verdict check --json prints.
 type verdictJSON struct {
 	File     string           `json:"file"`
@@ -358,16 +308,6 @@ func writeFindings(b *strings.Builder, findings []quorum.Finding) {
 }
 
 type verdictSchemaCmd struct{}
-
-// Help is shown by coordinator verdict schema --help.
-func (verdictSchemaCmd) Help() string {
-	return `A model that is held to this schema gives answers that coordinator verdict make understands: --json-schema of claude, the
-input output-schema of codex-action, the structured output of any API.
-
-Example:
-
-  coordinator verdict schema >answer.schema.json`
-}
 
 // Run prints the schema.
 func (verdictSchemaCmd) Run(c *command) error {

@@ -37,12 +37,23 @@ func buildVersion() string {
 	if v := info.Main.Version; v != "" && v != "(devel)" {
 		return v
 	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
-			return "devel-" + s.Value[:12]
-		}
+	if commit := buildCommit(); commit != "" {
+		return "devel-" + commit[:12]
 	}
 	return "devel"
+}
+
+// buildCommit returns the commit that the program was built of; "" if that is not known.
+func buildCommit() string {
+	info, _ := debug.ReadBuildInfo()
+	if info != nil {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" && len(s.Value) == 40 {
+				return s.Value
+			}
+		}
+	}
+	return ""
 }
 
 // versionLine is one line for a bug report: the version, Go's version and the platform.

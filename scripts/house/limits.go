@@ -47,8 +47,8 @@ const inARoom = "who mends a room reads all of it"
 // limits are what must hold. A figure that no row fits is only printed.
 var limits = limitTable{
 	// What was reached, to the next ten lines: it is only lowered. The goal is half.
-	{linesOfRoom, outsideProduct, 19425, "the fake and what measures are read, too; 200 lines measure fields, phrases and an event's way"},
-	{linesOfRoom, []string{"cmd/coordinator"}, 9130, inARoom},
+	{linesOfRoom, outsideProduct, 19370, "the fake and what measures are read, too; 200 lines measure fields, phrases and an event's way"},
+	{linesOfRoom, []string{"cmd/coordinator"}, 7925, inARoom},
 	{linesOfRoom, []string{"internal/quorum", "internal/pathfilter", "internal/change"}, 4783, inARoom},
 	{linesOfRoom, []string{"internal/evidence"}, 5800, inARoom},
 	{linesOfRoom, []string{"internal/review"}, 6500, inARoom},
@@ -100,7 +100,7 @@ var limits = limitTable{
 	{sharedTypes, nil, 6, "no type name for two things"},
 
 	{heldByTests, []string{"internal/github"}, 44, "126 before: they resist every new wall; one tells hosts apart by their name"},
-	{heldByTests, []string{"cmd/coordinator"}, 39, "98 before: as above; one is the reader that classify and the check share, five a job's patience"},
+	{heldByTests, []string{"cmd/coordinator"}, 37, "98 before: as above; one is the reader that classify and the check share, five a job's patience"},
 	{heldByTests, []string{"internal/daemon", "internal/dashboard"}, 22, "87 before: as above"},
 }
 
