@@ -98,7 +98,7 @@ func readBoard(t *testing.T) (b board) {
 	return b
 }
 
-// figures are what a daemon shows at its start: the values of each label, by the name of the series.
+// figures are what a daemon shows once something of each kind has happened: the values of each label, by the name of the series.
 type figures map[string]map[string][]string
 
 var (
@@ -120,6 +120,13 @@ func readFigures(t *testing.T) figures {
 			return map[int64]client.Budget{7: {Left: 10, Limit: 20, Reset: time.Now()}}
 		},
 	})
+	for _, result := range []string{"accepted", "duplicate", "ignored", "refused", "malformed", "failed"} {
+		metrics.Delivered("push", result)
+	}
+	metrics.Decided("passed")
+	metrics.Reran("done")
+	metrics.CircuitOpened(true)
+	metrics.Asked("GET /app", http.StatusOK, time.Second)
 	answer := httptest.NewRecorder()
 	metrics.Handler().ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))
 	known := figures{}

@@ -237,7 +237,7 @@ func (in *Intake) receiveDelivery(ctx context.Context, d Received) (event, resul
 	defer cancel()
 	began := in.Now()
 	result, err = in.Receive(ctx, d)
-	in.Metrics.AcceptTook(in.Now().Sub(began))
+	in.Metrics.accepts.Observe(secondsOf(in.Now().Sub(began)))
 	switch {
 	case errors.Is(err, ErrMalformed):
 		return d.Event, "", &refusal{

@@ -190,7 +190,7 @@ func (r *resyncer) askForFailed(ctx context.Context, since, now time.Time) error
 	n := 0
 	defer func() {
 		if n > 0 {
-			r.config.Metrics.Redelivered(n)
+			r.config.Metrics.redelivered.Add(float64(n))
 			r.config.Log.Info("GitHub was asked for deliveries that failed", "count", n)
 		}
 	}()
@@ -298,7 +298,7 @@ func (r *resyncer) resyncRepository(ctx context.Context, w store.Work, p workkey
 		wait = max(wait, pauseWithoutPolicy)
 	}
 	r.poked.addFirst(resyncedPrefix + key)
-	r.config.Metrics.Healed(len(pokes))
+	r.config.Metrics.healed.Add(float64(len(pokes)))
 	return workResult{label: resultOK, pokes: pokes, outcome: store.Completion{Wake: now.Add(wait), Backlog: true, Sight: text}}, nil
 }
 

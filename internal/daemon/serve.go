@@ -125,7 +125,7 @@ func recoverPanics(next http.Handler, m *Metrics, log *slog.Logger) http.Handler
 				panic(what)
 			}
 			if m != nil {
-				m.Panicked()
+				m.panics.Inc()
 			}
 			log.Error("an HTTP handler panicked", "panic", quoteBounded(fmt.Sprint(what)), "stack", string(debug.Stack()))
 			if t.began {
