@@ -333,6 +333,7 @@ func openServer(ctx context.Context, o serverConfig) (_ *server, err error) {
 	s.webhookServer = daemon.NewServer(hooks, daemon.ServerOptions{Log: o.Log, Metrics: metrics})
 	board := &dashboard.Board{
 		Store: s.daemon.View(), Feed: s.feed, Now: o.Now, Reached: s.fleet.Reached, Waits: s.daemon.Waits, Version: buildVersion(),
+		BegunAnew: s.store.Damaged != "",
 	}
 	office := daemon.Admin{
 		Store: s.daemon.View(), Metrics: metrics, Board: board.Handler(), Limited: s.daemon.Limited, Waits: s.daemon.Waits,
