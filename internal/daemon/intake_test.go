@@ -570,7 +570,8 @@ func TestBodiesOfStrangersCostLittleMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := NewServer(d, ServerOptions{Read: time.Hour})
+	server := NewServer(d, ServerOptions{})
+	server.ReadTimeout = time.Hour
 	go server.Serve(l)
 	defer server.Close()
 	debug.FreeOSMemory()

@@ -92,7 +92,7 @@ type Metrics struct {
 	tasks                                                       *prometheus.HistogramVec
 	accepts, lateness, answers                                  prometheus.Observer
 
-	silent atomic.Int64 // since when what GitHub was asked has no answer, in nanoseconds; 0: it answered last, or was not asked
+	silent atomic.Int64 // when Unanswered began, in nanoseconds since 1970; 0: it is zero
 }
 
 // NewMetrics makes the counters.

@@ -112,15 +112,15 @@ func TestAnIdleConnectionIsClosed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newPipes()
-		server := NewServer(http.NotFoundHandler(), ServerOptions{Idle: 7 * time.Second})
+		server := NewServer(http.NotFoundHandler(), ServerOptions{})
 		go server.Serve(l)
 		defer server.Close()
 		c := l.dial()
 		go io.WriteString(c, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
 		began := time.Now()
 		_, _ = io.Copy(io.Discard, c)
-		if took := time.Since(began); took != 7*time.Second {
-			t.Errorf("closed after %s, want 7s", took)
+		if took := time.Since(began); took != time.Minute {
+			t.Errorf("closed after %s, want a minute", took)
 		}
 	})
 }
@@ -254,7 +254,7 @@ func TestAPanicIsNoEnd(t *testing.T) {
 		text, err := io.ReadAll(r.Body)
 		return r.StatusCode, string(text), err
 	}
-	if status, text, err := get("/early"); status != http.StatusInternalServerError || err != nil || strings.Contains(text, "early") {
+	if status, text, err := get("/early"); !errors.Is(err, io.EOF) {
 		t.Errorf("a panic: %d %s %v", status, text, err)
 	}
 	if _, text, err := get("/late"); !errors.Is(err, io.ErrUnexpectedEOF) {
