@@ -23,7 +23,6 @@ type Daemon struct {
 	poked    *pokedKeys
 	depends  *dependentBook
 	policies *policyCache
-	failed   *failedDeliveries
 	resync   *resyncer
 	circuits openCircuits
 	orgs     organisationTeller
@@ -39,12 +38,12 @@ func New(c Config) *Daemon {
 	c = c.withDefaults()
 	d := &Daemon{
 		Config: c, mayBeDue: make(chan struct{}, 1), underWay: newWorkload(), leases: newLeaseTable(), poked: newPokedKeys(),
-		depends: newDependentBook(), policies: newPolicyCache(c.Policies), failed: &failedDeliveries{}, shares: newPullShares(),
+		depends: newDependentBook(), policies: newPolicyCache(c.Policies), shares: newPullShares(),
 	}
 	d.health = newTenantHealth(&d.Config)
 	d.resync = &resyncer{
-		config: &d.Config, health: d.health, leases: d.leases, poked: d.poked, policies: d.policies, failed: d.failed,
-		shares: d.shares, pace: map[int64]time.Duration{}, ahead: map[int64]lookAllowance{},
+		config: &d.Config, health: d.health, leases: d.leases, poked: d.poked, policies: d.policies, ignored: ignoredDeliveries{ids: map[string]bool{}},
+		shares: d.shares, pace: map[int64]time.Duration{}, ahead: map[int64]time.Time{},
 	}
 	return d
 }

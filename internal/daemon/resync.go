@@ -44,37 +44,26 @@ type resyncer struct {
 	leases   *leaseTable
 	poked    *pokedKeys
 	policies *policyCache
-	failed   *failedDeliveries
+	ignored  ignoredDeliveries
 	shares   *pullShares
 
 	mu    sync.Mutex
 	pace  map[int64]time.Duration // how often a tenant's repositories are looked over
-	ahead map[int64]lookAllowance // what of a tenant's green ones goes before the backlog
-}
-
-// A lookAllowance is how many looks may be made, as of a moment.
-type lookAllowance struct {
-	left float64
-	at   time.Time
+	ahead map[int64]time.Time     // up to when, within the last hour, a tenant has used what goes before its backlog
 }
 
 // takeAhead reports whether one more green pull request of a tenant, which GitHub changed and no event told of, is looked at before
 // the backlog: a twentieth of what an hour allows goes to these, for anybody can change many with a comment each.
 func (r *resyncer) takeAhead(tenant int64, hour int, now time.Time) bool {
+	perHour := float64(cmp.Or(hour, leastHour)) / aheadPart / float64(client.LookCost.Reads+client.LookCost.Writes)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	most := float64(cmp.Or(hour, leastHour)) / aheadPart / float64(client.LookCost.Reads+client.LookCost.Writes)
-	a, known := r.ahead[tenant]
-	if a.left += max(now.Sub(a.at), 0).Hours() * most; !known || a.left > most {
-		a.left = most
+	used := laterTime(r.ahead[tenant], now.Add(-time.Hour)).Add(time.Duration(float64(time.Hour) / perHour))
+	if used.After(now) {
+		return false
 	}
-	a.at = now
-	takes := a.left >= 1
-	if takes {
-		a.left--
-	}
-	r.ahead[tenant] = a
-	return takes
+	r.ahead[tenant] = used
+	return true
 }
 
 // forgetTenant drops a tenant that is gone.
@@ -103,7 +92,6 @@ func (r *resyncer) resyncHost(ctx context.Context, w store.Work) (workResult, er
 	}
 	var was appSight
 	_ = json.Unmarshal(w.Sight, &was) // without one all that can be asked for is looked at
-	r.failed.restore(was.Unsettled, was.Asked)
 	since := was.Asked.Add(-r.config.Resync - time.Minute)
 	if oldest := now.Add(-maxMissedAge); since.Before(oldest) || was.Asked.After(now) { // after: the clock was set back
 		since = oldest
@@ -111,12 +99,11 @@ func (r *resyncer) resyncHost(ctx context.Context, w store.Work) (workResult, er
 	if err := r.pruneDeliveries(ctx, now); err != nil {
 		return workResult{}, err
 	}
-	failed := r.askForFailed(ctx, since, now)
-	sight := appSight{Asked: now, Unsettled: r.failed.oldestFirst()}
+	unsettled, failed := r.askForFailed(ctx, was.Unsettled, since, now)
+	sight := appSight{Asked: now, Unsettled: unsettled}
 	if failed != nil {
 		sight.Asked = was.Asked
 	}
-	r.failed.keptAsOf(sight.Asked)
 	text, err := json.Marshal(sight)
 	if err != nil {
 		return workResult{}, fmt.Errorf("keep sight: %w", err) // unreachable: it holds strings, numbers and times
@@ -165,59 +152,64 @@ func (r *resyncer) pruneDeliveries(ctx context.Context, now time.Time) error {
 }
 
 // askForFailed asks for deliveries that failed and were not accepted after all: at once, and then again and again, for
-// the way to us may be broken for longer than a resync. Nothing else may ever tell what such a delivery tells.
-func (r *resyncer) askForFailed(ctx context.Context, since, now time.Time) error {
-	missed, err := r.config.Host.Deliveries(ctx, since)
+// the way to us may be broken for longer than a resync. Nothing else may ever tell what such a delivery tells. It returns
+// those that may be asked for again.
+func (r *resyncer) askForFailed(ctx context.Context, kept []failedDelivery, since, now time.Time) ([]failedDelivery, error) {
+	listed, err := r.config.Host.Deliveries(ctx, since)
 	if err != nil {
-		return err
+		return kept, err
 	}
-	ids := map[string]bool{}
-	for _, m := range missed {
-		ids[m.GUID] = true
+	ids := make([]string, 0, len(listed)+len(kept))
+	for _, l := range listed {
+		ids = append(ids, l.GUID)
 	}
-	for _, u := range r.failed.oldestFirst() {
-		ids[u.ID] = true
+	for _, k := range kept {
+		ids = append(ids, k.ID)
 	}
-	known, err := r.config.Store.Known(ctx, slices.Collect(maps.Keys(ids)))
+	came, err := r.config.Store.Known(ctx, ids)
 	if err != nil {
-		return fmt.Errorf("look for deliveries: %w: %w", errTable, err)
+		return kept, fmt.Errorf("look for deliveries: %w: %w", errTable, err)
 	}
-	if n := r.failed.merge(missed, known, now); n > 0 {
+	maps.Copy(came, r.ignored.take())
+	all, dropped := mergeFailed(kept, listed, came, now)
+	if dropped > 0 {
 		r.config.Log.Warn(
-			"more deliveries failed than are remembered: the oldest are not asked for again", "most", maxUnsettled, "dropped", n,
+			"more deliveries failed than are remembered: the oldest are not asked for again", "most", maxUnsettled, "dropped", dropped,
 		)
 	}
-	n := 0
-	defer func() {
-		if n > 0 {
-			r.config.Metrics.redelivered.Add(float64(n))
-			r.config.Log.Info("GitHub was asked for deliveries that failed", "count", n)
-		}
-	}()
-	for _, u := range r.failed.oldestFirst() {
-		if u.Next.IsZero() || u.Next.After(now) || u.tooOld(now) {
+	n, err := r.redeliver(ctx, all, now)
+	if n > 0 {
+		r.config.Metrics.redelivered.Add(float64(n))
+		r.config.Log.Info("GitHub was asked for deliveries that failed", "count", n)
+	}
+	return all, err
+}
+
+// redeliver asks for those of the failed deliveries whose time has come, and returns for how many.
+func (r *resyncer) redeliver(ctx context.Context, failed []failedDelivery, now time.Time) (n int, err error) {
+	for i := range failed {
+		d := &failed[i]
+		if d.Next.IsZero() || d.Next.After(now) || d.tooOld(now) {
 			continue
 		}
-		err := r.config.Host.Redeliver(ctx, u.Hook)
-		_, limited := retryAt(err)
+		err := r.config.Host.Redeliver(ctx, d.Hook)
 		class := classOf(err)
-		if ctx.Err() != nil || limited ||
-			class == classUnauthorized { // it says nothing of this one, which is asked for first the next time
-			return err
+		if ctx.Err() != nil || class == classLimited || class == classUnauthorized { // it says nothing of this one, which is asked for first the next time
+			return n, err
 		}
-		r.failed.markAsked(u.ID, now, r.config.Resync, class == classGone)
+		d.markAsked(now, r.config.Resync, class == classGone)
 		switch {
 		case err == nil:
 			n++
 		case isTemporary(err):
-			return err
+			return n, err
 		case class == classGone: // too old by now
 		default:
 			r.config.Log.Warn("GitHub cannot be asked for a delivery again",
-				"delivery", u.ID, "because", classTexts[class].says, "err", err)
+				"delivery", d.ID, "because", classTexts[class].says, "err", err)
 		}
 	}
-	return nil
+	return n, nil
 }
 
 // resyncInstallation pokes a tenant's repositories that are new to us, or all where the organisation's policy may have
