@@ -80,37 +80,36 @@ func (d *Daemon) logDelivery(ctx context.Context, id string, n webhook.Notice, r
 
 // pokesOf returns the pokes that a notice asks for.
 func (d *Daemon) pokesOf(n webhook.Notice, now time.Time) (out []store.Poke) {
+	repo, touch := workkey.Repo(n.Installation, n.Owner, n.Repo), touchText(n.Touch)
+	add := func(kind, key, touch string) { out = append(out, newPoke(kind, key, now, touch)) }
 	switch n.Concern {
 	case webhook.ConcernNothing:
 		return nil
 	case webhook.ConcernInstallation, webhook.ConcernGone, webhook.ConcernSuspended: // GitHub tells how it stands
-		return []store.Poke{{Key: workkey.Tenant(n.Installation), Tenant: n.Installation, Kind: workkey.KindTenant, Due: now}}
+		add(workkey.KindTenant, workkey.Tenant(n.Installation), "")
+		return out
 	case webhook.ConcernRepo:
-		out = append(out, repoPoke(n.Installation, n.Owner, n.Repo, now))
+		add(workkey.KindRepo, repo, "")
 		if n.Organisation {
-			out = append(out, store.Poke{
-				Key: workkey.Tenant(n.Installation), Tenant: n.Installation, Kind: workkey.KindTenant, Due: now, Touch: organisationChanged,
-			})
+			add(workkey.KindTenant, workkey.Tenant(n.Installation), organisationChanged)
 		}
 		return out
-	case webhook.ConcernGroup, webhook.ConcernGroupGone:
-		out = append(out, groupPoke(n.Installation, *n.Group, now, n.Concern == webhook.ConcernGroupGone))
-		if n.Concern == webhook.ConcernGroupGone { // a pull request on that commit has its check again
-			out = append(out, headPoke(n.Installation, n.Owner, n.Repo, n.Group.Head, now, ""))
-		}
+	case webhook.ConcernGroup:
+		add(workkey.KindGroup, workkey.Group(n.Installation, *n.Group), "")
+	case webhook.ConcernGroupGone: // a pull request on that commit has its check again
+		add(workkey.KindGroup, workkey.Group(n.Installation, *n.Group), groupGone)
+		add(workkey.KindHead, workkey.Head(n.Installation, n.Owner, n.Repo, n.Group.Head), "")
 	case webhook.ConcernHead:
-		out = append(out, headPoke(n.Installation, n.Owner, n.Repo, n.Head, now, touchText(n.Touch)))
+		add(workkey.KindHead, workkey.Head(n.Installation, n.Owner, n.Repo, n.Head), touch)
 	case webhook.ConcernPulls:
 		for _, number := range n.PRs {
-			out = append(out, pullPoke(n.Installation, quorum.PR{Owner: n.Owner, Repo: n.Repo, Number: number}, now, touchText(n.Touch)))
+			add(workkey.KindPull, workkey.Pull(n.Installation, quorum.PR{Owner: n.Owner, Repo: n.Repo, Number: number}), touch)
 		}
 	}
 	// A repository that no listing has shown yet gets its resync by its first event: a personal token has no other way,
 	// and an App's list is read every few minutes only.
-	if len(out) > 0 && d.poked.addFirst(workkey.Repo(n.Installation, n.Owner, n.Repo)) {
-		p := inBacklog(repoPoke(n.Installation, n.Owner, n.Repo, now.Add(d.Resync)))
-		p.Touch = firstSeen
-		out = append(out, p)
+	if len(out) > 0 && d.poked.addFirst(repo) {
+		out = append(out, backlogPoke(repo, now.Add(d.Resync), firstSeen))
 	}
 	return out
 }

@@ -120,7 +120,7 @@ func (r *resyncer) pokeNewTenants(ctx context.Context, tenants []client.Installa
 			continue
 		}
 		r.health.endSuspension(t.ID)
-		poke := store.Poke{Key: workkey.Tenant(t.ID), Tenant: t.ID, Kind: workkey.KindTenant, Due: now}
+		poke := newPoke(workkey.KindTenant, workkey.Tenant(t.ID), now, "")
 		switch {
 		case r.poked.addFirst(poke.Key):
 			pokes = append(pokes, poke)
@@ -230,8 +230,8 @@ func (r *resyncer) resyncInstallation(ctx context.Context, w store.Work, forge T
 	found := workResult{label: resultOK, outcome: store.Completion{Wake: now.Add(r.config.Resync)}}
 	for _, full := range repos {
 		owner, repo, ok := workkey.SplitName(full)
-		if ok && (r.poked.addFirst(workkey.Repo(w.Tenant, owner, repo)) || isAnother) {
-			found.pokes = append(found.pokes, inBacklog(repoPoke(w.Tenant, owner, repo, now)))
+		if key := workkey.Repo(w.Tenant, owner, repo); ok && (r.poked.addFirst(key) || isAnother) {
+			found.pokes = append(found.pokes, backlogPoke(key, now, ""))
 		}
 	}
 	return found, nil
