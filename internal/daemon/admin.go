@@ -33,7 +33,7 @@ const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; 
 // Admin is the handler of the admin listener: health, figures, the API and the dashboard.
 type Admin struct {
 	Store    store.Store
-	Metrics  *Metrics         // it also knows since when GitHub has not answered what it was asked; nil: that counts from its last answer
+	Metrics  *Metrics         // it also knows since when GitHub has not answered what it was asked
 	Board    http.Handler     // everything that is not health, figures or the API; nil: there is none
 	Reached  func() time.Time // when GitHub last answered; zero: never
 	Limited  func() time.Time // until when GitHub's limits keep us from asking at all; nil or zero: they do not
@@ -58,9 +58,7 @@ func (a Admin) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/healthz", a.serveHealthz)
 	mux.HandleFunc("/readyz", a.serveReadyz)
-	if a.Metrics != nil {
-		mux.Handle("/metrics", a.Metrics.Handler())
-	}
+	mux.Handle("/metrics", a.Metrics.Handler())
 	dashboard.API{Store: a.Store, Now: a.Now, Log: a.Log, Waits: a.Waits}.Routes(mux)
 	if a.Board != nil {
 		mux.Handle("/", a.Board)
@@ -119,10 +117,8 @@ type healthAnswer struct {
 }
 
 func (a Admin) serveHealthz(w http.ResponseWriter, _ *http.Request) {
-	dashboard.WriteJSON(w, http.StatusOK, healthAnswer{OK: true, Started: a.Started.UTC(), Draining: a.isDraining()})
+	dashboard.WriteJSON(w, http.StatusOK, healthAnswer{OK: true, Started: a.Started.UTC(), Draining: valueOf(a.Draining)})
 }
-
-func (a Admin) isDraining() bool { return a.Draining != nil && a.Draining() }
 
 // readyAnswer is the JSON of /readyz. Its status is 503 unless everything is as it should be, but for what the address
 // excludes: /readyz?exclude=github is for a load balancer, which would else turn away what GitHub sends after an outage.
@@ -167,10 +163,8 @@ func (a Admin) checkDatabase(ctx context.Context, read error) readyCheck {
 	if _, err := a.Store.Prune(ctx, time.Unix(0, 0), 1); err != nil {
 		return fail("it cannot be written", err)
 	}
-	if a.Wrote != nil { // on a full disk what writes nothing still works
-		if err := a.Wrote(); err != nil {
-			return fail("the last write failed", err)
-		}
+	if err := valueOf(a.Wrote); err != nil { // on a full disk a write of nothing still works
+		return fail("the last write failed", err)
 	}
 	return c
 }
@@ -178,15 +172,7 @@ func (a Admin) checkDatabase(ctx context.Context, read error) readyCheck {
 // checkGitHub asks whether GitHub answers. A quiet daemon asks nothing: GitHub is silent only if it was asked.
 func (a Admin) checkGitHub(now time.Time) readyCheck {
 	c := readyCheck{Name: "github", OK: true}
-	var reached time.Time
-	if a.Reached != nil {
-		reached = a.Reached()
-	}
-	silent := laterTime(reached, a.Started)
-	if a.Metrics != nil {
-		silent = a.Metrics.Unanswered()
-	}
-	until := a.limitedUntil()
+	reached, silent, until := valueOf(a.Reached), a.Metrics.Unanswered(), valueOf(a.Limited)
 	switch {
 	case !reached.IsZero() && (silent.IsZero() || now.Sub(laterTime(reached, silent)) < longestSilence):
 		c.Says = fmt.Sprintf("answered %s ago", timeAgo(now, reached))
@@ -230,20 +216,13 @@ func (a Admin) checkQueue(h store.Health, err error, now time.Time) readyCheck {
 }
 
 func (a Admin) checkServing() readyCheck {
-	if a.isDraining() {
+	if valueOf(a.Draining) {
 		return readyCheck{Name: "serving", Says: "stopping: new deliveries are refused"}
 	}
-	if a.Refused != nil && a.Refused() {
+	if valueOf(a.Refused) {
 		return readyCheck{Name: "serving", Says: "connections cannot be accepted: the log says why"}
 	}
 	return readyCheck{Name: "serving", OK: true, Says: "deliveries are accepted"}
-}
-
-func (a Admin) limitedUntil() time.Time {
-	if a.Limited == nil {
-		return time.Time{}
-	}
-	return a.Limited()
 }
 
 // timeAgo returns the time from then to now, rounded as people read it.

@@ -37,8 +37,9 @@ type Daemon struct {
 func New(c Config) *Daemon {
 	c = c.withDefaults()
 	d := &Daemon{
-		Config: c, mayBeDue: make(chan struct{}, 1), underWay: newWorkload(), leases: newLeaseTable(), poked: newPokedKeys(),
+		Config: c, mayBeDue: make(chan struct{}, 1), underWay: newWorkload(), leases: newLeaseTable(), poked: &pokedKeys{},
 		depends: newDependentBook(), policies: newPolicyCache(c.Policies), shares: newPullShares(),
+		circuits: openCircuits{until: map[[2]string]time.Time{}},
 	}
 	d.health = newTenantHealth(&d.Config)
 	d.resync = &resyncer{
