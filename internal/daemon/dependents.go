@@ -3,9 +3,7 @@ package daemon
 import (
 	"slices"
 	"sync"
-	"time"
 
-	"github.com/review-coordinator/coordinator/internal/dashboard"
 	"github.com/review-coordinator/coordinator/internal/loop"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/workkey"
@@ -45,12 +43,6 @@ func (b *dependentBook) note(key string, p workkey.Key, l loop.Look) (isNew bool
 	}
 	b.of[key] = now
 	return now.branch != "" && (was.branch != now.branch || was.repo != now.repo)
-}
-
-// isStale reports whether a pull request needs a look that was seen and updated then; whole: so does each layer, to be noted.
-func isStale(s dashboard.Sight, whole bool, seen, updated time.Time) bool {
-	isLayer := s.Trunk != ""
-	return whole && isLayer || seen.Before(updated)
 }
 
 // dependents are the numbers of those that are layers upon the branch of a pull request, or have its diff.

@@ -5,7 +5,6 @@ package daemon
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/evidence"
@@ -57,25 +56,8 @@ func (d *Daemon) Receive(ctx context.Context, r Received) (result string, err er
 // logDelivery tells what became of a delivery, and what it is about. There are many: it is a line for whoever looks for
 // one of them.
 func (d *Daemon) logDelivery(ctx context.Context, id string, n webhook.Notice, result string) {
-	if !d.Log.Enabled(ctx, slog.LevelDebug) {
-		return
-	}
-	fields := []slog.Attr{
-		slog.String("delivery", id), slog.String("event", n.Name), slog.String("action", n.Action), slog.String("result", result),
-		oplog.Installation(n.Installation),
-	}
-	if n.Repo != "" {
-		fields = append(fields, oplog.Repository(n.Owner, n.Repo))
-	}
-	if len(n.PRs) == 1 {
-		fields = append(fields, slog.Int("pull_request", n.PRs[0]))
-	} else if len(n.PRs) > 1 {
-		fields = append(fields, slog.Any("pull_requests", n.PRs))
-	}
-	if n.Head != "" {
-		fields = append(fields, slog.String("head", n.Head))
-	}
-	d.Log.LogAttrs(ctx, slog.LevelDebug, "a webhook delivery came", fields...)
+	d.Log.DebugContext(ctx, "a webhook delivery came", "delivery", id, "event", n.Name, "action", n.Action, "result", result,
+		oplog.Installation(n.Installation), oplog.Repository(n.Owner, n.Repo), "pull_requests", n.PRs, "head", n.Head)
 }
 
 // pokesOf returns the pokes that a notice asks for.

@@ -333,7 +333,8 @@ func (r *resyncer) pullsToLookAt(
 			return nil, fmt.Errorf("read %s: %w: %w", key, errTable, err)
 		}
 		s := readSight(row.Sight)
-		if changed || isStale(s, whole, laterTime(s.At, began), pull.Updated.Add(margin)) {
+		isUnnotedLayer := whole && s.Trunk != ""
+		if changed || isUnnotedLayer || laterTime(s.At, began).Before(pull.Updated.Add(margin)) {
 			add(pull.PR, pull.Head, s.Conclusion == "success")
 		}
 	}

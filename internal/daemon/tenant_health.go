@@ -158,65 +158,46 @@ func (h *tenantHealth) markHealthy(id int64) {
 // claimLimits returns the tenants that get no key now, how many keys others may get beside those under way, and the
 // first moment at which one of the former may get a key.
 func (h *tenantHealth) claimLimits(now time.Time, underWay map[int64]int) (except []int64, most map[int64]int, until time.Time) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	most = map[int64]int{}
-	for id, n := range underWay {
-		most[id] = h.config.PerTenant - n
-	}
-	for id, t := range h.states {
-		held := laterTime(t.heldUntil, t.suspendedUntil)
-		most[id] = mostOf(h.config.PerTenant-underWay[id], held, now)
-		if t.denials > 0 { // one is enough to find out whether the key was renewed
-			most[id] = min(most[id], 1-underWay[id])
-		}
-		if now.Before(held) {
-			until = earlierDue(until, held)
-		}
-	}
-	except = takeHeld(most)
-	return except, most, until
+	return h.boundsOf(now, h.config.PerTenant, underWay, func(t *tenantState) time.Time { return laterTime(t.heldUntil, t.suspendedUntil) })
 }
 
 // backlogBounds returns how much of their backlogs tenants may get beside what of it is under way, and the first moment at
 // which one that gets nothing may get a key.
 func (h *tenantHealth) backlogBounds(now time.Time, underWay map[int64]int) (b store.BacklogBounds, until time.Time) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	b.Each, b.Most = max(h.config.PerTenant*3/4, 1), map[int64]int{}
-	for id, n := range underWay {
-		b.Most[id] = b.Each - n
-	}
-	for id, t := range h.states {
-		if b.Most[id] = mostOf(b.Each-underWay[id], t.backlogUntil, now); now.Before(t.backlogUntil) {
-			until = earlierDue(until, t.backlogUntil)
-		}
-	}
-	b.Except = takeHeld(b.Most)
+	b.Each = max(h.config.PerTenant*3/4, 1)
+	b.Except, b.Most, until = h.boundsOf(now, b.Each, underWay, func(t *tenantState) time.Time { return t.backlogUntil })
 	return b, until
 }
 
-// mostOf returns how many keys a claim may take that was held until a moment, of those that there is room for: none before it, and
-// soon after it one, so that few are claimed in vain.
-func mostOf(room int, heldUntil, now time.Time) int {
-	switch {
-	case now.Before(heldUntil):
-		return 0
-	case now.Sub(heldUntil) < cautiousFor:
-		return min(room, 1)
+// boundsOf returns which tenants get nothing where each has room for a number of keys and some are held, how many others get, and
+// the first moment at which one of the former may get a key. One that was held gets one key for a while, so that few are claimed in vain.
+func (h *tenantHealth) boundsOf(
+	now time.Time, room int, underWay map[int64]int, heldUntil func(*tenantState) time.Time,
+) (except []int64, most map[int64]int, until time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	most = map[int64]int{}
+	for id, n := range underWay {
+		most[id] = room - n
 	}
-	return room
-}
-
-// takeHeld takes those that get nothing from a map of how many keys tenants get, and returns them.
-func takeHeld(most map[int64]int) (held []int64) {
+	for id, t := range h.states {
+		held := heldUntil(t)
+		switch most[id] = room - underWay[id]; {
+		case now.Before(held):
+			most[id], until = 0, earlierDue(until, held)
+		case t.denials > 0: // one is enough to find out whether the key was renewed
+			most[id] = min(most[id], 1-underWay[id])
+		case now.Sub(held) < cautiousFor:
+			most[id] = min(most[id], 1)
+		}
+	}
 	for id, n := range most {
 		if n <= 0 {
-			held = append(held, id)
+			except = append(except, id)
 			delete(most, id)
 		}
 	}
-	return held
+	return except, most, until
 }
 
 // waitingTenants returns the tenants that wait for something that comes by itself.
