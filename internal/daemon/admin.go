@@ -33,11 +33,9 @@ const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; 
 // Admin is the handler of the admin listener: health, figures, the API and the dashboard.
 type Admin struct {
 	Store    store.Store
-	Metrics  *Metrics         // it also knows since when GitHub has not answered what it was asked
-	Board    http.Handler     // everything that is not health, figures or the API; nil: there is none
-	Reached  func() time.Time // when GitHub last answered; zero: never
-	Limited  func() time.Time // until when GitHub's limits keep us from asking at all; nil or zero: they do not
-	Wrote    func() error     // the error of the last write to the table; nil: not known
+	Metrics  *Metrics     // they know, too, when GitHub answered, and since when it has not
+	Board    http.Handler // everything that is not health, figures or the API; nil: there is none
+	Wrote    func() error // the error of the last write to the table; nil: not known
 	Draining func() bool
 	Now      func() time.Time // nil: time.Now
 	Log      *slog.Logger     // nil: nothing is logged
@@ -169,25 +167,21 @@ func (a Admin) checkDatabase(ctx context.Context, read error) readyCheck {
 	return c
 }
 
-// checkGitHub asks whether GitHub answers. A quiet daemon asks nothing: GitHub is silent only if it was asked.
+// checkGitHub asks whether GitHub answers. A quiet daemon asks nothing: GitHub is silent only if it was asked. A limit is an answer.
 func (a Admin) checkGitHub(now time.Time) readyCheck {
+	answered, silent := a.Metrics.Answered(), a.Metrics.Unanswered()
 	c := readyCheck{Name: "github", OK: true}
-	reached, silent, until := valueOf(a.Reached), a.Metrics.Unanswered(), valueOf(a.Limited)
 	switch {
-	case !reached.IsZero() && (silent.IsZero() || now.Sub(laterTime(reached, silent)) < longestSilence):
-		c.Says = fmt.Sprintf("answered %s ago", timeAgo(now, reached))
-	case now.Before(until):
-		c.Says = fmt.Sprintf("its rate limit ends in %s", timeAgo(until, now))
-	case silent.IsZero():
+	case answered.IsZero() && silent.IsZero():
 		c.Says = "not asked yet"
-	case reached.IsZero() && now.Sub(a.Started) < startGrace:
-		c.Says = "has not answered yet: just started"
-	case reached.IsZero() && now.Sub(silent) < startGrace:
+	case !answered.IsZero() && (silent.IsZero() || now.Sub(silent) < longestSilence):
+		c.Says = fmt.Sprintf("answered %s ago", timeAgo(now, answered))
+	case !answered.IsZero():
+		c.OK, c.Says = false, fmt.Sprintf("has not answered for %s", timeAgo(now, answered))
+	case now.Sub(silent) < startGrace:
 		c.Says = fmt.Sprintf("has not answered yet: asked first %s ago", timeAgo(now, silent))
-	case reached.IsZero():
-		c.OK, c.Says = false, "has not answered since the start"
 	default:
-		c.OK, c.Says = false, fmt.Sprintf("has not answered for %s", timeAgo(now, reached))
+		c.OK, c.Says = false, "has not answered since the start"
 	}
 	return c
 }

@@ -65,7 +65,3 @@ func (d *Daemon) Stop() { d.draining.Store(true) }
 
 // View is the daemon's table for those who watch it.
 func (d *Daemon) View() store.Store { return view{d.Store, d.health} }
-
-// Limited returns until when limits keep us from asking GitHub anything; zero if they do not. A fault on the way to
-// GitHub shows that it was asked, so no limit kept us from it.
-func (d *Daemon) Limited() (until time.Time) { return d.health.limitedUntil() }

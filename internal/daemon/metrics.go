@@ -53,6 +53,12 @@ var metricEvents = []string{
 	"status", "workflow_job", "workflow_run", otherLabel,
 }
 
+// taskLabels are the kinds of keys in GitHub's words.
+var taskLabels = map[string]string{
+	workkey.KindPull: "pull_request", workkey.KindHead: "commit", workkey.KindGroup: "merge_group",
+	workkey.KindRepo: "repository", workkey.KindTenant: "installation", workkey.KindApp: "app",
+}
+
 // metricStatuses are the HTTP statuses that are counted apart from their hundred.
 var metricStatuses = []int{304, 401, 403, 404, 422, 429}
 
@@ -76,7 +82,6 @@ type MetricsOptions struct {
 	Circuits func() int
 	Presets  []string                       // that there are
 	Budgets  func() map[int64]client.Budget // the rest of the hour's requests, by installation; zero: GitHub has not said it
-	Reached  func() time.Time               // when GitHub last answered; zero: never
 	Now      func() time.Time               // nil: time.Now
 	Log      *slog.Logger                   // nil: nothing is logged
 }
@@ -92,7 +97,7 @@ type Metrics struct {
 	tasks                                                       *prometheus.HistogramVec
 	accepts, lateness, answers                                  prometheus.Observer
 
-	silent atomic.Int64 // when Unanswered began, in nanoseconds since 1970; 0: it is zero
+	answered, silent atomic.Pointer[time.Time] // see Answered and Unanswered; nil: zero
 }
 
 // NewMetrics makes the counters.
@@ -145,7 +150,7 @@ func NewMetrics(o MetricsOptions) *Metrics {
 	m.circuits = counter("circuits_opened_total",
 		"Times that a reviewer stopped being asked again in a repository, by the cause: its service was down, or it has a limit. "+
 			"The log says whose.", "cause")
-	m.registry.MustRegister(scrapeFigures{o, m.Unanswered}, collectors.NewGoCollector(),
+	m.registry.MustRegister(scrapeFigures{o, m}, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.startWatched()
 	return m
@@ -158,7 +163,7 @@ func (m *Metrics) startWatched() {
 	}
 	m.deliveries.WithLabelValues(otherLabel, deliveryRefused)
 	m.deliveries.WithLabelValues(otherLabel, deliveryAccepted) // an alert says that there is none
-	m.tasks.WithLabelValues(taskLabel(workkey.KindPull), resultPanicked)
+	m.tasks.WithLabelValues(taskLabels[workkey.KindPull], resultPanicked)
 	for _, text := range classTexts {
 		m.failures.WithLabelValues(text.label)
 	}
@@ -177,26 +182,7 @@ func (m *Metrics) Reran(outcome string) { m.reruns.WithLabelValues(outcome).Inc(
 
 // Looked counts work on a key of a kind: ok, spared, limited, failed, gone, panicked or deferred.
 func (m *Metrics) Looked(kind, result string, took time.Duration) {
-	m.tasks.WithLabelValues(taskLabel(kind), result).Observe(secondsOf(took))
-}
-
-// taskLabel returns the work on a key of a kind in GitHub's words.
-func taskLabel(kind string) string {
-	switch kind {
-	case workkey.KindPull:
-		return "pull_request"
-	case workkey.KindHead:
-		return "commit"
-	case workkey.KindGroup:
-		return "merge_group"
-	case workkey.KindRepo:
-		return "repository"
-	case workkey.KindTenant:
-		return "installation"
-	case workkey.KindApp:
-		return "app"
-	}
-	return otherLabel
+	m.tasks.WithLabelValues(cmp.Or(taskLabels[kind], otherLabel), result).Observe(secondsOf(took))
 }
 
 // countFailure counts work that failed and is tried again.
@@ -220,20 +206,27 @@ func (m *Metrics) CircuitOpened(isLimit bool) {
 func (m *Metrics) Asked(endpoint string, status int, took time.Duration) {
 	m.requests.WithLabelValues(endpoint, statusLabel(status)).Inc()
 	m.answers.Observe(secondsOf(took))
+	now := m.now()
 	if status > 0 && status < 500 { // a failure of its own is no answer
-		m.silent.Store(0)
+		m.answered.Store(&now)
+		m.silent.Store(nil)
 	} else {
-		m.silent.CompareAndSwap(0, m.now().UnixNano())
+		m.silent.CompareAndSwap(nil, &now)
 	}
 }
 
+// Answered is when GitHub last answered; zero: never yet.
+func (m *Metrics) Answered() time.Time { return timeAt(m.answered.Load()) }
+
 // Unanswered is since when GitHub has answered nothing that it was asked; zero: it answered what it was asked last, or
 // was not asked.
-func (m *Metrics) Unanswered() time.Time {
-	if at := m.silent.Load(); at != 0 {
-		return time.Unix(0, at)
+func (m *Metrics) Unanswered() time.Time { return timeAt(m.silent.Load()) }
+
+func timeAt(p *time.Time) time.Time {
+	if p == nil {
+		return time.Time{}
 	}
-	return time.Time{}
+	return *p
 }
 
 // Handler answers a scrape.
@@ -287,7 +280,7 @@ func orDiscard(l *slog.Logger) *slog.Logger {
 // scrapeFigures are read at a scrape: of the table, and of the budgets at GitHub.
 type scrapeFigures struct {
 	MetricsOptions
-	silent func() time.Time // since when GitHub has answered nothing that it was asked; zero: it answers
+	of *Metrics
 }
 
 // Describe implements [prometheus.Collector]. It names no figure beforehand, for those that cannot be read are missing: a zero would
@@ -317,9 +310,9 @@ func (s scrapeFigures) Collect(out chan<- prometheus.Metric) {
 		"Reviewers that are not asked again now, for their service is down or has a limit; each counted once in a repository.",
 		float64(valueOf(s.Circuits)))
 	gauge("github_last_answer_timestamp_seconds",
-		"When GitHub last answered; 0: not yet. It is old, too, when there was nothing to ask.", timestampOf(valueOf(s.Reached)))
+		"When GitHub last answered; 0: not yet. It is old, too, when there was nothing to ask.", timestampOf(s.of.Answered()))
 	var unreachable float64
-	if since := s.silent(); !since.IsZero() {
+	if since := s.of.Unanswered(); !since.IsZero() {
 		unreachable = secondsOf(s.Now().Sub(since))
 	}
 	gauge("github_unreachable_seconds",

@@ -267,8 +267,9 @@ func TestTheQueueAndTheBudgetsAreReadAtAScrape(t *testing.T) {
 			return store.Health{Keys: 9, Open: 8, Due: 7, Leased: 6, Failing: 5, Oldest: 1500 * time.Millisecond, Tenants: 4, Accepted: 3}, fault
 		},
 		Budgets: func() map[int64]client.Budget { return budgets },
-		Reached: func() time.Time { return time.UnixMilli(1_700_000_000_250) },
+		Now:     func() time.Time { return time.UnixMilli(1_700_000_000_250) },
 	})
+	m.Asked("GET /app", 200, time.Second)
 	series := scrape(t, m)
 	for name, want := range map[string]string{
 		"coordinator_tasks": "9", "coordinator_pull_requests_undecided": "8", "coordinator_tasks_due": "7",

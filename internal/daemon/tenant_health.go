@@ -215,22 +215,6 @@ func (h *tenantHealth) waitingTenants(now time.Time) (ids []int64) {
 // onlyLimited reports whether nothing but a limit holds a tenant back, if anything does.
 func (t *tenantState) onlyLimited() bool { return t.denials == 0 && t.faults < faultsInARow }
 
-// limitedUntil returns until when limits keep us from asking for any tenant; zero if they do not. A fault of one shows
-// that it was asked for, so no limit kept us from it.
-func (h *tenantHealth) limitedUntil() (until time.Time) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, t := range h.states {
-		if t.faults > 0 {
-			return time.Time{}
-		}
-		if t.denials == 0 {
-			until = laterTime(until, t.heldUntil)
-		}
-	}
-	return until
-}
-
 // spentHourOf returns the rest of a tenant's hour that is spent.
 func (h *tenantHealth) spentHourOf(id int64) spentHour {
 	h.mu.Lock()
