@@ -43,8 +43,7 @@ func New(c Config) *Daemon {
 	}
 	d.health = newTenantHealth(&d.Config)
 	d.resync = &resyncer{
-		config: &d.Config, health: d.health, leases: d.leases, poked: d.poked, policies: d.policies, ignored: ignoredDeliveries{ids: map[string]bool{}},
-		shares: d.shares, pace: map[int64]time.Duration{}, ahead: map[int64]time.Time{},
+		d: d, ignored: ignoredDeliveries{ids: map[string]bool{}}, pace: map[int64]time.Duration{}, ahead: map[int64]time.Time{},
 	}
 	return d
 }

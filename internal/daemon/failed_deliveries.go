@@ -41,7 +41,9 @@ func (f *failedDelivery) markAsked(now time.Time, pause time.Duration, never boo
 
 // mergeFailed returns, oldest first, the deliveries that were kept and those that GitHub lists as failed, without those that came and
 // those that are too old; dropped is how many of the oldest there were too many.
-func mergeFailed(kept []failedDelivery, listed []client.FailedDelivery, came map[string]bool, now time.Time) (all []failedDelivery, dropped int) {
+func mergeFailed(
+	kept []failedDelivery, listed []client.FailedDelivery, came map[string]bool, now time.Time,
+) (all []failedDelivery, dropped int) {
 	byID, named := map[string]failedDelivery{}, map[string]bool{}
 	for _, d := range kept {
 		if d.Found.After(now) { // the clock was set back

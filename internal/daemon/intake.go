@@ -158,7 +158,8 @@ func (in *Intake) logRefusal(r *http.Request, no *refusal, err error) {
 // deliveryOf returns the fields delivery and event of a request that was signed; of another they are anybody's words.
 func deliveryOf(r *http.Request, no *refusal) slog.Attr {
 	id, event := r.Header.Get("X-GitHub-Delivery"), r.Header.Get("X-GitHub-Event")
-	if no.result != deliveryFailed && no.result != deliveryMalformed || !plausibleName.MatchString(id) || !plausibleName.MatchString(event) {
+	isSigned := no.result == deliveryFailed || no.result == deliveryMalformed
+	if !isSigned || !plausibleName.MatchString(id) || !plausibleName.MatchString(event) {
 		return slog.Attr{}
 	}
 	return slog.Group("", slog.String("delivery", id), slog.String("event", event))

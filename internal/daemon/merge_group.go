@@ -94,11 +94,11 @@ func (d *Daemon) groupPokes(ctx context.Context, p workkey.Key) (pokes []store.P
 
 // groupRows are the merge groups of a repository that are known.
 func (r *resyncer) groupRows(ctx context.Context, p workkey.Key) []store.Row {
-	rows, err := r.config.Store.List(ctx, store.Query{
+	rows, err := r.d.Store.List(ctx, store.Query{
 		Tenant: &p.Tenant, Kind: workkey.KindGroup, Group: workkey.Repo(p.Tenant, p.Owner, p.Repo), Limit: maxGroupsPerRepo,
 	})
 	if err != nil {
-		r.config.Log.Error("our database cannot be read", oplog.Subject(workkey.Repo(p.Tenant, p.Owner, p.Repo)), "err", err)
+		r.d.Log.Error("our database cannot be read", oplog.Subject(workkey.Repo(p.Tenant, p.Owner, p.Repo)), "err", err)
 	}
 	return rows
 }

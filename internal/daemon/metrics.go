@@ -48,9 +48,9 @@ const (
 
 // metricEvents are the events that have a label of their own; all others are otherLabel.
 var metricEvents = []string{
-	"check_run", "check_suite", "installation", "installation_repositories", "installation_target", "issue_comment", "issues", "merge_group",
-	"ping", "pull_request", "pull_request_review", "pull_request_review_comment", "pull_request_review_thread", "push", "repository",
-	"status", "workflow_job", "workflow_run", otherLabel,
+	"check_run", "check_suite", "installation", "installation_repositories", "installation_target", "issue_comment", "issues",
+	"merge_group", "ping", "pull_request", "pull_request_review", "pull_request_review_comment", "pull_request_review_thread",
+	"push", "repository", "status", "workflow_job", "workflow_run", otherLabel,
 }
 
 // taskLabels are the kinds of keys in GitHub's words.
