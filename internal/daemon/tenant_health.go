@@ -32,15 +32,14 @@ type tenantHealth struct {
 
 // tenantState is the backoff state of one installation.
 type tenantState struct {
-	heldUntil      time.Time  // nothing of it is claimed before
-	backlogUntil   time.Time  // nor anything of its backlog before this
-	suspendedUntil time.Time  // nor anything before this
-	spentSince     time.Time  // since then only what may take a green check away is looked at,
-	spentUntil     time.Time  // and until then
-	backlogTold    time.Time  // when people were told that its backlog waits
-	faults         int        // in a row: on the way to the host
-	faultClass     errorClass // of the fault that people were told of
-	denials        int        // in a row: the host did not take our credentials
+	heldUntil      time.Time // nothing of it is claimed before
+	backlogUntil   time.Time // nor anything of its backlog before this
+	suspendedUntil time.Time // nor anything before this
+	spentSince     time.Time // since then only what may take a green check away is looked at,
+	spentUntil     time.Time // and until then
+	backlogTold    time.Time // when people were told that its backlog waits
+	faults         int       // in a row: on the way to the host
+	denials        int       // in a row: the host did not take our credentials
 }
 
 // A spentHour is the rest of an hour in which only what may take a green check away is looked at; zero: it is not spent.
@@ -66,19 +65,13 @@ func (h *tenantHealth) holdLimited(id int64, until time.Time) {
 	defer h.mu.Unlock()
 	t := h.stateOf(id)
 	h.endFaults(id, t) // a limit is an answer
-	if until.After(t.heldUntil) {
-		t.heldUntil = until
-	}
+	t.heldUntil = laterTime(t.heldUntil, until)
 }
 
 // endFaults notes that a tenant's host can be reached; h.mu is held.
 func (h *tenantHealth) endFaults(id int64, t *tenantState) {
 	if t.faults >= faultsInARow {
-		text := "GitHub answers as it should again"
-		if t.faultClass == classUnreachable {
-			text = "GitHub can be reached again"
-		}
-		h.config.Log.Info(text, oplog.Installation(id))
+		h.config.Log.Info("GitHub can be reached again", oplog.Installation(id))
 	}
 	t.faults = 0
 }
@@ -109,49 +102,44 @@ func (h *tenantHealth) countFault(id int64, class errorClass) {
 		return
 	}
 	if t.faults == faultsInARow {
-		t.faultClass = class
 		h.config.Log.Warn(classTexts[class].says+": pull requests are evaluated once that has ended",
 			oplog.Installation(id), "remedy", classTexts[class].remedy)
 	}
 	rest := min(firstFaultPause<<min(t.faults-faultsInARow, 10), longestFaultPause)
-	if until := h.config.Now().Add(rest/2 + h.config.Jitter(rest/2)); until.After(t.heldUntil) {
-		t.heldUntil = until
-	}
+	t.heldUntil = laterTime(t.heldUntil, h.config.Now().Add(rest/2+h.config.Jitter(rest/2)))
 }
 
 // backOffUnauthorized keeps a tenant back whose credentials the host does not take: asking on would change nothing.
 func (h *tenantHealth) backOffUnauthorized(id int64, err error) {
 	h.mu.Lock()
-	t := h.stateOf(id)
-	first, now := t.denials == 0, h.config.Now()
-	if first || !now.Before(t.heldUntil) { // else another look of the same moment has said so
+	defer h.mu.Unlock()
+	t, now := h.stateOf(id), h.config.Now()
+	isFirst := t.denials == 0
+	if isFirst || !now.Before(t.heldUntil) { // else another look of the same moment has said so
 		t.heldUntil = now.Add(min(firstDeniedPause<<min(t.denials, 10), longestDeniedPause))
 		t.denials++
 	}
-	next := t.heldUntil
-	h.mu.Unlock()
-	if first {
-		text := classTexts[classUnauthorized]
-		h.config.Log.Error(text.says, oplog.Installation(id), "remedy", text.remedy, "next", next, "err", err)
+	if text := classTexts[classUnauthorized]; isFirst {
+		h.config.Log.Error(text.says, oplog.Installation(id), "remedy", text.remedy, "next", t.heldUntil, "err", err)
 	}
 }
 
 // markHealthy forgets a tenant's faults and denials, but not until when it is held.
 func (h *tenantHealth) markHealthy(id int64) {
 	h.mu.Lock()
-	renewed := false
-	if t := h.states[id]; t != nil {
-		renewed = t.denials > 0
-		h.endFaults(id, t)
-		t.denials = 0
-		held := laterTime(laterTime(t.heldUntil, t.backlogUntil).Add(cautiousFor), laterTime(t.spentUntil, t.suspendedUntil))
-		if !h.config.Now().Before(laterTime(held, t.backlogTold.Add(backlogPause))) {
-			delete(h.states, id)
-		}
+	defer h.mu.Unlock()
+	t := h.states[id]
+	if t == nil {
+		return
 	}
-	h.mu.Unlock()
-	if renewed {
+	h.endFaults(id, t)
+	if t.denials > 0 {
 		h.config.Log.Info("GitHub takes the App's key, or the token, again", oplog.Installation(id))
+	}
+	t.denials = 0
+	held := laterTime(laterTime(t.heldUntil, t.backlogUntil).Add(cautiousFor), laterTime(t.spentUntil, t.suspendedUntil))
+	if !h.config.Now().Before(laterTime(held, t.backlogTold.Add(backlogPause))) {
+		delete(h.states, id)
 	}
 }
 
