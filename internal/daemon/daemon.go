@@ -38,7 +38,7 @@ func New(c Config) *Daemon {
 	c = c.withDefaults()
 	d := &Daemon{
 		Config: c, mayBeDue: make(chan struct{}, 1), underWay: newWorkload(), leases: newLeaseTable(), poked: &pokedKeys{},
-		depends: newDependentBook(), policies: newPolicyCache(c.Policies), shares: newPullShares(),
+		depends: newDependentBook(), policies: newPolicyCache(), shares: newPullShares(),
 		circuits: openCircuits{until: map[[2]string]time.Time{}},
 	}
 	d.health = newTenantHealth(&d.Config)

@@ -28,7 +28,7 @@ const groupGone = store.Kept + `{"event":"merge_group","action":"destroyed"}`
 // newPoke returns a poke of a key of a kind, with a touch; "": none.
 func newPoke(kind, key string, due time.Time, touch string) store.Poke {
 	p := store.Poke{Key: key, Kind: kind, Due: due, Touch: touch}
-	at, _ := workkey.Parse(key) // the key of the App has no tenant, and nothing else is no key
+	at, _ := workkey.Parse(key)
 	if p.Tenant = at.Tenant; at.Repo != "" {
 		p.Group = workkey.Repo(at.Tenant, at.Owner, at.Repo)
 	}

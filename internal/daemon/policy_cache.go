@@ -17,7 +17,6 @@ import (
 // reviewer costs no request. No decision rests on them: every look reads the policy again. It may be used by several
 // goroutines.
 type policyCache struct {
-	most   int // repositories
 	mu     sync.Mutex
 	byRepo map[string]knownPolicy
 	byBlob map[string]*quorum.Policy // the one that was read last from a blob, as many repositories have the same
@@ -29,11 +28,13 @@ type knownPolicy struct {
 	readAt time.Time      // when it began to be read
 }
 
-// mostPolicies bounds the different policies: one may take a megabyte.
-const mostPolicies = 4096
+const (
+	mostRepos    = 1 << 16 // whose policies are remembered
+	mostPolicies = 4096    // different ones: one may take a megabyte
+)
 
-func newPolicyCache(most int) *policyCache {
-	return &policyCache{most: most, byRepo: map[string]knownPolicy{}, byBlob: map[string]*quorum.Policy{}}
+func newPolicyCache() *policyCache {
+	return &policyCache{byRepo: map[string]knownPolicy{}, byBlob: map[string]*quorum.Policy{}}
 }
 
 // put remembers a policy that began to be read at a time. One that was read later stays: a slow look must not bring
@@ -48,7 +49,7 @@ func (c *policyCache) put(repo string, f quorum.PolicyFile, p quorum.Policy, rea
 	if old, known := c.byRepo[repo]; known && readAt.Before(old.readAt) {
 		return
 	}
-	if len(c.byRepo) >= c.most || len(c.byBlob) >= mostPolicies { // each is read again when it is needed
+	if len(c.byRepo) >= mostRepos || len(c.byBlob) >= mostPolicies { // each is read again when it is needed
 		clear(c.byRepo)
 		clear(c.byBlob)
 	}
