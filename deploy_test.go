@@ -4,6 +4,7 @@ package coordinator_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -23,6 +24,7 @@ import (
 	"github.com/review-coordinator/coordinator/internal/daemon"
 	"github.com/review-coordinator/coordinator/internal/github/client"
 	reviewing "github.com/review-coordinator/coordinator/internal/review"
+	"github.com/review-coordinator/coordinator/internal/store"
 )
 
 const (
@@ -116,6 +118,9 @@ func readFigures(t *testing.T) figures {
 	t.Helper()
 	metrics := daemon.NewMetrics(daemon.MetricsOptions{
 		Presets: reviewing.Presets(),
+		Heard: func(context.Context) (map[string]store.HeardCount, error) {
+			return map[string]store.HeardCount{"copilot": {Answers: 1}, "": {Answers: 1}}, nil
+		},
 		Budgets: func() map[int64]client.Budget {
 			return map[int64]client.Budget{7: {Left: 10, Limit: 20, Reset: time.Now()}}
 		},

@@ -329,7 +329,7 @@ func openServer(ctx context.Context, o serverConfig) (_ *server, err error) {
 		daemon.WebhookPath,
 		&daemon.Intake{Secrets: o.Secrets, Receive: s.daemon.Receive, Metrics: metrics, Log: o.Log, Now: o.Now},
 	)
-	s.webhookServer = daemon.NewServer(hooks, daemon.ServerOptions{Log: o.Log, Metrics: metrics})
+	s.webhookServer = daemon.NewServer(hooks, metrics, o.Log)
 	board := &dashboard.Board{
 		Store: s.daemon.View(), Feed: s.feed, Now: o.Now, Reached: metrics.Answered, Waits: s.daemon.Waits, Version: buildVersion(),
 		BegunAnew: s.store.Damaged != "",
@@ -339,7 +339,7 @@ func openServer(ctx context.Context, o serverConfig) (_ *server, err error) {
 		Wrote: s.store.Wrote, Draining: s.daemon.Draining, Now: o.Now, Log: o.Log,
 		Refused: s.webhookListener.Failed, Hosts: o.AdminHosts, Started: o.Now(),
 	}
-	s.adminServer = daemon.NewServer(office.Handler(), daemon.ServerOptions{Log: o.Log, Metrics: metrics})
+	s.adminServer = daemon.NewServer(office.Handler(), metrics, o.Log)
 	return s, nil
 }
 

@@ -34,13 +34,13 @@ const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; 
 type Admin struct {
 	Store    store.Store
 	Metrics  *Metrics     // they know, too, when GitHub answered, and since when it has not
-	Board    http.Handler // everything that is not health, figures or the API; nil: there is none
+	Board    http.Handler // everything that is not health, figures or the API
 	Wrote    func() error // the error of the last write to the table; nil: not known
 	Draining func() bool
-	Now      func() time.Time // nil: time.Now
-	Log      *slog.Logger     // nil: nothing is logged
-	Refused  func() bool      // whether webhooks' connections cannot be accepted; nil: not known
-	Hosts    []string         // names by which it may be asked, besides localhost and addresses
+	Now      func() time.Time
+	Log      *slog.Logger // nil: nothing is logged
+	Refused  func() bool  // whether webhooks' connections cannot be accepted; nil: not known
+	Hosts    []string     // names by which it may be asked, besides localhost and addresses
 	Started  time.Time
 
 	// Waits is until when a limit of GitHub's keeps us from asking for an installation; nil: not shown.
@@ -49,20 +49,13 @@ type Admin struct {
 
 // Handler serves. Callers that can reach the listener see titles and reviewers' words of every repository.
 func (a Admin) Handler() http.Handler {
-	if a.Now == nil {
-		a.Now = time.Now
-	}
 	a.Log = orDiscard(a.Log)
 	mux := http.NewServeMux()
 	mux.HandleFunc("/healthz", a.serveHealthz)
 	mux.HandleFunc("/readyz", a.serveReadyz)
 	mux.Handle("/metrics", a.Metrics.Handler())
 	dashboard.API{Store: a.Store, Now: a.Now, Log: a.Log, Waits: a.Waits}.Routes(mux)
-	if a.Board != nil {
-		mux.Handle("/", a.Board)
-	} else {
-		mux.HandleFunc("/", dashboard.NotFound)
-	}
+	mux.Handle("/", a.Board)
 	return guardAdmin(mux, a.Hosts)
 }
 

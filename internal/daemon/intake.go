@@ -65,8 +65,8 @@ type Intake struct {
 	Secrets []string // see [ParseSecrets]; without one, nothing is accepted
 	Receive func(ctx context.Context, d Received) (result string, err error)
 	Metrics *Metrics
-	Log     *slog.Logger     // nil: nothing is logged
-	Now     func() time.Time // nil: time.Now
+	Log     *slog.Logger // nil: nothing is logged
+	Now     func() time.Time
 
 	once          sync.Once
 	sharedBytes   *semaphore.Weighted
@@ -96,9 +96,6 @@ func (in *Intake) fillDefaults() {
 	in.sharedBytes = semaphore.NewWeighted(maxSharedBytes)
 	in.piecePool.New = func() any { return new([pieceSize]byte) }
 	in.Log = orDiscard(in.Log)
-	if in.Now == nil {
-		in.Now = time.Now
-	}
 }
 
 // refusal is an answer that accepts nothing.

@@ -570,7 +570,7 @@ func TestBodiesOfStrangersCostLittleMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := NewServer(d, ServerOptions{})
+	server := NewServer(d, nil, nil)
 	server.ReadTimeout = time.Hour
 	go server.Serve(l)
 	defer server.Close()

@@ -360,10 +360,7 @@ func (s scrapeFigures) collectHeard(gauge gaugeFunc) {
 	if err != nil {
 		return
 	}
-	counts := map[string]store.HeardCount{otherLabel: {}}
-	for _, known := range s.Presets {
-		counts[known] = store.HeardCount{}
-	}
+	counts := map[string]store.HeardCount{}
 	for preset, n := range heard {
 		label := knownLabel(s.Presets, preset)
 		counts[label] = store.HeardCount{Answers: counts[label].Answers + n.Answers, Unread: counts[label].Unread + n.Unread}

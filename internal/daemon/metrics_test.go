@@ -40,7 +40,7 @@ func scrape(t *testing.T, m *Metrics) map[string]string {
 
 // An alert asks for an increase, and a series that begins with one has not increased.
 func TestWhatAlertsWatchIsThereFromTheStart(t *testing.T) {
-	m := NewMetrics(MetricsOptions{Version: "v1.2.3", Presets: []string{"copilot"}})
+	m := NewMetrics(MetricsOptions{Version: "v1.2.3"})
 	want := []string{
 		"coordinator_webhook_accept_duration_seconds_count", "coordinator_deadline_lateness_seconds_count", "coordinator_webhook_redeliveries_total",
 		"coordinator_resync_pull_requests_total",
@@ -50,10 +50,6 @@ func TestWhatAlertsWatchIsThereFromTheStart(t *testing.T) {
 		"coordinator_webhook_deliveries_remembered", "coordinator_github_last_answer_timestamp_seconds", "coordinator_installations_short_of_requests",
 		"coordinator_github_unreachable_seconds", `coordinator_task_duration_seconds_count{result="panicked",task="pull_request"}`,
 		`coordinator_webhook_deliveries_total{event="other",result="accepted"}`, `coordinator_webhook_deliveries_total{event="other",result="refused"}`,
-	}
-	for _, reviewer := range []string{"copilot", "other"} {
-		want = append(want, fmt.Sprintf("coordinator_reviewer_answers{preset=%q}", reviewer))
-		want = append(want, fmt.Sprintf("coordinator_reviewer_answers_unread{preset=%q}", reviewer))
 	}
 	for _, event := range []string{"pull_request", "workflow_run", "check_run", "status", "push", "installation", "ping", "merge_group", "other"} {
 		want = append(want, fmt.Sprintf(`coordinator_webhook_deliveries_total{event=%q,result="failed"}`, event))
@@ -107,7 +103,12 @@ func TestAnIdleDaemonShowsFewSeries(t *testing.T) {
 
 // fullMetrics are metrics of which each has a series.
 func fullMetrics() *Metrics {
-	m := NewMetrics(MetricsOptions{Budgets: func() map[int64]client.Budget { return map[int64]client.Budget{77: {Left: 1, Limit: 2}} }})
+	m := NewMetrics(MetricsOptions{
+		Budgets: func() map[int64]client.Budget { return map[int64]client.Budget{77: {Left: 1, Limit: 2}} },
+		Heard: func(context.Context) (map[string]store.HeardCount, error) {
+			return map[string]store.HeardCount{"copilot": {Answers: 1}}, nil
+		},
+	})
 	m.Decided("passed")
 	m.Reran("done")
 	m.Asked("GET /app", 200, time.Second)
@@ -158,7 +159,7 @@ func TestAnswersAreCountedByPreset(t *testing.T) {
 	for name, want := range map[string]string{
 		`coordinator_reviewer_answers{preset="copilot"}`:        "20",
 		`coordinator_reviewer_answers_unread{preset="copilot"}`: "14",
-		`coordinator_reviewer_answers{preset="codex"}`:          "0",
+		`coordinator_reviewer_answers{preset="codex"}`:          "",
 		`coordinator_reviewer_answers{preset="other"}`:          "5",
 		`coordinator_reviewer_answers_unread{preset="other"}`:   "1",
 	} {

@@ -16,12 +16,6 @@ import (
 	"golang.org/x/net/netutil"
 )
 
-// ServerOptions say where a server counts and logs its own faults.
-type ServerOptions struct {
-	Metrics *Metrics     // nil: nothing is counted
-	Log     *slog.Logger // nil: nothing is logged
-}
-
 const (
 	maxHeaderBytes = 32 << 10 // to which net/http adds 4 KB
 	maxConns       = 1024     // of each listener
@@ -30,11 +24,11 @@ const (
 )
 
 // NewServer returns a server for a listener that the caller has. A stream that is to last longer than WriteTimeout moves its
-// deadline with [http.ResponseController].
-func NewServer(handler http.Handler, o ServerOptions) *http.Server {
-	log := orDiscard(o.Log)
+// deadline with [http.ResponseController]. Its own faults are counted and logged; nil: they are not.
+func NewServer(handler http.Handler, m *Metrics, log *slog.Logger) *http.Server {
+	log = orDiscard(log)
 	return &http.Server{
-		Handler:           recoverPanics(handler, o.Metrics, log),
+		Handler:           recoverPanics(handler, m, log),
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       15 * time.Second, // a request, its body included
 		WriteTimeout:      30 * time.Second, // from the end of the headers to the end of the answer
