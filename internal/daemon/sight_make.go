@@ -55,9 +55,13 @@ func newSight(web string, l loop.Look, was dashboard.Sight) *dashboard.Sight {
 	page := l.Check.Page.Brief()
 	s.Page = &page
 	same := was.Head == s.Head && was.Base == s.Base
-	for _, b := range dec.Ballots {
+	for i, b := range dec.Ballots {
+		why := report.Sentence(b.Reason)
+		if i < len(l.Check.Page.Rows) { // in the ballots' order; none where the check shows no table
+			why = l.Check.Page.Rows[i].Why.Plain()
+		}
 		lane := dashboard.ReviewerLine{
-			Name: b.Reviewer, Vote: b.Vote.String(), Why: sentenceOf(b), Required: b.Required, Shadow: b.Shadow, URL: b.URL,
+			Name: b.Reviewer, Vote: b.Vote.String(), Why: why, Required: b.Required, Shadow: b.Shadow, URL: b.URL,
 			Deadline: b.Deadline, VotedAt: b.At, Again: b.Again, Asked: b.Asked, Flipped: b.Flipped, Reserve: b.InsteadOf,
 		}
 		if !b.Voter() {
@@ -85,24 +89,6 @@ func newSight(web string, l loop.Look, was dashboard.Sight) *dashboard.Sight {
 	}
 	s.Remember(was)
 	return s
-}
-
-// sentenceOf returns a ballot's reason in one sentence.
-func sentenceOf(b quorum.Ballot) string {
-	text := report.Sentence(b.Reason)
-	switch {
-	case !b.Circuit.IsZero():
-		text += " — " + report.CircuitSentence(b.Circuit)
-	case b.Retrying:
-		text += " — retrying once"
-	}
-	if b.Retried && b.Vote == quorum.Approve {
-		text += " (retry succeeded)"
-	}
-	if b.Detail != "" {
-		text += ": " + b.Detail
-	}
-	return text
 }
 
 func barsBefore(was dashboard.Sight, reviewer string) []dashboard.AttemptBar {
