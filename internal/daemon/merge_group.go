@@ -4,6 +4,7 @@ package daemon
 // Whatever changes a verdict has the groups of the repository looked at again.
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -52,10 +53,7 @@ func (d *Daemon) reconcileGroup(ctx context.Context, w store.Work, p workkey.Key
 	if look.IsOver() {
 		return gone, nil
 	}
-	state := look.Check.Conclusion
-	if state == "" {
-		state = look.Check.Status
-	}
+	state := cmp.Or(look.Check.Conclusion, look.Check.Status)
 	now := groupSight{State: state, Verdict: look.Decision.Verdict.String()}
 	for _, s := range look.Decision.Shared {
 		now.Pulls = append(now.Pulls, s.Number)

@@ -4,6 +4,7 @@ package daemon
 // before, so that the timeline tells the whole cycle, and so are earlier heads.
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -92,11 +93,12 @@ func newSight(web string, l loop.Look, was dashboard.Sight) *dashboard.Sight {
 }
 
 func barsBefore(was dashboard.Sight, reviewer string) []dashboard.AttemptBar {
-	i := slices.IndexFunc(was.Lanes, func(l dashboard.ReviewerLine) bool { return l.Name == reviewer })
-	if i < 0 {
-		return nil
+	for _, l := range was.Lanes {
+		if l.Name == reviewer {
+			return slices.Clone(l.Attempts)
+		}
 	}
-	return slices.Clone(was.Lanes[i].Attempts)
+	return nil
 }
 
 // barOf returns the attempt that a ballot speaks of; zero if there is none.
@@ -141,9 +143,4 @@ func putBar(bars []dashboard.AttemptBar, a dashboard.AttemptBar) []dashboard.Att
 }
 
 // checkState returns the state of the check run in one word.
-func checkState(s dashboard.Sight) string {
-	if s.Conclusion != "" {
-		return s.Conclusion
-	}
-	return s.Status
-}
+func checkState(s dashboard.Sight) string { return cmp.Or(s.Conclusion, s.Status) }

@@ -4,6 +4,7 @@ package daemon
 // reached. While one of these lasts, nothing of the installation is claimed, or little.
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -221,12 +222,7 @@ func (h *tenantHealth) forgetTenant(id int64) {
 }
 
 // laterTime returns the later of two times.
-func laterTime(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return b
-	}
-	return a
-}
+func laterTime(a, b time.Time) time.Time { return slices.MaxFunc([]time.Time{a, b}, time.Time.Compare) }
 
 // earlierDue returns the earlier of two due times; zero means never.
 func earlierDue(a, b time.Time) time.Time {
