@@ -4,6 +4,7 @@ package coordinator_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -23,6 +24,7 @@ import (
 	"github.com/review-coordinator/coordinator/internal/daemon"
 	"github.com/review-coordinator/coordinator/internal/github/client"
 	reviewing "github.com/review-coordinator/coordinator/internal/review"
+	"github.com/review-coordinator/coordinator/internal/store"
 )
 
 const (
@@ -98,7 +100,7 @@ func readBoard(t *testing.T) (b board) {
 	return b
 }
 
-// figures are what a daemon shows at its start: the values of each label, by the name of the series.
+// figures are what a daemon shows once something of each kind has happened: the values of each label, by the name of the series.
 type figures map[string]map[string][]string
 
 var (
@@ -116,10 +118,20 @@ func readFigures(t *testing.T) figures {
 	t.Helper()
 	metrics := daemon.NewMetrics(daemon.MetricsOptions{
 		Presets: reviewing.Presets(),
+		Heard: func(context.Context) (map[string]store.HeardCount, error) {
+			return map[string]store.HeardCount{"copilot": {Answers: 1}, "": {Answers: 1}}, nil
+		},
 		Budgets: func() map[int64]client.Budget {
 			return map[int64]client.Budget{7: {Left: 10, Limit: 20, Reset: time.Now()}}
 		},
 	})
+	for _, result := range []string{"accepted", "duplicate", "ignored", "refused", "malformed", "failed"} {
+		metrics.Delivered("push", result)
+	}
+	metrics.Decided("passed")
+	metrics.Reran("done")
+	metrics.CircuitOpened(true)
+	metrics.Asked("GET /app", http.StatusOK, time.Second)
 	answer := httptest.NewRecorder()
 	metrics.Handler().ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))
 	known := figures{}

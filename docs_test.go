@@ -805,10 +805,10 @@ func TestDocsMetrics(t *testing.T) {
 		t.Fatal(err)
 	}
 	var known []string
-	for _, m := range regexp.MustCompile(`(?:Name: +"coordinator_|desc\(")([a-z_]+)"`).FindAllSubmatch(text, -1) {
+	for _, m := range regexp.MustCompile(`\b(?:counter|histogram|gauge)\(\s*"([a-z_]+)"`).FindAllSubmatch(text, -1) {
 		known = append(known, "coordinator_"+string(m[1]))
 	}
-	if len(known) < 15 {
+	if len(known) < 35 {
 		t.Fatalf("%s names only %q", source, known)
 	}
 	for _, name := range known {

@@ -265,7 +265,6 @@ func openServer(ctx context.Context, o serverConfig) (_ *server, err error) {
 		BegunAnew: s.store.Damaged != "",
 		Presets:   review.Presets(),
 		Budgets:   func() map[int64]client.Budget { return s.fleet.Budgets() },
-		Reached:   func() time.Time { return s.fleet.Reached() },
 		Version:   buildVersion(),
 		Now:       o.Now,
 		Log:       o.Log,
@@ -300,16 +299,17 @@ func openServer(ctx context.Context, o serverConfig) (_ *server, err error) {
 		daemon.WebhookPath,
 		&daemon.Intake{Secrets: o.Secrets, Receive: s.daemon.Receive, Metrics: metrics, Log: o.Log, Now: o.Now},
 	)
-	s.webhookServer = daemon.NewServer(hooks, daemon.ServerOptions{Log: o.Log, Metrics: metrics})
+	s.webhookServer = daemon.NewServer(hooks, metrics, o.Log)
 	board := &dashboard.Board{
-		Store: s.daemon.View(), Feed: s.feed, Now: o.Now, Reached: s.fleet.Reached, Waits: s.daemon.Waits, Version: buildVersion(),
+		Store: s.daemon.View(), Feed: s.feed, Now: o.Now, Reached: metrics.Answered, Waits: s.daemon.Waits, Version: buildVersion(),
+		BegunAnew: s.store.Damaged != "",
 	}
 	office := daemon.Admin{
-		Store: s.daemon.View(), Metrics: metrics, Board: board.Handler(), Limited: s.daemon.Limited, Waits: s.daemon.Waits,
-		Reached: s.fleet.Reached, Wrote: s.store.Wrote, Draining: s.daemon.Draining, Now: o.Now, Log: o.Log,
+		Store: s.daemon.View(), Metrics: metrics, Board: board.Handler(), Waits: s.daemon.Waits,
+		Wrote: s.store.Wrote, Draining: s.daemon.Draining, Now: o.Now, Log: o.Log,
 		Refused: s.webhookListener.Failed, Hosts: o.AdminHosts, Started: o.Now(),
 	}
-	s.adminServer = daemon.NewServer(office.Handler(), daemon.ServerOptions{Log: o.Log, Metrics: metrics})
+	s.adminServer = daemon.NewServer(office.Handler(), metrics, o.Log)
 	return s, nil
 }
 

@@ -33,16 +33,14 @@ const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; 
 // Admin is the handler of the admin listener: health, figures, the API and the dashboard.
 type Admin struct {
 	Store    store.Store
-	Metrics  *Metrics         // it also knows since when GitHub has not answered what it was asked; nil: that counts from its last answer
-	Board    http.Handler     // everything that is not health, figures or the API; nil: there is none
-	Reached  func() time.Time // when GitHub last answered; zero: never
-	Limited  func() time.Time // until when GitHub's limits keep us from asking at all; nil or zero: they do not
-	Wrote    func() error     // the error of the last write to the table; nil: not known
+	Metrics  *Metrics     // they know, too, when GitHub answered, and since when it has not
+	Board    http.Handler // everything that is not health, figures or the API
+	Wrote    func() error // the error of the last write to the table; nil: not known
 	Draining func() bool
-	Now      func() time.Time // nil: time.Now
-	Log      *slog.Logger     // nil: nothing is logged
-	Refused  func() bool      // whether webhooks' connections cannot be accepted; nil: not known
-	Hosts    []string         // names by which it may be asked, besides localhost and addresses
+	Now      func() time.Time
+	Log      *slog.Logger // nil: nothing is logged
+	Refused  func() bool  // whether webhooks' connections cannot be accepted; nil: not known
+	Hosts    []string     // names by which it may be asked, besides localhost and addresses
 	Started  time.Time
 
 	// Waits is until when a limit of GitHub's keeps us from asking for an installation; nil: not shown.
@@ -51,22 +49,13 @@ type Admin struct {
 
 // Handler serves. Callers that can reach the listener see titles and reviewers' words of every repository.
 func (a Admin) Handler() http.Handler {
-	if a.Now == nil {
-		a.Now = time.Now
-	}
 	a.Log = orDiscard(a.Log)
 	mux := http.NewServeMux()
 	mux.HandleFunc("/healthz", a.serveHealthz)
 	mux.HandleFunc("/readyz", a.serveReadyz)
-	if a.Metrics != nil {
-		mux.Handle("/metrics", a.Metrics.Handler())
-	}
+	mux.Handle("/metrics", a.Metrics.Handler())
 	dashboard.API{Store: a.Store, Now: a.Now, Log: a.Log, Waits: a.Waits}.Routes(mux)
-	if a.Board != nil {
-		mux.Handle("/", a.Board)
-	} else {
-		mux.HandleFunc("/", dashboard.NotFound)
-	}
+	mux.Handle("/", a.Board)
 	return guardAdmin(mux, a.Hosts)
 }
 
@@ -119,10 +108,8 @@ type healthAnswer struct {
 }
 
 func (a Admin) serveHealthz(w http.ResponseWriter, _ *http.Request) {
-	dashboard.WriteJSON(w, http.StatusOK, healthAnswer{OK: true, Started: a.Started.UTC(), Draining: a.isDraining()})
+	dashboard.WriteJSON(w, http.StatusOK, healthAnswer{OK: true, Started: a.Started.UTC(), Draining: valueOf(a.Draining)})
 }
-
-func (a Admin) isDraining() bool { return a.Draining != nil && a.Draining() }
 
 // readyAnswer is the JSON of /readyz. Its status is 503 unless everything is as it should be, but for what the address
 // excludes: /readyz?exclude=github is for a load balancer, which would else turn away what GitHub sends after an outage.
@@ -167,41 +154,27 @@ func (a Admin) checkDatabase(ctx context.Context, read error) readyCheck {
 	if _, err := a.Store.Prune(ctx, time.Unix(0, 0), 1); err != nil {
 		return fail("it cannot be written", err)
 	}
-	if a.Wrote != nil { // on a full disk what writes nothing still works
-		if err := a.Wrote(); err != nil {
-			return fail("the last write failed", err)
-		}
+	if err := valueOf(a.Wrote); err != nil { // on a full disk a write of nothing still works
+		return fail("the last write failed", err)
 	}
 	return c
 }
 
-// checkGitHub asks whether GitHub answers. A quiet daemon asks nothing: GitHub is silent only if it was asked.
+// checkGitHub asks whether GitHub answers. A quiet daemon asks nothing: GitHub is silent only if it was asked. A limit is an answer.
 func (a Admin) checkGitHub(now time.Time) readyCheck {
+	answered, silent := a.Metrics.Answered(), a.Metrics.Unanswered()
 	c := readyCheck{Name: "github", OK: true}
-	var reached time.Time
-	if a.Reached != nil {
-		reached = a.Reached()
-	}
-	silent := laterTime(reached, a.Started)
-	if a.Metrics != nil {
-		silent = a.Metrics.Unanswered()
-	}
-	until := a.limitedUntil()
 	switch {
-	case !reached.IsZero() && (silent.IsZero() || now.Sub(laterTime(reached, silent)) < longestSilence):
-		c.Says = fmt.Sprintf("answered %s ago", timeAgo(now, reached))
-	case now.Before(until):
-		c.Says = fmt.Sprintf("its rate limit ends in %s", timeAgo(until, now))
-	case silent.IsZero():
+	case answered.IsZero() && silent.IsZero():
 		c.Says = "not asked yet"
-	case reached.IsZero() && now.Sub(a.Started) < startGrace:
-		c.Says = "has not answered yet: just started"
-	case reached.IsZero() && now.Sub(silent) < startGrace:
+	case !answered.IsZero() && (silent.IsZero() || now.Sub(silent) < longestSilence):
+		c.Says = fmt.Sprintf("answered %s ago", timeAgo(now, answered))
+	case !answered.IsZero():
+		c.OK, c.Says = false, fmt.Sprintf("has not answered for %s", timeAgo(now, answered))
+	case now.Sub(silent) < startGrace:
 		c.Says = fmt.Sprintf("has not answered yet: asked first %s ago", timeAgo(now, silent))
-	case reached.IsZero():
-		c.OK, c.Says = false, "has not answered since the start"
 	default:
-		c.OK, c.Says = false, fmt.Sprintf("has not answered for %s", timeAgo(now, reached))
+		c.OK, c.Says = false, "has not answered since the start"
 	}
 	return c
 }
@@ -230,20 +203,13 @@ func (a Admin) checkQueue(h store.Health, err error, now time.Time) readyCheck {
 }
 
 func (a Admin) checkServing() readyCheck {
-	if a.isDraining() {
+	if valueOf(a.Draining) {
 		return readyCheck{Name: "serving", Says: "stopping: new deliveries are refused"}
 	}
-	if a.Refused != nil && a.Refused() {
+	if valueOf(a.Refused) {
 		return readyCheck{Name: "serving", Says: "connections cannot be accepted: the log says why"}
 	}
 	return readyCheck{Name: "serving", OK: true, Says: "deliveries are accepted"}
-}
-
-func (a Admin) limitedUntil() time.Time {
-	if a.Limited == nil {
-		return time.Time{}
-	}
-	return a.Limited()
 }
 
 // timeAgo returns the time from then to now, rounded as people read it.

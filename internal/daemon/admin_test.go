@@ -54,20 +54,28 @@ func (s *shownTable) List(_ context.Context, q store.Query) (out []store.Row, er
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
 func newAdmin(table *shownTable) *Admin {
-	return &Admin{
-		Store: table, Metrics: NewMetrics(MetricsOptions{}), Started: noon.Add(-time.Hour),
-		Now: func() time.Time { return noon }, Reached: func() time.Time { return noon.Add(-time.Minute) },
+	a := &Admin{
+		Store: table, Started: noon.Add(-time.Hour), Now: func() time.Time { return noon },
 		Board: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "the dashboard") }),
 	}
+	a.asked(time.Minute, never)
+	return a
 }
 
-// unanswered makes GitHub not answer what it has been asked for a while.
-func (a *Admin) unanswered(since time.Duration) {
-	now := noon.Add(-since)
+const never = -1
+
+// asked makes GitHub have answered a while ago, and not since another while.
+func (a *Admin) asked(answered, silent time.Duration) {
+	now := noon
 	a.Metrics = NewMetrics(MetricsOptions{Now: func() time.Time { return now }})
-	a.Metrics.Asked("GET /app", 0, time.Second)
-	now = noon
-	a.Metrics.Asked("GET /app", 502, time.Second)
+	if now = noon.Add(-answered); answered != never {
+		a.Metrics.Asked("GET /app", 404, time.Second)
+	}
+	if now = noon.Add(-silent); silent != never {
+		a.Metrics.Asked("GET /app", 0, time.Second)
+		now = noon
+		a.Metrics.Asked("GET /app", 502, time.Second)
+	}
 }
 
 func ask(a *Admin, method, path, host string) *httptest.ResponseRecorder {
@@ -90,39 +98,17 @@ func TestReadinessSaysWhatIsWrong(t *testing.T) {
 		"connections are refused": {func(a *Admin, _ *shownTable) {
 			a.Refused = func() bool { return true }
 		}, "serving", "connections cannot be accepted: the log says why"},
-		"GitHub is silent": {func(a *Admin, _ *shownTable) {
-			a.Reached = func() time.Time { return noon.Add(-16 * time.Minute) }
-			a.unanswered(15 * time.Minute)
-		}, "github", "has not answered for 16m0s"},
+		"GitHub is silent": {func(a *Admin, _ *shownTable) { a.asked(16*time.Minute, 15*time.Minute) }, "github", "has not answered for 16m0s"},
 		"GitHub is silent since a moment": {func(a *Admin, _ *shownTable) { // until then nothing was asked
-			a.Reached = func() time.Time { return noon.Add(-16 * time.Minute) }
-			a.unanswered(15*time.Minute - time.Second)
+			a.asked(16*time.Minute, 15*time.Minute-time.Second)
 		}, "", "answered 16m0s ago"},
-		"nothing was asked": {func(a *Admin, _ *shownTable) { a.Reached = func() time.Time { return noon.Add(-time.Hour) } }, "", "answered 1h0m0s ago"},
-		"GitHub is silent, and nobody counts": {func(a *Admin, _ *shownTable) {
-			a.Metrics, a.Reached = nil, func() time.Time { return noon.Add(-15 * time.Minute) }
-		}, "github", "has not answered for 15m0s"},
-		"GitHub never spoke": {func(a *Admin, _ *shownTable) {
-			a.Reached = nil
-			a.unanswered(time.Hour)
-		}, "github", "has not answered since the start"},
-		"nothing was ever asked": {func(a *Admin, _ *shownTable) { a.Reached = nil }, "", "not asked yet"},
-		"just started": {func(a *Admin, _ *shownTable) {
-			a.Reached, a.Started = nil, noon.Add(-119*time.Second)
-			a.unanswered(119 * time.Second)
-		}, "", "has not answered yet: just started"},
+		"nothing was asked":      {func(a *Admin, _ *shownTable) { a.asked(time.Hour, never) }, "", "answered 1h0m0s ago"},
+		"GitHub never spoke":     {func(a *Admin, _ *shownTable) { a.asked(never, time.Hour) }, "github", "has not answered since the start"},
+		"nothing was ever asked": {func(a *Admin, _ *shownTable) { a.asked(never, never) }, "", "not asked yet"},
 		"just asked": {func(a *Admin, _ *shownTable) {
-			a.Reached = nil
-			a.unanswered(119 * time.Second)
+			a.asked(never, 119*time.Second)
 		}, "", "has not answered yet: asked first 1m59s ago"},
-		"started a while ago": {func(a *Admin, _ *shownTable) {
-			a.Reached, a.Started = nil, noon.Add(-120*time.Second)
-			a.unanswered(120 * time.Second)
-		}, "github", "since the start"},
-		"a limit explains it": {func(a *Admin, _ *shownTable) {
-			a.unanswered(time.Hour)
-			a.Reached, a.Limited = nil, func() time.Time { return noon.Add(10 * time.Minute) }
-		}, "", "its rate limit ends in 10m0s"},
+		"asked a while ago": {func(a *Admin, _ *shownTable) { a.asked(never, 120*time.Second) }, "github", "since the start"},
 		"the queue is late": {
 			func(_ *Admin, s *shownTable) { s.health = store.Health{Due: 3, Oldest: 5 * time.Minute} }, "queue",
 			"3 due, the oldest for 5m0s",
@@ -134,9 +120,8 @@ func TestReadinessSaysWhatIsWrong(t *testing.T) {
 		"somebody waits for the next hour": {func(_ *Admin, s *shownTable) {
 			s.health = store.Health{Due: 3, Held: map[int64]time.Time{1: noon.Add(time.Minute), 2: noon.Add(time.Hour)}, Backlog: map[int64]int{1: 4, 3: 5}}
 		}, "", "wait for a limit of GitHub's: 2, until " + noon.Add(time.Hour).UTC().Format(time.RFC3339) + "; 9 in the backlog"},
-		"late, and somebody is limited": {func(a *Admin, s *shownTable) {
-			s.health = store.Health{Due: 3, Oldest: time.Hour}
-			a.Limited = func() time.Time { return noon.Add(time.Second) }
+		"late, and somebody is limited": {func(_ *Admin, s *shownTable) {
+			s.health = store.Health{Due: 3, Oldest: time.Hour, Held: map[int64]time.Time{1: noon.Add(time.Second)}}
 		}, "queue", "3 due, the oldest for 1h0m0s"},
 		"draining": {func(a *Admin, _ *shownTable) { a.Draining = func() bool { return true } }, "serving", "stopping"},
 	} {
@@ -182,8 +167,8 @@ func TestReadinessLeavesOutWhatTheAddressExcludes(t *testing.T) {
 		{"/readyz?exclude=github,queue", false, http.StatusServiceUnavailable},
 	} {
 		a := newAdmin(&shownTable{})
-		a.Reached, a.Draining = nil, func() bool { return c.stops }
-		a.unanswered(time.Hour)
+		a.Draining = func() bool { return c.stops }
+		a.asked(never, time.Hour)
 		w := ask(a, http.MethodGet, c.path, "localhost")
 		if w.Code != c.code || !strings.Contains(w.Body.String(), "has not answered since the start") {
 			t.Errorf("%s, stopping %t: %d %s", c.path, c.stops, w.Code, w.Body)

@@ -5,6 +5,7 @@ package daemon
 
 import (
 	"context"
+	"maps"
 	"sync"
 	"time"
 
@@ -25,18 +26,18 @@ func (d *Daemon) watchCircuits(repo workkey.Key, changed func(number int)) loop.
 		Table:   signTable{d.Store, repo.Tenant, group},
 		Now:     d.Now,
 		Changed: func(held quorum.PR) { changed(held.Number) },
-		Known:   func(circuits []quorum.Circuit) { d.circuits.noteCircuits(group, circuits, d.Now()) },
+		Known:   func(circuits []quorum.Circuit) { d.circuits.noteCircuits(group, circuits) },
 		Opened: func(pr quorum.PR, c quorum.Circuit) {
 			d.Metrics.CircuitOpened(c.Hold().Limit)
 			d.Log.Warn("a reviewer is not asked again for a while", oplog.Installation(repo.Tenant), oplog.PullRequest(pr),
 				"reviewer", c.Reviewer, "because", report.CircuitSentence(c.Hold()), "pull_requests", len(c.Waiting))
 		},
 		Failed: func(pr quorum.PR, doing string, err error) {
+			text := "the outages of reviewers cannot be kept"
 			if doing == loop.ReadingSigns {
-				d.Log.Warn("the outages of reviewers cannot be read", oplog.PullRequest(pr), "err", err)
-			} else {
-				d.Log.Warn("the outages of reviewers cannot be kept", oplog.PullRequest(pr), "err", err)
+				text = "the outages of reviewers cannot be read"
 			}
+			d.Log.Warn(text, oplog.PullRequest(pr), "err", err)
 		},
 	}
 }
@@ -82,33 +83,21 @@ type openCircuits struct {
 	until map[[2]string]time.Time // by repository and reviewer
 }
 
-// noteCircuits keeps what a look knows of the circuits of a repository, and forgets what has ended.
-func (o *openCircuits) noteCircuits(group string, circuits []quorum.Circuit, now time.Time) {
+// noteCircuits keeps until when the circuits of a repository are open.
+func (o *openCircuits) noteCircuits(group string, circuits []quorum.Circuit) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.until == nil {
-		o.until = map[[2]string]time.Time{}
-	}
 	for _, c := range circuits {
-		delete(o.until, [2]string{group, c.Reviewer})
-		if until := c.Hold().Until; until.After(now) {
-			o.until[[2]string{group, c.Reviewer}] = until
-		}
+		o.until[[2]string{group, c.Reviewer}] = c.Hold().Until
 	}
 }
 
-// countOpen says how many are open.
-func (o *openCircuits) countOpen(now time.Time) (n int) {
+// countOpen says how many are open, and forgets the others.
+func (o *openCircuits) countOpen(now time.Time) int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for key, until := range o.until {
-		if !until.After(now) {
-			delete(o.until, key)
-			continue
-		}
-		n++
-	}
-	return n
+	maps.DeleteFunc(o.until, func(_ [2]string, until time.Time) bool { return !until.After(now) })
+	return len(o.until)
 }
 
 // OpenCircuits says how many reviewers are not asked again now because their circuits are open, each counted once in a

@@ -33,7 +33,6 @@ type Config struct {
 	Poll      time.Duration   // how often at least the table is read to which others write, too; 0: nobody does
 	Drain     time.Duration   // how long a stop waits for looks under way; default 5s
 	Places    report.Places   // where checks lead, and where people see GitHub; default: https://github.com
-	Policies  int             // repositories whose policies are remembered; default 65,536
 
 	// Jitter returns a random time below most; nil: by math/rand.
 	Jitter func(most time.Duration) time.Duration
@@ -50,7 +49,7 @@ func (c Config) withDefaults() Config {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	c.Resync, c.Lease, c.Drain = cmp.Or(c.Resync, 5*time.Minute), cmp.Or(c.Lease, 30*time.Second), cmp.Or(c.Drain, 5*time.Second)
-	c.Workers, c.PerTenant, c.Policies = cmp.Or(c.Workers, 64), cmp.Or(c.PerTenant, 12), cmp.Or(c.Policies, 1<<16)
+	c.Workers, c.PerTenant = cmp.Or(c.Workers, 64), cmp.Or(c.PerTenant, 12)
 	c.Places.Web = cmp.Or(c.Places.Web, "https://github.com")
 	if c.Jitter == nil {
 		c.Jitter = func(most time.Duration) time.Duration { return rand.N(max(most, 1)) }

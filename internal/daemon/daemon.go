@@ -23,7 +23,6 @@ type Daemon struct {
 	poked    *pokedKeys
 	depends  *dependentBook
 	policies *policyCache
-	failed   *failedDeliveries
 	resync   *resyncer
 	circuits openCircuits
 	orgs     organisationTeller
@@ -39,14 +38,13 @@ type Daemon struct {
 func New(c Config) *Daemon {
 	c = c.withDefaults()
 	d := &Daemon{
-		Config: c, mayBeDue: make(chan struct{}, 1), underWay: newWorkload(), leases: newLeaseTable(), poked: newPokedKeys(),
-		depends: newDependentBook(), policies: newPolicyCache(c.Policies), failed: &failedDeliveries{}, shares: newPullShares(),
-		doubts: goneDoubts{times: map[string]int{}},
+		Config: c, mayBeDue: make(chan struct{}, 1), underWay: newWorkload(), leases: newLeaseTable(), poked: &pokedKeys{},
+		depends: newDependentBook(), policies: newPolicyCache(), shares: newPullShares(),
+		circuits: openCircuits{until: map[[2]string]time.Time{}}, doubts: goneDoubts{times: map[string]int{}},
 	}
 	d.health = newTenantHealth(&d.Config)
 	d.resync = &resyncer{
-		config: &d.Config, health: d.health, leases: d.leases, poked: d.poked, policies: d.policies, failed: d.failed,
-		shares: d.shares, pace: map[int64]time.Duration{}, ahead: map[int64]lookAllowance{},
+		d: d, ignored: ignoredDeliveries{ids: map[string]bool{}}, pace: map[int64]time.Duration{}, ahead: map[int64]time.Time{},
 	}
 	return d
 }
@@ -67,7 +65,3 @@ func (d *Daemon) Stop() { d.draining.Store(true) }
 
 // View is the daemon's table for those who watch it.
 func (d *Daemon) View() store.Store { return view{d.Store, d.health} }
-
-// Limited returns until when limits keep us from asking GitHub anything; zero if they do not. A fault on the way to
-// GitHub shows that it was asked, so no limit kept us from it.
-func (d *Daemon) Limited() (until time.Time) { return d.health.limitedUntil() }

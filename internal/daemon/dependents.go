@@ -1,11 +1,12 @@
 package daemon
 
 import (
+	"maps"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
-	"time"
 
-	"github.com/review-coordinator/coordinator/internal/dashboard"
 	"github.com/review-coordinator/coordinator/internal/loop"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/workkey"
@@ -21,8 +22,6 @@ type dependentBook struct {
 
 // dependence is on what in its repository the check of a pull request depends.
 type dependence struct {
-	tenant int64
-	repo   string
 	branch string // upon which it is a layer; "": it is none
 	alike  []int  // numbers of pull requests with the same diff
 }
@@ -31,10 +30,10 @@ func newDependentBook() *dependentBook { return &dependentBook{of: map[string]de
 
 // note notes what a look shows of a pull request. It reports whether it is a layer upon a branch and was not known as one: while
 // it was looked at, nobody told of the one below.
-func (b *dependentBook) note(key string, p workkey.Key, l loop.Look) (isNew bool) {
+func (b *dependentBook) note(key string, _ workkey.Key, l loop.Look) (isNew bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	now := dependence{tenant: p.Tenant, repo: workkey.Repo(p.Tenant, p.Owner, p.Repo), alike: l.Snapshot.Record.Compared.Alike}
+	now := dependence{alike: l.Snapshot.Record.Compared.Alike}
 	if l.Decision.Trunk != "" {
 		now.branch = l.Snapshot.PR.BaseRef
 	}
@@ -44,13 +43,7 @@ func (b *dependentBook) note(key string, p workkey.Key, l loop.Look) (isNew bool
 		return false
 	}
 	b.of[key] = now
-	return now.branch != "" && (was.branch != now.branch || was.repo != now.repo)
-}
-
-// isStale reports whether a pull request needs a look that was seen and updated then; whole: so does each layer, to be noted.
-func isStale(s dashboard.Sight, whole bool, seen, updated time.Time) bool {
-	isLayer := s.Trunk != ""
-	return whole && isLayer || seen.Before(updated)
+	return now.branch != "" && was.branch != now.branch
 }
 
 // dependents are the numbers of those that are layers upon the branch of a pull request, or have its diff.
@@ -60,11 +53,9 @@ func (b *dependentBook) dependents(p workkey.Key, pr quorum.PullRequest) (number
 	repo := workkey.Repo(p.Tenant, p.Owner, p.Repo)
 	for key, on := range b.of {
 		isUpon := on.branch != "" && on.branch == pr.HeadRef && !pr.Fork
-		if on.repo != repo || !isUpon && !slices.Contains(on.alike, pr.Number) {
-			continue
-		}
-		if other, ok := workkey.Parse(key); ok {
-			numbers = append(numbers, other.Number)
+		number, isHere := strings.CutPrefix(key, repo+"#")
+		if n, err := strconv.Atoi(number); isHere && err == nil && (isUpon || slices.Contains(on.alike, pr.Number)) {
+			numbers = append(numbers, n)
 		}
 	}
 	return numbers
@@ -74,9 +65,5 @@ func (b *dependentBook) dependents(p workkey.Key, pr quorum.PullRequest) (number
 func (b *dependentBook) removeTenant(id int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for key, on := range b.of {
-		if on.tenant == id {
-			delete(b.of, key)
-		}
-	}
+	maps.DeleteFunc(b.of, func(key string, _ dependence) bool { return strings.HasPrefix(key, workkey.Tenant(id)+"/") })
 }

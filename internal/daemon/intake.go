@@ -36,15 +36,22 @@ const (
 	pieceSize       = 32 << 10        // of which a body is read; nearly all fit into one
 	freePieces      = 2               // of each body: at most 64 KB for each connection
 	maxSharedBytes  = 32 << 20        // of all bodies together beyond those, so that the largest fits in
-	sharedTimeout   = 3 * time.Second // for all of a body's shares: then 503, before GitHub's 10 seconds are over
+	sharedTimeout   = 3 * time.Second // how long a body may wait for its shares: then 503, before GitHub's 10 seconds are over
 	acceptTimeout   = 9 * time.Second // GitHub counts what takes 10 seconds as failed
 	linePause       = time.Minute     // between two lines about what anybody can cause
-	maxHeaderID     = 100             // characters of a delivery's or an event's name
 	minSecret       = 16              // bytes
 	maxSecrets      = 8               // each costs a hash of every body
-	signaturePrefix = "sha256="       // the older sha1= is never enough
+	signatureHeader = "X-Hub-Signature-256"
+	signaturePrefix = "sha256=" // the older sha1= is never enough
+	signatureSize   = len(signaturePrefix) + 2*sha256.Size
 	jsonType        = "application/json"
 )
+
+// isPlausibleName keeps names that come in headers to a safe alphabet.
+func isPlausibleName(name string) bool {
+	const alphabet = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
+	return name != "" && len(name) <= 100 && strings.Trim(name, alphabet) == ""
+}
 
 // Received is a delivery whose signature was right. Everything in it is still hostile: who may write to a repository
 // may choose what is in its events.
@@ -59,9 +66,9 @@ type Received struct {
 type Intake struct {
 	Secrets []string // see [ParseSecrets]; without one, nothing is accepted
 	Receive func(ctx context.Context, d Received) (result string, err error)
-	Metrics *Metrics         // nil: nothing is counted
-	Log     *slog.Logger     // nil: nothing is logged
-	Now     func() time.Time // nil: time.Now
+	Metrics *Metrics
+	Log     *slog.Logger // nil: nothing is logged
+	Now     func() time.Time
 
 	once          sync.Once
 	sharedBytes   *semaphore.Weighted
@@ -81,13 +88,7 @@ func ParseSecrets(text string) ([]string, error) {
 	for i, part := range parts {
 		secrets[i] = strings.TrimSpace(part)
 		if n := len(secrets[i]); n < minSecret {
-			return nil, fmt.Errorf(
-				"read webhook secrets: secret %d of %d has %d bytes, at least %d are needed",
-				i+1,
-				len(parts),
-				n,
-				minSecret,
-			)
+			return nil, fmt.Errorf("read webhook secrets: secret %d of %d has %d bytes, at least %d are needed", i+1, len(parts), n, minSecret)
 		}
 	}
 	return secrets, nil
@@ -97,12 +98,6 @@ func (in *Intake) fillDefaults() {
 	in.sharedBytes = semaphore.NewWeighted(maxSharedBytes)
 	in.piecePool.New = func() any { return new([pieceSize]byte) }
 	in.Log = orDiscard(in.Log)
-	if in.Now == nil {
-		in.Now = time.Now
-	}
-	if in.Metrics == nil {
-		in.Metrics = NewMetrics(MetricsOptions{})
-	}
 }
 
 // refusal is an answer that accepts nothing.
@@ -129,13 +124,12 @@ func (in *Intake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	no := &refusal{status: http.StatusServiceUnavailable, result: deliveryFailed, say: "the delivery was not accepted"}
 	errors.As(err, &no)
 	in.Metrics.Delivered(event, no.result)
-	switch no.status {
-	case http.StatusUnauthorized: // no detail: whoever guesses learns nothing
-		w.WriteHeader(no.status)
-	case http.StatusMethodNotAllowed:
+	if no.status == http.StatusMethodNotAllowed {
 		w.Header().Set("Allow", http.MethodPost)
-		dashboard.WriteJSON(w, no.status, dashboard.ErrorAnswer{Error: no.Error(), Hint: no.hint})
-	default:
+	}
+	if no.status == http.StatusUnauthorized { // no detail: whoever guesses learns nothing
+		w.WriteHeader(no.status)
+	} else {
 		dashboard.WriteJSON(w, no.status, dashboard.ErrorAnswer{Error: no.Error(), Hint: no.hint})
 	}
 	in.logRefusal(r, no, err)
@@ -163,7 +157,8 @@ func (in *Intake) logRefusal(r *http.Request, no *refusal, err error) {
 // deliveryOf returns the fields delivery and event of a request that was signed; of another they are anybody's words.
 func deliveryOf(r *http.Request, no *refusal) slog.Attr {
 	id, event := r.Header.Get("X-GitHub-Delivery"), r.Header.Get("X-GitHub-Event")
-	if no.result != deliveryFailed && no.result != deliveryMalformed || !isPlausibleName(id) || !isPlausibleName(event) {
+	isSigned := no.result == deliveryFailed || no.result == deliveryMalformed
+	if !isSigned || !isPlausibleName(id) || !isPlausibleName(event) {
 		return slog.Attr{}
 	}
 	return slog.Group("", slog.String("delivery", id), slog.String("event", event))
@@ -171,18 +166,13 @@ func deliveryOf(r *http.Request, no *refusal) slog.Attr {
 
 // acceptRequest accepts a delivery, or says why not. The event is named only if the signature was right.
 func (in *Intake) acceptRequest(w http.ResponseWriter, r *http.Request) (event, result string, err error) {
-	want, err := in.checkHeaders(r)
-	if err != nil {
+	if err := checkHeaders(r); err != nil {
 		return "", "", err
 	}
 	body := &pooledBody{in: in}
 	defer body.releasePieces()
-	ok, err := body.readSigned(r.Context(), http.MaxBytesReader(w, r.Body, webhook.MaxPayload), newSignatureCheck(in.Secrets, want))
-	switch {
-	case err != nil:
+	if err := body.readSigned(r.Context(), http.MaxBytesReader(w, r.Body, webhook.MaxPayload), r.Header.Get(signatureHeader)); err != nil {
 		return "", "", err
-	case !ok:
-		return "", "", &refusal{status: http.StatusUnauthorized, result: deliveryRefused, say: "the signature is wrong"}
 	}
 	d, err := in.readDelivery(r)
 	if err != nil {
@@ -192,23 +182,23 @@ func (in *Intake) acceptRequest(w http.ResponseWriter, r *http.Request) (event, 
 	return in.receiveDelivery(r.Context(), d)
 }
 
-// checkHeaders refuses what needs no reading. It returns the signature that the body must have.
-func (in *Intake) checkHeaders(r *http.Request) (want [sha256.Size]byte, err error) {
+// checkHeaders refuses what needs no reading.
+func checkHeaders(r *http.Request) error {
+	refuse := func(status int, say, hint string) error {
+		return &refusal{status: status, result: deliveryRefused, say: say, hint: hint}
+	}
+	signatures := r.Header.Values(signatureHeader)
 	switch {
 	case r.URL.Path != WebhookPath:
-		return want, &refusal{
-			status: http.StatusNotFound, result: deliveryRefused, say: "there is nothing here", hint: "webhooks are sent to " + WebhookPath,
-		}
+		return refuse(http.StatusNotFound, "there is nothing here", "webhooks are sent to "+WebhookPath)
 	case r.Method != http.MethodPost:
-		return want, &refusal{status: http.StatusMethodNotAllowed, result: deliveryRefused, say: "a webhook is sent with POST"}
+		return refuse(http.StatusMethodNotAllowed, "a webhook is sent with POST", "")
 	case r.ContentLength > webhook.MaxPayload:
-		return want, &refusal{status: http.StatusRequestEntityTooLarge, result: deliveryRefused, say: "the body is larger than 25 MB"}
+		return refuse(http.StatusRequestEntityTooLarge, "the body is larger than 25 MB", "")
+	case len(signatures) != 1 || !strings.HasPrefix(signatures[0], signaturePrefix) || len(signatures[0]) != signatureSize:
+		return refuse(http.StatusUnauthorized, "there is no signature "+signatureHeader, "")
 	}
-	want, ok := readSignature(r.Header)
-	if !ok {
-		return want, &refusal{status: http.StatusUnauthorized, result: deliveryRefused, say: "there is no signature X-Hub-Signature-256"}
-	}
-	return want, nil
+	return nil
 }
 
 // readDelivery reads the headers of a request that is signed. GitHub does not sign headers: they decide nothing but
@@ -237,7 +227,7 @@ func (in *Intake) receiveDelivery(ctx context.Context, d Received) (event, resul
 	defer cancel()
 	began := in.Now()
 	result, err = in.Receive(ctx, d)
-	in.Metrics.AcceptTook(in.Now().Sub(began))
+	in.Metrics.accepts.Observe(secondsOf(in.Now().Sub(began)))
 	switch {
 	case errors.Is(err, ErrMalformed):
 		return d.Event, "", &refusal{
@@ -249,68 +239,6 @@ func (in *Intake) receiveDelivery(ctx context.Context, d Received) (event, resul
 	return d.Event, result, nil
 }
 
-// readSignature reads X-Hub-Signature-256.
-func readSignature(h http.Header) (sum [sha256.Size]byte, ok bool) {
-	values := h.Values("X-Hub-Signature-256")
-	if len(values) != 1 {
-		return sum, false
-	}
-	text, ok := strings.CutPrefix(values[0], signaturePrefix)
-	if !ok || len(text) != hex.EncodedLen(len(sum)) {
-		return sum, false
-	}
-	_, err := hex.Decode(sum[:], []byte(text))
-	return sum, err == nil && hex.EncodeToString(sum[:]) == text // GitHub writes it in lower case
-}
-
-// isPlausibleName keeps names that come in headers to a safe alphabet.
-func isPlausibleName(name string) bool {
-	if name == "" || len(name) > maxHeaderID {
-		return false
-	}
-	for _, c := range []byte(name) {
-		switch {
-		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-', c == '_', c == '.':
-		default:
-			return false
-		}
-	}
-	return true
-}
-
-// A signatureCheck hashes a body as it comes, once for each secret.
-type signatureCheck struct {
-	want [sha256.Size]byte
-	macs []hash.Hash
-}
-
-func newSignatureCheck(secrets []string, want [sha256.Size]byte) *signatureCheck {
-	v := &signatureCheck{want: want}
-	for _, secret := range secrets {
-		if len(secret) >= minSecret { // a secret that was left empty must not let everybody in
-			v.macs = append(v.macs, hmac.New(sha256.New, []byte(secret)))
-		}
-	}
-	return v
-}
-
-func (v *signatureCheck) write(p []byte) {
-	for _, mac := range v.macs {
-		mac.Write(p)
-	}
-}
-
-// matchesAny compares with all of them, so that its time does not tell which one was right.
-func (v *signatureCheck) matchesAny() bool {
-	right := 0
-	for _, mac := range v.macs {
-		if hmac.Equal(mac.Sum(nil), v.want[:]) {
-			right++
-		}
-	}
-	return right > 0
-}
-
 // A pooledBody is read in pieces that are used again: a large one that is announced and does not come costs one piece.
 // Each piece beyond the first few is reserved when what came before it is full, from a bound for all bodies: nobody
 // holds what he only announces. Bodies may so come to wait for each other: none does for long.
@@ -319,57 +247,67 @@ type pooledBody struct {
 	pieces   []*[pieceSize]byte
 	size     int
 	reserved int64
-	waited   time.Duration
 }
 
-// readSigned reads and hashes everything, and reports whether the signature is right.
-func (b *pooledBody) readSigned(ctx context.Context, from io.Reader, v *signatureCheck) (bool, error) {
+// readSigned reads everything, and returns an error unless the signature is right.
+func (b *pooledBody) readSigned(ctx context.Context, from io.Reader, signature string) error {
+	ctx, cancel := context.WithTimeout(ctx, sharedTimeout)
+	defer cancel()
+	macs := newMACs(b.in.Secrets)
 	for {
 		if b.size == len(b.pieces)*pieceSize {
 			if err := b.addPiece(ctx); err != nil {
-				return false, err
+				return err
 			}
 		}
 		free := b.pieces[len(b.pieces)-1][b.size%pieceSize:]
 		n, err := from.Read(free)
-		v.write(free[:n])
+		for _, mac := range macs {
+			mac.Write(free[:n])
+		}
 		b.size += n
 		switch {
+		case errors.Is(err, io.EOF) && matchesAny(macs, signature):
+			return nil
 		case errors.Is(err, io.EOF):
-			return v.matchesAny(), nil
+			return &refusal{status: http.StatusUnauthorized, result: deliveryRefused, say: "the signature is wrong"}
 		case err != nil:
-			return false, refusalOfRead(err)
+			return refusalOfRead(err)
 		}
 	}
 }
 
-// addPiece adds a piece.
+// newMACs returns what hashes a body as it comes, once for each secret.
+func newMACs(secrets []string) (macs []hash.Hash) {
+	for _, secret := range secrets {
+		if len(secret) >= minSecret { // a secret that was left empty must not let everybody in
+			macs = append(macs, hmac.New(sha256.New, []byte(secret)))
+		}
+	}
+	return macs
+}
+
+// matchesAny compares a signature, which GitHub writes in lower case, with all of them: its time does not tell which one was right.
+func matchesAny(macs []hash.Hash, signature string) bool {
+	right := 0
+	for _, mac := range macs {
+		if hmac.Equal([]byte(signaturePrefix+hex.EncodeToString(mac.Sum(nil))), []byte(signature)) {
+			right++
+		}
+	}
+	return right > 0
+}
+
+// addPiece adds a piece, for which all but the first few wait until others leave their share of memory.
 func (b *pooledBody) addPiece(ctx context.Context) error {
 	if len(b.pieces) >= freePieces {
-		if err := b.reservePiece(ctx); err != nil {
-			return err
-		}
-	}
-	piece, ok := b.in.piecePool.Get().(*[pieceSize]byte)
-	if !ok {
-		return errors.New("unreachable: the pool holds nothing else")
-	}
-	b.pieces = append(b.pieces, piece)
-	return nil
-}
-
-// reservePiece waits for a share of one piece.
-func (b *pooledBody) reservePiece(ctx context.Context) error {
-	if !b.in.sharedBytes.TryAcquire(pieceSize) {
-		began := time.Now()
-		ctx, cancel := context.WithTimeout(ctx, sharedTimeout-b.waited)
-		defer cancel()
-		if b.in.sharedBytes.Acquire(ctx, pieceSize) != nil {
+		if !b.in.sharedBytes.TryAcquire(pieceSize) && b.in.sharedBytes.Acquire(ctx, pieceSize) != nil {
 			return &refusal{status: http.StatusServiceUnavailable, result: deliveryFailed, say: "too many large bodies come at once"}
 		}
-		b.waited += time.Since(began)
+		b.reserved += pieceSize
 	}
-	b.reserved += pieceSize
+	piece, _ := b.in.piecePool.Get().(*[pieceSize]byte) // the pool holds nothing else
+	b.pieces = append(b.pieces, piece)
 	return nil
 }
 

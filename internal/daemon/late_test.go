@@ -38,7 +38,7 @@ func TestWhatWaitsForALimitIsNotLate(t *testing.T) {
 		if err != nil || seen.Oldest != 0 || seen.Due == 0 {
 			t.Errorf("it is seen as %+v, %v", seen, err)
 		}
-		if at := h.Limited(); !at.Equal(until) {
+		if at := seen.Held[1]; !at.Equal(until) {
 			t.Errorf("limited until %s, want %s", at, until)
 		}
 		h.stop()
@@ -62,15 +62,12 @@ func TestALimitExplainsNoOutage(t *testing.T) {
 		l.mu.Unlock()
 		h.deliver(about(1, pull(7)))
 		settle(time.Minute)
-		if h.Limited().IsZero() {
-			t.Error("a limit of the only one that was asked for is none")
-		}
 		h.deliver(about(2, pull(7)))
 		settle(20 * time.Minute)
-		if at := h.Limited(); !at.IsZero() {
-			t.Errorf("limited until %s, though others are not answered", at)
-		}
 		seen, err := h.View().Health(t.Context(), time.Now())
+		if _, isHeld := seen.Held[2]; isHeld {
+			t.Error("one that is not answered is said to wait for a limit")
+		}
 		if err != nil || seen.Oldest > 5*time.Minute { // what is tried again and again is not late
 			t.Errorf("%+v, %v", seen, err)
 		}

@@ -4,6 +4,7 @@ package daemon
 // Whatever changes a verdict has the groups of the repository looked at again.
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -52,10 +53,7 @@ func (d *Daemon) reconcileGroup(ctx context.Context, w store.Work, p workkey.Key
 	if look.IsOver() {
 		return gone, nil
 	}
-	state := look.Check.Conclusion
-	if state == "" {
-		state = look.Check.Status
-	}
+	state := cmp.Or(look.Check.Conclusion, look.Check.Status)
 	now := groupSight{State: state, Verdict: look.Decision.Verdict.String()}
 	for _, s := range look.Decision.Shared {
 		now.Pulls = append(now.Pulls, s.Number)
@@ -74,13 +72,19 @@ func (d *Daemon) reconcileGroup(ctx context.Context, w store.Work, p workkey.Key
 	return workResult{label: resultOK, outcome: outcome}, nil
 }
 
+// knownGroupPoke is a poke of a merge group that was read in the table, and may be forgotten meanwhile.
+func knownGroupPoke(key string, due time.Time, touch string) store.Poke {
+	p := newPoke(workkey.KindGroup, key, due, touch)
+	p.IfKnown = true
+	return p
+}
+
 // groupPokes returns pokes of the merge groups that a pull request is in.
 func (d *Daemon) groupPokes(ctx context.Context, p workkey.Key) (pokes []store.Poke) {
 	for _, row := range d.resync.groupRows(ctx, p) {
 		var is groupSight
-		at, ok := workkey.Parse(row.Key)
-		if ok && (json.Unmarshal(row.Sight, &is) != nil || slices.Contains(is.Pulls, p.Number)) {
-			pokes = append(pokes, knownGroupPoke(p.Tenant, at.GroupRef(), d.Now(), false))
+		if json.Unmarshal(row.Sight, &is) != nil || slices.Contains(is.Pulls, p.Number) {
+			pokes = append(pokes, knownGroupPoke(row.Key, d.Now(), ""))
 		}
 	}
 	return pokes
@@ -88,11 +92,11 @@ func (d *Daemon) groupPokes(ctx context.Context, p workkey.Key) (pokes []store.P
 
 // groupRows are the merge groups of a repository that are known.
 func (r *resyncer) groupRows(ctx context.Context, p workkey.Key) []store.Row {
-	rows, err := r.config.Store.List(ctx, store.Query{
+	rows, err := r.d.Store.List(ctx, store.Query{
 		Tenant: &p.Tenant, Kind: workkey.KindGroup, Group: workkey.Repo(p.Tenant, p.Owner, p.Repo), Limit: maxGroupsPerRepo,
 	})
 	if err != nil {
-		r.config.Log.Error("our database cannot be read", oplog.Subject(workkey.Repo(p.Tenant, p.Owner, p.Repo)), "err", err)
+		r.d.Log.Error("our database cannot be read", oplog.Subject(workkey.Repo(p.Tenant, p.Owner, p.Repo)), "err", err)
 	}
 	return rows
 }
@@ -126,15 +130,18 @@ func (r *resyncer) resyncGroups(
 		for _, g := range groups {
 			listed[g.Head] = true
 			if !known[g.Head] {
-				pokes = append(pokes, groupPoke(p.Tenant, g, now, false))
+				pokes = append(pokes, newPoke(workkey.KindGroup, workkey.Group(p.Tenant, g), now, ""))
 			}
 		}
 	}
 	for _, row := range rows {
 		at, ok := workkey.Parse(row.Key)
 		if ok && !listed[at.Head] && !row.Seen.IsZero() && now.Sub(row.Seen) > leftQueueMargin {
-			isGone := !row.Open // one that is undecided ends as any other
-			pokes = append(pokes, knownGroupPoke(p.Tenant, at.GroupRef(), now, isGone))
+			touch := groupGone
+			if row.Open { // one that is undecided ends as any other
+				touch = ""
+			}
+			pokes = append(pokes, knownGroupPoke(row.Key, now, touch))
 		}
 	}
 	return pokes, hasQueue || len(rows) > 0, nil

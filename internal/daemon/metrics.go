@@ -1,12 +1,12 @@
 package daemon
 
-// Metrics for Prometheus. Every series whose labels are known beforehand is there from the start, at zero: an
-// alert on a series that is not there never fires. No label holds what a stranger wrote: what is not on a list is
-// "other".
+// Metrics for Prometheus. A series is there once it is counted, and from the start where an alert watches for its first
+// count: an increase from nothing to one is none to Prometheus. No label holds a stranger's text.
 
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"runtime"
@@ -17,6 +17,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/review-coordinator/coordinator/internal/github/client"
@@ -45,24 +46,21 @@ const (
 	resultDeferred = "deferred"
 )
 
-// The values that labels take. A value that is on no list becomes otherLabel.
-var (
-	metricEvents = []string{
-		"check_run", "check_suite", "installation", "installation_repositories", "installation_target", "issue_comment",
-		"issues", "merge_group",
-		"ping", "pull_request", "pull_request_review", "pull_request_review_comment", "pull_request_review_thread", "push", "repository",
-		"status", "workflow_job", "workflow_run", otherLabel,
-	}
-	metricResults  = []string{deliveryAccepted, deliveryDuplicate, deliveryIgnored, deliveryRefused, deliveryMalformed, deliveryFailed}
-	metricVerdicts = []string{"waiting", "passed", "blocked", "unverified", "ended"}
-	metricReruns   = []string{"done", "void", "refused", "failed"}
-	metricLooks    = []string{resultOK, resultSpared, resultLimited, resultFailed, resultGone, resultPanicked, resultDeferred}
-	metricTasks    = []string{"pull_request", "commit", "merge_group", "repository", "installation", "app", otherLabel}
-	metricStatuses = []string{"2xx", "3xx", "304", "4xx", "401", "403", "404", "422", "429", "5xx", "fault"}
+// metricEvents are the events that have a label of their own; all others are otherLabel.
+var metricEvents = []string{
+	"check_run", "check_suite", "installation", "installation_repositories", "installation_target", "issue_comment", "issues",
+	"merge_group", "ping", "pull_request", "pull_request_review", "pull_request_review_comment", "pull_request_review_thread",
+	"push", "repository", "status", "workflow_job", "workflow_run", otherLabel,
+}
 
-	// metricEndpoints are the templates of all requests to GitHub.
-	metricEndpoints = client.Endpoints()
-)
+// taskLabels are the kinds of keys in GitHub's words.
+var taskLabels = map[string]string{
+	workkey.KindPull: "pull_request", workkey.KindHead: "commit", workkey.KindGroup: "merge_group",
+	workkey.KindRepo: "repository", workkey.KindTenant: "installation", workkey.KindApp: "app",
+}
+
+// metricStatuses are the HTTP statuses that are counted apart from their hundred.
+var metricStatuses = []int{304, 401, 403, 404, 422, 429}
 
 const (
 	otherLabel        = "other"
@@ -84,199 +82,107 @@ type MetricsOptions struct {
 	Circuits func() int
 	Presets  []string                       // that there are
 	Budgets  func() map[int64]client.Budget // the rest of the hour's requests, by installation; zero: GitHub has not said it
-	Reached  func() time.Time               // when GitHub last answered; zero: never
 	Now      func() time.Time               // nil: time.Now
 	Log      *slog.Logger                   // nil: nothing is logged
 }
 
 // Metrics are the daemon's counters, on a registry of their own. They may be used by several goroutines.
 type Metrics struct {
-	registry     *prometheus.Registry
-	log          *slog.Logger
-	deliveries   *prometheus.CounterVec
-	accepts      prometheus.Histogram
-	decisions    *prometheus.CounterVec
-	reruns       *prometheus.CounterVec
-	tasks        *prometheus.HistogramVec
-	failures     *prometheus.CounterVec
-	lateness     prometheus.Histogram
-	requests     *prometheus.CounterVec
-	answers      *prometheus.HistogramVec
-	redelivered  prometheus.Counter
-	healed       prometheus.Counter
-	panics       prometheus.Counter
-	acceptErrors prometheus.Counter
-	circuits     *prometheus.CounterVec
-	now          func() time.Time
-	silent       atomic.Int64 // since when what GitHub was asked has no answer, in nanoseconds; 0: it answered last, or was not asked
+	registry *prometheus.Registry
+	log      *slog.Logger
+	now      func() time.Time
+
+	deliveries, decisions, reruns, failures, requests, circuits *prometheus.CounterVec
+	redelivered, healed, panics, acceptErrors                   prometheus.Counter
+	tasks                                                       *prometheus.HistogramVec
+	accepts, lateness, answers                                  prometheus.Observer
+
+	answered, silent atomic.Pointer[time.Time] // see Answered and Unanswered; nil: zero
 }
 
-// NewMetrics makes the counters, all at zero.
+// NewMetrics makes the counters.
 func NewMetrics(o MetricsOptions) *Metrics {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	m := &Metrics{
-		registry: prometheus.NewPedanticRegistry(),
-		log:      orDiscard(o.Log),
-		now:      o.Now,
-		deliveries: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "coordinator_webhook_deliveries_total",
-			Help: "Webhook deliveries that came, by event and by what became of them. failed is ours: look at the database. " +
-				"refused is a wrong signature: compare the secrets.",
-		}, []string{"event", "result"}),
-		accepts: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name:    "coordinator_webhook_accept_duration_seconds",
-			Help:    "Time from a delivery's right signature until it is on disk. GitHub gives up after 10 s: if it rises, the disk is slow.",
-			Buckets: []float64{.0005, .001, .0025, .005, .01, .015, .025, .05, .1, .25, .5, 1, 5, 10},
-		}),
-		decisions: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "coordinator_verdict_changes_total",
-			Help: "Changes of a pull request's verdict, or of its head, by the verdict that it has since.",
-		}, []string{"verdict"}),
-		reruns: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "coordinator_reviewer_reruns_total",
-			Help: "Reruns of reviewers' failed workflow runs that were due, by what became of them. " +
-				"If refused rises, the App may lack actions: write.",
-		}, []string{"outcome"}),
-		tasks: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "coordinator_task_duration_seconds",
-			Help: "Time that a task took, by what it is about (an evaluation of a pull request, or a list of what an installation has) " +
-				"and by what it came to.",
-			Buckets: []float64{.001, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60},
-		}, []string{"task", "result"}),
-		failures: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "coordinator_task_failures_total",
-			Help: "Tasks that failed and are tried again, by the reason. What to do stands in the log beside each, as remedy.",
-		}, []string{"reason"}),
-		lateness: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name:    "coordinator_deadline_lateness_seconds",
-			Help:    "How long after a moment that the policy sets (a deadline, the end of a grace, a rerun) its pull request was evaluated.",
-			Buckets: []float64{.01, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600},
-		}),
-		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "coordinator_github_requests_total",
-			Help: "Requests that were sent to GitHub, by endpoint and status; fault: there was no answer. If 401 rises, renew the App's key.",
-		}, []string{"endpoint", "status"}),
-		answers: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "coordinator_github_request_duration_seconds", Help: "Time that GitHub took to answer a request, by endpoint.",
-			Buckets: []float64{.025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
-		}, []string{"endpoint"}),
-		redelivered: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "coordinator_webhook_redeliveries_total",
-			Help: "Failed deliveries that GitHub was asked to send again. It rises after an outage; " +
-				"if it always does, GitHub does not reach us.",
-		}),
-		healed: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "coordinator_resync_pull_requests_total",
-			Help: "Pull requests that a resync had evaluated. It rises at a start; " +
-				"if it rises by far more than that, deliveries do not come.",
-		}),
-		panics: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "coordinator_http_panics_total", Help: "HTTP requests that met a mistake of ours. If it rises, report what the log says.",
-		}),
-		acceptErrors: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "coordinator_accept_errors_total", Help: "Connections that could not be accepted, mostly for want of file descriptors.",
-		}),
-		circuits: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "coordinator_circuits_opened_total",
-			Help: "Times that a reviewer stopped being asked again in a repository, by the cause: its service was down, or it has a limit. " +
-				"The log says whose.",
-		}, []string{"cause"}),
+	m := &Metrics{registry: prometheus.NewPedanticRegistry(), log: orDiscard(o.Log), now: o.Now}
+	auto := promauto.With(m.registry)
+	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return auto.NewCounterVec(prometheus.CounterOpts{Name: "coordinator_" + name, Help: help}, labels)
 	}
-	build := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "coordinator_build_info", Help: "1, with the version that runs as a label.",
-		ConstLabels: prometheus.Labels{"version": cmp.Or(o.Version, "unknown"), "goversion": runtime.Version()},
-	})
-	build.Set(1)
-	begunAnew := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "coordinator_database_begun_anew", Help: "1 if the database was damaged at the start, and an empty one was begun.",
-	})
-	if o.BegunAnew {
-		begunAnew.Set(1)
+	histogram := func(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
+		return auto.NewHistogramVec(prometheus.HistogramOpts{Name: "coordinator_" + name, Help: help, Buckets: buckets}, labels)
 	}
-	m.registry.MustRegister(
-		m.deliveries, m.accepts, m.decisions, m.reruns, m.tasks, m.failures, m.lateness, m.requests, m.answers,
-		m.redelivered, m.healed, m.panics, m.acceptErrors, m.circuits,
-		build, begunAnew, newScrapeCollector(o, m.Unanswered), collectors.NewGoCollector(),
-		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-	)
-	m.startSeries()
+	m.deliveries = counter("webhook_deliveries_total",
+		"Webhook deliveries that came, by event and by what became of them. failed is ours: look at the database. "+
+			"refused is a wrong signature: compare the secrets.", "event", "result")
+	m.accepts = histogram("webhook_accept_duration_seconds",
+		"Time from a delivery's right signature until it is on disk. GitHub gives up after 10 s: if it rises, the disk is slow.",
+		[]float64{.0005, .001, .0025, .005, .01, .015, .025, .05, .1, .25, .5, 1, 5, 10}).WithLabelValues()
+	m.decisions = counter("verdict_changes_total",
+		"Changes of a pull request's verdict, or of its head, by the verdict that it has since.", "verdict")
+	m.reruns = counter("reviewer_reruns_total",
+		"Reruns of reviewers' failed workflow runs that were due, by what became of them. "+
+			"If refused rises, the App may lack actions: write.", "outcome")
+	m.tasks = histogram("task_duration_seconds",
+		"Time that a task took, by what it is about (an evaluation of a pull request, or a list of what an installation has) "+
+			"and by what it came to.", []float64{.001, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60}, "task", "result")
+	m.failures = counter("task_failures_total",
+		"Tasks that failed and are tried again, by the reason. What to do stands in the log beside each, as remedy.", "reason")
+	m.lateness = histogram("deadline_lateness_seconds",
+		"How long after a moment that the policy sets (a deadline, the end of a grace, a rerun) its pull request was evaluated.",
+		[]float64{.01, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600}).WithLabelValues()
+	m.requests = counter("github_requests_total",
+		"Requests that were sent to GitHub, by endpoint and status; fault: there was no answer. If 401 rises, renew the App's key.",
+		"endpoint", "status")
+	m.answers = histogram("github_request_duration_seconds", "Time that GitHub took to answer a request.",
+		[]float64{.025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}).WithLabelValues()
+	m.redelivered = counter("webhook_redeliveries_total",
+		"Failed deliveries that GitHub was asked to send again. It rises after an outage; "+
+			"if it always does, GitHub does not reach us.").WithLabelValues()
+	m.healed = counter("resync_pull_requests_total",
+		"Pull requests that a resync had evaluated. It rises at a start; "+
+			"if it rises by far more than that, deliveries do not come.").WithLabelValues()
+	m.panics = counter("http_panics_total",
+		"HTTP requests that met a mistake of ours. If it rises, report what the log says.").WithLabelValues()
+	m.acceptErrors = counter("accept_errors_total",
+		"Connections that could not be accepted, mostly for want of file descriptors.").WithLabelValues()
+	m.circuits = counter("circuits_opened_total",
+		"Times that a reviewer stopped being asked again in a repository, by the cause: its service was down, or it has a limit. "+
+			"The log says whose.", "cause")
+	m.registry.MustRegister(scrapeFigures{o, m}, collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.startWatched()
 	return m
 }
 
-// startSeries makes every series whose labels are known.
-func (m *Metrics) startSeries() {
+// startWatched makes the series whose first count an alert watches for.
+func (m *Metrics) startWatched() {
 	for _, event := range metricEvents {
-		for _, result := range metricResults {
-			m.deliveries.WithLabelValues(event, result)
-		}
+		m.deliveries.WithLabelValues(event, deliveryFailed)
 	}
-	for _, cause := range []string{circuitByOutage, circuitByLimit} {
-		m.circuits.WithLabelValues(cause)
-	}
-	for _, verdict := range metricVerdicts {
-		m.decisions.WithLabelValues(verdict)
-	}
-	for _, outcome := range metricReruns {
-		m.reruns.WithLabelValues(outcome)
-	}
-	for _, task := range metricTasks {
-		for _, result := range metricLooks {
-			m.tasks.WithLabelValues(task, result)
-		}
-	}
+	m.deliveries.WithLabelValues(otherLabel, deliveryRefused)
+	m.deliveries.WithLabelValues(otherLabel, deliveryAccepted) // an alert says that there is none
+	m.tasks.WithLabelValues(taskLabels[workkey.KindPull], resultPanicked)
 	for _, text := range classTexts {
 		m.failures.WithLabelValues(text.label)
-	}
-	for _, endpoint := range metricEndpoints {
-		m.answers.WithLabelValues(endpoint)
-		for _, status := range metricStatuses {
-			m.requests.WithLabelValues(endpoint, status)
-		}
 	}
 }
 
 // Delivered counts a delivery: accepted, duplicate, ignored, refused, malformed or failed. The event may be anything.
 func (m *Metrics) Delivered(event, result string) {
-	m.deliveries.WithLabelValues(knownLabel(metricEvents, event), knownLabel(metricResults, result)).Inc()
+	m.deliveries.WithLabelValues(knownLabel(metricEvents, event), result).Inc()
 }
-
-// AcceptTook tells how long a delivery took to become durable.
-func (m *Metrics) AcceptTook(d time.Duration) { m.accepts.Observe(secondsOf(d)) }
 
 // Decided counts a decision that changed: waiting, passed, blocked, unverified or ended.
-func (m *Metrics) Decided(verdict string) {
-	m.decisions.WithLabelValues(knownLabel(metricVerdicts, verdict)).Inc()
-}
+func (m *Metrics) Decided(verdict string) { m.decisions.WithLabelValues(verdict).Inc() }
 
 // Reran counts a rerun that was due: done, void, refused or failed.
-func (m *Metrics) Reran(outcome string) {
-	m.reruns.WithLabelValues(knownLabel(metricReruns, outcome)).Inc()
-}
+func (m *Metrics) Reran(outcome string) { m.reruns.WithLabelValues(outcome).Inc() }
 
 // Looked counts work on a key of a kind: ok, spared, limited, failed, gone, panicked or deferred.
 func (m *Metrics) Looked(kind, result string, took time.Duration) {
-	m.tasks.WithLabelValues(taskLabel(kind), knownLabel(metricLooks, result)).Observe(secondsOf(took))
-}
-
-// taskLabel returns the work on a key of a kind in GitHub's words.
-func taskLabel(kind string) string {
-	switch kind {
-	case workkey.KindPull:
-		return "pull_request"
-	case workkey.KindHead:
-		return "commit"
-	case workkey.KindGroup:
-		return "merge_group"
-	case workkey.KindRepo:
-		return "repository"
-	case workkey.KindTenant:
-		return "installation"
-	case workkey.KindApp:
-		return "app"
-	}
-	return otherLabel
+	m.tasks.WithLabelValues(cmp.Or(taskLabels[kind], otherLabel), result).Observe(secondsOf(took))
 }
 
 // countFailure counts work that failed and is tried again.
@@ -287,35 +193,41 @@ func (m *Metrics) countFailure(class errorClass) {
 // WokeLate tells how long after it was due a key was looked at.
 func (m *Metrics) WokeLate(d time.Duration) { m.lateness.Observe(secondsOf(d)) }
 
+// CircuitOpened counts a circuit that has opened, by a limit or by outages.
+func (m *Metrics) CircuitOpened(isLimit bool) {
+	cause := "outage"
+	if isLimit {
+		cause = "limit"
+	}
+	m.circuits.WithLabelValues(cause).Inc()
+}
+
 // Asked counts a request to GitHub, by the endpoint as a template. Status 0 says that there was no answer.
 func (m *Metrics) Asked(endpoint string, status int, took time.Duration) {
-	endpoint = knownLabel(metricEndpoints, endpoint)
 	m.requests.WithLabelValues(endpoint, statusLabel(status)).Inc()
-	m.answers.WithLabelValues(endpoint).Observe(secondsOf(took))
+	m.answers.Observe(secondsOf(took))
+	now := m.now()
 	if status > 0 && status < 500 { // a failure of its own is no answer
-		m.silent.Store(0)
+		m.answered.Store(&now)
+		m.silent.Store(nil)
 	} else {
-		m.silent.CompareAndSwap(0, m.now().UnixNano())
+		m.silent.CompareAndSwap(nil, &now)
 	}
 }
+
+// Answered is when GitHub last answered; zero: never yet.
+func (m *Metrics) Answered() time.Time { return timeAt(m.answered.Load()) }
 
 // Unanswered is since when GitHub has answered nothing that it was asked; zero: it answered what it was asked last, or
 // was not asked.
-func (m *Metrics) Unanswered() time.Time {
-	if at := m.silent.Load(); at != 0 {
-		return time.Unix(0, at)
+func (m *Metrics) Unanswered() time.Time { return timeAt(m.silent.Load()) }
+
+func timeAt(p *time.Time) time.Time {
+	if p == nil {
+		return time.Time{}
 	}
-	return time.Time{}
+	return *p
 }
-
-// Redelivered counts deliveries that GitHub was asked to send again.
-func (m *Metrics) Redelivered(n int) { m.redelivered.Add(float64(max(n, 0))) }
-
-// Healed counts pull requests that the resync found.
-func (m *Metrics) Healed(n int) { m.healed.Add(float64(max(n, 0))) }
-
-// Panicked counts an HTTP request whose handler panicked.
-func (m *Metrics) Panicked() { m.panics.Inc() }
 
 // Handler answers a scrape.
 func (m *Metrics) Handler() http.Handler {
@@ -335,26 +247,27 @@ func knownLabel(list []string, value string) string {
 	return otherLabel
 }
 
+// statusLabel returns an HTTP status, or its hundred, as a label.
 func statusLabel(status int) string {
-	if text := strconv.Itoa(status); slices.Contains(metricStatuses, text) {
-		return text
-	}
-	switch status / 100 {
-	case 2:
-		return "2xx"
-	case 3:
-		return "3xx"
-	case 4:
-		return "4xx"
-	case 5:
-		return "5xx"
-	default:
+	switch {
+	case status == 0:
 		return "fault"
+	case slices.Contains(metricStatuses, status):
+		return strconv.Itoa(status)
 	}
+	return fmt.Sprintf("%dxx", status/100)
 }
 
 // secondsOf returns no less than zero: a clock that was set back must not make a sum fall.
 func secondsOf(d time.Duration) float64 { return max(d, 0).Seconds() }
+
+// timestampOf returns a moment in seconds since 1970; 0 if it is none.
+func timestampOf(at time.Time) float64 {
+	if at.IsZero() {
+		return 0
+	}
+	return float64(at.UnixMilli()) / 1000
+}
 
 // orDiscard returns l, or a logger that discards everything if there is none.
 func orDiscard(l *slog.Logger) *slog.Logger {
@@ -364,200 +277,147 @@ func orDiscard(l *slog.Logger) *slog.Logger {
 	return l
 }
 
-// scrapeCollector reads figures at a scrape: of the table, and of the budgets at GitHub.
-type scrapeCollector struct {
-	o                                         MetricsOptions
-	silent                                    func() time.Time // since when GitHub has answered nothing that it was asked; zero: it answers
-	readable, oldest, remembered              *prometheus.Desc
-	keys, open, due, leased, failing, tenants *prometheus.Desc
-	heard, unread, circuits                   *prometheus.Desc
-	left, limit, low, reached, unreachable    *prometheus.Desc
-	backlog, limited, limitEnds               *prometheus.Desc
+// scrapeFigures are read at a scrape: of the table, and of the budgets at GitHub.
+type scrapeFigures struct {
+	MetricsOptions
+	of *Metrics
 }
 
-func newScrapeCollector(o MetricsOptions, silent func() time.Time) *scrapeCollector {
-	desc := func(name, help string, labels ...string) *prometheus.Desc {
-		return prometheus.NewDesc("coordinator_"+name, help, labels, nil)
-	}
-	return &scrapeCollector{
-		o:      o,
-		silent: silent,
-		readable: desc("database_readable",
-			"Whether our database could be read for this scrape. If it is 0, the figures that stand there are missing: look at its disk."),
-		keys:    desc("tasks", "Tasks that are known: each pull request to evaluate, and each list to read."),
-		open:    desc("pull_requests_undecided", "Pull requests without a verdict, or whose verdict a resolved thread may still change."),
-		due:     desc("tasks_due", "Tasks that are due and wait for a worker."),
-		leased:  desc("tasks_running", "Tasks that are being done."),
-		failing: desc("tasks_failing", "Tasks that failed the last time. The dashboard says which, and the log why."),
-		oldest: desc("tasks_oldest_due_seconds",
-			"How long the task that has waited longest has been due; what a rate limit holds back is left out. The first figure to look at."),
-		backlog: desc("tasks_backlog",
-			"Tasks that wait for nobody, such as the first look at each open pull request: what has just happened goes before them."),
-		limited: desc("installations_limited",
-			"Installations that wait for a limit of GitHub's, or for their next hour; their tasks are not late."),
-		limitEnds:  desc("limit_ends_timestamp_seconds", "When the last of these limits ends; 0: there is none."),
-		tenants:    desc("installations", "Installations that have tasks."),
-		remembered: desc("webhook_deliveries_remembered", "Webhook deliveries that would be recognised if they came again."),
-		heard: desc("reviewer_answers",
-			"Newest answers of reviewers that are kept, of the last 30 days, at most 20 of each in a repository; by preset.",
-			"preset"),
-		unread: desc("reviewer_answers_unread",
-			"Those of these answers in which nobody could read a verdict: if most are, the format may have changed.",
-			"preset"),
-		circuits: desc("circuits_open",
-			"Reviewers that are not asked again now, for their service is down or has a limit; each counted once in a repository."),
-		left: desc("github_rate_limit_remaining_requests",
-			"Requests that are left of the hour; of the 100 installations that have the fewest.", "installation"),
-		limit: desc("github_rate_limit_requests",
-			"Requests that an hour has; of the same installations. 0: GitHub has not said it yet.", "installation"),
-		low: desc("installations_short_of_requests",
-			"Installations that have an eighth or less left of an hour that has not ended: at about a tenth they wait for its end."),
-		reached: desc("github_last_answer_timestamp_seconds",
-			"When GitHub last answered; 0: not yet. It is old, too, when there was nothing to ask."),
-		unreachable: desc("github_unreachable_seconds",
-			"How long GitHub has answered nothing that it was asked; 0: it answers, or was not asked. A refusal is an answer."),
-	}
-}
-
-// Describe implements [prometheus.Collector].
-func (s *scrapeCollector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{
-		s.heard, s.unread, s.circuits, s.readable, s.oldest, s.remembered, s.keys, s.open, s.due, s.leased, s.failing, s.tenants,
-		s.left, s.limit, s.low, s.reached, s.unreachable, s.backlog, s.limited, s.limitEnds,
-	} {
-		out <- d
-	}
-}
+// Describe implements [prometheus.Collector]. It names no figure beforehand, for those that cannot be read are missing: a zero would
+// say that all is well.
+func (scrapeFigures) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements [prometheus.Collector].
-func (s *scrapeCollector) Collect(out chan<- prometheus.Metric) {
-	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
-		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+func (s scrapeFigures) Collect(out chan<- prometheus.Metric) {
+	gauge := func(name, help string, value float64, labels ...string) { // each label's name, then its value
+		labelled := prometheus.Labels{}
+		for pair := range slices.Chunk(labels, 2) {
+			labelled[pair[0]] = pair[1]
+		}
+		out <- prometheus.MustNewConstMetric(prometheus.NewDesc("coordinator_"+name, help, nil, labelled), prometheus.GaugeValue, value)
 	}
 	s.collectQueue(gauge)
 	s.collectHeard(gauge)
-	open := 0
-	if s.o.Circuits != nil {
-		open = s.o.Circuits()
+	s.collectBudgets(gauge)
+	gauge("build_info", "1, with the version that runs as a label.", 1,
+		"version", cmp.Or(s.Version, "unknown"), "goversion", runtime.Version())
+	var begunAnew float64
+	if s.BegunAnew {
+		begunAnew = 1
 	}
-	gauge(s.circuits, float64(open))
-	var reached float64
-	if s.o.Reached != nil {
-		if at := s.o.Reached(); !at.IsZero() {
-			reached = float64(at.UnixMilli()) / 1000
-		}
-	}
-	gauge(s.reached, reached)
+	gauge("database_begun_anew", "1 if the database was damaged at the start, and an empty one was begun.", begunAnew)
+	gauge("circuits_open",
+		"Reviewers that are not asked again now, for their service is down or has a limit; each counted once in a repository.",
+		float64(valueOf(s.Circuits)))
+	gauge("github_last_answer_timestamp_seconds",
+		"When GitHub last answered; 0: not yet. It is old, too, when there was nothing to ask.", timestampOf(s.of.Answered()))
 	var unreachable float64
-	if since := s.silent(); !since.IsZero() {
-		unreachable = secondsOf(s.o.Now().Sub(since))
+	if since := s.of.Unanswered(); !since.IsZero() {
+		unreachable = secondsOf(s.Now().Sub(since))
 	}
-	gauge(s.unreachable, unreachable)
-	var budgets map[int64]client.Budget
-	if s.o.Budgets != nil {
-		budgets = s.o.Budgets()
-	}
-	gauge(s.low, float64(lowBudgets(budgets, s.o.Now())))
-	for _, tenant := range lowestBudgets(budgets) {
-		label := strconv.FormatInt(tenant, 10)
-		gauge(s.left, float64(budgets[tenant].Left), label)
-		gauge(s.limit, float64(budgets[tenant].Limit), label)
-	}
+	gauge("github_unreachable_seconds",
+		"How long GitHub has answered nothing that it was asked; 0: it answers, or was not asked. A refusal is an answer.", unreachable)
 }
 
-// collectQueue shows how the table stands. Figures that could not be read are missing: a zero would say that all is
-// well.
-func (s *scrapeCollector) collectQueue(gauge func(*prometheus.Desc, float64, ...string)) {
-	var h store.Health
-	if s.o.Health != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), scrapeReadTimeout)
-		defer cancel()
-		var err error
-		if h, err = s.o.Health(ctx); err != nil {
-			gauge(s.readable, 0)
-			return
-		}
+// gaugeFunc shows a figure.
+type gaugeFunc func(name, help string, value float64, labels ...string)
+
+// collectQueue shows how the table stands.
+func (s scrapeFigures) collectQueue(gauge gaugeFunc) {
+	h, err := readWithin(s.Health)
+	readable := 1.0
+	if err != nil {
+		readable = 0
 	}
-	gauge(s.readable, 1)
-	gauge(s.keys, float64(h.Keys))
-	gauge(s.open, float64(h.Open))
-	gauge(s.due, float64(h.Due))
-	gauge(s.leased, float64(h.Leased))
-	gauge(s.failing, float64(h.Failing))
-	gauge(s.oldest, secondsOf(h.Oldest))
-	gauge(s.tenants, float64(h.Tenants))
-	gauge(s.backlog, float64(h.BacklogSize()))
-	gauge(s.limited, float64(len(h.Held)))
-	var ends float64
-	if at := h.HeldUntil(); !at.IsZero() {
-		ends = float64(at.Unix())
+	gauge("database_readable",
+		"Whether our database could be read for this scrape. If it is 0, the figures that stand there are missing: look at its disk.",
+		readable)
+	if err != nil {
+		return
 	}
-	gauge(s.limitEnds, ends)
-	gauge(s.remembered, float64(h.Accepted))
+	gauge("tasks", "Tasks that are known: each pull request to evaluate, and each list to read.", float64(h.Keys))
+	gauge("pull_requests_undecided",
+		"Pull requests without a verdict, or whose verdict a resolved thread may still change.", float64(h.Open))
+	gauge("tasks_due", "Tasks that are due and wait for a worker.", float64(h.Due))
+	gauge("tasks_running", "Tasks that are being done.", float64(h.Leased))
+	gauge("tasks_failing", "Tasks that failed the last time. The dashboard says which, and the log why.", float64(h.Failing))
+	gauge("tasks_oldest_due_seconds",
+		"How long the task that has waited longest has been due; what a rate limit holds back is left out. The first figure to look at.",
+		secondsOf(h.Oldest))
+	gauge("tasks_backlog",
+		"Tasks that wait for nobody, such as the first look at each open pull request: what has just happened goes before them.",
+		float64(h.BacklogSize()))
+	gauge("installations", "Installations that have tasks.", float64(h.Tenants))
+	gauge("installations_limited",
+		"Installations that wait for a limit of GitHub's, or for their next hour; their tasks are not late.", float64(len(h.Held)))
+	gauge("limit_ends_timestamp_seconds", "When the last of these limits ends; 0: there is none.", timestampOf(h.HeldUntil()))
+	gauge("webhook_deliveries_remembered", "Webhook deliveries that would be recognised if they came again.", float64(h.Accepted))
 }
 
 // collectHeard shows how well reviewers are understood. What could not be read is missing.
-func (s *scrapeCollector) collectHeard(gauge func(*prometheus.Desc, float64, ...string)) {
-	counts := map[string]store.HeardCount{}
-	for _, known := range append(slices.Clone(s.o.Presets), otherLabel) {
-		counts[known] = store.HeardCount{}
+func (s scrapeFigures) collectHeard(gauge gaugeFunc) {
+	heard, err := readWithin(s.Heard)
+	if err != nil {
+		return
 	}
-	if s.o.Heard != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), scrapeReadTimeout)
-		defer cancel()
-		heard, err := s.o.Heard(ctx)
-		if err != nil {
-			return
-		}
-		for preset, n := range heard {
-			label := knownLabel(s.o.Presets, preset)
-			sum := counts[label]
-			counts[label] = store.HeardCount{Answers: sum.Answers + n.Answers, Unread: sum.Unread + n.Unread}
-		}
+	counts := map[string]store.HeardCount{}
+	for preset, n := range heard {
+		label := knownLabel(s.Presets, preset)
+		counts[label] = store.HeardCount{Answers: counts[label].Answers + n.Answers, Unread: counts[label].Unread + n.Unread}
 	}
 	for label, n := range counts {
-		gauge(s.heard, float64(n.Answers), label)
-		gauge(s.unread, float64(n.Unread), label)
+		gauge("reviewer_answers",
+			"Newest answers of reviewers that are kept, of the last 30 days, at most 20 of each in a repository; by preset.",
+			float64(n.Answers), "preset", label)
+		gauge("reviewer_answers_unread",
+			"Those of these answers in which nobody could read a verdict: if most are, the format may have changed.",
+			float64(n.Unread), "preset", label)
 	}
 }
 
-// lowestBudgets returns the installations that have the fewest requests left. A personal token's is there before GitHub
-// has said it: its label is known.
-func lowestBudgets(budgets map[int64]client.Budget) []int64 {
-	tenants := make([]int64, 0, len(budgets))
+// collectBudgets shows the rest of the hours of installations: how many are low, and those that have the fewest requests left. A
+// personal token's is there before GitHub has said it: its label is known.
+func (s scrapeFigures) collectBudgets(gauge gaugeFunc) {
+	budgets, now := valueOf(s.Budgets), s.Now()
+	var tenants []int64
+	low := 0
 	for tenant, b := range budgets {
+		if b.Left*lowBudgetPart <= b.Limit && b.Reset.After(now) { // an hour that has ended limits nobody
+			low++
+		}
 		if b != (client.Budget{}) || tenant == 0 {
 			tenants = append(tenants, tenant)
 		}
 	}
+	gauge("installations_short_of_requests",
+		"Installations that have an eighth or less left of an hour that has not ended: at about a tenth they wait for its end.", float64(low))
 	slices.SortFunc(tenants, func(a, b int64) int {
 		return cmp.Or(cmp.Compare(budgets[a].Left, budgets[b].Left), cmp.Compare(a, b))
 	})
-	return tenants[:min(len(tenants), maxBudgets)]
+	for _, tenant := range tenants[:min(len(tenants), maxBudgets)] {
+		label := strconv.FormatInt(tenant, 10)
+		gauge("github_rate_limit_remaining_requests",
+			"Requests that are left of the hour; of the 100 installations that have the fewest.", float64(budgets[tenant].Left),
+			"installation", label)
+		gauge("github_rate_limit_requests", "Requests that an hour has; of the same installations. 0: GitHub has not said it yet.",
+			float64(budgets[tenant].Limit), "installation", label)
+	}
 }
 
-// lowBudgets counts installations that have little left. An hour that has ended limits nobody, though GitHub's last
-// word was of it.
-func lowBudgets(budgets map[int64]client.Budget, now time.Time) (n int) {
-	for _, b := range budgets {
-		if b.Left*lowBudgetPart <= b.Limit && b.Reset.After(now) {
-			n++
-		}
+// valueOf returns what a function that may be nil returns.
+func valueOf[T any](f func() T) (value T) {
+	if f != nil {
+		value = f()
 	}
-	return n
+	return value
 }
 
-// The causes by which a circuit opens, as the metric names them.
-const (
-	circuitByOutage = "outage"
-	circuitByLimit  = "limit"
-)
-
-// CircuitOpened counts a circuit that has opened, by a limit or by outages.
-func (m *Metrics) CircuitOpened(isLimit bool) {
-	cause := circuitByOutage
-	if isLimit {
-		cause = circuitByLimit
+// readWithin returns what a function that may be nil reads of the table in the time that a scrape has for it.
+func readWithin[T any](read func(context.Context) (T, error)) (value T, err error) {
+	if read == nil {
+		return value, nil
 	}
-	m.circuits.WithLabelValues(cause).Inc()
+	ctx, cancel := context.WithTimeout(context.Background(), scrapeReadTimeout)
+	defer cancel()
+	return read(ctx)
 }

@@ -16,47 +16,34 @@ import (
 // organisationTeller tells the forges of tenants, before they look, which policies of organisations the table knows: one that is
 // hidden since is none that never was. It may be used by several goroutines.
 type organisationTeller struct {
-	mu        sync.Mutex
-	told      map[int64]bool // tenants
-	forgotten int            // how often one was forgotten
+	told sync.Map // by tenant, what tells its forge once
 }
 
 // rowsForOrganisations is how many of a tenant's repositories are asked, those that were looked over last.
 const rowsForOrganisations = 1000
 
-// tellForge tells a tenant's forge, once.
+// tellForge tells a tenant's forge, once. Looks that come meanwhile wait until it is told.
 func (o *organisationTeller) tellForge(ctx context.Context, table store.Store, tenant int64, forge TenantForge) error {
-	o.mu.Lock()
-	isTold, forgotten := o.told[tenant], o.forgotten
-	o.mu.Unlock()
-	if isTold {
-		return nil
-	}
-	rows, err := table.List(ctx, store.Query{Tenant: &tenant, Kind: workkey.KindRepo, Limit: rowsForOrganisations})
-	if err != nil {
-		return fmt.Errorf("read which policy an organisation had: %w: %w", errTable, err)
-	}
-	for owner, file := range organisationsIn(rows) {
-		forge.RememberOrganisation(owner, file)
-	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.forgotten == forgotten {
-		if o.told == nil {
-			o.told = map[int64]bool{}
+	kept, _ := o.told.LoadOrStore(tenant, sync.OnceValue(func() error {
+		rows, err := table.List(ctx, store.Query{Tenant: &tenant, Kind: workkey.KindRepo, Limit: rowsForOrganisations})
+		if err != nil {
+			return fmt.Errorf("read which policy an organisation had: %w: %w", errTable, err)
 		}
-		o.told[tenant] = true
+		for owner, file := range organisationsIn(rows) {
+			forge.RememberOrganisation(owner, file)
+		}
+		return nil
+	}))
+	tell, _ := kept.(func() error)
+	err := tell()
+	if err != nil {
+		o.forgetTenant(tenant)
 	}
-	return nil
+	return err
 }
 
 // forgetTenant has a tenant's rows read again.
-func (o *organisationTeller) forgetTenant(tenant int64) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	delete(o.told, tenant)
-	o.forgotten++
-}
+func (o *organisationTeller) forgetTenant(tenant int64) { o.told.Delete(tenant) }
 
 // organisationsIn returns the policies of organisations, by owner, that repositories' rows name, newest first.
 func organisationsIn(rows []store.Row) map[string]quorum.OrganisationFile {

@@ -22,48 +22,27 @@ const firstSeen = "{}"
 // looked over in the backlog.
 const organisationChanged = store.Kept + `{"event":"push","action":"organisation"}`
 
-func repoPoke(tenant int64, owner, repo string, due time.Time) store.Poke {
-	key := workkey.Repo(tenant, owner, repo)
-	return store.Poke{Key: key, Tenant: tenant, Kind: workkey.KindRepo, Group: key, Due: due}
-}
-
-func pullPoke(tenant int64, pr quorum.PR, due time.Time, touch string) store.Poke {
-	return store.Poke{
-		Key: workkey.Pull(tenant, pr), Tenant: tenant, Kind: workkey.KindPull, Group: workkey.Repo(tenant, pr.Owner, pr.Repo),
-		Due: due, Touch: touch,
-	}
-}
-
-// inBacklog is a poke for whose look nobody waits.
-func inBacklog(p store.Poke) store.Poke {
-	p.Backlog = true
-	return p
-}
-
-func headPoke(tenant int64, owner, repo, sha string, due time.Time, touch string) store.Poke {
-	return store.Poke{
-		Key: workkey.Head(tenant, owner, repo, sha), Tenant: tenant, Kind: workkey.KindHead,
-		Group: workkey.Repo(tenant, owner, repo), Due: due, Touch: touch,
-	}
-}
-
 // groupGone is the touch of a merge group that is no more. Only its event tells, so that it must not be lost among others.
 const groupGone = store.Kept + `{"event":"merge_group","action":"destroyed"}`
 
-func groupPoke(tenant int64, g quorum.GroupRef, due time.Time, isGone bool) store.Poke {
-	p := store.Poke{
-		Key: workkey.Group(tenant, g), Tenant: tenant, Kind: workkey.KindGroup, Group: workkey.Repo(tenant, g.Owner, g.Repo), Due: due,
-	}
-	if isGone {
-		p.Touch = groupGone
+// newPoke returns a poke of a key of a kind, with a touch; "": none.
+func newPoke(kind, key string, due time.Time, touch string) store.Poke {
+	p := store.Poke{Key: key, Kind: kind, Due: due, Touch: touch}
+	at, _ := workkey.Parse(key)
+	if p.Tenant = at.Tenant; at.Repo != "" {
+		p.Group = workkey.Repo(at.Tenant, at.Owner, at.Repo)
 	}
 	return p
 }
 
-// knownGroupPoke is a poke of a merge group that was read in the table, and may be forgotten meanwhile.
-func knownGroupPoke(tenant int64, g quorum.GroupRef, due time.Time, isGone bool) store.Poke {
-	p := groupPoke(tenant, g, due, isGone)
-	p.IfKnown = true
+func pullPoke(tenant int64, pr quorum.PR, due time.Time, touch string) store.Poke {
+	return newPoke(workkey.KindPull, workkey.Pull(tenant, pr), due, touch)
+}
+
+// backlogPoke returns a poke of a repository for whose look nobody waits.
+func backlogPoke(repo string, due time.Time, touch string) store.Poke {
+	p := newPoke(workkey.KindRepo, repo, due, touch)
+	p.Backlog = true
 	return p
 }
 

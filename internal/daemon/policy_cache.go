@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -16,81 +17,55 @@ import (
 // reviewer costs no request. No decision rests on them: every look reads the policy again. It may be used by several
 // goroutines.
 type policyCache struct {
-	most   int // repositories
 	mu     sync.Mutex
 	byRepo map[string]knownPolicy
 	byBlob map[string]*quorum.Policy // the one that was read last from a blob, as many repositories have the same
-	repos  map[*quorum.Policy]int    // how many repositories have it
 }
 
 type knownPolicy struct {
 	state  quorum.FileState
 	policy *quorum.Policy // not to be changed: repositories share it
 	readAt time.Time      // when it began to be read
-	blob   string
 }
 
-// mostPolicies bounds the different policies: one may take a megabyte.
-const mostPolicies = 4096
+const (
+	mostRepos    = 1 << 16 // whose policies are remembered
+	mostPolicies = 4096    // different ones: one may take a megabyte
+)
 
-func newPolicyCache(most int) *policyCache {
-	return &policyCache{most: most, byRepo: map[string]knownPolicy{}, byBlob: map[string]*quorum.Policy{}, repos: map[*quorum.Policy]int{}}
+func newPolicyCache() *policyCache {
+	return &policyCache{byRepo: map[string]knownPolicy{}, byBlob: map[string]*quorum.Policy{}}
 }
 
 // put remembers a policy that began to be read at a time. One that was read later stays: a slow look must not bring
 // back the policy from before a push. Of a file that is not valid no policy is kept.
 func (c *policyCache) put(repo string, f quorum.PolicyFile, p quorum.Policy, readAt time.Time) {
-	now := knownPolicy{f.State, &p, readAt, f.Blobs()}
+	blob := f.Blobs()
 	if f.State != quorum.FileValid {
-		now.policy, now.blob = &quorum.Policy{}, ""
-	}
-	c.mu.Lock()
-	shared := c.byBlob[now.blob]
-	c.mu.Unlock()
-	if shared != nil && reflect.DeepEqual(*shared, *now.policy) { // that of a lane is another
-		now.policy = shared
+		p, blob = quorum.Policy{}, ""
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if old, known := c.byRepo[repo]; known && readAt.Before(old.readAt) {
 		return
 	}
-	c.forget(repo)
-	for len(c.byRepo) > 0 && (len(c.byRepo) >= c.most || len(c.repos) >= mostPolicies && c.repos[now.policy] == 0) {
-		for repo := range c.byRepo { // any of them: it is read again when it is needed
-			c.forget(repo)
-			break
-		}
+	if len(c.byRepo) >= mostRepos || len(c.byBlob) >= mostPolicies { // each is read again when it is needed
+		clear(c.byRepo)
+		clear(c.byBlob)
 	}
-	c.byRepo[repo] = now
-	c.byBlob[now.blob] = now.policy
-	c.repos[now.policy]++
-}
-
-// forget drops a repository, and its policy if no other has it; c.mu is held.
-func (c *policyCache) forget(repo string) {
-	k, known := c.byRepo[repo]
-	if !known {
-		return
+	shared := c.byBlob[blob]
+	if shared == nil || !reflect.DeepEqual(*shared, p) { // that of a lane is another
+		shared = &p
+		c.byBlob[blob] = shared
 	}
-	delete(c.byRepo, repo)
-	if c.repos[k.policy]--; c.repos[k.policy] <= 0 {
-		delete(c.repos, k.policy)
-		if c.byBlob[k.blob] == k.policy {
-			delete(c.byBlob, k.blob)
-		}
-	}
+	c.byRepo[repo] = knownPolicy{f.State, shared, readAt}
 }
 
 // forgetTenant drops the repositories of a tenant.
 func (c *policyCache) forgetTenant(id int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for repo := range c.byRepo {
-		if strings.HasPrefix(repo, workkey.Tenant(id)+"/") {
-			c.forget(repo)
-		}
-	}
+	maps.DeleteFunc(c.byRepo, func(repo string, _ knownPolicy) bool { return strings.HasPrefix(repo, workkey.Tenant(id)+"/") })
 }
 
 func (c *policyCache) get(repo string) (knownPolicy, bool) {

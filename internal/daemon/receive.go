@@ -5,7 +5,6 @@ package daemon
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/evidence"
@@ -32,7 +31,7 @@ func (d *Daemon) Receive(ctx context.Context, r Received) (result string, err er
 	}
 	pokes := d.pokesOf(n, d.Now())
 	if len(pokes) == 0 {
-		d.failed.settle(r.ID) // the table will never know it
+		d.resync.ignored.add(r.ID)
 		d.logDelivery(ctx, r.ID, n, deliveryIgnored)
 		return deliveryIgnored, nil
 	}
@@ -57,60 +56,42 @@ func (d *Daemon) Receive(ctx context.Context, r Received) (result string, err er
 // logDelivery tells what became of a delivery, and what it is about. There are many: it is a line for whoever looks for
 // one of them.
 func (d *Daemon) logDelivery(ctx context.Context, id string, n webhook.Notice, result string) {
-	if !d.Log.Enabled(ctx, slog.LevelDebug) {
-		return
-	}
-	fields := []slog.Attr{
-		slog.String("delivery", id), slog.String("event", n.Name), slog.String("action", n.Action), slog.String("result", result),
-		oplog.Installation(n.Installation),
-	}
-	if n.Repo != "" {
-		fields = append(fields, oplog.Repository(n.Owner, n.Repo))
-	}
-	if len(n.PRs) == 1 {
-		fields = append(fields, slog.Int("pull_request", n.PRs[0]))
-	} else if len(n.PRs) > 1 {
-		fields = append(fields, slog.Any("pull_requests", n.PRs))
-	}
-	if n.Head != "" {
-		fields = append(fields, slog.String("head", n.Head))
-	}
-	d.Log.LogAttrs(ctx, slog.LevelDebug, "a webhook delivery came", fields...)
+	d.Log.DebugContext(ctx, "a webhook delivery came", "delivery", id, "event", n.Name, "action", n.Action, "result", result,
+		oplog.Installation(n.Installation), oplog.Repository(n.Owner, n.Repo), "pull_requests", n.PRs, "head", n.Head)
 }
 
 // pokesOf returns the pokes that a notice asks for.
 func (d *Daemon) pokesOf(n webhook.Notice, now time.Time) (out []store.Poke) {
+	repo, touch := workkey.Repo(n.Installation, n.Owner, n.Repo), touchText(n.Touch)
+	add := func(kind, key, touch string) { out = append(out, newPoke(kind, key, now, touch)) }
 	switch n.Concern {
 	case webhook.ConcernNothing:
 		return nil
 	case webhook.ConcernInstallation, webhook.ConcernGone, webhook.ConcernSuspended: // GitHub tells how it stands
-		return []store.Poke{{Key: workkey.Tenant(n.Installation), Tenant: n.Installation, Kind: workkey.KindTenant, Due: now}}
+		add(workkey.KindTenant, workkey.Tenant(n.Installation), "")
+		return out
 	case webhook.ConcernRepo:
-		out = append(out, repoPoke(n.Installation, n.Owner, n.Repo, now))
+		add(workkey.KindRepo, repo, "")
 		if n.Organisation {
-			out = append(out, store.Poke{
-				Key: workkey.Tenant(n.Installation), Tenant: n.Installation, Kind: workkey.KindTenant, Due: now, Touch: organisationChanged,
-			})
+			add(workkey.KindTenant, workkey.Tenant(n.Installation), organisationChanged)
 		}
 		return out
-	case webhook.ConcernGroup, webhook.ConcernGroupGone:
-		out = append(out, groupPoke(n.Installation, *n.Group, now, n.Concern == webhook.ConcernGroupGone))
-		if n.Concern == webhook.ConcernGroupGone { // a pull request on that commit has its check again
-			out = append(out, headPoke(n.Installation, n.Owner, n.Repo, n.Group.Head, now, ""))
-		}
+	case webhook.ConcernGroup:
+		add(workkey.KindGroup, workkey.Group(n.Installation, *n.Group), "")
+	case webhook.ConcernGroupGone: // a pull request on that commit has its check again
+		add(workkey.KindGroup, workkey.Group(n.Installation, *n.Group), groupGone)
+		add(workkey.KindHead, workkey.Head(n.Installation, n.Owner, n.Repo, n.Group.Head), "")
 	case webhook.ConcernHead:
-		out = append(out, headPoke(n.Installation, n.Owner, n.Repo, n.Head, now, touchText(n.Touch)))
+		add(workkey.KindHead, workkey.Head(n.Installation, n.Owner, n.Repo, n.Head), touch)
 	case webhook.ConcernPulls:
 		for _, number := range n.PRs {
-			out = append(out, pullPoke(n.Installation, quorum.PR{Owner: n.Owner, Repo: n.Repo, Number: number}, now, touchText(n.Touch)))
+			add(workkey.KindPull, workkey.Pull(n.Installation, quorum.PR{Owner: n.Owner, Repo: n.Repo, Number: number}), touch)
 		}
 	}
 	// A repository that no listing has shown yet gets its resync by its first event: a personal token has no other way,
 	// and an App's list is read every few minutes only.
-	if len(out) > 0 && d.poked.addFirst(workkey.Repo(n.Installation, n.Owner, n.Repo)) {
-		p := inBacklog(repoPoke(n.Installation, n.Owner, n.Repo, now.Add(d.Resync)))
-		p.Touch = firstSeen
-		out = append(out, p)
+	if len(out) > 0 && d.poked.addFirst(repo) {
+		out = append(out, backlogPoke(repo, now.Add(d.Resync), firstSeen))
 	}
 	return out
 }

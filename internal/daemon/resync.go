@@ -39,42 +39,26 @@ const (
 
 // A resyncer looks over the host, its installations and their repositories. It may be used by several goroutines.
 type resyncer struct {
-	config   *Config
-	health   *tenantHealth
-	leases   *leaseTable
-	poked    *pokedKeys
-	policies *policyCache
-	failed   *failedDeliveries
-	shares   *pullShares
+	d       *Daemon
+	ignored ignoredDeliveries
 
 	mu    sync.Mutex
 	pace  map[int64]time.Duration // how often a tenant's repositories are looked over
-	ahead map[int64]lookAllowance // what of a tenant's green ones goes before the backlog
-}
-
-// A lookAllowance is how many looks may be made, as of a moment.
-type lookAllowance struct {
-	left float64
-	at   time.Time
+	ahead map[int64]time.Time     // up to when, within the last hour, a tenant has used what goes before its backlog
 }
 
 // takeAhead reports whether one more green pull request of a tenant, which GitHub changed and no event told of, is looked at before
 // the backlog: a twentieth of what an hour allows goes to these, for anybody can change many with a comment each.
 func (r *resyncer) takeAhead(tenant int64, hour int, now time.Time) bool {
+	perHour := float64(cmp.Or(hour, leastHour)) / aheadPart / float64(client.LookCost.Reads+client.LookCost.Writes)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	most := float64(cmp.Or(hour, leastHour)) / aheadPart / float64(client.LookCost.Reads+client.LookCost.Writes)
-	a, known := r.ahead[tenant]
-	if a.left += max(now.Sub(a.at), 0).Hours() * most; !known || a.left > most {
-		a.left = most
+	used := laterTime(r.ahead[tenant], now.Add(-time.Hour)).Add(time.Duration(float64(time.Hour) / perHour))
+	if used.After(now) {
+		return false
 	}
-	a.at = now
-	takes := a.left >= 1
-	if takes {
-		a.left--
-	}
-	r.ahead[tenant] = a
-	return takes
+	r.ahead[tenant] = used
+	return true
 }
 
 // forgetTenant drops a tenant that is gone.
@@ -93,8 +77,8 @@ type appSight struct {
 
 // resyncHost finds installations and failed deliveries.
 func (r *resyncer) resyncHost(ctx context.Context, w store.Work) (workResult, error) {
-	now := r.config.Now()
-	tenants, err := r.config.Host.Installations(ctx)
+	now := r.d.Now()
+	tenants, err := r.d.Host.Installations(ctx)
 	if err != nil {
 		return workResult{}, err
 	}
@@ -103,25 +87,23 @@ func (r *resyncer) resyncHost(ctx context.Context, w store.Work) (workResult, er
 	}
 	var was appSight
 	_ = json.Unmarshal(w.Sight, &was) // without one all that can be asked for is looked at
-	r.failed.restore(was.Unsettled, was.Asked)
-	since := was.Asked.Add(-r.config.Resync - time.Minute)
+	since := was.Asked.Add(-r.d.Resync - time.Minute)
 	if oldest := now.Add(-maxMissedAge); since.Before(oldest) || was.Asked.After(now) { // after: the clock was set back
 		since = oldest
 	}
 	if err := r.pruneDeliveries(ctx, now); err != nil {
 		return workResult{}, err
 	}
-	failed := r.askForFailed(ctx, since, now)
-	sight := appSight{Asked: now, Unsettled: r.failed.oldestFirst()}
+	unsettled, failed := r.askForFailed(ctx, was.Unsettled, since, now)
+	sight := appSight{Asked: now, Unsettled: unsettled}
 	if failed != nil {
 		sight.Asked = was.Asked
 	}
-	r.failed.keptAsOf(sight.Asked)
 	text, err := json.Marshal(sight)
 	if err != nil {
 		return workResult{}, fmt.Errorf("keep sight: %w", err) // unreachable: it holds strings, numbers and times
 	}
-	return workResult{label: resultOK, outcome: store.Completion{Wake: now.Add(r.config.Resync), Sight: text}}, failed
+	return workResult{label: resultOK, outcome: store.Completion{Wake: now.Add(r.d.Resync), Sight: text}}, failed
 }
 
 // pokeNewTenants pokes installations that are new to us, whether or not the rest of the round succeeds.
@@ -129,22 +111,22 @@ func (r *resyncer) pokeNewTenants(ctx context.Context, tenants []client.Installa
 	var pokes []store.Poke
 	for _, t := range tenants {
 		if !t.Suspended.IsZero() {
-			r.health.holdSuspended(t.ID, now.Add(r.config.Resync+r.config.Resync/2))
+			r.d.health.holdSuspended(t.ID, now.Add(r.d.Resync+r.d.Resync/2))
 			continue
 		}
-		r.health.endSuspension(t.ID)
-		poke := store.Poke{Key: workkey.Tenant(t.ID), Tenant: t.ID, Kind: workkey.KindTenant, Due: now}
+		r.d.health.endSuspension(t.ID)
+		poke := newPoke(workkey.KindTenant, workkey.Tenant(t.ID), now, "")
 		switch {
-		case r.poked.addFirst(poke.Key):
+		case r.d.poked.addFirst(poke.Key):
 			pokes = append(pokes, poke)
-		case r.config.Poll > 0: // another process may have forgotten it; of one that is known this changes nothing
-			poke.Due = now.Add(r.config.Resync)
+		case r.d.Poll > 0: // another process may have forgotten it; of one that is known this changes nothing
+			poke.Due = now.Add(r.d.Resync)
 			pokes = append(pokes, poke)
 		}
 	}
 	for few := range slices.Chunk(pokes, pokesPerWrite) {
-		if err := r.config.Store.Poke(ctx, few...); err != nil {
-			r.poked.removePoked(pokes)
+		if err := r.d.Store.Poke(ctx, few...); err != nil {
+			r.d.poked.removePoked(pokes)
 			return fmt.Errorf("keep installations: %w: %w", errTable, err)
 		}
 	}
@@ -154,7 +136,7 @@ func (r *resyncer) pokeNewTenants(ctx context.Context, tenants []client.Installa
 // pruneDeliveries forgets old deliveries, in steps between which others may write.
 func (r *resyncer) pruneDeliveries(ctx context.Context, now time.Time) error {
 	for {
-		n, err := r.config.Store.Prune(ctx, now.Add(-deliveryMemory), prunedAtOnce)
+		n, err := r.d.Store.Prune(ctx, now.Add(-deliveryMemory), prunedAtOnce)
 		if err != nil {
 			return fmt.Errorf("forget old deliveries: %w: %w", errTable, err)
 		}
@@ -165,59 +147,65 @@ func (r *resyncer) pruneDeliveries(ctx context.Context, now time.Time) error {
 }
 
 // askForFailed asks for deliveries that failed and were not accepted after all: at once, and then again and again, for
-// the way to us may be broken for longer than a resync. Nothing else may ever tell what such a delivery tells.
-func (r *resyncer) askForFailed(ctx context.Context, since, now time.Time) error {
-	missed, err := r.config.Host.Deliveries(ctx, since)
+// the way to us may be broken for longer than a resync. Nothing else may ever tell what such a delivery tells. It returns
+// those that may be asked for again.
+func (r *resyncer) askForFailed(ctx context.Context, kept []failedDelivery, since, now time.Time) ([]failedDelivery, error) {
+	listed, err := r.d.Host.Deliveries(ctx, since)
 	if err != nil {
-		return err
+		return kept, err
 	}
-	ids := map[string]bool{}
-	for _, m := range missed {
-		ids[m.GUID] = true
+	ids := make([]string, 0, len(listed)+len(kept))
+	for _, l := range listed {
+		ids = append(ids, l.GUID)
 	}
-	for _, u := range r.failed.oldestFirst() {
-		ids[u.ID] = true
+	for _, k := range kept {
+		ids = append(ids, k.ID)
 	}
-	known, err := r.config.Store.Known(ctx, slices.Collect(maps.Keys(ids)))
+	came, err := r.d.Store.Known(ctx, ids)
 	if err != nil {
-		return fmt.Errorf("look for deliveries: %w: %w", errTable, err)
+		return kept, fmt.Errorf("look for deliveries: %w: %w", errTable, err)
 	}
-	if n := r.failed.merge(missed, known, now); n > 0 {
-		r.config.Log.Warn(
-			"more deliveries failed than are remembered: the oldest are not asked for again", "most", maxUnsettled, "dropped", n,
+	maps.Copy(came, r.ignored.take())
+	all, dropped := mergeFailed(kept, listed, came, now)
+	if dropped > 0 {
+		r.d.Log.Warn(
+			"more deliveries failed than are remembered: the oldest are not asked for again", "most", maxUnsettled, "dropped", dropped,
 		)
 	}
-	n := 0
-	defer func() {
-		if n > 0 {
-			r.config.Metrics.Redelivered(n)
-			r.config.Log.Info("GitHub was asked for deliveries that failed", "count", n)
-		}
-	}()
-	for _, u := range r.failed.oldestFirst() {
-		if u.Next.IsZero() || u.Next.After(now) || u.tooOld(now) {
+	n, err := r.redeliver(ctx, all, now)
+	if n > 0 {
+		r.d.Metrics.redelivered.Add(float64(n))
+		r.d.Log.Info("GitHub was asked for deliveries that failed", "count", n)
+	}
+	return all, err
+}
+
+// redeliver asks for those of the failed deliveries whose time has come, and returns for how many.
+func (r *resyncer) redeliver(ctx context.Context, failed []failedDelivery, now time.Time) (n int, err error) {
+	for i := range failed {
+		d := &failed[i]
+		if d.Next.IsZero() || d.Next.After(now) || d.tooOld(now) {
 			continue
 		}
-		err := r.config.Host.Redeliver(ctx, u.Hook)
-		_, limited := retryAt(err)
+		err := r.d.Host.Redeliver(ctx, d.Hook)
 		class := classOf(err)
-		if ctx.Err() != nil || limited ||
-			class == classUnauthorized { // it says nothing of this one, which is asked for first the next time
-			return err
+		// What says nothing of this one has it asked for first the next time.
+		if ctx.Err() != nil || class == classLimited || class == classUnauthorized {
+			return n, err
 		}
-		r.failed.markAsked(u.ID, now, r.config.Resync, class == classGone)
+		d.markAsked(now, r.d.Resync, class == classGone)
 		switch {
 		case err == nil:
 			n++
 		case isTemporary(err):
-			return err
+			return n, err
 		case class == classGone: // too old by now
 		default:
-			r.config.Log.Warn("GitHub cannot be asked for a delivery again",
-				"delivery", u.ID, "because", classTexts[class].says, "err", err)
+			r.d.Log.Warn("GitHub cannot be asked for a delivery again",
+				"delivery", d.ID, "because", classTexts[class].says, "err", err)
 		}
 	}
-	return nil
+	return n, nil
 }
 
 // resyncInstallation pokes a tenant's repositories that are new to us, or all where the organisation's policy may have
@@ -231,15 +219,15 @@ func (r *resyncer) resyncInstallation(ctx context.Context, w store.Work, forge T
 	if err != nil {
 		return workResult{}, err
 	}
-	now := r.config.Now()
+	now := r.d.Now()
 	r.mu.Lock()
-	r.pace[w.Tenant] = max(r.config.Resync, time.Duration(len(repos))*time.Minute/reposPerMinute)
+	r.pace[w.Tenant] = max(r.d.Resync, time.Duration(len(repos))*time.Minute/reposPerMinute)
 	r.mu.Unlock()
-	found := workResult{label: resultOK, outcome: store.Completion{Wake: now.Add(r.config.Resync)}}
+	found := workResult{label: resultOK, outcome: store.Completion{Wake: now.Add(r.d.Resync)}}
 	for _, full := range repos {
 		owner, repo, ok := workkey.SplitName(full)
-		if ok && (r.poked.addFirst(workkey.Repo(w.Tenant, owner, repo)) || isAnother) {
-			found.pokes = append(found.pokes, inBacklog(repoPoke(w.Tenant, owner, repo, now)))
+		if key := workkey.Repo(w.Tenant, owner, repo); ok && (r.d.poked.addFirst(key) || isAnother) {
+			found.pokes = append(found.pokes, backlogPoke(key, now, ""))
 		}
 	}
 	return found, nil
@@ -248,12 +236,12 @@ func (r *resyncer) resyncInstallation(ctx context.Context, w store.Work, forge T
 // resyncRepository looks a repository over: whether its policy is another, and which of its open pull requests need a
 // look.
 func (r *resyncer) resyncRepository(ctx context.Context, w store.Work, p workkey.Key, forge TenantForge) (workResult, error) {
-	now := r.config.Now()
+	now := r.d.Now()
 	var was dashboard.RepoSight
 	_ = json.Unmarshal(w.Sight, &was)
 	key := workkey.Repo(p.Tenant, p.Owner, p.Repo)
 	since := was.Latest.Add(-resyncLookMargin)
-	whole := was.Latest.IsZero() || !r.poked.contains(resyncedPrefix+key)
+	whole := was.Latest.IsZero() || !r.d.poked.contains(resyncedPrefix+key)
 	if whole {
 		since = time.Time{}
 	}
@@ -268,7 +256,7 @@ func (r *resyncer) resyncRepository(ctx context.Context, w store.Work, p workkey
 			return workResult{}, err
 		}
 	}
-	r.policies.put(key, c.File, c.Policy, now)
+	r.d.policies.put(key, c.File, c.Policy, now)
 	forge.RememberOrganisation(p.Owner, c.File.Org)
 	pokes, err := r.pullsToLookAt(ctx, p, c, changed, whole, forge.Hour())
 	if err != nil {
@@ -290,15 +278,15 @@ func (r *resyncer) resyncRepository(ctx context.Context, w store.Work, p workkey
 	if err != nil {
 		return workResult{}, fmt.Errorf("keep sight: %w", err) // unreachable: it holds strings and times
 	}
-	wait := r.config.Resync
+	wait := r.d.Resync
 	r.mu.Lock()
 	wait = max(wait, r.pace[p.Tenant])
 	r.mu.Unlock()
 	if c.File.State == quorum.FileMissing {
 		wait = max(wait, pauseWithoutPolicy)
 	}
-	r.poked.addFirst(resyncedPrefix + key)
-	r.config.Metrics.Healed(len(pokes))
+	r.d.poked.addFirst(resyncedPrefix + key)
+	r.d.Metrics.healed.Add(float64(len(pokes)))
 	return workResult{label: resultOK, pokes: pokes, outcome: store.Completion{Wake: now.Add(wait), Backlog: true, Sight: text}}, nil
 }
 
@@ -313,7 +301,7 @@ func (r *resyncer) pullsToLookAt(
 	changed, whole bool,
 	hour int,
 ) (pokes []store.Poke, err error) {
-	now := r.config.Now()
+	now := r.d.Now()
 	poked := map[string]bool{}
 	add := func(pr quorum.PR, head string, isGreen bool) {
 		if key := workkey.Pull(p.Tenant, pr); !poked[key] {
@@ -331,8 +319,8 @@ func (r *resyncer) pullsToLookAt(
 	for _, pull := range c.Pulls {
 		key := workkey.Pull(p.Tenant, pull.PR)
 		listed[key] = true
-		began := r.leases.observingSince(key).Add(c.Skew) // before the row is read: in between, that look may end
-		row, err := r.config.Store.Get(ctx, key)
+		began := r.d.leases.observingSince(key).Add(c.Skew) // before the row is read: in between, that look may end
+		row, err := r.d.Store.Get(ctx, key)
 		switch {
 		case errors.Is(err, store.ErrNoRow):
 			add(pull.PR, pull.Head, false)
@@ -350,17 +338,22 @@ func (r *resyncer) pullsToLookAt(
 	if open := true; !whole {
 		q.Open = &open
 	}
-	rows, err := r.config.Store.List(ctx, q)
+	rows, err := r.d.Store.List(ctx, q)
 	if err != nil {
 		return nil, fmt.Errorf("list %s/%s: %w: %w", p.Owner, p.Repo, errTable, err)
 	}
 	for _, row := range rows {
 		at, ok := workkey.Parse(row.Key)
-		undecided := row.Open && row.Attempts == 0 && now.Sub(r.leases.observingSince(row.Key)) > resyncLookMargin &&
-			now.Sub(r.shares.lookedAt(row.Key)).Abs() >= r.config.Resync/2 // Abs: the clock may have been set back
+		undecided := row.Open && row.Attempts == 0 && now.Sub(r.d.leases.observingSince(row.Key)) > resyncLookMargin &&
+			now.Sub(r.d.shares.lookedAt(row.Key)).Abs() >= r.d.Resync/2 // Abs: the clock may have been set back
 		if ok && (undecided || changed || whole && !listed[row.Key]) {
 			add(at.PR(), "", false)
 		}
 	}
 	return pokes, nil
+}
+
+// isStale reports whether a pull request needs a look that was seen and updated then; whole: so does each layer, to be noted.
+func isStale(s dashboard.Sight, whole bool, seen, updated time.Time) bool {
+	return whole && s.Trunk != "" || seen.Before(updated)
 }

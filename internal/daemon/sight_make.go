@@ -4,6 +4,7 @@ package daemon
 // before, so that the timeline tells the whole cycle, and so are earlier heads.
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -55,9 +56,13 @@ func newSight(web string, l loop.Look, was dashboard.Sight) *dashboard.Sight {
 	page := l.Check.Page.Brief()
 	s.Page = &page
 	same := was.Head == s.Head && was.Base == s.Base
-	for _, b := range dec.Ballots {
+	for i, b := range dec.Ballots {
+		why := report.Sentence(b.Reason)
+		if i < len(l.Check.Page.Rows) { // in the ballots' order; none where the check shows no table
+			why = l.Check.Page.Rows[i].Why.Plain()
+		}
 		lane := dashboard.ReviewerLine{
-			Name: b.Reviewer, Vote: b.Vote.String(), Why: sentenceOf(b), Required: b.Required, Shadow: b.Shadow, URL: b.URL,
+			Name: b.Reviewer, Vote: b.Vote.String(), Why: why, Required: b.Required, Shadow: b.Shadow, URL: b.URL,
 			Deadline: b.Deadline, VotedAt: b.At, Again: b.Again, Asked: b.Asked, Flipped: b.Flipped, Reserve: b.InsteadOf,
 		}
 		if !b.Voter() {
@@ -87,30 +92,13 @@ func newSight(web string, l loop.Look, was dashboard.Sight) *dashboard.Sight {
 	return s
 }
 
-// sentenceOf returns a ballot's reason in one sentence.
-func sentenceOf(b quorum.Ballot) string {
-	text := report.Sentence(b.Reason)
-	switch {
-	case !b.Circuit.IsZero():
-		text += " — " + report.CircuitSentence(b.Circuit)
-	case b.Retrying:
-		text += " — retrying once"
-	}
-	if b.Retried && b.Vote == quorum.Approve {
-		text += " (retry succeeded)"
-	}
-	if b.Detail != "" {
-		text += ": " + b.Detail
-	}
-	return text
-}
-
 func barsBefore(was dashboard.Sight, reviewer string) []dashboard.AttemptBar {
-	i := slices.IndexFunc(was.Lanes, func(l dashboard.ReviewerLine) bool { return l.Name == reviewer })
-	if i < 0 {
-		return nil
+	for _, l := range was.Lanes {
+		if l.Name == reviewer {
+			return slices.Clone(l.Attempts)
+		}
 	}
-	return slices.Clone(was.Lanes[i].Attempts)
+	return nil
 }
 
 // barOf returns the attempt that a ballot speaks of; zero if there is none.
@@ -155,9 +143,4 @@ func putBar(bars []dashboard.AttemptBar, a dashboard.AttemptBar) []dashboard.Att
 }
 
 // checkState returns the state of the check run in one word.
-func checkState(s dashboard.Sight) string {
-	if s.Conclusion != "" {
-		return s.Conclusion
-	}
-	return s.Status
-}
+func checkState(s dashboard.Sight) string { return cmp.Or(s.Conclusion, s.Status) }

@@ -4,7 +4,7 @@ package daemon
 // reached. While one of these lasts, nothing of the installation is claimed, or little.
 
 import (
-	"cmp"
+	"slices"
 	"sync"
 	"time"
 
@@ -46,7 +46,7 @@ type tenantState struct {
 // it lasts all of the tenant waits, and one key at a time finds out whether it is over: a share of the time that it has lasted after the
 // last one. So what has waited is looked at as soon after a short outage as that was short.
 type trouble struct {
-	class errorClass // as people are told; zero: there is none
+	class errorClass // of the first; zero: there is none
 	since time.Time
 	times int
 	until time.Time // when the next key finds out; of one that does not hold: when its last look was
@@ -55,6 +55,14 @@ type trouble struct {
 // holds reports whether all of the tenant waits for its end.
 func (t *trouble) holds() bool {
 	return t.class == classUnauthorized || t.times >= faultsInARow
+}
+
+// heldUntil is when the next key finds out, if all of the tenant waits for that.
+func (t *trouble) heldUntil() time.Time {
+	if t.holds() {
+		return t.until
+	}
+	return time.Time{}
 }
 
 // pause is how long after now the next key finds out. Refusals are asked about ever more rarely: GitHub bans whoever goes on.
@@ -89,18 +97,17 @@ func (h *tenantHealth) holdLimited(id int64, until time.Time) {
 	defer h.mu.Unlock()
 	t := h.stateOf(id)
 	h.endTrouble(id, t) // a limit is an answer
-	if until.After(t.heldUntil) {
-		t.heldUntil = until
-	}
+	t.heldUntil = laterTime(t.heldUntil, until)
 }
 
 // endTrouble notes that a tenant's host answers as it should; h.mu is held.
 func (h *tenantHealth) endTrouble(id int64, t *tenantState) {
 	if t.trouble.holds() {
-		over := map[errorClass]string{
-			classUnreachable: "GitHub can be reached again", classUnauthorized: "GitHub takes the App's key, or the token, again",
+		over := "GitHub can be reached again"
+		if t.trouble.class == classUnauthorized {
+			over = "GitHub takes the App's key, or the token, again"
 		}
-		h.config.Log.Info(cmp.Or(over[t.trouble.class], "GitHub answers as it should again"), oplog.Installation(id))
+		h.config.Log.Info(over, oplog.Installation(id))
 	}
 	t.trouble = trouble{}
 }
@@ -143,7 +150,6 @@ func (h *tenantHealth) noteTrouble(id int64, class errorClass, err error) (until
 	case class == classUnauthorized:
 		h.config.Log.Error(text.says, oplog.Installation(id), "remedy", text.remedy, "next", t.until, "err", err)
 	default:
-		t.class = class
 		h.config.Log.Warn(text.says+": pull requests are evaluated once that has ended", oplog.Installation(id), "remedy", text.remedy)
 	}
 	return t.until
@@ -167,66 +173,48 @@ func (h *tenantHealth) markHealthy(id int64) {
 // claimLimits returns the tenants that get no key now, how many keys others may get beside those under way, and the
 // first moment at which one of the former may get a key.
 func (h *tenantHealth) claimLimits(now time.Time, underWay map[int64]int) (except []int64, most map[int64]int, until time.Time) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	most = map[int64]int{}
-	for id, n := range underWay {
-		most[id] = h.config.PerTenant - n
-	}
-	for id, t := range h.states {
-		held := laterTime(t.heldUntil, t.suspendedUntil)
-		most[id] = mostOf(h.config.PerTenant-underWay[id], held, now)
-		if t.trouble.holds() {
-			held = laterTime(held, t.trouble.until)
-			most[id] = min(mostOf(1, held, now)-underWay[id], most[id])
-		}
-		if now.Before(held) {
-			until = earlierDue(until, held)
-		}
-	}
-	except = takeHeld(most)
-	return except, most, until
+	return h.boundsOf(now, h.config.PerTenant, underWay, func(t *tenantState) time.Time {
+		return laterTime(laterTime(t.heldUntil, t.suspendedUntil), t.trouble.heldUntil())
+	})
 }
 
 // backlogBounds returns how much of their backlogs tenants may get beside what of it is under way, and the first moment at
 // which one that gets nothing may get a key.
 func (h *tenantHealth) backlogBounds(now time.Time, underWay map[int64]int) (b store.BacklogBounds, until time.Time) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	b.Each, b.Most = max(h.config.PerTenant*3/4, 1), map[int64]int{}
-	for id, n := range underWay {
-		b.Most[id] = b.Each - n
-	}
-	for id, t := range h.states {
-		if b.Most[id] = mostOf(b.Each-underWay[id], t.backlogUntil, now); now.Before(t.backlogUntil) {
-			until = earlierDue(until, t.backlogUntil)
-		}
-	}
-	b.Except = takeHeld(b.Most)
+	b.Each = max(h.config.PerTenant*3/4, 1)
+	b.Except, b.Most, until = h.boundsOf(now, b.Each, underWay, func(t *tenantState) time.Time { return t.backlogUntil })
 	return b, until
 }
 
-// mostOf returns how many keys a claim may take that was held until a moment, of those that there is room for: none before it, and
-// soon after it one, so that few are claimed in vain.
-func mostOf(room int, heldUntil, now time.Time) int {
-	switch {
-	case now.Before(heldUntil):
-		return 0
-	case now.Sub(heldUntil) < cautiousFor:
-		return min(room, 1)
+// boundsOf returns which tenants get nothing where each has room for a number of keys and some are held, how many others get, and
+// the first moment at which one of the former may get a key. One that was held gets one key for a while, so that few are claimed in vain.
+func (h *tenantHealth) boundsOf(
+	now time.Time, room int, underWay map[int64]int, heldUntil func(*tenantState) time.Time,
+) (except []int64, most map[int64]int, until time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	most = map[int64]int{}
+	for id, n := range underWay {
+		most[id] = room - n
 	}
-	return room
-}
-
-// takeHeld takes those that get nothing from a map of how many keys tenants get, and returns them.
-func takeHeld(most map[int64]int) (held []int64) {
+	for id, t := range h.states {
+		held := heldUntil(t)
+		switch most[id] = room - underWay[id]; {
+		case now.Before(held):
+			most[id], until = 0, earlierDue(until, held)
+		case t.trouble.holds(): // one is enough to find out whether it is over
+			most[id] = min(most[id], 1-underWay[id])
+		case now.Sub(held) < cautiousFor:
+			most[id] = min(most[id], 1)
+		}
+	}
 	for id, n := range most {
 		if n <= 0 {
-			held = append(held, id)
+			except = append(except, id)
 			delete(most, id)
 		}
 	}
-	return held
+	return except, most, until
 }
 
 // waitingTenants returns the tenants that wait for something that comes by itself.
@@ -243,20 +231,6 @@ func (h *tenantHealth) waitingTenants(now time.Time) (ids []int64) {
 
 // onlyLimited reports whether nothing but a limit holds a tenant back, if anything does.
 func (t *tenantState) onlyLimited() bool { return !t.trouble.holds() }
-
-// limitedUntil returns until when limits keep us from asking for any tenant; zero if they do not. A fault of one shows
-// that it was asked for, so no limit kept us from it.
-func (h *tenantHealth) limitedUntil() (until time.Time) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, t := range h.states {
-		if t.trouble.times > 0 && t.trouble.class != classUnauthorized {
-			return time.Time{}
-		}
-		until = laterTime(until, t.heldUntil)
-	}
-	return until
-}
 
 // spentHourOf returns the rest of a tenant's hour that is spent.
 func (h *tenantHealth) spentHourOf(id int64) spentHour {
@@ -276,12 +250,7 @@ func (h *tenantHealth) forgetTenant(id int64) {
 }
 
 // laterTime returns the later of two times.
-func laterTime(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return b
-	}
-	return a
-}
+func laterTime(a, b time.Time) time.Time { return slices.MaxFunc([]time.Time{a, b}, time.Time.Compare) }
 
 // earlierDue returns the earlier of two due times; zero means never.
 func earlierDue(a, b time.Time) time.Time {

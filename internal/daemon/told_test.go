@@ -197,9 +197,9 @@ func TestAStoryIsLoggedAndCounted(t *testing.T) {
 		}
 		wantSeries(t, h.Metrics, map[string]string{
 			`coordinator_verdict_changes_total{verdict="waiting"}`: "1", `coordinator_verdict_changes_total{verdict="passed"}`: "1",
-			`coordinator_verdict_changes_total{verdict="ended"}`: "1", `coordinator_verdict_changes_total{verdict="blocked"}`: "0",
+			`coordinator_verdict_changes_total{verdict="ended"}`: "1", `coordinator_verdict_changes_total{verdict="blocked"}`: "",
 			`coordinator_reviewer_reruns_total{outcome="void"}`: "1", `coordinator_reviewer_reruns_total{outcome="done"}`: "1",
-			`coordinator_reviewer_reruns_total{outcome="refused"}`: "0", `coordinator_reviewer_reruns_total{outcome="failed"}`: "0",
+			`coordinator_reviewer_reruns_total{outcome="refused"}`: "", `coordinator_reviewer_reruns_total{outcome="failed"}`: "",
 			"coordinator_deadline_lateness_seconds_sum": "0",
 		})
 		if n := scrape(t, h.Metrics)["coordinator_deadline_lateness_seconds_count"]; n == "0" {

@@ -143,10 +143,10 @@ func (a API) Routes(mux *http.ServeMux) {
 	mux.HandleFunc("/api/v1/pulls/{owner}/{repo}/{number}", a.servePull)
 	mux.HandleFunc("/api/v1/repositories", a.serveRepos)
 	mux.HandleFunc("/api/v1/queue", a.serveQueue)
-	mux.HandleFunc("/api/", NotFound)
+	mux.HandleFunc("/api/", notFound)
 }
 
-func NotFound(w http.ResponseWriter, _ *http.Request) {
+func notFound(w http.ResponseWriter, _ *http.Request) {
 	WriteJSON(w, http.StatusNotFound, ErrorAnswer{Error: "there is nothing here", Hint: "/api/v1/ lists what there is"})
 }
 

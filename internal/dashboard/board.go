@@ -38,6 +38,8 @@ type Board struct {
 	Version string
 	// Waits is until when an installation waits for a limit of GitHub's to end; zero: it does not. nil: not shown.
 	Waits func(tenant int64) time.Time
+	// BegunAnew says that the database was damaged at the start, and that an empty one was begun.
+	BegunAnew bool
 }
 
 // boardSite is a board with its files and templates.
@@ -50,23 +52,11 @@ type boardSite struct {
 // Handler serves the dashboard at /, /pulls/, /repositories, /events and /static/.
 func (b Board) Handler() http.Handler {
 	files := loadBoardFiles()
-	s := &boardSite{
-		Board: b,
-		files: files,
-		pages: template.Must(
-			template.New(
-				"",
-			).Funcs(
-				template.FuncMap{
-					"asset": files.path,
-					"mark":  func(icon, tone string) boardMark { return boardMark{Icon: icon, Tone: tone} },
-				},
-			).ParseFS(
-				boardWeb,
-				"web/*.html",
-			),
-		),
-	}
+	pages := template.New("").Funcs(template.FuncMap{
+		"asset": files.path,
+		"mark":  func(icon, tone string) boardMark { return boardMark{Icon: icon, Tone: tone} },
+	})
+	s := &boardSite{Board: b, files: files, pages: template.Must(pages.ParseFS(boardWeb, "web/*.html"))}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", s.overview)
 	mux.HandleFunc("GET /pulls/{owner}/{repo}/{number}", s.pull)
@@ -98,6 +88,7 @@ type boardView struct {
 	Filter  boardFilter
 	Nothing bool // nothing is as the filter asks
 	Health  boardHealth
+	Anew    bool // the database was begun anew
 	Open    boardList
 	Settled boardList
 	// Repositories and Reviewers are names that a filter may ask for.
@@ -120,7 +111,7 @@ func (s *boardSite) overview(w http.ResponseWriter, r *http.Request) {
 	f := readBoardFilter(r.URL.Query())
 	now := s.Now()
 	v := boardView{
-		Page: "overview", Title: "Review coordinator", Filter: f,
+		Page: "overview", Title: "Review coordinator", Filter: f, Anew: s.BegunAnew,
 		Self: f.at(f.View, f.Before), Events: "/events", Every: 1000,
 	}
 	if f.rows() != (pullFilter{}) {

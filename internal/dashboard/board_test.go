@@ -100,6 +100,18 @@ func TestBoardOverview(t *testing.T) {
 	}
 }
 
+// That the table is empty because its file was damaged is said where somebody sees that it is empty.
+func TestBoardSaysThatTheDatabaseWasBegunAnew(t *testing.T) {
+	s := openTable(t)
+	for _, anew := range []bool{false, true} {
+		page := askBoard(t, Board{Store: s, Feed: NewFeed(), Now: time.Now, BegunAnew: anew}.Handler(), "/").Body.String()
+		want := "The database was damaged at the start, and an empty one was begun. Only time is lost; the log names the damaged file."
+		if said := texts(t, page, "failed"); anew != slices.Contains(said, want) || !anew && len(said) > 0 {
+			t.Errorf("begun anew: %t, and the page says %q", anew, said)
+		}
+	}
+}
+
 func TestBoardAnswersHTMXWithTheBoardAlone(t *testing.T) {
 	s := openTable(t)
 	setScene(t, s)

@@ -25,7 +25,6 @@ import (
 	"reflect"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	ghtransport "github.com/bored-engineer/github-conditional-http-transport"
@@ -93,7 +92,6 @@ type githubHost struct {
 	reserve  bool
 	observed Observer
 	shapes   *jsonscan.KnownShapes
-	reached  *atomic.Int64 // when GitHub last answered, in nanoseconds; 0: never yet
 	now      func() time.Time
 	log      *slog.Logger
 }
@@ -145,7 +143,7 @@ func newHost(o Options, idle int) (*githubHost, error) {
 		base: base, graphql: base.JoinPath("graphql"), agent: cmp.Or(o.UserAgent, "review-coordinator"),
 		wire: o.Transport, private: o.Transport, policies: newPolicies(o.Jitter), answers: o.Cache, reserve: o.Reserve,
 		observed: o.Observed, shapes: &jsonscan.KnownShapes{}, buffers: &sync.Pool{New: func() any { return new([]byte) }},
-		reached: new(atomic.Int64), now: o.Now, log: o.Log,
+		now: o.Now, log: o.Log,
 	}
 	if strings.HasSuffix(base.Path, "/api/v3/") {
 		g.graphql = base.JoinPath("../graphql")
@@ -221,7 +219,6 @@ func (g *githubHost) wireLayer(token secret, counted *stats) *wholeReader {
 		stats:    counted,
 		shapes:   g.shapes,
 		observed: g.observed,
-		reached:  g.reached,
 	}
 }
 
@@ -230,16 +227,6 @@ func (c *Client) cacheLayer(tenant func() int64) http.RoundTripper {
 	s := &responseStorage{cache: c.answers, tenant: tenant, buffers: c.buffers}
 	c.forgetResponse = s.forget
 	return ghtransport.NewTransport(s, c.wireLayer(c.token, c.stats))
-}
-
-// Reached is when GitHub last answered anything but a failure of its own; zero: never yet.
-func (c *Client) Reached() time.Time { return c.lastReached() }
-
-func (g *githubHost) lastReached() time.Time {
-	if at := g.reached.Load(); at != 0 {
-		return time.Unix(0, at)
-	}
-	return time.Time{}
 }
 
 // newRequest returns a request to a URL, which is not parsed a second time.

@@ -3,16 +3,10 @@ package client
 // Endpoints as templates, for metrics and for the limits that depend on them: GitHub's own words with the names taken
 // out, so that there are few of them whatever is asked for.
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // OtherEndpoint stands for all requests of which no template is known.
 const OtherEndpoint = "other"
-
-// Endpoints are the templates of all requests that a server sends, and OtherEndpoint.
-func Endpoints() []string { return append(slices.Clone(endpoints), OtherEndpoint) }
 
 // endpoints are the requests that are told apart: all that a server sends. An observer hears of each under this name.
 var endpoints = []string{

@@ -78,9 +78,6 @@ const poolConnections = 512
 // Format keeps the token and the key out of every verb.
 func (p *Pool) Format(s fmt.State, _ rune) { fmt.Fprintf(s, "github.Pool(%s)", p.host.base) }
 
-// Reached is when GitHub last answered anything but a failure of its own; zero: never yet.
-func (p *Pool) Reached() time.Time { return p.host.lastReached() }
-
 // Personal reports whether the pool is a personal token's: it has one client, and no installations.
 func (p *Pool) Personal() bool { return p.own != nil }
 

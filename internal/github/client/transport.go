@@ -17,7 +17,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/github/jsonscan"
@@ -87,7 +86,6 @@ type wholeReader struct {
 	stats    *stats // nil where the host is not GitHub's API
 	shapes   *jsonscan.KnownShapes
 	observed Observer
-	reached  *atomic.Int64
 }
 
 func (w *wholeReader) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -132,9 +130,6 @@ func (w *wholeReader) RoundTrip(req *http.Request) (*http.Response, error) {
 	w.tellObserver(c, resp.StatusCode, began)
 	if resp.StatusCode != http.StatusNotModified && resp.StatusCode < 500 {
 		countInMeter(ctx)
-	}
-	if w.reached != nil && resp.StatusCode < 500 {
-		w.reached.Store(received.UnixNano())
 	}
 	w.stats.learnResponse(resp, sent, received)
 	if err := w.checkResponse(req, c, resp, body); err != nil {
