@@ -71,7 +71,8 @@ type backend interface {
 	// blamesBatch reports whether an error is of the operations, so that each is tried by itself: one's fault must not
 	// be another's error.
 	blamesBatch(err error) bool
-	closeAll() error
+	// closeAll closes it; one that is given up is not changed any more.
+	closeAll(isGivenUp bool) error
 }
 
 // An op is an operation that writes. It is made anew if a transaction came to nothing: nothing of the first time
@@ -134,7 +135,7 @@ func (s *Database) Close() error {
 		if s.replica != nil {
 			s.endReplica()
 		}
-		s.closeErr = s.backend.closeAll()
+		s.closeErr = s.backend.closeAll(s.Hopeless() != nil)
 	})
 	return s.closeErr
 }

@@ -202,7 +202,7 @@ func (p postgresServer) isShared() bool { return true }
 
 func (p postgresServer) tidyUp() {}
 
-func (p postgresServer) closeAll() error {
+func (p postgresServer) closeAll(bool) error {
 	p.pool.Close()
 	return nil
 }
