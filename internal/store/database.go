@@ -48,13 +48,10 @@ type Database struct {
 	Damaged string       // where a damaged SQLite file was moved, in whose place an empty one was begun; "": none was
 
 	durable, lazy, claims, spare lane // of SQLite, which has one writer, they are one
-	quit                         chan struct{}
-	ended                        chan struct{} // closed: no lane sends anything any more
 	writers                      sync.WaitGroup
-
-	closeOnce sync.Once
-	closeErr  error
-	faults    faultWatch
+	closing                      sync.RWMutex // held while an operation enters a lane
+	isClosed                     bool
+	faults                       faultWatch
 }
 
 var _ Store = (*Database)(nil)
@@ -96,25 +93,28 @@ const (
 type lane chan *op
 
 func newDatabase(o Options) *Database {
-	s := &Database{log: o.Log, quit: make(chan struct{}), ended: make(chan struct{})}
-	if s.log == nil {
-		s.log = slog.New(slog.DiscardHandler)
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return s
+	return &Database{log: o.Log}
 }
 
 // startLanes starts the goroutines that write.
 func (s *Database) startLanes(b backend, reader session) {
 	s.backend, s.reader = b, reader
-	s.durable = make(lane, maxQueuedOps)
-	s.lazy, s.claims, s.spare = s.durable, s.durable, s.durable
-	lanes := []lane{s.durable}
-	if b.isShared() {
-		s.lazy, s.claims, s.spare = make(lane, maxQueuedOps), make(lane, maxQueuedOps), make(lane, maxQueuedOps)
-		lanes = append(lanes, s.lazy, s.claims, s.spare)
+	newLane := func() lane {
+		l := make(lane, maxQueuedOps)
+		s.writers.Go(func() {
+			for o := range l {
+				s.commitBatch(gatherBatch(o, l))
+			}
+		})
+		return l
 	}
-	for _, l := range lanes {
-		s.writers.Go(func() { s.runLane(l) })
+	s.durable = newLane()
+	s.lazy, s.claims, s.spare = s.durable, s.durable, s.durable
+	if b.isShared() {
+		s.lazy, s.claims, s.spare = newLane(), newLane(), newLane()
 	}
 }
 
@@ -127,47 +127,53 @@ func (s *Database) Wrote() error {
 
 // Close waits for the operations that were submitted before it, and closes the database.
 func (s *Database) Close() error {
-	s.closeOnce.Do(func() {
-		s.answers.closeFlushed()
-		close(s.quit)
-		s.writers.Wait()
-		close(s.ended)
-		if s.replica != nil {
-			s.endReplica()
-		}
-		s.closeErr = s.backend.closeAll(s.Hopeless() != nil)
-	})
-	return s.closeErr
+	s.answers.closeFlushed()
+	s.closing.Lock()
+	wasClosed := s.isClosed
+	s.isClosed = true
+	s.closing.Unlock()
+	if wasClosed {
+		return nil
+	}
+	close(s.durable)
+	if s.lazy != s.durable {
+		close(s.lazy)
+		close(s.claims)
+		close(s.spare)
+	}
+	s.writers.Wait()
+	if s.replica != nil {
+		s.endReplica()
+	}
+	return s.backend.closeAll(s.Hopeless() != nil)
 }
 
-// submit submits an operation and returns when it is committed. Unless it returns nil, the operation may still be
+// submitOp submits an operation and returns when it is committed. Unless it returns nil, the operation may still be
 // running: nothing that it writes may be read.
 func (s *Database) submitOp(ctx context.Context, to lane, what string, o *op) error {
 	o.ctx, o.done = ctx, make(chan error, 1)
-	select {
-	case <-s.quit:
-		return wrapError(what, ErrClosed)
-	default:
+	err := s.enterLane(ctx, to, o)
+	if err == nil {
+		select {
+		case err = <-o.done:
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
+	}
+	return wrapError(what, err)
+}
+
+func (s *Database) enterLane(ctx context.Context, to lane, o *op) error {
+	s.closing.RLock()
+	defer s.closing.RUnlock()
+	if s.isClosed {
+		return ErrClosed
 	}
 	select {
-	case <-s.quit:
-		return wrapError(what, ErrClosed)
-	case <-ctx.Done():
-		return wrapError(what, ctx.Err())
 	case to <- o:
-	}
-	select {
-	case err := <-o.done:
-		return wrapError(what, err)
+		return nil
 	case <-ctx.Done():
-		return wrapError(what, ctx.Err())
-	case <-s.ended: // it may have come after the last one that was committed
-	}
-	select {
-	case err := <-o.done:
-		return wrapError(what, err)
-	default:
-		return wrapError(what, ErrClosed)
+		return ctx.Err()
 	}
 }
 
@@ -178,7 +184,7 @@ func wrapError(what string, err error) error {
 	return err
 }
 
-// read runs statements that only read.
+// readRows runs statements that only read.
 func (s *Database) readRows(ctx context.Context, what string, statements ...statement) error {
 	err := ctx.Err()
 	if err == nil {
@@ -199,33 +205,14 @@ func (s *Database) Hopeless() error {
 	return s.faults.hopeless()
 }
 
-// explain wraps an error; one that came because the store was closed is ErrClosed.
+// explainError wraps an error; one that came because the store was closed is ErrClosed.
 func (s *Database) explainError(what string, err error) error {
-	select {
-	case <-s.quit:
-		if err != nil {
-			err = ErrClosed
-		}
-	default:
+	s.closing.RLock()
+	defer s.closing.RUnlock()
+	if err != nil && s.isClosed {
+		err = ErrClosed
 	}
 	return wrapError(what, err)
-}
-
-// runLane commits operations until it is told to quit, and then those that are already there.
-func (s *Database) runLane(l lane) {
-	for {
-		select {
-		case o := <-l:
-			s.commitBatch(gatherBatch(o, l))
-		case <-s.quit:
-			select {
-			case o := <-l:
-				s.commitBatch(gatherBatch(o, l))
-			default:
-				return
-			}
-		}
-	}
 }
 
 // gatherBatch takes the operations that wait together with the first. Goroutines that can submit one now are let go
@@ -235,7 +222,10 @@ func gatherBatch(first *op, ops lane) []*op {
 	runtime.Gosched()
 	for len(batch) < maxBatchOps {
 		select {
-		case o := <-ops:
+		case o, isOpen := <-ops:
+			if !isOpen {
+				return batch
+			}
 			batch = append(batch, o)
 		default:
 			return batch
@@ -256,16 +246,14 @@ func (s *Database) commitBatch(batch []*op) {
 	if len(batch) == 0 {
 		return
 	}
-	err := s.commitOnce(batch)
+	changed, err := s.commitOnce(batch)
 	if err != nil && len(batch) > 1 && s.backend.blamesBatch(err) {
 		for _, o := range batch {
 			s.commitBatch([]*op{o})
 		}
 		return
 	}
-	if err != nil {
-		s.faults.logWrite(s.log, err)
-	}
+	s.faults.noteWrite(s.log, changed, err)
 	for _, o := range batch {
 		o.done <- err
 	}
@@ -273,13 +261,13 @@ func (s *Database) commitBatch(batch []*op) {
 }
 
 // commitOnce applies operations in one transaction, all or none.
-func (s *Database) commitOnce(batch []*op) error {
+func (s *Database) commitOnce(batch []*op) (changed bool, err error) {
 	var names []string
 	durable := false
 	for _, o := range batch {
 		names, durable = append(names, o.names...), durable || o.durable
 	}
-	changed, err := s.backend.runTransaction(durable, names, func(tx session) error {
+	return s.backend.runTransaction(durable, names, func(tx session) error {
 		ctx := context.Background() // a transaction is not cut short
 		if err := acceptAll(ctx, tx, batch, s.backend.isShared()); err != nil {
 			return err
@@ -303,13 +291,6 @@ func (s *Database) commitOnce(batch []*op) error {
 		}
 		return nil
 	})
-	s.faults.noteResult(err)
-	if err == nil && changed { // one that changes nothing does not show that writing works
-		s.faults.mu.Lock()
-		s.faults.writeErr = nil
-		s.faults.mu.Unlock()
-	}
-	return err
 }
 
 // A faultWatch knows how the database has fared. It may be used by several goroutines.
@@ -339,11 +320,18 @@ func (w *faultWatch) noteResult(err error) {
 	}
 }
 
-// logWrite logs why a transaction failed, with the number of those since the line before.
-func (w *faultWatch) logWrite(log *slog.Logger, err error) {
+// noteWrite notes how a transaction ended, and logs why it failed, with the number of those since the line before. One
+// that changes nothing does not show that writing works.
+func (w *faultWatch) noteWrite(log *slog.Logger, changed bool, err error) {
+	w.noteResult(err)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.writeErr = err
+	if err == nil && !changed {
+		return
+	}
+	if w.writeErr = err; err == nil {
+		return
+	}
 	w.unlogged++
 	if now := time.Now(); !now.Before(w.mutedTo) {
 		log.Error("our database cannot be written", "operations", w.unlogged, "err", err)

@@ -51,7 +51,7 @@ func (s *Database) logFile() string { return s.backend.(*sqliteFile).openFiles[1
 
 // syncLevel is how commits wait for the disk: 2 do. It is for the writing goroutine.
 func (s *Database) syncLevel(ctx context.Context) (level int, err error) {
-	return level, s.backend.(*sqliteFile).conn.QueryRowContext(ctx, "PRAGMA synchronous").Scan(&level)
+	return level, s.backend.(*sqliteFile).writeDB.QueryRowContext(ctx, "PRAGMA synchronous").Scan(&level)
 }
 
 // A full disk: nothing is half done, nothing is acknowledged that is lost, and it goes on when there is space again.

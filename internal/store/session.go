@@ -44,22 +44,17 @@ type session interface {
 	runStatements(ctx context.Context, statements ...statement) error
 }
 
-// A preparer is a connection of SQLite, or a pool of them.
-type preparer interface {
-	PrepareContext(ctx context.Context, query string) (*sql.Stmt, error)
-}
-
 // A sqliteSession prepares each statement once: compiling one takes longer than most of them take.
 type sqliteSession struct {
-	conn preparer
+	db *sql.DB
 
 	mu       sync.Mutex
 	prepared map[string]*sql.Stmt
 	changed  bool // a statement has written a row; of the writer's session, which one goroutine uses
 }
 
-func newSQLiteSession(conn preparer) *sqliteSession {
-	return &sqliteSession{conn: conn, prepared: map[string]*sql.Stmt{}}
+func newSQLiteSession(db *sql.DB) *sqliteSession {
+	return &sqliteSession{db: db, prepared: map[string]*sql.Stmt{}}
 }
 
 func (s *sqliteSession) prepareOnce(ctx context.Context, query string) (*sql.Stmt, error) {
@@ -68,7 +63,7 @@ func (s *sqliteSession) prepareOnce(ctx context.Context, query string) (*sql.Stm
 	if stmt := s.prepared[query]; stmt != nil {
 		return stmt, nil
 	}
-	stmt, err := s.conn.PrepareContext(ctx, query)
+	stmt, err := s.db.PrepareContext(ctx, query)
 	if err == nil {
 		s.prepared[query] = stmt
 	}
@@ -119,18 +114,6 @@ func queryRows(ctx context.Context, stmt *sql.Stmt, st statement) error {
 		}
 	}
 	return rows.Err()
-}
-
-// closeStatements closes the statements: a file is closed, and its log folded into it, only when none is open any
-// more.
-func (s *sqliteSession) closeStatements() (errs []error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, stmt := range s.prepared {
-		errs = append(errs, stmt.Close())
-	}
-	clear(s.prepared)
-	return errs
 }
 
 // A postgresSession sends statements to a transaction, or to the pool: then they are a transaction of their own.

@@ -26,8 +26,7 @@ import (
 type sqliteFile struct {
 	injectFault     func(step string) error // for tests: the error of step "begin", "commit" or "fold"
 	writeDB, readDB *sql.DB
-	conn            *sql.Conn // of the writing goroutine alone, as what follows
-	writer, reader  *sqliteSession
+	writer, reader  *sqliteSession // of the writing goroutine alone, as what follows; and of all
 	openFiles       []openFile
 
 	fleeting         bool // no commit ever waits for the disk
@@ -144,10 +143,6 @@ func (f *sqliteFile) openAll(path string) error {
 	if err := migrateTables(ctx, goose.DialectSQLite3, f.writeDB, dir); err != nil {
 		return err
 	}
-	if f.conn, err = f.writeDB.Conn(ctx); err != nil {
-		return err
-	}
-	f.writer = newSQLiteSession(f.conn)
 	if err := f.checkTables(); err != nil {
 		return err
 	}
@@ -164,7 +159,7 @@ func (f *sqliteFile) openAll(path string) error {
 	if f.readDB, err = openDB(path, "rw", 2, "busy_timeout(10000)", "temp_store(MEMORY)", "cache_size(-200)", "query_only(1)"); err != nil {
 		return err
 	}
-	f.reader = newSQLiteSession(f.readDB)
+	f.writer, f.reader = newSQLiteSession(f.writeDB), newSQLiteSession(f.readDB)
 	for _, p := range []string{path, path + "-wal"} {
 		info, err := os.Stat(p)
 		if err != nil {
@@ -179,7 +174,7 @@ func (f *sqliteFile) openAll(path string) error {
 func (f *sqliteFile) checkTables() error {
 	for _, table := range []string{"deliveries", "work", "sights", "tenants", "counters", "heard", "signs"} {
 		var says string
-		if err := f.conn.QueryRowContext(context.Background(), "PRAGMA quick_check("+table+")").Scan(&says); err != nil {
+		if err := f.writeDB.QueryRowContext(context.Background(), "PRAGMA quick_check("+table+")").Scan(&says); err != nil {
 			return err
 		} else if says != "ok" {
 			return fmt.Errorf("%w: %s", ErrNoDatabase, says)
@@ -283,14 +278,8 @@ func (f *sqliteFile) closeAll(isGivenUp bool) error {
 	if f.readDB != nil {
 		errs = append(errs, f.readDB.Close())
 	}
-	if f.conn != nil && isGivenUp {
-		errs = append(errs, f.conn.Raw(func(conn any) error {
-			_, err := conn.(sqlite.FileControl).FileControlPersistWAL("main", 1)
-			return err
-		}))
-	}
-	if f.conn != nil {
-		errs = append(errs, append(f.writer.closeStatements(), f.conn.Close())...)
+	if f.writeDB != nil && isGivenUp {
+		errs = append(errs, f.keepLog())
 	}
 	if f.writeDB != nil {
 		errs = append(errs, f.writeDB.Close())
@@ -298,12 +287,25 @@ func (f *sqliteFile) closeAll(isGivenUp bool) error {
 	return errors.Join(errs...)
 }
 
+// keepLog has the log stay when the file is closed.
+func (f *sqliteFile) keepLog() error {
+	conn, err := f.writeDB.Conn(context.Background())
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	return conn.Raw(func(of any) error {
+		_, err := of.(sqlite.FileControl).FileControlPersistWAL("main", 1)
+		return err
+	})
+}
+
 func (f *sqliteFile) isShared() bool { return false }
 
 func (f *sqliteFile) blamesBatch(error) bool { return true }
 
 func (f *sqliteFile) execQuery(query string) error {
-	_, err := f.conn.ExecContext(context.Background(), query)
+	_, err := f.writeDB.ExecContext(context.Background(), query)
 	return err
 }
 
@@ -367,7 +369,7 @@ func (f *sqliteFile) recoverLog() error {
 	}
 	var busy bool
 	var log, moved int
-	row := f.conn.QueryRowContext(context.Background(), "PRAGMA wal_checkpoint(TRUNCATE)")
+	row := f.writeDB.QueryRowContext(context.Background(), "PRAGMA wal_checkpoint(TRUNCATE)")
 	if err := row.Scan(&busy, &log, &moved); err != nil {
 		return err
 	}
