@@ -9,36 +9,34 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"maps"
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/klauspost/compress/s2"
 )
 
-// Answers is a cache of GitHub's answers in the store's database; replicas share it. It may be used by several goroutines. An answer
-// can be read as soon as Put returns, and is written with those that come in the same wave. If too many wait for
-// that, neither it nor an older one is kept.
+// Answers is a cache of GitHub's answers in the store's database; replicas share it. It may be used by several
+// goroutines. An answer can be read as soon as Put returns, and is written with those that come in the same wave. If
+// too many wait for that, neither it nor an older one is kept.
 type Answers struct {
 	s        *Database
 	maxBytes int64 // of keys and compressed values
 
 	mu        sync.Mutex
-	closed    bool
+	isClosed  bool
 	waiting   map[string][]byte // compressed values by hash, since the last flush; nil: forgotten
 	writing   map[string][]byte // of the flush that is under way
 	used      map[string]bool   // hashes of those that were read, and not in this hour before
 	bytes     int64             // that wait to be written
-	unchecked int64             // bytes that were put since the bound was last enforced
-	agedAt    int64             // when old ones were last deleted, in µs
-	flushing  sync.WaitGroup    // the next flush, or the one that is under way
-	timer     *time.Timer       // of that; nil: there is none
+	unchecked int64             // bytes that were put since the table was last tidied
+	tidiedAt  int64             // when that was, in µs
+	isArmed   bool              // a goroutine flushes what waits
+	flushing  sync.WaitGroup
+	closing   chan struct{}
 }
 
 const (
 	maxWaitingBytes    = 8 << 20
-	maxUsedKeys        = 4096
 	maxValueBytes      = 64 << 20
 	answersFlushDelay  = 400 * time.Millisecond
 	answersReadTimeout = 5 * time.Second
@@ -47,7 +45,7 @@ const (
 
 // Answers returns the cache, which keeps at most so many bytes, about. It is opened once, and closed with the store.
 func (s *Database) Answers(maxBytes int64) *Answers {
-	s.answers = &Answers{s: s, maxBytes: maxBytes, waiting: map[string][]byte{}, used: map[string]bool{}}
+	s.answers = &Answers{s: s, maxBytes: maxBytes, waiting: map[string][]byte{}, used: map[string]bool{}, closing: make(chan struct{})}
 	return s.answers
 }
 
@@ -90,10 +88,8 @@ func (a *Answers) readValue(hash string) (packed []byte) {
 	if usedAt < thisHour() {
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		if !a.closed && len(a.used) < maxUsedKeys {
-			a.used[hash] = true
-			a.armFlush()
-		}
+		a.used[hash] = true
+		a.armFlush()
 	}
 	return packed
 }
@@ -122,7 +118,7 @@ func (a *Answers) keepValue(key string, packed []byte) {
 	hash := hashKey(key)
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.closed {
+	if a.isClosed {
 		return
 	}
 	size := int64(len(hash) + len(packed))
@@ -130,61 +126,41 @@ func (a *Answers) keepValue(key string, packed []byte) {
 		packed, size = nil, int64(len(hash))
 	}
 	a.bytes += size
+	a.unchecked += size
 	a.waiting[hash] = packed
 	a.armFlush()
 }
 
-// armFlush has all that waits flushed in a while. a.mu is held.
+// armFlush has all that waits flushed in a while, and what comes in meanwhile after it. a.mu is held.
 func (a *Answers) armFlush() {
-	if a.timer != nil {
+	if a.isArmed || a.isClosed {
 		return
 	}
-	a.flushing.Add(1)
-	a.timer = time.AfterFunc(answersFlushDelay, func() {
-		defer a.flushing.Done()
-		a.flushWaiting()
+	a.isArmed = true
+	a.flushing.Go(func() {
+		for isMore := true; isMore; isMore = a.flushWaiting() {
+			select {
+			case <-time.After(answersFlushDelay):
+			case <-a.closing:
+			}
+		}
 	})
 }
 
-// flushWaiting writes what waits. Now and then those make way that were not used for longest.
-func (a *Answers) flushWaiting() {
-	a.mu.Lock()
-	values, used, bytes := a.waiting, a.used, a.bytes
-	a.writing, a.waiting, a.used, a.bytes = values, map[string][]byte{}, map[string]bool{}, 0
-	a.unchecked += bytes
-	makesRoom := a.unchecked > a.maxBytes/64
-	if makesRoom {
-		a.unchecked = 0
-	}
+// flushWaiting writes what waits, and reports whether more has come in. Now and then those make way that were not used
+// for longest.
+func (a *Answers) flushWaiting() (isMore bool) {
 	hour := thisHour()
-	isNewDay := hour-a.agedAt >= (24 * time.Hour).Microseconds()
-	if isNewDay {
-		a.agedAt = hour
+	a.mu.Lock()
+	values, used := a.waiting, a.used
+	a.writing, a.waiting, a.used, a.bytes = values, map[string][]byte{}, map[string]bool{}, 0
+	isUntidy := a.unchecked > a.maxBytes/64 || hour-a.tidiedAt >= (24*time.Hour).Microseconds()
+	if isUntidy {
+		a.unchecked, a.tidiedAt = 0, hour
 	}
 	a.mu.Unlock()
-	all := a.flushingStatements(values, used)
-	if isNewDay { // also of installations that have gone
-		all = append(all, newStatement(`DELETE FROM answers WHERE used_at < $1`, hour-maxUnusedAge.Microseconds()))
-	}
-	if makesRoom {
-		all = append(all, newStatement(`DELETE FROM answers WHERE id IN (SELECT id FROM
-			(SELECT id, sum(size) OVER (ORDER BY used_at DESC, id DESC) AS total FROM answers) AS newest WHERE total > $1)`, a.maxBytes))
-	}
-	o := &op{names: []string{"answers"}, statements: func() []statement { return all }} // of one replica at a time
-	_ = a.s.submitOp(context.Background(), a.s.spare, "keep answers", o)                // it is logged there
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.writing, a.timer = nil, nil
-	if len(a.waiting)+len(a.used) > 0 && !a.closed {
-		a.armFlush()
-	}
-}
-
-// flushingStatements are the statements of a flush.
-func (a *Answers) flushingStatements(values map[string][]byte, used map[string]bool) (all []statement) {
-	hour := thisHour()
-	for _, hash := range slices.Sorted(maps.Keys(values)) {
-		value := values[hash]
+	var all []statement
+	for hash, value := range values {
 		if value == nil {
 			all = append(all, newStatement(`DELETE FROM answers WHERE key = $1`, hash))
 			continue
@@ -193,23 +169,30 @@ func (a *Answers) flushingStatements(values map[string][]byte, used map[string]b
 			ON CONFLICT (key) DO UPDATE SET value = excluded.value, size = excluded.size, used_at = excluded.used_at`,
 			hash, value, len(hash)+len(value), hour))
 	}
-	for _, hash := range slices.Sorted(maps.Keys(used)) {
+	for hash := range used {
 		all = append(all, newStatement(`UPDATE answers SET used_at = $2 WHERE key = $1`, hash, hour))
 	}
-	return all
+	if isUntidy { // old ones may be of installations that have gone
+		all = append(all, newStatement(`DELETE FROM answers WHERE used_at < $1`, hour-maxUnusedAge.Microseconds()),
+			newStatement(`DELETE FROM answers WHERE id IN (SELECT id FROM
+				(SELECT id, sum(size) OVER (ORDER BY used_at DESC, id DESC) AS total FROM answers) AS newest WHERE total > $1)`, a.maxBytes))
+	}
+	o := &op{names: []string{"answers"}, statements: func(func(int)) []statement { return all }} // of one replica at a time
+	_, _ = a.s.submitOp(context.Background(), a.s.spare, "keep answers", o)             // it is logged there
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.writing, a.isArmed = nil, len(a.waiting)+len(a.used) > 0
+	return a.isArmed
 }
 
-// closeFlushed writes what waits. Nothing is kept any more.
-func (a *Answers) closeFlushed() {
-	if a == nil {
-		return
-	}
+// close writes what waits. Nothing is kept any more.
+func (a *Answers) close() {
 	a.mu.Lock()
-	a.closed = true
-	if a.timer != nil && a.timer.Stop() {
-		a.flushing.Done()
-	}
+	wasClosed := a.isClosed
+	a.isClosed = true
 	a.mu.Unlock()
+	if !wasClosed {
+		close(a.closing)
+	}
 	a.flushing.Wait()
-	a.flushWaiting()
 }

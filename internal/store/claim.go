@@ -87,7 +87,7 @@ func (s *Database) Claim(ctx context.Context, c Claim) ([]Work, error) {
 	s.claimed.Store(floorMicros(c.Now))
 	var work []Work
 	// Of SQLite a loss of power ends the process, too. PostgreSQL may forget a claim of a process that lives.
-	err = s.submitOp(ctx, s.claims, "claim", &op{durable: s.backend.isShared(), apply: func(ctx context.Context, tx session) error {
+	_, err = s.submitOp(ctx, s.claims, "claim", &op{durable: s.backend.isShared(), apply: func(ctx context.Context, tx session) error {
 		d := dealer{Claim: c, tx: tx, replica: name, isShared: s.backend.isShared()}
 		var err error
 		work, err = d.dealKeys(ctx)
@@ -120,7 +120,6 @@ type dueKey struct {
 	id            int64
 	work          Work
 	due, backlog  int64
-	seen, wake    int64
 	touches, took string
 }
 
@@ -177,30 +176,26 @@ func (d *dealer) dealQueue(ctx context.Context, q *queue, mayServe func(int64) b
 		d.got[k.work.Tenant]++
 		ofQueue[k.work.Tenant]++
 	}
-	var rest [][]dueKey // of each tenant, what it did not get yet
-	for len(turns) > 0 && len(d.dealt) < d.Limit {
-		some := turns[:min(len(turns), d.Limit-len(d.dealt))]
-		turns = turns[len(some):]
-		due, err := d.readKeys(ctx, q, some)
-		if err != nil {
-			return err
-		}
-		for _, keys := range due {
-			if len(keys) > 0 && len(d.dealt) < d.Limit {
+	var hands, rest [][]dueKey // what tenants may get in this round, and in the next
+	for len(d.dealt) < d.Limit {
+		switch {
+		case len(hands) > 0:
+			if keys := hands[0]; len(keys) > 0 && mayHave(keys[0].work.Tenant) {
 				deal(keys[0])
 				rest = append(rest, keys[1:])
 			}
-		}
-	}
-	for len(rest) > 0 && len(d.dealt) < d.Limit {
-		still := rest[:0]
-		for _, keys := range rest {
-			if len(keys) > 0 && len(d.dealt) < d.Limit && mayHave(keys[0].work.Tenant) {
-				deal(keys[0])
-				still = append(still, keys[1:])
+			hands = hands[1:]
+		case len(turns) > 0:
+			some := turns[:min(len(turns), d.Limit-len(d.dealt))]
+			turns = turns[len(some):]
+			if hands, err = d.readKeys(ctx, q, some); err != nil {
+				return err
 			}
+		case len(rest) > 0:
+			hands, rest = rest, nil
+		default:
+			return nil
 		}
-		rest = still
 	}
 	return nil
 }
@@ -219,7 +214,8 @@ func (d *dealer) readKeys(ctx context.Context, q *queue, turns []tenantTurn) ([]
 			query: query, args: []any{t.tenant, d.now, min(d.most(t.tenant), d.Limit-len(d.dealt)) + d.got[t.tenant]},
 			row: func(scan scanner) error {
 				k := dueKey{work: Work{Tenant: t.tenant, Moved: t.served > 0 && t.worker != d.replica}}
-				err := scan(&k.id, &k.work.Key, &k.work.Kind, &k.due, &k.backlog, &k.wake, &k.work.Attempts, &k.touches, &k.took, &k.seen)
+				err := scan(&k.id, &k.work.Key, &k.work.Kind, &k.due, &k.backlog, microsInto{&k.work.Wake}, &k.work.Attempts, &k.touches, &k.took,
+					microsInto{&k.work.Seen})
 				if !slices.ContainsFunc(d.dealt, func(o dueKey) bool { return o.id == k.id }) {
 					due[i] = append(due[i], k)
 				}
@@ -248,8 +244,7 @@ func (d *dealer) leaseDealt(ctx context.Context) ([]Work, error) {
 		if w.Backlog {
 			since, w.LiveDue = k.backlog, timeOfMicros(k.due)
 		}
-		w.Token, w.Touches = d.token, splitTouches(took)
-		w.Due, w.Wake, w.Seen = timeOfMicros(since), timeOfMicros(k.wake), timeOfMicros(k.seen)
+		w.Token, w.Touches, w.Due = d.token, splitTouches(took), timeOfMicros(since)
 		w.Moved = w.Moved && !told[w.Tenant] // from its first key on, this process works for it
 		told[w.Tenant] = true
 		all = append(all,

@@ -78,9 +78,10 @@ type op struct {
 	ctx        context.Context
 	durable    bool
 	names      []string           // of what it writes, so that no two transactions wait for each other
-	accepts    *acceptance        // nil: none
-	statements func() []statement // nil: none
+	accepts    *acceptance                             // nil: none
+	statements func(count func(rows int)) []statement // nil: none
 	apply      func(ctx context.Context, tx session) error
+	counted    int // rows that its statements counted
 	done       chan error
 }
 
@@ -127,7 +128,9 @@ func (s *Database) Wrote() error {
 
 // Close waits for the operations that were submitted before it, and closes the database.
 func (s *Database) Close() error {
-	s.answers.closeFlushed()
+	if s.answers != nil {
+		s.answers.close()
+	}
 	s.closing.Lock()
 	wasClosed := s.isClosed
 	s.isClosed = true
@@ -148,19 +151,21 @@ func (s *Database) Close() error {
 	return s.backend.closeAll(s.Hopeless() != nil)
 }
 
-// submitOp submits an operation and returns when it is committed. Unless it returns nil, the operation may still be
-// running: nothing that it writes may be read.
-func (s *Database) submitOp(ctx context.Context, to lane, what string, o *op) error {
+// submitOp submits an operation and returns when it is committed, with the rows that it counted. Unless the error is
+// nil, the operation may still be running: nothing that it writes may be read.
+func (s *Database) submitOp(ctx context.Context, to lane, what string, o *op) (counted int, err error) {
 	o.ctx, o.done = ctx, make(chan error, 1)
-	err := s.enterLane(ctx, to, o)
-	if err == nil {
+	if err = s.enterLane(ctx, to, o); err == nil {
 		select {
 		case err = <-o.done:
 		case <-ctx.Done():
 			err = ctx.Err()
 		}
 	}
-	return wrapError(what, err)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", what, err)
+	}
+	return o.counted, nil
 }
 
 func (s *Database) enterLane(ctx context.Context, to lane, o *op) error {
@@ -175,13 +180,6 @@ func (s *Database) enterLane(ctx context.Context, to lane, o *op) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-}
-
-func wrapError(what string, err error) error {
-	if err != nil {
-		err = fmt.Errorf("%s: %w", what, err)
-	}
-	return err
 }
 
 // readRows runs statements that only read.
@@ -207,12 +205,15 @@ func (s *Database) Hopeless() error {
 
 // explainError wraps an error; one that came because the store was closed is ErrClosed.
 func (s *Database) explainError(what string, err error) error {
+	if err == nil {
+		return nil
+	}
 	s.closing.RLock()
 	defer s.closing.RUnlock()
-	if err != nil && s.isClosed {
+	if s.isClosed {
 		err = ErrClosed
 	}
-	return wrapError(what, err)
+	return fmt.Errorf("%s: %w", what, err)
 }
 
 // gatherBatch takes the operations that wait together with the first. Goroutines that can submit one now are let go
@@ -274,8 +275,8 @@ func (s *Database) commitOnce(batch []*op) (changed bool, err error) {
 		}
 		var all []statement
 		for _, o := range batch {
-			if o.statements != nil {
-				all = append(all, o.statements()...)
+			if o.counted = 0; o.statements != nil {
+				all = append(all, o.statements(func(rows int) { o.counted += rows })...)
 			}
 		}
 		if err := tx.runStatements(ctx, all...); err != nil {

@@ -41,7 +41,7 @@ func openTable(t *testing.T, fault func(string) error) *Database {
 // run applies something in a transaction of a table's own.
 func (s *Database) run(t *testing.T, durable bool, apply func(ctx context.Context, tx session) error) {
 	t.Helper()
-	if err := s.submitOp(t.Context(), s.lazy, "test", &op{durable: durable, apply: apply}); err != nil {
+	if _, err := s.submitOp(t.Context(), s.lazy, "test", &op{durable: durable, apply: apply}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -5,8 +5,10 @@ package store
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -35,6 +37,19 @@ func collectInto[T any](all *[]T, scanOne func(scan scanner) (T, error)) func(sc
 		*all = append(*all, one)
 		return err
 	}
+}
+
+// microsInto scans microseconds of the database into a time.
+type microsInto struct{ at *time.Time }
+
+// Scan implements [sql.Scanner].
+func (m microsInto) Scan(value any) error {
+	at, isTime := value.(int64)
+	if !isTime {
+		return fmt.Errorf("%T is no time", value)
+	}
+	*m.at = timeOfMicros(at)
+	return nil
 }
 
 func newStatement(query string, args ...any) statement { return statement{query: query, args: args} }
