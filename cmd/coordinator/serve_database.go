@@ -127,7 +127,7 @@ func postgresHint(err error) string {
 
 // printDatabase says what is to be said of the database, and returns what is wrong with it.
 func printDatabase(ctx context.Context, c *command, a databaseAddress, t *store.Database) error {
-	if _, err := t.Health(ctx, time.Now()); err != nil {
+	if _, err := t.Next(ctx, nil); err != nil {
 		return fmt.Errorf("read the database: %w", err)
 	}
 	if !t.IsShared() {
@@ -139,11 +139,11 @@ func printDatabase(ctx context.Context, c *command, a databaseAddress, t *store.
 		}
 		return nil
 	}
-	version, replicas, err := t.Describe(ctx, time.Now())
+	server, err := t.Server(ctx, time.Now())
 	if err != nil {
 		return fmt.Errorf("read the database: %w", err)
 	}
-	c.printChecked("database", "%s, PostgreSQL %s, shared with %s", a, version, countNoun(replicas, "other coordinator"))
+	c.printChecked("database", "%s, PostgreSQL %s, shared with %s", a, server.Version, countNoun(server.Replicas, "other coordinator"))
 	if says := clockMistake(ctx, t); says != "" {
 		return hintedError(errors.New(says), clockHint)
 	}
@@ -179,10 +179,14 @@ func watchDatabase(ctx context.Context, s *store.Database, log *slog.Logger) err
 	}
 }
 
-// clockMistake says how far our clock is from the database's; "": they agree, or it cannot be told.
-func clockMistake(ctx context.Context, pg *store.Database) string {
+// clockMistake says how far our clock is from the database's; "": they agree, or it cannot be told. SQLite has ours.
+func clockMistake(ctx context.Context, t *store.Database) string {
+	if !t.IsShared() {
+		return ""
+	}
 	began := time.Now()
-	ahead, err := pg.ClockAhead(ctx, began)
+	server, err := t.Server(ctx, began)
+	ahead := server.ClockAhead
 	if way := time.Since(began); err != nil || ahead.Abs() <= mostClockSkew+way {
 		return ""
 	}

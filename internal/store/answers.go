@@ -178,7 +178,7 @@ func (a *Answers) flushWaiting() (isMore bool) {
 				(SELECT id, sum(size) OVER (ORDER BY used_at DESC, id DESC) AS total FROM answers) AS newest WHERE total > $1)`, a.maxBytes))
 	}
 	o := &op{names: []string{"answers"}, statements: func(func(int)) []statement { return all }} // of one replica at a time
-	_, _ = a.s.submitOp(context.Background(), a.s.spare, "keep answers", o)             // it is logged there
+	_, _ = a.s.submitOp(context.Background(), a.s.spare, "keep answers", o)                      // it is logged there
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.writing, a.isArmed = nil, len(a.waiting)+len(a.used) > 0

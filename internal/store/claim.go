@@ -87,8 +87,8 @@ func (s *Database) Claim(ctx context.Context, c Claim) ([]Work, error) {
 	s.claimed.Store(floorMicros(c.Now))
 	var work []Work
 	// Of SQLite a loss of power ends the process, too. PostgreSQL may forget a claim of a process that lives.
-	_, err = s.submitOp(ctx, s.claims, "claim", &op{durable: s.backend.isShared(), apply: func(ctx context.Context, tx session) error {
-		d := dealer{Claim: c, tx: tx, replica: name, isShared: s.backend.isShared()}
+	_, err = s.submitOp(ctx, s.claims, "claim", &op{durable: s.isShared, apply: func(ctx context.Context, tx session) error {
+		d := dealer{Claim: c, tx: tx, replica: name, isShared: s.isShared}
 		var err error
 		work, err = d.dealKeys(ctx)
 		return err
@@ -126,21 +126,16 @@ type dueKey struct {
 // dealKeys leases keys: first those of what has just happened, then those of the backlog.
 func (d *dealer) dealKeys(ctx context.Context) ([]Work, error) {
 	d.now, d.until, d.got = floorMicros(d.Now), ceilMicros(d.Now.Add(d.Lease)), map[int64]int{}
-	mayServe := func(int64) bool { return true }
-	if d.replica != "" {
+	if d.isShared {
 		if err := announceReplica(ctx, d.tx, d.replica, d.now, d.until); err != nil {
 			return nil, err
 		}
-		var err error
-		if mayServe, err = ownTenants(ctx, d.tx, d.replica, d.now); err != nil {
-			return nil, err
-		}
-	} else if d.isShared {
-		if err := d.tx.runStatements(ctx, lockClaims); err != nil {
-			return nil, err
-		}
 	}
-	err := d.tx.runStatements(ctx, statement{query: `SELECT n FROM counters WHERE name = 'token'`, row: scanInto(&d.token)})
+	mayServe, err := ownTenants(ctx, d.tx, d.replica, d.now)
+	if err != nil {
+		return nil, err
+	}
+	err = d.tx.runStatements(ctx, statement{query: `SELECT n FROM counters WHERE name = 'token'`, row: scanInto(&d.token)})
 	if err != nil {
 		return nil, err
 	}
@@ -277,11 +272,9 @@ func (s *Database) nextIn(ctx context.Context, q *queue, except []int64) (at tim
 	if err := ctx.Err(); err != nil {
 		return at, s.explainError("find next", err)
 	}
-	mayServe := func(int64) bool { return true }
-	if name != "" {
-		if mayServe, err = ownTenants(ctx, s.reader, name, s.claimed.Load()); err != nil {
-			return at, s.explainError("find next", err)
-		}
+	mayServe, err := ownTenants(ctx, s.reader, name, s.claimed.Load())
+	if err != nil {
+		return at, s.explainError("find next", err)
 	}
 	turns, err := dueTenants(ctx, s.reader, q, neverDue, true, func(tenant int64) bool {
 		return !slices.Contains(except, tenant) && mayServe(tenant)

@@ -112,7 +112,7 @@ func (s *Database) Drop(ctx context.Context, tenant int64) error {
 // Prune forgets deliveries.
 func (s *Database) Prune(ctx context.Context, before time.Time, limit int) (int, error) {
 	lock := ""
-	if s.backend.isShared() {
+	if s.isShared {
 		lock = ` FOR UPDATE SKIP LOCKED`
 	}
 	return s.submitOp(ctx, s.lazy, "prune deliveries", &op{statements: func(count func(int)) []statement {

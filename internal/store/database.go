@@ -12,6 +12,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // Options are options of OpenSQLite and OpenPostgres.
@@ -24,7 +26,7 @@ type Options struct {
 	KeepDamaged bool
 
 	// Replica names this process among those that share a PostgreSQL database; no two have one name. Each works for a
-	// part of the tenants, so that the budget of a tenant is known by one. "": this process works for all.
+	// part of the tenants, so that the budget of a tenant is known by one. "": by chance.
 	Replica string
 	// Lost is called when others may take this process for gone: what it has claimed until then may be theirs. It must
 	// not wait; it may be nil.
@@ -39,13 +41,14 @@ type Options struct {
 // transaction before, and commits them together: that is why thousands of deliveries a second can each wait for the
 // disk.
 type Database struct {
-	log     *slog.Logger
-	backend backend
-	reader  session
-	replica *lifeline    // nil: this process works for all
-	claimed atomic.Int64 // when it was claimed last, by the caller's clock
-	answers *Answers     // nil: none were asked for
-	Damaged string       // where a damaged SQLite file was moved, in whose place an empty one was begun; "": none was
+	log      *slog.Logger
+	isShared bool // with other processes: what is read must be locked before it is changed
+	backend  backend
+	reader   session
+	replica  *lifeline    // nil: this process works for all
+	claimed  atomic.Int64 // when it was claimed last, by the caller's clock
+	answers  *Answers     // nil: none were asked for
+	Damaged  string       // where a damaged SQLite file was moved, in whose place an empty one was begun; "": none was
 
 	durable, lazy, claims, spare lane // of SQLite, which has one writer, they are one
 	writers                      sync.WaitGroup
@@ -63,11 +66,6 @@ type backend interface {
 	runTransaction(durable bool, names []string, do func(tx session) error) (changed bool, err error)
 	// tidyUp does what may wait until those who wait for a commit have their answer.
 	tidyUp()
-	// isShared reports whether other processes write, too: what is read must be locked before it is changed.
-	isShared() bool
-	// blamesBatch reports whether an error is of the operations, so that each is tried by itself: one's fault must not
-	// be another's error.
-	blamesBatch(err error) bool
 	// closeAll closes it; one that is given up is not changed any more.
 	closeAll(isGivenUp bool) error
 }
@@ -77,8 +75,8 @@ type backend interface {
 type op struct {
 	ctx        context.Context
 	durable    bool
-	names      []string           // of what it writes, so that no two transactions wait for each other
-	accepts    *acceptance                             // nil: none
+	names      []string                               // of what it writes, so that no two transactions wait for each other
+	accepts    *acceptance                            // nil: none
 	statements func(count func(rows int)) []statement // nil: none
 	apply      func(ctx context.Context, tx session) error
 	counted    int // rows that its statements counted
@@ -114,7 +112,7 @@ func (s *Database) startLanes(b backend, reader session) {
 	}
 	s.durable = newLane()
 	s.lazy, s.claims, s.spare = s.durable, s.durable, s.durable
-	if b.isShared() {
+	if s.isShared {
 		s.lazy, s.claims, s.spare = newLane(), newLane(), newLane()
 	}
 }
@@ -197,7 +195,7 @@ func (s *Database) readRows(ctx context.Context, what string, statements ...stat
 // Hopeless returns why only a restart, or an empty file, can help; nil if the database may heal by itself, as a full disk does
 // once there is room, and a server of PostgreSQL's once it is back.
 func (s *Database) Hopeless() error {
-	if s.backend.isShared() {
+	if s.isShared {
 		return nil
 	}
 	return s.faults.hopeless()
@@ -248,7 +246,8 @@ func (s *Database) commitBatch(batch []*op) {
 		return
 	}
 	changed, err := s.commitOnce(batch)
-	if err != nil && len(batch) > 1 && s.backend.blamesBatch(err) {
+	var said *pgconn.PgError // a server that has not answered has nothing to say of one of them
+	if err != nil && len(batch) > 1 && (!s.isShared || errors.As(err, &said)) {
 		for _, o := range batch {
 			s.commitBatch([]*op{o})
 		}
@@ -270,7 +269,7 @@ func (s *Database) commitOnce(batch []*op) (changed bool, err error) {
 	}
 	return s.backend.runTransaction(durable, names, func(tx session) error {
 		ctx := context.Background() // a transaction is not cut short
-		if err := acceptAll(ctx, tx, batch, s.backend.isShared()); err != nil {
+		if err := acceptAll(ctx, tx, batch, s.isShared); err != nil {
 			return err
 		}
 		var all []statement

@@ -50,11 +50,10 @@ func openPostgres(ctx context.Context, url string, o Options, dir fs.FS) (*Datab
 		return nil, fmt.Errorf("open the PostgreSQL database: %w", err)
 	}
 	s := newDatabase(o)
+	s.isShared = true
 	s.reader = postgresSession{pool} // as the lifeline hands leases on by it
 	if err = migratePostgres(ctx, pool, dir); err == nil && o.Replica != "" {
-		s.replica = &lifeline{
-			config: pool.Config().ConnConfig, replica: asText(o.Replica), lost: o.Lost, renamed: s.handOnLeases, log: s.log,
-		}
+		s.replica = &lifeline{s: s, config: pool.Config().ConnConfig, replica: asText(o.Replica), lost: o.Lost}
 		err = s.replica.keepOpen(ctx)
 	}
 	if err != nil {
@@ -156,35 +155,31 @@ func checkPooler(ctx context.Context, pool *pgxpool.Pool) error {
 	return nil
 }
 
-// ClockAhead returns how far PostgreSQL's clock is ahead of a moment that is now by ours, and some milliseconds for
-// the way. SQLite has ours.
-func (s *Database) ClockAhead(ctx context.Context, now time.Time) (time.Duration, error) {
-	if !s.IsShared() {
-		return 0, nil
-	}
-	var at time.Time
-	err := s.readRows(ctx, "read the database's clock", statement{
-		query: `SELECT clock_timestamp()`, row: scanInto(&at),
-	})
-	return at.Sub(now), err
+// A Server is a server of PostgreSQL's as it stands.
+type Server struct {
+	Version    string
+	Replicas   int           // other named processes that have the tables
+	ClockAhead time.Duration // of a moment that is now by ours, and some milliseconds for the way
 }
 
-// Describe returns the server's version, and how many other named processes have the tables at a moment.
-func (s *Database) Describe(ctx context.Context, now time.Time) (version string, replicas int, err error) {
+// Server describes the server of tables that [Database.IsShared].
+func (s *Database) Server(ctx context.Context, now time.Time) (server Server, err error) {
 	name, err := s.replica.holderName()
 	if err != nil {
-		return "", 0, err
+		return server, err
 	}
-	err = s.readRows(ctx, "read version and replicas", statement{
-		query: `SELECT current_setting('server_version'), (SELECT count(*) FROM replicas WHERE until_at > $1 AND name <> $2)`,
+	var clock time.Time
+	err = s.readRows(ctx, "describe the server", statement{
+		query: `SELECT current_setting('server_version'), (SELECT count(*) FROM replicas WHERE until_at > $1 AND name <> $2), clock_timestamp()`,
 		args:  []any{floorMicros(now), name},
-		row:   scanInto(&version, &replicas),
+		row:   scanInto(&server.Version, &server.Replicas, &clock),
 	})
-	return version, replicas, err
+	server.ClockAhead = clock.Sub(now)
+	return server, err
 }
 
 // IsShared reports whether other processes may have the tables, too: they are PostgreSQL's.
-func (s *Database) IsShared() bool { return s.backend.isShared() }
+func (s *Database) IsShared() bool { return s.isShared }
 
 // migratePostgres brings the tables to the schema of some migrations. Another process that does so at the same time
 // is waited for, and older programs go on beside it: what a migration may do stands in decision 21.
@@ -198,8 +193,6 @@ func migratePostgres(ctx context.Context, pool *pgxpool.Pool, dir fs.FS) (err er
 	return migrateTables(ctx, goose.DialectPostgres, db, dir, goose.WithSessionLocker(locker))
 }
 
-func (p postgresServer) isShared() bool { return true }
-
 func (p postgresServer) tidyUp() {}
 
 func (p postgresServer) closeAll(bool) error {
@@ -207,47 +200,32 @@ func (p postgresServer) closeAll(bool) error {
 	return nil
 }
 
-// blamesBatch reports whether the server has answered.
-func (p postgresServer) blamesBatch(err error) bool {
-	var said *pgconn.PgError
-	return errors.As(err, &said)
-}
-
-// runTransaction runs a transaction, and again if another one was in its way.
+// runTransaction runs a transaction that first locks names, always in the same order: two that touch the same rows
+// wait for each other, and never each for the other. It is run again if another one was in its way all the same.
 func (p postgresServer) runTransaction(durable bool, names []string, do func(tx session) error) (changed bool, err error) {
+	var first []statement
+	if !durable {
+		first = append(first, newStatement(`SET LOCAL synchronous_commit TO off`))
+	}
+	if len(names) > 0 {
+		first = append(first, statement{query: `SELECT pg_advisory_xact_lock(h) FROM (
+			SELECT DISTINCT hashtextextended(name, 7020) AS h FROM unnest(CAST($1 AS text[])) AS name ORDER BY h
+		) AS hashes`, args: []any{names}, row: ignoreRow})
+	}
 	for range 3 {
-		if err = p.tryTransaction(durable, names, do); !isSerialization(err) {
+		ctx, cancel := context.WithTimeout(context.Background(), 2*statementTimeout+connectTimeout)
+		err = pgx.BeginFunc(ctx, p.pool, func(tx pgx.Tx) error {
+			to := postgresSession{tx}
+			if err := to.runStatements(ctx, first...); err != nil {
+				return err
+			}
+			return do(to)
+		})
+		cancel()
+		var said *pgconn.PgError
+		if !errors.As(err, &said) || said.Code != "40001" && said.Code != "40P01" { // serialization_failure, deadlock_detected
 			break
 		}
 	}
 	return err == nil, err
-}
-
-// isSerialization reports whether another transaction was in the way: to try again helps.
-func isSerialization(err error) bool {
-	var said *pgconn.PgError
-	return errors.As(err, &said) && (said.Code == "40001" || said.Code == "40P01")
-}
-
-// tryTransaction runs a transaction that first locks names, always in the same order: two that touch the same rows
-// wait for each other, and never each for the other.
-func (p postgresServer) tryTransaction(durable bool, names []string, do func(tx session) error) (err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*statementTimeout+connectTimeout)
-	defer cancel()
-	return pgx.BeginFunc(ctx, p.pool, func(tx pgx.Tx) error {
-		var first []statement
-		if !durable {
-			first = append(first, newStatement(`SET LOCAL synchronous_commit TO off`))
-		}
-		if len(names) > 0 {
-			first = append(first, statement{query: `SELECT pg_advisory_xact_lock(h) FROM (
-				SELECT DISTINCT hashtextextended(name, 7020) AS h FROM unnest(CAST($1 AS text[])) AS name ORDER BY h
-			) AS hashes`, args: []any{names}, row: ignoreRow})
-		}
-		to := postgresSession{tx}
-		if err := to.runStatements(ctx, first...); err != nil {
-			return err
-		}
-		return do(to)
-	})
 }

@@ -51,7 +51,7 @@ func (s *Database) Get(ctx context.Context, key string) (Row, error) {
 
 // List returns rows.
 func (s *Database) List(ctx context.Context, q Query) (list []Row, err error) {
-	query, args := listQuery(q, !s.backend.isShared())
+	query, args := listQuery(q, !s.isShared)
 	err = s.readRows(ctx, "list keys", statement{query: query, args: args, row: collectInto(&list, scanRow)})
 	return list, err
 }

@@ -300,10 +300,6 @@ func (f *sqliteFile) keepLog() error {
 	})
 }
 
-func (f *sqliteFile) isShared() bool { return false }
-
-func (f *sqliteFile) blamesBatch(error) bool { return true }
-
 func (f *sqliteFile) execQuery(query string) error {
 	_, err := f.writeDB.ExecContext(context.Background(), query)
 	return err
