@@ -335,7 +335,7 @@ func openServer(ctx context.Context, o serverConfig) (_ *server, err error) {
 		Store: s.daemon.View(), Feed: s.feed, Now: o.Now, Reached: s.fleet.Reached, Waits: s.daemon.Waits, Version: buildVersion(),
 	}
 	office := daemon.Admin{
-		Store: s.daemon.View(), Metrics: metrics, Board: board.Handler(), Limited: s.daemon.Limited, Waits: s.daemon.Waits,
+		Store: s.daemon.View(), Queue: s.daemon.Queue, Metrics: metrics, Board: board.Handler(), Limited: s.daemon.Limited, Waits: s.daemon.Waits,
 		Reached: s.fleet.Reached, Wrote: s.store.Wrote, Draining: s.daemon.Draining, Now: o.Now, Log: o.Log,
 		Refused: s.webhookListener.Failed, Hosts: o.AdminHosts, Started: o.Now(),
 	}

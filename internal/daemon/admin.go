@@ -33,11 +33,12 @@ const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; 
 // Admin is the handler of the admin listener: health, figures, the API and the dashboard.
 type Admin struct {
 	Store    store.Store
-	Metrics  *Metrics         // it also knows since when GitHub has not answered what it was asked; nil: that counts from its last answer
-	Board    http.Handler     // everything that is not health, figures or the API; nil: there is none
-	Reached  func() time.Time // when GitHub last answered; zero: never
-	Limited  func() time.Time // until when GitHub's limits keep us from asking at all; nil or zero: they do not
-	Wrote    func() error     // the error of the last write to the table; nil: not known
+	Queue    func(context.Context) (store.Health, error) // its Oldest and Held, for readiness
+	Metrics  *Metrics                                    // it also knows since when GitHub has not answered what it was asked; nil: that counts from its last answer
+	Board    http.Handler                                // everything that is not health, figures or the API; nil: there is none
+	Reached  func() time.Time                            // when GitHub last answered; zero: never
+	Limited  func() time.Time                            // until when GitHub's limits keep us from asking at all; nil or zero: they do not
+	Wrote    func() error                                // the error of the last write to the table; nil: not known
 	Draining func() bool
 	Now      func() time.Time // nil: time.Now
 	Log      *slog.Logger     // nil: nothing is logged
@@ -141,7 +142,7 @@ func (a Admin) serveReadyz(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), dashboard.ReadTimeout)
 	defer cancel()
 	now := a.Now()
-	h, err := a.Store.Health(ctx, now)
+	h, err := a.Queue(ctx)
 	checks := []readyCheck{a.checkDatabase(ctx, err), a.checkGitHub(now), a.checkQueue(h, err, now), a.checkServing()}
 	answer := readyAnswer{Ready: true, Checks: checks}
 	status := http.StatusOK
@@ -213,18 +214,15 @@ func (a Admin) checkQueue(h store.Health, err error, now time.Time) readyCheck {
 	switch {
 	case err != nil:
 		c.OK, c.Says = false, "not known: the database cannot be read"
-	case h.Due == 0:
-		c.Says = "nothing is due"
+	case h.Oldest == 0:
+		c.Says = "nothing waits"
 	case late && now.Sub(a.Started) < startGrace:
-		c.Says = fmt.Sprintf("%d due, the oldest for %s: just started", h.Due, h.Oldest.Round(time.Second))
+		c.Says = fmt.Sprintf("the oldest has been due for %s: just started", h.Oldest.Round(time.Second))
 	default:
-		c.OK, c.Says = !late, fmt.Sprintf("%d due, the oldest for %s", h.Due, h.Oldest.Round(time.Second))
+		c.OK, c.Says = !late, fmt.Sprintf("the oldest has been due for %s", h.Oldest.Round(time.Second))
 	}
 	if n := len(h.Held); n > 0 {
 		c.Says += fmt.Sprintf("; installations that wait for a limit of GitHub's: %d, until %s", n, h.HeldUntil().UTC().Format(time.RFC3339))
-	}
-	if n := h.BacklogSize(); n > 0 {
-		c.Says += fmt.Sprintf("; %d in the backlog", n)
 	}
 	return c
 }
