@@ -26,11 +26,10 @@ type Answers struct {
 	isClosed  bool
 	waiting   map[string][]byte // compressed values by hash, since the last flush; nil: forgotten
 	writing   map[string][]byte // of the flush that is under way
-	used      map[string]bool   // hashes of those that were read, and not in this hour before
 	bytes     int64             // that wait to be written
 	unchecked int64             // bytes that were put since the table was last tidied
-	tidiedAt  int64             // when that was, in µs
-	isArmed   bool              // a goroutine flushes what waits
+	tidiedAt  time.Time
+	isArmed   bool // a goroutine flushes what waits
 	flushing  sync.WaitGroup
 	closing   chan struct{}
 }
@@ -40,12 +39,12 @@ const (
 	maxValueBytes      = 64 << 20
 	answersFlushDelay  = 400 * time.Millisecond
 	answersReadTimeout = 5 * time.Second
-	maxUnusedAge       = 30 * 24 * time.Hour // after which an answer that nobody read is deleted
+	maxAnswerAge       = 30 * 24 * time.Hour // after which one is deleted, and asked for anew
 )
 
 // Answers returns the cache, which keeps at most so many bytes, about. It is opened once, and closed with the store.
 func (s *Database) Answers(maxBytes int64) *Answers {
-	s.answers = &Answers{s: s, maxBytes: maxBytes, waiting: map[string][]byte{}, used: map[string]bool{}, closing: make(chan struct{})}
+	s.answers = &Answers{s: s, maxBytes: maxBytes, waiting: map[string][]byte{}, closing: make(chan struct{})}
 	return s.answers
 }
 
@@ -65,7 +64,12 @@ func (a *Answers) Get(key string) ([]byte, bool) {
 	}
 	a.mu.Unlock()
 	if !isWaiting {
-		packed = a.readValue(hash)
+		ctx, cancel := context.WithTimeout(context.Background(), answersReadTimeout)
+		defer cancel()
+		query := statement{query: `SELECT value FROM answers WHERE key = $1`, args: []any{hash}, row: scanInto(&packed)}
+		if a.s.readRows(ctx, "read answer", query) != nil {
+			return nil, false
+		}
 	}
 	if packed == nil {
 		return nil, false
@@ -73,28 +77,6 @@ func (a *Answers) Get(key string) ([]byte, bool) {
 	value, err := decompressValue(packed)
 	return value, err == nil
 }
-
-// readValue returns a compressed value from the database; nil if there is none.
-func (a *Answers) readValue(hash string) (packed []byte) {
-	ctx, cancel := context.WithTimeout(context.Background(), answersReadTimeout)
-	defer cancel()
-	var usedAt int64
-	err := a.s.readRows(ctx, "read answer", statement{
-		query: `SELECT value, used_at FROM answers WHERE key = $1`, args: []any{hash}, row: scanInto(&packed, &usedAt),
-	})
-	if err != nil || packed == nil {
-		return nil
-	}
-	if usedAt < thisHour() {
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		a.used[hash] = true
-		a.armFlush()
-	}
-	return packed
-}
-
-func thisHour() int64 { return time.Now().Truncate(time.Hour).UnixMicro() }
 
 // decompressValue returns the value of a compressed one; never nil without an error.
 func decompressValue(packed []byte) ([]byte, error) {
@@ -147,16 +129,15 @@ func (a *Answers) armFlush() {
 	})
 }
 
-// flushWaiting writes what waits, and reports whether more has come in. Now and then those make way that were not used
-// for longest.
+// flushWaiting writes what waits, and reports whether more has come in. Now and then the oldest make way.
 func (a *Answers) flushWaiting() (isMore bool) {
-	hour := thisHour()
+	now := time.Now()
 	a.mu.Lock()
-	values, used := a.waiting, a.used
-	a.writing, a.waiting, a.used, a.bytes = values, map[string][]byte{}, map[string]bool{}, 0
-	isUntidy := a.unchecked > a.maxBytes/64 || hour-a.tidiedAt >= (24*time.Hour).Microseconds()
+	values := a.waiting
+	a.writing, a.waiting, a.bytes = values, map[string][]byte{}, 0
+	isUntidy := a.unchecked > a.maxBytes/64 || now.Sub(a.tidiedAt) >= 24*time.Hour
 	if isUntidy {
-		a.unchecked, a.tidiedAt = 0, hour
+		a.unchecked, a.tidiedAt = 0, now
 	}
 	a.mu.Unlock()
 	var all []statement
@@ -165,23 +146,20 @@ func (a *Answers) flushWaiting() (isMore bool) {
 			all = append(all, newStatement(`DELETE FROM answers WHERE key = $1`, hash))
 			continue
 		}
-		all = append(all, newStatement(`INSERT INTO answers (key, value, size, used_at) VALUES ($1, $2, $3, $4)
-			ON CONFLICT (key) DO UPDATE SET value = excluded.value, size = excluded.size, used_at = excluded.used_at`,
-			hash, value, len(hash)+len(value), hour))
-	}
-	for hash := range used {
-		all = append(all, newStatement(`UPDATE answers SET used_at = $2 WHERE key = $1`, hash, hour))
+		all = append(all, newStatement(`INSERT INTO answers (key, value, size, put_at) VALUES ($1, $2, $3, $4)
+			ON CONFLICT (key) DO UPDATE SET value = excluded.value, size = excluded.size, put_at = excluded.put_at`,
+			hash, value, len(hash)+len(value), floorMicros(now)))
 	}
 	if isUntidy { // old ones may be of installations that have gone
-		all = append(all, newStatement(`DELETE FROM answers WHERE used_at < $1`, hour-maxUnusedAge.Microseconds()),
+		all = append(all, newStatement(`DELETE FROM answers WHERE put_at < $1`, floorMicros(now.Add(-maxAnswerAge))),
 			newStatement(`DELETE FROM answers WHERE id IN (SELECT id FROM
-				(SELECT id, sum(size) OVER (ORDER BY used_at DESC, id DESC) AS total FROM answers) AS newest WHERE total > $1)`, a.maxBytes))
+				(SELECT id, sum(size) OVER (ORDER BY put_at DESC, id DESC) AS total FROM answers) AS newest WHERE total > $1)`, a.maxBytes))
 	}
 	o := &op{names: []string{"answers"}, statements: func(func(int)) []statement { return all }} // of one replica at a time
 	_, _ = a.s.submitOp(context.Background(), a.s.spare, "keep answers", o)                      // it is logged there
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.writing, a.isArmed = nil, len(a.waiting)+len(a.used) > 0
+	a.writing, a.isArmed = nil, len(a.waiting) > 0
 	return a.isArmed
 }
 

@@ -51,6 +51,7 @@ type Database struct {
 	Damaged  string       // where a damaged SQLite file was moved, in whose place an empty one was begun; "": none was
 
 	durable, lazy, claims, spare lane // of SQLite, which has one writer, they are one
+	lanes                        []lane
 	writers                      sync.WaitGroup
 	closing                      sync.RWMutex // held while an operation enters a lane
 	isClosed                     bool
@@ -103,6 +104,7 @@ func (s *Database) startLanes(b backend, reader session) {
 	s.backend, s.reader = b, reader
 	newLane := func() lane {
 		l := make(lane, maxQueuedOps)
+		s.lanes = append(s.lanes, l)
 		s.writers.Go(func() {
 			for o := range l {
 				s.commitBatch(gatherBatch(o, l))
@@ -136,15 +138,13 @@ func (s *Database) Close() error {
 	if wasClosed {
 		return nil
 	}
-	close(s.durable)
-	if s.lazy != s.durable {
-		close(s.lazy)
-		close(s.claims)
-		close(s.spare)
+	for _, l := range s.lanes {
+		close(l)
 	}
 	s.writers.Wait()
 	if s.replica != nil {
-		s.endReplica()
+		s.replica.stop() // others take over what this process still has
+		s.replica.running.Wait()
 	}
 	return s.backend.closeAll(s.Hopeless() != nil)
 }

@@ -47,7 +47,14 @@ func (s *Database) run(t *testing.T, durable bool, apply func(ctx context.Contex
 }
 
 // logFile is the write-ahead log of a table.
-func (s *Database) logFile() string { return s.backend.(*sqliteFile).openFiles[1].path }
+func (s *Database) logFile() string {
+	for path := range s.backend.(*sqliteFile).openFiles {
+		if strings.HasSuffix(path, "-wal") {
+			return path
+		}
+	}
+	return ""
+}
 
 // syncLevel is how commits wait for the disk: 2 do. It is for the writing goroutine.
 func (s *Database) syncLevel(ctx context.Context) (level int, err error) {

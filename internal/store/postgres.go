@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -31,20 +30,22 @@ const (
 	readyConns       = 6                // open before they are needed: each takes the server a process
 )
 
+// connectionSettings are set in one round trip: a look's first requests may open a dozen connections. A client that does
+// not take what it is sent must not keep others from what it has locked.
+var connectionSettings = fmt.Sprintf(`SET lock_timeout = '15s'; SET idle_in_transaction_session_timeout = '10s';
+	SET tcp_user_timeout = '15s'; SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3;
+	SET statement_timeout = %d`, statementTimeout.Milliseconds())
+
 // A postgresServer is the backend of a [Database] in PostgreSQL.
 type postgresServer struct{ pool *pgxpool.Pool }
 
 // OpenPostgres opens the tables in the database of a URL (postgres://USER@HOST/NAME?search_path=SCHEMA), and
 // creates them if they are not there. ctx bounds the opening alone. No error holds the URL's password.
 func OpenPostgres(ctx context.Context, url string, o Options) (*Database, error) {
-	dir, err := fs.Sub(migrations, "migrations/postgres")
-	if err != nil {
-		return nil, err // unreachable unless the path above is wrong
-	}
-	return openPostgres(ctx, url, o, dir)
+	return openPostgres(ctx, url, o, migrations)
 }
 
-func openPostgres(ctx context.Context, url string, o Options, dir fs.FS) (*Database, error) {
+func openPostgres(ctx context.Context, url string, o Options, files fs.FS) (*Database, error) {
 	pool, err := connectPostgres(ctx, url)
 	if err != nil {
 		return nil, fmt.Errorf("open the PostgreSQL database: %w", err)
@@ -52,7 +53,7 @@ func openPostgres(ctx context.Context, url string, o Options, dir fs.FS) (*Datab
 	s := newDatabase(o)
 	s.isShared = true
 	s.reader = postgresSession{pool} // as the lifeline hands leases on by it
-	if err = migratePostgres(ctx, pool, dir); err == nil && o.Replica != "" {
+	if err = migratePostgres(ctx, pool, files); err == nil && o.Replica != "" {
 		s.replica = &lifeline{s: s, config: pool.Config().ConnConfig, replica: asText(o.Replica), lost: o.Lost}
 		err = s.replica.keepOpen(ctx)
 	}
@@ -77,23 +78,11 @@ func connectPostgres(ctx context.Context, url string) (*pgxpool.Pool, error) {
 	}).DialContext
 	config.MaxConns = max(config.MaxConns, leastConns)
 	config.MinConns = max(config.MinConns, readyConns)
-	given := config.ConnConfig.RuntimeParams
-	if given["application_name"] == "" {
-		given["application_name"] = "review-coordinator"
+	if params := config.ConnConfig.RuntimeParams; params["application_name"] == "" {
+		params["application_name"] = "review-coordinator"
 	}
 	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error { // a pooler takes few settings with the connection
-		var set strings.Builder // in one round trip: a look's first requests may open a dozen connections
-		for name, value := range map[string]string{
-			"lock_timeout": "15s", "idle_in_transaction_session_timeout": "10s",
-			// Who does not take what it is sent must not keep others from what it has locked.
-			"tcp_user_timeout": "15s", "tcp_keepalives_idle": "10", "tcp_keepalives_interval": "5", "tcp_keepalives_count": "3",
-			"statement_timeout": fmt.Sprint(statementTimeout.Milliseconds()),
-		} {
-			if _, isGiven := given[name]; !isGiven {
-				fmt.Fprintf(&set, "SET %s = '%s';", name, value)
-			}
-		}
-		_, err := conn.Exec(ctx, set.String(), pgx.QueryExecModeSimpleProtocol)
+		_, err := conn.Exec(ctx, connectionSettings, pgx.QueryExecModeSimpleProtocol)
 		return err
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, config)
@@ -183,14 +172,14 @@ func (s *Database) IsShared() bool { return s.isShared }
 
 // migratePostgres brings the tables to the schema of some migrations. Another process that does so at the same time
 // is waited for, and older programs go on beside it: what a migration may do stands in decision 21.
-func migratePostgres(ctx context.Context, pool *pgxpool.Pool, dir fs.FS) (err error) {
+func migratePostgres(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (err error) {
 	locker, err := lock.NewPostgresSessionLocker()
 	if err != nil {
 		return fmt.Errorf("lock its schema: %w", err)
 	}
 	db := stdlib.OpenDBFromPool(pool)
 	defer func() { err = errors.Join(err, db.Close()) }()
-	return migrateTables(ctx, goose.DialectPostgres, db, dir, goose.WithSessionLocker(locker))
+	return migrateTables(ctx, goose.DialectPostgres, db, files, goose.WithSessionLocker(locker))
 }
 
 func (p postgresServer) tidyUp() {}

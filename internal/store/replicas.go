@@ -105,19 +105,6 @@ func (s *Database) handOnLeases(ctx context.Context, name string) error {
 	return s.explainError("hand on leases", s.reader.runStatements(ctx, handingOn(name, s.claimed.Load())...))
 }
 
-// endReplica hands on what this process still has, and ends its lifeline.
-func (s *Database) endReplica() {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	if name, err := s.replica.holderName(); err == nil {
-		if err := s.handOnLeases(ctx, name); err != nil {
-			s.log.Warn("other coordinators take over when what this one has claimed runs out", "err", err)
-		}
-	}
-	s.replica.stop()
-	s.replica.running.Wait()
-}
-
 // errNoLifeline says that others may take this process for gone.
 var errNoLifeline = errors.New("the connection that says that this process lives has ended: it is made anew")
 

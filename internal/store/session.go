@@ -19,7 +19,7 @@ type statement struct {
 	query string
 	args  []any
 	row   func(scan scanner) error // called for each row; nil: it returns none
-	count func(written int)        // gets the number of rows that it wrote; may be nil
+	count func(written int)        // of one without rows: gets the number of those that it wrote
 }
 
 // A scanner stores the columns of a row.
@@ -52,7 +52,10 @@ func (m microsInto) Scan(value any) error {
 	return nil
 }
 
-func newStatement(query string, args ...any) statement { return statement{query: query, args: args} }
+// newStatement returns a statement that returns no rows, and counts none.
+func newStatement(query string, args ...any) statement {
+	return statement{query: query, args: args, count: func(int) {}}
+}
 
 // A session runs statements in their order. PostgreSQL gets them in one round trip.
 type session interface {
@@ -87,37 +90,28 @@ func (s *sqliteSession) prepareOnce(ctx context.Context, query string) (*sql.Stm
 
 func (s *sqliteSession) runStatements(ctx context.Context, statements ...statement) error {
 	for _, st := range statements {
-		stmt, err := s.prepareOnce(ctx, st.query)
-		if err == nil && st.row != nil {
-			err = queryRows(ctx, stmt, st)
-		} else if err == nil {
-			err = s.execStatement(ctx, stmt, st)
-		}
-		if err != nil {
+		if err := s.runStatement(ctx, st); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *sqliteSession) execStatement(ctx context.Context, stmt *sql.Stmt, st statement) error {
-	r, err := stmt.ExecContext(ctx, st.args...)
+func (s *sqliteSession) runStatement(ctx context.Context, st statement) error {
+	stmt, err := s.prepareOnce(ctx, st.query)
 	if err != nil {
 		return err
 	}
-	n, err := r.RowsAffected()
-	s.changed = s.changed || n > 0
-	st.tellCount(n)
-	return err
-}
-
-func (st statement) tellCount(written int64) {
-	if st.count != nil {
-		st.count(int(written))
+	if st.row == nil {
+		r, err := stmt.ExecContext(ctx, st.args...)
+		if err != nil {
+			return err
+		}
+		n, err := r.RowsAffected()
+		s.changed = s.changed || n > 0
+		st.count(int(n))
+		return err
 	}
-}
-
-func queryRows(ctx context.Context, stmt *sql.Stmt, st statement) error {
 	rows, err := stmt.QueryContext(ctx, st.args...)
 	if err != nil {
 		return err
@@ -146,7 +140,7 @@ func (s postgresSession) runStatements(ctx context.Context, statements ...statem
 	for _, st := range statements {
 		q := b.Queue(st.query, st.args...)
 		if st.row == nil {
-			q.Exec(func(tag pgconn.CommandTag) error { st.tellCount(tag.RowsAffected()); return nil })
+			q.Exec(func(tag pgconn.CommandTag) error { st.count(int(tag.RowsAffected())); return nil })
 			continue
 		}
 		q.Query(func(rows pgx.Rows) error {

@@ -26,19 +26,13 @@ import (
 type sqliteFile struct {
 	injectFault     func(step string) error // for tests: the error of step "begin", "commit" or "fold"
 	writeDB, readDB *sql.DB
-	writer, reader  *sqliteSession // of the writing goroutine alone, as what follows; and of all
-	openFiles       []openFile
+	writer, reader  *sqliteSession         // of the writing goroutine alone, as what follows; and of all
+	openFiles       map[string]os.FileInfo // as they were opened, by path
 
 	fleeting         bool // no commit ever waits for the disk
 	fullSync         bool // commits wait for the disk
 	logSuspect       bool // a commit or fold failed: how much of the log is on the disk is unknown
 	commitsSinceFold int  // commits since the log was last folded into the file
-}
-
-// openFile is a file of the database as it was opened.
-type openFile struct {
-	path string
-	info os.FileInfo
 }
 
 // applicationID stands in the header of our files, where SQLite has a place for it (https://www.sqlite.org/fileformat2.html).
@@ -94,7 +88,7 @@ func moveDamaged(path string) (to string, err error) {
 }
 
 func openSQLite(path string, fleeting bool, injectFault func(step string) error) (*sqliteFile, error) {
-	f := &sqliteFile{injectFault: injectFault, fullSync: true, fleeting: fleeting}
+	f := &sqliteFile{injectFault: injectFault, fullSync: true, fleeting: fleeting, openFiles: map[string]os.FileInfo{}}
 	err := f.openAll(path)
 	if err == nil {
 		return f, nil
@@ -125,8 +119,12 @@ func (f *sqliteFile) openAll(path string) error {
 	if err := refuseForeignDatabase(path); err != nil {
 		return err
 	}
+	level := "FULL"
+	if f.fleeting {
+		level = "OFF"
+	}
 	f.writeDB, err = openDB(path, "rwc", 1, "busy_timeout(500)", "journal_mode(WAL)", "temp_store(MEMORY)", "foreign_keys(1)",
-		"cache_size(-800)", "synchronous(FULL)", "wal_autocheckpoint(0)", "journal_size_limit(33554432)")
+		"cache_size(-800)", "synchronous("+level+")", "wal_autocheckpoint(0)", "journal_size_limit(33554432)")
 	if err != nil {
 		return err
 	}
@@ -136,20 +134,11 @@ func (f *sqliteFile) openAll(path string) error {
 		`PRAGMA schema_version; PRAGMA locking_mode(EXCLUSIVE); PRAGMA application_id(%d)`, applicationID)); err != nil {
 		return err
 	}
-	dir, err := fs.Sub(migrations, "migrations/sqlite")
-	if err != nil {
-		return err // unreachable unless the path above is wrong
-	}
-	if err := migrateTables(ctx, goose.DialectSQLite3, f.writeDB, dir); err != nil {
+	if err := migrateTables(ctx, goose.DialectSQLite3, f.writeDB, migrations); err != nil {
 		return err
 	}
 	if err := f.checkTables(); err != nil {
 		return err
-	}
-	if f.fleeting {
-		if err := f.execQuery("PRAGMA synchronous(OFF)"); err != nil {
-			return err
-		}
 	}
 	// The process that had these leases has ended. The end of the transaction lets readers in, and the fold shows the tables by every name.
 	if err := f.execQuery(`PRAGMA busy_timeout(10000); PRAGMA locking_mode(NORMAL);
@@ -160,12 +149,10 @@ func (f *sqliteFile) openAll(path string) error {
 		return err
 	}
 	f.writer, f.reader = newSQLiteSession(f.writeDB), newSQLiteSession(f.readDB)
-	for _, p := range []string{path, path + "-wal"} {
-		info, err := os.Stat(p)
-		if err != nil {
+	for _, part := range []string{path, path + "-wal"} {
+		if f.openFiles[part], err = os.Stat(part); err != nil {
 			return err
 		}
-		f.openFiles = append(f.openFiles, openFile{p, info})
 	}
 	return nil
 }
@@ -186,10 +173,10 @@ func (f *sqliteFile) checkTables() error {
 // checkFilesInPlace checks that the open files are still those that the next process will read: a deleted file takes
 // every write without an error.
 func (f *sqliteFile) checkFilesInPlace() error {
-	for _, of := range f.openFiles {
-		switch info, err := os.Stat(of.path); {
-		case errors.Is(err, fs.ErrNotExist), err == nil && !os.SameFile(info, of.info):
-			return fmt.Errorf("%s %w", of.path, ErrReplaced)
+	for path, opened := range f.openFiles {
+		switch info, err := os.Stat(path); {
+		case errors.Is(err, fs.ErrNotExist), err == nil && !os.SameFile(info, opened):
+			return fmt.Errorf("%s %w", path, ErrReplaced)
 		case err != nil:
 			return err
 		}
@@ -250,8 +237,12 @@ func refuseForeignDatabase(path string) error {
 	return err
 }
 
-// migrateTables brings tables to the schema of some migrations.
-func migrateTables(ctx context.Context, dialect goose.Dialect, db *sql.DB, dir fs.FS, more ...goose.ProviderOption) error {
+// migrateTables brings tables to the schema of the migrations of a dialect.
+func migrateTables(ctx context.Context, dialect goose.Dialect, db *sql.DB, files fs.FS, more ...goose.ProviderOption) error {
+	dir, err := fs.Sub(files, "migrations/"+string(dialect))
+	if err != nil {
+		return err // unreachable unless the path is wrong
+	}
 	p, err := goose.NewProvider(dialect, db, dir,
 		append(more, goose.WithDisableGlobalRegistry(true), goose.WithSlog(slog.New(slog.DiscardHandler)))...)
 	if err != nil {
