@@ -199,10 +199,7 @@ func (d *dealer) dealQueue(ctx context.Context, q *queue, mayServe func(int64) b
 // readKeys reads the keys of each tenant that it may get, the longest due first. Those that another transaction has
 // are not among them.
 func (d *dealer) readKeys(ctx context.Context, q *queue, turns []tenantTurn) ([][]dueKey, error) {
-	query := q.keys
-	if d.isShared {
-		query += ` FOR UPDATE SKIP LOCKED`
-	}
+	query := q.keys + skipLocked(d.isShared)
 	due := make([][]dueKey, len(turns))
 	var all []statement
 	for i, t := range turns {
@@ -266,20 +263,17 @@ func (s *Database) NextBacklog(ctx context.Context, except []int64) (time.Time, 
 
 // nextIn returns the earliest moment in a queue of this process's tenants.
 func (s *Database) nextIn(ctx context.Context, q *queue, except []int64) (at time.Time, err error) {
+	var mayServe func(tenant int64) bool
+	var turns []tenantTurn
 	name, err := s.replica.holderName()
-	if err != nil {
-		return at, s.explainError("find next", err)
+	if err = cmp.Or(err, ctx.Err()); err == nil {
+		mayServe, err = ownTenants(ctx, s.reader, name, s.claimed.Load())
 	}
-	if err := ctx.Err(); err != nil {
-		return at, s.explainError("find next", err)
+	if err == nil {
+		turns, err = dueTenants(ctx, s.reader, q, neverDue, true, func(tenant int64) bool {
+			return !slices.Contains(except, tenant) && mayServe(tenant)
+		})
 	}
-	mayServe, err := ownTenants(ctx, s.reader, name, s.claimed.Load())
-	if err != nil {
-		return at, s.explainError("find next", err)
-	}
-	turns, err := dueTenants(ctx, s.reader, q, neverDue, true, func(tenant int64) bool {
-		return !slices.Contains(except, tenant) && mayServe(tenant)
-	})
 	if err != nil || len(turns) == 0 {
 		return at, s.explainError("find next", err)
 	}

@@ -26,7 +26,7 @@ type Options struct {
 	KeepDamaged bool
 
 	// Replica names this process among those that share a PostgreSQL database; no two have one name. Each works for a
-	// part of the tenants, so that the budget of a tenant is known by one. "": by chance.
+	// part of the tenants, so that the budget of a tenant is known by one. "": this process works for all.
 	Replica string
 	// Lost is called when others may take this process for gone: what it has claimed until then may be theirs. It must
 	// not wait; it may be nil.

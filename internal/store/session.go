@@ -155,6 +155,14 @@ func (s postgresSession) runStatements(ctx context.Context, statements ...statem
 	return s.to.SendBatch(ctx, b).Close()
 }
 
+// skipLocked ends a query for rows that are to be changed: those that another process changes are not among them.
+func skipLocked(isShared bool) string {
+	if isShared {
+		return " FOR UPDATE SKIP LOCKED"
+	}
+	return ""
+}
+
 // asText is a text as every database takes it: UTF-8 without zero bytes. Texts that differ only in these are one
 // there.
 func asText(text string) string {

@@ -299,21 +299,16 @@ func (f *sqliteFile) execQuery(query string) error {
 // runTransaction runs a transaction of the writing goroutine. Before it, it checks that the next process will find
 // what it writes.
 func (f *sqliteFile) runTransaction(durable bool, _ []string, do func(tx session) error) (changed bool, err error) {
-	if err := f.checkFilesInPlace(); err != nil {
-		return false, err
-	}
-	if err := f.recoverLog(); err != nil {
-		return false, err
-	}
-	if err := f.injectFault("begin"); err != nil {
-		return false, err
-	}
-	if err := f.setFullSync(durable); err != nil {
-		return false, err
-	}
 	f.writer.changed = false
-	if err := f.execQuery("BEGIN IMMEDIATE"); err != nil {
-		return false, err
+	for _, begin := range []func() error{
+		f.checkFilesInPlace, f.recoverLog,
+		func() error { return f.injectFault("begin") },
+		func() error { return f.setFullSync(durable) },
+		func() error { return f.execQuery("BEGIN IMMEDIATE") },
+	} {
+		if err := begin(); err != nil {
+			return false, err
+		}
 	}
 	err = do(f.writer)
 	if err == nil {
