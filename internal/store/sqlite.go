@@ -89,6 +89,7 @@ func moveDamaged(path string) (to string, err error) {
 
 func openSQLite(path string, fleeting bool, injectFault func(step string) error) (*sqliteFile, error) {
 	f := &sqliteFile{injectFault: injectFault, fullSync: true, fleeting: fleeting, openFiles: map[string]os.FileInfo{}}
+	f.commitsSinceFold = commitsPerFold // the first commit is folded, so that the file shows its tables by every name
 	err := f.openAll(path)
 	if err == nil {
 		return f, nil
@@ -116,7 +117,8 @@ func (f *sqliteFile) openAll(path string) error {
 	if err != nil {
 		return err
 	}
-	if err := refuseForeignDatabase(path); err != nil {
+	isNew, err := refuseForeignDatabase(path)
+	if err != nil {
 		return err
 	}
 	level := "FULL"
@@ -128,21 +130,25 @@ func (f *sqliteFile) openAll(path string) error {
 	if err != nil {
 		return err
 	}
-	ctx := context.Background()
-	// The read begins the log while the lock is a shared one: else no reader could ever come to it. The write takes the lock.
-	if _, err := f.writeDB.ExecContext(ctx, fmt.Sprintf(
-		`PRAGMA schema_version; PRAGMA locking_mode(EXCLUSIVE); PRAGMA application_id(%d)`, applicationID)); err != nil {
+	// The read begins the log while the lock is a shared one: else no reader could ever come to it. The transaction takes the lock.
+	if err := f.execQuery(`PRAGMA schema_version; PRAGMA locking_mode(EXCLUSIVE); BEGIN IMMEDIATE; COMMIT`); err != nil {
 		return err
 	}
+	if isNew { // a start writes nothing else: the disk may be full
+		if err := f.execQuery(fmt.Sprintf(`PRAGMA application_id(%d)`, applicationID)); err != nil {
+			return err
+		}
+	}
+	ctx := context.Background()
 	if err := migrateTables(ctx, goose.DialectSQLite3, f.writeDB, migrations); err != nil {
 		return err
 	}
 	if err := f.checkTables(); err != nil {
 		return err
 	}
-	// The process that had these leases has ended. The end of the transaction lets readers in, and the fold shows the tables by every name.
+	// The process that had these leases has ended. The end of the transaction lets readers in.
 	if err := f.execQuery(`PRAGMA busy_timeout(10000); PRAGMA locking_mode(NORMAL);
-		UPDATE work SET leased = 0, due_at = since WHERE leased = 1; PRAGMA wal_checkpoint(PASSIVE)`); err != nil {
+		UPDATE work SET leased = 0, due_at = since WHERE leased = 1`); err != nil {
 		return fmt.Errorf("end old leases: %w", err)
 	}
 	if f.readDB, err = openDB(path, "rw", 2, "busy_timeout(10000)", "temp_store(MEMORY)", "cache_size(-200)", "query_only(1)"); err != nil {
@@ -217,24 +223,24 @@ func openDB(path, mode string, conns int, pragmas ...string) (*sql.DB, error) {
 }
 
 // refuseForeignDatabase refuses the database of another program, and leaves it as it is, but for what a killed
-// process had begun. An empty file belongs to no program.
-func refuseForeignDatabase(path string) error {
+// process had begun. An empty file belongs to no program: it is new.
+func refuseForeignDatabase(path string) (isNew bool, err error) {
 	mode := "ro"
 	if _, err := os.Stat(path + "-journal"); err == nil {
 		mode = "rw" // a process was killed in a transaction: only who may write can roll that back, and then read
 	}
 	db, err := openDB(path, mode, 1, "busy_timeout(10000)")
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer db.Close() // nothing was written
-	var isForeign bool
-	err = db.QueryRowContext(context.Background(), `SELECT application_id <> $1 AND EXISTS (SELECT 1 FROM sqlite_schema)
-		FROM pragma_application_id`, applicationID).Scan(&isForeign)
-	if err == nil && isForeign {
+	var tables int
+	err = db.QueryRowContext(context.Background(), `SELECT application_id <> $1, (SELECT count(*) FROM sqlite_schema)
+		FROM pragma_application_id`, applicationID).Scan(&isNew, &tables)
+	if err == nil && isNew && tables > 0 {
 		err = ErrForeignDatabase
 	}
-	return err
+	return isNew, err
 }
 
 // migrateTables brings tables to the schema of the migrations of a dialect.

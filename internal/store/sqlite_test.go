@@ -117,6 +117,7 @@ func TestASecondProcessIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	path, link, symlink := filepath.Join(dir, "table.db"), filepath.Join(dir, "link.db"), filepath.Join(dir, "symlink.db")
 	s := openTable(t, path)
+	accept(t, s, "c")
 	accept(t, s, "d")
 	if err := errors.Join(os.Link(path, link), os.Symlink(path, symlink)); err != nil {
 		t.Skip("no links here:", err)
@@ -149,6 +150,28 @@ func TestASecondProcessIsRefused(t *testing.T) {
 	s = openTable(t, symlink)
 	if known, err := s.Known(t.Context(), []string{"d", "e"}); err != nil || len(known) != 2 {
 		t.Errorf("known: %v, %v", known, err)
+	}
+}
+
+// A start writes nothing: the disk may be full, and what GitHub delivers is then answered.
+func TestAStartWritesNothing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "table.db")
+	s := openTable(t, path)
+	accept(t, s, "d")
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	openTable(t, path)
+	after, err := os.ReadFile(path)
+	if err != nil || !bytes.Equal(before, after) {
+		t.Errorf("the file was changed: %v", err)
+	}
+	if log, err := os.ReadFile(path + "-wal"); err != nil || len(log) > 0 {
+		t.Errorf("%d bytes were written to the log: %v", len(log), err)
 	}
 }
 
