@@ -335,8 +335,8 @@ func openServer(ctx context.Context, o serverConfig) (_ *server, err error) {
 		Store: s.daemon.View(), Feed: s.feed, Now: o.Now, Reached: s.fleet.Reached, Waits: s.daemon.Waits, Version: buildVersion(),
 	}
 	office := daemon.Admin{
-		Store: s.daemon.View(), Queue: s.daemon.Queue, Metrics: metrics, Board: board.Handler(), Limited: s.daemon.Limited, Waits: s.daemon.Waits,
-		Reached: s.fleet.Reached, Wrote: s.store.Wrote, Draining: s.daemon.Draining, Now: o.Now, Log: o.Log,
+		Store: s.daemon.View(), Metrics: metrics, Board: board.Handler(), Limited: s.daemon.Limited, Waits: s.daemon.Waits,
+		Queue: s.daemon.Queue, Reached: s.fleet.Reached, Wrote: s.store.Wrote, Draining: s.daemon.Draining, Now: o.Now, Log: o.Log,
 		Refused: s.webhookListener.Failed, Hosts: o.AdminHosts, Started: o.Now(),
 	}
 	s.adminServer = daemon.NewServer(office.Handler(), daemon.ServerOptions{Log: o.Log, Metrics: metrics})
@@ -395,11 +395,8 @@ const serveGrace = 10 * time.Second
 // serve works until ctx ends, or a listener fails.
 func (s *server) serve(ctx context.Context) error {
 	log := s.config.Log
-	isShared := s.store.IsShared()
-	if isShared {
-		if says := clockMistake(ctx, s.store); says != "" {
-			return hintedError(errors.New(says), clockHint)
-		}
+	if err := refuseWrongClock(ctx, s.store); err != nil {
+		return err
 	}
 	log.Info("the review coordinator serves", "version", buildVersion(),
 		"webhook", "http://"+s.webhookListener.Addr().String()+daemon.WebhookPath,

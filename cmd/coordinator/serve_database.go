@@ -127,9 +127,6 @@ func postgresHint(err error) string {
 
 // printDatabase says what is to be said of the database, and returns what is wrong with it.
 func printDatabase(ctx context.Context, c *command, a databaseAddress, t *store.Database) error {
-	if _, err := t.Next(ctx, nil); err != nil {
-		return fmt.Errorf("read the database: %w", err)
-	}
 	if !t.IsShared() {
 		c.printChecked("database", "%s", a)
 		dir := filepath.Dir(a.file)
@@ -144,6 +141,11 @@ func printDatabase(ctx context.Context, c *command, a databaseAddress, t *store.
 		return fmt.Errorf("read the database: %w", err)
 	}
 	c.printChecked("database", "%s, PostgreSQL %s, shared with %s", a, server.Version, countNoun(server.Replicas, "other coordinator"))
+	return refuseWrongClock(ctx, t)
+}
+
+// refuseWrongClock is an error if our clock is not the database's.
+func refuseWrongClock(ctx context.Context, t *store.Database) error {
 	if says := clockMistake(ctx, t); says != "" {
 		return hintedError(errors.New(says), clockHint)
 	}
@@ -179,19 +181,16 @@ func watchDatabase(ctx context.Context, s *store.Database, log *slog.Logger) err
 	}
 }
 
-// clockMistake says how far our clock is from the database's; "": they agree, or it cannot be told. SQLite has ours.
+// clockMistake says how far our clock is from the database's; "": they agree, or it cannot be told.
 func clockMistake(ctx context.Context, t *store.Database) string {
-	if !t.IsShared() {
-		return ""
-	}
 	began := time.Now()
 	server, err := t.Server(ctx, began)
-	ahead := server.ClockAhead
+	ahead, side := server.ClockAhead, "behind"
 	if way := time.Since(began); err != nil || ahead.Abs() <= mostClockSkew+way {
 		return ""
 	}
-	if ahead > 0 {
-		return fmt.Sprintf("the clock of this machine is %s behind the database's", ahead.Round(time.Second))
+	if ahead < 0 {
+		side = "ahead of"
 	}
-	return fmt.Sprintf("the clock of this machine is %s ahead of the database's", (-ahead).Round(time.Second))
+	return fmt.Sprintf("the clock of this machine is %s %s the database's", ahead.Abs().Round(time.Second), side)
 }

@@ -33,12 +33,11 @@ const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; 
 // Admin is the handler of the admin listener: health, figures, the API and the dashboard.
 type Admin struct {
 	Store    store.Store
-	Queue    func(context.Context) (store.Health, error) // its Oldest and Held, for readiness
-	Metrics  *Metrics                                    // it also knows since when GitHub has not answered what it was asked; nil: that counts from its last answer
-	Board    http.Handler                                // everything that is not health, figures or the API; nil: there is none
-	Reached  func() time.Time                            // when GitHub last answered; zero: never
-	Limited  func() time.Time                            // until when GitHub's limits keep us from asking at all; nil or zero: they do not
-	Wrote    func() error                                // the error of the last write to the table; nil: not known
+	Metrics  *Metrics         // it also knows since when GitHub has not answered what it was asked; nil: that counts from its last answer
+	Board    http.Handler     // everything that is not health, figures or the API; nil: there is none
+	Reached  func() time.Time // when GitHub last answered; zero: never
+	Limited  func() time.Time // until when GitHub's limits keep us from asking at all; nil or zero: they do not
+	Wrote    func() error     // the error of the last write to the table; nil: not known
 	Draining func() bool
 	Now      func() time.Time // nil: time.Now
 	Log      *slog.Logger     // nil: nothing is logged
@@ -46,6 +45,7 @@ type Admin struct {
 	Hosts    []string         // names by which it may be asked, besides localhost and addresses
 	Started  time.Time
 
+	Queue func(context.Context) (store.Health, error) // its Oldest and Held, for readiness
 	// Waits is until when a limit of GitHub's keeps us from asking for an installation; nil: not shown.
 	Waits func(tenant int64) time.Time
 }
@@ -209,17 +209,14 @@ func (a Admin) checkGitHub(now time.Time) readyCheck {
 
 // checkQueue asks whether what is due is looked at. What waits for a limit is not in Oldest: see [Daemon.View].
 func (a Admin) checkQueue(h store.Health, err error, now time.Time) readyCheck {
-	c := readyCheck{Name: "queue", OK: true}
-	late := h.Oldest >= queueLate
+	c := readyCheck{Name: "queue", OK: h.Oldest < queueLate || now.Sub(a.Started) < startGrace}
 	switch {
 	case err != nil:
 		c.OK, c.Says = false, "not known: the database cannot be read"
 	case h.Oldest == 0:
 		c.Says = "nothing waits"
-	case late && now.Sub(a.Started) < startGrace:
-		c.Says = fmt.Sprintf("the oldest has been due for %s: just started", h.Oldest.Round(time.Second))
 	default:
-		c.OK, c.Says = !late, fmt.Sprintf("the oldest has been due for %s", h.Oldest.Round(time.Second))
+		c.Says = fmt.Sprintf("the oldest has been due for %s", h.Oldest.Round(time.Second))
 	}
 	if n := len(h.Held); n > 0 {
 		c.Says += fmt.Sprintf("; installations that wait for a limit of GitHub's: %d, until %s", n, h.HeldUntil().UTC().Format(time.RFC3339))

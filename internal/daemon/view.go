@@ -43,8 +43,7 @@ func (v view) queue(ctx context.Context, now time.Time) (store.Health, error) {
 	return h, nil
 }
 
-// Queue says since when the key that has waited longest is due, and which tenants wait for a limit, as [Daemon.View] does, and counts
-// nothing.
+// Queue returns the Oldest and Held of [Daemon.View]'s Health, and counts nothing.
 func (d *Daemon) Queue(ctx context.Context) (store.Health, error) {
 	return view{d.Store, d.health}.queue(ctx, d.Now())
 }

@@ -207,8 +207,8 @@ func (d *dealer) readKeys(ctx context.Context, q *queue, turns []tenantTurn) ([]
 			query: query, args: []any{t.tenant, d.now, min(d.most(t.tenant), d.Limit-len(d.dealt)) + d.got[t.tenant]},
 			row: func(scan scanner) error {
 				k := dueKey{work: Work{Tenant: t.tenant, Moved: t.served > 0 && t.worker != d.replica}}
-				err := scan(&k.id, &k.work.Key, &k.work.Kind, &k.due, &k.backlog, microsInto{&k.work.Wake}, &k.work.Attempts, &k.touches, &k.took,
-					microsInto{&k.work.Seen})
+				err := scan(&k.id, &k.work.Key, &k.work.Kind, &k.due, &k.backlog, microsInto{&k.work.Wake}, &k.work.Attempts,
+					&k.touches, &k.took, microsInto{&k.work.Seen})
 				if !slices.ContainsFunc(d.dealt, func(o dueKey) bool { return o.id == k.id }) {
 					due[i] = append(due[i], k)
 				}

@@ -113,7 +113,8 @@ func (s *Database) Drop(ctx context.Context, tenant int64) error {
 func (s *Database) Prune(ctx context.Context, before time.Time, limit int) (int, error) {
 	return s.submitOp(ctx, s.lazy, "prune deliveries", &op{statements: func(count func(int)) []statement {
 		return []statement{{
-			query: `DELETE FROM deliveries WHERE id IN (SELECT id FROM deliveries WHERE received_at < $1 ORDER BY received_at LIMIT $2` + skipLocked(s.isShared) + `)`,
+			query: `DELETE FROM deliveries WHERE id IN
+				(SELECT id FROM deliveries WHERE received_at < $1 ORDER BY received_at LIMIT $2` + skipLocked(s.isShared) + `)`,
 			args:  []any{floorMicros(before), limit},
 			count: count,
 		}}

@@ -195,10 +195,17 @@ func (s *Database) readRows(ctx context.Context, what string, statements ...stat
 // Hopeless returns why only a restart, or an empty file, can help; nil if the database may heal by itself, as a full disk does
 // once there is room, and a server of PostgreSQL's once it is back.
 func (s *Database) Hopeless() error {
-	if s.isShared {
-		return nil
+	w := &s.faults
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case s.isShared:
+	case errors.Is(w.writeErr, ErrReplaced):
+		return w.writeErr
+	case !w.badSince.IsZero() && time.Since(w.badSince) >= hopelessTime:
+		return w.badErr
 	}
-	return s.faults.hopeless()
+	return nil
 }
 
 // explainError wraps an error; one that came because the store was closed is ErrClosed.
@@ -337,18 +344,6 @@ func (w *faultWatch) noteWrite(log *slog.Logger, changed bool, err error) {
 		log.Error("our database cannot be written", "operations", w.unlogged, "err", err)
 		w.unlogged, w.mutedTo = 0, now.Add(faultLogPause)
 	}
-}
-
-func (w *faultWatch) hopeless() error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	switch {
-	case errors.Is(w.writeErr, ErrReplaced):
-		return w.writeErr
-	case !w.badSince.IsZero() && time.Since(w.badSince) >= hopelessTime:
-		return w.badErr
-	}
-	return nil
 }
 
 // neverDue is the due time of a key that is not due by itself.

@@ -362,7 +362,7 @@ func TestAFailedFoldIsAFault(t *testing.T) {
 		}
 		return nil
 	})
-	var last int64 // bytes of the log
+	var last int64                      // bytes of the log
 	for n := range commitsPerFold + 2 { // the first is folded by itself
 		if err := s.Poke(t.Context(), testPoke(fmt.Sprint(n))); err != nil {
 			t.Fatal(err)

@@ -151,17 +151,18 @@ type Server struct {
 	ClockAhead time.Duration // of a moment that is now by ours, and some milliseconds for the way
 }
 
-// Server describes the server of tables that [Database.IsShared].
+// Server describes the server; SQLite has none, and our clock.
 func (s *Database) Server(ctx context.Context, now time.Time) (server Server, err error) {
 	name, err := s.replica.holderName()
-	if err != nil {
+	if err != nil || !s.isShared {
 		return server, err
 	}
 	var clock time.Time
 	err = s.readRows(ctx, "describe the server", statement{
-		query: `SELECT current_setting('server_version'), (SELECT count(*) FROM replicas WHERE until_at > $1 AND name <> $2), clock_timestamp()`,
-		args:  []any{floorMicros(now), name},
-		row:   scanInto(&server.Version, &server.Replicas, &clock),
+		query: `SELECT current_setting('server_version'), clock_timestamp(),
+			(SELECT count(*) FROM replicas WHERE until_at > $1 AND name <> $2)`,
+		args: []any{floorMicros(now), name},
+		row:  scanInto(&server.Version, &clock, &server.Replicas),
 	})
 	server.ClockAhead = clock.Sub(now)
 	return server, err

@@ -101,10 +101,10 @@ const openedFile = "COORDINATOR_TEST_OPENS"
 func TestMain(m *testing.M) {
 	if path := os.Getenv(openedFile); path != "" {
 		if _, err := store.OpenSQLite(path, store.Options{}); err != nil {
-			fmt.Println(err)
+			fmt.Fprintln(os.Stdout, err)
 			os.Exit(1)
 		}
-		fmt.Println("open")
+		fmt.Fprintln(os.Stdout, "open")
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		os.Exit(0) // as if killed: nothing is closed
 	}
