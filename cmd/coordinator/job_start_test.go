@@ -131,7 +131,7 @@ var fullProgramOnly = []string{
 	"github.com/review-coordinator/coordinator/internal/sandbox", "github.com/review-coordinator/coordinator/internal/story",
 	"github.com/charmbracelet/x/ansi", "github.com/review-coordinator/coordinator/internal/dashboard",
 	"github.com/review-coordinator/coordinator/internal/daemon", "github.com/review-coordinator/coordinator/internal/store",
-	"modernc.org", "github.com/pressly/goose", "github.com/prometheus", "github.com/gofrs/flock", "github.com/chromedp",
+	"modernc.org", "github.com/pressly/goose", "github.com/prometheus", "github.com/chromedp",
 }
 
 // TestTheActionsProgramIsLight: a job downloads and starts what its event needs, and nothing else.

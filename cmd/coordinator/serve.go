@@ -305,7 +305,7 @@ func openServer(ctx context.Context, o serverConfig) (_ *server, err error) {
 		BegunAnew: s.store.Damaged != "",
 	}
 	office := daemon.Admin{
-		Store: s.daemon.View(), Metrics: metrics, Board: board.Handler(), Waits: s.daemon.Waits,
+		Store: s.daemon.View(), Metrics: metrics, Board: board.Handler(), Waits: s.daemon.Waits, Queue: s.daemon.Queue,
 		Wrote: s.store.Wrote, Draining: s.daemon.Draining, Now: o.Now, Log: o.Log,
 		Refused: s.webhookListener.Failed, Hosts: o.AdminHosts, Started: o.Now(),
 	}
@@ -365,11 +365,8 @@ const serveGrace = 10 * time.Second
 // serve works until ctx ends, or a listener fails.
 func (s *server) serve(ctx context.Context) error {
 	log := s.config.Log
-	isShared := s.store.IsShared()
-	if isShared {
-		if says := clockMistake(ctx, s.store); says != "" {
-			return hintedError(errors.New(says), clockHint)
-		}
+	if err := refuseWrongClock(ctx, s.store); err != nil {
+		return err
 	}
 	log.Info("the review coordinator serves", "version", buildVersion(),
 		"webhook", "http://"+s.webhookListener.Addr().String()+daemon.WebhookPath,

@@ -127,9 +127,6 @@ func postgresHint(err error) string {
 
 // printDatabase says what is to be said of the database, and returns what is wrong with it.
 func printDatabase(ctx context.Context, c *command, a databaseAddress, t *store.Database) error {
-	if _, err := t.Health(ctx, time.Now()); err != nil {
-		return fmt.Errorf("read the database: %w", err)
-	}
 	if !t.IsShared() {
 		c.printChecked("database", "%s", a)
 		dir := filepath.Dir(a.file)
@@ -139,11 +136,16 @@ func printDatabase(ctx context.Context, c *command, a databaseAddress, t *store.
 		}
 		return nil
 	}
-	version, replicas, err := t.Describe(ctx, time.Now())
+	server, err := t.Server(ctx, time.Now())
 	if err != nil {
 		return fmt.Errorf("read the database: %w", err)
 	}
-	c.printChecked("database", "%s, PostgreSQL %s, shared with %s", a, version, countNoun(replicas, "other coordinator"))
+	c.printChecked("database", "%s, PostgreSQL %s, shared with %s", a, server.Version, countNoun(server.Replicas, "other coordinator"))
+	return refuseWrongClock(ctx, t)
+}
+
+// refuseWrongClock is an error if our clock is not the database's.
+func refuseWrongClock(ctx context.Context, t *store.Database) error {
 	if says := clockMistake(ctx, t); says != "" {
 		return hintedError(errors.New(says), clockHint)
 	}
@@ -180,14 +182,15 @@ func watchDatabase(ctx context.Context, s *store.Database, log *slog.Logger) err
 }
 
 // clockMistake says how far our clock is from the database's; "": they agree, or it cannot be told.
-func clockMistake(ctx context.Context, pg *store.Database) string {
+func clockMistake(ctx context.Context, t *store.Database) string {
 	began := time.Now()
-	ahead, err := pg.ClockAhead(ctx, began)
+	server, err := t.Server(ctx, began)
+	ahead, side := server.ClockAhead, "behind"
 	if way := time.Since(began); err != nil || ahead.Abs() <= mostClockSkew+way {
 		return ""
 	}
-	if ahead > 0 {
-		return fmt.Sprintf("the clock of this machine is %s behind the database's", ahead.Round(time.Second))
+	if ahead < 0 {
+		side = "ahead of"
 	}
-	return fmt.Sprintf("the clock of this machine is %s ahead of the database's", (-ahead).Round(time.Second))
+	return fmt.Sprintf("the clock of this machine is %s %s the database's", ahead.Abs().Round(time.Second), side)
 }

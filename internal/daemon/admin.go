@@ -43,6 +43,7 @@ type Admin struct {
 	Hosts    []string     // names by which it may be asked, besides localhost and addresses
 	Started  time.Time
 
+	Queue func(context.Context) (store.Health, error) // its Oldest and Held, for readiness
 	// Waits is until when a limit of GitHub's keeps us from asking for an installation; nil: not shown.
 	Waits func(tenant int64) time.Time
 }
@@ -128,7 +129,7 @@ func (a Admin) serveReadyz(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), dashboard.ReadTimeout)
 	defer cancel()
 	now := a.Now()
-	h, err := a.Store.Health(ctx, now)
+	h, err := a.Queue(ctx)
 	checks := []readyCheck{a.checkDatabase(ctx, err), a.checkGitHub(now), a.checkQueue(h, err, now), a.checkServing()}
 	answer := readyAnswer{Ready: true, Checks: checks}
 	status := http.StatusOK
@@ -181,23 +182,17 @@ func (a Admin) checkGitHub(now time.Time) readyCheck {
 
 // checkQueue asks whether what is due is looked at. What waits for a limit is not in Oldest: see [Daemon.View].
 func (a Admin) checkQueue(h store.Health, err error, now time.Time) readyCheck {
-	c := readyCheck{Name: "queue", OK: true}
-	late := h.Oldest >= queueLate
+	c := readyCheck{Name: "queue", OK: h.Oldest < queueLate || now.Sub(a.Started) < startGrace}
 	switch {
 	case err != nil:
 		c.OK, c.Says = false, "not known: the database cannot be read"
-	case h.Due == 0:
-		c.Says = "nothing is due"
-	case late && now.Sub(a.Started) < startGrace:
-		c.Says = fmt.Sprintf("%d due, the oldest for %s: just started", h.Due, h.Oldest.Round(time.Second))
+	case h.Oldest == 0:
+		c.Says = "nothing waits"
 	default:
-		c.OK, c.Says = !late, fmt.Sprintf("%d due, the oldest for %s", h.Due, h.Oldest.Round(time.Second))
+		c.Says = fmt.Sprintf("the oldest has been due for %s", h.Oldest.Round(time.Second))
 	}
 	if n := len(h.Held); n > 0 {
 		c.Says += fmt.Sprintf("; installations that wait for a limit of GitHub's: %d, until %s", n, h.HeldUntil().UTC().Format(time.RFC3339))
-	}
-	if n := h.BacklogSize(); n > 0 {
-		c.Says += fmt.Sprintf("; %d in the backlog", n)
 	}
 	return c
 }

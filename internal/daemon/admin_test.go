@@ -16,6 +16,7 @@ import (
 
 // shownTable is a table as the admin listener sees it.
 type shownTable struct {
+	counted bool // Health was asked for
 	store.Store
 	health  store.Health
 	rows    []store.Row
@@ -24,8 +25,11 @@ type shownTable struct {
 }
 
 func (s *shownTable) Health(context.Context, time.Time) (store.Health, error) {
+	s.counted = true
 	return s.health, s.read
 }
+
+func (s *shownTable) queue(context.Context) (store.Health, error) { return s.health, s.read }
 
 func (s *shownTable) Prune(context.Context, time.Time, int) (int, error) { return 0, s.written }
 
@@ -55,7 +59,7 @@ var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
 func newAdmin(table *shownTable) *Admin {
 	a := &Admin{
-		Store: table, Started: noon.Add(-time.Hour), Now: func() time.Time { return noon },
+		Store: table, Queue: table.queue, Started: noon.Add(-time.Hour), Now: func() time.Time { return noon },
 		Board: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "the dashboard") }),
 	}
 	a.asked(time.Minute, never)
@@ -110,19 +114,19 @@ func TestReadinessSaysWhatIsWrong(t *testing.T) {
 		}, "", "has not answered yet: asked first 1m59s ago"},
 		"asked a while ago": {func(a *Admin, _ *shownTable) { a.asked(never, 120*time.Second) }, "github", "since the start"},
 		"the queue is late": {
-			func(_ *Admin, s *shownTable) { s.health = store.Health{Due: 3, Oldest: 5 * time.Minute} }, "queue",
-			"3 due, the oldest for 5m0s",
+			func(_ *Admin, s *shownTable) { s.health = store.Health{Oldest: 5 * time.Minute} }, "queue",
+			"the oldest has been due for 5m0s",
 		},
-		"the queue is long": {
-			func(_ *Admin, s *shownTable) { s.health = store.Health{Due: 3000, Oldest: 299 * time.Second} }, "",
-			"3000 due, the oldest for 4m59s",
+		"the queue is nearly late": {
+			func(_ *Admin, s *shownTable) { s.health = store.Health{Oldest: 299 * time.Second} }, "",
+			"the oldest has been due for 4m59s",
 		},
 		"somebody waits for the next hour": {func(_ *Admin, s *shownTable) {
-			s.health = store.Health{Due: 3, Held: map[int64]time.Time{1: noon.Add(time.Minute), 2: noon.Add(time.Hour)}, Backlog: map[int64]int{1: 4, 3: 5}}
-		}, "", "wait for a limit of GitHub's: 2, until " + noon.Add(time.Hour).UTC().Format(time.RFC3339) + "; 9 in the backlog"},
+			s.health = store.Health{Held: map[int64]time.Time{1: noon.Add(time.Minute), 2: noon.Add(time.Hour)}}
+		}, "", "wait for a limit of GitHub's: 2, until " + noon.Add(time.Hour).UTC().Format(time.RFC3339)},
 		"late, and somebody is limited": {func(_ *Admin, s *shownTable) {
-			s.health = store.Health{Due: 3, Oldest: time.Hour, Held: map[int64]time.Time{1: noon.Add(time.Second)}}
-		}, "queue", "3 due, the oldest for 1h0m0s"},
+			s.health = store.Health{Oldest: time.Hour, Held: map[int64]time.Time{1: noon.Add(time.Second)}}
+		}, "queue", "the oldest has been due for 1h0m0s"},
 		"draining": {func(a *Admin, _ *shownTable) { a.Draining = func() bool { return true } }, "serving", "stopping"},
 	} {
 		table := &shownTable{}
@@ -138,6 +142,9 @@ func TestReadinessSaysWhatIsWrong(t *testing.T) {
 		}
 		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil {
 			t.Fatalf("%s: %v in %s", name, err, w.Body)
+		}
+		if table.counted {
+			t.Errorf("%s: a probe counts keys", name)
 		}
 		if got.Ready != (c.wrong == "") || (w.Code == http.StatusOK) != got.Ready || w.Code != http.StatusOK && w.Code != http.StatusServiceUnavailable {
 			t.Errorf("%s: %d %s", name, w.Code, w.Body)

@@ -18,8 +18,9 @@ const (
 	longestFaultPause  = time.Minute
 	shortestDenial     = 2 * time.Second
 	longestDenial      = time.Hour
-	backlogPause       = time.Hour   // between two lines about a backlog that waits
-	cautiousFor        = time.Minute // after a limit: keys are claimed one at a time
+	quietWhile         = 4 * time.Minute // no key waits as long: a trouble after it is a new one
+	backlogPause       = time.Hour       // between two lines about a backlog that waits
+	cautiousFor        = time.Minute     // after a limit: keys are claimed one at a time
 )
 
 // tenantHealth remembers the tenants that are limited or failing. It may be used by several goroutines.
@@ -135,7 +136,7 @@ func (h *tenantHealth) noteTrouble(id int64, class errorClass, err error) (until
 	defer h.mu.Unlock()
 	t, now := &h.stateOf(id).trouble, h.config.Now()
 	isOther := (class == classUnauthorized) != (t.class == classUnauthorized)
-	if t.class == 0 || isOther || now.After(t.until.Add(2*longestBackoff)) { // after a quiet while it is a new one
+	if t.class == 0 || isOther || now.After(t.until.Add(quietWhile)) {
 		*t = trouble{since: now, class: class}
 	}
 	held := t.times > 0 && t.holds()

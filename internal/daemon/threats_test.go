@@ -76,7 +76,7 @@ func TestAPullRequestThatSeemedGoneIsLookedAtAgain(t *testing.T) {
 		l.open(1, pull(8)) // a later change, since which the resync asks
 		settle(10 * time.Minute)
 		l.mu.Lock()
-		left := 1 + len(secondOpinions)
+		left := 4
 		l.fails = func(tenant int64) error {
 			if tenant == 1 && left > 0 {
 				left--

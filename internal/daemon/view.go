@@ -25,19 +25,27 @@ func (v view) Health(ctx context.Context, now time.Time) (store.Health, error) {
 	if err != nil {
 		return h, err
 	}
-	h.Held, h.BacklogUntil = v.health.limitEnds(now), v.health.backlogEnds(now, h.Backlog)
-	if h.Oldest == 0 {
-		return h, nil
-	}
+	queue, err := v.queue(ctx, now)
+	h.Held, h.Oldest, h.BacklogUntil = queue.Held, queue.Oldest, v.health.backlogEnds(now, h.Backlog)
+	return h, err
+}
+
+// queue is the part of Health that takes as long for a million keys as for one: Oldest and Held.
+func (v view) queue(ctx context.Context, now time.Time) (store.Health, error) {
 	next, err := v.Next(ctx, v.health.waitingTenants(now))
 	if err != nil {
 		return store.Health{}, fmt.Errorf("find the oldest key: %w", err)
 	}
-	h.Oldest = 0
+	h := store.Health{Held: v.health.limitEnds(now)}
 	if !next.IsZero() {
 		h.Oldest = max(now.Sub(next), 0)
 	}
 	return h, nil
+}
+
+// Queue returns the Oldest and Held of [Daemon.View]'s Health, and counts nothing.
+func (d *Daemon) Queue(ctx context.Context) (store.Health, error) {
+	return view{d.Store, d.health}.queue(ctx, d.Now())
 }
 
 // Waits returns until when a tenant waits for a limit of GitHub's to end, or for its next hour; zero if it does not.

@@ -50,7 +50,7 @@ func (s *Database) submitAcceptance(ctx context.Context, what string, a *accepta
 	if a.delivery.ID != "" {
 		o.names = append(o.names, "delivery "+a.delivery.ID)
 	}
-	if err := s.submitOp(ctx, s.durable, what, o); err != nil {
+	if _, err := s.submitOp(ctx, s.durable, what, o); err != nil {
 		return false, err
 	}
 	return a.fresh, nil
@@ -88,17 +88,16 @@ func acceptAll(ctx context.Context, tx session, batch []*op, isShared bool) erro
 			})
 		}
 	}
-	keys := map[string]*pokedKey{}
-	err := tx.runStatements(ctx, append(all, readPoked(keys, slices.Sorted(maps.Keys(names)), "")...)...)
-	if err != nil {
-		return err
+	locks := []string{""}
+	if isShared {
+		locks = []string{"", " FOR UPDATE"} // a claim may have come in between
 	}
-	changed := pokeKeys(batch, keys)
-	if isShared && len(changed) > 0 { // a claim may have come since
-		if err := tx.runStatements(ctx, readPoked(keys, changed, " FOR UPDATE")...); err != nil {
+	keys, changed := map[string]*pokedKey{}, slices.Sorted(maps.Keys(names))
+	for _, lock := range locks {
+		if err := tx.runStatements(ctx, append(all, readPoked(keys, changed, lock)...)...); err != nil {
 			return err
 		}
-		changed = pokeKeys(batch, keys)
+		all, changed = nil, pokeKeys(batch, keys)
 	}
 	return tx.runStatements(ctx, writePoked(keys, changed)...)
 }

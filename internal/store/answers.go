@@ -9,45 +9,42 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"maps"
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/klauspost/compress/s2"
 )
 
-// Answers is a cache of GitHub's answers in the store's database; replicas share it. It may be used by several goroutines. An answer
-// can be read as soon as Put returns, and is written with those that come in the same wave. If too many wait for
-// that, neither it nor an older one is kept.
+// Answers is a cache of GitHub's answers in the store's database; replicas share it. It may be used by several
+// goroutines. An answer can be read as soon as Put returns, and is written with those that come in the same wave. If
+// too many wait for that, neither it nor an older one is kept.
 type Answers struct {
 	s        *Database
 	maxBytes int64 // of keys and compressed values
 
 	mu        sync.Mutex
-	closed    bool
+	isClosed  bool
 	waiting   map[string][]byte // compressed values by hash, since the last flush; nil: forgotten
 	writing   map[string][]byte // of the flush that is under way
-	used      map[string]bool   // hashes of those that were read, and not in this hour before
 	bytes     int64             // that wait to be written
-	unchecked int64             // bytes that were put since the bound was last enforced
-	agedAt    int64             // when old ones were last deleted, in µs
-	flushing  sync.WaitGroup    // the next flush, or the one that is under way
-	timer     *time.Timer       // of that; nil: there is none
+	unchecked int64             // bytes that were put since the table was last tidied
+	tidiedAt  time.Time
+	isArmed   bool // a goroutine flushes what waits
+	flushing  sync.WaitGroup
+	closing   chan struct{}
 }
 
 const (
 	maxWaitingBytes    = 8 << 20
-	maxUsedKeys        = 4096
 	maxValueBytes      = 64 << 20
 	answersFlushDelay  = 400 * time.Millisecond
 	answersReadTimeout = 5 * time.Second
-	maxUnusedAge       = 30 * 24 * time.Hour // after which an answer that nobody read is deleted
+	maxAnswerAge       = 30 * 24 * time.Hour // after which one is deleted, and asked for anew
 )
 
 // Answers returns the cache, which keeps at most so many bytes, about. It is opened once, and closed with the store.
 func (s *Database) Answers(maxBytes int64) *Answers {
-	s.answers = &Answers{s: s, maxBytes: maxBytes, waiting: map[string][]byte{}, used: map[string]bool{}}
+	s.answers = &Answers{s: s, maxBytes: maxBytes, waiting: map[string][]byte{}, closing: make(chan struct{})}
 	return s.answers
 }
 
@@ -67,7 +64,12 @@ func (a *Answers) Get(key string) ([]byte, bool) {
 	}
 	a.mu.Unlock()
 	if !isWaiting {
-		packed = a.readValue(hash)
+		ctx, cancel := context.WithTimeout(context.Background(), answersReadTimeout)
+		defer cancel()
+		query := statement{query: `SELECT value FROM answers WHERE key = $1`, args: []any{hash}, row: scanInto(&packed)}
+		if a.s.readRows(ctx, "read answer", query) != nil {
+			return nil, false
+		}
 	}
 	if packed == nil {
 		return nil, false
@@ -75,30 +77,6 @@ func (a *Answers) Get(key string) ([]byte, bool) {
 	value, err := decompressValue(packed)
 	return value, err == nil
 }
-
-// readValue returns a compressed value from the database; nil if there is none.
-func (a *Answers) readValue(hash string) (packed []byte) {
-	ctx, cancel := context.WithTimeout(context.Background(), answersReadTimeout)
-	defer cancel()
-	var usedAt int64
-	err := a.s.readRows(ctx, "read answer", statement{
-		query: `SELECT value, used_at FROM answers WHERE key = $1`, args: []any{hash}, row: scanInto(&packed, &usedAt),
-	})
-	if err != nil || packed == nil {
-		return nil
-	}
-	if usedAt < thisHour() {
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		if !a.closed && len(a.used) < maxUsedKeys {
-			a.used[hash] = true
-			a.armFlush()
-		}
-	}
-	return packed
-}
-
-func thisHour() int64 { return time.Now().Truncate(time.Hour).UnixMicro() }
 
 // decompressValue returns the value of a compressed one; never nil without an error.
 func decompressValue(packed []byte) ([]byte, error) {
@@ -122,7 +100,7 @@ func (a *Answers) keepValue(key string, packed []byte) {
 	hash := hashKey(key)
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.closed {
+	if a.isClosed {
 		return
 	}
 	size := int64(len(hash) + len(packed))
@@ -130,86 +108,69 @@ func (a *Answers) keepValue(key string, packed []byte) {
 		packed, size = nil, int64(len(hash))
 	}
 	a.bytes += size
+	a.unchecked += size
 	a.waiting[hash] = packed
 	a.armFlush()
 }
 
-// armFlush has all that waits flushed in a while. a.mu is held.
+// armFlush has all that waits flushed in a while, and what comes in meanwhile after it. a.mu is held.
 func (a *Answers) armFlush() {
-	if a.timer != nil {
+	if a.isArmed || a.isClosed {
 		return
 	}
-	a.flushing.Add(1)
-	a.timer = time.AfterFunc(answersFlushDelay, func() {
-		defer a.flushing.Done()
-		a.flushWaiting()
+	a.isArmed = true
+	a.flushing.Go(func() {
+		for isMore := true; isMore; isMore = a.flushWaiting() {
+			select {
+			case <-time.After(answersFlushDelay):
+			case <-a.closing:
+			}
+		}
 	})
 }
 
-// flushWaiting writes what waits. Now and then those make way that were not used for longest.
-func (a *Answers) flushWaiting() {
+// flushWaiting writes what waits, and reports whether more has come in. Now and then the oldest make way.
+func (a *Answers) flushWaiting() (isMore bool) {
+	now := time.Now()
 	a.mu.Lock()
-	values, used, bytes := a.waiting, a.used, a.bytes
-	a.writing, a.waiting, a.used, a.bytes = values, map[string][]byte{}, map[string]bool{}, 0
-	a.unchecked += bytes
-	makesRoom := a.unchecked > a.maxBytes/64
-	if makesRoom {
-		a.unchecked = 0
-	}
-	hour := thisHour()
-	isNewDay := hour-a.agedAt >= (24 * time.Hour).Microseconds()
-	if isNewDay {
-		a.agedAt = hour
+	values := a.waiting
+	a.writing, a.waiting, a.bytes = values, map[string][]byte{}, 0
+	isUntidy := a.unchecked > a.maxBytes/64 || now.Sub(a.tidiedAt) >= 24*time.Hour
+	if isUntidy {
+		a.unchecked, a.tidiedAt = 0, now
 	}
 	a.mu.Unlock()
-	all := a.flushingStatements(values, used)
-	if isNewDay { // also of installations that have gone
-		all = append(all, newStatement(`DELETE FROM answers WHERE used_at < $1`, hour-maxUnusedAge.Microseconds()))
-	}
-	if makesRoom {
-		all = append(all, newStatement(`DELETE FROM answers WHERE id IN (SELECT id FROM
-			(SELECT id, sum(size) OVER (ORDER BY used_at DESC, id DESC) AS total FROM answers) AS newest WHERE total > $1)`, a.maxBytes))
-	}
-	o := &op{names: []string{"answers"}, statements: func() []statement { return all }} // of one replica at a time
-	_ = a.s.submitOp(context.Background(), a.s.spare, "keep answers", o)                // it is logged there
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.writing, a.timer = nil, nil
-	if len(a.waiting)+len(a.used) > 0 && !a.closed {
-		a.armFlush()
-	}
-}
-
-// flushingStatements are the statements of a flush.
-func (a *Answers) flushingStatements(values map[string][]byte, used map[string]bool) (all []statement) {
-	hour := thisHour()
-	for _, hash := range slices.Sorted(maps.Keys(values)) {
-		value := values[hash]
+	var all []statement
+	for hash, value := range values {
 		if value == nil {
 			all = append(all, newStatement(`DELETE FROM answers WHERE key = $1`, hash))
 			continue
 		}
-		all = append(all, newStatement(`INSERT INTO answers (key, value, size, used_at) VALUES ($1, $2, $3, $4)
-			ON CONFLICT (key) DO UPDATE SET value = excluded.value, size = excluded.size, used_at = excluded.used_at`,
-			hash, value, len(hash)+len(value), hour))
+		all = append(all, newStatement(`INSERT INTO answers (key, value, size, put_at) VALUES ($1, $2, $3, $4)
+			ON CONFLICT (key) DO UPDATE SET value = excluded.value, size = excluded.size, put_at = excluded.put_at`,
+			hash, value, len(hash)+len(value), floorMicros(now)))
 	}
-	for _, hash := range slices.Sorted(maps.Keys(used)) {
-		all = append(all, newStatement(`UPDATE answers SET used_at = $2 WHERE key = $1`, hash, hour))
+	if isUntidy { // old ones may be of installations that have gone
+		all = append(all, newStatement(`DELETE FROM answers WHERE put_at < $1`, floorMicros(now.Add(-maxAnswerAge))),
+			newStatement(`DELETE FROM answers WHERE id IN (SELECT id FROM
+				(SELECT id, sum(size) OVER (ORDER BY put_at DESC, id DESC) AS total FROM answers) AS newest WHERE total > $1)`, a.maxBytes))
 	}
-	return all
+	o := &op{names: []string{"answers"}, statements: func(func(int)) []statement { return all }} // of one replica at a time
+	_, _ = a.s.submitOp(context.Background(), a.s.spare, "keep answers", o)                      // it is logged there
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.writing, a.isArmed = nil, len(a.waiting) > 0
+	return a.isArmed
 }
 
-// closeFlushed writes what waits. Nothing is kept any more.
-func (a *Answers) closeFlushed() {
-	if a == nil {
-		return
-	}
+// close writes what waits. Nothing is kept any more.
+func (a *Answers) close() {
 	a.mu.Lock()
-	a.closed = true
-	if a.timer != nil && a.timer.Stop() {
-		a.flushing.Done()
-	}
+	wasClosed := a.isClosed
+	a.isClosed = true
 	a.mu.Unlock()
+	if !wasClosed {
+		close(a.closing)
+	}
 	a.flushing.Wait()
-	a.flushWaiting()
 }

@@ -134,39 +134,7 @@ func TestAnswers(t *testing.T) {
 	})
 }
 
-// The answers that were not used for longest make way first.
-func TestAnswersThatAreUsedStay(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "table.db")
-	put := func(key string, do func(a *store.Answers)) {
-		s := openTable(t, path)
-		a := s.Answers(answerBytes)
-		do(a)
-		a.Put(key, make([]byte, 100))
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	put("used", func(*store.Answers) {})
-	put("unused", func(*store.Answers) {})
-	fixture(t, path, `UPDATE answers SET used_at = used_at - 7200000000, size = 600000`) // two hours ago
-	put("x", func(a *store.Answers) { a.Get("used") })
-	fixture(t, path, `UPDATE answers SET used_at = used_at - 3600000000 WHERE key IN (SELECT key FROM answers ORDER BY used_at DESC LIMIT 2)`)
-	put("y", func(a *store.Answers) {
-		for n := range 20 {
-			a.Put(fmt.Sprint(n), noise(5000))
-		}
-	})
-	a := openTable(t, path).Answers(answerBytes)
-	if _, ok := a.Get("used"); !ok {
-		t.Error("what was used is gone")
-	}
-	if _, ok := a.Get("unused"); ok {
-		t.Error("what was not used is there")
-	}
-}
-
-// What nobody read for 30 days goes, though there is room: its installation may have gone.
+// What is 30 days old goes, though there is room: its installation may have gone.
 func TestOldAnswersGo(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "table.db")
@@ -177,12 +145,12 @@ func TestOldAnswersGo(t *testing.T) {
 			t.Fatal(err)
 		}
 		if key == "old" {
-			fixture(t, path, `UPDATE answers SET used_at = used_at - 31 * 86400000000`)
+			fixture(t, path, `UPDATE answers SET put_at = put_at - 31 * 86400000000`)
 		}
 	}
 	a := openTable(t, path).Answers(answerBytes)
 	if _, ok := a.Get("old"); ok {
-		t.Error("what was not read for 31 days is there")
+		t.Error("what is 31 days old is there")
 	}
 	if _, ok := a.Get("new"); !ok {
 		t.Error("what is new is gone")

@@ -5,6 +5,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -75,8 +76,8 @@ func dueTenants(ctx context.Context, from session, q *queue, until int64, one bo
 
 // Claim leases what is due.
 func (s *Database) Claim(ctx context.Context, c Claim) ([]Work, error) {
-	if err := c.checkLease(); err != nil {
-		return nil, err
+	if c.Lease < time.Microsecond { // it would have run out before the work began
+		return nil, fmt.Errorf("claim: a lease of %s is none", c.Lease)
 	}
 	c.Except, c.Most = slices.Clone(c.Except), maps.Clone(c.Most)
 	c.Backlog.Except, c.Backlog.Most = slices.Clone(c.Backlog.Except), maps.Clone(c.Backlog.Most)
@@ -87,8 +88,8 @@ func (s *Database) Claim(ctx context.Context, c Claim) ([]Work, error) {
 	s.claimed.Store(floorMicros(c.Now))
 	var work []Work
 	// Of SQLite a loss of power ends the process, too. PostgreSQL may forget a claim of a process that lives.
-	err = s.submitOp(ctx, s.claims, "claim", &op{durable: s.backend.isShared(), apply: func(ctx context.Context, tx session) error {
-		d := dealer{Claim: c, tx: tx, replica: name, isShared: s.backend.isShared()}
+	_, err = s.submitOp(ctx, s.claims, "claim", &op{durable: s.isShared, apply: func(ctx context.Context, tx session) error {
+		d := dealer{Claim: c, tx: tx, replica: name, isShared: s.isShared}
 		var err error
 		work, err = d.dealKeys(ctx)
 		return err
@@ -120,28 +121,22 @@ type dueKey struct {
 	id            int64
 	work          Work
 	due, backlog  int64
-	seen, wake    int64
 	touches, took string
 }
 
 // dealKeys leases keys: first those of what has just happened, then those of the backlog.
 func (d *dealer) dealKeys(ctx context.Context) ([]Work, error) {
 	d.now, d.until, d.got = floorMicros(d.Now), ceilMicros(d.Now.Add(d.Lease)), map[int64]int{}
-	mayServe := func(int64) bool { return true }
-	if d.replica != "" {
+	if d.isShared {
 		if err := announceReplica(ctx, d.tx, d.replica, d.now, d.until); err != nil {
 			return nil, err
 		}
-		var err error
-		if mayServe, err = ownTenants(ctx, d.tx, d.replica, d.now); err != nil {
-			return nil, err
-		}
-	} else if d.isShared {
-		if err := d.tx.runStatements(ctx, lockClaims); err != nil {
-			return nil, err
-		}
 	}
-	err := d.tx.runStatements(ctx, statement{query: `SELECT n FROM counters WHERE name = 'token'`, row: scanInto(&d.token)})
+	mayServe, err := ownTenants(ctx, d.tx, d.replica, d.now)
+	if err != nil {
+		return nil, err
+	}
+	err = d.tx.runStatements(ctx, statement{query: `SELECT n FROM counters WHERE name = 'token'`, row: scanInto(&d.token)})
 	if err != nil {
 		return nil, err
 	}
@@ -177,30 +172,26 @@ func (d *dealer) dealQueue(ctx context.Context, q *queue, mayServe func(int64) b
 		d.got[k.work.Tenant]++
 		ofQueue[k.work.Tenant]++
 	}
-	var rest [][]dueKey // of each tenant, what it did not get yet
-	for len(turns) > 0 && len(d.dealt) < d.Limit {
-		some := turns[:min(len(turns), d.Limit-len(d.dealt))]
-		turns = turns[len(some):]
-		due, err := d.readKeys(ctx, q, some)
-		if err != nil {
-			return err
-		}
-		for _, keys := range due {
-			if len(keys) > 0 && len(d.dealt) < d.Limit {
+	var hands, rest [][]dueKey // what tenants may get in this round, and in the next
+	for len(d.dealt) < d.Limit {
+		switch {
+		case len(hands) > 0:
+			if keys := hands[0]; len(keys) > 0 && mayHave(keys[0].work.Tenant) {
 				deal(keys[0])
 				rest = append(rest, keys[1:])
 			}
-		}
-	}
-	for len(rest) > 0 && len(d.dealt) < d.Limit {
-		still := rest[:0]
-		for _, keys := range rest {
-			if len(keys) > 0 && len(d.dealt) < d.Limit && mayHave(keys[0].work.Tenant) {
-				deal(keys[0])
-				still = append(still, keys[1:])
+			hands = hands[1:]
+		case len(turns) > 0:
+			some := turns[:min(len(turns), d.Limit-len(d.dealt))]
+			turns = turns[len(some):]
+			if hands, err = d.readKeys(ctx, q, some); err != nil {
+				return err
 			}
+		case len(rest) > 0:
+			hands, rest = rest, nil
+		default:
+			return nil
 		}
-		rest = still
 	}
 	return nil
 }
@@ -208,10 +199,7 @@ func (d *dealer) dealQueue(ctx context.Context, q *queue, mayServe func(int64) b
 // readKeys reads the keys of each tenant that it may get, the longest due first. Those that another transaction has
 // are not among them.
 func (d *dealer) readKeys(ctx context.Context, q *queue, turns []tenantTurn) ([][]dueKey, error) {
-	query := q.keys
-	if d.isShared {
-		query += ` FOR UPDATE SKIP LOCKED`
-	}
+	query := q.keys + skipLocked(d.isShared)
 	due := make([][]dueKey, len(turns))
 	var all []statement
 	for i, t := range turns {
@@ -219,7 +207,8 @@ func (d *dealer) readKeys(ctx context.Context, q *queue, turns []tenantTurn) ([]
 			query: query, args: []any{t.tenant, d.now, min(d.most(t.tenant), d.Limit-len(d.dealt)) + d.got[t.tenant]},
 			row: func(scan scanner) error {
 				k := dueKey{work: Work{Tenant: t.tenant, Moved: t.served > 0 && t.worker != d.replica}}
-				err := scan(&k.id, &k.work.Key, &k.work.Kind, &k.due, &k.backlog, &k.wake, &k.work.Attempts, &k.touches, &k.took, &k.seen)
+				err := scan(&k.id, &k.work.Key, &k.work.Kind, &k.due, &k.backlog, microsInto{&k.work.Wake}, &k.work.Attempts,
+					&k.touches, &k.took, microsInto{&k.work.Seen})
 				if !slices.ContainsFunc(d.dealt, func(o dueKey) bool { return o.id == k.id }) {
 					due[i] = append(due[i], k)
 				}
@@ -248,8 +237,7 @@ func (d *dealer) leaseDealt(ctx context.Context) ([]Work, error) {
 		if w.Backlog {
 			since, w.LiveDue = k.backlog, timeOfMicros(k.due)
 		}
-		w.Token, w.Touches = d.token, splitTouches(took)
-		w.Due, w.Wake, w.Seen = timeOfMicros(since), timeOfMicros(k.wake), timeOfMicros(k.seen)
+		w.Token, w.Touches, w.Due = d.token, splitTouches(took), timeOfMicros(since)
 		w.Moved = w.Moved && !told[w.Tenant] // from its first key on, this process works for it
 		told[w.Tenant] = true
 		all = append(all,
@@ -275,22 +263,17 @@ func (s *Database) NextBacklog(ctx context.Context, except []int64) (time.Time, 
 
 // nextIn returns the earliest moment in a queue of this process's tenants.
 func (s *Database) nextIn(ctx context.Context, q *queue, except []int64) (at time.Time, err error) {
+	var mayServe func(tenant int64) bool
+	var turns []tenantTurn
 	name, err := s.replica.holderName()
-	if err != nil {
-		return at, s.explainError("find next", err)
+	if err = cmp.Or(err, ctx.Err()); err == nil {
+		mayServe, err = ownTenants(ctx, s.reader, name, s.claimed.Load())
 	}
-	if err := ctx.Err(); err != nil {
-		return at, s.explainError("find next", err)
+	if err == nil {
+		turns, err = dueTenants(ctx, s.reader, q, neverDue, true, func(tenant int64) bool {
+			return !slices.Contains(except, tenant) && mayServe(tenant)
+		})
 	}
-	mayServe := func(int64) bool { return true }
-	if name != "" {
-		if mayServe, err = ownTenants(ctx, s.reader, name, s.claimed.Load()); err != nil {
-			return at, s.explainError("find next", err)
-		}
-	}
-	turns, err := dueTenants(ctx, s.reader, q, neverDue, true, func(tenant int64) bool {
-		return !slices.Contains(except, tenant) && mayServe(tenant)
-	})
 	if err != nil || len(turns) == 0 {
 		return at, s.explainError("find next", err)
 	}

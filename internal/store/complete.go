@@ -20,7 +20,7 @@ func (s *Database) Renew(ctx context.Context, until time.Time, leases ...Lease) 
 		o.names = append(o.names, asText(l.Key))
 	}
 	held := make([]int, len(leases))
-	o.statements = func() (all []statement) {
+	o.statements = func(func(int)) (all []statement) {
 		if name != "" { // it lives, though all its workers may be busy
 			all = append(all, newStatement(`UPDATE replicas SET until_at = $2 WHERE name = $1 AND until_at > 0 AND until_at < $2`,
 				name, ceilMicros(until)))
@@ -34,7 +34,7 @@ func (s *Database) Renew(ctx context.Context, until time.Time, leases ...Lease) 
 		}
 		return all
 	}
-	if err := s.submitOp(ctx, s.lazy, "renew leases", o); err != nil {
+	if _, err := s.submitOp(ctx, s.lazy, "renew leases", o); err != nil {
 		return nil, err
 	}
 	for i, l := range leases {
@@ -47,13 +47,11 @@ func (s *Database) Renew(ctx context.Context, until time.Time, leases ...Lease) 
 
 // Complete ends a lease.
 func (s *Database) Complete(ctx context.Context, l Lease, o Completion) (bool, error) {
-	ended := 0
 	l.Key = asText(l.Key)
-	err := s.submitOp(ctx, s.lazy, "complete", &op{names: []string{l.Key}, statements: func() []statement {
-		ended = 0
-		return completionStatements(l, o, func(n int) { ended += n })
+	ended, err := s.submitOp(ctx, s.lazy, "complete", &op{names: []string{l.Key}, statements: func(count func(int)) []statement {
+		return completionStatements(l, o, count)
 	}})
-	return err == nil && ended > 0, err
+	return ended > 0, err
 }
 
 // ofLease selects the row of a lease that was not lost.
@@ -101,31 +99,24 @@ func completionStatements(l Lease, o Completion, count func(int)) (all []stateme
 
 // Drop forgets all keys of a tenant. GitHub's answers to it stay until they are old.
 func (s *Database) Drop(ctx context.Context, tenant int64) error {
-	return s.submitOp(ctx, s.durable, "drop tenant", &op{durable: true, statements: func() []statement {
+	_, err := s.submitOp(ctx, s.durable, "drop tenant", &op{durable: true, statements: func(func(int)) []statement {
 		return []statement{
 			newStatement(`DELETE FROM heard WHERE tenant = $1`, tenant),
 			newStatement(`DELETE FROM signs WHERE tenant = $1`, tenant),
 			newStatement(`DELETE FROM work WHERE tenant = $1`, tenant),
 		}
 	}})
+	return err
 }
 
 // Prune forgets deliveries.
 func (s *Database) Prune(ctx context.Context, before time.Time, limit int) (int, error) {
-	lock := ""
-	if s.backend.isShared() {
-		lock = ` FOR UPDATE SKIP LOCKED`
-	}
-	pruned := 0
-	err := s.submitOp(ctx, s.lazy, "prune deliveries", &op{statements: func() []statement {
+	return s.submitOp(ctx, s.lazy, "prune deliveries", &op{statements: func(count func(int)) []statement {
 		return []statement{{
-			query: `DELETE FROM deliveries WHERE id IN (SELECT id FROM deliveries WHERE received_at < $1 ORDER BY received_at LIMIT $2` + lock + `)`,
+			query: `DELETE FROM deliveries WHERE id IN
+				(SELECT id FROM deliveries WHERE received_at < $1 ORDER BY received_at LIMIT $2` + skipLocked(s.isShared) + `)`,
 			args:  []any{floorMicros(before), limit},
-			count: func(n int) { pruned = n },
+			count: count,
 		}}
 	}})
-	if err != nil {
-		return 0, err
-	}
-	return pruned, nil
 }

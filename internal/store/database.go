@@ -12,6 +12,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // Options are options of OpenSQLite and OpenPostgres.
@@ -39,22 +41,21 @@ type Options struct {
 // transaction before, and commits them together: that is why thousands of deliveries a second can each wait for the
 // disk.
 type Database struct {
-	log     *slog.Logger
-	backend backend
-	reader  session
-	replica *lifeline    // nil: this process works for all
-	claimed atomic.Int64 // when it was claimed last, by the caller's clock
-	answers *Answers     // nil: none were asked for
-	Damaged string       // where a damaged SQLite file was moved, in whose place an empty one was begun; "": none was
+	log      *slog.Logger
+	isShared bool // with other processes: what is read must be locked before it is changed
+	backend  backend
+	reader   session
+	replica  *lifeline    // nil: this process works for all
+	claimed  atomic.Int64 // when it was claimed last, by the caller's clock
+	answers  *Answers     // nil: none were asked for
+	Damaged  string       // where a damaged SQLite file was moved, in whose place an empty one was begun; "": none was
 
 	durable, lazy, claims, spare lane // of SQLite, which has one writer, they are one
-	quit                         chan struct{}
-	ended                        chan struct{} // closed: no lane sends anything any more
+	lanes                        []lane
 	writers                      sync.WaitGroup
-
-	closeOnce sync.Once
-	closeErr  error
-	faults    faultWatch
+	closing                      sync.RWMutex // held while an operation enters a lane
+	isClosed                     bool
+	faults                       faultWatch
 }
 
 var _ Store = (*Database)(nil)
@@ -66,12 +67,8 @@ type backend interface {
 	runTransaction(durable bool, names []string, do func(tx session) error) (changed bool, err error)
 	// tidyUp does what may wait until those who wait for a commit have their answer.
 	tidyUp()
-	// isShared reports whether other processes write, too: what is read must be locked before it is changed.
-	isShared() bool
-	// blamesBatch reports whether an error is of the operations, so that each is tried by itself: one's fault must not
-	// be another's error.
-	blamesBatch(err error) bool
-	closeAll() error
+	// closeAll closes it; one that is given up is not changed any more.
+	closeAll(isGivenUp bool) error
 }
 
 // An op is an operation that writes. It is made anew if a transaction came to nothing: nothing of the first time
@@ -79,10 +76,11 @@ type backend interface {
 type op struct {
 	ctx        context.Context
 	durable    bool
-	names      []string           // of what it writes, so that no two transactions wait for each other
-	accepts    *acceptance        // nil: none
-	statements func() []statement // nil: none
+	names      []string                               // of what it writes, so that no two transactions wait for each other
+	accepts    *acceptance                            // nil: none
+	statements func(count func(rows int)) []statement // nil: none
 	apply      func(ctx context.Context, tx session) error
+	counted    int // rows that its statements counted
 	done       chan error
 }
 
@@ -95,25 +93,29 @@ const (
 type lane chan *op
 
 func newDatabase(o Options) *Database {
-	s := &Database{log: o.Log, quit: make(chan struct{}), ended: make(chan struct{})}
-	if s.log == nil {
-		s.log = slog.New(slog.DiscardHandler)
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return s
+	return &Database{log: o.Log}
 }
 
 // startLanes starts the goroutines that write.
 func (s *Database) startLanes(b backend, reader session) {
 	s.backend, s.reader = b, reader
-	s.durable = make(lane, maxQueuedOps)
-	s.lazy, s.claims, s.spare = s.durable, s.durable, s.durable
-	lanes := []lane{s.durable}
-	if b.isShared() {
-		s.lazy, s.claims, s.spare = make(lane, maxQueuedOps), make(lane, maxQueuedOps), make(lane, maxQueuedOps)
-		lanes = append(lanes, s.lazy, s.claims, s.spare)
+	newLane := func() lane {
+		l := make(lane, maxQueuedOps)
+		s.lanes = append(s.lanes, l)
+		s.writers.Go(func() {
+			for o := range l {
+				s.commitBatch(gatherBatch(o, l))
+			}
+		})
+		return l
 	}
-	for _, l := range lanes {
-		s.writers.Go(func() { s.runLane(l) })
+	s.durable = newLane()
+	s.lazy, s.claims, s.spare = s.durable, s.durable, s.durable
+	if s.isShared {
+		s.lazy, s.claims, s.spare = newLane(), newLane(), newLane()
 	}
 }
 
@@ -126,58 +128,59 @@ func (s *Database) Wrote() error {
 
 // Close waits for the operations that were submitted before it, and closes the database.
 func (s *Database) Close() error {
-	s.closeOnce.Do(func() {
-		s.answers.closeFlushed()
-		close(s.quit)
-		s.writers.Wait()
-		close(s.ended)
-		if s.replica != nil {
-			s.endReplica()
-		}
-		s.closeErr = s.backend.closeAll()
-	})
-	return s.closeErr
+	if s.answers != nil {
+		s.answers.close()
+	}
+	s.closing.Lock()
+	wasClosed := s.isClosed
+	s.isClosed = true
+	s.closing.Unlock()
+	if wasClosed {
+		return nil
+	}
+	for _, l := range s.lanes {
+		close(l)
+	}
+	s.writers.Wait()
+	if s.replica != nil {
+		s.replica.stop() // others take over what this process still has
+		s.replica.running.Wait()
+	}
+	return s.backend.closeAll(s.Hopeless() != nil)
 }
 
-// submit submits an operation and returns when it is committed. Unless it returns nil, the operation may still be
-// running: nothing that it writes may be read.
-func (s *Database) submitOp(ctx context.Context, to lane, what string, o *op) error {
+// submitOp submits an operation and returns when it is committed, with the rows that it counted. Unless the error is
+// nil, the operation may still be running: nothing that it writes may be read.
+func (s *Database) submitOp(ctx context.Context, to lane, what string, o *op) (counted int, err error) {
 	o.ctx, o.done = ctx, make(chan error, 1)
-	select {
-	case <-s.quit:
-		return wrapError(what, ErrClosed)
-	default:
+	if err = s.enterLane(ctx, to, o); err == nil {
+		select {
+		case err = <-o.done:
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
 	}
-	select {
-	case <-s.quit:
-		return wrapError(what, ErrClosed)
-	case <-ctx.Done():
-		return wrapError(what, ctx.Err())
-	case to <- o:
-	}
-	select {
-	case err := <-o.done:
-		return wrapError(what, err)
-	case <-ctx.Done():
-		return wrapError(what, ctx.Err())
-	case <-s.ended: // it may have come after the last one that was committed
-	}
-	select {
-	case err := <-o.done:
-		return wrapError(what, err)
-	default:
-		return wrapError(what, ErrClosed)
-	}
-}
-
-func wrapError(what string, err error) error {
 	if err != nil {
-		err = fmt.Errorf("%s: %w", what, err)
+		return 0, fmt.Errorf("%s: %w", what, err)
 	}
-	return err
+	return o.counted, nil
 }
 
-// read runs statements that only read.
+func (s *Database) enterLane(ctx context.Context, to lane, o *op) error {
+	s.closing.RLock()
+	defer s.closing.RUnlock()
+	if s.isClosed {
+		return ErrClosed
+	}
+	select {
+	case to <- o:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// readRows runs statements that only read.
 func (s *Database) readRows(ctx context.Context, what string, statements ...statement) error {
 	err := ctx.Err()
 	if err == nil {
@@ -192,39 +195,30 @@ func (s *Database) readRows(ctx context.Context, what string, statements ...stat
 // Hopeless returns why only a restart, or an empty file, can help; nil if the database may heal by itself, as a full disk does
 // once there is room, and a server of PostgreSQL's once it is back.
 func (s *Database) Hopeless() error {
-	if s.backend.isShared() {
+	w := &s.faults
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case s.isShared:
+	case errors.Is(w.writeErr, ErrReplaced):
+		return w.writeErr
+	case !w.badSince.IsZero() && time.Since(w.badSince) >= hopelessTime:
+		return w.badErr
+	}
+	return nil
+}
+
+// explainError wraps an error; one that came because the store was closed is ErrClosed.
+func (s *Database) explainError(what string, err error) error {
+	if err == nil {
 		return nil
 	}
-	return s.faults.hopeless()
-}
-
-// explain wraps an error; one that came because the store was closed is ErrClosed.
-func (s *Database) explainError(what string, err error) error {
-	select {
-	case <-s.quit:
-		if err != nil {
-			err = ErrClosed
-		}
-	default:
+	s.closing.RLock()
+	defer s.closing.RUnlock()
+	if s.isClosed {
+		err = ErrClosed
 	}
-	return wrapError(what, err)
-}
-
-// runLane commits operations until it is told to quit, and then those that are already there.
-func (s *Database) runLane(l lane) {
-	for {
-		select {
-		case o := <-l:
-			s.commitBatch(gatherBatch(o, l))
-		case <-s.quit:
-			select {
-			case o := <-l:
-				s.commitBatch(gatherBatch(o, l))
-			default:
-				return
-			}
-		}
-	}
+	return fmt.Errorf("%s: %w", what, err)
 }
 
 // gatherBatch takes the operations that wait together with the first. Goroutines that can submit one now are let go
@@ -234,7 +228,10 @@ func gatherBatch(first *op, ops lane) []*op {
 	runtime.Gosched()
 	for len(batch) < maxBatchOps {
 		select {
-		case o := <-ops:
+		case o, isOpen := <-ops:
+			if !isOpen {
+				return batch
+			}
 			batch = append(batch, o)
 		default:
 			return batch
@@ -255,16 +252,15 @@ func (s *Database) commitBatch(batch []*op) {
 	if len(batch) == 0 {
 		return
 	}
-	err := s.commitOnce(batch)
-	if err != nil && len(batch) > 1 && s.backend.blamesBatch(err) {
+	changed, err := s.commitOnce(batch)
+	var said *pgconn.PgError // a server that has not answered has nothing to say of one of them
+	if err != nil && len(batch) > 1 && (!s.isShared || errors.As(err, &said)) {
 		for _, o := range batch {
 			s.commitBatch([]*op{o})
 		}
 		return
 	}
-	if err != nil {
-		s.faults.logWrite(s.log, err)
-	}
+	s.faults.noteWrite(s.log, changed, err)
 	for _, o := range batch {
 		o.done <- err
 	}
@@ -272,21 +268,21 @@ func (s *Database) commitBatch(batch []*op) {
 }
 
 // commitOnce applies operations in one transaction, all or none.
-func (s *Database) commitOnce(batch []*op) error {
+func (s *Database) commitOnce(batch []*op) (changed bool, err error) {
 	var names []string
 	durable := false
 	for _, o := range batch {
 		names, durable = append(names, o.names...), durable || o.durable
 	}
-	changed, err := s.backend.runTransaction(durable, names, func(tx session) error {
+	return s.backend.runTransaction(durable, names, func(tx session) error {
 		ctx := context.Background() // a transaction is not cut short
-		if err := acceptAll(ctx, tx, batch, s.backend.isShared()); err != nil {
+		if err := acceptAll(ctx, tx, batch, s.isShared); err != nil {
 			return err
 		}
 		var all []statement
 		for _, o := range batch {
-			if o.statements != nil {
-				all = append(all, o.statements()...)
+			if o.counted = 0; o.statements != nil {
+				all = append(all, o.statements(func(rows int) { o.counted += rows })...)
 			}
 		}
 		if err := tx.runStatements(ctx, all...); err != nil {
@@ -302,13 +298,6 @@ func (s *Database) commitOnce(batch []*op) error {
 		}
 		return nil
 	})
-	s.faults.noteResult(err)
-	if err == nil && changed { // one that changes nothing does not show that writing works
-		s.faults.mu.Lock()
-		s.faults.writeErr = nil
-		s.faults.mu.Unlock()
-	}
-	return err
 }
 
 // A faultWatch knows how the database has fared. It may be used by several goroutines.
@@ -338,28 +327,23 @@ func (w *faultWatch) noteResult(err error) {
 	}
 }
 
-// logWrite logs why a transaction failed, with the number of those since the line before.
-func (w *faultWatch) logWrite(log *slog.Logger, err error) {
+// noteWrite notes how a transaction ended, and logs why it failed, with the number of those since the line before. One
+// that changes nothing does not show that writing works.
+func (w *faultWatch) noteWrite(log *slog.Logger, changed bool, err error) {
+	w.noteResult(err)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.writeErr = err
+	if err == nil && !changed {
+		return
+	}
+	if w.writeErr = err; err == nil {
+		return
+	}
 	w.unlogged++
 	if now := time.Now(); !now.Before(w.mutedTo) {
 		log.Error("our database cannot be written", "operations", w.unlogged, "err", err)
 		w.unlogged, w.mutedTo = 0, now.Add(faultLogPause)
 	}
-}
-
-func (w *faultWatch) hopeless() error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	switch {
-	case errors.Is(w.writeErr, ErrReplaced):
-		return w.writeErr
-	case !w.badSince.IsZero() && time.Since(w.badSince) >= hopelessTime:
-		return w.badErr
-	}
-	return nil
 }
 
 // neverDue is the due time of a key that is not due by itself.

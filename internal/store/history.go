@@ -12,18 +12,15 @@ import (
 // Hear keeps answers.
 func (s *Database) Hear(ctx context.Context, tenant int64, group string, keep int, answers ...Heard) error {
 	answers, group = slices.Clone(answers), asText(group)
-	return s.submitOp(ctx, s.lazy, "keep answers", &op{names: []string{"group " + group}, statements: func() (all []statement) {
+	_, err := s.submitOp(ctx, s.lazy, "keep answers", &op{names: []string{"group " + group}, statements: func(func(int)) (all []statement) {
 		for _, a := range answers {
-			reviewer, unread := asText(a.Reviewer), 0
-			if a.Unread {
-				unread = 1
-			}
+			reviewer := asText(a.Reviewer)
 			all = append(all, newStatement(
 				`INSERT INTO heard (grp, reviewer, text, tenant, label, pull, stranger, said_at, unread)
-				VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+				VALUES ($1, $2, $3, $4, $5, $6, $7, $8, CASE WHEN $9 THEN 1 ELSE 0 END)
 				ON CONFLICT (grp, reviewer, text) DO UPDATE SET tenant = excluded.tenant, label = excluded.label, pull = excluded.pull,
 					stranger = excluded.stranger, said_at = excluded.said_at, unread = excluded.unread`,
-				group, reviewer, asText(a.Text), tenant, asText(a.Label), a.Pull, asText(a.Stranger), floorMicros(a.At), unread,
+				group, reviewer, asText(a.Text), tenant, asText(a.Label), a.Pull, asText(a.Stranger), floorMicros(a.At), a.Unread,
 			), newStatement(
 				`DELETE FROM heard WHERE grp = $1 AND reviewer = $2 AND text NOT IN
 					(SELECT text FROM heard WHERE grp = $1 AND reviewer = $2 ORDER BY said_at DESC, unread, text LIMIT $3)`,
@@ -31,19 +28,17 @@ func (s *Database) Hear(ctx context.Context, tenant int64, group string, keep in
 		}
 		return all
 	}})
+	return err
 }
 
 // Heard returns the answers that are kept of a group.
 func (s *Database) Heard(ctx context.Context, group string) (all []Heard, err error) {
 	err = s.readRows(ctx, "read answers", statement{
-		query: `SELECT reviewer, text, label, pull, stranger, said_at, unread FROM heard
+		query: `SELECT reviewer, text, label, pull, stranger, said_at, unread > 0 FROM heard
 			WHERE grp = $1 ORDER BY said_at DESC, unread, reviewer, text`,
 		args: []any{asText(group)},
 		row: collectInto(&all, func(scan scanner) (a Heard, err error) {
-			var at, unread int64
-			err = scan(&a.Reviewer, &a.Text, &a.Label, &a.Pull, &a.Stranger, &at, &unread)
-			a.At, a.Unread = timeOfMicros(at), unread > 0
-			return a, err
+			return a, scan(&a.Reviewer, &a.Text, &a.Label, &a.Pull, &a.Stranger, microsInto{&a.At}, &a.Unread)
 		}),
 	})
 	return all, err
@@ -68,9 +63,7 @@ func (s *Database) CountHeard(ctx context.Context, since time.Time) (map[string]
 // AddSigns keeps signs.
 func (s *Database) AddSigns(ctx context.Context, tenant int64, group string, keep int, signs ...ServiceSign) (int, error) {
 	signs, group = slices.Clone(signs), asText(group)
-	added := 0
-	err := s.submitOp(ctx, s.lazy, "keep signs", &op{names: []string{"group " + group}, statements: func() (all []statement) {
-		added = 0
+	o := &op{names: []string{"group " + group}, statements: func(count func(int)) (all []statement) {
 		for _, a := range signs {
 			reviewer, until := asText(a.Reviewer), int64(0)
 			if !a.Until.IsZero() {
@@ -80,18 +73,15 @@ func (s *Database) AddSigns(ctx context.Context, tenant int64, group string, kee
 				query: `INSERT INTO signs (grp, reviewer, kind, shown_by, tenant, pull, stranger, shown_at, until_at)
 					VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING`,
 				args:  []any{group, reviewer, a.Kind, asText(a.Of), tenant, a.Pull, asText(a.Stranger), floorMicros(a.At), until},
-				count: func(n int) { added += n },
+				count: count,
 			}, newStatement(
 				`DELETE FROM signs WHERE grp = $1 AND reviewer = $2 AND (kind, shown_by) NOT IN
 					(SELECT kind, shown_by FROM signs WHERE grp = $1 AND reviewer = $2
 						ORDER BY shown_at DESC, kind DESC, pull DESC, shown_by DESC LIMIT $3)`, group, reviewer, keep))
 		}
 		return all
-	}})
-	if err != nil {
-		return 0, err
-	}
-	return added, nil
+	}}
+	return s.submitOp(ctx, s.lazy, "keep signs", o)
 }
 
 // Signs returns the signs that are kept of a group.
@@ -101,10 +91,7 @@ func (s *Database) Signs(ctx context.Context, group string) (all []ServiceSign, 
 			WHERE grp = $1 ORDER BY shown_at, kind, pull, shown_by, reviewer`,
 		args: []any{asText(group)},
 		row: collectInto(&all, func(scan scanner) (a ServiceSign, err error) {
-			var at, until int64
-			err = scan(&a.Reviewer, &a.Kind, &a.Of, &a.Pull, &a.Stranger, &at, &until)
-			a.At, a.Until = timeOfMicros(at), timeOfMicros(until)
-			return a, err
+			return a, scan(&a.Reviewer, &a.Kind, &a.Of, &a.Pull, &a.Stranger, microsInto{&a.At}, microsInto{&a.Until})
 		}),
 	})
 	return all, err

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -31,30 +30,31 @@ const (
 	readyConns       = 6                // open before they are needed: each takes the server a process
 )
 
+// connectionSettings are set in one round trip: a look's first requests may open a dozen connections. A client that does
+// not take what it is sent must not keep others from what it has locked.
+var connectionSettings = fmt.Sprintf(`SET lock_timeout = '15s'; SET idle_in_transaction_session_timeout = '10s';
+	SET tcp_user_timeout = '15s'; SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3;
+	SET statement_timeout = %d`, statementTimeout.Milliseconds())
+
 // A postgresServer is the backend of a [Database] in PostgreSQL.
 type postgresServer struct{ pool *pgxpool.Pool }
 
 // OpenPostgres opens the tables in the database of a URL (postgres://USER@HOST/NAME?search_path=SCHEMA), and
 // creates them if they are not there. ctx bounds the opening alone. No error holds the URL's password.
 func OpenPostgres(ctx context.Context, url string, o Options) (*Database, error) {
-	dir, err := fs.Sub(migrations, "migrations/postgres")
-	if err != nil {
-		return nil, err // unreachable unless the path above is wrong
-	}
-	return openPostgres(ctx, url, o, dir)
+	return openPostgres(ctx, url, o, migrations)
 }
 
-func openPostgres(ctx context.Context, url string, o Options, dir fs.FS) (*Database, error) {
+func openPostgres(ctx context.Context, url string, o Options, files fs.FS) (*Database, error) {
 	pool, err := connectPostgres(ctx, url)
 	if err != nil {
 		return nil, fmt.Errorf("open the PostgreSQL database: %w", err)
 	}
 	s := newDatabase(o)
+	s.isShared = true
 	s.reader = postgresSession{pool} // as the lifeline hands leases on by it
-	if err = migratePostgres(ctx, pool, dir); err == nil && o.Replica != "" {
-		s.replica = &lifeline{
-			config: pool.Config().ConnConfig, replica: asText(o.Replica), lost: o.Lost, renamed: s.handOnLeases, log: s.log,
-		}
+	if err = migratePostgres(ctx, pool, files); err == nil && o.Replica != "" {
+		s.replica = &lifeline{s: s, config: pool.Config().ConnConfig, replica: asText(o.Replica), lost: o.Lost}
 		err = s.replica.keepOpen(ctx)
 	}
 	if err != nil {
@@ -78,23 +78,11 @@ func connectPostgres(ctx context.Context, url string) (*pgxpool.Pool, error) {
 	}).DialContext
 	config.MaxConns = max(config.MaxConns, leastConns)
 	config.MinConns = max(config.MinConns, readyConns)
-	given := config.ConnConfig.RuntimeParams
-	if given["application_name"] == "" {
-		given["application_name"] = "review-coordinator"
+	if params := config.ConnConfig.RuntimeParams; params["application_name"] == "" {
+		params["application_name"] = "review-coordinator"
 	}
 	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error { // a pooler takes few settings with the connection
-		var set strings.Builder // in one round trip: a look's first requests may open a dozen connections
-		for name, value := range map[string]string{
-			"lock_timeout": "15s", "idle_in_transaction_session_timeout": "10s",
-			// Who does not take what it is sent must not keep others from what it has locked.
-			"tcp_user_timeout": "15s", "tcp_keepalives_idle": "10", "tcp_keepalives_interval": "5", "tcp_keepalives_count": "3",
-			"statement_timeout": fmt.Sprint(statementTimeout.Milliseconds()),
-		} {
-			if _, isGiven := given[name]; !isGiven {
-				fmt.Fprintf(&set, "SET %s = '%s';", name, value)
-			}
-		}
-		_, err := conn.Exec(ctx, set.String(), pgx.QueryExecModeSimpleProtocol)
+		_, err := conn.Exec(ctx, connectionSettings, pgx.QueryExecModeSimpleProtocol)
 		return err
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, config)
@@ -156,98 +144,78 @@ func checkPooler(ctx context.Context, pool *pgxpool.Pool) error {
 	return nil
 }
 
-// ClockAhead returns how far PostgreSQL's clock is ahead of a moment that is now by ours, and some milliseconds for
-// the way. SQLite has ours.
-func (s *Database) ClockAhead(ctx context.Context, now time.Time) (time.Duration, error) {
-	if !s.IsShared() {
-		return 0, nil
-	}
-	var at time.Time
-	err := s.readRows(ctx, "read the database's clock", statement{
-		query: `SELECT clock_timestamp()`, row: scanInto(&at),
-	})
-	return at.Sub(now), err
+// A Server is a server of PostgreSQL's as it stands.
+type Server struct {
+	Version    string
+	Replicas   int           // other named processes that have the tables
+	ClockAhead time.Duration // of a moment that is now by ours, and some milliseconds for the way
 }
 
-// Describe returns the server's version, and how many other named processes have the tables at a moment.
-func (s *Database) Describe(ctx context.Context, now time.Time) (version string, replicas int, err error) {
+// Server describes the server; SQLite has none, and our clock.
+func (s *Database) Server(ctx context.Context, now time.Time) (server Server, err error) {
 	name, err := s.replica.holderName()
-	if err != nil {
-		return "", 0, err
+	if err != nil || !s.isShared {
+		return server, err
 	}
-	err = s.readRows(ctx, "read version and replicas", statement{
-		query: `SELECT current_setting('server_version'), (SELECT count(*) FROM replicas WHERE until_at > $1 AND name <> $2)`,
-		args:  []any{floorMicros(now), name},
-		row:   scanInto(&version, &replicas),
+	var clock time.Time
+	err = s.readRows(ctx, "describe the server", statement{
+		query: `SELECT current_setting('server_version'), clock_timestamp(),
+			(SELECT count(*) FROM replicas WHERE until_at > $1 AND name <> $2)`,
+		args: []any{floorMicros(now), name},
+		row:  scanInto(&server.Version, &clock, &server.Replicas),
 	})
-	return version, replicas, err
+	server.ClockAhead = clock.Sub(now)
+	return server, err
 }
 
 // IsShared reports whether other processes may have the tables, too: they are PostgreSQL's.
-func (s *Database) IsShared() bool { return s.backend.isShared() }
+func (s *Database) IsShared() bool { return s.isShared }
 
 // migratePostgres brings the tables to the schema of some migrations. Another process that does so at the same time
 // is waited for, and older programs go on beside it: what a migration may do stands in decision 21.
-func migratePostgres(ctx context.Context, pool *pgxpool.Pool, dir fs.FS) (err error) {
+func migratePostgres(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (err error) {
 	locker, err := lock.NewPostgresSessionLocker()
 	if err != nil {
 		return fmt.Errorf("lock its schema: %w", err)
 	}
 	db := stdlib.OpenDBFromPool(pool)
 	defer func() { err = errors.Join(err, db.Close()) }()
-	return migrateTables(ctx, goose.DialectPostgres, db, dir, goose.WithSessionLocker(locker))
+	return migrateTables(ctx, goose.DialectPostgres, db, files, goose.WithSessionLocker(locker))
 }
-
-func (p postgresServer) isShared() bool { return true }
 
 func (p postgresServer) tidyUp() {}
 
-func (p postgresServer) closeAll() error {
+func (p postgresServer) closeAll(bool) error {
 	p.pool.Close()
 	return nil
 }
 
-// blamesBatch reports whether the server has answered.
-func (p postgresServer) blamesBatch(err error) bool {
-	var said *pgconn.PgError
-	return errors.As(err, &said)
-}
-
-// runTransaction runs a transaction, and again if another one was in its way.
+// runTransaction runs a transaction that first locks names, always in the same order: two that touch the same rows
+// wait for each other, and never each for the other. It is run again if another one was in its way all the same.
 func (p postgresServer) runTransaction(durable bool, names []string, do func(tx session) error) (changed bool, err error) {
+	var first []statement
+	if !durable {
+		first = append(first, newStatement(`SET LOCAL synchronous_commit TO off`))
+	}
+	if len(names) > 0 {
+		first = append(first, statement{query: `SELECT pg_advisory_xact_lock(h) FROM (
+			SELECT DISTINCT hashtextextended(name, 7020) AS h FROM unnest(CAST($1 AS text[])) AS name ORDER BY h
+		) AS hashes`, args: []any{names}, row: ignoreRow})
+	}
 	for range 3 {
-		if err = p.tryTransaction(durable, names, do); !isSerialization(err) {
+		ctx, cancel := context.WithTimeout(context.Background(), 2*statementTimeout+connectTimeout)
+		err = pgx.BeginFunc(ctx, p.pool, func(tx pgx.Tx) error {
+			to := postgresSession{tx}
+			if err := to.runStatements(ctx, first...); err != nil {
+				return err
+			}
+			return do(to)
+		})
+		cancel()
+		var said *pgconn.PgError
+		if !errors.As(err, &said) || said.Code != "40001" && said.Code != "40P01" { // serialization_failure, deadlock_detected
 			break
 		}
 	}
 	return err == nil, err
-}
-
-// isSerialization reports whether another transaction was in the way: to try again helps.
-func isSerialization(err error) bool {
-	var said *pgconn.PgError
-	return errors.As(err, &said) && (said.Code == "40001" || said.Code == "40P01")
-}
-
-// tryTransaction runs a transaction that first locks names, always in the same order: two that touch the same rows
-// wait for each other, and never each for the other.
-func (p postgresServer) tryTransaction(durable bool, names []string, do func(tx session) error) (err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*statementTimeout+connectTimeout)
-	defer cancel()
-	return pgx.BeginFunc(ctx, p.pool, func(tx pgx.Tx) error {
-		var first []statement
-		if !durable {
-			first = append(first, newStatement(`SET LOCAL synchronous_commit TO off`))
-		}
-		if len(names) > 0 {
-			first = append(first, statement{query: `SELECT pg_advisory_xact_lock(h) FROM (
-				SELECT DISTINCT hashtextextended(name, 7020) AS h FROM unnest(CAST($1 AS text[])) AS name ORDER BY h
-			) AS hashes`, args: []any{names}, row: ignoreRow})
-		}
-		to := postgresSession{tx}
-		if err := to.runStatements(ctx, first...); err != nil {
-			return err
-		}
-		return do(to)
-	})
 }

@@ -24,13 +24,14 @@ func (s *Database) Known(ctx context.Context, ids []string) (map[string]bool, er
 }
 
 // rowColumns are the columns that scanRow scans, of work as w, with a sight after them.
-const rowColumns = `w.key, w.kind, w.grp, w.tenant, w.due_at, w.backlog_at, w.wake_at, w.leased, w.attempts, w.failed, w.open, w.seen_at`
+const rowColumns = `w.key, w.kind, w.grp, w.tenant, w.due_at, w.backlog_at, w.wake_at, w.leased > 0, w.attempts, w.failed, w.open > 0,
+	w.seen_at`
 
 func scanRow(scan scanner) (r Row, err error) {
-	var due, backlog, wake, seen, leased, open int64
-	err = scan(&r.Key, &r.Kind, &r.Group, &r.Tenant, &due, &backlog, &wake, &leased, &r.Attempts, &r.Failed, &open, &seen, &r.Sight)
-	r.Backlog, r.Leased, r.Open = backlog < due, leased > 0, open > 0
-	r.Due, r.Wake, r.Seen = timeOfMicros(min(due, backlog)), timeOfMicros(wake), timeOfMicros(seen)
+	var due, backlog int64
+	err = scan(&r.Key, &r.Kind, &r.Group, &r.Tenant, &due, &backlog, microsInto{&r.Wake}, &r.Leased, &r.Attempts, &r.Failed, &r.Open,
+		microsInto{&r.Seen}, &r.Sight)
+	r.Backlog, r.Due = backlog < due, timeOfMicros(min(due, backlog))
 	return r, err
 }
 
@@ -50,7 +51,7 @@ func (s *Database) Get(ctx context.Context, key string) (Row, error) {
 
 // List returns rows.
 func (s *Database) List(ctx context.Context, q Query) (list []Row, err error) {
-	query, args := listQuery(q, !s.backend.isShared())
+	query, args := listQuery(q, !s.isShared)
 	err = s.readRows(ctx, "list keys", statement{query: query, args: args, row: collectInto(&list, scanRow)})
 	return list, err
 }

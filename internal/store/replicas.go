@@ -11,16 +11,12 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 )
-
-// lockClaims lets one claim go at a time, or two would serve the same tenant's turn.
-var lockClaims = statement{query: `SELECT pg_advisory_xact_lock(7020, 1)`, row: ignoreRow}
 
 func ignoreRow(scanner) error { return nil }
 
@@ -30,11 +26,16 @@ func scanOne[T any](scan scanner) (one T, err error) {
 	return one, err
 }
 
-// announceReplica begins a claim: it says that this process lives, and takes over what others had whose lifeline
-// has ended. Who gets the lock of a lifeline knows that nobody has it.
+// announceReplica begins a claim, of which one goes at a time, or two would serve the same tenant's turn. It says that
+// this process lives, and takes over what others had whose lifeline has ended. Who gets the lock of a lifeline knows
+// that nobody has it.
 func announceReplica(ctx context.Context, tx session, name string, now, until int64) error {
+	lock := statement{query: `SELECT pg_advisory_xact_lock(7020, 1)`, row: ignoreRow}
+	if name == "" {
+		return tx.runStatements(ctx, lock)
+	}
 	var dead []string
-	err := tx.runStatements(ctx, lockClaims, newStatement(
+	err := tx.runStatements(ctx, lock, newStatement(
 		`INSERT INTO replicas (name, until_at) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET until_at = excluded.until_at
 			WHERE replicas.until_at < excluded.until_at - $3`, name, until, (until-now)/3,
 	), statement{
@@ -58,8 +59,11 @@ func handingOn(name string, now int64) []statement {
 }
 
 // ownTenants returns a function that reports whether a tenant is a replica's: no other one that lives comes before
-// it, or has a lease of it.
+// it, or has a lease of it. Without a name all are its own.
 func ownTenants(ctx context.Context, from session, name string, now int64) (func(tenant int64) bool, error) {
+	if name == "" {
+		return func(int64) bool { return true }, nil
+	}
 	var others []string
 	var leased []int64 // tenants with a lease of another's
 	err := from.runStatements(ctx, statement{
@@ -101,34 +105,21 @@ func (s *Database) handOnLeases(ctx context.Context, name string) error {
 	return s.explainError("hand on leases", s.reader.runStatements(ctx, handingOn(name, s.claimed.Load())...))
 }
 
-// endReplica hands on what this process still has, and ends its lifeline.
-func (s *Database) endReplica() {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	if name, err := s.replica.holderName(); err == nil {
-		if err := s.handOnLeases(ctx, name); err != nil {
-			s.log.Warn("other coordinators take over when what this one has claimed runs out", "err", err)
-		}
-	}
-	s.replica.endForGood()
-}
-
 // errNoLifeline says that others may take this process for gone.
 var errNoLifeline = errors.New("the connection that says that this process lives has ended: it is made anew")
 
 // A lifeline is the connection, and the name under which it holds a lock. Each connection has a name of its own:
 // whoever else still has the one before for alive is in nobody's way. It may be used by several goroutines.
 type lifeline struct {
+	s       *Database
 	config  *pgx.ConnConfig
 	replica string
-	lost    func()                                      // called when it has ended; may be nil
-	renamed func(ctx context.Context, was string) error // called when it is there again
-	log     *slog.Logger
+	lost    func() // called when it has ended; may be nil
+	count   int    // connections so far, of the goroutine that makes them
 
 	mu    sync.Mutex
 	name  string // "": there is no connection
-	cause error  // why there is none, as far as it was tried
-	count int    // connections so far
+	cause error  // why there is none
 
 	stop    context.CancelFunc
 	running sync.WaitGroup
@@ -140,7 +131,7 @@ const (
 	maxLifelinePause = 5 * time.Second
 )
 
-// keepOpen connects, and connects again whenever the connection has ended, until it is ended for good.
+// keepOpen connects, and connects again whenever the connection has ended, until it is stopped.
 func (l *lifeline) keepOpen(ctx context.Context) error {
 	conn, err := l.connectNamed(ctx)
 	if err != nil {
@@ -148,7 +139,12 @@ func (l *lifeline) keepOpen(ctx context.Context) error {
 	}
 	staying, stop := context.WithCancel(context.Background())
 	l.stop = stop
-	l.running.Go(func() { l.stayConnected(staying, conn) })
+	l.running.Go(func() {
+		for conn != nil {
+			was := l.awaitEnd(staying, conn)
+			conn = l.reconnect(staying, was)
+		}
+	})
 	return nil
 }
 
@@ -160,24 +156,19 @@ func (l *lifeline) holderName() (string, error) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	switch {
-	case l.name != "":
-		return l.name, nil
-	case l.cause != nil:
+	if l.name == "" {
 		return "", fmt.Errorf("%w: %w", errNoLifeline, l.cause)
 	}
-	return "", errNoLifeline
+	return l.name, nil
 }
 
-// setName notes the name under which it is connected, or "" and why it is not. It returns the name before, and
-// whether the cause is another one.
-func (l *lifeline) setName(name string, cause error) (was string, isNews bool) {
+// setName notes the name under which it is connected, or "" and why it is not. It returns the name before.
+func (l *lifeline) setName(name string, cause error) (was string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	was = l.name
-	isNews = cause != nil && (l.cause == nil || l.cause.Error() != cause.Error())
 	l.name, l.cause = name, cause
-	return was, isNews
+	return was
 }
 
 // connectNamed opens a connection and takes a lock by a new name.
@@ -188,10 +179,8 @@ func (l *lifeline) connectNamed(ctx context.Context) (*pgx.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.mu.Lock()
 	l.count++
 	name := fmt.Sprintf("%s.%d", l.replica, l.count)
-	l.mu.Unlock()
 	// A server that nobody answers gives up after 25 s at the earliest: by then a process that it cannot be reached by
 	// has noticed that (three probes of its own), and sends GitHub nothing more, as its leases were not renewed.
 	const hold = `SELECT set_config('idle_session_timeout', '0', false), set_config('tcp_keepalives_idle', '10', false),
@@ -205,56 +194,43 @@ func (l *lifeline) connectNamed(ctx context.Context) (*pgx.Conn, error) {
 	return conn, nil
 }
 
-// stayConnected waits for the end of a connection and makes another one, until ctx ends.
-func (l *lifeline) stayConnected(ctx context.Context, conn *pgx.Conn) {
-	for {
-		_, err := conn.WaitForNotification(ctx) // nobody sends one
-		if err == nil {
-			continue
-		}
-		was, _ := l.setName("", err)
-		isForGood := ctx.Err() != nil
-		if l.lost != nil && !isForGood {
+// awaitEnd waits for the end of a connection, and returns its name.
+func (l *lifeline) awaitEnd(ctx context.Context, conn *pgx.Conn) (was string) {
+	var err error
+	for err == nil {
+		_, err = conn.WaitForNotification(ctx) // nobody sends one
+	}
+	was = l.setName("", err)
+	if ctx.Err() == nil {
+		if l.lost != nil {
 			l.lost() // before anything that takes time: others may have got to work
 		}
-		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-		_ = conn.Close(ending) // it has ended, or is to end
-		cancel()
-		if isForGood {
-			return
-		}
-		l.log.Warn("the connection to the database has ended: evaluations under way are made again", "err", err)
-		if conn = l.reconnect(ctx, was); conn == nil {
-			return
-		}
+		l.s.log.Warn("the connection to the database has ended: evaluations under way are made again", "err", err)
 	}
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	_ = conn.Close(ending) // it has ended, or is to end
+	return was
 }
 
 // reconnect connects as often as it takes, and hands on what was done under a name; nil: ctx has ended.
 func (l *lifeline) reconnect(ctx context.Context, was string) *pgx.Conn {
-	for pause := lifelinePause; ; pause = min(2*pause, maxLifelinePause) {
+	for pause := lifelinePause; ctx.Err() == nil; pause = min(2*pause, maxLifelinePause) {
 		conn, err := l.connectNamed(ctx)
 		if err == nil {
-			if err = l.renamed(ctx, was); err != nil {
-				l.log.Warn("what this process had leased waits until that runs out", "err", err)
+			if err = l.s.handOnLeases(ctx, was); err != nil {
+				l.s.log.Warn("what this process had leased waits until that runs out", "err", err)
 			}
 			return conn
 		}
-		if _, isNews := l.setName("", err); isNews && ctx.Err() == nil {
-			l.log.Warn("the database cannot be reached: it is tried again", "err", err)
+		l.setName("", err)
+		if pause == lifelinePause {
+			l.s.log.Warn("the database cannot be reached: it is tried again", "err", err)
 		}
-		timer := time.NewTimer(pause)
 		select {
 		case <-ctx.Done():
-			timer.Stop()
-			return nil
-		case <-timer.C:
+		case <-time.After(pause):
 		}
 	}
-}
-
-// endForGood ends it: others take over what this process had.
-func (l *lifeline) endForGood() {
-	l.stop()
-	l.running.Wait()
+	return nil
 }

@@ -5,8 +5,10 @@ package store
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -17,7 +19,7 @@ type statement struct {
 	query string
 	args  []any
 	row   func(scan scanner) error // called for each row; nil: it returns none
-	count func(written int)        // gets the number of rows that it wrote; may be nil
+	count func(written int)        // of one without rows: gets the number of those that it wrote
 }
 
 // A scanner stores the columns of a row.
@@ -37,29 +39,40 @@ func collectInto[T any](all *[]T, scanOne func(scan scanner) (T, error)) func(sc
 	}
 }
 
-func newStatement(query string, args ...any) statement { return statement{query: query, args: args} }
+// microsInto scans microseconds of the database into a time.
+type microsInto struct{ at *time.Time }
+
+// Scan implements [sql.Scanner].
+func (m microsInto) Scan(value any) error {
+	at, isTime := value.(int64)
+	if !isTime {
+		return fmt.Errorf("%T is no time", value)
+	}
+	*m.at = timeOfMicros(at)
+	return nil
+}
+
+// newStatement returns a statement that returns no rows, and counts none.
+func newStatement(query string, args ...any) statement {
+	return statement{query: query, args: args, count: func(int) {}}
+}
 
 // A session runs statements in their order. PostgreSQL gets them in one round trip.
 type session interface {
 	runStatements(ctx context.Context, statements ...statement) error
 }
 
-// A preparer is a connection of SQLite, or a pool of them.
-type preparer interface {
-	PrepareContext(ctx context.Context, query string) (*sql.Stmt, error)
-}
-
 // A sqliteSession prepares each statement once: compiling one takes longer than most of them take.
 type sqliteSession struct {
-	conn preparer
+	db *sql.DB
 
 	mu       sync.Mutex
 	prepared map[string]*sql.Stmt
 	changed  bool // a statement has written a row; of the writer's session, which one goroutine uses
 }
 
-func newSQLiteSession(conn preparer) *sqliteSession {
-	return &sqliteSession{conn: conn, prepared: map[string]*sql.Stmt{}}
+func newSQLiteSession(db *sql.DB) *sqliteSession {
+	return &sqliteSession{db: db, prepared: map[string]*sql.Stmt{}}
 }
 
 func (s *sqliteSession) prepareOnce(ctx context.Context, query string) (*sql.Stmt, error) {
@@ -68,7 +81,7 @@ func (s *sqliteSession) prepareOnce(ctx context.Context, query string) (*sql.Stm
 	if stmt := s.prepared[query]; stmt != nil {
 		return stmt, nil
 	}
-	stmt, err := s.conn.PrepareContext(ctx, query)
+	stmt, err := s.db.PrepareContext(ctx, query)
 	if err == nil {
 		s.prepared[query] = stmt
 	}
@@ -77,37 +90,28 @@ func (s *sqliteSession) prepareOnce(ctx context.Context, query string) (*sql.Stm
 
 func (s *sqliteSession) runStatements(ctx context.Context, statements ...statement) error {
 	for _, st := range statements {
-		stmt, err := s.prepareOnce(ctx, st.query)
-		if err == nil && st.row != nil {
-			err = queryRows(ctx, stmt, st)
-		} else if err == nil {
-			err = s.execStatement(ctx, stmt, st)
-		}
-		if err != nil {
+		if err := s.runStatement(ctx, st); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *sqliteSession) execStatement(ctx context.Context, stmt *sql.Stmt, st statement) error {
-	r, err := stmt.ExecContext(ctx, st.args...)
+func (s *sqliteSession) runStatement(ctx context.Context, st statement) error {
+	stmt, err := s.prepareOnce(ctx, st.query)
 	if err != nil {
 		return err
 	}
-	n, err := r.RowsAffected()
-	s.changed = s.changed || n > 0
-	st.tellCount(n)
-	return err
-}
-
-func (st statement) tellCount(written int64) {
-	if st.count != nil {
-		st.count(int(written))
+	if st.row == nil {
+		r, err := stmt.ExecContext(ctx, st.args...)
+		if err != nil {
+			return err
+		}
+		n, err := r.RowsAffected()
+		s.changed = s.changed || n > 0
+		st.count(int(n))
+		return err
 	}
-}
-
-func queryRows(ctx context.Context, stmt *sql.Stmt, st statement) error {
 	rows, err := stmt.QueryContext(ctx, st.args...)
 	if err != nil {
 		return err
@@ -119,18 +123,6 @@ func queryRows(ctx context.Context, stmt *sql.Stmt, st statement) error {
 		}
 	}
 	return rows.Err()
-}
-
-// closeStatements closes the statements: a file is closed, and its log folded into it, only when none is open any
-// more.
-func (s *sqliteSession) closeStatements() (errs []error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, stmt := range s.prepared {
-		errs = append(errs, stmt.Close())
-	}
-	clear(s.prepared)
-	return errs
 }
 
 // A postgresSession sends statements to a transaction, or to the pool: then they are a transaction of their own.
@@ -148,7 +140,7 @@ func (s postgresSession) runStatements(ctx context.Context, statements ...statem
 	for _, st := range statements {
 		q := b.Queue(st.query, st.args...)
 		if st.row == nil {
-			q.Exec(func(tag pgconn.CommandTag) error { st.tellCount(tag.RowsAffected()); return nil })
+			q.Exec(func(tag pgconn.CommandTag) error { st.count(int(tag.RowsAffected())); return nil })
 			continue
 		}
 		q.Query(func(rows pgx.Rows) error {
@@ -161,6 +153,14 @@ func (s postgresSession) runStatements(ctx context.Context, statements ...statem
 		})
 	}
 	return s.to.SendBatch(ctx, b).Close()
+}
+
+// skipLocked ends a query for rows that are to be changed: those that another process changes are not among them.
+func skipLocked(isShared bool) string {
+	if isShared {
+		return " FOR UPDATE SKIP LOCKED"
+	}
+	return ""
 }
 
 // asText is a text as every database takes it: UTF-8 without zero bytes. Texts that differ only in these are one

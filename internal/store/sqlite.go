@@ -3,11 +3,13 @@ package store
 // The store in an embedded SQLite database: opening and closing its file, and its transactions.
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
-	"database/sql/driver"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"net/url"
@@ -15,7 +17,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/gofrs/flock"
 	"github.com/pressly/goose/v3"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -24,11 +25,9 @@ import (
 // A sqliteFile is the backend of a [Database] in a file. One goroutine writes.
 type sqliteFile struct {
 	injectFault     func(step string) error // for tests: the error of step "begin", "commit" or "fold"
-	lock            *flock.Flock
 	writeDB, readDB *sql.DB
-	conn            *sql.Conn // of the writing goroutine alone, as what follows
-	writer, reader  *sqliteSession
-	openFiles       []openFile
+	writer, reader  *sqliteSession         // of the writing goroutine alone, as what follows; and of all
+	openFiles       map[string]os.FileInfo // as they were opened, by path
 
 	fleeting         bool // no commit ever waits for the disk
 	fullSync         bool // commits wait for the disk
@@ -36,11 +35,8 @@ type sqliteFile struct {
 	commitsSinceFold int  // commits since the log was last folded into the file
 }
 
-// openFile is a file of the database as it was opened.
-type openFile struct {
-	path string
-	info os.FileInfo
-}
+// applicationID stands in the header of our files, where SQLite has a place for it (https://www.sqlite.org/fileformat2.html).
+const applicationID = 0x52766751 // "RvgQ"
 
 // OpenSQLite opens the tables in a file, which it creates if it is not there, and ends all leases of the process that
 // had it before. A file that another process has open, or that a newer program wrote, is an error.
@@ -50,32 +46,34 @@ func OpenSQLite(path string, o Options) (*Database, error) {
 
 func openFaulty(path string, o Options, injectFault func(step string) error) (*Database, error) {
 	s := newDatabase(o)
-	_, notOurs := os.Stat(path + ".lock")
-	lock, err := lockFile(path + ".lock")
+	f, err := openSQLite(path, o.Fleeting, injectFault)
+	if errors.Is(err, ErrNoDatabase) && !o.KeepDamaged && wasOurs(path) {
+		if s.Damaged, err = moveDamaged(path); err == nil {
+			f, err = openSQLite(path, o.Fleeting, injectFault)
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("open the database %s: %w", path, err)
-	}
-	f := newSQLiteFile(lock, injectFault)
-	err = noDatabaseError(f.openAll(path, o.Fleeting))
-	if errors.Is(err, ErrNoDatabase) && notOurs == nil && !o.KeepDamaged {
-		_ = f.closeFiles() // it is damaged
-		if s.Damaged, err = moveDamaged(path); err == nil {
-			f = newSQLiteFile(lock, injectFault)
-			err = f.openAll(path, o.Fleeting)
-		}
-	}
-	if err != nil {
-		if notOurs != nil { // nor will it be at the next start
-			_ = os.Remove(path + ".lock") // it may stay where files that are open cannot be removed
-		}
-		return nil, fmt.Errorf("open the database %s: %w", path, errors.Join(err, f.closeAll()))
 	}
 	s.startLanes(f, f.reader)
 	return s, nil
 }
 
-func newSQLiteFile(lock *flock.Flock, injectFault func(step string) error) *sqliteFile {
-	return &sqliteFile{lock: lock, injectFault: injectFault, fullSync: true}
+// wasOurs reports whether a damaged file was one of ours. If its header is lost, too, the log beside it shows that: a process of ours
+// leaves it there if it is killed, or gives the file up.
+func wasOurs(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	header := make([]byte, 72)
+	_, _ = io.ReadFull(f, header) // what cannot be read is no header
+	if id, isSQLite := bytes.CutPrefix(header, []byte("SQLite format 3\x00")); isSQLite {
+		return binary.BigEndian.Uint32(id[52:]) == applicationID
+	}
+	_, err = os.Stat(path + "-wal")
+	return err == nil
 }
 
 // moveDamaged moves the files of a damaged database away, and returns what the first one is called now.
@@ -89,46 +87,78 @@ func moveDamaged(path string) (to string, err error) {
 	return to, err
 }
 
-func (f *sqliteFile) openAll(path string, fleeting bool) (err error) {
+func openSQLite(path string, fleeting bool, injectFault func(step string) error) (*sqliteFile, error) {
+	f := &sqliteFile{injectFault: injectFault, fullSync: true, fleeting: fleeting, openFiles: map[string]os.FileInfo{}}
+	f.commitsSinceFold = commitsPerFold // the first commit is folded, so that the file shows its tables by every name
+	err := f.openAll(path)
+	if err == nil {
+		return f, nil
+	}
+	var said *sqlite.Error
+	if errors.As(err, &said) {
+		switch said.Code() & 0xff {
+		case sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT:
+			err = fmt.Errorf("%w: %w", ErrNoDatabase, err)
+		case sqlite3.SQLITE_BUSY:
+			err = fmt.Errorf("%w: stop that one, or give this one a data directory of its own", ErrInUse)
+		}
+	}
+	return nil, errors.Join(err, f.closeAll(false))
+}
+
+// openAll opens the file and holds it as long as the process lives: it is opened alone, by SQLite's exclusive lock, and then shared with
+// readers alone, whose locks refuse the next process that lock. These are locks of the file, by whatever name it is opened, and the
+// operating system releases them, however the process ends.
+func (f *sqliteFile) openAll(path string) error {
 	if err := createFile(path); err != nil {
 		return err
 	}
-	if err := refuseForeignDatabase(path); err != nil {
-		return err
-	}
-	if err := migrateSQLite(path); err != nil {
-		return err
-	}
-	f.writeDB, err = openDB(path, 1, "cache_size(-800)", "synchronous(FULL)", "wal_autocheckpoint(0)", "journal_size_limit(33554432)")
+	path, err := filepath.EvalSymlinks(path) // SQLite's other files lie beside the file itself
 	if err != nil {
 		return err
 	}
-	if f.conn, err = f.writeDB.Conn(context.Background()); err != nil {
+	isNew, err := refuseForeignDatabase(path)
+	if err != nil {
+		return err
+	}
+	level := "FULL"
+	if f.fleeting {
+		level = "OFF"
+	}
+	f.writeDB, err = openDB(path, "rwc", 1, "busy_timeout(500)", "journal_mode(WAL)", "temp_store(MEMORY)", "foreign_keys(1)",
+		"cache_size(-800)", "synchronous("+level+")", "wal_autocheckpoint(0)", "journal_size_limit(33554432)")
+	if err != nil {
+		return err
+	}
+	// The read begins the log while the lock is a shared one: else no reader could ever come to it. The transaction takes the lock.
+	if err := f.execQuery(`PRAGMA schema_version; PRAGMA locking_mode(EXCLUSIVE); BEGIN IMMEDIATE; COMMIT`); err != nil {
+		return err
+	}
+	if isNew { // a start writes nothing else: the disk may be full
+		if err := f.execQuery(fmt.Sprintf(`PRAGMA application_id(%d)`, applicationID)); err != nil {
+			return err
+		}
+	}
+	ctx := context.Background()
+	if err := migrateTables(ctx, goose.DialectSQLite3, f.writeDB, migrations); err != nil {
 		return err
 	}
 	if err := f.checkTables(); err != nil {
 		return err
 	}
-	f.writer = newSQLiteSession(f.conn)
-	if f.fleeting = fleeting; fleeting {
-		if err := f.execQuery("PRAGMA synchronous(OFF)"); err != nil {
-			return err
-		}
-	}
-	// The process that had the file before no longer holds the lock, so it has ended.
-	if err := f.execQuery(`UPDATE work SET leased = 0, due_at = since WHERE leased = 1`); err != nil {
+	// The process that had these leases has ended. The end of the transaction lets readers in.
+	if err := f.execQuery(`PRAGMA busy_timeout(10000); PRAGMA locking_mode(NORMAL);
+		UPDATE work SET leased = 0, due_at = since WHERE leased = 1`); err != nil {
 		return fmt.Errorf("end old leases: %w", err)
 	}
-	if f.readDB, err = openDB(path, 2, "cache_size(-200)", "query_only(1)"); err != nil {
+	if f.readDB, err = openDB(path, "rw", 2, "busy_timeout(10000)", "temp_store(MEMORY)", "cache_size(-200)", "query_only(1)"); err != nil {
 		return err
 	}
-	f.reader = newSQLiteSession(f.readDB)
-	for _, p := range []string{path, path + "-wal", path + ".lock"} {
-		info, err := os.Stat(p)
-		if err != nil {
+	f.writer, f.reader = newSQLiteSession(f.writeDB), newSQLiteSession(f.readDB)
+	for _, part := range []string{path, path + "-wal"} {
+		if f.openFiles[part], err = os.Stat(part); err != nil {
 			return err
 		}
-		f.openFiles = append(f.openFiles, openFile{p, info})
 	}
 	return nil
 }
@@ -137,7 +167,7 @@ func (f *sqliteFile) openAll(path string, fleeting bool) (err error) {
 func (f *sqliteFile) checkTables() error {
 	for _, table := range []string{"deliveries", "work", "sights", "tenants", "counters", "heard", "signs"} {
 		var says string
-		if err := f.conn.QueryRowContext(context.Background(), "PRAGMA quick_check("+table+")").Scan(&says); err != nil {
+		if err := f.writeDB.QueryRowContext(context.Background(), "PRAGMA quick_check("+table+")").Scan(&says); err != nil {
 			return err
 		} else if says != "ok" {
 			return fmt.Errorf("%w: %s", ErrNoDatabase, says)
@@ -149,10 +179,10 @@ func (f *sqliteFile) checkTables() error {
 // checkFilesInPlace checks that the open files are still those that the next process will read: a deleted file takes
 // every write without an error.
 func (f *sqliteFile) checkFilesInPlace() error {
-	for _, of := range f.openFiles {
-		switch info, err := os.Stat(of.path); {
-		case errors.Is(err, fs.ErrNotExist), err == nil && !os.SameFile(info, of.info):
-			return fmt.Errorf("%s %w", of.path, ErrReplaced)
+	for path, opened := range f.openFiles {
+		switch info, err := os.Stat(path); {
+		case errors.Is(err, fs.ErrNotExist), err == nil && !os.SameFile(info, opened):
+			return fmt.Errorf("%s %w", path, ErrReplaced)
 		case err != nil:
 			return err
 		}
@@ -160,25 +190,15 @@ func (f *sqliteFile) checkFilesInPlace() error {
 	return nil
 }
 
-// lockFile locks a file for as long as the process lives. The operating system releases it, however the process ends.
-func lockFile(path string) (*flock.Flock, error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, err
-	}
-	l := flock.New(path, flock.SetPermissions(0o600))
-	ok, err := l.TryLock()
-	if err != nil {
-		return nil, fmt.Errorf("lock %s: %w", path, err)
-	}
-	if !ok {
-		return nil, fmt.Errorf("%w and holds %s: stop that one, or give this one a data directory of its own", ErrInUse, path)
-	}
-	return l, nil
-}
-
 // createFile creates the file if it is missing, so that only its owner can read it: SQLite gives its other files the
-// same mode.
+// same mode. One that is there is not opened: to close it would release SQLite's locks.
 func createFile(path string) error {
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
@@ -186,90 +206,49 @@ func createFile(path string) error {
 	return f.Close()
 }
 
-// openDB opens a database of ours; the pragmas are set on each connection.
-func openDB(path string, conns int, pragmas ...string) (*sql.DB, error) {
-	return connectDB(
-		path,
-		"rwc",
-		conns,
-		append([]string{"busy_timeout(10000)", "journal_mode(WAL)", "temp_store(MEMORY)", "foreign_keys(1)"}, pragmas...)...)
-}
-
-func connectDB(path, mode string, conns int, pragmas ...string) (*sql.DB, error) {
+// openDB opens a database; the pragmas are set on each connection.
+func openDB(path, mode string, conns int, pragmas ...string) (*sql.DB, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
 	}
 	dsn := url.URL{Scheme: "file", Path: filepath.ToSlash(abs), RawQuery: url.Values{"mode": {mode}, "_pragma": pragmas}.Encode()}
-	var c driver.Connector
-	if c, err = sqlite.NewConnector(dsn.String()); err != nil {
+	db, err := sql.Open("sqlite", dsn.String())
+	if err != nil {
 		return nil, err
 	}
-	db := sql.OpenDB(c)
 	db.SetMaxOpenConns(conns)
 	db.SetMaxIdleConns(conns)
 	return db, nil
 }
 
 // refuseForeignDatabase refuses the database of another program, and leaves it as it is, but for what a killed
-// process had begun. An empty file belongs to no program; nor does one in which only goose has begun.
-func refuseForeignDatabase(path string) error {
-	tables, known, err := countTables(path, "ro")
-	var said *sqlite.Error
-	if errors.As(err, &said) && said.Code() == sqlite3.SQLITE_READONLY_ROLLBACK {
-		// A process was killed in its first transaction, before the file had its write-ahead log. Nobody can read the
-		// file until that is rolled back, and only who may write can.
-		tables, known, err = countTables(path, "rw")
+// process had begun. An empty file belongs to no program: it is new.
+func refuseForeignDatabase(path string) (isNew bool, err error) {
+	mode := "ro"
+	if _, err := os.Stat(path + "-journal"); err == nil {
+		mode = "rw" // a process was killed in a transaction: only who may write can roll that back, and then read
 	}
+	db, err := openDB(path, mode, 1, "busy_timeout(10000)")
 	if err != nil {
-		return fmt.Errorf("read its tables: %w", err)
+		return false, err
 	}
-	if tables > 0 && known < 3 {
-		return ErrForeignDatabase
+	defer db.Close() // nothing was written
+	var tables int
+	err = db.QueryRowContext(context.Background(), `SELECT application_id <> $1, (SELECT count(*) FROM sqlite_schema)
+		FROM pragma_application_id`, applicationID).Scan(&isNew, &tables)
+	if err == nil && isNew && tables > 0 {
+		err = ErrForeignDatabase
 	}
-	return nil
+	return isNew, err
 }
 
-// countTables counts the tables that are not goose's, and those that every database of ours has.
-func countTables(path, mode string) (tables, known int, err error) {
-	db, err := connectDB(path, mode, 1, "busy_timeout(10000)")
+// migrateTables brings tables to the schema of the migrations of a dialect.
+func migrateTables(ctx context.Context, dialect goose.Dialect, db *sql.DB, files fs.FS, more ...goose.ProviderOption) error {
+	dir, err := fs.Sub(files, "migrations/"+string(dialect))
 	if err != nil {
-		return 0, 0, err
+		return err // unreachable unless the path is wrong
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	row := db.QueryRowContext(
-		context.Background(),
-		`SELECT count(*) FILTER (WHERE name NOT IN ('goose_db_version', 'sqlite_sequence')), count(*) FILTER (WHERE name IN ('deliveries', 'work', 'goose_db_version'))
-		FROM sqlite_schema WHERE type = 'table'`,
-	)
-	err = row.Scan(&tables, &known)
-	return tables, known, err
-}
-
-// noDatabaseError adds ErrNoDatabase to an error of SQLite's that says so.
-func noDatabaseError(err error) error {
-	var said *sqlite.Error
-	if errors.As(err, &said) && (said.Code()&0xff == sqlite3.SQLITE_NOTADB || said.Code()&0xff == sqlite3.SQLITE_CORRUPT) {
-		return fmt.Errorf("%w: %w", ErrNoDatabase, err)
-	}
-	return err
-}
-
-func migrateSQLite(path string) (err error) {
-	db, err := openDB(path, 1, "synchronous(FULL)")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	dir, err := fs.Sub(migrations, "migrations/sqlite")
-	if err != nil {
-		return err // unreachable unless the path above is wrong
-	}
-	return migrateTables(context.Background(), goose.DialectSQLite3, db, dir)
-}
-
-// migrateTables brings tables to the schema of some migrations.
-func migrateTables(ctx context.Context, dialect goose.Dialect, db *sql.DB, dir fs.FS, more ...goose.ProviderOption) error {
 	p, err := goose.NewProvider(dialect, db, dir,
 		append(more, goose.WithDisableGlobalRegistry(true), goose.WithSlog(slog.New(slog.DiscardHandler)))...)
 	if err != nil {
@@ -289,22 +268,15 @@ func migrateTables(ctx context.Context, dialect goose.Dialect, db *sql.DB, dir f
 	return nil
 }
 
-func (f *sqliteFile) closeAll() error { return errors.Join(f.closeFiles(), f.lock.Close()) }
-
-// closeFiles closes what openAll opened. The writer comes last: the last connection folds the log into the file.
-func (f *sqliteFile) closeFiles() error {
+// closeAll closes what openAll opened. The writer comes last: the last connection folds the log into the file, and deletes it. The log
+// of a file that was given up stays, for [wasOurs].
+func (f *sqliteFile) closeAll(isGivenUp bool) error {
 	var errs []error
-	if f.reader != nil {
-		errs = append(errs, f.reader.closeStatements()...)
-	}
 	if f.readDB != nil {
 		errs = append(errs, f.readDB.Close())
 	}
-	if f.writer != nil {
-		errs = append(errs, f.writer.closeStatements()...)
-	}
-	if f.conn != nil {
-		errs = append(errs, f.conn.Close())
+	if f.writeDB != nil && isGivenUp {
+		errs = append(errs, f.keepLog())
 	}
 	if f.writeDB != nil {
 		errs = append(errs, f.writeDB.Close())
@@ -312,33 +284,37 @@ func (f *sqliteFile) closeFiles() error {
 	return errors.Join(errs...)
 }
 
-func (f *sqliteFile) isShared() bool { return false }
-
-func (f *sqliteFile) blamesBatch(error) bool { return true }
+// keepLog has the log stay when the file is closed.
+func (f *sqliteFile) keepLog() error {
+	conn, err := f.writeDB.Conn(context.Background())
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	return conn.Raw(func(of any) error {
+		_, err := of.(sqlite.FileControl).FileControlPersistWAL("main", 1)
+		return err
+	})
+}
 
 func (f *sqliteFile) execQuery(query string) error {
-	_, err := f.conn.ExecContext(context.Background(), query)
+	_, err := f.writeDB.ExecContext(context.Background(), query)
 	return err
 }
 
 // runTransaction runs a transaction of the writing goroutine. Before it, it checks that the next process will find
 // what it writes.
 func (f *sqliteFile) runTransaction(durable bool, _ []string, do func(tx session) error) (changed bool, err error) {
-	if err := f.checkFilesInPlace(); err != nil {
-		return false, err
-	}
-	if err := f.recoverLog(); err != nil {
-		return false, err
-	}
-	if err := f.injectFault("begin"); err != nil {
-		return false, err
-	}
-	if err := f.setFullSync(durable); err != nil {
-		return false, err
-	}
 	f.writer.changed = false
-	if err := f.execQuery("BEGIN IMMEDIATE"); err != nil {
-		return false, err
+	for _, begin := range []func() error{
+		f.checkFilesInPlace, f.recoverLog,
+		func() error { return f.injectFault("begin") },
+		func() error { return f.setFullSync(durable) },
+		func() error { return f.execQuery("BEGIN IMMEDIATE") },
+	} {
+		if err := begin(); err != nil {
+			return false, err
+		}
 	}
 	err = do(f.writer)
 	if err == nil {
@@ -381,7 +357,7 @@ func (f *sqliteFile) recoverLog() error {
 	}
 	var busy bool
 	var log, moved int
-	row := f.conn.QueryRowContext(context.Background(), "PRAGMA wal_checkpoint(TRUNCATE)")
+	row := f.writeDB.QueryRowContext(context.Background(), "PRAGMA wal_checkpoint(TRUNCATE)")
 	if err := row.Scan(&busy, &log, &moved); err != nil {
 		return err
 	}

@@ -1,16 +1,20 @@
 package store_test
 
 import (
+	"bufio"
 	"bytes"
 	"database/sql"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,10 +25,6 @@ import (
 	"github.com/review-coordinator/coordinator/internal/store"
 	"github.com/review-coordinator/coordinator/internal/store/storetest"
 )
-
-func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(deadline.Watch(m, storetest.OpenTables))
-}
 
 var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
@@ -95,18 +95,128 @@ func TestOpeningEndsLeases(t *testing.T) {
 	}
 }
 
+// openedFile is set in a process that holds the file of that name open until its input ends.
+const openedFile = "COORDINATOR_TEST_OPENS"
+
+func TestMain(m *testing.M) {
+	if path := os.Getenv(openedFile); path != "" {
+		if _, err := store.OpenSQLite(path, store.Options{}); err != nil {
+			fmt.Fprintln(os.Stdout, err)
+			os.Exit(1)
+		}
+		fmt.Fprintln(os.Stdout, "open")
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		os.Exit(0) // as if killed: nothing is closed
+	}
+	goleak.VerifyTestMain(deadline.Watch(m, storetest.OpenTables))
+}
+
+// A second process is refused by whatever name it knows the file, and let in once the first one has been killed.
 func TestASecondProcessIsRefused(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path, link, symlink := filepath.Join(dir, "table.db"), filepath.Join(dir, "link.db"), filepath.Join(dir, "symlink.db")
+	s := openTable(t, path)
+	accept(t, s, "c")
+	accept(t, s, "d")
+	if err := errors.Join(os.Link(path, link), os.Symlink(path, symlink)); err != nil {
+		t.Skip("no links here:", err)
+	}
+	wantRefused := func(who, says string) {
+		t.Helper()
+		if !strings.Contains(says, store.ErrInUse.Error()) || !strings.Contains(says, "stop that one") {
+			t.Errorf("%s: %s", who, says)
+		}
+	}
+	for _, name := range []string{path, link, symlink} {
+		_, says := openInProcess(t, name)
+		wantRefused("another process with "+name, says)
+		_, err := store.OpenSQLite(name, store.Options{})
+		wantRefused("this process with "+name, fmt.Sprint(err))
+	}
+	accept(t, s, "e")
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{symlink, path} {
+		kill, says := openInProcess(t, name)
+		if says != "open" {
+			t.Fatalf("once the first one has ended, with %s: %s", name, says)
+		}
+		_, err := store.OpenSQLite(link, store.Options{})
+		wantRefused("this process with "+link, fmt.Sprint(err))
+		kill()
+	}
+	s = openTable(t, symlink)
+	if known, err := s.Known(t.Context(), []string{"d", "e"}); err != nil || len(known) != 2 {
+		t.Errorf("known: %v, %v", known, err)
+	}
+}
+
+// A start writes nothing: the disk may be full, and what GitHub delivers is then answered.
+func TestAStartWritesNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table.db")
 	s := openTable(t, path)
-	_, err := store.OpenSQLite(path, store.Options{})
-	if err == nil || !strings.Contains(err.Error(), path+".lock") || !strings.Contains(err.Error(), "stop that one") {
-		t.Fatalf("a second one: %v", err)
-	}
 	accept(t, s, "d")
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
 	openTable(t, path)
+	after, err := os.ReadFile(path)
+	if err != nil || !bytes.Equal(before, after) {
+		t.Errorf("the file was changed: %v", err)
+	}
+	if log, err := os.ReadFile(path + "-wal"); err != nil || len(log) > 0 {
+		t.Errorf("%d bytes were written to the log: %v", len(log), err)
+	}
+}
+
+// openInProcess opens a file in a process of its own, and returns what that says of it.
+func openInProcess(t *testing.T, path string) (kill func(), says string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
+	cmd.Env = append(os.Environ(), openedFile+"="+path)
+	_, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	kill = sync.OnceFunc(func() { cmd.Process.Kill(); cmd.Wait() })
+	t.Cleanup(kill)
+	says, _ = bufio.NewReader(out).ReadString('\n')
+	return kill, strings.TrimSpace(says)
+}
+
+// Of some that start at once no two get the file, and the others are told why.
+func TestNoTwoThatStartAtOnceGetTheFile(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "table.db")
+	var group sync.WaitGroup
+	var opened atomic.Int32
+	for range 6 {
+		group.Go(func() {
+			switch _, says := openInProcess(t, path); {
+			case says == "open":
+				opened.Add(1)
+			case !strings.Contains(says, store.ErrInUse.Error()):
+				t.Error(says)
+			}
+		})
+	}
+	group.Wait()
+	if n := opened.Load(); n > 1 {
+		t.Errorf("%d have it", n)
+	}
 }
 
 // After a clean stop one file holds all.
@@ -143,7 +253,7 @@ func TestTheFileIsPrivate(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "data", "table 100%?#.db")
 	s := openTable(t, path)
 	accept(t, s, "d")
-	for name, want := range map[string]os.FileMode{path: 0o600, path + "-wal": 0o600, path + ".lock": 0o600, filepath.Dir(path): 0o700} {
+	for name, want := range map[string]os.FileMode{path: 0o600, path + "-wal": 0o600, filepath.Dir(path): 0o700} {
 		info, err := os.Stat(name)
 		if err != nil {
 			t.Fatal(err)

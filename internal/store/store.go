@@ -11,7 +11,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"time"
 )
 
@@ -149,14 +148,6 @@ type BacklogBounds struct {
 	Except []int64       // tenants that get none of theirs
 	Most   map[int64]int // of a tenant at most so many keys
 	Each   int           // of a tenant that is not in Most at most so many; 0: any number
-}
-
-// checkLease refuses leases that would have run out before their work began.
-func (c Claim) checkLease() error {
-	if c.Lease < time.Microsecond {
-		return fmt.Errorf("claim: a lease of %s is none", c.Lease)
-	}
-	return nil
 }
 
 // most is how many keys of a tenant a claim may get.

@@ -15,10 +15,10 @@ import (
 	"time"
 )
 
-// Faults 43 and 45: into a file that was deleted everything can be written, and nothing of it is there after a restart;
-// and without the lock another daemon may be at work. So nothing is accepted any more.
+// Fault 43: into a file that was deleted everything can be written, and nothing of it is there after a restart. So nothing is
+// accepted any more.
 func TestADeletedFileAcceptsNothing(t *testing.T) {
-	for _, suffix := range []string{"", "-wal", ".lock"} {
+	for _, suffix := range []string{"", "-wal"} {
 		path := filepath.Join(t.TempDir(), "table.db")
 		s, err := OpenSQLite(path, Options{})
 		if err != nil {
@@ -74,9 +74,17 @@ func TestAFileThatOnlyARestartCanMendIsGivenUp(t *testing.T) {
 	}
 }
 
-// A damaged file of ours is moved away, and an empty one is begun. One that never was ours is left as it is.
+// A damaged file of ours is moved away, and an empty one is begun.
 func TestADamagedFileIsMovedAway(t *testing.T) {
-	for name, at := range map[string]int64{"its beginning": 0, "a page of a table": 4096} {
+	for name, test := range map[string]struct {
+		at     int64
+		inUse  bool // it is damaged while it is in use, so that it is given up
+		isLost bool // nothing shows any more whose it was
+	}{
+		"a page of a table":                 {at: 4096},
+		"its beginning, while it is in use": {inUse: true},
+		"its beginning, after a clean stop": {isLost: true},
+	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "table.db")
 			s, err := OpenSQLite(path, Options{})
@@ -88,14 +96,24 @@ func TestADamagedFileIsMovedAway(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
+			if test.inUse {
+				overwritePages(t, path, test.at)
+				s.faults.badErr, s.faults.badSince = errors.New("no database"), time.Now().Add(-hopelessTime)
+			}
 			if err := s.Close(); err != nil || s.Damaged != "" {
 				t.Fatal(err, s.Damaged)
 			}
-			overwritePages(t, path, at)
+			if !test.inUse {
+				overwritePages(t, path, test.at)
+			}
 			if _, err := OpenSQLite(path, Options{KeepDamaged: true}); !errors.Is(err, ErrNoDatabase) {
 				t.Errorf("tried only: %v", err)
 			}
-			if s, err = OpenSQLite(path, Options{}); err != nil {
+			s, err = OpenSQLite(path, Options{})
+			if test.isLost && errors.Is(err, ErrNoDatabase) {
+				return
+			}
+			if err != nil {
 				t.Fatal(err)
 			}
 			defer s.Close()
@@ -107,17 +125,36 @@ func TestADamagedFileIsMovedAway(t *testing.T) {
 			}
 		})
 	}
-	path := filepath.Join(t.TempDir(), "notes.txt")
-	if err := os.WriteFile(path, bytes.Repeat([]byte("garbage"), 1000), 0o600); err != nil {
+}
+
+// A damaged file that never was ours stays where it is, however often somebody starts the daemon with it.
+func TestADamagedFileOfSomebodyElsesStays(t *testing.T) {
+	notes, wiki := filepath.Join(t.TempDir(), "notes.txt"), filepath.Join(t.TempDir(), "wiki.db")
+	if err := os.WriteFile(notes, bytes.Repeat([]byte("garbage"), 1000), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // whoever starts the daemon does so again
-		if _, err := OpenSQLite(path, Options{}); !errors.Is(err, ErrNoDatabase) {
-			t.Errorf("a file of somebody's: %v", err)
-		}
+	db, err := openDB(wiki, "rwc", 1, "journal_mode(WAL)", "application_id(7)")
+	if err == nil {
+		_, err = db.ExecContext(t.Context(), `CREATE TABLE pages (title TEXT)`)
 	}
-	if _, err := os.Stat(path); err != nil {
-		t.Error(err)
+	if err = errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(wiki)
+	if err == nil {
+		copy(data[100:], bytes.Repeat([]byte{0xa5}, 1000))
+		err = os.WriteFile(wiki, data, 0o600)
+	}
+	if err = errors.Join(err, os.WriteFile(wiki+"-wal", nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{notes, wiki, notes, wiki} {
+		if _, err := OpenSQLite(path, Options{}); !errors.Is(err, ErrNoDatabase) {
+			t.Errorf("%s was opened: %v", path, err)
+		}
+		if _, err := os.Stat(path); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

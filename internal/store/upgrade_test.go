@@ -32,7 +32,7 @@ func migrationsUpTo(t *testing.T, n int) fstest.MapFS {
 		if err != nil {
 			t.Fatal(err)
 		}
-		files[filepath.Base(path)] = &fstest.MapFile{Data: text}
+		files[path] = &fstest.MapFile{Data: text}
 	}
 	return files
 }
@@ -51,7 +51,7 @@ func migrationFiles(t *testing.T) []string {
 func openNewerPostgres(t *testing.T, at, replica string) *store.Database {
 	t.Helper()
 	files := migrationsUpTo(t, len(migrationFiles(t)))
-	files["99999_next.sql"] = &fstest.MapFile{Data: []byte(nextMigration)}
+	files["migrations/postgres/99999_next.sql"] = &fstest.MapFile{Data: []byte(nextMigration)}
 	s, err := store.OpenPostgresOf(t.Context(), at, store.Options{Replica: replica}, files)
 	if err != nil {
 		t.Fatal(err)

@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// A Meter counts requests that count in GitHub's hour: those that it answers, but for 304s and failures of its own. The zero value has counted
-// none. It may be used by several goroutines.
+// A Meter counts requests that count in GitHub's hour: those that it answers, but for 304s and failures of its own. The
+// zero value has counted none. It may be used by several goroutines.
 type Meter struct{ requests atomic.Int64 }
 
 type meterKey struct{}

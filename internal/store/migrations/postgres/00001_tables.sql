@@ -1,5 +1,5 @@
 -- +goose Up
--- The tables of sqlite/, and what replicas need. Times are microseconds since 1970; the largest integer stands for never.
+-- The tables of sqlite3/, and what replicas need. Times are microseconds since 1970; the largest integer stands for never.
 
 CREATE TABLE deliveries (
 	id          text COLLATE "C" PRIMARY KEY,
@@ -102,6 +102,6 @@ CREATE TABLE answers (
 	key     text COLLATE "C" NOT NULL UNIQUE, -- hash of tenant and URL
 	value   bytea NOT NULL,
 	size    bigint NOT NULL,       -- of key and value
-	used_at bigint NOT NULL        -- to the hour
+	put_at  bigint NOT NULL
 );
-CREATE INDEX answers_used ON answers (used_at, size);
+CREATE INDEX answers_put ON answers (put_at, size);

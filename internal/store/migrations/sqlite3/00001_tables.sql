@@ -95,6 +95,6 @@ CREATE TABLE answers (
 	key     TEXT NOT NULL UNIQUE, -- hash of tenant and URL
 	value   BLOB NOT NULL,
 	size    INTEGER NOT NULL,     -- of key and value
-	used_at INTEGER NOT NULL      -- to the hour
+	put_at  INTEGER NOT NULL
 );
-CREATE INDEX answers_used ON answers (used_at, size);
+CREATE INDEX answers_put ON answers (put_at, size);
