@@ -118,7 +118,7 @@ func (in *Intake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	event, result, err := in.acceptRequest(w, r)
 	if err == nil {
 		in.Metrics.Delivered(event, result)
-		dashboard.WriteJSON(w, http.StatusAccepted, intakeAnswer{Result: result})
+		dashboard.WriteJSON(w, http.StatusAccepted, map[string]string{"result": result})
 		return
 	}
 	no := &refusal{status: http.StatusServiceUnavailable, result: deliveryFailed, say: "the delivery was not accepted"}
@@ -133,10 +133,6 @@ func (in *Intake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		dashboard.WriteJSON(w, no.status, dashboard.ErrorAnswer{Error: no.Error(), Hint: no.hint})
 	}
 	in.logRefusal(r, no, err)
-}
-
-type intakeAnswer struct {
-	Result string `json:"result"`
 }
 
 // logRefusal logs what was not accepted: what anybody can cause at most once a minute, with how often it was.
