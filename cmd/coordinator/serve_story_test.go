@@ -177,6 +177,9 @@ func (b *bubbled) rest(ctx context.Context) (next time.Time, err error) {
 			next = row.Due
 		}
 	}
+	if soon := time.Now().Add(100 * time.Millisecond); !next.IsZero() && next.Before(soon) { // of a backlog that is held
+		next = soon
+	}
 	return next, err
 }
 
