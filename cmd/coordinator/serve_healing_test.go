@@ -71,7 +71,9 @@ var weathers = []weather{
 	{"404 of the policy", 1, "/contents/.github/review-coordinator", says(404, aJSON, `{"message":"Not Found"}`), alone},
 	{"451", 1, "", says(451, aJSON, `{"message":"Repository access blocked"}`), alone},
 	{"a page with 200", .5, "", says(200, aPage, "<html>This page is taking too long to load.</html>"), 0},
-	{"a redirect in a circle", .5, "", says(302, "Location: /repos/acme/shop", ""), alone},
+	{"a redirect in a circle", .5, "", func(req *http.Request, hub http.RoundTripper) (*http.Response, error) {
+		return says(302, "Location: "+req.URL.String(), "")(req, hub)
+	}, alone},
 	{"reset", .5, "", func(*http.Request, http.RoundTripper) (*http.Response, error) { return nil, syscall.ECONNRESET }, 0},
 	{"half a body", .5, "", func(req *http.Request, hub http.RoundTripper) (*http.Response, error) {
 		resp, err := hub.RoundTrip(req)
@@ -216,4 +218,39 @@ func healsSoon(t *testing.T, w weather, length time.Duration, pulls int) {
 	if time.Since(ended) > w.soon(length) {
 		t.Errorf("%d of %d pass %s after its end; want %s at most", passed(), pulls, time.Since(ended), w.soon(length))
 	}
+}
+
+// An outage of 404s in which a repository is looked over makes nobody deaf: what is objected after it ends the pass soon.
+func TestAPolicyThatWasNotFoundForAWhileCounts(t *testing.T) {
+	testKey()
+	synctest.Test(t, func(t *testing.T) {
+		hub, g := newShop(sagePolicy)
+		sky := &changingSky{hub: hub, asked: map[string]uint64{}}
+		b := inBubbleOver(t, hub, t.TempDir(), "", slog.New(slog.DiscardHandler), func(table store.Store) store.Store { return table }, sky)
+		defer b.stop()
+		g.OpenPull(sandbox.PullSpec{Number: 1, Head: "a1"})
+		say := func(state string, after time.Duration) {
+			<-time.After(after)
+			if _, err := g.Review(1, sandbox.ReviewSpec{By: "sage[bot]", State: state, Body: "So."}); err != nil {
+				t.Fatal(err)
+			}
+			<-time.After(10 * time.Second)
+		}
+		conclusion := func() string {
+			runs := g.OwnCheckRuns(g.Head(1))
+			return runs[len(runs)-1].Conclusion
+		}
+		say("APPROVED", time.Minute)
+		<-time.After(10 * time.Minute)
+		if is := conclusion(); is != "success" {
+			t.Fatalf("it is %q", is)
+		}
+		sky.become(weather{part: 1, path: "/contents/.github/review-coordinator", answer: says(404, aJSON, `{"message":"Not Found"}`)})
+		<-time.After(5*time.Minute + 30*time.Second)
+		sky.become(weather{})
+		say("CHANGES_REQUESTED", 10*time.Second)
+		if is := conclusion(); is != "failure" {
+			t.Errorf("10 s after the objection it is %q", is)
+		}
+	})
 }

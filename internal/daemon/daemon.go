@@ -40,7 +40,7 @@ func New(c Config) *Daemon {
 	d := &Daemon{
 		Config: c, mayBeDue: make(chan struct{}, 1), underWay: newWorkload(), leases: newLeaseTable(), poked: &pokedKeys{},
 		depends: newDependentBook(), policies: newPolicyCache(), shares: newPullShares(),
-		circuits: openCircuits{until: map[[2]string]time.Time{}}, doubts: goneDoubts{times: map[string]int{}},
+		circuits: openCircuits{until: map[[2]string]time.Time{}}, doubts: goneDoubts{keys: map[string]goneDoubt{}},
 	}
 	d.health = newTenantHealth(&d.Config)
 	d.resync = &resyncer{

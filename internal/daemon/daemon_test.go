@@ -39,6 +39,7 @@ type land struct {
 	file   quorum.PolicyFile
 	org    quorum.OrganisationFile  // the organisation's, once it is asked for again
 	takes  time.Duration            // of each observation
+	hurts  int                      // numbers up to it have faults, after 45 seconds each
 	fails  func(tenant int64) error // before each request to the tenant
 	panics bool
 	mute   bool // its lists fail: nothing is healed
@@ -212,6 +213,9 @@ func (p place2) Observe(ctx context.Context, pr quorum.PR) (quorum.Policy, quoru
 	policy, file, takes, begun := p.policy, p.file, p.takes, p.begun[pr]
 	if slow := p.slow[p.tenant]; slow > 0 {
 		takes = slow
+	}
+	if pr.Number <= p.hurts {
+		takes, err = 45*time.Second, faultError{}
 	}
 	p.mu.Unlock()
 	defer func() {

@@ -31,9 +31,9 @@ func (d *Daemon) outcomeOfError(ctx context.Context, w store.Work, err error) wo
 	}
 	class := classOf(err)
 	if isAbsent := class == classNotInstalled || class == classGone && client.IsNotFound(err); isAbsent && w.Key != workkey.App {
-		if pause, isDoubted := d.doubts.doubt(w.Key); isDoubted {
+		if next := d.doubts.doubt(w.Key, d.Now()); !next.IsZero() {
 			d.Log.Info("it seems to be gone: GitHub is asked again before that is believed", oplog.Subject(w.Key), "err", err)
-			return failedResult(w, err, d.Now().Add(pause))
+			return failedResult(w, err, next)
 		}
 	}
 	until, limited := retryAt(err)

@@ -117,14 +117,14 @@ func TestATroubleAfterAQuietWhileIsANewOne(t *testing.T) {
 	})
 	for _, pause := range []time.Duration{0, 8 * time.Hour} {
 		now = now.Add(pause)
-		if until := h.noteTrouble(1, classUnauthorized, errUnauthorized); until.Sub(now) > time.Minute {
+		if until := h.noteTrouble(1, classOf(errUnauthorized), errUnauthorized); until.Sub(now) > time.Minute {
 			t.Errorf("all of the installation waits for %s", until.Sub(now))
 		}
 	}
 	for range 8 { // what goes on is asked about ever more rarely
-		now = h.noteTrouble(1, classUnauthorized, errUnauthorized)
+		now = h.noteTrouble(1, classOf(errUnauthorized), errUnauthorized)
 	}
-	if until := h.noteTrouble(1, classUnauthorized, errUnauthorized); until.Sub(now) < 2*time.Minute {
+	if until := h.noteTrouble(1, classOf(errUnauthorized), errUnauthorized); until.Sub(now) < 2*time.Minute {
 		t.Errorf("after minutes of refusals the next try comes %s later", until.Sub(now))
 	}
 }

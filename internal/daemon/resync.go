@@ -282,7 +282,7 @@ func (r *resyncer) resyncRepository(ctx context.Context, w store.Work, p workkey
 	r.mu.Lock()
 	wait = max(wait, r.pace[p.Tenant])
 	r.mu.Unlock()
-	if c.File.State == quorum.FileMissing {
+	if c.File.State == quorum.FileMissing && was.State == quorum.FileMissing { // by two opinions
 		wait = max(wait, pauseWithoutPolicy)
 	}
 	r.d.poked.addFirst(resyncedPrefix + key)

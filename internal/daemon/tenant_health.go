@@ -44,8 +44,8 @@ type tenantState struct {
 }
 
 // A trouble is a row of looks that the host did not answer as it should: faults on the way to it, or refusals of our credentials. While
-// it lasts all of the tenant waits, and one key at a time finds out whether it is over: a share of the time that it has lasted after the
-// last one. So what has waited is looked at as soon after a short outage as that was short.
+// it lasts all of the tenant waits, and after a share of the time that it has lasted a few keys find out whether it is over; of refusals
+// one. So what has waited is looked at as soon after a short outage as that was short.
 type trouble struct {
 	class errorClass // of the first; zero: there is none
 	since time.Time
@@ -135,11 +135,13 @@ func (h *tenantHealth) noteTrouble(id int64, class errorClass, err error) (until
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	t, now := &h.stateOf(id).trouble, h.config.Now()
-	isOther := (class == classUnauthorized) != (t.class == classUnauthorized)
-	if t.class == 0 || isOther || now.After(t.until.Add(quietWhile)) {
+	if t.class == 0 || now.After(t.until.Add(quietWhile)) {
 		*t = trouble{since: now, class: class}
 	}
 	held := t.times > 0 && t.holds()
+	if class == classUnauthorized && t.class != class { // it is asked about more rarely, also while faults come between
+		held, t.class = false, class
+	}
 	if t.times++; !t.holds() {
 		t.until = now
 		return time.Time{}
@@ -203,9 +205,9 @@ func (h *tenantHealth) boundsOf(
 		switch most[id] = room - underWay[id]; {
 		case now.Before(held):
 			most[id], until = 0, earlierDue(until, held)
-		case t.trouble.holds(): // one is enough to find out whether it is over
+		case t.trouble.class == classUnauthorized: // one is enough to find out whether it is over
 			most[id] = min(most[id], 1-underWay[id])
-		case now.Sub(held) < cautiousFor:
+		case t.trouble.holds(), now.Sub(held) < cautiousFor: // one at each claim: a look that fails for long keeps no others waiting
 			most[id] = min(most[id], 1)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"slices"
 	"sync"
@@ -564,4 +565,77 @@ func TestAPressOutlivesARestart(t *testing.T) {
 		}
 		h.stop()
 	})
+}
+
+// Pull requests whose looks fail on purpose, each after a while, hold up no other one for long.
+func TestLooksThatFailHoldUpNoOthers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const hostile, honest = 6, 1000
+		l := newLand()
+		l.open(1, pull(honest))
+		h := build(t, l, t.TempDir())
+		settle(time.Minute)
+		l.mu.Lock()
+		l.hurts = hostile
+		l.mu.Unlock()
+		for n := range hostile {
+			l.open(1, pull(n+1))
+			h.deliver(about(1, pull(n+1)))
+		}
+		settle(10 * time.Minute)
+		for range 5 {
+			before, began := count(l.looks(), pull(honest).String()), time.Now()
+			h.deliver(about(1, pull(honest)))
+			for count(l.looks(), pull(honest).String()) == before && time.Since(began) < time.Hour {
+				settle(time.Second)
+			}
+			if waited := time.Since(began); waited > 75*time.Second {
+				t.Errorf("it waited %s", waited)
+			}
+			settle(7 * time.Minute)
+		}
+		h.stop()
+	})
+}
+
+// Whatever events come while GitHub says that something is not there: these are no further opinions.
+func TestABurstOfEventsIsNoFurtherOpinion(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand()
+		l.open(1, pull(7))
+		h := build(t, l, t.TempDir())
+		settle(7 * time.Minute)
+		mend := l.failing(1, fmt.Errorf("read: %w", errGone))
+		for range 4 {
+			h.deliver(about(1, pull(7)))
+			settle(500 * time.Millisecond)
+		}
+		mend()
+		before := count(l.looks(), pull(7).String())
+		settle(10 * time.Second)
+		if count(l.looks(), pull(7).String()) == before {
+			t.Error("it is not looked at again")
+		}
+		h.row(1, pull(7))
+		h.stop()
+	})
+}
+
+// Refusals are asked about ever more rarely, also while faults come between.
+func TestRefusalsAmongFaultsAreRefusals(t *testing.T) {
+	now := time.Unix(1000, 0)
+	h := newTenantHealth(&Config{
+		PerTenant: 12, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return now },
+		Jitter: func(most time.Duration) time.Duration { return most },
+	})
+	for range 6 {
+		for _, err := range []error{errUnauthorized, faultError{}} {
+			now = h.noteTrouble(1, classOf(err), err)
+		}
+	}
+	if until := h.noteTrouble(1, classOf(errUnauthorized), errUnauthorized); until.Sub(now) < time.Minute {
+		t.Errorf("after minutes of refusals the next try comes %s later", until.Sub(now))
+	}
 }

@@ -98,7 +98,7 @@ func spareLook(d *Daemon, w store.Work, p workkey.Key, touches []quorum.Touch) (
 		return workResult{}, false
 	}
 	known, ok := d.policies.get(workkey.Repo(p.Tenant, p.Owner, p.Repo))
-	if !ok {
+	if !ok || known.state == quorum.FileMissing && len(w.Sight) > 0 { // it was there, and one that is not found may be there
 		return workResult{}, false
 	}
 	s := readSight(w.Sight)

@@ -133,8 +133,8 @@ func (d *Daemon) workRecovered(ctx context.Context, w store.Work) (r workResult)
 		failed.pokes = append(failed.pokes, r.pokes...)
 		return failed
 	}
-	d.doubts.forget(w.Key)
 	if r.label != resultSpared && r.label != resultDeferred { // these ask GitHub nothing
+		d.doubts.forget(w.Key)
 		d.health.markHealthy(w.Tenant)
 	}
 	return r
