@@ -86,7 +86,13 @@ func (f *appFolder) writeFiles(files []newFile) error {
 	if err := f.checkInPlace(); err != nil {
 		return err
 	}
-	return writeAll(f.root, files, false)
+	if err := writeAll(f.root, files, false); err != nil {
+		return err
+	}
+	if dir, err := f.root.Open("."); err == nil { // GitHub does not show the key again: its name must outlive a power cut, too
+		_ = errors.Join(dir.Sync(), dir.Close()) // Windows cannot
+	}
+	return nil
 }
 
 // close closes the folder, and removes it if it is empty.

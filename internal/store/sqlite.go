@@ -72,9 +72,18 @@ func wasOurs(path string) bool {
 	if id, isSQLite := bytes.CutPrefix(header, []byte("SQLite format 3\x00")); isSQLite {
 		return binary.BigEndian.Uint32(id[52:]) == applicationID
 	}
-	_, err = os.Stat(path + "-wal")
-	return err == nil
+	log, err := os.Open(path + "-wal")
+	if err != nil {
+		return false
+	}
+	defer log.Close()
+	magic := make([]byte, 4)
+	_, err = io.ReadFull(log, magic)
+	return errors.Is(err, io.EOF) || err == nil && binary.BigEndian.Uint32(magic)&^1 == walMagic // an empty one was folded into the file
 }
+
+// walMagic begins a log of SQLite's; its last bit is the order of bytes (https://www.sqlite.org/fileformat2.html).
+const walMagic = 0x377f0682
 
 // moveDamaged moves the files of a damaged database away, and returns what the first one is called now.
 func moveDamaged(path string) (to string, err error) {
@@ -100,7 +109,7 @@ func openSQLite(path string, fleeting bool, injectFault func(step string) error)
 		case sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT:
 			err = fmt.Errorf("%w: %w", ErrNoDatabase, err)
 		case sqlite3.SQLITE_BUSY:
-			err = fmt.Errorf("%w: stop that one, or give this one a data directory of its own", ErrInUse)
+			err = fmt.Errorf("%w, or another program reads it: stop that one, or give this one a data directory of its own", ErrInUse)
 		}
 	}
 	return nil, errors.Join(err, f.closeAll(false))
@@ -113,8 +122,11 @@ func (f *sqliteFile) openAll(path string) error {
 	if err := createFile(path); err != nil {
 		return err
 	}
-	path, err := filepath.EvalSymlinks(path) // SQLite's other files lie beside the file itself
+	given, err := filepath.Abs(path)
 	if err != nil {
+		return err
+	}
+	if path, err = filepath.EvalSymlinks(path); err != nil { // SQLite's other files lie beside the file itself
 		return err
 	}
 	isNew, err := refuseForeignDatabase(path)
@@ -155,7 +167,7 @@ func (f *sqliteFile) openAll(path string) error {
 		return err
 	}
 	f.writer, f.reader = newSQLiteSession(f.writeDB), newSQLiteSession(f.readDB)
-	for _, part := range []string{path, path + "-wal"} {
+	for _, part := range []string{given, path, path + "-wal"} { // the next process reads what the given name leads to
 		if f.openFiles[part], err = os.Stat(part); err != nil {
 			return err
 		}

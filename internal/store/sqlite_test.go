@@ -521,3 +521,45 @@ func TestLibcIsTheOneOfSQLite(t *testing.T) {
 		t.Errorf("libc is %s, SQLite wants %s", got, want[1])
 	}
 }
+
+// Where the given name leads elsewhere, the next process would not have what is accepted now.
+func TestATurnedLinkIsAReplacedFile(t *testing.T) {
+	dir := t.TempDir()
+	link := filepath.Join(dir, "data")
+	for _, name := range []string{"a", "b"} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(filepath.Join(dir, "a"), link); err != nil {
+		t.Fatal(err)
+	}
+	s, err := store.OpenSQLite(filepath.Join(link, "c.db"), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := errors.Join(os.Remove(link), os.Symlink(filepath.Join(dir, "b"), link)); err != nil {
+		t.Fatal(err)
+	}
+	d := store.AcceptedDelivery{ID: "x", Event: "push", At: time.Now()}
+	if _, err := s.Accept(t.Context(), d, store.Poke{Key: "k", Kind: "pull", Due: time.Now()}); !errors.Is(err, store.ErrReplaced) {
+		t.Errorf("accepted: %v", err)
+	}
+}
+
+// Somebody else's file stays, also one without SQLite's header that has a log beside it.
+func TestAnEncryptedDatabaseStays(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "other.db")
+	for _, part := range []string{path, path + "-wal"} {
+		if err := os.WriteFile(part, bytes.Repeat([]byte{0x9c, 7, 0xee, 31}, 4096), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s, err := store.OpenSQLite(path, store.Options{}); !errors.Is(err, store.ErrNoDatabase) {
+		t.Errorf("it was opened: %v, %v", s, err)
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Errorf("it was moved: %v", err)
+	}
+}

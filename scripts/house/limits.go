@@ -94,7 +94,7 @@ var limits = limitTable{
 	{usesOfPhrase, []string{"is told, says"}, 5, "it makes a reader stop"},
 	{usesOfPhrase, []string{"so many"}, 3, "it makes a reader stop"},
 
-	{functionsOfWebhook, nil, 1130, "a fault may hide in each"},
+	{functionsOfWebhook, nil, 1140, "a fault may hide in each"},
 
 	{oneWordNames, nil, 7, "a name says what a function returns or does, with its noun"},
 	{sharedTypes, nil, 6, "no type name for two things"},
