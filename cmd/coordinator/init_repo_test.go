@@ -23,19 +23,12 @@ import (
 	"github.com/review-coordinator/coordinator/internal/sandbox/firstday"
 )
 
-// newClone is a folder that Git would take for a clone of a repository, with files.
+// newClone is a clone of a repository, with files.
 func newClone(t *testing.T, origin string, files map[string]string) string {
 	t.Helper()
-	dir := t.TempDir()
-	all := map[string]string{".git/config": "[core]\n\tbare = false\n[remote \"origin\"]\n\turl = " + origin + "\n"}
-	maps.Copy(all, files)
-	for name, text := range all {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+	dir := cloneOf(t, origin)
+	for name, text := range files {
+		writeTo(t, filepath.Join(dir, name), text)
 	}
 	return dir
 }

@@ -1042,21 +1042,21 @@ func TestMistakes(t *testing.T) {
 	}
 	t.Chdir(t.TempDir())
 	for file, text := range map[string]string{
-		"policy.yml":            "version: 1\nreviewers:\n  - preset: copilot\n",
-		"several.yml":           "version: 1\nreviewers:\n  - preset: copilot\n  - preset: coderabbit\n",
-		"broken.yml":            "version: 1\nreviewers:\n  - preset: nobody\nneed: many\n",
-		"huge.yml":              strings.Repeat("# a policy that never ends\n", 5000),
-		"answer.json":           `{"findings": [], "files_reviewed": ["cart.go"]}`,
-		"broken.json":           "{",
-		"empty.txt":             "",
-		"story.txt":             "A story\n\n-- timeline --\n0s alice opens #7 at a1\n",
-		"key.pem":               "canary",
-		"folder/file":           "",
-		"elsewhere/.git/config": "[remote \"origin\"]\n\turl = git@gitlab.com:octo/shop.git\n",
-		"local/.git/config":     "[remote \"origin\"]\n\turl = ../shop\n",
+		"policy.yml":  "version: 1\nreviewers:\n  - preset: copilot\n",
+		"several.yml": "version: 1\nreviewers:\n  - preset: copilot\n  - preset: coderabbit\n",
+		"broken.yml":  "version: 1\nreviewers:\n  - preset: nobody\nneed: many\n",
+		"huge.yml":    strings.Repeat("# a policy that never ends\n", 5000),
+		"answer.json": `{"findings": [], "files_reviewed": ["cart.go"]}`,
+		"broken.json": "{",
+		"empty.txt":   "",
+		"story.txt":   "A story\n\n-- timeline --\n0s alice opens #7 at a1\n",
+		"key.pem":     "canary",
+		"folder/file": "",
 	} {
 		writeTo(t, file, text)
 	}
+	makeClone(t, "elsewhere", "git@gitlab.com:octo/shop.git")
+	makeClone(t, "local", "../shop")
 	for _, m := range mistakes {
 		if command, _, _ := strings.Cut(strings.TrimPrefix(m.args, "help "), " "); !hasCommand(command) {
 			continue

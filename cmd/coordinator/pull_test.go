@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -76,12 +77,21 @@ func TestPullOfWhichRepository(t *testing.T) {
 	}
 }
 
-// cloneOf makes a folder that looks like a clone with that origin.
+// cloneOf makes a clone with that origin.
 func cloneOf(t *testing.T, origin string) string {
 	t.Helper()
 	dir := t.TempDir()
-	writeTo(t, filepath.Join(dir, ".git", "config"), "[remote \"origin\"]\n\turl = "+origin+"\n")
+	makeClone(t, dir, origin)
 	return dir
+}
+
+func makeClone(t *testing.T, dir, origin string) {
+	t.Helper()
+	for _, args := range [][]string{{"init", "--quiet", dir}, {"-C", dir, "remote", "add", "origin", origin}} {
+		if out, err := exec.CommandContext(t.Context(), "git", args...).CombinedOutput(); err != nil {
+			t.Fatalf("git %q: %v: %s", args, err, out)
+		}
+	}
 }
 
 func writeTo(t *testing.T, file, text string) {

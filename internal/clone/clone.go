@@ -1,25 +1,23 @@
-// Package clone finds the clone of Git's that a folder is in, and the repositories on GitHub that it came from.
+// Package clone asks git for the clone that a folder is in, and for the repositories on GitHub that the clone came from.
 //
-// It promises to read its files only, without git, and never to show an address, which may hold a secret.
+// It promises to change nothing, and never to show a remote's address, which may hold a secret.
 package clone
 
 import (
-	"bufio"
+	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/url"
 	"os"
-	"path/filepath"
+	"os/exec"
 	"strings"
-
-	"github.com/review-coordinator/coordinator/internal/lazy"
+	"time"
 )
 
 // A Clone is a working folder of Git's.
 type Clone struct {
 	Root    string
-	remotes []remote // as the configuration lists them
+	remotes []remote // by name
 }
 
 // A remote is a remote of a clone. Its address may hold a secret: it is not shown.
@@ -27,100 +25,44 @@ type remote struct{ name, address string }
 
 // Find returns the clone that a folder is in; found is false if it is in none.
 func Find(dir string) (clone Clone, found bool, err error) {
-	dir, err = filepath.Abs(dir)
+	root, err := git(dir, "rev-parse", "--show-toplevel")
+	if errors.Is(err, errNoClone) {
+		return clone, false, nil
+	}
 	if err != nil {
-		return clone, false, fmt.Errorf("find the clone: %w", err)
+		return clone, false, err
 	}
-	for {
-		if info, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
-			clone.Root = dir
-			clone.remotes, err = readRemotes(filepath.Join(dir, ".git"), info.IsDir())
-			return clone, true, err
+	clone.Root = strings.TrimSuffix(root, "\n")
+	list, err := git(dir, "remote", "--verbose")
+	for line := range strings.Lines(list) {
+		name, rest, _ := strings.Cut(line, "\t")
+		if i := strings.LastIndex(rest, " (fetch)"); i >= 0 {
+			clone.remotes = append(clone.remotes, remote{name, rest[:i]})
 		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			return clone, false, nil
-		}
-		dir = parent
 	}
+	return clone, true, err
 }
 
-// readRemotes reads the remotes of a clone. In a second working folder, or a submodule, .git is a file that names the
-// folder, and that one may name another that all working folders share.
-func readRemotes(git string, isDir bool) ([]remote, error) {
-	if !isDir {
-		line, err := readShortFile(git)
-		if err != nil {
-			return nil, err
-		}
-		target, is := strings.CutPrefix(strings.TrimSpace(line), "gitdir:")
-		if !is {
-			return nil, fmt.Errorf("%s names no folder of Git's", git)
-		}
-		git = joinFrom(filepath.Dir(git), strings.TrimSpace(target))
-		if shared, err := readShortFile(filepath.Join(git, "commondir")); err == nil {
-			git = joinFrom(git, strings.TrimSpace(shared))
-		}
-	}
-	config, err := readShortFile(filepath.Join(git, "config"))
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
-	return parseRemotes(config), err
-}
+var errNoClone = errors.New("the folder is in no clone")
 
-// joinFrom returns a path that is written from a folder on.
-func joinFrom(dir, path string) string {
-	if filepath.IsAbs(path) {
-		return path
+// git returns what git prints. Its errors carry git's own words, which name files and no addresses.
+func git(dir string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "git", args...) //nolint:gosec // the arguments are constants of this file
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "LC_ALL=C")
+	out, err := cmd.Output()
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		words, _, _ := strings.Cut(string(exit.Stderr), "\n")
+		if strings.Contains(words, "not a git repository") || strings.Contains(words, "must be run in a work tree") {
+			return "", errNoClone
+		}
+		err = errors.New(words)
 	}
-	return filepath.Join(dir, path)
-}
-
-// readShortFile reads a file of Git's, of at most 1 MiB.
-func readShortFile(path string) (string, error) {
-	f, err := os.Open(path)
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("find the clone: git %s: %w", args[0], err)
 	}
-	text, err := io.ReadAll(io.LimitReader(f, 1<<20))
-	return string(text), errors.Join(err, f.Close())
-}
-
-var (
-	remoteSection = lazy.Regexp(`^\[\s*(?i:remote)\s+"((?:[^"\\]|\\.)*)"\s*\]`)
-	anySection    = lazy.Regexp(`^\[[^\]]*\]`)
-	urlKey        = lazy.Regexp(`^(?i:url)\s*=\s*(.*)$`)
-)
-
-// parseRemotes reads the remotes of Git's configuration.
-func parseRemotes(config string) (remotes []remote) {
-	section := ""
-	lines := bufio.NewScanner(strings.NewReader(config))
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		line := strings.TrimSpace(lines.Text())
-		if head := anySection().FindString(line); head != "" {
-			section = ""
-			if m := remoteSection().FindStringSubmatch(line); m != nil {
-				section, head = m[1], m[0]
-			}
-			line = strings.TrimSpace(strings.TrimPrefix(line, head))
-		}
-		m := urlKey().FindStringSubmatch(line)
-		if section == "" || m == nil {
-			continue
-		}
-		value := m[1]
-		quoted, rest, ends := strings.Cut(strings.TrimPrefix(value, `"`), `"`)
-		if strings.HasPrefix(value, `"`) && ends && !strings.Contains(quoted, `\`) {
-			value = quoted + rest
-		} else if i := strings.IndexAny(value, "#;"); i >= 0 {
-			value = strings.TrimSpace(value[:i])
-		}
-		remotes = append(remotes, remote{section, value})
-	}
-	return remotes
+	return string(out), nil
 }
 
 // IsName reports whether GitHub could give that name to an account or a repository.

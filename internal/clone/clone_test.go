@@ -1,35 +1,37 @@
 package clone_test
 
 import (
-	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/review-coordinator/coordinator/internal/clone"
 )
 
-// newClone is a folder that Git would take for a clone with that configuration, with files.
-func newClone(t *testing.T, config string, files map[string]string) string {
+// newClone is a clone with that configuration.
+func newClone(t *testing.T, config string) string {
 	t.Helper()
 	dir := t.TempDir()
-	all := map[string]string{".git/config": config}
-	maps.Copy(all, files)
-	for name, text := range all {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+	git(t, "init", "--quiet", dir)
+	if err := os.WriteFile(filepath.Join(dir, ".git", "config"), []byte(config), 0o644); err != nil {
+		t.Fatal(err)
 	}
 	return dir
+}
+
+func git(t *testing.T, args ...string) {
+	t.Helper()
+	if out, err := exec.CommandContext(t.Context(), "git", args...).CombinedOutput(); err != nil {
+		t.Fatalf("git %q: %v: %s", args, err, out)
+	}
 }
 
 // repositoryOf is what the address of an origin names.
 func repositoryOf(t *testing.T, address, host string) string {
 	t.Helper()
-	got, _, err := clone.Find(newClone(t, "[remote \"origin\"]\n\turl = "+address+"\n", nil))
+	got, _, err := clone.Find(newClone(t, "[remote \"origin\"]\n\turl = "+address+"\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,26 +56,51 @@ func TestRemotes(t *testing.T) {
 	if got := repositoryOf(t, "ssh://git@ghe.example:2222/octo/shop", "ghe.example:8443"); got != "octo/shop" {
 		t.Errorf("an Enterprise Server's: %q", got)
 	}
-	config := "[remote \"up\"]\n\turl = https://github.com/up/shop ; a comment\n[remote \"origin\"] url = \"https://github.com/octo/shop\"\n" +
-		"\tpushurl = x\n[branch \"main\"]\n\turl = https://github.com/no/no\n[ REMOTE \"two\" ]\nURL=git@github.com:two/shop\n"
-	got, found, err := clone.Find(newClone(t, config, nil))
+	config := "[remote \"up\"]\n\turl = https://github.com/up/shop ; a comment\n[remote \"origin\"] url = short:octo/shop\n" +
+		"\tpushurl = x\n[branch \"main\"]\n\turl = https://github.com/no/no\n[url \"https://github.com/\"]\n\tinsteadOf = short:\n" +
+		"[REMOTE \"two\"]\nURL=git@github.com:two/shop\n"
+	got, found, err := clone.Find(newClone(t, config))
 	if origin, _ := got.Repository("github.com"); !found || err != nil || origin != "octo/shop" || !got.IsOf("UP/shop", "github.com") ||
 		!got.IsOf("two/shop", "github.com") || got.IsOf("no/no", "github.com") {
 		t.Errorf("%+v %v", got, err)
 	}
 }
 
-// A second working folder of a clone, and a folder in it, are the clone's.
+// A folder in a clone, and a second working folder, are the clone's. A folder outside, and a clone without files, are none's.
 func TestFindClone(t *testing.T) {
-	main := newClone(t, "[remote \"origin\"]\nurl = git@github.com:octo/shop\n", map[string]string{".git/worktrees/two/commondir": "../..\n", "a/b/c": ""})
-	second := t.TempDir()
-	if err := os.WriteFile(filepath.Join(second, ".git"), []byte("gitdir: "+main+"/.git/worktrees/two\n"), 0o644); err != nil {
+	main := newClone(t, "[remote \"origin\"]\nurl = git@github.com:octo/shop\n")
+	second, bare := filepath.Join(t.TempDir(), "two"), t.TempDir()
+	git(t, "-C", main, "-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "--quiet", "--allow-empty", "--message=a")
+	git(t, "-C", main, "worktree", "add", "--quiet", second)
+	git(t, "init", "--quiet", "--bare", bare)
+	if err := os.Mkdir(filepath.Join(main, "a"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for dir, root := range map[string]string{main: main, filepath.Join(main, "a/b"): main, second: second} {
+	for dir, root := range map[string]string{main: main, filepath.Join(main, "a"): main, second: second} {
 		got, found, err := clone.Find(dir)
 		if repo, _ := got.Repository("github.com"); !found || err != nil || got.Root != root || repo != "octo/shop" {
 			t.Errorf("%s: %+v %v", dir, got, err)
 		}
+	}
+	for _, dir := range []string{t.TempDir(), bare} {
+		if got, found, err := clone.Find(dir); found || err != nil {
+			t.Errorf("%s: %+v %v", dir, got, err)
+		}
+	}
+}
+
+// A fault of git's is an error in its own words, without an address.
+func TestAFaultOfGit(t *testing.T) {
+	broken := newClone(t, "[remote \"origin\"]\nurl = https://user:canary@github.com/octo/shop\n[half\n")
+	_, _, err := clone.Find(broken)
+	if err == nil || !strings.Contains(err.Error(), "bad config line 3") || strings.Contains(err.Error(), "canary") {
+		t.Errorf("a broken configuration: %v", err)
+	}
+	if _, _, err := clone.Find(filepath.Join(t.TempDir(), "nowhere")); err == nil || !strings.Contains(err.Error(), "nowhere") {
+		t.Errorf("a folder that is not there: %v", err)
+	}
+	t.Setenv("PATH", "")
+	if _, _, err := clone.Find(broken); err == nil || !strings.Contains(err.Error(), `"git": executable file not found`) {
+		t.Errorf("no git: %v", err)
 	}
 }
