@@ -11,26 +11,6 @@ import (
 	"time"
 )
 
-// graphInterfaces lists, by type, the interfaces and unions as which a fragment may name an object.
-var graphInterfaces = map[string][]string{
-	"Bot":  {"Actor", "Node", "RequestedReviewer", "UniformResourceLocatable"},
-	"User": {"Actor", "Node", "RequestedReviewer", "ProfileOwner", "UniformResourceLocatable"},
-
-	"PullRequest": {"Node", "Closable", "Comment", "Labelable", "IssueOrPullRequest"},
-	"Repository":  {"Node", "RepositoryInfo"},
-	"Commit":      {"Node", "GitObject"},
-	"Blob":        {"Node", "GitObject"},
-
-	"GpgSignature": {"GitSignature"},
-
-	"IssueComment":             {"Node", "Comment", "PullRequestTimelineItems"},
-	"PullRequestReview":        {"Node", "Comment", "PullRequestTimelineItems"},
-	"PullRequestReviewComment": {"Node", "Comment"},
-	"PullRequestReviewThread":  {"Node", "PullRequestTimelineItems"},
-	"CheckRun":                 {"Node", "RequirableByPullRequest", "StatusCheckRollupContext"},
-	"StatusContext":            {"Node", "RequirableByPullRequest", "StatusCheckRollupContext"},
-}
-
 // timelineTypenames maps REST's names of timeline events to GraphQL's types.
 var timelineTypenames = map[string]string{
 	"automatic_base_change_succeeded": "AutomaticBaseChangeSucceededEvent",
@@ -148,13 +128,13 @@ func (g *GitHub) graphRepo(r *routedRequest) object {
 			return nil, nil
 		}),
 		"pullRequest": resolverField(func(args object) (any, *graphError) {
-			n, _ := args["number"].(float64)
-			if p := g.pulls[int(n)]; p != nil {
+			n, _ := toInt(args["number"])
+			if p := g.pulls[n]; p != nil {
 				return g.graphPull(p, r), nil
 			}
 			return nil, &graphError{
 				Type:    "NOT_FOUND",
-				Message: fmt.Sprintf("Could not resolve to a PullRequest with the number of %d.", int(n)),
+				Message: fmt.Sprintf("Could not resolve to a PullRequest with the number of %d.", n),
 			}
 		}),
 		"pullRequests": connectionField(func(args object) []object {
@@ -531,7 +511,7 @@ func (g *GitHub) graphCommit(c *commit, r *routedRequest) object {
 		"checkSuites": connectionField(func(args object) []object {
 			filter, _ := args["filterBy"].(object)
 			all := slices.DeleteFunc(g.suitesOn(c.sha), func(s *checkSuite) bool {
-				app, byApp := filter["appId"].(float64)
+				app, byApp := toInt(filter["appId"])
 				name, byName := filter["checkName"].(string)
 				return byApp && int64(app) != s.app.ID ||
 					byName &&
@@ -574,7 +554,7 @@ func (g *GitHub) graphSuite(s *checkSuite, r *routedRequest) object {
 			filter, _ := args["filterBy"].(object)
 			all := slices.DeleteFunc(g.checksIn(s, filter["checkType"] == "LATEST", r.now), func(c checkView) bool {
 				name, byName := filter["checkName"].(string)
-				app, byApp := filter["appId"].(float64)
+				app, byApp := toInt(filter["appId"])
 				return byName && c.Name != name || byApp && int64(app) != c.App.ID
 			})
 			return toObjects(all, g.graphCheck)

@@ -11,6 +11,9 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/validator"
 )
 
 // A connectionField lists nodes, which its arguments select. The executor cuts the pages.
@@ -46,12 +49,11 @@ func (g *GitHub) answerGraphQL(r *routedRequest) routeAnswer {
 	if err != nil || r.Method != "POST" {
 		return answerError(400, "Problems parsing JSON")
 	}
-	q := g.queryCache.cachedQuery(in.Query, in.OperationName)
-	if q.problems != nil {
-		return answerOK(object{"errors": q.problems})
+	e, problems := g.queryCache.prepareExecution(in)
+	if problems != nil {
+		return answerOK(object{"errors": problems})
 	}
-	op, e := q.op, q.execution(in)
-	n := e.countNodes(op.selections, 1, 0)
+	n := e.countNodes(e.op.SelectionSet, 1, 0)
 	if n > maxNodes {
 		return answerOK(
 			object{
@@ -68,7 +70,7 @@ func (g *GitHub) answerGraphQL(r *routedRequest) routeAnswer {
 			},
 		)
 	}
-	data := e.resolveFields(op.selections, g.graphRoot(r, n), make([]string, 0, maxDepth+1))
+	data := e.resolveFields(e.op.SelectionSet, g.graphRoot(r, n), make([]string, 0, maxDepth+1))
 	switch {
 	case e.invalid:
 		return answerOK(object{"errors": e.errors})
@@ -86,14 +88,8 @@ type graphCache struct {
 
 // graphQuery is a parsed query, or the errors that were found in it.
 type graphQuery struct {
-	doc      *graphDocument
-	op       *graphOperation
+	op       *ast.OperationDefinition
 	problems []graphError
-}
-
-// execution prepares the execution of a query without problems.
-func (q graphQuery) execution(in *graphRequest) *queryExecution {
-	return &queryExecution{doc: q.doc, vars: q.op.withDefaults(in.Variables)}
 }
 
 // queryPoints returns what a query costs of the hour's points: the requests that its connections would take, divided by
@@ -103,11 +99,11 @@ func queryPoints(g *GitHub, r *routedRequest) int {
 	if err != nil {
 		return 1
 	}
-	q := g.queryCache.cachedQuery(in.Query, in.OperationName)
-	if q.problems != nil {
+	e, problems := g.queryCache.prepareExecution(in)
+	if problems != nil {
 		return 1
 	}
-	return max((q.execution(in).countRequests(q.op.selections, 1, 0)+50)/100, 1)
+	return max((e.countRequests(e.op.SelectionSet, 1, 0)+50)/100, 1)
 }
 
 // maxCachedQueries is how many parsed queries are kept.
@@ -120,7 +116,8 @@ func (c *graphCache) cachedQuery(query, operation string) graphQuery {
 	if q, known := c.queries[key]; known {
 		return q
 	}
-	q := parseGraphQuery(query, operation)
+	var q graphQuery
+	q.op, q.problems = readQuery(query, operation)
 	if len(c.queries) >= maxCachedQueries || c.queries == nil {
 		c.queries = map[[2]string]graphQuery{}
 	}
@@ -128,23 +125,25 @@ func (c *graphCache) cachedQuery(query, operation string) graphQuery {
 	return q
 }
 
-func parseGraphQuery(query, operation string) graphQuery {
-	doc, err := parseGraphDocument(query)
+// prepareExecution prepares the execution of a request, or returns what is wrong with its query or its variables.
+func (c *graphCache) prepareExecution(in *graphRequest) (*queryExecution, []graphError) {
+	q := c.cachedQuery(in.Query, in.OperationName)
+	if q.problems != nil {
+		return nil, q.problems
+	}
+	vars, err := validator.VariableValues(graphSchema(), q.op, in.Variables)
 	if err != nil {
-		return graphQuery{problems: []graphError{{Message: err.Error()}}}
+		return nil, []graphError{{Message: err.Error()}}
 	}
-	op := doc.findOperation(operation)
-	if op == nil || op.kind != "query" {
-		return graphQuery{problems: []graphError{{Message: "Only queries are known here."}}}
-	}
-	return graphQuery{doc: doc, op: op, problems: validateQuery(doc, op)}
+	return &queryExecution{op: q.op, vars: vars}, nil
 }
 
 type queryExecution struct {
-	doc     *graphDocument
+	op      *ast.OperationDefinition
 	vars    object
 	errors  []graphError
 	invalid bool // the query itself is wrong: nothing is answered
+	visited int  // selections that were counted
 }
 
 func (e *queryExecution) rejectQuery(path []string, format string, args ...any) any {
@@ -153,19 +152,24 @@ func (e *queryExecution) rejectQuery(path []string, format string, args ...any) 
 	return nil
 }
 
+// maxDepth limits how deep a query may nest, and maxSelections its selections once its fragments are spread: they can
+// double at every level.
+const maxDepth, maxSelections = 40, 5000
+
 // countNodes returns the most nodes that the selections may come to.
-func (e *queryExecution) countNodes(sels []graphSelection, times, depth int) int {
+func (e *queryExecution) countNodes(sels ast.SelectionSet, times, depth int) int {
 	total := 0
-	if depth > maxDepth {
-		return maxNodes + 1
-	}
 	for _, s := range sels {
+		if e.visited++; e.visited > maxSelections || depth > maxDepth {
+			return maxNodes + 1
+		}
 		under := times
-		if n, paged := e.pageSize(s); paged && s.name != "" {
+		if n, paged := e.pageSize(s); paged {
 			under = times * n
 			total += under
 		}
-		total += e.countNodes(e.subSelections(s), under, depth+1)
+		_, inner := subSelections(s)
+		total += e.countNodes(inner, under, depth+1)
 		if total > maxNodes {
 			return total
 		}
@@ -175,116 +179,115 @@ func (e *queryExecution) countNodes(sels []graphSelection, times, depth int) int
 
 // countRequests returns the requests that the connections among the selections would take if every page were full: each
 // one for every node of the connections around it.
-func (e *queryExecution) countRequests(sels []graphSelection, times, depth int) int {
+func (e *queryExecution) countRequests(sels ast.SelectionSet, times, depth int) int {
 	total := 0
 	for _, s := range sels {
-		if depth > maxDepth || total > maxNodes || e.isSkipped(s) {
+		if e.visited++; e.visited > maxSelections || depth > maxDepth || total > maxNodes || e.isSkipped(s) {
 			continue
 		}
 		under := times
-		if n, paged := e.pageSize(s); paged && s.name != "" {
+		if n, paged := e.pageSize(s); paged {
 			total, under = total+times, times*n
 		}
-		total += e.countRequests(e.subSelections(s), under, depth+1)
+		_, inner := subSelections(s)
+		total += e.countRequests(inner, under, depth+1)
 	}
 	return total
 }
 
-func (e *queryExecution) pageSize(s graphSelection) (int, bool) {
+func (e *queryExecution) pageSize(s ast.Selection) (int, bool) {
+	f, isField := s.(*ast.Field)
+	if !isField {
+		return 0, false
+	}
 	for _, name := range []string{"first", "last"} {
-		if v, given := s.args[name]; given {
-			n, isNumber := e.resolveValue(v).(float64)
-			return int(n), isNumber
+		if arg := f.Arguments.ForName(name); arg != nil {
+			value, _ := arg.Value.Value(e.vars)
+			return toInt(value)
 		}
 	}
 	return 0, false
 }
 
-// subSelections returns the selections under s, or those of the fragment that it spreads.
-func (e *queryExecution) subSelections(s graphSelection) []graphSelection {
-	if s.spread != "" {
-		return e.doc.fragments[s.spread].selections
+// toInt reads a number of a query, or of its variables, which are JSON.
+func toInt(v any) (int, bool) {
+	switch v := v.(type) {
+	case int64:
+		return int(v), true
+	case float64:
+		return int(v), true
 	}
-	return s.selections
+	return 0, false
 }
 
-// resolveValue replaces the variables in an argument by their values.
-func (e *queryExecution) resolveValue(v any) any {
-	switch v := v.(type) {
-	case graphVariable:
-		return e.vars[string(v)]
-	case []any:
-		out := make([]any, len(v))
-		for i, x := range v {
-			out[i] = e.resolveValue(x)
-		}
-		return out
-	case object:
-		out := object{}
-		for k, x := range v {
-			out[k] = e.resolveValue(x)
-		}
-		return out
+// subSelections returns the selections under s, and the type that an object must have for them; "" for any.
+func subSelections(s ast.Selection) (on string, sels ast.SelectionSet) {
+	switch s := s.(type) {
+	case *ast.Field:
+		return "", s.SelectionSet
+	case *ast.InlineFragment:
+		return s.TypeCondition, s.SelectionSet
+	case *ast.FragmentSpread:
+		return s.Definition.TypeCondition, s.Definition.SelectionSet
 	}
-	return v
+	return "", nil
 }
 
 // isSkipped reports whether @include or @skip leaves a selection out.
-func (e *queryExecution) isSkipped(s graphSelection) bool {
-	if v, given := s.directives["include"]; given && e.resolveValue(v["if"]) != true {
-		return true
+func (e *queryExecution) isSkipped(s ast.Selection) bool {
+	var directives ast.DirectiveList
+	switch s := s.(type) {
+	case *ast.Field:
+		directives = s.Directives
+	case *ast.InlineFragment:
+		directives = s.Directives
+	case *ast.FragmentSpread:
+		directives = s.Directives
 	}
-	v, given := s.directives["skip"]
-	return given && e.resolveValue(v["if"]) == true
+	for _, d := range directives {
+		if d.ArgumentMap(e.vars)["if"] == (d.Name == "skip") {
+			return true
+		}
+	}
+	return false
 }
 
 // resolveFields computes the selected fields of an object. The paths of all fields share one array: code that keeps
 // a path clones it.
-func (e *queryExecution) resolveFields(sels []graphSelection, of object, path []string) object {
+func (e *queryExecution) resolveFields(sels ast.SelectionSet, of object, path []string) object {
 	out := make(object, len(sels))
+	typename, _ := of["__typename"].(string)
 	for _, s := range sels {
-		switch {
+		f, isField := s.(*ast.Field)
+		switch on, inner := subSelections(s); {
 		case e.isSkipped(s):
-		case len(path) > maxDepth:
-			e.rejectQuery(path, "The query is too deep.")
-		case s.name == "": // a fragment
-			cond := s.typeCondition
-			if s.spread != "" {
-				cond = e.doc.fragments[s.spread].typeCondition
-			}
-			if typename, _ := of["__typename"].(string); cond == "" || cond == typename ||
-				slices.Contains(graphInterfaces[typename], cond) {
-				maps.Copy(
-					out,
-					e.resolveFields(e.subSelections(s), of, append(path, "")),
-				) // one deeper, so that a fragment within itself ends
-			}
-		default:
-			key := or(s.alias, s.name)
-			was, twice := out[key].(object)
-			out[key] = e.resolveField(s, of, append(path, key))
-			if now, isObject := out[key].(object); twice && isObject { // selected in two places
+		case !isField && isOfType(typename, on):
+			maps.Copy(out, e.resolveFields(inner, of, path))
+		case isField:
+			was, twice := out[f.Alias].(object)
+			out[f.Alias] = e.resolveField(f, of, append(path, f.Alias))
+			if now, isObject := out[f.Alias].(object); twice && isObject { // selected in two places
 				maps.Copy(was, now)
-				out[key] = was
+				out[f.Alias] = was
 			}
 		}
 	}
 	return out
 }
 
-func (e *queryExecution) resolveField(s graphSelection, of object, path []string) any {
-	v, known := of[s.name]
+func (e *queryExecution) resolveField(s *ast.Field, of object, path []string) any {
+	v, known := of[s.Name]
 	if !known {
-		return e.rejectQuery(path, "the sandbox does not imitate %v.%s", of["__typename"], s.name)
+		return e.rejectQuery(path, "the sandbox does not imitate %v.%s", of["__typename"], s.Name)
 	}
 	var args object
-	if len(s.args) > 0 {
-		args, _ = e.resolveValue(s.args).(object)
+	if len(s.Arguments) > 0 {
+		args = s.ArgumentMap(e.vars)
 	}
 	if f, isResolver := v.(resolverField); isResolver {
 		var err *graphError
 		if v, err = f(args); err != nil {
-			err.Path = slices.DeleteFunc(slices.Clone(path), func(p string) bool { return p == "" })
+			err.Path = slices.Clone(path)
 			e.errors = append(e.errors, *err)
 			return nil
 		}
@@ -301,14 +304,11 @@ func (e *queryExecution) resolveField(s graphSelection, of object, path []string
 	case []object:
 		return e.resolveList(s, v, path)
 	default:
-		if s.selections != nil && v != nil {
-			return e.rejectQuery(path, "Selections can't be made on scalars (field '%s')", s.name)
-		}
 		return v
 	}
 }
 
-func (e *queryExecution) resolveList(s graphSelection, of []object, path []string) []any {
+func (e *queryExecution) resolveList(s *ast.Field, of []object, path []string) []any {
 	out := make([]any, len(of))
 	for i, o := range of {
 		out[i] = e.resolveObject(s, o, path)
@@ -316,20 +316,17 @@ func (e *queryExecution) resolveList(s graphSelection, of []object, path []strin
 	return out
 }
 
-func (e *queryExecution) resolveObject(s graphSelection, o object, path []string) any {
-	switch {
-	case o == nil:
+func (e *queryExecution) resolveObject(s *ast.Field, o object, path []string) any {
+	if o == nil {
 		return nil
-	case len(s.selections) == 0:
-		return e.rejectQuery(path, "Field must have selections (field '%s' returns %v but has no selections.)", s.name, o["__typename"])
 	}
-	return e.resolveFields(s.selections, o, path)
+	return e.resolveFields(s.SelectionSet, o, path)
 }
 
 // resolvePage cuts one page out of a connection. GitHub insists on first or last, and gives at most 100.
-func (e *queryExecution) resolvePage(s graphSelection, all []object, args object, path []string) any {
-	first, hasFirst := args["first"].(float64)
-	last, hasLast := args["last"].(float64)
+func (e *queryExecution) resolvePage(s *ast.Field, all []object, args object, path []string) any {
+	first, hasFirst := toInt(args["first"])
+	last, hasLast := toInt(args["last"])
 	switch {
 	case !hasFirst && !hasLast:
 		e.errors = append(
@@ -337,7 +334,7 @@ func (e *queryExecution) resolvePage(s graphSelection, all []object, args object
 			graphError{
 				Type:    "MISSING_PAGINATION_BOUNDARIES",
 				Path:    slices.Clone(path),
-				Message: fmt.Sprintf("You must provide a `first` or `last` value to properly paginate the `%s` connection.", s.name),
+				Message: fmt.Sprintf("You must provide a `first` or `last` value to properly paginate the `%s` connection.", s.Name),
 			},
 		)
 		return nil
@@ -350,7 +347,7 @@ func (e *queryExecution) resolvePage(s graphSelection, all []object, args object
 				Message: fmt.Sprintf(
 					"Requesting %v records on the `%s` connection exceeds the `first` limit of 100 records.",
 					max(first, last),
-					s.name,
+					s.Name,
 				),
 			},
 		)
@@ -378,9 +375,9 @@ func (e *queryExecution) resolvePage(s graphSelection, all []object, args object
 		}
 	}
 	if hasFirst {
-		to = min(to, from+int(first))
+		to = min(to, from+first)
 	} else {
-		from = max(from, to-int(last))
+		from = max(from, to-last)
 	}
 	info := object{
 		"__typename":      "PageInfo",
@@ -415,5 +412,3 @@ func decodeCursor(cursor string) (int, bool) {
 	n, err2 := strconv.Atoi(strings.TrimPrefix(string(b), "cursor:v2:"))
 	return n, err == nil && err2 == nil && n >= 0
 }
-
-// The rest of this file parses queries.

@@ -239,6 +239,15 @@ func TestGraphQLPages(t *testing.T) {
 	c.query(q, "n", 7, "size", 3, "after", "bm9uc2Vuc2U=").is(t, "errors.0.type", "INVALID_CURSOR_ARGUMENTS")
 }
 
+// doubled is a query whose fragments come to 2 to that power of fields.
+func doubled(times int) string {
+	query := "{...f0}"
+	for n := range times {
+		query += fmt.Sprintf(" fragment f%d on Query {...f%d ...f%d}", n, n+1, n+1)
+	}
+	return query + fmt.Sprintf(" fragment f%d on Query {viewer {login}}", times)
+}
+
 func TestWhatGraphQLRefuses(t *testing.T) {
 	_, _, c := quiet(t, sandbox.Options{})
 	tests := []struct{ query, want string }{
@@ -246,38 +255,40 @@ func TestWhatGraphQLRefuses(t *testing.T) {
 		{`{repository(owner: "acme", name: "shop") {pullRequest(number: 99) {id}}}`, "Could not resolve to a PullRequest with the number of 99."},
 		{`{repository(owner: "acme", name: "shop") {pullRequest(number: 7) {reviews {nodes {body}}}}}`, "must provide a `first` or `last`"},
 		{`{repository(owner: "acme", name: "shop") {pullRequest(number: 7) {reviews(first: 101) {nodes {body}}}}}`, "exceeds the `first` limit of 100"},
-		{`{repository(owner: "acme", name: "shop") {pullRequest(number: 7) {verdict}}}`, "Field 'verdict' doesn't exist on type 'PullRequest'"},
-		{`{repository(owner: "acme", name: "shop") {pullRequest(number: 7) {reviews(newest: 3) {totalCount}}}}`, "doesn't accept argument 'newest'"},
-		{`{repository(owner: "acme") {id}}`, "missing required arguments: name"},
-		{`{repository(owner: "acme", name: "shop") {pullRequest(number: 7) {author {databaseId}}}}`, "Field 'databaseId' doesn't exist on type 'Actor'"},
+		{`{repository(owner: "acme", name: "shop") {pullRequest(number: 7) {verdict}}}`, "Cannot query field \"verdict\" on type \"PullRequest\""},
+		{`{repository(owner: "acme", name: "shop") {pullRequest(number: 7) {reviews(newest: 3) {totalCount}}}}`, "Unknown argument \"newest\""},
+		{`{repository(owner: "acme") {id}}`, "argument \"name\" of type \"String!\" is required"},
+		{`{repository(owner: "acme", name: "shop") {pullRequest(number: 7) {author {databaseId}}}}`, "Cannot query field \"databaseId\" on type \"Actor\""},
 		{
 			`{repository(owner: "acme", name: "shop") {pullRequest(number: 7) {author {... on Commit {oid}}}}}`,
-			"Fragment on Commit can't be spread inside Actor",
+			"\"Actor\" can never be of type \"Commit\"",
 		},
-		{`{repository(owner: "acme", name: "shop") {pullRequest(number: 7) {title {text}}}}`, "Selections can't be made on scalars"},
-		{`{repository(owner: "acme", name: "shop") {pullRequest(number: 7) {author}}}`, "Field must have selections"},
+		{`{repository(owner: "acme", name: "shop") {pullRequest(number: 7) {title {text}}}}`, "Cannot query field \"text\" on type \"String\""},
+		{`{repository(owner: "acme", name: "shop") {pullRequest(number: 7) {author}}}`, "must have a selection of subfields"},
 		{
 			`{repository(owner: "acme", name: "shop") {pullRequest(number: 7) {timelineItems(first: 1, itemTypes: [NO_SUCH_EVENT]) {totalCount}}}}`,
-			"invalid value (NO_SUCH_EVENT)",
+			"\"NO_SUCH_EVENT\" does not exist",
 		},
-		{`{repository(owner: "acme", name: "shop") {pullRequest(number: "seven") {id}}}`, "invalid value (seven)"},
-		{`query($n: Int!) {repository(owner: "acme", name: "shop") {id}}`, "Variable $n is declared"},
-		{`query($n: String!) {repository(owner: "acme", name: "shop") {pullRequest(number: $n) {id}}}`, "Type mismatch on variable $n"},
-		{`{repository(owner: "acme", name: $name) {id}}`, "Variable $name is used but not declared"},
-		{`{repository(owner: "acme", name: "shop") {...missing}}`, "Fragment missing was used, but not defined"},
-		{`{repository(owner: "acme", name: "shop") {milestones(first: 1) {totalCount}}}`, "the sandbox does not imitate Repository.milestones"},
+		{`{repository(owner: "acme", name: "shop") {pullRequest(number: "seven") {id}}}`, "Int cannot represent"},
+		{`query($n: Int!) {repository(owner: "acme", name: "shop") {id}}`, "Variable \"$n\" is never used"},
+		{`query($n: String!) {repository(owner: "acme", name: "shop") {pullRequest(number: $n) {id}}}`, "Variable \"$n\" of type \"String!\" used in position"},
+		{`{repository(owner: "acme", name: $name) {id}}`, "Variable \"$name\" is not defined"},
+		{`{repository(owner: "acme", name: "shop") {...missing}}`, "Unknown fragment \"missing\""},
+		{`{repository(owner: "acme", name: "shop") {milestones(first: 1) {totalCount}}}`, "Cannot query field \"milestones\""},
 		{
 			`{repository(owner: "acme", name: "shop") {pullRequest(number: 7) {commits(first: 100) {nodes {` +
 				`commit {checkSuites(first: 100) {nodes {checkRuns(first: 100) {nodes {name}}}}}}}}}}`,
 			"exceeds the maximum limit of 500000",
 		},
-		{`{repository(owner: "acme", name: "shop") {id}`, "Expected something else"},
-		{`{repository(owner: "acme, name: 1) {id}}`, "Unterminated string"},
+		{`{repository(owner: "acme", name: "shop") {id}`, "Expected Name, found <EOF>"},
+		{`{repository(owner: "acme, name: 1) {id}}`, "Unexpected <Invalid>"},
 		{`mutation {addStar(input: {starrableId: "x"}) {clientMutationId}}`, "Only queries are known here."},
-		{strings.Repeat("{a", 100_000), "Expected something else"},
-		{`{...f} fragment f on Query {...f}`, "too deep"},
-		{`{...f ...f} fragment f on Query {...g ...g} fragment g on Query {...f ...f}`, "too "},
+		{strings.Repeat("{a", 100_000), "maximum nesting depth"},
+		{`{...f} fragment f on Query {...f}`, "Cannot spread fragment"},
+		{`{...f ...f} fragment f on Query {...g ...g} fragment g on Query {...f ...f}`, "Cannot spread fragment"},
 		{``, "Only queries"},
+		{doubled(20), "exceeds the maximum limit of 500000"},
+		{`query($n: Int!) {repository(owner: "acme", name: "shop") {pullRequest(number: $n) {id}}}`, "must be defined"},
 	}
 	for _, tt := range tests {
 		r := c.query(tt.query)

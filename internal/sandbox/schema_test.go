@@ -3,12 +3,15 @@ package sandbox_test
 import (
 	"bytes"
 	"compress/gzip"
-	"encoding/json"
 	"flag"
 	"os"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/formatter"
+	"github.com/vektah/gqlparser/v2/parser"
 )
 
 var schemaFile = flag.String("schema", "", "cut GitHub's GraphQL schema anew from this `file`")
@@ -27,56 +30,6 @@ var imitated = []string{
 	"Actor", "RepositoryOwner", "Node", "GitObject", "Comment", "PullRequestTimelineItems", "RequestedReviewer", "StatusCheckRollupContext",
 }
 
-// ref is a type as introspection shows it: names wrapped in lists and non-nulls.
-type ref struct {
-	Kind   string `json:"kind"`
-	Name   string `json:"name"`
-	OfType *ref   `json:"ofType"`
-}
-
-func (r *ref) String() string {
-	switch r.Kind {
-	case "NON_NULL":
-		return r.OfType.String() + "!"
-	case "LIST":
-		return "[" + r.OfType.String() + "]"
-	default:
-		return r.Name
-	}
-}
-
-type field struct {
-	Name string `json:"name"`
-	Type ref    `json:"type"`
-	Args []struct {
-		Name string `json:"name"`
-		Type ref    `json:"type"`
-	} `json:"args"`
-}
-
-type fullType struct {
-	Kind          string  `json:"kind"`
-	Name          string  `json:"name"`
-	Fields        []field `json:"fields"`
-	InputFields   []field `json:"inputFields"`
-	PossibleTypes []ref   `json:"possibleTypes"`
-	EnumValues    []struct {
-		Name string `json:"name"`
-	} `json:"enumValues"`
-}
-
-type smallField struct {
-	Type string            `json:"type"`
-	Args map[string]string `json:"args,omitempty"`
-}
-
-type smallType struct {
-	Kind     string                `json:"kind"`
-	Fields   map[string]smallField `json:"fields,omitempty"`
-	Possible []string              `json:"possible,omitempty"`
-	Values   []string              `json:"values,omitempty"`
-}
-
 // TestSchema cuts the schema, if it is told from what.
 func TestSchema(t *testing.T) {
 	if *schemaFile == "" {
@@ -84,73 +37,60 @@ func TestSchema(t *testing.T) {
 	}
 	b, err := os.ReadFile(*schemaFile)
 	check(t, err)
-	var whole struct {
-		Schema struct {
-			Types []fullType `json:"types"`
-		} `json:"__schema"`
-	}
-	check(t, json.Unmarshal(b, &whole))
-	byName := map[string]fullType{}
-	for _, x := range whole.Schema.Types {
-		byName[x.Name] = x
-	}
-	out := map[string]smallType{}
+	all, err := parser.ParseSchema(&ast.Source{Name: *schemaFile, Input: string(b)})
+	check(t, err)
+	kept := map[string]*ast.Definition{}
 	for _, name := range imitated {
-		if _, known := byName[name]; !known {
+		if all.Definitions.ForName(name) == nil {
 			t.Fatalf("GitHub has no type %s", name)
 		}
-		keep(out, byName, name)
+		keepType(kept, all.Definitions, name)
 	}
-	small, err := json.Marshal(out)
-	check(t, err)
-	var zipped bytes.Buffer
+	builtIn := []string{"String", "Int", "Float", "Boolean", "ID"}
+	isLeftOut := func(name string) bool { return kept[name] == nil && !slices.Contains(builtIn, name) }
+	for _, def := range kept {
+		def.Fields = slices.DeleteFunc(def.Fields, func(f *ast.FieldDefinition) bool { f.Directives = nil; return isLeftOut(f.Type.Name()) })
+		def.Interfaces, def.Types = slices.DeleteFunc(def.Interfaces, isLeftOut), slices.DeleteFunc(def.Types, isLeftOut)
+		def.Directives = nil
+		for _, v := range def.EnumValues {
+			v.Directives = nil
+		}
+	}
+	var small, zipped bytes.Buffer
+	out := formatter.NewFormatter(&small, formatter.WithoutDescription(), formatter.WithIndent(" "))
+	out.FormatSchema(&ast.Schema{Types: kept, Query: kept["Query"]})
 	w, err := gzip.NewWriterLevel(&zipped, gzip.BestCompression)
 	check(t, err)
-	w.Write(small)
+	w.Write(small.Bytes())
 	check(t, w.Close())
-	check(t, os.WriteFile("schema/github.graphql.json.gz", zipped.Bytes(), 0o644))
-	t.Logf("%d types, %d bytes, %d zipped", len(out), len(small), zipped.Len())
+	check(t, os.WriteFile("schema/github.graphql.gz", zipped.Bytes(), 0o644))
+	t.Logf("%d types, %d bytes, %d zipped", len(kept), small.Len(), zipped.Len())
 }
 
-func bare(r *ref) string { return strings.Trim(r.String(), "[]!") }
-
-// keep takes a type, and what it needs to be asked for.
-func keep(out map[string]smallType, all map[string]fullType, name string) {
-	if _, done := out[name]; done {
+// keepType keeps a type, and those that a query needs for its fields: of arguments, of leaves, and of pages.
+func keepType(kept map[string]*ast.Definition, all ast.DefinitionList, name string) {
+	def := all.ForName(name)
+	if kept[name] != nil || def == nil {
 		return
 	}
-	x := all[name]
-	small := smallType{Kind: x.Kind, Fields: map[string]smallField{}}
-	out[name] = small
-	for _, f := range append(x.Fields, x.InputFields...) {
-		kept := smallField{Type: f.Type.String(), Args: map[string]string{}}
-		for _, a := range f.Args {
-			kept.Args[a.Name] = a.Type.String()
-			keep(out, all, bare(&a.Type))
+	kept[name] = def
+	for _, f := range def.Fields {
+		for _, a := range f.Arguments {
+			a.Directives = nil
+			keepType(kept, all, a.Type.Name())
 		}
-		small.Fields[f.Name] = kept
-		if inner := all[bare(&f.Type)]; inner.Kind == "SCALAR" || inner.Kind == "ENUM" || inner.Kind == "INPUT_OBJECT" || pages(inner) {
-			keep(out, all, inner.Name)
+		if inner := all.ForName(f.Type.Name()); inner != nil && (inner.IsLeafType() || inner.IsInputType() || isPage(inner)) {
+			keepType(kept, all, inner.Name)
 		}
 	}
-	for _, p := range x.PossibleTypes {
-		small.Possible = append(small.Possible, p.Name)
-	}
-	for _, v := range x.EnumValues {
-		small.Values = append(small.Values, v.Name)
-	}
-	out[name] = small
 }
 
-// pages says whether a type is a connection of things that are imitated, or an edge of one.
-func pages(x fullType) bool {
-	if !strings.HasSuffix(x.Name, "Connection") && !strings.HasSuffix(x.Name, "Edge") {
+// isPage reports whether a type is a connection of things that are imitated, or an edge of one.
+func isPage(def *ast.Definition) bool {
+	if !strings.HasSuffix(def.Name, "Connection") && !strings.HasSuffix(def.Name, "Edge") {
 		return false
 	}
-	for _, f := range x.Fields {
-		if f.Name == "nodes" || f.Name == "node" {
-			return slices.Contains(imitated, bare(&f.Type))
-		}
-	}
-	return false
+	return slices.ContainsFunc(def.Fields, func(f *ast.FieldDefinition) bool {
+		return (f.Name == "nodes" || f.Name == "node") && slices.Contains(imitated, f.Type.Name())
+	})
 }

@@ -47,7 +47,7 @@ const inARoom = "who mends a room reads all of it"
 // limits are what must hold. A figure that no row fits is only printed.
 var limits = limitTable{
 	// What was reached, to the next ten lines: it is only lowered. The goal is half.
-	{linesOfRoom, outsideProduct, 19370, "the fake and what measures are read, too; 200 lines measure fields, phrases and an event's way"},
+	{linesOfRoom, outsideProduct, 18855, "the fake and what measures are read, too; 200 lines measure fields, phrases and an event's way"},
 	{linesOfRoom, []string{"cmd/coordinator"}, 7930, inARoom},
 	{linesOfRoom, []string{"internal/quorum", "internal/pathfilter", "internal/change"}, 4783, inARoom},
 	{linesOfRoom, []string{"internal/evidence"}, 5800, inARoom},
@@ -60,7 +60,7 @@ var limits = limitTable{
 	{linesOfRoom, []string{"internal/store"}, 2750, "a file that only a restart can mend is given up, and a damaged one moved away"},
 	{linesOfRoom, []string{"internal/dashboard"}, 2950, inARoom},
 	{linesOfRoom, []string{"internal/doctor"}, 1710, inARoom},
-	{linesOfRoom, smallRooms, 730, inARoom},
+	{linesOfRoom, smallRooms, 672, inARoom},
 	{linesOfRoom, nil, 0, "a package that no room has is in nobody's budget: name it above"},
 
 	// The shares' goals are 1.5 and 3. These are what is so today, and only shrink.
