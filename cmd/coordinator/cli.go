@@ -42,13 +42,6 @@ func describeProgram(steps string) string {
 	return strings.Replace(detailOf("coordinator"), "{FIRST STEPS}", detailOf(steps), 1)
 }
 
-// commandGroups are the headings of the list of commands, by the keys of the grammar.
-var commandGroups = []struct{ key, title string }{
-	{"everyday", "Everyday commands:"},
-	{"setUp", "Commands to set up:"},
-	{"operators", "Commands for operators:"},
-}
-
 type helpCmd struct {
 	Command []string `arg:"" optional:"" help:"The command. Default: all of them."`
 }

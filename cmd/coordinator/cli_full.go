@@ -38,6 +38,13 @@ type serveCommands struct {
 	Setup  setupCmd `cmd:""                              help:"Make the GitHub App in your browser, and write its key and settings."`
 }
 
+// commandGroups are the headings of the list of commands, by the keys of the grammar.
+var commandGroups = []struct{ key, title string }{
+	{"everyday", "Everyday commands:"},
+	{"setUp", "Commands to set up:"},
+	{"operators", "Commands for operators:"},
+}
+
 type versionFlag = kong.VersionFlag
 
 // parseArgs returns the command that the arguments name, or an exit code if there is nothing to run.

@@ -52,6 +52,3 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("exit code %d, want %s", code, args[0])
 	}
 }
-
-// hasCommand reports whether a command line's first word is of a command that this build has, or of none.
-func hasCommand(string) bool { return true }

@@ -6,17 +6,14 @@ package main
 // and a GitHub in memory in front of it.
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
-	"encoding/json"
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"os"
@@ -65,7 +62,8 @@ func openDemo(
 	}
 	secret := rand.Text()
 	app := sandbox.App{Slug: "review-coordinator", ID: 4711}
-	d.hub = sandbox.NewHub(sandbox.HubOptions{App: app, Secret: secret, Now: clock.Now}) // without Key: the machine's clock signs JWTs
+	// The client of GitHub signs by the machine's clock, which ends tokens, too; without Key the hub reads no JWT's time.
+	d.hub = sandbox.NewHub(sandbox.HubOptions{App: app, Secret: secret, Now: clock.Now, TokenNow: time.Now})
 	d.hub.DisturbDeliveries(func(sandbox.HookDelivery) sandbox.Fate {
 		d.postedCount.Add(1)
 		return sandbox.Fate{}
@@ -90,7 +88,7 @@ func openDemo(
 				ID:  app.ID,
 				Key: pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}),
 			},
-			Transport: tokenExpiryTransport{d.hub}, UserAgent: "review-coordinator",
+			Transport: d.hub, UserAgent: "review-coordinator",
 		},
 		Tune: func(config *daemon.Config) {
 			config.Alarm = clock.Alarm
@@ -106,34 +104,6 @@ func openDemo(
 
 // anyLocalAddress is a free port of this machine's own.
 const anyLocalAddress = "127.0.0.1:0"
-
-// tokenExpiryTransport forwards requests to the hub and rewrites the expiry of tokens: the hub gives it by the story's
-// clock, and the client of GitHub compares it with the machine's.
-type tokenExpiryTransport struct{ hub *sandbox.Hub }
-
-// tokenLifetime is shorter than the hour that the hub accepts a token, by more than a story takes. One that the board's
-// past has outlived is refused, and the client asks for another.
-const tokenLifetime = 30 * time.Minute
-
-func (s tokenExpiryTransport) RoundTrip(req *http.Request) (*http.Response, error) {
-	resp, err := s.hub.RoundTrip(req)
-	if err != nil || resp.StatusCode != http.StatusCreated || !strings.HasSuffix(req.URL.Path, "/access_tokens") {
-		return resp, err
-	}
-	defer resp.Body.Close()
-	var token map[string]json.RawMessage
-	if err := json.NewDecoder(resp.Body).Decode(&token); err != nil {
-		return nil, fmt.Errorf("read a token: %w", err)
-	}
-	token["expires_at"] = json.RawMessage(time.Now().Add(tokenLifetime).UTC().Format(`"` + time.RFC3339 + `"`))
-	text, err := json.Marshal(token)
-	if err != nil {
-		return nil, fmt.Errorf("write a token: %w", err) // unreachable: it was read
-	}
-	resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(text)), int64(len(text))
-	resp.Header.Del("Content-Length")
-	return resp, nil
-}
 
 // close stops the server and removes the demo's folder.
 func (d *demo) close() {

@@ -3,9 +3,7 @@ package main
 // coordinator explain: why the check says what it says. It only reads.
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -21,7 +19,6 @@ type explainCmd struct {
 	PR     string `arg:"" name:"pull-request" help:"The pull request: 7, OWNER/NAME#7 or its address."`
 	Repo   string `help:"The repository of a number. Default: GITHUB_REPOSITORY, else the clone's origin." placeholder:"OWNER/NAME"`
 	Policy string `help:"Ask what this policy file on your machine would say instead." placeholder:"FILE"`
-	Config string `hidden:"" help:"The old name of --policy." placeholder:"FILE"`
 	JSON   bool   `name:"json" help:"Print the decision and the evidence as JSON."`
 	organisationFlag
 }
@@ -46,13 +43,9 @@ type answersHeard struct {
 
 // Run reads the pull request and prints the votes, the evidence and the next change.
 func (cmd explainCmd) Run(ctx context.Context, c *command) error {
-	if cmd.Policy != "" && cmd.Config != "" {
-		return usageError(errors.New("--policy and --config are both given"), "keep --policy; --config is its old name here")
-	}
 	if err := cmd.checkRepository(); err != nil {
 		return err
 	}
-	cmd.Policy = cmp.Or(cmd.Policy, cmd.Config)
 	pr, err := c.resolvePull(cmd.PR, cmd.Repo, "explain "+oneLine(clipArgument(cmd.PR)))
 	if err != nil {
 		return err

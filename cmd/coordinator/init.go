@@ -62,7 +62,7 @@ func (cmd configInitCmd) Run(ctx context.Context, c *command) error {
 	if cmd.JSON {
 		out := policyDraftJSON{
 			Repository: owner + "/" + name, File: cmd.Write, Policy: string(draft.Policy), Valid: err == nil,
-			Need: policy.Need, Voters: policy.Voters(), Problems: []problemJSON{}, draftJSON: draftAsJSON(draft),
+			Need: policy.Need, Voters: policy.Voters(), Problems: []problemJSON{}, Draft: draft,
 		}
 		if wrong != nil {
 			out.Problems = problemsAsJSON(wrong.Problems)
@@ -104,5 +104,5 @@ type policyDraftJSON struct {
 	Need       int           `json:"need,omitempty"`
 	Voters     int           `json:"voters,omitempty"`
 	Problems   []problemJSON `json:"problems"`
-	draftJSON
+	config.Draft
 }

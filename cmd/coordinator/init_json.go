@@ -23,7 +23,7 @@ type initJSON struct {
 	PullRequest *proposedJSON  `json:"pull_request,omitempty"`
 	Files       []initFileJSON `json:"files"`
 	Listen      []string       `json:"listens_to,omitempty"` // names of workflows
-	draftJSON
+	config.Draft
 	Next         []initStep `json:"next,omitempty"`
 	IsUnreleased bool       `json:"-"` // the action's version is not known
 	Docs         string     `json:"-"` // address of this version's docs
@@ -77,44 +77,10 @@ type initStep struct {
 func (s setup) result(did string) initJSON {
 	out := initJSON{
 		Repository: s.owner + "/" + s.name, Branch: s.branch, Did: did, Files: []initFileJSON{}, Listen: s.listen,
-		draftJSON: draftAsJSON(s.draft), IsUnreleased: s.unreleased, Docs: docsOf(buildVersion()),
+		Draft: s.draft, IsUnreleased: s.unreleased, Docs: docsOf(buildVersion()),
 	}
 	for _, f := range s.files {
 		out.Files = append(out.Files, initFileJSON{Path: f.path, Does: f.does})
-	}
-	return out
-}
-
-// A draftJSON is what was found in a repository, and what a person must fill in of it.
-type draftJSON struct {
-	Reviewers []foundJSON `json:"reviewers"`
-	Notes     []string    `json:"notes"`
-	FillIn    []fillJSON  `json:"fill_in"`
-}
-
-type foundJSON struct {
-	Name     string   `json:"name"`
-	Preset   string   `json:"preset,omitempty"`
-	Votes    bool     `json:"votes"` // else it stands in a comment
-	Evidence []string `json:"evidence"`
-	FillIn   string   `json:"fill_in,omitempty"`
-}
-
-// A fillJSON is a line of the policy that a person must fill in.
-type fillJSON struct {
-	Line int    `json:"line"`
-	What string `json:"what"`
-}
-
-func draftAsJSON(d config.Draft) draftJSON {
-	out := draftJSON{Reviewers: []foundJSON{}, Notes: append([]string{}, d.Notes...), FillIn: []fillJSON{}}
-	for _, f := range d.Found {
-		out.Reviewers = append(out.Reviewers, foundJSON{
-			Name: f.Name, Preset: f.Preset, Votes: f.ToFill == "", Evidence: append([]string{}, f.Evidence...), FillIn: f.ToFill,
-		})
-	}
-	for _, f := range d.Fill {
-		out.FillIn = append(out.FillIn, fillJSON{Line: f.Line, What: f.What})
 	}
 	return out
 }

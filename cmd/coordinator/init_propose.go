@@ -29,7 +29,7 @@ func printOpenProposal(ctx context.Context, c *command, api *client.Client, owne
 	}
 	open := initJSON{
 		Repository: owner + "/" + name, Did: "nothing", PullRequest: &proposedJSON{pull.Number, pull.URL}, Files: []initFileJSON{},
-		draftJSON: draftAsJSON(config.Draft{}),
+		Draft: config.NewDraft(),
 	}
 	return true, open.print(c, fmt.Sprintf("%s#%d is open already: %s\n%s opened it: read its files before you merge it\n",
 		open.Repository, pull.Number, oneLine(pull.URL), cmp.Or(oneLine(pull.By.Login), "nobody that is known")))

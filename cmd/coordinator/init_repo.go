@@ -217,11 +217,8 @@ func (s setup) nextSteps(policy string, proposed bool) []initStep {
 		read.Details = append(read.Details, fmt.Sprintf("%s:%d: fill in: %s", policy, f.Line, oneLine(f.What)))
 	}
 	if s.unreleased {
-		read.Details = append(
-			read.Details,
-			"Until there is a release, write a commit (40 digits) in place of v1 in "+coordinatorPath+":",
-			"git ls-remote https://github.com/review-coordinator/coordinator HEAD",
-		)
+		read.Details = append(read.Details, "Until there is a release, write a commit (40 digits) in place of v1 in "+coordinatorPath+":",
+			"git ls-remote https://github.com/review-coordinator/coordinator HEAD")
 	}
 	return []initStep{
 		read,

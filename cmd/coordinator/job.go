@@ -10,7 +10,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strconv"
@@ -194,32 +193,21 @@ func (c *command) writeOutputs(all []stepOutput) error {
 	return appendToFile(path, encodeOutputs(all), "write outputs")
 }
 
-// appendToFile appends text to a file of the runner, on a line of its own.
-func appendToFile(path string, text []byte, what string) (err error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
+// appendToFile appends text to a file of the runner, on a line of its own: an earlier step may have left its last line
+// open. The runner passes over empty lines.
+func appendToFile(path string, text []byte, what string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
-	defer func() {
-		if err = errors.Join(err, f.Close()); err != nil {
-			err = fmt.Errorf("%s: %w", what, err)
-		}
-	}()
-	end, err := f.Seek(0, io.SeekEnd)
-	if err != nil {
-		return err
-	}
-	last := []byte{'\n'}
-	if end > 0 {
-		if _, err := f.ReadAt(last, end-1); err != nil {
-			return err
-		}
-	}
-	if last[0] != '\n' {
+	if info, err := f.Stat(); err == nil && info.Size() > 0 {
 		text = append([]byte{'\n'}, text...)
 	}
 	_, err = f.Write(text)
-	return err
+	if err = errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
 }
 
 // maxSummaryBytes is GitHub's limit for a step's summary. It shows nothing of a longer one.
@@ -233,7 +221,7 @@ func (c *command) writeSummary(results []runResult) error {
 	}
 	var used int64
 	if info, err := os.Stat(path); err == nil {
-		used = info.Size()
+		used = info.Size() + 1 // the line break before ours
 	}
 	var b strings.Builder
 	for i, r := range results {

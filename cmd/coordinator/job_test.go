@@ -480,7 +480,7 @@ func TestSummaryHasRoom(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return string(text[earlier:])
+		return strings.TrimPrefix(string(text[earlier:]), "\n")
 	}
 	whole := summaryAfter(0)
 	worst, _, found := strings.Cut(whole, "## `acme/shop#3`")
@@ -488,7 +488,7 @@ func TestSummaryHasRoom(t *testing.T) {
 		t.Fatalf("%d bytes: %s", len(whole), whole)
 	}
 	const rest = "There is no room for 2 pull requests more.\n"
-	earlier := (limit - len(worst) - len(rest) - 2) &^ 1
+	earlier := (limit - len(worst) - len(rest) - 4) &^ 1
 	got := summaryAfter(earlier)
 	whose := strings.HasPrefix(got, "## `acme/shop#2`") && !strings.Contains(got, "acme/shop#3")
 	if !whose || !strings.HasSuffix(got, rest) || earlier+len(got) >= limit {

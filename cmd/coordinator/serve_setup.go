@@ -7,6 +7,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -76,7 +77,7 @@ func (cmd setupCmd) Run(ctx context.Context, c *command) (err error) {
 			c.printWarning(text)
 		},
 	}
-	pages := &setupSite{host: host, pageKey: randomText(16), state: randomText(32), maker: maker}
+	pages := &setupSite{host: host, pageKey: rand.Text(), state: rand.Text(), maker: maker}
 	pages.page = setupView{
 		Title: "Create " + m.Name, Manifest: string(text), Form: site.newAppURL(cmd.Organization) + "?state=" + pages.state,
 		Text:        "GitHub asks once more, and lets you change the name. Then your browser comes back here, and the terminal says what comes next.",
@@ -272,7 +273,7 @@ func (m *appMaker) makeApp(code string) (savedApp, error) {
 	saved := m.describeApp()
 	secret := m.app.WebhookSecret
 	if saved.ownSecret = !usableSecret().MatchString(secret); saved.ownSecret {
-		secret = randomText(32)
+		secret = rand.Text()
 	}
 	err := m.folder.writeFiles([]newFile{
 		{path: appKeyFile, content: m.app.Key, mode: 0o600},

@@ -37,7 +37,7 @@ type setting struct {
 	ended  chan int
 }
 
-var pageAddress = regexp.MustCompile(`http://127\.0\.0\.1:\d+/[0-9a-f]+/`)
+var pageAddress = regexp.MustCompile(`http://127\.0\.0\.1:\d+/[0-9A-Z]+/`)
 
 // startSetup starts it, and waits until it shows its page.
 func startSetup(t *testing.T, o sandbox.HubOptions, flags ...string) *setting {
@@ -271,7 +271,7 @@ func TestServeSetupRefusesStrangers(t *testing.T) {
 	}
 	root := "http://" + at.Host
 	_, page := s.visit(http.MethodGet, s.page, "", "")
-	state := html.UnescapeString(regexp.MustCompile(`state=([0-9a-f]+)`).FindStringSubmatch(page)[1])
+	state := html.UnescapeString(regexp.MustCompile(`state=([0-9A-Z]+)`).FindStringSubmatch(page)[1])
 	for _, c := range []struct {
 		name, method, address, host, body string
 		want                              int
@@ -285,8 +285,8 @@ func TestServeSetupRefusesStrangers(t *testing.T) {
 		{"a form of another page's", "POST", root + "/created", "", "code=c0de&state=" + state, 405},
 		{"a form of another page's to the page", "POST", s.page, "", "a=b", 405},
 		{"the code of a stranger's App", "GET", root + "/created?code=c0de", "", "", 403},
-		{"with a state of theirs", "GET", root + "/created?code=c0de&state=" + strings.Repeat("0", 64), "", "", 403},
-		{"with half of the state", "GET", root + "/created?code=c0de&state=" + state[:32], "", "", 403},
+		{"with a state of theirs", "GET", root + "/created?code=c0de&state=" + strings.Repeat("0", len(state)), "", "", 403},
+		{"with half of the state", "GET", root + "/created?code=c0de&state=" + state[:len(state)/2], "", "", 403},
 		{"no code", "GET", root + "/created?state=" + state, "", "", 403},
 	} {
 		res, text := s.visit(c.method, c.address, c.host, c.body)
@@ -321,7 +321,7 @@ func TestTheSetupPageIsClosed(t *testing.T) {
 	res, text := s.visit(http.MethodGet, s.page, "", "")
 	web := strings.TrimSuffix(s.api, "/api/v3")
 	policy := res.Header.Get("Content-Security-Policy")
-	if !regexp.MustCompile(`^default-src 'none'; style-src 'nonce-[0-9a-f]{32}'; base-uri 'none'; frame-ancestors 'none'; form-action ` + regexp.QuoteMeta(web) + `$`).MatchString(policy) {
+	if !regexp.MustCompile(`^default-src 'none'; style-src 'nonce-[0-9A-Z]{26}'; base-uri 'none'; frame-ancestors 'none'; form-action ` + regexp.QuoteMeta(web) + `$`).MatchString(policy) {
 		t.Errorf("the policy is %s", policy)
 	}
 	if res.Header.Get("Referrer-Policy") != "strict-origin" {
@@ -362,7 +362,7 @@ func TestServeSetupTriesAgain(t *testing.T) {
 	}
 	s.tellsNoSecret(s.dir, text)
 	env := readEnv(t, s.dir)
-	if len(env["GITHUB_WEBHOOK_SECRET"]) != 64 || !strings.Contains(s.out.String(), "GitHub made no webhook secret. Put what is in "+s.dir+"/webhook-secret") {
+	if len(env["GITHUB_WEBHOOK_SECRET"]) != 26 || !strings.Contains(s.out.String(), "GitHub made no webhook secret. Put what is in "+s.dir+"/webhook-secret") {
 		t.Errorf("%q\n%s", env, s.out)
 	}
 }

@@ -6,8 +6,6 @@ package main
 // another App is in the way, and no file or link of another user's. Everything goes through the folder as it was opened.
 
 import (
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -108,11 +106,4 @@ func isPlainValue(text string) bool {
 	return text != "" && !strings.ContainsFunc(text, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/._-+@,:=[]", r)
 	})
-}
-
-// randomText returns n random bytes as text.
-func randomText(n int) string {
-	b := make([]byte, n)
-	rand.Read(b) // it never fails
-	return hex.EncodeToString(b)
 }

@@ -9,6 +9,7 @@ package main
 
 import (
 	"bytes"
+	"crypto/rand"
 	"crypto/subtle"
 	_ "embed"
 	"html/template"
@@ -88,7 +89,7 @@ func (s *setupSite) takeCode(w http.ResponseWriter, answer url.Values) {
 
 // showPage writes a page that runs no script, loads nothing and can be framed by nobody.
 func (s *setupSite) showPage(w http.ResponseWriter, status int, view setupView) {
-	view.Nonce = randomText(16)
+	view.Nonce = rand.Text()
 	formAction := "'none'"
 	if u, err := url.Parse(view.Form); err == nil && view.Form != "" {
 		formAction = u.Scheme + "://" + u.Host

@@ -46,18 +46,22 @@ func (cmd sweepCmd) Run(ctx context.Context, c *command) error {
 		return err
 	}
 	cmd.Repo = owner + "/" + name
-	will := writeAccess
-	if cmd.DryRun {
-		will = readAccess
-	}
 	return c.untilOutage(ctx, func(ctx context.Context) error {
-		api, app, err := c.connectGitHub(ctx, owner, name, will)
+		api, app, err := c.connectGitHub(ctx, owner, name, cmd.access())
 		if err != nil {
 			return err
 		}
 		forge := github.WithPolicyRepository(github.NewForge(api, app, cmd.Config, c.newLogger()), cmd.PolicyRepository)
 		return cmd.sweepRepo(ctx, c, api, forge)
 	})
+}
+
+// access returns what the sweep does on GitHub.
+func (cmd sweepCmd) access() access {
+	if cmd.DryRun {
+		return readAccess
+	}
+	return writeAccess
 }
 
 // sweepRepo evaluates the pull requests of cmd.Repo that need a look.
@@ -71,11 +75,7 @@ func (cmd sweepCmd) sweepRepo(ctx context.Context, c *command, api *client.Clien
 		return context.Canceled
 	}
 	if err != nil {
-		will := writeAccess
-		if cmd.DryRun {
-			will = readAccess
-		}
-		return will.explainRefusal(err)
+		return cmd.access().explainRefusal(err)
 	}
 	var prs []quorum.PR
 	told := sweepProgress{w: c.Stdout, titles: map[quorum.PR]string{}, jobOutput: c.jobOutput}

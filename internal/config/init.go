@@ -63,27 +63,31 @@ type SurveyedCheck struct {
 // SchemaAddress is where editors find the schema of policies.
 const SchemaAddress = "https://raw.githubusercontent.com/review-coordinator/coordinator/main/docs/policy.schema.json"
 
-// A Draft is a first policy, and what it was made of.
+// A Draft is a first policy, and what it was made of. JSON shows all but the policy and the workflows.
 type Draft struct {
-	Policy []byte
-	Fill   []Fill
-	Found  []Found  // those that vote first, then those in comments
-	Listen []string // names of the reviewers' workflows
-	Notes  []string // what else a person should know, in words of ours
+	Policy []byte   `json:"-"`
+	Found  []Found  `json:"reviewers"` // those that vote first, then those in comments
+	Listen []string `json:"-"`         // names of the reviewers' workflows
+	Notes  []string `json:"notes"`     // what else a person should know, in words of ours
+	Fill   []Fill   `json:"fill_in"`
 }
+
+// NewDraft returns a draft without anything.
+func NewDraft() Draft { return Draft{Found: []Found{}, Notes: []string{}, Fill: []Fill{}} }
 
 // A Found is a reviewer of a draft.
 type Found struct {
-	Name     string
-	Preset   string
-	Evidence []string // in words of ours
-	ToFill   string   // "": it votes; else it stands in a comment
+	Name     string   `json:"name"`
+	Preset   string   `json:"preset,omitempty"`
+	Votes    bool     `json:"votes"`             // else it stands in a comment
+	Evidence []string `json:"evidence"`          // in words of ours
+	ToFill   string   `json:"fill_in,omitempty"` // of one that does not vote
 }
 
 // A Fill is a line of a file that a person must fill in.
 type Fill struct {
-	Line int // 1-based
-	What string
+	Line int    `json:"line"` // 1-based
+	What string `json:"what"`
 }
 
 // reviewActions are the actions that reviewers' workflows use, with the preset that reads their texts. An action
@@ -168,9 +172,10 @@ mode: report
 
 // draftPolicy writes a policy; madeBy is the command that it names. mustHold is for a policy that is valid in any case.
 func (s Survey) draftPolicy(madeBy string, mustHold bool) (d Draft) {
+	d = NewDraft()
 	sure, unsure, notes := s.findReviewers()
-	d.Listen, d.Notes = s.namesToListenTo(slices.Concat(sure, unsure))
-	d.Notes = append(notes, d.Notes...)
+	listen, more := s.namesToListenTo(slices.Concat(sure, unsure))
+	d.Listen, d.Notes = listen, append(append(d.Notes, notes...), more...)
 	stopgap := mustHold && len(sure) == 0
 	var w policyWriter
 	w.writeText(policyHead, SchemaAddress, madeBy, s.Repo, countNoun(len(s.Workflows), "workflow"), countNoun(len(s.Pulls), "pull request"))
@@ -202,7 +207,7 @@ func (s Survey) draftPolicy(madeBy string, mustHold bool) (d Draft) {
 		d.Fill = append(d.Fill, Fill{at, f.toFill})
 	}
 	for _, f := range slices.Concat(sure, unsure) {
-		d.Found = append(d.Found, Found{Name: cmp.Or(f.name, f.preset), Preset: f.preset, Evidence: f.seen, ToFill: f.toFill})
+		d.Found = append(d.Found, Found{cmp.Or(f.name, f.preset), f.preset, f.toFill == "", f.seen, f.toFill})
 	}
 	if len(sure)+len(unsure) == 0 {
 		w.writeText(noReviewers, strings.Join(review.Presets(), ", "))

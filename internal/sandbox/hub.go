@@ -34,6 +34,7 @@ type HubOptions struct {
 	App           App
 	Secret        string                                           // of the webhook
 	Now           func() time.Time                                 // default time.Now
+	TokenNow      func() time.Time                                 // the clock of tokens' ends, for a client that has another; default Now
 	Sleep         func(ctx context.Context, d time.Duration) error // of Latency and of late deliveries; default: a timer
 	Latency       time.Duration                                    // how long each answer takes, at no cost of CPU
 	Key           *rsa.PublicKey                                   // of the App; nil: its JWTs are read, and not verified
@@ -119,6 +120,9 @@ func NewHub(o HubOptions) *Hub {
 	}
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.TokenNow == nil {
+		o.TokenNow = o.Now
 	}
 	if o.Sleep == nil {
 		o.Sleep = sleep
@@ -295,7 +299,7 @@ func (h *Hub) mintToken(in *installation, only map[*hubRepo]bool) (string, *inst
 	h.mintedCount++
 	sum := sha256.Sum256(fmt.Appendf(nil, "token %d of %d", h.mintedCount, in.id))
 	text := "ghs_" + hex.EncodeToString(sum[:])[:36]
-	t := &installationToken{installation: in, expires: h.options.Now().Add(time.Hour).Truncate(time.Second), onlyRepos: only}
+	t := &installationToken{installation: in, expires: h.options.TokenNow().Add(time.Hour).Truncate(time.Second), onlyRepos: only}
 	h.tokens[text] = t
 	return text, t
 }
@@ -536,7 +540,7 @@ func (h *Hub) authenticate(r *routedRequest) (credential, routeAnswer) {
 		return credential{token: &installationToken{installation: h.installations[0]}}, routeAnswer{}
 	}
 	switch {
-	case t == nil, t.installation.deleted, !r.now.Before(t.expires):
+	case t == nil, t.installation.deleted, !h.options.TokenNow().Before(t.expires):
 		return credential{}, answerError(401, "Bad credentials")
 	case !t.installation.suspended.IsZero():
 		return credential{}, answerError(403, "This installation has been suspended")

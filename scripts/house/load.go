@@ -26,9 +26,9 @@ import (
 
 // A listedPackage is what `go list` says about a package.
 type listedPackage struct {
-	ImportPath, Dir, Export                         string
-	GoFiles, TestGoFiles, XTestGoFiles, TestImports []string
-	Module                                          struct{ Path string }
+	ImportPath, Dir, Export                                         string
+	GoFiles, TestGoFiles, XTestGoFiles, IgnoredGoFiles, TestImports []string
+	Module                                                          struct{ Path string }
 }
 
 // A checkout is what is measured.
@@ -108,7 +108,7 @@ func readDocs(dir string) (map[string]string, error) {
 
 // listPackages runs `go list` in dir.
 func listPackages(ctx context.Context, dir string, args ...string) (all []listedPackage, err error) {
-	fields := "-json=ImportPath,Dir,Export,GoFiles,TestGoFiles,XTestGoFiles,TestImports,Module"
+	fields := "-json=ImportPath,Dir,Export,GoFiles,TestGoFiles,XTestGoFiles,IgnoredGoFiles,TestImports,Module"
 	args = append([]string{"list", fields}, args...)
 	cmd := exec.CommandContext(ctx, "go", args...) //nolint:gosec // what our own files import
 	var complaint bytes.Buffer
@@ -129,21 +129,22 @@ func listPackages(ctx context.Context, dir string, args ...string) (all []listed
 	}
 }
 
-// checkPackage parses p's files and finds out what its identifiers mean.
+// checkPackage parses p's files and finds out what its identifiers mean. Of files of other builds, and of test packages,
+// only the lines are read.
 func checkPackage(p listedPackage, fset *token.FileSet, imports types.Importer) (checkedPackage, error) {
 	checked := checkedPackage{path: ".", fset: fset, info: &types.Info{Uses: make(map[*ast.Ident]types.Object)}}
 	if below, isBelow := strings.CutPrefix(p.ImportPath, p.Module.Path+"/"); isBelow {
 		checked.path = below
 	}
 	var syntax []*ast.File
-	for _, name := range slices.Concat(p.GoFiles, p.TestGoFiles, p.XTestGoFiles) {
+	for _, name := range slices.Concat(p.GoFiles, p.TestGoFiles, p.XTestGoFiles, p.IgnoredGoFiles) {
 		text, err := os.ReadFile(filepath.Join(p.Dir, name))
 		if err != nil {
 			return checked, err
 		}
 		file := sourceFile{name: name, test: strings.HasSuffix(name, "_test.go")}
 		file.lines = strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
-		if !slices.Contains(p.XTestGoFiles, name) {
+		if slices.Contains(p.GoFiles, name) || slices.Contains(p.TestGoFiles, name) {
 			file.syntax, err = parser.ParseFile(fset, filepath.Join(p.Dir, name), text, parser.SkipObjectResolution)
 			if err != nil {
 				return checked, err

@@ -340,7 +340,7 @@ func (c *census) countOneWordNames() {
 // unexportedFunctions are the names of the unexported functions and methods of p's code. main's name was not chosen.
 func (p checkedPackage) unexportedFunctions() (names []string) {
 	for _, file := range p.files {
-		if file.test {
+		if file.test || file.syntax == nil {
 			continue
 		}
 		for _, decl := range file.syntax.Decls {
