@@ -16,36 +16,27 @@ type Daemon struct {
 	mayBeDue chan struct{} // holds a value if something may have become due
 	draining atomic.Bool
 
-	health   *tenantHealth
+	tenants  *tenantBook
 	shares   *pullShares
 	underWay *workload
 	leases   *leaseTable
-	poked    *pokedKeys
-	depends  *dependentBook
-	policies *policyCache
 	resync   *resyncer
 	circuits openCircuits
-	orgs     organisationTeller
-	doubts   goneDoubts
 
-	lastClock time.Time      // when the dispatcher read the clock last
-	lastWork  time.Time      // when it claimed something last
-	checked   map[int64]bool // tenants of which something was claimed since a claim failed; nil: none has
-	moreIsDue atomic.Bool    // the last claim found work for all free workers: there may be more
+	lastClock time.Time   // when the dispatcher read the clock last
+	lastWork  time.Time   // when it claimed something last
+	moreIsDue atomic.Bool // the last claim found work for all free workers: there may be more
 }
 
 // New returns a daemon that does nothing yet.
 func New(c Config) *Daemon {
 	c = c.withDefaults()
 	d := &Daemon{
-		Config: c, mayBeDue: make(chan struct{}, 1), underWay: newWorkload(), leases: newLeaseTable(), poked: &pokedKeys{},
-		depends: newDependentBook(), policies: newPolicyCache(), shares: newPullShares(),
-		circuits: openCircuits{until: map[[2]string]time.Time{}}, doubts: goneDoubts{keys: map[string]goneDoubt{}},
+		Config: c, mayBeDue: make(chan struct{}, 1), underWay: newWorkload(), leases: newLeaseTable(), shares: newPullShares(),
+		circuits: openCircuits{until: map[[2]string]time.Time{}},
 	}
-	d.health = newTenantHealth(&d.Config)
-	d.resync = &resyncer{
-		d: d, ignored: ignoredDeliveries{ids: map[string]bool{}}, pace: map[int64]time.Duration{}, ahead: map[int64]time.Time{},
-	}
+	d.tenants = newTenantBook(&d.Config)
+	d.resync = &resyncer{d: d, ignored: ignoredDeliveries{ids: map[string]bool{}}}
 	return d
 }
 
@@ -64,4 +55,4 @@ func (d *Daemon) Draining() bool { return d.draining.Load() }
 func (d *Daemon) Stop() { d.draining.Store(true) }
 
 // View is the daemon's table for those who watch it.
-func (d *Daemon) View() store.Store { return view{d.Store, d.health} }
+func (d *Daemon) View() store.Store { return view{d.Store, d.tenants} }

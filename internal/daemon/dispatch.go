@@ -155,14 +155,14 @@ func (c *Config) longestTrust(lastWork time.Time) time.Duration {
 func (d *Daemon) claimDue(ctx context.Context, n int, now time.Time) (works []store.Work, next time.Time, pause time.Duration) {
 	d.noticeClockSetBack(ctx, now)
 	underWay, backlogUnderWay := d.underWay.snapshot()
-	except, most, until := d.health.claimLimits(now, underWay)
-	backlog, untilBacklog := d.health.backlogBounds(now, backlogUnderWay)
+	except, most, until := d.tenants.claimLimits(now, underWay)
+	backlog, untilBacklog := d.tenants.backlogBounds(now, backlogUnderWay)
 	until = earlierDue(until, untilBacklog)
 	works, err := d.Store.Claim(
 		ctx,
 		store.Claim{Now: now, Lease: d.Lease, Limit: n, Except: except, Most: most, Each: d.PerTenant, Backlog: backlog},
 	)
-	forgetMoved(d, works, err)
+	d.tenants.forgetMoved(works, err)
 	d.underWay.add(works)
 	d.moreIsDue.Store(len(works) == n)
 	if err == nil && len(works) < n {
@@ -179,36 +179,6 @@ func (d *Daemon) claimDue(ctx context.Context, n int, now time.Time) (works []st
 		next, pause = time.Time{}, shortPause
 	}
 	return works, next, pause
-}
-
-// forgetMoved forgets what this process knows of tenants for which another one has worked since: as after a restart, it is read anew. A
-// claim that failed may have said so.
-func forgetMoved(d *Daemon, works []store.Work, err error) {
-	if err != nil && d.Poll > 0 {
-		d.checked = map[int64]bool{}
-	}
-	for _, w := range works {
-		isSuspect := d.checked != nil && !d.checked[w.Tenant]
-		if isSuspect {
-			d.checked[w.Tenant] = true
-		}
-		if !w.Moved && !isSuspect {
-			continue
-		}
-		forgetKnown(d, w.Tenant)
-	}
-}
-
-// forgetKnown forgets what this process knows of a tenant.
-func forgetKnown(d *Daemon, tenant int64) {
-	d.Host.Leave(tenant)
-	d.health.forgetTenant(tenant)
-	d.doubts.forgetTenant(tenant)
-	d.resync.forgetTenant(tenant)
-	d.poked.removeTenant(tenant)
-	d.depends.removeTenant(tenant)
-	d.policies.forgetTenant(tenant)
-	d.orgs.forgetTenant(tenant)
 }
 
 // nextDue returns when the next key is due, those of held tenants and of held backlogs apart; zero: never.
@@ -229,7 +199,7 @@ func (d *Daemon) noticeClockSetBack(ctx context.Context, now time.Time) {
 	if back <= clockSetBack {
 		return
 	}
-	d.poked.clear()
+	d.tenants.unpokeAll()
 	d.Log.Warn("the clock was set back: every open pull request is looked at", "by", back)
 	if err := d.Store.Poke(ctx, store.Poke{Key: workkey.App, Kind: workkey.KindApp, Due: now}); err != nil {
 		d.Log.Error("our database cannot be written", "err", err)

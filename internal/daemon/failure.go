@@ -31,16 +31,16 @@ func (d *Daemon) outcomeOfError(ctx context.Context, w store.Work, err error) wo
 	}
 	class := classOf(err)
 	if isAbsent := class == classNotInstalled || class == classGone && client.IsNotFound(err); isAbsent && w.Key != workkey.App {
-		if next := d.doubts.doubt(w.Key, d.Now()); !next.IsZero() {
+		if next := d.tenants.doubt(w); !next.IsZero() {
 			d.Log.Info("it seems to be gone: GitHub is asked again before that is believed", oplog.Subject(w.Key), "err", err)
 			return failedResult(w, err, next)
 		}
 	}
 	until, limited := retryAt(err)
-	var found time.Time // when all of the tenant finds out whether its trouble is over
+	var nextTry time.Time // when all of the tenant finds out whether its trouble is over
 	switch {
 	case limited:
-		d.health.holdLimited(w.Tenant, laterTime(until, d.Now().Add(time.Second))) // one that has passed must not make us ask at once
+		d.tenants.holdLimited(w.Tenant, laterTime(until, d.Now().Add(time.Second))) // one that has passed must not make us ask at once
 		r := deferredResult(w)
 		r.label = resultLimited
 		return r
@@ -53,32 +53,32 @@ func (d *Daemon) outcomeOfError(ctx context.Context, w store.Work, err error) wo
 		if d.Poll > 0 {       // perhaps by another process
 			hold = d.Resync + d.Resync/2
 		}
-		d.health.holdSuspended(w.Tenant, d.Now().Add(hold))
+		d.tenants.holdSuspended(w.Tenant, d.Now().Add(hold))
 		d.Log.Warn(classTexts[class].says, oplog.Installation(w.Tenant), "remedy", classTexts[class].remedy)
 		return deferredResult(w)
 	case class == classUnauthorized:
 		d.Metrics.countFailure(class)
-		d.health.noteTrouble(w.Tenant, class, err)
+		d.tenants.noteTrouble(w.Tenant, class, err)
 		r := deferredResult(w)
 		r.label = resultFailed
 		return r
 	case class == classGone:
 		d.Log.Info("it is not on GitHub any more, or we may not see it", oplog.Subject(w.Key), "err", err)
 		if at, ok := workkey.Parse(w.Key); ok && w.Kind == workkey.KindPull { // if only it seemed so, the next resync's whole list shows it
-			d.poked.remove(resyncedPrefix + workkey.Repo(at.Tenant, at.Owner, at.Repo))
+			d.tenants.unpoke(w.Tenant, resyncedPrefix+workkey.Repo(at.Tenant, at.Owner, at.Repo))
 		}
 		r := goneResult()
 		r.pokes = d.pokesWithin(ctx, w)
 		return r
 	case class == classMoved: // the host has answered
-		d.health.markHealthy(w.Tenant)
+		d.tenants.markHealthy(w)
 	case isTemporary(err):
-		found = d.health.noteTrouble(w.Tenant, class, err)
+		nextTry = d.tenants.noteTrouble(w.Tenant, class, err)
 	}
 	d.Metrics.countFailure(class)
 	d.Log.Warn(failedTask(w.Kind), oplog.Subject(w.Key),
 		"attempt", w.Attempts+1, "because", classTexts[class].says, "remedy", classTexts[class].remedy, "err", err)
-	return d.retryLater(w, err, found)
+	return d.retryLater(w, err, nextTry)
 }
 
 // failedTask says what could not be done with a key of a kind.
@@ -141,6 +141,6 @@ func (d *Daemon) forgetTenant(ctx context.Context, w store.Work, err error) work
 	if err := d.Store.Drop(ctx, w.Tenant); err != nil {
 		d.Log.Error("the work of an installation cannot be dropped", oplog.Installation(w.Tenant), "err", err)
 	}
-	forgetKnown(d, w.Tenant)
+	d.tenants.forget(w.Tenant)
 	return goneResult()
 }

@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/dashboard"
@@ -41,32 +40,20 @@ const (
 type resyncer struct {
 	d       *Daemon
 	ignored ignoredDeliveries
-
-	mu    sync.Mutex
-	pace  map[int64]time.Duration // how often a tenant's repositories are looked over
-	ahead map[int64]time.Time     // up to when, within the last hour, a tenant has used what goes before its backlog
 }
 
 // takeAhead reports whether one more green pull request of a tenant, which GitHub changed and no event told of, is looked at before
 // the backlog: a twentieth of what an hour allows goes to these, for anybody can change many with a comment each.
-func (r *resyncer) takeAhead(tenant int64, hour int, now time.Time) bool {
+func (b *tenantBook) takeAhead(tenant int64, hour int, now time.Time) bool {
 	perHour := float64(cmp.Or(hour, leastHour)) / aheadPart / float64(client.LookCost.Reads+client.LookCost.Writes)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	used := laterTime(r.ahead[tenant], now.Add(-time.Hour)).Add(time.Duration(float64(time.Hour) / perHour))
+	t := b.open(tenant)
+	defer b.mu.Unlock()
+	used := laterTime(t.ahead, now.Add(-time.Hour)).Add(time.Duration(float64(time.Hour) / perHour))
 	if used.After(now) {
 		return false
 	}
-	r.ahead[tenant] = used
+	t.ahead = used
 	return true
-}
-
-// forgetTenant drops a tenant that is gone.
-func (r *resyncer) forgetTenant(tenant int64) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.pace, tenant)
-	delete(r.ahead, tenant)
 }
 
 // appSight is kept in the row of the host.
@@ -111,13 +98,13 @@ func (r *resyncer) pokeNewTenants(ctx context.Context, tenants []client.Installa
 	var pokes []store.Poke
 	for _, t := range tenants {
 		if !t.Suspended.IsZero() {
-			r.d.health.holdSuspended(t.ID, now.Add(r.d.Resync+r.d.Resync/2))
+			r.d.tenants.holdSuspended(t.ID, now.Add(r.d.Resync+r.d.Resync/2))
 			continue
 		}
-		r.d.health.endSuspension(t.ID)
+		r.d.tenants.holdSuspended(t.ID, time.Time{})
 		poke := newPoke(workkey.KindTenant, workkey.Tenant(t.ID), now, "")
 		switch {
-		case r.d.poked.addFirst(poke.Key):
+		case r.d.tenants.addFirst(t.ID, poke.Key):
 			pokes = append(pokes, poke)
 		case r.d.Poll > 0: // another process may have forgotten it; of one that is known this changes nothing
 			poke.Due = now.Add(r.d.Resync)
@@ -126,7 +113,7 @@ func (r *resyncer) pokeNewTenants(ctx context.Context, tenants []client.Installa
 	}
 	for few := range slices.Chunk(pokes, pokesPerWrite) {
 		if err := r.d.Store.Poke(ctx, few...); err != nil {
-			r.d.poked.removePoked(pokes)
+			r.d.tenants.dropPokes(pokes)
 			return fmt.Errorf("keep installations: %w: %w", errTable, err)
 		}
 	}
@@ -220,13 +207,12 @@ func (r *resyncer) resyncInstallation(ctx context.Context, w store.Work, forge T
 		return workResult{}, err
 	}
 	now := r.d.Now()
-	r.mu.Lock()
-	r.pace[w.Tenant] = max(r.d.Resync, time.Duration(len(repos))*time.Minute/reposPerMinute)
-	r.mu.Unlock()
+	r.d.tenants.open(w.Tenant).pace = max(r.d.Resync, time.Duration(len(repos))*time.Minute/reposPerMinute)
+	r.d.tenants.mu.Unlock()
 	found := workResult{label: resultOK, outcome: store.Completion{Wake: now.Add(r.d.Resync)}}
 	for _, full := range repos {
 		owner, repo, ok := workkey.SplitName(full)
-		if key := workkey.Repo(w.Tenant, owner, repo); ok && (r.d.poked.addFirst(key) || isAnother) {
+		if key := workkey.Repo(w.Tenant, owner, repo); ok && (r.d.tenants.addFirst(w.Tenant, key) || isAnother) {
 			found.pokes = append(found.pokes, backlogPoke(key, now, ""))
 		}
 	}
@@ -241,7 +227,7 @@ func (r *resyncer) resyncRepository(ctx context.Context, w store.Work, p workkey
 	_ = json.Unmarshal(w.Sight, &was)
 	key := workkey.Repo(p.Tenant, p.Owner, p.Repo)
 	since := was.Latest.Add(-resyncLookMargin)
-	whole := was.Latest.IsZero() || !r.d.poked.contains(resyncedPrefix+key)
+	whole := was.Latest.IsZero() || !r.d.tenants.isPoked(p.Tenant, resyncedPrefix+key)
 	if whole {
 		since = time.Time{}
 	}
@@ -256,7 +242,7 @@ func (r *resyncer) resyncRepository(ctx context.Context, w store.Work, p workkey
 			return workResult{}, err
 		}
 	}
-	r.d.policies.put(key, c.File, c.Policy, now)
+	r.d.tenants.putPolicy(p, c.File, c.Policy, now)
 	forge.RememberOrganisation(p.Owner, c.File.Org)
 	pokes, err := r.pullsToLookAt(ctx, p, c, changed, whole, forge.Hour())
 	if err != nil {
@@ -279,13 +265,12 @@ func (r *resyncer) resyncRepository(ctx context.Context, w store.Work, p workkey
 		return workResult{}, fmt.Errorf("keep sight: %w", err) // unreachable: it holds strings and times
 	}
 	wait := r.d.Resync
-	r.mu.Lock()
-	wait = max(wait, r.pace[p.Tenant])
-	r.mu.Unlock()
+	wait = max(wait, r.d.tenants.open(p.Tenant).pace)
+	r.d.tenants.mu.Unlock()
 	if c.File.State == quorum.FileMissing && was.State == quorum.FileMissing { // by two opinions
 		wait = max(wait, pauseWithoutPolicy)
 	}
-	r.d.poked.addFirst(resyncedPrefix + key)
+	r.d.tenants.addFirst(p.Tenant, resyncedPrefix+key)
 	r.d.Metrics.healed.Add(float64(len(pokes)))
 	return workResult{label: resultOK, pokes: pokes, outcome: store.Completion{Wake: now.Add(wait), Backlog: true, Sight: text}}, nil
 }
@@ -307,7 +292,7 @@ func (r *resyncer) pullsToLookAt(
 		if key := workkey.Pull(p.Tenant, pr); !poked[key] {
 			poked[key] = true
 			poke := pullPoke(p.Tenant, pr, now, resyncTouch(head))
-			poke.Backlog = !isGreen || !r.takeAhead(p.Tenant, hour, now)
+			poke.Backlog = !isGreen || !r.d.tenants.takeAhead(p.Tenant, hour, now)
 			pokes = append(pokes, poke)
 		}
 	}

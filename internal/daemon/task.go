@@ -53,7 +53,7 @@ func (t task) askGitHub(ctx context.Context) (workResult, error) {
 // countUse counts the requests of a look as the part of the hour that its pull request, or its commit, has used.
 func (t task) countUse(ctx context.Context, look func(context.Context) (workResult, error)) (workResult, error) {
 	var used client.Meter
-	spent := t.d.health.spentHourOf(t.Tenant)
+	spent := t.d.tenants.spentHourOf(t.Tenant)
 	defer func() { t.d.shares.noteUse(t.Key, used.Requests(), t.forge.Hour(), spent, t.d.Now()) }()
 	return look(client.WithMeter(ctx, &used))
 }
@@ -104,10 +104,10 @@ func (t task) reconcilePull(ctx context.Context) (workResult, error) {
 	if err != nil {
 		return workResult{pokes: pokes}, err
 	}
-	d.policies.put(workkey.Repo(t.at.Tenant, t.at.Owner, t.at.Repo), l.Snapshot.File, l.Policy, began)
+	d.tenants.putPolicy(t.at, l.Snapshot.File, l.Policy, began)
 	s := newSight(d.Places.Web, l, was)
 	d.logWarnings(t.Tenant, l, was, s)
-	isNewLayer := d.depends.note(t.Key, t.at, l)
+	isNewLayer := d.tenants.noteDependence(t.Work, l)
 	r := workResult{
 		label: resultOK, pr: t.at.PR(), sightBefore: was, sight: s, pokes: append(pokes, pokesOfLook(ctx, d, t.at, l, was, s)...),
 	}
@@ -141,7 +141,7 @@ func (t task) tellEvents(head string) {
 	if head != "" || len(runs) > 0 {
 		t.forge.Expect(t.at.PR(), head, runs...)
 	}
-	t.forge.Hear(t.at.PR(), t.d.policies.reviewersTouches(t.at, t.touches)...)
+	t.forge.Hear(t.at.PR(), t.d.tenants.reviewersTouches(t.at, t.touches)...)
 }
 
 // runLoop has the loop observe a pull request, decide and write, and returns its look, when it wakes by our clock, and pokes of
@@ -167,7 +167,7 @@ func pokesOfLook(
 ) (pokes []store.Poke) {
 	pr, changed := p.PR(), checkState(was) != checkState(*s)
 	if changed || was.Head != s.Head {
-		pokes = d.siblingPokes(p, pr, d.depends.dependents(p, l.Snapshot.PR))
+		pokes = d.siblingPokes(p, pr, d.tenants.dependents(p, l.Snapshot.PR))
 	}
 	if l.Decision.Verdict == quorum.Ended {
 		return append(pokes, d.siblingPokes(p, pr, d.staleSiblings(ctx, p, s))...)

@@ -15,7 +15,7 @@ import (
 // A view is the table with a [store.Health] that leaves out tenants that wait.
 type view struct {
 	store.Store
-	health *tenantHealth
+	tenants *tenantBook
 }
 
 // Health says how the table stands, and which tenants wait for a limit. Oldest is that of the keys whose tenants are held
@@ -26,17 +26,17 @@ func (v view) Health(ctx context.Context, now time.Time) (store.Health, error) {
 		return h, err
 	}
 	queue, err := v.queue(ctx, now)
-	h.Held, h.Oldest, h.BacklogUntil = queue.Held, queue.Oldest, v.health.backlogEnds(now, h.Backlog)
+	h.Held, h.Oldest, h.BacklogUntil = queue.Held, queue.Oldest, v.tenants.backlogEnds(now, h.Backlog)
 	return h, err
 }
 
 // queue is the part of Health that takes as long for a million keys as for one: Oldest and Held.
 func (v view) queue(ctx context.Context, now time.Time) (store.Health, error) {
-	next, err := v.Next(ctx, v.health.waitingTenants(now))
+	next, err := v.Next(ctx, v.tenants.waitingTenants(now))
 	if err != nil {
 		return store.Health{}, fmt.Errorf("find the oldest key: %w", err)
 	}
-	h := store.Health{Held: v.health.limitEnds(now)}
+	h := store.Health{Held: v.tenants.limitEnds(now)}
 	if !next.IsZero() {
 		h.Oldest = max(now.Sub(next), 0)
 	}
@@ -45,20 +45,20 @@ func (v view) queue(ctx context.Context, now time.Time) (store.Health, error) {
 
 // Queue returns the Oldest and Held of [Daemon.View]'s Health, and counts nothing.
 func (d *Daemon) Queue(ctx context.Context) (store.Health, error) {
-	return view{d.Store, d.health}.queue(ctx, d.Now())
+	return view{d.Store, d.tenants}.queue(ctx, d.Now())
 }
 
 // Waits returns until when a tenant waits for a limit of GitHub's to end, or for its next hour; zero if it does not.
 func (d *Daemon) Waits(tenant int64) time.Time {
-	return d.health.limitEnds(d.Now())[tenant]
+	return d.tenants.limitEnds(d.Now())[tenant]
 }
 
 // limitEnds returns the tenants that wait so, and until when. What is refused or cannot be reached waits for no limit.
-func (h *tenantHealth) limitEnds(now time.Time) (ends map[int64]time.Time) {
+func (h *tenantBook) limitEnds(now time.Time) (ends map[int64]time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	ends = map[int64]time.Time{}
-	for id, t := range h.states {
+	for id, t := range h.byID {
 		if until := laterTime(t.heldUntil, t.spentUntil); t.onlyLimited() && until.After(now) {
 			ends[id] = until
 		}
@@ -67,12 +67,12 @@ func (h *tenantHealth) limitEnds(now time.Time) (ends map[int64]time.Time) {
 }
 
 // backlogEnds returns when as many keys of tenants' backlogs have been looked at, at the earliest, of those that wait.
-func (h *tenantHealth) backlogEnds(now time.Time, waiting map[int64]int) (ends map[int64]time.Time) {
+func (h *tenantBook) backlogEnds(now time.Time, waiting map[int64]int) (ends map[int64]time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	ends = map[int64]time.Time{}
 	for id, n := range waiting {
-		if t := h.states[id]; t == nil || now.After(t.backlogUntil.Add(cautiousFor)) {
+		if t := h.byID[id]; t == nil || now.After(t.backlogUntil.Add(cautiousFor)) {
 			continue
 		}
 		forge, err := h.config.Host.Enter(id)

@@ -75,9 +75,9 @@ func (d *Daemon) storeResult(ctx context.Context, w store.Work, r workResult) (o
 	}
 	switch {
 	case !ours: // the pokes may not have been kept
-		d.poked.removePoked(r.pokes)
+		d.tenants.dropPokes(r.pokes)
 	case r.outcome.Gone:
-		d.poked.remove(w.Key, resyncedPrefix+w.Key)
+		d.tenants.unpoke(w.Tenant, w.Key, resyncedPrefix+w.Key)
 	}
 	return ours
 }
@@ -134,8 +134,7 @@ func (d *Daemon) workRecovered(ctx context.Context, w store.Work) (r workResult)
 		return failed
 	}
 	if r.label != resultSpared && r.label != resultDeferred { // these ask GitHub nothing
-		d.doubts.forget(w.Key)
-		d.health.markHealthy(w.Tenant)
+		d.tenants.markHealthy(w)
 	}
 	return r
 }
@@ -146,7 +145,7 @@ func enterTenant(ctx context.Context, d *Daemon, tenant int64) (TenantForge, err
 	if err != nil {
 		return nil, err
 	}
-	return forge, d.orgs.tellForge(ctx, d.Store, tenant, forge)
+	return forge, d.tenants.tellForge(ctx, tenant, forge)
 }
 
 // workByKind works on a key as its kind asks, unless its events ask for no look, or it waits for what GitHub allows.
@@ -171,6 +170,6 @@ func (d *Daemon) workByKind(ctx context.Context, w store.Work) (workResult, erro
 	if !until.IsZero() {
 		return heldResult(w, until), nil
 	}
-	defer d.health.endLook(w.Tenant)
+	defer d.tenants.addLooks(w.Tenant, -1)
 	return task{d, w, at, touches, forge, spacing}.askGitHub(ctx)
 }
