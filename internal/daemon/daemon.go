@@ -18,8 +18,7 @@ type Daemon struct {
 
 	tenants  *tenantBook
 	shares   *pullShares
-	underWay *workload
-	leases   *leaseTable
+	work     *workTable
 	resync   *resyncer
 	circuits openCircuits
 
@@ -32,7 +31,7 @@ type Daemon struct {
 func New(c Config) *Daemon {
 	c = c.withDefaults()
 	d := &Daemon{
-		Config: c, mayBeDue: make(chan struct{}, 1), underWay: newWorkload(), leases: newLeaseTable(), shares: newPullShares(),
+		Config: c, mayBeDue: make(chan struct{}, 1), work: newWorkTable(), shares: newPullShares(),
 		circuits: openCircuits{until: map[[2]string]time.Time{}},
 	}
 	d.tenants = newTenantBook(&d.Config)

@@ -44,7 +44,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	renewing, renewed := context.WithCancel(working)
 	var renewer sync.WaitGroup
 	renewer.Go(func() { d.renewLeases(renewing) })
-	renewer.Go(func() { voidLost(renewing, d.Lost, d.leases, d.Now) })
+	renewer.Go(func() { voidLost(renewing, d.Lost, d.work, d.Now) })
 	for ctx.Err() == nil {
 		n := 1
 		select {
@@ -154,7 +154,7 @@ func (c *Config) longestTrust(lastWork time.Time) time.Duration {
 // are fewer it says when there will be more, or after which pause to ask again.
 func (d *Daemon) claimDue(ctx context.Context, n int, now time.Time) (works []store.Work, next time.Time, pause time.Duration) {
 	d.noticeClockSetBack(ctx, now)
-	underWay, backlogUnderWay := d.underWay.snapshot()
+	underWay, backlogUnderWay := d.work.underWay()
 	except, most, until := d.tenants.claimLimits(now, underWay)
 	backlog, untilBacklog := d.tenants.backlogBounds(now, backlogUnderWay)
 	until = earlierDue(until, untilBacklog)
@@ -163,7 +163,7 @@ func (d *Daemon) claimDue(ctx context.Context, n int, now time.Time) (works []st
 		store.Claim{Now: now, Lease: d.Lease, Limit: n, Except: except, Most: most, Each: d.PerTenant, Backlog: backlog},
 	)
 	d.tenants.forgetMoved(works, err)
-	d.underWay.add(works)
+	d.work.add(works)
 	d.moreIsDue.Store(len(works) == n)
 	if err == nil && len(works) < n {
 		next, err = d.nextDue(ctx, except, backlog.Except)
@@ -207,13 +207,13 @@ func (d *Daemon) noticeClockSetBack(ctx context.Context, now time.Time) {
 }
 
 // voidLost ends what is under way whenever others may have it.
-func voidLost(ctx context.Context, lost <-chan struct{}, leases *leaseTable, now func() time.Time) {
+func voidLost(ctx context.Context, lost <-chan struct{}, work *workTable, now func() time.Time) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-lost:
-			leases.voidAll(now())
+			work.voidAll(now())
 		}
 	}
 }
@@ -229,18 +229,18 @@ func (d *Daemon) renewLeases(ctx context.Context) {
 		case <-ring:
 			stop()
 		}
-		leases := d.leases.list()
+		leases := d.work.leases()
 		if len(leases) == 0 {
 			continue
 		}
 		until := d.Now().Add(d.Lease)
 		lost, err := d.Store.Renew(ctx, until, leases...)
-		if err != nil && ctx.Err() == nil {
-			d.Log.Error("our database cannot be written: evaluations under way may be made twice", "err", err)
+		if err != nil {
+			until = time.Time{}
+			if ctx.Err() == nil {
+				d.Log.Error("our database cannot be written: evaluations under way may be made twice", "err", err)
+			}
 		}
-		if err == nil {
-			d.leases.noteRenewal(until, slices.DeleteFunc(leases, func(l store.Lease) bool { return slices.Contains(lost, l) }))
-		}
-		d.leases.cancelLost(lost)
+		d.work.noteRenewal(until, leases, lost)
 	}
 }

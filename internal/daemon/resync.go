@@ -304,7 +304,7 @@ func (r *resyncer) pullsToLookAt(
 	for _, pull := range c.Pulls {
 		key := workkey.Pull(p.Tenant, pull.PR)
 		listed[key] = true
-		began := r.d.leases.observingSince(key).Add(c.Skew) // before the row is read: in between, that look may end
+		began := r.d.work.observingSince(key).Add(c.Skew) // before the row is read: in between, that look may end
 		row, err := r.d.Store.Get(ctx, key)
 		switch {
 		case errors.Is(err, store.ErrNoRow):
@@ -329,7 +329,7 @@ func (r *resyncer) pullsToLookAt(
 	}
 	for _, row := range rows {
 		at, ok := workkey.Parse(row.Key)
-		undecided := row.Open && row.Attempts == 0 && now.Sub(r.d.leases.observingSince(row.Key)) > resyncLookMargin &&
+		undecided := row.Open && row.Attempts == 0 && now.Sub(r.d.work.observingSince(row.Key)) > resyncLookMargin &&
 			now.Sub(r.d.shares.lookedAt(row.Key)).Abs() >= r.d.Resync/2 // Abs: the clock may have been set back
 		if ok && (undecided || changed || whole && !listed[row.Key]) {
 			add(at.PR(), "", false)

@@ -99,7 +99,7 @@ func (t task) reconcilePull(ctx context.Context) (workResult, error) {
 	was := readSight(t.Sight) // it spares requests, no more
 	t.tellEvents(was.Head)
 	began := d.Now()
-	d.leases.markObserving(t.Lease, began)
+	d.work.markObserving(t.Lease, began)
 	l, wake, pokes, err := t.runLoop(ctx)
 	if err != nil {
 		return workResult{pokes: pokes}, err

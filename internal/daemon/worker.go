@@ -35,21 +35,21 @@ func (d *Daemon) workOn(ctx context.Context, w store.Work, until time.Time) {
 	if d.storeResult(ctx, w, r) && r.sight != nil {
 		d.announce(w, r)
 	}
-	d.underWay.remove(w)
+	d.work.remove(w.Lease)
 	d.Feed.Publish(w.Key)
 }
 
 // workUnderLease works on a key unless a lost look at it is not yet at its end. It ends the lease here before the table does: the key
 // may be claimed anew at once.
 func workUnderLease(ctx context.Context, d *Daemon, w store.Work, until time.Time, cancel context.CancelCauseFunc) (r workResult) {
-	alone := d.leases.begin(w.Lease, until.Add(-d.Lease), until, cancel)
-	defer d.leases.end(w.Lease)
+	alone := d.work.begin(w.Lease, until.Add(-d.Lease), until, cancel)
+	defer d.work.end(w.Lease)
 	if !alone {
 		r = deferredResult(w)
 		r.outcome.Wake = d.Now().Add(lostLookPause)
 		return r
 	}
-	return d.workRecovered(client.WithPermit(ctx, d.leases.permitOf(w.Lease, d.Now, d.Lease/4)), w)
+	return d.workRecovered(client.WithPermit(ctx, d.work.permitOf(w.Lease, d.Now, d.Lease/4)), w)
 }
 
 // countLook counts a look that is over, and how late it was.
@@ -81,9 +81,6 @@ func (d *Daemon) storeResult(ctx context.Context, w store.Work, r workResult) (o
 	}
 	return ours
 }
-
-// UnderWay returns how many keys are worked on. One whose outcome is kept counts until it is announced.
-func UnderWay(d *Daemon) int { return d.underWay.total() }
 
 // keepResult keeps what a look came to, and reports whether its lease was still there.
 func keepResult(ctx context.Context, table store.Store, l store.Lease, r workResult) (ours bool, err error) {
