@@ -4,7 +4,6 @@ package daemon
 // used up its own part. What waits becomes a due time.
 
 import (
-	"context"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/github/client"
@@ -22,12 +21,9 @@ const (
 // admitLook counts a look that may begin now: addLooks ends it. Otherwise it returns until when the key waits. That is its own due
 // time where its whole tenant waits, or the whole backlog, so that it keeps its place. spacing is the distance between looks at
 // its pull request, by the requests that they used.
-func admitLook(
-	ctx context.Context, d *Daemon, w store.Work, forge TenantForge, u client.Urgency,
-) (until time.Time, spacing time.Duration) {
+func admitLook(d *Daemon, w store.Work, forge TenantForge, u client.Urgency) (until time.Time, spacing time.Duration) {
 	spent, until := d.tenants.countIn(w, forge, u)
 	if !until.IsZero() {
-		d.tenants.tellBacklog(ctx, w.Tenant, forge)
 		return until, 0
 	}
 	if w.Kind == workkey.KindPull || w.Kind == workkey.KindHead {
@@ -69,23 +65,6 @@ func (h *tenantBook) holdTenant(id int64, t *tenantEntry, until, now time.Time) 
 			oplog.Installation(id), "until", until)
 	}
 	t.heldUntil = laterTime(t.heldUntil, until)
-}
-
-// tellBacklog says that the backlog of a tenant waits until its hour leaves a look over, if it does, and once an hour.
-func (h *tenantBook) tellBacklog(ctx context.Context, id int64, forge TenantForge) {
-	t, now := h.open(id), h.config.Now()
-	isNews := now.Sub(t.backlogTold).Abs() >= backlogPause && t.backlogUntil.Sub(now) > shortWait
-	if isNews {
-		t.backlogTold = now
-	}
-	h.mu.Unlock()
-	if !isNews {
-		return
-	}
-	if table, err := h.config.Store.Health(ctx, now); err == nil {
-		h.config.Log.Info("open pull requests are looked over as GitHub's hour allows, and what happens now goes before them",
-			oplog.Installation(id), "count", table.Backlog[id], "until", forge.Ready(table.Backlog[id], client.Backlog))
-	}
 }
 
 // noteSpentHour notes that all that is left of a tenant's hour is kept for what may take a green check away. It says so when

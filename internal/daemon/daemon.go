@@ -22,9 +22,10 @@ type Daemon struct {
 	resync   *resyncer
 	circuits openCircuits
 
-	lastClock time.Time   // when the dispatcher read the clock last
-	lastWork  time.Time   // when it claimed something last
-	moreIsDue atomic.Bool // the last claim found work for all free workers: there may be more
+	lastClock                time.Time   // when the dispatcher read the clock last
+	lastWork                 time.Time   // when it claimed something last
+	backlogSeen, backlogTold time.Time   // see watchBacklog
+	moreIsDue                atomic.Bool // the last claim found work for all free workers: there may be more
 }
 
 // New returns a daemon that does nothing yet.

@@ -21,6 +21,8 @@ const (
 	leastTrust      = 50 * time.Millisecond
 	shortPause      = 5 * time.Millisecond // for workers to be free together, and between two vain claims
 	storeFaultPause = time.Second          // before the table is asked again after a fault of its own
+	backlogLate     = time.Minute          // from then on people are told of what no event asks for,
+	backlogPause    = time.Hour            // so often
 	clockSetBack    = time.Minute          // a clock that goes back by more has everything looked over: due times lie in its future
 )
 
@@ -154,6 +156,7 @@ func (c *Config) longestTrust(lastWork time.Time) time.Duration {
 // are fewer it says when there will be more, or after which pause to ask again.
 func (d *Daemon) claimDue(ctx context.Context, n int, now time.Time) (works []store.Work, next time.Time, pause time.Duration) {
 	d.noticeClockSetBack(ctx, now)
+	d.watchBacklog(ctx, now)
 	underWay, backlogUnderWay := d.work.underWay()
 	except, most, until := d.tenants.claimLimits(now, underWay)
 	backlog, untilBacklog := d.tenants.backlogBounds(now, backlogUnderWay)
@@ -204,6 +207,34 @@ func (d *Daemon) noticeClockSetBack(ctx context.Context, now time.Time) {
 	if err := d.Store.Poke(ctx, store.Poke{Key: workkey.App, Kind: workkey.KindApp, Due: now}); err != nil {
 		d.Log.Error("our database cannot be written", "err", err)
 	}
+}
+
+// watchBacklog shows, once a minute, how long what no event asks for has been due: the resync's own tasks, and what they found. Once
+// an hour it says so, whatever holds it back, but for suspensions, which are told by themselves.
+func (d *Daemon) watchBacklog(ctx context.Context, now time.Time) {
+	if now.Sub(d.backlogSeen).Abs() < backlogLate {
+		return
+	}
+	d.backlogSeen = now
+	oldest, err := d.Store.NextBacklog(ctx, d.tenants.tenantsThat(func(t *tenantState) bool { return now.Before(t.suspendedUntil) }))
+	if err != nil || oldest.IsZero() {
+		oldest = now
+	}
+	late := now.Sub(oldest)
+	d.Metrics.backlogAge.Store(int64(late))
+	if late < backlogLate || now.Sub(d.backlogTold).Abs() < backlogPause {
+		return
+	}
+	d.backlogTold = now
+	h, err := d.View().Health(ctx, now)
+	if err != nil {
+		return
+	}
+	facts := []any{"count", h.BacklogSize(), "since", oldest}
+	if end := h.BacklogEnd(); !end.IsZero() { // they wait for GitHub's limits, until then at least
+		facts = append(facts, "until", end)
+	}
+	d.Log.Info("open pull requests are looked over late: GitHub's limits and what happens now go before them", facts...)
 }
 
 // voidLost ends what is under way whenever others may have it.

@@ -97,6 +97,7 @@ type Metrics struct {
 	tasks                                                       *prometheus.HistogramVec
 	accepts, lateness, answers                                  prometheus.Observer
 
+	backlogAge       atomic.Int64              // how long the oldest of the backlog has been due
 	answered, silent atomic.Pointer[time.Time] // see Answered and Unanswered; nil: zero
 }
 
@@ -301,6 +302,9 @@ func (s scrapeFigures) Collect(out chan<- prometheus.Metric) {
 	s.collectBudgets(gauge)
 	gauge("build_info", "1, with the version that runs as a label.", 1,
 		"version", cmp.Or(s.Version, "unknown"), "goversion", runtime.Version())
+	gauge("tasks_backlog_oldest_due_seconds",
+		"How long the oldest of those tasks that wait for nobody has been due, such as a resync's: limits and what has just happened go before.",
+		secondsOf(time.Duration(s.of.backlogAge.Load())))
 	var begunAnew float64
 	if s.BegunAnew {
 		begunAnew = 1

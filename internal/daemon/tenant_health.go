@@ -18,7 +18,6 @@ const (
 	shortestDenial     = 2 * time.Second
 	longestDenial      = time.Hour
 	quietWhile         = 4 * time.Minute // no key waits as long: a trouble after it is a new one
-	backlogPause       = time.Hour       // between two lines about a backlog that waits
 	cautiousFor        = time.Minute     // after a limit: keys are claimed one at a time
 )
 
@@ -29,7 +28,6 @@ type tenantState struct {
 	suspendedUntil time.Time // nor anything before this
 	spentSince     time.Time // since then only what may take a green check away is looked at,
 	spentUntil     time.Time // and until then
-	backlogTold    time.Time // when people were told that its backlog waits
 	trouble        trouble
 }
 
@@ -177,12 +175,12 @@ func (h *tenantBook) boundsOf(
 	return except, most, until
 }
 
-// waitingTenants returns the tenants that wait for something that comes by itself.
-func (h *tenantBook) waitingTenants(now time.Time) (ids []int64) {
+// tenantsThat returns the tenants of which something holds.
+func (h *tenantBook) tenantsThat(holds func(*tenantState) bool) (ids []int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for id, t := range h.byID {
-		if now.Before(t.suspendedUntil) || t.onlyLimited() && now.Before(t.heldUntil) {
+		if holds(&t.tenantState) {
 			ids = append(ids, id)
 		}
 	}

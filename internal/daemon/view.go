@@ -32,7 +32,9 @@ func (v view) Health(ctx context.Context, now time.Time) (store.Health, error) {
 
 // queue is the part of Health that takes as long for a million keys as for one: Oldest and Held.
 func (v view) queue(ctx context.Context, now time.Time) (store.Health, error) {
-	next, err := v.Next(ctx, v.tenants.waitingTenants(now))
+	next, err := v.Next(ctx, v.tenants.tenantsThat(func(t *tenantState) bool { // they wait for what comes by itself
+		return now.Before(t.suspendedUntil) || t.onlyLimited() && now.Before(t.heldUntil)
+	}))
 	if err != nil {
 		return store.Health{}, fmt.Errorf("find the oldest key: %w", err)
 	}

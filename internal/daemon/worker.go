@@ -163,7 +163,7 @@ func (d *Daemon) workByKind(ctx context.Context, w store.Work) (workResult, erro
 	if err != nil {
 		return workResult{}, err
 	}
-	until, spacing := admitLook(ctx, d, w, forge, urgencyOf(ctx, d, w, at, touches, forge))
+	until, spacing := admitLook(d, w, forge, urgencyOf(ctx, d, w, at, touches, forge))
 	if !until.IsZero() {
 		return heldResult(w, until), nil
 	}
