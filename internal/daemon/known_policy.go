@@ -37,18 +37,18 @@ func (b *tenantBook) putPolicy(at workkey.Key, f quorum.PolicyFile, p quorum.Pol
 	t.policies[repo] = knownPolicy{f.State, &p, readAt}
 }
 
-func (b *tenantBook) policyOf(at workkey.Key) (known knownPolicy, ok bool) {
+// policyOf returns a repository's policy; the zero one if it is not known.
+func (b *tenantBook) policyOf(at workkey.Key) knownPolicy {
 	t := b.open(at.Tenant)
 	defer b.mu.Unlock()
-	known, ok = t.policies[workkey.Repo(at.Tenant, at.Owner, at.Repo)]
-	return known, ok
+	return t.policies[workkey.Repo(at.Tenant, at.Owner, at.Repo)]
 }
 
 // reviewersTouches returns the touches without those of strangers' texts, as far as the policy is known: strangers' may
 // be many, and few are kept. People's commands are no strangers'.
 func (b *tenantBook) reviewersTouches(p workkey.Key, touches []quorum.Touch) []quorum.Touch {
-	known, ok := b.policyOf(p)
-	if !ok || known.state != quorum.FileValid {
+	known := b.policyOf(p)
+	if known.state != quorum.FileValid {
 		return touches
 	}
 	return slices.DeleteFunc(slices.Clone(touches), func(t quorum.Touch) bool {

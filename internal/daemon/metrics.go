@@ -303,7 +303,7 @@ func (s scrapeFigures) Collect(out chan<- prometheus.Metric) {
 	gauge("build_info", "1, with the version that runs as a label.", 1,
 		"version", cmp.Or(s.Version, "unknown"), "goversion", runtime.Version())
 	gauge("tasks_backlog_oldest_due_seconds",
-		"How long the oldest of those tasks that wait for nobody has been due, such as a resync's: limits and what has just happened go before.",
+		"How long the oldest of those tasks has been due, such as a resync's: limits and what has just happened go before it.",
 		secondsOf(time.Duration(s.of.backlogAge.Load())))
 	var begunAnew float64
 	if s.BegunAnew {

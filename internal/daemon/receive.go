@@ -26,7 +26,8 @@ func (d *Daemon) Receive(ctx context.Context, r Received) (result string, err er
 		return "", fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
 	n.SetPress(r.ID, r.At)
-	if known, ok := d.tenants.policyOf(workkey.Key{Tenant: n.Installation, Owner: n.Owner, Repo: n.Repo}); ok && known.state == quorum.FileValid {
+	at := workkey.Key{Tenant: n.Installation, Owner: n.Owner, Repo: n.Repo}
+	if known := d.tenants.policyOf(at); known.state == quorum.FileValid {
 		n.Touch.Approver = evidence.ApproverIn(known.policy, n.Touch, n.Said)
 	}
 	pokes := d.pokesOf(n, d.Now())

@@ -46,8 +46,8 @@ func mayEndGreen(w store.Work, p workkey.Key, known *tenantBook, touches []quoru
 	if slices.Contains(w.Touches, store.Any) || slices.ContainsFunc(known.reviewersTouches(p, touches), mayObject) {
 		return true
 	}
-	is, ok := known.policyOf(p)
-	hearsPeople := ok && (is.policy.HearsPeople() || len(is.policy.Lanes) > 0) // a lane may, and the policy may be that of another
+	is := known.policyOf(p)
+	hearsPeople := is.policy != nil && (is.policy.HearsPeople() || len(is.policy.Lanes) > 0) // a lane may, or another's policy
 	isReview := func(t quorum.Touch) bool { return t.Event == "pull_request_review" }
 	return hearsPeople && slices.ContainsFunc(touches, isReview)
 }
@@ -97,8 +97,8 @@ func spareLook(d *Daemon, w store.Work, p workkey.Key, touches []quorum.Touch) (
 	if len(touches) == 0 || w.Attempts > 0 || w.IsAwake(d.Now()) {
 		return workResult{}, false
 	}
-	known, ok := d.tenants.policyOf(p)
-	if !ok || known.state == quorum.FileMissing && len(w.Sight) > 0 { // it was there, and one that is not found may be there
+	known := d.tenants.policyOf(p)
+	if known.policy == nil || known.state == quorum.FileMissing && len(w.Sight) > 0 { // it was there, and may be, though not found
 		return workResult{}, false
 	}
 	s := readSight(w.Sight)
