@@ -27,7 +27,7 @@ func admitLook(d *Daemon, w store.Work, forge TenantForge, u client.Urgency) (un
 		return until, 0
 	}
 	if w.Kind == workkey.KindPull || w.Kind == workkey.KindHead {
-		if until, spacing = d.shares.next(w.Key, u == client.Urgent, spent); until.After(d.Now()) {
+		if until, spacing = d.tenants.nextLook(w, u == client.Urgent, spent); until.After(d.Now()) {
 			d.tenants.addLooks(w.Tenant, -1)
 			return until, 0
 		}

@@ -16,11 +16,9 @@ type Daemon struct {
 	mayBeDue chan struct{} // holds a value if something may have become due
 	draining atomic.Bool
 
-	tenants  *tenantBook
-	shares   *pullShares
-	work     *workTable
-	resync   *resyncer
-	circuits openCircuits
+	tenants *tenantBook
+	work    *workTable
+	resync  *resyncer
 
 	lastClock                time.Time   // when the dispatcher read the clock last
 	lastWork                 time.Time   // when it claimed something last
@@ -32,8 +30,7 @@ type Daemon struct {
 func New(c Config) *Daemon {
 	c = c.withDefaults()
 	d := &Daemon{
-		Config: c, mayBeDue: make(chan struct{}, 1), work: newWorkTable(), shares: newPullShares(),
-		circuits: openCircuits{until: map[[2]string]time.Time{}},
+		Config: c, mayBeDue: make(chan struct{}, 1), work: newWorkTable(),
 	}
 	d.tenants = newTenantBook(&d.Config)
 	d.resync = &resyncer{d: d, ignored: ignoredDeliveries{ids: map[string]bool{}}}

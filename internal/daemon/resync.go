@@ -330,7 +330,7 @@ func (r *resyncer) pullsToLookAt(
 	for _, row := range rows {
 		at, ok := workkey.Parse(row.Key)
 		undecided := row.Open && row.Attempts == 0 && now.Sub(r.d.work.observingSince(row.Key)) > resyncLookMargin &&
-			now.Sub(r.d.shares.lookedAt(row.Key)).Abs() >= r.d.Resync/2 // Abs: the clock may have been set back
+			now.Sub(r.d.tenants.lookedAt(row)).Abs() >= r.d.Resync/2 // Abs: the clock may have been set back
 		if ok && (undecided || changed || whole && !listed[row.Key]) {
 			add(at.PR(), "", false)
 		}

@@ -54,7 +54,7 @@ func (t task) askGitHub(ctx context.Context) (workResult, error) {
 func (t task) countUse(ctx context.Context, look func(context.Context) (workResult, error)) (workResult, error) {
 	var used client.Meter
 	spent := t.d.tenants.spentHourOf(t.Tenant)
-	defer func() { t.d.shares.noteUse(t.Key, used.Requests(), t.forge.Hour(), spent, t.d.Now()) }()
+	defer func() { t.d.tenants.noteUse(t.Work, used.Requests(), t.forge.Hour(), spent) }()
 	return look(client.WithMeter(ctx, &used))
 }
 

@@ -21,15 +21,17 @@ type tenantBook struct {
 // tenantEntry is the memory of one installation.
 type tenantEntry struct {
 	tenantState
-	looks    int                    // that were admitted and are under way
-	isOld    bool                   // another process may have worked for it since
-	poked    map[string]bool        // keys that were named since the start, so that each is looked over once without an event
-	doubts   map[string]goneDoubt   // by key
-	depends  map[string]dependence  // by the key of a pull request
-	policies map[string]knownPolicy // by the key of a repository
-	tell     func() error           // has its forge know the organisations' policies, once; nil: not yet
-	pace     time.Duration          // how often its repositories are looked over
-	ahead    time.Time              // up to when, within the last hour, it has used what goes before its backlog
+	looks    int                     // that were admitted and are under way
+	isOld    bool                    // another process may have worked for it since
+	poked    map[string]bool         // keys that were named since the start, so that each is looked over once without an event
+	doubts   map[string]goneDoubt    // by key
+	depends  map[string]dependence   // by the key of a pull request
+	policies map[string]knownPolicy  // by the key of a repository
+	tell     func() error            // has its forge know the organisations' policies, once; nil: not yet
+	circuits map[[3]string]time.Time // until when those are open that looks have seen, by owner, repository and reviewer
+	shares   map[string]pullShare    // by key
+	pace     time.Duration           // how often its repositories are looked over
+	ahead    time.Time               // up to when, within the last hour, it has used what goes before its backlog
 }
 
 func newTenantBook(c *Config) *tenantBook {
@@ -42,18 +44,22 @@ func (b *tenantBook) open(id int64) *tenantEntry {
 	if b.byID[id] == nil {
 		b.byID[id] = &tenantEntry{
 			poked: map[string]bool{}, doubts: map[string]goneDoubt{}, depends: map[string]dependence{}, policies: map[string]knownPolicy{},
+			circuits: map[[3]string]time.Time{}, shares: map[string]pullShare{},
 		}
 	}
 	return b.byID[id]
 }
 
-// forget drops an installation but for its looks under way: as after a restart, all of it is read anew and looked over.
+// forget drops an installation but for its looks under way and what these have used: as after a restart, all of it is read anew and
+// looked over.
 func (b *tenantBook) forget(id int64) {
 	b.config.Host.Leave(id)
-	looks := b.open(id).looks
+	was := b.open(id)
 	delete(b.byID, id)
 	b.mu.Unlock()
-	b.addLooks(id, looks)
+	now := b.open(id)
+	defer b.mu.Unlock()
+	now.looks, now.shares = now.looks+was.looks, was.shares
 }
 
 // addLooks counts looks that begin, or end.
