@@ -20,19 +20,20 @@ const (
 
 // admitLook counts a look that may begin now: addLooks ends it. Otherwise it returns until when the key waits. That is its own due
 // time where its whole tenant waits, or the whole backlog, so that it keeps its place. spacing is the distance between looks at
-// its pull request, by the requests that they used.
-func admitLook(d *Daemon, w store.Work, forge TenantForge, u client.Urgency) (until time.Time, spacing time.Duration) {
-	spent, until := d.tenants.countIn(w, forge, u)
-	if !until.IsZero() {
-		return until, 0
+// its pull request, by the requests that they used; spent the rest of its hour, if that is spent.
+func admitLook(
+	d *Daemon, w store.Work, forge TenantForge, u client.Urgency,
+) (until time.Time, spacing time.Duration, spent spentHour) {
+	if spent, until = d.tenants.countIn(w, forge, u); !until.IsZero() {
+		return until, 0, spent
 	}
 	if w.Kind == workkey.KindPull || w.Kind == workkey.KindHead {
 		if until, spacing = d.tenants.nextLook(w, u == client.Urgent, spent); until.After(d.Now()) {
 			d.tenants.addLooks(w.Tenant, -1)
-			return until, 0
+			return until, 0, spent
 		}
 	}
-	return time.Time{}, spacing
+	return time.Time{}, spacing, spent
 }
 
 // countIn counts a look if its tenant's limiter has room for it, and returns the rest of an hour that is spent; else until when it waits.

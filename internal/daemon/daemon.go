@@ -5,8 +5,6 @@ package daemon
 import (
 	"sync/atomic"
 	"time"
-
-	"github.com/review-coordinator/coordinator/internal/store"
 )
 
 // A Daemon turns deliveries into looks. Make it with [New], let [Daemon.Run] work, and hand it deliveries with
@@ -50,6 +48,3 @@ func (d *Daemon) Draining() bool { return d.draining.Load() }
 
 // Stop makes [Daemon.Receive] refuse. What was accepted stays in the table.
 func (d *Daemon) Stop() { d.draining.Store(true) }
-
-// View is the daemon's table for those who watch it.
-func (d *Daemon) View() store.Store { return view{d.Store, d.tenants} }

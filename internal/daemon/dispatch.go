@@ -77,7 +77,9 @@ func (d *Daemon) Run(ctx context.Context) error {
 			d.lastWork = d.Now()
 		}
 		if len(works) < n {
-			d.restFromClaim(ctx, took)
+			if d.Poll > 0 { // others claim, too: it costs the same whatever it finds, and in a flood each delivery would ask for one
+				restFor(ctx, min(2*took, leastTrust))
+			}
 			d.awaitDue(ctx, next, pause)
 		}
 	}
@@ -104,14 +106,6 @@ func retireFrom(ctx context.Context, table store.Store, log *slog.Logger) {
 	defer cancel()
 	if err := table.Retire(ctx); err != nil {
 		log.Warn("other coordinators learn late that this one stops", "err", err)
-	}
-}
-
-// restFromClaim waits twice as long as a claim took that found less than it could have, where others share the table: a claim costs
-// the same whatever it finds, one is made at a time, and in a flood of deliveries each of them would ask for one.
-func (c *Config) restFromClaim(ctx context.Context, took time.Duration) {
-	if rest := min(2*took, leastTrust); c.Poll > 0 && rest > 0 {
-		restFor(ctx, rest)
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"time"
 
@@ -61,11 +60,7 @@ func (d *Daemon) reconcileGroup(ctx context.Context, w store.Work, p workkey.Key
 	if was.State != now.State {
 		d.Log.Info("decided", oplog.Subject(w.Key), "head", p.Head, "verdict", now.Verdict, "check_run", state, "title", look.Check.Title)
 	}
-	text, err := json.Marshal(now)
-	if err != nil {
-		return workResult{}, fmt.Errorf("keep sight: %w", err) // unreachable: it holds strings and numbers
-	}
-	outcome := store.Completion{Sight: text, Open: look.Decision.Verdict == quorum.Waiting}
+	outcome := store.Completion{Sight: sightText(now), Open: look.Decision.Verdict == quorum.Waiting}
 	if wake := look.Decision.Wake; !wake.IsZero() { // it is by GitHub's clock
 		outcome.Wake = wake.Add(-look.Skew)
 	}

@@ -53,10 +53,14 @@ var metricEvents = []string{
 	"push", "repository", "status", "workflow_job", "workflow_run", otherLabel,
 }
 
-// taskLabels are the kinds of keys in GitHub's words.
-var taskLabels = map[string]string{
-	workkey.KindPull: "pull_request", workkey.KindHead: "commit", workkey.KindGroup: "merge_group",
-	workkey.KindRepo: "repository", workkey.KindTenant: "installation", workkey.KindApp: "app",
+// taskTexts are what a key of each kind is in GitHub's words, and what the log says where it fails.
+var taskTexts = map[string]struct{ label, failed string }{
+	workkey.KindPull:   {"pull_request", "a pull request could not be evaluated, and will be again"},
+	workkey.KindHead:   {"commit", "a commit's pull requests could not be found, and will be looked for again"},
+	workkey.KindGroup:  {"merge_group", "a merge group could not be evaluated, and will be again"},
+	workkey.KindRepo:   {"repository", "a repository's pull requests could not be listed, and will be again"},
+	workkey.KindTenant: {"installation", "an installation's repositories could not be listed, and will be again"},
+	workkey.KindApp:    {"app", "installations and failed deliveries could not be listed, and will be again"},
 }
 
 // metricStatuses are the HTTP statuses that are counted apart from their hundred.
@@ -164,7 +168,7 @@ func (m *Metrics) startWatched() {
 	}
 	m.deliveries.WithLabelValues(otherLabel, deliveryRefused)
 	m.deliveries.WithLabelValues(otherLabel, deliveryAccepted) // an alert says that there is none
-	m.tasks.WithLabelValues(taskLabels[workkey.KindPull], resultPanicked)
+	m.tasks.WithLabelValues(taskTexts[workkey.KindPull].label, resultPanicked)
 	for _, text := range classTexts {
 		m.failures.WithLabelValues(text.label)
 	}
@@ -183,7 +187,7 @@ func (m *Metrics) Reran(outcome string) { m.reruns.WithLabelValues(outcome).Inc(
 
 // Looked counts work on a key of a kind: ok, spared, limited, failed, gone, panicked or deferred.
 func (m *Metrics) Looked(kind, result string, took time.Duration) {
-	m.tasks.WithLabelValues(cmp.Or(taskLabels[kind], otherLabel), result).Observe(secondsOf(took))
+	m.tasks.WithLabelValues(cmp.Or(taskTexts[kind].label, otherLabel), result).Observe(secondsOf(took))
 }
 
 // countFailure counts work that failed and is tried again.

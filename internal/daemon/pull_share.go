@@ -4,9 +4,7 @@ package daemon
 // little longer each time; the hour stays everybody's.
 
 import (
-	"cmp"
 	"maps"
-	"slices"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/store"
@@ -29,7 +27,7 @@ const (
 	longestSpacing = 15 * time.Minute
 	mostSpentPart  = 0.25             // in a spent hour: then looks at what may take a green check away are
 	spentSpacing   = 20 * time.Minute // so far apart
-	maxPullShares  = 4096             // of an installation
+	manyPullShares = 4096             // of an installation: then those that have got all back are forgotten
 )
 
 // A pullShare is what a pull request has used and not yet got back.
@@ -68,8 +66,8 @@ func (b *tenantBook) noteUse(w store.Work, requests, hour int, spent spentHour) 
 	}
 	t, now := b.open(w.Tenant), b.config.Now()
 	defer b.mu.Unlock()
-	if len(t.shares) >= maxPullShares {
-		forgetIdle(t.shares, now)
+	if len(t.shares) >= manyPullShares { // the requests of an hour bound the others
+		maps.DeleteFunc(t.shares, func(_ string, p pullShare) bool { return p.partsAt(now) == 0 })
 	}
 	took := float64(requests) * pullPart / float64(hour)
 	was := t.shares[w.Key]
@@ -81,16 +79,6 @@ func (b *tenantBook) noteUse(w store.Work, requests, hour int, spent spentHour) 
 		p.spent += took
 	}
 	t.shares[w.Key] = p
-}
-
-// forgetIdle forgets the half that has used least.
-func forgetIdle(shares map[string]pullShare, now time.Time) {
-	keys := slices.SortedFunc(maps.Keys(shares), func(a, b string) int {
-		return cmp.Or(cmp.Compare(shares[a].partsAt(now), shares[b].partsAt(now)), shares[a].at.Compare(shares[b].at))
-	})
-	for _, key := range keys[:len(keys)/2] {
-		delete(shares, key)
-	}
 }
 
 // lookedAt returns when GitHub was last asked about a pull request, as far as is remembered. The table's row does not tell: its

@@ -86,11 +86,7 @@ func (r *resyncer) resyncHost(ctx context.Context, w store.Work) (workResult, er
 	if failed != nil {
 		sight.Asked = was.Asked
 	}
-	text, err := json.Marshal(sight)
-	if err != nil {
-		return workResult{}, fmt.Errorf("keep sight: %w", err) // unreachable: it holds strings, numbers and times
-	}
-	return workResult{label: resultOK, outcome: store.Completion{Wake: now.Add(r.d.Resync), Sight: text}}, failed
+	return workResult{label: resultOK, outcome: store.Completion{Wake: now.Add(r.d.Resync), Sight: sightText(sight)}}, failed
 }
 
 // pokeNewTenants pokes installations that are new to us, whether or not the rest of the round succeeds.
@@ -256,14 +252,11 @@ func (r *resyncer) resyncRepository(ctx context.Context, w store.Work, p workkey
 		}
 		pokes, hasQueue = append(pokes, groups...), hasQueue || found
 	}
-	text, err := json.Marshal(dashboard.RepoSight{
+	sight := sightText(dashboard.RepoSight{
 		Policy: c.File.Blobs(), Organisation: c.File.Org.Repo, State: c.File.State, Path: c.File.Path,
 		Mistakes: dashboard.CutMistakes(c.File.Problem),
 		Latest:   laterTime(was.Latest, c.Latest), Queue: hasQueue,
 	})
-	if err != nil {
-		return workResult{}, fmt.Errorf("keep sight: %w", err) // unreachable: it holds strings and times
-	}
 	wait := r.d.Resync
 	wait = max(wait, r.d.tenants.open(p.Tenant).pace)
 	r.d.tenants.mu.Unlock()
@@ -272,7 +265,7 @@ func (r *resyncer) resyncRepository(ctx context.Context, w store.Work, p workkey
 	}
 	r.d.tenants.addFirst(p.Tenant, resyncedPrefix+key)
 	r.d.Metrics.healed.Add(float64(len(pokes)))
-	return workResult{label: resultOK, pokes: pokes, outcome: store.Completion{Wake: now.Add(wait), Backlog: true, Sight: text}}, nil
+	return workResult{label: resultOK, pokes: pokes, outcome: store.Completion{Wake: now.Add(wait), Backlog: true, Sight: sight}}, nil
 }
 
 // pullsToLookAt returns pokes of a repository's pull requests that need a look: those that GitHub changed after our

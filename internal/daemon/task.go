@@ -6,9 +6,7 @@ package daemon
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -30,6 +28,7 @@ type task struct {
 	touches []quorum.Touch
 	forge   TenantForge
 	spacing time.Duration // how far apart the looks at its pull request are
+	spent   spentHour     // in which it is looked at
 }
 
 // askGitHub asks GitHub about a key as its kind asks.
@@ -53,8 +52,7 @@ func (t task) askGitHub(ctx context.Context) (workResult, error) {
 // countUse counts the requests of a look as the part of the hour that its pull request, or its commit, has used.
 func (t task) countUse(ctx context.Context, look func(context.Context) (workResult, error)) (workResult, error) {
 	var used client.Meter
-	spent := t.d.tenants.spentHourOf(t.Tenant)
-	defer func() { t.d.tenants.noteUse(t.Work, used.Requests(), t.forge.Hour(), spent) }()
+	defer func() { t.d.tenants.noteUse(t.Work, used.Requests(), t.forge.Hour(), t.spent) }()
 	return look(client.WithMeter(ctx, &used))
 }
 
@@ -111,10 +109,7 @@ func (t task) reconcilePull(ctx context.Context) (workResult, error) {
 	r := workResult{
 		label: resultOK, pr: t.at.PR(), sightBefore: was, sight: s, pokes: append(pokes, pokesOfLook(ctx, d, t.at, l, was, s)...),
 	}
-	text, err := json.Marshal(s)
-	if err != nil {
-		return workResult{}, fmt.Errorf("keep sight: %w", err) // unreachable: it holds strings, numbers and times
-	}
+	text := sightText(s)
 	if l.Decision.Verdict == quorum.Ended { // closed, or without a policy: a new event brings it back
 		// The sight is for a look that was asked for meanwhile, so that it tells of no second end.
 		r.outcome = store.Completion{Gone: true, Sight: text}
@@ -251,15 +246,6 @@ func (c countingForge) Apply(ctx context.Context, pr quorum.PR, e quorum.Effects
 
 // rerunLabel returns the result of an effect as the metric names it.
 func rerunLabel(s quorum.ResultState) string {
-	switch s {
-	case quorum.ResultDone:
-		return "done"
-	case quorum.ResultVoid:
-		return "void"
-	case quorum.ResultRefused:
-		return "refused"
-	case quorum.ResultFailed:
-		return "failed"
-	}
-	return "failed" // unreachable unless a state is new
+	known := map[quorum.ResultState]string{quorum.ResultDone: "done", quorum.ResultVoid: "void", quorum.ResultRefused: "refused"}
+	return cmp.Or(known[s], "failed")
 }

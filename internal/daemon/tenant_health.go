@@ -187,16 +187,6 @@ func (h *tenantBook) tenantsThat(holds func(*tenantState) bool) (ids []int64) {
 	return ids
 }
 
-// onlyLimited reports whether nothing but a limit holds a tenant back, if anything does.
-func (t *tenantState) onlyLimited() bool { return !t.trouble.holds() }
-
-// spentHourOf returns the rest of a tenant's hour that is spent.
-func (h *tenantBook) spentHourOf(id int64) spentHour {
-	t := h.open(id)
-	defer h.mu.Unlock()
-	return spentHour{t.spentSince, t.spentUntil}
-}
-
 // laterTime returns the later of two times.
 func laterTime(a, b time.Time) time.Time { return slices.MaxFunc([]time.Time{a, b}, time.Time.Compare) }
 

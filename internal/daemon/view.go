@@ -15,8 +15,11 @@ import (
 // A view is the table with a [store.Health] that leaves out tenants that wait.
 type view struct {
 	store.Store
-	tenants *tenantBook
+	d *Daemon
 }
+
+// View is the daemon's table for those who watch it.
+func (d *Daemon) View() store.Store { return view{d.Store, d} }
 
 // Health says how the table stands, and which tenants wait for a limit. Oldest is that of the keys whose tenants are held
 // back by no limit and no suspension.
@@ -25,29 +28,25 @@ func (v view) Health(ctx context.Context, now time.Time) (store.Health, error) {
 	if err != nil {
 		return h, err
 	}
-	queue, err := v.queue(ctx, now)
-	h.Held, h.Oldest, h.BacklogUntil = queue.Held, queue.Oldest, v.tenants.backlogEnds(now, h.Backlog)
+	queue, err := v.d.Queue(ctx)
+	h.Held, h.Oldest, h.BacklogUntil = queue.Held, queue.Oldest, v.d.tenants.backlogEnds(now, h.Backlog)
 	return h, err
 }
 
-// queue is the part of Health that takes as long for a million keys as for one: Oldest and Held.
-func (v view) queue(ctx context.Context, now time.Time) (store.Health, error) {
-	next, err := v.Next(ctx, v.tenants.tenantsThat(func(t *tenantState) bool { // they wait for what comes by itself
-		return now.Before(t.suspendedUntil) || t.onlyLimited() && now.Before(t.heldUntil)
+// Queue returns the Oldest and Held of [Daemon.View]'s Health, which takes as long for a million keys as for one.
+func (d *Daemon) Queue(ctx context.Context) (store.Health, error) {
+	now := d.Now()
+	next, err := d.Store.Next(ctx, d.tenants.tenantsThat(func(t *tenantState) bool { // they wait for what comes by itself
+		return now.Before(t.suspendedUntil) || !t.trouble.holds() && now.Before(t.heldUntil)
 	}))
 	if err != nil {
 		return store.Health{}, fmt.Errorf("find the oldest key: %w", err)
 	}
-	h := store.Health{Held: v.tenants.limitEnds(now)}
+	h := store.Health{Held: d.tenants.limitEnds(now)}
 	if !next.IsZero() {
 		h.Oldest = max(now.Sub(next), 0)
 	}
 	return h, nil
-}
-
-// Queue returns the Oldest and Held of [Daemon.View]'s Health, and counts nothing.
-func (d *Daemon) Queue(ctx context.Context) (store.Health, error) {
-	return view{d.Store, d.tenants}.queue(ctx, d.Now())
 }
 
 // Waits returns until when a tenant waits for a limit of GitHub's to end, or for its next hour; zero if it does not.
@@ -61,7 +60,7 @@ func (h *tenantBook) limitEnds(now time.Time) (ends map[int64]time.Time) {
 	defer h.mu.Unlock()
 	ends = map[int64]time.Time{}
 	for id, t := range h.byID {
-		if until := laterTime(t.heldUntil, t.spentUntil); t.onlyLimited() && until.After(now) {
+		if until := laterTime(t.heldUntil, t.spentUntil); !t.trouble.holds() && until.After(now) {
 			ends[id] = until
 		}
 	}

@@ -41,13 +41,11 @@ func (d *Daemon) workOn(ctx context.Context, w store.Work, until time.Time) {
 
 // workUnderLease works on a key unless a lost look at it is not yet at its end. It ends the lease here before the table does: the key
 // may be claimed anew at once.
-func workUnderLease(ctx context.Context, d *Daemon, w store.Work, until time.Time, cancel context.CancelCauseFunc) (r workResult) {
+func workUnderLease(ctx context.Context, d *Daemon, w store.Work, until time.Time, cancel context.CancelCauseFunc) workResult {
 	alone := d.work.begin(w.Lease, until.Add(-d.Lease), until, cancel)
 	defer d.work.end(w.Lease)
 	if !alone {
-		r = deferredResult(w)
-		r.outcome.Wake = d.Now().Add(lostLookPause)
-		return r
+		return heldResult(w, d.Now().Add(lostLookPause))
 	}
 	return d.workRecovered(client.WithPermit(ctx, d.work.permitOf(w.Lease, d.Now, d.Lease/4)), w)
 }
@@ -136,15 +134,6 @@ func (d *Daemon) workRecovered(ctx context.Context, w store.Work) (r workResult)
 	return r
 }
 
-// enterTenant returns a tenant's forge, which knows what the table knows.
-func enterTenant(ctx context.Context, d *Daemon, tenant int64) (TenantForge, error) {
-	forge, err := d.Host.Enter(tenant)
-	if err != nil {
-		return nil, err
-	}
-	return forge, d.tenants.tellForge(ctx, tenant, forge)
-}
-
 // workByKind works on a key as its kind asks, unless its events ask for no look, or it waits for what GitHub allows.
 func (d *Daemon) workByKind(ctx context.Context, w store.Work) (workResult, error) {
 	if w.Key == workkey.App {
@@ -159,14 +148,17 @@ func (d *Daemon) workByKind(ctx context.Context, w store.Work) (workResult, erro
 	if r, spared := spareLook(d, w, at, touches); filterable && spared {
 		return r, nil
 	}
-	forge, err := enterTenant(ctx, d, w.Tenant)
+	forge, err := d.Host.Enter(w.Tenant)
+	if err == nil {
+		err = d.tenants.tellForge(ctx, w.Tenant, forge)
+	}
 	if err != nil {
 		return workResult{}, err
 	}
-	until, spacing := admitLook(d, w, forge, urgencyOf(ctx, d, w, at, touches, forge))
+	until, spacing, spent := admitLook(d, w, forge, urgencyOf(ctx, d, w, at, touches, forge))
 	if !until.IsZero() {
 		return heldResult(w, until), nil
 	}
 	defer d.tenants.addLooks(w.Tenant, -1)
-	return task{d, w, at, touches, forge, spacing}.askGitHub(ctx)
+	return task{d, w, at, touches, forge, spacing, spent}.askGitHub(ctx)
 }
