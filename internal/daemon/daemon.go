@@ -18,10 +18,8 @@ type Daemon struct {
 	work    *workTable
 	resync  *resyncer
 
-	lastClock                time.Time   // when the dispatcher read the clock last
-	lastWork                 time.Time   // when it claimed something last
-	backlogSeen, backlogTold time.Time   // see watchBacklog
-	moreIsDue                atomic.Bool // the last claim found work for all free workers: there may be more
+	lastClock                time.Time // when the dispatcher read the clock last
+	backlogSeen, backlogTold time.Time // see watchBacklog
 }
 
 // New returns a daemon that does nothing yet.

@@ -47,6 +47,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	var renewer sync.WaitGroup
 	renewer.Go(func() { d.renewLeases(renewing) })
 	renewer.Go(func() { voidLost(renewing, d.Lost, d.work, d.Now) })
+	moreIsDue, lastWork := false, time.Time{} // the last claim found work for all free workers; when one found any
 	for ctx.Err() == nil {
 		n := 1
 		select {
@@ -54,7 +55,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 			continue
 		case <-free:
 		}
-		if len(free) == 0 && d.moreIsDue.Load() { // a claim is a commit: where much is due, a few workers share one
+		if len(free) == 0 && moreIsDue { // a claim is a commit: where much is due, a few workers share one
 			restFor(ctx, shortPause)
 		}
 		for len(free) > 0 {
@@ -74,13 +75,13 @@ func (d *Daemon) Run(ctx context.Context) error {
 			})
 		}
 		if len(works) > 0 {
-			d.lastWork = d.Now()
+			lastWork = d.Now()
 		}
-		if len(works) < n {
+		if moreIsDue = len(works) == n; !moreIsDue {
 			if d.Poll > 0 { // others claim, too: it costs the same whatever it finds, and in a flood each delivery would ask for one
 				restFor(ctx, min(2*took, leastTrust))
 			}
-			d.awaitDue(ctx, next, pause)
+			d.awaitDue(ctx, earlierDue(next, d.Now().Add(d.longestTrust(lastWork))), pause)
 		}
 	}
 	d.Stop()
@@ -119,9 +120,9 @@ func restFor(ctx context.Context, rest time.Duration) {
 	}
 }
 
-// awaitDue waits until something may have become due, or a pause of the machine's time is over, if there is one.
+// awaitDue waits until something may have become due, at a moment at the latest, or a pause of the machine's time is over, if there is one.
 func (d *Daemon) awaitDue(ctx context.Context, next time.Time, pause time.Duration) {
-	ring, stop := d.Alarm(earlierDue(next, d.Now().Add(d.longestTrust(d.lastWork))))
+	ring, stop := d.Alarm(next)
 	defer stop()
 	var rested <-chan time.Time
 	if pause > 0 {
@@ -161,7 +162,6 @@ func (d *Daemon) claimDue(ctx context.Context, n int, now time.Time) (works []st
 	)
 	d.tenants.forgetMoved(works, err)
 	d.work.add(works)
-	d.moreIsDue.Store(len(works) == n)
 	if err == nil && len(works) < n {
 		next, err = d.nextDue(ctx, except, backlog.Except)
 	}
