@@ -37,12 +37,12 @@ func admitLook(
 }
 
 // countIn counts a look if its tenant's limiter has room for it, and returns the rest of an hour that is spent; else until when it waits.
-func (h *tenantBook) countIn(w store.Work, forge TenantForge, u client.Urgency) (spent spentHour, until time.Time) {
-	t, now := h.open(w.Tenant), h.config.Now()
-	defer h.mu.Unlock()
+func (b *tenantBook) countIn(w store.Work, forge TenantForge, u client.Urgency) (spent spentHour, until time.Time) {
+	t, now := b.open(w.Tenant), b.config.Now()
+	defer b.mu.Unlock()
 	looks := t.looks + 1
 	if forge.Ready(looks, client.Urgent).After(now) {
-		h.holdTenant(w.Tenant, t, laterTime(forge.Ready(1, client.Urgent), now.Add(lookPause)), now)
+		b.holdTenant(w.Tenant, t, laterTime(forge.Ready(1, client.Urgent), now.Add(lookPause)), now)
 		return spentHour{}, w.Due
 	}
 	if u == client.Backlog && forge.Ready(looks, client.Backlog).After(now) {
@@ -50,7 +50,7 @@ func (h *tenantBook) countIn(w store.Work, forge TenantForge, u client.Urgency) 
 		return spentHour{}, w.Due
 	}
 	if end := forge.Ready(looks, client.Live); end.After(now) {
-		spent = h.noteSpentHour(w.Tenant, t, end, now)
+		spent = b.noteSpentHour(w.Tenant, t, end, now)
 		if u != client.Urgent {
 			return spent, spent.placeOf(w, now)
 		}
@@ -59,22 +59,22 @@ func (h *tenantBook) countIn(w store.Work, forge TenantForge, u client.Urgency) 
 	return spent, time.Time{}
 }
 
-// holdTenant holds a tenant until there is room for one look more, and says so if that is long; h.mu is held.
-func (h *tenantBook) holdTenant(id int64, t *tenantEntry, until, now time.Time) {
+// holdTenant holds a tenant until there is room for one look more, and says so if that is long; b.mu is held.
+func (b *tenantBook) holdTenant(id int64, t *tenantEntry, until, now time.Time) {
 	if !t.heldUntil.After(now) && until.Sub(now) > shortWait {
-		h.config.Log.Warn("what GitHub allows at a time is used up, but for what others need: every pull request waits until there is more",
+		b.config.Log.Warn("what GitHub allows at a time is used up, but for what others need: every pull request waits until there is more",
 			oplog.Installation(id), "until", until)
 	}
 	t.heldUntil = laterTime(t.heldUntil, until)
 }
 
 // noteSpentHour notes that all that is left of a tenant's hour is kept for what may take a green check away. It says so when
-// that begins; h.mu is held.
-func (h *tenantBook) noteSpentHour(id int64, t *tenantEntry, end, now time.Time) spentHour {
+// that begins; b.mu is held.
+func (b *tenantBook) noteSpentHour(id int64, t *tenantEntry, end, now time.Time) spentHour {
 	if !t.spentUntil.After(now) {
 		t.spentSince = now
 		if end.Sub(now) > shortWait {
-			h.config.Log.Warn("what an hour of GitHub's allows is used up, but for what others need and for green checks that an event may end: "+
+			b.config.Log.Warn("what an hour of GitHub's allows is used up, but for what others need and for green checks that an event may end: "+
 				"other pull requests wait for the next", oplog.Installation(id), "until", end)
 		}
 	}

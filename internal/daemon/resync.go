@@ -307,8 +307,7 @@ func (r *resyncer) pullsToLookAt(
 			return nil, fmt.Errorf("read %s: %w: %w", key, errTable, err)
 		}
 		s := readSight(row.Sight)
-		isLayer := s.Trunk != "" // what it depends on is noted at its look
-		if changed || whole && isLayer || laterTime(s.At, began).Before(pull.Updated.Add(margin)) {
+		if changed || isStale(s, whole, laterTime(s.At, began), pull.Updated.Add(margin)) {
 			add(pull.PR, pull.Head, s.Conclusion == "success")
 		}
 	}
@@ -330,4 +329,9 @@ func (r *resyncer) pullsToLookAt(
 		}
 	}
 	return pokes, nil
+}
+
+// isStale reports whether a pull request needs a look that was seen and updated then; whole: so does each layer, to be noted.
+func isStale(s dashboard.Sight, whole bool, seen, updated time.Time) bool {
+	return whole && s.Trunk != "" || seen.Before(updated)
 }

@@ -67,36 +67,36 @@ func (t *trouble) pause(now time.Time) time.Duration {
 type spentHour struct{ since, end time.Time }
 
 // holdLimited keeps a tenant back until a limit of the host's ends.
-func (h *tenantBook) holdLimited(id int64, until time.Time) {
-	t := h.open(id)
-	defer h.mu.Unlock()
-	h.endTrouble(id, &t.tenantState) // a limit is an answer
+func (b *tenantBook) holdLimited(id int64, until time.Time) {
+	t := b.open(id)
+	defer b.mu.Unlock()
+	b.endTrouble(id, &t.tenantState) // a limit is an answer
 	t.heldUntil = laterTime(t.heldUntil, until)
 }
 
-// endTrouble notes that a tenant's host answers as it should; h.mu is held.
-func (h *tenantBook) endTrouble(id int64, t *tenantState) {
+// endTrouble notes that a tenant's host answers as it should; b.mu is held.
+func (b *tenantBook) endTrouble(id int64, t *tenantState) {
 	if t.trouble.holds() {
 		over := "GitHub can be reached again"
 		if t.trouble.class == classUnauthorized {
 			over = "GitHub takes the App's key, or the token, again"
 		}
-		h.config.Log.Info(over, oplog.Installation(id))
+		b.config.Log.Info(over, oplog.Installation(id))
 	}
 	t.trouble = trouble{}
 }
 
 // holdSuspended keeps a suspended tenant back until it returns, or at most until a time: then it is asked again; zero: it may be back.
-func (h *tenantBook) holdSuspended(id int64, until time.Time) {
-	h.open(id).suspendedUntil = until
-	h.mu.Unlock()
+func (b *tenantBook) holdSuspended(id int64, until time.Time) {
+	b.open(id).suspendedUntil = until
+	b.mu.Unlock()
 }
 
 // noteTrouble notes that a tenant's host could not be reached, did not answer as GitHub does, or did not take our credentials. It returns
 // when a key is to find out whether that is over, if all of the tenant waits for it.
-func (h *tenantBook) noteTrouble(id int64, class errorClass, err error) (until time.Time) {
-	t, now := &h.open(id).trouble, h.config.Now()
-	defer h.mu.Unlock()
+func (b *tenantBook) noteTrouble(id int64, class errorClass, err error) (until time.Time) {
+	t, now := &b.open(id).trouble, b.config.Now()
+	defer b.mu.Unlock()
 	if t.class == 0 || now.After(t.until.Add(quietWhile)) {
 		*t = trouble{since: now, class: class}
 	}
@@ -109,53 +109,53 @@ func (h *tenantBook) noteTrouble(id int64, class errorClass, err error) (until t
 		return time.Time{}
 	}
 	pause := t.pause(now)
-	t.until = laterTime(t.until, now.Add(pause/2+h.config.Jitter(pause/2)))
+	t.until = laterTime(t.until, now.Add(pause/2+b.config.Jitter(pause/2)))
 	switch text := classTexts[class]; {
 	case held: // people were told
 	case class == classUnauthorized:
-		h.config.Log.Error(text.says, oplog.Installation(id), "remedy", text.remedy, "next", t.until, "err", err)
+		b.config.Log.Error(text.says, oplog.Installation(id), "remedy", text.remedy, "next", t.until, "err", err)
 	default:
-		h.config.Log.Warn(text.says+": pull requests are evaluated once that has ended", oplog.Installation(id), "remedy", text.remedy)
+		b.config.Log.Warn(text.says+": pull requests are evaluated once that has ended", oplog.Installation(id), "remedy", text.remedy)
 	}
 	return t.until
 }
 
 // markHealthy notes that a tenant's host has answered about a key: its trouble is over, but not what a limit holds, and the key is there.
-func (h *tenantBook) markHealthy(w store.Work) {
-	t := h.open(w.Tenant)
-	defer h.mu.Unlock()
+func (b *tenantBook) markHealthy(w store.Work) {
+	t := b.open(w.Tenant)
+	defer b.mu.Unlock()
 	delete(t.doubts, w.Key)
-	h.endTrouble(w.Tenant, &t.tenantState)
+	b.endTrouble(w.Tenant, &t.tenantState)
 }
 
 // claimLimits returns the tenants that get no key now, how many keys others may get beside those under way, and the
 // first moment at which one of the former may get a key.
-func (h *tenantBook) claimLimits(now time.Time, underWay map[int64]int) (except []int64, most map[int64]int, until time.Time) {
-	return h.boundsOf(now, h.config.PerTenant, underWay, func(t *tenantState) time.Time {
+func (b *tenantBook) claimLimits(now time.Time, underWay map[int64]int) (except []int64, most map[int64]int, until time.Time) {
+	return b.boundsOf(now, b.config.PerTenant, underWay, func(t *tenantState) time.Time {
 		return laterTime(laterTime(t.heldUntil, t.suspendedUntil), t.trouble.heldUntil())
 	})
 }
 
 // backlogBounds returns how much of their backlogs tenants may get beside what of it is under way, and the first moment at
 // which one that gets nothing may get a key.
-func (h *tenantBook) backlogBounds(now time.Time, underWay map[int64]int) (b store.BacklogBounds, until time.Time) {
-	b.Each = max(h.config.PerTenant*3/4, 1)
-	b.Except, b.Most, until = h.boundsOf(now, b.Each, underWay, func(t *tenantState) time.Time { return t.backlogUntil })
-	return b, until
+func (b *tenantBook) backlogBounds(now time.Time, underWay map[int64]int) (bounds store.BacklogBounds, until time.Time) {
+	bounds.Each = max(b.config.PerTenant*3/4, 1)
+	bounds.Except, bounds.Most, until = b.boundsOf(now, bounds.Each, underWay, func(t *tenantState) time.Time { return t.backlogUntil })
+	return bounds, until
 }
 
 // boundsOf returns which tenants get nothing where each has room for a number of keys and some are held, how many others get, and
 // the first moment at which one of the former may get a key. One that was held gets one key for a while, so that few are claimed in vain.
-func (h *tenantBook) boundsOf(
+func (b *tenantBook) boundsOf(
 	now time.Time, room int, underWay map[int64]int, heldUntil func(*tenantState) time.Time,
 ) (except []int64, most map[int64]int, until time.Time) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	most = map[int64]int{}
 	for id, n := range underWay {
 		most[id] = room - n
 	}
-	for id, t := range h.byID {
+	for id, t := range b.byID {
 		held, left := heldUntil(&t.tenantState), room-underWay[id]
 		switch {
 		case now.Before(held):
@@ -176,10 +176,10 @@ func (h *tenantBook) boundsOf(
 }
 
 // tenantsThat returns the tenants of which something holds.
-func (h *tenantBook) tenantsThat(holds func(*tenantState) bool) (ids []int64) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for id, t := range h.byID {
+func (b *tenantBook) tenantsThat(holds func(*tenantState) bool) (ids []int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for id, t := range b.byID {
 		if holds(&t.tenantState) {
 			ids = append(ids, id)
 		}

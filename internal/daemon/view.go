@@ -55,11 +55,11 @@ func (d *Daemon) Waits(tenant int64) time.Time {
 }
 
 // limitEnds returns the tenants that wait so, and until when. What is refused or cannot be reached waits for no limit.
-func (h *tenantBook) limitEnds(now time.Time) (ends map[int64]time.Time) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+func (b *tenantBook) limitEnds(now time.Time) (ends map[int64]time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	ends = map[int64]time.Time{}
-	for id, t := range h.byID {
+	for id, t := range b.byID {
 		if until := laterTime(t.heldUntil, t.spentUntil); !t.trouble.holds() && until.After(now) {
 			ends[id] = until
 		}
@@ -68,15 +68,15 @@ func (h *tenantBook) limitEnds(now time.Time) (ends map[int64]time.Time) {
 }
 
 // backlogEnds returns when as many keys of tenants' backlogs have been looked at, at the earliest, of those that wait.
-func (h *tenantBook) backlogEnds(now time.Time, waiting map[int64]int) (ends map[int64]time.Time) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+func (b *tenantBook) backlogEnds(now time.Time, waiting map[int64]int) (ends map[int64]time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	ends = map[int64]time.Time{}
 	for id, n := range waiting {
-		if t := h.byID[id]; t == nil || now.After(t.backlogUntil.Add(cautiousFor)) {
+		if t := b.byID[id]; t == nil || now.After(t.backlogUntil.Add(cautiousFor)) {
 			continue
 		}
-		forge, err := h.config.Host.Enter(id)
+		forge, err := b.config.Host.Enter(id)
 		if err != nil {
 			continue
 		}

@@ -33,7 +33,8 @@ func loadBoardFiles() boardFiles {
 		panic(err)
 	}
 	kinds := map[string]string{
-		".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml", ".txt": "text/plain; charset=utf-8",
+		".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml",
+		".txt": "text/plain; charset=utf-8",
 	}
 	for _, e := range entries {
 		kind, served := kinds[path.Ext(e.Name())]
