@@ -38,7 +38,7 @@ func admitLook(
 
 // countIn counts a look if its tenant's limiter has room for it, and returns the rest of an hour that is spent; else until when it waits.
 func (b *tenantBook) countIn(w store.Work, forge TenantForge, u client.Urgency) (spent spentHour, until time.Time) {
-	t, now := b.open(w.Tenant), b.config.Now()
+	t, now := b.openHeld(w.Tenant), b.config.Now()
 	defer b.mu.Unlock()
 	looks := t.looks + 1
 	if forge.Ready(looks, client.Urgent).After(now) {

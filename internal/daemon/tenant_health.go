@@ -68,7 +68,7 @@ type spentHour struct{ since, end time.Time }
 
 // holdLimited keeps a tenant back until a limit of the host's ends.
 func (b *tenantBook) holdLimited(id int64, until time.Time) {
-	t := b.open(id)
+	t := b.openHeld(id)
 	defer b.mu.Unlock()
 	b.endTrouble(id, &t.tenantState) // a limit is an answer
 	t.heldUntil = laterTime(t.heldUntil, until)
@@ -88,14 +88,17 @@ func (b *tenantBook) endTrouble(id int64, t *tenantState) {
 
 // holdSuspended keeps a suspended tenant back until it returns, or at most until a time: then it is asked again; zero: it may be back.
 func (b *tenantBook) holdSuspended(id int64, until time.Time) {
-	b.open(id).suspendedUntil = until
-	b.mu.Unlock()
+	t := b.open(id)
+	defer b.mu.Unlock()
+	if t.suspendedUntil = until; !until.IsZero() {
+		b.held[id] = t
+	}
 }
 
 // noteTrouble notes that a tenant's host could not be reached, did not answer as GitHub does, or did not take our credentials. It returns
 // when a key is to find out whether that is over, if all of the tenant waits for it.
 func (b *tenantBook) noteTrouble(id int64, class errorClass, err error) (until time.Time) {
-	t, now := &b.open(id).trouble, b.config.Now()
+	t, now := &b.openHeld(id).trouble, b.config.Now()
 	defer b.mu.Unlock()
 	if t.class == 0 || now.After(t.until.Add(quietWhile)) {
 		*t = trouble{since: now, class: class}
@@ -126,6 +129,10 @@ func (b *tenantBook) markHealthy(w store.Work) {
 	defer b.mu.Unlock()
 	delete(t.doubts, w.Key)
 	b.endTrouble(w.Tenant, &t.tenantState)
+	ends := laterTime(laterTime(t.heldUntil, t.backlogUntil).Add(cautiousFor), laterTime(t.spentUntil, t.suspendedUntil))
+	if !b.config.Now().Before(ends) {
+		delete(b.held, w.Tenant)
+	}
 }
 
 // claimLimits returns the tenants that get no key now, how many keys others may get beside those under way, and the
@@ -155,7 +162,7 @@ func (b *tenantBook) boundsOf(
 	for id, n := range underWay {
 		most[id] = room - n
 	}
-	for id, t := range b.byID {
+	for id, t := range b.held {
 		held, left := heldUntil(&t.tenantState), room-underWay[id]
 		switch {
 		case now.Before(held):
@@ -179,7 +186,7 @@ func (b *tenantBook) boundsOf(
 func (b *tenantBook) tenantsThat(holds func(*tenantState) bool) (ids []int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for id, t := range b.byID {
+	for id, t := range b.held {
 		if holds(&t.tenantState) {
 			ids = append(ids, id)
 		}

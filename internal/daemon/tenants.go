@@ -16,6 +16,7 @@ type tenantBook struct {
 
 	mu   sync.Mutex
 	byID map[int64]*tenantEntry
+	held map[int64]*tenantEntry // those that are not simply healthy: each claim reads them
 }
 
 // tenantEntry is the memory of one installation.
@@ -35,7 +36,7 @@ type tenantEntry struct {
 }
 
 func newTenantBook(c *Config) *tenantBook {
-	return &tenantBook{config: c, byID: map[int64]*tenantEntry{}}
+	return &tenantBook{config: c, byID: map[int64]*tenantEntry{}, held: map[int64]*tenantEntry{}}
 }
 
 // open locks the book and returns an installation's entry, a new one if there was none. The caller unlocks it.
@@ -50,12 +51,20 @@ func (b *tenantBook) open(id int64) *tenantEntry {
 	return b.byID[id]
 }
 
+// openHeld opens the entry of an installation that may have to wait.
+func (b *tenantBook) openHeld(id int64) *tenantEntry {
+	t := b.open(id)
+	b.held[id] = t
+	return t
+}
+
 // forget drops an installation but for its looks under way and what these have used: as after a restart, all of it is read anew and
 // looked over.
 func (b *tenantBook) forget(id int64) {
 	b.config.Host.Leave(id)
 	was := b.open(id)
 	delete(b.byID, id)
+	delete(b.held, id)
 	b.mu.Unlock()
 	now := b.open(id)
 	defer b.mu.Unlock()

@@ -59,7 +59,7 @@ func (b *tenantBook) limitEnds(now time.Time) (ends map[int64]time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	ends = map[int64]time.Time{}
-	for id, t := range b.byID {
+	for id, t := range b.held {
 		if until := laterTime(t.heldUntil, t.spentUntil); !t.trouble.holds() && until.After(now) {
 			ends[id] = until
 		}
@@ -73,7 +73,7 @@ func (b *tenantBook) backlogEnds(now time.Time, waiting map[int64]int) (ends map
 	defer b.mu.Unlock()
 	ends = map[int64]time.Time{}
 	for id, n := range waiting {
-		if t := b.byID[id]; t == nil || now.After(t.backlogUntil.Add(cautiousFor)) {
+		if t := b.held[id]; t == nil || now.After(t.backlogUntil.Add(cautiousFor)) {
 			continue
 		}
 		forge, err := b.config.Host.Enter(id)

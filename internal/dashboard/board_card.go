@@ -311,8 +311,7 @@ func appendMoment(facts []boardFact, name string, at, now time.Time) []boardFact
 	if at.IsZero() {
 		return facts
 	}
-	m := momentAt(at, now)
-	return append(facts, boardFact{Name: name, Moment: &m})
+	return append(facts, boardFact{Name: name, Moment: new(momentAt(at, now))})
 }
 
 // approvalsOf says how many reviewers approve.
@@ -367,24 +366,21 @@ func showBoardHealth(h store.Health, reached func() time.Time, now time.Time) bo
 		v.Figures = slices.Insert(v.Figures, 2, boardFact{Name: "for the oldest", Text: boardSpan(h.Oldest)})
 	}
 	if len(h.Held) > 0 {
-		until := momentAt(h.HeldUntil(), now)
 		v.Figures = append(v.Figures, boardFact{Name: "installations that wait", Text: grouped(int64(len(h.Held)))},
-			boardFact{Name: "limit ends", Moment: &until})
+			boardFact{Name: "limit ends", Moment: new(momentAt(h.HeldUntil(), now))})
 	}
 	if n := h.BacklogSize(); n > 0 {
 		v.Figures = append(v.Figures, boardFact{Name: "in the backlog", Text: grouped(int64(n))})
 	}
 	if at := h.BacklogEnd(); !at.IsZero() {
-		until := momentAt(at, now)
-		v.Figures = append(v.Figures, boardFact{Name: "done at the earliest", Moment: &until})
+		v.Figures = append(v.Figures, boardFact{Name: "done at the earliest", Moment: new(momentAt(at, now))})
 	}
 	if reached == nil {
 		return v
 	}
 	fact := boardFact{Name: "GitHub has", Text: "not answered yet", First: true}
 	if at := reached(); !at.IsZero() {
-		m := momentAt(at, now)
-		fact = boardFact{Name: "GitHub answered", Moment: &m}
+		fact = boardFact{Name: "GitHub answered", Moment: new(momentAt(at, now))}
 	}
 	v.Figures = append(v.Figures, fact)
 	return v
