@@ -36,7 +36,7 @@ const (
 	reposPerMinute     = 36 // repositories of an installation that are looked over in a minute at most: a tenth of its points
 )
 
-// A resyncer looks over the host, its installations and their repositories. It may be used by several goroutines.
+// A resyncer looks over the host itself. It may be used by several goroutines.
 type resyncer struct {
 	d       *Daemon
 	ignored ignoredDeliveries
@@ -193,22 +193,22 @@ func (r *resyncer) redeliver(ctx context.Context, failed []failedDelivery, now t
 
 // resyncInstallation pokes a tenant's repositories that are new to us, or all where the organisation's policy may have
 // changed. Those that are gone end by themselves: GitHub does not know them any more.
-func (r *resyncer) resyncInstallation(ctx context.Context, w store.Work, forge TenantForge) (workResult, error) {
-	isAnother := slices.Contains(w.Touches, organisationChanged)
+func (t task) resyncInstallation(ctx context.Context) (workResult, error) {
+	isAnother := slices.Contains(t.Touches, organisationChanged)
 	if isAnother {
-		forge.ForgetOrganisation()
+		t.forge.ForgetOrganisation()
 	}
-	repos, err := forge.Repositories(ctx)
+	repos, err := t.forge.Repositories(ctx)
 	if err != nil {
 		return workResult{}, err
 	}
-	now := r.d.Now()
-	r.d.tenants.open(w.Tenant).pace = max(r.d.Resync, time.Duration(len(repos))*time.Minute/reposPerMinute)
-	r.d.tenants.mu.Unlock()
-	found := workResult{label: resultOK, outcome: store.Completion{Wake: now.Add(r.d.Resync)}}
+	now := t.d.Now()
+	t.d.tenants.open(t.Tenant).pace = max(t.d.Resync, time.Duration(len(repos))*time.Minute/reposPerMinute)
+	t.d.tenants.mu.Unlock()
+	found := workResult{label: resultOK, outcome: store.Completion{Wake: now.Add(t.d.Resync)}}
 	for _, full := range repos {
 		owner, repo, ok := workkey.SplitName(full)
-		if key := workkey.Repo(w.Tenant, owner, repo); ok && (r.d.tenants.addFirst(w.Tenant, key) || isAnother) {
+		if key := workkey.Repo(t.Tenant, owner, repo); ok && (t.d.tenants.addFirst(t.Tenant, key) || isAnother) {
 			found.pokes = append(found.pokes, backlogPoke(key, now, ""))
 		}
 	}
@@ -217,36 +217,35 @@ func (r *resyncer) resyncInstallation(ctx context.Context, w store.Work, forge T
 
 // resyncRepository looks a repository over: whether its policy is another, and which of its open pull requests need a
 // look.
-func (r *resyncer) resyncRepository(ctx context.Context, w store.Work, p workkey.Key, forge TenantForge) (workResult, error) {
-	now := r.d.Now()
+func (t task) resyncRepository(ctx context.Context) (workResult, error) {
+	now := t.d.Now()
 	var was dashboard.RepoSight
-	_ = json.Unmarshal(w.Sight, &was)
-	key := workkey.Repo(p.Tenant, p.Owner, p.Repo)
+	_ = json.Unmarshal(t.Sight, &was)
 	since := was.Latest.Add(-resyncLookMargin)
-	whole := was.Latest.IsZero() || !r.d.tenants.isPoked(p.Tenant, resyncedPrefix+key)
+	whole := was.Latest.IsZero() || !t.d.tenants.isPoked(t.Tenant, resyncedPrefix+t.Key)
 	if whole {
 		since = time.Time{}
 	}
-	c, err := forge.Changed(ctx, p.Owner, p.Repo, since)
+	c, err := t.forge.Changed(ctx, t.at.Owner, t.at.Repo, since)
 	if err != nil {
 		return workResult{}, err
 	}
 	changed := was.State != c.File.State || was.Policy != c.File.Blobs()
 	if changed && !whole && c.File.State != quorum.FileMissing {
 		whole = true
-		if c, err = forge.Changed(ctx, p.Owner, p.Repo, time.Time{}); err != nil {
+		if c, err = t.forge.Changed(ctx, t.at.Owner, t.at.Repo, time.Time{}); err != nil {
 			return workResult{}, err
 		}
 	}
-	r.d.tenants.putPolicy(p, c.File, c.Policy, now)
-	forge.RememberOrganisation(p.Owner, c.File.Org)
-	pokes, err := r.pullsToLookAt(ctx, p, c, changed, whole, forge.Hour())
+	t.d.tenants.putPolicy(t.at, c.File, c.Policy, now)
+	t.forge.RememberOrganisation(t.at.Owner, c.File.Org)
+	pokes, err := t.pullsToLookAt(ctx, c, changed, whole)
 	if err != nil {
 		return workResult{}, err
 	}
 	hasQueue := was.Queue
 	if c.File.State == quorum.FileValid {
-		groups, found, err := r.resyncGroups(ctx, p, forge, c.Branch, whole || was.Queue, now)
+		groups, found, err := t.resyncGroups(ctx, c.Branch, whole || was.Queue)
 		if err != nil {
 			return workResult{}, err
 		}
@@ -257,14 +256,13 @@ func (r *resyncer) resyncRepository(ctx context.Context, w store.Work, p workkey
 		Mistakes: dashboard.CutMistakes(c.File.Problem),
 		Latest:   laterTime(was.Latest, c.Latest), Queue: hasQueue,
 	})
-	wait := r.d.Resync
-	wait = max(wait, r.d.tenants.open(p.Tenant).pace)
-	r.d.tenants.mu.Unlock()
+	wait := max(t.d.Resync, t.d.tenants.open(t.Tenant).pace)
+	t.d.tenants.mu.Unlock()
 	if c.File.State == quorum.FileMissing && was.State == quorum.FileMissing { // by two opinions
 		wait = max(wait, pauseWithoutPolicy)
 	}
-	r.d.tenants.addFirst(p.Tenant, resyncedPrefix+key)
-	r.d.Metrics.healed.Add(float64(len(pokes)))
+	t.d.tenants.addFirst(t.Tenant, resyncedPrefix+t.Key)
+	t.d.Metrics.healed.Add(float64(len(pokes)))
 	return workResult{label: resultOK, pokes: pokes, outcome: store.Completion{Wake: now.Add(wait), Backlog: true, Sight: sight}}, nil
 }
 
@@ -272,20 +270,14 @@ func (r *resyncer) resyncRepository(ctx context.Context, w store.Work, p workkey
 // last look began, and undecided ones that were not looked at just now and are not tried again anyway. If the policy changed, or
 // all were listed, so do those that we know and the list does not hold; if all were listed, layers of stacks. All wait in the
 // backlog, but for some green ones that may be so no more.
-func (r *resyncer) pullsToLookAt(
-	ctx context.Context,
-	p workkey.Key,
-	c github.RecentChanges,
-	changed, whole bool,
-	hour int,
-) (pokes []store.Poke, err error) {
-	now := r.d.Now()
+func (t task) pullsToLookAt(ctx context.Context, c github.RecentChanges, changed, whole bool) (pokes []store.Poke, err error) {
+	now := t.d.Now()
 	poked := map[string]bool{}
 	add := func(pr quorum.PR, head string, isGreen bool) {
-		if key := workkey.Pull(p.Tenant, pr); !poked[key] {
+		if key := workkey.Pull(t.Tenant, pr); !poked[key] {
 			poked[key] = true
-			poke := pullPoke(p.Tenant, pr, now, resyncTouch(head))
-			poke.Backlog = !isGreen || !r.d.tenants.takeAhead(p.Tenant, hour, now)
+			poke := pullPoke(t.Tenant, pr, now, resyncTouch(head))
+			poke.Backlog = !isGreen || !t.d.tenants.takeAhead(t.Tenant, t.forge.Hour(), now)
 			pokes = append(pokes, poke)
 		}
 	}
@@ -295,10 +287,10 @@ func (r *resyncer) pullsToLookAt(
 	}
 	listed := map[string]bool{}
 	for _, pull := range c.Pulls {
-		key := workkey.Pull(p.Tenant, pull.PR)
+		key := workkey.Pull(t.Tenant, pull.PR)
 		listed[key] = true
-		began := r.d.work.observingSince(key).Add(c.Skew) // before the row is read: in between, that look may end
-		row, err := r.d.Store.Get(ctx, key)
+		began := t.d.work.observingSince(key).Add(c.Skew) // before the row is read: in between, that look may end
+		row, err := t.d.Store.Get(ctx, key)
 		switch {
 		case errors.Is(err, store.ErrNoRow):
 			add(pull.PR, pull.Head, false)
@@ -311,19 +303,18 @@ func (r *resyncer) pullsToLookAt(
 			add(pull.PR, pull.Head, s.Conclusion == "success")
 		}
 	}
-	repo := workkey.Repo(p.Tenant, p.Owner, p.Repo)
-	q := store.Query{Tenant: &p.Tenant, Kind: workkey.KindPull, Group: repo, Limit: maxPullsPerRepo, Thin: true}
+	q := store.Query{Tenant: &t.Tenant, Kind: workkey.KindPull, Group: t.Key, Limit: maxPullsPerRepo, Thin: true}
 	if open := true; !whole {
 		q.Open = &open
 	}
-	rows, err := r.d.Store.List(ctx, q)
+	rows, err := t.d.Store.List(ctx, q)
 	if err != nil {
-		return nil, fmt.Errorf("list %s/%s: %w: %w", p.Owner, p.Repo, errTable, err)
+		return nil, fmt.Errorf("list %s/%s: %w: %w", t.at.Owner, t.at.Repo, errTable, err)
 	}
 	for _, row := range rows {
 		at, ok := workkey.Parse(row.Key)
-		undecided := row.Open && row.Attempts == 0 && now.Sub(r.d.work.observingSince(row.Key)) > resyncLookMargin &&
-			now.Sub(r.d.tenants.lookedAt(row)).Abs() >= r.d.Resync/2 // Abs: the clock may have been set back
+		undecided := row.Open && row.Attempts == 0 && now.Sub(t.d.work.observingSince(row.Key)) > resyncLookMargin &&
+			now.Sub(t.d.tenants.lookedAt(row)).Abs() >= t.d.Resync/2 // Abs: the clock may have been set back
 		if ok && (undecided || changed || whole && !listed[row.Key]) {
 			add(at.PR(), "", false)
 		}

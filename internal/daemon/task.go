@@ -39,11 +39,11 @@ func (t task) askGitHub(ctx context.Context) (workResult, error) {
 	case workkey.KindHead:
 		return t.countUse(ctx, t.findPulls)
 	case workkey.KindGroup:
-		return t.d.reconcileGroup(ctx, t.Work, t.at, t.forge)
+		return t.reconcileGroup(ctx)
 	case workkey.KindRepo:
-		return t.d.resync.resyncRepository(ctx, t.Work, t.at, t.forge)
+		return t.resyncRepository(ctx)
 	case workkey.KindTenant:
-		return t.d.resync.resyncInstallation(ctx, t.Work, t.forge)
+		return t.resyncInstallation(ctx)
 	}
 	t.d.Log.Error("our database holds a kind of key that means nothing", oplog.Subject(t.Key), "kind", t.Kind)
 	return goneResult(), nil
