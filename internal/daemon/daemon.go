@@ -16,7 +16,7 @@ type Daemon struct {
 
 	tenants *tenantBook
 	work    *workTable
-	resync  *resyncer
+	ignored ignoredDeliveries
 
 	lastClock                time.Time // when the dispatcher read the clock last
 	backlogSeen, backlogTold time.Time // see watchBacklog
@@ -27,9 +27,9 @@ func New(c Config) *Daemon {
 	c = c.withDefaults()
 	d := &Daemon{
 		Config: c, mayBeDue: make(chan struct{}, 1), work: newWorkTable(),
+		ignored: ignoredDeliveries{ids: map[string]bool{}},
 	}
 	d.tenants = newTenantBook(&d.Config)
-	d.resync = &resyncer{d: d, ignored: ignoredDeliveries{ids: map[string]bool{}}}
 	return d
 }
 

@@ -58,7 +58,8 @@ func (t task) reconcileGroup(ctx context.Context) (workResult, error) {
 		now.Pulls = append(now.Pulls, s.Number)
 	}
 	if was.State != now.State {
-		t.d.Log.Info("decided", oplog.Subject(t.Key), "head", t.at.Head, "verdict", now.Verdict, "check_run", state, "title", look.Check.Title)
+		t.d.Log.Info("decided", oplog.Subject(t.Key), "head", t.at.Head,
+			"verdict", now.Verdict, "check_run", state, "title", look.Check.Title)
 	}
 	outcome := store.Completion{Sight: sightText(now), Open: look.Decision.Verdict == quorum.Waiting}
 	if wake := look.Decision.Wake; !wake.IsZero() { // it is by GitHub's clock

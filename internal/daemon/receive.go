@@ -32,7 +32,7 @@ func (d *Daemon) Receive(ctx context.Context, r Received) (result string, err er
 	}
 	pokes := d.pokesOf(n, d.Now())
 	if len(pokes) == 0 {
-		d.resync.ignored.add(r.ID)
+		d.ignored.add(r.ID)
 		d.logDelivery(ctx, r.ID, n, deliveryIgnored)
 		return deliveryIgnored, nil
 	}

@@ -36,12 +36,6 @@ const (
 	reposPerMinute     = 36 // repositories of an installation that are looked over in a minute at most: a tenth of its points
 )
 
-// A resyncer looks over the host itself. It may be used by several goroutines.
-type resyncer struct {
-	d       *Daemon
-	ignored ignoredDeliveries
-}
-
 // takeAhead reports whether one more green pull request of a tenant, which GitHub changed and no event told of, is looked at before
 // the backlog: a twentieth of what an hour allows goes to these, for anybody can change many with a comment each.
 func (b *tenantBook) takeAhead(tenant int64, hour int, now time.Time) bool {
@@ -63,53 +57,53 @@ type appSight struct {
 }
 
 // resyncHost finds installations and failed deliveries.
-func (r *resyncer) resyncHost(ctx context.Context, w store.Work) (workResult, error) {
-	now := r.d.Now()
-	tenants, err := r.d.Host.Installations(ctx)
+func (d *Daemon) resyncHost(ctx context.Context, w store.Work) (workResult, error) {
+	now := d.Now()
+	tenants, err := d.Host.Installations(ctx)
 	if err != nil {
 		return workResult{}, err
 	}
-	if err := r.pokeNewTenants(ctx, tenants, now); err != nil {
+	if err := d.pokeNewTenants(ctx, tenants, now); err != nil {
 		return workResult{}, err
 	}
 	var was appSight
 	_ = json.Unmarshal(w.Sight, &was) // without one all that can be asked for is looked at
-	since := was.Asked.Add(-r.d.Resync - time.Minute)
+	since := was.Asked.Add(-d.Resync - time.Minute)
 	if oldest := now.Add(-maxMissedAge); since.Before(oldest) || was.Asked.After(now) { // after: the clock was set back
 		since = oldest
 	}
-	if err := r.pruneDeliveries(ctx, now); err != nil {
+	if err := pruneDeliveries(ctx, d, now); err != nil {
 		return workResult{}, err
 	}
-	unsettled, failed := r.askForFailed(ctx, was.Unsettled, since, now)
+	unsettled, failed := d.askForFailed(ctx, was.Unsettled, since, now)
 	sight := appSight{Asked: now, Unsettled: unsettled}
 	if failed != nil {
 		sight.Asked = was.Asked
 	}
-	return workResult{label: resultOK, outcome: store.Completion{Wake: now.Add(r.d.Resync), Sight: sightText(sight)}}, failed
+	return workResult{label: resultOK, outcome: store.Completion{Wake: now.Add(d.Resync), Sight: sightText(sight)}}, failed
 }
 
 // pokeNewTenants pokes installations that are new to us, whether or not the rest of the round succeeds.
-func (r *resyncer) pokeNewTenants(ctx context.Context, tenants []client.Installation, now time.Time) error {
+func (d *Daemon) pokeNewTenants(ctx context.Context, tenants []client.Installation, now time.Time) error {
 	var pokes []store.Poke
 	for _, t := range tenants {
 		if !t.Suspended.IsZero() {
-			r.d.tenants.holdSuspended(t.ID, now.Add(r.d.Resync+r.d.Resync/2))
+			d.tenants.holdSuspended(t.ID, now.Add(d.Resync+d.Resync/2))
 			continue
 		}
-		r.d.tenants.holdSuspended(t.ID, time.Time{})
+		d.tenants.holdSuspended(t.ID, time.Time{})
 		poke := newPoke(workkey.KindTenant, workkey.Tenant(t.ID), now, "")
 		switch {
-		case r.d.tenants.addFirst(t.ID, poke.Key):
+		case d.tenants.addFirst(t.ID, poke.Key):
 			pokes = append(pokes, poke)
-		case r.d.Poll > 0: // another process may have forgotten it; of one that is known this changes nothing
-			poke.Due = now.Add(r.d.Resync)
+		case d.Poll > 0: // another process may have forgotten it; of one that is known this changes nothing
+			poke.Due = now.Add(d.Resync)
 			pokes = append(pokes, poke)
 		}
 	}
 	for few := range slices.Chunk(pokes, pokesPerWrite) {
-		if err := r.d.Store.Poke(ctx, few...); err != nil {
-			r.d.tenants.dropPokes(pokes)
+		if err := d.Store.Poke(ctx, few...); err != nil {
+			d.tenants.dropPokes(pokes)
 			return fmt.Errorf("keep installations: %w: %w", errTable, err)
 		}
 	}
@@ -117,9 +111,9 @@ func (r *resyncer) pokeNewTenants(ctx context.Context, tenants []client.Installa
 }
 
 // pruneDeliveries forgets old deliveries, in steps between which others may write.
-func (r *resyncer) pruneDeliveries(ctx context.Context, now time.Time) error {
+func pruneDeliveries(ctx context.Context, d *Daemon, now time.Time) error {
 	for {
-		n, err := r.d.Store.Prune(ctx, now.Add(-deliveryMemory), prunedAtOnce)
+		n, err := d.Store.Prune(ctx, now.Add(-deliveryMemory), prunedAtOnce)
 		if err != nil {
 			return fmt.Errorf("forget old deliveries: %w: %w", errTable, err)
 		}
@@ -132,8 +126,8 @@ func (r *resyncer) pruneDeliveries(ctx context.Context, now time.Time) error {
 // askForFailed asks for deliveries that failed and were not accepted after all: at once, and then again and again, for
 // the way to us may be broken for longer than a resync. Nothing else may ever tell what such a delivery tells. It returns
 // those that may be asked for again.
-func (r *resyncer) askForFailed(ctx context.Context, kept []failedDelivery, since, now time.Time) ([]failedDelivery, error) {
-	listed, err := r.d.Host.Deliveries(ctx, since)
+func (d *Daemon) askForFailed(ctx context.Context, kept []failedDelivery, since, now time.Time) ([]failedDelivery, error) {
+	listed, err := d.Host.Deliveries(ctx, since)
 	if err != nil {
 		return kept, err
 	}
@@ -144,39 +138,39 @@ func (r *resyncer) askForFailed(ctx context.Context, kept []failedDelivery, sinc
 	for _, k := range kept {
 		ids = append(ids, k.ID)
 	}
-	came, err := r.d.Store.Known(ctx, ids)
+	came, err := d.Store.Known(ctx, ids)
 	if err != nil {
 		return kept, fmt.Errorf("look for deliveries: %w: %w", errTable, err)
 	}
-	maps.Copy(came, r.ignored.take())
+	maps.Copy(came, d.ignored.take())
 	all, dropped := mergeFailed(kept, listed, came, now)
 	if dropped > 0 {
-		r.d.Log.Warn(
+		d.Log.Warn(
 			"more deliveries failed than are remembered: the oldest are not asked for again", "most", maxUnsettled, "dropped", dropped,
 		)
 	}
-	n, err := r.redeliver(ctx, all, now)
+	n, err := redeliver(ctx, d, all, now)
 	if n > 0 {
-		r.d.Metrics.redelivered.Add(float64(n))
-		r.d.Log.Info("GitHub was asked for deliveries that failed", "count", n)
+		d.Metrics.redelivered.Add(float64(n))
+		d.Log.Info("GitHub was asked for deliveries that failed", "count", n)
 	}
 	return all, err
 }
 
 // redeliver asks for those of the failed deliveries whose time has come, and returns for how many.
-func (r *resyncer) redeliver(ctx context.Context, failed []failedDelivery, now time.Time) (n int, err error) {
+func redeliver(ctx context.Context, d *Daemon, failed []failedDelivery, now time.Time) (n int, err error) {
 	for i := range failed {
-		d := &failed[i]
-		if d.Next.IsZero() || d.Next.After(now) || d.tooOld(now) {
+		f := &failed[i]
+		if f.Next.IsZero() || f.Next.After(now) || f.tooOld(now) {
 			continue
 		}
-		err := r.d.Host.Redeliver(ctx, d.Hook)
+		err := d.Host.Redeliver(ctx, f.Hook)
 		class := classOf(err)
 		// What says nothing of this one has it asked for first the next time.
 		if ctx.Err() != nil || class == classLimited || class == classUnauthorized {
 			return n, err
 		}
-		d.markAsked(now, r.d.Resync, class == classGone)
+		f.markAsked(now, d.Resync, class == classGone)
 		switch {
 		case err == nil:
 			n++
@@ -184,8 +178,8 @@ func (r *resyncer) redeliver(ctx context.Context, failed []failedDelivery, now t
 			return n, err
 		case class == classGone: // too old by now
 		default:
-			r.d.Log.Warn("GitHub cannot be asked for a delivery again",
-				"delivery", d.ID, "because", classTexts[class].says, "err", err)
+			d.Log.Warn("GitHub cannot be asked for a delivery again",
+				"delivery", f.ID, "because", classTexts[class].says, "err", err)
 		}
 	}
 	return n, nil

@@ -137,7 +137,7 @@ func (d *Daemon) workRecovered(ctx context.Context, w store.Work) (r workResult)
 // workByKind works on a key as its kind asks, unless its events ask for no look, or it waits for what GitHub allows.
 func (d *Daemon) workByKind(ctx context.Context, w store.Work) (workResult, error) {
 	if w.Key == workkey.App {
-		return d.resync.resyncHost(ctx, w)
+		return d.resyncHost(ctx, w)
 	}
 	at, ok := workkey.Parse(w.Key)
 	if !ok || at.Tenant != w.Tenant {
