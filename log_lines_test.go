@@ -18,7 +18,8 @@ import (
 // linesOfTheProcess are the beginnings of lines that are about no installation, repository or pull request.
 var linesOfTheProcess = []string{
 	"the review coordinator serves", "it serves, but not as it should", "stopping:", "stopped", "the database could not be closed", // cmd
-	"work may be done twice, or late",                                                                                                          // cmd
+	"work may be done twice, or late", // cmd
+	"open pull requests are looked over late",
 	"other coordinators learn late that this one stops",                                                                                        // daemon
 	"the connection to the database has ended", "the database cannot be reached", "what this process had", "other coordinators take over when", // the store
 	"our database", "connections cannot be accepted", "the clock was set back", "an HTTP handler panicked", "not ready: ", // the daemon

@@ -44,7 +44,7 @@
 //
 // The key rests. daemon.Daemon.workOn keeps what the look showed (dashboard.Sight) and the moment of the next wake with
 // store.Database.Complete, the feed nudges open dashboards (dashboard.Feed.Publish), and the next event, wake or resync
-// (daemon.resyncer.resyncRepository) starts over at "the key becomes due".
+// (daemon.task.resyncRepository) starts over at "the key becomes due".
 //
 // coordinator run (run.go) is the same without the table: the event of a job names the pull request, and
 // loop.Reconciler.Stay stays with it as long as that helps. sweep, explain and simulate call the same loop. The words

@@ -21,6 +21,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/review-coordinator/coordinator/internal/config"
 	"github.com/review-coordinator/coordinator/internal/sandbox"
 	"github.com/review-coordinator/coordinator/internal/store"
 )
@@ -253,4 +254,35 @@ func TestAPolicyThatWasNotFoundForAWhileCounts(t *testing.T) {
 			t.Errorf("10 s after the objection it is %q", is)
 		}
 	})
+}
+
+// A policy that is not found for a moment, wherever it stands, is there all the same: GraphQL says so, and no check is cancelled.
+func TestAPolicyThatIsNotFoundForAMomentCancelsNothing(t *testing.T) {
+	testKey()
+	for _, path := range config.Paths() {
+		synctest.Test(t, func(t *testing.T) {
+			hub, g := newShop(sagePolicy)
+			g.RemoveFile(config.Paths()[0], "")
+			g.SetFile(path, "", sagePolicy)
+			sky := &changingSky{hub: hub, asked: map[string]uint64{}}
+			b := inBubbleOver(t, hub, t.TempDir(), "", slog.New(slog.DiscardHandler), func(table store.Store) store.Store { return table }, sky)
+			defer b.stop()
+			g.OpenPull(sandbox.PullSpec{Number: 1, Head: "a1"})
+			<-time.After(time.Minute)
+			sky.become(weather{part: 1, path: "/contents/.github/review-coordinator", answer: says(404, aJSON, `{"message":"Not Found"}`)})
+			_, err := g.Review(1, sandbox.ReviewSpec{By: "sage[bot]", State: "CHANGES_REQUESTED", Body: "So."})
+			mustHappen(t, err)
+			<-time.After(3 * time.Second)
+			for _, run := range g.OwnCheckRuns(g.Head(1)) {
+				if run.Conclusion != "" && run.Conclusion != "failure" {
+					t.Errorf("%s: while its policy is not found, the check is %q", path, run.Conclusion)
+				}
+			}
+			sky.become(weather{})
+			<-time.After(5 * time.Second)
+			if runs := g.OwnCheckRuns(g.Head(1)); runs[len(runs)-1].Conclusion != "failure" {
+				t.Errorf("%s: 5 s later it is %q", path, runs[len(runs)-1].Conclusion)
+			}
+		})
+	}
 }

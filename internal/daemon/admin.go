@@ -26,10 +26,6 @@ const (
 	queueLate      = 5 * time.Minute
 )
 
-// contentPolicy lets pages load what this listener serves, and nothing else.
-const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
-	"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
-
 // Admin is the handler of the admin listener: health, figures, the API and the dashboard.
 type Admin struct {
 	Store    store.Store
@@ -64,12 +60,7 @@ func (a Admin) Handler() http.Handler {
 func guardAdmin(next http.Handler, hosts []string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
-		h.Set("Content-Security-Policy", contentPolicy)
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("X-Frame-Options", "DENY")
-		h.Set("Referrer-Policy", "no-referrer")
-		h.Set("Cross-Origin-Opener-Policy", "same-origin")
-		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		dashboard.GuardHeaders(h)
 		h.Set("Cache-Control", "no-store")
 		switch {
 		case !isOwnHost(r.Host, hosts):

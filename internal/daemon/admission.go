@@ -4,7 +4,6 @@ package daemon
 // used up its own part. What waits becomes a due time.
 
 import (
-	"context"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/github/client"
@@ -19,94 +18,63 @@ const (
 	replaySpeed = 2                      // keys that waited for a spent hour's end are looked at this much faster than they came
 )
 
-// admitLook counts a look that may begin now; endLook ends it. Otherwise it returns until when the key waits. That is its own due
+// admitLook counts a look that may begin now: addLooks ends it. Otherwise it returns until when the key waits. That is its own due
 // time where its whole tenant waits, or the whole backlog, so that it keeps its place. spacing is the distance between looks at
-// its pull request, by the requests that they used.
+// its pull request, by the requests that they used; spent the rest of its hour, if that is spent.
 func admitLook(
-	ctx context.Context, d *Daemon, w store.Work, forge TenantForge, u client.Urgency,
-) (until time.Time, spacing time.Duration) {
-	spent, until := d.health.countIn(w, forge, u)
-	if !until.IsZero() {
-		d.health.tellBacklog(ctx, w.Tenant, forge)
-		return until, 0
+	d *Daemon, w store.Work, forge TenantForge, u client.Urgency,
+) (until time.Time, spacing time.Duration, spent spentHour) {
+	if spent, until = d.tenants.countIn(w, forge, u); !until.IsZero() {
+		return until, 0, spent
 	}
 	if w.Kind == workkey.KindPull || w.Kind == workkey.KindHead {
-		if until, spacing = d.shares.next(w.Key, u == client.Urgent, spent); until.After(d.Now()) {
-			d.health.endLook(w.Tenant)
-			return until, 0
+		if until, spacing = d.tenants.nextLook(w, u == client.Urgent, spent); until.After(d.Now()) {
+			d.tenants.addLooks(w.Tenant, -1)
+			return until, 0, spent
 		}
 	}
-	return time.Time{}, spacing
-}
-
-// endLook says that a look that was admitted is over.
-func (h *tenantHealth) endLook(id int64) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.looks[id]--; h.looks[id] <= 0 {
-		delete(h.looks, id)
-	}
+	return time.Time{}, spacing, spent
 }
 
 // countIn counts a look if its tenant's limiter has room for it, and returns the rest of an hour that is spent; else until when it waits.
-func (h *tenantHealth) countIn(w store.Work, forge TenantForge, u client.Urgency) (spent spentHour, until time.Time) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	now, looks := h.config.Now(), h.looks[w.Tenant]+1
+func (b *tenantBook) countIn(w store.Work, forge TenantForge, u client.Urgency) (spent spentHour, until time.Time) {
+	t, now := b.openHeld(w.Tenant), b.config.Now()
+	defer b.mu.Unlock()
+	looks := t.looks + 1
 	if forge.Ready(looks, client.Urgent).After(now) {
-		h.holdTenant(w.Tenant, laterTime(forge.Ready(1, client.Urgent), now.Add(lookPause)), now)
+		b.holdTenant(w.Tenant, t, laterTime(forge.Ready(1, client.Urgent), now.Add(lookPause)), now)
 		return spentHour{}, w.Due
 	}
 	if u == client.Backlog && forge.Ready(looks, client.Backlog).After(now) {
-		h.stateOf(w.Tenant).backlogUntil = laterTime(forge.Ready(1, client.Backlog), now.Add(lookPause))
+		t.backlogUntil = laterTime(forge.Ready(1, client.Backlog), now.Add(lookPause))
 		return spentHour{}, w.Due
 	}
 	if end := forge.Ready(looks, client.Live); end.After(now) {
-		spent = h.noteSpentHour(w.Tenant, end, now)
+		spent = b.noteSpentHour(w.Tenant, t, end, now)
 		if u != client.Urgent {
 			return spent, spent.placeOf(w, now)
 		}
 	}
-	h.looks[w.Tenant] = looks
+	t.looks = looks
 	return spent, time.Time{}
 }
 
-// holdTenant holds a tenant until there is room for one look more, and says so if that is long; h.mu is held.
-func (h *tenantHealth) holdTenant(id int64, until, now time.Time) {
-	t := h.stateOf(id)
+// holdTenant holds a tenant until there is room for one look more, and says so if that is long; b.mu is held.
+func (b *tenantBook) holdTenant(id int64, t *tenantEntry, until, now time.Time) {
 	if !t.heldUntil.After(now) && until.Sub(now) > shortWait {
-		h.config.Log.Warn("what GitHub allows at a time is used up, but for what others need: every pull request waits until there is more",
+		b.config.Log.Warn("what GitHub allows at a time is used up, but for what others need: every pull request waits until there is more",
 			oplog.Installation(id), "until", until)
 	}
 	t.heldUntil = laterTime(t.heldUntil, until)
 }
 
-// tellBacklog says that the backlog of a tenant waits until its hour leaves a look over, if it does, and once an hour.
-func (h *tenantHealth) tellBacklog(ctx context.Context, id int64, forge TenantForge) {
-	h.mu.Lock()
-	now, t := h.config.Now(), h.stateOf(id)
-	isNews := now.Sub(t.backlogTold).Abs() >= backlogPause && t.backlogUntil.Sub(now) > shortWait
-	if isNews {
-		t.backlogTold = now
-	}
-	h.mu.Unlock()
-	if !isNews {
-		return
-	}
-	if table, err := h.config.Store.Health(ctx, now); err == nil {
-		h.config.Log.Info("open pull requests are looked over as GitHub's hour allows, and what happens now goes before them",
-			oplog.Installation(id), "count", table.Backlog[id], "until", forge.Ready(table.Backlog[id], client.Backlog))
-	}
-}
-
 // noteSpentHour notes that all that is left of a tenant's hour is kept for what may take a green check away. It says so when
-// that begins; h.mu is held.
-func (h *tenantHealth) noteSpentHour(id int64, end, now time.Time) spentHour {
-	t := h.stateOf(id)
+// that begins; b.mu is held.
+func (b *tenantBook) noteSpentHour(id int64, t *tenantEntry, end, now time.Time) spentHour {
 	if !t.spentUntil.After(now) {
 		t.spentSince = now
 		if end.Sub(now) > shortWait {
-			h.config.Log.Warn("what an hour of GitHub's allows is used up, but for what others need and for green checks that an event may end: "+
+			b.config.Log.Warn("what an hour of GitHub's allows is used up, but for what others need and for green checks that an event may end: "+
 				"other pull requests wait for the next", oplog.Installation(id), "until", end)
 		}
 	}

@@ -6,7 +6,6 @@ package daemon
 import (
 	"context"
 	"maps"
-	"sync"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/loop"
@@ -26,7 +25,7 @@ func (d *Daemon) watchCircuits(repo workkey.Key, changed func(number int)) loop.
 		Table:   signTable{d.Store, repo.Tenant, group},
 		Now:     d.Now,
 		Changed: func(held quorum.PR) { changed(held.Number) },
-		Known:   func(circuits []quorum.Circuit) { d.circuits.noteCircuits(group, circuits) },
+		Known:   func(circuits []quorum.Circuit) { d.tenants.noteCircuits(repo, circuits) },
 		Opened: func(pr quorum.PR, c quorum.Circuit) {
 			d.Metrics.CircuitOpened(c.Hold().Limit)
 			d.Log.Warn("a reviewer is not asked again for a while", oplog.Installation(repo.Tenant), oplog.PullRequest(pr),
@@ -76,30 +75,23 @@ func (t signTable) AddSigns(ctx context.Context, most int, signs ...quorum.Sign)
 	return t.store.AddSigns(ctx, t.tenant, t.group, most, kept...)
 }
 
-// openCircuits are those that looks of this process have seen open, for the metrics. It may be used by several
-// goroutines.
-type openCircuits struct {
-	mu    sync.Mutex
-	until map[[2]string]time.Time // by repository and reviewer
-}
-
 // noteCircuits keeps until when the circuits of a repository are open.
-func (o *openCircuits) noteCircuits(group string, circuits []quorum.Circuit) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
+func (b *tenantBook) noteCircuits(at workkey.Key, circuits []quorum.Circuit) {
+	t := b.open(at.Tenant)
+	defer b.mu.Unlock()
 	for _, c := range circuits {
-		o.until[[2]string{group, c.Reviewer}] = c.Hold().Until
+		t.circuits[[3]string{at.Owner, at.Repo, c.Reviewer}] = c.Hold().Until
 	}
-}
-
-// countOpen says how many are open, and forgets the others.
-func (o *openCircuits) countOpen(now time.Time) int {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	maps.DeleteFunc(o.until, func(_ [2]string, until time.Time) bool { return !until.After(now) })
-	return len(o.until)
 }
 
 // OpenCircuits says how many reviewers are not asked again now because their circuits are open, each counted once in a
 // repository, as far as looks since the start have seen.
-func (d *Daemon) OpenCircuits() int { return d.circuits.countOpen(d.Now()) }
+func (d *Daemon) OpenCircuits() (open int) {
+	d.tenants.mu.Lock()
+	defer d.tenants.mu.Unlock()
+	for _, t := range d.tenants.byID {
+		maps.DeleteFunc(t.circuits, func(_ [3]string, until time.Time) bool { return !until.After(d.Now()) })
+		open += len(t.circuits)
+	}
+	return open
+}

@@ -5,8 +5,6 @@ package daemon
 import (
 	"sync/atomic"
 	"time"
-
-	"github.com/review-coordinator/coordinator/internal/store"
 )
 
 // A Daemon turns deliveries into looks. Make it with [New], let [Daemon.Run] work, and hand it deliveries with
@@ -16,36 +14,22 @@ type Daemon struct {
 	mayBeDue chan struct{} // holds a value if something may have become due
 	draining atomic.Bool
 
-	health   *tenantHealth
-	shares   *pullShares
-	underWay *workload
-	leases   *leaseTable
-	poked    *pokedKeys
-	depends  *dependentBook
-	policies *policyCache
-	resync   *resyncer
-	circuits openCircuits
-	orgs     organisationTeller
-	doubts   goneDoubts
+	tenants *tenantBook
+	work    *workTable
+	ignored ignoredDeliveries
 
-	lastClock time.Time      // when the dispatcher read the clock last
-	lastWork  time.Time      // when it claimed something last
-	checked   map[int64]bool // tenants of which something was claimed since a claim failed; nil: none has
-	moreIsDue atomic.Bool    // the last claim found work for all free workers: there may be more
+	lastClock                time.Time // when the dispatcher read the clock last
+	backlogSeen, backlogTold time.Time // see watchBacklog
 }
 
 // New returns a daemon that does nothing yet.
 func New(c Config) *Daemon {
 	c = c.withDefaults()
 	d := &Daemon{
-		Config: c, mayBeDue: make(chan struct{}, 1), underWay: newWorkload(), leases: newLeaseTable(), poked: &pokedKeys{},
-		depends: newDependentBook(), policies: newPolicyCache(), shares: newPullShares(),
-		circuits: openCircuits{until: map[[2]string]time.Time{}}, doubts: goneDoubts{keys: map[string]goneDoubt{}},
+		Config: c, mayBeDue: make(chan struct{}, 1), work: newWorkTable(),
+		ignored: ignoredDeliveries{ids: map[string]bool{}},
 	}
-	d.health = newTenantHealth(&d.Config)
-	d.resync = &resyncer{
-		d: d, ignored: ignoredDeliveries{ids: map[string]bool{}}, pace: map[int64]time.Duration{}, ahead: map[int64]time.Time{},
-	}
+	d.tenants = newTenantBook(&d.Config)
 	return d
 }
 
@@ -62,6 +46,3 @@ func (d *Daemon) Draining() bool { return d.draining.Load() }
 
 // Stop makes [Daemon.Receive] refuse. What was accepted stays in the table.
 func (d *Daemon) Stop() { d.draining.Store(true) }
-
-// View is the daemon's table for those who watch it.
-func (d *Daemon) View() store.Store { return view{d.Store, d.health} }

@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -833,6 +834,38 @@ func TestWhatHappensGoesBeforeTheBacklog(t *testing.T) {
 		if seen = slices.Compact(seen); len(seen) != 4 {
 			t.Errorf("in the end were looked at: %v", seen)
 		}
+		h.stop()
+	})
+}
+
+// A resync that waits, for a limit or its turn, is in the figures and, once an hour, in the log; after it nothing is.
+func TestAResyncThatWaitsSaysSo(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand()
+		l.open(1, pull(1))
+		var log bytes.Buffer
+		m := NewMetrics(MetricsOptions{})
+		h := build(t, l, t.TempDir(), func(c *Config) { c.Metrics, c.Log = m, slog.New(slog.NewTextHandler(&log, nil)) })
+		settle(10 * time.Minute)
+		waits := func(least, most int, lines int) {
+			t.Helper()
+			age, err := strconv.Atoi(strings.SplitN(scrape(t, m)["coordinator_tasks_backlog_oldest_due_seconds"], ".", 2)[0])
+			told := strings.Count(log.String(), "open pull requests are looked over late")
+			if err != nil || age < least || age > most || told != lines {
+				t.Errorf("due for %d s (%v), want %d to %d; lines: %d, want %d", age, err, least, most, told, lines)
+			}
+		}
+		waits(0, 60, 0)
+		l.mu.Lock()
+		l.backlogReady = time.Now().Add(90 * time.Minute)
+		l.mu.Unlock()
+		settle(30 * time.Minute)
+		waits(24*60, 30*60, 1)
+		settle(55 * time.Minute)
+		waits(79*60, 85*60, 2)
+		settle(30 * time.Minute)
+		waits(0, 60, 2)
 		h.stop()
 	})
 }

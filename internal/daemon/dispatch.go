@@ -21,6 +21,8 @@ const (
 	leastTrust      = 50 * time.Millisecond
 	shortPause      = 5 * time.Millisecond // for workers to be free together, and between two vain claims
 	storeFaultPause = time.Second          // before the table is asked again after a fault of its own
+	backlogLate     = time.Minute          // from then on people are told of what no event asks for,
+	backlogPause    = time.Hour            // so often
 	clockSetBack    = time.Minute          // a clock that goes back by more has everything looked over: due times lie in its future
 )
 
@@ -44,7 +46,8 @@ func (d *Daemon) Run(ctx context.Context) error {
 	renewing, renewed := context.WithCancel(working)
 	var renewer sync.WaitGroup
 	renewer.Go(func() { d.renewLeases(renewing) })
-	renewer.Go(func() { voidLost(renewing, d.Lost, d.leases, d.Now) })
+	renewer.Go(func() { voidLost(renewing, d.Lost, d.work, d.Now) })
+	moreIsDue, lastWork := false, time.Time{} // the last claim found work for all free workers; when one found any
 	for ctx.Err() == nil {
 		n := 1
 		select {
@@ -52,7 +55,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 			continue
 		case <-free:
 		}
-		if len(free) == 0 && d.moreIsDue.Load() { // a claim is a commit: where much is due, a few workers share one
+		if len(free) == 0 && moreIsDue { // a claim is a commit: where much is due, a few workers share one
 			restFor(ctx, shortPause)
 		}
 		for len(free) > 0 {
@@ -72,11 +75,13 @@ func (d *Daemon) Run(ctx context.Context) error {
 			})
 		}
 		if len(works) > 0 {
-			d.lastWork = d.Now()
+			lastWork = d.Now()
 		}
-		if len(works) < n {
-			d.restFromClaim(ctx, took)
-			d.awaitDue(ctx, next, pause)
+		if moreIsDue = len(works) == n; !moreIsDue {
+			if d.Poll > 0 { // others claim, too: it costs the same whatever it finds, and in a flood each delivery would ask for one
+				restFor(ctx, min(2*took, leastTrust))
+			}
+			d.awaitDue(ctx, earlierDue(next, d.Now().Add(d.longestTrust(lastWork))), pause)
 		}
 	}
 	d.Stop()
@@ -105,14 +110,6 @@ func retireFrom(ctx context.Context, table store.Store, log *slog.Logger) {
 	}
 }
 
-// restFromClaim waits twice as long as a claim took that found less than it could have, where others share the table: a claim costs
-// the same whatever it finds, one is made at a time, and in a flood of deliveries each of them would ask for one.
-func (c *Config) restFromClaim(ctx context.Context, took time.Duration) {
-	if rest := min(2*took, leastTrust); c.Poll > 0 && rest > 0 {
-		restFor(ctx, rest)
-	}
-}
-
 // restFor waits by the machine's time. Only what is due goes by [Config.Now]: who moves that clock may wait for us.
 func restFor(ctx context.Context, rest time.Duration) {
 	timer := time.NewTimer(rest)
@@ -123,9 +120,9 @@ func restFor(ctx context.Context, rest time.Duration) {
 	}
 }
 
-// awaitDue waits until something may have become due, or a pause of the machine's time is over, if there is one.
+// awaitDue waits until something may have become due, at a moment at the latest, or a pause of the machine's time is over, if there is one.
 func (d *Daemon) awaitDue(ctx context.Context, next time.Time, pause time.Duration) {
-	ring, stop := d.Alarm(earlierDue(next, d.Now().Add(d.longestTrust(d.lastWork))))
+	ring, stop := d.Alarm(next)
 	defer stop()
 	var rested <-chan time.Time
 	if pause > 0 {
@@ -154,17 +151,17 @@ func (c *Config) longestTrust(lastWork time.Time) time.Duration {
 // are fewer it says when there will be more, or after which pause to ask again.
 func (d *Daemon) claimDue(ctx context.Context, n int, now time.Time) (works []store.Work, next time.Time, pause time.Duration) {
 	d.noticeClockSetBack(ctx, now)
-	underWay, backlogUnderWay := d.underWay.snapshot()
-	except, most, until := d.health.claimLimits(now, underWay)
-	backlog, untilBacklog := d.health.backlogBounds(now, backlogUnderWay)
+	d.watchBacklog(ctx, now)
+	underWay, backlogUnderWay := d.work.underWay()
+	except, most, until := d.tenants.claimLimits(now, underWay)
+	backlog, untilBacklog := d.tenants.backlogBounds(now, backlogUnderWay)
 	until = earlierDue(until, untilBacklog)
 	works, err := d.Store.Claim(
 		ctx,
 		store.Claim{Now: now, Lease: d.Lease, Limit: n, Except: except, Most: most, Each: d.PerTenant, Backlog: backlog},
 	)
-	forgetMoved(d, works, err)
-	d.underWay.add(works)
-	d.moreIsDue.Store(len(works) == n)
+	d.tenants.forgetMoved(works, err)
+	d.work.add(works)
 	if err == nil && len(works) < n {
 		next, err = d.nextDue(ctx, except, backlog.Except)
 	}
@@ -179,36 +176,6 @@ func (d *Daemon) claimDue(ctx context.Context, n int, now time.Time) (works []st
 		next, pause = time.Time{}, shortPause
 	}
 	return works, next, pause
-}
-
-// forgetMoved forgets what this process knows of tenants for which another one has worked since: as after a restart, it is read anew. A
-// claim that failed may have said so.
-func forgetMoved(d *Daemon, works []store.Work, err error) {
-	if err != nil && d.Poll > 0 {
-		d.checked = map[int64]bool{}
-	}
-	for _, w := range works {
-		isSuspect := d.checked != nil && !d.checked[w.Tenant]
-		if isSuspect {
-			d.checked[w.Tenant] = true
-		}
-		if !w.Moved && !isSuspect {
-			continue
-		}
-		forgetKnown(d, w.Tenant)
-	}
-}
-
-// forgetKnown forgets what this process knows of a tenant.
-func forgetKnown(d *Daemon, tenant int64) {
-	d.Host.Leave(tenant)
-	d.health.forgetTenant(tenant)
-	d.doubts.forgetTenant(tenant)
-	d.resync.forgetTenant(tenant)
-	d.poked.removeTenant(tenant)
-	d.depends.removeTenant(tenant)
-	d.policies.forgetTenant(tenant)
-	d.orgs.forgetTenant(tenant)
 }
 
 // nextDue returns when the next key is due, those of held tenants and of held backlogs apart; zero: never.
@@ -229,21 +196,49 @@ func (d *Daemon) noticeClockSetBack(ctx context.Context, now time.Time) {
 	if back <= clockSetBack {
 		return
 	}
-	d.poked.clear()
+	d.tenants.unpokeAll()
 	d.Log.Warn("the clock was set back: every open pull request is looked at", "by", back)
 	if err := d.Store.Poke(ctx, store.Poke{Key: workkey.App, Kind: workkey.KindApp, Due: now}); err != nil {
 		d.Log.Error("our database cannot be written", "err", err)
 	}
 }
 
+// watchBacklog shows, once a minute, how long what no event asks for has been due: the resync's own tasks, and what they found. Once
+// an hour it says so, whatever holds it back, but for suspensions, which are told by themselves.
+func (d *Daemon) watchBacklog(ctx context.Context, now time.Time) {
+	if now.Sub(d.backlogSeen).Abs() < backlogLate {
+		return
+	}
+	d.backlogSeen = now
+	oldest, err := d.Store.NextBacklog(ctx, d.tenants.tenantsThat(func(t *tenantState) bool { return now.Before(t.suspendedUntil) }))
+	if err != nil || oldest.IsZero() {
+		oldest = now
+	}
+	late := now.Sub(oldest)
+	d.Metrics.backlogAge.Store(int64(late))
+	if late < backlogLate || now.Sub(d.backlogTold).Abs() < backlogPause {
+		return
+	}
+	d.backlogTold = now
+	h, err := d.View().Health(ctx, now)
+	if err != nil {
+		return
+	}
+	facts := []any{"count", h.BacklogSize(), "since", oldest}
+	if end := h.BacklogEnd(); !end.IsZero() { // they wait for GitHub's limits, until then at least
+		facts = append(facts, "until", end)
+	}
+	d.Log.Info("open pull requests are looked over late: GitHub's limits and what happens now go before them", facts...)
+}
+
 // voidLost ends what is under way whenever others may have it.
-func voidLost(ctx context.Context, lost <-chan struct{}, leases *leaseTable, now func() time.Time) {
+func voidLost(ctx context.Context, lost <-chan struct{}, work *workTable, now func() time.Time) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-lost:
-			leases.voidAll(now())
+			work.voidAll(now())
 		}
 	}
 }
@@ -259,18 +254,18 @@ func (d *Daemon) renewLeases(ctx context.Context) {
 		case <-ring:
 			stop()
 		}
-		leases := d.leases.list()
+		leases := d.work.leases()
 		if len(leases) == 0 {
 			continue
 		}
 		until := d.Now().Add(d.Lease)
 		lost, err := d.Store.Renew(ctx, until, leases...)
-		if err != nil && ctx.Err() == nil {
-			d.Log.Error("our database cannot be written: evaluations under way may be made twice", "err", err)
+		if err != nil {
+			until = time.Time{}
+			if ctx.Err() == nil {
+				d.Log.Error("our database cannot be written: evaluations under way may be made twice", "err", err)
+			}
 		}
-		if err == nil {
-			d.leases.noteRenewal(until, slices.DeleteFunc(leases, func(l store.Lease) bool { return slices.Contains(lost, l) }))
-		}
-		d.leases.cancelLost(lost)
+		d.work.noteRenewal(until, leases, lost)
 	}
 }

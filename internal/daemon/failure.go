@@ -23,7 +23,7 @@ const (
 // outcomeOfError returns the outcome of work that failed with err, and notes what err tells of the tenant.
 func (d *Daemon) outcomeOfError(ctx context.Context, w store.Work, err error) workResult {
 	if ctx.Err() != nil { // we are stopping, or the lease is lost: that is no failure
-		return deferredResult(w)
+		return deferredResult(w, resultDeferred)
 	}
 	var mistake interface{ Stack() string }
 	if errors.As(err, &mistake) {
@@ -31,19 +31,17 @@ func (d *Daemon) outcomeOfError(ctx context.Context, w store.Work, err error) wo
 	}
 	class := classOf(err)
 	if isAbsent := class == classNotInstalled || class == classGone && client.IsNotFound(err); isAbsent && w.Key != workkey.App {
-		if next := d.doubts.doubt(w.Key, d.Now()); !next.IsZero() {
+		if next := d.tenants.doubt(w); !next.IsZero() {
 			d.Log.Info("it seems to be gone: GitHub is asked again before that is believed", oplog.Subject(w.Key), "err", err)
 			return failedResult(w, err, next)
 		}
 	}
 	until, limited := retryAt(err)
-	var found time.Time // when all of the tenant finds out whether its trouble is over
+	var nextTry time.Time // when all of the tenant finds out whether its trouble is over
 	switch {
 	case limited:
-		d.health.holdLimited(w.Tenant, laterTime(until, d.Now().Add(time.Second))) // one that has passed must not make us ask at once
-		r := deferredResult(w)
-		r.label = resultLimited
-		return r
+		d.tenants.holdLimited(w.Tenant, laterTime(until, d.Now().Add(time.Second))) // one that has passed must not make us ask at once
+		return deferredResult(w, resultLimited)
 	case w.Key == workkey.App && class != classUnauthorized: // the host itself is never gone
 	case class == classNotInstalled:
 		return d.forgetTenant(ctx, w, err)
@@ -53,49 +51,30 @@ func (d *Daemon) outcomeOfError(ctx context.Context, w store.Work, err error) wo
 		if d.Poll > 0 {       // perhaps by another process
 			hold = d.Resync + d.Resync/2
 		}
-		d.health.holdSuspended(w.Tenant, d.Now().Add(hold))
+		d.tenants.holdSuspended(w.Tenant, d.Now().Add(hold))
 		d.Log.Warn(classTexts[class].says, oplog.Installation(w.Tenant), "remedy", classTexts[class].remedy)
-		return deferredResult(w)
+		return deferredResult(w, resultDeferred)
 	case class == classUnauthorized:
 		d.Metrics.countFailure(class)
-		d.health.noteTrouble(w.Tenant, class, err)
-		r := deferredResult(w)
-		r.label = resultFailed
-		return r
+		d.tenants.noteTrouble(w.Tenant, class, err)
+		return deferredResult(w, resultFailed)
 	case class == classGone:
 		d.Log.Info("it is not on GitHub any more, or we may not see it", oplog.Subject(w.Key), "err", err)
 		if at, ok := workkey.Parse(w.Key); ok && w.Kind == workkey.KindPull { // if only it seemed so, the next resync's whole list shows it
-			d.poked.remove(resyncedPrefix + workkey.Repo(at.Tenant, at.Owner, at.Repo))
+			d.tenants.unpoke(w.Tenant, resyncedPrefix+workkey.Repo(at.Tenant, at.Owner, at.Repo))
 		}
 		r := goneResult()
 		r.pokes = d.pokesWithin(ctx, w)
 		return r
 	case class == classMoved: // the host has answered
-		d.health.markHealthy(w.Tenant)
+		d.tenants.markHealthy(w)
 	case isTemporary(err):
-		found = d.health.noteTrouble(w.Tenant, class, err)
+		nextTry = d.tenants.noteTrouble(w.Tenant, class, err)
 	}
 	d.Metrics.countFailure(class)
-	d.Log.Warn(failedTask(w.Kind), oplog.Subject(w.Key),
+	d.Log.Warn(taskTexts[w.Kind].failed, oplog.Subject(w.Key),
 		"attempt", w.Attempts+1, "because", classTexts[class].says, "remedy", classTexts[class].remedy, "err", err)
-	return d.retryLater(w, err, found)
-}
-
-// failedTask says what could not be done with a key of a kind.
-func failedTask(kind string) string {
-	switch kind {
-	case workkey.KindPull:
-		return "a pull request could not be evaluated, and will be again"
-	case workkey.KindHead:
-		return "a commit's pull requests could not be found, and will be looked for again"
-	case workkey.KindGroup:
-		return "a merge group could not be evaluated, and will be again"
-	case workkey.KindRepo:
-		return "a repository's pull requests could not be listed, and will be again"
-	case workkey.KindTenant:
-		return "an installation's repositories could not be listed, and will be again"
-	}
-	return "installations and failed deliveries could not be listed, and will be again"
+	return d.retryLater(w, err, nextTry)
 }
 
 // pokesWithin returns pokes of a repository's tracked pull requests: they may be gone with it, or have another name.
@@ -135,12 +114,12 @@ func failedResult(w store.Work, err error, wake time.Time) workResult {
 // forgetTenant forgets a tenant that the host does not know any more.
 func (d *Daemon) forgetTenant(ctx context.Context, w store.Work, err error) workResult {
 	if client.MayWrite(ctx) != nil { // another process may work for it, and know better
-		return deferredResult(w)
+		return deferredResult(w, resultDeferred)
 	}
 	d.Log.Info("an installation is gone, and with it all its work", oplog.Installation(w.Tenant), "err", err)
 	if err := d.Store.Drop(ctx, w.Tenant); err != nil {
 		d.Log.Error("the work of an installation cannot be dropped", oplog.Installation(w.Tenant), "err", err)
 	}
-	forgetKnown(d, w.Tenant)
+	d.tenants.forget(w.Tenant)
 	return goneResult()
 }

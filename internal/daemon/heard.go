@@ -37,9 +37,8 @@ func (d *Daemon) hearIn(repo workkey.Key) func(context.Context, quorum.PR, []quo
 		newest := quorum.NewestAnswers(slices.Concat(known, found))
 		var fresh []store.Heard
 		for _, a := range found {
-			isSame := func(o quorum.HeardAnswer) bool { return isSameAnswer(a, o) }
-			if slices.ContainsFunc(newest, isSame) && !slices.ContainsFunc(known, isSame) {
-				fresh = append(fresh, heardOf(a))
+			if row := heardOf(a); slices.Contains(newest, a) && !slices.Contains(kept, row) {
+				fresh = append(fresh, row)
 			}
 		}
 		if len(fresh) > 0 {
@@ -51,18 +50,11 @@ func (d *Daemon) hearIn(repo workkey.Key) func(context.Context, quorum.PR, []quo
 	}
 }
 
-// isSameAnswer reports whether two answers are the same, to the moment.
-func isSameAnswer(a, b quorum.HeardAnswer) bool {
-	isSameTime := a.At.Truncate(time.Microsecond).Equal(b.At.Truncate(time.Microsecond))
-	a.At, b.At = time.Time{}, time.Time{}
-	return isSameTime && a == b
-}
-
 // heardOf is an answer as the table keeps it.
 func heardOf(a quorum.HeardAnswer) store.Heard {
 	return store.Heard{
 		Reviewer: a.Reviewer, Text: fmt.Sprintf("%s/%d", a.Kind, a.ID), Label: a.Preset, Pull: a.Pull, Stranger: a.Stranger,
-		At: a.At, Unread: a.Unread,
+		At: a.At.UTC().Truncate(time.Microsecond), Unread: a.Unread,
 	}
 }
 

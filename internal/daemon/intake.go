@@ -36,7 +36,7 @@ const (
 	pieceSize       = 32 << 10        // of which a body is read; nearly all fit into one
 	freePieces      = 2               // of each body: at most 64 KB for each connection
 	maxSharedBytes  = 32 << 20        // of all bodies together beyond those, so that the largest fits in
-	sharedTimeout   = 3 * time.Second // how long a body may wait for its shares: then 503, before GitHub's 10 seconds are over
+	sharedTimeout   = 3 * time.Second // how long a body may wait for its shares in all: then 503, before GitHub's 10 seconds are over
 	acceptTimeout   = 9 * time.Second // GitHub counts what takes 10 seconds as failed
 	linePause       = time.Minute     // between two lines about what anybody can cause
 	minSecret       = 16              // bytes
@@ -165,7 +165,7 @@ func (in *Intake) acceptRequest(w http.ResponseWriter, r *http.Request) (event, 
 	if err := checkHeaders(r); err != nil {
 		return "", "", err
 	}
-	body := &pooledBody{in: in}
+	body := &pooledBody{in: in, patience: sharedTimeout}
 	defer body.releasePieces()
 	if err := body.readSigned(r.Context(), http.MaxBytesReader(w, r.Body, webhook.MaxPayload), r.Header.Get(signatureHeader)); err != nil {
 		return "", "", err
@@ -242,13 +242,11 @@ type pooledBody struct {
 	in       *Intake
 	pieces   []*[pieceSize]byte
 	size     int
-	reserved int64
+	patience time.Duration // for how much longer it waits for shares
 }
 
 // readSigned reads everything, and returns an error unless the signature is right.
 func (b *pooledBody) readSigned(ctx context.Context, from io.Reader, signature string) error {
-	ctx, cancel := context.WithTimeout(ctx, sharedTimeout)
-	defer cancel()
 	macs := newMACs(b.in.Secrets)
 	for {
 		if b.size == len(b.pieces)*pieceSize {
@@ -296,11 +294,14 @@ func matchesAny(macs []hash.Hash, signature string) bool {
 
 // addPiece adds a piece, for which all but the first few wait until others leave their share of memory.
 func (b *pooledBody) addPiece(ctx context.Context) error {
-	if len(b.pieces) >= freePieces {
-		if !b.in.sharedBytes.TryAcquire(pieceSize) && b.in.sharedBytes.Acquire(ctx, pieceSize) != nil {
+	if len(b.pieces) >= freePieces && !b.in.sharedBytes.TryAcquire(pieceSize) {
+		began := time.Now()
+		ctx, cancel := context.WithTimeout(ctx, b.patience)
+		defer cancel()
+		if b.in.sharedBytes.Acquire(ctx, pieceSize) != nil {
 			return &refusal{status: http.StatusServiceUnavailable, result: deliveryFailed, say: "too many large bodies come at once"}
 		}
-		b.reserved += pieceSize
+		b.patience -= time.Since(began)
 	}
 	piece, _ := b.in.piecePool.Get().(*[pieceSize]byte) // the pool holds nothing else
 	b.pieces = append(b.pieces, piece)
@@ -323,8 +324,7 @@ func (b *pooledBody) releasePieces() {
 	for _, piece := range b.pieces {
 		b.in.piecePool.Put(piece)
 	}
-	b.in.sharedBytes.Release(b.reserved)
-	b.pieces, b.size, b.reserved = nil, 0, 0
+	b.in.sharedBytes.Release(int64(max(len(b.pieces)-freePieces, 0)) * pieceSize)
 }
 
 // refusalOfRead says why a body did not come whole.

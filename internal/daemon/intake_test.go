@@ -545,6 +545,38 @@ func TestBodiesThatWaitForEachOtherEnd(t *testing.T) {
 	})
 }
 
+// A body that comes slowly has as much patience left as one that came at once: only what it waits for others counts.
+func TestASlowBodyMayWaitForOthersToo(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ comes, waits time.Duration }{{0, 0}, {0, 2}, {0, 4}, {5, 0}, {5, 2}, {5, 4}} {
+		synctest.Test(t, func(t *testing.T) {
+			d := newDoor()
+			one, other := d.drip(t, ofTheShare), d.drip(t, theRest)
+			body := make([]byte, ownPieces*piece+1)
+			slow, full := io.Pipe()
+			go func() {
+				_, _ = full.Write(body[2:])
+				<-time.After(c.comes * time.Second)
+				_, _ = full.Write(body[:2])
+				_ = full.Close()
+			}()
+			time.AfterFunc((c.comes+c.waits)*time.Second, other)
+			want := http.StatusAccepted
+			if c.waits > 3 {
+				want = http.StatusServiceUnavailable
+			}
+			r := post(body, nil)
+			r.Body = slow
+			if w := d.send(r); w.Code != want {
+				t.Errorf("it came within %d s and waited for %d s: %d, want %d", c.comes, c.waits, w.Code, want)
+			}
+			_ = slow.Close()
+			one()
+			settle(5 * time.Second)
+		})
+	}
+}
+
 // yielding is read a little at a time, while others are read.
 type yielding struct{ io.Reader }
 

@@ -112,7 +112,7 @@ func TestWhatWaitsForAKeyIsLate(t *testing.T) {
 // Two refusals hours apart are two short troubles, not a long one.
 func TestATroubleAfterAQuietWhileIsANewOne(t *testing.T) {
 	now := time.Unix(0, 0)
-	h := newTenantHealth(&Config{
+	h := newTenantBook(&Config{
 		Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return now }, Jitter: func(most time.Duration) time.Duration { return most },
 	})
 	for _, pause := range []time.Duration{0, 8 * time.Hour} {

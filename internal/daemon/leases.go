@@ -1,11 +1,11 @@
 package daemon
 
-// The leases under which this process works, and how many keys of each installation that are.
+// The keys that this process works on, and the leases under which it does.
 
 import (
 	"context"
 	"errors"
-	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -15,32 +15,70 @@ import (
 // errLost says that another worker may have the key by now.
 var errLost = errors.New("the lease is lost")
 
-// leaseTable holds the leases of the keys that are worked on. It may be used by several goroutines.
-type leaseTable struct {
+// workTable holds the keys that were claimed, until all that each leads to is done. It may be used by several goroutines.
+type workTable struct {
 	mu   sync.Mutex
-	held map[store.Lease]leasedWork
+	held map[store.Lease]*leasedWork
 	void time.Time // what was claimed until then is lost
 }
 
-// leasedWork is the work under one lease.
+// leasedWork is the work on a key.
 type leasedWork struct {
-	until     time.Time // when it runs out, unless it is renewed; zero: it is lost
-	observing time.Time // when GitHub was first asked about a pull request; zero: it is not
-	cancel    context.CancelCauseFunc
+	store.Work
+	until     time.Time               // when its lease runs out, unless it is renewed; zero: there is none, or it is lost
+	observing time.Time               // when GitHub was first asked about a pull request; zero: it is not
+	cancel    context.CancelCauseFunc // nil: its look has not begun, or is over
 }
 
-func newLeaseTable() *leaseTable { return &leaseTable{held: map[store.Lease]leasedWork{}} }
+func newWorkTable() *workTable { return &workTable{held: map[store.Lease]*leasedWork{}} }
 
-// begin notes a lease that was claimed at a moment and runs out at another, and reports whether no other worker of this process has
-// its key. A lease can run out under a look whose process lives: its clock was set forward, or the machine slept. Such a look ends
-// before the next one begins.
-func (t *leaseTable) begin(l store.Lease, claimed, until time.Time, cancel context.CancelCauseFunc) (alone bool) {
+// add notes keys that were claimed.
+func (t *workTable) add(claimed []store.Work) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, w := range claimed {
+		t.held[w.Lease] = &leasedWork{Work: w}
+	}
+}
+
+// remove notes that all is done for a key that was claimed.
+func (t *workTable) remove(l store.Lease) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.held, l)
+}
+
+// underWay counts the keys, and those among them that are of the backlog, by tenant.
+func (t *workTable) underWay() (all, backlog map[int64]int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	all, backlog = map[int64]int{}, map[int64]int{}
+	for _, work := range t.held {
+		all[work.Tenant]++
+		if work.Backlog {
+			backlog[work.Tenant]++
+		}
+	}
+	return all, backlog
+}
+
+// UnderWay returns how many keys are worked on. One whose outcome is kept counts until it is announced.
+func UnderWay(d *Daemon) int {
+	d.work.mu.Lock()
+	defer d.work.mu.Unlock()
+	return len(d.work.held)
+}
+
+// begin notes that a key is looked at under a lease that was claimed at a moment and runs out at another, and reports whether no
+// other worker of this process looks at it. A lease can run out under a look whose process lives: its clock was set forward, or the
+// machine slept. Such a look ends before the next one begins.
+func (t *workTable) begin(l store.Lease, claimed, until time.Time, cancel context.CancelCauseFunc) (alone bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	alone = true
-	for other, work := range t.held {
-		if other.Key == l.Key {
-			work.cancel(errLost)
+	for _, other := range t.held {
+		if other.Key == l.Key && other.cancel != nil {
+			other.cancel(errLost)
 			alone = false
 		}
 	}
@@ -48,41 +86,38 @@ func (t *leaseTable) begin(l store.Lease, claimed, until time.Time, cancel conte
 		cancel(errLost)
 		until, alone = time.Time{}, false
 	}
-	t.held[l] = leasedWork{until: until, cancel: cancel}
+	t.held[l].until, t.held[l].cancel = until, cancel
 	return alone
 }
 
-// end says that nobody looks under a lease any more.
-func (t *leaseTable) end(l store.Lease) {
+// end notes that a key is not looked at any more.
+func (t *workTable) end(l store.Lease) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	delete(t.held, l)
+	*t.held[l] = leasedWork{Work: t.held[l].Work}
 }
 
-// markObserving says that a pull request is being looked at under a lease.
-func (t *leaseTable) markObserving(l store.Lease, since time.Time) {
+// markObserving notes since when GitHub is asked about a pull request.
+func (t *workTable) markObserving(l store.Lease, since time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if work, ok := t.held[l]; ok {
-		work.observing = since
-		t.held[l] = work
-	}
+	t.held[l].observing = since
 }
 
 // observingSince returns since when, by our clock, a pull request is being looked at; zero: it is not.
-func (t *leaseTable) observingSince(key string) (since time.Time) {
+func (t *workTable) observingSince(key string) (since time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for l, work := range t.held {
-		if l.Key == key {
+	for _, work := range t.held {
+		if work.Key == key && !work.observing.IsZero() {
 			since = work.observing
 		}
 	}
 	return since
 }
 
-// list returns the leases that are held and were not voided: who has those now, renews them.
-func (t *leaseTable) list() (all []store.Lease) {
+// leases returns those that are held and were not voided: another process may have those, and renews them.
+func (t *workTable) leases() (all []store.Lease) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for l, work := range t.held {
@@ -94,107 +129,47 @@ func (t *leaseTable) list() (all []store.Lease) {
 }
 
 // voidAll ends all work that was claimed until a moment.
-func (t *leaseTable) voidAll(now time.Time) {
+func (t *workTable) voidAll(now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.void = now
-	for l, work := range t.held {
-		work.until = time.Time{}
-		work.cancel(errLost)
-		t.held[l] = work
-	}
-}
-
-// noteRenewal notes until when leases hold now.
-func (t *leaseTable) noteRenewal(until time.Time, leases []store.Lease) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, l := range leases {
-		if work, ok := t.held[l]; ok && !work.until.IsZero() {
-			work.until = until
-			t.held[l] = work
+	for _, work := range t.held {
+		if work.cancel != nil {
+			work.until = time.Time{}
+			work.cancel(errLost)
 		}
 	}
 }
 
-// permitOf returns what says whether a lease holds, and goes on doing so for a margin: a process that was halted, or whose machine
+// noteRenewal notes until when leases hold now, zero: as long as before. Work under those that are lost ends.
+func (t *workTable) noteRenewal(until time.Time, leases, lost []store.Lease) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, l := range leases {
+		switch work := t.held[l]; {
+		case work == nil || work.until.IsZero(): // it is over by now, or void
+		case slices.Contains(lost, l):
+			work.cancel(errLost)
+		case !until.IsZero():
+			work.until = until
+		}
+	}
+}
+
+// permitOf returns what reports whether a lease holds, and goes on doing so for a margin: a process that was halted, or whose machine
 // slept, learns from its clock alone that another one may have the key by now. Work whose lease does not hold ends.
-func (t *leaseTable) permitOf(l store.Lease, now func() time.Time, margin time.Duration) func() error {
+func (t *workTable) permitOf(l store.Lease, now func() time.Time, margin time.Duration) func() error {
 	return func() error {
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		at := now().Add(margin)
-		work, ok := t.held[l]
-		if ok && at.Before(work.until) && at.Round(0).Before(work.until.Round(0)) {
+		work := t.held[l]
+		if work != nil && at.Before(work.until) && at.Round(0).Before(work.until.Round(0)) {
 			return nil
 		}
-		if ok {
+		if work != nil && work.cancel != nil {
 			work.cancel(errLost)
 		}
 		return errLost
 	}
-}
-
-// cancelLost ends the work under leases that another worker may have by now.
-func (t *leaseTable) cancelLost(lost []store.Lease) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, l := range lost {
-		if work, ok := t.held[l]; ok {
-			work.cancel(errLost)
-		}
-	}
-}
-
-// workload counts the keys that are worked on, by tenant. It may be used by several goroutines.
-type workload struct {
-	mu       sync.Mutex
-	byTenant map[int64]int
-	backlog  map[int64]int // those among them that are of the backlog
-}
-
-func newWorkload() *workload { return &workload{byTenant: map[int64]int{}, backlog: map[int64]int{}} }
-
-// add counts keys that were claimed.
-func (w *workload) add(claimed []store.Work) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, c := range claimed {
-		w.byTenant[c.Tenant]++
-		if c.Backlog {
-			w.backlog[c.Tenant]++
-		}
-	}
-}
-
-// remove says that a key came to its end.
-func (w *workload) remove(key store.Work) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	counts := []map[int64]int{w.byTenant}
-	if key.Backlog {
-		counts = append(counts, w.backlog)
-	}
-	for _, c := range counts {
-		if c[key.Tenant]--; c[key.Tenant] <= 0 {
-			delete(c, key.Tenant)
-		}
-	}
-}
-
-// snapshot returns a copy of the counts, and of those of the backlog.
-func (w *workload) snapshot() (all, backlog map[int64]int) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return maps.Clone(w.byTenant), maps.Clone(w.backlog)
-}
-
-// total returns how many keys are worked on.
-func (w *workload) total() (n int) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, looks := range w.byTenant {
-		n += looks
-	}
-	return n
 }

@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"time"
 
@@ -37,16 +36,16 @@ type groupSight struct {
 var goneSight = []byte(`{"gone":true}`)
 
 // reconcileGroup reconciles a merge queue's group.
-func (d *Daemon) reconcileGroup(ctx context.Context, w store.Work, p workkey.Key, forge TenantForge) (workResult, error) {
+func (t task) reconcileGroup(ctx context.Context) (workResult, error) {
 	var was groupSight
-	_ = json.Unmarshal(w.Sight, &was)
+	_ = json.Unmarshal(t.Sight, &was)
 	gone := goneResult()
 	gone.outcome.Sight = goneSight
-	if was.Gone || slices.Contains(w.Touches, groupGone) {
+	if was.Gone || slices.Contains(t.Touches, groupGone) {
 		return gone, nil
 	}
-	r := loop.Reconciler{Forge: forge, Now: d.Now, Told: true, Hear: d.hearIn(p), Places: d.Places}
-	look, err := r.ReconcileGroup(ctx, forge, p.GroupRef())
+	r := loop.Reconciler{Forge: t.forge, Now: t.d.Now, Told: true, Hear: t.d.hearIn(t.at), Places: t.d.Places}
+	look, err := r.ReconcileGroup(ctx, t.forge, t.at.GroupRef())
 	if err != nil {
 		return workResult{}, err
 	}
@@ -59,13 +58,10 @@ func (d *Daemon) reconcileGroup(ctx context.Context, w store.Work, p workkey.Key
 		now.Pulls = append(now.Pulls, s.Number)
 	}
 	if was.State != now.State {
-		d.Log.Info("decided", oplog.Subject(w.Key), "head", p.Head, "verdict", now.Verdict, "check_run", state, "title", look.Check.Title)
+		t.d.Log.Info("decided", oplog.Subject(t.Key), "head", t.at.Head,
+			"verdict", now.Verdict, "check_run", state, "title", look.Check.Title)
 	}
-	text, err := json.Marshal(now)
-	if err != nil {
-		return workResult{}, fmt.Errorf("keep sight: %w", err) // unreachable: it holds strings and numbers
-	}
-	outcome := store.Completion{Sight: text, Open: look.Decision.Verdict == quorum.Waiting}
+	outcome := store.Completion{Sight: sightText(now), Open: look.Decision.Verdict == quorum.Waiting}
 	if wake := look.Decision.Wake; !wake.IsZero() { // it is by GitHub's clock
 		outcome.Wake = wake.Add(-look.Skew)
 	}
@@ -81,7 +77,7 @@ func knownGroupPoke(key string, due time.Time, touch string) store.Poke {
 
 // groupPokes returns pokes of the merge groups that a pull request is in.
 func (d *Daemon) groupPokes(ctx context.Context, p workkey.Key) (pokes []store.Poke) {
-	for _, row := range d.resync.groupRows(ctx, p) {
+	for _, row := range d.groupRows(ctx, p) {
 		var is groupSight
 		if json.Unmarshal(row.Sight, &is) != nil || slices.Contains(is.Pulls, p.Number) {
 			pokes = append(pokes, knownGroupPoke(row.Key, d.Now(), ""))
@@ -91,22 +87,21 @@ func (d *Daemon) groupPokes(ctx context.Context, p workkey.Key) (pokes []store.P
 }
 
 // groupRows are the merge groups of a repository that are known.
-func (r *resyncer) groupRows(ctx context.Context, p workkey.Key) []store.Row {
-	rows, err := r.d.Store.List(ctx, store.Query{
+func (d *Daemon) groupRows(ctx context.Context, p workkey.Key) []store.Row {
+	rows, err := d.Store.List(ctx, store.Query{
 		Tenant: &p.Tenant, Kind: workkey.KindGroup, Group: workkey.Repo(p.Tenant, p.Owner, p.Repo), Limit: maxGroupsPerRepo,
 	})
 	if err != nil {
-		r.d.Log.Error("our database cannot be read", oplog.Subject(workkey.Repo(p.Tenant, p.Owner, p.Repo)), "err", err)
+		d.Log.Error("our database cannot be read", oplog.Subject(workkey.Repo(p.Tenant, p.Owner, p.Repo)), "err", err)
 	}
 	return rows
 }
 
 // resyncGroups returns pokes of the merge groups that no delivery told of, or of which none told that they are no more.
 // The queues of the repository are asked for where it is known to have one, and once after a start.
-func (r *resyncer) resyncGroups(
-	ctx context.Context, p workkey.Key, forge TenantForge, base string, ask bool, now time.Time,
-) (pokes []store.Poke, hasQueue bool, err error) {
-	rows := r.groupRows(ctx, p)
+func (t task) resyncGroups(ctx context.Context, base string, ask bool) (pokes []store.Poke, hasQueue bool, err error) {
+	now := t.d.Now()
+	rows := t.d.groupRows(ctx, t.at)
 	bases := []string{}
 	if ask && base != "" {
 		bases = append(bases, base)
@@ -122,7 +117,7 @@ func (r *resyncer) resyncGroups(
 	}
 	listed := map[string]bool{}
 	for _, b := range bases {
-		groups, err := forge.Groups(ctx, p.Owner, p.Repo, b)
+		groups, err := t.forge.Groups(ctx, t.at.Owner, t.at.Repo, b)
 		if err != nil {
 			return nil, false, err
 		}
@@ -130,7 +125,7 @@ func (r *resyncer) resyncGroups(
 		for _, g := range groups {
 			listed[g.Head] = true
 			if !known[g.Head] {
-				pokes = append(pokes, newPoke(workkey.KindGroup, workkey.Group(p.Tenant, g), now, ""))
+				pokes = append(pokes, newPoke(workkey.KindGroup, workkey.Group(t.Tenant, g), now, ""))
 			}
 		}
 	}

@@ -53,10 +53,14 @@ var metricEvents = []string{
 	"push", "repository", "status", "workflow_job", "workflow_run", otherLabel,
 }
 
-// taskLabels are the kinds of keys in GitHub's words.
-var taskLabels = map[string]string{
-	workkey.KindPull: "pull_request", workkey.KindHead: "commit", workkey.KindGroup: "merge_group",
-	workkey.KindRepo: "repository", workkey.KindTenant: "installation", workkey.KindApp: "app",
+// taskTexts are what a key of each kind is in GitHub's words, and what the log says where it fails.
+var taskTexts = map[string]struct{ label, failed string }{
+	workkey.KindPull:   {"pull_request", "a pull request could not be evaluated, and will be again"},
+	workkey.KindHead:   {"commit", "a commit's pull requests could not be found, and will be looked for again"},
+	workkey.KindGroup:  {"merge_group", "a merge group could not be evaluated, and will be again"},
+	workkey.KindRepo:   {"repository", "a repository's pull requests could not be listed, and will be again"},
+	workkey.KindTenant: {"installation", "an installation's repositories could not be listed, and will be again"},
+	workkey.KindApp:    {"app", "installations and failed deliveries could not be listed, and will be again"},
 }
 
 // metricStatuses are the HTTP statuses that are counted apart from their hundred.
@@ -97,6 +101,7 @@ type Metrics struct {
 	tasks                                                       *prometheus.HistogramVec
 	accepts, lateness, answers                                  prometheus.Observer
 
+	backlogAge       atomic.Int64              // how long the oldest of the backlog has been due
 	answered, silent atomic.Pointer[time.Time] // see Answered and Unanswered; nil: zero
 }
 
@@ -163,7 +168,7 @@ func (m *Metrics) startWatched() {
 	}
 	m.deliveries.WithLabelValues(otherLabel, deliveryRefused)
 	m.deliveries.WithLabelValues(otherLabel, deliveryAccepted) // an alert says that there is none
-	m.tasks.WithLabelValues(taskLabels[workkey.KindPull], resultPanicked)
+	m.tasks.WithLabelValues(taskTexts[workkey.KindPull].label, resultPanicked)
 	for _, text := range classTexts {
 		m.failures.WithLabelValues(text.label)
 	}
@@ -182,7 +187,7 @@ func (m *Metrics) Reran(outcome string) { m.reruns.WithLabelValues(outcome).Inc(
 
 // Looked counts work on a key of a kind: ok, spared, limited, failed, gone, panicked or deferred.
 func (m *Metrics) Looked(kind, result string, took time.Duration) {
-	m.tasks.WithLabelValues(cmp.Or(taskLabels[kind], otherLabel), result).Observe(secondsOf(took))
+	m.tasks.WithLabelValues(cmp.Or(taskTexts[kind].label, otherLabel), result).Observe(secondsOf(took))
 }
 
 // countFailure counts work that failed and is tried again.
@@ -301,6 +306,9 @@ func (s scrapeFigures) Collect(out chan<- prometheus.Metric) {
 	s.collectBudgets(gauge)
 	gauge("build_info", "1, with the version that runs as a label.", 1,
 		"version", cmp.Or(s.Version, "unknown"), "goversion", runtime.Version())
+	gauge("tasks_backlog_oldest_due_seconds",
+		"How long the oldest of those tasks has been due, such as a resync's: limits and what has just happened go before it.",
+		secondsOf(time.Duration(s.of.backlogAge.Load())))
 	var begunAnew float64
 	if s.BegunAnew {
 		begunAnew = 1

@@ -47,6 +47,7 @@ func TestWhatAlertsWatchIsThereFromTheStart(t *testing.T) {
 		"coordinator_http_panics_total", "coordinator_accept_errors_total", "coordinator_database_begun_anew",
 		"coordinator_tasks", "coordinator_pull_requests_undecided", "coordinator_tasks_due",
 		"coordinator_tasks_running", "coordinator_tasks_failing", "coordinator_tasks_oldest_due_seconds", "coordinator_installations",
+		"coordinator_tasks_backlog_oldest_due_seconds",
 		"coordinator_webhook_deliveries_remembered", "coordinator_github_last_answer_timestamp_seconds", "coordinator_installations_short_of_requests",
 		"coordinator_github_unreachable_seconds", `coordinator_task_duration_seconds_count{result="panicked",task="pull_request"}`,
 		`coordinator_webhook_deliveries_total{event="other",result="accepted"}`, `coordinator_webhook_deliveries_total{event="other",result="refused"}`,

@@ -13,37 +13,31 @@ import (
 	"github.com/review-coordinator/coordinator/internal/workkey"
 )
 
-// organisationTeller tells the forges of tenants, before they look, which policies of organisations the table knows: one that is
-// hidden since is none that never was. It may be used by several goroutines.
-type organisationTeller struct {
-	told sync.Map // by tenant, what tells its forge once
-}
-
 // rowsForOrganisations is how many of a tenant's repositories are asked, those that were looked over last.
 const rowsForOrganisations = 1000
 
-// tellForge tells a tenant's forge, once. Looks that come meanwhile wait until it is told.
-func (o *organisationTeller) tellForge(ctx context.Context, table store.Store, tenant int64, forge TenantForge) error {
-	kept, _ := o.told.LoadOrStore(tenant, sync.OnceValue(func() error {
-		rows, err := table.List(ctx, store.Query{Tenant: &tenant, Kind: workkey.KindRepo, Limit: rowsForOrganisations})
-		if err != nil {
-			return fmt.Errorf("read which policy an organisation had: %w: %w", errTable, err)
-		}
-		for owner, file := range organisationsIn(rows) {
-			forge.RememberOrganisation(owner, file)
-		}
-		return nil
-	}))
-	tell, _ := kept.(func() error)
-	err := tell()
-	if err != nil {
-		o.forgetTenant(tenant)
+// tellForge has a tenant's forge know, before it looks, which policies of organisations the table knows: one that is hidden since is
+// none that never was. Looks that come meanwhile wait until it does.
+func (b *tenantBook) tellForge(ctx context.Context, tenant int64, forge TenantForge) error {
+	t := b.open(tenant)
+	if t.tell == nil {
+		t.tell = sync.OnceValue(func() error {
+			rows, err := b.config.Store.List(ctx, store.Query{Tenant: &tenant, Kind: workkey.KindRepo, Limit: rowsForOrganisations})
+			if err != nil {
+				b.open(tenant).tell = nil
+				b.mu.Unlock()
+				return fmt.Errorf("read which policy an organisation had: %w: %w", errTable, err)
+			}
+			for owner, file := range organisationsIn(rows) {
+				forge.RememberOrganisation(owner, file)
+			}
+			return nil
+		})
 	}
-	return err
+	tell := t.tell
+	b.mu.Unlock()
+	return tell()
 }
-
-// forgetTenant has a tenant's rows read again.
-func (o *organisationTeller) forgetTenant(tenant int64) { o.told.Delete(tenant) }
 
 // organisationsIn returns the policies of organisations, by owner, that repositories' rows name, newest first.
 func organisationsIn(rows []store.Row) map[string]quorum.OrganisationFile {

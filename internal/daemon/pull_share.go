@@ -4,11 +4,10 @@ package daemon
 // little longer each time; the hour stays everybody's.
 
 import (
-	"cmp"
 	"maps"
-	"slices"
-	"sync"
 	"time"
+
+	"github.com/review-coordinator/coordinator/internal/store"
 )
 
 // An hour has 36 parts. A pull request may use one of them at once, and gets one back in an hour. What it used beyond that
@@ -28,14 +27,8 @@ const (
 	longestSpacing = 15 * time.Minute
 	mostSpentPart  = 0.25             // in a spent hour: then looks at what may take a green check away are
 	spentSpacing   = 20 * time.Minute // so far apart
-	maxPullShares  = 4096
+	manyPullShares = 4096             // of an installation: then those that have got all back are forgotten
 )
-
-// pullShares remembers what pull requests have used. It may be used by several goroutines.
-type pullShares struct {
-	mu     sync.Mutex
-	byPull map[string]pullShare
-}
 
 // A pullShare is what a pull request has used and not yet got back.
 type pullShare struct {
@@ -45,8 +38,6 @@ type pullShare struct {
 	since time.Time // then
 	at    time.Time // as of then: the end of its last look
 }
-
-func newPullShares() *pullShares { return &pullShares{byPull: map[string]pullShare{}} }
 
 // partsAt returns what is left of the use at a moment.
 func (p pullShare) partsAt(now time.Time) float64 {
@@ -69,17 +60,17 @@ func (p pullShare) spacing(isUrgent bool) time.Duration {
 
 // noteUse adds requests that a look at a pull request has used, of those that an hour allows; 0: nobody says how many. spent is
 // the rest of an hour in which it was made.
-func (s *pullShares) noteUse(key string, requests, hour int, spent spentHour, now time.Time) {
+func (b *tenantBook) noteUse(w store.Work, requests, hour int, spent spentHour) {
 	if hour <= 0 {
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.byPull) >= maxPullShares {
-		s.forgetIdle(now)
+	t, now := b.open(w.Tenant), b.config.Now()
+	defer b.mu.Unlock()
+	if len(t.shares) >= manyPullShares { // the requests of an hour bound the others
+		maps.DeleteFunc(t.shares, func(_ string, p pullShare) bool { return p.partsAt(now) == 0 })
 	}
 	took := float64(requests) * pullPart / float64(hour)
-	was := s.byPull[key]
+	was := t.shares[w.Key]
 	p := pullShare{parts: was.partsAt(now) + took, last: took, at: now}
 	if !spent.since.IsZero() {
 		if p.since = spent.since; was.since.Equal(spent.since) {
@@ -87,33 +78,23 @@ func (s *pullShares) noteUse(key string, requests, hour int, spent spentHour, no
 		}
 		p.spent += took
 	}
-	s.byPull[key] = p
-}
-
-// forgetIdle forgets the half that has used least. s.mu is held.
-func (s *pullShares) forgetIdle(now time.Time) {
-	keys := slices.SortedFunc(maps.Keys(s.byPull), func(a, b string) int {
-		return cmp.Or(cmp.Compare(s.byPull[a].partsAt(now), s.byPull[b].partsAt(now)), s.byPull[a].at.Compare(s.byPull[b].at))
-	})
-	for _, key := range keys[:len(keys)/2] {
-		delete(s.byPull, key)
-	}
+	t.shares[w.Key] = p
 }
 
 // lookedAt returns when GitHub was last asked about a pull request, as far as is remembered. The table's row does not tell: its
 // time is also that of events for which nothing was read.
-func (s *pullShares) lookedAt(key string) time.Time {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.byPull[key].at
+func (b *tenantBook) lookedAt(r store.Row) time.Time {
+	t := b.open(r.Tenant)
+	defer b.mu.Unlock()
+	return t.shares[r.Key].at
 }
 
-// next returns when a pull request is looked at again, and how far its looks are apart; zero: at once. In a spent hour one that has
-// used a quarter of its part waits longer.
-func (s *pullShares) next(key string, isUrgent bool, spent spentHour) (at time.Time, apart time.Duration) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	p, ok := s.byPull[key]
+// nextLook returns when a pull request is looked at again, and how far its looks are apart; zero: at once. In a spent hour one that
+// has used a quarter of its part waits longer.
+func (b *tenantBook) nextLook(w store.Work, isUrgent bool, spent spentHour) (at time.Time, apart time.Duration) {
+	t := b.open(w.Tenant)
+	defer b.mu.Unlock()
+	p, ok := t.shares[w.Key]
 	if !ok {
 		return time.Time{}, 0
 	}

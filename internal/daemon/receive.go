@@ -26,28 +26,29 @@ func (d *Daemon) Receive(ctx context.Context, r Received) (result string, err er
 		return "", fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
 	n.SetPress(r.ID, r.At)
-	if known, ok := d.policies.get(workkey.Repo(n.Installation, n.Owner, n.Repo)); ok && known.state == quorum.FileValid {
+	at := workkey.Key{Tenant: n.Installation, Owner: n.Owner, Repo: n.Repo}
+	if known := d.tenants.policyOf(at); known.state == quorum.FileValid {
 		n.Touch.Approver = evidence.ApproverIn(known.policy, n.Touch, n.Said)
 	}
 	pokes := d.pokesOf(n, d.Now())
 	if len(pokes) == 0 {
-		d.resync.ignored.add(r.ID)
+		d.ignored.add(r.ID)
 		d.logDelivery(ctx, r.ID, n, deliveryIgnored)
 		return deliveryIgnored, nil
 	}
 	fresh, err := d.Store.Accept(ctx, store.AcceptedDelivery{ID: r.ID, Event: n.Name, Action: n.Action, At: r.At}, pokes...)
 	switch {
 	case err != nil:
-		d.poked.removePoked(pokes)
+		d.tenants.dropPokes(pokes)
 		return "", fmt.Errorf("accept delivery: %w", err)
 	case !fresh:
-		d.poked.removePoked(pokes)
+		d.tenants.dropPokes(pokes)
 		d.logDelivery(ctx, r.ID, n, deliveryDuplicate)
 		return deliveryDuplicate, nil
 	}
 	d.logDelivery(ctx, r.ID, n, deliveryAccepted)
 	if n.Concern == webhook.ConcernInstallation {
-		d.health.endSuspension(n.Installation)
+		d.tenants.holdSuspended(n.Installation, time.Time{})
 	}
 	d.wakeDispatcher()
 	return deliveryAccepted, nil
@@ -90,7 +91,7 @@ func (d *Daemon) pokesOf(n webhook.Notice, now time.Time) (out []store.Poke) {
 	}
 	// A repository that no listing has shown yet gets its resync by its first event: a personal token has no other way,
 	// and an App's list is read every few minutes only.
-	if len(out) > 0 && d.poked.addFirst(repo) {
+	if len(out) > 0 && d.tenants.addFirst(n.Installation, repo) {
 		out = append(out, backlogPoke(repo, now.Add(d.Resync), firstSeen))
 	}
 	return out

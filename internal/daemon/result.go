@@ -29,5 +29,9 @@ func heldResult(w store.Work, until time.Time) workResult {
 	}}
 }
 
-// deferredResult puts a key back in its place: its tenant is held.
-func deferredResult(w store.Work) workResult { return heldResult(w, w.Due) }
+// deferredResult puts a key back in its place, for its tenant is held. label is what became of it, for the metric.
+func deferredResult(w store.Work, label string) workResult {
+	r := heldResult(w, w.Due)
+	r.label = label
+	return r
+}

@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/dashboard"
@@ -37,36 +36,18 @@ const (
 	reposPerMinute     = 36 // repositories of an installation that are looked over in a minute at most: a tenth of its points
 )
 
-// A resyncer looks over the host, its installations and their repositories. It may be used by several goroutines.
-type resyncer struct {
-	d       *Daemon
-	ignored ignoredDeliveries
-
-	mu    sync.Mutex
-	pace  map[int64]time.Duration // how often a tenant's repositories are looked over
-	ahead map[int64]time.Time     // up to when, within the last hour, a tenant has used what goes before its backlog
-}
-
 // takeAhead reports whether one more green pull request of a tenant, which GitHub changed and no event told of, is looked at before
 // the backlog: a twentieth of what an hour allows goes to these, for anybody can change many with a comment each.
-func (r *resyncer) takeAhead(tenant int64, hour int, now time.Time) bool {
+func (b *tenantBook) takeAhead(tenant int64, hour int, now time.Time) bool {
 	perHour := float64(cmp.Or(hour, leastHour)) / aheadPart / float64(client.LookCost.Reads+client.LookCost.Writes)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	used := laterTime(r.ahead[tenant], now.Add(-time.Hour)).Add(time.Duration(float64(time.Hour) / perHour))
+	t := b.open(tenant)
+	defer b.mu.Unlock()
+	used := laterTime(t.ahead, now.Add(-time.Hour)).Add(time.Duration(float64(time.Hour) / perHour))
 	if used.After(now) {
 		return false
 	}
-	r.ahead[tenant] = used
+	t.ahead = used
 	return true
-}
-
-// forgetTenant drops a tenant that is gone.
-func (r *resyncer) forgetTenant(tenant int64) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.pace, tenant)
-	delete(r.ahead, tenant)
 }
 
 // appSight is kept in the row of the host.
@@ -76,57 +57,53 @@ type appSight struct {
 }
 
 // resyncHost finds installations and failed deliveries.
-func (r *resyncer) resyncHost(ctx context.Context, w store.Work) (workResult, error) {
-	now := r.d.Now()
-	tenants, err := r.d.Host.Installations(ctx)
+func (d *Daemon) resyncHost(ctx context.Context, w store.Work) (workResult, error) {
+	now := d.Now()
+	tenants, err := d.Host.Installations(ctx)
 	if err != nil {
 		return workResult{}, err
 	}
-	if err := r.pokeNewTenants(ctx, tenants, now); err != nil {
+	if err := d.pokeNewTenants(ctx, tenants, now); err != nil {
 		return workResult{}, err
 	}
 	var was appSight
 	_ = json.Unmarshal(w.Sight, &was) // without one all that can be asked for is looked at
-	since := was.Asked.Add(-r.d.Resync - time.Minute)
+	since := was.Asked.Add(-d.Resync - time.Minute)
 	if oldest := now.Add(-maxMissedAge); since.Before(oldest) || was.Asked.After(now) { // after: the clock was set back
 		since = oldest
 	}
-	if err := r.pruneDeliveries(ctx, now); err != nil {
+	if err := pruneDeliveries(ctx, d, now); err != nil {
 		return workResult{}, err
 	}
-	unsettled, failed := r.askForFailed(ctx, was.Unsettled, since, now)
+	unsettled, failed := d.askForFailed(ctx, was.Unsettled, since, now)
 	sight := appSight{Asked: now, Unsettled: unsettled}
 	if failed != nil {
 		sight.Asked = was.Asked
 	}
-	text, err := json.Marshal(sight)
-	if err != nil {
-		return workResult{}, fmt.Errorf("keep sight: %w", err) // unreachable: it holds strings, numbers and times
-	}
-	return workResult{label: resultOK, outcome: store.Completion{Wake: now.Add(r.d.Resync), Sight: text}}, failed
+	return workResult{label: resultOK, outcome: store.Completion{Wake: now.Add(d.Resync), Sight: sightText(sight)}}, failed
 }
 
 // pokeNewTenants pokes installations that are new to us, whether or not the rest of the round succeeds.
-func (r *resyncer) pokeNewTenants(ctx context.Context, tenants []client.Installation, now time.Time) error {
+func (d *Daemon) pokeNewTenants(ctx context.Context, tenants []client.Installation, now time.Time) error {
 	var pokes []store.Poke
 	for _, t := range tenants {
 		if !t.Suspended.IsZero() {
-			r.d.health.holdSuspended(t.ID, now.Add(r.d.Resync+r.d.Resync/2))
+			d.tenants.holdSuspended(t.ID, now.Add(d.Resync+d.Resync/2))
 			continue
 		}
-		r.d.health.endSuspension(t.ID)
+		d.tenants.holdSuspended(t.ID, time.Time{})
 		poke := newPoke(workkey.KindTenant, workkey.Tenant(t.ID), now, "")
 		switch {
-		case r.d.poked.addFirst(poke.Key):
+		case d.tenants.addFirst(t.ID, poke.Key):
 			pokes = append(pokes, poke)
-		case r.d.Poll > 0: // another process may have forgotten it; of one that is known this changes nothing
-			poke.Due = now.Add(r.d.Resync)
+		case d.Poll > 0: // another process may have forgotten it; of one that is known this changes nothing
+			poke.Due = now.Add(d.Resync)
 			pokes = append(pokes, poke)
 		}
 	}
 	for few := range slices.Chunk(pokes, pokesPerWrite) {
-		if err := r.d.Store.Poke(ctx, few...); err != nil {
-			r.d.poked.removePoked(pokes)
+		if err := d.Store.Poke(ctx, few...); err != nil {
+			d.tenants.dropPokes(pokes)
 			return fmt.Errorf("keep installations: %w: %w", errTable, err)
 		}
 	}
@@ -134,9 +111,9 @@ func (r *resyncer) pokeNewTenants(ctx context.Context, tenants []client.Installa
 }
 
 // pruneDeliveries forgets old deliveries, in steps between which others may write.
-func (r *resyncer) pruneDeliveries(ctx context.Context, now time.Time) error {
+func pruneDeliveries(ctx context.Context, d *Daemon, now time.Time) error {
 	for {
-		n, err := r.d.Store.Prune(ctx, now.Add(-deliveryMemory), prunedAtOnce)
+		n, err := d.Store.Prune(ctx, now.Add(-deliveryMemory), prunedAtOnce)
 		if err != nil {
 			return fmt.Errorf("forget old deliveries: %w: %w", errTable, err)
 		}
@@ -149,8 +126,8 @@ func (r *resyncer) pruneDeliveries(ctx context.Context, now time.Time) error {
 // askForFailed asks for deliveries that failed and were not accepted after all: at once, and then again and again, for
 // the way to us may be broken for longer than a resync. Nothing else may ever tell what such a delivery tells. It returns
 // those that may be asked for again.
-func (r *resyncer) askForFailed(ctx context.Context, kept []failedDelivery, since, now time.Time) ([]failedDelivery, error) {
-	listed, err := r.d.Host.Deliveries(ctx, since)
+func (d *Daemon) askForFailed(ctx context.Context, kept []failedDelivery, since, now time.Time) ([]failedDelivery, error) {
+	listed, err := d.Host.Deliveries(ctx, since)
 	if err != nil {
 		return kept, err
 	}
@@ -161,39 +138,39 @@ func (r *resyncer) askForFailed(ctx context.Context, kept []failedDelivery, sinc
 	for _, k := range kept {
 		ids = append(ids, k.ID)
 	}
-	came, err := r.d.Store.Known(ctx, ids)
+	came, err := d.Store.Known(ctx, ids)
 	if err != nil {
 		return kept, fmt.Errorf("look for deliveries: %w: %w", errTable, err)
 	}
-	maps.Copy(came, r.ignored.take())
+	maps.Copy(came, d.ignored.take())
 	all, dropped := mergeFailed(kept, listed, came, now)
 	if dropped > 0 {
-		r.d.Log.Warn(
+		d.Log.Warn(
 			"more deliveries failed than are remembered: the oldest are not asked for again", "most", maxUnsettled, "dropped", dropped,
 		)
 	}
-	n, err := r.redeliver(ctx, all, now)
+	n, err := redeliver(ctx, d, all, now)
 	if n > 0 {
-		r.d.Metrics.redelivered.Add(float64(n))
-		r.d.Log.Info("GitHub was asked for deliveries that failed", "count", n)
+		d.Metrics.redelivered.Add(float64(n))
+		d.Log.Info("GitHub was asked for deliveries that failed", "count", n)
 	}
 	return all, err
 }
 
 // redeliver asks for those of the failed deliveries whose time has come, and returns for how many.
-func (r *resyncer) redeliver(ctx context.Context, failed []failedDelivery, now time.Time) (n int, err error) {
+func redeliver(ctx context.Context, d *Daemon, failed []failedDelivery, now time.Time) (n int, err error) {
 	for i := range failed {
-		d := &failed[i]
-		if d.Next.IsZero() || d.Next.After(now) || d.tooOld(now) {
+		f := &failed[i]
+		if f.Next.IsZero() || f.Next.After(now) || f.tooOld(now) {
 			continue
 		}
-		err := r.d.Host.Redeliver(ctx, d.Hook)
+		err := d.Host.Redeliver(ctx, f.Hook)
 		class := classOf(err)
 		// What says nothing of this one has it asked for first the next time.
 		if ctx.Err() != nil || class == classLimited || class == classUnauthorized {
 			return n, err
 		}
-		d.markAsked(now, r.d.Resync, class == classGone)
+		f.markAsked(now, d.Resync, class == classGone)
 		switch {
 		case err == nil:
 			n++
@@ -201,8 +178,8 @@ func (r *resyncer) redeliver(ctx context.Context, failed []failedDelivery, now t
 			return n, err
 		case class == classGone: // too old by now
 		default:
-			r.d.Log.Warn("GitHub cannot be asked for a delivery again",
-				"delivery", d.ID, "because", classTexts[class].says, "err", err)
+			d.Log.Warn("GitHub cannot be asked for a delivery again",
+				"delivery", f.ID, "because", classTexts[class].says, "err", err)
 		}
 	}
 	return n, nil
@@ -210,23 +187,22 @@ func (r *resyncer) redeliver(ctx context.Context, failed []failedDelivery, now t
 
 // resyncInstallation pokes a tenant's repositories that are new to us, or all where the organisation's policy may have
 // changed. Those that are gone end by themselves: GitHub does not know them any more.
-func (r *resyncer) resyncInstallation(ctx context.Context, w store.Work, forge TenantForge) (workResult, error) {
-	isAnother := slices.Contains(w.Touches, organisationChanged)
+func (t task) resyncInstallation(ctx context.Context) (workResult, error) {
+	isAnother := slices.Contains(t.Touches, organisationChanged)
 	if isAnother {
-		forge.ForgetOrganisation()
+		t.forge.ForgetOrganisation()
 	}
-	repos, err := forge.Repositories(ctx)
+	repos, err := t.forge.Repositories(ctx)
 	if err != nil {
 		return workResult{}, err
 	}
-	now := r.d.Now()
-	r.mu.Lock()
-	r.pace[w.Tenant] = max(r.d.Resync, time.Duration(len(repos))*time.Minute/reposPerMinute)
-	r.mu.Unlock()
-	found := workResult{label: resultOK, outcome: store.Completion{Wake: now.Add(r.d.Resync)}}
+	now := t.d.Now()
+	t.d.tenants.open(t.Tenant).pace = max(t.d.Resync, time.Duration(len(repos))*time.Minute/reposPerMinute)
+	t.d.tenants.mu.Unlock()
+	found := workResult{label: resultOK, outcome: store.Completion{Wake: now.Add(t.d.Resync)}}
 	for _, full := range repos {
 		owner, repo, ok := workkey.SplitName(full)
-		if key := workkey.Repo(w.Tenant, owner, repo); ok && (r.d.poked.addFirst(key) || isAnother) {
+		if key := workkey.Repo(t.Tenant, owner, repo); ok && (t.d.tenants.addFirst(t.Tenant, key) || isAnother) {
 			found.pokes = append(found.pokes, backlogPoke(key, now, ""))
 		}
 	}
@@ -235,79 +211,67 @@ func (r *resyncer) resyncInstallation(ctx context.Context, w store.Work, forge T
 
 // resyncRepository looks a repository over: whether its policy is another, and which of its open pull requests need a
 // look.
-func (r *resyncer) resyncRepository(ctx context.Context, w store.Work, p workkey.Key, forge TenantForge) (workResult, error) {
-	now := r.d.Now()
+func (t task) resyncRepository(ctx context.Context) (workResult, error) {
+	now := t.d.Now()
 	var was dashboard.RepoSight
-	_ = json.Unmarshal(w.Sight, &was)
-	key := workkey.Repo(p.Tenant, p.Owner, p.Repo)
+	_ = json.Unmarshal(t.Sight, &was)
 	since := was.Latest.Add(-resyncLookMargin)
-	whole := was.Latest.IsZero() || !r.d.poked.contains(resyncedPrefix+key)
+	whole := was.Latest.IsZero() || !t.d.tenants.isPoked(t.Tenant, resyncedPrefix+t.Key)
 	if whole {
 		since = time.Time{}
 	}
-	c, err := forge.Changed(ctx, p.Owner, p.Repo, since)
+	c, err := t.forge.Changed(ctx, t.at.Owner, t.at.Repo, since)
 	if err != nil {
 		return workResult{}, err
 	}
 	changed := was.State != c.File.State || was.Policy != c.File.Blobs()
 	if changed && !whole && c.File.State != quorum.FileMissing {
 		whole = true
-		if c, err = forge.Changed(ctx, p.Owner, p.Repo, time.Time{}); err != nil {
+		if c, err = t.forge.Changed(ctx, t.at.Owner, t.at.Repo, time.Time{}); err != nil {
 			return workResult{}, err
 		}
 	}
-	r.d.policies.put(key, c.File, c.Policy, now)
-	forge.RememberOrganisation(p.Owner, c.File.Org)
-	pokes, err := r.pullsToLookAt(ctx, p, c, changed, whole, forge.Hour())
+	t.d.tenants.putPolicy(t.at, c.File, c.Policy, now)
+	t.forge.RememberOrganisation(t.at.Owner, c.File.Org)
+	pokes, err := t.pullsToLookAt(ctx, c, changed, whole)
 	if err != nil {
 		return workResult{}, err
 	}
 	hasQueue := was.Queue
 	if c.File.State == quorum.FileValid {
-		groups, found, err := r.resyncGroups(ctx, p, forge, c.Branch, whole || was.Queue, now)
+		groups, found, err := t.resyncGroups(ctx, c.Branch, whole || was.Queue)
 		if err != nil {
 			return workResult{}, err
 		}
 		pokes, hasQueue = append(pokes, groups...), hasQueue || found
 	}
-	text, err := json.Marshal(dashboard.RepoSight{
+	sight := sightText(dashboard.RepoSight{
 		Policy: c.File.Blobs(), Organisation: c.File.Org.Repo, State: c.File.State, Path: c.File.Path,
 		Mistakes: dashboard.CutMistakes(c.File.Problem),
 		Latest:   laterTime(was.Latest, c.Latest), Queue: hasQueue,
 	})
-	if err != nil {
-		return workResult{}, fmt.Errorf("keep sight: %w", err) // unreachable: it holds strings and times
-	}
-	wait := r.d.Resync
-	r.mu.Lock()
-	wait = max(wait, r.pace[p.Tenant])
-	r.mu.Unlock()
+	wait := max(t.d.Resync, t.d.tenants.open(t.Tenant).pace)
+	t.d.tenants.mu.Unlock()
 	if c.File.State == quorum.FileMissing && was.State == quorum.FileMissing { // by two opinions
 		wait = max(wait, pauseWithoutPolicy)
 	}
-	r.d.poked.addFirst(resyncedPrefix + key)
-	r.d.Metrics.healed.Add(float64(len(pokes)))
-	return workResult{label: resultOK, pokes: pokes, outcome: store.Completion{Wake: now.Add(wait), Backlog: true, Sight: text}}, nil
+	t.d.tenants.addFirst(t.Tenant, resyncedPrefix+t.Key)
+	t.d.Metrics.healed.Add(float64(len(pokes)))
+	return workResult{label: resultOK, pokes: pokes, outcome: store.Completion{Wake: now.Add(wait), Backlog: true, Sight: sight}}, nil
 }
 
 // pullsToLookAt returns pokes of a repository's pull requests that need a look: those that GitHub changed after our
 // last look began, and undecided ones that were not looked at just now and are not tried again anyway. If the policy changed, or
 // all were listed, so do those that we know and the list does not hold; if all were listed, layers of stacks. All wait in the
 // backlog, but for some green ones that may be so no more.
-func (r *resyncer) pullsToLookAt(
-	ctx context.Context,
-	p workkey.Key,
-	c github.RecentChanges,
-	changed, whole bool,
-	hour int,
-) (pokes []store.Poke, err error) {
-	now := r.d.Now()
+func (t task) pullsToLookAt(ctx context.Context, c github.RecentChanges, changed, whole bool) (pokes []store.Poke, err error) {
+	now := t.d.Now()
 	poked := map[string]bool{}
 	add := func(pr quorum.PR, head string, isGreen bool) {
-		if key := workkey.Pull(p.Tenant, pr); !poked[key] {
+		if key := workkey.Pull(t.Tenant, pr); !poked[key] {
 			poked[key] = true
-			poke := pullPoke(p.Tenant, pr, now, resyncTouch(head))
-			poke.Backlog = !isGreen || !r.takeAhead(p.Tenant, hour, now)
+			poke := pullPoke(t.Tenant, pr, now, resyncTouch(head))
+			poke.Backlog = !isGreen || !t.d.tenants.takeAhead(t.Tenant, t.forge.Hour(), now)
 			pokes = append(pokes, poke)
 		}
 	}
@@ -317,10 +281,10 @@ func (r *resyncer) pullsToLookAt(
 	}
 	listed := map[string]bool{}
 	for _, pull := range c.Pulls {
-		key := workkey.Pull(p.Tenant, pull.PR)
+		key := workkey.Pull(t.Tenant, pull.PR)
 		listed[key] = true
-		began := r.d.leases.observingSince(key).Add(c.Skew) // before the row is read: in between, that look may end
-		row, err := r.d.Store.Get(ctx, key)
+		began := t.d.work.observingSince(key).Add(c.Skew) // before the row is read: in between, that look may end
+		row, err := t.d.Store.Get(ctx, key)
 		switch {
 		case errors.Is(err, store.ErrNoRow):
 			add(pull.PR, pull.Head, false)
@@ -333,19 +297,18 @@ func (r *resyncer) pullsToLookAt(
 			add(pull.PR, pull.Head, s.Conclusion == "success")
 		}
 	}
-	repo := workkey.Repo(p.Tenant, p.Owner, p.Repo)
-	q := store.Query{Tenant: &p.Tenant, Kind: workkey.KindPull, Group: repo, Limit: maxPullsPerRepo, Thin: true}
+	q := store.Query{Tenant: &t.Tenant, Kind: workkey.KindPull, Group: t.Key, Limit: maxPullsPerRepo, Thin: true}
 	if open := true; !whole {
 		q.Open = &open
 	}
-	rows, err := r.d.Store.List(ctx, q)
+	rows, err := t.d.Store.List(ctx, q)
 	if err != nil {
-		return nil, fmt.Errorf("list %s/%s: %w: %w", p.Owner, p.Repo, errTable, err)
+		return nil, fmt.Errorf("list %s/%s: %w: %w", t.at.Owner, t.at.Repo, errTable, err)
 	}
 	for _, row := range rows {
 		at, ok := workkey.Parse(row.Key)
-		undecided := row.Open && row.Attempts == 0 && now.Sub(r.d.leases.observingSince(row.Key)) > resyncLookMargin &&
-			now.Sub(r.d.shares.lookedAt(row.Key)).Abs() >= r.d.Resync/2 // Abs: the clock may have been set back
+		undecided := row.Open && row.Attempts == 0 && now.Sub(t.d.work.observingSince(row.Key)) > resyncLookMargin &&
+			now.Sub(t.d.tenants.lookedAt(row)).Abs() >= t.d.Resync/2 // Abs: the clock may have been set back
 		if ok && (undecided || changed || whole && !listed[row.Key]) {
 			add(at.PR(), "", false)
 		}

@@ -28,6 +28,15 @@ func readSight(text []byte) (s dashboard.Sight) {
 	return s
 }
 
+// sightText is a sight of any key as the table keeps it.
+func sightText(sight any) []byte {
+	text, err := json.Marshal(sight)
+	if err != nil {
+		panic(err) // unreachable: sights hold strings, numbers and times
+	}
+	return text
+}
+
 // newSight returns the sight that a look brings after the one that was; web is where people see the host.
 func newSight(web string, l loop.Look, was dashboard.Sight) *dashboard.Sight {
 	pr, dec := l.Snapshot.PR, l.Decision
@@ -55,7 +64,12 @@ func newSight(web string, l loop.Look, was dashboard.Sight) *dashboard.Sight {
 	}
 	page := l.Check.Page.Brief()
 	s.Page = &page
-	same := was.Head == s.Head && was.Base == s.Base
+	bars := map[string][]dashboard.AttemptBar{}
+	for _, l := range was.Lanes {
+		if was.Head == s.Head && was.Base == s.Base {
+			bars[l.Name] = l.Attempts
+		}
+	}
 	for i, b := range dec.Ballots {
 		why := report.Sentence(b.Reason)
 		if i < len(l.Check.Page.Rows) { // in the ballots' order; none where the check shows no table
@@ -82,23 +96,11 @@ func newSight(web string, l loop.Look, was dashboard.Sight) *dashboard.Sight {
 				lane.RerunAt = a.Due
 			}
 		}
-		if same {
-			lane.Attempts = barsBefore(was, b.Reviewer)
-		}
-		lane.Attempts = putBar(lane.Attempts, barOf(b, l, s.Start))
+		lane.Attempts = putBar(slices.Clone(bars[b.Reviewer]), barOf(b, l, s.Start))
 		s.Lanes = append(s.Lanes, lane)
 	}
 	s.Remember(was)
 	return s
-}
-
-func barsBefore(was dashboard.Sight, reviewer string) []dashboard.AttemptBar {
-	for _, l := range was.Lanes {
-		if l.Name == reviewer {
-			return slices.Clone(l.Attempts)
-		}
-	}
-	return nil
 }
 
 // barOf returns the attempt that a ballot speaks of; zero if there is none.

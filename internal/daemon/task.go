@@ -6,9 +6,7 @@ package daemon
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -30,6 +28,7 @@ type task struct {
 	touches []quorum.Touch
 	forge   TenantForge
 	spacing time.Duration // how far apart the looks at its pull request are
+	spent   spentHour     // in which it is looked at
 }
 
 // askGitHub asks GitHub about a key as its kind asks.
@@ -40,11 +39,11 @@ func (t task) askGitHub(ctx context.Context) (workResult, error) {
 	case workkey.KindHead:
 		return t.countUse(ctx, t.findPulls)
 	case workkey.KindGroup:
-		return t.d.reconcileGroup(ctx, t.Work, t.at, t.forge)
+		return t.reconcileGroup(ctx)
 	case workkey.KindRepo:
-		return t.d.resync.resyncRepository(ctx, t.Work, t.at, t.forge)
+		return t.resyncRepository(ctx)
 	case workkey.KindTenant:
-		return t.d.resync.resyncInstallation(ctx, t.Work, t.forge)
+		return t.resyncInstallation(ctx)
 	}
 	t.d.Log.Error("our database holds a kind of key that means nothing", oplog.Subject(t.Key), "kind", t.Kind)
 	return goneResult(), nil
@@ -53,8 +52,7 @@ func (t task) askGitHub(ctx context.Context) (workResult, error) {
 // countUse counts the requests of a look as the part of the hour that its pull request, or its commit, has used.
 func (t task) countUse(ctx context.Context, look func(context.Context) (workResult, error)) (workResult, error) {
 	var used client.Meter
-	spent := t.d.health.spentHourOf(t.Tenant)
-	defer func() { t.d.shares.noteUse(t.Key, used.Requests(), t.forge.Hour(), spent, t.d.Now()) }()
+	defer func() { t.d.tenants.noteUse(t.Work, used.Requests(), t.forge.Hour(), t.spent) }()
 	return look(client.WithMeter(ctx, &used))
 }
 
@@ -99,22 +97,19 @@ func (t task) reconcilePull(ctx context.Context) (workResult, error) {
 	was := readSight(t.Sight) // it spares requests, no more
 	t.tellEvents(was.Head)
 	began := d.Now()
-	d.leases.markObserving(t.Lease, began)
+	d.work.markObserving(t.Lease, began)
 	l, wake, pokes, err := t.runLoop(ctx)
 	if err != nil {
 		return workResult{pokes: pokes}, err
 	}
-	d.policies.put(workkey.Repo(t.at.Tenant, t.at.Owner, t.at.Repo), l.Snapshot.File, l.Policy, began)
+	d.tenants.putPolicy(t.at, l.Snapshot.File, l.Policy, began)
 	s := newSight(d.Places.Web, l, was)
 	d.logWarnings(t.Tenant, l, was, s)
-	isNewLayer := d.depends.note(t.Key, t.at, l)
+	isNewLayer := d.tenants.noteDependence(t.Work, l)
 	r := workResult{
 		label: resultOK, pr: t.at.PR(), sightBefore: was, sight: s, pokes: append(pokes, pokesOfLook(ctx, d, t.at, l, was, s)...),
 	}
-	text, err := json.Marshal(s)
-	if err != nil {
-		return workResult{}, fmt.Errorf("keep sight: %w", err) // unreachable: it holds strings, numbers and times
-	}
+	text := sightText(s)
 	if l.Decision.Verdict == quorum.Ended { // closed, or without a policy: a new event brings it back
 		// The sight is for a look that was asked for meanwhile, so that it tells of no second end.
 		r.outcome = store.Completion{Gone: true, Sight: text}
@@ -141,7 +136,7 @@ func (t task) tellEvents(head string) {
 	if head != "" || len(runs) > 0 {
 		t.forge.Expect(t.at.PR(), head, runs...)
 	}
-	t.forge.Hear(t.at.PR(), t.d.policies.reviewersTouches(t.at, t.touches)...)
+	t.forge.Hear(t.at.PR(), t.d.tenants.reviewersTouches(t.at, t.touches)...)
 }
 
 // runLoop has the loop observe a pull request, decide and write, and returns its look, when it wakes by our clock, and pokes of
@@ -167,7 +162,7 @@ func pokesOfLook(
 ) (pokes []store.Poke) {
 	pr, changed := p.PR(), checkState(was) != checkState(*s)
 	if changed || was.Head != s.Head {
-		pokes = d.siblingPokes(p, pr, d.depends.dependents(p, l.Snapshot.PR))
+		pokes = d.siblingPokes(p, pr, d.tenants.dependents(p, l.Snapshot.PR))
 	}
 	if l.Decision.Verdict == quorum.Ended {
 		return append(pokes, d.siblingPokes(p, pr, d.staleSiblings(ctx, p, s))...)
@@ -251,15 +246,6 @@ func (c countingForge) Apply(ctx context.Context, pr quorum.PR, e quorum.Effects
 
 // rerunLabel returns the result of an effect as the metric names it.
 func rerunLabel(s quorum.ResultState) string {
-	switch s {
-	case quorum.ResultDone:
-		return "done"
-	case quorum.ResultVoid:
-		return "void"
-	case quorum.ResultRefused:
-		return "refused"
-	case quorum.ResultFailed:
-		return "failed"
-	}
-	return "failed" // unreachable unless a state is new
+	known := map[quorum.ResultState]string{quorum.ResultDone: "done", quorum.ResultVoid: "void", quorum.ResultRefused: "refused"}
+	return cmp.Or(known[s], "failed")
 }

@@ -5,7 +5,6 @@ package daemon
 
 import (
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/review-coordinator/coordinator/internal/oplog"
@@ -19,18 +18,8 @@ const (
 	shortestDenial     = 2 * time.Second
 	longestDenial      = time.Hour
 	quietWhile         = 4 * time.Minute // no key waits as long: a trouble after it is a new one
-	backlogPause       = time.Hour       // between two lines about a backlog that waits
 	cautiousFor        = time.Minute     // after a limit: keys are claimed one at a time
 )
-
-// tenantHealth remembers the tenants that are limited or failing. It may be used by several goroutines.
-type tenantHealth struct {
-	config *Config
-
-	mu     sync.Mutex
-	states map[int64]*tenantState // of tenants that are not simply healthy
-	looks  map[int64]int          // of tenants, that were admitted and are under way
-}
 
 // tenantState is the backoff state of one installation.
 type tenantState struct {
@@ -39,7 +28,6 @@ type tenantState struct {
 	suspendedUntil time.Time // nor anything before this
 	spentSince     time.Time // since then only what may take a green check away is looked at,
 	spentUntil     time.Time // and until then
-	backlogTold    time.Time // when people were told that its backlog waits
 	trouble        trouble
 }
 
@@ -78,63 +66,40 @@ func (t *trouble) pause(now time.Time) time.Duration {
 // A spentHour is the rest of an hour in which only what may take a green check away is looked at; zero: it is not spent.
 type spentHour struct{ since, end time.Time }
 
-func newTenantHealth(c *Config) *tenantHealth {
-	return &tenantHealth{config: c, states: map[int64]*tenantState{}, looks: map[int64]int{}}
-}
-
-// stateOf returns a tenant's state, and makes one if it has none; h.mu is held.
-func (h *tenantHealth) stateOf(id int64) *tenantState {
-	t := h.states[id]
-	if t == nil {
-		t = &tenantState{}
-		h.states[id] = t
-	}
-	return t
-}
-
 // holdLimited keeps a tenant back until a limit of the host's ends.
-func (h *tenantHealth) holdLimited(id int64, until time.Time) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	t := h.stateOf(id)
-	h.endTrouble(id, t) // a limit is an answer
+func (b *tenantBook) holdLimited(id int64, until time.Time) {
+	t := b.openHeld(id)
+	defer b.mu.Unlock()
+	b.endTrouble(id, &t.tenantState) // a limit is an answer
 	t.heldUntil = laterTime(t.heldUntil, until)
 }
 
-// endTrouble notes that a tenant's host answers as it should; h.mu is held.
-func (h *tenantHealth) endTrouble(id int64, t *tenantState) {
+// endTrouble notes that a tenant's host answers as it should; b.mu is held.
+func (b *tenantBook) endTrouble(id int64, t *tenantState) {
 	if t.trouble.holds() {
 		over := "GitHub can be reached again"
 		if t.trouble.class == classUnauthorized {
 			over = "GitHub takes the App's key, or the token, again"
 		}
-		h.config.Log.Info(over, oplog.Installation(id))
+		b.config.Log.Info(over, oplog.Installation(id))
 	}
 	t.trouble = trouble{}
 }
 
-// holdSuspended keeps a suspended tenant back until it returns, or at most until a time: then it is asked again.
-func (h *tenantHealth) holdSuspended(id int64, until time.Time) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.stateOf(id).suspendedUntil = until
-}
-
-// endSuspension says that a tenant may be back.
-func (h *tenantHealth) endSuspension(id int64) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if t := h.states[id]; t != nil {
-		t.suspendedUntil = time.Time{}
+// holdSuspended keeps a suspended tenant back until it returns, or at most until a time: then it is asked again; zero: it may be back.
+func (b *tenantBook) holdSuspended(id int64, until time.Time) {
+	t := b.open(id)
+	defer b.mu.Unlock()
+	if t.suspendedUntil = until; !until.IsZero() {
+		b.held[id] = t
 	}
 }
 
 // noteTrouble notes that a tenant's host could not be reached, did not answer as GitHub does, or did not take our credentials. It returns
 // when a key is to find out whether that is over, if all of the tenant waits for it.
-func (h *tenantHealth) noteTrouble(id int64, class errorClass, err error) (until time.Time) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	t, now := &h.stateOf(id).trouble, h.config.Now()
+func (b *tenantBook) noteTrouble(id int64, class errorClass, err error) (until time.Time) {
+	t, now := &b.openHeld(id).trouble, b.config.Now()
+	defer b.mu.Unlock()
 	if t.class == 0 || now.After(t.until.Add(quietWhile)) {
 		*t = trouble{since: now, class: class}
 	}
@@ -147,68 +112,65 @@ func (h *tenantHealth) noteTrouble(id int64, class errorClass, err error) (until
 		return time.Time{}
 	}
 	pause := t.pause(now)
-	t.until = laterTime(t.until, now.Add(pause/2+h.config.Jitter(pause/2)))
+	t.until = laterTime(t.until, now.Add(pause/2+b.config.Jitter(pause/2)))
 	switch text := classTexts[class]; {
 	case held: // people were told
 	case class == classUnauthorized:
-		h.config.Log.Error(text.says, oplog.Installation(id), "remedy", text.remedy, "next", t.until, "err", err)
+		b.config.Log.Error(text.says, oplog.Installation(id), "remedy", text.remedy, "next", t.until, "err", err)
 	default:
-		h.config.Log.Warn(text.says+": pull requests are evaluated once that has ended", oplog.Installation(id), "remedy", text.remedy)
+		b.config.Log.Warn(text.says+": pull requests are evaluated once that has ended", oplog.Installation(id), "remedy", text.remedy)
 	}
 	return t.until
 }
 
-// markHealthy ends a tenant's trouble, but not for how long a limit holds it.
-func (h *tenantHealth) markHealthy(id int64) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	t := h.states[id]
-	if t == nil {
-		return
-	}
-	h.endTrouble(id, t)
-	held := laterTime(laterTime(t.heldUntil, t.backlogUntil).Add(cautiousFor), laterTime(t.spentUntil, t.suspendedUntil))
-	if !h.config.Now().Before(laterTime(held, t.backlogTold.Add(backlogPause))) {
-		delete(h.states, id)
+// markHealthy notes that a tenant's host has answered about a key: its trouble is over, but not what a limit holds, and the key is there.
+func (b *tenantBook) markHealthy(w store.Work) {
+	t := b.open(w.Tenant)
+	defer b.mu.Unlock()
+	delete(t.doubts, w.Key)
+	b.endTrouble(w.Tenant, &t.tenantState)
+	ends := laterTime(laterTime(t.heldUntil, t.backlogUntil).Add(cautiousFor), laterTime(t.spentUntil, t.suspendedUntil))
+	if !b.config.Now().Before(ends) {
+		delete(b.held, w.Tenant)
 	}
 }
 
 // claimLimits returns the tenants that get no key now, how many keys others may get beside those under way, and the
 // first moment at which one of the former may get a key.
-func (h *tenantHealth) claimLimits(now time.Time, underWay map[int64]int) (except []int64, most map[int64]int, until time.Time) {
-	return h.boundsOf(now, h.config.PerTenant, underWay, func(t *tenantState) time.Time {
+func (b *tenantBook) claimLimits(now time.Time, underWay map[int64]int) (except []int64, most map[int64]int, until time.Time) {
+	return b.boundsOf(now, b.config.PerTenant, underWay, func(t *tenantState) time.Time {
 		return laterTime(laterTime(t.heldUntil, t.suspendedUntil), t.trouble.heldUntil())
 	})
 }
 
 // backlogBounds returns how much of their backlogs tenants may get beside what of it is under way, and the first moment at
 // which one that gets nothing may get a key.
-func (h *tenantHealth) backlogBounds(now time.Time, underWay map[int64]int) (b store.BacklogBounds, until time.Time) {
-	b.Each = max(h.config.PerTenant*3/4, 1)
-	b.Except, b.Most, until = h.boundsOf(now, b.Each, underWay, func(t *tenantState) time.Time { return t.backlogUntil })
-	return b, until
+func (b *tenantBook) backlogBounds(now time.Time, underWay map[int64]int) (bounds store.BacklogBounds, until time.Time) {
+	bounds.Each = max(b.config.PerTenant*3/4, 1)
+	bounds.Except, bounds.Most, until = b.boundsOf(now, bounds.Each, underWay, func(t *tenantState) time.Time { return t.backlogUntil })
+	return bounds, until
 }
 
 // boundsOf returns which tenants get nothing where each has room for a number of keys and some are held, how many others get, and
 // the first moment at which one of the former may get a key. One that was held gets one key for a while, so that few are claimed in vain.
-func (h *tenantHealth) boundsOf(
+func (b *tenantBook) boundsOf(
 	now time.Time, room int, underWay map[int64]int, heldUntil func(*tenantState) time.Time,
 ) (except []int64, most map[int64]int, until time.Time) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	most = map[int64]int{}
 	for id, n := range underWay {
 		most[id] = room - n
 	}
-	for id, t := range h.states {
-		held := heldUntil(t)
-		switch most[id] = room - underWay[id]; {
+	for id, t := range b.held {
+		held, left := heldUntil(&t.tenantState), room-underWay[id]
+		switch {
 		case now.Before(held):
 			most[id], until = 0, earlierDue(until, held)
 		case t.trouble.class == classUnauthorized: // one is enough to find out whether it is over
-			most[id] = min(most[id], 1-underWay[id])
+			most[id] = min(left, 1-underWay[id])
 		case t.trouble.holds(), now.Sub(held) < cautiousFor: // one at each claim: a look that fails for long keeps no others waiting
-			most[id] = min(most[id], 1)
+			most[id] = min(left, 1)
 		}
 	}
 	for id, n := range most {
@@ -220,36 +182,16 @@ func (h *tenantHealth) boundsOf(
 	return except, most, until
 }
 
-// waitingTenants returns the tenants that wait for something that comes by itself.
-func (h *tenantHealth) waitingTenants(now time.Time) (ids []int64) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for id, t := range h.states {
-		if now.Before(t.suspendedUntil) || t.onlyLimited() && now.Before(t.heldUntil) {
+// tenantsThat returns the tenants of which something holds.
+func (b *tenantBook) tenantsThat(holds func(*tenantState) bool) (ids []int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for id, t := range b.held {
+		if holds(&t.tenantState) {
 			ids = append(ids, id)
 		}
 	}
 	return ids
-}
-
-// onlyLimited reports whether nothing but a limit holds a tenant back, if anything does.
-func (t *tenantState) onlyLimited() bool { return !t.trouble.holds() }
-
-// spentHourOf returns the rest of a tenant's hour that is spent.
-func (h *tenantHealth) spentHourOf(id int64) spentHour {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if t := h.states[id]; t != nil {
-		return spentHour{t.spentSince, t.spentUntil}
-	}
-	return spentHour{}
-}
-
-// forgetTenant drops a tenant that is gone.
-func (h *tenantHealth) forgetTenant(id int64) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	delete(h.states, id)
 }
 
 // laterTime returns the later of two times.

@@ -626,7 +626,7 @@ func TestABurstOfEventsIsNoFurtherOpinion(t *testing.T) {
 // Refusals are asked about ever more rarely, also while faults come between.
 func TestRefusalsAmongFaultsAreRefusals(t *testing.T) {
 	now := time.Unix(1000, 0)
-	h := newTenantHealth(&Config{
+	h := newTenantBook(&Config{
 		PerTenant: 12, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return now },
 		Jitter: func(most time.Duration) time.Duration { return most },
 	})

@@ -22,7 +22,7 @@ func urgencyOf(
 	switch {
 	case w.Backlog:
 		return client.Backlog
-	case mayEndGreen(w, p, d.policies, touches):
+	case mayEndGreen(w, p, d.tenants, touches):
 		return client.Urgent
 	case forge.Ready(d.PerTenant, client.Live).After(d.Now()) && isOnGreenHead(ctx, d.Store, w, p, touches):
 		return client.Urgent
@@ -34,7 +34,7 @@ func urgencyOf(
 // nothing is known, or for a commit, which may be such a one's; or it is on a merge group, whose queue waits. What strangers
 // say, but for a person's review where those are heard, what approves as far as its words tell, and a new head, on which nothing
 // is green, take nothing away; what no event asks for waits for nobody.
-func mayEndGreen(w store.Work, p workkey.Key, policies *policyCache, touches []quorum.Touch) bool {
+func mayEndGreen(w store.Work, p workkey.Key, known *tenantBook, touches []quorum.Touch) bool {
 	if w.Kind != workkey.KindPull {
 		return w.Kind == workkey.KindHead || w.Kind == workkey.KindGroup
 	}
@@ -43,11 +43,11 @@ func mayEndGreen(w store.Work, p workkey.Key, policies *policyCache, touches []q
 		return false
 	}
 	mayObject := func(t quorum.Touch) bool { return t.Event != "" && t.Approver == "" && !isNewHead(t) }
-	if slices.Contains(w.Touches, store.Any) || slices.ContainsFunc(policies.reviewersTouches(p, touches), mayObject) {
+	if slices.Contains(w.Touches, store.Any) || slices.ContainsFunc(known.reviewersTouches(p, touches), mayObject) {
 		return true
 	}
-	known, ok := policies.get(workkey.Repo(p.Tenant, p.Owner, p.Repo))
-	hearsPeople := ok && (known.policy.HearsPeople() || len(known.policy.Lanes) > 0) // a lane may, and the policy may be that of another
+	is := known.policyOf(p)
+	hearsPeople := is.policy != nil && (is.policy.HearsPeople() || len(is.policy.Lanes) > 0) // a lane may, or another's policy
 	isReview := func(t quorum.Touch) bool { return t.Event == "pull_request_review" }
 	return hearsPeople && slices.ContainsFunc(touches, isReview)
 }
@@ -97,8 +97,8 @@ func spareLook(d *Daemon, w store.Work, p workkey.Key, touches []quorum.Touch) (
 	if len(touches) == 0 || w.Attempts > 0 || w.IsAwake(d.Now()) {
 		return workResult{}, false
 	}
-	known, ok := d.policies.get(workkey.Repo(p.Tenant, p.Owner, p.Repo))
-	if !ok || known.state == quorum.FileMissing && len(w.Sight) > 0 { // it was there, and one that is not found may be there
+	known := d.tenants.policyOf(p)
+	if known.policy == nil || known.state == quorum.FileMissing && len(w.Sight) > 0 { // it was there, and may be, though not found
 		return workResult{}, false
 	}
 	s := readSight(w.Sight)

@@ -35,21 +35,19 @@ func (d *Daemon) workOn(ctx context.Context, w store.Work, until time.Time) {
 	if d.storeResult(ctx, w, r) && r.sight != nil {
 		d.announce(w, r)
 	}
-	d.underWay.remove(w)
+	d.work.remove(w.Lease)
 	d.Feed.Publish(w.Key)
 }
 
 // workUnderLease works on a key unless a lost look at it is not yet at its end. It ends the lease here before the table does: the key
 // may be claimed anew at once.
-func workUnderLease(ctx context.Context, d *Daemon, w store.Work, until time.Time, cancel context.CancelCauseFunc) (r workResult) {
-	alone := d.leases.begin(w.Lease, until.Add(-d.Lease), until, cancel)
-	defer d.leases.end(w.Lease)
+func workUnderLease(ctx context.Context, d *Daemon, w store.Work, until time.Time, cancel context.CancelCauseFunc) workResult {
+	alone := d.work.begin(w.Lease, until.Add(-d.Lease), until, cancel)
+	defer d.work.end(w.Lease)
 	if !alone {
-		r = deferredResult(w)
-		r.outcome.Wake = d.Now().Add(lostLookPause)
-		return r
+		return heldResult(w, d.Now().Add(lostLookPause))
 	}
-	return d.workRecovered(client.WithPermit(ctx, d.leases.permitOf(w.Lease, d.Now, d.Lease/4)), w)
+	return d.workRecovered(client.WithPermit(ctx, d.work.permitOf(w.Lease, d.Now, d.Lease/4)), w)
 }
 
 // countLook counts a look that is over, and how late it was.
@@ -75,15 +73,12 @@ func (d *Daemon) storeResult(ctx context.Context, w store.Work, r workResult) (o
 	}
 	switch {
 	case !ours: // the pokes may not have been kept
-		d.poked.removePoked(r.pokes)
+		d.tenants.dropPokes(r.pokes)
 	case r.outcome.Gone:
-		d.poked.remove(w.Key, resyncedPrefix+w.Key)
+		d.tenants.unpoke(w.Tenant, w.Key, resyncedPrefix+w.Key)
 	}
 	return ours
 }
-
-// UnderWay returns how many keys are worked on. One whose outcome is kept counts until it is announced.
-func UnderWay(d *Daemon) int { return d.underWay.total() }
 
 // keepResult keeps what a look came to, and reports whether its lease was still there.
 func keepResult(ctx context.Context, table store.Store, l store.Lease, r workResult) (ours bool, err error) {
@@ -134,25 +129,15 @@ func (d *Daemon) workRecovered(ctx context.Context, w store.Work) (r workResult)
 		return failed
 	}
 	if r.label != resultSpared && r.label != resultDeferred { // these ask GitHub nothing
-		d.doubts.forget(w.Key)
-		d.health.markHealthy(w.Tenant)
+		d.tenants.markHealthy(w)
 	}
 	return r
-}
-
-// enterTenant returns a tenant's forge, which knows what the table knows.
-func enterTenant(ctx context.Context, d *Daemon, tenant int64) (TenantForge, error) {
-	forge, err := d.Host.Enter(tenant)
-	if err != nil {
-		return nil, err
-	}
-	return forge, d.orgs.tellForge(ctx, d.Store, tenant, forge)
 }
 
 // workByKind works on a key as its kind asks, unless its events ask for no look, or it waits for what GitHub allows.
 func (d *Daemon) workByKind(ctx context.Context, w store.Work) (workResult, error) {
 	if w.Key == workkey.App {
-		return d.resync.resyncHost(ctx, w)
+		return d.resyncHost(ctx, w)
 	}
 	at, ok := workkey.Parse(w.Key)
 	if !ok || at.Tenant != w.Tenant {
@@ -163,14 +148,17 @@ func (d *Daemon) workByKind(ctx context.Context, w store.Work) (workResult, erro
 	if r, spared := spareLook(d, w, at, touches); filterable && spared {
 		return r, nil
 	}
-	forge, err := enterTenant(ctx, d, w.Tenant)
+	forge, err := d.Host.Enter(w.Tenant)
+	if err == nil {
+		err = d.tenants.tellForge(ctx, w.Tenant, forge)
+	}
 	if err != nil {
 		return workResult{}, err
 	}
-	until, spacing := admitLook(ctx, d, w, forge, urgencyOf(ctx, d, w, at, touches, forge))
+	until, spacing, spent := admitLook(d, w, forge, urgencyOf(ctx, d, w, at, touches, forge))
 	if !until.IsZero() {
 		return heldResult(w, until), nil
 	}
-	defer d.health.endLook(w.Tenant)
-	return task{d, w, at, touches, forge, spacing}.askGitHub(ctx)
+	defer d.tenants.addLooks(w.Tenant, -1)
+	return task{d, w, at, touches, forge, spacing, spent}.askGitHub(ctx)
 }

@@ -348,11 +348,11 @@ func parseLimit(value string) (int, error) {
 
 func apiPullOf(row store.Row) apiPull {
 	p := apiPull{
-		Installation: row.Tenant, Undecided: row.Open, Evaluating: row.Leased, Last: utcOrZero(row.Seen),
+		Installation: row.Tenant, Undecided: row.Open, Evaluating: row.Leased, Last: row.Seen.UTC(),
 		Failures: row.Attempts, Failure: row.Failed,
 	}
 	if !row.Backlog {
-		p.Next = utcOrZero(row.Due)
+		p.Next = row.Due.UTC()
 	}
 	if at, ok := workkey.Parse(row.Key); ok {
 		p.Repository, p.PullRequest = at.Owner+"/"+at.Repo, at.Number
@@ -362,14 +362,6 @@ func apiPullOf(row store.Row) apiPull {
 		p.Evaluation = &s
 	}
 	return p
-}
-
-// utcOrZero leaves the zero time zero.
-func utcOrZero(t time.Time) time.Time {
-	if t.IsZero() {
-		return t
-	}
-	return t.UTC()
 }
 
 // WriteJSON answers. Whoever has gone needs no answer.

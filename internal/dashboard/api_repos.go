@@ -62,8 +62,8 @@ func (a API) serveRepos(w http.ResponseWriter, r *http.Request) {
 func apiRepoOf(r knownRepo) apiRepo {
 	return apiRepo{
 		Installation: r.row.Tenant, Repository: r.name(), Policy: r.policy, PolicyPath: r.sight.Path,
-		Mistakes: r.sight.Mistakes, Undecided: r.undecided, MoreUndecided: r.moreUndecided, Waits: utcOrZero(r.waits),
-		Next: utcOrZero(r.row.Due), Last: utcOrZero(r.row.Seen), Failures: r.row.Attempts, Failure: r.row.Failed,
+		Mistakes: r.sight.Mistakes, Undecided: r.undecided, MoreUndecided: r.moreUndecided, Waits: r.waits.UTC(),
+		Next: r.row.Due.UTC(), Last: r.row.Seen.UTC(), Failures: r.row.Attempts, Failure: r.row.Failed,
 	}
 }
 

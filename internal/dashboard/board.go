@@ -25,7 +25,7 @@ const (
 	boardOpen = 30 // of which on the overview are open
 	boardBeat = 15 * time.Second
 	// boardPolicy lets a page load our own files and nothing else, and run no script that stands in it.
-	boardPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; " +
+	boardPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 		"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
 
@@ -65,14 +65,19 @@ func (b Board) Handler() http.Handler {
 	mux.HandleFunc("GET /static/{name}", s.static)
 	mux.HandleFunc("/", s.missing)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		h.Set("Content-Security-Policy", boardPolicy)
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Referrer-Policy", "no-referrer")
-		h.Set("Cross-Origin-Resource-Policy", "same-origin")
-		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		GuardHeaders(w.Header())
 		mux.ServeHTTP(w, r)
 	})
+}
+
+// GuardHeaders keeps other sites from embedding, reading or steering an answer, and its page from loading more than is our own.
+func GuardHeaders(h http.Header) {
+	h.Set("Content-Security-Policy", boardPolicy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 }
 
 // A boardView is what the templates show. Which of its parts are there depends on the page.

@@ -3,6 +3,7 @@ package dashboard
 // What is said of a pull request: a sight in the words and marks of the dashboard.
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/url"
@@ -247,16 +248,9 @@ func showVote(s Sight, lane int, now time.Time) boardVote {
 	if l.Excused != "" && l.VotedAt.IsZero() && l.Vote == quorum.Unavailable.String() { // nothing is expected of it
 		v.Mark = boardMark{"none", "dash", "calm"}
 	}
-	when := func(name string, at time.Time) {
-		if !at.IsZero() {
-			m := momentAt(at, now)
-			v.When = append(v.When, boardFact{Name: name, Moment: &m})
-		}
-	}
-	when("voted", l.VotedAt)
-	when("runs again", l.RerunAt)
+	v.When = appendMoment(appendMoment(nil, "voted", l.VotedAt, now), "runs again", l.RerunAt, now)
 	if l.Vote == quorum.Pending.String() {
-		when("unavailable", l.Deadline)
+		v.When = appendMoment(v.When, "unavailable", l.Deadline, now)
 	}
 	for _, a := range newest(l.Attempts) {
 		v.Attempts = append(v.Attempts, showAttempt(s, a, now))
@@ -294,22 +288,10 @@ func factsOf(s Sight, row store.Row, now time.Time) []boardFact {
 		facts = append(facts, boardFact{Name: "Lane", Text: text})
 	}
 	if s.Check != "" {
-		facts = append(
-			facts,
-			boardFact{
-				Name: "Check",
-				Text: strings.TrimSpace(
-					boardClip(s.Check, 100) + " · " + strings.ReplaceAll(boardClip(firstOf(s.Conclusion, s.Status), 30), "_", " "),
-				),
-			},
-		)
+		state := strings.ReplaceAll(boardClip(cmp.Or(s.Conclusion, s.Status), 30), "_", " ")
+		facts = append(facts, boardFact{Name: "Check", Text: strings.TrimSpace(boardClip(s.Check, 100) + " · " + state)})
 	}
-	when := func(name string, at time.Time) {
-		if !at.IsZero() {
-			m := momentAt(at, now)
-			facts = append(facts, boardFact{Name: name, Moment: &m})
-		}
-	}
+	when := func(name string, at time.Time) { facts = appendMoment(facts, name, at, now) }
 	when("Cycle began", s.Start)
 	if s.Verdict == quorum.Waiting.String() {
 		when("Grace ends", s.GraceEnd)
@@ -322,6 +304,14 @@ func factsOf(s Sight, row store.Row, now time.Time) []boardFact {
 	}
 	when("Looked at", row.Seen)
 	return facts
+}
+
+// appendMoment adds a moment, if there is one.
+func appendMoment(facts []boardFact, name string, at, now time.Time) []boardFact {
+	if at.IsZero() {
+		return facts
+	}
+	return append(facts, boardFact{Name: name, Moment: new(momentAt(at, now))})
 }
 
 // approvalsOf says how many reviewers approve.
@@ -343,13 +333,6 @@ func peopleOf(s Sight) string {
 		text += ": " + strings.Join(names, ", ")
 	}
 	return text
-}
-
-func firstOf(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // A boardHealth is how the queue stands, in words.
@@ -383,24 +366,21 @@ func showBoardHealth(h store.Health, reached func() time.Time, now time.Time) bo
 		v.Figures = slices.Insert(v.Figures, 2, boardFact{Name: "for the oldest", Text: boardSpan(h.Oldest)})
 	}
 	if len(h.Held) > 0 {
-		until := momentAt(h.HeldUntil(), now)
 		v.Figures = append(v.Figures, boardFact{Name: "installations that wait", Text: grouped(int64(len(h.Held)))},
-			boardFact{Name: "limit ends", Moment: &until})
+			boardFact{Name: "limit ends", Moment: new(momentAt(h.HeldUntil(), now))})
 	}
 	if n := h.BacklogSize(); n > 0 {
 		v.Figures = append(v.Figures, boardFact{Name: "in the backlog", Text: grouped(int64(n))})
 	}
 	if at := h.BacklogEnd(); !at.IsZero() {
-		until := momentAt(at, now)
-		v.Figures = append(v.Figures, boardFact{Name: "done at the earliest", Moment: &until})
+		v.Figures = append(v.Figures, boardFact{Name: "done at the earliest", Moment: new(momentAt(at, now))})
 	}
 	if reached == nil {
 		return v
 	}
 	fact := boardFact{Name: "GitHub has", Text: "not answered yet", First: true}
 	if at := reached(); !at.IsZero() {
-		m := momentAt(at, now)
-		fact = boardFact{Name: "GitHub answered", Moment: &m}
+		fact = boardFact{Name: "GitHub answered", Moment: new(momentAt(at, now))}
 	}
 	v.Figures = append(v.Figures, fact)
 	return v

@@ -32,9 +32,13 @@ func loadBoardFiles() boardFiles {
 	if err != nil { // unreachable unless the program was built without its files
 		panic(err)
 	}
+	kinds := map[string]string{
+		".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml",
+		".txt": "text/plain; charset=utf-8",
+	}
 	for _, e := range entries {
-		kind, served := boardKindOf(e.Name())
-		if !served {
+		kind, served := kinds[path.Ext(e.Name())]
+		if !served { // templates
 			continue
 		}
 		body, err := boardWeb.ReadFile("web/" + e.Name())
@@ -48,21 +52,6 @@ func loadBoardFiles() boardFiles {
 		f.public[e.Name()] = "/static/" + name
 	}
 	return f
-}
-
-func boardKindOf(name string) (kind string, served bool) {
-	switch path.Ext(name) {
-	case ".css":
-		return "text/css; charset=utf-8", true
-	case ".js":
-		return "text/javascript; charset=utf-8", true
-	case ".svg":
-		return "image/svg+xml", true
-	case ".txt":
-		return "text/plain; charset=utf-8", true
-	default:
-		return "", false // templates
-	}
 }
 
 // path is where a file of the tree is served.

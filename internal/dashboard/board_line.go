@@ -384,15 +384,8 @@ func ticksOf(s boardScale) []boardTick {
 
 func labelOf(s Sight, now time.Time) string {
 	mark, _ := verdictMark(s)
-	return "Timeline of " + boardClip(
-		s.PR,
-		120,
-	) + ", " + mark.Word + " after " + boardSpan(
-		now.Sub(s.Start),
-	) + ": " + boardClip(
-		s.Says,
-		300,
-	)
+	took := boardSpan(now.Sub(s.Start))
+	return "Timeline of " + boardClip(s.PR, 120) + ", " + mark.Word + " after " + took + ": " + boardClip(s.Says, 300)
 }
 
 // toldOf tells a timeline to those who cannot see it.

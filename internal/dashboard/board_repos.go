@@ -116,12 +116,10 @@ func showRepo(r knownRepo, now time.Time) boardRepo {
 		v.Undecided = "at least " + v.Undecided
 	}
 	if r.waits.After(now) {
-		m := momentAt(r.waits, now)
-		v.Waits = &m
+		v.Waits = new(momentAt(r.waits, now))
 	}
 	if !r.row.Seen.IsZero() {
-		m := momentAt(r.row.Seen, now)
-		v.Seen = &m
+		v.Seen = new(momentAt(r.row.Seen, now))
 	}
 	return v
 }

@@ -38,9 +38,6 @@ type PastDecision struct {
 // nothing was decided goes first, so that a crowd of pushes hides no verdict, and else the oldest.
 func (s *Sight) Remember(was Sight) {
 	heads := slices.Clone(was.Heads)
-	if len(heads) == 0 && was.Head != "" { // an older program kept none
-		heads = append(heads, pastHeadOf(was))
-	}
 	now := pastHeadOf(*s)
 	if last := len(heads) - 1; last >= 0 && heads[last].Head == now.Head && heads[last].Base == now.Base {
 		heads[last].Decided = addDecision(heads[last].Decided, now.Decided[0])

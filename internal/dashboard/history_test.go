@@ -67,10 +67,6 @@ func TestHeadsAreRemembered(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 	}
-	s := looked(2, 2, "waiting") // after a sight of an older program, which kept none
-	if s.Remember(looked(1, 1, "blocked")); remembered(s) != "1 1:blocked(1), 2 2:waiting(2)" {
-		t.Errorf("of a sight without a history it remembers %s", remembered(s))
-	}
 }
 
 // A sight that was kept is not changed by the one after it.

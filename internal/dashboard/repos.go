@@ -135,19 +135,12 @@ func (l repoLister) complete(ctx context.Context, repos []knownRepo) error {
 	for _, row := range rows[:min(len(rows), mostUndecided)] {
 		undecided[row.Group]++
 	}
-	waits := map[int64]time.Time{}
 	for i := range repos {
 		r := &repos[i]
 		r.undecided, r.moreUndecided = undecided[r.row.Key], len(rows) > mostUndecided
-		if l.waits == nil {
-			continue
+		if l.waits != nil {
+			r.waits = l.waits(r.row.Tenant)
 		}
-		until, asked := waits[r.row.Tenant]
-		if !asked {
-			until = l.waits(r.row.Tenant)
-			waits[r.row.Tenant] = until
-		}
-		r.waits = until
 	}
 	return nil
 }

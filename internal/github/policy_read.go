@@ -1,6 +1,7 @@
 package github
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha1" //nolint:gosec // Git names files by it
 	"crypto/sha256"
@@ -40,9 +41,10 @@ func (r *policyReader) policyPaths() []string {
 	return config.Paths()
 }
 
-// pathInConversation is the path of which the conversation tells what stands there: one that Git takes.
+// pathInConversation is the path at which the conversation looks: where the policy stood last, or may stand, if Git takes it.
 func (r *policyReader) pathInConversation() string {
-	if path := r.policyPaths()[0]; fs.ValidPath(path) && r.f.policy == nil {
+	was, _ := r.f.policies.lookup(r.pr)
+	if path := cmp.Or(was.file.Path, r.policyPaths()[0]); fs.ValidPath(path) && r.f.policy == nil {
 		return path
 	}
 	return config.Paths()[0]
@@ -52,8 +54,9 @@ func (r *policyReader) pathInConversation() string {
 // it still stands: then the file is asked for only if it does not.
 func (r *policyReader) sparedPolicy(ctx context.Context, conversed bool) (was cachedPolicy, spared bool) {
 	was, known := r.f.policies.lookup(r.pr)
-	return was, known && was.named && was.file.Path == r.pathInConversation() && r.f.policy == nil && conversed &&
-		r.f.organisations.stillIs(ctx, r.pr.Owner, was.file.Org, r.f.now())
+	path := was.file.Path // of another than the first it is not told whether that is there by now
+	return was, known && was.named && path == r.policyPaths()[0] && path == r.pathInConversation() &&
+		r.f.policy == nil && conversed && r.f.organisations.stillIs(ctx, r.pr.Owner, was.file.Org, r.f.now())
 }
 
 // readPolicy reads the policy file of the default branch, and that of the organisation: never of the pull request, nor

@@ -1,0 +1,58 @@
+package daemon
+
+import (
+	"slices"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/evidence"
+	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/workkey"
+)
+
+// A knownPolicy is a repository's policy as it was read last, so that an event that concerns no reviewer costs no request. No
+// decision rests on it: every look reads the policy again.
+type knownPolicy struct {
+	state  quorum.FileState
+	policy *quorum.Policy // its parts are the forge's, and those of other repositories: they are not changed
+	readAt time.Time      // when it began to be read
+}
+
+// mostPolicies is of how many repositories of an installation a policy is remembered.
+const mostPolicies = 1 << 16
+
+// putPolicy remembers a policy that began to be read at a time. One that was read later stays: a slow look must not bring
+// back the policy from before a push. Of a file that is not valid no policy is kept.
+func (b *tenantBook) putPolicy(at workkey.Key, f quorum.PolicyFile, p quorum.Policy, readAt time.Time) {
+	if f.State != quorum.FileValid {
+		p = quorum.Policy{}
+	}
+	t, repo := b.open(at.Tenant), workkey.Repo(at.Tenant, at.Owner, at.Repo)
+	defer b.mu.Unlock()
+	if readAt.Before(t.policies[repo].readAt) {
+		return
+	}
+	if len(t.policies) >= mostPolicies { // each is read again when it is needed
+		clear(t.policies)
+	}
+	t.policies[repo] = knownPolicy{f.State, &p, readAt}
+}
+
+// policyOf returns a repository's policy; the zero one if it is not known.
+func (b *tenantBook) policyOf(at workkey.Key) knownPolicy {
+	t := b.open(at.Tenant)
+	defer b.mu.Unlock()
+	return t.policies[workkey.Repo(at.Tenant, at.Owner, at.Repo)]
+}
+
+// reviewersTouches returns the touches without those of strangers' texts, as far as the policy is known: strangers' may
+// be many, and few are kept. People's commands are no strangers'.
+func (b *tenantBook) reviewersTouches(p workkey.Key, touches []quorum.Touch) []quorum.Touch {
+	known := b.policyOf(p)
+	if known.state != quorum.FileValid {
+		return touches
+	}
+	return slices.DeleteFunc(slices.Clone(touches), func(t quorum.Touch) bool {
+		isAuthor := func(r quorum.Reviewer) bool { return evidence.WroteBy(r, t.Author) }
+		return t.Author != "" && t.Press == 0 && !t.Command && !slices.ContainsFunc(known.policy.Reviewers, isAuthor)
+	})
+}

@@ -1,0 +1,142 @@
+package daemon
+
+// The memory of installations besides the table. All of it saves requests or waits for a moment: a restart forgets it.
+
+import (
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/review-coordinator/coordinator/internal/store"
+)
+
+// tenantBook holds one entry for each installation, so that to forget one is to drop its entry. It may be used by several goroutines.
+type tenantBook struct {
+	config *Config
+
+	mu   sync.Mutex
+	byID map[int64]*tenantEntry
+	held map[int64]*tenantEntry // those that are not simply healthy: each claim reads them
+}
+
+// tenantEntry is the memory of one installation.
+type tenantEntry struct {
+	tenantState
+	looks    int                     // that were admitted and are under way
+	isOld    bool                    // another process may have worked for it since
+	poked    map[string]bool         // keys that were named since the start, so that each is looked over once without an event
+	doubts   map[string]goneDoubt    // by key
+	depends  map[string]dependence   // by the key of a pull request
+	policies map[string]knownPolicy  // by the key of a repository
+	tell     func() error            // has its forge know the organisations' policies, once; nil: not yet
+	circuits map[[3]string]time.Time // until when those are open that looks have seen, by owner, repository and reviewer
+	shares   map[string]pullShare    // by key
+	pace     time.Duration           // how often its repositories are looked over
+	ahead    time.Time               // up to when, within the last hour, it has used what goes before its backlog
+}
+
+func newTenantBook(c *Config) *tenantBook {
+	return &tenantBook{config: c, byID: map[int64]*tenantEntry{}, held: map[int64]*tenantEntry{}}
+}
+
+// open locks the book and returns an installation's entry, a new one if there was none. The caller unlocks it.
+func (b *tenantBook) open(id int64) *tenantEntry {
+	b.mu.Lock()
+	if b.byID[id] == nil {
+		b.byID[id] = &tenantEntry{
+			poked: map[string]bool{}, doubts: map[string]goneDoubt{}, depends: map[string]dependence{}, policies: map[string]knownPolicy{},
+			circuits: map[[3]string]time.Time{}, shares: map[string]pullShare{},
+		}
+	}
+	return b.byID[id]
+}
+
+// openHeld opens the entry of an installation that may have to wait.
+func (b *tenantBook) openHeld(id int64) *tenantEntry {
+	t := b.open(id)
+	b.held[id] = t
+	return t
+}
+
+// forget drops an installation but for its looks under way and what these have used: as after a restart, all of it is read anew and
+// looked over.
+func (b *tenantBook) forget(id int64) {
+	b.config.Host.Leave(id)
+	was := b.open(id)
+	delete(b.byID, id)
+	delete(b.held, id)
+	b.mu.Unlock()
+	now := b.open(id)
+	defer b.mu.Unlock()
+	now.looks, now.shares = now.looks+was.looks, was.shares
+}
+
+// addLooks counts looks that begin, or end.
+func (b *tenantBook) addLooks(id int64, n int) {
+	t := b.open(id)
+	defer b.mu.Unlock()
+	t.looks += n
+}
+
+// forgetMoved forgets the installations of claimed keys for which another process has worked since. A claim that failed may have said so
+// of any.
+func (b *tenantBook) forgetMoved(works []store.Work, err error) {
+	if err != nil && b.config.Poll > 0 {
+		b.mu.Lock()
+		for t := range maps.Values(b.byID) {
+			t.isOld = true
+		}
+		b.mu.Unlock()
+	}
+	for _, w := range works {
+		isOld := b.open(w.Tenant).isOld
+		b.mu.Unlock()
+		if w.Moved || isOld {
+			b.forget(w.Tenant)
+		}
+	}
+}
+
+// resyncedPrefix stands before the key of a repository all of whose pull requests were looked over since the start.
+const resyncedPrefix = "resynced "
+
+// addFirst reports whether an installation's key is named for the first time since the start.
+func (b *tenantBook) addFirst(id int64, key string) bool {
+	t := b.open(id)
+	defer b.mu.Unlock()
+	known := t.poked[key]
+	t.poked[key] = true
+	return !known
+}
+
+// isPoked reports whether a key was named.
+func (b *tenantBook) isPoked(id int64, key string) bool {
+	t := b.open(id)
+	defer b.mu.Unlock()
+	return t.poked[key]
+}
+
+// unpoke notes that keys may not have been poked after all, or are gone: they are poked when they are named again.
+func (b *tenantBook) unpoke(id int64, keys ...string) {
+	t := b.open(id)
+	defer b.mu.Unlock()
+	for _, key := range keys {
+		delete(t.poked, key)
+	}
+}
+
+// dropPokes does so for pokes that may not have been kept.
+func (b *tenantBook) dropPokes(pokes []store.Poke) {
+	for _, p := range pokes {
+		b.unpoke(p.Tenant, p.Key)
+	}
+}
+
+// unpokeAll forgets which keys were named, as at a start.
+func (b *tenantBook) unpokeAll() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for t := range maps.Values(b.byID) {
+		clear(t.poked)
+	}
+}
