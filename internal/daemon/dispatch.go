@@ -155,18 +155,15 @@ func (c *Config) longestTrust(lastWork time.Time) time.Duration {
 func (d *Daemon) claimDue(ctx context.Context, n int, now time.Time) (works []store.Work, next time.Time, pause time.Duration) {
 	d.noticeClockSetBack(ctx, now)
 	underWay, backlogUnderWay := d.underWay.snapshot()
-	except, most, until := d.health.claimLimits(now, underWay)
+	bounds, until := d.health.claimBounds(now, underWay)
 	backlog, untilBacklog := d.health.backlogBounds(now, backlogUnderWay)
 	until = earlierDue(until, untilBacklog)
-	works, err := d.Store.Claim(
-		ctx,
-		store.Claim{Now: now, Lease: d.Lease, Limit: n, Except: except, Most: most, Each: d.PerTenant, Backlog: backlog},
-	)
+	works, err := d.Store.Claim(ctx, store.Claim{Now: now, Lease: d.Lease, Limit: n, Bounds: bounds, Backlog: backlog})
 	forgetMoved(d, works, err)
 	d.underWay.add(works)
 	d.moreIsDue.Store(len(works) == n)
 	if err == nil && len(works) < n {
-		next, err = d.nextDue(ctx, except, backlog.Except)
+		next, err = d.nextDue(ctx, bounds.Except, backlog.Except)
 	}
 	if err != nil {
 		if ctx.Err() == nil {
@@ -213,11 +210,11 @@ func forgetKnown(d *Daemon, tenant int64) {
 
 // nextDue returns when the next key is due, those of held tenants and of held backlogs apart; zero: never.
 func (d *Daemon) nextDue(ctx context.Context, held, heldBacklogs []int64) (time.Time, error) {
-	live, err := d.Store.Next(ctx, held)
+	live, err := d.Store.Next(ctx, false, held)
 	if err != nil {
 		return time.Time{}, err
 	}
-	backlog, err := d.Store.NextBacklog(ctx, slices.Concat(held, heldBacklogs))
+	backlog, err := d.Store.Next(ctx, true, slices.Concat(held, heldBacklogs))
 	return earlierDue(live, backlog), err
 }
 

@@ -173,9 +173,9 @@ func (h *tenantHealth) markHealthy(id int64) {
 	}
 }
 
-// claimLimits returns the tenants that get no key now, how many keys others may get beside those under way, and the
-// first moment at which one of the former may get a key.
-func (h *tenantHealth) claimLimits(now time.Time, underWay map[int64]int) (except []int64, most map[int64]int, until time.Time) {
+// claimBounds returns how many keys tenants may get beside those under way, and the first moment at which one that gets
+// none may get a key.
+func (h *tenantHealth) claimBounds(now time.Time, underWay map[int64]int) (b store.Bounds, until time.Time) {
 	return h.boundsOf(now, h.config.PerTenant, underWay, func(t *tenantState) time.Time {
 		return laterTime(laterTime(t.heldUntil, t.suspendedUntil), t.trouble.heldUntil())
 	})
@@ -183,20 +183,19 @@ func (h *tenantHealth) claimLimits(now time.Time, underWay map[int64]int) (excep
 
 // backlogBounds returns how much of their backlogs tenants may get beside what of it is under way, and the first moment at
 // which one that gets nothing may get a key.
-func (h *tenantHealth) backlogBounds(now time.Time, underWay map[int64]int) (b store.BacklogBounds, until time.Time) {
-	b.Each = max(h.config.PerTenant*3/4, 1)
-	b.Except, b.Most, until = h.boundsOf(now, b.Each, underWay, func(t *tenantState) time.Time { return t.backlogUntil })
-	return b, until
+func (h *tenantHealth) backlogBounds(now time.Time, underWay map[int64]int) (b store.Bounds, until time.Time) {
+	return h.boundsOf(now, max(h.config.PerTenant*3/4, 1), underWay, func(t *tenantState) time.Time { return t.backlogUntil })
 }
 
 // boundsOf returns which tenants get nothing where each has room for a number of keys and some are held, how many others get, and
 // the first moment at which one of the former may get a key. One that was held gets one key for a while, so that few are claimed in vain.
 func (h *tenantHealth) boundsOf(
 	now time.Time, room int, underWay map[int64]int, heldUntil func(*tenantState) time.Time,
-) (except []int64, most map[int64]int, until time.Time) {
+) (b store.Bounds, until time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	most = map[int64]int{}
+	var except []int64
+	most := map[int64]int{}
 	for id, n := range underWay {
 		most[id] = room - n
 	}
@@ -217,7 +216,7 @@ func (h *tenantHealth) boundsOf(
 			delete(most, id)
 		}
 	}
-	return except, most, until
+	return store.Bounds{Except: except, Most: most, Each: room}, until
 }
 
 // waitingTenants returns the tenants that wait for something that comes by itself.

@@ -32,7 +32,7 @@ func (v view) Health(ctx context.Context, now time.Time) (store.Health, error) {
 
 // queue is the part of Health that takes as long for a million keys as for one: Oldest and Held.
 func (v view) queue(ctx context.Context, now time.Time) (store.Health, error) {
-	next, err := v.Next(ctx, v.health.waitingTenants(now))
+	next, err := v.Next(ctx, false, v.health.waitingTenants(now))
 	if err != nil {
 		return store.Health{}, fmt.Errorf("find the oldest key: %w", err)
 	}

@@ -14,7 +14,7 @@ import (
 type acceptance struct {
 	delivery AcceptedDelivery
 	pokes    []Poke
-	fresh    bool // it was not known before
+	fresh    int // 1: it was not known before
 }
 
 // Accept makes a delivery and the pokes that it causes durable. An error may come after it happened: GitHub's
@@ -35,7 +35,7 @@ func (s *Database) Poke(ctx context.Context, pokes ...Poke) error {
 func (s *Database) submitAcceptance(ctx context.Context, what string, a *acceptance) (bool, error) {
 	a.delivery.ID = asText(a.delivery.ID)
 	a.pokes = slices.Clone(a.pokes)
-	o := &op{durable: true, accepts: a}
+	o := &op{accepts: a}
 	for i := range a.pokes {
 		p := &a.pokes[i]
 		switch {
@@ -50,10 +50,10 @@ func (s *Database) submitAcceptance(ctx context.Context, what string, a *accepta
 	if a.delivery.ID != "" {
 		o.names = append(o.names, "delivery "+a.delivery.ID)
 	}
-	if _, err := s.submitOp(ctx, s.durable, what, o); err != nil {
+	if _, err := s.submitOp(ctx, what, o); err != nil {
 		return false, err
 	}
-	return a.fresh, nil
+	return a.fresh > 0, nil
 }
 
 // A pokedKey is a key as it stands, and as pokes change it.
@@ -76,15 +76,17 @@ func acceptAll(ctx context.Context, tx session, batch []*op, isShared bool) erro
 		if a == nil {
 			continue
 		}
-		a.fresh = true
+		a.fresh = 0
 		for _, p := range a.pokes {
 			names[p.Key] = true
 		}
-		if d := a.delivery; d.ID != "" {
+		if d := a.delivery; d.ID == "" {
+			a.fresh = 1
+		} else {
 			all = append(all, statement{
 				query: `INSERT INTO deliveries (id, event, action, received_at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
 				args:  []any{d.ID, asText(d.Event), asText(d.Action), floorMicros(d.At)},
-				count: func(n int) { a.fresh = n > 0 },
+				wrote: &a.fresh,
 			})
 		}
 	}
@@ -120,7 +122,7 @@ func readPoked(keys map[string]*pokedKey, names []string, lock string) (all []st
 func pokeKeys(batch []*op, keys map[string]*pokedKey) []string {
 	changed := map[string]bool{}
 	for _, o := range batch {
-		if o.accepts == nil || !o.accepts.fresh {
+		if o.accepts == nil || o.accepts.fresh == 0 {
 			continue
 		}
 		for _, p := range o.accepts.pokes {

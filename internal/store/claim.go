@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 )
@@ -79,16 +78,14 @@ func (s *Database) Claim(ctx context.Context, c Claim) ([]Work, error) {
 	if c.Lease < time.Microsecond { // it would have run out before the work began
 		return nil, fmt.Errorf("claim: a lease of %s is none", c.Lease)
 	}
-	c.Except, c.Most = slices.Clone(c.Except), maps.Clone(c.Most)
-	c.Backlog.Except, c.Backlog.Most = slices.Clone(c.Backlog.Except), maps.Clone(c.Backlog.Most)
+	c.Bounds, c.Backlog = c.clone(), c.Backlog.clone()
 	name, err := s.replica.holderName()
 	if err != nil {
 		return nil, s.explainError("claim", err)
 	}
 	s.claimed.Store(floorMicros(c.Now))
 	var work []Work
-	// Of SQLite a loss of power ends the process, too. PostgreSQL may forget a claim of a process that lives.
-	_, err = s.submitOp(ctx, s.claims, "claim", &op{durable: s.isShared, apply: func(ctx context.Context, tx session) error {
+	_, err = s.submitOp(ctx, "claim", &op{apply: func(ctx context.Context, tx session) error {
 		d := dealer{Claim: c, tx: tx, replica: name, isShared: s.isShared}
 		var err error
 		work, err = d.dealKeys(ctx)
@@ -156,44 +153,32 @@ func (d *dealer) dealQueue(ctx context.Context, q *queue, mayServe func(int64) b
 	}
 	ofQueue := map[int64]int{}
 	mayHave := func(tenant int64) bool {
-		if q == backlogQueue && (ofQueue[tenant] >= d.Backlog.most(tenant, d.Limit) || slices.Contains(d.Backlog.Except, tenant)) {
+		if q == backlogQueue && ofQueue[tenant] >= d.Backlog.most(tenant, d.Limit) {
 			return false
 		}
-		return d.got[tenant] < d.most(tenant) && !slices.Contains(d.Except, tenant)
+		return d.got[tenant] < d.most(tenant, d.Limit)
 	}
 	turns, err := dueTenants(ctx, d.tx, q, d.now, false, func(tenant int64) bool { return mayHave(tenant) && mayServe(tenant) })
 	if err != nil {
 		return err
 	}
 	slices.SortFunc(turns, compareTurns)
-	deal := func(k dueKey) {
-		k.work.Backlog = q == backlogQueue
-		d.dealt = append(d.dealt, k)
-		d.got[k.work.Tenant]++
-		ofQueue[k.work.Tenant]++
-	}
-	var hands, rest [][]dueKey // what tenants may get in this round, and in the next
-	for len(d.dealt) < d.Limit {
-		switch {
-		case len(hands) > 0:
-			if keys := hands[0]; len(keys) > 0 && mayHave(keys[0].work.Tenant) {
-				deal(keys[0])
-				rest = append(rest, keys[1:])
+	hands, err := d.readKeys(ctx, q, turns[:min(len(turns), d.Limit)]) // one key of each would be enough
+	for isMore := err == nil; isMore; {
+		isMore = false
+		for i, keys := range hands {
+			if len(keys) == 0 || len(d.dealt) >= d.Limit || !mayHave(turns[i].tenant) {
+				continue
 			}
-			hands = hands[1:]
-		case len(turns) > 0:
-			some := turns[:min(len(turns), d.Limit-len(d.dealt))]
-			turns = turns[len(some):]
-			if hands, err = d.readKeys(ctx, q, some); err != nil {
-				return err
-			}
-		case len(rest) > 0:
-			hands, rest = rest, nil
-		default:
-			return nil
+			k := keys[0]
+			k.work.Backlog = q == backlogQueue
+			d.dealt = append(d.dealt, k)
+			d.got[k.work.Tenant]++
+			ofQueue[k.work.Tenant]++
+			hands[i], isMore = keys[1:], true
 		}
 	}
-	return nil
+	return err
 }
 
 // readKeys reads the keys of each tenant that it may get, the longest due first. Those that another transaction has
@@ -204,7 +189,7 @@ func (d *dealer) readKeys(ctx context.Context, q *queue, turns []tenantTurn) ([]
 	var all []statement
 	for i, t := range turns {
 		all = append(all, statement{
-			query: query, args: []any{t.tenant, d.now, min(d.most(t.tenant), d.Limit-len(d.dealt)) + d.got[t.tenant]},
+			query: query, args: []any{t.tenant, d.now, min(d.most(t.tenant, d.Limit), d.Limit-len(d.dealt)) + d.got[t.tenant]},
 			row: func(scan scanner) error {
 				k := dueKey{work: Work{Tenant: t.tenant, Moved: t.served > 0 && t.worker != d.replica}}
 				err := scan(&k.id, &k.work.Key, &k.work.Kind, &k.due, &k.backlog, microsInto{&k.work.Wake}, &k.work.Attempts,
@@ -251,18 +236,12 @@ func (d *dealer) leaseDealt(ctx context.Context) ([]Work, error) {
 	return work, err
 }
 
-// Next returns the earliest moment at which Claim would have something that is not of the backlog.
-func (s *Database) Next(ctx context.Context, except []int64) (time.Time, error) {
-	return s.nextIn(ctx, liveQueue, except)
-}
-
-// NextBacklog returns the earliest moment at which Claim would have something of the backlog.
-func (s *Database) NextBacklog(ctx context.Context, except []int64) (time.Time, error) {
-	return s.nextIn(ctx, backlogQueue, except)
-}
-
-// nextIn returns the earliest moment in a queue of this process's tenants.
-func (s *Database) nextIn(ctx context.Context, q *queue, except []int64) (at time.Time, err error) {
+// Next returns the earliest moment at which Claim would have something.
+func (s *Database) Next(ctx context.Context, backlog bool, except []int64) (at time.Time, err error) {
+	q := liveQueue
+	if backlog {
+		q = backlogQueue
+	}
 	var mayServe func(tenant int64) bool
 	var turns []tenantTurn
 	name, err := s.replica.holderName()

@@ -37,9 +37,9 @@ type Options struct {
 // several use. Leases in PostgreSQL outlive the process that took them: another one claims its keys once they have
 // run out. Times are the caller's, so that the clocks of those who share a database must agree to two seconds.
 //
-// Operations that write wait in a lane. Its goroutine takes those that came in while the database was busy with the
-// transaction before, and commits them together: that is why thousands of deliveries a second can each wait for the
-// disk.
+// Operations that write wait in a queue. The goroutines that write take those that came in while the database was busy
+// with the transactions before, and commit them together: that is why thousands of deliveries a second can each wait
+// for the disk.
 type Database struct {
 	log      *slog.Logger
 	isShared bool // with other processes: what is read must be locked before it is changed
@@ -50,21 +50,19 @@ type Database struct {
 	answers  *Answers     // nil: none were asked for
 	Damaged  string       // where a damaged SQLite file was moved, in whose place an empty one was begun; "": none was
 
-	durable, lazy, claims, spare lane // of SQLite, which has one writer, they are one
-	lanes                        []lane
-	writers                      sync.WaitGroup
-	closing                      sync.RWMutex // held while an operation enters a lane
-	isClosed                     bool
-	faults                       faultWatch
+	queue    chan *op
+	writers  sync.WaitGroup
+	closing  sync.RWMutex // held while an operation enters the queue
+	isClosed bool
+	faults   faultWatch
 }
 
 var _ Store = (*Database)(nil)
 
 // A backend is what differs between the two databases.
 type backend interface {
-	// runTransaction runs a transaction, and reports whether it changed anything. A loss of power may undo one that is
-	// not durable.
-	runTransaction(durable bool, names []string, do func(tx session) error) (changed bool, err error)
+	// runTransaction runs a transaction, and reports whether it changed anything.
+	runTransaction(names []string, do func(tx session) error) (changed bool, err error)
 	// tidyUp does what may wait until those who wait for a commit have their answer.
 	tidyUp()
 	// closeAll closes it; one that is given up is not changed any more.
@@ -75,22 +73,19 @@ type backend interface {
 // counts then.
 type op struct {
 	ctx        context.Context
-	durable    bool
-	names      []string                               // of what it writes, so that no two transactions wait for each other
-	accepts    *acceptance                            // nil: none
-	statements func(count func(rows int)) []statement // nil: none
-	apply      func(ctx context.Context, tx session) error
-	counted    int // rows that its statements counted
+	names      []string                                    // of what it writes, so that no two transactions wait for each other
+	apply      func(ctx context.Context, tx session) error // before anything else; nil: nothing
+	accepts    *acceptance                                 // nil: none
+	statements []statement
+	wrote      int // rows, as far as its statements add them to it
 	done       chan error
 }
 
 const (
-	maxQueuedOps = 1024 // operations that wait in a lane
-	maxBatchOps  = 256  // operations in one transaction: the last one waits for all of them
+	maxQueuedOps    = 1024 // operations that wait
+	maxBatchOps     = 256  // operations in one transaction: the last one waits for all of them
+	postgresWriters = 4    // transactions at once
 )
-
-// A lane is a queue of operations, and its goroutine commits them.
-type lane chan *op
 
 func newDatabase(o Options) *Database {
 	if o.Log == nil {
@@ -99,23 +94,15 @@ func newDatabase(o Options) *Database {
 	return &Database{log: o.Log}
 }
 
-// startLanes starts the goroutines that write.
-func (s *Database) startLanes(b backend, reader session) {
-	s.backend, s.reader = b, reader
-	newLane := func() lane {
-		l := make(lane, maxQueuedOps)
-		s.lanes = append(s.lanes, l)
+// startWriters starts the goroutines that write.
+func (s *Database) startWriters(count int) {
+	s.queue = make(chan *op, maxQueuedOps)
+	for range count {
 		s.writers.Go(func() {
-			for o := range l {
-				s.commitBatch(gatherBatch(o, l))
+			for o := range s.queue {
+				s.commitBatch(gatherBatch(o, s.queue))
 			}
 		})
-		return l
-	}
-	s.durable = newLane()
-	s.lazy, s.claims, s.spare = s.durable, s.durable, s.durable
-	if s.isShared {
-		s.lazy, s.claims, s.spare = newLane(), newLane(), newLane()
 	}
 }
 
@@ -138,9 +125,7 @@ func (s *Database) Close() error {
 	if wasClosed {
 		return nil
 	}
-	for _, l := range s.lanes {
-		close(l)
-	}
+	close(s.queue)
 	s.writers.Wait()
 	if s.replica != nil {
 		s.replica.stop() // others take over what this process still has
@@ -149,11 +134,11 @@ func (s *Database) Close() error {
 	return s.backend.closeAll(s.Hopeless() != nil)
 }
 
-// submitOp submits an operation and returns when it is committed, with the rows that it counted. Unless the error is
-// nil, the operation may still be running: nothing that it writes may be read.
-func (s *Database) submitOp(ctx context.Context, to lane, what string, o *op) (counted int, err error) {
+// submitOp submits an operation and returns when it is committed, with the rows that it wrote. Unless the error is nil,
+// the operation may still be running: nothing that it writes may be read.
+func (s *Database) submitOp(ctx context.Context, what string, o *op) (wrote int, err error) {
 	o.ctx, o.done = ctx, make(chan error, 1)
-	if err = s.enterLane(ctx, to, o); err == nil {
+	if err = s.enterQueue(ctx, o); err == nil {
 		select {
 		case err = <-o.done:
 		case <-ctx.Done():
@@ -163,17 +148,17 @@ func (s *Database) submitOp(ctx context.Context, to lane, what string, o *op) (c
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", what, err)
 	}
-	return o.counted, nil
+	return o.wrote, nil
 }
 
-func (s *Database) enterLane(ctx context.Context, to lane, o *op) error {
+func (s *Database) enterQueue(ctx context.Context, o *op) error {
 	s.closing.RLock()
 	defer s.closing.RUnlock()
 	if s.isClosed {
 		return ErrClosed
 	}
 	select {
-	case to <- o:
+	case s.queue <- o:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
@@ -223,7 +208,7 @@ func (s *Database) explainError(what string, err error) error {
 
 // gatherBatch takes the operations that wait together with the first. Goroutines that can submit one now are let go
 // first: one commit serves them all.
-func gatherBatch(first *op, ops lane) []*op {
+func gatherBatch(first *op, ops <-chan *op) []*op {
 	batch := []*op{first}
 	runtime.Gosched()
 	for len(batch) < maxBatchOps {
@@ -270,33 +255,29 @@ func (s *Database) commitBatch(batch []*op) {
 // commitOnce applies operations in one transaction, all or none.
 func (s *Database) commitOnce(batch []*op) (changed bool, err error) {
 	var names []string
-	durable := false
 	for _, o := range batch {
-		names, durable = append(names, o.names...), durable || o.durable
+		names = append(names, o.names...)
 	}
-	return s.backend.runTransaction(durable, names, func(tx session) error {
+	return s.backend.runTransaction(names, func(tx session) error {
 		ctx := context.Background() // a transaction is not cut short
+		var all []statement
+		for _, o := range batch {
+			if o.apply != nil {
+				if err := o.apply(ctx, tx); err != nil {
+					return err
+				}
+			}
+			for _, st := range o.statements {
+				if st.wrote != nil {
+					*st.wrote = 0
+				}
+			}
+			all = append(all, o.statements...)
+		}
 		if err := acceptAll(ctx, tx, batch, s.isShared); err != nil {
 			return err
 		}
-		var all []statement
-		for _, o := range batch {
-			if o.counted = 0; o.statements != nil {
-				all = append(all, o.statements(func(rows int) { o.counted += rows })...)
-			}
-		}
-		if err := tx.runStatements(ctx, all...); err != nil {
-			return err
-		}
-		for _, o := range batch {
-			if o.apply == nil {
-				continue
-			}
-			if err := o.apply(ctx, tx); err != nil {
-				return err
-			}
-		}
-		return nil
+		return tx.runStatements(ctx, all...)
 	})
 }
 

@@ -61,7 +61,8 @@ func openPostgres(ctx context.Context, url string, o Options, files fs.FS) (*Dat
 		pool.Close()
 		return nil, fmt.Errorf("open the PostgreSQL database: %w", err)
 	}
-	s.startLanes(postgresServer{pool}, s.reader)
+	s.backend = postgresServer{pool}
+	s.startWriters(postgresWriters)
 	return s, nil
 }
 
@@ -192,11 +193,8 @@ func (p postgresServer) closeAll(bool) error {
 
 // runTransaction runs a transaction that first locks names, always in the same order: two that touch the same rows
 // wait for each other, and never each for the other. It is run again if another one was in its way all the same.
-func (p postgresServer) runTransaction(durable bool, names []string, do func(tx session) error) (changed bool, err error) {
+func (p postgresServer) runTransaction(names []string, do func(tx session) error) (changed bool, err error) {
 	var first []statement
-	if !durable {
-		first = append(first, newStatement(`SET LOCAL synchronous_commit TO off`))
-	}
 	if len(names) > 0 {
 		first = append(first, statement{query: `SELECT pg_advisory_xact_lock(h) FROM (
 			SELECT DISTINCT hashtextextended(name, 7020) AS h FROM unnest(CAST($1 AS text[])) AS name ORDER BY h

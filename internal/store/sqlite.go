@@ -30,7 +30,6 @@ type sqliteFile struct {
 	openFiles       map[string]os.FileInfo // as they were opened, by path
 
 	fleeting         bool // no commit ever waits for the disk
-	fullSync         bool // commits wait for the disk
 	logSuspect       bool // a commit or fold failed: how much of the log is on the disk is unknown
 	commitsSinceFold int  // commits since the log was last folded into the file
 }
@@ -55,7 +54,8 @@ func openFaulty(path string, o Options, injectFault func(step string) error) (*D
 	if err != nil {
 		return nil, fmt.Errorf("open the database %s: %w", path, err)
 	}
-	s.startLanes(f, f.reader)
+	s.backend, s.reader = f, f.reader
+	s.startWriters(1)
 	return s, nil
 }
 
@@ -97,7 +97,7 @@ func moveDamaged(path string) (to string, err error) {
 }
 
 func openSQLite(path string, fleeting bool, injectFault func(step string) error) (*sqliteFile, error) {
-	f := &sqliteFile{injectFault: injectFault, fullSync: true, fleeting: fleeting, openFiles: map[string]os.FileInfo{}}
+	f := &sqliteFile{injectFault: injectFault, fleeting: fleeting, openFiles: map[string]os.FileInfo{}}
 	f.commitsSinceFold = commitsPerFold // the first commit is folded, so that the file shows its tables by every name
 	err := f.openAll(path)
 	if err == nil {
@@ -177,7 +177,7 @@ func (f *sqliteFile) openAll(path string) error {
 
 // checkTables looks through the tables for damage, but not through that of answers: it is large, and a fault there costs requests.
 func (f *sqliteFile) checkTables() error {
-	for _, table := range []string{"deliveries", "work", "sights", "tenants", "counters", "heard", "signs"} {
+	for _, table := range []string{"deliveries", "work", "sights", "tenants", "counters", "notes"} {
 		var says string
 		if err := f.writeDB.QueryRowContext(context.Background(), "PRAGMA quick_check("+table+")").Scan(&says); err != nil {
 			return err
@@ -316,12 +316,11 @@ func (f *sqliteFile) execQuery(query string) error {
 
 // runTransaction runs a transaction of the writing goroutine. Before it, it checks that the next process will find
 // what it writes.
-func (f *sqliteFile) runTransaction(durable bool, _ []string, do func(tx session) error) (changed bool, err error) {
+func (f *sqliteFile) runTransaction(_ []string, do func(tx session) error) (changed bool, err error) {
 	f.writer.changed = false
 	for _, begin := range []func() error{
 		f.checkFilesInPlace, f.recoverLog,
 		func() error { return f.injectFault("begin") },
-		func() error { return f.setFullSync(durable) },
 		func() error { return f.execQuery("BEGIN IMMEDIATE") },
 	} {
 		if err := begin(); err != nil {
@@ -341,24 +340,6 @@ func (f *sqliteFile) runTransaction(durable bool, _ []string, do func(tx session
 	}
 	f.commitsSinceFold++
 	return f.writer.changed, nil
-}
-
-// setFullSync sets whether commits wait for the disk from now on. One that does makes those before it durable, too:
-// all stand in one log (https://www.sqlite.org/pragma.html#pragma_synchronous).
-func (f *sqliteFile) setFullSync(yes bool) error {
-	if f.fleeting || yes == f.fullSync {
-		return nil
-	}
-	level := "NORMAL"
-	if yes {
-		level = "FULL"
-	}
-	f.fullSync = false // an error does not tell whether it was done
-	if err := f.execQuery("PRAGMA synchronous(" + level + ")"); err != nil {
-		return err
-	}
-	f.fullSync = yes
-	return nil
 }
 
 // recoverLog folds the log into the file and empties it, if a commit failed: the next commit must build on what is on

@@ -37,7 +37,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		"many poke":   testConcurrentPokes,
 		"precise":     testPrecision,
 		"large":       testLargeTexts,
-		"heard":       testHeard,
+		"answers":     testAnswers,
 		"count heard": testCountHeard,
 		"signs":       testSigns,
 		"first sign":  testFirstSign,
@@ -263,21 +263,19 @@ func testCancelledContext(b *harness) {
 			return err
 		},
 		"renew":  func() error { _, err := b.Renew(over, b.now, store.Lease{Key: "a"}); return err },
-		"next":   func() error { _, err := b.Next(over, nil); return err },
+		"next":   func() error { _, err := b.Next(over, false, nil); return err },
 		"drop":   func() error { return b.Drop(over, 1) },
 		"known":  func() error { _, err := b.Known(over, []string{"d"}); return err },
 		"prune":  func() error { _, err := b.Prune(over, b.now, 1); return err },
 		"get":    func() error { _, err := b.Get(over, "a"); return err },
 		"list":   func() error { _, err := b.List(over, store.Query{}); return err },
 		"health": func() error { _, err := b.Health(over, b.now); return err },
-		"hear":   func() error { return b.Hear(over, 1, "g", 3, store.Heard{Reviewer: "sage", Text: "1", At: b.now}) },
-		"heard":  func() error { _, err := b.Heard(over, "g"); return err },
 		"count":  func() error { _, err := b.CountHeard(over, b.now); return err },
-		"add signs": func() error {
-			_, err := b.AddSigns(over, 1, "g", 3, store.ServiceSign{Reviewer: "sage", Kind: 1, Of: "1", At: b.now})
+		"notes":  func() error { _, err := b.Notes(over, "g", true); return err },
+		"add notes": func() error {
+			_, err := b.AddNotes(over, 1, "g", 3, store.Note{Reviewer: "sage", Of: "1", At: b.now})
 			return err
 		},
-		"signs": func() error { _, err := b.Signs(over, "g"); return err },
 	} {
 		if err := call(); !errors.Is(err, context.Canceled) {
 			b.Errorf("%s: %v, want context.Canceled", name, err)
@@ -409,7 +407,7 @@ func testPrecision(b *harness) {
 	b.must(b.Poke(b.Context(), store.Poke{Key: "a", Tenant: 1, Due: startTime.Add(1001)}))
 	b.now = startTime.Add(1000)
 	b.wantNothingDue()
-	at, err := b.Next(b.Context(), nil)
+	at, err := b.Next(b.Context(), false, nil)
 	b.must(err)
 	if at.Before(startTime.Add(1001)) || at.After(startTime.Add(2001)) {
 		b.Fatalf("next is %v", at)
