@@ -24,7 +24,9 @@ func (s *Database) AddNotes(ctx context.Context, tenant int64, group string, kee
 				ON CONFLICT (grp, reviewer, kind, name) DO UPDATE SET tenant = excluded.tenant, label = excluded.label,
 					pull = excluded.pull, stranger = excluded.stranger, noted_at = excluded.noted_at, unread = excluded.unread
 				WHERE excluded.kind = 0`,
-			args:  []any{group, reviewer, n.Kind, asText(n.Of), tenant, asText(n.Label), n.Pull, asText(n.Stranger), floorMicros(n.At), until, n.Unread},
+			args: []any{
+				group, reviewer, n.Kind, asText(n.Of), tenant, asText(n.Label), n.Pull, asText(n.Stranger), floorMicros(n.At), until, n.Unread,
+			},
 			wrote: &o.wrote,
 		}, newStatement(
 			`DELETE FROM notes WHERE grp = $1 AND reviewer = $2 AND (kind = 0) = $3 AND (kind, name) NOT IN
