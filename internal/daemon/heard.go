@@ -61,8 +61,8 @@ func isSameAnswer(a, b quorum.HeardAnswer) bool {
 // noteOf is an answer as the table keeps it.
 func noteOf(a quorum.HeardAnswer) store.Note {
 	return store.Note{
-		Kind: store.Answer, Reviewer: a.Reviewer, Of: fmt.Sprintf("%s/%d", a.Kind, a.ID), Label: a.Preset, Pull: a.Pull, Stranger: a.Stranger,
-		At: a.At, Unread: a.Unread,
+		Kind: store.Answer, Reviewer: a.Reviewer, Of: fmt.Sprintf("%s/%d", a.Kind, a.ID), Label: a.Preset, Pull: a.Pull,
+		Stranger: a.Stranger, At: a.At, Unread: a.Unread,
 	}
 }
 

@@ -114,12 +114,12 @@ func (a *Answers) keepValue(key string, packed []byte) {
 	a.waiting[hash] = &waitingAnswer{packed}
 	if !a.isArmed {
 		a.isArmed = true
-		time.AfterFunc(answersFlushDelay, a.flush)
+		time.AfterFunc(answersFlushDelay, a.flushWaiting)
 	}
 }
 
-// flush writes what waits. Now and then the oldest make way.
-func (a *Answers) flush() {
+// flushWaiting writes what waits. Now and then the oldest make way.
+func (a *Answers) flushWaiting() {
 	a.flushing.Lock()
 	defer a.flushing.Unlock()
 	now := time.Now()
@@ -161,5 +161,5 @@ func (a *Answers) close() {
 	a.mu.Lock()
 	a.isClosed = true
 	a.mu.Unlock()
-	a.flush()
+	a.flushWaiting()
 }

@@ -78,7 +78,7 @@ func (s *Database) Claim(ctx context.Context, c Claim) ([]Work, error) {
 	if c.Lease < time.Microsecond { // it would have run out before the work began
 		return nil, fmt.Errorf("claim: a lease of %s is none", c.Lease)
 	}
-	c.Bounds, c.Backlog = c.clone(), c.Backlog.clone()
+	c.Bounds, c.Backlog = c.copyAll(), c.Backlog.copyAll()
 	name, err := s.replica.holderName()
 	if err != nil {
 		return nil, s.explainError("claim", err)

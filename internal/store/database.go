@@ -65,8 +65,8 @@ type backend interface {
 	runTransaction(names []string, do func(tx session) error) (changed bool, err error)
 	// tidyUp does what may wait until those who wait for a commit have their answer.
 	tidyUp()
-	// closeAll closes it; one that is given up is not changed any more.
-	closeAll(isGivenUp bool) error
+	// closeAll closes it; isDamaged: the next process must not use it.
+	closeAll(isDamaged bool) error
 }
 
 // An op is an operation that writes. It is made anew if a transaction came to nothing: nothing of the first time
@@ -113,8 +113,12 @@ func (s *Database) Wrote() error {
 	return s.faults.writeErr
 }
 
-// Close waits for the operations that were submitted before it, and closes the database.
+// Close waits for the operations that were submitted before it, and closes the database. One that hangs is left as it
+// is, for the end of the process.
 func (s *Database) Close() error {
+	if err := s.Hopeless(); errors.Is(err, errHangs) {
+		return err
+	}
 	if s.answers != nil {
 		s.answers.close()
 	}
@@ -131,7 +135,7 @@ func (s *Database) Close() error {
 		s.replica.stop() // others take over what this process still has
 		s.replica.running.Wait()
 	}
-	return s.backend.closeAll(s.Hopeless() != nil)
+	return s.backend.closeAll(isDamage(s.Hopeless()))
 }
 
 // submitOp submits an operation and returns when it is committed, with the rows that it wrote. Unless the error is nil,
@@ -180,17 +184,10 @@ func (s *Database) readRows(ctx context.Context, what string, statements ...stat
 // Hopeless returns why only a restart, or an empty file, can help; nil if the database may heal by itself, as a full disk does
 // once there is room, and a server of PostgreSQL's once it is back.
 func (s *Database) Hopeless() error {
-	w := &s.faults
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	switch {
-	case s.isShared:
-	case errors.Is(w.writeErr, ErrReplaced):
-		return w.writeErr
-	case !w.badSince.IsZero() && time.Since(w.badSince) >= hopelessTime:
-		return w.badErr
+	if s.isShared {
+		return nil
 	}
-	return nil
+	return s.faults.hopeless()
 }
 
 // explainError wraps an error; one that came because the store was closed is ErrClosed.
@@ -236,6 +233,10 @@ func (s *Database) commitBatch(batch []*op) {
 	})
 	if len(batch) == 0 {
 		return
+	}
+	if !s.isShared {
+		s.faults.noteWriting(time.Now())
+		defer s.faults.noteWriting(time.Time{})
 	}
 	changed, err := s.commitOnce(batch)
 	var said *pgconn.PgError // a server that has not answered has nothing to say of one of them
@@ -287,19 +288,51 @@ type faultWatch struct {
 	writeErr error     // of the last transaction that had something to write; nil: it was committed
 	badSince time.Time // since then nothing was read or written; zero: something was
 	badErr   error     // the last fault since then
+	damage   error     // that was found, and stays; nil: none was
+	writing  time.Time // when the transaction of SQLite's one writer began; zero: there is none
 	unlogged int       // faults since the last log line about one
 	mutedTo  time.Time // no fault is logged before
 }
 
 const (
 	faultLogPause = 10 * time.Second // at least, between two log lines: a fault of the disk strikes every operation
-	hopelessTime  = time.Minute      // without anything that was read or written
+	hopelessTime  = time.Minute      // without anything that was read or written, or in one transaction
 )
+
+// errHangs says that a transaction does not end.
+var errHangs = errors.New("the disk hangs: a transaction has not ended for a minute")
+
+// hopeless returns why a restart is needed, or a new file; nil: neither is.
+func (w *faultWatch) hopeless() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case errors.Is(w.writeErr, ErrReplaced):
+		return w.writeErr
+	case w.damage != nil: // whatever else could be read or written since
+		return w.damage
+	case !w.writing.IsZero() && time.Since(w.writing) >= hopelessTime:
+		return errHangs
+	case !w.badSince.IsZero() && time.Since(w.badSince) >= hopelessTime:
+		return w.badErr
+	}
+	return nil
+}
+
+// noteWriting notes when a transaction began, or that it has ended.
+func (w *faultWatch) noteWriting(since time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.writing = since
+}
 
 // noteResult notes how a read or a transaction ended.
 func (w *faultWatch) noteResult(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if isDamage(err) {
+		w.damage = err
+	}
 	switch w.badErr = err; {
 	case err == nil:
 		w.badSince = time.Time{}

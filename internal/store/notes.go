@@ -25,7 +25,8 @@ func (s *Database) AddNotes(ctx context.Context, tenant int64, group string, kee
 					pull = excluded.pull, stranger = excluded.stranger, noted_at = excluded.noted_at, unread = excluded.unread
 				WHERE excluded.kind = 0`,
 			args: []any{
-				group, reviewer, n.Kind, asText(n.Of), tenant, asText(n.Label), n.Pull, asText(n.Stranger), floorMicros(n.At), until, n.Unread,
+				group, reviewer, n.Kind, asText(n.Of), tenant, asText(n.Label), n.Pull, asText(n.Stranger), floorMicros(n.At), until,
+				n.Unread,
 			},
 			wrote: &o.wrote,
 		}, newStatement(

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -99,24 +101,30 @@ func connectPostgres(ctx context.Context, url string) (*pgxpool.Pool, error) {
 	return pool, nil
 }
 
-// checkServer refuses a server that is too old, and a schema with another program's tables. One in which only goose
-// has begun belongs to no program: a first start was cut short there.
+// checkServer refuses a server that is too old, and a schema with another program's tables, or without some of ours. One
+// in which only goose has begun belongs to no program: a first start was cut short there.
 func checkServer(ctx context.Context, pool *pgxpool.Pool) error {
-	var version, tables, known int
+	ours := []string{ // of the first schema
+		"goose_db_version", "deliveries", "work", "sights", "tenants", "replicas", "counters", "notes", "answers",
+	}
+	var version, tables int
+	var missing []string
 	err := pool.QueryRow(ctx, `SELECT current_setting('server_version_num')::integer,
-		count(c.relname) FILTER (WHERE c.relname <> 'goose_db_version'),
-		count(c.relname) FILTER (WHERE c.relname IN ('deliveries', 'work', 'goose_db_version'))
-		FROM (SELECT 1) AS one LEFT JOIN pg_class c ON c.relkind = 'r' AND c.relnamespace = current_schema()::regnamespace`).
-		Scan(&version, &tables, &known)
+		(SELECT count(*) FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace AND relname <> 'goose_db_version'),
+		ARRAY(SELECT t FROM unnest($1::text[]) AS t WHERE to_regclass(quote_ident(current_schema()) || '.' || t) IS NULL)`,
+		ours).Scan(&version, &tables, &missing)
 	switch {
 	case err != nil:
 		return fmt.Errorf("read its version and tables: %w", err)
 	case version < leastPostgres:
 		return fmt.Errorf("%w: its version is %d.%d, and it must be 14 or newer", ErrUnfitServer, version/10_000, version%10_000)
-	case tables > 0 && known < 3:
+	case tables == 0 || len(missing) == 0:
+		return nil
+	case len(missing) == len(ours) || slices.Contains(missing, "goose_db_version"):
 		return fmt.Errorf("%w: give the coordinator a database or a schema of its own (…?search_path=SCHEMA)", ErrForeignDatabase)
 	}
-	return nil
+	return fmt.Errorf("%w, %s, were dropped: drop the others of the coordinator, too, or give it an empty schema (…?search_path=SCHEMA): "+
+		"that costs time alone", ErrTablesGone, strings.Join(missing, ", "))
 }
 
 // checkPooler refuses a pooler that gives each transaction a session of its own: the lock of a migration would be

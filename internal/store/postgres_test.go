@@ -229,7 +229,8 @@ func TestPostgresTablesOfOthers(t *testing.T) {
 		want error
 	}{
 		"a newer coordinator": {"INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, true)", store.ErrNewer},
-		"another program":     {"DROP TABLE work CASCADE", store.ErrForeignDatabase},
+		"a dropped table":     {"DROP TABLE work CASCADE", store.ErrTablesGone},
+		"another program":     {"DROP TABLE goose_db_version", store.ErrForeignDatabase},
 	} {
 		t.Run(name, func(t *testing.T) {
 			at := newSchema(t)

@@ -153,6 +153,29 @@ func TestASecondProcessIsRefused(t *testing.T) {
 	}
 }
 
+// Whoever reads the file, as a shell of SQLite's does, keeps no daemon from starting.
+func TestAReaderKeepsNobodyOut(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "table.db")
+	if err := openTable(t, path).Close(); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", "file:"+path+"?mode=ro")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	rows, err := db.QueryContext(t.Context(), "SELECT name FROM counters")
+	if err != nil || !rows.Next() {
+		t.Fatal("it cannot be read:", err)
+	}
+	defer rows.Close()
+	if kill, says := openInProcess(t, path); says != "open" {
+		t.Error(says)
+	} else {
+		kill()
+	}
+}
+
 // A start writes nothing: the disk may be full, and what GitHub delivers is then answered.
 func TestAStartWritesNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table.db")

@@ -88,6 +88,7 @@ var (
 	ErrReplaced        = errors.New("was deleted or replaced while it was in use: what is accepted now would be lost")
 	ErrNoDatabase      = errors.New("it is no SQLite database, or a damaged one")
 	ErrForeignDatabase = errors.New("another program's tables are in it")
+	ErrTablesGone      = errors.New("some of the coordinator's tables")
 	ErrUnfitServer     = errors.New("the server does not do")
 )
 
@@ -151,7 +152,7 @@ func (b Bounds) most(tenant int64, limit int) int {
 	return cmp.Or(b.Each, limit)
 }
 
-func (b Bounds) clone() Bounds {
+func (b Bounds) copyAll() Bounds {
 	return Bounds{slices.Clone(b.Except), maps.Clone(b.Most), b.Each}
 }
 

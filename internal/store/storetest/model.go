@@ -47,7 +47,8 @@ func againstModel(t *testing.T, open func(t *testing.T) store.Store) {
 		}
 		defer m.Close()
 		steps := map[string]func(*rapid.T){
-			"renew": m.renewLease, "drop": m.dropTenant, "prune": m.pruneDeliveries, "wait": m.advanceClock, "list": m.listRows, "": m.checkState,
+			"renew": m.renewLease, "drop": m.dropTenant, "prune": m.pruneDeliveries, "wait": m.advanceClock,
+			"list": m.listRows, "": m.checkState,
 		}
 		for n := range 3 { // what is done most
 			steps[fmt.Sprint("accept ", n)], steps[fmt.Sprint("claim ", n)] = m.acceptOrPoke, m.claimKeys

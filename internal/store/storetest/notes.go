@@ -117,7 +117,8 @@ func testFirstSign(b *harness) {
 	var wg sync.WaitGroup
 	for n := range 8 {
 		wg.Go(func() {
-			added, err := b.AddNotes(b.Context(), 1, "acme/shop", 3, store.Note{Reviewer: "gemini", Kind: 4, Of: "turn", Pull: n, At: b.now})
+			sign := store.Note{Reviewer: "gemini", Kind: 4, Of: "turn", Pull: n, At: b.now}
+			added, err := b.AddNotes(b.Context(), 1, "acme/shop", 3, sign)
 			if err != nil {
 				b.Error(err)
 			}
