@@ -73,11 +73,12 @@ type backend interface {
 // counts then.
 type op struct {
 	ctx        context.Context
-	names      []string                                    // of what it writes, so that no two transactions wait for each other
-	apply      func(ctx context.Context, tx session) error // before anything else; nil: nothing
-	accepts    *acceptance                                 // nil: none
+	names      []string // of what it writes, so that no two transactions wait for each other
 	statements []statement
-	wrote      int // rows, as far as its statements add them to it
+	delivery   AcceptedDelivery                            // whose insertion is its only statement, if it has an ID
+	pokes      []Poke                                      // unless the delivery is known
+	apply      func(ctx context.Context, tx session) error // nil: nothing
+	wrote      int                                         // rows, as far as its statements add them to it
 	done       chan error
 }
 
@@ -263,11 +264,6 @@ func (s *Database) commitOnce(batch []*op) (changed bool, err error) {
 		ctx := context.Background() // a transaction is not cut short
 		var all []statement
 		for _, o := range batch {
-			if o.apply != nil {
-				if err := o.apply(ctx, tx); err != nil {
-					return err
-				}
-			}
 			for _, st := range o.statements {
 				if st.wrote != nil {
 					*st.wrote = 0
@@ -275,10 +271,21 @@ func (s *Database) commitOnce(batch []*op) (changed bool, err error) {
 			}
 			all = append(all, o.statements...)
 		}
-		if err := acceptAll(ctx, tx, batch, s.isShared); err != nil {
+		if err := tx.runStatements(ctx, all...); err != nil {
 			return err
 		}
-		return tx.runStatements(ctx, all...)
+		if err := applyPokes(ctx, tx, batch, s.isShared); err != nil {
+			return err
+		}
+		for _, o := range batch { // last, as what claims wait for must not wait for anything that these have locked
+			if o.apply == nil {
+				continue
+			}
+			if err := o.apply(ctx, tx); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 

@@ -179,8 +179,7 @@ func TestOneFailsAlone(t *testing.T) {
 	}}
 	good := make([]*op, 20)
 	for n := range good {
-		poke := &acceptance{pokes: []Poke{testPoke(fmt.Sprint(n))}}
-		good[n] = &op{ctx: t.Context(), done: make(chan error, 1), accepts: poke}
+		good[n] = &op{ctx: t.Context(), done: make(chan error, 1), pokes: []Poke{testPoke(fmt.Sprint(n))}}
 		s.queue <- good[n]
 		if n == 10 {
 			s.queue <- bad
