@@ -116,6 +116,7 @@ type dealer struct {
 // A dueKey is a row that a claim may get.
 type dueKey struct {
 	id            int64
+	round         int // how many of its tenant's come before it
 	work          Work
 	due, backlog  int64
 	touches, took string
@@ -163,46 +164,37 @@ func (d *dealer) dealQueue(ctx context.Context, q *queue, mayServe func(int64) b
 		return err
 	}
 	slices.SortFunc(turns, compareTurns)
-	hands, err := d.readKeys(ctx, q, turns[:min(len(turns), d.Limit)]) // one key of each would be enough
-	for isMore := err == nil; isMore; {
-		isMore = false
-		for i, keys := range hands {
-			if len(keys) == 0 || len(d.dealt) >= d.Limit || !mayHave(turns[i].tenant) {
-				continue
-			}
-			k := keys[0]
-			k.work.Backlog = q == backlogQueue
-			d.dealt = append(d.dealt, k)
-			d.got[k.work.Tenant]++
-			ofQueue[k.work.Tenant]++
-			hands[i], isMore = keys[1:], true
-		}
-	}
-	return err
-}
-
-// readKeys reads the keys of each tenant that it may get, the longest due first. Those that another transaction has
-// are not among them.
-func (d *dealer) readKeys(ctx context.Context, q *queue, turns []tenantTurn) ([][]dueKey, error) {
-	query := q.keys + skipLocked(d.isShared)
-	due := make([][]dueKey, len(turns))
-	var all []statement
-	for i, t := range turns {
-		all = append(all, statement{
-			query: query, args: []any{t.tenant, d.now, min(d.most(t.tenant, d.Limit), d.Limit-len(d.dealt)) + d.got[t.tenant]},
+	var keys []dueKey
+	var reads []statement
+	for _, t := range turns[:min(len(turns), d.Limit)] { // one key of each would be enough
+		round := 0
+		reads = append(reads, statement{
+			query: q.keys + skipLocked(d.isShared), // those that another transaction has are not among them
+			args:  []any{t.tenant, d.now, min(d.most(t.tenant, d.Limit), d.Limit-len(d.dealt)) + d.got[t.tenant]},
 			row: func(scan scanner) error {
-				k := dueKey{work: Work{Tenant: t.tenant, Moved: t.served > 0 && t.worker != d.replica}}
+				k := dueKey{round: round, work: Work{Tenant: t.tenant, Backlog: q == backlogQueue, Moved: t.served > 0 && t.worker != d.replica}}
 				err := scan(&k.id, &k.work.Key, &k.work.Kind, &k.due, &k.backlog, microsInto{&k.work.Wake}, &k.work.Attempts,
 					&k.touches, &k.took, microsInto{&k.work.Seen})
 				if !slices.ContainsFunc(d.dealt, func(o dueKey) bool { return o.id == k.id }) {
-					due[i] = append(due[i], k)
+					keys = append(keys, k)
+					round++
 				}
 				return err
 			},
 		})
 	}
-	err := d.tx.runStatements(ctx, all...)
-	return due, err
+	if err := d.tx.runStatements(ctx, reads...); err != nil {
+		return err
+	}
+	slices.SortStableFunc(keys, func(a, b dueKey) int { return cmp.Compare(a.round, b.round) })
+	for _, k := range keys {
+		if len(d.dealt) < d.Limit && mayHave(k.work.Tenant) {
+			d.dealt = append(d.dealt, k)
+			d.got[k.work.Tenant]++
+			ofQueue[k.work.Tenant]++
+		}
+	}
+	return nil
 }
 
 // leaseDealt leases what was dealt.
