@@ -185,10 +185,21 @@ func (s *Database) readRows(ctx context.Context, what string, statements ...stat
 // Hopeless returns why only a restart, or an empty file, can help; nil if the database may heal by itself, as a full disk does
 // once there is room, and a server of PostgreSQL's once it is back.
 func (s *Database) Hopeless() error {
-	if s.isShared {
-		return nil
+	w := &s.faults
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case s.isShared:
+	case errors.Is(w.writeErr, ErrReplaced):
+		return w.writeErr
+	case w.damage != nil: // whatever else could be read or written since
+		return w.damage
+	case !w.writing.IsZero() && time.Since(w.writing) >= hopelessTime:
+		return errHangs
+	case !w.badSince.IsZero() && time.Since(w.badSince) >= hopelessTime:
+		return w.badErr
 	}
-	return s.faults.hopeless()
+	return nil
 }
 
 // explainError wraps an error; one that came because the store was closed is ErrClosed.
@@ -308,23 +319,6 @@ const (
 
 // errHangs says that a transaction does not end.
 var errHangs = errors.New("the disk hangs: a transaction has not ended for a minute")
-
-// hopeless returns why a restart is needed, or a new file; nil: neither is.
-func (w *faultWatch) hopeless() error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	switch {
-	case errors.Is(w.writeErr, ErrReplaced):
-		return w.writeErr
-	case w.damage != nil: // whatever else could be read or written since
-		return w.damage
-	case !w.writing.IsZero() && time.Since(w.writing) >= hopelessTime:
-		return errHangs
-	case !w.badSince.IsZero() && time.Since(w.badSince) >= hopelessTime:
-		return w.badErr
-	}
-	return nil
-}
 
 // noteWriting notes when a transaction began, or that it has ended.
 func (w *faultWatch) noteWriting(since time.Time) {
