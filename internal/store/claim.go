@@ -172,7 +172,8 @@ func (d *dealer) dealQueue(ctx context.Context, q *queue, mayServe func(int64) b
 			query: q.keys + skipLocked(d.isShared), // those that another transaction has are not among them
 			args:  []any{t.tenant, d.now, min(d.most(t.tenant, d.Limit), d.Limit-len(d.dealt)) + d.got[t.tenant]},
 			row: func(scan scanner) error {
-				k := dueKey{round: round, work: Work{Tenant: t.tenant, Backlog: q == backlogQueue, Moved: t.served > 0 && t.worker != d.replica}}
+				k := dueKey{round: round}
+				k.work = Work{Tenant: t.tenant, Backlog: q == backlogQueue, Moved: t.served > 0 && t.worker != d.replica}
 				err := scan(&k.id, &k.work.Key, &k.work.Kind, &k.due, &k.backlog, microsInto{&k.work.Wake}, &k.work.Attempts,
 					&k.touches, &k.took, microsInto{&k.work.Seen})
 				if !slices.ContainsFunc(d.dealt, func(o dueKey) bool { return o.id == k.id }) {

@@ -230,42 +230,6 @@ func TestContextEndsWhileTheDiskHangs(t *testing.T) {
 	}
 }
 
-// After a commit that failed, nothing is accepted on a log of which nobody knows what is on the disk.
-func TestAFailedCommitBeginsTheLogAnew(t *testing.T) {
-	var fails atomic.Bool
-	s := openTable(t, func(step string) error {
-		if step == "commit" && fails.Load() {
-			return errors.New("input/output error")
-		}
-		return nil
-	})
-	ctx := t.Context()
-	size := func() int64 {
-		info, err := os.Stat(s.logFile())
-		if err != nil {
-			t.Fatal(err)
-		}
-		return info.Size()
-	}
-	if err := s.Poke(ctx, testPoke("a")); err != nil || size() == 0 {
-		t.Fatal(err, size())
-	}
-	fails.Store(true)
-	if err := s.Poke(ctx, testPoke("b")); err == nil {
-		t.Fatal("the commit did not fail")
-	}
-	fails.Store(false)
-	before := size()
-	if err := s.Poke(ctx, testPoke("c")); err != nil || size() >= before || s.Wrote() != nil {
-		t.Errorf("%v: the log had %d bytes and has %d", err, before, size())
-	}
-	for key, want := range map[string]bool{"a": true, "b": false, "c": true} {
-		if _, err := s.Get(ctx, key); (err == nil) != want {
-			t.Errorf("%s: %v", key, err)
-		}
-	}
-}
-
 // The log is folded into the file now and then, so that it does not grow for ever.
 func TestTheLogIsFolded(t *testing.T) {
 	s := openTable(t, nil)
@@ -280,30 +244,6 @@ func TestTheLogIsFolded(t *testing.T) {
 	}
 	if info.Size() > 4<<20 {
 		t.Errorf("the log has %d bytes", info.Size())
-	}
-}
-
-// A log that could not be folded is begun anew before anything else is accepted on it.
-func TestAFailedFoldIsAFault(t *testing.T) {
-	s := openTable(t, func(step string) error {
-		if step == "fold" {
-			return errors.New("input/output error")
-		}
-		return nil
-	})
-	var last int64                      // bytes of the log
-	for n := range commitsPerFold + 2 { // the first is folded by itself
-		if err := s.Poke(t.Context(), testPoke(fmt.Sprint(n))); err != nil {
-			t.Fatal(err)
-		}
-		info, err := os.Stat(s.logFile())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n == commitsPerFold+1 && info.Size() >= last {
-			t.Errorf("the log had %d bytes and has %d", last, info.Size())
-		}
-		last = info.Size()
 	}
 }
 

@@ -110,7 +110,7 @@ func checkServer(ctx context.Context, pool *pgxpool.Pool) error {
 	var version, tables int
 	var missing []string
 	err := pool.QueryRow(ctx, `SELECT current_setting('server_version_num')::integer,
-		(SELECT count(*) FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace AND relname <> 'goose_db_version'),
+		(SELECT count(*) FROM pg_tables WHERE schemaname = current_schema() AND tablename <> 'goose_db_version'),
 		ARRAY(SELECT t FROM unnest($1::text[]) AS t WHERE to_regclass(quote_ident(current_schema()) || '.' || t) IS NULL)`,
 		ours).Scan(&version, &tables, &missing)
 	switch {

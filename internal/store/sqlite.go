@@ -24,14 +24,13 @@ import (
 
 // A sqliteFile is the backend of a [Database] in a file. One goroutine writes.
 type sqliteFile struct {
-	injectFault     func(step string) error // for tests: the error of step "begin", "commit" or "fold"
+	injectFault     func(step string) error // for tests: the error of step "begin" or "commit"
 	hold            *os.File                // its lock keeps other daemons out, by whatever name they know the file
 	writeDB, readDB *sql.DB
 	writer, reader  *sqliteSession         // of the writing goroutine alone, as what follows; and of all
 	openFiles       map[string]os.FileInfo // as they were opened, by path
 
-	logSuspect       bool // a commit or fold failed: how much of the log is on the disk is unknown
-	commitsSinceFold int  // commits since the log was last folded into the file
+	commitsSinceFold int // commits since the log was last folded into the file
 }
 
 // One of these stands in the header of our files, where SQLite has a place for it (https://www.sqlite.org/fileformat2.html).
@@ -304,21 +303,20 @@ func (f *sqliteFile) execQuery(query string) error {
 // what it writes.
 func (f *sqliteFile) runTransaction(_ []string, do func(tx session) error) (changed bool, err error) {
 	f.writer.changed = false
-	for _, begin := range []func() error{
-		f.checkFilesInPlace, f.recoverLog,
-		func() error { return f.injectFault("begin") },
-		func() error { return f.execQuery("BEGIN IMMEDIATE") },
-	} {
-		if err := begin(); err != nil {
-			return false, err
-		}
+	if err = f.checkFilesInPlace(); err == nil {
+		err = f.injectFault("begin")
 	}
-	err = do(f.writer)
 	if err == nil {
-		if err = f.injectFault("commit"); err == nil {
-			err = f.execQuery("COMMIT")
-		}
-		f.logSuspect = f.logSuspect || err != nil
+		err = f.execQuery("BEGIN IMMEDIATE")
+	}
+	if err != nil {
+		return false, err
+	}
+	if err = do(f.writer); err == nil {
+		err = f.injectFault("commit")
+	}
+	if err == nil { // after an error the next commit writes the same part of the log anew, and nothing before it waits for the disk
+		err = f.execQuery("COMMIT")
 	}
 	if err != nil {
 		_ = f.execQuery("ROLLBACK") // SQLite has rolled back by itself after some errors, and then says that there is nothing to do
@@ -328,40 +326,16 @@ func (f *sqliteFile) runTransaction(_ []string, do func(tx session) error) (chan
 	return f.writer.changed, nil
 }
 
-// recoverLog folds the log into the file and empties it, if a commit failed: the next commit must build on what is on
-// the disk, and Linux reports a failed fsync only once and forgets what was not written.
-func (f *sqliteFile) recoverLog() error {
-	if !f.logSuspect {
-		return nil
-	}
-	var busy bool
-	var log, moved int
-	row := f.writeDB.QueryRowContext(context.Background(), "PRAGMA wal_checkpoint(TRUNCATE)")
-	if err := row.Scan(&busy, &log, &moved); err != nil {
-		return err
-	}
-	if busy {
-		return errors.New("after a fault, the log cannot be folded into the file: somebody reads it")
-	}
-	f.logSuspect = false
-	return nil
-}
-
 // commitsPerFold is the number of commits after which the log is folded into the file. The one after them waits for
 // it: with a million keys hardly two commits write the same page, and each fold brings the pages of all of them to
 // the disk.
 const commitsPerFold = 16
 
-// tidyUp folds the log into the file after every commitsPerFold commits. SQLite could do so by itself, but would
-// report no failure.
+// tidyUp folds the log into the file after every commitsPerFold commits. SQLite would do so before those who wait for a
+// commit have their answer. What could not be folded stays in the log, for the next time.
 func (f *sqliteFile) tidyUp() {
-	if f.commitsSinceFold < commitsPerFold {
-		return
+	if f.commitsSinceFold >= commitsPerFold {
+		f.commitsSinceFold = 0
+		_ = f.execQuery("PRAGMA wal_checkpoint(PASSIVE)")
 	}
-	f.commitsSinceFold = 0
-	err := f.injectFault("fold")
-	if err == nil {
-		err = f.execQuery("PRAGMA wal_checkpoint(PASSIVE)")
-	}
-	f.logSuspect = f.logSuspect || err != nil
 }

@@ -174,6 +174,9 @@ func TestAReaderKeepsNobodyOut(t *testing.T) {
 	} else {
 		kill()
 	}
+	if err := rows.Err(); err != nil {
+		t.Error(err)
+	}
 }
 
 // A start writes nothing: the disk may be full, and what GitHub delivers is then answered.
