@@ -146,7 +146,7 @@ func TestReplicaGoesOnWhileANewerOneMigratesOnPostgres(t *testing.T) {
 	if _, err := store.OpenPostgres(t.Context(), at, store.Options{}); !errors.Is(err, store.ErrNewer) {
 		t.Errorf("the old one starts anew: %v, want %v", err, store.ErrNewer)
 	}
-	if err := old.Close(); err != nil {
+	if err := errors.Join(old.Retire(t.Context()), old.Close()); err != nil { // the server may take a while to notice the end
 		t.Error(err)
 	}
 	for n, err := 1, error(nil); n > 0; {
