@@ -59,7 +59,7 @@ type pokedKey struct {
 	due, backlog int64
 	leased       int
 	touches      string
-	pokes        int // that change it
+	isChanged    bool
 }
 
 // applyPokes applies the pokes of operations, whose statements have run. Those of a delivery that was known change nothing.
@@ -101,10 +101,10 @@ func (k *pokedKey) applyPoke(p Poke) {
 	if p.Backlog {
 		due, backlog = backlog, due
 	}
-	if k.id == 0 && k.pokes == 0 {
+	if k.id == 0 && !k.isChanged {
 		if !p.IfKnown {
 			*k = pokedKey{
-				tenant: p.Tenant, kind: p.Kind, group: p.Group, due: due, backlog: backlog, touches: addTouch("", p.Touch), pokes: 1,
+				tenant: p.Tenant, kind: p.Kind, group: p.Group, due: due, backlog: backlog, touches: addTouch("", p.Touch), isChanged: true,
 			}
 		}
 		return
@@ -114,29 +114,28 @@ func (k *pokedKey) applyPoke(p Poke) {
 		due, backlog = k.due, k.backlog
 	}
 	touches := addTouch(k.touches, p.Touch)
-	if due == k.due && backlog == k.backlog && touches == k.touches && k.leased == 0 {
+	if due == k.due && backlog == k.backlog && touches == k.touches {
 		return // a look is due that will see it: in a burst nothing is written again
 	}
-	k.due, k.backlog, k.touches = due, backlog, touches
-	k.pokes++
+	k.due, k.backlog, k.touches, k.isChanged = due, backlog, touches, true
 }
 
 func writePoked(keys map[string]*pokedKey) (all []statement) {
 	tenants := map[int64]bool{}
 	for _, name := range slices.Sorted(maps.Keys(keys)) {
 		k := keys[name]
-		if k.pokes == 0 {
+		if !k.isChanged {
 			continue
 		}
 		if k.id != 0 {
-			all = append(all, newStatement(`UPDATE work SET gen = gen + $2, due_at = $3, backlog_at = $4, touches = $5 WHERE id = $1`,
-				k.id, k.pokes, k.due, k.backlog, k.touches))
+			all = append(all, newStatement(`UPDATE work SET due_at = $2, backlog_at = $3, touches = $4 WHERE id = $1`,
+				k.id, k.due, k.backlog, k.touches))
 			continue
 		}
 		tenants[k.tenant] = true
 		all = append(all, newStatement(
-			`INSERT INTO work (key, tenant, kind, grp, gen, due_at, backlog_at, touches) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-			name, k.tenant, k.kind, k.group, k.pokes, k.due, k.backlog, k.touches))
+			`INSERT INTO work (key, tenant, kind, grp, due_at, backlog_at, touches) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+			name, k.tenant, k.kind, k.group, k.due, k.backlog, k.touches))
 	}
 	for _, tenant := range slices.Sorted(maps.Keys(tenants)) {
 		all = append(all, newStatement(`INSERT INTO tenants (tenant) VALUES ($1) ON CONFLICT DO NOTHING`, tenant))

@@ -219,7 +219,7 @@ func (d *dealer) leaseDealt(ctx context.Context) ([]Work, error) {
 		w.Moved = w.Moved && !told[w.Tenant] // from its first key on, this process works for it
 		told[w.Tenant] = true
 		all = append(all,
-			newStatement(`UPDATE work SET leased = 1, token = $2, holder = $3, claimed = gen, since = $4, due_at = $5,
+			newStatement(`UPDATE work SET leased = 1, token = $2, holder = $3, since = $4, due_at = $5,
 				backlog_at = 9223372036854775807, touches = '', taken = $6 WHERE id = $1`, k.id, d.token, d.replica, since, d.until, took),
 			statement{query: `SELECT sight FROM sights WHERE id = $1`, args: []any{k.id}, row: scanInto(&w.Sight)},
 			newStatement(`UPDATE tenants SET served = $2, worker = $3 WHERE tenant = $1`, w.Tenant, d.token, d.replica),

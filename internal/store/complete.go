@@ -55,7 +55,7 @@ const ofLease = `key = $1 AND token = $2 AND leased = 1`
 func completionStatements(l Lease, o Completion, ended *int) (all []statement) {
 	if o.Gone {
 		all = append(all, statement{
-			query: `DELETE FROM work WHERE ` + ofLease + ` AND gen <= claimed`, args: []any{l.Key, l.Token}, wrote: ended,
+			query: `DELETE FROM work WHERE ` + ofLease + ` AND touches = ''`, args: []any{l.Key, l.Token}, wrote: ended,
 		})
 	}
 	seen := floorMicros(o.Now)
@@ -70,8 +70,8 @@ func completionStatements(l Lease, o Completion, ended *int) (all []statement) {
 		due, backlog = ceilMicros(o.LiveDue), due
 	}
 	end := statement{args: []any{l.Key, l.Token, ceilMicros(o.Now), due, backlog}, wrote: ended}
-	end.query = `UPDATE work SET leased = 0, due_at = CASE WHEN gen > claimed THEN CAST($3 AS bigint) ELSE CAST($4 AS bigint) END,
-		backlog_at = CASE WHEN gen > claimed THEN 9223372036854775807 ELSE CAST($5 AS bigint) END,
+	end.query = `UPDATE work SET leased = 0, due_at = CASE WHEN touches <> '' THEN CAST($3 AS bigint) ELSE CAST($4 AS bigint) END,
+		backlog_at = CASE WHEN touches <> '' THEN 9223372036854775807 ELSE CAST($5 AS bigint) END,
 		seen_at = (SELECT n FROM counters WHERE name = 'seen')`
 	switch {
 	case o.Open:

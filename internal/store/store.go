@@ -19,10 +19,9 @@ import (
 // has no clock. They are kept to the microsecond, and no look comes early for it. On both databases it passes
 // the suite in storetest.
 //
-//	Accept, Poke   gen+1, due = the earlier of due and the poke's; while the key is leased: gen+1, and due when it is completed.
-//	               A poke that changes neither due nor touches of a key that is not leased may be left out
+//	Accept, Poke   touched, due = the earlier of due and the poke's; while the key is leased: touched, and due when it is completed
 //	Claim          due → leased until a time, with a new token
-//	Complete       only with the newest token: due = what the worker says, or at once if gen moved on meanwhile
+//	Complete       only with the newest token: due = what the worker says, or at once if it was touched meanwhile
 //
 // A lease that has run out is due again, as its worker seems lost. Its token is void as soon as the key is claimed
 // anew: a worker that was only slow may still complete before that. No token is ever used twice.

@@ -15,15 +15,13 @@ CREATE TABLE work (
 	tenant     bigint NOT NULL,
 	kind       text COLLATE "C" NOT NULL,
 	grp        text COLLATE "C" NOT NULL,
-	gen        bigint NOT NULL,                             -- one more with each poke
-	claimed    bigint NOT NULL DEFAULT 0,                   -- gen when it was leased
 	due_at     bigint NOT NULL,                             -- while it is leased: when the lease runs out
 	backlog_at bigint NOT NULL DEFAULT 9223372036854775807, -- since when it waits in the backlog
 	since      bigint NOT NULL DEFAULT 0,                   -- while it is leased: since when it was due
 	leased     integer NOT NULL DEFAULT 0,
 	token      bigint NOT NULL DEFAULT 0,
 	holder     text COLLATE "C" NOT NULL DEFAULT '',        -- replica that has, or had, the lease
-	touches    text COLLATE "C" NOT NULL DEFAULT '',        -- of pokes since the last claim, one in a line
+	touches    text COLLATE "C" NOT NULL DEFAULT '',        -- of pokes since the last claim, one in a line: of a leased one, to look again
 	taken      text COLLATE "C" NOT NULL DEFAULT '',        -- handed out with a lease, and not known to have been looked at
 	attempts   integer NOT NULL DEFAULT 0,
 	failed     text NOT NULL DEFAULT '',

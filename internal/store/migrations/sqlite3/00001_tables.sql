@@ -15,15 +15,13 @@ CREATE TABLE work (
 	tenant     INTEGER NOT NULL,
 	kind       TEXT NOT NULL,
 	grp        TEXT NOT NULL,
-	gen        INTEGER NOT NULL,                             -- one more with each poke
-	claimed    INTEGER NOT NULL DEFAULT 0,                   -- gen when it was leased
 	due_at     INTEGER NOT NULL,                             -- while it is leased: when the lease runs out
 	backlog_at INTEGER NOT NULL DEFAULT 9223372036854775807, -- since when it waits in the backlog
 	since      INTEGER NOT NULL DEFAULT 0,                   -- while it is leased: since when it was due
 	leased     INTEGER NOT NULL DEFAULT 0,
 	token      INTEGER NOT NULL DEFAULT 0,
 	holder     TEXT NOT NULL DEFAULT '',                     -- replica that has, or had, the lease
-	touches    TEXT NOT NULL DEFAULT '',                     -- of pokes since the last claim, one in a line
+	touches    TEXT NOT NULL DEFAULT '',                     -- of pokes since the last claim, one in a line: of a leased one, to look again
 	taken      TEXT NOT NULL DEFAULT '',                     -- handed out with a lease, and not known to have been looked at
 	attempts   INTEGER NOT NULL DEFAULT 0,
 	failed     TEXT NOT NULL DEFAULT '',
