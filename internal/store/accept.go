@@ -43,8 +43,8 @@ func (s *Database) submitPokes(ctx context.Context, what string, d AcceptedDeliv
 	if d.ID != "" {
 		o.names = append(o.names, "delivery "+d.ID)
 		o.statements = []statement{{
-			query: `INSERT INTO deliveries (id, event, action, received_at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
-			args:  []any{d.ID, asText(d.Event), asText(d.Action), floorMicros(d.At)},
+			query: `INSERT INTO deliveries (id, received_at) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
+			args:  []any{d.ID, floorMicros(d.At)},
 			wrote: &o.wrote,
 		}}
 	}

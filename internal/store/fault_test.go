@@ -71,7 +71,8 @@ func TestFullDisk(t *testing.T) {
 	var refused error
 	for n := range 200 {
 		id := fmt.Sprint(n)
-		fresh, err := s.Accept(ctx, AcceptedDelivery{ID: id, Action: large, At: testNow}, testPoke("first "+id), testPoke("second "+id))
+		fresh, err := s.Accept(ctx, AcceptedDelivery{ID: id, At: testNow},
+			Poke{Key: "first " + id, Tenant: 1, Due: testNow, Touch: large}, testPoke("second "+id))
 		if acked[id] = err == nil; err != nil {
 			refused = err
 		} else if !fresh {

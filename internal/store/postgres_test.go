@@ -202,7 +202,7 @@ func TestPostgresTakesAnyText(t *testing.T) {
 	s := openPostgres(t, newSchema(t))
 	odd := "a\x00b\xff"
 	p := store.Poke{Key: odd, Tenant: 1, Kind: odd, Group: odd, Due: now, Touch: odd}
-	fresh, err := s.Accept(t.Context(), store.AcceptedDelivery{ID: odd, Event: odd, Action: odd, At: now}, p)
+	fresh, err := s.Accept(t.Context(), store.AcceptedDelivery{ID: odd, At: now}, p)
 	if err != nil || !fresh {
 		t.Fatalf("%v, %v", fresh, err)
 	}
@@ -338,7 +338,7 @@ func TestPostgresAcceptsADeliveryThatComesOftenAtOnceOnce(t *testing.T) {
 	for n := range 60 {
 		group.Go(func() {
 			id := n % len(fresh)
-			is, err := s.Accept(t.Context(), store.AcceptedDelivery{ID: fmt.Sprintf("delivery %d", id), Event: "push", At: now},
+			is, err := s.Accept(t.Context(), store.AcceptedDelivery{ID: fmt.Sprintf("delivery %d", id), At: now},
 				store.Poke{Key: fmt.Sprintf("1/%d", n), Tenant: 1, Kind: "k", Group: "g", Due: now},
 				store.Poke{Key: "1/shared", Tenant: 1, Kind: "k", Group: "g", Due: now, Touch: fmt.Sprintf("!%d", id)})
 			if err != nil {

@@ -93,10 +93,8 @@ var (
 
 // An AcceptedDelivery is a webhook delivery as it was accepted; its body is not kept.
 type AcceptedDelivery struct {
-	ID     string // X-GitHub-Delivery
-	Event  string
-	Action string
-	At     time.Time // when it was received
+	ID string    // X-GitHub-Delivery
+	At time.Time // when it was received
 }
 
 // A Poke asks for a look at a key.

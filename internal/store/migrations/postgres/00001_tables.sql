@@ -3,8 +3,6 @@
 
 CREATE TABLE deliveries (
 	id          text COLLATE "C" PRIMARY KEY,
-	event       text NOT NULL,
-	action      text NOT NULL,
 	received_at bigint NOT NULL
 );
 CREATE INDEX deliveries_received ON deliveries (received_at);

@@ -3,8 +3,6 @@
 
 CREATE TABLE deliveries (
 	id          TEXT NOT NULL PRIMARY KEY,
-	event       TEXT NOT NULL,
-	action      TEXT NOT NULL,
 	received_at INTEGER NOT NULL
 ) WITHOUT ROWID;
 CREATE INDEX deliveries_received ON deliveries (received_at);
