@@ -489,9 +489,14 @@ func (m *model) checkState(*rapid.T) {
 	tenants := map[int64]bool{}
 	var next, nextBacklog time.Time
 	except := []int64{rapid.Int64Range(1, 4).Draw(m.T, "not next")}
-	for name, k := range m.keys {
-		r, err := m.Get(m.Context(), name)
-		m.must(err)
+	rows, err := m.List(m.Context(), store.Query{})
+	m.must(err)
+	m.wantSame("keys", len(rows), len(m.keys))
+	for _, r := range rows {
+		k := m.keys[r.Key]
+		if k == nil {
+			m.Fatalf("%s is there", r.Key)
+		}
 		m.wantSame("row", r, k.asRow())
 		tenants[r.Tenant] = true
 		h.Tenants = len(tenants)
