@@ -176,11 +176,11 @@ func (d *demo) advanceStory(ctx context.Context, duration time.Duration) error {
 			return err
 		}
 		stop := until
-		due, err := d.server.store.Next(ctx, nil)
+		due, err := d.server.store.Next(ctx, false, nil)
 		if err != nil {
 			return fmt.Errorf("ask when the daemon acts: %w", err)
 		}
-		backlog, err := d.server.store.NextBacklog(ctx, nil)
+		backlog, err := d.server.store.Next(ctx, true, nil)
 		if err != nil {
 			return fmt.Errorf("ask when the daemon acts: %w", err)
 		}

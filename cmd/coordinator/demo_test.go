@@ -331,9 +331,9 @@ func (s *heldTable) Claim(ctx context.Context, c store.Claim) ([]store.Work, err
 	return s.Store.Claim(ctx, c)
 }
 
-func (s *heldTable) Next(ctx context.Context, except []int64) (time.Time, error) {
-	next, err := s.Store.Next(ctx, except)
-	if !next.IsZero() && next.Before(s.until) {
+func (s *heldTable) Next(ctx context.Context, backlog bool, except []int64) (time.Time, error) {
+	next, err := s.Store.Next(ctx, backlog, except)
+	if !backlog && !next.IsZero() && next.Before(s.until) {
 		next = s.until
 	}
 	return next, err

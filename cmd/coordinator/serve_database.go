@@ -111,7 +111,8 @@ func newReplicaName() string {
 func postgresHint(err error) string {
 	says := err.Error()
 	switch {
-	case errors.Is(err, store.ErrNewer), errors.Is(err, store.ErrForeignDatabase), errors.Is(err, store.ErrUnfitServer):
+	case errors.Is(err, store.ErrNewer), errors.Is(err, store.ErrForeignDatabase), errors.Is(err, store.ErrUnfitServer),
+		errors.Is(err, store.ErrTablesGone):
 		return "" // these errors say what to do themselves
 	case strings.Contains(says, "SQLSTATE 42501"): // insufficient_privilege
 		return "its user must be able to make tables in its schema: GRANT CREATE, USAGE ON SCHEMA public TO the user, or a schema of its own"

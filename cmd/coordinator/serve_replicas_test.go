@@ -112,12 +112,8 @@ func (m mortalTable) Claim(_ context.Context, c store.Claim) ([]store.Work, erro
 	return askOutside(m.of, func(ctx context.Context) ([]store.Work, error) { return m.of.table.Claim(ctx, c) })
 }
 
-func (m mortalTable) Next(_ context.Context, except []int64) (time.Time, error) {
-	return askOutside(m.of, func(ctx context.Context) (time.Time, error) { return m.of.table.Next(ctx, except) })
-}
-
-func (m mortalTable) NextBacklog(_ context.Context, except []int64) (time.Time, error) {
-	return askOutside(m.of, func(ctx context.Context) (time.Time, error) { return m.of.table.NextBacklog(ctx, except) })
+func (m mortalTable) Next(_ context.Context, backlog bool, except []int64) (time.Time, error) {
+	return askOutside(m.of, func(ctx context.Context) (time.Time, error) { return m.of.table.Next(ctx, backlog, except) })
 }
 
 func (m mortalTable) Renew(_ context.Context, until time.Time, leases ...store.Lease) ([]store.Lease, error) {
@@ -154,26 +150,18 @@ func (m mortalTable) Health(_ context.Context, now time.Time) (store.Health, err
 	return askOutside(m.of, func(ctx context.Context) (store.Health, error) { return m.of.table.Health(ctx, now) })
 }
 
-func (m mortalTable) Hear(_ context.Context, tenant int64, group string, keep int, answers ...store.Heard) error {
-	return doOutside(m.of, func(ctx context.Context) error { return m.of.table.Hear(ctx, tenant, group, keep, answers...) })
+func (m mortalTable) AddNotes(_ context.Context, tenant int64, group string, keep int, notes ...store.Note) (int, error) {
+	return askOutside(m.of, func(ctx context.Context) (int, error) { return m.of.table.AddNotes(ctx, tenant, group, keep, notes...) })
 }
 
-func (m mortalTable) Heard(_ context.Context, group string) ([]store.Heard, error) {
-	return askOutside(m.of, func(ctx context.Context) ([]store.Heard, error) { return m.of.table.Heard(ctx, group) })
+func (m mortalTable) Notes(_ context.Context, group string, answers bool) ([]store.Note, error) {
+	return askOutside(m.of, func(ctx context.Context) ([]store.Note, error) { return m.of.table.Notes(ctx, group, answers) })
 }
 
 func (m mortalTable) CountHeard(_ context.Context, since time.Time) (map[string]store.HeardCount, error) {
 	return askOutside(m.of, func(ctx context.Context) (map[string]store.HeardCount, error) {
 		return m.of.table.CountHeard(ctx, since)
 	})
-}
-
-func (m mortalTable) AddSigns(_ context.Context, tenant int64, group string, keep int, signs ...store.ServiceSign) (int, error) {
-	return askOutside(m.of, func(ctx context.Context) (int, error) { return m.of.table.AddSigns(ctx, tenant, group, keep, signs...) })
-}
-
-func (m mortalTable) Signs(_ context.Context, group string) ([]store.ServiceSign, error) {
-	return askOutside(m.of, func(ctx context.Context) ([]store.ServiceSign, error) { return m.of.table.Signs(ctx, group) })
 }
 
 func (m mortalTable) Close() error { return nil } // from outside, at the end of the test

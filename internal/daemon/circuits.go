@@ -50,7 +50,7 @@ type signTable struct {
 
 // Signs implements [loop.SignTable].
 func (t signTable) Signs(ctx context.Context) ([]quorum.Sign, error) {
-	kept, err := t.store.Signs(ctx, t.group)
+	kept, err := t.store.Notes(ctx, t.group, false)
 	if err != nil {
 		return nil, err
 	}
@@ -66,13 +66,13 @@ func (t signTable) Signs(ctx context.Context) ([]quorum.Sign, error) {
 
 // AddSigns implements [loop.SignTable].
 func (t signTable) AddSigns(ctx context.Context, most int, signs ...quorum.Sign) (added int, err error) {
-	kept := make([]store.ServiceSign, 0, len(signs))
+	kept := make([]store.Note, 0, len(signs))
 	for _, s := range signs {
-		kept = append(kept, store.ServiceSign{
+		kept = append(kept, store.Note{
 			Reviewer: s.Reviewer, Kind: int(s.Kind), Of: s.Of, Pull: s.Pull, Stranger: s.Stranger, At: s.At, Until: s.Until,
 		})
 	}
-	return t.store.AddSigns(ctx, t.tenant, t.group, most, kept...)
+	return t.store.AddNotes(ctx, t.tenant, t.group, most, kept...)
 }
 
 // noteCircuits keeps until when the circuits of a repository are open.

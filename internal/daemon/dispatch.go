@@ -153,17 +153,14 @@ func (d *Daemon) claimDue(ctx context.Context, n int, now time.Time) (works []st
 	d.noticeClockSetBack(ctx, now)
 	d.watchBacklog(ctx, now)
 	underWay, backlogUnderWay := d.work.underWay()
-	except, most, until := d.tenants.claimLimits(now, underWay)
+	bounds, until := d.tenants.claimBounds(now, underWay)
 	backlog, untilBacklog := d.tenants.backlogBounds(now, backlogUnderWay)
 	until = earlierDue(until, untilBacklog)
-	works, err := d.Store.Claim(
-		ctx,
-		store.Claim{Now: now, Lease: d.Lease, Limit: n, Except: except, Most: most, Each: d.PerTenant, Backlog: backlog},
-	)
+	works, err := d.Store.Claim(ctx, store.Claim{Now: now, Lease: d.Lease, Limit: n, Bounds: bounds, Backlog: backlog})
 	d.tenants.forgetMoved(works, err)
 	d.work.add(works)
 	if err == nil && len(works) < n {
-		next, err = d.nextDue(ctx, except, backlog.Except)
+		next, err = d.nextDue(ctx, bounds.Except, backlog.Except)
 	}
 	if err != nil {
 		if ctx.Err() == nil {
@@ -180,11 +177,11 @@ func (d *Daemon) claimDue(ctx context.Context, n int, now time.Time) (works []st
 
 // nextDue returns when the next key is due, those of held tenants and of held backlogs apart; zero: never.
 func (d *Daemon) nextDue(ctx context.Context, held, heldBacklogs []int64) (time.Time, error) {
-	live, err := d.Store.Next(ctx, held)
+	live, err := d.Store.Next(ctx, false, held)
 	if err != nil {
 		return time.Time{}, err
 	}
-	backlog, err := d.Store.NextBacklog(ctx, slices.Concat(held, heldBacklogs))
+	backlog, err := d.Store.Next(ctx, true, slices.Concat(held, heldBacklogs))
 	return earlierDue(live, backlog), err
 }
 
@@ -210,7 +207,7 @@ func (d *Daemon) watchBacklog(ctx context.Context, now time.Time) {
 		return
 	}
 	d.backlogSeen = now
-	oldest, err := d.Store.NextBacklog(ctx, d.tenants.tenantsThat(func(t *tenantState) bool { return now.Before(t.suspendedUntil) }))
+	oldest, err := d.Store.Next(ctx, true, d.tenants.tenantsThat(func(t *tenantState) bool { return now.Before(t.suspendedUntil) }))
 	if err != nil || oldest.IsZero() {
 		oldest = now
 	}

@@ -25,7 +25,7 @@ const heardDays = 30
 func (d *Daemon) hearIn(repo workkey.Key) func(context.Context, quorum.PR, []quorum.HeardAnswer) []quorum.HeardAnswer {
 	group := workkey.Repo(repo.Tenant, repo.Owner, repo.Repo)
 	return func(ctx context.Context, pr quorum.PR, found []quorum.HeardAnswer) []quorum.HeardAnswer {
-		kept, err := d.Store.Heard(ctx, group)
+		kept, err := d.Store.Notes(ctx, group, true)
 		if err != nil {
 			d.Log.Warn("the answers of reviewers cannot be read", oplog.PullRequest(pr), "err", err)
 			return found
@@ -35,14 +35,14 @@ func (d *Daemon) hearIn(repo workkey.Key) func(context.Context, quorum.PR, []quo
 			known = append(known, answerOf(a))
 		}
 		newest := quorum.NewestAnswers(slices.Concat(known, found))
-		var fresh []store.Heard
+		var fresh []store.Note
 		for _, a := range found {
-			if row := heardOf(a); slices.Contains(newest, a) && !slices.Contains(kept, row) {
+			if row := noteOf(a); slices.Contains(newest, a) && !slices.Contains(kept, row) {
 				fresh = append(fresh, row)
 			}
 		}
 		if len(fresh) > 0 {
-			if err := d.Store.Hear(ctx, repo.Tenant, group, quorum.MaxHeard, fresh...); err != nil {
+			if _, err := d.Store.AddNotes(ctx, repo.Tenant, group, quorum.MaxHeard, fresh...); err != nil {
 				d.Log.Warn("the answers of reviewers cannot be kept", oplog.PullRequest(pr), "err", err)
 			}
 		}
@@ -50,20 +50,20 @@ func (d *Daemon) hearIn(repo workkey.Key) func(context.Context, quorum.PR, []quo
 	}
 }
 
-// heardOf is an answer as the table keeps it.
-func heardOf(a quorum.HeardAnswer) store.Heard {
-	return store.Heard{
-		Reviewer: a.Reviewer, Text: fmt.Sprintf("%s/%d", a.Kind, a.ID), Label: a.Preset, Pull: a.Pull, Stranger: a.Stranger,
-		At: a.At.UTC().Truncate(time.Microsecond), Unread: a.Unread,
+// noteOf is an answer as the table keeps it.
+func noteOf(a quorum.HeardAnswer) store.Note {
+	return store.Note{
+		Kind: store.Answer, Reviewer: a.Reviewer, Of: fmt.Sprintf("%s/%d", a.Kind, a.ID), Label: a.Preset, Pull: a.Pull,
+		Stranger: a.Stranger, At: a.At.UTC().Truncate(time.Microsecond), Unread: a.Unread,
 	}
 }
 
 // answerOf is an answer that the table kept.
-func answerOf(h store.Heard) quorum.HeardAnswer {
+func answerOf(h store.Note) quorum.HeardAnswer {
 	a := quorum.HeardAnswer{
 		Reviewer: h.Reviewer, Preset: h.Label, Pull: h.Pull, Stranger: h.Stranger, At: h.At, Unread: h.Unread,
 	}
-	kind, id, _ := strings.Cut(h.Text, "/")
+	kind, id, _ := strings.Cut(h.Of, "/")
 	_ = a.Kind.UnmarshalText([]byte(kind)) // a kind that a newer program wrote names no text of ours
 	a.ID, _ = strconv.ParseInt(id, 10, 64) // nor does such an id
 	return a

@@ -135,9 +135,9 @@ func (b *tenantBook) markHealthy(w store.Work) {
 	}
 }
 
-// claimLimits returns the tenants that get no key now, how many keys others may get beside those under way, and the
-// first moment at which one of the former may get a key.
-func (b *tenantBook) claimLimits(now time.Time, underWay map[int64]int) (except []int64, most map[int64]int, until time.Time) {
+// claimBounds returns how many keys tenants may get beside those under way, and the first moment at which one that gets
+// none may get a key.
+func (b *tenantBook) claimBounds(now time.Time, underWay map[int64]int) (bounds store.Bounds, until time.Time) {
 	return b.boundsOf(now, b.config.PerTenant, underWay, func(t *tenantState) time.Time {
 		return laterTime(laterTime(t.heldUntil, t.suspendedUntil), t.trouble.heldUntil())
 	})
@@ -145,20 +145,19 @@ func (b *tenantBook) claimLimits(now time.Time, underWay map[int64]int) (except 
 
 // backlogBounds returns how much of their backlogs tenants may get beside what of it is under way, and the first moment at
 // which one that gets nothing may get a key.
-func (b *tenantBook) backlogBounds(now time.Time, underWay map[int64]int) (bounds store.BacklogBounds, until time.Time) {
-	bounds.Each = max(b.config.PerTenant*3/4, 1)
-	bounds.Except, bounds.Most, until = b.boundsOf(now, bounds.Each, underWay, func(t *tenantState) time.Time { return t.backlogUntil })
-	return bounds, until
+func (b *tenantBook) backlogBounds(now time.Time, underWay map[int64]int) (bounds store.Bounds, until time.Time) {
+	return b.boundsOf(now, max(b.config.PerTenant*3/4, 1), underWay, func(t *tenantState) time.Time { return t.backlogUntil })
 }
 
 // boundsOf returns which tenants get nothing where each has room for a number of keys and some are held, how many others get, and
 // the first moment at which one of the former may get a key. One that was held gets one key for a while, so that few are claimed in vain.
 func (b *tenantBook) boundsOf(
 	now time.Time, room int, underWay map[int64]int, heldUntil func(*tenantState) time.Time,
-) (except []int64, most map[int64]int, until time.Time) {
+) (bounds store.Bounds, until time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	most = map[int64]int{}
+	var except []int64
+	most := map[int64]int{}
 	for id, n := range underWay {
 		most[id] = room - n
 	}
@@ -179,7 +178,7 @@ func (b *tenantBook) boundsOf(
 			delete(most, id)
 		}
 	}
-	return except, most, until
+	return store.Bounds{Except: except, Most: most, Each: room}, until
 }
 
 // tenantsThat returns the tenants of which something holds.

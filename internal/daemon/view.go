@@ -36,7 +36,7 @@ func (v view) Health(ctx context.Context, now time.Time) (store.Health, error) {
 // Queue returns the Oldest and Held of [Daemon.View]'s Health, which takes as long for a million keys as for one.
 func (d *Daemon) Queue(ctx context.Context) (store.Health, error) {
 	now := d.Now()
-	next, err := d.Store.Next(ctx, d.tenants.tenantsThat(func(t *tenantState) bool { // they wait for what comes by itself
+	next, err := d.Store.Next(ctx, false, d.tenants.tenantsThat(func(t *tenantState) bool { // they wait for what comes by itself
 		return now.Before(t.suspendedUntil) || !t.trouble.holds() && now.Before(t.heldUntil)
 	}))
 	if err != nil {

@@ -10,34 +10,27 @@ import (
 	"slices"
 )
 
-// An acceptance is a delivery that is accepted with its pokes, or pokes alone if it has no ID.
-type acceptance struct {
-	delivery AcceptedDelivery
-	pokes    []Poke
-	fresh    bool // it was not known before
-}
-
-// Accept makes a delivery and the pokes that it causes durable. An error may come after it happened: GitHub's
-// delivery, sent again, is then no fresh one, and its pokes are there.
+// Accept keeps a delivery and the pokes that it causes. An error may come after it happened: GitHub's delivery, sent
+// again, is then no fresh one, and its pokes are there.
 func (s *Database) Accept(ctx context.Context, d AcceptedDelivery, pokes ...Poke) (bool, error) {
 	if d.ID == "" {
 		return false, errors.New("accept delivery: it has no ID")
 	}
-	return s.submitAcceptance(ctx, "accept delivery", &acceptance{delivery: d, pokes: pokes})
+	return s.submitPokes(ctx, "accept delivery", d, pokes)
 }
 
 // Poke asks for looks.
 func (s *Database) Poke(ctx context.Context, pokes ...Poke) error {
-	_, err := s.submitAcceptance(ctx, "poke", &acceptance{pokes: pokes})
+	_, err := s.submitPokes(ctx, "poke", AcceptedDelivery{}, pokes)
 	return err
 }
 
-func (s *Database) submitAcceptance(ctx context.Context, what string, a *acceptance) (bool, error) {
-	a.delivery.ID = asText(a.delivery.ID)
-	a.pokes = slices.Clone(a.pokes)
-	o := &op{durable: true, accepts: a}
-	for i := range a.pokes {
-		p := &a.pokes[i]
+// submitPokes submits pokes, and the delivery that they are of if it has an ID. It reports whether that was not known.
+func (s *Database) submitPokes(ctx context.Context, what string, d AcceptedDelivery, pokes []Poke) (fresh bool, err error) {
+	d.ID = asText(d.ID)
+	o := &op{delivery: d, pokes: slices.Clone(pokes)}
+	for i := range o.pokes {
+		p := &o.pokes[i]
 		switch {
 		case p.Key == "":
 			return false, fmt.Errorf("%s: a poke names no key", what)
@@ -47,13 +40,16 @@ func (s *Database) submitAcceptance(ctx context.Context, what string, a *accepta
 		p.Key, p.Kind, p.Group = asText(p.Key), asText(p.Kind), asText(p.Group)
 		o.names = append(o.names, p.Key)
 	}
-	if a.delivery.ID != "" {
-		o.names = append(o.names, "delivery "+a.delivery.ID)
+	if d.ID != "" {
+		o.names = append(o.names, "delivery "+d.ID)
+		o.statements = []statement{{
+			query: `INSERT INTO deliveries (id, received_at) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
+			args:  []any{d.ID, floorMicros(d.At)},
+			wrote: &o.wrote,
+		}}
 	}
-	if _, err := s.submitOp(ctx, s.durable, what, o); err != nil {
-		return false, err
-	}
-	return a.fresh, nil
+	wrote, err := s.submitOp(ctx, what, o)
+	return wrote > 0, err
 }
 
 // A pokedKey is a key as it stands, and as pokes change it.
@@ -63,116 +59,83 @@ type pokedKey struct {
 	due, backlog int64
 	leased       int
 	touches      string
-	pokes        int // that change it
+	isChanged    bool
 }
 
-// acceptAll accepts what operations accept. A poke that changes nothing, as a look is due that will see it, locks
-// nothing: whoever claims that key at this moment begins to look after the event.
-func acceptAll(ctx context.Context, tx session, batch []*op, isShared bool) error {
-	var all []statement
-	names := map[string]bool{}
-	for _, o := range batch {
-		a := o.accepts
-		if a == nil {
-			continue
-		}
-		a.fresh = true
-		for _, p := range a.pokes {
-			names[p.Key] = true
-		}
-		if d := a.delivery; d.ID != "" {
-			all = append(all, statement{
-				query: `INSERT INTO deliveries (id, event, action, received_at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
-				args:  []any{d.ID, asText(d.Event), asText(d.Action), floorMicros(d.At)},
-				count: func(n int) { a.fresh = n > 0 },
-			})
-		}
-	}
-	locks := []string{""}
+// applyPokes applies the pokes of operations, whose statements have run. Those of a delivery that was known change nothing.
+func applyPokes(ctx context.Context, tx session, batch []*op, isShared bool) error {
+	query := `SELECT id, due_at, backlog_at, leased, touches FROM work WHERE key = $1`
 	if isShared {
-		locks = []string{"", " FOR UPDATE"} // a claim may have come in between
+		query += ` FOR UPDATE`
 	}
-	keys, changed := map[string]*pokedKey{}, slices.Sorted(maps.Keys(names))
-	for _, lock := range locks {
-		if err := tx.runStatements(ctx, append(all, readPoked(keys, changed, lock)...)...); err != nil {
-			return err
-		}
-		all, changed = nil, pokeKeys(batch, keys)
-	}
-	return tx.runStatements(ctx, writePoked(keys, changed)...)
-}
-
-// readPoked reads keys into a map. One that is not there is there with id 0.
-func readPoked(keys map[string]*pokedKey, names []string, lock string) (all []statement) {
-	for _, name := range names {
-		k := &pokedKey{}
-		keys[name] = k
-		all = append(all, statement{
-			query: `SELECT id, due_at, backlog_at, leased, touches FROM work WHERE key = $1` + lock,
-			args:  []any{name},
-			row:   scanInto(&k.id, &k.due, &k.backlog, &k.leased, &k.touches),
-		})
-	}
-	return all
-}
-
-// pokeKeys applies the pokes of what is fresh to keys as they were read, and returns the names of those that change.
-func pokeKeys(batch []*op, keys map[string]*pokedKey) []string {
-	changed := map[string]bool{}
+	keys := map[string]*pokedKey{}
+	var reads []statement
+	var fresh []Poke
 	for _, o := range batch {
-		if o.accepts == nil || !o.accepts.fresh {
+		if o.delivery.ID != "" && o.wrote == 0 {
 			continue
 		}
-		for _, p := range o.accepts.pokes {
-			if keys[p.Key].applyPoke(p) {
-				changed[p.Key] = true
+		fresh = append(fresh, o.pokes...)
+		for _, p := range o.pokes {
+			if keys[p.Key] == nil {
+				k := &pokedKey{}
+				keys[p.Key] = k
+				reads = append(reads, statement{
+					query: query, args: []any{p.Key}, row: scanInto(&k.id, &k.due, &k.backlog, &k.leased, &k.touches),
+				})
 			}
 		}
 	}
-	return slices.Sorted(maps.Keys(changed))
+	if err := tx.runStatements(ctx, reads...); err != nil {
+		return err
+	}
+	for _, p := range fresh {
+		keys[p.Key].applyPoke(p)
+	}
+	return tx.runStatements(ctx, writePoked(keys)...)
 }
 
-// applyPoke applies a poke, and reports whether it changes anything.
-func (k *pokedKey) applyPoke(p Poke) bool {
+// applyPoke applies a poke.
+func (k *pokedKey) applyPoke(p Poke) {
 	due, backlog := ceilMicros(p.Due), int64(neverDue)
 	if p.Backlog {
 		due, backlog = backlog, due
 	}
-	if k.id == 0 && k.pokes == 0 {
-		if p.IfKnown {
-			return false
+	if k.id == 0 && !k.isChanged {
+		if !p.IfKnown {
+			*k = pokedKey{
+				tenant: p.Tenant, kind: p.Kind, group: p.Group, due: due, backlog: backlog, touches: addTouch("", p.Touch), isChanged: true,
+			}
 		}
-		*k = pokedKey{
-			tenant: p.Tenant, kind: p.Kind, group: p.Group, due: due, backlog: backlog, touches: addTouch("", p.Touch), pokes: 1,
-		}
-		return true
+		return
 	}
 	due, backlog = min(due, k.due), min(backlog, k.backlog)
 	if k.leased > 0 {
 		due, backlog = k.due, k.backlog
 	}
 	touches := addTouch(k.touches, p.Touch)
-	if due == k.due && backlog == k.backlog && touches == k.touches && k.leased == 0 {
-		return false // a look is due that will see it: in a burst nothing is written again
+	if due == k.due && backlog == k.backlog && touches == k.touches {
+		return // a look is due that will see it: in a burst nothing is written again
 	}
-	k.due, k.backlog, k.touches = due, backlog, touches
-	k.pokes++
-	return true
+	k.due, k.backlog, k.touches, k.isChanged = due, backlog, touches, true
 }
 
-func writePoked(keys map[string]*pokedKey, names []string) (all []statement) {
+func writePoked(keys map[string]*pokedKey) (all []statement) {
 	tenants := map[int64]bool{}
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(keys)) {
 		k := keys[name]
+		if !k.isChanged {
+			continue
+		}
 		if k.id != 0 {
-			all = append(all, newStatement(`UPDATE work SET gen = gen + $2, due_at = $3, backlog_at = $4, touches = $5 WHERE id = $1`,
-				k.id, k.pokes, k.due, k.backlog, k.touches))
+			all = append(all, newStatement(`UPDATE work SET due_at = $2, backlog_at = $3, touches = $4 WHERE id = $1`,
+				k.id, k.due, k.backlog, k.touches))
 			continue
 		}
 		tenants[k.tenant] = true
 		all = append(all, newStatement(
-			`INSERT INTO work (key, tenant, kind, grp, gen, due_at, backlog_at, touches) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-			name, k.tenant, k.kind, k.group, k.pokes, k.due, k.backlog, k.touches))
+			`INSERT INTO work (key, tenant, kind, grp, due_at, backlog_at, touches) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+			name, k.tenant, k.kind, k.group, k.due, k.backlog, k.touches))
 	}
 	for _, tenant := range slices.Sorted(maps.Keys(tenants)) {
 		all = append(all, newStatement(`INSERT INTO tenants (tenant) VALUES ($1) ON CONFLICT DO NOTHING`, tenant))

@@ -9,6 +9,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -24,15 +25,16 @@ type Answers struct {
 
 	mu        sync.Mutex
 	isClosed  bool
-	waiting   map[string][]byte // compressed values by hash, since the last flush; nil: forgotten
-	writing   map[string][]byte // of the flush that is under way
-	bytes     int64             // that wait to be written
-	unchecked int64             // bytes that were put since the table was last tidied
+	waiting   map[string]*waitingAnswer // to be written, by hash
+	bytes     int64                     // that were put since the last flush
+	unchecked int64                     // bytes that were put since the table was last tidied
 	tidiedAt  time.Time
-	isArmed   bool // a goroutine flushes what waits
-	flushing  sync.WaitGroup
-	closing   chan struct{}
+	isArmed   bool       // a flush is to come
+	flushing  sync.Mutex // held while what waits is written
 }
+
+// A waitingAnswer is a compressed value; nil: forgotten.
+type waitingAnswer struct{ packed []byte }
 
 const (
 	maxWaitingBytes    = 8 << 20
@@ -44,7 +46,7 @@ const (
 
 // Answers returns the cache, which keeps at most so many bytes, about. It is opened once, and closed with the store.
 func (s *Database) Answers(maxBytes int64) *Answers {
-	s.answers = &Answers{s: s, maxBytes: maxBytes, waiting: map[string][]byte{}, closing: make(chan struct{})}
+	s.answers = &Answers{s: s, maxBytes: maxBytes, waiting: map[string]*waitingAnswer{}}
 	return s.answers
 }
 
@@ -56,14 +58,14 @@ func hashKey(key string) string {
 
 // Get returns an answer; false if there is none.
 func (a *Answers) Get(key string) ([]byte, bool) {
+	var packed []byte
 	hash := hashKey(key)
 	a.mu.Lock()
-	packed, isWaiting := a.waiting[hash]
-	if !isWaiting {
-		packed, isWaiting = a.writing[hash]
-	}
+	waiting := a.waiting[hash]
 	a.mu.Unlock()
-	if !isWaiting {
+	if waiting != nil {
+		packed = waiting.packed
+	} else {
 		ctx, cancel := context.WithTimeout(context.Background(), answersReadTimeout)
 		defer cancel()
 		query := statement{query: `SELECT value FROM answers WHERE key = $1`, args: []any{hash}, row: scanInto(&packed)}
@@ -109,68 +111,55 @@ func (a *Answers) keepValue(key string, packed []byte) {
 	}
 	a.bytes += size
 	a.unchecked += size
-	a.waiting[hash] = packed
-	a.armFlush()
-}
-
-// armFlush has all that waits flushed in a while, and what comes in meanwhile after it. a.mu is held.
-func (a *Answers) armFlush() {
-	if a.isArmed || a.isClosed {
-		return
+	a.waiting[hash] = &waitingAnswer{packed}
+	if !a.isArmed {
+		a.isArmed = true
+		time.AfterFunc(answersFlushDelay, a.flushWaiting)
 	}
-	a.isArmed = true
-	a.flushing.Go(func() {
-		for isMore := true; isMore; isMore = a.flushWaiting() {
-			select {
-			case <-time.After(answersFlushDelay):
-			case <-a.closing:
-			}
-		}
-	})
 }
 
-// flushWaiting writes what waits, and reports whether more has come in. Now and then the oldest make way.
-func (a *Answers) flushWaiting() (isMore bool) {
+// flushWaiting writes what waits. Now and then the oldest make way.
+func (a *Answers) flushWaiting() {
+	a.flushing.Lock()
+	defer a.flushing.Unlock()
 	now := time.Now()
 	a.mu.Lock()
-	values := a.waiting
-	a.writing, a.waiting, a.bytes = values, map[string][]byte{}, 0
+	values := maps.Clone(a.waiting)
+	a.bytes, a.isArmed = 0, false
 	isUntidy := a.unchecked > a.maxBytes/64 || now.Sub(a.tidiedAt) >= 24*time.Hour
 	if isUntidy {
 		a.unchecked, a.tidiedAt = 0, now
 	}
 	a.mu.Unlock()
+	if len(values) == 0 {
+		return
+	}
 	var all []statement
 	for hash, value := range values {
-		if value == nil {
+		if value.packed == nil {
 			all = append(all, newStatement(`DELETE FROM answers WHERE key = $1`, hash))
 			continue
 		}
 		all = append(all, newStatement(`INSERT INTO answers (key, value, size, put_at) VALUES ($1, $2, $3, $4)
 			ON CONFLICT (key) DO UPDATE SET value = excluded.value, size = excluded.size, put_at = excluded.put_at`,
-			hash, value, len(hash)+len(value), floorMicros(now)))
+			hash, value.packed, len(hash)+len(value.packed), floorMicros(now)))
 	}
 	if isUntidy { // old ones may be of installations that have gone
 		all = append(all, newStatement(`DELETE FROM answers WHERE put_at < $1`, floorMicros(now.Add(-maxAnswerAge))),
 			newStatement(`DELETE FROM answers WHERE id IN (SELECT id FROM
 				(SELECT id, sum(size) OVER (ORDER BY put_at DESC, id DESC) AS total FROM answers) AS newest WHERE total > $1)`, a.maxBytes))
 	}
-	o := &op{names: []string{"answers"}, statements: func(func(int)) []statement { return all }} // of one replica at a time
-	_, _ = a.s.submitOp(context.Background(), a.s.spare, "keep answers", o)                      // it is logged there
+	// No two replicas write answers at once. A fault is logged there.
+	_, _ = a.s.submitOp(context.Background(), "keep answers", &op{names: []string{"answers"}, statements: all})
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.writing, a.isArmed = nil, len(a.waiting) > 0
-	return a.isArmed
+	maps.DeleteFunc(a.waiting, func(hash string, is *waitingAnswer) bool { return is == values[hash] })
 }
 
 // close writes what waits. Nothing is kept any more.
 func (a *Answers) close() {
 	a.mu.Lock()
-	wasClosed := a.isClosed
 	a.isClosed = true
 	a.mu.Unlock()
-	if !wasClosed {
-		close(a.closing)
-	}
-	a.flushing.Wait()
+	a.flushWaiting()
 }

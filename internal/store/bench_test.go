@@ -41,7 +41,7 @@ var benchIDs atomic.Int64
 func acceptOne(b *testing.B, s *store.Database, tenants int) {
 	n := benchIDs.Add(1)
 	tenant := n % int64(tenants)
-	d := store.AcceptedDelivery{ID: fmt.Sprintf("%08x-1111-11f0-9c3a-%012x", n*2654435761%(1<<32), n), Event: "workflow_run", Action: "completed", At: now}
+	d := store.AcceptedDelivery{ID: fmt.Sprintf("%08x-1111-11f0-9c3a-%012x", n*2654435761%(1<<32), n), At: now}
 	p := store.Poke{
 		Key: fmt.Sprintf("%d/acme/shop#%d", tenant, n%20), Tenant: tenant, Kind: "pull", Group: "acme/shop", Due: now,
 		Touch: fmt.Sprintf(`{"e":"workflow_run","a":"completed","w":".github/workflows/review.yml","r":%d}`, n%3),

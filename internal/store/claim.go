@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 )
@@ -79,16 +78,14 @@ func (s *Database) Claim(ctx context.Context, c Claim) ([]Work, error) {
 	if c.Lease < time.Microsecond { // it would have run out before the work began
 		return nil, fmt.Errorf("claim: a lease of %s is none", c.Lease)
 	}
-	c.Except, c.Most = slices.Clone(c.Except), maps.Clone(c.Most)
-	c.Backlog.Except, c.Backlog.Most = slices.Clone(c.Backlog.Except), maps.Clone(c.Backlog.Most)
+	c.Bounds, c.Backlog = c.copyAll(), c.Backlog.copyAll()
 	name, err := s.replica.holderName()
 	if err != nil {
 		return nil, s.explainError("claim", err)
 	}
 	s.claimed.Store(floorMicros(c.Now))
 	var work []Work
-	// Of SQLite a loss of power ends the process, too. PostgreSQL may forget a claim of a process that lives.
-	_, err = s.submitOp(ctx, s.claims, "claim", &op{durable: s.isShared, apply: func(ctx context.Context, tx session) error {
+	_, err = s.submitOp(ctx, "claim", &op{apply: func(ctx context.Context, tx session) error {
 		d := dealer{Claim: c, tx: tx, replica: name, isShared: s.isShared}
 		var err error
 		work, err = d.dealKeys(ctx)
@@ -119,6 +116,7 @@ type dealer struct {
 // A dueKey is a row that a claim may get.
 type dueKey struct {
 	id            int64
+	round         int // how many of its tenant's come before it
 	work          Work
 	due, backlog  int64
 	touches, took string
@@ -156,68 +154,48 @@ func (d *dealer) dealQueue(ctx context.Context, q *queue, mayServe func(int64) b
 	}
 	ofQueue := map[int64]int{}
 	mayHave := func(tenant int64) bool {
-		if q == backlogQueue && (ofQueue[tenant] >= d.Backlog.most(tenant, d.Limit) || slices.Contains(d.Backlog.Except, tenant)) {
+		if q == backlogQueue && ofQueue[tenant] >= d.Backlog.most(tenant, d.Limit) {
 			return false
 		}
-		return d.got[tenant] < d.most(tenant) && !slices.Contains(d.Except, tenant)
+		return d.got[tenant] < d.most(tenant, d.Limit)
 	}
 	turns, err := dueTenants(ctx, d.tx, q, d.now, false, func(tenant int64) bool { return mayHave(tenant) && mayServe(tenant) })
 	if err != nil {
 		return err
 	}
 	slices.SortFunc(turns, compareTurns)
-	deal := func(k dueKey) {
-		k.work.Backlog = q == backlogQueue
-		d.dealt = append(d.dealt, k)
-		d.got[k.work.Tenant]++
-		ofQueue[k.work.Tenant]++
-	}
-	var hands, rest [][]dueKey // what tenants may get in this round, and in the next
-	for len(d.dealt) < d.Limit {
-		switch {
-		case len(hands) > 0:
-			if keys := hands[0]; len(keys) > 0 && mayHave(keys[0].work.Tenant) {
-				deal(keys[0])
-				rest = append(rest, keys[1:])
-			}
-			hands = hands[1:]
-		case len(turns) > 0:
-			some := turns[:min(len(turns), d.Limit-len(d.dealt))]
-			turns = turns[len(some):]
-			if hands, err = d.readKeys(ctx, q, some); err != nil {
-				return err
-			}
-		case len(rest) > 0:
-			hands, rest = rest, nil
-		default:
-			return nil
-		}
-	}
-	return nil
-}
-
-// readKeys reads the keys of each tenant that it may get, the longest due first. Those that another transaction has
-// are not among them.
-func (d *dealer) readKeys(ctx context.Context, q *queue, turns []tenantTurn) ([][]dueKey, error) {
-	query := q.keys + skipLocked(d.isShared)
-	due := make([][]dueKey, len(turns))
-	var all []statement
-	for i, t := range turns {
-		all = append(all, statement{
-			query: query, args: []any{t.tenant, d.now, min(d.most(t.tenant), d.Limit-len(d.dealt)) + d.got[t.tenant]},
+	var keys []dueKey
+	var reads []statement
+	for _, t := range turns[:min(len(turns), d.Limit)] { // one key of each would be enough
+		round := 0
+		reads = append(reads, statement{
+			query: q.keys + skipLocked(d.isShared), // those that another transaction has are not among them
+			args:  []any{t.tenant, d.now, min(d.most(t.tenant, d.Limit), d.Limit-len(d.dealt)) + d.got[t.tenant]},
 			row: func(scan scanner) error {
-				k := dueKey{work: Work{Tenant: t.tenant, Moved: t.served > 0 && t.worker != d.replica}}
+				k := dueKey{round: round}
+				k.work = Work{Tenant: t.tenant, Backlog: q == backlogQueue, Moved: t.served > 0 && t.worker != d.replica}
 				err := scan(&k.id, &k.work.Key, &k.work.Kind, &k.due, &k.backlog, microsInto{&k.work.Wake}, &k.work.Attempts,
 					&k.touches, &k.took, microsInto{&k.work.Seen})
 				if !slices.ContainsFunc(d.dealt, func(o dueKey) bool { return o.id == k.id }) {
-					due[i] = append(due[i], k)
+					keys = append(keys, k)
+					round++
 				}
 				return err
 			},
 		})
 	}
-	err := d.tx.runStatements(ctx, all...)
-	return due, err
+	if err := d.tx.runStatements(ctx, reads...); err != nil {
+		return err
+	}
+	slices.SortStableFunc(keys, func(a, b dueKey) int { return cmp.Compare(a.round, b.round) })
+	for _, k := range keys {
+		if len(d.dealt) < d.Limit && mayHave(k.work.Tenant) {
+			d.dealt = append(d.dealt, k)
+			d.got[k.work.Tenant]++
+			ofQueue[k.work.Tenant]++
+		}
+	}
+	return nil
 }
 
 // leaseDealt leases what was dealt.
@@ -241,7 +219,7 @@ func (d *dealer) leaseDealt(ctx context.Context) ([]Work, error) {
 		w.Moved = w.Moved && !told[w.Tenant] // from its first key on, this process works for it
 		told[w.Tenant] = true
 		all = append(all,
-			newStatement(`UPDATE work SET leased = 1, token = $2, holder = $3, claimed = gen, since = $4, due_at = $5,
+			newStatement(`UPDATE work SET leased = 1, token = $2, holder = $3, since = $4, due_at = $5,
 				backlog_at = 9223372036854775807, touches = '', taken = $6 WHERE id = $1`, k.id, d.token, d.replica, since, d.until, took),
 			statement{query: `SELECT sight FROM sights WHERE id = $1`, args: []any{k.id}, row: scanInto(&w.Sight)},
 			newStatement(`UPDATE tenants SET served = $2, worker = $3 WHERE tenant = $1`, w.Tenant, d.token, d.replica),
@@ -251,18 +229,12 @@ func (d *dealer) leaseDealt(ctx context.Context) ([]Work, error) {
 	return work, err
 }
 
-// Next returns the earliest moment at which Claim would have something that is not of the backlog.
-func (s *Database) Next(ctx context.Context, except []int64) (time.Time, error) {
-	return s.nextIn(ctx, liveQueue, except)
-}
-
-// NextBacklog returns the earliest moment at which Claim would have something of the backlog.
-func (s *Database) NextBacklog(ctx context.Context, except []int64) (time.Time, error) {
-	return s.nextIn(ctx, backlogQueue, except)
-}
-
-// nextIn returns the earliest moment in a queue of this process's tenants.
-func (s *Database) nextIn(ctx context.Context, q *queue, except []int64) (at time.Time, err error) {
+// Next returns the earliest moment at which Claim would have something.
+func (s *Database) Next(ctx context.Context, backlog bool, except []int64) (at time.Time, err error) {
+	q := liveQueue
+	if backlog {
+		q = backlogQueue
+	}
 	var mayServe func(tenant int64) bool
 	var turns []tenantTurn
 	name, err := s.replica.holderName()

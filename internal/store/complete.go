@@ -15,26 +15,20 @@ func (s *Database) Renew(ctx context.Context, until time.Time, leases ...Lease) 
 		return nil, s.explainError("renew leases", err)
 	}
 	leases = slices.Clone(leases)
-	o := &op{}
-	for _, l := range leases {
+	o, held := &op{}, make([]int, len(leases))
+	if name != "" { // it lives, though all its workers may be busy
+		o.statements = append(o.statements, newStatement(
+			`UPDATE replicas SET until_at = $2 WHERE name = $1 AND until_at > 0 AND until_at < $2`, name, ceilMicros(until)))
+	}
+	for i, l := range leases {
 		o.names = append(o.names, asText(l.Key))
+		o.statements = append(o.statements, statement{
+			query: `UPDATE work SET due_at = $4 WHERE ` + ofLease + ` AND holder = $3`,
+			args:  []any{asText(l.Key), l.Token, name, ceilMicros(until)},
+			wrote: &held[i],
+		})
 	}
-	held := make([]int, len(leases))
-	o.statements = func(func(int)) (all []statement) {
-		if name != "" { // it lives, though all its workers may be busy
-			all = append(all, newStatement(`UPDATE replicas SET until_at = $2 WHERE name = $1 AND until_at > 0 AND until_at < $2`,
-				name, ceilMicros(until)))
-		}
-		for i, l := range leases {
-			all = append(all, statement{
-				query: `UPDATE work SET due_at = $4 WHERE key = $1 AND token = $2 AND leased = 1 AND holder = $3`,
-				args:  []any{asText(l.Key), l.Token, name, ceilMicros(until)},
-				count: func(n int) { held[i] = n },
-			})
-		}
-		return all
-	}
-	if _, err := s.submitOp(ctx, s.lazy, "renew leases", o); err != nil {
+	if _, err := s.submitOp(ctx, "renew leases", o); err != nil {
 		return nil, err
 	}
 	for i, l := range leases {
@@ -48,20 +42,20 @@ func (s *Database) Renew(ctx context.Context, until time.Time, leases ...Lease) 
 // Complete ends a lease.
 func (s *Database) Complete(ctx context.Context, l Lease, o Completion) (bool, error) {
 	l.Key = asText(l.Key)
-	ended, err := s.submitOp(ctx, s.lazy, "complete", &op{names: []string{l.Key}, statements: func(count func(int)) []statement {
-		return completionStatements(l, o, count)
-	}})
+	end := &op{names: []string{l.Key}}
+	end.statements = completionStatements(l, o, &end.wrote)
+	ended, err := s.submitOp(ctx, "complete", end)
 	return ended > 0, err
 }
 
 // ofLease selects the row of a lease that was not lost.
 const ofLease = `key = $1 AND token = $2 AND leased = 1`
 
-// completionStatements are the statements that complete a lease; those that end it count.
-func completionStatements(l Lease, o Completion, count func(int)) (all []statement) {
+// completionStatements are the statements that complete a lease; those that end it count their rows.
+func completionStatements(l Lease, o Completion, ended *int) (all []statement) {
 	if o.Gone {
 		all = append(all, statement{
-			query: `DELETE FROM work WHERE ` + ofLease + ` AND gen <= claimed`, args: []any{l.Key, l.Token}, count: count,
+			query: `DELETE FROM work WHERE ` + ofLease + ` AND touches = ''`, args: []any{l.Key, l.Token}, wrote: ended,
 		})
 	}
 	seen := floorMicros(o.Now)
@@ -75,9 +69,9 @@ func completionStatements(l Lease, o Completion, count func(int)) (all []stateme
 	if o.Backlog {
 		due, backlog = ceilMicros(o.LiveDue), due
 	}
-	end := statement{args: []any{l.Key, l.Token, ceilMicros(o.Now), due, backlog}, count: count}
-	end.query = `UPDATE work SET leased = 0, due_at = CASE WHEN gen > claimed THEN CAST($3 AS bigint) ELSE CAST($4 AS bigint) END,
-		backlog_at = CASE WHEN gen > claimed THEN 9223372036854775807 ELSE CAST($5 AS bigint) END,
+	end := statement{args: []any{l.Key, l.Token, ceilMicros(o.Now), due, backlog}, wrote: ended}
+	end.query = `UPDATE work SET leased = 0, due_at = CASE WHEN touches <> '' THEN CAST($3 AS bigint) ELSE CAST($4 AS bigint) END,
+		backlog_at = CASE WHEN touches <> '' THEN 9223372036854775807 ELSE CAST($5 AS bigint) END,
 		seen_at = (SELECT n FROM counters WHERE name = 'seen')`
 	switch {
 	case o.Open:
@@ -99,24 +93,21 @@ func completionStatements(l Lease, o Completion, count func(int)) (all []stateme
 
 // Drop forgets all keys of a tenant. GitHub's answers to it stay until they are old.
 func (s *Database) Drop(ctx context.Context, tenant int64) error {
-	_, err := s.submitOp(ctx, s.durable, "drop tenant", &op{durable: true, statements: func(func(int)) []statement {
-		return []statement{
-			newStatement(`DELETE FROM heard WHERE tenant = $1`, tenant),
-			newStatement(`DELETE FROM signs WHERE tenant = $1`, tenant),
-			newStatement(`DELETE FROM work WHERE tenant = $1`, tenant),
-		}
+	_, err := s.submitOp(ctx, "drop tenant", &op{statements: []statement{
+		newStatement(`DELETE FROM notes WHERE tenant = $1`, tenant),
+		newStatement(`DELETE FROM work WHERE tenant = $1`, tenant),
 	}})
 	return err
 }
 
 // Prune forgets deliveries.
 func (s *Database) Prune(ctx context.Context, before time.Time, limit int) (int, error) {
-	return s.submitOp(ctx, s.lazy, "prune deliveries", &op{statements: func(count func(int)) []statement {
-		return []statement{{
-			query: `DELETE FROM deliveries WHERE id IN
-				(SELECT id FROM deliveries WHERE received_at < $1 ORDER BY received_at LIMIT $2` + skipLocked(s.isShared) + `)`,
-			args:  []any{floorMicros(before), limit},
-			count: count,
-		}}
-	}})
+	o := &op{}
+	o.statements = []statement{{
+		query: `DELETE FROM deliveries WHERE id IN
+			(SELECT id FROM deliveries WHERE received_at < $1 ORDER BY received_at LIMIT $2` + skipLocked(s.isShared) + `)`,
+		args:  []any{floorMicros(before), limit},
+		wrote: &o.wrote,
+	}}
+	return s.submitOp(ctx, "prune deliveries", o)
 }

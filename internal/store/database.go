@@ -37,9 +37,9 @@ type Options struct {
 // several use. Leases in PostgreSQL outlive the process that took them: another one claims its keys once they have
 // run out. Times are the caller's, so that the clocks of those who share a database must agree to two seconds.
 //
-// Operations that write wait in a lane. Its goroutine takes those that came in while the database was busy with the
-// transaction before, and commits them together: that is why thousands of deliveries a second can each wait for the
-// disk.
+// Operations that write wait in a queue. The goroutines that write take those that came in while the database was busy
+// with the transactions before, and commit them together: that is why thousands of deliveries a second can each wait
+// for the disk.
 type Database struct {
 	log      *slog.Logger
 	isShared bool // with other processes: what is read must be locked before it is changed
@@ -50,47 +50,43 @@ type Database struct {
 	answers  *Answers     // nil: none were asked for
 	Damaged  string       // where a damaged SQLite file was moved, in whose place an empty one was begun; "": none was
 
-	durable, lazy, claims, spare lane // of SQLite, which has one writer, they are one
-	lanes                        []lane
-	writers                      sync.WaitGroup
-	closing                      sync.RWMutex // held while an operation enters a lane
-	isClosed                     bool
-	faults                       faultWatch
+	queue    chan *op
+	writers  sync.WaitGroup
+	closing  sync.RWMutex // held while an operation enters the queue
+	isClosed bool
+	faults   faultWatch
 }
 
 var _ Store = (*Database)(nil)
 
 // A backend is what differs between the two databases.
 type backend interface {
-	// runTransaction runs a transaction, and reports whether it changed anything. A loss of power may undo one that is
-	// not durable.
-	runTransaction(durable bool, names []string, do func(tx session) error) (changed bool, err error)
+	// runTransaction runs a transaction, and reports whether it changed anything.
+	runTransaction(names []string, do func(tx session) error) (changed bool, err error)
 	// tidyUp does what may wait until those who wait for a commit have their answer.
 	tidyUp()
-	// closeAll closes it; one that is given up is not changed any more.
-	closeAll(isGivenUp bool) error
+	// closeAll closes it; isDamaged: the next process must not use it.
+	closeAll(isDamaged bool) error
 }
 
 // An op is an operation that writes. It is made anew if a transaction came to nothing: nothing of the first time
 // counts then.
 type op struct {
 	ctx        context.Context
-	durable    bool
-	names      []string                               // of what it writes, so that no two transactions wait for each other
-	accepts    *acceptance                            // nil: none
-	statements func(count func(rows int)) []statement // nil: none
-	apply      func(ctx context.Context, tx session) error
-	counted    int // rows that its statements counted
+	names      []string // of what it writes, so that no two transactions wait for each other
+	statements []statement
+	delivery   AcceptedDelivery                            // whose insertion is its only statement, if it has an ID
+	pokes      []Poke                                      // unless the delivery is known
+	apply      func(ctx context.Context, tx session) error // nil: nothing
+	wrote      int                                         // rows, as far as its statements add them to it
 	done       chan error
 }
 
 const (
-	maxQueuedOps = 1024 // operations that wait in a lane
-	maxBatchOps  = 256  // operations in one transaction: the last one waits for all of them
+	maxQueuedOps    = 1024 // operations that wait
+	maxBatchOps     = 256  // operations in one transaction: the last one waits for all of them
+	postgresWriters = 4    // transactions at once
 )
-
-// A lane is a queue of operations, and its goroutine commits them.
-type lane chan *op
 
 func newDatabase(o Options) *Database {
 	if o.Log == nil {
@@ -99,23 +95,15 @@ func newDatabase(o Options) *Database {
 	return &Database{log: o.Log}
 }
 
-// startLanes starts the goroutines that write.
-func (s *Database) startLanes(b backend, reader session) {
-	s.backend, s.reader = b, reader
-	newLane := func() lane {
-		l := make(lane, maxQueuedOps)
-		s.lanes = append(s.lanes, l)
+// startWriters starts the goroutines that write.
+func (s *Database) startWriters(count int) {
+	s.queue = make(chan *op, maxQueuedOps)
+	for range count {
 		s.writers.Go(func() {
-			for o := range l {
-				s.commitBatch(gatherBatch(o, l))
+			for o := range s.queue {
+				s.commitBatch(gatherBatch(o, s.queue))
 			}
 		})
-		return l
-	}
-	s.durable = newLane()
-	s.lazy, s.claims, s.spare = s.durable, s.durable, s.durable
-	if s.isShared {
-		s.lazy, s.claims, s.spare = newLane(), newLane(), newLane()
 	}
 }
 
@@ -126,8 +114,12 @@ func (s *Database) Wrote() error {
 	return s.faults.writeErr
 }
 
-// Close waits for the operations that were submitted before it, and closes the database.
+// Close waits for the operations that were submitted before it, and closes the database. One that hangs is left as it
+// is, for the end of the process.
 func (s *Database) Close() error {
+	if err := s.Hopeless(); errors.Is(err, errHangs) {
+		return err
+	}
 	if s.answers != nil {
 		s.answers.close()
 	}
@@ -138,22 +130,20 @@ func (s *Database) Close() error {
 	if wasClosed {
 		return nil
 	}
-	for _, l := range s.lanes {
-		close(l)
-	}
+	close(s.queue)
 	s.writers.Wait()
 	if s.replica != nil {
 		s.replica.stop() // others take over what this process still has
 		s.replica.running.Wait()
 	}
-	return s.backend.closeAll(s.Hopeless() != nil)
+	return s.backend.closeAll(isDamage(s.Hopeless()))
 }
 
-// submitOp submits an operation and returns when it is committed, with the rows that it counted. Unless the error is
-// nil, the operation may still be running: nothing that it writes may be read.
-func (s *Database) submitOp(ctx context.Context, to lane, what string, o *op) (counted int, err error) {
+// submitOp submits an operation and returns when it is committed, with the rows that it wrote. Unless the error is nil,
+// the operation may still be running: nothing that it writes may be read.
+func (s *Database) submitOp(ctx context.Context, what string, o *op) (wrote int, err error) {
 	o.ctx, o.done = ctx, make(chan error, 1)
-	if err = s.enterLane(ctx, to, o); err == nil {
+	if err = s.enterQueue(ctx, o); err == nil {
 		select {
 		case err = <-o.done:
 		case <-ctx.Done():
@@ -163,17 +153,17 @@ func (s *Database) submitOp(ctx context.Context, to lane, what string, o *op) (c
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", what, err)
 	}
-	return o.counted, nil
+	return o.wrote, nil
 }
 
-func (s *Database) enterLane(ctx context.Context, to lane, o *op) error {
+func (s *Database) enterQueue(ctx context.Context, o *op) error {
 	s.closing.RLock()
 	defer s.closing.RUnlock()
 	if s.isClosed {
 		return ErrClosed
 	}
 	select {
-	case to <- o:
+	case s.queue <- o:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
@@ -202,6 +192,10 @@ func (s *Database) Hopeless() error {
 	case s.isShared:
 	case errors.Is(w.writeErr, ErrReplaced):
 		return w.writeErr
+	case w.damage != nil: // whatever else could be read or written since
+		return w.damage
+	case !w.writing.IsZero() && time.Since(w.writing) >= hopelessTime:
+		return errHangs
 	case !w.badSince.IsZero() && time.Since(w.badSince) >= hopelessTime:
 		return w.badErr
 	}
@@ -223,7 +217,7 @@ func (s *Database) explainError(what string, err error) error {
 
 // gatherBatch takes the operations that wait together with the first. Goroutines that can submit one now are let go
 // first: one commit serves them all.
-func gatherBatch(first *op, ops lane) []*op {
+func gatherBatch(first *op, ops <-chan *op) []*op {
 	batch := []*op{first}
 	runtime.Gosched()
 	for len(batch) < maxBatchOps {
@@ -252,6 +246,10 @@ func (s *Database) commitBatch(batch []*op) {
 	if len(batch) == 0 {
 		return
 	}
+	if !s.isShared {
+		s.faults.noteWriting(time.Now())
+		defer s.faults.noteWriting(time.Time{})
+	}
 	changed, err := s.commitOnce(batch)
 	var said *pgconn.PgError // a server that has not answered has nothing to say of one of them
 	if err != nil && len(batch) > 1 && (!s.isShared || errors.As(err, &said)) {
@@ -270,25 +268,27 @@ func (s *Database) commitBatch(batch []*op) {
 // commitOnce applies operations in one transaction, all or none.
 func (s *Database) commitOnce(batch []*op) (changed bool, err error) {
 	var names []string
-	durable := false
 	for _, o := range batch {
-		names, durable = append(names, o.names...), durable || o.durable
+		names = append(names, o.names...)
 	}
-	return s.backend.runTransaction(durable, names, func(tx session) error {
+	return s.backend.runTransaction(names, func(tx session) error {
 		ctx := context.Background() // a transaction is not cut short
-		if err := acceptAll(ctx, tx, batch, s.isShared); err != nil {
-			return err
-		}
 		var all []statement
 		for _, o := range batch {
-			if o.counted = 0; o.statements != nil {
-				all = append(all, o.statements(func(rows int) { o.counted += rows })...)
+			for _, st := range o.statements {
+				if st.wrote != nil {
+					*st.wrote = 0
+				}
 			}
+			all = append(all, o.statements...)
 		}
 		if err := tx.runStatements(ctx, all...); err != nil {
 			return err
 		}
-		for _, o := range batch {
+		if err := applyPokes(ctx, tx, batch, s.isShared); err != nil {
+			return err
+		}
+		for _, o := range batch { // last, as what claims wait for must not wait for anything that these have locked
 			if o.apply == nil {
 				continue
 			}
@@ -306,19 +306,34 @@ type faultWatch struct {
 	writeErr error     // of the last transaction that had something to write; nil: it was committed
 	badSince time.Time // since then nothing was read or written; zero: something was
 	badErr   error     // the last fault since then
+	damage   error     // that was found, and stays; nil: none was
+	writing  time.Time // when the transaction of SQLite's one writer began; zero: there is none
 	unlogged int       // faults since the last log line about one
 	mutedTo  time.Time // no fault is logged before
 }
 
 const (
 	faultLogPause = 10 * time.Second // at least, between two log lines: a fault of the disk strikes every operation
-	hopelessTime  = time.Minute      // without anything that was read or written
+	hopelessTime  = time.Minute      // without anything that was read or written, or in one transaction
 )
+
+// errHangs says that a transaction does not end.
+var errHangs = errors.New("the disk hangs: a transaction has not ended for a minute")
+
+// noteWriting notes when a transaction began, or that it has ended.
+func (w *faultWatch) noteWriting(since time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.writing = since
+}
 
 // noteResult notes how a read or a transaction ended.
 func (w *faultWatch) noteResult(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if isDamage(err) {
+		w.damage = err
+	}
 	switch w.badErr = err; {
 	case err == nil:
 		w.badSince = time.Time{}

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -39,9 +38,9 @@ func openTable(t *testing.T, fault func(string) error) *Database {
 }
 
 // run applies something in a transaction of a table's own.
-func (s *Database) run(t *testing.T, durable bool, apply func(ctx context.Context, tx session) error) {
+func (s *Database) run(t *testing.T, apply func(ctx context.Context, tx session) error) {
 	t.Helper()
-	if _, err := s.submitOp(t.Context(), s.lazy, "test", &op{durable: durable, apply: apply}); err != nil {
+	if _, err := s.submitOp(t.Context(), "test", &op{apply: apply}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -56,18 +55,13 @@ func (s *Database) logFile() string {
 	return ""
 }
 
-// syncLevel is how commits wait for the disk: 2 do. It is for the writing goroutine.
-func (s *Database) syncLevel(ctx context.Context) (level int, err error) {
-	return level, s.backend.(*sqliteFile).writeDB.QueryRowContext(ctx, "PRAGMA synchronous").Scan(&level)
-}
-
 // A full disk: nothing is half done, nothing is acknowledged that is lost, and it goes on when there is space again.
 func TestFullDisk(t *testing.T) {
 	s := openTable(t, nil)
 	ctx := t.Context()
 	pages := func(n int) {
 		t.Helper()
-		s.run(t, true, func(ctx context.Context, tx session) error {
+		s.run(t, func(ctx context.Context, tx session) error {
 			return tx.runStatements(ctx, statement{query: fmt.Sprintf("PRAGMA max_page_count = %d", n), row: ignoreRow})
 		})
 	}
@@ -77,7 +71,8 @@ func TestFullDisk(t *testing.T) {
 	var refused error
 	for n := range 200 {
 		id := fmt.Sprint(n)
-		fresh, err := s.Accept(ctx, AcceptedDelivery{ID: id, Action: large, At: testNow}, testPoke("first "+id), testPoke("second "+id))
+		fresh, err := s.Accept(ctx, AcceptedDelivery{ID: id, At: testNow},
+			Poke{Key: "first " + id, Tenant: 1, Due: testNow, Touch: large}, testPoke("second "+id))
 		if acked[id] = err == nil; err != nil {
 			refused = err
 		} else if !fresh {
@@ -169,7 +164,7 @@ func TestOneFailsAlone(t *testing.T) {
 	s := openTable(t, nil)
 	var wg sync.WaitGroup
 	wg.Go(func() { // holds the writer until the others wait together
-		s.run(t, true, func(context.Context, session) error {
+		s.run(t, func(context.Context, session) error {
 			held <- struct{}{}
 			<-hold
 			return nil
@@ -185,11 +180,10 @@ func TestOneFailsAlone(t *testing.T) {
 	}}
 	good := make([]*op, 20)
 	for n := range good {
-		poke := &acceptance{pokes: []Poke{testPoke(fmt.Sprint(n))}}
-		good[n] = &op{ctx: t.Context(), done: make(chan error, 1), accepts: poke}
-		s.durable <- good[n]
+		good[n] = &op{ctx: t.Context(), done: make(chan error, 1), pokes: []Poke{testPoke(fmt.Sprint(n))}}
+		s.queue <- good[n]
 		if n == 10 {
-			s.durable <- bad
+			s.queue <- bad
 		}
 	}
 	close(hold)
@@ -237,106 +231,6 @@ func TestContextEndsWhileTheDiskHangs(t *testing.T) {
 	}
 }
 
-// What was accepted has reached the disk when Accept returns; what a look takes and leaves need not.
-func TestOnlyWhatIsAskedForWaitsForTheDisk(t *testing.T) {
-	var s *Database
-	var level int // as of the last commit: 2 waits for the disk
-	s = openTable(t, func(step string) error {
-		if step == "commit" {
-			var err error
-			level, err = s.syncLevel(t.Context())
-			return err
-		}
-		return nil
-	})
-	ctx, n := t.Context(), 0
-	together := func(first, second func() error) { // in one transaction, in this order
-		hold, held := make(chan struct{}), make(chan struct{})
-		var wg sync.WaitGroup
-		wg.Go(func() {
-			s.run(t, false, func(context.Context, session) error {
-				held <- struct{}{}
-				<-hold
-				return nil
-			})
-		})
-		<-held
-		for i, do := range []func() error{first, second} {
-			wg.Go(func() {
-				if err := do(); err != nil {
-					t.Error(err)
-				}
-			})
-			for len(s.durable) <= i {
-				runtime.Gosched()
-			}
-		}
-		close(hold)
-		wg.Wait()
-	}
-	accepted := func() {
-		n++
-		if _, err := s.Accept(ctx, AcceptedDelivery{ID: fmt.Sprint(n), At: testNow}, testPoke("a")); err != nil || level != 2 {
-			t.Fatalf("accepted at level %d: %v", level, err)
-		}
-	}
-	for range 2 {
-		accepted()
-		works, err := s.Claim(ctx, Claim{Now: testNow, Lease: time.Minute, Limit: 1})
-		if err != nil || len(works) != 1 || level != 1 {
-			t.Fatalf("claimed %d at level %d: %v", len(works), level, err)
-		}
-		accepted()
-		if ours, err := s.Complete(ctx, works[0].Lease, Completion{Now: testNow, Wake: testNow}); err != nil || !ours || level != 1 {
-			t.Fatalf("completed at level %d: %v", level, err)
-		}
-		if err := s.Poke(ctx, testPoke("b")); err != nil || level != 2 {
-			t.Fatalf("poked at level %d: %v", level, err)
-		}
-		note := func() error { s.run(t, false, func(context.Context, session) error { return nil }); return nil }
-		together(note, func() error { return s.Poke(ctx, testPoke("c")) })
-		if level != 2 {
-			t.Fatalf("poked beside something else at level %d", level)
-		}
-	}
-}
-
-// After a commit that failed, nothing is accepted on a log of which nobody knows what is on the disk.
-func TestAFailedCommitBeginsTheLogAnew(t *testing.T) {
-	var fails atomic.Bool
-	s := openTable(t, func(step string) error {
-		if step == "commit" && fails.Load() {
-			return errors.New("input/output error")
-		}
-		return nil
-	})
-	ctx := t.Context()
-	size := func() int64 {
-		info, err := os.Stat(s.logFile())
-		if err != nil {
-			t.Fatal(err)
-		}
-		return info.Size()
-	}
-	if err := s.Poke(ctx, testPoke("a")); err != nil || size() == 0 {
-		t.Fatal(err, size())
-	}
-	fails.Store(true)
-	if err := s.Poke(ctx, testPoke("b")); err == nil {
-		t.Fatal("the commit did not fail")
-	}
-	fails.Store(false)
-	before := size()
-	if err := s.Poke(ctx, testPoke("c")); err != nil || size() >= before || s.Wrote() != nil {
-		t.Errorf("%v: the log had %d bytes and has %d", err, before, size())
-	}
-	for key, want := range map[string]bool{"a": true, "b": false, "c": true} {
-		if _, err := s.Get(ctx, key); (err == nil) != want {
-			t.Errorf("%s: %v", key, err)
-		}
-	}
-}
-
 // The log is folded into the file now and then, so that it does not grow for ever.
 func TestTheLogIsFolded(t *testing.T) {
 	s := openTable(t, nil)
@@ -354,30 +248,6 @@ func TestTheLogIsFolded(t *testing.T) {
 	}
 }
 
-// A log that could not be folded is begun anew before anything else is accepted on it.
-func TestAFailedFoldIsAFault(t *testing.T) {
-	s := openTable(t, func(step string) error {
-		if step == "fold" {
-			return errors.New("input/output error")
-		}
-		return nil
-	})
-	var last int64                      // bytes of the log
-	for n := range commitsPerFold + 2 { // the first is folded by itself
-		if err := s.Poke(t.Context(), testPoke(fmt.Sprint(n))); err != nil {
-			t.Fatal(err)
-		}
-		info, err := os.Stat(s.logFile())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n == commitsPerFold+1 && info.Size() >= last {
-			t.Errorf("the log had %d bytes and has %d", last, info.Size())
-		}
-		last = info.Size()
-	}
-}
-
 // What claims to be long is not believed.
 func TestAnAnswerIsNoBomb(t *testing.T) {
 	if value, err := decompressValue(binary.AppendUvarint(nil, 3<<30)); err == nil || !strings.Contains(err.Error(), "more than any") {
@@ -386,14 +256,14 @@ func TestAnAnswerIsNoBomb(t *testing.T) {
 }
 
 // What a poke asks for in vain costs no write: the key is due as early already, and knows of the touch. While it is
-// looked at the same poke asks for another look.
+// looked at the same poke asks for another look, once.
 func TestAPokeThatChangesNothingWritesNothing(t *testing.T) {
 	s := openTable(t, nil)
 	writes := func(what string, want int64, f func() error) {
 		t.Helper()
 		var before, after int64
 		count := func(n *int64) {
-			s.run(t, true, func(ctx context.Context, tx session) error {
+			s.run(t, func(ctx context.Context, tx session) error {
 				return tx.runStatements(ctx, statement{query: "SELECT total_changes()", row: func(scan scanner) error { return scan(n) }})
 			})
 		}
@@ -419,7 +289,7 @@ func TestAPokeThatChangesNothingWritesNothing(t *testing.T) {
 		t.Fatalf("claimed %v, %v", work, err)
 	}
 	writes("the same during a look", 2, accept("3"))
-	writes("and again", 2, accept("4"))
+	writes("and again", 1, accept("4"))
 	if ours, err := s.Complete(t.Context(), work[0].Lease, Completion{Now: testNow}); err != nil || !ours {
 		t.Fatalf("complete: %v, %v", ours, err)
 	}
@@ -428,19 +298,26 @@ func TestAPokeThatChangesNothingWritesNothing(t *testing.T) {
 	}
 }
 
-// A table that nobody misses waits for no disk, however durable a write is elsewhere.
-func TestAFleetingTableWaitsForNoDisk(t *testing.T) {
-	s, err := OpenSQLite(filepath.Join(t.TempDir(), "table.db"), Options{Fleeting: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	if fresh, err := s.Accept(t.Context(), AcceptedDelivery{ID: "d", At: testNow}); err != nil || !fresh {
-		t.Fatalf("accept: %v, %v", fresh, err)
-	}
-	level := -1
-	s.run(t, true, func(ctx context.Context, _ session) (err error) { level, err = s.syncLevel(ctx); return err })
-	if level != 0 {
-		t.Errorf("synchronous is %d, %v", level, err)
+// What a call returned has reached the disk; a table that nobody misses waits for no disk.
+func TestEveryCommitWaitsForTheDisk(t *testing.T) {
+	for _, isFleeting := range []bool{false, true} {
+		s, err := OpenSQLite(filepath.Join(t.TempDir(), "table.db"), Options{Fleeting: isFleeting})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		if fresh, err := s.Accept(t.Context(), AcceptedDelivery{ID: "d", At: testNow}); err != nil || !fresh {
+			t.Fatalf("accept: %v, %v", fresh, err)
+		}
+		level, want := -1, 2 // of https://www.sqlite.org/pragma.html#pragma_synchronous
+		if isFleeting {
+			want = 0
+		}
+		s.run(t, func(ctx context.Context, _ session) error {
+			return s.backend.(*sqliteFile).writeDB.QueryRowContext(ctx, "PRAGMA synchronous").Scan(&level)
+		})
+		if level != want {
+			t.Errorf("synchronous is %d, want %d", level, want)
+		}
 	}
 }

@@ -26,8 +26,8 @@ func TestGivingUpSharesNothing(t *testing.T) {
 			_, err := s.Accept(ctx, AcceptedDelivery{ID: id, At: testNow}, testPoke(id))
 			return err
 		},
-		"AddSigns": func(ctx context.Context, id string) error {
-			_, err := s.AddSigns(ctx, 1, "g", 9, ServiceSign{Reviewer: "r", Of: id, At: testNow})
+		"AddNotes": func(ctx context.Context, id string) error {
+			_, err := s.AddNotes(ctx, 1, "g", 9, Note{Kind: 1, Reviewer: "r", Of: id, At: testNow})
 			return err
 		},
 		"Claim": func(ctx context.Context, _ string) error {

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -26,7 +28,7 @@ const (
 	leastPostgres    = 140_000 // server_version_num
 	connectTimeout   = 10 * time.Second
 	statementTimeout = 20 * time.Second // of the server; a client gives up a little later
-	leastConns       = 12               // three write, and workers read what they know of GitHub
+	leastConns       = 12               // four write, and workers read what they know of GitHub
 	readyConns       = 6                // open before they are needed: each takes the server a process
 )
 
@@ -61,7 +63,8 @@ func openPostgres(ctx context.Context, url string, o Options, files fs.FS) (*Dat
 		pool.Close()
 		return nil, fmt.Errorf("open the PostgreSQL database: %w", err)
 	}
-	s.startLanes(postgresServer{pool}, s.reader)
+	s.backend = postgresServer{pool}
+	s.startWriters(postgresWriters)
 	return s, nil
 }
 
@@ -98,24 +101,30 @@ func connectPostgres(ctx context.Context, url string) (*pgxpool.Pool, error) {
 	return pool, nil
 }
 
-// checkServer refuses a server that is too old, and a schema with another program's tables. One in which only goose
-// has begun belongs to no program: a first start was cut short there.
+// checkServer refuses a server that is too old, and a schema with another program's tables, or without some of ours. One
+// in which only goose has begun belongs to no program: a first start was cut short there.
 func checkServer(ctx context.Context, pool *pgxpool.Pool) error {
-	var version, tables, known int
+	ours := []string{ // of the first schema
+		"goose_db_version", "deliveries", "work", "sights", "tenants", "replicas", "counters", "notes", "answers",
+	}
+	var version, tables int
+	var missing []string
 	err := pool.QueryRow(ctx, `SELECT current_setting('server_version_num')::integer,
-		count(c.relname) FILTER (WHERE c.relname <> 'goose_db_version'),
-		count(c.relname) FILTER (WHERE c.relname IN ('deliveries', 'work', 'goose_db_version'))
-		FROM (SELECT 1) AS one LEFT JOIN pg_class c ON c.relkind = 'r' AND c.relnamespace = current_schema()::regnamespace`).
-		Scan(&version, &tables, &known)
+		(SELECT count(*) FROM pg_tables WHERE schemaname = current_schema() AND tablename <> 'goose_db_version'),
+		ARRAY(SELECT t FROM unnest($1::text[]) AS t WHERE to_regclass(quote_ident(current_schema()) || '.' || t) IS NULL)`,
+		ours).Scan(&version, &tables, &missing)
 	switch {
 	case err != nil:
 		return fmt.Errorf("read its version and tables: %w", err)
 	case version < leastPostgres:
 		return fmt.Errorf("%w: its version is %d.%d, and it must be 14 or newer", ErrUnfitServer, version/10_000, version%10_000)
-	case tables > 0 && known < 3:
+	case tables == 0 || len(missing) == 0:
+		return nil
+	case len(missing) == len(ours) || slices.Contains(missing, "goose_db_version"):
 		return fmt.Errorf("%w: give the coordinator a database or a schema of its own (…?search_path=SCHEMA)", ErrForeignDatabase)
 	}
-	return nil
+	return fmt.Errorf("%w, %s, were dropped: drop the others of the coordinator, too, or give it an empty schema (…?search_path=SCHEMA): "+
+		"that costs time alone", ErrTablesGone, strings.Join(missing, ", "))
 }
 
 // checkPooler refuses a pooler that gives each transaction a session of its own: the lock of a migration would be
@@ -192,11 +201,8 @@ func (p postgresServer) closeAll(bool) error {
 
 // runTransaction runs a transaction that first locks names, always in the same order: two that touch the same rows
 // wait for each other, and never each for the other. It is run again if another one was in its way all the same.
-func (p postgresServer) runTransaction(durable bool, names []string, do func(tx session) error) (changed bool, err error) {
+func (p postgresServer) runTransaction(names []string, do func(tx session) error) (changed bool, err error) {
 	var first []statement
-	if !durable {
-		first = append(first, newStatement(`SET LOCAL synchronous_commit TO off`))
-	}
 	if len(names) > 0 {
 		first = append(first, statement{query: `SELECT pg_advisory_xact_lock(h) FROM (
 			SELECT DISTINCT hashtextextended(name, 7020) AS h FROM unnest(CAST($1 AS text[])) AS name ORDER BY h

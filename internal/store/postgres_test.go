@@ -147,12 +147,8 @@ func (r *replicas) Claim(ctx context.Context, c store.Claim) ([]store.Work, erro
 	return r.next().Claim(ctx, c)
 }
 
-func (r *replicas) Next(ctx context.Context, except []int64) (time.Time, error) {
-	return r.next().Next(ctx, except)
-}
-
-func (r *replicas) NextBacklog(ctx context.Context, except []int64) (time.Time, error) {
-	return r.next().NextBacklog(ctx, except)
+func (r *replicas) Next(ctx context.Context, backlog bool, except []int64) (time.Time, error) {
+	return r.next().Next(ctx, backlog, except)
 }
 
 func (r *replicas) Renew(ctx context.Context, until time.Time, leases ...store.Lease) ([]store.Lease, error) {
@@ -187,25 +183,18 @@ func (r *replicas) Health(ctx context.Context, at time.Time) (store.Health, erro
 	return r.next().Health(ctx, at)
 }
 
-func (r *replicas) Hear(ctx context.Context, tenant int64, group string, keep int, answers ...store.Heard) error {
-	return r.next().Hear(ctx, tenant, group, keep, answers...)
+func (r *replicas) AddNotes(ctx context.Context, tenant int64, group string, keep int, notes ...store.Note) (int, error) {
+	return r.next().AddNotes(ctx, tenant, group, keep, notes...)
 }
 
-func (r *replicas) Heard(ctx context.Context, group string) ([]store.Heard, error) {
-	return r.next().Heard(ctx, group)
+func (r *replicas) Notes(ctx context.Context, group string, answers bool) ([]store.Note, error) {
+	return r.next().Notes(ctx, group, answers)
 }
 
 func (r *replicas) CountHeard(ctx context.Context, since time.Time) (map[string]store.HeardCount, error) {
 	return r.next().CountHeard(ctx, since)
 }
 
-func (r *replicas) AddSigns(ctx context.Context, tenant int64, group string, keep int, signs ...store.ServiceSign) (int, error) {
-	return r.next().AddSigns(ctx, tenant, group, keep, signs...)
-}
-
-func (r *replicas) Signs(ctx context.Context, group string) ([]store.ServiceSign, error) {
-	return r.next().Signs(ctx, group)
-}
 func (r *replicas) Close() error { return errors.Join(r.a.Close(), r.b.Close()) }
 
 // What GitHub would never send is kept all the same: a delivery that is refused comes again for ever.
@@ -213,7 +202,7 @@ func TestPostgresTakesAnyText(t *testing.T) {
 	s := openPostgres(t, newSchema(t))
 	odd := "a\x00b\xff"
 	p := store.Poke{Key: odd, Tenant: 1, Kind: odd, Group: odd, Due: now, Touch: odd}
-	fresh, err := s.Accept(t.Context(), store.AcceptedDelivery{ID: odd, Event: odd, Action: odd, At: now}, p)
+	fresh, err := s.Accept(t.Context(), store.AcceptedDelivery{ID: odd, At: now}, p)
 	if err != nil || !fresh {
 		t.Fatalf("%v, %v", fresh, err)
 	}
@@ -240,7 +229,8 @@ func TestPostgresTablesOfOthers(t *testing.T) {
 		want error
 	}{
 		"a newer coordinator": {"INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, true)", store.ErrNewer},
-		"another program":     {"DROP TABLE work CASCADE", store.ErrForeignDatabase},
+		"a dropped table":     {"DROP TABLE work CASCADE", store.ErrTablesGone},
+		"another program":     {"DROP TABLE goose_db_version", store.ErrForeignDatabase},
 	} {
 		t.Run(name, func(t *testing.T) {
 			at := newSchema(t)
@@ -324,11 +314,7 @@ func TestPostgresClaimsInTurnsHoweverMuchIsDue(t *testing.T) {
 		if got := tenantsOf(works); len(works) != 4 || got[first] != 2 || got[first+1] != 1 || got[first+2] != 1 {
 			t.Errorf("backlog %v: four were claimed of %v, want two of %d and one each of the next two", backlog, got, first)
 		}
-		next := s.Next
-		if backlog {
-			next = s.NextBacklog
-		}
-		if due, err := next(t.Context(), []int64{first, first + 1, first + 2}); err != nil || !due.Equal(now.Add(3*time.Second)) {
+		if due, err := s.Next(t.Context(), backlog, []int64{first, first + 1, first + 2}); err != nil || !due.Equal(now.Add(3*time.Second)) {
 			t.Errorf("backlog %v: next is %v, %v, want %v", backlog, due, err, now.Add(3*time.Second))
 		}
 		if err := s.Drop(t.Context(), first); err != nil {
@@ -352,7 +338,7 @@ func TestPostgresAcceptsADeliveryThatComesOftenAtOnceOnce(t *testing.T) {
 	for n := range 60 {
 		group.Go(func() {
 			id := n % len(fresh)
-			is, err := s.Accept(t.Context(), store.AcceptedDelivery{ID: fmt.Sprintf("delivery %d", id), Event: "push", At: now},
+			is, err := s.Accept(t.Context(), store.AcceptedDelivery{ID: fmt.Sprintf("delivery %d", id), At: now},
 				store.Poke{Key: fmt.Sprintf("1/%d", n), Tenant: 1, Kind: "k", Group: "g", Due: now},
 				store.Poke{Key: "1/shared", Tenant: 1, Kind: "k", Group: "g", Due: now, Touch: fmt.Sprintf("!%d", id)})
 			if err != nil {

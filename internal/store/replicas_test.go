@@ -85,7 +85,7 @@ func TestReplicasShareTenantsOnPostgres(t *testing.T) {
 	pokeTenants(t, all[0], now, tenants, 3)
 	owner := map[int64]int{}
 	for i, s := range all {
-		next, err := s.Next(t.Context(), nil)
+		next, err := s.Next(t.Context(), false, nil)
 		if err != nil || next.IsZero() {
 			t.Errorf("replica %d: something is due to it: %v, %v", i, next, err)
 		}
@@ -101,7 +101,7 @@ func TestReplicasShareTenantsOnPostgres(t *testing.T) {
 				owner[tenant] = i
 			}
 		}
-		if next, err = s.Next(t.Context(), nil); err != nil || !next.After(now) {
+		if next, err = s.Next(t.Context(), false, nil); err != nil || !next.After(now) {
 			t.Errorf("replica %d: nothing more is due to it: %v, %v", i, next, err)
 		}
 	}

@@ -19,7 +19,7 @@ type statement struct {
 	query string
 	args  []any
 	row   func(scan scanner) error // called for each row; nil: it returns none
-	count func(written int)        // of one without rows: gets the number of those that it wrote
+	wrote *int                     // of one without rows: the number of those that it wrote is added to it; may be nil
 }
 
 // A scanner stores the columns of a row.
@@ -52,9 +52,16 @@ func (m microsInto) Scan(value any) error {
 	return nil
 }
 
-// newStatement returns a statement that returns no rows, and counts none.
+// newStatement returns a statement that returns no rows.
 func newStatement(query string, args ...any) statement {
-	return statement{query: query, args: args, count: func(int) {}}
+	return statement{query: query, args: args}
+}
+
+// countWritten counts the rows that it wrote.
+func (st statement) countWritten(rows int64) {
+	if st.wrote != nil {
+		*st.wrote += int(rows)
+	}
 }
 
 // A session runs statements in their order. PostgreSQL gets them in one round trip.
@@ -109,7 +116,7 @@ func (s *sqliteSession) runStatement(ctx context.Context, st statement) error {
 		}
 		n, err := r.RowsAffected()
 		s.changed = s.changed || n > 0
-		st.count(int(n))
+		st.countWritten(n)
 		return err
 	}
 	rows, err := stmt.QueryContext(ctx, st.args...)
@@ -140,7 +147,7 @@ func (s postgresSession) runStatements(ctx context.Context, statements ...statem
 	for _, st := range statements {
 		q := b.Queue(st.query, st.args...)
 		if st.row == nil {
-			q.Exec(func(tag pgconn.CommandTag) error { st.count(int(tag.RowsAffected())); return nil })
+			q.Exec(func(tag pgconn.CommandTag) error { st.countWritten(tag.RowsAffected()); return nil })
 			continue
 		}
 		q.Query(func(rows pgx.Rows) error {

@@ -49,7 +49,7 @@ func openTable(t testing.TB, path string) *store.Database {
 
 func accept(t testing.TB, s *store.Database, id string, pokes ...store.Poke) {
 	t.Helper()
-	if fresh, err := s.Accept(t.Context(), store.AcceptedDelivery{ID: id, Event: "push", At: now}, pokes...); err != nil || !fresh {
+	if fresh, err := s.Accept(t.Context(), store.AcceptedDelivery{ID: id, At: now}, pokes...); err != nil || !fresh {
 		t.Fatalf("accept %s: %v, %v", id, fresh, err)
 	}
 }
@@ -150,6 +150,32 @@ func TestASecondProcessIsRefused(t *testing.T) {
 	s = openTable(t, symlink)
 	if known, err := s.Known(t.Context(), []string{"d", "e"}); err != nil || len(known) != 2 {
 		t.Errorf("known: %v, %v", known, err)
+	}
+}
+
+// Whoever reads the file, as a shell of SQLite's does, keeps no daemon from starting.
+func TestAReaderKeepsNobodyOut(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "table.db")
+	if err := openTable(t, path).Close(); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", "file:"+path+"?mode=ro")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	rows, err := db.QueryContext(t.Context(), "SELECT name FROM counters")
+	if err != nil || !rows.Next() {
+		t.Fatal("it cannot be read:", err)
+	}
+	defer rows.Close()
+	if kill, says := openInProcess(t, path); says != "open" {
+		t.Error(says)
+	} else {
+		kill()
+	}
+	if err := rows.Err(); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -542,7 +568,7 @@ func TestATurnedLinkIsAReplacedFile(t *testing.T) {
 	if err := errors.Join(os.Remove(link), os.Symlink(filepath.Join(dir, "b"), link)); err != nil {
 		t.Fatal(err)
 	}
-	d := store.AcceptedDelivery{ID: "x", Event: "push", At: time.Now()}
+	d := store.AcceptedDelivery{ID: "x", At: time.Now()}
 	if _, err := s.Accept(t.Context(), d, store.Poke{Key: "k", Kind: "pull", Due: time.Now()}); !errors.Is(err, store.ErrReplaced) {
 		t.Errorf("accepted: %v", err)
 	}

@@ -1,8 +1,7 @@
 // Package store keeps what the daemon must not lose: which deliveries were accepted, and which keys are to be
 // looked at and when; and, for a while, which answers of reviewers were understood, and how their services fared.
-// It promises that what [Store.Accept] returned without an error survives any end of the process and a loss of
-// power, that a key is leased to one worker at a time, and that no poke is lost, whenever it comes. A loss of power
-// may undo a look's claim and its completion: then the look is made again.
+// It promises that what a method returned without an error survives any end of the process and a loss of power,
+// that a key is leased to one worker at a time, and that no poke is lost, whenever it comes.
 //
 // It holds no truth about a pull request: losing all of it costs time, never a decision. Keys are opaque here.
 package store
@@ -11,6 +10,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 )
 
@@ -18,39 +19,35 @@ import (
 // has no clock. They are kept to the microsecond, and no look comes early for it. On both databases it passes
 // the suite in storetest.
 //
-//	Accept, Poke   gen+1, due = the earlier of due and the poke's; while the key is leased: gen+1, and due when it is completed.
-//	               A poke that changes neither due nor touches of a key that is not leased may be left out
+//	Accept, Poke   touched, due = the earlier of due and the poke's; while the key is leased: touched, and due when it is completed
 //	Claim          due → leased until a time, with a new token
-//	Complete       only with the newest token: due = what the worker says, or at once if gen moved on meanwhile
+//	Complete       only with the newest token: due = what the worker says, or at once if it was touched meanwhile
 //
 // A lease that has run out is due again, as its worker seems lost. Its token is void as soon as the key is claimed
 // anew: a worker that was only slow may still complete before that. No token is ever used twice.
 //
 // A caller whose context ends gets its error at once, and what it asked for may still happen.
 type Store interface {
-	// Accept makes a delivery and the pokes that it causes durable, all or nothing. A delivery whose ID is known
+	// Accept keeps a delivery and the pokes that it causes, all or nothing. A delivery whose ID is known
 	// changes nothing and is not fresh.
 	Accept(ctx context.Context, d AcceptedDelivery, pokes ...Poke) (fresh bool, err error)
-	// Poke asks for looks, all or none, and durably.
+	// Poke asks for looks, all or none.
 	Poke(ctx context.Context, pokes ...Poke) error
 	// Claim leases what is due. No tenant gets a second key before each other tenant that has something due got its
 	// first, and of a tenant's keys the one that has been due longest comes first. That holds from one Claim to the
 	// next, too: the tenant that was served last waits for the others. Keys of the backlog come after all others, by the
-	// same rules. A loss of power may undo it, as it may undo
-	// Renew, Complete, Prune, Hear and AddSigns.
+	// same rules.
 	Claim(ctx context.Context, c Claim) ([]Work, error)
-	// Next returns the earliest moment at which Claim would have something that is not of the backlog; zero if there is
-	// none. The end of a lease is one.
-	Next(ctx context.Context, except []int64) (time.Time, error)
-	// NextBacklog is Next for the backlog.
-	NextBacklog(ctx context.Context, except []int64) (time.Time, error)
+	// Next returns the earliest moment at which Claim would have something of the backlog, or else something that is not;
+	// zero if there is none. The end of a lease is one.
+	Next(ctx context.Context, backlog bool, except []int64) (time.Time, error)
 	// Renew makes leases run out at until, and returns those that are lost.
 	Renew(ctx context.Context, until time.Time, leases ...Lease) (lost []Lease, err error)
 	// Complete ends a lease. It reports false, and changes nothing, if the lease was lost.
 	Complete(ctx context.Context, l Lease, o Completion) (ours bool, err error)
 	// Retire says that this process claims nothing any more: what it had is others', at once. It may still complete.
 	Retire(ctx context.Context) error
-	// Drop forgets all keys of a tenant, leased ones included, and the answers and signs that were kept for it, durably.
+	// Drop forgets all keys of a tenant, leased ones included, and the notes that were kept for it.
 	Drop(ctx context.Context, tenant int64) error
 
 	// Known returns those of the deliveries that were accepted.
@@ -65,19 +62,14 @@ type Store interface {
 	// Health counts keys, leases and deliveries.
 	Health(ctx context.Context, now time.Time) (Health, error)
 
-	// Hear keeps answers of reviewers in a group of a tenant's, of each reviewer no more than so many: the newest. Of
-	// answers of one moment one that was understood is the newer.
-	Hear(ctx context.Context, tenant int64, group string, keep int, answers ...Heard) error
-	// Heard returns the answers that are kept of a group, newest first.
-	Heard(ctx context.Context, group string) ([]Heard, error)
+	// AddNotes keeps notes in a group of a tenant's, of each reviewer no more than so many answers, and so many others:
+	// the newest. Of answers of one moment one that was understood is the newer. Of answers of one name the last that was
+	// added is kept, and of others of one kind and name the first. It returns how many of these are kept so.
+	AddNotes(ctx context.Context, tenant int64, group string, keep int, notes ...Note) (added int, err error)
+	// Notes returns the answers that are kept of a group, or else the other notes, oldest first.
+	Notes(ctx context.Context, group string, answers bool) ([]Note, error)
 	// CountHeard counts the answers since a time that are kept, by label.
 	CountHeard(ctx context.Context, since time.Time) (map[string]HeardCount, error)
-
-	// AddSigns keeps signs in a group of a tenant's, of each reviewer no more than so many: the newest. Of those of one
-	// kind and name the first that was added is kept. It returns how many of these were the first.
-	AddSigns(ctx context.Context, tenant int64, group string, keep int, signs ...ServiceSign) (added int, err error)
-	// Signs returns the signs that are kept of a group, oldest first.
-	Signs(ctx context.Context, group string) ([]ServiceSign, error)
 
 	Close() error
 }
@@ -95,15 +87,14 @@ var (
 	ErrReplaced        = errors.New("was deleted or replaced while it was in use: what is accepted now would be lost")
 	ErrNoDatabase      = errors.New("it is no SQLite database, or a damaged one")
 	ErrForeignDatabase = errors.New("another program's tables are in it")
+	ErrTablesGone      = errors.New("some of the coordinator's tables")
 	ErrUnfitServer     = errors.New("the server does not do")
 )
 
 // An AcceptedDelivery is a webhook delivery as it was accepted; its body is not kept.
 type AcceptedDelivery struct {
-	ID     string // X-GitHub-Delivery
-	Event  string
-	Action string
-	At     time.Time // when it was received
+	ID string    // X-GitHub-Delivery
+	At time.Time // when it was received
 }
 
 // A Poke asks for a look at a key.
@@ -133,34 +124,33 @@ const MaxTouches = 4 << 10
 
 // A Claim asks for work.
 type Claim struct {
-	Now    time.Time
-	Lease  time.Duration // how long the leases hold
-	Limit  int           // keys at most
+	Now     time.Time
+	Lease   time.Duration // how long the leases hold
+	Limit   int           // keys at most
+	Bounds                // of all keys
+	Backlog Bounds        // of the keys among them that are of the backlog
+}
+
+// Bounds are how many keys of each tenant a [Claim] gets.
+type Bounds struct {
 	Except []int64       // tenants that get none: they are limited, or have enough at once
 	Most   map[int64]int // of a tenant at most so many keys
 	Each   int           // of a tenant that is not in Most at most so many; 0: any number
-
-	Backlog BacklogBounds // of the keys among them that are of the backlog
-}
-
-// BacklogBounds are bounds of what a [Claim] gets of the backlog, beside its own.
-type BacklogBounds struct {
-	Except []int64       // tenants that get none of theirs
-	Most   map[int64]int // of a tenant at most so many keys
-	Each   int           // of a tenant that is not in Most at most so many; 0: any number
-}
-
-// most is how many keys of a tenant a claim may get.
-func (c Claim) most(tenant int64) int {
-	return BacklogBounds{Most: c.Most, Each: c.Each}.most(tenant, c.Limit)
 }
 
 // most is how many of the limit may be a tenant's.
-func (b BacklogBounds) most(tenant int64, limit int) int {
+func (b Bounds) most(tenant int64, limit int) int {
+	if slices.Contains(b.Except, tenant) {
+		return 0
+	}
 	if most, ok := b.Most[tenant]; ok {
 		return most
 	}
 	return cmp.Or(b.Each, limit)
+}
+
+func (b Bounds) copyAll() Bounds {
+	return Bounds{slices.Clone(b.Except), maps.Clone(b.Most), b.Each}
 }
 
 // A Lease is the right to complete a key.
@@ -265,30 +255,24 @@ func (h Health) HeldUntil() time.Time { return lastOf(h.Held) }
 // BacklogEnd returns when the last backlog has been looked at, at the earliest; zero: that is not known.
 func (h Health) BacklogEnd() time.Time { return lastOf(h.BacklogUntil) }
 
-// A Heard is an answer of a reviewer.
-type Heard struct {
+// Answer is the kind of a [Note] that is an answer of the reviewer.
+const Answer = 0
+
+// A Note is an answer of a reviewer, or shows how its service fared and what was done about that.
+type Note struct {
 	Reviewer string
-	Text     string // names the text; a text that was heard before is replaced
+	Kind     int    // Answer, or anything else
+	Of       string // names the text, or what shows it
 	Label    string // by which CountHeard counts
 	Pull     int
 	Stranger string // who opened the pull request, if that was one
 	At       time.Time
-	Unread   bool // it was not understood
+	Until    time.Time // zero: no time
+	Unread   bool      // it was not understood
 }
 
 // A HeardCount counts answers.
 type HeardCount struct{ Answers, Unread int }
-
-// A ServiceSign shows how a reviewer's service fared, or what was done about that.
-type ServiceSign struct {
-	Reviewer string
-	Kind     int    // opaque
-	Of       string // names what shows it
-	Pull     int
-	Stranger string // who opened the pull request, if that was one
-	At       time.Time
-	Until    time.Time // zero: no time
-}
 
 func lastOf(times map[int64]time.Time) (last time.Time) {
 	for _, at := range times {

@@ -4,11 +4,13 @@ package store
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -74,6 +76,84 @@ func TestAFileThatOnlyARestartCanMendIsGivenUp(t *testing.T) {
 	}
 }
 
+// A disk that hangs is given up, though what is in memory can be read; and nobody waits for it at the end.
+func TestAFileOfADiskThatHangsIsGivenUp(t *testing.T) {
+	hang, hangs := make(chan struct{}), make(chan struct{})
+	s, err := openFaulty(filepath.Join(t.TempDir(), "table.db"), Options{}, func(step string) error {
+		if step == "commit" {
+			hangs <- struct{}{}
+			<-hang
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	poked := make(chan error)
+	go func() { poked <- s.Poke(t.Context(), testPoke("k")) }()
+	<-hangs
+	if _, err := s.Health(t.Context(), testNow); err != nil || s.Hopeless() != nil {
+		t.Fatalf("at first: %v, given up: %v", err, s.Hopeless())
+	}
+	s.faults.noteWriting(time.Now().Add(-hopelessTime))
+	if _, err := s.Health(t.Context(), testNow); err != nil || !errors.Is(s.Hopeless(), errHangs) || !errors.Is(s.Close(), errHangs) {
+		t.Errorf("after a minute: %v, given up: %v", err, s.Hopeless())
+	}
+	close(hang)
+	if err := <-poked; err != nil {
+		t.Error(err)
+	}
+	for s.Hopeless() != nil { // it goes on
+		runtime.Gosched()
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// An index that is damaged is found by who needs it, whatever else can be read; and the next start begins anew, though it
+// sees nothing of it.
+func TestADamagedIndexIsGivenUp(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "table.db")
+	s, err := OpenSQLite(path, Options{})
+	if err == nil {
+		err = errors.Join(s.Poke(t.Context(), testPoke("k")), s.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := openDB(path, "rw", 1)
+	for _, query := range []string{ // a row changes while the index is not there
+		`CREATE TEMP TABLE kept AS SELECT * FROM sqlite_schema WHERE name = 'work_grp'`,
+		`PRAGMA writable_schema = 1`, `DELETE FROM sqlite_schema WHERE name = 'work_grp'`, `PRAGMA writable_schema = RESET`,
+		`UPDATE work SET grp = 'another'`,
+		`PRAGMA writable_schema = 1`, `INSERT INTO sqlite_schema SELECT * FROM kept`, `PRAGMA writable_schema = RESET`,
+	} {
+		if err == nil {
+			_, err = db.ExecContext(t.Context(), query)
+		}
+	}
+	if err = errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if s, err = OpenSQLite(path, Options{}); err != nil || s.Damaged != "" || s.Hopeless() != nil {
+		t.Fatalf("at the start: %v, moved to %q", err, s.Damaged)
+	}
+	dropped := s.Drop(t.Context(), 1)
+	if _, err := s.Health(t.Context(), testNow); err != nil || !isDamage(dropped) || !isDamage(s.Hopeless()) {
+		t.Errorf("dropped: %v; read: %v; given up: %v", dropped, err, s.Hopeless())
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if s, err = OpenSQLite(path, Options{}); err != nil || s.Damaged == "" {
+		t.Fatalf("at the next start: %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 // A damaged file of ours is moved away, and an empty one is begun.
 func TestADamagedFileIsMovedAway(t *testing.T) {
 	for name, test := range map[string]struct {
@@ -98,7 +178,12 @@ func TestADamagedFileIsMovedAway(t *testing.T) {
 			}
 			if test.inUse {
 				overwritePages(t, path, test.at)
-				s.faults.badErr, s.faults.badSince = errors.New("no database"), time.Now().Add(-hopelessTime)
+				s.run(t, func(ctx context.Context, tx session) error {
+					return tx.runStatements(ctx, newStatement(`PRAGMA cache_size = 1`))
+				})
+				for n := 0; s.Hopeless() == nil && n < 1000; n++ {
+					_ = s.Poke(t.Context(), testPoke(fmt.Sprint("k", n)))
+				}
 			}
 			if err := s.Close(); err != nil || s.Damaged != "" {
 				t.Fatal(err, s.Damaged)

@@ -75,7 +75,7 @@ func (l *workload) doRound(ctx context.Context, s *store.Database) (looks int, e
 	l.accepted = append(l.accepted, id)
 	l.mu.Unlock()
 	poke := store.Poke{Key: id, Tenant: tenant, Kind: "pull", Group: "g", Due: now, Touch: "t"}
-	if fresh, err := s.Accept(ctx, store.AcceptedDelivery{ID: id, Event: "push", At: now}, poke); err != nil || !fresh {
+	if fresh, err := s.Accept(ctx, store.AcceptedDelivery{ID: id, At: now}, poke); err != nil || !fresh {
 		return 0, fmt.Errorf("accept %s: %v, %w", id, fresh, err)
 	}
 	return l.lookAtDue(ctx, s)
@@ -146,7 +146,7 @@ func TestReplicaGoesOnWhileANewerOneMigratesOnPostgres(t *testing.T) {
 	if _, err := store.OpenPostgres(t.Context(), at, store.Options{}); !errors.Is(err, store.ErrNewer) {
 		t.Errorf("the old one starts anew: %v, want %v", err, store.ErrNewer)
 	}
-	if err := old.Close(); err != nil {
+	if err := errors.Join(old.Retire(t.Context()), old.Close()); err != nil { // the server may take a while to notice the end
 		t.Error(err)
 	}
 	for n, err := 1, error(nil); n > 0; {

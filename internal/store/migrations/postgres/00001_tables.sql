@@ -3,8 +3,6 @@
 
 CREATE TABLE deliveries (
 	id          text COLLATE "C" PRIMARY KEY,
-	event       text NOT NULL,
-	action      text NOT NULL,
 	received_at bigint NOT NULL
 );
 CREATE INDEX deliveries_received ON deliveries (received_at);
@@ -15,15 +13,13 @@ CREATE TABLE work (
 	tenant     bigint NOT NULL,
 	kind       text COLLATE "C" NOT NULL,
 	grp        text COLLATE "C" NOT NULL,
-	gen        bigint NOT NULL,                             -- one more with each poke
-	claimed    bigint NOT NULL DEFAULT 0,                   -- gen when it was leased
 	due_at     bigint NOT NULL,                             -- while it is leased: when the lease runs out
 	backlog_at bigint NOT NULL DEFAULT 9223372036854775807, -- since when it waits in the backlog
 	since      bigint NOT NULL DEFAULT 0,                   -- while it is leased: since when it was due
 	leased     integer NOT NULL DEFAULT 0,
 	token      bigint NOT NULL DEFAULT 0,
 	holder     text COLLATE "C" NOT NULL DEFAULT '',        -- replica that has, or had, the lease
-	touches    text COLLATE "C" NOT NULL DEFAULT '',        -- of pokes since the last claim, one in a line
+	touches    text COLLATE "C" NOT NULL DEFAULT '',        -- of pokes since the last claim, one in a line: of a leased one, to look again
 	taken      text COLLATE "C" NOT NULL DEFAULT '',        -- handed out with a lease, and not known to have been looked at
 	attempts   integer NOT NULL DEFAULT 0,
 	failed     text NOT NULL DEFAULT '',
@@ -65,36 +61,24 @@ CREATE TABLE replicas (
 CREATE TABLE counters (name text PRIMARY KEY, n bigint NOT NULL);
 INSERT INTO counters (name, n) VALUES ('token', 0), ('seen', 0);
 
--- Reviewers' newest answers and whether they were understood, a few of each reviewer in a repository.
-CREATE TABLE heard (
+-- Reviewers' newest answers and whether they were understood, how their services fared, and what was done about it: a few of each
+-- reviewer in a repository.
+CREATE TABLE notes (
 	grp      text COLLATE "C" NOT NULL,
 	reviewer text COLLATE "C" NOT NULL,
-	text     text COLLATE "C" NOT NULL, -- names the text
+	kind     bigint NOT NULL, -- 0: an answer
+	name     text COLLATE "C" NOT NULL, -- names the text, or what shows it
 	tenant   bigint NOT NULL,
 	label    text COLLATE "C" NOT NULL,
 	pull     bigint NOT NULL,
 	stranger text NOT NULL,
-	said_at  bigint NOT NULL,
+	noted_at bigint NOT NULL,
+	until_at bigint NOT NULL, -- 0: no time
 	unread   integer NOT NULL,
-	PRIMARY KEY (grp, reviewer, text)
+	PRIMARY KEY (grp, reviewer, kind, name)
 );
-CREATE INDEX heard_said ON heard (said_at, label, unread);
-CREATE INDEX heard_tenant ON heard (tenant);
-
--- How reviewers' services fared, and what was done about it: the newest signs of each reviewer in a repository.
-CREATE TABLE signs (
-	grp      text COLLATE "C" NOT NULL,
-	reviewer text COLLATE "C" NOT NULL,
-	kind     bigint NOT NULL,
-	shown_by text COLLATE "C" NOT NULL, -- names what shows it
-	tenant   bigint NOT NULL,
-	pull     bigint NOT NULL,
-	stranger text NOT NULL,
-	shown_at bigint NOT NULL,
-	until_at bigint NOT NULL,           -- 0: no time
-	PRIMARY KEY (grp, reviewer, kind, shown_by)
-);
-CREATE INDEX signs_tenant ON signs (tenant);
+CREATE INDEX notes_answers ON notes (noted_at, label, unread) WHERE kind = 0;
+CREATE INDEX notes_tenant ON notes (tenant);
 
 -- GitHub's answers with their ETags, compressed.
 CREATE TABLE answers (

@@ -3,8 +3,6 @@
 
 CREATE TABLE deliveries (
 	id          TEXT NOT NULL PRIMARY KEY,
-	event       TEXT NOT NULL,
-	action      TEXT NOT NULL,
 	received_at INTEGER NOT NULL
 ) WITHOUT ROWID;
 CREATE INDEX deliveries_received ON deliveries (received_at);
@@ -15,15 +13,13 @@ CREATE TABLE work (
 	tenant     INTEGER NOT NULL,
 	kind       TEXT NOT NULL,
 	grp        TEXT NOT NULL,
-	gen        INTEGER NOT NULL,                             -- one more with each poke
-	claimed    INTEGER NOT NULL DEFAULT 0,                   -- gen when it was leased
 	due_at     INTEGER NOT NULL,                             -- while it is leased: when the lease runs out
 	backlog_at INTEGER NOT NULL DEFAULT 9223372036854775807, -- since when it waits in the backlog
 	since      INTEGER NOT NULL DEFAULT 0,                   -- while it is leased: since when it was due
 	leased     INTEGER NOT NULL DEFAULT 0,
 	token      INTEGER NOT NULL DEFAULT 0,
 	holder     TEXT NOT NULL DEFAULT '',                     -- replica that has, or had, the lease
-	touches    TEXT NOT NULL DEFAULT '',                     -- of pokes since the last claim, one in a line
+	touches    TEXT NOT NULL DEFAULT '',                     -- of pokes since the last claim, one in a line: of a leased one, to look again
 	taken      TEXT NOT NULL DEFAULT '',                     -- handed out with a lease, and not known to have been looked at
 	attempts   INTEGER NOT NULL DEFAULT 0,
 	failed     TEXT NOT NULL DEFAULT '',
@@ -58,36 +54,24 @@ CREATE TABLE tenants (
 CREATE TABLE counters (name TEXT NOT NULL PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID;
 INSERT INTO counters (name, n) VALUES ('token', 0), ('seen', 0);
 
--- Reviewers' newest answers and whether they were understood, a few of each reviewer in a repository.
-CREATE TABLE heard (
+-- Reviewers' newest answers and whether they were understood, how their services fared, and what was done about it: a few of each
+-- reviewer in a repository.
+CREATE TABLE notes (
 	grp      TEXT NOT NULL,
 	reviewer TEXT NOT NULL,
-	text     TEXT NOT NULL, -- names the text
+	kind     INTEGER NOT NULL, -- 0: an answer
+	name     TEXT NOT NULL, -- names the text, or what shows it
 	tenant   INTEGER NOT NULL,
 	label    TEXT NOT NULL,
 	pull     INTEGER NOT NULL,
 	stranger TEXT NOT NULL,
-	said_at  INTEGER NOT NULL,
-	unread   INTEGER NOT NULL,
-	PRIMARY KEY (grp, reviewer, text)
-) WITHOUT ROWID;
-CREATE INDEX heard_said ON heard (said_at, label, unread);
-CREATE INDEX heard_tenant ON heard (tenant);
-
--- How reviewers' services fared, and what was done about it: the newest signs of each reviewer in a repository.
-CREATE TABLE signs (
-	grp      TEXT NOT NULL,
-	reviewer TEXT NOT NULL,
-	kind     INTEGER NOT NULL,
-	shown_by TEXT NOT NULL,    -- names what shows it
-	tenant   INTEGER NOT NULL,
-	pull     INTEGER NOT NULL,
-	stranger TEXT NOT NULL,
-	shown_at INTEGER NOT NULL,
+	noted_at INTEGER NOT NULL,
 	until_at INTEGER NOT NULL, -- 0: no time
-	PRIMARY KEY (grp, reviewer, kind, shown_by)
+	unread   INTEGER NOT NULL,
+	PRIMARY KEY (grp, reviewer, kind, name)
 ) WITHOUT ROWID;
-CREATE INDEX signs_tenant ON signs (tenant);
+CREATE INDEX notes_answers ON notes (noted_at, label, unread) WHERE kind = 0;
+CREATE INDEX notes_tenant ON notes (tenant);
 
 -- GitHub's answers with their ETags, compressed.
 CREATE TABLE answers (
