@@ -22,7 +22,6 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
-	"reflect"
 	"strings"
 	"sync"
 	"time"
@@ -31,7 +30,6 @@ import (
 	gogithub "github.com/google/go-github/v60/github"
 	"golang.org/x/oauth2"
 
-	"github.com/review-coordinator/coordinator/internal/github/jsonscan"
 	"github.com/review-coordinator/coordinator/internal/lazy"
 )
 
@@ -91,7 +89,6 @@ type githubHost struct {
 	buffers  *sync.Pool // of what answers are packed in
 	reserve  bool
 	observed Observer
-	shapes   *jsonscan.KnownShapes
 	now      func() time.Time
 	log      *slog.Logger
 }
@@ -142,7 +139,7 @@ func newHost(o Options, idle int) (*githubHost, error) {
 	g := &githubHost{
 		base: base, graphql: base.JoinPath("graphql"), agent: cmp.Or(o.UserAgent, "review-coordinator"),
 		wire: o.Transport, private: o.Transport, policies: newPolicies(o.Jitter), answers: o.Cache, reserve: o.Reserve,
-		observed: o.Observed, shapes: &jsonscan.KnownShapes{}, buffers: &sync.Pool{New: func() any { return new([]byte) }},
+		observed: o.Observed, buffers: &sync.Pool{New: func() any { return new([]byte) }},
 		now: o.Now, log: o.Log,
 	}
 	if strings.HasSuffix(base.Path, "/api/v3/") {
@@ -198,7 +195,7 @@ func (g *githubHost) newClient(token secret, l *limits) *Client {
 		return &retrier{
 			retryPolicies: g.policies,
 			log:           g.log,
-			next:          &wholeReader{next: next, now: g.now, token: token, log: g.log, shapes: g.shapes},
+			next:          &wholeReader{next: next, now: g.now, token: token, log: g.log},
 		}
 	}
 	return &Client{githubHost: g, logs: outside(g.wire), guarded: outside(g.private), limits: l, stats: l.stats, token: token}
@@ -217,7 +214,6 @@ func (g *githubHost) wireLayer(token secret, counted *stats) *wholeReader {
 		token:    token,
 		log:      g.log,
 		stats:    counted,
-		shapes:   g.shapes,
 		observed: g.observed,
 	}
 }
@@ -365,7 +361,7 @@ func (c *Client) sendExchange(ctx context.Context, k *exchange, method, path str
 	}
 	err, k.decodeErr = k.decodeErr, nil
 	if !k.decoded {
-		err = jsonscan.Decode(r.body, c.shapes.Of(reflect.TypeOf(into)), into) // a 304: what was remembered
+		err = json.Unmarshal(r.body, into) // a 304: what was remembered
 	}
 	if err != nil {
 		c.forgetResponse(r.req.URL.String())
@@ -608,8 +604,8 @@ type graphqlQuery struct {
 }
 
 type graphqlResponse struct {
-	Data   jsonscan.Raw   `json:"data"`
-	Errors []graphqlError `json:"errors"`
+	Data   json.RawMessage `json:"data"`
+	Errors []graphqlError  `json:"errors"`
 }
 
 type graphqlError struct {
@@ -618,10 +614,10 @@ type graphqlError struct {
 }
 
 // readGraphQL tells an answer that GitHub failed to give in time, or at all, from one that says no, and reads what is neither.
-func (c *exchange) readGraphQL(body []byte, known *jsonscan.KnownShapes) error {
+func (c *exchange) readGraphQL(body []byte) error {
 	c.response = graphqlResponse{}
 	a := &c.response
-	if err := jsonscan.Decode(body, known.Of(reflect.TypeOf(a)), a); err != nil {
+	if err := json.Unmarshal(body, a); err != nil {
 		return &fault{what: "answer is not GraphQL's"}
 	}
 	if len(a.Errors) == 0 && (len(a.Data) == 0 || bytes.Equal(a.Data, []byte("null"))) {
@@ -637,9 +633,7 @@ func (c *exchange) readGraphQL(body []byte, known *jsonscan.KnownShapes) error {
 	if len(a.Errors) > 0 {
 		return nil
 	}
-	if c.decodeErr = jsonscan.Decode(a.Data, known.Of(reflect.TypeOf(c.into)), c.into); c.decodeErr != nil && !json.Valid(a.Data) {
-		return &fault{what: "answer is not GraphQL's"}
-	}
+	c.decodeErr = json.Unmarshal(a.Data, c.into)
 	return nil
 }
 

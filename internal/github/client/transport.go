@@ -13,13 +13,10 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"reflect"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/review-coordinator/coordinator/internal/github/jsonscan"
 )
 
 const (
@@ -84,7 +81,6 @@ type wholeReader struct {
 	token    secret
 	log      *slog.Logger
 	stats    *stats // nil where the host is not GitHub's API
-	shapes   *jsonscan.KnownShapes
 	observed Observer
 }
 
@@ -182,21 +178,20 @@ func (w *wholeReader) checkResponse(req *http.Request, c *exchange, resp *http.R
 	case len(body) < 16 && bytes.Equal(bytes.TrimSpace(body), []byte("null")):
 		return &fault{what: "answer is null"} // it would decode to an empty list
 	case c.graphql:
-		return c.readGraphQL(body, w.shapes)
+		return c.readGraphQL(body)
 	}
-	return c.decodeJSON(body, w.shapes)
+	return c.decodeJSON(body)
 }
 
-// decodeJSON reads an answer to where it is wanted. That is done here, because to see that it is what was asked for
-// takes reading it; parts that are not read are not checked.
-func (c *exchange) decodeJSON(body []byte, known *jsonscan.KnownShapes) error {
+// decodeJSON reads an answer to where it is wanted.
+func (c *exchange) decodeJSON(body []byte) error {
 	if c.into == nil {
 		if !json.Valid(body) {
 			return errNoJSON()
 		}
 		return nil
 	}
-	err := jsonscan.Decode(body, known.Of(reflect.TypeOf(c.into)), c.into)
+	err := json.Unmarshal(body, c.into)
 	if err != nil && !json.Valid(body) {
 		return errNoJSON()
 	}

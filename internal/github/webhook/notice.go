@@ -11,7 +11,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,7 +18,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/review-coordinator/coordinator/internal/github/jsonscan"
 	"github.com/review-coordinator/coordinator/internal/github/untrusted"
 	"github.com/review-coordinator/coordinator/internal/lazy"
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -126,10 +124,10 @@ func isUnderstood(name string) bool {
 func readPayload(name string, payload []byte) (*eventPayload, error) {
 	if isUnderstood(name) {
 		p := new(eventPayload)
-		return p, jsonscan.Decode(payload, payloadFields, p)
+		return p, json.Unmarshal(payload, p)
 	}
 	var s strangePayload
-	err := jsonscan.Decode(payload, strangeFields, &s)
+	err := json.Unmarshal(payload, &s)
 	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) && wrong.Field != "" { // all else was read nevertheless
 		err = nil
 	}
@@ -529,26 +527,26 @@ func isPlainLine(text string, limit int) bool {
 
 // The few fields of GitHub's payloads that are read.
 type eventPayload struct {
-	Action       string                      `json:"action"`
-	Before       string                      `json:"before"`
-	Ref          string                      `json:"ref"`
-	SHA          string                      `json:"sha"`
-	Context      string                      `json:"context"`
-	Repository   *eventRepository            `json:"repository"`
-	PullRequest  *eventPull                  `json:"pull_request"`
-	Issue        *eventIssue                 `json:"issue"`
-	Comment      jsonscan.Maybe[eventText]   `json:"comment"`
-	Review       jsonscan.Maybe[eventText]   `json:"review"`
-	Workflow     jsonscan.Maybe[eventPath]   `json:"workflow"`
-	WorkflowRun  *eventRun                   `json:"workflow_run"`
-	CheckRun     *eventCheck                 `json:"check_run"`
-	CheckSuite   *eventSuite                 `json:"check_suite"`
-	Inputs       eventInputs                 `json:"inputs"`
-	MergeGroup   *eventGroup                 `json:"merge_group"`
-	Changes      eventChanges                `json:"changes"`
-	Requested    jsonscan.Maybe[eventButton] `json:"requested_action"`
-	Sender       eventUser                   `json:"sender"`
-	Installation *eventInstallation          `json:"installation"`
+	Action       string             `json:"action"`
+	Before       string             `json:"before"`
+	Ref          string             `json:"ref"`
+	SHA          string             `json:"sha"`
+	Context      string             `json:"context"`
+	Repository   *eventRepository   `json:"repository"`
+	PullRequest  *eventPull         `json:"pull_request"`
+	Issue        *eventIssue        `json:"issue"`
+	Comment      maybe[eventText]   `json:"comment"`
+	Review       maybe[eventText]   `json:"review"`
+	Workflow     maybe[eventPath]   `json:"workflow"`
+	WorkflowRun  *eventRun          `json:"workflow_run"`
+	CheckRun     *eventCheck        `json:"check_run"`
+	CheckSuite   *eventSuite        `json:"check_suite"`
+	Inputs       eventInputs        `json:"inputs"`
+	MergeGroup   *eventGroup        `json:"merge_group"`
+	Changes      eventChanges       `json:"changes"`
+	Requested    maybe[eventButton] `json:"requested_action"`
+	Sender       eventUser          `json:"sender"`
+	Installation *eventInstallation `json:"installation"`
 }
 
 // The fields of an event that is not understood.
@@ -558,10 +556,15 @@ type strangePayload struct {
 	Installation *eventInstallation `json:"installation"`
 }
 
-var (
-	payloadFields = jsonscan.ShapeOf(reflect.TypeFor[eventPayload]())
-	strangeFields = jsonscan.ShapeOf(reflect.TypeFor[strangePayload]())
-)
+// A maybe is an object that some events spell otherwise: another value leaves it zero.
+type maybe[T any] struct{ Is T }
+
+func (m *maybe[T]) UnmarshalJSON(b []byte) error {
+	if b[0] == '{' && json.Unmarshal(b, &m.Is) != nil {
+		m.Is = *new(T)
+	}
+	return nil
+}
 
 type eventInstallation struct {
 	ID int64 `json:"id"`

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -710,40 +709,6 @@ func FuzzParseEvent(f *testing.F) {
 		}
 		holds(t, e)
 	})
-}
-
-// A payload of which only what is needed is read says the same.
-func TestPlainPayloads(t *testing.T) {
-	check := func(payload []byte) {
-		t.Helper()
-		var whole, part eventPayload
-		ok := payloadFields.Scan(payload, &part)
-		err := json.Unmarshal(payload, &whole)
-		if (err == nil) != ok {
-			t.Errorf("%.300s: %v, plain %t", payload, err, ok)
-		}
-		if d := cmp.Diff(whole, part, cmp.Exporter(func(reflect.Type) bool { return true })); err == nil && d != "" {
-			t.Errorf("%.300s: %s", payload, d)
-		}
-	}
-	for _, all := range collected(t) {
-		for _, payload := range all {
-			check(payload)
-		}
-	}
-	for _, payload := range []string{
-		`{}`, ` { } `, `{"x":"\\","action":"a\"b\\"}`, `{"x":"\\\"}","action":"b"}`, `{"action":null,"issue":{"pull_request":{"url":"x"}}}`,
-		`{"repositories":[],"check_suite":{"pull_requests":[ {"number":1,"x":[{}]} , {"number":2} ]},"check_run":{"pull_requests":[{"number":1,"head":{"sha":"x","y":{}}}]}}`,
-		`{"workflow":"a.yml","comment":[{"user":1}],"review":null}`, `{"action":"a","action":"b"}`, `{"x":-1.5e+3,"y":true,"z":null}`,
-		``, `{`, `{}}`, `{"a"}`, `{"a":}`, `{"a":1,}`, `{,}`, `{"a":1 "b":2}`, `{"a":"`, `{"a":"\"`, `{"a":[}`, `[]`, `"x"`,
-		`{"action":"a"`, `{"check_suite":{"pull_requests":[1,]}}`, `{"check_suite":{"pull_requests":[{}`,
-	} {
-		check([]byte(payload))
-	}
-	deep := []byte(`{"check_suite":{"pull_requests":` + strings.Repeat("[", 1<<20))
-	if payloadFields.Scan(deep, new(eventPayload)) {
-		t.Error("a list without an end")
-	}
 }
 
 // A press is told from every other by its delivery, and is no news of our own check.
