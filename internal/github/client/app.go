@@ -96,8 +96,7 @@ func (c *Client) Install(ctx context.Context, owner, repo string) (Installation,
 	}
 	switch {
 	case app.Slug == "" || found.ID == 0 || found.App != c.app.id: // another App's installation must not become ours
-		return Installation{}, fmt.Errorf("find the installation of App %d on %s/%s: the answer names another App: %w",
-			c.app.id, owner, repo, ErrTransport)
+		return Installation{}, fmt.Errorf("find the installation of App %d on %s/%s: %w", c.app.id, owner, repo, errOtherApp)
 	case found.Suspended != nil:
 		return Installation{}, fmt.Errorf("find the installation of App %d on %s/%s: %w", c.app.id, owner, repo, ErrSuspended)
 	}
@@ -133,10 +132,9 @@ func newSigner(g *githubHost, app App, counted *stats) (*signer, error) {
 	tokens := g.authorizedLayers(g.wireLayer("", counted), newLimits(g, counted))
 	tokens.all = true // a token that was lost is no harm: another is asked for
 	signed := g.newClient("", newLimits(g, counted))
-	signed.forgetResponse = func(string) {} // nothing is remembered
 	base := strings.TrimSuffix(g.base.String(), "/")
 	s := &signer{id: app.ID, key: key, now: g.now, stats: counted, base: base, mint: app.Mint, wire: tokens, signed: signed}
-	signed.api = g.authorizedLayers(&ownRequest{s.newTransport(g.wireLayer("", counted))}, signed.limits)
+	signed.connect(g.authorizedLayers(&ownRequest{s.newTransport(g.wireLayer("", counted))}, signed.limits))
 	return s, nil
 }
 
@@ -216,8 +214,6 @@ func (a *appAuth) newTokenSource() *tokenSource {
 	}}
 }
 
-const tokenEndpoint = "POST /app/installations/{installation_id}/access_tokens" //nolint:gosec // a path, no secret
-
 // currentToken returns a token that GitHub should take.
 func (a *appAuth) currentToken(ctx context.Context) (secret, *tokenSource, error) {
 	a.mu.Lock()
@@ -227,7 +223,7 @@ func (a *appAuth) currentToken(ctx context.Context) (secret, *tokenSource, error
 		return "", nil, errors.New("the App's installation is not known") // unreachable unless Install was not called
 	}
 	// A request of its own: what the layers know of the one that needs the token is not said of this one.
-	ctx = context.WithValue(ctx, exchangeKey{}, &exchange{endpoint: tokenEndpoint})
+	ctx = context.WithValue(ctx, exchangeKey{}, &exchange{})
 	text, err := from.token(ctx)
 	if err != nil {
 		return "", nil, a.tokenRefusal(ctx, err)
@@ -255,13 +251,11 @@ func (a *appAuth) tokenRefusal(ctx context.Context, err error) error {
 	}
 	resp := refusal.Response
 	defer resp.Body.Close()
-	body, err := bufferBody(resp)
-	if err != nil {
-		return &fault{what: "the refusal of a token is cut off"} // unreachable unless a body is not in memory
+	err = a.signed.newAPIError(resp.Request, resp)
+	var e *APIError
+	if !errors.As(err, &e) {
+		return a.signed.rootCause(ctx, err)
 	}
-	e := a.signed.newAPIError(
-		reply{answer: Response{Status: resp.StatusCode, Header: resp.Header}, body: body, req: resp.Request, client: a.signed},
-	)
 	e.Path = "app/installations/access_tokens"
 	switch {
 	case e.Status == http.StatusNotFound:

@@ -4,6 +4,7 @@ package client
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -40,29 +41,23 @@ func (p *Pool) Deliveries(ctx context.Context, since time.Time) ([]FailedDeliver
 	}
 	since = since.Add(skew)
 	var tries attemptsByDelivery
-	path := "app/hook/deliveries?per_page=100"
-	for range maxDeliveryPages {
-		var page []deliveryAttempt
-		answer, err := signed.Get(ctx, path, &page)
-		if IsNotFound(err) {
-			p.noteNoHook()
-			return tries.failedDeliveries(), nil
-		}
-		if err != nil {
-			return nil, fmt.Errorf("list deliveries of App %d: %w", p.signer.id, err)
-		}
-		past := false
+	err := eachPage(ctx, signed, "app/hook/deliveries?per_page=100", maxDeliveryPages, func(page []deliveryAttempt) (bool, error) {
 		for _, a := range page {
-			if past = a.At.Before(since); past { // the newest come first
-				break
+			if a.At.Before(since) { // the newest come first
+				return false, nil
 			}
 			tries.add(a)
 		}
-		if path = answer.Next; path == "" || past || len(page) == 0 {
-			return tries.failedDeliveries(), nil
-		}
+		return len(page) > 0, nil
+	})
+	switch {
+	case IsNotFound(err):
+		p.noteNoHook()
+	case errors.Is(err, errManyPages):
+		p.host.log.Warn("GitHub lists more deliveries than are read", "pages", maxDeliveryPages)
+	case err != nil:
+		return nil, fmt.Errorf("list deliveries of App %d: %w", p.signer.id, err)
 	}
-	p.host.log.Warn("GitHub lists more deliveries than are read", "pages", maxDeliveryPages)
 	return tries.failedDeliveries(), nil
 }
 

@@ -97,14 +97,14 @@ func (g *gate) RoundTrip(req *http.Request) (*http.Response, error) {
 func movedAway(req *http.Request, resp *http.Response) bool {
 	switch resp.StatusCode {
 	case http.StatusMovedPermanently, http.StatusPermanentRedirect:
-		return strings.HasPrefix(exchangeOf(req).endpoint, req.Method+" /repos/")
+		return strings.Contains(req.URL.Path, "/repos/")
 	}
 	return false
 }
 
 // waitForTurn waits for a slot and a turn. While a limit lasts it is the error; a server's request waits for a moment at most.
 func (l *limits) waitForTurn(req *http.Request) (err error) {
-	ctx, k := req.Context(), exchangeOf(req)
+	ctx := req.Context()
 	select {
 	case l.slots <- struct{}{}:
 	case <-ctx.Done():
@@ -117,7 +117,7 @@ func (l *limits) waitForTurn(req *http.Request) (err error) {
 	}()
 	began := l.clock()
 	for {
-		wait, err := l.takeTurn(costOf(req.Method, k.endpoint, k.graphql))
+		wait, err := l.takeTurn(costOf(req))
 		if err != nil || wait == 0 {
 			return err
 		}

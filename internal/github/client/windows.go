@@ -4,7 +4,8 @@ package client
 // the limit of a minute, so a bucket leaves a part of each minute unused (docs/decisions/0020-live-before-backlog.md has the figures).
 
 import (
-	"strings"
+	"net/http"
+	"path"
 	"time"
 )
 
@@ -143,14 +144,14 @@ func (w *rateWindows) isIdle(now time.Duration) bool {
 	return w.points.sum+w.queries.sum+w.hourly.sum == 0
 }
 
-// costOf returns the cost of a request to an endpoint.
-func costOf(method, endpoint string, query bool) Cost {
+// costOf returns the cost of a request.
+func costOf(req *http.Request) Cost {
 	switch {
-	case query:
+	case exchangeOf(req).graphql:
 		return Cost{Queries: 1}
-	case method == "GET", method == "HEAD":
+	case req.Method == http.MethodGet, req.Method == http.MethodHead:
 		return Cost{Reads: 1}
-	case method == "POST" && notifies[endpoint[strings.LastIndexByte(endpoint, '/')+1:]]:
+	case req.Method == http.MethodPost && notifies[path.Base(req.URL.Path)]:
 		return Cost{Writes: 1, Content: 1}
 	}
 	return Cost{Writes: 1}
