@@ -163,6 +163,8 @@ func (o *ownRequest) RoundTrip(req *http.Request) (*http.Response, error) {
 type appAuth struct {
 	*signer
 	next http.RoundTripper // towards GitHub, with the token
+	// signIn comes before the first token, so that whoever has an answer knows the App's slug; nil: it is known.
+	signIn func(context.Context) (slug string, err error)
 
 	mu           sync.Mutex
 	installation int64
@@ -222,6 +224,11 @@ func (a *appAuth) currentToken(ctx context.Context) (secret, *tokenSource, error
 	if from == nil {
 		return "", nil, errors.New("the App's installation is not known") // unreachable unless Install was not called
 	}
+	if a.signIn != nil {
+		if _, err := a.signIn(ctx); err != nil {
+			return "", nil, signInRefusal(err)
+		}
+	}
 	// A request of its own: what the layers know of the one that needs the token is not said of this one.
 	ctx = context.WithValue(ctx, exchangeKey{}, &exchange{})
 	text, err := from.token(ctx)
@@ -240,6 +247,18 @@ func (a *appAuth) currentToken(ctx context.Context) (secret, *tokenSource, error
 		}
 	}
 	return secret(text), from, nil
+}
+
+// signInRefusal is why the App cannot sign in. Above this layer it must not look like the refusal of what was asked for.
+func signInRefusal(err error) error {
+	var refusal *APIError
+	switch {
+	case !errors.As(err, &refusal):
+		return err
+	case errors.Is(err, ErrAppUnknown):
+		return &noTokenError{why: refusal, is: ErrAppUnknown}
+	}
+	return &noTokenError{why: refusal}
 }
 
 // tokenRefusal is why there is no token, in the words of this package. Above this layer only the words are left: a

@@ -265,18 +265,6 @@ func IsBrokenAnswer(err error) bool {
 	return !IsUnreachable(err) && (errors.Is(err, ErrTransport) || errors.Is(err, ErrTooLong))
 }
 
-// ErrNotSignedIn says that the App has not signed in yet, so that nothing can be asked for its installations.
-var ErrNotSignedIn = errors.New("the App has not signed in at GitHub yet")
-
-// notSignedInError is [ErrNotSignedIn] as an error that passes.
-type notSignedInError struct{}
-
-func (notSignedInError) Error() string { return ErrNotSignedIn.Error() }
-func (notSignedInError) Unwrap() error { return ErrNotSignedIn }
-
-// Temporary reports that the App signs in before long.
-func (notSignedInError) Temporary() bool { return true }
-
 // maxMessage bounds what a stranger's words may take of an error.
 const maxMessage = 200
 
@@ -310,7 +298,7 @@ func (secret) GoString() string { return "***" }
 // request: like a comment that is gone.
 type noTokenError struct {
 	why *APIError
-	is  error // ErrNotInstalled, ErrSuspended, or nil
+	is  error // ErrNotInstalled, ErrSuspended, ErrAppUnknown, or nil
 }
 
 func (e *noTokenError) Error() string { return "take a token: " + e.why.Error() }
@@ -323,6 +311,23 @@ func isSuspension(e *APIError) bool {
 
 // Is says that the installation was suspended while its token was still good.
 func (e *APIError) Is(target error) bool { return target == ErrSuspended && isSuspension(e) }
+
+// ErrAppUnknown is in the chain of an error of the App's own endpoints that answered 404: GitHub does not know the App,
+// which does not mean that what was asked for is gone.
+var ErrAppUnknown = errors.New("GitHub does not know the App")
+
+// appUnknownError reads like the error that it marks.
+type appUnknownError struct{ error }
+
+func (e appUnknownError) Unwrap() []error { return []error{e.error, ErrAppUnknown} }
+
+// markAppUnknown marks an error of the App's own endpoints.
+func markAppUnknown(err error) error {
+	if IsNotFound(err) {
+		return appUnknownError{err}
+	}
+	return err
+}
 
 // ErrNotInstalled says that the App has no installation that reaches the repository.
 var ErrNotInstalled = errors.New("the App is not installed there")

@@ -82,7 +82,7 @@ func (p *Pool) Format(s fmt.State, _ rune) { fmt.Fprintf(s, "github.Pool(%s)", p
 func (p *Pool) Personal() bool { return p.own != nil }
 
 // Client returns the client of an installation, the same one as long as it is used; 0 is a personal token's. It sends
-// nothing. Before the App's slug is known it is an error that passes.
+// nothing. With its first request the App signs in.
 func (p *Pool) Client(installation int64) (*Client, error) {
 	switch {
 	case p.own != nil && installation == 0:
@@ -98,16 +98,13 @@ func (p *Pool) Client(installation int64) (*Client, error) {
 		p.order.MoveToFront(at)
 		return at.Value.(*pooledClient).client, nil
 	}
-	if p.slug == "" {
-		return nil, fmt.Errorf("enter installation %d: %w", installation, notSignedInError{})
-	}
 	host := *p.host // the same one, of which each line of the log names the installation
 	host.log = host.log.With("installation", installation)
 	l := p.limits[installation]
 	if delete(p.limits, installation); l == nil {
 		l = newLimits(&host, &stats{})
 	}
-	auth := &appAuth{signer: p.signer}
+	auth := &appAuth{signer: p.signer, signIn: p.Slug}
 	auth.chooseInstallation(installation, "")
 	s := &pooledClient{installation: installation, client: host.appClient(auth, l)}
 	p.alive[installation] = p.order.PushFront(s)
@@ -189,7 +186,7 @@ func (p *Pool) Slug(ctx context.Context) (string, error) {
 		Slug string `json:"slug"`
 	}
 	if _, err := p.signer.signed.Get(ctx, "app", &app); err != nil {
-		return "", fmt.Errorf("sign in as App %d: %w", p.signer.id, err)
+		return "", markAppUnknown(fmt.Errorf("sign in as App %d: %w", p.signer.id, err))
 	}
 	if app.Slug == "" || app.ID != p.signer.id {
 		return "", fmt.Errorf("sign in as App %d: %w", p.signer.id, errOtherApp)
@@ -246,7 +243,7 @@ func (p *Pool) Installations(ctx context.Context) ([]Installation, error) {
 		return true, nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("list installations of App %d: %w", p.signer.id, err)
+		return nil, markAppUnknown(fmt.Errorf("list installations of App %d: %w", p.signer.id, err))
 	}
 	return all, nil
 }

@@ -262,8 +262,8 @@ func TestPoolLists(t *testing.T) {
 	}
 	w.pages["/installation/repositories?page=2&per_page=100"] = hub{`{"repositories":[{"full_name":"acme/../x"},{"full_name":"acme/b"}]}`, ""}
 	f := w.pool(t, func(o *PoolOptions) { o.Slug = "" })
-	if _, err := f.Client(1); !errors.Is(err, ErrNotSignedIn) {
-		t.Errorf("entered without a name: %v", err)
+	if n, err := whose(t, f, 1, "x"); n != 1 || err != nil || len(w.asked) != 3 || w.asked[0] != "GET /app" {
+		t.Errorf("%d, %v, asked %q", n, err, w.asked)
 	}
 	for range 2 {
 		if slug, err := f.Slug(t.Context()); slug != "quorum-app" || err != nil {
@@ -286,7 +286,7 @@ func TestPoolLists(t *testing.T) {
 	if !slices.Equal(repos, []string{"acme/shop", "acme/b"}) || err != nil {
 		t.Errorf("%q, %v", repos, err)
 	}
-	if len(w.asked) != 6 {
+	if len(w.asked) != 7 {
 		t.Errorf("asked %q", w.asked)
 	}
 	w.pages["/app/installations?per_page=100"] = hub{`[{"id":1,"app_id":43}]`, ""}
