@@ -10,10 +10,11 @@ import (
 
 // apiWords are the words of the paths that are asked for. rest follows those behind which a name with slashes stands.
 const (
-	apiWords = " access_tokens actions activity app artifacts attempts blobs branches cancel check-runs check-suites collaborators comments commits compare" +
-		" contents deliveries dispatches files force-cancel git graphql hook installation installations issues jobs logs memberships orgs permission" +
-		" permissions pulls rate_limit reactions repositories repos requested_reviewers rerun rerun-failed-jobs reviews rules rulesets runs" +
-		" selected-actions status statuses teams timeline trees user workflow workflows zip "
+	apiWords = " access_tokens actions activity app artifacts attempts blobs branches cancel check-runs check-suites" +
+		" collaborators comments commits compare contents deliveries dispatches files force-cancel git graphql hook" +
+		" installation installations issues jobs logs memberships orgs permission permissions pulls rate_limit reactions" +
+		" repositories repos requested_reviewers rerun rerun-failed-jobs reviews rules rulesets runs selected-actions" +
+		" status statuses teams timeline trees user workflow workflows zip "
 	restWords = " branches compare contents trees "
 )
 

@@ -4,9 +4,6 @@ package client
 // (ErrTransport), or act on what GitHub said (APIError).
 
 import (
-	"bytes"
-	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -69,90 +66,6 @@ func (e *APIError) Error() string {
 		text += " (needs " + e.Permission + ")"
 	}
 	return text
-}
-
-// explain returns what an answer of go-github's means in the words of this package; nil: it is what was asked for.
-func (c *Client) explain(ctx context.Context, req *http.Request, answer *gogithub.Response, err error) error {
-	var accepted *gogithub.AcceptedError // which is none
-	switch {
-	case err == nil, errors.As(err, &accepted):
-		return nil
-	case answer == nil:
-		return c.wrapError(req, c.rootCause(ctx, err))
-	case answer.StatusCode >= 300:
-		return c.newAPIError(req, answer.Response)
-	}
-	c.forgetResponse(answer.Request.URL.String())
-	return c.wrapError(req, otherShape(c.token, err))
-}
-
-func (c *Client) wrapError(req *http.Request, err error) error {
-	return fmt.Errorf("%s %s: %w", req.Method, c.apiPath(req.URL), err)
-}
-
-// apiPath is a URL's path below the API's, for errors.
-func (c *Client) apiPath(u *url.URL) string {
-	if u.String() == c.graphql {
-		return "graphql"
-	}
-	return c.token.redact(strings.TrimPrefix(u.Path, c.base.Path))
-}
-
-func otherShape(token secret, err error) error {
-	return &fault{what: token.redact("answer is not what was asked for: " + err.Error())}
-}
-
-// rootCause finds what happened below the words of the layers and of package http, which quote URLs.
-func (c *Client) rootCause(ctx context.Context, err error) error {
-	var f *fault
-	var limit *LimitError
-	var token *noTokenError
-	var outer *url.Error
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case errors.As(err, &f):
-		if f.what == noJSON {
-			f.hint = addressHint(c.base)
-		}
-		return f
-	case errors.As(err, &limit):
-		return limit
-	case errors.As(err, &token):
-		return token
-	case errors.Is(err, context.DeadlineExceeded): // the gate saw that our turn comes after the caller's deadline
-		return context.DeadlineExceeded
-	case errors.Is(err, ErrTooLong):
-		return ErrTooLong
-	case errors.As(err, &outer):
-		err = outer.Err
-	}
-	return errors.New(c.token.redact(err.Error()))
-}
-
-// newAPIError is what GitHub answered instead of doing it.
-func (c *Client) newAPIError(req *http.Request, resp *http.Response) error {
-	body, err := bufferBody(resp)
-	if err != nil {
-		return c.wrapError(req, &fault{what: "the refusal is cut off"}) // unreachable unless a body is not in memory
-	}
-	to := resp.Header.Get("Location")
-	e := &APIError{
-		Status: resp.StatusCode, Method: req.Method, Path: c.apiPath(req.URL),
-		Permission: c.token.redact(resp.Header.Get("X-Accepted-GitHub-Permissions")),
-		SignOn:     signOnAddress(resp.Header.Get("X-Github-Sso"), c.base),
-	}
-	e.Message = cmp.Or(c.token.redact(errorMessage(body)), http.StatusText(e.Status))
-	e.Missing = strings.HasPrefix(e.Message, "Resource not accessible by")
-	switch {
-	case e.Status < 400 && to == "":
-		return c.wrapError(req, &fault{what: fmt.Sprintf("a %d without a place to go", e.Status)})
-	case e.Status < 400:
-		e.Message = "moved to " + c.token.redact(to)
-	case resp.Request.URL.Host == c.base.Host && bytes.HasPrefix(bytes.TrimSpace(body), []byte("<")):
-		e.Message, e.address = e.Message+" (a page, and no answer of an API)", addressHint(c.base)
-	}
-	return e
 }
 
 // errorMessage is what the body of a refusal says; "" if it is none of GitHub's.
@@ -328,6 +241,9 @@ func markAppUnknown(err error) error {
 	}
 	return err
 }
+
+// errOtherApp says that an answer is about another App than ours, whose installations must not become ours.
+var errOtherApp = fmt.Errorf("the answer names another App: %w", ErrTransport)
 
 // ErrNotInstalled says that the App has no installation that reaches the repository.
 var ErrNotInstalled = errors.New("the App is not installed there")

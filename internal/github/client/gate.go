@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"path"
 	"strconv"
 	"strings"
 	"sync"
@@ -296,4 +297,27 @@ func limitEnd(h http.Header, spent bool, now time.Time) (time.Duration, bool) {
 		return time.Unix(reset, 0).Sub(now), true
 	}
 	return 0, false
+}
+
+// costOf returns the cost of a request.
+func costOf(req *http.Request) Cost {
+	switch {
+	case exchangeOf(req).graphql:
+		return Cost{Queries: 1}
+	case req.Method == http.MethodGet, req.Method == http.MethodHead:
+		return Cost{Reads: 1}
+	case req.Method == http.MethodPost && notifies[path.Base(req.URL.Path)]:
+		return Cost{Writes: 1, Content: 1}
+	}
+	return Cost{Writes: 1}
+}
+
+// notifies are the ends of paths to which a POST notifies people.
+var notifies = map[string]bool{
+	"comments":            true,
+	"reviews":             true,
+	"requested_reviewers": true,
+	"replies":             true,
+	"issues":              true,
+	"pulls":               true,
 }

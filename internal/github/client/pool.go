@@ -236,7 +236,8 @@ func (p *Pool) Installations(ctx context.Context) ([]Installation, error) {
 				return false, errOtherApp
 			}
 			all = append(all, Installation{
-				ID: e.ID, Slug: e.Slug, Grants: e.Grants, Events: e.Events, Account: cmp.Or(e.Account.Login, e.Account.Slug), Suspended: e.Suspended,
+				ID: e.ID, Slug: e.Slug, Grants: e.Grants, Events: e.Events,
+				Account: cmp.Or(e.Account.Login, e.Account.Slug), Suspended: e.Suspended,
 			})
 			p.NoteSlug(e.Slug)
 		}
@@ -247,9 +248,6 @@ func (p *Pool) Installations(ctx context.Context) ([]Installation, error) {
 	}
 	return all, nil
 }
-
-// errOtherApp says that an answer is about another App than ours, whose installations must not become ours.
-var errOtherApp = fmt.Errorf("the answer names another App: %w", ErrTransport)
 
 // maxInstallationPages allows 100,000 installations.
 const maxInstallationPages = 1000
@@ -311,7 +309,8 @@ func (p *Pool) Redeliver(ctx context.Context, delivery int64) error {
 	if p.signer == nil {
 		return fmt.Errorf("redeliver %d: %w", delivery, errNoApp)
 	}
-	if _, err := p.signer.signed.Send(ctx, http.MethodPost, fmt.Sprintf("app/hook/deliveries/%d/attempts", delivery), nil, nil); err != nil {
+	at := fmt.Sprintf("app/hook/deliveries/%d/attempts", delivery)
+	if _, err := p.signer.signed.Send(ctx, http.MethodPost, at, nil, nil); err != nil {
 		return fmt.Errorf("redeliver %d: %w", delivery, err)
 	}
 	return nil

@@ -350,7 +350,9 @@ func TestDeliveries(t *testing.T) {
 	if err := f.Redeliver(t.Context(), 1); !IsUnprocessable(err) {
 		t.Errorf("%v", err)
 	}
-	w.pages["/app/hook/deliveries?per_page=100"] = hub{"[" + row(9, "x", "failed", 0, time.Minute) + "]", "/app/hook/deliveries?per_page=100&cursor=v1_4"} // for ever
+	w.pages["/app/hook/deliveries?per_page=100"] = hub{ // for ever
+		"[" + row(9, "x", "failed", 0, time.Minute) + "]", "/app/hook/deliveries?per_page=100&cursor=v1_4",
+	}
 	w.pages["/app/hook/deliveries?cursor=v1_4&per_page=100"] = w.pages["/app/hook/deliveries?per_page=100"]
 	w.asked = nil
 	if all, err := f.Deliveries(t.Context(), time.Time{}); err != nil || len(all) != 1 || len(w.asked) != deliveryPages {

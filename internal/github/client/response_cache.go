@@ -27,8 +27,9 @@ type ResponseCache interface {
 	Forget(key string)
 }
 
-// A responseStorage implements ghtransport.Storage on a ResponseCache, where an answer stands as HTTP/1.1 sends it. Only the layer above [wholeReader] writes to it:
-// what is in it was read to its end and is JSON. The tenant is in every key: what one may see is nothing for another.
+// A responseStorage implements ghtransport.Storage on a ResponseCache, where an answer stands as HTTP/1.1 sends it. Only
+// the layer above [wholeReader] writes to it: all of it was read to its end and is JSON. Keys include the installation:
+// answers must not leak between installations.
 type responseStorage struct {
 	cache  ResponseCache
 	tenant func() int64

@@ -4,8 +4,6 @@ package client
 // the limit of a minute, so a bucket leaves a part of each minute unused (docs/decisions/0020-live-before-backlog.md has the figures).
 
 import (
-	"net/http"
-	"path"
 	"time"
 )
 
@@ -142,27 +140,4 @@ func (w *rateWindows) take(now time.Duration, c Cost) (wait time.Duration) {
 func (w *rateWindows) isIdle(now time.Duration) bool {
 	w.slide(now)
 	return w.points.sum+w.queries.sum+w.hourly.sum == 0
-}
-
-// costOf returns the cost of a request.
-func costOf(req *http.Request) Cost {
-	switch {
-	case exchangeOf(req).graphql:
-		return Cost{Queries: 1}
-	case req.Method == http.MethodGet, req.Method == http.MethodHead:
-		return Cost{Reads: 1}
-	case req.Method == http.MethodPost && notifies[path.Base(req.URL.Path)]:
-		return Cost{Writes: 1, Content: 1}
-	}
-	return Cost{Writes: 1}
-}
-
-// notifies are the ends of paths to which a POST notifies people.
-var notifies = map[string]bool{
-	"comments":            true,
-	"reviews":             true,
-	"requested_reviewers": true,
-	"replies":             true,
-	"issues":              true,
-	"pulls":               true,
 }
