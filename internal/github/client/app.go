@@ -169,15 +169,8 @@ type appAuth struct {
 	mu           sync.Mutex
 	installation int64
 	repo         string // "": the token is good for all of the installation's
-	source       *tokenSource
+	source       *ghinstallation.Transport
 	token        secret
-}
-
-// A tokenSource brings tokens, and what the last one may do. It holds funcs: a type that holds ghinstallation's would
-// keep every method of go-github's types in the program.
-type tokenSource struct {
-	token  func(context.Context) (string, error)
-	grants func() (map[string]string, error)
 }
 
 // installationID is the installation.
@@ -196,28 +189,17 @@ func (a *appAuth) chooseInstallation(installation int64, repo string) {
 }
 
 // newTokenSource is a source without a token. Each has an AppsTransport of its own: sources that share one race.
-func (a *appAuth) newTokenSource() *tokenSource {
+func (a *appAuth) newTokenSource() *ghinstallation.Transport {
 	t := ghinstallation.NewFromAppsTransport(a.newTransport(a.wire), a.installation)
 	t.BaseURL = a.base
 	if a.repo != "" {
 		t.InstallationTokenOptions = &gogithub.InstallationTokenOptions{Repositories: []string{a.repo}}
 	}
-	return &tokenSource{token: t.Token, grants: func() (map[string]string, error) {
-		said, err := t.Permissions()
-		if err != nil {
-			return nil, err
-		}
-		text, err := json.Marshal(said) // a struct with a field for each permission
-		if err != nil {
-			return nil, err
-		}
-		granted := map[string]string{}
-		return granted, json.Unmarshal(text, &granted)
-	}}
+	return t
 }
 
 // currentToken returns a token that GitHub should take.
-func (a *appAuth) currentToken(ctx context.Context) (secret, *tokenSource, error) {
+func (a *appAuth) currentToken(ctx context.Context) (secret, *ghinstallation.Transport, error) {
 	a.mu.Lock()
 	from := a.source
 	a.mu.Unlock()
@@ -231,7 +213,7 @@ func (a *appAuth) currentToken(ctx context.Context) (secret, *tokenSource, error
 	}
 	// A request of its own: what the layers know of the one that needs the token is not said of this one.
 	ctx = context.WithValue(ctx, exchangeKey{}, &exchange{})
-	text, err := from.token(ctx)
+	text, err := from.Token(ctx)
 	if err != nil {
 		return "", nil, a.tokenRefusal(ctx, err)
 	}
@@ -298,7 +280,16 @@ func (a *appAuth) readGrants(ctx context.Context) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return from.grants()
+	said, err := from.Permissions()
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(said) // a struct with a field for each permission
+	if err != nil {
+		return nil, err
+	}
+	granted := map[string]string{}
+	return granted, json.Unmarshal(text, &granted)
 }
 
 // RoundTrip sends req with the token. A token that GitHub does not take any more is given up for a new one, once: what
@@ -335,7 +326,7 @@ func (a *appAuth) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // giveUp drops a token; another request may have done it already.
-func (a *appAuth) giveUp(from *tokenSource) {
+func (a *appAuth) giveUp(from *ghinstallation.Transport) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.source == from {

@@ -46,15 +46,23 @@ func (s *responseStorage) Get(_ context.Context, req *http.Request) (*http.Respo
 	if !found {
 		return nil, nil // as the interface asks for
 	}
-	resp, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(value)), req)
-	if err == nil {
-		_, err = bufferBody(resp)
-	}
-	if err != nil || resp.StatusCode != http.StatusOK {
+	resp := readKept(value, req)
+	if resp == nil {
 		s.cache.Forget(key)
-		return nil, nil
 	}
 	return resp, nil
+}
+
+// readKept is the answer that Put remembered; nil: the bytes are none.
+func readKept(value []byte, req *http.Request) *http.Response {
+	resp, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(value)), req)
+	if err != nil {
+		return nil
+	}
+	if _, err := bufferBody(resp); err != nil || resp.StatusCode != http.StatusOK {
+		return nil
+	}
+	return resp
 }
 
 // Put remembers resp, whose status is 200, and gives it its body back.

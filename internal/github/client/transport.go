@@ -92,7 +92,7 @@ func (w *wholeReader) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := w.next.RoundTrip(req.WithContext(ctx))
 	w.stats.countRequest(req, c)
 	if err != nil {
-		return nil, w.lostAttempt(ctx, req, c, began, err)
+		return nil, w.lostAttempt(ctx, req, began, err)
 	}
 	defer resp.Body.Close()
 	body, err := readAnswer(resp, c)
@@ -101,7 +101,7 @@ func (w *wholeReader) RoundTrip(req *http.Request) (*http.Response, error) {
 		w.tellObserver(req, resp.StatusCode, began)
 		return nil, fmt.Errorf("read answer: %w", err) // no fault: it will be as long the next time
 	case err != nil:
-		return nil, w.lostAttempt(ctx, req, c, began, fmt.Errorf("answer cut off: %w", err))
+		return nil, w.lostAttempt(ctx, req, began, fmt.Errorf("answer cut off: %w", err))
 	}
 	received := w.now()
 	if w.log.Enabled(ctx, slog.LevelDebug) {
@@ -183,7 +183,7 @@ const (
 )
 
 // lostAttempt turns a failed attempt into a fault, unless the caller ended it.
-func (w *wholeReader) lostAttempt(attempt context.Context, req *http.Request, c *exchange, began time.Time, err error) error {
+func (w *wholeReader) lostAttempt(attempt context.Context, req *http.Request, began time.Time, err error) error {
 	if own := req.Context().Err(); own != nil {
 		return own
 	}
