@@ -130,7 +130,6 @@ func newSigner(g *githubHost, app App, counted *stats) (*signer, error) {
 		return nil, errors.New("open GitHub: the App's private key is no RSA key in PEM")
 	}
 	tokens := g.authorizedLayers(g.wireLayer("", counted), newLimits(g, counted))
-	tokens.all = true // a token that was lost is no harm: another is asked for
 	signed := g.newClient("", newLimits(g, counted))
 	base := strings.TrimSuffix(g.base.String(), "/")
 	s := &signer{id: app.ID, key: key, now: g.now, stats: counted, base: base, mint: app.Mint, wire: tokens, signed: signed}
@@ -212,7 +211,7 @@ func (a *appAuth) currentToken(ctx context.Context) (secret, *ghinstallation.Tra
 		}
 	}
 	// A request of its own: what the layers know of the one that needs the token is not said of this one.
-	ctx = context.WithValue(ctx, exchangeKey{}, &exchange{})
+	ctx = context.WithValue(ctx, exchangeKey{}, &exchange{repeatable: true}) // a token that was lost is no harm
 	text, err := from.Token(ctx)
 	if err != nil {
 		return "", nil, a.tokenRefusal(ctx, err)

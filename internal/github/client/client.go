@@ -26,6 +26,7 @@ import (
 	"time"
 
 	ghtransport "github.com/bored-engineer/github-conditional-http-transport"
+	"github.com/failsafe-go/failsafe-go"
 	gogithub "github.com/google/go-github/v60/github"
 	"golang.org/x/oauth2"
 )
@@ -80,7 +81,7 @@ type githubHost struct {
 	agent    string
 	wire     http.RoundTripper // to GitHub
 	private  http.RoundTripper // the same, but dials no private address
-	policies retryPolicies
+	retry    failsafe.Executor[*http.Response]
 	answers  ResponseCache
 	reserve  bool
 	observed Observer
@@ -132,7 +133,7 @@ func newHost(o Options, idle int) (*githubHost, error) {
 	}
 	g := &githubHost{
 		base: base, graphql: base.JoinPath("graphql").String(), agent: cmp.Or(o.UserAgent, "review-coordinator"),
-		wire: o.Transport, private: o.Transport, policies: newPolicies(o.Jitter), answers: o.Cache, reserve: o.Reserve,
+		wire: o.Transport, private: o.Transport, retry: newRetryPolicy(o.Jitter), answers: o.Cache, reserve: o.Reserve,
 		observed: o.Observed, now: o.Now, log: o.Log,
 	}
 	if strings.HasSuffix(base.Path, "/api/v3/") {
@@ -189,9 +190,9 @@ func (c *Client) connect(layers http.RoundTripper) {
 func (g *githubHost) newClient(token secret, l *limits) *Client {
 	outside := func(next http.RoundTripper) http.RoundTripper {
 		return &retrier{
-			retryPolicies: g.policies,
-			log:           g.log,
-			next:          &wholeReader{next: next, now: g.now, token: token, log: g.log},
+			policy: g.retry,
+			log:    g.log,
+			next:   &wholeReader{next: next, now: g.now, token: token, log: g.log},
 		}
 	}
 	return &Client{
@@ -202,7 +203,7 @@ func (g *githubHost) newClient(token secret, l *limits) *Client {
 
 // authorizedLayers is what stands above authorization.
 func (g *githubHost) authorizedLayers(auth http.RoundTripper, l *limits) *retrier {
-	return &retrier{retryPolicies: g.policies, log: g.log, next: &gate{next: &hostGuard{host: g.base, next: auth}, limits: l}}
+	return &retrier{policy: g.retry, log: g.log, next: &gate{next: &hostGuard{host: g.base, next: auth}, limits: l}}
 }
 
 // wireLayer is what stands below authorization and conditions.
@@ -367,7 +368,7 @@ func (c *Client) GraphQL(ctx context.Context, query string, vars map[string]any,
 	if err != nil {
 		return fmt.Errorf("POST graphql: build request: %s", c.token.redact(err.Error()))
 	}
-	k := &exchange{graphql: true, isPage: true}
+	k := &exchange{graphql: true, repeatable: true, isPage: true}
 	answer, err := c.api.Do(context.WithValue(ctx, exchangeKey{}, k), req, nil)
 	if err = c.explain(ctx, req, answer, err); err != nil {
 		return err

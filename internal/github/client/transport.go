@@ -46,12 +46,13 @@ func newTransport(dialer *net.Dialer, idle int) *http.Transport {
 // An exchange is what the layers know of a request beyond HTTP. It travels in the request's context; one goroutine has
 // it.
 type exchange struct {
-	graphql   bool
-	tailBytes int64           // a file is wanted, and this many of its last bytes; 0: JSON
-	fileLimit int64           // a file of more bytes is an error
-	isPage    bool            // it can be asked for in smaller pages
-	isPassing bool            // its answer is not worth its place in the cache
-	response  graphqlResponse // the newest attempt's, where graphql
+	graphql    bool
+	tailBytes  int64           // a file is wanted, and this many of its last bytes; 0: JSON
+	fileLimit  int64           // a file of more bytes is an error
+	repeatable bool            // whatever its method
+	isPage     bool            // it can be asked for in smaller pages
+	isPassing  bool            // its answer is not worth its place in the cache
+	response   graphqlResponse // the newest attempt's, where graphql
 }
 
 type exchangeKey struct{}
@@ -65,7 +66,7 @@ func exchangeOf(req *http.Request) *exchange {
 
 // isRepeatable says that GitHub's state is the same however often req is carried out.
 func isRepeatable(req *http.Request) bool {
-	return req.Method == http.MethodGet || req.Method == http.MethodHead || exchangeOf(req).graphql
+	return req.Method == http.MethodGet || req.Method == http.MethodHead || exchangeOf(req).repeatable
 }
 
 // wholeReader sends one attempt and returns an answer that can be relied on, its body in memory; or a *fault, or the

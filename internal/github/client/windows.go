@@ -47,7 +47,9 @@ type sentCost struct {
 	cost int
 }
 
-// A window counts what was sent during its span, which ends now.
+// A window counts what was sent during its span, which ends now. It is no token bucket (golang.org/x/time/rate): a job that
+// waits sends 675 reads in 15 seconds, and a bucket that lets as many through at once and never more than 720 in a minute
+// refills 45 a minute.
 type window struct {
 	span time.Duration
 	most int
