@@ -54,7 +54,7 @@ var limits = limitTable{
 	{linesOfRoom, []string{"internal/review"}, 6500, inARoom},
 	{linesOfRoom, []string{"internal/report"}, 5805, inARoom},
 	{linesOfRoom, []string{"internal/config"}, 3895, "reserves, conditions and stages came: three keys, and what is wrong with them"},
-	{linesOfRoom, []string{"internal/github"}, 15375, inARoom},
+	{linesOfRoom, []string{"internal/github"}, 14461, inARoom},
 	{linesOfRoom, []string{"internal/loop"}, 1650, inARoom},
 	{linesOfRoom, []string{"internal/daemon"}, 4795, inARoom},
 	{linesOfRoom, []string{"internal/store"}, 2750, "a file that only a restart can mend is given up, and a damaged one moved away"},
@@ -99,7 +99,7 @@ var limits = limitTable{
 	{oneWordNames, nil, 7, "a name says what a function returns or does, with its noun"},
 	{sharedTypes, nil, 6, "no type name for two things"},
 
-	{heldByTests, []string{"internal/github"}, 44, "126 before: they resist every new wall; one tells hosts apart by their name"},
+	{heldByTests, []string{"internal/github"}, 28, "126 before: they resist every new wall; one tells hosts apart by their name"},
 	{heldByTests, []string{"cmd/coordinator"}, 37, "98 before: as above; one is the reader that classify and the check share, five a job's patience"},
 	{heldByTests, []string{"internal/daemon", "internal/dashboard"}, 22, "87 before: as above"},
 }

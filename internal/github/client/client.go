@@ -494,7 +494,6 @@ func (c *Client) newAPIError(req *http.Request, resp *http.Response) error {
 	if err != nil {
 		return c.wrapError(req, &fault{what: "the refusal is cut off"}) // unreachable unless a body is not in memory
 	}
-	to := resp.Header.Get("Location")
 	e := &APIError{
 		Status: resp.StatusCode, Method: req.Method, Path: c.apiPath(req.URL),
 		Permission: c.token.redact(resp.Header.Get("X-Accepted-GitHub-Permissions")),
@@ -502,11 +501,12 @@ func (c *Client) newAPIError(req *http.Request, resp *http.Response) error {
 	}
 	e.Message = cmp.Or(c.token.redact(errorMessage(body)), http.StatusText(e.Status))
 	e.Missing = strings.HasPrefix(e.Message, "Resource not accessible by")
+	to, err := resp.Location()
 	switch {
-	case e.Status < 400 && to == "":
+	case e.Status < 400 && err != nil:
 		return c.wrapError(req, &fault{what: fmt.Sprintf("a %d without a place to go", e.Status)})
 	case e.Status < 400:
-		e.Message = "moved to " + c.token.redact(to)
+		e.Message = "moved to " + c.token.redact(to.Path)
 	case resp.Request.URL.Host == c.base.Host && bytes.HasPrefix(bytes.TrimSpace(body), []byte("<")):
 		e.Message, e.address = e.Message+" (a page, and no answer of an API)", addressHint(c.base)
 	}
