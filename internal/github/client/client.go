@@ -303,7 +303,7 @@ func (c *Client) Requests() Counts {
 
 // Get reads path, which is relative to the API and may hold a query, into into (nil: only the status matters).
 func (c *Client) Get(ctx context.Context, path string, into any) (Response, error) {
-	return c.sendJSON(ctx, http.MethodGet, path, nil, into)
+	return c.Send(ctx, http.MethodGet, path, nil, into)
 }
 
 // GetPage reads a page of a list like [Client.Get]. One of more than 8 MiB is an [ErrTooLong]: it can be asked for in
@@ -315,10 +315,6 @@ func (c *Client) GetPage(ctx context.Context, path string, passing bool, into an
 // Send writes. It is tried again only if nothing of it left this machine: after ErrTransport it may have been carried
 // out.
 func (c *Client) Send(ctx context.Context, method, path string, body, into any) (Response, error) {
-	return c.sendJSON(ctx, method, path, body, into)
-}
-
-func (c *Client) sendJSON(ctx context.Context, method, path string, body, into any) (Response, error) {
 	return c.sendExchange(ctx, &exchange{}, method, path, body, into)
 }
 
