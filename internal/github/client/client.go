@@ -133,7 +133,8 @@ func newHost(o Options, idle int) (*githubHost, error) {
 	}
 	g := &githubHost{
 		base: base, graphql: base.JoinPath("graphql").String(), agent: cmp.Or(o.UserAgent, "review-coordinator"),
-		wire: o.Transport, private: o.Transport, retry: newRetryPolicy(o.Jitter), answers: o.Cache, reserve: o.Reserve,
+		wire: o.Transport, private: o.Transport, answers: o.Cache, reserve: o.Reserve,
+		retry:    newRetryPolicy(o.Jitter), //nolint:bodyclose // a policy holds no answer
 		observed: o.Observed, now: o.Now, log: o.Log,
 	}
 	if strings.HasSuffix(base.Path, "/api/v3/") {
