@@ -54,9 +54,8 @@ var rules = map[string][]string{
 	"internal/workflow": {"internal/lazy"},
 	"internal/doctor":   {"internal/quorum", "internal/pathfilter", "internal/report", "internal/workflow"},
 	// The client knows requests and answers, and nothing of what is judged by them.
-	"internal/github/client":    {"internal/lazy", "internal/github/jsonscan", "internal/github/untrusted"},
-	"internal/github/webhook":   {"internal/lazy", "internal/quorum", "internal/github/jsonscan", "internal/github/untrusted"},
-	"internal/github/jsonscan":  {},
+	"internal/github/client":    {"internal/lazy", "internal/github/untrusted"},
+	"internal/github/webhook":   {"internal/lazy", "internal/quorum", "internal/github/untrusted"},
 	"internal/github/untrusted": {},
 	"internal/github/unzip":     {},
 	// The table knows keys and times and nothing of what they name.

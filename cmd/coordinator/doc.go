@@ -18,7 +18,7 @@
 // a key. daemon.spareLook ends it without a request if no reviewer of the policy can be concerned
 // (evidence.Concerned), and puts it off if all that happened only shows (evidence.TellsProgress, evidence.ApproverIn).
 // Otherwise, once daemon.admitLook has found room for it in GitHub's limits, daemon.task.reconcilePull tells the forge what
-// it heard (github.ServerForge.Hear), so that an answer of GitHub's that does not show it yet is not believed, and calls the one seam:
+// it heard (github.Forge.Hear), so that an answer of GitHub's that does not show it yet is not believed, and calls the one seam:
 // loop.Reconciler.Reconcile.
 //
 // The loop observes, decides, and makes it true. loop.Reconciler.reconcileOnce does so in the order of its lines:

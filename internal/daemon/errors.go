@@ -38,7 +38,6 @@ const (
 	classLimited                 // GitHub takes no more requests for a while
 	classUnreachable             // GitHub gave no answer, or was out of order itself
 	classBroken                  // what answered did not answer as GitHub does
-	classNotSignedIn             // the App has not signed in yet
 	classDatabase                // it is our own table that failed
 	classCut                     // we ended it ourselves: the daemon stops, or its time is up
 )
@@ -72,9 +71,8 @@ var classTexts = map[errorClass]struct{ label, says, remedy string }{
 		"broken_answer", "what answered is not GitHub's API, or its answer is broken",
 		"if it stays so, look whether a proxy answers in GitHub's place, and at GITHUB_API_URL",
 	},
-	classNotSignedIn: {"not_signed_in", "the App has not signed in at GitHub yet", "nothing, unless the log says why it cannot"},
-	classDatabase:    {"database", "our own database failed", "look at its disk and folder: is it full, or not writable?"},
-	classCut:         {"cut_off", "it was not finished in time", "nothing: it is begun anew"},
+	classDatabase: {"database", "our own database failed", "look at its disk and folder: is it full, or not writable?"},
+	classCut:      {"cut_off", "it was not finished in time", "nothing: it is begun anew"},
 }
 
 // classOf returns the class of an error.
@@ -85,7 +83,7 @@ func classOf(err error) errorClass {
 	switch {
 	case limited:
 		return classLimited
-	case errors.Is(err, github.ErrAppUnknown):
+	case errors.Is(err, client.ErrAppUnknown):
 		return classUnauthorized
 	case errors.Is(err, github.ErrMoved):
 		return classMoved
@@ -105,8 +103,6 @@ func classOf(err error) errorClass {
 		return classDatabase
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return classCut
-	case errors.Is(err, client.ErrNotSignedIn):
-		return classNotSignedIn
 	case client.IsUnreachable(err):
 		return classUnreachable
 	case client.IsBrokenAnswer(err):

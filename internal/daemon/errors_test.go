@@ -98,7 +98,7 @@ var failures = map[string]struct {
 	"too long":       {func(*testing.T) error { return fmt.Errorf("read answer: %w", client.ErrTooLong) }, "broken_answer"},
 	"a bad token":    {func(t *testing.T) error { return asked(t, answers(401, `{"message":"Bad credentials"}`)) }, "unauthorized"},
 	"a bad key":      {func(t *testing.T) error { return askedAsApp(t, answers(401, `{"message":"bad JWT"}`)) }, "unauthorized"},
-	"another App":    {func(*testing.T) error { return fmt.Errorf("sign in: %w", github.ErrAppUnknown) }, "unauthorized"},
+	"another App":    {func(*testing.T) error { return fmt.Errorf("sign in: %w", client.ErrAppUnknown) }, "unauthorized"},
 	"a permission": {func(t *testing.T) error {
 		return asked(t, answers(403, `{"message":"Resource not accessible by integration"}`))
 	}, "forbidden"},
@@ -119,7 +119,6 @@ var failures = map[string]struct {
 		return asked(t, answers(403, `{"message":"API rate limit exceeded"}`, "X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 946688400"))
 	}, "limited"},
 	"it moved":       {func(*testing.T) error { return fmt.Errorf("observe: %w", github.ErrMoved) }, "moved"},
-	"not signed in":  {notSignedIn, "not_signed_in"},
 	"a caller's end": {func(*testing.T) error { return fmt.Errorf("get: %w", context.DeadlineExceeded) }, "cut_off"},
 	"422":            {func(t *testing.T) error { return asked(t, answers(422, `{"message":"Validation Failed"}`)) }, "other"},
 	"a mistake":      {func(*testing.T) error { return errors.New("index out of range") }, "other"},
@@ -130,7 +129,7 @@ var failures = map[string]struct {
 var wordsOf = map[string]string{
 	"unreachable": "GitHub cannot be reached", "broken_answer": "what answered is not GitHub's API", "forbidden": "GitHub refuses it",
 	"unauthorized": "GitHub does not take the App's key", "suspended": "the installation is suspended",
-	"not_signed_in": "the App has not signed in", "moved": "it changed while it was read", "cut_off": "it was not finished in time",
+	"moved": "it changed while it was read", "cut_off": "it was not finished in time",
 	"other": "it failed", "database": "our own database failed",
 	"limited": "", "gone": "it is not on GitHub any more", "not_installed": "an installation is gone",
 }
@@ -200,19 +199,4 @@ func TestOurOwnDatabaseIsNotGitHub(t *testing.T) {
 			t.Error("it is not counted")
 		}
 	})
-}
-
-// notSignedIn is the error of an App whose name is not known yet.
-func notSignedIn(t *testing.T) error {
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
-	p, err := client.NewPool(client.PoolOptions{Options: client.Options{App: &client.App{ID: 42, Key: text}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = p.Client(77)
-	return err
 }

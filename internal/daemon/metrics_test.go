@@ -56,7 +56,7 @@ func TestWhatAlertsWatchIsThereFromTheStart(t *testing.T) {
 		want = append(want, fmt.Sprintf(`coordinator_webhook_deliveries_total{event=%q,result="failed"}`, event))
 	}
 	for _, reason := range []string{
-		"unreachable", "broken_answer", "forbidden", "suspended", "unauthorized", "not_signed_in", "database", "moved", "other",
+		"unreachable", "broken_answer", "forbidden", "suspended", "unauthorized", "database", "moved", "other",
 	} {
 		want = append(want, fmt.Sprintf("coordinator_task_failures_total{reason=%q}", reason))
 	}

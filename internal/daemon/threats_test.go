@@ -495,7 +495,7 @@ func TestAnErrorHasOneConsequence(t *testing.T) {
 		"not installed":         {errors.Join(client.ErrNotInstalled, errGone), again},
 		"suspended":             {errors.Join(client.ErrSuspended, errForbidden), waits},
 		"unauthorized":          {errUnauthorized, waits},
-		"the App is unknown":    {errors.Join(github.ErrAppUnknown, errGone), waits},
+		"the App is unknown":    {errors.Join(client.ErrAppUnknown, errGone), waits},
 		"forbidden":             {errForbidden, again},
 		"it changed":            {errors.Join(github.ErrMoved, errGone), again},
 		"unprocessable":         {&client.APIError{Status: http.StatusUnprocessableEntity}, again},

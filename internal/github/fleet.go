@@ -73,8 +73,7 @@ func NewFleet(o FleetOptions) (*Fleet, error) {
 // Format keeps the token and the key out of every verb.
 func (f *Fleet) Format(s fmt.State, _ rune) { fmt.Fprintf(s, "github.Fleet(%v)", f.Pool) }
 
-// Enter returns the forge of an installation, the same one as long as it is used. It sends nothing. Before the App's
-// slug is known it is an error that passes.
+// Enter returns the forge of an installation, the same one as long as it is used. It sends nothing.
 func (f *Fleet) Enter(installation int64) (*Forge, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -149,16 +148,4 @@ func (f *Fleet) Login(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("sign in with the token: %w", err)
 	}
 	return who.Login, nil
-}
-
-// Repositories are those that an installation lets us see and that can change, as owner/name; nil of a personal token.
-func (f *Fleet) Repositories(ctx context.Context, installation int64) ([]string, error) {
-	if f.Personal() {
-		return nil, nil
-	}
-	forge, err := f.Enter(installation)
-	if err != nil {
-		return nil, err
-	}
-	return forge.client.Repositories(ctx)
 }

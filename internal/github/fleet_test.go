@@ -120,7 +120,7 @@ func TestFleetOfAToken(t *testing.T) {
 	if _, err := f.Enter(7); err == nil {
 		t.Error("entered an installation")
 	}
-	if repos, err := f.Repositories(t.Context(), 0); repos != nil || err != nil {
+	if repos, err := do[*github.ServerForge](t)(f.ForgeOf(0)).Repositories(t.Context()); repos != nil || err != nil {
 		t.Errorf("%q, %v", repos, err)
 	}
 	if n := w.asked(); n.all != 0 {

@@ -116,8 +116,6 @@ func (l *look) readPullAndPolicy(ctx context.Context) error {
 	}
 	if l.f.client.Personal() {
 		g.Go(func() error { return l.f.readIdentity(beside, &l.snap.Ours) })
-	} else {
-		l.snap.Ours = quorum.Account{Login: l.f.app.KnownSlug() + "[bot]", Bot: true}
 	}
 	if sc.head != "" {
 		l.readParts(beside, g, sc, true)
@@ -127,6 +125,9 @@ func (l *look) readPullAndPolicy(ctx context.Context) error {
 	}
 	if err := g.Wait(); err != nil {
 		return err
+	}
+	if !l.f.client.Personal() { // the first answer of an App's brings its slug
+		l.snap.Ours = quorum.Account{Login: l.f.app.KnownSlug() + "[bot]", Bot: true}
 	}
 	l.before.left.shared = l.head.leftShared
 	g, beside = newGroup(ctx)

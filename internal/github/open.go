@@ -213,13 +213,14 @@ type inquiry struct {
 
 // inquire begins an inquiry, with the policy as a look reads it.
 func (f *Forge) inquire(ctx context.Context, owner, repo string) (in inquiry, l *policyReader, err error) {
-	in = inquiry{owner: owner, repo: repo, app: f.app.KnownSlug(), appID: f.app.id(), personal: f.client.Personal()}
 	l = f.policyOf(owner, repo)
 	if err := l.readPolicy(ctx); err != nil {
 		return inquiry{}, nil, err
 	}
-	in.file, in.policy = l.file, l.policy
-	return in, l, nil
+	return inquiry{
+		owner: owner, repo: repo, app: f.app.KnownSlug(), appID: f.app.id(), personal: f.client.Personal(),
+		file: l.file, policy: l.policy,
+	}, l, nil
 }
 
 // checkName returns the name of our check against a base; "" where that is not known.

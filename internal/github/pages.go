@@ -106,40 +106,20 @@ func readSizedPages[T any](
 	return nil, fmt.Errorf("read %s: it %w", path, errNoEnd)
 }
 
-// readPage reads a page of a list. The long lists are read in one go; their arrays have names of their own.
+// readPage reads a page of a list.
 func readPage[T any](
 	ctx context.Context, c *client.Client, path, key string, passing bool,
 ) (page []T, answer client.Response, err error) {
-	var within struct {
-		Checks *[]T `json:"check_runs"`
-		Runs   *[]T `json:"workflow_runs"`
-	}
-	var other map[string]json.RawMessage
-	found := &page
-	switch key {
-	case "":
+	if key == "" {
 		answer, err = c.GetPage(ctx, path, passing, &page)
-	case "check_runs":
-		answer, err = c.GetPage(ctx, path, passing, &within)
-		found = within.Checks
-	case "workflow_runs":
-		answer, err = c.GetPage(ctx, path, passing, &within)
-		found = within.Runs
-	default:
-		if answer, err = c.GetPage(ctx, path, passing, &other); err != nil {
-			break
-		}
-		if raw, there := other[key]; !there {
-			found = nil
-		} else if json.Unmarshal(raw, &page) != nil {
-			err = fmt.Errorf("read %s: %w", path, client.ErrTransport)
-		}
+		return page, answer, err
 	}
-	switch {
-	case err != nil:
+	var within map[string]json.RawMessage
+	if answer, err = c.GetPage(ctx, path, passing, &within); err != nil {
 		return nil, answer, err
-	case found == nil:
+	}
+	if list := within[key]; json.Unmarshal(list, &page) != nil || page == nil {
 		return nil, answer, fmt.Errorf("read %s: the answer has no %q: %w", path, key, client.ErrTransport)
 	}
-	return *found, answer, nil
+	return page, answer, nil
 }

@@ -178,11 +178,11 @@ func TestAnUnknownAppIsToldApart(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, ofForge := forge.PullsOf(t.Context(), "acme", "shop", strings.Repeat("a", 40))
-		if errors.Is(ofDeliveries, github.ErrAppUnknown) { // an App without a webhook has none
+		if errors.Is(ofDeliveries, client.ErrAppUnknown) { // an App without a webhook has none
 			t.Errorf("%s: deliveries: %v", name, ofDeliveries)
 		}
 		for i, err := range []error{ofSlug, ofList, ofForge} {
-			if c.unknown != errors.Is(err, github.ErrAppUnknown) || c.unknown != client.IsNotFound(err) && i < 2 {
+			if c.unknown != errors.Is(err, client.ErrAppUnknown) || c.unknown != client.IsNotFound(err) && i < 2 {
 				t.Errorf("%s, request %d: %v", name, i, err)
 			}
 		}

@@ -96,8 +96,7 @@ func (c *Client) Install(ctx context.Context, owner, repo string) (Installation,
 	}
 	switch {
 	case app.Slug == "" || found.ID == 0 || found.App != c.app.id: // another App's installation must not become ours
-		return Installation{}, fmt.Errorf("find the installation of App %d on %s/%s: the answer names another App: %w",
-			c.app.id, owner, repo, ErrTransport)
+		return Installation{}, fmt.Errorf("find the installation of App %d on %s/%s: %w", c.app.id, owner, repo, errOtherApp)
 	case found.Suspended != nil:
 		return Installation{}, fmt.Errorf("find the installation of App %d on %s/%s: %w", c.app.id, owner, repo, ErrSuspended)
 	}
@@ -131,12 +130,10 @@ func newSigner(g *githubHost, app App, counted *stats) (*signer, error) {
 		return nil, errors.New("open GitHub: the App's private key is no RSA key in PEM")
 	}
 	tokens := g.authorizedLayers(g.wireLayer("", counted), newLimits(g, counted))
-	tokens.all = true // a token that was lost is no harm: another is asked for
 	signed := g.newClient("", newLimits(g, counted))
-	signed.forgetResponse = func(string) {} // nothing is remembered
 	base := strings.TrimSuffix(g.base.String(), "/")
 	s := &signer{id: app.ID, key: key, now: g.now, stats: counted, base: base, mint: app.Mint, wire: tokens, signed: signed}
-	signed.api = g.authorizedLayers(&ownRequest{s.newTransport(g.wireLayer("", counted))}, signed.limits)
+	signed.connect(g.authorizedLayers(&ownRequest{s.newTransport(g.wireLayer("", counted))}, signed.limits))
 	return s, nil
 }
 
@@ -165,19 +162,14 @@ func (o *ownRequest) RoundTrip(req *http.Request) (*http.Response, error) {
 type appAuth struct {
 	*signer
 	next http.RoundTripper // towards GitHub, with the token
+	// signIn comes before the first token, so that whoever has an answer knows the App's slug; nil: it is known.
+	signIn func(context.Context) (slug string, err error)
 
 	mu           sync.Mutex
 	installation int64
 	repo         string // "": the token is good for all of the installation's
-	source       *tokenSource
+	source       *ghinstallation.Transport
 	token        secret
-}
-
-// A tokenSource brings tokens, and what the last one may do. It holds funcs: a type that holds ghinstallation's would
-// keep every method of go-github's types in the program.
-type tokenSource struct {
-	token  func(context.Context) (string, error)
-	grants func() (map[string]string, error)
 }
 
 // installationID is the installation.
@@ -196,39 +188,31 @@ func (a *appAuth) chooseInstallation(installation int64, repo string) {
 }
 
 // newTokenSource is a source without a token. Each has an AppsTransport of its own: sources that share one race.
-func (a *appAuth) newTokenSource() *tokenSource {
+func (a *appAuth) newTokenSource() *ghinstallation.Transport {
 	t := ghinstallation.NewFromAppsTransport(a.newTransport(a.wire), a.installation)
 	t.BaseURL = a.base
 	if a.repo != "" {
 		t.InstallationTokenOptions = &gogithub.InstallationTokenOptions{Repositories: []string{a.repo}}
 	}
-	return &tokenSource{token: t.Token, grants: func() (map[string]string, error) {
-		said, err := t.Permissions()
-		if err != nil {
-			return nil, err
-		}
-		text, err := json.Marshal(said) // a struct with a field for each permission
-		if err != nil {
-			return nil, err
-		}
-		granted := map[string]string{}
-		return granted, json.Unmarshal(text, &granted)
-	}}
+	return t
 }
 
-const tokenEndpoint = "POST /app/installations/{installation_id}/access_tokens" //nolint:gosec // a path, no secret
-
 // currentToken returns a token that GitHub should take.
-func (a *appAuth) currentToken(ctx context.Context) (secret, *tokenSource, error) {
+func (a *appAuth) currentToken(ctx context.Context) (secret, *ghinstallation.Transport, error) {
 	a.mu.Lock()
 	from := a.source
 	a.mu.Unlock()
 	if from == nil {
 		return "", nil, errors.New("the App's installation is not known") // unreachable unless Install was not called
 	}
+	if a.signIn != nil {
+		if _, err := a.signIn(ctx); err != nil {
+			return "", nil, signInRefusal(err)
+		}
+	}
 	// A request of its own: what the layers know of the one that needs the token is not said of this one.
-	ctx = context.WithValue(ctx, exchangeKey{}, &exchange{endpoint: tokenEndpoint})
-	text, err := from.token(ctx)
+	ctx = context.WithValue(ctx, exchangeKey{}, &exchange{repeatable: true}) // a token that was lost is no harm
+	text, err := from.Token(ctx)
 	if err != nil {
 		return "", nil, a.tokenRefusal(ctx, err)
 	}
@@ -246,6 +230,18 @@ func (a *appAuth) currentToken(ctx context.Context) (secret, *tokenSource, error
 	return secret(text), from, nil
 }
 
+// signInRefusal is why the App cannot sign in. Above this layer it must not look like the refusal of what was asked for.
+func signInRefusal(err error) error {
+	var refusal *APIError
+	switch {
+	case !errors.As(err, &refusal):
+		return err
+	case errors.Is(err, ErrAppUnknown):
+		return &noTokenError{why: refusal, is: ErrAppUnknown}
+	}
+	return &noTokenError{why: refusal}
+}
+
 // tokenRefusal is why there is no token, in the words of this package. Above this layer only the words are left: a
 // token that is not found must not look like a comment that is gone.
 func (a *appAuth) tokenRefusal(ctx context.Context, err error) error {
@@ -255,13 +251,11 @@ func (a *appAuth) tokenRefusal(ctx context.Context, err error) error {
 	}
 	resp := refusal.Response
 	defer resp.Body.Close()
-	body, err := bufferBody(resp)
-	if err != nil {
-		return &fault{what: "the refusal of a token is cut off"} // unreachable unless a body is not in memory
+	err = a.signed.newAPIError(resp.Request, resp)
+	var e *APIError
+	if !errors.As(err, &e) {
+		return a.signed.rootCause(ctx, err)
 	}
-	e := a.signed.newAPIError(
-		reply{answer: Response{Status: resp.StatusCode, Header: resp.Header}, body: body, req: resp.Request, client: a.signed},
-	)
 	e.Path = "app/installations/access_tokens"
 	switch {
 	case e.Status == http.StatusNotFound:
@@ -285,7 +279,16 @@ func (a *appAuth) readGrants(ctx context.Context) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return from.grants()
+	said, err := from.Permissions()
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(said) // a struct with a field for each permission
+	if err != nil {
+		return nil, err
+	}
+	granted := map[string]string{}
+	return granted, json.Unmarshal(text, &granted)
 }
 
 // RoundTrip sends req with the token. A token that GitHub does not take any more is given up for a new one, once: what
@@ -322,7 +325,7 @@ func (a *appAuth) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // giveUp drops a token; another request may have done it already.
-func (a *appAuth) giveUp(from *tokenSource) {
+func (a *appAuth) giveUp(from *ghinstallation.Transport) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.source == from {

@@ -4,9 +4,9 @@
 // API.
 package client
 
-// The client: one token at one GitHub. Its layers, outermost first: retry → rate gate → authorization → conditional
-// cache → whole answers → transport. The cache stands below the authorization because an ETag of GitHub's depends on
-// it.
+// The client: go-github's, for one token at one GitHub. The layers below it, outermost first: retry → rate gate →
+// authorization → conditional cache → whole answers → transport. The cache stands below the authorization because an
+// ETag of GitHub's depends on it.
 
 import (
 	"bytes"
@@ -15,24 +15,20 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"maps"
 	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
-	"reflect"
+	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	ghtransport "github.com/bored-engineer/github-conditional-http-transport"
+	"github.com/failsafe-go/failsafe-go"
 	gogithub "github.com/google/go-github/v60/github"
 	"golang.org/x/oauth2"
-
-	"github.com/review-coordinator/coordinator/internal/github/jsonscan"
-	"github.com/review-coordinator/coordinator/internal/lazy"
 )
 
 // Options say which GitHub, and as whom.
@@ -67,7 +63,7 @@ func (o Options) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(o)) 
 // A Client sends requests to one GitHub with one token. It may be used by several goroutines.
 type Client struct {
 	*githubHost
-	api            http.RoundTripper
+	api            *gogithub.Client
 	logs           http.RoundTripper // for signed URLs outside the API: without the token
 	guarded        http.RoundTripper // the same, but dials no private address
 	forgetResponse func(url string)  // drops a remembered answer
@@ -80,18 +76,15 @@ type Client struct {
 
 // A githubHost is the part that all clients of one GitHub share.
 type githubHost struct {
-	base     *url.URL    // ends in a slash
-	graphql  *url.URL    // of all queries; shared, and never changed
-	header   http.Header // of each request; shared, so that no value in it is changed
+	base     *url.URL // ends in a slash
+	graphql  string   // address of all queries
 	agent    string
 	wire     http.RoundTripper // to GitHub
 	private  http.RoundTripper // the same, but dials no private address
-	policies retryPolicies
+	retry    failsafe.Executor[*http.Response]
 	answers  ResponseCache
-	buffers  *sync.Pool // of what answers are packed in
 	reserve  bool
 	observed Observer
-	shapes   *jsonscan.KnownShapes
 	now      func() time.Time
 	log      *slog.Logger
 }
@@ -105,7 +98,6 @@ type Response struct {
 	Changed bool      // false: GitHub said that it is what we had read before
 	Date    time.Time // GitHub's clock; zero if the answer does not tell
 	Next    string    // path of the next page; "" at the end of a list
-	Header  http.Header
 }
 
 // Counts are the requests that were sent to GitHub's API, retries and redirects included.
@@ -140,15 +132,14 @@ func newHost(o Options, idle int) (*githubHost, error) {
 		return nil, err
 	}
 	g := &githubHost{
-		base: base, graphql: base.JoinPath("graphql"), agent: cmp.Or(o.UserAgent, "review-coordinator"),
-		wire: o.Transport, private: o.Transport, policies: newPolicies(o.Jitter), answers: o.Cache, reserve: o.Reserve,
-		observed: o.Observed, shapes: &jsonscan.KnownShapes{}, buffers: &sync.Pool{New: func() any { return new([]byte) }},
-		now: o.Now, log: o.Log,
+		base: base, graphql: base.JoinPath("graphql").String(), agent: cmp.Or(o.UserAgent, "review-coordinator"),
+		wire: o.Transport, private: o.Transport, answers: o.Cache, reserve: o.Reserve,
+		retry:    newRetryPolicy(o.Jitter), //nolint:bodyclose // a policy holds no answer
+		observed: o.Observed, now: o.Now, log: o.Log,
 	}
 	if strings.HasSuffix(base.Path, "/api/v3/") {
-		g.graphql = base.JoinPath("../graphql")
+		g.graphql = base.JoinPath("../graphql").String()
 	}
-	g.header = http.Header{"Accept": {"application/vnd.github.v3+json"}, "X-Github-Api-Version": {"2022-11-28"}, "User-Agent": {g.agent}}
 	if g.now == nil {
 		g.now = time.Now
 	}
@@ -177,10 +168,8 @@ func (g *githubHost) tokenClient(o Options) (*Client, error) {
 	c := g.newClient(token, newLimits(g, &stats{}))
 	c.personal = isPersonalToken(string(token), o.Actions)
 	cache := c.cacheLayer(func() int64 { return 0 })
-	c.api = g.authorizedLayers(
-		&oauth2.Transport{Source: oauth2.StaticTokenSource(&oauth2.Token{AccessToken: string(token)}), Base: cache},
-		c.limits,
-	)
+	source := oauth2.StaticTokenSource(&oauth2.Token{AccessToken: string(token)})
+	c.connect(g.authorizedLayers(&oauth2.Transport{Source: source, Base: cache}, c.limits))
 	return c, nil
 }
 
@@ -189,24 +178,33 @@ func (g *githubHost) appClient(a *appAuth, l *limits) *Client {
 	c := g.newClient("", l) // an installation's token comes with each request
 	c.app = a
 	a.next = c.cacheLayer(a.installationID)
-	c.api = g.authorizedLayers(a, l)
+	c.connect(g.authorizedLayers(a, l))
 	return c
+}
+
+// connect puts go-github's client upon the layers, which answer for all requests that c sends.
+func (c *Client) connect(layers http.RoundTripper) {
+	c.api = gogithub.NewClient(&http.Client{Transport: layers, CheckRedirect: c.checkRedirect})
+	c.api.BaseURL, c.api.UserAgent = c.base, c.agent
 }
 
 func (g *githubHost) newClient(token secret, l *limits) *Client {
 	outside := func(next http.RoundTripper) http.RoundTripper {
 		return &retrier{
-			retryPolicies: g.policies,
-			log:           g.log,
-			next:          &wholeReader{next: next, now: g.now, token: token, log: g.log, shapes: g.shapes},
+			policy: g.retry,
+			log:    g.log,
+			next:   &wholeReader{next: next, now: g.now, token: token, log: g.log},
 		}
 	}
-	return &Client{githubHost: g, logs: outside(g.wire), guarded: outside(g.private), limits: l, stats: l.stats, token: token}
+	return &Client{
+		githubHost: g, logs: outside(g.wire), guarded: outside(g.private), limits: l, stats: l.stats, token: token,
+		forgetResponse: func(string) {}, // nothing is remembered
+	}
 }
 
 // authorizedLayers is what stands above authorization.
 func (g *githubHost) authorizedLayers(auth http.RoundTripper, l *limits) *retrier {
-	return &retrier{retryPolicies: g.policies, log: g.log, next: &gate{next: &hostGuard{host: g.base, next: auth}, limits: l}}
+	return &retrier{policy: g.retry, log: g.log, next: &gate{next: &hostGuard{host: g.base, next: auth}, limits: l}}
 }
 
 // wireLayer is what stands below authorization and conditions.
@@ -217,37 +215,15 @@ func (g *githubHost) wireLayer(token secret, counted *stats) *wholeReader {
 		token:    token,
 		log:      g.log,
 		stats:    counted,
-		shapes:   g.shapes,
 		observed: g.observed,
 	}
 }
 
 // cacheLayer is the same behind a memory of answers, which is the tenant's own.
 func (c *Client) cacheLayer(tenant func() int64) http.RoundTripper {
-	s := &responseStorage{cache: c.answers, tenant: tenant, buffers: c.buffers}
+	s := &responseStorage{cache: c.answers, tenant: tenant}
 	c.forgetResponse = s.forget
 	return ghtransport.NewTransport(s, c.wireLayer(c.token, c.stats))
-}
-
-// newRequest returns a request to a URL, which is not parsed a second time.
-func (g *githubHost) newRequest(ctx context.Context, method string, to *url.URL, body any) (*http.Request, error) {
-	header := maps.Clone(g.header)
-	var text io.Reader
-	if body != nil {
-		var buffer bytes.Buffer
-		e := json.NewEncoder(&buffer)
-		e.SetEscapeHTML(false) // a < stays one byte
-		if err := e.Encode(body); err != nil {
-			return nil, err
-		}
-		header["Content-Type"], text = []string{"application/json"}, &buffer
-	}
-	req, err := http.NewRequestWithContext(ctx, method, "", text)
-	if err != nil {
-		return nil, err
-	}
-	req.URL, req.Host, req.Header = to, to.Host, header
-	return req, nil
 }
 
 const dialTimeout = 10 * time.Second
@@ -328,50 +304,55 @@ func (c *Client) Requests() Counts {
 
 // Get reads path, which is relative to the API and may hold a query, into into (nil: only the status matters).
 func (c *Client) Get(ctx context.Context, path string, into any) (Response, error) {
-	return c.sendJSON(ctx, http.MethodGet, path, nil, into)
+	return c.Send(ctx, http.MethodGet, path, nil, into)
 }
 
 // GetPage reads a page of a list like [Client.Get]. One of more than 8 MiB is an [ErrTooLong]: it can be asked for in
 // smaller ones, of which passing says that they are so many that none is remembered.
 func (c *Client) GetPage(ctx context.Context, path string, passing bool, into any) (Response, error) {
-	return c.sendExchange(ctx, &exchange{into: into, isPage: true, isPassing: passing}, http.MethodGet, path, nil)
+	return c.sendExchange(ctx, &exchange{isPage: true, isPassing: passing}, http.MethodGet, path, nil, into)
 }
 
 // Send writes. It is tried again only if nothing of it left this machine: after ErrTransport it may have been carried
 // out.
 func (c *Client) Send(ctx context.Context, method, path string, body, into any) (Response, error) {
-	return c.sendJSON(ctx, method, path, body, into)
+	return c.sendExchange(ctx, &exchange{}, method, path, body, into)
 }
 
-func (c *Client) sendJSON(ctx context.Context, method, path string, body, into any) (Response, error) {
-	return c.sendExchange(ctx, &exchange{into: into}, method, path, body)
+func (c *Client) sendExchange(ctx context.Context, k *exchange, method, path string, body, into any) (Response, error) {
+	req, err := c.newRequest(method, path, body)
+	if err != nil {
+		return Response{}, err
+	}
+	answer, err := c.api.Do(context.WithValue(ctx, exchangeKey{}, k), req, into)
+	r := Response{}
+	if answer != nil {
+		r = Response{Status: answer.StatusCode, Changed: answer.Header.Get(fromCache) != isUnchanged}
+		r.Date, _ = http.ParseTime(answer.Header.Get("Date"))
+	}
+	switch err = c.explain(ctx, req, answer, err); {
+	case err != nil:
+		return r, err
+	case into != nil && answer.ContentLength == 0 && r.Status != http.StatusNoContent: // go-github takes nothing for anything
+		return r, c.wrapError(req, &fault{what: "answer is nothing"})
+	}
+	if r.Next, err = nextPage(path, answer); err != nil {
+		return r, c.wrapError(req, err)
+	}
+	return r, nil
 }
 
-func (c *Client) sendExchange(ctx context.Context, k *exchange, method, path string, body any) (Response, error) {
-	into := k.into
+// newRequest returns a request to a path below the API's.
+func (c *Client) newRequest(method, path string, body any) (*http.Request, error) {
 	to, err := parseAPIPath(path)
 	if err != nil {
-		return Response{}, fmt.Errorf("%s %s: %w", method, redactURL(path), err)
+		return nil, fmt.Errorf("%s %s: %w", method, redactURL(path), err)
 	}
-	r, err := c.followRedirects(ctx, k, method, c.base.ResolveReference(to), body)
+	req, err := c.api.NewRequest(method, to.String(), body)
 	if err != nil {
-		return r.answer, err
+		return nil, fmt.Errorf("%s %s: build request: %s", method, redactURL(path), c.token.redact(err.Error()))
 	}
-	if r.answer.Next, err = c.nextPage(r.answer.Header); err != nil {
-		return r.answer, r.wrapError(err)
-	}
-	if into == nil || r.answer.Status == http.StatusNoContent {
-		return r.answer, nil
-	}
-	err, k.decodeErr = k.decodeErr, nil
-	if !k.decoded {
-		err = jsonscan.Decode(r.body, c.shapes.Of(reflect.TypeOf(into)), into) // a 304: what was remembered
-	}
-	if err != nil {
-		c.forgetResponse(r.req.URL.String())
-		return r.answer, r.wrapError(&fault{what: c.token.redact("answer is not what was asked for: " + err.Error())})
-	}
-	return r.answer, nil
+	return req, nil
 }
 
 // GraphQL asks query and reads the answer's data into into. An answer with errors is an error, whatever data came with
@@ -380,16 +361,20 @@ func (c *Client) GraphQL(ctx context.Context, query string, vars map[string]any,
 	if !strings.HasPrefix(strings.TrimSpace(query), "query") && !strings.HasPrefix(strings.TrimSpace(query), "{") {
 		return errors.New("ask GraphQL: only queries may be repeated")
 	}
-	k := &exchange{graphql: true, into: into, isPage: true}
-	r, err := c.followRedirects(ctx, k, http.MethodPost, c.graphql, graphqlQuery{query, vars})
+	req, err := c.api.NewRequest(http.MethodPost, c.graphql, graphqlQuery{query, vars})
 	if err != nil {
+		return fmt.Errorf("POST graphql: build request: %s", c.token.redact(err.Error()))
+	}
+	k := &exchange{graphql: true, repeatable: true, isPage: true}
+	answer, err := c.api.Do(context.WithValue(ctx, exchangeKey{}, k), req, nil)
+	if err = c.explain(ctx, req, answer, err); err != nil {
 		return err
 	}
 	if len(k.response.Errors) > 0 {
 		return k.response.newAPIError(c.token)
 	}
-	if k.decodeErr != nil {
-		return r.wrapError(&fault{what: c.token.redact("answer is not what was asked for: " + k.decodeErr.Error())})
+	if err := json.Unmarshal(k.response.Data, into); err != nil {
+		return c.wrapError(req, otherShape(c.token, err))
 	}
 	return nil
 }
@@ -397,77 +382,87 @@ func (c *Client) GraphQL(ctx context.Context, query string, vars map[string]any,
 // maxHops bounds the redirects that one request may follow.
 const maxHops = 5
 
-// A reply is an answer with its body in memory, and the request that it is an answer to.
-type reply struct {
-	answer Response
-	body   []byte
-	req    *http.Request
-	client *Client
-}
-
-// apiPath is that of the request below the API's, for errors.
-func (r reply) apiPath() string { return r.client.apiPath(r.req.URL) }
-
-func (r reply) wrapError(err error) error {
-	return fmt.Errorf("%s %s: %w", r.req.Method, r.apiPath(), err)
-}
-
-// followRedirects carries out a request to the API and follows its redirects within the API's host. A 2xx is a reply,
-// and so is a redirect that k's caller will follow on its own (k.tailBytes); all else is an error.
-func (c *Client) followRedirects(ctx context.Context, k *exchange, method string, to *url.URL, body any) (reply, error) {
-	ctx = context.WithValue(ctx, exchangeKey{}, k)
-	k.endpoint = endpointOf(method, "", k.graphql)
-	for range maxHops {
-		req, err := c.newRequest(ctx, method, to, body)
-		if err != nil {
-			return reply{}, fmt.Errorf("%s %s: build request: %s", method, c.apiPath(to), c.token.redact(err.Error()))
-		}
-		if !k.graphql {
-			k.endpoint = endpointOf(method, strings.TrimPrefix(req.URL.Path, c.base.Path), false)
-		}
-		r, err := c.sendOnce(c.api, req, k)
-		if err != nil {
-			return r, err
-		}
-		if r.answer.Status < 300 || k.tailBytes > 0 && r.answer.Status == http.StatusFound {
-			return r, nil
-		}
-		if to, err = c.redirectTarget(r); err != nil {
-			return r, err
-		}
+// checkRedirect keeps the token on the API's host: a redirect to another one is an error. A write is repeated only where
+// HTTP says that the first host did not carry it out. A file's signed URL is left to [Client.download].
+func (c *Client) checkRedirect(req *http.Request, via []*http.Request) error {
+	switch {
+	case req.Method != via[0].Method, isFileElsewhere(req):
+		return http.ErrUseLastResponse
+	case len(via) >= maxHops:
+		return fmt.Errorf("more than %d redirects", maxHops)
+	case !sameHost(req.URL, c.base):
+		return fmt.Errorf("a redirect to another host (%s) is not followed", c.token.redact(req.URL.Host))
 	}
-	return reply{}, fmt.Errorf("%s %s: more than %d redirects", method, c.apiPath(to), maxHops)
+	return nil
+}
+
+func isFileElsewhere(req *http.Request) bool {
+	return exchangeOf(req).tailBytes > 0 && req.Response.StatusCode == http.StatusFound
+}
+
+// nextPage is the path of a list's next page, as go-github reads the answer's Link. A list that goes on in a way that it
+// does not read would be a short list: an error.
+func nextPage(path string, answer *gogithub.Response) (string, error) {
+	links := strings.ReplaceAll(strings.Join(answer.Header["Link"], ","), `"`, "")
+	if !strings.Contains(links, "rel=next") {
+		return "", nil
+	}
+	u, err := url.Parse(path)
+	if err != nil {
+		return "", err // unreachable: it was asked for
+	}
+	q := u.Query()
+	switch {
+	case answer.NextPage > 0:
+		q.Set("page", strconv.Itoa(answer.NextPage))
+	case answer.Cursor != "":
+		q.Set("cursor", answer.Cursor)
+	case answer.After != "":
+		q.Set("after", answer.After)
+	default:
+		return "", &fault{what: "the list goes on, but not at a page that has a number or a cursor"}
+	}
+	u.RawQuery = q.Encode()
+	return u.String(), nil
+}
+
+// explain returns what an answer of go-github's means in the words of this package; nil: it is what was asked for.
+func (c *Client) explain(ctx context.Context, req *http.Request, answer *gogithub.Response, err error) error {
+	var accepted *gogithub.AcceptedError // which is none
+	switch {
+	case err == nil, errors.As(err, &accepted):
+		return nil
+	case answer == nil:
+		return c.wrapError(req, c.rootCause(ctx, err))
+	case answer.StatusCode >= 300:
+		return c.newAPIError(req, answer.Response)
+	}
+	c.forgetResponse(answer.Request.URL.String())
+	return c.wrapError(req, otherShape(c.token, err))
+}
+
+func (c *Client) wrapError(req *http.Request, err error) error {
+	return fmt.Errorf("%s %s: %w", req.Method, c.apiPath(req.URL), err)
 }
 
 // apiPath is a URL's path below the API's, for errors.
 func (c *Client) apiPath(u *url.URL) string {
+	if u.String() == c.graphql {
+		return "graphql"
+	}
 	return c.token.redact(strings.TrimPrefix(u.Path, c.base.Path))
 }
 
-// sendOnce carries out one request, redirects not followed.
-func (c *Client) sendOnce(via http.RoundTripper, req *http.Request, k *exchange) (reply, error) {
-	r := reply{req: req, client: c}
-	resp, err := via.RoundTrip(req)
-	if err != nil {
-		return r, r.wrapError(c.rootCause(req.Context(), err))
-	}
-	defer resp.Body.Close()
-	if r.body, err = bufferBody(resp); err != nil {
-		return r, r.wrapError(&fault{what: c.token.redact(err.Error())}) // unreachable unless a body is not in memory
-	}
-	r.answer = Response{Status: resp.StatusCode, Changed: !k.unchanged, Header: resp.Header}
-	r.answer.Date, _ = http.ParseTime(resp.Header.Get("Date"))
-	if resp.StatusCode >= 400 {
-		return r, c.newAPIError(r)
-	}
-	return r, nil
+func otherShape(token secret, err error) error {
+	return &fault{what: token.redact("answer is not what was asked for: " + err.Error())}
 }
 
-// rootCause finds what happened below the layers' own words.
+// rootCause finds what happened below the words of the layers and of package http, which quote URLs.
 func (c *Client) rootCause(ctx context.Context, err error) error {
 	var f *fault
 	var limit *LimitError
 	var token *noTokenError
+	var outer *url.Error
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -484,70 +479,35 @@ func (c *Client) rootCause(ctx context.Context, err error) error {
 		return context.DeadlineExceeded
 	case errors.Is(err, ErrTooLong):
 		return ErrTooLong
+	case errors.As(err, &outer):
+		err = outer.Err
 	}
 	return errors.New(c.token.redact(err.Error()))
 }
 
 // newAPIError is what GitHub answered instead of doing it.
-func (c *Client) newAPIError(r reply) *APIError {
+func (c *Client) newAPIError(req *http.Request, resp *http.Response) error {
+	body, err := bufferBody(resp)
+	if err != nil {
+		return c.wrapError(req, &fault{what: "the refusal is cut off"}) // unreachable unless a body is not in memory
+	}
 	e := &APIError{
-		Status:     r.answer.Status,
-		Method:     r.req.Method,
-		Path:       r.apiPath(),
-		Permission: c.token.redact(r.answer.Header.Get("X-Accepted-GitHub-Permissions")),
+		Status: resp.StatusCode, Method: req.Method, Path: c.apiPath(req.URL),
+		Permission: c.token.redact(resp.Header.Get("X-Accepted-GitHub-Permissions")),
+		SignOn:     signOnAddress(resp.Header.Get("X-Github-Sso"), c.base),
 	}
-	e.Message = c.token.redact(errorMessage(r.body))
-	if e.Message == "" {
-		e.Message = http.StatusText(e.Status)
-	}
+	e.Message = cmp.Or(c.token.redact(errorMessage(body)), http.StatusText(e.Status))
 	e.Missing = strings.HasPrefix(e.Message, "Resource not accessible by")
-	e.SignOn = signOnAddress(r.answer.Header.Get("X-Github-Sso"), c.base)
-	if r.req.URL.Host == c.base.Host && bytes.HasPrefix(bytes.TrimSpace(r.body), []byte("<")) {
+	to, err := resp.Location()
+	switch {
+	case e.Status < 400 && err != nil:
+		return c.wrapError(req, &fault{what: fmt.Sprintf("a %d without a place to go", e.Status)})
+	case e.Status < 400:
+		e.Message = "moved to " + c.token.redact(to.Path)
+	case resp.Request.URL.Host == c.base.Host && bytes.HasPrefix(bytes.TrimSpace(body), []byte("<")):
 		e.Message, e.address = e.Message+" (a page, and no answer of an API)", addressHint(c.base)
 	}
 	return e
-}
-
-// errorMessage is what the body of a refusal says; "" if it is none of GitHub's.
-func errorMessage(body []byte) string {
-	var said gogithub.ErrorResponse
-	if json.Unmarshal(body, &said) != nil {
-		return ""
-	}
-	text := said.Message
-	for _, e := range said.Errors {
-		switch {
-		case e.Message != "":
-			text += "; " + e.Message
-		case e.Field != "":
-			text += "; " + e.Field + ": " + e.Code
-		}
-	}
-	return text
-}
-
-// redirectTarget says where to go on. The token stays on the API's host: a redirect to another one is an error here. A
-// write is repeated only where HTTP says that the first host did not carry it out.
-func (c *Client) redirectTarget(r reply) (*url.URL, error) {
-	to, err := r.req.URL.Parse(r.answer.Header.Get("Location"))
-	keeps := r.answer.Status == http.StatusTemporaryRedirect || r.answer.Status == http.StatusPermanentRedirect
-	moved := r.answer.Status == http.StatusMovedPermanently || r.answer.Status == http.StatusFound
-	switch {
-	case err != nil || r.answer.Header.Get("Location") == "":
-		return nil, r.wrapError(&fault{what: fmt.Sprintf("a %d without a place to go", r.answer.Status)})
-	case keeps, moved && r.req.Method == http.MethodGet:
-	default:
-		return nil, &APIError{
-			Status:  r.answer.Status,
-			Method:  r.req.Method,
-			Path:    r.apiPath(),
-			Message: "moved to " + c.token.redact(to.Path),
-		}
-	}
-	if !sameHost(to, c.base) {
-		return nil, r.wrapError(fmt.Errorf("a redirect to another host (%s) is not followed", c.token.redact(to.Host)))
-	}
-	return to, nil
 }
 
 func sameHost(a, b *url.URL) bool { return a.Scheme == b.Scheme && strings.EqualFold(a.Host, b.Host) }
@@ -560,7 +520,7 @@ type hostGuard struct {
 
 func (o *hostGuard) RoundTrip(req *http.Request) (*http.Response, error) {
 	if !sameHost(req.URL, o.host) {
-		return nil, errors.New("another host gets no token") // unreachable unless followRedirects or redirectTarget is wrong
+		return nil, errors.New("another host gets no token") // unreachable unless checkRedirect is wrong
 	}
 	return o.next.RoundTrip(req)
 }
@@ -580,36 +540,14 @@ func parseAPIPath(path string) (*url.URL, error) {
 	return u, nil
 }
 
-var link = lazy.Regexp(`<([^<>]*)>([^<]*)`)
-
-// nextPage is the path of a list's next page. A list that goes on where we do not follow would be a short list: an
-// error.
-func (c *Client) nextPage(h http.Header) (string, error) {
-	if len(h["Link"]) == 0 {
-		return "", nil
-	}
-	for _, m := range link().FindAllStringSubmatch(strings.Join(h.Values("Link"), ","), -1) {
-		if !strings.Contains(strings.ReplaceAll(m[2], `"`, ""), "rel=next") {
-			continue
-		}
-		to, err := c.base.Parse(m[1])
-		if err != nil || !sameHost(to, c.base) || !strings.HasPrefix(to.Path, c.base.Path) {
-			return "", &fault{what: "the list goes on at another host"}
-		}
-		to.Scheme, to.Host = "", ""
-		return strings.TrimPrefix(to.String(), c.base.EscapedPath()), nil
-	}
-	return "", nil
-}
-
 type graphqlQuery struct {
 	Query     string         `json:"query"`
 	Variables map[string]any `json:"variables,omitempty"`
 }
 
 type graphqlResponse struct {
-	Data   jsonscan.Raw   `json:"data"`
-	Errors []graphqlError `json:"errors"`
+	Data   json.RawMessage `json:"data"`
+	Errors []graphqlError  `json:"errors"`
 }
 
 type graphqlError struct {
@@ -618,10 +556,10 @@ type graphqlError struct {
 }
 
 // readGraphQL tells an answer that GitHub failed to give in time, or at all, from one that says no, and reads what is neither.
-func (c *exchange) readGraphQL(body []byte, known *jsonscan.KnownShapes) error {
+func (c *exchange) readGraphQL(body []byte) error {
 	c.response = graphqlResponse{}
 	a := &c.response
-	if err := jsonscan.Decode(body, known.Of(reflect.TypeOf(a)), a); err != nil {
+	if err := json.Unmarshal(body, a); err != nil {
 		return &fault{what: "answer is not GraphQL's"}
 	}
 	if len(a.Errors) == 0 && (len(a.Data) == 0 || bytes.Equal(a.Data, []byte("null"))) {
@@ -633,12 +571,6 @@ func (c *exchange) readGraphQL(body []byte, known *jsonscan.KnownShapes) error {
 			strings.HasPrefix(words, "we couldn't respond to your request in time") {
 			return &fault{silent: true, what: "GraphQL gave no answer in time"}
 		}
-	}
-	if len(a.Errors) > 0 {
-		return nil
-	}
-	if c.decodeErr = jsonscan.Decode(a.Data, known.Of(reflect.TypeOf(c.into)), c.into); c.decodeErr != nil && !json.Valid(a.Data) {
-		return &fault{what: "answer is not GraphQL's"}
 	}
 	return nil
 }

@@ -4,8 +4,11 @@ package client
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
+
+	gogithub "github.com/google/go-github/v60/github"
 
 	"github.com/review-coordinator/coordinator/internal/github/untrusted"
 )
@@ -39,31 +42,25 @@ func (p *Pool) Deliveries(ctx context.Context, since time.Time) ([]FailedDeliver
 		since = oldest
 	}
 	since = since.Add(skew)
-	var tries attemptsByDelivery
-	path := "app/hook/deliveries?per_page=100"
-	for range maxDeliveryPages {
-		var page []deliveryAttempt
-		answer, err := signed.Get(ctx, path, &page)
-		if IsNotFound(err) {
-			p.noteNoHook()
-			return tries.failedDeliveries(), nil
-		}
-		if err != nil {
-			return nil, fmt.Errorf("list deliveries of App %d: %w", p.signer.id, err)
-		}
-		past := false
+	all := deliveries{byID: map[string]*delivery{}}
+	err := eachPage(ctx, signed, "app/hook/deliveries?per_page=100", maxDeliveryPages, func(page []*gogithub.HookDelivery) (bool, error) {
 		for _, a := range page {
-			if past = a.At.Before(since); past { // the newest come first
-				break
+			if a.GetDeliveredAt().Before(since) { // the newest come first
+				return false, nil
 			}
-			tries.add(a)
+			all.addAttempt(a)
 		}
-		if path = answer.Next; path == "" || past || len(page) == 0 {
-			return tries.failedDeliveries(), nil
-		}
+		return len(page) > 0, nil
+	})
+	switch {
+	case IsNotFound(err):
+		p.noteNoHook()
+	case errors.Is(err, errManyPages):
+		p.host.log.Warn("GitHub lists more deliveries than are read", "pages", maxDeliveryPages)
+	case err != nil:
+		return nil, fmt.Errorf("list deliveries of App %d: %w", p.signer.id, err)
 	}
-	p.host.log.Warn("GitHub lists more deliveries than are read", "pages", maxDeliveryPages)
-	return tries.failedDeliveries(), nil
+	return all.failedDeliveries(), nil
 }
 
 // noteNoHook says once that the App has no deliveries. GitHub answers 404 where an App's webhook is switched off or was
@@ -78,50 +75,41 @@ func (p *Pool) noteNoHook() {
 	}
 }
 
-type deliveryAttempt struct {
-	ID           int64     `json:"id"`
-	GUID         string    `json:"guid"`
-	At           time.Time `json:"delivered_at"`
-	Status       string    `json:"status"` // a time-out has no status code
-	Event        string    `json:"event"`
-	Action       string    `json:"action"`
-	Installation int64     `json:"installation_id"`
+// A delivery is one with all its attempts.
+type delivery struct {
+	FailedDelivery
+	reached bool // by one of them
 }
 
-// attemptsByDelivery are those of each delivery together, in the order of GitHub's list.
-type attemptsByDelivery struct {
-	order   []string
-	newest  map[string]deliveryAttempt
-	reached map[string]bool
+// deliveries are in the order of GitHub's list.
+type deliveries struct {
+	order []*delivery
+	byID  map[string]*delivery
 }
 
-func (s *attemptsByDelivery) add(a deliveryAttempt) {
-	if a.ID <= 0 || a.GUID == "" {
+func (s *deliveries) addAttempt(a *gogithub.HookDelivery) {
+	if a.GetID() <= 0 || a.GetGUID() == "" {
 		return
 	}
-	if s.newest == nil {
-		s.newest, s.reached = map[string]deliveryAttempt{}, map[string]bool{}
+	d := s.byID[a.GetGUID()]
+	if d == nil {
+		d = &delivery{}
+		s.byID[a.GetGUID()], s.order = d, append(s.order, d)
 	}
-	was, known := s.newest[a.GUID]
-	if !known {
-		s.order = append(s.order, a.GUID)
+	if at := a.GetDeliveredAt().Time; d.ID == 0 || at.After(d.At) {
+		d.FailedDelivery = FailedDelivery{
+			ID: a.GetID(), GUID: a.GetGUID(), Event: a.GetEvent(), Action: untrusted.OneLine(a.GetAction(), 50),
+			Installation: a.GetInstallationID(), At: at, Status: untrusted.OneLine(a.GetStatus(), 100),
+		}
 	}
-	if !known || a.At.After(was.At) {
-		s.newest[a.GUID] = a
-	}
-	if a.Status == "OK" {
-		s.reached[a.GUID] = true
-	}
+	d.reached = d.reached || a.GetStatus() == "OK" // a time-out has no status code
 }
 
-func (s *attemptsByDelivery) failedDeliveries() []FailedDelivery {
+func (s *deliveries) failedDeliveries() []FailedDelivery {
 	all := []FailedDelivery{}
-	for _, guid := range s.order {
-		if a := s.newest[guid]; !s.reached[guid] {
-			all = append(all, FailedDelivery{
-				ID: a.ID, GUID: guid, Event: a.Event, Action: untrusted.OneLine(a.Action, 50), Installation: a.Installation, At: a.At,
-				Status: untrusted.OneLine(a.Status, 100),
-			})
+	for _, d := range s.order {
+		if !d.reached {
+			all = append(all, d.FailedDelivery)
 		}
 	}
 	return all

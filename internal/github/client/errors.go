@@ -4,12 +4,15 @@ package client
 // (ErrTransport), or act on what GitHub said (APIError).
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
+
+	gogithub "github.com/google/go-github/v60/github"
 
 	"github.com/review-coordinator/coordinator/internal/github/untrusted"
 	"github.com/review-coordinator/coordinator/internal/lazy"
@@ -61,6 +64,24 @@ func (e *APIError) Error() string {
 	text := fmt.Sprintf("%s %s: %d %s", e.Method, e.Path, e.Status, e.Message)
 	if e.Permission != "" && e.Missing {
 		text += " (needs " + e.Permission + ")"
+	}
+	return text
+}
+
+// errorMessage is what the body of a refusal says; "" if it is none of GitHub's.
+func errorMessage(body []byte) string {
+	var said gogithub.ErrorResponse
+	if json.Unmarshal(body, &said) != nil {
+		return ""
+	}
+	text := said.Message
+	for _, e := range said.Errors {
+		switch {
+		case e.Message != "":
+			text += "; " + e.Message
+		case e.Field != "":
+			text += "; " + e.Field + ": " + e.Code
+		}
 	}
 	return text
 }
@@ -157,18 +178,6 @@ func IsBrokenAnswer(err error) bool {
 	return !IsUnreachable(err) && (errors.Is(err, ErrTransport) || errors.Is(err, ErrTooLong))
 }
 
-// ErrNotSignedIn says that the App has not signed in yet, so that nothing can be asked for its installations.
-var ErrNotSignedIn = errors.New("the App has not signed in at GitHub yet")
-
-// notSignedInError is [ErrNotSignedIn] as an error that passes.
-type notSignedInError struct{}
-
-func (notSignedInError) Error() string { return ErrNotSignedIn.Error() }
-func (notSignedInError) Unwrap() error { return ErrNotSignedIn }
-
-// Temporary reports that the App signs in before long.
-func (notSignedInError) Temporary() bool { return true }
-
 // maxMessage bounds what a stranger's words may take of an error.
 const maxMessage = 200
 
@@ -202,7 +211,7 @@ func (secret) GoString() string { return "***" }
 // request: like a comment that is gone.
 type noTokenError struct {
 	why *APIError
-	is  error // ErrNotInstalled, ErrSuspended, or nil
+	is  error // ErrNotInstalled, ErrSuspended, ErrAppUnknown, or nil
 }
 
 func (e *noTokenError) Error() string { return "take a token: " + e.why.Error() }
@@ -215,6 +224,26 @@ func isSuspension(e *APIError) bool {
 
 // Is says that the installation was suspended while its token was still good.
 func (e *APIError) Is(target error) bool { return target == ErrSuspended && isSuspension(e) }
+
+// ErrAppUnknown is in the chain of an error of the App's own endpoints that answered 404: GitHub does not know the App,
+// which does not mean that what was asked for is gone.
+var ErrAppUnknown = errors.New("GitHub does not know the App")
+
+// appUnknownError reads like the error that it marks.
+type appUnknownError struct{ error }
+
+func (e appUnknownError) Unwrap() []error { return []error{e.error, ErrAppUnknown} }
+
+// markAppUnknown marks an error of the App's own endpoints.
+func markAppUnknown(err error) error {
+	if IsNotFound(err) {
+		return appUnknownError{err}
+	}
+	return err
+}
+
+// errOtherApp says that an answer is about another App than ours, whose installations must not become ours.
+var errOtherApp = fmt.Errorf("the answer names another App: %w", ErrTransport)
 
 // ErrNotInstalled says that the App has no installation that reaches the repository.
 var ErrNotInstalled = errors.New("the App is not installed there")

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"path"
 	"strconv"
 	"strings"
 	"sync"
@@ -97,14 +98,14 @@ func (g *gate) RoundTrip(req *http.Request) (*http.Response, error) {
 func movedAway(req *http.Request, resp *http.Response) bool {
 	switch resp.StatusCode {
 	case http.StatusMovedPermanently, http.StatusPermanentRedirect:
-		return strings.HasPrefix(exchangeOf(req).endpoint, req.Method+" /repos/")
+		return strings.Contains(req.URL.Path, "/repos/")
 	}
 	return false
 }
 
 // waitForTurn waits for a slot and a turn. While a limit lasts it is the error; a server's request waits for a moment at most.
 func (l *limits) waitForTurn(req *http.Request) (err error) {
-	ctx, k := req.Context(), exchangeOf(req)
+	ctx := req.Context()
 	select {
 	case l.slots <- struct{}{}:
 	case <-ctx.Done():
@@ -117,7 +118,7 @@ func (l *limits) waitForTurn(req *http.Request) (err error) {
 	}()
 	began := l.clock()
 	for {
-		wait, err := l.takeTurn(costOf(req.Method, k.endpoint, k.graphql))
+		wait, err := l.takeTurn(costOf(req))
 		if err != nil || wait == 0 {
 			return err
 		}
@@ -296,4 +297,27 @@ func limitEnd(h http.Header, spent bool, now time.Time) (time.Duration, bool) {
 		return time.Unix(reset, 0).Sub(now), true
 	}
 	return 0, false
+}
+
+// costOf returns the cost of a request.
+func costOf(req *http.Request) Cost {
+	switch {
+	case exchangeOf(req).graphql:
+		return Cost{Queries: 1}
+	case req.Method == http.MethodGet, req.Method == http.MethodHead:
+		return Cost{Reads: 1}
+	case req.Method == http.MethodPost && notifies[path.Base(req.URL.Path)]:
+		return Cost{Writes: 1, Content: 1}
+	}
+	return Cost{Writes: 1}
+}
+
+// notifies are the ends of paths to which a POST notifies people.
+var notifies = map[string]bool{
+	"comments":            true,
+	"reviews":             true,
+	"requested_reviewers": true,
+	"replies":             true,
+	"issues":              true,
+	"pulls":               true,
 }

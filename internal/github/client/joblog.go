@@ -27,37 +27,55 @@ func (c *Client) Archive(ctx context.Context, path string, most int64) ([]byte, 
 
 // download reads the end of a file to which the API redirects.
 func (c *Client) download(ctx context.Context, path string, k *exchange) ([]byte, error) {
-	to, err := parseAPIPath(path)
-	if err != nil {
-		return nil, fmt.Errorf("GET %s: %w", redactURL(path), err)
-	}
-	r, err := c.followRedirects(ctx, k, http.MethodGet, c.base.ResolveReference(to), nil)
+	req, err := c.newRequest(http.MethodGet, path, nil)
 	if err != nil {
 		return nil, err
 	}
-	asked := r.apiPath()
-	for range maxHops {
-		if r.answer.Status < 300 {
-			return r.body, nil
-		}
-		to, err := r.req.URL.Parse(r.answer.Header.Get("Location"))
-		if err != nil {
-			return nil, fmt.Errorf("GET %s: %w", asked, &fault{what: "a redirect to no URL"})
-		}
-		via, err := c.logTransport(ctx, to)
-		if err != nil {
-			return nil, fmt.Errorf("GET %s: %w", asked, err)
-		}
-		req, err := http.NewRequestWithContext(context.WithValue(ctx, exchangeKey{}, k), http.MethodGet, to.String(), nil)
-		if err != nil {
-			return nil, fmt.Errorf("GET %s: %w", asked, errors.New("a redirect to no URL")) // err would quote a signed URL
-		}
-		req.Header.Set("User-Agent", c.agent)
-		if r, err = c.sendOnce(via, req, k); err != nil {
+	ctx = context.WithValue(ctx, exchangeKey{}, k)
+	answer, err := c.api.Do(ctx, req, nil)
+	if answer == nil || answer.StatusCode != http.StatusFound {
+		if err := c.explain(ctx, req, answer, err); err != nil {
 			return nil, err
 		}
+		return bufferBody(answer.Response)
 	}
-	return nil, fmt.Errorf("GET %s: more than %d redirects", asked, maxHops)
+	to, err := answer.Location()
+	if err != nil {
+		return nil, c.wrapError(req, &fault{what: "a redirect to no URL"})
+	}
+	away, err := http.NewRequestWithContext(ctx, http.MethodGet, to.String(), http.NoBody)
+	if err != nil {
+		return nil, c.wrapError(req, errors.New("a redirect to no URL")) // err would quote a signed URL
+	}
+	resp, err := (&http.Client{Transport: outside{c}, CheckRedirect: checkHops}).Do(away)
+	if err != nil {
+		return nil, c.wrapError(req, c.rootCause(ctx, err))
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode >= 300 {
+		return nil, c.newAPIError(req, resp)
+	}
+	return bufferBody(resp)
+}
+
+func checkHops(_ *http.Request, via []*http.Request) error {
+	if len(via) >= maxHops {
+		return fmt.Errorf("more than %d redirects", maxHops)
+	}
+	return nil
+}
+
+// outside is the way to URLs that are not ours to choose. No request there names where it comes from: that may be signed.
+type outside struct{ *Client }
+
+func (o outside) RoundTrip(req *http.Request) (*http.Response, error) {
+	via, err := o.logTransport(req.Context(), req.URL)
+	if err != nil {
+		return nil, err
+	}
+	bare := req.Clone(req.Context())
+	bare.Header = http.Header{"User-Agent": {o.agent}}
+	return via.RoundTrip(bare)
 }
 
 // logTransport chooses how to reach a URL that is not ours to choose. Private addresses are for those whose GitHub has

@@ -50,7 +50,7 @@ func TestLogs(t *testing.T) {
 			"lost", "",
 			[]said{found("https://logs.example/x?sig=s3cret"), {status: 404, body: "<Code>BlobNotFound</Code>"}},
 			"",
-			"GET x: 404 Not Found",
+			"GET " + logs + ": 404 Not Found",
 			[]bool{true, false},
 		},
 		{

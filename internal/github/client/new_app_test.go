@@ -27,11 +27,11 @@ func (w *exchangeWire) RoundTrip(req *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: w.status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(w.body)), Request: req}, nil
 }
 
-const newAppAnswer = `{"id":7,"slug":"octo-quorum","name":"Octo\nquorum","owner":{"login":"octo"},"html_url":"https://github.com/apps/octo-quorum",
+const newAppJSON = `{"id":7,"slug":"octo-quorum","name":"Octo\nquorum","owner":{"login":"octo"},"html_url":"https://github.com/apps/octo-quorum",
 	"client_secret":"canary","webhook_secret":null,"pem":"-----BEGIN RSA PRIVATE KEY-----\ncanary\n-----END RSA PRIVATE KEY-----\n"}`
 
 func TestExchangeManifestCode(t *testing.T) {
-	w := &exchangeWire{status: 201, body: newAppAnswer}
+	w := &exchangeWire{status: 201, body: newAppJSON}
 	app, err := ExchangeManifestCode(t.Context(), Options{BaseURL: "https://ghe.example/api/v3", Transport: w}, manifestCanary)
 	if err != nil || app.ID != 7 || app.Slug != "octo-quorum" || app.Name != "Octo quorum" || app.Owner != "octo" || app.WebhookSecret != "" ||
 		!strings.Contains(string(app.Key), "canary") {
@@ -56,11 +56,11 @@ func TestErrorsOfAnExchangeTellNoSecret(t *testing.T) {
 		{exchangeWire{status: 422, body: `{"message":"bad ` + manifestCanary + `"}`}, manifestCanary, "422 bad ***"},
 		{exchangeWire{status: 403, body: `<html>` + manifestCanary}, manifestCanary, "403"},
 		{exchangeWire{status: 302, body: ``}, manifestCanary, "302"},
-		{exchangeWire{status: 502, body: manifestCanary}, manifestCanary, "status 502"},
+		{exchangeWire{status: 502, body: manifestCanary}, manifestCanary, "502 Bad Gateway"},
 		{exchangeWire{err: fmt.Errorf("dial %s: refused", manifestCanary)}, manifestCanary, "refused"},
 		{exchangeWire{status: 201, body: `{"id":0,"pem":"canary PRIVATE KEY-----"}`}, manifestCanary, "no new App"},
 		{exchangeWire{status: 201, body: `{"id":7,"pem":"canary"}`}, manifestCanary, "no new App"},
-		{exchangeWire{status: 201, body: `{"id":"canary`}, manifestCanary, "no new App"},
+		{exchangeWire{status: 201, body: `{"id":"canary`}, manifestCanary, "no JSON"},
 		{exchangeWire{}, "canary/../../user", "no code"},
 		{exchangeWire{}, "", "no code"},
 	} {

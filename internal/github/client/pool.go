@@ -4,12 +4,12 @@ package client
 // no answer and no limit of one is another's; what costs memory or connections is shared.
 
 import (
+	"cmp"
 	queue "container/list"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
-	"strconv"
 	"sync"
 	"time"
 
@@ -82,7 +82,7 @@ func (p *Pool) Format(s fmt.State, _ rune) { fmt.Fprintf(s, "github.Pool(%s)", p
 func (p *Pool) Personal() bool { return p.own != nil }
 
 // Client returns the client of an installation, the same one as long as it is used; 0 is a personal token's. It sends
-// nothing. Before the App's slug is known it is an error that passes.
+// nothing. With its first request the App signs in.
 func (p *Pool) Client(installation int64) (*Client, error) {
 	switch {
 	case p.own != nil && installation == 0:
@@ -98,16 +98,13 @@ func (p *Pool) Client(installation int64) (*Client, error) {
 		p.order.MoveToFront(at)
 		return at.Value.(*pooledClient).client, nil
 	}
-	if p.slug == "" {
-		return nil, fmt.Errorf("enter installation %d: %w", installation, notSignedInError{})
-	}
 	host := *p.host // the same one, of which each line of the log names the installation
 	host.log = host.log.With("installation", installation)
 	l := p.limits[installation]
 	if delete(p.limits, installation); l == nil {
 		l = newLimits(&host, &stats{})
 	}
-	auth := &appAuth{signer: p.signer}
+	auth := &appAuth{signer: p.signer, signIn: p.Slug}
 	auth.chooseInstallation(installation, "")
 	s := &pooledClient{installation: installation, client: host.appClient(auth, l)}
 	p.alive[installation] = p.order.PushFront(s)
@@ -189,10 +186,10 @@ func (p *Pool) Slug(ctx context.Context) (string, error) {
 		Slug string `json:"slug"`
 	}
 	if _, err := p.signer.signed.Get(ctx, "app", &app); err != nil {
-		return "", fmt.Errorf("sign in as App %d: %w", p.signer.id, err)
+		return "", markAppUnknown(fmt.Errorf("sign in as App %d: %w", p.signer.id, err))
 	}
 	if app.Slug == "" || app.ID != p.signer.id {
-		return "", fmt.Errorf("sign in as App %d: the answer names another App: %w", p.signer.id, ErrTransport)
+		return "", fmt.Errorf("sign in as App %d: %w", p.signer.id, errOtherApp)
 	}
 	p.NoteSlug(app.Slug)
 	return app.Slug, nil
@@ -227,77 +224,81 @@ func (p *Pool) Installations(ctx context.Context) ([]Installation, error) {
 			Login string `json:"login"`
 			Slug  string `json:"slug"` // of an enterprise
 		} `json:"account"`
-		Suspended *time.Time        `json:"suspended_at"`
+		Suspended time.Time         `json:"suspended_at"`
 		Grants    map[string]string `json:"permissions"`
 		Events    []string          `json:"events"`
 		Slug      string            `json:"app_slug"`
 	}
 	var all []Installation
-	path := "app/installations?per_page=100"
-	for range maxInstallationPages {
-		var page []entry
-		answer, err := p.signer.signed.Get(ctx, path, &page)
-		if err != nil {
-			return nil, fmt.Errorf("list installations of App %d: %w", p.signer.id, err)
-		}
+	err := eachPage(ctx, p.signer.signed, "app/installations?per_page=100", maxInstallationPages, func(page []entry) (bool, error) {
 		for _, e := range page {
 			if e.ID <= 0 || e.App != p.signer.id {
-				return nil, fmt.Errorf("list installations of App %d: the answer names another App: %w", p.signer.id, ErrTransport)
+				return false, errOtherApp
 			}
-			in := Installation{ID: e.ID, Slug: e.Slug, Grants: e.Grants, Events: e.Events, Account: e.Account.Login}
-			if in.Account == "" {
-				in.Account = e.Account.Slug
-			}
-			if e.Suspended != nil {
-				in.Suspended = *e.Suspended
-			}
-			all = append(all, in)
+			all = append(all, Installation{
+				ID: e.ID, Slug: e.Slug, Grants: e.Grants, Events: e.Events,
+				Account: cmp.Or(e.Account.Login, e.Account.Slug), Suspended: e.Suspended,
+			})
 			p.NoteSlug(e.Slug)
 		}
-		if path = answer.Next; path == "" {
-			return all, nil
-		}
+		return true, nil
+	})
+	if err != nil {
+		return nil, markAppUnknown(fmt.Errorf("list installations of App %d: %w", p.signer.id, err))
 	}
-	return nil, fmt.Errorf("list installations of App %d: more than %d pages", p.signer.id, maxInstallationPages)
+	return all, nil
 }
 
 // maxInstallationPages allows 100,000 installations.
 const maxInstallationPages = 1000
+
+// errManyPages is in the chain of an error about a list that goes on after as many pages as are read.
+var errManyPages = errors.New("more pages than are read")
+
+// eachPage hands the pages of a list to take, until its end or until take wants no more.
+func eachPage[P any](ctx context.Context, c *Client, path string, most int, take func(page P) (more bool, err error)) error {
+	for range most {
+		var page P
+		answer, err := c.Get(ctx, path, &page)
+		if err != nil {
+			return err
+		}
+		more, err := take(page)
+		if path = answer.Next; err != nil || !more || path == "" {
+			return err
+		}
+	}
+	return fmt.Errorf("%w: %d", errManyPages, most)
+}
 
 // Repositories are those that c's installation lets us see and that can change, as owner/name; nil of a token's client.
 func (c *Client) Repositories(ctx context.Context) ([]string, error) {
 	if c.app == nil {
 		return nil, nil
 	}
-	installation := c.app.installationID()
-	type repository struct {
-		FullName string `json:"full_name"`
-		Archived bool   `json:"archived"`
-		Disabled bool   `json:"disabled"`
+	type list struct {
+		Repositories *[]struct {
+			FullName string `json:"full_name"`
+			Archived bool   `json:"archived"`
+			Disabled bool   `json:"disabled"`
+		} `json:"repositories"`
 	}
 	all := []string{}
-	path := "installation/repositories?per_page=100"
-	for range maxInstallationPages {
-		var page struct {
-			Repositories *[]repository `json:"repositories"`
-		}
-		answer, err := c.Get(ctx, path, &page)
-		if err != nil {
-			return nil, fmt.Errorf("list repositories of installation %d: %w", installation, err)
-		}
+	err := eachPage(ctx, c, "installation/repositories?per_page=100", maxInstallationPages, func(page list) (bool, error) {
 		if page.Repositories == nil {
-			return nil, fmt.Errorf("list repositories of installation %d: the answer has no list: %w", installation, ErrTransport)
+			return false, fmt.Errorf("the answer has no list: %w", ErrTransport)
 		}
 		for _, r := range *page.Repositories {
 			if _, _, ok := untrusted.SplitFullName(r.FullName); ok && !r.Archived && !r.Disabled {
 				all = append(all, r.FullName)
 			}
 		}
-		if path = answer.Next; path == "" {
-			return all, nil
-		}
+		return true, nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list repositories of installation %d: %w", c.app.installationID(), err)
 	}
-	return nil, fmt.Errorf("list repositories of installation %d: more than %d pages", installation, maxInstallationPages)
+	return all, nil
 }
 
 // errNoApp says that only an App can do it.
@@ -308,9 +309,8 @@ func (p *Pool) Redeliver(ctx context.Context, delivery int64) error {
 	if p.signer == nil {
 		return fmt.Errorf("redeliver %d: %w", delivery, errNoApp)
 	}
-	if _, err := p.signer.signed.Send(
-		ctx, http.MethodPost, "app/hook/deliveries/"+strconv.FormatInt(delivery, 10)+"/attempts", nil, nil,
-	); err != nil {
+	at := fmt.Sprintf("app/hook/deliveries/%d/attempts", delivery)
+	if _, err := p.signer.signed.Send(ctx, http.MethodPost, at, nil, nil); err != nil {
 		return fmt.Errorf("redeliver %d: %w", delivery, err)
 	}
 	return nil

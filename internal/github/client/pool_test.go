@@ -255,15 +255,15 @@ func TestPoolLists(t *testing.T) {
 		`[{"id":1,"app_id":42,"account":{"login":"acme"},"suspended_at":null,"permissions":{"checks":"write"}}]`,
 		"/app/installations?page=2",
 	}
-	w.pages["/app/installations?page=2"] = hub{`[{"id":2,"app_id":42,"account":{"slug":"big"},"suspended_at":"2026-01-02T03:04:05Z"}]`, ""}
+	w.pages["/app/installations?page=2&per_page=100"] = hub{`[{"id":2,"app_id":42,"account":{"slug":"big"},"suspended_at":"2026-01-02T03:04:05Z"}]`, ""}
 	w.pages["/installation/repositories?per_page=100"] = hub{
 		`{"total_count":4,"repositories":[{"full_name":"acme/shop"},{"full_name":"acme/old","archived":true}]}`,
 		"/installation/repositories?page=2",
 	}
-	w.pages["/installation/repositories?page=2"] = hub{`{"repositories":[{"full_name":"acme/../x"},{"full_name":"acme/b"}]}`, ""}
+	w.pages["/installation/repositories?page=2&per_page=100"] = hub{`{"repositories":[{"full_name":"acme/../x"},{"full_name":"acme/b"}]}`, ""}
 	f := w.pool(t, func(o *PoolOptions) { o.Slug = "" })
-	if _, err := f.Client(1); !errors.Is(err, ErrNotSignedIn) {
-		t.Errorf("entered without a name: %v", err)
+	if n, err := whose(t, f, 1, "x"); n != 1 || err != nil || len(w.asked) != 3 || w.asked[0] != "GET /app" {
+		t.Errorf("%d, %v, asked %q", n, err, w.asked)
 	}
 	for range 2 {
 		if slug, err := f.Slug(t.Context()); slug != "quorum-app" || err != nil {
@@ -286,7 +286,7 @@ func TestPoolLists(t *testing.T) {
 	if !slices.Equal(repos, []string{"acme/shop", "acme/b"}) || err != nil {
 		t.Errorf("%q, %v", repos, err)
 	}
-	if len(w.asked) != 6 {
+	if len(w.asked) != 7 {
 		t.Errorf("asked %q", w.asked)
 	}
 	w.pages["/app/installations?per_page=100"] = hub{`[{"id":1,"app_id":43}]`, ""}
@@ -316,10 +316,10 @@ func TestDeliveries(t *testing.T) {
 		row(7, "refused", "Invalid HTTP Response: 503", 503, 3*time.Minute),
 		row(6, "refused", "failed to connect to host", 0, 4*time.Minute),
 	}, ",") + "]", "/app/hook/deliveries?per_page=100&cursor=v1_1"}
-	w.pages["/app/hook/deliveries?per_page=100&cursor=v1_1"] = hub{"[" + strings.Join([]string{
+	w.pages["/app/hook/deliveries?cursor=v1_1&per_page=100"] = hub{"[" + strings.Join([]string{
 		row(5, "healed", "failed", 500, 5*time.Minute), row(4, "odd code", "bad", 200, 59*time.Minute), row(3, "long ago", "failed", 500, 61*time.Minute),
 	}, ",") + "]", "/app/hook/deliveries?per_page=100&cursor=v1_2"}
-	w.pages["/app/hook/deliveries?per_page=100&cursor=v1_2"] = hub{
+	w.pages["/app/hook/deliveries?cursor=v1_2&per_page=100"] = hub{
 		"[" + row(2, "days ago", "failed", 500, 71*time.Hour) + "," + row(1, "too old", "failed", 500, 73*time.Hour) + "]",
 		"/app/hook/deliveries?per_page=100&cursor=v1_3",
 	}
@@ -350,7 +350,10 @@ func TestDeliveries(t *testing.T) {
 	if err := f.Redeliver(t.Context(), 1); !IsUnprocessable(err) {
 		t.Errorf("%v", err)
 	}
-	w.pages["/app/hook/deliveries?per_page=100"] = hub{"[" + row(9, "x", "failed", 0, time.Minute) + "]", "/app/hook/deliveries?per_page=100"} // for ever
+	w.pages["/app/hook/deliveries?per_page=100"] = hub{ // for ever
+		"[" + row(9, "x", "failed", 0, time.Minute) + "]", "/app/hook/deliveries?per_page=100&cursor=v1_4",
+	}
+	w.pages["/app/hook/deliveries?cursor=v1_4&per_page=100"] = w.pages["/app/hook/deliveries?per_page=100"]
 	w.asked = nil
 	if all, err := f.Deliveries(t.Context(), time.Time{}); err != nil || len(all) != 1 || len(w.asked) != deliveryPages {
 		t.Errorf("%d, %v, %d pages", len(all), err, len(w.asked))

@@ -4,14 +4,14 @@ package client
 // Losing one costs a full read, no more.
 
 import (
+	"bufio"
+	"bytes"
 	"context"
-	"encoding/binary"
 	"fmt"
+	"maps"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	ghtransport "github.com/bored-engineer/github-conditional-http-transport"
 )
@@ -27,12 +27,12 @@ type ResponseCache interface {
 	Forget(key string)
 }
 
-// A responseStorage implements ghtransport.Storage on a ResponseCache. Only the layer above [wholeReader] writes to it:
-// what is in it was read to its end and is JSON. The tenant is in every key: what one may see is nothing for another.
+// A responseStorage implements ghtransport.Storage on a ResponseCache, where an answer stands as HTTP/1.1 sends it. Only
+// the layer above [wholeReader] writes to it: all of it was read to its end and is JSON. Keys include the installation:
+// answers must not leak between installations.
 type responseStorage struct {
-	cache   ResponseCache
-	tenant  func() int64
-	buffers *sync.Pool // of *[]byte, to pack answers in
+	cache  ResponseCache
+	tenant func() int64
 }
 
 func (s *responseStorage) cacheKey(url string) string {
@@ -46,14 +46,23 @@ func (s *responseStorage) Get(_ context.Context, req *http.Request) (*http.Respo
 	if !found {
 		return nil, nil // as the interface asks for
 	}
-	header, body, ok := unpackAnswer(value)
-	if !ok {
+	resp := readKept(value, req)
+	if resp == nil {
 		s.cache.Forget(key)
-		return nil, nil
 	}
-	return &http.Response{
-		StatusCode: http.StatusOK, Status: "200 OK", Header: header, Body: bodyOf(body), ContentLength: int64(len(body)), Request: req,
-	}, nil
+	return resp, nil
+}
+
+// readKept is the answer that Put remembered; nil: the bytes are none.
+func readKept(value []byte, req *http.Request) *http.Response {
+	resp, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(value)), req)
+	if err != nil {
+		return nil
+	}
+	if _, err := bufferBody(resp); err != nil || resp.StatusCode != http.StatusOK {
+		return nil
+	}
+	return resp
 }
 
 // Put remembers resp, whose status is 200, and gives it its body back.
@@ -67,18 +76,22 @@ func (s *responseStorage) Put(_ context.Context, resp *http.Response) error {
 		s.cache.Forget(key)
 		return nil
 	}
-	buffer := s.buffers.Get().(*[]byte)
-	defer s.buffers.Put(buffer)
-	*buffer = packAnswer((*buffer)[:0], resp.Header, body)
-	s.cache.Put(key, *buffer)
+	kept := http.Response{
+		StatusCode: resp.StatusCode, ProtoMajor: 1, ProtoMinor: 1, Header: resp.Header.Clone(),
+		Body: bodyOf(body), ContentLength: int64(len(body)),
+	}
+	maps.DeleteFunc(kept.Header, func(name string, _ []string) bool { return !isKeptHeader(name) })
+	var packed bytes.Buffer
+	packed.Grow(len(body) + 1<<10)
+	if err := kept.Write(&packed); err != nil {
+		return fmt.Errorf("remember answer: %w", err) // unreachable: it is written to memory
+	}
+	s.cache.Put(key, packed.Bytes())
 	return nil
 }
 
 // forget drops an answer that turned out to be of no use.
 func (s *responseStorage) forget(url string) { s.cache.Forget(s.cacheKey(url)) }
-
-// answerVersion is the first byte of a packed answer. One with another is a miss.
-const answerVersion = 2
 
 // isKeptHeader says which headers of an answer outlive it. Its Date and its limits do not: they would pass for those of
 // the 304.
@@ -88,66 +101,4 @@ func isKeptHeader(name string) bool {
 		return true
 	}
 	return strings.HasPrefix(name, ghtransport.VaryPrefix)
-}
-
-// packAnswer writes into out, which is empty: version, headers as counted pairs of counted strings, body.
-func packAnswer(out []byte, header http.Header, body []byte) []byte {
-	size, pairs := 16+len(body), 0
-	for name, values := range header {
-		if !isKeptHeader(name) {
-			continue
-		}
-		for _, v := range values {
-			size += len(name) + len(v) + 2*binary.MaxVarintLen32
-			pairs++
-		}
-	}
-	out = append(slices.Grow(out, size), answerVersion)
-	out = binary.AppendUvarint(out, uint64(pairs))
-	for name, values := range header {
-		if !isKeptHeader(name) {
-			continue
-		}
-		for _, v := range values {
-			out = append(binary.AppendUvarint(out, uint64(len(name))), name...)
-			out = append(binary.AppendUvarint(out, uint64(len(v))), v...)
-		}
-	}
-	return append(out, body...)
-}
-
-// unpackAnswer reads what packAnswer wrote; anything else is not ok.
-func unpackAnswer(value []byte) (header http.Header, body []byte, ok bool) {
-	if len(value) == 0 || value[0] != answerVersion {
-		return nil, nil, false
-	}
-	rest := value[1:]
-	ok = true
-	number := func() (n int) {
-		v, size := binary.Uvarint(rest)
-		if ok = ok && size > 0 && v <= maxAnswer; !ok {
-			return 0
-		}
-		rest = rest[size:]
-		return int(v)
-	}
-	text := func() (s string) {
-		n := number()
-		if ok = ok && n <= len(rest); !ok {
-			return ""
-		}
-		s, rest = string(rest[:n]), rest[n:]
-		return s
-	}
-	header = http.Header{}
-	for range number() {
-		name := text()
-		if v := text(); ok {
-			header[name] = append(header[name], v)
-		}
-		if !ok {
-			break
-		}
-	}
-	return header, rest, ok
 }

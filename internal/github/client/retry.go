@@ -21,53 +21,39 @@ const (
 	longestDelay = 10 * time.Second
 )
 
-// retryPolicies say what is tried again. All clients share them.
-type retryPolicies struct {
-	reads, writes failsafe.Executor[*http.Response]
-}
-
-// newPolicies are the policies whose pauses that draws: a time below most; nil: by math/rand.
-func newPolicies(jitter func(most time.Duration) time.Duration) retryPolicies {
+// newRetryPolicy returns the policy of all clients, whose pauses jitter draws: a time below most; nil: by math/rand.
+func newRetryPolicy(jitter func(most time.Duration) time.Duration) failsafe.Executor[*http.Response] {
 	if jitter == nil {
 		jitter = rand.N[time.Duration]
 	}
-	policy := func(writes bool) failsafe.Executor[*http.Response] {
-		return failsafe.With(retrypolicy.NewBuilder[*http.Response]().
-			HandleIf(func(_ *http.Response, err error) bool { return mayRetry(err, writes) }).
-			WithMaxAttempts(maxTries).
-			WithDelayFunc(func(e failsafe.ExecutionAttempt[*http.Response]) time.Duration { return retryDelay(e, jitter) }).
-			ReturnLastFailure().
-			Build())
-	}
-	return retryPolicies{reads: policy(false), writes: policy(true)}
+	return failsafe.With(retrypolicy.NewBuilder[*http.Response]().
+		HandleIf(func(_ *http.Response, err error) bool { return mayRetry(err) }).
+		WithMaxAttempts(maxTries).
+		WithDelayFunc(func(e failsafe.ExecutionAttempt[*http.Response]) time.Duration { return retryDelay(e, jitter) }).
+		ReturnLastFailure().
+		Build())
 }
 
-func mayRetry(err error, write bool) bool {
+func mayRetry(err error) bool {
 	var f *fault
-	return errors.As(err, &f) && !f.final && (f.unsent || !write)
+	return errors.As(err, &f) && !f.final
 }
 
 type retrier struct {
-	retryPolicies
-	next http.RoundTripper
-	log  *slog.Logger
-	all  bool // every request is tried again as a read is
+	policy failsafe.Executor[*http.Response]
+	next   http.RoundTripper
+	log    *slog.Logger
 }
 
 func (r *retrier) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := req.Context().Err(); err != nil {
 		return nil, err
 	}
-	write := !r.all && !isRepeatable(req)
-	first, failed := r.next.RoundTrip(req)
-	if failed == nil || !mayRetry(failed, write) { // nearly always: the rest costs more than it
+	first, failed := r.sendTry(req)
+	if !mayRetry(failed) { // nearly always: the rest costs more than it
 		return first, failed
 	}
-	executor := r.reads
-	if write {
-		executor = r.writes
-	}
-	return executor.WithContext(req.Context()).GetWithExecution(func(e failsafe.Execution[*http.Response]) (*http.Response, error) {
+	return r.policy.WithContext(req.Context()).GetWithExecution(func(e failsafe.Execution[*http.Response]) (*http.Response, error) {
 		if !e.IsRetry() {
 			return nil, failed
 		}
@@ -80,8 +66,18 @@ func (r *retrier) RoundTrip(req *http.Request) (*http.Response, error) {
 			}
 			try.Body = body
 		}
-		return r.next.RoundTrip(try)
+		return r.sendTry(try)
 	})
+}
+
+// sendTry carries a request out once. A fault of a write is final, unless nothing of it was sent.
+func (r *retrier) sendTry(req *http.Request) (*http.Response, error) {
+	resp, err := r.next.RoundTrip(req)
+	var f *fault
+	if errors.As(err, &f) && !f.unsent && !isRepeatable(req) {
+		f.final = true
+	}
+	return resp, err
 }
 
 // retryDelay draws the pause before the next try: full jitter below a bound that doubles, so that jobs which failed

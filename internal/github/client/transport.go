@@ -13,13 +13,10 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"reflect"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/review-coordinator/coordinator/internal/github/jsonscan"
 )
 
 const (
@@ -49,17 +46,13 @@ func newTransport(dialer *net.Dialer, idle int) *http.Transport {
 // An exchange is what the layers know of a request beyond HTTP. It travels in the request's context; one goroutine has
 // it.
 type exchange struct {
-	endpoint  string // its template
-	graphql   bool
-	tailBytes int64 // a file is wanted, and this many of its last bytes; 0: JSON
-	fileLimit int64 // a file of more bytes is an error
-	isPage    bool  // it can be asked for in smaller pages
-	isPassing bool  // its answer is not worth its place in the cache
-	into      any   // what an answer is read into; nil: nothing, which GraphQL does not know
-	unchanged bool  // the newest attempt's answer was a 304
-	decoded   bool  // into holds the newest attempt's answer, unless wrong says that it cannot
-	decodeErr error
-	response  graphqlResponse // the newest attempt's, where graphql
+	graphql    bool
+	tailBytes  int64           // a file is wanted, and this many of its last bytes; 0: JSON
+	fileLimit  int64           // a file of more bytes is an error
+	repeatable bool            // whatever its method
+	isPage     bool            // it can be asked for in smaller pages
+	isPassing  bool            // its answer is not worth its place in the cache
+	response   graphqlResponse // the newest attempt's, where graphql
 }
 
 type exchangeKey struct{}
@@ -73,7 +66,7 @@ func exchangeOf(req *http.Request) *exchange {
 
 // isRepeatable says that GitHub's state is the same however often req is carried out.
 func isRepeatable(req *http.Request) bool {
-	return req.Method == http.MethodGet || req.Method == http.MethodHead || exchangeOf(req).graphql
+	return req.Method == http.MethodGet || req.Method == http.MethodHead || exchangeOf(req).repeatable
 }
 
 // wholeReader sends one attempt and returns an answer that can be relied on, its body in memory; or a *fault, or the
@@ -84,13 +77,11 @@ type wholeReader struct {
 	token    secret
 	log      *slog.Logger
 	stats    *stats // nil where the host is not GitHub's API
-	shapes   *jsonscan.KnownShapes
 	observed Observer
 }
 
 func (w *wholeReader) RoundTrip(req *http.Request) (*http.Response, error) {
 	c := exchangeOf(req)
-	c.unchanged, c.decoded, c.decodeErr = false, false, nil
 	if !isRepeatable(req) {
 		if err := MayWrite(req.Context()); err != nil {
 			return nil, err
@@ -102,32 +93,23 @@ func (w *wholeReader) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := w.next.RoundTrip(req.WithContext(ctx))
 	w.stats.countRequest(req, c)
 	if err != nil {
-		return nil, w.lostAttempt(ctx, req, c, began, err)
+		return nil, w.lostAttempt(ctx, req, began, err)
 	}
 	defer resp.Body.Close()
 	body, err := readAnswer(resp, c)
 	switch {
 	case errors.Is(err, ErrTooLong):
-		w.tellObserver(c, resp.StatusCode, began)
+		w.tellObserver(req, resp.StatusCode, began)
 		return nil, fmt.Errorf("read answer: %w", err) // no fault: it will be as long the next time
 	case err != nil:
-		return nil, w.lostAttempt(ctx, req, c, began, fmt.Errorf("answer cut off: %w", err))
+		return nil, w.lostAttempt(ctx, req, began, fmt.Errorf("answer cut off: %w", err))
 	}
 	received := w.now()
 	if w.log.Enabled(ctx, slog.LevelDebug) {
-		w.log.Debug(
-			"GitHub answered",
-			"method",
-			req.Method,
-			"path",
-			w.loggedPath(req),
-			"status",
-			resp.StatusCode,
-			"took",
-			received.Sub(sent),
-		)
+		w.log.Debug("GitHub answered",
+			"method", req.Method, "path", w.loggedPath(req), "status", resp.StatusCode, "took", received.Sub(sent))
 	}
-	w.tellObserver(c, resp.StatusCode, began)
+	w.tellObserver(req, resp.StatusCode, began)
 	if resp.StatusCode != http.StatusNotModified && resp.StatusCode < 500 {
 		countInMeter(ctx)
 	}
@@ -135,7 +117,10 @@ func (w *wholeReader) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := w.checkResponse(req, c, resp, body); err != nil {
 		return nil, err
 	}
-	c.unchanged = resp.StatusCode == http.StatusNotModified
+	resp.Header.Set(fromCache, "no")
+	if resp.StatusCode == http.StatusNotModified {
+		resp.Header.Set(fromCache, isUnchanged)
+	}
 	resp.Body, resp.ContentLength, resp.Request = bodyOf(body), int64(len(body)), req
 	if c.tailBytes > 0 || c.isPassing {
 		resp.Header.Del("Etag") // it is not worth its place in the cache
@@ -144,13 +129,9 @@ func (w *wholeReader) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // tellObserver tells of an attempt at GitHub's API. Time is the machine's, whatever the caller's clock says.
-func (w *wholeReader) tellObserver(c *exchange, status int, began time.Time) {
-	endpoint := c.endpoint
-	if endpoint == "" {
-		endpoint = OtherEndpoint
-	}
+func (w *wholeReader) tellObserver(req *http.Request, status int, began time.Time) {
 	if w.observed != nil {
-		w.observed(endpoint, status, time.Since(began))
+		w.observed(endpointOf(req), status, time.Since(began))
 	}
 }
 
@@ -182,25 +163,11 @@ func (w *wholeReader) checkResponse(req *http.Request, c *exchange, resp *http.R
 	case len(body) < 16 && bytes.Equal(bytes.TrimSpace(body), []byte("null")):
 		return &fault{what: "answer is null"} // it would decode to an empty list
 	case c.graphql:
-		return c.readGraphQL(body, w.shapes)
+		return c.readGraphQL(body)
 	}
-	return c.decodeJSON(body, w.shapes)
-}
-
-// decodeJSON reads an answer to where it is wanted. That is done here, because to see that it is what was asked for
-// takes reading it; parts that are not read are not checked.
-func (c *exchange) decodeJSON(body []byte, known *jsonscan.KnownShapes) error {
-	if c.into == nil {
-		if !json.Valid(body) {
-			return errNoJSON()
-		}
-		return nil
-	}
-	err := jsonscan.Decode(body, known.Of(reflect.TypeOf(c.into)), c.into)
-	if err != nil && !json.Valid(body) {
+	if !json.Valid(body) {
 		return errNoJSON()
 	}
-	c.decoded, c.decodeErr = true, err
 	return nil
 }
 
@@ -209,12 +176,19 @@ const noJSON = "answer is no JSON"
 
 func errNoJSON() error { return &fault{what: noJSON} }
 
+// fromCache is a header by which go-github keeps no limits of its own, whatever its value: it would go by another clock
+// than we do, and without a reserve. isUnchanged is its value where GitHub answered 304.
+const (
+	fromCache   = "X-From-Cache"
+	isUnchanged = "304"
+)
+
 // lostAttempt turns a failed attempt into a fault, unless the caller ended it.
-func (w *wholeReader) lostAttempt(attempt context.Context, req *http.Request, c *exchange, began time.Time, err error) error {
+func (w *wholeReader) lostAttempt(attempt context.Context, req *http.Request, began time.Time, err error) error {
 	if own := req.Context().Err(); own != nil {
 		return own
 	}
-	w.tellObserver(c, 0, began)
+	w.tellObserver(req, 0, began)
 	if attempt.Err() != nil {
 		return &fault{silent: true, what: "no answer within " + attemptTimeout.String(), hint: silenceHint}
 	}
@@ -227,31 +201,18 @@ func readAnswer(resp *http.Response, c *exchange) ([]byte, error) {
 	if c.tailBytes > 0 && resp.StatusCode == http.StatusOK {
 		return readTail(resp.Body, c.tailBytes, c.fileLimit)
 	}
-	size, most := resp.ContentLength, int64(maxAnswer)
+	most := int64(maxAnswer)
 	if c.isPage {
 		most = maxPage
 	}
-	switch {
-	case size > most:
+	if resp.ContentLength > most {
 		return nil, ErrTooLong
-	case size < 0:
-		size = 8 << 10
 	}
-	body := make([]byte, 0, min(size, 1<<20)+1) // what is announced need not come; one more byte sees the end
-	for {
-		n, err := resp.Body.Read(body[len(body):cap(body)])
-		body = body[:len(body)+n]
-		switch {
-		case int64(len(body)) > most:
-			return nil, ErrTooLong
-		case err == io.EOF:
-			return body, nil
-		case err != nil:
-			return nil, err
-		case len(body) == cap(body):
-			body = append(body, 0)[:len(body)]
-		}
+	body, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
+	if int64(len(body)) > most {
+		return nil, ErrTooLong
 	}
+	return body, err
 }
 
 // readTail reads r to its end and returns its last keep bytes; an r of more than limit bytes is an error, because its

@@ -6,12 +6,12 @@ package webhook
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,7 +19,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/review-coordinator/coordinator/internal/github/jsonscan"
 	"github.com/review-coordinator/coordinator/internal/github/untrusted"
 	"github.com/review-coordinator/coordinator/internal/lazy"
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -87,34 +86,22 @@ func Parse(name string, payload []byte) (Notice, error) {
 		return Notice{}, fmt.Errorf("read event %s: payload is null", e.Name)
 	}
 	e.Action = untrusted.OneLine(p.Action, 50)
+	if err := e.readRepository(p.Repository); err != nil {
+		return Notice{}, fmt.Errorf("read event %s: %w", e.Name, err)
+	}
 	if err := e.readEvent(p); err != nil {
 		return Notice{}, fmt.Errorf("read event %s: %w", e.Name, err)
 	}
-	e.setConcern(p)
+	e.setConcern()
 	return e, nil
 }
 
 // isUnderstood reports whether it is known what is in an event.
 func isUnderstood(name string) bool {
 	switch name {
-	case "pull_request",
-		"pull_request_target",
-		"pull_request_review",
-		"pull_request_review_comment",
-		"pull_request_review_thread",
-		"issue_comment",
-		"workflow_run",
-		"check_run",
-		"check_suite",
-		"status",
-		"workflow_dispatch",
-		"schedule",
-		"merge_group",
-		"ping",
-		"push",
-		"repository",
-		"installation",
-		"installation_repositories":
+	case "pull_request", "pull_request_target", "pull_request_review", "pull_request_review_comment", "pull_request_review_thread",
+		"issue_comment", "workflow_run", "check_run", "check_suite", "status", "workflow_dispatch", "schedule", "merge_group",
+		"ping", "push", "repository", "installation", "installation_repositories":
 		return true
 	}
 	return false
@@ -126,10 +113,10 @@ func isUnderstood(name string) bool {
 func readPayload(name string, payload []byte) (*eventPayload, error) {
 	if isUnderstood(name) {
 		p := new(eventPayload)
-		return p, jsonscan.Decode(payload, payloadFields, p)
+		return p, json.Unmarshal(payload, p)
 	}
 	var s strangePayload
-	err := jsonscan.Decode(payload, strangeFields, &s)
+	err := json.Unmarshal(payload, &s)
 	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) && wrong.Field != "" { // all else was read nevertheless
 		err = nil
 	}
@@ -138,35 +125,66 @@ func readPayload(name string, payload []byte) (*eventPayload, error) {
 			s.Repository = nil
 		}
 	}
-	return &eventPayload{Action: s.Action, Repository: s.Repository, Installation: s.Installation}, err
+	return &eventPayload{strangePayload: s}, err
 }
 
+// readEvent reads what the event is about, and what it touched.
 func (e *Notice) readEvent(p *eventPayload) error {
-	if err := e.readRepository(p.Repository); err != nil {
-		return err
+	if p.Installation != nil {
+		e.Installation = max(p.Installation.ID, 0)
 	}
-	switch e.Name {
-	case "pull_request", "pull_request_target", "pull_request_review", "pull_request_review_comment", "pull_request_review_thread":
+	switch comment, review := p.Comment.Is, p.Review.Is; e.Name {
+	case "pull_request", "pull_request_target":
+		e.Before, e.Idle = parseSHA(p.Before), e.whyIdle(p)
+		return e.readPullRequest(p)
+	case "pull_request_review":
+		e.Touch = quorum.Touch{
+			Author: review.User.Login, Text: review.ID, Sum: review.digest(),
+			Remark:  strings.EqualFold(review.State, "commented") && e.Action != "dismissed",
+			Command: e.Action == "submitted" && review.isMembersCommand(), // it is answered
+		}
+		return e.readPullRequest(p)
+	case "pull_request_review_comment":
+		e.Touch = quorum.Touch{Author: comment.User.Login}
+		return e.readPullRequest(p)
+	case "pull_request_review_thread":
 		return e.readPullRequest(p)
 	case "issue_comment":
 		return e.readIssueComment(p)
 	case "workflow_run":
 		return e.readWorkflowRun(p)
 	case "check_run":
-		return e.readCheckRun(p)
+		if p.CheckRun == nil {
+			return errors.New("check_run is missing")
+		}
+		e.Touch = quorum.Touch{App: p.CheckRun.App.Slug, Name: p.CheckRun.Name}
+		if e.Action == "requested_action" {
+			e.Touch.Author, e.Touch.By = p.Sender.Login, p.Sender.ID
+			if p.Requested.Is.Identifier != quorum.RerunButton {
+				e.Idle = "the button is none of ours"
+			}
+		}
+		return e.readCheck(append(p.CheckRun.PullRequests, p.CheckRun.CheckSuite.PullRequests...), p.CheckRun.HeadSHA, p.Repository)
 	case "check_suite":
-		return e.readCheckSuite(p)
+		if p.CheckSuite == nil {
+			return errors.New("check_suite is missing")
+		}
+		e.Touch = quorum.Touch{App: p.CheckSuite.App.Slug}
+		return e.readCheck(p.CheckSuite.PullRequests, p.CheckSuite.HeadSHA, p.Repository)
 	case "status":
 		e.Why = "a status names a commit and no pull request"
+		e.Touch = quorum.Touch{Name: p.Context, Author: p.Sender.Login, Head: parseSHA(p.SHA)}
 		return e.setHead(p.SHA, "sha")
 	case "workflow_dispatch":
+		e.Idle = "it is for workflows"
 		return e.readDispatch(p)
 	case "schedule":
-		e.Sweep, e.Why = true, "a schedule names no pull request"
+		e.Sweep, e.Why, e.Idle = true, "a schedule names no pull request", "it is for workflows"
 	case "merge_group":
 		return e.readMergeGroup(p)
 	default:
 		e.Why = fmt.Sprintf("the event %q names no pull request that we know of", e.Name)
+		e.Concern, e.Idle = e.otherConcern(p)
 	}
 	return nil
 }
@@ -184,29 +202,37 @@ func (e *Notice) readRepository(r *eventRepository) error {
 }
 
 func (e *Notice) readPullRequest(p *eventPayload) error {
-	if p.PullRequest == nil || p.PullRequest.Number <= 0 {
-		return errors.New("pull_request.number is missing")
+	if p.PullRequest == nil || !isPullNumber(p.PullRequest.Number) {
+		return errors.New("pull_request.number is no pull request's")
 	}
-	e.PRs = []int{p.PullRequest.Number}
-	if e.Name == "pull_request" || e.Name == "pull_request_target" {
-		e.Before = parseSHA(p.Before)
-	}
+	e.PRs, e.Touch.Head = []int{p.PullRequest.Number}, parseSHA(p.PullRequest.Head.SHA)
 	// GitHub blocks the event in public repositories by default since 2026-11-02. Source: its changelog of 2026-09-17.
 	e.Blocked = e.Name == "pull_request_target" && p.Repository != nil && p.Repository.Private != nil && !*p.Repository.Private
 	return nil
 }
 
 func (e *Notice) readIssueComment(p *eventPayload) error {
-	if p.Issue == nil || p.Issue.Number <= 0 {
-		return errors.New("issue.number is missing")
+	if p.Issue == nil || !isPullNumber(p.Issue.Number) {
+		return errors.New("issue.number is no issue's")
 	}
 	if p.Issue.PullRequest == nil {
 		e.Why = "the comment is on an issue, not on a pull request"
 		return nil
 	}
 	e.PRs = []int{p.Issue.Number}
+	said := p.Comment.Is
+	e.Touch = quorum.Touch{Author: said.User.Login, Text: said.ID, Sum: said.digest()}
+	if !said.Updated.IsZero() {
+		e.Touch.At = said.Updated.Unix()
+	}
+	if e.Action == "created" {
+		e.Touch.Command, e.Said = said.isMembersCommand(), said.Body
+	}
 	return nil
 }
+
+// isPullNumber reports whether a pull request may have that number: each reader of JSON has those up to 2^53.
+func isPullNumber(n int) bool { return 0 < n && int64(n) <= 1<<53 }
 
 // readWorkflowRun: a run of a fork names no pull request, and one that a comment or a schedule started is on the
 // default branch: its head would find the wrong one.
@@ -216,10 +242,11 @@ func (e *Notice) readWorkflowRun(p *eventPayload) error {
 		return errors.New("workflow_run.id is missing")
 	}
 	e.Runs = []int64{run.ID}
+	e.Touch = quorum.Touch{Workflow: cmp.Or(run.Path, p.Workflow.Is.Path), Run: run.ID, Head: parseSHA(run.HeadSHA)}
 	if err := e.addPulls(run.PullRequests, p.Repository); err != nil || len(e.PRs) > 0 {
 		return err
 	}
-	if pull, _, _ := quorum.ParseFixRunName(run.Title); pull > 0 && run.Event == "workflow_dispatch" { // whoever gave that name
+	if pull, _, _ := quorum.ParseFixRunName(run.Title); isPullNumber(pull) && run.Event == "workflow_dispatch" { // whoever gave that name
 		e.Runs, e.PRs = nil, []int{pull}
 		return nil
 	}
@@ -256,31 +283,21 @@ func (e *Notice) readMergeGroup(p *eventPayload) error {
 	if !g.IsValid() {
 		return errors.New("merge_group.head_ref is no merge queue's branch")
 	}
-	e.Group, e.Why = &g, "a merge group's commit is no pull request's head"
+	e.Group, e.Why, e.Concern = &g, "a merge group's commit is no pull request's head", ConcernGroup
+	if e.Action == "destroyed" {
+		e.Concern = ConcernGroupGone
+	}
 	return nil
 }
 
-func (e *Notice) readCheckRun(p *eventPayload) error {
-	if p.CheckRun == nil {
-		return errors.New("check_run is missing")
-	}
-	if err := e.addPulls(append(p.CheckRun.PullRequests, p.CheckRun.CheckSuite.PullRequests...), p.Repository); err != nil ||
-		len(e.PRs) > 0 {
+// readCheck reads which pull requests a check run or a check suite is of.
+func (e *Notice) readCheck(prs []eventPull, head string, repo *eventRepository) error {
+	e.Touch.Head = parseSHA(head)
+	if err := e.addPulls(prs, repo); err != nil || len(e.PRs) > 0 {
 		return err
 	}
-	e.Why = "the check run names no pull request of this repository, as those of forks do"
-	return e.setHead(p.CheckRun.HeadSHA, "check_run.head_sha")
-}
-
-func (e *Notice) readCheckSuite(p *eventPayload) error {
-	if p.CheckSuite == nil {
-		return errors.New("check_suite is missing")
-	}
-	if err := e.addPulls(p.CheckSuite.PullRequests, p.Repository); err != nil || len(e.PRs) > 0 {
-		return err
-	}
-	e.Why = "the check suite names no pull request of this repository, as those of forks do"
-	return e.setHead(p.CheckSuite.HeadSHA, "check_suite.head_sha")
+	e.Why = "the " + strings.ReplaceAll(e.Name, "_", " ") + " names no pull request of this repository, as those of forks do"
+	return e.setHead(head, e.Name+".head_sha")
 }
 
 // addPulls takes over the pull requests of a run or a check. GitHub lists by branch and commit, so that a pull request
@@ -289,8 +306,8 @@ func (e *Notice) readCheckSuite(p *eventPayload) error {
 func (e *Notice) addPulls(prs []eventPull, repo *eventRepository) error {
 	for _, pr := range prs {
 		switch {
-		case pr.Number <= 0:
-			return errors.New("pull_requests holds one without a number")
+		case !isPullNumber(pr.Number):
+			return errors.New("pull_requests holds one whose number is none")
 		case repo != nil && repo.ID != 0 && pr.Base.Repo.ID != 0 && repo.ID != pr.Base.Repo.ID:
 		case !slices.Contains(e.PRs, pr.Number):
 			e.PRs = append(e.PRs, pr.Number)
@@ -303,7 +320,7 @@ func (e *Notice) addPulls(prs []eventPull, repo *eventRepository) error {
 func (e *Notice) readDispatch(p *eventPayload) error {
 	if pr := strings.TrimPrefix(strings.TrimSpace(string(p.Inputs.PR)), "#"); pr != "" {
 		n, err := strconv.Atoi(pr)
-		if err != nil || n <= 0 {
+		if err != nil || !isPullNumber(n) {
 			return fmt.Errorf("the input pr is %q, which is no pull request's number", untrusted.OneLine(pr, 50))
 		}
 		e.PRs = []int{n}
@@ -352,145 +369,82 @@ func payloadError(err error) error {
 	return errors.New("payload is no JSON")
 }
 
-// setConcern sets what a server must do about the event.
-func (e *Notice) setConcern(p *eventPayload) {
-	if p.Installation != nil && p.Installation.ID > 0 {
-		e.Installation = p.Installation.ID
+// setConcern sets what a server must do about the event. A policy's reviewers are compared with what it touched, so that
+// this is kept letter by letter or not at all.
+func (e *Notice) setConcern() {
+	switch {
+	case e.Concern != 0: // an event of its own kind
+	case e.Idle != "":
+		e.Concern = ConcernNothing
+	case len(e.PRs) > 0:
+		e.Concern = ConcernPulls
+	case e.Head != "":
+		e.Concern = ConcernHead
+	default:
+		e.Concern, e.Idle = ConcernNothing, e.Why
 	}
-	if e.Concern, e.Idle = e.concernOf(p); e.Concern == ConcernPulls || e.Concern == ConcernHead {
-		if e.Owner == "" {
-			e.Concern, e.Idle = ConcernNothing, "the payload names no repository"
-		}
-		e.setTouch(p)
+	t := e.Touch
+	e.Touch = quorum.Touch{}
+	if e.Concern != ConcernPulls && e.Concern != ConcernHead {
+		e.Said = ""
+		return
+	}
+	if e.Owner == "" {
+		e.Concern, e.Idle = ConcernNothing, "the payload names no repository"
+	}
+	if isPlainLine(t.App, 100) {
+		e.App = t.App
+	}
+	asked := e.Action == "rerequested" // somebody pressed the button: whatever the policy says
+	if t.Event, t.Action = e.Name, e.Action; !asked && isPlainTouch(t) {
+		e.Touch = t
 	}
 }
 
-func (e *Notice) concernOf(p *eventPayload) (Concern, string) {
+// otherConcern is what must be done about an event that names no pull request, and why, if that is nothing.
+func (e *Notice) otherConcern(p *eventPayload) (Concern, string) {
 	switch e.Name {
 	case "ping":
 		return ConcernNothing, "a ping asks for nothing"
-	case "push":
-		return e.pushConcern(p)
-	case "repository":
-		if e.Owner == "" {
+	case "push", "repository":
+		switch {
+		case e.Owner == "":
 			return ConcernNothing, "the payload names no repository"
+		case e.Name == "push" && (p.Repository.DefaultBranch == "" || p.Ref != "refs/heads/"+p.Repository.DefaultBranch):
+			return ConcernNothing, "the push is to another branch than the default one"
 		}
 		return ConcernRepo, ""
 	case "installation", "installation_repositories":
-		return e.installationConcern()
-	case "workflow_dispatch", "schedule":
-		return ConcernNothing, "it is for workflows"
-	}
-	if e.Group != nil && e.Action == "destroyed" {
-		return ConcernGroupGone, ""
-	}
-	switch idle := e.whyIdle(p); {
-	case e.Group != nil:
-		return ConcernGroup, ""
-	case idle != "":
-		return ConcernNothing, idle
-	case len(e.PRs) > 0:
-		return ConcernPulls, ""
-	case e.Head != "":
-		return ConcernHead, ""
-	}
-	return ConcernNothing, e.Why
-}
-
-// whyIdle says why an event that names a pull request cannot change what was decided about it.
-func (e *Notice) whyIdle(p *eventPayload) string {
-	switch e.Name {
-	case "pull_request", "pull_request_target":
-		switch e.Action {
-		case "assigned", "unassigned", "milestoned", "demilestoned", "locked", "unlocked",
-			"auto_merge_enabled", "auto_merge_disabled", "enqueued", "dequeued":
-			return e.Action + " decides nothing"
-		case "edited":
-			if p.Changes.Base == nil {
-				return "edited without a change of base decides nothing"
-			}
+		if e.Installation == 0 {
+			return ConcernNothing, "the payload names no installation"
 		}
-	case "check_run":
-		if e.Action == "requested_action" && p.Requested.Is.Identifier != quorum.RerunButton {
-			return "the button is none of ours"
-		}
-	}
-	return ""
-}
-
-func (e *Notice) pushConcern(p *eventPayload) (Concern, string) {
-	switch {
-	case p.Repository == nil || e.Owner == "":
-		return ConcernNothing, "the payload names no repository"
-	case p.Repository.DefaultBranch == "" || p.Ref != "refs/heads/"+p.Repository.DefaultBranch:
-		return ConcernNothing, "the push is to another branch than the default one"
-	}
-	return ConcernRepo, ""
-}
-
-func (e *Notice) installationConcern() (Concern, string) {
-	if e.Installation == 0 {
-		return ConcernNothing, "the payload names no installation"
+	default:
+		return 0, ""
 	}
 	switch e.Name + "." + e.Action {
 	case "installation.deleted":
 		return ConcernGone, ""
 	case "installation.suspend":
 		return ConcernSuspended, ""
-	case "installation.created",
-		"installation.unsuspend",
-		"installation.new_permissions_accepted",
-		"installation_repositories.added",
-		"installation_repositories.removed":
+	case "installation.created", "installation.unsuspend", "installation.new_permissions_accepted",
+		"installation_repositories.added", "installation_repositories.removed":
 		return ConcernInstallation, ""
 	}
 	return ConcernNothing, "nothing is known of that action"
 }
 
-// setTouch sets what the event touched. A policy's reviewers are compared with it, so that it is kept letter by letter
-// or not at all.
-func (e *Notice) setTouch(p *eventPayload) {
-	t := quorum.Touch{Event: e.Name, Action: e.Action}
-	switch e.Name {
-	case "workflow_run":
-		t.Workflow, t.Run, t.Head = p.WorkflowRun.Path, p.WorkflowRun.ID, parseSHA(p.WorkflowRun.HeadSHA)
-		if t.Workflow == "" {
-			t.Workflow = p.Workflow.Is.Path
+// whyIdle is why an event of a pull request cannot change what was decided about it; "": it can.
+func (e *Notice) whyIdle(p *eventPayload) string {
+	switch e.Action {
+	case "assigned", "unassigned", "milestoned", "demilestoned", "locked", "unlocked",
+		"auto_merge_enabled", "auto_merge_disabled", "enqueued", "dequeued":
+		return e.Action + " decides nothing"
+	case "edited":
+		if p.Changes.Base == nil {
+			return "edited without a change of base decides nothing"
 		}
-	case "check_run":
-		t.App, t.Name, t.Head = p.CheckRun.App.Slug, p.CheckRun.Name, parseSHA(p.CheckRun.HeadSHA)
-		if e.Action == "requested_action" {
-			t.Author, t.By = p.Sender.Login, p.Sender.ID
-		}
-	case "check_suite":
-		t.App, t.Head = p.CheckSuite.App.Slug, parseSHA(p.CheckSuite.HeadSHA)
-	case "status":
-		t.Name, t.Author, t.Head = p.Context, p.Sender.Login, parseSHA(p.SHA)
-	case "issue_comment":
-		t.Author, t.Text, t.Sum = p.Comment.Is.User.Login, p.Comment.Is.ID, p.Comment.Is.digest()
-		if at := p.Comment.Is.Updated; !at.IsZero() {
-			t.At = at.Unix()
-		}
-		if e.Action == "created" {
-			t.Command, e.Said = p.Comment.Is.isMembersCommand(), p.Comment.Is.Body
-		}
-	case "pull_request_review_comment":
-		t.Author = p.Comment.Is.User.Login
-	case "pull_request_review":
-		t.Author, t.Text, t.Sum = p.Review.Is.User.Login, p.Review.Is.ID, p.Review.Is.digest()
-		t.Remark = strings.EqualFold(p.Review.Is.State, "commented") && e.Action != "dismissed"
-		t.Command = e.Action == "submitted" && p.Review.Is.isMembersCommand() // it is answered
 	}
-	if p.PullRequest != nil {
-		t.Head = parseSHA(p.PullRequest.Head.SHA)
-	}
-	if isPlainLine(t.App, 100) {
-		e.App = t.App
-	}
-	asked := e.Action == "rerequested" // somebody pressed the button: whatever the policy says
-	if !asked && isPlainTouch(t) {
-		e.Touch = t
-	}
+	return ""
 }
 
 // isPlainTouch reports whether all that a touch names is of a length and of characters that GitHub allows.
@@ -529,51 +483,63 @@ func isPlainLine(text string, limit int) bool {
 
 // The few fields of GitHub's payloads that are read.
 type eventPayload struct {
-	Action       string                      `json:"action"`
-	Before       string                      `json:"before"`
-	Ref          string                      `json:"ref"`
-	SHA          string                      `json:"sha"`
-	Context      string                      `json:"context"`
-	Repository   *eventRepository            `json:"repository"`
-	PullRequest  *eventPull                  `json:"pull_request"`
-	Issue        *eventIssue                 `json:"issue"`
-	Comment      jsonscan.Maybe[eventText]   `json:"comment"`
-	Review       jsonscan.Maybe[eventText]   `json:"review"`
-	Workflow     jsonscan.Maybe[eventPath]   `json:"workflow"`
-	WorkflowRun  *eventRun                   `json:"workflow_run"`
-	CheckRun     *eventCheck                 `json:"check_run"`
-	CheckSuite   *eventSuite                 `json:"check_suite"`
-	Inputs       eventInputs                 `json:"inputs"`
-	MergeGroup   *eventGroup                 `json:"merge_group"`
-	Changes      eventChanges                `json:"changes"`
-	Requested    jsonscan.Maybe[eventButton] `json:"requested_action"`
-	Sender       eventUser                   `json:"sender"`
-	Installation *eventInstallation          `json:"installation"`
+	strangePayload
+	Before      string           `json:"before"`
+	Ref         string           `json:"ref"`
+	SHA         string           `json:"sha"`
+	Context     string           `json:"context"`
+	Sender      eventUser        `json:"sender"`
+	PullRequest *eventPull       `json:"pull_request"`
+	Comment     maybe[eventText] `json:"comment"`
+	Review      maybe[eventText] `json:"review"`
+	WorkflowRun *eventRun        `json:"workflow_run"`
+	CheckRun    *eventCheck      `json:"check_run"`
+	CheckSuite  *eventSuite      `json:"check_suite"`
+	Issue       *struct {
+		Number      int       `json:"number"`
+		PullRequest *struct{} `json:"pull_request"`
+	} `json:"issue"`
+	Workflow maybe[struct {
+		Path string `json:"path"`
+	}] `json:"workflow"`
+	Inputs struct {
+		PR   input `json:"pr"`
+		Head input `json:"head"`
+	} `json:"inputs"`
+	MergeGroup *struct {
+		HeadSHA string `json:"head_sha"`
+		HeadRef string `json:"head_ref"` // hostile
+	} `json:"merge_group"`
+	Changes struct {
+		Base *struct{} `json:"base"`
+	} `json:"changes"`
+	Requested maybe[struct {
+		Identifier string `json:"identifier"`
+	}] `json:"requested_action"`
 }
 
 // The fields of an event that is not understood.
 type strangePayload struct {
-	Action       string             `json:"action"`
-	Repository   *eventRepository   `json:"repository"`
-	Installation *eventInstallation `json:"installation"`
+	Action       string           `json:"action"`
+	Repository   *eventRepository `json:"repository"`
+	Installation *struct {
+		ID int64 `json:"id"`
+	} `json:"installation"`
 }
 
-var (
-	payloadFields = jsonscan.ShapeOf(reflect.TypeFor[eventPayload]())
-	strangeFields = jsonscan.ShapeOf(reflect.TypeFor[strangePayload]())
-)
+// A maybe is an object that some events spell otherwise: another value leaves it zero.
+type maybe[T any] struct{ Is T }
 
-type eventInstallation struct {
-	ID int64 `json:"id"`
+func (m *maybe[T]) UnmarshalJSON(b []byte) error {
+	if b[0] == '{' && json.Unmarshal(b, &m.Is) != nil {
+		m.Is = *new(T)
+	}
+	return nil
 }
 
 type eventUser struct {
 	Login string `json:"login"`
 	ID    int64  `json:"id"`
-}
-
-type eventButton struct {
-	Identifier string `json:"identifier"`
 }
 
 type eventText struct {
@@ -596,14 +562,6 @@ func (t eventText) digest() string {
 		return ""
 	}
 	return untrusted.ShortDigest(t.Body)
-}
-
-type eventPath struct {
-	Path string `json:"path"`
-}
-
-type eventChanges struct {
-	Base *struct{} `json:"base"`
 }
 
 type eventApp struct {
@@ -630,11 +588,6 @@ type eventPull struct {
 	} `json:"base"`
 }
 
-type eventIssue struct {
-	Number      int       `json:"number"`
-	PullRequest *struct{} `json:"pull_request"`
-}
-
 type eventRun struct {
 	ID           int64       `json:"id"`
 	Path         string      `json:"path"`
@@ -656,20 +609,10 @@ type eventCheck struct {
 	CheckSuite   eventSuite  `json:"check_suite"`
 }
 
-type eventGroup struct {
-	HeadSHA string `json:"head_sha"`
-	HeadRef string `json:"head_ref"` // hostile
-}
-
 type eventSuite struct {
 	App          eventApp    `json:"app"`
 	HeadSHA      string      `json:"head_sha"`
 	PullRequests []eventPull `json:"pull_requests"`
-}
-
-type eventInputs struct {
-	PR   input `json:"pr"`
-	Head input `json:"head"`
 }
 
 // An input is a string in GitHub's payloads, and a number in those that people write.
