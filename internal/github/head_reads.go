@@ -20,8 +20,7 @@ const (
 	partGated
 	partFiles
 	partRuns
-	partReviews
-	partComments
+	partTexts
 	partSiblings
 	partBranchRuns
 	partConversation
@@ -32,8 +31,7 @@ type headReads struct {
 	checks       []restCheck
 	files        []restFile
 	runs         []restRun
-	reviews      []restReview
-	comments     []restComment
+	texts        shownTexts // as REST lists them
 	siblings     []restPull
 	branchRuns   []restRun // of earlier heads of the branch
 	statuses     []restStatus
@@ -43,7 +41,6 @@ type headReads struct {
 	pull         pullFacts    // as that conversation shows the pull request
 	leftShared   *bool        // as it shows the head that was left
 	others       []sizedPull  // as it shows other pull requests
-	fromQuery    bool         // comments are that conversation's
 	blob         string       // which the policy is, by that conversation; "": none is, or it was not read
 
 	mu   sync.Mutex
@@ -100,20 +97,18 @@ func (l *look) readParts(ctx context.Context, g group, sc readPlan, early bool) 
 	)
 	read(partFiles, sc.judged, func() (err error) { h.files, err = r.readFiles(ctx); return err })
 	read(partRuns, sc.judged && !sc.readsBranchRuns(), func() (err error) { h.runs, err = r.readRuns(ctx, sc.head); return err })
-	read(partReviews, sc.judged, func() error { return h.readReviews(ctx, r, watched) })
-	inConversation := sc.conversation && r.texts.words == allWords && !l.since.gone && !(l.mem.commentsApart && l.mem.head == sc.head)
-	read(partComments, sc.judged && !inConversation, func() error { return h.readComments(ctx, r, watched) })
 	read(partBranchRuns, sc.readsBranchRuns(), func() error { return h.readBranchRuns(ctx, r, sc) })
 	read(partConversation, sc.conversation, func() error {
 		c, err := r.readConversation(ctx, sc.head, sc.left, sc.check, l.policyRead.pathInConversation(), watched)
 		h.conversation, h.pull, h.leftShared, h.blob, h.others = c.conversation, c.pull, c.leftShared, c.blob, c.others
-		if err == nil && inConversation && c.commentsKnown {
-			h.comments, h.fromQuery = c.comments, true
-			h.add(partComments)
-		}
 		return err
 	})
-	read(partSiblings, sc.judged && !sc.conversation && !l.siblingsKnown, func() error { return h.readSiblings(ctx, r, sc) })
+	isQueried := sc.conversation || h.has(partConversation)
+	read(partTexts, sc.judged && (!isQueried || len(l.mem.apart) > 0), func() (err error) {
+		h.texts, err = r.readListedTexts(ctx, watched)
+		return err
+	})
+	read(partSiblings, sc.judged && !isQueried, func() error { return h.readSiblings(ctx, r, sc) })
 }
 
 // takeRunsOfBranch takes the head's runs from those of the branch, if these are all of them: each check suite of GitHub
@@ -180,17 +175,6 @@ func (h *headReads) readStatuses(ctx context.Context, r pullReader, head string)
 	if h.unshown = nil; client.LacksPermission(err) {
 		h.unshown, err = err, nil
 	}
-	return err
-}
-
-func (h *headReads) readReviews(ctx context.Context, r pullReader, watched reviewerSet) (err error) {
-	h.reviews, err = r.readReviews(ctx, watched)
-	return err
-}
-
-func (h *headReads) readComments(ctx context.Context, r pullReader, watched reviewerSet) (err error) {
-	h.fromQuery = false
-	h.comments, err = r.readComments(ctx, watched)
 	return err
 }
 

@@ -138,7 +138,6 @@ func TestATextThatGraphQLNeverShows(t *testing.T) {
 		lag.lags = true
 		ended := false
 		for began := time.Now(); time.Since(began) < time.Minute; pass(time.Second) {
-			w.forge.Expect(w.pr, w.g.Head(7))
 			_, s, err := w.forge.Observe(t.Context(), w.pr)
 			if ended = err == nil; ended && time.Since(began) < 20*time.Second {
 				t.Errorf("it is taken for granted after %s", time.Since(began))

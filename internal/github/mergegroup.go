@@ -268,7 +268,7 @@ func (q MergeQueues) PublishGroup(ctx context.Context, ref quorum.GroupRef, c re
 	p := publication{f: q.forge, pr: ref.Named(), m: &memory{}}
 	p.m.head = c.Head
 	checks, err := readPages[restCheck](
-		ctx, q.forge.client, nil, repoPath(p.pr, "commits", c.Head, "check-runs")+"?filter=all&per_page=100", "check_runs",
+		ctx, q.forge.client, repoPath(p.pr, "commits", c.Head, "check-runs")+"?filter=all&per_page=100", "check_runs",
 	)
 	if err != nil {
 		return fmt.Errorf("publish merge group: %w", err)
