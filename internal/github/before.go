@@ -136,17 +136,12 @@ func (c conversation) hasNoCheckOfOurs(head string) bool {
 
 // readOwnChecks reads our checks on an earlier head, the newest first.
 func (r *beforeReader) readOwnChecks(ctx context.Context, head string) (own headChecks, err error) {
-	own.head = head
 	all, err := r.readChecks(ctx, head)
 	if client.IsNotFound(err) || client.IsUnprocessable(err) {
-		return own, nil
+		err = nil
 	}
-	for _, c := range all {
-		if check := c.toCheck(); isOwnCheck(r.app, r.pr, check.CheckRun) {
-			own.checks = append(own.checks, check)
-		}
-	}
-	slices.SortStableFunc(own.checks, newestCheckFirst)
+	own.head = head
+	own.checks, _ = splitChecks(r.app, r.pr, all)
 	return own, err
 }
 
@@ -185,7 +180,9 @@ func (r *beforeReader) readLeftHeads(ctx context.Context, heads []string, checks
 	left := readEach(g, heads, func(head string) (l quorum.LeftHead, err error) {
 		l.SHA = head
 		if checks {
-			l.Checks, err = r.readOthersChecks(ctx, head)
+			var all []restCheck
+			all, err = r.readChecks(ctx, head)
+			_, l.Checks = splitChecks(r.app, r.pr, all)
 		}
 		if statuses && err == nil {
 			l.Statuses, err = r.readSortedStatuses(ctx, head)
@@ -193,16 +190,6 @@ func (r *beforeReader) readLeftHeads(ctx context.Context, heads []string, checks
 		return l, unlessGone(err)
 	})
 	return left, g.Wait()
-}
-
-func (r *beforeReader) readOthersChecks(ctx context.Context, head string) (others []quorum.CheckRun, err error) {
-	all, err := r.readChecks(ctx, head)
-	for _, c := range all {
-		if check := c.toCheck(); !isOwnCheck(r.app, r.pr, check.CheckRun) {
-			others = append(others, check.CheckRun)
-		}
-	}
-	return others, err
 }
 
 func (r *beforeReader) readSortedStatuses(ctx context.Context, head string) (sorted []quorum.Status, err error) {

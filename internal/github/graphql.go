@@ -26,7 +26,7 @@ import (
 // connections would take, each as often as the pages above it have entries, divides by a hundred and rounds. Source:
 // "Rate limits and query limits for the GraphQL API".
 
-const conversationQuery = `query($owner: String!, $name: String!, $number: Int!, $check: String!, $head: GitObjectID!, $left: GitObjectID!, $policy: String!, $listedCommits: Int!, $textsPerPage: Int!, $threadsPerPage: Int!, $threads: String, $comments: String, $reviews: String, $timeline: String) {
+const conversationQuery = `query($owner: String!, $name: String!, $number: Int!, $check: String!, $head: GitObjectID!, $left: GitObjectID!, $policy: String!, $commitsPerPage: Int!, $textsPerPage: Int!, $threadsPerPage: Int!, $threads: String, $comments: String, $reviews: String, $timeline: String) {
   repository(owner: $owner, name: $name) {
     policy: object(expression: $policy) { oid }
     defaultBranchRef { name target { oid } }
@@ -91,7 +91,7 @@ const conversationQuery = `query($owner: String!, $name: String!, $number: Int!,
           ... on ReviewDismissedEvent { createdAt actor { ...who } previousReviewState review { fullDatabaseId } }
         }
       }
-      commits(last: $listedCommits) { totalCount nodes { commit {
+      commits(last: $commitsPerPage) { totalCount nodes { commit {
         oid
         checkSuites(first: 5) { pageInfo { hasNextPage } nodes { ...suite } }
       } } }
@@ -452,14 +452,14 @@ func (r pullReader) readConversation(
 		head: head, check: check, external: report.ExternalID(r.pr), keptFor: watched.authorsDigest(), texts: shownTexts{},
 	}
 	vars := map[string]any{
-		"owner":         r.pr.Owner,
-		"name":          r.pr.Repo,
-		"number":        r.pr.Number,
-		"check":         check,
-		"head":          head,
-		"left":          cmp.Or(left, head),
-		"policy":        "HEAD:" + policy,
-		"listedCommits": evidence.ListedCommits,
+		"owner":          r.pr.Owner,
+		"name":           r.pr.Repo,
+		"number":         r.pr.Number,
+		"check":          check,
+		"head":           head,
+		"left":           cmp.Or(left, head),
+		"policy":         "HEAD:" + policy,
+		"commitsPerPage": evidence.ListedCommits,
 	}
 	sizes := r.texts
 	for page := 0; page*cmp.Or(sizes.queried, fullPage) < maxPages*fullPage; page++ {

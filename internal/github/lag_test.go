@@ -240,6 +240,11 @@ func TestWhatAnEventToldIsWaitedFor(t *testing.T) {
 			w.must(w.g.EditComment(w.last7(), "sage[bot]", "**Ready to merge?** No"))
 			return touch
 		}, false},
+		"a comment that was deleted": {"/graphql", func(w *world) quorum.Touch {
+			id := w.last7()
+			w.must(w.g.DeleteComment(id))
+			return quorum.Touch{Event: "issue_comment", Action: "deleted", Author: "sage[bot]", Text: id}
+		}, true},
 		"a stranger's that is nowhere": {"/nothing", func(*world) quorum.Touch {
 			return quorum.Touch{Event: "issue_comment", Action: "created", Author: "mallory", Text: 4242}
 		}, false},

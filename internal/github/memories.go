@@ -238,10 +238,8 @@ func (all *Memories) dropMemory(at *list.Element) {
 // estimateSize says about how many bytes m takes, by the parts that strangers can make long.
 func (m *memory) estimateSize() int {
 	n := 3 << 10
-	for _, all := range [][]writtenCheck{m.ownChecks, m.previousChecks} {
-		for _, c := range all {
-			n += 512 + len(c.name) + len(c.external) + len(c.url)
-		}
+	for _, c := range m.ownChecks {
+		n += 512 + len(c.name) + len(c.external) + len(c.url)
 	}
 	for _, t := range m.conversation.threads {
 		n += 512 + len(t.Body)
@@ -265,8 +263,7 @@ func (m *memory) changeHead(head string) (changed bool) {
 	if m.head == head {
 		return false
 	}
-	m.previousChecks, m.previousHead = slices.DeleteFunc(m.ownChecks, func(o writtenCheck) bool { return !o.isOpenOrGreen() }), m.head
-	m.head, m.ownChecks, m.conversation = head, nil, conversation{}
+	m.previousHead, m.head, m.ownChecks, m.conversation = m.head, head, nil, conversation{}
 	m.isCurrent, m.facts, m.unconfirmed, m.apart = false, untrusted.Digest{}, nil, nil
 	m.statuses = nil
 	m.hands = knownHands{}

@@ -41,12 +41,11 @@ type look struct {
 	before           beforeReader
 	gone             bool // the pull request itself answers 404
 	head             headReads
-	runs             []restRun            // the head's, and those that were read by their ids
-	own              []ownCheck           // our checks on the head
-	texts            shownTexts           // as they count
-	foreignStatuses  []quorum.Status      // that are not ours
-	conversationRead bool                 // mem.conversation was read by this look
-	likely           []quorum.PullRequest // that may have the same diff
+	runs             []restRun       // the head's, and those that were read by their ids
+	own              []ownCheck      // our checks on the head
+	texts            shownTexts      // as they count
+	foreignStatuses  []quorum.Status // that are not ours
+	conversationRead bool            // mem.conversation was read by this look
 }
 
 // Observe reads everything that a decision about pr depends on, or fails. Reads go side by side, in waves: the pull
@@ -228,7 +227,10 @@ func (l *look) takeAnswers(ctx context.Context) error {
 	isNew := facts != l.mem.facts
 	serially := !l.conversationRead && (isNew || l.conversationDue() || l.differsFromLists())
 	g, beside := newGroup(ctx)
-	beginReadingElsewhere(beside, g, l)
+	isWorth := !l.f.client.Personal() || l.snap.PR.Stack.Trunk != "" // a status holds no record
+	if l.snap.PR.BaseRef != l.snap.PR.DefaultBranch && isWorth {
+		g.Go(func() error { return readGuards(beside, l.read, l.policy, &l.snap, l.snap.PR.BaseRef) })
+	}
 	if serially {
 		sc := l.actualPlan()
 		g.Go(func() error { return l.readConversation(beside, sc) })
@@ -468,7 +470,7 @@ func (l *look) inheritFromBefore(ctx context.Context) error {
 		}
 	}
 	if mayBeAlike(l) {
-		if err := readAlike(ctx, l, l.head.others, true); err != nil {
+		if err := readAlike(ctx, l, l.head.others); err != nil {
 			return err
 		}
 	}
@@ -594,29 +596,27 @@ func (l *look) readRunsOfLostHeads(ctx context.Context) error {
 	return nil
 }
 
-// sortChecks tells our own checks from those of others.
+// sortChecks tells our own checks from those of others. A personal token writes none.
 func (l *look) sortChecks() {
-	l.mem.ownChecks, l.mem.foreignCheckOnHead, l.mem.jobsCheckOnHead, l.own = nil, false, false, nil
-	for _, c := range l.head.checks {
-		check := c.toCheck()
-		if !l.f.client.Personal() && isOwnCheck(l.f.app, l.read.pr, check.CheckRun) {
-			if check.App != l.f.app.KnownSlug() { // it was renamed
-				l.f.app.NoteSlug(check.App)
-				l.snap.Ours.Login = check.App + "[bot]"
-			}
-			l.own = append(l.own, check)
-			continue
-		}
-		l.snap.Checks = append(l.snap.Checks, check.CheckRun)
-		if l.policy.Check != "" && check.Name == l.policy.Check {
-			l.snap.Foreign = append(l.snap.Foreign, check.CheckRun)
-			l.mem.foreignCheckOnHead = l.f.client.Personal()
-			l.mem.jobsCheckOnHead = l.mem.jobsCheckOnHead || check.App == quorum.ActionsApp
-		}
+	isPersonal := l.f.client.Personal()
+	l.mem.ownChecks, l.mem.foreignCheckOnHead, l.mem.jobsCheckOnHead = nil, false, false
+	l.own, l.snap.Checks = splitChecks(l.f.app, l.read.pr, l.head.checks)
+	if isPersonal {
+		l.snap.Checks, l.own = checkRuns(l.head.checks), nil
 	}
-	slices.SortStableFunc(l.own, newestCheckFirst)
 	for _, o := range l.own {
+		if o.App != l.f.app.KnownSlug() { // it was renamed
+			l.f.app.NoteSlug(o.App)
+			l.snap.Ours.Login = o.App + "[bot]"
+		}
 		l.mem.ownChecks = append(l.mem.ownChecks, o.asWritten())
+	}
+	for _, c := range l.snap.Checks {
+		if l.policy.Check != "" && c.Name == l.policy.Check {
+			l.snap.Foreign = append(l.snap.Foreign, c)
+			l.mem.foreignCheckOnHead = isPersonal
+			l.mem.jobsCheckOnHead = l.mem.jobsCheckOnHead || c.App == quorum.ActionsApp
+		}
 	}
 }
 

@@ -338,13 +338,8 @@ func (p *publication) findOwn(ctx context.Context, c report.Check) (mine []writt
 func (p *publication) findOwnWithText(ctx context.Context, c report.Check) (mine []ownCheck, err error) {
 	path := repoPath(p.pr, "commits", c.Head, "check-runs") + "?filter=all&per_page=100"
 	all, err := readPages[restCheck](ctx, p.f.client, path, "check_runs")
-	for _, r := range all {
-		if o := r.toCheck(); o.Name == c.Name && isOwnCheck(p.f.app, p.pr, o.CheckRun) {
-			mine = append(mine, o)
-		}
-	}
-	slices.SortStableFunc(mine, newestCheckFirst)
-	return mine, err
+	mine, _ = splitChecks(p.f.app, p.pr, all)
+	return slices.DeleteFunc(mine, func(o ownCheck) bool { return o.Name != c.Name }), err
 }
 
 // updateCheck makes a check of ours read as c.
@@ -528,27 +523,14 @@ func (m *memory) mayStand(old report.Retired, first bool) bool {
 	case !first:
 		return false
 	case shown.sha != "" && shown.complete && m.conversation.check == old.Name: // it would be shown, unless it is all too new
-		return len(m.checksLeft(old.Head, old.Name, m.conversation.external)) > 0
+		return old.Head == m.previousHead
 	}
 	return true
 }
 
-// checksLeft are the open and green checks of ours that were known on an earlier head when the pull request left it.
-func (m *memory) checksLeft(head, name, external string) (left []writtenCheck) {
-	if head != m.previousHead {
-		return nil
-	}
-	return slices.DeleteFunc(
-		slices.Clone(m.previousChecks),
-		func(o writtenCheck) bool { return o.name != name || !isOfOurs(o.external, external) },
-	)
-}
-
-// standsOn reports whether a check of ours is known to be open or green on c's head, which is an earlier one.
+// standsOn reports whether a check of ours is likely to be open or green on c's head, which is an earlier one.
 func (m *memory) standsOn(c report.Check) bool {
-	shown := m.conversation.commit(c.Head)
-	return len(m.checksLeft(c.Head, c.Name, m.conversation.external)) > 0 ||
-		shown.standing > 0 && m.conversation.check == c.Name
+	return c.Head == m.previousHead || m.conversation.commit(c.Head).standing > 0 && m.conversation.check == c.Name
 }
 
 // endOnOlderHead ends our open or green check on an older head, unless that is another open pull request's head.
