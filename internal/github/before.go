@@ -44,17 +44,16 @@ type beforeReader struct {
 	pullReader
 	app   appIdentity
 	known *headBefore
-	left  headChecks // our checks on the head before, as they were read beside all else
 }
 
 // readLeft begins to read our checks on the head that the pull request has just left, as far as this process knows it,
 // beside all else.
 func (r *beforeReader) readLeft(ctx context.Context, g group, head string) {
-	if head == "" || r.client.Personal() || r.left.head == head {
+	if head == "" || r.client.Personal() || r.known.checks.head == head {
 		return
 	}
 	g.Go(func() (err error) {
-		r.left, err = r.readOwnChecks(ctx, head)
+		r.known.checks, err = r.readOwnChecks(ctx, head)
 		return err
 	})
 }
@@ -157,7 +156,7 @@ func (c headChecks) records() (held []quorum.HeldRecord) {
 
 // readRecordOf takes over the newest record of our checks on an earlier head.
 func (r *beforeReader) readRecordOf(ctx context.Context, s *quorum.Snapshot, head string) (found bool, err error) {
-	own := r.left
+	own := r.known.checks
 	if own.head != head {
 		if own, err = r.readOwnChecks(ctx, head); err != nil {
 			return false, err

@@ -269,7 +269,7 @@ func (m *memory) changeHead(head string) (changed bool) {
 	m.hands = knownHands{}
 	m.sameBranch, m.sameBranchRun = nil, 0
 	m.logs, m.commits, m.uploads = nil, nil, nil
-	m.before = headBefore{}
+	m.before = headBefore{checks: m.before.checks}
 	return true
 }
 

@@ -68,7 +68,7 @@ func observeWith(ctx context.Context, f *Forge, pr quorum.PR, m *memory, isSibli
 	l := &look{f: f, mem: m, policyRead: f.policyOf(pr.Owner, pr.Repo), isSibling: isSibling}
 	l.read = pullReader{client: f.client, pr: pr, texts: &m.pages}
 	l.before = beforeReader{pullReader: l.read, app: f.app, known: &m.before}
-	l.since = m.takeEvents()
+	l.since, m.before.checks = m.takeEvents(), headChecks{}
 	began := f.now()
 	m.lookBegan = time.Now()
 	readFix := func(ctx context.Context) error {
@@ -124,13 +124,13 @@ func (l *look) readPullAndPolicy(ctx context.Context) error {
 	if err := g.Wait(); err != nil {
 		return err
 	}
-	l.before.left.shared = l.head.leftShared
+	l.mem.before.checks.shared = l.head.query.leftShared
 	g, beside = newGroup(ctx)
 	if l.pullSpared {
 		g.Go(func() error { return takePull(beside, l) })
 	}
 	switch {
-	case spared && l.head.blob == was.file.SHA:
+	case spared && l.head.query.blob == was.file.SHA:
 		l.policyRead.file, l.policyRead.policy = was.file, was.policy
 	case spared:
 		g.Go(func() error { return l.policyRead.readPolicy(beside) })
@@ -139,7 +139,7 @@ func (l *look) readPullAndPolicy(ctx context.Context) error {
 		return err
 	}
 	if l.policyRead.vanished {
-		if l.head.blob != "" {
+		if l.head.query.blob != "" {
 			return moved{"its policy was not found, but is there"}
 		}
 		if err := l.policyRead.readPolicy(ctx); err != nil { // the pull request was found: GitHub does not answer 404 to everything
@@ -147,12 +147,12 @@ func (l *look) readPullAndPolicy(ctx context.Context) error {
 		}
 	}
 	l.snap.File, l.policy = l.policyRead.file, l.policyRead.policy
-	if src, blob := l.policyRead.src, l.head.blob; src != nil && (blob != "" || l.head.has(partConversation)) { // both have named it
+	if src, blob := l.policyRead.src, l.head.query.blob; src != nil && (blob != "" || l.head.has(partConversation)) { // both have named it
 		l.f.policies.noteNamed(l.read.pr, l.snap.File.SHA, blob == blobID(src) && blob == l.snap.File.SHA)
 	}
 	l.snap.NoRecord = l.f.client.Personal()
 	l.snap.Skew = l.f.client.Skew()
-	l.headChanged, l.mem.before.checks = l.mem.changeHead(l.snap.PR.Head), headChecks{}
+	l.headChanged = l.mem.changeHead(l.snap.PR.Head)
 	l.dropStaleReads(sc)
 	l.watched = l.policy.Reviewers
 	return nil
@@ -165,10 +165,7 @@ func (l *look) readHead(ctx context.Context) error {
 	if l.headChanged && l.mayInherit() {
 		l.before.readLeft(beside, g, l.mem.previousHead)
 	}
-	if err := g.Wait(); err != nil || !l.willJudge() {
-		return err
-	}
-	return l.head.readMissingRuns(ctx, l.read, l.snap.PR.Head)
+	return g.Wait()
 }
 
 // willJudge reports whether anything will be judged. Else all that is needed is whether a check of ours is open.
@@ -219,9 +216,9 @@ func (l *look) takeAnswers(ctx context.Context) error {
 	if l.snap.PR.Commits > 1 {
 		l.takeBranchRuns()
 	}
-	l.runs = slices.Clone(l.head.runs)
-	if l.head.has(partConversation) && l.head.conversation.showsPull(&l.snap.PR) { // else one of the two lags
-		l.takeConversation(l.head.conversation)
+	l.runs = slices.Clone(l.head.listedRuns(l.snap.PR.Head))
+	if l.head.has(partConversation) && l.head.query.conversation.showsPull(&l.snap.PR) { // else one of the two lags
+		l.takeConversation(l.head.query.conversation)
 	}
 	facts := l.digestFacts()
 	isNew := facts != l.mem.facts
@@ -250,13 +247,11 @@ func (l *look) takeAnswers(ctx context.Context) error {
 		return moved{l.read.pr.String() + " changed"}
 	}
 	l.runs = appendRunsOf(l.snap.PR.Head, l.runs, found)
-	if serially {
-		more, err := l.head.readOtherRuns(ctx, l.read, &l.mem.conversation, l.runs)
-		if err != nil {
-			return err
-		}
-		l.runs = append(l.runs, more...)
+	more, err := l.head.readUnlistedRuns(ctx, l.read, &l.mem.conversation, l.runs)
+	if err != nil {
+		return err
 	}
+	l.runs = append(l.runs, more...)
 	if err := l.readTexts(ctx); err != nil {
 		return err
 	}
@@ -470,7 +465,7 @@ func (l *look) inheritFromBefore(ctx context.Context) error {
 		}
 	}
 	if mayBeAlike(l) {
-		if err := readAlike(ctx, l, l.head.others); err != nil {
+		if err := readAlike(ctx, l, l.head.query.others); err != nil {
 			return err
 		}
 	}
@@ -588,7 +583,8 @@ func (l *look) readRunsOfLostHeads(ctx context.Context) error {
 		return nil
 	}
 	if !l.head.has(partBranchRuns) {
-		if err := l.head.readBranchRuns(ctx, l.read, l.actualPlan()); err != nil {
+		var err error
+		if l.head.branchRuns, err = l.read.readBranchRuns(ctx, l.snap.PR.HeadRef, l.mem.runsSince(l.snap.PR)); err != nil {
 			return err
 		}
 	}
@@ -681,7 +677,8 @@ func (l *look) takeBranchRuns() {
 // readMissingSiblings lists the other pull requests with this head, over REST where the conversation does not know them.
 func (l *look) readMissingSiblings(ctx context.Context) error {
 	if !l.mem.conversation.siblingsKnown && !l.head.has(partSiblings) {
-		if err := l.head.readSiblings(ctx, l.read, l.actualPlan()); err != nil {
+		var err error
+		if l.head.siblings, err = l.read.readSiblings(ctx, l.snap.PR.Head); err != nil {
 			return err
 		}
 	}
@@ -734,7 +731,7 @@ func (l *look) readPull(ctx context.Context) error {
 // takePull takes the pull request as it is known, if the conversation shows it so, and reads it else.
 func takePull(ctx context.Context, l *look) error {
 	was := l.mem.pull
-	if l.head.has(partConversation) && l.head.pull == was.facts() {
+	if l.head.has(partConversation) && l.head.query.pull == was.facts() {
 		l.snap.PR = was.PullRequest
 		l.snap.PR.FilesMissing = was.changedFiles > maxFiles
 		return nil
@@ -749,7 +746,7 @@ func (l *look) readConversation(ctx context.Context, sc readPlan) error {
 	c, err := l.read.readConversation(ctx, sc.head, sc.left, sc.check, l.policyRead.pathInConversation(), l.watched)
 	if err == nil {
 		l.takeConversation(c.conversation)
-		l.head.others = c.others
+		l.head.query.others = c.others
 	}
 	return err
 }

@@ -28,12 +28,16 @@ func isToldVerdict(body string) bool {
 
 // newShownText keeps of t's words those that watched keeps, and the command of a member.
 func newShownText(t quorum.Text, updated time.Time, watched reviewerSet) shownText {
-	shown := shownText{Text: t, updated: updated, sum: untrusted.DigestOf(t.Body)}
-	if t.Kind == quorum.TextComment && isToldVerdict(t.Body) {
+	shown := shownText{Text: t, sum: untrusted.DigestOf(t.Body)}
+	shown.Body = watched.keptBody(t.Author, t.Body)
+	if t.Kind == quorum.TextReview {
+		return shown
+	}
+	shown.updated = updated
+	if isToldVerdict(t.Body) {
 		shown.told = t.Body
 	}
-	shown.Body = watched.keptBody(t.Author, t.Body)
-	if t.Kind == quorum.TextComment && t.Member {
+	if t.Member {
 		if command := quorum.CommandLine(t.Body); command != "" && quorum.CommandLine(shown.Body) != command {
 			shown.Body = command
 		}
