@@ -105,8 +105,7 @@ type observed struct {
 	head               string           // of what follows
 	facts              untrusted.Digest // all that REST showed at the last look
 	ownChecks          []writtenCheck   // our checks on the head, as of the last look or write
-	previousChecks     []writtenCheck   // our open and green checks on the head before, as of the last look or write there
-	previousHead       string           // that head
+	previousHead       string           // the head before, as far as this process knows
 	before             headBefore
 	statuses           []quorum.Status // of the head, the newest first; nil: they were not read
 	foreignCheckOnHead bool            // a check run of our name stands on the head, though we write a status

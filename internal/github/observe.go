@@ -178,8 +178,7 @@ func (l *look) conversationDue() bool {
 		!l.mem.queryAt.IsZero() && !now.Before(l.mem.queryAt) || c.arrived.IsZero() && !l.f.client.Personal()
 }
 
-// takeAnswers puts what was read into the snapshot, and reads the conversation if it was not read beside all else and
-// something in it may be new. It reads by its id what lists did not show.
+// takeAnswers puts what was read into the snapshot, and reads what shows to be missing.
 func (l *look) takeAnswers(ctx context.Context) error {
 	l.sortChecks()
 	l.takeRecord()
@@ -203,9 +202,14 @@ func (l *look) takeAnswers(ctx context.Context) error {
 		l.takeBranchRuns()
 	}
 	l.runs = slices.Clone(l.head.listedRuns(l.snap.PR.Head))
-	if l.head.has(partConversation) && l.head.query.conversation.showsPull(&l.snap.PR) { // else one of the two lags
+	if l.head.has(partConversation) && l.head.query.showsPull(&l.snap.PR) { // else one of the two lags
 		l.takeConversation(l.head.query.conversation)
 	}
+	return l.readMissingAnswers(ctx)
+}
+
+// readMissingAnswers reads the conversation, unless it was read or is current, and by its id what lists did not show.
+func (l *look) readMissingAnswers(ctx context.Context) error {
 	facts := l.digestFacts()
 	isNew := facts != l.mem.facts
 	serially := !l.conversationRead && (isNew || l.conversationDue() || l.differsFromLists())

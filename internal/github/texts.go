@@ -26,22 +26,7 @@ const maxDisagreement = 30 * time.Second
 func (l *look) readTexts(ctx context.Context) error {
 	queried := l.mem.conversation.texts
 	l.texts = maps.Clone(queried)
-	refs := l.missingTexts()
-	var apart []quorum.TextRef
-	if l.head.has(partTexts) {
-		for _, ref := range l.head.texts.differingFrom(queried) {
-			t, isListed := l.head.texts[ref]
-			switch {
-			case l.mayCount(t) || l.mayCount(queried[ref]):
-				refs = append(refs, ref)
-			case isListed:
-				l.texts.noteText(t.byUnknown())
-				apart = append(apart, ref)
-			}
-		}
-	}
-	slices.SortFunc(refs, compareRefs)
-	refs = slices.Compact(refs)
+	refs, apart := l.doubtfulTexts()
 	g, beside := newGroup(ctx)
 	found := readEach(g, refs, func(ref quorum.TextRef) (t shownText, err error) {
 		t, err = l.read.readText(beside, ref, l.watched)
@@ -81,6 +66,26 @@ func (l *look) readTexts(ctx context.Context) error {
 		return moved{"a text was written, edited or deleted, and not all of GitHub shows it yet: it"}
 	}
 	return nil
+}
+
+// doubtfulTexts are the texts that are to be read by their ids. Those of strangers that REST lists otherwise than the
+// query shows it takes as listed: these are apart.
+func (l *look) doubtfulTexts() (refs, apart []quorum.TextRef) {
+	refs = l.missingTexts()
+	if l.head.has(partTexts) {
+		for _, ref := range l.head.texts.differingFrom(l.mem.conversation.texts) {
+			t, isListed := l.head.texts[ref]
+			switch {
+			case l.mayCount(t) || l.mayCount(l.mem.conversation.texts[ref]):
+				refs = append(refs, ref)
+			case isListed:
+				l.texts.noteText(t.byUnknown())
+				apart = append(apart, ref)
+			}
+		}
+	}
+	slices.SortFunc(refs, compareRefs)
+	return slices.Compact(refs), apart
 }
 
 func compareRefs(a, b quorum.TextRef) int {
