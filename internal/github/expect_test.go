@@ -5,9 +5,12 @@ package github_test
 
 import (
 	"bytes"
+	"crypto/sha1"
+	"encoding/base64"
 	"fmt"
 	"io"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -464,43 +467,45 @@ func TestExpectIsWholeOrNothing(t *testing.T) {
 	}
 }
 
-// What stands on the default branch counts, from the next look on, and nothing that stands elsewhere.
-func TestThePolicyOfTheDefaultBranchCounts(t *testing.T) {
+// The conversation tells which file the policy is, so that it is asked for only where it may be another one. What
+// stands on the default branch counts all the same, from the next look on, and nothing that stands elsewhere.
+func TestThePolicyIsAskedForWhereItMayBeAnother(t *testing.T) {
 	need := func(n int) string { return strings.Replace(threeReviewers, "quorum: 2", fmt.Sprint("quorum: ", n), 1) }
 	for name, test := range map[string]struct {
 		at     string // where it stands at first
 		base   string // of the pull request
 		change func(*world)
+		reads  int // of contents
 		state  quorum.FileState
 		need   int
 	}{
-		"the same":     {at: policyPath, change: func(*world) {}, state: quorum.FileValid, need: 2},
-		"another":      {at: policyPath, change: func(w *world) { w.g.SetFile(policyPath, "", need(3)) }, state: quorum.FileValid, need: 3},
-		"a broken one": {at: policyPath, change: func(w *world) { w.g.SetFile(policyPath, "", "quorum: no") }, state: quorum.FileBroken},
-		"gone":         {at: policyPath, change: func(w *world) { w.g.RemoveFile(policyPath, "") }, state: quorum.FileMissing},
+		"the same":     {at: policyPath, change: func(*world) {}, reads: 0, state: quorum.FileValid, need: 2},
+		"another":      {at: policyPath, change: func(w *world) { w.g.SetFile(policyPath, "", need(3)) }, reads: 1, state: quorum.FileValid, need: 3},
+		"a broken one": {at: policyPath, change: func(w *world) { w.g.SetFile(policyPath, "", "quorum: no") }, reads: 1, state: quorum.FileBroken},
+		"gone":         {at: policyPath, change: func(w *world) { w.g.RemoveFile(policyPath, "") }, reads: 4, state: quorum.FileMissing},
 		"moved": {
 			at: policyPath, change: func(w *world) { w.g.RemoveFile(policyPath, ""); w.g.SetFile(otherPath, "", need(1)) },
-			state: quorum.FileValid, need: 1,
+			reads: 2, state: quorum.FileValid, need: 1,
 		},
-		"the second":       {at: otherPath, change: func(*world) {}, state: quorum.FileValid, need: 2},
-		"one before it":    {at: otherPath, change: func(w *world) { w.g.SetFile(policyPath, "", need(1)) }, state: quorum.FileValid, need: 1},
-		"on a branch only": {at: policyPath, change: func(w *world) { w.g.SetFile(policyPath, "other", need(1)) }, state: quorum.FileValid, need: 2},
+		"the second":       {at: otherPath, change: func(*world) {}, reads: 2, state: quorum.FileValid, need: 2},
+		"one before it":    {at: otherPath, change: func(w *world) { w.g.SetFile(policyPath, "", need(1)) }, reads: 1, state: quorum.FileValid, need: 1},
+		"on a branch only": {at: policyPath, change: func(w *world) { w.g.SetFile(policyPath, "other", need(1)) }, reads: 0, state: quorum.FileValid, need: 2},
 		"the old one stays on the head": {at: policyPath, change: func(w *world) {
 			w.g.SetFile(policyPath, sandbox.SHA("a1"), need(2))
 			w.g.SetFile(policyPath, "", need(3))
-		}, state: quorum.FileValid, need: 3},
+		}, reads: 1, state: quorum.FileValid, need: 3},
 		"the old one stays on the base": {at: policyPath, base: "dev", change: func(w *world) {
 			w.g.SetFile(policyPath, "dev", need(2))
 			w.g.SetFile(policyPath, "", need(3))
-		}, state: quorum.FileValid, need: 3},
+		}, reads: 1, state: quorum.FileValid, need: 3},
 		"the head moved": {
-			at: policyPath, change: func(w *world) { w.must(w.g.Push(7, "a2", sandbox.PushSpec{})) },
+			at: policyPath, change: func(w *world) { w.must(w.g.Push(7, "a2", sandbox.PushSpec{})) }, reads: 0,
 			state: quorum.FileValid, need: 2,
 		},
 		"the head and the file moved": {at: policyPath, change: func(w *world) {
 			w.must(w.g.Push(7, "a2", sandbox.PushSpec{}))
 			w.g.SetFile(policyPath, "", need(3))
-		}, state: quorum.FileValid, need: 3},
+		}, reads: 1, state: quorum.FileValid, need: 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
@@ -515,8 +520,8 @@ func TestThePolicyOfTheDefaultBranchCounts(t *testing.T) {
 				w.g.ForgetRequests()
 				w.forge.Expect(w.pr, sandbox.SHA("a1"))
 				p, s := w.observe()
-				if s.File.State != test.state || p.Need != test.need {
-					t.Errorf("%v, %d needed; want %v, %d:\n%s", s.File.State, p.Need, test.state, test.need, w.requests())
+				if n := strings.Count(w.requests(), "/contents/"); n != test.reads || s.File.State != test.state || p.Need != test.need {
+					t.Errorf("%d reads, %v, %d needed; want %d, %v, %d:\n%s", n, s.File.State, p.Need, test.reads, test.state, test.need, w.requests())
 				}
 			})
 		})
@@ -540,6 +545,195 @@ func TestAnUnreadablePolicyIsNotTheOldOne(t *testing.T) {
 			t.Errorf("%d approvals are needed, want 3", p.Need)
 		}
 	})
+}
+
+// A link has a name of its own, whatever the file that it leads to has become. GitHub may tell that name in both
+// places, or that of the file in one of them; and what is a link now may have been a file that read the same.
+func TestAPolicyBehindALinkIsAskedForEachTime(t *testing.T) {
+	const target = "policy.yml"
+	changed := strings.Replace(threeReviewers, "quorum: 2", "quorum: 3", 1)
+	blob := func(src string) string {
+		return fmt.Sprintf("%x", sha1.Sum(fmt.Appendf(nil, "blob %d\x00%s", len(src), src)))
+	}
+	for name, test := range map[string]struct{ file, target bool }{
+		"its own name":      {},
+		"the target's name": {target: true},
+		"once a file":       {file: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				w, s := far(t, asJob)
+				leads := func(policy string) {
+					w.g.SetFile(policyPath, "", target)
+					w.g.ClearFaults()
+					sha := blob(target)
+					if test.target {
+						sha = blob(policy)
+					}
+					w.g.AddFault(sandbox.Fault{
+						Match: "GET /repos/acme/shop/contents/" + policyPath, Kind: sandbox.FaultAnswer, Status: 200,
+						Body: fmt.Sprintf(`{"type":"file","encoding":"base64","sha":%q,"content":%q}`, sha, base64.StdEncoding.EncodeToString([]byte(policy))),
+					})
+				}
+				if !test.file {
+					leads(threeReviewers)
+				}
+				w.look()
+				w.told()
+				leads(threeReviewers)
+				w.told()
+				w.comment(actionsBot, openaiYes)
+				if n := w.depth(s, "a1"); n != 2 { // it is asked for beside all else
+					t.Errorf("%d requests in series, want 2:\n%s", n, w.requests())
+				}
+				leads(changed)
+				for range 3 {
+					if p := w.told(); p.Need != 3 {
+						t.Errorf("%d approvals are needed, want 3", p.Need)
+					}
+				}
+			})
+		})
+	}
+}
+
+// What a conversation says of the policy once, because it lags, says nothing of the looks to come: neither
+// that the file need not be asked for, nor that it must be, after all else.
+func TestTheConversationMayErrAboutThePolicy(t *testing.T) {
+	const lag, none = `"policy":{"oid":"e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1e1"}`, `"policy":null`
+	for name, test := range map[string]struct {
+		says  []string // in each look
+		reads []int    // of contents
+		deep  []int    // requests in series
+	}{
+		"true":  {says: []string{"", ""}, reads: []int{0, 0}, deep: []int{1, 1}},
+		"a lag": {says: []string{lag, "", ""}, reads: []int{1, 1, 0}, deep: []int{2, 1, 1}},
+		"a gap": {says: []string{none, "", ""}, reads: []int{1, 1, 0}, deep: []int{2, 1, 1}},
+		"never": {says: []string{none, none, none}, reads: []int{1, 1, 1}, deep: []int{2, 1, 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				o, s := &overheard{}, &slow{}
+				w := newWorld(t, func(x *setup) {
+					x.wire = func(next http.RoundTripper) http.RoundTripper { o.next, s.next = next, o; return s }
+				})
+				w.look()
+				w.told()
+				for i, says := range test.says {
+					w.g.ForgetRequests()
+					o.says = says
+					from := time.Now()
+					if p := w.told(); p.Need != 2 {
+						t.Errorf("look %d: %d approvals are needed, want 2", i, p.Need)
+					}
+					deep := int(time.Since(from) / trip)
+					if n := strings.Count(w.requests(), "/contents/"); n != test.reads[i] || deep != test.deep[i] {
+						t.Errorf("look %d: %d reads, %d requests in series; want %d, %d:\n%s", i, n, deep, test.reads[i], test.deep[i], w.requests())
+					}
+				}
+			})
+		})
+	}
+}
+
+// Where the conversation is not asked beside all else, the policy is: nothing waits for it.
+func TestThePolicyIsReadBesideAllElse(t *testing.T) {
+	for name, test := range map[string]struct {
+		policy string
+		look   func(*world)
+	}{
+		"nothing happened": {policy: threeReviewers, look: func(w *world) { w.observe() }},
+		"off":              {policy: "mode: off\n" + threeReviewers, look: func(w *world) { w.told() }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				w, _ := far(t, func(s *setup) { s.policy = test.policy })
+				w.look()
+				w.told()
+				w.g.ForgetRequests()
+				from := time.Now()
+				test.look(w)
+				if n := int(time.Since(from) / trip); n != 1 || !strings.Contains(w.requests(), "/contents/") {
+					t.Errorf("%d requests in series, want 1:\n%s", n, w.requests())
+				}
+			})
+		})
+	}
+}
+
+// overheard keeps what is asked by GraphQL, and may say something else of the policy than GitHub.
+type overheard struct {
+	next    http.RoundTripper
+	queries []string
+	says    string
+}
+
+var ofPolicy = regexp.MustCompile(`"policy":(null|\{[^}]*\})`)
+
+func (o *overheard) RoundTrip(req *http.Request) (*http.Response, error) {
+	if !strings.HasSuffix(req.URL.Path, "/graphql") {
+		return o.next.RoundTrip(req)
+	}
+	query, err := io.ReadAll(req.Body)
+	if err != nil {
+		return nil, err
+	}
+	o.queries = append(o.queries, string(query))
+	req.Body = io.NopCloser(bytes.NewReader(query))
+	resp, err := o.next.RoundTrip(req)
+	if err != nil || o.says == "" {
+		return resp, err
+	}
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return nil, err
+	}
+	said := ofPolicy.ReplaceAll(answer, []byte(o.says))
+	resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(said)), int64(len(said))
+	return resp, nil
+}
+
+// A path that Git does not take is not put into the conversation's query, nor is one of this machine.
+func TestAnOddPathIsAskedForByItself(t *testing.T) {
+	for _, test := range []struct {
+		path    string
+		suppose bool
+		asked   string
+		reads   int
+	}{
+		{path: "policy.yml", asked: "policy.yml"},
+		{path: "a/b c.yml", asked: "a/b c.yml"},
+		{path: "/policy.yml", asked: policyPath, reads: 1},
+		{path: "../policy.yml", suppose: true, asked: policyPath},
+		{path: "policy.yml", suppose: true, asked: policyPath},
+	} {
+		t.Run(fmt.Sprint(test.path, " ", test.suppose), func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				heard := &overheard{}
+				w := newWorld(t, func(s *setup) {
+					s.wire = func(next http.RoundTripper) http.RoundTripper { heard.next = next; return heard }
+				})
+				w.g.SetFile(test.path, "", threeReviewers)
+				w.forge = github.NewForge(w.client, w.app, test.path, nil)
+				if test.suppose {
+					w.forge.Suppose(test.path, []byte(threeReviewers))
+				}
+				w.observe()
+				w.told()
+				w.g.ForgetRequests()
+				w.told()
+				if n := strings.Count(w.requests(), "/contents/"); n != test.reads {
+					t.Errorf("%d reads, want %d:\n%s", n, test.reads, w.requests())
+				}
+				for i := range 3 {
+					if want := `"policy":"HEAD:` + test.asked + `"`; i >= len(heard.queries) || !strings.Contains(heard.queries[i], want) {
+						t.Errorf("query %d does not ask for %s: %q", i, want, heard.queries)
+					}
+				}
+			})
+		})
+	}
 }
 
 // A policy that is supposed counts, whatever was read before.

@@ -19,15 +19,16 @@ import (
 )
 
 // One GraphQL query shows reviews and comments with their last editors, threads and who resolved them, the timeline in
-// one list, when the head's check suites were created, and on which earlier commits a check of ours stands. Reviews
-// stand before their threads: of a review that is shown no thread must be missing.
+// one list, when the head's check suites were created, on which earlier commits a check of ours stands, and which blob
+// the policy file is. Reviews stand before their threads: of a review that is shown no thread must be missing.
 //
 // It costs one point of the hour's, or two where there are many threads: GitHub counts the requests that its
 // connections would take, each as often as the pages above it have entries, divides by a hundred and rounds. Source:
 // "Rate limits and query limits for the GraphQL API".
 
-const conversationQuery = `query($owner: String!, $name: String!, $number: Int!, $check: String!, $head: GitObjectID!, $left: GitObjectID!, $commitsPerPage: Int!, $textsPerPage: Int!, $threadsPerPage: Int!, $threads: String, $comments: String, $reviews: String, $timeline: String) {
+const conversationQuery = `query($owner: String!, $name: String!, $number: Int!, $check: String!, $head: GitObjectID!, $left: GitObjectID!, $policy: String!, $commitsPerPage: Int!, $textsPerPage: Int!, $threadsPerPage: Int!, $threads: String, $comments: String, $reviews: String, $timeline: String) {
   repository(owner: $owner, name: $name) {
+    policy: object(expression: $policy) { oid }
     defaultBranchRef { name target { oid } }
     object(oid: $head) { ... on Commit {
       associatedPullRequests(first: 100) {
@@ -333,6 +334,7 @@ type graphAnswer struct {
 }
 
 type graphRepo struct {
+	Policy  graphOID `json:"policy"`
 	Default struct {
 		Name   string   `json:"name"`
 		Target graphOID `json:"target"`
@@ -404,6 +406,7 @@ type conversation struct {
 // A conversationAnswer is what the query answers, once.
 type conversationAnswer struct {
 	conversation
+	blob       string // which stands at the policy's path on the default branch; "": none does, or it is not known
 	pull       pullFacts
 	others     []sizedPull // the pull requests that changed last, this one too
 	leftShared *bool       // whether another open pull request has the head that was left; nil: that is not known
@@ -437,11 +440,12 @@ func (t *graphText) toText(kind quorum.TextKind, watched reviewerSet) shownText 
 	}, t.Updated, watched)
 }
 
-// readConversation asks the query, page by page. left is a head that the pull request may have left, or "". Of words it
-// keeps those that watched keeps.
+// readConversation asks the query, page by page. Even if the head is another one it tells which blob stands at policy
+// on the default branch. left is a head that the pull request may have left, or "". Of words it keeps those that
+// watched keeps. HEAD is that branch, whatever else is called so (gitrevisions(7)).
 func (r pullReader) readConversation(
 	ctx context.Context,
-	head, left, check string,
+	head, left, check, policy string,
 	watched reviewerSet,
 ) (c conversationAnswer, err error) {
 	c.conversation = conversation{
@@ -454,6 +458,7 @@ func (r pullReader) readConversation(
 		"check":          check,
 		"head":           head,
 		"left":           cmp.Or(left, head),
+		"policy":         "HEAD:" + policy,
 		"commitsPerPage": evidence.ListedCommits,
 	}
 	sizes := r.texts
@@ -470,6 +475,7 @@ func (r pullReader) readConversation(
 			return c, err
 		}
 		p := repo.Pull
+		c.blob = repo.Policy.OID // the newest page counts, for this head or another
 		if p.Head != head {
 			return c, moved{"the head of " + r.pr.String() + " moved"}
 		}

@@ -104,7 +104,7 @@ func (l *look) readParts(ctx context.Context, g group, sc readPlan, early bool) 
 		return err
 	})
 	read(partConversation, sc.conversation, func() (err error) {
-		h.query, err = r.readConversation(ctx, sc.head, sc.left, sc.check, watched)
+		h.query, err = r.readConversation(ctx, sc.head, sc.left, sc.check, l.policyRead.pathInConversation(), watched)
 		return err
 	})
 	isQueried := sc.conversation || h.has(partConversation)

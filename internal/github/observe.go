@@ -101,12 +101,15 @@ func observeWith(ctx context.Context, f *Forge, pr quorum.PR, m *memory, isSibli
 // readPullAndPolicy reads the pull request and the policy, and in parallel all that is expected to be needed.
 func (l *look) readPullAndPolicy(ctx context.Context) error {
 	sc := l.expectedPlan()
+	was, spared := l.policyRead.sparedPolicy(ctx, sc.conversation)
 	g, beside := newGroup(ctx)
 	l.pullSpared = l.mem.pull.isSpared(sc, l.since)
 	if !l.pullSpared {
 		g.Go(func() error { return l.readPull(beside) })
 	}
-	g.Go(func() error { return l.policyRead.readPolicy(beside) })
+	if !spared {
+		g.Go(func() error { return l.policyRead.readPolicy(beside) })
+	}
 	if l.f.client.Personal() {
 		g.Go(func() error { return l.f.readIdentity(beside, &l.snap.Ours) })
 	} else {
@@ -122,20 +125,31 @@ func (l *look) readPullAndPolicy(ctx context.Context) error {
 		return err
 	}
 	l.mem.before.checks.shared = l.head.query.leftShared
+	g, beside = newGroup(ctx)
 	if l.pullSpared {
-		if err := takePull(ctx, l); err != nil {
-			return err
-		}
+		g.Go(func() error { return takePull(beside, l) })
 	}
-	if l.policyRead.vanished { // the pull request was found: GitHub does not answer 404 to everything
-		if err := pause(ctx, replicaPause); err != nil {
-			return err
+	switch {
+	case spared && l.head.query.blob == was.file.SHA:
+		l.policyRead.file, l.policyRead.policy = was.file, was.policy
+	case spared:
+		g.Go(func() error { return l.policyRead.readPolicy(beside) })
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	if l.policyRead.vanished {
+		if l.head.query.blob != "" {
+			return moved{"its policy was not found, but is there"}
 		}
-		if err := l.policyRead.readPolicy(ctx); err != nil {
+		if err := l.policyRead.readPolicy(ctx); err != nil { // the pull request was found: GitHub does not answer 404 to everything
 			return err
 		}
 	}
 	l.snap.File, l.policy = l.policyRead.file, l.policyRead.policy
+	if src, blob := l.policyRead.src, l.head.query.blob; src != nil && (blob != "" || l.head.has(partConversation)) { // both have named it
+		l.f.policies.noteNamed(l.read.pr, l.snap.File.SHA, blob == blobID(src) && blob == l.snap.File.SHA)
+	}
 	l.snap.NoRecord = l.f.client.Personal()
 	l.snap.Skew = l.f.client.Skew()
 	l.headChanged = l.mem.changeHead(l.snap.PR.Head)
@@ -733,7 +747,7 @@ func takePull(ctx context.Context, l *look) error {
 }
 
 func (l *look) readConversation(ctx context.Context, sc readPlan) error {
-	c, err := l.read.readConversation(ctx, sc.head, sc.left, sc.check, l.watched)
+	c, err := l.read.readConversation(ctx, sc.head, sc.left, sc.check, l.policyRead.pathInConversation(), l.watched)
 	if err == nil {
 		l.takeConversation(c.conversation)
 		l.head.query.others = c.others

@@ -117,6 +117,16 @@ func (r *organisationRead) isFresh(now time.Time) bool {
 	return !r.asked.IsZero() && now.Sub(r.asked).Abs() < pause
 }
 
+// stillIs reports whether an owner's policy is known to be that blob.
+func (all *organisationPolicies) stillIs(ctx context.Context, owner string, file quorum.OrganisationFile, now time.Time) bool {
+	r, err := all.take(ctx, owner)
+	if err != nil {
+		return false
+	}
+	defer func() { <-r.turn }()
+	return r.isFresh(now) && r.known.file == file
+}
+
 // forgetAll has each owner's policy asked for again.
 func (all *organisationPolicies) forgetAll() {
 	all.mu.Lock()

@@ -1,6 +1,6 @@
 package github
 
-// Policies as they were read last: they spare the parsing of the same file again.
+// Policies as they were read last: they spare a request, or the parsing of the same file again.
 
 import (
 	"slices"
@@ -12,12 +12,13 @@ import (
 	"github.com/review-coordinator/coordinator/internal/quorum"
 )
 
-// cachedPolicy is a repository's policy as it was read last. It decides what is read in parallel, and spares parsing the
-// same file again.
+// cachedPolicy is a repository's policy as it was read last. It decides what is read in parallel, spares parsing the
+// same file again, and stands for the file where GitHub says that it is still that one.
 type cachedPolicy struct {
 	file   quorum.PolicyFile
 	policy quorum.Policy
 	src    untrusted.Digest
+	named  bool // the conversation names the file as REST does, by its content's own hash: it is no link, nor too large
 }
 
 // maxRepos bounds how many repositories' policies are kept, and how many different ones.
@@ -37,6 +38,16 @@ func (c *lastPolicies) lookup(pr quorum.PR) (cachedPolicy, bool) {
 	defer c.mu.Unlock()
 	s, known := c.repos[repoKey(pr)]
 	return s, known
+}
+
+// noteNamed notes whether the conversation names what was read last, if that is still sha, as REST does.
+func (c *lastPolicies) noteNamed(pr quorum.PR, sha string, yes bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s, known := c.repos[repoKey(pr)]; known && s.file.SHA == sha {
+		s.named = yes
+		c.repos[repoKey(pr)] = s
+	}
 }
 
 // store keeps a policy that was read.

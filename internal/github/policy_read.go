@@ -2,8 +2,13 @@ package github
 
 import (
 	"context"
+	"crypto/sha1" //nolint:gosec // Git names files by it
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
 
 	"github.com/review-coordinator/coordinator/internal/config"
 	"github.com/review-coordinator/coordinator/internal/github/client"
@@ -33,6 +38,22 @@ func (r *policyReader) policyPaths() []string {
 		return []string{r.f.config}
 	}
 	return config.Paths()
+}
+
+// pathInConversation is the path of which the conversation tells what stands there: one that Git takes.
+func (r *policyReader) pathInConversation() string {
+	if path := r.policyPaths()[0]; fs.ValidPath(path) && r.f.policy == nil {
+		return path
+	}
+	return config.Paths()[0]
+}
+
+// sparedPolicy returns the policy that was read last, if the conversation, which is read in parallel, will tell whether
+// it still stands: then the file is asked for only if it does not.
+func (r *policyReader) sparedPolicy(ctx context.Context, conversed bool) (was cachedPolicy, spared bool) {
+	was, known := r.f.policies.lookup(r.pr)
+	return was, known && was.named && was.file.Path == r.pathInConversation() && r.f.policy == nil && conversed &&
+		r.f.organisations.stillIs(ctx, r.pr.Owner, was.file.Org, r.f.now())
 }
 
 // readPolicy reads the policy file of the default branch, and that of the organisation: never of the pull request, nor
@@ -124,4 +145,10 @@ func (r *policyReader) readProposedPolicy(ctx context.Context, path, head string
 		problem = broken.Error()
 	}
 	return problem, nil
+}
+
+// blobID is the name that Git gives to a file that holds src.
+func blobID(src []byte) string {
+	sum := sha1.Sum(slices.Concat(fmt.Appendf(nil, "blob %d\x00", len(src)), src)) //nolint:gosec // as Git does
+	return hex.EncodeToString(sum[:])
 }
