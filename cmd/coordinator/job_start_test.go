@@ -20,8 +20,8 @@ import (
 
 var binary = flag.Bool("binary", false, "build the program as a release does, and measure its size and its start")
 
-// maxBinary is what the action's stripped program for linux/amd64 may weigh.
-const maxBinary = 13_300_000
+// maxBinary is what the action's stripped program for linux/amd64 may weigh: go-github as the client is in it.
+const maxBinary = 13_350_000
 
 // maxStart is how much of an idle machine's processor the action's program is to take until its first request.
 const maxStart = 4 * time.Millisecond
