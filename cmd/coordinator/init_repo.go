@@ -61,9 +61,13 @@ func (cmd initCmd) Run(ctx context.Context, c *command) error {
 	case cmd.Ref != "" && !actionRefPattern().MatchString(cmd.Ref):
 		return usageError(fmt.Errorf("--ref %q is no tag or commit", cmd.Ref), "--ref v1, or a commit of 40 digits")
 	}
-	here, inClone, err := clone.Find(cmp.Or(cmd.Dir, "."))
-	if err != nil {
-		return usageError(err, "name the repository with --repo, and the folder with --dir")
+	var here clone.Clone
+	var inClone bool
+	var err error
+	if cmp.Or(cmd.Repo, c.Getenv("GITHUB_REPOSITORY")) == "" || cmd.Dir == "" {
+		if here, inClone, err = clone.Find(cmp.Or(cmd.Dir, ".")); err != nil {
+			return usageError(err, "name the repository with --repo, and the folder with --dir")
+		}
 	}
 	owner, name, err := c.resolveRepoIn(here, cmd.Repo, "init")
 	if err != nil {

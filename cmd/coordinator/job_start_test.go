@@ -49,7 +49,7 @@ func measureAction(t *testing.T) {
 	}
 	out, err := exec.Command(file, "serve").CombinedOutput()
 	var ended *exec.ExitError
-	if !errors.As(err, &ended) || ended.ExitCode() != 2 || !strings.Contains(string(out), "it has no serve") {
+	if !errors.As(err, &ended) || ended.ExitCode() != 2 || !strings.Contains(string(out), `has no command "serve"`) {
 		t.Errorf("the action's program serves: %v: %s", err, out)
 	}
 

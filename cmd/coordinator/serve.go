@@ -388,7 +388,14 @@ func (s *server) serve(ctx context.Context) error {
 		})
 	}
 	group.Go(func() error { return s.daemon.Run(working) })
-	group.Go(func() error { return watchDatabase(working, s.store, log) })
+	hopeless := make(chan error, 1)
+	group.Go(func() error {
+		err := watchDatabase(working, s.store, log)
+		if err != nil {
+			hopeless <- err
+		}
+		return err
+	})
 	group.Go(func() error {
 		<-working.Done()
 		log.Info("stopping: nothing new is accepted, evaluations under way are finished")
@@ -403,7 +410,17 @@ func (s *server) serve(ctx context.Context) error {
 		err := s.webhookServer.Shutdown(ending)
 		return errors.Join(ignoreDeadline(err), s.shutdownAdmin(ending))
 	})
-	err := group.Wait()
+	ended := make(chan error, 1)
+	go func() { ended <- group.Wait() }()
+	var err error
+	select {
+	case err = <-ended:
+	case err = <-hopeless: // what reads or writes the database may hang for ever
+		select {
+		case err = <-ended:
+		case <-time.After(serveGrace):
+		}
+	}
 	log.Info("stopped")
 	return err
 }

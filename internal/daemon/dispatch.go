@@ -193,7 +193,7 @@ func (d *Daemon) noticeClockSetBack(ctx context.Context, now time.Time) {
 	if back <= clockSetBack {
 		return
 	}
-	d.tenants.unpokeAll()
+	d.tenants.beginAnew()
 	d.Log.Warn("the clock was set back: every open pull request is looked at", "by", back)
 	if err := d.Store.Poke(ctx, store.Poke{Key: workkey.App, Kind: workkey.KindApp, Due: now}); err != nil {
 		d.Log.Error("our database cannot be written", "err", err)

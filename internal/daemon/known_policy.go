@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -17,8 +18,8 @@ type knownPolicy struct {
 	readAt time.Time      // when it began to be read
 }
 
-// mostPolicies is of how many repositories of an installation a policy is remembered.
-const mostPolicies = 1 << 16
+// mostPolicies is of how many repositories a policy is remembered: a long one may take a megabyte.
+const mostPolicies = 1 << 13
 
 // putPolicy remembers a policy that began to be read at a time. One that was read later stays: a slow look must not bring
 // back the policy from before a push. Of a file that is not valid no policy is kept.
@@ -31,8 +32,14 @@ func (b *tenantBook) putPolicy(at workkey.Key, f quorum.PolicyFile, p quorum.Pol
 	if readAt.Before(t.policies[repo].readAt) {
 		return
 	}
-	if len(t.policies) >= mostPolicies { // each is read again when it is needed
-		clear(t.policies)
+	if _, isKnown := t.policies[repo]; !isKnown {
+		b.policies++
+	}
+	if b.policies > mostPolicies { // each is read again when it is needed
+		for other := range maps.Values(b.byID) {
+			clear(other.policies)
+		}
+		b.policies = 1
 	}
 	t.policies[repo] = knownPolicy{f.State, &p, readAt}
 }

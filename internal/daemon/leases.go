@@ -94,14 +94,18 @@ func (t *workTable) begin(l store.Lease, claimed, until time.Time, cancel contex
 func (t *workTable) end(l store.Lease) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	*t.held[l] = leasedWork{Work: t.held[l].Work}
+	if work := t.held[l]; work != nil {
+		*work = leasedWork{Work: work.Work}
+	}
 }
 
 // markObserving notes since when GitHub is asked about a pull request.
 func (t *workTable) markObserving(l store.Lease, since time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.held[l].observing = since
+	if work := t.held[l]; work != nil {
+		work.observing = since
+	}
 }
 
 // observingSince returns since when, by our clock, a pull request is being looked at; zero: it is not.

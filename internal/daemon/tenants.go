@@ -17,6 +17,8 @@ type tenantBook struct {
 	mu   sync.Mutex
 	byID map[int64]*tenantEntry
 	held map[int64]*tenantEntry // those that are not simply healthy: each claim reads them
+
+	policies int // of all entries
 }
 
 // tenantEntry is the memory of one installation.
@@ -65,10 +67,13 @@ func (b *tenantBook) forget(id int64) {
 	was := b.open(id)
 	delete(b.byID, id)
 	delete(b.held, id)
+	b.policies -= len(was.policies)
 	b.mu.Unlock()
-	now := b.open(id)
-	defer b.mu.Unlock()
-	now.looks, now.shares = now.looks+was.looks, was.shares
+	if was.looks > 0 || len(was.shares) > 0 {
+		now := b.open(id)
+		defer b.mu.Unlock()
+		now.looks, now.shares = now.looks+was.looks, was.shares
+	}
 }
 
 // addLooks counts looks that begin, or end.
@@ -132,11 +137,13 @@ func (b *tenantBook) dropPokes(pokes []store.Poke) {
 	}
 }
 
-// unpokeAll forgets which keys were named, as at a start.
-func (b *tenantBook) unpokeAll() {
+// beginAnew forgets which keys were named and what is held until when, as at a start.
+func (b *tenantBook) beginAnew() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	clear(b.held)
 	for t := range maps.Values(b.byID) {
 		clear(t.poked)
+		t.tenantState = tenantState{}
 	}
 }

@@ -306,6 +306,41 @@ func TestAClockThatIsSetBackDelaysNoResync(t *testing.T) {
 	})
 }
 
+// A limit of GitHub's that is over holds nothing when its hour comes again, and one that is not holds nothing in an hour that
+// is past.
+func TestAClockThatIsSetBackEndsLimits(t *testing.T) {
+	for name, mended := range map[string]bool{"a limit that was over": true, "one that was not": false} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := newLand()
+				l.open(1, pull(7))
+				jump := &shift{}
+				h := build(t, l, t.TempDir(), func(c *Config) { c.Now = jump.now })
+				jump.set(3 * time.Hour)
+				settle(time.Minute)
+				mend := l.failing(1, limitError{until: jump.now().Add(30 * time.Minute)})
+				l.open(1, pull(8)) // and nobody tells
+				settle(6 * time.Minute)
+				mend()
+				if mended {
+					settle(time.Hour)
+				}
+				jump.set(0)
+				l.mu.Lock()
+				l.looked = nil
+				l.mu.Unlock()
+				settle(7 * time.Minute)
+				l.open(1, pull(9))
+				settle(7 * time.Minute)
+				if count(l.looks(), pull(9).String()) == 0 {
+					t.Error("nothing is looked at in the hours that come twice")
+				}
+				h.stop()
+			})
+		})
+	}
+}
+
 // shift is a clock that can be set.
 type shift struct {
 	mu sync.Mutex

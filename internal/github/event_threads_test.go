@@ -73,3 +73,26 @@ func TestAnEventAsksForThreadsAtOnce(t *testing.T) {
 		})
 	}
 }
+
+// What REST and GraphQL show differently for good holds up looks of the pull request itself for half a minute, and those
+// of another one of its commit no longer.
+func TestADisagreementHoldsUpNoSiblingForEver(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		lag := &draftLag{}
+		w := newWorld(t, under(oneCopilot), func(s *setup) {
+			s.wire = func(next http.RoundTripper) http.RoundTripper { lag.next = next; return lag }
+		})
+		w.look()
+		lag.left = 1 << 20
+		ended := 0
+		for range 12 {
+			if _, _, err := w.forge.ObserveSibling(t.Context(), w.pr); err == nil {
+				ended++
+			}
+			pass(5 * time.Second)
+		}
+		if ended == 0 || ended > 6 {
+			t.Errorf("%d of 12 looks of a minute ended, want those of its second half", ended)
+		}
+	})
+}

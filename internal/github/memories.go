@@ -123,8 +123,8 @@ type observed struct {
 	conversationCurrent bool             // the conversation holds an answer for head
 	queriedInParallel   bool             // the conversation was read in parallel with REST data that had changed: read it again
 	readSerially        bool             // REST and GraphQL show the texts differently: they cannot be read side by side
-	disagreeing         []int64          // texts of which REST and GraphQL told different things at the last look
-	disagreeingSince    time.Time        // when the newest of them was first found
+	disagrees           *disagreement    // of looks at the pull request itself
+	disagreesAsSibling  *disagreement    // of looks at it for another one, which remember nothing else
 	wake                time.Time
 	threadsDecide       bool // resolving a thread may change the decision
 	logs                map[int64]quorum.Job
@@ -211,6 +211,7 @@ func (all *Memories) memoryOf(key memoryKey) *memory {
 		return at.Value.(*memory)
 	}
 	m := &memory{key: key}
+	m.disagrees, m.disagreesAsSibling = &disagreement{}, &disagreement{}
 	all.pulls[key] = all.order.PushFront(m)
 	all.keepBounds()
 	return m
@@ -273,7 +274,7 @@ func (m *memory) changeHead(head string) (changed bool) {
 	m.conversationCurrent, m.queriedInParallel, m.readSerially = false, false, false
 	m.commentsFromQuery, m.commentsApart = false, false
 	m.foreignChecks, m.foreignStatuses = untrusted.Digest{}, untrusted.Digest{}
-	m.siblings, m.statuses, m.disagreeing = nil, nil, nil
+	m.siblings, m.statuses = nil, nil
 	m.hands = knownHands{}
 	m.sameBranch, m.sameBranchRun = nil, 0
 	m.logs, m.commits, m.uploads = nil, nil, nil

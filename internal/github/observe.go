@@ -63,8 +63,12 @@ func (f *Forge) Observe(ctx context.Context, pr quorum.PR) (quorum.Policy, quoru
 // look at it at the same time, so nothing is remembered of it, and nothing is published for it. One that was closed
 // without a merge is read as if it were open.
 func (f *Forge) ObserveSibling(ctx context.Context, pr quorum.PR) (quorum.Policy, quorum.Snapshot, error) {
-	f.withMemory(pr, (*memory).noteReadElsewhere)
-	return observeWith(ctx, f, pr, &memory{key: memoryKey{f.id, pr}}, true)
+	fresh := &memory{key: memoryKey{f.id, pr}}
+	f.withMemory(pr, func(known *memory) {
+		known.noteReadElsewhere()
+		fresh.disagrees = known.disagreesAsSibling
+	})
+	return observeWith(ctx, f, pr, fresh, true)
 }
 
 func observeWith(ctx context.Context, f *Forge, pr quorum.PR, m *memory, isSibling bool) (quorum.Policy, quorum.Snapshot, error) {

@@ -193,11 +193,7 @@ func (l *look) requireAgreement() error {
 	}
 	slices.Sort(odd)
 	now := l.f.now()
-	if slices.ContainsFunc(odd, func(id int64) bool { return !slices.Contains(l.mem.disagreeing, id) }) {
-		l.mem.disagreeingSince = now
-	}
-	l.mem.disagreeing = odd
-	if len(odd) > 0 && now.Sub(l.mem.disagreeingSince) < maxDisagreement {
+	if since := l.mem.disagrees.note(l.snap.PR.Head, odd, now); len(odd) > 0 && now.Sub(since) < maxDisagreement {
 		l.mem.conversationCurrent = false
 		return moved{"a text was edited, or the list of texts changed,"}
 	}

@@ -51,6 +51,7 @@ type Database struct {
 	Damaged  string       // where a damaged SQLite file was moved, in whose place an empty one was begun; "": none was
 
 	queue    chan *op
+	claims   chan *op // on PostgreSQL: a claim waits for other replicas, and nothing must wait with it
 	writers  sync.WaitGroup
 	closing  sync.RWMutex // held while an operation enters the queue
 	isClosed bool
@@ -97,14 +98,23 @@ func newDatabase(o Options) *Database {
 
 // startWriters starts the goroutines that write.
 func (s *Database) startWriters(count int) {
-	s.queue = make(chan *op, maxQueuedOps)
-	for range count {
+	s.queue = s.startQueue(count)
+	s.claims = s.queue
+	if s.isShared {
+		s.claims = s.startQueue(1)
+	}
+}
+
+func (s *Database) startQueue(writers int) chan *op {
+	queue := make(chan *op, maxQueuedOps)
+	for range writers {
 		s.writers.Go(func() {
-			for o := range s.queue {
-				s.commitBatch(gatherBatch(o, s.queue))
+			for o := range queue {
+				s.commitBatch(gatherBatch(o, queue))
 			}
 		})
 	}
+	return queue
 }
 
 // Wrote returns the error of the last transaction that had something to write; nil if it was committed.
@@ -131,6 +141,9 @@ func (s *Database) Close() error {
 		return nil
 	}
 	close(s.queue)
+	if s.isShared {
+		close(s.claims)
+	}
 	s.writers.Wait()
 	if s.replica != nil {
 		s.replica.stop() // others take over what this process still has
@@ -162,8 +175,12 @@ func (s *Database) enterQueue(ctx context.Context, o *op) error {
 	if s.isClosed {
 		return ErrClosed
 	}
+	queue := s.queue
+	if o.apply != nil {
+		queue = s.claims
+	}
 	select {
-	case s.queue <- o:
+	case queue <- o:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

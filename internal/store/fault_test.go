@@ -321,3 +321,29 @@ func TestEveryCommitWaitsForTheDisk(t *testing.T) {
 		}
 	}
 }
+
+// A file that another daemon has moved away between its opening and its hold is not this daemon's.
+func TestAFileThatWasMovedMeanwhileIsNotHeld(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "table.db")
+	held, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Close()
+	f := &sqliteFile{hold: held}
+	if err := f.checkHeld(path); err != nil {
+		t.Errorf("in its place: %v", err)
+	}
+	if err := os.Rename(path, path+".damaged"); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.checkHeld(path); !errors.Is(err, ErrInUse) {
+		t.Errorf("moved away: %v", err)
+	}
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.checkHeld(path); !errors.Is(err, ErrInUse) {
+		t.Errorf("another one in its place: %v", err)
+	}
+}

@@ -118,13 +118,20 @@ func checkServer(ctx context.Context, pool *pgxpool.Pool) error {
 		return fmt.Errorf("read its version and tables: %w", err)
 	case version < leastPostgres:
 		return fmt.Errorf("%w: its version is %d.%d, and it must be 14 or newer", ErrUnfitServer, version/10_000, version%10_000)
-	case tables == 0 || len(missing) == 0:
+	case len(missing) == 0, tables == 0 && slices.Contains(missing, "goose_db_version"):
 		return nil
 	case len(missing) == len(ours) || slices.Contains(missing, "goose_db_version"):
 		return fmt.Errorf("%w: give the coordinator a database or a schema of its own (…?search_path=SCHEMA)", ErrForeignDatabase)
 	}
-	return fmt.Errorf("%w, %s, were dropped: drop the others of the coordinator, too, or give it an empty schema (…?search_path=SCHEMA): "+
-		"that costs time alone", ErrTablesGone, strings.Join(missing, ", "))
+	if tables == 0 { // goose makes its own first
+		var migrated int64
+		err := pool.QueryRow(ctx, `SELECT coalesce(max(version_id), 0) FROM goose_db_version`).Scan(&migrated)
+		if err != nil || migrated == 0 {
+			return err
+		}
+	}
+	return fmt.Errorf("%w, %s, were dropped: drop the others of the coordinator, too, goose_db_version as well, or give it an empty schema "+
+		"(…?search_path=SCHEMA): that costs time alone", ErrTablesGone, strings.Join(missing, ", "))
 }
 
 // checkPooler refuses a pooler that gives each transaction a session of its own: the lock of a migration would be

@@ -230,6 +230,7 @@ func TestPostgresTablesOfOthers(t *testing.T) {
 	}{
 		"a newer coordinator": {"INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, true)", store.ErrNewer},
 		"a dropped table":     {"DROP TABLE work CASCADE", store.ErrTablesGone},
+		"all but goose's":     {"DROP TABLE deliveries, work, sights, tenants, replicas, counters, notes, answers CASCADE", store.ErrTablesGone},
 		"another program":     {"DROP TABLE goose_db_version", store.ErrForeignDatabase},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -76,6 +76,9 @@ func (f *sqliteFile) hasID(id uint32) bool {
 
 // moveAway moves a damaged file and its log away while no other daemon can have it, closes it, and returns what it is called now.
 func (f *sqliteFile) moveAway(path string) (to string, err error) {
+	if file, unresolved := filepath.EvalSymlinks(path); unresolved == nil { // the link stays, and leads to the new file
+		path = file
+	}
 	to = path + ".damaged-" + time.Now().UTC().Format("20060102T150405.000000000Z")
 	err = f.closeDatabases()
 	if runtime.GOOS == "windows" { // which renames nothing that is open
@@ -106,6 +109,9 @@ func (f *sqliteFile) openAll(path string, isFleeting bool) error {
 	if err != nil {
 		return err
 	}
+	if err := f.checkHeld(path); err != nil {
+		return err
+	}
 	given, err := filepath.Abs(path)
 	if err != nil {
 		return err
@@ -117,6 +123,18 @@ func (f *sqliteFile) openAll(path string, isFleeting bool) error {
 		return fmt.Errorf("%w: the process before met damage in it", ErrNoDatabase)
 	}
 	return asOpenError(f.openTables(path, given, isFleeting))
+}
+
+// checkHeld checks that the file that is held is the one that has the name: another daemon may just have moved it away.
+func (f *sqliteFile) checkHeld(path string) error {
+	held, err := f.hold.Stat()
+	if err != nil {
+		return err
+	}
+	if named, err := os.Stat(path); err != nil || !os.SameFile(held, named) {
+		return errHeld
+	}
+	return nil
 }
 
 // asOpenError returns what it means that SQLite could not open a file.

@@ -428,9 +428,15 @@ func nextPage(path string, answer *gogithub.Response) (string, error) {
 
 // explain returns what an answer of go-github's means in the words of this package; nil: it is what was asked for.
 func (c *Client) explain(ctx context.Context, req *http.Request, answer *gogithub.Response, err error) error {
-	var accepted *gogithub.AcceptedError // which is none
+	var accepted *gogithub.AcceptedError // which is none, but go-github reads no body then
+	if errors.As(err, &accepted) {
+		if err = nil; req.Method == http.MethodGet {
+			err = c.wrapError(req, &fault{what: "GitHub answers a read with 202, before there is an answer"})
+		}
+		return err
+	}
 	switch {
-	case err == nil, errors.As(err, &accepted):
+	case err == nil:
 		return nil
 	case answer == nil:
 		return c.wrapError(req, c.rootCause(ctx, err))
@@ -481,6 +487,9 @@ func (c *Client) rootCause(ctx context.Context, err error) error {
 		return ErrTooLong
 	case errors.As(err, &outer):
 		err = outer.Err
+	}
+	if strings.HasPrefix(err.Error(), "failed to parse Location header") { // it quotes an address that may be signed
+		return errors.New("a redirect to no address")
 	}
 	return errors.New(c.token.redact(err.Error()))
 }

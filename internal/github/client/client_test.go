@@ -359,6 +359,31 @@ func TestRefusals(t *testing.T) {
 }
 
 // Fault 22, threat T27: a renamed repository is followed; the token goes to no other host.
+// A read that is answered before there is an answer is no empty list, and a redirect to no address keeps its signature.
+func TestAnswersThatAreNone(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if req.URL.Path == "/moved" {
+			w.Header().Set("Location", "http://127.0.0.1:1/x%zz?sig=canary")
+			w.WriteHeader(http.StatusFound)
+			return
+		}
+		w.WriteHeader(http.StatusAccepted)
+		_, _ = io.WriteString(w, `[{"id":1}]`)
+	}))
+	defer server.Close()
+	c, err := New(Options{BaseURL: server.URL, Token: "ghp_x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var into []struct{ ID int }
+	if _, err := c.GetPage(t.Context(), "accepted", false, &into); err == nil || !strings.Contains(err.Error(), "202") {
+		t.Errorf("202: %v, %v", into, err)
+	}
+	if _, err := c.Tail(t.Context(), "moved", 100); err == nil || strings.Contains(err.Error(), "canary") {
+		t.Errorf("a redirect to no address: %v", err)
+	}
+}
+
 func TestRedirects(t *testing.T) {
 	to := func(status int, where string) said {
 		return said{status: status, header: []string{"Location: " + where}}
