@@ -78,7 +78,7 @@ type op struct {
 	statements []statement
 	delivery   AcceptedDelivery                            // whose insertion is its only statement, if it has an ID
 	pokes      []Poke                                      // unless the delivery is known
-	apply      func(ctx context.Context, tx session) error // nil: nothing
+	apply      func(ctx context.Context, tx session) error // of a claim; nil: nothing
 	wrote      int                                         // rows, as far as its statements add them to it
 	done       chan error
 }
@@ -86,7 +86,7 @@ type op struct {
 const (
 	maxQueuedOps    = 1024 // operations that wait
 	maxBatchOps     = 256  // operations in one transaction: the last one waits for all of them
-	postgresWriters = 4    // transactions at once
+	postgresWriters = 4    // transactions at once, besides that of claims
 )
 
 func newDatabase(o Options) *Database {
@@ -105,6 +105,7 @@ func (s *Database) startWriters(count int) {
 	}
 }
 
+// startQueue makes a queue with goroutines that write what is in it.
 func (s *Database) startQueue(writers int) chan *op {
 	queue := make(chan *op, maxQueuedOps)
 	for range writers {
@@ -305,7 +306,7 @@ func (s *Database) commitOnce(batch []*op) (changed bool, err error) {
 		if err := applyPokes(ctx, tx, batch, s.isShared); err != nil {
 			return err
 		}
-		for _, o := range batch { // last, as what claims wait for must not wait for anything that these have locked
+		for _, o := range batch { // on SQLite behind what is poked; on PostgreSQL alone, see claims
 			if o.apply == nil {
 				continue
 			}

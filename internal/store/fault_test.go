@@ -331,19 +331,19 @@ func TestAFileThatWasMovedMeanwhileIsNotHeld(t *testing.T) {
 	}
 	defer held.Close()
 	f := &sqliteFile{hold: held}
-	if err := f.checkHeld(path); err != nil {
+	if err := f.holdInPlace(path); err != nil {
 		t.Errorf("in its place: %v", err)
 	}
 	if err := os.Rename(path, path+".damaged"); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.checkHeld(path); !errors.Is(err, ErrInUse) {
+	if err := f.holdInPlace(path); !errors.Is(err, ErrInUse) {
 		t.Errorf("moved away: %v", err)
 	}
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.checkHeld(path); !errors.Is(err, ErrInUse) {
+	if err := f.holdInPlace(path); !errors.Is(err, ErrInUse) {
 		t.Errorf("another one in its place: %v", err)
 	}
 }

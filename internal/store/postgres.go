@@ -28,7 +28,7 @@ const (
 	leastPostgres    = 140_000 // server_version_num
 	connectTimeout   = 10 * time.Second
 	statementTimeout = 20 * time.Second // of the server; a client gives up a little later
-	leastConns       = 12               // four write, and workers read what they know of GitHub
+	leastConns       = 12               // five write, and workers read what they know of GitHub
 	readyConns       = 6                // open before they are needed: each takes the server a process
 )
 

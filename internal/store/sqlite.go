@@ -97,22 +97,18 @@ func (f *sqliteFile) moveAway(path string) (to string, err error) {
 // openAll opens the file and holds it as long as the process lives. The lock is the operating system's, at a byte that SQLite has no
 // use for: it releases it, however the process ends.
 func (f *sqliteFile) openAll(path string, isFleeting bool) error {
-	f.openFiles = map[string]os.FileInfo{}
 	f.commitsSinceFold = commitsPerFold // the first commit is folded, so that the file shows its tables by every name
 	err := os.MkdirAll(filepath.Dir(path), 0o700)
 	if err == nil {
 		f.hold, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600) // SQLite gives its other files the same mode
 	}
-	if err == nil {
-		err = holdFile(f.hold)
-	}
 	if err != nil {
 		return err
 	}
-	if err := f.checkHeld(path); err != nil {
-		return err
-	}
 	given, err := filepath.Abs(path)
+	if err == nil {
+		err = f.holdInPlace(given)
+	}
 	if err != nil {
 		return err
 	}
@@ -125,13 +121,16 @@ func (f *sqliteFile) openAll(path string, isFleeting bool) error {
 	return asOpenError(f.openTables(path, given, isFleeting))
 }
 
-// checkHeld checks that the file that is held is the one that has the name: another daemon may just have moved it away.
-func (f *sqliteFile) checkHeld(path string) error {
+// holdInPlace holds the file that has a name. Another daemon may have moved it away since it was opened.
+func (f *sqliteFile) holdInPlace(path string) error {
 	held, err := f.hold.Stat()
+	if err == nil {
+		err = holdFile(f.hold)
+	}
 	if err != nil {
 		return err
 	}
-	if named, err := os.Stat(path); err != nil || !os.SameFile(held, named) {
+	if f.openFiles = map[string]os.FileInfo{path: held}; f.checkFilesInPlace() != nil {
 		return errHeld
 	}
 	return nil
