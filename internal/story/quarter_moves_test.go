@@ -278,7 +278,9 @@ func (w *teamWeek) checkRerun(p *teamPull, before *attempt, key string) {
 	p.reruns[key]++
 	switch yes, no := p.saidIn(before); {
 	case p.reruns[key] < 0: // a person has commanded it
-	case p.reruns[key] == 2 && p.returned && before.conclusion == "cancelled": // with the head that was left, and comes back with it
+	case p.reruns[key] == 2 && p.returned && slices.ContainsFunc(p.attempts, func(a *attempt) bool { // cancelled when the head was left
+		return a.voice == before.voice && a.head == before.head && a.number > 1 && a.conclusion == "cancelled"
+	}): // which gave its rerun back
 	case p.reruns[key] > 1:
 		w.fail(p, "%s is run again a second time on one head", name)
 	case p.byHand[key] > 0 && before.number > 1 && !p.deletedRuns[before.voice]:
