@@ -33,7 +33,9 @@ var rules = map[string][]string{
 	"internal/change":     {"internal/quorum", "internal/pathfilter", "internal/review"},
 	"internal/evidence":   {"internal/quorum", "internal/change", "internal/pathfilter", "internal/review"},
 	"internal/report":     {"internal/quorum", "internal/lazy"},
-	"internal/config":     {"internal/quorum", "internal/change", "internal/review", "internal/pathfilter", "internal/lazy"},
+	"internal/config": {
+		"internal/quorum", "internal/change", "internal/review", "internal/pathfilter", "internal/lazy", "internal/workflow",
+	},
 	"internal/github": {
 		"internal/lazy",
 		"internal/quorum",
@@ -51,7 +53,7 @@ var rules = map[string][]string{
 	},
 	"internal/loop": {"internal/quorum", "internal/change", "internal/evidence", "internal/report"},
 	// Workflow files, as YAML; and what is wrong with a set-up, by what was read of it.
-	"internal/workflow": {"internal/lazy"},
+	"internal/workflow": {"internal/lazy", "internal/pathfilter"},
 	"internal/doctor":   {"internal/quorum", "internal/pathfilter", "internal/report", "internal/workflow"},
 	// The client knows requests and answers, and nothing of what is judged by them.
 	"internal/github/client":    {"internal/lazy", "internal/github/untrusted"},

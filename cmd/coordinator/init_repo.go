@@ -146,13 +146,13 @@ func (cmd initCmd) setUp(
 	}
 	s.draft = config.InitRepo(survey)
 	s.draft.Notes = append(s.draft.Notes, otherSetups(survey)...)
-	ref := cmp.Or(cmd.Ref, buildRef())
-	s.unreleased = ref == ""
 	s.listen = append([]string{"Review bell"}, s.draft.Listen...)
 	plan := config.WorkflowPlan{
-		Listen: s.draft.Listen, Ref: ref, Server: strings.HasSuffix(strings.TrimSuffix(c.Getenv("GITHUB_API_URL"), "/"), "/api/v3"),
+		Listen: s.draft.Listen, Ref: cmp.Or(cmd.Ref, buildRef()), Hourly: survey.Private,
+		Server:  strings.HasSuffix(strings.TrimSuffix(c.Getenv("GITHUB_API_URL"), "/"), "/api/v3"),
 		Copilot: slices.ContainsFunc(s.draft.Found, func(f config.Found) bool { return f.Preset == "copilot" }),
 	}
+	s.unreleased = plan.Ref == ""
 	s.files = []newFile{
 		{policyPath, s.draft.Policy, 0o644, "who reviews, and how many approvals are enough"},
 		{bellPath, plan.Bell(examples.Bell()), 0o644, "rings when something happens to a pull request; its job is skipped and takes no runner"},

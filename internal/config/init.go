@@ -15,6 +15,7 @@ import (
 	"github.com/review-coordinator/coordinator/internal/lazy"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/review"
+	"github.com/review-coordinator/coordinator/internal/workflow"
 )
 
 // A Survey is what a repository shows of its reviewers.
@@ -22,18 +23,12 @@ type Survey struct {
 	Repo      string // owner/name
 	Branch    string // the default branch
 	Pulls     []int  // that were looked at, newest first
-	Workflows []SurveyedWorkflow
+	Private   bool
+	Workflows []workflow.File // of the default branch
 	Runs      []SurveyedRun
 	Texts     []SurveyedText
 	Inline    []SurveyedInline
 	Checks    []SurveyedCheck
-}
-
-// A SurveyedWorkflow is a workflow file of the default branch.
-type SurveyedWorkflow struct {
-	Path   string
-	Name   string // by which other workflows listen to it
-	Source string // hostile only as far as those who may push to the default branch
 }
 
 // A SurveyedRun is a run on a head of a pull request that was looked at.
@@ -92,7 +87,7 @@ type Fill struct {
 
 // reviewActions are the actions that reviewers' workflows use, with the preset that reads their texts. An action
 // without a preset is a reviewer of the general kind.
-var reviewActions = []struct{ uses, preset string }{
+var reviewActions = []reviewAction{
 	{"anthropics/claude-code-action", "claude-action"},
 	{"openai/codex-action", "codex-action"},
 	{"google-github-actions/run-gemini-cli", "gemini-cli"},
@@ -102,18 +97,19 @@ var reviewActions = []struct{ uses, preset string }{
 	{"coderabbitai/ai-pr-reviewer", ""},
 	{"anc95/chatgpt-codereview", ""},
 	{"actions/ai-inference", ""},
+	{"sst/opencode/github", ""},
+	{"github/gh-aw/actions/setup", ""},
 }
 
 // modelCallPattern finds the names of secrets and hosts by which a script calls a model.
 var modelCallPattern = lazy.Regexp(
-	`(?i)\b(?:ANTHROPIC_API_KEY|OPENAI_API_KEY|GEMINI_API_KEY|GOOGLE_API_KEY` +
-		`|MISTRAL_API_KEY|OPENROUTER_API_KEY` +
+	`(?i)\b(?:ANTHROPIC_API_KEY|OPENAI[._](?:API_)?KEY|GEMINI_API_KEY|GOOGLE_API_KEY` +
+		`|MISTRAL_API_KEY|OPENROUTER_API_KEY|CLAUDE_CODE_OAUTH_TOKEN|COPILOT_GITHUB_TOKEN` +
 		`|api\.anthropic\.com|api\.openai\.com` +
 		`|generativelanguage\.googleapis\.com|openrouter\.ai)\b`,
 )
 
-// pullTriggerPattern finds the triggers whose runs stand on the head of a pull request.
-var pullTriggerPattern = lazy.Regexp(`(?m)\bpull_request(?:_target)?\b`)
+type reviewAction struct{ uses, preset string }
 
 // foundReviewer is a reviewer of the survey.
 type foundReviewer struct {
@@ -122,6 +118,7 @@ type foundReviewer struct {
 	toFill                                  string   // the part that a person must fill in; "": the entry stands as it is
 	lacksHeading                            bool     // toFill is about its heading
 	note                                    string   // further advice
+	when                                    []string // any_path: its workflow starts for these
 }
 
 // Init writes a commented policy for the reviewers that s shows, and says which lines a person must fill in. Without a
@@ -255,6 +252,9 @@ func (w *policyWriter) writeEntry(f foundReviewer, indent string) (missing int) 
 		missing = w.countLines()
 	}
 	key("heading", f.heading)
+	if len(f.when) > 0 {
+		w.writeText("%s%swhen: {any_path: [%s]}\n", indent, dash, listQuoted(f.when))
+	}
 	return missing
 }
 
@@ -280,8 +280,9 @@ func countNoun(n int, thing string) string {
 // should be said.
 func (s Survey) findReviewers() (sure, unsure []foundReviewer, notes []string) {
 	sure, notes = s.findApps()
+	r := newSurveyReader(s)
 	for _, w := range s.Workflows {
-		f, is := s.examineWorkflow(w)
+		f, is := r.examineWorkflow(r.files[w.Path])
 		switch {
 		case !is:
 		case f.toFill == "":
@@ -354,47 +355,80 @@ func pullList(pulls []int) string {
 	return list
 }
 
+// A candidate is a workflow, with what it calls, that may be a reviewer's.
+type candidate struct {
+	workflow.File
+	uses, preset string // the action by which it reviews, and what reads its texts; "": none that is known
+	token        string // as whom that action writes, because of its token
+	calls        bool   // it calls a model
+}
+
+// A surveyReader reads a survey, with each workflow by its path.
+type surveyReader struct {
+	Survey
+	files map[string]candidate
+}
+
+func newSurveyReader(s Survey) surveyReader {
+	r := surveyReader{s, map[string]candidate{}}
+	for _, w := range s.Workflows {
+		c := candidate{File: w.WithCalled(s.Workflows)}
+		for _, step := range c.Steps() {
+			i := slices.IndexFunc(reviewActions, func(a reviewAction) bool { return a.uses == step.Action() })
+			if i >= 0 && c.uses == "" {
+				c.uses, c.preset, c.token = reviewActions[i].uses, reviewActions[i].preset, step.TokenAccount()
+			}
+		}
+		for _, job := range c.Jobs { // of another repository
+			if c.uses == "" && !strings.HasPrefix(job.Uses, "./") && strings.Contains(strings.ToLower(job.ID+job.Uses), "review") {
+				c.uses = cleanText(job.Uses, 120)
+			}
+		}
+		c.calls = c.uses != "" || modelCallPattern().MatchString(c.Source)
+		r.files[w.Path] = c
+	}
+	return r
+}
+
 // examineWorkflow says whether a workflow is a reviewer's, by what its file uses or by what its runs left.
-func (s Survey) examineWorkflow(w SurveyedWorkflow) (f foundReviewer, is bool) {
+func (s surveyReader) examineWorkflow(w candidate) (f foundReviewer, is bool) {
 	if !workflowPattern().MatchString(w.Path) || cleanText(w.Path, 200) != w.Path ||
 		strings.Contains(w.Source, "review-coordinator/coordinator") {
 		return f, false
 	}
-	f = foundReviewer{name: nameOfWorkflow(w.Path), workflow: w.Path}
-	uses := ""
-	for _, a := range reviewActions {
-		if strings.Contains(strings.ToLower(w.Source), a.uses+"@") {
-			uses, f.preset = a.uses, a.preset
-			f.addEvidence("%s uses %s.", w.Path, a.uses)
-			break
-		}
-	}
-	calls := uses != "" || modelCallPattern().MatchString(w.Source)
-	if uses == "" && calls {
+	f = foundReviewer{name: nameOfWorkflow(w.Path), workflow: w.Path, preset: w.preset}
+	switch {
+	case w.uses != "":
+		f.addEvidence("%s uses %s.", w.Path, w.uses)
+	case w.calls:
 		f.addEvidence("%s calls a model.", w.Path)
 	}
 	r, known := review.Preset(f.preset)
 	own := known && r.Author != quorum.ActionsBot // it posts under its own account, unless it was given GITHUB_TOKEN
-	left, headless := s.attributeTexts(w, r.Author)
+	left, doubtful, headless := s.attributeTexts(w, r.Author)
 	verdicts := slices.DeleteFunc(slices.Clone(left), func(l headingTexts) bool { return !l.hasVerdict })
-	if !calls && len(verdicts) == 0 {
+	if !w.calls && len(verdicts) == 0 {
 		return f, false
 	}
-	if !pullTriggerPattern().MatchString(w.Source) &&
-		!slices.ContainsFunc(s.Runs, func(r SurveyedRun) bool { return r.Path == w.Path && strings.HasPrefix(r.Event, "pull_request") }) {
-		if uses == "" && len(verdicts) == 0 {
-			return f, false // it calls a model for something else
+	triggers := w.PullTriggers()
+	if len(triggers) == 0 {
+		_, isAsked := w.Trigger("issue_comment")
+		if w.Caller(s.Workflows) != "" || (!isAsked || w.uses == "") && len(verdicts) == 0 {
+			return f, false // its caller stands for it, or it does something else
 		}
 		f.addEvidence("It is not started by pull_request or pull_request_target, so that no run of it can be found by a pull request's head.")
 		f.toFill = "start it by pull_request, or name only the author of its texts"
 		return f, true
 	}
+	f.addStart(w, triggers[0], s.Workflows)
 	best := verdicts
 	if len(best) == 0 {
 		best = left
 	}
 	switch {
-	case own && len(headless) > 0:
+	case own && w.token != "" && w.token != quorum.ActionsBot:
+		f.author, f.toFill = fillInAuthor, "its action is given an App's token: write as author who writes then"
+	case own && w.token == "" && len(headless) > 0:
 		f.addEvidence("%s wrote while it ran, on %s.", r.Author, pullList(headless))
 	case len(best) == 1:
 		f.heading = best[0].heading
@@ -403,18 +437,46 @@ func (s Survey) examineWorkflow(w SurveyedWorkflow) (f foundReviewer, is bool) {
 			f.note = "None of them has a verdict that can be read: " +
 				proposeVerdict(best[0].newest, `let its prompt end with "Ready to merge? Yes | No | With fixes".`)
 		}
-		if own { // its texts come from the account that all workflows share
-			f.author = quorum.ActionsBot
-		}
 	case len(best) > 1:
 		f.toFill, f.lacksHeading = "its runs left texts with different headings: write the one of its reviews", true
-	case own:
+	case len(doubtful) > 0:
+		f.heading = doubtful[0].heading
+		f.addEvidence("%s on %s under this heading, and other workflows ran at the same time.",
+			countNoun(len(doubtful[0].pulls), "text"), pullList(doubtful[0].pulls))
+		f.toFill = "see that this is the heading of its reviews"
+	case own && w.token == "":
 		f.toFill = "no text of it was seen: see that it reviews pull requests"
 	default:
 		f.lacksHeading = true
 		f.toFill = "no text of it was seen that opens with a heading of its own: write the heading that its texts open with"
 	}
+	if own && (w.token == quorum.ActionsBot || f.heading != "") { // its texts come from the account that all workflows share
+		f.author = quorum.ActionsBot
+	}
 	return f, true
+}
+
+// addStart notes for which pull requests a workflow does not start.
+func (f *foundReviewer) addStart(w candidate, of workflow.Trigger, all []workflow.File) {
+	need := workflow.Need{Events: []string{of.Event}, ByPaths: true}
+	if fault, found := w.Fault(need, all); found {
+		f.addEvidence("%s: %s.", cleanText(fault.Says, 200), fault.Remedy)
+	}
+	if f.when = of.Paths; len(of.PathsIgnore) > 0 {
+		f.when = []string{"**"}
+		for _, pattern := range of.PathsIgnore {
+			f.when = append(f.when, "!"+pattern)
+		}
+	}
+	hasCondition := func(part string) bool {
+		return slices.ContainsFunc(w.Jobs, func(j workflow.JobPlan) bool { return strings.Contains(j.If, part) })
+	}
+	if hasCondition(".draft") {
+		f.addEvidence("Its if: leaves drafts out.")
+	}
+	if hasCondition("[bot]") {
+		f.addEvidence("Its if: leaves robots' pull requests out: a lane with authors: may ask others for them.")
+	}
 }
 
 // headingTexts are the texts that the runs of a workflow left under one heading.
@@ -425,31 +487,42 @@ type headingTexts struct {
 	newest     SurveyedText
 }
 
-// attributeTexts returns the texts of a workflow: those that were written while a run of it was under way on that pull
-// request, and no run of another workflow that could have written them. Of the account that all workflows share they
-// count by their headings; own is an account that only such a workflow has, whose texts need none.
-func (s Survey) attributeTexts(w SurveyedWorkflow, own string) (all []headingTexts, byOwn []int) {
+// attributeTexts returns the texts of a workflow: those that only a run of it can have written, and those that a run of another
+// may have written, too. Of the account that all workflows share they count by their headings; own is an account that only such
+// a workflow has, whose texts need none.
+func (s surveyReader) attributeTexts(w candidate, own string) (all, doubtful []headingTexts, byOwn []int) {
 	for _, t := range s.Texts {
 		heading := openingHeading(t.Body)
+		could := s.writersOf(t, heading)
+		isShared := t.Author.Is(quorum.ActionsBot)
+		if own != quorum.ActionsBot && t.Author.Is(own) {
+			could = slices.DeleteFunc(could, func(path string) bool { return s.files[path].preset != w.preset })
+		}
 		switch {
-		case own != quorum.ActionsBot && t.Author.Is(own) && s.onlyRunWrote(w, t, heading):
+		case !slices.Contains(could, w.Path):
+		case !isShared && own != quorum.ActionsBot && t.Author.Is(own) && len(could) == 1:
 			byOwn = append(byOwn, t.Pull)
-			continue
-		case heading == "" || !t.Author.Is(quorum.ActionsBot) || !s.onlyRunWrote(w, t, heading):
-			continue
-		}
-		i := slices.IndexFunc(all, func(l headingTexts) bool { return headingText(l.heading) == headingText(heading) })
-		if i < 0 {
-			i = len(all)
-			all = append(all, headingTexts{heading: heading})
-		}
-		all[i].pulls = append(all[i].pulls, t.Pull)
-		all[i].hasVerdict = all[i].hasVerdict || hasVerdict(t)
-		if t.At.After(all[i].newest.At) {
-			all[i].newest = t
+		case isShared && heading != "" && len(could) == 1:
+			all = addText(all, heading, t)
+		case isShared && heading != "" && w.calls && hasVerdict(t):
+			doubtful = addText(doubtful, heading, t)
 		}
 	}
-	return all, byOwn
+	return all, doubtful, byOwn
+}
+
+// addText counts a text under its heading.
+func addText(all []headingTexts, heading string, t SurveyedText) []headingTexts {
+	i := slices.IndexFunc(all, func(l headingTexts) bool { return headingText(l.heading) == headingText(heading) })
+	if i < 0 {
+		i, all = len(all), append(all, headingTexts{heading: heading})
+	}
+	all[i].pulls = append(all[i].pulls, t.Pull)
+	all[i].hasVerdict = all[i].hasVerdict || hasVerdict(t)
+	if t.At.After(all[i].newest.At) {
+		all[i].newest = t
+	}
+	return all
 }
 
 // proposeVerdict returns the line of a policy that would read a text, which a person must complete, or what else helps.
@@ -475,30 +548,29 @@ func readText(t SurveyedText) quorum.Outcome {
 	return review.Read(anybody, review.Material{Kind: kind, Body: t.Body, State: t.State, Threads: t.Threads}).Outcome
 }
 
-// onlyRunWrote reports whether only a run of w can have written t. A file that holds the heading itself settles a
-// doubt.
-func (s Survey) onlyRunWrote(w SurveyedWorkflow, t SurveyedText, heading string) bool {
+// writersOf returns the workflows of which a run can have written t: it was under way, or had just ended. Of several those are
+// left whose token may comment, then those whose files hold the heading, then those that call a model.
+func (s surveyReader) writersOf(t SurveyedText, heading string) (could []string) {
 	const late = 60 // seconds after the end of a run
-	var could []string
 	for _, r := range s.Runs {
 		if r.Pull == t.Pull && !t.At.Before(r.Started) && (!r.Completed() || t.At.Sub(r.Updated).Seconds() <= late) &&
 			!slices.Contains(could, r.Path) {
 			could = append(could, r.Path)
 		}
 	}
-	if !slices.Contains(could, w.Path) {
-		return false
-	}
-	var holds []string
-	for _, o := range s.Workflows {
-		if heading != "" && slices.Contains(could, o.Path) && strings.Contains(strings.ToLower(o.Source), headingText(heading)) {
-			holds = append(holds, o.Path)
+	for _, isLikely := range []func(candidate) bool{
+		func(c candidate) bool { return c.MayComment() || c.Path == "" },
+		func(c candidate) bool {
+			return heading != "" && strings.Contains(strings.ToLower(c.Source), headingText(heading))
+		},
+		func(c candidate) bool { return c.calls },
+	} {
+		likely := slices.DeleteFunc(slices.Clone(could), func(path string) bool { return !isLikely(s.files[path]) })
+		if len(likely) > 0 {
+			could = likely
 		}
 	}
-	if len(holds) > 0 {
-		could = holds
-	}
-	return len(could) == 1 && could[0] == w.Path
+	return could
 }
 
 var headingPattern = lazy.Regexp(`^(#{1,6})[ \t]+(\S.*)$`)

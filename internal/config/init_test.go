@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -11,11 +12,14 @@ import (
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/review"
+	"github.com/review-coordinator/coordinator/internal/workflow"
 )
 
 const (
 	onPull     = "on: pull_request\njobs:\n  review:\n    steps:\n"
+	asksModel  = "      - run: ask $OPENAI_API_KEY $GITHUB_TOKEN\n"
 	yes        = "\n\nRead it.\n\n**Ready to merge?** Yes\n"
+	ciFile     = ".github/workflows/ci.yml"
 	claudeFile = ".github/workflows/claude.yml"
 	openaiFile = ".github/workflows/openai-review.yml"
 )
@@ -26,7 +30,7 @@ var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 type surveyed struct{ Survey }
 
 func (s *surveyed) workflow(path, source string) {
-	s.Workflows = append(s.Workflows, SurveyedWorkflow{Path: path, Source: source})
+	s.Workflows = append(s.Workflows, workflow.Read(path, source))
 }
 
 func (s *surveyed) run(pull int, path string) {
@@ -78,7 +82,7 @@ func TestInit(t *testing.T) {
 		{
 			"workflows by their headings", func(s *surveyed) {
 				s.workflow(openaiFile, onPull+"env: {KEY: \"${{ secrets.OPENAI_API_KEY }}\"}")
-				s.workflow(".github/workflows/gemini.yml", onPull+"uses: google-github-actions/run-gemini-cli@abc")
+				s.workflow(".github/workflows/gemini.yml", onPull+"      - uses: google-github-actions/run-gemini-cli@abc\n")
 				s.run(1, openaiFile)
 				s.text(1, quorum.ActionsBot, "<!-- x -->\n## OpenAI Code Review"+yes)
 				s.run(2, ".github/workflows/gemini.yml")
@@ -88,19 +92,65 @@ func TestInit(t *testing.T) {
 			"", "Its runs left 1 text under this heading, on #1.",
 		},
 		{"two at a time: the file that holds the heading", func(s *surveyed) {
-			s.workflow(openaiFile, onPull+"OPENAI_API_KEY; echo '## OpenAI Review'")
-			s.workflow(".github/workflows/ci.yml", onPull)
+			s.workflow(openaiFile, onPull+asksModel+"      - run: echo '## OpenAI Review'\n")
+			s.workflow(ciFile, onPull)
 			s.run(1, openaiFile)
-			s.run(1, ".github/workflows/ci.yml")
+			s.run(1, ciFile)
 			s.text(1, quorum.ActionsBot, "## OpenAI Review"+yes)
 		}, "openai-review .github/workflows/openai-review.yml github-actions[bot] ## OpenAI Review", "", ""},
-		{"two at a time: nobody knows whose it is", func(s *surveyed) {
-			s.workflow(openaiFile, onPull+"OPENAI_API_KEY")
-			s.workflow(".github/workflows/ci.yml", onPull)
+		{"CI at the same time: it calls no model", func(s *surveyed) {
+			s.workflow(openaiFile, onPull+asksModel)
+			s.workflow(ciFile, onPull+"      - run: gh pr comment --body ok\n")
 			s.run(1, openaiFile)
-			s.run(1, ".github/workflows/ci.yml")
+			s.run(1, ciFile)
 			s.text(1, quorum.ActionsBot, "## OpenAI Review"+yes)
-		}, "", "no reviewer was recognised|no text of it was seen", "  #   workflow: .github/workflows/openai-review.yml\n  #   heading: \"## FILL IN\""},
+		}, "openai-review .github/workflows/openai-review.yml github-actions[bot] ## OpenAI Review", "", ""},
+		{"CI at the same time, a reviewer that no word gives away: CI cannot comment", func(s *surveyed) {
+			s.workflow(openaiFile, onPull+"      - uses: acme/judge@v1\n")
+			s.workflow(ciFile, onPull+"      - uses: actions/checkout@v4\n      - run: go test\n")
+			s.run(1, openaiFile)
+			s.run(1, ciFile)
+			s.text(1, quorum.ActionsBot, "## OpenAI Review"+yes)
+		}, "openai-review .github/workflows/openai-review.yml github-actions[bot] ## OpenAI Review", "", ""},
+		{"two that call models at the same time: nobody knows whose it is", func(s *surveyed) {
+			s.workflow(openaiFile, onPull+asksModel)
+			s.workflow(".github/workflows/z.yml", "on: workflow_dispatch\njobs: {a: {steps: [{run: ask $OPENAI_API_KEY $TOKEN}]}}\n")
+			s.run(1, openaiFile)
+			s.run(1, ".github/workflows/z.yml")
+			s.text(1, quorum.ActionsBot, "## OpenAI Review"+yes)
+		}, "", "no reviewer was recognised|see that this is the heading", "  # 1 text on #1 under this heading, and other workflows ran at the same time.\n" +
+			"  # FILL IN: see that this is the heading of its reviews, then take the \"# \" from the lines below.\n" +
+			"  # - name: openai-review\n  #   workflow: .github/workflows/openai-review.yml\n  #   heading: \"## OpenAI Review\"\n"},
+		{"the caller stands for what it calls, and a test of a workflow is no start", func(s *surveyed) {
+			s.workflow(".github/workflows/dispatch.yml", "on: {pull_request: {types: [opened, synchronize]}}\n"+
+				"jobs: {review: {uses: ./.github/workflows/model.yml}}\n")
+			s.workflow(".github/workflows/model.yml", "on: workflow_call\njobs: {a: {steps: [{uses: google-github-actions/run-gemini-cli@v0}]}}\n")
+			s.workflow(".github/workflows/triage.yml", "on: {schedule: [{cron: 0 * * * *}], pull_request: {paths: [.github/workflows/triage.yml]}}\n"+
+				"jobs: {a: {steps: [{uses: google-github-actions/run-gemini-cli@v0}]}}\n")
+			s.run(1, ".github/workflows/dispatch.yml")
+			s.text(1, quorum.ActionsBot, "## Gemini"+yes)
+		}, "dispatch .github/workflows/dispatch.yml github-actions[bot] ## Gemini", "", "dispatch.yml uses google-github-actions/run-gemini-cli."},
+		{"a review by a workflow of another repository", func(s *surveyed) {
+			s.workflow(openaiFile, "on: pull_request\njobs: {review: {uses: acme/ci/.github/workflows/ai.yml@v1}}\n")
+		}, "", "no reviewer was recognised|no text of it was seen", "uses acme/ci/.github/workflows/ai.yml@v1."},
+		{"claude's action with a token of its own account", func(s *surveyed) {
+			s.workflow(claudeFile, onPull+"      - {uses: anthropics/claude-code-action@v1, with: {github_token: \"${{ secrets.GITHUB_TOKEN }}\"}}\n")
+			s.workflow(".github/workflows/other.yml",
+				onPull+"      - {uses: anthropics/claude-code-action@v1, with: {github_token: \"${{ steps.app.outputs.token }}\"}}\n")
+		}, "", "no reviewer was recognised|no text of it was seen|an App's token", "  #   author: \"github-actions[bot]\"\n  #   heading: \"## FILL IN\"\n"},
+		{"it starts for some pull requests", func(s *surveyed) {
+			s.workflow(claudeFile, "on: {pull_request: {types: [opened], paths: [\"src/**\", \"!src/x/**\"]}}\njobs:\n  a:\n"+
+				"    if: github.event.pull_request.draft == false && github.actor != 'dependabot[bot]'\n"+
+				"    steps: [{uses: anthropics/claude-code-action@v1}]\n")
+			s.run(1, claudeFile)
+			s.text(1, "claude[bot]", "x")
+			s.text(1, "copilot-pull-request-reviewer[bot]", "x")
+		}, "copilot  copilot-pull-request-reviewer[bot] |claude .github/workflows/claude.yml claude[bot] ", "",
+			"does not start for a push: a new head is never reviewed: add synchronize to the types of pull_request.\n" +
+				"  # Its if: leaves drafts out.\n" +
+				"  # Its if: leaves robots' pull requests out: a lane with authors: may ask others for them.\n" +
+				"  # claude[bot] wrote while it ran, on #1.\n" +
+				"  - name: claude\n    preset: claude-action\n    workflow: .github/workflows/claude.yml\n    when: {any_path: [\"src/**\", \"!src/x/**\"]}\n"},
 		{"a report of no model and no verdict is no reviewer", func(s *surveyed) {
 			s.workflow(".github/workflows/cover.yml", onPull)
 			s.run(1, ".github/workflows/cover.yml")
@@ -128,12 +178,12 @@ func TestInit(t *testing.T) {
 			s.text(1, quorum.ActionsBot, "## House rules"+yes)
 		}, "house .github/workflows/house.yml github-actions[bot] ## House rules", "", ""},
 		{"claude's action under its own account", func(s *surveyed) {
-			s.workflow(claudeFile, onPull+"uses: anthropics/claude-code-action@v1")
+			s.workflow(claudeFile, onPull+"      - uses: anthropics/claude-code-action@v1\n")
 			s.run(1, claudeFile)
 			s.text(1, "claude[bot]", "**Claude finished**")
 		}, "claude .github/workflows/claude.yml claude[bot] ", "", "claude[bot] wrote while it ran, on #1."},
 		{"claude's action with GITHUB_TOKEN", func(s *surveyed) {
-			s.workflow(claudeFile, onPull+"uses: anthropics/claude-code-action@v1")
+			s.workflow(claudeFile, onPull+"      - uses: anthropics/claude-code-action@v1\n")
 			s.run(1, claudeFile)
 			s.text(1, quorum.ActionsBot, "## Claude review"+yes)
 		}, "claude .github/workflows/claude.yml github-actions[bot] ## Claude review", "", ""},
@@ -141,31 +191,31 @@ func TestInit(t *testing.T) {
 			s.text(1, "claude[bot]", "x")
 		}, "claude-review  claude[bot] ", "", ""},
 		{"started by a comment", func(s *surveyed) {
-			s.workflow(claudeFile, "on: issue_comment\nuses: anthropics/claude-code-action@v1")
+			s.workflow(claudeFile, "on: issue_comment\njobs: {a: {steps: [{uses: anthropics/claude-code-action@v1}]}}")
 		}, "", "no reviewer was recognised|start it by pull_request", "is not started by pull_request"},
 		{"two headings", func(s *surveyed) {
-			s.workflow(openaiFile, onPull+"OPENAI_API_KEY")
+			s.workflow(openaiFile, onPull+asksModel)
 			s.run(1, openaiFile)
 			s.run(2, openaiFile)
 			s.text(1, quorum.ActionsBot, "## One"+yes)
 			s.text(2, quorum.ActionsBot, "## Two"+yes)
 		}, "", "no reviewer was recognised|different headings", ""},
 		{"headings that begin alike", func(s *surveyed) {
-			s.workflow(openaiFile, onPull+"OPENAI_API_KEY")
-			s.workflow(".github/workflows/b.yml", onPull+"OPENAI_API_KEY")
+			s.workflow(openaiFile, onPull+asksModel)
+			s.workflow(".github/workflows/b.yml", onPull+asksModel)
 			s.run(1, openaiFile)
 			s.run(2, ".github/workflows/b.yml")
 			s.text(1, quorum.ActionsBot, "## Review"+yes)
 			s.text(2, quorum.ActionsBot, "## Review of security"+yes)
 		}, "openai-review .github/workflows/openai-review.yml github-actions[bot] ## Review", "begins like another", ""},
 		{"a text without a verdict", func(s *surveyed) {
-			s.workflow(openaiFile, onPull+"OPENAI_API_KEY")
+			s.workflow(openaiFile, onPull+asksModel)
 			s.run(1, openaiFile)
 			s.text(1, quorum.ActionsBot, "## Review\n\nLooks nice overall.")
 		}, "openai-review .github/workflows/openai-review.yml github-actions[bot] ## Review", "", "None of them has a verdict that can be read"},
 		{
 			"a text with a field of its own", func(s *surveyed) {
-				s.workflow(openaiFile, onPull+"OPENAI_API_KEY")
+				s.workflow(openaiFile, onPull+asksModel)
 				s.run(1, openaiFile)
 				s.run(2, openaiFile)
 				s.text(1, quorum.ActionsBot, "## Review\n\n**Task quality:** Poor")
@@ -174,8 +224,8 @@ func TestInit(t *testing.T) {
 			`if its field says so, add verdict: {field: "Task quality", approve: ["FILL IN"], object: ["FILL IN"], none: ["FILL IN"]}`,
 		},
 		{"names that YAML would read as something else", func(s *surveyed) {
-			s.workflow(".github/workflows/on.yml", onPull+"OPENAI_API_KEY")
-			s.workflow(".github/workflows/On.yaml", onPull+"OPENAI_API_KEY")
+			s.workflow(".github/workflows/on.yml", onPull+asksModel)
+			s.workflow(".github/workflows/On.yaml", onPull+asksModel)
 			s.run(1, ".github/workflows/on.yml")
 			s.run(2, ".github/workflows/On.yaml")
 			s.text(1, quorum.ActionsBot, `## A "quoted" \n review: # yes`+yes)
@@ -183,7 +233,7 @@ func TestInit(t *testing.T) {
 		}, `on .github/workflows/on.yml github-actions[bot] ## A "quoted" \n review: # yes` +
 			`|on-2 .github/workflows/On.yaml github-actions[bot] ## 🤖 Other`, "", ""},
 		{"our own workflow is no reviewer", func(s *surveyed) {
-			s.workflow(".github/workflows/quorum.yml", onPull+"uses: review-coordinator/coordinator@v1 OPENAI_API_KEY")
+			s.workflow(".github/workflows/quorum.yml", onPull+"      - uses: review-coordinator/coordinator@v1 OPENAI_API_KEY\n")
 		}, "", "no reviewer was recognised", ""},
 	} {
 		t.Run(test.title, func(t *testing.T) {
@@ -225,9 +275,9 @@ func TestInit(t *testing.T) {
 // Every entry that waits for a heading is a valid one once it is filled in.
 func TestInitFilledIn(t *testing.T) {
 	s := surveyed{Survey{Repo: "acme/shop"}}
-	s.workflow(openaiFile, onPull+"OPENAI_API_KEY")
-	s.workflow(".github/workflows/gemini.yml", onPull+"uses: google-github-actions/run-gemini-cli@abc")
-	s.workflow(claudeFile, onPull+"uses: anthropics/claude-code-action@v1")
+	s.workflow(openaiFile, onPull+asksModel)
+	s.workflow(".github/workflows/gemini.yml", onPull+"      - uses: google-github-actions/run-gemini-cli@abc\n")
+	s.workflow(claudeFile, onPull+"      - uses: anthropics/claude-code-action@v1\n")
 	draft := Init(s.Survey)
 	src, fill := draft.Policy, draft.Fill
 	lines := strings.Split(string(src), "\n")
@@ -249,8 +299,8 @@ func TestInitHostile(t *testing.T) {
 		strings.Repeat("a", 500), "\xff", "\u202e",
 	} {
 		s := surveyed{Survey{Repo: "acme/shop", Pulls: []int{1}}}
-		s.workflow(openaiFile, onPull+"OPENAI_API_KEY "+words)
-		s.workflow(".github/workflows/a\n- preset: copilot #.yml", onPull+"OPENAI_API_KEY")
+		s.workflow(openaiFile, onPull+asksModel+"# "+words)
+		s.workflow(".github/workflows/a\n- preset: copilot #.yml", onPull+asksModel)
 		s.run(1, openaiFile)
 		s.text(1, quorum.ActionsBot, "## Review "+words+yes)
 		src := Init(s.Survey).Policy
@@ -287,9 +337,9 @@ func TestWorkflowPlan(t *testing.T) {
 	}
 	for i, name := range append(slices.Clone(hostile), "Review coordinator", "Review bell", "${{ x }}", "", hostile[0]) {
 		file := fmt.Sprintf(".github/workflows/r%02d.yml", i)
-		s.Workflows = append(s.Workflows, SurveyedWorkflow{Path: file, Name: name, Source: onPull + "OPENAI_API_KEY"})
+		s.Workflows = append(s.Workflows, workflow.Read(file, "name: "+strconv.Quote(name)+"\n"+onPull+asksModel))
 	}
-	s.Workflows = append(s.Workflows, SurveyedWorkflow{Path: ".github/workflows/ci.yml", Name: "CI", Source: onPull})
+	s.Workflows = append(s.Workflows, workflow.Read(ciFile, "name: CI\n"+onPull))
 	draft := InitRepo(s.Survey)
 	if len(draft.Notes) != 3 {
 		t.Errorf("notes %q", draft.Notes)

@@ -20,7 +20,7 @@ const (
 // namesToListenTo returns the names of the workflows of reviewers, and what to say of those that cannot be listened to.
 func (s Survey) namesToListenTo(found []foundReviewer) (names, notes []string) {
 	for _, w := range s.Workflows {
-		isReviewer := slices.ContainsFunc(found, func(f foundReviewer) bool { return f.workflow == w.Path })
+		isReviewer := len(w.PullTriggers()) > 0 && slices.ContainsFunc(found, func(f foundReviewer) bool { return f.workflow == w.Path })
 		name := cmp.Or(w.Name, w.Path) // so GitHub calls a workflow without a name
 		switch {
 		case !isReviewer || slices.Contains(names, name):
@@ -40,6 +40,7 @@ type WorkflowPlan struct {
 	Listen  []string // names of the reviewers' workflows
 	Copilot bool     // it is one of the reviewers: GitHub holds the runs that it causes
 	Server  bool     // it is on a GitHub Enterprise Server
+	Hourly  bool     // the schedule starts it once an hour: in a private repository each start costs a minute
 	Ref     string   // of the action: a tag or a commit; "": the example's
 }
 
@@ -67,6 +68,8 @@ func (p WorkflowPlan) Coordinator(example []byte) []byte {
 				b.WriteString("      - " + yamlScalar(name) + "\n")
 			}
 		case strings.HasPrefix(trimmed, "queue:") && p.Server:
+		case strings.HasPrefix(trimmed, "- cron: '7,") && p.Hourly:
+			b.WriteString("    - cron: '7 * * * *' # once an hour: each start costs a minute of a private repository\n")
 		case p.Ref != "" && strings.HasPrefix(trimmed, "- uses: review-coordinator/coordinator@"):
 			before, _, _ := strings.Cut(line, "@")
 			b.WriteString(before + "@" + p.Ref + "\n")

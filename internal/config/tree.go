@@ -10,11 +10,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml"
-
-	"github.com/review-coordinator/coordinator/internal/lazy"
 	"github.com/review-coordinator/coordinator/internal/pathfilter"
 	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/workflow"
 )
 
 // maxTreeFiles bounds how many files are looked through for links.
@@ -28,6 +26,12 @@ func TreeWarnings(path string, src []byte, tree fs.FS) []Diagnostic {
 	}
 	r.warnings = nil
 	c := treeChecker{policyResolver: policyResolver{r}, policy: policy, tree: tree, links: linksOf(tree)}
+	paths, _ := fs.Glob(tree, ".github/workflows/*.y*ml") // the pattern is none that is wrong
+	for _, name := range paths {
+		if src, err := fs.ReadFile(tree, name); err == nil { // it lies in the folder of whoever asks
+			c.files = append(c.files, workflow.Read(name, string(src)))
+		}
+	}
 	for i, q := range policy.Reviewers {
 		if list, err := pathfilter.CompileWithFolders(guardOf(policy, q)); err == nil && !q.Retired {
 			c.warnOfWorkflow(reviewerKey(i), q, list)
@@ -46,6 +50,7 @@ type treeChecker struct {
 	policy quorum.Policy
 	tree   fs.FS
 	links  []treeLink
+	files  []workflow.File
 }
 
 // guardOf returns the patterns that concern a reviewer: the policy's only if workflows write its evidence.
@@ -128,107 +133,26 @@ func (c treeChecker) warnOfWorkflow(key string, q quorum.Reviewer, guard pathfil
 	if q.Workflow == "" || strings.HasPrefix(q.Workflow, "dynamic/") {
 		return
 	}
-	var w workflowFile
-	src, err := fs.ReadFile(c.tree, q.Workflow) // it lies in the folder of whoever asks
-	if err != nil || yaml.Unmarshal(src, &w) != nil || !w.usesHeadTree(q.Events) {
+	i := slices.IndexFunc(c.files, func(f workflow.File) bool { return f.Path == q.Workflow })
+	if i < 0 {
+		c.warnIf(len(c.files) > 0, key+".workflow", fmt.Sprintf("%s: there is no %s here", reviewerPhrase(q), quoteText(q.Workflow)),
+			"write the path of a workflow of this repository")
 		return
 	}
-	files := slices.DeleteFunc(w.namedFiles(c.tree), guard.Match)
+	w := c.files[i]
+	need := workflow.Need{Events: q.Events, ByPaths: len(q.When.AllPaths)+len(q.When.AnyPath) > 0, Author: q.Author}
+	if fault, found := w.Fault(need, c.files); found && w.Broken == "" {
+		c.warnKey(key+".workflow", reviewerPhrase(q)+": "+cleanText(fault.Says, 300), fault.Remedy)
+	}
+	if !w.UsesHeadTree(q.Events) {
+		return
+	}
+	files := slices.DeleteFunc(w.NamedFiles(c.tree), guard.Match)
 	c.warnIf(len(files) > 0, key+".workflow",
 		fmt.Sprintf("%s: its workflow names %s, which a pull request may change: nothing guards that", reviewerPhrase(q), listQuoted(files)),
 		c.guardHint(files))
-	c.warnIf(q.Verdict.Kind == quorum.Artifact && slices.ContainsFunc(w.steps(), workflowStep.mayRunTree), key+".verdict",
+	c.warnIf(q.Verdict.Kind == quorum.Artifact && slices.ContainsFunc(w.Steps(), workflow.StepPlan.MayRunTree), key+".verdict",
 		fmt.Sprintf("%s: a job of its workflow runs commands beside the pull request's files, and could upload %s itself",
 			reviewerPhrase(q), quoteText(q.Verdict.Artifact)),
 		"build and test in another workflow: every job of this one can write the verdict")
-}
-
-// mayRunTree reports whether a step may run what stands in the files that were checked out.
-func (s workflowStep) mayRunTree() bool {
-	if strings.HasPrefix(s.Uses, "./") {
-		return true
-	}
-	return strings.Contains(s.Run, "./") || slices.ContainsFunc(pathWordPattern().FindAllString(s.Run, -1), func(word string) bool {
-		switch word {
-		case "make", "npm", "npx", "yarn", "pnpm", "go", "cargo", "python", "python3", "pip", "pytest",
-			"node", "mvn", "gradle", "dotnet", "bundle", "rake":
-			return true
-		}
-		return strings.HasSuffix(word, ".sh") || strings.HasSuffix(word, ".py") || strings.HasSuffix(word, ".js")
-	})
-}
-
-// workflowFile is what is read of a workflow.
-type workflowFile struct {
-	Jobs map[string]struct {
-		Steps []workflowStep `yaml:"steps"`
-	} `yaml:"jobs"`
-}
-
-type workflowStep struct {
-	Uses string         `yaml:"uses"`
-	Run  string         `yaml:"run"`
-	With map[string]any `yaml:"with"`
-	Dir  string         `yaml:"working-directory"`
-}
-
-func (w workflowFile) steps() (all []workflowStep) {
-	for _, job := range w.Jobs {
-		all = append(all, job.Steps...)
-	}
-	return all
-}
-
-// usesHeadTree reports whether a run that one of the events starts has the pull request's files: it checks them out.
-// Under pull_request_target a checkout without a ref takes the base's. Source: GitHub docs, "Events that trigger
-// workflows".
-func (w workflowFile) usesHeadTree(events []string) bool {
-	onlyTarget := !slices.ContainsFunc(events, func(event string) bool {
-		return event != "pull_request_target" && event != "dynamic"
-	})
-	return slices.ContainsFunc(w.steps(), func(s workflowStep) bool {
-		_, hasRef := s.With["ref"]
-		isCheckout := strings.Contains(s.Uses, "checkout@") && (hasRef || !onlyTarget)
-		return isCheckout || strings.Contains(s.Run, "checkout") || strings.Contains(s.Run, "git clone")
-	})
-}
-
-var pathWordPattern = lazy.Regexp(`[A-Za-z0-9_./-]+`)
-
-// commandFiles are the files that commands read of themselves.
-var commandFiles = map[string]string{
-	"make": "Makefile",
-	"npm":  "package.json", "npx": "package.json", "yarn": "package.json", "pnpm": "package.json",
-}
-
-// namedFiles returns the files of the tree that the steps name, sorted: in what they run, in what they give to an
-// action, and as an action of the repository's own.
-func (w workflowFile) namedFiles(tree fs.FS) (files []string) {
-	for _, s := range w.steps() {
-		if action, isLocal := strings.CutPrefix(s.Uses, "./"); isLocal {
-			if info, err := fs.Stat(tree, path.Clean(action)); err == nil && info.IsDir() {
-				files = append(files, path.Clean(action)+"/**")
-			}
-		}
-		texts := []string{s.Run}
-		for _, value := range s.With {
-			if text, ok := value.(string); ok {
-				texts = append(texts, text)
-			}
-		}
-		for _, word := range pathWordPattern().FindAllString(strings.Join(texts, "\n"), -1) {
-			if file, ok := commandFiles[word]; ok {
-				word = file
-			}
-			for _, dir := range []string{s.Dir, "."} {
-				name := path.Join(dir, strings.TrimLeft(word, "/"))
-				if info, err := fs.Stat(tree, name); fs.ValidPath(name) && err == nil && info.Mode().IsRegular() {
-					files = append(files, name)
-					break
-				}
-			}
-		}
-	}
-	slices.Sort(files)
-	return slices.Compact(files)
 }

@@ -93,6 +93,36 @@ func TestScriptsOfAWorkflow(t *testing.T) {
 	}
 }
 
+// A reviewer's workflow that starts for no pull request, for some, or writes as another than the policy says, is warned of as doctor does.
+func TestWorkflowsThatDoNotAnswer(t *testing.T) {
+	const claude = "reviewers:\n  - preset: claude-action\n    workflow: .github/workflows/alpha.yml\n"
+	const step = "jobs: {a: {steps: [{uses: anthropics/claude-code-action@v1}]}}\n"
+	for source, want := range map[string]string{
+		"on: pull_request\n" + step:                              "",
+		"on: {pull_request: {types: [opened]}}\n" + step:         "does not start for a push",
+		"on: {pull_request: {paths: [src/**]}}\n" + step:         "starts for some paths only",
+		"on: {pull_request: {paths-ignore: [docs/**]}}\n" + step: "starts for some paths only",
+		"on: issue_comment\n" + step:                             `is started by "issue_comment", whose runs are not`,
+		"on: workflow_call\n" + step:                             "is called by another workflow, whose run it then is: .github/workflows/all.yaml",
+		"on: pull_request\njobs: {a: {steps: [{uses: Anthropics/claude-code-action@v1, with: {github_token: \"${{ github.token }}\"}}]}}\n": "which then writes as github-actions[bot] and not as claude[bot]",
+		"on: pull_request\njobs: {a: {uses: ./.github/workflows/called.yml}}\n":                                                             "which then writes as the App of its token and not as claude[bot]",
+		"on: [\n": "",
+	} {
+		got := told(claude, treeOf("", map[string]string{
+			".github/workflows/alpha.yml":  source,
+			".github/workflows/all.yaml":   "on: pull_request\njobs: {a: {uses: ./.github/workflows/alpha.yml}}\n",
+			".github/workflows/called.yml": "on: workflow_call\njobs: {a: {steps: [{uses: anthropics/claude-code-action@v1, with: {github_token: x}}]}}\n",
+		}))
+		if len(got) > 1 || (want == "") != (len(got) == 0) || want != "" && !strings.Contains(got[0], want) {
+			t.Errorf("%s: %q, want %q", source, got, want)
+		}
+	}
+	got := told(claude, treeOf("", map[string]string{".github/workflows/beta.yml": "on: pull_request\n" + step}))
+	if len(got) != 1 || !strings.Contains(got[0], "there is no \".github/workflows/alpha.yml\" here") {
+		t.Errorf("a workflow that is not there: %q", got)
+	}
+}
+
 // Under pull_request_target a plain checkout takes the base's files, which no pull request changes.
 func TestScriptsOfTheBase(t *testing.T) {
 	for ref, want := range map[string]int{

@@ -53,12 +53,7 @@ func (s *Setup) withFile(path, source string) {
 	if source == "" {
 		return
 	}
-	f := WorkflowFile{Path: path, State: "active", Source: source, Created: now.Add(-90 * 24 * time.Hour)}
-	var err error
-	if f.Plan, err = workflow.ParseDefinition(source); err != nil {
-		f.Broken = err.Error()
-	}
-	s.Workflows = append(s.Workflows, f)
+	s.Workflows = append(s.Workflows, WorkflowFile{File: workflow.Read(path, source), State: "active", Created: now.Add(-90 * 24 * time.Hour)})
 }
 
 // edit replaces a part of a workflow file, which must be there.
@@ -560,6 +555,13 @@ func spoiledReviewers() []spoiled {
 		{
 			"it starts for some paths", appSetup, edit(gemini, "on: pull_request", "on: {pull_request: {paths: ['src/**']}}"), "path-filter",
 			Warning, "some paths", "",
+		},
+		{
+			"its action is given a token", appSetup, func(t *testing.T, s *Setup) {
+				s.edit(t, gemini, "steps: [", "steps: [{uses: anthropics/claude-code-action@v1, with: {github_token: x}}, ")
+				i := slices.IndexFunc(s.Policy.Reviewers, func(r quorum.Reviewer) bool { return r.Workflow == gemini })
+				s.Policy.Reviewers[i].Author = "claude[bot]"
+			}, "token-account", Broken, "writes as the App of its token and not as claude[bot]", "",
 		},
 		{
 			"its artifact is not made", appSetup, policy(`heading: "## Gemini review"`, "verdict: {artifact: review-verdict}"), "artifact-missing", Broken,

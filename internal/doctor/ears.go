@@ -18,9 +18,6 @@ var pullTypes = []string{"opened", "reopened", "synchronize", "edited", "ready_f
 // leastPullTypes are those that a job needs which stays with the pull request and looks by itself.
 var leastPullTypes = []string{"opened", "reopened", "synchronize", "ready_for_review"}
 
-// defaultPullTypes are those that start a workflow which names none. GitHub docs, "Events that trigger workflows".
-var defaultPullTypes = []string{"opened", "synchronize", "reopened"}
-
 // An earsExam is an examination of what the posting workflows hear.
 type earsExam struct{ *examination }
 
@@ -59,8 +56,8 @@ func (a ears) triggers(event string) (all []workflow.Trigger) {
 
 // shownName is what GitHub calls a workflow, and what others listen to.
 func (f WorkflowFile) shownName() string {
-	if f.Plan.Name != "" {
-		return f.Plan.Name
+	if f.Name != "" {
+		return f.Name
 	}
 	return f.Path
 }
@@ -78,14 +75,14 @@ func (e earsExam) collectEars() (a ears) {
 			continue
 		}
 		counted[p.file.Path] = true
-		a.own = append(a.own, p.file.Plan.Triggers...)
-		if t, found := p.file.Plan.Trigger("workflow_run"); found {
+		a.own = append(a.own, p.file.Triggers...)
+		if t, found := p.file.Trigger("workflow_run"); found {
 			a.names = append(a.names, t.Workflows...)
 		}
 	}
 	for _, file := range e.Workflows {
 		if slices.Contains(a.names, file.shownName()) && !e.isReviewers(file.Path) && !counted[file.Path] {
-			a.bells = append(a.bells, bell{file, file.Plan.Triggers})
+			a.bells = append(a.bells, bell{file, file.Triggers})
 		}
 	}
 	return a
@@ -106,7 +103,7 @@ func (e earsExam) examineEars() {
 func (e earsExam) examineListening(a ears) {
 	deaf := e.examineUnheard(a)
 	for _, p := range e.posts {
-		t, found := p.file.Plan.Trigger("workflow_run")
+		t, found := p.file.Trigger("workflow_run")
 		if !found {
 			continue
 		}
@@ -182,13 +179,16 @@ func (e earsExam) examinePullEvents(a ears) {
 	if !a.hears("workflow_run") {
 		wanted = leastPullTypes
 	}
-	missing := slices.DeleteFunc(slices.Clone(wanted), func(kind string) bool { return hearsType(heard, kind) })
+	hears := func(kind string) bool {
+		return slices.ContainsFunc(heard, func(t workflow.Trigger) bool { return t.Hears(kind) })
+	}
+	missing := slices.DeleteFunc(slices.Clone(wanted), hears)
 	if len(missing) > 0 {
 		e.report(Warning, "pull-types",
 			"nothing starts when a pull request is "+strings.Join(missing, ", ")+": it is seen only by the schedule",
 			"write types: ["+strings.Join(wanted, ", ")+"]")
 	}
-	if e.usesLabels() && (!hearsType(heard, "labeled") || !hearsType(heard, "unlabeled")) {
+	if e.usesLabels() && (!hears("labeled") || !hears("unlabeled")) {
 		e.report(Warning, "labels-not-heard", "the policy asks for labels, and nothing starts when one is set or taken away",
 			"add labeled and unlabeled to the types of pull_request")
 	}
@@ -209,16 +209,6 @@ func startsByItself(a ears) bool {
 	}, a.hears)
 }
 
-// hearsType reports whether one of the triggers starts for a type of change.
-func hearsType(triggers []workflow.Trigger, kind string) bool {
-	return slices.ContainsFunc(triggers, func(t workflow.Trigger) bool {
-		if len(t.Types) == 0 {
-			return slices.Contains(defaultPullTypes, kind)
-		}
-		return slices.Contains(t.Types, kind)
-	})
-}
-
 // usesLabels reports whether the policy asks for a label anywhere.
 func (e earsExam) usesLabels() bool {
 	return slices.ContainsFunc(e.Policy.Lanes, func(l quorum.Lane) bool { return len(l.If.Labels) > 0 }) ||
@@ -228,8 +218,8 @@ func (e earsExam) usesLabels() bool {
 // examineOwnEvents examines whether the pull request's own events may start what posts the check.
 func (e earsExam) examineOwnEvents(a ears) {
 	for _, p := range e.posts {
-		_, target := p.file.Plan.Trigger("pull_request_target")
-		_, pull := p.file.Plan.Trigger("pull_request")
+		_, target := p.file.Trigger("pull_request_target")
+		_, pull := p.file.Trigger("pull_request")
 		switch {
 		case target && e.forbidsTarget(p.file.Path):
 			e.report(Broken, "own-event-forbidden",
@@ -255,7 +245,7 @@ func (e earsExam) examineBells(a ears) {
 				fmt.Sprintf("%s is switched off (%s): nobody hears of pull requests", b.file.Path, plainText(b.file.State, 40)),
 				"switch it on", e.enableCommand(b.file.Path))
 		}
-		_, reviews := b.file.Plan.Trigger("pull_request_review")
+		_, reviews := b.file.Trigger("pull_request_review")
 		isCopilot := func(r quorum.Reviewer) bool { return strings.HasPrefix(strings.ToLower(r.Author), "copilot-") }
 		if reviews && slices.ContainsFunc(e.Policy.Reviewers, isCopilot) {
 			e.report(Warning, "bell-held",

@@ -26,7 +26,7 @@ type poster struct {
 // postersOf returns the jobs that post the check.
 func postersOf(files []WorkflowFile) (all []poster) {
 	for _, file := range files {
-		for _, job := range file.Plan.Jobs {
+		for _, job := range file.Jobs {
 			for _, step := range job.Steps {
 				isAction := strings.HasPrefix(strings.ToLower(step.Uses), actionName)
 				isScript := strings.Contains(step.Run, "coordinator run") || strings.Contains(step.Run, "coordinator sweep")
@@ -124,7 +124,7 @@ func JobRights() (needed, useful []string) {
 func (e postingExam) lackingRights(p poster, needs []string) (lacking []string) {
 	rights := p.job.Token
 	if !rights.Named {
-		rights = p.file.Plan.Token
+		rights = p.file.Token
 	}
 	if !rights.Named {
 		switch {
@@ -202,7 +202,7 @@ func (e postingExam) examineQueue() {
 			"add it and the event Merge group in the App's settings, and accept it in the installation's")
 	}
 	answers := func(p poster) bool {
-		t, found := p.file.Plan.Trigger("merge_group")
+		t, found := p.file.Trigger("merge_group")
 		return found && (len(t.Types) == 0 || slices.Contains(t.Types, "checks_requested"))
 	}
 	for _, base := range e.Bases {

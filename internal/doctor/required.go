@@ -140,7 +140,7 @@ func (e rulesExam) examineJobNames(base Base) {
 		return
 	}
 	for _, file := range e.Workflows {
-		for _, job := range file.Plan.Jobs {
+		for _, job := range file.Jobs {
 			if job.ShownName() == e.Policy.Check {
 				e.report(
 					Broken, "job-of-that-name",

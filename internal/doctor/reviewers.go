@@ -4,11 +4,9 @@ package doctor
 
 import (
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
-	"github.com/review-coordinator/coordinator/internal/pathfilter"
 	"github.com/review-coordinator/coordinator/internal/quorum"
 	"github.com/review-coordinator/coordinator/internal/report"
 	"github.com/review-coordinator/coordinator/internal/workflow"
@@ -94,88 +92,37 @@ func (e reviewersExam) examineWorkflow(r quorum.Reviewer) {
 	}
 }
 
-// examineStart examines whether a reviewer's workflow starts for each head of each pull request.
+// examineStart examines whether a reviewer's workflow starts for each head of each pull request, and writes as the policy says.
 func (e reviewersExam) examineStart(r quorum.Reviewer, file WorkflowFile, grade Grade) {
-	who := quoteName(r.Name)
-	var starts, blocked []workflow.Trigger
-	for _, t := range file.Plan.Triggers {
-		switch {
-		case !slices.Contains(r.Events, t.Event):
-		case t.Event == "pull_request_target" && e.forbidsTarget(file.Path):
-			blocked = append(blocked, t)
-		default:
-			starts = append(starts, t)
-		}
+	need := workflow.Need{Events: r.Events, Base: e.Branch, ByPaths: len(r.When.AllPaths)+len(r.When.AnyPath) > 0, Author: r.Author}
+	starts := func(event string) bool { _, found := file.Trigger(event); return found }
+	if e.forbidsTarget(file.Path) {
+		need.Events = slices.DeleteFunc(slices.Clone(r.Events), func(event string) bool { return event == "pull_request_target" })
 	}
-	if len(starts) == 0 {
-		e.examineNoStart(r, file, grade, len(blocked) > 0)
+	if !slices.ContainsFunc(need.Events, starts) && slices.ContainsFunc(r.Events, starts) {
+		e.report(grade, "event-forbidden",
+			fmt.Sprintf("%s: pull_request_target starts %s, which GitHub blocks in public repositories since 2026-11-02",
+				quoteName(r.Name), file.Path), "start it by pull_request, or allow the event for this file: Settings, Actions, Policies")
 		return
 	}
-	of := starts[0]
-	isPull := of.Event == "pull_request" || of.Event == "pull_request_target"
+	var files []workflow.File
+	for _, f := range e.Workflows {
+		files = append(files, f.File)
+	}
+	fault, found := file.Fault(need, files)
 	switch {
-	case isPull && !hearsType(starts, "synchronize"):
-		e.report(grade, "no-synchronize", fmt.Sprintf("%s: %s does not start for a push: a new head is never reviewed", who, file.Path),
-			"add synchronize to the types of "+of.Event)
-	case isPull && !matchesBranch(of, e.Branch):
-		e.report(grade, "branch-filter",
-			fmt.Sprintf("%s: %s does not start for pull requests against %s", who, file.Path, quoteName(e.Branch)),
-			"add it to the branches of "+of.Event)
-	case len(of.Paths)+len(of.PathsIgnore) > 0 && len(r.When.AllPaths)+len(r.When.AnyPath) == 0:
-		e.report(Warning, "path-filter",
-			fmt.Sprintf("%s: %s starts for some paths only, and the policy waits for it on every pull request", who, file.Path),
-			"say the same in the policy: when: {any_path: [...]}, or take the filter out of the workflow")
+	case found && !fault.Partly:
+		e.report(grade, fault.ID, quoteName(r.Name)+": "+plainText(fault.Says, 300), fault.Remedy)
+		return
+	case found:
+		e.report(Warning, fault.ID, quoteName(r.Name)+": "+plainText(fault.Says, 300), fault.Remedy)
 	}
 	e.examineArtifact(r, file, grade)
 }
 
-// examineNoStart says why nothing that counts starts a reviewer's workflow.
-func (e reviewersExam) examineNoStart(r quorum.Reviewer, file WorkflowFile, grade Grade, blocked bool) {
-	who := quoteName(r.Name)
-	_, called := file.Plan.Trigger("workflow_call")
-	switch {
-	case blocked:
-		e.report(grade, "event-forbidden",
-			fmt.Sprintf("%s: pull_request_target starts %s, which GitHub blocks in public repositories since 2026-11-02",
-				who, file.Path), "start it by pull_request, or allow the event for this file: Settings, Actions, Policies")
-	case called:
-		e.report(grade, "workflow-called",
-			fmt.Sprintf("%s: %s is called by another workflow, whose run it then is%s", who, file.Path, e.callersOf(file.Path)),
-			"name the workflow that calls it")
-	default:
-		events := make([]string, 0, len(file.Plan.Triggers))
-		for _, t := range file.Plan.Triggers {
-			events = append(events, t.Event)
-		}
-		e.report(grade, "workflow-events", fmt.Sprintf("%s: %s is started by %s, whose runs are not on the pull request's head",
-			who, file.Path, listNames(events)), "start it by pull_request; or leave workflow out, and name the author of its texts")
-	}
-}
-
-// callersOf names the workflows that call a reusable one.
-func (e reviewersExam) callersOf(called string) string {
-	for _, file := range e.Workflows {
-		for _, job := range file.Plan.Jobs {
-			if job.Uses != "" && strings.HasSuffix(strings.Split(job.Uses, "@")[0], "/"+path.Base(called)) {
-				return ": " + file.Path
-			}
-		}
-	}
-	return ""
-}
-
-// matchesBranch reports whether a trigger's filters let a base pass.
-func matchesBranch(t workflow.Trigger, branch string) bool {
-	matches := func(patterns []string) bool {
-		list, err := pathfilter.CompileAll(patterns)
-		return err == nil && list.Match(branch)
-	}
-	return (len(t.Branches) == 0 || matches(t.Branches)) && (len(t.BranchesIgnore) == 0 || !matches(t.BranchesIgnore))
-}
-
 // examineArtifact examines whether a workflow makes the artifact in which its verdict stands.
 func (e reviewersExam) examineArtifact(r quorum.Reviewer, file WorkflowFile, grade Grade) {
-	reuses := slices.ContainsFunc(file.Plan.Jobs, func(j workflow.JobPlan) bool { return j.Uses != "" })
+	reuses := slices.ContainsFunc(file.Jobs, func(j workflow.JobPlan) bool { return j.Uses != "" })
 	if r.Verdict.Kind != quorum.Artifact || reuses || strings.Contains(file.Source, r.Verdict.Artifact) ||
 		strings.Contains(file.Source, "review-coordinator/coordinator/verdict@") {
 		return
@@ -297,7 +244,7 @@ func (e reviewersExam) examineForks() {
 	without, voters := 0, e.Policy.Voters()
 	for _, r := range e.Policy.Reviewers {
 		file, found := e.workflowOf(r)
-		_, target := file.Plan.Trigger("pull_request_target")
+		_, target := file.Trigger("pull_request_target")
 		if r.Voter() && found && !target && usesSecrets(file.Source) {
 			without++
 		}

@@ -97,12 +97,9 @@ type ActionsSettings struct {
 
 // A WorkflowFile is a workflow of the default branch.
 type WorkflowFile struct {
-	Path    string
+	workflow.File
 	State   string // active, disabled_manually, …; "": GitHub lists none of that path
 	Created time.Time
-	Source  string
-	Plan    workflow.Definition
-	Broken  string // why the source could not be read as a workflow
 }
 
 // A SeenPull is a pull request that changed lately, with what stands on its newest head.

@@ -30,6 +30,7 @@ type restRepo struct {
 	FullName      string `json:"full_name"`
 	DefaultBranch string `json:"default_branch"`
 	Fork          bool   `json:"fork"`
+	Private       bool   `json:"private"`
 }
 
 type restPull struct {

@@ -323,26 +323,16 @@ func (r *setupReader) readWorkflows(ctx context.Context) error {
 	group, reading := errgroup.WithContext(ctx)
 	group.SetLimit(surveysAtOnce)
 	for i, w := range all {
-		group.Go(func() (err error) {
-			files[i] = doctor.WorkflowFile{Path: w.Path, State: w.State, Created: w.Created}
-			return r.readSource(reading, &files[i])
+		group.Go(func() error {
+			source, err := readWorkflowText(reading, r.client, r.s.Owner, r.s.Repo, w.Path)
+			files[i] = doctor.WorkflowFile{File: workflow.Read(w.Path, source), State: w.State, Created: w.Created}
+			return err
 		})
 	}
 	if err := group.Wait(); err != nil {
 		return r.allowUnread(doctor.WorkflowsPart, "the files of the workflows", "contents: read", err)
 	}
 	r.s.Workflows = slices.DeleteFunc(files, func(f doctor.WorkflowFile) bool { return f.Source == "" })
-	return nil
-}
-
-// readSource reads a workflow's file.
-func (r *setupReader) readSource(ctx context.Context, f *doctor.WorkflowFile) (err error) {
-	if f.Source, err = readWorkflowText(ctx, r.client, r.s.Owner, r.s.Repo, f.Path); err != nil || f.Source == "" {
-		return err
-	}
-	if f.Plan, err = workflow.ParseDefinition(f.Source); err != nil {
-		f.Broken = err.Error()
-	}
 	return nil
 }
 

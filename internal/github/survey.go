@@ -15,6 +15,7 @@ import (
 	"github.com/review-coordinator/coordinator/internal/config"
 	"github.com/review-coordinator/coordinator/internal/github/client"
 	"github.com/review-coordinator/coordinator/internal/quorum"
+	"github.com/review-coordinator/coordinator/internal/workflow"
 )
 
 const (
@@ -30,7 +31,7 @@ func SurveyRepo(ctx context.Context, c *client.Client, owner, repo string, told 
 	if _, err := c.Get(ctx, client.RepoPath(owner, repo), &about); err != nil {
 		return s, fmt.Errorf("read the repository: %w", err)
 	}
-	s.Branch = about.DefaultBranch
+	s.Branch, s.Private = about.DefaultBranch, about.Private
 	told("workflows")
 	if err := surveyWorkflows(ctx, c, &s, owner, repo); err != nil {
 		return s, err
@@ -64,16 +65,16 @@ func SurveyRepo(ctx context.Context, c *client.Client, owner, repo string, told 
 
 // surveyWorkflows reads the workflow files. GitHub lists workflows that it runs itself, too: those have no file.
 func surveyWorkflows(ctx context.Context, c *client.Client, s *config.Survey, owner, repo string) error {
-	type workflow struct {
+	type listed struct {
 		Path  string `json:"path"`
 		Name  string `json:"name"`
 		State string `json:"state"`
 	}
-	all, err := readPages[workflow](ctx, c, nil, client.RepoPath(owner, repo, "actions", "workflows")+"?per_page=100", "workflows")
+	all, err := readPages[listed](ctx, c, nil, client.RepoPath(owner, repo, "actions", "workflows")+"?per_page=100", "workflows")
 	if err != nil {
 		return fmt.Errorf("list workflows: %w", err)
 	}
-	files := slices.DeleteFunc(all, func(w workflow) bool {
+	files := slices.DeleteFunc(all, func(w listed) bool {
 		return !strings.HasPrefix(w.Path, ".github/workflows/") || w.State != "active"
 	})
 	files = files[:min(len(files), surveyedFiles)]
@@ -91,7 +92,9 @@ func surveyWorkflows(ctx context.Context, c *client.Client, s *config.Survey, ow
 	}
 	for i, w := range files {
 		if sources[i] != "" {
-			s.Workflows = append(s.Workflows, config.SurveyedWorkflow{Path: w.Path, Name: w.Name, Source: sources[i]})
+			file := workflow.Read(w.Path, sources[i])
+			file.Name = w.Name
+			s.Workflows = append(s.Workflows, file)
 		}
 	}
 	return nil

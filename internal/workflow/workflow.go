@@ -36,6 +36,7 @@ type Trigger struct {
 type JobPlan struct {
 	ID    string
 	Name  string // "": the id is its name
+	If    string // when it runs
 	Uses  string // of a reusable workflow
 	Token TokenRights
 	Steps []StepPlan
@@ -44,6 +45,7 @@ type JobPlan struct {
 // A StepPlan is a step of a job.
 type StepPlan struct {
 	Uses, Run string
+	Dir       string // in which Run runs; "": the workspace
 	With      map[string]string
 }
 
@@ -181,11 +183,13 @@ func triggersOf(on any) (all []Trigger) {
 func planOf(id string, node any) JobPlan {
 	job, _ := node.(map[string]any)
 	plan := JobPlan{ID: id, Name: textOf(job["name"]), Uses: textOf(job["uses"]), Token: rightsOf(job, "permissions")}
+	plan.If = textOf(job["if"])
 	steps, _ := job["steps"].([]any)
 	for _, node := range steps {
 		step, _ := node.(map[string]any)
 		with, _ := step["with"].(map[string]any)
 		s := StepPlan{Uses: textOf(step["uses"]), Run: textOf(step["run"]), With: map[string]string{}}
+		s.Dir = textOf(step["working-directory"])
 		if len(with) > maxInputs { // no action has so many, and references may repeat the step
 			with = nil
 		}

@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -119,4 +120,49 @@ func FuzzParseDefinition(f *testing.F) {
 	f.Add("on: push\njobs: {a: {steps: [{uses: x}]}}\n")
 	f.Add("on: [a, {b: c}]\npermissions: {a: {b: c}}\njobs: {a: b, c: [d]}\n")
 	f.Fuzz(func(_ *testing.T, src string) { _, _ = ParseDefinition(src) })
+}
+
+// A run is one of all that it calls, however they call each other.
+func TestAWorkflowIsReadWithWhatItCalls(t *testing.T) {
+	call := func(paths ...string) string {
+		jobs := "on: pull_request\njobs:\n"
+		for i, path := range paths {
+			jobs += fmt.Sprintf("  j%d: {uses: %s}\n", i, path)
+		}
+		return jobs + "  own: {steps: [{run: ./x}]}\n"
+	}
+	all := []File{
+		Read("a.yml", call("./b.yml", "./c.yml", "acme/x/.github/workflows/y.yml@v1")),
+		Read("b.yml", call("./c.yml", "./a.yml")),
+		Read("c.yml", call("./c.yml", "./gone.yml")),
+		Read("d.yml", "on: ["),
+	}
+	for _, f := range all[:3] {
+		whole := f.WithCalled(all)
+		if n, want := len(whole.Steps()), map[string]int{"a.yml": 3, "b.yml": 3, "c.yml": 1}[f.Path]; n != want || len(f.Steps()) != 1 {
+			t.Errorf("%s: %d steps with those that it calls, want %d; %d of its own", f.Path, n, want, len(f.Steps()))
+		}
+	}
+	if by := all[2].Caller(all); by != "a.yml" {
+		t.Errorf("c.yml is called by %q", by)
+	}
+}
+
+func TestWhatMayComment(t *testing.T) {
+	for source, want := range map[string]bool{
+		"{steps: [{uses: actions/checkout@v4}, {run: go test}]}":                                    false,
+		"{steps: [{run: gh pr comment}]}":                                                           true,
+		"{steps: [{run: 'echo high; ghost'}]}":                                                      false,
+		"{steps: [{uses: actions/github-script@v7}]}":                                               true,
+		"{steps: [{uses: acme/judge@v1}]}":                                                          true,
+		"{steps: [{run: ./judge.sh}]}":                                                              true,
+		"{uses: ./.github/workflows/x.yml}":                                                         true,
+		"{permissions: {contents: read}, steps: [{run: gh pr comment}]}":                            false,
+		"{permissions: read-all, steps: [{uses: acme/judge@v1}]}":                                   false,
+		"{permissions: {issues: write}, steps: [{run: curl -H 'Authorization: bearer $GH_TOKEN'}]}": true,
+	} {
+		if got := Read("x.yml", "on: pull_request\njobs: {a: "+source+"}\n").MayComment(); got != want {
+			t.Errorf("%s: %t", source, got)
+		}
+	}
 }

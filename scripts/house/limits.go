@@ -54,14 +54,14 @@ var limits = limitTable{
 	{linesOfRoom, []string{"internal/evidence"}, 5800, inARoom},
 	{linesOfRoom, []string{"internal/review"}, 6500, inARoom},
 	{linesOfRoom, []string{"internal/report"}, 5805, inARoom},
-	{linesOfRoom, []string{"internal/config"}, 3900, "reserves, conditions and stages came: three keys, and what is wrong with them"},
-	{linesOfRoom, []string{"internal/github"}, 14496, inARoom},
+	{linesOfRoom, []string{"internal/config"}, 3899, "reserves, conditions and stages came: three keys, and what is wrong with them"},
+	{linesOfRoom, []string{"internal/github"}, 14490, inARoom},
 	{linesOfRoom, []string{"internal/loop"}, 1650, inARoom},
 	{linesOfRoom, []string{"internal/daemon"}, 4565, inARoom},
 	{linesOfRoom, []string{"internal/store"}, 2673, inARoom},
 	{linesOfRoom, []string{"internal/dashboard"}, 2897, inARoom},
-	{linesOfRoom, []string{"internal/doctor"}, 1710, inARoom},
-	{linesOfRoom, smallRooms, 672, inARoom},
+	{linesOfRoom, []string{"internal/doctor"}, 1641, inARoom},
+	{linesOfRoom, smallRooms, 973, "workflow reads for init, config check and doctor, which read by themselves"},
 	{linesOfRoom, nil, 0, "a package that no room has is in nobody's budget: name it above"},
 
 	// The shares' goals are 1.5 and 3. These are what is so today, and only shrink.
