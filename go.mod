@@ -3,6 +3,7 @@ module github.com/review-coordinator/coordinator
 go 1.26.0
 
 require (
+	github.com/agnivade/levenshtein v1.2.2
 	github.com/alecthomas/kong v1.17.0
 	github.com/bored-engineer/github-conditional-http-transport v0.0.1
 	github.com/bradleyfalzon/ghinstallation/v2 v2.10.0
@@ -38,7 +39,6 @@ require (
 )
 
 require (
-	github.com/agnivade/levenshtein v1.2.2 // indirect
 	github.com/aymerick/douceur v0.2.0 // indirect
 	github.com/bahlo/generic-list-go v0.2.0 // indirect
 	github.com/beorn7/perks v1.0.1 // indirect

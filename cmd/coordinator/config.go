@@ -17,7 +17,6 @@ import (
 
 type configCmd struct {
 	Check  configCheckCmd  `cmd:"" help:"Check a policy file and say what it means."`
-	Init   configInitCmd   `cmd:"" help:"Write a policy file for the reviewers that a repository has."`
 	Schema configSchemaCmd `cmd:"" help:"Print the JSON Schema of policy files, for your editor."`
 }
 
@@ -104,7 +103,7 @@ func (cmd configCheckCmd) readPolicy(ctx context.Context, c *command) (path stri
 			return "", nil, usageError(err, fileHint(err))
 		}
 	}
-	hint := "stand in the root of the clone, or name the file: coordinator config check FILE; coordinator config init writes a first one"
+	hint := "stand in the root of the clone, or name the file: coordinator config check FILE; coordinator init writes a first one"
 	if cmd.File != "" {
 		hint = fileHint(fs.ErrNotExist)
 	}

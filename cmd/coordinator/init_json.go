@@ -2,7 +2,7 @@
 
 package main
 
-// What init and config init print: as JSON, or by the texts of init_texts.txt.
+// What init prints: as JSON, or by the texts of init_texts.txt.
 
 import (
 	_ "embed"

@@ -26,6 +26,7 @@ import (
 type initCmd struct {
 	Repo        string `help:"The repository, owner/name. Default: GITHUB_REPOSITORY, else the origin of the clone."                         placeholder:"OWNER/NAME"`
 	Dir         string `help:"The folder to write into. Default: the clone that the command is started in."                                   placeholder:"DIR"        type:"path"`
+	PolicyOnly  bool   `help:"Write the policy and no workflows: for a repository whose check a daemon posts."`
 	PullRequest bool   `help:"Open a pull request with the files instead of writing them here."                                                                                    name:"pull-request"`
 	DryRun      bool   `help:"Print the files, and write nothing."`
 	Force       bool   `help:"Overwrite files that exist."`
@@ -61,6 +62,9 @@ func (cmd initCmd) Run(ctx context.Context, c *command) error {
 	case cmd.Ref != "" && !actionRefPattern().MatchString(cmd.Ref):
 		return usageError(fmt.Errorf("--ref %q is no tag or commit", cmd.Ref), "--ref v1, or a commit of 40 digits")
 	}
+	if _, err := os.Stat(cmd.Dir); cmd.Dir != "" && err != nil {
+		return usageError(fmt.Errorf("there is no folder %s", cmd.Dir), "--dir names a folder that is there")
+	}
 	var here clone.Clone
 	var inClone bool
 	var err error
@@ -80,7 +84,7 @@ func (cmd initCmd) Run(ctx context.Context, c *command) error {
 			return err
 		}
 		defer root.Close()
-		if policyPath, err = findRoom(root, cmd.Force); err != nil {
+		if policyPath, err = findRoom(root, cmd.PolicyOnly, cmd.Force); err != nil {
 			return err
 		}
 		return cmd.setUp(ctx, c, owner, name, policyPath, func(_ *client.Client, s setup) error { return s.writeInto(c, root, cmd.Force) })
@@ -144,19 +148,19 @@ func (cmd initCmd) setUp(
 		owner: owner, name: name, branch: survey.Branch,
 		web: siteOfAPI(c.Getenv("GITHUB_API_URL")).webURL + "/" + url.PathEscape(owner) + "/" + url.PathEscape(name),
 	}
-	s.draft = config.InitRepo(survey)
+	s.draft = config.Init(survey)
 	s.draft.Notes = append(s.draft.Notes, otherSetups(survey)...)
-	s.listen = append([]string{"Review bell"}, s.draft.Listen...)
 	plan := config.WorkflowPlan{
 		Listen: s.draft.Listen, Ref: cmp.Or(cmd.Ref, buildRef()), Hourly: survey.Private,
 		Server:  strings.HasSuffix(strings.TrimSuffix(c.Getenv("GITHUB_API_URL"), "/"), "/api/v3"),
 		Copilot: slices.ContainsFunc(s.draft.Found, func(f config.Found) bool { return f.Preset == "copilot" }),
 	}
-	s.unreleased = plan.Ref == ""
-	s.files = []newFile{
-		{policyPath, s.draft.Policy, 0o644, "who reviews, and how many approvals are enough"},
-		{bellPath, plan.Bell(examples.Bell()), 0o644, "rings when something happens to a pull request; its job is skipped and takes no runner"},
-		{coordinatorPath, plan.Coordinator(examples.EventDriven()), 0o644, "posts the check"},
+	s.files = []newFile{{policyPath, s.draft.Policy, 0o644, "who reviews, and how many approvals are enough"}}
+	if !cmd.PolicyOnly {
+		s.unreleased, s.listen = plan.Ref == "", append([]string{"Review bell"}, s.draft.Listen...)
+		s.files = append(s.files,
+			newFile{bellPath, plan.Bell(examples.Bell()), 0o644, "rings when something happens to a pull request; its job is skipped and takes no runner"},
+			newFile{coordinatorPath, plan.Coordinator(examples.EventDriven()), 0o644, "posts the check"})
 	}
 	return finish(api, s)
 }
@@ -213,7 +217,7 @@ func (s setup) writeInto(c *command, root *os.Root, force bool) error {
 // nextSteps says what a person does next with the files, whose policy is at that path.
 func (s setup) nextSteps(policy string, proposed bool) []initStep {
 	read := initStep{Text: "Read the policy, and check it: coordinator config check " + policy}
-	merge := "Commit the three files, push them, and merge them"
+	merge := "Commit what was written, push it, and merge it"
 	if proposed {
 		read.Text, merge = "Read its policy: it says who votes.", "Merge it"
 	}

@@ -4,8 +4,6 @@ package main
 
 import (
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -46,57 +44,32 @@ func reviewed(t *testing.T) (url string, g *sandbox.GitHub) {
 	return server.URL, g
 }
 
-func TestConfigInit(t *testing.T) {
+// A repository whose check a daemon posts gets a policy alone.
+func TestInitOfThePolicyAlone(t *testing.T) {
 	url, g := reviewed(t)
-	env := map[string]string{"GITHUB_TOKEN": "ghs_x"}
-	code, out, said := runAt(t, url, env, "config", "init", "--repo", "acme/shop")
+	env, dir := map[string]string{"GITHUB_TOKEN": "ghs_x"}, t.TempDir()
+	code, out, said := runAt(t, url, env, "init", "--repo", "acme/shop", "--policy-only", "--dir", dir)
 	if code != 0 || len(g.UnknownRequests()) > 0 || len(g.InvalidRequests()) > 0 {
 		t.Fatalf("exit %d: %s%s%v%v", code, out, said, g.UnknownRequests(), g.InvalidRequests())
 	}
-	policy, err := config.Parse("policy.yml", []byte(out))
-	if err != nil || len(policy.Reviewers) != 2 || policy.Reviewers[0].Name != "copilot" || policy.Reviewers[1].Heading != "## OpenAI review" {
-		t.Errorf("%v: %+v\n%s", err, policy.Reviewers, out)
+	files := filesOf(t, dir)
+	src := files[config.Paths()[0]]
+	policy, err := config.Parse("policy.yml", []byte(src))
+	if err != nil || len(files) != 1 || len(policy.Reviewers) != 2 || policy.Reviewers[0].Name != "copilot" ||
+		policy.Reviewers[1].Heading != "## OpenAI review" {
+		t.Errorf("%v: %d files, %+v\n%s", err, len(files), policy.Reviewers, src)
 	}
-	wants(t, out, "# Made by coordinator config init from what acme/shop showed", "  # - name: claude\n  #   preset: claude-action\n", "#3")
-	wants(t, said, "reading workflows of acme/shop\n", "<stdout>:", "fill in: no text of it was seen", "found 2 voters; 2 approvals needed")
+	wants(t, src, "# Made by coordinator init from what acme/shop showed", "  # - name: claude\n  #   preset: claude-action\n", "#3")
+	wants(t, said+out, "reading workflows of acme/shop\n", "fill in: no text of it was seen", "Commit what was written")
+	if strings.Contains(out, "listens to") || strings.Contains(out, "40 digits") {
+		t.Errorf("it speaks of workflows:\n%s", out)
+	}
 	for _, r := range g.Requests() {
 		if r.Method != "GET" {
 			t.Errorf("it wrote: %s %s", r.Method, r.Path)
 		}
 	}
-
-	file := filepath.Join(t.TempDir(), ".github", "review-coordinator.yml")
-	if code, stdout, said := runAt(t, url, env, "config", "init", "--write", file); code != 0 || stdout != "" {
-		t.Errorf("exit %d: %s%s", code, stdout, said)
-	}
-	if text, err := os.ReadFile(file); err != nil || string(text) != out {
-		t.Errorf("%v: %s", err, text)
-	}
-	g.ForgetRequests()
-	if code, _, said := runAt(t, url, env, "config", "init", "--write", file); code != 2 || !strings.Contains(said, "exists\nhint: --force overwrites it") ||
-		len(g.Requests()) > 0 {
-		t.Errorf("exit %d after %d requests: %s", code, len(g.Requests()), said)
-	}
-	if code, _, said := runAt(t, url, env, "config", "init", "--write", file, "--force"); code != 0 {
-		t.Errorf("exit %d: %s", code, said)
-	}
-	if code, out, said := runAt(t, url, env, "config", "check", file); code != 0 {
-		t.Errorf("exit %d: %s%s", code, out, said)
-	}
-}
-
-func TestConfigInitFindsNothing(t *testing.T) {
-	g := sandbox.New(sandbox.Options{})
-	server := httptest.NewServer(g)
-	defer server.Close()
-	code, out, said := runAt(t, server.URL, map[string]string{"GITHUB_TOKEN": "ghs_x"}, "config", "init", "--repo", "acme/shop")
-	if code != 0 {
-		t.Errorf("exit %d: %s", code, said)
-	}
-	wants(t, out, "Nothing was recognised")
-	wants(t, said, "fill in: no reviewer was recognised", "the file is no valid policy yet")
-	if code, _, said := runAt(t, server.URL, map[string]string{"GITHUB_TOKEN": "ghs_x"}, "config", "init", "--repo", "acme/nowhere"); code != 1 ||
-		!strings.Contains(said, "404") {
+	if code, _, said := runAt(t, url, env, "init", "--repo", "acme/nowhere", "--policy-only", "--dry-run"); code != 1 || !strings.Contains(said, "404") {
 		t.Errorf("exit %d: %s", code, said)
 	}
 }

@@ -17,10 +17,14 @@ import (
 )
 
 // findRoom returns the path of the policy to write, and refuses if a file is in the way.
-func findRoom(root *os.Root, force bool) (policyPath string, err error) {
+func findRoom(root *os.Root, policyOnly, force bool) (policyPath string, err error) {
 	policyPath = config.Paths()[0]
 	var there []string
-	for _, name := range append(config.Paths(), bellPath, coordinatorPath) {
+	names := append(config.Paths(), bellPath, coordinatorPath)
+	if policyOnly {
+		names = config.Paths()
+	}
+	for _, name := range names {
 		info, err := root.Lstat(name)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):

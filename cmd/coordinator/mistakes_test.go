@@ -58,7 +58,7 @@ var mistakes = []mistake{
 	},
 	{
 		args: "config", code: 2,
-		says: "config needs a word more: one of check, init, schema",
+		says: "config needs a word more: one of check, schema",
 		hint: "coordinator config --help shows how it is used",
 	},
 	{
@@ -349,9 +349,9 @@ var mistakes = []mistake{
 		hint: "it looks at all that are open; one pull request: coordinator run OWNER/NAME#N",
 	},
 	{
-		args: "config init", env: "GITHUB_TOKEN=t", code: 2,
+		args: "init", env: "GITHUB_TOKEN=t", code: 2,
 		says: "no repository: there is no --repo, no GITHUB_REPOSITORY, and no clone whose origin is on github.com",
-		hint: "coordinator config init --repo OWNER/NAME",
+		hint: "coordinator init --repo OWNER/NAME",
 	},
 	{
 		args: "explain https://github.com/octo/shop/pull/7", env: "GITHUB_TOKEN=t GITHUB_API_URL=https://git.example.org/api/v3", code: 2,
@@ -378,7 +378,7 @@ var mistakes = []mistake{
 	{
 		args: "config check", env: "GITHUB_TOKEN=t", code: 2,
 		says: "there is no .github/review-coordinator.yml or .github/review-coordinator.yaml",
-		hint: "stand in the root of the clone, or name the file: coordinator config check FILE; coordinator config init writes a first one",
+		hint: "stand in the root of the clone, or name the file: coordinator config check FILE; coordinator init writes a first one",
 	},
 	{
 		args: "config check nowhere.yml", env: "GITHUB_TOKEN=t", code: 2,
@@ -489,11 +489,6 @@ var mistakes = []mistake{
 		args: "simulate story.txt --policy nowhere.yml", env: "GITHUB_TOKEN=t", code: 2,
 		says: "open nowhere.yml: no such file or directory",
 		hint: "--policy names a file on this machine; git show origin/main:.github/review-coordinator.yml >FILE writes the one in force",
-	},
-	{
-		args: "config init --repo octo/shop --write policy.yml", env: "GITHUB_TOKEN=t", code: 2,
-		says: "policy.yml exists",
-		hint: "--force overwrites it",
 	},
 	{
 		args: "config check -", stdin: "reviewers: {", code: 2,
@@ -871,7 +866,7 @@ var mistakes = []mistake{
 	{
 		args: "init --write policy.yml", env: "GITHUB_TOKEN=t", code: 2,
 		says: "init has no flag --write",
-		hint: "it writes three files into your clone, or below --dir; the policy alone: coordinator config init --write FILE",
+		hint: "it writes into your clone, or below --dir; the policy alone: coordinator init --policy-only",
 	},
 	{
 		args: "init --policy policy.yml", env: "GITHUB_TOKEN=t", code: 2,
@@ -879,9 +874,19 @@ var mistakes = []mistake{
 		hint: "it writes a policy; whether one is right: coordinator config check FILE",
 	},
 	{
-		args: "config init octo/shop", code: 2,
-		says: `config init takes no argument, and "octo/shop" is one`,
-		hint: "--repo names the repository: coordinator config init --repo octo/shop",
+		args: "init octo/shop", code: 2,
+		says: `init takes no argument, and "octo/shop" is one`,
+		hint: "--repo names the repository: coordinator init --repo octo/shop",
+	},
+	{
+		args: "init --policy-only=x", env: "GITHUB_TOKEN=t", code: 2,
+		says: `--policy-only "x" is neither true nor false`,
+		hint: "--policy-only alone says yes; leave it out for no",
+	},
+	{
+		args: "config init", code: 2,
+		says: `there is no command "config init"`,
+		hint: "coordinator init writes a policy, and the workflows",
 	},
 	{
 		args: "setup", code: 2,

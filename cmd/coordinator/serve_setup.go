@@ -199,7 +199,7 @@ Next:
        under systemd   EnvironmentFile=%[2]s
        with docker     --env-file %[2]s -v %[3]s:%[3]s:ro
   3. Install the App on repositories that have a policy: %[1]s
-     coordinator config init --repo OWNER/NAME writes one, to be merged into the default branch.
+     coordinator init --policy-only, in a clone of one, writes a first policy.
 `, app.installURL, env, filepath.ToSlash(at(appKeyFile)))
 	if app.ownSecret {
 		fmt.Fprintf(c.Stdout, "  4. GitHub made no webhook secret. Put what is in %s into the App's settings, as Webhook secret: %s\n",

@@ -29,7 +29,6 @@ var argumentsOfHeld = map[string]string{
 	"verdict make":  "--head " + strings.Repeat("a1", 20) + " --run 1 --attempt 1 --base main",
 	"verdict check": "-",
 	"config check":  "-",
-	"config init":   "--repo octo/shop",
 	"init":          "--repo octo/shop --pull-request",
 	"doctor":        "octo/shop",
 	"simulate":      "-",

@@ -44,7 +44,7 @@ var flagsElsewhere = []struct{ flag, commands, hint string }{
 	{"--port", "serve", "--listen HOST:PORT says where webhooks come in, --admin-listen where the dashboard is"},
 	{"--pr", "explain", "name the pull request itself: coordinator explain OWNER/NAME#N"},
 	{"--pr", "init", "--pull-request opens a pull request with the files"},
-	{"--write", "init", "it writes three files into your clone, or below --dir; the policy alone: coordinator config init --write FILE"},
+	{"--write", "init", "it writes into your clone, or below --dir; the policy alone: coordinator init --policy-only"},
 	{"--policy", "init", "it writes a policy; whether one is right: coordinator config check FILE"},
 	{"--db", "serve", "--database sqlite://PATH names the daemon's database"},
 	{"--pr", "sweep", "it looks at all that are open; one pull request: coordinator run OWNER/NAME#N"},
@@ -68,7 +68,7 @@ func (s commandShape) explainArgument(arg, near string) error {
 	if len(s.below) == 0 {
 		hint := ""
 		switch {
-		case slices.Contains([]string{"sweep", "init", "config init"}, s.name) && strings.Contains(arg, "/"):
+		case slices.Contains([]string{"sweep", "init"}, s.name) && strings.Contains(arg, "/"):
 			hint = "--repo names the repository: coordinator " + s.name + " --repo " + clipped
 		case s.name == "classify":
 			hint = "it reads standard input: coordinator classify <FILE"
@@ -83,6 +83,8 @@ func (s commandShape) explainArgument(arg, near string) error {
 	case near != "":
 	case s.runsAlone:
 		hint = "coordinator " + s.name + " alone takes no argument; below it there is " + strings.Join(s.below, ", ")
+	case s.name == "config" && arg == "init":
+		hint = "coordinator init writes a policy, and the workflows"
 	case s.name == "" && arg == "setup":
 		hint = "coordinator init sets up a repository, coordinator serve setup makes a GitHub App"
 	case pullShape().MatchString(arg) || strings.Contains(arg, "/pull/"):

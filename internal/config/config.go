@@ -4,6 +4,7 @@ package config
 
 import (
 	_ "embed"
+	"reflect"
 	"strings"
 
 	"github.com/review-coordinator/coordinator/internal/quorum"
@@ -26,7 +27,7 @@ func readPolicy(path string, src []byte, o *Organisation) (quorum.Policy, Policy
 	if root == nil {
 		return quorum.Policy{Check: o.checkName(findCheckName(src))}, file, r
 	}
-	r.decodeFile(root, &file)
+	r.decodeStruct("", root, reflect.ValueOf(&file).Elem())
 	r.failIf(r.hasKey("enforce"), "enforce", "only an organisation's policy enforces anything",
 		"move it to "+OrganisationFile+" of OWNER/"+OrganisationRepo)
 	var policy quorum.Policy
@@ -50,7 +51,7 @@ func findCheckName(src []byte) string {
 		}
 		r, file := newPolicyFileReader("", []byte(line)), PolicyKeys{}
 		if root := r.parseFile(); root != nil {
-			r.decodeFile(root, &file)
+			r.decodeStruct("", root, reflect.ValueOf(&file).Elem())
 			if file.Check != "" {
 				return file.Check
 			}

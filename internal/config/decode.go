@@ -154,6 +154,15 @@ func (r *policyFileReader) checkTokens(tokens token.Tokens) bool {
 
 func (r *policyFileReader) failSyntax(err error) {
 	at, message := position{line: 1, column: 1}, "the file is not YAML"
+	begins := func(mark string) func(string) bool {
+		return func(line string) bool { return strings.HasPrefix(line, mark) }
+	}
+	from, to := slices.IndexFunc(r.lines, begins("<<<<<<< ")), slices.IndexFunc(r.lines, begins(">>>>>>> "))
+	if 0 <= from && from < to {
+		says := fmt.Sprintf("a merge conflict is left in lines %d to %d", from+1, to+1)
+		r.failAt(position{line: from + 1, column: 1}, says, "keep one of its two sides")
+		return
+	}
 	var syntax *yaml.SyntaxError
 	if errors.As(err, &syntax) {
 		at, message = r.positionOfToken(syntax.Token), "not YAML: "+cleanText(syntax.Message, 160)
@@ -176,11 +185,6 @@ func (r *policyFileReader) syntaxHint(at position, message string) string {
 	default:
 		return "look at the indentation of this line and of the one before it"
 	}
-}
-
-// decodeFile reads the file's mapping into file.
-func (r *policyFileReader) decodeFile(root ast.Node, file *PolicyKeys) {
-	r.decodeStruct("", root, reflect.ValueOf(file).Elem())
 }
 
 // decodeValue reads n into a Go value. The tag is that of the field that holds it.
@@ -238,7 +242,11 @@ func (r *policyFileReader) failEmpty(key, line string) {
 func (r *policyFileReader) decodeStruct(key string, n ast.Node, into reflect.Value) {
 	mapping, ok := n.(*ast.MappingNode)
 	if !ok {
-		r.failWrongType(key, n, "keys with values", "known keys: "+strings.Join(keysOf(into.Type()), ", "))
+		hint := "known keys: " + strings.Join(keysOf(into.Type()), ", ")
+		if text, is := scalarText(n); is && into.Type() == reflect.TypeFor[ReviewerKeys]() {
+			hint = "for a preset write {preset: " + cleanText(text, 40) + "}"
+		}
+		r.failWrongType(key, n, "keys with values", hint)
 		return
 	}
 	lines := map[string]int{}
@@ -376,8 +384,11 @@ func (r *policyFileReader) readText(key string, n ast.Node, want string, lines b
 // goneKeys are keys that there were once, or that other tools have, each with what says it now.
 var goneKeys = map[reflect.Type]map[string]string{
 	reflect.TypeFor[PolicyKeys](): {
-		"extends": "remove it: the organisation's policy holds where a repository has no file, and what it enforces holds everywhere",
-		"reroll":  "remove it: an approval after an objection to the same diff counts, and the check says so; people: asks for a person",
+		"extends":   "remove it: the organisation's policy holds where a repository has no file, and what it enforces holds everywhere",
+		"approvers": "reviewers: names who votes, quorum: how many approvals are enough, and people: how many of them must be persons",
+		"approvals": "quorum: says how many are enough",
+		"optional":  "an approval is optional where quorum: asks for fewer than there are reviewers",
+		"reroll":    "remove it: an approval after an objection to the same diff counts, and the check says so; people: asks for a person",
 	},
 	reflect.TypeFor[ConditionKeys](): {
 		"paths":        "write all_paths: where every changed path must match, or any_path: where one is enough",
@@ -391,7 +402,7 @@ func (r *policyFileReader) failUnknownKey(parent, name string, at position, t re
 	if len(r.problems) == maxProblems {
 		return // a file of thousands of keys is not compared with all that are known
 	}
-	known := keysOf(t)
+	known, conditions := keysOf(t), reflect.TypeFor[ConditionKeys]()
 	hint := ""
 	near := NearestWord(name, known)
 	switch gone := goneKeys[t][name]; {
@@ -402,6 +413,8 @@ func (r *policyFileReader) failUnknownKey(parent, name string, at position, t re
 		r.brokenKeys[joinKey(parent, near)] = true // so that nothing else complains that it is not there
 	case t != reflect.TypeFor[PolicyKeys]() && slices.Contains(keysOf(reflect.TypeFor[PolicyKeys]()), name):
 		hint = name + " belongs at the top level of the file"
+	case t == reflect.TypeFor[LaneKeys]() && (goneKeys[conditions][name] != "" || slices.Contains(keysOf(conditions), name)):
+		hint = cmp.Or(goneKeys[conditions][name], name) + ", below if:"
 	case t == reflect.TypeFor[PolicyKeys]() && slices.Contains(keysOf(reflect.TypeFor[ReviewerKeys]()), name):
 		hint = name + " belongs to an entry of reviewers"
 	default:

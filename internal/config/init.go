@@ -121,19 +121,11 @@ type foundReviewer struct {
 	when                                    []string // any_path: its workflow starts for these
 }
 
-// Init writes a commented policy for the reviewers that s shows, and says which lines a person must fill in. Without a
-// single reviewer that is sure, the file is no valid policy yet, and the line that says so is one of them.
-func Init(s Survey) Draft { return s.draftPolicy("coordinator config init", false) }
-
-// InitRepo is Init for a whole set-up. Without a single reviewer that is sure, its policy names one that nobody is, and
-// holds nothing back: the check then appears, and says what is missing.
-func InitRepo(s Survey) Draft { return s.draftPolicy("coordinator init", true) }
-
 // What stands before and after the mode of a first policy.
 const (
 	policyHead = `# yaml-language-server: $schema=%s
 # The policy of the review coordinator: which reviewers vote on a pull request, and how many approvals are enough.
-# Made by %s from what %s showed; read it before you trust it.
+# Made by coordinator init from what %s showed; read it before you trust it.
 # Looked at: %s and %s.
 # It counts once it is on the default branch. Check it: coordinator config check FILE
 version: 1
@@ -167,15 +159,16 @@ mode: report
 `
 )
 
-// draftPolicy writes a policy; madeBy is the command that it names. mustHold is for a policy that is valid in any case.
-func (s Survey) draftPolicy(madeBy string, mustHold bool) (d Draft) {
+// Init writes a commented policy for the reviewers that s shows, and says which lines a person must fill in. Without a single
+// reviewer that is sure, it names one that nobody is, and holds nothing back: the check then appears, and says what is missing.
+func Init(s Survey) (d Draft) {
 	d = NewDraft()
 	sure, unsure, notes := s.findReviewers()
 	listen, more := s.namesToListenTo(slices.Concat(sure, unsure))
 	d.Listen, d.Notes = listen, append(append(d.Notes, notes...), more...)
-	stopgap := mustHold && len(sure) == 0
+	stopgap := len(sure) == 0
 	var w policyWriter
-	w.writeText(policyHead, SchemaAddress, madeBy, s.Repo, countNoun(len(s.Workflows), "workflow"), countNoun(len(s.Pulls), "pull request"))
+	w.writeText(policyHead, SchemaAddress, s.Repo, countNoun(len(s.Workflows), "workflow"), countNoun(len(s.Pulls), "pull request"))
 	if stopgap {
 		w.writeText(stopgapMode)
 	} else {

@@ -242,7 +242,8 @@ func TestInit(t *testing.T) {
 			draft := Init(s.Survey)
 			src, fill := draft.Policy, draft.Fill
 			policy, err := Parse("policy.yml", src)
-			if got := strings.Join(names(policy), "|"); got != test.want || (err == nil) != (test.want != "") {
+			got := strings.TrimSuffix(strings.Join(names(policy), "|"), "fill-in  fill-in[bot] ")
+			if got != test.want || err != nil {
 				t.Errorf("got %s (%v), want %s\n%s", got, err, test.want, src)
 			}
 			lines := strings.Split(string(src), "\n")
@@ -265,7 +266,7 @@ func TestInit(t *testing.T) {
 			if !strings.Contains(string(src), test.comment) {
 				t.Errorf("it does not say %q:\n%s", test.comment, src)
 			}
-			if warned := MergeWarnings("policy.yml", src, nil); err == nil && len(warned) > 0 {
+			if warned := MergeWarnings("policy.yml", src, nil); test.want != "" && len(warned) > 0 {
 				t.Errorf("warned: %v", warned)
 			}
 		})
@@ -287,7 +288,7 @@ func TestInitFilledIn(t *testing.T) {
 		}
 	}
 	policy, err := Parse("policy.yml", []byte(strings.Join(lines, "\n")))
-	if err != nil || len(policy.Reviewers) != 3 || len(fill) != 4 {
+	if err != nil || len(policy.Reviewers) != 4 || len(fill) != 4 {
 		t.Errorf("%v, %d to fill in:\n%s", err, len(fill), strings.Join(lines, "\n"))
 	}
 }
@@ -305,16 +306,16 @@ func TestInitHostile(t *testing.T) {
 		s.text(1, quorum.ActionsBot, "## Review "+words+yes)
 		src := Init(s.Survey).Policy
 		policy, err := Parse("policy.yml", src)
-		if n := len(policy.Reviewers); err != nil && n != 0 || n > 1 || n == 1 && policy.Reviewers[0].Workflow != openaiFile {
+		if r := policy.Reviewers; err != nil || len(r) != 1 || r[0].Workflow != openaiFile && r[0].Name != "fill-in" {
 			t.Errorf("%q: %v %v\n%s", words, err, names(policy), src)
 		}
 	}
 }
 
 // A policy for a whole set-up holds in any case: without a reviewer it holds nothing back, and says what is missing.
-func TestInitRepo(t *testing.T) {
+func TestInitHoldsInAnyCase(t *testing.T) {
 	s := surveyed{Survey{Repo: "acme/shop"}}
-	draft := InitRepo(s.Survey)
+	draft := Init(s.Survey)
 	policy, err := Parse("policy.yml", draft.Policy)
 	if err != nil || policy.Mode != quorum.ReportOnly || policy.Reviewers[0].Author != "fill-in[bot]" || len(draft.Fill) != 1 {
 		t.Errorf("%v: %+v\n%s", err, policy, draft.Policy)
@@ -323,7 +324,7 @@ func TestInitRepo(t *testing.T) {
 		t.Errorf("warned %v", warned)
 	}
 	s.text(1, "copilot-pull-request-reviewer[bot]", "x")
-	if policy, err = Parse("policy.yml", InitRepo(s.Survey).Policy); err != nil || policy.Mode != quorum.Enforce || len(policy.Reviewers) != 1 {
+	if policy, err = Parse("policy.yml", Init(s.Survey).Policy); err != nil || policy.Mode != quorum.Enforce || len(policy.Reviewers) != 1 {
 		t.Errorf("%v: %+v", err, policy)
 	}
 }
@@ -340,7 +341,7 @@ func TestWorkflowPlan(t *testing.T) {
 		s.Workflows = append(s.Workflows, workflow.Read(file, "name: "+strconv.Quote(name)+"\n"+onPull+asksModel))
 	}
 	s.Workflows = append(s.Workflows, workflow.Read(ciFile, "name: CI\n"+onPull))
-	draft := InitRepo(s.Survey)
+	draft := Init(s.Survey)
 	if len(draft.Notes) != 3 {
 		t.Errorf("notes %q", draft.Notes)
 	}

@@ -33,7 +33,7 @@ func ParseOrganisation(path string, src []byte) (*Organisation, error) {
 	r.isOrganisation = true
 	o := &Organisation{keys: Default(), read: r}
 	if root := r.parseFile(); root != nil {
-		r.decodeFile(root, &o.keys)
+		r.decodeStruct("", root, reflect.ValueOf(&o.keys).Elem())
 		r.checkEnforced(o.keys)
 	}
 	if len(r.problems) == 0 && o.NamesReviewers() {

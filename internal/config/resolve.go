@@ -153,10 +153,24 @@ func (r policyResolver) findPreset(key string, e ReviewerKeys) quorum.Reviewer {
 	case isKnown:
 		q.Preset, q.Name = e.Preset, cmp.Or(q.Name, e.Preset)
 	case e.Preset != "":
-		r.failKey(key+".preset", fmt.Sprintf("%s is not a preset", quoteText(e.Preset)),
-			suggestWord(e.Preset, all, "known presets: "+strings.Join(all, ", ")))
+		hint := suggestWord(e.Preset, all, "known presets: "+strings.Join(all, ", "))
+		if like := presetsLike(strings.ToLower(e.Preset)); len(like) > 0 {
+			hint = "did you mean " + strings.Join(like, " or ") + "?"
+		}
+		r.failKey(key+".preset", fmt.Sprintf("%s is not a preset", quoteText(e.Preset)), hint)
 	}
 	return q
+}
+
+// presetsLike returns the presets that begin like a word, as a vendor's or an action's name does, or read what is of that family.
+func presetsLike(word string) []string {
+	first, _, _ := strings.Cut(word, "-")
+	family := cmp.Or(map[string]string{"gpt": "openai", "chatgpt": "openai"}[first], first)
+	return slices.DeleteFunc(review.Presets(), func(name string) bool {
+		q, _ := review.Preset(name)
+		begins, _, _ := strings.Cut(name, "-")
+		return begins != first && q.Family != family || q.Retired
+	})
 }
 
 // overlayEntry overrides what the entry says, key by key.

@@ -12,6 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/agnivade/levenshtein"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
 )
@@ -220,7 +221,7 @@ func suggestWord(word string, known []string, otherwise string) string {
 func NearestWord(word string, known []string) string {
 	fold := func(s string) string { return strings.ReplaceAll(strings.ToLower(s), "-", "_") }
 	best, least := "", 2 // one error
-	if len(word) >= 5 {
+	if len(word) >= 4 { // where two letters that changed places are two errors
 		least++
 	}
 	if len(word) >= 9 {
@@ -230,32 +231,9 @@ func NearestWord(word string, known []string) string {
 		if len(word) > 2*len(k)+2 {
 			continue
 		}
-		if d := editDistance(fold(word), fold(k)); d < least || d == 0 {
+		if d := levenshtein.ComputeDistance(fold(word), fold(k)); d < least || d == 0 {
 			best, least = k, d
 		}
 	}
 	return best
-}
-
-// editDistance counts the insertions, deletions, replacements and swaps of neighbours that make a into b.
-func editDistance(a, b string) int {
-	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		before, last, row = last, row, before
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-		}
-	}
-	return row[len(b)]
 }

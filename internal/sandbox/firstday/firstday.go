@@ -111,7 +111,7 @@ func Repositories() []Repository {
 		},
 		{
 			Name: "another default branch", Options: sandbox.Options{DefaultBranch: "trunk"}, workflows: []workflow{openai},
-			Votes: []string{"openai"}, Listens: []string{"OpenAI review"}, Says: []string{"merge them into trunk"},
+			Votes: []string{"openai"}, Listens: []string{"OpenAI review"}, Says: []string{"merge it into trunk"},
 			Title: "1 of 1 approval", Passes: true,
 		},
 		{
