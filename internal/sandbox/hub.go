@@ -169,12 +169,8 @@ func sleep(ctx context.Context, d time.Duration) error {
 func (h *Hub) App() App { return h.options.App }
 
 // Add gives a repository to an installation, and creates the installation with its first one. No webhook announces
-// what was done to g before. The installation's own events come only from [Hub.Install].
-func (h *Hub) Add(installation int64, g *GitHub) {
-	h.addRepo(installation, g)
-}
-
-func (h *Hub) addRepo(id int64, g *GitHub) *hubRepo {
+// what was done to g before.
+func (h *Hub) Add(id int64, g *GitHub) {
 	s, nth := enterRepo(h, id, g)
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -187,7 +183,6 @@ func (h *Hub) addRepo(id int64, g *GitHub) *hubRepo {
 	if slug, own := h.appSlug.Load().(string), h.options.App.Slug; slug != own { // it was renamed
 		g.newSlugs[own], g.firstSlug[slug] = slug, own
 	}
-	return s
 }
 
 // enterRepo enters a repository into its installation, and returns which one of all it is.
@@ -218,15 +213,6 @@ func enterRepo(h *Hub, id int64, g *GitHub) (s *hubRepo, nth int64) {
 	return s, int64(len(h.reposByID))
 }
 
-// Install adds an installation with its repositories and announces it.
-func (h *Hub) Install(installation int64, all ...*GitHub) {
-	var sites []*hubRepo
-	for _, g := range all {
-		sites = append(sites, h.addRepo(installation, g))
-	}
-	h.announceInstallation(installation, "installation", "created", object{"repositories": h.minimalReposJSON(sites)})
-}
-
 func (h *Hub) findInstallation(id int64) *installation {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -247,21 +233,6 @@ func (h *Hub) Requests() []LoggedRequest {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Clone(h.requestLog)
-}
-
-// UnknownRequests lists the requests that neither the Hub nor any of its repositories knows.
-func (h *Hub) UnknownRequests() []string {
-	all := unknownOfHub(h)
-	for _, g := range h.allRepositories() {
-		all = append(all, g.UnknownRequests()...)
-	}
-	return all
-}
-
-func unknownOfHub(h *Hub) []string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return slices.Clone(h.unknownRequests)
 }
 
 // AfterRequest sets a function that is called after each request, with the status of its answer, 0 if the answer got
@@ -304,13 +275,6 @@ func (h *Hub) mintToken(in *installation, only map[*hubRepo]bool) (string, *inst
 	return text, t
 }
 
-// MintedTokens counts the tokens that were made.
-func (h *Hub) MintedTokens() int {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.mintedCount
-}
-
 // RevokeTokens makes all tokens of an installation invalid, as a rotation does.
 func (h *Hub) RevokeTokens(installation int64) {
 	h.mu.Lock()
@@ -345,47 +309,6 @@ func (h *Hub) updateInstallation(id int64, f func(*installation)) {
 		f(in)
 		in.updated = h.options.Now()
 	}
-}
-
-// AddRepositories gives further repositories to an installation and announces them.
-func (h *Hub) AddRepositories(installation int64, all ...*GitHub) {
-	var sites []*hubRepo
-	for _, g := range all {
-		sites = append(sites, h.addRepo(installation, g))
-	}
-	h.announceInstallation(installation, "installation_repositories", "added", object{
-		"repository_selection": "selected", "repositories_added": h.minimalReposJSON(sites),
-		"repositories_removed": []any{}, "requester": nil,
-	})
-}
-
-// RemoveRepository takes a repository away from its installation and announces it.
-func (h *Hub) RemoveRepository(g *GitHub) {
-	s := takeRepo(h, g)
-	if s == nil {
-		return
-	}
-	h.announceInstallation(s.installation.id, "installation_repositories", "removed", object{
-		"repository_selection": "selected", "repositories_added": []any{},
-		"repositories_removed": h.minimalReposJSON([]*hubRepo{s}), "requester": nil,
-	})
-}
-
-// takeRepo takes a repository out of its installation; nil: it was in none.
-func takeRepo(h *Hub, g *GitHub) *hubRepo {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	s := h.repoOf(g)
-	if s == nil {
-		return nil
-	}
-	s.installation.repos = slices.DeleteFunc(s.installation.repos, func(x *hubRepo) bool { return x == s })
-	maps.DeleteFunc(h.reposByName, func(_ string, x *hubRepo) bool { return x == s })
-	delete(h.reposByID, s.id)
-	g.webhook = nil
-	return s
 }
 
 // repoOf finds the Hub's entry of a repository; the caller holds the lock.

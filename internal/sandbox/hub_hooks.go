@@ -48,9 +48,6 @@ type HookDelivery struct {
 	fate Fate
 }
 
-// OK reports whether the delivery arrived.
-func (d HookDelivery) OK() bool { return d.Status == "OK" }
-
 // Fate says how a delivery is disturbed on its way.
 type Fate struct {
 	Lost  bool          // it is not sent, and GitHub does not know that: it is in no list
@@ -178,34 +175,6 @@ func (h *Hub) WaitDelivered(ctx context.Context) error {
 		case <-bell:
 		}
 	}
-}
-
-// Redeliver sends a delivery again, as an administrator does in the browser.
-func (h *Hub) Redeliver(id int64) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	d := h.deliveries.byID[id]
-	if d == nil || d.Delivered.IsZero() || d.Payload == nil {
-		return fmt.Errorf("deliver %d again: there is none", id)
-	}
-	h.queueRedelivery(d)
-	return nil
-}
-
-// Ping sends the event by which GitHub tries out a webhook.
-func (h *Hub) Ping() {
-	payload := renderJSON(object{
-		"zen": "Keep it logically awesome.", "hook_id": 4711,
-		"hook": object{
-			"type": "App", "id": 4711, "name": "web", "active": true, "events": h.subscribedEvents(), "app_id": h.options.App.ID,
-			"config": object{
-				"content_type": "json", "insecure_ssl": "0", "secret": "********", "url": "https://coordinator.invalid/webhook",
-			},
-			"created_at": timeOrNull(h.createdAt), "updated_at": timeOrNull(h.createdAt), "url": apiRoot + "/app/hook/config",
-			"ping_url": apiRoot + "/app/hook/pings", "deliveries_url": apiRoot + "/app/hook/deliveries",
-		},
-	})
-	h.queueEvent(&HookDelivery{Event: "ping", Emitted: h.options.Now(), Payload: payload})
 }
 
 // announceInstallation sends an event of an installation.

@@ -706,20 +706,6 @@ func (g *GitHub) findReview(id int64) (*pullRequest, *review) {
 	return nil, nil
 }
 
-// NewestReview returns the newest review by a login on a pull request, 0 if there is none.
-func (g *GitHub) NewestReview(number int, by string) int64 {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if p := g.pulls[number]; p != nil {
-		for _, r := range slices.Backward(p.reviews) {
-			if strings.EqualFold(r.author, by) {
-				return r.id
-			}
-		}
-	}
-	return 0
-}
-
 // DismissReview dismisses a review. GitHub shows it with that state from then on and forgets what it was.
 func (g *GitHub) DismissReview(id int64, who string) error {
 	g.mu.Lock()

@@ -283,11 +283,11 @@ func newBusy(t *testing.T, o sandbox.Options) *busy {
 			},
 		),
 	)
-	must[int64](t)(g.Review(7, sandbox.ReviewSpec{By: "bob", State: "approved", Body: "fine"}))
+	approval := must[int64](t)(g.Review(7, sandbox.ReviewSpec{By: "bob", State: "approved", Body: "fine"}))
 	must[int64](t)(g.ReplyInThread(7, "", "alice", "why?"))
 	check(t, g.OutdateThreads(7, "copilot-pull-request-reviewer[bot]"))
 	check(t, g.ResolveThreads(7, "copilot-pull-request-reviewer[bot]", "bob"))
-	check(t, g.DismissReview(g.NewestReview(7, "bob"), "bob"))
+	check(t, g.DismissReview(approval, "bob"))
 	b.foreign = must[int64](
 		t,
 	)(
