@@ -93,14 +93,14 @@ func zipFile(name, content string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-func listArtifacts(g *GitHub, r *routedRequest, w *workflowRun) routeAnswer {
+func (g *GitHub) listArtifacts(r *routedRequest, w *workflowRun) routeAnswer {
 	name := r.queryParam("name")
 	shown := slices.DeleteFunc(slices.Clone(w.artifacts), func(a *artifact) bool { return name != "" && a.name != name })
 	slices.Reverse(shown) // the newest first
-	return answerList(r, shown, func(a *artifact) any { return artifactJSON(g, w, a) }, "artifacts")
+	return answerCounted(r, "artifacts", shown, func(a *artifact) object { return g.artifactJSON(w, a) })
 }
 
-func artifactJSON(g *GitHub, w *workflowRun, a *artifact) object {
+func (g *GitHub) artifactJSON(w *workflowRun, a *artifact) object {
 	url := fmt.Sprintf("%s/actions/artifacts/%d", g.apiURL(), a.id)
 	digest := sha256.Sum256(a.archive)
 	return object{
@@ -114,10 +114,10 @@ func artifactJSON(g *GitHub, w *workflowRun, a *artifact) object {
 	}
 }
 
-func findArtifact(g *GitHub, id int64) *artifact {
+func findArtifact(g *GitHub, r *routedRequest) *artifact {
 	for _, w := range g.runs {
 		for _, a := range w.artifacts {
-			if a.id == id {
+			if a.id == r.intParam("artifact_id") {
 				return a
 			}
 		}
@@ -125,25 +125,21 @@ func findArtifact(g *GitHub, id int64) *artifact {
 	return nil
 }
 
-// getArtifact redirects to the archive, which is on another host and can be read for one minute.
-func getArtifact(g *GitHub, r *routedRequest) routeAnswer {
-	a := findArtifact(g, r.intParam("artifact_id"))
+// getArtifact redirects to the archive.
+func (g *GitHub) getArtifact(r *routedRequest, a *artifact) routeAnswer {
 	switch {
-	case a == nil || r.params["archive_format"] != "zip":
+	case r.params["archive_format"] != "zip":
 		return answerNotFound()
 	case a.expired:
 		return answerError(http.StatusGone, "Artifact has expired")
 	}
-	return redirectToStorage(g, r, fmt.Sprintf("artifacts/%d", a.id))
+	return g.redirectToStorage(r, fmt.Sprintf("artifacts/%d", a.id))
 }
 
-func readArchive(g *GitHub, r *routedRequest) routeAnswer {
-	a := findArtifact(g, r.intParam("artifact_id"))
-	switch {
-	case r.queryParam("se") < fmt.Sprint(r.now.Unix()):
-		return routeAnswer{status: http.StatusForbidden, raw: []byte("Signature not valid in the specified time frame")}
-	case a == nil:
-		return routeAnswer{status: http.StatusNotFound, raw: []byte("BlobNotFound")}
+func (g *GitHub) readArchive(r *routedRequest) routeAnswer {
+	a := findArtifact(g, r)
+	if a == nil {
+		return answerFromStorage(r, "", nil, false)
 	}
-	return routeAnswer{status: http.StatusOK, raw: a.archive, header: map[string]string{"Content-Type": "application/zip"}}
+	return answerFromStorage(r, "application/zip", a.archive, true)
 }

@@ -202,7 +202,8 @@ func (g *GitHub) suitesOn(head string) []*checkSuite {
 }
 
 // jobView shows a job as a check run.
-func (g *GitHub) jobView(r *workflowRun, j *job) checkView {
+func (g *GitHub) jobView(j *job) checkView {
+	r := j.run
 	return checkView{job: j, StoredCheckRun: &StoredCheckRun{
 		ID: j.id, Name: j.name, Head: r.head, App: actionsApp, Status: j.status,
 		Conclusion: j.conclusion, Started: j.started, Completed: j.completed,
@@ -216,7 +217,7 @@ func (g *GitHub) checksIn(s *checkSuite, latest bool, now time.Time) []checkView
 	var all []checkView
 	if s.run != nil {
 		for _, j := range s.run.shownJobs(now, true) {
-			all = append(all, g.jobView(s.run, j))
+			all = append(all, g.jobView(j))
 		}
 	}
 	for _, c := range s.checks {
@@ -233,14 +234,14 @@ func (g *GitHub) checksIn(s *checkSuite, latest bool, now time.Time) []checkView
 }
 
 // findCheck finds a check run by its id; a job is found too, as a check run.
-func (g *GitHub) findCheck(id int64, now time.Time) (checkView, bool) {
+func (g *GitHub) findCheck(id int64, now time.Time) checkView {
 	if c := g.index.checkByID[id]; c != nil {
-		return checkView{StoredCheckRun: c}, true
+		return checkView{StoredCheckRun: c}
 	}
-	if r, j := g.findJob(id, now); j != nil {
-		return g.jobView(r, j), true
+	if j := g.findJob(id, now); j != nil {
+		return g.jobView(j)
 	}
-	return checkView{}, false
+	return checkView{}
 }
 
 // suiteResult returns the status and the conclusion of a suite: those of its workflow run, or the worst of its check
@@ -477,18 +478,26 @@ func lengthBetween(s string, least, most int) bool {
 
 func checkRoutes() []route {
 	return []route{
-		{method: "POST", pattern: "R/check-runs", handle: (*GitHub).createCheck},
-		{method: "GET", pattern: "R/check-runs/{n:check_run_id}", handle: (*GitHub).getCheck},
+		post("R/check-runs", (*GitHub).createCheck),
+		get("R/check-runs/{n:check_run_id}", onCheck((*GitHub).getCheck)),
 		{method: "PATCH", pattern: "R/check-runs/{n:check_run_id}", handle: (*GitHub).updateCheck},
-		{method: "GET", pattern: "R/check-runs/{n:check_run_id}/annotations", handle: (*GitHub).listAnnotations},
-		{method: "GET", pattern: "R/check-suites/{n:check_suite_id}", handle: (*GitHub).getSuite},
-		{method: "GET", pattern: "R/check-suites/{n:check_suite_id}/check-runs", handle: (*GitHub).listSuiteChecks},
-		{method: "GET", pattern: "R/commits/{ref}/check-runs", handle: (*GitHub).listChecks},
-		{method: "GET", pattern: "R/commits/{ref}/check-suites", handle: (*GitHub).listSuites},
-		{method: "GET", pattern: "R/commits/{ref}/statuses", handle: onStatuses((*GitHub).listStatuses)},
-		{method: "GET", pattern: "R/commits/{ref}/status", handle: onStatuses((*GitHub).combinedStatus)},
-		{method: "POST", pattern: "R/statuses/{sha}", handle: onStatuses((*GitHub).createStatus)},
+		get("R/check-runs/{n:check_run_id}/annotations", onCheck((*GitHub).listAnnotations)),
+		get("R/check-suites/{n:check_suite_id}", onSuite((*GitHub).getSuite)),
+		get("R/check-suites/{n:check_suite_id}/check-runs", onSuite((*GitHub).listSuiteChecks)),
+		get("R/commits/{ref}/check-runs", onCommit((*GitHub).listChecks)),
+		get("R/commits/{ref}/check-suites", onCommit((*GitHub).listSuites)),
+		get("R/commits/{ref}/statuses", onStatuses((*GitHub).listStatuses)),
+		get("R/commits/{ref}/status", onStatuses((*GitHub).combinedStatus)),
+		post("R/statuses/{sha}", onStatuses((*GitHub).createStatus)),
 	}
+}
+
+func onCheck(f func(*GitHub, *routedRequest, checkView) routeAnswer) handler {
+	return onFound(func(g *GitHub, r *routedRequest) checkView { return g.findCheck(r.intParam("check_run_id"), r.now) }, f)
+}
+
+func onSuite(f func(*GitHub, *routedRequest, *checkSuite) routeAnswer) handler {
+	return onFound(func(g *GitHub, r *routedRequest) *checkSuite { return g.index.suiteByID[r.intParam("check_suite_id")] }, f)
 }
 
 func (g *GitHub) createCheck(r *routedRequest) routeAnswer {
@@ -520,9 +529,9 @@ func (g *GitHub) updateCheck(r *routedRequest) routeAnswer {
 	if g.tokenOwner != "" {
 		return answerError(403, "You must authenticate via a GitHub App.")
 	}
-	c, found := g.findCheck(r.intParam("check_run_id"), r.now)
+	c := g.findCheck(r.intParam("check_run_id"), r.now)
 	switch {
-	case !found:
+	case c.StoredCheckRun == nil:
 		return answerNotFound()
 	case c.job != nil && g.app == actionsApp: // since 2025-03-31
 		return answerError(403, "Check runs that are jobs can only be updated internally by GitHub Actions.")
@@ -543,32 +552,23 @@ func (g *GitHub) updateCheck(r *routedRequest) routeAnswer {
 	return answerOK(g.checkJSON(c))
 }
 
-func (g *GitHub) getCheck(r *routedRequest) routeAnswer {
-	if c, found := g.findCheck(r.intParam("check_run_id"), r.now); found {
-		return answerOK(g.checkJSON(c))
-	}
-	return answerNotFound()
-}
+func (g *GitHub) getCheck(_ *routedRequest, c checkView) routeAnswer { return answerOK(g.checkJSON(c)) }
 
-func (g *GitHub) listAnnotations(r *routedRequest) routeAnswer {
-	c, found := g.findCheck(r.intParam("check_run_id"), r.now)
-	if !found {
-		return answerNotFound()
-	}
+func (g *GitHub) listAnnotations(r *routedRequest, c checkView) routeAnswer {
 	all := c.Annotations
 	if c.job != nil {
 		for _, m := range c.job.annotations {
 			all = append(all, CheckAnnotation{Path: ".github", StartLine: 1, EndLine: 1, Level: "failure", Message: m})
 		}
 	}
-	return answerList(r, all, func(a CheckAnnotation) any {
+	return answerList(r, all, func(a CheckAnnotation) object {
 		return object{
 			"path": a.Path, "blob_href": g.webURL() + "/blob/" + c.Head + "/" + a.Path,
 			"start_line": a.StartLine, "end_line": a.EndLine, "start_column": intOrNull(a.StartColumn),
 			"end_column": intOrNull(a.EndColumn), "annotation_level": a.Level,
 			"title": a.Title, "message": a.Message, "raw_details": a.Details,
 		}
-	}, "")
+	})
 }
 
 func intOrNull(n int) any {
@@ -578,32 +578,17 @@ func intOrNull(n int) any {
 	return n
 }
 
-func (g *GitHub) findSuite(id int64) *checkSuite {
-	return g.index.suiteByID[id]
+func (g *GitHub) getSuite(r *routedRequest, s *checkSuite) routeAnswer {
+	return answerOK(g.suiteJSON(s, r.now))
 }
 
-func (g *GitHub) getSuite(r *routedRequest) routeAnswer {
-	if s := g.findSuite(r.intParam("check_suite_id")); s != nil {
-		return answerOK(g.suiteJSON(s, r.now))
-	}
-	return answerNotFound()
-}
-
-func (g *GitHub) listSuiteChecks(r *routedRequest) routeAnswer {
-	s := g.findSuite(r.intParam("check_suite_id"))
-	if s == nil {
-		return answerNotFound()
-	}
+func (g *GitHub) listSuiteChecks(r *routedRequest, s *checkSuite) routeAnswer {
 	return g.listMatchingChecks(r, g.checksIn(s, r.queryParam("filter") != "all", r.now))
 }
 
-func (g *GitHub) listChecks(r *routedRequest) routeAnswer {
-	sha := g.resolveRef(r.params["ref"])
-	if sha == "" {
-		return answerError(422, "No commit found for SHA: "+r.params["ref"])
-	}
+func (g *GitHub) listChecks(r *routedRequest, on *commit) routeAnswer {
 	var all []checkView
-	for _, s := range g.suitesOn(sha) {
+	for _, s := range g.suitesOn(on.sha) {
 		all = append(all, g.checksIn(s, r.queryParam("filter") != "all", r.now)...)
 	}
 	return g.listMatchingChecks(r, all)
@@ -616,20 +601,16 @@ func (g *GitHub) listMatchingChecks(r *routedRequest, all []checkView) routeAnsw
 		return name != "" && c.Name != name || status != "" && c.Status != status || app != "" && app != fmt.Sprint(c.App.ID)
 	})
 	slices.SortStableFunc(all, func(a, b checkView) int { return cmp.Compare(b.ID, a.ID) })
-	return answerList(r, all, func(c checkView) any { return g.checkJSON(c) }, "check_runs")
+	return answerCounted(r, "check_runs", all, g.checkJSON)
 }
 
-func (g *GitHub) listSuites(r *routedRequest) routeAnswer {
-	sha := g.resolveRef(r.params["ref"])
-	if sha == "" {
-		return answerError(422, "No commit found for SHA: "+r.params["ref"])
-	}
+func (g *GitHub) listSuites(r *routedRequest, on *commit) routeAnswer {
 	app, name := r.queryParam("app_id"), r.queryParam("check_name")
-	all := slices.DeleteFunc(g.suitesOn(sha), func(s *checkSuite) bool {
+	all := slices.DeleteFunc(g.suitesOn(on.sha), func(s *checkSuite) bool {
 		return app != "" && app != fmt.Sprint(s.app.ID) ||
 			name != "" && !slices.ContainsFunc(g.checksIn(s, true, r.now), func(c checkView) bool { return c.Name == name })
 	})
-	return answerList(r, all, func(s *checkSuite) any { return g.suiteJSON(s, r.now) }, "check_suites")
+	return answerCounted(r, "check_suites", all, func(s *checkSuite) object { return g.suiteJSON(s, r.now) })
 }
 
 // statusesOn returns the statuses of a commit, newest first.
@@ -651,7 +632,7 @@ func (g *GitHub) latestStatuses(sha string) []*CommitStatus {
 }
 
 // onStatuses refuses what a token without the permission for statuses asks of them.
-func onStatuses(handle func(*GitHub, *routedRequest) routeAnswer) func(*GitHub, *routedRequest) routeAnswer {
+func onStatuses(handle handler) handler {
 	return func(g *GitHub, r *routedRequest) routeAnswer {
 		if g.noStatuses {
 			return answerError(403, "Resource not accessible by integration")
@@ -661,7 +642,7 @@ func onStatuses(handle func(*GitHub, *routedRequest) routeAnswer) func(*GitHub, 
 }
 
 func (g *GitHub) listStatuses(r *routedRequest) routeAnswer {
-	return answerList(r, g.statusesOn(g.resolveRef(r.params["ref"])), func(s *CommitStatus) any { return g.statusJSON(s) }, "")
+	return answerList(r, g.statusesOn(g.resolveRef(r.params["ref"])), g.statusJSON)
 }
 
 func (g *GitHub) combinedStatus(r *routedRequest) routeAnswer {
@@ -684,7 +665,7 @@ func (g *GitHub) combinedStatus(r *routedRequest) routeAnswer {
 			}
 		}
 	}
-	a := answerList(r, all, func(s *CommitStatus) any { return g.statusJSON(s) }, "statuses")
+	a := answerCounted(r, "statuses", all, g.statusJSON)
 	body := a.body.(object)
 	body["state"], body["sha"], body["repository"] = state, sha, g.repoJSON(g.owner)
 	body["commit_url"], body["url"] = g.apiURL()+"/commits/"+sha, g.apiURL()+"/commits/"+sha+"/status"

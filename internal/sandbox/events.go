@@ -116,11 +116,11 @@ func reactionsJSON(url string) object {
 	}
 }
 
-func (g *GitHub) emitCommentEvent(p *pullRequest, c *issueComment, action, sender string, changes object) {
+func (g *GitHub) emitCommentEvent(c *issueComment, action, sender string, changes object) {
 	g.emitEvent("issue_comment", action, sender, func() object {
-		shown := g.commentJSON(p, c)
+		shown := g.commentJSON(c)
 		shown["reactions"] = reactionsJSON(shown["url"].(string))
-		o := object{"issue": g.issueJSON(p), "comment": shown}
+		o := object{"issue": g.issueJSON(c.pull), "comment": shown}
 		if changes != nil {
 			o["changes"] = changes
 		}
@@ -129,11 +129,11 @@ func (g *GitHub) emitCommentEvent(p *pullRequest, c *issueComment, action, sende
 }
 
 // emitReviewEvent sends a pull_request_review event, in which the review's state is in lower case.
-func (g *GitHub) emitReviewEvent(p *pullRequest, v *review, action, sender string, changes object) {
+func (g *GitHub) emitReviewEvent(v *review, action, sender string, changes object) {
 	g.emitEvent("pull_request_review", action, sender, func() object {
-		shown := g.reviewJSON(p, v)
+		shown := g.reviewJSON(v)
 		shown["state"], shown["body"] = strings.ToLower(v.state), stringOrNull(v.body)
-		o := object{"review": shown, "pull_request": g.simplePullJSON(p)}
+		o := object{"review": shown, "pull_request": g.simplePullJSON(v.pull)}
 		if changes != nil {
 			o["changes"] = changes
 		}
@@ -143,25 +143,21 @@ func (g *GitHub) emitReviewEvent(p *pullRequest, v *review, action, sender strin
 
 // simplePullJSON renders a pull request as the events of its reviews have it, with fewer fields.
 func (g *GitHub) simplePullJSON(p *pullRequest) object {
-	o := g.pullJSON(p)
-	for _, missing := range []string{
-		"merged", "mergeable", "rebaseable", "mergeable_state", "merged_by", "comments",
-		"review_comments", "maintainer_can_modify", "commits", "additions", "deletions", "changed_files",
-	} {
-		delete(o, missing)
-	}
-	return o
+	return without(
+		g.pullJSON(p), "merged", "mergeable", "rebaseable", "mergeable_state", "merged_by", "comments", "review_comments",
+		"maintainer_can_modify", "commits", "additions", "deletions", "changed_files",
+	)
 }
 
-func (g *GitHub) emitReviewCommentEvent(p *pullRequest, t *reviewThread, c *reviewComment) {
+func (g *GitHub) emitReviewCommentEvent(c *reviewComment) {
 	g.emitEvent("pull_request_review_comment", "created", c.author, func() object {
-		return object{"comment": g.webhookCommentJSON(p, t, c), "pull_request": g.simplePullJSON(p)}
+		return object{"comment": g.webhookCommentJSON(c), "pull_request": g.simplePullJSON(c.thread.pull)}
 	})
 }
 
 // webhookCommentJSON renders a comment on the diff with the fields that only webhooks have.
-func (g *GitHub) webhookCommentJSON(p *pullRequest, t *reviewThread, c *reviewComment) object {
-	o := g.reviewCommentJSON(p, t, c)
+func (g *GitHub) webhookCommentJSON(c *reviewComment) object {
+	o := g.reviewCommentJSON(c)
 	o["reactions"] = reactionsJSON(o["url"].(string))
 	for _, name := range []string{"line", "original_line", "position", "original_position"} {
 		if _, has := o[name]; !has {
@@ -171,15 +167,15 @@ func (g *GitHub) webhookCommentJSON(p *pullRequest, t *reviewThread, c *reviewCo
 	return o
 }
 
-func (g *GitHub) emitThreadEvent(p *pullRequest, t *reviewThread, action, sender string) {
+func (g *GitHub) emitThreadEvent(t *reviewThread, action, sender string) {
 	g.emitEvent("pull_request_review_thread", action, sender, func() object {
 		comments := []any{}
 		for _, c := range t.comments {
-			comments = append(comments, g.webhookCommentJSON(p, t, c))
+			comments = append(comments, g.webhookCommentJSON(c))
 		}
 		return object{
 			"thread":       object{"node_id": nodeID("PRRT", t.comments[0].id), "comments": comments},
-			"pull_request": g.simplePullJSON(p),
+			"pull_request": g.simplePullJSON(t.pull),
 		}
 	})
 }
@@ -198,7 +194,7 @@ func (g *GitHub) emitJobEvents(r *workflowRun, action string, of func(*job) bool
 	}
 	for _, j := range r.newestAttempt().jobs {
 		if j.attempt == r.newestAttempt().number && of(j) {
-			g.emitCheckEvent(g.jobView(r, j), action)
+			g.emitCheckEvent(g.jobView(j), action)
 		}
 	}
 }
@@ -225,14 +221,10 @@ func (g *GitHub) emitCheckEvent(c checkView, action string) {
 func (g *GitHub) emitCheckRunEvent(c checkView, action, sender string, more object) {
 	g.emitEvent("check_run", action, sender, func() object {
 		shown := g.checkJSON(c)
-		suite := g.suiteJSON(c.suite, g.now())
-		for _, missing := range []string{
-			"latest_check_runs_count", "check_runs_url", "head_commit", "rerequestable", "runs_rerequestable",
-		} {
-			delete(suite, missing)
-		}
-		delete(suite, "repository")
-		shown["check_suite"] = suite
+		shown["check_suite"] = without(
+			g.suiteJSON(c.suite, g.now()), "latest_check_runs_count", "check_runs_url", "head_commit", "rerequestable",
+			"runs_rerequestable", "repository",
+		)
 		if c.Started.IsZero() { // a job that waits
 			shown["started_at"] = timeOrNull(c.Created)
 		}

@@ -129,11 +129,7 @@ func (f *Fault) replaceAnswer(of routeAnswer) routeAnswer {
 	case FaultAnswer:
 		a := answerError(f.Status, or(f.Body, "Server Error"))
 		if f.Body != "" {
-			a = routeAnswer{
-				status: f.Status,
-				raw:    []byte(f.Body),
-				header: map[string]string{"Content-Type": "application/json; charset=utf-8"},
-			}
+			a = answerRaw(f.Status, "application/json; charset=utf-8", []byte(f.Body))
 		}
 		for _, h := range f.Header {
 			name, value, _ := strings.Cut(h, ":")
@@ -145,11 +141,8 @@ func (f *Fault) replaceAnswer(of routeAnswer) routeAnswer {
 		}
 		return a
 	case FaultGarbage:
-		return routeAnswer{
-			status: 200,
-			raw:    []byte("<!DOCTYPE html><html><body>This page is taking too long to load.</body></html>"),
-			header: map[string]string{"Content-Type": "text/html"},
-		}
+		const page = "<!DOCTYPE html><html><body>This page is taking too long to load.</body></html>"
+		return answerRaw(200, "text/html", []byte(page))
 	default:
 		return of
 	}

@@ -157,7 +157,7 @@ func New(o Options) *GitHub {
 	g.lag.Runner = durationOrDefault(g.lag.Runner, 5*time.Second)
 	g.lag.Cancel = durationOrDefault(g.lag.Cancel, 2*time.Second)
 	g.createdAt = g.now().Add(-365 * 24 * time.Hour)
-	g.written = Written{Reruns: map[int64]int{}, Cancels: map[int64]int{}}
+	g.written = Written{Reruns: map[int64]int{}, Cancels: map[int64]int{}, Edited: map[int64]bool{}}
 	g.ensureBranch(g.defaultBranch)
 	return g
 }

@@ -143,7 +143,7 @@ func (h *Hub) activeInstallations() []*installation {
 }
 
 func (h *Hub) listInstallations(r *routedRequest, _ credential) routeAnswer {
-	return answerList(r, h.activeInstallations(), func(in *installation) any { return h.installationJSON(in) }, "")
+	return answerList(r, h.activeInstallations(), h.installationJSON)
 }
 
 func (h *Hub) getInstallation(r *routedRequest, _ credential) routeAnswer {
@@ -249,7 +249,7 @@ func (s *hubRepo) fullJSON() any {
 }
 
 func (h *Hub) listRepositories(r *routedRequest, asks credential) routeAnswer {
-	a := answerList(r, reposOfToken(h, asks.token), func(s *hubRepo) any { return s.fullJSON() }, "repositories")
+	a := answerCounted(r, "repositories", reposOfToken(h, asks.token), (*hubRepo).fullJSON)
 	a.body.(object)["repository_selection"] = "selected"
 	return a
 }
@@ -378,7 +378,7 @@ func (r *routedRequest) answerForm(made *registry) routeAnswer {
 }
 
 func answerPage(status int, text string) routeAnswer {
-	return routeAnswer{status: status, raw: []byte(text), header: map[string]string{"Content-Type": "text/html; charset=utf-8"}}
+	return answerRaw(status, "text/html; charset=utf-8", []byte(text))
 }
 
 // conversionPattern is where a code is exchanged.

@@ -12,12 +12,12 @@ type index struct {
 	pullsByNumber  []*pullRequest            // by number
 	pullsByHead    map[string][]*pullRequest // by each head that a pull request ever had, and by the test merge of it
 	pullsByBranch  map[string][]*pullRequest // by the branch that a pull request comes from
-	pullByComment  map[int64]*pullRequest
-	pullByReview   map[int64]*pullRequest
+	comments       map[int64]*issueComment
+	reviews        map[int64]*review
 	runByID        map[int64]*workflowRun
 	runsByHead     map[string][]*workflowRun // by head, oldest first
 	runsByBranch   map[string][]*workflowRun // by branch, oldest first
-	runByJob       map[int64]*workflowRun
+	jobs           map[int64]*job
 	suiteByID      map[int64]*checkSuite
 	suitesByHead   map[string][]*checkSuite // by head, in the order in which they came
 	checkByID      map[int64]*StoredCheckRun
@@ -26,9 +26,9 @@ type index struct {
 
 func newIndex() index {
 	return index{
-		pullsByHead: map[string][]*pullRequest{}, pullsByBranch: map[string][]*pullRequest{}, pullByComment: map[int64]*pullRequest{},
-		pullByReview: map[int64]*pullRequest{}, runByID: map[int64]*workflowRun{}, runsByHead: map[string][]*workflowRun{},
-		runsByBranch: map[string][]*workflowRun{}, runByJob: map[int64]*workflowRun{}, suiteByID: map[int64]*checkSuite{},
+		pullsByHead: map[string][]*pullRequest{}, pullsByBranch: map[string][]*pullRequest{}, comments: map[int64]*issueComment{},
+		reviews: map[int64]*review{}, runByID: map[int64]*workflowRun{}, runsByHead: map[string][]*workflowRun{},
+		runsByBranch: map[string][]*workflowRun{}, jobs: map[int64]*job{}, suiteByID: map[int64]*checkSuite{},
 		suitesByHead: map[string][]*checkSuite{}, checkByID: map[int64]*StoredCheckRun{}, statusesByHead: map[string][]*CommitStatus{},
 	}
 }
@@ -70,12 +70,6 @@ func (x *index) addRun(r *workflowRun) {
 	x.addSuite(r.suite)
 }
 
-func (x *index) addJobs(r *workflowRun) {
-	for _, j := range r.newestAttempt().jobs {
-		x.runByJob[j.id] = r
-	}
-}
-
 func (x *index) addSuite(s *checkSuite) {
 	x.suiteByID[s.id] = s
 	x.suitesByHead[s.head] = append(x.suitesByHead[s.head], s)
@@ -93,7 +87,7 @@ func (x *index) removeRun(r *workflowRun) {
 	x.runsByHead[r.head] = slices.DeleteFunc(x.runsByHead[r.head], same)
 	x.runsByBranch[r.headBranch] = slices.DeleteFunc(x.runsByBranch[r.headBranch], same)
 	x.suitesByHead[r.head] = slices.DeleteFunc(x.suitesByHead[r.head], func(s *checkSuite) bool { return s.run == r })
-	maps.DeleteFunc(x.runByJob, func(_ int64, o *workflowRun) bool { return o == r })
+	maps.DeleteFunc(x.jobs, func(_ int64, j *job) bool { return j.run == r })
 	for _, c := range r.suite.checks {
 		delete(x.checkByID, c.ID)
 	}

@@ -119,6 +119,7 @@ type pullRequest struct {
 }
 
 type issueComment struct {
+	pull     *pullRequest
 	id       int64
 	author   string
 	body     string
@@ -139,6 +140,7 @@ type commentReaction struct {
 }
 
 type review struct {
+	pull        *pullRequest
 	id          int64
 	author      string
 	state       string
@@ -152,6 +154,7 @@ type review struct {
 
 // reviewThread is a review thread: the comment that opened it, and the replies.
 type reviewThread struct {
+	pull       *pullRequest
 	comments   []*reviewComment
 	path       string
 	line       int
@@ -160,8 +163,9 @@ type reviewThread struct {
 }
 
 type reviewComment struct {
+	thread         *reviewThread
+	review         *review
 	id             int64
-	reviewID       int64
 	author         string
 	body           string
 	originalCommit string // the one it was written on
@@ -179,8 +183,8 @@ type timelineEvent struct {
 	old, new       string // branches or commits
 	requestedLogin string // whose review was requested
 	label          string
-	reviewID       int64
-	dismissedState string // of a review before it was dismissed
+	review         *review // that was dismissed
+	dismissedState string  // of a review before it was dismissed
 }
 
 // reviewRequest is a review that was asked for and stands until it comes.
@@ -548,67 +552,66 @@ func (g *GitHub) Comment(number int, by, body string) (int64, error) {
 		if err := checkTextLength(body); err != nil {
 			return fmt.Errorf("comment: %w", err)
 		}
-		c := g.addComment(p, by, body, now)
-		id, p.updated = c.id, now
-		g.emitCommentEvent(p, c, "created", by, nil)
+		id = g.addComment(p, by, body, now).id
 		return nil
 	})
 	return id, err
 }
 
 func (g *GitHub) addComment(p *pullRequest, by, body string, now time.Time) *issueComment {
-	c := &issueComment{id: g.newID(), author: by, body: body, created: now, updated: now}
+	c := &issueComment{pull: p, id: g.newID(), author: by, body: body, created: now, updated: now}
 	p.comments = append(p.comments, c)
-	g.index.pullByComment[c.id] = p
+	g.index.comments[c.id] = c
+	p.updated = now
+	g.emitCommentEvent(c, "created", by, nil)
 	return c
 }
 
 // EditComment changes an issue comment.
 func (g *GitHub) EditComment(id int64, editor, body string) error {
+	return changeText(g, "edit comment", g.index.comments, id, body, func(c *issueComment, now time.Time) {
+		g.editComment(c, or(editor, c.author), body, now)
+	})
+}
+
+func (g *GitHub) editComment(c *issueComment, editor, body string, now time.Time) {
+	from := c.body
+	c.body, c.editor, c.editedAt, c.updated, c.pull.updated = body, editor, now, now, now
+	g.emitCommentEvent(c, "edited", editor, bodyChangeJSON(from))
+}
+
+// changeText changes a comment or a review; body is its new text.
+func changeText[T any](g *GitHub, verb string, all map[int64]*T, id int64, body string, f func(*T, time.Time)) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now := g.carryOutDue()
-	p, c := g.findComment(id)
-	if c == nil {
-		return fmt.Errorf("edit comment %d: there is none", id)
+	if all[id] == nil {
+		return fmt.Errorf("%s %d: there is none", verb, id)
 	}
 	if err := checkTextLength(body); err != nil {
-		return fmt.Errorf("edit comment %d: %w", id, err)
+		return fmt.Errorf("%s %d: %w", verb, id, err)
 	}
-	from := c.body
-	c.body, c.editor, c.editedAt, c.updated, p.updated = body, or(editor, c.author), now, now, now
-	g.emitCommentEvent(p, c, "edited", c.editor, bodyChangeJSON(from))
+	f(all[id], now)
 	return nil
 }
 
 // DeleteComment deletes an issue comment.
 func (g *GitHub) DeleteComment(id int64) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	now := g.carryOutDue()
-	p, c := g.findComment(id)
-	if c == nil {
-		return fmt.Errorf("delete comment %d: there is none", id)
-	}
+	return changeText(g, "delete comment", g.index.comments, id, "", func(c *issueComment, now time.Time) {
+		g.deleteComment(c, c.author, now)
+	})
+}
+
+func (g *GitHub) deleteComment(c *issueComment, by string, now time.Time) {
+	p := c.pull
 	p.comments = slices.DeleteFunc(slices.Clone(p.comments), func(x *issueComment) bool { return x == c })
+	delete(g.index.comments, c.id)
 	p.updated = now
-	g.emitCommentEvent(p, c, "deleted", c.author, nil)
-	return nil
+	g.emitCommentEvent(c, "deleted", by, nil)
 }
 
 // bodyChangeJSON returns the "changes" of an event about an edited text.
 func bodyChangeJSON(from string) object { return object{"body": object{"from": from}} }
-
-func (g *GitHub) findComment(id int64) (*pullRequest, *issueComment) {
-	if p := g.index.pullByComment[id]; p != nil {
-		for _, c := range p.comments {
-			if c.id == id {
-				return p, c
-			}
-		}
-	}
-	return nil, nil
-}
 
 // NewestComment returns the newest issue comment by a login on a pull request, 0 if there is none.
 func (g *GitHub) NewestComment(number int, by string) int64 {
@@ -647,78 +650,61 @@ func (g *GitHub) Review(number int, s ReviewSpec) (int64, error) {
 		if err := checkTextLength(s.Body); err != nil {
 			return fmt.Errorf("review: %w", err)
 		}
-		r := &review{
-			id:        g.newID(),
-			author:    s.By,
-			state:     strings.ToUpper(or(s.State, "COMMENTED")),
-			body:      s.Body,
-			commit:    p.head,
-			submitted: now,
-		}
+		r := g.addReview(p, s.By, strings.ToUpper(or(s.State, "COMMENTED")), s.Body, now)
 		if s.Commit != "" {
 			r.commit = SHA(s.Commit)
 		}
-		id, p.reviews = r.id, append(p.reviews, r)
-		g.index.pullByReview[id] = p
+		id = r.id
 		for _, c := range s.Comments {
-			opened := &reviewComment{id: g.newID(), reviewID: r.id, author: s.By, body: c.Body, originalCommit: r.commit, created: now}
-			p.threads = append(p.threads, &reviewThread{comments: []*reviewComment{opened}, path: c.Path, line: c.Line})
+			t := &reviewThread{pull: p, path: c.Path, line: c.Line}
+			g.addReviewComment(t, r, c.Body, r.commit)
+			p.threads = append(p.threads, t)
 		}
 		for _, q := range p.reviewRequests { // a request stands until the review has come
 			q.fulfilled = q.fulfilled || strings.EqualFold(q.login, s.By)
 		}
 		p.updated = now
-		g.emitReviewEvent(p, r, "submitted", s.By, nil)
+		g.emitReviewEvent(r, "submitted", s.By, nil)
 		for _, t := range p.threads[len(p.threads)-len(s.Comments):] {
-			g.emitReviewCommentEvent(p, t, t.comments[0])
+			g.emitReviewCommentEvent(t.comments[0])
 		}
 		return nil
 	})
 	return id, err
 }
 
-// EditReview changes a review's text.
-func (g *GitHub) EditReview(id int64, editor, body string) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	now := g.carryOutDue()
-	p, r := g.findReview(id)
-	if r == nil {
-		return fmt.Errorf("edit review %d: there is none", id)
-	}
-	if err := checkTextLength(body); err != nil {
-		return fmt.Errorf("edit review %d: %w", id, err)
-	}
-	from := r.body
-	r.body, r.editor, r.editedAt, p.updated = body, or(editor, r.author), now, now
-	g.emitReviewEvent(p, r, "edited", r.editor, bodyChangeJSON(from))
-	return nil
+func (g *GitHub) addReview(p *pullRequest, by, state, body string, now time.Time) *review {
+	r := &review{pull: p, id: g.newID(), author: by, state: state, body: body, commit: p.head, submitted: now}
+	p.reviews = append(p.reviews, r)
+	g.index.reviews[r.id] = r
+	return r
 }
 
-func (g *GitHub) findReview(id int64) (*pullRequest, *review) {
-	if p := g.index.pullByReview[id]; p != nil {
-		for _, r := range p.reviews {
-			if r.id == id {
-				return p, r
-			}
-		}
+func (g *GitHub) addReviewComment(t *reviewThread, r *review, body, on string) *reviewComment {
+	c := &reviewComment{
+		thread: t, review: r, id: g.newID(), author: r.author, body: body, originalCommit: on, created: r.submitted,
 	}
-	return nil, nil
+	t.comments = append(t.comments, c)
+	return c
+}
+
+// EditReview changes a review's text.
+func (g *GitHub) EditReview(id int64, editor, body string) error {
+	return changeText(g, "edit review", g.index.reviews, id, body, func(r *review, now time.Time) {
+		from := r.body
+		r.body, r.editor, r.editedAt, r.pull.updated = body, or(editor, r.author), now, now
+		g.emitReviewEvent(r, "edited", r.editor, bodyChangeJSON(from))
+	})
 }
 
 // DismissReview dismisses a review. GitHub shows it with that state from then on and forgets what it was.
 func (g *GitHub) DismissReview(id int64, who string) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	now := g.carryOutDue()
-	p, r := g.findReview(id)
-	if r == nil {
-		return fmt.Errorf("dismiss review %d: there is none", id)
-	}
-	g.addTimelineEvent(p, timelineEvent{kind: "review_dismissed", actor: who, reviewID: r.id, dismissedState: strings.ToLower(r.state)})
-	r.state, r.dismissedBy, p.updated = "DISMISSED", who, now
-	g.emitReviewEvent(p, r, "dismissed", who, nil)
-	return nil
+	return changeText(g, "dismiss review", g.index.reviews, id, "", func(r *review, now time.Time) {
+		was := strings.ToLower(r.state)
+		g.addTimelineEvent(r.pull, timelineEvent{kind: "review_dismissed", actor: who, review: r, dismissedState: was})
+		r.state, r.dismissedBy, r.pull.updated = "DISMISSED", who, now
+		g.emitReviewEvent(r, "dismissed", who, nil)
+	})
 }
 
 // ReplyInThread answers in the newest thread that opener began ("" for anybody's). GitHub makes of it a review that
@@ -730,21 +716,11 @@ func (g *GitHub) ReplyInThread(number int, opener, by, body string) (int64, erro
 			if opener != "" && !strings.EqualFold(t.comments[0].author, opener) {
 				continue
 			}
-			r := &review{id: g.newID(), author: by, state: "COMMENTED", commit: p.head, submitted: now}
-			p.reviews = append(p.reviews, r)
-			g.index.pullByReview[r.id] = p
-			reply := &reviewComment{
-				id:             g.newID(),
-				reviewID:       r.id,
-				author:         by,
-				body:           body,
-				originalCommit: t.comments[0].originalCommit,
-				created:        now,
-			}
-			t.comments = append(t.comments, reply)
+			r := g.addReview(p, by, "COMMENTED", "", now)
+			reply := g.addReviewComment(t, r, body, t.comments[0].originalCommit)
 			id, p.updated = r.id, now
-			g.emitReviewEvent(p, r, "submitted", by, nil)
-			g.emitReviewCommentEvent(p, t, reply)
+			g.emitReviewEvent(r, "submitted", by, nil)
+			g.emitReviewCommentEvent(reply)
 			return nil
 		}
 		return fmt.Errorf("answer %q: there is no thread", opener)
@@ -754,29 +730,29 @@ func (g *GitHub) ReplyInThread(number int, opener, by, body string) (int64, erro
 
 // ResolveThreads resolves all threads that opener began.
 func (g *GitHub) ResolveThreads(number int, opener, who string) error {
-	return g.changeThreads(number, opener, func(p *pullRequest, t *reviewThread) {
+	return g.changeThreads(number, opener, func(t *reviewThread) {
 		t.resolvedBy = who
-		g.emitThreadEvent(p, t, "resolved", who)
+		g.emitThreadEvent(t, "resolved", who)
 	})
 }
 
 // UnresolveThreads opens all threads that opener began again.
 func (g *GitHub) UnresolveThreads(number int, opener string) error {
-	return g.changeThreads(number, opener, func(p *pullRequest, t *reviewThread) {
+	return g.changeThreads(number, opener, func(t *reviewThread) {
 		who := t.resolvedBy
 		t.resolvedBy = ""
-		g.emitThreadEvent(p, t, "unresolved", who)
+		g.emitThreadEvent(t, "unresolved", who)
 	})
 }
 
 // OutdateThreads marks all threads that opener began as outdated, as GitHub does when their lines have changed.
 func (g *GitHub) OutdateThreads(number int, opener string) error {
-	return g.changeThreads(number, opener, func(_ *pullRequest, t *reviewThread) { t.outdated = true })
+	return g.changeThreads(number, opener, func(t *reviewThread) { t.outdated = true })
 }
 
 // changeThreads calls f with each thread that opener began. A resolved thread changes no pull request: its
 // updated_at stays.
-func (g *GitHub) changeThreads(number int, opener string, f func(*pullRequest, *reviewThread)) error {
+func (g *GitHub) changeThreads(number int, opener string, f func(*reviewThread)) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	p := g.pulls[number]
@@ -786,7 +762,7 @@ func (g *GitHub) changeThreads(number int, opener string, f func(*pullRequest, *
 	found := false
 	for _, t := range p.threads {
 		if strings.EqualFold(t.comments[0].author, opener) {
-			f(p, t)
+			f(t)
 			found = true
 		}
 	}

@@ -3,6 +3,7 @@ package sandbox
 // Endpoints for pull requests, workflow runs, and the rest of a repository.
 
 import (
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"maps"
@@ -15,41 +16,58 @@ import (
 
 func pullRoutes() []route {
 	return []route{
-		{method: "GET", pattern: "R/pulls", handle: (*GitHub).listPulls},
-		{method: "GET", pattern: "R/pulls/comments/{n:comment_id}", handle: (*GitHub).getReviewComment},
-		{method: "GET", pattern: "R/pulls/{n:pull_number}", handle: onPull((*GitHub).getPull)},
-		{method: "GET", pattern: "R/pulls/{n:pull_number}/files", handle: onPull((*GitHub).listFiles)},
-		{method: "GET", pattern: "R/pulls/{n:pull_number}/commits", handle: onPull((*GitHub).listCommits)},
-		{method: "GET", pattern: "R/pulls/{n:pull_number}/comments", handle: onPull((*GitHub).listReviewComments)},
-		{method: "GET", pattern: "R/pulls/{n:pull_number}/reviews", handle: onPull((*GitHub).listReviews)},
-		{method: "GET", pattern: "R/pulls/{n:pull_number}/reviews/{n:review_id}", handle: onPull((*GitHub).getReview)},
-		{
-			method:  "GET",
-			pattern: "R/pulls/{n:pull_number}/reviews/{n:review_id}/comments",
-			handle:  onPull((*GitHub).listCommentsOfReview),
-		},
-		{method: "GET", pattern: "R/pulls/{n:pull_number}/requested_reviewers", handle: onPull((*GitHub).listRequested)},
-		{method: "POST", pattern: "R/pulls/{n:pull_number}/requested_reviewers", handle: onPull((*GitHub).requestReviewers)},
-		{method: "GET", pattern: "R/issues/comments/{n:comment_id}", handle: (*GitHub).getComment},
-		{method: "PATCH", pattern: "R/issues/comments/{n:comment_id}", handle: (*GitHub).updateComment},
-		{method: "DELETE", pattern: "R/issues/comments/{n:comment_id}", handle: (*GitHub).removeComment},
-		{method: "GET", pattern: "R/issues/comments/{n:comment_id}/reactions", handle: listReactions},
-		{method: "POST", pattern: "R/issues/comments/{n:comment_id}/reactions", handle: createReaction},
-		{method: "GET", pattern: "R/issues/{n:issue_number}/comments", handle: onPull((*GitHub).listComments)},
-		{method: "POST", pattern: "R/issues/{n:issue_number}/comments", handle: onPull((*GitHub).createComment)},
-		{method: "GET", pattern: "R/issues/{n:issue_number}/timeline", handle: onPull((*GitHub).listTimeline)},
-		{method: "GET", pattern: "R/issues/{n:issue_number}/events", handle: onPull((*GitHub).listTimeline)},
+		get("R/pulls", (*GitHub).listPulls),
+		get("R/pulls/comments/{n:comment_id}", (*GitHub).getReviewComment),
+		get("R/pulls/{n:pull_number}", onPull((*GitHub).getPull)),
+		get("R/pulls/{n:pull_number}/files", onPull((*GitHub).listFiles)),
+		get("R/pulls/{n:pull_number}/commits", onPull((*GitHub).listCommits)),
+		get("R/pulls/{n:pull_number}/comments", onPull((*GitHub).listReviewComments)),
+		get("R/pulls/{n:pull_number}/reviews", onPull((*GitHub).listReviews)),
+		get("R/pulls/{n:pull_number}/reviews/{n:review_id}", onPull((*GitHub).getReview)),
+		get("R/pulls/{n:pull_number}/reviews/{n:review_id}/comments", onPull((*GitHub).listCommentsOfReview)),
+		get("R/pulls/{n:pull_number}/requested_reviewers", onPull((*GitHub).listRequested)),
+		post("R/pulls/{n:pull_number}/requested_reviewers", onPull((*GitHub).requestReviewers)),
+		get("R/issues/comments/{n:comment_id}", onComment((*GitHub).getComment)),
+		{method: "PATCH", pattern: "R/issues/comments/{n:comment_id}", handle: onComment((*GitHub).updateComment)},
+		{method: "DELETE", pattern: "R/issues/comments/{n:comment_id}", handle: onComment((*GitHub).removeComment)},
+		get("R/issues/comments/{n:comment_id}/reactions", onComment((*GitHub).listReactions)),
+		post("R/issues/comments/{n:comment_id}/reactions", onComment((*GitHub).createReaction)),
+		get("R/issues/{n:issue_number}/comments", onPull((*GitHub).listComments)),
+		post("R/issues/{n:issue_number}/comments", onPull((*GitHub).createComment)),
+		get("R/issues/{n:issue_number}/timeline", onPull((*GitHub).listTimeline)),
+		get("R/issues/{n:issue_number}/events", onPull((*GitHub).listTimeline)),
 	}
 }
 
-// onPull finds the pull request that a route names.
-func onPull(f func(*GitHub, *routedRequest, *pullRequest) routeAnswer) func(*GitHub, *routedRequest) routeAnswer {
+// onFound answers with what f makes of the thing that a route names, and 404 where find finds none.
+func onFound[T comparable](find func(*GitHub, *routedRequest) T, f func(*GitHub, *routedRequest, T) routeAnswer) handler {
 	return func(g *GitHub, r *routedRequest) routeAnswer {
-		n := r.intParam("pull_number") + r.intParam("issue_number") // a route has one of them
-		if p := g.pulls[int(n)]; p != nil {
-			return f(g, r, p)
+		var none T
+		if x := find(g, r); x != none {
+			return f(g, r, x)
 		}
 		return answerNotFound()
+	}
+}
+
+func onPull(f func(*GitHub, *routedRequest, *pullRequest) routeAnswer) handler {
+	return onFound(func(g *GitHub, r *routedRequest) *pullRequest {
+		return g.pulls[int(r.intParam("pull_number")+r.intParam("issue_number"))] // a route has one of them
+	}, f)
+}
+
+func onComment(f func(*GitHub, *routedRequest, *issueComment) routeAnswer) handler {
+	return onFound(func(g *GitHub, r *routedRequest) *issueComment { return g.index.comments[r.intParam("comment_id")] }, f)
+}
+
+// onCommit hands on the commit that a route names; GitHub refuses a ref that it does not know with 422.
+func onCommit(f func(*GitHub, *routedRequest, *commit) routeAnswer) handler {
+	return func(g *GitHub, r *routedRequest) routeAnswer {
+		ref := r.params["ref"] + r.params["commit_sha"] // a route has one of them
+		if c := g.commits[g.resolveRef(ref)]; c != nil {
+			return f(g, r, c)
+		}
+		return answerError(422, "No commit found for SHA: "+ref)
 	}
 }
 
@@ -70,7 +88,7 @@ func (g *GitHub) listPulls(r *routedRequest) routeAnswer {
 		r.queryParam("direction") == "" && or(r.queryParam("sort"), "created") == "created" {
 		slices.Reverse(all)
 	}
-	return answerList(r, all, func(p *pullRequest) any { return g.pullJSON(p) }, "")
+	return answerList(r, all, g.pullJSON)
 }
 
 func (g *GitHub) getPull(_ *routedRequest, p *pullRequest) routeAnswer {
@@ -80,82 +98,60 @@ func (g *GitHub) getPull(_ *routedRequest, p *pullRequest) routeAnswer {
 // listFiles lists at most 3,000 files and, like GitHub, does not say that there are more.
 func (g *GitHub) listFiles(r *routedRequest, p *pullRequest) routeAnswer {
 	files := p.diffs.changesAgainst(p.head, p.baseBranch)
-	return answerList(r, files[:min(len(files), 3000)], func(f ChangedFile) any { return g.fileJSON(p.head, f) }, "")
+	return answerList(r, files[:min(len(files), 3000)], func(f ChangedFile) object { return g.fileJSON(p.head, f) })
 }
 
 // listCommits lists at most 250 commits.
 func (g *GitHub) listCommits(r *routedRequest, p *pullRequest) routeAnswer {
-	return answerList(
-		r,
-		p.shownCommits[:min(len(p.shownCommits), 250)],
-		func(sha string) any { return g.commitJSON(g.commits[sha]) },
-		"",
-	)
+	shown := p.shownCommits[:min(len(p.shownCommits), 250)]
+	return answerList(r, shown, func(sha string) object { return g.commitJSON(g.commits[sha]) })
 }
 
 func (g *GitHub) listReviews(r *routedRequest, p *pullRequest) routeAnswer {
-	return answerList(r, p.reviews, func(v *review) any { return g.reviewJSON(p, v) }, "")
+	return answerList(r, p.reviews, g.reviewJSON)
 }
 
 func (g *GitHub) getReview(r *routedRequest, p *pullRequest) routeAnswer {
-	for _, v := range p.reviews {
-		if v.id == r.intParam("review_id") {
-			return answerOK(g.reviewJSON(p, v))
-		}
+	if v := g.index.reviews[r.intParam("review_id")]; v != nil && v.pull == p {
+		return answerOK(g.reviewJSON(v))
 	}
 	return answerNotFound()
 }
 
-// threadComment is a comment on the diff with its thread.
-type threadComment struct {
-	thread  *reviewThread
-	comment *reviewComment
-}
-
-func (p *pullRequest) reviewComments(review int64) []threadComment {
-	var all []threadComment
+// reviewComments are the comments on the diff that a review made, by id; 0: all.
+func (p *pullRequest) reviewComments(review int64) (all []*reviewComment) {
 	for _, t := range p.threads {
 		for _, c := range t.comments {
-			if review == 0 || c.reviewID == review {
-				all = append(all, threadComment{t, c})
+			if review == 0 || c.review.id == review {
+				all = append(all, c)
 			}
 		}
 	}
-	slices.SortFunc(all, func(a, b threadComment) int { return int(a.comment.id - b.comment.id) })
+	slices.SortFunc(all, func(a, b *reviewComment) int { return cmp.Compare(a.id, b.id) })
 	return all
 }
 
 func (g *GitHub) listReviewComments(r *routedRequest, p *pullRequest) routeAnswer {
-	return answerList(
-		r,
-		p.reviewComments(0),
-		func(c threadComment) any { return g.reviewCommentJSON(p, c.thread, c.comment) },
-		"",
-	)
+	return answerList(r, p.reviewComments(0), g.reviewCommentJSON)
 }
 
 // listCommentsOfReview shows fewer fields of a comment than the other endpoints, and the position of an outdated one
 // as null.
 func (g *GitHub) listCommentsOfReview(r *routedRequest, p *pullRequest) routeAnswer {
-	return answerList(r, p.reviewComments(r.intParam("review_id")), func(c threadComment) any {
-		o := g.reviewCommentJSON(p, c.thread, c.comment)
+	return answerList(r, p.reviewComments(r.intParam("review_id")), func(c *reviewComment) object {
+		o := g.reviewCommentJSON(c)
 		if c.thread.outdated {
 			o["position"] = nil
 		}
-		for _, missing := range []string{
-			"line", "original_line", "start_line", "original_start_line", "side", "start_side", "subject_type",
-		} {
-			delete(o, missing)
-		}
-		return o
-	}, "")
+		return without(o, "line", "original_line", "start_line", "original_start_line", "side", "start_side", "subject_type")
+	})
 }
 
 func (g *GitHub) getReviewComment(r *routedRequest) routeAnswer {
 	for _, p := range g.index.pullsByNumber {
 		for _, c := range p.reviewComments(0) {
-			if c.comment.id == r.intParam("comment_id") {
-				return answerOK(g.reviewCommentJSON(p, c.thread, c.comment))
+			if c.id == r.intParam("comment_id") {
+				return answerOK(g.reviewCommentJSON(c))
 			}
 		}
 	}
@@ -217,7 +213,7 @@ func (g *GitHub) listComments(r *routedRequest, p *pullRequest) routeAnswer {
 	if since, err := time.Parse(time.RFC3339, r.queryParam("since")); err == nil {
 		all = slices.DeleteFunc(slices.Clone(all), func(c *issueComment) bool { return c.updated.Before(since) })
 	}
-	return answerList(r, all, func(c *issueComment) any { return g.commentJSON(p, c) }, "")
+	return answerList(r, all, g.commentJSON)
 }
 
 // decodeCommentBody returns the text of a comment, or the message of GitHub's refusal.
@@ -246,48 +242,28 @@ func (g *GitHub) createComment(r *routedRequest, p *pullRequest) routeAnswer {
 		return answerError(403, "Unable to create comment because issue is locked.")
 	}
 	c := g.addComment(p, g.programLogin(), body, r.now)
-	p.updated = r.now
 	g.written.Comments = append(g.written.Comments, body)
 	g.notifyReviewerAsked(r, "comment", body)
-	g.emitCommentEvent(p, c, "created", g.programLogin(), nil)
-	return answerCreated(g.commentJSON(p, c))
+	return answerCreated(g.commentJSON(c))
 }
 
-func (g *GitHub) getComment(r *routedRequest) routeAnswer {
-	if p, c := g.findComment(r.intParam("comment_id")); c != nil {
-		return answerOK(g.commentJSON(p, c))
-	}
-	return answerNotFound()
+func (g *GitHub) getComment(_ *routedRequest, c *issueComment) routeAnswer {
+	return answerOK(g.commentJSON(c))
 }
 
-func (g *GitHub) updateComment(r *routedRequest) routeAnswer {
-	p, c := g.findComment(r.intParam("comment_id"))
-	if c == nil {
-		return answerNotFound()
-	}
+func (g *GitHub) updateComment(r *routedRequest, c *issueComment) routeAnswer {
 	body, why := r.decodeCommentBody()
 	if why != "" {
 		return answerError(422, why)
 	}
-	from := c.body
-	c.body, c.editor, c.editedAt, c.updated, p.updated = body, g.programLogin(), r.now, r.now, r.now
-	g.emitCommentEvent(p, c, "edited", g.programLogin(), bodyChangeJSON(from))
-	if g.written.Edited == nil {
-		g.written.Edited = map[int64]bool{}
-	}
+	g.editComment(c, g.programLogin(), body, r.now)
 	g.written.Edited[c.id] = true
 	g.written.Revisions = append(g.written.Revisions, Revision{Comment: c.id, Body: body})
-	return answerOK(g.commentJSON(p, c))
+	return answerOK(g.commentJSON(c))
 }
 
-func (g *GitHub) removeComment(r *routedRequest) routeAnswer {
-	p, c := g.findComment(r.intParam("comment_id"))
-	if c == nil {
-		return answerNotFound()
-	}
-	p.comments = slices.DeleteFunc(slices.Clone(p.comments), func(x *issueComment) bool { return x == c })
-	p.updated = r.now
-	g.emitCommentEvent(p, c, "deleted", g.programLogin(), nil)
+func (g *GitHub) removeComment(r *routedRequest, c *issueComment) routeAnswer {
+	g.deleteComment(c, g.programLogin(), r.now)
 	g.written.Deleted = append(g.written.Deleted, c.id)
 	return routeAnswer{status: 204}
 }
@@ -295,11 +271,7 @@ func (g *GitHub) removeComment(r *routedRequest) routeAnswer {
 // reactionContents are the words by which GitHub names reactions.
 var reactionContents = []string{"+1", "-1", "laugh", "confused", "heart", "hooray", "rocket", "eyes"}
 
-func createReaction(g *GitHub, r *routedRequest) routeAnswer {
-	p, c := g.findComment(r.intParam("comment_id"))
-	if c == nil {
-		return answerNotFound()
-	}
+func (g *GitHub) createReaction(r *routedRequest, c *issueComment) routeAnswer {
 	var in struct {
 		Content string `json:"content"`
 	}
@@ -309,75 +281,60 @@ func createReaction(g *GitHub, r *routedRequest) routeAnswer {
 	by := g.programLogin()
 	for _, old := range c.reactions { // one of a kind each: GitHub answers with the one that is there
 		if old.by == by && old.content == in.Content {
-			return answerOK(reactionJSON(g, old))
+			return answerOK(g.reactionJSON(old))
 		}
 	}
 	made := commentReaction{id: g.newID(), by: by, content: in.Content, at: r.now}
 	c.reactions = append(c.reactions, made)
 	g.written.Reactions = append(g.written.Reactions, Reaction{Comment: c.id, Author: c.author, Content: in.Content})
-	p.updated = r.now
-	return answerCreated(reactionJSON(g, made))
+	c.pull.updated = r.now
+	return answerCreated(g.reactionJSON(made))
 }
 
-func listReactions(g *GitHub, r *routedRequest) routeAnswer {
-	_, c := g.findComment(r.intParam("comment_id"))
-	if c == nil {
-		return answerNotFound()
-	}
-	return answerList(r, c.reactions, func(x commentReaction) any { return reactionJSON(g, x) }, "")
+func (g *GitHub) listReactions(r *routedRequest, c *issueComment) routeAnswer {
+	return answerList(r, c.reactions, g.reactionJSON)
 }
 
-func reactionJSON(g *GitHub, x commentReaction) object {
+func (g *GitHub) reactionJSON(x commentReaction) object {
 	return object{
 		"id": x.id, "node_id": nodeID("REA", x.id), "user": g.userJSON(x.by), "content": x.content, "created_at": timeOrNull(x.at),
 	}
 }
 
 func (g *GitHub) listTimeline(r *routedRequest, p *pullRequest) routeAnswer {
-	return answerList(r, p.timeline, func(h *timelineEvent) any { return g.timelineEventJSON(h) }, "")
+	return answerList(r, p.timeline, g.timelineEventJSON)
 }
 
 func runRoutes() []route {
 	return []route{
-		{method: "GET", pattern: "R/actions/runs", handle: (*GitHub).listRuns},
-		{method: "GET", pattern: "R/actions/runs/{n:run_id}", handle: onRun((*GitHub).getRun)},
-		{
-			method:  "GET",
-			pattern: "R/actions/runs/{n:run_id}/attempts/{n:attempt_number}",
-			handle:  onRun((*GitHub).getAttempt),
-		},
-		{
-			method:  "GET",
-			pattern: "R/actions/runs/{n:run_id}/attempts/{n:attempt_number}/jobs",
-			handle:  onRun((*GitHub).listAttemptJobs),
-		},
-		{method: "GET", pattern: "R/actions/runs/{n:run_id}/jobs", handle: onRun((*GitHub).listJobs)},
-		{method: "GET", pattern: "R/actions/runs/{n:run_id}/artifacts", handle: onRun(listArtifacts)},
-		{method: "GET", pattern: "R/actions/artifacts/{n:artifact_id}/{archive_format}", handle: getArtifact},
-		{method: "GET", pattern: "/_logs/artifacts/{n:artifact_id}", handle: readArchive},
-		{method: "POST", pattern: "R/actions/runs/{n:run_id}/rerun", handle: onRun((*GitHub).rerunAll)},
-		{method: "POST", pattern: "R/actions/runs/{n:run_id}/rerun-failed-jobs", handle: onRun((*GitHub).rerunFailed)},
-		{method: "POST", pattern: "R/actions/runs/{n:run_id}/cancel", handle: onRun((*GitHub).cancelRun)},
-		{method: "POST", pattern: "R/actions/runs/{n:run_id}/force-cancel", handle: onRun((*GitHub).cancelRun)},
-		{method: "GET", pattern: "R/actions/jobs/{n:job_id}", handle: (*GitHub).getJob},
-		{method: "GET", pattern: "R/actions/jobs/{n:job_id}/logs", handle: (*GitHub).getLog},
-		{method: "POST", pattern: "R/actions/jobs/{n:job_id}/rerun", handle: (*GitHub).rerunJob},
-		{method: "GET", pattern: "/_logs/{n:job_id}", handle: (*GitHub).readLog},
-		{method: "GET", pattern: "R/actions/workflows", handle: (*GitHub).listWorkflows},
-		{method: "GET", pattern: "R/actions/workflows/{workflow_id}", handle: (*GitHub).getWorkflow},
-		{method: "GET", pattern: "R/actions/workflows/{workflow_id}/runs", handle: (*GitHub).listRuns},
-		{method: "POST", pattern: "R/actions/workflows/{workflow_id}/dispatches", handle: dispatchWorkflow},
+		get("R/actions/runs", (*GitHub).listRuns),
+		get("R/actions/runs/{n:run_id}", onRun((*GitHub).getRun)),
+		get("R/actions/runs/{n:run_id}/attempts/{n:attempt_number}", onRun((*GitHub).getAttempt)),
+		get("R/actions/runs/{n:run_id}/attempts/{n:attempt_number}/jobs", onRun((*GitHub).listAttemptJobs)),
+		get("R/actions/runs/{n:run_id}/jobs", onRun((*GitHub).listJobs)),
+		get("R/actions/runs/{n:run_id}/artifacts", onRun((*GitHub).listArtifacts)),
+		get("R/actions/artifacts/{n:artifact_id}/{archive_format}", onFound(findArtifact, (*GitHub).getArtifact)),
+		get("/_logs/artifacts/{n:artifact_id}", (*GitHub).readArchive),
+		post("R/actions/runs/{n:run_id}/rerun", onRun((*GitHub).rerunAll)),
+		post("R/actions/runs/{n:run_id}/rerun-failed-jobs", onRun((*GitHub).rerunFailed)),
+		post("R/actions/runs/{n:run_id}/cancel", onRun((*GitHub).cancelRun)),
+		post("R/actions/runs/{n:run_id}/force-cancel", onRun((*GitHub).cancelRun)),
+		get("R/actions/jobs/{n:job_id}", onFound(jobOfRoute, (*GitHub).getJob)),
+		get("R/actions/jobs/{n:job_id}/logs", onFound(jobOfRoute, (*GitHub).getLog)),
+		post("R/actions/jobs/{n:job_id}/rerun", onFound(jobOfRoute, (*GitHub).rerunJob)),
+		get("/_logs/{n:job_id}", (*GitHub).readLog),
+		get("R/actions/workflows", (*GitHub).listWorkflows),
+		get("R/actions/workflows/{workflow_id}", (*GitHub).getWorkflow),
+		get("R/actions/workflows/{workflow_id}/runs", (*GitHub).listRuns),
+		post("R/actions/workflows/{workflow_id}/dispatches", (*GitHub).dispatchWorkflow),
 	}
 }
 
-func onRun(f func(*GitHub, *routedRequest, *workflowRun) routeAnswer) func(*GitHub, *routedRequest) routeAnswer {
-	return func(g *GitHub, r *routedRequest) routeAnswer {
-		if w := g.findRun(r.intParam("run_id")); w != nil {
-			return f(g, r, w)
-		}
-		return answerNotFound()
-	}
+func onRun(f func(*GitHub, *routedRequest, *workflowRun) routeAnswer) handler {
+	return onFound(func(g *GitHub, r *routedRequest) *workflowRun { return g.index.runByID[r.intParam("run_id")] }, f)
 }
+
+func jobOfRoute(g *GitHub, r *routedRequest) *job { return g.findJob(r.intParam("job_id"), r.now) }
 
 func (r *workflowRun) isOfWorkflow(workflow string) bool {
 	return workflow == "" || workflow == fmt.Sprint(r.workflowID) || workflow == path.Base(r.workflowFile())
@@ -424,13 +381,7 @@ func (g *GitHub) listRuns(r *routedRequest) routeAnswer {
 	if filtered {
 		all = all[:min(len(all), 1000)]
 	}
-	pulls := r.queryParam("exclude_pull_requests") != "true"
-	return answerList(
-		r,
-		all,
-		func(w *workflowRun) any { return g.runJSON(w, w.shownAttempt(r.now), pulls) },
-		"workflow_runs",
-	)
+	return answerCounted(r, "workflow_runs", all, func(w *workflowRun) object { return g.runAsAsked(r, w, w.shownAttempt(r.now)) })
 }
 
 // createdRange reads GitHub's date filter: >=, <=, > and < before a moment, A..B, or a day.
@@ -467,7 +418,11 @@ func createdRange(s string) (since, until time.Time, valid bool) {
 }
 
 func (g *GitHub) getRun(r *routedRequest, w *workflowRun) routeAnswer {
-	return answerOK(g.runJSON(w, w.shownAttempt(r.now), r.queryParam("exclude_pull_requests") != "true"))
+	return answerOK(g.runAsAsked(r, w, w.shownAttempt(r.now)))
+}
+
+func (g *GitHub) runAsAsked(r *routedRequest, w *workflowRun, a *runAttempt) object {
+	return g.runJSON(w, a, r.queryParam("exclude_pull_requests") != "true")
 }
 
 // findAttempt returns the attempt of that number; nil if there is none, or if it does not show yet.
@@ -482,7 +437,7 @@ func (r *workflowRun) findAttempt(n int64, now time.Time) *runAttempt {
 
 func (g *GitHub) getAttempt(r *routedRequest, w *workflowRun) routeAnswer {
 	if a := w.findAttempt(r.intParam("attempt_number"), r.now); a != nil {
-		return answerOK(g.runJSON(w, a, r.queryParam("exclude_pull_requests") != "true"))
+		return answerOK(g.runAsAsked(r, w, a))
 	}
 	return answerNotFound()
 }
@@ -494,19 +449,19 @@ func (g *GitHub) listAttemptJobs(r *routedRequest, w *workflowRun) routeAnswer {
 		return answerNotFound()
 	}
 	ran := slices.DeleteFunc(slices.Clone(a.listedJobs(r.now)), func(j *job) bool { return j.attempt != a.number })
-	return answerList(r, ran, func(j *job) any { return g.jobJSON(w, j) }, "jobs")
+	return answerCounted(r, "jobs", ran, g.jobJSON)
 }
 
 // listJobs lists, behind a run's jobs, also the check runs that were filed into its suite: GitHub takes them for jobs.
 func (g *GitHub) listJobs(r *routedRequest, w *workflowRun) routeAnswer {
 	var all []object
 	for _, j := range w.shownJobs(r.now, r.queryParam("filter") == "all") {
-		all = append(all, g.jobJSON(w, j))
+		all = append(all, g.jobJSON(j))
 	}
 	for _, c := range w.suite.checks {
-		all = append(all, jobOfCheckJSON(g, w, c, r.now))
+		all = append(all, g.jobOfCheckJSON(w, c, r.now))
 	}
-	return answerList(r, all, func(o object) any { return o }, "jobs")
+	return answerCounted(r, "jobs", all, asItIs)
 }
 
 func (g *GitHub) rerunAll(r *routedRequest, w *workflowRun) routeAnswer {
@@ -542,72 +497,61 @@ func (g *GitHub) cancelRun(r *routedRequest, w *workflowRun) routeAnswer {
 	return routeAnswer{status: 202, body: object{}}
 }
 
-func (g *GitHub) findJob(id int64, now time.Time) (*workflowRun, *job) {
-	if w := g.index.runByJob[id]; w != nil {
-		for _, j := range w.shownJobs(now, true) {
-			if j.id == id {
-				return w, j
-			}
-		}
+// findJob finds a job that GitHub shows.
+func (g *GitHub) findJob(id int64, now time.Time) *job {
+	if j := g.index.jobs[id]; j != nil && slices.Contains(j.run.shownJobs(now, true), j) {
+		return j
 	}
-	return nil, nil
+	return nil
 }
 
-func (g *GitHub) getJob(r *routedRequest) routeAnswer {
-	if w, j := g.findJob(r.intParam("job_id"), r.now); j != nil {
-		return answerOK(g.jobJSON(w, j))
-	}
-	return answerNotFound()
-}
+func (g *GitHub) getJob(_ *routedRequest, j *job) routeAnswer { return answerOK(g.jobJSON(j)) }
 
-func (g *GitHub) rerunJob(r *routedRequest) routeAnswer {
-	w, j := g.findJob(r.intParam("job_id"), r.now)
-	switch {
-	case j == nil:
-		return answerNotFound()
-	case w.newestAttempt().status != "completed":
+func (g *GitHub) rerunJob(r *routedRequest, j *job) routeAnswer {
+	if j.run.newestAttempt().status != "completed" {
 		return answerError(403, "The workflow run containing this job is already running")
 	}
-	return g.rerunJobs(r, w, false, func(x *job) bool { return x.name == j.name })
+	return g.rerunJobs(r, j.run, false, func(x *job) bool { return x.name == j.name })
 }
 
-// getLog redirects to the log, which is on another host and can be read for one minute.
-func (g *GitHub) getLog(r *routedRequest) routeAnswer {
-	_, j := g.findJob(r.intParam("job_id"), r.now)
-	if j == nil || j.status != "completed" {
+// getLog redirects to the log.
+func (g *GitHub) getLog(r *routedRequest, j *job) routeAnswer {
+	if j.status != "completed" {
 		return answerNotFound()
 	}
-	return redirectToStorage(g, r, fmt.Sprint(j.id))
+	return g.redirectToStorage(r, fmt.Sprint(j.id))
 }
 
 // redirectToStorage redirects to a file on another host, where it can be read for one minute.
-func redirectToStorage(g *GitHub, r *routedRequest, name string) routeAnswer {
-	host := "https://" + logHost
+func (g *GitHub) redirectToStorage(r *routedRequest, name string) routeAnswer {
+	host, repository := "https://"+logHost, ""
 	if r.overNetwork {
 		host = strings.TrimSuffix(r.baseURL, "/api/v3")
 	}
-	to := fmt.Sprintf("%s/_logs/%s?se=%d", host, name, r.now.Add(time.Minute).Unix()) + g.logRepoQuery()
+	if g.webhook != nil { // there are several
+		repository = "&repository=" + url.QueryEscape(g.owner+"/"+g.repo)
+	}
+	to := fmt.Sprintf("%s/_logs/%s?se=%d%s", host, name, r.now.Add(time.Minute).Unix(), repository)
 	return routeAnswer{status: 302, header: map[string]string{"Location": to}}
 }
 
-// logRepoQuery is the part of a log's address that names the repository, where there are several.
-func (g *GitHub) logRepoQuery() string {
-	if g.webhook == nil {
-		return ""
+// answerFromStorage answers for the other host.
+func answerFromStorage(r *routedRequest, kind string, content []byte, isThere bool) routeAnswer {
+	switch {
+	case r.queryParam("se") < fmt.Sprint(r.now.Unix()):
+		return answerRaw(403, "text/plain; charset=utf-8", []byte("Signature not valid in the specified time frame"))
+	case !isThere:
+		return answerRaw(404, "text/plain; charset=utf-8", []byte("BlobNotFound"))
 	}
-	return "&repository=" + url.QueryEscape(g.owner+"/"+g.repo)
+	return answerRaw(200, kind, content)
 }
 
 func (g *GitHub) readLog(r *routedRequest) routeAnswer {
-	_, j := g.findJob(r.intParam("job_id"), r.now)
-	text := map[string]string{"Content-Type": "text/plain; charset=utf-8"}
-	switch {
-	case r.queryParam("se") < fmt.Sprint(r.now.Unix()):
-		return routeAnswer{status: 403, raw: []byte("Signature not valid in the specified time frame"), header: text}
-	case j == nil || j.logLost:
-		return routeAnswer{status: 404, raw: []byte("BlobNotFound"), header: text}
+	j := jobOfRoute(g, r)
+	if j == nil {
+		j = &job{logLost: true}
 	}
-	return routeAnswer{status: 200, raw: []byte(j.log), header: text}
+	return answerFromStorage(r, "text/plain; charset=utf-8", []byte(j.log), !j.logLost)
 }
 
 // newestRuns returns the newest run of each workflow, the oldest workflow first.
@@ -626,8 +570,8 @@ func (g *GitHub) newestRuns() []*workflowRun {
 }
 
 func (g *GitHub) listWorkflows(r *routedRequest) routeAnswer {
-	all := append(g.newestRuns(), workflowsWithoutRun(g)...)
-	return answerList(r, all, func(w *workflowRun) any { return g.workflowJSON(w) }, "workflows")
+	all := append(g.newestRuns(), g.workflowsWithoutRun()...)
+	return answerCounted(r, "workflows", all, g.workflowJSON)
 }
 
 func (g *GitHub) getWorkflow(r *routedRequest) routeAnswer {
@@ -641,62 +585,55 @@ func (g *GitHub) getWorkflow(r *routedRequest) routeAnswer {
 
 func repoRoutes() []route {
 	return []route{
-		{method: "GET", pattern: repoPattern, handle: (*GitHub).getRepo},
-		{method: "GET", pattern: "R/commits/{ref}", handle: (*GitHub).getCommit},
-		{method: "GET", pattern: "R/commits/{commit_sha}/pulls", handle: (*GitHub).listCommitPulls},
-		{method: "GET", pattern: "R/git/commits/{commit_sha}", handle: (*GitHub).getGitCommit},
-		{method: "GET", pattern: "R/git/ref/{ref...}", handle: (*GitHub).getRef},
-		{method: "GET", pattern: "R/contents/{path...}", handle: (*GitHub).getContent},
-		{method: "GET", pattern: "R/collaborators", handle: listCollaborators},
-		{method: "GET", pattern: "R/collaborators/{username}/permission", handle: (*GitHub).getPermission},
-		{method: "GET", pattern: "R/branches", handle: (*GitHub).listBranches},
-		{method: "GET", pattern: "R/branches/{branch...}", handle: (*GitHub).getBranch},
-		{method: "GET", pattern: "R/rules/branches/{branch...}", handle: (*GitHub).listRules},
-		{method: "GET", pattern: "R/activity", handle: listActivity},
-		{method: "GET", pattern: "R/compare/{basehead}", handle: (*GitHub).compareCommits},
-		{method: "GET", pattern: "/orgs/{org}/teams/{team_slug}/memberships/{username}", handle: getMembership},
-		{method: "GET", pattern: "/rate_limit", handle: (*GitHub).getRateLimit},
-		{method: "GET", pattern: "/user", handle: (*GitHub).getUser},
+		get(repoPattern, (*GitHub).getRepo),
+		get("R/commits/{ref}", onCommit((*GitHub).getCommit)),
+		get("R/commits/{commit_sha}/pulls", onCommit((*GitHub).listCommitPulls)),
+		get("R/git/commits/{commit_sha}", (*GitHub).getGitCommit),
+		get("R/git/ref/{ref...}", (*GitHub).getRef),
+		get("R/contents/{path...}", (*GitHub).getContent),
+		get("R/collaborators", (*GitHub).listCollaborators),
+		get("R/collaborators/{username}/permission", (*GitHub).getPermission),
+		get("R/branches", (*GitHub).listBranches),
+		get("R/branches/{branch...}", (*GitHub).getBranch),
+		get("R/rules/branches/{branch...}", (*GitHub).listRules),
+		get("R/activity", (*GitHub).listActivity),
+		get("R/compare/{basehead}", (*GitHub).compareCommits),
+		get("/orgs/{org}/teams/{team_slug}/memberships/{username}", (*GitHub).getMembership),
+		get("/rate_limit", (*GitHub).getRateLimit),
+		get("/user", (*GitHub).getUser),
 	}
 }
 
 func (g *GitHub) getRepo(*routedRequest) routeAnswer { return answerOK(g.repoJSON(g.owner)) }
 
 // listActivity lists who moved the branches of a repository, newest first. A fork's pushes are told in the fork.
-func listActivity(g *GitHub, r *routedRequest) routeAnswer {
+func (g *GitHub) listActivity(r *routedRequest) routeAnswer {
 	ref := strings.TrimPrefix(r.queryParam("ref"), "refs/heads/")
 	all := slices.DeleteFunc(slices.Clone(g.activity), func(b branchPush) bool {
 		return !strings.EqualFold(b.owner, r.params["owner"]) || ref != "" && ref != b.branch
 	})
 	slices.Reverse(all)
-	return answerList(r, all, func(b branchPush) any {
+	return answerList(r, all, func(b branchPush) object {
 		return object{
 			"id": b.id, "node_id": nodeID("PSH", b.id), "before": b.before, "after": b.after, "ref": "refs/heads/" + b.branch,
 			"timestamp": timeOrNull(b.at), "activity_type": b.kind, "actor": g.userJSON(b.actor),
 		}
-	}, "")
+	})
 }
 
-func (g *GitHub) getCommit(r *routedRequest) routeAnswer {
-	if sha := g.resolveRef(r.params["ref"]); sha != "" {
-		return answerOK(g.commitJSON(g.commits[sha]))
-	}
-	return answerError(422, "No commit found for SHA: "+r.params["ref"])
-}
+func (g *GitHub) getCommit(_ *routedRequest, c *commit) routeAnswer { return answerOK(g.commitJSON(c)) }
 
 // listCommitPulls lists merged and open pull requests, as GitHub does of a commit that is not on the default branch:
 // one that was closed without a merge is not there. Source: the description of
 // repos/list-pull-requests-associated-with-commit.
-func (g *GitHub) listCommitPulls(r *routedRequest) routeAnswer {
-	sha := g.resolveRef(r.params["commit_sha"])
-	if sha == "" {
-		return answerError(422, "No commit found for SHA: "+r.params["commit_sha"])
-	}
-	all := slices.DeleteFunc(
-		g.index.pullsFor(sha),
-		func(p *pullRequest) bool { return !slices.Contains(p.shownCommits, sha) || p.closed && !p.merged },
-	)
-	return answerList(r, all, func(p *pullRequest) any { return g.pullJSON(p) }, "")
+func (g *GitHub) listCommitPulls(r *routedRequest, c *commit) routeAnswer {
+	all := slices.DeleteFunc(g.pullsWith(c), func(p *pullRequest) bool { return p.closed && !p.merged })
+	return answerList(r, all, g.pullJSON)
+}
+
+// pullsWith are the pull requests that show a commit.
+func (g *GitHub) pullsWith(c *commit) []*pullRequest {
+	return slices.DeleteFunc(g.index.pullsFor(c.sha), func(p *pullRequest) bool { return !slices.Contains(p.shownCommits, c.sha) })
 }
 
 func (g *GitHub) getGitCommit(r *routedRequest) routeAnswer {
@@ -737,11 +674,7 @@ func (g *GitHub) getContent(r *routedRequest) routeAnswer {
 	case !found:
 		return answerNotFound()
 	case strings.Contains(r.Header.Get("Accept"), "raw"):
-		return routeAnswer{
-			status: 200,
-			raw:    []byte(content),
-			header: map[string]string{"Content-Type": "application/vnd.github.raw+json; charset=utf-8"},
-		}
+		return answerRaw(200, "application/vnd.github.raw+json; charset=utf-8", []byte(content))
 	}
 	sha := blobID(content)
 	url, git := g.apiURL()+"/contents/"+name+"?ref="+or(ref, g.defaultBranch), g.apiURL()+"/git/blobs/"+sha
@@ -766,20 +699,20 @@ func wrapBase64(s string) string {
 
 // getPermission answers with the old names, in which maintain is write and triage is read, and with the role's own.
 func (g *GitHub) getPermission(r *routedRequest) routeAnswer {
-	user := collaboratorJSON(g, r.params["username"])
+	user := g.collaboratorJSON(r.params["username"])
 	role := user["role_name"].(string)
 	old := map[string]string{"maintain": "write", "triage": "read"}
 	return answerOK(object{"permission": or(old[role], role), "role_name": role, "user": user})
 }
 
 // listCollaborators lists whom [GitHub.SetPermission] has named.
-func listCollaborators(g *GitHub, r *routedRequest) routeAnswer {
+func (g *GitHub) listCollaborators(r *routedRequest) routeAnswer {
 	all := slices.DeleteFunc(slices.Sorted(maps.Keys(g.permissions)), func(login string) bool { return g.permissions[login] == "none" })
-	return answerList(r, all, func(login string) any { return collaboratorJSON(g, login) }, "")
+	return answerList(r, all, g.collaboratorJSON)
 }
 
 // collaboratorJSON is an account with what it may do.
-func collaboratorJSON(g *GitHub, login string) object {
+func (g *GitHub) collaboratorJSON(login string) object {
 	role := or(g.permissions[strings.ToLower(login)], "read")
 	if strings.EqualFold(login, g.owner) {
 		role = "admin"
@@ -792,7 +725,7 @@ func collaboratorJSON(g *GitHub, login string) object {
 }
 
 // getMembership answers as to an App with members: read. Of a team that is hidden ([HideTeam]) it answers as to every other token.
-func getMembership(g *GitHub, r *routedRequest) routeAnswer {
+func (g *GitHub) getMembership(r *routedRequest) routeAnswer {
 	login, slug := r.params["username"], r.params["team_slug"]
 	isLogin := func(member string) bool { return strings.EqualFold(member, login) }
 	switch {
@@ -807,19 +740,15 @@ func getMembership(g *GitHub, r *routedRequest) routeAnswer {
 }
 
 func (g *GitHub) listBranches(r *routedRequest) routeAnswer {
-	all := make([]*branch, 0, len(g.branches))
-	for _, b := range g.branches {
-		all = append(all, b)
-	}
-	slices.SortFunc(all, func(a, b *branch) int { return strings.Compare(a.name, b.name) })
-	return answerList(r, all, func(b *branch) any {
+	return answerList(r, slices.Sorted(maps.Keys(g.branches)), func(name string) object {
+		b := g.branches[name]
 		return object{
-			"name":      b.name,
-			"protected": b.protection != nil || b.ruleset != nil,
-			"commit":    object{"sha": b.tip, "url": g.apiURL() + "/commits/" + b.tip},
+			"name": name, "protected": b.isProtected(), "commit": object{"sha": b.tip, "url": g.apiURL() + "/commits/" + b.tip},
 		}
-	}, "")
+	})
 }
+
+func (b *branch) isProtected() bool { return b.protection != nil || b.ruleset != nil }
 
 func (g *GitHub) getBranch(r *routedRequest) routeAnswer {
 	name := r.params["branch"]
@@ -850,7 +779,7 @@ func (g *GitHub) getBranch(r *routedRequest) routeAnswer {
 		required = object{"enforcement_level": "non_admins", "contexts": names, "checks": checks}
 	}
 	return answerOK(object{
-		"name": name, "protected": b.protection != nil || b.ruleset != nil,
+		"name": name, "protected": b.isProtected(),
 		"commit": g.commitJSON(g.commits[b.tip]), "protection_url": url + "/protection",
 		"protection": object{"enabled": b.protection != nil, "required_status_checks": required},
 		"_links":     object{"self": url, "html": g.webURL() + "/tree/" + name},
@@ -866,14 +795,14 @@ func (g *GitHub) listRules(r *routedRequest) routeAnswer {
 	for _, rule := range rules {
 		rule["ruleset_source_type"], rule["ruleset_source"], rule["ruleset_id"] = "Repository", g.owner+"/"+g.repo, 42
 	}
-	for _, set := range rulesetsFor(g, r.params["branch"]) {
+	for _, set := range g.rulesetsFor(r.params["branch"]) {
 		for _, rule := range rulesOf(set) {
-			rule["ruleset_source_type"], rule["ruleset_source"] = sourceOf(g, set)
+			rule["ruleset_source_type"], rule["ruleset_source"] = g.sourceOf(set)
 			rule["ruleset_id"] = set.ID
 			rules = append(rules, rule)
 		}
 	}
-	return answerList(r, rules, func(o object) any { return o }, "")
+	return answerList(r, rules, asItIs)
 }
 
 func rulesJSON(rules *branchRules) []object {
@@ -919,7 +848,7 @@ func (g *GitHub) compareCommits(r *routedRequest) routeAnswer {
 	for _, sha := range slices.Backward(between) {
 		commits = append(commits, g.commitJSON(g.commits[sha]))
 	}
-	if p, branch := pullBetween(g, base, head); p != nil {
+	if p, branch := g.pullBetween(base, head); p != nil {
 		fork = mergeBase(g, p, head, branch)
 		changed := p.diffs.changesAgainst(head, branch)
 		for _, f := range changed[:min(len(changed), 300)] {
@@ -938,7 +867,7 @@ func (g *GitHub) compareCommits(r *routedRequest) routeAnswer {
 }
 
 // pullBetween is a pull request whose diff is that between two commits, with its base; nil if none is known.
-func pullBetween(g *GitHub, base, head string) (between *pullRequest, branch string) {
+func (g *GitHub) pullBetween(base, head string) (between *pullRequest, branch string) {
 	for _, p := range g.index.pullsFor(head) {
 		if !p.diffs.heads[head] {
 			continue
@@ -991,10 +920,10 @@ func (g *GitHub) getUser(*routedRequest) routeAnswer {
 // The routes by which a pull request is made without a clone: a tree of files, a commit of it, a branch, the pull request.
 func proposalRoutes() []route {
 	return []route{
-		{method: "POST", pattern: "R/git/trees", handle: createTree},
-		{method: "POST", pattern: "R/git/commits", handle: createCommit},
-		{method: "POST", pattern: "R/git/refs", handle: createRef},
-		{method: "POST", pattern: "R/pulls", handle: createPull},
+		post("R/git/trees", (*GitHub).createTree),
+		post("R/git/commits", (*GitHub).createCommit),
+		post("R/git/refs", (*GitHub).createRef),
+		post("R/pulls", (*GitHub).createPull),
 	}
 }
 
@@ -1002,7 +931,7 @@ func proposalRoutes() []route {
 type fileTree map[string]*string
 
 // createTree makes a tree of text files, upon another if one is named.
-func createTree(g *GitHub, r *routedRequest) routeAnswer {
+func (g *GitHub) createTree(r *routedRequest) routeAnswer {
 	var in struct {
 		Base string `json:"base_tree"`
 		Tree []struct {
@@ -1039,7 +968,7 @@ func createTree(g *GitHub, r *routedRequest) routeAnswer {
 }
 
 // createCommit makes a commit that no branch has yet.
-func createCommit(g *GitHub, r *routedRequest) routeAnswer {
+func (g *GitHub) createCommit(r *routedRequest) routeAnswer {
 	var in struct {
 		Message, Tree string
 		Parents       []string
@@ -1060,7 +989,7 @@ func createCommit(g *GitHub, r *routedRequest) routeAnswer {
 }
 
 // createRef makes a branch at a commit, which shows the commit's files from then on.
-func createRef(g *GitHub, r *routedRequest) routeAnswer {
+func (g *GitHub) createRef(r *routedRequest) routeAnswer {
 	var in struct{ Ref, SHA string }
 	err := r.decodeBody(&in)
 	name, isBranch := strings.CutPrefix(in.Ref, "refs/heads/")
@@ -1080,7 +1009,7 @@ func createRef(g *GitHub, r *routedRequest) routeAnswer {
 }
 
 // createPull opens a pull request of a branch of the repository itself.
-func createPull(g *GitHub, r *routedRequest) routeAnswer {
+func (g *GitHub) createPull(r *routedRequest) routeAnswer {
 	var in struct{ Title, Body, Head, Base string }
 	if err := r.decodeBody(&in); err != nil || in.Title == "" {
 		return answerError(422, "Validation Failed: title")
@@ -1109,16 +1038,16 @@ func createPull(g *GitHub, r *routedRequest) routeAnswer {
 // settingsRoutes are those of the settings. What only an administrator sees is refused to anybody else.
 func settingsRoutes() []route {
 	return []route{
-		{method: "GET", pattern: "R/rulesets", handle: listRulesets},
-		{method: "GET", pattern: "R/rulesets/{n:ruleset_id}", handle: getRuleset},
-		{method: "GET", pattern: "R/actions/permissions", handle: forAdministrators(getActionsPermissions)},
-		{method: "GET", pattern: "R/actions/permissions/workflow", handle: forAdministrators(getDefaultToken)},
-		{method: "GET", pattern: "R/actions/permissions/selected-actions", handle: forAdministrators(getSelectedActions)},
+		get("R/rulesets", (*GitHub).listRulesets),
+		get("R/rulesets/{n:ruleset_id}", (*GitHub).getRuleset),
+		get("R/actions/permissions", forAdministrators((*GitHub).getActionsPermissions)),
+		get("R/actions/permissions/workflow", forAdministrators((*GitHub).getDefaultToken)),
+		get("R/actions/permissions/selected-actions", forAdministrators((*GitHub).getSelectedActions)),
 	}
 }
 
 // forAdministrators refuses what GitHub shows with the permission administration: read alone.
-func forAdministrators(handle func(*GitHub, *routedRequest) routeAnswer) func(*GitHub, *routedRequest) routeAnswer {
+func forAdministrators(handle handler) handler {
 	return func(g *GitHub, r *routedRequest) routeAnswer {
 		if g.settings.MayRead {
 			return handle(g, r)
@@ -1156,7 +1085,7 @@ func rulesOf(s RulesetSpec) []object {
 }
 
 // rulesetsFor are the active rulesets that hold for a branch.
-func rulesetsFor(g *GitHub, branch string) []RulesetSpec {
+func (g *GitHub) rulesetsFor(branch string) []RulesetSpec {
 	return slices.DeleteFunc(slices.Clone(g.settings.Rulesets), func(s RulesetSpec) bool {
 		return or(s.Enforcement, "active") != "active" || !slices.ContainsFunc(s.Include, func(ref string) bool {
 			matches, _ := path.Match(ref, "refs/heads/"+branch)
@@ -1166,8 +1095,8 @@ func rulesetsFor(g *GitHub, branch string) []RulesetSpec {
 }
 
 // rulesetJSON is a ruleset as the list has it.
-func rulesetJSON(g *GitHub, s RulesetSpec) object {
-	kind, source := sourceOf(g, s)
+func (g *GitHub) rulesetJSON(s RulesetSpec) object {
+	kind, source := g.sourceOf(s)
 	return object{
 		"id": s.ID, "name": s.Name, "target": "branch", "source_type": kind, "source": source, "enforcement": or(s.Enforcement, "active"),
 		"node_id": nodeID("RRS", s.ID), "created_at": timeOrNull(g.createdAt), "updated_at": timeOrNull(g.createdAt),
@@ -1176,24 +1105,24 @@ func rulesetJSON(g *GitHub, s RulesetSpec) object {
 }
 
 // sourceOf is whose a ruleset is.
-func sourceOf(g *GitHub, s RulesetSpec) (kind, name string) {
+func (g *GitHub) sourceOf(s RulesetSpec) (kind, name string) {
 	if s.By != "" {
 		return "Organization", s.By
 	}
 	return "Repository", g.owner + "/" + g.repo
 }
 
-func listRulesets(g *GitHub, r *routedRequest) routeAnswer {
+func (g *GitHub) listRulesets(r *routedRequest) routeAnswer {
 	all := slices.DeleteFunc(slices.Clone(g.settings.Rulesets), func(s RulesetSpec) bool {
 		return s.By != "" && r.queryParam("includes_parents") == "false"
 	})
-	return answerList(r, all, func(s RulesetSpec) any { return rulesetJSON(g, s) }, "")
+	return answerList(r, all, g.rulesetJSON)
 }
 
-func getRuleset(g *GitHub, r *routedRequest) routeAnswer {
+func (g *GitHub) getRuleset(r *routedRequest) routeAnswer {
 	for _, s := range g.settings.Rulesets {
 		if s.ID == r.intParam("ruleset_id") {
-			whole := rulesetJSON(g, s)
+			whole := g.rulesetJSON(s)
 			whole["rules"] = rulesOf(s)
 			whole["conditions"] = object{"ref_name": object{"include": s.Include, "exclude": []string{}}}
 			return answerOK(whole)
@@ -1202,7 +1131,7 @@ func getRuleset(g *GitHub, r *routedRequest) routeAnswer {
 	return answerNotFound()
 }
 
-func getActionsPermissions(g *GitHub, _ *routedRequest) routeAnswer {
+func (g *GitHub) getActionsPermissions(_ *routedRequest) routeAnswer {
 	if g.settings.NoActions {
 		return answerOK(object{"enabled": false})
 	}
@@ -1213,7 +1142,7 @@ func getActionsPermissions(g *GitHub, _ *routedRequest) routeAnswer {
 	return answerOK(said)
 }
 
-func getDefaultToken(g *GitHub, _ *routedRequest) routeAnswer {
+func (g *GitHub) getDefaultToken(_ *routedRequest) routeAnswer {
 	level := "read"
 	if g.settings.WriteDefault {
 		level = "write"
@@ -1221,7 +1150,7 @@ func getDefaultToken(g *GitHub, _ *routedRequest) routeAnswer {
 	return answerOK(object{"default_workflow_permissions": level, "can_approve_pull_request_reviews": g.settings.WorkflowsVote})
 }
 
-func getSelectedActions(g *GitHub, _ *routedRequest) routeAnswer {
+func (g *GitHub) getSelectedActions(_ *routedRequest) routeAnswer {
 	if g.settings.Allowed != "selected" {
 		return answerError(409, "Conflict")
 	}
@@ -1230,7 +1159,7 @@ func getSelectedActions(g *GitHub, _ *routedRequest) routeAnswer {
 }
 
 // workflowsWithoutRun are the workflow files of the default branch that never ran, as GitHub lists them all the same.
-func workflowsWithoutRun(g *GitHub) (all []*workflowRun) {
+func (g *GitHub) workflowsWithoutRun() (all []*workflowRun) {
 	for name, source := range g.files[g.defaultBranch] {
 		isWorkflow := strings.HasPrefix(name, ".github/workflows/") && (path.Ext(name) == ".yml" || path.Ext(name) == ".yaml")
 		if !isWorkflow || source == nil || slices.ContainsFunc(g.runs, func(r *workflowRun) bool { return r.workflowFile() == name }) {

@@ -84,6 +84,10 @@ type routeAnswer struct {
 func answerOK(body any) routeAnswer      { return routeAnswer{status: 200, body: body} }
 func answerCreated(body any) routeAnswer { return routeAnswer{status: 201, body: body} }
 
+func answerRaw(status int, kind string, raw []byte) routeAnswer {
+	return routeAnswer{status: status, raw: raw, header: map[string]string{"Content-Type": kind}}
+}
+
 func answerError(status int, message string) routeAnswer {
 	return routeAnswer{
 		status: status,
@@ -151,13 +155,23 @@ func (r *routedRequest) hasValidBody() bool {
 	return len(bytes.TrimSpace(r.body)) == 0 || json.Valid(r.body)
 }
 
+// A handler answers the requests of a route.
+type handler = func(*GitHub, *routedRequest) routeAnswer
+
 // A route answers the requests with its method and pattern. {x} is one segment, {n:x} one of digits only, {x...} the
 // rest.
 type route struct {
 	method   string
 	pattern  string
 	segments []string
-	handle   func(*GitHub, *routedRequest) routeAnswer
+	handle   handler
+}
+
+func get(pattern string, handle handler) route {
+	return route{method: "GET", pattern: pattern, handle: handle}
+}
+func post(pattern string, handle handler) route {
+	return route{method: "POST", pattern: pattern, handle: handle}
 }
 
 const repoPattern = "/repos/{owner}/{repo}"
@@ -363,11 +377,8 @@ func (g *GitHub) checkAndAnswer(r *routedRequest) routeAnswer {
 	token := r.Header.Get("Authorization")
 	switch {
 	case isLog && !r.overNetwork && token != "":
-		return routeAnswer{
-			status: 401,
-			raw:    []byte("<?xml version=\"1.0\"?><Error><Code>InvalidAuthenticationInfo</Code></Error>"),
-			header: map[string]string{"Content-Type": "application/xml"},
-		}
+		const refusal = `<?xml version="1.0"?><Error><Code>InvalidAuthenticationInfo</Code></Error>`
+		return answerRaw(401, "application/xml", []byte(refusal))
 	case isLog:
 		return g.callRoute(r)
 	case r.bodyError != nil || len(r.body) > maxBody:
@@ -539,8 +550,8 @@ type truncatedBody struct{}
 func (truncatedBody) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
 // answerList answers with the page of a list that per_page and page ask for, and names the neighbouring pages as
-// GitHub does. With a name the list is part of an object that also counts it.
-func answerList[T any](r *routedRequest, all []T, show func(T) any, name string) routeAnswer {
+// GitHub does.
+func answerList[T, U any](r *routedRequest, all []T, show func(T) U) routeAnswer {
 	per, _ := strconv.Atoi(r.queryParam("per_page"))
 	if per <= 0 {
 		per = 30
@@ -556,9 +567,6 @@ func answerList[T any](r *routedRequest, all []T, show func(T) any, name string)
 		items = append(items, show(x))
 	}
 	a := routeAnswer{status: 200, body: items}
-	if name != "" {
-		a.body = object{"total_count": len(all), name: items}
-	}
 	var links []string
 	link := func(n int, rel string) {
 		q := r.URL.Query()
@@ -578,6 +586,15 @@ func answerList[T any](r *routedRequest, all []T, show func(T) any, name string)
 	}
 	return a
 }
+
+// answerCounted answers with a list as a part of an object that also counts it.
+func answerCounted[T, U any](r *routedRequest, name string, all []T, show func(T) U) routeAnswer {
+	a := answerList(r, all, show)
+	a.body = object{"total_count": len(all), name: a.body}
+	return a
+}
+
+func asItIs(o object) object { return o }
 
 // timeOrNull returns a time as GitHub writes it, in whole seconds; null if it is zero.
 func timeOrNull(t time.Time) any {

@@ -76,6 +76,7 @@ type runAttempt struct {
 }
 
 type job struct {
+	run         *workflowRun
 	id          int64
 	attempt     int
 	name        string
@@ -226,10 +227,9 @@ func startRun(g *GitHub, s RunSpec, now time.Time) (int64, error) {
 	}
 	if !hasNoJobs(s.Conclusion) && !refused {
 		for _, name := range jobs {
-			a.jobs = append(a.jobs, &job{id: g.newID(), attempt: 1, name: name, status: waitingStatus(a), created: r.created, log: s.Log})
+			g.addJob(r, a, name, r.created).log = s.Log
 		}
 	}
-	g.index.addJobs(r)
 	switch {
 	case s.Conclusion != "" || a.status == "completed":
 		if a.jobs != nil && s.Conclusion != "skipped" {
@@ -241,6 +241,14 @@ func startRun(g *GitHub, s RunSpec, now time.Time) (int64, error) {
 	}
 	g.emitRunStart(r)
 	return r.id, nil
+}
+
+// addJob gives an attempt of a run a job that no runner has taken.
+func (g *GitHub) addJob(r *workflowRun, a *runAttempt, name string, now time.Time) *job {
+	j := &job{run: r, id: g.newID(), attempt: a.number, name: name, status: waitingStatus(a), created: now}
+	a.jobs = append(a.jobs, j)
+	g.index.jobs[j.id] = j
+	return j
 }
 
 // emitRunStart sends the events of a new run, and those of its progress if it has begun or ended already.
@@ -388,10 +396,9 @@ func (g *GitHub) startNextAttempt(r *workflowRun, who string, runs func(*job) bo
 		names = append(names, "review")
 	}
 	for _, name := range names {
-		next.jobs = append(next.jobs, &job{id: g.newID(), attempt: next.number, name: name, status: "queued", created: now})
+		g.addJob(r, next, name, now)
 	}
 	r.attempts = append(r.attempts, next)
-	g.index.addJobs(r)
 	g.markLive(r)
 	g.emitJobEvents(r, "created", everyJob)
 	number, f := next.number, g.onRerun
@@ -430,9 +437,8 @@ func (g *GitHub) RestartRun(id int64) error {
 			runnerAt:    now.Add(g.lag.Runner),
 		}
 		for _, name := range names {
-			a.jobs = append(a.jobs, &job{id: g.newID(), attempt: a.number, name: name, status: "queued", created: now})
+			g.addJob(r, a, name, now)
 		}
-		g.index.addJobs(r)
 		g.markLive(r)
 		g.emitJobEvents(r, "created", everyJob)
 		return nil
@@ -546,7 +552,7 @@ func (g *GitHub) StateOfRun(id int64) (RunState, error) {
 func (g *GitHub) withRun(verb string, id int64, f func(*workflowRun, time.Time) error) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	r := g.findRun(id)
+	r := g.index.runByID[id]
 	if r == nil {
 		return fmt.Errorf("%s run %d: there is none", verb, id)
 	}
@@ -554,10 +560,6 @@ func (g *GitHub) withRun(verb string, id int64, f func(*workflowRun, time.Time) 
 		return fmt.Errorf("%s run %d: %w", verb, id, err)
 	}
 	return nil
-}
-
-func (g *GitHub) findRun(id int64) *workflowRun {
-	return g.index.runByID[id]
 }
 
 // shownJobs returns the jobs that GitHub shows for a run: of the newest attempt, or of all. A job that was not run
@@ -617,7 +619,7 @@ func OnDispatch(g *GitHub, f func(run int64, workflow string)) {
 // dispatchWorkflow starts a workflow on a branch. The file must stand on the default branch; its run belongs to the
 // branch's tip. A job's GITHUB_TOKEN may do so. Source: the documentation's "Create a workflow dispatch event";
 // messages as seen on GitHub (github.com/cli/cli/issues/9221, 9989).
-func dispatchWorkflow(g *GitHub, r *routedRequest) routeAnswer {
+func (g *GitHub) dispatchWorkflow(r *routedRequest) routeAnswer {
 	var in struct {
 		Ref     string            `json:"ref"`
 		Inputs  map[string]string `json:"inputs"`
@@ -641,7 +643,7 @@ func dispatchWorkflow(g *GitHub, r *routedRequest) routeAnswer {
 	if err != nil {
 		return answerError(http.StatusUnprocessableEntity, err.Error())
 	}
-	w := g.findRun(id)
+	w := g.index.runByID[id]
 	g.written.Dispatched = append(g.written.Dispatched, Dispatch{Run: id, Workflow: path, Name: w.title, Inputs: in.Inputs})
 	if call := g.onDispatch; call != nil {
 		r.afterUnlock = append(r.afterUnlock, func() { call(id, path) })

@@ -62,14 +62,14 @@ func LimitTrees(g *GitHub, entries int) {
 
 func treeRoutes() []route {
 	return []route{
-		{method: "GET", pattern: "R/git/trees/{tree_sha}", handle: getTree},
-		{method: "GET", pattern: "R/git/blobs/{file_sha}", handle: getBlob},
+		get("R/git/trees/{tree_sha}", (*GitHub).getTree),
+		get("R/git/blobs/{file_sha}", (*GitHub).getBlob),
 	}
 }
 
 // getTree lists a tree by a commit, a branch or its own name; its folders are listed with what is in them only if that
 // is asked for.
-func getTree(g *GitHub, r *routedRequest) routeAnswer {
+func (g *GitHub) getTree(r *routedRequest) routeAnswer {
 	name := r.params["tree_sha"]
 	sha := g.resolveRef(name)
 	for _, c := range g.commits {
@@ -162,7 +162,7 @@ func treeOf(g *GitHub, sha string) map[string]treeFile {
 }
 
 // getBlob returns a file's content by its name.
-func getBlob(g *GitHub, r *routedRequest) routeAnswer {
+func (g *GitHub) getBlob(r *routedRequest) routeAnswer {
 	sha := r.params["file_sha"]
 	for _, files := range g.files {
 		for _, content := range files {

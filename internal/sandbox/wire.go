@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -212,12 +213,15 @@ func (g *GitHub) pullJSON(p *pullRequest) object {
 
 func pullID(p *pullRequest) int64 { return 5_000_000 + int64(p.number) }
 
+// openRequests are the requests for reviews that have not come.
+func (p *pullRequest) openRequests() []*reviewRequest {
+	return slices.DeleteFunc(slices.Clone(p.reviewRequests), func(q *reviewRequest) bool { return q.fulfilled })
+}
+
 func (g *GitHub) requestedReviewersJSON(p *pullRequest) []any {
 	out := []any{}
-	for _, q := range p.reviewRequests {
-		if !q.fulfilled {
-			out = append(out, g.requesteeJSON(q.login))
-		}
+	for _, q := range p.openRequests() {
+		out = append(out, g.requesteeJSON(q.login))
 	}
 	return out
 }
@@ -309,19 +313,19 @@ func (c *commit) fullMessage() string {
 	return b.String()
 }
 
-func (g *GitHub) commentJSON(p *pullRequest, c *issueComment) object {
+func (g *GitHub) commentJSON(c *issueComment) object {
 	return object{
 		"id": c.id, "node_id": nodeID("IC", c.id), "url": fmt.Sprintf("%s/issues/comments/%d", g.apiURL(), c.id),
-		"html_url":  fmt.Sprintf("%s/pull/%d#issuecomment-%d", g.webURL(), p.number, c.id),
-		"issue_url": fmt.Sprintf("%s/issues/%d", g.apiURL(), p.number), "user": g.userJSON(c.author),
+		"html_url":  fmt.Sprintf("%s/pull/%d#issuecomment-%d", g.webURL(), c.pull.number, c.id),
+		"issue_url": fmt.Sprintf("%s/issues/%d", g.apiURL(), c.pull.number), "user": g.userJSON(c.author),
 		"body": c.body, "created_at": timeOrNull(c.created), "updated_at": timeOrNull(c.updated),
 		"author_association": association(g.permissions[strings.ToLower(c.author)]), "performed_via_github_app": nil,
 	}
 }
 
-func (g *GitHub) reviewJSON(p *pullRequest, v *review) object {
-	html := fmt.Sprintf("%s/pull/%d#pullrequestreview-%d", g.webURL(), p.number, v.id)
-	api := fmt.Sprintf("%s/pulls/%d", g.apiURL(), p.number)
+func (g *GitHub) reviewJSON(v *review) object {
+	html := fmt.Sprintf("%s/pull/%d#pullrequestreview-%d", g.webURL(), v.pull.number, v.id)
+	api := fmt.Sprintf("%s/pulls/%d", g.apiURL(), v.pull.number)
 	return object{
 		"id": v.id, "node_id": nodeID("PRR", v.id), "user": g.userJSON(v.author), "body": v.body,
 		"state": v.state, "html_url": html, "pull_request_url": api,
@@ -332,6 +336,14 @@ func (g *GitHub) reviewJSON(p *pullRequest, v *review) object {
 		},
 		"submitted_at": timeOrNull(v.submitted), "commit_id": v.commit,
 	}
+}
+
+// without takes fields out of an object.
+func without(o object, fields ...string) object {
+	for _, name := range fields {
+		delete(o, name)
+	}
+	return o
 }
 
 // association is GitHub's word for what an account with that permission is to the repository.
@@ -345,22 +357,14 @@ func association(permission string) string {
 	return "COLLABORATOR"
 }
 
-func (g *GitHub) reviewCommentJSON(p *pullRequest, t *reviewThread, c *reviewComment) object {
-	html, api := fmt.Sprintf(
-		"%s/pull/%d#discussion_r%d",
-		g.webURL(),
-		p.number,
-		c.id,
-	), fmt.Sprintf(
-		"%s/pulls/%d",
-		g.apiURL(),
-		p.number,
-	)
+func (g *GitHub) reviewCommentJSON(c *reviewComment) object {
+	t, p := c.thread, c.thread.pull
+	html, api := fmt.Sprintf("%s/pull/%d#discussion_r%d", g.webURL(), p.number, c.id), fmt.Sprintf("%s/pulls/%d", g.apiURL(), p.number)
 	self := fmt.Sprintf("%s/pulls/comments/%d", g.apiURL(), c.id)
 	out := object{
-		"url": self, "pull_request_review_id": c.reviewID, "id": c.id,
+		"url": self, "pull_request_review_id": c.review.id, "id": c.id,
 		"node_id": nodeID("PRRC", c.id), "diff_hunk": "@@ -1 +1 @@", "path": t.path,
-		"commit_id": p.shownCommit(t, c), "original_commit_id": c.originalCommit, "user": g.userJSON(c.author),
+		"commit_id": c.shownCommit(), "original_commit_id": c.originalCommit, "user": g.userJSON(c.author),
 		"body": c.body, "created_at": timeOrNull(c.created), "updated_at": timeOrNull(laterOf(c.created, c.editedAt)),
 		"html_url": html, "pull_request_url": api, "author_association": "NONE",
 		"subject_type": "line", "side": "RIGHT", "original_position": 1, "position": 1,
@@ -384,11 +388,11 @@ func (g *GitHub) reviewCommentJSON(p *pullRequest, t *reviewThread, c *reviewCom
 
 // shownCommit returns the commit on which GitHub shows a comment: as long as its lines stand, it moves along with
 // the head.
-func (p *pullRequest) shownCommit(t *reviewThread, c *reviewComment) string {
-	if t.outdated {
+func (c *reviewComment) shownCommit() string {
+	if c.thread.outdated {
 		return c.originalCommit
 	}
-	return p.head
+	return c.thread.pull.head
 }
 
 // earlierOf returns the earlier of two moments; a zero one is none.
@@ -418,7 +422,7 @@ func (g *GitHub) timelineEventJSON(h *timelineEvent) object {
 	case "review_requested":
 		out["review_requester"], out["requested_reviewer"] = g.userJSON(h.actor), g.requesteeJSON(h.requestedLogin)
 	case "review_dismissed":
-		out["dismissed_review"] = object{"state": h.dismissedState, "review_id": h.reviewID, "dismissal_message": nil}
+		out["dismissed_review"] = object{"state": h.dismissedState, "review_id": h.review.id, "dismissal_message": nil}
 	case "labeled", "unlabeled":
 		out["label"] = object{"name": h.label, "color": "ededed"}
 	case "closed":
@@ -528,7 +532,8 @@ func (g *GitHub) workflowJSON(r *workflowRun) object {
 	}
 }
 
-func (g *GitHub) jobJSON(r *workflowRun, j *job) object {
+func (g *GitHub) jobJSON(j *job) object {
+	r := j.run
 	url := fmt.Sprintf("%s/actions/jobs/%d", g.apiURL(), j.id)
 	out := object{
 		"id": j.id, "run_id": r.id, "workflow_name": r.name, "head_branch": r.headBranch,
@@ -574,9 +579,9 @@ func (g *GitHub) jobJSON(r *workflowRun, j *job) object {
 // jobOfCheckJSON shows a check run that was made with GITHUB_TOKEN as a job of the run whose suite it was filed into:
 // it has no steps and no runner, and its page is the one that its writer gave it. Source: the probe of sluiceway,
 // 2026-09-22.
-func jobOfCheckJSON(g *GitHub, r *workflowRun, c *StoredCheckRun, now time.Time) object {
-	out := g.jobJSON(r, &job{
-		id: c.ID, attempt: r.shownAttempt(now).number, name: c.Name, status: c.Status, conclusion: c.Conclusion, created: c.Created,
+func (g *GitHub) jobOfCheckJSON(r *workflowRun, c *StoredCheckRun, now time.Time) object {
+	out := g.jobJSON(&job{
+		run: r, id: c.ID, attempt: r.shownAttempt(now).number, name: c.Name, status: c.Status, conclusion: c.Conclusion, created: c.Created,
 		completed: c.Completed,
 	})
 	out["html_url"], out["started_at"] = or(c.DetailsURL, checkPage(g, c.ID)), timeOrNull(c.Started)
