@@ -482,22 +482,15 @@ func checkRoutes() []route {
 		get("R/check-runs/{n:check_run_id}", onCheck((*GitHub).getCheck)),
 		{method: "PATCH", pattern: "R/check-runs/{n:check_run_id}", handle: (*GitHub).updateCheck},
 		get("R/check-runs/{n:check_run_id}/annotations", onCheck((*GitHub).listAnnotations)),
-		get("R/check-suites/{n:check_suite_id}", onSuite((*GitHub).getSuite)),
-		get("R/check-suites/{n:check_suite_id}/check-runs", onSuite((*GitHub).listSuiteChecks)),
 		get("R/commits/{ref}/check-runs", onCommit((*GitHub).listChecks)),
 		get("R/commits/{ref}/check-suites", onCommit((*GitHub).listSuites)),
 		get("R/commits/{ref}/statuses", onStatuses((*GitHub).listStatuses)),
-		get("R/commits/{ref}/status", onStatuses((*GitHub).combinedStatus)),
 		post("R/statuses/{sha}", onStatuses((*GitHub).createStatus)),
 	}
 }
 
 func onCheck(f func(*GitHub, *routedRequest, checkView) routeAnswer) handler {
 	return onFound(func(g *GitHub, r *routedRequest) checkView { return g.findCheck(r.intParam("check_run_id"), r.now) }, f)
-}
-
-func onSuite(f func(*GitHub, *routedRequest, *checkSuite) routeAnswer) handler {
-	return onFound(func(g *GitHub, r *routedRequest) *checkSuite { return g.index.suiteByID[r.intParam("check_suite_id")] }, f)
 }
 
 func (g *GitHub) createCheck(r *routedRequest) routeAnswer {
@@ -578,14 +571,6 @@ func intOrNull(n int) any {
 	return n
 }
 
-func (g *GitHub) getSuite(r *routedRequest, s *checkSuite) routeAnswer {
-	return answerOK(g.suiteJSON(s, r.now))
-}
-
-func (g *GitHub) listSuiteChecks(r *routedRequest, s *checkSuite) routeAnswer {
-	return g.listMatchingChecks(r, g.checksIn(s, r.queryParam("filter") != "all", r.now))
-}
-
 func (g *GitHub) listChecks(r *routedRequest, on *commit) routeAnswer {
 	var all []checkView
 	for _, s := range g.suitesOn(on.sha) {
@@ -643,33 +628,6 @@ func onStatuses(handle handler) handler {
 
 func (g *GitHub) listStatuses(r *routedRequest) routeAnswer {
 	return answerList(r, g.statusesOn(g.resolveRef(r.params["ref"])), g.statusJSON)
-}
-
-func (g *GitHub) combinedStatus(r *routedRequest) routeAnswer {
-	sha := g.resolveRef(r.params["ref"])
-	if sha == "" {
-		return answerNotFound()
-	}
-	all := g.latestStatuses(sha)
-	state := "pending" // also if there is none
-	if len(all) > 0 {
-		state = "success"
-	}
-	for _, s := range all {
-		switch s.State {
-		case "error", "failure":
-			state = "failure"
-		case "pending":
-			if state == "success" {
-				state = "pending"
-			}
-		}
-	}
-	a := answerCounted(r, "statuses", all, g.statusJSON)
-	body := a.body.(object)
-	body["state"], body["sha"], body["repository"] = state, sha, g.repoJSON(g.owner)
-	body["commit_url"], body["url"] = g.apiURL()+"/commits/"+sha, g.apiURL()+"/commits/"+sha+"/status"
-	return a
 }
 
 func (g *GitHub) createStatus(r *routedRequest) routeAnswer {

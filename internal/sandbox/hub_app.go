@@ -32,7 +32,6 @@ func allHubRoutes() []hubRoute {
 		{route{method: "GET", pattern: repoPattern + "/installation"}, true, (*Hub).getRepoInstallation},
 		{route{method: "GET", pattern: "/installation/repositories"}, false, (*Hub).listRepositories},
 		{route{method: "GET", pattern: "/app/hook/deliveries"}, true, (*Hub).listDeliveries},
-		{route{method: "GET", pattern: "/app/hook/deliveries/{n:delivery_id}"}, true, (*Hub).getDelivery},
 		{route{method: "POST", pattern: "/app/hook/deliveries/{n:delivery_id}/attempts"}, true, (*Hub).createRedelivery},
 		{route{method: "POST", pattern: conversionPattern}, false, nil},
 	}
@@ -311,24 +310,6 @@ func (h *Hub) findDelivery(r *routedRequest) *HookDelivery {
 		return nil
 	}
 	return d
-}
-
-func (h *Hub) getDelivery(r *routedRequest, _ credential) routeAnswer {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	d := h.findDelivery(r)
-	if d == nil {
-		return answerNotFound()
-	}
-	o := deliveryJSON(d)
-	o["url"] = d.url
-	headers := object{}
-	for name, values := range deliveryHeaders(d, h.options.withCreated(h.created.Load())) {
-		headers[name] = strings.Join(values, ", ")
-	}
-	o["request"] = object{"headers": headers, "payload": rawOrNull(d.Payload)}
-	o["response"] = object{"headers": object{}, "payload": ""}
-	return answerOK(o)
 }
 
 // createRedelivery sends a delivery again, as a new one with the same guid.

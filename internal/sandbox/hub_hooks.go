@@ -9,7 +9,6 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -44,7 +43,6 @@ type HookDelivery struct {
 	Status    string        // OK, or what went wrong
 	Code      int           // of the answer; 0: there was none
 
-	url  string
 	fate Fate
 }
 
@@ -247,7 +245,7 @@ func (h *Hub) DeliverTo(ctx context.Context, url string, client *http.Client) {
 	}
 	stays := *client
 	stays.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	h.deliverQueued(ctx, url, func(ctx context.Context, d HookDelivery) (int, error) {
+	h.deliverQueued(ctx, func(ctx context.Context, d HookDelivery) (int, error) {
 		req, err := h.DeliveryRequest(ctx, url, d)
 		if err != nil {
 			return 0, err
@@ -264,7 +262,7 @@ func (h *Hub) DeliverTo(ctx context.Context, url string, client *http.Client) {
 
 // DeliverFunc hands the events to f until ctx ends, without a network. An error of f is a failed delivery.
 func (h *Hub) DeliverFunc(ctx context.Context, f func(event, guid string, payload []byte) error) {
-	h.deliverQueued(ctx, "", func(_ context.Context, d HookDelivery) (int, error) {
+	h.deliverQueued(ctx, func(_ context.Context, d HookDelivery) (int, error) {
 		code := http.StatusAccepted
 		if f(d.Event, d.GUID, d.Payload) != nil {
 			code = http.StatusInternalServerError
@@ -275,7 +273,7 @@ func (h *Hub) DeliverFunc(ctx context.Context, f func(event, guid string, payloa
 
 // deliverQueued sends deliveries, as many at a time as the options say, and returns when all that it began have
 // ended.
-func (h *Hub) deliverQueued(ctx context.Context, url string, send func(context.Context, HookDelivery) (int, error)) {
+func (h *Hub) deliverQueued(ctx context.Context, send func(context.Context, HookDelivery) (int, error)) {
 	var workers sync.WaitGroup
 	for range max(h.options.ParallelDeliveries, 1) {
 		workers.Go(func() {
@@ -285,11 +283,11 @@ func (h *Hub) deliverQueued(ctx context.Context, url string, send func(context.C
 				case err != nil:
 					return
 				case d.fate.Delay <= 0:
-					h.attemptDelivery(ctx, url, d, send)
+					h.attemptDelivery(ctx, d, send)
 				default:
 					workers.Go(func() {
 						if h.options.Sleep(ctx, d.fate.Delay) == nil {
-							h.attemptDelivery(ctx, url, d, send)
+							h.attemptDelivery(ctx, d, send)
 						}
 					})
 				}
@@ -330,7 +328,7 @@ func (h *Hub) nextDelivery(ctx context.Context) (*HookDelivery, error) {
 }
 
 // attemptDelivery makes one delivery and keeps its result.
-func (h *Hub) attemptDelivery(ctx context.Context, url string, d *HookDelivery, send func(context.Context, HookDelivery) (int, error)) {
+func (h *Hub) attemptDelivery(ctx context.Context, d *HookDelivery, send func(context.Context, HookDelivery) (int, error)) {
 	began := h.options.Now()
 	code, err := 0, error(nil)
 	if d.fate.Drop {
@@ -352,7 +350,7 @@ func (h *Hub) attemptDelivery(ctx context.Context, url string, d *HookDelivery, 
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	d.Delivered, d.Duration, d.Status, d.Code, d.url = h.options.Now(), h.options.Now().Sub(began), status, code, url
+	d.Delivered, d.Duration, d.Status, d.Code = h.options.Now(), h.options.Now().Sub(began), status, code
 	h.recordTried(d)
 	h.notifyWaiting()
 }
@@ -372,11 +370,4 @@ func (h *Hub) recordTried(d *HookDelivery) {
 		}
 		q.payloadsFrom++
 	}
-}
-
-func rawOrNull(b []byte) any {
-	if b == nil {
-		return nil
-	}
-	return json.RawMessage(b)
 }

@@ -17,25 +17,20 @@ import (
 func pullRoutes() []route {
 	return []route{
 		get("R/pulls", (*GitHub).listPulls),
-		get("R/pulls/comments/{n:comment_id}", (*GitHub).getReviewComment),
 		get("R/pulls/{n:pull_number}", onPull((*GitHub).getPull)),
 		get("R/pulls/{n:pull_number}/files", onPull((*GitHub).listFiles)),
 		get("R/pulls/{n:pull_number}/commits", onPull((*GitHub).listCommits)),
 		get("R/pulls/{n:pull_number}/comments", onPull((*GitHub).listReviewComments)),
 		get("R/pulls/{n:pull_number}/reviews", onPull((*GitHub).listReviews)),
 		get("R/pulls/{n:pull_number}/reviews/{n:review_id}", onPull((*GitHub).getReview)),
-		get("R/pulls/{n:pull_number}/reviews/{n:review_id}/comments", onPull((*GitHub).listCommentsOfReview)),
-		get("R/pulls/{n:pull_number}/requested_reviewers", onPull((*GitHub).listRequested)),
 		post("R/pulls/{n:pull_number}/requested_reviewers", onPull((*GitHub).requestReviewers)),
 		get("R/issues/comments/{n:comment_id}", onComment((*GitHub).getComment)),
 		{method: "PATCH", pattern: "R/issues/comments/{n:comment_id}", handle: onComment((*GitHub).updateComment)},
 		{method: "DELETE", pattern: "R/issues/comments/{n:comment_id}", handle: onComment((*GitHub).removeComment)},
-		get("R/issues/comments/{n:comment_id}/reactions", onComment((*GitHub).listReactions)),
 		post("R/issues/comments/{n:comment_id}/reactions", onComment((*GitHub).createReaction)),
 		get("R/issues/{n:issue_number}/comments", onPull((*GitHub).listComments)),
 		post("R/issues/{n:issue_number}/comments", onPull((*GitHub).createComment)),
 		get("R/issues/{n:issue_number}/timeline", onPull((*GitHub).listTimeline)),
-		get("R/issues/{n:issue_number}/events", onPull((*GitHub).listTimeline)),
 	}
 }
 
@@ -133,33 +128,6 @@ func (p *pullRequest) reviewComments(review int64) (all []*reviewComment) {
 
 func (g *GitHub) listReviewComments(r *routedRequest, p *pullRequest) routeAnswer {
 	return answerList(r, p.reviewComments(0), g.reviewCommentJSON)
-}
-
-// listCommentsOfReview shows fewer fields of a comment than the other endpoints, and the position of an outdated one
-// as null.
-func (g *GitHub) listCommentsOfReview(r *routedRequest, p *pullRequest) routeAnswer {
-	return answerList(r, p.reviewComments(r.intParam("review_id")), func(c *reviewComment) object {
-		o := g.reviewCommentJSON(c)
-		if c.thread.outdated {
-			o["position"] = nil
-		}
-		return without(o, "line", "original_line", "start_line", "original_start_line", "side", "start_side", "subject_type")
-	})
-}
-
-func (g *GitHub) getReviewComment(r *routedRequest) routeAnswer {
-	for _, p := range g.index.pullsByNumber {
-		for _, c := range p.reviewComments(0) {
-			if c.id == r.intParam("comment_id") {
-				return answerOK(g.reviewCommentJSON(c))
-			}
-		}
-	}
-	return answerNotFound()
-}
-
-func (g *GitHub) listRequested(_ *routedRequest, p *pullRequest) routeAnswer {
-	return answerOK(object{"users": g.requestedReviewersJSON(p), "teams": requestedTeamsJSON(g, p)})
 }
 
 // requestReviewers knows Copilot only under its bot's login. People must be collaborators, and the pull request's
@@ -291,10 +259,6 @@ func (g *GitHub) createReaction(r *routedRequest, c *issueComment) routeAnswer {
 	return answerCreated(g.reactionJSON(made))
 }
 
-func (g *GitHub) listReactions(r *routedRequest, c *issueComment) routeAnswer {
-	return answerList(r, c.reactions, g.reactionJSON)
-}
-
 func (g *GitHub) reactionJSON(x commentReaction) object {
 	return object{
 		"id": x.id, "node_id": nodeID("REA", x.id), "user": g.userJSON(x.by), "content": x.content, "created_at": timeOrNull(x.at),
@@ -310,7 +274,6 @@ func runRoutes() []route {
 		get("R/actions/runs", (*GitHub).listRuns),
 		get("R/actions/runs/{n:run_id}", onRun((*GitHub).getRun)),
 		get("R/actions/runs/{n:run_id}/attempts/{n:attempt_number}", onRun((*GitHub).getAttempt)),
-		get("R/actions/runs/{n:run_id}/attempts/{n:attempt_number}/jobs", onRun((*GitHub).listAttemptJobs)),
 		get("R/actions/runs/{n:run_id}/jobs", onRun((*GitHub).listJobs)),
 		get("R/actions/runs/{n:run_id}/artifacts", onRun((*GitHub).listArtifacts)),
 		get("R/actions/artifacts/{n:artifact_id}/{archive_format}", onFound(findArtifact, (*GitHub).getArtifact)),
@@ -318,13 +281,9 @@ func runRoutes() []route {
 		post("R/actions/runs/{n:run_id}/rerun", onRun((*GitHub).rerunAll)),
 		post("R/actions/runs/{n:run_id}/rerun-failed-jobs", onRun((*GitHub).rerunFailed)),
 		post("R/actions/runs/{n:run_id}/cancel", onRun((*GitHub).cancelRun)),
-		post("R/actions/runs/{n:run_id}/force-cancel", onRun((*GitHub).cancelRun)),
-		get("R/actions/jobs/{n:job_id}", onFound(jobOfRoute, (*GitHub).getJob)),
 		get("R/actions/jobs/{n:job_id}/logs", onFound(jobOfRoute, (*GitHub).getLog)),
-		post("R/actions/jobs/{n:job_id}/rerun", onFound(jobOfRoute, (*GitHub).rerunJob)),
 		get("/_logs/{n:job_id}", (*GitHub).readLog),
 		get("R/actions/workflows", (*GitHub).listWorkflows),
-		get("R/actions/workflows/{workflow_id}", (*GitHub).getWorkflow),
 		get("R/actions/workflows/{workflow_id}/runs", (*GitHub).listRuns),
 		post("R/actions/workflows/{workflow_id}/dispatches", (*GitHub).dispatchWorkflow),
 	}
@@ -442,16 +401,6 @@ func (g *GitHub) getAttempt(r *routedRequest, w *workflowRun) routeAnswer {
 	return answerNotFound()
 }
 
-// listAttemptJobs shows the jobs that ran in that attempt, and not those that it kept from an earlier one.
-func (g *GitHub) listAttemptJobs(r *routedRequest, w *workflowRun) routeAnswer {
-	a := w.findAttempt(r.intParam("attempt_number"), r.now)
-	if a == nil {
-		return answerNotFound()
-	}
-	ran := slices.DeleteFunc(slices.Clone(a.listedJobs(r.now)), func(j *job) bool { return j.attempt != a.number })
-	return answerCounted(r, "jobs", ran, g.jobJSON)
-}
-
 // listJobs lists, behind a run's jobs, also the check runs that were filed into its suite: GitHub takes them for jobs.
 func (g *GitHub) listJobs(r *routedRequest, w *workflowRun) routeAnswer {
 	var all []object
@@ -503,15 +452,6 @@ func (g *GitHub) findJob(id int64, now time.Time) *job {
 		return j
 	}
 	return nil
-}
-
-func (g *GitHub) getJob(_ *routedRequest, j *job) routeAnswer { return answerOK(g.jobJSON(j)) }
-
-func (g *GitHub) rerunJob(r *routedRequest, j *job) routeAnswer {
-	if j.run.newestAttempt().status != "completed" {
-		return answerError(403, "The workflow run containing this job is already running")
-	}
-	return g.rerunJobs(r, j.run, false, func(x *job) bool { return x.name == j.name })
 }
 
 // getLog redirects to the log.
@@ -574,15 +514,6 @@ func (g *GitHub) listWorkflows(r *routedRequest) routeAnswer {
 	return answerCounted(r, "workflows", all, g.workflowJSON)
 }
 
-func (g *GitHub) getWorkflow(r *routedRequest) routeAnswer {
-	for _, w := range g.newestRuns() {
-		if w.isOfWorkflow(r.params["workflow_id"]) {
-			return answerOK(g.workflowJSON(w))
-		}
-	}
-	return answerNotFound()
-}
-
 func repoRoutes() []route {
 	return []route{
 		get(repoPattern, (*GitHub).getRepo),
@@ -593,7 +524,6 @@ func repoRoutes() []route {
 		get("R/contents/{path...}", (*GitHub).getContent),
 		get("R/collaborators", (*GitHub).listCollaborators),
 		get("R/collaborators/{username}/permission", (*GitHub).getPermission),
-		get("R/branches", (*GitHub).listBranches),
 		get("R/branches/{branch...}", (*GitHub).getBranch),
 		get("R/rules/branches/{branch...}", (*GitHub).listRules),
 		get("R/activity", (*GitHub).listActivity),
@@ -736,15 +666,6 @@ func (g *GitHub) getMembership(r *routedRequest) routeAnswer {
 	}
 	return answerOK(object{
 		"url": "https://api.github.com/organizations/1/team/1/memberships/" + login, "role": "member", "state": "active",
-	})
-}
-
-func (g *GitHub) listBranches(r *routedRequest) routeAnswer {
-	return answerList(r, slices.Sorted(maps.Keys(g.branches)), func(name string) object {
-		b := g.branches[name]
-		return object{
-			"name": name, "protected": b.isProtected(), "commit": object{"sha": b.tip, "url": g.apiURL() + "/commits/" + b.tip},
-		}
 	})
 }
 

@@ -170,6 +170,7 @@ type route struct {
 func get(pattern string, handle handler) route {
 	return route{method: "GET", pattern: pattern, handle: handle}
 }
+
 func post(pattern string, handle handler) route {
 	return route{method: "POST", pattern: pattern, handle: handle}
 }
