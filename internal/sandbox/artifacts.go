@@ -93,14 +93,14 @@ func zipFile(name, content string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-func (g *GitHub) listArtifacts(r *routedRequest, w *workflowRun) routeAnswer {
+func listArtifacts(g *GitHub, r *routedRequest, w *workflowRun) routeAnswer {
 	name := r.queryParam("name")
 	shown := slices.DeleteFunc(slices.Clone(w.artifacts), func(a *artifact) bool { return name != "" && a.name != name })
 	slices.Reverse(shown) // the newest first
 	return answerCounted(r, "artifacts", shown, func(a *artifact) object { return g.artifactJSON(w, a) })
 }
 
-func (g *GitHub) artifactJSON(w *workflowRun, a *artifact) object {
+func (g *wire) artifactJSON(w *workflowRun, a *artifact) object {
 	url := fmt.Sprintf("%s/actions/artifacts/%d", g.apiURL(), a.id)
 	digest := sha256.Sum256(a.archive)
 	return object{
@@ -126,17 +126,17 @@ func findArtifact(g *GitHub, r *routedRequest) *artifact {
 }
 
 // getArtifact redirects to the archive.
-func (g *GitHub) getArtifact(r *routedRequest, a *artifact) routeAnswer {
+func getArtifact(g *GitHub, r *routedRequest, a *artifact) routeAnswer {
 	switch {
 	case r.params["archive_format"] != "zip":
 		return answerNotFound()
 	case a.expired:
 		return answerError(http.StatusGone, "Artifact has expired")
 	}
-	return g.redirectToStorage(r, fmt.Sprintf("artifacts/%d", a.id))
+	return redirectToStorage(g, r, fmt.Sprintf("artifacts/%d", a.id))
 }
 
-func (g *GitHub) readArchive(r *routedRequest) routeAnswer {
+func readArchive(g *GitHub, r *routedRequest) routeAnswer {
 	a := findArtifact(g, r)
 	if a == nil {
 		return answerFromStorage(r, "", nil, false)

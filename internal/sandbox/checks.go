@@ -113,7 +113,7 @@ type checkView struct {
 }
 
 // SetCheck makes, or updates, a check run of another App and returns its id.
-func (g *GitHub) SetCheck(s CheckSpec) (int64, error) {
+func (g *actions) SetCheck(s CheckSpec) (int64, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now := g.carryOutDue()
@@ -170,7 +170,7 @@ func (c *StoredCheckRun) recordRevision(now time.Time) {
 }
 
 // ensureSuite finds or makes the one suite that an App other than Actions has on a commit.
-func (g *GitHub) ensureSuite(app App, head string, now time.Time) *checkSuite {
+func (g *repository) ensureSuite(app App, head string, now time.Time) *checkSuite {
 	for _, s := range g.index.suitesByHead[head] {
 		if s.run == nil && s.app == app {
 			return s
@@ -183,7 +183,7 @@ func (g *GitHub) ensureSuite(app App, head string, now time.Time) *checkSuite {
 
 // suiteForCheck returns the suite in which a new check run lands. What a job writes with GITHUB_TOKEN lands in the
 // oldest suite of Actions on that commit, whichever workflow that belongs to.
-func (g *GitHub) suiteForCheck(c *StoredCheckRun, now time.Time) *checkSuite {
+func (g *repository) suiteForCheck(c *StoredCheckRun, now time.Time) *checkSuite {
 	if c.App == actionsApp {
 		for _, s := range g.suitesOn(c.Head) {
 			if s.app == actionsApp {
@@ -195,14 +195,14 @@ func (g *GitHub) suiteForCheck(c *StoredCheckRun, now time.Time) *checkSuite {
 }
 
 // suitesOn returns the suites of a commit, oldest first.
-func (g *GitHub) suitesOn(head string) []*checkSuite {
+func (g *repository) suitesOn(head string) []*checkSuite {
 	all := slices.Clone(g.index.suitesByHead[head])
 	slices.SortStableFunc(all, func(a, b *checkSuite) int { return a.created.Compare(b.created) })
 	return all
 }
 
 // jobView shows a job as a check run.
-func (g *GitHub) jobView(j *job) checkView {
+func (g *repository) jobView(j *job) checkView {
 	r := j.run
 	return checkView{job: j, StoredCheckRun: &StoredCheckRun{
 		ID: j.id, Name: j.name, Head: r.head, App: actionsApp, Status: j.status,
@@ -213,7 +213,7 @@ func (g *GitHub) jobView(j *job) checkView {
 
 // checksIn returns the check runs of a suite, oldest first: jobs, then those made through the API. With latest it
 // returns only the newest of each name.
-func (g *GitHub) checksIn(s *checkSuite, latest bool, now time.Time) []checkView {
+func (g *repository) checksIn(s *checkSuite, latest bool, now time.Time) []checkView {
 	var all []checkView
 	if s.run != nil {
 		for _, j := range s.run.shownJobs(now, true) {
@@ -234,7 +234,7 @@ func (g *GitHub) checksIn(s *checkSuite, latest bool, now time.Time) []checkView
 }
 
 // findCheck finds a check run by its id; a job is found too, as a check run.
-func (g *GitHub) findCheck(id int64, now time.Time) checkView {
+func (g *repository) findCheck(id int64, now time.Time) checkView {
 	if c := g.index.checkByID[id]; c != nil {
 		return checkView{StoredCheckRun: c}
 	}
@@ -246,7 +246,7 @@ func (g *GitHub) findCheck(id int64, now time.Time) checkView {
 
 // suiteResult returns the status and the conclusion of a suite: those of its workflow run, or the worst of its check
 // runs.
-func (g *GitHub) suiteResult(s *checkSuite, now time.Time) (status, conclusion string) {
+func (g *repository) suiteResult(s *checkSuite, now time.Time) (status, conclusion string) {
 	if s.run != nil {
 		a := s.run.shownAttempt(now)
 		return a.status, a.conclusion
@@ -268,7 +268,7 @@ func (g *GitHub) suiteResult(s *checkSuite, now time.Time) (status, conclusion s
 }
 
 // SetStatus writes a commit status as another author than the program under test.
-func (g *GitHub) SetStatus(s CommitStatus) (int64, error) {
+func (g *actions) SetStatus(s CommitStatus) (int64, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now := g.carryOutDue()
@@ -282,7 +282,7 @@ func (g *GitHub) SetStatus(s CommitStatus) (int64, error) {
 }
 
 // addStatus adds a status, with the next id: each kind of thing has ids of its own.
-func (g *GitHub) addStatus(s *CommitStatus) {
+func (g *actions) addStatus(s *CommitStatus) {
 	g.lastStatusID++
 	s.ID = g.lastStatusID
 	g.statuses = append(g.statuses, s)
@@ -291,7 +291,7 @@ func (g *GitHub) addStatus(s *CommitStatus) {
 }
 
 // OwnCheckRuns lists the check runs on a commit that the program under test made, oldest first.
-func (g *GitHub) OwnCheckRuns(head string) []StoredCheckRun {
+func (g *actions) OwnCheckRuns(head string) []StoredCheckRun {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	var own []StoredCheckRun
@@ -311,7 +311,7 @@ func (g *GitHub) OwnCheckRuns(head string) []StoredCheckRun {
 
 // WrittenHeads lists the commits that carry a check run or a status which the program under test wrote, in the order in
 // which it wrote them first.
-func (g *GitHub) WrittenHeads() []string {
+func (g *actions) WrittenHeads() []string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	type written struct {
@@ -340,7 +340,7 @@ func (g *GitHub) WrittenHeads() []string {
 }
 
 // Statuses lists the commit statuses of a commit, by any author, oldest first.
-func (g *GitHub) Statuses(head string) []CommitStatus {
+func (g *actions) Statuses(head string) []CommitStatus {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	var all []CommitStatus
@@ -478,14 +478,14 @@ func lengthBetween(s string, least, most int) bool {
 
 func checkRoutes() []route {
 	return []route{
-		post("R/check-runs", (*GitHub).createCheck),
-		get("R/check-runs/{n:check_run_id}", onCheck((*GitHub).getCheck)),
-		{method: "PATCH", pattern: "R/check-runs/{n:check_run_id}", handle: (*GitHub).updateCheck},
-		get("R/check-runs/{n:check_run_id}/annotations", onCheck((*GitHub).listAnnotations)),
-		get("R/commits/{ref}/check-runs", onCommit((*GitHub).listChecks)),
-		get("R/commits/{ref}/check-suites", onCommit((*GitHub).listSuites)),
-		get("R/commits/{ref}/statuses", onStatuses((*GitHub).listStatuses)),
-		post("R/statuses/{sha}", onStatuses((*GitHub).createStatus)),
+		onPost("R/check-runs", createCheck),
+		onGet("R/check-runs/{n:check_run_id}", onCheck(getCheck)),
+		{method: "PATCH", pattern: "R/check-runs/{n:check_run_id}", handle: updateCheck},
+		onGet("R/check-runs/{n:check_run_id}/annotations", onCheck(listAnnotations)),
+		onGet("R/commits/{ref}/check-runs", onCommit(listChecks)),
+		onGet("R/commits/{ref}/check-suites", onCommit(listSuites)),
+		onGet("R/commits/{ref}/statuses", onStatuses(listStatuses)),
+		onPost("R/statuses/{sha}", onStatuses(createStatus)),
 	}
 }
 
@@ -493,7 +493,7 @@ func onCheck(f func(*GitHub, *routedRequest, checkView) routeAnswer) handler {
 	return onFound(func(g *GitHub, r *routedRequest) checkView { return g.findCheck(r.intParam("check_run_id"), r.now) }, f)
 }
 
-func (g *GitHub) createCheck(r *routedRequest) routeAnswer {
+func createCheck(g *GitHub, r *routedRequest) routeAnswer {
 	if g.tokenOwner != "" {
 		return answerError(403, "You must authenticate via a GitHub App.")
 	}
@@ -518,7 +518,7 @@ func (g *GitHub) createCheck(r *routedRequest) routeAnswer {
 	return answerCreated(g.checkJSON(checkView{StoredCheckRun: c}))
 }
 
-func (g *GitHub) updateCheck(r *routedRequest) routeAnswer {
+func updateCheck(g *GitHub, r *routedRequest) routeAnswer {
 	if g.tokenOwner != "" {
 		return answerError(403, "You must authenticate via a GitHub App.")
 	}
@@ -545,9 +545,9 @@ func (g *GitHub) updateCheck(r *routedRequest) routeAnswer {
 	return answerOK(g.checkJSON(c))
 }
 
-func (g *GitHub) getCheck(_ *routedRequest, c checkView) routeAnswer { return answerOK(g.checkJSON(c)) }
+func getCheck(g *GitHub, _ *routedRequest, c checkView) routeAnswer { return answerOK(g.checkJSON(c)) }
 
-func (g *GitHub) listAnnotations(r *routedRequest, c checkView) routeAnswer {
+func listAnnotations(g *GitHub, r *routedRequest, c checkView) routeAnswer {
 	all := c.Annotations
 	if c.job != nil {
 		for _, m := range c.job.annotations {
@@ -571,16 +571,16 @@ func intOrNull(n int) any {
 	return n
 }
 
-func (g *GitHub) listChecks(r *routedRequest, on *commit) routeAnswer {
+func listChecks(g *GitHub, r *routedRequest, on *commit) routeAnswer {
 	var all []checkView
 	for _, s := range g.suitesOn(on.sha) {
 		all = append(all, g.checksIn(s, r.queryParam("filter") != "all", r.now)...)
 	}
-	return g.listMatchingChecks(r, all)
+	return listMatchingChecks(g, r, all)
 }
 
 // listMatchingChecks answers with the check runs that match the query's filters, newest first.
-func (g *GitHub) listMatchingChecks(r *routedRequest, all []checkView) routeAnswer {
+func listMatchingChecks(g *GitHub, r *routedRequest, all []checkView) routeAnswer {
 	name, status, app := r.queryParam("check_name"), r.queryParam("status"), r.queryParam("app_id")
 	all = slices.DeleteFunc(all, func(c checkView) bool {
 		return name != "" && c.Name != name || status != "" && c.Status != status || app != "" && app != fmt.Sprint(c.App.ID)
@@ -589,7 +589,7 @@ func (g *GitHub) listMatchingChecks(r *routedRequest, all []checkView) routeAnsw
 	return answerCounted(r, "check_runs", all, g.checkJSON)
 }
 
-func (g *GitHub) listSuites(r *routedRequest, on *commit) routeAnswer {
+func listSuites(g *GitHub, r *routedRequest, on *commit) routeAnswer {
 	app, name := r.queryParam("app_id"), r.queryParam("check_name")
 	all := slices.DeleteFunc(g.suitesOn(on.sha), func(s *checkSuite) bool {
 		return app != "" && app != fmt.Sprint(s.app.ID) ||
@@ -599,14 +599,14 @@ func (g *GitHub) listSuites(r *routedRequest, on *commit) routeAnswer {
 }
 
 // statusesOn returns the statuses of a commit, newest first.
-func (g *GitHub) statusesOn(sha string) []*CommitStatus {
+func (g *repository) statusesOn(sha string) []*CommitStatus {
 	all := slices.Clone(g.index.statusesByHead[sha])
 	slices.Reverse(all)
 	return all
 }
 
 // latestStatuses returns the newest status of each context. GitHub compares contexts without case.
-func (g *GitHub) latestStatuses(sha string) []*CommitStatus {
+func (g *repository) latestStatuses(sha string) []*CommitStatus {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(g.statusesOn(sha), func(s *CommitStatus) bool {
 		key := strings.ToLower(s.Context)
@@ -626,11 +626,11 @@ func onStatuses(handle handler) handler {
 	}
 }
 
-func (g *GitHub) listStatuses(r *routedRequest) routeAnswer {
+func listStatuses(g *GitHub, r *routedRequest) routeAnswer {
 	return answerList(r, g.statusesOn(g.resolveRef(r.params["ref"])), g.statusJSON)
 }
 
-func (g *GitHub) createStatus(r *routedRequest) routeAnswer {
+func createStatus(g *GitHub, r *routedRequest) routeAnswer {
 	var in struct {
 		State       string `json:"state"`
 		Context     string `json:"context"`

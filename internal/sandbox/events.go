@@ -9,8 +9,14 @@ import (
 	"time"
 )
 
+// An announcer sends webhooks.
+type announcer struct {
+	wire
+	webhook *webhookTarget // receives the repository's events; nil: none are sent
+}
+
 // emitEvent sends an event. The caller holds the lock.
-func (g *GitHub) emitEvent(event, action, sender string, fields func() object) {
+func (g *announcer) emitEvent(event, action, sender string, fields func() object) {
 	if g.webhook == nil || g.webhook.hub.muted.Load() {
 		return
 	}
@@ -32,7 +38,7 @@ func (g *GitHub) emitEvent(event, action, sender string, fields func() object) {
 }
 
 // emitPullEvent sends a pull_request event.
-func (g *GitHub) emitPullEvent(p *pullRequest, action, sender string, more object) {
+func (g *announcer) emitPullEvent(p *pullRequest, action, sender string, more object) {
 	g.emitEvent("pull_request", action, sender, func() object {
 		o := object{"number": p.number, "pull_request": g.pullJSON(p)}
 		for name, value := range more {
@@ -43,7 +49,7 @@ func (g *GitHub) emitPullEvent(p *pullRequest, action, sender string, more objec
 }
 
 // emitPushEvent sends a push event: a branch of the repository itself has another tip.
-func (g *GitHub) emitPushEvent(branch, before, after, sender string, files []string) {
+func (g *announcer) emitPushEvent(branch, before, after, sender string, files []string) {
 	if g.webhook == nil {
 		return
 	}
@@ -65,21 +71,13 @@ func (g *GitHub) emitPushEvent(branch, before, after, sender string, files []str
 }
 
 // issueJSON renders a pull request as an issue.
-func (g *GitHub) issueJSON(p *pullRequest) object {
+func (g *wire) issueJSON(p *pullRequest) object {
 	api, web := fmt.Sprintf("%s/issues/%d", g.apiURL(), p.number), fmt.Sprintf("%s/pull/%d", g.webURL(), p.number)
-	state := "open"
-	if p.closed {
-		state = "closed"
-	}
-	labels := []any{}
-	for _, l := range p.labels {
-		labels = append(labels, g.labelJSON(l))
-	}
 	return object{
 		"id": pullID(p), "node_id": nodeID("PR", pullID(p)), "url": api, "repository_url": g.apiURL(),
 		"labels_url": api + "/labels{/name}", "comments_url": api + "/comments", "events_url": api + "/events",
 		"html_url": web, "number": p.number, "title": p.title, "user": g.userJSON(p.author),
-		"labels": labels, "state": state, "locked": false, "assignee": nil, "assignees": []any{},
+		"labels": g.labelsJSON(p), "state": p.openOrClosed(), "locked": false, "assignee": nil, "assignees": []any{},
 		"milestone": nil, "comments": len(p.comments), "created_at": timeOrNull(p.created),
 		"updated_at": timeOrNull(p.updated), "closed_at": timeOrNull(p.closedAt), "author_association": "CONTRIBUTOR",
 		"active_lock_reason": nil, "draft": p.draft, "body": stringOrNull(p.body), "reactions": reactionsJSON(api),
@@ -94,10 +92,12 @@ func (g *GitHub) issueJSON(p *pullRequest) object {
 	}
 }
 
-func (g *GitHub) labelJSON(name string) object {
+func (g *wire) labelsJSON(p *pullRequest) []object { return toObjects(p.labels, g.labelJSON) }
+
+func (g *wire) labelJSON(name string) object {
 	return object{
 		"id": accountID(name), "node_id": nodeID("LA", accountID(name)), "url": g.apiURL() + "/labels/" + name,
-		"name": name, "color": "ededed", "default": false, "description": nil,
+		"name": name, "color": "ededed", "default": false, "description": "",
 	}
 }
 
@@ -116,7 +116,7 @@ func reactionsJSON(url string) object {
 	}
 }
 
-func (g *GitHub) emitCommentEvent(c *issueComment, action, sender string, changes object) {
+func (g *announcer) emitCommentEvent(c *issueComment, action, sender string, changes object) {
 	g.emitEvent("issue_comment", action, sender, func() object {
 		shown := g.commentJSON(c)
 		shown["reactions"] = reactionsJSON(shown["url"].(string))
@@ -129,7 +129,7 @@ func (g *GitHub) emitCommentEvent(c *issueComment, action, sender string, change
 }
 
 // emitReviewEvent sends a pull_request_review event, in which the review's state is in lower case.
-func (g *GitHub) emitReviewEvent(v *review, action, sender string, changes object) {
+func (g *announcer) emitReviewEvent(v *review, action, sender string, changes object) {
 	g.emitEvent("pull_request_review", action, sender, func() object {
 		shown := g.reviewJSON(v)
 		shown["state"], shown["body"] = strings.ToLower(v.state), stringOrNull(v.body)
@@ -142,21 +142,21 @@ func (g *GitHub) emitReviewEvent(v *review, action, sender string, changes objec
 }
 
 // simplePullJSON renders a pull request as the events of its reviews have it, with fewer fields.
-func (g *GitHub) simplePullJSON(p *pullRequest) object {
+func (g *wire) simplePullJSON(p *pullRequest) object {
 	return without(
 		g.pullJSON(p), "merged", "mergeable", "rebaseable", "mergeable_state", "merged_by", "comments", "review_comments",
 		"maintainer_can_modify", "commits", "additions", "deletions", "changed_files",
 	)
 }
 
-func (g *GitHub) emitReviewCommentEvent(c *reviewComment) {
+func (g *announcer) emitReviewCommentEvent(c *reviewComment) {
 	g.emitEvent("pull_request_review_comment", "created", c.author, func() object {
 		return object{"comment": g.webhookCommentJSON(c), "pull_request": g.simplePullJSON(c.thread.pull)}
 	})
 }
 
 // webhookCommentJSON renders a comment on the diff with the fields that only webhooks have.
-func (g *GitHub) webhookCommentJSON(c *reviewComment) object {
+func (g *announcer) webhookCommentJSON(c *reviewComment) object {
 	o := g.reviewCommentJSON(c)
 	o["reactions"] = reactionsJSON(o["url"].(string))
 	for _, name := range []string{"line", "original_line", "position", "original_position"} {
@@ -167,7 +167,7 @@ func (g *GitHub) webhookCommentJSON(c *reviewComment) object {
 	return o
 }
 
-func (g *GitHub) emitThreadEvent(t *reviewThread, action, sender string) {
+func (g *announcer) emitThreadEvent(t *reviewThread, action, sender string) {
 	g.emitEvent("pull_request_review_thread", action, sender, func() object {
 		comments := []any{}
 		for _, c := range t.comments {
@@ -181,14 +181,14 @@ func (g *GitHub) emitThreadEvent(t *reviewThread, action, sender string) {
 }
 
 // emitRunEvent sends a workflow_run event about the newest attempt, which lists may not show yet.
-func (g *GitHub) emitRunEvent(r *workflowRun, action string) {
+func (g *announcer) emitRunEvent(r *workflowRun, action string) {
 	g.emitEvent("workflow_run", action, r.newestAttempt().triggeredBy, func() object {
 		return object{"workflow_run": g.runJSON(r, r.newestAttempt(), true), "workflow": g.workflowJSON(r)}
 	})
 }
 
 // emitJobEvents sends a check_run event for each job of the newest attempt that of selects.
-func (g *GitHub) emitJobEvents(r *workflowRun, action string, of func(*job) bool) {
+func (g *announcer) emitJobEvents(r *workflowRun, action string, of func(*job) bool) {
 	if g.webhook == nil {
 		return
 	}
@@ -200,7 +200,7 @@ func (g *GitHub) emitJobEvents(r *workflowRun, action string, of func(*job) bool
 }
 
 // emitRunProgress sends the events of a run's newest attempt if its status is no longer the one before.
-func (g *GitHub) emitRunProgress(r *workflowRun, before string) {
+func (g *announcer) emitRunProgress(r *workflowRun, before string) {
 	a := r.newestAttempt()
 	switch {
 	case g.webhook == nil || a.status == before:
@@ -214,11 +214,11 @@ func (g *GitHub) emitRunProgress(r *workflowRun, before string) {
 }
 
 // emitCheckEvent sends a check_run event about a job, a check run of another App, or one of ours.
-func (g *GitHub) emitCheckEvent(c checkView, action string) {
+func (g *announcer) emitCheckEvent(c checkView, action string) {
 	g.emitCheckRunEvent(c, action, c.App.Slug+"[bot]", nil)
 }
 
-func (g *GitHub) emitCheckRunEvent(c checkView, action, sender string, more object) {
+func (g *announcer) emitCheckRunEvent(c checkView, action, sender string, more object) {
 	g.emitEvent("check_run", action, sender, func() object {
 		shown := g.checkJSON(c)
 		shown["check_suite"] = without(
@@ -237,7 +237,7 @@ func (g *GitHub) emitCheckRunEvent(c checkView, action, sender string, more obje
 }
 
 // emitCheckProgress sends the events of a check run that was written through the API.
-func (g *GitHub) emitCheckProgress(c *StoredCheckRun, isNew, completed bool) {
+func (g *announcer) emitCheckProgress(c *StoredCheckRun, isNew, completed bool) {
 	if g.webhook == nil {
 		return
 	}
@@ -254,7 +254,7 @@ func (g *GitHub) emitCheckProgress(c *StoredCheckRun, isNew, completed bool) {
 	}
 }
 
-func (g *GitHub) emitSuiteEvent(s *checkSuite, action string) {
+func (g *announcer) emitSuiteEvent(s *checkSuite, action string) {
 	g.emitEvent("check_suite", action, s.app.Slug+"[bot]", func() object {
 		o := g.suiteJSON(s, g.now())
 		if s.run != nil { // the newest attempt, which lists may not show yet
@@ -265,7 +265,7 @@ func (g *GitHub) emitSuiteEvent(s *checkSuite, action string) {
 	})
 }
 
-func (g *GitHub) emitStatusEvent(s *CommitStatus) {
+func (g *announcer) emitStatusEvent(s *CommitStatus) {
 	g.emitEvent("status", "", s.By, func() object {
 		branches := []any{}
 		for _, p := range g.index.pullsFor(s.Head) {
@@ -291,7 +291,7 @@ func (g *GitHub) emitStatusEvent(s *CommitStatus) {
 }
 
 // emitGroupEvent sends a merge_group event.
-func emitGroupEvent(g *GitHub, e *queueEntry, action string, more object) {
+func (g *announcer) emitGroupEvent(e *queueEntry, action string, more object) {
 	head, base, branch := e.head, e.base, e.branchName()
 	g.emitEvent("merge_group", action, e.by, func() object {
 		who := object{"name": "GitHub", "email": "noreply@github.com"}

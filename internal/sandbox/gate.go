@@ -25,10 +25,10 @@ func MergeGateOpens(g *GitHub, pull int, check string) bool {
 		return false
 	}
 	var counting []string
-	required := appOfRequiredCheck(g, p.baseBranch, check)
+	required := g.appOfRequiredCheck(p.baseBranch, check)
 	countsFrom := func(a App) bool { return required == 0 || required == a.ID }
 	for _, s := range g.suitesOn(p.head) {
-		if isPassedOver(g, s) {
+		if g.isPassedOver(s) {
 			continue
 		}
 		for _, c := range g.checksIn(s, true, now) {
@@ -43,7 +43,7 @@ func MergeGateOpens(g *GitHub, pull int, check string) bool {
 		}
 	}
 	for _, s := range g.latestStatuses(p.head) {
-		if strings.EqualFold(s.Context, check) && countsFrom(appOfBot(g, s.By)) {
+		if strings.EqualFold(s.Context, check) && countsFrom(g.appOfBot(s.By)) {
 			counting = append(counting, s.State)
 		}
 	}
@@ -54,7 +54,7 @@ func MergeGateOpens(g *GitHub, pull int, check string) bool {
 // isPassedOver reports whether the merge gate passes over the checks of a suite: its run was followed by a newer one
 // of the same workflow and event on the commit, or nobody's change started it. Source for dispatched and scheduled
 // runs: b24ui 353 and cpplint 360.
-func isPassedOver(g *GitHub, s *checkSuite) bool {
+func (g *repository) isPassedOver(s *checkSuite) bool {
 	r := s.run
 	if r == nil {
 		return false
@@ -66,7 +66,7 @@ func isPassedOver(g *GitHub, s *checkSuite) bool {
 }
 
 // appOfRequiredCheck is the id of the App of which a rule of the branch requires the check; 0 if anybody may set it.
-func appOfRequiredCheck(g *GitHub, branch, check string) int64 {
+func (g *repository) appOfRequiredCheck(branch, check string) int64 {
 	b := g.branches[branch]
 	if b == nil {
 		return 0
@@ -85,7 +85,7 @@ func appOfRequiredCheck(g *GitHub, branch, check string) int64 {
 }
 
 // appOfBot is the App whose bot has that login; a person's has none.
-func appOfBot(g *GitHub, login string) App {
+func (g *repository) appOfBot(login string) App {
 	slug, isBot := strings.CutSuffix(login, "[bot]")
 	switch {
 	case !isBot:

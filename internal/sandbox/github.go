@@ -56,7 +56,28 @@ type Lag struct {
 }
 
 // GitHub is an imitation of GitHub that holds one repository. All its methods may be called at any time by anyone.
+//
+// It is built up in layers, each of which knows those below: what the repository holds, how GitHub writes it, what
+// GitHub sends of a change, what happens to runs and checks, what people do to pull requests; and here, how the program
+// under test is answered.
 type GitHub struct {
+	people
+
+	budget          *budget
+	faults          []*Fault
+	requestLog      []LoggedRequest
+	written         Written
+	unknownRequests []string
+	invalidRequests []string
+	beforeRequest   func(*http.Request)
+	afterRequest    func(*http.Request, int)
+	onReviewerAsked func(kind, body string)
+	onDispatch      func(run int64, workflow string)
+	queryCache      *graphCache
+}
+
+// A repository is what GitHub holds. It sends nothing and renders nothing.
+type repository struct {
 	mu         sync.Mutex
 	now        func() time.Time
 	lag        Lag
@@ -88,59 +109,31 @@ type GitHub struct {
 	index         index
 	checks        []*StoredCheckRun // oldest first, jobs excluded
 	statuses      []*CommitStatus   // oldest first
-	queue         []*queueEntry     // merge queues' entries, in their order
-	queued        map[string]bool   // branches that have a merge queue
 	stacks        int               // how many there were
-
-	budget          *budget
-	webhook         *webhookTarget // receives its events; nil: none are sent
-	faults          []*Fault
-	requestLog      []LoggedRequest
-	written         Written
-	unknownRequests []string
-	invalidRequests []string
-	beforeRequest   func(*http.Request)
-	afterRequest    func(*http.Request, int)
-	onRerun         func(run int64, attempt int)
-	onReviewerAsked func(kind, body string)
-	onDispatch      func(run int64, workflow string)
-
-	queryCache *graphCache
-	newSlugs   map[string]string // what Apps are called now, by what they were called first
-	firstSlug  map[string]string // what an App was called first, by each later name
-	settings   Settings          // as Configure set them
-
-	renderedAccounts map[string]json.RawMessage // rendered once, until an App gets another name
-	renderedApps     map[App]json.RawMessage
-	renderedRepos    map[string]json.RawMessage
-	graphActors      map[string]object // accounts as GraphQL has them; never written to
+	newSlugs      map[string]string // what Apps are called now, by what they were called first
+	firstSlug     map[string]string // what an App was called first, by each later name
+	settings      Settings          // as Configure set them
 }
 
 // New makes a GitHub with an empty repository.
 func New(o Options) *GitHub {
 	g := &GitHub{
-		now: o.Now, lag: o.Lag, app: o.App, tokenOwner: o.TokenOwner, noStatuses: o.NoStatuses, owner: o.Owner, repo: o.Repo,
-		defaultBranch: o.DefaultBranch, budget: &budget{holder: "installation ID 77", limit: o.HourlyLimit},
-		lastID: 900_000,
-		pulls:  map[int]*pullRequest{}, branches: map[string]*branch{},
-		commits: map[string]*commit{}, files: map[string]map[string]*string{},
-		diffs: newCommitDiffs(), index: newIndex(), treeNotes: newTreeNotes(), queryCache: &graphCache{}, permissions: map[string]string{},
-		runNumbers:       map[string]int{},
-		renderedAccounts: map[string]json.RawMessage{}, renderedApps: map[App]json.RawMessage{},
-		renderedRepos: map[string]json.RawMessage{}, graphActors: map[string]object{},
-		newSlugs: map[string]string{}, firstSlug: map[string]string{}, queued: map[string]bool{},
+		budget:     &budget{holder: "installation ID 77", limit: o.HourlyLimit},
+		written:    Written{Reruns: map[int64]int{}, Cancels: map[int64]int{}, Edited: map[int64]bool{}},
+		queryCache: &graphCache{},
 	}
+	g.repository = repository{
+		now: o.Now, lag: o.Lag, app: o.App, tokenOwner: o.TokenOwner, noStatuses: o.NoStatuses,
+		owner: or(o.Owner, "acme"), repo: or(o.Repo, "shop"), defaultBranch: or(o.DefaultBranch, "main"), lastID: 900_000,
+		pulls: map[int]*pullRequest{}, branches: map[string]*branch{}, commits: map[string]*commit{},
+		files: map[string]map[string]*string{}, trees: map[string]fileTree{}, diffs: newCommitDiffs(), index: newIndex(),
+		treeNotes: newTreeNotes(), permissions: map[string]string{}, teams: map[string][]string{}, hiddenTeams: map[string]bool{},
+		runNumbers: map[string]int{}, newSlugs: map[string]string{}, firstSlug: map[string]string{},
+	}
+	g.forgetRendered()
+	g.queued = map[string]bool{}
 	if g.now == nil {
 		g.now = time.Now
-	}
-	if g.owner == "" {
-		g.owner = "acme"
-	}
-	if g.repo == "" {
-		g.repo = "shop"
-	}
-	if g.defaultBranch == "" {
-		g.defaultBranch = "main"
 	}
 	g.repoID = accountID(g.owner + "/" + g.repo)
 	if g.app == (App{}) {
@@ -157,7 +150,6 @@ func New(o Options) *GitHub {
 	g.lag.Runner = durationOrDefault(g.lag.Runner, 5*time.Second)
 	g.lag.Cancel = durationOrDefault(g.lag.Cancel, 2*time.Second)
 	g.createdAt = g.now().Add(-365 * 24 * time.Hour)
-	g.written = Written{Reruns: map[int64]int{}, Cancels: map[int64]int{}, Edited: map[int64]bool{}}
 	g.ensureBranch(g.defaultBranch)
 	return g
 }
@@ -226,7 +218,7 @@ func (g *GitHub) Wrote() Written {
 
 // OnRerun sets a function that is called when the program or a person runs a run again, with the number of the new
 // attempt. It is called before the request is answered.
-func (g *GitHub) OnRerun(f func(run int64, attempt int)) {
+func (g *actions) OnRerun(f func(run int64, attempt int)) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.onRerun = f
@@ -258,7 +250,7 @@ func (g *GitHub) AfterRequest(f func(req *http.Request, status int)) {
 
 // Due returns the next moment at which something changes here by itself: a rerun becomes visible, a runner takes a
 // job, a cancel takes effect. It is zero if nothing will.
-func (g *GitHub) Due() time.Time {
+func (g *actions) Due() time.Time {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now := g.carryOutDue()
@@ -274,7 +266,7 @@ func (g *GitHub) Due() time.Time {
 }
 
 // carryOutDue carries out the changes that have become due, each at its own moment, and returns the current time.
-func (g *GitHub) carryOutDue() time.Time {
+func (g *actions) carryOutDue() time.Time {
 	now := g.now()
 	for _, r := range g.liveRuns {
 		before := r.newestAttempt().status
@@ -290,7 +282,7 @@ func (g *GitHub) carryOutDue() time.Time {
 }
 
 // markLive adds a run to those that will change by themselves.
-func (g *GitHub) markLive(r *workflowRun) {
+func (g *actions) markLive(r *workflowRun) {
 	if !slices.Contains(g.liveRuns, r) {
 		g.liveRuns = append(g.liveRuns, r)
 	}
@@ -299,13 +291,13 @@ func (g *GitHub) markLive(r *workflowRun) {
 	}
 }
 
-func (g *GitHub) newID() int64 {
+func (g *repository) newID() int64 {
 	g.lastID++
 	return g.lastID
 }
 
 // programLogin returns the login as which the program under test writes.
-func (g *GitHub) programLogin() string {
+func (g *repository) programLogin() string {
 	if g.tokenOwner != "" {
 		return g.tokenOwner
 	}
@@ -335,13 +327,13 @@ func Configure(g *GitHub, s Settings) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.settings = s
-	g.renderedRepos = map[string]json.RawMessage{}
+	g.forgetRendered()
 }
 
 // usualCheck is the name of the program's check where its policy gives it no other.
 const usualCheck = "Review quorum"
 
-func (g *GitHub) ensureBranch(name string) *branch {
+func (g *repository) ensureBranch(name string) *branch {
 	b := g.branches[name]
 	if b == nil {
 		b = &branch{name: name, tip: SHA("the tip of " + name)}
@@ -366,7 +358,7 @@ type commit struct {
 }
 
 // addCommit makes a commit known. A commit that was there before keeps the time of its first push.
-func (g *GitHub) addCommit(c *commit) {
+func (g *repository) addCommit(c *commit) {
 	if g.commits[c.sha] != nil {
 		return
 	}
@@ -380,7 +372,7 @@ func (g *GitHub) addCommit(c *commit) {
 }
 
 // resolveRef turns a branch, a ref or a short id into a commit; "" if there is none.
-func (g *GitHub) resolveRef(ref string) string {
+func (g *repository) resolveRef(ref string) string {
 	ref = strings.TrimPrefix(strings.TrimPrefix(ref, "refs/"), "heads/")
 	if ref == "HEAD" {
 		ref = g.defaultBranch
@@ -431,7 +423,7 @@ func (g *GitHub) SetFile(path, ref, content string) {
 
 // emitFilePush sends a push event for changed files on a branch of the repository itself. The branch's tip keeps its
 // id.
-func (g *GitHub) emitFilePush(path, ref string) {
+func (g *announcer) emitFilePush(path, ref string) {
 	if ref = or(ref, g.defaultBranch); g.webhook != nil && g.branches[ref] != nil {
 		g.emitPushEvent(ref, g.branches[ref].tip, SHA(fmt.Sprintf("push %d to %s", g.newID(), ref)), g.owner, []string{path})
 	}
@@ -445,10 +437,8 @@ func (g *GitHub) RemoveFile(path, ref string) {
 	g.emitFilePush(path, ref)
 }
 
-func (g *GitHub) filesAt(ref string) map[string]*string {
-	if ref == "" {
-		ref = g.defaultBranch
-	}
+func (g *repository) filesAt(ref string) map[string]*string {
+	ref = or(ref, g.defaultBranch)
 	if g.files[ref] == nil {
 		g.files[ref] = map[string]*string{}
 	}
@@ -456,7 +446,7 @@ func (g *GitHub) filesAt(ref string) map[string]*string {
 }
 
 // fileContent returns the content of a file at ref.
-func (g *GitHub) fileContent(path, ref string) (string, bool) {
+func (g *repository) fileContent(path, ref string) (string, bool) {
 	if ref == "" {
 		ref = g.defaultBranch
 	}
@@ -542,24 +532,25 @@ func enterAppName(g *GitHub, slug, name string) {
 	defer g.mu.Unlock()
 	first := or(g.firstSlug[slug], slug)
 	g.newSlugs[first], g.firstSlug[name] = name, first
-	g.renderedAccounts, g.graphActors = map[string]json.RawMessage{}, map[string]object{}
-	g.renderedApps = map[App]json.RawMessage{}
+	g.forgetRendered()
 }
 
 // AppSlug returns what an App is called now that was called so once.
 func AppSlug(g *GitHub, slug string) string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return slugNow(g, slug)
+	return g.slugNow(slug)
 }
 
-func slugNow(g *GitHub, slug string) string { return or(g.newSlugs[or(g.firstSlug[slug], slug)], slug) }
+func (g *repository) slugNow(slug string) string {
+	return or(g.newSlugs[or(g.firstSlug[slug], slug)], slug)
+}
 
 // accountNow returns the login that an account has now, and its id, which no new name changes.
-func accountNow(g *GitHub, login string) (now string, id int64) {
+func (g *repository) accountNow(login string) (now string, id int64) {
 	slug, isBot := strings.CutSuffix(login, "[bot]")
 	if !isBot {
 		return login, accountID(login)
 	}
-	return slugNow(g, slug) + "[bot]", accountID(or(g.firstSlug[slug], slug) + "[bot]")
+	return g.slugNow(slug) + "[bot]", accountID(or(g.firstSlug[slug], slug) + "[bot]")
 }

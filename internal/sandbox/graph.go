@@ -52,12 +52,12 @@ func notResolved(format string, args ...any) (any, *graphError) {
 }
 
 // graphActor returns an account as GraphQL shows it: a bot's login has no "[bot]" here.
-func (g *GitHub) graphActor(login string) object {
+func (g *wire) graphActor(login string) object {
 	if login == "" || g.graphActors[login] != nil {
 		return g.graphActors[login]
 	}
 	typename := "User"
-	now, id := accountNow(g, login)
+	now, id := g.accountNow(login)
 	short, isBot := strings.CutSuffix(now, "[bot]")
 	if isBot {
 		typename = "Bot"
@@ -75,12 +75,12 @@ func (v graphView) gitUser(login string) object {
 	if strings.HasSuffix(login, "[bot]") {
 		o = maps.Clone(o)
 		o["__typename"] = "User"
-		o["login"], _ = accountNow(v.GitHub, login)
+		o["login"], _ = v.accountNow(login)
 	}
 	return o
 }
 
-func (v graphView) root(nodes int) object {
+func (v graphView) rootNode(nodes int) object {
 	limits := v.budget.currentState()
 	return object{
 		"__typename": "Query",
@@ -94,24 +94,24 @@ func (v graphView) root(nodes int) object {
 			if !strings.EqualFold(owner, v.owner) || !strings.EqualFold(name, v.repo) {
 				return notResolved("Repository with the name '%s/%s'.", owner, name)
 			}
-			return v.repository(), nil
+			return v.repositoryNode(), nil
 		}),
-		"nodes": resolverField(v.texts),
+		"nodes": resolverField(v.textNodes),
 	}
 }
 
 // texts are the texts of the nodes that are named, in their order.
-func (v graphView) texts(args object) (any, *graphError) {
+func (v graphView) textNodes(args object) (any, *graphError) {
 	known := map[string]func() object{}
 	for _, p := range v.pulls {
 		for _, c := range p.comments {
-			known[nodeID("IC", c.id)] = func() object { return v.comment(c) }
+			known[nodeID("IC", c.id)] = func() object { return v.commentNode(c) }
 		}
 		for _, w := range p.reviews {
-			known[nodeID("PRR", w.id)] = func() object { return v.review(w) }
+			known[nodeID("PRR", w.id)] = func() object { return v.reviewNode(w) }
 		}
 		for _, c := range p.reviewComments(0) {
-			known[nodeID("PRRC", c.id)] = func() object { return v.reviewComment(c) }
+			known[nodeID("PRRC", c.id)] = func() object { return v.lineCommentNode(c) }
 		}
 	}
 	var found []object
@@ -126,25 +126,25 @@ func (v graphView) texts(args object) (any, *graphError) {
 	return found, nil
 }
 
-func (v graphView) repository() object {
+func (v graphView) repositoryNode() object {
 	return object{
 		"__typename": "Repository", "id": nodeID("R", v.repoID), "databaseId": v.repoID, "name": v.repo,
 		"nameWithOwner":    v.owner + "/" + v.repo,
-		"mergeQueue":       resolverField(v.mergeQueue),
-		"refs":             connectionField(v.refs),
-		"defaultBranchRef": func() object { return v.ref(v.defaultBranch, v.ensureBranch(v.defaultBranch).tip) },
+		"mergeQueue":       resolverField(v.queueNode),
+		"refs":             connectionField(v.refNodes),
+		"defaultBranchRef": func() object { return v.refNode(v.defaultBranch, v.ensureBranch(v.defaultBranch).tip) },
 		"ref": resolverField(func(args object) (any, *graphError) {
 			name := strings.TrimPrefix(fmt.Sprint(args["qualifiedName"]), "refs/heads/")
 			if v.branches[name] == nil {
 				return nil, nil
 			}
-			return v.ref(name, v.branches[name].tip), nil
+			return v.refNode(name, v.branches[name].tip), nil
 		}),
 		"object": resolverField(v.gitObject),
 		"pullRequest": resolverField(func(args object) (any, *graphError) {
 			n, _ := toInt(args["number"])
 			if p := v.pulls[n]; p != nil {
-				return v.pull(p), nil
+				return v.pullNode(p), nil
 			}
 			return notResolved("PullRequest with the number of %d.", n)
 		}),
@@ -159,7 +159,7 @@ func (v graphView) gitObject(args object) (any, *graphError) {
 		ref, _ = args["expression"].(string)
 	}
 	if c := v.commits[v.resolveRef(ref)]; c != nil {
-		return v.commit(c), nil
+		return v.commitNode(c), nil
 	}
 	if file, found := strings.CutPrefix(ref, "HEAD:"); found && !byID {
 		if content, there := v.fileContent(file, ""); there {
@@ -183,7 +183,7 @@ func (v graphView) listedPulls(args object) []object {
 	if by["direction"] == "DESC" {
 		slices.Reverse(all)
 	}
-	return toObjects(all, v.pull)
+	return toObjects(all, v.pullNode)
 }
 
 // filterAllows reports whether an enum filter, a list or a single name, has the value. No filter allows all.
@@ -209,19 +209,19 @@ func (p *pullRequest) state() string {
 	}
 }
 
-func (v graphView) ref(name, tip string) object {
+func (v graphView) refNode(name, tip string) object {
 	return object{
 		"__typename": "Ref", "id": "REF_" + name, "name": name, "prefix": "refs/heads/",
-		"target": func() object { return v.commit(v.commits[tip]) },
+		"target": func() object { return v.commitNode(v.commits[tip]) },
 	}
 }
 
 // refs are the branches under a prefix, by name.
-func (v graphView) refs(args object) (all []object) {
+func (v graphView) refNodes(args object) (all []object) {
 	prefix := strings.TrimPrefix(fmt.Sprint(args["refPrefix"]), "refs/heads/")
 	for _, name := range slices.Sorted(maps.Keys(v.branches)) {
 		if tail, isUnder := strings.CutPrefix(name, prefix); isUnder {
-			ref := v.ref(name, v.branches[name].tip)
+			ref := v.refNode(name, v.branches[name].tip)
 			ref["name"], ref["prefix"] = tail, "refs/heads/"+prefix
 			all = append(all, ref)
 		}
@@ -233,7 +233,7 @@ func (v graphView) commitStub(sha string) object {
 	return object{"__typename": "Commit", "id": "C_" + sha, "oid": sha}
 }
 
-func (v graphView) pull(p *pullRequest) object {
+func (v graphView) pullNode(p *pullRequest) object {
 	added, removed := p.changedLines()
 	return object{
 		"__typename": "PullRequest", "id": nodeID("PR", pullID(p)), "databaseId": pullID(p), "number": p.number, "title": p.title,
@@ -241,35 +241,35 @@ func (v graphView) pull(p *pullRequest) object {
 		"headRefName": p.headBranch, "headRefOid": p.head, "baseRefName": p.baseBranch, "baseRefOid": p.baseSHA,
 		"createdAt": timeOrNull(p.created), "updatedAt": timeOrNull(p.updated), "closedAt": timeOrNull(p.closedAt),
 		"changedFiles": max(len(p.toldFiles()), p.changedCount), "additions": added, "deletions": removed,
-		"potentialMergeCommit": func() object { return v.commit(v.commits[MergeSHA(p.head)]) },
+		"potentialMergeCommit": func() object { return v.commitNode(v.commits[MergeSHA(p.head)]) },
 		"headRepository":       object{"__typename": "Repository", "nameWithOwner": p.headOwner + "/" + v.repo},
-		"headRef":              func() object { return v.ref(p.headBranch, p.head) },
+		"headRef":              func() object { return v.refNode(p.headBranch, p.head) },
 		"labels": connectionOf(p.labels, func(name string) object {
 			return object{"__typename": "Label", "id": nodeID("LA", accountID(name)), "name": name}
 		}),
 		"reviewRequests": connectionOf(p.openRequests(), func(q *reviewRequest) object {
 			return object{"__typename": "ReviewRequest", "id": "RR_" + q.login, "requestedReviewer": v.graphActor(q.login)}
 		}),
-		"comments": connectionOf(p.comments, v.comment),
+		"comments": connectionOf(p.comments, v.commentNode),
 		"reviews": connectionField(func(args object) []object {
 			return toObjects(slices.DeleteFunc(slices.Clone(p.reviews), func(w *review) bool {
 				return !filterAllows(args["states"], w.state)
-			}), v.review)
+			}), v.reviewNode)
 		}),
-		"reviewThreads": connectionOf(p.threads, v.thread),
-		"timelineItems": connectionField(func(args object) []object { return v.timeline(p, args["itemTypes"]) }),
-		"commits":       connectionOf(p.shownCommits, v.pullCommit),
+		"reviewThreads": connectionOf(p.threads, v.threadNode),
+		"timelineItems": connectionField(func(args object) []object { return v.timelineNodes(p, args["itemTypes"]) }),
+		"commits":       connectionOf(p.shownCommits, v.pullCommitNode),
 	}
 }
 
-func (v graphView) pullCommit(sha string) object {
+func (v graphView) pullCommitNode(sha string) object {
 	return object{
-		"__typename": "PullRequestCommit", "id": "PURC_" + sha, "commit": func() object { return v.commit(v.commits[sha]) },
+		"__typename": "PullRequestCommit", "id": "PURC_" + sha, "commit": func() object { return v.commitNode(v.commits[sha]) },
 	}
 }
 
 // text is what all texts have: who wrote them and when, and who edited them last.
-func (v graphView) text(typename, kind string, id int64, author, body string, at time.Time, editor string, editedAt time.Time) object {
+func (v graphView) textNode(typename, kind string, id int64, author, body string, at time.Time, editor string, editedAt time.Time) object {
 	return object{
 		"__typename": typename, "id": nodeID(kind, id), "databaseId": id, "fullDatabaseId": fmt.Sprint(id),
 		"author": v.graphActor(author), "body": body, "createdAt": timeOrNull(at), "updatedAt": timeOrNull(laterOf(at, editedAt)),
@@ -277,26 +277,26 @@ func (v graphView) text(typename, kind string, id int64, author, body string, at
 	}
 }
 
-func (v graphView) comment(c *issueComment) object {
-	o := v.text("IssueComment", "IC", c.id, c.author, c.body, c.created, c.editor, c.editedAt)
+func (v graphView) commentNode(c *issueComment) object {
+	o := v.textNode("IssueComment", "IC", c.id, c.author, c.body, c.created, c.editor, c.editedAt)
 	o["authorAssociation"] = association(v.permissions[strings.ToLower(c.author)])
 	o["url"] = fmt.Sprintf("%s/pull/%d#issuecomment-%d", v.webURL(), c.pull.number, c.id)
 	return o
 }
 
-func (v graphView) review(w *review) object {
-	o := v.text("PullRequestReview", "PRR", w.id, w.author, w.body, w.submitted, w.editor, w.editedAt)
+func (v graphView) reviewNode(w *review) object {
+	o := v.textNode("PullRequestReview", "PRR", w.id, w.author, w.body, w.submitted, w.editor, w.editedAt)
 	o["state"], o["submittedAt"], o["commit"] = w.state, o["createdAt"], v.commitStub(w.commit)
 	o["url"] = fmt.Sprintf("%s/pull/%d#pullrequestreview-%d", v.webURL(), w.pull.number, w.id)
-	o["comments"] = connectionField(func(object) []object { return toObjects(w.pull.reviewComments(w.id), v.reviewComment) })
+	o["comments"] = connectionField(func(object) []object { return toObjects(w.pull.reviewComments(w.id), v.lineCommentNode) })
 	return o
 }
 
-func (v graphView) thread(t *reviewThread) object {
+func (v graphView) threadNode(t *reviewThread) object {
 	o := object{
 		"__typename": "PullRequestReviewThread", "id": nodeID("PRRT", t.comments[0].id), "isResolved": t.resolvedBy != "",
 		"resolvedBy": v.graphActor(t.resolvedBy), "isOutdated": t.outdated, "path": t.path, "line": intOrNull(t.line),
-		"originalLine": intOrNull(t.line), "subjectType": "LINE", "comments": connectionOf(t.comments, v.reviewComment),
+		"originalLine": intOrNull(t.line), "subjectType": "LINE", "comments": connectionOf(t.comments, v.lineCommentNode),
 	}
 	if t.line == 0 {
 		o["subjectType"] = "FILE"
@@ -307,16 +307,16 @@ func (v graphView) thread(t *reviewThread) object {
 	return o
 }
 
-func (v graphView) reviewComment(c *reviewComment) object {
-	o := v.text("PullRequestReviewComment", "PRRC", c.id, c.author, c.body, c.created, c.editor, c.editedAt)
+func (v graphView) lineCommentNode(c *reviewComment) object {
+	o := v.textNode("PullRequestReviewComment", "PRRC", c.id, c.author, c.body, c.created, c.editor, c.editedAt)
 	o["url"] = fmt.Sprintf("%s/pull/%d#discussion_r%d", v.webURL(), c.thread.pull.number, c.id)
 	o["commit"], o["originalCommit"] = v.commitStub(c.shownCommit()), v.commitStub(c.originalCommit)
-	o["pullRequestReview"] = func() object { return v.review(c.review) }
+	o["pullRequestReview"] = func() object { return v.reviewNode(c.review) }
 	return o
 }
 
 // timeline lists the items of the timeline that the query allows: events, comments, reviews and commits.
-func (v graphView) timeline(p *pullRequest, types any) []object {
+func (v graphView) timelineNodes(p *pullRequest, types any) []object {
 	type item struct {
 		at time.Time
 		o  object
@@ -325,22 +325,22 @@ func (v graphView) timeline(p *pullRequest, types any) []object {
 	asked := func(typename string) bool { return filterAllows(types, itemType(typename)) }
 	for _, h := range p.timeline {
 		if asked(timelineTypenames[h.kind]) {
-			all = append(all, item{h.at, v.timelineEvent(h)})
+			all = append(all, item{h.at, v.eventNode(h)})
 		}
 	}
 	if asked("IssueComment") {
 		for _, c := range p.comments {
-			all = append(all, item{c.created, v.comment(c)})
+			all = append(all, item{c.created, v.commentNode(c)})
 		}
 	}
 	if asked("PullRequestReview") {
 		for _, w := range p.reviews {
-			all = append(all, item{w.submitted, v.review(w)})
+			all = append(all, item{w.submitted, v.reviewNode(w)})
 		}
 	}
 	if asked("PullRequestCommit") {
 		for _, sha := range p.shownCommits {
-			all = append(all, item{v.commits[sha].pushedAt, v.pullCommit(sha)})
+			all = append(all, item{v.commits[sha].pushedAt, v.pullCommitNode(sha)})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b item) int { return a.at.Compare(b.at) })
@@ -359,7 +359,7 @@ func itemType(typename string) string {
 	return strings.ToUpper(b.String())
 }
 
-func (v graphView) timelineEvent(h *timelineEvent) object {
+func (v graphView) eventNode(h *timelineEvent) object {
 	o := object{
 		"__typename": timelineTypenames[h.kind], "id": nodeID("EV", h.id), "databaseId": h.id, "createdAt": timeOrNull(h.at),
 		"actor": v.graphActor(h.actor),
@@ -376,12 +376,12 @@ func (v graphView) timelineEvent(h *timelineEvent) object {
 	case "labeled", "unlabeled":
 		o["label"] = object{"__typename": "Label", "name": h.label}
 	case "review_dismissed":
-		o["previousReviewState"], o["review"] = strings.ToUpper(h.dismissedState), func() object { return v.review(h.review) }
+		o["previousReviewState"], o["review"] = strings.ToUpper(h.dismissedState), func() object { return v.reviewNode(h.review) }
 	}
 	return o
 }
 
-func (v graphView) commit(c *commit) object {
+func (v graphView) commitNode(c *commit) object {
 	if c == nil {
 		return nil
 	}
@@ -397,8 +397,8 @@ func (v graphView) commit(c *commit) object {
 		"statusCheckRollup":      v.rollupField(c.sha),
 		"authors":                connectionOf(append([]string{c.author}, c.coauthors...), who),
 		"parents":                connectionOf(c.parents, v.commitStub),
-		"associatedPullRequests": connectionField(func(object) []object { return toObjects(v.pullsWith(c), v.pull) }),
-		"checkSuites":            connectionField(func(args object) []object { return v.suites(c, args["filterBy"]) }),
+		"associatedPullRequests": connectionField(func(object) []object { return toObjects(v.pullsWith(c), v.pullNode) }),
+		"checkSuites":            connectionField(func(args object) []object { return v.suiteNodes(c, args["filterBy"]) }),
 		"signature":              nil,
 	})
 	if c.verified {
@@ -415,25 +415,25 @@ func matchesFilter(filter any, app App, hasName func(string) bool) bool {
 	return (!byApp || int64(id) == app.ID) && (!byName || hasName(name))
 }
 
-func (v graphView) suites(c *commit, filter any) []object {
+func (v graphView) suiteNodes(c *commit, filter any) []object {
 	return toObjects(slices.DeleteFunc(v.suitesOn(c.sha), func(s *checkSuite) bool {
 		return !matchesFilter(filter, s.app, func(name string) bool {
 			return slices.ContainsFunc(v.checksIn(s, false, v.r.now), func(c checkView) bool { return c.Name == name })
 		})
-	}), v.suite)
+	}), v.suiteNode)
 }
 
-func (v graphView) suite(s *checkSuite) object {
+func (v graphView) suiteNode(s *checkSuite) object {
 	status, conclusion := v.suiteResult(s, v.r.now)
 	o := object{
 		"__typename": "CheckSuite", "id": nodeID("CS", s.id), "databaseId": s.id, "createdAt": timeOrNull(s.created),
-		"updatedAt": timeOrNull(v.suiteUpdatedAt(s, v.r.now)), "status": strings.ToUpper(status),
-		"conclusion": stringOrNull(strings.ToUpper(conclusion)), "workflowRun": nil, "app": v.app(s.app),
+		"updatedAt": timeOrNull(s.updatedAt(v.r.now)), "status": strings.ToUpper(status),
+		"conclusion": stringOrNull(strings.ToUpper(conclusion)), "workflowRun": nil, "app": v.appNode(s.app),
 		"checkRuns": connectionField(func(args object) []object {
 			filter, _ := args["filterBy"].(object)
 			return toObjects(slices.DeleteFunc(v.checksIn(s, filter["checkType"] == "LATEST", v.r.now), func(c checkView) bool {
 				return !matchesFilter(filter, c.App, func(name string) bool { return c.Name == name })
-			}), v.check)
+			}), v.checkNode)
 		}),
 	}
 	if w := s.run; w != nil {
@@ -445,18 +445,18 @@ func (v graphView) suite(s *checkSuite) object {
 	return o
 }
 
-func (v graphView) app(a App) object {
-	slug := slugNow(v.GitHub, a.Slug)
+func (v graphView) appNode(a App) object {
+	slug := v.slugNow(a.Slug)
 	return object{"__typename": "App", "id": nodeID("A", a.ID), "slug": slug, "databaseId": a.ID, "name": slug}
 }
 
-func (v graphView) check(c checkView) object {
+func (v graphView) checkNode(c checkView) object {
 	return object{
 		"__typename": "CheckRun", "id": nodeID("CR", c.ID), "databaseId": c.ID, "name": c.Name, "status": strings.ToUpper(c.Status),
 		"conclusion": stringOrNull(strings.ToUpper(c.Conclusion)), "externalId": stringOrNull(c.ExternalID),
 		"startedAt": timeOrNull(c.Started), "completedAt": timeOrNull(c.Completed), "title": stringOrNull(c.Title),
 		"summary": stringOrNull(c.Summary), "text": stringOrNull(c.Text),
-		"checkSuite": object{"__typename": "CheckSuite", "id": nodeID("CS", c.suite.id), "databaseId": c.suite.id, "app": v.app(c.App)},
+		"checkSuite": object{"__typename": "CheckSuite", "id": nodeID("CS", c.suite.id), "databaseId": c.suite.id, "app": v.appNode(c.App)},
 	}
 }
 
@@ -468,11 +468,11 @@ func (v graphView) rollupField(sha string) any {
 			return nil, &graphError{Type: "FORBIDDEN", Message: "Resource not accessible by integration"}
 		})
 	}
-	return func() object { return v.rollup(sha) }
+	return func() object { return v.rollupNode(sha) }
 }
 
 // rollup combines all checks and statuses of a commit; null if it has none.
-func (v graphView) rollup(sha string) object {
+func (v graphView) rollupNode(sha string) object {
 	var contexts []object
 	order := []string{"", "SUCCESS", "PENDING", "FAILURE"}
 	worst := 0
@@ -489,7 +489,7 @@ func (v graphView) rollup(sha string) object {
 	}
 	for _, s := range v.suitesOn(sha) {
 		for _, c := range v.checksIn(s, true, v.r.now) {
-			add(v.check(c), c.Conclusion)
+			add(v.checkNode(c), c.Conclusion)
 		}
 	}
 	for _, s := range v.latestStatuses(sha) {
@@ -507,7 +507,7 @@ func (v graphView) rollup(sha string) object {
 }
 
 // mergeQueue is a branch's merge queue as GraphQL shows it; null where it has none.
-func (v graphView) mergeQueue(args object) (any, *graphError) {
+func (v graphView) queueNode(args object) (any, *graphError) {
 	name, given := args["branch"].(string)
 	if !given {
 		name = v.defaultBranch
@@ -521,9 +521,9 @@ func (v graphView) mergeQueue(args object) (any, *graphError) {
 		"entries": connectionOf(entries, func(e *queueEntry) object {
 			return object{
 				"__typename": "MergeQueueEntry", "id": nodeID("MQE", pullID(e.pull)), "position": slices.Index(entries, e) + 1,
-				"headCommit":  func() object { return v.commit(v.commits[e.head]) },
-				"baseCommit":  func() object { return v.commit(v.commits[e.base]) },
-				"pullRequest": func() object { return v.pull(e.pull) },
+				"headCommit":  func() object { return v.commitNode(v.commits[e.head]) },
+				"baseCommit":  func() object { return v.commitNode(v.commits[e.base]) },
+				"pullRequest": func() object { return v.pullNode(e.pull) },
 			}
 		}),
 	}, nil

@@ -70,7 +70,7 @@ func (g *GitHub) answerGraphQL(r *routedRequest) routeAnswer {
 			},
 		)
 	}
-	data := e.resolveFields(e.op.SelectionSet, graphView{g, r}.root(n), make([]string, 0, maxDepth+1))
+	data := e.resolveFields(e.op.SelectionSet, graphView{g, r}.rootNode(n), make([]string, 0, maxDepth+1))
 	switch {
 	case e.invalid:
 		return answerOK(object{"errors": e.errors})

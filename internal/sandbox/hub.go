@@ -327,7 +327,7 @@ func (h *Hub) RenameRepository(g *GitHub, name string) {
 	defer g.mu.Unlock()
 	from := g.repo
 	g.repo = name
-	g.renderedRepos = map[string]json.RawMessage{}
+	g.forgetRendered()
 	enterRepoName(h, g, g.owner+"/"+name)
 	g.emitEvent(
 		"repository",

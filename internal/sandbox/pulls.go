@@ -11,6 +11,9 @@ import (
 	"time"
 )
 
+// people are those who work on pull requests.
+type people struct{ actions }
+
 // PullSpec describes a pull request to open.
 type PullSpec struct {
 	Number       int    // default: the next
@@ -43,6 +46,14 @@ func (p *pullRequest) baseOf(ref string) string {
 		ref = p.head
 	}
 	return p.diffs.contents[ref].base
+}
+
+// openOrClosed is a pull request's state as REST has it.
+func (p *pullRequest) openOrClosed() string {
+	if p.closed {
+		return "closed"
+	}
+	return "open"
 }
 
 // changedLines are the lines that the pull request adds and removes.
@@ -194,10 +205,10 @@ type reviewRequest struct {
 }
 
 // OpenPull opens a pull request and returns its number.
-func (g *GitHub) OpenPull(s PullSpec) int {
+func (g *people) OpenPull(s PullSpec) int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return openPull(g, s).number
+	return g.openPull(s).number
 }
 
 // CheckOpening says what is wrong with a pull request that is to be opened: its head is there, and changes other files.
@@ -212,7 +223,7 @@ func CheckOpening(g *GitHub, s PullSpec) error {
 }
 
 // openPull opens a pull request.
-func openPull(g *GitHub, s PullSpec) *pullRequest {
+func (g *people) openPull(s PullSpec) *pullRequest {
 	now := g.carryOutDue()
 	p := &pullRequest{
 		number: s.Number, title: s.Title, body: s.Body, author: s.Author,
@@ -263,7 +274,7 @@ func or(s, preset string) string {
 }
 
 // setHead gives p a new head. The commit is known from then on, and so is its test merge.
-func (g *GitHub) setHead(p *pullRequest, sha string, by CommitSpec, parents []string, now time.Time) {
+func (g *people) setHead(p *pullRequest, sha string, by CommitSpec, parents []string, now time.Time) {
 	author := or(by.Author, p.author)
 	g.addCommit(
 		&commit{
@@ -287,7 +298,7 @@ func (g *GitHub) setHead(p *pullRequest, sha string, by CommitSpec, parents []st
 	}
 	g.index.addHead(p, sha)
 	p.head, p.allHeads, p.shownCommits = sha, append(p.allHeads, sha), append(p.shownCommits, sha)
-	noteMergeBase(g, p, sha, p.baseBranch)
+	g.noteMergeBase(p, sha, p.baseBranch)
 }
 
 // A branchPush is an entry of a repository's activity list.
@@ -302,7 +313,7 @@ type branchPush struct {
 
 // announceHead enters a new head into the activity list of its repository and sends its events: the push, and the check
 // suite that is requested from the App.
-func (g *GitHub) announceHead(p *pullRequest, before, by, kind string) {
+func (g *people) announceHead(p *pullRequest, before, by, kind string) {
 	g.activity = append(g.activity, branchPush{
 		id: int64(len(g.activity) + 1), owner: p.headOwner, branch: p.headBranch,
 		before: before, after: p.head, kind: kind, actor: by, at: g.now(),
@@ -323,7 +334,7 @@ func (g *GitHub) announceHead(p *pullRequest, before, by, kind string) {
 
 // Push gives a pull request a new head, or one that it had before. That one changes what it changed: it is an error if
 // s says something else.
-func (g *GitHub) Push(number int, head string, s PushSpec) error {
+func (g *people) Push(number int, head string, s PushSpec) error {
 	return g.changePull(number, func(p *pullRequest, now time.Time) error {
 		err := p.diffs.tellPush(pushedHead{
 			name: head, head: SHA(head), base: p.baseBranch, before: p.head, files: s.Files, isSame: s.Same, but: s.But,
@@ -332,7 +343,7 @@ func (g *GitHub) Push(number int, head string, s PushSpec) error {
 			return err
 		}
 		before, by := p.head, or(s.By, p.author)
-		dropFromQueue(g, p)
+		g.dropFromQueue(p)
 		parents := []string{before}
 		if s.Force {
 			p.shownCommits, parents = nil, []string{p.baseSHA}
@@ -368,7 +379,7 @@ func (p *pullRequest) moveReviews(before string, authors []string) {
 }
 
 // changePull carries out a change of a pull request, which thereby counts as updated.
-func (g *GitHub) changePull(number int, f func(p *pullRequest, now time.Time) error) error {
+func (g *people) changePull(number int, f func(p *pullRequest, now time.Time) error) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	p := g.pulls[number]
@@ -383,13 +394,13 @@ func (g *GitHub) changePull(number int, f func(p *pullRequest, now time.Time) er
 	return nil
 }
 
-func (g *GitHub) addTimelineEvent(p *pullRequest, h timelineEvent) {
+func (g *repository) addTimelineEvent(p *pullRequest, h timelineEvent) {
 	h.id, h.at = g.newID(), g.now()
 	p.timeline = append(p.timeline, &h)
 }
 
 // emitBaseChange sends the event of a changed base; ref and sha are the old ones.
-func (g *GitHub) emitBaseChange(p *pullRequest, ref, sha, by string) {
+func (g *announcer) emitBaseChange(p *pullRequest, ref, sha, by string) {
 	g.emitPullEvent(
 		p,
 		"edited",
@@ -400,15 +411,15 @@ func (g *GitHub) emitBaseChange(p *pullRequest, ref, sha, by string) {
 
 // Retarget gives a pull request another base. Files are what its head changes against that one; without them it changes
 // there what it changed against this one, unless it was told otherwise before.
-func (g *GitHub) Retarget(number int, base, by string, files ...ChangedFile) error {
+func (g *people) Retarget(number int, base, by string, files ...ChangedFile) error {
 	return g.changePull(number, func(p *pullRequest, _ time.Time) error {
 		if err := p.diffs.tellBase(p.head, base, files); err != nil {
 			return err
 		}
-		dropFromQueue(g, p)
+		g.dropFromQueue(p)
 		old, tip := p.baseBranch, p.baseSHA
 		p.baseBranch, p.baseSHA = base, g.ensureBranch(base).tip
-		noteMergeBase(g, p, p.head, base)
+		g.noteMergeBase(p, p.head, base)
 		g.addTimelineEvent(p, timelineEvent{kind: "base_ref_changed", actor: or(by, p.author), old: old, new: base})
 		g.emitBaseChange(p, old, tip, by)
 		return nil
@@ -417,27 +428,27 @@ func (g *GitHub) Retarget(number int, base, by string, files ...ChangedFile) err
 
 // RetargetAfterMerge gives a pull request the base of its base branch, as GitHub does when that branch was merged
 // and deleted.
-func (g *GitHub) RetargetAfterMerge(number int, into, by string) error {
-	return g.changePull(number, func(p *pullRequest, now time.Time) error { return retargetAfterMerge(g, p, into, by, now) })
+func (g *people) RetargetAfterMerge(number int, into, by string) error {
+	return g.changePull(number, func(p *pullRequest, now time.Time) error { return g.retargetAfterMerge(p, into, by, now) })
 }
 
-func retargetAfterMerge(g *GitHub, p *pullRequest, into, by string, now time.Time) error {
+func (g *people) retargetAfterMerge(p *pullRequest, into, by string, now time.Time) error {
 	if err := p.diffs.tellBase(p.head, into, nil); err != nil {
 		return err
 	}
 	old, tip := p.baseBranch, p.baseSHA
 	p.baseBranch, p.baseSHA, p.updated = into, g.ensureBranch(into).tip, now
-	noteMergeBase(g, p, p.head, into)
+	g.noteMergeBase(p, p.head, into)
 	g.addTimelineEvent(p, timelineEvent{kind: "automatic_base_change_succeeded", actor: or(by, p.author), old: old, new: into})
 	g.emitBaseChange(p, old, tip, by)
 	return nil
 }
 
 // Close closes a pull request.
-func (g *GitHub) Close(number int, by string) error {
+func (g *people) Close(number int, by string) error {
 	return g.changePull(number, func(p *pullRequest, now time.Time) error {
 		p.closed, p.closedAt = true, now
-		dropFromQueue(g, p)
+		g.dropFromQueue(p)
 		g.addTimelineEvent(p, timelineEvent{kind: "closed", actor: or(by, p.author)})
 		p.updated = now
 		g.emitPullEvent(p, "closed", or(by, p.author), nil)
@@ -447,19 +458,19 @@ func (g *GitHub) Close(number int, by string) error {
 
 // Merge merges a pull request, whatever its checks say. With a layer of a stack GitHub merges those below, and the next
 // one above gets the trunk as base. That GitHub rebases it, too, is told as a push.
-func (g *GitHub) Merge(number int, by string) error {
+func (g *people) Merge(number int, by string) error {
 	return g.changePull(number, func(p *pullRequest, now time.Time) error {
 		for _, layer := range append(p.openBelow(), p) {
-			mergePull(g, layer, by, now)
+			g.mergePull(layer, by, now)
 		}
 		if next := p.nextAbove(); next != nil {
-			return retargetAfterMerge(g, next, p.stack.trunk, by, now)
+			return g.retargetAfterMerge(next, p.stack.trunk, by, now)
 		}
 		return nil
 	})
 }
 
-func mergePull(g *GitHub, p *pullRequest, by string, now time.Time) {
+func (g *people) mergePull(p *pullRequest, by string, now time.Time) {
 	p.closed, p.merged, p.closedAt = true, true, now
 	if from := g.branches[p.headBranch]; from != nil && !p.fork && from.tip == p.head { // it has files of its own
 		maps.Copy(g.filesAt(p.baseBranch), g.files[p.headBranch])
@@ -470,7 +481,7 @@ func mergePull(g *GitHub, p *pullRequest, by string, now time.Time) {
 }
 
 // Reopen opens a closed pull request again.
-func (g *GitHub) Reopen(number int, by string) error {
+func (g *people) Reopen(number int, by string) error {
 	return g.changePull(number, func(p *pullRequest, _ time.Time) error {
 		p.closed, p.closedAt = false, time.Time{}
 		g.addTimelineEvent(p, timelineEvent{kind: "reopened", actor: or(by, p.author)})
@@ -480,7 +491,7 @@ func (g *GitHub) Reopen(number int, by string) error {
 }
 
 // ConvertToDraft makes a pull request a draft.
-func (g *GitHub) ConvertToDraft(number int, by string) error {
+func (g *people) ConvertToDraft(number int, by string) error {
 	return g.changePull(number, func(p *pullRequest, _ time.Time) error {
 		p.draft = true
 		g.addTimelineEvent(p, timelineEvent{kind: "convert_to_draft", actor: or(by, p.author)})
@@ -490,7 +501,7 @@ func (g *GitHub) ConvertToDraft(number int, by string) error {
 }
 
 // MarkReady marks a draft as ready for review.
-func (g *GitHub) MarkReady(number int, by string) error {
+func (g *people) MarkReady(number int, by string) error {
 	return g.changePull(number, func(p *pullRequest, _ time.Time) error {
 		p.draft = false
 		g.addTimelineEvent(p, timelineEvent{kind: "ready_for_review", actor: or(by, p.author)})
@@ -500,7 +511,7 @@ func (g *GitHub) MarkReady(number int, by string) error {
 }
 
 // AddLabel adds a label.
-func (g *GitHub) AddLabel(number int, label, by string) error {
+func (g *people) AddLabel(number int, label, by string) error {
 	return g.changePull(number, func(p *pullRequest, _ time.Time) error {
 		if !slices.Contains(p.labels, label) {
 			p.labels = append(p.labels, label)
@@ -512,7 +523,7 @@ func (g *GitHub) AddLabel(number int, label, by string) error {
 }
 
 // RemoveLabel takes a label away.
-func (g *GitHub) RemoveLabel(number int, label, by string) error {
+func (g *people) RemoveLabel(number int, label, by string) error {
 	return g.changePull(number, func(p *pullRequest, _ time.Time) error {
 		if i := slices.Index(p.labels, label); i >= 0 {
 			p.labels = slices.Delete(slices.Clone(p.labels), i, i+1)
@@ -524,7 +535,7 @@ func (g *GitHub) RemoveLabel(number int, label, by string) error {
 }
 
 // Head returns the current head of a pull request, "" if there is none.
-func (g *GitHub) Head(number int) string {
+func (g *people) Head(number int) string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if p := g.pulls[number]; p != nil {
@@ -546,7 +557,7 @@ func checkTextLength(text string) error {
 }
 
 // Comment writes an issue comment on a pull request and returns its id.
-func (g *GitHub) Comment(number int, by, body string) (int64, error) {
+func (g *people) Comment(number int, by, body string) (int64, error) {
 	var id int64
 	err := g.changePull(number, func(p *pullRequest, now time.Time) error {
 		if err := checkTextLength(body); err != nil {
@@ -558,7 +569,7 @@ func (g *GitHub) Comment(number int, by, body string) (int64, error) {
 	return id, err
 }
 
-func (g *GitHub) addComment(p *pullRequest, by, body string, now time.Time) *issueComment {
+func (g *people) addComment(p *pullRequest, by, body string, now time.Time) *issueComment {
 	c := &issueComment{pull: p, id: g.newID(), author: by, body: body, created: now, updated: now}
 	p.comments = append(p.comments, c)
 	g.index.comments[c.id] = c
@@ -568,20 +579,20 @@ func (g *GitHub) addComment(p *pullRequest, by, body string, now time.Time) *iss
 }
 
 // EditComment changes an issue comment.
-func (g *GitHub) EditComment(id int64, editor, body string) error {
+func (g *people) EditComment(id int64, editor, body string) error {
 	return changeText(g, "edit comment", g.index.comments, id, body, func(c *issueComment, now time.Time) {
 		g.editComment(c, or(editor, c.author), body, now)
 	})
 }
 
-func (g *GitHub) editComment(c *issueComment, editor, body string, now time.Time) {
+func (g *people) editComment(c *issueComment, editor, body string, now time.Time) {
 	from := c.body
 	c.body, c.editor, c.editedAt, c.updated, c.pull.updated = body, editor, now, now, now
 	g.emitCommentEvent(c, "edited", editor, bodyChangeJSON(from))
 }
 
 // changeText changes a comment or a review; body is its new text.
-func changeText[T any](g *GitHub, verb string, all map[int64]*T, id int64, body string, f func(*T, time.Time)) error {
+func changeText[T any](g *people, verb string, all map[int64]*T, id int64, body string, f func(*T, time.Time)) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now := g.carryOutDue()
@@ -596,13 +607,13 @@ func changeText[T any](g *GitHub, verb string, all map[int64]*T, id int64, body 
 }
 
 // DeleteComment deletes an issue comment.
-func (g *GitHub) DeleteComment(id int64) error {
+func (g *people) DeleteComment(id int64) error {
 	return changeText(g, "delete comment", g.index.comments, id, "", func(c *issueComment, now time.Time) {
 		g.deleteComment(c, c.author, now)
 	})
 }
 
-func (g *GitHub) deleteComment(c *issueComment, by string, now time.Time) {
+func (g *people) deleteComment(c *issueComment, by string, now time.Time) {
 	p := c.pull
 	p.comments = slices.DeleteFunc(slices.Clone(p.comments), func(x *issueComment) bool { return x == c })
 	delete(g.index.comments, c.id)
@@ -614,7 +625,7 @@ func (g *GitHub) deleteComment(c *issueComment, by string, now time.Time) {
 func bodyChangeJSON(from string) object { return object{"body": object{"from": from}} }
 
 // NewestComment returns the newest issue comment by a login on a pull request, 0 if there is none.
-func (g *GitHub) NewestComment(number int, by string) int64 {
+func (g *people) NewestComment(number int, by string) int64 {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if p := g.pulls[number]; p != nil {
@@ -644,7 +655,7 @@ type LineComment struct {
 }
 
 // Review submits a review and returns its id.
-func (g *GitHub) Review(number int, s ReviewSpec) (int64, error) {
+func (g *people) Review(number int, s ReviewSpec) (int64, error) {
 	var id int64
 	err := g.changePull(number, func(p *pullRequest, now time.Time) error {
 		if err := checkTextLength(s.Body); err != nil {
@@ -673,14 +684,14 @@ func (g *GitHub) Review(number int, s ReviewSpec) (int64, error) {
 	return id, err
 }
 
-func (g *GitHub) addReview(p *pullRequest, by, state, body string, now time.Time) *review {
+func (g *people) addReview(p *pullRequest, by, state, body string, now time.Time) *review {
 	r := &review{pull: p, id: g.newID(), author: by, state: state, body: body, commit: p.head, submitted: now}
 	p.reviews = append(p.reviews, r)
 	g.index.reviews[r.id] = r
 	return r
 }
 
-func (g *GitHub) addReviewComment(t *reviewThread, r *review, body, on string) *reviewComment {
+func (g *people) addReviewComment(t *reviewThread, r *review, body, on string) *reviewComment {
 	c := &reviewComment{
 		thread: t, review: r, id: g.newID(), author: r.author, body: body, originalCommit: on, created: r.submitted,
 	}
@@ -689,7 +700,7 @@ func (g *GitHub) addReviewComment(t *reviewThread, r *review, body, on string) *
 }
 
 // EditReview changes a review's text.
-func (g *GitHub) EditReview(id int64, editor, body string) error {
+func (g *people) EditReview(id int64, editor, body string) error {
 	return changeText(g, "edit review", g.index.reviews, id, body, func(r *review, now time.Time) {
 		from := r.body
 		r.body, r.editor, r.editedAt, r.pull.updated = body, or(editor, r.author), now, now
@@ -698,7 +709,7 @@ func (g *GitHub) EditReview(id int64, editor, body string) error {
 }
 
 // DismissReview dismisses a review. GitHub shows it with that state from then on and forgets what it was.
-func (g *GitHub) DismissReview(id int64, who string) error {
+func (g *people) DismissReview(id int64, who string) error {
 	return changeText(g, "dismiss review", g.index.reviews, id, "", func(r *review, now time.Time) {
 		was := strings.ToLower(r.state)
 		g.addTimelineEvent(r.pull, timelineEvent{kind: "review_dismissed", actor: who, review: r, dismissedState: was})
@@ -709,7 +720,7 @@ func (g *GitHub) DismissReview(id int64, who string) error {
 
 // ReplyInThread answers in the newest thread that opener began ("" for anybody's). GitHub makes of it a review that
 // holds nothing but the reply, whose id is returned.
-func (g *GitHub) ReplyInThread(number int, opener, by, body string) (int64, error) {
+func (g *people) ReplyInThread(number int, opener, by, body string) (int64, error) {
 	var id int64
 	err := g.changePull(number, func(p *pullRequest, now time.Time) error {
 		for _, t := range slices.Backward(p.threads) {
@@ -729,7 +740,7 @@ func (g *GitHub) ReplyInThread(number int, opener, by, body string) (int64, erro
 }
 
 // ResolveThreads resolves all threads that opener began.
-func (g *GitHub) ResolveThreads(number int, opener, who string) error {
+func (g *people) ResolveThreads(number int, opener, who string) error {
 	return g.changeThreads(number, opener, func(t *reviewThread) {
 		t.resolvedBy = who
 		g.emitThreadEvent(t, "resolved", who)
@@ -737,7 +748,7 @@ func (g *GitHub) ResolveThreads(number int, opener, who string) error {
 }
 
 // UnresolveThreads opens all threads that opener began again.
-func (g *GitHub) UnresolveThreads(number int, opener string) error {
+func (g *people) UnresolveThreads(number int, opener string) error {
 	return g.changeThreads(number, opener, func(t *reviewThread) {
 		who := t.resolvedBy
 		t.resolvedBy = ""
@@ -746,13 +757,13 @@ func (g *GitHub) UnresolveThreads(number int, opener string) error {
 }
 
 // OutdateThreads marks all threads that opener began as outdated, as GitHub does when their lines have changed.
-func (g *GitHub) OutdateThreads(number int, opener string) error {
+func (g *people) OutdateThreads(number int, opener string) error {
 	return g.changeThreads(number, opener, func(t *reviewThread) { t.outdated = true })
 }
 
 // changeThreads calls f with each thread that opener began. A resolved thread changes no pull request: its
 // updated_at stays.
-func (g *GitHub) changeThreads(number int, opener string, f func(*reviewThread)) error {
+func (g *people) changeThreads(number int, opener string, f func(*reviewThread)) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	p := g.pulls[number]
@@ -773,7 +784,7 @@ func (g *GitHub) changeThreads(number int, opener string, f func(*reviewThread))
 }
 
 // RequestReview requests a review from a login, as a person would.
-func (g *GitHub) RequestReview(number int, login, by string) error {
+func (g *people) RequestReview(number int, login, by string) error {
 	return g.changePull(number, func(p *pullRequest, _ time.Time) error {
 		g.requestReview(p, login, or(by, p.author))
 		g.emitReviewRequested(p, login, or(by, p.author))
@@ -781,7 +792,7 @@ func (g *GitHub) RequestReview(number int, login, by string) error {
 	})
 }
 
-func (g *GitHub) requestReview(p *pullRequest, login, by string) {
+func (g *people) requestReview(p *pullRequest, login, by string) {
 	p.reviewRequests = append(
 		slices.DeleteFunc(p.reviewRequests, func(q *reviewRequest) bool { return strings.EqualFold(q.login, login) }),
 		&reviewRequest{login: login},
@@ -789,8 +800,15 @@ func (g *GitHub) requestReview(p *pullRequest, login, by string) {
 	g.addTimelineEvent(p, timelineEvent{kind: "review_requested", actor: by, requestedLogin: login})
 }
 
-func (g *GitHub) emitReviewRequested(p *pullRequest, login, by string) {
+func (g *announcer) emitReviewRequested(p *pullRequest, login, by string) {
 	g.emitPullEvent(p, "review_requested", by, object{"requested_reviewer": g.requesteeJSON(login)})
+}
+
+// A mergeQueue is all of a repository's.
+type mergeQueue struct {
+	announcer
+	queue  []*queueEntry   // in their order
+	queued map[string]bool // branches that have a merge queue
 }
 
 // A queueEntry is a pull request in the merge queue of its base.
@@ -805,31 +823,56 @@ func (e *queueEntry) branchName() string {
 	return fmt.Sprintf("gh-readonly-queue/%s/pr-%d-%s", e.pull.baseBranch, e.pull.number, e.base)
 }
 
+func (g *mergeQueue) buildGroup(e *queueEntry, commitName string, now time.Time) {
+	e.base = g.ensureBranch(e.pull.baseBranch).tip
+	for _, before := range g.queue {
+		if before == e {
+			break
+		}
+		if before.pull.baseBranch == e.pull.baseBranch && before.head != "" {
+			e.base = before.head
+		}
+	}
+	e.head = SHA(commitName)
+	g.addCommit(&commit{
+		sha: e.head, parents: []string{e.base, e.pull.head}, author: e.pull.author, committer: "web-flow",
+		message: fmt.Sprintf("Merge pull request #%d", e.pull.number), pushedAt: now,
+	})
+	g.branches[e.branchName()] = &branch{name: e.branchName(), tip: e.head}
+	for _, s := range g.suitesOn(e.head) {
+		if s.unannounced && s.app == g.app {
+			s.unannounced = false
+			g.emitSuiteEvent(s, "requested")
+		}
+	}
+	g.emitGroupEvent(e, "checks_requested", nil)
+}
+
 // leaveQueue takes an entry out of the queue.
-func leaveQueue(g *GitHub, i int) {
+func (g *mergeQueue) leaveQueue(i int) {
 	left := g.queue[i]
 	g.queue = slices.Delete(g.queue, i, i+1)
-	destroyGroup(g, left, "dequeued")
+	g.destroyGroup(left, "dequeued")
 	for _, e := range g.queue[i:] {
 		if e.pull.baseBranch == left.pull.baseBranch {
-			destroyGroup(g, e, "invalidated")
+			g.destroyGroup(e, "invalidated")
 		}
 	}
 }
 
 // dropFromQueue takes a pull request out of the queue that was pushed to, retargeted or closed, as GitHub does.
-func dropFromQueue(g *GitHub, p *pullRequest) {
+func (g *mergeQueue) dropFromQueue(p *pullRequest) {
 	if i := slices.IndexFunc(g.queue, func(e *queueEntry) bool { return e.pull == p }); i >= 0 {
-		leaveQueue(g, i)
+		g.leaveQueue(i)
 	}
 }
 
 // destroyGroup removes the commit of an entry's group, if it is built.
-func destroyGroup(g *GitHub, e *queueEntry, why string) {
+func (g *mergeQueue) destroyGroup(e *queueEntry, why string) {
 	if e.head == "" {
 		return
 	}
-	emitGroupEvent(g, e, "destroyed", object{"reason": why})
+	g.emitGroupEvent(e, "destroyed", object{"reason": why})
 	delete(g.branches, e.branchName())
 	e.head, e.base = "", ""
 }
@@ -838,9 +881,6 @@ func destroyGroup(g *GitHub, e *queueEntry, why string) {
 func AddTeam(g *GitHub, slug string, members ...string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.teams == nil {
-		g.teams = map[string][]string{}
-	}
 	g.teams[slug] = members
 }
 
@@ -848,9 +888,6 @@ func AddTeam(g *GitHub, slug string, members ...string) {
 func HideTeam(g *GitHub, slug string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.hiddenTeams == nil {
-		g.hiddenTeams = map[string]bool{}
-	}
 	g.hiddenTeams[slug] = true
 }
 
@@ -884,7 +921,7 @@ func requestTeam(g *GitHub, p *pullRequest, team string) {
 	g.written.RequestedReviews = append(g.written.RequestedReviews, g.owner+"/"+team)
 }
 
-func requestedTeamsJSON(g *GitHub, p *pullRequest) []any {
+func (g *wire) requestedTeamsJSON(p *pullRequest) []any {
 	out := []any{}
 	for _, team := range p.teamRequests {
 		api := "https://api.github.com/organizations/1/team/1"
@@ -936,7 +973,7 @@ func Stack(g *GitHub, number, upon int) error {
 }
 
 // stackJSON renders the stack of a layer.
-func stackJSON(g *GitHub, p *pullRequest) object {
+func (g *wire) stackJSON(p *pullRequest) object {
 	s := p.stack
 	return object{
 		"id": 7_000_000 + s.number, "number": s.number, "size": len(s.layers), "position": slices.Index(s.layers, p) + 1,

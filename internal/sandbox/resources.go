@@ -16,21 +16,21 @@ import (
 
 func pullRoutes() []route {
 	return []route{
-		get("R/pulls", (*GitHub).listPulls),
-		get("R/pulls/{n:pull_number}", onPull((*GitHub).getPull)),
-		get("R/pulls/{n:pull_number}/files", onPull((*GitHub).listFiles)),
-		get("R/pulls/{n:pull_number}/commits", onPull((*GitHub).listCommits)),
-		get("R/pulls/{n:pull_number}/comments", onPull((*GitHub).listReviewComments)),
-		get("R/pulls/{n:pull_number}/reviews", onPull((*GitHub).listReviews)),
-		get("R/pulls/{n:pull_number}/reviews/{n:review_id}", onPull((*GitHub).getReview)),
-		post("R/pulls/{n:pull_number}/requested_reviewers", onPull((*GitHub).requestReviewers)),
-		get("R/issues/comments/{n:comment_id}", onComment((*GitHub).getComment)),
-		{method: "PATCH", pattern: "R/issues/comments/{n:comment_id}", handle: onComment((*GitHub).updateComment)},
-		{method: "DELETE", pattern: "R/issues/comments/{n:comment_id}", handle: onComment((*GitHub).removeComment)},
-		post("R/issues/comments/{n:comment_id}/reactions", onComment((*GitHub).createReaction)),
-		get("R/issues/{n:issue_number}/comments", onPull((*GitHub).listComments)),
-		post("R/issues/{n:issue_number}/comments", onPull((*GitHub).createComment)),
-		get("R/issues/{n:issue_number}/timeline", onPull((*GitHub).listTimeline)),
+		onGet("R/pulls", listPulls),
+		onGet("R/pulls/{n:pull_number}", onPull(getPull)),
+		onGet("R/pulls/{n:pull_number}/files", onPull(listFiles)),
+		onGet("R/pulls/{n:pull_number}/commits", onPull(listCommits)),
+		onGet("R/pulls/{n:pull_number}/comments", onPull(listReviewComments)),
+		onGet("R/pulls/{n:pull_number}/reviews", onPull(listReviews)),
+		onGet("R/pulls/{n:pull_number}/reviews/{n:review_id}", onPull(getReview)),
+		onPost("R/pulls/{n:pull_number}/requested_reviewers", onPull(requestReviewers)),
+		onGet("R/issues/comments/{n:comment_id}", onComment(getComment)),
+		{method: "PATCH", pattern: "R/issues/comments/{n:comment_id}", handle: onComment(updateComment)},
+		{method: "DELETE", pattern: "R/issues/comments/{n:comment_id}", handle: onComment(removeComment)},
+		onPost("R/issues/comments/{n:comment_id}/reactions", onComment(createReaction)),
+		onGet("R/issues/{n:issue_number}/comments", onPull(listComments)),
+		onPost("R/issues/{n:issue_number}/comments", onPull(createComment)),
+		onGet("R/issues/{n:issue_number}/timeline", onPull(listTimeline)),
 	}
 }
 
@@ -66,7 +66,7 @@ func onCommit(f func(*GitHub, *routedRequest, *commit) routeAnswer) handler {
 	}
 }
 
-func (g *GitHub) listPulls(r *routedRequest) routeAnswer {
+func listPulls(g *GitHub, r *routedRequest) routeAnswer {
 	state, head, base := or(r.queryParam("state"), "open"), r.queryParam("head"), r.queryParam("base")
 	all := slices.DeleteFunc(slices.Clone(g.index.pullsByNumber), func(p *pullRequest) bool {
 		return state != "all" && (state == "closed") != p.closed || head != "" && head != p.headOwner+":"+p.headBranch ||
@@ -86,27 +86,27 @@ func (g *GitHub) listPulls(r *routedRequest) routeAnswer {
 	return answerList(r, all, g.pullJSON)
 }
 
-func (g *GitHub) getPull(_ *routedRequest, p *pullRequest) routeAnswer {
+func getPull(g *GitHub, _ *routedRequest, p *pullRequest) routeAnswer {
 	return answerOK(g.pullJSON(p))
 }
 
 // listFiles lists at most 3,000 files and, like GitHub, does not say that there are more.
-func (g *GitHub) listFiles(r *routedRequest, p *pullRequest) routeAnswer {
+func listFiles(g *GitHub, r *routedRequest, p *pullRequest) routeAnswer {
 	files := p.diffs.changesAgainst(p.head, p.baseBranch)
 	return answerList(r, files[:min(len(files), 3000)], func(f ChangedFile) object { return g.fileJSON(p.head, f) })
 }
 
 // listCommits lists at most 250 commits.
-func (g *GitHub) listCommits(r *routedRequest, p *pullRequest) routeAnswer {
+func listCommits(g *GitHub, r *routedRequest, p *pullRequest) routeAnswer {
 	shown := p.shownCommits[:min(len(p.shownCommits), 250)]
 	return answerList(r, shown, func(sha string) object { return g.commitJSON(g.commits[sha]) })
 }
 
-func (g *GitHub) listReviews(r *routedRequest, p *pullRequest) routeAnswer {
+func listReviews(g *GitHub, r *routedRequest, p *pullRequest) routeAnswer {
 	return answerList(r, p.reviews, g.reviewJSON)
 }
 
-func (g *GitHub) getReview(r *routedRequest, p *pullRequest) routeAnswer {
+func getReview(g *GitHub, r *routedRequest, p *pullRequest) routeAnswer {
 	if v := g.index.reviews[r.intParam("review_id")]; v != nil && v.pull == p {
 		return answerOK(g.reviewJSON(v))
 	}
@@ -126,14 +126,14 @@ func (p *pullRequest) reviewComments(review int64) (all []*reviewComment) {
 	return all
 }
 
-func (g *GitHub) listReviewComments(r *routedRequest, p *pullRequest) routeAnswer {
+func listReviewComments(g *GitHub, r *routedRequest, p *pullRequest) routeAnswer {
 	return answerList(r, p.reviewComments(0), g.reviewCommentJSON)
 }
 
 // requestReviewers knows Copilot only under its bot's login. People must be collaborators, and the pull request's
 // author is refused. Asked with GITHUB_TOKEN, Copilot never hears of it: only the answer's list of reviewers shows
 // that.
-func (g *GitHub) requestReviewers(r *routedRequest, p *pullRequest) routeAnswer {
+func requestReviewers(g *GitHub, r *routedRequest, p *pullRequest) routeAnswer {
 	var in struct {
 		Reviewers []string `json:"reviewers"`
 		Teams     []string `json:"team_reviewers"`
@@ -176,7 +176,7 @@ func (g *GitHub) notifyReviewerAsked(r *routedRequest, kind, body string) {
 	}
 }
 
-func (g *GitHub) listComments(r *routedRequest, p *pullRequest) routeAnswer {
+func listComments(g *GitHub, r *routedRequest, p *pullRequest) routeAnswer {
 	all := p.comments
 	if since, err := time.Parse(time.RFC3339, r.queryParam("since")); err == nil {
 		all = slices.DeleteFunc(slices.Clone(all), func(c *issueComment) bool { return c.updated.Before(since) })
@@ -201,7 +201,7 @@ func (r *routedRequest) decodeCommentBody() (string, string) {
 	return in.Body, ""
 }
 
-func (g *GitHub) createComment(r *routedRequest, p *pullRequest) routeAnswer {
+func createComment(g *GitHub, r *routedRequest, p *pullRequest) routeAnswer {
 	body, why := r.decodeCommentBody()
 	if why != "" {
 		return answerError(422, why)
@@ -215,11 +215,11 @@ func (g *GitHub) createComment(r *routedRequest, p *pullRequest) routeAnswer {
 	return answerCreated(g.commentJSON(c))
 }
 
-func (g *GitHub) getComment(_ *routedRequest, c *issueComment) routeAnswer {
+func getComment(g *GitHub, _ *routedRequest, c *issueComment) routeAnswer {
 	return answerOK(g.commentJSON(c))
 }
 
-func (g *GitHub) updateComment(r *routedRequest, c *issueComment) routeAnswer {
+func updateComment(g *GitHub, r *routedRequest, c *issueComment) routeAnswer {
 	body, why := r.decodeCommentBody()
 	if why != "" {
 		return answerError(422, why)
@@ -230,7 +230,7 @@ func (g *GitHub) updateComment(r *routedRequest, c *issueComment) routeAnswer {
 	return answerOK(g.commentJSON(c))
 }
 
-func (g *GitHub) removeComment(r *routedRequest, c *issueComment) routeAnswer {
+func removeComment(g *GitHub, r *routedRequest, c *issueComment) routeAnswer {
 	g.deleteComment(c, g.programLogin(), r.now)
 	g.written.Deleted = append(g.written.Deleted, c.id)
 	return routeAnswer{status: 204}
@@ -239,7 +239,7 @@ func (g *GitHub) removeComment(r *routedRequest, c *issueComment) routeAnswer {
 // reactionContents are the words by which GitHub names reactions.
 var reactionContents = []string{"+1", "-1", "laugh", "confused", "heart", "hooray", "rocket", "eyes"}
 
-func (g *GitHub) createReaction(r *routedRequest, c *issueComment) routeAnswer {
+func createReaction(g *GitHub, r *routedRequest, c *issueComment) routeAnswer {
 	var in struct {
 		Content string `json:"content"`
 	}
@@ -259,33 +259,33 @@ func (g *GitHub) createReaction(r *routedRequest, c *issueComment) routeAnswer {
 	return answerCreated(g.reactionJSON(made))
 }
 
-func (g *GitHub) reactionJSON(x commentReaction) object {
+func (g *wire) reactionJSON(x commentReaction) object {
 	return object{
 		"id": x.id, "node_id": nodeID("REA", x.id), "user": g.userJSON(x.by), "content": x.content, "created_at": timeOrNull(x.at),
 	}
 }
 
-func (g *GitHub) listTimeline(r *routedRequest, p *pullRequest) routeAnswer {
+func listTimeline(g *GitHub, r *routedRequest, p *pullRequest) routeAnswer {
 	return answerList(r, p.timeline, g.timelineEventJSON)
 }
 
 func runRoutes() []route {
 	return []route{
-		get("R/actions/runs", (*GitHub).listRuns),
-		get("R/actions/runs/{n:run_id}", onRun((*GitHub).getRun)),
-		get("R/actions/runs/{n:run_id}/attempts/{n:attempt_number}", onRun((*GitHub).getAttempt)),
-		get("R/actions/runs/{n:run_id}/jobs", onRun((*GitHub).listJobs)),
-		get("R/actions/runs/{n:run_id}/artifacts", onRun((*GitHub).listArtifacts)),
-		get("R/actions/artifacts/{n:artifact_id}/{archive_format}", onFound(findArtifact, (*GitHub).getArtifact)),
-		get("/_logs/artifacts/{n:artifact_id}", (*GitHub).readArchive),
-		post("R/actions/runs/{n:run_id}/rerun", onRun((*GitHub).rerunAll)),
-		post("R/actions/runs/{n:run_id}/rerun-failed-jobs", onRun((*GitHub).rerunFailed)),
-		post("R/actions/runs/{n:run_id}/cancel", onRun((*GitHub).cancelRun)),
-		get("R/actions/jobs/{n:job_id}/logs", onFound(jobOfRoute, (*GitHub).getLog)),
-		get("/_logs/{n:job_id}", (*GitHub).readLog),
-		get("R/actions/workflows", (*GitHub).listWorkflows),
-		get("R/actions/workflows/{workflow_id}/runs", (*GitHub).listRuns),
-		post("R/actions/workflows/{workflow_id}/dispatches", (*GitHub).dispatchWorkflow),
+		onGet("R/actions/runs", listRuns),
+		onGet("R/actions/runs/{n:run_id}", onRun(getRun)),
+		onGet("R/actions/runs/{n:run_id}/attempts/{n:attempt_number}", onRun(getAttempt)),
+		onGet("R/actions/runs/{n:run_id}/jobs", onRun(listJobs)),
+		onGet("R/actions/runs/{n:run_id}/artifacts", onRun(listArtifacts)),
+		onGet("R/actions/artifacts/{n:artifact_id}/{archive_format}", onFound(findArtifact, getArtifact)),
+		onGet("/_logs/artifacts/{n:artifact_id}", readArchive),
+		onPost("R/actions/runs/{n:run_id}/rerun", onRun(rerunAll)),
+		onPost("R/actions/runs/{n:run_id}/rerun-failed-jobs", onRun(rerunFailed)),
+		onPost("R/actions/runs/{n:run_id}/cancel", onRun(cancelRun)),
+		onGet("R/actions/jobs/{n:job_id}/logs", onFound(jobOfRoute, getLog)),
+		onGet("/_logs/{n:job_id}", readLog),
+		onGet("R/actions/workflows", listWorkflows),
+		onGet("R/actions/workflows/{workflow_id}/runs", listRuns),
+		onPost("R/actions/workflows/{workflow_id}/dispatches", dispatchWorkflow),
 	}
 }
 
@@ -301,7 +301,7 @@ func (r *workflowRun) isOfWorkflow(workflow string) bool {
 
 // listRuns answers a filtered list from an index, which lags: a run that is hidden is missing there. A filtered list
 // also ends at 1,000 runs.
-func (g *GitHub) listRuns(r *routedRequest) routeAnswer {
+func listRuns(g *GitHub, r *routedRequest) routeAnswer {
 	filtered := false
 	filter := func(name string) string {
 		v := r.queryParam(name)
@@ -340,7 +340,7 @@ func (g *GitHub) listRuns(r *routedRequest) routeAnswer {
 	if filtered {
 		all = all[:min(len(all), 1000)]
 	}
-	return answerCounted(r, "workflow_runs", all, func(w *workflowRun) object { return g.runAsAsked(r, w, w.shownAttempt(r.now)) })
+	return answerCounted(r, "workflow_runs", all, func(w *workflowRun) object { return runAsAsked(g, r, w, w.shownAttempt(r.now)) })
 }
 
 // createdRange reads GitHub's date filter: >=, <=, > and < before a moment, A..B, or a day.
@@ -376,11 +376,11 @@ func createdRange(s string) (since, until time.Time, valid bool) {
 	return since, until, valid
 }
 
-func (g *GitHub) getRun(r *routedRequest, w *workflowRun) routeAnswer {
-	return answerOK(g.runAsAsked(r, w, w.shownAttempt(r.now)))
+func getRun(g *GitHub, r *routedRequest, w *workflowRun) routeAnswer {
+	return answerOK(runAsAsked(g, r, w, w.shownAttempt(r.now)))
 }
 
-func (g *GitHub) runAsAsked(r *routedRequest, w *workflowRun, a *runAttempt) object {
+func runAsAsked(g *GitHub, r *routedRequest, w *workflowRun, a *runAttempt) object {
 	return g.runJSON(w, a, r.queryParam("exclude_pull_requests") != "true")
 }
 
@@ -394,15 +394,15 @@ func (r *workflowRun) findAttempt(n int64, now time.Time) *runAttempt {
 	return nil
 }
 
-func (g *GitHub) getAttempt(r *routedRequest, w *workflowRun) routeAnswer {
+func getAttempt(g *GitHub, r *routedRequest, w *workflowRun) routeAnswer {
 	if a := w.findAttempt(r.intParam("attempt_number"), r.now); a != nil {
-		return answerOK(g.runAsAsked(r, w, a))
+		return answerOK(runAsAsked(g, r, w, a))
 	}
 	return answerNotFound()
 }
 
 // listJobs lists, behind a run's jobs, also the check runs that were filed into its suite: GitHub takes them for jobs.
-func (g *GitHub) listJobs(r *routedRequest, w *workflowRun) routeAnswer {
+func listJobs(g *GitHub, r *routedRequest, w *workflowRun) routeAnswer {
 	var all []object
 	for _, j := range w.shownJobs(r.now, r.queryParam("filter") == "all") {
 		all = append(all, g.jobJSON(j))
@@ -413,15 +413,15 @@ func (g *GitHub) listJobs(r *routedRequest, w *workflowRun) routeAnswer {
 	return answerCounted(r, "jobs", all, asItIs)
 }
 
-func (g *GitHub) rerunAll(r *routedRequest, w *workflowRun) routeAnswer {
-	return g.rerunJobs(r, w, false, everyJob)
+func rerunAll(g *GitHub, r *routedRequest, w *workflowRun) routeAnswer {
+	return rerunJobs(g, r, w, false, everyJob)
 }
 
-func (g *GitHub) rerunFailed(r *routedRequest, w *workflowRun) routeAnswer {
-	return g.rerunJobs(r, w, true, isFailedJob)
+func rerunFailed(g *GitHub, r *routedRequest, w *workflowRun) routeAnswer {
+	return rerunJobs(g, r, w, true, isFailedJob)
 }
 
-func (g *GitHub) rerunJobs(r *routedRequest, w *workflowRun, failedOnly bool, jobs func(*job) bool) routeAnswer {
+func rerunJobs(g *GitHub, r *routedRequest, w *workflowRun, failedOnly bool, jobs func(*job) bool) routeAnswer {
 	if status, why := w.whyNoRerun(failedOnly, r.now); status != 0 {
 		return answerError(status, why)
 	}
@@ -432,7 +432,7 @@ func (g *GitHub) rerunJobs(r *routedRequest, w *workflowRun, failedOnly bool, jo
 }
 
 // cancelRun accepts a cancel at once; it takes effect later.
-func (g *GitHub) cancelRun(r *routedRequest, w *workflowRun) routeAnswer {
+func cancelRun(g *GitHub, r *routedRequest, w *workflowRun) routeAnswer {
 	a := w.newestAttempt()
 	if a.status == "completed" {
 		return answerError(409, "Cannot cancel a workflow run that is completed.")
@@ -447,7 +447,7 @@ func (g *GitHub) cancelRun(r *routedRequest, w *workflowRun) routeAnswer {
 }
 
 // findJob finds a job that GitHub shows.
-func (g *GitHub) findJob(id int64, now time.Time) *job {
+func (g *repository) findJob(id int64, now time.Time) *job {
 	if j := g.index.jobs[id]; j != nil && slices.Contains(j.run.shownJobs(now, true), j) {
 		return j
 	}
@@ -455,15 +455,15 @@ func (g *GitHub) findJob(id int64, now time.Time) *job {
 }
 
 // getLog redirects to the log.
-func (g *GitHub) getLog(r *routedRequest, j *job) routeAnswer {
+func getLog(g *GitHub, r *routedRequest, j *job) routeAnswer {
 	if j.status != "completed" {
 		return answerNotFound()
 	}
-	return g.redirectToStorage(r, fmt.Sprint(j.id))
+	return redirectToStorage(g, r, fmt.Sprint(j.id))
 }
 
 // redirectToStorage redirects to a file on another host, where it can be read for one minute.
-func (g *GitHub) redirectToStorage(r *routedRequest, name string) routeAnswer {
+func redirectToStorage(g *GitHub, r *routedRequest, name string) routeAnswer {
 	host, repository := "https://"+logHost, ""
 	if r.overNetwork {
 		host = strings.TrimSuffix(r.baseURL, "/api/v3")
@@ -486,7 +486,7 @@ func answerFromStorage(r *routedRequest, kind string, content []byte, isThere bo
 	return answerRaw(200, kind, content)
 }
 
-func (g *GitHub) readLog(r *routedRequest) routeAnswer {
+func readLog(g *GitHub, r *routedRequest) routeAnswer {
 	j := jobOfRoute(g, r)
 	if j == nil {
 		j = &job{logLost: true}
@@ -495,7 +495,7 @@ func (g *GitHub) readLog(r *routedRequest) routeAnswer {
 }
 
 // newestRuns returns the newest run of each workflow, the oldest workflow first.
-func (g *GitHub) newestRuns() []*workflowRun {
+func (g *repository) newestRuns() []*workflowRun {
 	newest := map[int64]int{}
 	var all []*workflowRun
 	for _, w := range g.runs {
@@ -509,35 +509,35 @@ func (g *GitHub) newestRuns() []*workflowRun {
 	return all
 }
 
-func (g *GitHub) listWorkflows(r *routedRequest) routeAnswer {
+func listWorkflows(g *GitHub, r *routedRequest) routeAnswer {
 	all := append(g.newestRuns(), g.workflowsWithoutRun()...)
 	return answerCounted(r, "workflows", all, g.workflowJSON)
 }
 
 func repoRoutes() []route {
 	return []route{
-		get(repoPattern, (*GitHub).getRepo),
-		get("R/commits/{ref}", onCommit((*GitHub).getCommit)),
-		get("R/commits/{commit_sha}/pulls", onCommit((*GitHub).listCommitPulls)),
-		get("R/git/commits/{commit_sha}", (*GitHub).getGitCommit),
-		get("R/git/ref/{ref...}", (*GitHub).getRef),
-		get("R/contents/{path...}", (*GitHub).getContent),
-		get("R/collaborators", (*GitHub).listCollaborators),
-		get("R/collaborators/{username}/permission", (*GitHub).getPermission),
-		get("R/branches/{branch...}", (*GitHub).getBranch),
-		get("R/rules/branches/{branch...}", (*GitHub).listRules),
-		get("R/activity", (*GitHub).listActivity),
-		get("R/compare/{basehead}", (*GitHub).compareCommits),
-		get("/orgs/{org}/teams/{team_slug}/memberships/{username}", (*GitHub).getMembership),
-		get("/rate_limit", (*GitHub).getRateLimit),
-		get("/user", (*GitHub).getUser),
+		onGet(repoPattern, getRepo),
+		onGet("R/commits/{ref}", onCommit(getCommit)),
+		onGet("R/commits/{commit_sha}/pulls", onCommit(listCommitPulls)),
+		onGet("R/git/commits/{commit_sha}", getGitCommit),
+		onGet("R/git/ref/{ref...}", getRef),
+		onGet("R/contents/{path...}", getContent),
+		onGet("R/collaborators", listCollaborators),
+		onGet("R/collaborators/{username}/permission", getPermission),
+		onGet("R/branches/{branch...}", getBranch),
+		onGet("R/rules/branches/{branch...}", listRules),
+		onGet("R/activity", listActivity),
+		onGet("R/compare/{basehead}", compareCommits),
+		onGet("/orgs/{org}/teams/{team_slug}/memberships/{username}", getMembership),
+		onGet("/rate_limit", getRateLimit),
+		onGet("/user", getUser),
 	}
 }
 
-func (g *GitHub) getRepo(*routedRequest) routeAnswer { return answerOK(g.repoJSON(g.owner)) }
+func getRepo(g *GitHub, _ *routedRequest) routeAnswer { return answerOK(g.repoJSON(g.owner)) }
 
 // listActivity lists who moved the branches of a repository, newest first. A fork's pushes are told in the fork.
-func (g *GitHub) listActivity(r *routedRequest) routeAnswer {
+func listActivity(g *GitHub, r *routedRequest) routeAnswer {
 	ref := strings.TrimPrefix(r.queryParam("ref"), "refs/heads/")
 	all := slices.DeleteFunc(slices.Clone(g.activity), func(b branchPush) bool {
 		return !strings.EqualFold(b.owner, r.params["owner"]) || ref != "" && ref != b.branch
@@ -551,22 +551,22 @@ func (g *GitHub) listActivity(r *routedRequest) routeAnswer {
 	})
 }
 
-func (g *GitHub) getCommit(_ *routedRequest, c *commit) routeAnswer { return answerOK(g.commitJSON(c)) }
+func getCommit(g *GitHub, _ *routedRequest, c *commit) routeAnswer { return answerOK(g.commitJSON(c)) }
 
 // listCommitPulls lists merged and open pull requests, as GitHub does of a commit that is not on the default branch:
 // one that was closed without a merge is not there. Source: the description of
 // repos/list-pull-requests-associated-with-commit.
-func (g *GitHub) listCommitPulls(r *routedRequest, c *commit) routeAnswer {
+func listCommitPulls(g *GitHub, r *routedRequest, c *commit) routeAnswer {
 	all := slices.DeleteFunc(g.pullsWith(c), func(p *pullRequest) bool { return p.closed && !p.merged })
 	return answerList(r, all, g.pullJSON)
 }
 
 // pullsWith are the pull requests that show a commit.
-func (g *GitHub) pullsWith(c *commit) []*pullRequest {
+func (g *repository) pullsWith(c *commit) []*pullRequest {
 	return slices.DeleteFunc(g.index.pullsFor(c.sha), func(p *pullRequest) bool { return !slices.Contains(p.shownCommits, c.sha) })
 }
 
-func (g *GitHub) getGitCommit(r *routedRequest) routeAnswer {
+func getGitCommit(g *GitHub, r *routedRequest) routeAnswer {
 	c := g.commits[r.params["commit_sha"]]
 	if c == nil {
 		return answerNotFound()
@@ -578,7 +578,7 @@ func (g *GitHub) getGitCommit(r *routedRequest) routeAnswer {
 	return answerOK(out)
 }
 
-func (g *GitHub) getRef(r *routedRequest) routeAnswer {
+func getRef(g *GitHub, r *routedRequest) routeAnswer {
 	ref := r.params["ref"]
 	sha := g.resolveRef(ref)
 	if sha == "" || !strings.HasPrefix(ref, "heads/") && !strings.HasPrefix(ref, "pull/") {
@@ -590,7 +590,7 @@ func (g *GitHub) getRef(r *routedRequest) routeAnswer {
 	})
 }
 
-func (g *GitHub) getContent(r *routedRequest) routeAnswer {
+func getContent(g *GitHub, r *routedRequest) routeAnswer {
 	name, ref := r.params["path"], r.queryParam("ref")
 	content, found := g.fileContent(name, ref)
 	if g.treeNotes.isLink(name, or(ref, g.defaultBranch)) { // GitHub answers with the file that it leads to
@@ -628,7 +628,7 @@ func wrapBase64(s string) string {
 }
 
 // getPermission answers with the old names, in which maintain is write and triage is read, and with the role's own.
-func (g *GitHub) getPermission(r *routedRequest) routeAnswer {
+func getPermission(g *GitHub, r *routedRequest) routeAnswer {
 	user := g.collaboratorJSON(r.params["username"])
 	role := user["role_name"].(string)
 	old := map[string]string{"maintain": "write", "triage": "read"}
@@ -636,13 +636,13 @@ func (g *GitHub) getPermission(r *routedRequest) routeAnswer {
 }
 
 // listCollaborators lists whom [GitHub.SetPermission] has named.
-func (g *GitHub) listCollaborators(r *routedRequest) routeAnswer {
+func listCollaborators(g *GitHub, r *routedRequest) routeAnswer {
 	all := slices.DeleteFunc(slices.Sorted(maps.Keys(g.permissions)), func(login string) bool { return g.permissions[login] == "none" })
 	return answerList(r, all, g.collaboratorJSON)
 }
 
 // collaboratorJSON is an account with what it may do.
-func (g *GitHub) collaboratorJSON(login string) object {
+func (g *wire) collaboratorJSON(login string) object {
 	role := or(g.permissions[strings.ToLower(login)], "read")
 	if strings.EqualFold(login, g.owner) {
 		role = "admin"
@@ -655,7 +655,7 @@ func (g *GitHub) collaboratorJSON(login string) object {
 }
 
 // getMembership answers as to an App with members: read. Of a team that is hidden ([HideTeam]) it answers as to every other token.
-func (g *GitHub) getMembership(r *routedRequest) routeAnswer {
+func getMembership(g *GitHub, r *routedRequest) routeAnswer {
 	login, slug := r.params["username"], r.params["team_slug"]
 	isLogin := func(member string) bool { return strings.EqualFold(member, login) }
 	switch {
@@ -671,7 +671,7 @@ func (g *GitHub) getMembership(r *routedRequest) routeAnswer {
 
 func (b *branch) isProtected() bool { return b.protection != nil || b.ruleset != nil }
 
-func (g *GitHub) getBranch(r *routedRequest) routeAnswer {
+func getBranch(g *GitHub, r *routedRequest) routeAnswer {
 	name := r.params["branch"]
 	b := g.branches[name]
 	if b == nil {
@@ -708,7 +708,7 @@ func (g *GitHub) getBranch(r *routedRequest) routeAnswer {
 }
 
 // listRules lists the rules of a branch's ruleset. Those of the classic protection are not among them.
-func (g *GitHub) listRules(r *routedRequest) routeAnswer {
+func listRules(g *GitHub, r *routedRequest) routeAnswer {
 	rules := []object{}
 	if b := g.branches[r.params["branch"]]; b != nil && b.ruleset != nil {
 		rules = rulesJSON(b.ruleset)
@@ -743,7 +743,7 @@ func rulesJSON(rules *branchRules) []object {
 	}}}
 }
 
-func (g *GitHub) compareCommits(r *routedRequest) routeAnswer {
+func compareCommits(g *GitHub, r *routedRequest) routeAnswer {
 	from, to, found := strings.Cut(r.params["basehead"], "...")
 	short := func(ref string) string {
 		_, after, foreign := strings.Cut(ref, ":")
@@ -770,7 +770,7 @@ func (g *GitHub) compareCommits(r *routedRequest) routeAnswer {
 		commits = append(commits, g.commitJSON(g.commits[sha]))
 	}
 	if p, branch := g.pullBetween(base, head); p != nil {
-		fork = mergeBase(g, p, head, branch)
+		fork = g.mergeBase(p, head, branch)
 		changed := p.diffs.changesAgainst(head, branch)
 		for _, f := range changed[:min(len(changed), 300)] {
 			files = append(files, g.fileJSON(head, f))
@@ -788,7 +788,7 @@ func (g *GitHub) compareCommits(r *routedRequest) routeAnswer {
 }
 
 // pullBetween is a pull request whose diff is that between two commits, with its base; nil if none is known.
-func (g *GitHub) pullBetween(base, head string) (between *pullRequest, branch string) {
+func (g *repository) pullBetween(base, head string) (between *pullRequest, branch string) {
 	for _, p := range g.index.pullsFor(head) {
 		if !p.diffs.heads[head] {
 			continue
@@ -811,7 +811,7 @@ func (g *GitHub) pullBetween(base, head string) (between *pullRequest, branch st
 	return between, branch
 }
 
-func (g *GitHub) getRateLimit(*routedRequest) routeAnswer {
+func getRateLimit(g *GitHub, _ *routedRequest) routeAnswer {
 	return answerRateLimit(g.budget.currentState())
 }
 
@@ -827,7 +827,7 @@ func answerRateLimit(s budgetState) routeAnswer {
 	)
 }
 
-func (g *GitHub) getUser(*routedRequest) routeAnswer {
+func getUser(g *GitHub, _ *routedRequest) routeAnswer {
 	if g.tokenOwner == "" {
 		return answerError(403, "Resource not accessible by integration")
 	}
@@ -841,10 +841,10 @@ func (g *GitHub) getUser(*routedRequest) routeAnswer {
 // The routes by which a pull request is made without a clone: a tree of files, a commit of it, a branch, the pull request.
 func proposalRoutes() []route {
 	return []route{
-		post("R/git/trees", (*GitHub).createTree),
-		post("R/git/commits", (*GitHub).createCommit),
-		post("R/git/refs", (*GitHub).createRef),
-		post("R/pulls", (*GitHub).createPull),
+		onPost("R/git/trees", createTree),
+		onPost("R/git/commits", createCommit),
+		onPost("R/git/refs", createRef),
+		onPost("R/pulls", createPull),
 	}
 }
 
@@ -852,7 +852,7 @@ func proposalRoutes() []route {
 type fileTree map[string]*string
 
 // createTree makes a tree of text files, upon another if one is named.
-func (g *GitHub) createTree(r *routedRequest) routeAnswer {
+func createTree(g *GitHub, r *routedRequest) routeAnswer {
 	var in struct {
 		Base string `json:"base_tree"`
 		Tree []struct {
@@ -881,15 +881,12 @@ func (g *GitHub) createTree(r *routedRequest) routeAnswer {
 		})
 	}
 	sha := SHA(fmt.Sprint("tree ", in.Base, entries)) // as with Git, the same files are the same tree
-	if g.trees == nil {
-		g.trees = map[string]fileTree{}
-	}
 	g.trees[sha] = files
 	return answerCreated(object{"sha": sha, "url": g.apiURL() + "/git/trees/" + sha, "truncated": false, "tree": entries})
 }
 
 // createCommit makes a commit that no branch has yet.
-func (g *GitHub) createCommit(r *routedRequest) routeAnswer {
+func createCommit(g *GitHub, r *routedRequest) routeAnswer {
 	var in struct {
 		Message, Tree string
 		Parents       []string
@@ -904,13 +901,13 @@ func (g *GitHub) createCommit(r *routedRequest) routeAnswer {
 		author: g.programLogin(), committer: g.programLogin(), pushedAt: r.now,
 	}
 	g.commits[c.sha] = c
-	answer := g.getGitCommit(&routedRequest{params: map[string]string{"commit_sha": c.sha}})
+	answer := getGitCommit(g, &routedRequest{params: map[string]string{"commit_sha": c.sha}})
 	answer.status = 201
 	return answer
 }
 
 // createRef makes a branch at a commit, which shows the commit's files from then on.
-func (g *GitHub) createRef(r *routedRequest) routeAnswer {
+func createRef(g *GitHub, r *routedRequest) routeAnswer {
 	var in struct{ Ref, SHA string }
 	err := r.decodeBody(&in)
 	name, isBranch := strings.CutPrefix(in.Ref, "refs/heads/")
@@ -924,13 +921,13 @@ func (g *GitHub) createRef(r *routedRequest) routeAnswer {
 	}
 	g.branches[name] = &branch{name: name, tip: in.SHA}
 	maps.Copy(g.filesAt(name), g.trees[g.commits[in.SHA].tree])
-	answer := g.getRef(&routedRequest{params: map[string]string{"ref": "heads/" + name}})
+	answer := getRef(g, &routedRequest{params: map[string]string{"ref": "heads/" + name}})
 	answer.status = 201
 	return answer
 }
 
 // createPull opens a pull request of a branch of the repository itself.
-func (g *GitHub) createPull(r *routedRequest) routeAnswer {
+func createPull(g *GitHub, r *routedRequest) routeAnswer {
 	var in struct{ Title, Body, Head, Base string }
 	if err := r.decodeBody(&in); err != nil || in.Title == "" {
 		return answerError(422, "Validation Failed: title")
@@ -950,7 +947,7 @@ func (g *GitHub) createPull(r *routedRequest) routeAnswer {
 	for _, name := range slices.Sorted(maps.Keys(g.files[head])) {
 		files = append(files, ChangedFile{Path: name, Status: "added"})
 	}
-	p := openPull(g, PullSpec{
+	p := g.openPull(PullSpec{
 		Title: in.Title, Body: in.Body, Head: g.branches[head].tip, Branch: head, Base: in.Base, Author: g.programLogin(), Files: files,
 	})
 	return answerCreated(g.pullJSON(p))
@@ -959,11 +956,11 @@ func (g *GitHub) createPull(r *routedRequest) routeAnswer {
 // settingsRoutes are those of the settings. What only an administrator sees is refused to anybody else.
 func settingsRoutes() []route {
 	return []route{
-		get("R/rulesets", (*GitHub).listRulesets),
-		get("R/rulesets/{n:ruleset_id}", (*GitHub).getRuleset),
-		get("R/actions/permissions", forAdministrators((*GitHub).getActionsPermissions)),
-		get("R/actions/permissions/workflow", forAdministrators((*GitHub).getDefaultToken)),
-		get("R/actions/permissions/selected-actions", forAdministrators((*GitHub).getSelectedActions)),
+		onGet("R/rulesets", listRulesets),
+		onGet("R/rulesets/{n:ruleset_id}", getRuleset),
+		onGet("R/actions/permissions", forAdministrators(getActionsPermissions)),
+		onGet("R/actions/permissions/workflow", forAdministrators(getDefaultToken)),
+		onGet("R/actions/permissions/selected-actions", forAdministrators(getSelectedActions)),
 	}
 }
 
@@ -1006,7 +1003,7 @@ func rulesOf(s RulesetSpec) []object {
 }
 
 // rulesetsFor are the active rulesets that hold for a branch.
-func (g *GitHub) rulesetsFor(branch string) []RulesetSpec {
+func (g *repository) rulesetsFor(branch string) []RulesetSpec {
 	return slices.DeleteFunc(slices.Clone(g.settings.Rulesets), func(s RulesetSpec) bool {
 		return or(s.Enforcement, "active") != "active" || !slices.ContainsFunc(s.Include, func(ref string) bool {
 			matches, _ := path.Match(ref, "refs/heads/"+branch)
@@ -1016,7 +1013,7 @@ func (g *GitHub) rulesetsFor(branch string) []RulesetSpec {
 }
 
 // rulesetJSON is a ruleset as the list has it.
-func (g *GitHub) rulesetJSON(s RulesetSpec) object {
+func (g *wire) rulesetJSON(s RulesetSpec) object {
 	kind, source := g.sourceOf(s)
 	return object{
 		"id": s.ID, "name": s.Name, "target": "branch", "source_type": kind, "source": source, "enforcement": or(s.Enforcement, "active"),
@@ -1026,21 +1023,21 @@ func (g *GitHub) rulesetJSON(s RulesetSpec) object {
 }
 
 // sourceOf is whose a ruleset is.
-func (g *GitHub) sourceOf(s RulesetSpec) (kind, name string) {
+func (g *repository) sourceOf(s RulesetSpec) (kind, name string) {
 	if s.By != "" {
 		return "Organization", s.By
 	}
 	return "Repository", g.owner + "/" + g.repo
 }
 
-func (g *GitHub) listRulesets(r *routedRequest) routeAnswer {
+func listRulesets(g *GitHub, r *routedRequest) routeAnswer {
 	all := slices.DeleteFunc(slices.Clone(g.settings.Rulesets), func(s RulesetSpec) bool {
 		return s.By != "" && r.queryParam("includes_parents") == "false"
 	})
 	return answerList(r, all, g.rulesetJSON)
 }
 
-func (g *GitHub) getRuleset(r *routedRequest) routeAnswer {
+func getRuleset(g *GitHub, r *routedRequest) routeAnswer {
 	for _, s := range g.settings.Rulesets {
 		if s.ID == r.intParam("ruleset_id") {
 			whole := g.rulesetJSON(s)
@@ -1052,7 +1049,7 @@ func (g *GitHub) getRuleset(r *routedRequest) routeAnswer {
 	return answerNotFound()
 }
 
-func (g *GitHub) getActionsPermissions(_ *routedRequest) routeAnswer {
+func getActionsPermissions(g *GitHub, _ *routedRequest) routeAnswer {
 	if g.settings.NoActions {
 		return answerOK(object{"enabled": false})
 	}
@@ -1063,7 +1060,7 @@ func (g *GitHub) getActionsPermissions(_ *routedRequest) routeAnswer {
 	return answerOK(said)
 }
 
-func (g *GitHub) getDefaultToken(_ *routedRequest) routeAnswer {
+func getDefaultToken(g *GitHub, _ *routedRequest) routeAnswer {
 	level := "read"
 	if g.settings.WriteDefault {
 		level = "write"
@@ -1071,7 +1068,7 @@ func (g *GitHub) getDefaultToken(_ *routedRequest) routeAnswer {
 	return answerOK(object{"default_workflow_permissions": level, "can_approve_pull_request_reviews": g.settings.WorkflowsVote})
 }
 
-func (g *GitHub) getSelectedActions(_ *routedRequest) routeAnswer {
+func getSelectedActions(g *GitHub, _ *routedRequest) routeAnswer {
 	if g.settings.Allowed != "selected" {
 		return answerError(409, "Conflict")
 	}
@@ -1080,7 +1077,7 @@ func (g *GitHub) getSelectedActions(_ *routedRequest) routeAnswer {
 }
 
 // workflowsWithoutRun are the workflow files of the default branch that never ran, as GitHub lists them all the same.
-func (g *GitHub) workflowsWithoutRun() (all []*workflowRun) {
+func (g *repository) workflowsWithoutRun() (all []*workflowRun) {
 	for name, source := range g.files[g.defaultBranch] {
 		isWorkflow := strings.HasPrefix(name, ".github/workflows/") && (path.Ext(name) == ".yml" || path.Ext(name) == ".yaml")
 		if !isWorkflow || source == nil || slices.ContainsFunc(g.runs, func(r *workflowRun) bool { return r.workflowFile() == name }) {

@@ -167,11 +167,11 @@ type route struct {
 	handle   handler
 }
 
-func get(pattern string, handle handler) route {
+func onGet(pattern string, handle handler) route {
 	return route{method: "GET", pattern: pattern, handle: handle}
 }
 
-func post(pattern string, handle handler) route {
+func onPost(pattern string, handle handler) route {
 	return route{method: "POST", pattern: pattern, handle: handle}
 }
 

@@ -10,6 +10,12 @@ import (
 	"time"
 )
 
+// actions are what happens to runs and checks.
+type actions struct {
+	mergeQueue
+	onRerun func(run int64, attempt int)
+}
+
 // RunSpec is a workflow run that something starts.
 type RunSpec struct {
 	Workflow   string // path of the workflow file, as the API shows it
@@ -176,13 +182,13 @@ func ForbidEvents(g *GitHub, events ...string) {
 }
 
 // StartRun starts a workflow run and returns its id.
-func (g *GitHub) StartRun(s RunSpec) (int64, error) {
+func (g *actions) StartRun(s RunSpec) (int64, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return startRun(g, s, g.carryOutDue())
+	return g.startRun(s, g.carryOutDue())
 }
 
-func startRun(g *GitHub, s RunSpec, now time.Time) (int64, error) {
+func (g *actions) startRun(s RunSpec, now time.Time) (int64, error) {
 	r := &workflowRun{
 		workflowPath: s.Workflow, name: or(s.Name, s.Workflow), title: s.Title, event: or(s.Event, "pull_request"), headBranch: s.Branch,
 		pullNumber: s.PR, actor: s.By, created: s.Created, rerunRefusal: s.Refused,
@@ -244,7 +250,7 @@ func startRun(g *GitHub, s RunSpec, now time.Time) (int64, error) {
 }
 
 // addJob gives an attempt of a run a job that no runner has taken.
-func (g *GitHub) addJob(r *workflowRun, a *runAttempt, name string, now time.Time) *job {
+func (g *repository) addJob(r *workflowRun, a *runAttempt, name string, now time.Time) *job {
 	j := &job{run: r, id: g.newID(), attempt: a.number, name: name, status: waitingStatus(a), created: now}
 	a.jobs = append(a.jobs, j)
 	g.index.jobs[j.id] = j
@@ -252,14 +258,14 @@ func (g *GitHub) addJob(r *workflowRun, a *runAttempt, name string, now time.Tim
 }
 
 // emitRunStart sends the events of a new run, and those of its progress if it has begun or ended already.
-func (g *GitHub) emitRunStart(r *workflowRun) {
+func (g *announcer) emitRunStart(r *workflowRun) {
 	g.emitRunEvent(r, "requested")
 	g.emitJobEvents(r, "created", everyJob)
 	g.emitRunProgress(r, "queued")
 }
 
 // placeRun sets the commit and the branch on which a run appears.
-func (g *GitHub) placeRun(r *workflowRun, p *pullRequest, head string) {
+func (g *repository) placeRun(r *workflowRun, p *pullRequest, head string) {
 	switch r.event {
 	case "pull_request", "pull_request_target", "pull_request_review", "pull_request_review_comment", "dynamic", "push":
 		if p != nil {
@@ -283,7 +289,7 @@ func (g *GitHub) placeRun(r *workflowRun, p *pullRequest, head string) {
 }
 
 // StartJobs lets a runner take the jobs of a run's newest attempt.
-func (g *GitHub) StartJobs(id int64) error {
+func (g *actions) StartJobs(id int64) error {
 	return g.withRun("start jobs of", id, func(r *workflowRun, now time.Time) error {
 		if a := r.newestAttempt(); a.status == "completed" {
 			return fmt.Errorf("its attempt %d has ended", a.number)
@@ -297,7 +303,7 @@ func (g *GitHub) StartJobs(id int64) error {
 
 // FinishRun ends a run's newest attempt. It changes nothing and reports false if the attempt has ended meanwhile, by
 // a cancel for example, or if f names another attempt.
-func (g *GitHub) FinishRun(id int64, f Finish) (bool, error) {
+func (g *actions) FinishRun(id int64, f Finish) (bool, error) {
 	ended := false
 	err := g.withRun("finish", id, func(r *workflowRun, now time.Time) error {
 		a := r.newestAttempt()
@@ -350,7 +356,7 @@ func (a *runAttempt) finishAs(f Finish, now time.Time, ended *bool) error {
 }
 
 // RerunByPerson runs a run again, as a person does in the browser.
-func (g *GitHub) RerunByPerson(id int64, who string) error {
+func (g *actions) RerunByPerson(id int64, who string) error {
 	var tell func()
 	err := g.withRun("rerun", id, func(r *workflowRun, now time.Time) error {
 		if r.newestAttempt().status != "completed" {
@@ -367,7 +373,7 @@ func (g *GitHub) RerunByPerson(id int64, who string) error {
 
 // startNextAttempt starts the next attempt with the jobs that runs selects; the others are kept. The function that
 // it returns calls that of OnRerun; it must be called without the lock.
-func (g *GitHub) startNextAttempt(r *workflowRun, who string, runs func(*job) bool, now time.Time) func() {
+func (g *actions) startNextAttempt(r *workflowRun, who string, runs func(*job) bool, now time.Time) func() {
 	old := r.newestAttempt()
 	next := &runAttempt{
 		number:      old.number + 1,
@@ -415,7 +421,7 @@ func isFailedJob(j *job) bool { return j.conclusion == "failure" || j.conclusion
 
 // RestartRun starts a run's newest attempt again under the same number, as GitHub does with a run that a maintainer
 // approves, and sometimes with one that it ran again itself.
-func (g *GitHub) RestartRun(id int64) error {
+func (g *actions) RestartRun(id int64) error {
 	return g.withRun("restart", id, func(r *workflowRun, now time.Time) error {
 		a := r.newestAttempt()
 		if a.status != "completed" {
@@ -446,7 +452,7 @@ func (g *GitHub) RestartRun(id int64) error {
 }
 
 // WithholdRunner keeps the jobs of a run's newest attempt queued until StartJobs.
-func (g *GitHub) WithholdRunner(id int64) error {
+func (g *actions) WithholdRunner(id int64) error {
 	return g.withRun("hold", id, func(r *workflowRun, _ time.Time) error {
 		r.newestAttempt().runnerAt = time.Time{}
 		return nil
@@ -480,7 +486,7 @@ func waitingStatus(a *runAttempt) string {
 }
 
 // RefuseRerun sets the message with which GitHub refuses to run a run again; "" if it does not.
-func (g *GitHub) RefuseRerun(id int64, words string) error {
+func (g *actions) RefuseRerun(id int64, words string) error {
 	return g.withRun("refuse", id, func(r *workflowRun, _ time.Time) error {
 		r.rerunRefusal = words
 		return nil
@@ -488,7 +494,7 @@ func (g *GitHub) RefuseRerun(id int64, words string) error {
 }
 
 // HideRun takes a run out of filtered lists, as GitHub's lagging index does. By its id it is there all the same.
-func (g *GitHub) HideRun(id int64, hidden bool) error {
+func (g *actions) HideRun(id int64, hidden bool) error {
 	return g.withRun("hide", id, func(r *workflowRun, _ time.Time) error {
 		r.hidden = hidden
 		return nil
@@ -496,14 +502,14 @@ func (g *GitHub) HideRun(id int64, hidden bool) error {
 }
 
 // DeleteRun deletes a run.
-func (g *GitHub) DeleteRun(id int64) error {
+func (g *actions) DeleteRun(id int64) error {
 	return g.withRun("delete", id, func(r *workflowRun, _ time.Time) error {
-		deleteRun(g, r)
+		g.deleteRun(r)
 		return nil
 	})
 }
 
-func deleteRun(g *GitHub, r *workflowRun) {
+func (g *actions) deleteRun(r *workflowRun) {
 	g.runs = slices.DeleteFunc(g.runs, func(x *workflowRun) bool { return x == r })
 	g.liveRuns = slices.DeleteFunc(g.liveRuns, func(x *workflowRun) bool { return x == r })
 	g.checks = slices.DeleteFunc(g.checks, func(c *StoredCheckRun) bool { return c.suite == r.suite })
@@ -522,7 +528,7 @@ func Expire(g *GitHub, pull int) error {
 		return fmt.Errorf("expire the runs and checks of #%d: there is no such pull request", pull)
 	}
 	for _, r := range slices.Clone(g.index.runsByHead[p.head]) {
-		deleteRun(g, r)
+		g.deleteRun(r)
 	}
 	g.checks = slices.DeleteFunc(g.checks, func(c *StoredCheckRun) bool { return c.Head == p.head })
 	g.statuses = slices.DeleteFunc(g.statuses, func(s *CommitStatus) bool { return s.Head == p.head })
@@ -539,7 +545,7 @@ type RunState struct {
 }
 
 // StateOfRun returns the state of a run.
-func (g *GitHub) StateOfRun(id int64) (RunState, error) {
+func (g *actions) StateOfRun(id int64) (RunState, error) {
 	var s RunState
 	err := g.withRun("read", id, func(r *workflowRun, _ time.Time) error {
 		a := r.newestAttempt()
@@ -549,7 +555,7 @@ func (g *GitHub) StateOfRun(id int64) (RunState, error) {
 	return s, err
 }
 
-func (g *GitHub) withRun(verb string, id int64, f func(*workflowRun, time.Time) error) error {
+func (g *actions) withRun(verb string, id int64, f func(*workflowRun, time.Time) error) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	r := g.index.runByID[id]
@@ -619,7 +625,7 @@ func OnDispatch(g *GitHub, f func(run int64, workflow string)) {
 // dispatchWorkflow starts a workflow on a branch. The file must stand on the default branch; its run belongs to the
 // branch's tip. A job's GITHUB_TOKEN may do so. Source: the documentation's "Create a workflow dispatch event";
 // messages as seen on GitHub (github.com/cli/cli/issues/9221, 9989).
-func (g *GitHub) dispatchWorkflow(r *routedRequest) routeAnswer {
+func dispatchWorkflow(g *GitHub, r *routedRequest) routeAnswer {
 	var in struct {
 		Ref     string            `json:"ref"`
 		Inputs  map[string]string `json:"inputs"`
@@ -637,7 +643,7 @@ func (g *GitHub) dispatchWorkflow(r *routedRequest) routeAnswer {
 	if status, why := whyNoDispatch(src, in.Ref, isBranch, in.Inputs, len(r.body)); status != 0 {
 		return answerError(status, why)
 	}
-	id, err := startRun(g, RunSpec{
+	id, err := g.startRun(RunSpec{
 		Workflow: path, Event: "workflow_dispatch", Branch: in.Ref, By: g.programLogin(), Title: nameOfRun(src, in.Inputs),
 	}, r.now)
 	if err != nil {

@@ -62,14 +62,14 @@ func LimitTrees(g *GitHub, entries int) {
 
 func treeRoutes() []route {
 	return []route{
-		get("R/git/trees/{tree_sha}", (*GitHub).getTree),
-		get("R/git/blobs/{file_sha}", (*GitHub).getBlob),
+		onGet("R/git/trees/{tree_sha}", getTree),
+		onGet("R/git/blobs/{file_sha}", getBlob),
 	}
 }
 
 // getTree lists a tree by a commit, a branch or its own name; its folders are listed with what is in them only if that
 // is asked for.
-func (g *GitHub) getTree(r *routedRequest) routeAnswer {
+func getTree(g *GitHub, r *routedRequest) routeAnswer {
 	name := r.params["tree_sha"]
 	sha := g.resolveRef(name)
 	for _, c := range g.commits {
@@ -80,7 +80,7 @@ func (g *GitHub) getTree(r *routedRequest) routeAnswer {
 	if sha == "" {
 		return answerNotFound()
 	}
-	files := treeOf(g, sha)
+	files := g.treeOf(sha)
 	entries, seen := []any{}, map[string]bool{}
 	add := func(e treeFile, kind string) {
 		if seen[e.path] {
@@ -117,7 +117,7 @@ func (g *GitHub) getTree(r *routedRequest) routeAnswer {
 
 // treeOf are the files at a commit, by path: those of the default branch, of the branch that it is on, and of a pull
 // request's head those that it changes.
-func treeOf(g *GitHub, sha string) map[string]treeFile {
+func (g *repository) treeOf(sha string) map[string]treeFile {
 	files := map[string]treeFile{}
 	over := func(ref string) {
 		for name, content := range g.files[ref] {
@@ -162,7 +162,7 @@ func treeOf(g *GitHub, sha string) map[string]treeFile {
 }
 
 // getBlob returns a file's content by its name.
-func (g *GitHub) getBlob(r *routedRequest) routeAnswer {
+func getBlob(g *GitHub, r *routedRequest) routeAnswer {
 	sha := r.params["file_sha"]
 	for _, files := range g.files {
 		for _, content := range files {
@@ -192,14 +192,14 @@ func mergeBaseSHA(d *pullDiffs, head, base string) string {
 }
 
 // mergeBase is the commit at which a head has left a base.
-func mergeBase(g *GitHub, p *pullRequest, head, base string) *commit {
-	noteMergeBase(g, p, head, base)
+func (g *repository) mergeBase(p *pullRequest, head, base string) *commit {
+	g.noteMergeBase(p, head, base)
 	return g.commits[mergeBaseSHA(&p.diffs, head, base)]
 }
 
 // noteMergeBase makes the commit known at which a head has left a base, with the files as they are there: what the head
 // changes is as it was, and of the rest of what it holds the base has the same.
-func noteMergeBase(g *GitHub, p *pullRequest, head, base string) {
+func (g *repository) noteMergeBase(p *pullRequest, head, base string) {
 	sha := mergeBaseSHA(&p.diffs, head, base)
 	if g.commits[sha] == nil {
 		tip := g.ensureBranch(base).tip

@@ -15,10 +15,24 @@ import (
 	"time"
 )
 
+// A wire shows the repository over REST, and keeps what it has rendered until an App or the repository gets another name.
+type wire struct {
+	repository
+	renderedAccounts map[string]json.RawMessage
+	renderedApps     map[App]json.RawMessage
+	renderedRepos    map[string]json.RawMessage
+	graphActors      map[string]object // accounts as GraphQL has them; never written to
+}
+
+func (g *wire) forgetRendered() {
+	g.renderedAccounts, g.renderedApps = map[string]json.RawMessage{}, map[App]json.RawMessage{}
+	g.renderedRepos, g.graphActors = map[string]json.RawMessage{}, map[string]object{}
+}
+
 const apiRoot = "https://api.github.com"
 
-func (g *GitHub) apiURL() string { return apiRoot + "/repos/" + g.owner + "/" + g.repo }
-func (g *GitHub) webURL() string { return "https://github.com/" + g.owner + "/" + g.repo }
+func (g *repository) apiURL() string { return apiRoot + "/repos/" + g.owner + "/" + g.repo }
+func (g *repository) webURL() string { return "https://github.com/" + g.owner + "/" + g.repo }
 
 func nodeID(kind string, id int64) string {
 	var room [40]byte
@@ -36,11 +50,11 @@ func renderOnce(in map[string]json.RawMessage, key string, render func() object)
 }
 
 // userJSON renders an account; null if it is gone.
-func (g *GitHub) userJSON(login string) any {
+func (g *wire) userJSON(login string) any {
 	if login == "" {
 		return nil
 	}
-	return renderOnce(g.renderedAccounts, login, func() object { return accountJSON(accountNow(g, login)) })
+	return renderOnce(g.renderedAccounts, login, func() object { return accountJSON(g.accountNow(login)) })
 }
 
 func accountJSON(login string, id int64) object {
@@ -67,7 +81,7 @@ func accountJSON(login string, id int64) object {
 }
 
 // userJSONWith renders an account with further fields.
-func (g *GitHub) userJSONWith(login string, more object) object {
+func (g *wire) userJSONWith(login string, more object) object {
 	u := object{}
 	if err := json.Unmarshal(g.userJSON(login).(json.RawMessage), &u); err != nil {
 		panic(err) // unreachable: it was written here
@@ -82,7 +96,7 @@ func isCopilot(login string) bool {
 
 // requesteeJSON renders an account whose review was requested. Copilot has another name there than the one with
 // which it reviews.
-func (g *GitHub) requesteeJSON(login string) any {
+func (g *wire) requesteeJSON(login string) any {
 	if isCopilot(login) {
 		return renderOnce(
 			g.renderedAccounts,
@@ -94,7 +108,7 @@ func (g *GitHub) requesteeJSON(login string) any {
 }
 
 // repoJSON renders this repository, or the owner's fork of it.
-func (g *GitHub) repoJSON(owner string) json.RawMessage {
+func (g *wire) repoJSON(owner string) json.RawMessage {
 	return renderOnce(g.renderedRepos, owner, func() object {
 		full := owner + "/" + g.repo
 		id := accountID(full)
@@ -143,21 +157,11 @@ func (g *GitHub) repoJSON(owner string) json.RawMessage {
 	})
 }
 
-func (g *GitHub) pullJSON(p *pullRequest) object {
+func (g *wire) pullJSON(p *pullRequest) object {
 	added, removed := p.changedLines()
 	api, web := fmt.Sprintf("%s/pulls/%d", g.apiURL(), p.number), fmt.Sprintf("%s/pull/%d", g.webURL(), p.number)
 	issue := fmt.Sprintf("%s/issues/%d", g.apiURL(), p.number)
-	labels := []any{}
-	for _, l := range p.labels {
-		labels = append(labels, object{
-			"id": accountID(l), "node_id": nodeID("LA", accountID(l)), "url": g.apiURL() + "/labels/" + l,
-			"name": l, "description": "", "color": "ededed", "default": false,
-		})
-	}
-	state, mergedBy, mergedAt := "open", any(nil), any(nil)
-	if p.closed {
-		state = "closed"
-	}
+	mergedBy, mergedAt := any(nil), any(nil)
 	if p.merged {
 		mergedBy, mergedAt = g.userJSON(p.timeline[len(p.timeline)-1].actor), timeOrNull(p.closedAt)
 	}
@@ -177,12 +181,12 @@ func (g *GitHub) pullJSON(p *pullRequest) object {
 	out := object{
 		"url": api, "id": pullID(p), "node_id": nodeID("PR", pullID(p)), "html_url": web,
 		"diff_url": web + ".diff", "patch_url": web + ".patch", "issue_url": issue,
-		"number": p.number, "state": state, "locked": p.locked, "title": p.title, "user": g.userJSON(p.author),
-		"body": stringOrNull(p.body), "labels": labels, "milestone": nil, "draft": p.draft,
+		"number": p.number, "state": p.openOrClosed(), "locked": p.locked, "title": p.title, "user": g.userJSON(p.author),
+		"body": stringOrNull(p.body), "labels": g.labelsJSON(p), "milestone": nil, "draft": p.draft,
 		"created_at": timeOrNull(p.created), "updated_at": timeOrNull(p.updated),
 		"closed_at": timeOrNull(p.closedAt), "merged_at": mergedAt, "merge_commit_sha": MergeSHA(p.head),
 		"assignee": nil, "assignees": []any{}, "requested_reviewers": g.requestedReviewersJSON(p),
-		"requested_teams": requestedTeamsJSON(g, p),
+		"requested_teams": g.requestedTeamsJSON(p),
 		"commits_url":     links["commits"], "review_comments_url": links["review_comments"],
 		"review_comment_url": links["review_comment"], "comments_url": links["comments"], "statuses_url": links["statuses"],
 		"head": object{
@@ -206,7 +210,7 @@ func (g *GitHub) pullJSON(p *pullRequest) object {
 		"deletions": removed, "changed_files": max(len(p.toldFiles()), p.changedCount),
 	}
 	if p.stack != nil {
-		out["stack"] = stackJSON(g, p)
+		out["stack"] = g.stackJSON(p)
 	}
 	return out
 }
@@ -218,7 +222,7 @@ func (p *pullRequest) openRequests() []*reviewRequest {
 	return slices.DeleteFunc(slices.Clone(p.reviewRequests), func(q *reviewRequest) bool { return q.fulfilled })
 }
 
-func (g *GitHub) requestedReviewersJSON(p *pullRequest) []any {
+func (g *wire) requestedReviewersJSON(p *pullRequest) []any {
 	out := []any{}
 	for _, q := range p.openRequests() {
 		out = append(out, g.requesteeJSON(q.login))
@@ -226,7 +230,7 @@ func (g *GitHub) requestedReviewersJSON(p *pullRequest) []any {
 	return out
 }
 
-func (g *GitHub) fileJSON(head string, f ChangedFile) object {
+func (g *wire) fileJSON(head string, f ChangedFile) object {
 	status := or(f.Status, "modified")
 	patch, added, removed := f.patch()
 	if f.Added+f.Removed > 0 { // so many that GitHub shows not all
@@ -247,7 +251,7 @@ func (g *GitHub) fileJSON(head string, f ChangedFile) object {
 	return out
 }
 
-func (g *GitHub) commitJSON(c *commit) object {
+func (g *wire) commitJSON(c *commit) object {
 	url := g.apiURL() + "/commits/" + c.sha
 	parents := []any{}
 	for _, sha := range c.parents {
@@ -266,7 +270,7 @@ func (g *GitHub) commitJSON(c *commit) object {
 }
 
 // gitCommitJSON renders a commit as git has it.
-func (g *GitHub) gitCommitJSON(c *commit) object {
+func (g *wire) gitCommitJSON(c *commit) object {
 	who := func(login string) object {
 		return object{"name": login, "email": emailOf(login), "date": timeOrNull(c.pushedAt)}
 	}
@@ -313,7 +317,7 @@ func (c *commit) fullMessage() string {
 	return b.String()
 }
 
-func (g *GitHub) commentJSON(c *issueComment) object {
+func (g *wire) commentJSON(c *issueComment) object {
 	return object{
 		"id": c.id, "node_id": nodeID("IC", c.id), "url": fmt.Sprintf("%s/issues/comments/%d", g.apiURL(), c.id),
 		"html_url":  fmt.Sprintf("%s/pull/%d#issuecomment-%d", g.webURL(), c.pull.number, c.id),
@@ -323,7 +327,7 @@ func (g *GitHub) commentJSON(c *issueComment) object {
 	}
 }
 
-func (g *GitHub) reviewJSON(v *review) object {
+func (g *wire) reviewJSON(v *review) object {
 	html := fmt.Sprintf("%s/pull/%d#pullrequestreview-%d", g.webURL(), v.pull.number, v.id)
 	api := fmt.Sprintf("%s/pulls/%d", g.apiURL(), v.pull.number)
 	return object{
@@ -357,7 +361,7 @@ func association(permission string) string {
 	return "COLLABORATOR"
 }
 
-func (g *GitHub) reviewCommentJSON(c *reviewComment) object {
+func (g *wire) reviewCommentJSON(c *reviewComment) object {
 	t, p := c.thread, c.thread.pull
 	html, api := fmt.Sprintf("%s/pull/%d#discussion_r%d", g.webURL(), p.number, c.id), fmt.Sprintf("%s/pulls/%d", g.apiURL(), p.number)
 	self := fmt.Sprintf("%s/pulls/comments/%d", g.apiURL(), c.id)
@@ -410,7 +414,7 @@ func laterOf(a, b time.Time) time.Time {
 	return a
 }
 
-func (g *GitHub) timelineEventJSON(h *timelineEvent) object {
+func (g *wire) timelineEventJSON(h *timelineEvent) object {
 	out := object{
 		"id": h.id, "node_id": nodeID("EV", h.id), "url": fmt.Sprintf("%s/issues/events/%d", g.apiURL(), h.id),
 		"actor": g.userJSON(h.actor), "event": h.kind,
@@ -431,7 +435,7 @@ func (g *GitHub) timelineEventJSON(h *timelineEvent) object {
 	return out
 }
 
-func (g *GitHub) runJSON(r *workflowRun, a *runAttempt, withPulls bool) object {
+func (g *wire) runJSON(r *workflowRun, a *runAttempt, withPulls bool) object {
 	url, web := fmt.Sprintf("%s/actions/runs/%d", g.apiURL(), r.id), fmt.Sprintf("%s/actions/runs/%d", g.webURL(), r.id)
 	pulls := []any{}
 	if withPulls {
@@ -461,7 +465,7 @@ func (g *GitHub) runJSON(r *workflowRun, a *runAttempt, withPulls bool) object {
 }
 
 // simpleCommitJSON renders a commit once: it never changes.
-func (g *GitHub) simpleCommitJSON(c *commit) json.RawMessage {
+func (g *wire) simpleCommitJSON(c *commit) json.RawMessage {
 	if c.simpleJSON != nil {
 		return c.simpleJSON
 	}
@@ -483,7 +487,7 @@ func (g *GitHub) simpleCommitJSON(c *commit) json.RawMessage {
 
 // pullsOfRunJSON lists the open pull requests with a run's head or branch, even if another one started it. Those of
 // forks are never among them.
-func (g *GitHub) pullsOfRunJSON(r *workflowRun) []any {
+func (g *wire) pullsOfRunJSON(r *workflowRun) []any {
 	out := []any{}
 	if r.pullNumber == 0 && r.event != "push" || r.forkOwner != "" {
 		return out
@@ -503,7 +507,7 @@ type minimalPullCache struct {
 	json                              json.RawMessage
 }
 
-func (g *GitHub) minimalPullJSON(p *pullRequest) json.RawMessage {
+func (g *wire) minimalPullJSON(p *pullRequest) json.RawMessage {
 	m := &p.minimalJSON
 	if m.json != nil && m.repo == g.repo && m.branch == p.headBranch && m.head == p.head && m.base == p.baseBranch &&
 		m.baseSHA == p.baseSHA {
@@ -521,7 +525,7 @@ func (g *GitHub) minimalPullJSON(p *pullRequest) json.RawMessage {
 	return m.json
 }
 
-func (g *GitHub) workflowJSON(r *workflowRun) object {
+func (g *wire) workflowJSON(r *workflowRun) object {
 	url := fmt.Sprintf("%s/actions/workflows/%d", g.apiURL(), r.workflowID)
 	return object{
 		"id": r.workflowID, "node_id": nodeID("W", r.workflowID), "name": r.name, "path": r.workflowFile(),
@@ -532,7 +536,7 @@ func (g *GitHub) workflowJSON(r *workflowRun) object {
 	}
 }
 
-func (g *GitHub) jobJSON(j *job) object {
+func (g *wire) jobJSON(j *job) object {
 	r := j.run
 	url := fmt.Sprintf("%s/actions/jobs/%d", g.apiURL(), j.id)
 	out := object{
@@ -579,25 +583,25 @@ func (g *GitHub) jobJSON(j *job) object {
 // jobOfCheckJSON shows a check run that was made with GITHUB_TOKEN as a job of the run whose suite it was filed into:
 // it has no steps and no runner, and its page is the one that its writer gave it. Source: the probe of sluiceway,
 // 2026-09-22.
-func (g *GitHub) jobOfCheckJSON(r *workflowRun, c *StoredCheckRun, now time.Time) object {
+func (g *wire) jobOfCheckJSON(r *workflowRun, c *StoredCheckRun, now time.Time) object {
 	out := g.jobJSON(&job{
 		run: r, id: c.ID, attempt: r.shownAttempt(now).number, name: c.Name, status: c.Status, conclusion: c.Conclusion, created: c.Created,
 		completed: c.Completed,
 	})
-	out["html_url"], out["started_at"] = or(c.DetailsURL, checkPage(g, c.ID)), timeOrNull(c.Started)
+	out["html_url"], out["started_at"] = or(c.DetailsURL, g.checkPage(c.ID)), timeOrNull(c.Started)
 	out["labels"], out["runner_id"], out["runner_name"] = []string{}, 0, ""
 	out["runner_group_id"], out["runner_group_name"] = 0, ""
 	return out
 }
 
 // checkPage is the page of a check run that is no job.
-func checkPage(g *GitHub, id int64) string { return fmt.Sprintf("%s/runs/%d", g.webURL(), id) }
+func (g *repository) checkPage(id int64) string { return fmt.Sprintf("%s/runs/%d", g.webURL(), id) }
 
-func (g *GitHub) appJSON(a App) json.RawMessage {
+func (g *wire) appJSON(a App) json.RawMessage {
 	if g.renderedApps[a] != nil {
 		return g.renderedApps[a]
 	}
-	slug := slugNow(g, a.Slug)
+	slug := g.slugNow(a.Slug)
 	out := object{
 		"id": a.ID, "slug": slug, "client_id": "Iv1." + a.Slug, "node_id": nodeID("A", a.ID),
 		"owner": g.userJSON(g.owner), "name": slug, "description": "",
@@ -612,20 +616,20 @@ func (g *GitHub) appJSON(a App) json.RawMessage {
 	return g.renderedApps[a]
 }
 
-func (g *GitHub) checkJSON(c checkView) object {
+func (g *wire) checkJSON(c checkView) object {
 	url := fmt.Sprintf("%s/check-runs/%d", g.apiURL(), c.ID)
 	count := len(c.Annotations)
 	if c.job != nil {
 		count = len(c.job.annotations)
 	}
-	web := checkPage(g, c.ID)
+	web := g.checkPage(c.ID)
 	if c.job != nil { // a job is shown in its run
 		web = c.DetailsURL
 	}
 	out := object{
 		"id": c.ID, "name": c.Name, "node_id": nodeID("CR", c.ID),
 		"head_sha": c.Head, "external_id": c.ExternalID, "url": url, "html_url": web,
-		"details_url": or(c.DetailsURL, "https://github.com/apps/"+slugNow(g, c.App.Slug)), "status": c.Status,
+		"details_url": or(c.DetailsURL, "https://github.com/apps/"+g.slugNow(c.App.Slug)), "status": c.Status,
 		"conclusion": stringOrNull(c.Conclusion), "started_at": timeOrNull(c.Started),
 		"completed_at": timeOrNull(c.Completed), "check_suite": object{"id": c.suite.id},
 		"app": g.appJSON(c.App), "pull_requests": g.pullsAtHeadJSON(c.Head),
@@ -641,7 +645,7 @@ func (g *GitHub) checkJSON(c checkView) object {
 }
 
 // pullsAtHeadJSON lists the open pull requests with that head, except those of forks.
-func (g *GitHub) pullsAtHeadJSON(head string) []any {
+func (g *wire) pullsAtHeadJSON(head string) []any {
 	out := []any{}
 	for _, p := range g.index.pullsFor(head) {
 		if !p.closed && !p.fork && p.head == head {
@@ -651,22 +655,22 @@ func (g *GitHub) pullsAtHeadJSON(head string) []any {
 	return out
 }
 
-func (g *GitHub) suiteJSON(s *checkSuite, now time.Time) object {
+func (g *wire) suiteJSON(s *checkSuite, now time.Time) object {
 	status, conclusion := g.suiteResult(s, now)
 	url := fmt.Sprintf("%s/check-suites/%d", g.apiURL(), s.id)
 	return object{
 		"id": s.id, "node_id": nodeID("CS", s.id), "head_branch": stringOrNull(s.headBranch),
 		"head_sha": s.head, "status": status, "conclusion": stringOrNull(conclusion), "url": url,
 		"before": nil, "after": s.head, "pull_requests": g.pullsAtHeadJSON(s.head), "app": g.appJSON(s.app),
-		"created_at": timeOrNull(s.created), "updated_at": timeOrNull(g.suiteUpdatedAt(s, now)),
+		"created_at": timeOrNull(s.created), "updated_at": timeOrNull(s.updatedAt(now)),
 		"latest_check_runs_count": len(g.checksIn(s, true, now)), "check_runs_url": url + "/check-runs",
 		"head_commit": g.simpleCommitJSON(g.commits[s.head]), "repository": g.repoJSON(g.owner),
 		"rerequestable": true, "runs_rerequestable": s.app == actionsApp,
 	}
 }
 
-// suiteUpdatedAt returns the moment of a suite's last change.
-func (g *GitHub) suiteUpdatedAt(s *checkSuite, now time.Time) time.Time {
+// updatedAt returns the moment of a suite's last change.
+func (s *checkSuite) updatedAt(now time.Time) time.Time {
 	at := s.updated
 	if s.run != nil {
 		at = laterOf(at, s.run.shownAttempt(now).updated)
@@ -674,7 +678,7 @@ func (g *GitHub) suiteUpdatedAt(s *checkSuite, now time.Time) time.Time {
 	return at
 }
 
-func (g *GitHub) statusJSON(s *CommitStatus) object {
+func (g *wire) statusJSON(s *CommitStatus) object {
 	return object{
 		"url":        g.apiURL() + "/statuses/" + s.Head,
 		"avatar_url": fmt.Sprintf("https://avatars.githubusercontent.com/u/%d?v=4", accountID(s.By)),
