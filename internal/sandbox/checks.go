@@ -114,8 +114,7 @@ type checkView struct {
 
 // SetCheck makes, or updates, a check run of another App and returns its id.
 func (g *actions) SetCheck(s CheckSpec) (int64, error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.mu.held()()
 	now := g.carryOutDue()
 	s.App.Slug = or(g.firstSlug[s.App.Slug], s.App.Slug)
 	s.App = s.App.WithID()
@@ -269,8 +268,7 @@ func (g *repository) suiteResult(s *checkSuite, now time.Time) (status, conclusi
 
 // SetStatus writes a commit status as another author than the program under test.
 func (g *actions) SetStatus(s CommitStatus) (int64, error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.mu.held()()
 	now := g.carryOutDue()
 	s.Head = SHA(s.Head)
 	if g.commits[s.Head] == nil {
@@ -292,8 +290,7 @@ func (g *actions) addStatus(s *CommitStatus) {
 
 // OwnCheckRuns lists the check runs on a commit that the program under test made, oldest first.
 func (g *actions) OwnCheckRuns(head string) []StoredCheckRun {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.mu.held()()
 	var own []StoredCheckRun
 	for _, s := range g.index.suitesByHead[SHA(head)] {
 		for _, c := range s.checks {
@@ -312,8 +309,7 @@ func (g *actions) OwnCheckRuns(head string) []StoredCheckRun {
 // WrittenHeads lists the commits that carry a check run or a status which the program under test wrote, in the order in
 // which it wrote them first.
 func (g *actions) WrittenHeads() []string {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.mu.held()()
 	type written struct {
 		id   int64
 		head string
@@ -341,8 +337,7 @@ func (g *actions) WrittenHeads() []string {
 
 // Statuses lists the commit statuses of a commit, by any author, oldest first.
 func (g *actions) Statuses(head string) []CommitStatus {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.mu.held()()
 	var all []CommitStatus
 	for _, s := range g.index.statusesByHead[SHA(head)] {
 		all = append(all, *s)
@@ -672,8 +667,7 @@ func createStatus(g *GitHub, r *routedRequest) routeAnswer {
 // Decided reports whether every open pull request that is no draft has a completed check of the program under test, or
 // a status of it that is not pending, and when the last of them changed; no earlier than begin.
 func Decided(g *GitHub, begin time.Time) (since time.Time, all bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.mu.held()()
 	since = begin
 	for _, p := range g.index.pullsByNumber {
 		if p.closed || p.draft {

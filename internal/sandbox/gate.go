@@ -17,8 +17,7 @@ import (
 // and 74 and of sluiceway, autumn 2026; "Troubleshooting required status checks" has it that a check run and a status
 // of one name are both required.
 func MergeGateOpens(g *GitHub, pull int, check string) bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.mu.held()()
 	now := g.carryOutDue()
 	p := g.pulls[pull]
 	if p == nil {

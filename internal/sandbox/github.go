@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -62,15 +61,13 @@ type Lag struct {
 // under test is answered.
 type GitHub struct {
 	people
+	front
 
 	budget          *budget
-	faults          []*Fault
-	requestLog      []LoggedRequest
+	answered        int // requests
 	written         Written
-	unknownRequests []string
 	invalidRequests []string
 	beforeRequest   func(*http.Request)
-	afterRequest    func(*http.Request, int)
 	onReviewerAsked func(kind, body string)
 	onDispatch      func(run int64, workflow string)
 	queryCache      *graphCache
@@ -78,7 +75,7 @@ type GitHub struct {
 
 // A repository is what GitHub holds. It sends nothing and renders nothing.
 type repository struct {
-	mu         sync.Mutex
+	mu         lock
 	now        func() time.Time
 	lag        Lag
 	app        App
@@ -130,6 +127,7 @@ func New(o Options) *GitHub {
 		treeNotes: newTreeNotes(), permissions: map[string]string{}, teams: map[string][]string{}, hiddenTeams: map[string]bool{},
 		runNumbers: map[string]int{}, newSlugs: map[string]string{}, firstSlug: map[string]string{},
 	}
+	g.serve = g.serveRequest
 	g.forgetRendered()
 	g.queued = map[string]bool{}
 	if g.now == nil {
@@ -206,8 +204,7 @@ type Reaction struct {
 
 // Wrote returns what the program under test has written so far.
 func (g *GitHub) Wrote() Written {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.mu.held()()
 	w := g.written
 	w.Comments, w.RequestedReviews = slices.Clone(w.Comments), slices.Clone(w.RequestedReviews)
 	w.RerunOrder, w.Deleted = slices.Clone(w.RerunOrder), slices.Clone(w.Deleted)
@@ -219,40 +216,28 @@ func (g *GitHub) Wrote() Written {
 // OnRerun sets a function that is called when the program or a person runs a run again, with the number of the new
 // attempt. It is called before the request is answered.
 func (g *actions) OnRerun(f func(run int64, attempt int)) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.mu.held()()
 	g.onRerun = f
 }
 
 // OnReviewerAsked sets a function that is called when the program asks a reviewer: kind is "comment" with the
 // comment's body, or "review_request" with the login.
 func (g *GitHub) OnReviewerAsked(f func(kind, body string)) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.mu.held()()
 	g.onReviewerAsked = f
 }
 
 // BeforeRequest sets a function that is called before a request is handled. It may change GitHub: that is how
 // another replica gets in between two requests.
 func (g *GitHub) BeforeRequest(f func(*http.Request)) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.mu.held()()
 	g.beforeRequest = f
-}
-
-// AfterRequest sets a function that is called after a request was carried out, with the status of its answer, 0 if
-// the answer got lost.
-func (g *GitHub) AfterRequest(f func(req *http.Request, status int)) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.afterRequest = f
 }
 
 // Due returns the next moment at which something changes here by itself: a rerun becomes visible, a runner takes a
 // job, a cancel takes effect. It is zero if nothing will.
 func (g *actions) Due() time.Time {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.mu.held()()
 	now := g.carryOutDue()
 	var due time.Time
 	for _, r := range g.liveRuns {
@@ -306,8 +291,7 @@ func (g *repository) programLogin() string {
 
 // Repository returns the repository's owner and its name, which a rename changes.
 func (g *GitHub) Repository() (owner, name string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.mu.held()()
 	return g.owner, g.repo
 }
 
@@ -324,8 +308,7 @@ type branchRules struct{ checks []RequiredCheck }
 
 // Configure sets the settings of a repository.
 func Configure(g *GitHub, s Settings) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.mu.held()()
 	g.settings = s
 	g.forgetRendered()
 }
@@ -415,8 +398,7 @@ func (g *repository) resolveRef(ref string) string {
 // SetFile puts a file into a branch, the default one if ref is empty. A pull request's branch shows its base's files
 // where it has none of its own.
 func (g *GitHub) SetFile(path, ref, content string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.mu.held()()
 	g.filesAt(ref)[path] = &content
 	g.emitFilePush(path, ref)
 }
@@ -431,8 +413,7 @@ func (g *announcer) emitFilePush(path, ref string) {
 
 // RemoveFile takes a file out of a branch.
 func (g *GitHub) RemoveFile(path, ref string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.mu.held()()
 	g.filesAt(ref)[path] = nil
 	g.emitFilePush(path, ref)
 }
@@ -478,8 +459,7 @@ func (g *repository) fileContent(path, ref string) (string, bool) {
 
 // SetPermission sets what a user may do: admin, maintain, write, triage, read or none. The default is read.
 func (g *GitHub) SetPermission(login, permission string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.mu.held()()
 	g.permissions[strings.ToLower(login)] = permission
 }
 
@@ -492,16 +472,14 @@ func (g *GitHub) AddRuleset(name string) { AddBranchRuleset(g, name, RequiredChe
 // ProtectBranch makes a branch a protected one, of the classic kind, that requires these checks; without any it asks
 // for something else, a linear history.
 func ProtectBranch(g *GitHub, name string, checks ...RequiredCheck) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.mu.held()()
 	g.ensureBranch(name).protection = &branchRules{checks: slices.Clone(checks)}
 }
 
 // AddBranchRuleset gives a branch a ruleset that requires these checks; without any it asks for something else: that
 // the branch is not deleted, and a linear history.
 func AddBranchRuleset(g *GitHub, name string, checks ...RequiredCheck) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.mu.held()()
 	g.ensureBranch(name).ruleset = &branchRules{checks: slices.Clone(checks)}
 }
 
@@ -522,14 +500,12 @@ func RenameApp(g *GitHub, slug, name string) {
 }
 
 func webhookTargetOf(g *GitHub) *webhookTarget {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.mu.held()()
 	return g.webhook
 }
 
 func enterAppName(g *GitHub, slug, name string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.mu.held()()
 	first := or(g.firstSlug[slug], slug)
 	g.newSlugs[first], g.firstSlug[name] = name, first
 	g.forgetRendered()
@@ -537,8 +513,7 @@ func enterAppName(g *GitHub, slug, name string) {
 
 // AppSlug returns what an App is called now that was called so once.
 func AppSlug(g *GitHub, slug string) string {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.mu.held()()
 	return g.slugNow(slug)
 }
 

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/validator"
@@ -82,7 +81,7 @@ func (g *GitHub) answerGraphQL(r *routedRequest) routeAnswer {
 
 // graphCache keeps parsed and validated queries: programs send the same ones again and again.
 type graphCache struct {
-	mu      sync.Mutex
+	mu      lock
 	queries map[[2]string]graphQuery
 }
 
@@ -110,8 +109,7 @@ func queryPoints(g *GitHub, r *routedRequest) int {
 const maxCachedQueries = 100
 
 func (c *graphCache) cachedQuery(query, operation string) graphQuery {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	defer c.mu.held()()
 	key := [2]string{query, operation}
 	if q, known := c.queries[key]; known {
 		return q

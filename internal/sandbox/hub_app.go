@@ -71,10 +71,7 @@ func (h *Hub) answerAppRequest(r *routedRequest) routeAnswer {
 		r.params = params
 		return hubRoutes[i].handle(h, r, asks)
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.unknownRequests = append(h.unknownRequests, r.Method+" "+r.path)
-	return answerNotFound()
+	return h.answerUnknown(r)
 }
 
 func (h *Hub) appJSON() object {
@@ -100,8 +97,7 @@ func (h *Hub) subscribedEvents() []string {
 
 func (h *Hub) getApp(_ *routedRequest, _ credential) routeAnswer {
 	o := h.appJSON()
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.mu.held()()
 	n := 0
 	for _, in := range h.installOrder {
 		if !in.deleted && in.id != 0 {
@@ -115,8 +111,7 @@ func (h *Hub) getApp(_ *routedRequest, _ credential) routeAnswer {
 // installationJSON shows an installation as it is now.
 func (h *Hub) installationJSON(in *installation) object {
 	account := h.accountJSON(in.account)
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.mu.held()()
 	suspender := any(nil)
 	if !in.suspended.IsZero() {
 		suspender = renderOnce(h.renderedAccounts, in.account, func() object { return accountJSON(in.account, accountID(in.account)) })
@@ -136,8 +131,7 @@ func (h *Hub) installationJSON(in *installation) object {
 }
 
 func (h *Hub) activeInstallations() []*installation {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.mu.held()()
 	return slices.DeleteFunc(slices.Clone(h.installOrder), func(in *installation) bool { return in.deleted || in.id == 0 })
 }
 
@@ -193,8 +187,7 @@ func (h *Hub) createToken(r *routedRequest, _ credential) routeAnswer {
 
 // mintChosen makes a token of an installation for the repositories that are named, or returns GitHub's refusal.
 func mintChosen(h *Hub, id int64, names []string, ids []int64) (text string, t *installationToken, refusal routeAnswer) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.mu.held()()
 	found := h.installations[id]
 	switch {
 	case found == nil, found.deleted, found.id == 0:
@@ -214,8 +207,7 @@ func mintChosen(h *Hub, id int64, names []string, ids []int64) (text string, t *
 
 // reposOfToken returns the repositories that a token reaches.
 func reposOfToken(h *Hub, t *installationToken) (all []*hubRepo) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.mu.held()()
 	for _, s := range t.installation.repos {
 		if t.onlyRepos == nil || t.onlyRepos[s] {
 			all = append(all, s)
@@ -242,8 +234,7 @@ func (in *installation) chooseRepos(names []string, ids []int64) (only map[*hubR
 
 // fullJSON renders a repository in full.
 func (s *hubRepo) fullJSON() any {
-	s.github.mu.Lock()
-	defer s.github.mu.Unlock()
+	defer s.github.mu.held()()
 	return s.github.repoJSON(s.github.owner)
 }
 
@@ -279,8 +270,7 @@ func (h *Hub) listDeliveries(r *routedRequest, _ credential) routeAnswer {
 	per = min(per, 100)
 	before, _ := strconv.ParseInt(strings.TrimPrefix(r.queryParam("cursor"), "v1_"), 10, 64)
 	status := r.queryParam("status")
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.mu.held()()
 	items, more := []any{}, int64(0)
 	for _, d := range slices.Backward(h.deliveries.tried) {
 		switch {
@@ -314,8 +304,7 @@ func (h *Hub) findDelivery(r *routedRequest) *HookDelivery {
 
 // createRedelivery sends a delivery again, as a new one with the same guid.
 func (h *Hub) createRedelivery(r *routedRequest, _ credential) routeAnswer {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.mu.held()()
 	d := h.findDelivery(r)
 	switch {
 	case d == nil:

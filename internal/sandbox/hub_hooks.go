@@ -76,8 +76,7 @@ type webhookTarget struct {
 // DisturbDeliveries sets a function that decides the fate of each delivery, redeliveries included. It is called with
 // the delivery before it is sent, and must not call the Hub. nil disturbs none.
 func (h *Hub) DisturbDeliveries(f func(HookDelivery) Fate) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.mu.held()()
 	h.deliveries.decideFate = f
 }
 
@@ -87,8 +86,7 @@ func (h *Hub) MuteWebhooks() { h.muted.Store(true) }
 
 // queueEvent queues the delivery of an event, unless the installation is suspended or deleted.
 func (h *Hub) queueEvent(d *HookDelivery) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.mu.held()()
 	if in := h.installations[d.Installation]; in != nil && d.Event != "installation" && (in.deleted || !in.suspended.IsZero()) {
 		return
 	}
@@ -130,8 +128,7 @@ func (h *Hub) notifyWaiting() {
 
 // TakeDeliveries returns the waiting deliveries and counts them as delivered, for callers that send them themselves.
 func (h *Hub) TakeDeliveries() []HookDelivery {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.mu.held()()
 	var all []HookDelivery
 	for _, d := range h.deliveries.queue {
 		d.Delivered, d.Status, d.Code = h.options.Now(), "OK", http.StatusAccepted
@@ -144,8 +141,7 @@ func (h *Hub) TakeDeliveries() []HookDelivery {
 
 // Deliveries lists the deliveries that were tried so far, oldest first.
 func (h *Hub) Deliveries() []HookDelivery {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.mu.held()()
 	all := make([]HookDelivery, 0, len(h.deliveries.tried))
 	for _, d := range h.deliveries.tried {
 		all = append(all, *d)
@@ -155,8 +151,7 @@ func (h *Hub) Deliveries() []HookDelivery {
 
 // deliveriesLeft returns how many deliveries are left, and what is closed when that may have changed.
 func deliveriesLeft(h *Hub) (left int, changed <-chan struct{}) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.mu.held()()
 	return h.deliveries.pending, h.deliveries.changed
 }
 
@@ -191,8 +186,7 @@ func (h *Hub) announceInstallation(installation int64, event, action string, fie
 
 // minimalReposJSON lists repositories as installation events do.
 func (h *Hub) minimalReposJSON(sites []*hubRepo) []any {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.mu.held()()
 	all := []any{}
 	for _, s := range sites {
 		repo := s.name[len(s.installation.account)+1:]
@@ -299,8 +293,7 @@ func (h *Hub) deliverQueued(ctx context.Context, send func(context.Context, Hook
 
 // takeDelivery takes a queued delivery; nil: there is none until changed is closed.
 func takeDelivery(h *Hub) (d *HookDelivery, changed <-chan struct{}) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.mu.held()()
 	q := &h.deliveries
 	if len(q.queue) > 0 {
 		d, q.queue[0] = q.queue[0], nil
@@ -348,8 +341,7 @@ func (h *Hub) attemptDelivery(ctx context.Context, d *HookDelivery, send func(co
 	case code < 200 || code > 299:
 		status = fmt.Sprintf("Invalid HTTP Response: %d", code)
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.mu.held()()
 	d.Delivered, d.Duration, d.Status, d.Code = h.options.Now(), h.options.Now().Sub(began), status, code
 	h.recordTried(d)
 	h.notifyWaiting()

@@ -69,8 +69,7 @@ func MergeQueued(g *GitHub, number int) error {
 // takeGroup takes the group of a pull request out of the queue, as the new tip of its base, and returns the numbers of
 // its pull requests; none: it has no group.
 func takeGroup(g *GitHub, number int) (merged []int) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.mu.held()()
 	i := slices.IndexFunc(g.queue, func(e *queueEntry) bool { return e.pull.number == number })
 	if i < 0 || g.queue[i].head == "" {
 		return nil
@@ -96,8 +95,7 @@ type Group struct {
 
 // Groups are the groups whose commits are built, in the queue's order.
 func Groups(g *GitHub) (all []Group) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.mu.held()()
 	for _, e := range g.queue {
 		if e.head != "" {
 			all = append(all, Group{e.head, e.branchName(), e.pull.number})

@@ -206,15 +206,13 @@ type reviewRequest struct {
 
 // OpenPull opens a pull request and returns its number.
 func (g *people) OpenPull(s PullSpec) int {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.mu.held()()
 	return g.openPull(s).number
 }
 
 // CheckOpening says what is wrong with a pull request that is to be opened: its head is there, and changes other files.
 func CheckOpening(g *GitHub, s PullSpec) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.mu.held()()
 	known, isTold := g.diffs.told[headOnBase{SHA(or(s.Head, "a1")), or(s.Base, g.defaultBranch)}]
 	if isTold && s.Files != nil && !slices.Equal(known, s.Files) {
 		return fmt.Errorf("commit %s is there and changes other files: open another one, or do not say what it changes", or(s.Head, "a1"))
@@ -380,8 +378,7 @@ func (p *pullRequest) moveReviews(before string, authors []string) {
 
 // changePull carries out a change of a pull request, which thereby counts as updated.
 func (g *people) changePull(number int, f func(p *pullRequest, now time.Time) error) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.mu.held()()
 	p := g.pulls[number]
 	if p == nil {
 		return fmt.Errorf("change pull request #%d: there is none", number)
@@ -536,8 +533,7 @@ func (g *people) RemoveLabel(number int, label, by string) error {
 
 // Head returns the current head of a pull request, "" if there is none.
 func (g *people) Head(number int) string {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.mu.held()()
 	if p := g.pulls[number]; p != nil {
 		return p.head
 	}
@@ -593,8 +589,7 @@ func (g *people) editComment(c *issueComment, editor, body string, now time.Time
 
 // changeText changes a comment or a review; body is its new text.
 func changeText[T any](g *people, verb string, all map[int64]*T, id int64, body string, f func(*T, time.Time)) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.mu.held()()
 	now := g.carryOutDue()
 	if all[id] == nil {
 		return fmt.Errorf("%s %d: there is none", verb, id)
@@ -626,8 +621,7 @@ func bodyChangeJSON(from string) object { return object{"body": object{"from": f
 
 // NewestComment returns the newest issue comment by a login on a pull request, 0 if there is none.
 func (g *people) NewestComment(number int, by string) int64 {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.mu.held()()
 	if p := g.pulls[number]; p != nil {
 		for _, c := range slices.Backward(p.comments) {
 			if strings.EqualFold(c.author, by) {
@@ -764,8 +758,7 @@ func (g *people) OutdateThreads(number int, opener string) error {
 // changeThreads calls f with each thread that opener began. A resolved thread changes no pull request: its
 // updated_at stays.
 func (g *people) changeThreads(number int, opener string, f func(*reviewThread)) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.mu.held()()
 	p := g.pulls[number]
 	if p == nil {
 		return fmt.Errorf("change threads of #%d: there is no such pull request", number)
@@ -879,15 +872,13 @@ func (g *mergeQueue) destroyGroup(e *queueEntry, why string) {
 
 // AddTeam adds a team of the owner's with access to the repository, or sets its members.
 func AddTeam(g *GitHub, slug string, members ...string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.mu.held()()
 	g.teams[slug] = members
 }
 
 // HideTeam keeps a team's members from the token: it lacks members: read.
 func HideTeam(g *GitHub, slug string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.mu.held()()
 	g.hiddenTeams[slug] = true
 }
 

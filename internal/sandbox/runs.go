@@ -176,15 +176,13 @@ func (a *runAttempt) endJobs(conclusion string, at time.Time, of func(*job) stri
 // restrict_action_events, and GitHub by itself with pull_request_target in public repositories. Their runs fail at
 // once, without a job. Source: GitHub changelog 2026-09-17; "About Actions policies".
 func ForbidEvents(g *GitHub, events ...string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.mu.held()()
 	g.forbidden = slices.Clone(events)
 }
 
 // StartRun starts a workflow run and returns its id.
 func (g *actions) StartRun(s RunSpec) (int64, error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.mu.held()()
 	return g.startRun(s, g.carryOutDue())
 }
 
@@ -520,8 +518,7 @@ func (g *actions) deleteRun(r *workflowRun) {
 // when the days are over for which the repository keeps what Actions has left: 90 by default. Source: GitHub changelog
 // 2026-07-17.
 func Expire(g *GitHub, pull int) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.mu.held()()
 	g.carryOutDue()
 	p := g.pulls[pull]
 	if p == nil {
@@ -556,8 +553,7 @@ func (g *actions) StateOfRun(id int64) (RunState, error) {
 }
 
 func (g *actions) withRun(verb string, id int64, f func(*workflowRun, time.Time) error) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.mu.held()()
 	r := g.index.runByID[id]
 	if r == nil {
 		return fmt.Errorf("%s run %d: there is none", verb, id)
@@ -617,8 +613,7 @@ type Dispatch struct {
 // OnDispatch sets a function that is called when the program starts a workflow. It is called before the request is
 // answered.
 func OnDispatch(g *GitHub, f func(run int64, workflow string)) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.mu.held()()
 	g.onDispatch = f
 }
 

@@ -41,8 +41,7 @@ func (t treeNotes) noteLink(name, ref string) {
 
 // SetLink puts a symbolic link into a branch, the default one if ref is empty: a commit of its own.
 func SetLink(g *GitHub, name, ref, target string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.mu.held()()
 	ref = or(ref, g.defaultBranch)
 	g.filesAt(ref)[name] = &target
 	g.treeNotes.noteLink(name, ref)
@@ -55,8 +54,7 @@ func SetLink(g *GitHub, name, ref, target string) {
 
 // LimitTrees makes GitHub list no more than so many entries of a tree.
 func LimitTrees(g *GitHub, entries int) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	defer g.mu.held()()
 	g.treeNotes.limit = entries
 }
 
