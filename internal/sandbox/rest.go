@@ -15,7 +15,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -57,15 +56,6 @@ func (f *front) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	return f.serve(req, false).httpResponse(req)
-}
-
-// A lock is taken and freed in one line.
-type lock struct{ sync.Mutex }
-
-// held takes the lock; what it returns frees it: defer l.held()().
-func (l *lock) held() (free func()) {
-	l.Lock()
-	return l.Unlock
 }
 
 // Requests lists all requests so far, those included that never arrived. A Hub lists those that reached no repository:
