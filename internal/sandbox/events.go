@@ -5,6 +5,7 @@ package sandbox
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 )
@@ -41,9 +42,7 @@ func (g *announcer) emitEvent(event, action, sender string, fields func() object
 func (g *announcer) emitPullEvent(p *pullRequest, action, sender string, more object) {
 	g.emitEvent("pull_request", action, sender, func() object {
 		o := object{"number": p.number, "pull_request": g.pullJSON(p)}
-		for name, value := range more {
-			o[name] = value
-		}
+		maps.Copy(o, more)
 		return o
 	})
 }
@@ -116,27 +115,23 @@ func reactionsJSON(url string) object {
 	}
 }
 
-func (g *announcer) emitCommentEvent(c *issueComment, action, sender string, changes object) {
+func (g *announcer) emitCommentEvent(c *issueComment, action, sender string, more object) {
 	g.emitEvent("issue_comment", action, sender, func() object {
 		shown := g.commentJSON(c)
 		shown["reactions"] = reactionsJSON(shown["url"].(string))
 		o := object{"issue": g.issueJSON(c.pull), "comment": shown}
-		if changes != nil {
-			o["changes"] = changes
-		}
+		maps.Copy(o, more)
 		return o
 	})
 }
 
 // emitReviewEvent sends a pull_request_review event, in which the review's state is in lower case.
-func (g *announcer) emitReviewEvent(v *review, action, sender string, changes object) {
+func (g *announcer) emitReviewEvent(v *review, action, sender string, more object) {
 	g.emitEvent("pull_request_review", action, sender, func() object {
 		shown := g.reviewJSON(v)
 		shown["state"], shown["body"] = strings.ToLower(v.state), stringOrNull(v.body)
 		o := object{"review": shown, "pull_request": g.simplePullJSON(v.pull)}
-		if changes != nil {
-			o["changes"] = changes
-		}
+		maps.Copy(o, more)
 		return o
 	})
 }
@@ -229,9 +224,7 @@ func (g *announcer) emitCheckRunEvent(c checkView, action, sender string, more o
 			shown["started_at"] = timeOrNull(c.Created)
 		}
 		o := object{"check_run": shown}
-		for name, value := range more {
-			o[name] = value
-		}
+		maps.Copy(o, more)
 		return o
 	})
 }
@@ -302,9 +295,7 @@ func (g *announcer) emitGroupEvent(e *queueEntry, action string, more object) {
 				"timestamp": timeOrNull(g.now()), "author": who, "committer": who,
 			},
 		}}
-		for name, value := range more {
-			o[name] = value
-		}
+		maps.Copy(o, more)
 		return o
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -177,9 +178,7 @@ func (h *Hub) announceInstallation(installation int64, event, action string, fie
 		return
 	}
 	o := object{"action": action, "installation": h.installationJSON(in), "sender": h.accountJSON(in.account)}
-	for name, value := range fields {
-		o[name] = value
-	}
+	maps.Copy(o, fields)
 	h.queueEvent(&HookDelivery{Event: event, Action: action, Installation: installation, Emitted: h.options.Now(), Payload: renderJSON(o)})
 	h.notifyDueChanged()
 }

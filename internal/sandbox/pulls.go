@@ -616,8 +616,10 @@ func (g *people) deleteComment(c *issueComment, by string, now time.Time) {
 	g.emitCommentEvent(c, "deleted", by, nil)
 }
 
-// bodyChangeJSON returns the "changes" of an event about an edited text.
-func bodyChangeJSON(from string) object { return object{"body": object{"from": from}} }
+// bodyChangeJSON returns what an event about an edited text has more.
+func bodyChangeJSON(from string) object {
+	return object{"changes": object{"body": object{"from": from}}}
+}
 
 // NewestComment returns the newest issue comment by a login on a pull request, 0 if there is none.
 func (g *people) NewestComment(number int, by string) int64 {
