@@ -551,10 +551,9 @@ func listAnnotations(g *GitHub, r *routedRequest, c checkView) routeAnswer {
 	}
 	return answerList(r, all, func(a CheckAnnotation) object {
 		return object{
-			"path": a.Path, "blob_href": g.webURL() + "/blob/" + c.Head + "/" + a.Path,
-			"start_line": a.StartLine, "end_line": a.EndLine, "start_column": intOrNull(a.StartColumn),
-			"end_column": intOrNull(a.EndColumn), "annotation_level": a.Level,
-			"title": a.Title, "message": a.Message, "raw_details": a.Details,
+			"path": a.Path, "blob_href": g.webURL() + "/blob/" + c.Head + "/" + a.Path, "start_line": a.StartLine,
+			"end_line": a.EndLine, "start_column": intOrNull(a.StartColumn), "end_column": intOrNull(a.EndColumn),
+			"annotation_level": a.Level, "title": a.Title, "message": a.Message, "raw_details": a.Details,
 		}
 	})
 }
@@ -636,13 +635,8 @@ func createStatus(g *GitHub, r *routedRequest) routeAnswer {
 		return answerError(422, "Validation Failed: "+err.Error())
 	}
 	s := &CommitStatus{
-		Head:        r.params["sha"],
-		Context:     or(in.Context, "default"),
-		State:       in.State,
-		Description: in.Description,
-		TargetURL:   in.TargetURL,
-		By:          g.programLogin(),
-		At:          r.now,
+		Head: r.params["sha"], Context: or(in.Context, "default"), State: in.State, Description: in.Description,
+		TargetURL: in.TargetURL, By: g.programLogin(), At: r.now,
 	}
 	same := 0
 	for _, old := range g.statusesOn(s.Head) {

@@ -82,11 +82,8 @@ func (g *wire) issueJSON(p *pullRequest) object {
 		"active_lock_reason": nil, "draft": p.draft, "body": stringOrNull(p.body), "reactions": reactionsJSON(api),
 		"timeline_url": api + "/timeline", "performed_via_github_app": nil, "state_reason": nil,
 		"pull_request": object{
-			"url":       fmt.Sprintf("%s/pulls/%d", g.apiURL(), p.number),
-			"html_url":  web,
-			"diff_url":  web + ".diff",
-			"patch_url": web + ".patch",
-			"merged_at": nil,
+			"url": fmt.Sprintf("%s/pulls/%d", g.apiURL(), p.number), "html_url": web, "diff_url": web + ".diff",
+			"patch_url": web + ".patch", "merged_at": nil,
 		},
 	}
 }
@@ -102,16 +99,8 @@ func (g *wire) labelJSON(name string) object {
 
 func reactionsJSON(url string) object {
 	return object{
-		"url":         url + "/reactions",
-		"total_count": 0,
-		"+1":          0,
-		"-1":          0,
-		"laugh":       0,
-		"hooray":      0,
-		"confused":    0,
-		"heart":       0,
-		"rocket":      0,
-		"eyes":        0,
+		"url": url + "/reactions", "total_count": 0, "+1": 0, "-1": 0, "laugh": 0, "hooray": 0, "confused": 0,
+		"heart": 0, "rocket": 0, "eyes": 0,
 	}
 }
 
@@ -266,8 +255,7 @@ func (g *announcer) emitStatusEvent(s *CommitStatus) {
 				branches = append(
 					branches,
 					object{
-						"name":      p.headBranch,
-						"commit":    object{"sha": p.head, "url": g.apiURL() + "/commits/" + p.head},
+						"name": p.headBranch, "commit": object{"sha": p.head, "url": g.apiURL() + "/commits/" + p.head},
 						"protected": false,
 					},
 				)

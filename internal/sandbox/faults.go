@@ -142,8 +142,7 @@ func (f *Fault) replaceAnswer(of routeAnswer) routeAnswer {
 		for _, h := range f.Header {
 			name, value, _ := strings.Cut(h, ":")
 			a.header = withHeader(
-				a.header,
-				http.CanonicalHeaderKey(name),
+				a.header, http.CanonicalHeaderKey(name),
 				strings.ReplaceAll(strings.TrimSpace(value), "{reset}", strconv.FormatInt(f.endsAt.Add(time.Second-1).Unix(), 10)),
 			)
 		}

@@ -339,11 +339,8 @@ func (e *queryExecution) resolvePage(s *ast.Field, all []object, args object, pa
 		from = max(from, to-last)
 	}
 	info := object{
-		"__typename":      "PageInfo",
-		"hasNextPage":     to < len(all),
-		"hasPreviousPage": from > 0,
-		"startCursor":     nil,
-		"endCursor":       nil,
+		"__typename": "PageInfo", "hasNextPage": to < len(all), "hasPreviousPage": from > 0, "startCursor": nil,
+		"endCursor": nil,
 	}
 	if to > from {
 		info["startCursor"], info["endCursor"] = encodeCursor(from+1), encodeCursor(to)

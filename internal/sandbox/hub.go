@@ -135,10 +135,7 @@ func NewHub(o HubOptions) *Hub {
 	h := &Hub{
 		options: o, createdAt: o.Now(), installations: map[int64]*installation{}, reposByName: map[string]*hubRepo{},
 		reposByID: map[int64]*hubRepo{}, tokens: map[string]*installationToken{},
-		appBudget: &budget{
-			holder: "App " + strconv.FormatInt(o.App.ID, 10),
-			limit:  o.HourlyLimit,
-		},
+		appBudget:        &budget{holder: "App " + strconv.FormatInt(o.App.ID, 10), limit: o.HourlyLimit},
 		renderedAccounts: map[string]json.RawMessage{}, queryCache: &graphCache{}, dueChanged: make(chan struct{}),
 	}
 	h.serve = h.serveRequest
@@ -192,10 +189,8 @@ func enterRepo(h *Hub, id int64, g *GitHub) (s *hubRepo, nth int64) {
 			created: h.options.Now(),
 			updated: h.options.Now(),
 			budget: &budget{
-				holder:      fmt.Sprintf("installation ID %d", id),
-				limit:       h.options.HourlyLimit,
-				keepsLedger: true,
-				enforce:     h.options.EnforceLimits,
+				holder: fmt.Sprintf("installation ID %d", id), limit: h.options.HourlyLimit, keepsLedger: true,
+				enforce: h.options.EnforceLimits,
 			},
 		}
 		h.installations[id] = in
@@ -288,9 +283,7 @@ func (h *Hub) RenameRepository(g *GitHub, name string) {
 	g.forgetRendered()
 	enterRepoName(h, g, g.owner+"/"+name)
 	g.emitEvent(
-		"repository",
-		"renamed",
-		g.owner,
+		"repository", "renamed", g.owner,
 		func() object { return object{"changes": object{"repository": object{"name": object{"from": from}}}} },
 	)
 }

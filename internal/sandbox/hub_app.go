@@ -170,9 +170,7 @@ func (h *Hub) createToken(r *routedRequest, _ credential) routeAnswer {
 		return refusal
 	}
 	out := object{
-		"token":                text,
-		"expires_at":           timeOrNull(t.expires),
-		"permissions":          h.options.Permissions,
+		"token": text, "expires_at": timeOrNull(t.expires), "permissions": h.options.Permissions,
 		"repository_selection": "selected",
 	}
 	if t.onlyRepos != nil {

@@ -183,8 +183,7 @@ func (b *budget) recordSpending(kind spendingKind, now time.Time) (routeAnswer, 
 			}
 			a := answerError(403, "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.")
 			return routeAnswer{
-				status: a.status,
-				body:   a.body,
+				status: a.status, body: a.body,
 				header: map[string]string{"Retry-After": strconv.Itoa(max(int((wait+time.Second-1)/time.Second), 1))},
 			}, false
 		}

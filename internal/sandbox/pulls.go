@@ -276,23 +276,13 @@ func (g *people) setHead(p *pullRequest, sha string, by CommitSpec, parents []st
 	author := or(by.Author, p.author)
 	g.addCommit(
 		&commit{
-			sha:       sha,
-			parents:   parents,
-			author:    author,
-			committer: or(by.Committer, author),
-			coauthors: by.CoAuthors,
-			message:   by.Message,
-			verified:  by.Signature == Signed,
-			pushedAt:  now,
+			sha: sha, parents: parents, author: author, committer: or(by.Committer, author), coauthors: by.CoAuthors,
+			message: by.Message, verified: by.Signature == Signed, pushedAt: now,
 		},
 	)
 	g.commits[MergeSHA(sha)] = &commit{
-		sha:       MergeSHA(sha),
-		parents:   []string{p.baseSHA, sha},
-		author:    author,
-		committer: "web-flow",
-		message:   "Merge",
-		pushedAt:  now,
+		sha: MergeSHA(sha), parents: []string{p.baseSHA, sha}, author: author, committer: "web-flow", message: "Merge",
+		pushedAt: now,
 	}
 	g.index.addHead(p, sha)
 	p.head, p.allHeads, p.shownCommits = sha, append(p.allHeads, sha), append(p.shownCommits, sha)
@@ -399,9 +389,7 @@ func (g *repository) addTimelineEvent(p *pullRequest, h timelineEvent) {
 // emitBaseChange sends the event of a changed base; ref and sha are the old ones.
 func (g *announcer) emitBaseChange(p *pullRequest, ref, sha, by string) {
 	g.emitPullEvent(
-		p,
-		"edited",
-		or(by, p.author),
+		p, "edited", or(by, p.author),
 		object{"changes": object{"base": object{"ref": object{"from": ref}, "sha": object{"from": sha}}}},
 	)
 }

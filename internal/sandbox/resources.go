@@ -610,10 +610,9 @@ func getContent(g *GitHub, r *routedRequest) routeAnswer {
 	url, git := g.apiURL()+"/contents/"+name+"?ref="+or(ref, g.defaultBranch), g.apiURL()+"/git/blobs/"+sha
 	html := g.webURL() + "/blob/" + or(ref, g.defaultBranch) + "/" + name
 	return answerOK(object{
-		"type": "file", "encoding": "base64", "size": len(content), "name": path.Base(name), "path": name,
-		"sha": sha, "content": wrapBase64(base64.StdEncoding.EncodeToString([]byte(content))),
-		"url": url, "git_url": git, "html_url": html, "download_url": html + "?raw=true",
-		"_links": object{"self": url, "git": git, "html": html},
+		"type": "file", "encoding": "base64", "size": len(content), "name": path.Base(name), "path": name, "sha": sha,
+		"content": wrapBase64(base64.StdEncoding.EncodeToString([]byte(content))), "url": url, "git_url": git,
+		"html_url": html, "download_url": html + "?raw=true", "_links": object{"self": url, "git": git, "html": html},
 	})
 }
 

@@ -576,9 +576,7 @@ func (o requestOutcome) httpResponse(req *http.Request) (*http.Response, error) 
 	}
 	res := &http.Response{
 		Status: fmt.Sprintf(
-			"%d %s",
-			o.status,
-			http.StatusText(o.status),
+			"%d %s", o.status, http.StatusText(o.status),
 		), StatusCode: o.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Header: make(http.Header, len(o.header)), ContentLength: int64(len(o.raw)), Request: req,
 	}

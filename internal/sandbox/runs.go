@@ -208,13 +208,8 @@ func (g *actions) startRun(s RunSpec, now time.Time) (int64, error) {
 	g.runNumbers[r.workflowFile()]++
 	r.id, r.runNumber = g.newID(), g.runNumbers[r.workflowFile()]
 	r.suite = &checkSuite{
-		id:         g.newID(),
-		app:        actionsApp,
-		head:       r.head,
-		headBranch: r.headBranch,
-		created:    r.created,
-		updated:    r.created,
-		run:        r,
+		id: g.newID(), app: actionsApp, head: r.head, headBranch: r.headBranch, created: r.created, updated: r.created,
+		run: r,
 	}
 	g.runs = append(g.runs, r)
 	g.index.addRun(r)
@@ -374,13 +369,8 @@ func (g *actions) RerunByPerson(id int64, who string) error {
 func (g *actions) startNextAttempt(r *workflowRun, who string, runs func(*job) bool, now time.Time) func() {
 	old := r.newestAttempt()
 	next := &runAttempt{
-		number:      old.number + 1,
-		triggeredBy: who,
-		status:      "queued",
-		started:     now,
-		updated:     now,
-		visibleAt:   now.Add(g.lag.Rerun),
-		runnerAt:    now.Add(g.lag.Runner),
+		number: old.number + 1, triggeredBy: who, status: "queued", started: now, updated: now,
+		visibleAt: now.Add(g.lag.Rerun), runnerAt: now.Add(g.lag.Runner),
 	}
 	if g.lag.Rerun > 0 {
 		next.jobsListedAt = next.visibleAt.Add(time.Second)
@@ -433,12 +423,8 @@ func (g *actions) RestartRun(id int64) error {
 			names = []string{"review"}
 		}
 		*a = runAttempt{
-			number:      a.number,
-			triggeredBy: a.triggeredBy,
-			status:      "queued",
-			started:     now,
-			updated:     now,
-			runnerAt:    now.Add(g.lag.Runner),
+			number: a.number, triggeredBy: a.triggeredBy, status: "queued", started: now, updated: now,
+			runnerAt: now.Add(g.lag.Runner),
 		}
 		for _, name := range names {
 			g.addJob(r, a, name, now)

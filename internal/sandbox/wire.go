@@ -59,8 +59,7 @@ func (g *wire) userJSON(login string) any {
 
 func accountJSON(login string, id int64) object {
 	u := object{
-		"login": login, "id": id, "node_id": nodeID("U", id),
-		"type": "User", "site_admin": false, "gravatar_id": "",
+		"login": login, "id": id, "node_id": nodeID("U", id), "type": "User", "site_admin": false, "gravatar_id": "",
 		"avatar_url": fmt.Sprintf("https://avatars.githubusercontent.com/u/%d?v=4", id),
 		"html_url":   "https://github.com/" + login,
 	}
@@ -99,8 +98,7 @@ func isCopilot(login string) bool {
 func (g *wire) requesteeJSON(login string) any {
 	if isCopilot(login) {
 		return renderOnce(
-			g.renderedAccounts,
-			"requested "+login,
+			g.renderedAccounts, "requested "+login,
 			func() object { return g.userJSONWith(login, object{"login": "Copilot"}) },
 		)
 	}
@@ -190,18 +188,12 @@ func (g *wire) pullJSON(p *pullRequest) object {
 		"commits_url":     links["commits"], "review_comments_url": links["review_comments"],
 		"review_comment_url": links["review_comment"], "comments_url": links["comments"], "statuses_url": links["statuses"],
 		"head": object{
-			"label": p.headOwner + ":" + p.headBranch,
-			"ref":   p.headBranch,
-			"sha":   p.head,
-			"user":  g.userJSON(p.headOwner),
-			"repo":  g.repoJSON(p.headOwner),
+			"label": p.headOwner + ":" + p.headBranch, "ref": p.headBranch, "sha": p.head,
+			"user": g.userJSON(p.headOwner), "repo": g.repoJSON(p.headOwner),
 		},
 		"base": object{
-			"label": g.owner + ":" + p.baseBranch,
-			"ref":   p.baseBranch,
-			"sha":   p.baseSHA,
-			"user":  g.userJSON(g.owner),
-			"repo":  g.repoJSON(g.owner),
+			"label": g.owner + ":" + p.baseBranch, "ref": p.baseBranch, "sha": p.baseSHA, "user": g.userJSON(g.owner),
+			"repo": g.repoJSON(g.owner),
 		},
 		"_links": hrefs, "author_association": "CONTRIBUTOR", "auto_merge": nil, "active_lock_reason": nil,
 		"merged": p.merged, "mergeable": true, "rebaseable": true, "mergeable_state": "blocked",
@@ -279,11 +271,8 @@ func (g *wire) gitCommitJSON(c *commit) object {
 		"message": c.fullMessage(), "author": who(c.author), "committer": who(c.committer),
 		"tree": object{"sha": tree, "url": g.apiURL() + "/git/trees/" + tree},
 		"verification": object{
-			"verified":    c.verified,
-			"reason":      map[bool]string{true: "valid", false: "unsigned"}[c.verified],
-			"signature":   nil,
-			"payload":     nil,
-			"verified_at": nil,
+			"verified": c.verified, "reason": map[bool]string{true: "valid", false: "unsigned"}[c.verified],
+			"signature": nil, "payload": nil, "verified_at": nil,
 		},
 	}
 }
@@ -334,11 +323,8 @@ func (g *wire) reviewJSON(v *review) object {
 		"id": v.id, "node_id": nodeID("PRR", v.id), "user": g.userJSON(v.author), "body": v.body,
 		"state": v.state, "html_url": html, "pull_request_url": api,
 		"author_association": association(g.permissions[strings.ToLower(v.author)]),
-		"_links": object{
-			"html":         object{"href": html},
-			"pull_request": object{"href": api},
-		},
-		"submitted_at": timeOrNull(v.submitted), "commit_id": v.commit,
+		"_links":             object{"html": object{"href": html}, "pull_request": object{"href": api}},
+		"submitted_at":       timeOrNull(v.submitted), "commit_id": v.commit,
 	}
 }
 
@@ -450,14 +436,13 @@ func (g *wire) runJSON(r *workflowRun, a *runAttempt, withPulls bool) object {
 		"id": r.id, "name": r.name, "node_id": nodeID("WFR", r.id), "check_suite_id": r.suite.id,
 		"check_suite_node_id": nodeID("CS", r.suite.id), "head_branch": r.headBranch, "head_sha": r.head,
 		"path": r.workflowPath, "run_number": r.runNumber, "run_attempt": a.number, "event": r.event,
-		"status": a.status, "conclusion": stringOrNull(a.conclusion), "workflow_id": r.workflowID,
-		"url": url, "html_url": web, "display_title": r.title, "pull_requests": pulls,
-		"created_at": timeOrNull(r.created), "updated_at": timeOrNull(a.updated), "run_started_at": timeOrNull(a.started),
-		"actor": g.userJSON(r.actor), "triggering_actor": g.userJSON(a.triggeredBy),
-		"referenced_workflows": []any{}, "previous_attempt_url": previous,
-		"jobs_url": url + "/jobs", "logs_url": url + "/logs",
-		"check_suite_url": fmt.Sprintf("%s/check-suites/%d", g.apiURL(), r.suite.id), "artifacts_url": url + "/artifacts",
-		"cancel_url": url + "/cancel", "rerun_url": url + "/rerun",
+		"status": a.status, "conclusion": stringOrNull(a.conclusion), "workflow_id": r.workflowID, "url": url,
+		"html_url": web, "display_title": r.title, "pull_requests": pulls, "created_at": timeOrNull(r.created),
+		"updated_at": timeOrNull(a.updated), "run_started_at": timeOrNull(a.started), "actor": g.userJSON(r.actor),
+		"triggering_actor": g.userJSON(a.triggeredBy), "referenced_workflows": []any{},
+		"previous_attempt_url": previous, "jobs_url": url + "/jobs", "logs_url": url + "/logs",
+		"check_suite_url": fmt.Sprintf("%s/check-suites/%d", g.apiURL(), r.suite.id),
+		"artifacts_url":   url + "/artifacts", "cancel_url": url + "/cancel", "rerun_url": url + "/rerun",
 		"workflow_url": fmt.Sprintf("%s/actions/workflows/%d", g.apiURL(), r.workflowID),
 		"head_commit":  g.simpleCommitJSON(head), "repository": g.repoJSON(g.owner),
 		"head_repository": g.repoJSON(or(r.forkOwner, g.owner)),
@@ -474,12 +459,8 @@ func (g *wire) simpleCommitJSON(c *commit) json.RawMessage {
 	}
 	c.simpleJSON = renderJSON(
 		object{
-			"id":        c.sha,
-			"tree_id":   SHA("tree " + c.sha),
-			"message":   c.fullMessage(),
-			"timestamp": timeOrNull(c.pushedAt),
-			"author":    who(c.author),
-			"committer": who(c.committer),
+			"id": c.sha, "tree_id": SHA("tree " + c.sha), "message": c.fullMessage(),
+			"timestamp": timeOrNull(c.pushedAt), "author": who(c.author), "committer": who(c.committer),
 		},
 	)
 	return c.simpleJSON
@@ -517,9 +498,7 @@ func (g *wire) minimalPullJSON(p *pullRequest) json.RawMessage {
 	*m = minimalPullCache{g.repo, p.headBranch, p.head, p.baseBranch, p.baseSHA, renderJSON(object{
 		"id": pullID(p), "number": p.number, "url": fmt.Sprintf("%s/pulls/%d", g.apiURL(), p.number),
 		"head": object{
-			"ref":  p.headBranch,
-			"sha":  p.head,
-			"repo": repo,
+			"ref": p.headBranch, "sha": p.head, "repo": repo,
 		}, "base": object{"ref": p.baseBranch, "sha": p.baseSHA, "repo": repo},
 	})}
 	return m.json
@@ -559,11 +538,7 @@ func (g *wire) jobJSON(j *job) object {
 	out["runner_id"], out["runner_name"], out["runner_group_id"], out["runner_group_name"] = 1, "GitHub Actions 1", 0, "GitHub Actions"
 	step := func(n int, name, status string, conclusion any, end time.Time) object {
 		return object{
-			"name":         name,
-			"status":       status,
-			"conclusion":   conclusion,
-			"number":       n,
-			"started_at":   timeOrNull(j.started),
+			"name": name, "status": status, "conclusion": conclusion, "number": n, "started_at": timeOrNull(j.started),
 			"completed_at": timeOrNull(end),
 		}
 	}
@@ -634,11 +609,8 @@ func (g *wire) checkJSON(c checkView) object {
 		"completed_at": timeOrNull(c.Completed), "check_suite": object{"id": c.suite.id},
 		"app": g.appJSON(c.App), "pull_requests": g.pullsAtHeadJSON(c.Head),
 		"output": object{
-			"title":             stringOrNull(c.Title),
-			"summary":           stringOrNull(c.Summary),
-			"text":              stringOrNull(c.Text),
-			"annotations_count": count,
-			"annotations_url":   url + "/annotations",
+			"title": stringOrNull(c.Title), "summary": stringOrNull(c.Summary), "text": stringOrNull(c.Text),
+			"annotations_count": count, "annotations_url": url + "/annotations",
 		},
 	}
 	return out
@@ -659,13 +631,12 @@ func (g *wire) suiteJSON(s *checkSuite, now time.Time) object {
 	status, conclusion := g.suiteResult(s, now)
 	url := fmt.Sprintf("%s/check-suites/%d", g.apiURL(), s.id)
 	return object{
-		"id": s.id, "node_id": nodeID("CS", s.id), "head_branch": stringOrNull(s.headBranch),
-		"head_sha": s.head, "status": status, "conclusion": stringOrNull(conclusion), "url": url,
-		"before": nil, "after": s.head, "pull_requests": g.pullsAtHeadJSON(s.head), "app": g.appJSON(s.app),
-		"created_at": timeOrNull(s.created), "updated_at": timeOrNull(s.updatedAt(now)),
-		"latest_check_runs_count": len(g.checksIn(s, true, now)), "check_runs_url": url + "/check-runs",
-		"head_commit": g.simpleCommitJSON(g.commits[s.head]), "repository": g.repoJSON(g.owner),
-		"rerequestable": true, "runs_rerequestable": s.app == actionsApp,
+		"id": s.id, "node_id": nodeID("CS", s.id), "head_branch": stringOrNull(s.headBranch), "head_sha": s.head,
+		"status": status, "conclusion": stringOrNull(conclusion), "url": url, "before": nil, "after": s.head,
+		"pull_requests": g.pullsAtHeadJSON(s.head), "app": g.appJSON(s.app), "created_at": timeOrNull(s.created),
+		"updated_at": timeOrNull(s.updatedAt(now)), "latest_check_runs_count": len(g.checksIn(s, true, now)),
+		"check_runs_url": url + "/check-runs", "head_commit": g.simpleCommitJSON(g.commits[s.head]),
+		"repository": g.repoJSON(g.owner), "rerequestable": true, "runs_rerequestable": s.app == actionsApp,
 	}
 }
 
@@ -681,10 +652,9 @@ func (s *checkSuite) updatedAt(now time.Time) time.Time {
 func (g *wire) statusJSON(s *CommitStatus) object {
 	return object{
 		"url":        g.apiURL() + "/statuses/" + s.Head,
-		"avatar_url": fmt.Sprintf("https://avatars.githubusercontent.com/u/%d?v=4", accountID(s.By)),
-		"id":         s.ID, "node_id": nodeID("SC", s.ID), "state": s.State,
-		"description": stringOrNull(s.Description), "target_url": stringOrNull(s.TargetURL),
-		"context": s.Context, "created_at": timeOrNull(s.At), "updated_at": timeOrNull(s.At),
-		"creator": g.userJSON(s.By), "required": false,
+		"avatar_url": fmt.Sprintf("https://avatars.githubusercontent.com/u/%d?v=4", accountID(s.By)), "id": s.ID,
+		"node_id": nodeID("SC", s.ID), "state": s.State, "description": stringOrNull(s.Description),
+		"target_url": stringOrNull(s.TargetURL), "context": s.Context, "created_at": timeOrNull(s.At),
+		"updated_at": timeOrNull(s.At), "creator": g.userJSON(s.By), "required": false,
 	}
 }
