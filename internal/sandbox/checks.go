@@ -5,6 +5,7 @@ package sandbox
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -136,7 +137,6 @@ func (g *actions) SetCheck(s CheckSpec) (int64, error) {
 	if isNew {
 		c = &StoredCheckRun{ID: g.newID(), Name: s.Name, Head: head, App: s.App, Created: now, Started: now}
 		c.suite = g.suiteForCheck(c, now)
-		g.checks = append(g.checks, c)
 		g.index.addCheck(c)
 	}
 	c.Status, c.Conclusion, c.ExternalID, c.DetailsURL = s.Status, s.Conclusion, s.ExternalID, s.DetailsURL
@@ -283,7 +283,6 @@ func (g *actions) SetStatus(s CommitStatus) (int64, error) {
 func (g *actions) addStatus(s *CommitStatus) {
 	g.lastStatusID++
 	s.ID = g.lastStatusID
-	g.statuses = append(g.statuses, s)
 	g.index.statusesByHead[s.Head] = append(g.index.statusesByHead[s.Head], s)
 	g.emitStatusEvent(s)
 }
@@ -315,17 +314,17 @@ func (g *actions) WrittenHeads() []string {
 		head string
 	}
 	var all []written
-	for _, c := range g.checks {
+	for _, c := range g.index.checkByID {
 		if c.Own {
 			all = append(all, written{c.ID, c.Head})
 		}
 	}
-	for _, s := range g.statuses {
+	for _, s := range slices.Concat(slices.Collect(maps.Values(g.index.statusesByHead))...) {
 		if s.By == g.programLogin() {
 			all = append(all, written{s.ID, s.Head})
 		}
 	}
-	slices.SortFunc(all, func(a, b written) int { return cmp.Compare(a.id, b.id) })
+	slices.SortFunc(all, func(a, b written) int { return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(a.head, b.head)) })
 	var heads []string
 	for _, w := range all {
 		if !slices.Contains(heads, w.head) {
@@ -507,7 +506,6 @@ func createCheck(g *GitHub, r *routedRequest) routeAnswer {
 	if why := c.applyInput(in, true, r.now); why != "" {
 		return answerError(422, why)
 	}
-	g.checks = append(g.checks, c)
 	g.index.addCheck(c)
 	g.emitCheckProgress(c, true, c.Status == "completed")
 	return answerCreated(g.checkJSON(checkView{StoredCheckRun: c}))

@@ -104,8 +104,6 @@ type repository struct {
 	runNumbers    map[string]int
 	forbidden     []string // events that may start no workflow
 	index         index
-	checks        []*StoredCheckRun // oldest first, jobs excluded
-	statuses      []*CommitStatus   // oldest first
 	stacks        int               // how many there were
 	newSlugs      map[string]string // what Apps are called now, by what they were called first
 	firstSlug     map[string]string // what an App was called first, by each later name

@@ -17,19 +17,13 @@ type graphView struct {
 	r *routedRequest
 }
 
-// timelineTypenames maps REST's names of timeline events to GraphQL's types.
-var timelineTypenames = map[string]string{
-	"automatic_base_change_succeeded": "AutomaticBaseChangeSucceededEvent",
-	"base_ref_changed":                "BaseRefChangedEvent",
-	"closed":                          "ClosedEvent",
-	"convert_to_draft":                "ConvertToDraftEvent",
-	"head_ref_force_pushed":           "HeadRefForcePushedEvent",
-	"labeled":                         "LabeledEvent",
-	"ready_for_review":                "ReadyForReviewEvent",
-	"reopened":                        "ReopenedEvent",
-	"review_dismissed":                "ReviewDismissedEvent",
-	"review_requested":                "ReviewRequestedEvent",
-	"unlabeled":                       "UnlabeledEvent",
+// typenameOf is GraphQL's type of a timeline event, by REST's name of it: base_ref_changed is a BaseRefChangedEvent.
+func typenameOf(kind string) string {
+	var b strings.Builder
+	for word := range strings.SplitSeq(kind, "_") {
+		b.WriteString(strings.ToUpper(word[:1]) + word[1:])
+	}
+	return b.String() + "Event"
 }
 
 // toObjects converts each item with f.
@@ -322,23 +316,23 @@ func (v graphView) timelineNodes(p *pullRequest, types any) []object {
 		o  object
 	}
 	var all []item
-	asked := func(typename string) bool { return filterAllows(types, itemType(typename)) }
+	asked := func(itemType string) bool { return filterAllows(types, itemType) }
 	for _, h := range p.timeline {
-		if asked(timelineTypenames[h.kind]) {
+		if asked(strings.ToUpper(h.kind) + "_EVENT") {
 			all = append(all, item{h.at, v.eventNode(h)})
 		}
 	}
-	if asked("IssueComment") {
+	if asked("ISSUE_COMMENT") {
 		for _, c := range p.comments {
 			all = append(all, item{c.created, v.commentNode(c)})
 		}
 	}
-	if asked("PullRequestReview") {
+	if asked("PULL_REQUEST_REVIEW") {
 		for _, w := range p.reviews {
 			all = append(all, item{w.submitted, v.reviewNode(w)})
 		}
 	}
-	if asked("PullRequestCommit") {
+	if asked("PULL_REQUEST_COMMIT") {
 		for _, sha := range p.shownCommits {
 			all = append(all, item{v.commits[sha].pushedAt, v.pullCommitNode(sha)})
 		}
@@ -347,21 +341,9 @@ func (v graphView) timelineNodes(p *pullRequest, types any) []object {
 	return toObjects(all, func(i item) object { return i.o })
 }
 
-// itemType is a type's name as itemTypes has it: BaseRefChangedEvent is BASE_REF_CHANGED_EVENT.
-func itemType(typename string) string {
-	var b strings.Builder
-	for i, c := range typename {
-		if i > 0 && c >= 'A' && c <= 'Z' {
-			b.WriteByte('_')
-		}
-		b.WriteRune(c)
-	}
-	return strings.ToUpper(b.String())
-}
-
 func (v graphView) eventNode(h *timelineEvent) object {
 	o := object{
-		"__typename": timelineTypenames[h.kind], "id": nodeID("EV", h.id), "databaseId": h.id, "createdAt": timeOrNull(h.at),
+		"__typename": typenameOf(h.kind), "id": nodeID("EV", h.id), "databaseId": h.id, "createdAt": timeOrNull(h.at),
 		"actor": v.graphActor(h.actor),
 	}
 	switch h.kind {

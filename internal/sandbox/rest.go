@@ -249,36 +249,30 @@ func allRoutes() []route {
 	return all
 }
 
-func (r *route) match(method string, got []string) (map[string]string, bool) {
-	if r.method != method || len(got) < len(r.segments) {
-		return nil, false
-	}
-	rest := strings.HasSuffix(r.segments[len(r.segments)-1], "...}")
-	if len(got) > len(r.segments) && !rest {
+// match returns the parameters of a request that the route answers.
+func (r *route) match(method string, got []string) (params map[string]string, found bool) {
+	if r.method != method {
 		return nil, false
 	}
 	for i, s := range r.segments {
+		name, isParam := strings.CutPrefix(strings.TrimSuffix(s, "}"), "{")
+		number, isNumber := strings.CutPrefix(name, "n:")
+		rest, isRest := strings.CutSuffix(name, "...")
 		switch {
-		case strings.HasPrefix(s, "{n:"):
-			if strings.Trim(got[i], "0123456789") != "" || got[i] == "" {
-				return nil, false
-			}
-		case !strings.HasPrefix(s, "{") && s != got[i]:
+		case i >= len(got), !isParam && s != got[i], isNumber && (got[i] == "" || strings.Trim(got[i], "0123456789") != ""):
 			return nil, false
+		case isParam && params == nil:
+			params = map[string]string{}
 		}
-	}
-	params := map[string]string{}
-	for i, s := range r.segments {
 		switch {
-		case strings.HasSuffix(s, "...}"):
-			params[s[1:len(s)-4]] = strings.Join(got[i:], "/")
-		case strings.HasPrefix(s, "{n:"):
-			params[s[3:len(s)-1]] = got[i]
-		case strings.HasPrefix(s, "{"):
-			params[s[1:len(s)-1]] = got[i]
+		case isRest:
+			params[rest] = strings.Join(got[i:], "/")
+			return params, true
+		case isParam:
+			params[number] = got[i]
 		}
 	}
-	return params, true
+	return params, len(got) == len(r.segments)
 }
 
 // splitPath cuts the escaped path, so that a branch name with an escaped slash stays one segment.

@@ -496,7 +496,6 @@ func (g *actions) DeleteRun(id int64) error {
 func (g *actions) deleteRun(r *workflowRun) {
 	g.runs = slices.DeleteFunc(g.runs, func(x *workflowRun) bool { return x == r })
 	g.liveRuns = slices.DeleteFunc(g.liveRuns, func(x *workflowRun) bool { return x == r })
-	g.checks = slices.DeleteFunc(g.checks, func(c *StoredCheckRun) bool { return c.suite == r.suite })
 	g.index.removeRun(r)
 }
 
@@ -513,8 +512,6 @@ func Expire(g *GitHub, pull int) error {
 	for _, r := range slices.Clone(g.index.runsByHead[p.head]) {
 		g.deleteRun(r)
 	}
-	g.checks = slices.DeleteFunc(g.checks, func(c *StoredCheckRun) bool { return c.Head == p.head })
-	g.statuses = slices.DeleteFunc(g.statuses, func(s *CommitStatus) bool { return s.Head == p.head })
 	g.index.removeSuitesAndStatuses(p.head)
 	return nil
 }
