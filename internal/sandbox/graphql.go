@@ -345,17 +345,8 @@ func (e *queryExecution) resolvePage(s *ast.Field, all []object, args object, pa
 	if to > from {
 		info["startCursor"], info["endCursor"] = encodeCursor(from+1), encodeCursor(to)
 	}
-	edges := func() []object {
-		edges := []object{}
-		for i, o := range all[from:to] {
-			edges = append(edges, object{"__typename": "Edge", "cursor": encodeCursor(from + i + 1), "node": o})
-		}
-		return edges
-	}
 	return e.resolveObject(
-		s,
-		object{"__typename": "Connection", "totalCount": len(all), "pageInfo": info, "nodes": all[from:to], "edges": edges},
-		path,
+		s, object{"__typename": "Connection", "totalCount": len(all), "pageInfo": info, "nodes": all[from:to]}, path,
 	)
 }
 
