@@ -6,8 +6,6 @@ package sandbox
 import (
 	"archive/zip"
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/http"
@@ -22,14 +20,6 @@ type ArtifactUpload struct {
 	Content   string
 	Archive   []byte // the archive itself, if not one of File and Content
 	Overwrite bool   // take the place of one of that name
-}
-
-type artifact struct {
-	id      int64
-	name    string
-	archive []byte
-	created time.Time
-	expired bool
 }
 
 // errNameTaken is GitHub's refusal of a second artifact of a name. Source: actions/upload-artifact, since its version
@@ -98,20 +88,6 @@ func listArtifacts(g *GitHub, r *routedRequest, w *workflowRun) routeAnswer {
 	shown := slices.DeleteFunc(slices.Clone(w.artifacts), func(a *artifact) bool { return name != "" && a.name != name })
 	slices.Reverse(shown) // the newest first
 	return answerCounted(r, "artifacts", shown, func(a *artifact) object { return g.artifactJSON(w, a) })
-}
-
-func (g *wire) artifactJSON(w *workflowRun, a *artifact) object {
-	url := fmt.Sprintf("%s/actions/artifacts/%d", g.apiURL(), a.id)
-	digest := sha256.Sum256(a.archive)
-	return object{
-		"id": a.id, "node_id": nodeID("A", a.id), "name": a.name, "size_in_bytes": len(a.archive), "url": url,
-		"archive_download_url": url + "/zip", "expired": a.expired,
-		"created_at": timeOrNull(a.created), "updated_at": timeOrNull(a.created),
-		"expires_at": timeOrNull(a.created.Add(90 * 24 * time.Hour)), "digest": "sha256:" + hex.EncodeToString(digest[:]),
-		"workflow_run": object{
-			"id": w.id, "repository_id": g.repoID, "head_repository_id": g.repoID, "head_branch": w.headBranch, "head_sha": w.head,
-		},
-	}
 }
 
 func findArtifact(g *GitHub, r *routedRequest) *artifact {

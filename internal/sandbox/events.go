@@ -16,9 +16,16 @@ type announcer struct {
 	webhook *webhookTarget // receives the repository's events; nil: none are sent
 }
 
+// A hookSender is the Hub, as a repository sees it.
+type hookSender interface {
+	isMuted() bool
+	queueEvent(d *HookDelivery)
+	notifyDueChanged() // something may become due sooner than it knows
+}
+
 // emitEvent sends an event. The caller holds the lock.
 func (g *announcer) emitEvent(event, action, sender string, fields func() object) {
-	if g.webhook == nil || g.webhook.hub.muted.Load() {
+	if g.webhook == nil || g.webhook.hub.isMuted() {
 		return
 	}
 	o := fields()
@@ -69,41 +76,6 @@ func (g *announcer) emitPushEvent(branch, before, after, sender string, files []
 	})
 }
 
-// issueJSON renders a pull request as an issue.
-func (g *wire) issueJSON(p *pullRequest) object {
-	api, web := fmt.Sprintf("%s/issues/%d", g.apiURL(), p.number), fmt.Sprintf("%s/pull/%d", g.webURL(), p.number)
-	return object{
-		"id": pullID(p), "node_id": nodeID("PR", pullID(p)), "url": api, "repository_url": g.apiURL(),
-		"labels_url": api + "/labels{/name}", "comments_url": api + "/comments", "events_url": api + "/events",
-		"html_url": web, "number": p.number, "title": p.title, "user": g.userJSON(p.author),
-		"labels": g.labelsJSON(p), "state": p.openOrClosed(), "locked": false, "assignee": nil, "assignees": []any{},
-		"milestone": nil, "comments": len(p.comments), "created_at": timeOrNull(p.created),
-		"updated_at": timeOrNull(p.updated), "closed_at": timeOrNull(p.closedAt), "author_association": "CONTRIBUTOR",
-		"active_lock_reason": nil, "draft": p.draft, "body": stringOrNull(p.body), "reactions": reactionsJSON(api),
-		"timeline_url": api + "/timeline", "performed_via_github_app": nil, "state_reason": nil,
-		"pull_request": object{
-			"url": fmt.Sprintf("%s/pulls/%d", g.apiURL(), p.number), "html_url": web, "diff_url": web + ".diff",
-			"patch_url": web + ".patch", "merged_at": nil,
-		},
-	}
-}
-
-func (g *wire) labelsJSON(p *pullRequest) []object { return toObjects(p.labels, g.labelJSON) }
-
-func (g *wire) labelJSON(name string) object {
-	return object{
-		"id": accountID(name), "node_id": nodeID("LA", accountID(name)), "url": g.apiURL() + "/labels/" + name,
-		"name": name, "color": "ededed", "default": false, "description": "",
-	}
-}
-
-func reactionsJSON(url string) object {
-	return object{
-		"url": url + "/reactions", "total_count": 0, "+1": 0, "-1": 0, "laugh": 0, "hooray": 0, "confused": 0,
-		"heart": 0, "rocket": 0, "eyes": 0,
-	}
-}
-
 func (g *announcer) emitCommentEvent(c *issueComment, action, sender string, more object) {
 	g.emitEvent("issue_comment", action, sender, func() object {
 		shown := g.commentJSON(c)
@@ -123,14 +95,6 @@ func (g *announcer) emitReviewEvent(v *review, action, sender string, more objec
 		maps.Copy(o, more)
 		return o
 	})
-}
-
-// simplePullJSON renders a pull request as the events of its reviews have it, with fewer fields.
-func (g *wire) simplePullJSON(p *pullRequest) object {
-	return without(
-		g.pullJSON(p), "merged", "mergeable", "rebaseable", "mergeable_state", "merged_by", "comments", "review_comments",
-		"maintainer_can_modify", "commits", "additions", "deletions", "changed_files",
-	)
 }
 
 func (g *announcer) emitReviewCommentEvent(c *reviewComment) {
@@ -286,4 +250,66 @@ func (g *announcer) emitGroupEvent(e *queueEntry, action string, more object) {
 		maps.Copy(o, more)
 		return o
 	})
+}
+
+// emitFilePush sends a push event for changed files on a branch of the repository itself. The branch's tip keeps its
+// id.
+func (g *announcer) emitFilePush(path, ref string) {
+	if ref = or(ref, g.defaultBranch); g.webhook != nil && g.branches[ref] != nil {
+		g.emitPushEvent(ref, g.branches[ref].tip, SHA(fmt.Sprintf("push %d to %s", g.newID(), ref)), g.owner, []string{path})
+	}
+}
+
+// A HookDelivery is a webhook that was sent, or is to be.
+type HookDelivery struct {
+	ID           int64
+	GUID         string // X-GitHub-Delivery: a redelivery has that of the first
+	Event        string
+	Action       string
+	Installation int64
+	Repository   int64     // id; 0 for none
+	Name         string    // of the repository, as owner/name; "" for none
+	Emitted      time.Time // when it happened
+	Redelivery   bool
+	Payload      []byte // nil for an old one that arrived
+
+	Delivered time.Time     // when it was tried; zero: not yet
+	Duration  time.Duration // how long that took
+	Status    string        // OK, or what went wrong
+	Code      int           // of the answer; 0: there was none
+
+	fate Fate
+}
+
+// Fate says how a delivery is disturbed on its way.
+type Fate struct {
+	Lost  bool          // it is not sent, and GitHub does not know that: it is in no list
+	Drop  bool          // it is not sent, and is listed as one that could not connect
+	Delay time.Duration // it comes so much later
+}
+
+// webhookTarget is the receiver of a repository's events.
+type webhookTarget struct {
+	hub          hookSender
+	installation int64
+	repository   int64
+}
+
+// emitBaseChange sends the event of a changed base; ref and sha are the old ones.
+func (g *announcer) emitBaseChange(p *pullRequest, ref, sha, by string) {
+	g.emitPullEvent(
+		p, "edited", or(by, p.author),
+		object{"changes": object{"base": object{"ref": object{"from": ref}, "sha": object{"from": sha}}}},
+	)
+}
+
+func (g *announcer) emitReviewRequested(p *pullRequest, login, by string) {
+	g.emitPullEvent(p, "review_requested", by, object{"requested_reviewer": g.requesteeJSON(login)})
+}
+
+// emitRunStart sends the events of a new run, and those of its progress if it has begun or ended already.
+func (g *announcer) emitRunStart(r *workflowRun) {
+	g.emitRunEvent(r, "requested")
+	g.emitJobEvents(r, "created", everyJob)
+	g.emitRunProgress(r, "queued")
 }

@@ -26,15 +26,6 @@ func typenameOf(kind string) string {
 	return b.String() + "Event"
 }
 
-// toObjects converts each item with f.
-func toObjects[T any](all []T, f func(T) object) []object {
-	out := make([]object, 0, len(all))
-	for _, x := range all {
-		out = append(out, f(x))
-	}
-	return out
-}
-
 // connectionOf is a connection of all these, whatever its arguments are.
 func connectionOf[T any](all []T, show func(T) object) connectionField {
 	return func(object) []object { return toObjects(all, show) }
@@ -43,23 +34,6 @@ func connectionOf[T any](all []T, show func(T) object) connectionField {
 // notResolved is GitHub's error about a name that nothing has.
 func notResolved(format string, args ...any) (any, *graphError) {
 	return nil, &graphError{Type: "NOT_FOUND", Message: fmt.Sprintf("Could not resolve to a "+format, args...)}
-}
-
-// graphActor returns an account as GraphQL shows it: a bot's login has no "[bot]" here.
-func (g *wire) graphActor(login string) object {
-	if login == "" || g.graphActors[login] != nil {
-		return g.graphActors[login]
-	}
-	typename := "User"
-	now, id := g.accountNow(login)
-	short, isBot := strings.CutSuffix(now, "[bot]")
-	if isBot {
-		typename = "Bot"
-	}
-	g.graphActors[login] = object{
-		"__typename": typename, "login": short, "id": nodeID(typename[:1], id), "databaseId": id, "name": short,
-	}
-	return g.graphActors[login]
 }
 
 // gitUser returns the account behind a git identity. There, and only there, GraphQL shows a bot as a User and with its
@@ -189,17 +163,6 @@ func filterAllows(list any, value string) bool {
 		return list == value
 	default:
 		return true
-	}
-}
-
-func (p *pullRequest) state() string {
-	switch {
-	case p.merged:
-		return "merged"
-	case p.closed:
-		return "closed"
-	default:
-		return "open"
 	}
 }
 

@@ -607,3 +607,36 @@ func (h *Hub) accountJSON(login string) any {
 	defer h.mu.held()()
 	return renderOnce(h.renderedAccounts, login, func() object { return accountJSON(login, accountID(login)) })
 }
+
+// RenameApp gives an App another name, in all repositories at once: its slug and its bot's login are other ones from
+// now on, also on what it wrote before. Its id and its bot's stay. It may be named as before or as now. No event tells
+// of it.
+func RenameApp(g *GitHub, slug, name string) {
+	repos := []*GitHub{g}
+	if h := hubOf(g); h != nil {
+		repos = h.allRepositories()
+		if own := h.options.App.Slug; slug == own || slug == AppSlug(g, own) {
+			h.appSlug.Store(name)
+		}
+	}
+	for _, g := range repos {
+		enterAppName(g, slug, name)
+	}
+}
+
+// hubOf is the Hub of a repository; nil: it stands alone.
+func hubOf(g *GitHub) *Hub {
+	defer g.mu.held()()
+	if g.webhook == nil {
+		return nil
+	}
+	h, _ := g.webhook.hub.(*Hub)
+	return h
+}
+
+func enterAppName(g *GitHub, slug, name string) {
+	defer g.mu.held()()
+	first := or(g.firstSlug[slug], slug)
+	g.newSlugs[first], g.firstSlug[name] = name, first
+	g.forgetRendered()
+}

@@ -26,34 +26,6 @@ const deliveryTimeout = 10 * time.Second
 // maxKeptPayloads is how many of the deliveries that arrived keep their payload.
 const maxKeptPayloads = 5000
 
-// A HookDelivery is a webhook that was sent, or is to be.
-type HookDelivery struct {
-	ID           int64
-	GUID         string // X-GitHub-Delivery: a redelivery has that of the first
-	Event        string
-	Action       string
-	Installation int64
-	Repository   int64     // id; 0 for none
-	Name         string    // of the repository, as owner/name; "" for none
-	Emitted      time.Time // when it happened
-	Redelivery   bool
-	Payload      []byte // nil for an old one that arrived
-
-	Delivered time.Time     // when it was tried; zero: not yet
-	Duration  time.Duration // how long that took
-	Status    string        // OK, or what went wrong
-	Code      int           // of the answer; 0: there was none
-
-	fate Fate
-}
-
-// Fate says how a delivery is disturbed on its way.
-type Fate struct {
-	Lost  bool          // it is not sent, and GitHub does not know that: it is in no list
-	Drop  bool          // it is not sent, and is listed as one that could not connect
-	Delay time.Duration // it comes so much later
-}
-
 // deliveryQueue holds the Hub's deliveries, waiting and tried. The Hub's lock guards it.
 type deliveryQueue struct {
 	lastID       int64
@@ -67,13 +39,6 @@ type deliveryQueue struct {
 	decideFate   func(HookDelivery) Fate
 }
 
-// webhookTarget is the receiver of a repository's events.
-type webhookTarget struct {
-	hub          *Hub
-	installation int64
-	repository   int64
-}
-
 // DisturbDeliveries sets a function that decides the fate of each delivery, redeliveries included. It is called with
 // the delivery before it is sent, and must not call the Hub. nil disturbs none.
 func (h *Hub) DisturbDeliveries(f func(HookDelivery) Fate) {
@@ -84,6 +49,8 @@ func (h *Hub) DisturbDeliveries(f func(HookDelivery) Fate) {
 // MuteWebhooks stops the events of all repositories, for callers that have the deliveries they want and would pay
 // for payloads that are never read.
 func (h *Hub) MuteWebhooks() { h.muted.Store(true) }
+
+func (h *Hub) isMuted() bool { return h.muted.Load() }
 
 // queueEvent queues the delivery of an event, unless the installation is suspended or deleted.
 func (h *Hub) queueEvent(d *HookDelivery) {

@@ -33,38 +33,6 @@ type PullSpec struct {
 	PushedBy     string        // who pushed the head; default: the author
 }
 
-// toldFiles are the files that the pull request changes, as they were told.
-func (p *pullRequest) toldFiles() []ChangedFile { return p.diffs.filesAgainst(p.head, p.baseBranch) }
-
-// baseOf is the base whose files a commit of the pull request shows where it has none of its own: the test merge those
-// of the base now, a head those of the base against which it was pushed.
-func (p *pullRequest) baseOf(ref string) string {
-	if ref == MergeSHA(p.head) {
-		return p.baseBranch
-	}
-	if ref == p.headBranch {
-		ref = p.head
-	}
-	return p.diffs.contents[ref].base
-}
-
-// openOrClosed is a pull request's state as REST has it.
-func (p *pullRequest) openOrClosed() string {
-	if p.closed {
-		return "closed"
-	}
-	return "open"
-}
-
-// changedLines are the lines that the pull request adds and removes.
-func (p *pullRequest) changedLines() (added, removed int) {
-	for _, f := range p.toldFiles() {
-		more, less := f.changedLines()
-		added, removed = added+more, removed+less
-	}
-	return added, removed
-}
-
 // CommitSpec describes a commit that is pushed: its people and its message.
 type CommitSpec struct {
 	Author    string // a login, or an e-mail address that no account has
@@ -93,115 +61,6 @@ type PushSpec struct {
 	Same   bool          // it changes what the head before changed
 	But    Difference    // Same: one thing is another all the same
 	Moves  []string      // authors whose reviews of the head before GitHub shows on the new one from now on
-}
-
-type pullRequest struct {
-	number         int
-	title          string
-	body           string
-	author         string
-	head           string
-	allHeads       []string // all that it ever had
-	shownCommits   []string // commits that it shows: since the last force-push
-	headBranch     string
-	baseBranch     string
-	baseSHA        string
-	fork           bool
-	headOwner      string // of the repository that the head lives in
-	draft          bool
-	closed         bool
-	merged         bool
-	labels         []string
-	diffs          pullDiffs
-	changedCount   int
-	created        time.Time
-	updated        time.Time
-	closedAt       time.Time
-	comments       []*issueComment
-	reviews        []*review
-	threads        []*reviewThread
-	timeline       []*timelineEvent
-	reviewRequests []*reviewRequest
-	minimalJSON    minimalPullCache
-
-	teamRequests []string
-	locked       bool
-	stack        *pullStack // nil: it is in none
-}
-
-type issueComment struct {
-	pull     *pullRequest
-	id       int64
-	author   string
-	body     string
-	created  time.Time
-	updated  time.Time
-	editor   string
-	editedAt time.Time
-
-	reactions []commentReaction
-}
-
-// commentReaction is somebody's reaction to an issue comment.
-type commentReaction struct {
-	id      int64
-	by      string
-	content string
-	at      time.Time
-}
-
-type review struct {
-	pull        *pullRequest
-	id          int64
-	author      string
-	state       string
-	body        string
-	commit      string
-	submitted   time.Time
-	editor      string
-	editedAt    time.Time
-	dismissedBy string // by whom
-}
-
-// reviewThread is a review thread: the comment that opened it, and the replies.
-type reviewThread struct {
-	pull       *pullRequest
-	comments   []*reviewComment
-	path       string
-	line       int
-	outdated   bool
-	resolvedBy string // by whom
-}
-
-type reviewComment struct {
-	thread         *reviewThread
-	review         *review
-	id             int64
-	author         string
-	body           string
-	originalCommit string // the one it was written on
-	created        time.Time
-	editor         string
-	editedAt       time.Time
-}
-
-// timelineEvent is an entry of the timeline.
-type timelineEvent struct {
-	id             int64
-	kind           string // as REST calls it
-	actor          string
-	at             time.Time
-	old, new       string // branches or commits
-	requestedLogin string // whose review was requested
-	label          string
-	review         *review // that was dismissed
-	dismissedState string  // of a review before it was dismissed
-}
-
-// reviewRequest is a review that was asked for and stands until it comes.
-type reviewRequest struct {
-	login     string
-	fulfilled bool
 }
 
 // OpenPull opens a pull request and returns its number.
@@ -264,13 +123,6 @@ func (c CommitSpec) signedIfBy(pusher, author string) CommitSpec {
 	return c
 }
 
-func or(s, preset string) string {
-	if s == "" {
-		return preset
-	}
-	return s
-}
-
 // setHead gives p a new head. The commit is known from then on, and so is its test merge.
 func (g *people) setHead(p *pullRequest, sha string, by CommitSpec, parents []string, now time.Time) {
 	author := or(by.Author, p.author)
@@ -287,16 +139,6 @@ func (g *people) setHead(p *pullRequest, sha string, by CommitSpec, parents []st
 	g.index.addHead(p, sha)
 	p.head, p.allHeads, p.shownCommits = sha, append(p.allHeads, sha), append(p.shownCommits, sha)
 	g.noteMergeBase(p, sha, p.baseBranch)
-}
-
-// A branchPush is an entry of a repository's activity list.
-type branchPush struct {
-	id            int64
-	owner, branch string // of the repository
-	before, after string // commits
-	kind          string // as REST calls it
-	actor         string
-	at            time.Time
 }
 
 // announceHead enters a new head into the activity list of its repository and sends its events: the push, and the check
@@ -357,15 +199,6 @@ func (g *people) Push(number int, head string, s PushSpec) error {
 	})
 }
 
-// moveReviews shows the reviews of some authors on the new head, as GitHub does after some pushes.
-func (p *pullRequest) moveReviews(before string, authors []string) {
-	for _, v := range p.reviews {
-		if v.commit == before && slices.ContainsFunc(authors, func(a string) bool { return strings.EqualFold(a, v.author) }) {
-			v.commit = p.head
-		}
-	}
-}
-
 // changePull carries out a change of a pull request, which thereby counts as updated.
 func (g *people) changePull(number int, f func(p *pullRequest, now time.Time) error) error {
 	defer g.mu.held()()
@@ -379,19 +212,6 @@ func (g *people) changePull(number int, f func(p *pullRequest, now time.Time) er
 	}
 	p.updated = now
 	return nil
-}
-
-func (g *repository) addTimelineEvent(p *pullRequest, h timelineEvent) {
-	h.id, h.at = g.newID(), g.now()
-	p.timeline = append(p.timeline, &h)
-}
-
-// emitBaseChange sends the event of a changed base; ref and sha are the old ones.
-func (g *announcer) emitBaseChange(p *pullRequest, ref, sha, by string) {
-	g.emitPullEvent(
-		p, "edited", or(by, p.author),
-		object{"changes": object{"base": object{"ref": object{"from": ref}, "sha": object{"from": sha}}}},
-	)
 }
 
 // Retarget gives a pull request another base. Files are what its head changes against that one; without them it changes
@@ -604,11 +424,6 @@ func (g *people) deleteComment(c *issueComment, by string, now time.Time) {
 	g.emitCommentEvent(c, "deleted", by, nil)
 }
 
-// bodyChangeJSON returns what an event about an edited text has more.
-func bodyChangeJSON(from string) object {
-	return object{"changes": object{"body": object{"from": from}}}
-}
-
 // NewestComment returns the newest issue comment by a login on a pull request, 0 if there is none.
 func (g *people) NewestComment(number int, by string) int64 {
 	defer g.mu.held()()
@@ -783,27 +598,11 @@ func (g *people) requestReview(p *pullRequest, login, by string) {
 	g.addTimelineEvent(p, timelineEvent{kind: "review_requested", actor: by, requestedLogin: login})
 }
 
-func (g *announcer) emitReviewRequested(p *pullRequest, login, by string) {
-	g.emitPullEvent(p, "review_requested", by, object{"requested_reviewer": g.requesteeJSON(login)})
-}
-
 // A mergeQueue is all of a repository's.
 type mergeQueue struct {
 	announcer
 	queue  []*queueEntry   // in their order
 	queued map[string]bool // branches that have a merge queue
-}
-
-// A queueEntry is a pull request in the merge queue of its base.
-type queueEntry struct {
-	pull       *pullRequest
-	by         string
-	at         time.Time
-	head, base string // commits of its group; "": none is built
-}
-
-func (e *queueEntry) branchName() string {
-	return fmt.Sprintf("gh-readonly-queue/%s/pr-%d-%s", e.pull.baseBranch, e.pull.number, e.base)
 }
 
 func (g *mergeQueue) buildGroup(e *queueEntry, commitName string, now time.Time) {
@@ -902,29 +701,6 @@ func requestTeam(g *GitHub, p *pullRequest, team string) {
 	g.written.RequestedReviews = append(g.written.RequestedReviews, g.owner+"/"+team)
 }
 
-func (g *wire) requestedTeamsJSON(p *pullRequest) []any {
-	out := []any{}
-	for _, team := range p.teamRequests {
-		api := "https://api.github.com/organizations/1/team/1"
-		out = append(out, object{
-			"id": 1, "node_id": nodeID("T", 1), "name": team, "slug": team, "description": nil, "privacy": "closed",
-			"notification_setting": "notifications_enabled", "permission": "push", "parent": nil, "url": api, "type": "organization",
-			"html_url": "https://github.com/orgs/" + g.owner + "/teams/" + team, "members_url": api + "/members{/member}",
-			"repositories_url": api + "/repos",
-		})
-	}
-	return out
-}
-
-// A pullStack is a stack of pull requests, in public preview since 2026-07-30: each targets the branch of the one
-// below, and GitHub merges them together into the trunk, the base of the lowest one. Its layers come from there, those
-// that are merged included. Source: GitHub's documentation and reference of gh-stack.
-type pullStack struct {
-	number int
-	trunk  string
-	layers []*pullRequest
-}
-
 // Stack puts a pull request upon another one, which is the top of a stack or begins one. No event tells of it.
 func Stack(g *GitHub, number, upon int) error {
 	return g.changePull(number, func(p *pullRequest, _ time.Time) error {
@@ -951,34 +727,4 @@ func Stack(g *GitHub, number, upon int) error {
 		s.layers, p.stack = append(s.layers, p), s
 		return nil
 	})
-}
-
-// stackJSON renders the stack of a layer.
-func (g *wire) stackJSON(p *pullRequest) object {
-	s := p.stack
-	return object{
-		"id": 7_000_000 + s.number, "number": s.number, "size": len(s.layers), "position": slices.Index(s.layers, p) + 1,
-		"base": object{"ref": s.trunk, "sha": g.ensureBranch(s.trunk).tip},
-	}
-}
-
-// openBelow are the open layers of its stack below p, from the bottom.
-func (p *pullRequest) openBelow() []*pullRequest {
-	if p.stack == nil {
-		return nil
-	}
-	below := p.stack.layers[:slices.Index(p.stack.layers, p)]
-	return slices.DeleteFunc(slices.Clone(below), func(o *pullRequest) bool { return o.closed })
-}
-
-// nextAbove is the lowest open layer of its stack above p; nil if there is none.
-func (p *pullRequest) nextAbove() *pullRequest {
-	if p.stack == nil {
-		return nil
-	}
-	above := p.stack.layers[slices.Index(p.stack.layers, p)+1:]
-	if i := slices.IndexFunc(above, func(o *pullRequest) bool { return !o.closed }); i >= 0 {
-		return above[i]
-	}
-	return nil
 }

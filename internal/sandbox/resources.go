@@ -3,7 +3,6 @@ package sandbox
 // Endpoints for pull requests, workflow runs, and the rest of a repository.
 
 import (
-	"cmp"
 	"encoding/base64"
 	"fmt"
 	"maps"
@@ -111,19 +110,6 @@ func getReview(g *GitHub, r *routedRequest, p *pullRequest) routeAnswer {
 		return answerOK(g.reviewJSON(v))
 	}
 	return answerNotFound()
-}
-
-// reviewComments are the comments on the diff that a review made, by id; 0: all.
-func (p *pullRequest) reviewComments(review int64) (all []*reviewComment) {
-	for _, t := range p.threads {
-		for _, c := range t.comments {
-			if review == 0 || c.review.id == review {
-				all = append(all, c)
-			}
-		}
-	}
-	slices.SortFunc(all, func(a, b *reviewComment) int { return cmp.Compare(a.id, b.id) })
-	return all
 }
 
 func listReviewComments(g *GitHub, r *routedRequest, p *pullRequest) routeAnswer {
@@ -259,12 +245,6 @@ func createReaction(g *GitHub, r *routedRequest, c *issueComment) routeAnswer {
 	return answerCreated(g.reactionJSON(made))
 }
 
-func (g *wire) reactionJSON(x commentReaction) object {
-	return object{
-		"id": x.id, "node_id": nodeID("REA", x.id), "user": g.userJSON(x.by), "content": x.content, "created_at": timeOrNull(x.at),
-	}
-}
-
 func listTimeline(g *GitHub, r *routedRequest, p *pullRequest) routeAnswer {
 	return answerList(r, p.timeline, g.timelineEventJSON)
 }
@@ -294,10 +274,6 @@ func onRun(f func(*GitHub, *routedRequest, *workflowRun) routeAnswer) handler {
 }
 
 func jobOfRoute(g *GitHub, r *routedRequest) *job { return g.findJob(r.intParam("job_id"), r.now) }
-
-func (r *workflowRun) isOfWorkflow(workflow string) bool {
-	return workflow == "" || workflow == fmt.Sprint(r.workflowID) || workflow == path.Base(r.workflowFile())
-}
 
 // listRuns answers a filtered list from an index, which lags: a run that is hidden is missing there. A filtered list
 // also ends at 1,000 runs.
@@ -384,16 +360,6 @@ func runAsAsked(g *GitHub, r *routedRequest, w *workflowRun, a *runAttempt) obje
 	return g.runJSON(w, a, r.queryParam("exclude_pull_requests") != "true")
 }
 
-// findAttempt returns the attempt of that number; nil if there is none, or if it does not show yet.
-func (r *workflowRun) findAttempt(n int64, now time.Time) *runAttempt {
-	for _, a := range r.attempts {
-		if int64(a.number) == n && a.number <= r.shownAttempt(now).number {
-			return a
-		}
-	}
-	return nil
-}
-
 func getAttempt(g *GitHub, r *routedRequest, w *workflowRun) routeAnswer {
 	if a := w.findAttempt(r.intParam("attempt_number"), r.now); a != nil {
 		return answerOK(runAsAsked(g, r, w, a))
@@ -446,14 +412,6 @@ func cancelRun(g *GitHub, r *routedRequest, w *workflowRun) routeAnswer {
 	return routeAnswer{status: 202, body: object{}}
 }
 
-// findJob finds a job that GitHub shows.
-func (g *repository) findJob(id int64, now time.Time) *job {
-	if j := g.index.jobs[id]; j != nil && slices.Contains(j.run.shownJobs(now, true), j) {
-		return j
-	}
-	return nil
-}
-
 // getLog redirects to the log.
 func getLog(g *GitHub, r *routedRequest, j *job) routeAnswer {
 	if j.status != "completed" {
@@ -492,21 +450,6 @@ func readLog(g *GitHub, r *routedRequest) routeAnswer {
 		j = &job{logLost: true}
 	}
 	return answerFromStorage(r, "text/plain; charset=utf-8", []byte(j.log), !j.logLost)
-}
-
-// newestRuns returns the newest run of each workflow, the oldest workflow first.
-func (g *repository) newestRuns() []*workflowRun {
-	newest := map[int64]int{}
-	var all []*workflowRun
-	for _, w := range g.runs {
-		if i, seen := newest[w.workflowID]; seen {
-			all[i] = w
-			continue
-		}
-		newest[w.workflowID] = len(all)
-		all = append(all, w)
-	}
-	return all
 }
 
 func listWorkflows(g *GitHub, r *routedRequest) routeAnswer {
@@ -559,11 +502,6 @@ func getCommit(g *GitHub, _ *routedRequest, c *commit) routeAnswer { return answ
 func listCommitPulls(g *GitHub, r *routedRequest, c *commit) routeAnswer {
 	all := slices.DeleteFunc(g.pullsWith(c), func(p *pullRequest) bool { return p.closed && !p.merged })
 	return answerList(r, all, g.pullJSON)
-}
-
-// pullsWith are the pull requests that show a commit.
-func (g *repository) pullsWith(c *commit) []*pullRequest {
-	return slices.DeleteFunc(g.index.pullsFor(c.sha), func(p *pullRequest) bool { return !slices.Contains(p.shownCommits, c.sha) })
 }
 
 func getGitCommit(g *GitHub, r *routedRequest) routeAnswer {
@@ -640,19 +578,6 @@ func listCollaborators(g *GitHub, r *routedRequest) routeAnswer {
 	return answerList(r, all, g.collaboratorJSON)
 }
 
-// collaboratorJSON is an account with what it may do.
-func (g *wire) collaboratorJSON(login string) object {
-	role := or(g.permissions[strings.ToLower(login)], "read")
-	if strings.EqualFold(login, g.owner) {
-		role = "admin"
-	}
-	rank := slices.Index([]string{"none", "read", "triage", "write", "maintain", "admin"}, role)
-	return g.userJSONWith(login, object{
-		"permissions": object{"pull": rank > 0, "triage": rank > 1, "push": rank > 2, "maintain": rank > 3, "admin": rank > 4},
-		"role_name":   role,
-	})
-}
-
 // getMembership answers as to an App with members: read. Of a team that is hidden ([HideTeam]) it answers as to every other token.
 func getMembership(g *GitHub, r *routedRequest) routeAnswer {
 	login, slug := r.params["username"], r.params["team_slug"]
@@ -667,8 +592,6 @@ func getMembership(g *GitHub, r *routedRequest) routeAnswer {
 		"url": "https://api.github.com/organizations/1/team/1/memberships/" + login, "role": "member", "state": "active",
 	})
 }
-
-func (b *branch) isProtected() bool { return b.protection != nil || b.ruleset != nil }
 
 func getBranch(g *GitHub, r *routedRequest) routeAnswer {
 	name := r.params["branch"]
@@ -725,23 +648,6 @@ func listRules(g *GitHub, r *routedRequest) routeAnswer {
 	return answerList(r, rules, asItIs)
 }
 
-func rulesJSON(rules *branchRules) []object {
-	if len(rules.checks) == 0 {
-		return []object{{"type": "deletion"}, {"type": "required_linear_history"}}
-	}
-	checks := []any{}
-	for _, c := range rules.checks {
-		check := object{"context": c.Name}
-		if c.AppID != 0 {
-			check["integration_id"] = c.AppID
-		}
-		checks = append(checks, check)
-	}
-	return []object{{"type": "required_status_checks", "parameters": object{
-		"strict_required_status_checks_policy": false, "do_not_enforce_on_create": false, "required_status_checks": checks,
-	}}}
-}
-
 func compareCommits(g *GitHub, r *routedRequest) routeAnswer {
 	from, to, found := strings.Cut(r.params["basehead"], "...")
 	short := func(ref string) string {
@@ -786,30 +692,6 @@ func compareCommits(g *GitHub, r *routedRequest) routeAnswer {
 	})
 }
 
-// pullBetween is a pull request whose diff is that between two commits, with its base; nil if none is known.
-func (g *repository) pullBetween(base, head string) (between *pullRequest, branch string) {
-	for _, p := range g.index.pullsFor(head) {
-		if !p.diffs.heads[head] {
-			continue
-		}
-		for _, name := range slices.Sorted(maps.Keys(g.branches)) {
-			if g.branches[name].tip != base {
-				continue
-			}
-			if _, isTold := p.diffs.told[headOnBase{head, name}]; isTold {
-				return p, name
-			}
-			if between == nil {
-				between, branch = p, name
-			}
-		}
-		if between == nil && p.head == head {
-			between, branch = p, p.baseBranch
-		}
-	}
-	return between, branch
-}
-
 func getRateLimit(g *GitHub, _ *routedRequest) routeAnswer {
 	return answerRateLimit(g.budget.currentState())
 }
@@ -846,9 +728,6 @@ func proposalRoutes() []route {
 		onPost("R/pulls", createPull),
 	}
 }
-
-// fileTree are the files of a tree that was created, apart from those of the commit or tree that it is based on.
-type fileTree map[string]*string
 
 // createTree makes a tree of text files, upon another if one is named.
 func createTree(g *GitHub, r *routedRequest) routeAnswer {
@@ -975,60 +854,6 @@ func forAdministrators(handle handler) handler {
 	}
 }
 
-// visibilityWord is GitHub's word for who sees the repository.
-func visibilityWord(s Settings) string {
-	if s.Private {
-		return "private"
-	}
-	return "public"
-}
-
-// rulesOf are the rules of a ruleset.
-func rulesOf(s RulesetSpec) []object {
-	var rules []object
-	if len(s.Checks) > 0 {
-		rules = rulesJSON(&branchRules{checks: s.Checks})
-	}
-	if s.Creation {
-		rules = append(rules, object{"type": "creation"})
-	}
-	if s.MergeQueue {
-		rules = append(rules, object{"type": "merge_queue", "parameters": object{
-			"check_response_timeout_minutes": 60, "grouping_strategy": "ALLGREEN", "max_entries_to_build": 5, "max_entries_to_merge": 5,
-			"merge_method": "MERGE", "min_entries_to_merge": 1, "min_entries_to_merge_wait_minutes": 5,
-		}})
-	}
-	return rules
-}
-
-// rulesetsFor are the active rulesets that hold for a branch.
-func (g *repository) rulesetsFor(branch string) []RulesetSpec {
-	return slices.DeleteFunc(slices.Clone(g.settings.Rulesets), func(s RulesetSpec) bool {
-		return or(s.Enforcement, "active") != "active" || !slices.ContainsFunc(s.Include, func(ref string) bool {
-			matches, _ := path.Match(ref, "refs/heads/"+branch)
-			return ref == "~ALL" || ref == "~DEFAULT_BRANCH" && branch == g.defaultBranch || matches
-		})
-	})
-}
-
-// rulesetJSON is a ruleset as the list has it.
-func (g *wire) rulesetJSON(s RulesetSpec) object {
-	kind, source := g.sourceOf(s)
-	return object{
-		"id": s.ID, "name": s.Name, "target": "branch", "source_type": kind, "source": source, "enforcement": or(s.Enforcement, "active"),
-		"node_id": nodeID("RRS", s.ID), "created_at": timeOrNull(g.createdAt), "updated_at": timeOrNull(g.createdAt),
-		"_links": object{"self": object{"href": fmt.Sprintf("%s/rulesets/%d", g.apiURL(), s.ID)}, "html": nil},
-	}
-}
-
-// sourceOf is whose a ruleset is.
-func (g *repository) sourceOf(s RulesetSpec) (kind, name string) {
-	if s.By != "" {
-		return "Organization", s.By
-	}
-	return "Repository", g.owner + "/" + g.repo
-}
-
 func listRulesets(g *GitHub, r *routedRequest) routeAnswer {
 	all := slices.DeleteFunc(slices.Clone(g.settings.Rulesets), func(s RulesetSpec) bool {
 		return s.By != "" && r.queryParam("includes_parents") == "false"
@@ -1073,31 +898,4 @@ func getSelectedActions(g *GitHub, _ *routedRequest) routeAnswer {
 	}
 	patterns := append([]string{}, g.settings.Patterns...)
 	return answerOK(object{"github_owned_allowed": true, "verified_allowed": false, "patterns_allowed": patterns})
-}
-
-// workflowsWithoutRun are the workflow files of the default branch that never ran, as GitHub lists them all the same.
-func (g *repository) workflowsWithoutRun() (all []*workflowRun) {
-	for name, source := range g.files[g.defaultBranch] {
-		isWorkflow := strings.HasPrefix(name, ".github/workflows/") && (path.Ext(name) == ".yml" || path.Ext(name) == ".yaml")
-		if !isWorkflow || source == nil || slices.ContainsFunc(g.runs, func(r *workflowRun) bool { return r.workflowFile() == name }) {
-			continue
-		}
-		r := &workflowRun{workflowPath: name, name: nameInSource(*source, name)}
-		for _, c := range name {
-			r.workflowID = (r.workflowID*31 + int64(c)) % 100_000_000
-		}
-		all = append(all, r)
-	}
-	slices.SortFunc(all, func(a, b *workflowRun) int { return strings.Compare(a.workflowPath, b.workflowPath) })
-	return all
-}
-
-// nameInSource is the name that a workflow file gives itself; its path without one.
-func nameInSource(source, file string) string {
-	for line := range strings.Lines(source) {
-		if name, found := strings.CutPrefix(line, "name:"); found {
-			return strings.Trim(strings.TrimSpace(name), `"'`)
-		}
-	}
-	return file
 }

@@ -132,7 +132,8 @@ type routeAnswer struct {
 	header map[string]string
 }
 
-func answerOK(body any) routeAnswer      { return routeAnswer{status: 200, body: body} }
+func answerOK(body any) routeAnswer { return routeAnswer{status: 200, body: body} }
+
 func answerCreated(body any) routeAnswer { return routeAnswer{status: 201, body: body} }
 
 func answerRaw(status int, kind string, raw []byte) routeAnswer {
@@ -313,16 +314,6 @@ func (g *GitHub) callRoute(r *routedRequest) routeAnswer {
 		return a
 	}
 	return g.answerUnknown(r)
-}
-
-// hasForkBy reports whether a pull request came from a fork of that account.
-func hasForkBy(pulls map[int]*pullRequest, owner string) bool {
-	for _, p := range pulls {
-		if p.fork && strings.EqualFold(p.headOwner, owner) {
-			return true
-		}
-	}
-	return false
 }
 
 func errorMessage(a routeAnswer) string {
@@ -634,22 +625,6 @@ func answerCounted[T, U any](r *routedRequest, name string, all []T, show func(T
 }
 
 func asItIs(o object) object { return o }
-
-// timeOrNull returns a time as GitHub writes it, in whole seconds; null if it is zero.
-func timeOrNull(t time.Time) any {
-	if t.IsZero() {
-		return nil
-	}
-	return t.UTC().Format(time.RFC3339)
-}
-
-// stringOrNull returns a string, or null if it is empty.
-func stringOrNull(s string) any {
-	if s == "" {
-		return nil
-	}
-	return s
-}
 
 func (r *route) endpoint() string {
 	return r.method + " " + strings.NewReplacer("{n:", "{", "...}", "}").Replace(r.pattern)

@@ -4,7 +4,9 @@ package sandbox
 // under test does not read today.
 
 import (
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -28,11 +30,6 @@ func (g *wire) forgetRendered() {
 	g.renderedAccounts, g.renderedApps = map[string]json.RawMessage{}, map[App]json.RawMessage{}
 	g.renderedRepos, g.graphActors = map[string]json.RawMessage{}, map[string]object{}
 }
-
-const apiRoot = "https://api.github.com"
-
-func (g *repository) apiURL() string { return apiRoot + "/repos/" + g.owner + "/" + g.repo }
-func (g *repository) webURL() string { return "https://github.com/" + g.owner + "/" + g.repo }
 
 func nodeID(kind string, id int64) string {
 	var room [40]byte
@@ -207,13 +204,6 @@ func (g *wire) pullJSON(p *pullRequest) object {
 	return out
 }
 
-func pullID(p *pullRequest) int64 { return 5_000_000 + int64(p.number) }
-
-// openRequests are the requests for reviews that have not come.
-func (p *pullRequest) openRequests() []*reviewRequest {
-	return slices.DeleteFunc(slices.Clone(p.reviewRequests), func(q *reviewRequest) bool { return q.fulfilled })
-}
-
 func (g *wire) requestedReviewersJSON(p *pullRequest) []any {
 	out := []any{}
 	for _, q := range p.openRequests() {
@@ -275,35 +265,6 @@ func (g *wire) gitCommitJSON(c *commit) object {
 			"signature": nil, "payload": nil, "verified_at": nil,
 		},
 	}
-}
-
-// accountOf is the login of one of a commit's people; "" of an e-mail address that no account has.
-func accountOf(person string) string {
-	if strings.Contains(person, "@") {
-		return ""
-	}
-	return person
-}
-
-// emailOf is the e-mail address of one of a commit's people.
-func emailOf(person string) string {
-	if accountOf(person) == "" {
-		return person
-	}
-	return person + "@users.noreply.github.com"
-}
-
-// fullMessage returns the commit's message with its trailers.
-func (c *commit) fullMessage() string {
-	var b strings.Builder
-	b.WriteString(c.message)
-	if len(c.coauthors) > 0 {
-		b.WriteString("\n")
-	}
-	for _, login := range c.coauthors {
-		fmt.Fprintf(&b, "\nCo-authored-by: %s <%s>", login, emailOf(login))
-	}
-	return b.String()
 }
 
 func (g *wire) commentJSON(c *issueComment) object {
@@ -374,30 +335,6 @@ func (g *wire) reviewCommentJSON(c *reviewComment) object {
 		out["in_reply_to_id"] = t.comments[0].id
 	}
 	return out
-}
-
-// shownCommit returns the commit on which GitHub shows a comment: as long as its lines stand, it moves along with
-// the head.
-func (c *reviewComment) shownCommit() string {
-	if c.thread.outdated {
-		return c.originalCommit
-	}
-	return c.thread.pull.head
-}
-
-// earlierOf returns the earlier of two moments; a zero one is none.
-func earlierOf(a, b time.Time) time.Time {
-	if a.IsZero() || !b.IsZero() && b.Before(a) {
-		return b
-	}
-	return a
-}
-
-func laterOf(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
 }
 
 func (g *wire) timelineEventJSON(h *timelineEvent) object {
@@ -481,13 +418,6 @@ func (g *wire) pullsOfRunJSON(r *workflowRun) []any {
 	return out
 }
 
-// minimalPullCache is a pull request in the short form that runs, suites and checks contain, with the values that it
-// was rendered from.
-type minimalPullCache struct {
-	repo, branch, head, base, baseSHA string
-	json                              json.RawMessage
-}
-
 func (g *wire) minimalPullJSON(p *pullRequest) json.RawMessage {
 	m := &p.minimalJSON
 	if m.json != nil && m.repo == g.repo && m.branch == p.headBranch && m.head == p.head && m.base == p.baseBranch &&
@@ -569,9 +499,6 @@ func (g *wire) jobOfCheckJSON(r *workflowRun, c *StoredCheckRun, now time.Time) 
 	return out
 }
 
-// checkPage is the page of a check run that is no job.
-func (g *repository) checkPage(id int64) string { return fmt.Sprintf("%s/runs/%d", g.webURL(), id) }
-
 func (g *wire) appJSON(a App) json.RawMessage {
 	if g.renderedApps[a] != nil {
 		return g.renderedApps[a]
@@ -640,15 +567,6 @@ func (g *wire) suiteJSON(s *checkSuite, now time.Time) object {
 	}
 }
 
-// updatedAt returns the moment of a suite's last change.
-func (s *checkSuite) updatedAt(now time.Time) time.Time {
-	at := s.updated
-	if s.run != nil {
-		at = laterOf(at, s.run.shownAttempt(now).updated)
-	}
-	return at
-}
-
 func (g *wire) statusJSON(s *CommitStatus) object {
 	return object{
 		"url":        g.apiURL() + "/statuses/" + s.Head,
@@ -657,4 +575,210 @@ func (g *wire) statusJSON(s *CommitStatus) object {
 		"target_url": stringOrNull(s.TargetURL), "context": s.Context, "created_at": timeOrNull(s.At),
 		"updated_at": timeOrNull(s.At), "creator": g.userJSON(s.By), "required": false,
 	}
+}
+
+func (g *wire) artifactJSON(w *workflowRun, a *artifact) object {
+	url := fmt.Sprintf("%s/actions/artifacts/%d", g.apiURL(), a.id)
+	digest := sha256.Sum256(a.archive)
+	return object{
+		"id": a.id, "node_id": nodeID("A", a.id), "name": a.name, "size_in_bytes": len(a.archive), "url": url,
+		"archive_download_url": url + "/zip", "expired": a.expired,
+		"created_at": timeOrNull(a.created), "updated_at": timeOrNull(a.created),
+		"expires_at": timeOrNull(a.created.Add(90 * 24 * time.Hour)), "digest": "sha256:" + hex.EncodeToString(digest[:]),
+		"workflow_run": object{
+			"id": w.id, "repository_id": g.repoID, "head_repository_id": g.repoID, "head_branch": w.headBranch, "head_sha": w.head,
+		},
+	}
+}
+
+func intOrNull(n int) any {
+	if n == 0 {
+		return nil
+	}
+	return n
+}
+
+// issueJSON renders a pull request as an issue.
+func (g *wire) issueJSON(p *pullRequest) object {
+	api, web := fmt.Sprintf("%s/issues/%d", g.apiURL(), p.number), fmt.Sprintf("%s/pull/%d", g.webURL(), p.number)
+	return object{
+		"id": pullID(p), "node_id": nodeID("PR", pullID(p)), "url": api, "repository_url": g.apiURL(),
+		"labels_url": api + "/labels{/name}", "comments_url": api + "/comments", "events_url": api + "/events",
+		"html_url": web, "number": p.number, "title": p.title, "user": g.userJSON(p.author),
+		"labels": g.labelsJSON(p), "state": p.openOrClosed(), "locked": false, "assignee": nil, "assignees": []any{},
+		"milestone": nil, "comments": len(p.comments), "created_at": timeOrNull(p.created),
+		"updated_at": timeOrNull(p.updated), "closed_at": timeOrNull(p.closedAt), "author_association": "CONTRIBUTOR",
+		"active_lock_reason": nil, "draft": p.draft, "body": stringOrNull(p.body), "reactions": reactionsJSON(api),
+		"timeline_url": api + "/timeline", "performed_via_github_app": nil, "state_reason": nil,
+		"pull_request": object{
+			"url": fmt.Sprintf("%s/pulls/%d", g.apiURL(), p.number), "html_url": web, "diff_url": web + ".diff",
+			"patch_url": web + ".patch", "merged_at": nil,
+		},
+	}
+}
+
+func (g *wire) labelsJSON(p *pullRequest) []object { return toObjects(p.labels, g.labelJSON) }
+
+func (g *wire) labelJSON(name string) object {
+	return object{
+		"id": accountID(name), "node_id": nodeID("LA", accountID(name)), "url": g.apiURL() + "/labels/" + name,
+		"name": name, "color": "ededed", "default": false, "description": "",
+	}
+}
+
+func reactionsJSON(url string) object {
+	return object{
+		"url": url + "/reactions", "total_count": 0, "+1": 0, "-1": 0, "laugh": 0, "hooray": 0, "confused": 0,
+		"heart": 0, "rocket": 0, "eyes": 0,
+	}
+}
+
+// simplePullJSON renders a pull request as the events of its reviews have it, with fewer fields.
+func (g *wire) simplePullJSON(p *pullRequest) object {
+	return without(
+		g.pullJSON(p), "merged", "mergeable", "rebaseable", "mergeable_state", "merged_by", "comments", "review_comments",
+		"maintainer_can_modify", "commits", "additions", "deletions", "changed_files",
+	)
+}
+
+// toObjects converts each item with f.
+func toObjects[T any](all []T, f func(T) object) []object {
+	out := make([]object, 0, len(all))
+	for _, x := range all {
+		out = append(out, f(x))
+	}
+	return out
+}
+
+// graphActor returns an account as GraphQL shows it: a bot's login has no "[bot]" here.
+func (g *wire) graphActor(login string) object {
+	if login == "" || g.graphActors[login] != nil {
+		return g.graphActors[login]
+	}
+	typename := "User"
+	now, id := g.accountNow(login)
+	short, isBot := strings.CutSuffix(now, "[bot]")
+	if isBot {
+		typename = "Bot"
+	}
+	g.graphActors[login] = object{
+		"__typename": typename, "login": short, "id": nodeID(typename[:1], id), "databaseId": id, "name": short,
+	}
+	return g.graphActors[login]
+}
+
+// bodyChangeJSON returns what an event about an edited text has more.
+func bodyChangeJSON(from string) object {
+	return object{"changes": object{"body": object{"from": from}}}
+}
+
+func (g *wire) requestedTeamsJSON(p *pullRequest) []any {
+	out := []any{}
+	for _, team := range p.teamRequests {
+		api := "https://api.github.com/organizations/1/team/1"
+		out = append(out, object{
+			"id": 1, "node_id": nodeID("T", 1), "name": team, "slug": team, "description": nil, "privacy": "closed",
+			"notification_setting": "notifications_enabled", "permission": "push", "parent": nil, "url": api, "type": "organization",
+			"html_url": "https://github.com/orgs/" + g.owner + "/teams/" + team, "members_url": api + "/members{/member}",
+			"repositories_url": api + "/repos",
+		})
+	}
+	return out
+}
+
+// stackJSON renders the stack of a layer.
+func (g *wire) stackJSON(p *pullRequest) object {
+	s := p.stack
+	return object{
+		"id": 7_000_000 + s.number, "number": s.number, "size": len(s.layers), "position": slices.Index(s.layers, p) + 1,
+		"base": object{"ref": s.trunk, "sha": g.ensureBranch(s.trunk).tip},
+	}
+}
+
+func (g *wire) reactionJSON(x commentReaction) object {
+	return object{
+		"id": x.id, "node_id": nodeID("REA", x.id), "user": g.userJSON(x.by), "content": x.content, "created_at": timeOrNull(x.at),
+	}
+}
+
+// collaboratorJSON is an account with what it may do.
+func (g *wire) collaboratorJSON(login string) object {
+	role := or(g.permissions[strings.ToLower(login)], "read")
+	if strings.EqualFold(login, g.owner) {
+		role = "admin"
+	}
+	rank := slices.Index([]string{"none", "read", "triage", "write", "maintain", "admin"}, role)
+	return g.userJSONWith(login, object{
+		"permissions": object{"pull": rank > 0, "triage": rank > 1, "push": rank > 2, "maintain": rank > 3, "admin": rank > 4},
+		"role_name":   role,
+	})
+}
+
+func rulesJSON(rules *branchRules) []object {
+	if len(rules.checks) == 0 {
+		return []object{{"type": "deletion"}, {"type": "required_linear_history"}}
+	}
+	checks := []any{}
+	for _, c := range rules.checks {
+		check := object{"context": c.Name}
+		if c.AppID != 0 {
+			check["integration_id"] = c.AppID
+		}
+		checks = append(checks, check)
+	}
+	return []object{{"type": "required_status_checks", "parameters": object{
+		"strict_required_status_checks_policy": false, "do_not_enforce_on_create": false, "required_status_checks": checks,
+	}}}
+}
+
+// visibilityWord is GitHub's word for who sees the repository.
+func visibilityWord(s Settings) string {
+	if s.Private {
+		return "private"
+	}
+	return "public"
+}
+
+// rulesOf are the rules of a ruleset.
+func rulesOf(s RulesetSpec) []object {
+	var rules []object
+	if len(s.Checks) > 0 {
+		rules = rulesJSON(&branchRules{checks: s.Checks})
+	}
+	if s.Creation {
+		rules = append(rules, object{"type": "creation"})
+	}
+	if s.MergeQueue {
+		rules = append(rules, object{"type": "merge_queue", "parameters": object{
+			"check_response_timeout_minutes": 60, "grouping_strategy": "ALLGREEN", "max_entries_to_build": 5, "max_entries_to_merge": 5,
+			"merge_method": "MERGE", "min_entries_to_merge": 1, "min_entries_to_merge_wait_minutes": 5,
+		}})
+	}
+	return rules
+}
+
+// rulesetJSON is a ruleset as the list has it.
+func (g *wire) rulesetJSON(s RulesetSpec) object {
+	kind, source := g.sourceOf(s)
+	return object{
+		"id": s.ID, "name": s.Name, "target": "branch", "source_type": kind, "source": source, "enforcement": or(s.Enforcement, "active"),
+		"node_id": nodeID("RRS", s.ID), "created_at": timeOrNull(g.createdAt), "updated_at": timeOrNull(g.createdAt),
+		"_links": object{"self": object{"href": fmt.Sprintf("%s/rulesets/%d", g.apiURL(), s.ID)}, "html": nil},
+	}
+}
+
+// timeOrNull returns a time as GitHub writes it, in whole seconds; null if it is zero.
+func timeOrNull(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+// stringOrNull returns a string, or null if it is empty.
+func stringOrNull(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
 }
